@@ -1,0 +1,35 @@
+# The lit suite: .mlir files (IR in, IR out) and .test files (a command line and what it says).
+import os
+
+import lit.formats
+
+config.name = "Heddle"
+config.test_format = lit.formats.ShTest(execute_external=False)
+config.suffixes = [".mlir", ".test"]
+config.excludes = ["Inputs", "support", "Oracle", "Bench"]
+config.test_source_root = os.path.dirname(__file__)
+
+# One path list: our tools, then LLVM's (FileCheck, not, split-file).
+config.environment["PATH"] = os.pathsep.join(
+    [config.heddle_tools, config.llvm_tools, "/usr/bin", "/bin"])
+config.environment["ASAN_OPTIONS"] = "detect_leaks=0:abort_on_error=1"
+config.environment["UBSAN_OPTIONS"] = "halt_on_error=1:print_stacktrace=1"
+
+python = "/usr/bin/python3"
+support = os.path.join(config.test_source_root, "support")
+config.substitutions += [
+    ("%python", python),
+    ("%root", config.heddle_source),
+    ("%tools", config.heddle_tools),
+    ("%support", support),
+    # `%exits 1 command...`: the command must end with just this status, by itself and not by a signal.
+    ("%exits", "%s %s/exits.py" % (python, support)),
+    # `%spoil %s %t`: writes the good model that the test names into %t, then makes the edits the test lists.
+    ("%spoil", "%s %s/spoil.py" % (python, support)),
+]
+
+for feature, tool in (("heddle", "heddle"), ("heddle-opt", "heddle-opt"), ("heddle-translate", "heddle-translate")):
+    if os.path.exists(os.path.join(config.heddle_tools, tool)):
+        config.available_features.add(feature)
+if config.heddle_sanitize:
+    config.available_features.add("sanitize")

@@ -1,0 +1,100 @@
+#!/bin/bash
+# The whole test suite, from a clean clone: installs what is missing, builds, and
+# runs the unit tests, the lit suite, the examples and, where ../shared/oracle is
+# there, the oracle. The last line is the total; any failure makes the exit status 1.
+#   test/run.sh [BUILD_DIR]        (default: build)
+set -uo pipefail
+cd "$(dirname "$0")/.."
+root=$PWD
+build=${1:-build}
+[[ $build == /* ]] || build=$root/$build
+oracle=${HEDDLE_ORACLE:-$root/../shared/oracle}
+jobs=$(nproc)
+passed=0 failed=0 skipped=0
+start=$SECONDS
+
+say() { printf '== %s (%d s)\n' "$1" $((SECONDS - start)); }
+
+finish() {
+  local line="$passed passed, $failed failed"
+  ((skipped == 0)) || line+=", $skipped skipped"
+  echo "$line"
+  ((failed == 0 && passed > 0))
+  exit
+}
+
+# tally LABEL STATUS FILE: adds the `N passed, N failed[, N skipped]` in which FILE ends.
+# A part that ends in no such line, or in failure without naming one, counts as a failure.
+tally() {
+  local line
+  line=$(grep -E '^[0-9]+ passed, [0-9]+ failed' "$3" | tail -n 1)
+  if [[ $line =~ ^([0-9]+)\ passed,\ ([0-9]+)\ failed(,\ ([0-9]+)\ skipped)? ]]; then
+    passed=$((passed + BASH_REMATCH[1]))
+    failed=$((failed + BASH_REMATCH[2]))
+    skipped=$((skipped + ${BASH_REMATCH[4]:-0}))
+    if (($2 != 0 && BASH_REMATCH[2] == 0)); then
+      echo "FAIL $1: exit status $2"
+      failed=$((failed + 1))
+    fi
+  else
+    echo "FAIL $1: exit status $2, and no total in its output"
+    failed=$((failed + 1))
+  fi
+}
+
+say "packages"
+if ! bash compiler/bootstrap.sh; then
+  echo "FAIL compiler/bootstrap.sh"
+  failed=1
+  finish
+fi
+
+say "build"
+if ! { cmake -S . -B "$build" -G Ninja -DCMAKE_BUILD_TYPE=Release >"$build.log" 2>&1 &&
+       ninja -C "$build" >>"$build.log" 2>&1; }; then
+  grep -E 'error|FAILED' "$build.log" | head -n 40
+  tail -n 20 "$build.log"
+  echo "FAIL build: the whole log is in $build.log"
+  failed=1
+  finish
+fi
+mv "$build.log" "$build/build.log"
+log=$build/test-logs
+rm -rf "$log"
+mkdir -p "$log"
+
+say "unit tests"
+for unit in "$build"/bin/heddle_*_test; do
+  [[ -x $unit ]] || continue
+  name=$(basename "$unit")
+  timeout 600 "$unit" --gtest_brief=1 --gtest_output="json:$log/$name.json" >"$log/$name.log" 2>&1 </dev/null
+  status=$?
+  /usr/bin/python3 test/support/totals.py gtest "$log/$name.json" >"$log/$name.total"
+  ((status == 0)) || tail -n 40 "$log/$name.log"
+  echo "$name: $(tail -n 1 "$log/$name.total")"
+  tally "$name" $status "$log/$name.total"
+done
+
+say "lit"
+timeout 1200 /usr/lib/llvm-22/bin/lit -s -v -j "$jobs" --timeout 120 --output "$log/lit.json" "$build/test" >"$log/lit.log" 2>&1 </dev/null
+status=$?
+((status == 0)) || head -c 60000 "$log/lit.log"
+/usr/bin/python3 test/support/totals.py lit "$log/lit.json" >"$log/lit.total"
+echo "lit: $(tail -n 1 "$log/lit.total")"
+tally lit $status "$log/lit.total"
+
+say "examples"
+timeout 600 /usr/bin/python3 examples/run.py --bin "$build/bin" 2>&1 </dev/null | tee "$log/examples.log"
+tally examples "${PIPESTATUS[0]}" "$log/examples.log"
+
+say "oracle"
+if [[ -f $oracle/index.json ]]; then
+  timeout 1200 /usr/bin/python3 test/Oracle/run.py --heddle "$build/bin/heddle" --jobs "$jobs" "$oracle" 2>&1 </dev/null | tee "$log/oracle.log"
+  tally oracle "${PIPESTATUS[0]}" "$log/oracle.log"
+else
+  echo "no oracle at ${oracle#"$root/"}: skipped"
+  skipped=$((skipped + 1))
+fi
+
+say "done"
+finish
