@@ -1,0 +1,49 @@
+// A regular file opened for reading whose bytes are fetched with pread only: a file that
+// shrinks under us gives an error where a mapping would give SIGBUS. The identity (device,
+// inode, size, modification time) is taken at opening and can be compared again later.
+#ifndef HEDDLE_COMPILER_WEIGHTS_INPUTFILE_H
+#define HEDDLE_COMPILER_WEIGHTS_INPUTFILE_H
+
+#include "absl/status/statusor.h"
+#include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/StringRef.h"
+#include <string>
+
+namespace heddle {
+
+class InputFile {
+public:
+  /// `path` may be a symbolic link; what it leads to must be a regular file.
+  static absl::StatusOr<InputFile> open(llvm::StringRef path);
+  /// `name` is a plain file name inside the directory `directoryFd`; `shown` is printed.
+  static absl::StatusOr<InputFile> openAt(int directoryFd, llvm::StringRef name,
+                                          llvm::StringRef shown);
+  InputFile(InputFile &&other);
+  InputFile &operator=(InputFile &&other);
+  ~InputFile();
+
+  const std::string &path() const { return shown; }
+  uint64_t size() const { return bytes; }
+
+  /// Exactly `to.size()` bytes from `offset`, or an error that names the place.
+  absl::Status read(uint64_t offset, llvm::MutableArrayRef<uint8_t> to) const;
+  /// Up to `to.size()` bytes; how many there were.
+  absl::StatusOr<size_t> readSome(uint64_t offset,
+                                  llvm::MutableArrayRef<uint8_t> to) const;
+  /// Fails when the file is no longer the one that was opened.
+  absl::Status recheck() const;
+
+private:
+  InputFile(int fd, std::string shown) : fd(fd), shown(std::move(shown)) {}
+  static absl::StatusOr<InputFile> take(int fd, llvm::StringRef shown);
+
+  int fd = -1;
+  std::string shown;
+  uint64_t bytes = 0;
+  uint64_t device = 0, inode = 0;
+  int64_t seconds = 0, nanoseconds = 0;
+};
+
+} // namespace heddle
+
+#endif // HEDDLE_COMPILER_WEIGHTS_INPUTFILE_H

@@ -1,0 +1,39 @@
+// A file that appears whole or not at all: a temporary beside the target, allocated in
+// full first (a full disk is found before a byte is written), then synced and renamed. An
+// OutputFile that is destroyed before commit() leaves nothing behind.
+#ifndef HEDDLE_COMPILER_WEIGHTS_OUTPUTFILE_H
+#define HEDDLE_COMPILER_WEIGHTS_OUTPUTFILE_H
+
+#include "absl/status/statusor.h"
+#include "compiler/Weights/Pack.h"
+#include <string>
+
+namespace heddle {
+
+class OutputFile final : public ByteSink {
+public:
+  /// `bytes` are reserved at once when known (0: unknown).
+  static absl::StatusOr<OutputFile> create(llvm::StringRef path, uint64_t bytes);
+  OutputFile(OutputFile &&other);
+  OutputFile &operator=(OutputFile &&) = delete;
+  ~OutputFile() override;
+
+  absl::Status append(llvm::ArrayRef<uint8_t> bytes) override;
+  /// Zeros up to `offset` from the beginning.
+  absl::Status padTo(uint64_t offset);
+  uint64_t position() const { return written; }
+  absl::Status commit();
+
+private:
+  OutputFile() = default;
+  absl::Status flush();
+
+  int fd = -1;
+  std::string path, temporary;
+  uint64_t written = 0;
+  std::vector<uint8_t> buffer;
+};
+
+} // namespace heddle
+
+#endif // HEDDLE_COMPILER_WEIGHTS_OUTPUTFILE_H

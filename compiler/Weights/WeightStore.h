@@ -1,0 +1,78 @@
+// All weights of a model under one roof: a file, several files, or a Hugging Face
+// directory (whole or sharded). Names to shapes; bytes only on demand, never a whole file
+// at once.
+#ifndef HEDDLE_COMPILER_WEIGHTS_WEIGHTSTORE_H
+#define HEDDLE_COMPILER_WEIGHTS_WEIGHTSTORE_H
+
+#include "compiler/Weights/SafetensorsFile.h"
+
+namespace heddle {
+
+/// A tensor of the store. Valid as long as the store.
+struct StoredTensor {
+  const TensorRecord *record = nullptr;
+  const SafetensorsFile *file = nullptr;
+
+  llvm::StringRef name() const { return record->name; }
+  llvm::ArrayRef<int64_t> shape() const { return record->shape; }
+  StoredType type() const { return record->type; }
+  uint64_t elements() const { return record->elements(); }
+};
+
+class WeightStore {
+public:
+  /// `path`: a .safetensors file, a .safetensors.index.json, or a directory that holds
+  /// model.safetensors or model.safetensors.index.json.
+  static absl::StatusOr<WeightStore> open(llvm::StringRef path,
+                                          const HeaderLimits &limits = {});
+  /// Files named one by one (the `model.weights` attribute); no name may stand in two.
+  static absl::StatusOr<WeightStore> openFiles(llvm::ArrayRef<std::string> paths,
+                                               const HeaderLimits &limits = {});
+
+  /// Ordered by name.
+  llvm::ArrayRef<StoredTensor> tensors() const { return table; }
+  std::vector<llvm::StringRef> names() const;
+  /// The files in the order they were opened (shards by name).
+  std::vector<std::string> files() const;
+  std::vector<std::string> warnings() const;
+  /// `__metadata__` entries of all files, in order.
+  std::vector<std::pair<std::string, std::string>> metadata() const;
+
+  /// Null when absent.
+  const StoredTensor *find(llvm::StringRef name) const;
+  /// An error that names the nearest tensor when absent (rule S26).
+  absl::StatusOr<const StoredTensor *> get(llvm::StringRef name) const;
+
+  /// Elements [first, first + to.size()), row-major, widened.
+  absl::Status readF32(const StoredTensor &tensor, uint64_t first,
+                       llvm::MutableArrayRef<float> to) const {
+    return tensor.file->readF32(*tensor.record, first, to);
+  }
+  absl::Status readI64(const StoredTensor &tensor, uint64_t first,
+                       llvm::MutableArrayRef<int64_t> to) const {
+    return tensor.file->readI64(*tensor.record, first, to);
+  }
+  absl::Status readBytes(const StoredTensor &tensor, uint64_t first,
+                         llvm::MutableArrayRef<uint8_t> to) const {
+    return tensor.file->readBytes(*tensor.record, first, to);
+  }
+
+  /// Same shape, same type and same bytes: a tied copy.
+  absl::StatusOr<bool> equal(const StoredTensor &a, const StoredTensor &b) const;
+  /// How many elements are NaN or infinite (0 for integers).
+  absl::StatusOr<uint64_t> countNonFinite(const StoredTensor &tensor) const;
+
+  /// Fails when any file changed since it was opened; call it after the last read.
+  absl::Status recheck() const;
+
+private:
+  absl::Status adopt(SafetensorsFile file);
+  absl::Status index();
+
+  std::vector<std::unique_ptr<SafetensorsFile>> opened;
+  std::vector<StoredTensor> table;
+};
+
+} // namespace heddle
+
+#endif // HEDDLE_COMPILER_WEIGHTS_WEIGHTSTORE_H

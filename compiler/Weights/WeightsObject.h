@@ -1,0 +1,59 @@
+// The packed weights as something a linker takes: an ELF64 relocatable object whose
+// section `.lrodata.heddle` (flagged large on x86-64, so that gigabytes do not push code
+// out of reach) is streamed out while tensors are packed. Or, with --no-embed, as a plain
+// file beside the program. No time, path or host enters the bytes.
+#ifndef HEDDLE_COMPILER_WEIGHTS_WEIGHTSOBJECT_H
+#define HEDDLE_COMPILER_WEIGHTS_WEIGHTSOBJECT_H
+
+#include "absl/status/statusor.h"
+#include "compiler/Weights/Pack.h"
+#include "compiler/Weights/PackPlan.h"
+#include <string>
+#include <vector>
+
+namespace heddle {
+
+enum class ObjectMachine : uint8_t { X86_64, AArch64 };
+
+/// A small constant in .rodata beside the weights (a tokenizer, a card, a size).
+struct ObjectSymbol {
+  std::string name;
+  std::string bytes;
+  unsigned align = 16;
+
+  /// A little-endian uint64_t.
+  static ObjectSymbol number(llvm::StringRef name, uint64_t value);
+};
+
+struct ObjectOptions {
+  ObjectMachine machine = ObjectMachine::X86_64;
+  std::string weights = "heddle_weights";
+  std::vector<ObjectSymbol> symbols;
+  PackOptions pack;
+};
+
+/// What was written; `hash` is of the blob alone and equal for both forms.
+struct WrittenWeights {
+  uint64_t bytes = 0;
+  uint64_t hash = 0;
+};
+
+absl::StatusOr<WrittenWeights> writeWeightsObject(llvm::StringRef path,
+                                                  const WeightStore &store,
+                                                  const PackPlan &plan,
+                                                  const ObjectOptions &options = {});
+
+absl::StatusOr<WrittenWeights> writeWeightsFile(llvm::StringRef path,
+                                                const WeightStore &store,
+                                                const PackPlan &plan,
+                                                const PackOptions &options = {});
+
+/// An object that holds symbols only (a program without weights of its own).
+absl::Status writeSymbolsObject(llvm::StringRef path, const ObjectOptions &options);
+
+/// The 64-bit hash of a side file, as any reader can compute it in pieces (BlobHash.h).
+absl::StatusOr<WrittenWeights> hashWeightsFile(llvm::StringRef path);
+
+} // namespace heddle
+
+#endif // HEDDLE_COMPILER_WEIGHTS_WEIGHTSOBJECT_H
