@@ -1,0 +1,265 @@
+#!/usr/bin/python3
+"""Runs the oracle's cases through Heddle: every case is compiled and executed, and interpreted.
+
+    run.py --heddle BIN [--kind hf_model|attention|seed_module]... [--only CASE,...] [--jobs N] [--binary | --interpret] [-v] DIR
+
+DIR: one folder per case as its README describes (config.json, model.safetensors, inputs, expected, meta.json). A run counts
+twice, once for the binary and once for the interpreter. Tolerances and valid rows are those of meta.json, always. A line is
+printed for each failure (-v: for each run); the last line is `N passed, N failed`. Exit status 1 on any failure. A case whose
+family is not in compiler/Families is skipped, unless --only asked for it."""
+import argparse
+import concurrent.futures
+import fnmatch
+import json
+import os
+import subprocess
+import sys
+import tempfile
+
+import numpy as np
+
+import attention
+import tensors
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+# A seed module's case, by the beginning of its name, and the example that describes the module.
+SEEDS = ["seed000_encoder", "seed000_pos_encoder_norm", "seed001_transformer", "seed004_early", "seed004_final"]
+SECONDS = 300
+
+
+class Failure(Exception):
+    pass
+
+
+class Skip(Exception):
+    pass
+
+
+def read_json(path):
+    with open(path, encoding="utf-8") as f:
+        return json.load(f)
+
+
+def family_of(model_type):
+    folder = os.path.join(ROOT, "compiler", "Families")
+    for name in sorted(os.listdir(folder)) if os.path.isdir(folder) else []:
+        if name.endswith(".json"):
+            doc = read_json(os.path.join(folder, name))
+            types = doc.get("family", {}).get("model_type", [])
+            if model_type in ([types] if isinstance(types, str) else types):
+                return doc
+    raise Skip("no family for model_type %r" % model_type)
+
+
+class Case:
+    """What is compiled: the arguments that name the model, and how its description says a text grows."""
+
+    def __init__(self, path, work):
+        self.path, self.work, self.name = path, work, os.path.basename(path)
+        self.meta = read_json(os.path.join(path, "meta.json"))
+        self.inputs = tensors.read(os.path.join(path, "inputs.safetensors"))
+        self.expected = tensors.read(os.path.join(path, "expected.safetensors"))
+        self.constants, self.weights = {}, []
+        kind = self.meta["kind"]
+        if kind == "attention":
+            run = self.meta["runs"][0]
+            given = {k: self.inputs[t] for k, t in run["inputs"].items() if k != "bucket_of_relative"}
+            self.model = os.path.join(work, self.name + ".json")
+            with open(self.model, "w") as f:
+                json.dump(attention.describe(self.meta["spec"], given), f, indent=1)
+            doc = {}
+        elif kind == "seed_module":
+            example = next(s for s in SEEDS if self.name.startswith(s))
+            self.model = os.path.join(ROOT, "examples", example, "model.json")
+            self.weights = ["--weights", os.path.join(path, "model.safetensors")]
+            constructor = read_json(os.path.join(path, "config.json"))["constructor"]
+            self.constants = {k: v for k, v in constructor.items() if k not in ("dropout", "norm")}
+            doc = read_json(self.model)
+        else:
+            self.model = path
+            doc = family_of(read_json(os.path.join(path, "config.json"))["model_type"])
+        self.roles = doc.get("generate", {})
+
+    def given(self, run):
+        return {k: self.inputs[t] for k, t in run["inputs"].items() if k != "bucket_of_relative"}
+
+    def settings(self, run):
+        """The constants that choose this run's variant of the description."""
+        given, sets = self.given(run), dict(self.constants)
+        if self.meta["kind"] == "hf_model" and getattr(given.get("attention_mask"), "ndim", 2) == 3:
+            sets["mask_by_query"] = True
+        if (run.get("kwargs") or {}).get("interpolate_pos_encoding"):
+            sets["resized"] = True
+        if "tgt_mask" in given:
+            real, heads = given["tgt_mask"].dtype.kind == "f", given["tgt_mask"].ndim == 3
+            sets["tgt_mask_kind"] = "float" if real else "per_head" if heads else "bool"
+        if run["kind"] == "seed_greedy":
+            sets["bos"], sets["eos"] = run["kwargs"]["bos_idx"], run["kwargs"]["eos_idx"]
+        return [a for k, v in sets.items() for a in ("--set", "%s=%s" % (k, v if isinstance(v, str) else json.dumps(v)))]
+
+
+class Runner:
+    def __init__(self, heddle, case):
+        self.heddle, self.case, self.binaries, self.count = heddle, case, {}, 0
+
+    def file(self, ending):
+        self.count += 1
+        return os.path.join(self.case.work, "%s.%d%s" % (self.case.name, self.count, ending))
+
+    def execute(self, command, what):
+        try:
+            p = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=SECONDS)
+        except subprocess.TimeoutExpired:
+            raise Failure("%s: no answer in %d s" % (what, SECONDS))
+        except OSError as e:
+            raise Failure("%s: %s" % (what, e))
+        if p.returncode:
+            lines = p.stdout.decode(errors="replace").strip().split("\n")
+            said = next((l for l in lines if "error" in l), lines[-1])
+            raise Failure("%s: exit status %d: %s" % (what, p.returncode, said[:400]))
+
+    def compiled(self, run):
+        sets = self.case.settings(run)
+        key = tuple(sets)
+        if key not in self.binaries:
+            out = self.file(".bin")
+            command = [self.heddle, "compile", self.case.model, "-o", out, "--outputs=all", "--cache=auto", "--masked-rows=zero"]
+            try:
+                self.execute(command + self.case.weights + sets, "compile")
+                self.binaries[key] = out
+            except Failure as e:
+                self.binaries[key] = e
+        if isinstance(self.binaries[key], Failure):
+            raise self.binaries[key]
+        return self.binaries[key]
+
+    def binary(self, run):
+        program, source, result = self.compiled(run), self.file(".in"), self.file(".out")
+        given = self.case.given(run)
+        tensors.write(source, given)
+        if "greedy" in run["kind"]:
+            self.execute([program, "generate", "--input", source, "--output", result, "-n", str(self.new_tokens(run, given)), "--greedy", "--ignore-eos"], "generate")
+        else:
+            self.execute([program, "run", "--input", source, "--output", result], "run")
+        return tensors.read(result)
+
+    def interpreter(self, run):
+        given = self.case.given(run)
+        if "greedy" not in run["kind"]:
+            return self.interpret(run, given)
+        # The whole text again for every token, as the oracle did it.
+        roles, mask = self.case.roles, given.get(self.case.roles.get("mask"))
+        ids = given[roles["tokens"]] if roles["tokens"] in given else self.start(run, given)
+        for _ in range(self.new_tokens(run, given)):
+            feed = {**given, roles["tokens"]: ids}
+            last = np.full(len(ids), ids.shape[1] - 1)
+            if mask is not None:
+                grown = np.concatenate([mask, np.ones((len(ids), ids.shape[1] - mask.shape[1]), mask.dtype)], 1)
+                feed[roles["mask"]] = grown
+                if "positions" in roles:
+                    feed[roles["positions"]] = np.where(grown == 0, 1, grown.cumsum(1) - 1)
+                last -= np.argmax(grown[:, ::-1] != 0, 1)
+            logits = self.interpret(run, feed)[roles["logits"]]
+            ids = np.concatenate([ids, logits[np.arange(len(ids)), last].argmax(-1)[:, None]], 1)
+        return {"ids": ids}
+
+    def interpret(self, run, given):
+        source, result = self.file(".in"), self.file(".out")
+        tensors.write(source, given)
+        self.execute([self.heddle, "interpret", self.case.model, "-i", source, "-o", result, "--outputs=all"] + self.case.weights + self.case.settings(run), "interpret")
+        out = tensors.read(result)
+        os.remove(source)
+        os.remove(result)
+        return out
+
+    def start(self, run, given):
+        batch = len(given[self.case.roles["source"]])
+        return np.full((batch, 1), run["kwargs"]["bos_idx"], np.int64)
+
+    def new_tokens(self, run, given):
+        ids = self.case.expected[run["outputs"]["ids"]["tensor"]]
+        tokens = given.get(self.case.roles["tokens"])
+        return ids.shape[1] - (1 if tokens is None else tokens.shape[1])
+
+    def judge(self, run, got):
+        wrong = []
+        for name, o in run["outputs"].items():
+            if name.endswith("_pytorch"):
+                continue  # what PyTorch's NaN does to a fully masked row; Heddle's convention is zero
+            if name not in got:
+                wrong.append("no output %s (there are %s)" % (name, ", ".join(sorted(got)[:8])))
+                continue
+            e, a = self.case.expected[o["tensor"]], got[name]
+            if e.shape == a.shape and o.get("valid"):
+                rows = self.case.expected[o["valid"]].astype(bool)
+                e, a = e[rows], a[rows]
+            what = tensors.differs(e, a, o.get("atol", 1e-4), o.get("rtol", 1e-4))
+            if what:
+                wrong.append("%s: %s" % (name, what))
+        return wrong
+
+
+def run_case(path, options):
+    """-> lines to print, passed, failed, skipped"""
+    lines, passed, failed = [], 0, 0
+    name = os.path.basename(path)
+    engines = ["interpreter"] if options.interpret else ["binary"] if options.binary else ["binary", "interpreter"]
+    with tempfile.TemporaryDirectory(prefix="heddle-oracle-") as work:
+        try:
+            case = Case(path, work)
+        except Skip as e:
+            if options.only:
+                return ["FAIL %s: %s" % (name, e)], 0, 1, 0
+            return ["skip %s: %s" % (name, e)], 0, 0, 1
+        except (OSError, ValueError, KeyError, StopIteration) as e:
+            return ["FAIL %s: cannot read the case: %s: %s" % (name, type(e).__name__, e)], 0, 1, 0
+        runner = Runner(options.heddle, case)
+        for run in case.meta["runs"]:
+            for engine in engines:
+                try:
+                    wrong = runner.judge(run, getattr(runner, engine)(run))
+                except (Failure, OSError, ValueError, KeyError) as e:
+                    wrong = [str(e) if isinstance(e, Failure) else "%s: %s" % (type(e).__name__, e)]
+                passed, failed = passed + (not wrong), failed + bool(wrong)
+                if wrong:
+                    more = ["and %d more" % (len(wrong) - 3)] if len(wrong) > 3 else []
+                    lines.append("FAIL %s/%s %s: %s" % (name, run["name"], engine, "; ".join(wrong[:3] + more)))
+                elif options.v:
+                    lines.append("ok   %s/%s %s" % (name, run["name"], engine))
+    return lines, passed, failed, 0
+
+
+def main():
+    p = argparse.ArgumentParser(description="Runs the oracle's cases through Heddle.")
+    p.add_argument("--heddle", required=True, metavar="BIN")
+    p.add_argument("--kind", action="append", choices=["hf_model", "attention", "seed_module"])
+    p.add_argument("--only", default="", metavar="CASE,...", help="these cases; * and ? are patterns")
+    p.add_argument("--jobs", type=int, default=1)
+    p.add_argument("--binary", action="store_true", help="the compiled binary only")
+    p.add_argument("--interpret", action="store_true", help="the interpreter only")
+    p.add_argument("-v", action="store_true", help="a line for what passes, too")
+    p.add_argument("dir")
+    options = p.parse_args()
+    options.heddle = os.path.abspath(options.heddle)
+    wanted = [w for w in options.only.split(",") if w]
+    cases = sorted(c for c in os.listdir(options.dir) if os.path.exists(os.path.join(options.dir, c, "meta.json")))
+    chosen = [c for c in cases if not wanted or any(fnmatch.fnmatchcase(c, w) for w in wanted)]
+    nobody = [w for w in wanted if not any(fnmatch.fnmatchcase(c, w) for c in cases)]
+    chosen = [c for c in chosen if not options.kind or read_json(os.path.join(options.dir, c, "meta.json"))["kind"] in options.kind]
+    for w in nobody:
+        print("FAIL --only: no case %s in %s" % (w, options.dir))
+    passed, failed, skipped = 0, len(nobody), 0
+    with concurrent.futures.ThreadPoolExecutor(max(1, options.jobs)) as pool:
+        for lines, good, bad, left in pool.map(lambda c: run_case(os.path.join(options.dir, c), options), chosen):
+            for line in lines:
+                print(line, flush=True)
+            passed, failed, skipped = passed + good, failed + bad, skipped + left
+    if not passed and not failed:
+        print("nothing was run")
+        failed = 1
+    print("%d passed, %d failed" % (passed, failed) + (", %d skipped" % skipped if skipped else ""))
+    return int(failed > 0)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
