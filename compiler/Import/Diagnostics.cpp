@@ -1,0 +1,224 @@
+// Collecting, sorting and printing complaints; the nearest known spelling of a name.
+#include "compiler/Import/Diagnostics.h"
+
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/JSON.h"
+#include <algorithm>
+
+using namespace heddle;
+using llvm::StringRef;
+using llvm::Twine;
+
+/// More than anyone reads; a hostile file must not fill the memory with complaints.
+static constexpr size_t maxKept = 10000;
+
+Diagnostic &DiagnosticSink::error(Loc loc, const Twine &path, const Twine &message) {
+  if (loc) {
+    auto [it, isNew] = byPlace.try_emplace({loc.file, loc.offset}, nullptr);
+    if (!isNew && it->second) {
+      // The first word at a place is the cause; what follows is usually its echo.
+      if (it->second->message != message.str())
+        ++it->second->more;
+      return echo = Diagnostic();
+    }
+  }
+  if (all.size() >= maxKept)
+    return echo = Diagnostic();
+  auto d = std::make_unique<Diagnostic>();
+  d->loc = loc;
+  d->path = path.str();
+  d->message = message.str();
+  all.push_back(std::move(d));
+  if (loc)
+    byPlace[{loc.file, loc.offset}] = all.back().get();
+  return *all.back();
+}
+
+Diagnostic &DiagnosticSink::errorInFile(StringRef file, const Twine &path,
+                                        const Twine &message) {
+  Diagnostic &d = error(Loc(), path, message);
+  d.file = file.str();
+  return d;
+}
+
+std::vector<const Diagnostic *> DiagnosticSink::sorted() const {
+  std::vector<const Diagnostic *> out;
+  for (auto &d : all)
+    out.push_back(d.get());
+  auto fileOf = [](const Diagnostic *d) {
+    return d->loc ? d->loc.file->name() : StringRef(d->file);
+  };
+  std::stable_sort(out.begin(), out.end(), [&](const Diagnostic *a, const Diagnostic *b) {
+    if (bool(a->loc) != bool(b->loc))
+      return bool(a->loc);
+    if (fileOf(a) != fileOf(b))
+      return fileOf(a) < fileOf(b);
+    return a->loc.offset < b->loc.offset;
+  });
+  return out;
+}
+
+int DiagnosticSink::exitCode() const {
+  if (all.empty())
+    return 0;
+  for (auto &d : all)
+    if (d->kind == Diagnostic::Kind::Refused)
+      return 1;
+  return 3;
+}
+
+/// The line with a caret under the place; of a very long line only the part around it.
+static void printExcerpt(llvm::raw_ostream &os, Loc loc) {
+  auto [line, column] = loc.file->lineAndColumn(loc.offset);
+  StringRef text = loc.file->lineText(line);
+  size_t at = std::min<size_t>(column - 1, text.size());
+  size_t begin = at > 100 ? at - 80 : 0;
+  StringRef shown = text.substr(begin, 140);
+  os << "  " << (begin ? "..." : "") << escaped(shown, 400)
+     << (begin + shown.size() < text.size() ? "..." : "") << '\n';
+  std::string before = escaped(text.slice(begin, at), 400);
+  os << "  " << (begin ? "   " : "");
+  for (unsigned char c : before)
+    if ((c & 0xC0) != 0x80)
+      os << ' ';
+  os << "^\n";
+}
+
+static void printPlace(llvm::raw_ostream &os, Loc loc, StringRef file) {
+  if (loc) {
+    auto [line, column] = loc.file->lineAndColumn(loc.offset);
+    os << escaped(loc.file->name()) << ':' << line << ':' << column << ": ";
+  } else if (!file.empty()) {
+    os << escaped(file) << ": ";
+  }
+}
+
+static std::string fullMessage(const Diagnostic &d) {
+  std::string out;
+  if (d.kind == Diagnostic::Kind::Unsupported)
+    out += "unsupported: ";
+  if (!d.path.empty())
+    out += escaped(d.path) + ": ";
+  out += d.message;
+  if (d.more)
+    out += " (and " + std::to_string(d.more) + " more here)";
+  return out;
+}
+
+void DiagnosticSink::print(llvm::raw_ostream &os, unsigned limit) const {
+  unsigned shown = 0;
+  for (const Diagnostic *d : sorted()) {
+    if (shown++ == limit) {
+      os << "error: " << all.size() - limit << " more errors are not shown\n";
+      return;
+    }
+    printPlace(os, d->loc, d->file);
+    os << "error: " << fullMessage(*d) << '\n';
+    if (d->loc)
+      printExcerpt(os, d->loc);
+    for (auto &n : d->notes) {
+      printPlace(os, n.loc, "");
+      os << "note: " << n.text << '\n';
+    }
+  }
+}
+
+void DiagnosticSink::printJson(llvm::raw_ostream &os) const {
+  auto place = [](Loc loc, StringRef file, llvm::json::Object &o) {
+    o["file"] = escaped(loc ? loc.file->name() : file);
+    if (loc) {
+      auto [line, column] = loc.file->lineAndColumn(loc.offset);
+      o["line"] = line;
+      o["column"] = column;
+    }
+  };
+  llvm::json::Array out;
+  for (const Diagnostic *d : sorted()) {
+    llvm::json::Object o;
+    place(d->loc, d->file, o);
+    o["kind"] = d->kind == Diagnostic::Kind::Unsupported ? "unsupported" : "refused";
+    o["path"] = escaped(d->path);
+    o["message"] = d->message;
+    llvm::json::Array notes;
+    for (auto &n : d->notes) {
+      llvm::json::Object no;
+      place(n.loc, "", no);
+      no["message"] = n.text;
+      notes.push_back(std::move(no));
+    }
+    if (!notes.empty())
+      o["notes"] = std::move(notes);
+    out.push_back(std::move(o));
+  }
+  os << llvm::json::Value(std::move(out)) << '\n';
+}
+
+std::string heddle::nearest(StringRef name, llvm::ArrayRef<StringRef> known) {
+  StringRef best;
+  unsigned bestDistance = ~0u;
+  std::string lower = name.lower();
+  // Long names come from hostile files only; the distance is quadratic.
+  if (name.size() > 100 || known.size() > 20000)
+    return "";
+  for (StringRef k : known) {
+    if (k.size() > 200 || k == name || k.contains('*'))
+      continue;
+    unsigned longest = std::max(name.size(), k.size());
+    unsigned d = StringRef(lower).edit_distance(k.lower(), true, longest / 3 + 1);
+    bool close = d <= std::max(1u, longest / 3);
+    // gelu_old for gelu, GPT2LMHead for GPT2LMHeadModel
+    size_t shared = std::min(name.size(), k.size());
+    if (!close && shared >= 4 && name.take_front(shared) == k.take_front(shared)) {
+      close = true;
+      d = longest - shared;
+    }
+    if (close && d < bestDistance) {
+      bestDistance = d;
+      best = k;
+    }
+  }
+  return best.empty() ? "" : "; did you mean " + quoted(best) + "?";
+}
+
+std::string heddle::nearest(StringRef name, const std::vector<std::string> &known) {
+  std::vector<StringRef> refs(known.begin(), known.end());
+  return nearest(name, refs);
+}
+
+/// The length of the well-formed UTF-8 sequence at the front, or 0.
+static size_t utf8Sequence(StringRef text) {
+  unsigned char c = text[0];
+  size_t n = c < 0x80 ? 1 : c >= 0xF0 && c < 0xF5 ? 4 : c >= 0xE0 ? 3 : c >= 0xC2 ? 2 : 0;
+  if (c >= 0xF5 || n == 0 || n > text.size())
+    return 0;
+  for (size_t i = 1; i < n; ++i)
+    if ((static_cast<unsigned char>(text[i]) & 0xC0) != 0x80)
+      return 0;
+  return n;
+}
+
+std::string heddle::escaped(StringRef text, size_t limit) {
+  std::string out;
+  bool cut = text.size() > limit;
+  text = text.take_front(limit);
+  while (!text.empty()) {
+    unsigned char c = text[0];
+    size_t n = utf8Sequence(text);
+    // Tabs become a blank: the caret below counts columns. C1 controls steer terminals.
+    bool control = c < 0x20 || c == 0x7F || (n == 2 && c == 0xC2 && static_cast<unsigned char>(text[1]) < 0xA0);
+    if (c == '\t') {
+      out += ' ';
+    } else if (n == 0 || control) {
+      out += "\\x";
+      out += llvm::hexdigit(c >> 4, true);
+      out += llvm::hexdigit(c & 15, true);
+      n = 1;
+    } else {
+      out += text.take_front(n);
+    }
+    text = text.drop_front(n ? n : 1);
+  }
+  if (cut)
+    out += "...";
+  return out;
+}

@@ -1,0 +1,81 @@
+// All complaints of one run, each with its place, the path of JSON keys that leads
+// there, and what was expected. Nothing is printed until the end: then sorted, each
+// place once, so that a user mends a description in one round.
+#ifndef HEDDLE_COMPILER_IMPORT_DIAGNOSTICS_H
+#define HEDDLE_COMPILER_IMPORT_DIAGNOSTICS_H
+
+#include "compiler/Import/SourceFile.h"
+#include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/Twine.h"
+#include "llvm/Support/raw_ostream.h"
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace heddle {
+
+struct Diagnostic {
+  /// Refused: the input is wrong. Unsupported: it may be right, but Heddle cannot.
+  enum class Kind { Refused, Unsupported };
+  struct Note {
+    Loc loc;
+    std::string text;
+  };
+
+  Kind kind = Kind::Refused;
+  Loc loc;
+  std::string file;    // when there is no loc: the file that is meant, or nothing
+  std::string path;    // $.body[4].body[3] > attend
+  std::string message;
+  std::vector<Note> notes;
+  unsigned more = 0;   // how many further complaints met the same place
+
+  Diagnostic &note(Loc at, const llvm::Twine &text) {
+    notes.push_back({at, text.str()});
+    return *this;
+  }
+  Diagnostic &unsupported() {
+    kind = Kind::Unsupported;
+    return *this;
+  }
+};
+
+class DiagnosticSink {
+public:
+  /// Records an error. A second one at the same place is only counted, since it comes
+  /// from another turn of the same repeat.
+  Diagnostic &error(Loc loc, const llvm::Twine &path, const llvm::Twine &message);
+  /// The same for something that has no place in a text, such as a tensor's name.
+  Diagnostic &errorInFile(llvm::StringRef file, const llvm::Twine &path,
+                          const llvm::Twine &message);
+
+  bool hasErrors() const { return !all.empty(); }
+  size_t size() const { return all.size(); }
+  /// In the order of files and places.
+  std::vector<const Diagnostic *> sorted() const;
+  /// 0 nothing to say, 1 something is wrong, 3 nothing is wrong but unsupported.
+  int exitCode() const;
+
+  void print(llvm::raw_ostream &os, unsigned limit = 50) const;
+  /// A JSON array of {file, line, column, path, kind, message, notes}.
+  void printJson(llvm::raw_ostream &os) const;
+
+private:
+  std::vector<std::unique_ptr<Diagnostic>> all;
+  std::map<std::pair<const SourceFile *, size_t>, Diagnostic *> byPlace;
+  Diagnostic echo; // takes the notes of a complaint that is not kept
+};
+
+/// "; did you mean 'x'?" for the nearest of `known`, or nothing when none is near.
+std::string nearest(llvm::StringRef name, llvm::ArrayRef<llvm::StringRef> known);
+std::string nearest(llvm::StringRef name, const std::vector<std::string> &known);
+
+/// Text from a file made fit to print: control characters and broken UTF-8 escaped,
+/// cut after `limit` bytes.
+std::string escaped(llvm::StringRef text, size_t limit = 200);
+inline std::string quoted(llvm::StringRef text) { return "'" + escaped(text) + "'"; }
+
+} // namespace heddle
+
+#endif // HEDDLE_COMPILER_IMPORT_DIAGNOSTICS_H

@@ -1,0 +1,75 @@
+// The expressions of the description language (language.md section 3): text to tree,
+// every node knowing the byte of the string at which its token stands.
+#ifndef HEDDLE_COMPILER_IMPORT_EXPRESSION_H
+#define HEDDLE_COMPILER_IMPORT_EXPRESSION_H
+
+#include "compiler/Import/LocatedJson.h"
+#include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/SmallVector.h"
+#include "llvm/ADT/STLFunctionalExtras.h"
+#include <deque>
+
+namespace heddle {
+
+struct Expr {
+  enum class Kind {
+    Null, Bool, Integer, Real, String, // atoms
+    Name,        // text
+    List,        // args
+    Negate, Not, // args[0]
+    Binary,      // text is the operator; args[0], args[1]
+    Coalesce,    // args[0] ?? args[1]
+    Conditional, // args[0] ? args[1] : args[2]
+    Call,        // text is the function; args
+    Member,      // args[0] . text
+    Index,       // args[0] [ subscripts ]
+  };
+  /// One of x[i], x[a:b]; a null bound is open.
+  struct Subscript {
+    bool slice = false;
+    const Expr *first = nullptr, *last = nullptr;
+  };
+
+  Kind kind;
+  Loc loc;
+  std::string text;
+  int64_t integer = 0; // also of Bool
+  double real = 0;
+  llvm::SmallVector<const Expr *, 3> args;
+  llvm::SmallVector<Subscript, 2> subscripts;
+  unsigned depth = 1;
+};
+
+/// Owns every tree of one import and remembers which text was read already; a text that
+/// does not parse is complained about once and yields null.
+class Expressions {
+public:
+  explicit Expressions(DiagnosticSink &sink) : sink(sink) {}
+
+  /// `value` is a string that begins with '='.
+  const Expr *ofValue(const JsonValue &value);
+  /// The text between `begin` and `end` of `whole`, a JSON string that starts at `start`.
+  const Expr *ofPart(const std::string &whole, Loc start, size_t begin, size_t end);
+  /// A text of its own, such as an axis of a type; its tokens all stand at `at`.
+  const Expr *ofText(llvm::StringRef text, Loc at);
+
+private:
+  const Expr *parse(llvm::StringRef text, llvm::function_ref<Loc(size_t)> place);
+
+  DiagnosticSink &sink;
+  std::deque<Expr> nodes;
+  llvm::DenseMap<std::pair<const void *, size_t>, const Expr *> known;
+  friend class ExprParser;
+};
+
+/// The parts in braces of a name: [begin, end) of what stands between them.
+llvm::SmallVector<std::pair<size_t, size_t>, 2> bracesIn(llvm::StringRef text);
+
+/// Calls back with every free name, a chain of members in one piece ("rope_scaling.factor").
+void namesIn(const Expr *e, llvm::function_ref<void(llvm::StringRef, Loc)> found);
+/// Every string constant inside.
+void stringsIn(const Expr *e, llvm::function_ref<void(llvm::StringRef)> found);
+
+} // namespace heddle
+
+#endif // HEDDLE_COMPILER_IMPORT_EXPRESSION_H

@@ -1,0 +1,75 @@
+// JSON in which every value and every key knows where it stands. Read by SAX over
+// nlohmann's lexer: comments allowed, duplicate keys refused, integers exact, depth
+// and size limited, so that a hostile file is an error and never a crash.
+#ifndef HEDDLE_COMPILER_IMPORT_LOCATEDJSON_H
+#define HEDDLE_COMPILER_IMPORT_LOCATEDJSON_H
+
+#include "compiler/Import/SourceFile.h"
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace heddle {
+
+class DiagnosticSink;
+struct JsonMember;
+
+struct JsonValue {
+  /// HugeInteger: an integer past 64 bits, kept as text; an error only where it is used.
+  enum class Kind { Null, Bool, Integer, HugeInteger, Real, String, Array, Object };
+
+  Kind kind = Kind::Null;
+  Loc loc; // first byte of the first token
+  bool boolean = false;
+  int64_t integer = 0;
+  double real = 0;
+  std::string string;
+  std::vector<JsonValue> items;
+  std::vector<JsonMember> members;
+
+  // Set by link(): where in the document this value stands.
+  const JsonValue *parent = nullptr;
+  size_t index = 0;
+
+  bool isNull() const { return kind == Kind::Null; }
+  bool isString() const { return kind == Kind::String; }
+  bool isArray() const { return kind == Kind::Array; }
+  bool isObject() const { return kind == Kind::Object; }
+  bool isExpression() const { return isString() && !string.empty() && string[0] == '='; }
+
+  const JsonValue *find(llvm::StringRef key) const;
+  const JsonMember *findMember(llvm::StringRef key) const;
+
+  /// Gives every value below its parent; to be called once nothing moves any more.
+  void link();
+  /// $.body[4].x
+  std::string path() const;
+  /// The value as JSON text on one line, for messages.
+  std::string text() const;
+};
+
+struct JsonMember {
+  std::string key;
+  Loc keyLoc;
+  JsonValue value;
+};
+
+/// "an object", "a string", ...
+llvm::StringRef describe(JsonValue::Kind kind);
+
+/// Structural equality; places do not matter, 1 equals 1.0.
+bool equalJson(const JsonValue &a, const JsonValue &b);
+
+struct JsonLimits {
+  size_t bytes = size_t(64) << 20;
+  unsigned depth = 64;
+};
+
+/// Reads `file`; complaints go to `sink`.
+std::optional<JsonValue> parseJson(const SourceFile &file, DiagnosticSink &sink,
+                                   JsonLimits limits = {});
+
+} // namespace heddle
+
+#endif // HEDDLE_COMPILER_IMPORT_LOCATEDJSON_H
