@@ -1,0 +1,113 @@
+//===- AttnOps.cpp - the attn dialect: verifiers, inference, bucket rules ----===//
+
+#include "dialects/Attn/IR/Attn.h"
+#include "mlir/IR/DialectImplementation.h"
+#include "llvm/ADT/TypeSwitch.h"
+#include <cmath>
+
+using namespace mlir;
+using namespace heddle::attn;
+using heddle::model::Size;
+using heddle::model::ModelTensorType;
+
+#include "dialects/Attn/IR/AttnDialect.cpp.inc"
+#include "dialects/Attn/IR/AttnEnums.cpp.inc"
+#define GET_TYPEDEF_CLASSES
+#include "dialects/Attn/IR/AttnTypes.cpp.inc"
+#define GET_OP_CLASSES
+#include "dialects/Attn/IR/AttnOps.cpp.inc"
+
+void AttnDialect::initialize() {
+  addTypes<
+#define GET_TYPEDEF_LIST
+#include "dialects/Attn/IR/AttnTypes.cpp.inc"
+      >();
+  addOperations<
+#define GET_OP_LIST
+#include "dialects/Attn/IR/AttnOps.cpp.inc"
+      >();
+}
+
+static ModelTensorType typeOf(Value v) { return cast<ModelTensorType>(v.getType()); }
+
+LogicalResult SdpaOp::inferReturnTypes(MLIRContext *, std::optional<Location> loc, Adaptor op,
+                                       SmallVectorImpl<Type> &out) {
+  ModelTensorType q = typeOf(op.getQuery()), k = typeOf(op.getKey()), v = typeOf(op.getValue());
+  if (q.getRank() != 3 || k.getRank() != 3 || v.getRank() != 3) // sdpa_c1
+    return emitOptionalError(loc, "attention expects [B, rows, heads x width], found ", q, ", ", k, ", ", v);
+  for (ModelTensorType t : {k, v})
+    if (t.getSize(0) != q.getSize(0) && !t.getSize(0).is(1))
+      return emitOptionalError(loc, "batch axes differ: ", q.getSize(0).str(), " and ", t.getSize(0).str());
+  if (k.getSize(1) != v.getSize(1))
+    return emitOptionalError(loc, "keys have ", k.getSize(1).str(), " rows, values ", v.getSize(1).str());
+  int64_t h = op.getHeads(), g = op.getKvHeads();
+  if (h < 1 || g < 1 || h % g) // sdpa_c2
+    return emitOptionalError(loc, "'kv_heads' must divide 'heads' (", h, "), but got ", g);
+  std::optional<Size> w = q.getSize(2).exactDiv(Size(h)), kw = k.getSize(2).exactDiv(Size(g)),
+                      u = v.getSize(2).exactDiv(Size(g));
+  if (!w || !kw || !u)
+    return emitOptionalError(loc, "features do not divide into heads: query ", q.getSize(2).str(), " into ", h,
+                             ", key ", k.getSize(2).str(), " and value ", v.getSize(2).str(), " into ", g);
+  if (*w != *kw)
+    return emitOptionalError(loc, "query heads are ", w->str(), " wide, key heads ", kw->str());
+  if (op.getSinks() && (typeOf(op.getSinks()).getRank() != 1 || !typeOf(op.getSinks()).getSize(0).is(h))) // sdpa_c3
+    return emitOptionalError(loc, "sinks must be [", h, "], found ", typeOf(op.getSinks()));
+  out.push_back(q.withSize(2, *u * Size(h)));
+  return success();
+}
+
+LogicalResult AlibiSlopesOp::inferReturnTypes(MLIRContext *ctx, std::optional<Location> loc, Adaptor op,
+                                              SmallVectorImpl<Type> &out) {
+  if (int64_t(op.getHeads()) < 1)
+    return emitOptionalError(loc, "heads must be positive, but is ", op.getHeads());
+  out.push_back(ModelTensorType::get(ctx, ArrayRef<Size>{Size(int64_t(op.getHeads()))}, Float32Type::get(ctx)));
+  return success();
+}
+
+LogicalResult BucketBiasOp::verify() {
+  ModelTensorType t = typeOf(getTable());
+  std::optional<int64_t> n = t.getRank() == 2 ? t.getSize(0).constant() : std::nullopt;
+  if (!n || *n < (getTwoSided() ? 4 : 2))
+    return emitOpError("table must be [buckets, heads], but is ") << t;
+  int64_t exact = (getTwoSided() ? *n / 2 : *n) / 2;
+  if (int64_t(getMaxDistance()) <= exact)
+    return emitOpError("max_distance must exceed the ") << exact << " exact buckets, but is " << getMaxDistance();
+  return success();
+}
+
+LogicalResult DenseBiasOp::verify() {
+  if (typeOf(getTensor()).getRank() < 2 || typeOf(getTensor()).getRank() > 4)
+    return emitOpError("tensor must have rank 2, 3 or 4, but is ") << getTensor().getType();
+  return success();
+}
+
+std::vector<double> heddle::attn::alibiSlopes(int64_t heads) {
+  int64_t p = 1;
+  while (p * 2 <= heads)
+    p *= 2;
+  std::vector<double> m;
+  for (int64_t i = 0; i < p; ++i)
+    m.push_back(std::exp2(-8.0 * double(i + 1) / double(p)));
+  for (int64_t i = 0; i < heads - p; ++i)
+    m.push_back(std::exp2(-4.0 * double(2 * i + 1) / double(p)));
+  return m;
+}
+
+int64_t heddle::attn::bucketOf(int64_t d, int64_t buckets, int64_t maxDistance, bool twoSided) {
+  int64_t m = twoSided ? buckets / 2 : buckets, base = twoSided && d > 0 ? m : 0;
+  int64_t r = twoSided ? std::abs(d) : std::max<int64_t>(-d, 0), exact = m / 2;
+  if (r < exact)
+    return base + r;
+  float ratio = std::log(float(r) / float(exact)) / float(std::log(double(maxDistance) / double(exact))) *
+                float(m - exact);
+  return base + std::min<int64_t>(exact + int64_t(ratio), m - 1);
+}
+
+int64_t heddle::attn::logBucketOf(int64_t d, int64_t size, int64_t far) {
+  int64_t mid = size / 2;
+  double a = std::abs(d) < mid ? double(mid - 1) : double(std::abs(d));
+  if (a <= double(mid))
+    return d;
+  double lg = std::ceil(std::log(a / double(mid)) / std::log(double(far - 1) / double(mid)) * double(mid - 1)) + double(mid);
+  return int64_t(lg) * (d > 0 ? 1 : d < 0 ? -1 : 0);
+}

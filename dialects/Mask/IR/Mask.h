@@ -1,0 +1,59 @@
+//===- Mask.h - masks as values ---------------------------------*- C++ -*-===//
+//
+// A mask is a predicate visible(b, h, i, k). Its ops answer the questions of
+// MaskInterfaces.td; everything that loops over key tiles is generated from the answers.
+//
+//===----------------------------------------------------------------------===//
+#ifndef HEDDLE_DIALECTS_MASK_IR_MASK_H
+#define HEDDLE_DIALECTS_MASK_IR_MASK_H
+
+#include "dialects/Model/IR/Model.h"
+
+namespace heddle::mask {
+
+/// State of a stretch of keys for one tile of rows: two i1 values and where they end.
+/// empty (0,0) < undecided (1,0) < full (1,1): Kleene's logic, one bit operation a bit.
+struct Segment {
+  mlir::Value any, all, end;
+};
+
+/// No row sees a key outside [begin, end); null: not bounded.
+struct Hull {
+  mlir::Value begin, end;
+};
+
+/// Where code is being emitted and for which rows. `tile` inserts once a query tile,
+/// `step` once a cursor step. All values are of type index.
+struct Emitter {
+  mlir::OpBuilder tile, step;
+  mlir::Location loc;
+  mlir::Value first, last; ///< positions (past + row) of the tile's first and last row
+  mlir::Value batch, head, past, queries, keys;
+  mlir::Value keyStart;    ///< position of key 0, minus that of query row 0 at past = 0
+  /// Reads element `at` (one index per axis of the tensor; axes of length 1 are read at 0)
+  /// of a tensor that a leaf holds: f32, i64 or i1.
+  llvm::function_ref<mlir::Value(mlir::OpBuilder &, mlir::Value tensor, llvm::ArrayRef<mlir::Value> at)> load;
+};
+
+/// Largest j - i and i - j that are let through; none: without limit.
+struct Reach {
+  std::optional<int64_t> ahead, behind;
+};
+
+/// Bit set over b, h, q, k.
+enum Axes : unsigned { None = 0, Batch = 1, Head = 2, Query = 4, Key = 8 };
+inline Axes operator|(Axes a, Axes b) { return Axes(unsigned(a) | unsigned(b)); }
+
+/// Past every position, and safe where index is 32 bits.
+constexpr int64_t kUnbounded = int64_t(1) << 30;
+
+} // namespace heddle::mask
+
+#include "dialects/Mask/IR/MaskDialect.h.inc"
+#include "dialects/Mask/IR/MaskInterfaces.h.inc"
+#define GET_TYPEDEF_CLASSES
+#include "dialects/Mask/IR/MaskTypes.h.inc"
+#define GET_OP_CLASSES
+#include "dialects/Mask/IR/MaskOps.h.inc"
+
+#endif

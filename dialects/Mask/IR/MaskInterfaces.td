@@ -1,0 +1,33 @@
+// The one interface of the mask dialect. Loop bounds, loop bodies, pictures, reports and
+// proofs are all derived from it; nothing downstream looks at the kind of a mask.
+#ifndef HEDDLE_DIALECTS_MASK_IR_MASKINTERFACES_TD
+#define HEDDLE_DIALECTS_MASK_IR_MASKINTERFACES_TD
+
+include "mlir/IR/OpBase.td"
+
+def Mask_MaskOpInterface : OpInterface<"MaskOpInterface"> {
+  let cppNamespace = "::heddle::mask";
+  let description = [{
+    A mask value is a predicate visible(b, h, i, k) on query position i and key k. Every op
+    that defines one answers:
+  }];
+  let methods = [
+    InterfaceMethod<[{
+      The state of the keys from `key` on, for the tile of rows that `emitter` stands for: `any`
+      row may see them, `all` rows surely see them, and nothing changes before `end` > key.
+    }], "::heddle::mask::Segment", "emitSegment", (ins "::heddle::mask::Emitter &":$emitter, "::mlir::Value":$key)>,
+    InterfaceMethod<[{
+      A half-open range of keys outside of which no row of the tile sees anything. Null members
+      mean "not bounded here".
+    }], "::heddle::mask::Hull", "emitHull", (ins "::heddle::mask::Emitter &":$emitter)>,
+    InterfaceMethod<[{
+      The predicate itself for position `row` and key index `key` (index scalars): i1.
+    }], "::mlir::Value", "emitContains", (ins "::heddle::mask::Emitter &":$emitter, "::mlir::Value":$row, "::mlir::Value":$key)>,
+    InterfaceMethod<[{
+      (ahead, behind): the largest j - i and i - j let through; none: without limit. Proves
+      causality for the cached step and bounds ring caches.
+    }], "::heddle::mask::Reach", "reach", (ins)>,
+    InterfaceMethod<"The axes the predicate varies with.", "::heddle::mask::Axes", "dependsOn", (ins)>,
+  ];
+}
+#endif

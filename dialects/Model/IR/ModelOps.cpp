@@ -1,0 +1,111 @@
+//===- ModelOps.cpp - verifiers and builders ------------------------------===//
+//
+// What type inference does not already check. Labels (C1).. are those of ModelOps.td.
+//
+//===----------------------------------------------------------------------===//
+
+#include "dialects/Model/IR/Model.h"
+
+using namespace mlir;
+using namespace heddle::model;
+
+#define GET_OP_CLASSES
+#include "dialects/Model/IR/ModelOps.cpp.inc"
+
+LogicalResult ParamOp::verify() {
+  // Every index is used and every {k} has one.
+  for (unsigned k = 0, n = getIndices().size(); k < n; ++k)
+    if (!getName().contains(("{" + Twine(k) + "}").str()))
+      return emitOpError("index ") << k << " does not occur in the name " << getNameAttr();
+  if (getName().contains(("{" + Twine(getIndices().size()) + "}").str()))
+    return emitOpError("name ") << getNameAttr() << " has more places than indices";
+  return success();
+}
+
+void ConstantOp::build(OpBuilder &b, OperationState &state, double value) {
+  build(b, state, ModelTensorType::get(b.getContext(), ArrayRef<Size>{}, b.getF32Type()),
+        DenseElementsAttr::get(RankedTensorType::get({}, b.getF64Type()), value));
+}
+void ConstantOp::build(OpBuilder &b, OperationState &state, int64_t value) {
+  build(b, state, ModelTensorType::get(b.getContext(), ArrayRef<Size>{}, b.getI64Type()),
+        DenseElementsAttr::get(RankedTensorType::get({}, b.getI64Type()), value));
+}
+void ConstantOp::build(OpBuilder &b, OperationState &state, bool value) {
+  build(b, state, ModelTensorType::get(b.getContext(), ArrayRef<Size>{}, b.getI1Type()),
+        DenseElementsAttr::get(RankedTensorType::get({}, b.getI1Type()), value));
+}
+
+LogicalResult ConstantOp::verify() { // constant_c1
+  auto type = cast<ShapedType>(getValue().getType());
+  ModelTensorType result = getType();
+  if (type.getRank() != result.getRank())
+    return emitOpError("value has rank ") << type.getRank() << ", the result " << result.getRank();
+  for (int64_t i = 0; i < result.getRank(); ++i)
+    if (!result.getSize(i).is(type.getDimSize(i)))
+      return emitOpError("axis ") << i << " of the value has length " << type.getDimSize(i)
+                                  << ", the result " << result.getSize(i).str();
+  Type from = type.getElementType(), to = result.getElementType();
+  if (to.isF32() ? !isa<FloatType>(from) : from != to)
+    return emitOpError("cannot hold ") << from << " as " << to;
+  return success();
+}
+
+void CastOp::build(OpBuilder &b, OperationState &state, Value operand, Type element) {
+  build(b, state, cast<ModelTensorType>(operand.getType()).withElement(element), operand);
+}
+LogicalResult CastOp::verify() {
+  if (getOperand().getType().getAxes() != getType().getAxes())
+    return emitOpError("changes the element type only, but the lengths differ");
+  return success();
+}
+
+LogicalResult BroadcastOp::verify() {
+  ModelTensorType from = getOperand().getType(), to = getType();
+  if (from.getElementType() != to.getElementType())
+    return emitOpError("changes lengths only, but the element types differ");
+  std::string why;
+  std::optional<SmallVector<Size>> sizes = broadcast({from, to}, &why);
+  if (!sizes)
+    return emitOpError(why);
+  if (*sizes != to.getSizes())
+    return emitOpError("cannot stretch ") << from << " to " << to;
+  return success();
+}
+
+LogicalResult LinearOp::verify() {
+  if (!getEpilogue().empty() && getNumResults() != 1) // linear_c4
+    return emitOpError("an epilogue stands only where there is one result");
+  if (getEpilogue().empty() && !getExtras().empty())
+    return emitOpError("extras are read by an epilogue, and there is none");
+  return success();
+}
+
+YieldOp RepeatOp::getYield() { return cast<YieldOp>(getBody().front().getTerminator()); }
+
+LogicalResult RepeatOp::verify() {
+  Block &body = getBody().front();
+  unsigned n = getNumCarried();
+  if (body.getNumArguments() != n + 1 || !body.getArgument(0).getType().isIndex())
+    return emitOpError("the body takes the index and ") << n << " carried values";
+  auto yield = dyn_cast<YieldOp>(body.getTerminator());
+  if (!yield || yield.getNumOperands() != getNumResults() || getNumResults() < n)
+    return emitOpError("must yield ") << getNumResults() << " values";
+  for (unsigned i = 0; i < n; ++i) { // repeat_c1
+    Type t = getCarried()[i].getType();
+    if (body.getArgument(i + 1).getType() != t || yield.getOperand(i).getType() != t ||
+        getResult(i).getType() != t)
+      return emitOpError("carried value ") << i << " must keep its type " << t
+             << ", but yields " << yield.getOperand(i).getType();
+  }
+  for (unsigned i = n; i < getNumResults(); ++i) {
+    auto one = dyn_cast<ModelTensorType>(yield.getOperand(i).getType());
+    auto all = dyn_cast<ModelTensorType>(getResult(i).getType());
+    if (!one || !all)
+      return emitOpError("collects tensors");
+    SmallVector<Size> sizes = one.getSizes();
+    sizes.insert(sizes.begin(), Size(int64_t(getCount())));
+    if (all != one.withSizes(sizes))
+      return emitOpError("collected value ") << i << " should be " << one.withSizes(sizes);
+  }
+  return success();
+}

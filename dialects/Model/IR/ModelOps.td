@@ -1,0 +1,441 @@
+// The ops of the `model` dialect, 1:1 with the description language (language.md section 5).
+// Result types are inferred (InferTypeOpAdaptor): the inference IS the check of shapes, so a
+// builder that is given misfitting operands reports at the JSON token the op comes from.
+#ifndef HEDDLE_DIALECTS_MODEL_IR_MODELOPS_TD
+#define HEDDLE_DIALECTS_MODEL_IR_MODELOPS_TD
+
+include "dialects/Model/IR/ModelDialect.td"
+include "mlir/Interfaces/SideEffectInterfaces.td"
+include "mlir/Interfaces/InferTypeOpInterface.td"
+include "mlir/Interfaces/ControlFlowInterfaces.td"
+
+class Model_Op<string mnemonic, list<Trait> traits = []> : Op<Model_Dialect, mnemonic, traits>;
+class Model_Infer<string mnemonic, list<Trait> traits = []>
+    : Model_Op<mnemonic, traits # [Pure, InferTypeOpAdaptor]>;
+
+class Model_Enum<string name, string summary, list<string> words>
+    : I32EnumAttr<name, summary, !foreach(i, !range(!size(words)),
+        I32EnumAttrCase<!cast<string>(words[i]), i, words[i]>)> {
+  let cppNamespace = "::heddle::model";
+}
+
+//===-- leaves -----------------------------------------------------------------===//
+
+def Model_ParamOp : Model_Op<"param", [Pure]> {
+  let summary = "a tensor of the weights file";
+  let description = [{
+    `name` is the name in the file; inside repeats `{k}` in it is replaced by the k-th index
+    operand. Bytes never enter the IR. From `tiled` on `pack` says how the bytes are laid out
+    in the binary and `offset` where.
+    ```mlir
+    %w = model.param "wte.weight" : !model.tensor<[50257, 768], f32>
+    ```
+  }];
+  let arguments = (ins StrAttr:$name, Variadic<Index>:$indices);
+  let results = (outs Model_Any:$result);
+  let assemblyFormat = "$name (`[` $indices^ `]`)? attr-dict `:` type($result)";
+  let hasVerifier = 1;
+}
+
+def Model_ConstantOp : Model_Op<"constant", [Pure]> {
+  let summary = "a constant of the description";
+  let description = [{
+    Reals are f64 in the attribute (nothing is rounded before the type of computation is
+    known). `(C1)` the shapes agree and the element types are f64/f32, i64/i64 or i1/i1.
+    ```mlir
+    %c = model.constant dense<0.5> : tensor<f64> : !model.tensor<[], f32>
+    ```
+  }];
+  let arguments = (ins ElementsAttr:$value);
+  let results = (outs Model_Any:$result);
+  let assemblyFormat = "$value attr-dict `:` type($result)";
+  let builders = [OpBuilder<(ins "double":$value)>, OpBuilder<(ins "int64_t":$value)>, OpBuilder<(ins "bool":$value)>];
+  let hasVerifier = 1;
+}
+
+def Model_SizeOp : Model_Infer<"size"> {
+  let summary = "a length as a value";
+  let arguments = (ins StrAttr:$size);
+  let results = (outs Model_Int:$result);
+  let assemblyFormat = "$size attr-dict `:` type($result)";
+}
+
+def Model_RangeOp : Model_Infer<"range"> {
+  let summary = "the integers from, ..., to - 1";
+  let arguments = (ins StrAttr:$from, StrAttr:$to);
+  let results = (outs Model_Int:$result);
+  let assemblyFormat = "$from `to` $to attr-dict `:` type($result)";
+}
+
+//===-- elementwise ------------------------------------------------------------===//
+
+def Model_UnaryKind : I32EnumAttr<"UnaryKind", "function of one element", [
+    I32EnumAttrCase<"neg", 0>, I32EnumAttrCase<"abs", 1>, I32EnumAttrCase<"sqrt", 2>, I32EnumAttrCase<"exp", 3>,
+    I32EnumAttrCase<"log", 4>, I32EnumAttrCase<"sin", 5>, I32EnumAttrCase<"cos", 6>, I32EnumAttrCase<"floor", 7>,
+    I32EnumAttrCase<"ceil", 8>, I32EnumAttrCase<"tanh", 9>, I32EnumAttrCase<"sigmoid", 10>, I32EnumAttrCase<"relu", 11>,
+    I32EnumAttrCase<"gelu", 12>, I32EnumAttrCase<"gelu_tanh", 13>, I32EnumAttrCase<"quick_gelu", 14>,
+    I32EnumAttrCase<"silu", 15>, I32EnumAttrCase<"relu2", 16>, I32EnumAttrCase<"softplus", 17>,
+    I32EnumAttrCase<"bf16", 18>, I32EnumAttrCase<"logical_not", 19, "not">]> {
+  let cppNamespace = "::heddle::model";
+}
+
+def Model_UnaryOp : Model_Infer<"unary"> {
+  let summary = "a function of each element";
+  let description = [{
+    neg and abs keep i64; `not` takes i1; every other one takes and gives f32. `bf16` rounds to
+    bfloat16 and back (nearest, ties to even). gelu is the erf form, gelu_tanh the tanh form.
+  }];
+  let arguments = (ins Model_UnaryKind:$kind, Model_Any:$operand);
+  let results = (outs Model_Any:$result);
+  let assemblyFormat = "$kind $operand attr-dict `:` functional-type(operands, results)";
+}
+
+def Model_BinaryKind : I32EnumAttr<"BinaryKind", "function of two elements", [
+    I32EnumAttrCase<"add", 0>, I32EnumAttrCase<"sub", 1>, I32EnumAttrCase<"mul", 2>, I32EnumAttrCase<"div", 3>,
+    I32EnumAttrCase<"floordiv", 4>, I32EnumAttrCase<"mod", 5>, I32EnumAttrCase<"pow", 6>, I32EnumAttrCase<"min", 7>,
+    I32EnumAttrCase<"max", 8>, I32EnumAttrCase<"logical_and", 9, "and">, I32EnumAttrCase<"logical_or", 10, "or">]> {
+  let cppNamespace = "::heddle::model";
+}
+
+def Model_BinaryOp : Model_Infer<"binary"> {
+  let summary = "a function of two elements, numpy broadcasting";
+  let description = [{
+    (C1) both operands have one element type (casts are ops of their own). (C2) axes, aligned
+    from the right, are equal forms or one of them is the constant 1. `div` takes f32 only;
+    `floordiv` rounds to minus infinity and `mod` is x - y*(x floordiv y), for i64 and f32;
+    `and`, `or` take i1. A NaN operand of min/max gives NaN.
+  }];
+  let arguments = (ins Model_BinaryKind:$kind, Model_Any:$lhs, Model_Any:$rhs);
+  let results = (outs Model_Any:$result);
+  let assemblyFormat = "$kind $lhs `,` $rhs attr-dict `:` functional-type(operands, results)";
+}
+
+def Model_ComparePredicate : I32EnumAttr<"ComparePredicate", "comparison", [
+    I32EnumAttrCase<"eq", 0>, I32EnumAttrCase<"ne", 1>, I32EnumAttrCase<"lt", 2>, I32EnumAttrCase<"le", 3>,
+    I32EnumAttrCase<"gt", 4>, I32EnumAttrCase<"ge", 5>]> {
+  let cppNamespace = "::heddle::model";
+}
+def Model_CompareOp : Model_Infer<"compare"> {
+  let summary = "elementwise comparison, as of IEEE 754 for reals";
+  let arguments = (ins Model_ComparePredicate:$predicate, Model_Any:$lhs, Model_Any:$rhs);
+  let results = (outs Model_Bool:$result);
+  let assemblyFormat = "$predicate $lhs `,` $rhs attr-dict `:` functional-type(operands, results)";
+}
+
+def Model_SelectOp : Model_Infer<"select"> {
+  let summary = "elementwise choice, numpy broadcasting of all three";
+  let arguments = (ins Model_Bool:$condition, Model_Any:$yes, Model_Any:$no);
+  let results = (outs Model_Any:$result);
+  let assemblyFormat = "$condition `,` $yes `,` $no attr-dict `:` functional-type(operands, results)";
+}
+
+def Model_CastOp : Model_Op<"cast", [Pure]> {
+  let summary = "another element type: to i1 is `!= 0`, f32 to i64 truncates towards zero";
+  let arguments = (ins Model_Any:$operand);
+  let results = (outs Model_Any:$result);
+  let assemblyFormat = "$operand attr-dict `:` type($operand) `->` type($result)";
+  let builders = [OpBuilder<(ins "::mlir::Value":$operand, "::mlir::Type":$element)>];
+  let hasVerifier = 1;
+}
+
+def Model_BroadcastOp : Model_Op<"broadcast", [Pure]> {
+  let summary = "axes of 1 (and missing leading axes) stretched to the result's lengths";
+  let arguments = (ins Model_Any:$operand);
+  let results = (outs Model_Any:$result);
+  let assemblyFormat = "$operand attr-dict `:` type($operand) `->` type($result)";
+  let hasVerifier = 1;
+}
+
+def Model_DefaultOp : Model_Op<"default", [Pure, SingleBlockImplicitTerminator<"YieldOp">]> {
+  let summary = "an input, or what stands for it when it was not given";
+  let description = [{
+    The result is `input` when the caller gave it, else what the region yields, broadcast to
+    the type of the input. The input must be an argument of the function with the attribute
+    `model.default`.
+  }];
+  let arguments = (ins Model_Any:$input);
+  let results = (outs Model_Any:$result);
+  let regions = (region SizedRegion<1>:$body);
+  let assemblyFormat = "$input attr-dict `:` type($input) `->` type($result) $body";
+}
+
+//===-- moving -----------------------------------------------------------------===//
+
+def Model_SliceOp : Model_Infer<"slice"> {
+  let summary = "rows from, ..., to - 1 along one axis (forms; already counted from the start)";
+  let arguments = (ins Model_Any:$operand, I64Attr:$axis, StrAttr:$from, StrAttr:$to);
+  let results = (outs Model_Any:$result);
+  let assemblyFormat = "$operand `axis` $axis `from` $from `to` $to attr-dict `:` functional-type(operands, results)";
+}
+def Model_SqueezeOp : Model_Infer<"squeeze"> {
+  let summary = "drops an axis of length 1";
+  let arguments = (ins Model_Any:$operand, I64Attr:$axis);
+  let results = (outs Model_Any:$result);
+  let assemblyFormat = "$operand `axis` $axis attr-dict `:` functional-type(operands, results)";
+}
+def Model_UnsqueezeOp : Model_Infer<"unsqueeze"> {
+  let summary = "inserts an axis of length 1 before `axis` of the result";
+  let arguments = (ins Model_Any:$operand, I64Attr:$axis);
+  let results = (outs Model_Any:$result);
+  let assemblyFormat = "$operand `axis` $axis attr-dict `:` functional-type(operands, results)";
+}
+def Model_RearrangeOp : Model_Infer<"rearrange"> {
+  let summary = "einops: split, permute and merge axes";
+  let description = [{
+    `pattern` as in "b t (h d) -> b h t d"; `sizes` names the lengths that cannot be divided
+    out: {h = "12"}. (C1) every name stands once on each side; (C2) a group has at most one
+    unknown length and divides exactly.
+  }];
+  let arguments = (ins Model_Any:$operand, StrAttr:$pattern, DefaultValuedAttr<DictionaryAttr, "{}">:$sizes);
+  let results = (outs Model_Any:$result);
+  let assemblyFormat = "$operand $pattern (`sizes` $sizes^)? attr-dict `:` functional-type(operands, results)";
+}
+def Model_ConcatOp : Model_Infer<"concat"> {
+  let summary = "operands one after another along `axis`; other axes broadcast";
+  let arguments = (ins Variadic<Model_Any>:$operands, I64Attr:$axis);
+  let results = (outs Model_Any:$result);
+  let assemblyFormat = "$operands `axis` $axis attr-dict `:` functional-type(operands, results)";
+}
+def Model_PadOp : Model_Infer<"pad"> {
+  let summary = "`before` and `after` rows of `value` along `axis`";
+  let arguments = (ins Model_Any:$operand, I64Attr:$axis, StrAttr:$before, StrAttr:$after, F64Attr:$value);
+  let results = (outs Model_Any:$result);
+  let assemblyFormat = "$operand `axis` $axis `before` $before `after` $after `value` $value attr-dict `:` functional-type(operands, results)";
+}
+def Model_GatherOp : Model_Infer<"gather"> {
+  let summary = "x[b, at[b]] or x[b, at[b, n]]: rows by position";
+  let arguments = (ins Model_Any:$operand, Model_Int:$at);
+  let results = (outs Model_Any:$result);
+  let assemblyFormat = "$operand `at` $at attr-dict `:` functional-type(operands, results)";
+}
+
+//===-- projections ------------------------------------------------------------===//
+
+def Model_EmbeddingOp : Model_Infer<"embedding"> {
+  let summary = "row ids[...] of the table [rows, width]; an id outside is a run-time error";
+  let arguments = (ins Model_Int:$ids, Model_Real:$table);
+  let results = (outs Model_Real:$result);
+  let assemblyFormat = "$ids `in` $table attr-dict `:` functional-type(operands, results)";
+}
+
+def Model_LinearOp : Model_Op<"linear", [Pure, AttrSizedOperandSegments, InferTypeOpAdaptor]> {
+  let summary = "x Wᵀ + b over the last axis, perhaps split into several results";
+  let description = [{
+    x [..., n], W [m, n] (`in_out`: [n, m]), b [m]. With `parts` p₀..pₖ and `groups` g:
+    m = g * Σp * unit, and result j takes its pⱼ*unit features of every group, in order.
+    From `fused` on: `extras` and the region `epilogue` finish each element,
+    ^bb(%acc: f32, %extra0: ...) -> model.yield %out : f32, where an extra is aligned with the
+    result from the right and read at the element's index.
+    - (C1) W has rank 2 and n features. (C2) b is [m]. (C3) m divides into groups and parts.
+    - (C4) an epilogue stands only where there is one result.
+    ```mlir
+    %q, %k, %v = model.linear %x, %w, %b parts [1, 1, 1] : ...
+    ```
+  }];
+  let arguments = (ins Model_Real:$input, Model_Real:$weight, Optional<Model_Real>:$bias, Variadic<Model_Any>:$extras,
+                       UnitAttr:$in_out, OptionalAttr<DenseI64ArrayAttr>:$parts, DefaultValuedAttr<I64Attr, "1">:$groups);
+  let results = (outs Variadic<Model_Real>:$results);
+  let regions = (region AnyRegion:$epilogue);
+  let assemblyFormat = [{
+    $input `,` $weight (`bias` $bias^)? (`in_out` $in_out^)? (`parts` $parts^ `groups` $groups)?
+    (`with` $extras^)? attr-dict `:` functional-type(operands, results) ($epilogue^)? }];
+  let hasVerifier = 1;
+}
+
+def Model_MatmulOp : Model_Infer<"matmul"> {
+  let summary = "[..., a, b] x [..., b, c] -> [..., a, c], leading axes broadcast";
+  let arguments = (ins Model_Real:$lhs, Model_Real:$rhs);
+  let results = (outs Model_Real:$result);
+  let assemblyFormat = "$lhs `,` $rhs attr-dict `:` functional-type(operands, results)";
+}
+
+def Model_ConvOp : Model_Infer<"conv"> {
+  let summary = "cross-correlation, channels last: [B, L..., c] -> [B, L'..., m]";
+  let description = [{
+    weight [m, c/groups, k...]; L' = (L + before + after - dilation*(k-1) - 1)//stride + 1.
+    `padding` holds before, after of each spatial axis in turn.
+  }];
+  let arguments = (ins Model_Real:$input, Model_Real:$weight, Optional<Model_Real>:$bias, DenseI64ArrayAttr:$stride,
+                       DenseI64ArrayAttr:$dilation, DenseI64ArrayAttr:$padding, DefaultValuedAttr<I64Attr, "1">:$groups);
+  let results = (outs Model_Real:$result);
+  let assemblyFormat = [{ $input `,` $weight (`bias` $bias^)? `stride` $stride `dilation` $dilation `padding` $padding
+    (`groups` $groups^)? attr-dict `:` functional-type(operands, results) }];
+}
+
+def Model_TopKOp : Model_Infer<"top_k"> {
+  let summary = "the k largest of the last axis stay (ties: the lower index), others become fill";
+  let arguments = (ins Model_Real:$operand, I64Attr:$k, F64Attr:$fill);
+  let results = (outs Model_Real:$result);
+  let assemblyFormat = "$operand `k` $k `fill` $fill attr-dict `:` functional-type(operands, results)";
+}
+
+//===-- norms ------------------------------------------------------------------===//
+
+def Model_LayerNormOp : Model_Infer<"layer_norm", [AttrSizedOperandSegments]> {
+  let summary = "(x-μ)/√(σ²+eps)·w + b over the last axis";
+  let arguments = (ins Model_Real:$input, Optional<Model_Real>:$weight, Optional<Model_Real>:$bias, F64Attr:$eps);
+  let results = (outs Model_Real:$result);
+  let assemblyFormat = "$input (`weight` $weight^)? (`bias` $bias^)? `eps` $eps attr-dict `:` functional-type(operands, results)";
+}
+def Model_RmsNormOp : Model_Infer<"rms_norm"> {
+  let summary = "x/√(mean x²+eps)·(offset+w) over the last axis";
+  let arguments = (ins Model_Real:$input, Model_Real:$weight, F64Attr:$eps, F64Attr:$offset);
+  let results = (outs Model_Real:$result);
+  let assemblyFormat = "$input `weight` $weight `eps` $eps `offset` $offset attr-dict `:` functional-type(operands, results)";
+}
+def Model_GroupNormOp : Model_Infer<"group_norm"> {
+  let summary = "[B, L..., C]: statistics over all positions and the channels of a group";
+  let arguments = (ins Model_Real:$input, Model_Real:$weight, Model_Real:$bias, I64Attr:$groups, F64Attr:$eps);
+  let results = (outs Model_Real:$result);
+  let assemblyFormat = "$input `weight` $weight `bias` $bias `groups` $groups `eps` $eps attr-dict `:` functional-type(operands, results)";
+}
+def Model_BatchNormOp : Model_Infer<"batch_norm"> {
+  let summary = "(x-mean)/√(var+eps)·w + b with the file's statistics";
+  let arguments = (ins Model_Real:$input, Model_Real:$mean, Model_Real:$variance, Model_Real:$weight, Model_Real:$bias, F64Attr:$eps);
+  let results = (outs Model_Real:$result);
+  let assemblyFormat = "$input `mean` $mean `variance` $variance `weight` $weight `bias` $bias `eps` $eps attr-dict `:` functional-type(operands, results)";
+}
+def Model_L2NormOp : Model_Infer<"l2_norm"> {
+  let summary = "x/max(‖x‖, eps) over the last axis";
+  let arguments = (ins Model_Real:$input, F64Attr:$eps);
+  let results = (outs Model_Real:$result);
+  let assemblyFormat = "$input `eps` $eps attr-dict `:` functional-type(operands, results)";
+}
+
+//===-- positions --------------------------------------------------------------===//
+
+def Model_SinusoidalOp : Model_Infer<"sinusoidal"> {
+  let summary = "positions [...] -> [..., width]: sin and cos of p·theta^(-2i/width)";
+  let description = "interleaved: s c s c; `halves`: s..s c..c. (Vaswani et al. 2017)";
+  let arguments = (ins Model_Any:$positions, I64Attr:$width, UnitAttr:$halves, F64Attr:$theta);
+  let results = (outs Model_Real:$result);
+  let assemblyFormat = "$positions `width` $width (`halves` $halves^)? `theta` $theta attr-dict `:` functional-type(operands, results)";
+}
+def Model_RotaryOp : Model_Infer<"rotary"> {
+  let summary = "each head's first 2n features turn by positions × frequencies [.., n]";
+  let description = [{
+    x [B, T, heads·head_width], positions [B, T] or [T], frequencies [n] (or [.., n] that
+    broadcasts against positions[..., None]); 2n <= head_width. halves: pairs (i, i+n);
+    `pairs`: (2i, 2i+1). cos and sin are multiplied by amplitude (f32 scalar). (Su et al. 2021)
+  }];
+  let arguments = (ins Model_Real:$input, Model_Any:$positions, Model_Real:$frequencies, Model_Real:$amplitude, I64Attr:$head_width, UnitAttr:$pairs);
+  let results = (outs Model_Real:$result);
+  let assemblyFormat = "$input `at` $positions `by` $frequencies `amplitude` $amplitude `head_width` $head_width (`pairs` $pairs^)? attr-dict `:` functional-type(operands, results)";
+}
+def Model_InterpolateOp : Model_Infer<"interpolate"> {
+  let summary = "[B,H,W,C] to other H, W: bilinear or bicubic (a = -0.75), half-pixel centres, edges clamped";
+  let description = "`scales` are f32 scalars, one an axis (result i reads (i+½)/scale - ½); none: size/old.";
+  let arguments = (ins Model_Real:$input, Variadic<Model_Real>:$scales, StrArrayAttr:$sizes, UnitAttr:$bicubic);
+  let results = (outs Model_Real:$result);
+  let assemblyFormat = "$input `to` $sizes (`scales` $scales^)? (`bicubic` $bicubic^)? attr-dict `:` functional-type(operands, results)";
+}
+
+//===-- reductions -------------------------------------------------------------===//
+
+def Model_ReduceKind : I32EnumAttr<"ReduceKind", "reduction", [
+    I32EnumAttrCase<"mean", 0>, I32EnumAttrCase<"sum", 1>, I32EnumAttrCase<"max", 2>, I32EnumAttrCase<"argmax", 3>]> {
+  let cppNamespace = "::heddle::model";
+}
+def Model_ReduceOp : Model_Infer<"reduce"> {
+  let summary = "over `axes`, ascending; argmax takes the first of equals and gives i64";
+  let arguments = (ins Model_ReduceKind:$kind, Model_Any:$operand, DenseI64ArrayAttr:$axes, UnitAttr:$keep);
+  let results = (outs Model_Any:$result);
+  let assemblyFormat = "$kind $operand `axes` $axes (`keep` $keep^)? attr-dict `:` functional-type(operands, results)";
+}
+def Model_CumsumOp : Model_Infer<"cumsum"> {
+  let summary = "inclusive running sum along `axis`; from `entries` on it may go on from `init` (the axis left out)";
+  let arguments = (ins Model_Any:$operand, Optional<Model_Any>:$init, I64Attr:$axis);
+  let results = (outs Model_Any:$result);
+  let assemblyFormat = "$operand (`init` $init^)? `axis` $axis attr-dict `:` functional-type(operands, results)";
+}
+def Model_SoftmaxOp : Model_Infer<"softmax"> {
+  let summary = "softmax, or its logarithm, along `axis`";
+  let arguments = (ins Model_Real:$operand, I64Attr:$axis, UnitAttr:$logarithm);
+  let results = (outs Model_Real:$result);
+  let assemblyFormat = "$operand `axis` $axis (`logarithm` $logarithm^)? attr-dict `:` functional-type(operands, results)";
+}
+
+//===-- repetition -------------------------------------------------------------===//
+
+def Model_RepeatOp : Model_Op<"repeat", [SingleBlock, AutomaticAllocationScope]> {
+  let summary = "one body for every layer that is alike";
+  let description = [{
+    The body's arguments are the index (0..count-1) and the carried values. `model.yield`
+    ends it: as many operands as carried values go on to the next iteration, those after them
+    are collected: result c of them is [count, ...], row i from iteration i.
+    - (C1) carried operands, arguments, yields and results have equal types.
+    ```mlir
+    %x12, %states = model.repeat 12 iter(%x0) : (!model.tensor<[B, T, 768], f32>) -> (...) {
+    ^bb0(%i: index, %x: !model.tensor<[B, T, 768], f32>):
+      model.yield %y, %x : ...
+    }
+    ```
+    Values from outside may be used inside. `first` is added to the index in parameter names.
+  }];
+  let arguments = (ins I64Attr:$count, Variadic<AnyType>:$carried);
+  let results = (outs Variadic<AnyType>:$results);
+  let regions = (region SizedRegion<1>:$body);
+  let assemblyFormat = "$count (`iter` `(` $carried^ `)`)? attr-dict `:` functional-type($carried, $results) $body";
+  let hasVerifier = 1;
+  let extraClassDeclaration = [{
+    ::mlir::Value getIndex() { return getBody().front().getArgument(0); }
+    ::mlir::ValueRange getCarriedArgs() { return getBody().front().getArguments().drop_front(); }
+    ::heddle::model::YieldOp getYield();
+    unsigned getNumCarried() { return getCarried().size(); }
+  }];
+}
+
+def Model_YieldOp : Model_Op<"yield", [Pure, Terminator, ReturnLike]> {
+  let summary = "ends the body of a repeat, a default or an epilogue";
+  let arguments = (ins Variadic<AnyType>:$operands);
+  let assemblyFormat = "($operands^ `:` type($operands))? attr-dict";
+  let builders = [OpBuilder<(ins), [{ }]>];
+}
+
+//===-- states (from `entries` on) ---------------------------------------------===//
+
+def Model_AppendOp : Model_Op<"append", [MemoryEffects<[MemWrite]>]> {
+  let summary = "writes new rows behind the past ones and gives all of them";
+  let description = [{
+    state [iterations..., b, capacity, ...] (axis `axis` of the rows' type is the capacity),
+    `indices` choose the iteration; rows [.., new, ..] are written at `past` (the dim of that
+    name); the result is rows 0..past+new-1: [.., past+new, ..].
+  }];
+  let arguments = (ins AnyType:$state, Variadic<Index>:$indices, Model_Any:$rows, I64Attr:$axis);
+  let results = (outs Model_Any:$result);
+  let assemblyFormat = "$state (`[` $indices^ `]`)? `,` $rows `axis` $axis attr-dict `:` type($state) `,` type($rows) `->` type($result)";
+}
+def Model_LoadOp : Model_Op<"load", [MemoryEffects<[MemRead]>]> {
+  let summary = "the value of a state (what the last store left; zero at first)";
+  let arguments = (ins AnyType:$state, Variadic<Index>:$indices);
+  let results = (outs Model_Any:$result);
+  let assemblyFormat = "$state (`[` $indices^ `]`)? attr-dict `:` type($state) `->` type($result)";
+}
+def Model_StoreOp : Model_Op<"store", [MemoryEffects<[MemWrite]>]> {
+  let summary = "keeps a value for later calls";
+  let arguments = (ins Model_Any:$value, AnyType:$state, Variadic<Index>:$indices);
+  let assemblyFormat = "$value `in` $state (`[` $indices^ `]`)? attr-dict `:` type($value) `,` type($state)";
+}
+
+//===-- fused ------------------------------------------------------------------===//
+
+def Model_MapOp : Model_Op<"map", [Pure, SingleBlock]> {
+  let summary = "a chain of elementwise ops as one body on scalars";
+  let description = [{
+    operands broadcast (numpy) to the result's shape; the body takes one scalar each (f32, i64
+    or i1) and is made of arith and math ops and `model.function` ; `model.yield` gives the
+    element. Made by `model-fuse-elementwise`.
+  }];
+  let arguments = (ins Variadic<Model_Any>:$operands);
+  let results = (outs Model_Any:$result);
+  let regions = (region SizedRegion<1>:$body);
+  let assemblyFormat = "$operands attr-dict `:` functional-type(operands, results) $body";
+}
+def Model_FunctionOp : Model_Op<"function", [Pure]> {
+  let summary = "a unary function of one scalar, by name (in the body of a map or an epilogue)";
+  let arguments = (ins Model_UnaryKind:$kind, AnyType:$operand);
+  let results = (outs AnyType:$result);
+  let assemblyFormat = "$kind $operand attr-dict `:` type($operand) `->` type($result)";
+}
+
+#endif

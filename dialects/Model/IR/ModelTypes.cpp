@@ -1,0 +1,155 @@
+//===- ModelTypes.cpp - the tensor type with dims that have identity ------===//
+
+#include "dialects/Model/IR/Model.h"
+#include "mlir/IR/DialectImplementation.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+using namespace heddle::model;
+
+#include "dialects/Model/IR/ModelDialect.cpp.inc"
+#include "dialects/Model/IR/ModelEnums.cpp.inc"
+#define GET_TYPEDEF_CLASSES
+#include "dialects/Model/IR/ModelTypes.cpp.inc"
+
+void ModelDialect::initialize() {
+  addTypes<
+#define GET_TYPEDEF_LIST
+#include "dialects/Model/IR/ModelTypes.cpp.inc"
+      >();
+  addOperations<
+#define GET_OP_LIST
+#include "dialects/Model/IR/ModelOps.cpp.inc"
+      >();
+}
+
+static SmallVector<StringAttr> axesOf(MLIRContext *ctx, ArrayRef<Size> sizes) {
+  SmallVector<StringAttr> axes;
+  for (const Size &s : sizes)
+    axes.push_back(StringAttr::get(ctx, s.str()));
+  return axes;
+}
+
+static Size sizeOf(StringAttr axis) {
+  std::optional<Size> s = Size::parse(axis.getValue());
+  assert(s && "axes are verified when the type is made");
+  return *s;
+}
+
+ModelTensorType ModelTensorType::get(MLIRContext *ctx, ArrayRef<Size> sizes, Type element) {
+  return get(ctx, axesOf(ctx, sizes), element);
+}
+Size ModelTensorType::getSize(int64_t axis) const { return sizeOf(getAxes()[axis]); }
+SmallVector<Size> ModelTensorType::getSizes() const {
+  return llvm::map_to_vector(getAxes(), sizeOf);
+}
+Size ModelTensorType::getCount() const {
+  Size n = 1;
+  for (const Size &s : getSizes())
+    n = n * s;
+  return n;
+}
+heddle::model::ModelTensorType ModelTensorType::withElement(Type element) const {
+  return get(getContext(), getAxes(), element);
+}
+heddle::model::ModelTensorType ModelTensorType::withSizes(ArrayRef<Size> sizes) const {
+  return get(getContext(), sizes, getElementType());
+}
+heddle::model::ModelTensorType ModelTensorType::withSize(int64_t axis, Size size) const {
+  SmallVector<Size> sizes = getSizes();
+  sizes[axis] = size;
+  return withSizes(sizes);
+}
+
+StateType StateType::get(MLIRContext *ctx, ArrayRef<Size> sizes, Type element) {
+  return get(ctx, axesOf(ctx, sizes), element);
+}
+Size StateType::getSize(int64_t axis) const { return sizeOf(getAxes()[axis]); }
+SmallVector<Size> StateType::getSizes() const {
+  return llvm::map_to_vector(getAxes(), sizeOf);
+}
+
+LogicalResult ModelTensorType::verify(llvm::function_ref<InFlightDiagnostic()> emitError,
+                                 ArrayRef<StringAttr> axes, Type element) {
+  for (StringAttr axis : axes) {
+    std::optional<Size> s = Size::parse(axis.getValue());
+    if (!s)
+      return emitError() << "an axis must be a size form, but got " << axis;
+    if (s->str() != axis.getValue())
+      return emitError() << "an axis must be in normal form '" << s->str()
+                         << "', but got " << axis;
+  }
+  if (!element.isF32() && !element.isInteger(64) && !element.isInteger(1))
+    return emitError() << "elements are f32, i64 or i1, but got " << element;
+  return success();
+}
+
+//===-- assembly --------------------------------------------------------------===//
+
+static bool isWord(StringRef s) {
+  return !s.empty() && (llvm::isAlpha(s[0]) || s[0] == '_') &&
+         llvm::all_of(s, [](char c) { return llvm::isAlnum(c) || c == '_'; });
+}
+
+void heddle::model::printAxes(AsmPrinter &p, ArrayRef<StringAttr> axes) {
+  p << '[';
+  llvm::interleaveComma(axes, p, [&](StringAttr a) {
+    int64_t n;
+    if (isWord(a.getValue()) || !a.getValue().getAsInteger(10, n))
+      p << a.getValue();
+    else
+      p << '"' << a.getValue() << '"';
+  });
+  p << ']';
+}
+
+ParseResult heddle::model::parseAxes(AsmParser &p, SmallVectorImpl<StringAttr> &axes) {
+  return p.parseCommaSeparatedList(AsmParser::Delimiter::Square, [&]() -> ParseResult {
+    std::string text;
+    int64_t n;
+    StringRef word;
+    OptionalParseResult number = p.parseOptionalInteger(n);
+    if (number.has_value()) {
+      if (failed(*number))
+        return failure();
+      text = std::to_string(n);
+    } else if (succeeded(p.parseOptionalKeyword(&word))) {
+      text = word.str();
+    } else if (p.parseString(&text)) {
+      return failure();
+    }
+    std::optional<Size> size = Size::parse(text);
+    if (!size)
+      return p.emitError(p.getCurrentLocation(), "expected a size form");
+    axes.push_back(StringAttr::get(p.getContext(), size->str()));
+    return success();
+  });
+}
+
+void ModelTensorType::print(AsmPrinter &p) const {
+  p << '<';
+  printAxes(p, getAxes());
+  p << ", " << getElementType() << '>';
+}
+Type ModelTensorType::parse(AsmParser &p) {
+  SmallVector<StringAttr> axes;
+  Type element;
+  if (p.parseLess() || parseAxes(p, axes) || p.parseComma() || p.parseType(element) ||
+      p.parseGreater())
+    return {};
+  return getChecked([&] { return p.emitError(p.getNameLoc()); }, p.getContext(), axes,
+                    element);
+}
+void StateType::print(AsmPrinter &p) const {
+  p << '<';
+  printAxes(p, getAxes());
+  p << ", " << getElementType() << '>';
+}
+Type StateType::parse(AsmParser &p) {
+  SmallVector<StringAttr> axes;
+  Type element;
+  if (p.parseLess() || parseAxes(p, axes) || p.parseComma() || p.parseType(element) ||
+      p.parseGreater())
+    return {};
+  return get(p.getContext(), axes, element);
+}

@@ -1,0 +1,276 @@
+//===- MovingInference.cpp - result types of ops that move or reduce ------===//
+
+#include "dialects/Model/IR/Model.h"
+
+using namespace mlir;
+using namespace heddle::model;
+
+namespace {
+using Types = SmallVectorImpl<Type>;
+using Loc = std::optional<Location>;
+
+template <typename... Args> LogicalResult refuse(Loc loc, Args &&...args) {
+  return emitOptionalError(loc, std::forward<Args>(args)...);
+}
+ModelTensorType typeOf(Value v) { return cast<ModelTensorType>(v.getType()); }
+std::string show(ModelTensorType t) {
+  std::string s = "[";
+  for (auto [i, a] : llvm::enumerate(t.getAxes()))
+    s += (i ? ", " : "") + a.getValue().str();
+  return s + "]";
+}
+LogicalResult checkAxis(Loc loc, int64_t axis, ModelTensorType t) {
+  if (axis < 0 || axis >= t.getRank())
+    return refuse(loc, "axis ", axis, " does not exist in ", show(t));
+  return success();
+}
+} // namespace
+
+LogicalResult SliceOp::inferReturnTypes(MLIRContext *, Loc loc, Adaptor op, Types &out) {
+  ModelTensorType t = typeOf(op.getOperand());
+  std::optional<Size> from = Size::parse(op.getFrom()), to = Size::parse(op.getTo());
+  if (failed(checkAxis(loc, op.getAxis(), t)))
+    return failure();
+  if (!from || !to)
+    return refuse(loc, "a slice needs two size forms");
+  Size n = *to - *from, have = t.getSize(op.getAxis());
+  auto certainlyNegative = [](Size s) { return s.constant() && *s.constant() < 0; };
+  if (certainlyNegative(n) || certainlyNegative(*from) || certainlyNegative(have - *to))
+    return refuse(loc, "rows ", from->str(), " to ", to->str(), " do not lie in an axis of ", have.str());
+  out.push_back(t.withSize(op.getAxis(), n));
+  return success();
+}
+
+LogicalResult SqueezeOp::inferReturnTypes(MLIRContext *, Loc loc, Adaptor op, Types &out) {
+  ModelTensorType t = typeOf(op.getOperand());
+  if (failed(checkAxis(loc, op.getAxis(), t)))
+    return failure();
+  if (!t.getSize(op.getAxis()).is(1))
+    return refuse(loc, "axis ", op.getAxis(), " of ", show(t), " has not length 1");
+  SmallVector<Size> sizes = t.getSizes();
+  sizes.erase(sizes.begin() + op.getAxis());
+  out.push_back(t.withSizes(sizes));
+  return success();
+}
+
+LogicalResult UnsqueezeOp::inferReturnTypes(MLIRContext *, Loc loc, Adaptor op, Types &out) {
+  ModelTensorType t = typeOf(op.getOperand());
+  if (int64_t(op.getAxis()) < 0 || int64_t(op.getAxis()) > t.getRank())
+    return refuse(loc, "axis ", op.getAxis(), " cannot be inserted into ", show(t));
+  SmallVector<Size> sizes = t.getSizes();
+  sizes.insert(sizes.begin() + op.getAxis(), Size(1));
+  out.push_back(t.withSizes(sizes));
+  return success();
+}
+
+//===-- rearrange --------------------------------------------------------------===//
+
+std::optional<AxesPattern> heddle::model::parsePattern(StringRef text) {
+  auto [left, right] = text.split("->");
+  if (right.empty() || right.contains("->"))
+    return std::nullopt;
+  auto side = [](StringRef s) -> std::optional<std::vector<PatternGroup>> {
+    std::vector<PatternGroup> groups;
+    bool inside = false;
+    s = s.trim();
+    while (!s.empty()) {
+      if (s.consume_front("(")) {
+        if (inside)
+          return std::nullopt;
+        inside = true;
+        groups.emplace_back();
+      } else if (s.consume_front(")")) {
+        if (!inside)
+          return std::nullopt;
+        inside = false;
+      } else {
+        StringRef word = s.take_while([](char c) { return llvm::isAlnum(c) || c == '_'; });
+        if (word.empty())
+          return std::nullopt;
+        s = s.drop_front(word.size());
+        if (!inside)
+          groups.emplace_back();
+        groups.back().push_back(word.str());
+      }
+      s = s.ltrim();
+    }
+    return inside ? std::nullopt : std::optional(groups);
+  };
+  auto l = side(left), r = side(right);
+  if (!l || !r)
+    return std::nullopt;
+  return AxesPattern{*l, *r};
+}
+
+std::optional<std::map<std::string, Size>>
+heddle::model::patternSizes(const AxesPattern &pattern, ModelTensorType operand, DictionaryAttr given,
+                            std::string &whyNot) {
+  auto fail = [&](const Twine &why) {
+    whyNot = why.str();
+    return std::nullopt;
+  };
+  if (int64_t(pattern.left.size()) != operand.getRank())
+    return fail("the pattern has " + Twine(pattern.left.size()) + " axes on its left, the operand is " + show(operand));
+  std::map<std::string, Size> sizes;
+  std::vector<std::string> leftNames, rightNames;
+  for (NamedAttribute a : given) {
+    std::optional<Size> s = Size::parse(cast<StringAttr>(a.getValue()).getValue());
+    if (!s)
+      return fail("the size of '" + a.getName().getValue() + "' is not a form");
+    sizes[a.getName().str()] = *s;
+  }
+  for (auto [axis, group] : llvm::enumerate(pattern.left)) {
+    Size rest = operand.getSize(axis), known = 1;
+    std::string open;
+    int unknown = 0;
+    for (const std::string &name : group) {
+      if (name == "1")
+        continue;
+      leftNames.push_back(name);
+      if (auto it = sizes.find(name); it != sizes.end()) {
+        known = known * it->second;
+      } else {
+        open = name;
+        ++unknown;
+      }
+    }
+    std::optional<Size> left = rest.exactDiv(known);
+    if (unknown > 1)
+      return fail("two lengths of axis " + Twine(axis) + " are unknown; give one in 'sizes'"); // rearrange_c2
+    if (!left || (unknown == 0 && !left->is(1)))
+      return fail("axis " + Twine(axis) + " of " + show(operand) + " does not divide by " + known.str());
+    if (unknown)
+      sizes[open] = *left;
+  }
+  for (const PatternGroup &group : pattern.right)
+    for (const std::string &name : group)
+      if (name != "1")
+        rightNames.push_back(name);
+  llvm::sort(leftNames);
+  llvm::sort(rightNames);
+  if (leftNames != rightNames || std::adjacent_find(leftNames.begin(), leftNames.end()) != leftNames.end())
+    return fail("the two sides of the pattern name different axes"); // rearrange_c1
+  for (NamedAttribute a : given)
+    if (!llvm::is_contained(leftNames, a.getName().str()))
+      return fail("sizes gives '" + a.getName().getValue() + "', which is not on the left of the pattern");
+  return sizes;
+}
+
+LogicalResult RearrangeOp::inferReturnTypes(MLIRContext *, Loc loc, Adaptor op, Types &out) {
+  ModelTensorType t = typeOf(op.getOperand());
+  std::optional<AxesPattern> pattern = parsePattern(op.getPattern());
+  if (!pattern)
+    return refuse(loc, "'", op.getPattern(), "' is not a pattern like 'b t (h d) -> b h t d'");
+  std::string why;
+  std::optional<std::map<std::string, Size>> sizes = patternSizes(*pattern, t, op.getSizes(), why);
+  if (!sizes)
+    return refuse(loc, why);
+  SmallVector<Size> result;
+  for (const PatternGroup &group : pattern->right) {
+    Size n = 1;
+    for (const std::string &name : group)
+      n = name == "1" ? n : n * (*sizes)[name];
+    result.push_back(n);
+  }
+  out.push_back(t.withSizes(result));
+  return success();
+}
+
+LogicalResult ConcatOp::inferReturnTypes(MLIRContext *, Loc loc, Adaptor op, Types &out) {
+  if (op.getOperands().empty())
+    return refuse(loc, "concat needs operands");
+  ModelTensorType first = typeOf(op.getOperands()[0]);
+  int64_t rank = 0, axis = op.getAxis();
+  for (Value v : op.getOperands())
+    rank = std::max(rank, typeOf(v).getRank());
+  if (axis < 0 || axis >= rank)
+    return refuse(loc, "axis ", axis, " does not exist in operands of rank ", rank);
+  Size total = 0;
+  SmallVector<ModelTensorType> others;
+  for (Value v : op.getOperands()) {
+    ModelTensorType t = typeOf(v);
+    if (t.getElementType() != first.getElementType())
+      return refuse(loc, "operands have element types ", first.getElementType(), " and ", t.getElementType());
+    int64_t at = axis - (rank - t.getRank());
+    total = total + (at < 0 ? Size(1) : t.getSize(at));
+    others.push_back(at < 0 ? t : t.withSize(at, Size(1)));
+  }
+  std::string why;
+  std::optional<SmallVector<Size>> sizes = broadcast(others, &why);
+  if (!sizes)
+    return refuse(loc, why);
+  (*sizes)[axis] = total;
+  out.push_back(first.withSizes(*sizes));
+  return success();
+}
+
+LogicalResult PadOp::inferReturnTypes(MLIRContext *, Loc loc, Adaptor op, Types &out) {
+  ModelTensorType t = typeOf(op.getOperand());
+  std::optional<Size> before = Size::parse(op.getBefore()), after = Size::parse(op.getAfter());
+  if (failed(checkAxis(loc, op.getAxis(), t)))
+    return failure();
+  if (!before || !after)
+    return refuse(loc, "pad needs two size forms");
+  out.push_back(t.withSize(op.getAxis(), t.getSize(op.getAxis()) + *before + *after));
+  return success();
+}
+
+LogicalResult GatherOp::inferReturnTypes(MLIRContext *, Loc loc, Adaptor op, Types &out) {
+  ModelTensorType x = typeOf(op.getOperand()), at = typeOf(op.getAt());
+  if (x.getRank() < 2 || at.getRank() < 1 || at.getRank() > 2 ||
+      (at.getSize(0) != x.getSize(0) && !x.getSize(0).is(1)))
+    return refuse(loc, "positions ", show(at), " do not fit rows of ", show(x));
+  SmallVector<Size> sizes = at.getSizes();
+  for (int64_t i = 2; i < x.getRank(); ++i)
+    sizes.push_back(x.getSize(i));
+  out.push_back(x.withSizes(sizes));
+  return success();
+}
+
+//===-- reductions -------------------------------------------------------------===//
+
+LogicalResult ReduceOp::inferReturnTypes(MLIRContext *ctx, Loc loc, Adaptor op, Types &out) {
+  ModelTensorType t = typeOf(op.getOperand());
+  SmallVector<int64_t> axes(op.getAxes());
+  llvm::sort(axes);
+  if (axes.empty() || std::adjacent_find(axes.begin(), axes.end()) != axes.end())
+    return refuse(loc, "a reduction needs different axes");
+  for (int64_t a : axes)
+    if (failed(checkAxis(loc, a, t)))
+      return failure();
+  bool argmax = op.getKind() == ReduceKind::argmax;
+  if (argmax && (axes.size() != 1 || op.getKeep()))
+    return refuse(loc, "argmax takes one axis and drops it");
+  if (op.getKind() == ReduceKind::mean && !t.getElementType().isF32())
+    return refuse(loc, "mean takes reals, found ", t.getElementType());
+  if (t.getElementType().isInteger(1))
+    return refuse(loc, "reductions take numbers; cast the booleans first");
+  SmallVector<Size> sizes = t.getSizes();
+  for (int64_t a : llvm::reverse(axes)) {
+    if (op.getKeep())
+      sizes[a] = Size(1);
+    else
+      sizes.erase(sizes.begin() + a);
+  }
+  ModelTensorType result = t.withSizes(sizes);
+  out.push_back(argmax ? result.withElement(IntegerType::get(ctx, 64)) : result);
+  return success();
+}
+
+LogicalResult CumsumOp::inferReturnTypes(MLIRContext *, Loc loc, Adaptor op, Types &out) {
+  ModelTensorType t = typeOf(op.getOperand());
+  if (failed(checkAxis(loc, op.getAxis(), t)))
+    return failure();
+  if (t.getElementType().isInteger(1))
+    return refuse(loc, "cumsum takes numbers; cast the booleans first");
+  out.push_back(t);
+  return success();
+}
+
+LogicalResult SoftmaxOp::inferReturnTypes(MLIRContext *, Loc loc, Adaptor op, Types &out) {
+  ModelTensorType t = typeOf(op.getOperand());
+  if (failed(checkAxis(loc, op.getAxis(), t)))
+    return failure();
+  out.push_back(t);
+  return success();
+}
