@@ -1,0 +1,94 @@
+//===- Args.cpp - The command line ----------------------------------------===//
+//
+// After `--` everything is positional; a lone `-` is a word.
+//
+//===----------------------------------------------------------------------===//
+#include "runtime/Args.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdlib>
+
+namespace heddle::rt {
+
+std::optional<int64_t> parseInteger(std::string_view text) {
+  if (text.empty() || text.size() > 20 ||
+      text.find_first_not_of("0123456789", text[0] == '-') !=
+          std::string_view::npos)
+    return std::nullopt;
+  std::string copy(text);
+  char *end = nullptr;
+  errno = 0;
+  int64_t value = strtoll(copy.c_str(), &end, 10);
+  if (errno || *end || end == copy.c_str())
+    return std::nullopt;
+  return value;
+}
+
+Status Args::parse(const std::vector<std::string> &input,
+                   const std::vector<std::string> &valued,
+                   const std::vector<std::string> &plain, size_t maxPositional,
+                   Args &args) {
+  args = Args();
+  auto among = [](const std::vector<std::string> &list, const std::string &word) {
+    return std::find(list.begin(), list.end(), word) != list.end();
+  };
+  bool onlyWords = false;
+  for (size_t i = 0; i < input.size(); ++i) {
+    const std::string &word = input[i];
+    if (!onlyWords && word == "--") {
+      onlyWords = true;
+      continue;
+    }
+    if (onlyWords || word.size() < 2 || word[0] != '-') {
+      if (args.words.size() == maxPositional)
+        return badUsage("unexpected argument " + quote(word));
+      args.words.push_back(word);
+      continue;
+    }
+    size_t equals = word.rfind("--", 0) == 0 ? word.find('=') : std::string::npos;
+    std::string flag = word.substr(0, equals), value;
+    bool takesValue = among(valued, flag);
+    if (!takesValue && !among(plain, flag)) {
+      std::vector<std::string> all = valued;
+      all.insert(all.end(), plain.begin(), plain.end());
+      std::string near = nearest(flag, all);
+      Status status = badUsage("unknown option " + quote(flag));
+      return near.empty() ? status
+                          : std::move(status).withHelp("did you mean " + near + "?");
+    }
+    if (takesValue && equals != std::string::npos)
+      value = word.substr(equals + 1);
+    else if (takesValue && i + 1 < input.size())
+      value = input[++i];
+    else if (takesValue)
+      return badUsage("option " + flag + " takes a value");
+    else if (equals != std::string::npos)
+      return badUsage("option " + flag + " takes no value");
+    if (!args.values.insert({flag, value}).second)
+      return badUsage("option " + flag + " appears twice");
+  }
+  return {};
+}
+
+std::string Args::get(const char *flag, const char *otherwise) const {
+  auto found = values.find(flag);
+  return found == values.end() ? otherwise : found->second;
+}
+
+Status Args::integer(const char *flag, int64_t least, int64_t most,
+                     int64_t &value) const {
+  auto found = values.find(flag);
+  if (found == values.end())
+    return {};
+  std::optional<int64_t> number = parseInteger(found->second);
+  if (!number || *number < least || *number > most)
+    return badUsage(format("option %s takes an integer from %lld to %lld, not %s",
+                           flag, static_cast<long long>(least),
+                           static_cast<long long>(most),
+                           quote(found->second).c_str()));
+  value = *number;
+  return {};
+}
+
+} // namespace heddle::rt

@@ -1,0 +1,171 @@
+//===- Bind.cpp - From shapes to dims, from dims to sizes -----------------===//
+//
+// A dim that is an axis of its own is read off. One that occurs only inside a
+// form (2*S) is solved for: forms grow with their dims, so a search finds the one
+// value that fits, if there is one. Then everything is checked again as a whole.
+//
+//===----------------------------------------------------------------------===//
+#include "runtime/Model.h"
+
+namespace heddle::rt {
+
+std::vector<std::string> inputNames(const Entry &entry) {
+  std::vector<std::string> names;
+  for (const Value &value : entry.inputs)
+    names.push_back(value.name);
+  return names;
+}
+
+/// The axes of `value` that the given shape covers begin here.
+static size_t firstAxis(const Given &given) {
+  return given.value->axes.size() - given.shape.size();
+}
+
+static Status mismatch(const Given &given, const std::string &why) {
+  return badInput("input " + quote(given.value->name) + " is " +
+                  shapeText(given.shape) + ", expected " +
+                  given.value->typeText() + ": " + why);
+}
+
+static Status readOff(const Entry &entry, const Given &given,
+                      std::vector<int64_t> &dims,
+                      std::vector<const Value *> &origin) {
+  if (given.shape.size() > given.value->axes.size())
+    return mismatch(given, format("%zu axes where %zu are declared",
+                                  given.shape.size(), given.value->axes.size()));
+  for (size_t i = 0; i < given.shape.size(); ++i) {
+    int dim = given.value->axes[firstAxis(given) + i].asDim();
+    if (dim < 0)
+      continue;
+    if (dims[dim] == kUnknown) {
+      dims[dim] = given.shape[i];
+      origin[dim] = given.value;
+    } else if (dims[dim] != given.shape[i]) {
+      std::string why =
+          format("%s is %lld", entry.dims[dim].c_str(),
+                 static_cast<long long>(dims[dim]));
+      if (origin[dim])
+        why += " in " + quote(origin[dim]->name);
+      return mismatch(given, why);
+    }
+  }
+  return {};
+}
+
+/// Finds the only value of `dim` at which `form` is `wanted`.
+static bool solve(const Form &form, std::vector<int64_t> &dims, int dim,
+                  int64_t wanted) {
+  auto at = [&](int64_t n) {
+    dims[dim] = n;
+    return form.evaluate(dims.data());
+  };
+  int64_t low = 0, high = int64_t(1) << 40;
+  while (low < high) {
+    int64_t middle = low + (high - low) / 2;
+    std::optional<int64_t> value = at(middle);
+    if (!value || *value >= wanted)
+      high = middle;
+    else
+      low = middle + 1;
+  }
+  bool unique = at(low + 1) != std::optional<int64_t>(wanted);
+  if (at(low) == std::optional<int64_t>(wanted) && unique)
+    return true;
+  dims[dim] = kUnknown;
+  return false;
+}
+
+static int onlyUnknown(const Form &form, const std::vector<int64_t> &dims) {
+  int unknown = -1;
+  for (int dim : form.uses())
+    if (dims[dim] == kUnknown) {
+      if (unknown >= 0)
+        return -1;
+      unknown = dim;
+    }
+  return unknown;
+}
+
+static bool solveForms(const std::vector<Given> &given,
+                       std::vector<int64_t> &dims) {
+  bool progress = false;
+  for (const Given &input : given)
+    for (size_t i = 0; i < input.shape.size(); ++i) {
+      const Form &form = input.value->axes[firstAxis(input) + i];
+      int dim = onlyUnknown(form, dims);
+      if (dim >= 0 && solve(form, dims, dim, input.shape[i]))
+        progress = true;
+    }
+  return progress;
+}
+
+static Status checkAxes(const Given &given, const std::vector<int64_t> &dims) {
+  for (size_t i = 0; i < given.shape.size(); ++i) {
+    const Form &form = given.value->axes[firstAxis(given) + i];
+    bool known = true;
+    for (int dim : form.uses())
+      known &= dims[dim] != kUnknown;
+    if (!known)
+      return mismatch(given, "no length makes the axis " + form.text() +
+                                 format(" %lld",
+                                        static_cast<long long>(given.shape[i])));
+    std::optional<int64_t> value = form.evaluate(dims.data());
+    if (value == std::optional<int64_t>(given.shape[i]))
+      continue;
+    return mismatch(given, "axis " + form.text() + " must be " +
+                               (value ? std::to_string(*value) : "in range"));
+  }
+  return {};
+}
+
+Status bindDims(const Card &card, const Entry &entry,
+                const std::vector<Given> &given, std::vector<int64_t> &dims) {
+  dims.resize(entry.dims.size(), kUnknown);
+  std::vector<const Value *> origin(dims.size());
+  for (const Given &input : given)
+    HEDDLE_TRY(readOff(entry, input, dims, origin));
+  while (solveForms(given, dims))
+    ;
+  for (const Given &input : given)
+    HEDDLE_TRY(checkAxes(input, dims));
+  for (size_t i = 0; i < dims.size(); ++i) {
+    const std::string &name = entry.dims[i];
+    if (dims[i] == kUnknown)
+      return badInput("nothing given tells the length " + quote(name));
+    std::optional<int64_t> bound = card.bound(name);
+    auto number = static_cast<long long>(dims[i]);
+    if (bound && dims[i] > *bound)
+      return badInput(format("%s = %lld is past the bound %lld of this model",
+                             name.c_str(), number,
+                             static_cast<long long>(*bound)));
+    if (dims[i] < 1 && name != "past")
+      return badInput(format("%s = %lld: a length is at least 1", name.c_str(),
+                             number));
+  }
+  return {};
+}
+
+Status shapeOf(const Value &value, const std::vector<int64_t> &dims,
+               Shape &shape) {
+  shape.clear();
+  for (const Form &form : value.axes) {
+    std::optional<int64_t> n = form.evaluate(dims.data());
+    if (!n || *n < 0)
+      return badInput(format("these lengths leave no axis %s of %s",
+                             form.text().c_str(), quote(value.name).c_str()));
+    shape.push_back(*n);
+  }
+  return {};
+}
+
+Status bytesOf(const Form &form, const std::vector<int64_t> &dims,
+               std::string_view what, uint64_t &bytes) {
+  std::optional<int64_t> n = form.evaluate(dims.data());
+  if (!n || *n < 0)
+    return outOfResources("the size of " + std::string(what) +
+                          " does not fit in 64 bits");
+  bytes = *n;
+  return {};
+}
+
+} // namespace heddle::rt

@@ -1,0 +1,90 @@
+//===- Model.cpp - An opened image ----------------------------------------===//
+//
+// Start-up is reading the card, starting threads and, for a model whose weights
+// stand beside the program, one mmap.
+//
+//===----------------------------------------------------------------------===//
+#include "runtime/Model.h"
+
+#include "runtime/Cpu.h"
+
+#include <cerrno>
+#include <climits>
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+namespace heddle::rt {
+
+Model::~Model() {
+  if (mapped)
+    munmap(mapped, mappedSize);
+}
+
+Status Model::open(const Image &image) {
+  theImage = image;
+  return Card::parse(image.card, theCard);
+}
+
+Status Model::start(unsigned threads) {
+  std::string missing = missingFeatures(theCard.needs);
+  if (!missing.empty())
+    return unsupported("this program was compiled for " +
+                       (theCard.target.empty() ? "another processor"
+                                               : quote(theCard.target)) +
+                       "; this machine lacks " + missing)
+        .withHelp("compile it again with --mcpu=native on this machine");
+  HEDDLE_TRY(mapWeights());
+  return thePool.start(threads ? threads : availableCores());
+}
+
+uint64_t Model::weightBytes() const {
+  if (theCard.weightBytes)
+    return *theCard.weightBytes;
+  return theCard.weightsFileSize;
+}
+
+Status Model::mapWeights() {
+  weights = theImage.weights;
+  if (theCard.weightsFile.empty())
+    return {};
+  char self[PATH_MAX];
+  ssize_t n = readlink("/proc/self/exe", self, sizeof self);
+  std::string path(self, n > 0 ? n : 0);
+  path = path.substr(0, path.rfind('/') + 1) + theCard.weightsFile;
+  int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (file < 0)
+    return ioError("cannot open the weights", path, errno)
+        .withHelp("the file belongs beside the program");
+  struct stat info;
+  Status status;
+  if (fstat(file, &info) != 0) {
+    status = ioError("cannot open the weights", path, errno);
+  } else if (uint64_t(info.st_size) != theCard.weightsFileSize) {
+    status = badFile(format("%s has %llu bytes, this program was compiled with "
+                            "%llu: not its weights",
+                            quote(path).c_str(),
+                            static_cast<unsigned long long>(info.st_size),
+                            static_cast<unsigned long long>(
+                                theCard.weightsFileSize)));
+  } else if (info.st_size > 0) {
+    mapped = mmap(nullptr, info.st_size, PROT_READ, MAP_SHARED, file, 0);
+    mappedSize = info.st_size;
+    if (mapped == MAP_FAILED) {
+      mapped = nullptr;
+      status = ioError("cannot map the weights", path, errno);
+    }
+    weights = mapped;
+  }
+  close(file);
+  return status;
+}
+
+Status Model::call(const Entry &entry, const std::vector<int64_t> &dims,
+                   const std::vector<void *> &tensors, char *arena) {
+  return thePool.call(theImage.entries[entry.index], dims.data(), tensors.data(),
+                      arena, weights);
+}
+
+} // namespace heddle::rt

@@ -1,0 +1,134 @@
+//===- Run.cpp - Tensors in, tensors out ----------------------------------===//
+//
+// Everything that can be refused is refused before the model runs.
+//
+//===----------------------------------------------------------------------===//
+#include "runtime/Run.h"
+
+#include "runtime/Args.h"
+#include "runtime/Commands.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace heddle::rt {
+
+Status loadInput(const TensorFile &file, const FileTensor &item,
+                 const Value &value, const Shape &shape, Tensor &tensor) {
+  HEDDLE_TRY(Tensor::make(value.name, value.type, shape, tensor));
+  HEDDLE_TRY(file.read(item, value.type, tensor.data.data()));
+  uint64_t one = uint64_t(*elementCount(item.shape)) * typeSize(value.type);
+  for (uint64_t at = one; one && at < tensor.data.size(); at += one)
+    memcpy(tensor.data.as<char>() + at, tensor.data.data(), one);
+  return {};
+}
+
+Status matchInputs(const TensorFile &file, const Entry &entry,
+                   const std::vector<std::string> &derived,
+                   std::vector<Given> &given) {
+  given.clear();
+  std::vector<std::string> names = inputNames(entry);
+  for (const FileTensor &item : file.tensors()) {
+    const Value *value = entry.input(item.name);
+    if (!value) {
+      std::string all, near = nearest(item.name, names);
+      for (const std::string &name : names)
+        all += (all.empty() ? "" : ", ") + name;
+      Status status = badInput("the model has no input " + quote(item.name));
+      if (!near.empty())
+        status = std::move(status).withHelp("did you mean " + quote(near) + "?");
+      return std::move(status).withHelp("its inputs: " + all);
+    }
+    given.push_back({value, item.shape});
+  }
+  std::string missing, near;
+  for (const Value &value : entry.inputs) {
+    bool canDerive = std::find(derived.begin(), derived.end(), value.name) !=
+                     derived.end();
+    if (!value.hasDefault && !canDerive && !file.find(value.name))
+      missing += (missing.empty() ? "" : ", ") + quote(value.name) + " (" +
+                 value.typeText() + ")";
+  }
+  if (!missing.empty())
+    return badInput("missing in " + quote(file.path()) + ": " + missing);
+  return {};
+}
+
+Status callOnce(Model &model, const Entry &entry,
+                const std::vector<int64_t> &dims,
+                const std::vector<Tensor> &inputs,
+                std::vector<Tensor> &outputs) {
+  std::vector<void *> tensors;
+  for (const Tensor &input : inputs)
+    tensors.push_back(input.data.data());
+  outputs.resize(entry.outputs.size());
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    const Value &value = entry.outputs[i];
+    Shape shape;
+    HEDDLE_TRY(shapeOf(value, dims, shape));
+    HEDDLE_TRY(Tensor::make(value.name, value.type, shape, outputs[i]));
+    tensors.push_back(outputs[i].data.data());
+  }
+  std::vector<Buffer> states(entry.states.size());
+  uint64_t bytes = 0;
+  for (size_t i = 0; i < states.size(); ++i) {
+    HEDDLE_TRY(bytesOf(entry.states[i].bytes, dims, "a state", bytes));
+    HEDDLE_TRY(Buffer::make(bytes, "a state", states[i]));
+    tensors.push_back(states[i].data());
+  }
+  Buffer arena;
+  bytes = 0;
+  if (entry.hasArena)
+    HEDDLE_TRY(bytesOf(entry.arena, dims, "the arena", bytes));
+  HEDDLE_TRY(Buffer::make(bytes, "the arena", arena));
+  return model.call(entry, dims, tensors, arena.as<char>());
+}
+
+static Status findEntry(const Model &model, const std::string &name,
+                        const Entry *&entry) {
+  entry = model.card().entry(name);
+  if (entry)
+    return {};
+  std::string all;
+  for (const Entry &other : model.card().entries)
+    all += (all.empty() ? "" : ", ") + other.name;
+  return badUsage("this model has no entry " + quote(name))
+      .withHelp("its entries: " + all);
+}
+
+Status runCommand(Model &model, const Words &words) {
+  Args args;
+  HEDDLE_TRY(Args::parse(words, {"--input", "--output", "--threads", "--entry"},
+                         {}, 0, args));
+  if (!args.has("--input") || !args.has("--output"))
+    return badUsage("run takes --input FILE and --output FILE");
+  int64_t threads = 0;
+  HEDDLE_TRY(args.integer("--threads", 1, kMaxThreads, threads));
+  const Entry *entry = nullptr;
+  HEDDLE_TRY(findEntry(model, args.get("--entry", "run"), entry));
+
+  TensorFile file;
+  HEDDLE_TRY(file.open(args.get("--input")));
+  std::vector<Given> given;
+  HEDDLE_TRY(matchInputs(file, *entry, {}, given));
+  std::vector<int64_t> dims;
+  HEDDLE_TRY(bindDims(model.card(), *entry, given, dims));
+  std::vector<Tensor> inputs(entry->inputs.size()), outputs;
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    const Value &value = entry->inputs[i];
+    const FileTensor *item = file.find(value.name);
+    if (!item)
+      continue;
+    Shape shape;
+    HEDDLE_TRY(shapeOf(value, dims, shape));
+    HEDDLE_TRY(loadInput(file, *item, value, shape, inputs[i]));
+  }
+  HEDDLE_TRY(model.start(unsigned(threads)));
+  HEDDLE_TRY(callOnce(model, *entry, dims, inputs, outputs));
+  std::vector<const Tensor *> results;
+  for (const Tensor &output : outputs)
+    results.push_back(&output);
+  return writeTensors(args.get("--output"), results);
+}
+
+} // namespace heddle::rt

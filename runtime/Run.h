@@ -1,0 +1,32 @@
+//===- Run.h - Tensors in, tensors out ----------------------------*- C++ -*-===//
+//
+// Loading the inputs of an entry from a file, and one call of it.
+//
+//===----------------------------------------------------------------------===//
+#ifndef HEDDLE_RUNTIME_RUN_H
+#define HEDDLE_RUNTIME_RUN_H
+
+#include "runtime/Model.h"
+#include "runtime/SafeTensors.h"
+
+namespace heddle::rt {
+
+/// Reads one input into a tensor of the declared type and full shape; leading
+/// axes that the file does not have are repeated.
+Status loadInput(const TensorFile &file, const FileTensor &item,
+                 const Value &value, const Shape &shape, Tensor &tensor);
+
+/// All tensors of the file must be inputs of `entry`; those without default must
+/// be there, except the names in `derived`.
+Status matchInputs(const TensorFile &file, const Entry &entry,
+                   const std::vector<std::string> &derived,
+                   std::vector<Given> &given);
+
+/// Calls `entry` once. `inputs` in card order, with no data for one left out.
+Status callOnce(Model &model, const Entry &entry,
+                const std::vector<int64_t> &dims,
+                const std::vector<Tensor> &inputs, std::vector<Tensor> &outputs);
+
+} // namespace heddle::rt
+
+#endif // HEDDLE_RUNTIME_RUN_H

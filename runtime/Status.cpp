@@ -1,0 +1,171 @@
+//===- Status.cpp - Errors as values --------------------------------------===//
+//
+// The classes of errors with their codes, and how they are printed.
+//
+//===----------------------------------------------------------------------===//
+#include "runtime/Status.h"
+
+#include "runtime/Utf8.h"
+
+#include <algorithm>
+#include <cstdarg>
+#include <cstdio>
+#include <cstring>
+
+namespace heddle::rt {
+
+Status badFile(std::string message) {
+  return {Exit::Input, "H0101", std::move(message)};
+}
+Status badInput(std::string message) {
+  return {Exit::Input, "H0110", std::move(message)};
+}
+Status badUsage(std::string message) {
+  return {Exit::Usage, "H0120", std::move(message)};
+}
+Status badTokenizer(std::string message) {
+  return {Exit::Input, "H0401", std::move(message)};
+}
+Status unsupported(std::string message) {
+  return {Exit::Unsupported, "H0501", std::move(message)};
+}
+Status outOfResources(std::string message) {
+  return {Exit::Resources, "H0601", std::move(message)};
+}
+Status ioError(std::string_view what, std::string_view path, int error) {
+  return {Exit::InputOutput, "H0130",
+          std::string(what) + " " + quote(path) + ": " + strerror(error)};
+}
+Status outputError(std::string_view what, std::string_view path, int error) {
+  return {Exit::InputOutput, "H0701",
+          std::string(what) + " " + quote(path) + ": " + strerror(error)};
+}
+Status internalError(std::string message) {
+  return {Exit::Internal, "H0901", std::move(message)};
+}
+
+std::string format(const char *pattern, ...) {
+  va_list args, again;
+  va_start(args, pattern);
+  va_copy(again, args);
+  int size = vsnprintf(nullptr, 0, pattern, args);
+  va_end(args);
+  std::string text(size > 0 ? size : 0, '\0');
+  if (size > 0)
+    vsnprintf(text.data(), size + 1, pattern, again);
+  va_end(again);
+  return text;
+}
+
+/// Appends `text` with everything a terminal could act on escaped.
+static void appendEscaped(std::string &out, std::string_view text) {
+  for (size_t i = 0; i < text.size();) {
+    uint32_t c;
+    size_t n = decodeUtf8(text.substr(i), c);
+    if (n == 0) {
+      out += format("\\x%02x", static_cast<unsigned char>(text[i++]));
+      continue;
+    }
+    bool control = c < 0x20 || (c >= 0x7f && c < 0xa0) || c == 0x2028 ||
+                   c == 0x2029 || (c >= 0x202a && c <= 0x202e) ||
+                   (c >= 0x2066 && c <= 0x2069) || c == 0xfeff;
+    if (control)
+      out += format("\\u%04x", c);
+    else
+      out.append(text.substr(i, n));
+    i += n;
+  }
+}
+
+std::string quote(std::string_view text) {
+  std::string out = "`";
+  appendEscaped(out, text.substr(0, 200));
+  out += text.size() > 200 ? "...`" : "`";
+  return out;
+}
+
+std::string jsonString(std::string_view text) {
+  std::string out = "\"";
+  for (size_t i = 0; i < text.size();) {
+    uint32_t c;
+    size_t n = decodeUtf8(text.substr(i), c);
+    if (n == 0) {
+      out += "\\ufffd";
+      ++i;
+      continue;
+    }
+    if (c == '"' || c == '\\')
+      (out += '\\') += static_cast<char>(c);
+    else if (c < 0x20 || c == 0x7f)
+      out += format("\\u%04x", c);
+    else
+      out.append(text.substr(i, n));
+    i += n;
+  }
+  return out + "\"";
+}
+
+std::string nearest(std::string_view word,
+                    const std::vector<std::string> &candidates) {
+  std::string best;
+  size_t bestDistance = std::max<size_t>(2, word.size() / 2) + 1;
+  if (word.size() > 200)
+    return best;
+  for (const std::string &candidate : candidates) {
+    if (candidate.size() > 200)
+      continue;
+    std::vector<size_t> row(candidate.size() + 1);
+    for (size_t j = 0; j < row.size(); ++j)
+      row[j] = j;
+    for (size_t i = 1; i <= word.size(); ++i) {
+      size_t diagonal = row[0];
+      row[0] = i;
+      for (size_t j = 1; j <= candidate.size(); ++j) {
+        size_t change = diagonal + (word[i - 1] != candidate[j - 1]);
+        diagonal = row[j];
+        row[j] = std::min({change, row[j] + 1, row[j - 1] + 1});
+      }
+    }
+    if (row.back() < bestDistance) {
+      bestDistance = row.back();
+      best = candidate;
+    }
+  }
+  return best;
+}
+
+std::string humanBytes(uint64_t bytes) {
+  const char *units[] = {"B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
+  double value = static_cast<double>(bytes);
+  int unit = 0;
+  for (; value >= 1024 && unit < 6; ++unit)
+    value /= 1024;
+  return unit ? format("%.1f %s", value, units[unit])
+              : format("%llu B", static_cast<unsigned long long>(bytes));
+}
+
+void report(const Status &status, bool json) {
+  std::string text;
+  if (json) {
+    text = "{\"level\":\"error\",\"code\":" + jsonString(status.code()) +
+           ",\"message\":" + jsonString(status.message()) + ",\"children\":[";
+    bool first = true;
+    for (const std::string &line : status.helps()) {
+      text += std::string(first ? "" : ",") +
+              "{\"level\":\"help\",\"message\":" + jsonString(line) + "}";
+      first = false;
+    }
+    text += "]}\n";
+  } else {
+    text = format("error[%s]: %s\n", status.code(), status.message().c_str());
+    for (const std::string &line : status.helps())
+      text += "   = help: " + line + "\n";
+  }
+  fputs(text.c_str(), stderr);
+}
+
+void note(const std::string &message) {
+  fprintf(stderr, "note: %s\n", message.c_str());
+}
+
+} // namespace heddle::rt
