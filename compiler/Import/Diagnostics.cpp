@@ -177,7 +177,7 @@ std::string heddle::nearest(StringRef name, llvm::ArrayRef<StringRef> known) {
       best = k;
     }
   }
-  return best.empty() ? "" : "; did you mean " + quoted(best) + "?";
+  return best.empty() ? "" : "; did you mean " + quote(best) + "?";
 }
 
 std::string heddle::nearest(StringRef name, const std::vector<std::string> &known) {

@@ -74,7 +74,7 @@ std::string nearest(llvm::StringRef name, const std::vector<std::string> &known)
 /// Text from a file made fit to print: control characters and broken UTF-8 escaped,
 /// cut after `limit` bytes.
 std::string escaped(llvm::StringRef text, size_t limit = 200);
-inline std::string quoted(llvm::StringRef text) { return "'" + escaped(text) + "'"; }
+inline std::string quote(llvm::StringRef text) { return "'" + escaped(text) + "'"; }
 
 } // namespace heddle
 

@@ -23,8 +23,9 @@ constexpr size_t maxTokens = 5000;
 namespace heddle {
 class ExprParser {
 public:
-  ExprParser(Expressions &owner, StringRef text, llvm::function_ref<Loc(size_t)> place)
-      : owner(owner), text(text), place(place) {}
+  ExprParser(Expressions &owner, StringRef text, llvm::function_ref<Loc(size_t)> place,
+             const JsonValue *context)
+      : owner(owner), text(text), place(place), context(context) {}
 
   const Expr *run() {
     if (!scan())
@@ -83,7 +84,7 @@ private:
                          .Cases({"??", "**", "//", "==", "!=", "<=", ">="}, true)
                          .Default(false);
         if (!isTwo && !StringRef("+-*/%<>()[],.?:").contains(c))
-          return fail(at, "expected an expression, found " + quoted(text.substr(at, 1)) +
+          return fail(at, "expected an expression, found " + quote(text.substr(at, 1)) +
                               (c == '=' ? "; equality is '=='" : c == '&' ? "; say 'and'" : c == '|' ? "; say 'or'" : c == '!' ? "; say 'not'" : "")), false;
         end = at + (isTwo ? 2 : 1);
       }
@@ -103,13 +104,13 @@ private:
   bool isOp(StringRef op) const { return is(Token::Op) && peek().text == op; }
   bool isWord(StringRef word) const { return is(Token::Word) && peek().text == word; }
   std::string found() const {
-    return is(Token::End) ? "the end of the expression" : quoted(peek().text);
+    return is(Token::End) ? "the end of the expression" : quote(peek().text);
   }
 
   //===--- nodes ----------------------------------------------------------------===//
   std::nullptr_t fail(size_t at, const Twine &what) {
     if (!failed)
-      owner.sink.error(place(at), "", what);
+      owner.sink.error(place(at), context ? context->path() : "", what);
     failed = true;
     return nullptr;
   }
@@ -351,9 +352,9 @@ private:
     Expr &made = owner.nodes.back();
     if (isReal) {
       if (t.text.getAsDouble(made.real))
-        return fail(t.at, "the number " + quoted(t.text) + " is out of range");
+        return fail(t.at, "the number " + quote(t.text) + " is out of range");
     } else if (t.text.getAsInteger(10, made.integer)) {
-      return fail(t.at, "the integer " + quoted(t.text) + " does not fit 64 bits");
+      return fail(t.at, "the integer " + quote(t.text) + " does not fit 64 bits");
     }
     return e;
   }
@@ -361,6 +362,7 @@ private:
   Expressions &owner;
   StringRef text;
   llvm::function_ref<Loc(size_t)> place;
+  const JsonValue *context;
   std::vector<Token> tokens;
   size_t pos = 0;
   unsigned nesting = 0;
@@ -368,29 +370,29 @@ private:
 };
 } // namespace heddle
 
-const Expr *Expressions::parse(StringRef text, llvm::function_ref<Loc(size_t)> place) {
-  return ExprParser(*this, text, place).run();
+const Expr *Expressions::parse(StringRef text, llvm::function_ref<Loc(size_t)> place,
+                               const JsonValue *context) {
+  return ExprParser(*this, text, place, context).run();
 }
 
 const Expr *Expressions::ofValue(const JsonValue &value) {
-  return ofPart(value.string, value.loc, 1, value.string.size());
+  return ofPart(value.string, value.loc, 1, value.string.size(), &value);
 }
 
 const Expr *Expressions::ofPart(const std::string &whole, Loc start, size_t begin,
-                                size_t end) {
+                                size_t end, const JsonValue *context) {
   auto [it, isNew] = known.try_emplace({&whole, begin}, nullptr);
-  if (isNew) {
-    const Expr *e = parse(StringRef(whole).slice(begin, end), [&](size_t at) {
-      return insideString(start, begin + at);
-    });
-    known[{&whole, begin}] = e;
-    return e;
-  }
-  return it->second;
+  if (!isNew)
+    return it->second;
+  const Expr *e = parse(
+      StringRef(whole).slice(begin, end),
+      [&](size_t at) { return insideString(start, begin + at); }, context);
+  known[{&whole, begin}] = e;
+  return e;
 }
 
-const Expr *Expressions::ofText(StringRef text, Loc at) {
-  return parse(text, [&](size_t) { return at; });
+const Expr *Expressions::ofText(StringRef text, Loc at, const JsonValue *context) {
+  return parse(text, [&](size_t) { return at; }, context);
 }
 
 llvm::SmallVector<std::pair<size_t, size_t>, 2> heddle::bracesIn(StringRef text) {

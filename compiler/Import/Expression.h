@@ -49,12 +49,15 @@ public:
   /// `value` is a string that begins with '='.
   const Expr *ofValue(const JsonValue &value);
   /// The text between `begin` and `end` of `whole`, a JSON string that starts at `start`.
-  const Expr *ofPart(const std::string &whole, Loc start, size_t begin, size_t end);
+  /// `context` names the path of a complaint.
+  const Expr *ofPart(const std::string &whole, Loc start, size_t begin, size_t end,
+                     const JsonValue *context = nullptr);
   /// A text of its own, such as an axis of a type; its tokens all stand at `at`.
-  const Expr *ofText(llvm::StringRef text, Loc at);
+  const Expr *ofText(llvm::StringRef text, Loc at, const JsonValue *context = nullptr);
 
 private:
-  const Expr *parse(llvm::StringRef text, llvm::function_ref<Loc(size_t)> place);
+  const Expr *parse(llvm::StringRef text, llvm::function_ref<Loc(size_t)> place,
+                    const JsonValue *context);
 
   DiagnosticSink &sink;
   std::deque<Expr> nodes;

@@ -5,7 +5,9 @@
 #include "compiler/Import/LocatedJson.h"
 
 #include "compiler/Import/Diagnostics.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSet.h"
+#include "llvm/Support/Format.h"
 #include "llvm/Support/raw_ostream.h"
 #include <nlohmann/json.hpp>
 
@@ -70,7 +72,7 @@ public:
   bool key(string_t &k) {
     Loc loc = quotedToken();
     if (!keys.back().insert(k).second) {
-      sink.error(loc, "", "the key " + quoted(k) + " stands twice in one object")
+      sink.error(loc, "", "the key " + quote(k) + " stands twice in one object")
           .note(firstPlace(k), "first given here");
       return false;
     }

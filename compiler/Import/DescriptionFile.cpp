@@ -1,0 +1,337 @@
+// The file around the body: `like` as a JSON Merge Patch (RFC 7396), and the keys of the
+// top level, each checked for its form.
+#include "compiler/Import/DescriptionReader.h"
+
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
+
+using namespace heddle;
+using llvm::StringRef;
+using llvm::Twine;
+using Kind = JsonValue::Kind;
+
+//===--- small checks ---------------------------------------------------------===//
+
+void DescriptionReader::error(const JsonValue &at, const Twine &message) {
+  sink.error(at.loc, at.path(), message);
+}
+
+void DescriptionReader::errorAtKey(const JsonValue &object, const JsonMember &member,
+                                   const Twine &message) {
+  sink.error(member.keyLoc, object.path() + "." + member.key, message);
+}
+
+bool DescriptionReader::expect(const JsonValue &value, Kind kind, StringRef what) {
+  if (value.kind == kind)
+    return true;
+  error(value, what + " expected, found " + describe(value.kind));
+  return false;
+}
+
+void DescriptionReader::knownKeys(const JsonValue &object, llvm::ArrayRef<StringRef> known) {
+  for (const JsonMember &m : object.members)
+    if (!llvm::is_contained(known, m.key))
+      errorAtKey(object, m, "unknown key " + quote(m.key) + nearest(m.key, known));
+}
+
+bool heddle::isIdentifier(StringRef text) {
+  return !text.empty() && (llvm::isAlpha(text[0]) || text[0] == '_') &&
+         llvm::all_of(text, [](char c) { return llvm::isAlnum(c) || c == '_'; });
+}
+
+//===--- files and `like` -----------------------------------------------------===//
+
+std::optional<JsonValue> DescriptionReader::open(std::string name, std::string text,
+                                                 bool isLibrary,
+                                                 std::vector<std::string> &heirs) {
+  doc.files.emplace_back(std::move(name), std::move(text));
+  SourceFile &file = doc.files.back();
+  file.isLibrary = isLibrary;
+  std::optional<JsonValue> read = parseJson(file, sink);
+  if (!read)
+    return std::nullopt;
+  if (!read->isObject()) {
+    sink.error(read->loc, "$", "an object expected, found " + Twine(describe(read->kind)));
+    return std::nullopt;
+  }
+  auto like = llvm::find_if(read->members, [](const JsonMember &m) { return m.key == "like"; });
+  if (like == read->members.end())
+    return read;
+  JsonMember asked = std::move(*like);
+  read->members.erase(like);
+  if (!asked.value.isString()) {
+    sink.error(asked.value.loc, "$.like", "the name of a family expected, found " +
+                                              Twine(describe(asked.value.kind)));
+    return std::nullopt;
+  }
+  const std::string &base = asked.value.string;
+  std::optional<StringRef> baseText = families.find(base);
+  if (!baseText) {
+    sink.error(asked.value.loc, "$.like",
+               "no family file " + quote(base) + nearest(base, families.names()));
+    return std::nullopt;
+  }
+  if (llvm::is_contained(heirs, base)) {
+    sink.error(asked.value.loc, "$.like",
+               "goes in a circle: " + escaped(llvm::join(heirs, " like ")) + " like " + escaped(base));
+    return std::nullopt;
+  }
+  heirs.push_back(base);
+  std::optional<JsonValue> below =
+      open("families/" + base + ".json", baseText->str(), /*isLibrary=*/true, heirs);
+  if (!below)
+    return std::nullopt;
+  return merge(std::move(*below), std::move(*read), "$");
+}
+
+/// Members merge one by one, everything else is replaced whole, null deletes.
+JsonValue DescriptionReader::merge(JsonValue base, JsonValue patch, const std::string &at) {
+  if (!patch.isObject())
+    return patch;
+  JsonValue out;
+  if (base.isObject())
+    out = std::move(base);
+  else {
+    out.kind = Kind::Object;
+    out.loc = patch.loc;
+  }
+  for (JsonMember &m : patch.members) {
+    auto old = llvm::find_if(out.members, [&](const JsonMember &o) { return o.key == m.key; });
+    if (m.value.isNull()) {
+      if (old == out.members.end()) {
+        std::vector<StringRef> known;
+        for (const JsonMember &o : out.members)
+          known.push_back(o.key);
+        sink.error(m.keyLoc, at + "." + m.key,
+                   "null deletes a member of the family this one is like, and there is none" +
+                       nearest(m.key, known));
+        continue;
+      }
+      out.members.erase(old);
+    } else if (old == out.members.end()) {
+      out.members.push_back(std::move(m));
+    } else {
+      old->value = merge(std::move(old->value), std::move(m.value), at + "." + m.key);
+      old->keyLoc = m.keyLoc;
+    }
+  }
+  return out;
+}
+
+bool DescriptionReader::load(std::string name, std::string text) {
+  std::vector<std::string> heirs;
+  bool isLibrary = StringRef(name).starts_with("families/");
+  if (isLibrary) // a circle through the first file must be seen too
+    heirs.push_back(StringRef(name).drop_front(9).drop_back(5).str());
+  std::optional<JsonValue> read = open(std::move(name), std::move(text), isLibrary, heirs);
+  doc.source = &doc.files.front();
+  if (!read)
+    return false;
+  doc.root = std::move(*read);
+  doc.root.link();
+  doc.files.emplace_back("stdlib.json", standardLibrary().str());
+  doc.files.back().isLibrary = true;
+  if (std::optional<JsonValue> library = parseJson(doc.files.back(), sink))
+    doc.library = std::move(*library);
+  doc.library.link();
+  return true;
+}
+
+//===--- the top level --------------------------------------------------------===//
+
+void DescriptionReader::readTop() {
+  const JsonValue &root = doc.root;
+  knownKeys(root, {"heddle", "like", "name", "about", "family", "config", "dims", "inputs",
+                   "weights", "defaults", "blocks", "body", "outputs", "generate"});
+  const JsonValue *version = root.find("heddle");
+  if (!version)
+    sink.error(root.loc, "$.heddle", "missing: \"heddle\": 1 says that this is a description "
+                                     "in version 1 of the language");
+  else if (version->kind != Kind::Integer || version->integer != 1)
+    error(*version, "language version 1 expected, found " + Twine(version->text()));
+  for (StringRef key : {"name", "about"})
+    if (const JsonValue *v = root.find(key))
+      expect(*v, Kind::String, "a string");
+  if (const JsonValue *v = root.find("name"); v && v->isString())
+    doc.name = v->string;
+
+  auto object = [&](StringRef key) -> const JsonValue * {
+    const JsonValue *v = root.find(key);
+    return v && expect(*v, Kind::Object, "an object") ? v : nullptr;
+  };
+  if ((doc.family = object("family")))
+    readFamily(*doc.family);
+  if ((doc.config = object("config")))
+    for (const JsonMember &m : doc.config->members) {
+      if (!isIdentifier(m.key))
+        errorAtKey(*doc.config, m, quote(m.key) + " is no name: letters, digits and _ expected");
+      checkExpressions(m.value);
+    }
+  if ((doc.dims = object("dims")))
+    for (const JsonMember &m : doc.dims->members) {
+      if (m.value.kind != Kind::Integer && !m.value.isExpression())
+        error(m.value, "an upper bound expected: an integer or an expression, found " +
+                           Twine(describe(m.value.kind)));
+      checkExpressions(m.value);
+    }
+  if (const JsonValue *w = root.find("weights")) {
+    if (w->isObject())
+      readWeights(*w);
+    else if (!w->isString())
+      error(*w, "the name of a file or an object expected, found " + Twine(describe(w->kind)));
+    doc.weights = w;
+  }
+
+  if (const JsonValue *own = object("blocks"))
+    declareBlocks(*own, /*isLibrary=*/false);
+  if (const JsonValue *library = doc.library.find("blocks"))
+    declareBlocks(*library, /*isLibrary=*/true);
+  for (auto &[name, block] : doc.blocks)
+    readBlock(block);
+
+  if ((doc.defaults = object("defaults")))
+    checkDefaults(*doc.defaults);
+  if (const JsonValue *inputs = object("inputs"))
+    readInputs(*inputs);
+  if (const JsonValue *body = root.find("body")) {
+    if (expect(*body, Kind::Array, "a list of statements"))
+      doc.body = readBody(*body);
+  } else {
+    sink.error(root.loc, "$.body", "missing: the statements of the model");
+  }
+  if (const JsonValue *outputs = root.find("outputs"))
+    readOutputs(*outputs);
+  else
+    sink.error(root.loc, "$.outputs", "missing: the names that the model hands out");
+  if ((doc.generate = object("generate")))
+    readGenerate(*doc.generate);
+}
+
+void DescriptionReader::readFamily(const JsonValue &family) {
+  knownKeys(family, {"model_type", "architectures", "require", "ignored"});
+  const JsonValue *type = family.find("model_type");
+  bool good = type && (type->isString() ||
+                       (type->isArray() && !type->items.empty() &&
+                        llvm::all_of(type->items, [](const JsonValue &v) { return v.isString(); })));
+  if (!good)
+    error(type ? *type : family, "model_type: a name or a list of names expected");
+  const JsonValue *known = family.find("architectures");
+  if (!known || !known->isObject() || known->members.empty())
+    error(known ? *known : family, "architectures: an object expected, class → constants");
+  else
+    for (const JsonMember &m : known->members)
+      expect(m.value, Kind::Object, "an object of constants");
+  if (const JsonValue *require = family.find("require"))
+    if (expect(*require, Kind::Object, "an object"))
+      checkExpressions(*require);
+  if (const JsonValue *ignored = family.find("ignored"))
+    if (expect(*ignored, Kind::Object, "an object: reason → patterns"))
+      for (const JsonMember &m : ignored->members)
+        if (expect(m.value, Kind::Array, "a list of patterns"))
+          for (const JsonValue &p : m.value.items)
+            expect(p, Kind::String, "a pattern");
+}
+
+void DescriptionReader::readWeights(const JsonValue &weights) {
+  knownKeys(weights, {"file", "prefix", "names", "tied", "renamed", "ignored"});
+  for (StringRef key : {"file", "prefix"})
+    if (const JsonValue *v = weights.find(key))
+      expect(*v, Kind::String, "a string");
+  for (StringRef key : {"names", "tied", "renamed"})
+    if (const JsonValue *v = weights.find(key))
+      if (expect(*v, Kind::Object, "an object"))
+        for (const JsonMember &m : v->members)
+          if (expect(m.value, Kind::String, "a string"))
+            checkExpressions(m.value);
+  if (const JsonValue *renamed = weights.find("renamed"))
+    for (const JsonMember &m : renamed->members)
+      if (size_t stars = StringRef(m.key).count('*');
+          stars > 1 || stars != StringRef(m.value.string).count('*'))
+        errorAtKey(*renamed, m, "at most one * expected, and on both sides");
+  if (const JsonValue *tied = weights.find("tied"))
+    for (const JsonMember &m : tied->members)
+      if (StringRef(m.key).find_first_of("*{}") != StringRef::npos)
+        errorAtKey(*tied, m, "a whole name expected, without * or {}");
+  if (const JsonValue *ignored = weights.find("ignored"))
+    if (expect(*ignored, Kind::Object, "an object: reason → patterns"))
+      for (const JsonMember &m : ignored->members)
+        if (expect(m.value, Kind::Array, "a list of patterns"))
+          for (const JsonValue &p : m.value.items)
+            if (expect(p, Kind::String, "a pattern"))
+              checkExpressions(p);
+}
+
+void DescriptionReader::readInputs(const JsonValue &inputs) {
+  for (const JsonMember &m : inputs.members) {
+    InputSpec in;
+    in.name = m.key;
+    in.loc = m.keyLoc;
+    in.json = &m.value;
+    if (!isIdentifier(m.key))
+      errorAtKey(inputs, m, quote(m.key) + " is no name: letters, digits and _ expected");
+    if (m.value.isString()) {
+      in.type = &m.value;
+    } else if (m.value.isObject()) {
+      knownKeys(m.value, {"type", "default", "repeat", "if", "about"});
+      in.type = m.value.find("type");
+      in.fallback = m.value.find("default");
+      in.repeat = m.value.find("repeat");
+      in.condition = m.value.find("if");
+      if (!in.type || !in.type->isString()) {
+        error(in.type ? *in.type : m.value, "a type expected, such as \"i64[B,T]\"");
+        in.type = nullptr;
+      }
+      if (in.fallback && in.fallback->isObject()) {
+        in.fallbackCall = readCall(*in.fallback);
+      } else if (in.fallback) {
+        if (in.fallback->isString() && !in.fallback->isExpression())
+          error(*in.fallback, "an expression begins with '=', found " + quote(in.fallback->string));
+        checkExpressions(*in.fallback);
+      }
+      for (const JsonValue *v : {in.repeat, in.condition})
+        if (v)
+          checkExpressions(*v);
+    } else {
+      error(m.value, "a type or an object expected, found " + Twine(describe(m.value.kind)));
+    }
+    if (in.type)
+      checkExpressions(*in.type);
+    doc.inputs.push_back(std::move(in));
+  }
+}
+
+void DescriptionReader::readOutputs(const JsonValue &outputs) {
+  if (!expect(outputs, Kind::Array, "a list of names"))
+    return;
+  if (outputs.items.empty())
+    error(outputs, "a model hands out at least one value");
+  for (const JsonValue &o : outputs.items)
+    expect(o, Kind::String, "a name");
+  doc.outputs = &outputs;
+}
+
+void DescriptionReader::readGenerate(const JsonValue &generate) {
+  knownKeys(generate, {"tokens", "logits", "mask", "positions", "extend", "source", "start",
+                       "eos", "pad"});
+  for (StringRef key : {"tokens", "logits"})
+    if (!generate.find(key))
+      error(generate, "needs the role " + quote(key));
+  for (StringRef key : {"tokens", "logits", "mask", "positions", "source"})
+    if (const JsonValue *v = generate.find(key))
+      expect(*v, Kind::String, "the name of an input or output");
+  if (const JsonValue *extend = generate.find("extend"))
+    expect(*extend, Kind::Object, "an object: input → constant");
+  checkExpressions(generate);
+}
+
+std::unique_ptr<Description> heddle::readDescription(std::string name, std::string text,
+                                                     const FamilyLibrary &families,
+                                                     Expressions &expressions,
+                                                     DiagnosticSink &sink) {
+  auto doc = std::make_unique<Description>();
+  DescriptionReader reader(*doc, families, expressions, sink);
+  if (!reader.load(std::move(name), std::move(text)))
+    return nullptr;
+  reader.readTop();
+  return doc;
+}

@@ -1,0 +1,63 @@
+// Internal to Description*.cpp: what reading a description needs at every step.
+#ifndef HEDDLE_COMPILER_IMPORT_DESCRIPTIONREADER_H
+#define HEDDLE_COMPILER_IMPORT_DESCRIPTIONREADER_H
+
+#include "compiler/Import/Description.h"
+#include "compiler/Import/Diagnostics.h"
+
+namespace heddle {
+
+class DescriptionReader {
+public:
+  DescriptionReader(Description &doc, const FamilyLibrary &families,
+                    Expressions &expressions, DiagnosticSink &sink)
+      : doc(doc), families(families), expressions(expressions), sink(sink) {}
+
+  // DescriptionFile.cpp
+  bool load(std::string name, std::string text);
+  void readTop();
+
+private:
+  // DescriptionFile.cpp
+  std::optional<JsonValue> open(std::string name, std::string text, bool isLibrary,
+                                std::vector<std::string> &heirs);
+  JsonValue merge(JsonValue base, JsonValue patch, const std::string &at);
+  void readInputs(const JsonValue &inputs);
+  void readFamily(const JsonValue &family);
+  void readWeights(const JsonValue &weights);
+  void readGenerate(const JsonValue &generate);
+  void readOutputs(const JsonValue &outputs);
+
+  // DescriptionBody.cpp
+  void declareBlocks(const JsonValue &blocks, bool isLibrary);
+  void readBlock(BlockSpec &block);
+  std::vector<Statement> readBody(const JsonValue &list);
+  Statement readStatement(const JsonValue &s);
+  void readGroup(const JsonValue &s, Statement &out);
+  void readBinding(const JsonValue &s, Statement &out);
+  std::unique_ptr<CallSpec> readCall(const JsonValue &what);
+  void checkAttribute(const CallSpec &call, const AttrSpec &attr);
+  void checkNames(const std::vector<NameSpec> &names, const JsonValue &context);
+  void checkDefaults(const JsonValue &defaults);
+  /// Every expression below a value parses; braces of names too.
+  void checkExpressions(const JsonValue &value);
+  void checkBraces(const std::string &text, Loc loc, const JsonValue &context);
+
+  // Small checks.
+  bool expect(const JsonValue &value, JsonValue::Kind kind, llvm::StringRef what);
+  void knownKeys(const JsonValue &object, llvm::ArrayRef<llvm::StringRef> known);
+  void error(const JsonValue &at, const llvm::Twine &message);
+  void errorAtKey(const JsonValue &object, const JsonMember &member,
+                  const llvm::Twine &message);
+
+  Description &doc;
+  const FamilyLibrary &families;
+  Expressions &expressions;
+  DiagnosticSink &sink;
+};
+
+bool isIdentifier(llvm::StringRef text);
+
+} // namespace heddle
+
+#endif // HEDDLE_COMPILER_IMPORT_DESCRIPTIONREADER_H

@@ -1,0 +1,253 @@
+// Calls against what blocks accept, defaults that nobody takes, outputs, inputs, roles and
+// constants that nothing refers to.
+#include "compiler/Import/Lint.h"
+
+#include "compiler/Import/Diagnostics.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
+
+using namespace heddle;
+using llvm::StringRef;
+using llvm::Twine;
+
+static void words(StringRef text, llvm::function_ref<void(StringRef)> found) {
+  for (size_t i = 0; i < text.size();) {
+    size_t end = i;
+    while (end < text.size() && (llvm::isAlnum(text[end]) || text[end] == '_'))
+      ++end;
+    if (end > i)
+      found(text.slice(i, end));
+    i = end + 1;
+  }
+}
+
+bool Lint::run() {
+  if (!checkRecursion())
+    return false;
+  // The library's own blocks are ours to get right; a test does.
+  for (auto &[name, b] : doc.blocks) {
+    if (b.isLibrary)
+      continue;
+    checkBody(b.body);
+    unread(b.body, Names(b.results.begin(), b.results.end()));
+  }
+  checkBody(doc.body);
+
+  std::vector<Reached> inBody, everywhere;
+  Names expanded;
+  reach(doc.body, expanded, inBody);
+  everywhere = inBody;
+  for (const InputSpec &in : doc.inputs)
+    if (in.fallbackCall) {
+      checkCall(*in.fallbackCall);
+      reachCall(*in.fallbackCall, expanded, everywhere);
+    }
+  checkDefaults(doc.defaults, inBody);
+  for (auto &[name, b] : doc.blocks)
+    if (!b.isLibrary && llvm::none_of(everywhere, [&](const Reached &r) { return r.name == b.name; }))
+      sink.error(b.loc, "$.blocks." + b.name, "nothing calls this block");
+
+  checkOutputsAndInputs(everywhere);
+  checkRoles();
+  checkWeights(everywhere);
+  checkConstants();
+  return true;
+}
+
+void Lint::checkBody(const std::vector<Statement> &body) {
+  forEachStatement(body, [&](const Statement &s) {
+    if (s.call)
+      checkCall(*s.call);
+    if (s.kind == Statement::Kind::Bind)
+      return;
+    if (s.weights && !readsWeights(s.body) && !readsWeights(s.otherwise))
+      sink.error(s.weights->loc, s.weights->path(), "nothing inside reads weights");
+    if (s.defaults) {
+      std::vector<Reached> calls;
+      Names expanded;
+      reach(s.body, expanded, calls);
+      reach(s.otherwise, expanded, calls);
+      checkDefaults(s.defaults, calls);
+    }
+  });
+}
+
+void Lint::checkCall(const CallSpec &call) {
+  if (!call.block)
+    return;
+  if (const AttrSpec *w = call.attribute("weights");
+      w && !call.block->parameter("weights") && !readsWeights(call.name))
+    sink.error(w->loc, call.json->path(), Twine(call.name) + " reads no weights");
+  // A required attribute that neither the call nor any defaults could give.
+  for (const BlockParameter &p : call.block->parameters) {
+    const AttrSpec *given = call.attribute(p.name);
+    bool inDefaults = false;
+    auto look = [&](const JsonValue *defaults) {
+      const JsonValue *d = defaults ? defaults->find(call.name) : nullptr;
+      inDefaults |= d && d->find(p.name);
+    };
+    look(doc.defaults);
+    forEachStatement(doc.body, [&](const Statement &s) { look(s.defaults); });
+    if (p.required && (!given || given->value->isNull()) && !inDefaults)
+      sink.error(call.loc, call.json->path(),
+                 Twine(call.name) + " needs the attribute " + quote(p.name));
+  }
+}
+
+void Lint::checkDefaults(const JsonValue *defaults, const std::vector<Reached> &calls) {
+  if (!defaults)
+    return;
+  for (const JsonMember &op : defaults->members)
+    for (const JsonMember &a : op.value.members) {
+      bool taken = llvm::any_of(calls, [&](const Reached &r) {
+        if (r.name != op.key)
+          return false;
+        const AttrSpec *given = r.call ? r.call->attribute(a.key) : nullptr;
+        return !given || given->value->isExpression() || given->value->isNull();
+      });
+      if (!taken && (findOp(op.key) || doc.block(op.key)))
+        sink.error(a.keyLoc, op.value.path() + "." + a.key, "no call in reach takes this default");
+    }
+}
+
+//===--- what is handed out and what is read ----------------------------------===//
+
+void Lint::checkOutputsAndInputs(const std::vector<Reached> &calls) {
+  std::vector<std::string> bound;
+  forEachStatement(doc.body, [&](const Statement &s) {
+    for (const NameSpec &n : s.names)
+      if (n.text != "_")
+        bound.push_back(starred(n.text));
+  });
+  for (const InputSpec &in : doc.inputs)
+    bound.push_back(in.name);
+
+  Names roots;
+  if (doc.outputs)
+    for (const JsonValue &o : doc.outputs->items) {
+      if (!o.isString())
+        continue;
+      roots.insert(o.string);
+      if (llvm::none_of(bound, [&](const std::string &b) { return matches(o.string, b); }))
+        sink.error(o.loc, o.path(), "nothing binds " + quote(o.string) + nearest(o.string, bound));
+    }
+  Names seen = unread(doc.body, roots);
+
+  Names axes; // what the types of inputs mention
+  for (const InputSpec &in : doc.inputs) {
+    refers(in.fallbackCall ? nullptr : in.fallback, seen);
+    if (in.fallbackCall)
+      refersOf(*in.fallbackCall, seen);
+    refers(in.condition, seen);
+    refers(in.repeat, seen);
+    if (in.type)
+      words(in.type->string, [&](StringRef w) { axes.insert(w.str()); });
+  }
+  for (const InputSpec &in : doc.inputs) {
+    std::string family = in.name + ".";
+    bool read = llvm::any_of(seen, [&](const std::string &n) {
+      return n == in.name || StringRef(n).starts_with(family);
+    });
+    if (!read)
+      sink.error(in.loc, "$.inputs." + in.name, "nothing reads this input");
+  }
+  if (doc.dims)
+    for (const JsonMember &m : doc.dims->members)
+      if (!axes.count(m.key))
+        sink.error(m.keyLoc, "$.dims." + m.key,
+                   "no input has this axis" +
+                       nearest(m.key, std::vector<std::string>(axes.begin(), axes.end())));
+}
+
+void Lint::checkRoles() {
+  if (!doc.generate)
+    return;
+  std::vector<std::string> inputs, outputs;
+  for (const InputSpec &in : doc.inputs)
+    inputs.push_back(in.name);
+  if (doc.outputs)
+    for (const JsonValue &o : doc.outputs->items)
+      outputs.push_back(o.string);
+  auto check = [&](StringRef name, Loc loc, const Twine &path, StringRef what,
+                   const std::vector<std::string> &known) {
+    if (!llvm::is_contained(known, name))
+      sink.error(loc, path, "no " + what + " " + quote(name) + nearest(name, known));
+  };
+  for (StringRef role : {"tokens", "mask", "positions", "source"})
+    if (const JsonValue *v = doc.generate->find(role); v && v->isString())
+      check(v->string, v->loc, "$.generate." + role, "input", inputs);
+  if (const JsonValue *extend = doc.generate->find("extend"))
+    for (const JsonMember &m : extend->members)
+      check(m.key, m.keyLoc, "$.generate.extend." + m.key, "input", inputs);
+  if (const JsonValue *v = doc.generate->find("logits"); v && v->isString())
+    check(v->string, v->loc, "$.generate.logits", "output", outputs);
+}
+
+//===--- constants ------------------------------------------------------------===//
+
+void Lint::checkConstants() {
+  struct Constant {
+    StringRef name;
+    Loc loc;
+    std::string path;
+  };
+  std::vector<Constant> constants;
+  Names declared;
+  if (doc.config)
+    for (const JsonMember &m : doc.config->members) {
+      constants.push_back({m.key, m.keyLoc, "$.config." + m.key});
+      declared.insert(m.key);
+    }
+  if (doc.family)
+    if (const JsonValue *known = doc.family->find("architectures"))
+      for (const JsonMember &a : known->members)
+        for (const JsonMember &m : a.value.members)
+          if (declared.insert(m.key).second)
+            constants.push_back({m.key, m.keyLoc, a.value.path() + "." + m.key});
+
+  // Every expression of the file, those in braces and in keys too. A quoted type inside
+  // an expression ('i64[B,T]') and a type itself mention what their axes name.
+  Names mentioned;
+  auto typeWords = [&](StringRef text) {
+    if (text.contains('[') && text.ends_with("]"))
+      words(text, [&](StringRef w) { mentioned.insert(w.str()); });
+  };
+  auto inExpression = [&](const Expr *e) {
+    namesIn(e, [&](StringRef n, Loc) { mentioned.insert(n.split('.').first.str()); });
+    stringsIn(e, typeWords);
+  };
+  std::function<void(const JsonValue &)> walk = [&](const JsonValue &v) {
+    if (v.isExpression())
+      inExpression(expressions.ofValue(v));
+    else if (v.isString()) {
+      refersIn(v.string, v.loc, mentioned);
+      typeWords(v.string);
+    }
+    for (const JsonValue &x : v.items)
+      walk(x);
+    for (const JsonMember &m : v.members) {
+      if (m.key == "about")
+        continue;
+      refersIn(m.key, m.keyLoc, mentioned);
+      walk(m.value);
+    }
+  };
+  walk(doc.root);
+
+  for (const Constant &c : constants) {
+    if (findFunction(c.name) || isNamedMask(c.name))
+      sink.error(c.loc, c.path, quote(c.name) + " is the name of a function or mask");
+    else if (!mentioned.count(c.name))
+      sink.error(c.loc, c.path, "nothing refers to this constant");
+  }
+  // A value may not take a constant's name. Blocks have names of their own.
+  forEachStatement(doc.body, [&](const Statement &s) {
+    for (const NameSpec &n : s.names)
+      if (declared.count(n.text))
+        sink.error(n.loc, s.json->path(),
+                   quote(n.text) + " is a constant of the config and cannot be bound");
+  });
+  for (const InputSpec &in : doc.inputs)
+    if (declared.count(in.name))
+      sink.error(in.loc, "$.inputs." + in.name, quote(in.name) + " is a constant of the config");
+}

@@ -1,0 +1,60 @@
+// What can be said of a description without config.json and without weights: nothing in it
+// may be without effect (language.md sections 1, 2, 7 and 12).
+#ifndef HEDDLE_COMPILER_IMPORT_LINT_H
+#define HEDDLE_COMPILER_IMPORT_LINT_H
+
+#include "compiler/Import/Description.h"
+#include <set>
+
+namespace heddle {
+
+class DiagnosticSink;
+
+class Lint {
+public:
+  Lint(const Description &doc, Expressions &expressions, DiagnosticSink &sink)
+      : doc(doc), expressions(expressions), sink(sink) {}
+
+  /// False when blocks call themselves: nothing may be expanded then.
+  bool run();
+
+private:
+  /// A call that a body can reach, through blocks too. `call` is null for the block that an
+  /// `experts` names.
+  struct Reached {
+    llvm::StringRef name;
+    const CallSpec *call;
+  };
+  using Names = std::set<std::string, std::less<>>;
+
+  // LintReach.cpp: calls, and names that values depend on
+  bool checkRecursion();
+  void reachCall(const CallSpec &call, Names &expanded, std::vector<Reached> &out);
+  void reach(const std::vector<Statement> &body, Names &expanded, std::vector<Reached> &out);
+  bool readsWeights(const std::vector<Statement> &body);
+  bool readsWeights(llvm::StringRef op);
+  void refers(const JsonValue *v, Names &out, bool operand = false);
+  void refersIn(const std::string &text, Loc loc, Names &out);
+  void refersOf(const CallSpec &call, Names &out);
+  Names unread(const std::vector<Statement> &body, Names roots);
+
+  // Lint.cpp
+  void checkBody(const std::vector<Statement> &body);
+  void checkCall(const CallSpec &call);
+  void checkDefaults(const JsonValue *defaults, const std::vector<Reached> &calls);
+  void checkOutputsAndInputs(const std::vector<Reached> &calls);
+  void checkRoles();
+  void checkConstants();
+
+  // LintWeights.cpp
+  void checkWeights(const std::vector<Reached> &calls);
+
+  const Description &doc;
+  Expressions &expressions;
+  DiagnosticSink &sink;
+  std::map<std::string, bool, std::less<>> weightReaders;
+};
+
+} // namespace heddle
+
+#endif // HEDDLE_COMPILER_IMPORT_LINT_H

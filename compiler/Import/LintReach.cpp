@@ -1,0 +1,183 @@
+// Which calls a body reaches, and which names its outputs depend on. Names are judged as
+// they are written, whatever the constants: an `if` counts as both of its branches.
+#include "compiler/Import/Diagnostics.h"
+#include "compiler/Import/Lint.h"
+
+#include "llvm/ADT/STLExtras.h"
+
+using namespace heddle;
+using llvm::StringRef;
+using llvm::Twine;
+
+/// The block that an `experts` expands, when it is named outright.
+static StringRef expertBlock(const CallSpec &call) {
+  const AttrSpec *block = call.name == "experts" ? call.attribute("block") : nullptr;
+  return block && block->value->isString() ? StringRef(block->value->string) : StringRef();
+}
+
+bool Lint::checkRecursion() {
+  // Depth first over the blocks; grey ones are being expanded.
+  std::map<StringRef, int> colour;
+  bool good = true;
+  std::function<void(const BlockSpec &)> visit = [&](const BlockSpec &b) {
+    colour[b.name] = 1;
+    forEachStatement(b.body, [&](const Statement &s) {
+      if (!s.call)
+        return;
+      for (StringRef name : {s.call->name, expertBlock(*s.call)}) {
+        const BlockSpec *next = name.empty() ? nullptr : doc.block(name);
+        if (!next)
+          continue;
+        if (colour[next->name] == 1) {
+          sink.error(s.call->loc, s.call->json->path(),
+                     "the block " + quote(next->name) + " ends up calling itself");
+          good = false;
+        } else if (colour[next->name] == 0) {
+          visit(*next);
+        }
+      }
+    });
+    colour[b.name] = 2;
+  };
+  for (auto &[name, block] : doc.blocks)
+    if (colour[block.name] == 0)
+      visit(block);
+  return good;
+}
+
+void Lint::reachCall(const CallSpec &call, Names &expanded, std::vector<Reached> &out) {
+  out.push_back({call.name, &call});
+  StringRef expert = expertBlock(call);
+  if (doc.block(expert))
+    out.push_back({expert, nullptr});
+  for (StringRef name : {call.name, expert})
+    if (const BlockSpec *b = name.empty() ? nullptr : doc.block(name))
+      if (expanded.insert(b->name).second)
+        reach(b->body, expanded, out);
+}
+
+void Lint::reach(const std::vector<Statement> &body, Names &expanded,
+                 std::vector<Reached> &out) {
+  forEachStatement(body, [&](const Statement &s) {
+    if (s.call)
+      reachCall(*s.call, expanded, out);
+  });
+}
+
+bool Lint::readsWeights(StringRef name) {
+  if (const OpInfo *op = findOp(name))
+    return op->readsWeights();
+  const BlockSpec *b = doc.block(name);
+  if (!b)
+    return false;
+  auto [it, isNew] = weightReaders.try_emplace(b->name, false);
+  if (isNew)
+    weightReaders[b->name] = readsWeights(b->body);
+  return weightReaders[b->name];
+}
+
+bool Lint::readsWeights(const std::vector<Statement> &body) {
+  bool reads = false;
+  forEachStatement(body, [&](const Statement &s) {
+    if (s.call && !reads)
+      reads = readsWeights(s.call->name) || readsWeights(expertBlock(*s.call));
+  });
+  return reads;
+}
+
+//===--- names ----------------------------------------------------------------===//
+
+void Lint::refersIn(const std::string &text, Loc loc, Names &out) {
+  for (auto [begin, end] : bracesIn(text))
+    namesIn(expressions.ofPart(text, loc, begin, end),
+            [&](StringRef n, Loc) { out.insert(n.split('.').first.str()); });
+}
+
+/// Names that a value depends on; a bare string is a name where an operand stands.
+void Lint::refers(const JsonValue *v, Names &out, bool operand) {
+  if (!v)
+    return;
+  if (v->isExpression()) {
+    namesIn(expressions.ofValue(*v),
+            [&](StringRef n, Loc) { out.insert(n.split('.').first.str()); });
+  } else if (v->isString()) {
+    refersIn(v->string, v->loc, out);
+    if (operand)
+      out.insert(starred(v->string));
+  }
+  for (const JsonMember &m : v->members)
+    refers(&m.value, out);
+  for (const JsonValue &x : v->items)
+    refers(&x, out, operand);
+}
+
+void Lint::refersOf(const CallSpec &call, Names &out) {
+  for (const JsonValue *v : call.operands)
+    refers(v, out, /*operand=*/true);
+  for (const AttrSpec &a : call.attributes)
+    refers(a.value, out);
+}
+
+Lint::Names Lint::unread(const std::vector<Statement> &body, Names roots) {
+  struct Bound {
+    Names needs;
+    Loc loc;
+    std::string path;
+    std::string spelled;
+  };
+  std::map<std::string, Bound> bound;
+  forEachStatement(body, [&](const Statement &s) {
+    for (const JsonValue *v : {s.condition, s.count, s.weights, s.defaults})
+      refers(v, roots);
+    if (s.kind != Statement::Kind::Bind)
+      return;
+    Names used;
+    if (s.call)
+      refersOf(*s.call, used);
+    else
+      refers(s.expression, used);
+    if (!s.names.empty())
+      refersIn(*s.names[0].whole, s.names[0].wholeLoc, roots);
+    for (const NameSpec &n : s.names) {
+      if (n.text == "_")
+        continue;
+      auto [it, isNew] = bound.try_emplace(starred(n.text));
+      if (isNew) {
+        it->second.loc = n.loc;
+        it->second.path = s.json->path();
+        it->second.spelled = n.text;
+      }
+      it->second.needs.insert(used.begin(), used.end());
+    }
+  });
+
+  Names seen = roots;
+  std::vector<std::string> todo(roots.begin(), roots.end());
+  auto follow = [&](const std::string &key, const Bound &b) {
+    for (const std::string &n : b.needs)
+      if (seen.insert(n).second)
+        todo.push_back(n);
+    seen.insert(key);
+  };
+  std::set<std::string> followed;
+  while (!todo.empty()) {
+    std::string name = std::move(todo.back());
+    todo.pop_back();
+    // Only patterns have to look at every name.
+    if (StringRef(name).contains('*')) {
+      for (auto &[key, b] : bound)
+        if (matches(key, name) && followed.insert(key).second)
+          follow(key, b);
+      continue;
+    }
+    if (auto it = bound.find(name); it != bound.end() && followed.insert(name).second)
+      follow(it->first, it->second);
+    for (auto &[key, b] : bound)
+      if (StringRef(key).contains('*') && matches(key, name) && followed.insert(key).second)
+        follow(key, b);
+  }
+  for (auto &[key, b] : bound)
+    if (!followed.count(key))
+      sink.error(b.loc, b.path, "the value " + quote(b.spelled) + " reaches no output");
+  return seen;
+}

@@ -1,0 +1,98 @@
+// Entries of `names` and `tied` that no block and no op could ever ask for.
+#include "compiler/Import/Lint.h"
+
+#include "compiler/Import/Diagnostics.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
+
+using namespace heddle;
+using llvm::StringRef;
+using llvm::Twine;
+
+namespace {
+using Names = std::set<std::string, std::less<>>;
+} // namespace
+
+static void wordsOfText(StringRef text, Names &out) {
+  size_t begin = StringRef::npos;
+  for (size_t i = 0; i <= text.size(); ++i) {
+    bool in = i < text.size() && (llvm::isAlnum(text[i]) || text[i] == '_');
+    if (in && begin == StringRef::npos)
+      begin = i;
+    if (!in && begin != StringRef::npos) {
+      out.insert(text.slice(begin, i).str());
+      begin = StringRef::npos;
+    }
+  }
+}
+
+/// The words of every string below that is no expression.
+static void wordsOf(const JsonValue *v, Names &out) {
+  if (!v)
+    return;
+  if (v->isString() && !v->isExpression())
+    wordsOfText(v->string, out);
+  for (const JsonValue &x : v->items)
+    wordsOf(&x, out);
+  for (const JsonMember &m : v->members)
+    wordsOf(&m.value, out);
+}
+
+void Lint::checkWeights(const std::vector<Reached> &calls) {
+  if (!doc.weights || !doc.weights->isObject())
+    return;
+  Names inBlocks, toBlocks, everywhere, inDefaults;
+  std::set<StringRef> done;
+  for (const Reached &r : calls) {
+    const BlockSpec *b = doc.block(r.name);
+    if (!b)
+      continue;
+    if (done.insert(b->name).second) {
+      wordsOf(b->json->find("body"), inBlocks);
+      wordsOf(b->json->find("attributes"), inBlocks);
+    }
+    if (r.call)
+      for (const AttrSpec &a : r.call->attributes)
+        wordsOf(a.value, toBlocks);
+  }
+  wordsOf(doc.defaults, inDefaults);
+  everywhere = inBlocks;
+  everywhere.insert(inDefaults.begin(), inDefaults.end());
+  wordsOf(doc.root.find("body"), everywhere);
+
+  const JsonValue *names = doc.weights->find("names");
+  if (names)
+    for (const JsonMember &m : names->members) {
+      llvm::SmallVector<StringRef, 4> segments;
+      StringRef(m.key).split(segments, '.');
+      StringRef last = segments.back();
+      bool asked = llvm::all_of(segments, [&](StringRef s) { return everywhere.count(s); }) &&
+                   (inBlocks.count(last) || toBlocks.count(last) || inDefaults.count(last));
+      if (!asked)
+        sink.error(m.keyLoc, names->path() + "." + m.key,
+                   "no block that this file reaches asks for such a weight" +
+                       nearest(last, std::vector<std::string>(inBlocks.begin(), inBlocks.end())));
+    }
+
+  Names said = everywhere;
+  wordsOf(names, said);
+  said.insert({"weight", "bias"});
+  if (const JsonValue *tied = doc.weights->find("tied"))
+    for (const JsonMember &m : tied->members) {
+      std::vector<std::string> pair = {m.key};
+      if (m.value.isExpression())
+        stringsIn(expressions.ofValue(m.value), [&](StringRef s) { pair.push_back(s.str()); });
+      else
+        pair.push_back(m.value.string);
+      auto isRead = [&](const std::string &name) {
+        Names parts;
+        wordsOfText(name, parts);
+        return llvm::all_of(parts, [&](const std::string &p) {
+          return llvm::isDigit(p[0]) || said.count(p);
+        });
+      };
+      if (llvm::none_of(pair, isRead))
+        sink.error(m.keyLoc, tied->path() + "." + m.key,
+                   "nothing reads " + quote(llvm::join(pair, " or ")));
+    }
+}

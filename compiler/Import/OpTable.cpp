@@ -1,0 +1,216 @@
+// language.md sections 3, 5 and 10 as data.
+#include "compiler/Import/OpTable.h"
+
+using namespace heddle;
+using llvm::StringRef;
+
+using Role = AttrRole;
+using Type = AttrType;
+
+static const AttrInfo weights = {"weights", Role::Weight, Type::Name, "none"};
+static const AttrInfo weight = {"weight", Role::Weight, Type::Weight, "weights.weight"};
+static const AttrInfo bias = {"bias", Role::Weight, Type::WeightOrOff, "true: weights.bias"};
+static const AttrInfo axis = {"axis", Role::Required, Type::Integer, ""};
+static const AttrInfo axes = {"axis", Role::Required, Type::Integers, ""};
+static const AttrInfo keep = {"keep", Role::Optional, Type::Bool, "false"};
+static const AttrInfo lastAxis = {"axis", Role::Optional, Type::Integer, "-1"};
+
+static AttrInfo eps(StringRef value) { return {"eps", Role::Optional, Type::Real, value}; }
+
+static std::vector<OpInfo> makeOps() {
+  return {
+      //===--- weights ---------------------------------------------------------===//
+      {"linear", {"x"}, false,
+       "x Wᵀ + b; split: m = groups × Σparts × unit, result j takes its parts of every group", "-", "",
+       {weights, weight, bias,
+        {"layout", Role::Optional, Type::Choice, "out_in", {"out_in", "in_out"}},
+        {"out", Role::Assert, Type::Integer, ""},
+        {"split", Role::Optional, Type::Split, "none"},
+        {"groups", Role::Optional, Type::Integer, "1, only with split"}}},
+      {"embedding", {"ids"}, false, "row of the table; an id outside is a run-time error", "-", "",
+       {weights, weight,
+        {"rows", Role::Assert, Type::Integer, ""},
+        {"width", Role::Assert, Type::Integer, ""}}},
+      {"parameter", {}, false, "the weight itself", "-", "",
+       {weights, weight, {"shape", Role::Assert, Type::Integers, ""}}},
+      {"conv", {"x"}, false, "cross-correlation, channels last; rank from the weight [m, c/groups, k...]", "L", "LeCun",
+       {weights, weight, bias,
+        {"stride", Role::Optional, Type::Integers, "1"},
+        {"dilation", Role::Optional, Type::Integers, "1"},
+        {"groups", Role::Optional, Type::Integer, "1"},
+        {"padding", Role::Optional, Type::Padding, "0; a number, a list, or [[before, after]...]"},
+        {"out", Role::Assert, Type::Integer, ""},
+        {"taps", Role::Assert, Type::Integers, ""}}},
+      {"experts", {"x", "gates"}, false,
+       "Σₑ gates[..., e] · blockₑ(x); an expert whose gate is 0 for a row is not computed for it", "-", "Shazeer 2017",
+       {weights,
+        {"count", Role::Required, Type::Integer, ""},
+        {"block", Role::Required, Type::Name, ""},
+        {"index", Role::Optional, Type::Name, "e, for use in weights"}}},
+      {"bucket_bias", {}, false, "a bias: table[bucket(j-i), h]; logarithm in float32 as published", "", "Raffel 2019",
+       {weights, weight,
+        {"heads", Role::Required, Type::Integer, ""},
+        {"buckets", Role::Required, Type::Integer, ""},
+        {"max_distance", Role::Required, Type::Integer, ""},
+        {"two_sided", Role::Optional, Type::Bool, "false"}}},
+      //===--- norms -----------------------------------------------------------===//
+      {"layer_norm", {"x"}, false, "(x-μ)/√(σ²+eps)·w + b over the last axis", "-", "",
+       {weights, weight, bias, eps("1e-5"), {"affine", Role::Optional, Type::Bool, "true: has a weight"}}},
+      {"rms_norm", {"x"}, false, "x/√(mean x²+eps)·(offset+w)", "-", "",
+       {weights, weight, eps("1e-6"), {"offset", Role::Optional, Type::Real, "0"}}},
+      {"group_norm", {"x"}, false, "over all positions and the channels of a group", "T", "",
+       {weights, weight, bias, {"groups", Role::Required, Type::Integer, ""}, eps("1e-5")}},
+      {"batch_norm", {"x"}, false, "with running_mean and running_var of the file", "-", "", {weights, eps("1e-5")}},
+      {"l2_norm", {"x"}, false, "x/max(‖x‖, eps) over the last axis", "-", "", {eps("1e-12")}},
+      //===--- positions -------------------------------------------------------===//
+      {"sinusoidal", {"positions"}, false, "angle p·theta^(-2i/width); interleaved s c s c, halves s..s c..c", "-", "Vaswani 2017",
+       {{"width", Role::Required, Type::Integer, ""},
+        {"layout", Role::Optional, Type::Choice, "interleaved", {"interleaved", "halves"}},
+        {"theta", Role::Optional, Type::Real, "10000"}}},
+      {"rotary", {"x"}, false,
+       "each head's first 2·len(frequencies) features turn by positions × frequencies; the rest pass", "-", "Su 2021",
+       {{"positions", Role::Required, Type::Tensor, ""},
+        {"frequencies", Role::Required, Type::Tensor, ""},
+        {"head_width", Role::Required, Type::Integer, ""},
+        {"style", Role::Optional, Type::Choice, "halves", {"halves", "pairs"}},
+        {"amplitude", Role::Optional, Type::Number, "1, on cos and sin"}}},
+      {"interpolate", {"x"}, false,
+       "[B,H,W,C] → [B,size...,C]: result i reads (i+½)/scale - ½; 2 taps or 4 (a = -¾); beyond an edge the edge", "H, W", "Keys 1981",
+       {{"size", Role::Required, Type::Sizes, ""},
+        {"method", Role::Optional, Type::Choice, "bilinear", {"bilinear", "bicubic"}},
+        {"scale", Role::Optional, Type::Sizes, "size / old"}}},
+      //===--- attention and biases --------------------------------------------===//
+      {"attention", {"q", "k", "v"}, false,
+       "scores = scale·q·kᵀ → softcap → + bias → mask → softmax (exp(sink) joins the denominator) → ·v", "T over S, within the mask", "Vaswani 2017",
+       {{"heads", Role::Required, Type::Integer, ""},
+        {"kv_heads", Role::Optional, Type::Integer, "heads"},
+        {"mask", Role::Optional, Type::Mask, "all"},
+        {"bias", Role::Optional, Type::Bias, "none"},
+        {"scale", Role::Optional, Type::Real, "1/√w"},
+        {"softcap", Role::Optional, Type::Real, "none: c·tanh(s/c)"},
+        {"sinks", Role::Optional, Type::Tensor, "none: [h]"},
+        {"key_start", Role::Optional, Type::Size, "0"}}},
+      {"alibi", {"heads or slopes"}, false, "a bias: m_h·(j-i), or -m_h·|j-i| with symmetric", "", "Press 2021",
+       {{"symmetric", Role::Optional, Type::Bool, "false"}}},
+      {"alibi_slopes", {"heads"}, false, "the [h] slopes of alibi as a tensor", "-", "Press 2021", {}},
+      {"relative_dot", {"x", "table"}, false,
+       "a bias: x_i·R[zero+(i-j)] per head, index clamped to the table; side key: x_j·R[...]", "", "Shaw 2018, Dai 2019, He 2020",
+       {{"heads", Role::Required, Type::Integer, ""},
+        {"zero", Role::Required, Type::Size, ""},
+        {"side", Role::Optional, Type::Choice, "query", {"query", "key"}},
+        {"bucket", Role::Optional, Type::Integers, "none; [size, far]: i-j is first mapped to DeBERTa's log buckets"}}},
+      {"dense_bias", {"t"}, false, "a bias: a tensor [T,S], [B,T,S] or [B,H,T,S]", "", "", {}},
+      //===--- moving and reducing ---------------------------------------------===//
+      {"matmul", {"a", "b"}, false, "[..., a, b] × [..., b, c] → [..., a, c] between two values", "the contracted axis; rows of the second", "", {}},
+      {"top_k", {"x"}, false, "the k largest of the last axis stay, others become fill; ties: lower index", "-", "",
+       {{"k", Role::Required, Type::Integer, ""}, {"fill", Role::Optional, Type::Real, "0"}}},
+      {"mean", {"x"}, false, "over axis (a list too)", "the axis", "", {axes, keep}},
+      {"sum", {"x"}, false, "over axis (a list too)", "the axis", "", {axes, keep}},
+      {"max", {"x"}, false, "over axis (a list too)", "the axis", "", {axes, keep}},
+      {"argmax", {"x"}, false, "over axis; the first of equals", "the axis", "", {axis}},
+      {"cumsum", {"x"}, false, "Σ of rows up to this one", "the axis, backwards", "", {axis}},
+      {"softmax", {"x"}, false, "along axis", "the axis", "", {lastAxis}},
+      {"log_softmax", {"x"}, false, "along axis", "the axis", "", {lastAxis}},
+      {"concat", {"x..."}, true, "along axis; other axes broadcast", "- (moves)", "", {axis}},
+      {"pad", {"x"}, false, "before and after rows of value along axis", "- (moves)", "",
+       {axis,
+        {"before", Role::Optional, Type::Size, "0"},
+        {"after", Role::Optional, Type::Size, "0"},
+        {"value", Role::Optional, Type::Real, "0"}}},
+      {"gather", {"x", "at"}, false, "x [B,T,...], at [B] or [B,n]: rows by position", "T", "", {}},
+      {"rearrange", {"x"}, false, "einops pattern, \"b t (h d) -> b h t d\"", "-", "",
+       {{"pattern", Role::Required, Type::Text, ""},
+        {"sizes", Role::Optional, Type::SizeMap, "none; lengths that cannot be divided out"}}},
+  };
+}
+
+llvm::ArrayRef<OpInfo> heddle::allOps() {
+  static const std::vector<OpInfo> ops = makeOps();
+  return ops;
+}
+
+const OpInfo *heddle::findOp(StringRef name) {
+  for (const OpInfo &op : allOps())
+    if (op.name == name)
+      return &op;
+  return nullptr;
+}
+
+const AttrInfo *OpInfo::attribute(StringRef wanted) const {
+  for (const AttrInfo &a : attributes)
+    if (a.name == wanted)
+      return &a;
+  return nullptr;
+}
+
+static const FunctionInfo functions[] = {
+    {"abs", 1, 1, "arithmetic", "|x|"},
+    {"sqrt", 1, 1, "arithmetic", "√x"},
+    {"exp", 1, 1, "arithmetic", "eˣ"},
+    {"log", 1, 1, "arithmetic", "natural logarithm"},
+    {"sin", 1, 1, "arithmetic", ""},
+    {"cos", 1, 1, "arithmetic", ""},
+    {"floor", 1, 1, "arithmetic", "of a constant an integer"},
+    {"ceil", 1, 1, "arithmetic", "of a constant an integer"},
+    {"min", 1, -1, "arithmetic", "mixes tensors and constants"},
+    {"max", 1, -1, "arithmetic", "mixes tensors and constants"},
+    {"clip", 3, 3, "arithmetic", "clip(x, lo, hi)"},
+    {"int", 1, 1, "arithmetic", "towards zero"},
+    {"real", 1, 1, "arithmetic", ""},
+    {"bf16", 1, 1, "arithmetic", "to bfloat16 and back"},
+    {"relu", 1, 1, "activations", ""},
+    {"gelu", 1, 1, "activations", ""},
+    {"gelu_tanh", 1, 1, "activations", ""},
+    {"quick_gelu", 1, 1, "activations", ""},
+    {"silu", 1, 1, "activations", ""},
+    {"sigmoid", 1, 1, "activations", ""},
+    {"tanh", 1, 1, "activations", ""},
+    {"activation", 2, 2, "activations", "activation(x, name)"},
+    {"range", 1, 2, "sizes", "range(n), range(a, b) as i64"},
+    {"size", 2, 2, "sizes", "size(x, axis)"},
+    {"len", 1, 1, "sizes", "of a list"},
+    {"window", 2, 3, "masks", "window(left, right[, labels]): -left ≤ j-i ≤ right; null is no limit"},
+    {"dilated", 1, 1, "masks", "dilated(step): (j-i) is a multiple of step"},
+    {"keys", 1, 1, "masks", "keys(t): t[b,j] ≠ 0"},
+    {"queries", 1, 1, "masks", "queries(t): t[b,i] ≠ 0"},
+    {"prefix", 1, 1, "masks", "prefix(n): j < n[b]"},
+    {"document", 1, 2, "masks", "document(q[, k]): the labels are equal"},
+    {"blocks", 2, 2, "masks", "blocks(size, lists): lists[(h,) i // size] contains j // size"},
+    {"dense", 1, 1, "masks", "dense(t): t[b,h,i,j] ≠ 0"},
+};
+
+llvm::ArrayRef<FunctionInfo> heddle::allFunctions() { return functions; }
+
+const FunctionInfo *heddle::findFunction(StringRef name) {
+  for (const FunctionInfo &f : functions)
+    if (f.name == name)
+      return &f;
+  return nullptr;
+}
+
+static const std::pair<StringRef, StringRef> activations[] = {
+    {"relu", "relu"},           {"gelu", "gelu"},
+    {"gelu_tanh", "gelu_tanh"}, {"quick_gelu", "quick_gelu"},
+    {"silu", "silu"},           {"sigmoid", "sigmoid"},
+    {"tanh", "tanh"},           {"relu2", "relu2"},
+    {"softplus", "softplus"},   {"linear", "linear"},
+    {"gelu_new", "gelu_tanh"},  {"gelu_pytorch_tanh", "gelu_tanh"},
+    {"gelu_fast", "gelu_tanh"}, {"gelu_python", "gelu"},
+    {"swish", "silu"},
+};
+
+StringRef heddle::canonicalActivation(StringRef name) {
+  for (auto &a : activations)
+    if (a.first == name)
+      return a.second;
+  return "";
+}
+
+std::vector<StringRef> heddle::activationNames() {
+  std::vector<StringRef> out;
+  for (auto &a : activations)
+    out.push_back(a.first);
+  return out;
+}
+
+bool heddle::isNamedMask(StringRef name) { return name == "causal" || name == "all"; }

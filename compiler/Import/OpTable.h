@@ -1,0 +1,68 @@
+// The one table of what the language knows: ops with their operands and attributes,
+// functions of expressions, activations, masks. The checks, the importer, the JSON Schema
+// and the reference page all read it.
+#ifndef HEDDLE_COMPILER_IMPORT_OPTABLE_H
+#define HEDDLE_COMPILER_IMPORT_OPTABLE_H
+
+#include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/StringRef.h"
+#include <vector>
+
+namespace heddle {
+
+enum class AttrRole {
+  Required,
+  Optional,
+  Assert, // computes nothing: says what the weight or the result must be
+  Weight, // names weights
+};
+
+enum class AttrType {
+  Integer, Real, Bool, Choice, Integers, Size, Sizes, Text, Name, Weight, WeightOrOff,
+  Tensor, Number, Mask, Bias, Split, Padding, SizeMap,
+};
+
+struct AttrInfo {
+  llvm::StringRef name;
+  AttrRole role;
+  AttrType type;
+  llvm::StringRef fallback; // as the reference page prints it; the first choice of a Choice
+  std::vector<llvm::StringRef> choices = {};
+};
+
+struct OpInfo {
+  static constexpr int variadic = -1;
+
+  llvm::StringRef name;
+  std::vector<llvm::StringRef> operands;
+  bool isVariadic;
+  llvm::StringRef formula, mixes, source;
+  std::vector<AttrInfo> attributes;
+
+  const AttrInfo *attribute(llvm::StringRef name) const;
+  bool readsWeights() const { return attribute("weights") != nullptr; }
+};
+
+struct FunctionInfo {
+  llvm::StringRef name;
+  int least, most; // arguments; most -1: any number
+  llvm::StringRef group, about;
+};
+
+llvm::ArrayRef<OpInfo> allOps();
+const OpInfo *findOp(llvm::StringRef name);
+
+llvm::ArrayRef<FunctionInfo> allFunctions();
+const FunctionInfo *findFunction(llvm::StringRef name);
+
+/// Published spelling -> the spelling of `model.unary`; empty when unknown, "linear" for
+/// the identity.
+llvm::StringRef canonicalActivation(llvm::StringRef name);
+std::vector<llvm::StringRef> activationNames();
+
+/// `causal` and `all`.
+bool isNamedMask(llvm::StringRef name);
+
+} // namespace heddle
+
+#endif // HEDDLE_COMPILER_IMPORT_OPTABLE_H
