@@ -7,6 +7,7 @@
 #include "absl/status/statusor.h"
 #include "compiler/Weights/Pack.h"
 #include <string>
+#include <vector>
 
 namespace heddle {
 
@@ -22,11 +23,13 @@ public:
   /// Zeros up to `offset` from the beginning.
   absl::Status padTo(uint64_t offset);
   uint64_t position() const { return written; }
-  absl::Status commit();
+  /// `durable` false leaves out the sync, for files that the same command reads again.
+  absl::Status commit(bool durable = true);
 
 private:
   OutputFile() = default;
   absl::Status flush();
+  absl::Status writeOut(llvm::ArrayRef<uint8_t> bytes);
 
   int fd = -1;
   std::string path, temporary;

@@ -18,7 +18,7 @@ public:
 };
 
 struct PackOptions {
-  uint64_t stripBytes = 32 << 20;
+  uint64_t stripBytes = 16 << 20;
 };
 
 /// The bytes of one request, without padding behind it.

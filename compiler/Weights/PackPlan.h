@@ -78,6 +78,8 @@ struct PackRequest {
   uint64_t bytes() const;
   /// Everything that can be wrong without looking at a file, overflow included.
   absl::Status check() const;
+  /// And all tensors are there, hold as much as is asked, and can be widened so.
+  absl::Status check(const WeightStore &store) const;
 
   /// One line that parses back; equal requests print equally.
   std::string str() const;
@@ -99,7 +101,7 @@ struct PackPlan {
 
   /// One line an entry: `offset bytes request`.
   std::string str() const;
-  /// All tensors are there, hold as much as is asked of them, and can be widened so.
+  /// Every request, and that the entries follow one another.
   absl::Status check(const WeightStore &store) const;
 };
 

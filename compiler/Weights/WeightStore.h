@@ -59,18 +59,23 @@ public:
 
   /// Same shape, same type and same bytes: a tied copy.
   absl::StatusOr<bool> equal(const StoredTensor &a, const StoredTensor &b) const;
-  /// How many elements are NaN or infinite (0 for integers).
+  /// How many elements are NaN or infinite as f32 (0 for integers).
   absl::StatusOr<uint64_t> countNonFinite(const StoredTensor &tensor) const;
 
   /// Fails when any file changed since it was opened; call it after the last read.
   absl::Status recheck() const;
 
 private:
-  absl::Status adopt(SafetensorsFile file);
+  static absl::StatusOr<WeightStore> openSharded(int directory,
+                                                 llvm::StringRef directoryPath,
+                                                 llvm::StringRef name,
+                                                 const HeaderLimits &limits);
+  void adopt(SafetensorsFile file);
   absl::Status index();
 
   std::vector<std::unique_ptr<SafetensorsFile>> opened;
   std::vector<StoredTensor> table;
+  std::vector<std::string> notes;
 };
 
 } // namespace heddle

@@ -1,0 +1,145 @@
+// open() must not block on a FIFO or wake a device, so it is O_NONBLOCK and the kind of
+// file is decided by fstat on the descriptor, never by a second look at the path.
+#include "compiler/Weights/InputFile.h"
+#include "compiler/Weights/Problem.h"
+#include <cerrno>
+#include <cstring>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+namespace heddle {
+
+static constexpr int openFlags = O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY;
+
+static absl::Status cannotOpen(llvm::StringRef shown, int error) {
+  WeightProblem problem;
+  problem.code = "H0101";
+  problem.file = printable(shown, 4096);
+  problem.message = std::string("cannot open the file: ") + std::strerror(error);
+  absl::StatusCode code = absl::StatusCode::kInvalidArgument;
+  switch (error) {
+  case ENOENT:
+    problem.help = "check the path, or name the file with --weights=FILE";
+    break;
+  case EACCES:
+    problem.help = "make the file readable for this user";
+    break;
+  case ELOOP:
+    problem.help = "the symbolic links lead in a circle; point them at a file";
+    break;
+  case EMFILE:
+  case ENFILE:
+  case ENOMEM:
+    problem.help = "raise the limit of open files (ulimit -n)";
+    code = absl::StatusCode::kResourceExhausted;
+    break;
+  default:
+    problem.help = "check the path and the disk it is on";
+    code = absl::StatusCode::kUnavailable;
+  }
+  return toStatus(problem, code);
+}
+
+absl::StatusOr<InputFile> InputFile::take(int fd, llvm::StringRef shown) {
+  if (fd < 0)
+    return cannotOpen(shown, errno);
+  InputFile file(fd, printable(shown, 4096));
+  struct stat info;
+  if (fstat(fd, &info) != 0)
+    return cannotOpen(shown, errno);
+  if (!S_ISREG(info.st_mode))
+    return toStatus(brokenRule(
+        1, S_ISDIR(info.st_mode) ? "expected a file, got a directory"
+                                 : "expected a regular file, got a device or a pipe",
+        file.shown, 0, "", "name the .safetensors file itself"));
+  file.bytes = uint64_t(info.st_size);
+  file.device = info.st_dev;
+  file.inode = info.st_ino;
+  file.seconds = info.st_mtim.tv_sec;
+  file.nanoseconds = info.st_mtim.tv_nsec;
+  return file;
+}
+
+absl::StatusOr<InputFile> InputFile::open(llvm::StringRef path) {
+  // A path with NUL in it would be cut at the NUL by the system.
+  if (path.contains('\0'))
+    return cannotOpen(path, ENOENT);
+  return take(::open(path.str().c_str(), openFlags), path);
+}
+
+absl::StatusOr<InputFile> InputFile::openAt(int directoryFd, llvm::StringRef name,
+                                            llvm::StringRef shown) {
+  if (name.contains('\0') || name.contains('/'))
+    return cannotOpen(shown, ENOENT);
+  return take(::openat(directoryFd, name.str().c_str(), openFlags), shown);
+}
+
+InputFile::InputFile(InputFile &&other) { *this = std::move(other); }
+
+InputFile &InputFile::operator=(InputFile &&other) {
+  std::swap(fd, other.fd);
+  shown = std::move(other.shown);
+  bytes = other.bytes;
+  device = other.device;
+  inode = other.inode;
+  seconds = other.seconds;
+  nanoseconds = other.nanoseconds;
+  return *this;
+}
+
+InputFile::~InputFile() {
+  if (fd >= 0)
+    ::close(fd);
+}
+
+absl::StatusOr<size_t> InputFile::readSome(uint64_t offset,
+                                           llvm::MutableArrayRef<uint8_t> to) const {
+  size_t done = 0;
+  while (done < to.size()) {
+    // Linux transfers at most 2^31 - 4096 bytes at once.
+    size_t chunk = std::min<size_t>(to.size() - done, 1u << 30);
+    ssize_t got = ::pread(fd, to.data() + done, chunk, off_t(offset + done));
+    if (got < 0 && errno == EINTR)
+      continue;
+    if (got < 0) {
+      WeightProblem problem{"H0102", "",
+                            std::string("cannot read the file: ") + std::strerror(errno),
+                            shown, offset + done, "",
+                            "check the disk, then run the command again"};
+      return toStatus(problem, absl::StatusCode::kUnavailable);
+    }
+    if (got == 0)
+      break;
+    done += size_t(got);
+  }
+  return done;
+}
+
+absl::Status InputFile::read(uint64_t offset, llvm::MutableArrayRef<uint8_t> to) const {
+  absl::StatusOr<size_t> got = readSome(offset, to);
+  if (!got.ok())
+    return got.status();
+  if (*got == to.size())
+    return absl::OkStatus();
+  WeightProblem problem{"H0103", "",
+                        "the file became shorter while it was being read", shown,
+                        offset + *got, "",
+                        "let the program that writes it finish, then run again"};
+  return toStatus(problem, absl::StatusCode::kUnavailable);
+}
+
+absl::Status InputFile::recheck() const {
+  struct stat info;
+  bool same = fstat(fd, &info) == 0 && uint64_t(info.st_size) == bytes &&
+              uint64_t(info.st_dev) == device && uint64_t(info.st_ino) == inode &&
+              info.st_mtim.tv_sec == seconds && info.st_mtim.tv_nsec == nanoseconds;
+  if (same)
+    return absl::OkStatus();
+  WeightProblem problem{"H0104", "", "the file changed while it was being read", shown,
+                        std::nullopt, "",
+                        "let the program that writes it finish, then run again"};
+  return toStatus(problem, absl::StatusCode::kUnavailable);
+}
+
+} // namespace heddle

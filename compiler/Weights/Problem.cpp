@@ -1,0 +1,112 @@
+// The payload is the seven fields with NUL between them: every field is printable text
+// (printable() sees to it for whatever comes from a file), so NUL cannot stand in one.
+#include "compiler/Weights/Problem.h"
+#include "absl/strings/cord.h"
+#include "llvm/ADT/SmallVector.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/ConvertUTF.h"
+
+namespace heddle {
+
+static constexpr char payloadUrl[] = "heddle/weight-problem";
+
+WeightProblem brokenRule(int rule, std::string message, std::string file,
+                         std::optional<uint64_t> byte, std::string tensor,
+                         std::string help) {
+  std::string number = (rule < 10 ? "0" : "") + std::to_string(rule);
+  return {"H02" + number,  "S" + number,      std::move(message), std::move(file),
+          byte,            std::move(tensor), std::move(help)};
+}
+
+std::string render(const WeightProblem &problem) {
+  std::string text = "error[" + problem.code + "]: " + problem.message;
+  text += "\n  --> " + problem.file;
+  if (problem.byte)
+    text += ": byte " + std::to_string(*problem.byte);
+  if (!problem.tensor.empty())
+    text += " (tensor `" + problem.tensor + "`)";
+  if (!problem.help.empty())
+    text += "\n  = help: " + problem.help;
+  if (!problem.rule.empty())
+    text += "\n  = note: safetensors rule " + problem.rule;
+  return text;
+}
+
+absl::Status toStatus(const WeightProblem &problem, absl::StatusCode code) {
+  std::string text = render(problem);
+  absl::Status status(code, absl::string_view(text));
+  std::string fields;
+  for (const std::string &field :
+       {problem.code, problem.rule, problem.message, problem.file,
+        problem.byte ? std::to_string(*problem.byte) : std::string(),
+        problem.tensor, problem.help}) {
+    fields += field;
+    fields += '\0';
+  }
+  status.SetPayload(payloadUrl, absl::Cord(fields));
+  return status;
+}
+
+std::optional<WeightProblem> problemOf(const absl::Status &status) {
+  absl::optional<absl::Cord> payload = status.GetPayload(payloadUrl);
+  if (!payload)
+    return std::nullopt;
+  std::string text(*payload);
+  llvm::SmallVector<llvm::StringRef, 8> fields;
+  llvm::StringRef(text).split(fields, '\0');
+  if (fields.size() < 7)
+    return std::nullopt;
+  WeightProblem problem;
+  problem.code = fields[0].str();
+  problem.rule = fields[1].str();
+  problem.message = fields[2].str();
+  problem.file = fields[3].str();
+  uint64_t byte;
+  if (!fields[4].getAsInteger(10, byte))
+    problem.byte = byte;
+  problem.tensor = fields[5].str();
+  problem.help = fields[6].str();
+  return problem;
+}
+
+std::string printable(llvm::StringRef text, size_t limit) {
+  std::string out;
+  auto escape = [&](unsigned char c) {
+    out += "\\x";
+    out += llvm::hexdigit(c >> 4, true);
+    out += llvm::hexdigit(c & 15, true);
+  };
+  size_t i = 0;
+  while (i < text.size() && out.size() < limit) {
+    unsigned char c = text[i];
+    if (c < 0x80) {
+      if (c < 0x20 || c == 0x7f || c == '`')
+        escape(c);
+      else
+        out += char(c);
+      ++i;
+      continue;
+    }
+    const auto *begin = reinterpret_cast<const llvm::UTF8 *>(text.data()) + i;
+    size_t length = llvm::getNumBytesForUTF8(c);
+    // U+0080..U+009F are control characters to a terminal; bidirectional overrides
+    // (U+200E..U+202E, U+2066..U+2069) can make a name read as another.
+    bool legal = i + length <= text.size() &&
+                 llvm::isLegalUTF8Sequence(begin, begin + length);
+    bool hidden = legal && ((c == 0xC2 && begin[1] < 0xA0) ||
+                            (c == 0xE2 && begin[1] == 0x80) ||
+                            (c == 0xE2 && begin[1] == 0x81));
+    if (!legal || hidden) {
+      escape(c);
+      ++i;
+      continue;
+    }
+    out.append(text.data() + i, length);
+    i += length;
+  }
+  if (i < text.size())
+    out += "...";
+  return out;
+}
+
+} // namespace heddle

@@ -1,0 +1,167 @@
+// Widening goes through the bits, so that it means the same on every compiler and for
+// every NaN, and elements may stand at any alignment.
+#include "compiler/Weights/StoredType.h"
+#include "llvm/ADT/StringSwitch.h"
+#include "llvm/ADT/bit.h"
+#include <cassert>
+#include <cstring>
+
+namespace heddle {
+
+std::optional<StoredType> storedTypeOf(llvm::StringRef word) {
+  return llvm::StringSwitch<std::optional<StoredType>>(word)
+      .Case("F64", StoredType::F64)
+      .Case("F32", StoredType::F32)
+      .Case("F16", StoredType::F16)
+      .Case("BF16", StoredType::BF16)
+      .Case("I64", StoredType::I64)
+      .Case("I32", StoredType::I32)
+      .Case("I16", StoredType::I16)
+      .Case("I8", StoredType::I8)
+      .Case("U8", StoredType::U8)
+      .Case("BOOL", StoredType::Bool)
+      .Default(std::nullopt);
+}
+
+llvm::StringRef spelling(StoredType type) {
+  static constexpr const char *words[] = {"F64", "F32", "F16", "BF16", "I64",
+                                          "I32", "I16", "I8",  "U8",   "BOOL"};
+  return words[unsigned(type)];
+}
+
+unsigned width(StoredType type) {
+  static constexpr unsigned char widths[] = {8, 4, 2, 2, 8, 4, 2, 1, 1, 1};
+  return widths[unsigned(type)];
+}
+
+bool isReal(StoredType type) { return type <= StoredType::BF16; }
+
+std::optional<unsigned> bitsOfForeignType(llvm::StringRef word) {
+  return llvm::StringSwitch<std::optional<unsigned>>(word)
+      .Case("F4", 4)
+      .Cases({"F6_E2M3", "F6_E3M2"}, 6)
+      .Cases({"F8_E5M2", "F8_E4M3", "F8_E8M0", "F8_E4M3FNUZ", "F8_E5M2FNUZ"}, 8)
+      .Case("U16", 16)
+      .Case("U32", 32)
+      .Cases({"U64", "C64"}, 64)
+      .Default(std::nullopt);
+}
+
+template <typename T> static T load(const uint8_t *from) {
+  T value;
+  std::memcpy(&value, from, sizeof value);
+  return value;
+}
+
+static float fromF16(uint16_t half) {
+  uint32_t sign = uint32_t(half & 0x8000) << 16;
+  uint32_t exponent = (half >> 10) & 31, fraction = half & 0x3ff;
+  if (exponent == 31)
+    return llvm::bit_cast<float>(sign | 0x7f800000u | (fraction << 13));
+  if (exponent == 0) {
+    // A subnormal half is a normal float: fraction * 2^-24, exact.
+    float magnitude = float(fraction) * 0x1p-24f;
+    return llvm::bit_cast<float>(sign | llvm::bit_cast<uint32_t>(magnitude));
+  }
+  return llvm::bit_cast<float>(sign | ((exponent + 112) << 23) | (fraction << 13));
+}
+
+static float fromBF16(uint16_t value) {
+  return llvm::bit_cast<float>(uint32_t(value) << 16);
+}
+
+uint16_t toBF16(float value) {
+  uint32_t bits = llvm::bit_cast<uint32_t>(value);
+  if ((bits & 0x7fffffff) > 0x7f800000)
+    return uint16_t((bits >> 16) | 0x40);
+  return uint16_t((bits + 0x7fff + ((bits >> 16) & 1)) >> 16);
+}
+
+uint16_t toF16(float value) {
+  uint32_t bits = llvm::bit_cast<uint32_t>(value);
+  uint16_t sign = uint16_t((bits >> 16) & 0x8000);
+  bits &= 0x7fffffff;
+  if (bits > 0x7f800000)
+    return uint16_t(sign | 0x7e00 | ((bits >> 13) & 0x3ff));
+  // 65520 is the first value that rounds to 65536, which is infinity.
+  if (bits >= 0x477ff000)
+    return uint16_t(sign | 0x7c00);
+  if (bits < 0x38800000) {
+    // Adding 0.5 makes the float unit round away exactly the bits a subnormal lacks.
+    float shifted = llvm::bit_cast<float>(bits) + 0.5f;
+    return uint16_t(sign | (llvm::bit_cast<uint32_t>(shifted) - 0x3f000000u));
+  }
+  bits += 0xc8000fffu + ((bits >> 13) & 1);
+  return uint16_t(sign | (bits >> 13));
+}
+
+template <typename T, typename To>
+static void convert(const uint8_t *from, llvm::MutableArrayRef<To> to) {
+  for (size_t i = 0; i < to.size(); ++i)
+    to[i] = static_cast<To>(load<T>(from + i * sizeof(T)));
+}
+
+template <typename To>
+static void convertBool(const uint8_t *from, llvm::MutableArrayRef<To> to) {
+  for (size_t i = 0; i < to.size(); ++i)
+    to[i] = from[i] ? 1 : 0;
+}
+
+void widenToF32(StoredType type, const uint8_t *from, llvm::MutableArrayRef<float> to) {
+  switch (type) {
+  case StoredType::F64: {
+    for (size_t i = 0; i < to.size(); ++i)
+      to[i] = static_cast<float>(load<double>(from + 8 * i));
+    return;
+  }
+  case StoredType::F32:
+    if (!to.empty())
+      std::memcpy(to.data(), from, to.size() * 4);
+    return;
+  case StoredType::F16:
+    for (size_t i = 0; i < to.size(); ++i)
+      to[i] = fromF16(load<uint16_t>(from + 2 * i));
+    return;
+  case StoredType::BF16:
+    for (size_t i = 0; i < to.size(); ++i)
+      to[i] = fromBF16(load<uint16_t>(from + 2 * i));
+    return;
+  case StoredType::I64:
+    return convert<int64_t>(from, to);
+  case StoredType::I32:
+    return convert<int32_t>(from, to);
+  case StoredType::I16:
+    return convert<int16_t>(from, to);
+  case StoredType::I8:
+    return convert<int8_t>(from, to);
+  case StoredType::U8:
+    return convert<uint8_t>(from, to);
+  case StoredType::Bool:
+    return convertBool(from, to);
+  }
+}
+
+void widenToI64(StoredType type, const uint8_t *from,
+                llvm::MutableArrayRef<int64_t> to) {
+  switch (type) {
+  case StoredType::I64:
+    return convert<int64_t>(from, to);
+  case StoredType::I32:
+    return convert<int32_t>(from, to);
+  case StoredType::I16:
+    return convert<int16_t>(from, to);
+  case StoredType::I8:
+    return convert<int8_t>(from, to);
+  case StoredType::U8:
+    return convert<uint8_t>(from, to);
+  case StoredType::Bool:
+    return convertBool(from, to);
+  case StoredType::F64:
+  case StoredType::F32:
+  case StoredType::F16:
+  case StoredType::BF16:
+    assert(false && "real tensors do not become integers");
+  }
+}
+
+} // namespace heddle
