@@ -24,6 +24,8 @@ config.substitutions += [
     ("%support", support),
     # `%exits 1 command...`: the command must end with just this status, by itself and not by a signal.
     ("%exits", "%s %s/exits.py" % (python, support)),
+    # `%tensor write|print FILE ...`: small safetensors on the command line.
+    ("%tensor", "%s %s/tensor.py" % (python, support)),
     # `%spoil %s %t`: writes the good model that the test names into %t, then makes the edits the test lists.
     ("%spoil", "%s %s/spoil.py" % (python, support)),
 ]
