@@ -1,0 +1,54 @@
+// What the importer wants to know of the weights: names, shapes, element types. The store
+// of files stands behind it; tests put a plain table there.
+#ifndef HEDDLE_COMPILER_IMPORT_WEIGHTTABLE_H
+#define HEDDLE_COMPILER_IMPORT_WEIGHTTABLE_H
+
+#include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/StringRef.h"
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace heddle {
+
+class DiagnosticSink;
+
+class WeightTable {
+public:
+  enum class Element { Real, Integer, Bool };
+  struct Tensor {
+    std::vector<int64_t> shape;
+    Element element = Element::Real;
+  };
+
+  virtual ~WeightTable() = default;
+  virtual std::vector<std::string> names() const = 0;
+  virtual std::optional<Tensor> find(llvm::StringRef name) const = 0;
+  /// Equal bit for bit; none when the bytes cannot be read.
+  virtual std::optional<bool> equal(llvm::StringRef a, llvm::StringRef b) const = 0;
+  /// As the attribute model.weights names them.
+  virtual std::vector<std::string> files() const = 0;
+};
+
+/// A file, an index, or a directory; null after an error.
+std::unique_ptr<WeightTable> openWeights(llvm::StringRef path, DiagnosticSink &sink);
+
+/// Names and shapes alone.
+class PlainWeightTable : public WeightTable {
+public:
+  std::map<std::string, Tensor, std::less<>> tensors;
+  /// Pairs that differ; every other pair of equal shape counts as equal.
+  std::vector<std::pair<std::string, std::string>> different;
+
+  std::vector<std::string> names() const override;
+  std::optional<Tensor> find(llvm::StringRef name) const override;
+  std::optional<bool> equal(llvm::StringRef a, llvm::StringRef b) const override;
+  std::vector<std::string> files() const override { return {"weights.safetensors"}; }
+};
+
+} // namespace heddle
+
+#endif // HEDDLE_COMPILER_IMPORT_WEIGHTTABLE_H
