@@ -21,7 +21,7 @@ RULES = [
     (["compiler", "targets", "dialects"], r'#include\s*[<"]runtime/', "the compiler reads one runtime file, abi.def", []),
     (["compiler", "targets", "dialects"], r'#include\s*[<"]nlohmann/', "nlohmann stays with those who read JSON", ["compiler/Import", "compiler/Weights", "compiler/Tokenizer"]),
     (["compiler", "targets", "dialects"], r"\bcl::(opt|list|bits|alias)\b", "command-line options are declared in compiler/Tools", ["compiler/Tools"]),
-    (CODE, r"\bUnknownLoc\b", "everything knows where it came from", []),
+    (CODE, r"\bUnknownLoc::get|getUnknownLoc", "everything knows where it came from", []),
     (CODE, r"\bstd::w?regex\b", "no std::regex", []),
     (["compiler", "targets", "dialects"], r"#include\s*<iostream>", "LLVM's streams, not iostream", []),
     (["dialects", "compiler/Conversion", "compiler/Pipelines"], r"\bgetenv\b", "a pass never looks outside itself", []),
