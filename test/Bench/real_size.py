@@ -8,7 +8,6 @@ are printed; the last line is `N passed, N failed`."""
 import argparse
 import json
 import os
-import resource
 import subprocess
 import sys
 import tempfile
@@ -50,12 +49,16 @@ def forward(w, config, ids):
 
 def measured(command):
     """-> seconds, largest resident set in bytes, output"""
-    before, start = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss, time.monotonic()
-    p = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
-    seconds = time.monotonic() - start
+    with tempfile.TemporaryFile() as said:
+        start = time.monotonic()
+        p = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=said, stderr=subprocess.STDOUT)
+        _, status, usage = os.wait4(p.pid, 0)
+        seconds, p.returncode = time.monotonic() - start, os.waitstatus_to_exitcode(status)
+        said.seek(0)
+        text = said.read().decode(errors="replace")
     if p.returncode:
-        sys.exit("FAIL %s: exit status %d\n%s\n0 passed, 1 failed" % (" ".join(command), p.returncode, p.stdout.decode(errors="replace")[-2000:]))
-    return seconds, max(before, resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss) * 1024, p.stdout.decode()
+        sys.exit("FAIL %s: exit status %d\n%s\n0 passed, 1 failed" % (" ".join(command), p.returncode, text[-2000:]))
+    return seconds, usage.ru_maxrss * 1024, text
 
 
 def main():
