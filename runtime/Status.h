@@ -37,7 +37,7 @@ public:
   const std::string &message() const { return text; }
   const std::vector<std::string> &helps() const { return help; }
 
-  Status &&withHelp(std::string line) && {
+  Status withHelp(std::string line) && {
     help.push_back(std::move(line));
     return std::move(*this);
   }

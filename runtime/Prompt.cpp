@@ -1,0 +1,222 @@
+//===- Prompt.cpp - What a generation starts from -------------------------===//
+//
+// A row padded on the right is rotated: its pads move before its tokens, in the
+// tokens, the mask and every other input along the step axis.
+//
+//===----------------------------------------------------------------------===//
+#include "runtime/Prompt.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace heddle::rt {
+
+const Tensor *Prompt::find(const std::string &name) const {
+  auto found = inputs.find(name);
+  return found == inputs.end() ? nullptr : &found->second;
+}
+
+/// Finds the entry, the tokens and the dim that grows.
+static Status setup(const Model &model, Prompt &prompt, const Value *&tokens) {
+  const Card &card = model.card();
+  if (!card.roles.present)
+    return unsupported("this model does not generate: use `run`");
+  prompt.run = card.entry("run");
+  tokens = prompt.run ? prompt.run->input(card.roles.tokens) : nullptr;
+  if (!tokens || tokens->type != Type::I64 || tokens->axes.empty() ||
+      tokens->axes.size() > 2 || tokens->axes.back().asDim() < 0)
+    return internalError("the tokens of this model are no input i64[B, T] of run");
+  prompt.stepDim = tokens->axes.back().asDim();
+  prompt.dims.assign(prompt.run->dims.size(), kUnknown);
+  return {};
+}
+
+/// Dims, and the start token where no tokens were given.
+static Status bind(const Model &model, Prompt &prompt, const Value &tokens,
+                   const std::vector<Given> &given) {
+  const Card &card = model.card();
+  bool start = true;
+  for (const Given &input : given)
+    start &= input.value != &tokens;
+  if (start) {
+    if (!card.roles.start)
+      return badInput("missing: " + quote(tokens.name) + " (" +
+                      tokens.typeText() + ")");
+    prompt.dims[prompt.stepDim] = 1;
+    // A batch that nothing given tells is one row.
+    int batch = tokens.axes.size() == 2 ? tokens.axes[0].asDim() : -1;
+    bool told = false;
+    for (const Given &input : given)
+      for (size_t i = 0; i < input.shape.size(); ++i)
+        told |= batch == input.value->axes[input.value->axes.size() -
+                                           input.shape.size() + i]
+                             .asDim();
+    if (batch >= 0 && !told)
+      prompt.dims[batch] = 1;
+  }
+  HEDDLE_TRY(bindDims(card, *prompt.run, given, prompt.dims));
+  Shape shape;
+  HEDDLE_TRY(shapeOf(tokens, prompt.dims, shape));
+  prompt.length = shape.back();
+  prompt.rows = shape.size() == 2 ? shape[0] : 1;
+  if (start) {
+    Tensor &tensor = prompt.inputs[tokens.name];
+    HEDDLE_TRY(Tensor::make(tokens.name, Type::I64, shape, tensor));
+    std::fill_n(tensor.data.as<int64_t>(), prompt.rows, *card.roles.start);
+  }
+  return {};
+}
+
+/// Inputs that grow with the text: one value a column.
+static std::vector<std::string> stepInputs(const Roles &roles) {
+  std::vector<std::string> names = {roles.tokens};
+  for (const std::string *name : {&roles.mask, &roles.positions})
+    if (!name->empty())
+      names.push_back(*name);
+  for (const auto &extend : roles.extend)
+    names.push_back(extend.first);
+  return names;
+}
+
+/// Pads at the end of a row, by its mask; none when all of it is masked.
+static int64_t trailingPads(const Tensor &mask, int64_t row, int64_t length) {
+  const char *data = mask.data.as<char>();
+  size_t size = typeSize(mask.type);
+  int64_t pads = 0;
+  static const char zero[8] = {};
+  while (pads < length &&
+         memcmp(data + (row * length + length - 1 - pads) * size, zero, size) == 0)
+    ++pads;
+  return pads == length ? 0 : pads;
+}
+
+static Status turn(const Roles &roles, Prompt &prompt) {
+  const Tensor *mask = roles.mask.empty() ? nullptr : prompt.find(roles.mask);
+  if (!mask || mask->count() != prompt.rows * prompt.length)
+    return {};
+  std::vector<int64_t> pads(prompt.rows);
+  for (int64_t row = 0; row < prompt.rows; ++row)
+    pads[row] = trailingPads(*mask, row, prompt.length);
+  for (const std::string &name : stepInputs(roles)) {
+    auto found = prompt.inputs.find(name);
+    if (found == prompt.inputs.end())
+      continue;
+    Tensor &tensor = found->second;
+    if (tensor.count() != prompt.rows * prompt.length)
+      return unsupported("input " + quote(name) +
+                         " does not hold one value a token of the batch");
+    size_t size = typeSize(tensor.type), bytes = prompt.length * size;
+    for (int64_t row = 0; row < prompt.rows; ++row) {
+      char *data = tensor.data.as<char>() + row * bytes;
+      std::rotate(data, data + bytes - pads[row] * size, data + bytes);
+    }
+  }
+  return {};
+}
+
+static Status finish(const Model &model, Prompt &prompt) {
+  const Tensor &tokens = prompt.inputs[model.card().roles.tokens];
+  const int64_t *ids = tokens.data.as<int64_t>();
+  prompt.ids.assign(ids, ids + prompt.rows * prompt.length);
+  return turn(model.card().roles, prompt);
+}
+
+Status promptFromFile(const Model &model, const std::string &path,
+                      Prompt &prompt) {
+  const Value *tokens = nullptr;
+  HEDDLE_TRY(setup(model, prompt, tokens));
+  const Roles &roles = model.card().roles;
+  TensorFile file;
+  HEDDLE_TRY(file.open(path));
+  std::vector<std::string> derived;
+  for (const std::string &name : stepInputs(roles))
+    if ((name != roles.tokens || roles.start) && !roles.extend.count(name))
+      derived.push_back(name);
+  std::vector<Given> given;
+  HEDDLE_TRY(matchInputs(file, *prompt.run, derived, given));
+  HEDDLE_TRY(bind(model, prompt, *tokens, given));
+  for (const Given &input : given) {
+    Shape shape;
+    HEDDLE_TRY(shapeOf(*input.value, prompt.dims, shape));
+    HEDDLE_TRY(loadInput(file, *file.find(input.value->name), *input.value, shape,
+                         prompt.inputs[input.value->name]));
+  }
+  return finish(model, prompt);
+}
+
+Status promptFromIds(const Model &model, const std::vector<int64_t> &ids,
+                     Prompt &prompt) {
+  const Value *tokens = nullptr;
+  HEDDLE_TRY(setup(model, prompt, tokens));
+  const Roles &roles = model.card().roles;
+  const std::string &name = roles.source.empty() ? roles.tokens : roles.source;
+  const Value *value = prompt.run->input(name);
+  if (!value || value->type != Type::I64 || value->axes.empty() ||
+      value->axes.size() > 2)
+    return unsupported("the prompt of this model is " + quote(name) +
+                       ", no list of ids: use generate --input FILE");
+  if (ids.empty())
+    return badInput("the prompt is empty");
+  for (const Value &other : prompt.run->inputs) {
+    std::vector<std::string> derived = stepInputs(roles);
+    if (!other.hasDefault && other.name != name &&
+        std::find(derived.begin(), derived.end(), other.name) == derived.end())
+      return badInput("this model also needs " + quote(other.name) + " (" +
+                      other.typeText() + "): use generate --input FILE");
+  }
+  Shape shape(value->axes.size(), 1);
+  shape.back() = int64_t(ids.size());
+  HEDDLE_TRY(bind(model, prompt, *tokens, {{value, shape}}));
+  Tensor &tensor = prompt.inputs[name];
+  HEDDLE_TRY(Tensor::make(name, Type::I64, shape, tensor));
+  std::copy(ids.begin(), ids.end(), tensor.data.as<int64_t>());
+  return finish(model, prompt);
+}
+
+Status promptForBench(const Model &model, int64_t rows, int64_t length,
+                      Prompt &prompt) {
+  const Value *tokens = nullptr;
+  HEDDLE_TRY(setup(model, prompt, tokens));
+  const Card &card = model.card();
+  bool sourceLength = !card.roles.source.empty();
+  // Every dim that is not the batch or the text takes the length asked for, or
+  // its bound where that is smaller.
+  for (size_t i = 0; i < prompt.dims.size(); ++i) {
+    int64_t &dim = prompt.dims[i];
+    dim = length;
+    if (int(i) == prompt.stepDim && sourceLength)
+      dim = 1;
+    if (tokens->axes.size() == 2 && int(i) == tokens->axes[0].asDim())
+      dim = rows;
+    std::optional<int64_t> bound = card.bound(prompt.run->dims[i]);
+    if (bound)
+      dim = std::min(dim, *bound);
+  }
+  HEDDLE_TRY(bind(model, prompt, *tokens, {{tokens, {}}}));
+  for (const Value &value : prompt.run->inputs) {
+    if (value.hasDefault && value.name != tokens->name)
+      continue;
+    Shape shape;
+    HEDDLE_TRY(shapeOf(value, prompt.dims, shape));
+    Tensor &tensor = prompt.inputs[value.name];
+    HEDDLE_TRY(Tensor::make(value.name, value.type, shape, tensor));
+    // Ones are a visible mask and a valid id nearly everywhere.
+    for (int64_t i = 0, n = tensor.count(); i < n; ++i)
+      switch (value.type) {
+      case Type::F32:
+        tensor.data.as<float>()[i] = 0.01f * float(i % 101) - 0.5f;
+        break;
+      case Type::I64:
+        tensor.data.as<int64_t>()[i] = 1;
+        break;
+      case Type::Bool:
+        tensor.data.as<bool>()[i] = true;
+        break;
+      }
+  }
+  if (!card.roles.positions.empty())
+    prompt.inputs.erase(card.roles.positions);
+  return finish(model, prompt);
+}
+
+} // namespace heddle::rt

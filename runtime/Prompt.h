@@ -1,0 +1,42 @@
+//===- Prompt.h - What a generation starts from -------------------*- C++ -*-===//
+//
+// A batch of prompts: every input of the model by name, complete up to the
+// prompt's last column. Rows padded on the right are turned here, so that from
+// here on every prompt ends in its last column.
+//
+//===----------------------------------------------------------------------===//
+#ifndef HEDDLE_RUNTIME_PROMPT_H
+#define HEDDLE_RUNTIME_PROMPT_H
+
+#include "runtime/Run.h"
+
+namespace heddle::rt {
+
+struct Prompt {
+  const Entry *run = nullptr;
+  std::vector<int64_t> dims; ///< of `run`, at the prompt's length
+  int stepDim = -1;          ///< the dim of `run` that grows
+  int64_t rows = 0, length = 0;
+  std::map<std::string, Tensor> inputs; ///< what was given, and the tokens
+  std::vector<int64_t> ids;             ///< [rows, length] as given
+
+  const Tensor *find(const std::string &name) const;
+};
+
+/// The prompts of a file with the tensors that `run` takes; without tokens, the
+/// model's start token.
+Status promptFromFile(const Model &model, const std::string &path,
+                      Prompt &prompt);
+
+/// One row of ids: the tokens, or the source of an encoder-decoder model.
+Status promptFromIds(const Model &model, const std::vector<int64_t> &ids,
+                     Prompt &prompt);
+
+/// `rows` rows of `length` tokens and whatever else the model needs, for
+/// measuring.
+Status promptForBench(const Model &model, int64_t rows, int64_t length,
+                      Prompt &prompt);
+
+} // namespace heddle::rt
+
+#endif // HEDDLE_RUNTIME_PROMPT_H

@@ -1,0 +1,397 @@
+//===- Sequence.cpp - A batch that grows ----------------------------------===//
+//
+// One rule serves every entry: an input along the step axis gets the last columns
+// that its shape has room for, anything else what the prompt gave.
+//
+//===----------------------------------------------------------------------===//
+#include "runtime/Sequence.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace heddle::rt {
+
+static void store(Type type, void *values, int64_t index, double value) {
+  if (type == Type::F32)
+    static_cast<float *>(values)[index] = float(value);
+  else if (type == Type::I64)
+    static_cast<int64_t *>(values)[index] = int64_t(value);
+  else
+    static_cast<bool *>(values)[index] = value != 0;
+}
+
+static double load(Type type, const void *values, int64_t index) {
+  if (type == Type::F32)
+    return static_cast<const float *>(values)[index];
+  if (type == Type::I64)
+    return double(static_cast<const int64_t *>(values)[index]);
+  return static_cast<const bool *>(values)[index];
+}
+
+Status Sequence::prepare(Model &newModel, const Prompt &newPrompt,
+                         int64_t newTokens) {
+  model = &newModel;
+  prompt = &newPrompt;
+  const Card &card = model->card();
+  once = card.entry("once");
+  step = card.entry("step");
+  // The last new token is never fed.
+  capacity = prompt->length + std::max<int64_t>(newTokens, 1) - 1;
+  const std::string &dim = prompt->run->dims[prompt->stepDim];
+  std::optional<int64_t> bound = card.bound(dim);
+  if (bound && capacity > *bound)
+    return badInput(format("%lld tokens and %lld new ones need %s = %lld, past the "
+                           "bound %lld of this model",
+                           static_cast<long long>(prompt->length),
+                           static_cast<long long>(newTokens), dim.c_str(),
+                           static_cast<long long>(capacity),
+                           static_cast<long long>(*bound)));
+  filled = prompt->length;
+  HEDDLE_TRY(checkDims());
+  HEDDLE_TRY(makeColumns());
+  HEDDLE_TRY(makeStates());
+  HEDDLE_TRY(makeArena());
+  HEDDLE_TRY(makeOutputs(step ? *step : *prompt->run));
+  size_t most = 0;
+  for (const Entry *entry : {once, step, prompt->run})
+    if (entry)
+      most = std::max(most, entry->inputs.size() + entry->outputs.size() +
+                                entry->states.size());
+  tensors.reserve(most);
+  return {};
+}
+
+/// Every dim of every entry must be one that dimsOf knows.
+Status Sequence::checkDims() const {
+  for (const Entry *entry : {once, step})
+    for (size_t i = 0; entry && i < entry->dims.size(); ++i) {
+      const std::string &name = entry->dims[i];
+      if (name != "past" && name != "new" && name != "capacity" &&
+          prompt->run->dim(name) < 0)
+        return internalError("dim " + quote(name) + " of " + quote(entry->name) +
+                             " is no dim of run");
+    }
+  return {};
+}
+
+Sequence::Column *Sequence::column(std::string_view name) {
+  for (Column &column : columns)
+    if (column.name == name)
+      return &column;
+  return nullptr;
+}
+
+Status Sequence::makeColumn(const std::string &name, double fill) {
+  const Value *value = prompt->run->input(name);
+  if (!value && step)
+    value = step->input(name);
+  if (!value)
+    return {}; // nothing reads it
+  Column column;
+  column.name = name;
+  column.type = value->type;
+  column.fill = fill;
+  int64_t count = 0;
+  if (__builtin_mul_overflow(prompt->rows, capacity, &count))
+    return outOfResources("the batch does not fit in memory");
+  uint64_t bytes = uint64_t(count) * typeSize(column.type);
+  HEDDLE_TRY(Buffer::make(bytes, "the text", column.values));
+  HEDDLE_TRY(Buffer::make(bytes, "the text", column.staging));
+  const Tensor *given = prompt->find(name);
+  column.given = given != nullptr;
+  if (given && given->count() != prompt->rows * prompt->length)
+    return unsupported("input " + quote(name) +
+                       " does not hold one value a token of the batch");
+  for (int64_t row = 0; row < prompt->rows; ++row)
+    for (int64_t i = 0; i < prompt->length; ++i)
+      store(column.type, column.values.data(), row * capacity + i,
+            given ? load(column.type, given->data.data(),
+                         row * prompt->length + i)
+                  : fill);
+  columns.push_back(std::move(column));
+  return {};
+}
+
+Status Sequence::makeColumns() {
+  const Roles &roles = model->card().roles;
+  columns.clear();
+  HEDDLE_TRY(makeColumn(roles.tokens, 0));
+  if (!roles.mask.empty())
+    HEDDLE_TRY(makeColumn(roles.mask, 1));
+  if (!roles.positions.empty())
+    HEDDLE_TRY(makeColumn(roles.positions, 0));
+  Column *mask = column(roles.mask), *positions = column(roles.positions);
+  if (positions)
+    fillPositions(*positions, mask);
+  for (const auto &[name, fill] : roles.extend)
+    HEDDLE_TRY(makeColumn(name, fill));
+  return {};
+}
+
+/// cumsum(mask) - 1, and 1 where masked, unless the prompt brought its own.
+void Sequence::fillPositions(Column &positions, const Column *mask) {
+  nextPosition.assign(prompt->rows, 0);
+  for (int64_t row = 0; row < prompt->rows; ++row) {
+    int64_t &next = nextPosition[row];
+    for (int64_t i = 0; i < prompt->length; ++i) {
+      int64_t at = row * capacity + i;
+      bool real = !mask || load(mask->type, mask->values.data(), at) != 0;
+      if (positions.given)
+        next = int64_t(load(positions.type, positions.values.data(), at)) + 1;
+      else
+        store(positions.type, positions.values.data(), at,
+              real ? double(next++) : 1.0);
+    }
+  }
+  // Positions that follow the mask are said wherever the mask is.
+  positions.given |= mask && mask->given;
+}
+
+std::vector<int64_t> Sequence::dimsOf(const Entry &entry, int64_t past,
+                                      int64_t length) const {
+  std::vector<int64_t> dims;
+  for (const std::string &name : entry.dims) {
+    int known = prompt->run->dim(name);
+    if (name == "past")
+      dims.push_back(past);
+    else if (name == "new")
+      dims.push_back(length - past);
+    else if (name == "capacity")
+      dims.push_back(capacity);
+    else if (known == prompt->stepDim && known >= 0)
+      dims.push_back(length);
+    else
+      dims.push_back(known >= 0 ? prompt->dims[known] : 1);
+  }
+  return dims;
+}
+
+std::vector<int64_t> Sequence::stepDims() const {
+  return step ? dimsOf(*step, std::max<int64_t>(filled - 1, 0), filled)
+              : dimsOf(*prompt->run, 0, filled);
+}
+
+Status Sequence::makeStates() {
+  std::map<std::string, uint64_t> sizes;
+  for (const Entry *entry : {once, step}) {
+    if (!entry)
+      continue;
+    for (const State &state : entry->states)
+      for (int64_t length : {prompt->length, capacity}) {
+        uint64_t bytes = 0;
+        HEDDLE_TRY(bytesOf(state.bytes, dimsOf(*entry, 0, length),
+                           "the state " + quote(state.name), bytes));
+        uint64_t &size = sizes[state.name];
+        size = std::max(size, bytes);
+      }
+  }
+  bytesOfStates = 0;
+  for (const auto &[name, size] : sizes) {
+    HEDDLE_TRY(Buffer::make(size, "the state " + quote(name), states[name]));
+    bytesOfStates += size;
+  }
+  return {};
+}
+
+Status Sequence::makeArena() {
+  uint64_t most = 0;
+  auto need = [&](const Entry *entry, int64_t past, int64_t length) -> Status {
+    uint64_t bytes = 0;
+    if (entry && entry->hasArena)
+      HEDDLE_TRY(bytesOf(entry->arena, dimsOf(*entry, past, length), "the arena",
+                         bytes));
+    most = std::max(most, bytes);
+    return {};
+  };
+  HEDDLE_TRY(need(once, 0, prompt->length));
+  if (step) {
+    HEDDLE_TRY(need(step, 0, prompt->length));
+    HEDDLE_TRY(need(step, capacity - 1, capacity));
+    if (capacity > prompt->length)
+      HEDDLE_TRY(need(step, prompt->length, prompt->length + 1));
+    if (step->outputIndex("refill") >= 0)
+      HEDDLE_TRY(need(step, 0, capacity));
+  } else {
+    HEDDLE_TRY(need(prompt->run, 0, prompt->length));
+    HEDDLE_TRY(need(prompt->run, 0, capacity));
+  }
+  return Buffer::make(most, "the arena", arena);
+}
+
+Status Sequence::makeOutputs(const Entry &entry) {
+  logitsOutput = entry.outputIndex(model->card().roles.logits);
+  refillOutput = step ? entry.outputIndex("refill") : -1;
+  if (logitsOutput < 0)
+    return internalError("no logits among the outputs of " + quote(entry.name));
+  const Value &value = entry.outputs[logitsOutput];
+  size_t rank = value.axes.size();
+  if (value.type != Type::F32 || rank < 1 || rank > 3)
+    return internalError("the logits are no f32[B, T, V]");
+  outputs.clear();
+  outputs.resize(entry.outputs.size());
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    uint64_t most = 0;
+    struct {
+      int64_t past, length;
+    } calls[] = {{0, prompt->length}, {capacity - 1, capacity}, {0, capacity}};
+    for (auto &call : calls) {
+      if (step && call.past == 0 && call.length == capacity && refillOutput < 0)
+        continue;
+      Shape shape;
+      HEDDLE_TRY(shapeOf(entry.outputs[i],
+                         dimsOf(entry, call.past, call.length), shape));
+      std::optional<int64_t> count = elementCount(shape);
+      int64_t bytes = 0;
+      if (!count || __builtin_mul_overflow(
+                        *count, int64_t(typeSize(entry.outputs[i].type)), &bytes))
+        return outOfResources(quote(entry.outputs[i].name) +
+                              " does not fit in memory");
+      most = std::max(most, uint64_t(bytes));
+    }
+    HEDDLE_TRY(Buffer::make(most, quote(entry.outputs[i].name), outputs[i]));
+  }
+  return {};
+}
+
+/// The pointers of one call: inputs, with columns copied tight, and states;
+/// outputs are put between them by the caller's reserve.
+Status Sequence::gather(const Entry &entry, const std::vector<int64_t> &dims) {
+  tensors.clear();
+  for (const Value &value : entry.inputs) {
+    Column *grows = column(value.name);
+    if (!grows) {
+      const Tensor *given = prompt->find(value.name);
+      if (!given && !value.hasDefault)
+        return badInput("missing: " + quote(value.name) + " (" +
+                        value.typeText() + ")");
+      tensors.push_back(given ? given->data.data() : nullptr);
+      continue;
+    }
+    if (value.hasDefault && !grows->given &&
+        value.name != model->card().roles.tokens) {
+      tensors.push_back(nullptr);
+      continue;
+    }
+    std::optional<int64_t> last =
+        value.axes.empty() ? 0 : value.axes.back().evaluate(dims.data());
+    if (!last || *last < 0 || *last > filled || value.axes.size() > 2)
+      return internalError("input " + quote(value.name) + " of " +
+                           quote(entry.name) + " does not end in the step axis");
+    int64_t rows = value.axes.size() == 2 ? prompt->rows : 1;
+    size_t size = typeSize(grows->type);
+    for (int64_t row = 0; row < rows; ++row)
+      memcpy(grows->staging.as<char>() + row * *last * size,
+             grows->values.as<char>() +
+                 (row * capacity + filled - *last) * size,
+             *last * size);
+    tensors.push_back(grows->staging.data());
+  }
+  return {};
+}
+
+Status Sequence::runOnce() {
+  if (!once || !step)
+    return {};
+  std::vector<int64_t> dims = dimsOf(*once, 0, prompt->length);
+  HEDDLE_TRY(gather(*once, dims));
+  std::vector<Buffer> results(once->outputs.size());
+  for (size_t i = 0; i < results.size(); ++i) {
+    Shape shape;
+    HEDDLE_TRY(shapeOf(once->outputs[i], dims, shape));
+    Tensor result;
+    HEDDLE_TRY(Tensor::make(once->outputs[i].name, once->outputs[i].type, shape,
+                            result));
+    results[i] = std::move(result.data);
+    tensors.push_back(results[i].data());
+  }
+  for (const State &state : once->states)
+    tensors.push_back(states[state.name].data());
+  return model->call(*once, dims, tensors, arena.as<char>());
+}
+
+/// Computes the columns from `past` to `filled`.
+Status Sequence::advance(int64_t past) {
+  const Entry &entry = step ? *step : *prompt->run;
+  std::vector<int64_t> dims = dimsOf(entry, past, filled);
+  HEDDLE_TRY(gather(entry, dims));
+  for (Buffer &output : outputs)
+    tensors.push_back(output.data());
+  for (const State &state : entry.states)
+    tensors.push_back(states[state.name].data());
+  HEDDLE_TRY(model->call(entry, dims, tensors, arena.as<char>()));
+  if (refillOutput >= 0 && past > 0 &&
+      load(entry.outputs[refillOutput].type, outputs[refillOutput].data(), 0)) {
+    for (const State &state : entry.states) {
+      bool ofOnce = false;
+      for (size_t i = 0; once && i < once->states.size(); ++i)
+        ofOnce |= once->states[i].name == state.name;
+      if (!ofOnce)
+        states[state.name].clear();
+    }
+    return advance(0);
+  }
+  Shape shape;
+  HEDDLE_TRY(shapeOf(entry.outputs[logitsOutput], dims, shape));
+  vocab = shape.back();
+  int64_t lines = shape.size() == 3                       ? shape[1]
+                  : shape.size() == 2 && prompt->rows == 1 ? shape[0]
+                                                           : 1;
+  if (vocab < 1 || lines < 1)
+    return internalError("the logits are empty");
+  rowStride = lines * vocab;
+  logits = outputs[logitsOutput].as<float>() + (lines - 1) * vocab;
+  return {};
+}
+
+void Sequence::reset() {
+  for (auto &state : states)
+    state.second.clear();
+  Column *positions = column(model->card().roles.positions);
+  for (int64_t row = 0; positions && row < prompt->rows; ++row)
+    nextPosition[row] -= filled - prompt->length;
+  filled = prompt->length;
+}
+
+Status Sequence::prefill() {
+  filled = prompt->length;
+  HEDDLE_TRY(runOnce());
+  return advance(0);
+}
+
+void Sequence::extendTo(int64_t length, const int64_t *ids) {
+  const Roles &roles = model->card().roles;
+  for (Column &column : columns)
+    for (int64_t row = 0; row < prompt->rows; ++row) {
+      int64_t at = row * capacity + length - 1;
+      double value = column.fill;
+      if (column.name == roles.tokens) {
+        column.values.as<int64_t>()[at] = ids[row];
+        continue;
+      }
+      if (column.name == roles.positions)
+        value = double(nextPosition[row]++);
+      store(column.type, column.values.data(), at, value);
+    }
+  filled = length;
+}
+
+Status Sequence::append(const std::vector<int64_t> &ids) {
+  if (filled == capacity)
+    return internalError("more tokens than there is room for");
+  extendTo(filled + 1, ids.data());
+  return advance(filled - 1);
+}
+
+void Sequence::argmax(std::vector<int64_t> &ids) const {
+  ids.resize(prompt->rows);
+  for (int64_t row = 0; row < prompt->rows; ++row) {
+    const float *line = logits + row * rowStride;
+    int64_t best = 0;
+    for (int64_t i = 1; i < vocab; ++i)
+      if (line[i] > line[best])
+        best = i;
+    ids[row] = best;
+  }
+}
+
+} // namespace heddle::rt

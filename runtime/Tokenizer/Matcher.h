@@ -1,0 +1,44 @@
+//===- Matcher.h - Patterns of the tokenizer ----------------------*- C++ -*-===//
+//
+// The compiler turned every regular expression into a small program; this runs
+// it: backtracking with a stack of its own, so neither long texts nor odd
+// patterns can exhaust the machine's.
+//
+//===----------------------------------------------------------------------===//
+#ifndef HEDDLE_RUNTIME_TOKENIZER_MATCHER_H
+#define HEDDLE_RUNTIME_TOKENIZER_MATCHER_H
+
+#include "runtime/Tokenizer/Blob.h"
+
+namespace heddle::rt {
+
+struct Span {
+  size_t begin, end;
+};
+
+class Matcher {
+public:
+  Matcher(const Blob &blob, WordReader program)
+      : blob(blob), code(program.here()), size(program.left()) {}
+
+  /// All matches from left to right, none empty. `text` is UTF-8.
+  std::vector<Span> findAll(std::string_view text) const;
+
+private:
+  struct Choice {
+    size_t pc, at;
+    size_t least; ///< a repeat may give back characters down to here
+  };
+  bool match(std::string_view text, size_t pc, size_t at, size_t &end,
+             unsigned depth) const;
+  bool contains(size_t set, uint32_t c) const;
+  uint32_t word(size_t at) const { return at < size ? code[at] : 0; }
+
+  const Blob &blob;
+  const uint32_t *code;
+  size_t size;
+};
+
+} // namespace heddle::rt
+
+#endif // HEDDLE_RUNTIME_TOKENIZER_MATCHER_H

@@ -1,0 +1,117 @@
+//===- Normalizer.cpp - Stages that change the text -----------------------===//
+//
+// Characters in, characters out, one stage after the other.
+//
+//===----------------------------------------------------------------------===//
+#include "runtime/Tokenizer/Matcher.h"
+#include "runtime/Tokenizer/Tokenizer.h"
+#include "runtime/Utf8.h"
+
+namespace heddle::rt {
+
+static std::string mapCharacters(WordReader table, std::string_view text) {
+  size_t entries = table.next();
+  const uint32_t *entry = table.here();
+  size_t targets = table.left() >= entries * 3 ? table.left() - entries * 3 : 0;
+  const uint32_t *target = entry + entries * 3;
+  size_t known = table.left() >= entries * 3 ? entries : 0;
+  std::string out;
+  out.reserve(text.size());
+  uint32_t c;
+  while (size_t n = decodeUtf8(text, c)) {
+    size_t low = 0, high = known;
+    while (low < high) {
+      size_t middle = (low + high) / 2;
+      if (entry[middle * 3] < c)
+        low = middle + 1;
+      else
+        high = middle;
+    }
+    if (low < known && entry[low * 3] == c) {
+      size_t first = entry[low * 3 + 1], count = entry[low * 3 + 2];
+      for (size_t i = first; i < first + count && i < targets; ++i)
+        appendUtf8(out, target[i]);
+    } else {
+      out.append(text.substr(0, n));
+    }
+    text.remove_prefix(n);
+  }
+  return out;
+}
+
+static std::string replace(std::string_view text, std::string_view from,
+                           std::string_view to) {
+  std::string out;
+  while (!from.empty()) {
+    size_t at = text.find(from);
+    if (at == std::string_view::npos)
+      break;
+    out.append(text.substr(0, at)).append(to);
+    text.remove_prefix(at + from.size());
+  }
+  return out.append(text);
+}
+
+static std::string strip(const Blob &blob, std::string_view text, bool left,
+                         bool right) {
+  uint32_t c;
+  auto space = [&](std::string_view at) {
+    return decodeUtf8(at, c) && (blob.classOf(c) & tok::kSpace);
+  };
+  while (left && !text.empty() && space(text))
+    text.remove_prefix(decodeUtf8(text, c));
+  while (right && !text.empty()) {
+    size_t last = text.size() - 1;
+    while (last > 0 && (text[last] & 0xc0) == 0x80)
+      --last;
+    if (!space(text.substr(last)))
+      break;
+    text = text.substr(0, last);
+  }
+  return std::string(text);
+}
+
+std::string runNormalizer(const Blob &blob, std::string_view text) {
+  std::string now(text);
+  for (WordReader stages = blob.section(tok::kNormalizer); !stages.done();) {
+    uint32_t kind = stages.next();
+    WordReader stage = stages.part(stages.next());
+    switch (kind) {
+    case tok::kMapCharacters:
+      now = mapCharacters(stage, now);
+      break;
+    case tok::kReplaceText: {
+      std::string_view from = stage.string(), to = stage.string();
+      now = replace(now, from, to);
+      break;
+    }
+    case tok::kReplaceMatch:
+    case tok::kSurround: {
+      bool surround = kind == tok::kSurround;
+      std::string_view to = surround ? std::string_view() : stage.string();
+      std::string out;
+      size_t at = 0;
+      for (Span span : Matcher(blob, stage).findAll(now)) {
+        out.append(now, at, span.begin - at).append(to);
+        if (surround)
+          out.append(" ").append(now, span.begin, span.end - span.begin) += ' ';
+        at = span.end;
+      }
+      now = out.append(now, at);
+      break;
+    }
+    case tok::kPrependText:
+      if (!now.empty())
+        now.insert(0, stage.string());
+      break;
+    case tok::kStripText: {
+      bool left = stage.next(), right = stage.next();
+      now = strip(blob, now, left, right);
+      break;
+    }
+    }
+  }
+  return now;
+}
+
+} // namespace heddle::rt

@@ -1,0 +1,155 @@
+//===- Splitter.cpp - Stages that cut the text into words -----------------===//
+//
+// Every stage cuts the pieces of the one before it; the model then encodes each
+// piece on its own.
+//
+//===----------------------------------------------------------------------===//
+#include "runtime/Tokenizer/Matcher.h"
+#include "runtime/Tokenizer/Tokenizer.h"
+#include "runtime/Utf8.h"
+
+namespace heddle::rt {
+
+using Pieces = std::vector<std::string>;
+
+// 33..126, 161..172 and 174..255 stand for themselves, the others follow 255.
+uint32_t letterOfByte(unsigned char byte) {
+  if ((byte >= 33 && byte <= 126) || (byte >= 161 && byte != 173))
+    return byte;
+  if (byte < 33)
+    return 256 + byte;
+  return byte == 173 ? 256 + 67 : 256 + 33 + (byte - 127);
+}
+
+int byteOfLetter(uint32_t c) {
+  if (c >= 256 && c < 256 + 68) {
+    uint32_t n = c - 256;
+    return n < 33 ? int(n) : n == 67 ? 173 : int(127 + n - 33);
+  }
+  bool itself = (c >= 33 && c <= 126) || (c >= 161 && c <= 255 && c != 173);
+  return itself ? int(c) : -1;
+}
+
+static void toLetters(std::string &piece, bool addSpace) {
+  std::string out;
+  if (addSpace && !piece.empty() && piece[0] != ' ')
+    piece.insert(0, 1, ' ');
+  for (char byte : piece)
+    appendUtf8(out, letterOfByte(static_cast<unsigned char>(byte)));
+  piece = std::move(out);
+}
+
+/// Parts that match and parts between them, in order.
+struct Part {
+  Span span;
+  bool matched;
+};
+
+static void splitPiece(const std::string &text, const std::vector<Span> &matches,
+                       uint32_t behavior, bool invert, Pieces &out) {
+  std::vector<Part> parts;
+  size_t at = 0;
+  for (Span match : matches) {
+    if (match.begin > at)
+      parts.push_back({{at, match.begin}, invert});
+    parts.push_back({match, !invert});
+    at = match.end;
+  }
+  if (at < text.size())
+    parts.push_back({{at, text.size()}, invert});
+
+  std::vector<Span> spans;
+  bool previous = false;
+  for (size_t i = 0; i < parts.size(); ++i) {
+    const Part &part = parts[i];
+    switch (behavior) {
+    case tok::kRemoved:
+      if (!part.matched)
+        spans.push_back(part.span);
+      break;
+    case tok::kContiguous:
+      if (!spans.empty() && part.matched == previous)
+        spans.back().end = part.span.end;
+      else
+        spans.push_back(part.span);
+      break;
+    case tok::kMergedWithPrevious:
+      if (part.matched && !previous && !spans.empty())
+        spans.back().end = part.span.end;
+      else
+        spans.push_back(part.span);
+      break;
+    case tok::kMergedWithNext:
+      if (!part.matched && i > 0 && previous)
+        spans.back().end = part.span.end;
+      else
+        spans.push_back(part.span);
+      break;
+    default:
+      spans.push_back(part.span);
+      break;
+    }
+    previous = part.matched;
+  }
+  for (Span span : spans)
+    if (span.end > span.begin)
+      out.push_back(text.substr(span.begin, span.end - span.begin));
+}
+
+static void metaspace(const std::string &text, WordReader stage, bool first,
+                      Pieces &out) {
+  std::string_view mark = stage.string();
+  uint32_t prepend = stage.next();
+  bool split = stage.next();
+  std::string now;
+  for (char byte : text)
+    if (byte == ' ')
+      now.append(mark);
+    else
+      now += byte;
+  bool always = prepend == 2 || (prepend == 1 && first);
+  if (always && now.compare(0, mark.size(), mark) != 0)
+    now.insert(0, mark);
+  if (!split) {
+    out.push_back(std::move(now));
+    return;
+  }
+  for (size_t begin = 0; begin < now.size();) {
+    size_t end = now.find(mark, begin + mark.size());
+    if (now.compare(begin, mark.size(), mark) != 0)
+      end = now.find(mark, begin);
+    out.push_back(now.substr(begin, end - begin));
+    begin = end == std::string::npos ? now.size() : end;
+  }
+}
+
+std::vector<std::string> runSplitter(const Blob &blob, std::string_view text,
+                                     bool firstSection) {
+  Pieces pieces;
+  if (!text.empty())
+    pieces.push_back(std::string(text));
+  for (WordReader stages = blob.section(tok::kSplitter); !stages.done();) {
+    uint32_t kind = stages.next();
+    WordReader stage = stages.part(stages.next());
+    Pieces next;
+    if (kind == tok::kSplit) {
+      uint32_t behavior = stage.next();
+      bool invert = stage.next();
+      Matcher matcher(blob, stage);
+      for (const std::string &piece : pieces)
+        splitPiece(piece, matcher.findAll(piece), behavior, invert, next);
+    } else if (kind == tok::kByteLevel) {
+      bool addSpace = stage.next();
+      next = std::move(pieces);
+      for (std::string &piece : next)
+        toLetters(piece, addSpace);
+    } else if (kind == tok::kMetaspace) {
+      for (size_t i = 0; i < pieces.size(); ++i)
+        metaspace(pieces[i], stage, firstSection && i == 0, next);
+    }
+    pieces = std::move(next);
+  }
+  return pieces;
+}
+
+} // namespace heddle::rt
