@@ -1,7 +1,8 @@
 #!/bin/bash
 # The whole test suite, from a clean clone: installs what is missing, builds, and
-# runs the unit tests, the lit suite, the examples and, where ../shared/oracle is
-# there, the oracle. The last line is the total; any failure makes the exit status 1.
+# runs the unit tests, the lit suite, the examples, runs that must agree bit for bit,
+# random models, a model of real size and, where ../shared/oracle is there, the
+# oracle. The last line is the total; any failure makes the exit status 1.
 #   test/run.sh [BUILD_DIR]        (default: build)
 set -uo pipefail
 cd "$(dirname "$0")/.."
@@ -86,6 +87,18 @@ tally lit $status "$log/lit.total"
 say "examples"
 timeout 600 /usr/bin/python3 examples/run.py --bin "$build/bin" 2>&1 </dev/null | tee "$log/examples.log"
 tally examples "${PIPESTATUS[0]}" "$log/examples.log"
+
+say "the same bits in any company"
+timeout 600 /usr/bin/python3 test/Execution/determinism.py --heddle "$build/bin/heddle" 2>&1 </dev/null | tee "$log/determinism.log"
+tally determinism "${PIPESTATUS[0]}" "$log/determinism.log"
+
+say "random models"
+timeout 600 /usr/bin/python3 test/Fuzz/random_models.py --heddle "$build/bin/heddle" --count 100 --jobs "$jobs" 2>&1 </dev/null | tee "$log/random.log"
+tally "random models" "${PIPESTATUS[0]}" "$log/random.log"
+
+say "real size"
+timeout 600 /usr/bin/python3 test/Bench/real_size.py --heddle "$build/bin/heddle" 2>&1 </dev/null | tee "$log/real-size.log"
+tally "real size" "${PIPESTATUS[0]}" "$log/real-size.log"
 
 say "oracle"
 if [[ -f $oracle/index.json ]]; then
