@@ -24,6 +24,7 @@ static Status dispatch(Model &model, Words words, const std::string &program) {
     const char *name;
     Status (*run)(Model &, const Words &);
   } commands[] = {{"run", runCommand},
+                  {"generate", generateCommand},
                   {"info", infoCommand}};
   if (words.empty() || words[0] == "--help" || words[0] == "-h" ||
       words[0] == "help")
@@ -37,8 +38,7 @@ static Status dispatch(Model &model, Words words, const std::string &program) {
   for (const auto &command : commands)
     if (words[0] == command.name)
       return command.run(model, Words(words.begin() + 1, words.end()));
-  return badUsage("unknown command " + quote(words[0]))
-      .withHelp("see --help");
+  return textCommand(model, words);
 }
 
 int runProgram(const Image &image, int argc, char **argv) {
