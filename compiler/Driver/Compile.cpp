@@ -1,0 +1,143 @@
+//===- Compile.cpp - import and stages ------------------------------------===//
+
+#include "compiler/Driver/Compile.h"
+#include "compiler/Driver/Output.h"
+#include "mlir/IR/AsmState.h"
+#include "mlir/IR/Diagnostics.h"
+#include "mlir/Parser/Parser.h"
+#include "mlir/Pass/PassManager.h"
+#include "mlir/Support/FileUtilities.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/SourceMgr.h"
+#include <chrono>
+
+using namespace mlir;
+using namespace heddle;
+
+int heddle::complain(ExitCode code, const llvm::Twine &text) {
+  llvm::errs() << "heddle: error: " << text << "\n";
+  return code;
+}
+
+std::unique_ptr<MLIRContext> heddle::makeContext() {
+  DialectRegistry registry;
+  registerDialects(registry);
+  // A model is compiled by one thread: the order of everything is the order of the source.
+  auto context = std::make_unique<MLIRContext>(registry, MLIRContext::Threading::DISABLED);
+  context->loadAllAvailableDialects();
+  return context;
+}
+
+static OwningOpRef<ModuleOp> parseModule(MLIRContext &context, StringRef path, int &code) {
+  llvm::SourceMgr sources;
+  SourceMgrDiagnosticHandler handler(sources, &context, llvm::errs());
+  std::string error;
+  std::unique_ptr<llvm::MemoryBuffer> file = openInputFile(path, &error);
+  if (!file) {
+    code = complain(IOError, error);
+    return nullptr;
+  }
+  sources.AddNewSourceBuffer(std::move(file), llvm::SMLoc());
+  OwningOpRef<ModuleOp> module = parseSourceFile<ModuleOp>(sources, &context);
+  if (!module)
+    code = InputError;
+  return module;
+}
+
+OwningOpRef<ModuleOp> heddle::load(MLIRContext &context, const ImportOptions &options, int &code) {
+  code = Ok;
+  if (StringRef(options.path).ends_with(".mlir"))
+    return parseModule(context, options.path, code);
+  DiagnosticSink sink;
+  OwningOpRef<ModuleOp> module = importModel(context, options, sink);
+  if (sink.hasErrors() || !module) {
+    sink.print(llvm::errs());
+    code = sink.hasErrors() ? sink.exitCode() : int(Internal);
+    return nullptr;
+  }
+  return module;
+}
+
+namespace {
+/// Times a phase and says it on request.
+class Phase {
+public:
+  Phase(StringRef name, bool say) : name(name), say(say), start(Clock::now()) {}
+  ~Phase() {
+    if (say)
+      llvm::errs() << llvm::format("%8.0f ms  ", std::chrono::duration<double, std::milli>(Clock::now() - start).count())
+                   << name << "\n";
+  }
+
+private:
+  using Clock = std::chrono::steady_clock;
+  StringRef name;
+  bool say;
+  Clock::time_point start;
+};
+} // namespace
+
+int heddle::runStages(ModuleOp module, StringRef last, const CompileOptions &options) {
+  StringRef have = stageOf(module);
+  bool started = false;
+  // A remark of a pass is a note to the user; errors carry the line of the description.
+  llvm::SourceMgr sources;
+  sources.setIncludeDirs({"."});
+  SourceMgrDiagnosticHandler handler(sources, module.getContext(), llvm::errs());
+  for (const Stage &stage : stages()) {
+    if (started || (stage.name == "model" && !module->hasAttr("heddle.stage"))) {
+      Phase phase(stage.name, options.verbose);
+      PassManager pm(module.getContext(), ModuleOp::getOperationName());
+      if (!options.dumpDir.empty())
+        pm.enableIRPrintingToFileTree(
+            [](Pass *, Operation *) { return false; }, [](Pass *, Operation *) { return true; },
+            /*printModuleScope=*/true, /*printAfterOnlyOnChange=*/false, /*printAfterOnlyOnFailure=*/false,
+            options.dumpDir + "/" + stage.name.str());
+      if (failed(addStage(pm, stage, options.pipeline)))
+        return complain(Internal, "the passes of stage '" + stage.name + "' do not parse");
+      if (failed(pm.run(module)))
+        return InputError;
+      started = true;
+    }
+    started |= stage.name == have;
+    if (stage.name == last)
+      return Ok;
+  }
+  return Ok;
+}
+
+int heddle::compile(const CompileOptions &options) {
+  std::unique_ptr<MLIRContext> context = makeContext();
+  std::string error;
+  std::optional<cpu::CPUTarget> target = cpu::CPUTarget::resolve(options.mcpu, error);
+  if (!target)
+    return complain(UsageError, error);
+  int code = Ok;
+  OwningOpRef<ModuleOp> module;
+  {
+    Phase phase("import", options.verbose);
+    module = load(*context, options.import, code);
+  }
+  if (!module)
+    return code;
+  if (!options.dumpDir.empty())
+    if (std::error_code ec = llvm::sys::fs::create_directories(options.dumpDir))
+      return complain(IOError, options.dumpDir + ": " + ec.message());
+
+  CompileOptions knobs = options;
+  knobs.pipeline.vectorWidth = target->vectorWidth;
+  bool isIR = findStage(options.emit);
+  if (int failed = runStages(*module, isIR ? StringRef(options.emit) : StringRef("llvm"), knobs))
+    return failed;
+  if (isIR)
+    return writeAtomically(options.output, [&](llvm::raw_pwrite_stream &os) {
+      // Locations stay in the text: the file can be compiled on, and errors still point at the JSON.
+      OpPrintingFlags flags;
+      flags.enableDebugInfo(true, false).elideLargeElementsAttrs(-1);
+      module->print(os, flags);
+      os << "\n";
+      return true;
+    });
+  Phase phase(options.emit, options.verbose);
+  return writeOutput(*module, knobs, *target);
+}

@@ -1,0 +1,50 @@
+//===- Compile.h - from a description to a binary ---------------*- C++ -*-===//
+//
+// import -> stages (compiler/Pipelines) -> target -> link. Every command of `heddle` that
+// needs a module goes through load(), so they all accept what `compile` accepts: a
+// description, a Hugging Face directory, or the .mlir file of any stage.
+//
+//===----------------------------------------------------------------------===//
+#ifndef HEDDLE_COMPILER_DRIVER_COMPILE_H
+#define HEDDLE_COMPILER_DRIVER_COMPILE_H
+
+#include "compiler/Import/Import.h"
+#include "compiler/Pipelines/Stages.h"
+#include "mlir/IR/MLIRContext.h"
+
+namespace heddle {
+
+/// Exit codes of the command line (one table for the tool and the emitted binary).
+enum ExitCode { Ok = 0, InputError = 1, UsageError = 2, Unsupported = 3, Resources = 4, IOError = 5, Internal = 70 };
+
+struct CompileOptions {
+  ImportOptions import;
+  std::string output;       ///< -o; empty or "-": standard output (text stages only)
+  std::string emit = "exe"; ///< a stage of the table
+  std::string mcpu = "native";
+  std::string dumpDir;      ///< --dump-ir: numbered files, one a pass
+  PipelineOptions pipeline;
+  bool embed = true;        ///< false: weights in a second file beside the binary
+  bool verbose = false;     ///< time of each phase on standard error
+  std::string runtimeArchive; ///< libheddle_rt.a; empty: beside the tool
+};
+
+/// Reads the input up to its stage. On failure everything has been said and `code` is set.
+mlir::OwningOpRef<mlir::ModuleOp> load(mlir::MLIRContext &context, const ImportOptions &options,
+                                       int &code);
+
+/// Runs the stages after the module's own up to `stage`.
+int runStages(mlir::ModuleOp module, llvm::StringRef stage, const CompileOptions &options);
+
+/// `heddle compile`. Returns the exit code.
+int compile(const CompileOptions &options);
+
+/// A context that loads Heddle's dialects and whose diagnostics show the line of the JSON.
+std::unique_ptr<mlir::MLIRContext> makeContext();
+
+/// Prints `error: text` and returns `code`.
+int complain(ExitCode code, const llvm::Twine &text);
+
+} // namespace heddle
+
+#endif

@@ -1,0 +1,176 @@
+//===- Output.cpp - objects, weights and the link -------------------------===//
+
+#include "compiler/Driver/Output.h"
+#include "compiler/Weights/WeightsObject.h"
+#include "compiler/Tokenizer/TokenizerBlob.h"
+#include "targets/CPU/Link.h"
+#include "llvm/ADT/ScopeExit.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Path.h"
+#include "llvm/Support/Program.h"
+#include <unistd.h>
+
+using namespace mlir;
+using namespace heddle;
+
+static int complain(const absl::Status &status) {
+  ExitCode code = absl::IsResourceExhausted(status) ? Resources
+                  : absl::IsUnimplemented(status)   ? Unsupported
+                  : absl::IsInvalidArgument(status) || absl::IsNotFound(status) ? InputError
+                                                                                : IOError;
+  return heddle::complain(code, std::string(status.message()));
+}
+
+int heddle::writeAtomically(StringRef path, llvm::function_ref<bool(llvm::raw_pwrite_stream &)> write) {
+  llvm::SmallVector<char, 0> bytes;
+  llvm::raw_svector_ostream os(bytes);
+  if (!write(os))
+    return Internal;
+  StringRef text(bytes.data(), bytes.size());
+  if (path.empty() || path == "-") {
+    llvm::outs() << text;
+    llvm::outs().flush();
+    return llvm::outs().has_error() ? heddle::complain(IOError, "standard output: write error") : int(Ok);
+  }
+  absl::StatusOr<OutputFile> file = OutputFile::create(path, bytes.size());
+  if (!file.ok())
+    return ::complain(file.status());
+  absl::Status status = file->append({reinterpret_cast<const uint8_t *>(bytes.data()), bytes.size()});
+  if (status.ok())
+    status = file->commit();
+  return status.ok() ? int(Ok) : ::complain(status);
+}
+
+std::optional<WeightStore> heddle::openWeights(ModuleOp module) {
+  std::vector<std::string> files;
+  if (auto list = module->getAttrOfType<ArrayAttr>("model.weights"))
+    for (StringAttr file : list.getAsRange<StringAttr>())
+      files.push_back(file.getValue().str());
+  absl::StatusOr<WeightStore> store = WeightStore::openFiles(files);
+  if (!store.ok()) {
+    ::complain(store.status());
+    return std::nullopt;
+  }
+  return std::move(*store);
+}
+
+std::optional<PackPlan> heddle::packPlanOf(ModuleOp module) {
+  PackPlan plan;
+  auto blob = module->getAttrOfType<ArrayAttr>("model.blob");
+  if (!blob)
+    return plan;
+  // An entry is `offset bytes request`, as PackPlan prints it.
+  for (StringAttr line : blob.getAsRange<StringAttr>()) {
+    StringRef rest = line.getValue();
+    PackEntry entry;
+    bool bad = rest.consumeInteger(10, entry.offset);
+    rest = rest.ltrim();
+    bad |= rest.consumeInteger(10, entry.bytes);
+    absl::StatusOr<PackRequest> request = PackRequest::parse(rest.ltrim());
+    if (bad || !request.ok()) {
+      heddle::complain(Internal, "model.blob holds '" + line.getValue() + "'");
+      return std::nullopt;
+    }
+    entry.request = std::move(*request);
+    plan.bytes = std::max(plan.bytes, llvm::alignTo(entry.offset + entry.bytes, PackPlan::alignment));
+    plan.entries.push_back(std::move(entry));
+  }
+  return plan;
+}
+
+/// The tokenizer beside the description, as the blob that the runtime reads.
+static bool readTokenizer(const CompileOptions &options, std::string &blob, std::string &error) {
+  llvm::SmallString<256> path(options.import.path);
+  if (!llvm::sys::fs::is_directory(path))
+    llvm::sys::path::remove_filename(path);
+  llvm::sys::path::append(path, "tokenizer.json");
+  if (!llvm::sys::fs::exists(path))
+    return true;
+  return writeTokenizerBlob(std::string(path), blob, error);
+}
+
+static std::string runtimeArchive(const CompileOptions &options) {
+  if (!options.runtimeArchive.empty())
+    return options.runtimeArchive;
+  std::string self = llvm::sys::fs::getMainExecutable(nullptr, nullptr);
+  llvm::SmallString<256> path(llvm::sys::path::parent_path(llvm::sys::path::parent_path(self)));
+  llvm::sys::path::append(path, "lib", "libheddle_rt.a");
+  return std::string(path);
+}
+
+/// Object, weights and link in a folder beside the output, so that the last step is a rename.
+static int writeBinary(ModuleOp module, llvm::Module &code, llvm::TargetMachine &machine,
+                       const CompileOptions &options) {
+  std::optional<PackPlan> plan = packPlanOf(module);
+  std::optional<WeightStore> store = openWeights(module);
+  if (!plan || !store)
+    return InputError;
+  llvm::SmallString<256> folder;
+  StringRef parent = llvm::sys::path::parent_path(options.output);
+  for (int i = 0;; ++i) {
+    folder = parent.empty() ? StringRef(".") : parent;
+    llvm::sys::path::append(folder, "." + llvm::sys::path::filename(options.output) + ".heddle-" +
+                                        llvm::Twine(getpid()) + "-" + llvm::Twine(i));
+    std::error_code ec = llvm::sys::fs::create_directory(folder, /*IgnoreExisting=*/false);
+    if (!ec)
+      break;
+    if (ec != std::errc::file_exists || i == 100)
+      return heddle::complain(IOError, folder + ": " + ec.message());
+  }
+  auto cleanup = llvm::make_scope_exit([&] { llvm::sys::fs::remove_directories(folder); });
+  std::string object = (folder + "/code.o").str(), data = (folder + "/data.o").str(),
+              linked = (folder + "/linked").str(), error;
+
+  if (int failed = writeAtomically(object, [&](llvm::raw_pwrite_stream &os) {
+        return cpu::emit(code, machine, cpu::Output::Object, os, error);
+      }))
+    return error.empty() ? failed : heddle::complain(Internal, error);
+
+  ObjectOptions parts;
+  parts.machine = machine.getTargetTriple().isAArch64() ? ObjectMachine::AArch64 : ObjectMachine::X86_64;
+  std::string tokenizer;
+  if (!readTokenizer(options, tokenizer, error))
+    return heddle::complain(InputError, error);
+  parts.symbols.push_back({"heddle_tokenizer", tokenizer.empty() ? std::string(1, '\0') : tokenizer, 64});
+  parts.symbols.push_back(ObjectSymbol::number("heddle_tokenizer_size", tokenizer.size()));
+  if (options.embed) {
+    absl::StatusOr<WrittenWeights> written = writeWeightsObject(data, *store, *plan, parts);
+    if (!written.ok())
+      return ::complain(written.status());
+  } else {
+    if (absl::Status status = writeSymbolsObject(data, parts); !status.ok())
+      return ::complain(status);
+    absl::StatusOr<WrittenWeights> written = writeWeightsFile(options.output + ".weights", *store, *plan);
+    if (!written.ok())
+      return ::complain(written.status());
+  }
+  if (!cpu::link({object, data}, runtimeArchive(options), linked, error))
+    return heddle::complain(Internal, error);
+  if (std::error_code ec = llvm::sys::fs::rename(linked, options.output))
+    return heddle::complain(IOError, options.output + ": " + ec.message());
+  return Ok;
+}
+
+int heddle::writeOutput(ModuleOp module, const CompileOptions &options, const cpu::CPUTarget &target) {
+  std::string error;
+  std::unique_ptr<llvm::TargetMachine> machine = target.machine(error);
+  if (!machine)
+    return heddle::complain(Internal, error);
+  llvm::LLVMContext context;
+  std::unique_ptr<llvm::Module> code = cpu::translate(module, context, *machine);
+  if (!code)
+    return Internal;
+  if (options.emit == "llvmir")
+    return writeAtomically(options.output, [&](llvm::raw_pwrite_stream &os) {
+      code->print(os, nullptr);
+      return true;
+    });
+  if (options.emit == "asm" || options.emit == "obj") {
+    auto kind = options.emit == "asm" ? cpu::Output::Assembly : cpu::Output::Object;
+    int rc = writeAtomically(options.output, [&](llvm::raw_pwrite_stream &os) {
+      return cpu::emit(*code, *machine, kind, os, error);
+    });
+    return error.empty() ? rc : heddle::complain(Internal, error);
+  }
+  return writeBinary(module, *code, *machine, options);
+}

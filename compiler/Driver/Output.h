@@ -1,0 +1,26 @@
+//===- Output.h - what the stages after `llvm` write ------------*- C++ -*-===//
+#ifndef HEDDLE_COMPILER_DRIVER_OUTPUT_H
+#define HEDDLE_COMPILER_DRIVER_OUTPUT_H
+
+#include "compiler/Driver/Compile.h"
+#include "compiler/Weights/PackPlan.h"
+#include "targets/CPU/CPUTarget.h"
+
+namespace heddle {
+
+/// The packed weights that a module of stage `tiled` or later asks for (its `model.blob`).
+/// None after an error, which has been reported.
+std::optional<PackPlan> packPlanOf(mlir::ModuleOp module);
+
+/// Opens the files of `model.weights`.
+std::optional<WeightStore> openWeights(mlir::ModuleOp module);
+
+/// Writes `llvmir`, `asm` or `obj` text and bytes, or the linked binary.
+int writeOutput(mlir::ModuleOp module, const CompileOptions &options, const cpu::CPUTarget &target);
+
+/// A file that appears whole or not at all. `write` fills a stream; "-" is standard output.
+int writeAtomically(llvm::StringRef path, llvm::function_ref<bool(llvm::raw_pwrite_stream &)> write);
+
+} // namespace heddle
+
+#endif

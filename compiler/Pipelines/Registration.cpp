@@ -1,0 +1,37 @@
+//===- Registration.cpp - dialects and passes, named once -----------------===//
+//
+// Only what the stages use: loading every dialect of MLIR would cost more time than a small
+// model takes to compile.
+//
+//===----------------------------------------------------------------------===//
+
+#include "compiler/Pipelines/Stages.h"
+#include "compiler/Conversion/ModelToEntries/Passes.h"
+#include "compiler/Conversion/ToLoops/Passes.h"
+#include "compiler/Interpreter/Passes.h"
+#include "dialects/Attn/IR/Attn.h"
+#include "dialects/Model/Transforms/Passes.h"
+#include "mlir/Conversion/Passes.h"
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/ControlFlow/IR/ControlFlow.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Index/IR/IndexDialect.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/MemRef/Transforms/Passes.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/UB/IR/UBOps.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/Transforms/Passes.h"
+
+using namespace mlir;
+
+void heddle::registerDialects(DialectRegistry &registry) {
+  registry.insert<model::ModelDialect, mask::MaskDialect, attn::AttnDialect, func::FuncDialect,
+                  arith::ArithDialect, math::MathDialect, scf::SCFDialect, memref::MemRefDialect,
+                  vector::VectorDialect, affine::AffineDialect, cf::ControlFlowDialect,
+                  index::IndexDialect, ub::UBDialect, LLVM::LLVMDialect>();
+  registerConvertArithToLLVMInterface(registry);
+}

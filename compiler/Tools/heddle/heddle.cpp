@@ -1,0 +1,127 @@
+//===- heddle.cpp - the command line --------------------------------------===//
+//
+// Options in, one call of the driver out. Nothing is decided here.
+//
+//===----------------------------------------------------------------------===//
+
+#include "compiler/Driver/Compile.h"
+#include "compiler/Driver/Inspect.h"
+#include <CLI/CLI.hpp>
+
+using namespace heddle;
+
+static const char *kExamples = R"(Examples:
+  heddle compile gpt2/ -o gpt2             a Hugging Face directory becomes one binary
+  heddle compile encoder.json -o encoder   Heddle's own description
+  heddle compile gpt2/ --emit=fused        the IR after a stage
+Exit codes: 0 done, 1 bad input, 2 bad usage, 3 unsupported, 4 resources, 5 files, 70 internal error
+)";
+
+/// "NAME=VALUE" into its halves; CLI11's own message when there is no `=`.
+static std::pair<std::string, std::string> split(const std::string &text, const char *what) {
+  size_t at = text.find('=');
+  if (at == std::string::npos || at == 0)
+    throw CLI::ValidationError(what, "expected NAME=VALUE, found '" + text + "'");
+  return {text.substr(0, at), text.substr(at + 1)};
+}
+
+int main(int argc, char **argv) {
+  CLI::App app{"heddle compiles transformer models ahead of time"};
+  app.footer(kExamples);
+  app.require_subcommand(1);
+  app.set_version_flag("--version", "heddle 0.1.0");
+  registerPasses();
+
+  CompileOptions c;
+  std::vector<std::string> sets, bounds;
+  std::string outputs, target = "cpu", dtype = "f32";
+  bool noEmbed = false, json = false;
+  InspectOptions look;
+
+  auto addInput = [&](CLI::App *sub) {
+    sub->add_option("model", c.import.path, "model.json, a Hugging Face directory, or the .mlir of a stage")->required();
+    sub->add_option("--weights", c.import.weightsPath, "read these weights instead of the description's");
+    sub->add_option("--set", sets, "NAME=VALUE: another value of a constant of the description")->allow_extra_args(false);
+    sub->add_option("--bound", bounds, "DIM=MAX: the largest length of a dim")->allow_extra_args(false);
+    sub->add_option("--outputs", outputs, "all: hand out hidden states too")->check(CLI::IsMember({"all", "default"}));
+    sub->add_option("--masked-rows", c.import.maskedRows, "what a row that sees nothing yields")
+        ->check(CLI::IsMember({"zero", "nan", "mean"}));
+    sub->add_option("--cache", c.pipeline.cache, "the cached step: auto, or an error without one, or none")
+        ->check(CLI::IsMember({"auto", "require", "none"}));
+  };
+
+  CLI::App *compileCommand = app.add_subcommand("compile", "compile a model into one standalone binary");
+  addInput(compileCommand);
+  compileCommand->add_option("-o,--output", c.output, "the file to write");
+  std::vector<std::string> stageNames;
+  for (const Stage &s : stages())
+    stageNames.push_back(s.name.str());
+  for (auto &s : outputStages())
+    stageNames.push_back(s.first.str());
+  compileCommand->add_option("--emit", c.emit, "stop after a stage and write its text")->check(CLI::IsMember(stageNames));
+  compileCommand->add_option("--target", target, "cpu")->check(CLI::IsMember({"cpu", "cuda", "cpu,cuda"}));
+  compileCommand->add_option("--mcpu", c.mcpu, "native, or a CPU that LLVM knows");
+  compileCommand->add_option("--dtype", dtype, "type of computation")->check(CLI::IsMember({"f32", "bf16", "f16"}));
+  compileCommand->add_flag("--no-embed", noEmbed, "keep the weights in a second file beside the binary");
+  compileCommand->add_option("--dump-ir", c.dumpDir, "write the IR after every pass into this folder");
+  compileCommand->add_flag("-v,--verbose", c.verbose, "say how long each stage takes");
+
+  CLI::App *check = app.add_subcommand("check", "everything that is wrong with a model, at once; reads no weights");
+  addInput(check);
+  check->add_flag("--json", json, "one JSON array");
+
+  CLI::App *interpret = app.add_subcommand("interpret", "run a model by the reference interpreter (slow, f64)");
+  addInput(interpret);
+  interpret->add_option("-i,--input", look.input, "safetensors with the inputs by name")->required();
+  interpret->add_option("-o,--output", look.output, "safetensors to write")->required();
+  interpret->add_option("--stage", look.stage, "interpret the IR after this stage");
+  interpret->add_option("-n,--new-tokens", look.newTokens, "generate greedily instead, this many tokens");
+
+  CLI::App *mask = app.add_subcommand("mask", "every attention's mask: expression and picture");
+  addInput(mask);
+  mask->add_option("--size", look.size, "rows and keys of the picture");
+
+  CLI::App *verify = app.add_subcommand("verify", "interpret after every pass; name the first that changes a result");
+  addInput(verify);
+  verify->add_option("-i,--input", look.input, "safetensors with the inputs by name")->required();
+
+  app.add_subcommand("stages", "the table of stages")->callback([] { llvm::outs() << describeStages(); });
+  app.add_subcommand("schema", "the JSON Schema of descriptions")->callback([] { printSchema(llvm::outs()); });
+  app.add_subcommand("reference", "the reference page of the description language")->callback([] { printReference(llvm::outs()); });
+
+  try {
+    app.parse(argc, argv);
+    for (const std::string &s : sets)
+      c.import.sets.push_back(split(s, "--set"));
+    for (const std::string &s : bounds) {
+      auto [dim, max] = split(s, "--bound");
+      int64_t n;
+      if (llvm::StringRef(max).getAsInteger(10, n) || n < 1)
+        throw CLI::ValidationError("--bound", "expected a positive number, found '" + max + "'");
+      c.import.bounds.push_back({dim, n});
+    }
+  } catch (const CLI::ParseError &e) {
+    return e.get_exit_code() == 0 ? app.exit(e) : (app.exit(e), UsageError);
+  }
+  c.import.outputsAll = outputs == "all";
+  c.embed = !noEmbed;
+  if (compileCommand->parsed()) {
+    if (target != "cpu")
+      return complain(Unsupported, "this build has the target cpu only, found --target=" + target);
+    if (dtype != "f32")
+      return complain(Unsupported, "the CPU target computes in f32 only, found --dtype=" + dtype);
+    if (c.output.empty() && (c.emit == "exe" || c.emit == "obj"))
+      return complain(UsageError, "-o FILE says where the " + c.emit + " goes");
+    return compile(c);
+  }
+  look.json = json;
+  if (check->parsed())
+    return checkInput(c, look);
+  if (interpret->parsed())
+    return interpretModel(c, look);
+  if (mask->parsed())
+    return showMasks(c, look);
+  if (verify->parsed())
+    return verifyModel(c, look);
+  return Ok;
+}

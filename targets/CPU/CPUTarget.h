@@ -1,0 +1,40 @@
+//===- CPUTarget.h - from the LLVM dialect to an object ---------*- C++ -*-===//
+//
+// A target is a machine description, an object writer and a link line. This one is LLVM's
+// code generator for the host or any named CPU of its architecture.
+//
+//===----------------------------------------------------------------------===//
+#ifndef HEDDLE_TARGETS_CPU_CPUTARGET_H
+#define HEDDLE_TARGETS_CPU_CPUTARGET_H
+
+#include "mlir/IR/BuiltinOps.h"
+#include "llvm/IR/LLVMContext.h"
+#include "llvm/IR/Module.h"
+#include "llvm/Support/raw_ostream.h"
+#include "llvm/Target/TargetMachine.h"
+#include <memory>
+#include <string>
+
+namespace heddle::cpu {
+
+struct CPUTarget {
+  std::string triple, cpu, features;
+  int64_t vectorWidth = 4; ///< f32 lanes
+
+  /// `mcpu` is "native" or a name LLVM knows; on failure `error` says what is known.
+  static std::optional<CPUTarget> resolve(llvm::StringRef mcpu, std::string &error);
+  std::unique_ptr<llvm::TargetMachine> machine(std::string &error) const;
+};
+
+/// The LLVM module of a module of stage `llvm`, optimised for `machine`.
+std::unique_ptr<llvm::Module> translate(mlir::ModuleOp module, llvm::LLVMContext &context,
+                                        llvm::TargetMachine &machine);
+
+enum class Output { Assembly, Object };
+/// Writes assembly or an object; false with a diagnostic in `error`.
+bool emit(llvm::Module &module, llvm::TargetMachine &machine, Output kind,
+          llvm::raw_pwrite_stream &os, std::string &error);
+
+} // namespace heddle::cpu
+
+#endif

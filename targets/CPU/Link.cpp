@@ -1,0 +1,59 @@
+//===- Link.cpp - the link line -------------------------------------------===//
+
+#include "targets/CPU/Link.h"
+#include "llvm/ADT/SmallVector.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/Program.h"
+
+using llvm::StringRef;
+
+/// The file in the directories that were found when Heddle was configured.
+static std::string find(StringRef name) {
+  llvm::SmallVector<StringRef> dirs;
+  StringRef(HEDDLE_LINK_DIRS).split(dirs, ':');
+  for (StringRef dir : dirs)
+    if (llvm::sys::fs::exists(dir + "/" + name))
+      return (dir + "/" + name).str();
+  return name.str();
+}
+
+bool heddle::cpu::link(llvm::ArrayRef<std::string> objects, StringRef runtimeArchive,
+                       StringRef output, std::string &error) {
+  std::vector<std::string> args = {"ld.lld", "-pie", "--build-id=none", "--gc-sections", "-z", "relro",
+                                   "-z", "now", "--hash-style=gnu", "-o", output.str()};
+#if defined(__x86_64__)
+  args.insert(args.end(), {"--dynamic-linker", "/lib64/ld-linux-x86-64.so.2"});
+#elif defined(__aarch64__)
+  args.insert(args.end(), {"--dynamic-linker", "/lib/ld-linux-aarch64.so.1"});
+#endif
+  llvm::SmallVector<StringRef> dirs;
+  StringRef(HEDDLE_LINK_DIRS).split(dirs, ':');
+  for (StringRef dir : dirs)
+    args.push_back(("-L" + dir).str());
+  for (StringRef file : {"Scrt1.o", "crti.o", "crtbeginS.o"})
+    args.push_back(find(file));
+  args.insert(args.end(), objects.begin(), objects.end());
+  args.push_back(runtimeArchive.str());
+  args.insert(args.end(), {find("libstdc++.a"), "-lm", find("libgcc.a"), find("libgcc_eh.a"), "-lc",
+                           find("libgcc.a"), find("crtendS.o"), find("crtn.o")});
+
+  llvm::SmallString<128> log;
+  if (std::error_code ec = llvm::sys::fs::createTemporaryFile("heddle-link", "log", log)) {
+    error = "cannot make a temporary file: " + ec.message();
+    return false;
+  }
+  llvm::SmallVector<StringRef> refs(args.begin(), args.end());
+  std::string why;
+  bool failed = false;
+  int rc = llvm::sys::ExecuteAndWait(HEDDLE_LLD, refs, std::nullopt,
+                                     {StringRef(""), StringRef(log), StringRef(log)}, 0, 0, &why, &failed);
+  if (rc != 0) {
+    error = "the linker failed" + (why.empty() ? std::string() : " (" + why + ")");
+    if (auto text = llvm::MemoryBuffer::getFile(log))
+      error += ":\n" + (*text)->getBuffer().take_front(4000).str();
+  }
+  llvm::sys::fs::remove(log);
+  return rc == 0;
+}
