@@ -36,7 +36,7 @@ std::optional<WeightProblem> recogniseWrongFile(llvm::StringRef bytes,
                    "in its repository run: git lfs install && git lfs pull");
   if (startsWithTag(text, "<!doctype html") || startsWithTag(text, "<html") ||
       startsWithTag(text, "<?xml"))
-    return problem("H0232", "this is a web page, not weights",
+    return problem("H0232", "this is an HTML page, not weights",
                    "download the file itself: on huggingface.co use the link with "
                    "/resolve/ in place of /blob/, and log in if the model is gated");
   if (text.starts_with("PK\x03\x04")) {
@@ -48,7 +48,8 @@ std::optional<WeightProblem> recogniseWrongFile(llvm::StringRef bytes,
     return problem("H0233", "this is a PyTorch checkpoint (a pickle in a zip archive)",
                    convertPickle);
   }
-  if (text.size() >= 2 && text[0] == '\x80' && text[1] >= 1 && text[1] <= 5)
+  // (80 02 00 00 ... would be a header of 640 bytes that begins with the wrong byte.)
+  if (text.size() >= 3 && text[0] == '\x80' && text[1] >= 1 && text[1] <= 5 && text[2])
     return problem("H0233", "this is a pickle (an old PyTorch checkpoint)",
                    convertPickle);
   if (text.starts_with("GGUF") || text.starts_with("lmgg") ||
@@ -61,7 +62,7 @@ std::optional<WeightProblem> recogniseWrongFile(llvm::StringRef bytes,
     const char *message, *command;
   };
   static const Compressed compressed[] = {
-      {"\x1f\x8b", "this is a gzip file", "gunzip"},
+      {"\x1f\x8b\x08", "this is a gzip file", "gunzip"},
       {"\xfd"
        "7zXZ",
        "this is an xz file", "unxz"},

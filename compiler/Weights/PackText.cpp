@@ -152,7 +152,8 @@ absl::StatusOr<PackRequest> PackRequest::parse(llvm::StringRef text) {
   PackRequest request;
   bool good = parseLayout(in, request.layout);
   if (good && request.layout == PackLayout::Literal) {
-    good = llvm::tryGetFromHex(in.text.trim(' '), request.literal);
+    llvm::StringRef digits = in.text.trim(' ');
+    good = digits.size() % 2 == 0 && llvm::tryGetFromHex(digits, request.literal);
   } else if (good) {
     good = parseType(in, request.type);
     do {

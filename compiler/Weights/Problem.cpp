@@ -73,8 +73,8 @@ std::string printable(llvm::StringRef text, size_t limit) {
   std::string out;
   auto escape = [&](unsigned char c) {
     out += "\\x";
-    out += llvm::hexdigit(c >> 4, true);
-    out += llvm::hexdigit(c & 15, true);
+    out += llvm::hexdigit(c >> 4);
+    out += llvm::hexdigit(c & 15);
   };
   size_t i = 0;
   while (i < text.size() && out.size() < limit) {

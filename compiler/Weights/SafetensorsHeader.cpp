@@ -40,10 +40,11 @@ public:
   bool key(std::string &name);
   bool string(std::string &value);
   bool number_unsigned(uint64_t value);
-  bool number_integer(int64_t) { return wrongNumber("a minus sign"); }
-  bool number_float(double, const std::string &) {
-    return wrongNumber("a fraction, an exponent or more than 64 bits");
+  // Whole numbers without a sign arrive at number_unsigned; -0 arrives here.
+  bool number_integer(int64_t value) {
+    return wrongNumber(value ? std::to_string(value) : "-0");
   }
+  bool number_float(double, const std::string &spelled) { return wrongNumber(spelled); }
   bool null() { return wrongValue("null"); }
   bool boolean(bool) { return wrongValue("a boolean"); }
   bool binary(std::vector<uint8_t> &) { return wrongValue("binary data"); }
@@ -61,7 +62,7 @@ private:
   bool failTensor(int rule, std::string message, std::string help) {
     return fail(rule, std::move(message), 8 + current.start, std::move(help));
   }
-  bool wrongNumber(const char *what);
+  bool wrongNumber(llvm::StringRef spelled);
   bool wrongValue(const char *what);
   bool scan();
   bool newTensor(std::string &name);
@@ -152,12 +153,13 @@ bool HeaderReader::parse_error(size_t position, const std::string &,
               rewrite);
 }
 
-bool HeaderReader::wrongNumber(const char *what) {
+bool HeaderReader::wrongNumber(llvm::StringRef spelled) {
+  std::string number = printable(spelled, 40);
   if (where == In::Shape)
-    return fail(12, std::string("a dimension has ") + what, 8 + tokenStart(),
+    return fail(12, "the shape has the dimension " + number, 8 + tokenStart(),
                 "dimensions are whole numbers from 0 to 2^63-1");
   if (where == In::Offsets)
-    return fail(15, std::string("a data offset has ") + what, 8 + tokenStart(),
+    return fail(15, "`data_offsets` has the number " + number, 8 + tokenStart(),
                 "`data_offsets` are two whole numbers");
   return wrongValue("a number");
 }
@@ -177,7 +179,7 @@ bool HeaderReader::wrongValue(const char *what) {
     return fail(9, "expected a string in `__metadata__`" + got, at,
                 "`__metadata__` maps strings to strings");
   case In::Shape:
-    return fail(12, "expected a dimension" + got, at,
+    return fail(12, "expected a dimension in `shape`" + got, at,
                 "dimensions are whole numbers from 0 to 2^63-1");
   case In::Offsets:
     return fail(15, "expected a data offset" + got, at,
@@ -299,9 +301,9 @@ bool HeaderReader::string(std::string &value) {
 bool HeaderReader::number_unsigned(uint64_t value) {
   if (where == In::Shape) {
     if (value > uint64_t(INT64_MAX))
-      return wrongNumber("more than 63 bits");
+      return wrongNumber(std::to_string(value));
     if (current.shape.size() >= limits.rank)
-      return fail(12, "more than " + std::to_string(limits.rank) + " dimensions",
+      return fail(12, "the shape has more than " + std::to_string(limits.rank) + " dimensions",
                   8 + tokenStart(), "reshape the tensor");
     current.shape.push_back(int64_t(value));
   } else if (where == In::Offsets) {
@@ -377,7 +379,7 @@ bool HeaderReader::closeTensor() {
     overflow |= o || product > uint64_t(INT64_MAX);
   }
   if (overflow)
-    return fail(13, "the product of the dimensions exceeds 2^63-1", 8 + current.shapeAt,
+    return fail(13, "the product of the shape's dimensions exceeds 2^63-1", 8 + current.shapeAt,
                 rewrite);
   if (empty)
     product = 0;

@@ -123,7 +123,8 @@ static absl::StatusOr<ShardIndex> readIndex(int directory, llvm::StringRef name,
       file->read(0, {reinterpret_cast<uint8_t *>(text.data()), text.size()});
   if (!status.ok())
     return status;
-  if (!llvm::StringRef(text).ltrim().starts_with("{"))
+  llvm::StringRef trimmed = llvm::StringRef(text).ltrim();
+  if (!trimmed.starts_with("{") && !trimmed.starts_with("["))
     if (std::optional<WeightProblem> wrong = recogniseWrongFile(text, shown))
       return toStatus(*wrong);
   return parseShardIndex(text, shown);

@@ -1,0 +1,135 @@
+// Outputs appear whole or not at all, and failures leave the old file and no leftovers.
+#include "compiler/Weights/OutputFile.h"
+#include "compiler/Weights/WeightsObject.h"
+#include "test/Weights/Support.h"
+#include <csignal>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+using namespace heddle;
+using namespace heddle::test;
+
+namespace {
+
+absl::Status appendText(OutputFile &file, const std::string &bytes) {
+  return file.append({reinterpret_cast<const uint8_t *>(bytes.data()), bytes.size()});
+}
+
+TEST(Output, AppearsOnlyAtCommit) {
+  Directory dir;
+  dir.write("out", "old");
+  {
+    auto file = OutputFile::create(dir / "out", 0);
+    ASSERT_OK(file.status());
+    ASSERT_OK(appendText(*file, "new"));
+    EXPECT_EQ(slurp(dir / "out"), "old");
+  }
+  EXPECT_EQ(slurp(dir / "out"), "old");
+  EXPECT_EQ(dir.entries(), 1u);
+  auto file = OutputFile::create(dir / "out", 1000);
+  ASSERT_OK(file.status());
+  ASSERT_OK(appendText(*file, "ne"));
+  ASSERT_OK(file->padTo(5));
+  ASSERT_OK(appendText(*file, std::string(1 << 20, 'w')));
+  EXPECT_EQ(file->position(), 5u + (1 << 20));
+  ASSERT_OK(file->commit());
+  EXPECT_EQ(slurp(dir / "out"), std::string("ne\0\0\0", 5) + std::string(1 << 20, 'w'));
+  EXPECT_EQ(dir.entries(), 1u);
+}
+
+TEST(Output, MoreReservedThanWrittenIsCut) {
+  Directory dir;
+  auto file = OutputFile::create(dir / "out", 100000);
+  ASSERT_OK(file.status());
+  ASSERT_OK(appendText(*file, "abc"));
+  ASSERT_OK(file->commit());
+  EXPECT_EQ(slurp(dir / "out"), "abc");
+}
+
+TEST(Output, PlacesThatCannotBeWritten) {
+  Directory dir;
+  for (const std::string &path :
+       {dir.path, dir / "no/such/out", std::string("/dev/null"), std::string("/dev/full")}) {
+    auto file = OutputFile::create(path, 10);
+    ASSERT_FALSE(file.ok()) << path;
+    EXPECT_EQ(refusal(file.status()).code, "H0702");
+  }
+  EXPECT_EQ(dir.entries(), 0u);
+}
+
+TEST(Output, TheModeFollowsTheUmask) {
+  Directory dir;
+  mode_t before = umask(027);
+  auto file = OutputFile::create(dir / "out", 0);
+  umask(before);
+  ASSERT_OK(file.status());
+  ASSERT_OK(file->commit());
+  struct stat info;
+  ASSERT_EQ(stat((dir / "out").c_str(), &info), 0);
+  EXPECT_EQ(info.st_mode & 0777, 0640u);
+}
+
+/// Runs `body` in a child where no file may grow beyond `bytes`: a disk that is full.
+template <typename Body> void withLimit(uint64_t bytes, Body body) {
+  pid_t child = fork();
+  if (child == 0) {
+    signal(SIGXFSZ, SIG_IGN);
+    struct rlimit limit = {bytes, bytes};
+    setrlimit(RLIMIT_FSIZE, &limit);
+    _exit(body() ? 0 : 1);
+  }
+  int status = 0;
+  waitpid(child, &status, 0);
+  EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << bytes << " " << status;
+}
+
+TEST(Output, FullDisksAtManySizes) {
+  Directory dir;
+  std::string data(300000, 'd');
+  auto store = WeightStore::open(
+      dir.write("m.safetensors", goodFile({{"a", "U8", {300000}, data}})));
+  ASSERT_OK(store.status());
+  PackPlanBuilder builder;
+  ASSERT_OK(builder.add(PackRequest::natural("a", 300000, PackedType::Bool)).status());
+  dir.write("out", "old");
+  for (int step = 0; step < 50; ++step)
+    withLimit(step * 6000, [&] {
+      auto written = writeWeightsObject(dir / "out", *store, builder.plan());
+      // Without a known size the failure comes while writing.
+      auto file = OutputFile::create(dir / "out", 0);
+      absl::Status late = file.ok() ? appendText(*file, data) : file.status();
+      if (late.ok())
+        late = file->commit();
+      return !written.ok() && refusal(written.status()).code == "H0701" && !late.ok() &&
+             written.status().code() == absl::StatusCode::kResourceExhausted;
+    });
+  EXPECT_EQ(slurp(dir / "out"), "old");
+  EXPECT_EQ(dir.entries(), 2u);
+}
+
+TEST(Output, InterruptsRemoveTheTemporary) {
+  Directory dir;
+  int pipes[2];
+  ASSERT_EQ(pipe(pipes), 0);
+  pid_t child = fork();
+  if (child == 0) {
+    auto file = OutputFile::create(dir / "out", 1000);
+    (void)!write(pipes[1], "x", 1);
+    pause();
+    _exit(0);
+  }
+  char c;
+  ASSERT_EQ(read(pipes[0], &c, 1), 1);
+  EXPECT_EQ(dir.entries(), 1u);
+  kill(child, SIGTERM);
+  int status = 0;
+  waitpid(child, &status, 0);
+  EXPECT_EQ(dir.entries(), 0u);
+  EXPECT_TRUE(WIFSIGNALED(status) && WTERMSIG(status) == SIGTERM) << status;
+  close(pipes[0]);
+  close(pipes[1]);
+}
+
+} // namespace
