@@ -4,6 +4,7 @@
 
 include "dialects/Model/IR/ModelDialect.td"
 include "dialects/Mask/IR/MaskDialect.td"
+include "dialects/Model/IR/StepInterface.td"
 include "mlir/Interfaces/SideEffectInterfaces.td"
 include "mlir/Interfaces/InferTypeOpInterface.td"
 
@@ -22,7 +23,7 @@ def Attn_BiasType : TypeDef<Attn_Dialect, "Bias"> {
 }
 
 class Attn_Op<string mnemonic, list<Trait> traits = []> : Op<Attn_Dialect, mnemonic, traits # [Pure]>;
-class Attn_BiasOp<string mnemonic, list<Trait> traits = []> : Attn_Op<mnemonic, traits> {
+class Attn_BiasOp<string mnemonic, list<Trait> traits = [], list<Trait> sides = NoSides> : Attn_Op<mnemonic, traits # sides> {
   let results = (outs Attn_BiasType:$result);
 }
 
@@ -72,7 +73,7 @@ def Attn_BucketBiasOp : Attn_BiasOp<"bucket_bias"> {
   let assemblyFormat = "$table `max_distance` $max_distance (`two_sided` $two_sided^)? attr-dict `:` type($table)";
   let hasVerifier = 1;
 }
-def Attn_RelativeDotOp : Attn_BiasOp<"relative_dot"> {
+def Attn_RelativeDotOp : Attn_BiasOp<"relative_dot", [], OwnSides> {
   let summary = "x_i·R[clip(zero + i-j)] per head; `key_side`: x_j·R[..] (Shaw 2018, Dai 2019, He 2020)";
   let description = [{
     x [B, rows, h·w], table [rows, w] or [rows, h·w]. With `bucket` [size, far] the distance is
@@ -81,7 +82,7 @@ def Attn_RelativeDotOp : Attn_BiasOp<"relative_dot"> {
   let arguments = (ins Model_Real:$x, Model_Real:$table, I64Attr:$heads, StrAttr:$zero, UnitAttr:$key_side, OptionalAttr<DenseI64ArrayAttr>:$bucket);
   let assemblyFormat = "$x `,` $table `heads` $heads `zero` $zero (`key_side` $key_side^)? (`bucket` $bucket^)? attr-dict `:` type($x) `,` type($table)";
 }
-def Attn_DenseBiasOp : Attn_BiasOp<"dense_bias"> {
+def Attn_DenseBiasOp : Attn_BiasOp<"dense_bias", [], OwnSides> {
   let summary = "a tensor [T,S], [B,T,S] or [B,H,T,S]; axes of 1 are never expanded";
   let arguments = (ins Model_Real:$tensor);
   let assemblyFormat = "$tensor attr-dict `:` type($tensor)";

@@ -6,11 +6,12 @@
 include "dialects/Model/IR/ModelDialect.td"
 include "dialects/Mask/IR/MaskDialect.td"
 include "dialects/Mask/IR/MaskInterfaces.td"
+include "dialects/Model/IR/StepInterface.td"
 include "mlir/Interfaces/SideEffectInterfaces.td"
 include "mlir/Interfaces/InferTypeOpInterface.td"
 
-class Mask_Op<string mnemonic, list<Trait> traits = []>
-    : Op<Mask_Dialect, mnemonic, traits # [Pure, DeclareOpInterfaceMethods<Mask_MaskOpInterface>]> {
+class Mask_Op<string mnemonic, list<Trait> traits = [], list<Trait> sides = NoSides>
+    : Op<Mask_Dialect, mnemonic, traits # sides # [Pure, DeclareOpInterfaceMethods<Mask_MaskOpInterface>]> {
   let results = (outs Mask_MaskType:$result);
 }
 
@@ -24,7 +25,7 @@ def Mask_CausalOp : Mask_Op<"causal"> {
   let summary = "k <= i";
   let assemblyFormat = "attr-dict";
 }
-def Mask_WindowOp : Mask_Op<"window", [AttrSizedOperandSegments]> {
+def Mask_WindowOp : Mask_Op<"window", [AttrSizedOperandSegments], OwnSides> {
   let summary = "i - left <= k <= i + right; with labels [T] or [B, T]: on the labels of i and k";
   let description = [{
     A missing side is no limit. Both ends are inclusive and may be negative (a window off the
@@ -44,14 +45,14 @@ def Mask_DilatedOp : Mask_Op<"dilated"> {
   let assemblyFormat = "$step attr-dict";
   let hasVerifier = 1;
 }
-def Mask_KeysOp : Mask_Op<"keys"> {
+def Mask_KeysOp : Mask_Op<"keys", [], OwnSides> {
   let summary = "t[b, k] != 0";
   let description = "(C1) t is [S] or [B, S]. Padding, global keys; holes allowed.";
   let arguments = (ins Model_Any:$tensor);
   let assemblyFormat = "$tensor attr-dict `:` type($tensor)";
   let hasVerifier = 1;
 }
-def Mask_QueriesOp : Mask_Op<"queries"> {
+def Mask_QueriesOp : Mask_Op<"queries", [], OwnSides> {
   let summary = "t[b, row] != 0";
   let description = "(C1) t is [T] or [B, T].";
   let arguments = (ins Model_Any:$tensor);
@@ -63,7 +64,7 @@ def Mask_PrefixOp : Mask_Op<"prefix"> {
   let arguments = (ins Model_Int:$length);
   let assemblyFormat = "$length attr-dict `:` type($length)";
 }
-def Mask_DocumentOp : Mask_Op<"document"> {
+def Mask_DocumentOp : Mask_Op<"document", [], OwnSides> {
   let summary = "query_ids[b, row] == key_ids[b, k]";
   let arguments = (ins Model_Any:$query_ids, Model_Any:$key_ids);
   let assemblyFormat = "$query_ids `,` $key_ids attr-dict `:` type($query_ids) `,` type($key_ids)";
@@ -75,7 +76,7 @@ def Mask_BlocksOp : Mask_Op<"blocks"> {
   let assemblyFormat = "$size `,` $lists attr-dict `:` type($lists)";
   let hasVerifier = 1;
 }
-def Mask_DenseOp : Mask_Op<"dense"> {
+def Mask_DenseOp : Mask_Op<"dense", [], OwnSides> {
   let summary = "t[b, h, row, k] != 0: [T,S], [B,T,S] or [B,H,T,S]";
   let arguments = (ins Model_Any:$tensor);
   let assemblyFormat = "$tensor attr-dict `:` type($tensor)";

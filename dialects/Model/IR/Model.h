@@ -7,6 +7,7 @@
 #define HEDDLE_DIALECTS_MODEL_IR_MODEL_H
 
 #include "dialects/Model/IR/Size.h"
+#include "dialects/Model/IR/StepInterface.h"
 #include "mlir/Bytecode/BytecodeOpInterface.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/BuiltinAttributes.h"

@@ -5,13 +5,14 @@
 #define HEDDLE_DIALECTS_MODEL_IR_MODELOPS_TD
 
 include "dialects/Model/IR/ModelDialect.td"
+include "dialects/Model/IR/StepInterface.td"
 include "mlir/Interfaces/SideEffectInterfaces.td"
 include "mlir/Interfaces/InferTypeOpInterface.td"
 include "mlir/Interfaces/ControlFlowInterfaces.td"
 
 class Model_Op<string mnemonic, list<Trait> traits = []> : Op<Model_Dialect, mnemonic, traits>;
-class Model_Infer<string mnemonic, list<Trait> traits = []>
-    : Model_Op<mnemonic, traits # [Pure, InferTypeOpAdaptor]>;
+class Model_Infer<string mnemonic, list<Trait> traits = [], list<Trait> step = RowWise>
+    : Model_Op<mnemonic, traits # step # [Pure, InferTypeOpAdaptor]>;
 
 class Model_Enum<string name, string summary, list<string> words>
     : I32EnumAttr<name, summary, !foreach(i, !range(!size(words)),
@@ -129,7 +130,7 @@ def Model_SelectOp : Model_Infer<"select"> {
   let assemblyFormat = "$condition `,` $yes `,` $no attr-dict `:` functional-type(operands, results)";
 }
 
-def Model_CastOp : Model_Op<"cast", [Pure]> {
+def Model_CastOp : Model_Op<"cast", [Pure] # RowWise> {
   let summary = "another element type: to i1 is `!= 0`, f32 to i64 truncates towards zero";
   let arguments = (ins Model_Any:$operand);
   let results = (outs Model_Any:$result);
@@ -138,7 +139,7 @@ def Model_CastOp : Model_Op<"cast", [Pure]> {
   let hasVerifier = 1;
 }
 
-def Model_BroadcastOp : Model_Op<"broadcast", [Pure]> {
+def Model_BroadcastOp : Model_Op<"broadcast", [Pure] # RowWise> {
   let summary = "axes of 1 (and missing leading axes) stretched to the result's lengths";
   let arguments = (ins Model_Any:$operand);
   let results = (outs Model_Any:$result);
@@ -161,25 +162,25 @@ def Model_DefaultOp : Model_Op<"default", [Pure, SingleBlockImplicitTerminator<"
 
 //===-- moving -----------------------------------------------------------------===//
 
-def Model_SliceOp : Model_Infer<"slice"> {
+def Model_SliceOp : Model_Infer<"slice", [], OwnStep> {
   let summary = "rows from, ..., to - 1 along one axis (forms; already counted from the start)";
   let arguments = (ins Model_Any:$operand, I64Attr:$axis, StrAttr:$from, StrAttr:$to);
   let results = (outs Model_Any:$result);
   let assemblyFormat = "$operand `axis` $axis `from` $from `to` $to attr-dict `:` functional-type(operands, results)";
 }
-def Model_SqueezeOp : Model_Infer<"squeeze"> {
+def Model_SqueezeOp : Model_Infer<"squeeze", [], OwnStep> {
   let summary = "drops an axis of length 1";
   let arguments = (ins Model_Any:$operand, I64Attr:$axis);
   let results = (outs Model_Any:$result);
   let assemblyFormat = "$operand `axis` $axis attr-dict `:` functional-type(operands, results)";
 }
-def Model_UnsqueezeOp : Model_Infer<"unsqueeze"> {
+def Model_UnsqueezeOp : Model_Infer<"unsqueeze", [], OwnStep> {
   let summary = "inserts an axis of length 1 before `axis` of the result";
   let arguments = (ins Model_Any:$operand, I64Attr:$axis);
   let results = (outs Model_Any:$result);
   let assemblyFormat = "$operand `axis` $axis attr-dict `:` functional-type(operands, results)";
 }
-def Model_RearrangeOp : Model_Infer<"rearrange"> {
+def Model_RearrangeOp : Model_Infer<"rearrange", [], OwnStep> {
   let summary = "einops: split, permute and merge axes";
   let description = [{
     `pattern` as in "b t (h d) -> b h t d"; `sizes` names the lengths that cannot be divided
@@ -190,19 +191,19 @@ def Model_RearrangeOp : Model_Infer<"rearrange"> {
   let results = (outs Model_Any:$result);
   let assemblyFormat = "$operand $pattern (`sizes` $sizes^)? attr-dict `:` functional-type(operands, results)";
 }
-def Model_ConcatOp : Model_Infer<"concat"> {
+def Model_ConcatOp : Model_Infer<"concat", [], OwnStep> {
   let summary = "operands one after another along `axis`; other axes broadcast";
   let arguments = (ins Variadic<Model_Any>:$operands, I64Attr:$axis);
   let results = (outs Model_Any:$result);
   let assemblyFormat = "$operands `axis` $axis attr-dict `:` functional-type(operands, results)";
 }
-def Model_PadOp : Model_Infer<"pad"> {
+def Model_PadOp : Model_Infer<"pad", [], OwnStep> {
   let summary = "`before` and `after` rows of `value` along `axis`";
   let arguments = (ins Model_Any:$operand, I64Attr:$axis, StrAttr:$before, StrAttr:$after, F64Attr:$value);
   let results = (outs Model_Any:$result);
   let assemblyFormat = "$operand `axis` $axis `before` $before `after` $after `value` $value attr-dict `:` functional-type(operands, results)";
 }
-def Model_GatherOp : Model_Infer<"gather"> {
+def Model_GatherOp : Model_Infer<"gather", [], OwnStep> {
   let summary = "x[b, at[b]] or x[b, at[b, n]]: rows by position";
   let arguments = (ins Model_Any:$operand, Model_Int:$at);
   let results = (outs Model_Any:$result);
@@ -211,14 +212,14 @@ def Model_GatherOp : Model_Infer<"gather"> {
 
 //===-- projections ------------------------------------------------------------===//
 
-def Model_EmbeddingOp : Model_Infer<"embedding"> {
+def Model_EmbeddingOp : Model_Infer<"embedding", [], OwnStep> {
   let summary = "row ids[...] of the table [rows, width]; an id outside is a run-time error";
   let arguments = (ins Model_Int:$ids, Model_Real:$table);
   let results = (outs Model_Real:$result);
   let assemblyFormat = "$ids `in` $table attr-dict `:` functional-type(operands, results)";
 }
 
-def Model_LinearOp : Model_Op<"linear", [Pure, AttrSizedOperandSegments, InferTypeOpAdaptor]> {
+def Model_LinearOp : Model_Op<"linear", [Pure, AttrSizedOperandSegments, InferTypeOpAdaptor] # OwnStep> {
   let summary = "x Wᵀ + b over the last axis, perhaps split into several results";
   let description = [{
     x [..., n], W [m, n] (`in_out`: [n, m]), b [m]. With `parts` p₀..pₖ and `groups` g:
@@ -242,14 +243,14 @@ def Model_LinearOp : Model_Op<"linear", [Pure, AttrSizedOperandSegments, InferTy
   let hasVerifier = 1;
 }
 
-def Model_MatmulOp : Model_Infer<"matmul"> {
+def Model_MatmulOp : Model_Infer<"matmul", [], OwnStep> {
   let summary = "[..., a, b] x [..., b, c] -> [..., a, c], leading axes broadcast";
   let arguments = (ins Model_Real:$lhs, Model_Real:$rhs);
   let results = (outs Model_Real:$result);
   let assemblyFormat = "$lhs `,` $rhs attr-dict `:` functional-type(operands, results)";
 }
 
-def Model_ConvOp : Model_Infer<"conv"> {
+def Model_ConvOp : Model_Infer<"conv", [], OwnStep> {
   let summary = "cross-correlation, channels last: [B, L..., c] -> [B, L'..., m]";
   let description = [{
     weight [m, c/groups, k...]; L' = (L + before + after - dilation*(k-1) - 1)//stride + 1.
@@ -262,7 +263,7 @@ def Model_ConvOp : Model_Infer<"conv"> {
     (`groups` $groups^)? attr-dict `:` functional-type(operands, results) }];
 }
 
-def Model_TopKOp : Model_Infer<"top_k"> {
+def Model_TopKOp : Model_Infer<"top_k", [], OwnStep> {
   let summary = "the k largest of the last axis stay (ties: the lower index), others become fill";
   let arguments = (ins Model_Real:$operand, I64Attr:$k, F64Attr:$fill);
   let results = (outs Model_Real:$result);
@@ -271,31 +272,31 @@ def Model_TopKOp : Model_Infer<"top_k"> {
 
 //===-- norms ------------------------------------------------------------------===//
 
-def Model_LayerNormOp : Model_Infer<"layer_norm", [AttrSizedOperandSegments]> {
+def Model_LayerNormOp : Model_Infer<"layer_norm", [AttrSizedOperandSegments], OwnStep> {
   let summary = "(x-μ)/√(σ²+eps)·w + b over the last axis";
   let arguments = (ins Model_Real:$input, Optional<Model_Real>:$weight, Optional<Model_Real>:$bias, F64Attr:$eps);
   let results = (outs Model_Real:$result);
   let assemblyFormat = "$input (`weight` $weight^)? (`bias` $bias^)? `eps` $eps attr-dict `:` functional-type(operands, results)";
 }
-def Model_RmsNormOp : Model_Infer<"rms_norm"> {
+def Model_RmsNormOp : Model_Infer<"rms_norm", [], OwnStep> {
   let summary = "x/√(mean x²+eps)·(offset+w) over the last axis";
   let arguments = (ins Model_Real:$input, Model_Real:$weight, F64Attr:$eps, F64Attr:$offset);
   let results = (outs Model_Real:$result);
   let assemblyFormat = "$input `weight` $weight `eps` $eps `offset` $offset attr-dict `:` functional-type(operands, results)";
 }
-def Model_GroupNormOp : Model_Infer<"group_norm"> {
+def Model_GroupNormOp : Model_Infer<"group_norm", [], OwnStep> {
   let summary = "[B, L..., C]: statistics over all positions and the channels of a group";
   let arguments = (ins Model_Real:$input, Model_Real:$weight, Model_Real:$bias, I64Attr:$groups, F64Attr:$eps);
   let results = (outs Model_Real:$result);
   let assemblyFormat = "$input `weight` $weight `bias` $bias `groups` $groups `eps` $eps attr-dict `:` functional-type(operands, results)";
 }
-def Model_BatchNormOp : Model_Infer<"batch_norm"> {
+def Model_BatchNormOp : Model_Infer<"batch_norm", [], OwnStep> {
   let summary = "(x-mean)/√(var+eps)·w + b with the file's statistics";
   let arguments = (ins Model_Real:$input, Model_Real:$mean, Model_Real:$variance, Model_Real:$weight, Model_Real:$bias, F64Attr:$eps);
   let results = (outs Model_Real:$result);
   let assemblyFormat = "$input `mean` $mean `variance` $variance `weight` $weight `bias` $bias `eps` $eps attr-dict `:` functional-type(operands, results)";
 }
-def Model_L2NormOp : Model_Infer<"l2_norm"> {
+def Model_L2NormOp : Model_Infer<"l2_norm", [], OwnStep> {
   let summary = "x/max(‖x‖, eps) over the last axis";
   let arguments = (ins Model_Real:$input, F64Attr:$eps);
   let results = (outs Model_Real:$result);
@@ -304,14 +305,14 @@ def Model_L2NormOp : Model_Infer<"l2_norm"> {
 
 //===-- positions --------------------------------------------------------------===//
 
-def Model_SinusoidalOp : Model_Infer<"sinusoidal"> {
+def Model_SinusoidalOp : Model_Infer<"sinusoidal", [], OwnStep> {
   let summary = "positions [...] -> [..., width]: sin and cos of p·theta^(-2i/width)";
   let description = "interleaved: s c s c; `halves`: s..s c..c. (Vaswani et al. 2017)";
   let arguments = (ins Model_Any:$positions, I64Attr:$width, UnitAttr:$halves, F64Attr:$theta);
   let results = (outs Model_Real:$result);
   let assemblyFormat = "$positions `width` $width (`halves` $halves^)? `theta` $theta attr-dict `:` functional-type(operands, results)";
 }
-def Model_RotaryOp : Model_Infer<"rotary"> {
+def Model_RotaryOp : Model_Infer<"rotary", [], OwnStep> {
   let summary = "each head's first 2n features turn by positions × frequencies [.., n]";
   let description = [{
     x [B, T, heads·head_width], positions [B, T] or [T], frequencies [n] (or [.., n] that
@@ -322,7 +323,7 @@ def Model_RotaryOp : Model_Infer<"rotary"> {
   let results = (outs Model_Real:$result);
   let assemblyFormat = "$input `at` $positions `by` $frequencies `amplitude` $amplitude `head_width` $head_width (`pairs` $pairs^)? attr-dict `:` functional-type(operands, results)";
 }
-def Model_InterpolateOp : Model_Infer<"interpolate"> {
+def Model_InterpolateOp : Model_Infer<"interpolate", [], OwnStep> {
   let summary = "[B,H,W,C] to other H, W: bilinear or bicubic (a = -0.75), half-pixel centres, edges clamped";
   let description = "`scales` are f32 scalars, one an axis (result i reads (i+½)/scale - ½); none: size/old.";
   let arguments = (ins Model_Real:$input, Variadic<Model_Real>:$scales, StrArrayAttr:$sizes, UnitAttr:$bicubic);
@@ -336,19 +337,19 @@ def Model_ReduceKind : I32EnumAttr<"ReduceKind", "reduction", [
     I32EnumAttrCase<"mean", 0>, I32EnumAttrCase<"sum", 1>, I32EnumAttrCase<"max", 2>, I32EnumAttrCase<"argmax", 3>]> {
   let cppNamespace = "::heddle::model";
 }
-def Model_ReduceOp : Model_Infer<"reduce"> {
+def Model_ReduceOp : Model_Infer<"reduce", [], OwnStep> {
   let summary = "over `axes`, ascending; argmax takes the first of equals and gives i64";
   let arguments = (ins Model_ReduceKind:$kind, Model_Any:$operand, DenseI64ArrayAttr:$axes, UnitAttr:$keep);
   let results = (outs Model_Any:$result);
   let assemblyFormat = "$kind $operand `axes` $axes (`keep` $keep^)? attr-dict `:` functional-type(operands, results)";
 }
-def Model_CumsumOp : Model_Infer<"cumsum"> {
+def Model_CumsumOp : Model_Infer<"cumsum", [], OwnStep> {
   let summary = "inclusive running sum along `axis`; from `entries` on it may go on from `init` (the axis left out)";
   let arguments = (ins Model_Any:$operand, Optional<Model_Any>:$init, I64Attr:$axis);
   let results = (outs Model_Any:$result);
   let assemblyFormat = "$operand (`init` $init^)? `axis` $axis attr-dict `:` functional-type(operands, results)";
 }
-def Model_SoftmaxOp : Model_Infer<"softmax"> {
+def Model_SoftmaxOp : Model_Infer<"softmax", [], OwnStep> {
   let summary = "softmax, or its logarithm, along `axis`";
   let arguments = (ins Model_Real:$operand, I64Attr:$axis, UnitAttr:$logarithm);
   let results = (outs Model_Real:$result);

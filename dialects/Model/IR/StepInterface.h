@@ -1,0 +1,49 @@
+//===- StepInterface.h - how rows depend on rows ----------------*- C++ -*-===//
+//
+// The answers of StepInterface.td. The derivation of the cached step is built on these alone
+// and on the few ops that work along the rows (step.md section 2).
+//
+//===----------------------------------------------------------------------===//
+#ifndef HEDDLE_DIALECTS_MODEL_IR_STEPINTERFACE_H
+#define HEDDLE_DIALECTS_MODEL_IR_STEPINTERFACE_H
+
+#include "mlir/IR/OpDefinition.h"
+#include <string>
+
+namespace heddle::model {
+
+struct StepRelation {
+  enum Kind {
+    Same,  ///< row r of the result from row r of the operand; the result's axis is `axis`
+    Along, ///< the op works along these rows, in order: the derivation has a rule for it
+    Mixed  ///< rows reach each other without order: `why`
+  };
+  Kind kind;
+  unsigned axis = 0;
+  std::string why;
+
+  static StepRelation same(unsigned axis) { return {Same, axis, {}}; }
+  static StepRelation along() { return {Along, 0, {}}; }
+  static StepRelation mixed(std::string why) { return {Mixed, 0, std::move(why)}; }
+};
+
+/// What the last axis of a tensor in a mask or a bias counts (Pairs: queries x keys).
+enum class StepSide {
+  None,    ///< neither: weights, lengths
+  Queries,
+  Keys,
+  Both,    ///< one tensor read on either side
+  Pairs,
+  RowsOfQueries, ///< axis 1 counts queries (the x of relative_dot)
+  RowsOfKeys,
+  Table    ///< all rows, whatever the pair
+};
+
+/// The default: aligned from the right, rows kept apart.
+StepRelation relateRowWise(mlir::Operation *op, unsigned operand, unsigned axis);
+
+} // namespace heddle::model
+
+#include "dialects/Model/IR/StepInterface.h.inc"
+
+#endif
