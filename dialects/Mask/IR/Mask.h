@@ -8,6 +8,7 @@
 #define HEDDLE_DIALECTS_MASK_IR_MASK_H
 
 #include "dialects/Model/IR/Model.h"
+#include "llvm/ADT/DenseMap.h"
 
 namespace heddle::mask {
 
@@ -31,9 +32,35 @@ struct Emitter {
   mlir::Value batch, head, past, queries, keys;
   mlir::Value keyStart;    ///< position of key 0, minus that of query row 0 at past = 0
   /// Reads element `at` (one index per axis of the tensor; axes of length 1 are read at 0)
-  /// of a tensor that a leaf holds: f32, i64 or i1.
+  /// of a tensor that a leaf holds: f32, i64 or i1. Where the last index is a vector of
+  /// consecutive keys (vector<Nxi32>, see emitContains) so is the result.
   llvm::function_ref<mlir::Value(mlir::OpBuilder &, mlir::Value tensor, llvm::ArrayRef<mlir::Value> at)> load;
+  /// The value (index) of a length that occurs in the type of such a tensor.
+  llvm::function_ref<mlir::Value(const model::Size &)> lengthOf;
+  /// What a leaf computed once for this tile of rows (code with loops is not emitted twice).
+  llvm::DenseMap<mlir::Operation *, llvm::SmallVector<mlir::Value>> kept = {};
 };
+
+/// A stretch of tiles [lo, hi) of keys; `full`: every row of the tile sees every key in it.
+using RunVisitor = llvm::function_ref<void(mlir::OpBuilder &, mlir::Value lo, mlir::Value hi, mlir::Value full)>;
+
+/// Emits the loop over the keys that rows e.first .. e.last may see, as ascending runs. Tiles
+/// are `tile` keys wide and stand at anchor + n * tile; a run covers whole tiles or lies in
+/// one, trimmed to what is visible. `visit` emits the body, which stands once in the code.
+/// A null mask hides nothing. No key before `anchor` may be visible.
+void emitWalk(mlir::OpBuilder &b, Emitter &e, mlir::Value mask, mlir::Value anchor, int64_t tile, RunVisitor visit);
+
+/// The predicate of a mask value, and how often a key is seen (i32): `add` sums, `and`
+/// multiplies, `or` takes the larger, `not` is 1 where the count is 0.
+mlir::Value emitContains(Emitter &e, mlir::Value mask, mlir::Value row, mlir::Value key);
+mlir::Value emitCount(Emitter &e, mlir::Value mask, mlir::Value row, mlir::Value key);
+/// Whether counts other than 0 and 1 can occur.
+bool isCounted(mlir::Value mask);
+/// Every leaf, each once, and the tensors that they read (operands first to last).
+void collectLeaves(mlir::Value mask, llvm::SmallVectorImpl<mlir::Operation *> &leaves);
+/// The `keys` leaves that stand in a conjunction at the root: nothing is visible where one of
+/// them is 0, so the first key where all are not is where the batch element begins.
+llvm::SmallVector<mlir::Operation *> leadingKeys(mlir::Value mask);
 
 /// Largest j - i and i - j that are let through; none: without limit.
 struct Reach {

@@ -1,52 +1,223 @@
-//===- MaskEmission.cpp - segments, hulls and predicates of each op -------===//
+//===- MaskEmission.cpp - bands and connectives ---------------------------===//
+//
+// A segment is three values: `any`, `all`, `end`. Nothing is ever listed, so no mask is too
+// irregular. Bands are half-lines k < bound(i) whose bound never decreases with the row: over
+// a tile of rows its least value is at the first row, its greatest at the last.
+//
+//===----------------------------------------------------------------------===//
 
-#include "dialects/Mask/IR/Mask.h"
+#include "dialects/Mask/IR/MaskCode.h"
 
 using namespace mlir;
 using namespace heddle::mask;
+using Compare = arith::CmpIPredicate;
 
-Segment AllOp::emitSegment(Emitter &, Value) { return {}; }
+//===-- half-lines -------------------------------------------------------------===//
+
+/// k < bound(i), or k >= bound(i) where `from`.
+static Segment halfLine(Emitter &e, Value atFirst, Value atLast, Value key, bool from) {
+  IntCode c{e.step, e.loc};
+  Value all = c.less(key, atFirst), any = c.less(key, atLast);
+  Value later = c.choose(any, atLast, c.constant(kUnbounded));
+  Segment s = {any, all, c.choose(all, atFirst, later)};
+  return from ? negate(c, s) : s;
+}
+
+/// i + shift - key_start as an index, at row i.
+static Value bandBound(OpBuilder &b, Emitter &e, Value row, int64_t shift) {
+  IntCode c{b, e.loc};
+  return c.sub(c.add(row, c.constant(std::clamp(shift, -kUnbounded, kUnbounded))), e.keyStart);
+}
+
+static Segment bandSegment(Emitter &e, Value key, int64_t shift, bool from) {
+  return halfLine(e, bandBound(e.tile, e, e.first, shift), bandBound(e.tile, e, e.last, shift), key, from);
+}
+static Value bandContains(Emitter &e, Value row, Value key, int64_t shift, bool from) {
+  return IntCode{e.step, e.loc}.keyAgainst(from ? Compare::sge : Compare::slt, key, bandBound(e.tile, e, row, shift));
+}
+
+static Value always(Emitter &e, Value key, bool v) {
+  IntCode c{e.step, e.loc};
+  return c.spread(c.flag(v), key);
+}
+
+Segment AllOp::emitSegment(Emitter &e, Value) {
+  IntCode c{e.tile, e.loc};
+  return everywhere(e, c.flag(true), c.flag(true));
+}
 Hull AllOp::emitHull(Emitter &) { return {}; }
-Value AllOp::emitContains(Emitter &, Value, Value) { return {}; }
-Segment CausalOp::emitSegment(Emitter &, Value) { return {}; }
-Hull CausalOp::emitHull(Emitter &) { return {}; }
-Value CausalOp::emitContains(Emitter &, Value, Value) { return {}; }
-Segment WindowOp::emitSegment(Emitter &, Value) { return {}; }
-Hull WindowOp::emitHull(Emitter &) { return {}; }
-Value WindowOp::emitContains(Emitter &, Value, Value) { return {}; }
-Segment DilatedOp::emitSegment(Emitter &, Value) { return {}; }
+Value AllOp::emitContains(Emitter &e, Value, Value key) { return always(e, key, true); }
+
+Segment CausalOp::emitSegment(Emitter &e, Value key) { return bandSegment(e, key, 1, false); }
+Hull CausalOp::emitHull(Emitter &e) { return {Value(), bandBound(e.tile, e, e.last, 1)}; }
+Value CausalOp::emitContains(Emitter &e, Value row, Value key) { return bandContains(e, row, key, 1, false); }
+
+//===-- windows ----------------------------------------------------------------===//
+
+/// Past this a side is no limit, and sums stay far from overflow.
+static int64_t sideOf(int64_t v) { return std::clamp(v, -kUnbounded, kUnbounded); }
+
+/// Labels: -left <= label(k) - label(q) <= right, for least and greatest labels of the rows.
+static Value labelsWithin(WindowOp op, IntCode c, Value atKey, Value least, Value greatest) {
+  Value result;
+  auto meet = [&](Value bit) { result = result ? c.both(result, bit) : bit; };
+  auto limit = [&](Value label, int64_t side) -> Value {
+    Value n = arith::ConstantIntOp::create(c.b, c.loc, side, 64);
+    return c.spread(c.add(label, n), atKey);
+  };
+  if (op.getLeft())
+    meet(c.compare(Compare::sge, atKey, limit(greatest, -sideOf(*op.getLeft()))));
+  if (op.getRight())
+    meet(c.compare(Compare::sle, atKey, limit(least, sideOf(*op.getRight()))));
+  return result ? result : c.spread(c.flag(true), atKey);
+}
+
+Segment WindowOp::emitSegment(Emitter &e, Value key) {
+  IntCode c{e.step, e.loc};
+  if (!getLabels()) {
+    Segment s = everywhere(e, IntCode{e.tile, e.loc}.flag(true), IntCode{e.tile, e.loc}.flag(true));
+    if (getLeft())
+      s = join(c, s, bandSegment(e, key, -sideOf(*getLeft()), true), true);
+    if (getRight())
+      s = join(c, s, bandSegment(e, key, sideOf(*getRight()) + 1, false), true);
+    return s;
+  }
+  auto [least, greatest] = rowRange(e, *this, getLabels());
+  Value labels = getKeyLabels() ? getKeyLabels() : getLabels();
+  return scanStretch(e, key, [&](OpBuilder &b, Value k) -> std::pair<Value, Value> {
+    IntCode s{b, e.loc};
+    Value label = loadAlong(e, b, labels, k);
+    return {labelsWithin(*this, s, label, greatest, least), labelsWithin(*this, s, label, least, greatest)};
+  });
+}
+
+Hull WindowOp::emitHull(Emitter &e) {
+  if (getLabels())
+    return {};
+  return {getLeft() ? bandBound(e.tile, e, e.first, -sideOf(*getLeft())) : Value(),
+          getRight() ? bandBound(e.tile, e, e.last, sideOf(*getRight()) + 1) : Value()};
+}
+
+Value WindowOp::emitContains(Emitter &e, Value row, Value key) {
+  IntCode c{e.step, e.loc};
+  if (getLabels()) {
+    Value label = loadAlong(e, e.step, getKeyLabels() ? getKeyLabels() : getLabels(), key);
+    Value own = loadAlong(e, e.tile, getLabels(), rowIndex(e, e.tile, row));
+    return labelsWithin(*this, c, label, own, own);
+  }
+  Value result;
+  if (getLeft())
+    result = bandContains(e, row, key, -sideOf(*getLeft()), true);
+  if (getRight()) {
+    Value upper = bandContains(e, row, key, sideOf(*getRight()) + 1, false);
+    result = result ? c.both(result, upper) : upper;
+  }
+  return result ? result : always(e, key, true);
+}
+
+//===-- residues: undecided everywhere -----------------------------------------===//
+
+Segment DilatedOp::emitSegment(Emitter &e, Value) {
+  IntCode c{e.tile, e.loc};
+  return everywhere(e, c.flag(true), c.flag(int64_t(getStep()) == 1));
+}
 Hull DilatedOp::emitHull(Emitter &) { return {}; }
-Value DilatedOp::emitContains(Emitter &, Value, Value) { return {}; }
-Segment KeysOp::emitSegment(Emitter &, Value) { return {}; }
-Hull KeysOp::emitHull(Emitter &) { return {}; }
-Value KeysOp::emitContains(Emitter &, Value, Value) { return {}; }
-Segment QueriesOp::emitSegment(Emitter &, Value) { return {}; }
-Hull QueriesOp::emitHull(Emitter &) { return {}; }
-Value QueriesOp::emitContains(Emitter &, Value, Value) { return {}; }
-Segment PrefixOp::emitSegment(Emitter &, Value) { return {}; }
-Hull PrefixOp::emitHull(Emitter &) { return {}; }
-Value PrefixOp::emitContains(Emitter &, Value, Value) { return {}; }
-Segment DocumentOp::emitSegment(Emitter &, Value) { return {}; }
-Hull DocumentOp::emitHull(Emitter &) { return {}; }
-Value DocumentOp::emitContains(Emitter &, Value, Value) { return {}; }
-Segment BlocksOp::emitSegment(Emitter &, Value) { return {}; }
-Hull BlocksOp::emitHull(Emitter &) { return {}; }
-Value BlocksOp::emitContains(Emitter &, Value, Value) { return {}; }
-Segment DenseOp::emitSegment(Emitter &, Value) { return {}; }
-Hull DenseOp::emitHull(Emitter &) { return {}; }
-Value DenseOp::emitContains(Emitter &, Value, Value) { return {}; }
-Segment AndOp::emitSegment(Emitter &, Value) { return {}; }
-Hull AndOp::emitHull(Emitter &) { return {}; }
-Value AndOp::emitContains(Emitter &, Value, Value) { return {}; }
-Segment OrOp::emitSegment(Emitter &, Value) { return {}; }
-Hull OrOp::emitHull(Emitter &) { return {}; }
-Value OrOp::emitContains(Emitter &, Value, Value) { return {}; }
-Segment AddOp::emitSegment(Emitter &, Value) { return {}; }
-Hull AddOp::emitHull(Emitter &) { return {}; }
-Value AddOp::emitContains(Emitter &, Value, Value) { return {}; }
-Segment NotOp::emitSegment(Emitter &, Value) { return {}; }
+Value DilatedOp::emitContains(Emitter &e, Value row, Value key) {
+  // (key + key_start - row) mod step == 0 <=> key mod step == (row - key_start) mod step
+  IntCode c{e.tile, e.loc}, s{e.step, e.loc};
+  int64_t step = std::min<int64_t>(getStep(), kUnbounded);
+  Value n = c.constant(step), r = arith::RemSIOp::create(e.tile, e.loc, c.sub(row, e.keyStart), n);
+  r = c.choose(c.less(r, c.constant(0)), c.add(r, n), r);
+  Value modulus = isa<VectorType>(key.getType())
+                      ? s.spread(arith::ConstantIntOp::create(e.step, e.loc, step, 32).getResult(), key)
+                      : s.constant(step);
+  return s.keyAgainst(Compare::eq, arith::RemSIOp::create(e.step, e.loc, key, modulus), r);
+}
+
+//===-- prefix -----------------------------------------------------------------===//
+
+static Value prefixBound(PrefixOp op, OpBuilder &b, Emitter &e) {
+  IntCode c{b, e.loc};
+  SmallVector<Value> at(cast<heddle::model::ModelTensorType>(op.getLength().getType()).getRank(), c.constant(0));
+  if (!at.empty())
+    at.front() = e.batch;
+  return c.sub(c.asBound(e.load(b, op.getLength(), at)), e.keyStart);
+}
+Segment PrefixOp::emitSegment(Emitter &e, Value key) {
+  Value bound = prefixBound(*this, e.tile, e);
+  return halfLine(e, bound, bound, key, false);
+}
+Hull PrefixOp::emitHull(Emitter &e) { return {Value(), prefixBound(*this, e.tile, e)}; }
+Value PrefixOp::emitContains(Emitter &e, Value, Value key) {
+  return IntCode{e.step, e.loc}.keyAgainst(Compare::slt, key, prefixBound(*this, e.tile, e));
+}
+
+//===-- connectives ------------------------------------------------------------===//
+
+template <typename Op> static Segment joinBoth(Op op, Emitter &e, Value key, bool conjunction) {
+  Segment x = ask(op.getLhs()).emitSegment(e, key), y = ask(op.getRhs()).emitSegment(e, key);
+  return join({e.step, e.loc}, x, y, conjunction);
+}
+/// AND: any bound is a bound. OR: bounded only where both are.
+template <typename Op> static Hull hullBoth(Op op, Emitter &e, bool conjunction) {
+  Hull x = ask(op.getLhs()).emitHull(e), y = ask(op.getRhs()).emitHull(e);
+  IntCode c{e.tile, e.loc};
+  auto meet = [&](Value p, Value q, bool larger) -> Value {
+    if (!p || !q)
+      return conjunction ? (p ? p : q) : Value();
+    return larger ? c.max(p, q) : c.min(p, q);
+  };
+  return {meet(x.begin, y.begin, conjunction), meet(x.end, y.end, !conjunction)};
+}
+template <typename Op> static Value eitherContains(Op op, Emitter &e, Value row, Value key) {
+  Value x = ask(op.getLhs()).emitContains(e, row, key), y = ask(op.getRhs()).emitContains(e, row, key);
+  return IntCode{e.step, e.loc}.either(x, y);
+}
+
+Segment AndOp::emitSegment(Emitter &e, Value key) { return joinBoth(*this, e, key, true); }
+Hull AndOp::emitHull(Emitter &e) { return hullBoth(*this, e, true); }
+Value AndOp::emitContains(Emitter &e, Value row, Value key) {
+  Value x = ask(getLhs()).emitContains(e, row, key), y = ask(getRhs()).emitContains(e, row, key);
+  return IntCode{e.step, e.loc}.both(x, y);
+}
+Segment OrOp::emitSegment(Emitter &e, Value key) { return joinBoth(*this, e, key, false); }
+Hull OrOp::emitHull(Emitter &e) { return hullBoth(*this, e, false); }
+Value OrOp::emitContains(Emitter &e, Value row, Value key) { return eitherContains(*this, e, row, key); }
+Segment AddOp::emitSegment(Emitter &e, Value key) { return joinBoth(*this, e, key, false); }
+Hull AddOp::emitHull(Emitter &e) { return hullBoth(*this, e, false); }
+Value AddOp::emitContains(Emitter &e, Value row, Value key) { return eitherContains(*this, e, row, key); }
+
+Segment NotOp::emitSegment(Emitter &e, Value key) {
+  return negate({e.step, e.loc}, ask(getOperand()).emitSegment(e, key));
+}
 Hull NotOp::emitHull(Emitter &) { return {}; }
-Value NotOp::emitContains(Emitter &, Value, Value) { return {}; }
-Segment SelectOp::emitSegment(Emitter &, Value) { return {}; }
-Hull SelectOp::emitHull(Emitter &) { return {}; }
-Value SelectOp::emitContains(Emitter &, Value, Value) { return {}; }
+Value NotOp::emitContains(Emitter &e, Value row, Value key) {
+  return IntCode{e.step, e.loc}.invert(ask(getOperand()).emitContains(e, row, key));
+}
+
+/// The condition is known when the run starts: it holds for every row and key.
+static Value conditionOf(SelectOp op, OpBuilder &b, Emitter &e) {
+  SmallVector<Value> at(cast<heddle::model::ModelTensorType>(op.getCondition().getType()).getRank(),
+                        IntCode{b, e.loc}.constant(0));
+  return e.load(b, op.getCondition(), at);
+}
+Segment SelectOp::emitSegment(Emitter &e, Value key) {
+  Value yes = conditionOf(*this, e.tile, e);
+  Segment x = ask(getYes()).emitSegment(e, key), y = ask(getNo()).emitSegment(e, key);
+  IntCode c{e.step, e.loc};
+  return {c.choose(yes, x.any, y.any), c.choose(yes, x.all, y.all), c.choose(yes, x.end, y.end)};
+}
+Hull SelectOp::emitHull(Emitter &e) {
+  Value yes = conditionOf(*this, e.tile, e);
+  Hull x = ask(getYes()).emitHull(e), y = ask(getNo()).emitHull(e);
+  IntCode c{e.tile, e.loc};
+  auto pick = [&](Value p, Value q, int64_t open) -> Value {
+    return p || q ? c.choose(yes, p ? p : c.constant(open), q ? q : c.constant(open)) : Value();
+  };
+  return {pick(x.begin, y.begin, -kUnbounded), pick(x.end, y.end, kUnbounded)};
+}
+Value SelectOp::emitContains(Emitter &e, Value row, Value key) {
+  Value yes = conditionOf(*this, e.tile, e);
+  Value x = ask(getYes()).emitContains(e, row, key), y = ask(getNo()).emitContains(e, row, key);
+  return arith::SelectOp::create(e.step, e.loc, yes, x, y);
+}

@@ -21,7 +21,8 @@ def Mask_MaskOpInterface : OpInterface<"MaskOpInterface"> {
       mean "not bounded here".
     }], "::heddle::mask::Hull", "emitHull", (ins "::heddle::mask::Emitter &":$emitter)>,
     InterfaceMethod<[{
-      The predicate itself for position `row` and key index `key` (index scalars): i1.
+      The predicate itself for position `row` (index) and `key`, an index or consecutive keys as
+      a vector<Nxi32>: i1, or a vector of them. `tile` stands behind `row`, before `key`.
     }], "::mlir::Value", "emitContains", (ins "::heddle::mask::Emitter &":$emitter, "::mlir::Value":$row, "::mlir::Value":$key)>,
     InterfaceMethod<[{
       (ahead, behind): the largest j - i and i - j let through; none: without limit. Proves

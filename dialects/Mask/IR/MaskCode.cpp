@@ -1,0 +1,73 @@
+//===- MaskCode.cpp - integer code for cursors and predicates -------------===//
+
+#include "dialects/Mask/IR/MaskCode.h"
+
+using namespace mlir;
+using namespace heddle::mask;
+
+static VectorType vectorLike(Value like, Type element) {
+  auto v = dyn_cast<VectorType>(like.getType());
+  return v ? VectorType::get(v.getShape(), element) : VectorType();
+}
+
+Value IntCode::invert(Value bit) {
+  Value one = arith::ConstantOp::create(b, loc, b.getOneAttr(bit.getType()));
+  return arith::XOrIOp::create(b, loc, bit, one);
+}
+
+Value IntCode::spread(Value v, Value like) {
+  VectorType type = vectorLike(like, v.getType());
+  if (!type || isa<VectorType>(v.getType()))
+    return v;
+  return vector::BroadcastOp::create(b, loc, type, v);
+}
+
+Value IntCode::keyAgainst(Compare p, Value key, Value bound) {
+  if (!isa<VectorType>(key.getType()))
+    return compare(p, key, bound);
+  Value word = arith::IndexCastOp::create(b, loc, b.getI32Type(), bound);
+  return compare(p, key, spread(word, key));
+}
+
+Value IntCode::asBound(Value i64) {
+  auto word = [&](int64_t v) -> Value { return arith::ConstantIntOp::create(b, loc, v, 64); };
+  Value clamped = min(max(i64, word(-kUnbounded)), word(kUnbounded));
+  return arith::IndexCastOp::create(b, loc, b.getIndexType(), clamped);
+}
+
+Value IntCode::isSet(Value t) {
+  Type element = getElementTypeOrSelf(t.getType());
+  if (element.isInteger(1))
+    return t;
+  Value zero = arith::ConstantOp::create(b, loc, b.getZeroAttr(t.getType()));
+  if (isa<FloatType>(element))
+    return arith::CmpFOp::create(b, loc, arith::CmpFPredicate::UNE, t, zero);
+  return compare(Compare::ne, t, zero);
+}
+
+Value IntCode::equal(Value x, Value y) {
+  if (isa<VectorType>(x.getType()))
+    y = spread(y, x);
+  else
+    x = spread(x, y);
+  if (isa<FloatType>(getElementTypeOrSelf(x.getType())))
+    return arith::CmpFOp::create(b, loc, arith::CmpFPredicate::OEQ, x, y);
+  return compare(Compare::eq, x, y);
+}
+
+Value IntCode::wide(Value key) {
+  if (VectorType type = vectorLike(key, b.getI64Type()))
+    return arith::ExtSIOp::create(b, loc, type, key);
+  return arith::IndexCastOp::create(b, loc, b.getI64Type(), key);
+}
+
+Segment heddle::mask::join(IntCode c, Segment x, Segment y, bool conjunction) {
+  auto bits = [&](Value p, Value q) { return conjunction ? c.both(p, q) : c.either(p, q); };
+  return {bits(x.any, y.any), bits(x.all, y.all), c.min(x.end, y.end)};
+}
+
+Segment heddle::mask::negate(IntCode c, Segment s) { return {c.invert(s.all), c.invert(s.any), s.end}; }
+
+Segment heddle::mask::everywhere(Emitter &e, Value any, Value all) {
+  return {any, all, IntCode{e.tile, e.loc}.constant(kUnbounded)};
+}
