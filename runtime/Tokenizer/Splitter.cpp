@@ -138,6 +138,11 @@ std::vector<std::string> runSplitter(const Blob &blob, std::string_view text,
       Matcher matcher(blob, stage);
       for (const std::string &piece : pieces)
         splitPiece(piece, matcher.findAll(piece), behavior, invert, next);
+    } else if (kind == tok::kPrefixSpace) {
+      next = std::move(pieces);
+      for (std::string &piece : next)
+        if (piece[0] != ' ')
+          piece.insert(0, 1, ' ');
     } else if (kind == tok::kByteLevel) {
       bool addSpace = stage.next();
       next = std::move(pieces);

@@ -57,6 +57,7 @@ enum NormalizerStage : uint32_t {
 enum SplitterStage : uint32_t {
   kSplit = 1,     ///< Behavior, invert?, program
   kByteLevel = 2, ///< add a space in front?; then bytes become letters
+  kPrefixSpace = 4, ///< a space in front of a text that begins without one
   kMetaspace = 3, ///< string replacement, prepend (0 never 1 first 2 always), split?
 };
 

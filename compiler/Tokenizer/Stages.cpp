@@ -1,0 +1,236 @@
+//===- Stages.cpp - Normalizers and splitters -----------------------------===//
+//
+// Many components of the file are one stage of ours with another pattern or
+// another map of characters.
+//
+//===----------------------------------------------------------------------===//
+#include "compiler/Tokenizer/Stages.h"
+
+#include "compiler/Tokenizer/Pattern.h"
+#include "compiler/Tokenizer/Unicode.h"
+#include "heddle/tokenizer_format.h"
+
+namespace heddle::tok {
+
+static constexpr unsigned kMaxDepth = 16;
+
+const Json &member(const Json &object, const char *key) {
+  static const Json none;
+  if (!object.is_object())
+    return none;
+  auto found = object.find(key);
+  return found == object.end() ? none : *found;
+}
+
+std::string textOf(const Json &object, const char *key,
+                   const std::string &otherwise) {
+  const auto *text = member(object, key).get_ptr<const std::string *>();
+  return text ? *text : otherwise;
+}
+
+bool flagOf(const Json &object, const char *key, bool otherwise) {
+  const auto *flag = member(object, key).get_ptr<const bool *>();
+  return flag ? *flag : otherwise;
+}
+
+std::string typeOf(const Json &component) { return textOf(component, "type"); }
+
+static bool unsupported(const char *part, const Json &component,
+                        Problem &problem) {
+  std::string type = typeOf(component);
+  return problem.say(std::string("unsupported ") + part + " `" +
+                     (type.empty() ? "without type" : type) + "`");
+}
+
+/// {"String": ...} or {"Regex": ...} as a pattern.
+static bool patternOf(const Json &component, std::string &pattern,
+                      Problem &problem) {
+  const Json &from = member(component, "pattern");
+  if (member(from, "Regex").is_string())
+    pattern = textOf(from, "Regex");
+  else if (member(from, "String").is_string())
+    pattern = escapePattern(textOf(from, "String"));
+  else
+    return problem.say("`" + typeOf(component) + "` without a pattern");
+  return true;
+}
+
+static bool inSequence(const Json &component, const char *key, Words &out,
+                       Problem &problem, unsigned depth,
+                       bool (*stages)(const Json &, Words &, Problem &,
+                                      unsigned)) {
+  const Json &list = member(component, key);
+  if (!list.is_array() || depth > kMaxDepth)
+    return problem.say("`Sequence` without `" + std::string(key) + "`");
+  for (const Json &part : list)
+    if (!stages(part, out, problem, depth + 1))
+      return false;
+  return true;
+}
+
+static bool programStage(Words &out, uint32_t kind, Words content,
+                         const std::string &pattern, Problem &problem) {
+  std::string error;
+  if (!compilePattern(pattern, content, error))
+    return problem.say(error);
+  appendStage(out, kind, content);
+  return true;
+}
+
+/// What BERT's normalizer does, in its order.
+static bool bertStages(const Json &component, Words &out, Problem &problem) {
+  if (flagOf(component, "clean_text", true)) {
+    // Tab, line feed and carriage return are spaces, not controls.
+    if (!programStage(out, kReplaceMatch, {0},
+                      "[\\x00-\\x08\\x0b\\x0c\\x0e-\\x1f\\x7f-\\x9f\\p{Cf}\\p{Co}"
+                      "\\x{fffd}]",
+                      problem))
+      return false;
+    Words space;
+    appendString(space, " ");
+    if (!programStage(out, kReplaceMatch, space, "\\s", problem))
+      return false;
+  }
+  if (flagOf(component, "handle_chinese_chars", true) &&
+      !programStage(out, kSurround, {},
+                    "[\\x{4e00}-\\x{9fff}\\x{3400}-\\x{4dbf}\\x{20000}-\\x{2a6df}"
+                    "\\x{2a700}-\\x{2b73f}\\x{2b740}-\\x{2b81f}"
+                    "\\x{2b920}-\\x{2ceaf}\\x{f900}-\\x{faff}"
+                    "\\x{2f800}-\\x{2fa1f}]",
+                    problem))
+    return false;
+  bool lower = flagOf(component, "lowercase", true);
+  if (flagOf(component, "strip_accents", lower))
+    appendStage(out, kMapCharacters, characterMap(stripAccents));
+  if (lower)
+    appendStage(out, kMapCharacters, characterMap(lowercase));
+  return true;
+}
+
+bool normalizerStages(const Json &component, Words &out, Problem &problem,
+                      unsigned depth) {
+  if (component.is_null())
+    return true;
+  std::string type = typeOf(component);
+  if (type == "Sequence")
+    return inSequence(component, "normalizers", out, problem, depth,
+                      normalizerStages);
+  if (type == "Lowercase") {
+    appendStage(out, kMapCharacters, characterMap(lowercase));
+    return true;
+  }
+  if (type == "BertNormalizer")
+    return bertStages(component, out, problem);
+  if (type == "Prepend") {
+    Words content;
+    appendString(content, textOf(component, "prepend"));
+    appendStage(out, kPrependText, content);
+    return true;
+  }
+  if (type == "Strip") {
+    appendStage(out, kStripText,
+                {flagOf(component, "strip_left"), flagOf(component, "strip_right")});
+    return true;
+  }
+  if (type == "Replace") {
+    Words content;
+    const Json &from = member(component, "pattern");
+    if (member(from, "String").is_string()) {
+      appendString(content, textOf(from, "String"));
+      appendString(content, textOf(component, "content"));
+      appendStage(out, kReplaceText, content);
+      return true;
+    }
+    std::string pattern;
+    appendString(content, textOf(component, "content"));
+    return patternOf(component, pattern, problem) &&
+           programStage(out, kReplaceMatch, content, pattern, problem);
+  }
+  return unsupported("normalizer", component, problem);
+}
+
+static bool behaviorOf(const Json &component, uint32_t &behavior,
+                       Problem &problem) {
+  std::string name = textOf(component, "behavior", "Isolated");
+  static const char *const names[] = {"Removed", "Isolated",
+                                      "MergedWithPrevious", "MergedWithNext",
+                                      "Contiguous"};
+  for (behavior = 0; behavior < 5; ++behavior)
+    if (name == names[behavior])
+      return true;
+  return problem.say("unsupported behavior `" + name + "`");
+}
+
+static const char *const kGpt2Pattern =
+    "'s|'t|'re|'ve|'m|'ll|'d| ?\\p{L}+| ?\\p{N}+| ?[^\\s\\p{L}\\p{N}]+|"
+    "\\s+(?!\\S)|\\s+";
+static const char *const kPunctuation =
+    "[\\p{P}\\x21-\\x2f\\x3a-\\x40\\x5b-\\x60\\x7b-\\x7e]";
+
+static bool metaspaceStage(const Json &component, Words &out, Problem &problem) {
+  std::string scheme = textOf(component, "prepend_scheme");
+  if (scheme.empty())
+    scheme = flagOf(component, "add_prefix_space", true) ? "always" : "never";
+  uint32_t prepend = scheme == "never" ? 0 : scheme == "first" ? 1 : 2;
+  Words content;
+  appendString(content, textOf(component, "replacement", "\xe2\x96\x81"));
+  content.push_back(prepend);
+  content.push_back(flagOf(component, "split", true));
+  if (scheme != "never" && scheme != "first" && scheme != "always")
+    return problem.say("unsupported prepend_scheme `" + scheme + "`");
+  appendStage(out, kMetaspace, content);
+  return true;
+}
+
+bool splitterStages(const Json &component, Words &out, Problem &problem,
+                    unsigned depth) {
+  if (component.is_null())
+    return true;
+  std::string type = typeOf(component);
+  if (type == "Sequence")
+    return inSequence(component, "pretokenizers", out, problem, depth,
+                      splitterStages);
+  uint32_t behavior = kIsolated;
+  if (type == "ByteLevel") {
+    // The space is added before the text is cut.
+    bool space = flagOf(component, "add_prefix_space", true);
+    if (flagOf(component, "use_regex", true)) {
+      if (space)
+        appendStage(out, kPrefixSpace, {});
+      if (!programStage(out, kSplit, {kIsolated, 0}, kGpt2Pattern, problem))
+        return false;
+      space = false;
+    }
+    appendStage(out, kByteLevel, {space});
+    return true;
+  }
+  if (type == "Split") {
+    std::string pattern;
+    return patternOf(component, pattern, problem) &&
+           behaviorOf(component, behavior, problem) &&
+           programStage(out, kSplit, {behavior, flagOf(component, "invert")},
+                        pattern, problem);
+  }
+  if (type == "Whitespace")
+    return programStage(out, kSplit, {kRemoved, 1},
+                        "[\\w\\x{200c}\\x{200d}]+|[^\\w\\s\\x{200c}\\x{200d}]+",
+                        problem);
+  if (type == "WhitespaceSplit")
+    return programStage(out, kSplit, {kRemoved, 0}, "\\s", problem);
+  if (type == "Digits") {
+    bool each = flagOf(component, "individual_digits");
+    return programStage(out, kSplit, {uint32_t(each ? kIsolated : kContiguous), 0},
+                        "\\p{N}", problem);
+  }
+  if (type == "Punctuation")
+    return behaviorOf(component, behavior, problem) &&
+           programStage(out, kSplit, {behavior, 0}, kPunctuation, problem);
+  if (type == "BertPreTokenizer")
+    return programStage(out, kSplit, {kRemoved, 0}, "\\s", problem) &&
+           programStage(out, kSplit, {kIsolated, 0}, kPunctuation, problem);
+  if (type == "Metaspace")
+    return metaspaceStage(component, out, problem);
+  return unsupported("pre_tokenizer", component, problem);
+}
+
+} // namespace heddle::tok

@@ -1,0 +1,48 @@
+//===- Stages.h - Components of tokenizer.json as stages ----------*- C++ -*-===//
+//
+// Each function turns one part of the file into a section of the blob. A new
+// component is one more case in one of them.
+//
+//===----------------------------------------------------------------------===//
+#ifndef HEDDLE_COMPILER_TOKENIZER_STAGES_H
+#define HEDDLE_COMPILER_TOKENIZER_STAGES_H
+
+#include "compiler/Tokenizer/Words.h"
+
+#include <nlohmann/json.hpp>
+
+namespace heddle::tok {
+
+using Json = nlohmann::json;
+
+/// Where errors are collected: the first one stands.
+struct Problem {
+  std::string text;
+  bool say(const std::string &what) {
+    if (text.empty())
+      text = what;
+    return false;
+  }
+};
+
+/// Access that cannot fail on a wrong type: `otherwise` then.
+std::string textOf(const Json &object, const char *key,
+                   const std::string &otherwise = "");
+bool flagOf(const Json &object, const char *key, bool otherwise = false);
+/// Null where the key is absent.
+const Json &member(const Json &object, const char *key);
+std::string typeOf(const Json &component);
+
+bool normalizerStages(const Json &component, Words &out, Problem &problem,
+                      unsigned depth = 0);
+bool splitterStages(const Json &component, Words &out, Problem &problem,
+                    unsigned depth = 0);
+bool decoderStages(const Json &component, Words &out, Problem &problem,
+                   unsigned depth = 0);
+/// The template for one text.
+bool templateItems(const Json &component, Words &out, Problem &problem,
+                   unsigned depth = 0);
+
+} // namespace heddle::tok
+
+#endif // HEDDLE_COMPILER_TOKENIZER_STAGES_H

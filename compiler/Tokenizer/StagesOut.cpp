@@ -1,0 +1,156 @@
+//===- StagesOut.cpp - Templates and decoders -----------------------------===//
+//
+// What comes after the model, and the way back to text.
+//
+//===----------------------------------------------------------------------===//
+#include "compiler/Tokenizer/Stages.h"
+
+#include "heddle/tokenizer_format.h"
+
+namespace heddle::tok {
+
+static constexpr unsigned kMaxDepth = 16;
+
+static bool idOf(const Json &value, uint32_t &id) {
+  if (!value.is_number_unsigned())
+    return false;
+  auto number = value.get<uint64_t>();
+  id = uint32_t(number);
+  return number < (1u << 30);
+}
+
+static bool templateProcessing(const Json &component, Words &out,
+                               Problem &problem) {
+  const Json &single = member(component, "single");
+  const Json &tokens = member(component, "special_tokens");
+  if (!single.is_array())
+    return problem.say("`TemplateProcessing` without `single`");
+  for (const Json &item : single) {
+    if (member(item, "Sequence").is_object()) {
+      out.push_back(kSequence);
+      continue;
+    }
+    std::string name = textOf(member(item, "SpecialToken"), "id");
+    const Json &ids = member(member(tokens, name.c_str()), "ids");
+    if (!ids.is_array())
+      return problem.say("the template's token `" + name + "` has no ids");
+    for (const Json &one : ids) {
+      uint32_t id;
+      if (!idOf(one, id))
+        return problem.say("the template's token `" + name + "` has no ids");
+      out.push_back(id);
+    }
+  }
+  return true;
+}
+
+/// ["</s>", 2]
+static bool pairId(const Json &component, const char *key, uint32_t &id,
+                   Problem &problem) {
+  const Json &pair = member(component, key);
+  if (pair.is_array() && pair.size() == 2 && idOf(pair[1], id))
+    return true;
+  return problem.say("`" + typeOf(component) + "` without `" + key + "`");
+}
+
+bool templateItems(const Json &component, Words &out, Problem &problem,
+                   unsigned depth) {
+  if (component.is_null())
+    return true;
+  std::string type = typeOf(component);
+  if (type == "ByteLevel") // offsets only
+    return true;
+  if (type == "Sequence" && depth < kMaxDepth) {
+    for (const Json &part : member(component, "processors")) {
+      Words items;
+      if (!templateItems(part, items, problem, depth + 1))
+        return false;
+      if (!items.empty() && !out.empty())
+        return problem.say("unsupported: two templates in one post_processor");
+      out.insert(out.end(), items.begin(), items.end());
+    }
+    return true;
+  }
+  if (type == "TemplateProcessing")
+    return templateProcessing(component, out, problem);
+  if (type == "RobertaProcessing" || type == "BertProcessing") {
+    uint32_t first, last;
+    if (!pairId(component, "cls", first, problem) ||
+        !pairId(component, "sep", last, problem))
+      return false;
+    out.insert(out.end(), {first, kSequence, last});
+    return true;
+  }
+  return problem.say("unsupported post_processor `" + type + "`");
+}
+
+static bool replaceStage(const Json &component, Words &out, Problem &problem) {
+  const Json &from = member(component, "pattern");
+  if (!member(from, "String").is_string())
+    return problem.say("unsupported decoder `Replace` with a regular expression");
+  Words content;
+  appendString(content, textOf(from, "String"));
+  appendString(content, textOf(component, "content"));
+  appendStage(out, kReplaceDecoded, content);
+  return true;
+}
+
+bool decoderStages(const Json &component, Words &out, Problem &problem,
+                   unsigned depth) {
+  Words content;
+  if (component.is_null()) {
+    appendStage(out, kJoinWithSpaces, {0});
+    return true;
+  }
+  std::string type = typeOf(component);
+  if (type == "Sequence" && depth < kMaxDepth) {
+    for (const Json &part : member(component, "decoders"))
+      if (!decoderStages(part, out, problem, depth + 1))
+        return false;
+    return true;
+  }
+  if (type == "Replace")
+    return replaceStage(component, out, problem);
+  if (type == "ByteLevel" || type == "Fuse" || type == "ByteFallback") {
+    appendStage(out,
+                type == "Fuse"        ? kFuse
+                : type == "ByteLevel" ? kBytesFromLetters
+                                      : kBytesFromPieces,
+                {});
+    return true;
+  }
+  if (type == "BPEDecoder") {
+    appendString(content, textOf(component, "suffix", "</w>"));
+    appendStage(out, kSuffixToSpace, content);
+    return true;
+  }
+  if (type == "WordPiece") {
+    appendString(content, textOf(component, "prefix", "##"));
+    content.push_back(flagOf(component, "cleanup", true));
+    appendStage(out, kJoinPieces, content);
+    return true;
+  }
+  if (type == "Metaspace") {
+    std::string scheme = textOf(component, "prepend_scheme");
+    bool drop = scheme.empty() ? flagOf(component, "add_prefix_space", true)
+                               : scheme != "never";
+    appendString(content, textOf(component, "replacement", "\xe2\x96\x81"));
+    content.push_back(drop);
+    appendStage(out, kSpaceFromMeta, content);
+    return true;
+  }
+  if (type == "Strip") {
+    uint32_t start = 0, stop = 0;
+    if (!idOf(member(component, "start"), start) ||
+        !idOf(member(component, "stop"), stop))
+      return problem.say("decoder `Strip` without start and stop");
+    appendString(content, textOf(component, "content", " "));
+    content.push_back(start);
+    content.push_back(stop);
+    appendStage(out, kStripDecoded, content);
+    return true;
+  }
+  return problem.say("unsupported decoder `" + type + "`");
+}
+
+} // namespace heddle::tok

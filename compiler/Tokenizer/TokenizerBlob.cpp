@@ -1,0 +1,313 @@
+//===- TokenizerBlob.cpp - tokenizer.json to the runtime's blob -----------===//
+//
+// Reads the file, checks the vocabulary, lays out the tables.
+//
+//===----------------------------------------------------------------------===//
+#include "compiler/Tokenizer/TokenizerBlob.h"
+
+#include "compiler/Tokenizer/Stages.h"
+#include "compiler/Tokenizer/Unicode.h"
+#include "heddle/tokenizer_format.h"
+
+#include <cerrno>
+#include <cstdio>
+#include <map>
+
+namespace heddle {
+
+using namespace tok;
+
+namespace {
+
+constexpr uint32_t kMaxId = 1 << 24, kMaxNesting = 64;
+
+class Writer {
+public:
+  explicit Writer(const Json &file) : file(file) {}
+
+  bool write(std::string &blob);
+  Problem problem;
+
+private:
+  bool vocabulary();
+  bool model();
+  bool merges(const Json &model, const std::string &prefix);
+  bool merge(const Json &pair, std::string &left, std::string &right);
+  bool addedTokens();
+  bool give(uint32_t id, const std::string &text);
+  bool idOfPiece(const Json &model, const char *key, uint32_t &plusOne);
+
+  const Json &file;
+  std::map<std::string, uint32_t> ids; ///< the model's vocabulary
+  std::vector<std::string> pieces;     ///< by id, added tokens too
+  std::vector<Words> sections = std::vector<Words>(16);
+};
+
+/// Puts `text` at `id`.
+bool Writer::give(uint32_t id, const std::string &text) {
+  if (id >= kMaxId)
+    return problem.say("id " + std::to_string(id) + " is too large");
+  if (id >= pieces.size())
+    pieces.resize(id + 1);
+  if (!pieces[id].empty() && pieces[id] != text)
+    return problem.say("two tokens have the id " + std::to_string(id));
+  pieces[id] = text;
+  return true;
+}
+
+bool Writer::vocabulary() {
+  const Json &vocab = member(member(file, "model"), "vocab");
+  if (!vocab.is_object() || vocab.empty())
+    return problem.say("the model has no vocabulary");
+  for (auto entry = vocab.begin(); entry != vocab.end(); ++entry) {
+    if (!entry.value().is_number_unsigned() ||
+        entry.value().get<uint64_t>() >= kMaxId)
+      return problem.say("the id of `" + entry.key() + "` is no number");
+    auto id = uint32_t(entry.value().get<uint64_t>());
+    if (!give(id, entry.key()))
+      return false;
+    ids[entry.key()] = id;
+  }
+  return true;
+}
+
+bool Writer::addedTokens() {
+  const Json &list = member(file, "added_tokens");
+  if (list.is_null())
+    return true;
+  for (const Json &token : list) {
+    const Json &id = member(token, "id");
+    std::string content = textOf(token, "content");
+    if (!id.is_number_unsigned() || id.get<uint64_t>() >= kMaxId ||
+        content.empty())
+      return problem.say("an added token without id and content");
+    auto number = uint32_t(id.get<uint64_t>());
+    if (!give(number, content))
+      return false;
+    uint32_t flags = 0;
+    flags |= flagOf(token, "single_word") ? kSingleWord : 0u;
+    flags |= flagOf(token, "lstrip") ? kStripLeft : 0u;
+    flags |= flagOf(token, "rstrip") ? kStripRight : 0u;
+    flags |= flagOf(token, "normalized", true) ? kNormalized : 0u;
+    flags |= flagOf(token, "special") ? kSpecial : 0u;
+    sections[kAdded].insert(sections[kAdded].end(), {number, flags});
+  }
+  return true;
+}
+
+/// The id of the piece that `key` names, plus one; 0 for null.
+bool Writer::idOfPiece(const Json &model, const char *key, uint32_t &plusOne) {
+  plusOne = 0;
+  const Json &name = member(model, key);
+  if (name.is_null())
+    return true;
+  auto found = ids.find(textOf(model, key));
+  if (found == ids.end())
+    return problem.say(std::string(key) + " is not in the vocabulary");
+  plusOne = found->second + 1;
+  return true;
+}
+
+/// "a b" or ["a", "b"].
+bool Writer::merge(const Json &pair, std::string &left, std::string &right) {
+  if (const auto *text = pair.get_ptr<const std::string *>()) {
+    size_t space = text->find(' ');
+    if (space == std::string::npos || space == 0 ||
+        text->find(' ', space + 1) != std::string::npos)
+      return problem.say("the merge `" + *text + "` is no pair");
+    left = text->substr(0, space);
+    right = text->substr(space + 1);
+    return true;
+  }
+  if (!pair.is_array() || pair.size() != 2 || !pair[0].is_string() ||
+      !pair[1].is_string())
+    return problem.say("a merge is no pair");
+  left = *pair[0].get_ptr<const std::string *>();
+  right = *pair[1].get_ptr<const std::string *>();
+  return true;
+}
+
+bool Writer::merges(const Json &model, const std::string &prefix) {
+  const Json &list = member(model, "merges");
+  if (!list.is_array())
+    return problem.say("BPE without merges");
+  size_t slots = 1;
+  while (slots < list.size() * 2)
+    slots *= 2;
+  Words &table = sections[kMerges];
+  if (!list.empty())
+    table.assign(slots * 4, UINT32_MAX);
+  uint32_t rank = 0;
+  for (const Json &pair : list) {
+    std::string left, right;
+    if (!merge(pair, left, right))
+      return false;
+    std::string joined = left;
+    bool prefixed = !prefix.empty() && right.compare(0, prefix.size(), prefix) == 0;
+    joined += right.substr(prefixed ? prefix.size() : 0);
+    uint32_t operands[3];
+    const std::string *names[] = {&left, &right, &joined};
+    for (int i = 0; i < 3; ++i) {
+      auto found = ids.find(*names[i]);
+      if (found == ids.end())
+        return problem.say("the merge of `" + left + "` and `" + right +
+                           "` uses `" + *names[i] +
+                           "`, which is not in the vocabulary");
+      operands[i] = found->second;
+    }
+    size_t slot = hashPair(operands[0], operands[1]);
+    for (;; ++slot) {
+      uint32_t *entry = table.data() + (slot & (slots - 1)) * 4;
+      bool same = entry[0] == operands[0] && entry[1] == operands[1];
+      if (entry[0] != UINT32_MAX && !same)
+        continue;
+      // Of two ranks for one pair the later stands, as in the library.
+      entry[0] = operands[0];
+      entry[1] = operands[1];
+      entry[2] = rank++;
+      entry[3] = operands[2];
+      break;
+    }
+  }
+  return true;
+}
+
+bool Writer::model() {
+  const Json &model = member(file, "model");
+  std::string type = typeOf(model);
+  if (type.empty() && member(model, "merges").is_array())
+    type = "BPE"; // files from before the type was written
+  Words &words = sections[kModel];
+  uint32_t unknown = 0;
+  if (!member(model, "dropout").is_null() && member(model, "dropout") != 0.0)
+    return problem.say("unsupported: `dropout` in the model");
+  if (type != "BPE" && type != "WordLevel" && type != "WordPiece")
+    return problem.say("unsupported model `" + type + "`");
+  if (!vocabulary() || !idOfPiece(model, "unk_token", unknown))
+    return false;
+  if (type == "BPE") {
+    uint32_t flags = 0;
+    flags |= flagOf(model, "fuse_unk") ? kFuseUnk : 0u;
+    flags |= flagOf(model, "byte_fallback") ? kByteFallback : 0u;
+    flags |= flagOf(model, "ignore_merges") ? kIgnoreMerges : 0u;
+    std::string prefix = textOf(model, "continuing_subword_prefix");
+    words = {kBpe, unknown, flags};
+    appendString(words, prefix);
+    appendString(words, textOf(model, "end_of_word_suffix"));
+    return merges(model, prefix);
+  }
+  if (type == "WordLevel") {
+    words = {kWordLevel, unknown};
+    return true;
+  }
+  const Json &most = member(model, "max_input_chars_per_word");
+  words = {kWordPiece, unknown,
+           most.is_number_unsigned() ? uint32_t(most.get<uint64_t>()) : 100u};
+  appendString(words, textOf(model, "continuing_subword_prefix", "##"));
+  return true;
+}
+
+bool Writer::write(std::string &blob) {
+  if (!file.is_object())
+    return problem.say("the file is no object");
+  for (const char *part : {"truncation", "padding"})
+    if (!member(file, part).is_null())
+      return problem.say(std::string("unsupported: `") + part + "`");
+  if (!model() || !addedTokens() ||
+      !normalizerStages(member(file, "normalizer"), sections[kNormalizer],
+                        problem) ||
+      !splitterStages(member(file, "pre_tokenizer"), sections[kSplitter],
+                      problem) ||
+      !templateItems(member(file, "post_processor"), sections[kTemplate],
+                     problem) ||
+      !decoderStages(member(file, "decoder"), sections[kDecoder], problem))
+    return false;
+
+  Words &table = sections[kPieces];
+  std::string bytes;
+  table.push_back(uint32_t(pieces.size()));
+  for (const std::string &piece : pieces) {
+    table.push_back(uint32_t(bytes.size()));
+    bytes += piece;
+  }
+  table.push_back(uint32_t(bytes.size()));
+  appendBytes(table, bytes);
+
+  size_t slots = 1;
+  while (slots < ids.size() * 2)
+    slots *= 2;
+  Words &index = sections[kPieceIndex];
+  index.resize(slots);
+  for (const auto &[text, id] : ids) {
+    size_t slot = hashBytes(text.data(), text.size());
+    while (index[slot & (slots - 1)])
+      ++slot;
+    index[slot & (slots - 1)] = id + 1;
+  }
+  sections[kClasses] = classTable();
+
+  Words head = {kMagic, kVersion, 0}, body;
+  for (const Words &section : sections)
+    head[2] += !section.empty();
+  uint32_t start = uint32_t(head.size()) + 3 * head[2];
+  for (uint32_t kind = 0; kind < sections.size(); ++kind) {
+    const Words &section = sections[kind];
+    if (section.empty())
+      continue;
+    head.insert(head.end(), {kind, uint32_t(start + body.size()) * 4,
+                             uint32_t(section.size())});
+    body.insert(body.end(), section.begin(), section.end());
+  }
+  if ((head.size() + body.size()) >> 30)
+    return problem.say("the tokenizer is too large");
+  blob.assign(reinterpret_cast<const char *>(head.data()), head.size() * 4);
+  blob.append(reinterpret_cast<const char *>(body.data()), body.size() * 4);
+  return true;
+}
+
+} // namespace
+
+bool tokenizerBlobFromText(const std::string &text, const std::string &name,
+                           std::string &blob, std::string &error) {
+  bool deep = false;
+  auto watch = [&](int depth, Json::parse_event_t, Json &) {
+    deep |= depth > int(kMaxNesting);
+    return !deep;
+  };
+  Json file = Json::parse(text, watch, /*allow_exceptions=*/false);
+  if (deep || file.is_discarded()) {
+    error = name + ": " + (deep ? "nested too deep" : "no valid JSON");
+    return false;
+  }
+  Writer writer(file);
+  if (writer.write(blob))
+    return true;
+  error = name + ": " + writer.problem.text;
+  return false;
+}
+
+bool writeTokenizerBlob(const std::string &path, std::string &blob,
+                        std::string &error) {
+  constexpr size_t kMaxFile = size_t(256) << 20;
+  std::string text;
+  FILE *file = fopen(path.c_str(), "rb");
+  if (!file) {
+    error = path + ": " + strerror(errno);
+    return false;
+  }
+  char piece[1 << 16];
+  for (size_t n; (n = fread(piece, 1, sizeof piece, file)) > 0;) {
+    text.append(piece, n);
+    if (text.size() > kMaxFile)
+      break;
+  }
+  bool failed = ferror(file);
+  fclose(file);
+  if (failed || text.size() > kMaxFile) {
+    error = path + ": " + (failed ? "cannot be read" : "larger than 256 MiB");
+    return false;
+  }
+  return tokenizerBlobFromText(text, path, blob, error);
+}
+
+} // namespace heddle

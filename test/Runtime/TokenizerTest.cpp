@@ -1,0 +1,231 @@
+//===- TokenizerTest.cpp - Compiled tokenizers against the oracle ---------===//
+//
+// Every tokenizer of the shared set that compiles must give the library's ids on
+// every case; what does not compile must say which component it lacks.
+//
+//===----------------------------------------------------------------------===//
+#include "compiler/Tokenizer/TokenizerBlob.h"
+#include "runtime/Tokenizer/Tokenizer.h"
+
+#include <chrono>
+#include <fstream>
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+using namespace heddle;
+using namespace heddle::rt;
+using Json = nlohmann::json;
+
+namespace {
+
+const std::string kShared = HEDDLE_SHARED_DIR;
+
+bool readJson(const std::string &path, Json &json) {
+  std::ifstream file(path);
+  std::stringstream text;
+  text << file.rdbuf();
+  json = Json::parse(text.str(), nullptr, false);
+  return file && !json.is_discarded();
+}
+
+struct Compiled {
+  std::string blob, error;
+  Tokenizer tokenizer;
+  bool ok = false;
+
+  explicit Compiled(const std::string &path) {
+    if (!writeTokenizerBlob(path, blob, error))
+      return;
+    Status status =
+        tokenizer.open(reinterpret_cast<const unsigned char *>(blob.data()),
+                       blob.size());
+    error = status.message();
+    ok = status.ok();
+  }
+};
+
+std::vector<int64_t> ids(const std::vector<Token> &tokens) {
+  std::vector<int64_t> list;
+  for (const Token &token : tokens)
+    list.push_back(token.id);
+  return list;
+}
+
+bool isQuirk(const Json &test) {
+  auto note = test.find("note");
+  return note != test.end() && note->dump().find("quirk:") != std::string::npos;
+}
+
+struct Count {
+  int ran = 0, wrong = 0, quirks = 0;
+};
+
+Count checkCases(const Tokenizer &tokenizer, const Json &cases,
+                 const std::string &name) {
+  Count count;
+  for (const Json &test : cases) {
+    if (test.count("pair") || test.count("error") || !test.count("ids"))
+      continue;
+    std::vector<Token> tokens;
+    Status status = tokenizer.encode(test["text"].get<std::string>(),
+                                     test["add_special_tokens"].get<bool>(), tokens);
+    auto wanted = test["ids"].get<std::vector<int64_t>>();
+    bool good = status.ok() && ids(tokens) == wanted;
+    std::string what = good ? "" : "ids";
+    for (bool skip : {false, true}) {
+      const char *key = skip ? "decoded_skip_special" : "decoded";
+      if (good && test.count(key) &&
+          tokenizer.decode(wanted, skip) != test[key].get<std::string>()) {
+        good = false;
+        what = key;
+      }
+    }
+    if (!good && isQuirk(test)) {
+      ++count.quirks;
+      continue;
+    }
+    ++count.ran;
+    if (!good && ++count.wrong <= 3)
+      ADD_FAILURE() << name << " (" << what << "): " << test.dump().substr(0, 700)
+                    << "\n got " << Json(ids(tokens)).dump() << " `"
+                    << Json(tokenizer.decode(wanted, false)).dump() << "`";
+  }
+  return count;
+}
+
+TEST(TokenizerOracle, Cases) {
+  Json index;
+  if (!readJson(kShared + "/tokenizers/index.json", index))
+    GTEST_SKIP() << "no " << kShared << "/tokenizers";
+  int compiled = 0, ran = 0, quirks = 0;
+  for (const std::string name :
+       {"gpt2", "added_bytelevel", "bert_cased", "bert_cased_strip",
+        "bert_uncased", "bloom", "bpe_unk", "char_level", "cl100k_possessive",
+        "clip", "deepseek", "distilbert_keep_accents", "falcon", "gpt4o",
+        "gpt_neox", "llama2", "llama3", "llama3_no_ignore", "metaspace_never",
+        "mistral", "openai_gpt", "pretok_isolated", "pretok_mergedwithprevious",
+        "pretok_removed", "qwen2", "roberta", "roberta_prefix_space",
+        "starcoder", "whisper", "wordlevel", "added_lowercase",
+        "added_metaspace", "added_prepend", "bart", "gemma", "albert", "t5",
+        "xlm_roberta", "unigram_bytes"}) {
+    std::string folder = kShared + "/tokenizers/" + name;
+    Compiled one(folder + "/tokenizer.json");
+    if (!one.ok) {
+      EXPECT_NE(one.error.find("support"), std::string::npos) << one.error;
+      std::cout << "  refused: " << one.error.substr(folder.size()) << "\n";
+      continue;
+    }
+    ++compiled;
+    Json cases;
+    ASSERT_TRUE(readJson(folder + "/cases.json", cases));
+    Count count = checkCases(one.tokenizer, cases, name);
+    Json decode;
+    if (readJson(folder + "/decode.json", decode))
+      for (const Json &test : decode) {
+        auto list = test["ids"].get<std::vector<int64_t>>();
+        bool good = one.tokenizer.decode(list, false) ==
+                        test["decoded"].get<std::string>() &&
+                    one.tokenizer.decode(list, true) ==
+                        test["decoded_skip_special"].get<std::string>();
+        if (!good && isQuirk(test)) {
+          ++count.quirks;
+          continue;
+        }
+        ++count.ran;
+        if (!good && ++count.wrong <= 3)
+          ADD_FAILURE() << name << " decode: " << test.dump().substr(0, 500)
+                        << "\n got " << Json(one.tokenizer.decode(list, false)).dump();
+      }
+    if (count.wrong)
+      std::cout << "  " << name << ": " << count.wrong << " of " << count.ran
+                << " wrong\n";
+    ran += count.ran;
+    quirks += count.quirks;
+  }
+  std::cout << "  " << compiled << " tokenizers, " << ran
+            << " cases, and apart from them " << quirks
+            << " that the library itself gets wrong\n";
+  EXPECT_GE(compiled, 20);
+}
+
+TEST(TokenizerExamples, Stories) {
+  Json expected;
+  std::string folder = kShared + "/examples-models/stories";
+  if (!readJson(folder + "/expected.json", expected))
+    GTEST_SKIP() << "no " << folder;
+  Compiled one(folder + "/tokenizer.json");
+  ASSERT_TRUE(one.ok) << one.error;
+  for (const Json &test : expected["tokenizer"]) {
+    std::vector<int64_t> list;
+    ASSERT_TRUE(one.tokenizer.encodeIds(test["text"].get<std::string>(), list).ok());
+    EXPECT_EQ(list, test["ids"].get<std::vector<int64_t>>()) << test["text"];
+  }
+  for (const Json &test : expected["cases"])
+    EXPECT_EQ(one.tokenizer.decode(
+                  test["generated_ids"].get<std::vector<int64_t>>(), true),
+              test["generated_text"].get<std::string>());
+}
+
+TEST(TokenizerExamples, Dates) {
+  Json expected;
+  std::string folder = kShared + "/examples-models/dates";
+  if (!readJson(folder + "/expected.json", expected))
+    GTEST_SKIP() << "no " << folder;
+  Compiled one(folder + "/tokenizer.json");
+  ASSERT_TRUE(one.ok) << one.error;
+  for (const Json &test : expected["cases"]) {
+    std::vector<int64_t> list;
+    ASSERT_TRUE(one.tokenizer.encodeIds(test["text"].get<std::string>(), list).ok());
+    EXPECT_EQ(list, test["input_ids"].get<std::vector<int64_t>>()) << test["text"];
+    EXPECT_EQ(one.tokenizer.decode(
+                  test["generated_ids"].get<std::vector<int64_t>>(), true),
+              test["output"].get<std::string>());
+  }
+}
+
+TEST(TokenizerStart, OpensAtOnce) {
+  std::string path = kShared + "/tokenizers/gpt2/tokenizer.json";
+  std::string blob, error;
+  if (!writeTokenizerBlob(path, blob, error))
+    GTEST_SKIP() << error;
+  auto start = std::chrono::steady_clock::now();
+  Tokenizer tokenizer;
+  ASSERT_TRUE(tokenizer
+                  .open(reinterpret_cast<const unsigned char *>(blob.data()),
+                        blob.size())
+                  .ok());
+  auto us = std::chrono::duration_cast<std::chrono::microseconds>(
+                std::chrono::steady_clock::now() - start)
+                .count();
+  std::cout << "  opened in " << us << " us, blob of " << blob.size()
+            << " bytes\n";
+  EXPECT_LT(us, 1000);
+}
+
+TEST(TokenizerErrors, HostileFiles) {
+  std::string blob, error;
+  for (const char *text :
+       {"", "[", "{}", "[]", "null", "{\"model\":3}",
+        "{\"model\":{\"type\":\"BPE\",\"vocab\":{\"a\":-1},\"merges\":[]}}",
+        "{\"model\":{\"type\":\"BPE\",\"vocab\":{\"a\":0},\"merges\":[3]}}",
+        "{\"model\":{\"type\":\"BPE\",\"vocab\":{\"a\":0},\"merges\":[\"a b\"]}}",
+        "{\"model\":{\"type\":\"BPE\",\"vocab\":{\"a\":99999999999},\"merges\":[]}}",
+        "{\"model\":{\"type\":\"Sorcery\",\"vocab\":{\"a\":0}}}",
+        "{\"model\":{\"type\":\"BPE\",\"vocab\":{\"a\":0},\"merges\":[]},"
+        "\"added_tokens\":[{\"id\":0,\"content\":\"b\"}]}",
+        "{\"model\":{\"type\":\"BPE\",\"vocab\":{\"a\":0},\"merges\":[]},"
+        "\"normalizer\":{\"type\":\"Sorcery\"}}",
+        "{\"model\":{\"type\":\"BPE\",\"vocab\":{\"a\":0},\"merges\":[]},"
+        "\"pre_tokenizer\":{\"type\":\"Split\",\"pattern\":{\"Regex\":\"(a*)*\"}}}"})
+    EXPECT_FALSE(tokenizerBlobFromText(text, "file", blob, error)) << text;
+  EXPECT_FALSE(tokenizerBlobFromText(std::string(100000, '['), "file", blob, error));
+  std::string nested = "{\"type\":\"Lowercase\"}";
+  for (int i = 0; i < 1000; ++i)
+    nested = "{\"type\":\"Sequence\",\"normalizers\":[" + nested + "]}";
+  EXPECT_FALSE(tokenizerBlobFromText(
+      "{\"model\":{\"type\":\"BPE\",\"vocab\":{\"a\":0},\"merges\":[]},"
+      "\"normalizer\":" + nested + "}", "file", blob, error));
+}
+
+} // namespace
