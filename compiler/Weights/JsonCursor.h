@@ -37,6 +37,13 @@ protected:
   void advance() { before = end(); }
   size_t end() const { return mark ? size_t(mark - text.begin()) : 0; }
 
+  /// A number that fits no double ends the parse like a syntax error, but it is JSON.
+  static bool isNumberTooLarge(const Json::exception &error) { return error.id == 406; }
+  llvm::StringRef numberAt(size_t at) const {
+    return text.substr(at).take_while(
+        [](char c) { return llvm::StringRef("0123456789+-.eE").contains(c); });
+  }
+
   llvm::StringRef text;
 
 private:

@@ -53,7 +53,9 @@ public:
   bool end_object() { return close(); }
   bool start_array(size_t) { return open(false); }
   bool end_array() { return close(); }
-  bool parse_error(size_t position, const std::string &, const Json::exception &) {
+  bool parse_error(size_t position, const std::string &, const Json::exception &error) {
+    if (isNumberTooLarge(error))
+      return fail("the index has a number that is too large", tokenStart());
     return problem ? false
                    : fail("the index is not valid JSON from here on",
                           position ? position - 1 : 0);

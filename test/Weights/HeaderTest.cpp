@@ -113,6 +113,7 @@ std::vector<Broken> brokenHeaders() {
       {"an exponent", 12, tensor("F32", "[1e0]", "[0,4]"), 4, "1e0", "t"},
       {"2^63", 12, tensor("F32", "[9223372036854775808]", "[0,4]"), 4, "9223", "t"},
       {"2^64", 12, tensor("F32", "[18446744073709551616]", "[0,4]"), 4, "1844", "t"},
+      {"more than a double holds", 12, tensor("F32", "[1e400]", "[0,4]"), 4, "1e400", "t"},
       {"seventeen dimensions", 12,
        tensor("F32", "[1" + repeat(",1", 16) + "]", "[0,4]"), 4, "1],", "t"},
       {"a string as dimension", 12, tensor("F32", "[\"1\"]", "[0,4]"), 4, "\"1\"", "t"},
