@@ -1,0 +1,170 @@
+//===- Entry.cpp - inputs in, dims bound, results out ---------------------===//
+//
+// The rules of language.md section 4: a bare dim binds, other forms are checked, missing
+// leading axes stretch, a bound is a bound.
+//
+//===----------------------------------------------------------------------===//
+
+#include "compiler/Interpreter/Evaluator.h"
+
+using namespace mlir;
+using namespace heddle;
+using namespace heddle::evaluation;
+using heddle::model::ModelTensorType;
+using heddle::model::Size;
+
+namespace {
+StringRef nameOf(func::FuncOp entry, unsigned argument) {
+  auto name = entry.getArgAttrOfType<StringAttr>(argument, "model.name");
+  return name ? name.getValue() : StringRef();
+}
+
+StringRef word(Tensor::Kind kind) {
+  return kind == Tensor::Kind::Real ? "f32" : kind == Tensor::Kind::Int ? "i64" : "bool";
+}
+
+/// The nearest of the entry's inputs, for the message about one it has not.
+std::string nearest(func::FuncOp entry, StringRef wanted) {
+  std::string best;
+  unsigned limit = wanted.size() / 3 + 1;
+  for (unsigned i = 0; i < entry.getNumArguments(); ++i) {
+    StringRef name = nameOf(entry, i);
+    unsigned distance = wanted.edit_distance(name, true, limit);
+    if (!name.empty() && distance <= limit && (best.empty() || distance < limit)) {
+      best = "; did you mean '" + name.str() + "'?";
+      limit = distance;
+    }
+  }
+  return best;
+}
+
+/// Reals and integers do not turn into each other silently, but for integers given as reals.
+FailureOr<Tensor> converted(func::FuncOp entry, StringRef name, const Tensor &t, Tensor::Kind to) {
+  if (t.kind == to)
+    return t;
+  if (t.kind == Tensor::Kind::Real)
+    return entry.emitError() << "input '" << name << "' must be " << word(to) << ", but is f32";
+  Tensor out{to, t.shape, {}, {}};
+  if (to == Tensor::Kind::Real)
+    out.reals.assign(t.ints.begin(), t.ints.end());
+  else
+    for (int64_t x : t.ints)
+      out.ints.push_back(to == Tensor::Kind::Bool ? x != 0 : x);
+  return out;
+}
+
+LogicalResult bindDim(func::FuncOp entry, Dims &dims, StringRef dim, int64_t n, StringRef input) {
+  auto [it, fresh] = dims.emplace(dim.str(), n);
+  if (!fresh && it->second != n)
+    return entry.emitError() << "input '" << input << "' has " << dim << " = " << n << ", but it is "
+                             << it->second << " elsewhere";
+  auto module = entry->getParentOfType<ModuleOp>();
+  auto bounds = module ? module->getAttrOfType<DictionaryAttr>("model.dims") : DictionaryAttr();
+  auto bound = bounds ? bounds.getAs<IntegerAttr>(dim) : IntegerAttr();
+  if (bound && n > bound.getInt())
+    return entry.emitError() << dim << " = " << n << " is past its bound " << bound.getInt();
+  return success();
+}
+} // namespace
+
+FailureOr<Dims> heddle::bindDims(func::FuncOp entry, const Tensors &inputs, Dims dims) {
+  for (const auto &[name, tensor] : inputs) {
+    bool known = false;
+    for (unsigned i = 0; i < entry.getNumArguments() && !known; ++i)
+      known = nameOf(entry, i) == name && isa<ModelTensorType>(entry.getArgument(i).getType());
+    if (!known)
+      return entry.emitError() << "no input '" << name << "'" << nearest(entry, name);
+  }
+  // Bare dims first, whichever input they come from; the other forms may use them all.
+  for (bool binding : {true, false})
+    for (BlockArgument argument : entry.getArguments()) {
+      StringRef name = nameOf(entry, argument.getArgNumber());
+      auto given = inputs.find(name.str());
+      auto type = dyn_cast<ModelTensorType>(argument.getType());
+      if (!type || given == inputs.end())
+        continue;
+      const Tensor &t = given->second;
+      if (t.rank() > type.getRank())
+        return entry.emitError() << "input '" << name << "' has rank " << t.rank() << ", declared is " << type;
+      for (int64_t back = 1; back <= t.rank(); ++back) {
+        Size form = type.getSize(type.getRank() - back);
+        int64_t n = t.shape[t.rank() - back];
+        std::optional<std::string> dim = form.bareDim();
+        if (binding && dim && failed(bindDim(entry, dims, *dim, n, name)))
+          return failure();
+        if (!binding && !dim && form.evaluate(dims) && *form.evaluate(dims) != n)
+          return entry.emitError() << "input '" << name << "': the axis " << form.str() << " should be "
+                                   << *form.evaluate(dims) << ", is " << n;
+      }
+    }
+  return dims;
+}
+
+/// Gives every argument its value.
+static LogicalResult setArguments(Evaluator &e, func::FuncOp entry, const Tensors &inputs) {
+  for (BlockArgument argument : entry.getArguments()) {
+    unsigned i = argument.getArgNumber();
+    if (isa<model::StateType>(argument.getType())) {
+      auto name = entry.getArgAttrOfType<StringAttr>(i, "model.state");
+      if (!name)
+        return entry.emitError() << "argument " << i << " is a state without a name ('model.state')";
+      e.setState(argument, name.str());
+      continue;
+    }
+    auto type = dyn_cast<ModelTensorType>(argument.getType());
+    StringRef name = nameOf(entry, i);
+    if (!type || name.empty())
+      return entry.emitError() << "argument " << i << " is no named tensor ('model.name')";
+    auto given = inputs.find(name.str());
+    if (given == inputs.end()) {
+      if (!entry.getArgAttr(i, "model.default"))
+        return entry.emitError() << "input '" << name << "' is missing and has no default";
+      continue;
+    }
+    FailureOr<Tensor> t = converted(entry, name, given->second, kindOf(type));
+    if (failed(t))
+      return failure();
+    for (int64_t axis = 0; axis < type.getRank() - t->rank(); ++axis) // nobody said how long: 1
+      if (std::optional<std::string> dim = type.getSize(axis).bareDim())
+        e.dims.emplace(*dim, 1);
+    FailureOr<std::vector<int64_t>> shape = e.shapeOf(entry, type);
+    if (failed(shape))
+      return failure();
+    e.set(argument, t->shape == *shape ? std::move(*t) : stretched(*t, *shape));
+  }
+  return success();
+}
+
+FailureOr<Tensors> heddle::interpret(func::FuncOp entry, const Tensors &inputs, Dims dims, States *states,
+                                     ReadParameter readParameter, InterpretOptions options) {
+  if (entry.isExternal())
+    return entry.emitError("has no body to interpret");
+  FailureOr<Dims> bound = bindDims(entry, inputs, std::move(dims));
+  if (failed(bound))
+    return failure();
+  States lost;
+  Evaluator e(std::move(*bound), states ? states : &lost, readParameter, options);
+  Block &body = entry.getBody().front();
+  if (failed(setArguments(e, entry, inputs)) || failed(e.runBody(body)))
+    return failure();
+  Tensors results;
+  for (auto [i, value] : llvm::enumerate(body.getTerminator()->getOperands())) {
+    auto name = entry.getResultAttrOfType<StringAttr>(i, "model.name");
+    if (!name)
+      return entry.emitError() << "result " << i << " has no name ('model.name')";
+    if (!e.has(value))
+      return entry.emitError() << "result '" << name.getValue() << "' is an input that was not given";
+    results[name.str()] = e.tensor(value);
+  }
+  return results;
+}
+
+bool heddle::isInterpretable(func::FuncOp function) {
+  bool known = !function.isExternal();
+  function->walk([&](Operation *op) {
+    StringRef dialect = op->getName().getDialectNamespace();
+    known &= dialect == "model" || dialect == "mask" || dialect == "attn" || dialect == "func" ||
+             dialect == "arith" || dialect == "math";
+  });
+  return known;
+}

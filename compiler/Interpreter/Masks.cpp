@@ -1,0 +1,149 @@
+//===- Masks.cpp - how often a query sees a key ---------------------------===//
+//
+// A mask value is a function of a pair, exactly as its op says it: positions are absolute
+// (query row r stands at past + r, key row k at key_start + k), tensors are read by row.
+//
+//===----------------------------------------------------------------------===//
+
+#include "compiler/Interpreter/Grids.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+using namespace heddle;
+using namespace heddle::evaluation;
+
+namespace {
+LogicalResult anyGrid(const Grid &) { return success(); }
+
+int64_t floorDiv(int64_t a, int64_t b) { return a / b - (a % b != 0 && (a < 0) != (b < 0)); }
+
+LogicalResult define(Evaluator &e, Operation *op, std::function<int64_t(const Pair &)> sees,
+                     std::function<LogicalResult(const Grid &)> fits = anyGrid) {
+  e.set(op->getResult(0), MaskValue{std::move(sees), std::move(fits)});
+  return success();
+}
+
+LogicalResult evaluate(Evaluator &e, mask::AllOp op) {
+  return define(e, op, [](const Pair &) { return 1; });
+}
+
+LogicalResult evaluate(Evaluator &e, mask::CausalOp op) {
+  return define(e, op, [](const Pair &p) { return p.target <= p.query; });
+}
+
+LogicalResult evaluate(Evaluator &e, mask::WindowOp op) {
+  std::optional<int64_t> left, right;
+  if (op.getLeft())
+    left = *op.getLeft();
+  if (op.getRight())
+    right = *op.getRight();
+  auto inside = [left, right](int64_t distance) {
+    return (!left || distance >= -*left) && (!right || distance <= *right);
+  };
+  if (!op.getLabels())
+    return define(e, op, [=](const Pair &p) { return inside(p.target - p.query); });
+  TensorRef labels = e.ref(op.getLabels()), keyLabels = op.getKeyLabels() ? e.ref(op.getKeyLabels()) : labels;
+  Along query = Along::rows(op, labels, "bq"), key = Along::rows(op, keyLabels, "bk");
+  return define(
+      e, op, [=](const Pair &p) { return inside(key.integer(p) - query.integer(p)); },
+      [=](const Grid &g) { return success(succeeded(query.fits(g)) && succeeded(key.fits(g))); });
+}
+
+LogicalResult evaluate(Evaluator &e, mask::DilatedOp op) {
+  return define(e, op, [step = int64_t(op.getStep())](const Pair &p) { return (p.target - p.query) % step == 0; });
+}
+
+/// `t` is not 0 at the pair.
+LogicalResult defineTruth(Evaluator &e, Operation *op, const Along &t) {
+  return define(
+      e, op, [t](const Pair &p) { return t.real(p) != 0; }, [t](const Grid &g) { return t.fits(g); });
+}
+LogicalResult evaluate(Evaluator &e, mask::KeysOp op) {
+  return defineTruth(e, op, Along::rows(op, e.ref(op.getTensor()), "bk"));
+}
+LogicalResult evaluate(Evaluator &e, mask::QueriesOp op) {
+  return defineTruth(e, op, Along::rows(op, e.ref(op.getTensor()), "bq"));
+}
+LogicalResult evaluate(Evaluator &e, mask::DenseOp op) {
+  return defineTruth(e, op, Along::dense(op, e.ref(op.getTensor())));
+}
+
+LogicalResult evaluate(Evaluator &e, mask::PrefixOp op) {
+  TensorRef length = e.ref(op.getLength());
+  int64_t n = length->count();
+  return define(
+      e, op, [=](const Pair &p) { return p.target < length->ints[n == 1 ? 0 : p.batch]; },
+      [=](const Grid &g) -> LogicalResult {
+        if (n != 1 && n != g.batches)
+          return op->emitOpError() << "holds " << n << " lengths for " << g.batches << " batches";
+        return success();
+      });
+}
+
+LogicalResult evaluate(Evaluator &e, mask::DocumentOp op) {
+  Along query = Along::rows(op, e.ref(op.getQueryIds()), "bq"), key = Along::rows(op, e.ref(op.getKeyIds()), "bk");
+  return define(
+      e, op, [=](const Pair &p) { return query.real(p) == key.real(p); },
+      [=](const Grid &g) { return success(succeeded(query.fits(g)) && succeeded(key.fits(g))); });
+}
+
+/// The list of a query's block contains the key's block; keys are counted in rows, not positions.
+LogicalResult evaluate(Evaluator &e, mask::BlocksOp op) {
+  TensorRef lists = e.ref(op.getLists());
+  int64_t size = op.getSize(), entries = lists->shape.back(), blocks = lists->shape[lists->rank() - 2];
+  int64_t heads = lists->rank() == 3 ? lists->shape[0] : 1;
+  return define(
+      e, op,
+      [=](const Pair &p) {
+        int64_t list = (heads == 1 ? 0 : p.head) * blocks + floorDiv(p.query, size);
+        for (int64_t i = 0; i < entries; ++i)
+          if (lists->ints[list * entries + i] == p.key / size)
+            return 1;
+        return 0;
+      },
+      [=](const Grid &g) -> LogicalResult {
+        if (g.rows && (g.past < 0 || (g.past + g.rows - 1) / size >= blocks))
+          return op->emitOpError() << "lists keys for " << blocks << " blocks of " << size << " queries, not for "
+                                   << g.past + g.rows << " queries";
+        if (heads != 1 && heads != g.heads)
+          return op->emitOpError() << "has lists for " << heads << " heads, the attention has " << g.heads;
+        return success();
+      });
+}
+
+template <typename Op, typename Combine> LogicalResult connect(Evaluator &e, Op op, Combine combine) {
+  MaskValue a = e.mask(op.getLhs()), b = e.mask(op.getRhs());
+  return define(
+      e, op, [=](const Pair &p) { return combine(a.sees(p), b.sees(p)); },
+      [=](const Grid &g) { return success(succeeded(a.fits(g)) && succeeded(b.fits(g))); });
+}
+LogicalResult evaluate(Evaluator &e, mask::AndOp op) {
+  return connect(e, op, [](int64_t a, int64_t b) { return a * b; });
+}
+LogicalResult evaluate(Evaluator &e, mask::OrOp op) {
+  return connect(e, op, [](int64_t a, int64_t b) { return std::max(a, b); });
+}
+LogicalResult evaluate(Evaluator &e, mask::AddOp op) {
+  return connect(e, op, [](int64_t a, int64_t b) { return a + b; });
+}
+LogicalResult evaluate(Evaluator &e, mask::NotOp op) {
+  MaskValue a = e.mask(op.getOperand());
+  return define(
+      e, op, [=](const Pair &p) { return a.sees(p) == 0; }, a.fits);
+}
+LogicalResult evaluate(Evaluator &e, mask::SelectOp op) {
+  const Tensor &condition = e.tensor(op.getCondition());
+  if (condition.count() != 1)
+    return op.emitOpError() << "needs one condition, found " << showShape(condition.shape);
+  e.alias(op.getResult(), condition.ints[0] ? op.getYes() : op.getNo());
+  return success();
+}
+} // namespace
+
+Outcome evaluation::evaluateMasks(Evaluator &e, Operation *op) {
+  return TypeSwitch<Operation *, Outcome>(op)
+      .Case<mask::AllOp, mask::CausalOp, mask::WindowOp, mask::DilatedOp, mask::KeysOp, mask::QueriesOp,
+            mask::PrefixOp, mask::DocumentOp, mask::BlocksOp, mask::DenseOp, mask::AndOp, mask::OrOp, mask::AddOp,
+            mask::NotOp, mask::SelectOp>([&](auto known) { return evaluate(e, known); })
+      .Default([](Operation *) { return std::nullopt; });
+}

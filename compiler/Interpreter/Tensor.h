@@ -1,0 +1,79 @@
+//===- Tensor.h - a dense value of the interpreter --------------*- C++ -*-===//
+//
+// Numbers in row-major order and their lengths; nothing else. Reals are double whatever
+// the declared type, so that a result can be judged more exact than any backend.
+//
+//===----------------------------------------------------------------------===//
+#ifndef HEDDLE_COMPILER_INTERPRETER_TENSOR_H
+#define HEDDLE_COMPILER_INTERPRETER_TENSOR_H
+
+#include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/SmallVector.h"
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace heddle {
+
+struct Tensor {
+  enum class Kind { Real, Int, Bool };
+
+  Kind kind = Kind::Real;
+  std::vector<int64_t> shape;
+  std::vector<double> reals; ///< the elements of a Real tensor
+  std::vector<int64_t> ints; ///< the elements of an Int tensor; of a Bool one as 0 and 1
+
+  int64_t rank() const { return shape.size(); }
+  int64_t count() const { return kind == Kind::Real ? reals.size() : ints.size(); }
+  /// Element `i` in row-major order as a real, whatever the kind.
+  double real(int64_t i) const { return kind == Kind::Real ? reals[i] : double(ints[i]); }
+  bool operator==(const Tensor &other) const;
+
+  static Tensor zeros(Kind kind, llvm::ArrayRef<int64_t> shape);
+  static Tensor ofReals(llvm::ArrayRef<int64_t> shape, std::vector<double> elements);
+  static Tensor ofInts(llvm::ArrayRef<int64_t> shape, std::vector<int64_t> elements);
+  static Tensor ofBools(llvm::ArrayRef<int64_t> shape, std::vector<int64_t> elements);
+};
+
+/// By the names of inputs and outputs.
+using Tensors = std::map<std::string, Tensor>;
+
+/// "[2, 3]".
+std::string showShape(llvm::ArrayRef<int64_t> shape);
+int64_t product(llvm::ArrayRef<int64_t> shape);
+/// Elements between neighbours along each axis.
+std::vector<int64_t> strides(llvm::ArrayRef<int64_t> shape);
+/// The numbers of an index, most significant first: place = sum index * stride.
+int64_t place(llvm::ArrayRef<int64_t> shape, llvm::ArrayRef<int64_t> index);
+
+/// The same elements under other lengths.
+Tensor reshaped(Tensor t, llvm::ArrayRef<int64_t> shape);
+/// numpy broadcasting: axes of 1 and missing leading axes stretch. `to` must fit.
+Tensor stretched(const Tensor &t, llvm::ArrayRef<int64_t> to);
+bool stretches(llvm::ArrayRef<int64_t> from, llvm::ArrayRef<int64_t> to);
+/// numpy's rule for operands that may stretch each other; false where they do not fit.
+bool commonShape(llvm::ArrayRef<llvm::ArrayRef<int64_t>> shapes, std::vector<int64_t> &common);
+
+/// Visits every index of `shape` in row-major order and knows where the element stands in
+/// each operand, whose axes of 1 and missing leading axes stretch.
+class Walk {
+public:
+  Walk(llvm::ArrayRef<int64_t> shape, llvm::ArrayRef<llvm::ArrayRef<int64_t>> operands);
+
+  bool more() const { return left > 0; }
+  void next();
+  /// Linear place of the index itself, and of the element of operand `k`.
+  int64_t here() const { return position; }
+  int64_t at(unsigned k) const { return offsets[k]; }
+  llvm::ArrayRef<int64_t> index() const { return now; }
+
+private:
+  llvm::SmallVector<int64_t> lengths, now, offsets;
+  llvm::SmallVector<llvm::SmallVector<int64_t>> steps; // operand -> axis -> stride, 0: stretches
+  int64_t left, position = 0;
+};
+
+} // namespace heddle
+
+#endif
