@@ -89,11 +89,11 @@ static double combine(BinaryKind kind, double a, double b) {
   return std::numeric_limits<double>::quiet_NaN();
 }
 
-/// `b` is not 0 where it divides.
+/// x floordiv 0 is 0: no data may stop a program.
 static int64_t combine(BinaryKind kind, int64_t a, int64_t b) {
   auto floorDiv = [&] {
-    if (b == -1)
-      return wrap(0 - uint64_t(a));
+    if (b == 0 || b == -1)
+      return b == 0 ? 0 : wrap(0 - uint64_t(a));
     return a / b - (a % b != 0 && (a < 0) != (b < 0));
   };
   switch (kind) {
@@ -115,15 +115,11 @@ static int64_t combine(BinaryKind kind, int64_t a, int64_t b) {
 static LogicalResult evaluate(Evaluator &e, model::BinaryOp op) {
   const Tensor &a = e.tensor(op.getLhs()), &b = e.tensor(op.getRhs());
   Tensor out = Tensor::zeros(a.kind, e.shapeOf(op.getResult()));
-  bool divides = op.getKind() == BinaryKind::floordiv || op.getKind() == BinaryKind::mod;
   for (Walk w(out.shape, {ArrayRef(a.shape), ArrayRef(b.shape)}); w.more(); w.next()) {
-    if (a.kind == Tensor::Kind::Real) {
+    if (a.kind == Tensor::Kind::Real)
       out.reals[w.here()] = combine(op.getKind(), a.reals[w.at(0)], b.reals[w.at(1)]);
-      continue;
-    }
-    if (divides && b.ints[w.at(1)] == 0)
-      return op.emitOpError() << "divides " << a.ints[w.at(0)] << " by zero";
-    out.ints[w.here()] = combine(op.getKind(), a.ints[w.at(0)], b.ints[w.at(1)]);
+    else
+      out.ints[w.here()] = combine(op.getKind(), a.ints[w.at(0)], b.ints[w.at(1)]);
   }
   e.set(op.getResult(), std::move(out));
   return success();
