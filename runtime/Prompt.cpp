@@ -173,8 +173,29 @@ Status promptFromIds(const Model &model, const std::vector<int64_t> &ids,
   return finish(model, prompt);
 }
 
+Status benchInput(const Value &value, const std::vector<int64_t> &dims,
+                  Tensor &tensor) {
+  Shape shape;
+  HEDDLE_TRY(shapeOf(value, dims, shape));
+  HEDDLE_TRY(Tensor::make(value.name, value.type, shape, tensor));
+  // Ones are a visible mask and a valid id nearly everywhere.
+  for (int64_t i = 0, n = tensor.count(); i < n; ++i)
+    switch (value.type) {
+    case Type::F32:
+      tensor.data.as<float>()[i] = 0.01f * float(i % 101) - 0.5f;
+      break;
+    case Type::I64:
+      tensor.data.as<int64_t>()[i] = 1;
+      break;
+    case Type::Bool:
+      tensor.data.as<bool>()[i] = true;
+      break;
+    }
+  return {};
+}
+
 Status promptForBench(const Model &model, int64_t rows, int64_t length,
-                      Prompt &prompt) {
+                      int64_t newTokens, Prompt &prompt) {
   const Value *tokens = nullptr;
   HEDDLE_TRY(setup(model, prompt, tokens));
   const Card &card = model.card();
@@ -189,30 +210,16 @@ Status promptForBench(const Model &model, int64_t rows, int64_t length,
     if (tokens->axes.size() == 2 && int(i) == tokens->axes[0].asDim())
       dim = rows;
     std::optional<int64_t> bound = card.bound(prompt.run->dims[i]);
-    if (bound)
+    if (bound && int(i) == prompt.stepDim)
+      dim = std::min(dim, std::max<int64_t>(1, *bound - newTokens + 1));
+    else if (bound)
       dim = std::min(dim, *bound);
   }
   HEDDLE_TRY(bind(model, prompt, *tokens, {{tokens, {}}}));
   for (const Value &value : prompt.run->inputs) {
     if (value.hasDefault && value.name != tokens->name)
       continue;
-    Shape shape;
-    HEDDLE_TRY(shapeOf(value, prompt.dims, shape));
-    Tensor &tensor = prompt.inputs[value.name];
-    HEDDLE_TRY(Tensor::make(value.name, value.type, shape, tensor));
-    // Ones are a visible mask and a valid id nearly everywhere.
-    for (int64_t i = 0, n = tensor.count(); i < n; ++i)
-      switch (value.type) {
-      case Type::F32:
-        tensor.data.as<float>()[i] = 0.01f * float(i % 101) - 0.5f;
-        break;
-      case Type::I64:
-        tensor.data.as<int64_t>()[i] = 1;
-        break;
-      case Type::Bool:
-        tensor.data.as<bool>()[i] = true;
-        break;
-      }
+    HEDDLE_TRY(benchInput(value, prompt.dims, prompt.inputs[value.name]));
   }
   if (!card.roles.positions.empty())
     prompt.inputs.erase(card.roles.positions);

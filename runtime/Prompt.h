@@ -32,10 +32,14 @@ Status promptFromFile(const Model &model, const std::string &path,
 Status promptFromIds(const Model &model, const std::vector<int64_t> &ids,
                      Prompt &prompt);
 
-/// `rows` rows of `length` tokens and whatever else the model needs, for
-/// measuring.
+/// `rows` rows of up to `length` tokens, with room for new ones as far as the
+/// model has it, and whatever else it needs, for measuring.
 Status promptForBench(const Model &model, int64_t rows, int64_t length,
-                      Prompt &prompt);
+                      int64_t newTokens, Prompt &prompt);
+
+/// Made-up contents for one input.
+Status benchInput(const Value &value, const std::vector<int64_t> &dims,
+                  Tensor &tensor);
 
 } // namespace heddle::rt
 

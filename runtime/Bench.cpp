@@ -1,0 +1,214 @@
+//===- Bench.cpp - How fast a model is, and could be ----------------------===//
+//
+// Medians of prefill and of steps, or of calls of `run` for a model that does not
+// generate; beside them what the machine reaches in the same minute.
+//
+//===----------------------------------------------------------------------===//
+#include "runtime/Args.h"
+#include "runtime/Commands.h"
+#include "runtime/Cpu.h"
+#include "runtime/Generate.h"
+#include "runtime/Peaks.h"
+
+#include <algorithm>
+#include <cstdio>
+
+namespace heddle::rt {
+
+namespace {
+
+struct Figures {
+  bool generates = false;
+  int64_t rows = 1, prompt = 0, steps = 0;
+  unsigned threads = 1;
+  double prefill = 0, step = 0; ///< seconds
+  int prefills = 0;
+  uint64_t weightBytes = 0, stateBytes = 0, arenaBytes = 0;
+  std::optional<double> flopsPerToken;
+  Peaks peaks;
+
+  double stepBytes() const { return double(weightBytes + stateBytes); }
+};
+
+double median(std::vector<double> &times) {
+  if (times.empty())
+    return 0;
+  std::sort(times.begin(), times.end());
+  size_t n = times.size();
+  return n % 2 ? times[n / 2] : (times[n / 2 - 1] + times[n / 2]) / 2;
+}
+
+constexpr double kSecondsEnough = 2.0;
+
+std::optional<double> flops(const Model &model, const std::vector<int64_t> &dims) {
+  if (!model.card().hasFlops)
+    return std::nullopt;
+  std::optional<int64_t> value = model.card().flopsPerToken.evaluate(dims.data());
+  return value ? std::optional<double>(double(*value)) : std::nullopt;
+}
+
+Status benchGeneration(Model &model, int64_t steps, Figures &figures) {
+  Prompt prompt;
+  HEDDLE_TRY(promptForBench(model, figures.rows, figures.prompt, steps, prompt));
+  figures.rows = prompt.rows;
+  if (model.card().roles.source.empty())
+    figures.prompt = prompt.length;
+  figures.steps = std::max<int64_t>(1, roomFor(model, prompt, steps));
+  Sequence sequence;
+  HEDDLE_TRY(sequence.prepare(model, prompt, figures.steps));
+  std::vector<double> prefills, times;
+  std::vector<int64_t> ids;
+  double begin = secondsNow();
+  for (int pass = 0; pass < 2 || (secondsNow() - begin < kSecondsEnough && pass < 30);
+       ++pass) {
+    sequence.reset();
+    double start = secondsNow();
+    HEDDLE_TRY(sequence.prefill());
+    // The first pass brings pages and caches in.
+    if (pass)
+      prefills.push_back(secondsNow() - start);
+    for (int64_t i = 1; i < figures.steps; ++i) {
+      sequence.argmax(ids);
+      start = secondsNow();
+      HEDDLE_TRY(sequence.append(ids));
+      if (pass)
+        times.push_back(secondsNow() - start);
+    }
+  }
+  figures.generates = true;
+  figures.prefill = median(prefills);
+  figures.prefills = int(prefills.size());
+  figures.step = median(times);
+  figures.stateBytes = sequence.stateBytes();
+  figures.arenaBytes = sequence.arenaBytes();
+  figures.flopsPerToken = flops(model, sequence.stepDims());
+  return {};
+}
+
+Status benchRun(Model &model, Figures &figures) {
+  const Entry *entry = model.card().entry("run");
+  if (!entry)
+    return unsupported("this model has no entry `run`");
+  std::vector<int64_t> dims;
+  for (const std::string &name : entry->dims) {
+    int64_t length = name == "B" ? figures.rows : figures.prompt;
+    std::optional<int64_t> bound = model.card().bound(name);
+    dims.push_back(bound ? std::min(length, *bound) : length);
+  }
+  std::vector<Tensor> inputs(entry->inputs.size()), outputs;
+  for (size_t i = 0; i < inputs.size(); ++i)
+    if (!entry->inputs[i].hasDefault)
+      HEDDLE_TRY(benchInput(entry->inputs[i], dims, inputs[i]));
+  std::vector<double> times;
+  double begin = secondsNow();
+  for (int pass = 0; pass < 3 || (secondsNow() - begin < kSecondsEnough && pass < 50);
+       ++pass) {
+    double start = secondsNow();
+    HEDDLE_TRY(callOnce(model, *entry, dims, inputs, outputs));
+    if (pass)
+      times.push_back(secondsNow() - start);
+  }
+  figures.prefill = median(times);
+  figures.prefills = int(times.size());
+  figures.flopsPerToken = flops(model, dims);
+  return {};
+}
+
+void printText(const Model &model, const Figures &f) {
+  const Peaks &peaks = f.peaks;
+  printf("%s: batch %lld, %u threads, %s\n", model.card().name.c_str(),
+         static_cast<long long>(f.rows), f.threads, processorName().c_str());
+  double tokens = double(f.rows * f.prompt);
+  printf("%-8s %10.3f ms for %lld tokens, %.0f tokens/s (median of %d)\n",
+         f.generates ? "prefill" : "run", f.prefill * 1e3,
+         static_cast<long long>(f.rows * f.prompt), tokens / f.prefill,
+         f.prefills);
+  if (f.flopsPerToken)
+    printf("         %10.1f GFLOP/s, %.1f %% of the peak\n",
+           *f.flopsPerToken * tokens / f.prefill / 1e9,
+           100 * *f.flopsPerToken * tokens / f.prefill / peaks.flopsPerSecond);
+  if (f.step > 0) {
+    printf("decode   %10.3f ms a step, %.1f tokens/s (median of steps after the "
+           "prompt)\n",
+           f.step * 1e3, double(f.rows) / f.step);
+    if (f.stepBytes() > 0)
+      printf("         %10.1f GB/s: %s of weights and %s of states a step, %.1f %% "
+             "of the peak\n",
+             f.stepBytes() / f.step / 1e9, humanBytes(f.weightBytes).c_str(),
+             humanBytes(f.stateBytes).c_str(),
+             100 * f.stepBytes() / f.step / peaks.bytesPerSecond);
+    if (f.flopsPerToken)
+      printf("         %10.1f GFLOP/s: %.3f GFLOP a token\n",
+             *f.flopsPerToken * double(f.rows) / f.step / 1e9,
+             *f.flopsPerToken / 1e9);
+  }
+  printf("machine  %10.1f GB/s reading %s, %.1f GFLOP/s f32 (%s), measured in this "
+         "run with the same threads\n",
+         peaks.bytesPerSecond / 1e9, humanBytes(peaks.bufferBytes).c_str(),
+         peaks.flopsPerSecond / 1e9, peaks.vectors);
+}
+
+void printJson(const Model &model, const Figures &f) {
+  std::string text = "{\"model\":" + jsonString(model.card().name);
+  auto number = [&](const char *key, double value) {
+    text += format(",\"%s\":%.9g", key, value);
+  };
+  double tokens = double(f.rows * f.prompt);
+  text += ",\"processor\":" + jsonString(processorName());
+  number("batch", double(f.rows));
+  number("threads", f.threads);
+  number("prompt_tokens", double(f.prompt));
+  number("prefill_ms", f.prefill * 1e3);
+  number("prefill_tokens_per_s", tokens / f.prefill);
+  if (f.step > 0) {
+    number("new_tokens", double(f.steps));
+    number("decode_ms", f.step * 1e3);
+    number("decode_tokens_per_s", double(f.rows) / f.step);
+    number("decode_bytes_per_step", f.stepBytes());
+    number("decode_bytes_per_s", f.stepBytes() / f.step);
+    number("decode_bandwidth_fraction",
+           f.stepBytes() / f.step / f.peaks.bytesPerSecond);
+  }
+  number("weight_bytes", double(f.weightBytes));
+  number("state_bytes", double(f.stateBytes));
+  number("arena_bytes", double(f.arenaBytes));
+  if (f.flopsPerToken) {
+    number("flops_per_token", *f.flopsPerToken);
+    number("prefill_flops_fraction", *f.flopsPerToken * tokens / f.prefill /
+                                         f.peaks.flopsPerSecond);
+  }
+  number("machine_bytes_per_s", f.peaks.bytesPerSecond);
+  number("machine_flops_per_s", f.peaks.flopsPerSecond);
+  text += ",\"machine_vectors\":" + jsonString(f.peaks.vectors);
+  puts((text + "}").c_str());
+}
+
+} // namespace
+
+Status benchCommand(Model &model, const Words &words) {
+  Args args;
+  HEDDLE_TRY(Args::parse(
+      words, {"--prompt-tokens", "--new-tokens", "--batch", "--threads"},
+      {"--json"}, 0, args));
+  int64_t prompt = 64, steps = 32, rows = 1, threads = 0;
+  HEDDLE_TRY(args.integer("--prompt-tokens", 1, 1 << 24, prompt));
+  HEDDLE_TRY(args.integer("--new-tokens", 1, 1 << 24, steps));
+  HEDDLE_TRY(args.integer("--batch", 1, 1 << 20, rows));
+  HEDDLE_TRY(args.integer("--threads", 1, kMaxThreads, threads));
+  Figures figures;
+  figures.rows = rows;
+  figures.prompt = prompt;
+  HEDDLE_TRY(model.start(unsigned(threads)));
+  figures.threads = model.pool().threads();
+  figures.weightBytes = model.weightBytes();
+  HEDDLE_TRY(model.card().roles.present ? benchGeneration(model, steps, figures)
+                                        : benchRun(model, figures));
+  HEDDLE_TRY(measurePeaks(model.pool(), figures.peaks));
+  if (args.has("--json"))
+    printJson(model, figures);
+  else
+    printText(model, figures);
+  return {};
+}
+
+} // namespace heddle::rt

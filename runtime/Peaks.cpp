@@ -1,0 +1,222 @@
+//===- Peaks.cpp - What this machine can reach ----------------------------===//
+//
+// Each loop exists for every vector width; the processor is asked at run time
+// which one to take.
+//
+//===----------------------------------------------------------------------===//
+#include "runtime/Peaks.h"
+
+#include "runtime/Tensor.h"
+
+#include <algorithm>
+#include <cstring>
+#include <time.h>
+#include <unistd.h>
+
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
+
+namespace heddle::rt {
+
+double secondsNow() {
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return double(now.tv_sec) + double(now.tv_nsec) * 1e-9;
+}
+
+namespace {
+
+/// Reads [begin, end), a multiple of 512 bytes; the sum keeps the loop alive.
+using ReadLoop = float (*)(const char *begin, const char *end);
+/// `rounds` times 16 independent vector operations; returns the number of them.
+using MultiplyLoop = float (*)(int64_t rounds);
+
+struct Loops {
+  ReadLoop read;
+  MultiplyLoop multiply;
+  int lanes;
+  const char *name;
+};
+
+constexpr int kChains = 16;
+constexpr float kFactor = 0.999f, kTerm = 0.001f;
+
+typedef float Vector4 __attribute__((vector_size(16)));
+
+float readPlain(const char *begin, const char *end) {
+  Vector4 sum[8] = {};
+  for (; begin < end; begin += 128)
+    for (int i = 0; i < 8; ++i) {
+      Vector4 value;
+      memcpy(&value, begin + 16 * i, 16);
+      sum[i] += value;
+    }
+  float all = 0;
+  for (auto &part : sum)
+    all += part[0] + part[1] + part[2] + part[3];
+  return all;
+}
+
+float multiplyPlain(int64_t rounds) {
+  Vector4 chain[kChains] = {}, factor = {kFactor, kFactor, kFactor, kFactor};
+  Vector4 term = {kTerm, kTerm, kTerm, kTerm};
+  for (int64_t r = 0; r < rounds; ++r)
+    for (auto &value : chain)
+      value = value * factor + term;
+  float all = 0;
+  for (auto &value : chain)
+    all += value[0] + value[3];
+  return all;
+}
+
+#if defined(__x86_64__)
+
+__attribute__((target("avx2"))) float readAvx2(const char *begin,
+                                               const char *end) {
+  __m256 sum[8];
+  for (auto &part : sum)
+    part = _mm256_setzero_ps();
+  for (; begin < end; begin += 256) {
+    for (int i = 0; i < 4; ++i)
+      _mm_prefetch(begin + 4096 + 64 * i, _MM_HINT_T0);
+#pragma GCC unroll 8
+    for (int i = 0; i < 8; ++i)
+      sum[i] = _mm256_add_ps(
+          sum[i],
+          _mm256_load_ps(reinterpret_cast<const float *>(begin + 32 * i)));
+  }
+  float all = 0, lanes[8];
+  for (auto &part : sum) {
+    _mm256_storeu_ps(lanes, part);
+    all += lanes[0] + lanes[7];
+  }
+  return all;
+}
+
+__attribute__((target("avx2,fma"))) float multiplyAvx2(int64_t rounds) {
+  // 12 chains cover the latency and leave registers for the operands.
+  __m256 c0, c1, c2, c3, c4, c5, c6, c7, c8, c9, c10, c11;
+  c0 = c1 = c2 = c3 = c4 = c5 = c6 = c7 = c8 = c9 = c10 = c11 =
+      _mm256_setzero_ps();
+  __m256 factor = _mm256_set1_ps(kFactor), term = _mm256_set1_ps(kTerm);
+  for (int64_t r = 0; r < rounds * kChains / 12 + 1; ++r) {
+#define STEP(c) c = _mm256_fmadd_ps(c, factor, term)
+    STEP(c0), STEP(c1), STEP(c2), STEP(c3), STEP(c4), STEP(c5), STEP(c6),
+        STEP(c7), STEP(c8), STEP(c9), STEP(c10), STEP(c11);
+#undef STEP
+    asm volatile("" ::: "memory");
+  }
+  __m256 all = c0 + c1 + c2 + c3 + c4 + c5 + c6 + c7 + c8 + c9 + c10 + c11;
+  return all[0] + all[7];
+}
+
+__attribute__((target("avx512f"))) float readAvx512(const char *begin,
+                                                    const char *end) {
+  __m512 s0, s1, s2, s3, s4, s5, s6, s7;
+  s0 = s1 = s2 = s3 = s4 = s5 = s6 = s7 = _mm512_setzero_ps();
+  for (; begin < end; begin += 512) {
+    for (int i = 0; i < 8; ++i)
+      _mm_prefetch(begin + 4096 + 64 * i, _MM_HINT_T0);
+#define STEP(s, i) s = _mm512_add_ps(s, _mm512_load_ps(begin + 64 * i))
+    STEP(s0, 0), STEP(s1, 1), STEP(s2, 2), STEP(s3, 3), STEP(s4, 4), STEP(s5, 5),
+        STEP(s6, 6), STEP(s7, 7);
+#undef STEP
+  }
+  __m512 all = s0 + s1 + s2 + s3 + s4 + s5 + s6 + s7;
+  return all[0] + all[15];
+}
+
+__attribute__((target("avx512f"))) float multiplyAvx512(int64_t rounds) {
+  __m512 c0, c1, c2, c3, c4, c5, c6, c7, c8, c9, c10, c11, c12, c13, c14, c15;
+  c0 = c1 = c2 = c3 = c4 = c5 = c6 = c7 = c8 = c9 = c10 = c11 = c12 = c13 = c14 =
+      c15 = _mm512_setzero_ps();
+  __m512 factor = _mm512_set1_ps(kFactor), term = _mm512_set1_ps(kTerm);
+  for (int64_t r = 0; r < rounds; ++r) {
+#define STEP(c) c = _mm512_fmadd_ps(c, factor, term)
+    STEP(c0), STEP(c1), STEP(c2), STEP(c3), STEP(c4), STEP(c5), STEP(c6),
+        STEP(c7), STEP(c8), STEP(c9), STEP(c10), STEP(c11), STEP(c12), STEP(c13),
+        STEP(c14), STEP(c15);
+#undef STEP
+    asm volatile("" ::: "memory");
+  }
+  __m512 all = c0 + c1 + c2 + c3 + c4 + c5 + c6 + c7 + c8 + c9 + c10 + c11 + c12 +
+               c13 + c14 + c15;
+  return all[0] + all[15];
+}
+
+#endif
+
+Loops chooseLoops() {
+#if defined(__x86_64__)
+  __builtin_cpu_init();
+  if (__builtin_cpu_supports("avx512f"))
+    return {readAvx512, multiplyAvx512, 16, "avx512"};
+  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
+    return {readAvx2, multiplyAvx2, 8, "avx2"};
+#endif
+  return {readPlain, multiplyPlain, 4, "128-bit"};
+}
+
+struct Work {
+  Loops loops;
+  char *buffer;
+  uint64_t bytes;
+  int64_t rounds;
+  volatile float sink;
+};
+
+/// Best of several: a limit is what was reached once.
+double bestTime(Pool &pool, Pool::Function function, Work &work) {
+  double best = 1e30;
+  double stop = secondsNow() + 0.4;
+  for (int i = 0; i < 3 || (secondsNow() < stop && i < 50); ++i) {
+    double start = secondsNow();
+    pool.run(function, &work);
+    best = std::min(best, secondsNow() - start);
+  }
+  return best;
+}
+
+} // namespace
+
+Status measurePeaks(Pool &pool, Peaks &peaks) {
+  long cache = sysconf(_SC_LEVEL3_CACHE_SIZE);
+  uint64_t bytes = std::max<uint64_t>(cache > 0 ? uint64_t(cache) * 2 : 0,
+                                      uint64_t(256) << 20);
+  bytes = std::min<uint64_t>(bytes, uint64_t(1) << 30) & ~uint64_t(4095);
+  Buffer buffer;
+  HEDDLE_TRY(Buffer::make(bytes, "measuring", buffer));
+  Work work{chooseLoops(), buffer.as<char>(), bytes, 1000000, 0};
+  pool.run(
+      [](void *argument, int64_t tid, int64_t nth) {
+        Work &work = *static_cast<Work *>(argument);
+        uint64_t part = work.bytes / nth / 512 * 512;
+        memset(work.buffer + tid * part, 0, part);
+      },
+      &work);
+  double read = bestTime(
+      pool,
+      [](void *argument, int64_t tid, int64_t nth) {
+        Work &work = *static_cast<Work *>(argument);
+        uint64_t part = work.bytes / nth / 512 * 512;
+        const char *begin = work.buffer + tid * part;
+        work.sink = work.loops.read(begin, begin + part);
+      },
+      work);
+  double multiply = bestTime(
+      pool,
+      [](void *argument, int64_t, int64_t) {
+        Work &work = *static_cast<Work *>(argument);
+        work.sink = work.loops.multiply(work.rounds);
+      },
+      work);
+  peaks.bufferBytes = bytes;
+  peaks.bytesPerSecond = double(bytes) / read;
+  peaks.flopsPerSecond = 2.0 * kChains * work.loops.lanes * double(work.rounds) *
+                         pool.threads() / multiply;
+  peaks.vectors = work.loops.name;
+  return {};
+}
+
+} // namespace heddle::rt

@@ -1,0 +1,28 @@
+//===- Peaks.h - What this machine can reach ----------------------*- C++ -*-===//
+//
+// Two loops that do nothing but read memory, or nothing but multiply and add,
+// with the widest vectors of the processor and the same team of threads as the
+// model. A figure of the model is then a fraction of one taken in the same run.
+//
+//===----------------------------------------------------------------------===//
+#ifndef HEDDLE_RUNTIME_PEAKS_H
+#define HEDDLE_RUNTIME_PEAKS_H
+
+#include "runtime/Pool.h"
+
+namespace heddle::rt {
+
+struct Peaks {
+  double bytesPerSecond = 0; ///< reading a buffer larger than the last cache
+  double flopsPerSecond = 0; ///< f32, a multiplication and an addition are two
+  uint64_t bufferBytes = 0;
+  const char *vectors = ""; ///< "avx512", "avx2", "128-bit"
+};
+
+Status measurePeaks(Pool &pool, Peaks &peaks);
+
+double secondsNow();
+
+} // namespace heddle::rt
+
+#endif // HEDDLE_RUNTIME_PEAKS_H

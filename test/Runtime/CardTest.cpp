@@ -1,0 +1,188 @@
+//===- CardTest.cpp - Cards and size forms --------------------------------===//
+//
+// What is read, and that nothing odd is read in silence.
+//
+//===----------------------------------------------------------------------===//
+#include "runtime/Card.h"
+#include "runtime/Model.h"
+
+#include <gtest/gtest.h>
+
+using namespace heddle::rt;
+
+namespace {
+
+std::optional<int64_t> value(const std::string &text,
+                             std::vector<int64_t> dims = {3, 7, 1}) {
+  Form form;
+  if (!Form::parse(text, {"B", "T", "max"}, form).ok())
+    return -12345;
+  return form.evaluate(dims.data());
+}
+
+TEST(Form, Values) {
+  EXPECT_EQ(value("4"), 4);
+  EXPECT_EQ(value(" 2 * B + T // 2 "), 9);
+  EXPECT_EQ(value("-T // 2"), -4);
+  EXPECT_EQ(value("(0-T) % 4"), 1);
+  EXPECT_EQ(value("max(B, T, 5) - min(B,T)"), 4);
+  EXPECT_EQ(value("max * 3"), 3);
+  EXPECT_EQ(value("B-T-1"), -5);
+  EXPECT_EQ(value("((T+127)//128)*128"), 128);
+  EXPECT_EQ(value("9223372036854775807"), INT64_MAX);
+}
+
+TEST(Form, NoValue) {
+  EXPECT_EQ(value("T // (B-3)"), std::nullopt);
+  EXPECT_EQ(value("T % (B-3)"), std::nullopt);
+  EXPECT_EQ(value("9223372036854775807 + T"), std::nullopt);
+  EXPECT_EQ(value("B*T*9223372036854775807"), std::nullopt);
+}
+
+TEST(Form, Refused) {
+  for (const char *text :
+       {"", "+", "2*", "(2", "2)", "Q", "2 3", "max(1)x", "max(1,", "max()", "1.5",
+        "T B", "9223372036854775808", "T/2", "B**2", "a.b"})
+    EXPECT_EQ(value(text), -12345) << text;
+  EXPECT_EQ(value(std::string(100000, '(')), -12345);
+  EXPECT_EQ(value(std::string(100000, '-') + "1"), -12345);
+  std::string deep = "1";
+  for (int i = 0; i < 200; ++i)
+    deep = "1+(" + deep + ")";
+  EXPECT_EQ(value(deep), -12345);
+}
+
+const char kGood[] = R"(heddle-card 1
+name two words
+target cpu znver5
+masked_rows zero
+needs sse2 avx
+license apache-2.0
+note whatever there is to say
+dim B -
+dim T 1024
+generate tokens input_ids
+generate logits logits
+generate extend token_type_ids 0
+generate eos 1 2
+entry run
+dims B T
+input input_ids i64 [B, T]       # ids
+input x f32 [B, max(T, 2), 3] default
+input s f32 []
+output logits f32 [B, T, 50257]
+output hidden_states.0 f32 [B, T, 768] optional-all
+arena 4*B*T*768+1024
+entry step
+dims B past new capacity
+input input_ids i64 [B, new]
+output logits f32 [B, 50257]
+state k0 12*B*((capacity+127)//128)*128*1536*4
+end
+anything after the end
+)";
+
+TEST(Card, Reads) {
+  Card card;
+  Status status = Card::parse(kGood, card);
+  ASSERT_TRUE(status.ok()) << status.message();
+  EXPECT_EQ(card.name, "two words");
+  EXPECT_EQ(card.bound("T"), 1024);
+  EXPECT_EQ(card.bound("B"), std::nullopt);
+  EXPECT_EQ(card.roles.eos, (std::vector<int64_t>{1, 2}));
+  EXPECT_EQ(card.roles.extend.at("token_type_ids"), 0);
+  ASSERT_EQ(card.entries.size(), 2u);
+  const Entry &run = card.entries[0];
+  ASSERT_EQ(run.inputs.size(), 3u);
+  EXPECT_EQ(run.inputs[1].typeText(), "f32[B, max(T, 2), 3]");
+  EXPECT_TRUE(run.inputs[1].hasDefault);
+  EXPECT_TRUE(run.inputs[2].axes.empty());
+  EXPECT_TRUE(run.outputs[1].optionalAll);
+  EXPECT_EQ(card.entry("step")->states[0].name, "k0");
+}
+
+TEST(Card, EveryLineMatters) {
+  // A card that lacks a line may be fine; one that is cut never crashes.
+  std::string good = kGood;
+  for (size_t n = 0; n < good.size(); ++n) {
+    Card card;
+    std::string cut = good.substr(0, n);
+    Status status = Card::parse(cut.c_str(), card);
+    EXPECT_EQ(status.ok(), n >= good.find("end\n") + 3) << n;
+  }
+}
+
+TEST(Card, Refused) {
+  auto with = [](const std::string &line) {
+    return "heddle-card 1\ndim T 4\nentry run\ndims T\n" + line + "\nend\n";
+  };
+  for (const char *line :
+       {"frobnicate", "input x i64", "input x i63 [T]", "input x i64 [T",
+        "input x i64 [T] sometimes", "input x i64 [Q]", "input x i64 [T,]",
+        "dims T", "arena Q", "state s", "entry run", "output y f32 [T] default",
+        "input x i64 [T]\ninput x i64 [T]", "dim T 5", "dim U x",
+        "weights_file a/b 3", "generate tokens", "generate magic x",
+        "generate pad x", "generate extend a b"}) {
+    Card card;
+    Status status = Card::parse(with(line).c_str(), card);
+    EXPECT_EQ(status.exit(), Exit::Internal) << line;
+  }
+  for (const char *text :
+       {"", "heddle-card", "heddle-card 2\nend\n", "heddle-card 1\nend\n",
+        "heddle-card 1\nentry run\nend\n"}) {
+    Card card;
+    EXPECT_FALSE(Card::parse(text, card).ok()) << text;
+  }
+}
+
+struct Bound {
+  Card card;
+  std::vector<int64_t> dims;
+  Status status;
+
+  Bound(const std::vector<Shape> &shapes) {
+    Status parsed = Card::parse(R"(heddle-card 1
+dim T 8
+entry run
+dims B T S
+input a i64 [B, T]
+input b f32 [B, 3, 2*S+1] default
+input c f32 [T, T] default
+end
+)",
+                                card);
+    EXPECT_TRUE(parsed.ok());
+    std::vector<Given> given;
+    for (size_t i = 0; i < shapes.size(); ++i)
+      given.push_back({&card.entries[0].inputs[i], shapes[i]});
+    status = bindDims(card, card.entries[0], given, dims);
+  }
+};
+
+TEST(Bind, ReadsAndSolves) {
+  Bound good({{2, 5}, {2, 3, 9}, {5, 5}});
+  ASSERT_TRUE(good.status.ok()) << good.status.message();
+  EXPECT_EQ(good.dims, (std::vector<int64_t>{2, 5, 4}));
+  Bound broadcast({{2, 5}, {9}});
+  ASSERT_TRUE(broadcast.status.ok()) << broadcast.status.message();
+  EXPECT_EQ(broadcast.dims[2], 4);
+}
+
+TEST(Bind, Refuses) {
+  auto says = [](const std::vector<Shape> &shapes, const char *what) {
+    Bound bound(shapes);
+    EXPECT_EQ(bound.status.exit(), Exit::Input);
+    EXPECT_NE(bound.status.message().find(what), std::string::npos)
+        << bound.status.message();
+  };
+  says({{2, 9}, {9}}, "past the bound 8");
+  says({{2, 5}}, "nothing given tells the length `S`");
+  says({{2, 5}, {8}}, "no length makes the axis 2*S+1");
+  says({{2, 5}, {4, 9}}, "axis 3 must be 3");
+  says({{2, 5}, {1, 3, 9}}, "B is 2 in `a`");
+  says({{1, 2, 5}, {9}}, "3 axes where 2 are declared");
+  says({{2, 5}, {9}, {4, 5}}, "T is 5 in `a`");
+  says({{0, 5}, {9}}, "B = 0");
+}
+
+} // namespace

@@ -1,0 +1,82 @@
+//===- PoolTest.cpp - The team of threads ---------------------------------===//
+//
+// Barriers, repeated calls, sleeping and waking, failures.
+//
+//===----------------------------------------------------------------------===//
+#include "runtime/Pool.h"
+
+#include <gtest/gtest.h>
+#include <numeric>
+#include <unistd.h>
+
+using namespace heddle::rt;
+
+namespace {
+
+constexpr int64_t kRounds = 200;
+
+/// Every thread adds what its neighbour wrote in the round before.
+void ring(heddle_ctx *ctx, int64_t tid, int64_t nth, const int64_t *dims,
+          void *const *tensors, char *, const char *) {
+  auto *cells = static_cast<int64_t *>(tensors[0]); // two banks
+  for (int64_t round = 0; round < dims[0]; ++round) {
+    int64_t *from = cells + (round % 2) * nth, *to = cells + (1 - round % 2) * nth;
+    to[tid] = from[(tid + 1) % nth] + 1;
+    heddle_barrier(ctx);
+  }
+}
+
+TEST(Pool, BarrierOrdersNeighbours) {
+  for (unsigned threads : {1, 2, 3, 5, 16}) {
+    Pool pool;
+    ASSERT_TRUE(pool.start(threads).ok());
+    for (int call = 0; call < 5; ++call) {
+      std::vector<int64_t> cells(2 * threads);
+      std::iota(cells.begin(), cells.begin() + threads, 0);
+      void *tensors[] = {cells.data()};
+      int64_t dims[] = {kRounds};
+      ASSERT_TRUE(pool.call(ring, dims, tensors, nullptr, nullptr).ok());
+      for (int64_t i = 0; i < threads; ++i)
+        EXPECT_EQ(cells[i], (i + kRounds) % threads + kRounds);
+    }
+  }
+}
+
+TEST(Pool, WakesAfterSleep) {
+  Pool pool;
+  ASSERT_TRUE(pool.start(4).ok());
+  for (int i = 0; i < 5; ++i) {
+    std::vector<int64_t> cells(8);
+    void *tensors[] = {cells.data()};
+    int64_t dims[] = {2};
+    ASSERT_TRUE(pool.call(ring, dims, tensors, nullptr, nullptr).ok());
+    usleep(5000);
+  }
+}
+
+void failing(heddle_ctx *ctx, int64_t tid, int64_t, const int64_t *dims,
+             void *const *, char *, const char *) {
+  if (tid == dims[0])
+    heddle_fail(ctx, 1, 77, 50);
+  heddle_barrier(ctx);
+  heddle_fail(ctx, 2, 1, 2);
+}
+
+TEST(Pool, FirstFailureStands) {
+  Pool pool;
+  ASSERT_TRUE(pool.start(3).ok());
+  int64_t dims[] = {2};
+  Status status = pool.call(failing, dims, nullptr, nullptr, nullptr);
+  EXPECT_EQ(status.message(), "id 77 is outside a table of 50 rows");
+  EXPECT_EQ(status.exit(), Exit::Input);
+}
+
+TEST(Pool, StartsAndStopsAtOnce) {
+  for (int i = 0; i < 50; ++i) {
+    Pool pool;
+    ASSERT_TRUE(pool.start(4).ok());
+  }
+  EXPECT_GE(availableCores(), 1u);
+}
+
+} // namespace

@@ -1,0 +1,248 @@
+//===- TensorFileTest.cpp - Tensors in files ------------------------------===//
+//
+// The rules of the format one by one, conversions, and the atomic writer.
+//
+//===----------------------------------------------------------------------===//
+#include "test/Runtime/Files.h"
+
+#include <cmath>
+#include <csignal>
+#include <cstring>
+#include <gtest/gtest.h>
+#include <random>
+#include <sys/resource.h>
+#include <sys/stat.h>
+
+using namespace heddle;
+using namespace heddle::rt;
+
+namespace {
+
+std::string file(const std::string &header, const std::string &data = "") {
+  std::string bytes(8, '\0');
+  uint64_t size = header.size();
+  memcpy(bytes.data(), &size, 8);
+  return bytes + header + data;
+}
+
+Status openBytes(const std::string &bytes) {
+  test::TemporaryFile place;
+  place.write(bytes);
+  TensorFile tensors;
+  return tensors.open(place.path());
+}
+
+std::string entry(const std::string &name, const std::string &type,
+                  const std::string &shape, const std::string &offsets) {
+  return "\"" + name + "\":{\"dtype\":\"" + type + "\",\"shape\":" + shape +
+         ",\"data_offsets\":" + offsets + "}";
+}
+
+TEST(SafeTensors, Accepts) {
+  for (const std::string &bytes :
+       {file("{}"), file("{}   "), file("{\"__metadata__\":{\"a\":\"b\"}}"),
+        file("{" + entry("x", "F32", "[2]", "[0,8]") + "}", "12345678"),
+        file("{" + entry("x", "F32", "[]", "[0,4]") + "}", "1234"),
+        file("{" + entry("x", "I8", "[0,5]", "[0,0]") + "," +
+                 entry("y", "I8", "[2]", "[0,2]") + "}",
+             "12"),
+        file("{ \"x\" :\n{\"shape\": [1] , \"data_offsets\":[0,1],\t\"dtype\":"
+             "\"U8\"} }",
+             "1"),
+        file("{" + entry("b", "U8", "[1]", "[1,2]") + "," +
+                 entry("a", "U8", "[1]", "[0,1]") + "}",
+             "12"),
+        file("{" + entry("\\u0061\\ud83e\\uddf5", "U8", "[1]", "[0,1]") + "}",
+             "1")})
+    EXPECT_TRUE(openBytes(bytes).ok()) << openBytes(bytes).message();
+}
+
+TEST(SafeTensors, Refuses) {
+  auto one = [](const std::string &text) { return file("{" + text + "}", "1234"); };
+  const std::string good = entry("x", "F32", "[1]", "[0,4]");
+  for (const std::string &bytes :
+       {std::string(), std::string("1234567"), file("", ""), file("[]"),
+        file(" {}"), file("{"), file("{}x"), file("{}\n"), file("null"),
+        std::string("\xff\xff\xff\xff\xff\xff\xff\x7f{}"),
+        std::string("\x10\0\0\0\0\0\0\0{}", 10), file("{\"x\":1}"),
+        file("{" + good + "}", "123"), file("{" + good + "}", "12345"),
+        one(good + "," + good), one(good + ","),
+        one(entry("x", "F32", "[1]", "[0,4]") + "," +
+            entry("\\u0078", "F32", "[1]", "[0,4]")),
+        one(entry("x", "F31", "[1]", "[0,4]")),
+        one(entry("x", "F32", "[2]", "[0,4]")),
+        one(entry("x", "F32", "[-1]", "[0,4]")),
+        one(entry("x", "F32", "[1.0]", "[0,4]")),
+        one(entry("x", "F32", "[1e0]", "[0,4]")),
+        one(entry("x", "F32", "[01]", "[0,4]")),
+        one(entry("x", "F32", "[1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1]", "[0,4]")),
+        one(entry("x", "F32", "[9223372036854775807,4]", "[0,4]")),
+        one(entry("x", "F32", "[9223372036854775808]", "[0,4]")),
+        one(entry("x", "F32", "[4611686018427387904,2]", "[0,4]")),
+        one(entry("x", "F32", "[1]", "[4,0]")),
+        one(entry("x", "F32", "[1]", "[0,4,4]")),
+        one(entry("x", "F32", "[1]", "[0]")),
+        one(entry("x", "F32", "[1]", "[1,5]")),
+        one(entry("x", "U8", "[2]", "[0,2]") + "," +
+            entry("y", "U8", "[2]", "[1,3]")),
+        one(entry("x", "U8", "[1]", "[0,1]") + "," +
+            entry("y", "U8", "[2]", "[2,4]")),
+        one("\"x\":{\"dtype\":\"F32\",\"shape\":[1]}"),
+        one("\"x\":{\"dtype\":\"F32\",\"dtype\":\"F32\",\"shape\":[1],"
+            "\"data_offsets\":[0,4]}"),
+        one("\"x\":{\"dtype\":\"F32\",\"shape\":[1],\"data_offsets\":[0,4],"
+            "\"extra\":1}"),
+        one("\"__metadata__\":{\"a\":1}," + good),
+        one("\"__metadata__\":{\"a\":\"1\",\"a\":\"2\"}," + good),
+        one("\"__metadata__\":{},\"__metadata__\":{}," + good),
+        one(entry("x\\u0000", "F32", "[1]", "[0,4]")),
+        one(entry("x\\ud800", "F32", "[1]", "[0,4]")),
+        one(entry("x\\q", "F32", "[1]", "[0,4]")),
+        one(entry("x\xff", "F32", "[1]", "[0,4]")),
+        one(entry(std::string(5000, 'x'), "F32", "[1]", "[0,4]"))}) {
+    Status status = openBytes(bytes);
+    EXPECT_EQ(status.exit(), Exit::Input) << bytes.substr(0, 200);
+    EXPECT_EQ(status.message().find('\x1b'), std::string::npos);
+  }
+}
+
+TEST(SafeTensors, DamagedFilesNeverCrash) {
+  std::string good = file("{" + entry("a", "F32", "[2,1]", "[0,8]") + "," +
+                              entry("b", "BF16", "[2]", "[8,12]") + "}",
+                          "123456781234");
+  std::mt19937 random(7);
+  int accepted = 0;
+  for (int i = 0; i < 3000; ++i) {
+    std::string bytes = good;
+    for (unsigned k = random() % 3 + 1; k; --k)
+      bytes[random() % bytes.size()] = char(random());
+    if (i % 3 == 0)
+      bytes.resize(random() % bytes.size());
+    std::vector<FileTensor> tensors;
+    if (bytes.size() >= 8) {
+      size_t header = bytes.size() - 8;
+      accepted += parseTensorHeader(
+                      std::string_view(bytes).substr(8, header ? random() % header : 0),
+                      12, tensors)
+                      .ok();
+      accepted += parseTensorHeader(std::string_view(bytes).substr(
+                                        8, std::min(header, good.size() - 20)),
+                                    12, tensors)
+                      .ok();
+    }
+  }
+  EXPECT_LT(accepted, 3000);
+}
+
+TEST(SafeTensors, NoRegularFile) {
+  TensorFile tensors;
+  EXPECT_EQ(tensors.open("/dev/null").exit(), Exit::Input);
+  TensorFile folder;
+  EXPECT_EQ(folder.open("/").exit(), Exit::Input);
+  TensorFile absent;
+  EXPECT_EQ(absent.open("/nowhere/at/all").exit(), Exit::InputOutput);
+}
+
+template <typename T>
+Status readAs(const std::string &type, const std::string &data, Type wanted,
+              std::vector<T> &out, size_t count) {
+  test::TemporaryFile place;
+  place.write(file("{" +
+                       entry("x", type, "[" + std::to_string(count) + "]",
+                             "[0," + std::to_string(data.size()) + "]") +
+                       "}",
+                   data));
+  TensorFile tensors;
+  Status status = tensors.open(place.path());
+  if (!status.ok())
+    return status;
+  out.resize(count);
+  return tensors.read(*tensors.find("x"), wanted, out.data());
+}
+
+template <typename T> std::string bytesOf(std::vector<T> values) {
+  return std::string(reinterpret_cast<char *>(values.data()),
+                     values.size() * sizeof(T));
+}
+
+TEST(SafeTensors, Converts) {
+  std::vector<float> f;
+  std::vector<int64_t> i;
+  std::vector<char> b;
+  ASSERT_TRUE(readAs("F64", bytesOf<double>({0.5, -3}), Type::F32, f, 2).ok());
+  EXPECT_EQ(f, (std::vector<float>{0.5f, -3.0f}));
+  ASSERT_TRUE(readAs("F16", bytesOf<uint16_t>({0x3c00, 0xc000, 0x0001, 0x7c00}),
+                     Type::F32, f, 4)
+                  .ok());
+  EXPECT_EQ(f[0], 1.0f);
+  EXPECT_EQ(f[1], -2.0f);
+  EXPECT_EQ(f[2], 0x1p-24f);
+  EXPECT_TRUE(std::isinf(f[3]));
+  ASSERT_TRUE(
+      readAs("BF16", bytesOf<uint16_t>({0x3f80, 0xc000}), Type::F32, f, 2).ok());
+  EXPECT_EQ(f, (std::vector<float>{1.0f, -2.0f}));
+  ASSERT_TRUE(readAs("I32", bytesOf<int32_t>({-5, 7}), Type::I64, i, 2).ok());
+  EXPECT_EQ(i, (std::vector<int64_t>{-5, 7}));
+  ASSERT_TRUE(readAs("U8", bytesOf<uint8_t>({200, 1}), Type::I64, i, 2).ok());
+  EXPECT_EQ(i[0], 200);
+  ASSERT_TRUE(readAs("BOOL", bytesOf<uint8_t>({1, 0}), Type::I64, i, 2).ok());
+  EXPECT_EQ(i, (std::vector<int64_t>{1, 0}));
+  ASSERT_TRUE(readAs("I64", bytesOf<int64_t>({1, 0}), Type::Bool, b, 2).ok());
+  EXPECT_EQ(b, (std::vector<char>{1, 0}));
+  ASSERT_TRUE(readAs("F32", bytesOf<float>({3, 4}), Type::I64, i, 2).ok());
+  EXPECT_EQ(i, (std::vector<int64_t>{3, 4}));
+  // What would change the meaning.
+  EXPECT_FALSE(readAs("F32", bytesOf<float>({0.5}), Type::I64, i, 1).ok());
+  EXPECT_FALSE(readAs("F32", bytesOf<float>({NAN}), Type::I64, i, 1).ok());
+  EXPECT_FALSE(readAs("I64", bytesOf<int64_t>({2}), Type::Bool, b, 1).ok());
+  EXPECT_FALSE(readAs("BOOL", bytesOf<uint8_t>({2}), Type::Bool, b, 1).ok());
+  EXPECT_FALSE(readAs("U64", bytesOf<uint64_t>({~0ull}), Type::I64, i, 1).ok());
+  EXPECT_FALSE(readAs("C64", bytesOf<uint64_t>({0}), Type::F32, f, 1).ok());
+}
+
+TEST(SafeTensors, RoundTrip) {
+  Tensor a = test::makeTensor("a \"quoted\"\n", {2, 2}, {1, -2, 3, 4});
+  Tensor b = test::makeTensor("empty", {0, 3}, {});
+  Tensor c = test::makeTensor("scalar", {}, {9});
+  test::TemporaryFile place;
+  ASSERT_TRUE(writeTensors(place.path(), {&a, &b, &c}).ok());
+  TensorFile file;
+  Status status = file.open(place.path());
+  ASSERT_TRUE(status.ok()) << status.message();
+  ASSERT_EQ(file.tensors().size(), 3u);
+  int64_t values[4];
+  ASSERT_TRUE(file.read(file.tensors()[0], Type::I64, values).ok());
+  EXPECT_EQ(file.tensors()[0].name, "a \"quoted\"\n");
+  EXPECT_EQ(values[1], -2);
+  EXPECT_EQ(file.tensors()[1].shape, (Shape{0, 3}));
+  EXPECT_TRUE(file.tensors()[2].shape.empty());
+}
+
+TEST(AtomicOutput, OldFileSurvivesFailure) {
+  Tensor big = test::makeTensor("x", {100000}, std::vector<int64_t>(100000, 1));
+  std::string folder = "/tmp/heddle-atomic-XXXXXX";
+  ASSERT_NE(mkdtemp(folder.data()), nullptr);
+  std::string path = folder + "/out";
+  Tensor small = test::makeTensor("x", {1}, {5});
+  ASSERT_TRUE(writeTensors(path, {&small}).ok());
+  struct rlimit old, limit;
+  getrlimit(RLIMIT_FSIZE, &old);
+  limit = old;
+  limit.rlim_cur = 4096;
+  signal(SIGXFSZ, SIG_IGN);
+  setrlimit(RLIMIT_FSIZE, &limit);
+  Status status = writeTensors(path, {&big});
+  setrlimit(RLIMIT_FSIZE, &old);
+  EXPECT_EQ(status.exit(), Exit::InputOutput);
+  TensorFile file;
+  ASSERT_TRUE(file.open(path).ok());
+  EXPECT_EQ(file.tensors()[0].shape, (Shape{1}));
+  EXPECT_EQ(unlink(path.c_str()), 0);
+  EXPECT_EQ(rmdir(folder.c_str()), 0) << "something was left over";
+  EXPECT_EQ(writeTensors("/nowhere/at/all", {&small}).exit(), Exit::InputOutput);
+  EXPECT_EQ(writeTensors("/tmp", {&small}).exit(), Exit::InputOutput);
+  EXPECT_TRUE(writeTensors("/dev/null", {&small}).ok());
+  EXPECT_EQ(writeTensors("/dev/full", {&small}).exit(), Exit::InputOutput);
+}
+
+} // namespace
