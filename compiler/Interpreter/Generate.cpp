@@ -1,0 +1,335 @@
+//===- Generate.cpp - greedy generation, recomputed and cached ------------===//
+//
+// The two must agree token for token: recomputing is what the description means, the cached
+// step is what the compiler derived from it. The rules for masks, positions and what grows
+// beside the tokens are those of `generate` in language.md section 9.
+//
+//===----------------------------------------------------------------------===//
+
+#include "compiler/Interpreter/Interpreter.h"
+#include "mlir/IR/BuiltinAttributes.h"
+#include <optional>
+
+using namespace mlir;
+using namespace heddle;
+
+namespace {
+/// What `model.generate` says.
+struct Roles {
+  std::string tokens, logits, mask, positions, source;
+  std::map<std::string, int64_t> extend;
+  std::optional<int64_t> start;
+  std::vector<int64_t> eos;
+  int64_t pad = 0;
+};
+
+FailureOr<Roles> readRoles(ModuleOp module) {
+  auto dict = module->getAttrOfType<DictionaryAttr>("model.generate");
+  if (!dict)
+    return module.emitError("does not generate: it has no 'model.generate'");
+  auto text = [&](StringRef role) {
+    auto attr = dict.getAs<StringAttr>(role);
+    return attr ? attr.str() : std::string();
+  };
+  Roles r{text("tokens"), text("logits"), text("mask"), text("positions"), text("source"), {}, {}, {}, 0};
+  if (r.tokens.empty() || r.logits.empty())
+    return module.emitError("'model.generate' must name tokens and logits");
+  if (auto extend = dict.getAs<DictionaryAttr>("extend"))
+    for (NamedAttribute a : extend)
+      if (auto value = dyn_cast<IntegerAttr>(a.getValue()))
+        r.extend[a.getName().str()] = value.getInt();
+  if (auto start = dict.getAs<IntegerAttr>("start"))
+    r.start = start.getInt();
+  if (auto eos = dict.getAs<IntegerAttr>("eos"))
+    r.eos.push_back(eos.getInt());
+  if (auto several = dict.getAs<ArrayAttr>("eos"))
+    for (IntegerAttr one : several.getAsRange<IntegerAttr>())
+      r.eos.push_back(one.getInt());
+  if (auto pad = dict.getAs<IntegerAttr>("pad"))
+    r.pad = pad.getInt();
+  else if (!r.eos.empty())
+    r.pad = r.eos.front();
+  return r;
+}
+
+func::FuncOp entryOf(ModuleOp module, StringRef name) { return module.lookupSymbol<func::FuncOp>(name); }
+
+bool takes(func::FuncOp entry, StringRef input) {
+  for (unsigned i = 0; i < entry.getNumArguments(); ++i)
+    if (auto name = entry.getArgAttrOfType<StringAttr>(i, "model.name"); name && name.getValue() == input)
+      return true;
+  return false;
+}
+
+/// `t` [B, n] with one column more.
+void appendColumn(Tensor &t, ArrayRef<int64_t> column) {
+  int64_t batches = t.shape[0], n = t.shape[1];
+  Tensor out = Tensor::zeros(t.kind, {batches, n + 1});
+  for (int64_t b = 0; b < batches; ++b)
+    for (int64_t i = 0; i <= n; ++i) {
+      int64_t x = i == n ? column[b] : t.kind == Tensor::Kind::Real ? int64_t(t.reals[b * n + i]) : t.ints[b * n + i];
+      if (t.kind == Tensor::Kind::Real)
+        out.reals[b * (n + 1) + i] = double(x);
+      else
+        out.ints[b * (n + 1) + i] = x;
+    }
+  t = std::move(out);
+}
+
+/// Columns from, ..., to - 1 of `t` [B, n].
+Tensor columns(const Tensor &t, int64_t from, int64_t to) {
+  Tensor out = Tensor::zeros(t.kind, {t.shape[0], to - from});
+  for (int64_t b = 0; b < t.shape[0]; ++b)
+    for (int64_t i = from; i < to; ++i) {
+      int64_t at = b * (to - from) + i - from, of = b * t.shape[1] + i;
+      if (t.kind == Tensor::Kind::Real)
+        out.reals[at] = t.reals[of];
+      else
+        out.ints[at] = t.ints[of];
+    }
+  return out;
+}
+
+/// cumsum(mask) - 1, and 1 where masked.
+Tensor positionsOf(const Tensor &mask) {
+  Tensor out = Tensor::zeros(Tensor::Kind::Int, mask.shape);
+  for (int64_t b = 0, at = 0; b < mask.shape[0]; ++b)
+    for (int64_t i = 0, sum = 0; i < mask.shape[1]; ++i, ++at) {
+      sum += int64_t(mask.real(at));
+      out.ints[at] = mask.real(at) == 0 ? 1 : sum - 1;
+    }
+  return out;
+}
+
+/// The text so far: everything with a column a token.
+class Text {
+public:
+  Roles roles;
+  Tensors fixed; // inputs that do not grow
+  Tensor ids;    // [B, n]
+  std::optional<Tensor> mask;
+  std::map<std::string, Tensor> grows;
+
+  static FailureOr<Text> begin(ModuleOp module, const Tensors &inputs);
+
+  int64_t length() const { return ids.shape[1]; }
+  int64_t batches() const { return ids.shape[0]; }
+  /// Turns each row so that its masked columns stand in front.
+  void padLeft();
+  void grow(ArrayRef<int64_t> tokens) {
+    appendColumn(ids, tokens);
+    if (mask)
+      appendColumn(*mask, std::vector<int64_t>(batches(), 1));
+    for (auto &[name, t] : grows)
+      appendColumn(t, std::vector<int64_t>(batches(), roles.extend[name]));
+  }
+};
+
+FailureOr<Text> Text::begin(ModuleOp module, const Tensors &inputs) {
+  FailureOr<Roles> roles = readRoles(module);
+  if (failed(roles))
+    return failure();
+  Text text{*roles, inputs, {}, {}, {}};
+  if (auto given = inputs.find(roles->tokens); given != inputs.end()) {
+    text.ids = given->second;
+    if (text.ids.rank() != 2 || text.ids.kind != Tensor::Kind::Int || text.ids.shape[1] == 0)
+      return module.emitError() << "'" << roles->tokens << "' must be i64 [B, T] with a token at least";
+  } else {
+    auto source = inputs.find(roles->source);
+    if (source == inputs.end() || source->second.rank() == 0 || !roles->start)
+      return module.emitError() << "neither '" << roles->tokens << "' nor a source to start from is given";
+    int64_t batches = source->second.shape[0];
+    text.ids = Tensor::ofInts({batches, 1}, std::vector<int64_t>(batches, *roles->start));
+  }
+  text.fixed.erase(roles->tokens);
+  auto growing = [&](StringRef name) -> FailureOr<std::optional<Tensor>> {
+    auto given = text.fixed.find(name.str());
+    if (name.empty() || given == text.fixed.end())
+      return std::optional<Tensor>();
+    std::optional<Tensor> t = std::move(given->second);
+    text.fixed.erase(given);
+    if (ArrayRef(t->shape) != ArrayRef(text.ids.shape))
+      return module.emitError() << "'" << name << "' must be as long as the tokens, " << showShape(text.ids.shape)
+                                << ", but is " << showShape(t->shape);
+    return t;
+  };
+  FailureOr<std::optional<Tensor>> mask = growing(roles->mask);
+  if (failed(mask))
+    return failure();
+  text.mask = std::move(*mask);
+  if (text.mask && !roles->positions.empty())
+    text.fixed.erase(roles->positions); // derived from the mask at every step
+  for (auto &[name, value] : roles->extend) {
+    FailureOr<std::optional<Tensor>> t = growing(name);
+    if (failed(t))
+      return failure();
+    if (*t)
+      text.grows[name] = std::move(**t);
+  }
+  return text;
+}
+
+void Text::padLeft() {
+  if (!mask)
+    return;
+  Tensor old = *mask;
+  auto turn = [&](Tensor &t) {
+    for (int64_t b = 0, n = length(); b < batches(); ++b) {
+      std::vector<int64_t> order; // masked columns, then the seen ones
+      for (bool seen : {false, true})
+        for (int64_t i = 0; i < n; ++i)
+          if ((old.real(b * n + i) != 0) == seen)
+            order.push_back(b * n + i);
+      Tensor from = t;
+      for (int64_t i = 0; i < n; ++i)
+        if (t.kind == Tensor::Kind::Real)
+          t.reals[b * n + i] = from.reals[order[i]];
+        else
+          t.ints[b * n + i] = from.ints[order[i]];
+    }
+  };
+  turn(ids);
+  turn(*mask);
+  for (auto &[name, t] : grows)
+    turn(t);
+}
+
+/// Chooses tokens until there are enough; `logitsOf` gives [B, V] for the text so far.
+FailureOr<Generated> choose(ModuleOp module, Text &text, const Tensors &inputs, const GenerateOptions &options,
+                            llvm::function_ref<FailureOr<Tensor>()> logitsOf) {
+  Generated out;
+  auto given = inputs.find(text.roles.tokens);
+  out.ids = given != inputs.end() ? given->second : text.ids;
+  std::vector<bool> finished(text.batches(), false);
+  for (int64_t step = 0; step < options.newTokens; ++step) {
+    FailureOr<Tensor> logits = logitsOf();
+    if (failed(logits))
+      return failure();
+    std::vector<int64_t> next;
+    int64_t vocabulary = logits->shape.back();
+    for (int64_t b = 0; b < text.batches(); ++b) {
+      const double *row = &logits->reals[b * vocabulary];
+      int64_t best = std::max_element(row, row + vocabulary) - row; // the first of equals
+      next.push_back(finished[b] ? text.roles.pad : best);
+      if (!options.ignoreEos && llvm::is_contained(text.roles.eos, best))
+        finished[b] = true;
+    }
+    out.logits.push_back(std::move(*logits));
+    text.grow(next);
+    appendColumn(out.ids, next);
+    if (llvm::all_of(finished, [](bool done) { return done; }))
+      break;
+  }
+  return out;
+}
+} // namespace
+
+FailureOr<Generated> heddle::generateRecomputing(ModuleOp module, const Tensors &inputs, ReadParameter readParameter,
+                                                 const GenerateOptions &options) {
+  func::FuncOp run = entryOf(module, "run");
+  FailureOr<Text> text = Text::begin(module, inputs);
+  if (failed(text))
+    return failure();
+  if (!run)
+    return module.emitError("has no function @run");
+  return choose(module, *text, inputs, options, [&]() -> FailureOr<Tensor> {
+    Tensors feed = text->fixed;
+    const Roles &roles = text->roles;
+    feed[roles.tokens] = text->ids;
+    if (text->mask) {
+      feed[roles.mask] = *text->mask;
+      if (!roles.positions.empty())
+        feed[roles.positions] = positionsOf(*text->mask);
+    }
+    for (auto &[name, t] : text->grows)
+      feed[name] = t;
+    FailureOr<Tensors> got = interpret(run, feed, {}, nullptr, readParameter, options.interpret);
+    if (failed(got))
+      return failure();
+    auto logits = got->find(roles.logits);
+    if (logits == got->end() || logits->second.rank() < 2 || logits->second.rank() > 3)
+      return run.emitError() << "does not give '" << roles.logits << "' of [B, T, V] or [B, V]";
+    const Tensor &all = logits->second;
+    if (all.rank() == 2)
+      return all;
+    // The first new token follows the last row that is seen, be the padding left or right.
+    int64_t rows = all.shape[1], vocabulary = all.shape[2];
+    Tensor last = Tensor::zeros(Tensor::Kind::Real, {text->batches(), vocabulary});
+    for (int64_t b = 0; b < text->batches(); ++b) {
+      int64_t row = rows - 1;
+      if (text->mask)
+        for (int64_t i = row; i >= 0; --i)
+          if (text->mask->real(b * rows + i) != 0) {
+            row = i;
+            break;
+          }
+      std::copy_n(&all.reals[(b * rows + row) * vocabulary], vocabulary, &last.reals[b * vocabulary]);
+    }
+    return last;
+  });
+}
+
+FailureOr<Generated> heddle::generateCached(ModuleOp module, const Tensors &inputs, ReadParameter readParameter,
+                                            const GenerateOptions &options) {
+  func::FuncOp once = entryOf(module, "once"), step = entryOf(module, "step");
+  FailureOr<Text> text = Text::begin(module, inputs);
+  if (failed(text))
+    return failure();
+  if (!step)
+    return module.emitError("has no function @step");
+  text->padLeft();
+  const Roles &roles = text->roles;
+  States states;
+  Dims dims{{"capacity", text->length() + options.newTokens}};
+  auto pick = [&](func::FuncOp entry) {
+    Tensors feed;
+    for (auto &[name, t] : text->fixed)
+      if (takes(entry, name))
+        feed[name] = t;
+    return feed;
+  };
+  if (once) {
+    // Dims that only the source has (its length) belong to the states of @step too.
+    FailureOr<Dims> bound = bindDims(once, pick(once), dims);
+    if (failed(bound) || failed(interpret(once, pick(once), *bound, &states, readParameter, options.interpret)))
+      return failure();
+    dims = std::move(*bound);
+  }
+  int64_t past = 0;
+  auto advance = [&]() -> FailureOr<Tensors> {
+    Tensors feed = pick(step);
+    int64_t now = text->length();
+    auto give = [&](const std::string &name, const Tensor &t) {
+      if (takes(step, name))
+        feed[name] = columns(t, past, now);
+    };
+    Tensor seen = text->mask ? *text->mask
+                             : Tensor::ofInts({text->batches(), now}, std::vector<int64_t>(text->batches() * now, 1));
+    give(roles.tokens, text->ids);
+    give(roles.mask, seen);
+    give(roles.positions, positionsOf(seen));
+    for (auto &[name, value] : roles.extend)
+      give(name, text->grows.count(name) ? text->grows[name]
+                                         : Tensor::ofInts({text->batches(), now}, std::vector<int64_t>(text->batches() * now, value)));
+    Dims all = dims;
+    all["past"] = past;
+    all["new"] = now - past;
+    FailureOr<Tensors> got = interpret(step, feed, all, &states, readParameter, options.interpret);
+    past = now;
+    return got;
+  };
+  return choose(module, *text, inputs, options, [&]() -> FailureOr<Tensor> {
+    FailureOr<Tensors> got = advance();
+    auto refill = succeeded(got) ? got->find("refill") : Tensors::iterator();
+    if (succeeded(got) && refill != got->end() && refill->second.count() == 1 && refill->second.real(0) != 0) {
+      past = 0; // what the states were made with has changed: the whole text again
+      got = advance();
+    }
+    if (failed(got))
+      return failure();
+    auto logits = got->find(roles.logits);
+    if (logits == got->end() || logits->second.rank() != 2)
+      return step.emitError() << "does not give '" << roles.logits << "' of [B, V]";
+    return logits->second;
+  });
+}
