@@ -1,0 +1,164 @@
+//===- Attention.cpp - attention as calls of kernels ----------------------===//
+//
+// Phases, a barrier between them: rows of keys and values are packed (not where a cache
+// holds them already), the beginnings of the batch elements are found, then every thread
+// takes its share of (batch element, key head, block of rows).
+//
+//===----------------------------------------------------------------------===//
+
+#include "compiler/Conversion/ToLoops/AttentionKernel.h"
+#include "compiler/Conversion/ToLoops/CacheLayout.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/IR/Matchers.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/xxhash.h"
+
+using namespace mlir;
+using namespace heddle;
+using namespace heddle::loops;
+using model::ModelTensorType;
+using model::Size;
+
+Size heddle::loops::attentionScratchBytes(attn::SdpaOp op) { return AttentionPlan(op).scratchBytes(); }
+
+/// Indices are the loop variables of repeats, or constants of the description.
+static Value indexValue(Lowering &l, Value index) {
+  APInt constant;
+  return matchPattern(index, m_ConstantInt(&constant)) ? l.constant(constant.getSExtValue()) : l.pointer(index);
+}
+
+/// The part of a state with a cache layout that belongs to one iteration.
+static Value cachePart(Lowering &l, const CacheLayout &layout) {
+  auto state = cast<model::StateType>(model::AppendOp(layout.append).getState().getType());
+  model::AppendOp append = layout.append;
+  int64_t skipped = append.getIndices().size();
+  Value part = l.constant(0);
+  for (auto [i, index] : llvm::enumerate(append.getIndices()))
+    part = l.add(l.mul(part, l.size(state.getSize(i))), indexValue(l, index));
+  Size perIteration = layout.element * Size(layout.heads);
+  for (int64_t i = skipped; i < state.getRank() - 2; ++i)
+    perIteration = perIteration * state.getSize(i);
+  return l.at(l.pointer(append.getState()), l.mul(part, l.size(perIteration)), l.f32());
+}
+
+static LogicalResult check(attn::SdpaOp op, const AttentionPlan &plan) {
+  if (!plan.width || !plan.valueWidth)
+    return op.emitOpError("needs head widths that are numbers, but query is ") << op.getQuery().getType();
+  if (op.getMask() && !op.getMask().getDefiningOp<mask::MaskOpInterface>())
+    return op.emitOpError("needs a mask that is computed in the same function");
+  for (Operation *bias : plan.biases) {
+    auto dot = dyn_cast<attn::RelativeDotOp>(bias);
+    if (!dot)
+      continue;
+    auto x = cast<ModelTensorType>(dot.getX().getType());
+    if (!x.getSize(2).exactDiv(Size(int64_t(dot.getHeads()))) || !x.getSize(2).constant())
+      return dot.emitOpError("needs features that divide into heads, but x is ") << x;
+  }
+  return success();
+}
+
+LogicalResult heddle::loops::lowerAttention(Lowering &l, attn::SdpaOp op) {
+  AttentionPlan plan(op);
+  if (failed(check(op, plan)))
+    return failure();
+  Location loc = op.getLoc();
+  MLIRContext *ctx = op.getContext();
+  Value result = l.allocatePointer(op->getResult(0)), scratch = l.scratchPointer(op);
+
+  auto source = [&](Value operand) {
+    std::optional<CacheLayout> cache = cacheLayoutOf(operand);
+    return cache ? cachePart(l, *cache) : l.pointer(operand);
+  };
+  Value key = source(op.getKey()), value = source(op.getValue());
+  std::string name = "heddle_attention_" + llvm::utohexstr(llvm::xxh3_64bits(plan.text()), true);
+  auto call = [&](StringRef suffix, Value key, Value value, Value items, auto build) {
+    auto kernel = l.kernel(loc, name + suffix.str(), AttentionKernel::typeOf(plan, ctx), [&](OpBuilder &b, Block *block) {
+      AttentionKernel k(plan, l.machine, b, loc);
+      build(k, block);
+    });
+    Values operands = {l.pointer(op.getQuery()), key, value, result, scratch};
+    for (Value t : plan.tensors)
+      operands.push_back(l.pointer(t));
+    for (const AttentionPlan::Lookup &lookup : plan.lookups) {
+      auto type = RankedTensorType::get({int64_t(lookup.entries.size())}, l.b.getI32Type());
+      operands.push_back(lookup.entries.empty()
+                             ? Value(LLVM::ZeroOp::create(l.b, l.Code::pointer()))
+                             : l.constantArray(DenseElementsAttr::get(type, ArrayRef<int32_t>(lookup.entries))));
+    }
+    auto [from, to] = l.share(items);
+    operands.append({l.tid, from, to});
+    for (const Size &n : plan.lengths)
+      operands.push_back(l.size(n));
+    l.call(kernel, operands);
+  };
+
+  l.b.setLoc(loc);
+  bool packs = plan.keySource == Source::Rows || plan.valueSource == Source::Rows;
+  if (packs) {
+    Value blocks = l.size((plan.keys + Size(kKeyTile - 1)).floorDiv(Size(kKeyTile)));
+    Value elements = plan.sharedKeys ? l.constant(1) : l.size(plan.batch);
+    call("_pack", key, value, l.mul(l.mul(elements, plan.kvHeads), blocks),
+         [](AttentionKernel &k, Block *block) { k.emitPack(block); });
+  }
+  if (!plan.leading.empty())
+    call("_anchors", key, value, l.size(plan.batch), [](AttentionKernel &k, Block *block) { k.emitAnchors(block); });
+  if (packs || !plan.leading.empty())
+    l.barrier(loc);
+  if (plan.keySource == Source::Rows)
+    key = l.at(scratch, l.size(plan.atKeys()), l.f32());
+  if (plan.valueSource == Source::Rows)
+    value = l.at(scratch, l.size(plan.atValues()), l.f32());
+  Value rows = l.mul(l.size(plan.rows), plan.packed);
+  Value blocks = l.div(l.add(rows, kRowTile - 1), l.constant(kRowTile));
+  call("", key, value, l.mul(l.mul(l.size(plan.batch), plan.groups()), blocks),
+       [](AttentionKernel &k, Block *block) { k.emit(block); });
+  l.barrier(loc);
+  return success();
+}
+
+//===-- the cache ------------------------------------------------------------------------===//
+
+LogicalResult heddle::loops::lowerCacheAppend(Lowering &l, model::AppendOp op) {
+  std::optional<CacheLayout> layout = cacheLayoutOf(op);
+  auto rows = cast<ModelTensorType>(op.getRows().getType());
+  if (!layout || rows.getRank() != 3)
+    return op.emitOpError("needs a state [.., batch, capacity, heads * width] for its cache layout");
+  Location loc = op.getLoc();
+  l.b.setLoc(loc);
+  int64_t w = layout->width, g = layout->heads, stride = g * w;
+  Value part = cachePart(l, *layout), source = l.pointer(op.getRows());
+  Value fresh = l.size(rows.getSize(1));
+  Value past = l.sub(l.size(cast<ModelTensorType>(op.getResult().getType()).getSize(1)), fresh), total = l.add(past, fresh);
+  Value element = l.size(layout->element);
+  // Items are (batch element, head, panel of 16 positions).
+  Value firstPanel = l.div(past, l.constant(kPanel)), lastPanel = l.div(l.add(total, kPanel - 1), l.constant(kPanel));
+  Value panels = l.sub(lastPanel, firstPanel);
+  l.parallelFor(loc, l.mul(l.mul(l.size(rows.getSize(0)), g), panels), [&](Value item) {
+    Value outer = l.div(item, panels), first = l.mul(l.add(firstPanel, l.rem(item, panels)), kPanel);
+    Value head = l.rem(outer, l.constant(g)), batch = l.div(outer, l.constant(g));
+    Value from = l.at(source, l.add(l.mul(l.mul(batch, fresh), stride), l.mul(head, w)), l.f32());
+    Value target = l.at(part, l.mul(outer, element), l.f32());
+    Value begin = l.max(first, past), end = l.min(l.add(first, kPanel), total);
+    auto rowAt = [&](Value k) { return l.at(from, l.mul(l.sub(k, past), stride), l.f32()); };
+    if (!layout->keys) {
+      l.Code::loop(begin, end, 1, [&](Value k) {
+        Value x = rowAt(k), y = l.at(target, l.mul(k, w), l.f32());
+        l.vectors(l.constant(w), [&](Value d, Value mask) { l.store(l.loadVec(x, d, mask), l.at(y, d, l.f32()), mask); });
+      });
+      return;
+    }
+    Value panel = l.at(target, l.mul(first, w), l.f32());
+    l.when(l.equal(l.sub(end, begin), l.constant(kPanel)), [&] {
+      packPanel(l, rowAt(first), stride, w, panel, l.constant(kPanel));
+    }, [&] {
+      l.Code::loop(begin, end, 1, [&](Value k) {
+        Value x = rowAt(k), lane = l.sub(k, first);
+        l.Code::loop(l.constant(0), l.constant(w), 1, [&](Value d) {
+          l.store(l.loadF32(x, d), l.at(panel, l.add(l.mul(d, kPanel), lane), l.f32()));
+        });
+      });
+    });
+  });
+  l.barrier(loc);
+  return success();
+}

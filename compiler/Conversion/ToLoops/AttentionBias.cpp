@@ -1,0 +1,136 @@
+//===- AttentionBias.cpp - what is added to a score, inside the tile ------===//
+//
+// Biases are in natural units and are evaluated per vector of keys of one row: from
+// distances (alibi), from a small table by distance built per head and work item (buckets),
+// from a buffer of dots filled per tile (relative_dot), or from the tensor the user brought.
+//
+//===----------------------------------------------------------------------===//
+
+#include "compiler/Conversion/ToLoops/AttentionKernel.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+using namespace heddle;
+using namespace heddle::loops;
+using model::ModelTensorType;
+using model::Size;
+
+static ModelTensorType tensorType(Value v) { return cast<ModelTensorType>(v.getType()); }
+
+/// j - i of consecutive keys.
+Value AttentionKernel::distances(const Row &row, Value firstKey) {
+  return iota(sub(add(firstKey, length(plan.keyStart)), row.position));
+}
+
+//===-- before tiles -------------------------------------------------------------------===//
+
+void AttentionKernel::emitBiasTables() {
+  for (auto [i, op] : llvm::enumerate(plan.biases))
+    if (auto bucket = dyn_cast<attn::BucketBiasOp>(op))
+      emitBuckets(bucket, i);
+}
+
+/// bias[head][distance] for distances -reach-16 .. reach+16, one row a member of the group.
+void AttentionKernel::emitBuckets(attn::BucketBiasOp op, int64_t at) {
+  int64_t reach = plan.lookups[at].reach, stride = tableStride(reach);
+  Value lookup = tensors[plan.tensors.size() + at], table = tensor(op.getTable());
+  Value columns = length(tensorType(op.getTable()).getSize(1));
+  loop(constant(0), constant(plan.packed), 1, [&](Value member) {
+    Value head = headOf(member);
+    if (tensorType(op.getTable()).getSize(1).is(1))
+      head = constant(0);
+    Value target = this->at(floats(plan.atBias[at]), mul(member, stride), f32());
+    loop(constant(0), constant(2 * reach + 33), 1, [&](Value n) {
+      Value inside = min(max(sub(n, constant(16)), constant(0)), constant(2 * reach));
+      Value bucket = arith::IndexCastOp::create(b, b.getIndexType(), load(b.getI32Type(), this->at(lookup, inside, b.getI32Type())));
+      store(loadF32(table, add(mul(bucket, columns), head)), this->at(target, n, f32()));
+    });
+  });
+}
+
+//===-- before the rows of a tile ------------------------------------------------------===//
+
+void AttentionKernel::emitBiasTile(const Tile &tile) {
+  for (auto [i, op] : llvm::enumerate(plan.biases))
+    if (auto dot = dyn_cast<attn::RelativeDotOp>(op))
+      emitDots(dot, i, tile);
+}
+
+/// One dot a score: x_i (or x_j) with the row of the table that the distance names.
+void AttentionKernel::emitDots(attn::RelativeDotOp op, int64_t at, const Tile &tile) {
+  ModelTensorType x = tensorType(op.getX()), table = tensorType(op.getTable());
+  int64_t heads = op.getHeads(), w = x.getSize(2).exactDiv(Size(heads))->constant().value_or(0);
+  int64_t tableWidth = table.getSize(1).constant().value_or(w);
+  const AttentionPlan::Lookup &lookup = plan.lookups[at];
+  Value zero = length(Size::parse(op.getZero()).value_or(Size(0))), rows = length(table.getSize(0));
+  Value element = x.getSize(0).is(1) ? constant(0) : batch;
+  loop(constant(0), count, 1, [&](Value r) {
+    Value packedRow = add(firstRow, r), row = rowOf(packedRow);
+    Value head = heads == 1 ? constant(0) : headOf(packedRow);
+    Value position = add(length(plan.past), row);
+    Value target = this->at(floats(plan.atBias[at]), add(mul(r, kScoreStride), sub(constant(kScoreFront), tile.at)), f32());
+    loop(tile.begin, tile.end, 1, [&](Value key) {
+      Value distance = sub(position, add(key, length(plan.keyStart)));
+      if (!lookup.entries.empty()) {
+        Value n = min(max(add(distance, lookup.reach), constant(0)), constant(2 * lookup.reach));
+        Value entry = load(b.getI32Type(), this->at(tensors[plan.tensors.size() + at], n, b.getI32Type()));
+        distance = arith::IndexCastOp::create(b, b.getIndexType(), entry);
+      }
+      Value index = max(min(add(zero, distance), sub(rows, constant(1))), constant(0));
+      Value line = op.getKeySide() ? key : row;
+      Value left = this->at(tensor(op.getX()), mul(add(mul(add(mul(element, length(x.getSize(1))), line), heads), head), w), f32());
+      Value right = mul(index, tableWidth);
+      if (tableWidth != w)
+        right = add(right, mul(head, w));
+      right = this->at(tensor(op.getTable()), right, f32());
+      Values dot = vectors(constant(w), ValueRange{real(vec(f32()), 0.0)}, [&](Value j, Value mask, ValueRange c) -> Values {
+        return {fma(loadVec(left, j, mask), loadVec(right, j, mask), c[0])};
+      });
+      store(sum(dot[0]), this->at(target, key, f32()));
+    });
+  });
+}
+
+//===-- one vector of keys ---------------------------------------------------------------===//
+
+Value AttentionKernel::biasAt(Value bias, const Row &row, Value firstKey, Value column) {
+  Type real = vec(f32());
+  Operation *op = bias.getDefiningOp();
+  int64_t at = llvm::find(plan.biases, op) - plan.biases.begin();
+  return llvm::TypeSwitch<Operation *, Value>(op)
+      .Case([&](attn::BiasAddOp op) {
+        return addf(biasAt(op.getLhs(), row, firstKey, column), biasAt(op.getRhs(), row, firstKey, column));
+      })
+      .Case([&](attn::BiasScaleOp op) {
+        return mulf(biasAt(op.getOperand(), row, firstKey, column), this->real(real, op.getFactor().convertToDouble()));
+      })
+      .Case([&](attn::AlibiOp op) {
+        Value head = tensorType(op.getSlopes()).getCount().is(1) ? constant(0) : row.head;
+        Value d = arith::SIToFPOp::create(b, real, distances(row, firstKey));
+        if (op.getSymmetric())
+          d = arith::NegFOp::create(b, Value(math::AbsFOp::create(b, d)));
+        return mulf(splat(loadF32(tensor(op.getSlopes()), head)), d);
+      })
+      .Case([&](attn::BucketBiasOp op) {
+        int64_t reach = plan.lookups[at].reach;
+        Value member = plan.packed == 1 ? constant(0) : rem(add(firstRow, row.index), constant(plan.packed));
+        Value distance = sub(add(firstKey, length(plan.keyStart)), row.position);
+        Value from = add(min(max(distance, constant(-reach - 16)), constant(reach + 1)), reach + 16);
+        return loadVec(floats(plan.atBias[at]), add(mul(member, tableStride(reach)), from));
+      })
+      .Case([&](attn::RelativeDotOp op) {
+        return loadVec(floats(plan.atBias[at]), add(add(mul(row.index, kScoreStride), kScoreFront), column));
+      })
+      .Case([&](attn::DenseBiasOp op) {
+        int64_t rank = tensorType(op.getTensor()).getRank();
+        Values index;
+        if (rank > 2)
+          index.push_back(batch);
+        if (rank > 3)
+          index.push_back(row.head);
+        index.push_back(row.row);
+        index.push_back(iota(firstKey));
+        return element(b, op.getTensor(), index);
+      });
+}

@@ -1,0 +1,115 @@
+//===- AttentionKernel.h - one attention as vector code ---------*- C++ -*-===//
+//
+// For a block of packed rows: for each key tile that some row sees
+//   1. scores S[r][key] = sum over d of q[r][d] * K[panel][d][key]    lanes are keys
+//   2. per row: softcap, bias, mask; running maximum; alpha
+//   3. per row: p = exp2(s - m), lane sums
+//   4. O[r][d] = O * alpha + sum over keys of p[r][key] * V[key][d]   lanes are d
+//
+// Every sum has one order: d ascending in a score, keys ascending in an output, one
+// accumulator each, whatever rows stand beside. Scores are in units of log2.
+//
+//===----------------------------------------------------------------------===//
+#ifndef HEDDLE_COMPILER_CONVERSION_TOLOOPS_ATTENTIONKERNEL_H
+#define HEDDLE_COMPILER_CONVERSION_TOLOOPS_ATTENTIONKERNEL_H
+
+#include "compiler/Conversion/ToLoops/AttentionPlan.h"
+#include "compiler/Conversion/ToLoops/Lowering.h"
+
+namespace heddle::loops {
+
+constexpr double kLog2E = 1.44269504088896340736;
+constexpr double kLowest = -3.4028234663852886e38;
+
+class AttentionKernel : public Code {
+public:
+  AttentionKernel(const AttentionPlan &plan, const Machine &machine, mlir::OpBuilder &builder, mlir::Location loc)
+      : Code(mlir::ImplicitLocOpBuilder(loc, builder), machine.vectorWidth), plan(plan), machine(machine) {}
+
+  /// query, key, value, result, scratch, tensors..., then index: thread, from, to, lengths...
+  static mlir::FunctionType typeOf(const AttentionPlan &plan, mlir::MLIRContext *ctx);
+
+  /// Work items [from, to) of this thread.
+  void emit(mlir::Block *block);
+  /// Packs rows of keys and values into panels and head-major rows: items are (batch
+  /// element, key head, block of 128 rows). Same arguments.
+  void emitPack(mlir::Block *block);
+  /// The first visible key of each batch element: items are batch elements.
+  void emitAnchors(mlir::Block *block);
+
+private:
+  const AttentionPlan &plan;
+  const Machine &machine;
+  Value query, key, value, result, scratch, thread, from, to;
+  llvm::SmallVector<Value> tensors, lengths;
+
+  // the work item
+  Value batch, group, firstRow, count; ///< group: key head, or query head where rows are not packed
+  Value area;                          ///< this thread's part of scratch
+  Value anchor, guarded;
+
+  // one tile of keys: keys [begin, end) of the tile at `at`
+  struct Tile {
+    Value at, begin, end;
+    bool partial;
+  };
+  struct Row {
+    Value index;    ///< in the block
+    Value row;      ///< of this call
+    Value position; ///< past + row
+    Value head;
+    mlir::OpBuilder::InsertPoint before; ///< where what does not change along the row goes
+  };
+
+  void bind(mlir::Block *block);
+  Value length(const model::Size &form);
+  Value tensor(mlir::Value operand);
+  Value floats(int64_t at) { return this->at(area, constant(at), f32()); }
+  Value tripFloor(Value n, int64_t step) { return mul(div(n, constant(step)), step); }
+  /// Element `at` of a leaf's tensor; a vector of keys as last index gives a vector.
+  Value element(mlir::OpBuilder &builder, mlir::Value operand, llvm::ArrayRef<Value> at);
+  mlir::VectorType words() { return vec(b.getI32Type()); }
+  Value splatWord(Value index);
+  Value iota(Value firstKey);
+  Value keyHead();
+  Value headOf(Value packedRow);
+  Value rowOf(Value packedRow);
+  mask::Emitter emitter();
+
+  void emitItem(Value item);
+  void emitSetup();
+  Value emitFinish(); ///< i1: some output is not finite
+  void emitMaskedRow(Value row, Value outAt);
+  void emitTile(const Tile &tile);
+  void emitScores(const Tile &tile);
+  void scoreRows(const Tile &tile, Value from, Value to, int64_t rows, int64_t panels);
+  void emitMaxima(const Tile &tile);
+  void emitWeights(const Tile &tile);
+  void emitOutput(const Tile &tile);
+  void outputRows(const Tile &tile, bool guard, Value from, Value to, int64_t rows);
+  void byRowGroups(llvm::function_ref<void(Value from, Value to, int64_t rows)> body);
+
+  // reals
+  Value exp2(Value x);
+  Value larger(Value x, Value y);
+  Value largestLane(Value x);
+  Value softcap(Value x);
+
+  // AttentionBias.cpp
+  void emitBiasTables();
+  void emitBiasTile(const Tile &tile);
+  Value biasAt(mlir::Value bias, const Row &row, Value firstKey, Value column);
+  Value distances(const Row &row, Value firstKey);
+  void emitBuckets(attn::BucketBiasOp op, int64_t at);
+  void emitDots(attn::RelativeDotOp op, int64_t at, const Tile &tile);
+};
+
+/// One panel of 16 keys, [w][16], from rows `stride` floats apart; only `rows` of them are there.
+void packPanel(Code &c, Value source, int64_t stride, int64_t w, Value target, Value rows);
+
+/// `lanes` rows of `lanes` floats each, transposed in registers.
+Values transpose(Code &c, Values rows);
+
+} // namespace heddle::loops
+
+#endif

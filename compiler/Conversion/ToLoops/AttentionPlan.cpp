@@ -1,0 +1,204 @@
+//===- AttentionPlan.cpp - shapes, tensors and scratch of an attention ----===//
+
+#include "compiler/Conversion/ToLoops/AttentionPlan.h"
+#include "compiler/Conversion/ToLoops/CacheLayout.h"
+#include "llvm/ADT/TypeSwitch.h"
+#include "llvm/Support/raw_ostream.h"
+
+using namespace mlir;
+using namespace heddle;
+using namespace heddle::loops;
+using model::ModelTensorType;
+using model::Size;
+
+static ModelTensorType typeOf(Value v) { return cast<ModelTensorType>(v.getType()); }
+static int64_t up16(int64_t n) { return (n + 15) / 16 * 16; }
+static Size upToBlock(Size n) { return (n + Size(kKeyTile - 1)).floorDiv(Size(kKeyTile)) * Size(kKeyTile); }
+
+static bool biasKnowsHeads(Value bias) {
+  Operation *op = bias.getDefiningOp();
+  if (auto dense = dyn_cast<attn::DenseBiasOp>(op)) {
+    ModelTensorType t = typeOf(dense.getTensor());
+    return t.getRank() == 4 && !t.getSize(1).is(1);
+  }
+  return false;
+}
+
+/// Buckets of the distances j - i from -reach to reach; beyond it they do not change.
+static AttentionPlan::Lookup lookupOf(attn::BucketBiasOp op) {
+  int64_t buckets = *typeOf(op.getTable()).getSize(0).constant(), far = op.getMaxDistance(), d = far;
+  auto bucket = [&](int64_t at) { return attn::bucketOf(at, buckets, far, op.getTwoSided()); };
+  while (d > 1 && bucket(d - 1) == bucket(far) && bucket(1 - d) == bucket(-far))
+    --d;
+  AttentionPlan::Lookup lookup;
+  lookup.reach = d;
+  for (int64_t n = -d; n <= d; ++n)
+    lookup.entries.push_back(bucket(n));
+  return lookup;
+}
+
+/// DeBERTa's buckets of i - j, until they leave a table of `rows` rows on either side.
+static AttentionPlan::Lookup lookupOf(attn::RelativeDotOp op) {
+  AttentionPlan::Lookup lookup;
+  if (!op.getBucket())
+    return lookup;
+  int64_t size = (*op.getBucket())[0], far = (*op.getBucket())[1];
+  int64_t rows = typeOf(op.getTable()).getSize(0).constant().value_or(2 * size), d = far;
+  while (d < (1 << 16) && attn::logBucketOf(d, size, far) < rows)
+    ++d;
+  lookup.reach = d;
+  for (int64_t n = -d; n <= d; ++n)
+    lookup.entries.push_back(attn::logBucketOf(n, size, far));
+  return lookup;
+}
+
+AttentionPlan::AttentionPlan(attn::SdpaOp op) : op(op) {
+  ModelTensorType q = typeOf(op.getQuery()), k = typeOf(op.getKey()), v = typeOf(op.getValue());
+  heads = op.getHeads();
+  kvHeads = op.getKvHeads();
+  batch = q.getSize(0);
+  rows = q.getSize(1);
+  keys = k.getSize(1);
+  past = Size::parse(op.getPast()).value_or(Size(0));
+  keyStart = Size::parse(op.getKeyStart()).value_or(Size(0));
+  width = q.getSize(2).exactDiv(Size(heads))->constant().value_or(0);
+  valueWidth = v.getSize(2).exactDiv(Size(kvHeads))->constant().value_or(0);
+  sharedKeys = k.getSize(0).is(1) && !batch.is(1);
+  std::optional<CacheLayout> keyCache = cacheLayoutOf(op.getKey()), valueCache = cacheLayoutOf(op.getValue());
+  keySource = keyCache ? Source::Cache : Source::Rows;
+  valueSource = valueCache ? Source::Cache : Source::Rows;
+  keyRoom = keyCache ? keyCache->room : upToBlock(keys);
+  valueRoom = valueCache ? valueCache->room : upToBlock(keys);
+
+  bool headAware = false;
+  counted = false;
+  if (Value mask = op.getMask()) {
+    counted = mask::isCounted(mask);
+    leading = mask::leadingKeys(mask);
+    auto root = mask.getDefiningOp<mask::MaskOpInterface>();
+    headAware = root && (root.dependsOn() & mask::Head);
+    SmallVector<Operation *> leaves;
+    mask::collectLeaves(mask, leaves);
+    for (Operation *leaf : leaves)
+      for (Value operand : leaf->getOperands())
+        if (isa<ModelTensorType>(operand.getType()))
+          note(operand);
+  }
+  for (const Size &n : {batch, rows, keys, past, keyStart, keyRoom, valueRoom})
+    note(n);
+  if (op.getBias())
+    noteBias(op.getBias());
+  for (Operation *bias : biases)
+    headAware |= biasKnowsHeads(bias->getResult(0));
+  if (op.getSinks())
+    note(op.getSinks());
+  packed = headAware ? 1 : heads / kvHeads;
+
+  int64_t at = 0;
+  auto reserve = [&](int64_t floats) {
+    int64_t here = at;
+    at += up16(floats);
+    return here;
+  };
+  atQuery = reserve(kRowTile * width);
+  atScores = reserve(kRowTile * kScoreStride);
+  atOutput = reserve(kRowTile * up16(valueWidth));
+  atSum = reserve(kRowTile * 16);
+  atScale = reserve(kRowTile * 16);
+  atMax = reserve(kRowTile);
+  atCounts = counted ? reserve(kRowTile * kScoreStride) : 0;
+  for (Operation *bias : biases) {
+    int64_t floats = 0;
+    lookups.emplace_back();
+    if (auto bucket = dyn_cast<attn::BucketBiasOp>(bias)) {
+      lookups.back() = lookupOf(bucket);
+      floats = packed * tableStride(lookups.back().reach);
+    } else if (auto dot = dyn_cast<attn::RelativeDotOp>(bias)) {
+      lookups.back() = lookupOf(dot);
+      floats = kRowTile * kScoreStride;
+    }
+    atBias.push_back(reserve(floats));
+  }
+  threadFloats = at + 16; // areas of two threads never share a cache line
+  for (const Size &n : {atValues(), atAnchors(), atThreads()})
+    note(n);
+}
+
+void AttentionPlan::note(const Size &length) {
+  if (!length.constant() && !llvm::is_contained(lengths, length))
+    lengths.push_back(length);
+}
+
+void AttentionPlan::note(Value tensor) {
+  if (llvm::is_contained(tensors, tensor))
+    return;
+  tensors.push_back(tensor);
+  for (const Size &n : typeOf(tensor).getSizes())
+    note(n);
+}
+
+void AttentionPlan::noteBias(Value bias) {
+  Operation *op = bias.getDefiningOp();
+  if (!isa<attn::BiasAddOp, attn::BiasScaleOp>(op)) {
+    if (llvm::is_contained(biases, op))
+      return;
+    biases.push_back(op);
+    if (auto dot = dyn_cast<attn::RelativeDotOp>(op))
+      note(Size::parse(dot.getZero()).value_or(Size(0)));
+  }
+  for (Value operand : op->getOperands()) {
+    if (isa<ModelTensorType>(operand.getType()))
+      note(operand);
+    else
+      noteBias(operand);
+  }
+}
+
+Size AttentionPlan::atValues() const {
+  Size elements = sharedKeys ? Size(1) : batch;
+  return keySource == Source::Cache ? Size(0) : elements * Size(kvHeads * width) * keyRoom;
+}
+Size AttentionPlan::atAnchors() const {
+  Size elements = sharedKeys ? Size(1) : batch;
+  return atValues() + (valueSource == Source::Cache ? Size(0) : elements * Size(kvHeads * valueWidth) * valueRoom);
+}
+Size AttentionPlan::atThreads() const {
+  // anchors are i64; 16 floats a batch element keep the areas behind them aligned
+  return atAnchors() + (leading.empty() ? Size(0) : batch * Size(16));
+}
+Size AttentionPlan::scratchBytes() const {
+  return (atThreads() + Size::dim("threads") * Size(threadFloats)) * Size(4);
+}
+
+//===-- the text -------------------------------------------------------------------===//
+
+std::string AttentionPlan::textOf(Value value) const {
+  if (const auto *at = llvm::find(tensors, value); at != tensors.end()) {
+    std::string text = "t" + std::to_string(at - tensors.begin());
+    llvm::raw_string_ostream(text) << value.getType();
+    return text;
+  }
+  Operation *op = value.getDefiningOp();
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  os << op->getName() << op->getAttrDictionary() << '(';
+  for (Value operand : op->getOperands())
+    os << textOf(operand) << ',';
+  os << ')';
+  return text;
+}
+
+std::string AttentionPlan::text() const {
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  os << op->getAttrDictionary() << ' ' << width << ' ' << valueWidth << ' ' << sharedKeys << int(keySource)
+     << int(valueSource) << batch.str() << ';' << rows.str() << ';' << keys.str() << ';' << keyRoom.str() << ';'
+     << valueRoom.str();
+  if (op.getMask())
+    os << textOf(op.getMask());
+  if (op.getBias())
+    os << textOf(op.getBias());
+  if (op.getSinks())
+    os << textOf(op.getSinks());
+  return text;
+}

@@ -1,0 +1,83 @@
+//===- AttentionPlan.h - what one attention kernel is made for --*- C++ -*-===//
+//
+// A kernel is specialised to widths, head counts, the structure of mask and bias, and where
+// keys come from; batch, lengths and `past` are numbers it receives. Ops with one plan text
+// share one kernel. Layouts:
+//
+//   keys     [B][g][blocks of 128][8 panels][w][16 keys]      values   [B][g][rows][u]
+//   scratch  packed keys | packed values | first visible key of each batch element |
+//            one area a thread: Q, S, O, l, alpha, m, counts, biases (counted in floats)
+//
+//===----------------------------------------------------------------------===//
+#ifndef HEDDLE_COMPILER_CONVERSION_TOLOOPS_ATTENTIONPLAN_H
+#define HEDDLE_COMPILER_CONVERSION_TOLOOPS_ATTENTIONPLAN_H
+
+#include "dialects/Attn/IR/Attn.h"
+
+namespace heddle::loops {
+
+constexpr int64_t kKeyTile = 128;  ///< keys of a tile, and of a block of the cache
+constexpr int64_t kPanel = 16;     ///< keys of a panel
+constexpr int64_t kRowTile = 32;   ///< packed rows of a work item
+constexpr int64_t kScoreFront = 64; ///< room before column 0 of a row of scores
+constexpr int64_t kScoreStride = 272;
+
+/// Floats of a head's row of biases by distance: -reach-16 .. reach+16.
+inline int64_t tableStride(int64_t reach) { return (2 * reach + 33 + 15) / 16 * 16; }
+
+/// Where the keys or values of an attention come from.
+enum class Source { Rows, Cache };
+
+struct AttentionPlan {
+  explicit AttentionPlan(attn::SdpaOp op);
+
+  mutable attn::SdpaOp op; ///< accessors of ops are not const
+  int64_t heads, kvHeads, width, valueWidth;
+  /// Rows (position, member) of one key head stand together unless mask or bias know heads.
+  int64_t packed;
+  model::Size batch, rows, keys, past, keyStart;
+  bool sharedKeys; ///< one batch element of keys for all
+  Source keySource, valueSource;
+  model::Size keyRoom, valueRoom; ///< rows a head has room for, a multiple of 128
+
+  bool counted;
+  llvm::SmallVector<mlir::Operation *> leading; ///< `keys` leaves that say where a batch element begins
+  llvm::SmallVector<mlir::Operation *> biases;  ///< leaves, each once
+
+  /// What the kernel is given beside q, k, v, the result and scratch: tensors of leaves,
+  /// slopes, tables, sinks; and every length that is not a number.
+  llvm::SmallVector<mlir::Value> tensors;
+  llvm::SmallVector<model::Size> lengths;
+
+  /// For each of `biases`, in turn: what its distances map to (indices of a table of buckets),
+  /// handed to the kernel as constants; empty where nothing is looked up.
+  struct Lookup {
+    llvm::SmallVector<int32_t> entries;
+    int64_t reach = 0; ///< entry n stands for distance n - reach
+  };
+  llvm::SmallVector<Lookup> lookups;
+
+  /// Offsets inside a thread's area, in floats.
+  int64_t atQuery, atScores, atOutput, atSum, atScale, atMax, atCounts, threadFloats;
+  llvm::SmallVector<int64_t> atBias; ///< one a member of `biases`
+
+  int64_t groups() const { return heads / packed; }
+  /// Offsets of the shared parts of scratch, in floats.
+  model::Size atKeys() const { return model::Size(0); }
+  model::Size atValues() const;
+  model::Size atAnchors() const;
+  model::Size atThreads() const;
+  model::Size scratchBytes() const;
+  /// Equal texts: equal kernels.
+  std::string text() const;
+
+private:
+  void note(mlir::Value tensor);
+  void note(const model::Size &length);
+  void noteBias(mlir::Value bias);
+  std::string textOf(mlir::Value value) const;
+};
+
+} // namespace heddle::loops
+
+#endif

@@ -1,0 +1,223 @@
+//===- AttentionTile.cpp - one tile of keys against a block of rows -------===//
+
+#include "compiler/Conversion/ToLoops/AttentionKernel.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include <cmath>
+
+using namespace mlir;
+using namespace heddle;
+using namespace heddle::loops;
+using model::Size;
+
+/// Groups of 8 rows (4 where registers are few), then 4, 2 and 1: a ragged block costs what
+/// it holds, and no row is computed that nobody wants.
+void AttentionKernel::byRowGroups(llvm::function_ref<void(Value, Value, int64_t)> body) {
+  int64_t most = machine.registers >= 32 ? 8 : 4;
+  Value done = tripFloor(count, most);
+  body(constant(0), done, most);
+  for (int64_t rows = most / 2; rows; rows /= 2) {
+    Value next = tripFloor(count, rows);
+    when(less(done, next), [&] { body(done, next, rows); });
+    done = next;
+  }
+}
+
+//===-- 1. scores --------------------------------------------------------------------===//
+
+void AttentionKernel::emitScores(const Tile &tile) {
+  int64_t vectors = machine.registers >= 32 ? 16 : 8; // accumulators
+  int64_t perPanel = kPanel / lanes;
+  byRowGroups([&](Value from, Value to, int64_t rows) {
+    int64_t panels = std::clamp<int64_t>(vectors / (rows * perPanel), 1, 4);
+    scoreRows(tile, from, to, rows, panels);
+  });
+}
+
+void AttentionKernel::scoreRows(const Tile &tile, Value from, Value to, int64_t rows, int64_t panels) {
+  int64_t perPanel = kPanel / lanes, w = plan.width;
+  Value element = plan.sharedKeys ? constant(0) : batch;
+  Value keys = at(key, mul(add(mul(element, plan.kvHeads), keyHead()), mul(length(plan.keyRoom), w)), f32());
+  Value first = tripFloor(div(tile.begin, constant(kPanel)), panels);
+  Value last = div(add(tile.end, kPanel - 1), constant(kPanel));
+  loop(first, last, panels, [&](Value panel) {
+    Value panelAt = at(keys, mul(panel, kPanel * w), f32());
+    Value column = add(sub(mul(panel, kPanel), tile.at), kScoreFront);
+    loop(from, to, rows, [&](Value r) {
+      Value q = at(floats(plan.atQuery), mul(r, w), f32());
+      Values init(rows * panels * perPanel, real(vec(f32()), 0.0));
+      Values sums = loop(constant(0), constant(w), 1, init, [&](Value d, ValueRange carried) {
+        Values next(carried.begin(), carried.end()), k;
+        Value step = mul(d, kPanel);
+        for (int64_t p = 0; p < panels; ++p)
+          for (int64_t v = 0; v < perPanel; ++v)
+            k.push_back(loadVec(panelAt, add(step, p * kPanel * w + v * lanes)));
+        for (int64_t i = 0; i < rows; ++i) {
+          Value x = splat(loadF32(q, add(d, i * w)));
+          for (size_t n = 0; n < k.size(); ++n)
+            next[i * k.size() + n] = fma(x, k[n], next[i * k.size() + n]);
+        }
+        return next;
+      });
+      Value scores = at(floats(plan.atScores), add(mul(r, kScoreStride), column), f32());
+      for (int64_t i = 0, n = panels * perPanel; i < rows; ++i)
+        for (int64_t v = 0; v < n; ++v)
+          store(sums[i * n + v], at(scores, constant(i * kScoreStride + v * lanes), f32()));
+    });
+  });
+}
+
+//===-- 2. maxima --------------------------------------------------------------------===//
+
+void AttentionKernel::emitMaxima(const Tile &tile) {
+  Value none = real(vec(f32()), -INFINITY);
+  loop(constant(0), count, 1, [&](Value r) {
+    Value packedRow = add(firstRow, r);
+    Row row{r, rowOf(packedRow), {}, headOf(packedRow), {}};
+    row.position = add(length(plan.past), row.row);
+    Value scores = at(floats(plan.atScores), add(mul(r, kScoreStride), kScoreFront), f32());
+    Value counts = plan.counted ? at(floats(plan.atCounts), add(mul(r, kScoreStride), kScoreFront), f32()) : Value();
+    auto load = [&](OpBuilder &at, Value operand, ArrayRef<Value> index) { return element(at, operand, index); };
+    auto lengthOf = [&](const Size &n) { return length(n); };
+
+    auto scoreAt = [&](Value column) {
+      Value s = loadVec(scores, column), firstKey = add(tile.at, column);
+      if (plan.op.getSoftcap())
+        s = softcap(s);
+      if (Value bias = plan.op.getBias())
+        s = fma(biasAt(bias, row, firstKey, column), real(vec(f32()), kLog2E), s);
+      if (tile.partial) {
+        Value keys = iota(firstKey);
+        using Compare = arith::CmpIPredicate;
+        Value seen = arith::CmpIOp::create(b, Compare::slt, keys, splatWord(tile.end));
+        seen = arith::AndIOp::create(b, seen, Value(arith::CmpIOp::create(b, Compare::sge, keys, splatWord(tile.begin))));
+        if (Value mask = plan.op.getMask()) {
+          mask::Emitter e = emitter();
+          e.head = row.head;
+          e.first = e.last = row.position;
+          e.load = load;
+          e.lengthOf = lengthOf;
+          e.tile.restoreInsertionPoint(row.before);
+          seen = arith::AndIOp::create(b, seen, mask::emitContains(e, mask, row.position, keys));
+          if (plan.counted) {
+            Value n = mask::emitCount(e, mask, row.position, keys);
+            store(arith::SIToFPOp::create(b, vec(f32()), n), at(counts, column, f32()));
+          }
+        }
+        s = select(seen, s, none);
+      }
+      if (tile.partial || plan.op.getSoftcap() || plan.op.getBias())
+        store(s, at(scores, column, f32()));
+      return s;
+    };
+
+    Values greatest = {none, none};
+    if (tile.partial) {
+      Value begin = tripFloor(sub(tile.begin, tile.at), 2 * lanes);
+      greatest = loop(begin, sub(tile.end, tile.at), 2 * lanes, greatest, [&](Value column, ValueRange c) -> Values {
+        OpBuilder outside(b);
+        outside.setInsertionPoint(b.getInsertionBlock()->getParentOp());
+        row.before = outside.saveInsertionPoint();
+        return {larger(scoreAt(column), c[0]), larger(scoreAt(add(column, lanes)), c[1])};
+      });
+    } else {
+      for (int64_t column = 0; column < kKeyTile; column += lanes)
+        greatest[column / lanes % 2] = larger(scoreAt(constant(column)), greatest[column / lanes % 2]);
+    }
+    Value maxAt = at(floats(plan.atMax), r, f32()), before = this->load(f32(), maxAt);
+    Value now = larger(largestLane(larger(greatest[0], greatest[1])), before);
+    store(now, maxAt);
+    store(exp2(splat(subf(before, now))), at(floats(plan.atScale), mul(r, 16), f32()));
+  });
+}
+
+//===-- 3. weights: a loop of its own, so that the reductions above overlap ------------===//
+
+void AttentionKernel::emitWeights(const Tile &tile) {
+  Value zero = real(vec(f32()), 0.0);
+  loop(constant(0), count, 1, [&](Value r) {
+    Value scores = at(floats(plan.atScores), add(mul(r, kScoreStride), kScoreFront), f32());
+    Value greatest = splat(loadF32(floats(plan.atMax), r));
+    auto weightAt = [&](Value column) {
+      Value p = exp2(subf(loadVec(scores, column), greatest));
+      if (plan.counted)
+        p = mulf(p, loadVec(floats(plan.atCounts), add(add(mul(r, kScoreStride), kScoreFront), column)));
+      store(p, at(scores, column, f32()));
+      return p;
+    };
+    // Lane sums of even and of odd vectors: trimming a tile adds or leaves out zeros.
+    Values sums = {zero, zero};
+    if (tile.partial) {
+      Value begin = tripFloor(sub(tile.begin, tile.at), 2 * lanes);
+      sums = loop(begin, sub(tile.end, tile.at), 2 * lanes, sums, [&](Value column, ValueRange c) -> Values {
+        return {addf(c[0], weightAt(column)), addf(c[1], weightAt(add(column, lanes)))};
+      });
+    } else {
+      for (int64_t column = 0; column < kKeyTile; column += lanes)
+        sums[column / lanes % 2] = addf(sums[column / lanes % 2], weightAt(constant(column)));
+    }
+    Value sumAt = at(floats(plan.atSum), mul(r, 16), f32());
+    Value scale = loadVec(floats(plan.atScale), mul(r, 16));
+    store(fma(this->load(vec(f32()), sumAt), scale, addf(sums[0], sums[1])), sumAt);
+  });
+}
+
+//===-- 4. output --------------------------------------------------------------------===//
+
+void AttentionKernel::emitOutput(const Tile &tile) {
+  auto all = [&](bool guard) {
+    byRowGroups([&](Value from, Value to, int64_t rows) { outputRows(tile, guard, from, to, rows); });
+  };
+  when(guarded, [&] { all(true); }, [&] { all(false); });
+}
+
+void AttentionKernel::outputRows(const Tile &tile, bool guard, Value from, Value to, int64_t rows) {
+  int64_t u = plan.valueWidth, stride = (u + 15) / 16 * 16;
+  int64_t most = std::clamp<int64_t>((machine.registers >= 32 ? 16 : 8) / rows, 1, 4);
+  Value element = plan.sharedKeys ? constant(0) : batch;
+  Value values = at(value, mul(add(mul(element, plan.kvHeads), keyHead()), mul(length(plan.valueRoom), u)), f32());
+
+  // `n` vectors of the output from `d` on; the last has `tail` lanes (0: all).
+  auto chunk = [&](Value d, int64_t n, int64_t tail) {
+    Value mask;
+    if (tail)
+      mask = vector::CreateMaskOp::create(b, vec(b.getI1Type()), ValueRange{constant(tail)});
+    auto maskOf = [&](int64_t v) { return v == n - 1 ? mask : Value(); };
+    loop(from, to, rows, [&](Value r) {
+      Value out = at(floats(plan.atOutput), add(mul(r, stride), d), f32());
+      Value scale = at(floats(plan.atScale), mul(r, 16), f32());
+      Value weights = at(floats(plan.atScores), add(sub(mul(r, kScoreStride), tile.at), kScoreFront), f32());
+      Value column = at(values, d, f32());
+      Values init;
+      for (int64_t i = 0; i < rows; ++i)
+        for (int64_t v = 0; v < n; ++v)
+          init.push_back(mulf(loadVec(out, constant(i * stride + v * lanes)), loadVec(scale, constant(i * 16))));
+      Values sums = loop(tile.begin, tile.end, 1, init, [&](Value k, ValueRange carried) {
+        Values next(carried.begin(), carried.end()), x;
+        Value row = mul(k, u);
+        for (int64_t v = 0; v < n; ++v)
+          x.push_back(loadVec(column, add(row, v * lanes), maskOf(v)));
+        for (int64_t i = 0; i < rows; ++i) {
+          Value p = loadF32(weights, add(k, i * kScoreStride)), lanesOfP = splat(p);
+          Value counts = guard ? Value(arith::CmpFOp::create(b, arith::CmpFPredicate::UNE, p, real(0.0))) : Value();
+          for (int64_t v = 0; v < n; ++v) {
+            Value y = fma(lanesOfP, x[v], next[i * n + v]);
+            next[i * n + v] = guard ? select(counts, y, next[i * n + v]) : y;
+          }
+        }
+        return next;
+      });
+      for (int64_t i = 0; i < rows; ++i)
+        for (int64_t v = 0; v < n; ++v)
+          store(sums[i * n + v], at(out, constant(i * stride + v * lanes), f32()));
+    });
+  };
+  int64_t whole = u / (lanes * most), rest = u % (lanes * most);
+  if (whole == 1)
+    chunk(constant(0), most, 0);
+  else if (whole)
+    loop(constant(0), constant(whole * lanes * most), lanes * most, [&](Value d) { chunk(d, most, 0); });
+  if (rest)
+    chunk(constant(whole * lanes * most), (rest + lanes - 1) / lanes, rest % lanes);
+}

@@ -1,0 +1,30 @@
+//===- CacheLayout.cpp - how a state holds keys or values -----------------===//
+
+#include "compiler/Conversion/ToLoops/CacheLayout.h"
+
+using namespace mlir;
+using namespace heddle;
+using namespace heddle::loops;
+using model::Size;
+
+std::optional<CacheLayout> heddle::loops::cacheLayoutOf(Value appended) {
+  auto append = appended.getDefiningOp<model::AppendOp>();
+  return append ? cacheLayoutOf(append) : std::nullopt;
+}
+
+std::optional<CacheLayout> heddle::loops::cacheLayoutOf(model::AppendOp append) {
+  auto mark = append->getAttrOfType<DictionaryAttr>("cache");
+  auto state = dyn_cast<model::StateType>(append.getState().getType());
+  if (!mark || !state || state.getRank() < 3)
+    return std::nullopt;
+  auto kind = mark.getAs<StringAttr>("kind");
+  auto heads = mark.getAs<IntegerAttr>("heads");
+  std::optional<int64_t> features = state.getSize(state.getRank() - 1).constant();
+  if (!kind || !heads || !features || heads.getInt() < 1 || *features % heads.getInt())
+    return std::nullopt;
+  CacheLayout layout{append, kind.getValue() == "keys", heads.getInt(), *features / heads.getInt(), {}, {}};
+  Size capacity = state.getSize(state.getRank() - 2);
+  layout.room = (capacity + Size(127)).floorDiv(Size(128)) * Size(128);
+  layout.element = layout.room * Size(layout.width);
+  return layout;
+}
