@@ -1,6 +1,7 @@
-// The 64-bit hash that ties a program to its side file of weights. Eight lanes over
-// little-endian 64-bit words so that it keeps up with a disk; the runtime computes the
-// same over its mapping. It detects accidents, it does not resist an attacker.
+// The 64-bit hash that ties a program to its side file of weights. Eight lanes
+// over little-endian 64-bit words so that it keeps up with a disk; the runtime
+// computes the same over its mapping. It detects accidents, it does not resist
+// an attacker.
 #ifndef HEDDLE_COMPILER_WEIGHTS_BLOBHASH_H
 #define HEDDLE_COMPILER_WEIGHTS_BLOBHASH_H
 
@@ -12,8 +13,9 @@ namespace heddle {
 
 /// Word w (zero-padded at the end) goes into lane w % 8:
 ///   lane = rotl(lane ^ word, 27) * 0x9E3779B97F4A7C15
-/// Every step is a bijection of the lane, so any change of a single word changes the
-/// result. At the end the lanes and the length are folded in order in the same way.
+/// Every step is a bijection of the lane, so any change of a single word
+/// changes the result. At the end the lanes and the length are folded in order
+/// in the same way.
 class BlobHash {
 public:
   void update(const void *data, size_t bytes) {
@@ -26,7 +28,8 @@ public:
         length += sizeof pending;
         continue;
       }
-      size_t n = sizeof pending - filled < bytes ? sizeof pending - filled : bytes;
+      size_t n =
+          sizeof pending - filled < bytes ? sizeof pending - filled : bytes;
       std::memcpy(pending + filled, from, n);
       filled += n;
       from += n;

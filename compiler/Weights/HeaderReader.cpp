@@ -1,5 +1,6 @@
-// What a header may say, event by event: rules 5 to 18, 23 and 24. Each tensor is checked
-// as its object closes, so that nothing about it needs to be kept but its record.
+// What a header may say, event by event: rules 5 to 18, 23 and 24. Each tensor
+// is checked as its object closes, so that nothing about it needs to be kept
+// but its record.
 #include "compiler/Weights/HeaderReader.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/MathExtras.h"
@@ -9,12 +10,15 @@
 namespace heddle {
 
 static constexpr llvm::StringRef metadataKey = "__metadata__";
-static const char rewrite[] = "write the file again with the safetensors library";
+static const char rewrite[] =
+    "write the file again with the safetensors library";
 
-bool HeaderReader::fail(int rule, std::string message, uint64_t at, std::string help) {
-  std::string tensor = where == In::Tensor || where == In::Shape || where == In::Offsets
-                           ? printable(current.name)
-                           : std::string();
+bool HeaderReader::fail(int rule, std::string message, uint64_t at,
+                        std::string help) {
+  std::string tensor =
+      where == In::Tensor || where == In::Shape || where == In::Offsets
+          ? printable(current.name)
+          : std::string();
   if (!problem)
     problem = brokenRule(rule, std::move(message), file, at, std::move(tensor),
                          std::move(help));
@@ -31,11 +35,12 @@ bool HeaderReader::parse_error(size_t position, const std::string &,
   llvm::StringRef rest = text.substr(tokenStart());
   bool special = rest.starts_with("NaN") || rest.starts_with("Infinity") ||
                  rest.starts_with("-Infinity");
-  return fail(6,
-              special ? "NaN and Infinity are not JSON"
-                      : "the header is not valid JSON from here on",
-              8 + (special ? tokenStart() : std::min<uint64_t>(at, text.size())),
-              rewrite);
+  return fail(
+      6,
+      special ? "NaN and Infinity are not JSON"
+              : "the header is not valid JSON from here on",
+      8 + (special ? tokenStart() : std::min<uint64_t>(at, text.size())),
+      rewrite);
 }
 
 bool HeaderReader::wrongNumber(llvm::StringRef spelled) {
@@ -132,15 +137,16 @@ bool HeaderReader::key(std::string &name) {
   }
   auto once = [&](bool seen, Field which) {
     field = which;
-    return !seen || fail(8, "`" + name + "` stands twice in this tensor", 8 + start,
-                         "remove one of the two");
+    return !seen || fail(8, "`" + name + "` stands twice in this tensor",
+                         8 + start, "remove one of the two");
   };
   if (name == "dtype")
     return once(current.type.has_value(), Field::Type);
   if (name == "shape")
     return once(current.hasShape, Field::Shape) && (current.hasShape = true);
   if (name == "data_offsets")
-    return once(current.hasOffsets, Field::Offsets) && (current.hasOffsets = true);
+    return once(current.hasOffsets, Field::Offsets) &&
+           (current.hasOffsets = true);
   return fail(10, "unknown field `" + printable(name) + "`", 8 + start,
               "a tensor has exactly `dtype`, `shape` and `data_offsets`");
 }
@@ -151,7 +157,8 @@ bool HeaderReader::newTensor(std::string &name) {
   if (name == metadataKey) {
     current.name = name;
     if (sawMetadata)
-      return fail(7, "`__metadata__` stands twice", at, "remove one of the two");
+      return fail(7, "`__metadata__` stands twice", at,
+                  "remove one of the two");
     sawMetadata = true;
     return true;
   }
@@ -164,8 +171,8 @@ bool HeaderReader::newTensor(std::string &name) {
   if (llvm::StringRef(name).contains('\0'))
     return fail(23, "a tensor's name contains NUL", at, "rename the tensor");
   if (result.tensors.size() >= limits.tensors)
-    return fail(24, "more than " + std::to_string(limits.tensors) + " tensors", at,
-                "split the file");
+    return fail(24, "more than " + std::to_string(limits.tensors) + " tensors",
+                at, "split the file");
   current.name = std::move(name);
   return true;
 }
@@ -188,13 +195,15 @@ bool HeaderReader::number_unsigned(uint64_t value) {
     if (value > uint64_t(INT64_MAX))
       return wrongNumber(std::to_string(value));
     if (current.shape.size() >= limits.rank)
-      return fail(12, "the shape has more than " + std::to_string(limits.rank) + " dimensions",
+      return fail(12,
+                  "the shape has more than " + std::to_string(limits.rank) +
+                      " dimensions",
                   8 + tokenStart(), "reshape the tensor");
     current.shape.push_back(int64_t(value));
   } else if (where == In::Offsets) {
     if (current.offsets.size() == 2)
-      return fail(15, "`data_offsets` has more than two numbers", 8 + tokenStart(),
-                  rewrite);
+      return fail(15, "`data_offsets` has more than two numbers",
+                  8 + tokenStart(), rewrite);
     current.offsets.push_back(value);
   } else {
     return wrongValue("a number");
@@ -217,7 +226,8 @@ bool HeaderReader::closeMetadata() {
   for (size_t i = 0; i < order.size(); ++i)
     order[i] = i;
   llvm::sort(order, [&](size_t a, size_t b) {
-    return std::tie(result.metadata[a].first, a) < std::tie(result.metadata[b].first, b);
+    return std::tie(result.metadata[a].first, a) <
+           std::tie(result.metadata[b].first, b);
   });
   for (size_t i = 1; i < order.size(); ++i)
     if (result.metadata[order[i - 1]].first == result.metadata[order[i]].first)
@@ -228,15 +238,17 @@ bool HeaderReader::closeMetadata() {
   return true;
 }
 
-/// Rules 10, 11 and 13 to 18: everything that one tensor can get wrong by itself.
+/// Rules 10, 11 and 13 to 18: everything that one tensor can get wrong by
+/// itself.
 bool HeaderReader::closeTensor() {
   const char *missing = !current.type         ? "dtype"
                         : !current.hasShape   ? "shape"
                         : !current.hasOffsets ? "data_offsets"
                                               : nullptr;
   if (missing)
-    return failTensor(10, std::string("the tensor has no `") + missing + "`",
-                      "a tensor has exactly `dtype`, `shape` and `data_offsets`");
+    return failTensor(
+        10, std::string("the tensor has no `") + missing + "`",
+        "a tensor has exactly `dtype`, `shape` and `data_offsets`");
   std::optional<StoredType> type = storedTypeOf(*current.type);
   std::optional<unsigned> bits;
   if (type)
@@ -245,16 +257,17 @@ bool HeaderReader::closeTensor() {
     bits = bitsOfForeignType(*current.type);
   if (!bits)
     return fail(11, "unknown dtype `" + printable(*current.type, 40) + "`",
-                8 + current.typeAt, "the format knows F64 F32 F16 BF16 I64 I32 I16 I8 "
-                                    "U8 BOOL and a few that Heddle does not read");
+                8 + current.typeAt,
+                "the format knows F64 F32 F16 BF16 I64 I32 I16 I8 "
+                "U8 BOOL and a few that Heddle does not read");
   if (current.offsets.size() != 2)
     return fail(15,
                 "`data_offsets` has " + std::to_string(current.offsets.size()) +
                     " numbers, expected two",
                 8 + current.offsetsAt, rewrite);
 
-  // The product of the dimensions that are not 0 must fit as well: strides are made of
-  // it, and the answer must not depend on where the 0 stands.
+  // The product of the dimensions that are not 0 must fit as well: strides are
+  // made of it, and the answer must not depend on where the 0 stands.
   uint64_t product = 1;
   bool empty = false, overflow = false;
   for (int64_t dim : current.shape) {
@@ -264,35 +277,40 @@ bool HeaderReader::closeTensor() {
     overflow |= o || product > uint64_t(INT64_MAX);
   }
   if (overflow)
-    return fail(13, "the product of the shape's dimensions exceeds 2^63-1", 8 + current.shapeAt,
-                rewrite);
+    return fail(13, "the product of the shape's dimensions exceeds 2^63-1",
+                8 + current.shapeAt, rewrite);
   if (empty)
     product = 0;
-  uint64_t totalBits = llvm::SaturatingMultiply(product, uint64_t(*bits), &overflow);
+  uint64_t totalBits =
+      llvm::SaturatingMultiply(product, uint64_t(*bits), &overflow);
   if (overflow)
-    return fail(14, "the size of the tensor in bits exceeds 2^64", 8 + current.shapeAt,
-                rewrite);
+    return fail(14, "the size of the tensor in bits exceeds 2^64",
+                8 + current.shapeAt, rewrite);
   if (totalBits % 8)
     return fail(14,
-                std::to_string(product) + " elements of " + std::to_string(*bits) +
+                std::to_string(product) + " elements of " +
+                    std::to_string(*bits) +
                     " bits are not a whole number of bytes",
                 8 + current.shapeAt, rewrite);
 
-  uint64_t begin = current.offsets[0], end = current.offsets[1], bytes = totalBits / 8;
+  uint64_t begin = current.offsets[0], end = current.offsets[1],
+           bytes = totalBits / 8;
   std::string range =
       "[" + std::to_string(begin) + ", " + std::to_string(end) + ")";
   if (begin > end)
     return fail(16, "the data range " + range + " ends before it begins",
                 8 + current.offsetsAt, rewrite);
   if (end > dataBytes)
-    return fail(17,
-                "the data range " + range + " ends behind the file's " +
-                    std::to_string(dataBytes) + " bytes of data",
-                8 + current.offsetsAt,
-                "the file is probably a download that was cut short: fetch it again");
+    return fail(
+        17,
+        "the data range " + range + " ends behind the file's " +
+            std::to_string(dataBytes) + " bytes of data",
+        8 + current.offsetsAt,
+        "the file is probably a download that was cut short: fetch it again");
   if (end - begin != bytes)
     return fail(18,
-                "the data range " + range + " is " + std::to_string(end - begin) +
+                "the data range " + range + " is " +
+                    std::to_string(end - begin) +
                     " bytes, dtype and shape need " + std::to_string(bytes),
                 8 + current.offsetsAt, rewrite);
 
@@ -304,7 +322,8 @@ bool HeaderReader::closeTensor() {
   record.bytes = bytes;
   record.headerByte = 8 + current.start;
   if (!type && !foreignCount++)
-    foreign = ForeignTensor{printable(current.name), *current.type, 8 + current.typeAt};
+    foreign = ForeignTensor{printable(current.name), *current.type,
+                            8 + current.typeAt};
   result.tensors.push_back(record);
   return true;
 }

@@ -1,5 +1,5 @@
-// The SAX reader of a safetensors header. It is driven by SafetensorsHeader.cpp; what it
-// does at each event is in HeaderReader.cpp.
+// The SAX reader of a safetensors header. It is driven by
+// SafetensorsHeader.cpp; what it does at each event is in HeaderReader.cpp.
 #ifndef HEDDLE_COMPILER_WEIGHTS_HEADERREADER_H
 #define HEDDLE_COMPILER_WEIGHTS_HEADERREADER_H
 
@@ -14,7 +14,8 @@ public:
   HeaderReader(llvm::StringRef header, uint64_t fileBytes, llvm::StringRef file,
                const HeaderLimits &limits)
       : JsonCursor(header), file(printable(file, 4096)), fileBytes(fileBytes),
-        dataStart(8 + header.size()), dataBytes(fileBytes - dataStart), limits(limits) {
+        dataStart(8 + header.size()), dataBytes(fileBytes - dataStart),
+        limits(limits) {
     result.storage = std::make_unique<llvm::BumpPtrAllocator>();
   }
 
@@ -28,7 +29,9 @@ public:
   bool number_integer(int64_t value) {
     return wrongNumber(value ? std::to_string(value) : "-0");
   }
-  bool number_float(double, const std::string &spelled) { return wrongNumber(spelled); }
+  bool number_float(double, const std::string &spelled) {
+    return wrongNumber(spelled);
+  }
   bool null() { return wrongValue("null"); }
   bool boolean(bool) { return wrongValue("a boolean"); }
   bool binary(std::vector<uint8_t> &) { return wrongValue("binary data"); }
@@ -36,7 +39,8 @@ public:
   bool end_object();
   bool start_array(size_t);
   bool end_array();
-  bool parse_error(size_t position, const std::string &, const Json::exception &);
+  bool parse_error(size_t position, const std::string &,
+                   const Json::exception &);
 
 private:
   enum class In { Document, Top, Tensor, Metadata, Shape, Offsets, Done };
@@ -64,8 +68,8 @@ private:
   In where = In::Document;
   Field field = Field::None;
   bool sawMetadata = false;
-  /// The tensor whose object is open; `start` and the other places are offsets into the
-  /// header.
+  /// The tensor whose object is open; `start` and the other places are offsets
+  /// into the header.
   struct {
     uint64_t start = 0;
     std::string name;
@@ -76,8 +80,8 @@ private:
     std::vector<uint64_t> offsets;
   } current;
   std::vector<uint64_t> metadataAt;
-  /// The first tensor of a type that Heddle does not compute with; such tensors are
-  /// checked like the others and refused only when the file is sound.
+  /// The first tensor of a type that Heddle does not compute with; such tensors
+  /// are checked like the others and refused only when the file is sound.
   struct ForeignTensor {
     std::string name, word;
     uint64_t at = 0;

@@ -1,5 +1,6 @@
-// open() must not block on a FIFO or wake a device, so it is O_NONBLOCK and the kind of
-// file is decided by fstat on the descriptor, never by a second look at the path.
+// open() must not block on a FIFO or wake a device, so it is O_NONBLOCK and the
+// kind of file is decided by fstat on the descriptor, never by a second look at
+// the path.
 #include "compiler/Weights/InputFile.h"
 #include "compiler/Weights/Problem.h"
 #include <cerrno>
@@ -16,7 +17,8 @@ static absl::Status cannotOpen(llvm::StringRef shown, int error) {
   WeightProblem problem;
   problem.code = "H0101";
   problem.file = printable(shown, 4096);
-  problem.message = std::string("cannot open the file: ") + std::strerror(error);
+  problem.message =
+      std::string("cannot open the file: ") + std::strerror(error);
   absl::StatusCode code = absl::StatusCode::kInvalidArgument;
   switch (error) {
   case ENOENT:
@@ -49,10 +51,12 @@ absl::StatusOr<InputFile> InputFile::take(int fd, llvm::StringRef shown) {
   if (fstat(fd, &info) != 0)
     return cannotOpen(shown, errno);
   if (!S_ISREG(info.st_mode))
-    return toStatus(brokenRule(
-        1, S_ISDIR(info.st_mode) ? "expected a file, got a directory"
-                                 : "expected a regular file, got a device or a pipe",
-        file.shown, 0, "", "name the .safetensors file itself"));
+    return toStatus(
+        brokenRule(1,
+                   S_ISDIR(info.st_mode)
+                       ? "expected a file, got a directory"
+                       : "expected a regular file, got a device or a pipe",
+                   file.shown, 0, "", "name the .safetensors file itself"));
   file.bytes = uint64_t(info.st_size);
   file.device = info.st_dev;
   file.inode = info.st_ino;
@@ -68,7 +72,8 @@ absl::StatusOr<InputFile> InputFile::open(llvm::StringRef path) {
   return take(::open(path.str().c_str(), openFlags), path);
 }
 
-absl::StatusOr<InputFile> InputFile::openAt(int directoryFd, llvm::StringRef name,
+absl::StatusOr<InputFile> InputFile::openAt(int directoryFd,
+                                            llvm::StringRef name,
                                             llvm::StringRef shown) {
   if (name.contains('\0') || name.contains('/'))
     return cannotOpen(shown, ENOENT);
@@ -93,8 +98,8 @@ InputFile::~InputFile() {
     ::close(fd);
 }
 
-absl::StatusOr<size_t> InputFile::readSome(uint64_t offset,
-                                           llvm::MutableArrayRef<uint8_t> to) const {
+absl::StatusOr<size_t>
+InputFile::readSome(uint64_t offset, llvm::MutableArrayRef<uint8_t> to) const {
   size_t done = 0;
   while (done < to.size()) {
     // Linux transfers at most 2^31 - 4096 bytes at once.
@@ -103,9 +108,13 @@ absl::StatusOr<size_t> InputFile::readSome(uint64_t offset,
     if (got < 0 && errno == EINTR)
       continue;
     if (got < 0) {
-      WeightProblem problem{"H0102", "",
-                            std::string("cannot read the file: ") + std::strerror(errno),
-                            shown, offset + done, "",
+      WeightProblem problem{"H0102",
+                            "",
+                            std::string("cannot read the file: ") +
+                                std::strerror(errno),
+                            shown,
+                            offset + done,
+                            "",
                             "check the disk, then run the command again"};
       return toStatus(problem, absl::StatusCode::kUnavailable);
     }
@@ -116,29 +125,40 @@ absl::StatusOr<size_t> InputFile::readSome(uint64_t offset,
   return done;
 }
 
-absl::Status InputFile::read(uint64_t offset, llvm::MutableArrayRef<uint8_t> to) const {
+absl::Status InputFile::read(uint64_t offset,
+                             llvm::MutableArrayRef<uint8_t> to) const {
   absl::StatusOr<size_t> got = readSome(offset, to);
   if (!got.ok())
     return got.status();
   if (*got == to.size())
     return absl::OkStatus();
-  WeightProblem problem{"H0103", "",
-                        "the file became shorter while it was being read", shown,
-                        offset + *got, "",
-                        "let the program that writes it finish, then run again"};
+  WeightProblem problem{
+      "H0103",
+      "",
+      "the file became shorter while it was being read",
+      shown,
+      offset + *got,
+      "",
+      "let the program that writes it finish, then run again"};
   return toStatus(problem, absl::StatusCode::kUnavailable);
 }
 
 absl::Status InputFile::recheck() const {
   struct stat info;
-  bool same = fstat(fd, &info) == 0 && uint64_t(info.st_size) == bytes &&
-              uint64_t(info.st_dev) == device && uint64_t(info.st_ino) == inode &&
-              info.st_mtim.tv_sec == seconds && info.st_mtim.tv_nsec == nanoseconds;
+  bool same =
+      fstat(fd, &info) == 0 && uint64_t(info.st_size) == bytes &&
+      uint64_t(info.st_dev) == device && uint64_t(info.st_ino) == inode &&
+      info.st_mtim.tv_sec == seconds && info.st_mtim.tv_nsec == nanoseconds;
   if (same)
     return absl::OkStatus();
-  WeightProblem problem{"H0104", "", "the file changed while it was being read", shown,
-                        std::nullopt, "",
-                        "let the program that writes it finish, then run again"};
+  WeightProblem problem{
+      "H0104",
+      "",
+      "the file changed while it was being read",
+      shown,
+      std::nullopt,
+      "",
+      "let the program that writes it finish, then run again"};
   return toStatus(problem, absl::StatusCode::kUnavailable);
 }
 

@@ -1,6 +1,7 @@
-// A regular file opened for reading whose bytes are fetched with pread only: a file that
-// shrinks under us gives an error where a mapping would give SIGBUS. The identity (device,
-// inode, size, modification time) is taken at opening and can be compared again later.
+// A regular file opened for reading whose bytes are fetched with pread only: a
+// file that shrinks under us gives an error where a mapping would give SIGBUS.
+// The identity (device, inode, size, modification time) is taken at opening and
+// can be compared again later.
 #ifndef HEDDLE_COMPILER_WEIGHTS_INPUTFILE_H
 #define HEDDLE_COMPILER_WEIGHTS_INPUTFILE_H
 
@@ -15,7 +16,8 @@ class InputFile {
 public:
   /// `path` may be a symbolic link; what it leads to must be a regular file.
   static absl::StatusOr<InputFile> open(llvm::StringRef path);
-  /// `name` is a plain file name inside the directory `directoryFd`; `shown` is printed.
+  /// `name` is a plain file name inside the directory `directoryFd`; `shown` is
+  /// printed.
   static absl::StatusOr<InputFile> openAt(int directoryFd, llvm::StringRef name,
                                           llvm::StringRef shown);
   InputFile(InputFile &&other);

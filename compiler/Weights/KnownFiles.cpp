@@ -1,4 +1,5 @@
-// A pickle is never opened further than its first bytes: reading one can run code.
+// A pickle is never opened further than its first bytes: reading one can run
+// code.
 #include "compiler/Weights/KnownFiles.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/StringExtras.h"
@@ -10,8 +11,10 @@
 namespace heddle {
 
 static const char convertPickle[] =
-    "convert it once, where it is trusted: python3 -c \"import sys, torch; from "
-    "safetensors.torch import save_file; save_file({k: v.contiguous().clone() for k, v "
+    "convert it once, where it is trusted: python3 -c \"import sys, torch; "
+    "from "
+    "safetensors.torch import save_file; save_file({k: v.contiguous().clone() "
+    "for k, v "
     "in torch.load(sys.argv[1], weights_only=True).items()}, sys.argv[2])\" IN "
     "model.safetensors; Heddle itself never reads pickles, they can run code";
 
@@ -26,37 +29,44 @@ std::optional<WeightProblem> recogniseWrongFile(llvm::StringRef bytes,
       bytes[7] == 0)
     return std::nullopt;
   auto problem = [&](const char *code, const char *message, std::string help) {
-    return WeightProblem{code, "", message, printable(file, 4096), 0, "",
-                         std::move(help)};
+    return WeightProblem{code, "", message,        printable(file, 4096),
+                         0,    "", std::move(help)};
   };
   llvm::StringRef text = bytes;
   text.consume_front("\xEF\xBB\xBF");
   if (text.starts_with("version https://git-lfs.github.com/spec/"))
-    return problem("H0231", "this is a Git LFS pointer, not the weights it stands for",
+    return problem("H0231",
+                   "this is a Git LFS pointer, not the weights it stands for",
                    "in its repository run: git lfs install && git lfs pull");
   if (startsWithTag(text, "<!doctype html") || startsWithTag(text, "<html") ||
       startsWithTag(text, "<?xml"))
-    return problem("H0232", "this is an HTML page, not weights",
-                   "download the file itself: on huggingface.co use the link with "
-                   "/resolve/ in place of /blob/, and log in if the model is gated");
+    return problem(
+        "H0232", "this is an HTML page, not weights",
+        "download the file itself: on huggingface.co use the link with "
+        "/resolve/ in place of /blob/, and log in if the model is gated");
   if (text.starts_with("PK\x03\x04")) {
     if (text.contains(".npy"))
-      return problem("H0238", "this is a NumPy archive (.npz), not safetensors",
-                     "convert it: python3 -c \"import sys, numpy; from "
-                     "safetensors.numpy import save_file; save_file(dict(numpy.load("
-                     "sys.argv[1])), sys.argv[2])\" IN model.safetensors");
-    return problem("H0233", "this is a PyTorch checkpoint (a pickle in a zip archive)",
+      return problem(
+          "H0238", "this is a NumPy archive (.npz), not safetensors",
+          "convert it: python3 -c \"import sys, numpy; from "
+          "safetensors.numpy import save_file; save_file(dict(numpy.load("
+          "sys.argv[1])), sys.argv[2])\" IN model.safetensors");
+    return problem("H0233",
+                   "this is a PyTorch checkpoint (a pickle in a zip archive)",
                    convertPickle);
   }
-  // (80 02 00 00 ... would be a header of 640 bytes that begins with the wrong byte.)
-  if (text.size() >= 3 && text[0] == '\x80' && text[1] >= 1 && text[1] <= 5 && text[2])
+  // (80 02 00 00 ... would be a header of 640 bytes that begins with the wrong
+  // byte.)
+  if (text.size() >= 3 && text[0] == '\x80' && text[1] >= 1 && text[1] <= 5 &&
+      text[2])
     return problem("H0233", "this is a pickle (an old PyTorch checkpoint)",
                    convertPickle);
   if (text.starts_with("GGUF") || text.starts_with("lmgg") ||
       text.starts_with("fmgg") || text.starts_with("tjgg"))
-    return problem("H0234", "this is a GGUF/GGML file (llama.cpp), not safetensors",
-                   "use the safetensors files of the model it was made from; quantised "
-                   "GGUF weights cannot be read");
+    return problem(
+        "H0234", "this is a GGUF/GGML file (llama.cpp), not safetensors",
+        "use the safetensors files of the model it was made from; quantised "
+        "GGUF weights cannot be read");
   struct Compressed {
     llvm::StringRef magic;
     const char *message, *command;
@@ -73,20 +83,24 @@ std::optional<WeightProblem> recogniseWrongFile(llvm::StringRef bytes,
       return problem("H0235", kind.message,
                      std::string("unpack it first: ") + kind.command + " FILE");
   if (text.size() >= 262 && text.substr(257, 5) == "ustar")
-    return problem("H0235", "this is a tar archive", "unpack it first: tar xf FILE");
+    return problem("H0235", "this is a tar archive",
+                   "unpack it first: tar xf FILE");
   if (text.starts_with("\x89HDF\r\n"))
-    return problem("H0238", "this is an HDF5 file (Keras, TensorFlow), not safetensors",
+    return problem("H0238",
+                   "this is an HDF5 file (Keras, TensorFlow), not safetensors",
                    "use the model's safetensors files, or convert it");
   if (text.starts_with("\x93NUMPY"))
     return problem("H0238", "this is a NumPy array (.npy), not safetensors",
                    "convert it with safetensors.numpy.save_file");
   if (text.contains("\"weight_map\""))
-    return problem("H0237", "this is an index of shards, but its name is not",
-                   "call it NAME.safetensors.index.json, or name its directory");
+    return problem(
+        "H0237", "this is an index of shards, but its name is not",
+        "call it NAME.safetensors.index.json, or name its directory");
   if (startsWithTag(text, "{") || startsWithTag(text, "["))
-    return problem("H0237", "this is JSON, not safetensors",
-                   "name the .safetensors file (a JSON answer of a download server "
-                   "usually says in its text why it sent no file)");
+    return problem(
+        "H0237", "this is JSON, not safetensors",
+        "name the .safetensors file (a JSON answer of a download server "
+        "usually says in its text why it sent no file)");
   return std::nullopt;
 }
 
@@ -118,19 +132,22 @@ WeightProblem noWeightsIn(llvm::StringRef directory) {
   WeightProblem problem;
   problem.code = pickle && !safetensors ? "H0233" : "H0105";
   problem.file = printable(directory, 4096);
-  problem.message =
-      "the directory holds neither model.safetensors nor model.safetensors.index.json";
+  problem.message = "the directory holds neither model.safetensors nor "
+                    "model.safetensors.index.json";
   if (!found.empty())
     problem.message += "; it holds " + llvm::join(found, ", ");
   if (safetensors)
-    problem.help = "name the file to use: --weights=" + problem.file + "/NAME.safetensors";
+    problem.help =
+        "name the file to use: --weights=" + problem.file + "/NAME.safetensors";
   else if (pickle)
     problem.help = convertPickle;
   else if (gguf)
-    problem.help = "use the safetensors files of the model the GGUF was made from";
+    problem.help =
+        "use the safetensors files of the model the GGUF was made from";
   else
-    problem.help = "download the weights into it (huggingface-cli download MODEL "
-                   "--local-dir DIR), or name the file with --weights=FILE";
+    problem.help =
+        "download the weights into it (huggingface-cli download MODEL "
+        "--local-dir DIR), or name the file with --weights=FILE";
   return problem;
 }
 

@@ -1,5 +1,5 @@
-// Rule S26: what a model needs against what the files hold. Everything that is missing,
-// left over or of another shape is reported in one go.
+// Rule S26: what a model needs against what the files hold. Everything that is
+// missing, left over or of another shape is reported in one go.
 #ifndef HEDDLE_COMPILER_WEIGHTS_NEEDS_H
 #define HEDDLE_COMPILER_WEIGHTS_NEEDS_H
 
@@ -23,9 +23,10 @@ struct NeedReport {
   size_t total = 0;
 };
 
-/// `ignored(name)` true: a tensor nobody needs that may stay unread. A null function
-/// ignores nothing.
-NeedReport compareWithNeeds(const WeightStore &store, llvm::ArrayRef<WeightNeed> needs,
+/// `ignored(name)` true: a tensor nobody needs that may stay unread. A null
+/// function ignores nothing.
+NeedReport compareWithNeeds(const WeightStore &store,
+                            llvm::ArrayRef<WeightNeed> needs,
                             bool (*ignored)(llvm::StringRef name) = nullptr);
 
 } // namespace heddle

@@ -1,5 +1,5 @@
-// The temporary's name carries the process id (it never reaches the bytes), and LLVM's
-// signal handlers remove it when the process is interrupted.
+// The temporary's name carries the process id (it never reaches the bytes), and
+// LLVM's signal handlers remove it when the process is interrupted.
 #include "compiler/Weights/OutputFile.h"
 #include "compiler/Weights/Problem.h"
 #include "llvm/Support/Signals.h"
@@ -14,23 +14,26 @@ namespace heddle {
 
 static constexpr size_t bufferBytes = 1 << 18;
 
-static absl::Status cannotWrite(llvm::StringRef path, const char *what, int error) {
+static absl::Status cannotWrite(llvm::StringRef path, const char *what,
+                                int error) {
   bool full = error == ENOSPC || error == EDQUOT || error == EFBIG;
-  WeightProblem problem{full ? "H0701" : "H0702",
-                        "",
-                        std::string(what) + ": " + std::strerror(error),
-                        printable(path, 4096),
-                        std::nullopt,
-                        "",
-                        full ? "make room on the disk (or raise the quota), then run "
-                               "again; an earlier output is untouched"
-                             : "choose another output with -o; an earlier output is "
-                               "untouched"};
+  WeightProblem problem{
+      full ? "H0701" : "H0702",
+      "",
+      std::string(what) + ": " + std::strerror(error),
+      printable(path, 4096),
+      std::nullopt,
+      "",
+      full ? "make room on the disk (or raise the quota), then run "
+             "again; an earlier output is untouched"
+           : "choose another output with -o; an earlier output is "
+             "untouched"};
   return toStatus(problem, full ? absl::StatusCode::kResourceExhausted
                                 : absl::StatusCode::kUnavailable);
 }
 
-absl::StatusOr<OutputFile> OutputFile::create(llvm::StringRef path, uint64_t bytes) {
+absl::StatusOr<OutputFile> OutputFile::create(llvm::StringRef path,
+                                              uint64_t bytes) {
   OutputFile file;
   file.path = path.str();
   struct stat info;
@@ -41,8 +44,8 @@ absl::StatusOr<OutputFile> OutputFile::create(llvm::StringRef path, uint64_t byt
   for (int attempt = 0; file.fd < 0; ++attempt) {
     file.temporary = file.path + "." + std::to_string(getpid()) + "-" +
                      std::to_string(attempt) + ".part";
-    file.fd = ::open(file.temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC,
-                     0666);
+    file.fd = ::open(file.temporary.c_str(),
+                     O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
     if (file.fd < 0 && (errno != EEXIST || attempt == 100)) {
       int error = errno;
       file.temporary.clear();
@@ -53,17 +56,18 @@ absl::StatusOr<OutputFile> OutputFile::create(llvm::StringRef path, uint64_t byt
   if (bytes) {
     int error = posix_fallocate(file.fd, 0, off_t(bytes));
     if (error && error != EINVAL && error != EOPNOTSUPP)
-      return cannotWrite(path,
-                         ("cannot reserve " + std::to_string(bytes) + " bytes").c_str(),
-                         error);
+      return cannotWrite(
+          path, ("cannot reserve " + std::to_string(bytes) + " bytes").c_str(),
+          error);
   }
   file.buffer.reserve(bufferBytes);
   return file;
 }
 
 OutputFile::OutputFile(OutputFile &&other)
-    : fd(other.fd), path(std::move(other.path)), temporary(std::move(other.temporary)),
-      written(other.written), buffer(std::move(other.buffer)) {
+    : fd(other.fd), path(std::move(other.path)),
+      temporary(std::move(other.temporary)), written(other.written),
+      buffer(std::move(other.buffer)) {
   other.fd = -1;
   other.temporary.clear();
 }
@@ -79,7 +83,8 @@ OutputFile::~OutputFile() {
 
 absl::Status OutputFile::writeOut(llvm::ArrayRef<uint8_t> bytes) {
   while (!bytes.empty()) {
-    ssize_t done = ::write(fd, bytes.data(), std::min<size_t>(bytes.size(), 1u << 30));
+    ssize_t done =
+        ::write(fd, bytes.data(), std::min<size_t>(bytes.size(), 1u << 30));
     if (done < 0 && errno == EINTR)
       continue;
     if (done < 0)

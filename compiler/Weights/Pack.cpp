@@ -1,7 +1,7 @@
-// Every layout is a block W[n0..n1, k0..k1) at a time whose element (n, k) goes to place
-// atN[n] + atK[k] of a strip: the layouts differ in these two tables and in nothing else.
-// How the block is read depends only on how the tensor is stored: rows of it one after
-// the other, or columns picked out of rows.
+// Every layout is a block W[n0..n1, k0..k1) at a time whose element (n, k) goes
+// to place atN[n] + atK[k] of a strip: the layouts differ in these two tables
+// and in nothing else. How the block is read depends only on how the tensor is
+// stored: rows of it one after the other, or columns picked out of rows.
 #include "compiler/Weights/Pack.h"
 #include "compiler/Weights/Problem.h"
 #include "llvm/Support/MathExtras.h"
@@ -30,7 +30,8 @@ std::pair<size_t, int64_t> locate(const PackRequest &request, int64_t n) {
   // Turns of `interleave` rows; the last turn is as short as what is left.
   int64_t each = request.pieces.front().taken(), pieces = request.pieces.size();
   int64_t turn = n / (request.interleave * pieces);
-  int64_t height = std::min(request.interleave, each - turn * request.interleave);
+  int64_t height =
+      std::min(request.interleave, each - turn * request.interleave);
   int64_t inTurn = n - turn * request.interleave * pieces;
   return {size_t(inTurn / height), turn * request.interleave + inTurn % height};
 }
@@ -45,9 +46,11 @@ public:
   absl::Status run() {
     for (const PackPiece &piece : request.pieces)
       tensors.push_back(store.find(piece.tensor));
-    bool integral = request.type == PackedType::I64 || request.type == PackedType::Bool;
+    bool integral =
+        request.type == PackedType::I64 || request.type == PackedType::Bool;
     for (matrix = 0; matrix < request.count; ++matrix) {
-      absl::Status status = integral ? packMatrix<int64_t>() : packMatrix<float>();
+      absl::Status status =
+          integral ? packMatrix<int64_t>() : packMatrix<float>();
       if (!status.ok())
         return status;
     }
@@ -58,11 +61,11 @@ private:
   template <typename T> absl::Status packMatrix();
   template <typename T>
   absl::Status packBlock(int64_t n0, int64_t n1, int64_t k0, int64_t k1);
-  template <typename T> absl::Status readRows(const RowRun &run, int64_t k0, int64_t k1);
+  template <typename T>
+  absl::Status readRows(const RowRun &run, int64_t k0, int64_t k1);
   template <typename T>
   absl::Status readColumns(const RowRun &run, int64_t k0, int64_t k1);
-  template <typename T>
-  absl::Status emit(llvm::ArrayRef<T> values);
+  template <typename T> absl::Status emit(llvm::ArrayRef<T> values);
 
   std::vector<RowRun> runs(int64_t n0, int64_t n1) const;
   absl::Status read(const StoredTensor &tensor, uint64_t first,
@@ -115,9 +118,9 @@ std::vector<RowRun> Packer::runs(int64_t n0, int64_t n1) const {
   return result;
 }
 
-/// Blocks are as many whole rows (columns when transposed, panels) as fit in a strip, and
-/// a part of one when one is too large. In each layout such a block is contiguous in the
-/// result, so strips are written one after the other.
+/// Blocks are as many whole rows (columns when transposed, panels) as fit in a
+/// strip, and a part of one when one is too large. In each layout such a block
+/// is contiguous in the result, so strips are written one after the other.
 template <typename T> absl::Status Packer::packMatrix() {
   int64_t n = request.n(), k = request.k();
   if (n == 0 || k == 0)
@@ -184,17 +187,19 @@ absl::Status Packer::readRows(const RowRun &run, int64_t k0, int64_t k1) {
   const PackPiece &piece = *run.piece;
   int64_t ks = k1 - k0;
   bool whole = ks == piece.k;
-  int64_t atOnce = whole ? std::max<int64_t>(int64_t(strip / sizeof(T)) / ks, 1) : 1;
+  int64_t atOnce =
+      whole ? std::max<int64_t>(int64_t(strip / sizeof(T)) / ks, 1) : 1;
   uint64_t base = uint64_t(piece.start) + uint64_t(matrix) * piece.n * piece.k;
   for (int64_t done = 0; done < run.count; done += atOnce) {
     int64_t rows = std::min(atOnce, run.count - done);
     source.resize(rows * ks);
-    absl::Status status = read(*run.tensor, base + (run.row + done) * piece.k + k0,
-                               llvm::MutableArrayRef<T>(source));
+    absl::Status status =
+        read(*run.tensor, base + (run.row + done) * piece.k + k0,
+             llvm::MutableArrayRef<T>(source));
     if (!status.ok())
       return status;
-    // Sixteen columns at a time: one cache line of every row, and the lines written to
-    // stay in the nearest cache until they are full.
+    // Sixteen columns at a time: one cache line of every row, and the lines
+    // written to stay in the nearest cache until they are full.
     for (int64_t tile = 0; tile < ks; tile += 16) {
       int64_t tileEnd = std::min(tile + 16, ks);
       for (int64_t r = 0; r < rows; ++r) {
@@ -208,8 +213,9 @@ absl::Status Packer::readRows(const RowRun &run, int64_t k0, int64_t k1) {
   return absl::OkStatus();
 }
 
-/// The tensor holds [K, N]: the run is a range of columns. Reading whole rows and picking
-/// is faster than many short reads, until the rows are much longer than what is wanted.
+/// The tensor holds [K, N]: the run is a range of columns. Reading whole rows
+/// and picking is faster than many short reads, until the rows are much longer
+/// than what is wanted.
 template <typename T>
 absl::Status Packer::readColumns(const RowRun &run, int64_t k0, int64_t k1) {
   std::vector<T> &source = sourceOf<T>();
@@ -218,13 +224,15 @@ absl::Status Packer::readColumns(const RowRun &run, int64_t k0, int64_t k1) {
   bool whole = run.count * 8 >= piece.n || run.count * int64_t(sizeof(T)) < 256;
   whole &= uint64_t(piece.n) * sizeof(T) <= strip;
   int64_t first = whole ? 0 : run.row, length = whole ? piece.n : run.count;
-  int64_t atOnce = whole ? std::max<int64_t>(int64_t(strip / sizeof(T)) / length, 1) : 1;
+  int64_t atOnce =
+      whole ? std::max<int64_t>(int64_t(strip / sizeof(T)) / length, 1) : 1;
   uint64_t base = uint64_t(piece.start) + uint64_t(matrix) * piece.n * piece.k;
   for (int64_t k = k0; k < k1; k += atOnce) {
     int64_t rows = std::min(atOnce, k1 - k);
     source.resize(rows * length);
-    absl::Status status = read(*run.tensor, base + uint64_t(k) * piece.n + first,
-                               llvm::MutableArrayRef<T>(source));
+    absl::Status status =
+        read(*run.tensor, base + uint64_t(k) * piece.n + first,
+             llvm::MutableArrayRef<T>(source));
     if (!status.ok())
       return status;
     for (int64_t r = 0; r < rows; ++r) {
@@ -271,13 +279,14 @@ absl::Status packRequest(const WeightStore &store, const PackRequest &request,
   if (absl::Status status = request.check(store); !status.ok())
     return status;
   if (request.layout == PackLayout::Literal)
-    return sink.append({reinterpret_cast<const uint8_t *>(request.literal.data()),
-                        request.literal.size()});
+    return sink.append(
+        {reinterpret_cast<const uint8_t *>(request.literal.data()),
+         request.literal.size()});
   return Packer(store, request, sink, options).run();
 }
 
-absl::Status packAll(const WeightStore &store, const PackPlan &plan, ByteSink &sink,
-                     const PackOptions &options) {
+absl::Status packAll(const WeightStore &store, const PackPlan &plan,
+                     ByteSink &sink, const PackOptions &options) {
   if (absl::Status status = plan.check(store); !status.ok())
     return status;
   static const uint8_t zeros[PackPlan::alignment] = {};

@@ -1,7 +1,7 @@
-// Reads tensors and writes them in the order a kernel wants them, one strip at a time:
-// the memory in use is one strip (at most `stripBytes`, or one panel where a panel is
-// larger), whatever the size of the tensor. The bytes depend on the plan and the tensors
-// alone.
+// Reads tensors and writes them in the order a kernel wants them, one strip at
+// a time: the memory in use is one strip (at most `stripBytes`, or one panel
+// where a panel is larger), whatever the size of the tensor. The bytes depend
+// on the plan and the tensors alone.
 #ifndef HEDDLE_COMPILER_WEIGHTS_PACK_H
 #define HEDDLE_COMPILER_WEIGHTS_PACK_H
 
@@ -10,7 +10,8 @@
 
 namespace heddle {
 
-/// Takes bytes in order. Implemented by the writers (OutputFile.h) and by tests.
+/// Takes bytes in order. Implemented by the writers (OutputFile.h) and by
+/// tests.
 class ByteSink {
 public:
   virtual ~ByteSink() = default;
@@ -25,9 +26,10 @@ struct PackOptions {
 absl::Status packRequest(const WeightStore &store, const PackRequest &request,
                          ByteSink &sink, const PackOptions &options = {});
 
-/// The whole blob, gaps as zeros; checks the plan first and the files again at the end.
-absl::Status packAll(const WeightStore &store, const PackPlan &plan, ByteSink &sink,
-                     const PackOptions &options = {});
+/// The whole blob, gaps as zeros; checks the plan first and the files again at
+/// the end.
+absl::Status packAll(const WeightStore &store, const PackPlan &plan,
+                     ByteSink &sink, const PackOptions &options = {});
 
 } // namespace heddle
 

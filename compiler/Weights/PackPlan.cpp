@@ -1,8 +1,9 @@
-// Sizes come from files and users, so every product here is checked once, in check();
-// the accessors may then multiply freely.
+// Sizes come from files and users, so every product here is checked once, in
+// check(); the accessors may then multiply freely.
 #include "compiler/Weights/PackPlan.h"
 #include "compiler/Weights/Problem.h"
 #include "compiler/Weights/WeightStore.h"
+#include "llvm/ADT/SmallVector.h"
 #include "llvm/Support/MathExtras.h"
 
 namespace heddle {
@@ -44,8 +45,8 @@ PackRequest PackRequest::natural(llvm::StringRef tensor, int64_t elements,
   return request;
 }
 
-PackRequest PackRequest::transposed(llvm::StringRef tensor, int64_t rows, int64_t cols,
-                                    PackedType type) {
+PackRequest PackRequest::transposed(llvm::StringRef tensor, int64_t rows,
+                                    int64_t cols, PackedType type) {
   PackRequest request;
   request.layout = PackLayout::Transposed;
   request.type = type;
@@ -53,8 +54,8 @@ PackRequest PackRequest::transposed(llvm::StringRef tensor, int64_t rows, int64_
   return request;
 }
 
-PackRequest PackRequest::panel32(llvm::StringRef tensor, int64_t n, int64_t k, bool inOut,
-                                 RowGroups take, PackedType type) {
+PackRequest PackRequest::panel32(llvm::StringRef tensor, int64_t n, int64_t k,
+                                 bool inOut, RowGroups take, PackedType type) {
   PackRequest request;
   request.layout = PackLayout::Panel32;
   request.type = type;
@@ -93,9 +94,13 @@ uint64_t PackRequest::matrixBytes() const {
 
 uint64_t PackRequest::bytes() const { return matrixBytes() * uint64_t(count); }
 
-static absl::Status badRequest(const PackRequest &request, std::string message) {
-  WeightProblem problem{"H0902", "", "internal error: " + std::move(message),
-                        "packing plan", std::nullopt,
+static absl::Status badRequest(const PackRequest &request,
+                               std::string message) {
+  WeightProblem problem{"H0902",
+                        "",
+                        "internal error: " + std::move(message),
+                        "packing plan",
+                        std::nullopt,
                         request.pieces.empty()
                             ? std::string()
                             : printable(request.pieces.front().tensor),
@@ -119,8 +124,9 @@ absl::Status PackRequest::check() const {
     const RowGroups &take = piece.take;
     if (piece.tensor.empty())
       return badRequest(*this, "a tensor without a name");
-    if (piece.n < 0 || piece.k < 0 || piece.start < 0 || piece.n > mostElements ||
-        piece.k > mostElements || piece.start > mostElements || take.groups < 0)
+    if (piece.n < 0 || piece.k < 0 || piece.start < 0 ||
+        piece.n > mostElements || piece.k > mostElements ||
+        piece.start > mostElements || take.groups < 0)
       return badRequest(*this, "a size out of range");
     if (piece.k != k())
       return badRequest(*this, "pieces of different width");
@@ -135,8 +141,8 @@ absl::Status PackRequest::check() const {
       return badRequest(*this, "too many rows");
   }
   bool overflow = false;
-  uint64_t total = llvm::SaturatingMultiply(uint64_t(rows + 32), uint64_t(k() + 1),
-                                            &overflow);
+  uint64_t total = llvm::SaturatingMultiply(uint64_t(rows + 32),
+                                            uint64_t(k() + 1), &overflow);
   bool more = false;
   total = llvm::SaturatingMultiply(total, uint64_t(count), &more);
   if (overflow || more || total > uint64_t(mostElements))
@@ -147,21 +153,22 @@ absl::Status PackRequest::check() const {
 absl::Status PackRequest::check(const WeightStore &store) const {
   if (absl::Status status = check(); !status.ok())
     return status;
-  const char differ[] = "the description and the weights are of different models";
+  const char differ[] =
+      "the description and the weights are of different models";
   bool integral = type == PackedType::I64 || type == PackedType::Bool;
   for (const PackPiece &piece : pieces) {
     absl::StatusOr<const StoredTensor *> tensor = store.get(piece.tensor);
     if (!tensor.ok())
       return tensor.status();
     auto wrong = [&](std::string message) {
-      return toStatus(brokenRule(26, std::move(message), (*tensor)->file->path(),
-                                 (*tensor)->record->headerByte, printable(piece.tensor),
-                                 differ));
+      return toStatus(brokenRule(
+          26, std::move(message), (*tensor)->file->path(),
+          (*tensor)->record->headerByte, printable(piece.tensor), differ));
     };
     // check() bounded the rows taken; here they are all rows of the tensor.
     bool overflow = false, more = false;
-    uint64_t each = llvm::SaturatingMultiply(uint64_t(piece.n), uint64_t(piece.k),
-                                             &overflow);
+    uint64_t each = llvm::SaturatingMultiply(uint64_t(piece.n),
+                                             uint64_t(piece.k), &overflow);
     uint64_t wants = llvm::SaturatingMultiplyAdd(each, uint64_t(count),
                                                  uint64_t(piece.start), &more);
     uint64_t has = (*tensor)->elements();
@@ -169,31 +176,67 @@ absl::Status PackRequest::check(const WeightStore &store) const {
       return wrong("the tensor has " + std::to_string(has) +
                    " elements, the program reads " + std::to_string(wants));
     if (integral && isReal((*tensor)->type()))
-      return wrong("the tensor holds real numbers, the program expects integers");
+      return wrong(
+          "the tensor holds real numbers, the program expects integers");
   }
   return absl::OkStatus();
 }
 
-absl::Status PackPlan::check(const WeightStore &store) const {
+absl::Status PackPlan::checkOrder() const {
   uint64_t end = 0;
   for (const PackEntry &entry : entries) {
-    if (absl::Status status = entry.request.check(store); !status.ok())
-      return status;
     if (entry.offset < end || entry.offset % alignment ||
         entry.bytes != entry.request.bytes())
       return badRequest(entry.request, "entries out of order");
+    // No request is near 2^63 bytes, so a wrapped end shows as one that does
+    // not grow.
     end = entry.offset + entry.bytes;
+    if (end < entry.offset)
+      return badRequest(entry.request, "an entry behind the end of memory");
   }
   if (bytes < end || bytes % alignment)
     return badRequest(PackRequest(), "entries behind the end");
   return absl::OkStatus();
 }
 
+absl::Status PackPlan::check(const WeightStore &store) const {
+  for (const PackEntry &entry : entries)
+    if (absl::Status status = entry.request.check(store); !status.ok())
+      return status;
+  return checkOrder();
+}
+
+absl::StatusOr<PackPlan> PackPlan::parse(llvm::StringRef text) {
+  PackPlan plan;
+  llvm::SmallVector<llvm::StringRef> lines;
+  text.split(lines, '\n', -1, /*KeepEmpty=*/false);
+  for (llvm::StringRef line : lines) {
+    PackEntry entry;
+    llvm::StringRef rest = line.ltrim(' ');
+    bool bad = rest.consumeInteger(10, entry.offset);
+    rest = rest.ltrim(' ');
+    bad |= rest.consumeInteger(10, entry.bytes);
+    if (bad)
+      return badRequest(PackRequest(),
+                        "expected `offset bytes request`, got `" +
+                            printable(line) + "`");
+    absl::StatusOr<PackRequest> request = PackRequest::parse(rest);
+    if (!request.ok())
+      return request.status();
+    entry.request = *std::move(request);
+    plan.bytes = llvm::alignTo(entry.offset + entry.bytes, alignment);
+    plan.entries.push_back(std::move(entry));
+  }
+  if (absl::Status status = plan.checkOrder(); !status.ok())
+    return status;
+  return plan;
+}
+
 std::string PackPlan::str() const {
   std::string text;
   for (const PackEntry &entry : entries)
-    text += std::to_string(entry.offset) + " " + std::to_string(entry.bytes) + " " +
-            entry.request.str() + "\n";
+    text += std::to_string(entry.offset) + " " + std::to_string(entry.bytes) +
+            " " + entry.request.str() + "\n";
   return text;
 }
 

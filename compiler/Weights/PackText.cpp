@@ -40,7 +40,8 @@ static const char *word(PackedType type) {
   return "";
 }
 
-/// Everything but letters, digits and a few marks as \xx, so that lines stay lines.
+/// Everything but letters, digits and a few marks as \xx, so that lines stay
+/// lines.
 static std::string quoted(llvm::StringRef name) {
   std::string text = "\"";
   for (unsigned char c : name) {
@@ -62,13 +63,14 @@ std::string PackRequest::str() const {
   text += std::string(" ") + word(type);
   bool first = true;
   for (const PackPiece &piece : pieces) {
-    text += (first ? " " : ", ") + quoted(piece.tensor) + "[" + std::to_string(piece.n) +
-            " x " + std::to_string(piece.k) + "]";
+    text += (first ? " " : ", ") + quoted(piece.tensor) + "[" +
+            std::to_string(piece.n) + " x " + std::to_string(piece.k) + "]";
     first = false;
     if (piece.take.groups)
       text += " rows " + std::to_string(piece.take.groups) + " x " +
               std::to_string(piece.take.stride) + " : " +
-              std::to_string(piece.take.begin) + ".." + std::to_string(piece.take.end);
+              std::to_string(piece.take.begin) + ".." +
+              std::to_string(piece.take.end);
     if (piece.start)
       text += " from " + std::to_string(piece.start);
   }
@@ -104,7 +106,8 @@ public:
       char c = text.front();
       text = text.drop_front();
       if (c == '\\') {
-        if (text.size() < 2 || !llvm::isHexDigit(text[0]) || !llvm::isHexDigit(text[1]))
+        if (text.size() < 2 || !llvm::isHexDigit(text[0]) ||
+            !llvm::isHexDigit(text[1]))
           return false;
         c = char(llvm::hexFromNibbles(text[0], text[1]));
         text = text.drop_front(2);
@@ -136,13 +139,13 @@ static bool parseType(Reader &in, PackedType &type) {
 }
 
 static bool parsePiece(Reader &in, PackPiece &piece) {
-  if (!in.name(piece.tensor) || !in.eat("[") || !in.number(piece.n) || !in.eat("x") ||
-      !in.number(piece.k) || !in.eat("]"))
+  if (!in.name(piece.tensor) || !in.eat("[") || !in.number(piece.n) ||
+      !in.eat("x") || !in.number(piece.k) || !in.eat("]"))
     return false;
-  if (in.eat("rows") &&
-      !(in.number(piece.take.groups) && in.eat("x") && in.number(piece.take.stride) &&
-        in.eat(":") && in.number(piece.take.begin) && in.eat("..") &&
-        in.number(piece.take.end)))
+  if (in.eat("rows") && !(in.number(piece.take.groups) && in.eat("x") &&
+                          in.number(piece.take.stride) && in.eat(":") &&
+                          in.number(piece.take.begin) && in.eat("..") &&
+                          in.number(piece.take.end)))
     return false;
   return !in.eat("from") || in.number(piece.start);
 }
@@ -153,7 +156,8 @@ absl::StatusOr<PackRequest> PackRequest::parse(llvm::StringRef text) {
   bool good = parseLayout(in, request.layout);
   if (good && request.layout == PackLayout::Literal) {
     llvm::StringRef digits = in.text.trim(' ');
-    good = digits.size() % 2 == 0 && llvm::tryGetFromHex(digits, request.literal);
+    good =
+        digits.size() % 2 == 0 && llvm::tryGetFromHex(digits, request.literal);
   } else if (good) {
     good = parseType(in, request.type);
     do {
@@ -168,9 +172,14 @@ absl::StatusOr<PackRequest> PackRequest::parse(llvm::StringRef text) {
     good = good && in.atEnd();
   }
   if (!good) {
-    WeightProblem problem{"H0902", "", "expected a packing request, got `" +
-                          printable(text) + "`", "packing plan",
-                          uint64_t(in.text.data() - text.data()), "", ""};
+    WeightProblem problem{"H0902",
+                          "",
+                          "expected a packing request, got `" +
+                              printable(text) + "`",
+                          "packing plan",
+                          uint64_t(in.text.data() - text.data()),
+                          "",
+                          ""};
     return toStatus(problem);
   }
   if (absl::Status status = request.check(); !status.ok())

@@ -1,5 +1,6 @@
-// The payload is the seven fields with NUL between them: every field is printable text
-// (printable() sees to it for whatever comes from a file), so NUL cannot stand in one.
+// The payload is the seven fields with NUL between them: every field is
+// printable text (printable() sees to it for whatever comes from a file), so
+// NUL cannot stand in one.
 #include "compiler/Weights/Problem.h"
 #include "absl/strings/cord.h"
 #include "llvm/ADT/SmallVector.h"
@@ -14,8 +15,9 @@ WeightProblem brokenRule(int rule, std::string message, std::string file,
                          std::optional<uint64_t> byte, std::string tensor,
                          std::string help) {
   std::string number = (rule < 10 ? "0" : "") + std::to_string(rule);
-  return {"H02" + number,  "S" + number,      std::move(message), std::move(file),
-          byte,            std::move(tensor), std::move(help)};
+  return {"H02" + number,  "S" + number, std::move(message),
+          std::move(file), byte,         std::move(tensor),
+          std::move(help)};
 }
 
 std::string render(const WeightProblem &problem) {
@@ -89,8 +91,9 @@ std::string printable(llvm::StringRef text, size_t limit) {
     }
     const auto *begin = reinterpret_cast<const llvm::UTF8 *>(text.data()) + i;
     size_t length = llvm::getNumBytesForUTF8(c);
-    // U+0080..U+009F are control characters to a terminal; bidirectional overrides
-    // (U+200E..U+202E, U+2066..U+2069) can make a name read as another.
+    // U+0080..U+009F are control characters to a terminal; bidirectional
+    // overrides (U+200E..U+202E, U+2066..U+2069) can make a name read as
+    // another.
     bool legal = i + length <= text.size() &&
                  llvm::isLegalUTF8Sequence(begin, begin + length);
     bool hidden = legal && ((c == 0xC2 && begin[1] < 0xA0) ||

@@ -1,5 +1,6 @@
-// The header is read whole, after its length passed rules 1 and 2 (so nothing is allocated
-// on the word of a broken file); the data is read in pieces of at most 1 MiB.
+// The header is read whole, after its length passed rules 1 and 2 (so nothing
+// is allocated on the word of a broken file); the data is read in pieces of at
+// most 1 MiB.
 #include "compiler/Weights/SafetensorsFile.h"
 #include "compiler/Weights/KnownFiles.h"
 #include "compiler/Weights/Problem.h"
@@ -9,22 +10,23 @@ namespace heddle {
 
 static constexpr size_t pieceBytes = 1 << 20;
 
-absl::StatusOr<SafetensorsFile> SafetensorsFile::open(llvm::StringRef path,
-                                                      const HeaderLimits &limits) {
+absl::StatusOr<SafetensorsFile>
+SafetensorsFile::open(llvm::StringRef path, const HeaderLimits &limits) {
   absl::StatusOr<InputFile> file = InputFile::open(path);
   if (!file.ok())
     return file.status();
   return read(*std::move(file), limits);
 }
 
-absl::StatusOr<SafetensorsFile> SafetensorsFile::read(InputFile file,
-                                                      const HeaderLimits &limits) {
+absl::StatusOr<SafetensorsFile>
+SafetensorsFile::read(InputFile file, const HeaderLimits &limits) {
   std::vector<uint8_t> beginning(1024);
   absl::StatusOr<size_t> got = file.readSome(0, beginning);
   if (!got.ok())
     return got.status();
   llvm::StringRef first(reinterpret_cast<const char *>(beginning.data()), *got);
-  if (std::optional<WeightProblem> wrong = recogniseWrongFile(first, file.path()))
+  if (std::optional<WeightProblem> wrong =
+          recogniseWrongFile(first, file.path()))
     return toStatus(*wrong);
   absl::StatusOr<uint64_t> length =
       safetensorsHeaderLength(first, file.size(), file.path(), limits);
@@ -32,8 +34,8 @@ absl::StatusOr<SafetensorsFile> SafetensorsFile::read(InputFile file,
     return length.status();
 
   std::string header(*length, '\0');
-  absl::Status status = file.read(
-      8, {reinterpret_cast<uint8_t *>(header.data()), header.size()});
+  absl::Status status =
+      file.read(8, {reinterpret_cast<uint8_t *>(header.data()), header.size()});
   if (!status.ok())
     return status;
   absl::StatusOr<SafetensorsHeader> table =
@@ -44,9 +46,12 @@ absl::StatusOr<SafetensorsFile> SafetensorsFile::read(InputFile file,
 }
 
 /// A caller's mistake, not the file's.
-static absl::Status outside(const SafetensorsFile &file, const TensorRecord &tensor) {
-  WeightProblem problem{"H0901", "", "internal error: a read outside of the tensor",
-                        file.path(), tensor.byte, printable(tensor.name), ""};
+static absl::Status outside(const SafetensorsFile &file,
+                            const TensorRecord &tensor) {
+  WeightProblem problem{
+      "H0901",     "",          "internal error: a read outside of the tensor",
+      file.path(), tensor.byte, printable(tensor.name),
+      ""};
   return toStatus(problem, absl::StatusCode::kInternal);
 }
 
@@ -54,8 +59,9 @@ static bool inside(uint64_t first, uint64_t count, uint64_t all) {
   return first <= all && count <= all - first;
 }
 
-absl::Status SafetensorsFile::readBytes(const TensorRecord &tensor, uint64_t first,
-                                        llvm::MutableArrayRef<uint8_t> to) const {
+absl::Status
+SafetensorsFile::readBytes(const TensorRecord &tensor, uint64_t first,
+                           llvm::MutableArrayRef<uint8_t> to) const {
   if (!inside(first, to.size(), tensor.bytes))
     return outside(*this, tensor);
   return file.read(tensor.byte + first, to);
@@ -63,9 +69,9 @@ absl::Status SafetensorsFile::readBytes(const TensorRecord &tensor, uint64_t fir
 
 /// Reads pieces and widens each of them; `Widen` is one of the two functions.
 template <typename T, typename Widen>
-static absl::Status readWidened(const InputFile &file, const TensorRecord &tensor,
-                                uint64_t first, llvm::MutableArrayRef<T> to,
-                                Widen widen) {
+static absl::Status readWidened(const InputFile &file,
+                                const TensorRecord &tensor, uint64_t first,
+                                llvm::MutableArrayRef<T> to, Widen widen) {
   size_t size = width(tensor.type);
   std::vector<uint8_t> piece(std::min(to.size() * size, pieceBytes));
   uint64_t from = tensor.byte + first * size;
@@ -82,7 +88,8 @@ static absl::Status readWidened(const InputFile &file, const TensorRecord &tenso
   return absl::OkStatus();
 }
 
-absl::Status SafetensorsFile::readF32(const TensorRecord &tensor, uint64_t first,
+absl::Status SafetensorsFile::readF32(const TensorRecord &tensor,
+                                      uint64_t first,
                                       llvm::MutableArrayRef<float> to) const {
   if (!inside(first, to.size(), tensor.elements()))
     return outside(*this, tensor);
@@ -92,7 +99,8 @@ absl::Status SafetensorsFile::readF32(const TensorRecord &tensor, uint64_t first
   return readWidened(file, tensor, first, to, widenToF32);
 }
 
-absl::Status SafetensorsFile::readI64(const TensorRecord &tensor, uint64_t first,
+absl::Status SafetensorsFile::readI64(const TensorRecord &tensor,
+                                      uint64_t first,
                                       llvm::MutableArrayRef<int64_t> to) const {
   if (!inside(first, to.size(), tensor.elements()) || isReal(tensor.type))
     return outside(*this, tensor);

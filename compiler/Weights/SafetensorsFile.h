@@ -1,5 +1,5 @@
-// One safetensors file: its checked header and its bytes on demand. Opening reads the
-// header only.
+// One safetensors file: its checked header and its bytes on demand. Opening
+// reads the header only.
 #ifndef HEDDLE_COMPILER_WEIGHTS_SAFETENSORSFILE_H
 #define HEDDLE_COMPILER_WEIGHTS_SAFETENSORSFILE_H
 
@@ -18,9 +18,12 @@ public:
 
   const std::string &path() const { return file.path(); }
   const SafetensorsHeader &header() const { return table; }
-  const TensorRecord *find(llvm::StringRef name) const { return table.find(name); }
+  const TensorRecord *find(llvm::StringRef name) const {
+    return table.find(name);
+  }
 
-  /// Elements [first, first + to.size()) of `tensor` (one of this file's), widened.
+  /// Elements [first, first + to.size()) of `tensor` (one of this file's),
+  /// widened.
   absl::Status readF32(const TensorRecord &tensor, uint64_t first,
                        llvm::MutableArrayRef<float> to) const;
   absl::Status readI64(const TensorRecord &tensor, uint64_t first,

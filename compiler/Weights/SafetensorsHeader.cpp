@@ -1,7 +1,7 @@
-// Two passes. A scan over the raw bytes settles what JSON leaves open (UTF-8, nesting);
-// the SAX pass (HeaderReader.cpp) then builds the table and checks each tensor by itself.
-// What concerns tensors together comes last (TensorLayout.cpp). No DOM is built: memory
-// stays proportional to the header.
+// Two passes. A scan over the raw bytes settles what JSON leaves open (UTF-8,
+// nesting); the SAX pass (HeaderReader.cpp) then builds the table and checks
+// each tensor by itself. What concerns tensors together comes last
+// (TensorLayout.cpp). No DOM is built: memory stays proportional to the header.
 #include "compiler/Weights/SafetensorsHeader.h"
 #include "compiler/Weights/HeaderReader.h"
 #include "compiler/Weights/TensorLayout.h"
@@ -10,7 +10,8 @@
 namespace heddle {
 
 static constexpr unsigned deepest = 4;
-static const char rewrite[] = "write the file again with the safetensors library";
+static const char rewrite[] =
+    "write the file again with the safetensors library";
 
 /// Rules 3, 4 and the nesting of rule 6, on the raw bytes.
 bool HeaderReader::scan() {
@@ -47,24 +48,28 @@ bool HeaderReader::checkTypes() {
   if (!foreign)
     return true;
   problemKind = absl::StatusCode::kUnimplemented;
-  std::string more = foreignCount == 1
-                         ? std::string()
-                         : " (and " + std::to_string(foreignCount - 1) + " more tensors)";
-  problem = brokenRule(11,
-                       "dtype " + foreign->word +
-                           " is valid in safetensors but not supported" + more,
-                       file, foreign->at, foreign->name,
-                       "convert the tensor to F32, BF16 or F16 (integers to I64)");
+  std::string more =
+      foreignCount == 1
+          ? std::string()
+          : " (and " + std::to_string(foreignCount - 1) + " more tensors)";
+  problem =
+      brokenRule(11,
+                 "dtype " + foreign->word +
+                     " is valid in safetensors but not supported" + more,
+                 file, foreign->at, foreign->name,
+                 "convert the tensor to F32, BF16 or F16 (integers to I64)");
   return false;
 }
 
 absl::StatusOr<SafetensorsHeader> HeaderReader::run() {
   bool good = scan() && parse(*this);
   if (good) {
-    // The parser stops behind the object; NUL or text there would go unseen otherwise.
+    // The parser stops behind the object; NUL or text there would go unseen
+    // otherwise.
     size_t rest = text.find_first_not_of(' ', end());
     if (rest != llvm::StringRef::npos)
-      good = fail(5, "only spaces may follow the header's object", 8 + rest, rewrite);
+      good = fail(5, "only spaces may follow the header's object", 8 + rest,
+                  rewrite);
   }
   if (good) {
     problem = arrangeTensors(result, dataStart, fileBytes, file);
@@ -85,34 +90,38 @@ absl::StatusOr<uint64_t> safetensorsHeaderLength(llvm::StringRef first,
   std::string shown = printable(file, 4096);
   if (fileBytes < 8 || first.size() < 8)
     return toStatus(brokenRule(
-        1, "the file has " + std::to_string(fileBytes) + " bytes, at least 8 are needed",
+        1,
+        "the file has " + std::to_string(fileBytes) +
+            " bytes, at least 8 are needed",
         shown, 0, "", "the download was cut short: fetch the file again"));
   uint64_t length = 0;
   for (int i = 7; i >= 0; --i)
     length = length << 8 | uint8_t(first[i]);
   if (length > limits.headerBytes)
-    return toStatus(brokenRule(
-        2,
-        "the header would be " + std::to_string(length) + " bytes long, at most " +
-            std::to_string(limits.headerBytes) + " are read",
-        shown, 0, "", "this is no safetensors file; check what was downloaded"));
+    return toStatus(
+        brokenRule(2,
+                   "the header would be " + std::to_string(length) +
+                       " bytes long, at most " +
+                       std::to_string(limits.headerBytes) + " are read",
+                   shown, 0, "",
+                   "this is no safetensors file; check what was downloaded"));
   if (length > fileBytes - 8)
     return toStatus(brokenRule(
         2,
         "the header would be " + std::to_string(length) +
-            " bytes long, but only " + std::to_string(fileBytes - 8) + " follow",
+            " bytes long, but only " + std::to_string(fileBytes - 8) +
+            " follow",
         shown, 0, "", "the download was cut short: fetch the file again"));
   return length;
 }
 
-absl::StatusOr<SafetensorsHeader> parseSafetensorsHeader(llvm::StringRef header,
-                                                         uint64_t fileBytes,
-                                                         llvm::StringRef file,
-                                                         const HeaderLimits &limits) {
+absl::StatusOr<SafetensorsHeader>
+parseSafetensorsHeader(llvm::StringRef header, uint64_t fileBytes,
+                       llvm::StringRef file, const HeaderLimits &limits) {
   if (fileBytes < 8 || header.size() > fileBytes - 8)
-    return toStatus(brokenRule(2, "the header is longer than the file",
-                               printable(file, 4096), 0, "",
-                               "the download was cut short: fetch the file again"));
+    return toStatus(brokenRule(
+        2, "the header is longer than the file", printable(file, 4096), 0, "",
+        "the download was cut short: fetch the file again"));
   return HeaderReader(header, fileBytes, file, limits).run();
 }
 

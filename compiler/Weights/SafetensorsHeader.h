@@ -1,7 +1,8 @@
-// The header of a safetensors file as a checked table. Parsing is a pure function of the
-// header's bytes and the file's size, so it can be tested and fuzzed without files. The
-// numbers are rules 2 to 24 of the strict reading (README): whoever holds a
-// SafetensorsHeader knows that the tensors tile the data exactly and lie inside it.
+// The header of a safetensors file as a checked table. Parsing is a pure
+// function of the header's bytes and the file's size, so it can be tested and
+// fuzzed without files. The numbers are rules 2 to 24 of the strict reading
+// (README): whoever holds a SafetensorsHeader knows that the tensors tile the
+// data exactly and lie inside it.
 #ifndef HEDDLE_COMPILER_WEIGHTS_SAFETENSORSHEADER_H
 #define HEDDLE_COMPILER_WEIGHTS_SAFETENSORSHEADER_H
 
@@ -51,8 +52,8 @@ struct SafetensorsHeader {
   std::unique_ptr<llvm::BumpPtrAllocator> storage;
 };
 
-/// `header` is what follows the 8 bytes of the length; `fileBytes` the size of the whole
-/// file; `file` is only printed. Rules 3 to 24.
+/// `header` is what follows the 8 bytes of the length; `fileBytes` the size of
+/// the whole file; `file` is only printed. Rules 3 to 24.
 absl::StatusOr<SafetensorsHeader>
 parseSafetensorsHeader(llvm::StringRef header, uint64_t fileBytes,
                        llvm::StringRef file, const HeaderLimits &limits = {});

@@ -1,5 +1,6 @@
-// model.safetensors.index.json: which shard holds which tensor. The names in it come from
-// a file, so they are trusted no further than the directory they stand in (rule S25).
+// model.safetensors.index.json: which shard holds which tensor. The names in it
+// come from a file, so they are trusted no further than the directory they
+// stand in (rule S25).
 #ifndef HEDDLE_COMPILER_WEIGHTS_SHARDINDEX_H
 #define HEDDLE_COMPILER_WEIGHTS_SHARDINDEX_H
 
@@ -31,7 +32,8 @@ struct ShardIndex {
 };
 
 /// `file` is only printed.
-absl::StatusOr<ShardIndex> parseShardIndex(llvm::StringRef text, llvm::StringRef file);
+absl::StatusOr<ShardIndex> parseShardIndex(llvm::StringRef text,
+                                           llvm::StringRef file);
 
 } // namespace heddle
 

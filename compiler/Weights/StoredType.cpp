@@ -1,5 +1,5 @@
-// Widening goes through the bits, so that it means the same on every compiler and for
-// every NaN, and elements may stand at any alignment.
+// Widening goes through the bits, so that it means the same on every compiler
+// and for every NaN, and elements may stand at any alignment.
 #include "compiler/Weights/StoredType.h"
 #include "llvm/ADT/StringSwitch.h"
 #include "llvm/ADT/bit.h"
@@ -63,7 +63,8 @@ static float fromF16(uint16_t half) {
     float magnitude = float(fraction) * 0x1p-24f;
     return llvm::bit_cast<float>(sign | llvm::bit_cast<uint32_t>(magnitude));
   }
-  return llvm::bit_cast<float>(sign | ((exponent + 112) << 23) | (fraction << 13));
+  return llvm::bit_cast<float>(sign | ((exponent + 112) << 23) |
+                               (fraction << 13));
 }
 
 static float fromBF16(uint16_t value) {
@@ -87,7 +88,8 @@ uint16_t toF16(float value) {
   if (bits >= 0x477ff000)
     return uint16_t(sign | 0x7c00);
   if (bits < 0x38800000) {
-    // Adding 0.5 makes the float unit round away exactly the bits a subnormal lacks.
+    // Adding 0.5 makes the float unit round away exactly the bits a subnormal
+    // lacks.
     float shifted = llvm::bit_cast<float>(bits) + 0.5f;
     return uint16_t(sign | (llvm::bit_cast<uint32_t>(shifted) - 0x3f000000u));
   }
@@ -107,7 +109,8 @@ static void convertBool(const uint8_t *from, llvm::MutableArrayRef<To> to) {
     to[i] = from[i] ? 1 : 0;
 }
 
-void widenToF32(StoredType type, const uint8_t *from, llvm::MutableArrayRef<float> to) {
+void widenToF32(StoredType type, const uint8_t *from,
+                llvm::MutableArrayRef<float> to) {
   switch (type) {
   case StoredType::F64: {
     for (size_t i = 0; i < to.size(); ++i)

@@ -1,12 +1,13 @@
-// Sorting instead of hashing throughout: no input makes it slow, and the order of names
-// is what callers look them up by.
+// Sorting instead of hashing throughout: no input makes it slow, and the order
+// of names is what callers look them up by.
 #include "compiler/Weights/TensorLayout.h"
 #include "llvm/ADT/STLExtras.h"
 #include <tuple>
 
 namespace heddle {
 
-static const char rewrite[] = "write the file again with the safetensors library";
+static const char rewrite[] =
+    "write the file again with the safetensors library";
 
 /// Rule 7; `header` is ordered by name.
 static std::optional<WeightProblem> checkNames(const SafetensorsHeader &header,
@@ -23,17 +24,20 @@ static std::optional<WeightProblem> checkNames(const SafetensorsHeader &header,
   return std::nullopt;
 }
 
-/// Rules 19 to 21: sorted by place, the ranges tile the data from its first byte to the
-/// end of the file. Empty tensors may stand on any seam, never inside another tensor.
+/// Rules 19 to 21: sorted by place, the ranges tile the data from its first
+/// byte to the end of the file. Empty tensors may stand on any seam, never
+/// inside another tensor.
 static std::optional<WeightProblem> checkTiling(const SafetensorsHeader &header,
-                                                uint64_t dataStart, uint64_t fileBytes,
+                                                uint64_t dataStart,
+                                                uint64_t fileBytes,
                                                 const std::string &file) {
   std::vector<const TensorRecord *> order;
   order.reserve(header.tensors.size());
   for (const TensorRecord &tensor : header.tensors)
     order.push_back(&tensor);
   llvm::sort(order, [](const TensorRecord *a, const TensorRecord *b) {
-    return std::tie(a->byte, a->bytes, a->name) < std::tie(b->byte, b->bytes, b->name);
+    return std::tie(a->byte, a->bytes, a->name) <
+           std::tie(b->byte, b->bytes, b->name);
   });
   uint64_t cursor = dataStart;
   const TensorRecord *before = nullptr;
@@ -43,7 +47,8 @@ static std::optional<WeightProblem> checkTiling(const SafetensorsHeader &header,
       std::string other = before ? "tensor `" + printable(before->name) + "`"
                                  : std::string("the beginning of the data");
       std::string message =
-          gap ? std::to_string(tensor->byte - cursor) + " bytes lie unused behind " + other
+          gap ? std::to_string(tensor->byte - cursor) +
+                    " bytes lie unused behind " + other
           : inside ? "an empty tensor lies inside " + other
                    : "the data overlaps " + other + " by " +
                          std::to_string(cursor - tensor->byte) + " bytes";
@@ -59,7 +64,8 @@ static std::optional<WeightProblem> checkTiling(const SafetensorsHeader &header,
   return brokenRule(20,
                     std::to_string(fileBytes - cursor) +
                         " bytes follow the last tensor's data",
-                    file, cursor, before ? printable(before->name) : std::string(),
+                    file, cursor,
+                    before ? printable(before->name) : std::string(),
                     "cut them off or write the file again");
 }
 
@@ -67,9 +73,9 @@ static std::optional<WeightProblem> checkTiling(const SafetensorsHeader &header,
 static void warnOfAlignment(SafetensorsHeader &header, uint64_t dataStart,
                             const std::string &file) {
   if (dataStart % 8) {
-    header.warnings.push_back(file + ": the data begins at byte " +
-                              std::to_string(dataStart) +
-                              ", not at a multiple of 8; it is read by copying (S22)");
+    header.warnings.push_back(
+        file + ": the data begins at byte " + std::to_string(dataStart) +
+        ", not at a multiple of 8; it is read by copying (S22)");
     return;
   }
   size_t count = 0;
@@ -79,14 +85,17 @@ static void warnOfAlignment(SafetensorsHeader &header, uint64_t dataStart,
       first = &tensor;
   if (!count)
     return;
-  std::string more = count > 1 ? " and " + std::to_string(count - 1) + " more" : "";
-  header.warnings.push_back(file + ": byte " + std::to_string(first->byte) +
-                            ": tensor `" + printable(first->name) + "`" + more +
-                            " not aligned to the element size; read by copying (S22)");
+  std::string more =
+      count > 1 ? " and " + std::to_string(count - 1) + " more" : "";
+  header.warnings.push_back(
+      file + ": byte " + std::to_string(first->byte) + ": tensor `" +
+      printable(first->name) + "`" + more +
+      " not aligned to the element size; read by copying (S22)");
 }
 
 std::optional<WeightProblem> arrangeTensors(SafetensorsHeader &header,
-                                            uint64_t dataStart, uint64_t fileBytes,
+                                            uint64_t dataStart,
+                                            uint64_t fileBytes,
                                             const std::string &file) {
   llvm::sort(header.tensors, [](const TensorRecord &a, const TensorRecord &b) {
     return std::tie(a.name, a.headerByte) < std::tie(b.name, b.headerByte);
@@ -101,9 +110,9 @@ std::optional<WeightProblem> arrangeTensors(SafetensorsHeader &header,
 }
 
 const TensorRecord *SafetensorsHeader::find(llvm::StringRef name) const {
-  auto it = llvm::lower_bound(tensors, name, [](const TensorRecord &a, llvm::StringRef b) {
-    return a.name < b;
-  });
+  auto it = llvm::lower_bound(
+      tensors, name,
+      [](const TensorRecord &a, llvm::StringRef b) { return a.name < b; });
   return it != tensors.end() && it->name == name ? &*it : nullptr;
 }
 

@@ -1,5 +1,6 @@
-// Opening only reads headers. A directory is opened once and everything in it by name
-// relative to that descriptor, so a directory swapped under us cannot mix two models.
+// Opening only reads headers. A directory is opened once and everything in it
+// by name relative to that descriptor, so a directory swapped under us cannot
+// mix two models.
 #include "compiler/Weights/WeightStore.h"
 #include "compiler/Weights/KnownFiles.h"
 #include "compiler/Weights/Problem.h"
@@ -27,8 +28,10 @@ static std::string within(llvm::StringRef directory, llvm::StringRef name) {
 
 static bool existsIn(int directory, llvm::StringRef name) {
   struct stat info;
-  // Any kind of entry, a dangling link as well: opening it then says what is wrong.
-  return fstatat(directory, name.str().c_str(), &info, AT_SYMLINK_NOFOLLOW) == 0;
+  // Any kind of entry, a dangling link as well: opening it then says what is
+  // wrong.
+  return fstatat(directory, name.str().c_str(), &info, AT_SYMLINK_NOFOLLOW) ==
+         0;
 }
 
 void WeightStore::adopt(SafetensorsFile file) {
@@ -38,23 +41,24 @@ void WeightStore::adopt(SafetensorsFile file) {
     table.push_back({&record, &kept});
 }
 
-/// Brings the tensors of all files into one order and finds names in two of them.
+/// Brings the tensors of all files into one order and finds names in two of
+/// them.
 absl::Status WeightStore::index() {
   llvm::stable_sort(table, [](const StoredTensor &a, const StoredTensor &b) {
     return a.name() < b.name();
   });
   for (size_t i = 1; i < table.size(); ++i)
     if (table[i - 1].name() == table[i].name())
-      return toStatus(brokenRule(25,
-                                 "the tensor also stands in " + table[i - 1].file->path(),
-                                 table[i].file->path(), table[i].record->headerByte,
-                                 printable(table[i].name()),
-                                 "remove it from one of the two files"));
+      return toStatus(brokenRule(
+          25, "the tensor also stands in " + table[i - 1].file->path(),
+          table[i].file->path(), table[i].record->headerByte,
+          printable(table[i].name()), "remove it from one of the two files"));
   return absl::OkStatus();
 }
 
-absl::StatusOr<WeightStore> WeightStore::openFiles(llvm::ArrayRef<std::string> paths,
-                                                   const HeaderLimits &limits) {
+absl::StatusOr<WeightStore>
+WeightStore::openFiles(llvm::ArrayRef<std::string> paths,
+                       const HeaderLimits &limits) {
   WeightStore store;
   for (const std::string &path : paths) {
     absl::StatusOr<SafetensorsFile> file = SafetensorsFile::open(path, limits);
@@ -67,33 +71,41 @@ absl::StatusOr<WeightStore> WeightStore::openFiles(llvm::ArrayRef<std::string> p
   return store;
 }
 
-/// Rule 25, from the index's side: each tensor it lists is in the shard it names, and the
-/// sizes add up.
-static absl::Status checkListed(const ShardIndex &index, llvm::StringRef shown,
-                                llvm::ArrayRef<const SafetensorsFile *> shards) {
+/// Rule 25, from the index's side: each tensor it lists is in the shard it
+/// names, and the sizes add up.
+static absl::Status
+checkListed(const ShardIndex &index, llvm::StringRef shown,
+            llvm::ArrayRef<const SafetensorsFile *> shards) {
   std::string file = printable(shown, 4096);
   for (const ShardIndex::Item &item : index.items)
     if (!shards[item.shard]->find(item.tensor))
-      return toStatus(brokenRule(
-          25, "the tensor is not in " + shards[item.shard]->path() + ", where the index "
-              "says it is",
-          file, item.byte, printable(item.tensor),
-          "index and shards are of different downloads: fetch all of them again"));
+      return toStatus(brokenRule(25,
+                                 "the tensor is not in " +
+                                     shards[item.shard]->path() +
+                                     ", where the index "
+                                     "says it is",
+                                 file, item.byte, printable(item.tensor),
+                                 "index and shards are of different downloads: "
+                                 "fetch all of them again"));
   uint64_t total = 0;
   for (const SafetensorsFile *shard : shards)
     for (const TensorRecord &tensor : shard->header().tensors)
       total += tensor.bytes;
   if (index.totalBytes && *index.totalBytes != total)
-    return toStatus(brokenRule(
-        25, "`total_size` is " + std::to_string(*index.totalBytes) +
-                ", the tensors have " + std::to_string(total) + " bytes",
-        file, index.totalBytesAt, "",
-        "index and shards are of different downloads: fetch all of them again"));
+    return toStatus(
+        brokenRule(25,
+                   "`total_size` is " + std::to_string(*index.totalBytes) +
+                       ", the tensors have " + std::to_string(total) + " bytes",
+                   file, index.totalBytesAt, "",
+                   "index and shards are of different downloads: fetch all of "
+                   "them again"));
   return absl::OkStatus();
 }
 
-/// Rule 25, from the shards' side: no tensor that the index does not place there.
-static absl::Status checkUnlisted(const ShardIndex &index, llvm::StringRef shown,
+/// Rule 25, from the shards' side: no tensor that the index does not place
+/// there.
+static absl::Status checkUnlisted(const ShardIndex &index,
+                                  llvm::StringRef shown,
                                   const SafetensorsFile &shard, size_t number) {
   for (const TensorRecord &tensor : shard.header().tensors) {
     const ShardIndex::Item *item = index.find(tensor.name);
@@ -102,10 +114,11 @@ static absl::Status checkUnlisted(const ShardIndex &index, llvm::StringRef shown
     std::string where = item ? "is listed for shard `" +
                                    printable(index.shards[item->shard]) + "`"
                              : std::string("is not listed");
-    return toStatus(brokenRule(
-        25, "the tensor " + where + " in " + printable(shown, 4096), shard.path(),
-        tensor.headerByte, printable(tensor.name),
-        "index and shards are of different downloads: fetch all of them again"));
+    return toStatus(
+        brokenRule(25, "the tensor " + where + " in " + printable(shown, 4096),
+                   shard.path(), tensor.headerByte, printable(tensor.name),
+                   "index and shards are of different downloads: fetch all of "
+                   "them again"));
   }
   return absl::OkStatus();
 }
@@ -117,7 +130,8 @@ static absl::StatusOr<ShardIndex> readIndex(int directory, llvm::StringRef name,
     return file.status();
   if (file->size() > mostIndexBytes)
     return toStatus(brokenRule(25, "the index is larger than 100000000 bytes",
-                               file->path(), 0, "", "download the index again"));
+                               file->path(), 0, "",
+                               "download the index again"));
   std::string text(file->size(), '\0');
   absl::Status status =
       file->read(0, {reinterpret_cast<uint8_t *>(text.data()), text.size()});
@@ -130,10 +144,9 @@ static absl::StatusOr<ShardIndex> readIndex(int directory, llvm::StringRef name,
   return parseShardIndex(text, shown);
 }
 
-absl::StatusOr<WeightStore> WeightStore::openSharded(int directory,
-                                                     llvm::StringRef directoryPath,
-                                                     llvm::StringRef name,
-                                                     const HeaderLimits &limits) {
+absl::StatusOr<WeightStore>
+WeightStore::openSharded(int directory, llvm::StringRef directoryPath,
+                         llvm::StringRef name, const HeaderLimits &limits) {
   std::string shown = within(directoryPath, name);
   absl::StatusOr<ShardIndex> index = readIndex(directory, name, shown);
   if (!index.ok())
@@ -181,8 +194,10 @@ absl::StatusOr<WeightStore> WeightStore::open(llvm::StringRef path,
     return openFiles({path.str()}, limits);
   llvm::scope_exit close([&] { ::close(directory); });
   if (isIndex)
-    return openSharded(directory, directoryPath, llvm::sys::path::filename(path), limits);
-  bool whole = existsIn(directory, wholeName), sharded = existsIn(directory, indexName);
+    return openSharded(directory, directoryPath,
+                       llvm::sys::path::filename(path), limits);
+  bool whole = existsIn(directory, wholeName),
+       sharded = existsIn(directory, indexName);
   if (!whole && sharded)
     return openSharded(directory, directoryPath, indexName, limits);
   if (!whole)
@@ -192,12 +207,14 @@ absl::StatusOr<WeightStore> WeightStore::open(llvm::StringRef path,
       InputFile::openAt(directory, wholeName, within(path, wholeName));
   if (!file.ok())
     return file.status();
-  absl::StatusOr<SafetensorsFile> read = SafetensorsFile::read(*std::move(file), limits);
+  absl::StatusOr<SafetensorsFile> read =
+      SafetensorsFile::read(*std::move(file), limits);
   if (!read.ok())
     return read.status();
   WeightStore store;
   if (sharded)
-    store.notes.push_back(printable(path, 4096) + " holds a whole file and an index; " +
+    store.notes.push_back(printable(path, 4096) +
+                          " holds a whole file and an index; " +
                           wholeName.str() + " is used");
   store.adopt(*std::move(read));
   if (absl::Status status = store.index(); !status.ok())
@@ -234,21 +251,24 @@ std::vector<std::pair<std::string, std::string>> WeightStore::metadata() const {
 }
 
 const StoredTensor *WeightStore::find(llvm::StringRef name) const {
-  auto it = llvm::lower_bound(table, name, [](const StoredTensor &a, llvm::StringRef b) {
-    return a.name() < b;
-  });
+  auto it = llvm::lower_bound(
+      table, name,
+      [](const StoredTensor &a, llvm::StringRef b) { return a.name() < b; });
   return it != table.end() && it->name() == name ? &*it : nullptr;
 }
 
-absl::StatusOr<const StoredTensor *> WeightStore::get(llvm::StringRef name) const {
+absl::StatusOr<const StoredTensor *>
+WeightStore::get(llvm::StringRef name) const {
   if (const StoredTensor *tensor = find(name))
     return tensor;
   std::string near = nearestName(name, names());
   return toStatus(brokenRule(
-      26, "the tensor is missing", opened.empty() ? "(no file)" : opened.front()->path(),
-      std::nullopt, printable(name),
-      near.empty() ? "see what the file holds, or give another with --weights=FILE"
-                   : "the nearest name in the files is `" + printable(near) + "`"));
+      26, "the tensor is missing",
+      opened.empty() ? "(no file)" : opened.front()->path(), std::nullopt,
+      printable(name),
+      near.empty()
+          ? "see what the file holds, or give another with --weights=FILE"
+          : "the nearest name in the files is `" + printable(near) + "`"));
 }
 
 absl::StatusOr<bool> WeightStore::equal(const StoredTensor &a,
@@ -272,14 +292,16 @@ absl::StatusOr<bool> WeightStore::equal(const StoredTensor &a,
   return true;
 }
 
-absl::StatusOr<uint64_t> WeightStore::countNonFinite(const StoredTensor &tensor) const {
+absl::StatusOr<uint64_t>
+WeightStore::countNonFinite(const StoredTensor &tensor) const {
   if (!isReal(tensor.type()))
     return 0;
   std::vector<float> values(std::min<uint64_t>(tensor.elements(), 1 << 18));
   uint64_t count = 0;
   for (uint64_t at = 0; at < tensor.elements(); at += values.size()) {
     llvm::MutableArrayRef<float> piece(
-        values.data(), std::min<uint64_t>(values.size(), tensor.elements() - at));
+        values.data(),
+        std::min<uint64_t>(values.size(), tensor.elements() - at));
     if (absl::Status status = readF32(tensor, at, piece); !status.ok())
       return status;
     count += llvm::count_if(piece, [](float x) { return !std::isfinite(x); });

@@ -1,6 +1,6 @@
-// All weights of a model under one roof: a file, several files, or a Hugging Face
-// directory (whole or sharded). Names to shapes; bytes only on demand, never a whole file
-// at once.
+// All weights of a model under one roof: a file, several files, or a Hugging
+// Face directory (whole or sharded). Names to shapes; bytes only on demand,
+// never a whole file at once.
 #ifndef HEDDLE_COMPILER_WEIGHTS_WEIGHTSTORE_H
 #define HEDDLE_COMPILER_WEIGHTS_WEIGHTSTORE_H
 
@@ -21,13 +21,14 @@ struct StoredTensor {
 
 class WeightStore {
 public:
-  /// `path`: a .safetensors file, a .safetensors.index.json, or a directory that holds
-  /// model.safetensors or model.safetensors.index.json.
+  /// `path`: a .safetensors file, a .safetensors.index.json, or a directory
+  /// that holds model.safetensors or model.safetensors.index.json.
   static absl::StatusOr<WeightStore> open(llvm::StringRef path,
                                           const HeaderLimits &limits = {});
-  /// Files named one by one (the `model.weights` attribute); no name may stand in two.
-  static absl::StatusOr<WeightStore> openFiles(llvm::ArrayRef<std::string> paths,
-                                               const HeaderLimits &limits = {});
+  /// Files named one by one (the `model.weights` attribute); no name may stand
+  /// in two.
+  static absl::StatusOr<WeightStore>
+  openFiles(llvm::ArrayRef<std::string> paths, const HeaderLimits &limits = {});
 
   /// Ordered by name.
   llvm::ArrayRef<StoredTensor> tensors() const { return table; }
@@ -58,11 +59,13 @@ public:
   }
 
   /// Same shape, same type and same bytes: a tied copy.
-  absl::StatusOr<bool> equal(const StoredTensor &a, const StoredTensor &b) const;
+  absl::StatusOr<bool> equal(const StoredTensor &a,
+                             const StoredTensor &b) const;
   /// How many elements are NaN or infinite as f32 (0 for integers).
   absl::StatusOr<uint64_t> countNonFinite(const StoredTensor &tensor) const;
 
-  /// Fails when any file changed since it was opened; call it after the last read.
+  /// Fails when any file changed since it was opened; call it after the last
+  /// read.
   absl::Status recheck() const;
 
 private:

@@ -1,6 +1,7 @@
-// All sizes are known from the plan, so the object is written front to back in one go:
-// ELF header, the blob at byte 4096, small constants, symbols, names, section table.
-// (A relocatable section's file offset need not follow its alignment; the linker's does.)
+// All sizes are known from the plan, so the object is written front to back in
+// one go: ELF header, the blob at byte 4096, small constants, symbols, names,
+// section table. (A relocatable section's file offset need not follow its
+// alignment; the linker's does.)
 #include "compiler/Weights/WeightsObject.h"
 #include "compiler/Weights/BlobHash.h"
 #include "compiler/Weights/OutputFile.h"
@@ -49,7 +50,9 @@ public:
     text += '\0';
     return at;
   }
-  void alignTo(uint64_t align) { text.resize(llvm::alignTo(text.size(), align)); }
+  void alignTo(uint64_t align) {
+    text.resize(llvm::alignTo(text.size(), align));
+  }
   llvm::ArrayRef<uint8_t> view() const {
     return {reinterpret_cast<const uint8_t *>(text.data()), text.size()};
   }
@@ -71,7 +74,12 @@ struct Section {
   uint64_t align = 1, entry = 0;
 };
 
-enum SectionNumber { blobNumber = 1, constantsNumber, symbolsNumber, stringsNumber };
+enum SectionNumber {
+  blobNumber = 1,
+  constantsNumber,
+  symbolsNumber,
+  stringsNumber
+};
 
 class ObjectImage {
 public:
@@ -90,7 +98,8 @@ public:
     }
   }
 
-  /// What stands before the blob and behind it; `total` is the size of the whole file.
+  /// What stands before the blob and behind it; `total` is the size of the
+  /// whole file.
   std::string head() const;
   std::string tail() const { return tailBytes; }
   uint64_t total() const { return blobEnd() + tailBytes.size(); }
@@ -98,8 +107,8 @@ public:
 
 private:
   uint64_t blobEnd() const { return blobAt + blobBytes; }
-  void addSymbol(llvm::StringRef name, uint16_t section, uint64_t value, uint64_t size,
-                 bool global) {
+  void addSymbol(llvm::StringRef name, uint16_t section, uint64_t value,
+                 uint64_t size, bool global) {
     symbols.u32(name.empty() ? 0 : strings.name(name));
     symbols.u8(global ? STB_GLOBAL << 4 | STT_OBJECT : 0);
     symbols.u8(global ? STV_HIDDEN : STV_DEFAULT);
@@ -133,16 +142,19 @@ void ObjectImage::build() {
   table.push_back({"", SHT_NULL, 0, 0, 0});
   table.back().align = 0;
   table.push_back({".lrodata.heddle", SHT_PROGBITS,
-                   SHF_ALLOC | (x86 ? uint64_t(SHF_X86_64_LARGE) : 0), blobAt, blobBytes,
-                   0, 0, blobAlign});
+                   SHF_ALLOC | (x86 ? uint64_t(SHF_X86_64_LARGE) : 0), blobAt,
+                   blobBytes, 0, 0, blobAlign});
   table.push_back({".rodata.heddle", SHT_PROGBITS, SHF_ALLOC,
-                   place(constants, constantsAlign), constants.text.size(), 0, 0,
-                   constantsAlign});
-  table.push_back({".symtab", SHT_SYMTAB, 0, place(symbols, 8), symbols.text.size(),
-                   stringsNumber, 1, 8, sizeof(Elf64_Sym)});
-  table.push_back({".strtab", SHT_STRTAB, 0, place(strings, 1), strings.text.size()});
+                   place(constants, constantsAlign), constants.text.size(), 0,
+                   0, constantsAlign});
+  table.push_back({".symtab", SHT_SYMTAB, 0, place(symbols, 8),
+                   symbols.text.size(), stringsNumber, 1, 8,
+                   sizeof(Elf64_Sym)});
+  table.push_back(
+      {".strtab", SHT_STRTAB, 0, place(strings, 1), strings.text.size()});
   // Without it linkers assume that the program needs an executable stack.
-  table.push_back({".note.GNU-stack", SHT_PROGBITS, 0, base + out.text.size(), 0});
+  table.push_back(
+      {".note.GNU-stack", SHT_PROGBITS, 0, base + out.text.size(), 0});
   Bytes names;
   std::vector<uint32_t> nameAt;
   table.push_back({".shstrtab", SHT_STRTAB, 0, base + out.text.size(), 0});
@@ -173,8 +185,14 @@ void ObjectImage::build() {
 
 std::string ObjectImage::head() const {
   Bytes out;
-  out.text = {'\x7f', 'E', 'L', 'F', char(ELFCLASS64), char(ELFDATA2LSB),
-              char(EV_CURRENT), char(ELFOSABI_NONE)};
+  out.text = {'\x7f',
+              'E',
+              'L',
+              'F',
+              char(ELFCLASS64),
+              char(ELFDATA2LSB),
+              char(EV_CURRENT),
+              char(ELFOSABI_NONE)};
   out.text.resize(EI_NIDENT);
   out.u16(ET_REL);
   out.u16(machine == ObjectMachine::X86_64 ? EM_X86_64 : EM_AARCH64);
@@ -194,15 +212,15 @@ std::string ObjectImage::head() const {
 }
 
 absl::Status appendText(OutputFile &file, llvm::StringRef text) {
-  return file.append({reinterpret_cast<const uint8_t *>(text.data()), text.size()});
+  return file.append(
+      {reinterpret_cast<const uint8_t *>(text.data()), text.size()});
 }
 
 } // namespace
 
-absl::StatusOr<WrittenWeights> writeWeightsObject(llvm::StringRef path,
-                                                  const WeightStore &store,
-                                                  const PackPlan &plan,
-                                                  const ObjectOptions &options) {
+absl::StatusOr<WrittenWeights>
+writeWeightsObject(llvm::StringRef path, const WeightStore &store,
+                   const PackPlan &plan, const ObjectOptions &options) {
   ObjectImage image(plan.bytes, /*withBlob=*/true, options);
   image.build();
   absl::StatusOr<OutputFile> file = OutputFile::create(path, image.total());
@@ -216,7 +234,8 @@ absl::StatusOr<WrittenWeights> writeWeightsObject(llvm::StringRef path,
     return status;
   if (status = appendText(*file, image.tail()); !status.ok())
     return status;
-  // The linker reads it next; nothing is lost when the machine stops before that.
+  // The linker reads it next; nothing is lost when the machine stops before
+  // that.
   if (status = file->commit(/*durable=*/false); !status.ok())
     return status;
   return WrittenWeights{plan.bytes, sink.hash.finish()};
@@ -238,13 +257,15 @@ absl::StatusOr<WrittenWeights> writeWeightsFile(llvm::StringRef path,
   return WrittenWeights{plan.bytes, sink.hash.finish()};
 }
 
-absl::Status writeSymbolsObject(llvm::StringRef path, const ObjectOptions &options) {
+absl::Status writeSymbolsObject(llvm::StringRef path,
+                                const ObjectOptions &options) {
   ObjectImage image(0, /*withBlob=*/false, options);
   image.build();
   absl::StatusOr<OutputFile> file = OutputFile::create(path, image.total());
   if (!file.ok())
     return file.status();
-  if (absl::Status status = appendText(*file, image.head() + image.tail()); !status.ok())
+  if (absl::Status status = appendText(*file, image.head() + image.tail());
+      !status.ok())
     return status;
   return file->commit(/*durable=*/false);
 }

@@ -1,7 +1,8 @@
-// The packed weights as something a linker takes: an ELF64 relocatable object whose
-// section `.lrodata.heddle` (flagged large on x86-64, so that gigabytes do not push code
-// out of reach) is streamed out while tensors are packed. Or, with --no-embed, as a plain
-// file beside the program. No time, path or host enters the bytes.
+// The packed weights as something a linker takes: an ELF64 relocatable object
+// whose section `.lrodata.heddle` (flagged large on x86-64, so that gigabytes
+// do not push code out of reach) is streamed out while tensors are packed. Or,
+// with --no-embed, as a plain file beside the program. No time, path or host
+// enters the bytes.
 #ifndef HEDDLE_COMPILER_WEIGHTS_WEIGHTSOBJECT_H
 #define HEDDLE_COMPILER_WEIGHTS_WEIGHTSOBJECT_H
 
@@ -15,7 +16,8 @@ namespace heddle {
 
 enum class ObjectMachine : uint8_t { X86_64, AArch64 };
 
-/// A small constant in .rodata beside the weights (a tokenizer, a card, a size).
+/// A small constant in .rodata beside the weights (a tokenizer, a card, a
+/// size).
 struct ObjectSymbol {
   std::string name;
   std::string bytes;
@@ -38,20 +40,20 @@ struct WrittenWeights {
   uint64_t hash = 0;
 };
 
-absl::StatusOr<WrittenWeights> writeWeightsObject(llvm::StringRef path,
-                                                  const WeightStore &store,
-                                                  const PackPlan &plan,
-                                                  const ObjectOptions &options = {});
+absl::StatusOr<WrittenWeights>
+writeWeightsObject(llvm::StringRef path, const WeightStore &store,
+                   const PackPlan &plan, const ObjectOptions &options = {});
 
-absl::StatusOr<WrittenWeights> writeWeightsFile(llvm::StringRef path,
-                                                const WeightStore &store,
-                                                const PackPlan &plan,
-                                                const PackOptions &options = {});
+absl::StatusOr<WrittenWeights>
+writeWeightsFile(llvm::StringRef path, const WeightStore &store,
+                 const PackPlan &plan, const PackOptions &options = {});
 
 /// An object that holds symbols only (a program without weights of its own).
-absl::Status writeSymbolsObject(llvm::StringRef path, const ObjectOptions &options);
+absl::Status writeSymbolsObject(llvm::StringRef path,
+                                const ObjectOptions &options);
 
-/// The 64-bit hash of a side file, as any reader can compute it in pieces (BlobHash.h).
+/// The 64-bit hash of a side file, as any reader can compute it in pieces
+/// (BlobHash.h).
 absl::StatusOr<WrittenWeights> hashWeightsFile(llvm::StringRef path);
 
 } // namespace heddle

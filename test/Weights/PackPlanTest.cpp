@@ -37,6 +37,15 @@ TEST(PackPlan, OffsetsAreAlignedAndEqualRequestsShared) {
                                   "192 6 natural bf16 \"a\"[1 x 3]\n"
                                   "256 0 literal \n"
                                   "256 1 literal 78\n");
+  auto parsed = PackPlan::parse(builder.plan().str());
+  ASSERT_OK(parsed.status());
+  EXPECT_EQ(parsed->str(), builder.plan().str());
+  EXPECT_EQ(parsed->bytes, 320u);
+  for (const char *bad : {"x", "0 12", "0 12 natural", "1 12 natural f32 \"a\"[1 x 3]",
+                          "0 13 natural f32 \"a\"[1 x 3]",
+                          "64 0 literal \n0 0 literal ",
+                          "18446744073709551552 64 natural f32 \"a\"[1 x 16]"})
+    EXPECT_FALSE(PackPlan::parse(bad).ok()) << bad;
 }
 
 TEST(PackPlan, TextParsesBack) {
