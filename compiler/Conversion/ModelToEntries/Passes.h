@@ -1,0 +1,25 @@
+//===- Passes.h - from one body to the entries of a binary ------*- C++ -*-===//
+//
+// The stage `entries`: beside @run, for models that generate, @step(new rows) and, where
+// values depend on inputs but on no token, @once. Derived from the body alone.
+//
+//===----------------------------------------------------------------------===//
+#ifndef HEDDLE_COMPILER_CONVERSION_MODELTOENTRIES_PASSES_H
+#define HEDDLE_COMPILER_CONVERSION_MODELTOENTRIES_PASSES_H
+
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/Pass/Pass.h"
+
+namespace heddle {
+#define GEN_PASS_DECL
+#include "compiler/Conversion/ModelToEntries/Passes.h.inc"
+/// registerModelToEntriesPasses().
+#define GEN_PASS_REGISTRATION
+#include "compiler/Conversion/ModelToEntries/Passes.h.inc"
+
+/// The contract of the stage: every state has an owner, a capacity where rows are appended,
+/// and one writer. Errors are emitted where it is broken.
+mlir::LogicalResult verifyEntries(mlir::ModuleOp module);
+} // namespace heddle
+
+#endif

@@ -1,0 +1,24 @@
+// The stage `entries`.
+#ifndef HEDDLE_COMPILER_CONVERSION_MODELTOENTRIES_PASSES_TD
+#define HEDDLE_COMPILER_CONVERSION_MODELTOENTRIES_PASSES_TD
+
+include "mlir/Pass/PassBase.td"
+
+def DeriveEntriesPass : Pass<"model-derive-entries", "mlir::ModuleOp"> {
+  let summary = "Derive @once and @step from @run, or say why not";
+  let description = [{
+    For a module with `model.generate`: @step computes the logits of the last of `new` rows
+    after `past` ones (a prompt is a step with past = 0), with states for what later rows read;
+    @once computes what inputs but no token reach. Where rows that a state would keep change,
+    there is no @step, and `model.step_report` says which statements are the reason; with
+    `cache=require` they are errors. `model.padding` tells on which sides a batch may be padded.
+  }];
+  let options = [
+    Option<"cache", "cache", "std::string", "\"auto\"", "auto, require or none">,
+    Option<"annotate", "annotate", "bool", "false", "write every value's kind beside it (model.kind)">,
+  ];
+  let dependentDialects = ["::heddle::model::ModelDialect", "::heddle::mask::MaskDialect",
+                           "::heddle::attn::AttnDialect", "::mlir::func::FuncDialect"];
+}
+
+#endif

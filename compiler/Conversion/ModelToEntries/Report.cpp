@@ -1,0 +1,192 @@
+//===- Report.cpp - reasons, padding and guards -----------------------------===//
+//
+// Facts about the whole graph below the logits that are said to the user or kept as
+// attributes of the module.
+//
+//===----------------------------------------------------------------------===//
+
+#include "compiler/Conversion/ModelToEntries/Report.h"
+
+using namespace mlir;
+using namespace heddle;
+using namespace heddle::entries;
+using model::Size;
+
+std::string entries::place(Location loc) {
+  if (auto named = dyn_cast<NameLoc>(loc))
+    return named.getName().str();
+  if (auto fused = dyn_cast<FusedLoc>(loc); fused && !fused.getLocations().empty())
+    return place(fused.getLocations().front());
+  if (auto file = dyn_cast<FileLineColLoc>(loc))
+    return file.getFilename().str() + ":" + std::to_string(file.getLine()) + ":" + std::to_string(file.getColumn());
+  return "the description";
+}
+
+std::string entries::line(const Refusal &r) {
+  std::string text = place(r.reason->where) + ": " + r.reason->why;
+  if (r.held && r.held.getLoc() != r.reason->where)
+    text += "; needed unchanged at " + place(r.held.getLoc());
+  return text;
+}
+
+/// An input with a role: the caller gives it, or counts it from the mask.
+static bool isGiven(model::DefaultOp op, const Kinds &kinds) {
+  const Facts &f = kinds.of(op.getInput());
+  return f.kind == Kind::Rows && !f.unstable;
+}
+
+SetVector<Operation *> entries::reaching(Value root, const Kinds &kinds) {
+  SetVector<Operation *> out;
+  SmallVector<Value> todo{root};
+  DenseSet<Value> seen;
+  while (!todo.empty()) {
+    Value v = todo.pop_back_val();
+    if (!seen.insert(v).second)
+      continue;
+    auto carried = [&](model::RepeatOp op, unsigned i) {
+      if (i < op.getNumCarried()) {
+        todo.push_back(op.getCarried()[i]);
+        todo.push_back(op.getBody().front().getArgument(i + 1));
+      }
+      todo.push_back(op.getBody().front().getTerminator()->getOperand(i));
+    };
+    if (auto arg = dyn_cast<BlockArgument>(v)) {
+      if (auto repeat = dyn_cast<model::RepeatOp>(arg.getOwner()->getParentOp()); repeat && arg.getArgNumber() > 0)
+        carried(repeat, arg.getArgNumber() - 1);
+      continue;
+    }
+    Operation *op = v.getDefiningOp();
+    if (auto repeat = dyn_cast<model::RepeatOp>(op)) {
+      carried(repeat, cast<OpResult>(v).getResultNumber());
+      continue;
+    }
+    out.insert(op);
+    todo.append(op->operand_begin(), op->operand_end());
+    if (auto def = dyn_cast<model::DefaultOp>(op); def && !isGiven(def, kinds))
+      todo.push_back(cast<model::YieldOp>(def.getBody().front().getTerminator()).getOperand(0));
+  }
+  return out;
+}
+
+//===-- padding ----------------------------------------------------------------===//
+
+/// Does `v` come from the input with the role of the mask?
+static bool isFromMask(Value v, const Kinds &kinds) {
+  auto isMask = [&](Value in) {
+    auto arg = dyn_cast<BlockArgument>(in);
+    if (!arg || arg.getOwner() != &kinds.run.getBody().front() || kinds.roles.mask.empty())
+      return false;
+    auto name = kinds.run.getArgAttrOfType<StringAttr>(arg.getArgNumber(), "model.name");
+    return name && name.getValue() == kinds.roles.mask;
+  };
+  if (isMask(v))
+    return true;
+  for (Operation *op : reaching(v, kinds))
+    if (llvm::any_of(op->getOperands(), isMask))
+      return true;
+  return false;
+}
+
+static bool hidesPadding(Value mask, const Kinds &kinds) {
+  Operation *op = mask ? mask.getDefiningOp() : nullptr;
+  if (!op)
+    return false;
+  if (auto keys = dyn_cast<mask::KeysOp>(op))
+    return isFromMask(keys.getTensor(), kinds);
+  if (isa<mask::AndOp>(op))
+    return hidesPadding(op->getOperand(0), kinds) || hidesPadding(op->getOperand(1), kinds);
+  if (isa<mask::OrOp, mask::AddOp>(op))
+    return hidesPadding(op->getOperand(0), kinds) && hidesPadding(op->getOperand(1), kinds);
+  return false;
+}
+
+static bool isHeavy(Operation *op) {
+  return isa<model::LinearOp, model::EmbeddingOp, attn::SdpaOp, model::ConvOp, model::MatmulOp>(op);
+}
+
+Padding entries::padding(const Kinds &kinds, Value logits) {
+  Padding p;
+  auto neither = [&] { p.left = p.right = false; };
+  for (Operation *op : reaching(logits, kinds)) {
+    if (isa<mask::MaskOpInterface>(op) || isa<attn::BiasType>(op->getResult(0).getType()))
+      continue; // asked by the attention that reads it
+    const Facts &f = kinds.of(op->getResult(0));
+    if (f.kind == Kind::Fixed)
+      continue;
+    if (isa<model::RangeOp, model::SizeOp>(op) || f.kind == Kind::Now || f.kind == Kind::Frozen || f.kind == Kind::Grid)
+      neither();
+    if (auto rows = dyn_cast<model::StepInterface>(op))
+      for (OpOperand &o : op->getOpOperands())
+        for (unsigned a : kinds.stepAxes(o.get()))
+          if (rows.relateStep(o.getOperandNumber(), a).kind != model::StepRelation::Same)
+            if (!isa<model::CumsumOp>(op) || llvm::any_of(reaching(op->getOperand(0), kinds), isHeavy))
+              neither();
+    auto sdpa = dyn_cast<attn::SdpaOp>(op);
+    if (!sdpa || kinds.of(sdpa.getKey()).kind != Kind::Rows)
+      continue;
+    if (!hidesPadding(sdpa.getMask(), kinds))
+      neither();
+    SmallVector<Value> todo{sdpa.getMask(), sdpa.getBias()};
+    while (!todo.empty()) {
+      Value v = todo.pop_back_val();
+      Operation *leaf = v ? v.getDefiningOp() : nullptr;
+      if (!leaf)
+        continue;
+      if (isa<mask::PrefixOp, mask::BlocksOp, mask::DenseOp>(leaf))
+        neither();
+      if (isa<mask::WindowOp, mask::DilatedOp, attn::AlibiOp, attn::BucketBiasOp, attn::RelativeDotOp>(leaf))
+        p.right = false;
+      for (Value o : leaf->getOperands())
+        if (isa<mask::MaskType, attn::BiasType>(o.getType()))
+          todo.push_back(o);
+    }
+  }
+  return p;
+}
+
+//===-- guards -----------------------------------------------------------------===//
+
+static bool isElementwise(Operation *op) {
+  return isa<model::UnaryOp, model::BinaryOp, model::CompareOp, model::SelectOp, model::CastOp, model::BroadcastOp,
+             model::SqueezeOp, model::UnsqueezeOp>(op);
+}
+
+Value entries::guardFrom(Value v, const Kinds &kinds) {
+  if (!v)
+    return {};
+  auto mayStandStill = [](Operation *op) {
+    if (auto binary = dyn_cast<model::BinaryOp>(op))
+      return llvm::is_contained({model::BinaryKind::min, model::BinaryKind::max, model::BinaryKind::floordiv}, binary.getKind());
+    if (auto unary = dyn_cast<model::UnaryOp>(op))
+      return llvm::is_contained({model::UnaryKind::floor, model::UnaryKind::ceil}, unary.getKind());
+    return isa<model::CompareOp, model::SelectOp>(op);
+  };
+  auto suits = [&](Value x) {
+    SetVector<Operation *> below = reaching(x, kinds);
+    return !llvm::any_of(below, isHeavy) && llvm::any_of(below, mayStandStill);
+  };
+  // Out to the value that rows read.
+  DenseSet<Value> seen;
+  while (seen.insert(v).second) {
+    SmallVector<Value> up;
+    for (Operation *user : v.getUsers())
+      if (isElementwise(user) && kinds.of(user->getResult(0)).kind == Kind::Now && !llvm::is_contained(up, user->getResult(0)))
+        up.push_back(user->getResult(0));
+    if (up.size() != 1)
+      break;
+    v = up.front();
+  }
+  Operation *op = v.getDefiningOp();
+  bool top = op && op->getBlock() == &kinds.run.getBody().front();
+  return top && suits(v) ? v : Value();
+}
+
+int64_t entries::shortestPrompt(const Kinds &kinds, Value logits) {
+  int64_t rows = 0;
+  for (Operation *op : reaching(logits, kinds))
+    if (auto slice = dyn_cast<model::SliceOp>(op))
+      if (kinds.of(slice.getOperand()).kind == Kind::Rows && kinds.stepAxes(op->getResult(0)).empty())
+        if (std::optional<int64_t> to = Size::parse(slice.getTo())->constant())
+          rows = std::max(rows, *to - kinds.offset(slice.getOperand()));
+  return rows;
+}

@@ -1,0 +1,133 @@
+//===- States.cpp - what outlives a call ----------------------------------===//
+//
+// Rows that later steps read again are appended to a state; what no token reaches but
+// inputs do is computed by @once and loaded. A state belongs to one value: equal needs
+// share it. A state inside repeats has an axis for each of them.
+//
+//===----------------------------------------------------------------------===//
+
+#include "compiler/Conversion/ModelToEntries/Builder.h"
+
+using namespace mlir;
+using namespace heddle;
+using namespace heddle::entries;
+using model::ModelTensorType;
+using model::Size;
+
+/// Bytes of one row, as far as they are known: lengths that are dims count once.
+static int64_t rowBytes(Value v) {
+  auto t = cast<ModelTensorType>(v.getType());
+  int64_t n = t.getElementType().isInteger(1) ? 1 : t.getElementType().isF32() ? 4 : 8;
+  for (Size s : t.getSizes())
+    n *= std::max<int64_t>(s.constant().value_or(1), 1);
+  return n;
+}
+
+/// Keep something smaller and compute this again? What an expression only blows up is.
+bool entries::Builder::replays(Value v) {
+  Operation *op = v.getDefiningOp();
+  if (!op || isa<model::RepeatOp>(op))
+    return false;
+  if (isa<model::RangeOp>(op))
+    return true;
+  if (auto def = dyn_cast<model::DefaultOp>(op)) {
+    const Facts &given = kinds.of(def.getInput());
+    return given.unstable && replays(cast<model::YieldOp>(def.getBody().front().getTerminator()).getOperand(0));
+  }
+  if (isa<model::ConcatOp, model::PadOp, model::SliceOp>(op) && isAlong(op))
+    return true;
+  if (!isa<model::UnaryOp, model::BinaryOp, model::CompareOp, model::SelectOp, model::CastOp, model::BroadcastOp,
+           model::SliceOp, model::SqueezeOp, model::UnsqueezeOp, model::RearrangeOp>(op))
+    return false;
+  int64_t bytes = 0;
+  bool every = true;
+  llvm::SmallDenseSet<Value> seen;
+  for (Value o : op->getOperands())
+    if (kinds.of(o).kind == Kind::Rows && seen.insert(o).second) {
+      bytes += rowBytes(o);
+      every &= replays(o);
+    }
+  return every || bytes < rowBytes(v);
+}
+
+Value entries::Builder::append(Value v) {
+  unsigned axis = kinds.stepAxes(v).front();
+  int64_t c = kinds.offset(v);
+  Value rows = get(v, "n");
+  if (c > 0) {
+    static const char *why = "rows in front of the first token are computed on, and later steps need them";
+    if (Operation *op = v.getDefiningOp())
+      return refuse(kinds.reason(*op, why), v);
+    return refuse(kinds.reason(*kinds.run, why), v);
+  }
+  if (stop())
+    return {};
+  auto t = cast<ModelTensorType>(v.getType());
+  SmallVector<Size> shape = t.getSizes();
+  shape[axis] = Size::dim("capacity");
+  Value where = state(v, "rows", shape, t.getElementType());
+  auto all = cast<ModelTensorType>(rows.getType()).withSize(axis, allRows());
+  Value kept = model::AppendOp::create(at(v), v.getLoc(), all, where, indices(v), rows, axis);
+  return sliceRows(at(v), v.getLoc(), kept, axis, Size(-c), allRows());
+}
+
+Value entries::Builder::load(Value v) {
+  if (stop())
+    return {};
+  auto t = cast<ModelTensorType>(v.getType());
+  std::string name = "once" + std::to_string(numStates);
+  Value where = state(v, "once", t.getSizes(), t.getElementType());
+  kept.push_back({v, name, cast<model::StateType>(where.getType())});
+  return model::LoadOp::create(at(v), v.getLoc(), t, where, indices(v));
+}
+
+Value entries::Builder::loadPast(OpBuilder &where, Location loc, Value state, ValueRange at, ModelTensorType type) {
+  Value held = model::LoadOp::create(where, loc, type, state, at);
+  Value none = model::ConstantOp::create(where, loc, int64_t(0)), past = model::SizeOp::create(where, loc, "past");
+  Value first = model::CompareOp::create(where, loc, model::ComparePredicate::eq, past, none);
+  Value empty = type.getElementType().isF32()         ? model::ConstantOp::create(where, loc, 0.0).getResult()
+                : type.getElementType().isInteger(64) ? none
+                                                      : model::ConstantOp::create(where, loc, false).getResult();
+  return model::SelectOp::create(where, loc, first, empty, held);
+}
+
+Value entries::Builder::tail(Value owner, Value rows, unsigned axis, int64_t count) {
+  OpBuilder &where = at(owner);
+  Location loc = owner.getLoc();
+  auto t = cast<ModelTensorType>(rows.getType()).withSize(axis, Size(count));
+  Value place = state(owner, "tail", t.getSizes(), t.getElementType());
+  Value before = loadPast(where, loc, place, indices(owner), t);
+  Value both = model::ConcatOp::create(where, loc, ValueRange{before, rows}, axis);
+  Value last = sliceRows(where, loc, both, axis, newDim(), newDim() + Size(count));
+  model::StoreOp::create(where, loc, last, place, indices(owner));
+  return both;
+}
+
+Value entries::Builder::refill(ArrayRef<Value> values) {
+  Value any;
+  for (Value v : values) {
+    Value now = get(v, "");
+    if (stop())
+      continue;
+    auto t = cast<ModelTensorType>(now.getType());
+    Location loc = v.getLoc();
+    Value place = state(v, "guard", t.getSizes(), t.getElementType());
+    Value held = model::LoadOp::create(b, loc, t, place, ValueRange{});
+    model::StoreOp::create(b, loc, now, place, ValueRange{});
+    Value differs = model::CompareOp::create(b, loc, model::ComparePredicate::ne, now, held);
+    Value count = model::CastOp::create(b, loc, differs, b.getI64Type());
+    SmallVector<int64_t> axes;
+    for (int64_t i = 0; i < t.getRank(); ++i)
+      axes.push_back(i);
+    if (!axes.empty())
+      count = model::ReduceOp::create(b, loc, model::ReduceKind::max, count, axes);
+    any = any ? model::BinaryOp::create(b, loc, model::BinaryKind::max, any, count).getResult() : count;
+  }
+  if (stop() || !any)
+    return {};
+  // The first call has nothing to compare with.
+  Location loc = any.getLoc();
+  Value none = model::ConstantOp::create(b, loc, int64_t(0)), past = model::SizeOp::create(b, loc, "past");
+  Value first = model::CompareOp::create(b, loc, model::ComparePredicate::eq, past, none);
+  return model::SelectOp::create(b, loc, first, none, any);
+}
