@@ -118,6 +118,8 @@ std::vector<NameSpec> splitNames(const std::string &text, Loc loc);
 std::string starred(llvm::StringRef name);
 /// '*' stands for any number of characters on either side.
 bool matches(llvm::StringRef text, llvm::StringRef pattern);
+/// '*' stands for any number of characters in `pattern` only.
+bool globMatch(llvm::StringRef text, llvm::StringRef pattern);
 
 } // namespace heddle
 

@@ -77,7 +77,7 @@ std::string heddle::starred(StringRef name) {
   return out + name.drop_front(at).str();
 }
 
-static bool glob(StringRef text, StringRef pattern) {
+bool heddle::globMatch(StringRef text, StringRef pattern) {
   size_t t = 0, p = 0, star = StringRef::npos, mark = 0;
   while (t < text.size()) {
     if (p < pattern.size() && pattern[p] == '*') {
@@ -95,7 +95,7 @@ static bool glob(StringRef text, StringRef pattern) {
   return pattern.drop_front(p).find_first_not_of('*') == StringRef::npos;
 }
 
-bool heddle::matches(StringRef a, StringRef b) { return a == b || glob(a, b) || glob(b, a); }
+bool heddle::matches(StringRef a, StringRef b) { return a == b || globMatch(a, b) || globMatch(b, a); }
 
 //===--- expressions anywhere -------------------------------------------------===//
 

@@ -1,0 +1,130 @@
+// Statements in order: bindings, groups, repeats.
+#include "compiler/Import/EmitTemplates.h"
+
+#include "llvm/ADT/STLExtras.h"
+
+using namespace heddle;
+using llvm::StringRef;
+using llvm::Twine;
+using K = Value::Kind;
+
+// Deeper models exist in papers about depth; past this a count is a mistake.
+static constexpr int64_t mostTurns = 10000;
+
+std::string heddle::joinName(StringRef scope, StringRef name) {
+  if (name.starts_with("/"))
+    return name.drop_front().str();
+  if (scope.empty() || name.empty())
+    return (scope + name).str();
+  return (scope + (scope.ends_with("|") ? "" : ".") + name).str();
+}
+
+std::string Importer::into(const std::string &weights, const Statement &s, const Scope &scope) {
+  if (!s.weights)
+    return weights;
+  std::optional<std::string> filled = fill(*s.weights, scope);
+  return joinName(weights, filled.value_or(""));
+}
+
+void Importer::runBody(const std::vector<Statement> &body, const Scope &scope,
+                       const std::string &weights) {
+  for (const Statement &s : body) {
+    if (exhausted || !spend({s.json->loc, s.json}))
+      return;
+    runStatement(s, scope, weights);
+  }
+}
+
+/// Everything a statement would have bound is unknown, so that what follows does not
+/// complain about names that are there.
+static void poisonNames(const std::vector<Statement> &body, Environment &env) {
+  forEachStatement(body, [&](const Statement &s) {
+    for (const NameSpec &n : s.names)
+      if (n.text != "_" && !StringRef(n.text).contains('{'))
+        env.bind(n.text, Value::poison());
+  });
+}
+
+void Importer::runStatement(const Statement &s, const Scope &scope, const std::string &weights) {
+  // Defaults of a group hold in both of its branches, and may use its condition's names.
+  bool pushed = s.defaults && s.kind != Statement::Kind::Bind;
+  if (pushed)
+    pushDefaults(s.defaults, scope);
+  bool run = true;
+  if (s.condition) {
+    Value c = value(*s.condition, scope);
+    if (!c.is(K::Bool)) {
+      if (!c.isBad())
+        error({s.condition->loc, s.condition},
+              "true or false expected, decided at import; found " + Twine(c.show()));
+      for (const NameSpec &n : s.names)
+        if (n.text != "_" && !StringRef(n.text).contains('{'))
+          scope.env->bind(n.text, Value::poison());
+      poisonNames(s.body, *scope.env);
+      poisonNames(s.otherwise, *scope.env);
+      run = false;
+    } else if (!c.asBool()) {
+      if (!s.otherwise.empty())
+        runBody(s.otherwise, scope, into(weights, s, scope));
+      run = false;
+    }
+  }
+  if (run) {
+    if (s.kind == Statement::Kind::Bind)
+      runBinding(s, scope, weights);
+    else if (s.kind == Statement::Kind::Repeat)
+      runRepeat(s, scope, weights);
+    else
+      runBody(s.body, scope, into(weights, s, scope));
+  }
+  if (pushed)
+    popDefaults();
+}
+
+void Importer::runBinding(const Statement &s, const Scope &scope, const std::string &weights) {
+  std::vector<Value> got;
+  if (s.call) {
+    got = runCall(*s.call, scope, weights);
+  } else {
+    Value v = s.expression ? value(*s.expression, scope) : Value::poison();
+    got.assign(s.names.size(), v);
+  }
+  bool wrong = got.empty() || llvm::any_of(got, [](const Value &v) { return v.isBad(); });
+  if (!wrong && got.size() != s.names.size()) {
+    error({s.names.empty() ? s.json->loc : s.names[0].loc, s.json},
+          Twine(s.names.size()) + " names for " + Twine(got.size()) + " results");
+    wrong = true;
+  }
+  for (auto [i, n] : llvm::enumerate(s.names)) {
+    if (n.text == "_")
+      continue;
+    std::optional<std::string> name =
+        fill(*n.whole, n.wholeLoc, n.begin, n.begin + n.text.size(), scope, s.json);
+    if (!name)
+      continue;
+    if (scope.kind == Scope::Kind::Body && config.find(*name)) {
+      error({n.loc, s.json}, quote(*name) + " is a constant of the config and cannot be bound");
+      continue;
+    }
+    scope.env->bind(*name, i < got.size() ? got[i] : Value::poison());
+  }
+}
+
+void Importer::runRepeat(const Statement &s, const Scope &scope, const std::string &weights) {
+  Value n = value(*s.count, scope);
+  if (!n.is(K::Integer) || n.asInteger() < 0 || n.asInteger() > mostTurns) {
+    if (!n.isBad())
+      error({s.count->loc, s.count}, "repeat: a constant from 0 to " + Twine(mostTurns) + " expected, found " + n.show());
+    poisonNames(s.body, *scope.env);
+    return;
+  }
+  // Inner repeats are recorded, and later rolled, before those around them.
+  Unrolled repeat{{}, location({s.json->loc, s.json})};
+  for (int64_t i = 0; i < n.asInteger() && !exhausted; ++i) {
+    repeat.markers.push_back(marker({s.json->loc, s.json}));
+    scope.env->bind(s.index, Value::integer(i));
+    runBody(s.body, scope, into(weights, s, scope));
+  }
+  repeat.markers.push_back(marker({s.json->loc, s.json}));
+  unrolled.push_back(std::move(repeat));
+}

@@ -1,0 +1,115 @@
+// Calls: operands, the expansion of blocks, and how `defaults` merge.
+#include "compiler/Import/OpCall.h"
+
+#include "llvm/ADT/STLExtras.h"
+
+using namespace heddle;
+using llvm::StringRef;
+using llvm::Twine;
+using K = Value::Kind;
+
+//===--- defaults -------------------------------------------------------------===//
+
+void Importer::pushDefaults(const JsonValue *given, const Scope &scope) {
+  auto d = std::make_unique<Defaults>();
+  if (given)
+    for (const JsonMember &op : given->members)
+      for (const JsonMember &a : op.value.members)
+        if (Value v = value(a.value, scope); !v.isNull())
+          d->of[op.key][a.key] = v;
+  defaults.push_back(std::move(d));
+}
+
+void Importer::popDefaults() { defaults.pop_back(); }
+
+Value Importer::defaultOf(StringRef op, StringRef attribute) const {
+  for (auto &d : llvm::reverse(defaults))
+    if (auto it = d->of.find(std::string_view(op)); it != d->of.end())
+      if (auto a = it->second.find(std::string_view(attribute)); a != it->second.end())
+        return a->second;
+  return Value::null();
+}
+
+//===--- calls ----------------------------------------------------------------===//
+
+std::vector<Value> Importer::runCall(const CallSpec &call, const Scope &scope,
+                                     const std::string &weights) {
+  At at{call.loc, call.json};
+  std::vector<Value> operands;
+  for (const JsonValue *v : call.operands)
+    operands.push_back(operand(*v, scope));
+  if (call.block) {
+    std::string inner = weights;
+    if (const AttrSpec *w = call.attribute("weights");
+        w && w->value->isString() && !call.block->parameter("weights")) {
+      std::optional<std::string> filled = fill(*w->value, scope);
+      inner = joinName(weights, filled.value_or(""));
+    }
+    return runBlock(*call.block, std::move(operands), &call, scope, inner, at);
+  }
+  size_t wanted = call.op->operands.size();
+  if (!call.op->isVariadic && operands.size() != wanted)
+    return {}; // reported when the call was read
+  OpCall op(*this, call, scope, weights, std::move(operands));
+  return importOp(op);
+}
+
+std::vector<Value> Importer::runBlock(const BlockSpec &block, std::vector<Value> operands,
+                                      const CallSpec *call, const Scope &scope,
+                                      const std::string &weights, At at) {
+  std::vector<Value> poison(block.results.size(), Value::poison());
+  if (operands.size() != block.operands.size() || exhausted)
+    return poison;
+  if (frames.size() > 60) {
+    error(at, "blocks are nested more than 60 deep");
+    return poison;
+  }
+  Environment local;
+  for (auto [name, v] : llvm::zip(block.operands, operands))
+    local.bind(name, v);
+  Scope inside{&local, Scope::Kind::Block};
+  for (const BlockParameter &p : block.parameters) {
+    const AttrSpec *given = call ? call->attribute(p.name) : nullptr;
+    Value v = given ? value(*given->value, scope) : Value::null();
+    if (v.isNull())
+      v = defaultOf(block.name, p.name);
+    if (v.isNull() && p.required) {
+      error(given ? At{given->value->loc, call->json} : at,
+            Twine(block.name) + " needs the attribute " + quote(p.name));
+      v = Value::poison();
+    }
+    if (!p.oneOf.empty() && !v.isBad()) { // an enumeration, the first is the default
+      if (v.isNull())
+        v = literal(*p.oneOf[0]);
+      std::vector<std::string> known;
+      bool fits = false;
+      for (const JsonValue *choice : p.oneOf) {
+        known.push_back(choice->isString() ? choice->string : choice->text());
+        fits |= equalConstants(literal(*choice), v);
+      }
+      if (!fits) {
+        error(given ? At{given->value->loc, call->json} : at,
+              Twine(block.name) + ": " + p.name + " is " + llvm::join(known, " or ") + ", found " +
+                  v.show() + (v.is(K::String) ? nearest(v.asString(), known) : ""));
+        v = Value::poison();
+      }
+    } else if (v.isNull() && !p.required) {
+      frames.push_back({at, block.name});
+      v = value(*p.fallback, inside);
+      frames.pop_back();
+    }
+    local.bind(p.name, std::move(v));
+  }
+  frames.push_back({at, block.name});
+  runBody(block.body, inside, weights + "|");
+  frames.pop_back();
+
+  std::vector<Value> results;
+  for (const std::string &name : block.results) {
+    const Value *v = local.find(name);
+    if (!v && !sink.hasErrors())
+      error(at, Twine(block.name) + ": the result " + quote(name) + " is not bound under these attributes");
+    results.push_back(v ? *v : Value::poison());
+  }
+  return results;
+}

@@ -1,0 +1,210 @@
+// Constants: those of the file, --set over them, and for a family the keys of config.json
+// behind them. Every key of config.json is used, required, ignored, or an error.
+#include "compiler/Import/Importer.h"
+
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
+
+using namespace heddle;
+using llvm::StringRef;
+using llvm::Twine;
+using K = Value::Kind;
+
+/// The value at "a.b.c" of config.json, or null.
+const JsonValue *Importer::configKey(StringRef chain) const {
+  const JsonValue *v = &configJson;
+  while (!chain.empty() && v) {
+    auto [first, rest] = chain.split('.');
+    v = v->isObject() ? v->find(first) : nullptr;
+    chain = rest;
+  }
+  return v;
+}
+
+/// The member itself, for its place.
+static const JsonMember *memberAt(const JsonValue &root, StringRef chain) {
+  const JsonValue *v = &root;
+  const JsonMember *m = nullptr;
+  while (!chain.empty() && v && v->isObject()) {
+    auto [first, rest] = chain.split('.');
+    m = v->findMember(first);
+    v = m ? &m->value : nullptr;
+    chain = rest;
+  }
+  return chain.empty() ? m : nullptr;
+}
+
+void Importer::checkRequire(StringRef key, const JsonValue &allowed) {
+  const JsonMember *m = memberAt(configJson, key);
+  const JsonValue *found = m ? &m->value : nullptr;
+  Loc loc = m ? m->value.loc : configJson.loc;
+  std::string path = "config.json." + key.str();
+  if (allowed.isExpression()) {
+    Value v = evaluate(expressions.ofValue(allowed), configScope, &allowed);
+    if (v.is(K::Poison))
+      return;
+    if (!v.is(K::Bool) || !v.asBool())
+      sink.error(loc, path,
+                 escaped(StringRef(allowed.string).drop_front()) +
+                     " is what this family file implements, found " +
+                     (found ? found->text() : "null"))
+          .unsupported()
+          .note(allowed.loc, "required here");
+    return;
+  }
+  if (!found || found->isNull())
+    return; // absence means the published default, which is among the values
+  bool good = allowed.isArray()
+                  ? llvm::any_of(allowed.items, [&](const JsonValue &a) { return equalJson(a, *found); })
+                  : equalJson(allowed, *found);
+  if (!good)
+    sink.error(loc, path,
+               (allowed.isArray() && allowed.items.empty()
+                    ? std::string("must be absent")
+                    : "only " + allowed.text() + " is supported") +
+                   ", found " + found->text())
+        .unsupported()
+        .note(allowed.loc, "required here");
+}
+
+void Importer::checkKeys(const JsonValue &object, const std::string &prefix,
+                         const std::set<std::string> &used,
+                         const std::vector<std::string> &ignored,
+                         const std::vector<std::string> &shared) {
+  auto leadsInto = [](const std::string &name, const std::string &full) {
+    return StringRef(name).starts_with(full + ".");
+  };
+  for (const JsonMember &m : object.members) {
+    std::string full = prefix + m.key;
+    bool inside = llvm::any_of(used, [&](auto &u) { return leadsInto(u, full); });
+    if ((m.value.isNull() && inside) || used.count(full) ||
+        llvm::any_of(ignored, [&](auto &p) { return globMatch(full, p); }) ||
+        llvm::any_of(shared, [&](auto &p) { return globMatch(m.key, p); }))
+      continue;
+    inside |= llvm::any_of(ignored, [&](auto &u) { return leadsInto(u, full); });
+    if (m.value.isObject() && inside) {
+      checkKeys(m.value, full + ".", used, ignored, shared);
+      continue;
+    }
+    sink.error(m.keyLoc, "config.json." + full,
+               "this key is neither used nor on the ignore list of family " +
+                   (doc->family->find("model_type") ? doc->family->find("model_type")->text() : "") +
+                   nearest(full, std::vector<std::string>(used.begin(), used.end())))
+        .unsupported();
+  }
+}
+
+static void addPatterns(const JsonValue *reasons, std::vector<std::string> &out) {
+  if (reasons)
+    for (const JsonMember &reason : reasons->members)
+      for (const JsonValue &p : reason.value.items)
+        if (p.isString())
+          out.push_back(p.string);
+}
+
+void Importer::readFamily() {
+  const JsonValue *known = doc->family->find("architectures");
+  const JsonValue *require = doc->family->find("require");
+  // Which class, and what it sets.
+  const JsonValue *classes = configJson.find("architectures");
+  const JsonMember *fits = nullptr;
+  if (known && known->isObject() && !known->members.empty()) {
+    const JsonValue *first =
+        classes && classes->isArray() && !classes->items.empty() ? &classes->items[0] : nullptr;
+    if (!first || !first->isString()) {
+      fits = &known->members.front();
+    } else {
+      std::vector<std::string> names;
+      for (const JsonMember &m : known->members) {
+        names.push_back(m.key);
+        if (!fits && globMatch(first->string, m.key))
+          fits = &m;
+      }
+      if (!fits)
+        sink.error(first->loc, "config.json.architectures",
+                   quote(first->string) + " is not one of " + escaped(llvm::join(names, ", ")) +
+                       nearest(first->string, names))
+            .unsupported();
+    }
+  }
+  if (fits)
+    for (const JsonMember &m : fits->value.members)
+      config.bind(m.key, literal(m.value));
+  else if (known) // the constants exist all the same
+    for (const JsonMember &a : known->members)
+      for (const JsonMember &m : a.value.members)
+        config.bind(m.key, Value::poison());
+  if (require)
+    for (const JsonMember &m : require->members)
+      checkRequire(m.key, m.value);
+
+  // What the expressions of the file mention.
+  std::set<std::string> used = {"architectures", "model_type"};
+  auto mention = [&](const JsonValue &v) {
+    if (v.isExpression())
+      namesIn(expressions.ofValue(v), [&](StringRef n, Loc) { used.insert(n.str()); });
+  };
+  if (doc->config)
+    for (const JsonMember &m : doc->config->members)
+      mention(m.value);
+  if (require)
+    for (const JsonMember &m : require->members) {
+      used.insert(m.key);
+      mention(m.value);
+    }
+  std::vector<std::string> ignored, shared = {"model_type"};
+  addPatterns(doc->family->find("ignored"), ignored);
+  addPatterns(doc->library.find("ignored"), shared);
+  checkKeys(configJson, "", used, ignored, shared);
+}
+
+void Importer::readConfig() {
+  configScope = {&config, Scope::Kind::Config};
+  fileScope = {&config, Scope::Kind::Body};
+  std::map<std::string, Value> sets;
+  for (auto &[name, text] : options.sets) {
+    texts.emplace_back("--set " + name, text);
+    // A value that is no JSON is itself: --set kind=bool.
+    DiagnosticSink quiet;
+    std::optional<JsonValue> parsed = parseJson(texts.back(), quiet);
+    if (parsed) {
+      setValues.push_back(std::make_unique<JsonValue>(std::move(*parsed)));
+      sets[name] = literal(*setValues.back());
+    } else {
+      sets[name] = Value::string(text);
+    }
+  }
+  if (isFamily)
+    readFamily();
+  for (auto &[name, v] : sets)
+    if (const Value *known = config.find(name); known && !known->isBad())
+      config.bind(name, v);
+
+  std::vector<std::string> known = config.names();
+  if (doc->config)
+    for (const JsonMember &m : doc->config->members) {
+      known.push_back(m.key);
+      if (auto it = sets.find(m.key); it != sets.end()) {
+        config.bind(m.key, it->second);
+        continue;
+      }
+      At at{m.value.loc, &m.value};
+      Value v = m.value.isExpression()
+                    ? evaluate(expressions.ofValue(m.value), configScope, &m.value)
+                    : literal(m.value);
+      if (v.is(K::Absent)) {
+        if (isFamily)
+          sink.error(configJson.loc, "config.json",
+                     "config.json has no key " + quote(v.asString()) +
+                         " and there is no default (write ?? DEFAULT)")
+              .note(m.value.loc, "the constant " + quote(m.key) + " needs it");
+        else
+          caught(v, at);
+        v = Value::poison();
+      }
+      config.bind(m.key, std::move(v));
+    }
+  for (auto &[name, v] : sets)
+    if (!llvm::is_contained(known, name))
+      sink.errorInFile("--set", "", "no constant " + quote(name) + nearest(name, known));
+}

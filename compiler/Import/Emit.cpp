@@ -1,0 +1,153 @@
+// Making ops, and turning constants into them where a tensor is wanted.
+#include "compiler/Import/EmitTemplates.h"
+
+using namespace heddle;
+using namespace heddle::model;
+using mlir::NamedAttribute;
+
+mlir::Operation *Importer::create(At at, llvm::StringRef name,
+                                  llvm::ArrayRef<mlir::Value> operands,
+                                  llvm::ArrayRef<mlir::Type> types, const Attrs &attrs,
+                                  unsigned regions) {
+  spend(at);
+  mlir::OperationState state(location(at), name, operands, types, attrs);
+  for (unsigned i = 0; i < regions; ++i)
+    state.addRegion();
+  return builder.create(state);
+}
+
+NamedAttribute Importer::attr(llvm::StringRef name, mlir::Attribute value) {
+  return NamedAttribute(mlir::StringAttr::get(&context, name), value);
+}
+NamedAttribute Importer::intAttr(llvm::StringRef name, int64_t value) {
+  return attr(name, builder.getI64IntegerAttr(value));
+}
+NamedAttribute Importer::realAttr(llvm::StringRef name, double value) {
+  return attr(name, builder.getF64FloatAttr(value));
+}
+NamedAttribute Importer::textAttr(llvm::StringRef name, llvm::StringRef value) {
+  return attr(name, builder.getStringAttr(value));
+}
+NamedAttribute Importer::unitAttr(llvm::StringRef name) {
+  return attr(name, builder.getUnitAttr());
+}
+NamedAttribute Importer::intsAttr(llvm::StringRef name, llvm::ArrayRef<int64_t> values) {
+  return attr(name, builder.getDenseI64ArrayAttr(values));
+}
+NamedAttribute Importer::segments(llvm::ArrayRef<int32_t> sizes) {
+  return attr("operandSegmentSizes", builder.getDenseI32ArrayAttr(sizes));
+}
+
+//===--- element types --------------------------------------------------------===//
+
+static mlir::Type elementType(mlir::OpBuilder &b, Importer::Element e) {
+  switch (e) {
+  case Importer::Element::Real: return b.getF32Type();
+  case Importer::Element::Integer: return b.getI64Type();
+  case Importer::Element::Bool: return b.getI1Type();
+  }
+  return {};
+}
+
+Importer::Element Importer::elementOf(const Value &v) {
+  switch (v.kind()) {
+  case Value::Kind::Bool: return Element::Bool;
+  case Value::Kind::Integer:
+  case Value::Kind::Size: return Element::Integer;
+  case Value::Kind::Constant:
+    switch (v.asConstant().element) {
+    case ConstantTensor::Element::Real: return Element::Real;
+    case ConstantTensor::Element::Integer: return Element::Integer;
+    case ConstantTensor::Element::Bool: return Element::Bool;
+    }
+    return Element::Real;
+  case Value::Kind::Tensor: {
+    mlir::Type e = tensorType(v.asIr()).getElementType();
+    return e.isF32() ? Element::Real : e.isInteger(1) ? Element::Bool : Element::Integer;
+  }
+  default: return Element::Real;
+  }
+}
+
+mlir::Value Importer::cast(mlir::Value v, Element element, At at) {
+  if (!v)
+    return {};
+  mlir::Type want = elementType(builder, element);
+  ModelTensorType have = tensorType(v);
+  if (have.getElementType() == want)
+    return v;
+  return create(at, CastOp::getOperationName(), {v}, {have.withElement(want)}, {})->getResult(0);
+}
+
+mlir::Value Importer::constantOp(const ConstantTensor &t, Element element, At at) {
+  llvm::SmallVector<Size> sizes(t.shape.begin(), t.shape.end());
+  mlir::DenseElementsAttr data;
+  size_t n = t.count();
+  if (element == Element::Real) {
+    llvm::SmallVector<double> values;
+    for (size_t i = 0; i < n; ++i)
+      values.push_back(t.real(i));
+    data = mlir::DenseElementsAttr::get(
+        mlir::RankedTensorType::get(t.shape, builder.getF64Type()), llvm::ArrayRef<double>(values));
+  } else if (element == Element::Integer) {
+    llvm::SmallVector<int64_t> values;
+    for (size_t i = 0; i < n; ++i)
+      values.push_back(t.element == ConstantTensor::Element::Real
+                           ? static_cast<int64_t>(t.reals[i])
+                           : t.integers[i]);
+    data = mlir::DenseElementsAttr::get(
+        mlir::RankedTensorType::get(t.shape, builder.getI64Type()), llvm::ArrayRef<int64_t>(values));
+  } else {
+    llvm::SmallVector<bool> values;
+    for (size_t i = 0; i < n; ++i)
+      values.push_back(t.real(i) != 0);
+    data = mlir::DenseElementsAttr::get(
+        mlir::RankedTensorType::get(t.shape, builder.getI1Type()), llvm::ArrayRef<bool>(values));
+  }
+  mlir::Type type = ModelTensorType::get(&context, sizes, elementType(builder, element));
+  return create(at, ConstantOp::getOperationName(), {}, {type}, {attr("value", data)})
+      ->getResult(0);
+}
+
+/// A number as a tensor without axes.
+static std::optional<ConstantTensor> scalarOf(const Value &v) {
+  ConstantTensor t;
+  switch (v.kind()) {
+  case Value::Kind::Bool:
+    t.element = ConstantTensor::Element::Bool;
+    t.integers = {v.asBool()};
+    return t;
+  case Value::Kind::Integer:
+    t.element = ConstantTensor::Element::Integer;
+    t.integers = {v.asInteger()};
+    return t;
+  case Value::Kind::Real:
+    t.reals = {v.asReal()};
+    return t;
+  case Value::Kind::Constant: return v.asConstant();
+  default: return std::nullopt;
+  }
+}
+
+mlir::Value Importer::materialize(const Value &v, At at) {
+  if (v.isBad())
+    return {};
+  return materialize(v, elementOf(v), at);
+}
+
+mlir::Value Importer::materialize(const Value &v, Element element, At at) {
+  if (v.isBad())
+    return {};
+  if (v.is(Value::Kind::Tensor))
+    return cast(v.asIr(), element, at);
+  if (v.is(Value::Kind::Size)) {
+    Value size = emit<SizeOp>(at, {}, {textAttr("size", v.asSize().str())});
+    return size.isBad() ? mlir::Value() : cast(size.asIr(), element, at);
+  }
+  std::optional<ConstantTensor> t = scalarOf(v);
+  if (!t) {
+    error(at, "a tensor or a number expected, found " + llvm::Twine(v.show()));
+    return {};
+  }
+  return constantOp(*t, element, at);
+}

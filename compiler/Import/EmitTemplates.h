@@ -1,0 +1,82 @@
+// The one way ops are made here: result types are inferred first, with whatever inference
+// has to say caught and told at the JSON token. (Op::create would end the process.)
+#ifndef HEDDLE_COMPILER_IMPORT_EMITTEMPLATES_H
+#define HEDDLE_COMPILER_IMPORT_EMITTEMPLATES_H
+
+#include "compiler/Import/Importer.h"
+#include "dialects/Attn/IR/Attn.h"
+#include "dialects/Model/IR/Model.h"
+#include "mlir/IR/Diagnostics.h"
+
+namespace heddle {
+
+template <class Op>
+std::vector<mlir::Value> Importer::emitAll(At at, llvm::ArrayRef<mlir::Value> operands,
+                                           Attrs attrs, unsigned regions) {
+  for (mlir::Value v : operands)
+    if (!v)
+      return {};
+  mlir::DictionaryAttr dictionary = mlir::DictionaryAttr::get(&context, attrs);
+  llvm::SmallVector<mlir::Type, 2> types;
+  std::string said;
+  bool ok;
+  {
+    mlir::ScopedDiagnosticHandler handler(&context, [&](mlir::Diagnostic &d) {
+      said += (said.empty() ? "" : "; ") + d.str();
+      return mlir::success();
+    });
+    mlir::OperationName name(Op::getOperationName(), &context);
+    mlir::Location where = mlir::FileLineColLoc::get(&context, "", 0, 0);
+    auto complain = [&] { return mlir::emitError(where); };
+    if constexpr (std::is_same_v<typename Op::Properties, mlir::EmptyProperties>) {
+      ok = succeeded(Op::inferReturnTypes(&context, where, mlir::ValueRange(operands),
+                                          dictionary, mlir::OpaqueProperties(nullptr), {}, types));
+    } else {
+      typename Op::Properties properties;
+      Op::populateDefaultProperties(name, properties);
+      ok = succeeded(Op::setPropertiesFromAttr(properties, dictionary, complain)) &&
+           succeeded(Op::inferReturnTypes(&context, where, mlir::ValueRange(operands), dictionary,
+                                          mlir::OpaqueProperties(&properties), {}, types));
+    }
+  }
+  if (!ok) {
+    error(at, said.empty() ? "operands do not fit" : escaped(said, 1000));
+    return {};
+  }
+  mlir::Operation *op = create(at, Op::getOperationName(), operands, types, attrs, regions);
+  return std::vector<mlir::Value>(op->result_begin(), op->result_end());
+}
+
+template <class Op>
+Value Importer::emit(At at, llvm::ArrayRef<mlir::Value> operands, Attrs attrs) {
+  std::vector<mlir::Value> results = emitAll<Op>(at, operands, std::move(attrs));
+  return results.empty() ? Value::poison() : Value::ofIr(Value::Kind::Tensor, results[0]);
+}
+
+template <class Op>
+Value Importer::emitMask(At at, llvm::ArrayRef<mlir::Value> operands, Attrs attrs) {
+  for (mlir::Value v : operands)
+    if (!v)
+      return Value::poison();
+  mlir::Operation *op = create(at, Op::getOperationName(), operands,
+                               {mask::MaskType::get(&context)}, attrs);
+  return Value::ofIr(Value::Kind::Mask, op->getResult(0));
+}
+
+template <class Op>
+Value Importer::emitBias(At at, llvm::ArrayRef<mlir::Value> operands, Attrs attrs) {
+  for (mlir::Value v : operands)
+    if (!v)
+      return Value::poison();
+  mlir::Operation *op = create(at, Op::getOperationName(), operands,
+                               {attn::BiasType::get(&context)}, attrs);
+  return Value::ofIr(Value::Kind::Bias, op->getResult(0));
+}
+
+inline model::ModelTensorType tensorType(mlir::Value v) {
+  return llvm::cast<model::ModelTensorType>(v.getType());
+}
+
+} // namespace heddle
+
+#endif // HEDDLE_COMPILER_IMPORT_EMITTEMPLATES_H

@@ -1,0 +1,343 @@
+// Arithmetic on constants (integers exact, or an error) and on lengths, and the functions
+// of expressions.
+#include "compiler/Import/EmitTemplates.h"
+#include "compiler/Import/OpTable.h"
+
+#include "llvm/ADT/STLExtras.h"
+#include <cmath>
+
+using namespace heddle;
+using heddle::model::Size;
+using llvm::StringRef;
+using llvm::Twine;
+using K = Value::Kind;
+
+static bool compare(StringRef op, double a, double b) {
+  return op == "==" ? a == b : op == "!=" ? a != b : op == "<" ? a < b
+       : op == "<=" ? a <= b : op == ">" ? a > b : a >= b;
+}
+static bool compareIntegers(StringRef op, int64_t a, int64_t b) {
+  return op == "==" ? a == b : op == "!=" ? a != b : op == "<" ? a < b
+       : op == "<=" ? a <= b : op == ">" ? a > b : a >= b;
+}
+static bool isComparison(StringRef op) {
+  return op == "==" || op == "!=" || op == "<" || op == "<=" || op == ">" || op == ">=";
+}
+
+/// Integers to integers; none when the result does not fit 64 bits.
+static std::optional<int64_t> exact(StringRef op, int64_t a, int64_t b) {
+  int64_t r = 0;
+  bool overflow = false;
+  if (op == "+")
+    overflow = __builtin_add_overflow(a, b, &r);
+  else if (op == "-")
+    overflow = __builtin_sub_overflow(a, b, &r);
+  else if (op == "*")
+    overflow = __builtin_mul_overflow(a, b, &r);
+  else if (op == "//" || op == "%") { // towards minus infinity; b is not 0
+    if (a == INT64_MIN && b == -1)
+      return op == "%" ? std::optional<int64_t>(0) : std::nullopt;
+    int64_t q = a / b;
+    if (a % b != 0 && (a < 0) != (b < 0))
+      --q;
+    r = op == "//" ? q : a - q * b;
+  } else { // ** with b >= 0
+    r = 1;
+    for (int64_t base = a; b > 0; b >>= 1) {
+      if (b & 1)
+        overflow |= __builtin_mul_overflow(r, base, &r);
+      if (b > 1)
+        overflow |= __builtin_mul_overflow(base, base, &base);
+      if (overflow)
+        return std::nullopt;
+    }
+  }
+  return overflow ? std::nullopt : std::optional<int64_t>(r);
+}
+
+Value Importer::numbers(StringRef op, const Value &a, const Value &b, At at) {
+  bool integers = a.is(K::Integer) && b.is(K::Integer);
+  if (isComparison(op))
+    return Value::boolean(integers ? compareIntegers(op, a.asInteger(), b.asInteger())
+                                   : compare(op, a.asReal(), b.asReal()));
+  if ((op == "/" || op == "//" || op == "%") && b.asReal() == 0) {
+    error(at, "division by zero");
+    return Value::poison();
+  }
+  // 4 / 2 is an integer, 1 / 2 is not.
+  bool divides = op == "/" && integers && !(a.asInteger() == INT64_MIN && b.asInteger() == -1) &&
+                 a.asInteger() % b.asInteger() == 0;
+  if (integers && (op != "/" || divides) && !(op == "**" && b.asInteger() < 0)) {
+    if (std::optional<int64_t> r = exact(op == "/" ? "//" : op, a.asInteger(), b.asInteger()))
+      return Value::integer(*r);
+    error(at, "the result of " + Twine(a.show()) + " " + op + " " + b.show() + " does not fit 64 bits");
+    return Value::poison();
+  }
+  double x = a.asReal(), y = b.asReal(), r = 0;
+  if (op == "+") r = x + y;
+  else if (op == "-") r = x - y;
+  else if (op == "*") r = x * y;
+  else if (op == "/") r = x / y;
+  else if (op == "//") r = std::floor(x / y);
+  else if (op == "%") r = x - y * std::floor(x / y);
+  else if (op == "**") r = std::pow(x, y);
+  if (!std::isfinite(r) && std::isfinite(x) && std::isfinite(y)) {
+    error(at, "the result of " + Twine(a.show()) + " " + op + " " + b.show() + " is no finite number");
+    return Value::poison();
+  }
+  return Value::real(r);
+}
+
+/// A length with dims in it is on one side at least. What stays a form stays one; anything
+/// else is worked out when the run starts.
+Value Importer::lengths(StringRef op, const Value &a, const Value &b, At at) {
+  bool whole = !a.is(K::Real) && !b.is(K::Real);
+  constexpr int64_t limit = int64_t(1) << 40; // forms are multiplied without checks
+  for (const Value *v : {&a, &b})
+    if (v->is(K::Integer) && (v->asInteger() > limit || v->asInteger() < -limit)) {
+      error(at, "a length has at most 2**40, found " + Twine(v->show()));
+      return Value::poison();
+    }
+  if (whole) {
+    Size x = a.asSize(), y = b.asSize();
+    if (op == "+") return Value::size(x + y);
+    if (op == "-") return Value::size(x - y);
+    if (op == "*") return Value::size(x * y);
+    if (op == "//" || op == "%") {
+      if (y.is(0)) {
+        error(at, "division by zero");
+        return Value::poison();
+      }
+      return Value::size(op == "//" ? x.floorDiv(y) : x.mod(y));
+    }
+    if (op == "/")
+      if (std::optional<Size> q = y.is(0) ? std::nullopt : x.exactDiv(y))
+        return Value::size(*q);
+    if (op == "**" && b.is(K::Integer) && b.asInteger() >= 0 && b.asInteger() <= 4) {
+      Size r = 1;
+      for (int64_t i = 0; i < b.asInteger(); ++i)
+        r = r * x;
+      return Value::size(r);
+    }
+    if (isComparison(op))
+      if (std::optional<int64_t> d = (x - y).constant())
+        return Value::boolean(compareIntegers(op, *d, 0));
+  }
+  return tensors(op, a, b, at);
+}
+
+//===--- functions ------------------------------------------------------------===//
+
+Value Importer::call(const Expr *e, const Scope &scope, const JsonValue *context) {
+  At at{e->loc, context};
+  StringRef name = e->text;
+  const FunctionInfo *f = findFunction(name);
+  std::vector<Value> args;
+  for (const Expr *a : e->args)
+    args.push_back(evaluate(a, scope, context));
+  if (!f) {
+    std::vector<StringRef> known;
+    for (const FunctionInfo &g : allFunctions())
+      known.push_back(g.name);
+    error(at, "unknown function " + quote(name) + nearest(name, known));
+    return Value::poison();
+  }
+  int n = args.size();
+  if (n < f->least || (f->most >= 0 && n > f->most)) {
+    error(at, name + " takes " + Twine(f->least) +
+                  (f->most < 0 ? Twine(" or more") : f->most > f->least ? " to " + Twine(f->most) : Twine("")) +
+                  " arguments, found " + Twine(n));
+    return Value::poison();
+  }
+  // The name of an activation is checked even where its operand went wrong.
+  if (name == "activation" && args[1].is(K::String) && canonicalActivation(args[1].asString()).empty()) {
+    error({e->args[1]->loc, context}, "unknown activation " + quote(args[1].asString()) +
+                                          nearest(args[1].asString(), activationNames()));
+    return Value::poison();
+  }
+  for (const Value &v : args)
+    if (v.is(K::Poison))
+      return v;
+  for (const Value &v : args)
+    if (v.is(K::Absent))
+      return v;
+
+  if (f->group == "masks")
+    return maskFunction(name, args, at);
+  if (name == "activation") {
+    if (!args[1].is(K::String)) {
+      error({e->args[1]->loc, context}, "the name of an activation expected, found " + Twine(args[1].show()));
+      return Value::poison();
+    }
+    return activation(args[0], canonicalActivation(args[1].asString()), at);
+  }
+  if (f->group == "activations")
+    return activation(args[0], name, at);
+  if (name == "range")
+    return rangeOf(args, at);
+  if (name == "size")
+    return sizeOf(args[0], args[1], at);
+  if (name == "len") {
+    if (args[0].is(K::List))
+      return Value::integer(args[0].asList().size());
+    if (args[0].is(K::Object))
+      return Value::integer(args[0].asObject().size());
+    if (args[0].is(K::String))
+      return Value::integer(args[0].asString().size());
+    error(at, "len: a list expected, found " + Twine(args[0].show()));
+    return Value::poison();
+  }
+  if (name == "min" || name == "max") {
+    Value r = args.back();
+    for (int i = n - 2; i >= 0 && !r.isBad(); --i)
+      r = minMax(name == "max", args[i], r, at);
+    if (n == 1 && !r.isNumber() && !r.isArray() && !r.is(K::Size)) {
+      error(at, name + ": a number or a tensor expected, found " + Twine(r.show()));
+      return Value::poison();
+    }
+    return r;
+  }
+  if (name == "clip") {
+    Value low = minMax(true, args[0], args[1], at);
+    return low.isBad() ? low : minMax(false, low, args[2], at);
+  }
+  return mathFunction(name, args[0], at);
+}
+
+Value Importer::minMax(bool isMax, const Value &a, const Value &b, At at) {
+  auto isElement = [](const Value &v) { return v.isNumber() || v.isArray() || v.is(K::Size); };
+  if (!isElement(a) || !isElement(b)) {
+    error(at, "numbers or tensors expected, found " + Twine(a.show()) + " and " + b.show());
+    return Value::poison();
+  }
+  if (a.isNumber() && b.isNumber())
+    return (a.asReal() < b.asReal()) == isMax ? b : a;
+  bool forms = !a.isArray() && !b.isArray() && !a.is(K::Real) && !b.is(K::Real);
+  if (forms)
+    return Value::size(isMax ? Size::max(a.asSize(), b.asSize()) : Size::min(a.asSize(), b.asSize()));
+  return tensors(isMax ? "max" : "min", a, b, at);
+}
+
+Value Importer::rangeOf(llvm::ArrayRef<Value> args, At at) {
+  for (const Value &v : args)
+    if (!v.is(K::Integer) && !v.is(K::Size)) {
+      error(at, "range: an integer or a length expected, found " + Twine(v.show()));
+      return Value::poison();
+    }
+  Size from = args.size() == 2 ? args[0].asSize() : Size(0), to = args.back().asSize();
+  std::optional<int64_t> n = (to - from).constant(), first = from.constant();
+  constexpr int64_t largest = 1 << 16; // longer ones are made when the model runs
+  if (n && first && *n <= largest) {
+    ConstantTensor t;
+    t.element = ConstantTensor::Element::Integer;
+    t.shape = {std::max<int64_t>(*n, 0)};
+    for (int64_t i = 0; i < *n; ++i)
+      t.integers.push_back(*first + i);
+    return Value::constant(std::move(t));
+  }
+  return emit<model::RangeOp>(at, {}, {textAttr("from", from.str()), textAttr("to", to.str())});
+}
+
+Value Importer::sizeOf(const Value &x, const Value &axis, At at) {
+  if (!axis.is(K::Integer)) {
+    error(at, "size: a constant axis expected, found " + Twine(axis.show()));
+    return Value::poison();
+  }
+  if (!x.isArray()) {
+    error(at, "size: a tensor expected, found " + Twine(x.show()));
+    return Value::poison();
+  }
+  llvm::SmallVector<Size> sizes;
+  if (x.is(K::Tensor))
+    sizes = tensorType(x.asIr()).getSizes();
+  else
+    sizes.append(x.asConstant().shape.begin(), x.asConstant().shape.end());
+  int64_t n = sizes.size(), i = axis.asInteger();
+  if (i < -n || i >= n) {
+    error(at, "axis " + Twine(i) + " does not exist in " + x.show());
+    return Value::poison();
+  }
+  return Value::size(sizes[i < 0 ? i + n : i]);
+}
+
+/// Of a constant number; none when the function has no real value there.
+static std::optional<double> applyReal(StringRef f, double x) {
+  double r = NAN;
+  if (f == "sqrt") r = std::sqrt(x);
+  else if (f == "exp") r = std::exp(x);
+  else if (f == "log") r = x > 0 ? std::log(x) : NAN;
+  else if (f == "sin") r = std::sin(x);
+  else if (f == "cos") r = std::cos(x);
+  else if (f == "bf16") {
+    float y = static_cast<float>(x);
+    uint32_t u;
+    memcpy(&u, &y, 4);
+    u = (u + 0x7fff + ((u >> 16) & 1)) & 0xffff0000u;
+    memcpy(&y, &u, 4);
+    r = y;
+  }
+  return std::isfinite(r) ? std::optional<double>(r) : std::nullopt;
+}
+
+Value Importer::mathFunction(StringRef name, const Value &x, At at) {
+  if (x.is(K::Bool) && (name == "int" || name == "real"))
+    return name == "int" ? Value::integer(x.asBool()) : Value::real(x.asBool());
+  if (x.isNumber()) {
+    if (name == "real")
+      return Value::real(x.asReal());
+    if (name == "abs")
+      return x.is(K::Real) ? Value::real(std::fabs(x.asReal()))
+             : x.asInteger() < 0 ? numbers("-", Value::integer(0), x, at) : x;
+    if (name == "int" || name == "floor" || name == "ceil") {
+      if (x.is(K::Integer))
+        return x;
+      double r = name == "int" ? std::trunc(x.asReal()) : name == "floor" ? std::floor(x.asReal()) : std::ceil(x.asReal());
+      if (std::fabs(r) < 9e18)
+        return Value::integer(static_cast<int64_t>(r));
+      error(at, name + " of " + Twine(x.show()) + " does not fit 64 bits");
+      return Value::poison();
+    }
+    if (std::optional<double> r = applyReal(name, x.asReal()))
+      return Value::real(*r);
+    error(at, name + " of " + Twine(x.show()) + " is no finite number");
+    return Value::poison();
+  }
+  if (x.is(K::Size) && name == "int")
+    return x;
+  if (!x.isArray() && !x.is(K::Size)) {
+    error(at, name + ": a number or a tensor expected, found " + Twine(x.show()));
+    return Value::poison();
+  }
+  if (std::optional<Value> folded = foldUnary(name, x))
+    return *folded;
+  mlir::Value v = materialize(x, at);
+  if (name == "int" || name == "real") {
+    v = cast(v, name == "int" ? Element::Integer : Element::Real, at);
+    return v ? Value::ofIr(K::Tensor, v) : Value::poison();
+  }
+  bool keeps = (name == "abs" || name == "neg") && elementOf(x) == Element::Integer;
+  if (name == "neg" && elementOf(x) == Element::Bool)
+    v = cast(v, Element::Integer, at);
+  else if (!keeps)
+    v = cast(v, Element::Real, at);
+  std::optional<model::UnaryKind> kind = model::symbolizeUnaryKind(name);
+  if (!v || !kind)
+    return Value::poison();
+  return emit<model::UnaryOp>(at, {v}, {attr("kind", model::UnaryKindAttr::get(&context, *kind))});
+}
+
+Value Importer::activation(const Value &x, StringRef name, At at) {
+  if (!x.isArray() && !x.isNumber() && !x.is(K::Size)) {
+    error(at, name + ": a tensor expected, found " + Twine(x.show()));
+    return Value::poison();
+  }
+  mlir::Value v = materialize(x, Element::Real, at);
+  if (!v)
+    return Value::poison();
+  if (name == "linear")
+    return Value::ofIr(K::Tensor, v);
+  std::optional<model::UnaryKind> kind = model::symbolizeUnaryKind(name);
+  if (!kind)
+    return Value::poison();
+  return emit<model::UnaryOp>(at, {v}, {attr("kind", model::UnaryKindAttr::get(&context, *kind))});
+}

@@ -1,0 +1,231 @@
+// The two front doors: a description, or a Hugging Face directory whose config.json names
+// a family; and the weights beside them.
+#include "compiler/Import/Importer.h"
+
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/Path.h"
+
+using namespace heddle;
+using llvm::StringRef;
+using llvm::Twine;
+namespace fs = llvm::sys::fs;
+namespace path = llvm::sys::path;
+
+std::optional<std::string> Importer::readText(const std::string &file) {
+  fs::file_status status;
+  if (std::error_code ec = fs::status(file, status)) {
+    sink.errorInFile(file, "", "cannot read it: " + Twine(ec.message()));
+    return std::nullopt;
+  }
+  if (status.type() != fs::file_type::regular_file) {
+    sink.errorInFile(file, "", "a regular file expected");
+    return std::nullopt;
+  }
+  if (status.getSize() > JsonLimits().bytes) {
+    sink.errorInFile(file, "", "the file has " + Twine(status.getSize()) + " bytes; at most " +
+                                   Twine(JsonLimits().bytes) + " are read");
+    return std::nullopt;
+  }
+  auto buffer = llvm::MemoryBuffer::getFile(file, /*IsText=*/false, /*RequiresNullTerminator=*/false,
+                                            /*IsVolatile=*/true);
+  if (!buffer) {
+    sink.errorInFile(file, "", "cannot read it: " + Twine(buffer.getError().message()));
+    return std::nullopt;
+  }
+  StringRef text = (*buffer)->getBuffer();
+  if (text.starts_with("version https://git-lfs")) {
+    sink.errorInFile(file, "", "a Git LFS pointer, not the file itself; run 'git lfs pull'");
+    return std::nullopt;
+  }
+  return text.str();
+}
+
+/// The family file for a model_type: the one of that name, else one that lists it.
+static std::optional<std::string> familyFor(StringRef type, const FamilyLibrary &families) {
+  auto lists = [&](StringRef name) {
+    std::optional<StringRef> text = families.find(name);
+    if (!text)
+      return false;
+    DiagnosticSink quiet;
+    SourceFile file(name.str(), text->str());
+    std::optional<JsonValue> doc = parseJson(file, quiet);
+    const JsonValue *family = doc ? doc->find("family") : nullptr;
+    const JsonValue *known = family ? family->find("model_type") : nullptr;
+    if (!known) // an heir says it in its base
+      return doc && doc->find("like") && name == type;
+    return known->string == type || llvm::any_of(known->items, [&](const JsonValue &v) { return v.string == type; });
+  };
+  if (lists(type))
+    return type.str();
+  for (const std::string &name : families.names())
+    if (name != type && lists(name))
+      return name;
+  return std::nullopt;
+}
+
+bool Importer::openDirectory(const std::string &where, std::string configText) {
+  isFamily = true;
+  directory = where;
+  texts.emplace_back(configName, std::move(configText));
+  std::optional<JsonValue> read = parseJson(texts.back(), sink);
+  if (!read)
+    return false;
+  if (!read->isObject()) {
+    sink.error(read->loc, "config.json", "an object expected, found " + Twine(describe(read->kind)));
+    return false;
+  }
+  configJson = std::move(*read);
+  configJson.link();
+  const JsonValue *type = configJson.find("model_type");
+  if (!type || !type->isString()) {
+    sink.error(type ? type->loc : configJson.loc, "config.json.model_type",
+               "the name of a model type expected" +
+                   Twine(type ? ", found " + type->text() : std::string(", there is none")));
+    return false;
+  }
+  std::optional<std::string> family = familyFor(type->string, families);
+  if (!family) {
+    sink.error(type->loc, "config.json.model_type",
+               "no family file for the model type " + quote(type->string) +
+                   nearest(type->string, families.names()))
+        .unsupported();
+    return false;
+  }
+  doc = readDescription("families/" + *family + ".json", families.find(*family)->str(), families,
+                        expressions, sink);
+  if (doc && !doc->family)
+    sink.error(doc->root.loc, "$.family", "a family file says which model_type it is for");
+  return doc && doc->family;
+}
+
+bool Importer::open() {
+  if (options.configText) {
+    configName = options.path.empty() ? "config.json" : options.path;
+    return openDirectory(path::parent_path(options.path).str(), *options.configText);
+  }
+  std::string file = options.path;
+  std::string text;
+  if (options.text) {
+    text = *options.text;
+  } else {
+    bool isDirectory = fs::is_directory(file);
+    if (isDirectory) {
+      llvm::SmallString<128> config(file), model(file);
+      path::append(config, "config.json");
+      path::append(model, "model.json");
+      if (!fs::exists(config) && fs::exists(model)) {
+        file = std::string(model);
+      } else if (!fs::exists(config)) {
+        sink.errorInFile(file, "", "neither config.json nor model.json in this directory");
+        return false;
+      } else {
+        file = std::string(config);
+      }
+    }
+    std::optional<std::string> read = readText(file);
+    if (!read)
+      return false;
+    text = std::move(*read);
+  }
+  directory = path::parent_path(file).str();
+  if (path::filename(file) == "config.json" && !StringRef(text).contains("\"heddle\"")) {
+    configName = file;
+    return openDirectory(directory, std::move(text));
+  }
+  doc = readDescription(file.empty() ? "model.json" : file, std::move(text), families, expressions, sink);
+  if (doc && doc->family) {
+    sink.error(doc->family->loc, "$.family",
+               "a family file is read through a directory with a config.json, not by itself");
+    return false;
+  }
+  return doc != nullptr;
+}
+
+//===--- weights --------------------------------------------------------------===//
+
+bool Importer::readWeightSpec(WeightNames::Spec &spec, std::string &file) {
+  const JsonValue *w = doc->weights;
+  if (!w)
+    return true;
+  if (w->isString()) {
+    file = w->string;
+    return true;
+  }
+  if (!w->isObject())
+    return false;
+  auto text = [&](StringRef key) {
+    const JsonValue *v = w->find(key);
+    return v && v->isString() ? v->string : std::string();
+  };
+  file = text("file");
+  spec.prefix = text("prefix");
+  if (const JsonValue *names = w->find("names"))
+    for (const JsonMember &m : names->members)
+      spec.names[m.key] = m.value.string;
+  if (const JsonValue *renamed = w->find("renamed")) {
+    spec.renamedJson = renamed;
+    for (const JsonMember &m : renamed->members)
+      spec.renamed.push_back({m.key, m.value.string});
+  }
+  auto constant = [&](const JsonValue &v) -> std::optional<std::string> {
+    Value c = value(v, fileScope);
+    if (c.is(Value::Kind::String))
+      return c.asString();
+    if (!c.isBad() && !c.isNull())
+      error({v.loc, &v}, "a name or null expected, found " + Twine(c.show()));
+    return std::nullopt;
+  };
+  if (const JsonValue *tied = w->find("tied"))
+    for (const JsonMember &m : tied->members)
+      if (std::optional<std::string> of = constant(m.value))
+        spec.tied.push_back({m.key, *of, &m.value});
+  if (const JsonValue *ignored = w->find("ignored"))
+    for (const JsonMember &m : ignored->members)
+      for (const JsonValue &p : m.value.items)
+        if (std::optional<std::string> pattern = constant(p))
+          spec.ignored.push_back(*pattern);
+  return true;
+}
+
+void Importer::openWeights() {
+  WeightNames::Spec spec;
+  std::string named;
+  if (!readWeightSpec(spec, named))
+    return;
+  table = options.weights;
+  if (!table) {
+    llvm::SmallString<128> file;
+    if (!options.weightsPath.empty()) {
+      file = options.weightsPath;
+    } else if (!named.empty()) {
+      if (path::is_absolute(named)) {
+        file = named;
+      } else {
+        file = directory;
+        path::append(file, named);
+      }
+    } else if (isFamily) {
+      file = directory.empty() ? "." : directory;
+    }
+    weightsFile = std::string(file);
+    bool anything = !file.empty() && fs::exists(file);
+    if (anything && fs::is_directory(file)) {
+      std::error_code ec;
+      anything = false;
+      for (fs::directory_iterator it(file, ec), end; it != end && !ec; it.increment(ec))
+        anything |= StringRef(it->path()).contains(".safetensors") || StringRef(it->path()).ends_with(".bin");
+    }
+    if (!anything && options.weightsOptional && options.weightsPath.empty())
+      return;
+    if (file.empty())
+      return; // an op that wants one complains
+    ownWeights = heddle::openWeights(file, sink);
+    table = ownWeights.get();
+    weightsComplained = !table;
+  }
+  if (table)
+    weightNames = std::make_unique<WeightNames>(*table, std::move(spec),
+                                                weightsFile.empty() ? "weights" : weightsFile, sink);
+}

@@ -1,0 +1,245 @@
+// Internal to the importer: the state of one import. Its methods are spread over files by
+// what they deal with; each section below names its file.
+#ifndef HEDDLE_COMPILER_IMPORT_IMPORTER_H
+#define HEDDLE_COMPILER_IMPORT_IMPORTER_H
+
+#include "compiler/Import/Description.h"
+#include "compiler/Import/Diagnostics.h"
+#include "compiler/Import/Import.h"
+#include "compiler/Import/Value.h"
+#include "compiler/Import/WeightNames.h"
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/OwningOpRef.h"
+
+namespace heddle {
+
+/// A place for messages and for the locations of ops: a token, and the JSON value that
+/// names the path.
+struct At {
+  Loc loc;
+  const JsonValue *json = nullptr;
+};
+
+/// Names and their values; remembers in which order names were first bound.
+class Environment {
+public:
+  const Value *find(llvm::StringRef name) const {
+    auto it = values.find(std::string_view(name));
+    return it == values.end() ? nullptr : &it->second;
+  }
+  void bind(llvm::StringRef name, Value v) {
+    auto [it, isNew] = values.insert_or_assign(name.str(), std::move(v));
+    if (isNew)
+      order.push_back(it->first);
+  }
+  const std::vector<std::string> &names() const { return order; }
+
+private:
+  std::map<std::string, Value, std::less<>> values;
+  std::vector<std::string> order;
+};
+
+/// Where an expression looks names up.
+struct Scope {
+  enum class Kind { Config, Body, Block };
+  Environment *env = nullptr;
+  Kind kind = Kind::Body;
+};
+
+class Importer {
+public:
+  Importer(mlir::MLIRContext &context, const ImportOptions &options, DiagnosticSink &sink);
+  ~Importer();
+
+  mlir::OwningOpRef<mlir::ModuleOp> run();
+
+  using Attrs = llvm::SmallVector<mlir::NamedAttribute, 8>;
+
+  //===--- Importer.cpp: the order of things, places, messages -----------------===//
+  Diagnostic &error(At at, const llvm::Twine &message);
+  mlir::Location location(At at);
+  std::string pathOf(At at) const;
+  At placeShown(At at) const;
+
+  void dropDeadValues();
+
+  //===--- Files.cpp: what stands at the path -----------------------------------===//
+  bool open();
+  bool openDirectory(const std::string &directory, std::string configText);
+  std::optional<std::string> readText(const std::string &path);
+  void openWeights();
+  bool readWeightSpec(WeightNames::Spec &spec, std::string &file);
+
+  //===--- Emit.cpp: making ops ------------------------------------------------===//
+  /// Makes an op whose result types are inferred; what inference refuses is an error at
+  /// `at`, and the results are null.
+  template <class Op>
+  std::vector<mlir::Value> emitAll(At at, llvm::ArrayRef<mlir::Value> operands, Attrs attrs,
+                                   unsigned regions = 0);
+  template <class Op>
+  Value emit(At at, llvm::ArrayRef<mlir::Value> operands, Attrs attrs = {});
+  /// The same for ops of masks and biases, which have one known result type.
+  template <class Op>
+  Value emitMask(At at, llvm::ArrayRef<mlir::Value> operands, Attrs attrs = {});
+  template <class Op>
+  Value emitBias(At at, llvm::ArrayRef<mlir::Value> operands, Attrs attrs = {});
+  mlir::Operation *create(At at, llvm::StringRef name, llvm::ArrayRef<mlir::Value> operands,
+                          llvm::ArrayRef<mlir::Type> types, const Attrs &attrs,
+                          unsigned regions = 0);
+  mlir::NamedAttribute attr(llvm::StringRef name, mlir::Attribute value);
+  mlir::NamedAttribute intAttr(llvm::StringRef name, int64_t value);
+  mlir::NamedAttribute realAttr(llvm::StringRef name, double value);
+  mlir::NamedAttribute textAttr(llvm::StringRef name, llvm::StringRef value);
+  mlir::NamedAttribute unitAttr(llvm::StringRef name);
+  mlir::NamedAttribute intsAttr(llvm::StringRef name, llvm::ArrayRef<int64_t> values);
+  mlir::NamedAttribute segments(llvm::ArrayRef<int32_t> sizes);
+
+  enum class Element { Real, Integer, Bool };
+  Element elementOf(const Value &v);
+  /// A tensor in the IR: constants, lengths and numbers become ops. Null when it cannot be.
+  mlir::Value materialize(const Value &v, At at);
+  mlir::Value materialize(const Value &v, Element element, At at);
+  mlir::Value cast(mlir::Value v, Element element, At at);
+  mlir::Value constantOp(const ConstantTensor &t, Element element, At at);
+
+  //===--- Evaluate.cpp: expressions -------------------------------------------===//
+  Value evaluate(const Expr *e, const Scope &scope, const JsonValue *context);
+  /// A JSON value as an attribute: strings that begin with '=' are expressions, in lists
+  /// and objects too. Absent keys are an error here.
+  Value value(const JsonValue &v, const Scope &scope);
+  /// JSON data as it stands (config.json, --set).
+  Value literal(const JsonValue &v);
+  Value operand(const JsonValue &v, const Scope &scope);
+  Value lookup(llvm::StringRef name, At at, const Scope &scope);
+  /// Replaces {expressions} in text, which stands at [begin, ...) of the JSON string `whole`.
+  std::optional<std::string> fill(const std::string &whole, Loc loc, size_t begin, size_t end,
+                                  const Scope &scope, const JsonValue *context);
+  std::optional<std::string> fill(const JsonValue &text, const Scope &scope);
+  /// An Absent that nothing caught becomes an error.
+  Value caught(Value v, At at);
+
+  //===--- EvaluateNumbers.cpp, EvaluateTensors.cpp, EvaluateMasks.cpp ---------===//
+  Value binary(llvm::StringRef op, Value a, Value b, At at);
+  Value numbers(llvm::StringRef op, const Value &a, const Value &b, At at);
+  Value lengths(llvm::StringRef op, const Value &a, const Value &b, At at);
+  Value negate(Value v, At at);
+  Value logicalNot(Value v, At at);
+  Value conditional(const Expr *e, const Scope &scope, const JsonValue *context);
+  Value call(const Expr *e, const Scope &scope, const JsonValue *context);
+  Value mathFunction(llvm::StringRef name, const Value &x, At at);
+  Value minMax(bool isMax, const Value &a, const Value &b, At at);
+  Value rangeOf(llvm::ArrayRef<Value> args, At at);
+  Value sizeOf(const Value &x, const Value &axis, At at);
+  Value activation(const Value &x, llvm::StringRef name, At at);
+  Value tensors(llvm::StringRef op, const Value &a, const Value &b, At at);
+  Value select(const Value &condition, const Value &yes, const Value &no, At at);
+  struct Sub {
+    enum class Kind { Axis, Index, Slice } kind;
+    Value first, last; // null: open
+    At at;
+  };
+  Value subscript(const Value &v, llvm::ArrayRef<Sub> subs, At at);
+  Value index(const Expr *e, const Scope &scope, const JsonValue *context);
+  Value masks(llvm::StringRef op, const Value &a, const Value &b, At at);
+  Value biases(llvm::StringRef op, const Value &a, const Value &b, At at);
+  Value maskFunction(llvm::StringRef name, llvm::ArrayRef<Value> args, At at);
+  Value namedMask(llvm::StringRef name, At at);
+
+  //===--- FoldTensors.cpp: tensors of constants -------------------------------===//
+  std::optional<Value> foldBinary(llvm::StringRef op, const Value &a, const Value &b, At at);
+  std::optional<Value> foldUnary(llvm::StringRef name, const Value &x);
+  std::optional<Value> foldSelect(const Value &c, const Value &a, const Value &b, At at);
+  std::optional<Value> foldSubscript(const Value &v, llvm::ArrayRef<Sub> subs, At at);
+
+  //===--- Config.cpp: constants, config.json, --set ---------------------------===//
+  void readConfig();
+  void readFamily();
+  void checkKeys(const JsonValue &object, const std::string &prefix,
+                 const std::set<std::string> &used, const std::vector<std::string> &ignored,
+                 const std::vector<std::string> &shared);
+  void checkRequire(llvm::StringRef key, const JsonValue &allowed);
+  const JsonValue *configKey(llvm::StringRef chain) const;
+
+  //===--- Inputs.cpp: the signature -------------------------------------------===//
+  void readInputs(Environment &env);
+  void collectDims(const InputSpec &in, llvm::StringRef type);
+  mlir::Type readType(const InputSpec &in, llvm::StringRef type);
+  void runDefault(const InputSpec &in, mlir::Value argument, Environment &env);
+  void writeOutputs(Environment &env);
+  void writeModuleAttributes();
+
+  //===--- Body.cpp: statements, groups, repeats -------------------------------===//
+  void runBody(const std::vector<Statement> &body, const Scope &scope, const std::string &weights);
+  void runStatement(const Statement &s, const Scope &scope, const std::string &weights);
+  void runBinding(const Statement &s, const Scope &scope, const std::string &weights);
+  void runRepeat(const Statement &s, const Scope &scope, const std::string &weights);
+  std::string into(const std::string &weights, const Statement &s, const Scope &scope);
+  bool spend(At at);
+
+  //===--- Calls.cpp: blocks, attributes, defaults -----------------------------===//
+  std::vector<Value> runCall(const CallSpec &call, const Scope &scope, const std::string &weights);
+  std::vector<Value> runBlock(const BlockSpec &block, std::vector<Value> operands,
+                              const CallSpec *call, const Scope &scope,
+                              const std::string &weights, At at);
+  struct Defaults { // op or block -> attribute -> value
+    std::map<std::string, std::map<std::string, Value, std::less<>>, std::less<>> of;
+  };
+  void pushDefaults(const JsonValue *defaults, const Scope &scope);
+  void popDefaults();
+  Value defaultOf(llvm::StringRef op, llvm::StringRef attribute) const;
+
+  //===--- Roll.cpp: alike iterations become one body --------------------------===//
+  /// A repeat as it was written out: a marker in front of every iteration and one behind
+  /// the last. Rolled when all is imported, since only then all uses are known.
+  struct Unrolled {
+    llvm::SmallVector<mlir::Operation *> markers;
+    mlir::Location location;
+  };
+  mlir::Operation *marker(At at);
+  void rollRepeats();
+  std::vector<Unrolled> unrolled;
+
+  // State
+  mlir::MLIRContext &context;
+  const ImportOptions &options;
+  DiagnosticSink &sink;
+  mlir::OpBuilder builder;
+  FamilyLibrary families;
+  Expressions expressions;
+  std::unique_ptr<Description> doc;
+  std::deque<SourceFile> texts;
+  JsonValue configJson;
+  bool isFamily = false;
+  std::string configName = "config.json";
+  std::vector<std::unique_ptr<JsonValue>> setValues;
+
+  std::string directory; // of the description or of the model
+  std::string weightsFile;
+  bool weightsComplained = false;
+  std::unique_ptr<WeightTable> ownWeights;
+  const WeightTable *table = nullptr;
+  std::unique_ptr<WeightNames> weightNames;
+
+  Environment config;
+  Scope configScope;
+  std::map<std::string, Value, std::less<>> dims; // every dim that an input declares
+  std::vector<std::unique_ptr<Defaults>> defaults;
+  struct Frame {
+    At call;
+    std::string block;
+  };
+  std::vector<Frame> frames;
+  uint64_t budget = 2'000'000; // statements and ops of one import
+  bool exhausted = false;
+
+  Scope fileScope; // constants, where no body is
+  mlir::OwningOpRef<mlir::ModuleOp> module;
+  mlir::Operation *function = nullptr;
+  std::vector<std::string> activeInputs, boundOutputs;
+};
+
+std::string joinName(llvm::StringRef scope, llvm::StringRef name);
+
+} // namespace heddle
+
+#endif // HEDDLE_COMPILER_IMPORT_IMPORTER_H

@@ -1,0 +1,343 @@
+// The signature of @run: inputs with their types and defaults, outputs, and what the module
+// says about itself.
+#include "compiler/Import/EmitTemplates.h"
+#include "compiler/Import/DescriptionReader.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/Path.h"
+
+using namespace heddle;
+using heddle::model::ModelTensorType;
+using heddle::model::Size;
+using llvm::StringRef;
+using llvm::Twine;
+using K = Value::Kind;
+
+/// The axes of "B,T,max(0,T//2)": split at commas outside parentheses.
+static llvm::SmallVector<StringRef, 4> axesOf(StringRef text) {
+  llvm::SmallVector<StringRef, 4> out;
+  if (text.trim().empty())
+    return out;
+  int depth = 0;
+  size_t begin = 0;
+  for (size_t i = 0; i <= text.size(); ++i) {
+    if (i < text.size()) {
+      depth += (text[i] == '(') - (text[i] == ')');
+      if (text[i] != ',' || depth)
+        continue;
+    }
+    out.push_back(text.slice(begin, i).trim());
+    begin = i + 1;
+  }
+  return out;
+}
+
+/// "i64[B,T]" -> "i64", "B,T".
+static std::optional<std::pair<StringRef, StringRef>> splitType(StringRef text) {
+  text = text.trim();
+  size_t open = text.find('[');
+  if (open == StringRef::npos || !text.ends_with("]"))
+    return std::nullopt;
+  return std::pair(text.take_front(open).trim(), text.slice(open + 1, text.size() - 1));
+}
+
+void Importer::collectDims(const InputSpec &in, StringRef type) {
+  if (auto parts = splitType(type))
+    for (StringRef axis : axesOf(parts->second))
+      if (isIdentifier(axis) && !config.find(axis)) {
+        if (findFunction(axis) || isNamedMask(axis))
+          error({in.type->loc, in.type}, quote(axis) + " is the name of a function or mask, not of a dim");
+        dims.try_emplace(axis.str(), Value::size(Size::dim(axis)));
+      }
+}
+
+mlir::Type Importer::readType(const InputSpec &in, StringRef type) {
+  At at{in.type->loc, in.type};
+  auto parts = splitType(type);
+  mlir::Type element;
+  if (parts)
+    element = parts->first == "f32"   ? mlir::Type(builder.getF32Type())
+              : parts->first == "i64" ? mlir::Type(builder.getI64Type())
+              : parts->first == "bool" ? mlir::Type(builder.getI1Type())
+                                       : mlir::Type();
+  if (!element) {
+    error(at, "a type expected, f32, i64 or bool with axes such as i64[B,T], found " + quote(type));
+    return {};
+  }
+  llvm::SmallVector<Size> sizes;
+  for (StringRef axis : axesOf(parts->second)) {
+    Value v = caught(evaluate(expressions.ofText(axis, in.type->loc, in.type), fileScope, in.type), at);
+    if (v.isBad())
+      return {};
+    if (!v.is(K::Integer) && !v.is(K::Size)) {
+      error(at, "axis " + quote(axis) + " should be a length, is " + v.show());
+      return {};
+    }
+    if (v.is(K::Integer) && (v.asInteger() < 0 || v.asInteger() > (int64_t(1) << 40))) {
+      error(at, "axis " + quote(axis) + " has the length " + v.show());
+      return {};
+    }
+    sizes.push_back(v.asSize());
+  }
+  return ModelTensorType::get(&context, sizes, element);
+}
+
+void Importer::readInputs(Environment &env) {
+  struct Active {
+    const InputSpec *spec;
+    std::string name, type;
+  };
+  std::vector<Active> active;
+  for (const InputSpec &in : doc->inputs) {
+    if (!in.type)
+      continue;
+    if (in.condition) {
+      Value c = value(*in.condition, fileScope);
+      if (!c.is(K::Bool)) {
+        if (!c.isBad())
+          error({in.condition->loc, in.condition}, "true or false expected, decided at import; found " + Twine(c.show()));
+        env.bind(in.name, Value::poison());
+        continue;
+      }
+      if (!c.asBool())
+        continue;
+    }
+    std::string type = in.type->string;
+    if (in.type->isExpression()) {
+      Value t = value(*in.type, fileScope);
+      if (!t.is(K::String)) {
+        if (!t.isBad())
+          error({in.type->loc, in.type}, "a type such as 'i64[B,T]' expected, found " + Twine(t.show()));
+        env.bind(in.name, Value::poison());
+        continue;
+      }
+      type = t.asString();
+    }
+    collectDims(in, type);
+    if (!in.repeat) {
+      active.push_back({&in, in.name, type});
+      continue;
+    }
+    Value n = value(*in.repeat, fileScope);
+    if (!n.is(K::Integer) || n.asInteger() < 0 || n.asInteger() > 10000) {
+      if (!n.isBad())
+        error({in.repeat->loc, in.repeat}, "a number of inputs up to 10000 expected, found " + Twine(n.show()));
+      continue;
+    }
+    for (int64_t i = 0; i < n.asInteger(); ++i)
+      active.push_back({&in, in.name + "." + std::to_string(i), type});
+  }
+
+  llvm::SmallVector<mlir::Type> types;
+  std::vector<Active> typed;
+  for (Active &a : active) {
+    mlir::Type t = readType(*a.spec, a.type);
+    if (!t) {
+      env.bind(a.name, Value::poison());
+      continue;
+    }
+    types.push_back(t);
+    typed.push_back(std::move(a));
+  }
+
+  At top{doc->root.loc, &doc->root};
+  auto run = mlir::func::FuncOp::create(location(top), "run", builder.getFunctionType(types, {}));
+  builder.insert(run);
+  function = run;
+  mlir::Block *entry = run.addEntryBlock();
+  builder.setInsertionPointToEnd(entry);
+  for (auto [i, a] : llvm::enumerate(typed)) {
+    run.setArgAttr(i, "model.name", builder.getStringAttr(a.name));
+    if (a.spec->fallback)
+      run.setArgAttr(i, "model.default", builder.getUnitAttr());
+    entry->getArgument(i).setLoc(location({a.spec->loc, a.spec->json}));
+    activeInputs.push_back(a.name);
+    env.bind(a.name, Value::ofIr(K::Tensor, entry->getArgument(i)));
+  }
+  pushDefaults(doc->defaults, fileScope);
+  // Defaults may use the inputs that must be given, and the defaults before them.
+  Environment seen;
+  for (auto [i, a] : llvm::enumerate(typed))
+    if (!a.spec->fallback)
+      seen.bind(a.name, Value::ofIr(K::Tensor, entry->getArgument(i)));
+  for (auto [i, a] : llvm::enumerate(typed))
+    if (a.spec->fallback) {
+      runDefault(*a.spec, entry->getArgument(i), seen);
+      if (const Value *v = seen.find(a.spec->name)) {
+        env.bind(a.name, *v);
+        seen.bind(a.name, *v);
+      }
+    }
+}
+
+void Importer::runDefault(const InputSpec &in, mlir::Value argument, Environment &env) {
+  At at{in.fallback->loc, in.fallback};
+  mlir::Operation *op = create(at, model::DefaultOp::getOperationName(), {argument},
+                               {argument.getType()}, {}, /*regions=*/1);
+  mlir::OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToEnd(&op->getRegion(0).emplaceBlock());
+  Scope scope{&env, Scope::Kind::Body};
+  Value v;
+  if (in.fallbackCall) {
+    std::vector<Value> results = runCall(*in.fallbackCall, scope, "");
+    if (results.size() == 1)
+      v = results[0];
+    else if (!results.empty())
+      error(at, "one value expected, found " + Twine(results.size()));
+  } else {
+    v = value(*in.fallback, scope);
+  }
+  auto type = llvm::cast<ModelTensorType>(argument.getType());
+  Element e = type.getElementType().isF32()        ? Element::Real
+              : type.getElementType().isInteger(1) ? Element::Bool
+                                                   : Element::Integer;
+  mlir::Value made = v.isBad() ? mlir::Value() : materialize(v, e, at);
+  if (made) {
+    std::string why;
+    auto sizes = model::broadcast({tensorType(made), type}, &why);
+    if (!sizes || *sizes != type.getSizes())
+      error(at, "the default " + Twine(v.show()) + " does not stretch to " +
+                    Value::ofIr(K::Tensor, argument).show() + (why.empty() ? "" : ": " + why));
+  }
+  create(at, model::YieldOp::getOperationName(), made ? llvm::ArrayRef<mlir::Value>(made) : llvm::ArrayRef<mlir::Value>(), {}, {});
+  env.bind(in.name, Value::ofIr(K::Tensor, op->getResult(0)));
+}
+
+void Importer::writeOutputs(Environment &env) {
+  auto run = llvm::cast<mlir::func::FuncOp>(function);
+  llvm::SmallVector<mlir::Value> values;
+  std::vector<std::string> names;
+  std::set<std::string> done;
+  bool poisoned = false;
+  auto add = [&](const std::string &name, const JsonValue &where) {
+    const Value *v = env.find(name);
+    if (!v || !done.insert(name).second)
+      return;
+    if (v->isNull()) // bound to null: not there
+      return;
+    At at{where.loc, &where};
+    if (v->is(K::Mask) || v->is(K::Bias) || v->is(K::List) || v->is(K::Object) || v->is(K::String)) {
+      error(at, "the output " + quote(name) + " is " + v->show() + "; a tensor expected");
+      poisoned = true;
+      return;
+    }
+    mlir::Value ir = materialize(*v, at);
+    if (!ir) {
+      poisoned = true;
+      return;
+    }
+    values.push_back(ir);
+    names.push_back(name);
+  };
+  if (doc->outputs)
+    for (const JsonValue &o : doc->outputs->items) {
+      if (!o.isString())
+        continue;
+      if (StringRef(o.string).contains('*')) {
+        if (options.outputsAll)
+          for (const std::string &name : env.names())
+            if (globMatch(name, o.string))
+              add(name, o);
+      } else {
+        add(o.string, o);
+      }
+    }
+  if (values.empty() && !poisoned && !sink.hasErrors() && doc->outputs)
+    error({doc->outputs->loc, doc->outputs}, "no output is bound under these constants");
+  if (sink.hasErrors())
+    return;
+  llvm::SmallVector<mlir::Type> types;
+  for (mlir::Value v : values)
+    types.push_back(v.getType());
+  mlir::func::ReturnOp::create(builder, location({doc->outputs->loc, doc->outputs}), values);
+  run.setFunctionType(builder.getFunctionType(run.getArgumentTypes(), types));
+  for (auto [i, name] : llvm::enumerate(names))
+    run.setResultAttr(i, "model.name", builder.getStringAttr(name));
+  boundOutputs = names;
+}
+
+//===--- the module -----------------------------------------------------------===//
+
+void Importer::writeModuleAttributes() {
+  mlir::Operation *op = module->getOperation();
+  std::string name = doc->name;
+  if (name.empty() && isFamily && configJson.find("model_type"))
+    name = configJson.find("model_type")->string;
+  if (name.empty())
+    name = llvm::sys::path::stem(options.path.empty() ? "model" : options.path).str();
+  op->setAttr("model.name", builder.getStringAttr(name));
+
+  std::map<std::string, int64_t> bounds;
+  if (doc->dims)
+    for (const JsonMember &m : doc->dims->members) {
+      Value v = value(m.value, fileScope);
+      if (v.is(K::Integer) && v.asInteger() >= 0)
+        bounds[m.key] = v.asInteger();
+      else if (!v.isNull() && !v.isBad())
+        error({m.value.loc, &m.value}, "an upper bound expected, found " + Twine(v.show()));
+    }
+  for (auto &[dim, bound] : options.bounds) {
+    if (!dims.count(dim)) {
+      std::vector<std::string> known;
+      for (auto &d : dims)
+        known.push_back(d.first);
+      sink.errorInFile("--bound", "", "no dim " + quote(dim) + nearest(dim, known));
+      continue;
+    }
+    auto it = bounds.try_emplace(dim, bound).first;
+    it->second = std::min(it->second, bound);
+  }
+  llvm::SmallVector<mlir::NamedAttribute> dimAttrs;
+  for (auto &[dim, bound] : bounds)
+    if (dims.count(dim))
+      dimAttrs.push_back(intAttr(dim, bound));
+  op->setAttr("model.dims", builder.getDictionaryAttr(dimAttrs));
+
+  llvm::SmallVector<mlir::Attribute> files;
+  if (table)
+    for (const std::string &f : table->files())
+      files.push_back(builder.getStringAttr(f));
+  op->setAttr("model.weights", builder.getArrayAttr(files));
+
+  // Roles, where the head that generates is the one that was chosen.
+  const JsonValue *g = doc->generate;
+  const JsonValue *logits = g ? g->find("logits") : nullptr;
+  if (!logits || !llvm::is_contained(boundOutputs, logits->string))
+    return;
+  llvm::SmallVector<mlir::NamedAttribute> roles;
+  for (StringRef role : {"tokens", "logits", "mask", "positions", "source"})
+    if (const JsonValue *v = g->find(role))
+      if (role == "logits" || llvm::is_contained(activeInputs, v->string))
+        roles.push_back(textAttr(role, v->string));
+  auto constant = [&](const JsonValue &v, bool several) -> mlir::Attribute {
+    Value c = value(v, fileScope);
+    if (c.isNull() || c.isBad())
+      return {};
+    if (c.is(K::List)) {
+      llvm::SmallVector<mlir::Attribute> ids;
+      for (const Value &id : c.asList())
+        if (id.is(K::Integer))
+          ids.push_back(builder.getI64IntegerAttr(id.asInteger()));
+      if (ids.size() == c.asList().size() && !ids.empty())
+        return several && ids.size() > 1 ? mlir::Attribute(builder.getArrayAttr(ids)) : ids.front();
+    }
+    if (c.is(K::Integer))
+      return builder.getI64IntegerAttr(c.asInteger());
+    error({v.loc, &v}, "a token id expected, found " + Twine(c.show()));
+    return {};
+  };
+  for (StringRef role : {"start", "eos", "pad"})
+    if (const JsonValue *v = g->find(role))
+      if (mlir::Attribute a = constant(*v, role == "eos"))
+        roles.push_back(attr(role, a));
+  if (const JsonValue *extend = g->find("extend")) {
+    llvm::SmallVector<mlir::NamedAttribute> inputs;
+    for (const JsonMember &m : extend->members)
+      if (llvm::is_contained(activeInputs, m.key))
+        if (mlir::Attribute a = constant(m.value, false))
+          inputs.push_back(attr(m.key, a));
+    roles.push_back(attr("extend", builder.getDictionaryAttr(inputs)));
+  }
+  op->setAttr("model.generate", builder.getDictionaryAttr(roles));
+}

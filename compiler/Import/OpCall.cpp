@@ -1,0 +1,227 @@
+// Reading the attributes of a call, with what was expected when they do not fit.
+#include "compiler/Import/OpCall.h"
+
+#include "llvm/ADT/STLExtras.h"
+
+using namespace heddle;
+using llvm::StringRef;
+using llvm::Twine;
+using K = Value::Kind;
+
+At OpCall::place(StringRef name) const {
+  const AttrSpec *a = spec.attribute(name);
+  return a ? At{a->value->loc, spec.json} : at;
+}
+
+void OpCall::fail(At where, const Twine &message) {
+  bad = true;
+  in.error(where, Twine(spec.name) + ": " + message);
+}
+
+Value OpCall::attr(StringRef name) {
+  if (const AttrSpec *a = spec.attribute(name)) {
+    Value v = in.value(*a->value, scope);
+    if (v.isBad()) {
+      bad = true;
+      return v;
+    }
+    if (!v.isNull())
+      return v;
+  }
+  Value v = in.defaultOf(spec.name, name);
+  bad |= v.isBad();
+  return v;
+}
+
+int64_t OpCall::integer(StringRef name, std::optional<int64_t> fallback, int64_t least) {
+  Value v = attr(name);
+  if (v.isBad())
+    return fallback.value_or(1);
+  if (v.isNull()) {
+    if (!fallback)
+      fail("needs the attribute " + quote(name));
+    return fallback.value_or(1);
+  }
+  if (!v.is(K::Integer)) {
+    fail(place(name), name + " should be an integer, found " + v.show());
+    return fallback.value_or(1);
+  }
+  if (v.asInteger() < least)
+    fail(place(name), name + " should be at least " + Twine(least) + ", found " + v.show());
+  return v.asInteger();
+}
+
+std::optional<int64_t> OpCall::optionalInteger(StringRef name) {
+  Value v = attr(name);
+  if (v.isBad() || v.isNull())
+    return std::nullopt;
+  if (v.is(K::Integer))
+    return v.asInteger();
+  fail(place(name), name + " should be an integer, found " + v.show());
+  return std::nullopt;
+}
+
+double OpCall::real(StringRef name, double fallback) {
+  Value v = attr(name);
+  if (v.isBad() || v.isNull())
+    return fallback;
+  if (v.isNumber())
+    return v.asReal();
+  fail(place(name), name + " should be a number, found " + v.show());
+  return fallback;
+}
+
+bool OpCall::flag(StringRef name, bool fallback) {
+  Value v = attr(name);
+  if (v.isBad() || v.isNull())
+    return fallback;
+  if (v.is(K::Bool))
+    return v.asBool();
+  fail(place(name), name + " should be true or false, found " + v.show());
+  return fallback;
+}
+
+bool OpCall::isOther(StringRef name) {
+  const AttrInfo *info = spec.op->attribute(name);
+  Value v = attr(name);
+  if (v.isBad() || v.isNull())
+    return false;
+  if (v.is(K::String) && llvm::is_contained(info->choices, v.asString()))
+    return v.asString() != info->choices[0];
+  fail(place(name), name + " is " + llvm::join(info->choices, " or ") + ", found " + v.show() +
+                        (v.is(K::String) ? nearest(v.asString(), info->choices) : ""));
+  return false;
+}
+
+model::Size OpCall::size(StringRef name, std::optional<int64_t> fallback) {
+  Value v = attr(name);
+  if (v.is(K::Integer) || v.is(K::Size))
+    return v.asSize();
+  if (v.isNull() && !fallback)
+    fail("needs the attribute " + quote(name));
+  else if (!v.isNull() && !v.isBad())
+    fail(place(name), name + " should be an integer or a length, found " + v.show());
+  return model::Size(fallback.value_or(0));
+}
+
+std::vector<int64_t> OpCall::integers(StringRef name, size_t n, int64_t fallback) {
+  Value v = attr(name);
+  if (v.isBad() || v.isNull())
+    return std::vector<int64_t>(n, fallback);
+  if (v.is(K::Integer))
+    return std::vector<int64_t>(n, v.asInteger());
+  std::vector<int64_t> out;
+  if (v.is(K::List))
+    for (const Value &x : v.asList())
+      if (x.is(K::Integer))
+        out.push_back(x.asInteger());
+  if (!v.is(K::List) || out.size() != v.asList().size() || out.size() != n) {
+    fail(place(name), name + " should be an integer or a list of " + Twine(n) + ", found " + v.show());
+    return std::vector<int64_t>(n, fallback);
+  }
+  return out;
+}
+
+mlir::Value OpCall::tensor(size_t i) {
+  if (operands[i].isBad())
+    return bad = true, mlir::Value();
+  return tensor(i, in.elementOf(operands[i]));
+}
+
+mlir::Value OpCall::tensor(size_t i, Importer::Element e) {
+  const Value &v = operands[i];
+  if (v.isBad())
+    return bad = true, mlir::Value();
+  At where = i < spec.operands.size() ? At{spec.operands[i]->loc, spec.json} : at;
+  if (v.is(K::Mask) || v.is(K::Bias)) {
+    fail(where, "a tensor expected, found " + v.show());
+    return {};
+  }
+  mlir::Value t = in.materialize(v, e, where);
+  bad |= !t;
+  return t;
+}
+
+int64_t OpCall::axis(const Value &v, int64_t rank) {
+  if (!v.is(K::Integer)) {
+    if (v.isNull())
+      fail("needs the attribute 'axis'");
+    else if (!v.isBad())
+      fail(place("axis"), "axis should be an integer, found " + v.show());
+    return 0;
+  }
+  int64_t a = v.asInteger();
+  if (a < -rank || a >= rank) {
+    fail(place("axis"), "axis " + Twine(a) + " does not exist in a tensor of " + Twine(rank) + " axes");
+    return 0;
+  }
+  return a < 0 ? a + rank : a;
+}
+
+//===--- weights --------------------------------------------------------------===//
+
+bool OpCall::isOff(StringRef kind) {
+  Value v = attr(kind);
+  return v.is(K::Bool) && !v.asBool();
+}
+
+mlir::Value OpCall::weight(StringRef kind) {
+  bool mayBeGiven = kind == "weight" || kind == "bias";
+  const AttrSpec *given = mayBeGiven ? spec.attribute(kind) : nullptr;
+  std::optional<std::string> name;
+  if (given && given->value->isString() && !given->value->isExpression()) {
+    name = in.fill(*given->value, scope);
+    if (!name)
+      return bad = true, mlir::Value();
+  } else if (mayBeGiven) {
+    Value v = attr(kind);
+    if (v.isBad())
+      return {};
+    if (v.isArray())
+      return in.materialize(v, place(kind));
+    if (v.is(K::String)) {
+      name = v.asString();
+    } else if (!v.isNull() && !(v.is(K::Bool) && kind == "bias")) {
+      fail(place(kind), kind + " should be the name of a weight or a tensor, found " + v.show());
+      return {};
+    }
+  }
+  if (!name) {
+    std::string base;
+    if (const AttrSpec *w = spec.attribute("weights"); w && w->value->isString()) {
+      std::optional<std::string> filled = in.fill(*w->value, scope);
+      if (!filled)
+        return bad = true, mlir::Value();
+      base = *filled;
+    }
+    name = joinName(base, kind);
+  }
+  if (!in.table) {
+    bad = true;
+    if (!in.options.weightsOptional && !in.weightsComplained) {
+      in.weightsComplained = true;
+      in.error(at, Twine(spec.name) + ": reads weights, and the description names no file; "
+                                      "\"weights\": \"FILE\" or --weights=FILE");
+    }
+    return {};
+  }
+  std::string why;
+  std::optional<WeightNames::Found> found = in.weightNames->get(joinName(weights, *name), why);
+  if (!found) {
+    fail(why);
+    return {};
+  }
+  llvm::SmallVector<model::Size> sizes(found->tensor.shape.begin(), found->tensor.shape.end());
+  mlir::Type e = found->tensor.element == WeightTable::Element::Real ? mlir::Type(in.builder.getF32Type())
+                 : found->tensor.element == WeightTable::Element::Bool
+                     ? mlir::Type(in.builder.getI1Type())
+                     : mlir::Type(in.builder.getI64Type());
+  mlir::Type type = model::ModelTensorType::get(&in.context, sizes, e);
+  return in.create(at, model::ParamOp::getOperationName(), {}, {type}, {in.textAttr("name", found->name)})
+      ->getResult(0);
+}
+
+mlir::Value OpCall::realWeight(StringRef kind) {
+  mlir::Value v = weight(kind);
+  return v ? in.cast(v, Importer::Element::Real, at) : v;
+}

@@ -1,0 +1,61 @@
+// Internal: one call of an op while it is imported. Attributes are evaluated on demand: the
+// call's own, else what `defaults` say, else what the op says; null is not given.
+#ifndef HEDDLE_COMPILER_IMPORT_OPCALL_H
+#define HEDDLE_COMPILER_IMPORT_OPCALL_H
+
+#include "compiler/Import/EmitTemplates.h"
+
+namespace heddle {
+
+class OpCall {
+public:
+  OpCall(Importer &in, const CallSpec &spec, const Scope &scope, std::string weights,
+         std::vector<Value> operands)
+      : in(in), spec(spec), scope(scope), weights(std::move(weights)),
+        operands(std::move(operands)), at{spec.loc, spec.json} {}
+
+  Importer &in;
+  const CallSpec &spec;
+  const Scope &scope;
+  std::string weights; // the scope of names in force
+  std::vector<Value> operands;
+  At at;
+  /// Something was wrong, and reported: the op yields poison.
+  bool bad = false;
+
+  /// Null when not given anywhere.
+  Value attr(llvm::StringRef name);
+  /// Where the attribute stands, or the call.
+  At place(llvm::StringRef name) const;
+  void fail(const llvm::Twine &message) { fail(at, message); }
+  void fail(At where, const llvm::Twine &message);
+
+  // With a fallback the attribute may be left out; without one it is required.
+  int64_t integer(llvm::StringRef name, std::optional<int64_t> fallback = std::nullopt,
+                  int64_t least = INT64_MIN);
+  std::optional<int64_t> optionalInteger(llvm::StringRef name);
+  double real(llvm::StringRef name, double fallback);
+  bool flag(llvm::StringRef name, bool fallback);
+  bool isOther(llvm::StringRef name); // a choice of two: not the first
+  model::Size size(llvm::StringRef name, std::optional<int64_t> fallback = std::nullopt);
+  /// A list of integers, or one for all `n`.
+  std::vector<int64_t> integers(llvm::StringRef name, size_t n, int64_t fallback);
+
+  /// Operand i as a tensor; null after an error.
+  mlir::Value tensor(size_t i);
+  mlir::Value tensor(size_t i, Importer::Element e);
+  /// An axis counted from the front.
+  int64_t axis(const Value &v, int64_t rank);
+
+  /// `weight`, `bias` or another part; null when it is off, unknown, or wrong (then `bad`).
+  mlir::Value weight(llvm::StringRef kind);
+  /// The same where it must be real and of rank `rank` (-1: any).
+  mlir::Value realWeight(llvm::StringRef kind);
+  bool isOff(llvm::StringRef kind);
+};
+
+std::vector<Value> importOp(OpCall &call);
+
+} // namespace heddle
+
+#endif // HEDDLE_COMPILER_IMPORT_OPCALL_H

@@ -1,0 +1,208 @@
+// Attention and the biases of its scores, and the table from an op's name to its function.
+#include "compiler/Import/OpCall.h"
+#include "compiler/Import/OpHandlers.h"
+
+#include "llvm/ADT/StringSwitch.h"
+#include <cmath>
+
+using namespace heddle;
+using heddle::model::ModelTensorType;
+using heddle::model::Size;
+using llvm::StringRef;
+using llvm::Twine;
+using E = Importer::Element;
+using K = Value::Kind;
+
+static std::vector<Value> poison() { return {Value::poison()}; }
+
+std::vector<Value> ops::attention(OpCall &c) {
+  mlir::Value q = c.tensor(0, E::Real), k = c.tensor(1, E::Real), v = c.tensor(2, E::Real);
+  int64_t heads = c.integer("heads", std::nullopt, 1), kvHeads = c.integer("kv_heads", heads, 1);
+  Value mask = c.attr("mask"), bias = c.attr("bias"), sinks = c.attr("sinks");
+  if (!mask.isNull() && !mask.isBad() && !mask.is(K::Mask))
+    c.fail(c.place("mask"), "mask must be a mask, found " + mask.show() +
+                                "; say keys(t), queries(t) or dense(t) to make a tensor a mask");
+  if (!bias.isNull() && !bias.isBad() && !bias.is(K::Bias))
+    c.fail(c.place("bias"), "bias must be a bias, found " + bias.show() + "; dense_bias makes one of a tensor");
+  double cap = c.real("softcap", 0), scale = c.real("scale", 0);
+  bool scaled = !c.attr("scale").isNull();
+  Size start = c.size("key_start", 0);
+  mlir::Value sink;
+  if (!sinks.isNull() && !sinks.isBad()) {
+    sink = c.in.materialize(sinks, E::Real, c.place("sinks"));
+    c.bad |= !sink;
+  }
+  if (c.bad)
+    return poison();
+  if (!scaled) {
+    ModelTensorType t = tensorType(q);
+    std::optional<int64_t> n = t.getRank() == 3 ? t.getSize(2).constant() : std::nullopt;
+    if (!n || *n % heads) {
+      c.fail("query is " + Value::ofIr(K::Tensor, q).show() + ": expected [B, rows, " + Twine(heads) +
+             " heads x width]");
+      return poison();
+    }
+    scale = 1 / std::sqrt(static_cast<double>(*n / heads));
+  }
+  // `all` hides nothing: no mask at all.
+  bool masked = mask.is(K::Mask) && !mask.asIr().getDefiningOp<mask::AllOp>();
+  llvm::SmallVector<mlir::Value> operands = {q, k, v};
+  if (masked)
+    operands.push_back(mask.asIr());
+  if (bias.is(K::Bias))
+    operands.push_back(bias.asIr());
+  if (sink)
+    operands.push_back(sink);
+  auto rows = attn::symbolizeMaskedRows(c.in.options.maskedRows);
+  Importer::Attrs attrs = {
+      c.in.segments({1, 1, 1, masked, bias.is(K::Bias), sink ? 1 : 0}),
+      c.in.intAttr("heads", heads), c.in.intAttr("kv_heads", kvHeads), c.in.realAttr("scale", scale),
+      c.in.textAttr("key_start", start.str()),
+      c.in.attr("masked_rows", attn::MaskedRowsAttr::get(&c.in.context, rows.value_or(attn::MaskedRows::zero)))};
+  if (cap != 0)
+    attrs.push_back(c.in.realAttr("softcap", cap));
+  return {c.in.emit<attn::SdpaOp>(c.at, operands, attrs)};
+}
+
+//===--- biases ---------------------------------------------------------------===//
+
+static std::optional<ConstantTensor> slopes(OpCall &c) {
+  const Value &heads = c.operands[0];
+  if (heads.isBad())
+    return std::nullopt;
+  if (!heads.is(K::Integer) || heads.asInteger() < 1 || heads.asInteger() > 4096) {
+    c.fail("a number of heads expected, found " + heads.show());
+    return std::nullopt;
+  }
+  ConstantTensor t;
+  t.reals = attn::alibiSlopes(heads.asInteger());
+  t.shape = {heads.asInteger()};
+  return t;
+}
+
+std::vector<Value> ops::alibiSlopes(OpCall &c) {
+  std::optional<ConstantTensor> t = slopes(c);
+  return {t ? Value::constant(*t) : Value::poison()};
+}
+
+std::vector<Value> ops::alibi(OpCall &c) {
+  bool symmetric = c.flag("symmetric", false);
+  mlir::Value m;
+  if (c.operands[0].isArray()) {
+    m = c.tensor(0, E::Real);
+  } else if (std::optional<ConstantTensor> t = slopes(c)) {
+    m = c.in.constantOp(*t, E::Real, c.at);
+  }
+  if (c.bad || !m)
+    return poison();
+  if (tensorType(m).getRank() != 1) {
+    c.fail("slopes [heads] expected, found " + c.operands[0].show());
+    return poison();
+  }
+  Importer::Attrs attrs;
+  if (symmetric)
+    attrs.push_back(c.in.unitAttr("symmetric"));
+  return {c.in.emitBias<attn::AlibiOp>(c.at, {m}, attrs)};
+}
+
+std::vector<Value> ops::bucketBias(OpCall &c) {
+  int64_t heads = c.integer("heads", std::nullopt, 1), buckets = c.integer("buckets", std::nullopt, 2),
+          far = c.integer("max_distance", std::nullopt, 1);
+  bool both = c.flag("two_sided", false);
+  mlir::Value table = c.realWeight("weight");
+  if (c.bad || !table)
+    return poison();
+  ModelTensorType t = tensorType(table);
+  if (t.getRank() != 2 || !t.getSize(0).is(buckets) || !t.getSize(1).is(heads)) {
+    c.fail("weight should be [" + Twine(buckets) + ", " + Twine(heads) + "], is " +
+           Value::ofIr(K::Tensor, table).show());
+    return poison();
+  }
+  int64_t exact = (both ? buckets / 2 : buckets) / 2;
+  if (exact < 1 || far <= exact) {
+    c.fail(c.place("max_distance"), "max_distance should exceed the " + Twine(exact) +
+                                        " exact buckets, found " + Twine(far));
+    return poison();
+  }
+  Importer::Attrs attrs = {c.in.intAttr("max_distance", far)};
+  if (both)
+    attrs.push_back(c.in.unitAttr("two_sided"));
+  return {c.in.emitBias<attn::BucketBiasOp>(c.at, {table}, attrs)};
+}
+
+std::vector<Value> ops::relativeDot(OpCall &c) {
+  mlir::Value x = c.tensor(0, E::Real), table = c.tensor(1, E::Real);
+  int64_t heads = c.integer("heads", std::nullopt, 1);
+  Size zero = c.size("zero");
+  bool keySide = c.isOther("side");
+  std::vector<int64_t> bucket;
+  if (!c.attr("bucket").isNull())
+    bucket = c.integers("bucket", 2, 0);
+  if (c.bad)
+    return poison();
+  ModelTensorType t = tensorType(x), r = tensorType(table);
+  std::optional<Size> width = t.getRank() == 3 ? t.getSize(2).exactDiv(Size(heads)) : std::nullopt;
+  if (!width || r.getRank() != 2 || (r.getSize(1) != *width && r.getSize(1) != t.getSize(2))) {
+    c.fail("[B, rows, " + Twine(heads) + " heads x width] and a table [rows, width] expected, found " +
+           c.operands[0].show() + " and " + c.operands[1].show());
+    return poison();
+  }
+  Importer::Attrs attrs = {c.in.intAttr("heads", heads), c.in.textAttr("zero", zero.str())};
+  if (keySide)
+    attrs.push_back(c.in.unitAttr("key_side"));
+  if (!bucket.empty())
+    attrs.push_back(c.in.intsAttr("bucket", bucket));
+  return {c.in.emitBias<attn::RelativeDotOp>(c.at, {x, table}, attrs)};
+}
+
+std::vector<Value> ops::denseBias(OpCall &c) {
+  mlir::Value t = c.tensor(0, E::Real);
+  if (c.bad)
+    return poison();
+  int64_t rank = tensorType(t).getRank();
+  if (rank < 2 || rank > 4) {
+    c.fail("a tensor of rank 2, 3 or 4 expected, found " + c.operands[0].show());
+    return poison();
+  }
+  return {c.in.emitBias<attn::DenseBiasOp>(c.at, {t})};
+}
+
+//===--- the table ------------------------------------------------------------===//
+
+std::vector<Value> heddle::importOp(OpCall &c) {
+  ops::Handler *handler = llvm::StringSwitch<ops::Handler *>(c.spec.name)
+                              .Case("linear", ops::linear)
+                              .Case("embedding", ops::embedding)
+                              .Case("parameter", ops::parameter)
+                              .Case("conv", ops::conv)
+                              .Case("experts", ops::experts)
+                              .Case("layer_norm", ops::layerNorm)
+                              .Case("rms_norm", ops::rmsNorm)
+                              .Case("group_norm", ops::groupNorm)
+                              .Case("batch_norm", ops::batchNorm)
+                              .Case("l2_norm", ops::l2Norm)
+                              .Case("matmul", ops::matmul)
+                              .Cases({"mean", "sum", "max", "argmax"}, ops::reduce)
+                              .Case("cumsum", ops::cumsum)
+                              .Cases({"softmax", "log_softmax"}, ops::softmax)
+                              .Case("top_k", ops::topK)
+                              .Case("concat", ops::concat)
+                              .Case("pad", ops::pad)
+                              .Case("gather", ops::gather)
+                              .Case("rearrange", ops::rearrange)
+                              .Case("sinusoidal", ops::sinusoidal)
+                              .Case("rotary", ops::rotary)
+                              .Case("interpolate", ops::interpolate)
+                              .Case("attention", ops::attention)
+                              .Case("alibi", ops::alibi)
+                              .Case("alibi_slopes", ops::alibiSlopes)
+                              .Case("bucket_bias", ops::bucketBias)
+                              .Case("relative_dot", ops::relativeDot)
+                              .Case("dense_bias", ops::denseBias)
+                              .Default(nullptr);
+  if (!handler) {
+    c.fail("is in the table of ops and has no importer");
+    return poison();
+  }
+  return handler(c);
+}

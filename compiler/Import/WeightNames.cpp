@@ -1,0 +1,177 @@
+// The translation of names, and the account of what was read.
+#include "compiler/Import/WeightNames.h"
+
+#include "compiler/Import/Description.h"
+#include "compiler/Import/Diagnostics.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
+
+using namespace heddle;
+using llvm::StringRef;
+using llvm::Twine;
+
+/// What the one '*' of a pattern stands for in `name`; none when it does not match.
+static std::optional<StringRef> starOf(StringRef name, StringRef pattern) {
+  auto [head, tail] = pattern.split('*');
+  if (head.size() == pattern.size())
+    return name == pattern ? std::optional<StringRef>("") : std::nullopt;
+  if (name.size() < head.size() + tail.size() || !name.starts_with(head) || !name.ends_with(tail))
+    return std::nullopt;
+  return name.slice(head.size(), name.size() - tail.size());
+}
+
+WeightNames::WeightNames(const WeightTable &table, Spec given, StringRef file,
+                         DiagnosticSink &sink)
+    : table(table), spec(std::move(given)), file(file.str()), sink(sink) {
+  std::vector<std::string> names = table.names();
+  std::set<std::string> present(names.begin(), names.end());
+  for (const std::string &name : names)
+    inFile[name] = name;
+  for (auto &[older, newer] : spec.renamed)
+    for (const std::string &name : names) {
+      std::optional<StringRef> star = starOf(name, older);
+      if (!star)
+        continue;
+      auto [head, tail] = StringRef(newer).split('*');
+      bool hasStar = head.size() != newer.size();
+      std::string to = hasStar ? (head + *star + tail).str() : newer;
+      if (present.count(to)) {
+        sink.error(spec.renamedJson ? spec.renamedJson->loc : Loc(), "$.weights.renamed",
+                   escaped(to) + " and its older spelling " + escaped(name) + " are both in the file");
+        continue;
+      }
+      inFile.erase(name);
+      inFile[to] = name;
+    }
+  for (auto &[name, to] : spec.names)
+    longest = std::max(longest, StringRef(name).count('.') + 1);
+}
+
+std::optional<std::string> WeightNames::find(StringRef name, std::string *why) {
+  std::string prefixed = spec.prefix + name.str();
+  bool plain = inFile.count(name.str()), other = !spec.prefix.empty() && inFile.count(prefixed);
+  if (plain && other) {
+    if (why)
+      *why = escaped(name) + " and " + escaped(prefixed) + " are both in the file";
+    return std::nullopt;
+  }
+  if (plain)
+    return name.str();
+  if (other)
+    return prefixed;
+  return std::nullopt;
+}
+
+static void pieces(StringRef text, llvm::SmallVectorImpl<StringRef> &out) {
+  llvm::SmallVector<StringRef, 16> all;
+  text.split(all, '.');
+  for (StringRef piece : all) {
+    llvm::SmallVector<StringRef, 4> bars;
+    piece.split(bars, '|');
+    for (StringRef b : bars)
+      if (!b.empty())
+        out.push_back(b);
+  }
+}
+
+std::string WeightNames::translate(StringRef asked) const {
+  // An entry must end on a segment that a block asked for: one behind the first bar.
+  llvm::SmallVector<StringRef, 16> segments, outer;
+  pieces(asked, segments);
+  pieces(asked.split('|').first, outer);
+  if (!asked.contains('|'))
+    return llvm::join(segments, ".");
+  std::string out;
+  for (size_t i = 0; i < segments.size();) {
+    size_t taken = 0;
+    std::string word = segments[i].str();
+    for (size_t n = std::min(longest, segments.size() - i); n > 0; --n) {
+      if (i + n <= outer.size())
+        break;
+      auto it = spec.names.find(llvm::join(llvm::ArrayRef(segments).slice(i, n), "."));
+      if (it != spec.names.end()) {
+        word = it->second;
+        taken = n;
+        break;
+      }
+    }
+    out += (out.empty() ? "" : ".") + word;
+    i += taken ? taken : 1;
+  }
+  return out;
+}
+
+std::optional<WeightNames::Found> WeightNames::get(StringRef asked, std::string &why) {
+  llvm::SmallVector<StringRef, 16> segments;
+  pieces(asked, segments);
+  std::string plain = llvm::join(segments, "."), want = translate(asked), target = want;
+  for (const Tie &t : spec.tied)
+    if (t.copy == want)
+      target = t.of;
+  std::optional<std::string> at = find(target, &why);
+  if (!at) {
+    if (why.empty()) {
+      std::vector<std::string> known;
+      for (auto &e : inFile)
+        known.push_back(e.first);
+      why = "no weight " + quote(target) + " in the file";
+      if (plain != target)
+        why += " (asked for as " + quote(plain) + ")";
+      why += nearest(spec.prefix.empty() || inFile.empty() ? target : target, known);
+    }
+    return std::nullopt;
+  }
+  used.insert(*at);
+  const std::string &name = inFile.find(*at)->second;
+  return Found{name, *table.find(name)};
+}
+
+void WeightNames::finish() {
+  for (const Tie &t : spec.tied) {
+    std::optional<std::string> a = find(t.copy, nullptr), b = find(t.of, nullptr);
+    if (!a || !b || *a == *b)
+      continue;
+    std::optional<bool> same = table.equal(inFile[*a], inFile[*b]);
+    if (same && !*same)
+      sink.error(t.json ? t.json->loc : Loc(), "$.weights.tied",
+                 escaped(*a) + " is in the file and differs from " + escaped(*b));
+    used.insert(*a);
+  }
+  std::vector<std::string> left;
+  for (auto &[name, stored] : inFile)
+    if (!used.count(name) && llvm::none_of(spec.ignored, [&](const std::string &p) {
+          return !p.empty() && globMatch(name, p);
+        }))
+      left.push_back(name);
+  if (left.empty())
+    return;
+  std::string some;
+  for (size_t i = 0; i < left.size() && i < 6; ++i)
+    some += (i ? ", " : "") + escaped(left[i]);
+  sink.errorInFile(file, "weights",
+                   Twine(left.size()) + (left.size() == 1 ? " tensor is" : " tensors are") +
+                       " not used by the description: " + some +
+                       (left.size() > 6 ? ", ..." : ""));
+}
+
+//===--- a plain table --------------------------------------------------------===//
+
+std::vector<std::string> PlainWeightTable::names() const {
+  std::vector<std::string> out;
+  for (auto &t : tensors)
+    out.push_back(t.first);
+  return out;
+}
+
+std::optional<WeightTable::Tensor> PlainWeightTable::find(StringRef name) const {
+  auto it = tensors.find(std::string_view(name));
+  return it == tensors.end() ? std::nullopt : std::optional<Tensor>(it->second);
+}
+
+std::optional<bool> PlainWeightTable::equal(StringRef a, StringRef b) const {
+  for (auto &pair : different)
+    if ((pair.first == a && pair.second == b) || (pair.first == b && pair.second == a))
+      return false;
+  auto x = find(a), y = find(b);
+  return x && y && x->shape == y->shape;
+}

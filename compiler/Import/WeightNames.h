@@ -1,0 +1,56 @@
+// From what an op asks for to the name in the file (language.md section 7): older
+// spellings, the words of blocks, ties, the prefix. Remembers what was read, so that what
+// was not can be told at the end.
+#ifndef HEDDLE_COMPILER_IMPORT_WEIGHTNAMES_H
+#define HEDDLE_COMPILER_IMPORT_WEIGHTNAMES_H
+
+#include "compiler/Import/LocatedJson.h"
+#include "compiler/Import/WeightTable.h"
+#include <set>
+
+namespace heddle {
+
+class WeightNames {
+public:
+  struct Tie {
+    std::string copy, of;
+    const JsonValue *json;
+  };
+  struct Spec {
+    std::string prefix;
+    std::map<std::string, std::string, std::less<>> names;
+    std::vector<Tie> tied;
+    std::vector<std::pair<std::string, std::string>> renamed;
+    const JsonValue *renamedJson = nullptr;
+    std::vector<std::string> ignored;
+  };
+
+  WeightNames(const WeightTable &table, Spec spec, llvm::StringRef file, DiagnosticSink &sink);
+
+  struct Found {
+    std::string name; // in the file
+    WeightTable::Tensor tensor;
+  };
+  /// `asked` has a '|' where a block's own part begins. On failure `why` says what was
+  /// looked for.
+  std::optional<Found> get(llvm::StringRef asked, std::string &why);
+
+  /// Tied copies that differ, tensors that nobody read.
+  void finish();
+
+private:
+  std::optional<std::string> find(llvm::StringRef name, std::string *why);
+  std::string translate(llvm::StringRef asked) const;
+
+  const WeightTable &table;
+  Spec spec;
+  std::string file;
+  DiagnosticSink &sink;
+  std::map<std::string, std::string, std::less<>> inFile; // name here -> name in the file
+  std::set<std::string, std::less<>> used;
+  size_t longest = 0;
+};
+
+} // namespace heddle
+
+#endif // HEDDLE_COMPILER_IMPORT_WEIGHTNAMES_H
