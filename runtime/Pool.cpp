@@ -1,8 +1,9 @@
 //===- Pool.cpp - The team of threads -------------------------------------===//
 //
-// The words that threads wait on lie on lines of their own. A team larger than
-// the machine yields early instead of spinning, as a core is then needed by the
-// thread that is waited for.
+// The words that threads wait on lie on lines of their own. A thread spins for a
+// while, which a team that has the machine for itself never outlasts, then sleeps:
+// the core may be needed by the very thread that is waited for. A team larger than
+// the machine sleeps early.
 //
 //===----------------------------------------------------------------------===//
 #include "runtime/Pool.h"
@@ -23,16 +24,36 @@ static inline void relax() {
 #endif
 }
 
-/// About 50 us; a step of a model never waits longer between two calls.
-static constexpr uint32_t kSpinsBeforeSleep = 20000;
-/// Spins before the core is offered to others: a team that fits the machine and
-/// has it for itself never gets there.
-static constexpr uint32_t kSpinsBeforeYield = 20000;
-static constexpr uint32_t kSpinsWhenCrowded = 32;
+/// Some 100 us; a step of a model never waits longer between two calls.
+static constexpr uint32_t kSpins = 10000, kSpinsWhenCrowded = 32;
 
 static void futex(std::atomic<uint32_t> &word, int operation, uint32_t value) {
   syscall(SYS_futex, reinterpret_cast<uint32_t *>(&word),
           operation | FUTEX_PRIVATE_FLAG, value, nullptr, nullptr, 0);
+}
+
+/// Waits until `word` is not `old` any more; returns what it is. `asleep` tells
+/// whoever changes the word that someone has to be woken: both sides use the
+/// sequentially consistent order, so that one of them sees the other.
+static uint32_t waitWhile(std::atomic<uint32_t> &word, uint32_t old,
+                          std::atomic<uint32_t> &asleep, uint32_t spins) {
+  uint32_t now;
+  for (uint32_t k = 0; (now = word.load(std::memory_order_acquire)) == old;) {
+    if (++k < spins) {
+      relax();
+      continue;
+    }
+    asleep.fetch_add(1);
+    futex(word, FUTEX_WAIT, old);
+    asleep.fetch_sub(1);
+    k = 0;
+  }
+  return now;
+}
+
+static void wake(std::atomic<uint32_t> &word, std::atomic<uint32_t> &asleep) {
+  if (asleep.load())
+    futex(word, FUTEX_WAKE, INT_MAX);
 }
 
 unsigned availableCores() {
@@ -54,7 +75,7 @@ unsigned availableCores() {
 
 Status Pool::start(unsigned threads) {
   team = 1;
-  spins = threads <= availableCores() ? kSpinsBeforeYield : kSpinsWhenCrowded;
+  spins = threads <= availableCores() ? kSpins : kSpinsWhenCrowded;
   seats.reserve(threads);
   for (unsigned tid = 1; tid < threads; ++tid) {
     seats.push_back({this, tid});
@@ -85,22 +106,12 @@ Pool::~Pool() {
 void Pool::work(unsigned tid) {
   uint32_t seen = 0;
   for (;;) {
-    uint32_t now;
-    for (uint32_t k = 0; (now = round.load(std::memory_order_acquire)) == seen;) {
-      if (++k < kSpinsBeforeSleep) {
-        relax();
-        continue;
-      }
-      asleep.fetch_add(1); // seq_cst, against `run`'s load after its increment
-      futex(round, FUTEX_WAIT, seen);
-      asleep.fetch_sub(1);
-      k = 0;
-    }
-    seen = now;
+    seen = waitWhile(round, seen, asleep, spins);
     if (stop)
       return;
     function(argument, tid, team);
-    done.fetch_add(1, std::memory_order_release);
+    if (done.fetch_add(1) + 1 == team - 1)
+      wake(done, callerAsleep);
   }
 }
 
@@ -113,14 +124,10 @@ void Pool::run(Function newFunction, void *newArgument) {
   argument = newArgument;
   done.store(0, std::memory_order_relaxed);
   round.fetch_add(1);
-  if (asleep.load())
-    futex(round, FUTEX_WAKE, INT_MAX);
+  wake(round, asleep);
   newFunction(newArgument, 0, team);
-  for (uint32_t k = 0; done.load(std::memory_order_acquire) != team - 1;) {
-    relax();
-    if (++k > spins)
-      sched_yield();
-  }
+  for (uint32_t now = done.load(std::memory_order_acquire); now != team - 1;)
+    now = waitWhile(done, now, callerAsleep, spins);
 }
 
 namespace {
@@ -177,14 +184,11 @@ extern "C" void heddle_barrier(heddle_ctx *ctx) {
   uint32_t round = ctx->round.load(std::memory_order_relaxed);
   if (ctx->arrived.fetch_add(1, std::memory_order_acq_rel) == ctx->team - 1) {
     ctx->arrived.store(0, std::memory_order_relaxed);
-    ctx->round.store(round + 1, std::memory_order_release);
+    ctx->round.store(round + 1);
+    heddle::rt::wake(ctx->round, ctx->asleep);
     return;
   }
-  for (uint32_t k = 0; ctx->round.load(std::memory_order_acquire) == round;) {
-    heddle::rt::relax();
-    if (++k > ctx->spins)
-      sched_yield();
-  }
+  heddle::rt::waitWhile(ctx->round, round, ctx->asleep, ctx->spins);
 }
 
 extern "C" void heddle_fail(heddle_ctx *ctx, int64_t code, int64_t a, int64_t b) {

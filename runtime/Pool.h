@@ -20,6 +20,7 @@
 struct heddle_ctx {
   alignas(128) std::atomic<uint32_t> arrived{0};
   alignas(128) std::atomic<uint32_t> round{0};
+  std::atomic<uint32_t> asleep{0}; ///< threads that gave up spinning
   alignas(128) uint32_t team = 1;
   uint32_t spins = 0;
   std::atomic<uint32_t> failed{0};
@@ -59,6 +60,7 @@ private:
   alignas(128) std::atomic<uint32_t> round{0}; ///< bumped to publish work
   alignas(128) std::atomic<uint32_t> asleep{0};
   alignas(128) std::atomic<uint32_t> done{0};
+  std::atomic<uint32_t> callerAsleep{0};
   alignas(128) Function function = nullptr;
   void *argument = nullptr;
   unsigned team = 1;

@@ -107,6 +107,77 @@ static bool bertStages(const Json &component, Words &out, Problem &problem) {
   return true;
 }
 
+static void normalForm(bool compatibility, bool compose, Words &out) {
+  appendStage(out, kMapCharacters,
+              characterMap([=](uint32_t c, std::vector<uint32_t> &parts) {
+                return decompose(c, compatibility, parts);
+              }));
+  Words classes = combiningClasses(), order = {1};
+  order.insert(order.end(), classes.begin(), classes.end());
+  appendStage(out, kOrderMarks, order);
+  if (!compose)
+    return;
+  Words pairs = compositions(), content = {uint32_t(pairs.size() / 3)};
+  content.insert(content.end(), pairs.begin(), pairs.end());
+  content.insert(content.end(), classes.begin(), classes.end());
+  appendStage(out, kCompose, content);
+}
+
+static bool decodeBase64(const std::string &text, std::string &bytes) {
+  uint32_t buffer = 0;
+  int bits = 0;
+  for (char c : text) {
+    int digit = c >= 'A' && c <= 'Z'   ? c - 'A'
+                : c >= 'a' && c <= 'z' ? c - 'a' + 26
+                : c >= '0' && c <= '9' ? c - '0' + 52
+                : c == '+'             ? 62
+                : c == '/'             ? 63
+                                       : -1;
+    if (c == '=')
+      continue;
+    if (digit < 0)
+      return false;
+    buffer = buffer << 6 | uint32_t(digit);
+    bits += 6;
+    if (bits >= 8) {
+      bits -= 8;
+      bytes += static_cast<char>(buffer >> bits & 0xff);
+    }
+  }
+  return true;
+}
+
+/// SentencePiece's charsmap: the size of the trie, the trie, strings.
+static bool charsMapStage(const Json &component, Words &out, Problem &problem) {
+  std::string bytes;
+  uint32_t size = 0;
+  if (!decodeBase64(textOf(component, "precompiled_charsmap"), bytes))
+    return problem.say("`Precompiled` without a charsmap");
+  if (bytes.empty())
+    return true;
+  if (bytes.size() >= 4)
+    memcpy(&size, bytes.data(), 4);
+  if (bytes.size() < 4 || size % 4 || size > bytes.size() - 4)
+    return problem.say("the charsmap of `Precompiled` is cut off");
+  Words content;
+  appendString(content, bytes.substr(4, size));
+  appendString(content, bytes.substr(4 + size));
+  appendStage(out, kCharsMap, content);
+  return true;
+}
+
+/// SentencePiece's nmt rules: controls vanish, other blanks become spaces.
+static bool nmtStages(Words &out, Problem &problem) {
+  Words space;
+  appendString(space, " ");
+  return programStage(out, kReplaceMatch, {0},
+                      "[\\x01-\\x08\\x0b\\x0e-\\x1f\\x7f\\x8f\\x9f]", problem) &&
+         programStage(out, kReplaceMatch, space,
+                      "[\\t\\n\\x0c\\r\\x{1680}\\x{200b}-\\x{200f}\\x{2028}\\x{2029}"
+                      "\\x{2581}\\x{feff}\\x{fffd}]",
+                      problem);
+}
+
 bool normalizerStages(const Json &component, Words &out, Problem &problem,
                       unsigned depth) {
   if (component.is_null())
@@ -119,6 +190,16 @@ bool normalizerStages(const Json &component, Words &out, Problem &problem,
     appendStage(out, kMapCharacters, characterMap(lowercase));
     return true;
   }
+  if (type == "NFC" || type == "NFD" || type == "NFKC" || type == "NFKD") {
+    normalForm(type[2] == 'K', type.back() == 'C', out);
+    return true;
+  }
+  if (type == "StripAccents")
+    return programStage(out, kReplaceMatch, {0}, "\\p{M}", problem);
+  if (type == "Precompiled")
+    return charsMapStage(component, out, problem);
+  if (type == "Nmt")
+    return nmtStages(out, problem);
   if (type == "BertNormalizer")
     return bertStages(component, out, problem);
   if (type == "Prepend") {

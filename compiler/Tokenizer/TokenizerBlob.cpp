@@ -9,6 +9,7 @@
 #include "compiler/Tokenizer/Unicode.h"
 #include "heddle/tokenizer_format.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <map>
@@ -33,6 +34,7 @@ private:
   bool model();
   bool merges(const Json &model, const std::string &prefix);
   bool merge(const Json &pair, std::string &left, std::string &right);
+  bool unigram(const Json &model);
   bool addedTokens();
   bool give(uint32_t id, const std::string &text);
   bool idOfPiece(const Json &model, const char *key, uint32_t &plusOne);
@@ -172,6 +174,45 @@ bool Writer::merges(const Json &model, const std::string &prefix) {
   return true;
 }
 
+/// The vocabulary is a list of [piece, score]; an id is a place in it.
+bool Writer::unigram(const Json &model) {
+  const Json &vocab = member(model, "vocab"), &unk = member(model, "unk_id");
+  if (!vocab.is_array() || vocab.empty() || vocab.size() >= kMaxId)
+    return problem.say("the model has no vocabulary");
+  double least = 0;
+  size_t longest = 0;
+  Words &scores = sections[kScores];
+  auto appendDouble = [](Words &words, double value) {
+    uint32_t halves[2];
+    memcpy(halves, &value, 8);
+    words.insert(words.end(), {halves[0], halves[1]});
+  };
+  uint32_t id = 0;
+  for (const Json &entry : vocab) {
+    if (!entry.is_array() || entry.size() != 2 || !entry[0].is_string() ||
+        !entry[1].is_number())
+      return problem.say("a piece of the vocabulary is no [text, score]");
+    std::string piece = entry[0].get<std::string>();
+    auto score = entry[1].get<double>();
+    if (!give(id, piece))
+      return false;
+    ids[piece] = id++;
+    least = std::min(least, score);
+    longest = std::max(longest, piece.size());
+    appendDouble(scores, score);
+  }
+  uint32_t unknown = 0;
+  if (!unk.is_null()) {
+    if (!unk.is_number_unsigned() || unk.get<uint64_t>() >= id)
+      return problem.say("unk_id is not in the vocabulary");
+    unknown = uint32_t(unk.get<uint64_t>()) + 1;
+  }
+  sections[kModel] = {kUnigram, unknown, flagOf(model, "byte_fallback"),
+                      uint32_t(longest)};
+  appendDouble(sections[kModel], least - 10);
+  return true;
+}
+
 bool Writer::model() {
   const Json &model = member(file, "model");
   std::string type = typeOf(model);
@@ -181,6 +222,8 @@ bool Writer::model() {
   uint32_t unknown = 0;
   if (!member(model, "dropout").is_null() && member(model, "dropout") != 0.0)
     return problem.say("unsupported: `dropout` in the model");
+  if (type == "Unigram")
+    return unigram(model);
   if (type != "BPE" && type != "WordLevel" && type != "WordPiece")
     return problem.say("unsupported model `" + type + "`");
   if (!vocabulary() || !idOfPiece(model, "unk_token", unknown))

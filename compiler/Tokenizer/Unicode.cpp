@@ -7,6 +7,7 @@
 
 #include "heddle/tokenizer_format.h"
 
+#include <cstdlib>
 #include <map>
 #include <utf8proc.h>
 
@@ -104,6 +105,68 @@ bool stripAccents(uint32_t c, std::vector<uint32_t> &out) {
     if (utf8proc_category(parts[i]) != UTF8PROC_CATEGORY_MN)
       out.push_back(uint32_t(parts[i]));
   return !(out.size() == 1 && out[0] == c);
+}
+
+bool decompose(uint32_t c, bool compatibility, std::vector<uint32_t> &out) {
+  if (c >= 0xac00 && c < 0xac00 + 11172)
+    return false;
+  utf8proc_int32_t parts[64];
+  int boundary = 0;
+  int options = UTF8PROC_DECOMPOSE | (compatibility ? UTF8PROC_COMPAT : 0);
+  utf8proc_ssize_t n =
+      utf8proc_decompose_char(utf8proc_int32_t(c), parts, 64,
+                              utf8proc_option_t(options), &boundary);
+  for (utf8proc_ssize_t i = 0; i < n && i < 64; ++i)
+    out.push_back(uint32_t(parts[i]));
+  return !(out.size() == 1 && out[0] == c);
+}
+
+Words combiningClasses() {
+  Words words;
+  for (uint32_t c = 0; c < 0x110000; ++c)
+    if (int order = utf8proc_get_property(utf8proc_int32_t(c))->combining_class)
+      words.insert(words.end(), {c, uint32_t(order)});
+  return words;
+}
+
+Words compositions() {
+  // A pair composes to c when utf8proc says so: exclusions are known to it.
+  std::map<std::pair<uint32_t, uint32_t>, uint32_t> pairs;
+  for (uint32_t c = 0; c < 0x110000; ++c) {
+    std::vector<uint32_t> parts;
+    if ((c >= 0xd800 && c < 0xe000) || !decompose(c, false, parts) ||
+        parts.size() < 2)
+      continue;
+    uint32_t last = parts.back();
+    parts.pop_back();
+    std::string text;
+    for (uint32_t part : parts)
+      appendCharacter(text, part);
+    // What stands before the last part, itself composed.
+    utf8proc_uint8_t *front = utf8proc_NFC(
+        reinterpret_cast<const utf8proc_uint8_t *>(text.c_str()));
+    if (!front)
+      continue;
+    std::string before = reinterpret_cast<char *>(front);
+    free(front);
+    std::string whole = before;
+    appendCharacter(whole, last);
+    utf8proc_uint8_t *composed = utf8proc_NFC(
+        reinterpret_cast<const utf8proc_uint8_t *>(whole.c_str()));
+    if (!composed)
+      continue;
+    std::string result = reinterpret_cast<char *>(composed);
+    free(composed);
+    size_t at = 0, end = 0;
+    uint32_t first, made;
+    if (nextCharacter(before, at, first) && at == before.size() &&
+        nextCharacter(result, end, made) && end == result.size() && made == c)
+      pairs[{first, last}] = c;
+  }
+  Words words;
+  for (const auto &[pair, c] : pairs)
+    words.insert(words.end(), {pair.first, pair.second, c});
+  return words;
 }
 
 std::vector<uint32_t> caseVariants(uint32_t c) {

@@ -27,6 +27,16 @@ bool lowercase(uint32_t c, std::vector<uint32_t> &out);
 /// Decomposes and drops what is a nonspacing mark.
 bool stripAccents(uint32_t c, std::vector<uint32_t> &out);
 
+/// The parts of `c`, taken apart as far as they go; not for Hangul, which follows
+/// arithmetic.
+bool decompose(uint32_t c, bool compatibility, std::vector<uint32_t> &out);
+
+/// (character, combining class) where it is not 0.
+Words combiningClasses();
+
+/// (first, second, composed) of all canonical compositions.
+Words compositions();
+
 /// The simple case variants of `c`, `c` among them.
 std::vector<uint32_t> caseVariants(uint32_t c);
 

@@ -20,6 +20,14 @@ std::string_view WordReader::string() {
   return text;
 }
 
+double WordReader::nextDouble() {
+  uint32_t halves[2] = {next(), 0};
+  halves[1] = next();
+  double value;
+  memcpy(&value, halves, 8);
+  return value;
+}
+
 WordReader WordReader::part(size_t size) {
   size = std::min(size, left());
   WordReader inner(words + at, size);
@@ -104,11 +112,11 @@ std::optional<Merge> Blob::merge(uint32_t left, uint32_t right) const {
   return std::nullopt;
 }
 
-float Blob::score(uint32_t id) const {
+double Blob::score(uint32_t id) const {
   const View &scores = views[tok::kScores];
-  float score = 0;
-  if (id < scores.count)
-    memcpy(&score, scores.words + id, 4);
+  double score = 0;
+  if (size_t(id) * 2 + 1 < scores.count)
+    memcpy(&score, scores.words + size_t(id) * 2, 8);
   return score;
 }
 

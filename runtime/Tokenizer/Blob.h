@@ -21,6 +21,7 @@ public:
       : words(words), count(count) {}
   bool done() const { return at >= count; }
   uint32_t next() { return at < count ? words[at++] : 0; }
+  double nextDouble();
   std::string_view string();
   /// The next `size` words as a reader of their own.
   WordReader part(size_t size);
@@ -45,7 +46,7 @@ public:
   std::string_view piece(uint32_t id) const;
   std::optional<uint32_t> find(std::string_view piece) const;
   std::optional<Merge> merge(uint32_t left, uint32_t right) const;
-  float score(uint32_t id) const;
+  double score(uint32_t id) const;
   /// Category in the low five bits, then tok::PropertyFlags.
   uint8_t classOf(uint32_t c) const;
   WordReader section(tok::Section kind) const;

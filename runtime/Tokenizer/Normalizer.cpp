@@ -100,6 +100,15 @@ std::string runNormalizer(const Blob &blob, std::string_view text) {
       now = out.append(now, at);
       break;
     }
+    case tok::kOrderMarks:
+      now = orderMarks(stage, now);
+      break;
+    case tok::kCompose:
+      now = composeMarks(stage, now);
+      break;
+    case tok::kCharsMap:
+      now = runCharsMap(blob, stage, now);
+      break;
     case tok::kPrependText:
       if (!now.empty())
         now.insert(0, stage.string());

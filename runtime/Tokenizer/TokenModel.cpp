@@ -189,6 +189,8 @@ Status runTokenModel(const Blob &blob, std::string_view word,
   }
   if (kind == tok::kWordPiece)
     return encodeWordPiece(blob, model, word, ids);
+  if (kind == tok::kUnigram)
+    return runUnigram(blob, model, word, ids);
   if (kind == tok::kWordLevel) {
     int64_t unknown = int64_t(model.next()) - 1;
     if (std::optional<uint32_t> id = blob.find(word))

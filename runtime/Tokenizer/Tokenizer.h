@@ -63,10 +63,16 @@ std::string validUtf8(std::string_view bytes);
 
 // The stages, each in a file of its own.
 std::string runNormalizer(const Blob &blob, std::string_view text);
+std::string orderMarks(WordReader stage, std::string_view text);
+std::string composeMarks(WordReader stage, std::string_view text);
+std::string runCharsMap(const Blob &blob, WordReader stage,
+                        std::string_view text);
 std::vector<std::string> runSplitter(const Blob &blob, std::string_view text,
                                      bool firstSection);
 Status runTokenModel(const Blob &blob, std::string_view piece,
                      std::vector<uint32_t> &ids);
+Status runUnigram(const Blob &blob, WordReader model, std::string_view word,
+                  std::vector<uint32_t> &ids);
 std::string runDecoder(const Blob &blob, std::vector<std::string> pieces);
 
 /// GPT-2's letters for bytes.

@@ -32,7 +32,7 @@ enum Section : uint32_t {
   kTemplate = 8, ///< ids and kSequence, for one text
   kDecoder = 9,
   kClasses = 10, ///< page of every block of 256 characters, then bytes
-  kScores = 11,  ///< floats, Unigram: one an id
+  kScores = 11,  ///< doubles, Unigram: one an id
 };
 
 enum AddedFlags : uint32_t {
@@ -52,6 +52,10 @@ enum NormalizerStage : uint32_t {
   kStripText = 4,    ///< left?, right?
   kReplaceMatch = 5, ///< string to, program
   kSurround = 6,     ///< program; matches get a space on either side
+  kOrderMarks = 7,   ///< (character, combining class), ascending; after Hangul is
+                     ///< taken apart, where the first word is not 0
+  kCompose = 8,      ///< (first, second, composed), ascending
+  kCharsMap = 9,     ///< SentencePiece's trie and its strings, as two strings
 };
 
 enum SplitterStage : uint32_t {
@@ -73,7 +77,8 @@ enum ModelKind : uint32_t {
   kBpe = 1,       ///< unk + 1, BpeFlags, string prefix, string suffix
   kWordLevel = 2, ///< unk + 1
   kWordPiece = 3, ///< unk + 1, most characters a word, string prefix
-  kUnigram = 4,   ///< unk + 1, byte fallback?
+  kUnigram = 4,   ///< unk + 1, byte fallback?, longest piece in bytes, score of
+                  ///< an unknown character as a double
 };
 
 enum BpeFlags : uint32_t { kFuseUnk = 1, kByteFallback = 2, kIgnoreMerges = 4 };
