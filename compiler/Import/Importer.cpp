@@ -136,9 +136,9 @@ mlir::OwningOpRef<mlir::ModuleOp> Importer::run() {
     if (!exhausted)
       writeOutputs(env);
   }
-  if (weightNames && !sink.hasErrors())
+  if (weightNames && !sink.hasErrors() && !incomplete)
     weightNames->finish();
-  if (sink.hasErrors())
+  if (sink.hasErrors() || incomplete)
     return {};
   writeModuleAttributes();
   dropDeadValues();

@@ -231,6 +231,7 @@ public:
   std::vector<Frame> frames;
   uint64_t budget = 2'000'000; // statements and ops of one import
   bool exhausted = false;
+  bool incomplete = false; // an output is unknown, since no weights were there to look at
 
   Scope fileScope; // constants, where no body is
   mlir::OwningOpRef<mlir::ModuleOp> module;

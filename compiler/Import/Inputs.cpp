@@ -245,7 +245,8 @@ void Importer::writeOutputs(Environment &env) {
     }
   if (values.empty() && !poisoned && !sink.hasErrors() && doc->outputs)
     error({doc->outputs->loc, doc->outputs}, "no output is bound under these constants");
-  if (sink.hasErrors())
+  incomplete = poisoned;
+  if (sink.hasErrors() || incomplete)
     return;
   llvm::SmallVector<mlir::Type> types;
   for (mlir::Value v : values)
