@@ -178,7 +178,8 @@ std::string Size::str() const {
       if (!first)
         out += "*";
       // "T//2" binds as tightly as a product; keep its value when it stands in one.
-      bool wrap = (atoms.size() > 1 || abs != 1) && StringRef(a).contains("//") &&
+      // So must a minus at the very front, which would bind before the division.
+      bool wrap = (atoms.size() > 1 || abs != 1 || out == "-") && StringRef(a).contains("//") &&
                   !StringRef(a).starts_with("max(") && !StringRef(a).starts_with("min(");
       out += wrap ? "(" + a + ")" : a;
       first = false;
