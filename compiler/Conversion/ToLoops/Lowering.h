@@ -13,6 +13,7 @@
 #ifndef HEDDLE_COMPILER_CONVERSION_TOLOOPS_LOWERING_H
 #define HEDDLE_COMPILER_CONVERSION_TOLOOPS_LOWERING_H
 
+#include "compiler/Conversion/ToLoops/Code.h"
 #include "dialects/Attn/IR/Attn.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -26,60 +27,139 @@ struct Machine {
 };
 
 /// Where a tensor lives: a flat memref<?xT> (f32, i64; i8 for booleans) whose element
-/// `index` is the row-major linear index.
+/// `index` is the row-major linear index; `pointer` is its first element as !llvm.ptr.
 struct Buffer {
   mlir::Value memory;
   model::ModelTensorType type;
+  mlir::Value pointer;
 };
 
-class Lowering {
+class Lowering : public Code {
 public:
-  mlir::OpBuilder b;
+  Lowering(mlir::func::FuncOp source, const Machine &machine);
+
   const Machine &machine;
   mlir::ModuleOp module;
-  mlir::Value tid, nth; ///< index: this thread and how many there are
+  mlir::func::FuncOp source;   ///< the function that is lowered
+  mlir::func::FuncOp function; ///< what it becomes
+  mlir::Value context, dims, tensors, arena, weights; ///< the arguments of abi.h
+  mlir::Value tid, nth;        ///< index: this thread and how many there are
+
+  /// Lowers the whole function; reports what cannot be.
+  mlir::LogicalResult run();
 
   /// The value of a length form (index), computed once in the entry block.
   mlir::Value size(const model::Size &form);
-  mlir::Value constant(int64_t value); ///< index
+  mlir::Value size(llvm::StringRef form) { return size(*model::Size::parse(form)); }
 
   /// Where an already lowered tensor lives.
   Buffer buffer(mlir::Value tensor);
+  /// The same as a plain pointer to element 0 (for a state: to its first byte).
+  mlir::Value pointer(mlir::Value tensor);
+  using Code::pointer;
+  void setPointer(mlir::Value tensor, mlir::Value pointer) { pointers[tensor] = pointer; }
   /// The place planned for a result.
   Buffer allocate(mlir::OpResult result);
-  /// A view of `type` at `byteOffset` (index) of the arena; for scratch that the memory plan
-  /// reserved for `op` (see scratchBytes).
+  mlir::Value allocatePointer(mlir::OpResult result);
+  /// A view at the offset of the arena that the memory plan reserved for `op` (see
+  /// scratchBytes), as a flat memref or as a pointer.
   mlir::Value scratch(mlir::Operation *op, mlir::Type element);
+  mlir::Value scratchPointer(mlir::Operation *op);
+  /// A flat memref<countxT> over a pointer.
+  mlir::Value view(mlir::Value pointer, mlir::Type element, mlir::Value count);
+  /// A constant array in the program, as a pointer.
+  mlir::Value constantArray(mlir::DenseElementsAttr value);
 
   /// All threads wait for each other; needed between a producer and consumers that read
   /// what other threads wrote. The driver of the lowering puts one after every op that
   /// writes memory, so an op only needs its own between its phases.
   void barrier(mlir::Location loc);
+  /// Records a run-time error (codes: runtime/include/heddle/abi.def); operands are i64.
+  void fail(int64_t code, mlir::Value x, mlir::Value y);
 
   /// body(i) for this thread's contiguous share of [0, n): i from n*tid/nth to n*(tid+1)/nth.
   void parallelFor(mlir::Location loc, mlir::Value n, llvm::function_ref<void(mlir::Value i)> body);
+  /// The ends of that share.
+  std::pair<mlir::Value, mlir::Value> share(mlir::Value n);
   /// body(i) for i = from, from+step, ... < to on this thread.
   void loop(mlir::Location loc, mlir::Value from, mlir::Value to, int64_t step, llvm::function_ref<void(mlir::Value i)> body);
+  using Code::loop;
 
   /// A private function of the module, made once for `name` by `build` (kernels specialised to
   /// a shape are shared by every layer and entry that has the shape).
   mlir::func::FuncOp kernel(mlir::Location loc, llvm::StringRef name, mlir::FunctionType type,
                             llvm::function_ref<void(mlir::OpBuilder &, mlir::Block *)> build);
+  void call(mlir::func::FuncOp callee, mlir::ValueRange operands);
+  /// The declaration of a function of the runtime or of libm.
+  mlir::func::FuncOp external(llvm::StringRef name, mlir::FunctionType type);
 
-  /// index arithmetic with folding of constants
-  mlir::Value add(mlir::Value x, mlir::Value y), sub(mlir::Value x, mlir::Value y), mul(mlir::Value x, mlir::Value y);
   /// Row-major linear index of `at` in a tensor of `type`; axes of length 1 may be given any index.
   mlir::Value linear(model::ModelTensorType type, llvm::ArrayRef<mlir::Value> at);
+  /// Row-major strides in elements; 0 for an axis of length 1.
+  Values strides(model::ModelTensorType type);
+  /// The index of each axis behind the linear index `at`.
+  Values unravel(model::ModelTensorType type, mlir::Value at);
+  /// The number of elements of axes [from, to).
+  mlir::Value count(model::ModelTensorType type, int64_t from, int64_t to);
+  mlir::Value count(model::ModelTensorType type) { return count(type, 0, type.getRank()); }
+
+  /// Copies `n` elements, every thread its share.
+  void copy(mlir::Value from, mlir::Value to, mlir::Type element, mlir::Value n);
+
+  /// Lowers the ops of a block but its terminator.
+  mlir::LogicalResult lowerBlock(mlir::Block &block);
+
+private:
+  llvm::DenseMap<mlir::Value, mlir::Value> pointers;
+  std::map<std::string, mlir::Value> sizes;
+  mlir::Operation *prologueEnd = nullptr; ///< sizes are computed before what follows it
+  llvm::SmallVector<std::string> dimNames;
+
+  mlir::Value place(llvm::StringRef place);
+  mlir::LogicalResult lowerReturn(mlir::func::ReturnOp op);
 };
+
+//===-- what an entry looks like from outside ---------------------------------------===//
+
+/// The dims of an entry in the order in which the runtime passes them.
+llvm::SmallVector<std::string> entryDims(mlir::func::FuncOp function);
+/// Bytes of an argument that is a state (attn-plan-cache may have changed its layout).
+model::Size stateBytes(mlir::func::FuncOp function, unsigned argument);
 
 /// Bytes of arena that an op needs while it runs, beside its results (a form over dims and, for
 /// per-thread scratch, the dim `threads`). The planner asks; the lowering gets it by scratch().
 model::Size scratchBytes(mlir::Operation *op);
 
-// One function a family; each lowers the ops it knows and reports whether it knew the op.
-mlir::LogicalResult lowerAttention(Lowering &l, attn::SdpaOp op);          // Attention.cpp
-mlir::LogicalResult lowerCacheAppend(Lowering &l, model::AppendOp op);     // Attention.cpp: appends whose state has a cache layout
-model::Size attentionScratchBytes(attn::SdpaOp op);                        // Attention.cpp
+/// Adds the globals heddle_card (text of the module at stage `buffers`) and heddle_entries.
+std::string cardText(mlir::ModuleOp module);
+void addCard(mlir::ModuleOp module, llvm::StringRef text, llvm::ArrayRef<std::string> entrySymbols);
+
+//===-- one function an op; each leaves its result in its place ---------------------===//
+
+mlir::LogicalResult lowerOp(Lowering &l, mlir::Operation *op); // LowerOp.cpp: the dispatch
+
+mlir::LogicalResult lowerRepeat(Lowering &l, model::RepeatOp op);   // Structure.cpp
+mlir::LogicalResult lowerDefault(Lowering &l, model::DefaultOp op); // Structure.cpp
+mlir::LogicalResult lowerState(Lowering &l, mlir::Operation *op);   // Structure.cpp: append, load, store
+mlir::LogicalResult lowerLeaf(Lowering &l, mlir::Operation *op);    // Structure.cpp: param, constant, size, range
+mlir::LogicalResult lowerMap(Lowering &l, mlir::Operation *op);     // Maps.cpp: map and unfused elementwise
+mlir::LogicalResult lowerMove(Lowering &l, mlir::Operation *op);    // Moves.cpp: slice, rearrange, concat, pad, broadcast
+mlir::LogicalResult lowerGather(Lowering &l, model::GatherOp op);   // Tables.cpp
+mlir::LogicalResult lowerEmbedding(Lowering &l, model::EmbeddingOp op); // Tables.cpp
+mlir::LogicalResult lowerLinear(Lowering &l, model::LinearOp op);   // Linear.cpp
+mlir::LogicalResult lowerMatmul(Lowering &l, model::MatmulOp op);   // Matmul.cpp
+mlir::LogicalResult lowerConv(Lowering &l, model::ConvOp op);       // Conv.cpp
+mlir::LogicalResult lowerNorm(Lowering &l, mlir::Operation *op);    // Norms.cpp
+mlir::LogicalResult lowerReduce(Lowering &l, model::ReduceOp op);   // Reductions.cpp
+mlir::LogicalResult lowerCumsum(Lowering &l, model::CumsumOp op);   // Reductions.cpp
+mlir::LogicalResult lowerSoftmax(Lowering &l, model::SoftmaxOp op); // Reductions.cpp
+mlir::LogicalResult lowerTopK(Lowering &l, model::TopKOp op);       // Reductions.cpp
+mlir::LogicalResult lowerPosition(Lowering &l, mlir::Operation *op); // Positions.cpp: sinusoidal, rotary
+mlir::LogicalResult lowerInterpolate(Lowering &l, model::InterpolateOp op); // Interpolate.cpp
+
+mlir::LogicalResult lowerAttention(Lowering &l, attn::SdpaOp op);      // Attention.cpp
+mlir::LogicalResult lowerCacheAppend(Lowering &l, model::AppendOp op); // Attention.cpp: appends whose state has a cache layout
+model::Size attentionScratchBytes(attn::SdpaOp op);                    // Attention.cpp
 
 } // namespace heddle::loops
 

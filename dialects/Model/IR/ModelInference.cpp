@@ -159,7 +159,11 @@ LogicalResult LinearOp::inferReturnTypes(MLIRContext *, Loc loc, Adaptor op, Typ
     return refuse(loc, m.str(), " features do not split into ", groups, " groups of ", total,
                   " units");
   SmallVector<Size> sizes = x.getSizes();
-  for (int64_t p : parts) {
+  // `part = j` (model-split-linear) keeps one of the results.
+  auto part = op.getAttributes() ? op.getAttributes().getAs<IntegerAttr>("part") : IntegerAttr();
+  if (part && (part.getInt() < 0 || part.getInt() >= int64_t(parts.size())))
+    return refuse(loc, "part ", part.getInt(), " of ", parts.size(), " does not exist");
+  for (int64_t p : part ? ArrayRef(parts).slice(part.getInt(), 1) : ArrayRef(parts)) {
     sizes.back() = *unit * Size(p * groups);
     out.push_back(x.withSizes(sizes));
   }

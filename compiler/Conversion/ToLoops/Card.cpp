@@ -1,0 +1,142 @@
+//===- Card.cpp - what a binary says of itself ----------------------------===//
+//
+// The runtime reads dims, inputs, outputs, states and the arena's size from a text inside the
+// binary (runtime/README.md has its grammar). The functions to call stand in a table in
+// the order of the text.
+//
+//===----------------------------------------------------------------------===//
+
+#include "compiler/Conversion/ToLoops/Lowering.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+
+using namespace mlir;
+using namespace heddle;
+using namespace heddle::loops;
+using model::ModelTensorType;
+using model::Size;
+using model::StateType;
+
+static std::string typeText(ArrayRef<StringAttr> axes, Type element) {
+  std::string text = element.isF32() ? "f32 [" : element.isInteger(64) ? "i64 [" : "bool [";
+  for (auto [i, a] : llvm::enumerate(axes))
+    text += (i ? ", " : "") + a.getValue().str();
+  return text + "]";
+}
+
+static std::string numberText(Attribute value) {
+  if (auto i = dyn_cast<IntegerAttr>(value))
+    return std::to_string(i.getInt());
+  if (auto f = dyn_cast<FloatAttr>(value)) {
+    SmallString<32> text;
+    f.getValue().toString(text);
+    return text.str().str();
+  }
+  if (auto s = dyn_cast<StringAttr>(value))
+    return s.getValue().str();
+  std::string text;
+  if (auto list = dyn_cast<ArrayAttr>(value))
+    for (Attribute one : list)
+      text += (text.empty() ? "" : " ") + numberText(one);
+  if (auto list = dyn_cast<DenseI64ArrayAttr>(value))
+    for (int64_t one : list.asArrayRef())
+      text += (text.empty() ? "" : " ") + std::to_string(one);
+  return text;
+}
+
+Size heddle::loops::stateBytes(func::FuncOp function, unsigned argument) {
+  auto type = cast<StateType>(function.getArgument(argument).getType());
+  bool cache = bool(function.getArgAttr(argument, "model.cache"));
+  Size bytes = Code::bytesOf(type.getElementType());
+  for (int64_t i = 0; i < type.getRank(); ++i) {
+    Size n = type.getSize(i);
+    // Keys and values lie in blocks of 128 rows.
+    if (cache && i == type.getRank() - 2)
+      n = (n + Size(127)).floorDiv(Size(128)) * Size(128);
+    bytes = bytes * n;
+  }
+  return bytes;
+}
+
+std::string heddle::loops::cardText(ModuleOp module) {
+  std::string text = "heddle-card 1\n";
+  llvm::raw_string_ostream os(text);
+  auto word = [&](StringRef attr) {
+    auto s = module->getAttrOfType<StringAttr>(attr);
+    return s ? s.getValue() : StringRef();
+  };
+  os << "name " << (word("model.name").empty() ? StringRef("model") : word("model.name")) << "\n";
+  if (!word("model.target").empty())
+    os << "target " << word("model.target") << "\n";
+  os << "masked_rows " << (word("model.masked_rows").empty() ? StringRef("zero") : word("model.masked_rows")) << "\n";
+  if (!word("model.license").empty())
+    os << "license " << word("model.license") << "\n";
+
+  SmallVector<func::FuncOp> entries(module.getOps<func::FuncOp>());
+  auto bounds = module->getAttrOfType<DictionaryAttr>("model.dims");
+  SmallVector<std::string> named;
+  for (func::FuncOp f : entries)
+    for (const std::string &dim : entryDims(f)) {
+      if (llvm::is_contained(named, dim))
+        continue;
+      named.push_back(dim);
+      auto bound = bounds ? bounds.getAs<IntegerAttr>(dim) : IntegerAttr();
+      os << "dim " << dim << " " << (bound ? std::to_string(bound.getInt()) : "-") << "\n";
+    }
+  if (auto roles = module->getAttrOfType<DictionaryAttr>("model.generate"))
+    for (NamedAttribute role : roles) {
+      if (auto extend = dyn_cast<DictionaryAttr>(role.getValue())) {
+        for (NamedAttribute one : extend)
+          os << "generate " << role.getName().getValue() << " " << one.getName().getValue() << " "
+             << numberText(one.getValue()) << "\n";
+        continue;
+      }
+      os << "generate " << role.getName().getValue() << " " << numberText(role.getValue()) << "\n";
+    }
+
+  for (func::FuncOp f : entries) {
+    os << "entry " << f.getName() << "\ndims";
+    for (const std::string &dim : entryDims(f))
+      os << " " << dim;
+    os << "\n";
+    auto nameOf = [&](DictionaryAttr attrs, StringRef key, unsigned i) {
+      auto s = attrs ? attrs.getAs<StringAttr>(key) : StringAttr();
+      return s ? s.getValue().str() : "v" + std::to_string(i);
+    };
+    for (BlockArgument arg : f.getArguments())
+      if (auto t = dyn_cast<ModelTensorType>(arg.getType()))
+        os << "input " << nameOf(f.getArgAttrDict(arg.getArgNumber()), "model.name", arg.getArgNumber()) << " "
+           << typeText(t.getAxes(), t.getElementType())
+           << (f.getArgAttr(arg.getArgNumber(), "model.default") ? " default" : "") << "\n";
+    for (auto [i, type] : llvm::enumerate(f.getResultTypes())) {
+      auto t = cast<ModelTensorType>(type);
+      os << "output " << nameOf(f.getResultAttrDict(i), "model.name", i) << " " << typeText(t.getAxes(), t.getElementType())
+         << (f.getResultAttr(i, "model.optional_all") ? " optional-all" : "") << "\n";
+    }
+    for (BlockArgument arg : f.getArguments())
+      if (isa<StateType>(arg.getType()))
+        os << "state " << nameOf(f.getArgAttrDict(arg.getArgNumber()), "model.state", arg.getArgNumber()) << " "
+           << stateBytes(f, arg.getArgNumber()).str() << "\n";
+    auto arena = f->getAttrOfType<StringAttr>("arena");
+    os << "arena " << (arena ? arena.getValue() : StringRef("64")) << "\n";
+  }
+  os << "end\n";
+  return text;
+}
+
+void heddle::loops::addCard(ModuleOp module, StringRef text, ArrayRef<std::string> entrySymbols) {
+  ImplicitLocOpBuilder b(module.getLoc(), module.getContext());
+  b.setInsertionPointToStart(module.getBody());
+  std::string bytes = text.str() + '\0';
+  Type array = LLVM::LLVMArrayType::get(b.getI8Type(), bytes.size());
+  LLVM::GlobalOp::create(b, array, /*isConstant=*/true, LLVM::Linkage::External, "heddle_card", b.getStringAttr(bytes));
+
+  Type ptr = LLVM::LLVMPointerType::get(b.getContext());
+  Type table = LLVM::LLVMArrayType::get(ptr, entrySymbols.size());
+  auto entries = LLVM::GlobalOp::create(b, table, /*isConstant=*/true, LLVM::Linkage::External, "heddle_entries", Attribute());
+  Block *init = b.createBlock(&entries.getInitializerRegion());
+  b.setInsertionPointToStart(init);
+  Value v = LLVM::PoisonOp::create(b, table);
+  for (auto [i, symbol] : llvm::enumerate(entrySymbols))
+    v = LLVM::InsertValueOp::create(b, v, Value(LLVM::AddressOfOp::create(b, ptr, symbol)), ArrayRef<int64_t>{int64_t(i)});
+  LLVM::ReturnOp::create(b, v);
+}

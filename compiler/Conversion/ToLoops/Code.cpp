@@ -1,0 +1,191 @@
+//===- Code.cpp - index arithmetic, control, memory -----------------------===//
+
+#include "compiler/Conversion/ToLoops/Code.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/IR/Matchers.h"
+
+using namespace mlir;
+using namespace heddle::loops;
+
+Type Code::pointer() { return LLVM::LLVMPointerType::get(b.getContext()); }
+
+Type Code::with(Type type, Type element) {
+  if (auto v = dyn_cast<VectorType>(type))
+    return v.clone(element);
+  return element;
+}
+int64_t Code::bytesOf(Type element) {
+  unsigned bits = element.getIntOrFloatBitWidth();
+  return bits < 8 ? 1 : bits / 8;
+}
+
+//===-- index arithmetic ---------------------------------------------------------===//
+
+Value Code::constant(int64_t value) { return arith::ConstantIndexOp::create(b, value); }
+
+std::optional<int64_t> Code::known(Value x) {
+  APInt value;
+  return matchPattern(x, m_ConstantInt(&value)) ? std::optional(value.getSExtValue()) : std::nullopt;
+}
+
+Value Code::add(Value x, Value y) {
+  auto a = known(x), c = known(y);
+  if (a && c)
+    return constant(*a + *c);
+  if (a == 0)
+    return y;
+  return c == 0 ? x : Value(arith::AddIOp::create(b, x, y));
+}
+Value Code::sub(Value x, Value y) {
+  auto a = known(x), c = known(y);
+  if (a && c)
+    return constant(*a - *c);
+  return c == 0 ? x : Value(arith::SubIOp::create(b, x, y));
+}
+Value Code::mul(Value x, Value y) {
+  auto a = known(x), c = known(y);
+  if (a && c)
+    return constant(*a * *c);
+  if (a == 1 || c == 0)
+    return y;
+  return c == 1 || a == 0 ? x : Value(arith::MulIOp::create(b, x, y));
+}
+Value Code::div(Value x, Value y) {
+  auto a = known(x), c = known(y);
+  if (a && c && *a >= 0 && *c > 0)
+    return constant(*a / *c);
+  return c == 1 ? x : Value(arith::DivUIOp::create(b, x, y));
+}
+Value Code::rem(Value x, Value y) {
+  auto a = known(x), c = known(y);
+  if (a && c && *a >= 0 && *c > 0)
+    return constant(*a % *c);
+  return c == 1 ? constant(0) : Value(arith::RemUIOp::create(b, x, y));
+}
+Value Code::floorDiv(Value x, Value y) {
+  auto c = known(y);
+  if (c == 1)
+    return x;
+  // Rounds down for a positive divisor; a divisor of 0 or less must not stop the program.
+  Value one = constant(1), zero = constant(0);
+  Value d = c && *c > 0 ? y : max(y, one);
+  Value q = arith::DivSIOp::create(b, x, d);
+  Value r = arith::SubIOp::create(b, x, Value(arith::MulIOp::create(b, q, d)));
+  return select(less(r, zero), sub(q, one), q);
+}
+Value Code::min(Value x, Value y) { return x == y ? x : Value(arith::MinSIOp::create(b, x, y)); }
+Value Code::max(Value x, Value y) { return x == y ? x : Value(arith::MaxSIOp::create(b, x, y)); }
+Value Code::less(Value x, Value y) { return arith::CmpIOp::create(b, arith::CmpIPredicate::slt, x, y); }
+Value Code::equal(Value x, Value y) { return arith::CmpIOp::create(b, arith::CmpIPredicate::eq, x, y); }
+Value Code::toI64(Value index) { return arith::IndexCastOp::create(b, b.getI64Type(), index); }
+Value Code::toIndex(Value i64) { return arith::IndexCastOp::create(b, b.getIndexType(), i64); }
+
+//===-- control --------------------------------------------------------------------===//
+
+void Code::loop(Value from, Value to, int64_t step, llvm::function_ref<void(Value)> body) {
+  auto op = scf::ForOp::create(b, from, to, constant(step));
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPoint(op.getBody()->getTerminator());
+  body(op.getInductionVar());
+}
+
+Values Code::loop(Value from, Value to, int64_t step, ValueRange init,
+                  llvm::function_ref<Values(Value, ValueRange)> body) {
+  if (init.empty()) {
+    loop(from, to, step, [&](Value i) { (void)body(i, {}); });
+    return {};
+  }
+  auto op = scf::ForOp::create(b, from, to, constant(step), init);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToEnd(op.getBody());
+  Values next = body(op.getInductionVar(), op.getRegionIterArgs());
+  scf::YieldOp::create(b, next);
+  return Values(op.getResults().begin(), op.getResults().end());
+}
+
+void Code::when(Value condition, llvm::function_ref<void()> body, llvm::function_ref<void()> otherwise) {
+  auto op = scf::IfOp::create(b, condition, bool(otherwise));
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPoint(op.thenBlock()->getTerminator());
+  body();
+  if (otherwise) {
+    b.setInsertionPoint(op.elseBlock()->getTerminator());
+    otherwise();
+  }
+}
+
+Value Code::select(Value condition, Value yes, Value no) { return arith::SelectOp::create(b, condition, yes, no); }
+
+void Code::vectors(Value n, llvm::function_ref<void(Value, Value)> body) {
+  (void)vectors(n, ValueRange{}, [&](Value j, Value mask, ValueRange) {
+    body(j, mask);
+    return Values();
+  });
+}
+
+Values Code::vectors(Value n, ValueRange init, llvm::function_ref<Values(Value, Value, ValueRange)> body) {
+  Value whole = mul(div(n, constant(lanes)), lanes);
+  Values now(init.begin(), init.end());
+  if (auto k = known(whole); !k || *k > 0)
+    now = loop(constant(0), whole, lanes, now, [&](Value j, ValueRange c) { return body(j, Value(), c); });
+  if (auto k = known(n); !k || *k % lanes)
+    now = loop(whole, n, lanes, now, [&](Value j, ValueRange c) {
+      Value mask = vector::CreateMaskOp::create(b, vec(b.getI1Type()), sub(n, j));
+      return body(j, mask, c);
+    });
+  return now;
+}
+
+//===-- memory ---------------------------------------------------------------------===//
+
+static Type stored(Type type) {
+  Type element = getElementTypeOrSelf(type);
+  return element.isInteger(1) ? Code::with(type, IntegerType::get(type.getContext(), 8)) : type;
+}
+
+Value Code::at(Value base, Value index, Type element) {
+  if (known(index) == 0)
+    return base;
+  Type unit = stored(element);
+  if (auto k = known(index); k && *k >= INT32_MIN && *k <= INT32_MAX)
+    return LLVM::GEPOp::create(b, pointer(), unit, base, ArrayRef<LLVM::GEPArg>{int32_t(*k)});
+  return LLVM::GEPOp::create(b, pointer(), unit, base, ArrayRef<LLVM::GEPArg>{toI64(index)});
+}
+
+Value Code::load(Type type, Value address, Value mask) {
+  Type memory = stored(type);
+  unsigned align = bytesOf(getElementTypeOrSelf(type));
+  Value v;
+  if (mask && isa<VectorType>(type)) {
+    Value zero = arith::ConstantOp::create(b, b.getZeroAttr(memory));
+    v = LLVM::MaskedLoadOp::create(b, memory, address, mask, zero, align);
+  } else {
+    v = LLVM::LoadOp::create(b, memory, address, align);
+  }
+  if (memory == type)
+    return v;
+  Value zero = arith::ConstantOp::create(b, b.getZeroAttr(memory));
+  return arith::CmpIOp::create(b, arith::CmpIPredicate::ne, v, zero);
+}
+
+void Code::store(Value value, Value address, Value mask) {
+  Type type = value.getType(), memory = stored(type);
+  if (memory != type)
+    value = arith::ExtUIOp::create(b, memory, value);
+  unsigned align = bytesOf(getElementTypeOrSelf(type));
+  if (mask && isa<VectorType>(type))
+    LLVM::MaskedStoreOp::create(b, value, address, mask, align);
+  else
+    LLVM::StoreOp::create(b, value, address, align);
+}
+
+void Code::prefetch(Value address, bool write) {
+  LLVM::Prefetch::create(b, address, write ? 1 : 0, 3, 1);
+}
+
+Value Code::splat(Value scalar) {
+  return isa<VectorType>(scalar.getType()) ? scalar
+                                           : Value(vector::BroadcastOp::create(b, vec(scalar.getType()), scalar));
+}

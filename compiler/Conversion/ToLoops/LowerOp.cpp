@@ -1,0 +1,67 @@
+//===- LowerOp.cpp - which function lowers which op -----------------------===//
+
+#include "compiler/Conversion/ToLoops/Lowering.h"
+#include "dialects/Model/Transforms/Views.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+using namespace heddle;
+using namespace heddle::loops;
+using namespace heddle::model;
+using Lower = heddle::loops::Lowering;
+
+LogicalResult heddle::loops::lowerOp(Lower &l, Operation *op) {
+  // Masks and biases are values that attention asks; they own no memory.
+  for (Type t : op->getResultTypes())
+    if (isa<mask::MaskType, attn::BiasType>(t))
+      return success();
+  if (std::optional<Size> offset = viewOffset(op)) {
+    auto type = cast<ModelTensorType>(op->getOperand(0).getType());
+    l.setPointer(op->getResult(0), l.at(l.pointer(op->getOperand(0)), l.size(*offset), type.getElementType()));
+    return success();
+  }
+  return llvm::TypeSwitch<Operation *, LogicalResult>(op)
+      .Case([&](RepeatOp o) { return lowerRepeat(l, o); })
+      .Case([&](DefaultOp o) { return lowerDefault(l, o); })
+      .Case<ParamOp, ConstantOp, SizeOp, RangeOp, attn::AlibiSlopesOp>([&](Operation *o) { return lowerLeaf(l, o); })
+      .Case<AppendOp, LoadOp, StoreOp>([&](Operation *o) { return lowerState(l, o); })
+      .Case<MapOp, UnaryOp, BinaryOp, CompareOp, SelectOp, CastOp, BroadcastOp>([&](Operation *o) { return lowerMap(l, o); })
+      .Case<SliceOp, RearrangeOp, ConcatOp, PadOp>([&](Operation *o) { return lowerMove(l, o); })
+      .Case([&](GatherOp o) { return lowerGather(l, o); })
+      .Case([&](EmbeddingOp o) { return lowerEmbedding(l, o); })
+      .Case([&](LinearOp o) { return lowerLinear(l, o); })
+      .Case([&](MatmulOp o) { return lowerMatmul(l, o); })
+      .Case([&](ConvOp o) { return lowerConv(l, o); })
+      .Case<LayerNormOp, RmsNormOp, GroupNormOp, BatchNormOp, L2NormOp>([&](Operation *o) { return lowerNorm(l, o); })
+      .Case([&](ReduceOp o) { return lowerReduce(l, o); })
+      .Case([&](CumsumOp o) { return lowerCumsum(l, o); })
+      .Case([&](SoftmaxOp o) { return lowerSoftmax(l, o); })
+      .Case([&](TopKOp o) { return lowerTopK(l, o); })
+      .Case<SinusoidalOp, RotaryOp>([&](Operation *o) { return lowerPosition(l, o); })
+      .Case([&](InterpolateOp o) { return lowerInterpolate(l, o); })
+      .Case([&](attn::SdpaOp o) { return lowerAttention(l, o); })
+      .Case([&](arith::ConstantOp o) { // an index in a parameter's name
+        l.setPointer(o.getResult(), l.constant(cast<IntegerAttr>(o.getValue()).getInt()));
+        return success();
+      })
+      .Default([](Operation *o) { return o->emitOpError("has no lowering to loops"); });
+}
+
+/// Bytes of a linear's weight as panels, when it is not a parameter that was packed before.
+static Size linearScratch(LinearOp op) {
+  auto param = op.getWeight().getDefiningOp<ParamOp>();
+  auto pack = param ? param->getAttrOfType<DictionaryAttr>("pack") : DictionaryAttr();
+  if (!param || (pack && pack.getAs<StringAttr>("layout").getValue() == "panel32"))
+    return 0;
+  ModelTensorType x = op.getInput().getType(), y = cast<ModelTensorType>(op->getResult(0).getType());
+  Size k = x.getSize(x.getRank() - 1), n = y.getSize(y.getRank() - 1);
+  return (n + Size(31)).floorDiv(Size(32)) * k * Size(32 * 4);
+}
+
+Size heddle::loops::scratchBytes(Operation *op) {
+  if (auto sdpa = dyn_cast<attn::SdpaOp>(op))
+    return attentionScratchBytes(sdpa);
+  if (auto linear = dyn_cast<LinearOp>(op))
+    return linear->getNumResults() == 1 ? linearScratch(linear) : Size(0);
+  return 0;
+}

@@ -1,0 +1,101 @@
+//===- Maps.cpp - elementwise work, lanes along the innermost axes --------===//
+//
+// The innermost axes along which every operand is either contiguous or one element are walked
+// as one long row of vectors; the axes before them are walked by index. Blocks of 4096
+// elements are dealt out to the threads. Ends of rows use masks, so that an element's bits do
+// not depend on where it stands.
+//
+//===----------------------------------------------------------------------===//
+
+#include "compiler/Conversion/ToLoops/Element.h"
+#include "compiler/Conversion/ToLoops/Lowering.h"
+
+using namespace mlir;
+using namespace heddle;
+using namespace heddle::loops;
+using namespace heddle::model;
+using Lower = heddle::loops::Lowering;
+
+static constexpr int64_t kBlock = 4096;
+
+namespace {
+/// How an operand is read at the axes of the result: 0 at broadcast ones.
+struct Read {
+  Value base;
+  Type element;
+  SmallVector<bool> moves; ///< an axis of the result: does the operand change along it
+  ModelTensorType type;
+};
+} // namespace
+
+LogicalResult heddle::loops::lowerMap(Lower &l, Operation *op) {
+  auto type = cast<ModelTensorType>(op->getResult(0).getType());
+  int64_t rank = type.getRank();
+  SmallVector<Read> reads;
+  for (Value operand : op->getOperands()) {
+    Read r;
+    r.type = cast<ModelTensorType>(operand.getType());
+    r.base = l.pointer(operand);
+    r.element = r.type.getElementType();
+    r.moves.assign(rank, false);
+    for (int64_t i = 0; i < r.type.getRank(); ++i)
+      r.moves[rank - r.type.getRank() + i] = !r.type.getSize(i).is(1);
+    reads.push_back(r);
+  }
+  // The longest suffix along which no operand changes its mind (axes of 1 do not count).
+  int64_t split = rank;
+  SmallVector<std::optional<bool>> kind(reads.size());
+  for (; split > 0; --split) {
+    if (type.getSize(split - 1).is(1))
+      continue;
+    bool fits = true;
+    for (auto [r, k] : llvm::zip(reads, kind))
+      fits &= !k || *k == r.moves[split - 1];
+    if (!fits)
+      break;
+    for (auto [r, k] : llvm::zip(reads, kind))
+      k = r.moves[split - 1];
+  }
+  Value inner = l.count(type, split, rank), outer = l.count(type, 0, split);
+  ModelTensorType outerType = type.withSizes(ArrayRef(type.getSizes()).take_front(split));
+  Value to = l.allocatePointer(op->getResult(0));
+  Type element = type.getElementType();
+  Value blocks = l.div(l.add(inner, kBlock - 1), l.constant(kBlock));
+
+  // Strides of each operand along the outer axes.
+  SmallVector<Values> strides;
+  for (Read &r : reads) {
+    Values all(split, l.constant(0));
+    Values own = l.strides(r.type);
+    for (int64_t i = 0; i < r.type.getRank(); ++i)
+      if (int64_t at = rank - r.type.getRank() + i; at < split)
+        all[at] = own[i];
+    strides.push_back(all);
+  }
+  l.parallelFor(op->getLoc(), l.mul(outer, blocks), [&](Value item) {
+    Value row = l.div(item, blocks), begin = l.mul(l.rem(item, blocks), kBlock);
+    Values at = l.unravel(outerType, row);
+    SmallVector<Value> bases;
+    for (auto [i, r] : llvm::enumerate(reads)) {
+      Value offset = l.constant(0);
+      for (int64_t a = 0; a < split; ++a)
+        if (r.moves[a])
+          offset = l.add(offset, l.mul(at[a], strides[i][a]));
+      Value base = l.at(r.base, offset, r.element);
+      // One element for the whole row is read once.
+      bool moves = kind[i] && *kind[i];
+      bases.push_back(moves ? l.at(base, begin, r.element) : l.splat(l.load(r.element, base)));
+    }
+    Value target = l.at(to, l.add(l.mul(row, inner), begin), element);
+    l.vectors(l.min(l.sub(inner, begin), l.constant(kBlock)), [&](Value j, Value mask) {
+      Values in;
+      for (auto [i, r] : llvm::enumerate(reads)) {
+        bool moves = kind[i] && *kind[i];
+        in.push_back(moves ? l.load(l.vec(r.element), l.at(bases[i], j, r.element), mask) : bases[i]);
+      }
+      l.store(emitBody(l, op, in), l.at(target, j, element), mask);
+    });
+  });
+  l.barrier(op->getLoc());
+  return success();
+}

@@ -1,0 +1,102 @@
+//===- Matmul.cpp - products of two values --------------------------------===//
+//
+// The same tile as a linear's (8 rows x 32 columns, k ascending, one accumulator an element),
+// but both sides are row-major tensors of lengths known at run time: columns past the end are
+// masked. One kernel serves every shape.
+//
+//===----------------------------------------------------------------------===//
+
+#include "compiler/Conversion/ToLoops/Lowering.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+
+using namespace mlir;
+using namespace heddle;
+using namespace heddle::loops;
+using namespace heddle::model;
+using Lower = heddle::loops::Lowering;
+
+static constexpr int64_t kColumns = 32, kRows = 8, kRowBlock = 64;
+
+/// Rows [row, row + mr) x columns [column, column + 32) of y = x w.
+static void tile(Code &c, Value x, Value w, Value y, Value depth, Value columns, Value row, Value column, int64_t mr) {
+  Type f32 = c.f32();
+  int64_t nv = kColumns / c.lanes;
+  Values at, masks;
+  for (int64_t j = 0; j < nv; ++j) {
+    at.push_back(c.add(column, j * c.lanes));
+    masks.push_back(vector::CreateMaskOp::create(c.b, c.vec(c.b.getI1Type()), c.sub(columns, at[j])));
+  }
+  Values rows;
+  for (int64_t i = 0; i < mr; ++i)
+    rows.push_back(c.at(x, c.mul(c.add(row, i), depth), f32));
+  Value zero = c.real(c.vec(f32), 0.0);
+  Values sums = c.loop(c.constant(0), depth, 1, Values(mr * nv, zero), [&](Value k, ValueRange carried) {
+    Values acc(carried.begin(), carried.end()), b;
+    Value line = c.at(w, c.mul(k, columns), f32);
+    for (int64_t j = 0; j < nv; ++j)
+      b.push_back(c.load(c.vec(f32), c.at(line, at[j], f32), masks[j]));
+    for (int64_t i = 0; i < mr; ++i) {
+      Value a = c.splat(c.load(f32, c.at(rows[i], k, f32)));
+      for (int64_t j = 0; j < nv; ++j)
+        acc[i * nv + j] = c.fma(a, b[j], acc[i * nv + j]);
+    }
+    return acc;
+  });
+  for (int64_t i = 0; i < mr; ++i) {
+    Value out = c.at(y, c.mul(c.add(row, i), columns), f32);
+    for (int64_t j = 0; j < nv; ++j)
+      c.store(sums[i * nv + j], c.at(out, at[j], f32), masks[j]);
+  }
+}
+
+static func::FuncOp matmulKernel(Lower &l, Location loc) {
+  Type ptr = l.Code::pointer(), index = l.b.getIndexType();
+  // x, w, y, rows, depth, columns, first row, first column
+  auto type = l.b.getFunctionType({ptr, ptr, ptr, index, index, index, index, index}, {});
+  return l.kernel(loc, "heddle_matmul", type, [&](OpBuilder &b, Block *block) {
+    Code c(ImplicitLocOpBuilder(loc, b), l.lanes);
+    Value x = block->getArgument(0), w = block->getArgument(1), y = block->getArgument(2), rows = block->getArgument(3);
+    Value depth = block->getArgument(4), columns = block->getArgument(5), begin = block->getArgument(6), column = block->getArgument(7);
+    Value end = c.min(c.add(begin, kRowBlock), rows);
+    Value whole = c.add(begin, c.mul(c.div(c.sub(end, begin), c.constant(kRows)), kRows));
+    c.loop(begin, whole, kRows, [&](Value row) { tile(c, x, w, y, depth, columns, row, column, kRows); });
+    Value at = whole;
+    for (int64_t mr = kRows / 2; mr >= 1; mr /= 2) {
+      Value fits = c.less(c.add(at, mr - 1), end);
+      c.when(fits, [&] { tile(c, x, w, y, depth, columns, at, column, mr); });
+      at = c.select(fits, c.add(at, mr), at);
+    }
+  });
+}
+
+LogicalResult heddle::loops::lowerMatmul(Lower &l, MatmulOp op) {
+  Location loc = op.getLoc();
+  ModelTensorType xt = op.getLhs().getType(), wt = op.getRhs().getType(), yt = op.getType();
+  int64_t lead = yt.getRank() - 2;
+  Value rows = l.size(xt.getSize(xt.getRank() - 2)), depth = l.size(xt.getSize(xt.getRank() - 1));
+  Value columns = l.size(wt.getSize(wt.getRank() - 1));
+  func::FuncOp kernel = matmulKernel(l, loc);
+  Value x = l.pointer(op.getLhs()), w = l.pointer(op.getRhs()), y = l.allocatePointer(op->getResult(0));
+  ModelTensorType outer = yt.withSizes(ArrayRef(yt.getSizes()).take_front(lead));
+  Value panels = l.div(l.add(columns, kColumns - 1), l.constant(kColumns));
+  Value blocks = l.div(l.add(rows, kRowBlock - 1), l.constant(kRowBlock));
+  Value perBatch = l.mul(panels, blocks);
+  // The matrix of an operand that belongs to a leading index of the result.
+  auto matrixOf = [&](ModelTensorType t, ArrayRef<Value> at) {
+    Values strides = l.strides(t);
+    Value offset = l.constant(0);
+    for (int64_t i = 0; i < t.getRank() - 2; ++i)
+      offset = l.add(offset, l.mul(at[lead - (t.getRank() - 2) + i], strides[i]));
+    return offset;
+  };
+  l.parallelFor(loc, l.mul(l.size(outer.getCount()), perBatch), [&](Value item) {
+    Value batch = l.div(item, perBatch), rest = l.rem(item, perBatch);
+    Values at = l.unravel(outer, batch);
+    Value row = l.mul(l.div(rest, panels), kRowBlock), column = l.mul(l.rem(rest, panels), kColumns);
+    l.call(kernel, {l.at(x, matrixOf(xt, at), l.f32()), l.at(w, matrixOf(wt, at), l.f32()),
+                    l.at(y, l.mul(l.mul(batch, rows), columns), l.f32()), rows, depth, columns, row, column});
+  });
+  l.barrier(loc);
+  return success();
+}

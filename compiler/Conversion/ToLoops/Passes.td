@@ -1,0 +1,36 @@
+// From tensors to loops: memory and cache layout are planned, then code is made.
+#ifndef HEDDLE_COMPILER_CONVERSION_TOLOOPS_PASSES_TD
+#define HEDDLE_COMPILER_CONVERSION_TOLOOPS_PASSES_TD
+
+include "mlir/Pass/PassBase.td"
+
+def PlanCachePass : Pass<"attn-plan-cache", "mlir::ModuleOp"> {
+  let summary = "Lay out the states that only attention reads for the attention kernel";
+  let description = [{
+    A state whose appended rows feed the keys (or the values) of attention and nothing else
+    gets `cache = {kind = "keys" | "values", heads = g}` on its `model.append`, and the same as
+    `model.cache` on the function's argument; CacheLayout.h says how it then lies.
+  }];
+}
+
+def PlanMemoryPass : Pass<"model-plan-memory", "mlir::ModuleOp"> {
+  let summary = "Give every result its place in the arena, in an output, or over an operand";
+  let description = [{
+    Writes `place` on each op with results of its own ("arena OFFSET" or "output K"), `scratch`
+    on ops that need working memory, `copy_in`/`copy_out` on repeats, `copies` on the return
+    and `arena` (bytes) on the function; offsets are size forms.
+  }];
+}
+
+def ConvertToLoopsPass : Pass<"convert-heddle-to-loops", "mlir::ModuleOp"> {
+  let summary = "Turn the functions of stage `buffers` into SPMD loops over memory";
+  let options = [
+    Option<"vectorWidth", "vector-width", "int64_t", "16", "f32 lanes of a vector register">
+  ];
+  let dependentDialects = [
+    "mlir::arith::ArithDialect", "mlir::func::FuncDialect", "mlir::LLVM::LLVMDialect",
+    "mlir::math::MathDialect", "mlir::memref::MemRefDialect", "mlir::scf::SCFDialect",
+    "mlir::vector::VectorDialect"];
+}
+
+#endif

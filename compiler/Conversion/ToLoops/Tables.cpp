@@ -1,0 +1,74 @@
+//===- Tables.cpp - rows by number: embedding and gather ------------------===//
+//
+// A number outside of the table is recorded as the run's error; the row that then stands for it
+// is the first, and the run's results are refused.
+//
+//===----------------------------------------------------------------------===//
+
+#include "compiler/Conversion/ToLoops/Lowering.h"
+
+using namespace mlir;
+using namespace heddle;
+using namespace heddle::loops;
+using namespace heddle::model;
+using Lower = heddle::loops::Lowering;
+
+static constexpr int64_t kIdOutsideTable = 1; // runtime/include/heddle/abi.def
+
+/// The id at `index` as an index; reports one outside of [0, rows).
+static Value checkedId(Lower &l, Value ids, Value index, Value rows) {
+  Type i64 = l.b.getI64Type();
+  Value id = l.load(i64, l.at(ids, index, i64)), n = l.toI64(rows);
+  Value bad = arith::CmpIOp::create(l.b, arith::CmpIPredicate::uge, id, n);
+  l.when(bad, [&] { l.fail(kIdOutsideTable, id, n); });
+  return l.select(bad, l.constant(0), l.toIndex(id));
+}
+
+LogicalResult heddle::loops::lowerEmbedding(Lower &l, EmbeddingOp op) {
+  ModelTensorType table = op.getTable().getType();
+  Value rows = l.size(table.getSize(0)), width = l.size(table.getSize(1));
+  Value ids = l.pointer(op.getIds()), from = l.pointer(op.getTable()), to = l.allocatePointer(op->getResult(0));
+  auto param = op.getTable().getDefiningOp<ParamOp>();
+  auto pack = param ? param->getAttrOfType<DictionaryAttr>("pack") : DictionaryAttr();
+  bool panels = pack && pack.getAs<StringAttr>("layout").getValue() == "panel32";
+  bool inOut = panels && cast<BoolAttr>(pack.get("in_out")).getValue();
+  Type f32 = l.f32();
+  l.parallelFor(op.getLoc(), l.size(op.getIds().getType().getCount()), [&](Value i) {
+    Value id = checkedId(l, ids, i, rows), target = l.at(to, l.mul(i, width), f32);
+    if (!panels) {
+      Value row = l.at(from, l.mul(id, width), f32);
+      l.vectors(width, [&](Value j, Value mask) {
+        l.store(l.load(l.vec(f32), l.at(row, j, f32), mask), l.at(target, j, f32), mask);
+      });
+      return;
+    }
+    // The panels of a linear, [N/32][K][32]; a table [rows, width] is W[N, K], or [K, N].
+    l.loop(op.getLoc(), l.constant(0), width, 1, [&](Value j) {
+      Value n = inOut ? j : id, k = inOut ? id : j, depth = inOut ? rows : width;
+      Value panel = l.mul(l.div(n, l.constant(32)), depth);
+      Value at = l.add(l.mul(l.add(panel, k), 32), l.rem(n, l.constant(32)));
+      l.store(l.loadF32(from, at), l.at(target, j, f32));
+    });
+  });
+  l.barrier(op.getLoc());
+  return success();
+}
+
+LogicalResult heddle::loops::lowerGather(Lower &l, GatherOp op) {
+  ModelTensorType x = op.getOperand().getType(), at = op.getAt().getType();
+  Type element = x.getElementType();
+  Value rows = l.size(x.getSize(1)), width = l.count(x, 2, x.getRank());
+  Value chosen = l.count(at, 1, at.getRank()); // rows a batch element
+  Value from = l.pointer(op.getOperand()), ids = l.pointer(op.getAt()), to = l.allocatePointer(op->getResult(0));
+  l.parallelFor(op.getLoc(), l.size(at.getCount()), [&](Value i) {
+    Value batch = x.getSize(0).is(1) ? l.constant(0) : l.div(i, chosen);
+    Value id = checkedId(l, ids, i, rows);
+    Value row = l.at(from, l.mul(l.add(l.mul(batch, rows), id), width), element);
+    Value target = l.at(to, l.mul(i, width), element);
+    l.vectors(width, [&](Value j, Value mask) {
+      l.store(l.load(l.vec(element), l.at(row, j, element), mask), l.at(target, j, element), mask);
+    });
+  });
+  l.barrier(op.getLoc());
+  return success();
+}

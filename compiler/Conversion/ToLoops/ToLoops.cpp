@@ -1,0 +1,60 @@
+//===- ToLoops.cpp - the pass convert-heddle-to-loops and what follows it --===//
+
+#include "compiler/Conversion/ToLoops/Lowering.h"
+#include "compiler/Conversion/ToLoops/Passes.h"
+#include "mlir/Conversion/Passes.h"
+#include "mlir/Dialect/Affine/Transforms/Passes.h"
+#include "mlir/Dialect/MemRef/Transforms/Passes.h"
+#include "mlir/Transforms/Passes.h"
+
+namespace heddle::loops {
+#define GEN_PASS_DEF_CONVERTTOLOOPSPASS
+#include "compiler/Conversion/ToLoops/Passes.h.inc"
+} // namespace heddle::loops
+
+using namespace mlir;
+using namespace heddle::loops;
+
+namespace {
+struct ConvertToLoops final : heddle::loops::impl::ConvertToLoopsPassBase<ConvertToLoops> {
+  using ConvertToLoopsPassBase::ConvertToLoopsPassBase;
+  void runOnOperation() override {
+    ModuleOp module = getOperation();
+    Machine machine;
+    machine.vectorWidth = vectorWidth;
+    std::string card = cardText(module);
+    SmallVector<func::FuncOp> sources(module.getOps<func::FuncOp>());
+    SmallVector<std::string> symbols;
+    for (func::FuncOp source : sources) {
+      heddle::loops::Lowering lowering(source, machine);
+      if (failed(lowering.run()))
+        return signalPassFailure();
+      symbols.push_back(lowering.function.getName().str());
+    }
+    for (func::FuncOp source : sources)
+      source.erase();
+    addCard(module, card, symbols);
+  }
+};
+} // namespace
+
+void heddle::loops::buildLoopsToLLVM(OpPassManager &pm) {
+  pm.addPass(createCanonicalizerPass());
+  pm.addPass(createCSEPass());
+  pm.addPass(createLoopInvariantCodeMotionPass());
+  pm.addPass(createConvertVectorToSCFPass());
+  pm.addPass(memref::createExpandStridedMetadataPass());
+  pm.addPass(createLowerAffinePass());
+  pm.addPass(createSCFToControlFlowPass());
+  pm.addPass(createConvertVectorToLLVMPass());
+  pm.addPass(createConvertMathToLLVMPass());
+  pm.addPass(createConvertMathToLibmPass());
+  pm.addPass(createArithToLLVMConversionPass());
+  pm.addPass(createConvertIndexToLLVMPass());
+  pm.addPass(createFinalizeMemRefToLLVMConversionPass());
+  pm.addPass(createConvertFuncToLLVMPass());
+  pm.addPass(createConvertControlFlowToLLVMPass());
+  pm.addPass(createReconcileUnrealizedCastsPass());
+  pm.addPass(createCanonicalizerPass());
+  pm.addPass(createCSEPass());
+}

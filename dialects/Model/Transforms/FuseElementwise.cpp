@@ -1,0 +1,196 @@
+//===- FuseElementwise.cpp - chains become maps, maps become epilogues ----===//
+//
+// Every elementwise op becomes a map; on the way it takes in the maps that only it reads.
+// Constants of one element move into the body. Then a linear takes in the map that alone reads
+// it. What is computed does not change, only how often it goes through memory.
+//
+//===----------------------------------------------------------------------===//
+
+#include "dialects/Model/Transforms/Passes.h"
+#include "dialects/Model/Transforms/Scalars.h"
+#include "dialects/Model/Transforms/Views.h"
+#include "mlir/IR/IRMapping.h"
+
+namespace heddle::model {
+#define GEN_PASS_DEF_FUSEELEMENTWISEPASS
+#include "dialects/Model/Transforms/Passes.h.inc"
+} // namespace heddle::model
+
+using namespace mlir;
+using namespace heddle::model;
+
+/// Ops of a body that make it worth computing only once an element.
+static constexpr int kCheap = 4;
+
+static ModelTensorType typeOf(Value v) { return cast<ModelTensorType>(v.getType()); }
+
+/// The one element of a constant tensor, as an attribute of the type it is computed in.
+static TypedAttr oneElement(Value v) {
+  auto constant = v.getDefiningOp<ConstantOp>();
+  if (!constant || !typeOf(v).getCount().is(1))
+    return {};
+  Builder b(v.getContext());
+  Type element = typeOf(v).getElementType();
+  if (element.isF32())
+    return b.getFloatAttr(element, (*constant.getValue().value_begin<APFloat>()).convertToDouble());
+  APInt value = *constant.getValue().value_begin<APInt>();
+  return b.getIntegerAttr(element, element.isInteger(1) ? int64_t(value.getBoolValue()) : value.getSExtValue());
+}
+
+/// Whether the map behind `v` may be computed inside of its reader `op`.
+static MapOp fusable(Value v, Operation *op) {
+  auto map = v.getDefiningOp<MapOp>();
+  if (!map || map->getBlock() != op->getBlock())
+    return {};
+  for (Operation *user : map->getUsers())
+    if (user != op)
+      return {};
+  if (typeOf(v).getCount() == typeOf(op->getResult(0)).getCount())
+    return map;
+  // It broadcasts into the reader: elements would be computed more than once.
+  int ops = 0;
+  bool functions = false;
+  for (Operation &o : map.getBody().front().without_terminator()) {
+    ops += !isa<arith::ConstantOp>(o);
+    functions |= isa<FunctionOp, arith::DivFOp, math::PowFOp>(o);
+  }
+  return functions || ops > kCheap ? MapOp() : map;
+}
+
+/// Makes a map of `op` and of the maps that it takes in.
+static void toMap(Operation *op) {
+  OpBuilder b(op);
+  Location loc = op->getLoc();
+  // Operands, each once, and for each operand of `op` where its element comes from.
+  SmallVector<Value> operands;
+  auto note = [&](Value v) {
+    if (!llvm::is_contained(operands, v))
+      operands.push_back(v);
+  };
+  SmallVector<MapOp> taken;
+  for (Value v : op->getOperands()) {
+    MapOp map = fusable(v, op);
+    taken.push_back(map);
+    if (oneElement(v))
+      continue;
+    if (map)
+      for (Value inner : map.getOperands())
+        note(inner);
+    else
+      note(v);
+  }
+  auto fused = MapOp::create(b, loc, op->getResult(0).getType(), operands);
+  Block *body = b.createBlock(&fused.getBody());
+  llvm::DenseMap<Value, Value> elements;
+  for (Value v : operands)
+    elements[v] = body->addArgument(typeOf(v).getElementType(), loc);
+  SmallVector<Value> in;
+  llvm::DenseMap<Value, Value> done;
+  for (auto [v, map] : llvm::zip_equal(op->getOperands(), taken)) {
+    if (TypedAttr one = oneElement(v)) {
+      in.push_back(arith::ConstantOp::create(b, loc, one));
+    } else if (!map) {
+      in.push_back(elements[v]);
+    } else if (Value again = done.lookup(v)) {
+      in.push_back(again);
+    } else {
+      IRMapping mapping;
+      for (auto [arg, inner] : llvm::zip_equal(map.getBody().getArguments(), map.getOperands()))
+        mapping.map(arg, elements[inner]);
+      for (Operation &o : map.getBody().front().without_terminator())
+        b.clone(o, mapping);
+      in.push_back(mapping.lookupOrDefault(map.getBody().front().getTerminator()->getOperand(0)));
+      done[v] = in.back();
+    }
+  }
+  Value out = emitElement(b, op, in, [&](UnaryKind kind, Value v) -> Value {
+    return FunctionOp::create(b, loc, v.getType(), kind, v);
+  });
+  YieldOp::create(b, loc, ValueRange{out});
+  op->getResult(0).replaceAllUsesWith(fused.getResult());
+  op->erase();
+  llvm::SmallSetVector<Operation *, 4> unused;
+  for (MapOp map : taken)
+    if (map && map->use_empty())
+      unused.insert(map);
+  for (Operation *map : unused)
+    map->erase();
+}
+
+/// Whether an epilogue over `result` can read `extra`: at the element, along the columns or
+/// along all of the rows, or one element.
+static bool readable(ModelTensorType result, ModelTensorType extra) {
+  int64_t shift = result.getRank() - extra.getRank();
+  bool all = true, none = true;
+  for (int64_t i = 0; i + 1 < result.getRank(); ++i) {
+    bool has = i >= shift && !extra.getSize(i - shift).is(1);
+    if (!result.getSize(i).is(1))
+      (has ? none : all) = false;
+  }
+  return all || none;
+}
+
+/// Moves `map` into the epilogue of the linear it reads, if there is one.
+static bool toEpilogue(MapOp map) {
+  LinearOp linear;
+  for (Value v : map.getOperands()) {
+    auto mine = v.getDefiningOp<LinearOp>();
+    if (mine && mine->getNumResults() == 1 && mine.getEpilogue().empty() && mine->getBlock() == map->getBlock() &&
+        mine->hasOneUse() && v.getType() == map.getType() && (!linear || linear->isBeforeInBlock(mine)))
+      linear = mine;
+  }
+  if (!linear)
+    return false;
+  SmallVector<Value> extras;
+  SmallVector<unsigned> order; // of the map's arguments behind the sum
+  unsigned own = 0;
+  for (auto [i, v] : llvm::enumerate(map.getOperands())) {
+    if (v.getDefiningOp() == linear) {
+      own = i;
+      continue;
+    }
+    if (!readable(map.getType(), typeOf(v)))
+      return false;
+    extras.push_back(v);
+    order.push_back(i);
+  }
+  OpBuilder b(map);
+  Location loc = map.getLoc();
+  auto fused = LinearOp::create(b, linear.getLoc(), map->getResultTypes(), linear.getInput(), linear.getWeight(),
+                                linear.getBias(), extras, linear.getInOutAttr(), linear.getPartsAttr(), linear.getGroupsAttr());
+  fused->setDiscardableAttrs(linear->getDiscardableAttrDictionary());
+  Block *body = b.createBlock(&fused.getEpilogue());
+  IRMapping mapping;
+  mapping.map(map.getBody().getArgument(own), body->addArgument(b.getF32Type(), loc));
+  for (auto [i, v] : llvm::zip_equal(order, extras))
+    mapping.map(map.getBody().getArgument(i), body->addArgument(typeOf(v).getElementType(), loc));
+  for (Operation &o : map.getBody().front())
+    b.clone(o, mapping);
+  map.getResult().replaceAllUsesWith(fused.getResult(0));
+  map.erase();
+  linear.erase();
+  return true;
+}
+
+namespace {
+struct FuseElementwise final : heddle::model::impl::FuseElementwisePassBase<FuseElementwise> {
+  void runOnOperation() override {
+    SmallVector<Operation *> elementwise;
+    getOperation().walk([&](Operation *op) {
+      if (isElementwise(op) && !viewOffset(op))
+        elementwise.push_back(op);
+    });
+    for (Operation *op : elementwise)
+      toMap(op);
+    SmallVector<MapOp> maps;
+    getOperation().walk([&](MapOp map) { maps.push_back(map); });
+    for (MapOp map : maps)
+      (void)toEpilogue(map);
+    // Constants that only bodies read are gone.
+    getOperation().walk([](ConstantOp op) {
+      if (op->use_empty())
+        op.erase();
+    });
+  }
+};
+} // namespace

@@ -1,0 +1,44 @@
+//===- SplitLinear.cpp - one linear a used part ---------------------------===//
+//
+// q, k, v = linear(x) splits into three linears over the same weight. Each reads only its own
+// rows of the weight, so the products are the same and discarded parts vanish.
+//
+//===----------------------------------------------------------------------===//
+
+#include "dialects/Model/Transforms/Passes.h"
+
+namespace heddle::model {
+#define GEN_PASS_DEF_SPLITLINEARPASS
+#include "dialects/Model/Transforms/Passes.h.inc"
+} // namespace heddle::model
+
+using namespace mlir;
+using namespace heddle::model;
+
+static void split(LinearOp op) {
+  OpBuilder b(op);
+  for (unsigned j = 0, n = op.getNumResults(); j < n; ++j) {
+    Value result = op.getResult(j);
+    if (result.use_empty())
+      continue;
+    auto one = LinearOp::create(b, op.getLoc(), result.getType(), op.getInput(), op.getWeight(), op.getBias(),
+                                op.getExtras(), op.getInOutAttr(), op.getPartsAttr(), op.getGroupsAttr());
+    one->setAttr("part", b.getI64IntegerAttr(j));
+    result.replaceAllUsesWith(one.getResult(0));
+  }
+  op.erase();
+}
+
+namespace {
+struct SplitLinear final : heddle::model::impl::SplitLinearPassBase<SplitLinear> {
+  void runOnOperation() override {
+    SmallVector<LinearOp> wide;
+    getOperation().walk([&](LinearOp op) {
+      if (op.getNumResults() > 1)
+        wide.push_back(op);
+    });
+    for (LinearOp op : wide)
+      split(op);
+  }
+};
+} // namespace

@@ -1,0 +1,230 @@
+//===- Jit.cpp - functions of stage `buffers`, compiled in this process ---===//
+
+#include "test/Numerics/Jit.h"
+#include "compiler/Conversion/ToLoops/Lowering.h"
+#include "compiler/Conversion/ToLoops/Passes.h"
+#include "mlir/Parser/Parser.h"
+#include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
+#include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
+#include "mlir/Target/LLVMIR/Export.h"
+#include "llvm/ExecutionEngine/Orc/LLJIT.h"
+#include "llvm/ExecutionEngine/Orc/ThreadSafeModule.h"
+#include "llvm/Passes/PassBuilder.h"
+#include "llvm/Support/TargetSelect.h"
+#include <condition_variable>
+#include <cstdlib>
+#include <cstring>
+#include <mutex>
+#include <thread>
+
+using namespace mlir;
+using namespace heddle;
+using heddle::model::Size;
+
+//===-- what generated code calls ------------------------------------------------===//
+
+namespace {
+struct Team {
+  std::mutex lock;
+  std::condition_variable met;
+  int threads = 1, waiting = 0;
+  int64_t round = 0, failure = 0;
+};
+} // namespace
+
+extern "C" void heddle_test_barrier(Team *team) {
+  std::unique_lock<std::mutex> hold(team->lock);
+  int64_t mine = team->round;
+  if (++team->waiting == team->threads) {
+    team->waiting = 0;
+    ++team->round;
+    team->met.notify_all();
+  } else {
+    team->met.wait(hold, [&] { return team->round != mine; });
+  }
+}
+extern "C" void heddle_test_fail(Team *team, int64_t code, int64_t, int64_t) {
+  std::unique_lock<std::mutex> hold(team->lock);
+  if (!team->failure)
+    team->failure = code;
+}
+
+namespace heddle::test {
+
+struct Program::Impl {
+  struct Entry {
+    std::vector<std::string> dims;
+    Size arena;
+    std::vector<Size> states;
+    void (*function)(Team *, int64_t, int64_t, const int64_t *, void *const *, char *, const char *);
+  };
+  std::map<std::string, Entry> entries;
+  std::unique_ptr<llvm::orc::LLJIT> jit;
+};
+
+Program::Program() : impl(std::make_unique<Impl>()) {}
+Program::~Program() = default;
+
+static bool report(llvm::Error error) {
+  if (!error)
+    return false;
+  llvm::errs() << "jit: " << llvm::toString(std::move(error)) << '\n';
+  return true;
+}
+
+std::unique_ptr<Program> Program::compile(const std::string &text, int vectorWidth, bool planCache, bool optimize) {
+  static bool once = [] {
+    llvm::InitializeNativeTarget();
+    llvm::InitializeNativeTargetAsmPrinter();
+    return true;
+  }();
+  (void)once;
+  DialectRegistry registry;
+  registry.insert<model::ModelDialect, mask::MaskDialect, attn::AttnDialect, func::FuncDialect, arith::ArithDialect>();
+  registerBuiltinDialectTranslation(registry);
+  registerLLVMDialectTranslation(registry);
+  MLIRContext context(registry, MLIRContext::Threading::DISABLED);
+  OwningOpRef<ModuleOp> module = parseSourceString<ModuleOp>(text, ParserConfig(&context));
+  if (!module)
+    return nullptr;
+  PassManager plan(&context);
+  if (planCache)
+    plan.addPass(loops::createPlanCachePass());
+  plan.addPass(loops::createPlanMemoryPass());
+  if (failed(plan.run(*module)))
+    return nullptr;
+  std::unique_ptr<Program> program(new Program);
+  std::vector<std::string> names;
+  for (auto f : module->getOps<func::FuncOp>()) {
+    Impl::Entry entry = {};
+    for (std::string &d : loops::entryDims(f))
+      entry.dims.push_back(d);
+    auto arena = f->getAttrOfType<StringAttr>("arena");
+    entry.arena = arena ? *Size::parse(arena.getValue()) : Size(0);
+    for (unsigned i = 0; i < f.getNumArguments(); ++i)
+      entry.states.push_back(isa<model::StateType>(f.getArgument(i).getType()) ? loops::stateBytes(f, i) : Size(0));
+    program->impl->entries[f.getName().str()] = entry;
+    names.push_back(f.getName().str());
+  }
+  PassManager lower(&context);
+  loops::ConvertToLoopsPassOptions options;
+  options.vectorWidth = vectorWidth;
+  lower.addPass(loops::createConvertToLoopsPass(options));
+  loops::buildLoopsToLLVM(lower);
+  if (failed(lower.run(*module)))
+    return nullptr;
+  // The runtime's names are bound to the helpers above; entries become visible.
+  for (auto f : module->getOps<LLVM::LLVMFuncOp>())
+    if (f.getName().starts_with("heddle_entry_"))
+      f.setLinkage(LLVM::Linkage::External);
+  if (std::getenv("HEDDLE_TEST_DUMP_MLIR"))
+    module->dump();
+
+  auto llvmContext = std::make_unique<llvm::LLVMContext>();
+  std::unique_ptr<llvm::Module> code = translateModuleToLLVMIR(*module, *llvmContext);
+  if (!code)
+    return nullptr;
+  auto host = llvm::orc::JITTargetMachineBuilder::detectHost();
+  if (!host)
+    return report(host.takeError()), nullptr;
+  host->setCodeGenOptLevel(llvm::CodeGenOptLevel::Aggressive);
+  auto machine = host->createTargetMachine();
+  if (!machine)
+    return report(machine.takeError()), nullptr;
+  code->setDataLayout((*machine)->createDataLayout());
+  code->setTargetTriple((*machine)->getTargetTriple());
+  for (llvm::Function &f : *code) { // the host's vectors, whole
+    f.addFnAttr("target-cpu", host->getCPU());
+    f.addFnAttr("target-features", host->getFeatures().getString());
+    f.addFnAttr("prefer-vector-width", "512");
+  }
+  if (optimize) {
+    llvm::LoopAnalysisManager loops;
+    llvm::FunctionAnalysisManager functions;
+    llvm::CGSCCAnalysisManager graphs;
+    llvm::ModuleAnalysisManager modules;
+    llvm::PassBuilder builder(machine->get());
+    builder.registerModuleAnalyses(modules);
+    builder.registerCGSCCAnalyses(graphs);
+    builder.registerFunctionAnalyses(functions);
+    builder.registerLoopAnalyses(loops);
+    builder.crossRegisterProxies(loops, functions, graphs, modules);
+    builder.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O3).run(*code, modules);
+  }
+  if (const char *file = std::getenv("HEDDLE_TEST_DUMP_LL")) {
+    std::error_code ec;
+    llvm::raw_fd_ostream os(file, ec);
+    code->print(os, nullptr);
+  }
+  auto jit = llvm::orc::LLJITBuilder().setJITTargetMachineBuilder(*host).create();
+  if (!jit)
+    return report(jit.takeError()), nullptr;
+  llvm::orc::SymbolMap symbols;
+  auto bind = [&](const char *name, auto *function) {
+    symbols[(*jit)->mangleAndIntern(name)] = {llvm::orc::ExecutorAddr::fromPtr(function), llvm::JITSymbolFlags::Exported};
+  };
+  bind("heddle_barrier", &heddle_test_barrier);
+  bind("heddle_fail", &heddle_test_fail);
+  if (report((*jit)->getMainJITDylib().define(llvm::orc::absoluteSymbols(symbols))))
+    return nullptr;
+  auto process = llvm::orc::DynamicLibrarySearchGenerator::GetForCurrentProcess((*jit)->getDataLayout().getGlobalPrefix());
+  if (!process)
+    return report(process.takeError()), nullptr;
+  (*jit)->getMainJITDylib().addGenerator(std::move(*process));
+  if (report((*jit)->addIRModule(llvm::orc::ThreadSafeModule(std::move(code), std::move(llvmContext)))))
+    return nullptr;
+  for (const std::string &name : names) {
+    auto symbol = (*jit)->lookup("heddle_entry_" + name);
+    if (!symbol)
+      return report(symbol.takeError()), nullptr;
+    program->impl->entries[name].function = symbol->toPtr<decltype(Impl::Entry::function)>();
+  }
+  program->impl->jit = std::move(*jit);
+  return program;
+}
+
+static int64_t evaluate(const Size &form, Program::Dims dims, int threads) {
+  dims["threads"] = threads;
+  std::optional<int64_t> n = form.evaluate(dims);
+  if (!n)
+    llvm::report_fatal_error("a dim has no value");
+  return *n;
+}
+
+int64_t Program::arenaBytes(const std::string &name, const Dims &dims, int threads) const {
+  return evaluate(impl->entries.at(name).arena, dims, threads);
+}
+int64_t Program::stateBytes(const std::string &name, unsigned argument, const Dims &dims) const {
+  return evaluate(impl->entries.at(name).states.at(argument), dims, 1);
+}
+
+int64_t Program::run(const std::string &name, const Dims &dims, std::vector<void *> tensors, int threads) {
+  Impl::Entry &entry = impl->entries.at(name);
+  std::vector<int64_t> values;
+  for (const std::string &d : entry.dims)
+    values.push_back(dims.at(d));
+  int64_t bytes = arenaBytes(name, dims, threads);
+  // Room behind the arena is checked: nothing may be written there.
+  const int64_t fence = 4096;
+  char *arena = static_cast<char *>(std::aligned_alloc(4096, (bytes + 2 * fence + 4095) / 4096 * 4096));
+  if (arenaFill >= 0)
+    std::memset(arena, arenaFill, bytes);
+  std::memset(arena + bytes, 0x5a, fence);
+  Team team;
+  team.threads = threads;
+  std::vector<std::thread> others;
+  for (int t = 1; t < threads; ++t)
+    others.emplace_back([&, t] { entry.function(&team, t, threads, values.data(), tensors.data(), arena, static_cast<const char *>(weights)); });
+  entry.function(&team, 0, threads, values.data(), tensors.data(), arena, static_cast<const char *>(weights));
+  for (std::thread &t : others)
+    t.join();
+  for (int64_t i = 0; i < fence; ++i)
+    if (arena[bytes + i] != 0x5a) {
+      team.failure = -1;
+      break;
+    }
+  std::free(arena);
+  return team.failure;
+}
+
+} // namespace heddle::test

@@ -1,0 +1,215 @@
+//===- Kernels.cpp - a module compiled and interpreted side by side -------===//
+
+#include "test/Numerics/Kernels.h"
+#include "dialects/Attn/IR/Attn.h"
+#include "dialects/Model/Transforms/Blob.h"
+#include "dialects/Model/Transforms/Passes.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Parser/Parser.h"
+#include "mlir/Pass/PassManager.h"
+#include <cmath>
+#include <cstring>
+#include <random>
+
+using namespace mlir;
+using namespace heddle;
+using model::ModelTensorType;
+
+namespace heddle::test {
+
+static float value(std::mt19937_64 &random) { return float(int64_t(random() % 4001) - 2000) / 1000.0f; }
+
+/// Panels of 32 rows of W, [N/32][K][32]; which rows, the blob says.
+static void pack(const model::BlobTensor &t, const Tensor &tensor, char *to) {
+  if (!t.panel32) {
+    for (int64_t i = 0; i < tensor.count(); ++i)
+      reinterpret_cast<float *>(to)[i] = float(tensor.reals[i]);
+    return;
+  }
+  int64_t rows = t.inOut ? t.shape[1] : t.shape[0], k = t.inOut ? t.shape[0] : t.shape[1];
+  std::vector<int64_t> take;
+  int64_t total = 0, before = 0;
+  for (size_t j = 0; j < t.parts.size(); ++j) {
+    total += t.parts[j];
+    before += int64_t(j) < t.part ? t.parts[j] : 0;
+  }
+  if (t.parts.empty()) {
+    for (int64_t i = 0; i < rows; ++i)
+      take.push_back(i);
+  } else {
+    int64_t stride = rows / t.groups, unit = stride / total;
+    for (int64_t g = 0; g < t.groups; ++g)
+      for (int64_t i = 0; i < unit * t.parts[t.part]; ++i)
+        take.push_back(g * stride + before * unit + i);
+  }
+  auto *out = reinterpret_cast<float *>(to);
+  for (size_t i = 0; i < take.size(); ++i)
+    for (int64_t j = 0; j < k; ++j)
+      out[(i / 32 * k + j) * 32 + i % 32] = float(tensor.reals[t.inOut ? j * rows + take[i] : take[i] * k + j]);
+}
+
+Kernels::Kernels(const std::string &text, Options options) : context(MLIRContext::Threading::DISABLED) {
+  DialectRegistry registry;
+  registry.insert<model::ModelDialect, mask::MaskDialect, attn::AttnDialect, func::FuncDialect>();
+  context.appendDialectRegistry(registry);
+  context.loadAllAvailableDialects();
+  module = parseSourceString<ModuleOp>(text, ParserConfig(&context));
+  if (!module)
+    return;
+  OwningOpRef<ModuleOp> copy = cast<ModuleOp>((*module)->clone());
+  PassManager passes(&context);
+  passes.addPass(model::createSplitLinearPass());
+  if (options.fuse)
+    passes.addPass(model::createFuseElementwisePass());
+  passes.addPass(model::createPlanParametersPass());
+  if (failed(passes.run(*copy)))
+    return;
+  blob.assign(model::blobBytes(*copy) + 64, 0);
+  std::mt19937_64 random(7);
+  for (const model::BlobTensor &t : model::blobTensors(*copy)) {
+    Tensor &tensor = parameters[t.name];
+    if (tensor.reals.empty()) {
+      tensor = Tensor::zeros(Tensor::Kind::Real, t.shape);
+      for (double &x : tensor.reals)
+        x = value(random) / 2;
+    }
+    pack(t, tensor, blob.data() + t.offset);
+  }
+  llvm::raw_string_ostream os(prepared);
+  copy->print(os);
+  program = Program::compile(prepared, options.vectorWidth);
+  if (program)
+    program->weights = blob.data();
+}
+
+func::FuncOp Kernels::entry() const { return module.get().lookupSymbol<func::FuncOp>("run"); }
+
+static std::vector<int64_t> shapeOf(Type type, const Dims &dims) {
+  std::vector<int64_t> shape;
+  for (const model::Size &s : cast<ModelTensorType>(type).getSizes())
+    shape.push_back(*s.evaluate(dims));
+  return shape;
+}
+
+size_t Kernels::bytesOf(Type type, const Dims &dims) const {
+  Type e = cast<ModelTensorType>(type).getElementType();
+  return product(shapeOf(type, dims)) * (e.isF32() ? 4 : e.isInteger(64) ? 8 : 1);
+}
+
+Kernels::Bytes Kernels::inputs(const Dims &dims, uint64_t seed) const {
+  std::mt19937_64 random(seed);
+  Bytes all;
+  for (BlockArgument arg : entry().getArguments()) {
+    std::vector<char> bytes(bytesOf(arg.getType(), dims));
+    Type e = cast<ModelTensorType>(arg.getType()).getElementType();
+    auto below = entry().getArgAttrOfType<IntegerAttr>(arg.getArgNumber(), "test.below");
+    int64_t n = below ? below.getInt() : 5;
+    if (e.isF32())
+      for (size_t i = 0; i < bytes.size() / 4; ++i)
+        reinterpret_cast<float *>(bytes.data())[i] = value(random);
+    else if (e.isInteger(64))
+      for (size_t i = 0; i < bytes.size() / 8; ++i)
+        reinterpret_cast<int64_t *>(bytes.data())[i] = random() % n;
+    else
+      for (char &c : bytes)
+        c = random() % 2;
+    all.push_back(std::move(bytes));
+  }
+  return all;
+}
+
+Kernels::Bytes Kernels::run(const Dims &dims, const Bytes &inputs, int threads, int64_t *code) {
+  Bytes outputs;
+  std::vector<void *> tensors;
+  for (auto [i, in] : llvm::enumerate(inputs)) {
+    bool absent = in.empty() && bytesOf(entry().getArgument(i).getType(), dims);
+    tensors.push_back(absent ? nullptr : const_cast<char *>(in.data()));
+  }
+  // Bytes behind an output are checked: a store past its end must not go unseen.
+  const size_t fence = 256;
+  for (Type t : entry().getResultTypes()) {
+    outputs.emplace_back(bytesOf(t, dims) + fence, char(0x5a));
+    std::memset(outputs.back().data(), 0xff, outputs.back().size() - fence);
+  }
+  for (auto &out : outputs)
+    tensors.push_back(out.data());
+  int64_t failure = program->run("run", dims, tensors, threads);
+  for (auto &out : outputs) {
+    for (size_t i = out.size() - fence; i < out.size(); ++i)
+      if (out[i] != 0x5a)
+        failure = -2;
+    out.resize(out.size() - fence);
+  }
+  if (code)
+    *code = failure;
+  else if (failure)
+    llvm::errs() << "the run failed with code " << failure << "\n";
+  return outputs;
+}
+
+double Kernels::error(const Dims &dims, const Bytes &inputs, const Bytes &outputs) {
+  Tensors in;
+  func::FuncOp f = entry();
+  for (auto [i, bytes] : llvm::enumerate(inputs)) {
+    Type type = f.getArgument(i).getType(), e = cast<ModelTensorType>(type).getElementType();
+    std::vector<int64_t> shape = shapeOf(type, dims);
+    if (bytes.empty() && product(shape))
+      continue;
+    Tensor t = Tensor::zeros(e.isF32() ? Tensor::Kind::Real : e.isInteger(64) ? Tensor::Kind::Int : Tensor::Kind::Bool, shape);
+    for (int64_t j = 0; j < t.count(); ++j)
+      if (e.isF32())
+        t.reals[j] = reinterpret_cast<const float *>(bytes.data())[j];
+      else
+        t.ints[j] = e.isInteger(64) ? reinterpret_cast<const int64_t *>(bytes.data())[j] : bytes[j];
+    in[f.getArgAttrOfType<StringAttr>(i, "model.name").getValue().str()] = t;
+  }
+  auto read = [&](llvm::StringRef name) -> FailureOr<Tensor> { return parameters.at(name.str()); };
+  FailureOr<Tensors> expected = interpret(f, in, dims, nullptr, read);
+  if (failed(expected))
+    return INFINITY;
+  double worst = 0;
+  for (auto [i, bytes] : llvm::enumerate(outputs)) {
+    const Tensor &want = (*expected)[f.getResultAttrOfType<StringAttr>(i, "model.name").getValue().str()];
+    double largest = 1e-30, off = 0;
+    for (int64_t j = 0; j < want.count(); ++j) {
+      double w = want.real(j), got = want.kind == Tensor::Kind::Real ? reinterpret_cast<const float *>(bytes.data())[j]
+                                   : want.kind == Tensor::Kind::Int ? reinterpret_cast<const int64_t *>(bytes.data())[j]
+                                                                    : bytes[j];
+      if (std::isnan(w) || std::isinf(w)) {
+        off = (std::isnan(w) ? std::isnan(got) : got == w) ? off : INFINITY;
+        continue;
+      }
+      largest = std::max(largest, std::fabs(w));
+      off = std::isnan(got) ? INFINITY : std::max(off, std::fabs(got - w));
+    }
+    worst = std::max(worst, off / std::max(largest, 1e-3));
+  }
+  return worst;
+}
+
+double Kernels::check(const Dims &dims, uint64_t seed) {
+  Bytes in = inputs(dims, seed), one = run(dims, in, 1), three = run(dims, in, 3);
+  return one == three ? error(dims, in, one) : INFINITY;
+}
+
+bool Kernels::sameAlone(Dims dims, uint64_t seed) {
+  Bytes in = inputs(dims, seed), all = run(dims, in, 2);
+  int64_t batch = dims["B"];
+  dims["B"] = 1;
+  for (int64_t i = 0; i < batch; ++i) {
+    auto part = [&](const std::vector<char> &bytes) {
+      size_t n = bytes.size() / batch;
+      return std::vector<char>(bytes.begin() + i * n, bytes.begin() + (i + 1) * n);
+    };
+    Bytes mine;
+    for (auto &bytes : in)
+      mine.push_back(part(bytes));
+    Bytes alone = run(dims, mine, 1);
+    for (size_t k = 0; k < all.size(); ++k)
+      if (part(all[k]) != alone[k])
+        return false;
+  }
+  return true;
+}
+
+} // namespace heddle::test

@@ -1,0 +1,56 @@
+//===- Kernels.h - a module compiled and interpreted side by side ---------===//
+//
+// Text of stage `model` goes through the passes of the stages `fused` to `llvm` into the JIT,
+// with random weights packed as the blob says; the interpreter says what should come out.
+//
+//===----------------------------------------------------------------------===//
+#ifndef HEDDLE_TEST_NUMERICS_KERNELS_H
+#define HEDDLE_TEST_NUMERICS_KERNELS_H
+
+#include "compiler/Interpreter/Interpreter.h"
+#include "test/Numerics/Jit.h"
+#include "mlir/IR/MLIRContext.h"
+#include "mlir/IR/OwningOpRef.h"
+
+namespace heddle::test {
+
+class Kernels {
+public:
+  struct Options {
+    bool fuse = true;
+    int vectorWidth = 16;
+  };
+  explicit Kernels(const std::string &text) : Kernels(text, Options()) {}
+  Kernels(const std::string &text, Options options);
+  bool good() const { return program != nullptr; }
+
+  using Bytes = std::vector<std::vector<char>>;
+  /// Random inputs of @run for these dims: reals in -2..2, integers below the argument's
+  /// attribute `test.below` (5 without one).
+  Bytes inputs(const Dims &dims, uint64_t seed) const;
+  /// What the JIT makes of them; `code` is the run's error. Null inputs are left out.
+  Bytes run(const Dims &dims, const Bytes &inputs, int threads = 1, int64_t *code = nullptr);
+  /// The largest difference to the interpreter, relative to the largest element of the output.
+  double error(const Dims &dims, const Bytes &inputs, const Bytes &outputs);
+  /// All of it: computes, compares, and compares the bits of 1 and 3 threads.
+  double check(const Dims &dims, uint64_t seed);
+  /// For modules whose inputs and outputs all begin with B: each batch element alone gives
+  /// the bits that it has in company.
+  bool sameAlone(Dims dims, uint64_t seed);
+
+  std::string prepared; ///< the module at stage `tiled`
+
+private:
+  mlir::MLIRContext context;
+  mlir::OwningOpRef<mlir::ModuleOp> module;
+  std::map<std::string, Tensor> parameters;
+  std::vector<char> blob;
+  std::unique_ptr<Program> program;
+
+  mlir::func::FuncOp entry() const;
+  size_t bytesOf(mlir::Type type, const Dims &dims) const;
+};
+
+} // namespace heddle::test
+
+#endif
