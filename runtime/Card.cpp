@@ -313,18 +313,6 @@ Status CardParser::statement(std::string_view key) {
     return dimLine();
   } else if (key == "generate") {
     return generateLine();
-  } else if (key == "weight_bytes" || key == "weights_file") {
-    if (key == "weights_file")
-      card.weightsFile = std::string(word());
-    int64_t bytes = 0;
-    if (!parseInteger(word(), bytes) || bytes < 0)
-      return error("expected a number of bytes");
-    if (key == "weight_bytes")
-      card.weightBytes = bytes;
-    else
-      card.weightsFileSize = bytes;
-    if (card.weightsFile.find('/') != std::string::npos)
-      return error("the side file stands beside the program: no path");
   } else if (!card.entries.empty()) {
     return inEntry(key);
   } else {

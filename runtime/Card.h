@@ -63,9 +63,6 @@ struct Card {
   std::vector<std::pair<std::string, std::optional<int64_t>>> dims; ///< bounds
   Roles roles;
   std::vector<Entry> entries;
-  std::optional<uint64_t> weightBytes;
-  std::string weightsFile; ///< side file, beside the executable
-  uint64_t weightsFileSize = 0;
   Form flopsPerToken; ///< over the dims of `step`, or of `run` without a step
   bool hasFlops = false;
 

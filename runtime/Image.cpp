@@ -12,20 +12,24 @@ namespace heddle::rt {
 static const volatile struct {
   const char *card;
   const heddle_entry_fn *entries;
-  const unsigned char *weights;
-  const unsigned char *tokenizer;
-  const uint64_t *tokenizerSize;
-} parts = {heddle_card, heddle_entries, heddle_weights, heddle_tokenizer,
-           &heddle_tokenizer_size};
+  const unsigned char *weights, *tokenizer;
+  const uint64_t *weightsSize, *weightsHash, *tokenizerSize;
+  const char *weightsFile;
+} parts = {heddle_card,          heddle_entries,       heddle_weights,
+           heddle_tokenizer,     &heddle_weights_size, &heddle_weights_hash,
+           &heddle_tokenizer_size, heddle_weights_file};
 
 Image linkedImage() {
-  const uint64_t *size = parts.tokenizerSize;
+  auto number = [](const uint64_t *symbol) { return symbol ? *symbol : 0; };
   Image image;
   image.card = parts.card;
   image.entries = parts.entries;
   image.weights = parts.weights;
+  image.weightsSize = number(parts.weightsSize);
+  image.weightsHash = number(parts.weightsHash);
+  image.weightsFile = parts.weightsFile;
   image.tokenizer = parts.tokenizer;
-  image.tokenizerSize = size ? *size : 0;
+  image.tokenizerSize = number(parts.tokenizerSize);
   return image;
 }
 

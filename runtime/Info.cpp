@@ -42,6 +42,11 @@ static std::string ids(const std::vector<int64_t> &list) {
   return text;
 }
 
+/// Dims that the runtime itself chooses.
+static bool ofStep(const std::string &dim) {
+  return dim == "past" || dim == "new" || dim == "capacity";
+}
+
 static void printText(const Model &model) {
   const Card &card = model.card();
   printf("%s\n", card.name.c_str());
@@ -51,14 +56,17 @@ static void printText(const Model &model) {
     printf("license of the weights: %s\n", card.license.c_str());
   if (model.weightBytes())
     printf("weights: %s%s\n", humanBytes(model.weightBytes()).c_str(),
-           card.weightsFile.empty() ? "" : (" in " + card.weightsFile).c_str());
+           model.image().weightsFile
+               ? (" in " + std::string(model.image().weightsFile)).c_str()
+               : "");
   if (!card.maskedRows.empty())
     printf("fully masked rows: %s\n", card.maskedRows.c_str());
   printf("tokenizer: %s\n", model.image().tokenizerSize ? "yes" : "no");
   printf("dims:");
   for (const auto &[name, bound] : card.dims)
-    printf(bound ? " %s <= %lld" : " %s", name.c_str(),
-           static_cast<long long>(bound.value_or(0)));
+    if (!ofStep(name))
+      printf(bound ? " %s <= %lld" : " %s", name.c_str(),
+             static_cast<long long>(bound.value_or(0)));
   printf("\n");
   const Roles &roles = card.roles;
   if (roles.present) {
@@ -144,13 +152,15 @@ static void printJson(const Model &model) {
   if (!card.license.empty())
     text += ",\"license\":" + jsonString(card.license);
   text += ",\"weight_bytes\":" + std::to_string(model.weightBytes());
-  if (!card.weightsFile.empty())
-    text += ",\"weights_file\":" + jsonString(card.weightsFile);
+  if (model.image().weightsFile)
+    text += ",\"weights_file\":" + jsonString(model.image().weightsFile);
   text += ",\"masked_rows\":" + jsonString(card.maskedRows);
   text += std::string(",\"tokenizer\":") +
           (model.image().tokenizerSize ? "true" : "false") + ",\"dims\":{";
   bool first = true;
   for (const auto &[name, bound] : card.dims) {
+    if (ofStep(name))
+      continue;
     text += (first ? "" : ",") + jsonString(name) + ":" +
             (bound ? std::to_string(*bound) : "null");
     first = false;

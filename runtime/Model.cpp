@@ -7,6 +7,7 @@
 #include "runtime/Model.h"
 
 #include "runtime/Cpu.h"
+#include "runtime/WeightsHash.h"
 
 #include <cerrno>
 #include <climits>
@@ -39,20 +40,23 @@ Status Model::start(unsigned threads) {
   return thePool.start(threads ? threads : availableCores());
 }
 
-uint64_t Model::weightBytes() const {
-  if (theCard.weightBytes)
-    return *theCard.weightBytes;
-  return theCard.weightsFileSize;
+/// The side file must be the one this program was compiled with.
+static Status checkWeights(const std::string &path, const unsigned char *data,
+                           const Image &image) {
+  if (!image.weightsHash || hashWeights(data, image.weightsSize) == image.weightsHash)
+    return {};
+  return badFile(quote(path) + " is not the file this program was compiled with")
+      .withHelp("compile the model again, or copy both files together");
 }
 
 Status Model::mapWeights() {
   weights = theImage.weights;
-  if (theCard.weightsFile.empty())
+  if (!theImage.weightsFile)
     return {};
   char self[PATH_MAX];
   ssize_t n = readlink("/proc/self/exe", self, sizeof self);
   std::string path(self, n > 0 ? n : 0);
-  path = path.substr(0, path.rfind('/') + 1) + theCard.weightsFile;
+  path = path.substr(0, path.rfind('/') + 1) + theImage.weightsFile;
   int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
   if (file < 0)
     return ioError("cannot open the weights", path, errno)
@@ -61,19 +65,20 @@ Status Model::mapWeights() {
   Status status;
   if (fstat(file, &info) != 0) {
     status = ioError("cannot open the weights", path, errno);
-  } else if (uint64_t(info.st_size) != theCard.weightsFileSize) {
+  } else if (uint64_t(info.st_size) != theImage.weightsSize) {
     status = badFile(format("%s has %llu bytes, this program was compiled with "
                             "%llu: not its weights",
                             quote(path).c_str(),
                             static_cast<unsigned long long>(info.st_size),
-                            static_cast<unsigned long long>(
-                                theCard.weightsFileSize)));
+                            static_cast<unsigned long long>(theImage.weightsSize)));
   } else if (info.st_size > 0) {
     mapped = mmap(nullptr, info.st_size, PROT_READ, MAP_SHARED, file, 0);
     mappedSize = info.st_size;
     if (mapped == MAP_FAILED) {
       mapped = nullptr;
       status = ioError("cannot map the weights", path, errno);
+    } else {
+      status = checkWeights(path, static_cast<unsigned char *>(mapped), theImage);
     }
     weights = mapped;
   }

@@ -30,7 +30,7 @@ public:
   const Card &card() const { return theCard; }
   const Image &image() const { return theImage; }
   Pool &pool() { return thePool; }
-  uint64_t weightBytes() const;
+  uint64_t weightBytes() const { return theImage.weightsSize; }
 
   Status call(const Entry &entry, const std::vector<int64_t> &dims,
               const std::vector<void *> &tensors, char *arena);

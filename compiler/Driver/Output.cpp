@@ -134,15 +134,20 @@ static int writeBinary(ModuleOp module, llvm::Module &code, llvm::TargetMachine 
   parts.symbols.push_back({"heddle_tokenizer", tokenizer.empty() ? std::string(1, '\0') : tokenizer, 64});
   parts.symbols.push_back(ObjectSymbol::number("heddle_tokenizer_size", tokenizer.size()));
   if (options.embed) {
+    parts.symbols.push_back(ObjectSymbol::number("heddle_weights_size", plan->bytes));
     absl::StatusOr<WrittenWeights> written = writeWeightsObject(data, *store, *plan, parts);
     if (!written.ok())
       return ::complain(written.status());
   } else {
-    if (absl::Status status = writeSymbolsObject(data, parts); !status.ok())
-      return ::complain(status);
     absl::StatusOr<WrittenWeights> written = writeWeightsFile(options.output + ".weights", *store, *plan);
     if (!written.ok())
       return ::complain(written.status());
+    std::string side = llvm::sys::path::filename(options.output).str() + ".weights";
+    parts.symbols.push_back({"heddle_weights_file", side + '\0', 16});
+    parts.symbols.push_back(ObjectSymbol::number("heddle_weights_size", written->bytes));
+    parts.symbols.push_back(ObjectSymbol::number("heddle_weights_hash", written->hash));
+    if (absl::Status status = writeSymbolsObject(data, parts); !status.ok())
+      return ::complain(status);
   }
   if (!cpu::link({object, data}, runtimeArchive(options), linked, error))
     return heddle::complain(Internal, error);

@@ -121,7 +121,7 @@ TEST(Card, Refused) {
         "input x i64 [T] sometimes", "input x i64 [Q]", "input x i64 [T,]",
         "dims T", "arena Q", "state s", "entry run", "output y f32 [T] default",
         "input x i64 [T]\ninput x i64 [T]", "dim T 5", "dim U x",
-        "weights_file a/b 3", "generate tokens", "generate magic x",
+        "generate tokens", "generate magic x",
         "generate pad x", "generate extend a b"}) {
     Card card;
     Status status = Card::parse(with(line).c_str(), card);

@@ -62,7 +62,6 @@ generate eos 7
 generate pad 3
 generate extend token_type_ids 5
 flops_per_token 1000
-weight_bytes 4096
 entry run
 dims B T
 input input_ids i64 [B, T]

@@ -15,6 +15,11 @@ extern const char heddle_card[];
 extern const heddle_entry_fn heddle_entries[];
 /// Weak: absent when the weights are in a side file or the model has none.
 extern const unsigned char heddle_weights[] __attribute__((weak));
+/// Weak: bytes of the weights, embedded or in the side file.
+extern const uint64_t heddle_weights_size __attribute__((weak));
+/// Weak: name and hash of a side file that stands beside the program.
+extern const char heddle_weights_file[] __attribute__((weak));
+extern const uint64_t heddle_weights_hash __attribute__((weak));
 /// Weak: absent when the model has no tokenizer.
 extern const unsigned char heddle_tokenizer[] __attribute__((weak));
 extern const uint64_t heddle_tokenizer_size __attribute__((weak));
@@ -26,6 +31,8 @@ struct Image {
   const char *card = nullptr;
   const heddle_entry_fn *entries = nullptr;
   const unsigned char *weights = nullptr;
+  uint64_t weightsSize = 0, weightsHash = 0;
+  const char *weightsFile = nullptr;
   const unsigned char *tokenizer = nullptr;
   uint64_t tokenizerSize = 0;
 };
