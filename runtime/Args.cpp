@@ -91,4 +91,18 @@ Status Args::integer(const char *flag, int64_t least, int64_t most,
   return {};
 }
 
+Status Args::number(const char *flag, double least, double most,
+                    double &value) const {
+  auto found = values.find(flag);
+  if (found == values.end())
+    return {};
+  char *end = nullptr;
+  double number = strtod(found->second.c_str(), &end);
+  if (found->second.empty() || *end || !(number >= least && number <= most))
+    return badUsage(format("option %s takes a number from %g to %g, not %s", flag,
+                           least, most, quote(found->second).c_str()));
+  value = number;
+  return {};
+}
+
 } // namespace heddle::rt

@@ -28,6 +28,8 @@ public:
   /// An integer of `least` to `most`; absent leaves `value` as it is.
   Status integer(const char *flag, int64_t least, int64_t most,
                  int64_t &value) const;
+  Status number(const char *flag, double least, double most,
+                double &value) const;
   const std::vector<std::string> &positional() const { return words; }
 
 private:

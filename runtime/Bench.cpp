@@ -57,7 +57,8 @@ Status benchGeneration(Model &model, int64_t steps, Figures &figures) {
   Sequence sequence;
   HEDDLE_TRY(sequence.prepare(model, prompt, figures.steps));
   std::vector<double> prefills, times;
-  std::vector<int64_t> ids;
+  std::vector<int64_t> ids(sequence.rows());
+  Sampler sampler({}, sequence.rows());
   double begin = secondsNow();
   for (int pass = 0; pass < 2 || (secondsNow() - begin < kSecondsEnough && pass < 30);
        ++pass) {
@@ -68,7 +69,9 @@ Status benchGeneration(Model &model, int64_t steps, Figures &figures) {
     if (pass)
       prefills.push_back(secondsNow() - start);
     for (int64_t i = 1; i < figures.steps; ++i) {
-      sequence.argmax(ids);
+      for (int64_t row = 0; row < sequence.rows(); ++row)
+        ids[row] =
+            sampler.pick(row, sequence.logitsOf(row), sequence.vocabulary());
       start = secondsNow();
       HEDDLE_TRY(sequence.append(ids));
       if (pass)

@@ -1,4 +1,4 @@
-//===- Generate.cpp - Greedy generation -----------------------------------===//
+//===- Generate.cpp - Generation ------------------------------------------===//
 //
 // A finished row is fed pad and its logits are ignored; the others do not notice,
 // as no row of a batch sees another.
@@ -32,17 +32,18 @@ Status generate(Model &model, const Prompt &prompt,
     return {};
   Sequence sequence;
   HEDDLE_TRY(sequence.prepare(model, prompt, steps));
-  std::vector<int64_t> next;
+  Sampler sampler(options.sampler, rows);
+  std::vector<int64_t> next(rows);
   std::vector<bool> finished(rows);
   int64_t open = rows;
   for (int64_t i = 0; i < steps; ++i) {
     HEDDLE_TRY(i == 0 ? sequence.prefill() : sequence.append(next));
-    sequence.argmax(next);
     for (int64_t row = 0; row < rows; ++row) {
       if (finished[row]) {
         next[row] = pad;
         continue;
       }
+      next[row] = sampler.pick(row, sequence.logitsOf(row), sequence.vocabulary());
       ids[row * steps + i] = next[row];
       if (!options.ignoreEos &&
           std::find(roles.eos.begin(), roles.eos.end(), next[row]) !=

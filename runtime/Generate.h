@@ -1,4 +1,4 @@
-//===- Generate.h - Greedy generation -----------------------------*- C++ -*-===//
+//===- Generate.h - Generation ------------------------------------*- C++ -*-===//
 //
 // The loop over steps. Rows end on their own; the batch ends with its last row.
 //
@@ -6,6 +6,7 @@
 #ifndef HEDDLE_RUNTIME_GENERATE_H
 #define HEDDLE_RUNTIME_GENERATE_H
 
+#include "runtime/Sampler.h"
 #include "runtime/Sequence.h"
 
 #include <functional>
@@ -15,6 +16,7 @@ namespace heddle::rt {
 struct GenerateOptions {
   int64_t newTokens = 0;
   bool ignoreEos = false;
+  SamplerOptions sampler;
   /// Called after every step with the new id of every row; a row that has ended
   /// gets `pad`. Returning false ends the generation.
   std::function<bool(const std::vector<int64_t> &)> onStep;

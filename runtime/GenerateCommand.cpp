@@ -32,13 +32,21 @@ static Status parseIds(const std::string &list, std::vector<int64_t> &ids) {
   }
 }
 
-/// Only greedy decoding exists; a wish for more must not be ignored.
-static Status checkSampling(const Args &args) {
-  for (const char *flag : {"--temp", "--top-k", "--top-p", "--seed"})
-    if (args.has(flag) &&
-        !(std::string(flag) == "--temp" && args.get(flag) == "0"))
-      return unsupported(std::string("option ") + flag +
-                         ": this runtime decodes greedily only");
+/// Greedy unless one of the sampling options is there.
+static Status readSampler(const Args &args, SamplerOptions &options) {
+  bool asked =
+      args.has("--temp") || args.has("--top-k") || args.has("--top-p");
+  options.temperature = asked ? 1 : 0;
+  int64_t seed = 0;
+  HEDDLE_TRY(args.number("--temp", 0, 1000, options.temperature));
+  HEDDLE_TRY(args.integer("--top-k", 0, INT64_MAX, options.topK));
+  HEDDLE_TRY(args.number("--top-p", 0, 1, options.topP));
+  HEDDLE_TRY(args.integer("--seed", 0, INT64_MAX, seed));
+  options.seed = uint64_t(seed);
+  if (args.has("--greedy") && options.temperature > 0)
+    return badUsage("--greedy and sampling options exclude each other");
+  if (args.has("--seed") && options.temperature == 0)
+    return badUsage("--seed has no effect without --temp, --top-k or --top-p");
   return {};
 }
 
@@ -117,6 +125,7 @@ static Status stream(Model &model, const Args &args,
   GenerateOptions options;
   options.newTokens = roomFor(model, prompt, wanted);
   options.ignoreEos = args.has("--ignore-eos");
+  HEDDLE_TRY(readSampler(args, options.sampler));
   HEDDLE_TRY(model.start(unsigned(threads)));
   Printer printer(model.card().roles, tokenizer);
   bool written = true;
@@ -153,6 +162,7 @@ static Status batch(Model &model, const Args &args) {
   GenerateOptions options;
   options.newTokens = steps;
   options.ignoreEos = args.has("--ignore-eos");
+  HEDDLE_TRY(readSampler(args, options.sampler));
   std::vector<int64_t> made;
   HEDDLE_TRY(generate(model, prompt, options, made));
   Tensor result;
@@ -174,7 +184,6 @@ Status generateCommand(Model &model, const Words &words) {
                          {"--ids", "--text", "--input", "--output", "-n",
                           "--threads", "--temp", "--top-k", "--top-p", "--seed"},
                          {"--greedy", "--print-ids", "--ignore-eos"}, 0, args));
-  HEDDLE_TRY(checkSampling(args));
   int ways = args.has("--ids") + args.has("--text") + args.has("--input");
   if (ways != 1)
     return badUsage("generate takes one of --ids LIST, --text TEXT, --input FILE");
@@ -198,7 +207,6 @@ Status textCommand(Model &model, const Words &words) {
   HEDDLE_TRY(Args::parse(
       words, {"-n", "--threads", "--temp", "--top-k", "--top-p", "--seed"},
       {"--greedy", "--print-ids", "--ignore-eos"}, 1, args));
-  HEDDLE_TRY(checkSampling(args));
   if (args.positional().empty())
     return badUsage("a text is missing").withHelp("see --help");
   const std::string &prompt = args.positional()[0];

@@ -28,6 +28,9 @@ Status helpCommand(Model &model, const std::string &program) {
            "`ids`\n",
            self);
   }
+  if (generates)
+    printf("      --temp T --top-k K --top-p P --seed S sample instead of taking the "
+           "likeliest\n");
   printf("  %s run --input FILE --output FILE\n"
          "      tensors in, tensors out, by name, as safetensors files\n"
          "  %s info [--json]\n"

@@ -382,16 +382,4 @@ Status Sequence::append(const std::vector<int64_t> &ids) {
   return advance(filled - 1);
 }
 
-void Sequence::argmax(std::vector<int64_t> &ids) const {
-  ids.resize(prompt->rows);
-  for (int64_t row = 0; row < prompt->rows; ++row) {
-    const float *line = logits + row * rowStride;
-    int64_t best = 0;
-    for (int64_t i = 1; i < vocab; ++i)
-      if (line[i] > line[best])
-        best = i;
-    ids[row] = best;
-  }
-}
-
 } // namespace heddle::rt

@@ -24,8 +24,8 @@ public:
   Status prefill();
   /// Appends one id a row and computes the next logits.
   Status append(const std::vector<int64_t> &ids);
-  /// The most likely id of every row: the first of the largest.
-  void argmax(std::vector<int64_t> &ids) const;
+  /// The logits after the last token of a row.
+  const float *logitsOf(int64_t row) const { return logits + row * rowStride; }
 
   int64_t rows() const { return prompt->rows; }
   int64_t length() const { return filled; }

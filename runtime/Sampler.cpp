@@ -1,0 +1,69 @@
+//===- Sampler.cpp - Choosing the next token ------------------------------===//
+//
+// A logit that is no number is never chosen.
+//
+//===----------------------------------------------------------------------===//
+#include "runtime/Sampler.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace heddle::rt {
+
+Sampler::Sampler(const SamplerOptions &options, int64_t rows) : options(options) {
+  for (int64_t row = 0; row < rows; ++row)
+    streams.push_back(options.seed + (uint64_t(row) << 32));
+}
+
+double Sampler::uniform(int64_t row) {
+  uint64_t z = streams[row] += 0x9e3779b97f4a7c15ull;
+  z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9ull;
+  z = (z ^ z >> 27) * 0x94d049bb133111ebull;
+  return double((z ^ z >> 31) >> 11) * 0x1p-53;
+}
+
+int64_t Sampler::pick(int64_t row, const float *logits, int64_t count) {
+  int64_t best = 0;
+  for (int64_t i = 1; i < count; ++i)
+    if (logits[i] > logits[best] || std::isnan(logits[best]))
+      best = i;
+  if (options.temperature <= 0)
+    return best;
+
+  order.clear();
+  for (int64_t i = 0; i < count; ++i)
+    if (!std::isnan(logits[i]))
+      order.push_back(i);
+  if (order.empty() || std::isinf(logits[best]))
+    return best;
+  auto larger = [&](int64_t a, int64_t b) {
+    return logits[a] != logits[b] ? logits[a] > logits[b] : a < b;
+  };
+  size_t keep = order.size();
+  if (options.topK > 0)
+    keep = std::min(keep, size_t(options.topK));
+  std::partial_sort(order.begin(), order.begin() + keep, order.end(), larger);
+  order.resize(keep);
+
+  weights.clear();
+  double sum = 0;
+  for (int64_t id : order) {
+    double distance = (double(logits[id]) - logits[best]) / options.temperature;
+    weights.push_back(std::exp(distance));
+    sum += weights.back();
+  }
+  double reached = 0, wanted = options.topP * sum;
+  size_t kept = 0;
+  while (kept < weights.size() && (kept == 0 || reached < wanted))
+    reached += weights[kept++];
+
+  double place = uniform(row) * reached, passed = 0;
+  for (size_t i = 0; i < kept; ++i) {
+    passed += weights[i];
+    if (place < passed)
+      return order[i];
+  }
+  return order[kept - 1];
+}
+
+} // namespace heddle::rt

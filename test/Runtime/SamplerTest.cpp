@@ -1,0 +1,67 @@
+//===- SamplerTest.cpp - Choosing the next token --------------------------===//
+//
+// The choice is fixed by logits, options and seed.
+//
+//===----------------------------------------------------------------------===//
+#include "runtime/Sampler.h"
+
+#include <cmath>
+#include <gtest/gtest.h>
+#include <map>
+
+using namespace heddle::rt;
+
+namespace {
+
+const std::vector<float> kLogits = {0.0f, 2.0f, 1.0f, 2.0f, -INFINITY};
+
+std::map<int64_t, int> drawn(SamplerOptions options, int count = 20000) {
+  Sampler sampler(options, 1);
+  std::map<int64_t, int> ids;
+  for (int i = 0; i < count; ++i)
+    ++ids[sampler.pick(0, kLogits.data(), int64_t(kLogits.size()))];
+  return ids;
+}
+
+TEST(Sampler, GreedyTakesTheFirstOfTheLargest) {
+  Sampler sampler({}, 1);
+  EXPECT_EQ(sampler.pick(0, kLogits.data(), 5), 1);
+  const float odd[] = {NAN, -3, NAN, 5, 5};
+  EXPECT_EQ(sampler.pick(0, odd, 5), 3);
+  const float none[] = {NAN, NAN};
+  EXPECT_GE(sampler.pick(0, none, 2), 0);
+}
+
+TEST(Sampler, Frequencies) {
+  auto ids = drawn({1.0, 0, 1.0, 42});
+  double sum = 1 + 2 * std::exp(2.0) + std::exp(1.0);
+  EXPECT_NEAR(ids[1] / 20000.0, std::exp(2.0) / sum, 0.02);
+  EXPECT_NEAR(ids[2] / 20000.0, std::exp(1.0) / sum, 0.02);
+  EXPECT_NEAR(ids[0] / 20000.0, 1 / sum, 0.02);
+  EXPECT_EQ(ids.count(4), 0u);
+}
+
+TEST(Sampler, TopKAndTopP) {
+  EXPECT_EQ(drawn({1.0, 1, 1.0, 1}).size(), 1u);
+  auto two = drawn({1.0, 2, 1.0, 1});
+  EXPECT_EQ(two.size(), 2u);
+  EXPECT_TRUE(two.count(1) && two.count(3));
+  EXPECT_EQ(drawn({1.0, 0, 0.5, 1}).size(), 2u);
+  EXPECT_EQ(drawn({1.0, 0, 0.0, 1}).size(), 1u);
+  EXPECT_EQ(drawn({1e-6, 0, 1.0, 1}).size(), 2u);
+}
+
+TEST(Sampler, SeedFixesTheStream) {
+  Sampler a({1.0, 0, 1.0, 7}, 2), b({1.0, 0, 1.0, 7}, 2), c({1.0, 0, 1.0, 8}, 2);
+  int differs = 0, rowsDiffer = 0;
+  for (int i = 0; i < 200; ++i) {
+    int64_t x = a.pick(0, kLogits.data(), 4);
+    EXPECT_EQ(x, b.pick(0, kLogits.data(), 4));
+    differs += x != c.pick(0, kLogits.data(), 4);
+    rowsDiffer += x != a.pick(1, kLogits.data(), 4);
+  }
+  EXPECT_GT(differs, 20);
+  EXPECT_GT(rowsDiffer, 20);
+}
+
+} // namespace
