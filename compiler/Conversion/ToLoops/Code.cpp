@@ -17,6 +17,10 @@ Type Code::with(Type type, Type element) {
   return element;
 }
 int64_t Code::bytesOf(Type element) {
+  if (isa<LLVM::LLVMPointerType>(element))
+    return 8;
+  if (!element.isIntOrFloat()) // a pointer
+    return 8;
   unsigned bits = element.getIntOrFloatBitWidth();
   return bits < 8 ? 1 : bits / 8;
 }
