@@ -39,9 +39,16 @@ bool splitterStages(const Json &component, Words &out, Problem &problem,
                     unsigned depth = 0);
 bool decoderStages(const Json &component, Words &out, Problem &problem,
                    unsigned depth = 0);
-/// The template for one text.
-bool templateItems(const Json &component, Words &out, Problem &problem,
+/// What goes around one text, and around two.
+struct Templates {
+  Words single, pair;
+  bool empty() const { return single.empty() && pair.empty(); }
+};
+bool templateItems(const Json &component, Templates &out, Problem &problem,
                    unsigned depth = 0);
+
+bool truncation(const Json &component, Words &out, Problem &problem);
+bool padding(const Json &component, Words &out, Problem &problem);
 
 } // namespace heddle::tok
 

@@ -19,18 +19,24 @@ static bool idOf(const Json &value, uint32_t &id) {
   return number < (1u << 30);
 }
 
-static bool templateProcessing(const Json &component, Words &out,
-                               Problem &problem) {
-  const Json &single = member(component, "single");
-  const Json &tokens = member(component, "special_tokens");
-  if (!single.is_array())
-    return problem.say("`TemplateProcessing` without `single`");
-  for (const Json &item : single) {
-    if (member(item, "Sequence").is_object()) {
-      out.push_back(kSequence);
+static uint32_t typeIdOf(const Json &item) {
+  uint32_t id = 0;
+  idOf(member(item, "type_id"), id);
+  return id;
+}
+
+/// "single" or "pair" of a TemplateProcessing.
+static bool templateList(const Json &list, const Json &tokens, Words &out,
+                         Problem &problem) {
+  for (const Json &item : list) {
+    const Json &text = member(item, "Sequence"),
+               &special = member(item, "SpecialToken");
+    if (text.is_object()) {
+      bool second = textOf(text, "id") == "B";
+      out.insert(out.end(), {second ? kSecond : kFirst, typeIdOf(text)});
       continue;
     }
-    std::string name = textOf(member(item, "SpecialToken"), "id");
+    std::string name = textOf(special, "id");
     const Json &ids = member(member(tokens, name.c_str()), "ids");
     if (!ids.is_array())
       return problem.say("the template's token `" + name + "` has no ids");
@@ -38,10 +44,23 @@ static bool templateProcessing(const Json &component, Words &out,
       uint32_t id;
       if (!idOf(one, id))
         return problem.say("the template's token `" + name + "` has no ids");
-      out.push_back(id);
+      out.insert(out.end(), {id, typeIdOf(special)});
     }
   }
   return true;
+}
+
+static bool templateProcessing(const Json &component, Templates &out,
+                               Problem &problem) {
+  const Json &single = member(component, "single"),
+             &pair = member(component, "pair"),
+             &tokens = member(component, "special_tokens");
+  if (!single.is_array())
+    return problem.say("`TemplateProcessing` without `single`");
+  if (!pair.is_array())
+    out.pair = {kFirst, 0, kSecond, 1};
+  return templateList(single, tokens, out.single, problem) &&
+         (!pair.is_array() || templateList(pair, tokens, out.pair, problem));
 }
 
 /// ["</s>", 2]
@@ -53,7 +72,7 @@ static bool pairId(const Json &component, const char *key, uint32_t &id,
   return problem.say("`" + typeOf(component) + "` without `" + key + "`");
 }
 
-bool templateItems(const Json &component, Words &out, Problem &problem,
+bool templateItems(const Json &component, Templates &out, Problem &problem,
                    unsigned depth) {
   if (component.is_null())
     return true;
@@ -62,26 +81,63 @@ bool templateItems(const Json &component, Words &out, Problem &problem,
     return true;
   if (type == "Sequence" && depth < kMaxDepth) {
     for (const Json &part : member(component, "processors")) {
-      Words items;
+      Templates items;
       if (!templateItems(part, items, problem, depth + 1))
         return false;
       if (!items.empty() && !out.empty())
         return problem.say("unsupported: two templates in one post_processor");
-      out.insert(out.end(), items.begin(), items.end());
+      if (!items.empty())
+        out = items;
     }
     return true;
   }
   if (type == "TemplateProcessing")
     return templateProcessing(component, out, problem);
   if (type == "RobertaProcessing" || type == "BertProcessing") {
-    uint32_t first, last;
-    if (!pairId(component, "cls", first, problem) ||
-        !pairId(component, "sep", last, problem))
+    uint32_t cls, sep;
+    if (!pairId(component, "cls", cls, problem) ||
+        !pairId(component, "sep", sep, problem))
       return false;
-    out.insert(out.end(), {first, kSequence, last});
+    out.single = {cls, 0, kFirst, 0, sep, 0};
+    if (type == "BertProcessing")
+      out.pair = {cls, 0, kFirst, 0, sep, 0, kSecond, 1, sep, 1};
+    else
+      out.pair = {cls, 0, kFirst, 0, sep, 0, sep, 0, kSecond, 0, sep, 0};
     return true;
   }
   return problem.say("unsupported post_processor `" + type + "`");
+}
+
+bool truncation(const Json &component, Words &out, Problem &problem) {
+  if (component.is_null())
+    return true;
+  uint32_t most = 0, strategy = 0;
+  std::string name = textOf(component, "strategy", "LongestFirst");
+  static const char *const names[] = {"LongestFirst", "OnlyFirst", "OnlySecond"};
+  while (strategy < 3 && name != names[strategy])
+    ++strategy;
+  std::string side = textOf(component, "direction", "Right");
+  if (!idOf(member(component, "max_length"), most) || strategy == 3 ||
+      (side != "Left" && side != "Right"))
+    return problem.say("unsupported: `truncation` of this kind");
+  out = {most, strategy, side == "Left"};
+  return true;
+}
+
+bool padding(const Json &component, Words &out, Problem &problem) {
+  if (component.is_null())
+    return true;
+  const Json &strategy = member(component, "strategy");
+  uint32_t fixed = 0, multiple = 0, id = 0, type = 0;
+  bool longest = textOf(component, "strategy") == "BatchLongest";
+  if (!longest && !idOf(member(strategy, "Fixed"), fixed))
+    return problem.say("unsupported: `padding` of this kind");
+  idOf(member(component, "pad_to_multiple_of"), multiple);
+  idOf(member(component, "pad_id"), id);
+  idOf(member(component, "pad_type_id"), type);
+  out = {fixed, multiple, textOf(component, "direction") == "Left", id, type};
+  appendString(out, textOf(component, "pad_token", "[PAD]"));
+  return true;
 }
 
 static bool replaceStage(const Json &component, Words &out, Problem &problem) {

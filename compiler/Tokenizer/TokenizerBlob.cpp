@@ -253,18 +253,19 @@ bool Writer::model() {
 bool Writer::write(std::string &blob) {
   if (!file.is_object())
     return problem.say("the file is no object");
-  for (const char *part : {"truncation", "padding"})
-    if (!member(file, part).is_null())
-      return problem.say(std::string("unsupported: `") + part + "`");
+  Templates templates;
   if (!model() || !addedTokens() ||
       !normalizerStages(member(file, "normalizer"), sections[kNormalizer],
                         problem) ||
       !splitterStages(member(file, "pre_tokenizer"), sections[kSplitter],
                       problem) ||
-      !templateItems(member(file, "post_processor"), sections[kTemplate],
-                     problem) ||
+      !templateItems(member(file, "post_processor"), templates, problem) ||
+      !truncation(member(file, "truncation"), sections[kTruncation], problem) ||
+      !padding(member(file, "padding"), sections[kPadding], problem) ||
       !decoderStages(member(file, "decoder"), sections[kDecoder], problem))
     return false;
+  sections[kTemplate] = templates.single;
+  sections[kTemplatePair] = templates.pair;
 
   Words &table = sections[kPieces];
   std::string bytes;

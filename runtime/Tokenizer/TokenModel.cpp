@@ -179,29 +179,37 @@ Status encodeWordPiece(const Blob &blob, WordReader model, std::string_view word
 
 } // namespace
 
-Status runTokenModel(const Blob &blob, std::string_view word,
-                     std::vector<uint32_t> &ids) {
-  WordReader model = blob.section(tok::kModel);
-  uint32_t kind = model.next();
+static Status runLookup(const Blob &blob, WordReader model, uint32_t kind,
+                        std::string_view word, std::vector<uint32_t> &ids) {
   if (kind == tok::kBpe) {
     Bpe(blob, model).encode(word, ids);
     return {};
   }
   if (kind == tok::kWordPiece)
     return encodeWordPiece(blob, model, word, ids);
+  if (kind != tok::kWordLevel)
+    return internalError("the tokenizer's model is unknown");
+  int64_t unknown = int64_t(model.next()) - 1;
+  if (std::optional<uint32_t> id = blob.find(word))
+    ids.push_back(*id);
+  else if (unknown >= 0)
+    ids.push_back(uint32_t(unknown));
+  else
+    return badTokenizer("the tokenizer has no unknown token for " + quote(word));
+  return {};
+}
+
+Status runTokenModel(const Blob &blob, std::string_view word,
+                     std::vector<ModelToken> &tokens) {
+  WordReader model = blob.section(tok::kModel);
+  uint32_t kind = model.next();
   if (kind == tok::kUnigram)
-    return runUnigram(blob, model, word, ids);
-  if (kind == tok::kWordLevel) {
-    int64_t unknown = int64_t(model.next()) - 1;
-    if (std::optional<uint32_t> id = blob.find(word))
-      ids.push_back(*id);
-    else if (unknown >= 0)
-      ids.push_back(uint32_t(unknown));
-    else
-      return badTokenizer("the tokenizer has no unknown token for " + quote(word));
-    return {};
-  }
-  return internalError("the tokenizer's model is unknown");
+    return runUnigram(blob, model, word, tokens);
+  std::vector<uint32_t> ids;
+  HEDDLE_TRY(runLookup(blob, model, kind, word, ids));
+  for (uint32_t id : ids)
+    tokens.push_back({id, {}});
+  return {};
 }
 
 } // namespace heddle::rt

@@ -142,12 +142,11 @@ std::string Tokenizer::normalize(std::string_view text) const {
   return runNormalizer(blob, text);
 }
 
-Status Tokenizer::encode(std::string_view text, bool addTemplate,
-                         std::vector<Token> &tokens) const {
+Status Tokenizer::encodeBody(std::string_view text,
+                             std::vector<Token> &tokens) const {
   std::string clean = validUtf8(text);
   std::vector<Section> raw, sections;
   cutAdded(clean, false, raw);
-  bool first = true;
   for (Section &section : raw) {
     if (section.added) {
       sections.push_back(std::move(section));
@@ -159,44 +158,52 @@ Status Tokenizer::encode(std::string_view text, bool addTemplate,
     else if (!normal.empty())
       sections.push_back({std::move(normal), nullptr});
   }
-  std::vector<Token> body;
-  std::vector<uint32_t> ids;
+  bool first = true;
+  std::vector<ModelToken> made;
   for (const Section &section : sections) {
     if (section.added) {
-      body.push_back({section.added->id, section.text});
+      tokens.push_back({section.added->id, section.text});
     } else {
       for (const std::string &piece : runSplitter(blob, section.text, first)) {
-        ids.clear();
-        HEDDLE_TRY(runTokenModel(blob, piece, ids));
-        for (uint32_t id : ids)
-          body.push_back({id, std::string(blob.piece(id))});
+        made.clear();
+        HEDDLE_TRY(runTokenModel(blob, piece, made));
+        for (ModelToken &token : made)
+          tokens.push_back({token.id, token.text.empty()
+                                          ? std::string(blob.piece(token.id))
+                                          : std::move(token.text)});
       }
     }
     first = false;
   }
+  return {};
+}
+
+Status Tokenizer::encode(std::string_view text, const std::string_view *pair,
+                         bool addTemplate, std::vector<Token> &tokens) const {
+  std::vector<Token> first, second;
+  HEDDLE_TRY(encodeBody(text, first));
+  if (pair)
+    HEDDLE_TRY(encodeBody(*pair, second));
+  std::vector<Token> *other = pair ? &second : nullptr;
+  WordReader items = blob.section(pair ? tok::kTemplatePair : tok::kTemplate);
+  size_t added = 0;
+  for (WordReader count = items; addTemplate && !count.done(); count.next())
+    added += count.next() < tok::kSecond;
+  HEDDLE_TRY(truncateTokens(blob.section(tok::kTruncation), added, first, other));
   tokens.clear();
-  WordReader form = blob.section(tok::kTemplate);
-  if (!addTemplate || form.done()) {
-    tokens = std::move(body);
-    return {};
-  }
-  while (!form.done()) {
-    uint32_t item = form.next();
-    if (item == tok::kSequence)
-      tokens.insert(tokens.end(), body.begin(), body.end());
-    else
-      tokens.push_back({item, std::string(blob.piece(item))});
-  }
+  fillTemplate(blob, items, addTemplate, first, other, tokens);
+  padTokens(blob.section(tok::kPadding), tokens);
   return {};
 }
 
 Status Tokenizer::encodeIds(std::string_view text,
                             std::vector<int64_t> &ids) const {
   std::vector<Token> tokens;
-  HEDDLE_TRY(encode(text, true, tokens));
+  HEDDLE_TRY(encode(text, nullptr, true, tokens));
   ids.clear();
   for (const Token &token : tokens)
-    ids.push_back(token.id);
+    if (token.real)
+      ids.push_back(token.id);
   return {};
 }
 

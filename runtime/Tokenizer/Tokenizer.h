@@ -16,15 +16,19 @@ namespace heddle::rt {
 struct Token {
   uint32_t id;
   std::string text; ///< the vocabulary's entry, or what an added token matched
+  uint32_t type = 0;
+  bool real = true; ///< false for padding
 };
 
 class Tokenizer {
 public:
   Status open(const unsigned char *data, uint64_t size);
 
-  /// Bytes that are no UTF-8 count as U+FFFD.
-  Status encode(std::string_view text, bool addTemplate,
-                std::vector<Token> &tokens) const;
+  /// One text, or two (`pair`), with the template's tokens if asked for, cut and
+  /// padded as the file says. Bytes that are no UTF-8 count as U+FFFD.
+  Status encode(std::string_view text, const std::string_view *pair,
+                bool addTemplate, std::vector<Token> &tokens) const;
+  /// The ids of a prompt: one text in its template, never padded.
   Status encodeIds(std::string_view text, std::vector<int64_t> &ids) const;
 
   /// The bytes that `ids` stand for; the end may be half a character.
@@ -46,17 +50,25 @@ private:
     const Added *added = nullptr;
   };
 
+  Status encodeBody(std::string_view text, std::vector<Token> &tokens) const;
   void cutAdded(std::string_view text, bool normalized,
                 std::vector<Section> &out) const;
   const Added *addedAt(std::string_view text, size_t at, bool normalized) const;
   std::string normalize(std::string_view text) const;
-  std::vector<std::string> split(std::string_view text, bool first) const;
   bool special(uint32_t id) const;
 
   Blob blob;
   std::vector<Added> added;
   bool anyNormalized = false;
 };
+
+// What happens to encoded texts before they are put together, and after.
+Status truncateTokens(WordReader rule, size_t added, std::vector<Token> &first,
+                      std::vector<Token> *second);
+void fillTemplate(const Blob &blob, WordReader items, bool addTokens,
+                  const std::vector<Token> &first,
+                  const std::vector<Token> *second, std::vector<Token> &out);
+void padTokens(WordReader rule, std::vector<Token> &tokens);
 
 /// Every maximal part of `bytes` that is no UTF-8 replaced by U+FFFD.
 std::string validUtf8(std::string_view bytes);
@@ -69,10 +81,15 @@ std::string runCharsMap(const Blob &blob, WordReader stage,
                         std::string_view text);
 std::vector<std::string> runSplitter(const Blob &blob, std::string_view text,
                                      bool firstSection);
+/// An unknown piece shows its surface in Unigram; `text` is "" otherwise.
+struct ModelToken {
+  uint32_t id;
+  std::string text;
+};
 Status runTokenModel(const Blob &blob, std::string_view piece,
-                     std::vector<uint32_t> &ids);
+                     std::vector<ModelToken> &tokens);
 Status runUnigram(const Blob &blob, WordReader model, std::string_view word,
-                  std::vector<uint32_t> &ids);
+                  std::vector<ModelToken> &tokens);
 std::string runDecoder(const Blob &blob, std::vector<std::string> pieces);
 
 /// GPT-2's letters for bytes.

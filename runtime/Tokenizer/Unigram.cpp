@@ -57,7 +57,7 @@ static std::vector<Place> bestPaths(const Blob &blob, std::string_view word,
 }
 
 Status runUnigram(const Blob &blob, WordReader model, std::string_view word,
-                  std::vector<uint32_t> &ids) {
+                  std::vector<ModelToken> &tokens) {
   int64_t unknown = int64_t(model.next()) - 1;
   bool byteFallback = model.next();
   size_t longest = model.next();
@@ -81,7 +81,7 @@ Status runUnigram(const Blob &blob, WordReader model, std::string_view word,
   std::reverse(pieces.begin(), pieces.end());
   for (const Piece &piece : pieces) {
     if (!isUnknown(piece.id)) {
-      ids.push_back(piece.id);
+      tokens.push_back({piece.id, {}});
       continue;
     }
     std::string_view text = word.substr(piece.begin, piece.end - piece.begin);
@@ -93,9 +93,10 @@ Status runUnigram(const Blob &blob, WordReader model, std::string_view word,
                   : std::nullopt)
         bytes.push_back(*id);
     if (bytes.size() == text.size())
-      ids.insert(ids.end(), bytes.begin(), bytes.end());
+      for (uint32_t id : bytes)
+        tokens.push_back({id, {}});
     else if (unknown >= 0)
-      ids.push_back(uint32_t(unknown));
+      tokens.push_back({uint32_t(unknown), std::string(text)});
     else
       return badTokenizer("the tokenizer has no unknown token for " + quote(text));
   }

@@ -29,10 +29,13 @@ enum Section : uint32_t {
   kNormalizer = 5,
   kSplitter = 6,
   kModel = 7,    ///< ModelKind and its parameters
-  kTemplate = 8, ///< ids and kSequence, for one text
+  kTemplate = 8, ///< (id or kFirst or kSecond, type id)..., for one text
   kDecoder = 9,
   kClasses = 10, ///< page of every block of 256 characters, then bytes
   kScores = 11,  ///< doubles, Unigram: one an id
+  kTemplatePair = 12, ///< the same for two texts
+  kTruncation = 13,   ///< most ids, TruncationStrategy, from the left?
+  kPadding = 14, ///< fixed length or 0, multiple or 0, left?, id, type id, string
 };
 
 enum AddedFlags : uint32_t {
@@ -83,7 +86,13 @@ enum ModelKind : uint32_t {
 
 enum BpeFlags : uint32_t { kFuseUnk = 1, kByteFallback = 2, kIgnoreMerges = 4 };
 
-constexpr uint32_t kSequence = 0xffffffff;
+constexpr uint32_t kFirst = 0xffffffff, kSecond = 0xfffffffe;
+
+enum TruncationStrategy : uint32_t {
+  kLongestFirst = 0,
+  kOnlyFirst = 1,
+  kOnlySecond = 2
+};
 
 enum DecoderStage : uint32_t {
   kBytesFromLetters = 1,

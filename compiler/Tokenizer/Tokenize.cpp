@@ -1,0 +1,153 @@
+//===- Tokenize.cpp - `heddle tokenize` -----------------------------------===//
+//
+// The tokenizer is compiled as for a binary and run by the runtime's code, so that
+// what is shown here is what a compiled model does.
+//
+//===----------------------------------------------------------------------===//
+#include "compiler/Tokenizer/Tokenize.h"
+
+#include "compiler/Tokenizer/TokenizerBlob.h"
+#include "heddle/tokenizer.h"
+
+#include <cstdio>
+#include <nlohmann/json.hpp>
+#include <sys/stat.h>
+
+namespace heddle {
+
+using Json = nlohmann::json;
+using rt::TextCodec;
+
+namespace {
+
+constexpr int kMaxNesting = 32;
+
+std::string text(const Json &value) {
+  return value.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+std::string failure(const std::string &why) { return text({{"error", why}}); }
+
+/// A flag of a request; false if it is there and no boolean.
+bool flag(const Json &request, const char *key, bool &value) {
+  auto found = request.find(key);
+  if (found == request.end())
+    return true;
+  const auto *given = found->get_ptr<const bool *>();
+  if (given)
+    value = *given;
+  return given != nullptr;
+}
+
+std::string encode(const TextCodec &codec, const Json &request) {
+  for (const auto &entry : request.items())
+    if (entry.key() != "text" && entry.key() != "pair" &&
+        entry.key() != "add_special_tokens")
+      return failure("unknown key `" + entry.key() + "`");
+  const auto *first = request["text"].get_ptr<const std::string *>();
+  const std::string *second = nullptr;
+  auto pair = request.find("pair");
+  if (pair != request.end() && !pair->is_null()) {
+    second = pair->get_ptr<const std::string *>();
+    if (!second)
+      return failure("`pair` is no text");
+  }
+  bool special = true;
+  if (!first)
+    return failure("`text` is no text");
+  if (!flag(request, "add_special_tokens", special))
+    return failure("`add_special_tokens` is neither true nor false");
+  rt::Encoding encoding;
+  std::string error;
+  if (!codec.encode(*first, second, special, encoding, error))
+    return failure(error);
+  return text({{"ids", encoding.ids},
+               {"tokens", encoding.tokens},
+               {"type_ids", encoding.typeIds},
+               {"attention_mask", encoding.attentionMask}});
+}
+
+std::string decode(const TextCodec &codec, const Json &request) {
+  for (const auto &entry : request.items())
+    if (entry.key() != "ids" && entry.key() != "skip_special_tokens")
+      return failure("unknown key `" + entry.key() + "`");
+  bool skip = false;
+  std::vector<int64_t> ids;
+  const Json &list = request["ids"];
+  if (!list.is_array())
+    return failure("`ids` is no list");
+  for (const Json &id : list) {
+    if (!id.is_number_integer())
+      return failure("`ids` holds something that is no id");
+    // Larger than any id, and unknown like those.
+    bool large = id.is_number_unsigned() && id.get<uint64_t>() > INT64_MAX;
+    ids.push_back(large ? INT64_MAX : id.get<int64_t>());
+  }
+  if (!flag(request, "skip_special_tokens", skip))
+    return failure("`skip_special_tokens` is neither true nor false");
+  return text({{"text", codec.decode(ids, skip)}});
+}
+
+std::string answer(const TextCodec &codec, const std::string &line) {
+  bool deep = false;
+  auto watch = [&](int depth, Json::parse_event_t, Json &) {
+    deep |= depth > kMaxNesting;
+    return !deep;
+  };
+  Json request = Json::parse(line, watch, /*allow_exceptions=*/false);
+  if (deep || request.is_discarded() || !request.is_object())
+    return failure("the line is no JSON object");
+  if (request.count("text"))
+    return encode(codec, request);
+  if (request.count("ids"))
+    return decode(codec, request);
+  return failure("expected `text` or `ids`");
+}
+
+std::string plainAnswer(const TextCodec &codec, const std::string &line) {
+  rt::Encoding encoding;
+  std::string error, out, pieces;
+  if (!codec.encode(line, nullptr, true, encoding, error))
+    return "error: " + error;
+  for (size_t i = 0; i < encoding.ids.size(); ++i) {
+    out += (i ? " " : "") + std::to_string(encoding.ids[i]);
+    pieces += (i ? " " : "") + text(encoding.tokens[i]);
+  }
+  return out + "\t" + pieces;
+}
+
+/// One line without its end; NUL is a character like any other.
+bool readLine(std::string &line) {
+  line.clear();
+  int c;
+  while ((c = getc_unlocked(stdin)) != EOF && c != '\n')
+    line += static_cast<char>(c);
+  return c != EOF || !line.empty();
+}
+
+} // namespace
+
+int tokenize(const std::string &path, bool json) {
+  std::string file = path, blob, error;
+  struct stat info;
+  if (stat(file.c_str(), &info) == 0 && S_ISDIR(info.st_mode))
+    file += "/tokenizer.json";
+  std::unique_ptr<TextCodec> codec;
+  if (writeTokenizerBlob(file, blob, error))
+    codec = TextCodec::open(blob, error);
+  if (!codec) {
+    fprintf(stderr, "error[H0401]: %s\n", error.c_str());
+    return error.find("unsupported") != std::string::npos ? 3 : 1;
+  }
+  std::string line;
+  while (readLine(line)) {
+    std::string out = json ? answer(*codec, line) : plainAnswer(*codec, line);
+    out += '\n';
+    if (fwrite(out.data(), 1, out.size(), stdout) != out.size() ||
+        fflush(stdout) != 0)
+      return 5;
+  }
+  return 0;
+}
+
+} // namespace heddle
