@@ -6,6 +6,7 @@
 
 #include "compiler/Driver/Compile.h"
 #include "compiler/Driver/Inspect.h"
+#include "compiler/Tokenizer/Tokenize.h"
 #include <CLI/CLI.hpp>
 
 using namespace heddle;
@@ -85,6 +86,11 @@ int main(int argc, char **argv) {
   addInput(verify);
   verify->add_option("-i,--input", look.input, "safetensors with the inputs by name")->required();
 
+  std::string tokenizer;
+  CLI::App *tokenizeCommand = app.add_subcommand("tokenize", "a text a line in, ids and pieces out");
+  tokenizeCommand->add_option("tokenizer", tokenizer, "tokenizer.json or its directory")->required();
+  tokenizeCommand->add_flag("--json", json, "one JSON object a line, in and out");
+
   app.add_subcommand("stages", "the table of stages")->callback([] { llvm::outs() << describeStages(); });
   app.add_subcommand("schema", "the JSON Schema of descriptions")->callback([] { printSchema(llvm::outs()); });
   app.add_subcommand("reference", "the reference page of the description language")->callback([] { printReference(llvm::outs()); });
@@ -114,6 +120,8 @@ int main(int argc, char **argv) {
       return complain(UsageError, "-o FILE says where the " + c.emit + " goes");
     return compile(c);
   }
+  if (tokenizeCommand->parsed())
+    return tokenize(tokenizer, json);
   look.json = json;
   if (check->parsed())
     return checkInput(c, look);
