@@ -126,6 +126,13 @@ Status bindDims(const Card &card, const Entry &entry,
     HEDDLE_TRY(readOff(entry, input, dims, origin));
   while (solveForms(given, dims))
     ;
+  // A dim of which only inputs without that axis are given is 1: [T] for [B, T].
+  for (const Given &input : given)
+    for (size_t i = 0; i < firstAxis(input); ++i) {
+      int dim = input.value->axes[i].asDim();
+      if (dim >= 0 && dims[dim] == kUnknown)
+        dims[dim] = 1;
+    }
   for (const Given &input : given)
     HEDDLE_TRY(checkAxes(input, dims));
   for (size_t i = 0; i < dims.size(); ++i) {

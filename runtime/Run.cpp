@@ -34,14 +34,14 @@ Status matchInputs(const TensorFile &file, const Entry &entry,
       std::string all, near = nearest(item.name, names);
       for (const std::string &name : names)
         all += (all.empty() ? "" : ", ") + name;
-      Status status = badInput("the model has no input " + quote(item.name));
-      if (!near.empty())
-        status = std::move(status).withHelp("did you mean " + quote(near) + "?");
+      Status status =
+          badInput("the model has no input " + quote(item.name) +
+                   (near.empty() ? "" : "; did you mean " + quote(near) + "?"));
       return std::move(status).withHelp("its inputs: " + all);
     }
     given.push_back({value, item.shape});
   }
-  std::string missing, near;
+  std::string missing;
   for (const Value &value : entry.inputs) {
     bool canDerive = std::find(derived.begin(), derived.end(), value.name) !=
                      derived.end();

@@ -1,8 +1,8 @@
 //===- TensorFile.cpp - Reading safetensors files -------------------------===//
 //
 // Bytes are read in pieces and converted to the type that the model declares.
-// What would change a value's meaning is refused: a fraction for an integer, an
-// integer that is neither 0 nor 1 for a bool.
+// What could change a value's meaning is refused: a float for an integer or a bool,
+// an integer that is neither 0 nor 1 for a bool.
 //
 //===----------------------------------------------------------------------===//
 #include "runtime/SafeTensors.h"
@@ -141,13 +141,7 @@ uint64_t convert(const char *in, To *out, uint64_t n) {
         else
           out[i] = float(from);
       } else {
-        double value = from;
-        bool fits = std::is_same_v<To, bool>
-                        ? value == 0 || value == 1
-                        : value == std::floor(value) && std::fabs(value) < 0x1p53;
-        if (!fits)
-          return i;
-        out[i] = To(int64_t(value));
+        return i; // a fraction is no id and no truth value
       }
     }
   }
@@ -213,7 +207,8 @@ Status TensorFile::read(const FileTensor &tensor, Type type, void *out) const {
                         static_cast<int64_t *>(out) + first, n, done)
             : convertTo(tensor.type, piece.data(),
                         static_cast<bool *>(out) + first, n, done);
-    if (!known)
+    bool isFloat = tensor.type[0] == 'F' || tensor.type == "BF16";
+    if (!known || (isFloat && type != Type::F32))
       return badInput("input " + quote(tensor.name) + " is " + tensor.type +
                       ", which cannot be converted to " + typeName(type));
     if (done != n)

@@ -166,6 +166,9 @@ TEST(Bind, ReadsAndSolves) {
   Bound broadcast({{2, 5}, {9}});
   ASSERT_TRUE(broadcast.status.ok()) << broadcast.status.message();
   EXPECT_EQ(broadcast.dims[2], 4);
+  Bound alone({{5}, {9}});
+  ASSERT_TRUE(alone.status.ok()) << alone.status.message();
+  EXPECT_EQ(alone.dims, (std::vector<int64_t>{1, 5, 4}));
 }
 
 TEST(Bind, Refuses) {

@@ -189,9 +189,10 @@ TEST(SafeTensors, Converts) {
   EXPECT_EQ(i, (std::vector<int64_t>{1, 0}));
   ASSERT_TRUE(readAs("I64", bytesOf<int64_t>({1, 0}), Type::Bool, b, 2).ok());
   EXPECT_EQ(b, (std::vector<char>{1, 0}));
-  ASSERT_TRUE(readAs("F32", bytesOf<float>({3, 4}), Type::I64, i, 2).ok());
-  EXPECT_EQ(i, (std::vector<int64_t>{3, 4}));
-  // What would change the meaning.
+  ASSERT_TRUE(readAs("I64", bytesOf<int64_t>({3, 4}), Type::F32, f, 2).ok());
+  EXPECT_EQ(f, (std::vector<float>{3, 4}));
+  // What could change the meaning.
+  EXPECT_FALSE(readAs("F32", bytesOf<float>({3, 4}), Type::I64, i, 2).ok());
   EXPECT_FALSE(readAs("F32", bytesOf<float>({0.5}), Type::I64, i, 1).ok());
   EXPECT_FALSE(readAs("F32", bytesOf<float>({NAN}), Type::I64, i, 1).ok());
   EXPECT_FALSE(readAs("I64", bytesOf<int64_t>({2}), Type::Bool, b, 1).ok());
