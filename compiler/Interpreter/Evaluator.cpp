@@ -11,7 +11,9 @@ using heddle::model::Size;
 /// More elements than this in one result are a mistake, not a model for an interpreter.
 static constexpr int64_t mostElements = int64_t(1) << 30;
 
-Tensor::Kind evaluation::kindOf(Type element) {
+Tensor::Kind evaluation::kindOf(Type type) {
+  auto tensor = dyn_cast<ModelTensorType>(type);
+  Type element = tensor ? tensor.getElementType() : type;
   return element.isF32() ? Tensor::Kind::Real
                          : element.isInteger(1) ? Tensor::Kind::Bool : Tensor::Kind::Int;
 }

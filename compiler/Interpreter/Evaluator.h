@@ -134,8 +134,8 @@ void store(Tensor &t, int64_t element, Scalar s);
 /// The function `kind` of a real (UnaryOp, model.function).
 double apply(model::UnaryKind kind, double x);
 
-Tensor::Kind kindOf(mlir::Type element);
-inline Tensor::Kind kindOf(model::ModelTensorType t) { return kindOf(t.getElementType()); }
+/// Of a tensor type or of an element type.
+Tensor::Kind kindOf(mlir::Type type);
 
 } // namespace heddle::evaluation
 
