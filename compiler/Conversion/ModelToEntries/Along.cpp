@@ -85,12 +85,25 @@ Value entries::Builder::conv(model::ConvOp op, unsigned axis) {
 Value entries::Builder::slice(model::SliceOp op, unsigned axis, const std::string &mode) {
   Value x = op.getOperand();
   Size from = *Size::parse(op.getFrom()), to = *Size::parse(op.getTo());
-  Size length = x.getType() ? cast<ModelTensorType>(x.getType()).getSize(axis) : Size();
+  Size length = cast<ModelTensorType>(x.getType()).getSize(axis);
   auto now = [&](Size s) { return s.substitute({{kinds.roles.axis, allRows()}}); };
   Location loc = op.getLoc();
   bool taken = kinds.stepAxes(op.getResult()).empty();
   if (taken && from == length - Size(1) && to == length)
     return get(x, "l");
+  if (taken && from.is(0) && to.is(1) && kinds.offset(x) == 0 && !kinds.of(x).unstable) {
+    // The first row of all: that of the call that begins the text, kept from then on.
+    Value rows = get(x, "n");
+    if (stop())
+      return {};
+    OpBuilder &where = at(op.getResult());
+    Value row = sliceRows(where, loc, rows, axis, Size(0), Size(1));
+    auto t = cast<ModelTensorType>(row.getType());
+    Value place = state(op.getResult(), "first", t.getSizes(), t.getElementType());
+    Value first = loadPast(where, loc, place, indices(op.getResult()), t, row);
+    model::StoreOp::create(where, loc, first, place, indices(op.getResult()));
+    return first;
+  }
   if (taken || mode == "a") {
     Value all = get(x, "a");
     return stop() ? Value() : sliceRows(at(op.getResult()), loc, all, axis, now(from), now(to));

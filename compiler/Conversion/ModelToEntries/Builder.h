@@ -79,8 +79,8 @@ public:
   mlir::Value append(mlir::Value v);
   bool replays(mlir::Value v);
   mlir::Value load(mlir::Value v);
-  /// What `state` holds, or `empty` in a call that begins a text.
-  mlir::Value loadPast(mlir::OpBuilder &b, mlir::Location loc, mlir::Value state, mlir::ValueRange at, model::ModelTensorType type);
+  /// What `state` holds; in a call that begins a text `empty`, or else zeros.
+  mlir::Value loadPast(mlir::OpBuilder &b, mlir::Location loc, mlir::Value state, mlir::ValueRange at, model::ModelTensorType type, mlir::Value empty = {});
 
   mlir::Value sliceRows(mlir::OpBuilder &b, mlir::Location loc, mlir::Value v, unsigned axis, model::Size from, model::Size to);
 

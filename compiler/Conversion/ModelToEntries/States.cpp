@@ -32,7 +32,8 @@ bool entries::Builder::replays(Value v) {
     return true;
   if (auto def = dyn_cast<model::DefaultOp>(op)) {
     const Facts &given = kinds.of(def.getInput());
-    return given.unstable && replays(cast<model::YieldOp>(def.getBody().front().getTerminator()).getOperand(0));
+    Value stands = cast<model::YieldOp>(def.getBody().front().getTerminator()).getOperand(0);
+    return given.unstable && (kinds.of(stands).kind != Kind::Rows || replays(stands));
   }
   if (isa<model::ConcatOp, model::PadOp, model::SliceOp>(op) && isAlong(op))
     return true;
@@ -81,13 +82,14 @@ Value entries::Builder::load(Value v) {
   return model::LoadOp::create(at(v), v.getLoc(), t, where, indices(v));
 }
 
-Value entries::Builder::loadPast(OpBuilder &where, Location loc, Value state, ValueRange at, ModelTensorType type) {
+Value entries::Builder::loadPast(OpBuilder &where, Location loc, Value state, ValueRange at, ModelTensorType type, Value empty) {
   Value held = model::LoadOp::create(where, loc, type, state, at);
   Value none = model::ConstantOp::create(where, loc, int64_t(0)), past = model::SizeOp::create(where, loc, "past");
   Value first = model::CompareOp::create(where, loc, model::ComparePredicate::eq, past, none);
-  Value empty = type.getElementType().isF32()         ? model::ConstantOp::create(where, loc, 0.0).getResult()
-                : type.getElementType().isInteger(64) ? none
-                                                      : model::ConstantOp::create(where, loc, false).getResult();
+  if (!empty)
+    empty = type.getElementType().isF32()         ? model::ConstantOp::create(where, loc, 0.0).getResult()
+            : type.getElementType().isInteger(64) ? none
+                                                  : model::ConstantOp::create(where, loc, false).getResult();
   return model::SelectOp::create(where, loc, first, empty, held);
 }
 
