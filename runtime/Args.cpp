@@ -30,7 +30,8 @@ Status Args::parse(const std::vector<std::string> &input,
                    const std::vector<std::string> &plain, size_t maxPositional,
                    Args &args) {
   args = Args();
-  auto among = [](const std::vector<std::string> &list, const std::string &word) {
+  auto among = [](const std::vector<std::string> &list,
+                  const std::string &word) {
     return std::find(list.begin(), list.end(), word) != list.end();
   };
   bool onlyWords = false;
@@ -46,7 +47,8 @@ Status Args::parse(const std::vector<std::string> &input,
       args.words.push_back(word);
       continue;
     }
-    size_t equals = word.rfind("--", 0) == 0 ? word.find('=') : std::string::npos;
+    size_t equals =
+        word.rfind("--", 0) == 0 ? word.find('=') : std::string::npos;
     std::string flag = word.substr(0, equals), value;
     bool takesValue = among(valued, flag);
     if (!takesValue && !among(plain, flag)) {
@@ -54,8 +56,9 @@ Status Args::parse(const std::vector<std::string> &input,
       all.insert(all.end(), plain.begin(), plain.end());
       std::string near = nearest(flag, all);
       Status status = badUsage("unknown option " + quote(flag));
-      return near.empty() ? status
-                          : std::move(status).withHelp("did you mean " + near + "?");
+      return near.empty()
+                 ? status
+                 : std::move(status).withHelp("did you mean " + near + "?");
     }
     if (takesValue && equals != std::string::npos)
       value = word.substr(equals + 1);
@@ -83,10 +86,10 @@ Status Args::integer(const char *flag, int64_t least, int64_t most,
     return {};
   std::optional<int64_t> number = parseInteger(found->second);
   if (!number || *number < least || *number > most)
-    return badUsage(format("option %s takes an integer from %lld to %lld, not %s",
-                           flag, static_cast<long long>(least),
-                           static_cast<long long>(most),
-                           quote(found->second).c_str()));
+    return badUsage(
+        format("option %s takes an integer from %lld to %lld, not %s", flag,
+               static_cast<long long>(least), static_cast<long long>(most),
+               quote(found->second).c_str()));
   value = *number;
   return {};
 }
@@ -99,8 +102,8 @@ Status Args::number(const char *flag, double least, double most,
   char *end = nullptr;
   double number = strtod(found->second.c_str(), &end);
   if (found->second.empty() || *end || !(number >= least && number <= most))
-    return badUsage(format("option %s takes a number from %g to %g, not %s", flag,
-                           least, most, quote(found->second).c_str()));
+    return badUsage(format("option %s takes a number from %g to %g, not %s",
+                           flag, least, most, quote(found->second).c_str()));
   value = number;
   return {};
 }

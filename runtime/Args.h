@@ -1,4 +1,5 @@
-//===- Args.h - The command line ----------------------------------*- C++ -*-===//
+//===- Args.h - The command line ----------------------------------*- C++
+//-*-===//
 //
 // Flags are `--name value`, `--name=value` or `--name`; every command names the
 // ones it takes, anything else is a usage error with the nearest name.

@@ -73,8 +73,9 @@ Status AtomicFile::open(const std::string &path, uint64_t size) {
   if (exists && realpath(path.c_str(), resolved))
     target = resolved;
   size_t slash = target.rfind('/');
-  std::string directory =
-      slash == std::string::npos ? "." : slash ? target.substr(0, slash) : "/";
+  std::string directory = slash == std::string::npos ? "."
+                          : slash                    ? target.substr(0, slash)
+                                                     : "/";
   watchSignals();
   mode_t mask = umask(0);
   umask(mask);
@@ -84,7 +85,8 @@ Status AtomicFile::open(const std::string &path, uint64_t size) {
   unnamed = file >= 0;
 #endif
   for (int attempt = 0; file < 0 && attempt < 100; ++attempt) {
-    temporary = directory + format("/.heddle-%ld-%d.tmp", long(getpid()), attempt);
+    temporary =
+        directory + format("/.heddle-%ld-%d.tmp", long(getpid()), attempt);
     file = ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC,
                   mode);
     if (file < 0) {

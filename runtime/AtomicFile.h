@@ -1,9 +1,11 @@
-//===- AtomicFile.h - Files that appear whole or not at all -------*- C++ -*-===//
+//===- AtomicFile.h - Files that appear whole or not at all -------*- C++
+//-*-===//
 //
-// The bytes go to a file without a name in the target's directory (or, where the
-// file system has none, to a temporary one), space is reserved first, and only
-// after fsync does it take the target's name. Whatever fails before that leaves
-// the old file as it was and nothing beside it; signals remove the temporary.
+// The bytes go to a file without a name in the target's directory (or, where
+// the file system has none, to a temporary one), space is reserved first, and
+// only after fsync does it take the target's name. Whatever fails before that
+// leaves the old file as it was and nothing beside it; signals remove the
+// temporary.
 //
 //===----------------------------------------------------------------------===//
 #ifndef HEDDLE_RUNTIME_ATOMICFILE_H

@@ -1,7 +1,7 @@
 //===- Bench.cpp - How fast a model is, and could be ----------------------===//
 //
-// Medians of prefill and of steps, or of calls of `run` for a model that does not
-// generate; beside them what the machine reaches in the same minute.
+// Medians of prefill and of steps, or of calls of `run` for a model that does
+// not generate; beside them what the machine reaches in the same minute.
 //
 //===----------------------------------------------------------------------===//
 #include "runtime/Args.h"
@@ -40,16 +40,19 @@ double median(std::vector<double> &times) {
 
 constexpr double kSecondsEnough = 2.0;
 
-std::optional<double> flops(const Model &model, const std::vector<int64_t> &dims) {
+std::optional<double> flops(const Model &model,
+                            const std::vector<int64_t> &dims) {
   if (!model.card().hasFlops)
     return std::nullopt;
-  std::optional<int64_t> value = model.card().flopsPerToken.evaluate(dims.data());
+  std::optional<int64_t> value =
+      model.card().flopsPerToken.evaluate(dims.data());
   return value ? std::optional<double>(double(*value)) : std::nullopt;
 }
 
 Status benchGeneration(Model &model, int64_t steps, Figures &figures) {
   Prompt prompt;
-  HEDDLE_TRY(promptForBench(model, figures.rows, figures.prompt, steps, prompt));
+  HEDDLE_TRY(
+      promptForBench(model, figures.rows, figures.prompt, steps, prompt));
   figures.rows = prompt.rows;
   if (model.card().roles.source.empty())
     figures.prompt = prompt.length;
@@ -60,7 +63,8 @@ Status benchGeneration(Model &model, int64_t steps, Figures &figures) {
   std::vector<int64_t> ids(sequence.rows());
   Sampler sampler({}, sequence.rows());
   double begin = secondsNow();
-  for (int pass = 0; pass < 2 || (secondsNow() - begin < kSecondsEnough && pass < 30);
+  for (int pass = 0;
+       pass < 2 || (secondsNow() - begin < kSecondsEnough && pass < 30);
        ++pass) {
     sequence.reset();
     double start = secondsNow();
@@ -104,7 +108,8 @@ Status benchRun(Model &model, Figures &figures) {
       HEDDLE_TRY(benchInput(entry->inputs[i], dims, inputs[i]));
   std::vector<double> times;
   double begin = secondsNow();
-  for (int pass = 0; pass < 3 || (secondsNow() - begin < kSecondsEnough && pass < 50);
+  for (int pass = 0;
+       pass < 3 || (secondsNow() - begin < kSecondsEnough && pass < 50);
        ++pass) {
     double start = secondsNow();
     HEDDLE_TRY(callOnce(model, *entry, dims, inputs, outputs));
@@ -131,11 +136,13 @@ void printText(const Model &model, const Figures &f) {
            *f.flopsPerToken * tokens / f.prefill / 1e9,
            100 * *f.flopsPerToken * tokens / f.prefill / peaks.flopsPerSecond);
   if (f.step > 0) {
-    printf("decode   %10.3f ms a step, %.1f tokens/s (median of steps after the "
-           "prompt)\n",
-           f.step * 1e3, double(f.rows) / f.step);
+    printf(
+        "decode   %10.3f ms a step, %.1f tokens/s (median of steps after the "
+        "prompt)\n",
+        f.step * 1e3, double(f.rows) / f.step);
     if (f.stepBytes() > 0)
-      printf("         %10.1f GB/s: %s of weights and %s of states a step, %.1f %% "
+      printf("         %10.1f GB/s: %s of weights and %s of states a step, "
+             "%.1f %% "
              "of the peak\n",
              f.stepBytes() / f.step / 1e9, humanBytes(f.weightBytes).c_str(),
              humanBytes(f.stateBytes).c_str(),
@@ -145,7 +152,8 @@ void printText(const Model &model, const Figures &f) {
              *f.flopsPerToken * double(f.rows) / f.step / 1e9,
              *f.flopsPerToken / 1e9);
   }
-  printf("machine  %10.1f GB/s reading %s, %.1f GFLOP/s f32 (%s), measured in this "
+  printf("machine  %10.1f GB/s reading %s, %.1f GFLOP/s f32 (%s), measured in "
+         "this "
          "run with the same threads\n",
          peaks.bytesPerSecond / 1e9, humanBytes(peaks.bufferBytes).c_str(),
          peaks.flopsPerSecond / 1e9, peaks.vectors);
@@ -177,8 +185,8 @@ void printJson(const Model &model, const Figures &f) {
   number("arena_bytes", double(f.arenaBytes));
   if (f.flopsPerToken) {
     number("flops_per_token", *f.flopsPerToken);
-    number("prefill_flops_fraction", *f.flopsPerToken * tokens / f.prefill /
-                                         f.peaks.flopsPerSecond);
+    number("prefill_flops_fraction",
+           *f.flopsPerToken * tokens / f.prefill / f.peaks.flopsPerSecond);
   }
   number("machine_bytes_per_s", f.peaks.bytesPerSecond);
   number("machine_flops_per_s", f.peaks.flopsPerSecond);

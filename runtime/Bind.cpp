@@ -1,8 +1,9 @@
 //===- Bind.cpp - From shapes to dims, from dims to sizes -----------------===//
 //
 // A dim that is an axis of its own is read off. One that occurs only inside a
-// form (2*S) is solved for: forms grow with their dims, so a search finds the one
-// value that fits, if there is one. Then everything is checked again as a whole.
+// form (2*S) is solved for: forms grow with their dims, so a search finds the
+// one value that fits, if there is one. Then everything is checked again as a
+// whole.
 //
 //===----------------------------------------------------------------------===//
 #include "runtime/Model.h"
@@ -31,8 +32,9 @@ static Status readOff(const Entry &entry, const Given &given,
                       std::vector<int64_t> &dims,
                       std::vector<const Value *> &origin) {
   if (given.shape.size() > given.value->axes.size())
-    return mismatch(given, format("%zu axes where %zu are declared",
-                                  given.shape.size(), given.value->axes.size()));
+    return mismatch(given,
+                    format("%zu axes where %zu are declared",
+                           given.shape.size(), given.value->axes.size()));
   for (size_t i = 0; i < given.shape.size(); ++i) {
     int dim = given.value->axes[firstAxis(given) + i].asDim();
     if (dim < 0)
@@ -41,9 +43,8 @@ static Status readOff(const Entry &entry, const Given &given,
       dims[dim] = given.shape[i];
       origin[dim] = given.value;
     } else if (dims[dim] != given.shape[i]) {
-      std::string why =
-          format("%s is %lld", entry.dims[dim].c_str(),
-                 static_cast<long long>(dims[dim]));
+      std::string why = format("%s is %lld", entry.dims[dim].c_str(),
+                               static_cast<long long>(dims[dim]));
       if (origin[dim])
         why += " in " + quote(origin[dim]->name);
       return mismatch(given, why);
@@ -106,9 +107,9 @@ static Status checkAxes(const Given &given, const std::vector<int64_t> &dims) {
     for (int dim : form.uses())
       known &= dims[dim] != kUnknown;
     if (!known)
-      return mismatch(given, "no length makes the axis " + form.text() +
-                                 format(" %lld",
-                                        static_cast<long long>(given.shape[i])));
+      return mismatch(
+          given, "no length makes the axis " + form.text() +
+                     format(" %lld", static_cast<long long>(given.shape[i])));
     std::optional<int64_t> value = form.evaluate(dims.data());
     if (value == std::optional<int64_t>(given.shape[i]))
       continue;
@@ -126,7 +127,8 @@ Status bindDims(const Card &card, const Entry &entry,
     HEDDLE_TRY(readOff(entry, input, dims, origin));
   while (solveForms(given, dims))
     ;
-  // A dim of which only inputs without that axis are given is 1: [T] for [B, T].
+  // A dim of which only inputs without that axis are given is 1: [T] for [B,
+  // T].
   for (const Given &input : given)
     for (size_t i = 0; i < firstAxis(input); ++i) {
       int dim = input.value->axes[i].asDim();
@@ -146,8 +148,8 @@ Status bindDims(const Card &card, const Entry &entry,
                              name.c_str(), number,
                              static_cast<long long>(*bound)));
     if (dims[i] < 1 && name != "past")
-      return badInput(format("%s = %lld: a length is at least 1", name.c_str(),
-                             number));
+      return badInput(
+          format("%s = %lld: a length is at least 1", name.c_str(), number));
   }
   return {};
 }

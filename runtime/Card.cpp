@@ -75,8 +75,8 @@ public:
 
 private:
   Status error(const std::string &what) {
-    return internalError(format("the card of this program, line %d: %s", line,
-                                what.c_str()));
+    return internalError(
+        format("the card of this program, line %d: %s", line, what.c_str()));
   }
   std::string_view word() {
     while (!tail.empty() && tail.front() == ' ')
@@ -326,8 +326,8 @@ Status CardParser::finish() {
     return error("no entries");
   if (!flops.empty()) {
     const Entry *entry = card.entry("step");
-    HEDDLE_TRY(form(flops, card.flopsPerToken,
-                    entry ? *entry : card.entries.front()));
+    HEDDLE_TRY(
+        form(flops, card.flopsPerToken, entry ? *entry : card.entries.front()));
     card.hasFlops = true;
   }
   const Roles &roles = card.roles;

@@ -1,8 +1,10 @@
-//===- Card.h - The description of a compiled model ---------------*- C++ -*-===//
+//===- Card.h - The description of a compiled model ---------------*- C++
+//-*-===//
 //
-// The card is text inside the binary (README.md has the grammar): dims and their
-// bounds, the roles of generation, and for every entry its dims, inputs, outputs,
-// states and arena as size forms. It is parsed strictly once at start-up.
+// The card is text inside the binary (README.md has the grammar): dims and
+// their bounds, the roles of generation, and for every entry its dims, inputs,
+// outputs, states and arena as size forms. It is parsed strictly once at
+// start-up.
 //
 //===----------------------------------------------------------------------===//
 #ifndef HEDDLE_RUNTIME_CARD_H
@@ -24,8 +26,9 @@ struct Value {
   std::string name;
   Type type = Type::F32;
   std::vector<Form> axes;
-  bool hasDefault = false;  ///< an input that may be left out
-  bool optionalAll = false; ///< an output that exists because all were asked for
+  bool hasDefault = false; ///< an input that may be left out
+  bool optionalAll =
+      false; ///< an output that exists because all were asked for
   std::string typeText() const; ///< "i64[B, T]"
 };
 

@@ -1,4 +1,5 @@
-//===- Commands.h - What a compiled model can be asked to do ------*- C++ -*-===//
+//===- Commands.h - What a compiled model can be asked to do ------*- C++
+//-*-===//
 //
 // One function a command; each gets the words after its name.
 //

@@ -1,7 +1,8 @@
-//===- Cpu.h - What the processor can do --------------------------*- C++ -*-===//
+//===- Cpu.h - What the processor can do --------------------------*- C++
+//-*-===//
 //
-// Features by the names that LLVM and /proc/cpuinfo share, asked before any code
-// that needs them runs.
+// Features by the names that LLVM and /proc/cpuinfo share, asked before any
+// code that needs them runs.
 //
 //===----------------------------------------------------------------------===//
 #ifndef HEDDLE_RUNTIME_CPU_H

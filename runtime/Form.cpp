@@ -1,7 +1,7 @@
 //===- Form.cpp - Size forms ----------------------------------------------===//
 //
-// Recursive descent with a depth limit into postfix code, and a stack machine of
-// fixed height.
+// Recursive descent with a depth limit into postfix code, and a stack machine
+// of fixed height.
 //
 //===----------------------------------------------------------------------===//
 #include "runtime/Form.h"

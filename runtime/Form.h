@@ -1,4 +1,5 @@
-//===- Form.h - Size forms ---------------------------------------*- C++ -*-===//
+//===- Form.h - Size forms ---------------------------------------*- C++
+//-*-===//
 //
 // A size form is an integer expression over the dims of an entry: + - * // %,
 // max, min, parentheses. It is parsed once into postfix code; evaluation is
@@ -32,7 +33,18 @@ public:
   const std::string &text() const { return source; }
 
 private:
-  enum class Op : uint8_t { Constant, Dim, Add, Sub, Mul, Div, Mod, Max, Min, Neg };
+  enum class Op : uint8_t {
+    Constant,
+    Dim,
+    Add,
+    Sub,
+    Mul,
+    Div,
+    Mod,
+    Max,
+    Min,
+    Neg
+  };
   struct Step {
     Op op;
     int64_t value;

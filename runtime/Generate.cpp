@@ -1,7 +1,7 @@
 //===- Generate.cpp - Generation ------------------------------------------===//
 //
-// A finished row is fed pad and its logits are ignored; the others do not notice,
-// as no row of a batch sees another.
+// A finished row is fed pad and its logits are ignored; the others do not
+// notice, as no row of a batch sees another.
 //
 //===----------------------------------------------------------------------===//
 #include "runtime/Generate.h"
@@ -11,9 +11,7 @@
 namespace heddle::rt {
 
 int64_t padId(const Roles &roles) {
-  return roles.pad           ? *roles.pad
-         : roles.eos.empty() ? 0
-                             : roles.eos.front();
+  return roles.pad ? *roles.pad : roles.eos.empty() ? 0 : roles.eos.front();
 }
 
 int64_t roomFor(const Model &model, const Prompt &prompt, int64_t wanted) {
@@ -43,11 +41,11 @@ Status generate(Model &model, const Prompt &prompt,
         next[row] = pad;
         continue;
       }
-      next[row] = sampler.pick(row, sequence.logitsOf(row), sequence.vocabulary());
+      next[row] =
+          sampler.pick(row, sequence.logitsOf(row), sequence.vocabulary());
       ids[row * steps + i] = next[row];
-      if (!options.ignoreEos &&
-          std::find(roles.eos.begin(), roles.eos.end(), next[row]) !=
-              roles.eos.end()) {
+      if (!options.ignoreEos && std::find(roles.eos.begin(), roles.eos.end(),
+                                          next[row]) != roles.eos.end()) {
         finished[row] = true;
         --open;
       }

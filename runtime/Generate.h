@@ -1,4 +1,5 @@
-//===- Generate.h - Generation ------------------------------------*- C++ -*-===//
+//===- Generate.h - Generation ------------------------------------*- C++
+//-*-===//
 //
 // The loop over steps. Rows end on their own; the batch ends with its last row.
 //

@@ -1,7 +1,7 @@
 //===- GenerateCommand.cpp - `generate` and plain text --------------------===//
 //
-// Ids or text in, ids or text out, one step at a time; or a batch from a file to
-// a file. Only what was made is printed, never the prompt.
+// Ids or text in, ids or text out, one step at a time; or a batch from a file
+// to a file. Only what was made is printed, never the prompt.
 //
 //===----------------------------------------------------------------------===//
 #include "runtime/Args.h"
@@ -34,8 +34,7 @@ static Status parseIds(const std::string &list, std::vector<int64_t> &ids) {
 
 /// Greedy unless one of the sampling options is there.
 static Status readSampler(const Args &args, SamplerOptions &options) {
-  bool asked =
-      args.has("--temp") || args.has("--top-k") || args.has("--top-p");
+  bool asked = args.has("--temp") || args.has("--top-k") || args.has("--top-p");
   options.temperature = asked ? 1 : 0;
   int64_t seed = 0;
   HEDDLE_TRY(args.number("--temp", 0, 1000, options.temperature));
@@ -86,7 +85,10 @@ private:
       auto byte = static_cast<unsigned char>(text[text.size() - back]);
       if ((byte & 0xc0) == 0x80)
         continue;
-      size_t length = byte >= 0xf0 ? 4 : byte >= 0xe0 ? 3 : byte >= 0xc2 ? 2 : 1;
+      size_t length = byte >= 0xf0   ? 4
+                      : byte >= 0xe0 ? 3
+                      : byte >= 0xc2 ? 2
+                                     : 1;
       if (length > back)
         end = text.size() - back;
       break;
@@ -116,7 +118,8 @@ static Status openTokenizer(const Model &model, Tokenizer &tokenizer) {
 
 /// One row, printed as it comes.
 static Status stream(Model &model, const Args &args,
-                     const std::vector<int64_t> &ids, const Tokenizer *tokenizer) {
+                     const std::vector<int64_t> &ids,
+                     const Tokenizer *tokenizer) {
   int64_t wanted = kDefaultNewTokens, threads = 0;
   HEDDLE_TRY(args.integer("-n", 0, kMaxNewTokens, wanted));
   HEDDLE_TRY(args.integer("--threads", 1, kMaxThreads, threads));
@@ -180,13 +183,15 @@ static Status batch(Model &model, const Args &args) {
 
 Status generateCommand(Model &model, const Words &words) {
   Args args;
-  HEDDLE_TRY(Args::parse(words,
-                         {"--ids", "--text", "--input", "--output", "-n",
-                          "--threads", "--temp", "--top-k", "--top-p", "--seed"},
-                         {"--greedy", "--print-ids", "--ignore-eos"}, 0, args));
+  HEDDLE_TRY(
+      Args::parse(words,
+                  {"--ids", "--text", "--input", "--output", "-n", "--threads",
+                   "--temp", "--top-k", "--top-p", "--seed"},
+                  {"--greedy", "--print-ids", "--ignore-eos"}, 0, args));
   int ways = args.has("--ids") + args.has("--text") + args.has("--input");
   if (ways != 1)
-    return badUsage("generate takes one of --ids LIST, --text TEXT, --input FILE");
+    return badUsage(
+        "generate takes one of --ids LIST, --text TEXT, --input FILE");
   if (args.has("--input") != args.has("--output"))
     return badUsage("--input FILE and --output FILE belong together");
   if (args.has("--input"))
@@ -219,7 +224,8 @@ Status textCommand(Model &model, const Words &words) {
   HEDDLE_TRY(openTokenizer(model, tokenizer));
   std::vector<int64_t> ids;
   HEDDLE_TRY(tokenizer.encodeIds(prompt, ids));
-  return stream(model, args, ids, args.has("--print-ids") ? nullptr : &tokenizer);
+  return stream(model, args, ids,
+                args.has("--print-ids") ? nullptr : &tokenizer);
 }
 
 } // namespace heddle::rt

@@ -23,27 +23,31 @@ Status helpCommand(Model &model, const std::string &program) {
   if (generates) {
     if (ids)
       printf("  %s generate --ids 1,2,3 [-n N] [--print-ids]\n", self);
-    printf("  %s generate --input FILE --output FILE -n N [--ignore-eos]\n"
-           "      a batch: the file holds the tensors that run takes, the result "
-           "`ids`\n",
-           self);
+    printf(
+        "  %s generate --input FILE --output FILE -n N [--ignore-eos]\n"
+        "      a batch: the file holds the tensors that run takes, the result "
+        "`ids`\n",
+        self);
   }
   if (generates)
-    printf("      --temp T --top-k K --top-p P --seed S sample instead of taking the "
+    printf("      --temp T --top-k K --top-p P --seed S sample instead of "
+           "taking the "
            "likeliest\n");
-  printf("  %s run --input FILE --output FILE\n"
-         "      tensors in, tensors out, by name, as safetensors files\n"
-         "  %s info [--json]\n"
-         "      inputs, outputs, dims and their bounds, memory\n"
-         "  %s bench [--prompt-tokens P] [--new-tokens N] [--batch B] [--json]\n"
-         "      speed, beside what this machine can reach\n\n"
-         "  --threads N   for run, generate, bench; one a core if not given\n",
-         self, self, self);
+  printf(
+      "  %s run --input FILE --output FILE\n"
+      "      tensors in, tensors out, by name, as safetensors files\n"
+      "  %s info [--json]\n"
+      "      inputs, outputs, dims and their bounds, memory\n"
+      "  %s bench [--prompt-tokens P] [--new-tokens N] [--batch B] [--json]\n"
+      "      speed, beside what this machine can reach\n\n"
+      "  --threads N   for run, generate, bench; one a core if not given\n",
+      self, self, self);
   if (text)
     printf("\nExample: %s \"Once upon a time\" -n 40\n", self);
   else
-    printf("\nExample: %s run --input in.safetensors --output out.safetensors\n",
-           self);
+    printf(
+        "\nExample: %s run --input in.safetensors --output out.safetensors\n",
+        self);
   return {};
 }
 

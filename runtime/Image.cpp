@@ -1,8 +1,8 @@
 //===- Image.cpp - The symbols this program was linked with ---------------===//
 //
 // `parts` is a table of absolute addresses, and volatile so that no access is
-// folded into an instruction that reaches only 2 GiB: the weights may lie further
-// away.
+// folded into an instruction that reaches only 2 GiB: the weights may lie
+// further away.
 //
 //===----------------------------------------------------------------------===//
 #include "heddle/image.h"
@@ -15,9 +15,14 @@ static const volatile struct {
   const unsigned char *weights, *tokenizer;
   const uint64_t *weightsSize, *weightsHash, *tokenizerSize;
   const char *weightsFile;
-} parts = {heddle_card,          heddle_entries,       heddle_weights,
-           heddle_tokenizer,     &heddle_weights_size, &heddle_weights_hash,
-           &heddle_tokenizer_size, heddle_weights_file};
+} parts = {heddle_card,
+           heddle_entries,
+           heddle_weights,
+           heddle_tokenizer,
+           &heddle_weights_size,
+           &heddle_weights_hash,
+           &heddle_tokenizer_size,
+           heddle_weights_file};
 
 Image linkedImage() {
   auto number = [](const uint64_t *symbol) { return symbol ? *symbol : 0; };

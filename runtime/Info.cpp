@@ -75,7 +75,8 @@ static void printText(const Model &model) {
       printf(", source %s", roles.source.c_str());
     if (!roles.eos.empty())
       printf(", ends at %s", ids(roles.eos).c_str());
-    printf("%s\n", card.entry("step") ? "" : " (no cache: every step recomputes)");
+    printf("%s\n",
+           card.entry("step") ? "" : " (no cache: every step recomputes)");
   }
   for (const Entry &entry : card.entries) {
     printf("entry %s\n", entry.name.c_str());
@@ -98,9 +99,10 @@ static std::string jsonValues(const std::vector<Value> &values) {
     std::string shape;
     for (const Form &axis : value.axes)
       shape += (shape.empty() ? "" : ",") + jsonString(axis.text());
-    text += (text.size() > 1 ? "," : "") + ("{\"name\":" + jsonString(value.name)) +
-            ",\"dtype\":\"" + typeName(value.type) + "\",\"shape\":[" + shape +
-            "]" + (value.hasDefault ? ",\"default\":true" : "") + "}";
+    text += (text.size() > 1 ? "," : "") +
+            ("{\"name\":" + jsonString(value.name)) + ",\"dtype\":\"" +
+            typeName(value.type) + "\",\"shape\":[" + shape + "]" +
+            (value.hasDefault ? ",\"default\":true" : "") + "}";
   }
   return text + "]";
 }
@@ -115,15 +117,16 @@ static std::string jsonEntry(const Entry &entry) {
               ",\"bytes\":" + jsonString(state.bytes.text()) + "}";
   return "{\"name\":" + jsonString(entry.name) + ",\"dims\":[" + dims +
          "],\"inputs\":" + jsonValues(entry.inputs) +
-         ",\"outputs\":" + jsonValues(entry.outputs) + ",\"states\":[" + states +
-         "],\"arena_bytes\":" +
+         ",\"outputs\":" + jsonValues(entry.outputs) + ",\"states\":[" +
+         states + "],\"arena_bytes\":" +
          (entry.hasArena ? jsonString(entry.arena.text()) : "null") + "}";
 }
 
 static std::string jsonRoles(const Roles &roles) {
   std::string text = "{";
   auto add = [&](const char *key, const std::string &value) {
-    text += std::string(text.size() > 1 ? "," : "") + "\"" + key + "\":" + value;
+    text +=
+        std::string(text.size() > 1 ? "," : "") + "\"" + key + "\":" + value;
   };
   struct {
     const char *key;

@@ -1,6 +1,7 @@
 //===- Main.cpp - main() of every compiled model --------------------------===//
 //
-// Alone in its file, so that a program with a main of its own can link the rest.
+// Alone in its file, so that a program with a main of its own can link the
+// rest.
 //
 //===----------------------------------------------------------------------===//
 #include "heddle/image.h"

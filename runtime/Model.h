@@ -1,7 +1,9 @@
-//===- Model.h - An opened image ----------------------------------*- C++ -*-===//
+//===- Model.h - An opened image ----------------------------------*- C++
+//-*-===//
 //
-// Card, threads and weights of one compiled model, and calls of its entries. The
-// functions here turn shapes of given tensors into dims, and dims into sizes.
+// Card, threads and weights of one compiled model, and calls of its entries.
+// The functions here turn shapes of given tensors into dims, and dims into
+// sizes.
 //
 //===----------------------------------------------------------------------===//
 #ifndef HEDDLE_RUNTIME_MODEL_H
@@ -37,6 +39,7 @@ public:
 
 private:
   Status mapWeights();
+  void prefetchWeights() const;
 
   Card theCard;
   Image theImage;
@@ -54,9 +57,9 @@ struct Given {
 
 constexpr int64_t kUnknown = -1;
 
-/// Fills what is unknown in `dims` from the shapes; axes align at the right, and
-/// leading ones may be missing. Every axis must then agree, every bound hold,
-/// and no dim stay unknown.
+/// Fills what is unknown in `dims` from the shapes; axes align at the right,
+/// and leading ones may be missing. Every axis must then agree, every bound
+/// hold, and no dim stay unknown.
 Status bindDims(const Card &card, const Entry &entry,
                 const std::vector<Given> &given, std::vector<int64_t> &dims);
 

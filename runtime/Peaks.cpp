@@ -119,8 +119,8 @@ __attribute__((target("avx512f"))) float readAvx512(const char *begin,
     for (int i = 0; i < 8; ++i)
       _mm_prefetch(begin + 4096 + 64 * i, _MM_HINT_T0);
 #define STEP(s, i) s = _mm512_add_ps(s, _mm512_load_ps(begin + 64 * i))
-    STEP(s0, 0), STEP(s1, 1), STEP(s2, 2), STEP(s3, 3), STEP(s4, 4), STEP(s5, 5),
-        STEP(s6, 6), STEP(s7, 7);
+    STEP(s0, 0), STEP(s1, 1), STEP(s2, 2), STEP(s3, 3), STEP(s4, 4),
+        STEP(s5, 5), STEP(s6, 6), STEP(s7, 7);
 #undef STEP
   }
   __m512 all = s0 + s1 + s2 + s3 + s4 + s5 + s6 + s7;
@@ -129,19 +129,19 @@ __attribute__((target("avx512f"))) float readAvx512(const char *begin,
 
 __attribute__((target("avx512f"))) float multiplyAvx512(int64_t rounds) {
   __m512 c0, c1, c2, c3, c4, c5, c6, c7, c8, c9, c10, c11, c12, c13, c14, c15;
-  c0 = c1 = c2 = c3 = c4 = c5 = c6 = c7 = c8 = c9 = c10 = c11 = c12 = c13 = c14 =
-      c15 = _mm512_setzero_ps();
+  c0 = c1 = c2 = c3 = c4 = c5 = c6 = c7 = c8 = c9 = c10 = c11 = c12 = c13 =
+      c14 = c15 = _mm512_setzero_ps();
   __m512 factor = _mm512_set1_ps(kFactor), term = _mm512_set1_ps(kTerm);
   for (int64_t r = 0; r < rounds; ++r) {
 #define STEP(c) c = _mm512_fmadd_ps(c, factor, term)
     STEP(c0), STEP(c1), STEP(c2), STEP(c3), STEP(c4), STEP(c5), STEP(c6),
-        STEP(c7), STEP(c8), STEP(c9), STEP(c10), STEP(c11), STEP(c12), STEP(c13),
-        STEP(c14), STEP(c15);
+        STEP(c7), STEP(c8), STEP(c9), STEP(c10), STEP(c11), STEP(c12),
+        STEP(c13), STEP(c14), STEP(c15);
 #undef STEP
     asm volatile("" ::: "memory");
   }
-  __m512 all = c0 + c1 + c2 + c3 + c4 + c5 + c6 + c7 + c8 + c9 + c10 + c11 + c12 +
-               c13 + c14 + c15;
+  __m512 all = c0 + c1 + c2 + c3 + c4 + c5 + c6 + c7 + c8 + c9 + c10 + c11 +
+               c12 + c13 + c14 + c15;
   return all[0] + all[15];
 }
 
@@ -213,8 +213,8 @@ Status measurePeaks(Pool &pool, Peaks &peaks) {
       work);
   peaks.bufferBytes = bytes;
   peaks.bytesPerSecond = double(bytes) / read;
-  peaks.flopsPerSecond = 2.0 * kChains * work.loops.lanes * double(work.rounds) *
-                         pool.threads() / multiply;
+  peaks.flopsPerSecond = 2.0 * kChains * work.loops.lanes *
+                         double(work.rounds) * pool.threads() / multiply;
   peaks.vectors = work.loops.name;
   return {};
 }

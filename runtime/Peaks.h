@@ -1,4 +1,5 @@
-//===- Peaks.h - What this machine can reach ----------------------*- C++ -*-===//
+//===- Peaks.h - What this machine can reach ----------------------*- C++
+//-*-===//
 //
 // Two loops that do nothing but read memory, or nothing but multiply and add,
 // with the widest vectors of the processor and the same team of threads as the

@@ -1,9 +1,9 @@
 //===- Pool.cpp - The team of threads -------------------------------------===//
 //
-// The words that threads wait on lie on lines of their own. A thread spins for a
-// while, which a team that has the machine for itself never outlasts, then sleeps:
-// the core may be needed by the very thread that is waited for. A team larger than
-// the machine sleeps early.
+// The words that threads wait on lie on lines of their own. A thread spins for
+// a while, which a team that has the machine for itself never outlasts, then
+// sleeps: the core may be needed by the very thread that is waited for. A team
+// larger than the machine sleeps early.
 //
 //===----------------------------------------------------------------------===//
 #include "runtime/Pool.h"
@@ -86,8 +86,8 @@ Status Pool::start(unsigned threads) {
       return nullptr;
     };
     if (pthread_create(&thread, nullptr, body, &seats.back()) != 0)
-      return outOfResources(format("cannot start thread %u of %u", tid + 1,
-                                   threads))
+      return outOfResources(
+                 format("cannot start thread %u of %u", tid + 1, threads))
           .withHelp("ask for fewer with --threads");
     workers.push_back(thread);
   }
@@ -143,7 +143,7 @@ struct Call {
 
 Status Pool::call(heddle_entry_fn entry, const int64_t *dims,
                   void *const *tensors, char *arena, const void *weights) {
-  Call call{entry, {},    dims,
+  Call call{entry,   {},    dims,
             tensors, arena, static_cast<const char *>(weights)};
   call.context.team = team;
   call.context.spins = spins;
@@ -157,7 +157,7 @@ Status Pool::call(heddle_entry_fn entry, const int64_t *dims,
   const heddle_ctx &context = call.context;
   if (!context.failed.load(std::memory_order_acquire))
     return {};
-  std::string text = format("the model failed with code %lld", 
+  std::string text = format("the model failed with code %lld",
                             static_cast<long long>(context.code));
   switch (context.code) {
 #define HEDDLE_FAILURE(code, name, words)                                      \
@@ -191,7 +191,8 @@ extern "C" void heddle_barrier(heddle_ctx *ctx) {
   heddle::rt::waitWhile(ctx->round, round, ctx->asleep, ctx->spins);
 }
 
-extern "C" void heddle_fail(heddle_ctx *ctx, int64_t code, int64_t a, int64_t b) {
+extern "C" void heddle_fail(heddle_ctx *ctx, int64_t code, int64_t a,
+                            int64_t b) {
   uint32_t none = 0;
   if (!ctx->failed.compare_exchange_strong(none, 2))
     return;

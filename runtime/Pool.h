@@ -1,10 +1,11 @@
-//===- Pool.h - The team of threads ------------------------------*- C++ -*-===//
+//===- Pool.h - The team of threads ------------------------------*- C++
+//-*-===//
 //
 // One pool for the life of the program. `run` calls a function on every thread
 // of the team and returns when all are done; between calls a thread spins for a
 // short while, then sleeps on a futex. Work is divided by thread number, never
-// handed out, so a call costs a store and a wait (about 0.6 us), and the barrier
-// inside of it about 0.3 us.
+// handed out, so a call costs a store and a wait (about 0.6 us), and the
+// barrier inside of it about 0.3 us.
 //
 //===----------------------------------------------------------------------===//
 #ifndef HEDDLE_RUNTIME_POOL_H

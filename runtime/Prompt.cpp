@@ -25,7 +25,8 @@ static Status setup(const Model &model, Prompt &prompt, const Value *&tokens) {
   tokens = prompt.run ? prompt.run->input(card.roles.tokens) : nullptr;
   if (!tokens || tokens->type != Type::I64 || tokens->axes.empty() ||
       tokens->axes.size() > 2 || tokens->axes.back().asDim() < 0)
-    return internalError("the tokens of this model are no input i64[B, T] of run");
+    return internalError(
+        "the tokens of this model are no input i64[B, T] of run");
   prompt.stepDim = tokens->axes.back().asDim();
   prompt.dims.assign(prompt.run->dims.size(), kUnknown);
   return {};
@@ -48,9 +49,10 @@ static Status bind(const Model &model, Prompt &prompt, const Value &tokens,
     bool told = false;
     for (const Given &input : given)
       for (size_t i = 0; i < input.shape.size(); ++i)
-        told |= batch == input.value->axes[input.value->axes.size() -
-                                           input.shape.size() + i]
-                             .asDim();
+        told |=
+            batch ==
+            input.value->axes[input.value->axes.size() - input.shape.size() + i]
+                .asDim();
     if (batch >= 0 && !told)
       prompt.dims[batch] = 1;
   }
@@ -85,7 +87,8 @@ static int64_t trailingPads(const Tensor &mask, int64_t row, int64_t length) {
   int64_t pads = 0;
   static const char zero[8] = {};
   while (pads < length &&
-         memcmp(data + (row * length + length - 1 - pads) * size, zero, size) == 0)
+         memcmp(data + (row * length + length - 1 - pads) * size, zero, size) ==
+             0)
     ++pads;
   return pads == length ? 0 : pads;
 }
@@ -138,8 +141,8 @@ Status promptFromFile(const Model &model, const std::string &path,
   for (const Given &input : given) {
     Shape shape;
     HEDDLE_TRY(shapeOf(*input.value, prompt.dims, shape));
-    HEDDLE_TRY(loadInput(file, *file.find(input.value->name), *input.value, shape,
-                         prompt.inputs[input.value->name]));
+    HEDDLE_TRY(loadInput(file, *file.find(input.value->name), *input.value,
+                         shape, prompt.inputs[input.value->name]));
   }
   return finish(model, prompt);
 }

@@ -1,4 +1,5 @@
-//===- Prompt.h - What a generation starts from -------------------*- C++ -*-===//
+//===- Prompt.h - What a generation starts from -------------------*- C++
+//-*-===//
 //
 // A batch of prompts: every input of the model by name, complete up to the
 // prompt's last column. Rows padded on the right are turned here, so that from

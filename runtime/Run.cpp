@@ -43,8 +43,8 @@ Status matchInputs(const TensorFile &file, const Entry &entry,
   }
   std::string missing;
   for (const Value &value : entry.inputs) {
-    bool canDerive = std::find(derived.begin(), derived.end(), value.name) !=
-                     derived.end();
+    bool canDerive =
+        std::find(derived.begin(), derived.end(), value.name) != derived.end();
     if (!value.hasDefault && !canDerive && !file.find(value.name))
       missing += (missing.empty() ? "" : ", ") + quote(value.name) + " (" +
                  value.typeText() + ")";

@@ -1,4 +1,5 @@
-//===- Run.h - Tensors in, tensors out ----------------------------*- C++ -*-===//
+//===- Run.h - Tensors in, tensors out ----------------------------*- C++
+//-*-===//
 //
 // Loading the inputs of an entry from a file, and one call of it.
 //
@@ -16,8 +17,8 @@ namespace heddle::rt {
 Status loadInput(const TensorFile &file, const FileTensor &item,
                  const Value &value, const Shape &shape, Tensor &tensor);
 
-/// All tensors of the file must be inputs of `entry`; those without default must
-/// be there, except the names in `derived`.
+/// All tensors of the file must be inputs of `entry`; those without default
+/// must be there, except the names in `derived`.
 Status matchInputs(const TensorFile &file, const Entry &entry,
                    const std::vector<std::string> &derived,
                    std::vector<Given> &given);
@@ -25,7 +26,8 @@ Status matchInputs(const TensorFile &file, const Entry &entry,
 /// Calls `entry` once. `inputs` in card order, with no data for one left out.
 Status callOnce(Model &model, const Entry &entry,
                 const std::vector<int64_t> &dims,
-                const std::vector<Tensor> &inputs, std::vector<Tensor> &outputs);
+                const std::vector<Tensor> &inputs,
+                std::vector<Tensor> &outputs);
 
 } // namespace heddle::rt
 

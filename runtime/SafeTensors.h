@@ -1,4 +1,5 @@
-//===- SafeTensors.h - Tensors in files ---------------------------*- C++ -*-===//
+//===- SafeTensors.h - Tensors in files ---------------------------*- C++
+//-*-===//
 //
 // The reader trusts nothing: every offset, size and name is checked before use,
 // and bytes are read, never mapped, so that a file that shrinks under us is an

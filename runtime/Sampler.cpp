@@ -10,7 +10,8 @@
 
 namespace heddle::rt {
 
-Sampler::Sampler(const SamplerOptions &options, int64_t rows) : options(options) {
+Sampler::Sampler(const SamplerOptions &options, int64_t rows)
+    : options(options) {
   for (int64_t row = 0; row < rows; ++row)
     streams.push_back(options.seed + (uint64_t(row) << 32));
 }

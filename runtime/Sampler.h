@@ -1,4 +1,5 @@
-//===- Sampler.h - Choosing the next token ------------------------*- C++ -*-===//
+//===- Sampler.h - Choosing the next token ------------------------*- C++
+//-*-===//
 //
 // Greedy takes the first of the largest logits. Sampling: divide by the
 // temperature, keep the `topK` largest (of equals the smaller id), keep the

@@ -1,7 +1,7 @@
 //===- Sequence.cpp - A batch that grows ----------------------------------===//
 //
-// One rule serves every entry: an input along the step axis gets the last columns
-// that its shape has room for, anything else what the prompt gave.
+// One rule serves every entry: an input along the step axis gets the last
+// columns that its shape has room for, anything else what the prompt gave.
 //
 //===----------------------------------------------------------------------===//
 #include "runtime/Sequence.h"
@@ -40,12 +40,12 @@ Status Sequence::prepare(Model &newModel, const Prompt &newPrompt,
   const std::string &dim = prompt->run->dims[prompt->stepDim];
   std::optional<int64_t> bound = card.bound(dim);
   if (bound && capacity > *bound)
-    return badInput(format("%lld tokens and %lld new ones need %s = %lld, past the "
-                           "bound %lld of this model",
-                           static_cast<long long>(prompt->length),
-                           static_cast<long long>(newTokens), dim.c_str(),
-                           static_cast<long long>(capacity),
-                           static_cast<long long>(*bound)));
+    return badInput(format(
+        "%lld tokens and %lld new ones need %s = %lld, past the "
+        "bound %lld of this model",
+        static_cast<long long>(prompt->length),
+        static_cast<long long>(newTokens), dim.c_str(),
+        static_cast<long long>(capacity), static_cast<long long>(*bound)));
   filled = prompt->length;
   HEDDLE_TRY(checkDims());
   HEDDLE_TRY(makeColumns());
@@ -68,8 +68,8 @@ Status Sequence::checkDims() const {
       const std::string &name = entry->dims[i];
       if (name != "past" && name != "new" && name != "capacity" &&
           prompt->run->dim(name) < 0)
-        return internalError("dim " + quote(name) + " of " + quote(entry->name) +
-                             " is no dim of run");
+        return internalError("dim " + quote(name) + " of " +
+                             quote(entry->name) + " is no dim of run");
     }
   return {};
 }
@@ -198,8 +198,8 @@ Status Sequence::makeArena() {
   auto need = [&](const Entry *entry, int64_t past, int64_t length) -> Status {
     uint64_t bytes = 0;
     if (entry && entry->hasArena)
-      HEDDLE_TRY(bytesOf(entry->arena, dimsOf(*entry, past, length), "the arena",
-                         bytes));
+      HEDDLE_TRY(bytesOf(entry->arena, dimsOf(*entry, past, length),
+                         "the arena", bytes));
     most = std::max(most, bytes);
     return {};
   };
@@ -242,8 +242,9 @@ Status Sequence::makeOutputs(const Entry &entry) {
                          dimsOf(entry, call.past, call.length), shape));
       std::optional<int64_t> count = elementCount(shape);
       int64_t bytes = 0;
-      if (!count || __builtin_mul_overflow(
-                        *count, int64_t(typeSize(entry.outputs[i].type)), &bytes))
+      if (!count ||
+          __builtin_mul_overflow(
+              *count, int64_t(typeSize(entry.outputs[i].type)), &bytes))
         return outOfResources(quote(entry.outputs[i].name) +
                               " does not fit in memory");
       most = std::max(most, uint64_t(bytes));
@@ -276,7 +277,8 @@ Status Sequence::gather(const Entry &entry, const std::vector<int64_t> &dims) {
         value.axes.empty() ? 0 : value.axes.back().evaluate(dims.data());
     if (!last || *last < 0 || *last > filled || value.axes.size() > 2)
       return internalError("input " + quote(value.name) + " of " +
-                           quote(entry.name) + " does not end in the step axis");
+                           quote(entry.name) +
+                           " does not end in the step axis");
     int64_t rows = value.axes.size() == 2 ? prompt->rows : 1;
     size_t size = typeSize(grows->type);
     for (int64_t row = 0; row < rows; ++row)
@@ -333,7 +335,7 @@ Status Sequence::advance(int64_t past) {
   Shape shape;
   HEDDLE_TRY(shapeOf(entry.outputs[logitsOutput], dims, shape));
   vocab = shape.back();
-  int64_t lines = shape.size() == 3                       ? shape[1]
+  int64_t lines = shape.size() == 3                        ? shape[1]
                   : shape.size() == 2 && prompt->rows == 1 ? shape[0]
                                                            : 1;
   if (vocab < 1 || lines < 1)

@@ -1,4 +1,5 @@
-//===- Sequence.h - A batch that grows ----------------------------*- C++ -*-===//
+//===- Sequence.h - A batch that grows ----------------------------*- C++
+//-*-===//
 //
 // Owns everything that one generation needs: columns of ids, mask and positions
 // with room for the whole text, states, arena, logits. All memory is taken up

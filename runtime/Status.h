@@ -1,4 +1,5 @@
-//===- Status.h - Errors as values -------------------------------*- C++ -*-===//
+//===- Status.h - Errors as values -------------------------------*- C++
+//-*-===//
 //
 // Every operation that can fail returns a Status: the exit code of the program,
 // the error code that users can look up, a message, and help lines. Text from

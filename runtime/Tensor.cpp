@@ -29,11 +29,11 @@ Status Buffer::make(uint64_t bytes, std::string_view what, Buffer &buffer) {
     uint64_t total =
         (uint64_t(machine.totalram) + machine.totalswap) * machine.mem_unit;
     if (bytes > total)
-      return outOfResources(format("%s of memory are needed for %s, the machine "
-                                   "has %s",
-                                   humanBytes(bytes).c_str(),
-                                   std::string(what).c_str(),
-                                   humanBytes(total).c_str()));
+      return outOfResources(
+          format("%s of memory are needed for %s, the machine "
+                 "has %s",
+                 humanBytes(bytes).c_str(), std::string(what).c_str(),
+                 humanBytes(total).c_str()));
   }
   void *base = mmap(nullptr, rounded, PROT_READ | PROT_WRITE,
                     MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);

@@ -1,7 +1,8 @@
-//===- Tensor.h - Memory and tensors of the runtime ---------------*- C++ -*-===//
+//===- Tensor.h - Memory and tensors of the runtime ---------------*- C++
+//-*-===//
 //
-// All large memory comes from mmap: zeroed, aligned to pages, and its failure is
-// a value. A tensor is row-major and contiguous.
+// All large memory comes from mmap: zeroed, aligned to pages, and its failure
+// is a value. A tensor is row-major and contiguous.
 //
 //===----------------------------------------------------------------------===//
 #ifndef HEDDLE_RUNTIME_TENSOR_H

@@ -1,8 +1,8 @@
 //===- TensorFile.cpp - Reading safetensors files -------------------------===//
 //
 // Bytes are read in pieces and converted to the type that the model declares.
-// What could change a value's meaning is refused: a float for an integer or a bool,
-// an integer that is neither 0 nor 1 for a bool.
+// What could change a value's meaning is refused: a float for an integer or a
+// bool, an integer that is neither 0 nor 1 for a bool.
 //
 //===----------------------------------------------------------------------===//
 #include "runtime/SafeTensors.h"
@@ -55,15 +55,17 @@ Status TensorFile::open(const std::string &path) {
   uint64_t size = info.st_size;
   unsigned char length[8];
   if (size < 8)
-    return badFile(quote(path) + " is no safetensors file: shorter than 8 bytes");
+    return badFile(quote(path) +
+                   " is no safetensors file: shorter than 8 bytes");
   HEDDLE_TRY(readAt(file, length, 8, 0, path));
   uint64_t headerSize = 0;
   for (int i = 7; i >= 0; --i)
     headerSize = headerSize << 8 | length[i];
   if (headerSize > kMaxHeader || headerSize > size - 8)
-    return badFile(quote(path) +
-                   " is no safetensors file: its first 8 bytes announce a header "
-                   "that does not fit");
+    return badFile(
+        quote(path) +
+        " is no safetensors file: its first 8 bytes announce a header "
+        "that does not fit");
   Buffer header;
   HEDDLE_TRY(Buffer::make(headerSize, "a file header", header));
   HEDDLE_TRY(readAt(file, header.data(), headerSize, 8, path));
@@ -198,24 +200,22 @@ Status TensorFile::read(const FileTensor &tensor, Type type, void *out) const {
   for (uint64_t first = 0; first < count;) {
     uint64_t n = std::min(perPiece, count - first), done = 0;
     HEDDLE_TRY(readAt(file, piece.data(), n * width, offset, where));
-    bool known =
-        type == Type::F32
-            ? convertTo(tensor.type, piece.data(),
-                        static_cast<float *>(out) + first, n, done)
-        : type == Type::I64
-            ? convertTo(tensor.type, piece.data(),
-                        static_cast<int64_t *>(out) + first, n, done)
-            : convertTo(tensor.type, piece.data(),
-                        static_cast<bool *>(out) + first, n, done);
+    bool known = type == Type::F32
+                     ? convertTo(tensor.type, piece.data(),
+                                 static_cast<float *>(out) + first, n, done)
+                 : type == Type::I64
+                     ? convertTo(tensor.type, piece.data(),
+                                 static_cast<int64_t *>(out) + first, n, done)
+                     : convertTo(tensor.type, piece.data(),
+                                 static_cast<bool *>(out) + first, n, done);
     bool isFloat = tensor.type[0] == 'F' || tensor.type == "BF16";
     if (!known || (isFloat && type != Type::F32))
       return badInput("input " + quote(tensor.name) + " is " + tensor.type +
                       ", which cannot be converted to " + typeName(type));
     if (done != n)
-      return badInput(format("input %s: element %llu is no %s",
-                             quote(tensor.name).c_str(),
-                             static_cast<unsigned long long>(first + done),
-                             typeName(type)));
+      return badInput(format(
+          "input %s: element %llu is no %s", quote(tensor.name).c_str(),
+          static_cast<unsigned long long>(first + done), typeName(type)));
     offset += n * width;
     first += n;
   }

@@ -1,8 +1,8 @@
 //===- TensorHeader.cpp - The header of a safetensors file ----------------===//
 //
 // A parser for exactly the JSON that the format allows: an object of objects of
-// three known keys. Depth is bounded by the grammar itself. Then the ranges must
-// tile the data: no gap, no overlap, no byte left over.
+// three known keys. Depth is bounded by the grammar itself. Then the ranges
+// must tile the data: no gap, no overlap, no byte left over.
 //
 //===----------------------------------------------------------------------===//
 #include "runtime/SafeTensors.h"
@@ -22,10 +22,10 @@ struct DType {
   unsigned bits;
 };
 constexpr DType kTypes[] = {
-    {"F64", 64},  {"F32", 32},    {"F16", 16},    {"BF16", 16},  {"I64", 64},
-    {"I32", 32},  {"I16", 16},    {"I8", 8},      {"U64", 64},   {"U32", 32},
-    {"U16", 16},  {"U8", 8},      {"BOOL", 8},    {"F8_E4M3", 8}, {"F8_E5M2", 8},
-    {"C64", 64},  {"F8_E8M0", 8}, {"F4", 4},      {"F6_E2M3", 6}, {"F6_E3M2", 6}};
+    {"F64", 64}, {"F32", 32},    {"F16", 16}, {"BF16", 16},   {"I64", 64},
+    {"I32", 32}, {"I16", 16},    {"I8", 8},   {"U64", 64},    {"U32", 32},
+    {"U16", 16}, {"U8", 8},      {"BOOL", 8}, {"F8_E4M3", 8}, {"F8_E5M2", 8},
+    {"C64", 64}, {"F8_E8M0", 8}, {"F4", 4},   {"F6_E2M3", 6}, {"F6_E3M2", 6}};
 
 class HeaderParser {
 public:
@@ -141,7 +141,8 @@ Status HeaderParser::number(int64_t &value) {
     return error("expected a non-negative integer");
   if (at - start > 1 && text[start] == '0')
     return error("number with a leading zero");
-  if (at < text.size() && (text[at] == '.' || text[at] == 'e' || text[at] == 'E'))
+  if (at < text.size() &&
+      (text[at] == '.' || text[at] == 'e' || text[at] == 'E'))
     return error("expected an integer");
   return {};
 }
@@ -216,12 +217,12 @@ Status HeaderParser::tensor(FileTensor &tensor) {
     if (!count || __builtin_mul_overflow(*count, int64_t(type.bits), &bits))
       return error("the shape " + shapeText(tensor.shape) + " is too large");
     if (bits % 8 || uint64_t(bits / 8) != tensor.end - tensor.begin)
-      return error(format("shape %s of %s takes %lld bytes, data_offsets span "
-                          "%llu",
-                          shapeText(tensor.shape).c_str(), type.name,
-                          static_cast<long long>(bits / 8),
-                          static_cast<unsigned long long>(tensor.end -
-                                                          tensor.begin)));
+      return error(
+          format("shape %s of %s takes %lld bytes, data_offsets span "
+                 "%llu",
+                 shapeText(tensor.shape).c_str(), type.name,
+                 static_cast<long long>(bits / 8),
+                 static_cast<unsigned long long>(tensor.end - tensor.begin)));
     return {};
   }
   return error("unknown dtype " + quote(tensor.type));
@@ -283,11 +284,12 @@ Status parseTensorHeader(std::string_view header, uint64_t dataBytes,
   uint64_t reached = 0;
   for (const FileTensor *tensor : order) {
     if (tensor->begin != reached)
-      return badFile(format("tensor %s begins at byte %llu of the data, the one "
-                            "before it ends at %llu",
-                            quote(tensor->name).c_str(),
-                            static_cast<unsigned long long>(tensor->begin),
-                            static_cast<unsigned long long>(reached)));
+      return badFile(
+          format("tensor %s begins at byte %llu of the data, the one "
+                 "before it ends at %llu",
+                 quote(tensor->name).c_str(),
+                 static_cast<unsigned long long>(tensor->begin),
+                 static_cast<unsigned long long>(reached)));
     reached = tensor->end;
   }
   if (reached != dataBytes)

@@ -21,10 +21,11 @@ Status writeTensors(const std::string &path,
     std::string shape = "[";
     for (size_t i = 0; i < tensor->shape.size(); ++i)
       shape += (i ? "," : "") + std::to_string(tensor->shape[i]);
-    header += (offset || header.size() > 1 ? "," : "") + jsonString(tensor->name) +
-              ":{\"dtype\":\"" + type + "\",\"shape\":" + shape +
-              "],\"data_offsets\":[" + std::to_string(offset) + "," +
-              std::to_string(offset + bytes) + "]}";
+    header += (offset || header.size() > 1 ? "," : "") +
+              jsonString(tensor->name) + ":{\"dtype\":\"" + type +
+              "\",\"shape\":" + shape + "],\"data_offsets\":[" +
+              std::to_string(offset) + "," + std::to_string(offset + bytes) +
+              "]}";
     offset += bytes;
   }
   header += "}";

@@ -1,4 +1,5 @@
-//===- Utf8.h - Reading and writing UTF-8 ------------------------*- C++ -*-===//
+//===- Utf8.h - Reading and writing UTF-8 ------------------------*- C++
+//-*-===//
 //
 // Strict: no overlong forms, no surrogates, nothing past U+10FFFF.
 //
@@ -13,8 +14,8 @@
 
 namespace heddle::rt {
 
-/// Decodes the character at the start of `text`; returns its length in bytes, or
-/// 0 if there is none.
+/// Decodes the character at the start of `text`; returns its length in bytes,
+/// or 0 if there is none.
 inline size_t decodeUtf8(std::string_view text, uint32_t &c) {
   if (text.empty())
     return 0;

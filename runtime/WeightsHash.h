@@ -1,8 +1,9 @@
-//===- WeightsHash.h - The hash of a weights file -----------------*- C++ -*-===//
+//===- WeightsHash.h - The hash of a weights file -----------------*- C++
+//-*-===//
 //
-// The same function as compiler/Weights/BlobHash.h: eight lanes over 64-bit words,
-// fast enough for the disk. It finds the wrong file and accidents, it does not
-// resist an attacker.
+// The same function as compiler/Weights/BlobHash.h: eight lanes over 64-bit
+// words, fast enough for the disk. It finds the wrong file and accidents, it
+// does not resist an attacker.
 //
 //===----------------------------------------------------------------------===//
 #ifndef HEDDLE_RUNTIME_WEIGHTSHASH_H

@@ -196,7 +196,8 @@ std::string escapePattern(const std::string &text) {
   std::string out;
   for (char c : text) {
     bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
-                 (c >= '0' && c <= '9') || static_cast<unsigned char>(c) >= 0x80;
+                 (c >= '0' && c <= '9') ||
+                 static_cast<unsigned char>(c) >= 0x80;
     if (!plain && static_cast<unsigned char>(c) > 0x20)
       out += '\\';
     out += c;

@@ -1,7 +1,7 @@
 //===- PatternParser.cpp - Regular expressions as trees -------------------===//
 //
-// Recursive descent over the characters, with a depth limit. Oniguruma's reading
-// where engines differ: `X{m,n}+` repeats the counted group (it is not
+// Recursive descent over the characters, with a depth limit. Oniguruma's
+// reading where engines differ: `X{m,n}+` repeats the counted group (it is not
 // possessive), classes nest, `^` and `$` work at line breaks.
 //
 //===----------------------------------------------------------------------===//
@@ -113,9 +113,8 @@ private:
     size_t start = at;
     auto number = [&](uint32_t &value) {
       size_t first = at;
-      for (value = 0; more() && text[at] >= '0' && text[at] <= '9' &&
-                      value < 100000;
-           ++at)
+      for (value = 0;
+           more() && text[at] >= '0' && text[at] <= '9' && value < 100000; ++at)
         value = value * 10 + (text[at] - '0');
       return at > first;
     };
@@ -348,7 +347,8 @@ private:
         if (!bracket(inner, depth + 1))
           return false;
         if (inner.negated)
-          return fail("a negated class inside a class is not supported,"), false;
+          return fail("a negated class inside a class is not supported,"),
+                 false;
         set.ranges.insert(set.ranges.end(), inner.ranges.begin(),
                           inner.ranges.end());
         set.classes.insert(set.classes.end(), inner.classes.begin(),

@@ -1,4 +1,5 @@
-//===- PatternParser.h - Regular expressions as trees --------------*- C++ -*-===//
+//===- PatternParser.h - Regular expressions as trees --------------*- C++
+//-*-===//
 //
 // The tree between the text of a pattern and its program.
 //

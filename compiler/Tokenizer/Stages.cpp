@@ -81,10 +81,11 @@ static bool programStage(Words &out, uint32_t kind, Words content,
 static bool bertStages(const Json &component, Words &out, Problem &problem) {
   if (flagOf(component, "clean_text", true)) {
     // Tab, line feed and carriage return are spaces, not controls.
-    if (!programStage(out, kReplaceMatch, {0},
-                      "[\\x00-\\x08\\x0b\\x0c\\x0e-\\x1f\\x7f-\\x9f\\p{Cf}\\p{Co}"
-                      "\\x{fffd}]",
-                      problem))
+    if (!programStage(
+            out, kReplaceMatch, {0},
+            "[\\x00-\\x08\\x0b\\x0c\\x0e-\\x1f\\x7f-\\x9f\\p{Cf}\\p{Co}"
+            "\\x{fffd}]",
+            problem))
       return false;
     Words space;
     appendString(space, " ");
@@ -92,12 +93,13 @@ static bool bertStages(const Json &component, Words &out, Problem &problem) {
       return false;
   }
   if (flagOf(component, "handle_chinese_chars", true) &&
-      !programStage(out, kSurround, {},
-                    "[\\x{4e00}-\\x{9fff}\\x{3400}-\\x{4dbf}\\x{20000}-\\x{2a6df}"
-                    "\\x{2a700}-\\x{2b73f}\\x{2b740}-\\x{2b81f}"
-                    "\\x{2b920}-\\x{2ceaf}\\x{f900}-\\x{faff}"
-                    "\\x{2f800}-\\x{2fa1f}]",
-                    problem))
+      !programStage(
+          out, kSurround, {},
+          "[\\x{4e00}-\\x{9fff}\\x{3400}-\\x{4dbf}\\x{20000}-\\x{2a6df}"
+          "\\x{2a700}-\\x{2b73f}\\x{2b740}-\\x{2b81f}"
+          "\\x{2b920}-\\x{2ceaf}\\x{f900}-\\x{faff}"
+          "\\x{2f800}-\\x{2fa1f}]",
+          problem))
     return false;
   bool lower = flagOf(component, "lowercase", true);
   if (flagOf(component, "strip_accents", lower))
@@ -171,11 +173,13 @@ static bool nmtStages(Words &out, Problem &problem) {
   Words space;
   appendString(space, " ");
   return programStage(out, kReplaceMatch, {0},
-                      "[\\x01-\\x08\\x0b\\x0e-\\x1f\\x7f\\x8f\\x9f]", problem) &&
-         programStage(out, kReplaceMatch, space,
-                      "[\\t\\n\\x0c\\r\\x{1680}\\x{200b}-\\x{200f}\\x{2028}\\x{2029}"
-                      "\\x{2581}\\x{feff}\\x{fffd}]",
-                      problem);
+                      "[\\x01-\\x08\\x0b\\x0e-\\x1f\\x7f\\x8f\\x9f]",
+                      problem) &&
+         programStage(
+             out, kReplaceMatch, space,
+             "[\\t\\n\\x0c\\r\\x{1680}\\x{200b}-\\x{200f}\\x{2028}\\x{2029}"
+             "\\x{2581}\\x{feff}\\x{fffd}]",
+             problem);
 }
 
 bool normalizerStages(const Json &component, Words &out, Problem &problem,
@@ -209,8 +213,9 @@ bool normalizerStages(const Json &component, Words &out, Problem &problem,
     return true;
   }
   if (type == "Strip") {
-    appendStage(out, kStripText,
-                {flagOf(component, "strip_left"), flagOf(component, "strip_right")});
+    appendStage(
+        out, kStripText,
+        {flagOf(component, "strip_left"), flagOf(component, "strip_right")});
     return true;
   }
   if (type == "Replace") {
@@ -248,7 +253,8 @@ static const char *const kGpt2Pattern =
 static const char *const kPunctuation =
     "[\\p{P}\\x21-\\x2f\\x3a-\\x40\\x5b-\\x60\\x7b-\\x7e]";
 
-static bool metaspaceStage(const Json &component, Words &out, Problem &problem) {
+static bool metaspaceStage(const Json &component, Words &out,
+                           Problem &problem) {
   std::string scheme = textOf(component, "prepend_scheme");
   if (scheme.empty())
     scheme = flagOf(component, "add_prefix_space", true) ? "always" : "never";
@@ -300,8 +306,9 @@ bool splitterStages(const Json &component, Words &out, Problem &problem,
     return programStage(out, kSplit, {kRemoved, 0}, "\\s", problem);
   if (type == "Digits") {
     bool each = flagOf(component, "individual_digits");
-    return programStage(out, kSplit, {uint32_t(each ? kIsolated : kContiguous), 0},
-                        "\\p{N}", problem);
+    return programStage(out, kSplit,
+                        {uint32_t(each ? kIsolated : kContiguous), 0}, "\\p{N}",
+                        problem);
   }
   if (type == "Punctuation")
     return behaviorOf(component, behavior, problem) &&

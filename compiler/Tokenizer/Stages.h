@@ -1,4 +1,5 @@
-//===- Stages.h - Components of tokenizer.json as stages ----------*- C++ -*-===//
+//===- Stages.h - Components of tokenizer.json as stages ----------*- C++
+//-*-===//
 //
 // Each function turns one part of the file into a section of the blob. A new
 // component is one more case in one of them.

@@ -113,7 +113,8 @@ bool truncation(const Json &component, Words &out, Problem &problem) {
     return true;
   uint32_t most = 0, strategy = 0;
   std::string name = textOf(component, "strategy", "LongestFirst");
-  static const char *const names[] = {"LongestFirst", "OnlyFirst", "OnlySecond"};
+  static const char *const names[] = {"LongestFirst", "OnlyFirst",
+                                      "OnlySecond"};
   while (strategy < 3 && name != names[strategy])
     ++strategy;
   std::string side = textOf(component, "direction", "Right");
@@ -143,7 +144,8 @@ bool padding(const Json &component, Words &out, Problem &problem) {
 static bool replaceStage(const Json &component, Words &out, Problem &problem) {
   const Json &from = member(component, "pattern");
   if (!member(from, "String").is_string())
-    return problem.say("unsupported decoder `Replace` with a regular expression");
+    return problem.say(
+        "unsupported decoder `Replace` with a regular expression");
   Words content;
   appendString(content, textOf(from, "String"));
   appendString(content, textOf(component, "content"));

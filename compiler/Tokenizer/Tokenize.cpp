@@ -1,7 +1,7 @@
 //===- Tokenize.cpp - `heddle tokenize` -----------------------------------===//
 //
-// The tokenizer is compiled as for a binary and run by the runtime's code, so that
-// what is shown here is what a compiled model does.
+// The tokenizer is compiled as for a binary and run by the runtime's code, so
+// that what is shown here is what a compiled model does.
 //
 //===----------------------------------------------------------------------===//
 #include "compiler/Tokenizer/Tokenize.h"

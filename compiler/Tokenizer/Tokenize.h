@@ -1,4 +1,5 @@
-//===- Tokenize.h - `heddle tokenize` ------------------------------*- C++ -*-===//
+//===- Tokenize.h - `heddle tokenize` ------------------------------*- C++
+//-*-===//
 //
 // Texts in, ids and pieces out, a line each; or JSON objects, a line each.
 //
@@ -11,8 +12,9 @@
 namespace heddle {
 
 /// Reads lines from stdin and answers on stdout until the input ends. `path`:
-/// tokenizer.json or the directory it is in. The exit code: 0, 1 for a tokenizer
-/// that cannot be used, 3 for a component that is not supported, 5 for output.
+/// tokenizer.json or the directory it is in. The exit code: 0, 1 for a
+/// tokenizer that cannot be used, 3 for a component that is not supported, 5
+/// for output.
 int tokenize(const std::string &path, bool json);
 
 } // namespace heddle

@@ -145,7 +145,8 @@ bool Writer::merges(const Json &model, const std::string &prefix) {
     if (!merge(pair, left, right))
       return false;
     std::string joined = left;
-    bool prefixed = !prefix.empty() && right.compare(0, prefix.size(), prefix) == 0;
+    bool prefixed =
+        !prefix.empty() && right.compare(0, prefix.size(), prefix) == 0;
     joined += right.substr(prefixed ? prefix.size() : 0);
     uint32_t operands[3];
     const std::string *names[] = {&left, &right, &joined};

@@ -1,9 +1,10 @@
-//===- TokenizerBlob.h - tokenizer.json to the runtime's blob -----*- C++ -*-===//
+//===- TokenizerBlob.h - tokenizer.json to the runtime's blob -----*- C++
+//-*-===//
 //
 // A tokenizer is compiled like the rest of a model: components become stages,
 // regular expressions programs, vocabulary and merges hash tables, so that the
-// binary looks ids up at once and parses nothing. A component without a stage is
-// an error that names it.
+// binary looks ids up at once and parses nothing. A component without a stage
+// is an error that names it.
 //
 //===----------------------------------------------------------------------===//
 #ifndef HEDDLE_COMPILER_TOKENIZER_TOKENIZERBLOB_H
@@ -14,8 +15,8 @@
 namespace heddle {
 
 /// Reads the tokenizer.json at `path` and fills `blob` with what goes to the
-/// symbol heddle_tokenizer (aligned to 4 bytes or more). False: `error` says what
-/// is wrong, on one line.
+/// symbol heddle_tokenizer (aligned to 4 bytes or more). False: `error` says
+/// what is wrong, on one line.
 bool writeTokenizerBlob(const std::string &path, std::string &blob,
                         std::string &error);
 

@@ -26,8 +26,9 @@ static uint8_t classOf(uint32_t c) {
                                categoryMask("Nd") | categoryMask("Nl") |
                                categoryMask("Pc");
   // Letters in circles and squares are alphabetic without being letters.
-  bool circled = (c >= 0x24b6 && c <= 0x24e9) || (c >= 0x1f130 && c <= 0x1f149) ||
-                 (c >= 0x1f150 && c <= 0x1f169) || (c >= 0x1f170 && c <= 0x1f189);
+  bool circled =
+      (c >= 0x24b6 && c <= 0x24e9) || (c >= 0x1f130 && c <= 0x1f149) ||
+      (c >= 0x1f150 && c <= 0x1f169) || (c >= 0x1f170 && c <= 0x1f189);
   uint32_t flags = 0;
   if (isSpace(c))
     flags |= kSpace;
@@ -98,9 +99,8 @@ bool lowercase(uint32_t c, std::vector<uint32_t> &out) {
 bool stripAccents(uint32_t c, std::vector<uint32_t> &out) {
   utf8proc_int32_t parts[32];
   int boundary = 0;
-  utf8proc_ssize_t n =
-      utf8proc_decompose_char(utf8proc_int32_t(c), parts, 32, UTF8PROC_DECOMPOSE,
-                              &boundary);
+  utf8proc_ssize_t n = utf8proc_decompose_char(utf8proc_int32_t(c), parts, 32,
+                                               UTF8PROC_DECOMPOSE, &boundary);
   for (utf8proc_ssize_t i = 0; i < n && i < 32; ++i)
     if (utf8proc_category(parts[i]) != UTF8PROC_CATEGORY_MN)
       out.push_back(uint32_t(parts[i]));
@@ -113,9 +113,8 @@ bool decompose(uint32_t c, bool compatibility, std::vector<uint32_t> &out) {
   utf8proc_int32_t parts[64];
   int boundary = 0;
   int options = UTF8PROC_DECOMPOSE | (compatibility ? UTF8PROC_COMPAT : 0);
-  utf8proc_ssize_t n =
-      utf8proc_decompose_char(utf8proc_int32_t(c), parts, 64,
-                              utf8proc_option_t(options), &boundary);
+  utf8proc_ssize_t n = utf8proc_decompose_char(
+      utf8proc_int32_t(c), parts, 64, utf8proc_option_t(options), &boundary);
   for (utf8proc_ssize_t i = 0; i < n && i < 64; ++i)
     out.push_back(uint32_t(parts[i]));
   return !(out.size() == 1 && out[0] == c);
@@ -143,16 +142,16 @@ Words compositions() {
     for (uint32_t part : parts)
       appendCharacter(text, part);
     // What stands before the last part, itself composed.
-    utf8proc_uint8_t *front = utf8proc_NFC(
-        reinterpret_cast<const utf8proc_uint8_t *>(text.c_str()));
+    utf8proc_uint8_t *front =
+        utf8proc_NFC(reinterpret_cast<const utf8proc_uint8_t *>(text.c_str()));
     if (!front)
       continue;
     std::string before = reinterpret_cast<char *>(front);
     free(front);
     std::string whole = before;
     appendCharacter(whole, last);
-    utf8proc_uint8_t *composed = utf8proc_NFC(
-        reinterpret_cast<const utf8proc_uint8_t *>(whole.c_str()));
+    utf8proc_uint8_t *composed =
+        utf8proc_NFC(reinterpret_cast<const utf8proc_uint8_t *>(whole.c_str()));
     if (!composed)
       continue;
     std::string result = reinterpret_cast<char *>(composed);

@@ -1,4 +1,5 @@
-//===- Unicode.h - Tables about characters ------------------------*- C++ -*-===//
+//===- Unicode.h - Tables about characters ------------------------*- C++
+//-*-===//
 //
 // utf8proc is asked here, when the model is compiled; the binary carries the
 // answers and needs no Unicode library.
@@ -27,8 +28,8 @@ bool lowercase(uint32_t c, std::vector<uint32_t> &out);
 /// Decomposes and drops what is a nonspacing mark.
 bool stripAccents(uint32_t c, std::vector<uint32_t> &out);
 
-/// The parts of `c`, taken apart as far as they go; not for Hangul, which follows
-/// arithmetic.
+/// The parts of `c`, taken apart as far as they go; not for Hangul, which
+/// follows arithmetic.
 bool decompose(uint32_t c, bool compatibility, std::vector<uint32_t> &out);
 
 /// (character, combining class) where it is not 0.
@@ -40,7 +41,8 @@ Words compositions();
 /// The simple case variants of `c`, `c` among them.
 std::vector<uint32_t> caseVariants(uint32_t c);
 
-/// The mask of general categories that `name` ("L", "Nd") stands for; 0 if none.
+/// The mask of general categories that `name` ("L", "Nd") stands for; 0 if
+/// none.
 uint32_t categoryMask(const std::string &name);
 
 /// Decodes one character at `at`, moving it; false at the end or on bad UTF-8.

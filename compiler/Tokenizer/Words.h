@@ -1,4 +1,5 @@
-//===- Words.h - Building the sections of the blob ----------------*- C++ -*-===//
+//===- Words.h - Building the sections of the blob ----------------*- C++
+//-*-===//
 //
 // Everything in the blob is a list of 32-bit words.
 //

@@ -1,7 +1,7 @@
 //===- Assemble.cpp - From encoded texts to one sequence ------------------===//
 //
-// Texts are cut first, so that the template's tokens always fit; then the template
-// is filled, and last the whole is padded.
+// Texts are cut first, so that the template's tokens always fit; then the
+// template is filled, and last the whole is padded.
 //
 //===----------------------------------------------------------------------===//
 #include "runtime/Tokenizer/Tokenizer.h"

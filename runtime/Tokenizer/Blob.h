@@ -1,4 +1,5 @@
-//===- Blob.h - The tables of the tokenizer -----------------------*- C++ -*-===//
+//===- Blob.h - The tables of the tokenizer -----------------------*- C++
+//-*-===//
 //
 // Views into the blob: pieces by id and by text, merges, classes of characters.
 // Opening checks that the sections lie inside; lookups check their indices.

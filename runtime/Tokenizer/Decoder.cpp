@@ -82,17 +82,18 @@ static void joinPieces(Pieces &pieces, std::string_view prefix, bool cleanUp) {
       piece.insert(0, 1, ' ');
     if (!cleanUp)
       continue;
-    static const char *const from[] = {" .",   " ?",   " !",   " ,",
-                                       " ' ",  " n't", " 'm",  " do not",
-                                       " 's",  " 've", " 're"};
-    static const char *const to[] = {".",   "?",   "!",  ",",       "'",
-                                     "n't", "'m",  " don't", "'s", "'ve", "'re"};
+    static const char *const from[] = {" .",  " ?",   " !",  " ,",
+                                       " ' ", " n't", " 'm", " do not",
+                                       " 's", " 've", " 're"};
+    static const char *const to[] = {".",  "?",      "!",  ",",   "'",  "n't",
+                                     "'m", " don't", "'s", "'ve", "'re"};
     for (int k = 0; k < 11; ++k)
       replaceAll(piece, from[k], to[k]);
   }
 }
 
-static void spaceFromMeta(Pieces &pieces, std::string_view mark, bool dropFirst) {
+static void spaceFromMeta(Pieces &pieces, std::string_view mark,
+                          bool dropFirst) {
   for (size_t i = 0; i < pieces.size(); ++i) {
     std::string out;
     std::string_view rest = pieces[i];
@@ -115,7 +116,8 @@ static void spaceFromMeta(Pieces &pieces, std::string_view mark, bool dropFirst)
 static void strip(Pieces &pieces, std::string_view mark, uint32_t left,
                   uint32_t right) {
   for (std::string &piece : pieces) {
-    for (uint32_t i = 0; i < left && piece.compare(0, mark.size(), mark) == 0; ++i)
+    for (uint32_t i = 0; i < left && piece.compare(0, mark.size(), mark) == 0;
+         ++i)
       piece.erase(0, mark.size());
     for (uint32_t i = 0;
          i < right && piece.size() >= mark.size() &&

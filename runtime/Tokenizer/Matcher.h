@@ -1,4 +1,5 @@
-//===- Matcher.h - Patterns of the tokenizer ----------------------*- C++ -*-===//
+//===- Matcher.h - Patterns of the tokenizer ----------------------*- C++
+//-*-===//
 //
 // The compiler turned every regular expression into a small program; this runs
 // it: backtracking with a stack of its own, so neither long texts nor odd

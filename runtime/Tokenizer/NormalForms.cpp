@@ -1,8 +1,8 @@
 //===- NormalForms.cpp - Marks in order, and put together -----------------===//
 //
 // Unicode's normal forms in three stages: characters are mapped to their parts
-// (kMapCharacters), marks are ordered by combining class, parts are composed. The
-// syllables of Hangul follow arithmetic and are in no table.
+// (kMapCharacters), marks are ordered by combining class, parts are composed.
+// The syllables of Hangul follow arithmetic and are in no table.
 //
 //===----------------------------------------------------------------------===//
 #include "runtime/Tokenizer/Tokenizer.h"
@@ -198,10 +198,10 @@ size_t clusterSize(const Blob &blob, std::string_view text) {
 
 } // namespace
 
-/// As the library does it, whose ids models were made with: a character with its
-/// marks, if shorter than six bytes, becomes what the shortest key in it becomes,
-/// even where SentencePiece itself would take a longer one; otherwise each part is
-/// looked up alone.
+/// As the library does it, whose ids models were made with: a character with
+/// its marks, if shorter than six bytes, becomes what the shortest key in it
+/// becomes, even where SentencePiece itself would take a longer one; otherwise
+/// each part is looked up alone.
 std::string runCharsMap(const Blob &blob, WordReader stage,
                         std::string_view input) {
   CharsMap map(stage);

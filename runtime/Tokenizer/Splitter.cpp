@@ -45,8 +45,9 @@ struct Part {
   bool matched;
 };
 
-static void splitPiece(const std::string &text, const std::vector<Span> &matches,
-                       uint32_t behavior, bool invert, Pieces &out) {
+static void splitPiece(const std::string &text,
+                       const std::vector<Span> &matches, uint32_t behavior,
+                       bool invert, Pieces &out) {
   std::vector<Part> parts;
   size_t at = 0;
   for (Span match : matches) {

@@ -141,8 +141,8 @@ private:
   std::priority_queue<Candidate> heap;
 };
 
-Status encodeWordPiece(const Blob &blob, WordReader model, std::string_view word,
-                       std::vector<uint32_t> &ids) {
+Status encodeWordPiece(const Blob &blob, WordReader model,
+                       std::string_view word, std::vector<uint32_t> &ids) {
   int64_t unknown = int64_t(model.next()) - 1;
   uint32_t most = model.next();
   std::string_view prefix = model.string();
@@ -172,7 +172,8 @@ Status encodeWordPiece(const Blob &blob, WordReader model, std::string_view word
     return {};
   ids.resize(first);
   if (unknown < 0)
-    return badTokenizer("the tokenizer has no unknown token for " + quote(word));
+    return badTokenizer("the tokenizer has no unknown token for " +
+                        quote(word));
   ids.push_back(uint32_t(unknown));
   return {};
 }
@@ -195,7 +196,8 @@ static Status runLookup(const Blob &blob, WordReader model, uint32_t kind,
   else if (unknown >= 0)
     ids.push_back(uint32_t(unknown));
   else
-    return badTokenizer("the tokenizer has no unknown token for " + quote(word));
+    return badTokenizer("the tokenizer has no unknown token for " +
+                        quote(word));
   return {};
 }
 

@@ -65,12 +65,13 @@ Status Tokenizer::open(const unsigned char *data, uint64_t size) {
       added.push_back(std::move(token));
   }
   // Longest first within a first byte.
-  std::stable_sort(added.begin(), added.end(), [](const Added &a, const Added &b) {
-    if (a.text[0] != b.text[0])
-      return static_cast<unsigned char>(a.text[0]) <
-             static_cast<unsigned char>(b.text[0]);
-    return a.text.size() > b.text.size();
-  });
+  std::stable_sort(added.begin(), added.end(),
+                   [](const Added &a, const Added &b) {
+                     if (a.text[0] != b.text[0])
+                       return static_cast<unsigned char>(a.text[0]) <
+                              static_cast<unsigned char>(b.text[0]);
+                     return a.text.size() > b.text.size();
+                   });
   return {};
 }
 
@@ -189,7 +190,8 @@ Status Tokenizer::encode(std::string_view text, const std::string_view *pair,
   size_t added = 0;
   for (WordReader count = items; addTemplate && !count.done(); count.next())
     added += count.next() < tok::kSecond;
-  HEDDLE_TRY(truncateTokens(blob.section(tok::kTruncation), added, first, other));
+  HEDDLE_TRY(
+      truncateTokens(blob.section(tok::kTruncation), added, first, other));
   tokens.clear();
   fillTemplate(blob, items, addTemplate, first, other, tokens);
   padTokens(blob.section(tok::kPadding), tokens);

@@ -1,4 +1,5 @@
-//===- Tokenizer.h - Text to ids and back -------------------------*- C++ -*-===//
+//===- Tokenizer.h - Text to ids and back -------------------------*- C++
+//-*-===//
 //
 // The pipeline that the blob describes: added tokens are cut out, the rest is
 // normalized, split, and encoded by the model; the template adds its tokens.
@@ -24,8 +25,8 @@ class Tokenizer {
 public:
   Status open(const unsigned char *data, uint64_t size);
 
-  /// One text, or two (`pair`), with the template's tokens if asked for, cut and
-  /// padded as the file says. Bytes that are no UTF-8 count as U+FFFD.
+  /// One text, or two (`pair`), with the template's tokens if asked for, cut
+  /// and padded as the file says. Bytes that are no UTF-8 count as U+FFFD.
   Status encode(std::string_view text, const std::string_view *pair,
                 bool addTemplate, std::vector<Token> &tokens) const;
   /// The ids of a prompt: one text in its template, never padded.

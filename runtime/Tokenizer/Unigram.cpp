@@ -1,8 +1,8 @@
 //===- Unigram.cpp - The likeliest way to cut a word ----------------------===//
 //
-// Viterbi over the characters: the best sum of scores to each place. Sums run in
-// double from left to right and the first of equals stays, as in the library.
-// Neighbouring unknown characters become one piece.
+// Viterbi over the characters: the best sum of scores to each place. Sums run
+// in double from left to right and the first of equals stays, as in the
+// library. Neighbouring unknown characters become one piece.
 //
 //===----------------------------------------------------------------------===//
 #include "runtime/Tokenizer/Tokenizer.h"
@@ -88,9 +88,9 @@ Status runUnigram(const Blob &blob, WordReader model, std::string_view word,
     std::vector<uint32_t> bytes;
     for (char byte : text)
       if (std::optional<uint32_t> id =
-              byteFallback
-                  ? blob.find(format("<0x%02X>", static_cast<unsigned char>(byte)))
-                  : std::nullopt)
+              byteFallback ? blob.find(format("<0x%02X>",
+                                              static_cast<unsigned char>(byte)))
+                           : std::nullopt)
         bytes.push_back(*id);
     if (bytes.size() == text.size())
       for (uint32_t id : bytes)
@@ -98,7 +98,8 @@ Status runUnigram(const Blob &blob, WordReader model, std::string_view word,
     else if (unknown >= 0)
       tokens.push_back({uint32_t(unknown), std::string(text)});
     else
-      return badTokenizer("the tokenizer has no unknown token for " + quote(text));
+      return badTokenizer("the tokenizer has no unknown token for " +
+                          quote(text));
   }
   return {};
 }

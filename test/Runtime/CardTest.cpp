@@ -41,8 +41,8 @@ TEST(Form, NoValue) {
 
 TEST(Form, Refused) {
   for (const char *text :
-       {"", "+", "2*", "(2", "2)", "Q", "2 3", "max(1)x", "max(1,", "max()", "1.5",
-        "T B", "9223372036854775808", "T/2", "B**2", "a.b"})
+       {"", "+", "2*", "(2", "2)", "Q", "2 3", "max(1)x", "max(1,", "max()",
+        "1.5", "T B", "9223372036854775808", "T/2", "B**2", "a.b"})
     EXPECT_EQ(value(text), -12345) << text;
   EXPECT_EQ(value(std::string(100000, '(')), -12345);
   EXPECT_EQ(value(std::string(100000, '-') + "1"), -12345);
@@ -121,8 +121,8 @@ TEST(Card, Refused) {
         "input x i64 [T] sometimes", "input x i64 [Q]", "input x i64 [T,]",
         "dims T", "arena Q", "state s", "entry run", "output y f32 [T] default",
         "input x i64 [T]\ninput x i64 [T]", "dim T 5", "dim U x",
-        "generate tokens", "generate magic x",
-        "generate pad x", "generate extend a b"}) {
+        "generate tokens", "generate magic x", "generate pad x",
+        "generate extend a b"}) {
     Card card;
     Status status = Card::parse(with(line).c_str(), card);
     EXPECT_EQ(status.exit(), Exit::Internal) << line;

@@ -157,7 +157,8 @@ static void stepDecoder(heddle_ctx *ctx, int64_t tid, int64_t nth,
 }
 
 rt::Image decoderOnly() {
-  static const std::string card = std::string(kDecoderRun) + kDecoderStep + "end\n";
+  static const std::string card =
+      std::string(kDecoderRun) + kDecoderStep + "end\n";
   static const heddle_entry_fn entries[] = {runDecoder, stepDecoder};
   rt::Image image;
   image.card = card.c_str();

@@ -1,9 +1,10 @@
-//===- Fake.h - Models written by hand ----------------------------*- C++ -*-===//
+//===- Fake.h - Models written by hand ----------------------------*- C++
+//-*-===//
 //
-// A model here is a card and C++ functions. Its next token is a hash of all real
-// tokens and their positions so far, so that a token in the wrong place, a pad
-// that is seen, or a state that is lost changes everything after it. What the
-// runtime should have made is computed directly from the same hash.
+// A model here is a card and C++ functions. Its next token is a hash of all
+// real tokens and their positions so far, so that a token in the wrong place, a
+// pad that is seen, or a state that is lost changes everything after it. What
+// the runtime should have made is computed directly from the same hash.
 //
 //===----------------------------------------------------------------------===//
 #ifndef HEDDLE_TEST_RUNTIME_FAKE_H

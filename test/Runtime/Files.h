@@ -1,4 +1,5 @@
-//===- Files.h - Tensors and files for tests ----------------------*- C++ -*-===//
+//===- Files.h - Tensors and files for tests ----------------------*- C++
+//-*-===//
 //
 // A file that goes away, and tensors from lists.
 //

@@ -156,13 +156,15 @@ TEST(Generate, Refill) {
 TEST(Generate, ExtendsOtherInputs) {
   Tensor ids = matrix("input_ids", {kRows[0]});
   Tensor types = matrix("token_type_ids", {{1, 1, 1, 2, 2}});
-  EXPECT_EQ(generated(fake::decoderOnly(), {&ids, &types}), expected({kRows[0]}));
+  EXPECT_EQ(generated(fake::decoderOnly(), {&ids, &types}),
+            expected({kRows[0]}));
 }
 
 TEST(Generate, PositionsOfThePromptContinue) {
   Tensor ids = matrix("input_ids", {{4, 5}});
   Tensor positions = matrix("position_ids", {{10, 11}});
-  Ids made = generated(fake::decoderOnly(), {&ids, &positions}, nullptr, 3, true);
+  Ids made =
+      generated(fake::decoderOnly(), {&ids, &positions}, nullptr, 3, true);
   uint64_t hash = fake::mix(fake::mix(0, 4, 10), 5, 11);
   for (int i = 0; i < 3; ++i) {
     EXPECT_EQ(made[i], fake::pick(hash));
@@ -174,7 +176,8 @@ TEST(Generate, EncoderDecoder) {
   std::vector<Ids> sources = {{1, 2, 3, 4}, {5, 6, 0, 0}};
   Tensor source = matrix("input_ids", sources);
   Tensor mask = matrix("attention_mask", {{1, 1, 1, 1}, {1, 1, 0, 0}});
-  Ids made = generated(fake::encoderDecoder(), {&source, &mask}, nullptr, 6, true);
+  Ids made =
+      generated(fake::encoderDecoder(), {&source, &mask}, nullptr, 6, true);
   std::vector<Ids> real = {{1, 2, 3, 4}, {5, 6}};
   for (int row = 0; row < 2; ++row) {
     uint64_t hash = fake::mix(fake::sourceSeed(real[row]), fake::kStart, 0);
@@ -185,8 +188,8 @@ TEST(Generate, EncoderDecoder) {
   }
   // A start that the file brings.
   Tensor start = matrix("decoder_input_ids", {{11, 4}, {11, 5}});
-  Ids longer =
-      generated(fake::encoderDecoder(), {&source, &mask, &start}, nullptr, 1, true);
+  Ids longer = generated(fake::encoderDecoder(), {&source, &mask, &start},
+                         nullptr, 1, true);
   uint64_t hash = fake::mix(fake::sourceSeed({5, 6}), 11, 0);
   EXPECT_EQ(longer[1], fake::pick(fake::mix(hash, 5, 1)));
 }
@@ -216,14 +219,16 @@ TEST(Generate, Refusals) {
             std::string::npos);
   Tensor many = matrix("input_ids", std::vector<Ids>(5, Ids{1}));
   generated(fake::decoderOnly(), {&many}, &status);
-  EXPECT_NE(status.message().find("B = 5"), std::string::npos) << status.message();
+  EXPECT_NE(status.message().find("B = 5"), std::string::npos)
+      << status.message();
   Tensor mask = matrix("attention_mask", {{1, 1}});
   generated(fake::decoderOnly(), {&mask}, &status);
   EXPECT_NE(status.message().find("`input_ids`"), std::string::npos)
       << status.message();
   Tensor odd = matrix("attention_mask", {{1, 1}});
   generated(fake::decoderOnly(), {&ids, &odd}, &status);
-  EXPECT_NE(status.message().find("T is"), std::string::npos) << status.message();
+  EXPECT_NE(status.message().find("T is"), std::string::npos)
+      << status.message();
 }
 
 TEST(Generate, NoNewTokens) {

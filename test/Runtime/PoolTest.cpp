@@ -20,7 +20,8 @@ void ring(heddle_ctx *ctx, int64_t tid, int64_t nth, const int64_t *dims,
           void *const *tensors, char *, const char *) {
   auto *cells = static_cast<int64_t *>(tensors[0]); // two banks
   for (int64_t round = 0; round < dims[0]; ++round) {
-    int64_t *from = cells + (round % 2) * nth, *to = cells + (1 - round % 2) * nth;
+    int64_t *from = cells + (round % 2) * nth,
+            *to = cells + (1 - round % 2) * nth;
     to[tid] = from[(tid + 1) % nth] + 1;
     heddle_barrier(ctx);
   }

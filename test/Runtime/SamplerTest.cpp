@@ -52,7 +52,8 @@ TEST(Sampler, TopKAndTopP) {
 }
 
 TEST(Sampler, SeedFixesTheStream) {
-  Sampler a({1.0, 0, 1.0, 7}, 2), b({1.0, 0, 1.0, 7}, 2), c({1.0, 0, 1.0, 8}, 2);
+  Sampler a({1.0, 0, 1.0, 7}, 2), b({1.0, 0, 1.0, 7}, 2),
+      c({1.0, 0, 1.0, 8}, 2);
   int differs = 0, rowsDiffer = 0;
   for (int i = 0; i < 200; ++i) {
     int64_t x = a.pick(0, kLogits.data(), 4);

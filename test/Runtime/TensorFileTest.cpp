@@ -58,15 +58,27 @@ TEST(SafeTensors, Accepts) {
 }
 
 TEST(SafeTensors, Refuses) {
-  auto one = [](const std::string &text) { return file("{" + text + "}", "1234"); };
+  auto one = [](const std::string &text) {
+    return file("{" + text + "}", "1234");
+  };
   const std::string good = entry("x", "F32", "[1]", "[0,4]");
   for (const std::string &bytes :
-       {std::string(), std::string("1234567"), file("", ""), file("[]"),
-        file(" {}"), file("{"), file("{}x"), file("{}\n"), file("null"),
+       {std::string(),
+        std::string("1234567"),
+        file("", ""),
+        file("[]"),
+        file(" {}"),
+        file("{"),
+        file("{}x"),
+        file("{}\n"),
+        file("null"),
         std::string("\xff\xff\xff\xff\xff\xff\xff\x7f{}"),
-        std::string("\x10\0\0\0\0\0\0\0{}", 10), file("{\"x\":1}"),
-        file("{" + good + "}", "123"), file("{" + good + "}", "12345"),
-        one(good + "," + good), one(good + ","),
+        std::string("\x10\0\0\0\0\0\0\0{}", 10),
+        file("{\"x\":1}"),
+        file("{" + good + "}", "123"),
+        file("{" + good + "}", "12345"),
+        one(good + "," + good),
+        one(good + ","),
         one(entry("x", "F32", "[1]", "[0,4]") + "," +
             entry("\\u0078", "F32", "[1]", "[0,4]")),
         one(entry("x", "F31", "[1]", "[0,4]")),
@@ -121,9 +133,9 @@ TEST(SafeTensors, DamagedFilesNeverCrash) {
     std::vector<FileTensor> tensors;
     if (bytes.size() >= 8) {
       size_t header = bytes.size() - 8;
-      accepted += parseTensorHeader(
-                      std::string_view(bytes).substr(8, header ? random() % header : 0),
-                      12, tensors)
+      accepted += parseTensorHeader(std::string_view(bytes).substr(
+                                        8, header ? random() % header : 0),
+                                    12, tensors)
                       .ok();
       accepted += parseTensorHeader(std::string_view(bytes).substr(
                                         8, std::min(header, good.size() - 20)),
@@ -179,7 +191,8 @@ TEST(SafeTensors, Converts) {
   EXPECT_EQ(f[2], 0x1p-24f);
   EXPECT_TRUE(std::isinf(f[3]));
   ASSERT_TRUE(
-      readAs("BF16", bytesOf<uint16_t>({0x3f80, 0xc000}), Type::F32, f, 2).ok());
+      readAs("BF16", bytesOf<uint16_t>({0x3f80, 0xc000}), Type::F32, f, 2)
+          .ok());
   EXPECT_EQ(f, (std::vector<float>{1.0f, -2.0f}));
   ASSERT_TRUE(readAs("I32", bytesOf<int32_t>({-5, 7}), Type::I64, i, 2).ok());
   EXPECT_EQ(i, (std::vector<int64_t>{-5, 7}));
@@ -240,7 +253,8 @@ TEST(AtomicOutput, OldFileSurvivesFailure) {
   EXPECT_EQ(file.tensors()[0].shape, (Shape{1}));
   EXPECT_EQ(unlink(path.c_str()), 0);
   EXPECT_EQ(rmdir(folder.c_str()), 0) << "something was left over";
-  EXPECT_EQ(writeTensors("/nowhere/at/all", {&small}).exit(), Exit::InputOutput);
+  EXPECT_EQ(writeTensors("/nowhere/at/all", {&small}).exit(),
+            Exit::InputOutput);
   EXPECT_EQ(writeTensors("/tmp", {&small}).exit(), Exit::InputOutput);
   EXPECT_TRUE(writeTensors("/dev/null", {&small}).ok());
   EXPECT_EQ(writeTensors("/dev/full", {&small}).exit(), Exit::InputOutput);

@@ -1,11 +1,11 @@
 //===- TokenizerTest.cpp - Compiled tokenizers against the oracle ---------===//
 //
-// Every tokenizer of the shared set that compiles must give the library's ids on
-// every case; what does not compile must say which component it lacks.
+// Every tokenizer of the shared set that compiles must give the library's ids
+// on every case; what does not compile must say which component it lacks.
 //
 //===----------------------------------------------------------------------===//
-#include "compiler/Tokenizer/TokenizerBlob.h"
 #include "runtime/Tokenizer/Tokenizer.h"
+#include "compiler/Tokenizer/TokenizerBlob.h"
 
 #include <chrono>
 #include <fstream>
@@ -37,9 +37,8 @@ struct Compiled {
   explicit Compiled(const std::string &path) {
     if (!writeTokenizerBlob(path, blob, error))
       return;
-    Status status =
-        tokenizer.open(reinterpret_cast<const unsigned char *>(blob.data()),
-                       blob.size());
+    Status status = tokenizer.open(
+        reinterpret_cast<const unsigned char *>(blob.data()), blob.size());
     error = status.message();
     ok = status.ok();
   }
@@ -70,7 +69,8 @@ std::string compareRest(const std::vector<Token> &tokens, const Json &test) {
     return "tokens";
   if (types != test.value("type_ids", std::vector<int64_t>(types.size(), 0)))
     return "type_ids";
-  if (mask != test.value("attention_mask", std::vector<int64_t>(mask.size(), 1)))
+  if (mask !=
+      test.value("attention_mask", std::vector<int64_t>(mask.size(), 1)))
     return "attention_mask";
   return "";
 }
@@ -86,9 +86,9 @@ Count checkCases(const Tokenizer &tokenizer, const Json &cases,
     std::vector<Token> tokens;
     std::string pair = test.value("pair", "");
     std::string_view second = pair;
-    Status status = tokenizer.encode(test["text"].get<std::string>(),
-                                     test.count("pair") ? &second : nullptr,
-                                     test["add_special_tokens"].get<bool>(), tokens);
+    Status status = tokenizer.encode(
+        test["text"].get<std::string>(), test.count("pair") ? &second : nullptr,
+        test["add_special_tokens"].get<bool>(), tokens);
     auto wanted = test.value("ids", std::vector<int64_t>());
     bool good = status.ok() ? ids(tokens) == wanted : test.count("error");
     if (status.ok() && test.count("error"))
@@ -111,8 +111,9 @@ Count checkCases(const Tokenizer &tokenizer, const Json &cases,
     }
     ++count.ran;
     if (!good && ++count.wrong <= 3)
-      ADD_FAILURE() << name << " (" << what << "): " << test.dump().substr(0, 700)
-                    << "\n got " << Json(ids(tokens)).dump() << " `"
+      ADD_FAILURE() << name << " (" << what
+                    << "): " << test.dump().substr(0, 700) << "\n got "
+                    << Json(ids(tokens)).dump() << " `"
                     << Json(tokenizer.decode(wanted, false)).dump() << "`";
   }
   return count;
@@ -123,20 +124,54 @@ TEST(TokenizerOracle, Cases) {
   if (!readJson(kShared + "/tokenizers/index.json", index))
     GTEST_SKIP() << "no " << kShared << "/tokenizers";
   int compiled = 0, ran = 0, quirks = 0;
-  for (const std::string name :
-       {"gpt2", "added_bytelevel", "bert_cased", "bert_cased_strip",
-        "bert_uncased", "bloom", "bpe_unk", "char_level", "cl100k_possessive",
-        "clip", "deepseek", "distilbert_keep_accents", "falcon", "gpt4o",
-        "gpt_neox", "llama2", "llama3", "llama3_no_ignore", "metaspace_never",
-        "mistral", "openai_gpt", "pretok_isolated", "pretok_mergedwithprevious",
-        "pretok_removed", "qwen2", "roberta", "roberta_prefix_space",
-        "starcoder", "whisper", "wordlevel", "added_lowercase",
-        "added_metaspace", "added_prepend", "bart", "gemma", "albert", "t5",
-        "xlm_roberta", "unigram_bytes", "bpe_drop",
-        "llama2_normalized_specials", "trunc_right_longest_pad_fixed",
-        "trunc_left_longest_pad_left", "trunc_only_first", "trunc_only_second",
-        "trunc_gpt2_pad_left", "trunc_llama_left_pad_fixed",
-        "pad_only_right_multiple"}) {
+  for (const std::string name : {"gpt2",
+                                 "added_bytelevel",
+                                 "bert_cased",
+                                 "bert_cased_strip",
+                                 "bert_uncased",
+                                 "bloom",
+                                 "bpe_unk",
+                                 "char_level",
+                                 "cl100k_possessive",
+                                 "clip",
+                                 "deepseek",
+                                 "distilbert_keep_accents",
+                                 "falcon",
+                                 "gpt4o",
+                                 "gpt_neox",
+                                 "llama2",
+                                 "llama3",
+                                 "llama3_no_ignore",
+                                 "metaspace_never",
+                                 "mistral",
+                                 "openai_gpt",
+                                 "pretok_isolated",
+                                 "pretok_mergedwithprevious",
+                                 "pretok_removed",
+                                 "qwen2",
+                                 "roberta",
+                                 "roberta_prefix_space",
+                                 "starcoder",
+                                 "whisper",
+                                 "wordlevel",
+                                 "added_lowercase",
+                                 "added_metaspace",
+                                 "added_prepend",
+                                 "bart",
+                                 "gemma",
+                                 "albert",
+                                 "t5",
+                                 "xlm_roberta",
+                                 "unigram_bytes",
+                                 "bpe_drop",
+                                 "llama2_normalized_specials",
+                                 "trunc_right_longest_pad_fixed",
+                                 "trunc_left_longest_pad_left",
+                                 "trunc_only_first",
+                                 "trunc_only_second",
+                                 "trunc_gpt2_pad_left",
+                                 "trunc_llama_left_pad_fixed",
+                                 "pad_only_right_multiple"}) {
     std::string folder = kShared + "/tokenizers/" + name;
     Compiled one(folder + "/tokenizer.json");
     if (!one.ok) {
@@ -163,7 +198,8 @@ TEST(TokenizerOracle, Cases) {
         ++count.ran;
         if (!good && ++count.wrong <= 3)
           ADD_FAILURE() << name << " decode: " << test.dump().substr(0, 500)
-                        << "\n got " << Json(one.tokenizer.decode(list, false)).dump();
+                        << "\n got "
+                        << Json(one.tokenizer.decode(list, false)).dump();
       }
     if (count.wrong)
       std::cout << "  " << name << ": " << count.wrong << " of " << count.ran
@@ -186,7 +222,8 @@ TEST(TokenizerExamples, Stories) {
   ASSERT_TRUE(one.ok) << one.error;
   for (const Json &test : expected["tokenizer"]) {
     std::vector<int64_t> list;
-    ASSERT_TRUE(one.tokenizer.encodeIds(test["text"].get<std::string>(), list).ok());
+    ASSERT_TRUE(
+        one.tokenizer.encodeIds(test["text"].get<std::string>(), list).ok());
     EXPECT_EQ(list, test["ids"].get<std::vector<int64_t>>()) << test["text"];
   }
   for (const Json &test : expected["cases"])
@@ -204,8 +241,10 @@ TEST(TokenizerExamples, Dates) {
   ASSERT_TRUE(one.ok) << one.error;
   for (const Json &test : expected["cases"]) {
     std::vector<int64_t> list;
-    ASSERT_TRUE(one.tokenizer.encodeIds(test["text"].get<std::string>(), list).ok());
-    EXPECT_EQ(list, test["input_ids"].get<std::vector<int64_t>>()) << test["text"];
+    ASSERT_TRUE(
+        one.tokenizer.encodeIds(test["text"].get<std::string>(), list).ok());
+    EXPECT_EQ(list, test["input_ids"].get<std::vector<int64_t>>())
+        << test["text"];
     EXPECT_EQ(one.tokenizer.decode(
                   test["generated_ids"].get<std::vector<int64_t>>(), true),
               test["output"].get<std::string>());
@@ -237,23 +276,29 @@ TEST(TokenizerErrors, HostileFiles) {
        {"", "[", "{}", "[]", "null", "{\"model\":3}",
         "{\"model\":{\"type\":\"BPE\",\"vocab\":{\"a\":-1},\"merges\":[]}}",
         "{\"model\":{\"type\":\"BPE\",\"vocab\":{\"a\":0},\"merges\":[3]}}",
-        "{\"model\":{\"type\":\"BPE\",\"vocab\":{\"a\":0},\"merges\":[\"a b\"]}}",
-        "{\"model\":{\"type\":\"BPE\",\"vocab\":{\"a\":99999999999},\"merges\":[]}}",
+        "{\"model\":{\"type\":\"BPE\",\"vocab\":{\"a\":0},\"merges\":[\"a "
+        "b\"]}}",
+        "{\"model\":{\"type\":\"BPE\",\"vocab\":{\"a\":99999999999},\"merges\":"
+        "[]}}",
         "{\"model\":{\"type\":\"Sorcery\",\"vocab\":{\"a\":0}}}",
         "{\"model\":{\"type\":\"BPE\",\"vocab\":{\"a\":0},\"merges\":[]},"
         "\"added_tokens\":[{\"id\":0,\"content\":\"b\"}]}",
         "{\"model\":{\"type\":\"BPE\",\"vocab\":{\"a\":0},\"merges\":[]},"
         "\"normalizer\":{\"type\":\"Sorcery\"}}",
         "{\"model\":{\"type\":\"BPE\",\"vocab\":{\"a\":0},\"merges\":[]},"
-        "\"pre_tokenizer\":{\"type\":\"Split\",\"pattern\":{\"Regex\":\"(a*)*\"}}}"})
+        "\"pre_tokenizer\":{\"type\":\"Split\",\"pattern\":{\"Regex\":\"(a*)*"
+        "\"}}}"})
     EXPECT_FALSE(tokenizerBlobFromText(text, "file", blob, error)) << text;
-  EXPECT_FALSE(tokenizerBlobFromText(std::string(100000, '['), "file", blob, error));
+  EXPECT_FALSE(
+      tokenizerBlobFromText(std::string(100000, '['), "file", blob, error));
   std::string nested = "{\"type\":\"Lowercase\"}";
   for (int i = 0; i < 1000; ++i)
     nested = "{\"type\":\"Sequence\",\"normalizers\":[" + nested + "]}";
   EXPECT_FALSE(tokenizerBlobFromText(
       "{\"model\":{\"type\":\"BPE\",\"vocab\":{\"a\":0},\"merges\":[]},"
-      "\"normalizer\":" + nested + "}", "file", blob, error));
+      "\"normalizer\":" +
+          nested + "}",
+      "file", blob, error));
 }
 
 } // namespace

@@ -1,8 +1,9 @@
-//===- image.h - The symbols of a compiled model -----------------*- C++ -*-===//
+//===- image.h - The symbols of a compiled model -----------------*- C++
+//-*-===//
 //
 // The object code of a model defines these; main() collects them in one Image,
-// and everything behind it works on the Image, so that tests can run models that
-// they wrote by hand.
+// and everything behind it works on the Image, so that tests can run models
+// that they wrote by hand.
 //
 //===----------------------------------------------------------------------===//
 #ifndef HEDDLE_RUNTIME_IMAGE_H

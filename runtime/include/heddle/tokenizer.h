@@ -1,7 +1,8 @@
-//===- tokenizer.h - The tokenizer for programs around the runtime -*- C++ -*-===//
+//===- tokenizer.h - The tokenizer for programs around the runtime -*- C++
+//-*-===//
 //
-// What `heddle tokenize` uses: the very code that runs in a compiled model, behind
-// a few plain types.
+// What `heddle tokenize` uses: the very code that runs in a compiled model,
+// behind a few plain types.
 //
 //===----------------------------------------------------------------------===//
 #ifndef HEDDLE_RUNTIME_TOKENIZER_H
@@ -32,7 +33,8 @@ public:
   bool encode(const std::string &text, const std::string *pair,
               bool addSpecialTokens, Encoding &encoding,
               std::string &error) const;
-  std::string decode(const std::vector<int64_t> &ids, bool skipSpecialTokens) const;
+  std::string decode(const std::vector<int64_t> &ids,
+                     bool skipSpecialTokens) const;
 
 private:
   TextCodec();

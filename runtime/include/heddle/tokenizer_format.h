@@ -3,11 +3,11 @@
 // The compiler writes this blob, the runtime reads it in place: tables are laid
 // out as they are looked up, so that start-up parses nothing. A tokenizer is a
 // pipeline: normalizer stages, splitting stages, one model, a template, decoder
-// stages. A new component is a new stage kind here, a case in the writer and one
-// in the reader. All numbers are little-endian 32-bit words.
+// stages. A new component is a new stage kind here, a case in the writer and
+// one in the reader. All numbers are little-endian 32-bit words.
 //
-//   magic, version, section count, then (kind, offset in bytes, words) a section.
-//   A stage list: (kind, words that follow) and those words, repeated.
+//   magic, version, section count, then (kind, offset in bytes, words) a
+//   section. A stage list: (kind, words that follow) and those words, repeated.
 //   A string in a stage: its length in bytes, then the bytes padded to words.
 //
 //===----------------------------------------------------------------------===//
@@ -31,11 +31,12 @@ enum Section : uint32_t {
   kModel = 7,    ///< ModelKind and its parameters
   kTemplate = 8, ///< (id or kFirst or kSecond, type id)..., for one text
   kDecoder = 9,
-  kClasses = 10, ///< page of every block of 256 characters, then bytes
-  kScores = 11,  ///< doubles, Unigram: one an id
+  kClasses = 10,      ///< page of every block of 256 characters, then bytes
+  kScores = 11,       ///< doubles, Unigram: one an id
   kTemplatePair = 12, ///< the same for two texts
   kTruncation = 13,   ///< most ids, TruncationStrategy, from the left?
-  kPadding = 14, ///< fixed length or 0, multiple or 0, left?, id, type id, string
+  kPadding =
+      14, ///< fixed length or 0, multiple or 0, left?, id, type id, string
 };
 
 enum AddedFlags : uint32_t {
@@ -55,17 +56,18 @@ enum NormalizerStage : uint32_t {
   kStripText = 4,    ///< left?, right?
   kReplaceMatch = 5, ///< string to, program
   kSurround = 6,     ///< program; matches get a space on either side
-  kOrderMarks = 7,   ///< (character, combining class), ascending; after Hangul is
-                     ///< taken apart, where the first word is not 0
-  kCompose = 8,      ///< (first, second, composed), ascending
-  kCharsMap = 9,     ///< SentencePiece's trie and its strings, as two strings
+  kOrderMarks = 7, ///< (character, combining class), ascending; after Hangul is
+                   ///< taken apart, where the first word is not 0
+  kCompose = 8,    ///< (first, second, composed), ascending
+  kCharsMap = 9,   ///< SentencePiece's trie and its strings, as two strings
 };
 
 enum SplitterStage : uint32_t {
-  kSplit = 1,     ///< Behavior, invert?, program
-  kByteLevel = 2, ///< add a space in front?; then bytes become letters
+  kSplit = 1,       ///< Behavior, invert?, program
+  kByteLevel = 2,   ///< add a space in front?; then bytes become letters
   kPrefixSpace = 4, ///< a space in front of a text that begins without one
-  kMetaspace = 3, ///< string replacement, prepend (0 never 1 first 2 always), split?
+  kMetaspace =
+      3, ///< string replacement, prepend (0 never 1 first 2 always), split?
 };
 
 enum Behavior : uint32_t {
@@ -113,14 +115,15 @@ enum Op : uint32_t {
   kRepeat = 3, ///< set offset, least, most, possessive?
   kFork = 4,   ///< try this offset first, then that
   kJump = 5,   ///< offset
-  kAhead = 6,  ///< negative?, offset past the inner program, which ends in kMatch
+  kAhead =
+      6, ///< negative?, offset past the inner program, which ends in kMatch
   kLineStart = 7,
   kLineEnd = 8,
   kAtomic = 9, ///< offset past the inner program
   kMatch = 10,
 };
-/// A set: negated?, number of ranges, (first, last)..., number of classes, (mask
-/// of general categories, PropertyFlags, negated?)...
+/// A set: negated?, number of ranges, (first, last)..., number of classes,
+/// (mask of general categories, PropertyFlags, negated?)...
 
 /// kClasses: the low five bits are utf8proc's general category.
 enum PropertyFlags : uint32_t { kSpace = 32, kWord = 64 };
