@@ -3,6 +3,7 @@
 #include "test/Numerics/Jit.h"
 #include "compiler/Conversion/ToLoops/Lowering.h"
 #include "compiler/Conversion/ToLoops/Passes.h"
+#include "mlir/IR/Verifier.h"
 #include "mlir/Parser/Parser.h"
 #include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
@@ -80,7 +81,7 @@ std::unique_ptr<Program> Program::compile(const std::string &text, int vectorWid
   }();
   (void)once;
   DialectRegistry registry;
-  registry.insert<model::ModelDialect, mask::MaskDialect, attn::AttnDialect, func::FuncDialect, arith::ArithDialect>();
+  registry.insert<model::ModelDialect, mask::MaskDialect, attn::AttnDialect, func::FuncDialect, arith::ArithDialect, math::MathDialect>();
   registerBuiltinDialectTranslation(registry);
   registerLLVMDialectTranslation(registry);
   MLIRContext context(registry, MLIRContext::Threading::DISABLED);
@@ -106,12 +107,20 @@ std::unique_ptr<Program> Program::compile(const std::string &text, int vectorWid
     program->impl->entries[f.getName().str()] = entry;
     names.push_back(f.getName().str());
   }
-  PassManager lower(&context);
+  PassManager convert(&context), lower(&context);
   loops::ConvertToLoopsPassOptions options;
   options.vectorWidth = vectorWidth;
-  lower.addPass(loops::createConvertToLoopsPass(options));
+  convert.addPass(loops::createConvertToLoopsPass(options));
+  convert.enableVerifier(false);
+  if (failed(convert.run(*module)))
+    return nullptr;
+  // Entries are looked up by name here; the table for the runtime is not wanted.
+  SmallVector<LLVM::GlobalOp> globals(module->getOps<LLVM::GlobalOp>());
+  for (LLVM::GlobalOp g : globals)
+    if (g.getName() == "heddle_entries")
+      g.erase();
   loops::buildLoopsToLLVM(lower);
-  if (failed(lower.run(*module)))
+  if (failed(verify(*module)) || failed(lower.run(*module)))
     return nullptr;
   // The runtime's names are bound to the helpers above; entries become visible.
   for (auto f : module->getOps<LLVM::LLVMFuncOp>())

@@ -22,6 +22,7 @@ FunctionType AttentionKernel::typeOf(const AttentionPlan &plan, MLIRContext *ctx
 }
 
 void AttentionKernel::bind(Block *block) {
+  entry = block;
   unsigned at = 0;
   auto next = [&] { return block->getArgument(at++); };
   query = next();
@@ -39,8 +40,12 @@ void AttentionKernel::bind(Block *block) {
 }
 
 Value AttentionKernel::length(const Size &form) {
-  if (std::optional<int64_t> n = form.constant())
+  if (std::optional<int64_t> n = form.constant()) {
+    // Asked for by code that stands elsewhere: it must dominate all of the kernel.
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(entry);
     return constant(*n);
+  }
   const auto *at = llvm::find(plan.lengths, form);
   assert(at != plan.lengths.end() && "the plan notes every length");
   return lengths[at - plan.lengths.begin()];

@@ -40,6 +40,7 @@ public:
 private:
   const AttentionPlan &plan;
   const Machine &machine;
+  mlir::Block *entry = nullptr;
   Value query, key, value, result, scratch, thread, from, to;
   llvm::SmallVector<Value> tensors, lengths;
 

@@ -1,0 +1,43 @@
+// Every mask op prints what it parses.
+// REQUIRES: heddle-opt
+// RUN: heddle-opt %s | heddle-opt | FileCheck %s
+
+// CHECK-LABEL: func.func @masks
+func.func @masks(%keys: !model.tensor<[B, S], i64>, %rows: !model.tensor<[B, T], i64>, %n: !model.tensor<[B], i64>,
+                 %lists: !model.tensor<[4, 2], i64>, %dense: !model.tensor<[B, 12, T, S], i1>, %which: !model.tensor<[], i1>) {
+  // CHECK: mask.all
+  %a = mask.all
+  // CHECK: mask.causal
+  %b = mask.causal
+  // CHECK: mask.window left 127 right 0
+  %c = mask.window left 127 right 0
+  // CHECK: mask.window left -3{{$}}
+  %d = mask.window left -3
+  // CHECK: mask.window left 1 right 1 on %{{.*}} : !model.tensor<[B, T], i64> keys %{{.*}} : !model.tensor<[B, S], i64>
+  %e = mask.window left 1 right 1 on %rows : !model.tensor<[B, T], i64> keys %keys : !model.tensor<[B, S], i64>
+  // CHECK: mask.dilated 4
+  %f = mask.dilated 4
+  // CHECK: mask.keys %{{.*}} : !model.tensor<[B, S], i64>
+  %g = mask.keys %keys : !model.tensor<[B, S], i64>
+  // CHECK: mask.queries %{{.*}} : !model.tensor<[B, T], i64>
+  %h = mask.queries %rows : !model.tensor<[B, T], i64>
+  // CHECK: mask.prefix %{{.*}} : !model.tensor<[B], i64>
+  %i = mask.prefix %n : !model.tensor<[B], i64>
+  // CHECK: mask.document %{{.*}}, %{{.*}} : !model.tensor<[B, T], i64>, !model.tensor<[B, S], i64>
+  %j = mask.document %rows, %keys : !model.tensor<[B, T], i64>, !model.tensor<[B, S], i64>
+  // CHECK: mask.blocks 64, %{{.*}} : !model.tensor<[4, 2], i64>
+  %k = mask.blocks 64, %lists : !model.tensor<[4, 2], i64>
+  // CHECK: mask.dense %{{.*}} : !model.tensor<[B, 12, T, S], i1>
+  %l = mask.dense %dense : !model.tensor<[B, 12, T, S], i1>
+  // CHECK: mask.and
+  %m = mask.and %b, %g
+  // CHECK: mask.or
+  %o = mask.or %m, %h
+  // CHECK: mask.add
+  %p = mask.add %o, %k
+  // CHECK: mask.not
+  %q = mask.not %p
+  // CHECK: mask.select %{{.*}}, %{{.*}}, %{{.*}} : !model.tensor<[], i1>
+  %r = mask.select %which, %q, %a : !model.tensor<[], i1>
+  return
+}

@@ -1,0 +1,273 @@
+//===- AttentionTest.cpp - the attention kernel against plain loops -------===//
+
+#include "test/Numerics/AttentionCases.h"
+#include <cmath>
+#include <cstring>
+#include <gtest/gtest.h>
+#include <limits>
+
+using namespace heddle::test;
+
+static const double kTolerance = 4e-6;
+/// Scores of a hundred have a hundred times the rounding of scores of one.
+static double tolerance(const Case &c) { return c.bias ? 2e-5 : kTolerance; }
+
+static std::string where(const Case &c, const Sizes &n) {
+  return c.name + " B " + std::to_string(n.B) + " T " + std::to_string(n.T) + " S " + std::to_string(n.S) + " P " +
+         std::to_string(n.P) + " K " + std::to_string(n.K);
+}
+
+static void sweep(const Case &c, const std::vector<Sizes> &sizes) {
+  auto program = Program::compile(c.text(), c.vectorWidth);
+  ASSERT_TRUE(program) << c.name << "\n" << c.text();
+  uint64_t seed = 0;
+  for (const Sizes &n : sizes) {
+    Call call(c, n, ++seed);
+    call.run(*program);
+    EXPECT_LE(call.error(), tolerance(c)) << where(c, n);
+  }
+}
+
+/// Around tile edges, a past, several batch elements, keys that begin elsewhere.
+static std::vector<Sizes> edges() {
+  std::vector<Sizes> sizes = {{1, 0, 0, 0, 0}, {1, 0, 5, 0, 0}, {1, 5, 0, 0, 0}, {2, 1, 1, 0, 0},   {2, 3, 7, 4, 0},
+                              {1, 33, 40, 7, 0}, {3, 5, 130, 125, 0}, {1, 1, 257, 256, 0}, {2, 17, 129, 112, 0}, {1, 31, 64, 33, 3},
+                              {2, 40, 20, 0, 0}, {1, 65, 90, 10, -6}, {1, 8, 128, 120, 0}, {1, 70, 70, 0, 0}};
+  for (int64_t n : {127, 128, 129})
+    sizes.push_back({1, n, n, 0, 0});
+  return sizes;
+}
+
+class Masks : public testing::TestWithParam<Case> {};
+TEST_P(Masks, AroundEdges) { sweep(GetParam(), edges()); }
+INSTANTIATE_TEST_SUITE_P(Attention, Masks, testing::ValuesIn(maskCases()), [](const auto &i) { return i.param.name; });
+
+class Biases : public testing::TestWithParam<Case> {};
+TEST_P(Biases, AroundEdges) { sweep(GetParam(), edges()); }
+INSTANTIATE_TEST_SUITE_P(Attention, Biases, testing::ValuesIn(biasCases()), [](const auto &i) { return i.param.name; });
+
+static Case caseNamed(const std::string &name) {
+  for (const Case &c : maskCases())
+    if (c.name == name)
+      return c;
+  for (const Case &c : biasCases())
+    if (c.name == name)
+      return c;
+  std::abort();
+}
+
+TEST(Attention, AllSmallSizes) {
+  for (const char *name : {"none", "causal"}) {
+    Case c = caseNamed(name);
+    c.heads = c.kvHeads = 1;
+    c.width = c.valueWidth = 4;
+    std::vector<Sizes> sizes;
+    for (int64_t t = 0; t <= 70; ++t)
+      for (int64_t s = 0; s <= 70; s += t % 4 ? 5 : 1)
+        sizes.push_back({1, t, s, t % 3, 0});
+    sweep(c, sizes);
+  }
+}
+
+TEST(Attention, WidthsAndGroups) {
+  struct Shape {
+    int heads, kv, w, u;
+  };
+  for (Shape s : {Shape{1, 1, 1, 1}, {3, 3, 7, 5}, {4, 2, 20, 33}, {8, 1, 12, 64}, {6, 2, 64, 80}, {2, 1, 128, 128}, {3, 1, 17, 100}, {5, 5, 80, 48}}) {
+    Case c = caseNamed("causal");
+    c.heads = s.heads;
+    c.kvHeads = s.kv;
+    c.width = s.w;
+    c.valueWidth = s.u;
+    sweep(c, {{2, 37, 37, 0, 0}, {1, 1, 140, 139, 0}, {1, 2, 30, 28, 0}, {1, 11, 260, 249, 0}, {2, 4, 16, 12, 0}, {1, 65, 65, 0, 0}});
+  }
+}
+
+TEST(Attention, NarrowVectors) {
+  for (int width : {8, 4})
+    for (const char *name : {"causal", "keys", "documents", "bigbird", "dense", "alibi", "buckets_two_sided", "relative_query", "softcap", "sinks"}) {
+      Case c = caseNamed(name);
+      c.vectorWidth = width;
+      sweep(c, {{2, 37, 37, 0, 0}, {1, 1, 140, 139, 0}, {1, 11, 260, 249, 0}, {1, 65, 65, 0, 0}});
+    }
+}
+
+TEST(Attention, SharedKeys) {
+  Case c = caseNamed("none");
+  c.sharedKeys = true;
+  sweep(c, {{3, 5, 9, 0, 0}, {2, 40, 130, 0, 0}});
+}
+
+TEST(Attention, MaskedRows) {
+  for (auto masked : {Case::Zero, Case::Nan, Case::Mean}) {
+    Case c = caseNamed("window_off_diagonal");
+    c.masked = decltype(c.masked)(masked);
+    c.attributes = masked == Case::Nan ? "masked_rows nan" : masked == Case::Mean ? "masked_rows mean" : "";
+    auto program = Program::compile(c.text());
+    ASSERT_TRUE(program);
+    for (Sizes n : {Sizes{1, 9, 9, 0, 0}, Sizes{2, 40, 40, 0, 0}, Sizes{1, 140, 140, 0, 0}}) {
+      Call call(c, n, 3);
+      call.run(*program);
+      EXPECT_LE(call.error(), kTolerance) << where(c, n);
+      if (masked == Case::Zero)
+        EXPECT_EQ(call.y[(n.T - 1) * c.heads * c.valueWidth], 0.f);
+    }
+  }
+}
+
+/// What stands in a key that a row does not see never reaches it.
+TEST(Attention, HiddenPoison) {
+  const float poisons[] = {std::numeric_limits<float>::quiet_NaN(), std::numeric_limits<float>::infinity(),
+                           -std::numeric_limits<float>::infinity()};
+  for (const char *name : {"causal", "window_causal", "keys", "documents_mixed", "bigbird", "dense", "dense_bias_hides", "prefix"}) {
+    Case c = caseNamed(name);
+    auto program = Program::compile(c.text());
+    ASSERT_TRUE(program);
+    for (Sizes n : {Sizes{1, 20, 20, 0, 0}, Sizes{2, 50, 150, 100, 0}, Sizes{1, 3, 131, 128, 0}})
+      for (int at = 0; at < 4; ++at)
+        for (bool inValues : {true, false}) {
+          Call call(c, n, 5 + at);
+          int64_t key = int64_t(hash(at, 1) % n.S);
+          float poison = poisons[inValues ? at % 3 : 0];
+          int64_t width = (inValues ? c.valueWidth : c.width) * c.kvHeads;
+          auto &x = inValues ? call.v : call.k;
+          for (int64_t d = 0; d < width; ++d)
+            x[key * width + d] = poison;
+          call.run(*program);
+          EXPECT_LE(call.error(), tolerance(c)) << where(c, n) << " key " << key << (inValues ? " values" : " keys");
+        }
+  }
+}
+
+//===-- bits -------------------------------------------------------------------------===//
+
+static bool sameBits(const float *x, const float *y, size_t n) { return !std::memcmp(x, y, n * sizeof(float)); }
+
+TEST(AttentionBits, ThreadsAndBatch) {
+  for (const char *name : {"none", "causal", "keys_causal", "alibi"}) {
+    Case c = caseNamed(name);
+    auto program = Program::compile(c.text());
+    ASSERT_TRUE(program);
+    Sizes n{3, 45, 200, 155, 0};
+    Call one(c, n, 1), two(c, n, 1), three(c, n, 1);
+    one.run(*program, 1);
+    two.run(*program, 2);
+    three.run(*program, 3);
+    EXPECT_TRUE(sameBits(one.y.data(), two.y.data(), one.y.size())) << name;
+    EXPECT_TRUE(sameBits(one.y.data(), three.y.data(), one.y.size())) << name;
+  }
+}
+
+TEST(AttentionBits, RowAloneAndAmongOthers) {
+  for (const char *name : {"none", "causal", "window_causal", "window", "alibi", "buckets", "softcap"}) {
+    Case c = caseNamed(name);
+    c.heads = 4;
+    c.kvHeads = 2;
+    c.width = 24;
+    auto program = Program::compile(c.text());
+    ASSERT_TRUE(program);
+    Sizes n{1, 77, 300, 223, 0};
+    Call all(c, n, 9);
+    all.run(*program);
+    size_t in = c.heads * c.width, out = c.heads * c.valueWidth;
+    for (int64_t r = 0; r < n.T; r += 5)
+      for (int64_t rows : {1, 2, 3, 7, 20}) {
+        if (r + rows > n.T)
+          continue;
+        Call some(c, {1, rows, 300, 223 + r, 0}, 9);
+        std::copy_n(&all.q[r * in], rows * in, some.q.begin());
+        some.k = all.k;
+        some.v = all.v;
+        some.run(*program);
+        EXPECT_TRUE(sameBits(&all.y[r * out], some.y.data(), rows * out)) << name << " row " << r << " rows " << rows;
+      }
+  }
+}
+
+TEST(AttentionBits, PaddingOnEitherSide) {
+  Case c = caseNamed("keys_causal");
+  c.heads = 3;
+  c.kvHeads = 1;
+  auto program = Program::compile(c.text());
+  ASSERT_TRUE(program);
+  const int64_t T = 150;
+  Call bare(c, {1, T, T, 0, 0}, 4);
+  for (double &x : bare.extras[0])
+    x = 1;
+  bare.run(*program);
+  EXPECT_LE(bare.error(), kTolerance);
+  size_t in = c.heads * c.width, kin = c.width, vin = c.valueWidth, out = c.heads * c.valueWidth;
+  for (int64_t left : {0, 1, 5, 16, 100, 128, 131})
+    for (int64_t right : {0, 3, 40}) {
+      Call padded(c, {2, left + T + right, left + T + right, 0, 0}, 8);
+      int64_t rows = padded.n.T;
+      for (int64_t b = 0; b < 2; ++b)
+        for (int64_t i = 0; i < rows; ++i)
+          padded.extras[0][b * rows + i] = b ? padded.extras[0][b * rows + i] : i >= left && i < left + T;
+      std::copy_n(bare.q.begin(), T * in, padded.q.begin() + left * in);
+      std::copy_n(bare.k.begin(), T * kin, padded.k.begin() + left * kin);
+      std::copy_n(bare.v.begin(), T * vin, padded.v.begin() + left * vin);
+      padded.run(*program);
+      EXPECT_TRUE(sameBits(bare.y.data(), &padded.y[left * out], T * out)) << left << " " << right;
+      EXPECT_LE(padded.error(), kTolerance);
+    }
+}
+
+/// A step that keeps keys and values in its states: prefill, pieces and single rows.
+static std::string stepText(int heads, int kv, int w, int u) {
+  auto n = [](int64_t x) { return std::to_string(x); };
+  std::string q = "!model.tensor<[B, new, " + n(heads * w) + "], f32>", k = "!model.tensor<[B, new, " + n(kv * w) + "], f32>",
+              v = "!model.tensor<[B, new, " + n(kv * u) + "], f32>", y = "!model.tensor<[B, new, " + n(heads * u) + "], f32>";
+  std::string ks = "!model.state<[3, B, capacity, " + n(kv * w) + "], f32>", vs = "!model.state<[3, B, capacity, " + n(kv * u) + "], f32>";
+  std::string ka = "!model.tensor<[B, \"new+past\", " + n(kv * w) + "], f32>", va = "!model.tensor<[B, \"new+past\", " + n(kv * u) + "], f32>";
+  return "module {\nfunc.func @step(%q: " + q + " {model.name = \"q\"}, %k: " + k + " {model.name = \"k\"}, %v: " + v +
+         " {model.name = \"v\"}, %ks: " + ks + " {model.state = \"k\"}, %vs: " + vs + " {model.state = \"v\"}) -> (" + y +
+         " {model.name = \"y\"}) {\n  %i = arith.constant 1 : index\n  %ka = model.append %ks[%i], %k axis 1 : " + ks + ", " + k +
+         " -> " + ka + "\n  %va = model.append %vs[%i], %v axis 1 : " + vs + ", " + v + " -> " + va +
+         "\n  %m = mask.causal\n  %y = attn.sdpa %q, %ka, %va mask %m heads " + n(heads) + " kv_heads " + n(kv) +
+         " scale 0.25 past \"past\" : (" + q + ", " + ka + ", " + va + ") -> " + y + "\n  return %y : " + y + "\n}\n}\n";
+}
+
+TEST(AttentionBits, StepsOverTheCache) {
+  const int heads = 4, kv = 2, w = 20, u = 33;
+  const int64_t B = 2, total = 300, capacity = 310;
+  for (bool layout : {true, false}) {
+    auto program = Program::compile(stepText(heads, kv, w, u), 16, layout);
+    ASSERT_TRUE(program);
+    Case c;
+    c.heads = heads;
+    c.kvHeads = kv;
+    c.width = w;
+    c.valueWidth = u;
+    c.count = [](const Case::At &a) { return a.j() <= a.i(); };
+    Call all(c, {B, total, total, 0, 0}, 2);
+    std::vector<float> whole;
+    for (std::vector<int64_t> pieces : {std::vector<int64_t>{total}, {100, 100, 100}, {1, 15, 16, 17, 128, 100, 23}, {297, 1, 1, 1}, {120, 8, 2, 170}}) {
+      Program::Dims dims{{"B", B}, {"past", 0}, {"new", 0}, {"capacity", capacity}};
+      std::vector<char> ks(program->stateBytes("step", 3, dims)), vs(program->stateBytes("step", 4, dims));
+      std::vector<float> y(B * total * heads * u);
+      int64_t past = 0;
+      for (int64_t n : pieces) {
+        auto cut = [&](const std::vector<float> &x, int64_t f) {
+          std::vector<float> part;
+          for (int64_t b = 0; b < B; ++b)
+            part.insert(part.end(), &x[(b * total + past) * f], &x[(b * total + past + n) * f]);
+          return part;
+        };
+        std::vector<float> q = cut(all.q, heads * w), k = cut(all.k, kv * w), v = cut(all.v, kv * u), out(B * n * heads * u);
+        dims["past"] = past;
+        dims["new"] = n;
+        EXPECT_EQ(program->run("step", dims, {q.data(), k.data(), v.data(), out.data(), ks.data(), vs.data()}, int(past % 2 + 1)), 0);
+        for (int64_t b = 0; b < B; ++b)
+          std::copy_n(&out[b * n * heads * u], n * heads * u, &y[(b * total + past) * heads * u]);
+        past += n;
+      }
+      if (whole.empty()) {
+        whole = y;
+        all.y = y;
+        EXPECT_LE(all.error(), kTolerance);
+      }
+      EXPECT_TRUE(sameBits(whole.data(), y.data(), y.size())) << pieces.size() << " pieces";
+    }
+  }
+}
