@@ -55,7 +55,7 @@ void Importer::runStatement(const Statement &s, const Scope &scope, const std::s
     Value c = value(*s.condition, scope);
     if (!c.is(K::Bool)) {
       if (!c.isBad())
-        error({s.condition->loc, s.condition},
+        error(placeOf(*s.condition),
               "true or false expected, decided at import; found " + Twine(c.show()));
       for (const NameSpec &n : s.names)
         if (n.text != "_" && !StringRef(n.text).contains('{'))
@@ -114,7 +114,7 @@ void Importer::runRepeat(const Statement &s, const Scope &scope, const std::stri
   Value n = value(*s.count, scope);
   if (!n.is(K::Integer) || n.asInteger() < 0 || n.asInteger() > mostTurns) {
     if (!n.isBad())
-      error({s.count->loc, s.count}, "repeat: a constant from 0 to " + Twine(mostTurns) + " expected, found " + n.show());
+      error(placeOf(*s.count), "repeat: a constant from 0 to " + Twine(mostTurns) + " expected, found " + n.show());
     poisonNames(s.body, *scope.env);
     return;
   }

@@ -44,6 +44,8 @@ void Importer::checkRequire(StringRef key, const JsonValue &allowed) {
     if (v.is(K::Poison))
       return;
     if (!v.is(K::Bool) || !v.asBool())
+      refusedKeys.insert(key.split('.').first.str());
+    if (!v.is(K::Bool) || !v.asBool())
       sink.error(loc, path,
                  escaped(StringRef(allowed.string).drop_front()) +
                      " is what this family file implements, found " +
@@ -57,6 +59,8 @@ void Importer::checkRequire(StringRef key, const JsonValue &allowed) {
   bool good = allowed.isArray()
                   ? llvm::any_of(allowed.items, [&](const JsonValue &a) { return equalJson(a, *found); })
                   : equalJson(allowed, *found);
+  if (!good)
+    refusedKeys.insert(key.split('.').first.str());
   if (!good)
     sink.error(loc, path,
                (allowed.isArray() && allowed.items.empty()
@@ -163,10 +167,9 @@ void Importer::readConfig() {
   fileScope = {&config, Scope::Kind::Body};
   std::map<std::string, Value> sets;
   for (auto &[name, text] : options.sets) {
-    texts.emplace_back("--set " + name, text);
     // A value that is no JSON is itself: --set kind=bool.
     DiagnosticSink quiet;
-    std::optional<JsonValue> parsed = parseJson(texts.back(), quiet);
+    std::optional<JsonValue> parsed = parseJson(sink.addFile("--set " + name, text), quiet);
     if (parsed) {
       setValues.push_back(std::make_unique<JsonValue>(std::move(*parsed)));
       sets[name] = literal(*setValues.back());
@@ -189,6 +192,14 @@ void Importer::readConfig() {
         continue;
       }
       At at{m.value.loc, &m.value};
+      // What depends on a value that is refused would only be refused once more.
+      bool refused = false;
+      if (m.value.isExpression() && !refusedKeys.empty())
+        namesIn(expressions.ofValue(m.value), [&](StringRef n, Loc) { refused |= refusedKeys.count(n.split('.').first.str()) > 0; });
+      if (refused) {
+        config.bind(m.key, Value::poison());
+        continue;
+      }
       Value v = m.value.isExpression()
                     ? evaluate(expressions.ofValue(m.value), configScope, &m.value)
                     : literal(m.value);

@@ -83,9 +83,9 @@ struct InputSpec {
   std::unique_ptr<CallSpec> fallbackCall;
 };
 
-/// A file after `like`: everything in it points into the texts it owns.
+/// A file after `like`: everything in it points into the values it owns, and their places
+/// into texts that the sink owns.
 struct Description {
-  std::deque<SourceFile> files;
   JsonValue root, library;
   const SourceFile *source = nullptr;
 

@@ -342,13 +342,20 @@ std::unique_ptr<CallSpec> DescriptionReader::readCall(const JsonValue &what) {
       found += (found.empty() ? "" : ", ") + quote(m->key);
     for (const JsonMember &m : what.members)
       names += (names.empty() ? "" : ", ") + quote(m.key);
-    if (hits.empty() && !what.members.empty()) {
-      const JsonMember &first = what.members.front();
-      errorAtKey(what, first, "exactly one op expected, found none among " + Twine(names) +
-                                  nearest(first.key, doc.callable()));
-    } else {
-      error(what, "exactly one op expected, found " + Twine(hits.empty() ? "none" : found));
+    if (!hits.empty()) {
+      error(what, "exactly one op expected, found " + Twine(found));
+      return nullptr;
     }
+    // A key that is nearly an op is meant to be one.
+    for (const JsonMember &m : what.members)
+      if (std::string near = nearest(m.key, doc.callable()); !near.empty()) {
+        errorAtKey(what, m, "exactly one op expected, found none among " + Twine(names) + near);
+        return nullptr;
+      }
+    if (what.members.empty())
+      error(what, "exactly one op expected, found none");
+    else
+      errorAtKey(what, what.members.front(), "exactly one op expected, found none among " + Twine(names));
     return nullptr;
   }
   const JsonMember &head = *hits[0];

@@ -44,8 +44,9 @@ bool heddle::isIdentifier(StringRef text) {
 std::optional<JsonValue> DescriptionReader::open(std::string name, std::string text,
                                                  bool isLibrary,
                                                  std::vector<std::string> &heirs) {
-  doc.files.emplace_back(std::move(name), std::move(text));
-  SourceFile &file = doc.files.back();
+  SourceFile &file = sink.addFile(std::move(name), std::move(text));
+  if (!doc.source)
+    doc.source = &file;
   file.isLibrary = isLibrary;
   std::optional<JsonValue> read = parseJson(file, sink);
   if (!read)
@@ -124,14 +125,13 @@ bool DescriptionReader::load(std::string name, std::string text) {
   if (isLibrary) // a circle through the first file must be seen too
     heirs.push_back(StringRef(name).drop_front(9).drop_back(5).str());
   std::optional<JsonValue> read = open(std::move(name), std::move(text), isLibrary, heirs);
-  doc.source = &doc.files.front();
   if (!read)
     return false;
   doc.root = std::move(*read);
   doc.root.link();
-  doc.files.emplace_back("stdlib.json", standardLibrary().str());
-  doc.files.back().isLibrary = true;
-  if (std::optional<JsonValue> library = parseJson(doc.files.back(), sink))
+  SourceFile &blocks = sink.addFile("stdlib.json", standardLibrary().str());
+  blocks.isLibrary = true;
+  if (std::optional<JsonValue> library = parseJson(blocks, sink))
     doc.library = std::move(*library);
   doc.library.link();
   return true;
@@ -145,7 +145,7 @@ void DescriptionReader::readTop() {
                    "weights", "defaults", "blocks", "body", "outputs", "generate"});
   const JsonValue *version = root.find("heddle");
   if (!version)
-    sink.error(root.loc, "$.heddle", "missing: \"heddle\": 1 says that this is a description "
+    sink.error(root.loc, "$.heddle", "the key 'heddle' is missing: \"heddle\": 1 says that this is a description "
                                      "in version 1 of the language");
   else if (version->kind != Kind::Integer || version->integer != 1)
     error(*version, "language version 1 expected, found " + Twine(version->text()));

@@ -13,11 +13,17 @@ using llvm::Twine;
 static constexpr size_t maxKept = 10000;
 
 Diagnostic &DiagnosticSink::error(Loc loc, const Twine &path, const Twine &message) {
+  // Another turn of a repeat says the same about another number.
+  std::string text = message.str(), shape;
+  for (char c : text)
+    if (!llvm::isDigit(c))
+      shape += c;
+    else if (shape.empty() || shape.back() != '#')
+      shape += '#';
   if (loc) {
-    auto [it, isNew] = byPlace.try_emplace({loc.file, loc.offset}, nullptr);
-    if (!isNew && it->second) {
-      // The first word at a place is the cause; what follows is usually its echo.
-      if (it->second->message != message.str())
+    auto it = byPlace.find({loc.file, loc.offset, shape});
+    if (it != byPlace.end()) {
+      if (it->second->message != text)
         ++it->second->more;
       return echo = Diagnostic();
     }
@@ -27,10 +33,10 @@ Diagnostic &DiagnosticSink::error(Loc loc, const Twine &path, const Twine &messa
   auto d = std::make_unique<Diagnostic>();
   d->loc = loc;
   d->path = path.str();
-  d->message = message.str();
+  d->message = std::move(text);
   all.push_back(std::move(d));
   if (loc)
-    byPlace[{loc.file, loc.offset}] = all.back().get();
+    byPlace[{loc.file, loc.offset, shape}] = all.back().get();
   return *all.back();
 }
 
@@ -39,6 +45,11 @@ Diagnostic &DiagnosticSink::errorInFile(StringRef file, const Twine &path,
   Diagnostic &d = error(Loc(), path, message);
   d.file = file.str();
   return d;
+}
+
+SourceFile &DiagnosticSink::addFile(std::string name, std::string text) {
+  files.push_back(std::make_unique<SourceFile>(std::move(name), std::move(text)));
+  return *files.back();
 }
 
 std::vector<const Diagnostic *> DiagnosticSink::sorted() const {
@@ -210,8 +221,8 @@ std::string heddle::escaped(StringRef text, size_t limit) {
       out += ' ';
     } else if (n == 0 || control) {
       out += "\\x";
-      out += llvm::hexdigit(c >> 4, true);
-      out += llvm::hexdigit(c & 15, true);
+      out += llvm::hexdigit(c >> 4, /*LowerCase=*/true);
+      out += llvm::hexdigit(c & 15, /*LowerCase=*/true);
       n = 1;
     } else {
       out += text.take_front(n);

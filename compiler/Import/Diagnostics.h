@@ -11,6 +11,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <tuple>
 #include <vector>
 
 namespace heddle {
@@ -43,12 +44,15 @@ struct Diagnostic {
 
 class DiagnosticSink {
 public:
-  /// Records an error. A second one at the same place is only counted, since it comes
-  /// from another turn of the same repeat.
+  /// Records an error. A second one at the same place that differs in numbers alone is only
+  /// counted, since it comes from another turn of the same repeat.
   Diagnostic &error(Loc loc, const llvm::Twine &path, const llvm::Twine &message);
   /// The same for something that has no place in a text, such as a tensor's name.
   Diagnostic &errorInFile(llvm::StringRef file, const llvm::Twine &path,
                           const llvm::Twine &message);
+
+  /// Files live as long as the sink: messages are printed when all else is gone.
+  SourceFile &addFile(std::string name, std::string text);
 
   bool hasErrors() const { return !all.empty(); }
   size_t size() const { return all.size(); }
@@ -63,7 +67,8 @@ public:
 
 private:
   std::vector<std::unique_ptr<Diagnostic>> all;
-  std::map<std::pair<const SourceFile *, size_t>, Diagnostic *> byPlace;
+  std::vector<std::unique_ptr<SourceFile>> files;
+  std::map<std::tuple<const SourceFile *, size_t, std::string>, Diagnostic *> byPlace;
   Diagnostic echo; // takes the notes of a complaint that is not kept
 };
 

@@ -40,7 +40,16 @@ std::vector<mlir::Value> Importer::emitAll(At at, llvm::ArrayRef<mlir::Value> op
     }
   }
   if (!ok) {
-    error(at, said.empty() ? "operands do not fit" : escaped(said, 1000));
+    if (said.empty())
+      said = "operands do not fit";
+    bool first = true;
+    if (said.find('[') == std::string::npos || operands.size() > 2)
+      for (mlir::Value v : operands)
+        if (llvm::isa<model::ModelTensorType>(v.getType()))
+          said += (first ? "; operands: " : ", ") + Value::ofIr(Value::Kind::Tensor, v).show(), first = false;
+    if (!weightsRead.empty())
+      said += " (" + weightsRead + ")";
+    error(at, escaped(said, 1000));
     return {};
   }
   mlir::Operation *op = create(at, Op::getOperationName(), operands, types, attrs, regions);

@@ -204,6 +204,15 @@ Value Importer::evaluate(const Expr *e, const Scope &scope, const JsonValue *con
     Value b = evaluate(e->args[1], scope, context);
     if (a.isBad() || b.isBad())
       return a.is(K::Poison) || !b.isBad() ? a : b;
+    if (a.is(K::Mask) != b.is(K::Mask) && (e->text == "and" || e->text == "or") &&
+        (a.isArray() || b.isArray())) {
+      const Expr *tensor = e->args[a.is(K::Mask) ? 1 : 0];
+      std::string t = tensor->kind == Expr::Kind::Name ? tensor->text : "t";
+      error({tensor->loc, context}, "a mask combines only with masks, found " +
+                                        Twine((a.is(K::Mask) ? b : a).show()) + "; say keys(" + t +
+                                        "), queries(" + t + ") or dense(" + t + ") to make it one");
+      return Value::poison();
+    }
     return binary(e->text, a, b, at);
   }
   }

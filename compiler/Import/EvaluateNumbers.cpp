@@ -61,7 +61,7 @@ Value Importer::numbers(StringRef op, const Value &a, const Value &b, At at) {
     return Value::boolean(integers ? compareIntegers(op, a.asInteger(), b.asInteger())
                                    : compare(op, a.asReal(), b.asReal()));
   if ((op == "/" || op == "//" || op == "%") && b.asReal() == 0) {
-    error(at, "division by zero");
+    error(at, "division by zero: " + Twine(a.show()) + " " + op + " " + b.show());
     return Value::poison();
   }
   // 4 / 2 is an integer, 1 / 2 is not.

@@ -51,10 +51,12 @@ static std::optional<std::string> familyFor(StringRef type, const FamilyLibrary 
     DiagnosticSink quiet;
     SourceFile file(name.str(), text->str());
     std::optional<JsonValue> doc = parseJson(file, quiet);
-    const JsonValue *family = doc ? doc->find("family") : nullptr;
+    if (!doc) // broken: to be complained about when it is the one that is meant
+      return name == type;
+    const JsonValue *family = doc->find("family");
     const JsonValue *known = family ? family->find("model_type") : nullptr;
     if (!known) // an heir says it in its base
-      return doc && doc->find("like") && name == type;
+      return doc->find("like") && name == type;
     return known->string == type || llvm::any_of(known->items, [&](const JsonValue &v) { return v.string == type; });
   };
   if (lists(type))
@@ -68,8 +70,7 @@ static std::optional<std::string> familyFor(StringRef type, const FamilyLibrary 
 bool Importer::openDirectory(const std::string &where, std::string configText) {
   isFamily = true;
   directory = where;
-  texts.emplace_back(configName, std::move(configText));
-  std::optional<JsonValue> read = parseJson(texts.back(), sink);
+  std::optional<JsonValue> read = parseJson(sink.addFile(configName, std::move(configText)), sink);
   if (!read)
     return false;
   if (!read->isObject()) {
@@ -219,6 +220,12 @@ void Importer::openWeights() {
     }
     if (!anything && options.weightsOptional && options.weightsPath.empty())
       return;
+    if (!anything && !named.empty() && options.weightsPath.empty() && !fs::exists(file)) {
+      const JsonValue *where = doc->weights->isObject() ? doc->weights->find("file") : doc->weights;
+      error({where->loc, where}, "no file " + quote(named) + " beside the description; --weights=FILE names another");
+      weightsComplained = true;
+      return;
+    }
     if (file.empty())
       return; // an op that wants one complains
     ownWeights = heddle::openWeights(file, sink);

@@ -29,6 +29,11 @@ At Importer::placeShown(At at) const {
   return best;
 }
 
+At Importer::placeOf(const JsonValue &v) {
+  const Expr *e = v.isExpression() ? expressions.ofValue(v) : nullptr;
+  return {e ? e->loc : v.loc, &v};
+}
+
 std::string Importer::pathOf(At at) const {
   std::string out;
   for (const Frame &f : frames)
@@ -136,7 +141,9 @@ mlir::OwningOpRef<mlir::ModuleOp> Importer::run() {
     if (!exhausted)
       writeOutputs(env);
   }
-  if (weightNames && !sink.hasErrors() && !incomplete)
+  // Beside missing weights those left over are the best hint; beside other errors nobody
+  // knows what would have been read.
+  if (weightNames && sink.size() == missingWeights && (!incomplete || missingWeights))
     weightNames->finish();
   if (sink.hasErrors() || incomplete)
     return {};

@@ -10,6 +10,7 @@
 #include "compiler/Import/WeightNames.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/OwningOpRef.h"
+#include <set>
 
 namespace heddle {
 
@@ -60,6 +61,8 @@ public:
   mlir::Location location(At at);
   std::string pathOf(At at) const;
   At placeShown(At at) const;
+  /// Of a value: an expression's own place is that of its outermost token.
+  At placeOf(const JsonValue &v);
 
   void dropDeadValues();
 
@@ -207,11 +210,11 @@ public:
   FamilyLibrary families;
   Expressions expressions;
   std::unique_ptr<Description> doc;
-  std::deque<SourceFile> texts;
   JsonValue configJson;
   bool isFamily = false;
   std::string configName = "config.json";
   std::vector<std::unique_ptr<JsonValue>> setValues;
+  std::set<std::string> refusedKeys; // of config.json, by `require`
 
   std::string directory; // of the description or of the model
   std::string weightsFile;
@@ -230,6 +233,8 @@ public:
   };
   std::vector<Frame> frames;
   uint64_t budget = 2'000'000; // statements and ops of one import
+  std::string weightsRead; // by the op that is being imported, for messages about shapes
+  size_t missingWeights = 0;
   bool exhausted = false;
   bool incomplete = false; // an output is unknown, since no weights were there to look at
 

@@ -45,7 +45,7 @@ bool Lint::run() {
   checkDefaults(doc.defaults, inBody);
   for (auto &[name, b] : doc.blocks)
     if (!b.isLibrary && llvm::none_of(everywhere, [&](const Reached &r) { return r.name == b.name; }))
-      sink.error(b.loc, "$.blocks." + b.name, "nothing calls this block");
+      sink.error(b.loc, "$.blocks." + b.name, quote(b.name) + ": nothing calls this block");
 
   checkOutputsAndInputs(everywhere);
   checkRoles();
@@ -149,13 +149,13 @@ void Lint::checkOutputsAndInputs(const std::vector<Reached> &calls) {
       return n == in.name || StringRef(n).starts_with(family);
     });
     if (!read)
-      sink.error(in.loc, "$.inputs." + in.name, "nothing reads this input");
+      sink.error(in.loc, "$.inputs." + in.name, quote(in.name) + ": nothing reads this input");
   }
   if (doc.dims)
     for (const JsonMember &m : doc.dims->members)
       if (!axes.count(m.key))
         sink.error(m.keyLoc, "$.dims." + m.key,
-                   "no input has this axis" +
+                   "no input has the axis " + quote(m.key) +
                        nearest(m.key, std::vector<std::string>(axes.begin(), axes.end())));
 }
 
@@ -238,7 +238,7 @@ void Lint::checkConstants() {
     if (findFunction(c.name) || isNamedMask(c.name))
       sink.error(c.loc, c.path, quote(c.name) + " is the name of a function or mask");
     else if (!mentioned.count(c.name))
-      sink.error(c.loc, c.path, "nothing refers to this constant");
+      sink.error(c.loc, c.path, quote(c.name) + ": nothing refers to this constant");
   }
   // A value may not take a constant's name. Blocks have names of their own.
   forEachStatement(doc.body, [&](const Statement &s) {

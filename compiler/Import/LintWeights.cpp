@@ -70,7 +70,7 @@ void Lint::checkWeights(const std::vector<Reached> &calls) {
                    (inBlocks.count(last) || toBlocks.count(last) || inDefaults.count(last));
       if (!asked)
         sink.error(m.keyLoc, names->path() + "." + m.key,
-                   "no block that this file reaches asks for such a weight" +
+                   "no block that this file reaches asks for a weight " + quote(m.key) +
                        nearest(last, std::vector<std::string>(inBlocks.begin(), inBlocks.end())));
     }
 

@@ -2,6 +2,7 @@
 #include "compiler/Import/OpCall.h"
 
 #include "llvm/ADT/STLExtras.h"
+#include <cmath>
 
 using namespace heddle;
 using llvm::StringRef;
@@ -10,7 +11,7 @@ using K = Value::Kind;
 
 At OpCall::place(StringRef name) const {
   const AttrSpec *a = spec.attribute(name);
-  return a ? At{a->value->loc, spec.json} : at;
+  return a ? At{in.placeOf(*a->value).loc, spec.json} : at;
 }
 
 void OpCall::fail(At where, const Twine &message) {
@@ -57,6 +58,9 @@ std::optional<int64_t> OpCall::optionalInteger(StringRef name) {
     return std::nullopt;
   if (v.is(K::Integer))
     return v.asInteger();
+  // An assert may be the result of a division that went through reals.
+  if (v.is(K::Real) && v.asReal() == std::floor(v.asReal()) && std::fabs(v.asReal()) < 1e15)
+    return static_cast<int64_t>(v.asReal());
   fail(place(name), name + " should be an integer, found " + v.show());
   return std::nullopt;
 }
@@ -206,11 +210,15 @@ mlir::Value OpCall::weight(StringRef kind) {
     return {};
   }
   std::string why;
+  size_t before = in.sink.size();
   std::optional<WeightNames::Found> found = in.weightNames->get(joinName(weights, *name), why);
   if (!found) {
     fail(why);
+    in.missingWeights = in.sink.size() > before ? in.missingWeights + 1 : in.missingWeights;
     return {};
   }
+  in.weightsRead += (in.weightsRead.empty() ? "" : ", ") + escaped(found->name) + " is [" +
+                    llvm::join(llvm::map_range(found->tensor.shape, [](int64_t d) { return std::to_string(d); }), ", ") + "]";
   llvm::SmallVector<model::Size> sizes(found->tensor.shape.begin(), found->tensor.shape.end());
   mlir::Type e = found->tensor.element == WeightTable::Element::Real ? mlir::Type(in.builder.getF32Type())
                  : found->tensor.element == WeightTable::Element::Bool

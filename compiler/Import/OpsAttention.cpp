@@ -2,6 +2,7 @@
 #include "compiler/Import/OpCall.h"
 #include "compiler/Import/OpHandlers.h"
 
+#include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/StringSwitch.h"
 #include <cmath>
 
@@ -14,6 +15,72 @@ using E = Importer::Element;
 using K = Value::Kind;
 
 static std::vector<Value> poison() { return {Value::poison()}; }
+
+namespace {
+/// What masks and biases hold must lie along the axes of the scores: a T is never an S.
+class ScoreAxes {
+public:
+  ScoreAxes(OpCall &c, mlir::Value q, mlir::Value k, int64_t heads) : c(c), heads(heads) {
+    ModelTensorType a = tensorType(q), b = tensorType(k);
+    known = a.getRank() == 3 && b.getRank() == 3;
+    if (known) {
+      batch = a.getSize(0);
+      rows = a.getSize(1);
+      keys = b.getSize(1);
+    }
+  }
+
+  void check(mlir::Value v, StringRef attribute) {
+    mlir::Operation *op = v.getDefiningOp();
+    if (!known || !op || !seen.insert(op).second)
+      return;
+    at = c.place(attribute);
+    if (auto m = llvm::dyn_cast<mask::KeysOp>(op))
+      lies("keys", m.getTensor(), {batch, keys});
+    else if (auto m = llvm::dyn_cast<mask::QueriesOp>(op))
+      lies("queries", m.getTensor(), {batch, rows});
+    else if (auto m = llvm::dyn_cast<mask::DocumentOp>(op)) {
+      lies("document", m.getQueryIds(), {batch, rows});
+      lies("document", m.getKeyIds(), {batch, keys});
+    } else if (auto m = llvm::dyn_cast<mask::DenseOp>(op))
+      matrix("dense", m.getTensor());
+    else if (auto m = llvm::dyn_cast<attn::DenseBiasOp>(op))
+      matrix("dense_bias", m.getTensor());
+    else if (auto m = llvm::dyn_cast<attn::RelativeDotOp>(op))
+      lies("relative_dot", m.getX(), {batch, m.getKeySide() ? keys : rows, std::nullopt});
+    else
+      for (mlir::Value operand : op->getOperands())
+        if (llvm::isa<mask::MaskType, attn::BiasType>(operand.getType()))
+          check(operand, attribute);
+  }
+
+private:
+  void matrix(StringRef what, mlir::Value t) {
+    if (tensorType(t).getRank() == 4)
+      lies(what, t, {batch, Size(heads), rows, keys});
+    else
+      lies(what, t, {batch, rows, keys});
+  }
+  void lies(StringRef what, mlir::Value t, std::vector<std::optional<Size>> want) {
+    ModelTensorType type = tensorType(t);
+    for (int64_t i = 1; i <= type.getRank() && i <= static_cast<int64_t>(want.size()); ++i) {
+      std::optional<Size> &w = want[want.size() - i];
+      Size have = type.getSize(type.getRank() - i);
+      if (!w || have == *w || have.is(1) || c.bad)
+        continue;
+      c.fail(at, what + " of " + Value::ofIr(K::Tensor, t).show() + " has an axis of " + have.str() +
+                     " where the scores have one of " + w->str());
+    }
+  }
+
+  OpCall &c;
+  int64_t heads;
+  bool known;
+  Size batch, rows, keys;
+  At at;
+  llvm::DenseSet<mlir::Operation *> seen;
+};
+} // namespace
 
 std::vector<Value> ops::attention(OpCall &c) {
   mlir::Value q = c.tensor(0, E::Real), k = c.tensor(1, E::Real), v = c.tensor(2, E::Real);
@@ -34,12 +101,19 @@ std::vector<Value> ops::attention(OpCall &c) {
   }
   if (c.bad)
     return poison();
+  ScoreAxes axes(c, q, k, heads);
+  if (mask.is(K::Mask))
+    axes.check(mask.asIr(), "mask");
+  if (bias.is(K::Bias))
+    axes.check(bias.asIr(), "bias");
+  if (c.bad)
+    return poison();
   if (!scaled) {
     ModelTensorType t = tensorType(q);
     std::optional<int64_t> n = t.getRank() == 3 ? t.getSize(2).constant() : std::nullopt;
     if (!n || *n % heads) {
-      c.fail("query is " + Value::ofIr(K::Tensor, q).show() + ": expected [B, rows, " + Twine(heads) +
-             " heads x width]");
+      c.fail(Twine(heads) + " heads do not divide the query, " + Value::ofIr(K::Tensor, q).show() +
+             ": expected [B, rows, heads x width]");
       return poison();
     }
     scale = 1 / std::sqrt(static_cast<double>(*n / heads));
@@ -204,5 +278,7 @@ std::vector<Value> heddle::importOp(OpCall &c) {
     c.fail("is in the table of ops and has no importer");
     return poison();
   }
-  return handler(c);
+  std::vector<Value> results = handler(c);
+  c.in.weightsRead.clear();
+  return results;
 }

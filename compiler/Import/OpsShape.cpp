@@ -119,6 +119,19 @@ std::vector<Value> ops::gather(OpCall &c) {
   return c.bad ? poison() : std::vector<Value>{c.in.emit<model::GatherOp>(c.at, {x, at})};
 }
 
+/// The first name that stands on one side of a pattern only, or nothing.
+static std::string unpaired(const model::AxesPattern &axes) {
+  auto missing = [](const std::vector<model::PatternGroup> &from, const std::vector<model::PatternGroup> &in) {
+    for (const model::PatternGroup &g : from)
+      for (const std::string &name : g)
+        if (name != "1" && llvm::none_of(in, [&](const model::PatternGroup &o) { return llvm::is_contained(o, name); }))
+          return name;
+    return std::string();
+  };
+  std::string left = missing(axes.left, axes.right);
+  return left.empty() ? missing(axes.right, axes.left) : left;
+}
+
 std::vector<Value> ops::rearrange(OpCall &c) {
   mlir::Value x = c.tensor(0);
   Value pattern = c.attr("pattern"), sizes = c.attr("sizes");
@@ -133,6 +146,11 @@ std::vector<Value> ops::rearrange(OpCall &c) {
   std::optional<model::AxesPattern> axes = model::parsePattern(pattern.asString());
   if (!axes) {
     c.fail(c.place("pattern"), quote(pattern.asString()) + " is no pattern; \"b t (h d) -> b h t d\" is one");
+    return poison();
+  }
+  if (std::string alone = unpaired(*axes); !alone.empty()) {
+    c.fail(c.place("pattern"), "the two sides of " + quote(pattern.asString()) +
+                                   " name different axes: " + quote(alone) + " stands on one alone");
     return poison();
   }
   llvm::SmallVector<mlir::NamedAttribute> lengths;

@@ -134,7 +134,7 @@ void WeightNames::finish() {
     std::optional<bool> same = table.equal(inFile[*a], inFile[*b]);
     if (same && !*same)
       sink.error(t.json ? t.json->loc : Loc(), "$.weights.tied",
-                 escaped(*a) + " is in the file and differs from " + escaped(*b));
+                 escaped(*a) + " is in the file and differs from " + escaped(*b) + " (" + escaped(file) + ")");
     used.insert(*a);
   }
   std::vector<std::string> left;
@@ -151,7 +151,7 @@ void WeightNames::finish() {
   sink.errorInFile(file, "weights",
                    Twine(left.size()) + (left.size() == 1 ? " tensor is" : " tensors are") +
                        " not used by the description: " + some +
-                       (left.size() > 6 ? ", ..." : ""));
+                       (left.size() > 6 ? ", ..." : "") + " (in " + escaped(file) + ")");
 }
 
 //===--- a plain table --------------------------------------------------------===//
