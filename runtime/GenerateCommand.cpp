@@ -54,8 +54,15 @@ namespace {
 /// Prints what one row makes, as it is made.
 class Printer {
 public:
-  Printer(const Roles &roles, const Tokenizer *tokenizer)
-      : roles(roles), tokenizer(tokenizer) {}
+  /// `before`: the ids that what comes continues.
+  Printer(const Roles &roles, const Tokenizer *tokenizer,
+          const std::vector<int64_t> &before)
+      : roles(roles), tokenizer(tokenizer) {
+    if (!tokenizer)
+      return;
+    ids = before;
+    shown = tokenizer->decodeBytes(ids, true).size();
+  }
 
   bool step(int64_t id) {
     if (!tokenizer) {
@@ -116,10 +123,10 @@ static Status openTokenizer(const Model &model, Tokenizer &tokenizer) {
   return tokenizer.open(image.tokenizer, image.tokenizerSize);
 }
 
-/// One row, printed as it comes.
+/// One row, printed as it comes after `text`, which it continues.
 static Status stream(Model &model, const Args &args,
                      const std::vector<int64_t> &ids,
-                     const Tokenizer *tokenizer) {
+                     const Tokenizer *tokenizer, const std::string &text) {
   int64_t wanted = kDefaultNewTokens, threads = 0;
   HEDDLE_TRY(args.integer("-n", 0, kMaxNewTokens, wanted));
   HEDDLE_TRY(args.integer("--threads", 1, kMaxThreads, threads));
@@ -130,7 +137,13 @@ static Status stream(Model &model, const Args &args,
   options.ignoreEos = args.has("--ignore-eos");
   HEDDLE_TRY(readSampler(args, options.sampler));
   HEDDLE_TRY(model.start(unsigned(threads)));
-  Printer printer(model.card().roles, tokenizer);
+  const Roles &roles = model.card().roles;
+  bool continues = roles.source.empty();
+  Printer printer(roles, tokenizer, continues ? ids : std::vector<int64_t>());
+  if (tokenizer && continues) {
+    fputs(validUtf8(text).c_str(), stdout);
+    fflush(stdout);
+  }
   bool written = true;
   int64_t steps = 0;
   options.onStep = [&](const std::vector<int64_t> &next) {
@@ -140,7 +153,7 @@ static Status stream(Model &model, const Args &args,
   std::vector<int64_t> made;
   Status status = generate(model, prompt, options, made);
   if (!status.ok()) {
-    if (steps)
+    if (steps || tokenizer)
       putchar('\n');
     return status;
   }
@@ -204,7 +217,8 @@ Status generateCommand(Model &model, const Words &words) {
   std::vector<int64_t> ids;
   HEDDLE_TRY(text ? tokenizer.encodeIds(args.get("--text"), ids)
                   : parseIds(args.get("--ids"), ids));
-  return stream(model, args, ids, asText ? &tokenizer : nullptr);
+  return stream(model, args, ids, asText ? &tokenizer : nullptr,
+                args.get("--text"));
 }
 
 Status textCommand(Model &model, const Words &words) {
@@ -225,7 +239,7 @@ Status textCommand(Model &model, const Words &words) {
   std::vector<int64_t> ids;
   HEDDLE_TRY(tokenizer.encodeIds(prompt, ids));
   return stream(model, args, ids,
-                args.has("--print-ids") ? nullptr : &tokenizer);
+                args.has("--print-ids") ? nullptr : &tokenizer, prompt);
 }
 
 } // namespace heddle::rt
