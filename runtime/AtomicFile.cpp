@@ -81,7 +81,9 @@ Status AtomicFile::open(const std::string &path, uint64_t size) {
   umask(mask);
   mode_t mode = exists ? info.st_mode & 07777 : 0666 & ~mask;
 #ifdef O_TMPFILE
-  file = ::open(directory.c_str(), O_WRONLY | O_TMPFILE | O_CLOEXEC, mode);
+  // Giving the file its name later goes through /proc.
+  if (access("/proc/self/fd", F_OK) == 0)
+    file = ::open(directory.c_str(), O_WRONLY | O_TMPFILE | O_CLOEXEC, mode);
   unnamed = file >= 0;
 #endif
   for (int attempt = 0; file < 0 && attempt < 100; ++attempt) {

@@ -177,4 +177,11 @@ Status bytesOf(const Form &form, const std::vector<int64_t> &dims,
   return {};
 }
 
+Status arenaOf(const Entry &entry, std::vector<int64_t> dims, int64_t threads,
+               uint64_t &bytes) {
+  bytes = 0;
+  dims.push_back(threads);
+  return entry.hasArena ? bytesOf(entry.arena, dims, "the arena", bytes) : Status();
+}
+
 } // namespace heddle::rt

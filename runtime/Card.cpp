@@ -275,8 +275,12 @@ Status CardParser::inEntry(std::string_view key) {
     return {};
   }
   if (key == "arena") {
+    // Scratch memory may also grow with the team: the dim `threads` comes last.
     entry.hasArena = true;
-    return form(remaining(), entry.arena, entry);
+    Entry widened;
+    widened.dims = entry.dims;
+    widened.dims.push_back("threads");
+    return form(remaining(), entry.arena, widened);
   }
   return error("unknown word " + quote(key) + " in an entry");
 }

@@ -70,6 +70,9 @@ Status shapeOf(const Value &value, const std::vector<int64_t> &dims,
 /// A size in bytes; `what` names it in the error.
 Status bytesOf(const Form &form, const std::vector<int64_t> &dims,
                std::string_view what, uint64_t &bytes);
+/// Bytes of arena that an entry needs for these dims and a team of `threads`.
+Status arenaOf(const Entry &entry, std::vector<int64_t> dims, int64_t threads,
+               uint64_t &bytes);
 
 /// Names of all inputs, for messages.
 std::vector<std::string> inputNames(const Entry &entry);

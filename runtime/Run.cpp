@@ -77,9 +77,7 @@ Status callOnce(Model &model, const Entry &entry,
     tensors.push_back(states[i].data());
   }
   Buffer arena;
-  bytes = 0;
-  if (entry.hasArena)
-    HEDDLE_TRY(bytesOf(entry.arena, dims, "the arena", bytes));
+  HEDDLE_TRY(arenaOf(entry, dims, model.pool().threads(), bytes));
   HEDDLE_TRY(Buffer::make(bytes, "the arena", arena));
   return model.call(entry, dims, tensors, arena.as<char>());
 }

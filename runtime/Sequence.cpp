@@ -197,9 +197,9 @@ Status Sequence::makeArena() {
   uint64_t most = 0;
   auto need = [&](const Entry *entry, int64_t past, int64_t length) -> Status {
     uint64_t bytes = 0;
-    if (entry && entry->hasArena)
-      HEDDLE_TRY(bytesOf(entry->arena, dimsOf(*entry, past, length),
-                         "the arena", bytes));
+    if (entry)
+      HEDDLE_TRY(arenaOf(*entry, dimsOf(*entry, past, length),
+                         model->pool().threads(), bytes));
     most = std::max(most, bytes);
     return {};
   };

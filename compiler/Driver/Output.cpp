@@ -1,8 +1,10 @@
 //===- Output.cpp - objects, weights and the link -------------------------===//
 
 #include "compiler/Driver/Output.h"
+#include "compiler/Weights/OutputFile.h"
 #include "compiler/Weights/WeightsObject.h"
 #include "compiler/Tokenizer/TokenizerBlob.h"
+#include "dialects/Model/Transforms/Blob.h"
 #include "targets/CPU/Link.h"
 #include "llvm/ADT/ScopeExit.h"
 #include "llvm/Support/FileSystem.h"
@@ -54,27 +56,44 @@ std::optional<WeightStore> heddle::openWeights(ModuleOp module) {
   return std::move(*store);
 }
 
+/// What the packer is asked for one tensor of the blob.
+static PackRequest requestOf(const model::BlobTensor &t) {
+  PackedType type = t.element == "f32" ? PackedType::F32 : t.element == "i64" ? PackedType::I64 : PackedType::Bool;
+  int64_t elements = 1;
+  for (int64_t n : t.shape)
+    elements *= n;
+  // W is [n, k]; of anything else the rows are its elements.
+  int64_t n = !t.panel32 ? elements : t.inOut ? t.shape[1] : t.shape[0];
+  RowGroups take;
+  if (!t.parts.empty()) {
+    int64_t before = 0, total = 0;
+    for (auto [i, p] : llvm::enumerate(t.parts)) {
+      before += int64_t(i) < t.part ? p : 0;
+      total += p;
+    }
+    int64_t unit = n / (t.groups * total);
+    take = {t.groups, total * unit, before * unit, (before + t.parts[t.part]) * unit};
+  }
+  if (t.panel32)
+    return PackRequest::panel32(t.name, n, t.inOut ? t.shape[0] : t.shape[1], t.inOut, take, type);
+  PackRequest request = PackRequest::natural(t.name, elements, type);
+  if (!t.parts.empty())
+    request.pieces = {PackPiece{t.name, n, 1, take, 0}};
+  return request;
+}
+
 std::optional<PackPlan> heddle::packPlanOf(ModuleOp module) {
   PackPlan plan;
-  auto blob = module->getAttrOfType<ArrayAttr>("model.blob");
-  if (!blob)
-    return plan;
-  // An entry is `offset bytes request`, as PackPlan prints it.
-  for (StringAttr line : blob.getAsRange<StringAttr>()) {
-    StringRef rest = line.getValue();
-    PackEntry entry;
-    bool bad = rest.consumeInteger(10, entry.offset);
-    rest = rest.ltrim();
-    bad |= rest.consumeInteger(10, entry.bytes);
-    absl::StatusOr<PackRequest> request = PackRequest::parse(rest.ltrim());
-    if (bad || !request.ok()) {
-      heddle::complain(Internal, "model.blob holds '" + line.getValue() + "'");
+  for (const model::BlobTensor &t : model::blobTensors(module)) {
+    PackEntry entry{requestOf(t), t.offset, t.bytes};
+    if (entry.request.bytes() != t.bytes) {
+      heddle::complain(Internal, "the blob holds " + llvm::Twine(t.bytes) + " bytes for '" + t.name + "', packing makes " +
+                                     llvm::Twine(entry.request.bytes()));
       return std::nullopt;
     }
-    entry.request = std::move(*request);
-    plan.bytes = std::max(plan.bytes, llvm::alignTo(entry.offset + entry.bytes, PackPlan::alignment));
     plan.entries.push_back(std::move(entry));
   }
+  plan.bytes = llvm::alignTo(model::blobBytes(module), PackPlan::alignment);
   return plan;
 }
 

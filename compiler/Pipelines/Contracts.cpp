@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "compiler/Pipelines/Contracts.h"
+#include "compiler/Conversion/ModelToEntries/Passes.h"
 #include "dialects/Attn/IR/Attn.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -33,21 +34,7 @@ LogicalResult heddle::verifyModelStage(ModuleOp module) {
   });
 }
 
-LogicalResult heddle::verifyEntriesStage(ModuleOp module) {
-  for (auto f : module.getOps<func::FuncOp>())
-    for (BlockArgument arg : f.getArguments()) {
-      if (!isa<model::StateType>(arg.getType()))
-        continue;
-      if (!f.getArgAttr(arg.getArgNumber(), "model.state"))
-        return broken(f, "entries", "a state without a name");
-      int writers = 0;
-      for (Operation *user : arg.getUsers())
-        writers += isa<model::AppendOp, model::StoreOp>(user);
-      if (writers > 1)
-        return broken(f, "entries", "a state with more than one writer");
-    }
-  return success();
-}
+LogicalResult heddle::verifyEntriesStage(ModuleOp module) { return verifyEntries(module); }
 
 LogicalResult heddle::verifyFusedStage(ModuleOp module) {
   return eachOp(module, [](Operation *op) {

@@ -33,5 +33,29 @@ void heddle::registerDialects(DialectRegistry &registry) {
                   arith::ArithDialect, math::MathDialect, scf::SCFDialect, memref::MemRefDialect,
                   vector::VectorDialect, affine::AffineDialect, cf::ControlFlowDialect,
                   index::IndexDialect, ub::UBDialect, LLVM::LLVMDialect>();
-  registerConvertArithToLLVMInterface(registry);
+}
+
+void heddle::registerPasses() {
+  registerModelToEntriesPasses();
+  registerInterpreterPasses();
+  model::registerModelPasses();
+  loops::registerToLoopsPasses();
+  registerCanonicalizerPass();
+  registerCSEPass();
+  registerSymbolDCEPass();
+  registerLoopInvariantCodeMotionPass();
+  memref::registerExpandStridedMetadataPass();
+  registerLowerAffinePass();
+  registerConvertVectorToSCFPass();
+  registerSCFToControlFlowPass();
+  registerConvertVectorToLLVMPass();
+  registerConvertMathToLLVMPass();
+  registerConvertMathToLibmPass();
+  registerArithToLLVMConversionPass();
+  registerConvertIndexToLLVMPass();
+  registerFinalizeMemRefToLLVMConversionPass();
+  registerConvertFuncToLLVMPass();
+  registerConvertControlFlowToLLVMPass();
+  registerUBToLLVMConversionPass();
+  registerReconcileUnrealizedCastsPass();
 }

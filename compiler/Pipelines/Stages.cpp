@@ -28,7 +28,7 @@ static const Stage kStages[] = {
      "convert-scf-to-cf,convert-vector-to-llvm,convert-math-to-llvm,convert-math-to-libm,"
      "convert-arith-to-llvm,convert-index-to-llvm,finalize-memref-to-llvm,"
      "convert-func-to-llvm{use-bare-ptr-memref-call-conv=true},convert-cf-to-llvm,convert-ub-to-llvm,"
-     "reconcile-unrealized-casts,canonicalize,cse",
+     "reconcile-unrealized-casts,heddle-add-entry-table,canonicalize,cse",
      "the LLVM dialect alone", verifyLlvmStage},
 };
 

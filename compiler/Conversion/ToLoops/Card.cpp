@@ -129,14 +129,23 @@ void heddle::loops::addCard(ModuleOp module, StringRef text, ArrayRef<std::strin
   std::string bytes = text.str() + '\0';
   Type array = LLVM::LLVMArrayType::get(b.getI8Type(), bytes.size());
   LLVM::GlobalOp::create(b, array, /*isConstant=*/true, LLVM::Linkage::External, "heddle_card", b.getStringAttr(bytes));
+  // The table itself waits until the functions are LLVM's: an address needs its target.
+  module->setAttr("heddle.entries", b.getStrArrayAttr(SmallVector<StringRef>(entrySymbols.begin(), entrySymbols.end())));
+}
 
+void heddle::loops::addEntryTable(ModuleOp module) {
+  auto symbols = module->getAttrOfType<ArrayAttr>("heddle.entries");
+  if (!symbols || module.lookupSymbol("heddle_entries"))
+    return;
+  ImplicitLocOpBuilder b(module.getLoc(), module.getContext());
+  b.setInsertionPointToEnd(module.getBody());
   Type ptr = LLVM::LLVMPointerType::get(b.getContext());
-  Type table = LLVM::LLVMArrayType::get(ptr, entrySymbols.size());
+  Type table = LLVM::LLVMArrayType::get(ptr, symbols.size());
   auto entries = LLVM::GlobalOp::create(b, table, /*isConstant=*/true, LLVM::Linkage::External, "heddle_entries", Attribute());
   Block *init = b.createBlock(&entries.getInitializerRegion());
   b.setInsertionPointToStart(init);
   Value v = LLVM::PoisonOp::create(b, table);
-  for (auto [i, symbol] : llvm::enumerate(entrySymbols))
-    v = LLVM::InsertValueOp::create(b, v, Value(LLVM::AddressOfOp::create(b, ptr, symbol)), ArrayRef<int64_t>{int64_t(i)});
+  for (auto [i, symbol] : llvm::enumerate(symbols.getAsRange<StringAttr>()))
+    v = LLVM::InsertValueOp::create(b, v, Value(LLVM::AddressOfOp::create(b, ptr, symbol.getValue())), ArrayRef<int64_t>{int64_t(i)});
   LLVM::ReturnOp::create(b, v);
 }

@@ -271,36 +271,62 @@ static std::string kernelName(LinearOp op, int64_t k, int64_t n) {
   return text.empty() ? name : name + "_" + llvm::utohexstr(llvm::xxh3_64bits(text), true);
 }
 
+static DictionaryAttr packOf(Value v) {
+  auto param = v.getDefiningOp<ParamOp>();
+  return param ? param->getAttrOfType<DictionaryAttr>("pack") : DictionaryAttr();
+}
+bool heddle::loops::isPackedWeight(LinearOp op) {
+  DictionaryAttr pack = packOf(op.getWeight());
+  return pack && pack.getAs<StringAttr>("layout").getValue() == "panel32";
+}
+bool heddle::loops::isPackedBias(LinearOp op) {
+  auto parts = op.getParts();
+  if (!op->hasAttr("part") || !parts || parts->size() < 2)
+    return true;
+  DictionaryAttr pack = packOf(op.getBias());
+  return pack && pack.get("part");
+}
+
+/// Feature `i` of a part is feature i/unit * stride + begin + i%unit of the whole.
+static Value wholeFeature(Lower &l, LinearOp op, Value i, Value n) {
+  auto part = op->getAttrOfType<IntegerAttr>("part");
+  if (!part || !op.getParts())
+    return i;
+  int64_t total = 0, before = 0, own = (*op.getParts())[part.getInt()];
+  for (auto [j, p] : llvm::enumerate(*op.getParts())) {
+    before += int64_t(j) < part.getInt() ? p : 0;
+    total += p;
+  }
+  Value unit = l.div(n, l.constant(op.getGroups()));
+  Value stride = l.div(l.mul(unit, total), l.constant(own)), begin = l.div(l.mul(unit, before), l.constant(own));
+  return l.add(l.add(l.mul(l.div(i, unit), stride), begin), l.rem(i, unit));
+}
+
 /// A weight that is no packed parameter is packed into scratch first.
 static Value packWeight(Lower &l, LinearOp op, Value k, Value n) {
   Value from = l.pointer(op.getWeight()), to = l.scratchPointer(op);
-  auto parts = op.getParts();
-  Value unit = n, stride = n, begin = l.constant(0);
-  if (auto part = op->getAttrOfType<IntegerAttr>("part"); part && parts) {
-    // Row i of the part is row i/unit * stride + begin + i%unit of the whole.
-    int64_t total = 0, before = 0;
-    for (auto [j, p] : llvm::enumerate(*parts)) {
-      before += int64_t(j) < part.getInt() ? p : 0;
-      total += p;
-    }
-    int64_t own = (*parts)[part.getInt()];
-    unit = l.div(n, l.constant(op.getGroups()));
-    stride = l.div(l.mul(unit, total), l.constant(own));
-    begin = l.div(l.mul(unit, before), l.constant(own));
-  }
-  ModelTensorType type = op.getWeight().getType();
-  Value all = l.size(type.getSize(op.getInOut() ? 1 : 0));
+  Value all = l.size(op.getWeight().getType().getSize(op.getInOut() ? 1 : 0));
   Value panels = l.div(l.add(n, kPanel - 1), l.constant(kPanel));
   l.parallelFor(op.getLoc(), l.mul(panels, k), [&](Value item) {
     Value panel = l.div(item, k), kk = l.rem(item, k);
     l.loop(op.getLoc(), l.constant(0), l.constant(kPanel), 1, [&](Value lane) {
       Value i = l.add(l.mul(panel, kPanel), lane), inside = l.less(i, n);
-      Value safe = l.select(inside, i, l.constant(0));
-      Value row = l.add(l.add(l.mul(l.div(safe, unit), stride), begin), l.rem(safe, unit));
+      Value row = wholeFeature(l, op, l.select(inside, i, l.constant(0)), n);
       Value at = op.getInOut() ? l.add(l.mul(kk, all), row) : l.add(l.mul(row, k), kk);
       Value v = l.select(inside, l.loadF32(from, at), l.real(0.0));
       l.store(v, l.at(to, l.add(l.mul(item, kPanel), lane), l.f32()));
     });
+  });
+  l.barrier(op.getLoc());
+  return to;
+}
+
+/// The same for the bias of one part, behind the weight.
+static Value packBias(Lower &l, LinearOp op, int64_t k, int64_t n) {
+  int64_t offset = isPackedWeight(op) ? 0 : (n + kPanel - 1) / kPanel * kPanel * k;
+  Value from = l.pointer(op.getBias()), to = l.at(l.scratchPointer(op), l.constant(offset), l.f32());
+  l.parallelFor(op.getLoc(), l.constant(n), [&](Value i) {
+    l.store(l.loadF32(from, wholeFeature(l, op, i, l.constant(n))), l.at(to, i, l.f32()));
   });
   l.barrier(op.getLoc());
   return to;
@@ -320,7 +346,7 @@ LogicalResult heddle::loops::lowerLinear(Lower &l, LinearOp op) {
 
   Location loc = op.getLoc();
   l.b.setLoc(loc);
-  Value w = scratchBytes(op).is(0) ? l.pointer(op.getWeight()) : packWeight(l, op, l.constant(*k), l.constant(*n));
+  Value w = isPackedWeight(op) ? l.pointer(op.getWeight()) : packWeight(l, op, l.constant(*k), l.constant(*n));
   auto f = l.kernel(loc, kernelName(op, *k, *n), LinearKernel::typeOf(op, op.getContext()), [&](OpBuilder &b, Block *block) {
     Code c(ImplicitLocOpBuilder(loc, b), l.lanes);
     LinearKernel(op, c, block).emit();
@@ -329,9 +355,8 @@ LogicalResult heddle::loops::lowerLinear(Lower &l, LinearOp op) {
   Value blocks = l.div(l.add(rows, kRowBlock - 1), l.constant(kRowBlock));
   auto [from, to] = l.share(l.mul(blocks, (*n + kPanel - 1) / kPanel));
   Value bias = LLVM::ZeroOp::create(l.b, l.Code::pointer());
-  if (op.getBias()) {
-    bias = l.pointer(op.getBias());
-  }
+  if (op.getBias())
+    bias = isPackedBias(op) ? l.pointer(op.getBias()) : packBias(l, op, *k, *n);
   Values operands{l.pointer(op.getInput()), w, bias, l.allocatePointer(op->getResult(0))};
   for (Value extra : op.getExtras())
     operands.push_back(l.pointer(extra));

@@ -47,15 +47,15 @@ LogicalResult heddle::loops::lowerOp(Lower &l, Operation *op) {
       .Default([](Operation *o) { return o->emitOpError("has no lowering to loops"); });
 }
 
-/// Bytes of a linear's weight as panels, when it is not a parameter that was packed before.
+/// Bytes of a linear's weight as panels and of its bias, when they are no packed parameters.
 static Size linearScratch(LinearOp op) {
-  auto param = op.getWeight().getDefiningOp<ParamOp>();
-  auto pack = param ? param->getAttrOfType<DictionaryAttr>("pack") : DictionaryAttr();
-  if (!param || (pack && pack.getAs<StringAttr>("layout").getValue() == "panel32"))
-    return 0;
   ModelTensorType x = op.getInput().getType(), y = cast<ModelTensorType>(op->getResult(0).getType());
-  Size k = x.getSize(x.getRank() - 1), n = y.getSize(y.getRank() - 1);
-  return (n + Size(31)).floorDiv(Size(32)) * k * Size(32 * 4);
+  Size k = x.getSize(x.getRank() - 1), n = y.getSize(y.getRank() - 1), bytes = 0;
+  if (!isPackedWeight(op))
+    bytes = (n + Size(31)).floorDiv(Size(32)) * k * Size(32 * 4);
+  if (op.getBias() && !isPackedBias(op))
+    bytes = bytes + n * Size(4);
+  return bytes;
 }
 
 Size heddle::loops::scratchBytes(Operation *op) {

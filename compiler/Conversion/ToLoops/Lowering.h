@@ -130,9 +130,16 @@ model::Size stateBytes(mlir::func::FuncOp function, unsigned argument);
 /// per-thread scratch, the dim `threads`). The planner asks; the lowering gets it by scratch().
 model::Size scratchBytes(mlir::Operation *op);
 
-/// Adds the globals heddle_card (text of the module at stage `buffers`) and heddle_entries.
+/// Whether the weight of a linear lies in the blob as panels, and its bias as just the elements
+/// that this part of the linear adds; else both are packed into scratch at run time.
+bool isPackedWeight(model::LinearOp op);
+bool isPackedBias(model::LinearOp op);
+
+/// Adds the global heddle_card (text of the module at stage `buffers`) and notes the entries;
+/// addEntryTable makes the global heddle_entries once they are functions of LLVM.
 std::string cardText(mlir::ModuleOp module);
 void addCard(mlir::ModuleOp module, llvm::StringRef text, llvm::ArrayRef<std::string> entrySymbols);
+void addEntryTable(mlir::ModuleOp module);
 
 //===-- one function an op; each leaves its result in its place ---------------------===//
 

@@ -33,4 +33,13 @@ def ConvertToLoopsPass : Pass<"convert-heddle-to-loops", "mlir::ModuleOp"> {
     "mlir::vector::VectorDialect"];
 }
 
+def AddEntryTablePass : Pass<"heddle-add-entry-table", "mlir::ModuleOp"> {
+  let summary = "Add the table of entries that the runtime reads";
+  let description = [{
+    The global `heddle_entries` holds the addresses of the functions in the order of the card.
+    Runs when they are functions of LLVM, since an address needs its target.
+  }];
+  let dependentDialects = ["::mlir::LLVM::LLVMDialect"];
+}
+
 #endif

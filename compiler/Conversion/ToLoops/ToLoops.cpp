@@ -8,6 +8,7 @@
 #include "mlir/Transforms/Passes.h"
 
 namespace heddle::loops {
+#define GEN_PASS_DEF_ADDENTRYTABLEPASS
 #define GEN_PASS_DEF_CONVERTTOLOOPSPASS
 #include "compiler/Conversion/ToLoops/Passes.h.inc"
 } // namespace heddle::loops
@@ -36,6 +37,11 @@ struct ConvertToLoops final : heddle::loops::impl::ConvertToLoopsPassBase<Conver
     addCard(module, card, symbols);
   }
 };
+
+struct AddEntryTable final : heddle::loops::impl::AddEntryTablePassBase<AddEntryTable> {
+  using AddEntryTablePassBase::AddEntryTablePassBase;
+  void runOnOperation() override { addEntryTable(getOperation()); }
+};
 } // namespace
 
 void heddle::loops::buildLoopsToLLVM(OpPassManager &pm) {
@@ -55,6 +61,7 @@ void heddle::loops::buildLoopsToLLVM(OpPassManager &pm) {
   pm.addPass(createConvertFuncToLLVMPass());
   pm.addPass(createConvertControlFlowToLLVMPass());
   pm.addPass(createReconcileUnrealizedCastsPass());
+  pm.addPass(createAddEntryTablePass());
   pm.addPass(createCanonicalizerPass());
   pm.addPass(createCSEPass());
 }

@@ -1,0 +1,187 @@
+//===- Norms.cpp - layer, rms, group, batch and l2 norms ------------------===//
+//
+// A row is normalised by one thread: its statistics are sums over vectors in a fixed order,
+// the variance in a second pass over the row, which then lies in the first cache.
+//
+//===----------------------------------------------------------------------===//
+
+#include "compiler/Conversion/ToLoops/Lowering.h"
+
+using namespace mlir;
+using namespace heddle;
+using namespace heddle::loops;
+using namespace heddle::model;
+using Lower = heddle::loops::Lowering;
+
+/// The sum of body(j, mask) over the vectors of a row of n elements: four partial sums where
+/// the length allows it, so that additions do not wait for one another.
+static Value rowSum(Lower &l, Value n, llvm::function_ref<Value(Value j, Value mask)> body) {
+  Value zero = l.splat(l.real(0.0));
+  constexpr int64_t unroll = 4;
+  if (auto k = Code::known(n); k && *k > 0 && *k % (unroll * l.lanes) == 0) {
+    Values sums = l.Code::loop(l.constant(0), n, unroll * l.lanes, Values(unroll, zero), [&](Value j, ValueRange sum) {
+      Values next;
+      for (int64_t u = 0; u < unroll; ++u)
+        next.push_back(l.addf(sum[u], body(l.add(j, l.constant(u * l.lanes)), {})));
+      return next;
+    });
+    return l.sum(l.addf(l.addf(sums[0], sums[1]), l.addf(sums[2], sums[3])));
+  }
+  Values sum = l.vectors(n, zero, [&](Value j, Value mask, ValueRange sum) {
+    Value v = body(j, mask);
+    if (mask)
+      v = l.select(mask, v, zero);
+    return Values{l.addf(sum[0], v)};
+  });
+  return l.sum(sum[0]);
+}
+
+namespace {
+/// The rows of a tensor along its last axis.
+struct Rows {
+  Value count, n;
+  explicit Rows(Lower &l, ModelTensorType type)
+      : count(l.count(type, 0, type.getRank() - 1)), n(l.size(type.getSize(type.getRank() - 1))) {}
+};
+} // namespace
+
+/// y[j] = scaleAndShift(x[j], j) for the rows of `op`, which `start` has looked at.
+static void eachRow(Lower &l, Operation *op, llvm::function_ref<std::function<Value(Value, Value, Value)>(Value row, Value n)> start) {
+  Location loc = op->getLoc();
+  auto type = cast<ModelTensorType>(op->getResult(0).getType());
+  Rows rows(l, type);
+  Value from = l.pointer(op->getOperand(0)), to = l.allocatePointer(op->getResult(0));
+  l.parallelFor(loc, rows.count, [&](Value r) {
+    Value at = l.mul(r, rows.n);
+    Value x = l.at(from, at, l.f32()), y = l.at(to, at, l.f32());
+    auto element = start(x, rows.n);
+    l.vectors(rows.n, [&](Value j, Value mask) {
+      l.store(element(l.loadVec(x, j, mask), j, mask), l.at(y, j, l.f32()), mask);
+    });
+  });
+  l.barrier(loc);
+}
+
+static Value sumOfSquares(Lower &l, Value x, Value n) {
+  return rowSum(l, n, [&](Value j, Value mask) {
+    Value v = l.loadVec(x, j, mask);
+    return l.mulf(v, v);
+  });
+}
+
+static Value mean(Lower &l, Value sum, Value n) {
+  return l.divf(sum, arith::SIToFPOp::create(l.b, l.f32(), l.toI64(n)));
+}
+
+static void lowerLayerNorm(Lower &l, LayerNormOp op) {
+  Value w = op.getWeight() ? l.pointer(op.getWeight()) : Value();
+  Value b = op.getBias() ? l.pointer(op.getBias()) : Value();
+  double eps = op.getEps().convertToDouble();
+  eachRow(l, op, [&](Value x, Value n) -> std::function<Value(Value, Value, Value)> {
+    Value mu = l.splat(mean(l, rowSum(l, n, [&](Value j, Value mask) { return l.loadVec(x, j, mask); }), n));
+    Value variance = mean(l, rowSum(l, n, [&](Value j, Value mask) {
+                            Value d = l.subf(l.loadVec(x, j, mask), mu);
+                            return l.mulf(d, d);
+                          }), n);
+    Value scale = l.splat(l.divf(l.real(1.0), l.sqrt(l.addf(variance, l.real(eps)))));
+    return [=, &l](Value v, Value j, Value mask) {
+      Value y = l.mulf(l.subf(v, mu), scale);
+      if (w && b)
+        return l.fma(y, l.loadVec(w, j, mask), l.loadVec(b, j, mask));
+      return w ? l.mulf(y, l.loadVec(w, j, mask)) : b ? l.addf(y, l.loadVec(b, j, mask)) : y;
+    };
+  });
+}
+
+static void lowerRmsNorm(Lower &l, RmsNormOp op) {
+  Value w = l.pointer(op.getWeight());
+  double eps = op.getEps().convertToDouble(), offset = op.getOffset().convertToDouble();
+  eachRow(l, op, [&](Value x, Value n) -> std::function<Value(Value, Value, Value)> {
+    Value square = mean(l, sumOfSquares(l, x, n), n);
+    Value scale = l.splat(l.divf(l.real(1.0), l.sqrt(l.addf(square, l.real(eps)))));
+    return [=, &l](Value v, Value j, Value mask) {
+      Value weight = l.loadVec(w, j, mask);
+      if (offset != 0)
+        weight = l.addf(weight, l.splat(l.real(offset)));
+      return l.mulf(l.mulf(v, scale), weight);
+    };
+  });
+}
+
+static void lowerL2Norm(Lower &l, L2NormOp op) {
+  double eps = op.getEps().convertToDouble();
+  eachRow(l, op, [&](Value x, Value n) -> std::function<Value(Value, Value, Value)> {
+    Value length = l.maxf(l.sqrt(sumOfSquares(l, x, n)), l.real(eps));
+    Value scale = l.splat(length);
+    return [=, &l](Value v, Value, Value) { return l.divf(v, scale); };
+  });
+}
+
+static void lowerBatchNorm(Lower &l, BatchNormOp op) {
+  Value mu = l.pointer(op.getMean()), variance = l.pointer(op.getVariance());
+  Value w = l.pointer(op.getWeight()), b = l.pointer(op.getBias());
+  double eps = op.getEps().convertToDouble();
+  eachRow(l, op, [&](Value, Value) -> std::function<Value(Value, Value, Value)> {
+    return [=, &l](Value v, Value j, Value mask) {
+      Value deviation = l.sqrt(l.addf(l.loadVec(variance, j, mask), l.splat(l.real(eps))));
+      Value y = l.divf(l.subf(v, l.loadVec(mu, j, mask)), deviation);
+      return l.fma(y, l.loadVec(w, j, mask), l.loadVec(b, j, mask));
+    };
+  });
+}
+
+/// Statistics over all positions and the channels of a group, in f64: they may be many.
+static void lowerGroupNorm(Lower &l, GroupNormOp op) {
+  Location loc = op.getLoc();
+  ModelTensorType type = op.getType();
+  int64_t rank = type.getRank();
+  Value batch = l.size(type.getSize(0)), places = l.count(type, 1, rank - 1), channels = l.size(type.getSize(rank - 1));
+  Value groups = l.constant(op.getGroups()), width = l.div(channels, groups);
+  Value from = l.pointer(op.getInput()), to = l.allocatePointer(op->getResult(0));
+  Value w = l.pointer(op.getWeight()), b = l.pointer(op.getBias());
+  double eps = op.getEps().convertToDouble();
+  l.parallelFor(loc, l.mul(batch, groups), [&](Value i) {
+    Value first = l.mul(l.rem(i, groups), width), base = l.mul(l.div(i, groups), l.mul(places, channels));
+    Value zero = l.real(l.f64(), 0.0);
+    // The sum of f(x) over the group.
+    auto total = [&](llvm::function_ref<Value(Value)> f) {
+      return l.Code::loop(l.constant(0), places, 1, zero, [&](Value p, ValueRange outer) {
+        return l.Code::loop(l.constant(0), width, 1, outer, [&](Value c, ValueRange sum) {
+          Value at = l.add(base, l.add(l.mul(p, channels), l.add(first, c)));
+          Value x = arith::ExtFOp::create(l.b, l.f64(), l.loadF32(from, at));
+          return Values{l.addf(sum[0], f(x))};
+        });
+      })[0];
+    };
+    Value n = arith::SIToFPOp::create(l.b, l.f64(), l.toI64(l.mul(places, width)));
+    Value mu = l.divf(total([](Value x) { return x; }), n);
+    Value variance = l.divf(total([&](Value x) {
+                              Value d = l.subf(x, mu);
+                              return l.mulf(d, d);
+                            }), n);
+    Value scale = l.divf(l.real(l.f64(), 1.0), l.sqrt(l.addf(variance, l.real(l.f64(), eps))));
+    l.Code::loop(l.constant(0), places, 1, [&](Value p) {
+      l.Code::loop(l.constant(0), width, 1, [&](Value c) {
+        Value channel = l.add(first, c), at = l.add(base, l.add(l.mul(p, channels), channel));
+        Value x = arith::ExtFOp::create(l.b, l.f64(), l.loadF32(from, at));
+        Value y = arith::TruncFOp::create(l.b, l.f32(), l.mulf(l.subf(x, mu), scale));
+        l.store(l.fma(y, l.loadF32(w, channel), l.loadF32(b, channel)), l.at(to, at, l.f32()));
+      });
+    });
+  });
+  l.barrier(loc);
+}
+
+LogicalResult heddle::loops::lowerNorm(Lower &l, Operation *op) {
+  if (auto norm = dyn_cast<LayerNormOp>(op))
+    lowerLayerNorm(l, norm);
+  else if (auto norm = dyn_cast<RmsNormOp>(op))
+    lowerRmsNorm(l, norm);
+  else if (auto norm = dyn_cast<L2NormOp>(op))
+    lowerL2Norm(l, norm);
+  else if (auto norm = dyn_cast<BatchNormOp>(op))
+    lowerBatchNorm(l, norm);
+  else
+    lowerGroupNorm(l, cast<GroupNormOp>(op));
+  return success();
+}

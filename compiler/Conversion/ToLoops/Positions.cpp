@@ -1,0 +1,110 @@
+//===- Positions.cpp - sinusoids and rotary positions ---------------------===//
+//
+// Angles are products of a position and a frequency taken in f64: at position 100000 a
+// product in f32 would already be off by a hundredth of a turn.
+//
+//===----------------------------------------------------------------------===//
+
+#include "compiler/Conversion/ToLoops/Lowering.h"
+#include <cmath>
+
+using namespace mlir;
+using namespace heddle;
+using namespace heddle::loops;
+using namespace heddle::model;
+using Lower = heddle::loops::Lowering;
+
+/// An element of a tensor of positions (i64 or f32) as f64.
+static Value positionAt(Lower &l, Value base, Value index, Type element) {
+  Value p = l.load(element, l.at(base, index, element));
+  return element.isF32() ? Value(arith::ExtFOp::create(l.b, l.f64(), p)) : Value(arith::SIToFPOp::create(l.b, l.f64(), p));
+}
+
+static LogicalResult lowerSinusoidal(Lower &l, SinusoidalOp op) {
+  Location loc = op.getLoc();
+  int64_t half = op.getWidth() / 2;
+  SmallVector<double> turns; // theta^(-2i/width)
+  for (int64_t i = 0; i < half; ++i)
+    turns.push_back(std::pow(op.getTheta().convertToDouble(), -2.0 * double(i) / double(op.getWidth())));
+  Value frequencies = l.constantArray(DenseElementsAttr::get(RankedTensorType::get({half}, l.f64()), ArrayRef<double>(turns)));
+  auto positions = op.getPositions().getType();
+  Value from = l.pointer(op.getPositions()), to = l.allocatePointer(op->getResult(0));
+  l.parallelFor(loc, l.count(positions), [&](Value p) {
+    Value at = positionAt(l, from, p, positions.getElementType());
+    Value row = l.at(to, l.mul(p, 2 * half), l.f32());
+    l.Code::loop(l.constant(0), l.constant(half), 1, [&](Value i) {
+      auto [sine, cosine] = l.sinCos(l.mulf(at, l.load(l.f64(), l.at(frequencies, i, l.f64()))));
+      Value s = op.getHalves() ? i : l.mul(i, 2), c = op.getHalves() ? l.add(i, half) : l.add(l.mul(i, 2), 1);
+      l.store(sine, l.at(row, s, l.f32()));
+      l.store(cosine, l.at(row, c, l.f32()));
+    });
+  });
+  l.barrier(loc);
+  return success();
+}
+
+/// Every row turns by its position: sine and cosine are made once a row and frequency and
+/// serve all heads. The features behind 2n of each head pass.
+static LogicalResult lowerRotary(Lower &l, RotaryOp op) {
+  Location loc = op.getLoc();
+  ModelTensorType type = op.getType();
+  auto positions = op.getPositions().getType(), frequencies = op.getFrequencies().getType();
+  int64_t width = op.getHeadWidth(), rank = type.getRank();
+  int64_t n = *frequencies.getSize(frequencies.getRank() - 1).constant();
+  for (int64_t i = 0; i + 1 < frequencies.getRank(); ++i)
+    if (!frequencies.getSize(i).is(1))
+      return op.emitError("frequencies that differ from row to row are not supported on the CPU; found ") << frequencies;
+  if (op.getAmplitude().getType().getCount() != Size(1))
+    return op.emitError("an amplitude that differs from row to row is not supported on the CPU");
+  Value x = l.pointer(op.getInput()), y = l.allocatePointer(op->getResult(0));
+  Value at = l.pointer(op.getPositions()), f = l.pointer(op.getFrequencies()), scale = l.pointer(op.getAmplitude());
+  Value features = l.size(type.getSize(rank - 1)), heads = l.div(features, l.constant(width));
+  SmallVector<Size> lead = type.getSizes();
+  lead.pop_back();
+  ModelTensorType rows = type.withSizes(lead);
+  Values strides = l.strides(positions);
+  l.parallelFor(loc, l.count(rows), [&](Value row) {
+    Values index = l.unravel(rows, row);
+    Value where = l.constant(0);
+    for (int64_t k = 0; k < positions.getRank(); ++k)
+      where = l.add(where, l.mul(index[rows.getRank() - positions.getRank() + k], strides[k]));
+    Value position = positionAt(l, at, where, positions.getElementType());
+    Value from = l.at(x, l.mul(row, features), l.f32()), to = l.at(y, l.mul(row, features), l.f32());
+    Value amplitude = l.loadF32(scale, l.constant(0));
+    bool pairs = op.getPairs();
+    // One frequency (pairs) or a vector of them (halves).
+    auto turn = [&](Value j, Type t, Value mask) {
+      Value g = l.load(t, l.at(f, j, l.f32()), mask);
+      Type wide = Code::with(t, l.f64());
+      Value p = isa<VectorType>(t) ? l.splat(position) : position, m = isa<VectorType>(t) ? l.splat(amplitude) : amplitude;
+      auto [sine, cosine] = l.sinCos(l.mulf(p, arith::ExtFOp::create(l.b, wide, g)));
+      Value s = l.mulf(sine, m), c = l.mulf(cosine, m);
+      l.Code::loop(l.constant(0), heads, 1, [&](Value h) {
+        Value base = l.mul(h, width);
+        Value a = l.add(base, pairs ? l.mul(j, 2) : j), b = l.add(base, pairs ? l.add(l.mul(j, 2), 1) : l.add(j, n));
+        Value u = l.load(t, l.at(from, a, l.f32()), mask), v = l.load(t, l.at(from, b, l.f32()), mask);
+        l.store(l.subf(l.mulf(u, c), l.mulf(v, s)), l.at(to, a, l.f32()), mask);
+        l.store(l.addf(l.mulf(v, c), l.mulf(u, s)), l.at(to, b, l.f32()), mask);
+      });
+    };
+    if (pairs)
+      l.Code::loop(l.constant(0), l.constant(n), 1, [&](Value j) { turn(j, l.f32(), {}); });
+    else
+      l.vectors(l.constant(n), [&](Value j, Value mask) { turn(j, l.vec(l.f32()), mask); });
+    if (2 * n < width)
+      l.Code::loop(l.constant(0), heads, 1, [&](Value h) {
+        Value rest = l.add(l.mul(h, width), 2 * n);
+        l.vectors(l.constant(width - 2 * n), [&](Value j, Value mask) {
+          l.store(l.loadVec(from, l.add(rest, j), mask), l.at(to, l.add(rest, j), l.f32()), mask);
+        });
+      });
+  });
+  l.barrier(loc);
+  return success();
+}
+
+LogicalResult heddle::loops::lowerPosition(Lower &l, Operation *op) {
+  if (auto sinusoidal = dyn_cast<SinusoidalOp>(op))
+    return lowerSinusoidal(l, sinusoidal);
+  return lowerRotary(l, cast<RotaryOp>(op));
+}

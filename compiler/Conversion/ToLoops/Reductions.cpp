@@ -1,0 +1,191 @@
+//===- Reductions.cpp - sums, maxima, running sums, softmax, top k --------===//
+//
+// One thread makes one element (or one row) of the result, in ascending order of what is
+// reduced; sums are kept in f64, so that long ones lose nothing.
+//
+//===----------------------------------------------------------------------===//
+
+#include "compiler/Conversion/ToLoops/Lowering.h"
+#include <limits>
+
+using namespace mlir;
+using namespace heddle;
+using namespace heddle::loops;
+using namespace heddle::model;
+using Lower = heddle::loops::Lowering;
+
+namespace {
+/// A tensor around one axis: [outer, length, inner].
+struct AroundAxis {
+  Value outer, length, inner;
+  AroundAxis(Lower &l, ModelTensorType t, int64_t axis)
+      : outer(l.count(t, 0, axis)), length(l.size(t.getSize(axis))), inner(l.count(t, axis + 1, t.getRank())) {}
+};
+} // namespace
+
+static Value i64(Lower &l, int64_t v) { return arith::ConstantOp::create(l.b, l.b.getI64IntegerAttr(v)); }
+
+/// best and candidate of a maximum: a NaN stays; for argmax the first of equals.
+static Value beats(Lower &l, Value candidate, Value best) {
+  if (!isa<FloatType>(candidate.getType()))
+    return arith::CmpIOp::create(l.b, arith::CmpIPredicate::sgt, candidate, best);
+  Value more = l.lessf(best, candidate);
+  Value nan = arith::AndIOp::create(l.b, l.isNaN(candidate),
+                                    arith::CmpFOp::create(l.b, arith::CmpFPredicate::ORD, best, best));
+  return arith::OrIOp::create(l.b, more, nan);
+}
+
+LogicalResult heddle::loops::lowerReduce(Lower &l, ReduceOp op) {
+  Location loc = op.getLoc();
+  ModelTensorType from = op.getOperand().getType(), to = op.getType();
+  Type element = from.getElementType();
+  bool real = element.isF32(), extreme = op.getKind() == ReduceKind::max || op.getKind() == ReduceKind::argmax;
+  Type held = extreme ? element : real ? l.f64() : element;
+  Value source = l.pointer(op.getOperand()), target = l.allocatePointer(op->getResult(0));
+  Values strides = l.strides(from);
+  SmallVector<int64_t> kept, gone(op.getAxes());
+  llvm::sort(gone);
+  for (int64_t i = 0; i < from.getRank(); ++i)
+    if (!llvm::is_contained(gone, i))
+      kept.push_back(i);
+  Value reduced = l.constant(1);
+  for (int64_t axis : gone)
+    reduced = l.mul(reduced, l.size(from.getSize(axis)));
+
+  l.parallelFor(loc, l.count(to), [&](Value out) {
+    // The axes that stay, most significant first, are exactly the result's (or 1).
+    Value base = l.constant(0), rest = out;
+    for (int64_t axis : llvm::reverse(kept)) {
+      Value n = l.size(from.getSize(axis));
+      base = l.add(base, l.mul(l.rem(rest, n), strides[axis]));
+      rest = l.div(rest, n);
+    }
+    Value first = extreme ? real ? l.real(-std::numeric_limits<double>::infinity()) : i64(l, INT64_MIN)
+                  : real  ? l.real(l.f64(), 0.0)
+                          : i64(l, 0);
+    Values result = l.Code::loop(l.constant(0), reduced, 1, {first, i64(l, 0)}, [&](Value i, ValueRange now) {
+      Value at = base, left = i;
+      for (int64_t axis : llvm::reverse(gone)) {
+        Value n = l.size(from.getSize(axis));
+        at = l.add(at, l.mul(l.rem(left, n), strides[axis]));
+        left = l.div(left, n);
+      }
+      Value x = l.load(element, l.at(source, at, element));
+      if (extreme) {
+        Value won = beats(l, x, now[0]);
+        return Values{l.select(won, x, now[0]), l.select(won, l.toI64(i), now[1])};
+      }
+      if (real)
+        return Values{l.addf(now[0], arith::ExtFOp::create(l.b, held, x)), now[1]};
+      return Values{arith::AddIOp::create(l.b, now[0], x), now[1]};
+    });
+    Value value = result[0];
+    if (op.getKind() == ReduceKind::argmax)
+      value = result[1];
+    else if (!extreme && real) {
+      if (op.getKind() == ReduceKind::mean)
+        value = l.divf(value, arith::SIToFPOp::create(l.b, held, l.toI64(reduced)));
+      value = arith::TruncFOp::create(l.b, l.f32(), value);
+    }
+    l.store(value, l.at(target, out, to.getElementType()));
+  });
+  l.barrier(loc);
+  return success();
+}
+
+LogicalResult heddle::loops::lowerCumsum(Lower &l, CumsumOp op) {
+  Location loc = op.getLoc();
+  ModelTensorType type = op.getType();
+  Type element = type.getElementType();
+  AroundAxis a(l, type, op.getAxis());
+  Value from = l.pointer(op.getOperand()), to = l.allocatePointer(op->getResult(0));
+  Value init = op.getInit() ? l.pointer(op.getInit()) : Value();
+  l.parallelFor(loc, l.mul(a.outer, a.inner), [&](Value i) {
+    Value base = l.add(l.mul(l.div(i, a.inner), l.mul(a.length, a.inner)), l.rem(i, a.inner));
+    Value zero = element.isF32() ? l.real(0.0) : i64(l, 0);
+    Value first = init ? l.load(element, l.at(init, i, element)) : zero;
+    l.Code::loop(l.constant(0), a.length, 1, first, [&](Value k, ValueRange sum) {
+      Value at = l.add(base, l.mul(k, a.inner));
+      Value x = l.load(element, l.at(from, at, element));
+      Value next = element.isF32() ? l.addf(sum[0], x) : Value(arith::AddIOp::create(l.b, sum[0], x));
+      l.store(next, l.at(to, at, element));
+      return Values{next};
+    });
+  });
+  l.barrier(loc);
+  return success();
+}
+
+/// Along the last axis: three passes over a row of vectors.
+static void softmaxRows(Lower &l, SoftmaxOp op, const AroundAxis &a, Value from, Value to) {
+  Value low = l.splat(l.real(-std::numeric_limits<double>::infinity())), zero = l.splat(l.real(0.0));
+  l.parallelFor(op.getLoc(), a.outer, [&](Value r) {
+    Value at = l.mul(r, a.length), x = l.at(from, at, l.f32()), y = l.at(to, at, l.f32());
+    Value top = l.splat(l.largest(l.vectors(a.length, low, [&](Value j, Value mask, ValueRange best) {
+      Value v = l.loadVec(x, j, mask);
+      return Values{l.maxf(best[0], mask ? l.select(mask, v, low) : v)};
+    })[0]));
+    Value total = l.splat(l.sum(l.vectors(a.length, zero, [&](Value j, Value mask, ValueRange sum) {
+      Value e = l.exp(l.subf(l.loadVec(x, j, mask), top));
+      if (!op.getLogarithm())
+        l.store(e, l.at(y, j, l.f32()), mask);
+      return Values{l.addf(sum[0], mask ? l.select(mask, e, zero) : e)};
+    })[0]));
+    Value shift = op.getLogarithm() ? l.addf(top, l.log(total)) : Value();
+    l.vectors(a.length, [&](Value j, Value mask) {
+      Value v = op.getLogarithm() ? l.subf(l.loadVec(x, j, mask), shift) : l.divf(l.loadVec(y, j, mask), total);
+      l.store(v, l.at(y, j, l.f32()), mask);
+    });
+  });
+}
+
+LogicalResult heddle::loops::lowerSoftmax(Lower &l, SoftmaxOp op) {
+  AroundAxis a(l, op.getType(), op.getAxis());
+  Value from = l.pointer(op.getOperand()), to = l.allocatePointer(op->getResult(0));
+  if (Code::known(a.inner) == 1) {
+    softmaxRows(l, op, a, from, to);
+  } else {
+    l.parallelFor(op.getLoc(), l.mul(a.outer, a.inner), [&](Value i) {
+      Value base = l.add(l.mul(l.div(i, a.inner), l.mul(a.length, a.inner)), l.rem(i, a.inner));
+      auto place = [&](Value p, Value k) { return l.at(p, l.add(base, l.mul(k, a.inner)), l.f32()); };
+      auto along = [&](Value first, llvm::function_ref<Value(Value, Value)> step) {
+        return l.Code::loop(l.constant(0), a.length, 1, first, [&](Value k, ValueRange now) {
+          return Values{step(l.load(l.f32(), place(from, k)), now[0])};
+        })[0];
+      };
+      Value top = along(l.real(-std::numeric_limits<double>::infinity()), [&](Value x, Value m) { return l.maxf(m, x); });
+      Value total = along(l.real(0.0), [&](Value x, Value s) { return l.addf(s, l.exp(l.subf(x, top))); });
+      Value shift = op.getLogarithm() ? l.addf(top, l.log(total)) : Value();
+      l.Code::loop(l.constant(0), a.length, 1, [&](Value k) {
+        Value x = l.load(l.f32(), place(from, k));
+        l.store(shift ? l.subf(x, shift) : l.divf(l.exp(l.subf(x, top)), total), place(to, k));
+      });
+    });
+  }
+  l.barrier(op.getLoc());
+  return success();
+}
+
+/// An element stays when fewer than k come before it: larger ones, or equal ones at a lower
+/// index. Rows are short (as many as there are experts).
+LogicalResult heddle::loops::lowerTopK(Lower &l, TopKOp op) {
+  ModelTensorType type = op.getType();
+  AroundAxis a(l, type, type.getRank() - 1);
+  Value from = l.pointer(op.getOperand()), to = l.allocatePointer(op->getResult(0));
+  Value k = i64(l, op.getK());
+  double fill = op.getFill().convertToDouble();
+  l.parallelFor(op.getLoc(), l.mul(a.outer, a.length), [&](Value i) {
+    Value row = l.at(from, l.mul(l.div(i, a.length), a.length), l.f32()), place = l.rem(i, a.length);
+    Value x = l.loadF32(row, place);
+    Value before = l.Code::loop(l.constant(0), a.length, 1, i64(l, 0), [&](Value j, ValueRange n) {
+      Value y = l.loadF32(row, j);
+      Value equal = arith::AndIOp::create(l.b, arith::CmpFOp::create(l.b, arith::CmpFPredicate::OEQ, y, x), l.less(j, place));
+      Value first = arith::OrIOp::create(l.b, l.lessf(x, y), equal);
+      return Values{arith::AddIOp::create(l.b, n[0], arith::ExtUIOp::create(l.b, l.b.getI64Type(), first))};
+    })[0];
+    Value stays = arith::CmpIOp::create(l.b, arith::CmpIPredicate::slt, before, k);
+    l.store(l.select(stays, x, l.real(fill)), l.at(to, i, l.f32()));
+  });
+  l.barrier(op.getLoc());
+  return success();
+}

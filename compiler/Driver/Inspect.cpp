@@ -1,0 +1,76 @@
+//===- Inspect.cpp - heddle check, interpret and verify -------------------===//
+
+#include "compiler/Driver/Inspect.h"
+#include "compiler/Interpreter/Files.h"
+#include "compiler/Interpreter/Verify.h"
+#include "llvm/Support/SourceMgr.h"
+
+using namespace mlir;
+using namespace heddle;
+
+int heddle::checkInput(const CompileOptions &options, const InspectOptions &look) {
+  DiagnosticSink sink;
+  checkModel(options.import, sink);
+  if (look.json)
+    sink.printJson(llvm::outs());
+  else if (sink.hasErrors())
+    sink.print(llvm::errs());
+  else
+    llvm::outs() << options.import.path << ": accepted\n";
+  // Refused or unsupported: either way the answer of a check is no.
+  return sink.hasErrors() ? InputError : Ok;
+}
+
+int heddle::interpretModel(const CompileOptions &options, const InspectOptions &look) {
+  std::unique_ptr<MLIRContext> context = makeContext();
+  int code = Ok;
+  OwningOpRef<ModuleOp> module = load(*context, options.import, code);
+  if (!module)
+    return code;
+  if (look.stage != "model")
+    if (int failed = runStages(*module, look.stage, options))
+      return failed;
+  llvm::SourceMgr sources;
+  SourceMgrDiagnosticHandler handler(sources, context.get(), llvm::errs());
+  InterpretFileOptions file;
+  file.input = look.input;
+  file.output = look.output;
+  file.newTokens = look.newTokens;
+  file.cached = look.stage != "model" && module->lookupSymbol("step");
+  return failed(interpretFile(*module, file)) ? InputError : Ok;
+}
+
+int heddle::verifyModel(const CompileOptions &options, const InspectOptions &look) {
+  std::unique_ptr<MLIRContext> context = makeContext();
+  int code = Ok;
+  OwningOpRef<ModuleOp> module = load(*context, options.import, code);
+  if (!module)
+    return code;
+  absl::StatusOr<ParameterFiles> parameters = ParameterFiles::open(*module);
+  absl::StatusOr<Tensors> inputs = readTensors(look.input);
+  for (const absl::Status &status : {parameters.status(), inputs.status()})
+    if (!status.ok())
+      return complain(InputError, std::string(status.message()));
+  llvm::SourceMgr sources;
+  SourceMgrDiagnosticHandler handler(sources, context.get(), llvm::errs());
+
+  // One pass manager for all stages that the interpreter knows: the first result is that of
+  // the stage `model`, and every later one is held against it.
+  PassManager pm(context.get(), ModuleOp::getOperationName());
+  for (const Stage &stage : stages()) {
+    if (stage.name == "buffers")
+      break;
+    if (failed(addStage(pm, stage, options.pipeline)))
+      return complain(Internal, "the passes of stage '" + stage.name + "' do not parse");
+  }
+  VerifyOptions verify;
+  verify.inputs = std::move(*inputs);
+  VerifyReport report;
+  compareAfterEachPass(pm, std::move(verify), parameters->reader(), report);
+  if (failed(pm.run(*module)))
+    return InputError;
+  if (!report)
+    return complain(Internal, "the pass " + report.pass + " changes a result: " + report.what);
+  llvm::outs() << report.compared << " passes compared, all equal; largest relative difference " << report.worst << "\n";
+  return Ok;
+}
