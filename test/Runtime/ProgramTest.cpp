@@ -1,0 +1,181 @@
+//===- ProgramTest.cpp - The command line of a compiled model -------------===//
+//
+// Whole calls of the program: exit codes, messages, files.
+//
+//===----------------------------------------------------------------------===//
+#include "runtime/WeightsHash.h"
+#include "test/Runtime/Fake.h"
+#include "test/Runtime/Files.h"
+
+#include <climits>
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+using namespace heddle;
+using namespace heddle::rt;
+using Json = nlohmann::json;
+
+namespace {
+
+struct Result {
+  int exit;
+  std::string out, err;
+};
+
+Result program(const Image &image, std::vector<std::string> words) {
+  words.insert(words.begin(), "model");
+  std::vector<char *> argv;
+  for (std::string &word : words)
+    argv.push_back(word.data());
+  testing::internal::CaptureStdout();
+  testing::internal::CaptureStderr();
+  int exit = runProgram(image, int(argv.size()), argv.data());
+  fflush(stdout);
+  return {exit, testing::internal::GetCapturedStdout(),
+          testing::internal::GetCapturedStderr()};
+}
+
+TEST(Program, RunWritesOutputs) {
+  test::TemporaryFile in, out;
+  Tensor ids = test::makeTensor("input_ids", {2, 3}, {1, 2, 3, 4, 5, 6});
+  ASSERT_TRUE(writeTensors(in.path(), {&ids}).ok());
+  Result result = program(fake::decoderOnly(), {"run", "--input", in.path(),
+                                                "--output=" + out.path()});
+  EXPECT_EQ(result.exit, 0) << result.err;
+  TensorFile file;
+  ASSERT_TRUE(file.open(out.path()).ok());
+  ASSERT_EQ(file.tensors().size(), 2u);
+  EXPECT_EQ(file.tensors()[0].name, "logits");
+  EXPECT_EQ(file.tensors()[0].shape, (Shape{2, 3, 50}));
+  EXPECT_EQ(file.tensors()[1].name, "hidden_states.0");
+}
+
+TEST(Program, RunRefuses) {
+  test::TemporaryFile in, out;
+  out.write("as it was");
+  auto run = [&](const Tensor &tensor) {
+    EXPECT_TRUE(writeTensors(in.path(), {&tensor}).ok());
+    return program(fake::decoderOnly(),
+                   {"run", "--input", in.path(), "--output", out.path()});
+  };
+  Result result = run(test::makeTensor("input_idss", {1, 1}, {1}));
+  EXPECT_EQ(result.exit, 1);
+  EXPECT_NE(result.err.find("did you mean `input_ids`?"), std::string::npos);
+  result = run(test::makeTensor("input_ids", {1, 1}, {50}));
+  EXPECT_EQ(result.exit, 1);
+  EXPECT_NE(result.err.find("id 50 is outside a table of 50 rows"),
+            std::string::npos);
+  result =
+      run(test::makeTensor("input_ids", {1, 33}, std::vector<int64_t>(33)));
+  EXPECT_NE(result.err.find("T = 33 is past the bound 32"), std::string::npos);
+  result = run(test::makeTensor("\x1b[31mred", {1}, {1}));
+  EXPECT_EQ(result.err.find('\x1b'), std::string::npos);
+  EXPECT_EQ(out.read(), "as it was");
+}
+
+TEST(Program, UsageErrors) {
+  Image image = fake::decoderOnly();
+  for (const std::vector<std::string> &words :
+       std::vector<std::vector<std::string>>{
+           {"run"},
+           {"run", "--input"},
+           {"run", "--input", "a", "--output", "b", "--thread", "2"},
+           {"run", "--input", "a", "--output", "b", "--threads", "0"},
+           {"run", "--input", "a", "--output", "b", "--threads", "2x"},
+           {"run", "--input", "a", "--output", "b", "--entry", "walk"},
+           {"run", "--input", "a", "--input", "b", "--output", "c"},
+           {"runn"},
+           {"generate"},
+           {"generate", "--ids", "1,2,"},
+           {"generate", "--ids", "1", "--input", "x"},
+           {"generate", "--input", "x"},
+           {"generate", "--ids", "1", "-n", "-1"},
+           {"generate", "--ids", "1", "--greedy", "--temp", "1"},
+           {"generate", "--ids", "1", "--temp", "warm"},
+           {"generate", "--ids", "1", "--seed", "1"},
+           {"info", "more"},
+           {"bench", "--batch", "0"}}) {
+    Result result = program(image, words);
+    EXPECT_EQ(result.exit, 2) << words.back();
+    EXPECT_NE(result.err.find("error["), std::string::npos);
+    EXPECT_TRUE(result.out.empty()) << result.out;
+  }
+  EXPECT_EQ(program(image, {"generate", "--text", "x"}).exit, 3);
+  EXPECT_EQ(
+      program(image, {"run", "--input", "/nowhere", "--output", "x"}).exit, 5);
+}
+
+TEST(Program, ErrorsAsJson) {
+  Result result = program(fake::decoderOnly(),
+                          {"--error-format=json", "generate", "--ids", "99"});
+  Json error = Json::parse(result.err, nullptr, false);
+  ASSERT_TRUE(error.is_object()) << result.err;
+  EXPECT_EQ(error["level"], "error");
+  EXPECT_NE(error["message"].get<std::string>().find("99"), std::string::npos);
+}
+
+TEST(Program, InfoAndHelp) {
+  Result result = program(fake::encoderDecoder(), {"info", "--json"});
+  Json info = Json::parse(result.out, nullptr, false);
+  ASSERT_TRUE(info.is_object()) << result.out;
+  EXPECT_EQ(info["dims"]["T"], 32);
+  EXPECT_TRUE(info["dims"]["B"].is_null());
+  EXPECT_EQ(info["entries"].size(), 3u);
+  EXPECT_EQ(info["generate"]["start"], 11);
+  for (const char *word : {"--help", "-h", "help"})
+    EXPECT_NE(program(fake::decoderOnly(), {word}).out.find("generate"),
+              std::string::npos);
+  EXPECT_EQ(program(fake::decoderOnly(), {}).exit, 0);
+}
+
+TEST(Program, GeneratesIds) {
+  Result result =
+      program(fake::decoderOnly(), {"generate", "--ids", "1,2,3", "-n", "5"});
+  std::string wanted;
+  for (int64_t id : fake::continuation(0, {1, 2, 3}, 5))
+    wanted += (wanted.empty() ? "" : ",") + std::to_string(id);
+  EXPECT_EQ(result.out, wanted + "\n");
+  result = program(fake::decoderOnly(),
+                   {"generate", "--ids", "1,2,3", "-n", "99", "--ignore-eos"});
+  EXPECT_EQ(result.exit, 0);
+  EXPECT_NE(result.err.find("note: the text has reached the 32 positions"),
+            std::string::npos);
+}
+
+TEST(Program, SideFileOfWeights) {
+  char self[PATH_MAX];
+  ssize_t n = readlink("/proc/self/exe", self, sizeof self);
+  ASSERT_GT(n, 0);
+  std::string folder(self, n);
+  folder = folder.substr(0, folder.rfind('/') + 1);
+  const std::string name = "heddle_runtime_test.weights", bytes(1000, 'w');
+  Image image = fake::decoderOnly();
+  image.weightsFile = name.c_str();
+  image.weightsSize = bytes.size();
+  image.weightsHash = hashWeights(
+      reinterpret_cast<const unsigned char *>(bytes.data()), bytes.size());
+  auto with = [&](const std::string &content) {
+    FILE *file = fopen((folder + name).c_str(), "wb");
+    EXPECT_NE(file, nullptr);
+    fwrite(content.data(), 1, content.size(), file);
+    fclose(file);
+    Result result = program(image, {"generate", "--ids", "1", "-n", "2"});
+    unlink((folder + name).c_str());
+    return result;
+  };
+  EXPECT_EQ(with(bytes).exit, 0);
+  EXPECT_EQ(with(bytes.substr(1)).exit, 1);
+  EXPECT_EQ(with("x" + bytes.substr(1)).exit, 1);
+  EXPECT_EQ(program(image, {"generate", "--ids", "1", "-n", "2"}).exit, 5);
+}
+
+TEST(Program, OtherProcessorIsRefused) {
+  Image image = fake::decoderOnly();
+  std::string card = image.card;
+  card.insert(card.find("dim B"), "needs sse2 avx512f-of-another-planet\n");
+  image.card = card.c_str();
+  // A feature nobody has heard of is not checked.
+  EXPECT_EQ(program(image, {"generate", "--ids", "1", "-n", "1"}).exit, 0);
+}
+
+} // namespace
