@@ -63,15 +63,16 @@ public:
 
 private:
   bool alike(const Iteration &first, const Iteration &previous, const Iteration &turn, int64_t distance);
-  bool sameName(StringRef first, StringRef other, int64_t distance);
-  static std::string pattern(StringRef name, int64_t number, unsigned hole);
+  using Places = llvm::SmallVector<unsigned, 2>; // which of a name's numbers
+  bool sameName(StringRef first, StringRef other, int64_t distance, Places &grown);
+  static std::string pattern(StringRef name, const Places &places, unsigned hole);
   void build(llvm::MutableArrayRef<Iteration> group);
 
   mlir::OpBuilder &b;
   mlir::Location location;
   OuterMap outer;
   std::optional<int64_t> number; // that stands in names of the group's first iteration
-  llvm::DenseSet<unsigned> indexed; // ops whose parameter name has the number in it
+  llvm::MapVector<unsigned, Places> indexed; // ops whose parameter name has the number in it
 };
 
 /// Digits that are no part of a {hole}.
@@ -96,12 +97,13 @@ llvm::SmallVector<std::pair<size_t, size_t>> numbersIn(StringRef name) {
 } // namespace
 
 /// Equal, but for numbers that grew by `distance`; all such numbers start alike.
-bool Roller::sameName(StringRef first, StringRef other, int64_t distance) {
+bool Roller::sameName(StringRef first, StringRef other, int64_t distance, Places &grown) {
   auto x = numbersIn(first), y = numbersIn(other);
   if (x.size() != y.size())
     return false;
   size_t atX = 0, atY = 0;
-  for (auto [p, q] : llvm::zip(x, y)) {
+  for (unsigned place = 0; place < x.size(); ++place) {
+    auto p = x[place], q = y[place];
     if (first.slice(atX, p.first) != other.slice(atY, q.first))
       return false;
     StringRef n = first.slice(p.first, p.second), m = other.slice(q.first, q.second);
@@ -114,6 +116,7 @@ bool Roller::sameName(StringRef first, StringRef other, int64_t distance) {
         std::to_string(i) != n || std::to_string(j) != m || (number && *number != i))
       return false;
     number = i;
+    grown.push_back(place);
   }
   return first.drop_front(atX) == other.drop_front(atY);
 }
@@ -134,10 +137,15 @@ bool Roller::alike(const Iteration &first, const Iteration &previous, const Iter
     if (auto a = llvm::dyn_cast<model::ParamOp>(p)) {
       StringRef name = a.getName(), other = llvm::cast<model::ParamOp>(q).getName();
       if (name != other) {
-        if (!sameName(name, other, distance))
+        // The same numbers must grow in every turn, and no others.
+        Places grown;
+        if (!sameName(name, other, distance, grown))
           return false;
-        indexed.insert(i);
-      } else if (indexed.contains(i)) {
+        if (isSecond)
+          indexed[i] = grown;
+        else if (indexed.lookup(i) != grown)
+          return false;
+      } else if (indexed.count(i)) {
         return false;
       }
     } else if (p->getAttrDictionary() != q->getAttrDictionary()) {
@@ -167,13 +175,13 @@ bool Roller::alike(const Iteration &first, const Iteration &previous, const Iter
   return true;
 }
 
-std::string Roller::pattern(StringRef name, int64_t number, unsigned hole) {
-  std::string out, digits = std::to_string(number);
+std::string Roller::pattern(StringRef name, const Places &places, unsigned hole) {
+  std::string out;
   size_t at = 0;
-  for (auto [begin, end] : numbersIn(name)) {
+  for (auto [place, range] : llvm::enumerate(numbersIn(name))) {
+    auto [begin, end] = range;
     out += name.slice(at, begin);
-    bool isIndex = name.slice(begin, end) == digits;
-    out += isIndex ? "{" + std::to_string(hole) + "}" : name.slice(begin, end).str();
+    out += llvm::is_contained(places, unsigned(place)) ? "{" + std::to_string(hole) + "}" : name.slice(begin, end).str();
     at = end;
   }
   return out + name.drop_front(at).str();
@@ -239,9 +247,9 @@ void Roller::build(llvm::MutableArrayRef<Iteration> group) {
       unsigned slot = slots[{o.id, op->getOperand(where.second)}];
       op->setOperand(where.second, body.getArgument(1 + slot));
     }
-  for (unsigned i : indexed) {
+  for (auto &[i, places] : indexed) {
     auto param = llvm::cast<model::ParamOp>(first.all[i]);
-    param.setName(pattern(param.getName(), *number, param.getIndices().size()));
+    param.setName(pattern(param.getName(), places, param.getIndices().size()));
     param.getIndicesMutable().append(body.getArgument(0));
   }
   for (Operation *op : first.top)
@@ -300,7 +308,7 @@ void Roller::run(std::vector<Iteration> &turns) {
       // What a failed comparison learned must not stay.
       OuterMap keepOuter = outer;
       std::optional<int64_t> keepNumber = number;
-      llvm::DenseSet<unsigned> keepIndexed = indexed;
+      llvm::MapVector<unsigned, Places> keepIndexed = indexed;
       if (!alike(turns[s], turns[e - 1], turns[e], e - s)) {
         outer = std::move(keepOuter);
         number = keepNumber;

@@ -17,7 +17,7 @@ static const Stage kStages[] = {
      "the functions a binary needs: @run, and for models that generate @once and @step with their states",
      verifyEntriesStage},
     {"fused",
-     "model-fold-constants,model-split-linear,canonicalize,cse,model-fuse-elementwise,canonicalize",
+     "model-fold-constants,model-split-linear,canonicalize,cse,model-fuse-elementwise",
      "constants folded, elementwise chains one op, epilogues attached to their linear", verifyFusedStage},
     {"tiled", "attn-plan-cache,model-plan-parameters",
      "parameters have their packing and place in the blob, caches their layout", verifyTiledStage},
