@@ -123,6 +123,15 @@ static Status openTokenizer(const Model &model, Tokenizer &tokenizer) {
   return tokenizer.open(image.tokenizer, image.tokenizerSize);
 }
 
+/// What is shown of the text that is continued: not its special tokens, where
+/// the rest is exactly what the ids say.
+static std::string beginning(const Tokenizer &tokenizer,
+                             const std::string &text,
+                             const std::vector<int64_t> &ids) {
+  return tokenizer.decode(ids, false) == text ? tokenizer.decode(ids, true)
+                                              : validUtf8(text);
+}
+
 /// One row, printed as it comes after `text`, which it continues.
 static Status stream(Model &model, const Args &args,
                      const std::vector<int64_t> &ids,
@@ -140,8 +149,8 @@ static Status stream(Model &model, const Args &args,
   const Roles &roles = model.card().roles;
   bool continues = roles.source.empty();
   Printer printer(roles, tokenizer, continues ? ids : std::vector<int64_t>());
-  if (tokenizer && continues) {
-    fputs(validUtf8(text).c_str(), stdout);
+  if (tokenizer && continues && !text.empty()) {
+    fputs(beginning(*tokenizer, text, ids).c_str(), stdout);
     fflush(stdout);
   }
   bool written = true;

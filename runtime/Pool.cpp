@@ -12,6 +12,7 @@
 #include <linux/futex.h>
 #include <sched.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 namespace heddle::rt {
@@ -26,6 +27,14 @@ static inline void relax() {
 
 /// Some 100 us; a step of a model never waits longer between two calls.
 static constexpr uint32_t kSpins = 10000, kSpinsWhenCrowded = 32;
+static constexpr uint32_t kMemberBits = 13,
+                          kMemberMask = (1u << kMemberBits) - 1;
+
+static uint64_t nanoseconds() {
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return uint64_t(now.tv_sec) * 1000000000 + uint64_t(now.tv_nsec);
+}
 
 static void futex(std::atomic<uint32_t> &word, int operation, uint32_t value) {
   syscall(SYS_futex, reinterpret_cast<uint32_t *>(&word),
@@ -34,18 +43,23 @@ static void futex(std::atomic<uint32_t> &word, int operation, uint32_t value) {
 
 /// Waits until `word` is not `old` any more; returns what it is. `asleep` tells
 /// whoever changes the word that someone has to be woken: both sides use the
-/// sequentially consistent order, so that one of them sees the other.
+/// sequentially consistent order, so that one of them sees the other. `slept`
+/// counts nanoseconds.
 static uint32_t waitWhile(std::atomic<uint32_t> &word, uint32_t old,
-                          std::atomic<uint32_t> &asleep, uint32_t spins) {
+                          std::atomic<uint32_t> &asleep, uint32_t spins,
+                          std::atomic<uint64_t> *slept = nullptr) {
   uint32_t now;
   for (uint32_t k = 0; (now = word.load(std::memory_order_acquire)) == old;) {
     if (++k < spins) {
       relax();
       continue;
     }
+    uint64_t start = slept ? nanoseconds() : 0;
     asleep.fetch_add(1);
     futex(word, FUTEX_WAIT, old);
     asleep.fetch_sub(1);
+    if (slept)
+      slept->fetch_add(nanoseconds() - start);
     k = 0;
   }
   return now;
@@ -73,6 +87,19 @@ unsigned availableCores() {
   return count > 0 ? unsigned(count) : 1;
 }
 
+void TeamSize::learn(unsigned threads, uint64_t wall, uint64_t slept) {
+  if (threads != full || full == 1 || wall == 0)
+    return;
+  double running = full - double(slept) / double(wall);
+  if (running >= 0.6 * full) {
+    patience = kPatience;
+    return;
+  }
+  fewer = running < 1.5 ? 1 : unsigned(running + 0.5);
+  left = patience;
+  patience = patience * 2 < kMostPatience ? patience * 2 : kMostPatience;
+}
+
 Status Pool::start(unsigned threads) {
   team = 1;
   spins = threads <= availableCores() ? kSpins : kSpinsWhenCrowded;
@@ -92,6 +119,7 @@ Status Pool::start(unsigned threads) {
     workers.push_back(thread);
   }
   team = threads;
+  size.reset(threads);
   return {};
 }
 
@@ -109,25 +137,31 @@ void Pool::work(unsigned tid) {
     seen = waitWhile(round, seen, asleep, spins);
     if (stop)
       return;
-    function(argument, tid, team);
-    if (done.fetch_add(1) + 1 == team - 1)
+    // The members stand in the very word that was seen: who is not among them
+    // may be late and must touch nothing of a later round.
+    uint32_t members = seen & kMemberMask;
+    if (tid >= members)
+      continue;
+    function(argument, tid, members);
+    if (done.fetch_add(1) + 1 == members - 1)
       wake(done, callerAsleep);
   }
 }
 
-void Pool::run(Function newFunction, void *newArgument) {
-  if (team == 1) {
+void Pool::run(Function newFunction, void *newArgument, unsigned members) {
+  if (members == 1) {
     newFunction(newArgument, 0, 1);
     return;
   }
   function = newFunction;
   argument = newArgument;
   done.store(0, std::memory_order_relaxed);
-  round.fetch_add(1);
+  uint32_t count = (round.load(std::memory_order_relaxed) >> kMemberBits) + 1;
+  round.store(count << kMemberBits | members);
   wake(round, asleep);
-  newFunction(newArgument, 0, team);
-  for (uint32_t now = done.load(std::memory_order_acquire); now != team - 1;)
-    now = waitWhile(done, now, callerAsleep, spins);
+  newFunction(newArgument, 0, members);
+  for (uint32_t now = done.load(std::memory_order_acquire); now != members - 1;)
+    now = waitWhile(done, now, callerAsleep, spins, &callerSlept);
 }
 
 namespace {
@@ -145,16 +179,21 @@ Status Pool::call(heddle_entry_fn entry, const int64_t *dims,
                   void *const *tensors, char *arena, const void *weights) {
   Call call{entry,   {},    dims,
             tensors, arena, static_cast<const char *>(weights)};
-  call.context.team = team;
+  unsigned members = size.next();
+  call.context.team = members;
   call.context.spins = spins;
+  callerSlept.store(0, std::memory_order_relaxed);
+  uint64_t start = nanoseconds();
   run(
       [](void *argument, int64_t tid, int64_t nth) {
         Call &call = *static_cast<Call *>(argument);
         call.entry(&call.context, tid, nth, call.dims, call.tensors, call.arena,
                    call.weights);
       },
-      &call);
+      &call, members);
   const heddle_ctx &context = call.context;
+  size.learn(members, nanoseconds() - start,
+             context.slept.load() + callerSlept.load());
   if (!context.failed.load(std::memory_order_acquire))
     return {};
   std::string text = format("the model failed with code %lld",
@@ -188,7 +227,8 @@ extern "C" void heddle_barrier(heddle_ctx *ctx) {
     heddle::rt::wake(ctx->round, ctx->asleep);
     return;
   }
-  heddle::rt::waitWhile(ctx->round, round, ctx->asleep, ctx->spins);
+  heddle::rt::waitWhile(ctx->round, round, ctx->asleep, ctx->spins,
+                        &ctx->slept);
 }
 
 extern "C" void heddle_fail(heddle_ctx *ctx, int64_t code, int64_t a,

@@ -24,6 +24,7 @@ struct heddle_ctx {
   std::atomic<uint32_t> asleep{0}; ///< threads that gave up spinning
   alignas(128) uint32_t team = 1;
   uint32_t spins = 0;
+  std::atomic<uint64_t> slept{0}; ///< nanoseconds, all threads together
   std::atomic<uint32_t> failed{0};
   int64_t code = 0, a = 0, b = 0;
 };
@@ -32,6 +33,24 @@ namespace heddle::rt {
 
 /// Cores this process may run on.
 unsigned availableCores();
+
+/// How many threads the next call gets. After a call in which the team slept
+/// through most of its time, the next ones get as many threads as really ran,
+/// for longer each time it happens again.
+class TeamSize {
+public:
+  void reset(unsigned threads) {
+    full = fewer = threads;
+    left = 0;
+    patience = kPatience;
+  }
+  unsigned next() { return left ? --left, fewer : full; }
+  void learn(unsigned threads, uint64_t wall, uint64_t slept);
+
+private:
+  static constexpr unsigned kPatience = 8, kMostPatience = 256;
+  unsigned full = 1, fewer = 1, left = 0, patience = kPatience;
+};
 
 class Pool {
 public:
@@ -45,7 +64,8 @@ public:
   unsigned threads() const { return team; }
 
   using Function = void (*)(void *argument, int64_t tid, int64_t nth);
-  void run(Function function, void *argument);
+  /// Calls `function` on every thread.
+  void run(Function function, void *argument) { run(function, argument, team); }
 
   /// One call of an entry; its failure as a Status.
   Status call(heddle_entry_fn entry, const int64_t *dims, void *const *tensors,
@@ -57,14 +77,19 @@ private:
     unsigned tid;
   };
   void work(unsigned tid);
+  void run(Function function, void *argument, unsigned members);
 
-  alignas(128) std::atomic<uint32_t> round{0}; ///< bumped to publish work
+  /// Bumped to publish work; the low kMemberBits say how many threads take
+  /// part.
+  alignas(128) std::atomic<uint32_t> round{0};
   alignas(128) std::atomic<uint32_t> asleep{0};
   alignas(128) std::atomic<uint32_t> done{0};
   std::atomic<uint32_t> callerAsleep{0};
+  std::atomic<uint64_t> callerSlept{0};
   alignas(128) Function function = nullptr;
   void *argument = nullptr;
   unsigned team = 1;
+  TeamSize size;
   uint32_t spins = 0;
   bool stop = false;
   std::vector<Worker> seats;

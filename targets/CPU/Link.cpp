@@ -22,7 +22,7 @@ static std::string find(StringRef name) {
 bool heddle::cpu::link(llvm::ArrayRef<std::string> objects, StringRef runtimeArchive,
                        StringRef output, std::string &error) {
   std::vector<std::string> args = {"ld.lld", "-pie", "--build-id=none", "--gc-sections", "-z", "relro",
-                                   "-z", "now", "--hash-style=gnu", "-o", output.str()};
+                                   "-z", "now", "--hash-style=gnu", "--strip-all", "-o", output.str()};
 #if defined(__x86_64__)
   args.insert(args.end(), {"--dynamic-linker", "/lib64/ld-linux-x86-64.so.2"});
 #elif defined(__aarch64__)

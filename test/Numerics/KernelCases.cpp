@@ -138,7 +138,7 @@ static void moving(std::vector<KernelCase> &out) {
                  "%y = model.linear %x, %w : (f[B, T, 21], f[37, 21]) -> f[B, T, 37]", bt, 2e-6, true});
   out.push_back({"RangeAndSize", "x: i[B, T] -> y: i[B, T]",
                  "%r = model.range \"2\" to \"T+2\" : i[T]\n%s = model.size \"B*T\" : i[]\n%a = model.binary add %x, %r : (i[B, T], i[T]) -> i[B, T]\n%y = model.binary sub %a, %s : (i[B, T], i[]) -> i[B, T]", bt, 0});
-  out.push_back({"BigConstant", "x: f[B, 3] -> y: f[B, 3]", "%c = model.constant dense<[0.5, -1.25, 3.0]> : tensor<3xf64> : f[3]\n%y = model.binary mul %x, %c : (f[B, 3], f[3]) -> f[B, 3]", {{{"B", 4}}}, 0, true});
+  out.push_back({"BigConstant", "x: f[B, 3] -> y: f[B, 3]", "%c = model.constant dense<[0.5, -1.25, 3.0]> : tensor<3xf64> : f[3]\n%y = model.binary mul %x, %c : (f[B, 3], f[3]) -> f[B, 3]", {{{"B", 4}}}, 1e-6, true});
 }
 
 static void rows(std::vector<KernelCase> &out) {
@@ -147,7 +147,7 @@ static void rows(std::vector<KernelCase> &out) {
     std::string N = n, x = "f[B, T, " + N + "]", header = "x: " + x + " -> y: " + x;
     std::string w = "%w = model.param \"w\" : f[" + N + "]\n%b = model.param \"b\" : f[" + N + "]\n";
     out.push_back({"LayerNorm_" + N, header, w + "%y = model.layer_norm %x weight %w bias %b eps 1.0e-5 : (" + x + ", f[" + N + "], f[" + N + "]) -> " + x, bt, 3e-6, true});
-    out.push_back({"RmsNorm_" + N, header, w + "%y = model.rms_norm %x weight %w eps 1.0e-5 offset 1.0 : (" + x + ", f[" + N + "]) -> " + x, bt, 3e-6, true});
+    out.push_back({"RmsNorm_" + N, header, w.substr(0, w.find('\n') + 1) + "%y = model.rms_norm %x weight %w eps 1.0e-5 offset 1.0 : (" + x + ", f[" + N + "]) -> " + x, bt, 3e-6, true});
     out.push_back({"L2Norm_" + N, header, "%y = model.l2_norm %x eps 1.0e-5 : (" + x + ") -> " + x, bt, 3e-6, true});
     out.push_back({"Softmax_" + N, header, "%y = model.softmax %x axis 2 : (" + x + ") -> " + x, bt, 3e-6, true});
     out.push_back({"LogSoftmax_" + N, header, "%y = model.softmax %x axis 2 logarithm : (" + x + ") -> " + x, bt, 3e-6, true});

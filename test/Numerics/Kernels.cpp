@@ -19,30 +19,31 @@ namespace heddle::test {
 
 static float value(std::mt19937_64 &random) { return float(int64_t(random() % 4001) - 2000) / 1000.0f; }
 
-/// Panels of 32 rows of W, [N/32][K][32]; which rows, the blob says.
-static void pack(const model::BlobTensor &t, const Tensor &tensor, char *to) {
-  if (!t.panel32) {
-    for (int64_t i = 0; i < tensor.count(); ++i)
-      reinterpret_cast<float *>(to)[i] = float(tensor.reals[i]);
-    return;
-  }
-  int64_t rows = t.inOut ? t.shape[1] : t.shape[0], k = t.inOut ? t.shape[0] : t.shape[1];
+/// The rows (of `all`) that an entry of the blob holds.
+static std::vector<int64_t> rowsOf(const model::BlobTensor &t, int64_t all) {
   std::vector<int64_t> take;
   int64_t total = 0, before = 0;
   for (size_t j = 0; j < t.parts.size(); ++j) {
     total += t.parts[j];
     before += int64_t(j) < t.part ? t.parts[j] : 0;
   }
-  if (t.parts.empty()) {
-    for (int64_t i = 0; i < rows; ++i)
-      take.push_back(i);
-  } else {
-    int64_t stride = rows / t.groups, unit = stride / total;
-    for (int64_t g = 0; g < t.groups; ++g)
-      for (int64_t i = 0; i < unit * t.parts[t.part]; ++i)
-        take.push_back(g * stride + before * unit + i);
-  }
+  int64_t stride = all / t.groups, unit = t.parts.empty() ? stride : stride / total;
+  for (int64_t g = 0; g < t.groups; ++g)
+    for (int64_t i = 0; i < unit * (t.parts.empty() ? 1 : t.parts[t.part]); ++i)
+      take.push_back(g * stride + before * unit + i);
+  return take;
+}
+
+/// Panels of 32 rows of W, [N/32][K][32]; or elements as they are.
+static void pack(const model::BlobTensor &t, const Tensor &tensor, char *to) {
   auto *out = reinterpret_cast<float *>(to);
+  if (!t.panel32) {
+    for (int64_t i : rowsOf(t, tensor.count()))
+      *out++ = float(tensor.reals[i]);
+    return;
+  }
+  int64_t rows = t.inOut ? t.shape[1] : t.shape[0], k = t.inOut ? t.shape[0] : t.shape[1];
+  std::vector<int64_t> take = rowsOf(t, rows);
   for (size_t i = 0; i < take.size(); ++i)
     for (int64_t j = 0; j < k; ++j)
       out[(i / 32 * k + j) * 32 + i % 32] = float(tensor.reals[t.inOut ? j * rows + take[i] : take[i] * k + j]);
@@ -145,6 +146,20 @@ Kernels::Bytes Kernels::run(const Dims &dims, const Bytes &inputs, int threads, 
   else if (failure)
     llvm::errs() << "the run failed with code " << failure << "\n";
   return outputs;
+}
+
+void Kernels::again(const Dims &dims, const Bytes &inputs, int times) {
+  Bytes outputs;
+  std::vector<void *> tensors;
+  for (auto &in : inputs)
+    tensors.push_back(const_cast<char *>(in.data()));
+  for (Type t : entry().getResultTypes()) {
+    outputs.emplace_back(bytesOf(t, dims));
+    tensors.push_back(outputs.back().data());
+  }
+  program->arenaFill = -1;
+  for (int i = 0; i < times; ++i)
+    (void)program->run("run", dims, tensors);
 }
 
 double Kernels::error(const Dims &dims, const Bytes &inputs, const Bytes &outputs) {

@@ -30,6 +30,8 @@ public:
   Bytes inputs(const Dims &dims, uint64_t seed) const;
   /// What the JIT makes of them; `code` is the run's error. Null inputs are left out.
   Bytes run(const Dims &dims, const Bytes &inputs, int threads = 1, int64_t *code = nullptr);
+  /// The same `times` over, for measuring.
+  void again(const Dims &dims, const Bytes &inputs, int times);
   /// The largest difference to the interpreter, relative to the largest element of the output.
   double error(const Dims &dims, const Bytes &inputs, const Bytes &outputs);
   /// All of it: computes, compares, and compares the bits of 1 and 3 threads.

@@ -55,6 +55,55 @@ TEST(Pool, WakesAfterSleep) {
   }
 }
 
+TEST(TeamSize, ShrinksWhileTheMachineIsBusy) {
+  TeamSize size;
+  size.reset(2);
+  EXPECT_EQ(size.next(), 2u);
+  size.learn(2, 1000, 0); // nobody slept
+  EXPECT_EQ(size.next(), 2u);
+  size.learn(2, 1000, 1000); // one slept all the time
+  for (int round = 8; round <= 16; round *= 2) {
+    for (int i = 0; i < round; ++i) {
+      EXPECT_EQ(size.next(), 1u);
+      size.learn(1, 500, 0);
+    }
+    EXPECT_EQ(size.next(), 2u); // looks again
+    size.learn(2, 1000, 1900);
+  }
+  size.reset(8);
+  EXPECT_EQ(size.next(), 8u);
+  size.learn(8, 100, 500);
+  EXPECT_EQ(size.next(), 3u);
+}
+
+/// Sums over the members; one of them keeps the others waiting.
+void uneven(heddle_ctx *ctx, int64_t tid, int64_t nth, const int64_t *,
+            void *const *tensors, char *, const char *) {
+  auto *sums = static_cast<std::atomic<int64_t> *>(tensors[0]);
+  for (int i = 0; i < 3; ++i) {
+    if (tid == nth - 1 && nth > 1)
+      usleep(500);
+    sums[0] += 12 / nth;
+    heddle_barrier(ctx);
+  }
+  if (tid == 0)
+    ++sums[1 + nth];
+}
+
+TEST(Pool, TeamsOfAnySizeFollowEachOther) {
+  Pool pool;
+  ASSERT_TRUE(pool.start(4).ok());
+  std::atomic<int64_t> sums[8] = {};
+  void *tensors[] = {sums};
+  for (int i = 0; i < 300; ++i) {
+    sums[0] = 0;
+    ASSERT_TRUE(pool.call(uneven, nullptr, tensors, nullptr, nullptr).ok());
+    EXPECT_EQ(sums[0], 36);
+  }
+  EXPECT_GT(sums[1 + 4], 0);
+  EXPECT_GT(sums[1 + 1] + sums[1 + 2] + sums[1 + 3], 0);
+}
+
 void failing(heddle_ctx *ctx, int64_t tid, int64_t, const int64_t *dims,
              void *const *, char *, const char *) {
   if (tid == dims[0])

@@ -150,6 +150,7 @@ void AttentionKernel::emit(Block *block) {
 mask::Emitter AttentionKernel::emitter() {
   mask::Emitter e{b, b, b.getLoc(), {}, {}, batch, {}, length(plan.past), length(plan.rows), length(plan.keys),
                   length(plan.keyStart), nullptr, nullptr};
+  e.lanes = lanes;
   return e;
 }
 

@@ -153,7 +153,7 @@ Value Code::at(Value base, Value index, Type element) {
   if (known(index) == 0)
     return base;
   Type unit = stored(element);
-  if (auto k = known(index); k && *k >= INT32_MIN && *k <= INT32_MAX)
+  if (auto k = known(index); k && std::abs(*k) < (int64_t(1) << 28)) // GEPArg holds 29 bits
     return LLVM::GEPOp::create(b, pointer(), unit, base, ArrayRef<LLVM::GEPArg>{int32_t(*k)});
   return LLVM::GEPOp::create(b, pointer(), unit, base, ArrayRef<LLVM::GEPArg>{toI64(index)});
 }

@@ -37,6 +37,8 @@ struct Emitter {
   llvm::function_ref<mlir::Value(mlir::OpBuilder &, mlir::Value tensor, llvm::ArrayRef<mlir::Value> at)> load;
   /// The value (index) of a length that occurs in the type of such a tensor.
   llvm::function_ref<mlir::Value(const model::Size &)> lengthOf;
+  /// Lanes of the vectors of keys that `load` may be asked for while scanning; 1: none.
+  int64_t lanes = 1;
   /// What a leaf computed once for this tile of rows (code with loops is not emitted twice).
   llvm::DenseMap<mlir::Operation *, llvm::SmallVector<mlir::Value>> kept = {};
 };

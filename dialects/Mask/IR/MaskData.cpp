@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "dialects/Mask/IR/MaskCode.h"
+#include "mlir/Dialect/Math/IR/Math.h"
 #include <limits>
 
 using namespace mlir;
@@ -86,7 +87,44 @@ Segment heddle::mask::scanStretch(Emitter &e, Value key, StateAt state) {
 
 //===-- keys and queries -------------------------------------------------------===//
 
+/// As scanStretch, for a predicate of the key alone: a vector of keys at a time.
+static Segment scanVectors(Emitter &e, Value key, Value tensor) {
+  constexpr int64_t granule = 512;
+  OpBuilder &b = e.step;
+  IntCode c{b, e.loc};
+  Value first = c.isSet(loadAlong(e, b, tensor, key));
+  Value limit = c.min(c.mul(c.add(c.div(key, granule), c.constant(1)), c.constant(granule)), e.keys);
+  Type index = b.getIndexType(), bits = b.getIntegerType(e.lanes);
+  auto loop = scf::WhileOp::create(b, e.loc, TypeRange{index, bits}, ValueRange{key});
+  {
+    OpBuilder::InsertionGuard guard(b);
+    Block *before = b.createBlock(&loop.getBefore(), {}, {index}, {e.loc});
+    Value k = before->getArgument(0);
+    SmallVector<int32_t> steps;
+    for (int32_t i = 0; i < e.lanes; ++i)
+      steps.push_back(i);
+    auto words = VectorType::get({e.lanes}, b.getI32Type());
+    Value up = arith::ConstantOp::create(b, e.loc, DenseIntElementsAttr::get(words, steps));
+    Value at = arith::IndexCastOp::create(b, e.loc, b.getI32Type(), k);
+    Value keys = c.add(c.spread(at, up), up);
+    Value set = c.spread(c.isSet(loadAlong(e, b, tensor, keys)), keys);
+    Value other = arith::XOrIOp::create(b, e.loc, set, c.spread(first, keys));
+    Value packed = vector::BitCastOp::create(b, e.loc, VectorType::get({1}, bits), other);
+    Value differ = vector::ExtractOp::create(b, e.loc, packed, ArrayRef<int64_t>{0});
+    Value none = arith::ConstantOp::create(b, e.loc, b.getIntegerAttr(bits, 0));
+    Value go = c.both(c.less(k, limit), c.compare(Compare::eq, differ, none));
+    scf::ConditionOp::create(b, e.loc, go, ValueRange{k, differ});
+    Block *after = b.createBlock(&loop.getAfter(), {}, {index, bits}, {e.loc, e.loc});
+    scf::YieldOp::create(b, e.loc, ValueRange{c.add(after->getArgument(0), c.constant(e.lanes))});
+  }
+  Value same = math::CountTrailingZerosOp::create(b, e.loc, loop.getResult(1));
+  same = arith::IndexCastUIOp::create(b, e.loc, index, same);
+  return {first, first, c.min(limit, c.add(loop.getResult(0), same))};
+}
+
 Segment KeysOp::emitSegment(Emitter &e, Value key) {
+  if (e.lanes >= 8)
+    return scanVectors(e, key, getTensor());
   return scanStretch(e, key, [&](OpBuilder &b, Value k) -> std::pair<Value, Value> {
     Value set = IntCode{b, e.loc}.isSet(loadAlong(e, b, getTensor(), k));
     return {set, set};

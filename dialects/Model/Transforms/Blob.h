@@ -21,7 +21,7 @@ struct BlobTensor {
   std::string element;            ///< "f32", "i64" or "i1"
   bool panel32 = false;           ///< else natural
   bool inOut = false;             ///< panel32: the file holds [K, N]
-  int64_t part = 0, groups = 1;   ///< panel32: which part's rows, of how many groups
+  int64_t part = 0, groups = 1;   ///< which part's rows (or elements of a bias), of how many groups
   std::vector<int64_t> parts;     ///< empty: all rows
   uint64_t offset = 0, bytes = 0; ///< in the blob
 };

@@ -40,7 +40,7 @@ struct Entry {
 struct PlanParameters final : heddle::model::impl::PlanParametersPassBase<PlanParameters> {
   void runOnOperation() override;
   DictionaryAttr natural();
-  DictionaryAttr panel(LinearOp op);
+  DictionaryAttr layout(LinearOp op, bool bias);
   LogicalResult separate(ParamOp op);
   LogicalResult note(ParamOp op);
 
@@ -54,10 +54,12 @@ DictionaryAttr PlanParameters::natural() {
   return b.getDictionaryAttr(b.getNamedAttr("layout", b.getStringAttr("natural")));
 }
 
-DictionaryAttr PlanParameters::panel(LinearOp op) {
+/// How a linear reads its weight (panels) or its bias: all rows, or those of its part.
+DictionaryAttr PlanParameters::layout(LinearOp op, bool bias) {
   Builder b(&getContext());
-  SmallVector<NamedAttribute> members{b.getNamedAttr("layout", b.getStringAttr("panel32")),
-                                      b.getNamedAttr("in_out", b.getBoolAttr(op.getInOut()))};
+  SmallVector<NamedAttribute> members{b.getNamedAttr("layout", b.getStringAttr(bias ? "natural" : "panel32"))};
+  if (!bias)
+    members.push_back(b.getNamedAttr("in_out", b.getBoolAttr(op.getInOut())));
   auto part = op->getAttrOfType<IntegerAttr>("part");
   if (part && op.getParts() && op.getParts()->size() > 1) {
     members.push_back(b.getNamedAttr("part", part));
@@ -87,9 +89,11 @@ LogicalResult PlanParameters::separate(ParamOp op) {
   llvm::MapVector<Attribute, ParamOp> byPack;
   for (OpOperand &use : llvm::make_early_inc_range(op->getUses())) {
     DictionaryAttr pack = natural();
-    if (auto linear = dyn_cast<LinearOp>(use.getOwner()); linear && use.get() == linear.getWeight() &&
-                                                         use.getOperandNumber() == 1)
-      pack = panel(linear);
+    auto linear = dyn_cast<LinearOp>(use.getOwner());
+    if (linear && use.getOperandNumber() == 1)
+      pack = layout(linear, /*bias=*/false);
+    else if (linear && linear.getBias() && use.getOperandNumber() == 2)
+      pack = layout(linear, /*bias=*/true);
     else if (auto table = dyn_cast<EmbeddingOp>(use.getOwner()); table && use.getOperandNumber() == 1)
       if (auto it = wholePanels.find(op.getNameAttr()); it != wholePanels.end())
         pack = it->second;
@@ -135,9 +139,8 @@ LogicalResult PlanParameters::note(ParamOp op) {
 
 static int64_t elementBytes(Type t) { return t.isF32() ? 4 : t.isInteger(64) ? 8 : 1; }
 
-/// Rows of the packed matrix: those of one part, or all.
-static int64_t packedRows(DictionaryAttr pack, ModelTensorType type) {
-  int64_t rows = *type.getSize(cast<BoolAttr>(pack.get("in_out")).getValue() ? 1 : 0).constant();
+/// Rows that are packed: those of one part, or all of `rows`.
+static int64_t packedRows(DictionaryAttr pack, int64_t rows) {
   auto parts = pack.getAs<DenseI64ArrayAttr>("parts");
   if (!parts)
     return rows;
@@ -148,10 +151,12 @@ static int64_t packedRows(DictionaryAttr pack, ModelTensorType type) {
 }
 
 static int64_t packedBytes(DictionaryAttr pack, ModelTensorType type) {
+  int64_t count = *type.getCount().constant();
   if (pack.getAs<StringAttr>("layout").getValue() == "natural")
-    return *type.getCount().constant() * elementBytes(type.getElementType());
-  int64_t k = *type.getSize(cast<BoolAttr>(pack.get("in_out")).getValue() ? 0 : 1).constant();
-  return (packedRows(pack, type) + 31) / 32 * 32 * k * 4;
+    return packedRows(pack, count) * elementBytes(type.getElementType());
+  bool inOut = cast<BoolAttr>(pack.get("in_out")).getValue();
+  int64_t n = *type.getSize(inOut ? 1 : 0).constant(), k = *type.getSize(inOut ? 0 : 1).constant();
+  return (packedRows(pack, n) + 31) / 32 * 32 * k * 4;
 }
 
 void PlanParameters::runOnOperation() {
@@ -161,7 +166,7 @@ void PlanParameters::runOnOperation() {
     params.push_back(op);
     for (OpOperand &use : op->getUses())
       if (auto linear = dyn_cast<LinearOp>(use.getOwner()); linear && use.getOperandNumber() == 1)
-        if (DictionaryAttr pack = panel(linear); !pack.get("parts"))
+        if (DictionaryAttr pack = layout(linear, false); !pack.get("parts"))
           wholePanels.try_emplace(op.getNameAttr(), pack);
   });
   for (ParamOp op : params)
