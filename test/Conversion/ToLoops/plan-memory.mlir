@@ -1,0 +1,37 @@
+// RUN: heddle-opt %s --model-plan-memory | FileCheck %s
+
+// The layer's residual writes over the carried value, and that is the caller's memory: nothing
+// is copied. The first value is made there already.
+// CHECK-LABEL: func.func @run
+// CHECK-SAME: arena = "48*B*T+64"
+// CHECK: model.unary neg %{{.+}} {place = ["output 0"]}
+// CHECK: model.repeat 3 iter(%{{.+}}) {copy_in = array<i1: false>, copy_out = array<i1: false>, place = ["output 0"]}
+// CHECK: model.unary exp %{{.+}} {place = ["arena 0"]}
+// CHECK: model.binary add %{{.+}} {place = ["output 0"]}
+// CHECK: return {copies = array<i1: false>}
+func.func @run(%x0: !model.tensor<[B, T, 12], f32> {model.name = "x"}) -> (!model.tensor<[B, T, 12], f32> {model.name = "y"}) {
+  %n = model.unary neg %x0 : (!model.tensor<[B, T, 12], f32>) -> !model.tensor<[B, T, 12], f32>
+  %y = model.repeat 3 iter(%n) : (!model.tensor<[B, T, 12], f32>) -> !model.tensor<[B, T, 12], f32> {
+  ^bb0(%i: index, %x: !model.tensor<[B, T, 12], f32>):
+    %e = model.unary exp %x : (!model.tensor<[B, T, 12], f32>) -> !model.tensor<[B, T, 12], f32>
+    %z = model.binary add %x, %e : (!model.tensor<[B, T, 12], f32>, !model.tensor<[B, T, 12], f32>) -> !model.tensor<[B, T, 12], f32>
+    model.yield %z : !model.tensor<[B, T, 12], f32>
+  }
+  return %y : !model.tensor<[B, T, 12], f32>
+}
+
+// A linear reads all of its operand while it writes, so its result lies elsewhere although the
+// residual could lie there.
+// CHECK-LABEL: func.func @linear
+// CHECK: model.unary neg %{{.+}} {place = ["arena 0"]}
+// CHECK: model.linear {{.*}} {place = ["output 0"]}
+func.func @linear(%x0: !model.tensor<[B, 12], f32> {model.name = "x"}) -> (!model.tensor<[B, 12], f32> {model.name = "y"}) {
+  %n = model.unary neg %x0 : (!model.tensor<[B, 12], f32>) -> !model.tensor<[B, 12], f32>
+  %w = model.param "w" {offset = 0 : i64, strides = array<i64>, pack = {layout = "panel32", in_out = true}} : !model.tensor<[12, 12], f32>
+  %y = model.linear %n, %w in_out with %n : (!model.tensor<[B, 12], f32>, !model.tensor<[12, 12], f32>, !model.tensor<[B, 12], f32>) -> !model.tensor<[B, 12], f32> {
+  ^bb0(%a: f32, %b: f32):
+    %s = arith.addf %a, %b : f32
+    model.yield %s : f32
+  }
+  return %y : !model.tensor<[B, 12], f32>
+}
