@@ -24,7 +24,7 @@ struct Figures {
   double prefill = 0, step = 0; ///< seconds
   int prefills = 0;
   uint64_t weightBytes = 0, stateBytes = 0, arenaBytes = 0;
-  std::optional<double> flopsPerToken;
+  std::optional<double> prefillFlops, stepFlops; ///< of one call
   Peaks peaks;
 
   double stepBytes() const { return double(weightBytes + stateBytes); }
@@ -40,12 +40,11 @@ double median(std::vector<double> &times) {
 
 constexpr double kSecondsEnough = 2.0;
 
-std::optional<double> flops(const Model &model,
+std::optional<double> flops(const Entry *entry,
                             const std::vector<int64_t> &dims) {
-  if (!model.card().hasFlops)
+  if (!entry || !entry->hasFlops)
     return std::nullopt;
-  std::optional<int64_t> value =
-      model.card().flopsPerToken.evaluate(dims.data());
+  std::optional<int64_t> value = entry->flops.evaluate(dims.data());
   return value ? std::optional<double>(double(*value)) : std::nullopt;
 }
 
@@ -88,7 +87,11 @@ Status benchGeneration(Model &model, int64_t steps, Figures &figures) {
   figures.step = median(times);
   figures.stateBytes = sequence.stateBytes();
   figures.arenaBytes = sequence.arenaBytes();
-  figures.flopsPerToken = flops(model, sequence.stepDims());
+  const Entry *entry = model.card().entry("step");
+  if (!entry)
+    entry = model.card().entry("run");
+  figures.prefillFlops = flops(entry, sequence.prefillDims());
+  figures.stepFlops = flops(entry, sequence.stepDims());
   return {};
 }
 
@@ -118,7 +121,7 @@ Status benchRun(Model &model, Figures &figures) {
   }
   figures.prefill = median(times);
   figures.prefills = int(times.size());
-  figures.flopsPerToken = flops(model, dims);
+  figures.prefillFlops = flops(entry, dims);
   return {};
 }
 
@@ -131,10 +134,10 @@ void printText(const Model &model, const Figures &f) {
          f.generates ? "prefill" : "run", f.prefill * 1e3,
          static_cast<long long>(f.rows * f.prompt), tokens / f.prefill,
          f.prefills);
-  if (f.flopsPerToken)
+  if (f.prefillFlops)
     printf("         %10.1f GFLOP/s, %.1f %% of the peak\n",
-           *f.flopsPerToken * tokens / f.prefill / 1e9,
-           100 * *f.flopsPerToken * tokens / f.prefill / peaks.flopsPerSecond);
+           *f.prefillFlops / f.prefill / 1e9,
+           100 * *f.prefillFlops / f.prefill / peaks.flopsPerSecond);
   if (f.step > 0) {
     printf(
         "decode   %10.3f ms a step, %.1f tokens/s (median of steps after the "
@@ -147,10 +150,9 @@ void printText(const Model &model, const Figures &f) {
              f.stepBytes() / f.step / 1e9, humanBytes(f.weightBytes).c_str(),
              humanBytes(f.stateBytes).c_str(),
              100 * f.stepBytes() / f.step / peaks.bytesPerSecond);
-    if (f.flopsPerToken)
+    if (f.stepFlops)
       printf("         %10.1f GFLOP/s: %.3f GFLOP a token\n",
-             *f.flopsPerToken * double(f.rows) / f.step / 1e9,
-             *f.flopsPerToken / 1e9);
+             *f.stepFlops / f.step / 1e9, *f.stepFlops / double(f.rows) / 1e9);
   }
   printf("machine  %10.1f GB/s reading %s, %.1f GFLOP/s f32 (%s), measured in "
          "this "
@@ -183,10 +185,10 @@ void printJson(const Model &model, const Figures &f) {
   number("weight_bytes", double(f.weightBytes));
   number("state_bytes", double(f.stateBytes));
   number("arena_bytes", double(f.arenaBytes));
-  if (f.flopsPerToken) {
-    number("flops_per_token", *f.flopsPerToken);
+  if (f.prefillFlops) {
+    number("prefill_flops", *f.prefillFlops);
     number("prefill_flops_fraction",
-           *f.flopsPerToken * tokens / f.prefill / f.peaks.flopsPerSecond);
+           *f.prefillFlops / f.prefill / f.peaks.flopsPerSecond);
   }
   number("machine_bytes_per_s", f.peaks.bytesPerSecond);
   number("machine_flops_per_s", f.peaks.flopsPerSecond);

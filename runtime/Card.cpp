@@ -107,7 +107,6 @@ private:
   std::string_view rest, tail;
   Card &card;
   int line = 0;
-  std::string flops;
   bool sawDims = false;
 };
 
@@ -274,6 +273,10 @@ Status CardParser::inEntry(std::string_view key) {
     entry.states.push_back(std::move(state));
     return {};
   }
+  if (key == "flops") {
+    entry.hasFlops = true;
+    return form(remaining(), entry.flops, entry);
+  }
   if (key == "arena") {
     // Scratch memory may also grow with the team: the dim `threads` comes last.
     entry.hasArena = true;
@@ -308,8 +311,6 @@ Status CardParser::statement(std::string_view key) {
     card.license = std::string(remaining());
   else if (key == "note")
     remaining();
-  else if (key == "flops_per_token")
-    flops = std::string(remaining());
   else if (key == "needs") {
     for (std::string_view feature = word(); !feature.empty(); feature = word())
       card.needs.push_back(std::string(feature));
@@ -328,12 +329,6 @@ Status CardParser::statement(std::string_view key) {
 Status CardParser::finish() {
   if (card.entries.empty() || !sawDims)
     return error("no entries");
-  if (!flops.empty()) {
-    const Entry *entry = card.entry("step");
-    HEDDLE_TRY(
-        form(flops, card.flopsPerToken, entry ? *entry : card.entries.front()));
-    card.hasFlops = true;
-  }
   const Roles &roles = card.roles;
   if (roles.present && (roles.tokens.empty() || roles.logits.empty()))
     return error("`generate` without tokens and logits");

@@ -44,7 +44,8 @@ struct Entry {
   std::vector<Value> inputs, outputs;
   std::vector<State> states;
   Form arena;
-  bool hasArena = false;
+  Form flops; ///< multiplications and additions of one call
+  bool hasArena = false, hasFlops = false;
 
   int dim(std::string_view name) const;
   const Value *input(std::string_view name) const;
@@ -66,8 +67,6 @@ struct Card {
   std::vector<std::pair<std::string, std::optional<int64_t>>> dims; ///< bounds
   Roles roles;
   std::vector<Entry> entries;
-  Form flopsPerToken; ///< over the dims of `step`, or of `run` without a step
-  bool hasFlops = false;
 
   static Status parse(const char *text, Card &card);
 

@@ -59,8 +59,10 @@ float readPlain(const char *begin, const char *end) {
 }
 
 float multiplyPlain(int64_t rounds) {
-  Vector4 chain[kChains] = {}, factor = {kFactor, kFactor, kFactor, kFactor};
+  Vector4 chain[kChains], factor = {kFactor, kFactor, kFactor, kFactor};
   Vector4 term = {kTerm, kTerm, kTerm, kTerm};
+  for (int i = 0; i < kChains; ++i) // alike they would be one chain
+    chain[i] = term * float(i);
   for (int64_t r = 0; r < rounds; ++r)
     for (auto &value : chain)
       value = value * factor + term;
@@ -97,8 +99,19 @@ __attribute__((target("avx2"))) float readAvx2(const char *begin,
 __attribute__((target("avx2,fma"))) float multiplyAvx2(int64_t rounds) {
   // 12 chains cover the latency and leave registers for the operands.
   __m256 c0, c1, c2, c3, c4, c5, c6, c7, c8, c9, c10, c11;
-  c0 = c1 = c2 = c3 = c4 = c5 = c6 = c7 = c8 = c9 = c10 = c11 =
-      _mm256_setzero_ps();
+  // Chains that began alike would be one chain to the compiler.
+  c0 = _mm256_set1_ps(0 * kTerm);
+  c1 = _mm256_set1_ps(1 * kTerm);
+  c2 = _mm256_set1_ps(2 * kTerm);
+  c3 = _mm256_set1_ps(3 * kTerm);
+  c4 = _mm256_set1_ps(4 * kTerm);
+  c5 = _mm256_set1_ps(5 * kTerm);
+  c6 = _mm256_set1_ps(6 * kTerm);
+  c7 = _mm256_set1_ps(7 * kTerm);
+  c8 = _mm256_set1_ps(8 * kTerm);
+  c9 = _mm256_set1_ps(9 * kTerm);
+  c10 = _mm256_set1_ps(10 * kTerm);
+  c11 = _mm256_set1_ps(11 * kTerm);
   __m256 factor = _mm256_set1_ps(kFactor), term = _mm256_set1_ps(kTerm);
   for (int64_t r = 0; r < rounds * kChains / 12 + 1; ++r) {
 #define STEP(c) c = _mm256_fmadd_ps(c, factor, term)
@@ -129,8 +142,23 @@ __attribute__((target("avx512f"))) float readAvx512(const char *begin,
 
 __attribute__((target("avx512f"))) float multiplyAvx512(int64_t rounds) {
   __m512 c0, c1, c2, c3, c4, c5, c6, c7, c8, c9, c10, c11, c12, c13, c14, c15;
-  c0 = c1 = c2 = c3 = c4 = c5 = c6 = c7 = c8 = c9 = c10 = c11 = c12 = c13 =
-      c14 = c15 = _mm512_setzero_ps();
+  // Chains that began alike would be one chain to the compiler.
+  c0 = _mm512_set1_ps(0 * kTerm);
+  c1 = _mm512_set1_ps(1 * kTerm);
+  c2 = _mm512_set1_ps(2 * kTerm);
+  c3 = _mm512_set1_ps(3 * kTerm);
+  c4 = _mm512_set1_ps(4 * kTerm);
+  c5 = _mm512_set1_ps(5 * kTerm);
+  c6 = _mm512_set1_ps(6 * kTerm);
+  c7 = _mm512_set1_ps(7 * kTerm);
+  c8 = _mm512_set1_ps(8 * kTerm);
+  c9 = _mm512_set1_ps(9 * kTerm);
+  c10 = _mm512_set1_ps(10 * kTerm);
+  c11 = _mm512_set1_ps(11 * kTerm);
+  c12 = _mm512_set1_ps(12 * kTerm);
+  c13 = _mm512_set1_ps(13 * kTerm);
+  c14 = _mm512_set1_ps(14 * kTerm);
+  c15 = _mm512_set1_ps(15 * kTerm);
   __m512 factor = _mm512_set1_ps(kFactor), term = _mm512_set1_ps(kTerm);
   for (int64_t r = 0; r < rounds; ++r) {
 #define STEP(c) c = _mm512_fmadd_ps(c, factor, term)
@@ -212,6 +240,7 @@ Status measurePeaks(Pool &pool, Peaks &peaks) {
       },
       work);
   peaks.bufferBytes = bytes;
+  peaks.cacheBytes = cache > 0 ? uint64_t(cache) : 0;
   peaks.bytesPerSecond = double(bytes) / read;
   peaks.flopsPerSecond = 2.0 * kChains * work.loops.lanes *
                          double(work.rounds) * pool.threads() / multiply;

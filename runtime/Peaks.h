@@ -17,6 +17,7 @@ struct Peaks {
   double bytesPerSecond = 0; ///< reading a buffer larger than the last cache
   double flopsPerSecond = 0; ///< f32, a multiplication and an addition are two
   uint64_t bufferBytes = 0;
+  uint64_t cacheBytes = 0; ///< the last cache; 0 if unknown
   const char *vectors = ""; ///< "avx512", "avx2", "128-bit"
 };
 

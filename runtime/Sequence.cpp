@@ -166,6 +166,11 @@ std::vector<int64_t> Sequence::dimsOf(const Entry &entry, int64_t past,
   return dims;
 }
 
+std::vector<int64_t> Sequence::prefillDims() const {
+  return step ? dimsOf(*step, 0, prompt->length)
+              : dimsOf(*prompt->run, 0, prompt->length);
+}
+
 std::vector<int64_t> Sequence::stepDims() const {
   return step ? dimsOf(*step, std::max<int64_t>(filled - 1, 0), filled)
               : dimsOf(*prompt->run, 0, filled);

@@ -36,6 +36,8 @@ public:
   bool cached() const { return step != nullptr; }
   /// Dims of a step at the present length, for evaluating forms of the card.
   std::vector<int64_t> stepDims() const;
+  /// The dims of the call that took the prompt.
+  std::vector<int64_t> prefillDims() const;
 
 private:
   /// An input along the step axis, [rows][capacity].

@@ -61,7 +61,6 @@ generate positions position_ids
 generate eos 7
 generate pad 3
 generate extend token_type_ids 5
-flops_per_token 1000
 entry run
 dims B T
 input input_ids i64 [B, T]
@@ -70,6 +69,7 @@ input position_ids i64 [B, T] default
 input token_type_ids i64 [B, T] default
 output logits f32 [B, T, 50]
 output hidden_states.0 f32 [B, T, 2] optional-all
+flops 1000*B*T
 arena 8*B*T+64
 )";
 
@@ -83,6 +83,7 @@ output logits f32 [B, 50]
 output refill i64 []
 state hash 8*B
 state count 8*B*capacity
+flops 1000*B*new
 arena 64
 )";
 

@@ -117,6 +117,7 @@ std::string heddle::loops::cardText(ModuleOp module) {
         os << "state " << nameOf(f.getArgAttrDict(arg.getArgNumber()), "model.state", arg.getArgNumber()) << " "
            << stateBytes(f, arg.getArgNumber()).str() << "\n";
     auto arena = f->getAttrOfType<StringAttr>("arena");
+    os << "flops " << operations(f).str() << "\n";
     os << "arena " << (arena ? arena.getValue() : StringRef("64")) << "\n";
   }
   os << "end\n";

@@ -135,6 +135,9 @@ model::Size scratchBytes(mlir::Operation *op);
 bool isPackedWeight(model::LinearOp op);
 bool isPackedBias(model::LinearOp op);
 
+/// Multiplications and additions of one call (Cost.cpp).
+model::Size operations(mlir::func::FuncOp function);
+
 /// Adds the global heddle_card (text of the module at stage `buffers`) and notes the entries;
 /// addEntryTable makes the global heddle_entries once they are functions of LLVM.
 std::string cardText(mlir::ModuleOp module);
