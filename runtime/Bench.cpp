@@ -143,13 +143,15 @@ void printText(const Model &model, const Figures &f) {
         "decode   %10.3f ms a step, %.1f tokens/s (median of steps after the "
         "prompt)\n",
         f.step * 1e3, double(f.rows) / f.step);
-    if (f.stepBytes() > 0)
-      printf("         %10.1f GB/s: %s of weights and %s of states a step, "
-             "%.1f %% "
-             "of the peak\n",
+    if (f.stepBytes() > 0) {
+      double percent = 100 * f.stepBytes() / f.step / peaks.bytesPerSecond;
+      printf("         %10.1f GB/s: %s of weights and %s of states a step, %s\n",
              f.stepBytes() / f.step / 1e9, humanBytes(f.weightBytes).c_str(),
              humanBytes(f.stateBytes).c_str(),
-             100 * f.stepBytes() / f.step / peaks.bytesPerSecond);
+             f.stepBytes() < double(peaks.cacheBytes)
+                 ? "small enough to stay in the caches"
+                 : format("%.1f %% of the peak", percent).c_str());
+    }
     if (f.stepFlops)
       printf("         %10.1f GFLOP/s: %.3f GFLOP a token\n",
              *f.stepFlops / f.step / 1e9, *f.stepFlops / double(f.rows) / 1e9);
