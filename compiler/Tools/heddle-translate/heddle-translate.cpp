@@ -25,5 +25,5 @@ static void registerImportJson() {
 
 int main(int argc, char **argv) {
   registerImportJson();
-  return mlir::asMainReturnCode(mlir::mlirTranslateMain(argc, argv, "Heddle's importer\n"));
+  return mlir::failed(mlir::mlirTranslateMain(argc, argv, "Heddle's importer\n"));
 }

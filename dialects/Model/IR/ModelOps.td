@@ -219,7 +219,7 @@ def Model_EmbeddingOp : Model_Infer<"embedding", [], OwnStep> {
   let assemblyFormat = "$ids `in` $table attr-dict `:` functional-type(operands, results)";
 }
 
-def Model_LinearOp : Model_Op<"linear", [Pure, AttrSizedOperandSegments, InferTypeOpAdaptor] # OwnStep> {
+def Model_LinearOp : Model_Op<"linear", [Pure, AttrSizedOperandSegments, IsolatedFromAbove, InferTypeOpAdaptor] # OwnStep> {
   let summary = "x Wᵀ + b over the last axis, perhaps split into several results";
   let description = [{
     x [..., n], W [m, n] (`in_out`: [n, m]), b [m]. With `parts` p₀..pₖ and `groups` g:
@@ -420,7 +420,7 @@ def Model_StoreOp : Model_Op<"store", [MemoryEffects<[MemWrite]>]> {
 
 //===-- fused ------------------------------------------------------------------===//
 
-def Model_MapOp : Model_Op<"map", [Pure, SingleBlock]> {
+def Model_MapOp : Model_Op<"map", [Pure, SingleBlock, IsolatedFromAbove]> {
   let summary = "a chain of elementwise ops as one body on scalars";
   let description = [{
     operands broadcast (numpy) to the result's shape; the body takes one scalar each (f32, i64
