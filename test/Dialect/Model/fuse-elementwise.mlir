@@ -8,10 +8,10 @@
 // CHECK-NOT: model.constant
 // CHECK: %[[Y:.+]] = model.linear %[[X]], %{{.+}} bias %{{.+}} with %[[X]]
 // CHECK: ^bb0(%[[ACC:.+]]: f32, %[[RES:.+]]: f32):
+// CHECK: model.function gelu %[[ACC]]
 // CHECK: %[[HALF:.+]] = arith.constant 5.000000e-01 : f32
-// CHECK: model.function gelu
 // CHECK: arith.mulf %{{.+}}, %[[HALF]]
-// CHECK: arith.addf %[[RES]]
+// CHECK: arith.addf %[[RES]],
 // CHECK: model.yield
 // CHECK: return %[[Y]]
 func.func @run(%x: !model.tensor<[B, T, 12], f32> {model.name = "x"}) -> (!model.tensor<[B, T, 12], f32> {model.name = "y"}) {

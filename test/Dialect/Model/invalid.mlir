@@ -1,0 +1,169 @@
+// RUN: heddle-opt %s -split-input-file -verify-diagnostics
+
+// expected-error @below {{expected a size form}}
+func.func @axis_c1(%x: !model.tensor<["T+T*2//1x"], f32>) { return }
+
+// -----
+
+// expected-error @below {{elements are f32, i64 or i1}}
+func.func @element_c1(%x: !model.tensor<[T], f64>) { return }
+
+// -----
+
+func.func @param_index(%i: index) {
+  // expected-error @below {{index 0 does not occur in the name}}
+  %w = model.param "wte"[%i] : !model.tensor<[4], f32>
+  return
+}
+
+// -----
+
+func.func @param_place() {
+  // expected-error @below {{has more places than indices}}
+  %w = model.param "h.{0}.w" : !model.tensor<[4], f32>
+  return
+}
+
+// -----
+
+func.func @constant_c1() {
+  // expected-error @below {{value has rank 1, the result 0}}
+  %c = model.constant dense<0.5> : tensor<2xf64> : !model.tensor<[], f32>
+  return
+}
+
+// -----
+
+func.func @constant_c1_type() {
+  // expected-error @below {{cannot hold 'i64' as 'i1'}}
+  %c = model.constant dense<1> : tensor<i64> : !model.tensor<[], i1>
+  return
+}
+
+// -----
+
+func.func @binary_c1(%x: !model.tensor<[T], f32>, %n: !model.tensor<[T], i64>) {
+  // expected-error @below {{operands have element types 'f32' and 'i64'}}
+  // expected-error @below {{failed to infer returned types}}
+  %y = model.binary add %x, %n : (!model.tensor<[T], f32>, !model.tensor<[T], i64>) -> !model.tensor<[T], f32>
+  return
+}
+
+// -----
+
+func.func @binary_c2(%x: !model.tensor<[B, T, 8], f32>, %y: !model.tensor<[B, S, 8], f32>) {
+  // expected-error @below {{shapes do not broadcast: S against T}}
+  // expected-error @below {{failed to infer returned types}}
+  %z = model.binary add %x, %y : (!model.tensor<[B, T, 8], f32>, !model.tensor<[B, S, 8], f32>) -> !model.tensor<[B, T, 8], f32>
+  return
+}
+
+// -----
+
+func.func @unary_element(%n: !model.tensor<[T], i64>) {
+  // expected-error @below {{exp does not take elements of 'i64'}}
+  // expected-error @below {{failed to infer returned types}}
+  %y = model.unary exp %n : (!model.tensor<[T], i64>) -> !model.tensor<[T], i64>
+  return
+}
+
+// -----
+
+func.func @linear_c1(%x: !model.tensor<[T, 8], f32>, %w: !model.tensor<[12, 7], f32>) {
+  // expected-error @below {{weight is [12, 7] (out_in), the operand has 8 features}}
+  // expected-error @below {{failed to infer returned types}}
+  %y = model.linear %x, %w : (!model.tensor<[T, 8], f32>, !model.tensor<[12, 7], f32>) -> !model.tensor<[T, 12], f32>
+  return
+}
+
+// -----
+
+func.func @linear_c2(%x: !model.tensor<[T, 8], f32>, %w: !model.tensor<[12, 8], f32>, %b: !model.tensor<[11], f32>) {
+  // expected-error @below {{bias should be [12], is [11]}}
+  // expected-error @below {{failed to infer returned types}}
+  %y = model.linear %x, %w bias %b : (!model.tensor<[T, 8], f32>, !model.tensor<[12, 8], f32>, !model.tensor<[11], f32>) -> !model.tensor<[T, 12], f32>
+  return
+}
+
+// -----
+
+func.func @linear_c3(%x: !model.tensor<[T, 8], f32>, %w: !model.tensor<[12, 8], f32>) {
+  // expected-error @below {{12 features do not split into 5 groups of 2 units}}
+  // expected-error @below {{failed to infer returned types}}
+  %y, %z = model.linear %x, %w parts [1, 1] groups 5 : (!model.tensor<[T, 8], f32>, !model.tensor<[12, 8], f32>) -> (!model.tensor<[T, 6], f32>, !model.tensor<[T, 6], f32>)
+  return
+}
+
+// -----
+
+func.func @linear_extras(%x: !model.tensor<[T, 8], f32>, %w: !model.tensor<[12, 8], f32>) {
+  // expected-error @below {{extras are read by an epilogue, and there is none}}
+  %y = model.linear %x, %w with %x : (!model.tensor<[T, 8], f32>, !model.tensor<[12, 8], f32>, !model.tensor<[T, 8], f32>) -> !model.tensor<[T, 12], f32>
+  return
+}
+
+// -----
+
+func.func @slice_range(%x: !model.tensor<[4, 8], f32>) {
+  // expected-error @below {{rows 2 to 9 do not lie in an axis of 8}}
+  // expected-error @below {{failed to infer returned types}}
+  %y = model.slice %x axis 1 from "2" to "9" : (!model.tensor<[4, 8], f32>) -> !model.tensor<[4, 7], f32>
+  return
+}
+
+// -----
+
+func.func @rearrange_c1(%x: !model.tensor<[B, T, 8], f32>) {
+  // expected-error @below {{the two sides of the pattern name different axes}}
+  // expected-error @below {{failed to infer returned types}}
+  %y = model.rearrange %x "b t d -> b t" : (!model.tensor<[B, T, 8], f32>) -> !model.tensor<[B, T], f32>
+  return
+}
+
+// -----
+
+func.func @rearrange_c2(%x: !model.tensor<[B, T, 8], f32>) {
+  // expected-error @below {{two lengths of axis 2 are unknown}}
+  // expected-error @below {{failed to infer returned types}}
+  %y = model.rearrange %x "b t (h d) -> b h t d" : (!model.tensor<[B, T, 8], f32>) -> !model.tensor<[B, 2, T, 4], f32>
+  return
+}
+
+// -----
+
+func.func @concat_axes(%x: !model.tensor<[B, T, 8], f32>, %y: !model.tensor<[B, T, 7], f32>) {
+  // expected-error @below {{shapes do not broadcast: 7 against 8}}
+  // expected-error @below {{failed to infer returned types}}
+  %z = model.concat %x, %y axis 1 : (!model.tensor<[B, T, 8], f32>, !model.tensor<[B, T, 7], f32>) -> !model.tensor<[B, "2*T", 8], f32>
+  return
+}
+
+// -----
+
+func.func @conv_channels(%x: !model.tensor<[B, L, 3], f32>, %w: !model.tensor<[8, 4, 5], f32>) {
+  // expected-error @below {{the operand has 3 channels}}
+  // expected-error @below {{failed to infer returned types}}
+  %y = model.conv %x, %w stride [1] dilation [1] padding [0, 0] : (!model.tensor<[B, L, 3], f32>, !model.tensor<[8, 4, 5], f32>) -> !model.tensor<[B, "L-4", 8], f32>
+  return
+}
+
+// -----
+
+func.func @rotary_width(%x: !model.tensor<[B, T, 8], f32>, %p: !model.tensor<[T], i64>, %f: !model.tensor<[3], f32>, %a: !model.tensor<[], f32>) {
+  // expected-error @below {{turn more features than a head of width 4 has}}
+  // expected-error @below {{failed to infer returned types}}
+  %y = model.rotary %x at %p by %f amplitude %a head_width 4 : (!model.tensor<[B, T, 8], f32>, !model.tensor<[T], i64>, !model.tensor<[3], f32>, !model.tensor<[], f32>) -> !model.tensor<[B, T, 8], f32>
+  return
+}
+
+// -----
+
+func.func @repeat_c1(%x: !model.tensor<[T], f32>) {
+  // expected-error @below {{carried value 0 must keep its type}}
+  %y = model.repeat 2 iter(%x) : (!model.tensor<[T], f32>) -> (!model.tensor<[T], f32>) {
+  ^bb0(%i: index, %a: !model.tensor<[T], f32>):
+    %s = model.size "T" : <[], i64>
+    model.yield %s : !model.tensor<[], i64>
+  }
+  return
+}

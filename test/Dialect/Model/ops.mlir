@@ -1,0 +1,53 @@
+// Every form of the type, and ops whose assembly is more than a list of operands.
+// RUN: heddle-opt %s | heddle-opt | FileCheck %s
+
+// CHECK-LABEL: func.func @sizes
+// CHECK-SAME: !model.tensor<[B, "H//2", "2*T+1", 768], f32>
+func.func @sizes(%x: !model.tensor<[B, "(H-2)//2+1", "T+T+1", 768], f32>) {
+  return
+}
+
+// CHECK-LABEL: func.func @repeat
+func.func @repeat(%x0: !model.tensor<[B, T, 8], f32>) -> !model.tensor<[B, T, 8], f32> {
+  // CHECK: %[[R:.+]]:2 = model.repeat 3 iter(%{{.+}}) : (!model.tensor<[B, T, 8], f32>) -> (!model.tensor<[B, T, 8], f32>, !model.tensor<[3, B, T, 8], f32>)
+  %x, %all = model.repeat 3 iter(%x0) : (!model.tensor<[B, T, 8], f32>) -> (!model.tensor<[B, T, 8], f32>, !model.tensor<[3, B, T, 8], f32>) {
+  ^bb0(%i: index, %y: !model.tensor<[B, T, 8], f32>):
+    // CHECK: model.param "h.{0}.w"[%{{.+}}]
+    %w = model.param "h.{0}.w"[%i] : !model.tensor<[8], f32>
+    // CHECK: model.rms_norm %{{.+}} weight %{{.+}} eps {{.+}} offset 0.000000e+00
+    %n = model.rms_norm %y weight %w eps 1.0e-6 offset 0.0 : (!model.tensor<[B, T, 8], f32>, !model.tensor<[8], f32>) -> !model.tensor<[B, T, 8], f32>
+    model.yield %n, %y : !model.tensor<[B, T, 8], f32>, !model.tensor<[B, T, 8], f32>
+  }
+  return %x : !model.tensor<[B, T, 8], f32>
+}
+
+// CHECK-LABEL: func.func @linear
+func.func @linear(%x: !model.tensor<[B, 8], f32>, %w: !model.tensor<[12, 8], f32>, %b: !model.tensor<[12], f32>, %r: !model.tensor<[B, 12], f32>) {
+  // CHECK: model.linear %{{.+}}, %{{.+}} bias %{{.+}} parts [1, 1, 2] groups 1
+  %q, %k, %v = model.linear %x, %w bias %b parts [1, 1, 2] groups 1 : (!model.tensor<[B, 8], f32>, !model.tensor<[12, 8], f32>, !model.tensor<[12], f32>) -> (!model.tensor<[B, 3], f32>, !model.tensor<[B, 3], f32>, !model.tensor<[B, 6], f32>)
+  // CHECK: model.linear %{{.+}}, %{{.+}} with %{{.+}} :
+  // CHECK-NEXT: ^bb0(%[[ACC:.+]]: f32, %[[EXTRA:.+]]: f32):
+  %y = model.linear %x, %w with %r : (!model.tensor<[B, 8], f32>, !model.tensor<[12, 8], f32>, !model.tensor<[B, 12], f32>) -> !model.tensor<[B, 12], f32> {
+  ^bb0(%acc: f32, %extra: f32):
+    %s = arith.addf %acc, %extra : f32
+    model.yield %s : f32
+  }
+  return
+}
+
+// CHECK-LABEL: func.func @states
+func.func @states(%s: !model.state<[3, B, capacity, 8], f32> {model.state = "keys"}, %rows: !model.tensor<[B, new, 8], f32>, %i: index) {
+  // CHECK: model.append %{{.+}}[%{{.+}}], %{{.+}} axis 1 : !model.state<[3, B, capacity, 8], f32>
+  %all = model.append %s[%i], %rows axis 1 : !model.state<[3, B, capacity, 8], f32>, !model.tensor<[B, new, 8], f32> -> !model.tensor<[B, "new+past", 8], f32>
+  return
+}
+
+// CHECK-LABEL: func.func @default
+func.func @default(%mask: !model.tensor<[B, T], i64> {model.default}) {
+  // CHECK: model.default %{{.+}} : <[B, T], i64> -> <[B, T], i64> {
+  %m = model.default %mask : !model.tensor<[B, T], i64> -> !model.tensor<[B, T], i64> {
+    %one = model.constant dense<1> : tensor<i64> : !model.tensor<[], i64>
+    model.yield %one : !model.tensor<[], i64>
+  }
+  return
+}
