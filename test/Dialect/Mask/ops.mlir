@@ -17,17 +17,17 @@ func.func @masks(%keys: !model.tensor<[B, S], i64>, %rows: !model.tensor<[B, T],
   %e = mask.window left 1 right 1 on %rows : !model.tensor<[B, T], i64> keys %keys : !model.tensor<[B, S], i64>
   // CHECK: mask.dilated 4
   %f = mask.dilated 4
-  // CHECK: mask.keys %{{.*}} : !model.tensor<[B, S], i64>
+  // CHECK: mask.keys %{{.*}} : {{.*}}<[B, S], i64>
   %g = mask.keys %keys : !model.tensor<[B, S], i64>
-  // CHECK: mask.queries %{{.*}} : !model.tensor<[B, T], i64>
+  // CHECK: mask.queries %{{.*}} : {{.*}}<[B, T], i64>
   %h = mask.queries %rows : !model.tensor<[B, T], i64>
-  // CHECK: mask.prefix %{{.*}} : !model.tensor<[B], i64>
+  // CHECK: mask.prefix %{{.*}} : {{.*}}<[B], i64>
   %i = mask.prefix %n : !model.tensor<[B], i64>
-  // CHECK: mask.document %{{.*}}, %{{.*}} : !model.tensor<[B, T], i64>, !model.tensor<[B, S], i64>
+  // CHECK: mask.document %{{.*}}, %{{.*}} : {{.*}}<[B, T], i64>, {{.*}}<[B, S], i64>
   %j = mask.document %rows, %keys : !model.tensor<[B, T], i64>, !model.tensor<[B, S], i64>
-  // CHECK: mask.blocks 64, %{{.*}} : !model.tensor<[4, 2], i64>
+  // CHECK: mask.blocks 64, %{{.*}} : {{.*}}<[4, 2], i64>
   %k = mask.blocks 64, %lists : !model.tensor<[4, 2], i64>
-  // CHECK: mask.dense %{{.*}} : !model.tensor<[B, 12, T, S], i1>
+  // CHECK: mask.dense %{{.*}} : {{.*}}<[B, 12, T, S], i1>
   %l = mask.dense %dense : !model.tensor<[B, 12, T, S], i1>
   // CHECK: mask.and
   %m = mask.and %b, %g
@@ -37,7 +37,7 @@ func.func @masks(%keys: !model.tensor<[B, S], i64>, %rows: !model.tensor<[B, T],
   %p = mask.add %o, %k
   // CHECK: mask.not
   %q = mask.not %p
-  // CHECK: mask.select %{{.*}}, %{{.*}}, %{{.*}} : !model.tensor<[], i1>
+  // CHECK: mask.select %{{.*}}, %{{.*}}, %{{.*}} : {{.*}}<[], i1>
   %r = mask.select %which, %q, %a : !model.tensor<[], i1>
   return
 }
