@@ -126,6 +126,11 @@ int heddle::compile(const CompileOptions &options) {
 
   CompileOptions knobs = options;
   knobs.pipeline.vectorWidth = target->vectorWidth;
+  // For the card: what the code is made for, and what it asks of the processor.
+  OpBuilder b(context.get());
+  (*module)->setAttr("model.target", b.getStringAttr("cpu " + target->cpu));
+  if (std::string needs = target->needs(); !needs.empty())
+    (*module)->setAttr("model.needs", b.getStringAttr(needs));
   bool isIR = findStage(options.emit);
   if (int failed = runStages(*module, isIR ? StringRef(options.emit) : StringRef("llvm"), knobs))
     return failed;

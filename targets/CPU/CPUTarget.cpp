@@ -54,6 +54,18 @@ std::unique_ptr<llvm::TargetMachine> CPUTarget::machine(std::string &error) cons
                                   llvm::CodeGenOptLevel::Aggressive));
 }
 
+std::string CPUTarget::needs() const {
+  std::string error, list;
+  std::unique_ptr<llvm::TargetMachine> target = machine(error);
+  if (!target || !target->getTargetTriple().isX86())
+    return list;
+  for (llvm::StringRef f : {"avx", "avx2", "fma", "bmi", "bmi2", "avx512f", "avx512cd", "avx512vl", "avx512bw",
+                            "avx512dq", "avx512vnni", "avx512bf16", "avx512vbmi", "avx512ifma"})
+    if (target->getMCSubtargetInfo()->checkFeatures(("+" + f).str()))
+      list += (list.empty() ? "" : " ") + f.str();
+  return list;
+}
+
 std::unique_ptr<llvm::Module> heddle::cpu::translate(mlir::ModuleOp module, llvm::LLVMContext &context,
                                                      llvm::TargetMachine &machine) {
   mlir::registerBuiltinDialectTranslation(*module.getContext());

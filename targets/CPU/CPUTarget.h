@@ -24,6 +24,8 @@ struct CPUTarget {
   /// `mcpu` is "native" or a name LLVM knows; on failure `error` says what is known.
   static std::optional<CPUTarget> resolve(llvm::StringRef mcpu, std::string &error);
   std::unique_ptr<llvm::TargetMachine> machine(std::string &error) const;
+  /// The features a binary asks the processor for before it runs (runtime/Cpu.cpp).
+  std::string needs() const;
 };
 
 /// The LLVM module of a module of stage `llvm`, optimised for `machine`.

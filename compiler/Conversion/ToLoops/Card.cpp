@@ -67,6 +67,8 @@ std::string heddle::loops::cardText(ModuleOp module) {
   os << "name " << (word("model.name").empty() ? StringRef("model") : word("model.name")) << "\n";
   if (!word("model.target").empty())
     os << "target " << word("model.target") << "\n";
+  if (!word("model.needs").empty())
+    os << "needs " << word("model.needs") << "\n";
   os << "masked_rows " << (word("model.masked_rows").empty() ? StringRef("zero") : word("model.masked_rows")) << "\n";
   if (!word("model.license").empty())
     os << "license " << word("model.license") << "\n";
