@@ -100,10 +100,13 @@ mlir::Location Importer::location(At at) {
   return path.empty() ? file : mlir::NameLoc::get(mlir::StringAttr::get(&context, path), file);
 }
 
+// Sixty layers of 256 experts take about 300000.
+static constexpr uint64_t mostSteps = 500'000;
+
 bool Importer::spend(At at) {
   if (budget == 0) {
     if (!exhausted)
-      error(at, "the description expands to more than 2000000 statements");
+      error(at, "the description expands to more than " + Twine(mostSteps) + " statements");
     exhausted = true;
     return false;
   }
@@ -116,6 +119,7 @@ bool Importer::spend(At at) {
 Importer::Importer(mlir::MLIRContext &context, const ImportOptions &options, DiagnosticSink &sink)
     : context(context), options(options), sink(sink), builder(&context),
       families(options.families), expressions(sink) {
+  budget = mostSteps;
   context.loadDialect<mlir::func::FuncDialect, model::ModelDialect, mask::MaskDialect,
                       attn::AttnDialect>();
 }

@@ -198,7 +198,8 @@ static mlir::Value tensorAttribute(OpCall &c, StringRef name, std::optional<E> e
     return {};
   }
   if (!v.isArray() && !v.isNumber() && !v.is(K::Size)) {
-    c.fail(c.place(name), name + " should be a tensor, found " + v.show());
+    c.fail(c.place(name), name + " should be a tensor, found " + v.show() +
+                              (v.is(K::String) ? "; a value is named as \"=" + escaped(v.asString()) + "\"" : ""));
     return {};
   }
   mlir::Value t = e ? c.in.materialize(v, *e, c.place(name)) : c.in.materialize(v, c.place(name));

@@ -43,7 +43,7 @@ FailureOr<Tensor> converted(func::FuncOp entry, StringRef name, const Tensor &t,
   if (t.kind == to)
     return t;
   if (t.kind == Tensor::Kind::Real)
-    return entry.emitError() << "input '" << name << "' must be " << word(to) << ", but is f32";
+    return emitError(entry.getLoc()) << "input '" << name << "' must be " << word(to) << ", but is f32";
   Tensor out{to, t.shape, {}, {}};
   if (to == Tensor::Kind::Real)
     out.reals.assign(t.ints.begin(), t.ints.end());
@@ -56,13 +56,13 @@ FailureOr<Tensor> converted(func::FuncOp entry, StringRef name, const Tensor &t,
 LogicalResult bindDim(func::FuncOp entry, Dims &dims, StringRef dim, int64_t n, StringRef input) {
   auto [it, fresh] = dims.emplace(dim.str(), n);
   if (!fresh && it->second != n)
-    return entry.emitError() << "input '" << input << "' has " << dim << " = " << n << ", but it is "
+    return emitError(entry.getLoc()) << "input '" << input << "' has " << dim << " = " << n << ", but it is "
                              << it->second << " elsewhere";
   auto module = entry->getParentOfType<ModuleOp>();
   auto bounds = module ? module->getAttrOfType<DictionaryAttr>("model.dims") : DictionaryAttr();
   auto bound = bounds ? bounds.getAs<IntegerAttr>(dim) : IntegerAttr();
   if (bound && n > bound.getInt())
-    return entry.emitError() << dim << " = " << n << " is past its bound " << bound.getInt();
+    return emitError(entry.getLoc()) << dim << " = " << n << " is past its bound " << bound.getInt();
   return success();
 }
 } // namespace
@@ -73,7 +73,7 @@ FailureOr<Dims> heddle::bindDims(func::FuncOp entry, const Tensors &inputs, Dims
     for (unsigned i = 0; i < entry.getNumArguments() && !known; ++i)
       known = nameOf(entry, i) == name && isa<ModelTensorType>(entry.getArgument(i).getType());
     if (!known)
-      return entry.emitError() << "no input '" << name << "'" << nearest(entry, name);
+      return emitError(entry.getLoc()) << "no input '" << name << "'" << nearest(entry, name);
   }
   // Bare dims first, whichever input they come from; the other forms may use them all.
   for (bool binding : {true, false})
@@ -85,7 +85,7 @@ FailureOr<Dims> heddle::bindDims(func::FuncOp entry, const Tensors &inputs, Dims
         continue;
       const Tensor &t = given->second;
       if (t.rank() > type.getRank())
-        return entry.emitError() << "input '" << name << "' has rank " << t.rank() << ", declared is " << type;
+        return emitError(entry.getLoc()) << "input '" << name << "' has rank " << t.rank() << ", declared is " << type;
       for (int64_t back = 1; back <= t.rank(); ++back) {
         Size form = type.getSize(type.getRank() - back);
         int64_t n = t.shape[t.rank() - back];
@@ -93,7 +93,7 @@ FailureOr<Dims> heddle::bindDims(func::FuncOp entry, const Tensors &inputs, Dims
         if (binding && dim && failed(bindDim(entry, dims, *dim, n, name)))
           return failure();
         if (!binding && !dim && form.evaluate(dims) && *form.evaluate(dims) != n)
-          return entry.emitError() << "input '" << name << "': the axis " << form.str() << " should be "
+          return emitError(entry.getLoc()) << "input '" << name << "': the axis " << form.str() << " should be "
                                    << *form.evaluate(dims) << ", is " << n;
       }
     }
@@ -107,18 +107,18 @@ static LogicalResult setArguments(Evaluator &e, func::FuncOp entry, const Tensor
     if (isa<model::StateType>(argument.getType())) {
       auto name = entry.getArgAttrOfType<StringAttr>(i, "model.state");
       if (!name)
-        return entry.emitError() << "argument " << i << " is a state without a name ('model.state')";
+        return emitError(entry.getLoc()) << "argument " << i << " is a state without a name ('model.state')";
       e.setState(argument, name.str());
       continue;
     }
     auto type = dyn_cast<ModelTensorType>(argument.getType());
     StringRef name = nameOf(entry, i);
     if (!type || name.empty())
-      return entry.emitError() << "argument " << i << " is no named tensor ('model.name')";
+      return emitError(entry.getLoc()) << "argument " << i << " is no named tensor ('model.name')";
     auto given = inputs.find(name.str());
     if (given == inputs.end()) {
       if (!entry.getArgAttr(i, "model.default"))
-        return entry.emitError() << "input '" << name << "' is missing and has no default";
+        return emitError(entry.getLoc()) << "input '" << name << "' is missing and has no default";
       continue;
     }
     FailureOr<Tensor> t = converted(entry, name, given->second, kindOf(type));
@@ -138,7 +138,7 @@ static LogicalResult setArguments(Evaluator &e, func::FuncOp entry, const Tensor
 FailureOr<Tensors> heddle::interpret(func::FuncOp entry, const Tensors &inputs, Dims dims, States *states,
                                      ReadParameter readParameter, InterpretOptions options) {
   if (entry.isExternal())
-    return entry.emitError("has no body to interpret");
+    return emitError(entry.getLoc(), "has no body to interpret");
   FailureOr<Dims> bound = bindDims(entry, inputs, std::move(dims));
   if (failed(bound))
     return failure();
@@ -151,9 +151,9 @@ FailureOr<Tensors> heddle::interpret(func::FuncOp entry, const Tensors &inputs, 
   for (auto [i, value] : llvm::enumerate(body.getTerminator()->getOperands())) {
     auto name = entry.getResultAttrOfType<StringAttr>(i, "model.name");
     if (!name)
-      return entry.emitError() << "result " << i << " has no name ('model.name')";
+      return emitError(entry.getLoc()) << "result " << i << " has no name ('model.name')";
     if (!e.has(value))
-      return entry.emitError() << "result '" << name.getValue() << "' is an input that was not given";
+      return emitError(entry.getLoc()) << "result '" << name.getValue() << "' is an input that was not given";
     results[name.str()] = e.tensor(value);
   }
   return results;

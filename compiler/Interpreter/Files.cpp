@@ -121,10 +121,10 @@ absl::Status heddle::writeTensors(llvm::StringRef path, const Tensors &tensors, 
 LogicalResult heddle::interpretFile(ModuleOp module, const InterpretFileOptions &options) {
   absl::StatusOr<ParameterFiles> parameters = ParameterFiles::open(module);
   if (!parameters.ok())
-    return module.emitError(textOf(parameters.status()));
+    return emitError(module.getLoc(), textOf(parameters.status()));
   absl::StatusOr<Tensors> inputs = readTensors(options.input);
   if (!inputs.ok())
-    return module.emitError(textOf(inputs.status()));
+    return emitError(module.getLoc(), textOf(inputs.status()));
   auto reader = parameters->reader();
   Tensors outputs;
   if (options.newTokens > 0) {
@@ -139,12 +139,12 @@ LogicalResult heddle::interpretFile(ModuleOp module, const InterpretFileOptions 
   } else {
     auto run = module.lookupSymbol<func::FuncOp>("run");
     if (!run)
-      return module.emitError("has no function @run");
+      return emitError(module.getLoc(), "has no function @run");
     FailureOr<Tensors> got = interpret(run, *inputs, {}, nullptr, reader, options.interpret);
     if (failed(got))
       return failure();
     outputs = std::move(*got);
   }
   absl::Status written = writeTensors(options.output, outputs, options.doubles);
-  return written.ok() ? success() : LogicalResult(module.emitError(textOf(written)));
+  return written.ok() ? success() : LogicalResult(emitError(module.getLoc(), textOf(written)));
 }

@@ -26,14 +26,14 @@ struct Roles {
 FailureOr<Roles> readRoles(ModuleOp module) {
   auto dict = module->getAttrOfType<DictionaryAttr>("model.generate");
   if (!dict)
-    return module.emitError("does not generate: it has no 'model.generate'");
+    return emitError(module.getLoc(), "does not generate: it has no 'model.generate'");
   auto text = [&](StringRef role) {
     auto attr = dict.getAs<StringAttr>(role);
     return attr ? attr.str() : std::string();
   };
   Roles r{text("tokens"), text("logits"), text("mask"), text("positions"), text("source"), {}, {}, {}, 0};
   if (r.tokens.empty() || r.logits.empty())
-    return module.emitError("'model.generate' must name tokens and logits");
+    return emitError(module.getLoc(), "'model.generate' must name tokens and logits");
   if (auto extend = dict.getAs<DictionaryAttr>("extend"))
     for (NamedAttribute a : extend)
       if (auto value = dyn_cast<IntegerAttr>(a.getValue()))
@@ -133,11 +133,11 @@ FailureOr<Text> Text::begin(ModuleOp module, const Tensors &inputs) {
   if (auto given = inputs.find(roles->tokens); given != inputs.end()) {
     text.ids = given->second;
     if (text.ids.rank() != 2 || text.ids.kind != Tensor::Kind::Int || text.ids.shape[1] == 0)
-      return module.emitError() << "'" << roles->tokens << "' must be i64 [B, T] with a token at least";
+      return emitError(module.getLoc()) << "'" << roles->tokens << "' must be i64 [B, T] with a token at least";
   } else {
     auto source = inputs.find(roles->source);
     if (source == inputs.end() || source->second.rank() == 0 || !roles->start)
-      return module.emitError() << "neither '" << roles->tokens << "' nor a source to start from is given";
+      return emitError(module.getLoc()) << "neither '" << roles->tokens << "' nor a source to start from is given";
     int64_t batches = source->second.shape[0];
     text.ids = Tensor::ofInts({batches, 1}, std::vector<int64_t>(batches, *roles->start));
   }
@@ -149,7 +149,7 @@ FailureOr<Text> Text::begin(ModuleOp module, const Tensors &inputs) {
     std::optional<Tensor> t = std::move(given->second);
     text.fixed.erase(given);
     if (ArrayRef(t->shape) != ArrayRef(text.ids.shape))
-      return module.emitError() << "'" << name << "' must be as long as the tokens, " << showShape(text.ids.shape)
+      return emitError(module.getLoc()) << "'" << name << "' must be as long as the tokens, " << showShape(text.ids.shape)
                                 << ", but is " << showShape(t->shape);
     return t;
   };
@@ -231,7 +231,7 @@ FailureOr<Generated> heddle::generateRecomputing(ModuleOp module, const Tensors 
   if (failed(text))
     return failure();
   if (!run)
-    return module.emitError("has no function @run");
+    return emitError(module.getLoc(), "has no function @run");
   return choose(module, *text, inputs, options, [&]() -> FailureOr<Tensor> {
     Tensors feed = text->fixed;
     const Roles &roles = text->roles;
@@ -248,7 +248,7 @@ FailureOr<Generated> heddle::generateRecomputing(ModuleOp module, const Tensors 
       return failure();
     auto logits = got->find(roles.logits);
     if (logits == got->end() || logits->second.rank() < 2 || logits->second.rank() > 3)
-      return run.emitError() << "does not give '" << roles.logits << "' of [B, T, V] or [B, V]";
+      return emitError(run.getLoc()) << "does not give '" << roles.logits << "' of [B, T, V] or [B, V]";
     const Tensor &all = logits->second;
     if (all.rank() == 2)
       return all;
@@ -276,7 +276,7 @@ FailureOr<Generated> heddle::generateCached(ModuleOp module, const Tensors &inpu
   if (failed(text))
     return failure();
   if (!step)
-    return module.emitError("has no function @step");
+    return emitError(module.getLoc(), "has no function @step");
   text->padLeft();
   const Roles &roles = text->roles;
   States states;
@@ -329,7 +329,7 @@ FailureOr<Generated> heddle::generateCached(ModuleOp module, const Tensors &inpu
       return failure();
     auto logits = got->find(roles.logits);
     if (logits == got->end() || logits->second.rank() != 2)
-      return step.emitError() << "does not give '" << roles.logits << "' of [B, V]";
+      return emitError(step.getLoc()) << "does not give '" << roles.logits << "' of [B, V]";
     return logits->second;
   });
 }

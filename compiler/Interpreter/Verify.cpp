@@ -43,7 +43,7 @@ std::string heddle::difference(const Tensor &expected, const Tensor &actual, dou
 FailureOr<Tensors> VerifyInstrumentation::compute(ModuleOp module) {
   auto run = module.lookupSymbol<func::FuncOp>("run");
   if (!run)
-    return module.emitError("has no function @run");
+    return emitError(module.getLoc(), "has no function @run");
   FailureOr<Tensors> results = interpret(run, options.inputs, {}, nullptr, readParameter);
   if (failed(results) || options.newTokens <= 0 || !module->hasAttr("model.generate"))
     return results;

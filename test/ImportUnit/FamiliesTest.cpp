@@ -28,12 +28,12 @@ TEST(Families, HeadWithoutGenerationRoles) {
 
 TEST(Families, SetChoosesAVariant) {
   Case c;
-  c.text = R"({"heddle": 1, "config": {"kind": "bool"},
+  c.text = R"json({"heddle": 1, "config": {"kind": "bool"},
     "inputs": {"x": "f32[B,T,4]", "m": {"type": "=kind == 'float' ? 'f32[T,T]' : 'bool[T,T]'", "default": "=false"}},
     "body": [{"bias": "=null"}, {"seen": "=all"},
       {"if": "=kind == 'float'", "body": [{"bias": {"dense_bias": "m"}}], "else": [{"seen": "=not dense(m)"}]},
       {"y": {"attention": ["x", "x", "x"], "heads": 1, "mask": "=seen", "bias": "=bias"}}],
-    "outputs": ["y"]})";
+    "outputs": ["y"]})json";
   Outcome o = import(c);
   ASSERT_TRUE(o.ok) << o.messages;
   EXPECT_NE(o.ir.find("mask.dense"), std::string::npos);
@@ -46,11 +46,11 @@ TEST(Families, SetChoosesAVariant) {
 
 TEST(Families, ConstantsFold) {
   Case c;
-  c.text = R"({"heddle": 1, "config": {"w": 8},
+  c.text = R"json({"heddle": 1, "config": {"w": 8},
     "inputs": {"x": "f32[B,T,8]", "p": {"type": "i64[B,T]", "default": "=range(T)"}},
     "body": [{"f,a": {"rope": "p", "width": "=w"}},
-             {"y": {"rotary": "x", "positions": "p", "frequencies": "f", "head_width": "=w", "amplitude": "a"}}],
-    "outputs": ["y"]})";
+             {"y": {"rotary": "x", "positions": "=p", "frequencies": "=f", "head_width": "=w", "amplitude": "=a"}}],
+    "outputs": ["y"]})json";
   Outcome o = import(c);
   ASSERT_TRUE(o.ok) << o.messages;
   EXPECT_EQ(o.ir.find("model.binary"), std::string::npos) << o.ir;

@@ -30,7 +30,7 @@ TEST(Refusal, TheModelsThemselvesAreFine) {
 }
 
 TEST(Refusal, KeysOpsAndNames) {
-  refuse(encoder().edit("\"body\"", "\"bodys\": [], \"body\""), {"$.bodys", "'body'"});
+  refuse(encoder().edit("\"outputs\"", "\"bodys\": [], \"outputs\""), {"$.bodys", "'body'"});
   refuse(with("{\"y\": {\"embeding\": \"ids\"}}"), {"'embedding'"});
   refuse(encoder().edit("\"weights\": \"embed\"", "\"weight_s\": \"embed\""), {"embedding has no attribute", "'weights'"});
   refuse(memoryIs("\"=word + 1\""), {"unknown name 'word'", "'words'"});
@@ -65,7 +65,6 @@ TEST(Refusal, WeightsThatDoNotFit) {
   refuse(encoder().tensor("extra.weight", {3}), {"not used", "extra.weight"});
   refuse(encoder().tensor("layers.0.norm1.weight", {7}), {"layers.0.norm1.weight", "[7]", "[8]"});
   refuse(encoder().tensor("embed.weight", {11, 8, 1}), {"the table must be [rows, width]"});
-  refuse(encoder().tensor("head.weight", {11, 8}).edit("\"tied\": {\"head.weight\": \"embed.weight\"},", ""), {}, 0);
 }
 
 TEST(Refusal, DecidedAtImport) {
@@ -80,8 +79,8 @@ TEST(Refusal, DecidedAtImport) {
 
 TEST(Refusal, LengthsAreForms) {
   Case c;
-  c.text = R"({"heddle": 1, "inputs": {"a": "f32[B,T,d]", "b": "f32[B,S,d]"}, "config": {"d": 4},
-    "body": [{"y": "=a * 1"}, {"z": "=b * 1"}], "outputs": ["y", "z"]})";
+  c.text = R"json({"heddle": 1, "inputs": {"a": "f32[B,T,d]", "b": "f32[B,S,d]"}, "config": {"d": 4},
+    "body": [{"y": "=a * 1"}, {"z": "=b * 1"}], "outputs": ["y", "z"]})json";
   auto is = [&](const std::string &e) { return c.edit("=a * 1", e).edit("=b * 1", "=b + 0"); };
   EXPECT_TRUE(import(c).ok);
   refuse(is("=a + b"), {"do not broadcast", "T", "S"});
@@ -160,10 +159,10 @@ TEST(Refusal, Families) {
 
 TEST(Refusal, RequireAndLike) {
   Case plain;
-  plain.config = R"({"model_type": "plain", "size": 3, "scaling": {"kind": "linear"}})";
-  plain.families["plain"] = R"({"heddle": 1,
+  plain.config = R"json({"model_type": "plain", "size": 3, "scaling": {"kind": "linear"}})json";
+  plain.families["plain"] = R"json({"heddle": 1,
     "family": {"model_type": "plain", "architectures": {"*": {}}, "require": {"scaling.kind": ["linear"], "relative": "=relative ?? true", "gone": []}},
-    "config": {"n": "=size"}, "inputs": {"x": "f32[B,n]"}, "body": [{"y": "=x + 1"}], "outputs": ["y"]})";
+    "config": {"n": "=size"}, "inputs": {"x": "f32[B,n]"}, "body": [{"y": "=x + 1"}], "outputs": ["y"]})json";
   EXPECT_TRUE(import(plain).ok) << import(plain).messages;
   refuse(plain.edit("\"linear\"", "\"yarn\""), {"config.json.scaling.kind", "only [\"linear\"] is supported"}, 3);
   refuse(plain.edit("\"size\": 3", "\"size\": 3, \"relative\": false"), {"config.json.relative", "found false"}, 3);
@@ -172,16 +171,16 @@ TEST(Refusal, RequireAndLike) {
   refuse(plain.edit("\"kind\": \"linear\"", "\"kind\": \"linear\", \"more\": 1"), {"config.json.scaling.more"}, 3);
 
   Case circle = plain;
-  circle.families["plain"] = R"({"heddle": 1, "like": "other"})";
-  circle.families["other"] = R"({"heddle": 1, "like": "plain"})";
+  circle.families["plain"] = R"json({"heddle": 1, "like": "other"})json";
+  circle.families["other"] = R"json({"heddle": 1, "like": "plain"})json";
   refuse(circle, {"circle"});
   Case heir = plain;
   heir.families["base"] = plain.families["plain"];
-  heir.families["plain"] = R"({"heddle": 1, "like": "bas"})";
+  heir.families["plain"] = R"json({"heddle": 1, "like": "bas"})json";
   refuse(heir, {"$.like", "'base'"});
-  heir.families["plain"] = R"({"heddle": 1, "like": "base", "config": {"m": null}})";
+  heir.families["plain"] = R"json({"heddle": 1, "like": "base", "config": {"m": null}})json";
   refuse(heir, {"$.config.m", "null deletes"});
-  heir.families["plain"] = R"({"heddle": 1, "like": "base", "family": {"require": {"gone": null}}, "config": {"n": "=size * 2"}})";
+  heir.families["plain"] = R"json({"heddle": 1, "like": "base", "family": {"require": {"gone": null}}, "config": {"n": "=size * 2"}})json";
   Outcome o = import(heir);
   EXPECT_TRUE(o.ok) << o.messages;
   EXPECT_NE(o.ir.find("[B, 6]"), std::string::npos) << o.ir;

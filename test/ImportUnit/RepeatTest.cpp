@@ -62,10 +62,10 @@ TEST(Repeat, TwoCarriedValuesChangePlaces) {
 
 TEST(Repeat, InsideARepeat) {
   Case c;
-  c.text = R"({"heddle": 1, "inputs": {"x": "f32[B,T,8]"}, "weights": "w",
+  c.text = R"json({"heddle": 1, "inputs": {"x": "f32[B,T,8]"}, "weights": "w",
     "body": [{"repeat": 2, "index": "i", "weights": "a.{i}", "body": [
       {"repeat": 3, "index": "j", "weights": "b.{j}", "body": [{"x": {"linear": "x", "bias": false, "weights": "f"}}]}]}],
-    "outputs": ["x"]})";
+    "outputs": ["x"]})json";
   for (int i = 0; i < 2; ++i)
     for (int j = 0; j < 3; ++j)
       c.tensors["a." + std::to_string(i) + ".b." + std::to_string(j) + ".f.weight"] = {8, 8};

@@ -76,7 +76,7 @@ size_t heddle::test::count(const std::string &text, const std::string &part) {
 
 Case heddle::test::encoder() {
   Case c;
-  c.text = R"({
+  c.text = R"json({
   "heddle": 1, "name": "encoder",
   "config": {"vocab": 11, "width": 8, "layers": 2, "heads": 2, "inner": 16, "pad": 0},
   "dims": {"T": 32},
@@ -100,7 +100,7 @@ Case heddle::test::encoder() {
     {"logits": {"linear": "memory", "out": "=vocab", "bias": false, "weights": "head"}}
   ],
   "outputs": ["logits", "hidden_states.*"]
-})";
+})json";
   c.tensors["embed.weight"] = {11, 8};
   for (int i = 0; i < 2; ++i) {
     std::string layer = "layers." + std::to_string(i) + ".";
@@ -122,10 +122,10 @@ Case heddle::test::encoder() {
 Case heddle::test::gpt2(int64_t layers, int64_t width, int64_t heads, int64_t vocab, int64_t positions) {
   Case c;
   auto n = [](int64_t v) { return std::to_string(v); };
-  c.config = R"({
+  c.config = R"json({
   "architectures": ["GPT2LMHeadModel"], "model_type": "gpt2", "activation_function": "gelu_new",
   "eos_token_id": 0, "layer_norm_epsilon": 1e-05, "add_cross_attention": false,
-  "n_embd": )" + n(width) + ",\n  \"n_head\": " + n(heads) + ",\n  \"n_layer\": " + n(layers) +
+  "n_embd": )json" + n(width) + ",\n  \"n_head\": " + n(heads) + ",\n  \"n_layer\": " + n(layers) +
              ",\n  \"n_positions\": " + n(positions) + ",\n  \"vocab_size\": " + n(vocab) + "\n}";
   std::string p = "transformer.";
   c.tensors[p + "wte.weight"] = {vocab, width};

@@ -35,9 +35,22 @@ TEST(Linear, RowBlocks) {
     EXPECT_LE(kernels.check({{"B", m}}, m), 2e-6) << m;
 }
 
+/// Weights large enough for tiles of every height and for streaming several panels at once.
+TEST(Linear, LargeWeights) {
+  for (int64_t n : {256, 257, 319, 384}) {
+    Kernels kernels(linear(140, n));
+    ASSERT_TRUE(kernels.good());
+    for (int64_t m = 0; m <= 17; ++m)
+      EXPECT_LE(kernels.check({{"B", m}}, m), 2e-6) << "M " << m << " N " << n;
+    EXPECT_TRUE(kernels.sameAlone({{"B", 17}}, 3)) << n;
+    EXPECT_TRUE(kernels.sameAlone({{"B", 4}}, 3)) << n;
+    EXPECT_TRUE(kernels.sameAlone({{"B", 3}}, 3)) << n;
+  }
+}
+
 TEST(Linear, NarrowVectors) {
   for (int width : {4, 8}) {
-    Kernels kernels(linear(19, 45), {true, width});
+    Kernels kernels(linear(190, 205), {true, width});
     ASSERT_TRUE(kernels.good());
     for (int64_t m : {1, 2, 5, 9, 20})
       EXPECT_LE(kernels.check({{"B", m}}, m), 2e-6) << width << " " << m;

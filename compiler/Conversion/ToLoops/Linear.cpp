@@ -25,6 +25,7 @@ static constexpr int64_t kPanel = 32;     ///< results of a panel
 static constexpr int64_t kRows = 8;       ///< rows of a tile
 static constexpr int64_t kRowBlock = 256; ///< rows that a panel serves before the next one
 static constexpr int64_t kAhead = 64;     ///< k steps of prefetch when few rows stream the weights
+static constexpr int64_t kSmall = 1 << 15; ///< weights that need no code of their own for few rows
 
 namespace {
 /// How an operand of the epilogue is read at (row, column): along which of the two it changes.
@@ -219,6 +220,10 @@ void LinearKernel::wide() {
     Value tiles = c.max(c.div(c.sub(whole, begin), c.constant(kRows)), c.constant(1));
     Value step = c.max(c.div(c.constant(kPanel), tiles), c.constant(1));
     c.loop(begin, whole, kRows, [&](Value row) { tile(row, panel, kRows, 1, false, step); });
+    if (k * n < kSmall) {
+      c.loop(whole, end, 1, [&](Value row) { tile(row, panel, 1, 1, false, step); });
+      return;
+    }
     Value at = whole;
     for (int64_t mr = kRows / 2; mr >= 1; mr /= 2) {
       Value fits = c.less(c.add(at, mr - 1), end);
@@ -242,6 +247,8 @@ void LinearKernel::narrow() {
 }
 
 void LinearKernel::emit() {
+  if (k * n < kSmall)
+    return wide();
   c.when(c.less(c.constant(4), rows), [&] { wide(); }, [&] { narrow(); });
 }
 

@@ -77,6 +77,7 @@ private:
   void visitRepeat(RepeatOp op);
   bool mayOverwrite(Operation *op, Value operand, unsigned root);
   void mergeInPlace(Operation *op);
+  void mergeYields(RepeatOp op);
   void mergeRepeat(RepeatOp op);
   void mergeReturn(func::ReturnOp op);
   void assign();
@@ -227,42 +228,42 @@ void Planner::visit(Operation *op) {
 void Planner::mergeInPlace(Operation *op) {
   for (Value operand : elementwiseOperands(op)) {
     std::optional<unsigned> from = whole(operand), to = op->getNumResults() == 1 ? whole(op->getResult(0)) : std::nullopt;
-    if (!from || !to || *from == *to || storages[*from].end != positions[op].first ||
+    if (!from || !to || *from == *to || storages[*to].producer != op || storages[*from].end != positions[op].first ||
         storages[*from].block != op->getBlock() || !mayOverwrite(op, operand, *from))
       continue;
     return merge(*to, *from);
   }
 }
 
+/// Makes what the body yields in the place of the carried value, where that is free by then.
+void Planner::mergeYields(RepeatOp op) {
+  for (unsigned i = 0; i < op.getNumCarried(); ++i) {
+    unsigned slot = *whole(op->getResult(i));
+    Value arg = op.getCarriedArgs()[i], next = op.getYield().getOperand(i);
+    std::optional<unsigned> y = whole(next);
+    if (!y || *y == slot || storages[*y].block != &op.getBody().front() || next.getType() != arg.getType())
+      continue;
+    int64_t begins = storages[*y].begin, last = storages[slot].bodyLast;
+    if (last > begins || (last == begins && !mayOverwrite(storages[*y].producer, arg, slot)))
+      continue;
+    Storage kept = storages[slot];
+    merge(*y, slot);
+    storages[slot] = kept;
+  }
+}
+
+/// Makes the first value in the place of the carried one; notes which copies are left.
 void Planner::mergeRepeat(RepeatOp op) {
-  YieldOp yield = op.getYield();
   SmallVector<bool> copyIn, copyOut;
   for (unsigned i = 0; i < op.getNumCarried(); ++i) {
     unsigned slot = *whole(op->getResult(i));
-    Value arg = op.getCarriedArgs()[i], next = yield.getOperand(i), first = op.getCarried()[i];
-    bool stays = next == arg;
-    if (std::optional<unsigned> y = stays ? std::nullopt : whole(next);
-        y && *y != slot && storages[*y].block == &op.getBody().front() && next.getType() == arg.getType()) {
-      int64_t begins = storages[*y].begin, last = storages[slot].bodyLast;
-      if (last < begins || (last == begins && mayOverwrite(storages[*y].producer, arg, slot))) {
-        int64_t begin = storages[slot].begin, end = storages[slot].end;
-        merge(*y, slot);
-        storages[slot].begin = begin;
-        storages[slot].end = end;
-        storages[slot].producer = op;
-        stays = true;
-      }
-    }
-    copyOut.push_back(!stays);
-    bool takes = false;
-    if (std::optional<unsigned> x = whole(first);
-        x && *x != slot && storages[*x].block == op->getBlock() && storages[*x].end == positions[op].first &&
-        llvm::count(op.getCarried(), first) == 1) {
-      int64_t end = storages[slot].end;
+    Value first = op.getCarried()[i];
+    copyOut.push_back(whole(op.getYield().getOperand(i)) != slot);
+    std::optional<unsigned> x = whole(first);
+    bool takes = x && *x != slot && storages[*x].block == op->getBlock() && storages[*x].end == positions[op].first &&
+                 llvm::count(op.getCarried(), first) == 1;
+    if (takes)
       merge(slot, *x);
-      storages[*x].end = std::max(storages[*x].end, end);
-      takes = true;
-    }
     copyIn.push_back(!takes);
   }
   op->setAttr("copy_in", DenseBoolArrayAttr::get(op.getContext(), copyIn));
@@ -379,8 +380,13 @@ void Planner::run() {
   Block &block = function.getBody().front();
   number(block);
   visit(block);
+  // A yield that fits its carried value as it is comes before any other merge of it.
+  function.walk([&](RepeatOp op) { mergeYields(op); });
   function.walk<WalkOrder::PreOrder>([&](Operation *op) { mergeInPlace(op); });
-  function.walk([&](RepeatOp op) { mergeRepeat(op); });
+  function.walk([&](RepeatOp op) {
+    mergeYields(op);
+    mergeRepeat(op);
+  });
   mergeReturn(cast<func::ReturnOp>(block.getTerminator()));
   assign();
   record();

@@ -70,7 +70,7 @@ struct Compiled {
   mlir::OwningOpRef<mlir::ModuleOp> module;
   Weights weights;
 
-  explicit Compiled(const testing::Model &m, std::string cache = "auto")
+  explicit Compiled(const heddle::testing::Model &m, std::string cache = "auto")
       : listen(&context, [this](mlir::Diagnostic &d) {
           said += d.str() + "\n";
           for (mlir::Diagnostic &note : d.getNotes())
@@ -123,10 +123,10 @@ Tensor columns(const Tensor &t, int64_t from, int64_t to) {
   return out;
 }
 
-class Steps : public ::testing::TestWithParam<testing::Model> {};
+class Steps : public ::testing::TestWithParam<heddle::testing::Model> {};
 
 /// The logits of the last row of every prefix, whole and by chunks.
-void compare(Compiled &c, const testing::Model &m, bool left, const std::vector<int64_t> &chunks) {
+void compare(Compiled &c, const heddle::testing::Model &m, bool left, const std::vector<int64_t> &chunks) {
   auto read = [&](llvm::StringRef name) -> mlir::FailureOr<Tensor> { return c.weights.values(name); };
   const int64_t B = 2, n = 18;
   Tensor ids = Tensor::zeros(Tensor::Kind::Int, {B, n}), mask = Tensor::zeros(Tensor::Kind::Int, {B, n}), kinds = mask;
@@ -202,7 +202,7 @@ void compare(Compiled &c, const testing::Model &m, bool left, const std::vector<
 }
 
 TEST_P(Steps, AsRecomputed) {
-  const testing::Model &m = GetParam();
+  const heddle::testing::Model &m = GetParam();
   Compiled c(m);
   ASSERT_TRUE(bool(c.module)) << c.said;
   if (!m.why.empty()) {

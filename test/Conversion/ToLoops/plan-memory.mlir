@@ -3,11 +3,11 @@
 // The layer's residual writes over the carried value, and that is the caller's memory: nothing
 // is copied. The first value is made there already.
 // CHECK-LABEL: func.func @run
-// CHECK-SAME: arena = "48*B*T+64"
+// CHECK-SAME: arena = "64*((3*B*T+3)//4)+64"
 // CHECK: model.unary neg %{{.+}} {place = ["output 0"]}
 // CHECK: model.repeat 3 iter(%{{.+}}) {copy_in = array<i1: false>, copy_out = array<i1: false>, place = ["output 0"]}
 // CHECK: model.unary exp %{{.+}} {place = ["arena 0"]}
-// CHECK: model.binary add %{{.+}} {place = ["output 0"]}
+// CHECK: model.binary add %{{.+}}, %{{.+}} {place = ["output 0"]}
 // CHECK: return {copies = array<i1: false>}
 func.func @run(%x0: !model.tensor<[B, T, 12], f32> {model.name = "x"}) -> (!model.tensor<[B, T, 12], f32> {model.name = "y"}) {
   %n = model.unary neg %x0 : (!model.tensor<[B, T, 12], f32>) -> !model.tensor<[B, T, 12], f32>
