@@ -7,6 +7,9 @@
 #include "compiler/Driver/Compile.h"
 #include "compiler/Driver/Inspect.h"
 #include "compiler/Tokenizer/Tokenize.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/Path.h"
 #include <CLI/CLI.hpp>
 
 using namespace heddle;
@@ -26,6 +29,21 @@ static std::pair<std::string, std::string> split(const std::string &text, const 
   return {text.substr(0, at), text.substr(at + 1)};
 }
 
+/// Puts every .json of `folder` in front of the families that are compiled in.
+static int readFamilies(const std::string &folder, FamilyLibrary &library) {
+  std::error_code error;
+  for (llvm::sys::fs::directory_iterator it(folder, error), end; !error && it != end; it.increment(error)) {
+    llvm::StringRef path = it->path();
+    if (llvm::sys::path::extension(path) != ".json")
+      continue;
+    auto file = llvm::MemoryBuffer::getFile(path);
+    if (!file)
+      return complain(IOError, "cannot read " + path + ": " + file.getError().message());
+    library.own[llvm::sys::path::stem(path).str()] = (*file)->getBuffer().str();
+  }
+  return error ? complain(IOError, "cannot read the folder " + folder + ": " + error.message()) : Ok;
+}
+
 int main(int argc, char **argv) {
   CLI::App app{"heddle compiles transformer models ahead of time"};
   app.footer(kExamples);
@@ -35,7 +53,7 @@ int main(int argc, char **argv) {
 
   CompileOptions c;
   std::vector<std::string> sets, bounds;
-  std::string outputs, target = "cpu", dtype = "f32";
+  std::string families, outputs, target = "cpu", dtype = "f32";
   bool noEmbed = false, json = false;
   InspectOptions look;
 
@@ -43,6 +61,7 @@ int main(int argc, char **argv) {
     sub->add_option("model", c.import.path, "model.json, a Hugging Face directory, or the .mlir of a stage")->required();
     sub->add_option("--weights", c.import.weightsPath, "read these weights instead of the description's");
     sub->add_option("--set", sets, "NAME=VALUE: another value of a constant of the description")->allow_extra_args(false);
+    sub->add_option("--families", families, "a folder of family files, asked before those that are built in");
     sub->add_option("--bound", bounds, "DIM=MAX: the largest length of a dim")->allow_extra_args(false);
     sub->add_option("--outputs", outputs, "all: hand out hidden states too")->check(CLI::IsMember({"all", "default"}));
     sub->add_option("--masked-rows", c.import.maskedRows, "what a row that sees nothing yields")
@@ -109,6 +128,9 @@ int main(int argc, char **argv) {
   } catch (const CLI::ParseError &e) {
     return e.get_exit_code() == 0 ? app.exit(e) : (app.exit(e), UsageError);
   }
+  if (!families.empty())
+    if (int code = readFamilies(families, c.import.families))
+      return code;
   c.import.outputsAll = outputs == "all";
   c.embed = !noEmbed;
   if (compileCommand->parsed()) {
