@@ -96,7 +96,8 @@ Value Importer::maskFunction(StringRef name, llvm::ArrayRef<Value> args, At at) 
 
   if (name == "window") {
     Attrs attrs;
-    for (auto [i, side] : llvm::enumerate(llvm::ArrayRef<StringRef>{"left", "right"})) {
+    const StringRef sides[] = {"left", "right"};
+    for (auto [i, side] : llvm::enumerate(sides)) {
       if (args[i].isNull())
         continue;
       if (!args[i].is(K::Integer))

@@ -230,7 +230,12 @@ def Model_LinearOp : Model_Op<"linear", [Pure, AttrSizedOperandSegments, Isolate
     - (C1) W has rank 2 and n features. (C2) b is [m]. (C3) m divides into groups and parts.
     - (C4) an epilogue stands only where there is one result.
     ```mlir
-    %q, %k, %v = model.linear %x, %w, %b parts [1, 1, 1] : ...
+    func.func @qkv(%x: !model.tensor<[B, T, 8], f32>, %w: !model.tensor<[24, 8], f32>, %b: !model.tensor<[24], f32>) {
+      %q, %k, %v = model.linear %x, %w bias %b parts [1, 1, 1] groups 1
+        : (!model.tensor<[B, T, 8], f32>, !model.tensor<[24, 8], f32>, !model.tensor<[24], f32>)
+        -> (!model.tensor<[B, T, 8], f32>, !model.tensor<[B, T, 8], f32>, !model.tensor<[B, T, 8], f32>)
+      return
+    }
     ```
   }];
   let arguments = (ins Model_Real:$input, Model_Real:$weight, Optional<Model_Real>:$bias, Variadic<Model_Any>:$extras,
@@ -366,9 +371,14 @@ def Model_RepeatOp : Model_Op<"repeat", [SingleBlock, AutomaticAllocationScope]>
     are collected: result c of them is [count, ...], row i from iteration i.
     - (C1) carried operands, arguments, yields and results have equal types.
     ```mlir
-    %x12, %states = model.repeat 12 iter(%x0) : (!model.tensor<[B, T, 768], f32>) -> (...) {
-    ^bb0(%i: index, %x: !model.tensor<[B, T, 768], f32>):
-      model.yield %y, %x : ...
+    func.func @layers(%x0: !model.tensor<[B, T, 768], f32>) -> !model.tensor<[B, T, 768], f32> {
+      %x12, %states = model.repeat 12 iter(%x0) : (!model.tensor<[B, T, 768], f32>) -> (!model.tensor<[B, T, 768], f32>, !model.tensor<[12, B, T, 768], f32>) {
+      ^bb0(%i: index, %x: !model.tensor<[B, T, 768], f32>):
+        %w = model.param "h.{0}.ln.weight"[%i] : !model.tensor<[768], f32>
+        %y = model.rms_norm %x weight %w eps 1.0e-6 offset 0.0 : (!model.tensor<[B, T, 768], f32>, !model.tensor<[768], f32>) -> !model.tensor<[B, T, 768], f32>
+        model.yield %y, %x : !model.tensor<[B, T, 768], f32>, !model.tensor<[B, T, 768], f32>
+      }
+      return %x12 : !model.tensor<[B, T, 768], f32>
     }
     ```
     Values from outside may be used inside. `first` is added to the index in parameter names.
