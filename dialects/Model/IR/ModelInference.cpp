@@ -5,26 +5,12 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "dialects/Model/IR/Model.h"
+#include "dialects/Model/IR/Inference.h"
 
 using namespace mlir;
 using namespace heddle::model;
+using namespace heddle::model::inference;
 
-namespace {
-using Types = SmallVectorImpl<Type>;
-using Loc = std::optional<Location>;
-
-template <typename... Args> LogicalResult refuse(Loc loc, Args &&...args) {
-  return emitOptionalError(loc, std::forward<Args>(args)...);
-}
-ModelTensorType typeOf(Value v) { return cast<ModelTensorType>(v.getType()); }
-std::string show(ModelTensorType t) {
-  std::string s = "[";
-  for (auto [i, a] : llvm::enumerate(t.getAxes()))
-    s += (i ? ", " : "") + a.getValue().str();
-  return s + "]";
-}
-} // namespace
 
 std::optional<SmallVector<Size>>
 heddle::model::broadcast(ArrayRef<ModelTensorType> types, std::string *whyNot) {

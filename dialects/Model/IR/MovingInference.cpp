@@ -1,30 +1,16 @@
 //===- MovingInference.cpp - result types of ops that move or reduce ------===//
 
-#include "dialects/Model/IR/Model.h"
+#include "dialects/Model/IR/Inference.h"
 
 using namespace mlir;
 using namespace heddle::model;
+using namespace heddle::model::inference;
 
-namespace {
-using Types = SmallVectorImpl<Type>;
-using Loc = std::optional<Location>;
-
-template <typename... Args> LogicalResult refuse(Loc loc, Args &&...args) {
-  return emitOptionalError(loc, std::forward<Args>(args)...);
-}
-ModelTensorType typeOf(Value v) { return cast<ModelTensorType>(v.getType()); }
-std::string show(ModelTensorType t) {
-  std::string s = "[";
-  for (auto [i, a] : llvm::enumerate(t.getAxes()))
-    s += (i ? ", " : "") + a.getValue().str();
-  return s + "]";
-}
-LogicalResult checkAxis(Loc loc, int64_t axis, ModelTensorType t) {
+static LogicalResult checkAxis(Loc loc, int64_t axis, ModelTensorType t) {
   if (axis < 0 || axis >= t.getRank())
     return refuse(loc, "axis ", axis, " does not exist in ", show(t));
   return success();
 }
-} // namespace
 
 LogicalResult SliceOp::inferReturnTypes(MLIRContext *, Loc loc, Adaptor op, Types &out) {
   ModelTensorType t = typeOf(op.getOperand());

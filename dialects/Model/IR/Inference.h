@@ -1,0 +1,29 @@
+//===- Inference.h - what the rules of result types share -------*- C++ -*-===//
+#ifndef HEDDLE_DIALECTS_MODEL_IR_INFERENCE_H
+#define HEDDLE_DIALECTS_MODEL_IR_INFERENCE_H
+
+#include "dialects/Model/IR/Model.h"
+
+namespace heddle::model::inference {
+
+using Types = llvm::SmallVectorImpl<mlir::Type>;
+using Loc = std::optional<mlir::Location>;
+
+/// Reports at the op's location, when there is one, and fails.
+template <typename... Args> mlir::LogicalResult refuse(Loc loc, Args &&...args) {
+  return mlir::emitOptionalError(loc, std::forward<Args>(args)...);
+}
+
+inline ModelTensorType typeOf(mlir::Value v) { return llvm::cast<ModelTensorType>(v.getType()); }
+
+/// "[B, T, 768]".
+inline std::string show(ModelTensorType t) {
+  std::string s = "[";
+  for (auto [i, a] : llvm::enumerate(t.getAxes()))
+    s += (i ? ", " : "") + a.getValue().str();
+  return s + "]";
+}
+
+} // namespace heddle::model::inference
+
+#endif
