@@ -70,8 +70,9 @@ TEST_P(Ops, MeansWhatItSays) {
     uint64_t seed = 0;
     for (const Dims &dims : c.dims) {
       EXPECT_LE(kernels.check(dims, ++seed), c.tolerance) << kernels.prepared;
-      if (c.alone && dims.at("B") > 1)
+      if (c.alone && dims.at("B") > 1) {
         EXPECT_TRUE(kernels.sameAlone(dims, seed)) << kernels.prepared;
+      }
     }
   }
 }
