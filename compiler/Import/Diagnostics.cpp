@@ -177,6 +177,16 @@ std::string heddle::nearest(StringRef name, llvm::ArrayRef<StringRef> known) {
     unsigned longest = std::max(name.size(), k.size());
     unsigned d = StringRef(lower).edit_distance(k.lower(), true, longest / 3 + 1);
     bool close = d <= std::max(1u, longest / 3);
+    // widht for width: the same letters
+    if (!close && name.size() == k.size()) {
+      std::string a = lower, b = k.lower();
+      std::sort(a.begin(), a.end());
+      std::sort(b.begin(), b.end());
+      if (a == b) {
+        close = true;
+        d = 2;
+      }
+    }
     // gelu_old for gelu, GPT2LMHead for GPT2LMHeadModel
     size_t shared = std::min(name.size(), k.size());
     if (!close && shared >= 4 && name.take_front(shared) == k.take_front(shared)) {

@@ -198,8 +198,8 @@ TEST(Refusal, AllOfThemInOneRun) {
 
 TEST(Refusal, PlacesInsideExpressionsAndBlocks) {
   Outcome o = import(encoder().edit("\"=words * sqrt(width) + places\"", "\"=words * sqrt(width) + plces\""));
-  EXPECT_NE(o.messages.find("model.json:16:41: error: $.body[3].x: unknown name 'plces'; did you mean 'places'?"), std::string::npos) << o.messages;
+  EXPECT_NE(o.messages.find("model.json:17:35: error: $.body[3].x: unknown name 'plces'; did you mean 'places'?"), std::string::npos) << o.messages;
   o = import(encoder().edit("\"inner\": 16", "\"inner\": 17"));
-  EXPECT_NE(o.messages.find("model.json:19:13: error: $.body[4].body[1].x > encoder_layer > feed_forward: linear: out should be 17"), std::string::npos) << o.messages;
+  EXPECT_NE(o.messages.find("model.json:20:14: error: $.body[4].body[1].x > encoder_layer > feed_forward: linear: out should be 17"), std::string::npos) << o.messages;
   EXPECT_NE(o.messages.find("note: in the block 'feed_forward'"), std::string::npos) << o.messages;
 }

@@ -75,6 +75,18 @@ TEST(Repeat, InsideARepeat) {
   EXPECT_NE(o.ir.find("\"a.{1}.b.{0}.f.weight\"["), std::string::npos) << o.ir;
 }
 
+TEST(Repeat, NumbersThatDoNotGrowStay) {
+  Case c;
+  c.text = R"json({"heddle": 1, "inputs": {"x": "f32[B,T,8]"}, "weights": "w",
+    "body": [{"repeat": 3, "index": "i", "weights": "block.{i}.layer.0", "body": [{"x": {"linear": "x", "bias": false, "weights": "f.1"}}]}],
+    "outputs": ["x"]})json";
+  for (int i = 0; i < 3; ++i)
+    c.tensors["block." + std::to_string(i) + ".layer.0.f.1.weight"] = {8, 8};
+  Outcome o = import(c);
+  ASSERT_TRUE(o.ok) << o.messages;
+  EXPECT_NE(o.ir.find("\"block.{0}.layer.0.f.1.weight\"["), std::string::npos) << o.ir;
+}
+
 TEST(Repeat, NoneAndOne) {
   Case c = layers(linear);
   c.sets = {{"n", "1"}};
