@@ -232,7 +232,7 @@ def make(seed, folder):
 
 
 def execute(command):
-    p = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=120)
+    p = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=300)
     if p.returncode:
         raise RuntimeError("%s: exit status %d: %s" % (os.path.basename(command[0]) + " " + command[1], p.returncode, p.stdout.decode(errors="replace").strip()[:300]))
 
