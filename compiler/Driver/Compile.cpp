@@ -138,7 +138,7 @@ int heddle::compile(const CompileOptions &options) {
     return writeAtomically(options.output, [&](llvm::raw_pwrite_stream &os) {
       // Locations stay in the text: the file can be compiled on, and errors still point at the JSON.
       OpPrintingFlags flags;
-      flags.enableDebugInfo(true, false).elideLargeElementsAttrs(-1);
+      flags.enableDebugInfo(true, false);
       module->print(os, flags);
       os << "\n";
       return true;

@@ -276,6 +276,14 @@ void Kinds::classify(Operation &op) {
     if (!f.unstable)
       attention(sdpa, f);
     f.past |= of(sdpa.getKey()).kind == Kind::Rows;
+  } else if (auto range = dyn_cast<model::RangeOp>(op)) {
+    reached = uses(range.getFrom()) || uses(range.getTo());
+    early = false;
+    if (uses(range.getFrom()))
+      f.unstable = reason(op, "range starts at a bound that moves with every token");
+  } else if (auto size = dyn_cast<model::SizeOp>(op)) {
+    reached = uses(size.getSize());
+    early = false;
   } else if (auto rows = dyn_cast<model::StepInterface>(op)) {
     for (OpOperand &o : op.getOpOperands())
       for (unsigned a : stepAxes(o.get())) {
@@ -285,14 +293,6 @@ void Kinds::classify(Operation &op) {
           continue;
         f.unstable = r.kind == model::StepRelation::Mixed ? reason(op, r.why) : along(o, a);
       }
-  } else if (auto range = dyn_cast<model::RangeOp>(op)) {
-    reached = uses(range.getFrom()) || uses(range.getTo());
-    early = false;
-    if (uses(range.getFrom()))
-      f.unstable = reason(op, "range starts at a bound that moves with every token");
-  } else if (auto size = dyn_cast<model::SizeOp>(op)) {
-    reached = uses(size.getSize());
-    early = false;
   } else if (reached && !f.unstable) {
     f.unstable = reason(op, op.getName().stripDialect().str() + " has no rule for the step axis");
   }

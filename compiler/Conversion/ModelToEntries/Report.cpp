@@ -159,6 +159,8 @@ Value entries::guardFrom(Value v, const Kinds &kinds) {
       return llvm::is_contained({model::BinaryKind::min, model::BinaryKind::max, model::BinaryKind::floordiv}, binary.getKind());
     if (auto unary = dyn_cast<model::UnaryOp>(op))
       return llvm::is_contained({model::UnaryKind::floor, model::UnaryKind::ceil}, unary.getKind());
+    if (auto size = dyn_cast<model::SizeOp>(op)) // a length whose form has such an operation in it
+      return size.getSize().contains("max(") || size.getSize().contains("min(") || size.getSize().contains("//");
     return isa<model::CompareOp, model::SelectOp>(op);
   };
   auto suits = [&](Value x) {

@@ -26,8 +26,13 @@ namespace {
 /// Weights by name: what a layer reads has the same shape in every layer.
 class Weights : public WeightTable {
 public:
-  /// None: what a model does not read is no mistake here.
-  std::vector<std::string> names() const override { return {}; }
+  std::vector<std::string> names() const override {
+    std::vector<std::string> out;
+    for (const char *prefix : {"", "layers.0.", "layers.1.", "layers.2.", "e.0.", "e.1."})
+      for (auto &[name, shape] : shapes())
+        out.push_back(prefix + name);
+    return out;
+  }
   std::optional<Tensor> find(llvm::StringRef name) const override {
     for (llvm::StringRef prefix : {"layers.0.", "layers.1.", "layers.2.", "e.0.", "e.1."})
       if (name.consume_front(prefix))
@@ -86,7 +91,7 @@ struct Compiled {
     std::string head = has("\"logits\"") ? "" : R"({"logits": {"linear": "x", "weights": "head"}},)";
     std::string body = m.body + head;
     body.pop_back();
-    std::string doc = R"({"heddle": 1, "name": "tiny", "inputs": {)" + inputs + R"(}, "weights": "weights.safetensors", "defaults": {"linear": {"bias": false})" +
+    std::string doc = R"({"heddle": 1, "name": "tiny", "inputs": {)" + inputs + R"(}, "weights": {"file": "weights.safetensors", "ignored": {"one file for all models": ["*"]}}, "defaults": {"linear": {"bias": false})" +
                       (has("attention") ? R"(, "attention": {"heads": 2})" : "") +
                       R"(}, "body": [{"x": {"embedding": "ids", "weights": "e"}}, )" + body + R"(], "outputs": ["logits"], "generate": {)" + roles + "}}";
     ImportOptions options;
@@ -207,7 +212,8 @@ TEST_P(Steps, AsRecomputed) {
     for (mlir::Attribute a : (*c.module)->getAttrOfType<mlir::ArrayAttr>("model.step_report"))
       report += mlir::cast<mlir::StringAttr>(a).str() + "\n";
     EXPECT_NE(report.find(m.why), std::string::npos) << report;
-    EXPECT_NE(report.find("$.body["), std::string::npos) << report;
+    // At its statement; an input that has no role stands in none.
+    EXPECT_NE(report.find(m.inputs.find("seen") == std::string::npos ? "$.body[" : "'seen'"), std::string::npos) << report;
     EXPECT_FALSE(bool(Compiled(m, "require").module));
     return;
   }

@@ -81,7 +81,7 @@ inline std::vector<Model> models() {
       {"LastTokenTellsAll", L + R"j({"x": "=x + x[:, -1:]"},)j" + L, "", "changes with every token"},
       {"Flip", R"j({"y": {"gather": ["x", "=T - 1 - range(T) + ids * 0"]}}, {"x": "=x + y"},)j" + L, "", "changes with every token"},
       {"ConvolutionAhead", R"j({"y": {"conv": "x", "padding": 1, "weights": "c"}}, {"x": "=x + y"},)j" + L, "", "conv looks 1 row ahead"},
-      {"ConvolutionWithStride", R"j({"y": {"conv": "x", "padding": [[2, 0]], "stride": 2, "weights": "c"}}, {"k": {"linear": "y", "weights": "k"}}, {"a": {"attention": ["x", "k", "k"]}}, {"x": "=x + a"},)j" + L, "", "is not a row a token"},
+      {"ConvolutionWithStride", R"j({"y": {"conv": "x", "padding": [[2, 0]], "stride": 2, "weights": "c"}}, {"k": {"linear": "y", "weights": "k"}}, {"a": {"attention": ["x", "k", "k"]}}, {"x": "=x + a"},)j" + L, "", "stride 2: not a row a token"},
       {"PositionsFromTheEnd", R"j({"p": {"embedding": "=T - 1 - range(T)", "weights": "table"}}, {"x": "=x + p"},)j" + L, "", "the length T"},
       {"DividedByTheLength", R"j({"x": "=x / sqrt(T)"},)j" + L, "", "the length T changes with every token"},
       {"NormOnATurnedAxis", R"j({"y": {"rearrange": "x", "pattern": "b t d -> b d t"}}, {"y": {"softmax": "y"}}, {"y": {"rearrange": "y", "pattern": "b d t -> b t d"}}, {"x": "=x + y"},)j" + L, "", "softmax along the step axis"},
