@@ -40,6 +40,14 @@ def read_json(path):
         return json.load(f)
 
 
+def inherited(doc):
+    """A family that is `like` another generates as it does, unless it says otherwise."""
+    while "like" in doc:
+        parent = read_json(os.path.join(ROOT, "compiler", "Families", doc["like"] + ".json"))
+        doc = {**parent, **{k: v for k, v in doc.items() if k != "like"}}
+    return doc
+
+
 def family_of(model_type):
     folder = os.path.join(ROOT, "compiler", "Families")
     for name in sorted(os.listdir(folder)) if os.path.isdir(folder) else []:
@@ -47,7 +55,7 @@ def family_of(model_type):
             doc = read_json(os.path.join(folder, name))
             types = doc.get("family", {}).get("model_type", [])
             if model_type in ([types] if isinstance(types, str) else types):
-                return doc
+                return inherited(doc)
     raise Skip("no family for model_type %r" % model_type)
 
 
