@@ -1,17 +1,25 @@
 """An attention case of the oracle (`meta.json`, key `spec`) as a description in Heddle's language, a dozen lines each."""
 
 
-def mask(m, keys):
-    """The oracle's tree of masks as an expression; `keys` is the dim of the key rows."""
+def side(n, by):
+    """A side of a window, moved by so many positions; none is no limit."""
+    return "null" if n is None else str(n + by)
+
+
+def mask(m, keys, base):
+    """The oracle's tree of masks as an expression; `keys` is the dim of the key rows, `base` the position of query row 0."""
     op = m["op"]
-    if op in ("all", "causal"):
+    moved = m.get("offset", base) - base
+    if op == "all" or (op == "causal" and not moved):
         return op
+    if op == "causal":
+        return "window(null, %d)" % moved
     if op in ("and", "or"):
-        return "(" + (" %s " % op).join(mask(a, keys) for a in m["args"]) + ")"
+        return "(" + (" %s " % op).join(mask(a, keys, base) for a in m["args"]) + ")"
     if op == "not":
-        return "not " + mask(m["arg"], keys)
+        return "not " + mask(m["arg"], keys, base)
     if op == "window":
-        return "window(%d, %d)" % (m["left"], m["right"])
+        return "window(%s, %s)" % (side(m["left"], -moved), side(m["right"], moved))
     if op == "lengths":
         leaf, axis = ("keys", keys) if m["side"] == "k" else ("queries", "T")
         return "%s(range(%s)[null, :] < %s[:, null])" % (leaf, axis, m["tensor"])
@@ -20,21 +28,30 @@ def mask(m, keys):
     if op == "document":
         return "document(%s, %s)" % (m["q"], m["k"])
     if op == "global":
-        return "keys(far) or queries(far)"
-    if op == "prefix":
-        return "prefix(%s)" % m["tensor"]
+        return "(keys(far) or queries(far))"
+    if op == "prefix":  # of keys as they are counted; `prefix` speaks of positions
+        return "prefix(%s)" % m["tensor"] if not base else "keys(range(%s)[null, :] < %s[:, null])" % (keys, m["tensor"])
     if op == "first_keys":
         return "keys(range(%s) < %d)" % (keys, m["n"])
     if op == "key_stride":
         return "keys(range(%s) %% %d == %d)" % (keys, m["stride"], m["residue"])
     if op == "dilated":
         reach = m["window"] * m["dilation"]
-        return "window(%d, %d) and dilated(%d)" % (reach, reach, m["dilation"])
+        return "(window(%d, %d) and dilated(%d))" % (reach, reach, m["dilation"])
     if op == "dense":
         return "dense(%s)" % m["tensor"]
     if op == "blocks":
         return "blocks(%d, seen_blocks)" % m["block_size"]
     raise ValueError("no mask op %r" % op)
+
+
+def base_of(spec):
+    """Where query row 0 stands among the keys. Windows may have an offset of their own, what counts distances or blocks may not."""
+    fixed = {m.get("offset", 0) for m in members(spec["mask"], "op") if m["op"] in ("dilated", "blocks")}
+    fixed |= {m["offset"] for m in members(spec["bias"], "offset")}
+    if len(fixed) > 1:
+        raise ValueError("offsets %s differ" % sorted(fixed))
+    return min(fixed or {m["offset"] for m in members(spec["mask"], "offset")} or {0})
 
 
 def bias(b, spec):
@@ -60,17 +77,15 @@ def members(m, key):
 
 
 def describe(spec, tensors):
-    offsets = {m["offset"] for m in members([spec["mask"], spec["bias"]], "offset")} or {0}
-    if len(offsets) != 1:
-        raise ValueError("offsets %s differ" % sorted(offsets))
+    base = base_of(spec)
     # A mask that names global tokens speaks of queries and keys as one sequence; elsewhere they are two.
     one = any(m["op"] == "global" for m in members(spec["mask"], "op"))
     keys = "T" if one else "S"
     q, k, v = (tensors[n].shape for n in "qkv")
     # Heads and widths are constants of a model; batch and lengths are dims.
     config = {"H": q[1], "G": k[1], "d": q[3], "w": v[3]}
-    if spec["mask"]["op"] == "blocks":
-        config["seen_blocks"] = spec["mask"]["visible_key_blocks_of_query_block"]
+    for m in members(spec["mask"], "visible_key_blocks_of_query_block"):
+        config["seen_blocks"] = m["visible_key_blocks_of_query_block"]
     scores = {"B": q[0], "H": q[1], "T": q[2], keys: k[2]}
 
     def axes(name, t):
@@ -89,7 +104,7 @@ def describe(spec, tensors):
     if one:
         body.append({"far": {"max": "=int(range(T)[:, null] == global_positions[null, :])", "axis": 1}})
     call = {"attention": ["q", "k", "v"], "heads": "=H", "kv_heads": "=G", "scale": spec["scale"],
-            "mask": "=" + mask(spec["mask"], keys), "key_start": -offsets.pop()}
+            "mask": "=" + mask(spec["mask"], keys, base), "key_start": -base}
     if spec["bias"]:
         body.append({"near": bias(spec["bias"], spec)})
         call["bias"] = "=near"
