@@ -1,6 +1,7 @@
 //===- Compile.cpp - import and stages ------------------------------------===//
 
 #include "compiler/Driver/Compile.h"
+#include "compiler/Driver/DumpIR.h"
 #include "compiler/Driver/Output.h"
 #include "mlir/IR/AsmState.h"
 #include "mlir/IR/Diagnostics.h"
@@ -14,8 +15,8 @@
 using namespace mlir;
 using namespace heddle;
 
-int heddle::complain(ExitCode code, const llvm::Twine &text) {
-  llvm::errs() << "heddle: error: " << text << "\n";
+int Console::complain(ExitCode code, const llvm::Twine &text) const {
+  err << "heddle: error: " << text << "\n";
   return code;
 }
 
@@ -28,13 +29,13 @@ std::unique_ptr<MLIRContext> heddle::makeContext() {
   return context;
 }
 
-static OwningOpRef<ModuleOp> parseModule(MLIRContext &context, StringRef path, int &code) {
+static OwningOpRef<ModuleOp> parseModule(const Console &console, MLIRContext &context, StringRef path, int &code) {
   llvm::SourceMgr sources;
-  SourceMgrDiagnosticHandler handler(sources, &context, llvm::errs());
+  SourceMgrDiagnosticHandler handler(sources, &context, console.err);
   std::string error;
   std::unique_ptr<llvm::MemoryBuffer> file = openInputFile(path, &error);
   if (!file) {
-    code = complain(IOError, error);
+    code = console.complain(IOError, error);
     return nullptr;
   }
   sources.AddNewSourceBuffer(std::move(file), llvm::SMLoc());
@@ -44,14 +45,14 @@ static OwningOpRef<ModuleOp> parseModule(MLIRContext &context, StringRef path, i
   return module;
 }
 
-OwningOpRef<ModuleOp> heddle::load(MLIRContext &context, const ImportOptions &options, int &code) {
+OwningOpRef<ModuleOp> heddle::load(const Console &console, MLIRContext &context, const ImportOptions &options, int &code) {
   code = Ok;
   if (StringRef(options.path).ends_with(".mlir"))
-    return parseModule(context, options.path, code);
+    return parseModule(console, context, options.path, code);
   DiagnosticSink sink;
   OwningOpRef<ModuleOp> module = importModel(context, options, sink);
   if (sink.hasErrors() || !module) {
-    sink.print(llvm::errs());
+    sink.print(console.err);
     code = sink.hasErrors() ? sink.exitCode() : int(Internal);
     return nullptr;
   }
@@ -59,44 +60,45 @@ OwningOpRef<ModuleOp> heddle::load(MLIRContext &context, const ImportOptions &op
 }
 
 namespace {
-/// Times a phase and says it on request.
+/// Times a phase and says it, if there is somebody to say it to.
 class Phase {
 public:
-  Phase(StringRef name, bool say) : name(name), say(say), start(Clock::now()) {}
+  Phase(StringRef name, raw_ostream *say) : name(name), say(say), start(Clock::now()) {}
   ~Phase() {
     if (say)
-      llvm::errs() << llvm::format("%8.0f ms  ", std::chrono::duration<double, std::milli>(Clock::now() - start).count())
+      *say << llvm::format("%8.0f ms  ", std::chrono::duration<double, std::milli>(Clock::now() - start).count())
                    << name << "\n";
   }
 
 private:
   using Clock = std::chrono::steady_clock;
   StringRef name;
-  bool say;
+  raw_ostream *say;
   Clock::time_point start;
 };
 } // namespace
 
-int heddle::runStages(ModuleOp module, StringRef last, const CompileOptions &options) {
+int heddle::runStages(const Console &console, ModuleOp module, StringRef last, const CompileOptions &options) {
   StringRef have = stageOf(module);
   bool started = false;
+  IRDump dump;
+  dump.folder = options.dumpDir;
   // A remark of a pass is a note to the user; errors carry the line of the description.
   llvm::SourceMgr sources;
   sources.setIncludeDirs({"."});
-  SourceMgrDiagnosticHandler handler(sources, module.getContext(), llvm::errs());
+  SourceMgrDiagnosticHandler handler(sources, module.getContext(), console.err);
   for (const Stage &stage : stages()) {
     if (started || (stage.name == "model" && !module->hasAttr("heddle.stage"))) {
-      Phase phase(stage.name, options.verbose);
+      Phase phase(stage.name, options.verbose ? &console.err : nullptr);
       PassManager pm(module.getContext(), ModuleOp::getOperationName());
       if (!options.dumpDir.empty())
-        pm.enableIRPrintingToFileTree(
-            [](Pass *, Operation *) { return false; }, [](Pass *, Operation *) { return true; },
-            /*printModuleScope=*/true, /*printAfterOnlyOnChange=*/false, /*printAfterOnlyOnFailure=*/false,
-            options.dumpDir + "/" + stage.name.str());
+        dump.watch(pm);
       if (failed(addStage(pm, stage, options.pipeline)))
-        return complain(Internal, "the passes of stage '" + stage.name + "' do not parse");
+        return console.complain(Internal, "the passes of stage '" + stage.name + "' do not parse");
       if (failed(pm.run(module)))
         return InputError;
+      if (!dump.error.empty())
+        return console.complain(IOError, dump.error);
       started = true;
     }
     started |= stage.name == have;
@@ -106,23 +108,23 @@ int heddle::runStages(ModuleOp module, StringRef last, const CompileOptions &opt
   return Ok;
 }
 
-int heddle::compile(const CompileOptions &options) {
+int heddle::compile(const Console &console, const CompileOptions &options) {
   std::unique_ptr<MLIRContext> context = makeContext();
   std::string error;
   std::optional<cpu::CPUTarget> target = cpu::CPUTarget::resolve(options.mcpu, error);
   if (!target)
-    return complain(UsageError, error);
+    return console.complain(UsageError, error);
   int code = Ok;
   OwningOpRef<ModuleOp> module;
   {
-    Phase phase("import", options.verbose);
-    module = load(*context, options.import, code);
+    Phase phase("import", options.verbose ? &console.err : nullptr);
+    module = load(console, *context, options.import, code);
   }
   if (!module)
     return code;
   if (!options.dumpDir.empty())
     if (std::error_code ec = llvm::sys::fs::create_directories(options.dumpDir))
-      return complain(IOError, options.dumpDir + ": " + ec.message());
+      return console.complain(IOError, options.dumpDir + ": " + ec.message());
 
   CompileOptions knobs = options;
   knobs.pipeline.vectorWidth = target->vectorWidth;
@@ -132,10 +134,10 @@ int heddle::compile(const CompileOptions &options) {
   if (std::string needs = target->needs(); !needs.empty())
     (*module)->setAttr("model.needs", b.getStringAttr(needs));
   bool isIR = findStage(options.emit);
-  if (int failed = runStages(*module, isIR ? StringRef(options.emit) : StringRef("llvm"), knobs))
+  if (int failed = runStages(console, *module, isIR ? StringRef(options.emit) : StringRef("llvm"), knobs))
     return failed;
   if (isIR)
-    return writeAtomically(options.output, [&](llvm::raw_pwrite_stream &os) {
+    return writeAtomically(console, options.output, [&](llvm::raw_pwrite_stream &os) {
       // Locations stay in the text: the file can be compiled on, and errors still point at the JSON.
       OpPrintingFlags flags;
       flags.enableDebugInfo(true, false);
@@ -143,6 +145,6 @@ int heddle::compile(const CompileOptions &options) {
       os << "\n";
       return true;
     });
-  Phase phase(options.emit, options.verbose);
-  return writeOutput(*module, knobs, *target);
+  Phase phase(options.emit, options.verbose ? &console.err : nullptr);
+  return writeOutput(console, *module, knobs, *target);
 }

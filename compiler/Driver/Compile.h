@@ -11,11 +11,20 @@
 #include "compiler/Import/Import.h"
 #include "compiler/Pipelines/Stages.h"
 #include "mlir/IR/MLIRContext.h"
+#include "llvm/Support/raw_ostream.h"
 
 namespace heddle {
 
 /// Exit codes of the command line (one table for the tool and the emitted binary).
 enum ExitCode { Ok = 0, InputError = 1, UsageError = 2, Unsupported = 3, Resources = 4, IOError = 5, Internal = 70 };
+
+/// Where a command speaks: results on `out`, all else on `err`. The tool names the streams.
+struct Console {
+  llvm::raw_fd_ostream &out;
+  llvm::raw_ostream &err;
+  /// Prints `error: text` and returns `code`.
+  int complain(ExitCode code, const llvm::Twine &text) const;
+};
 
 struct CompileOptions {
   ImportOptions import;
@@ -30,20 +39,17 @@ struct CompileOptions {
 };
 
 /// Reads the input up to its stage. On failure everything has been said and `code` is set.
-mlir::OwningOpRef<mlir::ModuleOp> load(mlir::MLIRContext &context, const ImportOptions &options,
-                                       int &code);
+mlir::OwningOpRef<mlir::ModuleOp> load(const Console &console, mlir::MLIRContext &context,
+                                       const ImportOptions &options, int &code);
 
 /// Runs the stages after the module's own up to `stage`.
-int runStages(mlir::ModuleOp module, llvm::StringRef stage, const CompileOptions &options);
+int runStages(const Console &console, mlir::ModuleOp module, llvm::StringRef stage, const CompileOptions &options);
 
 /// `heddle compile`. Returns the exit code.
-int compile(const CompileOptions &options);
+int compile(const Console &console, const CompileOptions &options);
 
 /// A context that loads Heddle's dialects and whose diagnostics show the line of the JSON.
 std::unique_ptr<mlir::MLIRContext> makeContext();
-
-/// Prints `error: text` and returns `code`.
-int complain(ExitCode code, const llvm::Twine &text);
 
 } // namespace heddle
 

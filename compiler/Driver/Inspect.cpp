@@ -8,30 +8,30 @@
 using namespace mlir;
 using namespace heddle;
 
-int heddle::checkInput(const CompileOptions &options, const InspectOptions &look) {
+int heddle::checkInput(const Console &console, const CompileOptions &options, const InspectOptions &look) {
   DiagnosticSink sink;
   checkModel(options.import, sink);
   if (look.json)
-    sink.printJson(llvm::outs());
+    sink.printJson(console.out);
   else if (sink.hasErrors())
-    sink.print(llvm::errs());
+    sink.print(console.err);
   else
-    llvm::outs() << options.import.path << ": accepted\n";
+    console.out << options.import.path << ": accepted\n";
   // Refused or unsupported: either way the answer of a check is no.
   return sink.hasErrors() ? InputError : Ok;
 }
 
-int heddle::interpretModel(const CompileOptions &options, const InspectOptions &look) {
+int heddle::interpretModel(const Console &console, const CompileOptions &options, const InspectOptions &look) {
   std::unique_ptr<MLIRContext> context = makeContext();
   int code = Ok;
-  OwningOpRef<ModuleOp> module = load(*context, options.import, code);
+  OwningOpRef<ModuleOp> module = load(console, *context, options.import, code);
   if (!module)
     return code;
   if (look.stage != "model")
-    if (int failed = runStages(*module, look.stage, options))
+    if (int failed = runStages(console, *module, look.stage, options))
       return failed;
   llvm::SourceMgr sources;
-  SourceMgrDiagnosticHandler handler(sources, context.get(), llvm::errs());
+  SourceMgrDiagnosticHandler handler(sources, context.get(), console.err);
   InterpretFileOptions file;
   file.input = look.input;
   file.output = look.output;
@@ -40,19 +40,19 @@ int heddle::interpretModel(const CompileOptions &options, const InspectOptions &
   return failed(interpretFile(*module, file)) ? InputError : Ok;
 }
 
-int heddle::verifyModel(const CompileOptions &options, const InspectOptions &look) {
+int heddle::verifyModel(const Console &console, const CompileOptions &options, const InspectOptions &look) {
   std::unique_ptr<MLIRContext> context = makeContext();
   int code = Ok;
-  OwningOpRef<ModuleOp> module = load(*context, options.import, code);
+  OwningOpRef<ModuleOp> module = load(console, *context, options.import, code);
   if (!module)
     return code;
   absl::StatusOr<ParameterFiles> parameters = ParameterFiles::open(*module);
   absl::StatusOr<Tensors> inputs = readTensors(look.input);
   for (const absl::Status &status : {parameters.status(), inputs.status()})
     if (!status.ok())
-      return complain(InputError, std::string(status.message()));
+      return console.complain(InputError, std::string(status.message()));
   llvm::SourceMgr sources;
-  SourceMgrDiagnosticHandler handler(sources, context.get(), llvm::errs());
+  SourceMgrDiagnosticHandler handler(sources, context.get(), console.err);
 
   // One pass manager for all stages that the interpreter knows: the first result is that of
   // the stage `model`, and every later one is held against it.
@@ -61,7 +61,7 @@ int heddle::verifyModel(const CompileOptions &options, const InspectOptions &loo
     if (stage.name == "buffers")
       break;
     if (failed(addStage(pm, stage, options.pipeline)))
-      return complain(Internal, "the passes of stage '" + stage.name + "' do not parse");
+      return console.complain(Internal, "the passes of stage '" + stage.name + "' do not parse");
   }
   VerifyOptions verify;
   verify.inputs = std::move(*inputs);
@@ -70,7 +70,7 @@ int heddle::verifyModel(const CompileOptions &options, const InspectOptions &loo
   if (failed(pm.run(*module)))
     return InputError;
   if (!report)
-    return complain(Internal, "the pass " + report.pass + " changes a result: " + report.what);
-  llvm::outs() << report.compared << " passes compared, all equal; largest relative difference " << report.worst << "\n";
+    return console.complain(Internal, "the pass " + report.pass + " changes a result: " + report.what);
+  console.out << report.compared << " passes compared, all equal; largest relative difference " << report.worst << "\n";
   return Ok;
 }

@@ -14,13 +14,13 @@ struct InspectOptions {
 };
 
 /// `heddle check`: all refusals, with their places; reads no weights.
-int checkInput(const CompileOptions &options, const InspectOptions &look);
+int checkInput(const Console &console, const CompileOptions &options, const InspectOptions &look);
 /// `heddle interpret`: safetensors in, safetensors out, by the reference interpreter.
-int interpretModel(const CompileOptions &options, const InspectOptions &look);
+int interpretModel(const Console &console, const CompileOptions &options, const InspectOptions &look);
 /// `heddle verify`: interprets after every pass and names the first one that changes a result.
-int verifyModel(const CompileOptions &options, const InspectOptions &look);
+int verifyModel(const Console &console, const CompileOptions &options, const InspectOptions &look);
 /// `heddle mask`: the expression and a picture of every attention's mask.
-int showMasks(const CompileOptions &options, const InspectOptions &look);
+int showMasks(const Console &console, const CompileOptions &options, const InspectOptions &look);
 
 } // namespace heddle
 

@@ -99,17 +99,17 @@ static LogicalResult evaluate(Evaluator &e, Value v) {
   return e.run(op);
 }
 
-static void draw(const MaskValue &mask, int64_t rows, int64_t keys, int64_t past, int64_t keyStart, int64_t head) {
+static void draw(const Console &console, const MaskValue &mask, int64_t rows, int64_t keys, int64_t past, int64_t keyStart, int64_t head) {
   int64_t seen = 0;
   auto sees = [&](int64_t i, int64_t k) { return mask.sees({0, head, i, k, past + i, keyStart + k}) > 0; };
   for (int64_t i = 0; i < rows; ++i) {
-    llvm::outs() << "    ";
+    console.out << "    ";
     for (int64_t k = 0; k < keys; ++k) {
       bool s = sees(i, k);
       seen += s;
-      llvm::outs() << (s ? "██" : "· ");
+      console.out << (s ? "██" : "· ");
     }
-    llvm::outs() << "\n";
+    console.out << "\n";
   }
   int64_t tile = std::max<int64_t>(1, std::min<int64_t>(32, rows / 4)), empty = 0, full = 0, partial = 0;
   for (int64_t i = 0; i < rows; i += tile)
@@ -120,22 +120,22 @@ static void draw(const MaskValue &mask, int64_t rows, int64_t keys, int64_t past
           n += sees(a, b);
       ++(n == 0 ? empty : n == all ? full : partial);
     }
-  llvm::outs() << "    " << rows << " rows x " << keys << " keys: " << llvm::format("%.0f", 100.0 * double(seen) / double(std::max<int64_t>(1, rows * keys)))
+  console.out << "    " << rows << " rows x " << keys << " keys: " << llvm::format("%.0f", 100.0 * double(seen) / double(std::max<int64_t>(1, rows * keys)))
                << " % visible; tiles of " << tile << " x " << tile << ": " << empty << " empty, " << full << " full, "
                << partial << " partial\n";
 }
 
-int heddle::showMasks(const CompileOptions &options, const InspectOptions &look) {
+int heddle::showMasks(const Console &console, const CompileOptions &options, const InspectOptions &look) {
   std::unique_ptr<MLIRContext> context = makeContext();
   int code = Ok;
-  OwningOpRef<ModuleOp> module = load(*context, options.import, code);
+  OwningOpRef<ModuleOp> module = load(console, *context, options.import, code);
   if (!module)
     return code;
   auto run = module->lookupSymbol<func::FuncOp>("run");
   if (!run)
-    return complain(InputError, "the module has no function @run");
+    return console.complain(InputError, "the module has no function @run");
   if (look.size < 1 || look.size > 4096)
-    return complain(UsageError, "--size lies in 1..4096");
+    return console.complain(UsageError, "--size lies in 1..4096");
   int number = 0;
   bool good = true;
   run.walk([&](attn::SdpaOp op) {
@@ -149,7 +149,7 @@ int heddle::showMasks(const CompileOptions &options, const InspectOptions &look)
     std::string where;
     if (auto repeat = op->getParentOfType<model::RepeatOp>())
       where = " (" + std::to_string(repeat.getCount()) + " layers)";
-    llvm::outs() << "attention " << number++ << where << ": "
+    console.out << "attention " << number++ << where << ": "
                  << (op.getMask() ? expressionOf(op.getMask()) : std::string("all")) << "\n";
     MaskValue all{[](const Pair &) { return 1; }, {}};
     if (op.getMask() && failed(evaluate(e, op.getMask()))) {
@@ -161,9 +161,9 @@ int heddle::showMasks(const CompileOptions &options, const InspectOptions &look)
       good = false;
       return;
     }
-    draw(op.getMask() ? e.mask(op.getMask()) : all, rows(op.getQuery()), rows(op.getKey()), *past, *start, 0);
+    draw(console, op.getMask() ? e.mask(op.getMask()) : all, rows(op.getQuery()), rows(op.getKey()), *past, *start, 0);
   });
   if (number == 0)
-    llvm::outs() << "no attention in this model\n";
+    console.out << "no attention in this model\n";
   return good ? Ok : InputError;
 }

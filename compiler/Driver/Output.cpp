@@ -2,6 +2,7 @@
 
 #include "compiler/Driver/Output.h"
 #include "compiler/Weights/OutputFile.h"
+#include "compiler/Weights/Problem.h"
 #include "compiler/Weights/WeightsObject.h"
 #include "compiler/Tokenizer/TokenizerBlob.h"
 #include "dialects/Model/Transforms/Blob.h"
@@ -15,42 +16,46 @@
 using namespace mlir;
 using namespace heddle;
 
-static int complain(const absl::Status &status) {
+static int complain(const Console &console, const absl::Status &status) {
   ExitCode code = absl::IsResourceExhausted(status) ? Resources
                   : absl::IsUnimplemented(status)   ? Unsupported
                   : absl::IsInvalidArgument(status) || absl::IsNotFound(status) ? InputError
                                                                                 : IOError;
-  return heddle::complain(code, std::string(status.message()));
+  std::string text(status.message());
+  if (!problemOf(status))
+    return console.complain(code, text);
+  console.err << "heddle: " << text << "\n"; // it begins with its own `error[H0207]: `
+  return code;
 }
 
-int heddle::writeAtomically(StringRef path, llvm::function_ref<bool(llvm::raw_pwrite_stream &)> write) {
+int heddle::writeAtomically(const Console &console, StringRef path, llvm::function_ref<bool(llvm::raw_pwrite_stream &)> write) {
   llvm::SmallVector<char, 0> bytes;
   llvm::raw_svector_ostream os(bytes);
   if (!write(os))
     return Internal;
   StringRef text(bytes.data(), bytes.size());
   if (path.empty() || path == "-") {
-    llvm::outs() << text;
-    llvm::outs().flush();
-    return llvm::outs().has_error() ? heddle::complain(IOError, "standard output: write error") : int(Ok);
+    console.out << text;
+    console.out.flush();
+    return console.out.has_error() ? console.complain(IOError, "standard output: write error") : int(Ok);
   }
   absl::StatusOr<OutputFile> file = OutputFile::create(path, bytes.size());
   if (!file.ok())
-    return ::complain(file.status());
+    return ::complain(console, file.status());
   absl::Status status = file->append({reinterpret_cast<const uint8_t *>(bytes.data()), bytes.size()});
   if (status.ok())
     status = file->commit();
-  return status.ok() ? int(Ok) : ::complain(status);
+  return status.ok() ? int(Ok) : ::complain(console, status);
 }
 
-std::optional<WeightStore> heddle::openWeights(ModuleOp module) {
+std::optional<WeightStore> heddle::openWeights(const Console &console, ModuleOp module) {
   std::vector<std::string> files;
   if (auto list = module->getAttrOfType<ArrayAttr>("model.weights"))
     for (StringAttr file : list.getAsRange<StringAttr>())
       files.push_back(file.getValue().str());
   absl::StatusOr<WeightStore> store = WeightStore::openFiles(files);
   if (!store.ok()) {
-    ::complain(store.status());
+    ::complain(console, store.status());
     return std::nullopt;
   }
   return std::move(*store);
@@ -82,12 +87,12 @@ static PackRequest requestOf(const model::BlobTensor &t) {
   return request;
 }
 
-std::optional<PackPlan> heddle::packPlanOf(ModuleOp module) {
+std::optional<PackPlan> heddle::packPlanOf(const Console &console, ModuleOp module) {
   PackPlan plan;
   for (const model::BlobTensor &t : model::blobTensors(module)) {
     PackEntry entry{requestOf(t), t.offset, t.bytes};
     if (entry.request.bytes() != t.bytes) {
-      heddle::complain(Internal, "the blob holds " + llvm::Twine(t.bytes) + " bytes for '" + t.name + "', packing makes " +
+      console.complain(Internal, "the blob holds " + llvm::Twine(t.bytes) + " bytes for '" + t.name + "', packing makes " +
                                      llvm::Twine(entry.request.bytes()));
       return std::nullopt;
     }
@@ -118,10 +123,10 @@ static std::string runtimeArchive(const CompileOptions &options) {
 }
 
 /// Object, weights and link in a folder beside the output, so that the last step is a rename.
-static int writeBinary(ModuleOp module, llvm::Module &code, llvm::TargetMachine &machine,
+static int writeBinary(const Console &console, ModuleOp module, llvm::Module &code, llvm::TargetMachine &machine,
                        const CompileOptions &options) {
-  std::optional<PackPlan> plan = packPlanOf(module);
-  std::optional<WeightStore> store = openWeights(module);
+  std::optional<PackPlan> plan = packPlanOf(console, module);
+  std::optional<WeightStore> store = openWeights(console, module);
   if (!plan || !store)
     return InputError;
   llvm::SmallString<256> folder;
@@ -134,67 +139,67 @@ static int writeBinary(ModuleOp module, llvm::Module &code, llvm::TargetMachine 
     if (!ec)
       break;
     if (ec != std::errc::file_exists || i == 100)
-      return heddle::complain(IOError, folder + ": " + ec.message());
+      return console.complain(IOError, folder + ": " + ec.message());
   }
   auto cleanup = llvm::make_scope_exit([&] { llvm::sys::fs::remove_directories(folder); });
   std::string object = (folder + "/code.o").str(), data = (folder + "/data.o").str(),
               linked = (folder + "/linked").str(), error;
 
-  if (int failed = writeAtomically(object, [&](llvm::raw_pwrite_stream &os) {
+  if (int failed = writeAtomically(console, object, [&](llvm::raw_pwrite_stream &os) {
         return cpu::emit(code, machine, cpu::Output::Object, os, error);
       }))
-    return error.empty() ? failed : heddle::complain(Internal, error);
+    return error.empty() ? failed : console.complain(Internal, error);
 
   ObjectOptions parts;
   parts.machine = machine.getTargetTriple().isAArch64() ? ObjectMachine::AArch64 : ObjectMachine::X86_64;
   std::string tokenizer;
   if (!readTokenizer(options, tokenizer, error))
-    return heddle::complain(InputError, error);
+    return console.complain(InputError, error);
   parts.symbols.push_back({"heddle_tokenizer", tokenizer.empty() ? std::string(1, '\0') : tokenizer, 64});
   parts.symbols.push_back(ObjectSymbol::number("heddle_tokenizer_size", tokenizer.size()));
   if (options.embed) {
     parts.symbols.push_back(ObjectSymbol::number("heddle_weights_size", plan->bytes));
     absl::StatusOr<WrittenWeights> written = writeWeightsObject(data, *store, *plan, parts);
     if (!written.ok())
-      return ::complain(written.status());
+      return ::complain(console, written.status());
   } else {
     absl::StatusOr<WrittenWeights> written = writeWeightsFile(options.output + ".weights", *store, *plan);
     if (!written.ok())
-      return ::complain(written.status());
+      return ::complain(console, written.status());
     std::string side = llvm::sys::path::filename(options.output).str() + ".weights";
     parts.symbols.push_back({"heddle_weights_file", side + '\0', 16});
     parts.symbols.push_back(ObjectSymbol::number("heddle_weights_size", written->bytes));
     parts.symbols.push_back(ObjectSymbol::number("heddle_weights_hash", written->hash));
     if (absl::Status status = writeSymbolsObject(data, parts); !status.ok())
-      return ::complain(status);
+      return ::complain(console, status);
   }
   if (!cpu::link({object, data}, runtimeArchive(options), linked, error))
-    return heddle::complain(Internal, error);
+    return console.complain(Internal, error);
   if (std::error_code ec = llvm::sys::fs::rename(linked, options.output))
-    return heddle::complain(IOError, options.output + ": " + ec.message());
+    return console.complain(IOError, options.output + ": " + ec.message());
   return Ok;
 }
 
-int heddle::writeOutput(ModuleOp module, const CompileOptions &options, const cpu::CPUTarget &target) {
+int heddle::writeOutput(const Console &console, ModuleOp module, const CompileOptions &options, const cpu::CPUTarget &target) {
   std::string error;
   std::unique_ptr<llvm::TargetMachine> machine = target.machine(error);
   if (!machine)
-    return heddle::complain(Internal, error);
+    return console.complain(Internal, error);
   llvm::LLVMContext context;
   std::unique_ptr<llvm::Module> code = cpu::translate(module, context, *machine);
   if (!code)
     return Internal;
   if (options.emit == "llvmir")
-    return writeAtomically(options.output, [&](llvm::raw_pwrite_stream &os) {
+    return writeAtomically(console, options.output, [&](llvm::raw_pwrite_stream &os) {
       code->print(os, nullptr);
       return true;
     });
   if (options.emit == "asm" || options.emit == "obj") {
     auto kind = options.emit == "asm" ? cpu::Output::Assembly : cpu::Output::Object;
-    int rc = writeAtomically(options.output, [&](llvm::raw_pwrite_stream &os) {
+    int rc = writeAtomically(console, options.output, [&](llvm::raw_pwrite_stream &os) {
       return cpu::emit(*code, *machine, kind, os, error);
     });
-    return error.empty() ? rc : heddle::complain(Internal, error);
+    return error.empty() ? rc : console.complain(Internal, error);
   }
-  return writeBinary(module, *code, *machine, options);
+  return writeBinary(console, module, *code, *machine, options);
 }

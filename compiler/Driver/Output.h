@@ -10,16 +10,16 @@ namespace heddle {
 
 /// The packed weights that a module of stage `tiled` or later asks for (its `model.blob`).
 /// None after an error, which has been reported.
-std::optional<PackPlan> packPlanOf(mlir::ModuleOp module);
+std::optional<PackPlan> packPlanOf(const Console &console, mlir::ModuleOp module);
 
 /// Opens the files of `model.weights`.
-std::optional<WeightStore> openWeights(mlir::ModuleOp module);
+std::optional<WeightStore> openWeights(const Console &console, mlir::ModuleOp module);
 
 /// Writes `llvmir`, `asm` or `obj` text and bytes, or the linked binary.
-int writeOutput(mlir::ModuleOp module, const CompileOptions &options, const cpu::CPUTarget &target);
+int writeOutput(const Console &console, mlir::ModuleOp module, const CompileOptions &options, const cpu::CPUTarget &target);
 
 /// A file that appears whole or not at all. `write` fills a stream; "-" is standard output.
-int writeAtomically(llvm::StringRef path, llvm::function_ref<bool(llvm::raw_pwrite_stream &)> write);
+int writeAtomically(const Console &console, llvm::StringRef path, llvm::function_ref<bool(llvm::raw_pwrite_stream &)> write);
 
 } // namespace heddle
 

@@ -124,7 +124,7 @@ void DiagnosticSink::print(llvm::raw_ostream &os, unsigned limit) const {
       return;
     }
     printPlace(os, d->loc, d->file);
-    os << "error: " << fullMessage(*d) << '\n';
+    os << (d->code.empty() ? "error" : "error[" + d->code + "]") << ": " << fullMessage(*d) << '\n';
     if (d->loc)
       printExcerpt(os, d->loc);
     for (auto &n : d->notes) {
@@ -150,6 +150,8 @@ void DiagnosticSink::printJson(llvm::raw_ostream &os) const {
     o["kind"] = d->kind == Diagnostic::Kind::Unsupported ? "unsupported" : "refused";
     o["path"] = escaped(d->path);
     o["message"] = d->message;
+    if (!d->code.empty())
+      o["code"] = d->code;
     llvm::json::Array notes;
     for (auto &n : d->notes) {
       llvm::json::Object no;

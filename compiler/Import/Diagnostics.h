@@ -29,6 +29,7 @@ struct Diagnostic {
   std::string file;    // when there is no loc: the file that is meant, or nothing
   std::string path;    // $.body[4].body[3] > attend
   std::string message;
+  std::string code;    // H0231, printed as error[H0231]; or nothing
   std::vector<Note> notes;
   unsigned more = 0;   // how many further complaints met the same place
 

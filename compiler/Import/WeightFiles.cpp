@@ -2,10 +2,25 @@
 #include "compiler/Import/WeightTable.h"
 
 #include "compiler/Import/Diagnostics.h"
+#include "compiler/Weights/Problem.h"
 #include "compiler/Weights/WeightStore.h"
 
 using namespace heddle;
 using llvm::StringRef;
+
+/// What a reader of weights refuses, as a complaint; its `error[H0207]: ` becomes the code.
+static void refuse(DiagnosticSink &sink, StringRef path, const absl::Status &status) {
+  std::string said(status.message());
+  StringRef text = said;
+  std::optional<WeightProblem> problem = problemOf(status);
+  if (problem)
+    text.consume_front("error[" + problem->code + "]: ");
+  Diagnostic &d = sink.errorInFile(path, "", text);
+  if (problem)
+    d.code = problem->code;
+  if (absl::IsUnimplemented(status))
+    d.unsupported();
+}
 
 namespace {
 class StoredTable final : public WeightTable {
@@ -34,7 +49,7 @@ public:
     absl::StatusOr<bool> same = store.equal(*x, *y);
     if (same.ok())
       return *same;
-    sink.errorInFile(x->file->path(), "", std::string(same.status().message()));
+    refuse(sink, x->file->path(), same.status());
     return std::nullopt;
   }
   std::vector<std::string> files() const override { return store.files(); }
@@ -48,9 +63,7 @@ private:
 std::unique_ptr<WeightTable> heddle::openWeights(StringRef path, DiagnosticSink &sink) {
   absl::StatusOr<WeightStore> store = WeightStore::open(path);
   if (!store.ok()) {
-    Diagnostic &d = sink.errorInFile(path, "", std::string(store.status().message()));
-    if (absl::IsUnimplemented(store.status()))
-      d.unsupported();
+    refuse(sink, path, store.status());
     return nullptr;
   }
   return std::make_unique<StoredTable>(*std::move(store), sink);

@@ -30,7 +30,7 @@ static std::pair<std::string, std::string> split(const std::string &text, const 
 }
 
 /// Puts every .json of `folder` in front of the families that are compiled in.
-static int readFamilies(const std::string &folder, FamilyLibrary &library) {
+static int readFamilies(const Console &console, const std::string &folder, FamilyLibrary &library) {
   std::error_code error;
   for (llvm::sys::fs::directory_iterator it(folder, error), end; !error && it != end; it.increment(error)) {
     llvm::StringRef path = it->path();
@@ -38,13 +38,37 @@ static int readFamilies(const std::string &folder, FamilyLibrary &library) {
       continue;
     auto file = llvm::MemoryBuffer::getFile(path);
     if (!file)
-      return complain(IOError, "cannot read " + path + ": " + file.getError().message());
+      return console.complain(IOError, "cannot read " + path + ": " + file.getError().message());
     library.own[llvm::sys::path::stem(path).str()] = (*file)->getBuffer().str();
   }
-  return error ? complain(IOError, "cannot read the folder " + folder + ": " + error.message()) : Ok;
+  return error ? console.complain(IOError, "cannot read the folder " + folder + ": " + error.message()) : Ok;
+}
+
+/// What the parser of the command line could not use, with the nearest name that there is.
+static int misused(const Console &console, CLI::App &app, const CLI::ParseError &e) {
+  std::vector<CLI::App *> parsed = app.get_subcommands();
+  std::vector<std::string> left = app.remaining(/*recurse=*/true), known;
+  std::string text = e.what();
+  if (parsed.empty()) {
+    for (CLI::App *sub : app.get_subcommands([](CLI::App *) { return true; }))
+      known.push_back(sub->get_name());
+    if (!left.empty())
+      text = "there is no command " + quote(left.front()) + nearest(left.front(), known);
+  } else if (e.get_exit_code() == int(CLI::ExitCodes::ExtrasError)) {
+    for (CLI::Option *o : parsed.front()->get_options())
+      for (const std::string &name : o->get_lnames())
+        known.push_back("--" + name);
+    for (llvm::StringRef word : left)
+      if (word.starts_with("-")) {
+        text = "heddle " + parsed.front()->get_name() + " has no option " + quote(word) + nearest(word.split('=').first, known);
+        break;
+      }
+  }
+  return console.complain(UsageError, text + "\nRun with --help for more information.");
 }
 
 int main(int argc, char **argv) {
+  const Console console{llvm::outs(), llvm::errs()};
   CLI::App app{"heddle compiles transformer models ahead of time"};
   app.footer(kExamples);
   app.require_subcommand(1);
@@ -110,9 +134,9 @@ int main(int argc, char **argv) {
   tokenizeCommand->add_option("tokenizer", tokenizer, "tokenizer.json or its directory")->required();
   tokenizeCommand->add_flag("--json", json, "one JSON object a line, in and out");
 
-  app.add_subcommand("stages", "the table of stages")->callback([] { llvm::outs() << describeStages(); });
-  app.add_subcommand("schema", "the JSON Schema of descriptions")->callback([] { printSchema(llvm::outs()); });
-  app.add_subcommand("reference", "the reference page of the description language")->callback([] { printReference(llvm::outs()); });
+  app.add_subcommand("stages", "the table of stages")->callback([&] { console.out << describeStages(); });
+  app.add_subcommand("schema", "the JSON Schema of descriptions")->callback([&] { printSchema(console.out); });
+  app.add_subcommand("reference", "the reference page of the description language")->callback([&] { printReference(console.out); });
 
   try {
     app.parse(argc, argv);
@@ -126,32 +150,32 @@ int main(int argc, char **argv) {
       c.import.bounds.push_back({dim, n});
     }
   } catch (const CLI::ParseError &e) {
-    return e.get_exit_code() == 0 ? app.exit(e) : (app.exit(e), UsageError);
+    return e.get_exit_code() == 0 ? app.exit(e) : misused(console, app, e);
   }
   if (!families.empty())
-    if (int code = readFamilies(families, c.import.families))
+    if (int code = readFamilies(console, families, c.import.families))
       return code;
   c.import.outputsAll = outputs == "all";
   c.embed = !noEmbed;
   if (compileCommand->parsed()) {
     if (target != "cpu")
-      return complain(Unsupported, "this build has the target cpu only, found --target=" + target);
+      return console.complain(Unsupported, "this build has the target cpu only, found --target=" + target);
     if (dtype != "f32")
-      return complain(Unsupported, "the CPU target computes in f32 only, found --dtype=" + dtype);
+      return console.complain(Unsupported, "the CPU target computes in f32 only, found --dtype=" + dtype);
     if (c.output.empty() && (c.emit == "exe" || c.emit == "obj"))
-      return complain(UsageError, "-o FILE says where the " + c.emit + " goes");
-    return compile(c);
+      return console.complain(UsageError, "-o FILE says where the " + c.emit + " goes");
+    return compile(console, c);
   }
   if (tokenizeCommand->parsed())
     return tokenize(tokenizer, json);
   look.json = json;
   if (check->parsed())
-    return checkInput(c, look);
+    return checkInput(console, c, look);
   if (interpret->parsed())
-    return interpretModel(c, look);
+    return interpretModel(console, c, look);
   if (mask->parsed())
-    return showMasks(c, look);
+    return showMasks(console, c, look);
   if (verify->parsed())
-    return verifyModel(c, look);
+    return verifyModel(console, c, look);
   return Ok;
 }
