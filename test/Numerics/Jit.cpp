@@ -1,17 +1,11 @@
 //===- Jit.cpp - functions of stage `buffers`, compiled in this process ---===//
 
 #include "test/Numerics/Jit.h"
+#include "test/Numerics/JitModule.h"
 #include "compiler/Conversion/ToLoops/Lowering.h"
 #include "compiler/Conversion/ToLoops/Passes.h"
 #include "mlir/IR/Verifier.h"
 #include "mlir/Parser/Parser.h"
-#include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
-#include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
-#include "mlir/Target/LLVMIR/Export.h"
-#include "llvm/ExecutionEngine/Orc/LLJIT.h"
-#include "llvm/ExecutionEngine/Orc/ThreadSafeModule.h"
-#include "llvm/Passes/PassBuilder.h"
-#include "llvm/Support/TargetSelect.h"
 #include <condition_variable>
 #include <cstdlib>
 #include <cstring>
@@ -69,24 +63,9 @@ struct Program::Impl {
 Program::Program() : impl(std::make_unique<Impl>()) {}
 Program::~Program() = default;
 
-static bool report(llvm::Error error) {
-  if (!error)
-    return false;
-  llvm::errs() << "jit: " << llvm::toString(std::move(error)) << '\n';
-  return true;
-}
-
 std::unique_ptr<Program> Program::compile(const std::string &text, int vectorWidth, bool planCache, bool optimize) {
-  static bool once = [] {
-    llvm::InitializeNativeTarget();
-    llvm::InitializeNativeTargetAsmPrinter();
-    return true;
-  }();
-  (void)once;
   DialectRegistry registry;
   registry.insert<model::ModelDialect, mask::MaskDialect, attn::AttnDialect, func::FuncDialect, arith::ArithDialect, math::MathDialect>();
-  registerBuiltinDialectTranslation(registry);
-  registerLLVMDialectTranslation(registry);
   MLIRContext context(registry, MLIRContext::Threading::DISABLED);
   OwningOpRef<ModuleOp> module = parseSourceString<ModuleOp>(text, ParserConfig(&context));
   if (!module)
@@ -132,66 +111,24 @@ std::unique_ptr<Program> Program::compile(const std::string &text, int vectorWid
   if (std::getenv("HEDDLE_TEST_DUMP_MLIR"))
     module->dump();
 
-  auto llvmContext = std::make_unique<llvm::LLVMContext>();
-  std::unique_ptr<llvm::Module> code = translateModuleToLLVMIR(*module, *llvmContext);
-  if (!code)
-    return nullptr;
-  auto host = llvm::orc::JITTargetMachineBuilder::detectHost();
-  if (!host)
-    return report(host.takeError()), nullptr;
-  host->setCodeGenOptLevel(llvm::CodeGenOptLevel::Aggressive);
-  auto machine = host->createTargetMachine();
-  if (!machine)
-    return report(machine.takeError()), nullptr;
-  code->setDataLayout((*machine)->createDataLayout());
-  code->setTargetTriple((*machine)->getTargetTriple());
-  for (llvm::Function &f : *code) { // the host's vectors, whole
-    f.addFnAttr("target-cpu", host->getCPU());
-    f.addFnAttr("target-features", host->getFeatures().getString());
-    f.addFnAttr("prefer-vector-width", "512");
-  }
-  if (optimize) {
-    llvm::LoopAnalysisManager loops;
-    llvm::FunctionAnalysisManager functions;
-    llvm::CGSCCAnalysisManager graphs;
-    llvm::ModuleAnalysisManager modules;
-    llvm::PassBuilder builder(machine->get());
-    builder.registerModuleAnalyses(modules);
-    builder.registerCGSCCAnalyses(graphs);
-    builder.registerFunctionAnalyses(functions);
-    builder.registerLoopAnalyses(loops);
-    builder.crossRegisterProxies(loops, functions, graphs, modules);
-    builder.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O3).run(*code, modules);
-  }
-  if (const char *file = std::getenv("HEDDLE_TEST_DUMP_LL")) {
-    std::error_code ec;
-    llvm::raw_fd_ostream os(file, ec);
-    code->print(os, nullptr);
-  }
-  auto jit = llvm::orc::LLJITBuilder().setJITTargetMachineBuilder(*host).create();
+  auto jit = jitModule(*module, optimize ? JitLevel::Optimized : JitLevel::Plain);
   if (!jit)
-    return report(jit.takeError()), nullptr;
+    return nullptr;
   llvm::orc::SymbolMap symbols;
   auto bind = [&](const char *name, auto *function) {
-    symbols[(*jit)->mangleAndIntern(name)] = {llvm::orc::ExecutorAddr::fromPtr(function), llvm::JITSymbolFlags::Exported};
+    symbols[jit->mangleAndIntern(name)] = {llvm::orc::ExecutorAddr::fromPtr(function), llvm::JITSymbolFlags::Exported};
   };
   bind("heddle_barrier", &heddle_test_barrier);
   bind("heddle_fail", &heddle_test_fail);
-  if (report((*jit)->getMainJITDylib().define(llvm::orc::absoluteSymbols(symbols))))
-    return nullptr;
-  auto process = llvm::orc::DynamicLibrarySearchGenerator::GetForCurrentProcess((*jit)->getDataLayout().getGlobalPrefix());
-  if (!process)
-    return report(process.takeError()), nullptr;
-  (*jit)->getMainJITDylib().addGenerator(std::move(*process));
-  if (report((*jit)->addIRModule(llvm::orc::ThreadSafeModule(std::move(code), std::move(llvmContext)))))
+  if (jitFailed(jit->getMainJITDylib().define(llvm::orc::absoluteSymbols(symbols))))
     return nullptr;
   for (const std::string &name : names) {
-    auto symbol = (*jit)->lookup("heddle_entry_" + name);
+    auto symbol = jit->lookup("heddle_entry_" + name);
     if (!symbol)
-      return report(symbol.takeError()), nullptr;
+      return jitFailed(symbol.takeError()), nullptr;
     program->impl->entries[name].function = symbol->toPtr<decltype(Impl::Entry::function)>();
   }
-  program->impl->jit = std::move(*jit);
+  program->impl->jit = std::move(jit);
   return program;
 }
 

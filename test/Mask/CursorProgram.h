@@ -1,0 +1,70 @@
+//===- CursorProgram.h - the code of masks, callable ------------*- C++ -*-===//
+//
+// Emits what the mask dialect answers for many masks into one module and compiles it in this
+// process: the walk over runs, the cursor from every key, the hull, and the predicate of one
+// element for scalars, vectors and counts. One query tile a call.
+//
+//===----------------------------------------------------------------------===//
+#ifndef HEDDLE_TEST_MASK_CURSORPROGRAM_H
+#define HEDDLE_TEST_MASK_CURSORPROGRAM_H
+
+#include "test/Mask/MaskSpec.h"
+#include "test/Numerics/JitModule.h"
+#include "mlir/IR/MLIRContext.h"
+
+namespace heddle::test {
+
+/// A mask with what is constant in its code.
+struct CursorCase {
+  MaskSpec spec;
+  int64_t tile = 128; ///< keys of a tile
+  int64_t lanes = 1;  ///< of the vectors a scan may use
+};
+
+class CursorProgram {
+public:
+  enum class Parts { All, WalkOnly };
+  /// Null after a message.
+  static std::unique_ptr<CursorProgram> compile(const std::vector<CursorCase> &cases, JitLevel level, Parts parts = Parts::All);
+  ~CursorProgram();
+
+  /// A tensor's elements as the code reads them.
+  class Memory {
+  public:
+    Memory(const MaskSpec &spec, const MaskSpec::Data &data);
+    std::vector<std::vector<char>> bytes;
+    std::vector<void *> pointers;
+  };
+  /// One query tile: rows [first, last] of this call, keys from `anchor` on.
+  struct Tile {
+    MaskSizes n;
+    int64_t batch = 0, head = 0, first = 0, last = 0, anchor = 0;
+  };
+  struct Run {
+    int64_t begin, end;
+    uint64_t need; ///< bits over the residuals; 0: every row sees every key
+  };
+  struct Segment {
+    bool any, all;
+    int64_t end;
+  };
+  std::vector<Run> walk(int mask, const Tile &tile, Memory &memory) const;
+  /// The cursor's answer at every key.
+  std::vector<Segment> segments(int mask, const Tile &tile, Memory &memory) const;
+  std::pair<int64_t, int64_t> hull(int mask, const Tile &tile, Memory &memory) const;
+  /// For all pairs of the tile, row by row: bit 0 the predicate of a scalar key, bit 1 that of
+  /// a vector, and from bit 8 on the count.
+  std::vector<int32_t> elements(int mask, const Tile &tile, Memory &memory) const;
+
+  /// Calls of walk alone, for measuring: rows in tiles of `rows`, and returns the runs met.
+  int64_t walkAll(int mask, MaskSizes n, int64_t rows, Memory &memory) const;
+
+private:
+  CursorProgram();
+  struct Impl;
+  std::unique_ptr<Impl> impl;
+};
+
+} // namespace heddle::test
+
+#endif
