@@ -187,7 +187,7 @@ static CursorProgram::Tile drawTile(std::mt19937_64 &random, const CursorCase &c
 
 TEST(Cursor, RandomExpressions) {
   const int64_t perBatch = 32, most = 600;
-  int64_t expressions = campaign.expressions ? campaign.expressions : 4000;
+  int64_t expressions = campaign.expressions ? campaign.expressions : 12000;
   Campaign run("Cursor", (expressions + perBatch - 1) / perBatch);
   Totals totals;
   std::vector<std::string> messages = run.run([&](int64_t batch) {

@@ -16,7 +16,7 @@ uint64_t hash(uint64_t seed, uint64_t index) {
 }
 double uniform(uint64_t seed, uint64_t index) { return double(hash(seed, index) >> 11) / double(1ull << 52) - 1.0; }
 
-std::string Case::text() const {
+std::string Case::functionText(bool dims) const {
   auto type = [](const std::string &axes, const std::string &element) {
     return "!model.tensor<[" + axes + "], " + element + ">";
   };
@@ -25,8 +25,10 @@ std::string Case::text() const {
   std::string k = type(kb + ", S, " + std::to_string(kvHeads * width), "f32");
   std::string v = type(kb + ", S, " + std::to_string(kvHeads * valueWidth), "f32");
   std::string y = type("B, T, " + std::to_string(heads * valueWidth), "f32");
-  std::string text = "module {\nfunc.func @run(%q: " + q + " {model.name = \"q\"}, %k: " + k + " {model.name = \"k\"}, %v: " + v +
-                     " {model.name = \"v\"}, %dims: !model.tensor<[P, K], f32> {model.name = \"dims\"}";
+  std::string text = "func.func @" + function + "(%q: " + q + " {model.name = \"q\"}, %k: " + k + " {model.name = \"k\"}, %v: " + v +
+                     " {model.name = \"v\"}";
+  if (dims)
+    text += ", %dims: !model.tensor<[P, K], f32> {model.name = \"dims\"}";
   for (const Extra &e : extras)
     text += ", %" + e.name + ": " + type(e.axes, e.element) + " {model.name = \"" + e.name + "\"}";
   text += ") -> (" + y + " {model.name = \"y\"}) {\n" + ops;
@@ -35,7 +37,7 @@ std::string Case::text() const {
   if (softcap)
     text += "softcap " + std::to_string(softcap) + " ";
   text += "key_start \"K\" past \"P\" " + attributes + " : (" + q + ", " + k + ", " + v + ") -> " + y;
-  return text + "\n  return %y : " + y + "\n}\n}\n";
+  return text + "\n  return %y : " + y + "\n}\n";
 }
 
 Call::Call(const Case &test, Sizes n, uint64_t seed) : test(test), n(n) {
@@ -74,7 +76,7 @@ void Call::run(Program &program, int threads) {
   for (auto &m : memory)
     tensors.push_back(m.data());
   tensors.push_back(y.data());
-  int64_t failure = program.run("run", {{"B", n.B}, {"T", n.T}, {"S", n.S}, {"P", n.P}, {"K", n.K}}, tensors, threads);
+  int64_t failure = program.run(test.function, {{"B", n.B}, {"T", n.T}, {"S", n.S}, {"P", n.P}, {"K", n.K}}, tensors, threads);
   if (failure)
     y.assign(y.size(), std::numeric_limits<float>::quiet_NaN());
 }
@@ -282,13 +284,15 @@ static int64_t bucketOf(int64_t d, int64_t n, int64_t far, bool both) {
   return base + std::min<int64_t>(exact + int64_t(ratio), m - 1);
 }
 
-std::vector<Case> biasCases() {
+std::vector<Case> biasCases(int heads) {
   std::vector<Case> cases;
   using At = const Case::At &;
+  const std::string H = std::to_string(heads);
+  auto wide = [&](int width) { return std::to_string(heads * width); };
   auto make = [&](std::string name, std::string ops, std::function<double(At)> bias) -> Case & {
     Case c;
     c.name = name;
-    c.heads = 4;
+    c.heads = c.kvHeads = heads;
     c.ops = "  %m = mask.causal\n  " + ops;
     c.operands = "mask %m bias %bias";
     c.count = [](At a) { return a.j() <= a.i(); };
@@ -299,41 +303,42 @@ std::vector<Case> biasCases() {
   auto real = [](std::string name, std::string axes, std::function<int64_t(const Sizes &)> count) {
     return Extra{name, axes, "f32", [=](const Sizes &n, uint64_t s) { return reals(count(n), s); }};
   };
-  make("alibi", "%bias = attn.alibi %t : !model.tensor<[4], f32>", [](At a) { return table(a, 0, a.h) * double(a.j() - a.i()); })
-      .extras = {real("t", "4", [](const Sizes &) { return 4; })};
-  Case &both = make("alibi_symmetric", "%bias = attn.alibi %t symmetric : !model.tensor<[4], f32>",
+  make("alibi", "%bias = attn.alibi %t : !model.tensor<[" + H + "], f32>", [](At a) { return table(a, 0, a.h) * double(a.j() - a.i()); })
+      .extras = {real("t", H, [=](const Sizes &) { return heads; })};
+  Case &both = make("alibi_symmetric", "%bias = attn.alibi %t symmetric : !model.tensor<[" + H + "], f32>",
                     [](At a) { return -table(a, 0, a.h) * std::abs(double(a.j() - a.i())); });
-  both.extras = {real("t", "4", [](const Sizes &) { return 4; })};
+  both.extras = {real("t", H, [=](const Sizes &) { return heads; })};
   both.count = nullptr;
-  both.ops = "  %bias = attn.alibi %t symmetric : !model.tensor<[4], f32>";
+  both.ops = "  %bias = attn.alibi %t symmetric : !model.tensor<[" + H + "], f32>";
   both.operands = "bias %bias";
-  make("buckets", "%bias = attn.bucket_bias %t max_distance 20 : !model.tensor<[8, 4], f32>",
-       [](At a) { return table(a, 0, bucketOf(a.j() - a.i(), 8, 20, false) * 4 + a.h); })
-      .extras = {real("t", "8, 4", [](const Sizes &) { return 32; })};
-  Case &two = make("buckets_two_sided", "", [](At a) { return table(a, 0, bucketOf(a.j() - a.i(), 32, 128, true) * 4 + a.h); });
-  two.ops = "  %bias = attn.bucket_bias %t max_distance 128 two_sided : !model.tensor<[32, 4], f32>";
+  make("buckets", "%bias = attn.bucket_bias %t max_distance 20 : !model.tensor<[8, " + H + "], f32>",
+       [=](At a) { return table(a, 0, bucketOf(a.j() - a.i(), 8, 20, false) * heads + a.h); })
+      .extras = {real("t", "8, " + H, [=](const Sizes &) { return 8 * heads; })};
+  Case &two = make("buckets_two_sided", "", [=](At a) { return table(a, 0, bucketOf(a.j() - a.i(), 32, 128, true) * heads + a.h); });
+  two.ops = "  %bias = attn.bucket_bias %t max_distance 128 two_sided : !model.tensor<[32, " + H + "], f32>";
   two.operands = "bias %bias";
   two.count = nullptr;
-  two.extras = {real("t", "32, 4", [](const Sizes &) { return 128; })};
-  auto dot = [](At a, bool keySide, int64_t w, int64_t rows, int64_t tableWidth, int64_t index) {
+  two.extras = {real("t", "32, " + H, [=](const Sizes &) { return 32 * heads; })};
+  auto dot = [=](At a, bool keySide, int64_t w, int64_t rows, int64_t tableWidth, int64_t index) {
     index = std::min(std::max<int64_t>(index, 0), rows - 1);
     int64_t line = keySide ? a.b * a.n.S + a.k : a.b * a.n.T + a.r;
     double s = 0;
     for (int64_t d = 0; d < w; ++d)
-      s += a.extra[0][(line * 4 + a.h) * w + d] * a.extra[1][index * tableWidth + (tableWidth == w ? 0 : a.h * w) + d];
+      s += a.extra[0][(line * heads + a.h) * w + d] * a.extra[1][index * tableWidth + (tableWidth == w ? 0 : a.h * w) + d];
     return s;
   };
   make("relative_query",
-       "%bias = attn.relative_dot %x, %t heads 4 zero \"8\" : !model.tensor<[B, T, 20], f32>, !model.tensor<[17, 5], f32>",
+       "%bias = attn.relative_dot %x, %t heads " + H + " zero \"8\" : !model.tensor<[B, T, " + wide(5) + "], f32>, !model.tensor<[17, 5], f32>",
        [=](At a) { return dot(a, false, 5, 17, 5, 8 + a.i() - a.j()); })
-      .extras = {real("x", "B, T, 20", [](const Sizes &n) { return n.B * n.T * 20; }), real("t", "17, 5", [](const Sizes &) { return 85; })};
+      .extras = {real("x", "B, T, " + wide(5), [=](const Sizes &n) { return n.B * n.T * heads * 5; }), real("t", "17, 5", [](const Sizes &) { return 85; })};
   make("relative_key",
-       "%bias = attn.relative_dot %x, %t heads 4 zero \"S\" key_side : !model.tensor<[B, S, 64], f32>, !model.tensor<[40, 64], f32>",
-       [=](At a) { return dot(a, true, 16, 40, 64, a.n.S + a.i() - a.j()); })
-      .extras = {real("x", "B, S, 64", [](const Sizes &n) { return n.B * n.S * 64; }), real("t", "40, 64", [](const Sizes &) { return 40 * 64; })};
-  make("dense_bias", "%bias = attn.dense_bias %t : !model.tensor<[B, 4, T, S], f32>",
-       [](At a) { return table(a, 0, ((a.b * 4 + a.h) * a.n.T + a.r) * a.n.S + a.k); })
-      .extras = {real("t", "B, 4, T, S", [](const Sizes &n) { return n.B * 4 * n.T * n.S; })};
+       "%bias = attn.relative_dot %x, %t heads " + H + " zero \"S\" key_side : !model.tensor<[B, S, " + wide(16) + "], f32>, !model.tensor<[40, " + wide(16) + "], f32>",
+       [=](At a) { return dot(a, true, 16, 40, heads * 16, a.n.S + a.i() - a.j()); })
+      .extras = {real("x", "B, S, " + wide(16), [=](const Sizes &n) { return n.B * n.S * heads * 16; }),
+                 real("t", "40, " + wide(16), [=](const Sizes &) { return 40 * heads * 16; })};
+  make("dense_bias", "%bias = attn.dense_bias %t : !model.tensor<[B, " + H + ", T, S], f32>",
+       [=](At a) { return table(a, 0, ((a.b * heads + a.h) * a.n.T + a.r) * a.n.S + a.k); })
+      .extras = {real("t", "B, " + H + ", T, S", [=](const Sizes &n) { return n.B * heads * n.T * n.S; })};
   Case &hidden = make("dense_bias_hides", "", [](At a) { return table(a, 0, a.r * a.n.S + a.k); });
   hidden.ops = "  %bias = attn.dense_bias %t : !model.tensor<[T, S], f32>";
   hidden.operands = "bias %bias";
@@ -346,10 +351,10 @@ std::vector<Case> biasCases() {
                       return x;
                     }}};
   make("sum_and_scale",
-       "%a = attn.alibi %t : !model.tensor<[4], f32>\n  %d = attn.dense_bias %u : !model.tensor<[1, T, S], f32>\n"
+       "%a = attn.alibi %t : !model.tensor<[" + H + "], f32>\n  %d = attn.dense_bias %u : !model.tensor<[1, T, S], f32>\n"
        "  %s = attn.bias_scale %d by 2.5\n  %bias = attn.bias_add %a, %s",
        [](At a) { return table(a, 0, a.h) * double(a.j() - a.i()) + 2.5 * table(a, 1, a.r * a.n.S + a.k); })
-      .extras = {real("t", "4", [](const Sizes &) { return 4; }), real("u", "1, T, S", [](const Sizes &n) { return n.T * n.S; })};
+      .extras = {real("t", H, [=](const Sizes &) { return heads; }), real("u", "1, T, S", [](const Sizes &n) { return n.T * n.S; })};
   Case &cap = make("softcap", "", [](At) { return 0.0; });
   cap.ops = "  %m = mask.causal";
   cap.operands = "mask %m";
@@ -358,9 +363,9 @@ std::vector<Case> biasCases() {
   Case &sinks = make("sinks", "", [](At) { return 0.0; });
   sinks.ops = "  %m = mask.window left 3 right -1";
   sinks.count = [](At a) { return a.j() - a.i() >= -3 && a.j() - a.i() <= -1; };
-  sinks.operands = "mask %m sinks %t : !model.tensor<[4], f32>";
+  sinks.operands = "mask %m sinks %t : !model.tensor<[" + H + "], f32>";
   sinks.bias = nullptr;
-  sinks.extras = {real("t", "4", [](const Sizes &) { return 4; })};
+  sinks.extras = {real("t", H, [=](const Sizes &) { return heads; })};
   sinks.sink = [](const std::vector<std::vector<double>> &x, int64_t h) { return x[0][h]; };
   return cases;
 }

@@ -47,7 +47,10 @@ struct Case {
   std::function<double(const At &)> bias;   ///< none: 0
   std::function<double(const std::vector<std::vector<double>> &, int64_t)> sink;
 
-  std::string text() const;
+  std::string function = "run";
+  /// The function alone, and a module of it. `dims`: with the argument that names P and K.
+  std::string functionText(bool dims = true) const;
+  std::string text() const { return "module {\n" + functionText() + "}\n"; }
 };
 
 inline void PrintTo(const Case &c, std::ostream *os) { *os << c.name; }
@@ -70,7 +73,7 @@ uint64_t hash(uint64_t seed, uint64_t index);
 double uniform(uint64_t seed, uint64_t index); ///< -1 .. 1
 /// The cases of AttentionTest.cpp, by name.
 std::vector<Case> maskCases();
-std::vector<Case> biasCases();
+std::vector<Case> biasCases(int heads = 4);
 
 } // namespace heddle::test
 

@@ -1,7 +1,6 @@
 //===- Jit.cpp - functions of stage `buffers`, compiled in this process ---===//
 
 #include "test/Numerics/Jit.h"
-#include "test/Numerics/JitModule.h"
 #include "compiler/Conversion/ToLoops/Lowering.h"
 #include "compiler/Conversion/ToLoops/Passes.h"
 #include "mlir/IR/Verifier.h"
@@ -63,7 +62,7 @@ struct Program::Impl {
 Program::Program() : impl(std::make_unique<Impl>()) {}
 Program::~Program() = default;
 
-std::unique_ptr<Program> Program::compile(const std::string &text, int vectorWidth, bool planCache, bool optimize) {
+std::unique_ptr<Program> Program::compile(const std::string &text, int vectorWidth, bool planCache, JitLevel level) {
   DialectRegistry registry;
   registry.insert<model::ModelDialect, mask::MaskDialect, attn::AttnDialect, func::FuncDialect, arith::ArithDialect, math::MathDialect>();
   MLIRContext context(registry, MLIRContext::Threading::DISABLED);
@@ -111,7 +110,7 @@ std::unique_ptr<Program> Program::compile(const std::string &text, int vectorWid
   if (std::getenv("HEDDLE_TEST_DUMP_MLIR"))
     module->dump();
 
-  auto jit = jitModule(*module, optimize ? JitLevel::Optimized : JitLevel::Plain);
+  auto jit = jitModule(*module, level);
   if (!jit)
     return nullptr;
   llvm::orc::SymbolMap symbols;

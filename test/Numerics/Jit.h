@@ -8,6 +8,7 @@
 #ifndef HEDDLE_TEST_NUMERICS_JIT_H
 #define HEDDLE_TEST_NUMERICS_JIT_H
 
+#include "test/Numerics/JitModule.h"
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -19,9 +20,9 @@ namespace heddle::test {
 class Program {
 public:
   /// Compiles; prints diagnostics and returns null when that fails. `planCache` runs
-  /// attn-plan-cache first. With `optimize` LLVM's middle end runs too (O3).
+  /// attn-plan-cache first.
   static std::unique_ptr<Program> compile(const std::string &text, int vectorWidth = 16, bool planCache = false,
-                                          bool optimize = false);
+                                          JitLevel level = JitLevel::Plain);
   ~Program();
 
   using Dims = std::map<std::string, int64_t>;
