@@ -39,7 +39,9 @@ Status helpCommand(Model &model, const std::string &program) {
       "  %s info [--json]\n"
       "      inputs, outputs, dims and their bounds, memory\n"
       "  %s bench [--prompt-tokens P] [--new-tokens N] [--batch B] [--json]\n"
-      "      speed, beside what this machine can reach\n\n"
+      "      speed, beside what this machine can reach; --input FILE for a "
+      "model that does\n"
+      "      not generate: the tensors that run takes\n\n"
       "  --threads N   for run, generate, bench; one a core if not given\n",
       self, self, self);
   if (text)

@@ -54,32 +54,56 @@ Status matchInputs(const TensorFile &file, const Entry &entry,
   return {};
 }
 
-Status callOnce(Model &model, const Entry &entry,
-                const std::vector<int64_t> &dims,
-                const std::vector<Tensor> &inputs,
-                std::vector<Tensor> &outputs) {
-  std::vector<void *> tensors;
+Status EntryCall::prepare(Model &theModel, const Entry &theEntry,
+                          const std::vector<int64_t> &theDims,
+                          const std::vector<Tensor> &inputs) {
+  model = &theModel;
+  entry = &theEntry;
+  dims = theDims;
   for (const Tensor &input : inputs)
     tensors.push_back(input.data.data());
-  outputs.resize(entry.outputs.size());
+  outputs.resize(entry->outputs.size());
   for (size_t i = 0; i < outputs.size(); ++i) {
-    const Value &value = entry.outputs[i];
+    const Value &value = entry->outputs[i];
     Shape shape;
     HEDDLE_TRY(shapeOf(value, dims, shape));
     HEDDLE_TRY(Tensor::make(value.name, value.type, shape, outputs[i]));
     tensors.push_back(outputs[i].data.data());
   }
-  std::vector<Buffer> states(entry.states.size());
+  states.resize(entry->states.size());
   uint64_t bytes = 0;
   for (size_t i = 0; i < states.size(); ++i) {
-    HEDDLE_TRY(bytesOf(entry.states[i].bytes, dims, "a state", bytes));
+    HEDDLE_TRY(bytesOf(entry->states[i].bytes, dims, "a state", bytes));
     HEDDLE_TRY(Buffer::make(bytes, "a state", states[i]));
     tensors.push_back(states[i].data());
   }
-  Buffer arena;
-  HEDDLE_TRY(arenaOf(entry, dims, model.pool().threads(), bytes));
-  HEDDLE_TRY(Buffer::make(bytes, "the arena", arena));
-  return model.call(entry, dims, tensors, arena.as<char>());
+  HEDDLE_TRY(arenaOf(*entry, dims, model->pool().threads(), bytes));
+  return Buffer::make(bytes, "the arena", arena);
+}
+
+Status EntryCall::call() {
+  return model->call(*entry, dims, tensors, arena.as<char>());
+}
+
+Status loadInputs(const Model &model, const Entry &entry,
+                  const std::string &path, std::vector<int64_t> &dims,
+                  std::vector<Tensor> &inputs) {
+  TensorFile file;
+  HEDDLE_TRY(file.open(path));
+  std::vector<Given> given;
+  HEDDLE_TRY(matchInputs(file, entry, {}, given));
+  HEDDLE_TRY(bindDims(model.card(), entry, given, dims));
+  inputs.resize(entry.inputs.size());
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    const Value &value = entry.inputs[i];
+    const FileTensor *item = file.find(value.name);
+    if (!item)
+      continue;
+    Shape shape;
+    HEDDLE_TRY(shapeOf(value, dims, shape));
+    HEDDLE_TRY(loadInput(file, *item, value, shape, inputs[i]));
+  }
+  return {};
 }
 
 static Status findEntry(const Model &model, const std::string &name,
@@ -105,26 +129,15 @@ Status runCommand(Model &model, const Words &words) {
   const Entry *entry = nullptr;
   HEDDLE_TRY(findEntry(model, args.get("--entry", "run"), entry));
 
-  TensorFile file;
-  HEDDLE_TRY(file.open(args.get("--input")));
-  std::vector<Given> given;
-  HEDDLE_TRY(matchInputs(file, *entry, {}, given));
   std::vector<int64_t> dims;
-  HEDDLE_TRY(bindDims(model.card(), *entry, given, dims));
-  std::vector<Tensor> inputs(entry->inputs.size()), outputs;
-  for (size_t i = 0; i < inputs.size(); ++i) {
-    const Value &value = entry->inputs[i];
-    const FileTensor *item = file.find(value.name);
-    if (!item)
-      continue;
-    Shape shape;
-    HEDDLE_TRY(shapeOf(value, dims, shape));
-    HEDDLE_TRY(loadInput(file, *item, value, shape, inputs[i]));
-  }
+  std::vector<Tensor> inputs;
+  HEDDLE_TRY(loadInputs(model, *entry, args.get("--input"), dims, inputs));
   HEDDLE_TRY(model.start(unsigned(threads)));
-  HEDDLE_TRY(callOnce(model, *entry, dims, inputs, outputs));
+  EntryCall once;
+  HEDDLE_TRY(once.prepare(model, *entry, dims, inputs));
+  HEDDLE_TRY(once.call());
   std::vector<const Tensor *> results;
-  for (const Tensor &output : outputs)
+  for (const Tensor &output : once.outputs)
     results.push_back(&output);
   return writeTensors(args.get("--output"), results);
 }

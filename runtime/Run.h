@@ -23,11 +23,29 @@ Status matchInputs(const TensorFile &file, const Entry &entry,
                    const std::vector<std::string> &derived,
                    std::vector<Given> &given);
 
-/// Calls `entry` once. `inputs` in card order, with no data for one left out.
-Status callOnce(Model &model, const Entry &entry,
-                const std::vector<int64_t> &dims,
-                const std::vector<Tensor> &inputs,
-                std::vector<Tensor> &outputs);
+/// Opens a file of inputs: the lengths it gives the dims, the tensors in card
+/// order, with no data for one that is not in it.
+Status loadInputs(const Model &model, const Entry &entry,
+                  const std::string &path, std::vector<int64_t> &dims,
+                  std::vector<Tensor> &inputs);
+
+/// An entry with all the memory that calls of it need, which may be many.
+struct EntryCall {
+  std::vector<Tensor> outputs;
+  /// `inputs` in card order, with no data for one left out; they must live on.
+  Status prepare(Model &model, const Entry &entry,
+                 const std::vector<int64_t> &dims,
+                 const std::vector<Tensor> &inputs);
+  Status call();
+
+private:
+  Model *model = nullptr;
+  const Entry *entry = nullptr;
+  std::vector<int64_t> dims;
+  std::vector<Buffer> states;
+  Buffer arena;
+  std::vector<void *> tensors;
+};
 
 } // namespace heddle::rt
 

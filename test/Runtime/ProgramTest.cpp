@@ -94,6 +94,7 @@ TEST(Program, UsageErrors) {
            {"generate", "--ids", "1", "--temp", "warm"},
            {"generate", "--ids", "1", "--seed", "1"},
            {"info", "more"},
+           {"bench", "--input", "x"},
            {"bench", "--batch", "0"}}) {
     Result result = program(image, words);
     EXPECT_EQ(result.exit, 2) << words.back();

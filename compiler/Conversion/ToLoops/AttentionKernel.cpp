@@ -102,12 +102,19 @@ Value AttentionKernel::headOf(Value packedRow) {
 }
 Value AttentionKernel::rowOf(Value packedRow) { return div(packedRow, constant(plan.packed)); }
 
-/// 2^x for x <= 0; -inf gives exactly 0: at the clamp the bits of 1.0 and of -127 cancel.
-Value AttentionKernel::exp2(Value x) {
-  Type t = x.getType(), i = with(t, b.getI32Type());
+/// x <= 0 as n + r: r, and 1.5*2^23 + n, whose low bits are n. At the clamp n is -127.
+std::pair<Value, Value> AttentionKernel::split(Value x) {
+  Type t = x.getType();
   Value low = real(t, -127.0), magic = real(t, 12582912.0);
   x = select(lessf(x, low), low, x); // a NaN stays
-  Value shifted = addf(x, magic), r = subf(x, subf(shifted, magic));
+  Value shifted = addf(x, magic);
+  return {subf(x, subf(shifted, magic)), shifted};
+}
+
+/// 2^x of a number that was split; -inf gives exactly 0: the bits of 1.0 and of -127 cancel.
+Value AttentionKernel::exp2(std::pair<Value, Value> parts) {
+  auto [r, shifted] = parts;
+  Type t = r.getType(), i = with(t, b.getI32Type());
   Value p = real(t, 0.0013333558);
   for (double k : {0.009618129, 0.05550411, 0.24022651, 0.6931472, 1.0})
     p = fma(p, r, real(t, k));
@@ -244,6 +251,9 @@ void AttentionKernel::emitSetup() {
     vectors(constant(plan.width), [&](Value j, Value mask) {
       store(mulf(loadVec(source, j, mask), real(vec(f32()), scale)), at(target, j, f32()), mask);
     });
+    // Rows of one head lie far apart: those of the next block come while this one is worked on.
+    for (int64_t j = 0; j < plan.width; j += 16)
+      prefetch(at(source, constant(j + kRowTile / plan.packed * plan.heads * plan.width), f32()));
     Value out = at(floats(plan.atOutput), mul(r, outputStride), f32());
     for (int64_t j = 0; j < outputStride; j += lanes)
       store(zero, at(out, constant(j), f32()));
@@ -286,8 +296,7 @@ Value AttentionKernel::emitFinish() {
 /// A row that saw nothing, where the model wants NaN or the mean of all values.
 void AttentionKernel::emitMaskedRow(Value, Value out) {
   Value nan = real(vec(f32()), std::nan(""));
-  Value element = plan.sharedKeys ? constant(0) : batch;
-  Value values = at(value, mul(add(mul(element, plan.kvHeads), keyHead()), mul(length(plan.valueRoom), plan.valueWidth)), f32());
+  Value values = valuesAt(constant(0));
   Value keys = arith::SIToFPOp::create(b, f32(), arith::IndexCastOp::create(b, b.getI64Type(), length(plan.keys)).getResult());
   vectors(constant(plan.valueWidth), [&](Value j, Value mask) {
     Value v = nan;

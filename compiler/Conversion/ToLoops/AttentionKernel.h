@@ -86,12 +86,17 @@ private:
   void scoreRows(const Tile &tile, Value from, Value to, int64_t rows, int64_t panels);
   void emitMaxima(const Tile &tile);
   void emitWeights(const Tile &tile);
+  void emitAllWeights(const Tile &tile);
+  Value keysAt(), valuesAt(Value k);
+  void addToSum(Value row, Value sum);
   void emitOutput(const Tile &tile);
   void outputRows(const Tile &tile, bool guard, Value from, Value to, int64_t rows);
   void byRowGroups(llvm::function_ref<void(Value from, Value to, int64_t rows)> body);
 
   // reals
-  Value exp2(Value x);
+  std::pair<Value, Value> split(Value x);
+  Value exp2(std::pair<Value, Value> parts);
+  Value exp2(Value x) { return exp2(split(x)); }
   Value larger(Value x, Value y);
   Value largestLane(Value x);
   Value softcap(Value x);

@@ -104,7 +104,7 @@ AttentionPlan::AttentionPlan(attn::SdpaOp op) : op(op) {
   atScores = reserve(kRowTile * kScoreStride);
   atOutput = reserve(kRowTile * up16(valueWidth));
   atSum = reserve(kRowTile * 16);
-  atScale = reserve(kRowTile * 16);
+  atScale = reserve(kRowTile);
   atMax = reserve(kRowTile);
   atCounts = counted ? reserve(kRowTile * kScoreStride) : 0;
   for (Operation *bias : biases) {
@@ -181,7 +181,7 @@ std::string AttentionPlan::textOf(Value value) const {
   Operation *op = value.getDefiningOp();
   std::string text;
   llvm::raw_string_ostream os(text);
-  os << op->getName() << op->getAttrDictionary() << '(';
+  os << op->getName() << op->getPropertiesAsAttribute() << '(';
   for (Value operand : op->getOperands())
     os << textOf(operand) << ',';
   os << ')';
@@ -191,7 +191,7 @@ std::string AttentionPlan::textOf(Value value) const {
 std::string AttentionPlan::text() const {
   std::string text;
   llvm::raw_string_ostream os(text);
-  os << op->getAttrDictionary() << ' ' << width << ' ' << valueWidth << ' ' << sharedKeys << int(keySource)
+  os << op->getPropertiesAsAttribute() << ' ' << width << ' ' << valueWidth << ' ' << sharedKeys << int(keySource)
      << int(valueSource) << batch.str() << ';' << rows.str() << ';' << keys.str() << ';' << keyRoom.str() << ';'
      << valueRoom.str();
   if (op.getMask())

@@ -35,10 +35,21 @@ void AttentionKernel::emitScores(const Tile &tile) {
   });
 }
 
+/// The panels of this key head.
+Value AttentionKernel::keysAt() {
+  Value element = plan.sharedKeys ? constant(0) : batch;
+  return at(key, mul(add(mul(element, plan.kvHeads), keyHead()), mul(length(plan.keyRoom), plan.width)), f32());
+}
+/// The values of this key head from row `k` on.
+Value AttentionKernel::valuesAt(Value k) {
+  Value element = plan.sharedKeys ? constant(0) : batch;
+  Value row = add(mul(add(mul(element, plan.kvHeads), keyHead()), length(plan.valueRoom)), k);
+  return at(value, mul(row, plan.valueWidth), f32());
+}
+
 void AttentionKernel::scoreRows(const Tile &tile, Value from, Value to, int64_t rows, int64_t panels) {
   int64_t perPanel = kPanel / lanes, w = plan.width;
-  Value element = plan.sharedKeys ? constant(0) : batch;
-  Value keys = at(key, mul(add(mul(element, plan.kvHeads), keyHead()), mul(length(plan.keyRoom), w)), f32());
+  Value keys = keysAt();
   Value first = tripFloor(div(tile.begin, constant(kPanel)), panels);
   Value last = div(add(tile.end, kPanel - 1), constant(kPanel));
   loop(first, last, panels, [&](Value panel) {
@@ -53,6 +64,8 @@ void AttentionKernel::scoreRows(const Tile &tile, Value from, Value to, int64_t 
         for (int64_t p = 0; p < panels; ++p)
           for (int64_t v = 0; v < perPanel; ++v)
             k.push_back(loadVec(panelAt, add(step, p * kPanel * w + v * lanes)));
+        if (rows == 8) // each group of rows brings its share of the next panels
+          prefetch(at(panelAt, add(add(mul(r, w), mul(d, rows)), panels * kPanel * w), f32()));
         for (int64_t i = 0; i < rows; ++i) {
           Value x = splat(loadF32(q, add(d, i * w)));
           for (size_t n = 0; n < k.size(); ++n)
@@ -128,13 +141,25 @@ void AttentionKernel::emitMaxima(const Tile &tile) {
     Value maxAt = at(floats(plan.atMax), r, f32()), before = this->load(f32(), maxAt);
     Value now = larger(largestLane(larger(greatest[0], greatest[1])), before);
     store(now, maxAt);
-    store(exp2(splat(subf(before, now))), at(floats(plan.atScale), mul(r, 16), f32()));
+    store(subf(before, now), at(floats(plan.atScale), r, f32()));
   });
+  for (int64_t r = 0; r < kRowTile; r += lanes) {
+    Value scale = at(floats(plan.atScale), constant(r), f32());
+    store(exp2(this->load(vec(f32()), scale)), scale);
+  }
 }
 
 //===-- 3. weights: a loop of its own, so that the reductions above overlap ------------===//
 
+void AttentionKernel::addToSum(Value r, Value sum) {
+  Value sumAt = at(floats(plan.atSum), mul(r, 16), f32());
+  Value scale = splat(loadF32(floats(plan.atScale), r));
+  store(fma(this->load(vec(f32()), sumAt), scale, sum), sumAt);
+}
+
 void AttentionKernel::emitWeights(const Tile &tile) {
+  if (!tile.partial && machine.registers >= 32 && lanes == 16 && !plan.counted)
+    return emitAllWeights(tile);
   Value zero = real(vec(f32()), 0.0);
   loop(constant(0), count, 1, [&](Value r) {
     Value scores = at(floats(plan.atScores), add(mul(r, kScoreStride), kScoreFront), f32());
@@ -157,9 +182,39 @@ void AttentionKernel::emitWeights(const Tile &tile) {
       for (int64_t column = 0; column < kKeyTile; column += lanes)
         sums[column / lanes % 2] = addf(sums[column / lanes % 2], weightAt(constant(column)));
     }
-    Value sumAt = at(floats(plan.atSum), mul(r, 16), f32());
-    Value scale = loadVec(floats(plan.atScale), mul(r, 16));
-    store(fma(this->load(vec(f32()), sumAt), scale, addf(sums[0], sums[1])), sumAt);
+    addToSum(r, addf(sums[0], sums[1]));
+  });
+}
+
+/// The same for a whole tile, one row ahead: the additions of a row's splits stand between the
+/// multiplications of the polynomials of the row before, which other units execute.
+void AttentionKernel::emitAllWeights(const Tile &tile) {
+  constexpr int64_t n = kKeyTile / 16;
+  auto scoresOf = [&](Value r) { return at(floats(plan.atScores), add(mul(r, kScoreStride), kScoreFront), f32()); };
+  auto splitAt = [&](Value r, int64_t v) {
+    return split(subf(loadVec(scoresOf(r), constant(v * lanes)), splat(loadF32(floats(plan.atMax), r))));
+  };
+  Value values = valuesAt(tile.at);
+  Values first;
+  for (int64_t v = 0; v < n; ++v) {
+    auto [r, shifted] = splitAt(constant(0), v);
+    first.append({r, shifted});
+  }
+  (void)loop(constant(0), count, 1, first, [&](Value row, ValueRange parts) {
+    Values next, sums = {real(vec(f32()), 0.0), real(vec(f32()), 0.0)};
+    for (int64_t v = 0; v < n; ++v) {
+      auto [r, shifted] = splitAt(add(row, 1), v); // behind the last row: read, never used
+      next.append({r, shifted});
+      Value p = exp2(std::pair(parts[2 * v], parts[2 * v + 1]));
+      store(p, at(scoresOf(row), constant(v * lanes), f32()));
+      sums[v % 2] = addf(sums[v % 2], p);
+    }
+    addToSum(row, addf(sums[0], sums[1]));
+    // Each row brings its share of the tile's values, which are read next.
+    constexpr int64_t share = kKeyTile / kRowTile;
+    for (int64_t j = 0; j < share * plan.valueWidth; j += 16)
+      prefetch(at(values, add(mul(row, share * plan.valueWidth), j), f32()));
+    return next;
   });
 }
 
@@ -175,49 +230,47 @@ void AttentionKernel::emitOutput(const Tile &tile) {
 void AttentionKernel::outputRows(const Tile &tile, bool guard, Value from, Value to, int64_t rows) {
   int64_t u = plan.valueWidth, stride = (u + 15) / 16 * 16;
   int64_t most = std::clamp<int64_t>((machine.registers >= 32 ? 16 : 8) / rows, 1, 4);
-  Value element = plan.sharedKeys ? constant(0) : batch;
-  Value values = at(value, mul(add(mul(element, plan.kvHeads), keyHead()), mul(length(plan.valueRoom), u)), f32());
+  Value values = valuesAt(constant(0));
 
-  // `n` vectors of the output from `d` on; the last has `tail` lanes (0: all).
-  auto chunk = [&](Value d, int64_t n, int64_t tail) {
+  // `n` vectors of the output of rows `r`.. from `d` on; the last has `tail` lanes (0: all).
+  auto chunk = [&](Value r, Value d, int64_t n, int64_t tail) {
     Value mask;
     if (tail)
       mask = vector::CreateMaskOp::create(b, vec(b.getI1Type()), ValueRange{constant(tail)});
     auto maskOf = [&](int64_t v) { return v == n - 1 ? mask : Value(); };
-    loop(from, to, rows, [&](Value r) {
-      Value out = at(floats(plan.atOutput), add(mul(r, stride), d), f32());
-      Value scale = at(floats(plan.atScale), mul(r, 16), f32());
-      Value weights = at(floats(plan.atScores), add(sub(mul(r, kScoreStride), tile.at), kScoreFront), f32());
-      Value column = at(values, d, f32());
-      Values init;
-      for (int64_t i = 0; i < rows; ++i)
-        for (int64_t v = 0; v < n; ++v)
-          init.push_back(mulf(loadVec(out, constant(i * stride + v * lanes)), loadVec(scale, constant(i * 16))));
-      Values sums = loop(tile.begin, tile.end, 1, init, [&](Value k, ValueRange carried) {
-        Values next(carried.begin(), carried.end()), x;
-        Value row = mul(k, u);
-        for (int64_t v = 0; v < n; ++v)
-          x.push_back(loadVec(column, add(row, v * lanes), maskOf(v)));
-        for (int64_t i = 0; i < rows; ++i) {
-          Value p = loadF32(weights, add(k, i * kScoreStride)), lanesOfP = splat(p);
-          Value counts = guard ? Value(arith::CmpFOp::create(b, arith::CmpFPredicate::UNE, p, real(0.0))) : Value();
-          for (int64_t v = 0; v < n; ++v) {
-            Value y = fma(lanesOfP, x[v], next[i * n + v]);
-            next[i * n + v] = guard ? select(counts, y, next[i * n + v]) : y;
-          }
+    Value out = at(floats(plan.atOutput), add(mul(r, stride), d), f32());
+    Value scale = at(floats(plan.atScale), r, f32());
+    Value weights = at(floats(plan.atScores), add(sub(mul(r, kScoreStride), tile.at), kScoreFront), f32());
+    Value column = at(values, d, f32());
+    Values init;
+    for (int64_t i = 0; i < rows; ++i)
+      for (int64_t v = 0; v < n; ++v)
+        init.push_back(mulf(loadVec(out, constant(i * stride + v * lanes)), splat(loadF32(scale, constant(i)))));
+    Values sums = loop(tile.begin, tile.end, 1, init, [&](Value k, ValueRange carried) {
+      Values next(carried.begin(), carried.end()), x;
+      Value row = mul(k, u);
+      for (int64_t v = 0; v < n; ++v)
+        x.push_back(loadVec(column, add(row, v * lanes), maskOf(v)));
+      for (int64_t i = 0; i < rows; ++i) {
+        Value p = splat(loadF32(weights, add(k, i * kScoreStride)));
+        // Compared as a vector: the choice is then a mask of the multiplication, not a branch.
+        Value counts = guard ? Value(arith::CmpFOp::create(b, arith::CmpFPredicate::UNE, p, real(vec(f32()), 0.0))) : Value();
+        for (int64_t v = 0; v < n; ++v) {
+          Value y = fma(p, x[v], next[i * n + v]);
+          next[i * n + v] = guard ? select(counts, y, next[i * n + v]) : y;
         }
-        return next;
-      });
-      for (int64_t i = 0; i < rows; ++i)
-        for (int64_t v = 0; v < n; ++v)
-          store(sums[i * n + v], at(out, constant(i * stride + v * lanes), f32()));
+      }
+      return next;
     });
+    for (int64_t i = 0; i < rows; ++i)
+      for (int64_t v = 0; v < n; ++v)
+        store(sums[i * n + v], at(out, constant(i * stride + v * lanes), f32()));
   };
   int64_t whole = u / (lanes * most), rest = u % (lanes * most);
-  if (whole == 1)
-    chunk(constant(0), most, 0);
-  else if (whole)
-    loop(constant(0), constant(whole * lanes * most), lanes * most, [&](Value d) { chunk(d, most, 0); });
-  if (rest)
-    chunk(constant(whole * lanes * most), (rest + lanes - 1) / lanes, rest % lanes);
+  loop(from, to, rows, [&](Value r) {
+    if (whole)
+      loop(constant(0), constant(whole * lanes * most), lanes * most, [&](Value d) { chunk(r, d, most, 0); });
+    if (rest)
+      chunk(r, constant(whole * lanes * most), (rest + lanes - 1) / lanes, rest % lanes);
+  });
 }

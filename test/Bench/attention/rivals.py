@@ -1,0 +1,2 @@
+def find(name, modules):
+    raise SystemExit(name)
