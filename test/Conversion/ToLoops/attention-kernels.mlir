@@ -2,7 +2,7 @@
 
 // Attentions that say the same share one kernel, wherever their results lie; another mask is
 // another kernel. Each comes with a function that packs its keys and values.
-// CHECK-LABEL: func.func @heddle_entry_run
+// CHECK-LABEL: func.func private @heddle_entry_run
 // CHECK: call @heddle_attention_[[A:[0-9a-f]+]]_pack
 // CHECK: call @heddle_attention_[[A]](
 // CHECK: call @heddle_attention_[[A]]_pack
