@@ -205,7 +205,8 @@ void AttentionKernel::emitItem(Value item) {
   auto lengthOf = [&](const Size &n) { return length(n); };
   e.load = load;
   e.lengthOf = lengthOf;
-  auto visit = [&](OpBuilder &, Value lo, Value hi, Value full) {
+  auto visit = [&](OpBuilder &, Value lo, Value hi, Value need) {
+    Value full = equal(need, arith::ConstantIntOp::create(b, 0, 32));
     Value first = add(anchor, tripFloor(sub(lo, anchor), kKeyTile));
     loop(first, hi, kKeyTile, [&](Value at) {
       Value limit = add(at, kKeyTile), begin = max(lo, at), end = min(hi, limit);

@@ -43,8 +43,36 @@ struct Emitter {
   llvm::DenseMap<mlir::Operation *, llvm::SmallVector<mlir::Value>> kept = {};
 };
 
-/// A stretch of tiles [lo, hi) of keys; `full`: every row of the tile sees every key in it.
-using RunVisitor = llvm::function_ref<void(mlir::OpBuilder &, mlir::Value lo, mlir::Value hi, mlir::Value full)>;
+/// The sides of a band, a bit set.
+enum class Sides : unsigned { NotABand = 0, Lower = 1, Upper = 2, Both = 3 };
+inline bool has(Sides sides, Sides one) { return unsigned(sides) & unsigned(one); }
+
+/// An operand of the root that keys and rows of a run may have to be tested against: a mask,
+/// or one side of a band.
+struct Residual {
+  mlir::Value mask;
+  Sides side = Sides::NotABand; ///< Lower or Upper; NotABand: all of the mask
+
+  bool isBound() const { return side != Sides::NotABand; }
+  /// Where it is a bound: its value (index) at position `row`, by code at e.tile. Key k is seen
+  /// when k >= bound (Lower), k < bound (Upper).
+  mlir::Value emitBound(Emitter &e, mlir::Value row) const;
+  /// The predicate, as MaskOpInterface::emitContains.
+  mlir::Value emitContains(Emitter &e, mlir::Value row, mlir::Value key) const;
+};
+
+/// The operands of a mask's root. Bit n of `need` stands for operands[n].
+struct Residuals {
+  bool conjunction; ///< visible where all are; else where one is
+  llvm::SmallVector<Residual> operands;
+};
+Residuals residuals(mlir::Value mask);
+
+/// Keys [begin, end), in whole tiles or inside of one. `need` (i32) is what is still to be
+/// tested: of a conjunction the operands that are not true for all of these keys and rows, of a
+/// disjunction those that are not false for all. 0: every row of the tile sees every key. A
+/// consumer makes a body for 0, for single bits that are common, and one that tests the mask.
+using RunVisitor = llvm::function_ref<void(mlir::OpBuilder &, mlir::Value begin, mlir::Value end, mlir::Value need)>;
 
 /// Emits the loop over the keys that rows e.first .. e.last may see, as ascending runs. Tiles
 /// are `tile` keys wide and stand at anchor + n * tile; a run covers whole tiles or lies in

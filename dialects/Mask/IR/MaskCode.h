@@ -57,6 +57,9 @@ Segment join(IntCode c, Segment x, Segment y, bool conjunction);
 Segment negate(IntCode c, Segment s);
 Segment everywhere(Emitter &e, Value any, Value all);
 
+/// The segment of one operand of the root.
+Segment emitSegment(Emitter &e, const Residual &residual, Value key);
+
 /// Row of this call at position `row`.
 Value rowIndex(Emitter &e, mlir::OpBuilder &b, Value row);
 /// t[last] or t[batch, last].

@@ -24,16 +24,51 @@ static Segment halfLine(Emitter &e, Value atFirst, Value atLast, Value key, bool
 }
 
 /// i + shift - key_start as an index, at row i.
-static Value bandBound(OpBuilder &b, Emitter &e, Value row, int64_t shift) {
+static Value shifted(OpBuilder &b, Emitter &e, Value row, int64_t shift) {
   IntCode c{b, e.loc};
   return c.sub(c.add(row, c.constant(std::clamp(shift, -kUnbounded, kUnbounded))), e.keyStart);
 }
 
-static Segment bandSegment(Emitter &e, Value key, int64_t shift, bool from) {
-  return halfLine(e, bandBound(e.tile, e, e.first, shift), bandBound(e.tile, e, e.last, shift), key, from);
+static Segment sideSegment(MaskOpInterface band, Emitter &e, Value key, Sides side) {
+  Value atFirst = band.emitBound(e, e.tile, e.first, side), atLast = band.emitBound(e, e.tile, e.last, side);
+  return halfLine(e, atFirst, atLast, key, side == Sides::Lower);
 }
-static Value bandContains(Emitter &e, Value row, Value key, int64_t shift, bool from) {
-  return IntCode{e.step, e.loc}.keyAgainst(from ? Compare::sge : Compare::slt, key, bandBound(e.tile, e, row, shift));
+static Value sideContains(MaskOpInterface band, Emitter &e, Value row, Value key, Sides side) {
+  Compare p = side == Sides::Lower ? Compare::sge : Compare::slt;
+  return IntCode{e.step, e.loc}.keyAgainst(p, key, band.emitBound(e, e.tile, row, side));
+}
+
+//===-- bands from their bounds --------------------------------------------------===//
+
+static Segment bandSegment(MaskOpInterface band, Emitter &e, Value key) {
+  IntCode c{e.tile, e.loc};
+  Segment s = everywhere(e, c.flag(true), c.flag(true));
+  for (Sides side : {Sides::Lower, Sides::Upper})
+    if (has(band.sides(), side))
+      s = join({e.step, e.loc}, s, sideSegment(band, e, key, side), true);
+  return s;
+}
+static Hull bandHull(MaskOpInterface band, Emitter &e) {
+  auto bound = [&](Sides side, Value row) { return has(band.sides(), side) ? band.emitBound(e, e.tile, row, side) : Value(); };
+  return {bound(Sides::Lower, e.first), bound(Sides::Upper, e.last)};
+}
+static Value bandContains(MaskOpInterface band, Emitter &e, Value row, Value key) {
+  IntCode c{e.step, e.loc};
+  Value result;
+  for (Sides side : {Sides::Lower, Sides::Upper})
+    if (has(band.sides(), side)) {
+      Value one = sideContains(band, e, row, key, side);
+      result = result ? c.both(result, one) : one;
+    }
+  return result ? result : c.spread(c.flag(true), key);
+}
+
+Value Residual::emitBound(Emitter &e, Value row) const { return ask(mask).emitBound(e, e.tile, row, side); }
+Value Residual::emitContains(Emitter &e, Value row, Value key) const {
+  return isBound() ? sideContains(ask(mask), e, row, key, side) : ask(mask).emitContains(e, row, key);
+}
+Segment heddle::mask::emitSegment(Emitter &e, const Residual &r, Value key) {
+  return r.isBound() ? sideSegment(ask(r.mask), e, key, r.side) : ask(r.mask).emitSegment(e, key);
 }
 
 static Value always(Emitter &e, Value key, bool v) {
@@ -48,9 +83,11 @@ Segment AllOp::emitSegment(Emitter &e, Value) {
 Hull AllOp::emitHull(Emitter &) { return {}; }
 Value AllOp::emitContains(Emitter &e, Value, Value key) { return always(e, key, true); }
 
-Segment CausalOp::emitSegment(Emitter &e, Value key) { return bandSegment(e, key, 1, false); }
-Hull CausalOp::emitHull(Emitter &e) { return {Value(), bandBound(e.tile, e, e.last, 1)}; }
-Value CausalOp::emitContains(Emitter &e, Value row, Value key) { return bandContains(e, row, key, 1, false); }
+Sides CausalOp::sides() { return Sides::Upper; }
+Value CausalOp::emitBound(Emitter &e, OpBuilder &b, Value row, Sides) { return shifted(b, e, row, 1); }
+Segment CausalOp::emitSegment(Emitter &e, Value key) { return bandSegment(*this, e, key); }
+Hull CausalOp::emitHull(Emitter &e) { return bandHull(*this, e); }
+Value CausalOp::emitContains(Emitter &e, Value row, Value key) { return bandContains(*this, e, row, key); }
 
 //===-- windows ----------------------------------------------------------------===//
 
@@ -72,16 +109,17 @@ static Value labelsWithin(WindowOp op, IntCode c, Value atKey, Value least, Valu
   return result ? result : c.spread(c.flag(true), atKey);
 }
 
+Sides WindowOp::sides() {
+  if (getLabels())
+    return Sides::NotABand;
+  return Sides((getLeft() ? unsigned(Sides::Lower) : 0) | (getRight() ? unsigned(Sides::Upper) : 0));
+}
+Value WindowOp::emitBound(Emitter &e, OpBuilder &b, Value row, Sides side) {
+  return shifted(b, e, row, side == Sides::Lower ? -sideOf(*getLeft()) : sideOf(*getRight()) + 1);
+}
 Segment WindowOp::emitSegment(Emitter &e, Value key) {
-  IntCode c{e.step, e.loc};
-  if (!getLabels()) {
-    Segment s = everywhere(e, IntCode{e.tile, e.loc}.flag(true), IntCode{e.tile, e.loc}.flag(true));
-    if (getLeft())
-      s = join(c, s, bandSegment(e, key, -sideOf(*getLeft()), true), true);
-    if (getRight())
-      s = join(c, s, bandSegment(e, key, sideOf(*getRight()) + 1, false), true);
-    return s;
-  }
+  if (!getLabels())
+    return bandSegment(*this, e, key);
   auto [least, greatest] = rowRange(e, *this, getLabels());
   Value labels = getKeyLabels() ? getKeyLabels() : getLabels();
   return scanStretch(e, key, [&](OpBuilder &b, Value k) -> std::pair<Value, Value> {
@@ -91,28 +129,14 @@ Segment WindowOp::emitSegment(Emitter &e, Value key) {
   });
 }
 
-Hull WindowOp::emitHull(Emitter &e) {
-  if (getLabels())
-    return {};
-  return {getLeft() ? bandBound(e.tile, e, e.first, -sideOf(*getLeft())) : Value(),
-          getRight() ? bandBound(e.tile, e, e.last, sideOf(*getRight()) + 1) : Value()};
-}
+Hull WindowOp::emitHull(Emitter &e) { return bandHull(*this, e); }
 
 Value WindowOp::emitContains(Emitter &e, Value row, Value key) {
-  IntCode c{e.step, e.loc};
-  if (getLabels()) {
-    Value label = loadAlong(e, e.step, getKeyLabels() ? getKeyLabels() : getLabels(), key);
-    Value own = loadAlong(e, e.tile, getLabels(), rowIndex(e, e.tile, row));
-    return labelsWithin(*this, c, label, own, own);
-  }
-  Value result;
-  if (getLeft())
-    result = bandContains(e, row, key, -sideOf(*getLeft()), true);
-  if (getRight()) {
-    Value upper = bandContains(e, row, key, sideOf(*getRight()) + 1, false);
-    result = result ? c.both(result, upper) : upper;
-  }
-  return result ? result : always(e, key, true);
+  if (!getLabels())
+    return bandContains(*this, e, row, key);
+  Value label = loadAlong(e, e.step, getKeyLabels() ? getKeyLabels() : getLabels(), key);
+  Value own = loadAlong(e, e.tile, getLabels(), rowIndex(e, e.tile, row));
+  return labelsWithin(*this, IntCode{e.step, e.loc}, label, own, own);
 }
 
 //===-- residues: undecided everywhere -----------------------------------------===//
@@ -136,21 +160,17 @@ Value DilatedOp::emitContains(Emitter &e, Value row, Value key) {
 
 //===-- prefix -----------------------------------------------------------------===//
 
-static Value prefixBound(PrefixOp op, OpBuilder &b, Emitter &e) {
+Sides PrefixOp::sides() { return Sides::Upper; }
+Value PrefixOp::emitBound(Emitter &e, OpBuilder &b, Value, Sides) {
   IntCode c{b, e.loc};
-  SmallVector<Value> at(cast<heddle::model::ModelTensorType>(op.getLength().getType()).getRank(), c.constant(0));
+  SmallVector<Value> at(cast<heddle::model::ModelTensorType>(getLength().getType()).getRank(), c.constant(0));
   if (!at.empty())
     at.front() = e.batch;
-  return c.sub(c.asBound(e.load(b, op.getLength(), at)), e.keyStart);
+  return c.sub(c.asBound(e.load(b, getLength(), at)), e.keyStart);
 }
-Segment PrefixOp::emitSegment(Emitter &e, Value key) {
-  Value bound = prefixBound(*this, e.tile, e);
-  return halfLine(e, bound, bound, key, false);
-}
-Hull PrefixOp::emitHull(Emitter &e) { return {Value(), prefixBound(*this, e.tile, e)}; }
-Value PrefixOp::emitContains(Emitter &e, Value, Value key) {
-  return IntCode{e.step, e.loc}.keyAgainst(Compare::slt, key, prefixBound(*this, e.tile, e));
-}
+Segment PrefixOp::emitSegment(Emitter &e, Value key) { return bandSegment(*this, e, key); }
+Hull PrefixOp::emitHull(Emitter &e) { return bandHull(*this, e); }
+Value PrefixOp::emitContains(Emitter &e, Value row, Value key) { return bandContains(*this, e, row, key); }
 
 //===-- connectives ------------------------------------------------------------===//
 

@@ -29,6 +29,14 @@ def Mask_MaskOpInterface : OpInterface<"MaskOpInterface"> {
       causality for the cached step and bounds ring caches.
     }], "::heddle::mask::Reach", "reach", (ins)>,
     InterfaceMethod<"The axes the predicate varies with.", "::heddle::mask::Axes", "dependsOn", (ins)>,
+    InterfaceMethod<[{
+      Whether the mask is a band, keys at or past a lower and below an upper bound that never
+      decrease with the row, and which of the two sides it has.
+    }], "::heddle::mask::Sides", "sides", (ins), [{}], [{ return ::heddle::mask::Sides::NotABand; }]>,
+    InterfaceMethod<[{
+      The bound of one of its `sides` at position `row` (index), by code at `b`.
+    }], "::mlir::Value", "emitBound", (ins "::heddle::mask::Emitter &":$emitter, "::mlir::OpBuilder &":$b, "::mlir::Value":$row, "::heddle::mask::Sides":$side),
+       [{}], [{ return ::mlir::Value(); }]>,
   ];
 }
 #endif

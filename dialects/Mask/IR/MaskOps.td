@@ -14,6 +14,11 @@ class Mask_Op<string mnemonic, list<Trait> traits = [], list<Trait> sides = NoSi
     : Op<Mask_Dialect, mnemonic, traits # sides # [Pure, DeclareOpInterfaceMethods<Mask_MaskOpInterface>]> {
   let results = (outs Mask_MaskType:$result);
 }
+/// A mask between monotone bounds: it says its sides and bounds, and every answer follows.
+class Mask_BandLike<string mnemonic, list<Trait> traits = [], list<Trait> sides = NoSides>
+    : Op<Mask_Dialect, mnemonic, traits # sides # [Pure, DeclareOpInterfaceMethods<Mask_MaskOpInterface, ["sides", "emitBound"]>]> {
+  let results = (outs Mask_MaskType:$result);
+}
 
 //===-- leaves: positions are absolute, query i = past + row, key k + key_start ----===//
 
@@ -21,11 +26,11 @@ def Mask_AllOp : Mask_Op<"all"> {
   let summary = "every pair";
   let assemblyFormat = "attr-dict";
 }
-def Mask_CausalOp : Mask_Op<"causal"> {
+def Mask_CausalOp : Mask_BandLike<"causal"> {
   let summary = "k <= i";
   let assemblyFormat = "attr-dict";
 }
-def Mask_WindowOp : Mask_Op<"window", [AttrSizedOperandSegments], OwnSides> {
+def Mask_WindowOp : Mask_BandLike<"window", [AttrSizedOperandSegments], OwnSides> {
   let summary = "i - left <= k <= i + right; with labels [T] or [B, T]: on the labels of i and k";
   let description = [{
     A missing side is no limit. Both ends are inclusive and may be negative (a window off the
@@ -59,7 +64,7 @@ def Mask_QueriesOp : Mask_Op<"queries", [], OwnSides> {
   let assemblyFormat = "$tensor attr-dict `:` type($tensor)";
   let hasVerifier = 1;
 }
-def Mask_PrefixOp : Mask_Op<"prefix"> {
+def Mask_PrefixOp : Mask_BandLike<"prefix"> {
   let summary = "k < n[b]";
   let arguments = (ins Model_Int:$length);
   let assemblyFormat = "$length attr-dict `:` type($length)";

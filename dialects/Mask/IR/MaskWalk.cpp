@@ -4,7 +4,11 @@
 //   while k < end of the hull:
 //     segment(k); if it reaches the end of k's tile, all tiles inside it are one run,
 //     else the tile is cut: its segments are joined up to the tile's end
-//     if any: visit(k, last visible, full)
+//     if any: visit(k, last visible, need)
+//
+// `need` joins the open operands of every segment of a cut tile, of full ones too: under OR the
+// operand that makes the first half full must still be tested in the second. An empty segment
+// counts, and makes the tile partial, only if a visible one follows: the rim is trimmed away.
 //
 //===----------------------------------------------------------------------===//
 
@@ -16,48 +20,110 @@ using namespace mlir;
 using namespace heddle::mask;
 using Compare = arith::CmpIPredicate;
 
+//===-- the operands of the root -------------------------------------------------===//
+
+/// Bits of `need` are i32; a root of more operands is one operand.
+static constexpr size_t kMostResiduals = 31;
+
+static void flatten(Value mask, OperationName connective, llvm::SetVector<Value> &into) {
+  Operation *op = mask.getDefiningOp();
+  if (op->getName() != connective)
+    return (void)into.insert(mask);
+  for (Value operand : op->getOperands())
+    flatten(operand, connective, into);
+}
+
+Residuals heddle::mask::residuals(Value mask) {
+  Residuals r{!isa<OrOp>(mask.getDefiningOp()), {}};
+  llvm::SetVector<Value> operands;
+  if (isa<AndOp, OrOp>(mask.getDefiningOp()))
+    flatten(mask, mask.getDefiningOp()->getName(), operands);
+  else
+    operands.insert(mask);
+  for (Value operand : operands) {
+    Sides sides = ask(operand).sides();
+    // A band is a conjunction: its sides stand apart in one, and in no disjunction.
+    bool apart = r.conjunction ? sides != Sides::NotABand : sides == Sides::Lower || sides == Sides::Upper;
+    if (!apart)
+      r.operands.push_back({operand});
+    for (Sides side : {Sides::Lower, Sides::Upper})
+      if (apart && has(sides, side))
+        r.operands.push_back({operand, side});
+  }
+  if (r.operands.size() > kMostResiduals)
+    return {true, {{mask}}};
+  return r;
+}
+
+//===-- the walk -----------------------------------------------------------------===//
+
 namespace {
+/// A segment of the whole mask, and which of its operands are open there (i32).
+struct Open {
+  Segment segment;
+  Value bits;
+};
+
 struct Walker {
   Emitter &e;
-  Value mask, anchor, stop;
+  Residuals root;
+  Value anchor, stop;
   int64_t tile;
 
-  Segment segment(OpBuilder &b, Value key) {
-    IntCode c{b, e.loc};
-    if (!mask)
-      return {c.flag(true), c.flag(true), stop};
+  Value word(OpBuilder &b, int64_t v) { return arith::ConstantIntOp::create(b, e.loc, v, 32); }
+
+  Open segment(OpBuilder &b, Value key) {
+    if (root.operands.empty()) {
+      IntCode c{b, e.loc};
+      return {{c.flag(true), c.flag(true), stop}, word(b, 0)};
+    }
     e.step = b;
-    Segment s = ask(mask).emitSegment(e, key);
+    Segment s;
+    Value bits;
+    for (auto [n, operand] : llvm::enumerate(root.operands)) {
+      Segment one = emitSegment(e, operand, key);
+      IntCode c{e.step, e.loc};
+      Value open = root.conjunction ? c.invert(one.all) : one.any;
+      Value bit = c.choose(open, word(e.step, int64_t(1) << n), word(e.step, 0));
+      s = n ? join(c, s, one, root.conjunction) : one;
+      bits = n ? c.either(bits, bit) : bit;
+    }
     b.restoreInsertionPoint(e.step.saveInsertionPoint());
-    s.end = c.min(s.end, stop);
-    return s;
+    s.end = IntCode{b, e.loc}.min(s.end, stop);
+    return {s, bits};
   }
   /// The start of the tile that holds `key` >= anchor.
   Value tileOf(IntCode c, Value key) {
     return c.add(anchor, c.mul(c.div(c.sub(key, anchor), tile), c.constant(tile)));
   }
+  Value need(IntCode c, Value full, Value bits) { return c.choose(full, word(c.b, 0), bits); }
 };
 } // namespace
 
-/// Joins the segments of a cut tile: from `end` on to `tileEnd`. Returns (hi, full).
-static std::pair<Value, Value> joinCut(OpBuilder &b, Walker &w, Segment head, Value tileEnd) {
+/// Joins the segments of a cut tile: from `end` on to `tileEnd`. Returns (hi, need).
+static std::pair<Value, Value> joinCut(OpBuilder &b, Walker &w, Open head, Value tileEnd) {
   Location loc = w.e.loc;
-  Type index = b.getIndexType(), bit = b.getI1Type();
-  SmallVector<Type> types = {index, index, bit};
-  auto loop = scf::WhileOp::create(b, loc, types, ValueRange{head.end, head.end, head.all});
+  Type index = b.getIndexType(), bit = b.getI1Type(), word = b.getI32Type();
+  // where to look next; the end of what is visible; full so far; open so far; open in the gap since
+  SmallVector<Type> types = {index, index, bit, word, word};
+  SmallVector<Location> locs(types.size(), loc);
+  Segment first = head.segment;
+  auto loop = scf::WhileOp::create(b, loc, types, ValueRange{first.end, first.end, first.all, head.bits, w.word(b, 0)});
   OpBuilder::InsertionGuard guard(b);
-  Block *before = b.createBlock(&loop.getBefore(), {}, types, {loc, loc, loc});
+  Block *before = b.createBlock(&loop.getBefore(), {}, types, locs);
   scf::ConditionOp::create(b, loc, IntCode{b, loc}.less(before->getArgument(0), tileEnd), before->getArguments());
-  Block *after = b.createBlock(&loop.getAfter(), {}, types, {loc, loc, loc});
+  Block *after = b.createBlock(&loop.getAfter(), {}, types, locs);
   Value key = after->getArgument(0), hi = after->getArgument(1), full = after->getArgument(2);
-  Segment s = w.segment(b, key);
+  Value open = after->getArgument(3), gap = after->getArgument(4);
+  auto [s, bits] = w.segment(b, key);
   IntCode c{b, loc};
-  Value end = c.min(s.end, tileEnd);
-  // A gap between visible segments makes the tile partial, one at the rim is trimmed away.
-  Value gapless = c.compare(Compare::eq, hi, key);
-  Value next = c.both(full, c.both(s.all, gapless));
-  scf::YieldOp::create(b, loc, ValueRange{end, c.choose(s.any, end, hi), c.choose(s.any, next, full)});
-  return {loop.getResult(1), loop.getResult(2)};
+  Value end = c.min(s.end, tileEnd), gapless = c.compare(Compare::eq, hi, key);
+  Value since = c.either(gap, bits), stillFull = c.both(full, c.both(s.all, gapless));
+  scf::YieldOp::create(b, loc,
+                       ValueRange{end, c.choose(s.any, end, hi), c.choose(s.any, stillFull, full),
+                                  c.choose(s.any, c.either(open, since), open), c.choose(s.any, w.word(b, 0), since)});
+  b.setInsertionPointAfter(loop);
+  return {loop.getResult(1), w.need({b, loc}, loop.getResult(2), loop.getResult(3))};
 }
 
 void heddle::mask::emitWalk(OpBuilder &b, Emitter &e, Value mask, Value anchor, int64_t tile, RunVisitor visit) {
@@ -68,9 +134,9 @@ void heddle::mask::emitWalk(OpBuilder &b, Emitter &e, Value mask, Value anchor, 
   Hull hull = mask ? ask(mask).emitHull(e) : Hull{};
   b.restoreInsertionPoint(e.tile.saveInsertionPoint());
   Value begin = hull.begin ? c.max(hull.begin, anchor) : anchor;
-  Walker w{e, mask, anchor, hull.end ? c.min(hull.end, e.keys) : e.keys, tile};
+  Walker w{e, mask ? residuals(mask) : Residuals{true, {}}, anchor, hull.end ? c.min(hull.end, e.keys) : e.keys, tile};
 
-  Type index = b.getIndexType();
+  Type index = b.getIndexType(), word = b.getI32Type();
   auto loop = scf::WhileOp::create(b, loc, TypeRange{index}, ValueRange{begin});
   e.tile.setInsertionPoint(loop); // what is computed once a tile of rows goes before the cursor
   OpBuilder::InsertionGuard guard(b);
@@ -78,20 +144,20 @@ void heddle::mask::emitWalk(OpBuilder &b, Emitter &e, Value mask, Value anchor, 
   scf::ConditionOp::create(b, loc, c.less(before->getArgument(0), w.stop), before->getArguments());
   Block *after = b.createBlock(&loop.getAfter(), {}, {index}, {loc});
   Value key = after->getArgument(0);
-  Segment s = w.segment(b, key);
+  Open head = w.segment(b, key);
+  Segment s = head.segment;
   auto seen = scf::IfOp::create(b, loc, TypeRange{index}, s.any, /*withElseRegion=*/true);
   {
     OpBuilder::InsertionGuard inThen(b);
     b.setInsertionPointToStart(seen.thenBlock());
     Value tileEnd = c.min(c.add(w.tileOf(c, key), c.constant(tile)), w.stop);
-    auto whole = scf::IfOp::create(b, loc, TypeRange{index, index, b.getI1Type()},
-                                   c.compare(Compare::sge, s.end, tileEnd), true);
+    auto whole = scf::IfOp::create(b, loc, TypeRange{index, index, word}, c.compare(Compare::sge, s.end, tileEnd), true);
     b.setInsertionPointToStart(whole.thenBlock());
     Value until = c.choose(c.compare(Compare::eq, s.end, w.stop), w.stop, w.tileOf(c, s.end));
-    scf::YieldOp::create(b, loc, ValueRange{until, until, s.all});
+    scf::YieldOp::create(b, loc, ValueRange{until, until, w.need(c, s.all, head.bits)});
     b.setInsertionPointToStart(whole.elseBlock());
-    auto [hi, full] = joinCut(b, w, s, tileEnd);
-    scf::YieldOp::create(b, loc, ValueRange{tileEnd, hi, full});
+    auto [hi, need] = joinCut(b, w, head, tileEnd);
+    scf::YieldOp::create(b, loc, ValueRange{tileEnd, hi, need});
     b.setInsertionPointAfter(whole);
     visit(b, key, whole.getResult(1), whole.getResult(2));
     scf::YieldOp::create(b, loc, ValueRange{whole.getResult(0)});
