@@ -12,6 +12,7 @@
 
 #include "test/Mask/Campaign.h"
 #include "test/Mask/CursorProgram.h"
+#include "test/Mask/TypicalMasks.h"
 #include <algorithm>
 #include <gtest/gtest.h>
 
@@ -225,6 +226,33 @@ TEST(Cursor, RandomExpressions) {
   std::printf("%ld expressions, %ld query tiles, %ld pairs, %ld runs; of %ld key tiles visited %ld were empty, %ld partial ones full\n",
               long(totals.expressions), long(totals.tiles), long(totals.pairs), long(totals.runs), long(totals.keyTiles), long(totals.empty),
               long(totals.full));
+}
+
+TEST(Cursor, TightForTypicalMasks) {
+  const int64_t length = 500, rows = 32, keys = 32;
+  std::vector<TypicalMask> masks = typicalMasks();
+  ASSERT_EQ(masks.size(), 20u);
+  std::vector<CursorCase> cases;
+  for (TypicalMask &m : masks)
+    cases.push_back({m.spec, keys, 16});
+  auto program = CursorProgram::compile(cases, JitLevel::Quick);
+  ASSERT_TRUE(program);
+  Campaign run("Tight", 1);
+  for (size_t i = 0; i < masks.size(); ++i) {
+    Totals totals;
+    MaskSizes n{1, length, length, 0, 0};
+    MaskSpec::Data data = cases[i].spec.make(n, 0);
+    CursorProgram::Memory memory(cases[i].spec, data);
+    Check check(run, totals, *program, int(i), cases[i], masks[i].name);
+    for (int64_t first = 0; first < length; first += rows) {
+      CursorProgram::Tile t{n, 0, 0, first, std::min(first + rows, length) - 1};
+      EXPECT_TRUE(check.tile(t, Truth(cases[i].spec, data, t), memory)) << masks[i].name;
+    }
+    if (masks[i].name == "dense, blocks of 8") // its tensor is looked at element by element
+      continue;
+    EXPECT_EQ(totals.empty, 0) << masks[i].name << ": of " << totals.keyTiles << " tiles visited";
+    EXPECT_EQ(totals.full, 0) << masks[i].name << ": partial and truly full, of " << totals.keyTiles << " tiles visited";
+  }
 }
 
 int main(int argc, char **argv) {

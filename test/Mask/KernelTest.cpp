@@ -27,11 +27,20 @@ struct Totals {
   std::atomic<int64_t> expressions{0}, calls{0}, interpreted{0}, rows{0}, deadRows{0}, poisoned{0};
 };
 
+/// How often each query sees each key in the call that is checked.
+struct Counts {
+  std::vector<MaskSpec::Row> rows; ///< [B][heads][T]
+  int heads;
+  void fill(const MaskSpec &spec, const Call &call);
+  int32_t at(const Case::At &a) const { return rows[(a.b * heads + a.h) * a.n.T + a.r][a.k]; }
+};
+
 /// A mask with the attention around it.
 struct Drawn {
   MaskSpec spec;
+  std::shared_ptr<Counts> counts = std::make_shared<Counts>();
   Case test;
-  std::string modifier;
+  std::string modifier = "plain";
   bool reals = true; ///< no bias: scores are small, weights do not vanish
   std::string str() const {
     return spec.str() + "\n  " + modifier + " heads " + std::to_string(test.heads) + " kv_heads " + std::to_string(test.kvHeads) + " width " +
@@ -42,6 +51,17 @@ struct Drawn {
 } // namespace
 
 static MaskSizes sizesOf(const Sizes &n) { return {n.B, n.T, n.S, n.P, n.K}; }
+
+/// Tensors of the mask are the last ones of the call.
+void Counts::fill(const MaskSpec &spec, const Call &call) {
+  heads = call.test.heads;
+  rows.clear();
+  MaskSpec::Data data(call.extras.end() - spec.tensors.size(), call.extras.end());
+  for (int64_t b = 0; b < call.n.B; ++b)
+    for (int64_t h = 0; h < heads; ++h)
+      for (int64_t r = 0; r < call.n.T; ++r)
+        rows.push_back(spec.row(sizesOf(call.n), data, b, h, r));
+}
 
 /// The lines of `ops` that define no mask.
 static std::string withoutMask(const std::string &ops) {
@@ -59,7 +79,8 @@ static std::string withoutMask(const std::string &ops) {
 
 static Drawn draw(std::mt19937_64 &random, int64_t most) {
   auto below = [&](int64_t n) { return int64_t(random() % uint64_t(n)); };
-  Drawn d{MaskSpec::draw(random, 3, most), {}, "plain"};
+  Drawn d;
+  d.spec = MaskSpec::draw(random, 3, most);
   MaskSpec &spec = d.spec;
   Case &c = d.test;
   if (below(2)) {
@@ -94,19 +115,7 @@ static Drawn draw(std::mt19937_64 &random, int64_t most) {
                           return spec.make(sizesOf(n), seed - first - t)[t];
                         }});
   }
-  // One row of counts is kept, since pairs are asked for row by row.
-  struct Kept {
-    const void *of = nullptr;
-    int64_t b = -1, h = -1, r = -1;
-    MaskSpec::Row row;
-  };
-  c.count = [spec, first, kept = std::make_shared<Kept>()](const Case::At &a) {
-    if (kept->of != &a.extra || kept->b != a.b || kept->h != a.h || kept->r != a.r) {
-      MaskSpec::Data data(a.extra.begin() + first, a.extra.end());
-      *kept = {&a.extra, a.b, a.h, a.r, spec.row(sizesOf(a.n), data, a.b, a.h, a.r)};
-    }
-    return int(kept->row[a.k]);
-  };
+  c.count = [counts = d.counts](const Case::At &a) { return int(counts->at(a)); };
   return d;
 }
 
@@ -220,6 +229,7 @@ static void checkCall(Campaign &run, Totals &totals, std::mt19937_64 &random, co
   MaskSizes m = d.spec.sizes(random, most);
   Sizes n{m.B, m.T, m.S, m.P, m.K};
   Call call(d.test, n, random() >> 8);
+  d.counts->fill(d.spec, call);
   if (random() % 2)
     totals.poisoned += poison(random, d, call);
   std::string at = where + "\n  " + d.str() + "\n  " + m.str();

@@ -1,0 +1,40 @@
+//===- CursorBench.cpp - what a cursor costs ------------------------------===//
+//
+// The whole walk of every query tile, at -O3: nanoseconds a query tile and a run, and the runs
+// and key tiles that it visits. Best of many rounds; the bar is 60 ns a query tile.
+//
+//===----------------------------------------------------------------------===//
+
+#include "test/Mask/CursorProgram.h"
+#include "test/Mask/TypicalMasks.h"
+#include <chrono>
+#include <cstdio>
+
+using namespace heddle::test;
+
+int main() {
+  const int64_t length = 65536, rows = 32, keys = 128, tiles = length / rows;
+  std::vector<TypicalMask> masks = costlyMasks();
+  std::vector<CursorCase> cases;
+  for (TypicalMask &m : masks)
+    cases.push_back({m.spec, keys, 16});
+  auto program = CursorProgram::compile(cases, JitLevel::Optimized, CursorProgram::Parts::WalkOnly);
+  if (!program)
+    return 1;
+  std::printf("| mask (L %ld, tiles %ld x %ld) | ns a query tile | runs a query tile | ns a run |\n|---|---|---|---|\n", long(length), long(rows), long(keys));
+  bool good = true;
+  for (size_t i = 0; i < masks.size(); ++i) {
+    MaskSizes n{1, length, length, 0, 0};
+    CursorProgram::Memory memory(cases[i].spec, cases[i].spec.make(n, 0));
+    double best = 1e18;
+    int64_t runs = 0;
+    for (int round = 0; round < 40 && (round < 3 || best < 1e8); ++round) {
+      auto start = std::chrono::steady_clock::now();
+      runs = program->walkAll(int(i), n, rows, memory);
+      best = std::min(best, std::chrono::duration<double, std::nano>(std::chrono::steady_clock::now() - start).count());
+    }
+    std::printf("| %s | %.0f | %.1f | %.1f |\n", masks[i].name.c_str(), best / tiles, double(runs) / tiles, best / std::max<int64_t>(runs, 1));
+    good &= best / tiles <= 60;
+  }
+  return !good;
+}
