@@ -50,7 +50,7 @@ public:
       Value n = toIndex(load(b.getI64Type(), counter)), to = at(out, add(mul(n, width), 8), b.getI8Type());
       store(toI64(lo), at(to, constant(0), b.getI64Type()));
       store(toI64(hi), at(to, constant(1), b.getI64Type()));
-      store(needWord(need), at(to, constant(2), b.getI64Type()));
+      store(bit(need), at(to, constant(2), b.getI64Type()));
       store(toI64(add(n, 1)), counter);
     });
   }
@@ -78,31 +78,38 @@ public:
     store(toI64(h.end ? h.end : constant(mask::kUnbounded)), at(out, constant(1), b.getI64Type()));
   }
 
-  /// Rows of words: see CursorProgram::elements.
+  /// Lines of words, [row][line][key]: the predicate of a scalar, of vectors, the count.
   void elements() {
-    Type word = b.getI32Type();
-    loop(dims[kFirst], add(dims[kLast], 1), 1, [&](Value row) {
-      Value line = at(out, mul(mul(sub(row, dims[kFirst]), add(dims[S], lanes)), 3), word);
-      Value position = add(dims[P], row);
-      auto ask = [&](Value key, bool count) {
-        mask::Emitter e = emitter();
-        e.first = e.last = position;
-        e.tile = b; // before the loop over keys, as the contract says
-        e.tile.setInsertionPoint(b.getInsertionBlock()->getParentOp());
-        e.step = b;
-        Value v = count ? mask::emitCount(e, value, position, key) : mask::emitContains(e, value, position, key);
-        b.restoreInsertionPoint(e.step.saveInsertionPoint());
-        return v;
-      };
-      loop(constant(0), dims[S], 1, [&](Value key) {
-        store(arith::ExtUIOp::create(b, word, ask(key, false)), at(line, key, word));
-      });
-      loop(constant(0), dims[S], lanes, [&](Value key) {
-        Value keys = arith::AddIOp::create(b, splat(arith::IndexCastOp::create(b, word, key)), iota());
-        Value to = at(line, add(add(dims[S], lanes), key), word), counts = at(to, add(dims[S], lanes), word);
-        store(arith::ExtUIOp::create(b, vec(word), ask(keys, false)), to);
-        store(ask(keys, true), counts);
-      });
+    pairs(3, [&](mask::Emitter &e, Value position, Value key, auto put) {
+      bool vector = isa<VectorType>(key.getType());
+      put(vector, mask::emitContains(e, value, position, key));
+      if (vector)
+        put(2, mask::emitCount(e, value, position, key));
+    });
+  }
+
+  /// Lines of words whose bits are the operands of the root.
+  void operands() {
+    mask::Residuals root = mask::residuals(value);
+    pairs(2, [&](mask::Emitter &e, Value position, Value key, auto put) {
+      bool vector = isa<VectorType>(key.getType());
+      Value bits;
+      for (auto [n, operand] : llvm::enumerate(root.operands)) {
+        Value one;
+        if (operand.isBound() && !vector) {
+          Value bound = operand.emitBound(e, position);
+          bool lower = operand.side == mask::Sides::Lower;
+          one = arith::CmpIOp::create(e.step, e.loc, lower ? arith::CmpIPredicate::sge : arith::CmpIPredicate::slt, key, bound);
+        } else {
+          one = operand.emitContains(e, position, key);
+        }
+        Type word = vector ? Type(vec(b.getI32Type())) : b.getI32Type();
+        Value yes = arith::ConstantOp::create(e.step, e.loc, numbers(word, 1u << n)), no = arith::ConstantOp::create(e.step, e.loc, numbers(word, 0));
+        Value bit = arith::SelectOp::create(e.step, e.loc, one, yes, no);
+        bits = bits ? Value(arith::OrIOp::create(e.step, e.loc, bits, bit)) : bit;
+      }
+      if (bits)
+        put(vector, bits);
     });
   }
 
@@ -112,18 +119,43 @@ private:
   Value dims[kDims], out, value;
   DenseMap<Value, Value> tensors;
 
+  static TypedAttr numbers(Type type, uint32_t v) {
+    auto shaped = dyn_cast<VectorType>(type);
+    return shaped ? TypedAttr(DenseElementsAttr::get(shaped, APInt(32, v))) : TypedAttr(IntegerAttr::get(type, APInt(32, v)));
+  }
+  /// ask(emitter, position, key, put) for all pairs of the tile, with scalar keys and with
+  /// vectors; put(line, value) stores words or bits.
+  template <typename Ask> void pairs(int64_t lines, Ask ask) {
+    Type word = b.getI32Type();
+    Value stride = add(dims[S], lanes);
+    loop(dims[kFirst], add(dims[kLast], 1), 1, [&](Value row) {
+      Value base = at(out, mul(mul(sub(row, dims[kFirst]), stride), lines), word), position = add(dims[P], row);
+      auto at1 = [&](Value firstKey, Value key) {
+        mask::Emitter e = emitter();
+        e.first = e.last = position;
+        e.tile = b; // before the loop over keys, as the contract says
+        e.tile.setInsertionPoint(b.getInsertionBlock()->getParentOp());
+        e.step = b;
+        ask(e, position, key, [&](int64_t line, Value v) {
+          b.restoreInsertionPoint(e.step.saveInsertionPoint());
+          if (getElementTypeOrSelf(v.getType()).isInteger(1))
+            v = arith::ExtUIOp::create(b, with(v.getType(), word), v);
+          store(v, at(base, add(mul(stride, line), firstKey), word));
+          e.step = b;
+        });
+      };
+      loop(constant(0), dims[S], 1, [&](Value key) { at1(key, key); });
+      loop(constant(0), dims[S], lanes, [&](Value key) {
+        at1(key, arith::AddIOp::create(b, splat(arith::IndexCastOp::create(b, word, key)), iota()));
+      });
+    });
+  }
   Value bit(Value v) { return arith::ExtUIOp::create(b, b.getI64Type(), v); }
   Value iota() {
     SmallVector<int32_t> steps;
     for (int32_t i = 0; i < lanes; ++i)
       steps.push_back(i);
     return arith::ConstantOp::create(b, DenseIntElementsAttr::get(vec(b.getI32Type()), steps));
-  }
-  /// Bits over residuals; where the walk says only `full`, one bit: not full.
-  Value needWord(Value need) {
-    if (need.getType().isInteger(1))
-      return bit(arith::XOrIOp::create(b, need, Value(arith::ConstantOp::create(b, b.getBoolAttr(true)))));
-    return bit(need);
   }
 
   Value lengthOf(const Size &form) {
@@ -182,7 +214,8 @@ private:
 
 struct CursorProgram::Impl {
   struct Functions {
-    Function walk = nullptr, segments = nullptr, hull = nullptr, elements = nullptr;
+    Function walk = nullptr, segments = nullptr, hull = nullptr, elements = nullptr, operands = nullptr;
+    bool conjunction = true;
   };
   std::vector<Functions> functions;
   std::unique_ptr<llvm::orc::LLJIT> jit;
@@ -228,9 +261,11 @@ std::unique_ptr<CursorProgram> CursorProgram::compile(const std::vector<CursorCa
   Location loc = NameLoc::get(StringAttr::get(&context, "masks"));
   OwningOpRef<ModuleOp> module = ModuleOp::create(loc);
   OpBuilder builder(&context);
+  std::vector<bool> conjunctions;
   for (size_t i = 0; i < cases.size(); ++i) {
     std::string n = std::to_string(i);
     auto f = masks->lookupSymbol<func::FuncOp>("mask" + n);
+    conjunctions.push_back(mask::residuals(f.getBody().front().getTerminator()->getOperand(0)).conjunction);
     auto emit = [&](StringRef name, auto body) {
       builder.setInsertionPointToEnd(module->getBody());
       CursorCode code(builder, loc, f, cases[i], name.str() + n);
@@ -242,6 +277,7 @@ std::unique_ptr<CursorProgram> CursorProgram::compile(const std::vector<CursorCa
     emit("segments", [](CursorCode &c) { c.segments(); });
     emit("hull", [](CursorCode &c) { c.hull(); });
     emit("elements", [](CursorCode &c) { c.elements(); });
+    emit("operands", [](CursorCode &c) { c.operands(); });
   }
   PassManager lower(&context);
   lower.enableVerifier(false);
@@ -264,10 +300,12 @@ std::unique_ptr<CursorProgram> CursorProgram::compile(const std::vector<CursorCa
   for (size_t i = 0; i < cases.size(); ++i) {
     std::string n = std::to_string(i);
     Impl::Functions f;
-    if (!(f.walk = find("walk" + n)))
-      return nullptr;
-    if (parts == Parts::All && (!(f.segments = find("segments" + n)) || !(f.hull = find("hull" + n)) || !(f.elements = find("elements" + n))))
-      return nullptr;
+    std::pair<const char *, Function *> wanted[] = {
+        {"walk", &f.walk}, {"segments", &f.segments}, {"hull", &f.hull}, {"elements", &f.elements}, {"operands", &f.operands}};
+    for (auto [name, function] : ArrayRef(wanted).take_front(parts == Parts::All ? 5 : 1))
+      if (!(*function = find(name + n)))
+        return nullptr;
+    f.conjunction = conjunctions[i];
     program->impl->functions.push_back(f);
   }
   return program;
@@ -334,6 +372,21 @@ std::vector<int32_t> CursorProgram::elements(int mask, const Tile &tile, Memory 
     }
   return packed;
 }
+
+CursorProgram::Operands CursorProgram::operands(int mask, const Tile &tile, Memory &memory) const {
+  int64_t rows = tile.last - tile.first + 1, line = tile.n.S + 16;
+  std::vector<uint32_t> out(rows * line * 2 + 16, 0);
+  impl->functions[mask].operands(memory.pointers.data(), dimsOf(tile).data(), out.data());
+  Operands o;
+  for (int64_t r = 0; r < rows; ++r)
+    for (int64_t k = 0; k < tile.n.S; ++k) {
+      o.scalars.push_back(out[r * line * 2 + k]);
+      o.vectors.push_back(out[r * line * 2 + line + k]);
+    }
+  return o;
+}
+
+bool CursorProgram::conjunction(int mask) const { return impl->functions[mask].conjunction; }
 
 int64_t CursorProgram::walkAll(int mask, MaskSizes n, int64_t rows, Memory &memory) const {
   std::vector<int64_t> out(1 + 3 * (n.S * 4 + 64), 0), dims = dimsOf({n});

@@ -55,6 +55,14 @@ public:
   /// For all pairs of the tile, row by row: bit 0 the predicate of a scalar key, bit 1 that of
   /// a vector, and from bit 8 on the count.
   std::vector<int32_t> elements(int mask, const Tile &tile, Memory &memory) const;
+  /// For all pairs: bit n is the predicate of the root's operand n, for a vector of keys; and
+  /// the same for a scalar key, from bounds where the operand is one.
+  struct Operands {
+    std::vector<uint32_t> vectors, scalars;
+  };
+  Operands operands(int mask, const Tile &tile, Memory &memory) const;
+  /// Whether all operands of the root must hold, else one.
+  bool conjunction(int mask) const;
 
   /// Calls of walk alone, for measuring: rows in tiles of `rows`, and returns the runs met.
   int64_t walkAll(int mask, MaskSizes n, int64_t rows, Memory &memory) const;

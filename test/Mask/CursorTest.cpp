@@ -5,7 +5,8 @@
 //              only where none does
 //   hull       nothing is visible outside
 //   walk       runs ascend, tiles are whole or lie in one, every visible key is in one run;
-//              need = 0 only where every row sees every key
+//              need = 0 only where every row sees every key, and the operands of the root that
+//              need names say for each pair of the run whether it is seen
 //   predicate  of scalars and of vectors, and counts: equal to the formula
 //
 //===----------------------------------------------------------------------===//
@@ -64,6 +65,7 @@ private:
   std::string cursor(const Truth &truth, const std::vector<CursorProgram::Segment> &segments) const;
   std::string walk(const CursorProgram::Tile &t, const Truth &truth, const std::vector<CursorProgram::Run> &runs) const;
   std::string elements(const Truth &truth, const std::vector<int32_t> &got) const;
+  std::string needed(const Truth &truth, const std::vector<CursorProgram::Run> &runs, const CursorProgram::Operands &operands) const;
 };
 } // namespace
 
@@ -151,12 +153,28 @@ std::string Check::elements(const Truth &truth, const std::vector<int32_t> &got)
   return "";
 }
 
+std::string Check::needed(const Truth &truth, const std::vector<CursorProgram::Run> &runs, const CursorProgram::Operands &operands) const {
+  bool conjunction = program.conjunction(index);
+  for (const CursorProgram::Run &run : runs)
+    for (int64_t r = 0; r < truth.rows; ++r)
+      for (int64_t k = run.begin; k < run.end; ++k) {
+        int64_t at = r * truth.keys + k;
+        bool seen = truth.counts[at] > 0;
+        for (uint64_t bits : {operands.scalars[at], operands.vectors[at]})
+          if ((conjunction ? (bits & run.need) == run.need : !run.need || (bits & run.need)) != seen)
+            return "run [" + number(run.begin) + ", " + number(run.end) + ") needs " + number(int64_t(run.need)) + ", row " + number(r) +
+                   " of the tile, key " + number(k) + ": the operands say " + number(int64_t(bits)) + ", it is " + (seen ? "seen" : "not seen");
+      }
+  return "";
+}
+
 bool Check::tile(const CursorProgram::Tile &t, const Truth &truth, CursorProgram::Memory &memory) {
   campaign.enter(at(t));
   auto segments = program.segments(index, t, memory);
   auto [begin, end] = program.hull(index, t, memory);
   auto runs = program.walk(index, t, memory);
   auto got = program.elements(index, t, memory);
+  auto operands = program.operands(index, t, memory);
   campaign.leave();
   std::string what = cursor(truth, segments);
   for (int64_t k = 0; what.empty() && k < truth.keys; ++k)
@@ -166,6 +184,8 @@ bool Check::tile(const CursorProgram::Tile &t, const Truth &truth, CursorProgram
     what = walk(t, truth, runs);
   if (what.empty())
     what = elements(truth, got);
+  if (what.empty())
+    what = needed(truth, runs, operands);
   ++totals.tiles;
   totals.pairs += truth.rows * truth.keys;
   totals.runs += runs.size();
