@@ -9,7 +9,12 @@ namespace heddle {
 struct InspectOptions {
   std::string input, output, stage = "model";
   int64_t newTokens = 0; ///< interpret: generate
-  int64_t size = 16;     ///< mask: rows and keys of the picture
+  // mask
+  std::map<std::string, int64_t> dims; ///< --dims
+  int64_t length = 512;                ///< of a dim that nobody names
+  int64_t cells = 32;                  ///< the picture's, along its longer side
+  int64_t rowTile = 0, keyTile = 0;    ///< 0: the kernel's
+  int64_t batch = 0, head = 0;         ///< what is drawn, where they differ
   bool json = false;
 };
 
@@ -19,7 +24,7 @@ int checkInput(const Console &console, const CompileOptions &options, const Insp
 int interpretModel(const Console &console, const CompileOptions &options, const InspectOptions &look);
 /// `heddle verify`: interprets after every pass and names the first one that changes a result.
 int verifyModel(const Console &console, const CompileOptions &options, const InspectOptions &look);
-/// `heddle mask`: the expression and a picture of every attention's mask.
+/// `heddle mask`: what every attention sees, skips and saves; `output` is the file of --svg.
 int showMasks(const Console &console, const CompileOptions &options, const InspectOptions &look);
 
 } // namespace heddle

@@ -29,6 +29,18 @@ static std::pair<std::string, std::string> split(const std::string &text, const 
   return {text.substr(0, at), text.substr(at + 1)};
 }
 
+/// The largest length that a command line may name.
+static constexpr int64_t kLongestDim = 1 << 20;
+
+/// "DIM=N", N positive.
+static std::pair<std::string, int64_t> dimOf(const std::string &text, const char *what) {
+  auto [dim, number] = split(text, what);
+  int64_t n;
+  if (llvm::StringRef(number).getAsInteger(10, n) || n < 1)
+    throw CLI::ValidationError(what, "expected a positive number, found '" + number + "'");
+  return {dim, n};
+}
+
 /// Puts every .json of `folder` in front of the families that are compiled in.
 static int readFamilies(const Console &console, const std::string &folder, FamilyLibrary &library) {
   std::error_code error;
@@ -76,8 +88,8 @@ int main(int argc, char **argv) {
   registerPasses();
 
   CompileOptions c;
-  std::vector<std::string> sets, bounds;
-  std::string families, outputs, target = "cpu", dtype = "f32";
+  std::vector<std::string> sets, bounds, dims;
+  std::string families, outputs, tile, target = "cpu", dtype = "f32";
   bool noEmbed = false, json = false;
   InspectOptions look;
 
@@ -123,7 +135,13 @@ int main(int argc, char **argv) {
 
   CLI::App *mask = app.add_subcommand("mask", "every attention's mask: expression and picture");
   addInput(mask);
-  mask->add_option("--size", look.size, "rows and keys of the picture");
+  mask->add_option("--dims", dims, "NAME=N: lengths; what is not named is 512, the batch 1")->delimiter(',')->allow_extra_args(false);
+  mask->add_option("--tile", tile, "ROWSxKEYS of a tile, instead of the kernel's");
+  mask->add_option("--head", look.head, "the head that is drawn, where heads differ")->check(CLI::NonNegativeNumber);
+  mask->add_option("--batch", look.batch, "the batch element that is drawn, where they differ")->check(CLI::NonNegativeNumber);
+  mask->add_option("-i,--input", look.input, "safetensors with real data: ids, lengths, masks");
+  mask->add_option("--svg", look.output, "write a picture into this file");
+  mask->add_flag("--json", json, "one JSON object instead of text");
 
   CLI::App *verify = app.add_subcommand("verify", "interpret after every pass; name the first that changes a result");
   addInput(verify);
@@ -142,13 +160,15 @@ int main(int argc, char **argv) {
     app.parse(argc, argv);
     for (const std::string &s : sets)
       c.import.sets.push_back(split(s, "--set"));
-    for (const std::string &s : bounds) {
-      auto [dim, max] = split(s, "--bound");
-      int64_t n;
-      if (llvm::StringRef(max).getAsInteger(10, n) || n < 1)
-        throw CLI::ValidationError("--bound", "expected a positive number, found '" + max + "'");
-      c.import.bounds.push_back({dim, n});
-    }
+    for (const std::string &s : bounds)
+      c.import.bounds.push_back(dimOf(s, "--bound"));
+    for (const std::string &s : dims)
+      if (auto dim = dimOf(s, "--dims"); !look.dims.insert(dim).second || dim.second > kLongestDim)
+        throw CLI::ValidationError("--dims", "each dim once, at most " + std::to_string(kLongestDim) + ", found '" + s + "'");
+    if (auto [rows, keys] = llvm::StringRef(tile).split('x');
+        !tile.empty() && (rows.getAsInteger(10, look.rowTile) || keys.getAsInteger(10, look.keyTile) ||
+                          std::min(look.rowTile, look.keyTile) < 1 || std::max(look.rowTile, look.keyTile) > kLongestDim))
+      throw CLI::ValidationError("--tile", "expected ROWSxKEYS, as 32x128, found '" + tile + "'");
   } catch (const CLI::ParseError &e) {
     return e.get_exit_code() == 0 ? app.exit(e) : misused(console, app, e);
   }

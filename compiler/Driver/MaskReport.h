@@ -1,0 +1,105 @@
+//===- MaskReport.h - what is known of every attention's mask ---*- C++ -*-===//
+//
+// `heddle mask` gathers a report and writes it as text, as a picture (SVG) or as JSON. The
+// three writers see nothing but this.
+//
+//===----------------------------------------------------------------------===//
+#ifndef HEDDLE_COMPILER_DRIVER_MASKREPORT_H
+#define HEDDLE_COMPILER_DRIVER_MASKREPORT_H
+
+#include "compiler/Driver/Inspect.h"
+#include "dialects/Attn/IR/Attn.h"
+
+namespace heddle {
+
+/// Visible pairs, summed over rectangles of `tall` rows and `wide` keys.
+struct MaskGrid {
+  int64_t tall = 1, wide = 1, rows = 0, columns = 0; ///< of a cell; of the grid
+  int64_t allRows = 0, allKeys = 0;                  ///< of the attention
+  std::vector<int64_t> seen;                         ///< rows x columns
+
+  MaskGrid() = default;
+  MaskGrid(int64_t allRows, int64_t allKeys, int64_t tall, int64_t wide)
+      : tall(tall), wide(wide), rows((allRows + tall - 1) / tall), columns((allKeys + wide - 1) / wide),
+        allRows(allRows), allKeys(allKeys), seen(rows * columns) {}
+  int64_t at(int64_t r, int64_t c) const { return seen[r * columns + c]; }
+  /// Pairs in a cell: those at the rims are smaller.
+  int64_t area(int64_t r, int64_t c) const {
+    return std::min(tall, allRows - r * tall) * std::min(wide, allKeys - c * wide);
+  }
+  bool full(int64_t r, int64_t c) const { return at(r, c) == area(r, c); }
+};
+
+/// Sums over batch elements and heads of one attention.
+struct MaskCounts {
+  int64_t pairs = 0, visible = 0;        ///< of (row, key): all, and those that are seen
+  int64_t computed = 0, tested = 0;      ///< in visited runs, and in those that test each element
+  int64_t tiles = 0, empty = 0, full = 0, partial = 0; ///< by what is visible in them
+  int64_t visited = 0;                   ///< tiles that a run touches
+  int64_t reads = 0, allReads = 0;       ///< rows of keys (and of values) that tiles of rows read
+  int64_t blindRows = 0;                 ///< rows that see nothing: their result is 0
+};
+
+/// Keys [begin, end) in terms of the tile t of query rows.
+struct MaskInterval {
+  std::string begin, end;
+};
+struct MaskBounds {
+  std::vector<MaskInterval> visible; ///< outside of them no row of the tile sees anything
+  std::vector<MaskInterval> full;    ///< inside, every row of the tile sees every key
+  bool narrowed = false;             ///< data hides more than the formulas say
+  bool fullKnown = true;             ///< false: data makes more full than the formulas say
+};
+
+/// A tensor that a mask reads.
+struct MaskData {
+  std::string name, source; ///< source: given | default | example | computed
+  std::string about;        ///< example: what it holds
+};
+
+struct AttentionReport {
+  struct Place {
+    std::string file, path; ///< path: $.body[4].a > attend
+    unsigned line = 0, column = 0;
+    unsigned maskLine = 0, maskColumn = 0; ///< of the expression, in the same file; 0: elsewhere or none
+    int64_t layers = 1;
+  };
+  std::vector<Place> places;
+  std::string written, simplified; ///< simplified is empty where it says the same
+  std::string unknown;             ///< why there are no numbers and no pictures; or nothing
+  int64_t layers = 0, batches = 1, heads = 1, kvHeads = 1, width = 0, valueWidth = 0;
+  int64_t rows = 0, keys = 0, past = 0, keyStart = 0;
+  std::string rowsForm, keysForm; ///< as lengths of the model: T, S
+  bool perBatch = false, perHead = false;
+  int64_t packed = 1; ///< query heads that share the reads of a tile
+  std::vector<MaskData> data;
+  MaskBounds bounds;
+  int64_t rowTile = 0, keyTile = 0;
+  int64_t batch = 0, head = 0; ///< what is drawn
+  MaskGrid elements, tiles;
+  MaskCounts counts;
+
+  /// Multiplications and additions of q·k and p·v in one layer, for so many pairs.
+  double operations(int64_t pairs) const { return 2.0 * double(pairs) * double(width + valueWidth); }
+  /// Bytes of so many rows of keys and values, f32.
+  double bytes(int64_t reads) const { return 4.0 * double(reads) * double(width + valueWidth); }
+};
+
+struct MaskReport {
+  std::string model;
+  std::map<std::string, int64_t> dims;
+  std::vector<AttentionReport> attentions;
+};
+
+/// What is written about one mask (MaskWords.cpp, MaskBounds.cpp).
+std::string describeMask(mlir::Value mask);
+std::string describeTensor(mlir::Value tensor);
+MaskBounds boundsOf(attn::SdpaOp op, mlir::Value mask, int64_t rowTile);
+
+void writeMaskText(const MaskReport &report, llvm::raw_ostream &os);
+void writeMaskJson(const MaskReport &report, llvm::raw_ostream &os);
+void writeMaskSvg(const MaskReport &report, llvm::raw_ostream &os);
+
+} // namespace heddle
+
+#endif
