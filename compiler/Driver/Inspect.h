@@ -12,7 +12,6 @@ struct InspectOptions {
   // mask
   std::map<std::string, int64_t> dims; ///< --dims
   int64_t length = 512;                ///< of a dim that nobody names
-  int64_t cells = 32;                  ///< the picture's, along its longer side
   int64_t rowTile = 0, keyTile = 0;    ///< 0: the kernel's
   int64_t batch = 0, head = 0;         ///< what is drawn, where they differ
   bool json = false;

@@ -80,6 +80,9 @@ static Intervals outside(const Intervals &x, bool full) {
   return all;
 }
 
+/// What data is clamped to, so that sums do not overflow: no limit to a reader.
+static bool unlimited(const Size &form) { return std::abs(form.constant().value_or(0)) >= mask::kUnbounded; }
+
 /// v + plus as a form; constants go inside min and max, where they are easier to read.
 std::optional<Size> Reader::form(Value v, Size plus) {
   if (auto it = atoms.find(v); it != atoms.end())
@@ -114,11 +117,11 @@ std::optional<Size> Reader::form(Value v, Size plus) {
       })
       .Case([&](arith::MinSIOp o) -> std::optional<Size> {
         auto p = both(o.getLhs(), o.getRhs(), plus, plus);
-        return p ? std::optional(Size::min(p->first, p->second)) : std::nullopt;
+        return p ? std::optional(unlimited(p->second - plus) ? p->first : Size::min(p->first, p->second)) : std::nullopt;
       })
       .Case([&](arith::MaxSIOp o) -> std::optional<Size> {
         auto p = both(o.getLhs(), o.getRhs(), plus, plus);
-        return p ? std::optional(Size::max(p->first, p->second)) : std::nullopt;
+        return p ? std::optional(unlimited(p->second - plus) ? p->first : Size::max(p->first, p->second)) : std::nullopt;
       })
       .Case<arith::IndexCastOp, arith::IndexCastUIOp, arith::ExtSIOp, arith::ExtUIOp, arith::TruncIOp>(
           [&](auto o) { return form(o.getIn(), plus); })

@@ -1,6 +1,6 @@
 //===- MaskCursor.cpp - emitted, compiled, called -------------------------===//
 //
-//   walk_N(arguments, tensors, out)   out = count, then (lo, hi, tested) for each run
+//   walk_N(arguments, tensors, out)   out = count, then (lo, hi, need) for each run
 //   seen_N(arguments, tensors, -)     -> keys of [lo, hi) that the row sees
 //
 //===----------------------------------------------------------------------===//
@@ -107,12 +107,12 @@ struct Body {
     auto lengthOf = [&](const Size &n) { return length(n); };
     e.load = load;
     e.lengthOf = lengthOf;
-    auto visit = [&](OpBuilder &o, Value lo, Value hi, Value full) {
+    auto visit = [&](OpBuilder &o, Value lo, Value hi, Value need) {
       Type i64 = o.getI64Type();
       Value count = LLVM::LoadOp::create(o, loc, i64, out);
       Value three = arith::ConstantIntOp::create(o, loc, 3, 64), one = arith::ConstantIntOp::create(o, loc, 1, 64);
       Value next = at(o, out, i64, arith::AddIOp::create(o, loc, one, arith::MulIOp::create(o, loc, count, three)).getResult());
-      Value values[] = {word(o, lo), word(o, hi), arith::ExtUIOp::create(o, loc, i64, full)};
+      Value values[] = {word(o, lo), word(o, hi), arith::ExtUIOp::create(o, loc, i64, need)};
       for (auto [i, v] : llvm::enumerate(values))
         LLVM::StoreOp::create(o, loc, v, at(o, next, i64, int32_t(i)));
       LLVM::StoreOp::create(o, loc, arith::AddIOp::create(o, loc, count, one).getResult(), out);
@@ -252,7 +252,7 @@ void MaskCursors::walk(unsigned n, const MaskPlace &at, int64_t first, int64_t l
   c.walk(c.arguments.data(), c.data.data(), room.data());
   runs.clear();
   for (int64_t i = 0; i < room[0]; ++i)
-    runs.push_back({room[1 + 3 * i], room[2 + 3 * i], !room[3 + 3 * i]});
+    runs.push_back({room[1 + 3 * i], room[2 + 3 * i], room[3 + 3 * i] != 0});
 }
 
 int64_t MaskCursors::seen(unsigned n, const MaskPlace &at, int64_t row, int64_t lo, int64_t hi) {

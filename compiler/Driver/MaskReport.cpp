@@ -68,7 +68,8 @@ static AttentionReport::Place placeOf(attn::SdpaOp op) {
 //===-- what masks read --------------------------------------------------------------===//
 
 namespace {
-enum class Role { None, Set, Labels, Length, Pairs };
+/// What the masks make of an input. Padding: what it hides is hidden from all.
+enum class Role { None, Padding, Set, Labels, Length, Pairs };
 
 class Gatherer {
 public:
@@ -90,6 +91,7 @@ private:
   Evaluator e;
   Tensors given;
   std::map<std::string, MaskData> sources; ///< of the inputs
+  llvm::DenseSet<Operation *> leading;     ///< `keys` leaves that hide from all
 
   FailureOr<Tensor> parameter(StringRef name);
   Role roleOf(BlockArgument argument);
@@ -120,6 +122,7 @@ Role Gatherer::roleOf(BlockArgument argument) {
     Value v = open.pop_back_val();
     for (Operation *user : v.getUsers()) {
       Role found = isa<mask::DocumentOp, mask::WindowOp>(user)   ? Role::Labels
+                   : leading.contains(user)                      ? Role::Padding
                    : isa<mask::KeysOp, mask::QueriesOp>(user)    ? Role::Set
                    : isa<mask::PrefixOp>(user)                   ? Role::Length
                    : isa<mask::DenseOp>(user)                    ? Role::Pairs
@@ -139,21 +142,25 @@ Role Gatherer::roleOf(BlockArgument argument) {
 Tensor Gatherer::example(Role role, ModelTensorType type, std::vector<int64_t> shape, std::string &about) {
   Tensor t = Tensor::zeros(kindOf(type), shape);
   int64_t last = shape.empty() ? 1 : shape.back(), rows = shape.size() < 2 ? 1 : shape[shape.size() - 2];
-  int64_t most = std::max<int64_t>(1, last * 3 / 4);
+  int64_t most = std::max<int64_t>(1, last * 3 / 4), half = std::max<int64_t>(1, (last + 1) / 2), shortest = look.length;
+  for (auto &[name, n] : e.dims)
+    shortest = name == "B" ? shortest : std::min(shortest, n);
   for (int64_t i = 0, n = product(shape); i < n; ++i) {
     int64_t k = i % last, q = i / last % rows;
-    int64_t x = role == Role::Labels ? k * 4 / std::max<int64_t>(1, last)
-                : role == Role::Set  ? k < most
+    int64_t x = role == Role::Labels ? k * 5 / std::max<int64_t>(1, last)
+                : role == Role::Padding ? k < most
+                : role == Role::Set  ? k % half == 0
                 : role == Role::Pairs ? k <= q
-                : role == Role::Length ? 3 * look.length / 4
+                : role == Role::Length ? shortest * 3 / 4
                                        : 1;
     t.kind == Tensor::Kind::Real ? void(t.reals[i] = double(x)) : void(t.ints[i] = x);
   }
   switch (role) {
-  case Role::Labels: about = "4 labels of " + std::to_string(std::max<int64_t>(1, last / 4)) + " positions each"; break;
-  case Role::Set: about = "1 up to position " + std::to_string(most) + ", 0 after it"; break;
+  case Role::Labels: about = "5 labels of " + std::to_string(std::max<int64_t>(1, last / 5)) + " positions each"; break;
+  case Role::Set: about = "1 at position 0 and in the middle"; break;
+  case Role::Padding: about = "1 up to position " + std::to_string(most) + ", 0 after it"; break;
   case Role::Pairs: about = "1 where key <= query"; break;
-  case Role::Length: about = std::to_string(3 * look.length / 4); break;
+  case Role::Length: about = std::to_string(shortest * 3 / 4); break;
   case Role::None: about = "1 everywhere"; break;
   }
   return t;
@@ -202,6 +209,10 @@ LogicalResult Gatherer::bind(std::string &error) {
       return failure();
     }
   }
+  run.walk([&](attn::SdpaOp op) {
+    for (Operation *leaf : mask::leadingKeys(op.getMask()))
+      leading.insert(leaf);
+  });
   for (BlockArgument a : run.getArguments()) {
     auto type = dyn_cast<ModelTensorType>(a.getType());
     if (!type)
@@ -367,7 +378,7 @@ void Gatherer::count(AttentionReport &r, MaskCursors &cursors, unsigned n, attn:
   cursors.bind(n, data, dims);
 
   int64_t cell = 1;
-  while ((std::max(r.rows, r.keys) + cell - 1) / cell > look.cells)
+  while ((std::max(r.rows, r.keys) + cell - 1) / cell > (look.output.empty() ? kMaskCells : 4 * kMaskCells))
     cell *= 2;
   r.elements = MaskGrid(r.rows, r.keys, cell, cell);
   r.tiles = MaskGrid(r.rows, r.keys, r.rowTile, r.keyTile);

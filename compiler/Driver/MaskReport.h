@@ -12,6 +12,9 @@
 
 namespace heddle {
 
+/// Cells of a picture in text, along its longer side.
+constexpr int64_t kMaskCells = 32;
+
 /// Visible pairs, summed over rectangles of `tall` rows and `wide` keys.
 struct MaskGrid {
   int64_t tall = 1, wide = 1, rows = 0, columns = 0; ///< of a cell; of the grid

@@ -57,7 +57,7 @@ template <typename Colour> static void panel(llvm::raw_ostream &os, const MaskGr
       k = end;
     }
   if (lines && g.rows <= 96 && g.columns <= 96) {
-    os << "<g stroke=\"#ffffff\" stroke-width=\"0.6\">\n";
+    os << "<g stroke=\"#ffffff\" stroke-width=\"1\">\n";
     for (int64_t i = 1; i < g.rows; ++i)
       os << llvm::format("<path d=\"M%.2f %.2fh%.2f\"/>\n", x, y + scale * double(i * g.tall), wide);
     for (int64_t k = 1; k < g.columns; ++k)

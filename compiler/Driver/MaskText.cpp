@@ -67,22 +67,29 @@ static void draw(const MaskGrid &g, int64_t group, bool tiles, llvm::raw_ostream
   }
 }
 
+/// How many cells of `g` become one, so that no more than `most` stand side by side.
+static int64_t groupOf(const MaskGrid &g, int64_t most) {
+  int64_t group = 1;
+  while ((std::max(g.rows, g.columns) + group - 1) / group > most)
+    group *= 2;
+  return group;
+}
+
 static void picture(const AttentionReport &r, llvm::raw_ostream &os) {
+  int64_t together = groupOf(r.elements, kMaskCells), cell = r.elements.tall * together;
   os << "  elements";
-  if (r.elements.tall > 1)
-    os << ", " << r.elements.tall << " x " << r.elements.wide << " in each cell";
+  if (cell > 1)
+    os << ", " << cell << " x " << cell << " in each cell";
   os << " (██ all seen, ▓▓ ▒▒ ░░ some, · none)";
   if (r.perBatch)
     os << ", batch element " << r.batch;
   if (r.perHead)
     os << ", head " << r.head;
   os << "\n";
-  draw(r.elements, 1, false, os);
+  draw(r.elements, together, false, os);
   if (r.tiles.rows * r.tiles.columns < 2)
     return;
-  int64_t group = 1;
-  while ((std::max(r.tiles.rows, r.tiles.columns) + group - 1) / group > 40)
-    group *= 2;
+  int64_t group = groupOf(r.tiles, kMaskCells);
   os << "  tiles of " << r.rowTile << " rows x " << r.keyTile << " keys";
   if (group > 1)
     os << ", " << group << " x " << group << " in each cell";

@@ -16,12 +16,6 @@ static std::string signOf(model::BinaryKind k) {
   return signs[unsigned(k)];
 }
 
-static std::string operand(Value v) {
-  std::string text = describeTensor(v);
-  bool plain = llvm::all_of(text, [](char c) { return llvm::isAlnum(c) || c == '_' || c == '.'; });
-  return plain || text.back() == ')' || text.back() == ']' ? text : "(" + text + ")";
-}
-
 static std::string numbers(ElementsAttr value) {
   if (auto ints = dyn_cast<DenseIntElementsAttr>(value)) {
     if (ints.isSplat())
@@ -42,39 +36,87 @@ static std::string numbers(ElementsAttr value) {
   return "[..]";
 }
 
-std::string heddle::describeTensor(Value v) {
+namespace {
+/// How tightly a text holds together: what is looser than its surroundings is put in parentheses.
+enum Level { Or, And, Not, Comparison, Sum, Product, Atom };
+struct Words {
+  std::string text;
+  Level level = Atom;
+};
+} // namespace
+
+static Words wordsOf(Value v);
+static std::string within(Value v, Level around) {
+  Words w = wordsOf(v);
+  return w.level < around ? "(" + w.text + ")" : w.text;
+}
+
+static Words wordsOf(Value v) {
   if (auto argument = dyn_cast<BlockArgument>(v)) {
     auto f = dyn_cast<func::FuncOp>(argument.getOwner()->getParentOp());
     auto name = f ? f.getArgAttrOfType<StringAttr>(argument.getArgNumber(), "model.name") : StringAttr();
-    return name ? name.getValue().str() : "value";
+    return {name ? name.getValue().str() : "value"};
   }
-  return llvm::TypeSwitch<Operation *, std::string>(v.getDefiningOp())
-      .Case([](model::DefaultOp op) { return describeTensor(op.getInput()); })
-      .Case([](model::ConstantOp op) { return numbers(op.getValue()); })
-      .Case([](model::ParamOp op) { return op.getName().str(); })
-      .Case([](model::SizeOp op) { return op.getSize().str(); })
-      .Case([](model::RangeOp op) {
-        return "range(" + (op.getFrom() == "0" ? "" : op.getFrom().str() + ", ") + op.getTo().str() + ")";
+  auto form = [](StringRef size) -> Words { return {size.str(), llvm::all_of(size, llvm::isAlnum) ? Atom : Sum}; };
+  return llvm::TypeSwitch<Operation *, Words>(v.getDefiningOp())
+      .Case([](model::DefaultOp op) { return wordsOf(op.getInput()); })
+      .Case([](model::ConstantOp op) -> Words { return {numbers(op.getValue())}; })
+      .Case([](model::ParamOp op) -> Words { return {op.getName().str()}; })
+      .Case([&](model::SizeOp op) { return form(op.getSize()); })
+      .Case([](model::RangeOp op) -> Words {
+        return {"range(" + (op.getFrom() == "0" ? "" : op.getFrom().str() + ", ") + op.getTo().str() + ")"};
       })
-      .Case([](model::CompareOp op) { return operand(op.getLhs()) + " " + signOf(op.getPredicate()) + " " + operand(op.getRhs()); })
-      .Case([](model::BinaryOp op) {
-        std::string sign = signOf(op.getKind());
-        if (llvm::isAlpha(sign[0]) && sign[0] == 'm')
-          return sign + "(" + describeTensor(op.getLhs()) + ", " + describeTensor(op.getRhs()) + ")";
-        return operand(op.getLhs()) + " " + sign + " " + operand(op.getRhs());
+      .Case([](model::CompareOp op) -> Words {
+        const char *signs[] = {"==", "!=", "<", "<=", ">", ">="};
+        return {within(op.getLhs(), Sum) + " " + signs[unsigned(op.getPredicate())] + " " + within(op.getRhs(), Sum), Comparison};
       })
-      .Case([](model::UnaryOp op) {
+      .Case([](model::BinaryOp op) -> Words {
+        const char *signs[] = {"+", "-", "*", "/", "//", "%", "**", "min", "max", "and", "or"};
+        const Level levels[] = {Sum, Sum, Product, Product, Product, Product, Product, Atom, Atom, And, Or};
+        unsigned k = unsigned(op.getKind());
+        if (levels[k] == Atom)
+          return {std::string(signs[k]) + "(" + wordsOf(op.getLhs()).text + ", " + wordsOf(op.getRhs()).text + ")"};
+        Level right = levels[k] == Sum ? Product : levels[k] == Product ? Atom : levels[k];
+        return {within(op.getLhs(), levels[k]) + " " + signs[k] + " " + within(op.getRhs(), right), levels[k]};
+      })
+      .Case([](model::UnaryOp op) -> Words {
         std::string name = model::stringifyUnaryKind(op.getKind()).str();
-        return name == "neg" ? "-" + operand(op.getOperand()) : name == "not" ? "not " + operand(op.getOperand()) : name + "(" + describeTensor(op.getOperand()) + ")";
+        if (name == "not")
+          return {"not " + within(op.getOperand(), Not), Not};
+        return name == "neg" ? Words{"-" + within(op.getOperand(), Atom), Sum} : Words{name + "(" + wordsOf(op.getOperand()).text + ")"};
+      })
+      .Case([](model::SelectOp op) -> Words {
+        return {within(op->getOperand(0), Not) + " ? " + within(op->getOperand(1), Not) + " : " + within(op->getOperand(2), Not), Or};
       })
       .Case<model::CastOp, model::BroadcastOp, model::UnsqueezeOp, model::SqueezeOp>(
-          [](auto op) { return describeTensor(op->getOperand(0)); })
-      .Default([](Operation *op) {
+          [](auto op) { return wordsOf(op->getOperand(0)); })
+      .Default([](Operation *op) -> Words {
         std::string text = op->getName().stripDialect().str() + "(";
         for (auto [i, v] : llvm::enumerate(op->getOperands()))
-          text += (i ? ", " : "") + (isa<model::ModelTensorType>(v.getType()) ? describeTensor(v) : std::string(".."));
-        return text + ")";
+          text += (i ? ", " : "") + (isa<model::ModelTensorType>(v.getType()) ? wordsOf(v).text : std::string(".."));
+        return {text + ")"};
       });
+}
+
+std::string heddle::describeTensor(Value v) { return wordsOf(v).text; }
+
+/// Constant lists of key blocks as they were written: without the filling of -1.
+static std::string listsOf(Value v) {
+  auto constant = v.getDefiningOp<model::ConstantOp>();
+  auto ints = constant ? dyn_cast<DenseIntElementsAttr>(constant.getValue()) : DenseIntElementsAttr();
+  if (!ints || ints.getType().getRank() != 2)
+    return describeTensor(v);
+  int64_t rows = ints.getType().getDimSize(0), entries = ints.getType().getDimSize(1);
+  auto values = ints.getValues<APInt>();
+  std::string text;
+  for (int64_t r = 0; r < std::min<int64_t>(rows, 8); ++r) {
+    std::string row;
+    for (int64_t i = 0; i < entries; ++i)
+      if (int64_t n = values[r * entries + i].getSExtValue(); n != -1)
+        row += (row.empty() ? "" : ", ") + std::to_string(n);
+    text += (r ? ", [" : "[") + row + "]";
+  }
+  return "[" + text + (rows > 8 ? ", ..]" : "]");
 }
 
 /// A composition inside another one stands in parentheses.
@@ -99,14 +141,14 @@ std::string heddle::describeMask(Value mask) {
       .Case([&](mask::AddOp op) { return pair(op, "+"); })
       .Case([&](mask::NotOp op) { return "not " + inner(op.getOperand(), ""); })
       .Case([&](mask::SelectOp op) {
-        return operand(op.getCondition()) + " ? " + inner(op.getYes(), "") + " : " + inner(op.getNo(), "");
+        return within(op.getCondition(), Not) + " ? " + inner(op.getYes(), "") + " : " + inner(op.getNo(), "");
       })
       .Case([&](mask::WindowOp op) {
         return "window(" + limit(op.getLeft()) + ", " + limit(op.getRight()) +
                (op.getLabels() ? ", " + describeTensor(op.getLabels()) : "") + ")";
       })
       .Case([](mask::DilatedOp op) { return "dilated(" + std::to_string(op.getStep()) + ")"; })
-      .Case([](mask::BlocksOp op) { return "blocks(" + std::to_string(op.getSize()) + ", " + describeTensor(op.getLists()) + ")"; })
+      .Case([](mask::BlocksOp op) { return "blocks(" + std::to_string(op.getSize()) + ", " + listsOf(op.getLists()) + ")"; })
       .Case([](mask::DocumentOp op) {
         bool same = op.getQueryIds() == op.getKeyIds();
         return "document(" + describeTensor(op.getQueryIds()) + (same ? "" : ", " + describeTensor(op.getKeyIds())) + ")";
