@@ -50,10 +50,14 @@ Status Args::parse(const std::vector<std::string> &input,
     size_t equals =
         word.rfind("--", 0) == 0 ? word.find('=') : std::string::npos;
     std::string flag = word.substr(0, equals), value;
-    bool takesValue = among(valued, flag);
+    bool again = among(valued, flag + "*");
+    bool takesValue = again || among(valued, flag);
     if (!takesValue && !among(plain, flag)) {
       std::vector<std::string> all = valued;
       all.insert(all.end(), plain.begin(), plain.end());
+      for (std::string &name : all)
+        if (name.back() == '*')
+          name.pop_back();
       std::string near = nearest(flag, all);
       Status status = badUsage("unknown option " + quote(flag));
       return near.empty()
@@ -68,8 +72,9 @@ Status Args::parse(const std::vector<std::string> &input,
       return badUsage("option " + flag + " takes a value");
     else if (equals != std::string::npos)
       return badUsage("option " + flag + " takes no value");
-    if (!args.values.insert({flag, value}).second)
+    if (!again && args.values.count(flag))
       return badUsage("option " + flag + " appears twice");
+    args.values.insert({flag, value});
   }
   return {};
 }
@@ -77,6 +82,13 @@ Status Args::parse(const std::vector<std::string> &input,
 std::string Args::get(const char *flag, const char *otherwise) const {
   auto found = values.find(flag);
   return found == values.end() ? otherwise : found->second;
+}
+
+std::vector<std::string> Args::all(const char *flag) const {
+  std::vector<std::string> list;
+  for (auto [at, end] = values.equal_range(flag); at != end; ++at)
+    list.push_back(at->second);
+  return list;
 }
 
 Status Args::integer(const char *flag, int64_t least, int64_t most,

@@ -2,7 +2,8 @@
 //-*-===//
 //
 // Flags are `--name value`, `--name=value` or `--name`; every command names the
-// ones it takes, anything else is a usage error with the nearest name.
+// ones it takes, anything else is a usage error with the nearest name. A flag
+// that is named with a star, "--stop*", may come again and again.
 //
 //===----------------------------------------------------------------------===//
 #ifndef HEDDLE_RUNTIME_ARGS_H
@@ -26,6 +27,8 @@ public:
 
   bool has(const char *flag) const { return values.count(flag); }
   std::string get(const char *flag, const char *otherwise = "") const;
+  /// Every value of a flag that may come again.
+  std::vector<std::string> all(const char *flag) const;
   /// An integer of `least` to `most`; absent leaves `value` as it is.
   Status integer(const char *flag, int64_t least, int64_t most,
                  int64_t &value) const;
@@ -34,7 +37,7 @@ public:
   const std::vector<std::string> &positional() const { return words; }
 
 private:
-  std::map<std::string, std::string> values;
+  std::multimap<std::string, std::string> values;
   std::vector<std::string> words;
 };
 

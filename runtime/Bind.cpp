@@ -22,6 +22,23 @@ static size_t firstAxis(const Given &given) {
   return given.value->axes.size() - given.shape.size();
 }
 
+Status checkLength(const Card &card, const Entry &entry, const Value &tokens,
+                   int64_t length) {
+  int axis = tokens.axes.empty() ? -1 : tokens.axes.back().asDim();
+  std::optional<int64_t> bound =
+      axis < 0 ? std::nullopt : card.bound(entry.dims[axis]);
+  if (!bound || length <= *bound)
+    return {};
+  const std::string &dim = entry.dims[axis];
+  return badInput(format("the text has %lld tokens, and this model takes at "
+                         "most %lld (%s)",
+                         static_cast<long long>(length),
+                         static_cast<long long>(*bound), dim.c_str()))
+      .withHelp("shorten it, or give it in parts")
+      .withHelp("heddle compile --bound " + dim +
+                "=N sets another bound, as far as the model has positions");
+}
+
 static Status mismatch(const Given &given, const std::string &why) {
   return badInput("input " + quote(given.value->name) + " is " +
                   shapeText(given.shape) + ", expected " +

@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cmath>
 #include <cstdlib>
 #include <cstring>
 
@@ -58,7 +59,52 @@ std::optional<int64_t> Card::bound(std::string_view dim) const {
   return std::nullopt;
 }
 
+double Settings::number(const char *name, double otherwise) const {
+  auto found = values.find(name);
+  return found == values.end() || found->second.empty() ? otherwise
+                                                        : found->second[0];
+}
+
+std::vector<int64_t> Settings::integers(const char *name) const {
+  auto found = values.find(name);
+  return found == values.end() ? std::vector<int64_t>()
+                               : std::vector<int64_t>(found->second.begin(),
+                                                      found->second.end());
+}
+
 namespace {
+
+/// What the card may say of generation, of pictures and of sound.
+const char *const kGeneration[] = {
+    "do_sample",         "temperature",           "top_k",
+    "top_p",             "min_p",                 "repetition_penalty",
+    "num_beams",         "length_penalty",        "early_stopping",
+    "max_length",        "max_new_tokens",        "min_length",
+    "min_new_tokens",    "no_repeat_ngram_size",  "suppress_tokens",
+    "bad_words_ids",     "begin_suppress_tokens", "forced_bos_token_id",
+    "forced_decoder_ids", "forced_eos_token_id",  "no_timestamps_token_id",
+    "bos_token_id"};
+const char *const kPicture[] = {"size", "shortest", "longest",  "multiple",
+                                "crop", "resample", "rescale",
+                                "mean", "std",      "channels"};
+const char *const kSound[] = {"rate",    "bins",   "n_fft",     "hop",
+                              "samples", "raw",    "normalize", "stride",
+                              "fbank",   "padding", "blank"};
+
+/// Text on one line without spaces: bytes that are no letters stand as %41.
+std::string percentDecoded(std::string_view text) {
+  std::string out;
+  auto digit = [](char c) {
+    return c >= '0' && c <= '9' ? c - '0' : c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
+  };
+  for (size_t i = 0; i < text.size(); ++i) {
+    int high = text[i] == '%' && i + 2 < text.size() ? digit(text[i + 1]) : -1;
+    int low = high >= 0 ? digit(text[i + 2]) : -1;
+    out += low >= 0 ? char(high * 16 + low) : text[i];
+    i += low >= 0 ? 2 : 0;
+  }
+  return out;
+}
 
 bool parseInteger(std::string_view word, int64_t &value) {
   std::string copy(word);
@@ -100,6 +146,9 @@ private:
   Status inEntry(std::string_view key);
   Status dimLine();
   Status generateLine();
+  template <size_t N>
+  Status setting(const char *const (&known)[N], std::string_view name,
+                 Settings &settings);
   Status value(bool input);
   Status form(std::string_view text, Form &form, const Entry &entry);
   Status finish();
@@ -149,6 +198,23 @@ Status CardParser::dimLine() {
   return {};
 }
 
+template <size_t N>
+Status CardParser::setting(const char *const (&known)[N], std::string_view name,
+                           Settings &settings) {
+  if (std::find(known, known + N, name) == known + N)
+    return error("unknown setting " + quote(name));
+  auto [place, isNew] = settings.values.insert({std::string(name), {}});
+  if (!isNew)
+    return error(quote(name) + " appears twice");
+  for (std::string number(word()); !number.empty(); number = word()) {
+    char *end = nullptr;
+    place->second.push_back(strtod(number.c_str(), &end));
+    if (*end || !std::isfinite(place->second.back()))
+      return error(quote(number) + " is no number");
+  }
+  return {};
+}
+
 Status CardParser::generateLine() {
   Roles &roles = card.roles;
   roles.present = true;
@@ -175,6 +241,20 @@ Status CardParser::generateLine() {
     roles.extend[name] = value;
     return {};
   }
+  if (role == "stop") {
+    roles.stops.push_back(percentDecoded(word()));
+    return roles.stops.back().empty() ? error("an empty stop text") : Status();
+  }
+  if (role == "language" || role == "task") {
+    std::string name = percentDecoded(word());
+    int64_t id = 0;
+    if (name.empty() || !parseInteger(word(), id))
+      return error("expected a name and an id");
+    (role == "task" ? roles.tasks : roles.languages)[name] = id;
+    return {};
+  }
+  if (role != "eos" && role != "start" && role != "pad")
+    return setting(kGeneration, role, roles.settings);
   int64_t id = 0;
   std::string_view text = word();
   if (role == "eos") {
@@ -187,12 +267,7 @@ Status CardParser::generateLine() {
   }
   if (!parseInteger(text, id))
     return error("`generate " + std::string(role) + "` takes an id");
-  if (role == "start")
-    roles.start = id;
-  else if (role == "pad")
-    roles.pad = id;
-  else
-    return error("unknown role " + quote(role));
+  (role == "start" ? roles.start : roles.pad) = id;
   return {};
 }
 
@@ -269,7 +344,13 @@ Status CardParser::inEntry(std::string_view key) {
   if (key == "state") {
     State state;
     state.name = std::string(word());
-    HEDDLE_TRY(form(remaining(), state.bytes, entry));
+    std::string_view bytes = remaining();
+    if (size_t at = bytes.find(" groups "); at != std::string_view::npos) {
+      if (!parseInteger(bytes.substr(at + 8), state.groups) || state.groups < 1)
+        return error("`groups` takes a number");
+      bytes = bytes.substr(0, at);
+    }
+    HEDDLE_TRY(form(bytes, state.bytes, entry));
     entry.states.push_back(std::move(state));
     return {};
   }
@@ -311,6 +392,18 @@ Status CardParser::statement(std::string_view key) {
     card.license = std::string(remaining());
   else if (key == "note")
     remaining();
+  else if (key == "label")
+    card.labels.push_back(percentDecoded(word()));
+  else if (key == "kind")
+    card.kind = std::string(word());
+  else if (key == "parameters") {
+    if (!parseInteger(word(), card.parameters) || card.parameters < 0)
+      return error("`parameters` takes a number");
+  } else if (key == "picture" || key == "sound") {
+    std::string_view name = word();
+    return key == "picture" ? setting(kPicture, name, card.picture)
+                            : setting(kSound, name, card.sound);
+  }
   else if (key == "needs") {
     for (std::string_view feature = word(); !feature.empty(); feature = word())
       card.needs.push_back(std::string(feature));

@@ -35,6 +35,9 @@ struct Value {
 struct State {
   std::string name;
   Form bytes;
+  /// Every row of the batch has one piece in each of `groups` equal parts; 0:
+  /// the state does not belong to rows.
+  int64_t groups = 0;
 };
 
 struct Entry {
@@ -52,6 +55,17 @@ struct Entry {
   int outputIndex(std::string_view name) const; ///< -1 if there is none
 };
 
+/// Named lists of numbers, as the files beside the weights say them.
+class Settings {
+public:
+  bool has(const char *name) const { return values.count(name); }
+  /// The first number, or `otherwise` where nothing was said.
+  double number(const char *name, double otherwise) const;
+  std::vector<int64_t> integers(const char *name) const;
+
+  std::map<std::string, std::vector<double>, std::less<>> values;
+};
+
 /// Which inputs play which part when the model generates.
 struct Roles {
   bool present = false;
@@ -59,6 +73,9 @@ struct Roles {
   std::map<std::string, double> extend; ///< input -> what a new column holds
   std::vector<int64_t> eos;
   std::optional<int64_t> start, pad;
+  Settings settings;                    ///< defaults of generation
+  std::vector<std::string> stops;       ///< texts that end a text
+  std::map<std::string, int64_t> languages, tasks; ///< name -> id of its token
 };
 
 struct Card {
@@ -66,6 +83,10 @@ struct Card {
   std::vector<std::string> needs; ///< CPU features
   std::vector<std::pair<std::string, std::optional<int64_t>>> dims; ///< bounds
   Roles roles;
+  Settings picture, sound;         ///< how a file becomes the model's input
+  std::vector<std::string> labels; ///< of the classes, in order
+  std::string kind;                ///< what the logits of a classifier mean
+  int64_t parameters = 0;          ///< numbers among the weights; 0: not said
   std::vector<Entry> entries;
 
   static Status parse(const char *text, Card &card);

@@ -11,15 +11,22 @@
 
 namespace heddle::rt {
 
+class Tokenizer;
+
 using Words = std::vector<std::string>;
 
 Status runCommand(Model &model, const Words &words);
 Status generateCommand(Model &model, const Words &words);
-/// `BINARY "prompt" ...`
+/// `BINARY "prompt" ...`, `BINARY FILE ...`
 Status textCommand(Model &model, const Words &words);
+/// The same where the answer is a class: labels with their probabilities.
+Status classifyCommand(Model &model, const Words &words);
 Status infoCommand(Model &model, const Words &words);
 Status benchCommand(Model &model, const Words &words);
 Status helpCommand(Model &model, const std::string &program);
+
+/// The model's own, or why there is none.
+Status openTokenizer(const Model &model, Tokenizer &tokenizer);
 
 constexpr int64_t kMaxThreads = 4096;
 

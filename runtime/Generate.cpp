@@ -21,6 +21,79 @@ int64_t roomFor(const Model &model, const Prompt &prompt, int64_t wanted) {
   return bound ? std::min(wanted, *bound - prompt.length + 1) : wanted;
 }
 
+/// Every row of the prompt is `width` rows of `batch`.
+static Status searchBeams(Model &model, const Prompt &prompt,
+                          const GenerateOptions &options, Rules &rules,
+                          std::vector<int64_t> &ids) {
+  const Roles &roles = model.card().roles;
+  int64_t rows = prompt.rows, width = options.beams.width,
+          steps = options.newTokens;
+  Prompt batch;
+  HEDDLE_TRY(repeatRows(model, prompt, width, batch));
+  Sequence sequence;
+  HEDDLE_TRY(sequence.prepare(model, batch, steps));
+  std::vector<BeamSearch> searches(
+      rows, BeamSearch(options.beams,
+                       options.ignoreEos ? std::vector<int64_t>() : roles.eos,
+                       steps));
+  std::vector<std::vector<int64_t>> prompts;
+  for (int64_t row = 0; row < rows; ++row)
+    prompts.push_back(realTokens(model, prompt, row));
+  std::vector<int64_t> next(rows * width), from(rows * width);
+  std::vector<std::vector<float>> scores(width);
+  for (int64_t i = 0; i < steps; ++i) {
+    if (i > 0)
+      HEDDLE_TRY(sequence.reorder(from));
+    HEDDLE_TRY(i == 0 ? sequence.prefill() : sequence.append(next));
+    if (options.onProgress)
+      options.onProgress(i + 1);
+    int64_t count = sequence.vocabulary();
+    bool open = false;
+    for (int64_t row = 0; row < rows; ++row) {
+      BeamSearch &search = searches[row];
+      for (int64_t beam = 0; beam < width; ++beam) {
+        from[row * width + beam] = row * width + beam;
+        next[row * width + beam] = padId(roles);
+      }
+      if (search.done())
+        continue;
+      for (int64_t beam = 0; beam < width; ++beam) {
+        const float *logits = sequence.logitsOf(row * width + beam);
+        scores[beam].assign(logits, logits + count);
+        logSoftmax(scores[beam].data(), count);
+        if (!rules.any())
+          continue;
+        std::vector<int64_t> text = prompts[row];
+        const std::vector<int64_t> &made = search.texts()[beam];
+        text.insert(text.end(), made.begin(), made.end());
+        rules.apply(text, i, scores[beam].data(), count);
+      }
+      search.step(scores, count);
+      open |= !search.done();
+      for (int64_t beam = 0; beam < width && !search.done(); ++beam) {
+        from[row * width + beam] = row * width + search.from()[beam];
+        next[row * width + beam] = search.next()[beam];
+      }
+    }
+    if (!open)
+      break;
+  }
+  int64_t longest = 0;
+  for (int64_t row = 0; row < rows; ++row) {
+    std::vector<int64_t> best = searches[row].best();
+    std::copy(best.begin(), best.end(), ids.begin() + row * steps);
+    longest = std::max(longest, int64_t(best.size()));
+  }
+  next.resize(rows);
+  for (int64_t i = 0; i < longest; ++i) {
+    for (int64_t row = 0; row < rows; ++row)
+      next[row] = ids[row * steps + i];
+    if (options.onStep && !options.onStep(next))
+      break;
+  }
+  return {};
+}
+
 Status generate(Model &model, const Prompt &prompt,
                 const GenerateOptions &options, std::vector<int64_t> &ids) {
   const Roles &roles = model.card().roles;
@@ -28,24 +101,45 @@ Status generate(Model &model, const Prompt &prompt,
   ids.assign(rows * steps, pad);
   if (steps == 0)
     return {};
+  Rules rules(options.rules, steps);
+  if (options.onProgress)
+    options.onProgress(0);
+  if (options.beams.width > 1)
+    return searchBeams(model, prompt, options, rules, ids);
   Sequence sequence;
   HEDDLE_TRY(sequence.prepare(model, prompt, steps));
   Sampler sampler(options.sampler, rows);
   std::vector<int64_t> next(rows);
   std::vector<bool> finished(rows);
+  // The texts so far, where somebody looks at them.
+  std::vector<std::vector<int64_t>> texts(rows), made(rows);
+  for (int64_t row = 0; row < rows && rules.any(); ++row)
+    texts[row] = realTokens(model, prompt, row);
+  std::vector<float> scores;
   int64_t open = rows;
   for (int64_t i = 0; i < steps; ++i) {
     HEDDLE_TRY(i == 0 ? sequence.prefill() : sequence.append(next));
+    if (options.onProgress)
+      options.onProgress(i + 1);
     for (int64_t row = 0; row < rows; ++row) {
       if (finished[row]) {
         next[row] = pad;
         continue;
       }
-      next[row] =
-          sampler.pick(row, sequence.logitsOf(row), sequence.vocabulary());
+      const float *logits = sequence.logitsOf(row);
+      if (rules.any()) {
+        scores.assign(logits, logits + sequence.vocabulary());
+        rules.apply(texts[row], i, scores.data(), sequence.vocabulary());
+        logits = scores.data();
+      }
+      next[row] = sampler.pick(row, logits, sequence.vocabulary());
       ids[row * steps + i] = next[row];
-      if (!options.ignoreEos && std::find(roles.eos.begin(), roles.eos.end(),
-                                          next[row]) != roles.eos.end()) {
+      texts[row].push_back(next[row]);
+      made[row].push_back(next[row]);
+      bool ends = !options.ignoreEos &&
+                  std::find(roles.eos.begin(), roles.eos.end(), next[row]) !=
+                      roles.eos.end();
+      if (ends || (options.ended && options.ended(row, made[row]))) {
         finished[row] = true;
         --open;
       }

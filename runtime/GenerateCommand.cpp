@@ -1,21 +1,20 @@
 //===- GenerateCommand.cpp - `generate` and plain text --------------------===//
 //
-// Ids or text in, ids or text out, one step at a time; or a batch from a file
-// to a file. Only what was made is printed, never the prompt.
+// Ids, text, a picture or speech in, ids or text out, one step at a time; or a
+// batch from a file to a file. Encoder-decoder models answer; others continue
+// the text, which is printed first.
 //
 //===----------------------------------------------------------------------===//
-#include "runtime/Args.h"
 #include "runtime/Commands.h"
-#include "runtime/Generate.h"
-#include "runtime/Tokenizer/Tokenizer.h"
-#include "runtime/Utf8.h"
+#include "runtime/GenerateFlags.h"
+#include "runtime/Media/Media.h"
+#include "runtime/Progress.h"
+#include "runtime/TextOut.h"
 
 #include <algorithm>
 #include <cstdio>
 
 namespace heddle::rt {
-
-static constexpr int64_t kDefaultNewTokens = 128, kMaxNewTokens = 1 << 24;
 
 static Status parseIds(const std::string &list, std::vector<int64_t> &ids) {
   for (size_t at = 0;;) {
@@ -32,94 +31,12 @@ static Status parseIds(const std::string &list, std::vector<int64_t> &ids) {
   }
 }
 
-/// Greedy unless one of the sampling options is there.
-static Status readSampler(const Args &args, SamplerOptions &options) {
-  bool asked = args.has("--temp") || args.has("--top-k") || args.has("--top-p");
-  options.temperature = asked ? 1 : 0;
-  int64_t seed = 0;
-  HEDDLE_TRY(args.number("--temp", 0, 1000, options.temperature));
-  HEDDLE_TRY(args.integer("--top-k", 0, INT64_MAX, options.topK));
-  HEDDLE_TRY(args.number("--top-p", 0, 1, options.topP));
-  HEDDLE_TRY(args.integer("--seed", 0, INT64_MAX, seed));
-  options.seed = uint64_t(seed);
-  if (args.has("--greedy") && options.temperature > 0)
-    return badUsage("--greedy and sampling options exclude each other");
-  if (args.has("--seed") && options.temperature == 0)
-    return badUsage("--seed has no effect without --temp, --top-k or --top-p");
-  return {};
-}
-
-namespace {
-
-/// Prints what one row makes, as it is made.
-class Printer {
-public:
-  /// `before`: the ids that what comes continues.
-  Printer(const Roles &roles, const Tokenizer *tokenizer,
-          const std::vector<int64_t> &before)
-      : roles(roles), tokenizer(tokenizer) {
-    if (!tokenizer)
-      return;
-    ids = before;
-    shown = tokenizer->decodeBytes(ids, true).size();
-  }
-
-  bool step(int64_t id) {
-    if (!tokenizer) {
-      printf(ids.empty() ? "%lld" : ",%lld", static_cast<long long>(id));
-      ids.push_back(id);
-    } else {
-      // The token that ends a text is no part of it.
-      if (std::find(roles.eos.begin(), roles.eos.end(), id) == roles.eos.end())
-        ids.push_back(id);
-      show(false);
-    }
-    return fflush(stdout) == 0;
-  }
-
-  void finish() {
-    if (tokenizer)
-      show(true);
-    putchar('\n');
-  }
-
-private:
-  /// Prints the new part of the text, up to the last whole character.
-  void show(bool all) {
-    std::string text = tokenizer->decodeBytes(ids, true);
-    size_t end = text.size();
-    for (size_t back = 1; !all && back <= 3 && back <= text.size(); ++back) {
-      auto byte = static_cast<unsigned char>(text[text.size() - back]);
-      if ((byte & 0xc0) == 0x80)
-        continue;
-      size_t length = byte >= 0xf0   ? 4
-                      : byte >= 0xe0 ? 3
-                      : byte >= 0xc2 ? 2
-                                     : 1;
-      if (length > back)
-        end = text.size() - back;
-      break;
-    }
-    if (end <= shown)
-      return;
-    fputs(validUtf8(std::string_view(text).substr(shown, end - shown)).c_str(),
-          stdout);
-    shown = end;
-  }
-
-  const Roles &roles;
-  const Tokenizer *tokenizer;
-  std::vector<int64_t> ids;
-  size_t shown = 0;
-};
-
-} // namespace
-
-static Status openTokenizer(const Model &model, Tokenizer &tokenizer) {
+Status openTokenizer(const Model &model, Tokenizer &tokenizer) {
   const Image &image = model.image();
   if (!image.tokenizerSize)
     return unsupported("this model was compiled without a tokenizer")
-        .withHelp("use generate --ids or generate --input FILE");
+        .withHelp("use generate --ids or generate --input FILE")
+        .withHelp("a tokenizer.json beside config.json is compiled in");
   return tokenizer.open(image.tokenizer, image.tokenizerSize);
 }
 
@@ -132,41 +49,61 @@ static std::string beginning(const Tokenizer &tokenizer,
                                               : validUtf8(text);
 }
 
+static void print(const std::string &text) {
+  fwrite(text.data(), 1, text.size(), stdout);
+}
+
 /// One row, printed as it comes after `text`, which it continues.
-static Status stream(Model &model, const Args &args,
-                     const std::vector<int64_t> &ids,
-                     const Tokenizer *tokenizer, const std::string &text) {
-  int64_t wanted = kDefaultNewTokens, threads = 0;
-  HEDDLE_TRY(args.integer("-n", 0, kMaxNewTokens, wanted));
-  HEDDLE_TRY(args.integer("--threads", 1, kMaxThreads, threads));
-  Prompt prompt;
-  HEDDLE_TRY(promptFromIds(model, ids, prompt));
-  GenerateOptions options;
-  options.newTokens = roomFor(model, prompt, wanted);
-  options.ignoreEos = args.has("--ignore-eos");
-  HEDDLE_TRY(readSampler(args, options.sampler));
-  HEDDLE_TRY(model.start(unsigned(threads)));
+static Status stream(Model &model, const Args &args, const Prompt &prompt,
+                     const Tokenizer *tokenizer,
+                     const std::vector<int64_t> &ids, const std::string &text) {
   const Roles &roles = model.card().roles;
-  bool continues = roles.source.empty();
-  Printer printer(roles, tokenizer, continues ? ids : std::vector<int64_t>());
-  if (tokenizer && continues && !text.empty()) {
-    fputs(beginning(*tokenizer, text, ids).c_str(), stdout);
+  GenerateOptions options;
+  HEDDLE_TRY(readGenerateFlags(args, model.card(), prompt, options));
+  int64_t wanted = options.newTokens, threads = 0;
+  options.newTokens = roomFor(model, prompt, wanted);
+  HEDDLE_TRY(args.integer("--threads", 1, kMaxThreads, threads));
+  std::vector<std::string> stops = stopTexts(args, roles);
+  if (!tokenizer && args.has("--stop"))
+    return badUsage("--stop needs text, not --print-ids")
+        .withHelp("a model without tokenizer knows no texts");
+  HEDDLE_TRY(model.start(unsigned(threads)));
+  bool continues = roles.source.empty() && !text.empty();
+  std::optional<TextOut> out;
+  if (tokenizer)
+    out.emplace(*tokenizer, roles, stops,
+                roles.source.empty() ? ids : std::vector<int64_t>());
+  if (tokenizer && continues) {
+    print(beginning(*tokenizer, text, ids));
     fflush(stdout);
   }
+  Progress progress(prompt.length, options.beams.width > 1 ? options.newTokens
+                                                           : 0);
+  options.onProgress = [&](int64_t done) { progress.at(done); };
   bool written = true;
   int64_t steps = 0;
   options.onStep = [&](const std::vector<int64_t> &next) {
+    progress.clear();
     ++steps;
-    return written = printer.step(next[0]);
+    if (out) {
+      print(out->add(next[0]));
+      written = fflush(stdout) == 0;
+      return written && !out->stopped();
+    }
+    printf(steps == 1 ? "%lld" : ",%lld", static_cast<long long>(next[0]));
+    return written = fflush(stdout) == 0;
   };
   std::vector<int64_t> made;
   Status status = generate(model, prompt, options, made);
+  progress.clear();
   if (!status.ok()) {
     if (steps || tokenizer)
       putchar('\n');
     return status;
   }
-  printer.finish();
+  if (out)
+    print(out->finish());
+  putchar('\n');
   if (!written || fflush(stdout) != 0)
     return Status(Exit::InputOutput, "H0702", "cannot write to stdout");
   if (options.newTokens < wanted && steps == options.newTokens)
@@ -178,20 +115,36 @@ static Status stream(Model &model, const Args &args,
 static Status batch(Model &model, const Args &args) {
   if (!args.has("-n"))
     return badUsage("generate --input takes -n N, the number of new tokens");
-  int64_t steps = 0, threads = 0;
-  HEDDLE_TRY(args.integer("-n", 0, kMaxNewTokens, steps));
+  int64_t threads = 0;
   HEDDLE_TRY(args.integer("--threads", 1, kMaxThreads, threads));
   Prompt prompt;
   HEDDLE_TRY(promptFromFile(model, args.get("--input"), prompt));
-  HEDDLE_TRY(model.start(unsigned(threads)));
   GenerateOptions options;
-  options.newTokens = steps;
-  options.ignoreEos = args.has("--ignore-eos");
-  HEDDLE_TRY(readSampler(args, options.sampler));
+  HEDDLE_TRY(readGenerateFlags(args, model.card(), prompt, options));
+  std::vector<std::string> stops = args.all("--stop");
+  Tokenizer tokenizer;
+  std::vector<TextOut> texts;
+  if (!stops.empty()) {
+    HEDDLE_TRY(openTokenizer(model, tokenizer));
+    bool continues = model.card().roles.source.empty();
+    for (int64_t row = 0; row < prompt.rows; ++row)
+      texts.emplace_back(tokenizer, model.card().roles, stops,
+                         continues ? realTokens(model, prompt, row)
+                                   : std::vector<int64_t>());
+    options.ended = [&](int64_t row, const std::vector<int64_t> &made) {
+      texts[row].add(made.back());
+      return texts[row].stopped();
+    };
+    if (options.beams.width > 1)
+      return badUsage("--stop cuts the text of one row; a batch with beams has "
+                      "none")
+          .withHelp("leave out --stop or --num-beams");
+  }
+  HEDDLE_TRY(model.start(unsigned(threads)));
   std::vector<int64_t> made;
   HEDDLE_TRY(generate(model, prompt, options, made));
   Tensor result;
-  int64_t width = prompt.length + steps;
+  int64_t steps = options.newTokens, width = prompt.length + steps;
   HEDDLE_TRY(Tensor::make("ids", Type::I64, {prompt.rows, width}, result));
   auto *ids = result.data.as<int64_t>();
   for (int64_t row = 0; row < prompt.rows; ++row) {
@@ -205,11 +158,9 @@ static Status batch(Model &model, const Args &args) {
 
 Status generateCommand(Model &model, const Words &words) {
   Args args;
-  HEDDLE_TRY(
-      Args::parse(words,
-                  {"--ids", "--text", "--input", "--output", "-n", "--threads",
-                   "--temp", "--top-k", "--top-p", "--seed"},
-                  {"--greedy", "--print-ids", "--ignore-eos"}, 0, args));
+  HEDDLE_TRY(Args::parse(
+      words, generateValued({"--ids", "--text", "--input", "--output"}),
+      generatePlain({}), 0, args));
   int ways = args.has("--ids") + args.has("--text") + args.has("--input");
   if (ways != 1)
     return badUsage(
@@ -226,29 +177,66 @@ Status generateCommand(Model &model, const Words &words) {
   std::vector<int64_t> ids;
   HEDDLE_TRY(text ? tokenizer.encodeIds(args.get("--text"), ids)
                   : parseIds(args.get("--ids"), ids));
-  return stream(model, args, ids, asText ? &tokenizer : nullptr,
+  Prompt prompt;
+  HEDDLE_TRY(promptFromIds(model, ids, prompt));
+  return stream(model, args, prompt, asText ? &tokenizer : nullptr, ids,
                 args.get("--text"));
 }
 
+/// A picture or speech, and the words in front of the answer, if any.
+static Status describe(Model &model, const Args &args,
+                       const Tokenizer *tokenizer) {
+  const Roles &roles = model.card().roles;
+  std::vector<Tensor> media(1);
+  HEDDLE_TRY(readMedia(model, args.positional()[0], media[0]));
+  std::vector<int64_t> ids;
+  std::string text;
+  if (args.positional().size() > 1) {
+    if (!tokenizer || !roles.source.empty())
+      return badUsage("this model takes a file and no text beside it");
+    text = args.positional()[1];
+    std::vector<Token> tokens;
+    HEDDLE_TRY(tokenizer->encode(text, nullptr, !roles.start, tokens));
+    if (roles.start)
+      ids.push_back(*roles.start);
+    for (const Token &token : tokens)
+      ids.push_back(token.id);
+  }
+  Prompt prompt;
+  HEDDLE_TRY(promptFromMedia(model, ids, std::move(media), prompt));
+  bool asText = tokenizer && !args.has("--print-ids");
+  return stream(model, args, prompt, asText ? tokenizer : nullptr, ids, text);
+}
+
 Status textCommand(Model &model, const Words &words) {
+  const Card &card = model.card();
+  bool media = takesMedia(card);
+  if (!card.roles.present && (media || model.image().tokenizerSize))
+    return classifyCommand(model, words);
   Args args;
-  HEDDLE_TRY(Args::parse(
-      words, {"-n", "--threads", "--temp", "--top-k", "--top-p", "--seed"},
-      {"--greedy", "--print-ids", "--ignore-eos"}, 1, args));
+  HEDDLE_TRY(Args::parse(words, generateValued({}), generatePlain({}),
+                         media ? 2 : 1, args));
   if (args.positional().empty())
-    return badUsage("a text is missing").withHelp("see --help");
+    return badUsage(media ? "a file is missing" : "a text is missing")
+        .withHelp("see --help");
   const std::string &prompt = args.positional()[0];
-  if (!model.image().tokenizerSize || !model.card().roles.present) {
+  bool tokenizes = model.image().tokenizerSize != 0;
+  if (!card.roles.present || (!tokenizes && !media)) {
     std::string near = nearest(prompt, {"run", "generate", "info", "bench"});
     return badUsage("unknown command " + quote(prompt))
         .withHelp(near.empty() ? "see --help" : "did you mean " + near + "?");
   }
   Tokenizer tokenizer;
-  HEDDLE_TRY(openTokenizer(model, tokenizer));
+  if (tokenizes)
+    HEDDLE_TRY(openTokenizer(model, tokenizer));
+  if (media)
+    return describe(model, args, tokenizes ? &tokenizer : nullptr);
   std::vector<int64_t> ids;
   HEDDLE_TRY(tokenizer.encodeIds(prompt, ids));
-  return stream(model, args, ids,
-                args.has("--print-ids") ? nullptr : &tokenizer, prompt);
+  Prompt made;
+  HEDDLE_TRY(promptFromIds(model, ids, made));
+  return stream(model, args, made,
+                args.has("--print-ids") ? nullptr : &tokenizer, ids, prompt);
 }
 
 } // namespace heddle::rt

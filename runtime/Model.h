@@ -63,6 +63,10 @@ constexpr int64_t kUnknown = -1;
 Status bindDims(const Card &card, const Entry &entry,
                 const std::vector<Given> &given, std::vector<int64_t> &dims);
 
+/// A text of `length` tokens against the bound of the last axis of `tokens`.
+Status checkLength(const Card &card, const Entry &entry, const Value &tokens,
+                   int64_t length);
+
 /// The shape of `value` under `dims`.
 Status shapeOf(const Value &value, const std::vector<int64_t> &dims,
                Shape &shape);

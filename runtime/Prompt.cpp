@@ -169,11 +169,110 @@ Status promptFromIds(const Model &model, const std::vector<int64_t> &ids,
   }
   Shape shape(value->axes.size(), 1);
   shape.back() = int64_t(ids.size());
+  HEDDLE_TRY(checkLength(model.card(), *prompt.run, *value, shape.back()));
   HEDDLE_TRY(bind(model, prompt, *tokens, {{value, shape}}));
   Tensor &tensor = prompt.inputs[name];
   HEDDLE_TRY(Tensor::make(name, Type::I64, shape, tensor));
   std::copy(ids.begin(), ids.end(), tensor.data.as<int64_t>());
   return finish(model, prompt);
+}
+
+Status promptFromMedia(const Model &model, const std::vector<int64_t> &ids,
+                       std::vector<Tensor> media, Prompt &prompt) {
+  const Value *tokens = nullptr;
+  HEDDLE_TRY(setup(model, prompt, tokens));
+  if (!ids.empty()) {
+    Tensor text;
+    Shape shape(tokens->axes.size(), 1);
+    shape.back() = int64_t(ids.size());
+    HEDDLE_TRY(Tensor::make(tokens->name, Type::I64, shape, text));
+    std::copy(ids.begin(), ids.end(), text.data.as<int64_t>());
+    media.push_back(std::move(text));
+  }
+  std::vector<Given> given;
+  for (const Tensor &tensor : media)
+    given.push_back({prompt.run->input(tensor.name), tensor.shape});
+  HEDDLE_TRY(bind(model, prompt, *tokens, given));
+  for (Tensor &tensor : media)
+    prompt.inputs[tensor.name] = std::move(tensor);
+  std::vector<std::string> derived = stepInputs(model.card().roles);
+  for (const Value &other : prompt.run->inputs)
+    if (!other.hasDefault && !prompt.find(other.name) &&
+        std::find(derived.begin(), derived.end(), other.name) == derived.end())
+      return badInput("this model also needs " + quote(other.name) + " (" +
+                      other.typeText() + "): use generate --input FILE");
+  return finish(model, prompt);
+}
+
+Status repeatRows(const Model &model, const Prompt &prompt, int64_t times,
+                  Prompt &repeated) {
+  const Value *tokens = nullptr;
+  HEDDLE_TRY(setup(model, repeated, tokens));
+  int batch = tokens->axes.size() == 2 ? tokens->axes[0].asDim() : -1;
+  if (batch < 0)
+    return unsupported("this model takes one text at a time, and beams are "
+                       "rows of a batch")
+        .withHelp("use --num-beams 1");
+  repeated.dims = prompt.dims;
+  repeated.dims[batch] *= times;
+  repeated.rows = prompt.rows * times;
+  repeated.length = prompt.length;
+  std::optional<int64_t> bound = model.card().bound(prompt.run->dims[batch]);
+  if (bound && repeated.rows > *bound)
+    return badInput(format("%lld rows with %lld beams each are past the bound "
+                           "%lld of this model's batch",
+                           static_cast<long long>(prompt.rows),
+                           static_cast<long long>(times),
+                           static_cast<long long>(*bound)));
+  for (const auto &[name, tensor] : prompt.inputs) {
+    const Value *value = prompt.run->input(name);
+    Shape shape = tensor.shape;
+    Tensor &copy = repeated.inputs[name];
+    int64_t copies = 1;
+    // The tokens of a model without entry `run` for them have no value.
+    if (value && !value->axes.empty() && value->axes[0].asDim() == batch) {
+      shape[0] *= times;
+      copies = times;
+    } else if (value) {
+      for (const Form &axis : value->axes)
+        if (std::count(axis.uses().begin(), axis.uses().end(), batch))
+          return unsupported("input " + quote(name) +
+                             " does not begin with the batch: no beams");
+    }
+    HEDDLE_TRY(Tensor::make(name, tensor.type, shape, copy));
+    int64_t rows = copies == 1 ? 1 : tensor.shape[0];
+    size_t piece = size_t(tensor.count() / std::max<int64_t>(rows, 1)) *
+                   typeSize(tensor.type);
+    for (int64_t row = 0; row < rows; ++row)
+      for (int64_t i = 0; i < copies; ++i)
+        memcpy(copy.data.as<char>() + (row * copies + i) * piece,
+               tensor.data.as<char>() + row * piece, piece);
+  }
+  for (int64_t row = 0; row < repeated.rows; ++row)
+    repeated.ids.insert(repeated.ids.end(),
+                        prompt.ids.begin() + row / times * prompt.length,
+                        prompt.ids.begin() + (row / times + 1) * prompt.length);
+  return {};
+}
+
+std::vector<int64_t> realTokens(const Model &model, const Prompt &prompt,
+                                int64_t row) {
+  const Roles &roles = model.card().roles;
+  auto tokens = prompt.inputs.find(roles.tokens);
+  if (tokens == prompt.inputs.end())
+    return {};
+  const Tensor *mask = roles.mask.empty() ? nullptr : prompt.find(roles.mask);
+  if (mask && mask->count() != prompt.rows * prompt.length)
+    mask = nullptr;
+  std::vector<int64_t> ids;
+  static const char zero[8] = {};
+  for (int64_t i = 0; i < prompt.length; ++i) {
+    int64_t at = row * prompt.length + i;
+    if (!mask || memcmp(mask->data.as<char>() + at * typeSize(mask->type), zero,
+                        typeSize(mask->type)) != 0)
+      ids.push_back(tokens->second.data.as<int64_t>()[at]);
+  }
+  return ids;
 }
 
 Status benchInput(const Value &value, const std::vector<int64_t> &dims,

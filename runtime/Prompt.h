@@ -29,9 +29,22 @@ struct Prompt {
 Status promptFromFile(const Model &model, const std::string &path,
                       Prompt &prompt);
 
+/// Every row `times` times, one after another: a row for each beam.
+Status repeatRows(const Model &model, const Prompt &prompt, int64_t times,
+                  Prompt &repeated);
+
+/// The real tokens of a row: those that its mask does not hide.
+std::vector<int64_t> realTokens(const Model &model, const Prompt &prompt,
+                                int64_t row);
+
 /// One row of ids: the tokens, or the source of an encoder-decoder model.
 Status promptFromIds(const Model &model, const std::vector<int64_t> &ids,
                      Prompt &prompt);
+
+/// One row: inputs that came from files, and the first ids of the text; without
+/// ids, the model's start token.
+Status promptFromMedia(const Model &model, const std::vector<int64_t> &ids,
+                       std::vector<Tensor> media, Prompt &prompt);
 
 /// `rows` rows of up to `length` tokens, with room for new ones as far as the
 /// model has it, and whatever else it needs, for measuring.

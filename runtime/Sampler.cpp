@@ -55,7 +55,10 @@ int64_t Sampler::pick(int64_t row, const float *logits, int64_t count) {
   }
   double reached = 0, wanted = options.topP * sum;
   size_t kept = 0;
-  while (kept < weights.size() && (kept == 0 || reached < wanted))
+  // The likeliest weighs 1.
+  while (kept < weights.size() &&
+         (kept == 0 || (reached < wanted && weights[kept] > 0 &&
+                        weights[kept] >= options.minP)))
     reached += weights[kept++];
 
   double place = uniform(row) * reached, passed = 0;

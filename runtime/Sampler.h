@@ -3,7 +3,8 @@
 //
 // Greedy takes the first of the largest logits. Sampling: divide by the
 // temperature, keep the `topK` largest (of equals the smaller id), keep the
-// fewest of them whose probabilities reach `topP`, draw one. The numbers come
+// fewest of them whose probabilities reach `topP`, then those at least `minP`
+// times as likely as the likeliest, draw one. The numbers come
 // from splitmix64 started at seed + row * 2^32 (top 53 bits, divided by 2^53),
 // so that equal logits and seeds give equal texts on any machine.
 //
@@ -21,6 +22,7 @@ struct SamplerOptions {
   int64_t topK = 0;       ///< 0 keeps all
   double topP = 1;
   uint64_t seed = 0;
+  double minP = 0;
 };
 
 class Sampler {

@@ -382,6 +382,61 @@ void Sequence::extendTo(int64_t length, const int64_t *ids) {
   filled = length;
 }
 
+/// Moves `rows` pieces of `piece` bytes each; `scratch` has room for all.
+static void permute(char *data, size_t piece, const std::vector<int64_t> &from,
+                    char *scratch) {
+  // Only what moves, and only what somebody still wants, is copied.
+  for (size_t row = 0; row < from.size(); ++row)
+    if (from[row] != int64_t(row))
+      memcpy(scratch + row * piece, data + from[row] * piece, piece);
+  for (size_t row = 0; row < from.size(); ++row)
+    if (from[row] != int64_t(row))
+      memcpy(data + row * piece, scratch + row * piece, piece);
+}
+
+Status Sequence::reorder(const std::vector<int64_t> &from) {
+  bool moves = false;
+  for (size_t row = 0; row < from.size(); ++row)
+    moves |= from[row] != int64_t(row);
+  if (!moves)
+    return {};
+  size_t most = 0;
+  for (Column &column : columns)
+    most = std::max(most, size_t(capacity) * typeSize(column.type));
+  for (size_t i = 0; step && i < step->states.size(); ++i)
+    most = std::max(most, states[step->states[i].name].size() / from.size());
+  if (movedRows.size() < most * from.size())
+    HEDDLE_TRY(Buffer::make(most * from.size(), "the beams", movedRows));
+  for (Column &column : columns)
+    permute(column.values.as<char>(), capacity * typeSize(column.type), from,
+            movedRows.as<char>());
+  std::vector<int64_t> positions = nextPosition;
+  for (size_t row = 0; row < positions.size(); ++row)
+    nextPosition[row] = positions[from[row]];
+  if (!step)
+    return {};
+  std::vector<int64_t> dims = dimsOf(*step, 0, filled);
+  for (const State &state : step->states) {
+    bool ofOnce = false;
+    for (size_t i = 0; once && i < once->states.size(); ++i)
+      ofOnce |= once->states[i].name == state.name;
+    if (ofOnce)
+      continue;
+    uint64_t bytes = 0;
+    HEDDLE_TRY(bytesOf(state.bytes, dims, quote(state.name), bytes));
+    if (state.groups == 0 || bytes % (state.groups * from.size()) != 0)
+      return unsupported("the state " + quote(state.name) +
+                         " of this model has no part of its own for each row, "
+                         "so that beams cannot share a batch")
+          .withHelp("use --num-beams 1");
+    uint64_t part = bytes / state.groups;
+    for (int64_t group = 0; group < state.groups; ++group)
+      permute(states[state.name].as<char>() + group * part, part / from.size(),
+              from, movedRows.as<char>());
+  }
+  return {};
+}
+
 Status Sequence::append(const std::vector<int64_t> &ids) {
   if (filled == capacity)
     return internalError("more tokens than there is room for");

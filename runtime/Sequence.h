@@ -25,6 +25,9 @@ public:
   Status prefill();
   /// Appends one id a row and computes the next logits.
   Status append(const std::vector<int64_t> &ids);
+  /// Makes row i continue what row `from[i]` has been so far. Sources and
+  /// prompts of the two must be equal.
+  Status reorder(const std::vector<int64_t> &from);
   /// The logits after the last token of a row.
   const float *logitsOf(int64_t row) const { return logits + row * rowStride; }
 
@@ -72,7 +75,7 @@ private:
   std::vector<int64_t> nextPosition; ///< of every row
   std::map<std::string, Buffer> states;
   uint64_t bytesOfStates = 0;
-  Buffer arena;
+  Buffer arena, movedRows;
   std::vector<Buffer> outputs;
   std::vector<void *> tensors;
   int logitsOutput = -1, refillOutput = -1;

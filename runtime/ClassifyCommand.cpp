@@ -1,0 +1,247 @@
+//===- ClassifyCommand.cpp - A file or a text in, labels out --------------===//
+//
+// One call of `run`; the shape of its logits says what they are: [B, labels]
+// classes of the whole, [B, T, labels] of every token, and where the model was
+// trained so (CTC), letters over time.
+//
+//===----------------------------------------------------------------------===//
+#include "runtime/Args.h"
+#include "runtime/Commands.h"
+#include "runtime/Media/Media.h"
+#include "runtime/Run.h"
+#include "runtime/Tokenizer/Tokenizer.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <cstring>
+
+namespace heddle::rt {
+
+namespace {
+
+struct Answer {
+  std::vector<Tensor> outputs;
+  const Tensor *logits = nullptr;
+};
+
+/// The probabilities of one row of logits, as the kind of the model says.
+std::vector<double> probabilities(const Card &card, const float *logits,
+                                  int64_t count) {
+  std::vector<double> scores(logits, logits + count);
+  if (card.kind == "regression")
+    return scores;
+  if (card.kind == "multi_label") {
+    for (double &score : scores)
+      score = 1 / (1 + std::exp(-score));
+    return scores;
+  }
+  double largest = *std::max_element(scores.begin(), scores.end()), sum = 0;
+  for (double &score : scores)
+    sum += score = std::exp(score - largest);
+  for (double &score : scores)
+    score /= sum;
+  return scores;
+}
+
+std::string labelOf(const Card &card, int64_t id) {
+  return id < int64_t(card.labels.size()) ? card.labels[id]
+                                          : "LABEL_" + std::to_string(id);
+}
+
+/// Best first; of equals the smaller id.
+std::vector<int64_t> ranking(const std::vector<double> &scores, int64_t most) {
+  std::vector<int64_t> order(scores.size());
+  for (size_t i = 0; i < order.size(); ++i)
+    order[i] = int64_t(i);
+  std::stable_sort(order.begin(), order.end(), [&](int64_t a, int64_t b) {
+    return scores[a] > scores[b];
+  });
+  order.resize(std::min<size_t>(order.size(), size_t(most)));
+  return order;
+}
+
+} // namespace
+
+static Status runOn(Model &model, std::vector<Tensor> given, int64_t threads,
+                    Answer &answer) {
+  const Entry *run = model.card().entry("run");
+  if (!run)
+    return internalError("the card has no entry run");
+  std::vector<Given> shapes;
+  for (const Tensor &tensor : given)
+    shapes.push_back({run->input(tensor.name), tensor.shape});
+  for (const Value &value : run->inputs)
+    if (!value.hasDefault &&
+        std::none_of(given.begin(), given.end(), [&](const Tensor &tensor) {
+          return tensor.name == value.name;
+        }))
+      return badInput("this model also needs " + quote(value.name) + " (" +
+                      value.typeText() + "): use run --input FILE");
+  std::vector<int64_t> dims;
+  HEDDLE_TRY(bindDims(model.card(), *run, shapes, dims));
+  std::vector<Tensor> inputs(run->inputs.size());
+  for (Tensor &tensor : given)
+    inputs[size_t(run->input(tensor.name) - run->inputs.data())] =
+        std::move(tensor);
+  HEDDLE_TRY(model.start(unsigned(threads)));
+  HEDDLE_TRY(callOnce(model, *run, dims, inputs, answer.outputs));
+  int logits = run->outputIndex("logits");
+  if (logits < 0 || answer.outputs[logits].type != Type::F32) {
+    std::string names;
+    for (const Value &value : run->outputs)
+      names += (names.empty() ? "" : ", ") + value.name;
+    return unsupported("this model has no classes to name; it gives " + names)
+        .withHelp("run --input FILE --output FILE gives these as tensors");
+  }
+  answer.logits = &answer.outputs[logits];
+  return {};
+}
+
+static Status tokensOf(const Model &model, const Tokenizer &tokenizer,
+                       const std::vector<std::string> &texts,
+                       std::vector<Token> &tokens, std::vector<Tensor> &given) {
+  const Entry *run = model.card().entry("run");
+  const Value *ids = run ? run->input("input_ids") : nullptr;
+  if (!ids || ids->type != Type::I64 || ids->axes.size() != 2)
+    return unsupported("this model takes no text: it has no input_ids i64[B, "
+                       "T]; use run --input FILE");
+  std::string_view pair = texts.size() > 1 ? texts[1] : std::string_view();
+  HEDDLE_TRY(tokenizer.encode(texts[0], texts.size() > 1 ? &pair : nullptr,
+                              true, tokens));
+  tokens.erase(std::remove_if(tokens.begin(), tokens.end(),
+                              [](const Token &t) { return !t.real; }),
+               tokens.end());
+  if (tokens.empty())
+    return badInput("the text is empty");
+  auto length = int64_t(tokens.size());
+  HEDDLE_TRY(checkLength(model.card(), *run, *ids, length));
+  auto add = [&](const char *name, auto &&value) -> Status {
+    Tensor tensor;
+    HEDDLE_TRY(Tensor::make(name, Type::I64, {1, length}, tensor));
+    for (int64_t i = 0; i < length; ++i)
+      tensor.data.as<int64_t>()[i] = value(tokens[i]);
+    given.push_back(std::move(tensor));
+    return {};
+  };
+  HEDDLE_TRY(add("input_ids", [](const Token &t) { return int64_t(t.id); }));
+  const Value *types = run->input("token_type_ids");
+  if (types && types->type == Type::I64 && types->axes.size() == 2)
+    HEDDLE_TRY(
+        add("token_type_ids", [](const Token &t) { return int64_t(t.type); }));
+  return {};
+}
+
+static void printClasses(const Card &card, const float *logits, int64_t count,
+                         int64_t most, bool json) {
+  std::vector<double> scores = probabilities(card, logits, count);
+  std::vector<int64_t> order = ranking(scores, most);
+  if (json) {
+    std::string text = "{\"labels\":[";
+    for (int64_t id : order)
+      text += (text.back() == '[' ? "" : ",") +
+              ("{\"label\":" + jsonString(labelOf(card, id))) +
+              format(",\"id\":%lld,\"score\":%.9g,\"logit\":%.9g}",
+                     static_cast<long long>(id), scores[id],
+                     double(logits[id]));
+    puts((text + "]}").c_str());
+    return;
+  }
+  bool percent = card.kind != "regression";
+  for (int64_t id : order)
+    printf(percent ? "%6.2f %%  %s\n" : "%10.4f  %s\n",
+           percent ? 100 * scores[id] : scores[id],
+           validUtf8(labelOf(card, id)).c_str());
+}
+
+/// The best label of every token that is not the template's.
+static void printTokens(const Card &card, const Tokenizer &tokenizer,
+                        const std::vector<Token> &tokens, const float *logits,
+                        int64_t count, bool json) {
+  std::string text = "{\"tokens\":[";
+  for (size_t i = 0; i < tokens.size(); ++i) {
+    std::string piece = tokenizer.decode({int64_t(tokens[i].id)}, true);
+    if (piece.empty())
+      continue;
+    std::vector<double> scores =
+        probabilities(card, logits + int64_t(i) * count, count);
+    int64_t id = ranking(scores, 1)[0];
+    if (json)
+      text += (text.back() == '[' ? "" : ",") +
+              ("{\"token\":" + jsonString(piece)) +
+              ",\"label\":" + jsonString(labelOf(card, id)) +
+              format(",\"score\":%.9g}", scores[id]);
+    else
+      printf("%6.2f %%  %-12s %s\n", 100 * scores[id], labelOf(card, id).c_str(),
+             piece.c_str());
+  }
+  if (json)
+    puts((text + "]}").c_str());
+}
+
+/// Letters over time: equal neighbours are one, and the blank is none.
+static Status printLetters(const Model &model, const Tensor &logits) {
+  Tokenizer tokenizer;
+  HEDDLE_TRY(openTokenizer(model, tokenizer));
+  auto blank = int64_t(model.card().sound.number("blank", 0));
+  int64_t count = logits.shape.back(), steps = logits.count() / count;
+  std::vector<int64_t> ids;
+  int64_t before = -1;
+  for (int64_t t = 0; t < steps; ++t) {
+    const float *row = logits.data.as<float>() + t * count;
+    int64_t id = std::max_element(row, row + count) - row;
+    if (id != before && id != blank)
+      ids.push_back(id);
+    before = id;
+  }
+  puts(tokenizer.decode(ids, true).c_str());
+  return {};
+}
+
+Status classifyCommand(Model &model, const Words &words) {
+  const Card &card = model.card();
+  bool media = takesMedia(card);
+  Args args;
+  HEDDLE_TRY(Args::parse(words, {"--threads", "--top"}, {"--json"},
+                         media ? 1 : 2, args));
+  if (args.positional().empty())
+    return badUsage(media ? "a file is missing" : "a text is missing")
+        .withHelp("see --help");
+  int64_t threads = 0, most = 5;
+  HEDDLE_TRY(args.integer("--threads", 1, kMaxThreads, threads));
+  HEDDLE_TRY(args.integer("--top", 1, 1 << 20, most));
+  std::vector<Tensor> given;
+  std::vector<Token> tokens;
+  Tokenizer tokenizer;
+  if (media) {
+    given.resize(1);
+    HEDDLE_TRY(readMedia(model, args.positional()[0], given[0]));
+  } else {
+    HEDDLE_TRY(openTokenizer(model, tokenizer));
+    HEDDLE_TRY(tokensOf(model, tokenizer, args.positional(), tokens, given));
+  }
+  Answer answer;
+  HEDDLE_TRY(runOn(model, std::move(given), threads, answer));
+  const Tensor &logits = *answer.logits;
+  int64_t count = logits.shape.empty() ? 0 : logits.shape.back();
+  if (count < 1 || logits.count() < 1)
+    return internalError("the logits are empty");
+  if (card.kind == "ctc")
+    return printLetters(model, logits);
+  if (logits.shape.size() == 2) {
+    printClasses(card, logits.data.as<float>(), count, most, args.has("--json"));
+    return {};
+  }
+  if (logits.shape.size() == 3 && !media &&
+      logits.shape[1] == int64_t(tokens.size()) &&
+      count == int64_t(card.labels.size())) {
+    printTokens(card, tokenizer, tokens, logits.data.as<float>(), count,
+                args.has("--json"));
+    return {};
+  }
+  return unsupported("the logits of this model are " +
+                     shapeText(logits.shape) + ", no classes")
+      .withHelp("run --input FILE --output FILE gives them as a tensor");
+}
+
+} // namespace heddle::rt

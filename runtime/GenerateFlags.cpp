@@ -1,0 +1,223 @@
+//===- GenerateFlags.cpp - What a generation is asked to do ---------------===//
+//
+// A sampling flag samples, --num-beams searches, --greedy does neither; without
+// any of them the defaults decide, and without defaults it is greedy.
+//
+//===----------------------------------------------------------------------===//
+#include "runtime/GenerateFlags.h"
+
+#include <algorithm>
+
+namespace heddle::rt {
+
+static constexpr int64_t kDefaultNewTokens = 128, kMaxNewTokens = 1 << 24,
+                         kMaxBeams = 256;
+/// Hugging Face's own default where a model samples and says no more.
+static constexpr int64_t kSamplingTopK = 50;
+
+std::vector<std::string> generateValued(std::vector<std::string> more) {
+  for (const char *flag :
+       {"-n", "--threads", "--temp", "--top-k", "--top-p", "--min-p", "--seed",
+        "--repetition-penalty", "--no-repeat-ngram-size", "--num-beams",
+        "--length-penalty", "--early-stopping", "--stop*", "--language",
+        "--task"})
+    more.push_back(flag);
+  return more;
+}
+
+std::vector<std::string> generatePlain(std::vector<std::string> more) {
+  for (const char *flag : {"--greedy", "--print-ids", "--ignore-eos"})
+    more.push_back(flag);
+  return more;
+}
+
+std::vector<std::string> stopTexts(const Args &args, const Roles &roles) {
+  return args.has("--stop") ? args.all("--stop") : roles.stops;
+}
+
+static Status readSampler(const Args &args, const Settings &defaults,
+                          bool beams, SamplerOptions &options) {
+  bool asked = args.has("--temp") || args.has("--top-k") ||
+               args.has("--top-p") || args.has("--min-p");
+  if (asked && args.has("--num-beams"))
+    return badUsage("--num-beams and sampling options exclude each other");
+  bool sampled = defaults.number("do_sample", 0) != 0;
+  bool samples = asked || (sampled && !args.has("--greedy") && !beams);
+  options.temperature = samples ? defaults.number("temperature", 1) : 0;
+  options.topK =
+      int64_t(defaults.number("top_k", sampled ? kSamplingTopK : 0));
+  options.topP = defaults.number("top_p", 1);
+  options.minP = defaults.number("min_p", 0);
+  int64_t seed = 0;
+  HEDDLE_TRY(args.number("--temp", 0, 1000, options.temperature));
+  HEDDLE_TRY(args.integer("--top-k", 0, INT64_MAX, options.topK));
+  HEDDLE_TRY(args.number("--top-p", 0, 1, options.topP));
+  HEDDLE_TRY(args.number("--min-p", 0, 1, options.minP));
+  HEDDLE_TRY(args.integer("--seed", 0, INT64_MAX, seed));
+  options.seed = uint64_t(seed);
+  if (args.has("--greedy") && options.temperature > 0)
+    return badUsage("--greedy and sampling options exclude each other");
+  if (args.has("--seed") && options.temperature == 0)
+    return badUsage("--seed has no effect without --temp, --top-k, --top-p or "
+                    "--min-p");
+  return {};
+}
+
+static Status readBeams(const Args &args, const Settings &defaults,
+                        BeamOptions &options) {
+  // A model that samples by default is not searched as well.
+  bool sampling = args.has("--temp") || args.has("--top-k") ||
+                  args.has("--top-p") || args.has("--min-p");
+  if (!args.has("--greedy") && !sampling)
+    options.width = int64_t(defaults.number("num_beams", 1));
+  HEDDLE_TRY(args.integer("--num-beams", 1, kMaxBeams, options.width));
+  if (args.has("--greedy") && options.width > 1)
+    return badUsage("--greedy and --num-beams exclude each other");
+  options.lengthPenalty = defaults.number("length_penalty", 1);
+  HEDDLE_TRY(args.number("--length-penalty", -100, 100, options.lengthPenalty));
+  options.early = EarlyStopping(int(defaults.number("early_stopping", 0)));
+  if (args.has("--early-stopping")) {
+    std::string word = args.get("--early-stopping");
+    if (word != "true" && word != "false" && word != "never")
+      return badUsage("--early-stopping takes true, false or never, not " +
+                      quote(word));
+    options.early = word == "true"    ? EarlyStopping::Yes
+                    : word == "false" ? EarlyStopping::No
+                                      : EarlyStopping::Never;
+  }
+  for (const char *flag : {"--length-penalty", "--early-stopping"})
+    if (args.has(flag) && options.width == 1)
+      return badUsage(std::string(flag) + " has no effect without --num-beams");
+  return {};
+}
+
+/// A name among those that the model knows, "en" for "<|en|>".
+static Status chooseToken(const char *flag, const std::string &name,
+                          const std::map<std::string, int64_t> &known,
+                          int64_t &id) {
+  auto found = known.find(name);
+  if (found == known.end())
+    found = known.find("<|" + name + "|>");
+  if (found != known.end()) {
+    id = found->second;
+    return {};
+  }
+  if (known.empty())
+    return badUsage(std::string(flag) + " means nothing to this model");
+  std::vector<std::string> names;
+  std::string all;
+  for (const auto &one : known) {
+    std::string plain = one.first;
+    if (plain.rfind("<|", 0) == 0 && plain.size() > 4)
+      plain = plain.substr(2, plain.size() - 4);
+    names.push_back(plain);
+    all += (all.empty() ? "" : ", ") + plain;
+  }
+  std::string near = nearest(name, names);
+  return badUsage("this model does not know " + std::string(flag) + " " +
+                  quote(name) +
+                  (near.empty() ? "" : "; did you mean " + near + "?"))
+      .withHelp("it knows: " + all);
+}
+
+/// The tokens that open a transcript: language, task, no time stamps.
+static Status readOpening(const Args &args, const Roles &roles, int64_t length,
+                          RuleOptions &rules) {
+  const Settings &said = roles.settings;
+  std::vector<int64_t> forced = said.integers("forced_decoder_ids");
+  for (size_t i = 0; i + 1 < forced.size(); i += 2)
+    rules.forcedAt[forced[i]] = forced[i + 1];
+  for (const char *flag : {"--language", "--task"})
+    if (args.has(flag) && roles.languages.empty() && roles.tasks.empty())
+      return badUsage("option " + std::string(flag) +
+                      " means nothing to this model");
+  if (roles.start && length == 1) {
+    int64_t place = 1, id = 0;
+    if (!roles.languages.empty()) {
+      if (args.has("--language")) {
+        HEDDLE_TRY(chooseToken("--language", args.get("--language"),
+                               roles.languages, id));
+        rules.forcedAt[place] = id;
+      } else if (!rules.forcedAt.count(place)) {
+        for (const auto &language : roles.languages)
+          rules.onlyAt[place].push_back(language.second);
+      }
+      ++place;
+    }
+    if (!roles.tasks.empty()) {
+      if (args.has("--task") || !rules.forcedAt.count(place)) {
+        HEDDLE_TRY(chooseToken("--task", args.get("--task", "transcribe"),
+                               roles.tasks, id));
+        rules.forcedAt[place] = id;
+      }
+      ++place;
+    }
+    if (said.has("no_timestamps_token_id") && !rules.forcedAt.count(place))
+      rules.forcedAt[place] = int64_t(said.number("no_timestamps_token_id", 0));
+  }
+  return {};
+}
+
+static Status readRules(const Args &args, const Roles &roles, int64_t length,
+                        RuleOptions &rules) {
+  const Settings &said = roles.settings;
+  rules.repetitionPenalty = said.number("repetition_penalty", 1);
+  HEDDLE_TRY(args.number("--repetition-penalty", 1e-3, 1e3,
+                         rules.repetitionPenalty));
+  rules.noRepeatNgram = int64_t(said.number("no_repeat_ngram_size", 0));
+  HEDDLE_TRY(args.integer("--no-repeat-ngram-size", 0, 1 << 20,
+                          rules.noRepeatNgram));
+  if (!args.has("--ignore-eos"))
+    rules.eos = roles.eos;
+  rules.minLength = int64_t(said.number("min_length", 0));
+  rules.minNewTokens = int64_t(said.number("min_new_tokens", 0));
+  if (rules.eos.empty())
+    rules.minLength = rules.minNewTokens = 0;
+  if (said.has("forced_bos_token_id"))
+    rules.forcedFirst = int64_t(said.number("forced_bos_token_id", 0));
+  rules.forcedLast = said.integers("forced_eos_token_id");
+  rules.suppressed = said.integers("suppress_tokens");
+  rules.suppressedFirst = said.integers("begin_suppress_tokens");
+  // Lists one after another, the length of each in front.
+  std::vector<int64_t> words = said.integers("bad_words_ids");
+  for (size_t i = 0; i < words.size();) {
+    auto n = size_t(std::max<int64_t>(words[i++], 0));
+    if (n == 0 || n > words.size() - i)
+      return internalError("the list of forbidden words is cut");
+    rules.badWords.emplace_back(words.begin() + i, words.begin() + i + n);
+    i += n;
+    bool isEos = n == 1 && std::count(roles.eos.begin(), roles.eos.end(),
+                                      rules.badWords.back()[0]);
+    if (isEos)
+      rules.badWords.pop_back();
+  }
+  return readOpening(args, roles, length, rules);
+}
+
+Status readGenerateFlags(const Args &args, const Card &card,
+                         const Prompt &prompt, GenerateOptions &options) {
+  const Roles &roles = card.roles;
+  const Settings &said = roles.settings;
+  options.newTokens = kDefaultNewTokens;
+  if (said.has("max_new_tokens")) {
+    options.newTokens = int64_t(said.number("max_new_tokens", 0));
+  } else if (said.has("max_length")) {
+    auto most = int64_t(said.number("max_length", 0));
+    options.newTokens = most - prompt.length;
+    if (options.newTokens < 1 && !args.has("-n"))
+      return badInput(format("the prompt has %lld tokens, and the model's "
+                             "generation_config.json ends texts at %lld",
+                             static_cast<long long>(prompt.length),
+                             static_cast<long long>(most)))
+          .withHelp("-n N asks for N new tokens all the same");
+  }
+  HEDDLE_TRY(args.integer("-n", 0, kMaxNewTokens, options.newTokens));
+  options.newTokens = std::min(options.newTokens, kMaxNewTokens);
+  options.ignoreEos = args.has("--ignore-eos");
+  HEDDLE_TRY(readBeams(args, said, options.beams));
+  HEDDLE_TRY(
+      readSampler(args, said, options.beams.width > 1, options.sampler));
+  return readRules(args, roles, prompt.length, options.rules);
+}
+
+} // namespace heddle::rt
