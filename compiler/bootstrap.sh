@@ -9,6 +9,7 @@ packages=(
   libmlir-22-dev mlir-22-tools llvm-22-dev llvm-22-tools lld-22          # MLIR, lit, FileCheck, the linker
   nlohmann-json3-dev libabsl-dev libcli11-dev                            # readers of files, the command line
   libpcre2-dev libutf8proc-dev zlib1g-dev                                # tokenizers
+  libpng-dev libjpeg62-turbo-dev                                         # pictures in
   libgtest-dev libbenchmark-dev python3 python3-numpy python3-psutil                    # tests
 )
 if [[ ${1:-} == --list ]]; then

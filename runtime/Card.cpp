@@ -242,8 +242,9 @@ Status CardParser::generateLine() {
     return {};
   }
   if (role == "stop") {
-    roles.stops.push_back(percentDecoded(word()));
-    return roles.stops.back().empty() ? error("an empty stop text") : Status();
+    for (std::string_view text = word(); !text.empty(); text = word())
+      roles.stops.push_back(percentDecoded(text));
+    return {};
   }
   if (role == "language" || role == "task") {
     std::string name = percentDecoded(word());

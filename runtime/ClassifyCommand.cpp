@@ -85,7 +85,10 @@ static Status runOn(Model &model, std::vector<Tensor> given, int64_t threads,
     inputs[size_t(run->input(tensor.name) - run->inputs.data())] =
         std::move(tensor);
   HEDDLE_TRY(model.start(unsigned(threads)));
-  HEDDLE_TRY(callOnce(model, *run, dims, inputs, answer.outputs));
+  EntryCall call;
+  HEDDLE_TRY(call.prepare(model, *run, dims, inputs));
+  HEDDLE_TRY(call.call());
+  answer.outputs = std::move(call.outputs);
   int logits = run->outputIndex("logits");
   if (logits < 0 || answer.outputs[logits].type != Type::F32) {
     std::string names;

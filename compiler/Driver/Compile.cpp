@@ -1,6 +1,7 @@
 //===- Compile.cpp - import and stages ------------------------------------===//
 
 #include "compiler/Driver/Compile.h"
+#include "compiler/Driver/Companions.h"
 #include "compiler/Driver/DumpIR.h"
 #include "compiler/Driver/Output.h"
 #include "mlir/IR/AsmState.h"
@@ -51,6 +52,8 @@ OwningOpRef<ModuleOp> heddle::load(const Console &console, MLIRContext &context,
     return parseModule(console, context, options.path, code);
   DiagnosticSink sink;
   OwningOpRef<ModuleOp> module = importModel(context, options, sink);
+  if (module && !sink.hasErrors())
+    addCompanions(options, *module, sink);
   if (sink.hasErrors() || !module) {
     sink.print(console.err);
     code = sink.hasErrors() ? sink.exitCode() : int(Internal);

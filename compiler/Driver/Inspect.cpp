@@ -1,6 +1,7 @@
 //===- Inspect.cpp - heddle check, interpret and verify -------------------===//
 
 #include "compiler/Driver/Inspect.h"
+#include "compiler/Driver/Companions.h"
 #include "compiler/Interpreter/Files.h"
 #include "compiler/Interpreter/Verify.h"
 #include "llvm/Support/SourceMgr.h"
@@ -11,6 +12,7 @@ using namespace heddle;
 int heddle::checkInput(const Console &console, const CompileOptions &options, const InspectOptions &look) {
   DiagnosticSink sink;
   checkModel(options.import, sink);
+  checkCompanions(options.import, sink);
   if (look.json)
     sink.printJson(console.out);
   else if (sink.hasErrors())

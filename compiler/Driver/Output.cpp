@@ -173,7 +173,17 @@ static int writeBinary(const Console &console, ModuleOp module, llvm::Module &co
     if (absl::Status status = writeSymbolsObject(data, parts); !status.ok())
       return ::complain(console, status);
   }
-  if (!cpu::link({object, data}, runtimeArchive(options), linked, error))
+  std::string runtime = runtimeArchive(options);
+  std::vector<std::string> files = {object, data};
+  // A model without pictures has no reader of PNG and JPEG in it.
+  if (module->hasAttr("model.picture")) {
+    llvm::SmallString<128> pictures(runtime);
+    llvm::sys::path::remove_filename(pictures);
+    llvm::sys::path::append(pictures, "libheddle_pictures.a");
+    files.push_back("--undefined=heddle_decode_picture");
+    files.push_back(std::string(pictures));
+  }
+  if (!cpu::link(files, runtime, linked, error))
     return console.complain(Internal, error);
   if (std::error_code ec = llvm::sys::fs::rename(linked, options.output))
     return console.complain(IOError, options.output + ": " + ec.message());

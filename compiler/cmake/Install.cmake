@@ -1,5 +1,5 @@
-# `cmake --install` gives bin/heddle, bin/heddle-opt, lib/libheddle_rt.a, the runtime's
-# headers, and find_package(Heddle) with heddle_compile(NAME MODEL).
+# `cmake --install` gives bin/heddle, bin/heddle-opt, lib/libheddle_rt.a and
+# lib/libheddle_pictures.a, the runtime's headers, and find_package(Heddle) with heddle_compile(NAME MODEL).
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 
@@ -8,7 +8,7 @@ foreach(tool heddle heddle-opt)
     install(TARGETS ${tool} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
   endif()
 endforeach()
-install(TARGETS heddle_rt ARCHIVE DESTINATION lib)
+install(TARGETS heddle_rt heddle_pictures ARCHIVE DESTINATION lib)
 
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/runtime/include/heddle
   DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})

@@ -81,8 +81,8 @@ input position_ids i64 [B, new]
 input token_type_ids i64 [B, new] default
 output logits f32 [B, 50]
 output refill i64 []
-state hash 8*B
-state count 8*B*capacity
+state hash 8*B groups 1
+state count 8*B*capacity groups 1
 flops 1000*B*new
 arena 64
 )";
@@ -201,14 +201,14 @@ entry once
 dims B S T
 input input_ids i64 [B, S]
 input attention_mask i64 [B, S] default
-state source 8*B
+state source 8*B groups 1
 arena 16*B*S
 entry step
 dims B S past new capacity
 input decoder_input_ids i64 [B, new]
 output logits f32 [B, 50]
-state source 8*B
-state hash 8*B
+state source 8*B groups 1
+state hash 8*B groups 1
 arena max(64, 8*new)
 end
 )";

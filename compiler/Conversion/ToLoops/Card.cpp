@@ -7,7 +7,10 @@
 //===----------------------------------------------------------------------===//
 
 #include "compiler/Conversion/ToLoops/Lowering.h"
+#include "dialects/Model/Transforms/Blob.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/StringMap.h"
 
 using namespace mlir;
 using namespace heddle;
@@ -43,6 +46,46 @@ static std::string numberText(Attribute value) {
   return text;
 }
 
+/// A text as one word: what is no letter stands as %41, as the runtime reads it.
+static std::string asWord(StringRef text) {
+  std::string word;
+  for (unsigned char c : text)
+    if (llvm::isAlnum(c) || StringRef("-_.,:;!?()[]{}<>|/+*=&'").contains(c))
+      word += char(c);
+    else
+      word += "%" + llvm::utohexstr(c, /*LowerCase=*/false, /*Width=*/2);
+  return word;
+}
+
+/// In how many equal parts each row of the batch has a piece: the product of the axes in
+/// front of the batch. 0: the state has no such axis.
+static int64_t rowGroups(StateType type, StringRef batch) {
+  int64_t groups = 1;
+  for (Size size : type.getSizes()) {
+    if (size == Size::dim(batch))
+      return groups;
+    if (!size.constant())
+      return 0;
+    groups *= *size.constant();
+  }
+  return 0;
+}
+
+/// Numbers among the weights of the file, each tensor once however it is packed.
+static int64_t parameterCount(ModuleOp module) {
+  llvm::StringMap<int64_t> tensors;
+  for (const model::BlobTensor &tensor : model::blobTensors(module)) {
+    int64_t count = 1;
+    for (int64_t n : tensor.shape)
+      count *= n;
+    tensors[tensor.name] = count;
+  }
+  int64_t all = 0;
+  for (const auto &tensor : tensors)
+    all += tensor.second;
+  return all;
+}
+
 Size heddle::loops::stateBytes(func::FuncOp function, unsigned argument) {
   auto type = cast<StateType>(function.getArgument(argument).getType());
   bool cache = bool(function.getArgAttr(argument, "model.cache"));
@@ -72,6 +115,17 @@ std::string heddle::loops::cardText(ModuleOp module) {
   os << "masked_rows " << (word("model.masked_rows").empty() ? StringRef("zero") : word("model.masked_rows")) << "\n";
   if (!word("model.license").empty())
     os << "license " << word("model.license") << "\n";
+  if (int64_t count = parameterCount(module))
+    os << "parameters " << count << "\n";
+  if (!word("model.kind").empty())
+    os << "kind " << word("model.kind") << "\n";
+  if (auto labels = module->getAttrOfType<ArrayAttr>("model.labels"))
+    for (StringAttr label : labels.getAsRange<StringAttr>())
+      os << "label " << asWord(label.getValue()) << "\n";
+  for (StringRef what : {"picture", "sound"})
+    if (auto settings = module->getAttrOfType<DictionaryAttr>(("model." + what).str()))
+      for (NamedAttribute one : settings)
+        os << what << " " << one.getName().getValue() << " " << numberText(one.getValue()) << "\n";
 
   SmallVector<func::FuncOp> entries(module.getOps<func::FuncOp>());
   auto bounds = module->getAttrOfType<DictionaryAttr>("model.dims");
@@ -84,16 +138,33 @@ std::string heddle::loops::cardText(ModuleOp module) {
       auto bound = bounds ? bounds.getAs<IntegerAttr>(dim) : IntegerAttr();
       os << "dim " << dim << " " << (bound ? std::to_string(bound.getInt()) : "-") << "\n";
     }
-  if (auto roles = module->getAttrOfType<DictionaryAttr>("model.generate"))
+  auto roles = module->getAttrOfType<DictionaryAttr>("model.generate");
+  if (roles)
     for (NamedAttribute role : roles) {
+      if (auto texts = dyn_cast<ArrayAttr>(role.getValue()); texts && role.getName() == "stop") {
+        os << "generate stop";
+        for (StringAttr text : texts.getAsRange<StringAttr>())
+          os << " " << asWord(text.getValue());
+        os << "\n";
+        continue;
+      }
       if (auto extend = dyn_cast<DictionaryAttr>(role.getValue())) {
         for (NamedAttribute one : extend)
-          os << "generate " << role.getName().getValue() << " " << one.getName().getValue() << " "
+          os << "generate " << role.getName().getValue() << " " << asWord(one.getName().getValue()) << " "
              << numberText(one.getValue()) << "\n";
         continue;
       }
       os << "generate " << role.getName().getValue() << " " << numberText(role.getValue()) << "\n";
     }
+
+  // The batch is the first axis of the tokens.
+  std::string batch;
+  auto tokens = roles ? roles.getAs<StringAttr>("tokens") : StringAttr();
+  for (func::FuncOp f : entries)
+    for (BlockArgument arg : f.getArguments())
+      if (auto t = dyn_cast<ModelTensorType>(arg.getType()); t && tokens && t.getRank() == 2 &&
+                                                             f.getArgAttr(arg.getArgNumber(), "model.name") == tokens)
+        batch = t.getAxes().front().str();
 
   for (func::FuncOp f : entries) {
     os << "entry " << f.getName() << "\ndims";
@@ -115,9 +186,13 @@ std::string heddle::loops::cardText(ModuleOp module) {
          << (f.getResultAttr(i, "model.optional_all") ? " optional-all" : "") << "\n";
     }
     for (BlockArgument arg : f.getArguments())
-      if (isa<StateType>(arg.getType()))
+      if (isa<StateType>(arg.getType())) {
         os << "state " << nameOf(f.getArgAttrDict(arg.getArgNumber()), "model.state", arg.getArgNumber()) << " "
-           << stateBytes(f, arg.getArgNumber()).str() << "\n";
+           << stateBytes(f, arg.getArgNumber()).str();
+        if (int64_t groups = batch.empty() ? 0 : rowGroups(cast<StateType>(arg.getType()), batch))
+          os << " groups " << groups;
+        os << "\n";
+      }
     auto arena = f->getAttrOfType<StringAttr>("arena");
     os << "flops " << operations(f).str() << "\n";
     os << "arena " << (arena ? arena.getValue() : StringRef("64")) << "\n";

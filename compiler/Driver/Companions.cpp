@@ -1,0 +1,322 @@
+//===- Companions.cpp - the files beside config.json ----------------------===//
+
+#include "compiler/Driver/Companions.h"
+#include "dialects/Model/IR/Model.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/Builders.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/FormatVariadic.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/Path.h"
+#include <cmath>
+
+using namespace mlir;
+using namespace heddle;
+using Kind = JsonValue::Kind;
+
+//===--- one file -------------------------------------------------------------===//
+
+const JsonValue *CompanionReader::take(StringRef key) {
+  seen.push_back(key.str());
+  const JsonValue *value = root.find(key);
+  return value && !value->isNull() ? value : nullptr;
+}
+
+heddle::Diagnostic &CompanionReader::error(const JsonValue &at, StringRef key, const Twine &message) {
+  return sink.error(at.loc, name + "." + key, message);
+}
+
+std::optional<double> CompanionReader::number(StringRef key, double least, double most) {
+  const JsonValue *v = take(key);
+  if (!v)
+    return std::nullopt;
+  double n = v->kind == Kind::Integer ? double(v->integer) : v->real;
+  if ((v->kind == Kind::Integer || v->kind == Kind::Real) && n >= least && n <= most)
+    return n;
+  error(*v, key, llvm::formatv("a number from {0} to {1} expected, found ", least, most).str() + v->text());
+  return std::nullopt;
+}
+
+std::optional<int64_t> CompanionReader::integer(StringRef key, int64_t least, int64_t most) {
+  const JsonValue *v = take(key);
+  if (!v)
+    return std::nullopt;
+  // Some files say 3.0 where they mean 3.
+  std::optional<int64_t> n;
+  if (v->kind == Kind::Integer)
+    n = v->integer;
+  else if (v->kind == Kind::Real && v->real == std::floor(v->real) && std::fabs(v->real) < 1e15)
+    n = int64_t(v->real);
+  if (n && *n >= least && *n <= most)
+    return n;
+  error(*v, key, "an integer from " + Twine(least) + " to " + Twine(most) + " expected, found " + v->text());
+  return std::nullopt;
+}
+
+std::optional<bool> CompanionReader::boolean(StringRef key) {
+  const JsonValue *v = take(key);
+  if (!v)
+    return std::nullopt;
+  if (v->kind == Kind::Bool)
+    return v->boolean;
+  error(*v, key, "true or false expected, found " + v->text());
+  return std::nullopt;
+}
+
+std::optional<std::string> CompanionReader::text(StringRef key) {
+  const JsonValue *v = take(key);
+  if (!v)
+    return std::nullopt;
+  if (v->isString())
+    return v->string;
+  error(*v, key, "a string expected, found " + v->text());
+  return std::nullopt;
+}
+
+std::optional<std::vector<int64_t>> CompanionReader::ids(StringRef key) {
+  const JsonValue *v = take(key);
+  if (!v)
+    return std::nullopt;
+  std::vector<int64_t> list;
+  llvm::ArrayRef<JsonValue> items = v->isArray() ? llvm::ArrayRef<JsonValue>(v->items) : llvm::ArrayRef<JsonValue>(*v);
+  for (const JsonValue &item : items) {
+    if (item.kind != Kind::Integer) {
+      error(item, key, "a token id expected, found " + item.text());
+      return std::nullopt;
+    }
+    list.push_back(item.integer);
+  }
+  return list;
+}
+
+std::optional<std::vector<double>> CompanionReader::numbers(StringRef key, size_t count) {
+  const JsonValue *v = take(key);
+  if (!v)
+    return std::nullopt;
+  std::vector<double> list;
+  llvm::ArrayRef<JsonValue> items = v->isArray() ? llvm::ArrayRef<JsonValue>(v->items) : llvm::ArrayRef<JsonValue>(*v);
+  for (const JsonValue &item : items) {
+    bool isNumber = item.kind == Kind::Integer || item.kind == Kind::Real;
+    if (isNumber)
+      list.push_back(item.kind == Kind::Integer ? double(item.integer) : item.real);
+  }
+  if (list.size() == items.size() && (list.size() == count || (list.size() == 1 && !v->isArray())))
+    return list;
+  error(*v, key, Twine(count) + " numbers expected, found " + v->text());
+  return std::nullopt;
+}
+
+void CompanionReader::only(StringRef key, llvm::ArrayRef<StringRef> values, StringRef reason) {
+  const JsonValue *v = take(key);
+  if (!v || llvm::is_contained(values, v->text()))
+    return;
+  bool number = v->kind == Kind::Integer || v->kind == Kind::Real;
+  for (StringRef value : values) {
+    double wanted = 0;
+    if (number && !value.getAsDouble(wanted) && wanted == (v->kind == Kind::Integer ? double(v->integer) : v->real))
+      return;
+  }
+  heddle::Diagnostic &d = error(*v, key, reason + "; found " + v->text());
+  d.unsupported();
+  d.note(v->loc, values.empty() ? "take the key out of the file to go without it"
+                                : ("a model without it says " + values.front()).str());
+}
+
+void CompanionReader::ignore(llvm::ArrayRef<StringRef> keys) {
+  for (StringRef key : keys)
+    for (const JsonMember &m : root.members)
+      if (m.key == key || (key.ends_with("*") && StringRef(m.key).starts_with(key.drop_back())))
+        seen.push_back(m.key);
+}
+
+void CompanionReader::finish(llvm::ArrayRef<StringRef> known) {
+  for (const JsonMember &m : root.members)
+    if (!llvm::is_contained(seen, m.key) && !m.value.isNull())
+      sink.error(m.keyLoc, name + "." + m.key, "unknown key" + nearest(m.key, known))
+          .note(m.keyLoc, "take it out of the file to go without it");
+}
+
+//===--- finding them ---------------------------------------------------------===//
+
+/// Null where there is none; a file that cannot be read is an error.
+static std::optional<JsonValue> readJson(StringRef directory, StringRef name, DiagnosticSink &sink) {
+  llvm::SmallString<256> path(directory);
+  llvm::sys::path::append(path, name);
+  if (!llvm::sys::fs::exists(path))
+    return std::nullopt;
+  llvm::sys::fs::file_status status;
+  if (llvm::sys::fs::status(path, status) || status.type() != llvm::sys::fs::file_type::regular_file ||
+      status.getSize() > JsonLimits().bytes) {
+    sink.errorInFile(path, "", "a regular file of at most " + Twine(JsonLimits().bytes) + " bytes expected");
+    return std::nullopt;
+  }
+  auto buffer = llvm::MemoryBuffer::getFile(path, false, false, /*IsVolatile=*/true);
+  if (!buffer) {
+    sink.errorInFile(path, "", "cannot read it: " + Twine(buffer.getError().message()));
+    return std::nullopt;
+  }
+  std::optional<JsonValue> root =
+      parseJson(sink.addFile(std::string(path), (*buffer)->getBuffer().str()), sink);
+  if (root && !root->isObject()) {
+    sink.error(root->loc, name, "an object expected, found " + Twine(describe(root->kind)));
+    return std::nullopt;
+  }
+  if (root)
+    root->link();
+  return root;
+}
+
+namespace {
+/// All that was read, before it is known whether a module wants it.
+struct Companions {
+  Attributes roles, picture, sound;
+  std::vector<std::string> labels;
+  std::string kind;
+  const JsonValue *size = nullptr;
+  std::optional<JsonValue> config, generation, preprocessor;
+};
+} // namespace
+
+/// The names of classes, where the ids are 0, 1, 2, ...
+static void readLabels(const JsonValue &config, Companions &out) {
+  auto text = [&](StringRef key) {
+    const JsonValue *v = config.find(key);
+    return v && v->isString() ? StringRef(v->string) : StringRef();
+  };
+  if (const JsonValue *names = config.find("id2label"); names && names->isObject()) {
+    std::vector<std::string> labels(names->members.size());
+    size_t named = 0;
+    for (const JsonMember &m : names->members) {
+      size_t id;
+      if (!StringRef(m.key).getAsInteger(10, id) && id < labels.size() && m.value.isString() && !m.value.string.empty()) {
+        labels[id] = m.value.string;
+        ++named;
+      }
+    }
+    if (named == labels.size())
+      out.labels = std::move(labels);
+  }
+  const JsonValue *architectures = config.find("architectures");
+  StringRef architecture = architectures && architectures->isArray() && !architectures->items.empty()
+                               ? StringRef(architectures->items.front().string)
+                               : StringRef();
+  if (architecture.ends_with("ForCTC"))
+    out.kind = "ctc";
+  else if (text("problem_type") == "multi_label_classification")
+    out.kind = "multi_label";
+  else if (text("problem_type") == "regression")
+    out.kind = "regression";
+}
+
+static void read(const ImportOptions &options, Builder &b, DiagnosticSink &sink, Companions &out) {
+  if (options.text || options.configText || StringRef(options.path).ends_with(".mlir"))
+    return;
+  llvm::SmallString<256> directory(options.path);
+  if (!llvm::sys::fs::is_directory(directory))
+    llvm::sys::path::remove_filename(directory);
+  // The importer has complained about config.json.
+  DiagnosticSink quiet;
+  if (out.config = readJson(directory, "config.json", quiet); out.config)
+    readLabels(*out.config, out);
+  if ((out.generation = readJson(directory, "generation_config.json", sink))) {
+    CompanionReader file(*out.generation, "generation_config.json", sink);
+    readGenerationConfig(file, /*legacy=*/false, b, out.roles);
+  } else if ((out.config = readJson(directory, "config.json", sink))) {
+    CompanionReader file(*out.config, "config.json", sink);
+    readGenerationConfig(file, /*legacy=*/true, b, out.roles);
+  }
+  const JsonValue *type = out.config ? out.config->find("model_type") : nullptr;
+  if ((out.preprocessor = readJson(directory, "preprocessor_config.json", sink))) {
+    CompanionReader file(*out.preprocessor, "preprocessor_config.json", sink);
+    readPreprocessor(file, type && type->isString() ? StringRef(type->string) : StringRef(), b, out.picture, out.sound);
+  }
+}
+
+void heddle::checkCompanions(const ImportOptions &options, DiagnosticSink &sink) {
+  MLIRContext context(MLIRContext::Threading::DISABLED);
+  Builder b(&context);
+  Companions found;
+  read(options, b, sink, found);
+}
+
+//===--- what a module wants of them ------------------------------------------===//
+
+static std::optional<model::ModelTensorType> inputType(func::FuncOp run, StringRef name) {
+  for (BlockArgument arg : run.getArguments())
+    if (auto s = run.getArgAttrOfType<StringAttr>(arg.getArgNumber(), "model.name"); s && s.getValue() == name)
+      if (auto type = dyn_cast<model::ModelTensorType>(arg.getType()))
+        return type;
+  return std::nullopt;
+}
+
+/// The last axis of the output `logits`, where it is a number.
+static std::optional<int64_t> classes(func::FuncOp run) {
+  for (auto [i, type] : llvm::enumerate(run.getResultTypes()))
+    if (auto s = run.getResultAttrOfType<StringAttr>(i, "model.name"); s && s.getValue() == "logits")
+      if (auto t = dyn_cast<model::ModelTensorType>(type); t && t.getRank() > 0)
+        return t.getSize(t.getRank() - 1).constant();
+  return std::nullopt;
+}
+
+/// A picture of a size that the model does not take is a mistake of the file.
+static void checkPicture(const Companions &found, model::ModelTensorType input, DiagnosticSink &sink) {
+  auto size = dyn_cast_or_null<ArrayAttr>(found.picture.get("crop"));
+  StringRef key = size ? "crop_size" : "size";
+  if (!size)
+    size = dyn_cast_or_null<ArrayAttr>(found.picture.get("size"));
+  if (!size || input.getRank() != 4)
+    return;
+  for (unsigned i = 0; i < 2; ++i) {
+    std::optional<int64_t> takes = input.getSize(2 + i).constant();
+    int64_t made = cast<IntegerAttr>(size[i]).getInt();
+    const JsonValue *at = found.preprocessor->find(key);
+    if (takes && *takes != made) {
+      sink.error(at ? at->loc : found.preprocessor->loc, Twine("preprocessor_config.json.") + key,
+                 "a picture becomes " + Twine(made) + (i ? " wide" : " high") + ", the model's pixel_values are " +
+                     Twine(*takes));
+      return;
+    }
+  }
+}
+
+void heddle::addCompanions(const ImportOptions &options, ModuleOp module, DiagnosticSink &sink) {
+  Builder b(module.getContext());
+  Companions found;
+  read(options, b, sink, found);
+  auto run = module.lookupSymbol<func::FuncOp>("run");
+  if (sink.hasErrors() || !run)
+    return;
+  if (auto generate = module->getAttrOfType<DictionaryAttr>("model.generate")) {
+    Attributes roles(generate);
+    for (NamedAttribute role : found.roles) {
+      // Where a text starts is a question for models that answer; others continue.
+      bool starts = role.getName() == "start";
+      if (!starts || generate.contains("start") || generate.contains("source"))
+        roles.set(role.getName(), role.getValue());
+    }
+    module->setAttr("model.generate", roles.getDictionary(module.getContext()));
+  }
+  if (std::optional<model::ModelTensorType> pixels = inputType(run, "pixel_values"); pixels && !found.picture.empty()) {
+    checkPicture(found, *pixels, sink);
+    module->setAttr("model.picture", found.picture.getDictionary(module.getContext()));
+  }
+  bool hears = inputType(run, "input_features") || inputType(run, "input_values");
+  if (hears && !found.sound.empty()) {
+    const JsonValue *blank = found.config ? found.config->find("pad_token_id") : nullptr;
+    if (found.kind == "ctc" && blank && blank->kind == Kind::Integer)
+      found.sound.set("blank", b.getI64IntegerAttr(blank->integer));
+    module->setAttr("model.sound", found.sound.getDictionary(module.getContext()));
+  }
+  std::optional<int64_t> count = classes(run);
+  if (!count || module->hasAttr("model.generate"))
+    return;
+  if (!found.labels.empty() && int64_t(found.labels.size()) == *count && found.kind != "ctc") {
+    SmallVector<StringRef> labels(found.labels.begin(), found.labels.end());
+    module->setAttr("model.labels", b.getStrArrayAttr(labels));
+  }
+  if (*count == 1 && found.kind.empty())
+    found.kind = "regression";
+  if (!found.kind.empty())
+    module->setAttr("model.kind", b.getStringAttr(found.kind));
+}

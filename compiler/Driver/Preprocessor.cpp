@@ -1,0 +1,212 @@
+//===- Preprocessor.cpp - how a file becomes an input ---------------------===//
+//
+// The defaults of each image processor and feature extractor of the library, then what the
+// file says instead. The runtime (runtime/Media) does what comes out, and knows no class.
+//
+//===----------------------------------------------------------------------===//
+
+#include "compiler/Driver/Companions.h"
+#include "mlir/IR/Builders.h"
+#include "llvm/ADT/STLExtras.h"
+
+using namespace mlir;
+using namespace heddle;
+using Kind = JsonValue::Kind;
+
+static ArrayAttr listOf(Builder &b, llvm::ArrayRef<int64_t> values) {
+  SmallVector<Attribute> list;
+  for (int64_t n : values)
+    list.push_back(b.getI64IntegerAttr(n));
+  return b.getArrayAttr(list);
+}
+
+static ArrayAttr listOf(Builder &b, llvm::ArrayRef<double> values) {
+  SmallVector<Attribute> list;
+  for (double x : values)
+    list.push_back(b.getF64FloatAttr(x));
+  return b.getArrayAttr(list);
+}
+
+//===--- pictures -------------------------------------------------------------===//
+
+namespace {
+/// What an image processor does where its file is silent.
+struct PictureClass {
+  StringRef name;
+  int64_t size;
+  bool square; ///< a size that is one number is both sides, not the shorter one
+  int64_t resample, crop;
+  std::vector<double> mean, deviation;
+  int64_t multiple = 0;
+};
+} // namespace
+
+static const std::vector<double> half = {0.5, 0.5, 0.5},
+                                 clipMean = {0.48145466, 0.4578275, 0.40821073},
+                                 clipDeviation = {0.26862954, 0.26130258, 0.27577711};
+
+static const PictureClass pictureClasses[] = {
+    {"ViT", 224, true, 2, 0, half, half},
+    {"DeiT", 256, true, 3, 224, half, half},
+    {"CLIP", 224, false, 3, 224, clipMean, clipDeviation},
+    {"Blip", 384, true, 3, 0, clipMean, clipDeviation},
+    {"Vilt", 384, false, 3, 0, half, half, 32},
+};
+
+/// {"height", "width"} or one number: both sides.
+static std::optional<std::vector<int64_t>> sidesOf(CompanionReader &file, StringRef key) {
+  const JsonValue *v = file.take(key);
+  if (!v)
+    return std::nullopt;
+  auto good = [](const JsonValue *n) { return n && n->kind == Kind::Integer && n->integer > 0 && n->integer <= 16384; };
+  if (good(v))
+    return std::vector<int64_t>{v->integer, v->integer};
+  const JsonValue *height = v->find("height"), *width = v->find("width");
+  if (v->isObject() && good(height) && good(width) && v->members.size() == 2)
+    return std::vector<int64_t>{height->integer, width->integer};
+  return std::nullopt;
+}
+
+static void readSize(CompanionReader &file, const PictureClass &known, Builder &b, Attributes &picture) {
+  const JsonValue *size = file.root.find("size");
+  auto shortest = [&](int64_t n, std::optional<int64_t> longest) {
+    picture.set("shortest", b.getI64IntegerAttr(n));
+    if (known.multiple && !longest)
+      longest = int64_t(1333.0 / 800.0 * double(n));
+    if (longest)
+      picture.set("longest", b.getI64IntegerAttr(*longest));
+  };
+  if (size && size->isObject() && size->find("shortest_edge")) {
+    file.take("size");
+    const JsonValue *shorter = size->find("shortest_edge"), *longer = size->find("longest_edge");
+    bool good = shorter->kind == Kind::Integer && shorter->integer > 0 && shorter->integer <= 16384 &&
+                (!longer || (longer->kind == Kind::Integer && longer->integer >= shorter->integer)) &&
+                size->members.size() == (longer ? 2 : 1);
+    if (!good)
+      file.error(*size, "size", "shortest_edge of 1 to 16384 and no more expected, found " + size->text());
+    else
+      shortest(shorter->integer, longer ? std::optional<int64_t>(longer->integer) : std::nullopt);
+    return;
+  }
+  std::optional<std::vector<int64_t>> sides = sidesOf(file, "size");
+  if (size && !size->isNull() && !sides) {
+    file.error(*size, "size", "height and width, shortest_edge, or one number of 1 to 16384 expected, found " + size->text());
+    return;
+  }
+  bool one = !size || size->kind == Kind::Integer;
+  int64_t side = sides ? sides->front() : known.size;
+  if (one && !known.square)
+    shortest(side, std::nullopt);
+  else
+    picture.set("size", sides ? listOf(b, *sides) : listOf(b, llvm::ArrayRef<int64_t>{side, side}));
+}
+
+static void readPicture(CompanionReader &file, const PictureClass &known, Builder &b, Attributes &picture) {
+  bool resize = file.boolean("do_resize").value_or(true);
+  if (resize)
+    readSize(file, known, b, picture);
+  std::optional<int64_t> resample = file.integer("resample", 0, 5);
+  if (resize)
+    picture.set("resample", b.getI64IntegerAttr(resample.value_or(known.resample)));
+  bool crop = file.boolean("do_center_crop").value_or(known.crop > 0);
+  std::optional<std::vector<int64_t>> cropped = sidesOf(file, "crop_size");
+  if (const JsonValue *v = file.root.find("crop_size"); v && !v->isNull() && !cropped)
+    file.error(*v, "crop_size", "height and width, or one number of 1 to 16384 expected, found " + v->text());
+  if (crop)
+    picture.set("crop", cropped ? listOf(b, *cropped) : listOf(b, llvm::ArrayRef<int64_t>{known.crop, known.crop}));
+  bool rescale = file.boolean("do_rescale").value_or(true);
+  std::optional<double> factor = file.number("rescale_factor", 0, 1e6);
+  if (rescale)
+    picture.set("rescale", b.getF64FloatAttr(factor.value_or(1.0 / 255.0)));
+  bool normalize = file.boolean("do_normalize").value_or(true);
+  std::optional<std::vector<double>> mean = file.numbers("image_mean", 3), deviation = file.numbers("image_std", 3);
+  if (deviation && llvm::is_contained(*deviation, 0.0))
+    file.error(*file.root.find("image_std"), "image_std", "a deviation of 0 divides by nothing");
+  if (normalize) {
+    picture.set("mean", listOf(b, mean.value_or(known.mean)));
+    picture.set("std", listOf(b, deviation.value_or(known.deviation)));
+  }
+  std::optional<int64_t> multiple = file.integer("size_divisor", 1, 4096);
+  if (multiple.value_or(known.multiple) > 1 && picture.get("shortest"))
+    picture.set("multiple", b.getI64IntegerAttr(multiple.value_or(known.multiple)));
+  file.only("do_flip_channel_order", {"false"}, "channels in another order are unsupported");
+  file.only("do_color_quantize", {"false"}, "pictures as clusters of colours are unsupported");
+  file.only("crop_pct", {}, "a share that is cropped belongs to other models");
+  // One picture needs no padding, and every picture is RGB; the rest is for the library.
+  file.ignore({"do_pad", "pad_size", "do_convert_rgb", "do_reduce_labels", "image_processor_type", "feature_extractor_type",
+               "processor_class", "auto_map", "_*", "image_seq_length", "num_image_tokens", "return_tensors", "data_format",
+               "input_data_format", "device", "disable_grouping", "default_to_square", "transformers_version"});
+  file.finish({"do_resize", "size", "resample", "do_center_crop", "crop_size", "do_rescale", "rescale_factor",
+               "do_normalize", "image_mean", "image_std", "size_divisor"});
+}
+
+//===--- sound ----------------------------------------------------------------===//
+
+static void readSound(CompanionReader &file, StringRef name, Builder &b, Attributes &sound) {
+  auto set = [&](StringRef key, int64_t value) { sound.set(key, b.getI64IntegerAttr(value)); };
+  int64_t rate = file.integer("sampling_rate", 1000, 768000).value_or(16000);
+  set("rate", rate);
+  file.only("padding_side", {"\"right\""}, "silence in front of the sound is unsupported");
+  file.only("dither", {"0"}, "noise added to the sound is unsupported");
+  if (name == "Whisper") {
+    set("bins", file.integer("feature_size", 1, 4096).value_or(80));
+    set("n_fft", file.integer("n_fft", 16, 1 << 16).value_or(400));
+    int64_t hop = file.integer("hop_length", 1, 1 << 16).value_or(160);
+    int64_t samples = file.integer("chunk_length", 1, 3600).value_or(30) * rate;
+    set("hop", hop);
+    set("samples", samples);
+    // These two follow from the others.
+    auto follows = [&](StringRef key, int64_t value) {
+      std::optional<int64_t> said = file.integer(key, 0, INT64_MAX);
+      if (said && *said != value)
+        file.error(*file.root.find(key), key, "the other keys make it " + Twine(value) + ", found " + Twine(*said));
+    };
+    follows("n_samples", samples);
+    follows("nb_max_frames", samples / hop);
+    file.only("padding_value", {"0"}, "padding is silence");
+    // Older files bring the filters along, which follow from the keys above.
+    file.ignore({"mel_filters", "do_normalize"});
+  } else if (name == "Wav2Vec2") {
+    set("raw", 1);
+    file.only("feature_size", {"1"}, "sound with several numbers a sample is unsupported");
+    set("normalize", file.boolean("do_normalize").value_or(true));
+    file.ignore({"padding_value"});
+  } else {
+    set("fbank", 1);
+    int64_t bins = file.integer("num_mel_bins", 1, 4096).value_or(80);
+    set("bins", file.integer("feature_size", 1, 4096).value_or(bins));
+    set("stride", file.integer("stride", 1, 64).value_or(2));
+    file.ignore({"padding_value"});
+  }
+  file.ignore({"return_attention_mask", "feature_extractor_type", "processor_class", "auto_map", "_*",
+               "transformers_version", "return_tensors"});
+  file.finish({"sampling_rate", "feature_size", "n_fft", "hop_length", "chunk_length", "do_normalize", "num_mel_bins",
+               "stride", "padding_side", "padding_value", "return_attention_mask"});
+}
+
+//===----------------------------------------------------------------------===//
+
+void heddle::readPreprocessor(CompanionReader &file, StringRef modelType, Builder &b, Attributes &picture,
+                              Attributes &sound) {
+  const JsonValue *type = file.take("image_processor_type");
+  if (!type || !type->isString())
+    type = file.take("feature_extractor_type");
+  StringRef name = type && type->isString() ? StringRef(type->string) : StringRef();
+  for (StringRef end : {"Fast", "ImageProcessor", "FeatureExtractor"})
+    name.consume_back(end);
+  for (const PictureClass &known : pictureClasses)
+    if (name == known.name)
+      return readPicture(file, known, b, picture);
+  for (StringRef known : {"Whisper", "Wav2Vec2", "SeamlessM4T"})
+    if (name == known)
+      return readSound(file, known, b, sound);
+  // Without a class of the library the model's own is meant; a file that says neither is not about this model.
+  for (const PictureClass &known : pictureClasses)
+    if (name.empty() && known.name.equals_insensitive(modelType))
+      return readPicture(file, known, b, picture);
+  if (type && (file.root.find("image_mean") || file.root.find("sampling_rate")))
+    file.error(*type, "image_processor_type", "no way is known to do what " + type->text() + " does" +
+                                                 "; known: ViT, DeiT, CLIP, Blip, Vilt, Whisper, Wav2Vec2, SeamlessM4T")
+        .unsupported()
+        .note(type->loc, "without this file the model takes its tensors by `run --input FILE`");
+}
