@@ -205,7 +205,7 @@ void heddle::readPreprocessor(CompanionReader &file, StringRef modelType, Builde
     if (name.empty() && known.name.equals_insensitive(modelType))
       return readPicture(file, known, b, picture);
   if (type && (file.root.find("image_mean") || file.root.find("sampling_rate")))
-    file.error(*type, "image_processor_type", "no way is known to do what " + type->text() + " does" +
+    file.error(*type, file.root.find("image_processor_type") ? "image_processor_type" : "feature_extractor_type", "no way is known to do what " + type->text() + " does" +
                                                  "; known: ViT, DeiT, CLIP, Blip, Vilt, Whisper, Wav2Vec2, SeamlessM4T")
         .unsupported()
         .note(type->loc, "without this file the model takes its tensors by `run --input FILE`");
