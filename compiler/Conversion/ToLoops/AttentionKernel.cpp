@@ -205,6 +205,7 @@ void AttentionKernel::emitItem(Value item) {
   auto lengthOf = [&](const Size &n) { return length(n); };
   e.load = load;
   e.lengthOf = lengthOf;
+  emitBounds(e);
   auto visit = [&](OpBuilder &, Value lo, Value hi, Value need) {
     Value full = equal(need, arith::ConstantIntOp::create(b, 0, 32));
     Value first = add(anchor, tripFloor(sub(lo, anchor), kKeyTile));

@@ -84,6 +84,7 @@ private:
   void emitTile(const Tile &tile);
   void emitScores(const Tile &tile);
   void scoreRows(const Tile &tile, Value from, Value to, int64_t rows, int64_t panels);
+  void scorePanels(Value panel, Value panelAt, Value column, Value row, int64_t rows, int64_t panels);
   void emitMaxima(const Tile &tile);
   void emitWeights(const Tile &tile);
   void emitAllWeights(const Tile &tile);
@@ -91,6 +92,9 @@ private:
   void addToSum(Value row, Value sum);
   void emitOutput(const Tile &tile);
   void outputRows(const Tile &tile, bool guard, Value from, Value to, int64_t rows);
+  int64_t groupRows() { return machine.registers >= 32 ? 8 : 4; }
+  void emitBounds(mask::Emitter e);
+  std::pair<Value, Value> boundsOf(const Tile &tile, Value row);
   void byRowGroups(llvm::function_ref<void(Value from, Value to, int64_t rows)> body);
 
   // reals

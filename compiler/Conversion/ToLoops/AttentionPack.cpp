@@ -52,8 +52,10 @@ void AttentionKernel::emitPack(Block *block) {
   bind(block);
   Value keys = length(plan.keys), blocks = div(add(keys, kKeyTile - 1), constant(kKeyTile));
   loop(from, to, 1, [&](Value item) {
-    Value outer = div(item, blocks), first = mul(rem(item, blocks), kKeyTile);
-    Value head = rem(outer, constant(plan.kvHeads)), element = div(outer, constant(plan.kvHeads));
+    // Heads in turn: their parts of a row lie side by side in memory.
+    Value head = rem(item, constant(plan.kvHeads)), rest = div(item, constant(plan.kvHeads));
+    Value first = mul(rem(rest, blocks), kKeyTile), element = div(rest, blocks);
+    Value outer = add(mul(element, plan.kvHeads), head);
     Value last = min(keys, add(first, kKeyTile));
     if (plan.keySource == Source::Rows) {
       int64_t w = plan.width, stride = plan.kvHeads * w;

@@ -106,6 +106,7 @@ AttentionPlan::AttentionPlan(attn::SdpaOp op) : op(op) {
   atSum = reserve(kRowTile * 16);
   atScale = reserve(kRowTile);
   atMax = reserve(kRowTile);
+  atBounds = reserve(kRowTile);
   atCounts = counted ? reserve(kRowTile * kScoreStride) : 0;
   for (Operation *bias : biases) {
     int64_t floats = 0;

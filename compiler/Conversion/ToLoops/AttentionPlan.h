@@ -6,7 +6,7 @@
 //
 //   keys     [B][g][blocks of 128][8 panels][w][16 keys]      values   [B][g][rows][u]
 //   scratch  packed keys | packed values | first visible key of each batch element |
-//            one area a thread: Q, S, O, l, alpha, m, counts, biases (counted in floats)
+//            one area a thread: Q, S, O, l, alpha, m, bounds of row groups, counts, biases (counted in floats)
 //
 //===----------------------------------------------------------------------===//
 #ifndef HEDDLE_COMPILER_CONVERSION_TOLOOPS_ATTENTIONPLAN_H
@@ -58,7 +58,7 @@ struct AttentionPlan {
   llvm::SmallVector<Lookup> lookups;
 
   /// Offsets inside a thread's area, in floats.
-  int64_t atQuery, atScores, atOutput, atSum, atScale, atMax, atCounts, threadFloats;
+  int64_t atQuery, atScores, atOutput, atSum, atScale, atMax, atBounds, atCounts, threadFloats;
   llvm::SmallVector<int64_t> atBias; ///< one a member of `biases`
 
   int64_t groups() const { return heads / packed; }

@@ -14,7 +14,7 @@ using model::Size;
 /// Groups of 8 rows (4 where registers are few), then 4, 2 and 1: a ragged block costs what
 /// it holds, and no row is computed that nobody wants.
 void AttentionKernel::byRowGroups(llvm::function_ref<void(Value, Value, int64_t)> body) {
-  int64_t most = machine.registers >= 32 ? 8 : 4;
+  int64_t most = groupRows();
   Value done = tripFloor(count, most);
   body(constant(0), done, most);
   for (int64_t rows = most / 2; rows; rows /= 2) {
@@ -22,6 +22,35 @@ void AttentionKernel::byRowGroups(llvm::function_ref<void(Value, Value, int64_t)
     when(less(done, next), [&] { body(done, next, rows); });
     done = next;
   }
+}
+
+/// Keys outside of a group's hull are none of its business: what a row skips of a tile that
+/// others see adds zeros only.
+void AttentionKernel::emitBounds(mask::Emitter e) {
+  Value mask = plan.op.getMask();
+  if (!mask)
+    return;
+  Type i64 = b.getI64Type();
+  loop(constant(0), count, groupRows(), [&](Value r) {
+    auto positionOf = [&](Value row) { return add(length(plan.past), rowOf(add(firstRow, row))); };
+    e.first = positionOf(r);
+    e.last = positionOf(sub(min(add(r, groupRows()), count), constant(1)));
+    e.tile = e.step = b;
+    mask::Hull hull = mask.getDefiningOp<mask::MaskOpInterface>().emitHull(e);
+    b.restoreInsertionPoint(e.tile.saveInsertionPoint());
+    Value to = at(floats(plan.atBounds), mul(div(r, constant(groupRows())), 2), i64);
+    store(toI64(hull.begin ? hull.begin : constant(0)), to);
+    store(toI64(hull.end ? hull.end : length(plan.keys)), at(to, constant(1), i64));
+  });
+}
+
+/// The keys of the tile that the group of row `r` may see; empty: end <= begin.
+std::pair<Value, Value> AttentionKernel::boundsOf(const Tile &tile, Value r) {
+  if (!plan.op.getMask())
+    return {tile.begin, tile.end};
+  Type i64 = b.getI64Type();
+  Value from = at(floats(plan.atBounds), mul(div(r, constant(groupRows())), 2), i64);
+  return {max(tile.begin, toIndex(load(i64, from))), min(tile.end, toIndex(load(i64, at(from, constant(1), i64))))};
 }
 
 //===-- 1. scores --------------------------------------------------------------------===//
@@ -48,7 +77,7 @@ Value AttentionKernel::valuesAt(Value k) {
 }
 
 void AttentionKernel::scoreRows(const Tile &tile, Value from, Value to, int64_t rows, int64_t panels) {
-  int64_t perPanel = kPanel / lanes, w = plan.width;
+  int64_t w = plan.width;
   Value keys = keysAt();
   Value first = tripFloor(div(tile.begin, constant(kPanel)), panels);
   Value last = div(add(tile.end, kPanel - 1), constant(kPanel));
@@ -56,29 +85,41 @@ void AttentionKernel::scoreRows(const Tile &tile, Value from, Value to, int64_t 
     Value panelAt = at(keys, mul(panel, kPanel * w), f32());
     Value column = add(sub(mul(panel, kPanel), tile.at), kScoreFront);
     loop(from, to, rows, [&](Value r) {
-      Value q = at(floats(plan.atQuery), mul(r, w), f32());
-      Values init(rows * panels * perPanel, real(vec(f32()), 0.0));
-      Values sums = loop(constant(0), constant(w), 1, init, [&](Value d, ValueRange carried) {
-        Values next(carried.begin(), carried.end()), k;
-        Value step = mul(d, kPanel);
-        for (int64_t p = 0; p < panels; ++p)
-          for (int64_t v = 0; v < perPanel; ++v)
-            k.push_back(loadVec(panelAt, add(step, p * kPanel * w + v * lanes)));
-        if (rows == 8) // each group of rows brings its share of the next panels
-          prefetch(at(panelAt, add(add(mul(r, w), mul(d, rows)), panels * kPanel * w), f32()));
-        for (int64_t i = 0; i < rows; ++i) {
-          Value x = splat(loadF32(q, add(d, i * w)));
-          for (size_t n = 0; n < k.size(); ++n)
-            next[i * k.size() + n] = fma(x, k[n], next[i * k.size() + n]);
-        }
-        return next;
-      });
-      Value scores = at(floats(plan.atScores), add(mul(r, kScoreStride), column), f32());
-      for (int64_t i = 0, n = panels * perPanel; i < rows; ++i)
-        for (int64_t v = 0; v < n; ++v)
-          store(sums[i * n + v], at(scores, constant(i * kScoreStride + v * lanes), f32()));
+      auto [begin, end] = boundsOf(tile, r);
+      Value seen = arith::AndIOp::create(b, less(mul(panel, kPanel), end), less(begin, mul(add(panel, panels), kPanel)));
+      when(seen, [&] { scorePanels(panel, panelAt, column, r, rows, panels); });
     });
   });
+}
+
+/// `rows` rows from `r` on against `panels` panels: one accumulator a score, d ascending.
+void AttentionKernel::scorePanels(Value panel, Value panelAt, Value column, Value r, int64_t rows, int64_t panels) {
+  int64_t perPanel = kPanel / lanes, w = plan.width;
+  Value q = at(floats(plan.atQuery), mul(r, w), f32()), valuesOfPanels = valuesAt(mul(panel, kPanel));
+  Values init(rows * panels * perPanel, real(vec(f32()), 0.0));
+  Values sums = loop(constant(0), constant(w), 1, init, [&](Value d, ValueRange carried) {
+    Values next(carried.begin(), carried.end()), k;
+    Value step = mul(d, kPanel);
+    for (int64_t p = 0; p < panels; ++p)
+      for (int64_t v = 0; v < perPanel; ++v)
+        k.push_back(loadVec(panelAt, add(step, p * kPanel * w + v * lanes)));
+    if (rows == 8) { // each group of rows brings its share of the next panels, and of the values nearer
+      int64_t share = panels * kPanel / kRowTile, u = plan.valueWidth;
+      prefetch(at(panelAt, add(add(mul(r, share * w), mul(d, share * rows)), panels * kPanel * w), f32()));
+      Value soon = at(valuesOfPanels, add(mul(r, share * u), mul(d, std::max<int64_t>(1, share * rows * u / w))), f32());
+      LLVM::Prefetch::create(b, soon, /*rw=*/0, /*level 2=*/2, /*data=*/1);
+    }
+    for (int64_t i = 0; i < rows; ++i) {
+      Value x = splat(loadF32(q, add(d, i * w)));
+      for (size_t n = 0; n < k.size(); ++n)
+        next[i * k.size() + n] = fma(x, k[n], next[i * k.size() + n]);
+    }
+    return next;
+  });
+  Value scores = at(floats(plan.atScores), add(mul(r, kScoreStride), column), f32());
+  for (int64_t i = 0, n = panels * perPanel; i < rows; ++i)
+    for (int64_t v = 0; v < n; ++v)
+      store(sums[i * n + v], at(scores, constant(i * kScoreStride + v * lanes), f32()));
 }
 
 //===-- 2. maxima --------------------------------------------------------------------===//
@@ -127,8 +168,9 @@ void AttentionKernel::emitMaxima(const Tile &tile) {
 
     Values greatest = {none, none};
     if (tile.partial) {
-      Value begin = tripFloor(sub(tile.begin, tile.at), 2 * lanes);
-      greatest = loop(begin, sub(tile.end, tile.at), 2 * lanes, greatest, [&](Value column, ValueRange c) -> Values {
+      auto [begin, end] = boundsOf(tile, r);
+      begin = tripFloor(sub(begin, tile.at), 2 * lanes);
+      greatest = loop(begin, sub(end, tile.at), 2 * lanes, greatest, [&](Value column, ValueRange c) -> Values {
         OpBuilder outside(b);
         outside.setInsertionPoint(b.getInsertionBlock()->getParentOp());
         row.before = outside.saveInsertionPoint();
@@ -174,8 +216,9 @@ void AttentionKernel::emitWeights(const Tile &tile) {
     // Lane sums of even and of odd vectors: trimming a tile adds or leaves out zeros.
     Values sums = {zero, zero};
     if (tile.partial) {
-      Value begin = tripFloor(sub(tile.begin, tile.at), 2 * lanes);
-      sums = loop(begin, sub(tile.end, tile.at), 2 * lanes, sums, [&](Value column, ValueRange c) -> Values {
+      auto [begin, end] = boundsOf(tile, r);
+      begin = tripFloor(sub(begin, tile.at), 2 * lanes);
+      sums = loop(begin, sub(end, tile.at), 2 * lanes, sums, [&](Value column, ValueRange c) -> Values {
         return {addf(c[0], weightAt(column)), addf(c[1], weightAt(add(column, lanes)))};
       });
     } else {
@@ -233,7 +276,7 @@ void AttentionKernel::outputRows(const Tile &tile, bool guard, Value from, Value
   Value values = valuesAt(constant(0));
 
   // `n` vectors of the output of rows `r`.. from `d` on; the last has `tail` lanes (0: all).
-  auto chunk = [&](Value r, Value d, int64_t n, int64_t tail) {
+  auto chunk = [&](Value r, Value begin, Value end, Value d, int64_t n, int64_t tail) {
     Value mask;
     if (tail)
       mask = vector::CreateMaskOp::create(b, vec(b.getI1Type()), ValueRange{constant(tail)});
@@ -246,7 +289,7 @@ void AttentionKernel::outputRows(const Tile &tile, bool guard, Value from, Value
     for (int64_t i = 0; i < rows; ++i)
       for (int64_t v = 0; v < n; ++v)
         init.push_back(mulf(loadVec(out, constant(i * stride + v * lanes)), splat(loadF32(scale, constant(i)))));
-    Values sums = loop(tile.begin, tile.end, 1, init, [&](Value k, ValueRange carried) {
+    Values sums = loop(begin, end, 1, init, [&](Value k, ValueRange carried) {
       Values next(carried.begin(), carried.end()), x;
       Value row = mul(k, u);
       for (int64_t v = 0; v < n; ++v)
@@ -268,9 +311,13 @@ void AttentionKernel::outputRows(const Tile &tile, bool guard, Value from, Value
   };
   int64_t whole = u / (lanes * most), rest = u % (lanes * most);
   loop(from, to, rows, [&](Value r) {
-    if (whole)
-      loop(constant(0), constant(whole * lanes * most), lanes * most, [&](Value d) { chunk(r, d, most, 0); });
-    if (rest)
-      chunk(r, constant(whole * lanes * most), (rest + lanes - 1) / lanes, rest % lanes);
+    auto [begin, end] = boundsOf(tile, r);
+    // A group that sees nothing here keeps its output: alpha is 1.
+    when(less(begin, end), [&, begin = begin, end = end] {
+      if (whole)
+        loop(constant(0), constant(whole * lanes * most), lanes * most, [&](Value d) { chunk(r, begin, end, d, most, 0); });
+      if (rest)
+        chunk(r, begin, end, constant(whole * lanes * most), (rest + lanes - 1) / lanes, rest % lanes);
+    });
   });
 }
