@@ -92,6 +92,10 @@ say "the same bits in any company"
 timeout 600 /usr/bin/python3 test/Execution/determinism.py --heddle "$build/bin/heddle" 2>&1 </dev/null | tee "$log/determinism.log"
 tally determinism "${PIPESTATUS[0]}" "$log/determinism.log"
 
+say "generation"
+timeout 600 /usr/bin/python3 test/Execution/generation.py --heddle "$build/bin/heddle" 2>&1 </dev/null | tee "$log/generation.log"
+tally generation "${PIPESTATUS[0]}" "$log/generation.log"
+
 say "random models"
 timeout 600 /usr/bin/python3 test/Fuzz/random_models.py --heddle "$build/bin/heddle" --count 100 --jobs "$jobs" 2>&1 </dev/null | tee "$log/random.log"
 tally "random models" "${PIPESTATUS[0]}" "$log/random.log"
