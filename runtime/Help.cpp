@@ -1,55 +1,96 @@
 //===- Help.cpp - The short help of a compiled model ----------------------===//
 //
-// Shows the commands this model has, with examples that work on it.
+// Shows what this model can do and nothing else, with an example that works.
 //
 //===----------------------------------------------------------------------===//
 #include "runtime/Commands.h"
+#include "runtime/Media/Media.h"
 
 #include <cstdio>
 
 namespace heddle::rt {
 
+/// The ways to choose a token, with the model's own defaults.
+static void printChoices(const Card &card, bool text) {
+  const Settings &said = card.roles.settings;
+  auto number = [&](const char *name, double otherwise) {
+    return said.number(name, otherwise);
+  };
+  bool samples = number("do_sample", 0) != 0;
+  double beams = number("num_beams", 1);
+  printf("  -n N                      at most N new tokens\n"
+         "  --greedy                  the likeliest token each time%s\n",
+         samples || beams > 1 ? "" : " (default)");
+  printf("  --temp T --top-k K --top-p P --min-p P --seed S\n"
+         "                            sample%s\n",
+         samples ? " (default)" : "");
+  if (beams > 1)
+    printf("  --num-beams N             search (default: %g beams)\n", beams);
+  else
+    printf("  --num-beams N             search for the likeliest text\n");
+  printf("      --length-penalty X --early-stopping true|false|never\n"
+         "  --repetition-penalty X --no-repeat-ngram-size N\n");
+  if (text)
+    printf("  --stop TEXT               ends before TEXT; may be given again\n");
+  if (!card.roles.languages.empty())
+    printf("  --language NAME           of the speech; found out if not given\n");
+  if (!card.roles.tasks.empty())
+    printf("  --task NAME               transcribe or translate\n");
+  printf("  --ignore-eos              go on after the end of the text\n"
+         "  --print-ids               ids instead of text\n");
+}
+
 Status helpCommand(Model &model, const std::string &program) {
   const Card &card = model.card();
   const char *self = program.c_str();
+  const Entry *run = card.entry("run");
+  bool generates = card.roles.present, media = takesMedia(card);
+  bool tokenizes = model.image().tokenizerSize != 0;
+  bool text = tokenizes && !media && (generates || (run && run->input("input_ids")));
+  bool classifies = !generates && (media || text) && run &&
+                    run->outputIndex("logits") >= 0;
   printf("%s: a model compiled by Heddle\n\n", card.name.c_str());
-  bool generates = card.roles.present;
-  bool text = generates && model.image().tokenizerSize != 0;
-  bool ids = generates && card.roles.source.empty();
-  if (text)
-    printf("  %s \"TEXT\" [-n N]\n"
-           "      continue a text, or answer it, as it is made\n",
-           self);
-  if (generates) {
-    if (ids)
-      printf("  %s generate --ids 1,2,3 [-n N] [--print-ids]\n", self);
-    printf(
-        "  %s generate --input FILE --output FILE -n N [--ignore-eos]\n"
-        "      a batch: the file holds the tensors that run takes, the result "
-        "`ids`\n",
-        self);
+  std::string example;
+  if (media && (generates || classifies)) {
+    example = mediaExample(card);
+    printf("  %s %s\n      %s\n", self, example.c_str(),
+           generates             ? "what it shows or says, as text"
+           : card.kind == "ctc" ? "what is said, as text"
+                                : "what it is, the likeliest first");
+  } else if (generates && text) {
+    example = "\"Once upon a time\" -n 40";
+    printf("  %s \"TEXT\"\n      %s, as it is made\n", self,
+           card.roles.source.empty() ? "continues a text" : "answers a text");
+  } else if (classifies) {
+    example = "\"What a day!\"";
+    printf("  %s \"TEXT\"\n      what it is, the likeliest first\n", self);
   }
+  if (generates) {
+    if (card.roles.source.empty() && !media)
+      printf("  %s generate --ids 1,2,3\n", self);
+    printf("  %s generate --input FILE --output FILE -n N\n"
+           "      a batch: the file holds the tensors that run takes, the "
+           "result `ids`\n",
+           self);
+  }
+  printf("  %s run --input FILE --output FILE\n"
+         "      tensors in, tensors out, by name, as safetensors files\n"
+         "  %s info [--json]\n"
+         "      inputs, outputs, dims and their bounds, memory\n"
+         "  %s bench [--prompt-tokens P] [--new-tokens N] [--batch B] "
+         "[--json]\n"
+         "      speed, beside what this machine can reach%s\n\n",
+         self, self, self,
+         generates ? "" : "; --input FILE: the tensors that run takes");
   if (generates)
-    printf("      --temp T --top-k K --top-p P --seed S sample instead of "
-           "taking the "
-           "likeliest\n");
-  printf(
-      "  %s run --input FILE --output FILE\n"
-      "      tensors in, tensors out, by name, as safetensors files\n"
-      "  %s info [--json]\n"
-      "      inputs, outputs, dims and their bounds, memory\n"
-      "  %s bench [--prompt-tokens P] [--new-tokens N] [--batch B] [--json]\n"
-      "      speed, beside what this machine can reach; --input FILE for a "
-      "model that does\n"
-      "      not generate: the tensors that run takes\n\n"
-      "  --threads N   for run, generate, bench; one a core if not given\n",
-      self, self, self);
-  if (text)
-    printf("\nExample: %s \"Once upon a time\" -n 40\n", self);
-  else
-    printf(
-        "\nExample: %s run --input in.safetensors --output out.safetensors\n",
-        self);
+    printChoices(card, tokenizes);
+  if (classifies && card.kind != "ctc")
+    printf("  --top N                   so many labels, 5 if not given\n"
+           "  --json                    as one JSON object\n");
+  printf("  --threads N               one a core if not given\n");
+  if (example.empty())
+    example = "run --input in.safetensors --output out.safetensors";
+  printf("\nExample: %s %s\n", self, example.c_str());
   return {};
 }
 

@@ -6,10 +6,19 @@
 //===----------------------------------------------------------------------===//
 #include "runtime/Args.h"
 #include "runtime/Commands.h"
+#include "runtime/Tokenizer/Tokenizer.h"
 
 #include <cstdio>
 
 namespace heddle::rt {
+
+/// Positions of the text that a model makes, where they are bounded.
+static std::optional<int64_t> longestText(const Card &card) {
+  const Entry *run = card.entry("run");
+  const Value *tokens = run ? run->input(card.roles.tokens) : nullptr;
+  int axis = tokens && !tokens->axes.empty() ? tokens->axes.back().asDim() : -1;
+  return axis < 0 ? std::nullopt : card.bound(run->dims[axis]);
+}
 
 /// Sizes are forms; this is what they come to where every dim has a bound.
 static std::string boundedBytes(const Card &card, const Entry &entry,
@@ -20,12 +29,42 @@ static std::string boundedBytes(const Card &card, const Entry &entry,
     // One batch row; a step of one token at the end of the longest text.
     if (name == "B" || name == "new")
       bound = 1;
+    if ((name == "past" || name == "capacity") && card.roles.present)
+      bound = longestText(card);
     if (!bound)
       return "";
     dims.push_back(*bound);
   }
   std::optional<int64_t> bytes = form.evaluate(dims.data());
   return bytes && *bytes >= 0 ? humanBytes(*bytes) : "";
+}
+
+/// Scratch memory of one row at the bounds, for one thread.
+static std::string boundedArena(const Card &card, const Entry &entry) {
+  Entry widened;
+  widened.dims = entry.dims;
+  std::vector<int64_t> dims;
+  for (const std::string &name : entry.dims) {
+    std::optional<int64_t> bound = card.bound(name);
+    if (name == "B" || name == "new")
+      bound = 1;
+    if ((name == "past" || name == "capacity") && card.roles.present)
+      bound = longestText(card);
+    if (!bound)
+      return "";
+    dims.push_back(*bound);
+  }
+  uint64_t bytes = 0;
+  Status status = arenaOf(entry, dims, 1, bytes);
+  return status.ok() ? humanBytes(bytes) : "";
+}
+
+/// 16 digits that change when a weight does.
+static std::string digest(const Model &model) {
+  return model.image().weightsHash
+             ? format("%016llx", static_cast<unsigned long long>(
+                                     model.image().weightsHash))
+             : "";
 }
 
 static void printValues(const char *what, const std::vector<Value> &values) {
@@ -42,6 +81,14 @@ static std::string ids(const std::vector<int64_t> &list) {
   return text;
 }
 
+/// At most a few, for people.
+static std::string numbers(const std::vector<double> &list) {
+  std::string text;
+  for (size_t i = 0; i < list.size() && i < 4; ++i)
+    text += (i ? "," : "") + format("%.9g", list[i]);
+  return text + (list.size() > 4 ? ",..." : "");
+}
+
 /// Dims that the runtime itself chooses.
 static bool ofStep(const std::string &dim) {
   return dim == "past" || dim == "new" || dim == "capacity";
@@ -55,10 +102,13 @@ static void printText(const Model &model) {
   if (!card.license.empty())
     printf("license of the weights: %s\n", card.license.c_str());
   if (model.weightBytes())
-    printf("weights: %s%s\n", humanBytes(model.weightBytes()).c_str(),
+    printf("weights: %s%s%s\n", humanBytes(model.weightBytes()).c_str(),
            model.image().weightsFile
                ? (" in " + std::string(model.image().weightsFile)).c_str()
-               : "");
+               : "",
+           digest(model).empty() ? "" : (", digest " + digest(model)).c_str());
+  if (card.parameters)
+    printf("parameters: %lld\n", static_cast<long long>(card.parameters));
   if (!card.maskedRows.empty())
     printf("fully masked rows: %s\n", card.maskedRows.c_str());
   printf("tokenizer: %s\n", model.image().tokenizerSize ? "yes" : "no");
@@ -77,6 +127,25 @@ static void printText(const Model &model) {
       printf(", ends at %s", ids(roles.eos).c_str());
     printf("%s\n",
            card.entry("step") ? "" : " (no cache: every step recomputes)");
+    if (!roles.settings.values.empty() || !roles.stops.empty()) {
+      printf("defaults:");
+      for (const auto &[name, values] : roles.settings.values)
+        printf(" %s=%s", name.c_str(), numbers(values).c_str());
+      for (const std::string &stop : roles.stops)
+        printf(" stop=%s", jsonString(stop).c_str());
+      printf("\n");
+    }
+  }
+  if (!card.picture.values.empty())
+    printf("takes: a picture, PNG or JPEG\n");
+  if (!card.sound.values.empty())
+    printf("takes: speech, WAV\n");
+  if (!card.labels.empty()) {
+    printf("labels: ");
+    for (size_t i = 0; i < card.labels.size() && i < 10; ++i)
+      printf(i ? ", %s" : "%s", validUtf8(card.labels[i]).c_str());
+    printf(card.labels.size() > 10 ? ", ... (%zu)\n" : "\n",
+           card.labels.size());
   }
   for (const Entry &entry : card.entries) {
     printf("entry %s\n", entry.name.c_str());
@@ -88,8 +157,11 @@ static void printText(const Model &model) {
              state.bytes.text().c_str(),
              bytes.empty() ? "" : (", at most " + bytes + " a row").c_str());
     }
+    std::string scratch = boundedArena(card, entry);
     if (entry.hasArena)
-      printf("  arena   %s bytes\n", entry.arena.text().c_str());
+      printf("  arena   %s bytes%s\n", entry.arena.text().c_str(),
+             scratch.empty() ? ""
+                             : (", at most " + scratch + " a row").c_str());
   }
 }
 
@@ -122,6 +194,18 @@ static std::string jsonEntry(const Entry &entry) {
          (entry.hasArena ? jsonString(entry.arena.text()) : "null") + "}";
 }
 
+static std::string jsonSettings(const Settings &settings) {
+  std::string text = "{";
+  for (const auto &[name, values] : settings.values) {
+    std::string list;
+    for (double value : values)
+      list += (list.empty() ? "" : ",") + format("%.17g", value);
+    text += (text.size() > 1 ? "," : "") + jsonString(name) + ":" +
+            (values.size() == 1 ? list : "[" + list + "]");
+  }
+  return text + "}";
+}
+
 static std::string jsonRoles(const Roles &roles) {
   std::string text = "{";
   auto add = [&](const char *key, const std::string &value) {
@@ -145,6 +229,14 @@ static std::string jsonRoles(const Roles &roles) {
     add("eos", "[" + ids(roles.eos) + "]");
   if (roles.pad)
     add("pad", std::to_string(*roles.pad));
+  if (!roles.settings.values.empty())
+    add("defaults", jsonSettings(roles.settings));
+  if (!roles.stops.empty()) {
+    std::string list;
+    for (const std::string &stop : roles.stops)
+      list += (list.empty() ? "" : ",") + jsonString(stop);
+    add("stop", "[" + list + "]");
+  }
   return text + "}";
 }
 
@@ -155,6 +247,20 @@ static void printJson(const Model &model) {
   if (!card.license.empty())
     text += ",\"license\":" + jsonString(card.license);
   text += ",\"weight_bytes\":" + std::to_string(model.weightBytes());
+  if (!digest(model).empty())
+    text += ",\"digest\":" + jsonString(digest(model));
+  if (card.parameters)
+    text += ",\"parameters\":" + std::to_string(card.parameters);
+  if (!card.labels.empty()) {
+    text += ",\"labels\":[";
+    for (const std::string &label : card.labels)
+      text += (text.back() == '[' ? "" : ",") + jsonString(label);
+    text += "]";
+  }
+  for (const auto &[key, settings] :
+       {std::pair("picture", &card.picture), {"sound", &card.sound}})
+    if (!settings->values.empty())
+      text += std::string(",\"") + key + "\":" + jsonSettings(*settings);
   if (model.image().weightsFile)
     text += ",\"weights_file\":" + jsonString(model.image().weightsFile);
   text += ",\"masked_rows\":" + jsonString(card.maskedRows);

@@ -147,7 +147,7 @@ Status promptFromFile(const Model &model, const std::string &path,
   return finish(model, prompt);
 }
 
-Status promptFromIds(const Model &model, const std::vector<int64_t> &ids,
+Status promptFromIds(const Model &model, std::vector<int64_t> ids,
                      Prompt &prompt) {
   const Value *tokens = nullptr;
   HEDDLE_TRY(setup(model, prompt, tokens));
@@ -158,6 +158,10 @@ Status promptFromIds(const Model &model, const std::vector<int64_t> &ids,
       value->axes.size() > 2)
     return unsupported("the prompt of this model is " + quote(name) +
                        ", no list of ids: use generate --input FILE");
+  // A text that is continued may begin with nothing.
+  if (ids.empty() && roles.source.empty() &&
+      roles.settings.has("bos_token_id"))
+    ids = roles.settings.integers("bos_token_id");
   if (ids.empty())
     return badInput("the prompt is empty");
   for (const Value &other : prompt.run->inputs) {

@@ -38,7 +38,8 @@ std::vector<int64_t> realTokens(const Model &model, const Prompt &prompt,
                                 int64_t row);
 
 /// One row of ids: the tokens, or the source of an encoder-decoder model.
-Status promptFromIds(const Model &model, const std::vector<int64_t> &ids,
+/// Without any, a text begins with the model's bos.
+Status promptFromIds(const Model &model, std::vector<int64_t> ids,
                      Prompt &prompt);
 
 /// One row: inputs that came from files, and the first ids of the text; without

@@ -157,11 +157,13 @@ static int writeBinary(const Console &console, ModuleOp module, llvm::Module &co
     return console.complain(InputError, error);
   parts.symbols.push_back({"heddle_tokenizer", tokenizer.empty() ? std::string(1, '\0') : tokenizer, 64});
   parts.symbols.push_back(ObjectSymbol::number("heddle_tokenizer_size", tokenizer.size()));
+  uint64_t hash = 0;
   if (options.embed) {
     parts.symbols.push_back(ObjectSymbol::number("heddle_weights_size", plan->bytes));
     absl::StatusOr<WrittenWeights> written = writeWeightsObject(data, *store, *plan, parts);
     if (!written.ok())
       return ::complain(console, written.status());
+    hash = written->hash;
   } else {
     absl::StatusOr<WrittenWeights> written = writeWeightsFile(options.output + ".weights", *store, *plan);
     if (!written.ok())
@@ -173,8 +175,19 @@ static int writeBinary(const Console &console, ModuleOp module, llvm::Module &co
     if (absl::Status status = writeSymbolsObject(data, parts); !status.ok())
       return ::complain(console, status);
   }
+  // The digest is known when the weights have been written.
+  std::string digest = (folder + "/digest.o").str();
+  if (options.embed) {
+    ObjectOptions symbols;
+    symbols.machine = parts.machine;
+    symbols.symbols.push_back(ObjectSymbol::number("heddle_weights_hash", hash));
+    if (absl::Status status = writeSymbolsObject(digest, symbols); !status.ok())
+      return ::complain(console, status);
+  }
   std::string runtime = runtimeArchive(options);
   std::vector<std::string> files = {object, data};
+  if (options.embed)
+    files.push_back(digest);
   // A model without pictures has no reader of PNG and JPEG in it.
   if (module->hasAttr("model.picture")) {
     llvm::SmallString<128> pictures(runtime);

@@ -93,6 +93,17 @@ TEST(Program, UsageErrors) {
            {"generate", "--ids", "1", "--greedy", "--temp", "1"},
            {"generate", "--ids", "1", "--temp", "warm"},
            {"generate", "--ids", "1", "--seed", "1"},
+           {"generate", "--ids", "1", "--num-beams", "0"},
+           {"generate", "--ids", "1", "--num-beams", "2", "--temp", "1"},
+           {"generate", "--ids", "1", "--num-beams", "2", "--greedy"},
+           {"generate", "--ids", "1", "--length-penalty", "2"},
+           {"generate", "--ids", "1", "--num-beams", "2", "--early-stopping",
+            "soon"},
+           {"generate", "--ids", "1", "--min-p", "2"},
+           {"generate", "--ids", "1", "--repetition-penalty", "0"},
+           {"generate", "--ids", "1", "--stop", "x"},
+           {"generate", "--ids", "1", "--language", "en"},
+           {"generate", "--ids", "1", "--task", "translate"},
            {"info", "more"},
            {"bench", "--input", "x"},
            {"bench", "--batch", "0"}}) {
@@ -141,6 +152,51 @@ TEST(Program, GeneratesIds) {
   EXPECT_EQ(result.exit, 0);
   EXPECT_NE(result.err.find("note: the text has reached the 32 positions"),
             std::string::npos);
+}
+
+/// What the card says of generation is what is done without flags.
+TEST(Program, DefaultsOfTheCard) {
+  Image image = fake::decoderOnly();
+  std::string card = image.card;
+  card.insert(card.find("generate eos"),
+              "generate num_beams 3\ngenerate length_penalty 0.5\n"
+              "generate max_new_tokens 6\ngenerate bos_token_id 1\n");
+  Image said = image;
+  said.card = card.c_str();
+  auto ids = [](const Image &which, std::vector<std::string> more) {
+    std::vector<std::string> words = {"generate", "--ids", "1,2,3"};
+    words.insert(words.end(), more.begin(), more.end());
+    Result result = program(which, words);
+    EXPECT_EQ(result.exit, 0) << result.err;
+    return result.out;
+  };
+  EXPECT_EQ(ids(said, {}), ids(image, {"-n", "6", "--num-beams", "3",
+                                       "--length-penalty", "0.5"}));
+  EXPECT_EQ(ids(said, {"-n", "4", "--greedy"}), ids(image, {"-n", "4"}));
+  EXPECT_EQ(ids(said, {"--num-beams", "1"}), ids(image, {"-n", "6"}));
+  card.insert(card.find("generate eos"), "generate top_q 3\n");
+  EXPECT_EQ(program(said, {"info"}).exit, 70);
+}
+
+TEST(Program, HelpFitsTheModel) {
+  std::string help = program(fake::decoderOnly(), {"--help"}).out;
+  EXPECT_NE(help.find("--num-beams"), std::string::npos);
+  EXPECT_EQ(help.find("--stop"), std::string::npos); // there is no tokenizer
+  EXPECT_EQ(help.find("--language"), std::string::npos);
+  EXPECT_EQ(help.find("--top N"), std::string::npos);
+}
+
+TEST(Program, PromptTooLong) {
+  std::string ids = "1";
+  for (int i = 0; i < 40; ++i)
+    ids += ",1";
+  Result result = program(fake::decoderOnly(), {"generate", "--ids", ids});
+  EXPECT_EQ(result.exit, 1);
+  EXPECT_NE(result.err.find("the text has 41 tokens, and this model takes at "
+                            "most 32 (T)"),
+            std::string::npos)
+      << result.err;
+  EXPECT_NE(result.err.find("help:"), std::string::npos);
 }
 
 TEST(Program, SideFileOfWeights) {
