@@ -96,6 +96,10 @@ say "generation"
 timeout 600 /usr/bin/python3 test/Execution/generation.py --heddle "$build/bin/heddle" 2>&1 </dev/null | tee "$log/generation.log"
 tally generation "${PIPESTATUS[0]}" "$log/generation.log"
 
+say "the same bits for every mask and modifier"
+timeout 600 /usr/bin/python3 test/Execution/mask_determinism.py --heddle "$build/bin/heddle" 2>&1 </dev/null | tee "$log/mask-determinism.log"
+tally "mask determinism" "${PIPESTATUS[0]}" "$log/mask-determinism.log"
+
 say "random models"
 timeout 600 /usr/bin/python3 test/Fuzz/random_models.py --heddle "$build/bin/heddle" --count 100 --jobs "$jobs" 2>&1 </dev/null | tee "$log/random.log"
 tally "random models" "${PIPESTATUS[0]}" "$log/random.log"

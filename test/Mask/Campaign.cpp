@@ -26,6 +26,8 @@ bool CampaignOptions::parse(int argc, char **argv) {
       batch = value;
     else if (name == "--threads")
       threads = int(value);
+    else if (name == "--failures")
+      failures = int(value);
     else if (name == "--limit")
       limit = int(value);
     else
@@ -69,7 +71,7 @@ std::vector<std::string> Campaign::run(const std::function<void(int64_t)> &body)
   for (size_t t = 0; t < slots.size(); ++t)
     workers.emplace_back([&, t] {
       slot = int(t);
-      for (int64_t b = next++; b < batches && failures < 10; b = next++)
+      for (int64_t b = next++; b < batches && failures < campaign.failures; b = next++)
         if (campaign.batch < 0 || campaign.batch == b)
           body(b);
     });

@@ -21,9 +21,10 @@ struct CampaignOptions {
   uint64_t seed = 1;
   int64_t batch = -1; ///< only this one
   int threads = 2;
-  int limit = 20; ///< seconds for one call of generated code
-  /// Takes `--expressions=N`, `--seed=N`, `--batch=N`, `--threads=N`, `--limit=N`; false for
-  /// anything else.
+  int failures = 10; ///< after so many it ends
+  int limit = 20;    ///< seconds for one call of generated code
+  /// Takes `--expressions=N`, `--seed=N`, `--batch=N`, `--threads=N`, `--limit=N`,
+  /// `--failures=N`; false for anything else.
   bool parse(int argc, char **argv);
 };
 extern CampaignOptions campaign; ///< of this test program

@@ -278,7 +278,7 @@ TEST(Cursor, TightForTypicalMasks) {
 int main(int argc, char **argv) {
   testing::InitGoogleTest(&argc, argv);
   if (!campaign.parse(argc, argv)) {
-    std::fprintf(stderr, "usage: %s [--expressions=N] [--seed=N] [--batch=N] [--threads=N] [--limit=N]\n", argv[0]);
+    std::fprintf(stderr, "usage: %s [--expressions=N] [--seed=N] [--batch=N] [--threads=N] [--limit=N] [--failures=N]\n", argv[0]);
     return 2;
   }
   return RUN_ALL_TESTS();

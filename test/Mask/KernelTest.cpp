@@ -9,8 +9,7 @@
 #include "compiler/Interpreter/Interpreter.h"
 #include "dialects/Attn/IR/Attn.h"
 #include "test/Mask/Campaign.h"
-#include "test/Mask/MaskSpec.h"
-#include "test/Numerics/AttentionCases.h"
+#include "test/Mask/RandomAttention.h"
 #include "mlir/Parser/Parser.h"
 #include <cmath>
 #include <cstring>
@@ -27,101 +26,11 @@ struct Totals {
   std::atomic<int64_t> expressions{0}, calls{0}, interpreted{0}, rows{0}, deadRows{0}, poisoned{0};
 };
 
-/// How often each query sees each key in the call that is checked.
-struct Counts {
-  std::vector<MaskSpec::Row> rows; ///< [B][heads][T]
-  int heads;
-  void fill(const MaskSpec &spec, const Call &call);
-  int32_t at(const Case::At &a) const { return rows[(a.b * heads + a.h) * a.n.T + a.r][a.k]; }
-};
-
-/// A mask with the attention around it.
-struct Drawn {
-  MaskSpec spec;
-  std::shared_ptr<Counts> counts = std::make_shared<Counts>();
-  Case test;
-  std::string modifier = "plain";
-  bool reals = true; ///< no bias: scores are small, weights do not vanish
-  std::string str() const {
-    return spec.str() + "\n  " + modifier + " heads " + std::to_string(test.heads) + " kv_heads " + std::to_string(test.kvHeads) + " width " +
-           std::to_string(test.width) + " value width " + std::to_string(test.valueWidth) + " " + test.attributes +
-           (test.sharedKeys ? " one batch element of keys" : "");
-  }
-};
 } // namespace
-
-static MaskSizes sizesOf(const Sizes &n) { return {n.B, n.T, n.S, n.P, n.K}; }
-
-/// Tensors of the mask are the last ones of the call.
-void Counts::fill(const MaskSpec &spec, const Call &call) {
-  heads = call.test.heads;
-  rows.clear();
-  MaskSpec::Data data(call.extras.end() - spec.tensors.size(), call.extras.end());
-  for (int64_t b = 0; b < call.n.B; ++b)
-    for (int64_t h = 0; h < heads; ++h)
-      for (int64_t r = 0; r < call.n.T; ++r)
-        rows.push_back(spec.row(sizesOf(call.n), data, b, h, r));
-}
-
-/// The lines of `ops` that define no mask.
-static std::string withoutMask(const std::string &ops) {
-  std::string kept, line;
-  for (char c : ops + "\n") {
-    line += c;
-    if (c != '\n')
-      continue;
-    if (line.find("%m = ") == std::string::npos && line.size() > 1)
-      kept += line;
-    line.clear();
-  }
-  return kept;
-}
-
-static Drawn draw(std::mt19937_64 &random, int64_t most) {
-  auto below = [&](int64_t n) { return int64_t(random() % uint64_t(n)); };
-  Drawn d;
-  d.spec = MaskSpec::draw(random, 3, most);
-  MaskSpec &spec = d.spec;
-  Case &c = d.test;
-  if (below(2)) {
-    std::vector<Case> biases = biasCases(spec.heads);
-    c = biases[below(int64_t(biases.size()))];
-    d.modifier = c.name;
-    d.reals = !c.bias;
-    if (size_t at = c.operands.find("bias"); at != std::string::npos)
-      c.operands = "mask %m " + c.operands.substr(at);
-    c.ops = withoutMask(c.ops);
-  }
-  if (c.operands.empty())
-    c.operands = "mask %m";
-  c.ops = spec.ops() + c.ops;
-  c.heads = spec.heads;
-  c.kvHeads = below(3) ? c.heads : 1;
-  const int widths[] = {1, 3, 4, 8, 16, 20, 33}, valueWidths[] = {1, 5, 16, 24, 40};
-  c.width = widths[below(7)];
-  c.valueWidth = valueWidths[below(5)];
-  c.scale = 0.25;
-  if (below(5) == 0 && !c.sink) {
-    c.masked = below(2) ? Case::Nan : Case::Mean;
-    c.attributes = c.masked == Case::Nan ? "masked_rows nan" : "masked_rows mean";
-  }
-  c.sharedKeys = below(10) == 0;
-  size_t first = c.extras.size();
-  for (size_t t = 0; t < spec.tensors.size(); ++t) {
-    std::string axes;
-    for (const std::string &a : spec.tensors[t].axes)
-      axes += (axes.empty() ? "" : ", ") + a;
-    c.extras.push_back({"t" + std::to_string(t), axes, spec.tensors[t].element, [spec, t, first](const Sizes &n, uint64_t seed) {
-                          return spec.make(sizesOf(n), seed - first - t)[t];
-                        }});
-  }
-  c.count = [counts = d.counts](const Case::At &a) { return int(counts->at(a)); };
-  return d;
-}
 
 /// NaN and infinities where no row looks; where some do, now and then, so that they must be hit
 /// and the others must not.
-static int64_t poison(std::mt19937_64 &random, const Drawn &d, Call &call) {
+static int64_t poison(std::mt19937_64 &random, const RandomAttention &d, Call &call) {
   const float poisons[] = {std::numeric_limits<float>::quiet_NaN(), float(inf), -float(inf)};
   const Case &c = d.test;
   const Sizes &n = call.n;
@@ -134,7 +43,7 @@ static int64_t poison(std::mt19937_64 &random, const Drawn &d, Call &call) {
           if (c.count({n, call.extras, b, h, r, k}))
             seen[((c.sharedKeys ? 0 : b) * n.S + k) * c.kvHeads + h / group] = 1;
   for (size_t at = 0; at < seen.size(); ++at) {
-    bool values = !seen[at] || (d.reals && random() % 64 == 0), keys = !seen[at];
+    bool values = !seen[at] || (d.small && random() % 64 == 0), keys = !seen[at];
     spoiled += values;
     for (int64_t i = 0; values && i < c.valueWidth; ++i)
       call.v[at * c.valueWidth + i] = poisons[random() % 3];
@@ -145,7 +54,7 @@ static int64_t poison(std::mt19937_64 &random, const Drawn &d, Call &call) {
 }
 
 /// The largest difference of the interpreter to `expected`.
-static double interpreterError(mlir::func::FuncOp f, const Drawn &d, const Call &call, const std::vector<double> &expected) {
+static double interpreterError(mlir::func::FuncOp f, const RandomAttention &d, const Call &call, const std::vector<double> &expected) {
   const Case &c = d.test;
   const Sizes &n = call.n;
   auto reals = [](std::vector<int64_t> shape, const auto &values) {
@@ -161,15 +70,8 @@ static double interpreterError(mlir::func::FuncOp f, const Drawn &d, const Call 
   in["v"] = reals({elements, n.S, c.kvHeads * c.valueWidth}, call.v);
   for (size_t e = 0; e < c.extras.size(); ++e) {
     std::vector<int64_t> shape;
-    std::string axis;
-    for (char ch : c.extras[e].axes + ",")
-      if (ch == ',') {
-        if (!axis.empty())
-          shape.push_back(MaskSpec::extent(axis, sizesOf(n)));
-        axis.clear();
-      } else if (ch != ' ') {
-        axis += ch;
-      }
+    for (const std::string &axis : axesOf(c.extras[e].axes))
+      shape.push_back(MaskSpec::extent(axis, sizesOf(n)));
     const std::string &element = c.extras[e].element;
     if (element == "f32") {
       in[c.extras[e].name] = reals(shape, call.extras[e]);
@@ -223,7 +125,7 @@ static double kernelError(const Call &call, const std::vector<double> &expected,
   return worst;
 }
 
-static void checkCall(Campaign &run, Totals &totals, std::mt19937_64 &random, const Drawn &d, Program &program, mlir::func::FuncOp f,
+static void checkCall(Campaign &run, Totals &totals, std::mt19937_64 &random, const RandomAttention &d, Program &program, mlir::func::FuncOp f,
                       const std::string &where, bool small) {
   const int64_t most = small ? 60 : 600;
   MaskSizes m = d.spec.sizes(random, most);
@@ -242,7 +144,7 @@ static void checkCall(Campaign &run, Totals &totals, std::mt19937_64 &random, co
     if (std::isfinite(v))
       most32 = std::max(most32, std::fabs(v));
   double off = kernelError(call, expected, totals);
-  if (!(off <= (d.reals ? 4e-6 : 3e-5) * most32))
+  if (!(off <= (d.small ? 4e-6 : 3e-5) * most32))
     run.fail(at + "\n  the kernel is off by " + std::to_string(off));
   if (random() % 4 == 0) {
     Call again(d.test, n, 0);
@@ -270,10 +172,10 @@ TEST(MaskedAttention, RandomExpressions) {
   Totals totals;
   std::vector<std::string> messages = run.run([&](int64_t batch) {
     std::mt19937_64 random(mix(campaign.seed, batch));
-    std::vector<Drawn> drawn;
+    std::vector<RandomAttention> drawn;
     std::string compiled, plain;
     for (int64_t i = 0; i < perBatch; ++i) {
-      drawn.push_back(draw(random, most));
+      drawn.push_back(drawAttention(random, MaskSpec::draw(random, 3, most)));
       Case &c = drawn.back().test;
       c.function = "run" + std::to_string(i);
       compiled += c.functionText();
@@ -287,7 +189,7 @@ TEST(MaskedAttention, RandomExpressions) {
     auto program = Program::compile(compiled, 16, false, JitLevel::Quick);
     if (!module || !program)
       return run.fail(where + " does not compile");
-    for (const Drawn &d : drawn) {
+    for (const RandomAttention &d : drawn) {
       auto f = module->lookupSymbol<mlir::func::FuncOp>(d.test.function);
       checkCall(run, totals, random, d, *program, f, where, true);
       checkCall(run, totals, random, d, *program, f, where, false);
@@ -303,7 +205,7 @@ TEST(MaskedAttention, RandomExpressions) {
 int main(int argc, char **argv) {
   testing::InitGoogleTest(&argc, argv);
   if (!campaign.parse(argc, argv)) {
-    std::fprintf(stderr, "usage: %s [--expressions=N] [--seed=N] [--batch=N] [--threads=N] [--limit=N]\n", argv[0]);
+    std::fprintf(stderr, "usage: %s [--expressions=N] [--seed=N] [--batch=N] [--threads=N] [--limit=N] [--failures=N]\n", argv[0]);
     return 2;
   }
   return RUN_ALL_TESTS();

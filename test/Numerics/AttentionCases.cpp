@@ -55,10 +55,8 @@ Call::Call(const Case &test, Sizes n, uint64_t seed) : test(test), n(n) {
     extras.push_back(e.make(n, seed * 7 + 4 + extras.size()));
 }
 
-void Call::run(Program &program, int threads) {
+std::vector<std::vector<char>> Call::memory() const {
   std::vector<std::vector<char>> memory;
-  float dims = 0;
-  std::vector<void *> tensors = {q.data(), k.data(), v.data(), &dims};
   for (size_t i = 0; i < extras.size(); ++i) {
     const std::string &element = test.extras[i].element;
     size_t bytes = element == "i64" ? 8 : element == "f32" ? 4 : 1;
@@ -73,6 +71,13 @@ void Call::run(Program &program, int threads) {
         *at = extras[i][j] != 0;
     }
   }
+  return memory;
+}
+
+void Call::run(Program &program, int threads) {
+  std::vector<std::vector<char>> memory = this->memory();
+  float dims = 0;
+  std::vector<void *> tensors = {q.data(), k.data(), v.data(), &dims};
   for (auto &m : memory)
     tensors.push_back(m.data());
   tensors.push_back(y.data());

@@ -62,6 +62,8 @@ struct Call {
   std::vector<float> q, k, v, y;
   std::vector<std::vector<double>> extras;
   Call(const Case &test, Sizes n, uint64_t seed);
+  /// The extras as the code reads them.
+  std::vector<std::vector<char>> memory() const;
   void run(Program &program, int threads = 1);
   /// What the rows must be; NaN where a row sees something that is not finite.
   std::vector<double> expected() const;
