@@ -53,25 +53,36 @@ Value Importer::biases(StringRef op, const Value &a, const Value &b, At at) {
 
 //===--- leaves ---------------------------------------------------------------===//
 
-/// Block lists given as constants; shorter rows are filled with -1, which no block has.
+/// Block lists given as constants, one for each block of queries, or such lists for each head;
+/// shorter ones are filled with -1, which no block has.
 static std::optional<ConstantTensor> blockLists(const Value &v) {
-  if (!v.is(K::List) || v.asList().empty())
+  auto isListOfLists = [](const Value &v) {
+    return v.is(K::List) && !v.asList().empty() && llvm::all_of(v.asList(), [](const Value &x) { return x.is(K::List); });
+  };
+  if (!isListOfLists(v))
     return std::nullopt;
-  size_t longest = 0;
-  for (const Value &row : v.asList()) {
-    if (!row.is(K::List))
+  bool perHead = llvm::all_of(v.asList(), isListOfLists);
+  std::vector<Value> heads = perHead ? v.asList() : std::vector<Value>{v};
+  size_t rows = heads.front().asList().size(), longest = 0;
+  for (const Value &head : heads) {
+    if (head.asList().size() != rows)
       return std::nullopt;
-    longest = std::max(longest, row.asList().size());
+    for (const Value &row : head.asList())
+      longest = std::max(longest, row.asList().size());
   }
   ConstantTensor t;
   t.element = ConstantTensor::Element::Integer;
-  t.shape = {static_cast<int64_t>(v.asList().size()), static_cast<int64_t>(longest)};
-  for (const Value &row : v.asList())
-    for (size_t i = 0; i < longest; ++i) {
-      if (i < row.asList().size() && !row.asList()[i].is(K::Integer))
-        return std::nullopt;
-      t.integers.push_back(i < row.asList().size() ? row.asList()[i].asInteger() : -1);
-    }
+  t.shape = {static_cast<int64_t>(rows), static_cast<int64_t>(longest)};
+  if (perHead)
+    t.shape.insert(t.shape.begin(), heads.size());
+  for (const Value &head : heads)
+    for (const Value &row : head.asList())
+      for (size_t i = 0; i < longest; ++i) {
+        bool there = i < row.asList().size();
+        if (there && (!row.asList()[i].is(K::Integer) || row.asList()[i].asInteger() < 0))
+          return std::nullopt;
+        t.integers.push_back(there ? row.asList()[i].asInteger() : -1);
+      }
   return t;
 }
 
@@ -84,6 +95,11 @@ Value Importer::maskFunction(StringRef name, llvm::ArrayRef<Value> args, At at) 
   auto tensor = [&](const Value &v, int64_t least, int64_t most, std::optional<Element> e) -> mlir::Value {
     if (!v.isArray()) {
       refuse("a tensor", v);
+      return {};
+    }
+    // Numbers that are compared or counted: a real one would be cut off silently.
+    if (e == Element::Integer && elementOf(v) == Element::Real) {
+      error(at, name + ": a tensor of integers expected, found " + v.show() + " of reals; int(t) makes integers of them");
       return {};
     }
     mlir::Value x = e ? materialize(v, *e, at) : materialize(v, at);
@@ -105,6 +121,11 @@ Value Importer::maskFunction(StringRef name, llvm::ArrayRef<Value> args, At at) 
       if (std::llabs(args[i].asInteger()) >= mask::kUnbounded)
         return refuse("a limit below 2**30", args[i]);
       attrs.push_back(intAttr(side, args[i].asInteger()));
+    }
+    if (args[0].is(K::Integer) && args[1].is(K::Integer) && args[0].asInteger() + args[1].asInteger() < 0) {
+      error(at, "window: left + right of 0 or more expected, found window(" + Twine(args[0].asInteger()) + ", " +
+                    Twine(args[1].asInteger()) + "), which sees nothing: the first key would lie behind the last one");
+      return Value::poison();
     }
     llvm::SmallVector<mlir::Value, 1> labels;
     if (args.size() == 3 && !args[2].isNull()) {
@@ -129,14 +150,14 @@ Value Importer::maskFunction(StringRef name, llvm::ArrayRef<Value> args, At at) 
     return emitMask<mask::DenseOp>(at, {tensor(args[0], 2, 4, std::nullopt)});
   if (name == "prefix") {
     mlir::Value n = args[0].isArray() ? tensor(args[0], 0, 1, Element::Integer)
-                    : args[0].is(K::Integer) || args[0].is(K::Size)
+                    : (args[0].is(K::Integer) && args[0].asInteger() >= 0) || args[0].is(K::Size)
                         ? materialize(args[0], Element::Integer, at)
-                        : (refuse("a number of keys", args[0]), mlir::Value());
+                        : (refuse("a number of keys, 0 or more", args[0]), mlir::Value());
     return emitMask<mask::PrefixOp>(at, {n});
   }
   if (name == "document") {
-    mlir::Value q = tensor(args[0], 1, 2, std::nullopt);
-    mlir::Value k = args.size() == 2 && !args[1].isNull() ? tensor(args[1], 1, 2, std::nullopt) : q;
+    mlir::Value q = tensor(args[0], 1, 2, Element::Integer);
+    mlir::Value k = args.size() == 2 && !args[1].isNull() ? tensor(args[1], 1, 2, Element::Integer) : q;
     return emitMask<mask::DocumentOp>(at, {q, k});
   }
   // blocks(size, lists)
@@ -146,7 +167,7 @@ Value Importer::maskFunction(StringRef name, llvm::ArrayRef<Value> args, At at) 
   if (args[1].is(K::List)) {
     std::optional<ConstantTensor> t = blockLists(args[1]);
     if (!t)
-      return refuse("a list of lists of integers", args[1]);
+      return refuse("a list of block numbers for each block of queries, or such lists for each head", args[1]);
     lists = constantOp(*t, Element::Integer, at);
   } else {
     lists = tensor(args[1], 2, 3, Element::Integer);

@@ -180,6 +180,14 @@ TEST(Masks, BlocksOfEachHead) {
       0, 0, 0.5, 0.5, 0, 0, 0, 0, 0, 1}));
 }
 
+TEST(Masks, BlocksPastTheLists) {
+  // Query 2 stands in block 1, for which there is no list; block 9 is nobody's.
+  expectClose(weights(R"mlir(
+  %m = mask.blocks 2, %l : !model.tensor<[1, 2], i64>
+)mlir", "%l: !model.tensor<[1, 2], i64> {model.name = \"l\"}", {{"l", ints({1, 2}, {0, 9})}}, {1, 3, 3, 1, 0}),
+              "out", reals({1, 3, 3}, {0.5, 0.5, 0, 0.5, 0.5, 0, 0, 0, 0}));
+}
+
 TEST(Masks, Dense) {
   expectClose(weights(R"mlir(
   %m = mask.dense %t : !model.tensor<[3, 2], i1>
