@@ -67,6 +67,7 @@ int heddle::verifyModel(const Console &console, const CompileOptions &options, c
   }
   VerifyOptions verify;
   verify.inputs = std::move(*inputs);
+  verify.newTokens = look.newTokens;
   VerifyReport report;
   compareAfterEachPass(pm, std::move(verify), parameters->reader(), report);
   if (failed(pm.run(*module)))

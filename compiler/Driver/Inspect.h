@@ -8,7 +8,7 @@ namespace heddle {
 
 struct InspectOptions {
   std::string input, output, stage = "model";
-  int64_t newTokens = 0; ///< interpret: generate
+  int64_t newTokens = 0; ///< interpret: generate; verify: also the cached step, so far
   // mask
   std::map<std::string, int64_t> dims; ///< --dims
   int64_t length = 512;                ///< of a dim that nobody names

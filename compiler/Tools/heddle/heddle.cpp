@@ -146,6 +146,7 @@ int main(int argc, char **argv) {
   CLI::App *verify = app.add_subcommand("verify", "interpret after every pass; name the first that changes a result");
   addInput(verify);
   verify->add_option("-i,--input", look.input, "safetensors with the inputs by name")->required();
+  verify->add_option("-n,--new-tokens", look.newTokens, "hold so many tokens of the cached step against @run, too");
 
   std::string tokenizer;
   CLI::App *tokenizeCommand = app.add_subcommand("tokenize", "a text a line in, ids and pieces out");
