@@ -60,9 +60,7 @@ class Case:
         rng, T, B, d, i, k = self.rng, self.T, self.B, self.data, self.i, self.k
         one = lambda m: np.broadcast_to(m, (B, T, T)).astype(int)
         key = lambda n: one((d[n] != 0)[:, None, :])
-        kind = rng.choice(["all", "causal", "window", "window", "dilated", "keys", "keys", "queries", "prefix", "document", "document", "labels", "blocks", "dense"])
-        if kind == "all":
-            return "all", one(k >= 0)
+        kind = rng.choice(["causal", "window", "window", "dilated", "keys", "keys", "queries", "prefix", "document", "document", "labels", "blocks", "dense"])
         if kind == "causal":
             return "causal", one(k <= i)
         if kind == "window":

@@ -110,9 +110,13 @@ class Draw:
         if depth == 0 or self.chance(0.3):
             return self.leaf(keys, length)
         kind = self.pick(["and", "and", "or", "not"])
-        if kind == "not":
-            return "not (%s)" % self.mask(keys, length, depth - 1)
-        return "(%s %s %s)" % (self.mask(keys, length, depth - 1), kind, self.mask(keys, length, depth - 1))
+        a = self.mask(keys, length, depth - 1)
+        if kind == "not":  # the opposite of all is refused
+            return a if "all" in a else "not (%s)" % a
+        b = self.mask(keys, length, depth - 1)
+        if kind == "and" and ("not (%s)" % a == b or "not (%s)" % b == a):  # and so is a contradiction
+            return a
+        return "(%s %s %s)" % (a, kind, b)
 
     # ---- layers
     def norm(self, name, width):
