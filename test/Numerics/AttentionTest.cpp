@@ -73,7 +73,7 @@ TEST(Attention, WidthsAndGroups) {
   struct Shape {
     int heads, kv, w, u;
   };
-  for (Shape s : {Shape{1, 1, 1, 1}, {3, 3, 7, 5}, {4, 2, 20, 33}, {8, 1, 12, 64}, {6, 2, 64, 80}, {2, 1, 128, 128}, {3, 1, 17, 100}, {5, 5, 80, 48}}) {
+  for (Shape s : {Shape{1, 1, 1, 1}, {3, 3, 7, 5}, {4, 2, 20, 33}, {8, 1, 12, 64}, {6, 2, 64, 80}, {2, 1, 128, 128}, {3, 1, 17, 100}, {5, 5, 80, 48}, {2, 1, 256, 256}, {1, 1, 255, 31}}) {
     Case c = caseNamed("causal");
     c.heads = s.heads;
     c.kvHeads = s.kv;
@@ -159,7 +159,8 @@ TEST(AttentionBits, ThreadsAndBatch) {
 }
 
 TEST(AttentionBits, RowAloneAndAmongOthers) {
-  for (const char *name : {"none", "causal", "window_causal", "window", "alibi", "buckets", "softcap"}) {
+  for (const char *name : {"none", "causal", "window_causal", "window", "alibi", "alibi_symmetric", "buckets", "buckets_two_sided",
+                           "relative_query", "relative_key", "softcap", "sinks"}) {
     Case c = caseNamed(name);
     c.heads = 4;
     c.kvHeads = 2;
@@ -178,6 +179,11 @@ TEST(AttentionBits, RowAloneAndAmongOthers) {
         std::copy_n(&all.q[r * in], rows * in, some.q.begin());
         some.k = all.k;
         some.v = all.v;
+        for (size_t e = 0; e < c.extras.size(); ++e) // what belongs to rows goes with them
+          if (c.extras[e].axes.rfind("B, T,", 0) == 0) {
+            size_t line = all.extras[e].size() / n.T;
+            some.extras[e].assign(&all.extras[e][r * line], &all.extras[e][r * line] + rows * line);
+          }
         some.run(*program);
         EXPECT_TRUE(sameBits(&all.y[r * out], some.y.data(), rows * out)) << name << " row " << r << " rows " << rows;
       }

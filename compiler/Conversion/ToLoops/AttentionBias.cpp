@@ -2,7 +2,7 @@
 //
 // Biases are in natural units and are evaluated per vector of keys of one row: from
 // distances (alibi), from a small table by distance built per head and work item (buckets),
-// from a buffer of dots filled per tile (relative_dot), or from the tensor the user brought.
+// from dots made per tile (relative_dot: AttentionRelative.cpp), or from the tensor the user brought.
 //
 //===----------------------------------------------------------------------===//
 
@@ -57,41 +57,6 @@ void AttentionKernel::emitBiasTile(const Tile &tile) {
       emitDots(dot, i, tile);
 }
 
-/// One dot a score: x_i (or x_j) with the row of the table that the distance names.
-void AttentionKernel::emitDots(attn::RelativeDotOp op, int64_t at, const Tile &tile) {
-  ModelTensorType x = tensorType(op.getX()), table = tensorType(op.getTable());
-  int64_t heads = op.getHeads(), w = x.getSize(2).exactDiv(Size(heads))->constant().value_or(0);
-  int64_t tableWidth = table.getSize(1).constant().value_or(w);
-  const AttentionPlan::Lookup &lookup = plan.lookups[at];
-  Value zero = length(Size::parse(op.getZero()).value_or(Size(0))), rows = length(table.getSize(0));
-  Value element = x.getSize(0).is(1) ? constant(0) : batch;
-  loop(constant(0), count, 1, [&](Value r) {
-    Value packedRow = add(firstRow, r), row = rowOf(packedRow);
-    Value head = heads == 1 ? constant(0) : headOf(packedRow);
-    Value position = add(length(plan.past), row);
-    Value target = this->at(floats(plan.atBias[at]), add(mul(r, kScoreStride), sub(constant(kScoreFront), tile.at)), f32());
-    loop(tile.begin, tile.end, 1, [&](Value key) {
-      Value distance = sub(position, add(key, length(plan.keyStart)));
-      if (!lookup.entries.empty()) {
-        Value n = min(max(add(distance, lookup.reach), constant(0)), constant(2 * lookup.reach));
-        Value entry = load(b.getI32Type(), this->at(tensors[plan.tensors.size() + at], n, b.getI32Type()));
-        distance = arith::IndexCastOp::create(b, b.getIndexType(), entry);
-      }
-      Value index = max(min(add(zero, distance), sub(rows, constant(1))), constant(0));
-      Value line = op.getKeySide() ? key : row;
-      Value left = this->at(tensor(op.getX()), mul(add(mul(add(mul(element, length(x.getSize(1))), line), heads), head), w), f32());
-      Value right = mul(index, tableWidth);
-      if (tableWidth != w)
-        right = add(right, mul(head, w));
-      right = this->at(tensor(op.getTable()), right, f32());
-      Values dot = vectors(constant(w), ValueRange{real(vec(f32()), 0.0)}, [&](Value j, Value mask, ValueRange c) -> Values {
-        return {fma(loadVec(left, j, mask), loadVec(right, j, mask), c[0])};
-      });
-      store(sum(dot[0]), this->at(target, key, f32()));
-    });
-  });
-}
-
 //===-- one vector of keys ---------------------------------------------------------------===//
 
 Value AttentionKernel::biasAt(Value bias, const Row &row, Value firstKey, Value column) {
@@ -120,7 +85,7 @@ Value AttentionKernel::biasAt(Value bias, const Row &row, Value firstKey, Value 
         return loadVec(floats(plan.atBias[at]), add(mul(member, tableStride(reach)), from));
       })
       .Case([&](attn::RelativeDotOp op) {
-        return loadVec(floats(plan.atBias[at]), add(add(mul(row.index, kScoreStride), kScoreFront), column));
+        return relativeAt(op, at, row, column);
       })
       .Case([&](attn::DenseBiasOp op) {
         int64_t rank = tensorType(op.getTensor()).getRank();

@@ -37,6 +37,12 @@ public:
   /// The first visible key of each batch element: items are batch elements.
   void emitAnchors(mlir::Block *block);
 
+  // one tile of keys: keys [begin, end) of the tile at `at`
+  struct Tile {
+    Value at, begin, end;
+    bool partial;
+  };
+
 private:
   const AttentionPlan &plan;
   const Machine &machine;
@@ -49,11 +55,6 @@ private:
   Value area;                          ///< this thread's part of scratch
   Value anchor, guarded;
 
-  // one tile of keys: keys [begin, end) of the tile at `at`
-  struct Tile {
-    Value at, begin, end;
-    bool partial;
-  };
   struct Row {
     Value index;    ///< in the block
     Value row;      ///< of this call
@@ -111,11 +112,23 @@ private:
   Value biasAt(mlir::Value bias, const Row &row, Value firstKey, Value column);
   Value distances(const Row &row, Value firstKey);
   void emitBuckets(attn::BucketBiasOp op, int64_t at);
+
+  // AttentionRelative.cpp
+  Value relativeColumn; ///< of the tile's first panel
   void emitDots(attn::RelativeDotOp op, int64_t at, const Tile &tile);
+  void packDistances(attn::RelativeDotOp op, int64_t at, Value farthest, Value panels);
+  Value relativeAt(attn::RelativeDotOp op, int64_t at, const Row &row, Value column);
+  Values dots(llvm::ArrayRef<Value> rows, Value panels, int64_t w, int64_t n);
+  void queryDots(int64_t panelsAt, int64_t dotsAt, int64_t w, Value panels, llvm::function_ref<Value(Value)> lineAt);
+  void keyDots(int64_t panelsAt, int64_t dotsAt, int64_t scoresAt, int64_t w, Value columns,
+               llvm::function_ref<Value(Value)> lineAt);
 };
 
 /// One panel of 16 keys, [w][16], from rows `stride` floats apart; only `rows` of them are there.
 void packPanel(Code &c, Value source, int64_t stride, int64_t w, Value target, Value rows);
+
+/// The same from 16 rows that `rowAt` tells.
+void packPanel(Code &c, llvm::function_ref<Value(int64_t)> rowAt, int64_t w, Value target);
 
 /// `lanes` rows of `lanes` floats each, transposed in registers.
 Values transpose(Code &c, Values rows);

@@ -32,20 +32,27 @@ Values heddle::loops::transpose(Code &c, Values rows) {
   return rows;
 }
 
-void heddle::loops::packPanel(Code &c, Value source, int64_t stride, int64_t w, Value target, Value rows) {
-  // Rows behind the last repeat it: finite, and never looked at.
-  Value last = c.sub(rows, c.constant(1));
+void heddle::loops::packPanel(Code &c, llvm::function_ref<Value(int64_t)> rowAt, int64_t w, Value target) {
   for (int64_t half = 0; half < kPanel; half += c.lanes) {
+    Values rows;
+    for (int64_t i = 0; i < c.lanes; ++i)
+      rows.push_back(rowAt(half + i));
     c.vectors(c.constant(w), [&](Value d, Value mask) {
       Values block;
-      for (int64_t i = 0; i < c.lanes; ++i)
-        block.push_back(c.loadVec(source, c.add(c.mul(c.min(c.constant(half + i), last), stride), d), mask));
+      for (Value row : rows)
+        block.push_back(c.loadVec(row, d, mask));
       block = transpose(c, block);
       int64_t valid = mask ? w % c.lanes : c.lanes;
       for (int64_t i = 0; i < valid; ++i)
         c.store(block[i], c.at(target, c.add(c.mul(c.add(d, i), kPanel), half), c.f32()));
     });
   }
+}
+
+void heddle::loops::packPanel(Code &c, Value source, int64_t stride, int64_t w, Value target, Value rows) {
+  // Rows behind the last repeat it: finite, and never looked at.
+  Value last = c.sub(rows, c.constant(1));
+  packPanel(c, [&](int64_t i) { return c.at(source, c.mul(c.min(c.constant(i), last), stride), c.f32()); }, w, target);
 }
 
 void AttentionKernel::emitPack(Block *block) {

@@ -17,6 +17,8 @@ static Size upToBlock(Size n) { return (n + Size(kKeyTile - 1)).floorDiv(Size(kK
 
 static bool biasKnowsHeads(Value bias) {
   Operation *op = bias.getDefiningOp();
+  if (isa<attn::RelativeDotOp>(op))
+    return true;
   if (auto dense = dyn_cast<attn::DenseBiasOp>(op)) {
     ModelTensorType t = typeOf(dense.getTensor());
     return t.getRank() == 4 && !t.getSize(1).is(1);
@@ -116,7 +118,9 @@ AttentionPlan::AttentionPlan(attn::SdpaOp op) : op(op) {
       floats = packed * tableStride(lookups.back().reach);
     } else if (auto dot = dyn_cast<attn::RelativeDotOp>(bias)) {
       lookups.back() = lookupOf(dot);
-      floats = kRowTile * kScoreStride;
+      ModelTensorType x = typeOf(dot.getX());
+      std::optional<Size> w = x.getSize(2).exactDiv(Size(int64_t(dot.getHeads())));
+      floats = relativeFloats(w && w->constant() ? *w->constant() : 0, dot.getKeySide());
     }
     atBias.push_back(reserve(floats));
   }

@@ -25,6 +25,9 @@ constexpr int64_t kScoreStride = 272;
 /// Floats of a head's row of biases by distance: -reach-16 .. reach+16.
 inline int64_t tableStride(int64_t reach) { return (2 * reach + 33 + 15) / 16 * 16; }
 
+/// Floats of scratch of a relative_dot: panels of distances, dots (AttentionRelative.cpp).
+int64_t relativeFloats(int64_t w, bool keySide);
+
 /// Where the keys or values of an attention come from.
 enum class Source { Rows, Cache };
 
