@@ -190,7 +190,7 @@ TEST(Masks, BlocksPastTheLists) {
 
 TEST(Masks, ABlockListedTwice) {
   // Without `+` it is seen; below one it counts twice: 1 + 2 beside 1.
-  std::string lists = "%l: !model.tensor<[1, 2], i64> {model.name = \"l\"}";
+  const char *lists = "%l: !model.tensor<[1, 2], i64> {model.name = \"l\"}";
   expectClose(weights(R"mlir(
   %m = mask.blocks 2, %l : !model.tensor<[1, 2], i64>
 )mlir", lists, {{"l", ints({1, 2}, {0, 0})}}, {1, 1, 4, 1, 0}), "out", reals({1, 1, 4}, {0.5, 0.5, 0, 0}));
