@@ -32,7 +32,13 @@ struct Figures {
   std::optional<double> prefillFlops, stepFlops; ///< of one call
   Peaks peaks;
 
+  bool dots = false; ///< the model multiplies pairs of bf16
+
   double stepBytes() const { return double(weightBytes + stateBytes); }
+  /// The limit that this model's linears can reach.
+  double flopsLimit() const {
+    return dots ? peaks.dotsPerSecond : peaks.flopsPerSecond;
+  }
 };
 
 double median(std::vector<double> &times) {
@@ -162,7 +168,7 @@ void printText(const Model &model, const Figures &f) {
   if (f.prefillFlops)
     printf("         %10.1f GFLOP/s, %.1f %% of the peak\n",
            *f.prefillFlops / f.prefill / 1e9,
-           100 * *f.prefillFlops / f.prefill / peaks.flopsPerSecond);
+           100 * *f.prefillFlops / f.prefill / f.flopsLimit());
   if (f.step > 0) {
     printf(
         "decode   %10.3f ms a step, %.1f tokens/s (median of steps after the "
@@ -181,11 +187,13 @@ void printText(const Model &model, const Figures &f) {
       printf("         %10.1f GFLOP/s: %.3f GFLOP a token\n",
              *f.stepFlops / f.step / 1e9, *f.stepFlops / double(f.rows) / 1e9);
   }
-  printf("machine  %10.1f GB/s reading %s, %.1f GFLOP/s f32 (%s), measured in "
-         "this "
-         "run with the same threads\n",
+  std::string dots;
+  if (peaks.dotsPerSecond > 0)
+    dots = format(", %.1f GFLOP/s of bf16 pairs", peaks.dotsPerSecond / 1e9);
+  printf("machine  %10.1f GB/s reading %s, %.1f GFLOP/s f32%s (%s), measured "
+         "in this run with the same threads\n",
          peaks.bytesPerSecond / 1e9, humanBytes(peaks.bufferBytes).c_str(),
-         peaks.flopsPerSecond / 1e9, peaks.vectors);
+         peaks.flopsPerSecond / 1e9, dots.c_str(), peaks.vectors);
 }
 
 void printJson(const Model &model, const Figures &f) {
@@ -218,10 +226,11 @@ void printJson(const Model &model, const Figures &f) {
   if (f.prefillFlops) {
     number("prefill_flops", *f.prefillFlops);
     number("prefill_flops_fraction",
-           *f.prefillFlops / f.prefill / f.peaks.flopsPerSecond);
+           *f.prefillFlops / f.prefill / f.flopsLimit());
   }
   number("machine_bytes_per_s", f.peaks.bytesPerSecond);
   number("machine_flops_per_s", f.peaks.flopsPerSecond);
+  number("machine_dots_per_s", f.peaks.dotsPerSecond);
   text += ",\"machine_vectors\":" + jsonString(f.peaks.vectors);
   puts((text + "}").c_str());
 }
@@ -247,6 +256,7 @@ Status benchCommand(Model &model, const Words &words) {
   HEDDLE_TRY(model.start(unsigned(threads)));
   figures.threads = model.pool().threads();
   figures.weightBytes = model.weightBytes();
+  figures.dots = model.card().dots;
   HEDDLE_TRY(model.card().roles.present ? benchGeneration(model, steps, figures)
                                         : benchRun(model, args.get("--input"), figures));
   struct rusage usage;

@@ -383,11 +383,19 @@ Status CardParser::statement(std::string_view key) {
     card.entries.push_back(std::move(entry));
     return {};
   }
-  if (key == "name")
+  if (key == "name") {
     card.name = std::string(remaining());
-  else if (key == "target")
+  } else if (key == "target") {
     card.target = std::string(remaining());
-  else if (key == "masked_rows")
+  } else if (key == "dtype") {
+    card.dtype = std::string(word());
+    std::string_view math = card.dtype == "f32" ? "wide" : word();
+    if ((card.dtype != "f32" && card.dtype != "bf16") ||
+        (math != "wide" && math != "dots"))
+      return error("expected `dtype f32`, `dtype bf16 wide` or `dtype bf16 "
+                   "dots`");
+    card.dots = math == "dots";
+  } else if (key == "masked_rows")
     card.maskedRows = std::string(remaining());
   else if (key == "license")
     card.license = std::string(remaining());

@@ -99,6 +99,8 @@ static void printText(const Model &model) {
   printf("%s\n", card.name.c_str());
   if (!card.target.empty())
     printf("target: %s\n", card.target.c_str());
+  printf("numbers: stored as %s, added as f32%s\n", card.dtype.c_str(),
+         card.dots ? ", products of bf16" : "");
   if (!card.license.empty())
     printf("license of the weights: %s\n", card.license.c_str());
   if (model.weightBytes())
@@ -243,7 +245,9 @@ static std::string jsonRoles(const Roles &roles) {
 static void printJson(const Model &model) {
   const Card &card = model.card();
   std::string text = "{\"name\":" + jsonString(card.name) +
-                     ",\"target\":" + jsonString(card.target);
+                     ",\"target\":" + jsonString(card.target) +
+                     ",\"dtype\":" + jsonString(card.dtype) +
+                     ",\"dots\":" + (card.dots ? "true" : "false");
   if (!card.license.empty())
     text += ",\"license\":" + jsonString(card.license);
   text += ",\"weight_bytes\":" + std::to_string(model.weightBytes());

@@ -16,6 +16,7 @@ namespace heddle::rt {
 struct Peaks {
   double bytesPerSecond = 0; ///< reading a buffer larger than the last cache
   double flopsPerSecond = 0; ///< f32, a multiplication and an addition are two
+  double dotsPerSecond = 0; ///< the same of pairs of bf16; 0: not in hardware
   uint64_t bufferBytes = 0;
   uint64_t cacheBytes = 0; ///< the last cache; 0 if unknown
   const char *vectors = ""; ///< "avx512", "avx2", "128-bit"

@@ -4,6 +4,7 @@
 #include "compiler/Driver/Companions.h"
 #include "compiler/Driver/DumpIR.h"
 #include "compiler/Driver/Output.h"
+#include "dialects/Model/IR/Arithmetic.h"
 #include "mlir/IR/AsmState.h"
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/Parser/Parser.h"
@@ -60,6 +61,29 @@ OwningOpRef<ModuleOp> heddle::load(const Console &console, MLIRContext &context,
     return nullptr;
   }
   return module;
+}
+
+int heddle::setArithmetic(const Console &console, ModuleOp module, const CompileOptions &options, bool targetHasDots) {
+  bool bf16 = options.dtype.empty() ? model::arithmeticOf(module).bf16 : options.dtype == "bf16";
+  bool said = options.dtype.empty() && options.math == "auto" && module->hasAttr("model.math");
+  bool dots = said ? model::arithmeticOf(module).dots : bf16 && (options.math == "dots" || (options.math == "auto" && targetHasDots));
+  if (!bf16 && options.math != "auto")
+    return console.complain(UsageError, "--math says how stored bf16 is multiplied; it needs --dtype=bf16");
+  if (dots && !targetHasDots)
+    return console.complain(Unsupported, "products of pairs of bf16 need a processor with avx512bf16; --math=wide does without");
+  if (model::arithmeticOf(module).bf16 == bf16 && model::arithmeticOf(module).dots == dots)
+    return Ok;
+  if (module->hasAttr("model.blob"))
+    return console.complain(UsageError, "the weights of this file are laid out already; --dtype and --math come before the stage 'tiled'");
+  OpBuilder b(module.getContext());
+  if (bf16) {
+    module->setAttr("model.dtype", b.getStringAttr("bf16"));
+    module->setAttr("model.math", b.getStringAttr(dots ? "dots" : "wide"));
+  } else {
+    module->removeAttr("model.dtype");
+    module->removeAttr("model.math");
+  }
+  return Ok;
 }
 
 namespace {
@@ -129,6 +153,8 @@ int heddle::compile(const Console &console, const CompileOptions &options) {
     if (std::error_code ec = llvm::sys::fs::create_directories(options.dumpDir))
       return console.complain(IOError, options.dumpDir + ": " + ec.message());
 
+  if (int failed = setArithmetic(console, *module, options, target->dots))
+    return failed;
   CompileOptions knobs = options;
   knobs.pipeline.vectorWidth = target->vectorWidth;
   // For the card: what the code is made for, and what it asks of the processor.

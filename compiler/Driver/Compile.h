@@ -31,6 +31,8 @@ struct CompileOptions {
   std::string output;       ///< -o; empty or "-": standard output (text stages only)
   std::string emit = "exe"; ///< a stage of the table
   std::string mcpu = "native";
+  std::string dtype;        ///< f32, bf16; empty: what an .mlir file says, or f32
+  std::string math = "auto"; ///< of bf16: dots, wide, or dots where the processor has them
   std::string dumpDir;      ///< --dump-ir: numbered files, one a pass
   PipelineOptions pipeline;
   bool embed = true;        ///< false: weights in a second file beside the binary
@@ -41,6 +43,9 @@ struct CompileOptions {
 /// Reads the input up to its stage. On failure everything has been said and `code` is set.
 mlir::OwningOpRef<mlir::ModuleOp> load(const Console &console, mlir::MLIRContext &context,
                                        const ImportOptions &options, int &code);
+
+/// Writes how reals are stored and multiplied on the module (dialects/Model/IR/Arithmetic.h).
+int setArithmetic(const Console &console, mlir::ModuleOp module, const CompileOptions &options, bool targetHasDots);
 
 /// Runs the stages after the module's own up to `stage`.
 int runStages(const Console &console, mlir::ModuleOp module, llvm::StringRef stage, const CompileOptions &options);

@@ -4,10 +4,19 @@
 #include "compiler/Driver/Companions.h"
 #include "compiler/Interpreter/Files.h"
 #include "compiler/Interpreter/Verify.h"
+#include "dialects/Model/IR/Arithmetic.h"
+#include "targets/CPU/CPUTarget.h"
 #include "llvm/Support/SourceMgr.h"
 
 using namespace mlir;
 using namespace heddle;
+
+/// What `compile` would compute here: with the arithmetic of this machine.
+static int setArithmeticOfHost(const Console &console, ModuleOp module, const CompileOptions &options) {
+  std::string error;
+  std::optional<cpu::CPUTarget> host = cpu::CPUTarget::resolve("native", error);
+  return host ? setArithmetic(console, module, options, host->dots) : console.complain(UsageError, error);
+}
 
 int heddle::checkInput(const Console &console, const CompileOptions &options, const InspectOptions &look) {
   DiagnosticSink sink;
@@ -29,6 +38,8 @@ int heddle::interpretModel(const Console &console, const CompileOptions &options
   OwningOpRef<ModuleOp> module = load(console, *context, options.import, code);
   if (!module)
     return code;
+  if (int failed = setArithmeticOfHost(console, *module, options))
+    return failed;
   if (look.stage != "model")
     if (int failed = runStages(console, *module, look.stage, options))
       return failed;
@@ -48,6 +59,8 @@ int heddle::verifyModel(const Console &console, const CompileOptions &options, c
   OwningOpRef<ModuleOp> module = load(console, *context, options.import, code);
   if (!module)
     return code;
+  if (int failed = setArithmeticOfHost(console, *module, options))
+    return failed;
   absl::StatusOr<ParameterFiles> parameters = ParameterFiles::open(*module);
   absl::StatusOr<Tensors> inputs = readTensors(look.input);
   for (const absl::Status &status : {parameters.status(), inputs.status()})
@@ -68,6 +81,9 @@ int heddle::verifyModel(const Console &console, const CompileOptions &options, c
   VerifyOptions verify;
   verify.inputs = std::move(*inputs);
   verify.newTokens = look.newTokens;
+  // A constant that a pass writes as f32 may push a number over the edge between two bf16.
+  if (model::arithmeticOf(*module).bf16)
+    verify.tolerance = 4e-3;
   VerifyReport report;
   compareAfterEachPass(pm, std::move(verify), parameters->reader(), report);
   if (failed(pm.run(*module)))

@@ -65,7 +65,10 @@ std::optional<WeightStore> heddle::openWeights(const Console &console, ModuleOp 
 
 /// What the packer is asked for one tensor of the blob.
 static PackRequest requestOf(const model::BlobTensor &t) {
-  PackedType type = t.element == "f32" ? PackedType::F32 : t.element == "i64" ? PackedType::I64 : PackedType::Bool;
+  PackedType type = t.element == "f32"    ? PackedType::F32
+                    : t.element == "bf16" ? PackedType::BF16
+                    : t.element == "i64"  ? PackedType::I64
+                                          : PackedType::Bool;
   int64_t elements = 1;
   for (int64_t n : t.shape)
     elements *= n;

@@ -24,6 +24,15 @@ static double throughBf16(double x) {
   return f;
 }
 
+TensorRef evaluation::rounded(const Evaluator &e, Value v, bool bf16) {
+  if (!bf16)
+    return e.ref(v);
+  auto t = std::make_shared<Tensor>(e.tensor(v));
+  for (double &x : t->reals)
+    x = throughBf16(x);
+  return t;
+}
+
 double evaluation::apply(UnaryKind kind, double x) {
   auto sigmoid = [](double y) { return 1 / (1 + std::exp(-y)); };
   auto relu = [](double y) { return y < 0 ? 0.0 : y; }; // a NaN stays one

@@ -134,6 +134,10 @@ void store(Tensor &t, int64_t element, Scalar s);
 /// The function `kind` of a real (UnaryOp, model.function).
 double apply(model::UnaryKind kind, double x);
 
+/// The value of `v`; with `bf16` every element rounded to it, as what is stored in it or multiplied
+/// in pairs of it (dialects/Model/IR/Arithmetic.h).
+TensorRef rounded(const Evaluator &e, mlir::Value v, bool bf16);
+
 /// Of a tensor type or of an element type.
 Tensor::Kind kindOf(mlir::Type type);
 

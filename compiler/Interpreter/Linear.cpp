@@ -1,6 +1,7 @@
 //===- Linear.cpp - parameters, tables, products and convolution ----------===//
 
 #include "compiler/Interpreter/Evaluator.h"
+#include "dialects/Model/IR/Arithmetic.h"
 #include "llvm/ADT/TypeSwitch.h"
 #include <numeric>
 
@@ -40,7 +41,8 @@ static LogicalResult evaluate(Evaluator &e, model::ParamOp op) {
 }
 
 static LogicalResult evaluate(Evaluator &e, model::EmbeddingOp op) {
-  const Tensor &ids = e.tensor(op.getIds()), &table = e.tensor(op.getTable());
+  TensorRef stored = rounded(e, op.getTable(), model::arithmeticOf(op).bf16);
+  const Tensor &ids = e.tensor(op.getIds()), &table = *stored;
   int64_t rows = table.shape[0], width = table.shape[1];
   Tensor out = Tensor::zeros(Tensor::Kind::Real, e.shapeOf(op.getResult()));
   for (int64_t i = 0, n = ids.count(); i < n; ++i) {
@@ -78,7 +80,9 @@ struct Split {
 } // namespace
 
 static LogicalResult evaluate(Evaluator &e, model::LinearOp op) {
-  const Tensor &x = e.tensor(op.getInput()), &w = e.tensor(op.getWeight());
+  model::Arithmetic arithmetic = model::arithmeticOf(op);
+  TensorRef left = rounded(e, op.getInput(), arithmetic.dots), right = rounded(e, op.getWeight(), arithmetic.bf16);
+  const Tensor &x = *left, &w = *right;
   int64_t n = x.shape.back(), rows = n ? x.count() / n : product(ArrayRef(x.shape).drop_back());
   int64_t features = w.shape[op.getInOut() ? 1 : 0];
   Split split(op, features);

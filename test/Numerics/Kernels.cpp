@@ -34,8 +34,32 @@ static std::vector<int64_t> rowsOf(const model::BlobTensor &t, int64_t all) {
   return take;
 }
 
+static uint16_t toBf16(float x) {
+  uint32_t bits;
+  std::memcpy(&bits, &x, 4);
+  return uint16_t((bits + 0x7fff + ((bits >> 16) & 1)) >> 16);
+}
+
+/// The same in bf16: elements as they are, or panels of pairs, [N/32][K/2][32][2].
+static void packHalves(const model::BlobTensor &t, const Tensor &tensor, char *to) {
+  auto *out = reinterpret_cast<uint16_t *>(to);
+  if (!t.panel32) {
+    for (int64_t i : rowsOf(t, tensor.count()))
+      *out++ = toBf16(float(tensor.reals[i]));
+    return;
+  }
+  int64_t rows = t.inOut ? t.shape[1] : t.shape[0], k = t.inOut ? t.shape[0] : t.shape[1], deep = (k + 1) / 2;
+  std::vector<int64_t> take = rowsOf(t, rows);
+  for (size_t i = 0; i < take.size(); ++i)
+    for (int64_t j = 0; j < k; ++j)
+      out[((i / 32 * deep + j / 2) * 32 + i % 32) * 2 + j % 2] =
+          toBf16(float(tensor.reals[t.inOut ? j * rows + take[i] : take[i] * k + j]));
+}
+
 /// Panels of 32 rows of W, [N/32][K][32]; or elements as they are.
 static void pack(const model::BlobTensor &t, const Tensor &tensor, char *to) {
+  if (t.element == "bf16")
+    return packHalves(t, tensor, to);
   auto *out = reinterpret_cast<float *>(to);
   if (!t.panel32) {
     for (int64_t i : rowsOf(t, tensor.count()))
@@ -57,6 +81,11 @@ Kernels::Kernels(const std::string &text, Options options) : context(MLIRContext
   module = parseSourceString<ModuleOp>(text, ParserConfig(&context));
   if (!module)
     return;
+  if (*options.math) {
+    OpBuilder b(&context);
+    module.get()->setAttr("model.dtype", b.getStringAttr("bf16"));
+    module.get()->setAttr("model.math", b.getStringAttr(options.math));
+  }
   OwningOpRef<ModuleOp> copy = cast<ModuleOp>((*module)->clone());
   PassManager passes(&context);
   passes.addPass(model::createSplitLinearPass());
@@ -162,7 +191,7 @@ void Kernels::again(const Dims &dims, const Bytes &inputs, int times) {
     (void)program->run("run", dims, tensors);
 }
 
-double Kernels::error(const Dims &dims, const Bytes &inputs, const Bytes &outputs) {
+FailureOr<Tensors> Kernels::expected(const Dims &dims, const Bytes &inputs) {
   Tensors in;
   func::FuncOp f = entry();
   for (auto [i, bytes] : llvm::enumerate(inputs)) {
@@ -179,7 +208,31 @@ double Kernels::error(const Dims &dims, const Bytes &inputs, const Bytes &output
     in[f.getArgAttrOfType<StringAttr>(i, "model.name").getValue().str()] = t;
   }
   auto read = [&](llvm::StringRef name) -> FailureOr<Tensor> { return parameters.at(name.str()); };
-  FailureOr<Tensors> expected = interpret(f, in, dims, nullptr, read);
+  return interpret(f, in, dims, nullptr, read);
+}
+
+double Kernels::rmsOfRounding(const Dims &dims, const Bytes &inputs, const Bytes &outputs) {
+  Attribute dtype = module.get()->removeAttr("model.dtype"), math = module.get()->removeAttr("model.math");
+  FailureOr<Tensors> exact = expected(dims, inputs);
+  module.get()->setAttr("model.dtype", dtype);
+  module.get()->setAttr("model.math", math);
+  if (failed(exact))
+    return INFINITY;
+  double off = 0, all = 0;
+  for (auto [i, bytes] : llvm::enumerate(outputs)) {
+    const Tensor &want = (*exact)[entry().getResultAttrOfType<StringAttr>(i, "model.name").getValue().str()];
+    for (int64_t j = 0; j < want.count(); ++j) {
+      double difference = reinterpret_cast<const float *>(bytes.data())[j] - want.real(j);
+      off += difference * difference;
+      all += want.real(j) * want.real(j);
+    }
+  }
+  return std::sqrt(off / all);
+}
+
+double Kernels::error(const Dims &dims, const Bytes &inputs, const Bytes &outputs) {
+  func::FuncOp f = entry();
+  FailureOr<Tensors> expected = this->expected(dims, inputs);
   if (failed(expected))
     return INFINITY;
   double worst = 0;

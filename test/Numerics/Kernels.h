@@ -19,6 +19,7 @@ public:
   struct Options {
     bool fuse = true;
     int vectorWidth = 16;
+    const char *math = ""; ///< "wide", "dots": the module stores bf16
   };
   explicit Kernels(const std::string &text) : Kernels(text, Options()) {}
   Kernels(const std::string &text, Options options);
@@ -34,6 +35,9 @@ public:
   void again(const Dims &dims, const Bytes &inputs, int times);
   /// The largest difference to the interpreter, relative to the largest element of the output.
   double error(const Dims &dims, const Bytes &inputs, const Bytes &outputs);
+  /// The root of the mean square of the difference to numbers that were never rounded to bf16,
+  /// relative to that of the numbers.
+  double rmsOfRounding(const Dims &dims, const Bytes &inputs, const Bytes &outputs);
   /// All of it: computes, compares, and compares the bits of 1 and 3 threads.
   double check(const Dims &dims, uint64_t seed);
   /// For modules whose inputs and outputs all begin with B: each batch element alone gives
@@ -51,6 +55,7 @@ private:
 
   mlir::func::FuncOp entry() const;
   size_t bytesOf(mlir::Type type, const Dims &dims) const;
+  mlir::FailureOr<Tensors> expected(const Dims &dims, const Bytes &inputs);
 };
 
 } // namespace heddle::test

@@ -8,6 +8,7 @@
 
 #include "compiler/Conversion/ToLoops/Lowering.h"
 #include "dialects/Model/Transforms/Blob.h"
+#include "dialects/Model/IR/Arithmetic.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringMap.h"
@@ -112,6 +113,8 @@ std::string heddle::loops::cardText(ModuleOp module) {
     os << "target " << word("model.target") << "\n";
   if (!word("model.needs").empty())
     os << "needs " << word("model.needs") << "\n";
+  if (model::Arithmetic arithmetic = model::arithmeticOf(module); arithmetic.bf16)
+    os << "dtype bf16 " << (arithmetic.dots ? "dots" : "wide") << "\n";
   os << "masked_rows " << (word("model.masked_rows").empty() ? StringRef("zero") : word("model.masked_rows")) << "\n";
   if (!word("model.license").empty())
     os << "license " << word("model.license") << "\n";

@@ -87,6 +87,18 @@ public:
   /// Any of the language's functions of reals.
   Value function(model::UnaryKind kind, Value x);
 
+  //===-- stored bf16 (Bf16.cpp), scalar or vector ----------------------------===//
+  Value integer(mlir::Type like, int64_t value); ///< a constant of that type
+  /// i32 whose upper half is x rounded to bf16 (nearest, ties to even; a NaN stays one), lower half 0.
+  Value bf16Word(Value x);
+  Value toBf16(Value x);   ///< i16
+  Value fromBf16(Value x); ///< i16 -> f32
+  /// i32: two numbers as bf16, `even` in the lower half; and both of them widened.
+  Value pairWord(Value even, Value odd);
+  std::pair<Value, Value> widened(Value pairs);
+  /// sum + even * even + odd * odd in every lane of two vectors of pairs (vdpbf16ps, 16 lanes).
+  Value dot(Value sum, Value x, Value y);
+
 private:
   Value poly(Value x, llvm::ArrayRef<double> highestFirst);
 };

@@ -220,18 +220,8 @@ Value Code::function(UnaryKind kind, Value x) {
     Value l = select(none, e, divf(mulf(log(u), e), select(none, one, d)));
     return addf(maxf(x, zero), l);
   }
-  case UnaryKind::bf16: {
-    Type i = with(t, b.getI32Type());
-    auto number = [&](int64_t v) -> Value {
-      return arith::ConstantOp::create(b, isa<VectorType>(i) ? TypedAttr(DenseElementsAttr::get(cast<ShapedType>(i), b.getI32IntegerAttr(v)))
-                                                             : TypedAttr(b.getI32IntegerAttr(v)));
-    };
-    Value bits = arith::BitcastOp::create(b, i, x);
-    Value last = arith::AndIOp::create(b, Value(arith::ShRUIOp::create(b, bits, number(16))), number(1));
-    Value up = arith::AddIOp::create(b, bits, Value(arith::AddIOp::create(b, last, number(0x7fff))));
-    Value cut = arith::AndIOp::create(b, up, number(-65536));
-    return select(isNaN(x), x, arith::BitcastOp::create(b, t, cut));
-  }
+  case UnaryKind::bf16:
+    return arith::BitcastOp::create(b, t, bf16Word(x));
   case UnaryKind::logical_not:
     break;
   }

@@ -1,14 +1,15 @@
 //===- Linear.cpp - x W + b and what finishes it --------------------------===//
 //
-// Weights lie in panels of 32 results, [N/32][K][32]. A tile of rows x panels keeps its sums in
-// registers while k ascends: one accumulator an element, never split, so that a row's bits are
-// the same in a tile of 8 rows, of 1 row, and beside whatever rows. Work items are
-// (block of rows, panel); the kernel is one function for each (K, N, epilogue) and is shared
-// by all layers and entries.
+// Weights lie in panels of 32 results, [N/32][K][32], or pairs of k in a word (LinearStep.h). A
+// tile of rows x panels keeps its sums in registers while k ascends: one accumulator an element,
+// never split, so that a row's bits are the same in a tile of 8 rows, of 1 row, and beside
+// whatever rows. Work items are (block of rows, panel); the kernel is one function for each
+// (K, N, epilogue) and is shared by all layers and entries.
 //
 //===----------------------------------------------------------------------===//
 
 #include "compiler/Conversion/ToLoops/Element.h"
+#include "compiler/Conversion/ToLoops/LinearStep.h"
 #include "compiler/Conversion/ToLoops/Lowering.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -21,7 +22,7 @@ using namespace heddle::loops;
 using namespace heddle::model;
 using Lower = heddle::loops::Lowering;
 
-static constexpr int64_t kPanel = 32;     ///< results of a panel
+static constexpr int64_t kPanel = kLinearPanel; ///< results of a panel
 static constexpr int64_t kRows = 8;       ///< rows of a tile
 static constexpr int64_t kRowBlock = 256; ///< rows that a panel serves before the next one
 static constexpr int64_t kAhead = 64;     ///< k steps of prefetch when few rows stream the weights
@@ -42,12 +43,13 @@ public:
 private:
   LinearOp op;
   Code &c;
-  int64_t k, n, panels;
+  LinearStep step;
+  int64_t n, panels, depth; ///< depth: steps along k, words of a panel / 32
   Value x, w, bias, y, rows, from, to;
   Values extras;
 
   int64_t vectors() const { return kPanel / c.lanes; }
-  void tile(Value row, Value panel, int64_t mr, int64_t pn, bool stream, Value step);
+  void tile(Value row, Value panel, int64_t mr, int64_t pn, bool stream, Value share);
   void finish(Value sum, Value row, Value column, Value address, Value bias, Value mask);
   Value maskOf(Value column);
   void wide();
@@ -81,8 +83,8 @@ FunctionType LinearKernel::typeOf(LinearOp op, MLIRContext *ctx) {
   return FunctionType::get(ctx, in, {});
 }
 
-LinearKernel::LinearKernel(LinearOp op, Code &c, Block *block) : op(op), c(c) {
-  k = lastOf(op.getInput().getType());
+LinearKernel::LinearKernel(LinearOp op, Code &c, Block *block)
+    : op(op), c(c), step(arithmeticOf(op), lastOf(op.getInput().getType())), depth(step.depth()) {
   n = lastOf(cast<ModelTensorType>(op->getResult(0).getType()));
   panels = (n + kPanel - 1) / kPanel;
   auto args = block->getArguments();
@@ -132,43 +134,43 @@ void LinearKernel::finish(Value sum, Value row, Value column, Value address, Val
 
 /// Rows [row, row + mr) x panels [panel, panel + pn). `stream`: few rows, so the weights come
 /// from memory a fixed distance ahead; otherwise each tile fetches its part of the next panel,
-/// `step` elements a k.
-void LinearKernel::tile(Value row, Value panel, int64_t mr, int64_t pn, bool stream, Value step) {
+/// `share` words a step.
+void LinearKernel::tile(Value row, Value panel, int64_t mr, int64_t pn, bool stream, Value share) {
   int64_t nv = vectors() * pn;
-  Type f32 = c.f32();
-  Value a = c.at(x, c.mul(row, k), f32), b = c.at(w, c.mul(panel, k * kPanel), f32);
+  Type f32 = c.f32(), word = f32;
+  Value a = c.at(x, c.mul(row, step.pitch()), word), b = c.at(w, c.mul(panel, depth * kPanel), word);
   Value next;
   if (!stream) {
-    Value part = c.mul(c.mul(c.div(c.rem(row, c.constant(kRowBlock)), c.constant(kRows)), k), step);
-    next = c.at(c.at(b, c.constant(k * kPanel), f32), part, f32);
+    Value part = c.mul(c.mul(c.div(c.rem(row, c.constant(kRowBlock)), c.constant(kRows)), depth), share);
+    next = c.at(c.at(b, c.constant(depth * kPanel), word), part, word);
   }
   Value zero = c.real(c.vec(f32), 0.0);
-  Values sums = c.loop(c.constant(0), c.constant(k), 1, Values(mr * nv, zero), [&](Value kk, ValueRange carried) {
-    Values acc(carried.begin(), carried.end());
-    Value bk = c.at(b, c.mul(kk, kPanel), f32), ak = c.at(a, kk, f32);
-    if (stream) {
-      // Past the end of a panel comes what the group of panels behind it begins with.
-      Value ahead = c.add(kk, kAhead);
-      Value over = c.less(c.constant(k - 1), ahead);
-      Value skip = c.select(over, c.constant((pn - 1) * k * kPanel), c.constant(0));
-      Value line = c.at(b, c.add(c.mul(ahead, kPanel), skip), f32);
-      for (int64_t p = 0; p < pn; ++p)
-        for (int64_t q = 0; q < kPanel; q += 16)
-          c.prefetch(c.at(line, c.constant(p * k * kPanel + q), f32));
-    } else {
-      c.prefetch(c.at(next, c.mul(kk, step), f32));
-    }
-    Values bv;
+  auto multiply = [&](Value at, Values acc) {
+    Values weights;
+    Value line = c.at(b, c.mul(at, kPanel), word);
     for (int64_t p = 0; p < pn; ++p)
       for (int64_t j = 0; j < vectors(); ++j)
-        bv.push_back(c.load(c.vec(f32), c.at(bk, c.constant(p * k * kPanel + j * c.lanes), f32)));
-    for (int64_t i = 0; i < mr; ++i) {
-      Value ai = c.splat(c.load(f32, c.at(ak, c.constant(i * k), f32)));
-      for (int64_t j = 0; j < nv; ++j)
-        acc[i * nv + j] = c.fma(ai, bv[j], acc[i * nv + j]);
-    }
+        weights.push_back(c.at(line, c.constant(p * depth * kPanel + j * c.lanes), word));
+    step.multiply(c, a, at, weights, mr, acc);
     return acc;
+  };
+  Values sums = c.loop(c.constant(0), c.constant(step.whole()), 1, Values(mr * nv, zero), [&](Value at, ValueRange carried) {
+    if (stream) {
+      // Past the end of a panel comes what the group of panels behind it begins with.
+      Value ahead = c.add(at, kAhead);
+      Value over = c.less(c.constant(depth - 1), ahead);
+      Value skip = c.select(over, c.constant((pn - 1) * depth * kPanel), c.constant(0));
+      Value line = c.at(b, c.add(c.mul(ahead, kPanel), skip), word);
+      for (int64_t p = 0; p < pn; ++p)
+        for (int64_t q = 0; q < kPanel; q += 16)
+          c.prefetch(c.at(line, c.constant(p * depth * kPanel + q), word));
+    } else {
+      c.prefetch(c.at(next, c.mul(at, share), word));
+    }
+    return multiply(at, Values(carried.begin(), carried.end()));
   });
+  if (step.whole() < depth)
+    sums = multiply(c.constant(step.whole()), sums);
   // A long epilogue is one loop over the rows instead of a copy for each accumulator: the sums
   // pass through a piece of stack. (The result cannot hold them: an extra may lie there.)
   int64_t ops = op.getEpilogue().empty() ? 0 : int64_t(op.getEpilogue().front().getOperations().size());
@@ -216,18 +218,18 @@ void LinearKernel::wide() {
     Value begin = c.mul(c.div(item, c.constant(panels)), kRowBlock);
     Value end = c.min(c.add(begin, kRowBlock), rows);
     Value whole = c.add(begin, c.mul(c.div(c.sub(end, begin), c.constant(kRows)), kRows));
-    // Elements of the next panel that a tile owes at each k.
+    // Words of the next panel that a tile owes at each step.
     Value tiles = c.max(c.div(c.sub(whole, begin), c.constant(kRows)), c.constant(1));
-    Value step = c.max(c.div(c.constant(kPanel), tiles), c.constant(1));
-    c.loop(begin, whole, kRows, [&](Value row) { tile(row, panel, kRows, 1, false, step); });
-    if (k * n < kSmall) {
-      c.loop(whole, end, 1, [&](Value row) { tile(row, panel, 1, 1, false, step); });
+    Value share = c.max(c.div(c.constant(kPanel), tiles), c.constant(1));
+    c.loop(begin, whole, kRows, [&](Value row) { tile(row, panel, kRows, 1, false, share); });
+    if (step.k * n < kSmall) {
+      c.loop(whole, end, 1, [&](Value row) { tile(row, panel, 1, 1, false, share); });
       return;
     }
     Value at = whole;
     for (int64_t mr = kRows / 2; mr >= 1; mr /= 2) {
       Value fits = c.less(c.add(at, mr - 1), end);
-      c.when(fits, [&] { tile(at, panel, mr, 1, false, step); });
+      c.when(fits, [&] { tile(at, panel, mr, 1, false, share); });
       at = c.select(fits, c.add(at, mr), at);
     }
   });
@@ -247,7 +249,7 @@ void LinearKernel::narrow() {
 }
 
 void LinearKernel::emit() {
-  if (k * n < kSmall)
+  if (step.k * n < kSmall)
     return wide();
   c.when(c.less(c.constant(4), rows), [&] { wide(); }, [&] { narrow(); });
 }
@@ -274,69 +276,8 @@ static std::string kernelName(LinearOp op, int64_t k, int64_t n) {
       }
     }
   }
-  std::string name = "heddle_linear_" + std::to_string(k) + "_" + std::to_string(n);
+  std::string name = "heddle_linear_" + std::to_string(k) + "_" + std::to_string(n) + LinearStep(arithmeticOf(op), k).suffix().str();
   return text.empty() ? name : name + "_" + llvm::utohexstr(llvm::xxh3_64bits(text), true);
-}
-
-static DictionaryAttr packOf(Value v) {
-  auto param = v.getDefiningOp<ParamOp>();
-  return param ? param->getAttrOfType<DictionaryAttr>("pack") : DictionaryAttr();
-}
-bool heddle::loops::isPackedWeight(LinearOp op) {
-  DictionaryAttr pack = packOf(op.getWeight());
-  return pack && pack.getAs<StringAttr>("layout").getValue() == "panel32";
-}
-bool heddle::loops::isPackedBias(LinearOp op) {
-  auto parts = op.getParts();
-  if (!op->hasAttr("part") || !parts || parts->size() < 2)
-    return true;
-  DictionaryAttr pack = packOf(op.getBias());
-  return pack && pack.get("part");
-}
-
-/// Feature `i` of a part is feature i/unit * stride + begin + i%unit of the whole.
-static Value wholeFeature(Lower &l, LinearOp op, Value i, Value n) {
-  auto part = op->getAttrOfType<IntegerAttr>("part");
-  if (!part || !op.getParts())
-    return i;
-  int64_t total = 0, before = 0, own = (*op.getParts())[part.getInt()];
-  for (auto [j, p] : llvm::enumerate(*op.getParts())) {
-    before += int64_t(j) < part.getInt() ? p : 0;
-    total += p;
-  }
-  Value unit = l.div(n, l.constant(op.getGroups()));
-  Value stride = l.div(l.mul(unit, total), l.constant(own)), begin = l.div(l.mul(unit, before), l.constant(own));
-  return l.add(l.add(l.mul(l.div(i, unit), stride), begin), l.rem(i, unit));
-}
-
-/// A weight that is no packed parameter is packed into scratch first.
-static Value packWeight(Lower &l, LinearOp op, Value k, Value n) {
-  Value from = l.pointer(op.getWeight()), to = l.scratchPointer(op);
-  Value all = l.size(op.getWeight().getType().getSize(op.getInOut() ? 1 : 0));
-  Value panels = l.div(l.add(n, kPanel - 1), l.constant(kPanel));
-  l.parallelFor(op.getLoc(), l.mul(panels, k), [&](Value item) {
-    Value panel = l.div(item, k), kk = l.rem(item, k);
-    l.loop(op.getLoc(), l.constant(0), l.constant(kPanel), 1, [&](Value lane) {
-      Value i = l.add(l.mul(panel, kPanel), lane), inside = l.less(i, n);
-      Value row = wholeFeature(l, op, l.select(inside, i, l.constant(0)), n);
-      Value at = op.getInOut() ? l.add(l.mul(kk, all), row) : l.add(l.mul(row, k), kk);
-      Value v = l.select(inside, l.loadF32(from, at), l.real(0.0));
-      l.store(v, l.at(to, l.add(l.mul(item, kPanel), lane), l.f32()));
-    });
-  });
-  l.barrier(op.getLoc());
-  return to;
-}
-
-/// The same for the bias of one part, behind the weight.
-static Value packBias(Lower &l, LinearOp op, int64_t k, int64_t n) {
-  int64_t offset = isPackedWeight(op) ? 0 : (n + kPanel - 1) / kPanel * kPanel * k;
-  Value from = l.pointer(op.getBias()), to = l.at(l.scratchPointer(op), l.constant(offset), l.f32());
-  l.parallelFor(op.getLoc(), l.constant(n), [&](Value i) {
-    l.store(l.loadF32(from, wholeFeature(l, op, i, l.constant(n))), l.at(to, i, l.f32()));
-  });
-  l.barrier(op.getLoc());
-  return to;
 }
 
 LogicalResult heddle::loops::lowerLinear(Lower &l, LinearOp op) {
@@ -353,7 +294,10 @@ LogicalResult heddle::loops::lowerLinear(Lower &l, LinearOp op) {
 
   Location loc = op.getLoc();
   l.b.setLoc(loc);
-  Value w = isPackedWeight(op) ? l.pointer(op.getWeight()) : packWeight(l, op, l.constant(*k), l.constant(*n));
+  LinearStep step(arithmeticOf(op), *k);
+  if (step.arithmetic.dots && l.lanes != 16)
+    return op.emitOpError("'model.math' is \"dots\", which needs vectors of 16 f32, but the target has ") << l.lanes;
+  Value w = isPackedWeight(op) ? l.pointer(op.getWeight()) : packWeight(l, op, step, *n);
   auto f = l.kernel(loc, kernelName(op, *k, *n), LinearKernel::typeOf(op, op.getContext()), [&](OpBuilder &b, Block *block) {
     Code c(ImplicitLocOpBuilder(loc, b), l.lanes);
     LinearKernel(op, c, block).emit();
@@ -363,8 +307,8 @@ LogicalResult heddle::loops::lowerLinear(Lower &l, LinearOp op) {
   auto [from, to] = l.share(l.mul(blocks, (*n + kPanel - 1) / kPanel));
   Value bias = LLVM::ZeroOp::create(l.b, l.Code::pointer());
   if (op.getBias())
-    bias = isPackedBias(op) ? l.pointer(op.getBias()) : packBias(l, op, *k, *n);
-  Values operands{l.pointer(op.getInput()), w, bias, l.allocatePointer(op->getResult(0))};
+    bias = isPackedBias(op) ? l.pointer(op.getBias()) : packBias(l, op, *n);
+  Values operands{step.arithmetic.dots ? packRows(l, op, step) : l.pointer(op.getInput()), w, bias, l.allocatePointer(op->getResult(0))};
   for (Value extra : op.getExtras())
     operands.push_back(l.pointer(extra));
   operands.append({rows, from, to});

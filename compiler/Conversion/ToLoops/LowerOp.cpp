@@ -1,5 +1,6 @@
 //===- LowerOp.cpp - which function lowers which op -----------------------===//
 
+#include "compiler/Conversion/ToLoops/LinearStep.h"
 #include "compiler/Conversion/ToLoops/Lowering.h"
 #include "dialects/Model/Transforms/Views.h"
 #include "llvm/ADT/TypeSwitch.h"
@@ -49,21 +50,10 @@ LogicalResult heddle::loops::lowerOp(Lower &l, Operation *op) {
       .Default([](Operation *o) { return o->emitOpError("has no lowering to loops"); });
 }
 
-/// Bytes of a linear's weight as panels and of its bias, when they are no packed parameters.
-static Size linearScratch(LinearOp op) {
-  ModelTensorType x = op.getInput().getType(), y = cast<ModelTensorType>(op->getResult(0).getType());
-  Size k = x.getSize(x.getRank() - 1), n = y.getSize(y.getRank() - 1), bytes = 0;
-  if (!isPackedWeight(op))
-    bytes = (n + Size(31)).floorDiv(Size(32)) * k * Size(32 * 4);
-  if (op.getBias() && !isPackedBias(op))
-    bytes = bytes + n * Size(4);
-  return bytes;
-}
-
 Size heddle::loops::scratchBytes(Operation *op) {
   if (auto sdpa = dyn_cast<attn::SdpaOp>(op))
     return attentionScratchBytes(sdpa);
   if (auto linear = dyn_cast<LinearOp>(op))
-    return linear->getNumResults() == 1 ? linearScratch(linear) : Size(0);
+    return linear->getNumResults() == 1 ? LinearScratch(linear).bytes() : Size(0);
   return 0;
 }

@@ -32,22 +32,26 @@ LogicalResult heddle::loops::lowerEmbedding(Lower &l, EmbeddingOp op) {
   auto pack = param ? param->getAttrOfType<DictionaryAttr>("pack") : DictionaryAttr();
   bool panels = pack && pack.getAs<StringAttr>("layout").getValue() == "panel32";
   bool inOut = panels && cast<BoolAttr>(pack.get("in_out")).getValue();
-  Type f32 = l.f32();
+  bool halves = pack && pack.get("element"); // stored as bf16
+  Type f32 = l.f32(), half = l.b.getI16Type();
   l.parallelFor(op.getLoc(), l.size(op.getIds().getType().getCount()), [&](Value i) {
     Value id = checkedId(l, ids, i, rows), target = l.at(to, l.mul(i, width), f32);
     if (!panels) {
-      Value row = l.at(from, l.mul(id, width), f32);
+      Value row = l.at(from, l.mul(id, width), halves ? half : f32);
       l.vectors(width, [&](Value j, Value mask) {
-        l.store(l.load(l.vec(f32), l.at(row, j, f32), mask), l.at(target, j, f32), mask);
+        Value v = halves ? l.fromBf16(l.load(l.vec(half), l.at(row, j, half), mask)) : l.loadVec(row, j, mask);
+        l.store(v, l.at(target, j, f32), mask);
       });
       return;
     }
-    // The panels of a linear, [N/32][K][32]; a table [rows, width] is W[N, K], or [K, N].
+    // The panels of a linear, [N/32][K][32] or pairs of k; a table [rows, width] is W[N, K], or [K, N].
     l.loop(op.getLoc(), l.constant(0), width, 1, [&](Value j) {
       Value n = inOut ? j : id, k = inOut ? id : j, depth = inOut ? rows : width;
-      Value panel = l.mul(l.div(n, l.constant(32)), depth);
-      Value at = l.add(l.mul(l.add(panel, k), 32), l.rem(n, l.constant(32)));
-      l.store(l.loadF32(from, at), l.at(target, j, f32));
+      Value pair = l.constant(halves ? 2 : 1), deep = l.div(l.add(depth, halves ? 1 : 0), pair);
+      Value panel = l.mul(l.div(n, l.constant(32)), deep);
+      Value at = l.add(l.mul(l.add(panel, l.div(k, pair)), 32), l.rem(n, l.constant(32)));
+      Value v = halves ? l.fromBf16(l.load(half, l.at(from, l.add(l.mul(at, 2), l.rem(k, pair)), half))) : l.loadF32(from, at);
+      l.store(v, l.at(target, j, f32));
     });
   });
   l.barrier(op.getLoc());

@@ -89,7 +89,7 @@ int main(int argc, char **argv) {
 
   CompileOptions c;
   std::vector<std::string> sets, bounds, dims;
-  std::string families, outputs, tile, target = "cpu", dtype = "f32";
+  std::string families, outputs, tile, target = "cpu";
   bool noEmbed = false, json = false;
   InspectOptions look;
 
@@ -107,6 +107,15 @@ int main(int argc, char **argv) {
         ->check(CLI::IsMember({"auto", "require", "none"}));
   };
 
+  // How reals are stored and multiplied; interpret and verify round as the binary does.
+  auto addArithmetic = [&](CLI::App *sub) {
+    sub->add_option("--dtype", c.dtype, "how weights, keys and values are stored (f32); sums are f32 always")
+        ->check(CLI::IsMember({"f32", "bf16", "f16"}));
+    sub->add_option("--math", c.math,
+                    "of bf16: dots rounds the other factor too (fast, avx512bf16), wide keeps it f32; auto: dots if there are")
+        ->check(CLI::IsMember({"auto", "dots", "wide"}));
+  };
+
   CLI::App *compileCommand = app.add_subcommand("compile", "compile a model into one standalone binary");
   addInput(compileCommand);
   compileCommand->add_option("-o,--output", c.output, "the file to write");
@@ -118,7 +127,7 @@ int main(int argc, char **argv) {
   compileCommand->add_option("--emit", c.emit, "stop after a stage and write its text")->check(CLI::IsMember(stageNames));
   compileCommand->add_option("--target", target, "cpu")->check(CLI::IsMember({"cpu", "cuda", "cpu,cuda"}));
   compileCommand->add_option("--mcpu", c.mcpu, "native, or a CPU that LLVM knows");
-  compileCommand->add_option("--dtype", dtype, "type of computation")->check(CLI::IsMember({"f32", "bf16", "f16"}));
+  addArithmetic(compileCommand);
   compileCommand->add_flag("--no-embed", noEmbed, "keep the weights in a second file beside the binary");
   compileCommand->add_option("--dump-ir", c.dumpDir, "write the IR after every pass into this folder");
   compileCommand->add_flag("-v,--verbose", c.verbose, "say how long each stage takes");
@@ -129,6 +138,7 @@ int main(int argc, char **argv) {
 
   CLI::App *interpret = app.add_subcommand("interpret", "run a model by the reference interpreter (slow, f64)");
   addInput(interpret);
+  addArithmetic(interpret);
   interpret->add_option("-i,--input", look.input, "safetensors with the inputs by name")->required();
   interpret->add_option("-o,--output", look.output, "safetensors to write")->required();
   interpret->add_option("--stage", look.stage, "interpret the IR after this stage");
@@ -146,6 +156,7 @@ int main(int argc, char **argv) {
 
   CLI::App *verify = app.add_subcommand("verify", "interpret after every pass; name the first that changes a result");
   addInput(verify);
+  addArithmetic(verify);
   verify->add_option("-i,--input", look.input, "safetensors with the inputs by name")->required();
   verify->add_option("-n,--new-tokens", look.newTokens, "hold so many tokens of the cached step against @run, too");
 
@@ -179,11 +190,11 @@ int main(int argc, char **argv) {
       return code;
   c.import.outputsAll = outputs == "all";
   c.embed = !noEmbed;
+  if (c.dtype == "f16")
+    return console.complain(Unsupported, "numbers are stored as f32 or bf16, found --dtype=f16");
   if (compileCommand->parsed()) {
     if (target != "cpu")
       return console.complain(Unsupported, "this build has the target cpu only, found --target=" + target);
-    if (dtype != "f32")
-      return console.complain(Unsupported, "the CPU target computes in f32 only, found --dtype=" + dtype);
     if (c.output.empty() && (c.emit == "exe" || c.emit == "obj"))
       return console.complain(UsageError, "-o FILE says where the " + c.emit + " goes");
     return compile(console, c);

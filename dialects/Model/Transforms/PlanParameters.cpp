@@ -7,6 +7,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "dialects/Model/IR/Arithmetic.h"
 #include "dialects/Model/Transforms/Blob.h"
 #include "dialects/Model/Transforms/Passes.h"
 #include "mlir/IR/Matchers.h"
@@ -39,19 +40,24 @@ struct Entry {
 
 struct PlanParameters final : heddle::model::impl::PlanParametersPassBase<PlanParameters> {
   void runOnOperation() override;
-  DictionaryAttr natural();
+  DictionaryAttr natural(bool stored);
   DictionaryAttr layout(LinearOp op, bool bias);
   LogicalResult separate(ParamOp op);
   LogicalResult note(ParamOp op);
 
   llvm::MapVector<std::pair<Attribute, Attribute>, Entry> entries;
   llvm::DenseMap<Attribute, DictionaryAttr> wholePanels; ///< name -> a pack of all rows
+  Arithmetic arithmetic;
 };
 } // namespace
 
-DictionaryAttr PlanParameters::natural() {
+/// Elements as they stand; `stored`: in the module's type of storage.
+DictionaryAttr PlanParameters::natural(bool stored) {
   Builder b(&getContext());
-  return b.getDictionaryAttr(b.getNamedAttr("layout", b.getStringAttr("natural")));
+  SmallVector<NamedAttribute> members{b.getNamedAttr("layout", b.getStringAttr("natural"))};
+  if (stored && arithmetic.bf16)
+    members.push_back(b.getNamedAttr("element", b.getStringAttr("bf16")));
+  return b.getDictionaryAttr(members);
 }
 
 /// How a linear reads its weight (panels) or its bias: all rows, or those of its part.
@@ -60,6 +66,8 @@ DictionaryAttr PlanParameters::layout(LinearOp op, bool bias) {
   SmallVector<NamedAttribute> members{b.getNamedAttr("layout", b.getStringAttr(bias ? "natural" : "panel32"))};
   if (!bias)
     members.push_back(b.getNamedAttr("in_out", b.getBoolAttr(op.getInOut())));
+  if (!bias && arithmetic.bf16)
+    members.push_back(b.getNamedAttr("element", b.getStringAttr("bf16")));
   auto part = op->getAttrOfType<IntegerAttr>("part");
   if (part && op.getParts() && op.getParts()->size() > 1) {
     members.push_back(b.getNamedAttr("part", part));
@@ -88,15 +96,16 @@ static std::optional<Span> rangeOf(Value index) {
 LogicalResult PlanParameters::separate(ParamOp op) {
   llvm::MapVector<Attribute, ParamOp> byPack;
   for (OpOperand &use : llvm::make_early_inc_range(op->getUses())) {
-    DictionaryAttr pack = natural();
+    DictionaryAttr pack = natural(/*stored=*/false);
     auto linear = dyn_cast<LinearOp>(use.getOwner());
     if (linear && use.getOperandNumber() == 1)
       pack = layout(linear, /*bias=*/false);
     else if (linear && linear.getBias() && use.getOperandNumber() == 2)
       pack = layout(linear, /*bias=*/true);
-    else if (auto table = dyn_cast<EmbeddingOp>(use.getOwner()); table && use.getOperandNumber() == 1)
-      if (auto it = wholePanels.find(op.getNameAttr()); it != wholePanels.end())
-        pack = it->second;
+    else if (auto table = dyn_cast<EmbeddingOp>(use.getOwner()); table && use.getOperandNumber() == 1) {
+      auto it = wholePanels.find(op.getNameAttr());
+      pack = it != wholePanels.end() ? it->second : natural(/*stored=*/true);
+    }
     ParamOp &mine = byPack[pack];
     if (!mine) {
       mine = byPack.size() == 1 ? op : cast<ParamOp>(OpBuilder(op).clone(*op));
@@ -137,7 +146,17 @@ LogicalResult PlanParameters::note(ParamOp op) {
   return success();
 }
 
-static int64_t elementBytes(Type t) { return t.isF32() ? 4 : t.isInteger(64) ? 8 : 1; }
+/// The word for the type in which the elements of an entry are stored.
+static std::string elementOf(DictionaryAttr pack, Type type) {
+  if (auto element = pack.getAs<StringAttr>("element"))
+    return element.getValue().str();
+  std::string text;
+  llvm::raw_string_ostream(text) << type;
+  return text;
+}
+static int64_t elementBytes(DictionaryAttr pack, Type t) {
+  return pack.get("element") ? 2 : t.isF32() ? 4 : t.isInteger(64) ? 8 : 1;
+}
 
 /// Rows that are packed: those of one part, or all of `rows`.
 static int64_t packedRows(DictionaryAttr pack, int64_t rows) {
@@ -153,14 +172,19 @@ static int64_t packedRows(DictionaryAttr pack, int64_t rows) {
 static int64_t packedBytes(DictionaryAttr pack, ModelTensorType type) {
   int64_t count = *type.getCount().constant();
   if (pack.getAs<StringAttr>("layout").getValue() == "natural")
-    return packedRows(pack, count) * elementBytes(type.getElementType());
+    return packedRows(pack, count) * elementBytes(pack, type.getElementType());
   bool inOut = cast<BoolAttr>(pack.get("in_out")).getValue();
   int64_t n = *type.getSize(inOut ? 1 : 0).constant(), k = *type.getSize(inOut ? 0 : 1).constant();
-  return (packedRows(pack, n) + 31) / 32 * 32 * k * 4;
+  // bf16 keeps pairs of k side by side, f32 every k.
+  int64_t deep = pack.get("element") ? (k + 1) / 2 : k;
+  return (packedRows(pack, n) + 31) / 32 * 32 * deep * 4;
 }
 
 void PlanParameters::runOnOperation() {
   ModuleOp module = getOperation();
+  if (failed(verifyArithmetic(module)))
+    return signalPassFailure();
+  arithmetic = arithmeticOf(module);
   SmallVector<ParamOp> params;
   module.walk([&](ParamOp op) {
     params.push_back(op);
@@ -194,12 +218,10 @@ void PlanParameters::runOnOperation() {
     SmallVector<int64_t> shape;
     for (const Size &s : e.type.getSizes())
       shape.push_back(*s.constant());
-    std::string element;
-    llvm::raw_string_ostream os(element);
-    os << e.type.getElementType();
     blob.push_back(b.getDictionaryAttr(
         {b.getNamedAttr("name", e.name), b.getNamedAttr("pack", e.pack),
-         b.getNamedAttr("shape", b.getDenseI64ArrayAttr(shape)), b.getNamedAttr("element", b.getStringAttr(element)),
+         b.getNamedAttr("shape", b.getDenseI64ArrayAttr(shape)),
+         b.getNamedAttr("element", b.getStringAttr(elementOf(e.pack, e.type.getElementType()))),
          b.getNamedAttr("firsts", b.getDenseI64ArrayAttr(firsts)),
          b.getNamedAttr("counts", b.getDenseI64ArrayAttr(counts)),
          b.getNamedAttr("strides", b.getDenseI64ArrayAttr(e.strides)),

@@ -1,0 +1,120 @@
+//===- LinearPack.cpp - what a linear rearranges at run time --------------===//
+//
+// Weights that are packed parameters lie ready in the blob; any other weight is packed into
+// scratch first. Dots need the left side as pairs of bf16: every row is rounded once, before the
+// panels pass over it.
+//
+//===----------------------------------------------------------------------===//
+
+#include "compiler/Conversion/ToLoops/LinearStep.h"
+
+using namespace mlir;
+using namespace heddle;
+using namespace heddle::loops;
+using namespace heddle::model;
+using Lower = heddle::loops::Lowering;
+
+static DictionaryAttr packOf(Value v) {
+  auto param = v.getDefiningOp<ParamOp>();
+  return param ? param->getAttrOfType<DictionaryAttr>("pack") : DictionaryAttr();
+}
+bool heddle::loops::isPackedWeight(LinearOp op) {
+  DictionaryAttr pack = packOf(op.getWeight());
+  return pack && pack.getAs<StringAttr>("layout").getValue() == "panel32";
+}
+bool heddle::loops::isPackedBias(LinearOp op) {
+  auto parts = op.getParts();
+  if (!op->hasAttr("part") || !parts || parts->size() < 2)
+    return true;
+  DictionaryAttr pack = packOf(op.getBias());
+  return pack && pack.get("part");
+}
+
+/// Parts begin at cache lines.
+static Size lines(Size bytes) { return (bytes + Size(63)).floorDiv(Size(64)) * Size(64); }
+
+LinearScratch::LinearScratch(LinearOp op) {
+  ModelTensorType x = op.getInput().getType(), y = cast<ModelTensorType>(op->getResult(0).getType());
+  Size k = x.getSize(x.getRank() - 1), n = y.getSize(y.getRank() - 1);
+  Arithmetic arithmetic = arithmeticOf(op);
+  Size depth = arithmetic.bf16 ? (k + Size(1)).floorDiv(Size(2)) : k;
+  if (!isPackedWeight(op))
+    weight = (n + Size(kLinearPanel - 1)).floorDiv(Size(kLinearPanel)) * depth * Size(kLinearPanel * 4);
+  if (op.getBias() && !isPackedBias(op))
+    bias = lines(n * Size(4));
+  if (arithmetic.dots) {
+    rows = depth * Size(4);
+    for (int64_t i = 0; i + 1 < x.getRank(); ++i)
+      rows = rows * x.getSize(i);
+  }
+}
+
+/// Feature `i` of a part is feature i/unit * stride + begin + i%unit of the whole.
+static Value wholeFeature(Lower &l, LinearOp op, Value i, Value n) {
+  auto part = op->getAttrOfType<IntegerAttr>("part");
+  if (!part || !op.getParts())
+    return i;
+  int64_t total = 0, before = 0, own = (*op.getParts())[part.getInt()];
+  for (auto [j, p] : llvm::enumerate(*op.getParts())) {
+    before += int64_t(j) < part.getInt() ? p : 0;
+    total += p;
+  }
+  Value unit = l.div(n, l.constant(op.getGroups()));
+  Value stride = l.div(l.mul(unit, total), l.constant(own)), begin = l.div(l.mul(unit, before), l.constant(own));
+  return l.add(l.add(l.mul(l.div(i, unit), stride), begin), l.rem(i, unit));
+}
+
+Value heddle::loops::packWeight(Lower &l, LinearOp op, const LinearStep &step, int64_t n) {
+  Value from = l.pointer(op.getWeight()), to = l.scratchPointer(op), k = l.constant(step.k);
+  Value all = l.size(op.getWeight().getType().getSize(op.getInOut() ? 1 : 0));
+  Value depth = l.constant(step.depth());
+  l.parallelFor(op.getLoc(), l.mul(l.constant((n + kLinearPanel - 1) / kLinearPanel), depth), [&](Value item) {
+    Value panel = l.div(item, depth), at = l.rem(item, depth);
+    l.loop(op.getLoc(), l.constant(0), l.constant(kLinearPanel), 1, [&](Value lane) {
+      Value i = l.add(l.mul(panel, kLinearPanel), lane), inside = l.less(i, l.constant(n));
+      Value row = wholeFeature(l, op, l.select(inside, i, l.constant(0)), l.constant(n));
+      auto element = [&](Value kk, Value there) {
+        Value index = op.getInOut() ? l.add(l.mul(kk, all), row) : l.add(l.mul(row, k), kk);
+        return l.select(there, l.loadF32(from, index), l.real(0.0));
+      };
+      Value word;
+      if (step.arithmetic.bf16) {
+        Value even = l.mul(at, 2), odd = l.add(even, 1), both = l.less(odd, k);
+        Value second = arith::AndIOp::create(l.b, inside, both);
+        word = l.pairWord(element(even, inside), element(l.select(both, odd, even), second));
+      } else {
+        word = element(at, inside);
+      }
+      l.store(word, l.at(to, l.add(l.mul(item, kLinearPanel), lane), l.f32()));
+    });
+  });
+  l.barrier(op.getLoc());
+  return to;
+}
+
+Value heddle::loops::packBias(Lower &l, LinearOp op, int64_t n) {
+  Value from = l.pointer(op.getBias());
+  Value to = l.at(l.scratchPointer(op), l.size(LinearScratch(op).weight), l.b.getI8Type());
+  l.parallelFor(op.getLoc(), l.constant(n), [&](Value i) {
+    l.store(l.loadF32(from, wholeFeature(l, op, i, l.constant(n))), l.at(to, i, l.f32()));
+  });
+  l.barrier(op.getLoc());
+  return to;
+}
+
+Value heddle::loops::packRows(Lower &l, LinearOp op, const LinearStep &step) {
+  LinearScratch scratch(op);
+  ModelTensorType x = op.getInput().getType();
+  Value from = l.pointer(op.getInput()), to = l.at(l.scratchPointer(op), l.size(scratch.weight + scratch.bias), l.b.getI8Type());
+  Type half = l.b.getI16Type();
+  l.parallelFor(op.getLoc(), l.count(x, 0, x.getRank() - 1), [&](Value row) {
+    Value source = l.at(from, l.mul(row, step.k), l.f32()), target = l.at(to, l.mul(row, 2 * step.depth()), half);
+    l.vectors(l.constant(step.k), [&](Value j, Value mask) {
+      l.store(l.toBf16(l.loadVec(source, j, mask)), l.at(target, j, half), mask);
+    });
+    if (step.k % 2)
+      l.store(l.integer(half, 0), l.at(target, l.constant(step.k), half));
+  });
+  l.barrier(op.getLoc());
+  return to;
+}

@@ -1,0 +1,36 @@
+// RUN: heddle-opt %s --model-plan-parameters --split-input-file --verify-diagnostics | FileCheck %s
+
+// Weights of linears and tables of embeddings take half the bytes; the scale of a norm keeps its type.
+// CHECK: element = "bf16"{{.*}}name = "table"
+// CHECK-SAME: element = "bf16"{{.*}}name = "w"
+// CHECK-SAME: element = "f32"{{.*}}name = "scale"
+// CHECK-SAME: model.blob_bytes = 1024 : i64
+// CHECK: model.param "table" {offset = 0 : i64, pack = {element = "bf16", layout = "natural"}, strides = array<i64>}
+// CHECK: model.param "w" {offset = 256 : i64, pack = {element = "bf16", in_out = false, layout = "panel32"}, strides = array<i64>}
+// CHECK: model.param "scale" {offset = 896 : i64, pack = {layout = "natural"}, strides = array<i64>}
+module attributes {model.dtype = "bf16", model.math = "wide"} {
+  func.func @run(%ids: !model.tensor<[B, T], i64> {model.name = "ids"}) -> (!model.tensor<[B, T, 20], f32> {model.name = "y"}) {
+    %t = model.param "table" : !model.tensor<[14, 9], f32>
+    %w = model.param "w" : !model.tensor<[20, 9], f32>
+    %s = model.param "scale" : !model.tensor<[20], f32>
+    %x = model.embedding %ids in %t : (!model.tensor<[B, T], i64>, !model.tensor<[14, 9], f32>) -> !model.tensor<[B, T, 9], f32>
+    %y = model.linear %x, %w : (!model.tensor<[B, T, 9], f32>, !model.tensor<[20, 9], f32>) -> !model.tensor<[B, T, 20], f32>
+    %z = model.binary mul %y, %s : (!model.tensor<[B, T, 20], f32>, !model.tensor<[20], f32>) -> !model.tensor<[B, T, 20], f32>
+    return %z : !model.tensor<[B, T, 20], f32>
+  }
+}
+
+// -----
+
+// expected-error @below {{'model.dtype' is "f32" or "bf16", but is "f16"}}
+module attributes {model.dtype = "f16"} {}
+
+// -----
+
+// expected-error @below {{'model.math' is "wide" or "dots", but is "fast"}}
+module attributes {model.dtype = "bf16", model.math = "fast"} {}
+
+// -----
+
+// expected-error @below {{'model.math' is "dots", which needs 'model.dtype' = "bf16"}}
+module attributes {model.math = "dots"} {}
