@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 """A row's bits never depend on what stands beside it.
 
-    determinism.py --heddle BIN [-v]
+    determinism.py --heddle BIN [--dtype bf16 [--math dots|wide]] [-v]
 
 Models of this repository are compiled and run in different company: threads, batch size, slot of the batch, padding on either
 side, longer texts, cached steps against the whole text again. Every comparison is of bits. One line a failure, then
@@ -23,8 +23,9 @@ SPOIL = ["/usr/bin/python3", os.path.join(ROOT, "test", "support", "spoil.py")]
 
 
 class Suite:
-    def __init__(self, heddle, work, verbose):
+    def __init__(self, heddle, work, verbose, settings):
         self.heddle, self.work, self.verbose, self.count, self.passed, self.failed = heddle, work, verbose, 0, 0, 0
+        self.settings = settings  # more arguments of every compilation
 
     def file(self):
         self.count += 1
@@ -32,7 +33,7 @@ class Suite:
 
     def compile(self, model, *more):
         out = self.file()
-        subprocess.run([self.heddle, "compile", model, "-o", out, *more], check=True)
+        subprocess.run([self.heddle, "compile", model, "-o", out, *self.settings, *more], check=True)
         return out
 
     def call(self, binary, given, *command):
@@ -113,10 +114,12 @@ def encoder(suite, name, model, vocab):
 def main():
     p = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     p.add_argument("--heddle", required=True)
+    p.add_argument("--dtype", default="f32")
+    p.add_argument("--math", default="auto")
     p.add_argument("-v", action="store_true")
     o = p.parse_args()
     with tempfile.TemporaryDirectory(prefix="heddle-determinism-") as work:
-        suite = Suite(os.path.abspath(o.heddle), work, o.v)
+        suite = Suite(os.path.abspath(o.heddle), work, o.v, ["--dtype", o.dtype, "--math", o.math])
 
         def base(name):
             test = os.path.join(work, name + ".test")

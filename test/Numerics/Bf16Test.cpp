@@ -67,9 +67,9 @@ TEST_P(Stored, LargeLinears) {
 
 /// Parts of a product with groups, whose rows are chosen before they are paired.
 TEST_P(Stored, Parts) {
-  Kernels kernels(functionText("x: f[B, 7] -> q: f[B, 24], v: f[B, 12]",
+  Kernels kernels(functionText("x: f[B, 7] -> p#0: f[B, 24], p#2: f[B, 12]",
                                "%w = model.param \"w\" : f[48, 7]\n%b = model.param \"b\" : f[48]\n"
-                               "%q, %k, %v = model.linear %x, %w bias %b parts [2, 1, 1] groups 3 : (f[B, 7], f[48, 7], f[48]) -> f[B, 24], f[B, 12], f[B, 12]"),
+                               "%p:3 = model.linear %x, %w bias %b parts [2, 1, 1] groups 3 : (f[B, 7], f[48, 7], f[48]) -> f[B, 24], f[B, 12], f[B, 12]"),
                   options());
   ASSERT_TRUE(kernels.good());
   for (int64_t m : {1, 5, 9})
