@@ -1,6 +1,7 @@
 //===- Attention.cpp - softmax(scale q k -> softcap -> + bias -> mask) v ------===//
 
 #include "compiler/Interpreter/Evaluator.h"
+#include "dialects/Model/IR/Arithmetic.h"
 #include "llvm/ADT/TypeSwitch.h"
 #include <cmath>
 #include <limits>
@@ -91,7 +92,10 @@ static LogicalResult evaluate(Evaluator &e, attn::SdpaOp op) {
   FailureOr<int64_t> past = e.size(op, op.getPast()), keyStart = e.size(op, op.getKeyStart());
   if (failed(past) || failed(keyStart))
     return failure();
-  const Tensor &q = e.tensor(op.getQuery()), &k = e.tensor(op.getKey()), &v = e.tensor(op.getValue());
+  model::Arithmetic arithmetic = model::arithmeticOf(op);
+  TensorRef queries = rounded(e, op.getQuery(), arithmetic.dots), keys = rounded(e, op.getKey(), arithmetic.bf16);
+  TensorRef values = rounded(e, op.getValue(), arithmetic.bf16);
+  const Tensor &q = *queries, &k = *keys, &v = *values;
   int64_t heads = op.getHeads(), keyHeads = op.getKvHeads();
   Grid grid{q.shape[0], heads, q.shape[1], k.shape[1], *past, *keyStart};
   std::optional<double> softcap;

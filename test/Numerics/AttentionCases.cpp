@@ -2,6 +2,7 @@
 
 #include "test/Numerics/AttentionCases.h"
 #include <cmath>
+#include <cstring>
 #include <limits>
 
 namespace heddle::test {
@@ -15,6 +16,26 @@ uint64_t hash(uint64_t seed, uint64_t index) {
   return x ^ (x >> 31);
 }
 double uniform(uint64_t seed, uint64_t index) { return double(hash(seed, index) >> 11) / double(1ull << 52) - 1.0; }
+
+std::string moduleText(const std::string &math, const std::string &functions) {
+  std::string how = math.empty() ? "" : "attributes {model.dtype = \"bf16\", model.math = \"" + math + "\"} ";
+  return "module " + how + "{\n" + functions + "}\n";
+}
+
+/// To bf16 and back: nearest, ties to even; a NaN stays one.
+static float throughBf16(float x) {
+  uint32_t bits;
+  std::memcpy(&bits, &x, 4);
+  bits = std::isnan(x) ? bits : (bits + 0x7fff + ((bits >> 16) & 1)) & 0xffff0000u;
+  std::memcpy(&x, &bits, 4);
+  return x;
+}
+static std::vector<float> rounded(std::vector<float> all, bool bf16) {
+  if (bf16)
+    for (float &x : all)
+      x = throughBf16(x);
+  return all;
+}
 
 std::string Case::functionText(bool dims) const {
   auto type = [](const std::string &axes, const std::string &element) {
@@ -87,6 +108,9 @@ void Call::run(Program &program, int threads) {
 }
 
 std::vector<double> Call::expected() const {
+  // What is stored is rounded; sums are not.
+  const std::vector<float> q = rounded(this->q, test.math == "dots"), keys = rounded(this->k, !test.math.empty()),
+                           v = rounded(this->v, !test.math.empty());
   const double inf = std::numeric_limits<double>::infinity();
   int64_t w = test.width, u = test.valueWidth, group = test.heads / test.kvHeads;
   std::vector<double> out(n.B * n.T * test.heads * u), score(n.S);
@@ -103,7 +127,7 @@ std::vector<double> Call::expected() const {
           counts[k] = test.count ? test.count(at) : 1;
           if (!counts[k])
             continue;
-          const float *kr = &this->k[((kb * n.S + k) * test.kvHeads + h / group) * w];
+          const float *kr = &keys[((kb * n.S + k) * test.kvHeads + h / group) * w];
           double s = 0;
           for (int64_t d = 0; d < w; ++d)
             s += double(qr[d]) * double(kr[d]);

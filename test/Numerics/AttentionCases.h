@@ -13,6 +13,9 @@
 
 namespace heddle::test {
 
+/// A module of these functions that computes in f32 ("") or stores bf16 ("wide", "dots").
+std::string moduleText(const std::string &math, const std::string &functions);
+
 struct Sizes {
   int64_t B = 1, T = 1, S = 1, P = 0, K = 0;
 };
@@ -35,6 +38,7 @@ struct Case {
   double softcap = 0;
   enum { Zero, Nan, Mean } masked = Zero;
   int vectorWidth = 16;
+  std::string math; ///< "wide", "dots": keys and values are stored in bf16
 
   struct At {
     const Sizes &n;
@@ -50,7 +54,7 @@ struct Case {
   std::string function = "run";
   /// The function alone, and a module of it. `dims`: with the argument that names P and K.
   std::string functionText(bool dims = true) const;
-  std::string text() const { return "module {\n" + functionText() + "}\n"; }
+  std::string text() const { return moduleText(math, functionText()); }
 };
 
 inline void PrintTo(const Case &c, std::ostream *os) { *os << c.name; }

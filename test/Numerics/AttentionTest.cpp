@@ -38,25 +38,57 @@ static std::vector<Sizes> edges() {
   return sizes;
 }
 
+/// "" is f32; what the processor cannot do is left out.
+static std::vector<std::string> allMath() {
+  std::vector<std::string> all = {"", "wide"};
+#if defined(__x86_64__)
+  if (__builtin_cpu_supports("avx512bf16"))
+    all.push_back("dots");
+#endif
+  return all;
+}
+
+static std::vector<Case> inAllMath(const std::vector<Case> &cases) {
+  std::vector<Case> all;
+  for (Case c : cases)
+    for (const std::string &math : allMath()) {
+      c.math = math;
+      all.push_back(c);
+    }
+  return all;
+}
+static std::string nameOf(const testing::TestParamInfo<Case> &i) {
+  return i.param.name + (i.param.math.empty() ? "" : "_" + i.param.math);
+}
+
 class Masks : public testing::TestWithParam<Case> {};
 TEST_P(Masks, AroundEdges) { sweep(GetParam(), edges()); }
-INSTANTIATE_TEST_SUITE_P(Attention, Masks, testing::ValuesIn(maskCases()), [](const auto &i) { return i.param.name; });
+INSTANTIATE_TEST_SUITE_P(Attention, Masks, testing::ValuesIn(inAllMath(maskCases())), nameOf);
 
 class Biases : public testing::TestWithParam<Case> {};
 TEST_P(Biases, AroundEdges) { sweep(GetParam(), edges()); }
-INSTANTIATE_TEST_SUITE_P(Attention, Biases, testing::ValuesIn(biasCases()), [](const auto &i) { return i.param.name; });
+INSTANTIATE_TEST_SUITE_P(Attention, Biases, testing::ValuesIn(inAllMath(biasCases())), nameOf);
 
-static Case caseNamed(const std::string &name) {
-  for (const Case &c : maskCases())
-    if (c.name == name)
-      return c;
-  for (const Case &c : biasCases())
-    if (c.name == name)
-      return c;
-  std::abort();
-}
+/// Everything below is computed in each arithmetic.
+class InMath : public testing::TestWithParam<std::string> {
+protected:
+  Case caseNamed(const std::string &name) const {
+    for (const std::vector<Case> &cases : {maskCases(), biasCases()})
+      for (Case c : cases)
+        if (c.name == name) {
+          c.math = GetParam();
+          return c;
+        }
+    std::abort();
+  }
+};
+class Attention : public InMath {};
+class AttentionBits : public InMath {};
+static std::string mathName(const testing::TestParamInfo<std::string> &i) { return i.param.empty() ? "f32" : i.param; }
+INSTANTIATE_TEST_SUITE_P(In, Attention, testing::ValuesIn(allMath()), mathName);
+INSTANTIATE_TEST_SUITE_P(In, AttentionBits, testing::ValuesIn(allMath()), mathName);
 
-TEST(Attention, AllSmallSizes) {
+TEST_P(Attention, AllSmallSizes) {
   for (const char *name : {"none", "causal"}) {
     Case c = caseNamed(name);
     c.heads = c.kvHeads = 1;
@@ -69,7 +101,7 @@ TEST(Attention, AllSmallSizes) {
   }
 }
 
-TEST(Attention, WidthsAndGroups) {
+TEST_P(Attention, WidthsAndGroups) {
   struct Shape {
     int heads, kv, w, u;
   };
@@ -83,7 +115,9 @@ TEST(Attention, WidthsAndGroups) {
   }
 }
 
-TEST(Attention, NarrowVectors) {
+TEST_P(Attention, NarrowVectors) {
+  if (GetParam() == "dots")
+    GTEST_SKIP() << "dots are made of vectors of 16";
   for (int width : {8, 4})
     for (const char *name : {"causal", "keys", "documents", "bigbird", "dense", "alibi", "buckets_two_sided", "relative_query", "softcap", "sinks"}) {
       Case c = caseNamed(name);
@@ -92,13 +126,13 @@ TEST(Attention, NarrowVectors) {
     }
 }
 
-TEST(Attention, SharedKeys) {
+TEST_P(Attention, SharedKeys) {
   Case c = caseNamed("none");
   c.sharedKeys = true;
   sweep(c, {{3, 5, 9, 0, 0}, {2, 40, 130, 0, 0}});
 }
 
-TEST(Attention, MaskedRows) {
+TEST_P(Attention, MaskedRows) {
   for (auto masked : {Case::Zero, Case::Nan, Case::Mean}) {
     Case c = caseNamed("window_off_diagonal");
     c.masked = decltype(c.masked)(masked);
@@ -116,7 +150,7 @@ TEST(Attention, MaskedRows) {
 }
 
 /// What stands in a key that a row does not see never reaches it.
-TEST(Attention, HiddenPoison) {
+TEST_P(Attention, HiddenPoison) {
   const float poisons[] = {std::numeric_limits<float>::quiet_NaN(), std::numeric_limits<float>::infinity(),
                            -std::numeric_limits<float>::infinity()};
   for (const char *name : {"causal", "window_causal", "keys", "documents_mixed", "bigbird", "dense", "dense_bias_hides", "prefix"}) {
@@ -143,7 +177,7 @@ TEST(Attention, HiddenPoison) {
 
 static bool sameBits(const float *x, const float *y, size_t n) { return !std::memcmp(x, y, n * sizeof(float)); }
 
-TEST(AttentionBits, ThreadsAndBatch) {
+TEST_P(AttentionBits, ThreadsAndBatch) {
   for (const char *name : {"none", "causal", "keys_causal", "alibi"}) {
     Case c = caseNamed(name);
     auto program = Program::compile(c.text());
@@ -158,7 +192,7 @@ TEST(AttentionBits, ThreadsAndBatch) {
   }
 }
 
-TEST(AttentionBits, RowAloneAndAmongOthers) {
+TEST_P(AttentionBits, RowAloneAndAmongOthers) {
   for (const char *name : {"none", "causal", "window_causal", "window", "alibi", "alibi_symmetric", "buckets", "buckets_two_sided",
                            "relative_query", "relative_key", "softcap", "sinks"}) {
     Case c = caseNamed(name);
@@ -190,7 +224,7 @@ TEST(AttentionBits, RowAloneAndAmongOthers) {
   }
 }
 
-TEST(AttentionBits, PaddingOnEitherSide) {
+TEST_P(AttentionBits, PaddingOnEitherSide) {
   Case c = caseNamed("keys_causal");
   c.heads = 3;
   c.kvHeads = 1;
@@ -220,31 +254,32 @@ TEST(AttentionBits, PaddingOnEitherSide) {
 }
 
 /// A step that keeps keys and values in its states: prefill, pieces and single rows.
-static std::string stepText(int heads, int kv, int w, int u) {
+static std::string stepText(const std::string &math, int heads, int kv, int w, int u) {
   auto n = [](int64_t x) { return std::to_string(x); };
   std::string q = "!model.tensor<[B, new, " + n(heads * w) + "], f32>", k = "!model.tensor<[B, new, " + n(kv * w) + "], f32>",
               v = "!model.tensor<[B, new, " + n(kv * u) + "], f32>", y = "!model.tensor<[B, new, " + n(heads * u) + "], f32>";
   std::string ks = "!model.state<[3, B, capacity, " + n(kv * w) + "], f32>", vs = "!model.state<[3, B, capacity, " + n(kv * u) + "], f32>";
   std::string ka = "!model.tensor<[B, \"new+past\", " + n(kv * w) + "], f32>", va = "!model.tensor<[B, \"new+past\", " + n(kv * u) + "], f32>";
-  return "module {\nfunc.func @step(%q: " + q + " {model.name = \"q\"}, %k: " + k + " {model.name = \"k\"}, %v: " + v +
+  return moduleText(math, "func.func @step(%q: " + q + " {model.name = \"q\"}, %k: " + k + " {model.name = \"k\"}, %v: " + v +
          " {model.name = \"v\"}, %ks: " + ks + " {model.state = \"k\"}, %vs: " + vs + " {model.state = \"v\"}) -> (" + y +
          " {model.name = \"y\"}) {\n  %i = arith.constant 1 : index\n  %ka = model.append %ks[%i], %k axis 1 : " + ks + ", " + k +
          " -> " + ka + "\n  %va = model.append %vs[%i], %v axis 1 : " + vs + ", " + v + " -> " + va +
          "\n  %m = mask.causal\n  %y = attn.sdpa %q, %ka, %va mask %m heads " + n(heads) + " kv_heads " + n(kv) +
-         " scale 0.25 past \"past\" : (" + q + ", " + ka + ", " + va + ") -> " + y + "\n  return %y : " + y + "\n}\n}\n";
+         " scale 0.25 past \"past\" : (" + q + ", " + ka + ", " + va + ") -> " + y + "\n  return %y : " + y + "\n}\n");
 }
 
-TEST(AttentionBits, StepsOverTheCache) {
+TEST_P(AttentionBits, StepsOverTheCache) {
   const int heads = 4, kv = 2, w = 20, u = 33;
   const int64_t B = 2, total = 300, capacity = 310;
   for (bool layout : {true, false}) {
-    auto program = Program::compile(stepText(heads, kv, w, u), 16, layout);
+    auto program = Program::compile(stepText(GetParam(), heads, kv, w, u), 16, layout);
     ASSERT_TRUE(program);
     Case c;
     c.heads = heads;
     c.kvHeads = kv;
     c.width = w;
     c.valueWidth = u;
+    c.math = GetParam();
     c.count = [](const Case::At &a) { return a.j() <= a.i(); };
     Call all(c, {B, total, total, 0, 0}, 2);
     std::vector<float> whole;

@@ -125,7 +125,7 @@ LogicalResult heddle::loops::lowerCacheAppend(Lowering &l, model::AppendOp op) {
     return op.emitOpError("needs a state [.., batch, capacity, heads * width] for its cache layout");
   Location loc = op.getLoc();
   l.b.setLoc(loc);
-  int64_t w = layout->width, g = layout->heads, stride = g * w;
+  int64_t w = layout->width, words = layout->words, g = layout->heads, stride = g * w;
   Value part = cachePart(l, *layout), source = l.pointer(op.getRows());
   Value fresh = l.size(rows.getSize(1));
   Value past = l.sub(l.size(cast<ModelTensorType>(op.getResult().getType()).getSize(1)), fresh), total = l.add(past, fresh);
@@ -142,21 +142,15 @@ LogicalResult heddle::loops::lowerCacheAppend(Lowering &l, model::AppendOp op) {
     auto rowAt = [&](Value k) { return l.at(from, l.mul(l.sub(k, past), stride), l.f32()); };
     if (!layout->keys) {
       l.Code::loop(begin, end, 1, [&](Value k) {
-        Value x = rowAt(k), y = l.at(target, l.mul(k, w), l.f32());
-        l.vectors(l.constant(w), [&](Value d, Value mask) { l.store(l.loadVec(x, d, mask), l.at(y, d, l.f32()), mask); });
+        packValue(l, layout->bf16, rowAt(k), w, l.at(target, l.mul(k, words), l.f32()));
       });
       return;
     }
-    Value panel = l.at(target, l.mul(first, w), l.f32());
+    Value panel = l.at(target, l.mul(first, words), l.f32());
     l.when(l.equal(l.sub(end, begin), l.constant(kPanel)), [&] {
-      packPanel(l, rowAt(first), stride, w, panel, l.constant(kPanel));
+      packPanel(l, layout->bf16, rowAt(first), stride, w, panel, l.constant(kPanel));
     }, [&] {
-      l.Code::loop(begin, end, 1, [&](Value k) {
-        Value x = rowAt(k), lane = l.sub(k, first);
-        l.Code::loop(l.constant(0), l.constant(w), 1, [&](Value d) {
-          l.store(l.loadF32(x, d), l.at(panel, l.add(l.mul(d, kPanel), lane), l.f32()));
-        });
-      });
+      l.Code::loop(begin, end, 1, [&](Value k) { packKey(l, layout->bf16, rowAt(k), w, panel, l.sub(k, first)); });
     });
   });
   l.barrier(loc);

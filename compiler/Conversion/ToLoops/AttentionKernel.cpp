@@ -242,17 +242,13 @@ void AttentionKernel::emitItem(Value item) {
 }
 
 void AttentionKernel::emitSetup() {
-  double scale = plan.op.getScale().convertToDouble() * kLog2E;
   int64_t outputStride = (plan.valueWidth + 15) / 16 * 16;
   Value zero = real(vec(f32()), 0.0);
   loop(constant(0), count, 1, [&](Value r) {
     Value packedRow = add(firstRow, r), head = headOf(packedRow);
     Value row = add(mul(batch, length(plan.rows)), rowOf(packedRow));
     Value source = at(query, mul(add(mul(row, plan.heads), head), plan.width), f32());
-    Value target = at(floats(plan.atQuery), mul(r, plan.width), f32());
-    vectors(constant(plan.width), [&](Value j, Value mask) {
-      store(mulf(loadVec(source, j, mask), real(vec(f32()), scale)), at(target, j, f32()), mask);
-    });
+    storeQuery(source, at(floats(plan.atQuery), mul(r, plan.queryWords()), f32()));
     // Rows of one head lie far apart: those of the next block come while this one is worked on.
     for (int64_t j = 0; j < plan.width; j += 16)
       prefetch(at(source, constant(j + kRowTile / plan.packed * plan.heads * plan.width), f32()));
@@ -304,7 +300,7 @@ void AttentionKernel::emitMaskedRow(Value, Value out) {
     Value v = nan;
     if (plan.op.getMaskedRows() == attn::MaskedRows::mean) {
       Values sum = loop(constant(0), length(plan.keys), 1, ValueRange{real(vec(f32()), 0.0)}, [&](Value k, ValueRange c) -> Values {
-        return {addf(c[0], loadVec(values, add(mul(k, plan.valueWidth), j), mask))};
+        return {addf(c[0], loadValue(values, add(mul(k, valuePitch()), j), mask))};
       });
       v = divf(sum[0], splat(keys));
     }

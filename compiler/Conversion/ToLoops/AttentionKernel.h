@@ -15,6 +15,7 @@
 
 #include "compiler/Conversion/ToLoops/AttentionPlan.h"
 #include "compiler/Conversion/ToLoops/Lowering.h"
+#include "compiler/Conversion/ToLoops/SumStep.h"
 
 namespace heddle::loops {
 
@@ -90,6 +91,12 @@ private:
   void emitWeights(const Tile &tile);
   void emitAllWeights(const Tile &tile);
   Value keysAt(), valuesAt(Value k);
+  /// Elements `index`... of stored values, widened; and from row to row of them.
+  Value loadValue(Value base, Value index, Value mask = {});
+  mlir::Type valueType() { return plan.arithmetic.bf16 ? mlir::Type(b.getI16Type()) : f32(); }
+  int64_t valuePitch() const { return plan.arithmetic.bf16 ? 2 * plan.valueWords() : plan.valueWidth; }
+  SumStep scoreStep() const { return SumStep(plan.arithmetic, plan.width); }
+  void storeQuery(Value source, Value target);
   void addToSum(Value row, Value sum);
   void emitOutput(const Tile &tile);
   void outputRows(const Tile &tile, bool guard, Value from, Value to, int64_t rows);
@@ -124,11 +131,17 @@ private:
                llvm::function_ref<Value(Value)> lineAt);
 };
 
-/// One panel of 16 keys, [w][16], from rows `stride` floats apart; only `rows` of them are there.
-void packPanel(Code &c, Value source, int64_t stride, int64_t w, Value target, Value rows);
+//===-- how keys and values are stored (AttentionStored.cpp) --------------------------===//
 
+/// One panel of 16 keys, [w][16], or [w/2][16][2] in bf16, from rows `stride` floats apart; only
+/// `rows` of them are there.
+void packPanel(Code &c, bool bf16, Value source, int64_t stride, int64_t w, Value target, Value rows);
 /// The same from 16 rows that `rowAt` tells.
-void packPanel(Code &c, llvm::function_ref<Value(int64_t)> rowAt, int64_t w, Value target);
+void packPanel(Code &c, bool bf16, llvm::function_ref<Value(int64_t)> rowAt, int64_t w, Value target);
+/// Key `lane` of a panel alone.
+void packKey(Code &c, bool bf16, Value source, int64_t w, Value panel, Value lane);
+/// One row of values.
+void packValue(Code &c, bool bf16, Value source, int64_t u, Value target);
 
 /// `lanes` rows of `lanes` floats each, transposed in registers.
 Values transpose(Code &c, Values rows);

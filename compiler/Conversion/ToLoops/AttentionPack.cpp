@@ -12,49 +12,6 @@ using namespace heddle::loops;
 using model::ModelTensorType;
 using model::Size;
 
-/// Halves of ever smaller blocks change places: log2(lanes) steps of two-operand shuffles.
-Values heddle::loops::transpose(Code &c, Values rows) {
-  int64_t n = c.lanes;
-  for (int64_t d = 1; d < n; d *= 2) {
-    SmallVector<int64_t> low, high;
-    for (int64_t lane = 0; lane < n; ++lane) {
-      low.push_back(lane & d ? n + lane - d : lane);
-      high.push_back(lane & d ? n + lane : lane + d);
-    }
-    for (int64_t i = 0; i < n; ++i) {
-      if (i & d)
-        continue;
-      Value x = rows[i], y = rows[i + d];
-      rows[i] = vector::ShuffleOp::create(c.b, x, y, low);
-      rows[i + d] = vector::ShuffleOp::create(c.b, x, y, high);
-    }
-  }
-  return rows;
-}
-
-void heddle::loops::packPanel(Code &c, llvm::function_ref<Value(int64_t)> rowAt, int64_t w, Value target) {
-  for (int64_t half = 0; half < kPanel; half += c.lanes) {
-    Values rows;
-    for (int64_t i = 0; i < c.lanes; ++i)
-      rows.push_back(rowAt(half + i));
-    c.vectors(c.constant(w), [&](Value d, Value mask) {
-      Values block;
-      for (Value row : rows)
-        block.push_back(c.loadVec(row, d, mask));
-      block = transpose(c, block);
-      int64_t valid = mask ? w % c.lanes : c.lanes;
-      for (int64_t i = 0; i < valid; ++i)
-        c.store(block[i], c.at(target, c.add(c.mul(c.add(d, i), kPanel), half), c.f32()));
-    });
-  }
-}
-
-void heddle::loops::packPanel(Code &c, Value source, int64_t stride, int64_t w, Value target, Value rows) {
-  // Rows behind the last repeat it: finite, and never looked at.
-  Value last = c.sub(rows, c.constant(1));
-  packPanel(c, [&](int64_t i) { return c.at(source, c.mul(c.min(c.constant(i), last), stride), c.f32()); }, w, target);
-}
-
 void AttentionKernel::emitPack(Block *block) {
   bind(block);
   Value keys = length(plan.keys), blocks = div(add(keys, kKeyTile - 1), constant(kKeyTile));
@@ -67,18 +24,19 @@ void AttentionKernel::emitPack(Block *block) {
     if (plan.keySource == Source::Rows) {
       int64_t w = plan.width, stride = plan.kvHeads * w;
       Value source = at(key, add(mul(mul(element, keys), stride), mul(head, w)), f32());
-      Value target = at(scratch, add(length(plan.atKeys()), mul(outer, mul(length(plan.keyRoom), w))), f32());
+      int64_t words = plan.keyWords();
+      Value target = at(scratch, add(length(plan.atKeys()), mul(outer, mul(length(plan.keyRoom), words))), f32());
       loop(first, last, kPanel, [&](Value k) {
-        packPanel(*this, at(source, mul(k, stride), f32()), stride, w, at(target, mul(k, w), f32()), sub(keys, k));
+        packPanel(*this, plan.arithmetic.bf16, at(source, mul(k, stride), f32()), stride, w, at(target, mul(k, words), f32()), sub(keys, k));
       });
     }
     if (plan.valueSource == Source::Rows) {
       int64_t u = plan.valueWidth, stride = plan.kvHeads * u;
       Value source = at(value, add(mul(mul(element, keys), stride), mul(head, u)), f32());
-      Value target = at(scratch, add(length(plan.atValues()), mul(outer, mul(length(plan.valueRoom), u))), f32());
+      int64_t words = plan.valueWords();
+      Value target = at(scratch, add(length(plan.atValues()), mul(outer, mul(length(plan.valueRoom), words))), f32());
       loop(first, last, 1, [&](Value k) {
-        Value x = at(source, mul(k, stride), f32()), y = at(target, mul(k, u), f32());
-        vectors(constant(u), [&](Value d, Value mask) { store(loadVec(x, d, mask), at(y, d, f32()), mask); });
+        packValue(*this, plan.arithmetic.bf16, at(source, mul(k, stride), f32()), u, at(target, mul(k, words), f32()));
       });
     }
   });

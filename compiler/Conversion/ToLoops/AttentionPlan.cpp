@@ -54,7 +54,7 @@ static AttentionPlan::Lookup lookupOf(attn::RelativeDotOp op) {
   return lookup;
 }
 
-AttentionPlan::AttentionPlan(attn::SdpaOp op) : op(op) {
+AttentionPlan::AttentionPlan(attn::SdpaOp op) : op(op), arithmetic(model::arithmeticOf(op)) {
   ModelTensorType q = typeOf(op.getQuery()), k = typeOf(op.getKey()), v = typeOf(op.getValue());
   heads = op.getHeads();
   kvHeads = op.getKvHeads();
@@ -102,7 +102,7 @@ AttentionPlan::AttentionPlan(attn::SdpaOp op) : op(op) {
     at += up16(floats);
     return here;
   };
-  atQuery = reserve(kRowTile * width);
+  atQuery = reserve(kRowTile * queryWords());
   atScores = reserve(kRowTile * kScoreStride);
   atOutput = reserve(kRowTile * up16(valueWidth));
   atSum = reserve(kRowTile * 16);
@@ -161,11 +161,11 @@ void AttentionPlan::noteBias(Value bias) {
 
 Size AttentionPlan::atValues() const {
   Size elements = sharedKeys ? Size(1) : batch;
-  return keySource == Source::Cache ? Size(0) : elements * Size(kvHeads * width) * keyRoom;
+  return keySource == Source::Cache ? Size(0) : elements * Size(kvHeads * keyWords()) * keyRoom;
 }
 Size AttentionPlan::atAnchors() const {
   Size elements = sharedKeys ? Size(1) : batch;
-  return atValues() + (valueSource == Source::Cache ? Size(0) : elements * Size(kvHeads * valueWidth) * valueRoom);
+  return atValues() + (valueSource == Source::Cache ? Size(0) : elements * Size(kvHeads * valueWords()) * valueRoom);
 }
 Size AttentionPlan::atThreads() const {
   // anchors are i64; 16 floats a batch element keep the areas behind them aligned
@@ -196,7 +196,7 @@ std::string AttentionPlan::textOf(Value value) const {
 std::string AttentionPlan::text() const {
   std::string text;
   llvm::raw_string_ostream os(text);
-  os << op->getPropertiesAsAttribute() << ' ' << width << ' ' << valueWidth << ' ' << sharedKeys << int(keySource)
+  os << op->getPropertiesAsAttribute() << ' ' << arithmetic.bf16 << arithmetic.dots << ' ' << width << ' ' << valueWidth << ' ' << sharedKeys << int(keySource)
      << int(valueSource) << batch.str() << ';' << rows.str() << ';' << keys.str() << ';' << keyRoom.str() << ';'
      << valueRoom.str();
   if (op.getMask())

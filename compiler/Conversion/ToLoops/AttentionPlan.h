@@ -5,6 +5,7 @@
 // share one kernel. Layouts:
 //
 //   keys     [B][g][blocks of 128][8 panels][w][16 keys]      values   [B][g][rows][u]
+//   in bf16  [B][g][blocks of 128][8 panels][w/2][16 keys][2]          [B][g][rows][u], halves
 //   scratch  packed keys | packed values | first visible key of each batch element |
 //            one area a thread: Q, S, O, l, alpha, m, bounds of row groups, counts, biases (counted in floats)
 //
@@ -13,6 +14,7 @@
 #define HEDDLE_COMPILER_CONVERSION_TOLOOPS_ATTENTIONPLAN_H
 
 #include "dialects/Attn/IR/Attn.h"
+#include "dialects/Model/IR/Arithmetic.h"
 
 namespace heddle::loops {
 
@@ -35,6 +37,7 @@ struct AttentionPlan {
   explicit AttentionPlan(attn::SdpaOp op);
 
   mutable attn::SdpaOp op; ///< accessors of ops are not const
+  model::Arithmetic arithmetic; ///< how keys and values are stored, and the queries with dots
   int64_t heads, kvHeads, width, valueWidth;
   /// Rows (position, member) of one key head stand together unless mask or bias know heads.
   int64_t packed;
@@ -65,6 +68,10 @@ struct AttentionPlan {
   llvm::SmallVector<int64_t> atBias; ///< one a member of `biases`
 
   int64_t groups() const { return heads / packed; }
+  /// Words of 4 bytes that a row of one head takes where it is stored.
+  int64_t keyWords() const { return arithmetic.bf16 ? (width + 1) / 2 : width; }
+  int64_t valueWords() const { return arithmetic.bf16 ? (valueWidth + 1) / 2 : valueWidth; }
+  int64_t queryWords() const { return arithmetic.dots ? keyWords() : width; }
   /// Offsets of the shared parts of scratch, in floats.
   model::Size atKeys() const { return model::Size(0); }
   model::Size atValues() const;

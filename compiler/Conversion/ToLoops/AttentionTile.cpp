@@ -67,17 +67,17 @@ void AttentionKernel::emitScores(const Tile &tile) {
 /// The panels of this key head.
 Value AttentionKernel::keysAt() {
   Value element = plan.sharedKeys ? constant(0) : batch;
-  return at(key, mul(add(mul(element, plan.kvHeads), keyHead()), mul(length(plan.keyRoom), plan.width)), f32());
+  return at(key, mul(add(mul(element, plan.kvHeads), keyHead()), mul(length(plan.keyRoom), plan.keyWords())), f32());
 }
 /// The values of this key head from row `k` on.
 Value AttentionKernel::valuesAt(Value k) {
   Value element = plan.sharedKeys ? constant(0) : batch;
   Value row = add(mul(add(mul(element, plan.kvHeads), keyHead()), length(plan.valueRoom)), k);
-  return at(value, mul(row, plan.valueWidth), f32());
+  return at(value, mul(row, plan.valueWords()), f32());
 }
 
 void AttentionKernel::scoreRows(const Tile &tile, Value from, Value to, int64_t rows, int64_t panels) {
-  int64_t w = plan.width;
+  int64_t w = plan.keyWords();
   Value keys = keysAt();
   Value first = tripFloor(div(tile.begin, constant(kPanel)), panels);
   Value last = div(add(tile.end, kPanel - 1), constant(kPanel));
@@ -94,28 +94,34 @@ void AttentionKernel::scoreRows(const Tile &tile, Value from, Value to, int64_t 
 
 /// `rows` rows from `r` on against `panels` panels: one accumulator a score, d ascending.
 void AttentionKernel::scorePanels(Value panel, Value panelAt, Value column, Value r, int64_t rows, int64_t panels) {
-  int64_t perPanel = kPanel / lanes, w = plan.width;
-  Value q = at(floats(plan.atQuery), mul(r, w), f32()), valuesOfPanels = valuesAt(mul(panel, kPanel));
+  int64_t perPanel = kPanel / lanes, w = plan.keyWords();
+  SumStep step = scoreStep();
+  Value q = at(floats(plan.atQuery), mul(r, plan.queryWords()), f32()), valuesOfPanels = valuesAt(mul(panel, kPanel));
   Values init(rows * panels * perPanel, real(vec(f32()), 0.0));
-  Values sums = loop(constant(0), constant(w), 1, init, [&](Value d, ValueRange carried) {
-    Values next(carried.begin(), carried.end()), k;
-    Value step = mul(d, kPanel);
+  auto multiply = [&](Value d, Values next) {
+    Values k;
+    Value line = mul(d, kPanel);
     for (int64_t p = 0; p < panels; ++p)
       for (int64_t v = 0; v < perPanel; ++v)
-        k.push_back(loadVec(panelAt, add(step, p * kPanel * w + v * lanes)));
+        k.push_back(at(panelAt, add(line, p * kPanel * w + v * lanes), f32()));
+    step.multiply(*this, q, d, k, rows, next);
+    return next;
+  };
+  Values sums = loop(constant(0), constant(step.whole()), 1, init, [&](Value d, ValueRange carried) {
     if (rows == 8) { // each group of rows brings its share of the next panels, and of the values nearer
-      int64_t share = panels * kPanel / kRowTile, u = plan.valueWidth;
+      int64_t share = panels * kPanel / kRowTile, u = plan.valueWords();
       prefetch(at(panelAt, add(add(mul(r, share * w), mul(d, share * rows)), panels * kPanel * w), f32()));
       Value soon = at(valuesOfPanels, add(mul(r, share * u), mul(d, std::max<int64_t>(1, share * rows * u / w))), f32());
       LLVM::Prefetch::create(b, soon, /*rw=*/0, /*level 2=*/2, /*data=*/1);
     }
-    for (int64_t i = 0; i < rows; ++i) {
-      Value x = splat(loadF32(q, add(d, i * w)));
-      for (size_t n = 0; n < k.size(); ++n)
-        next[i * k.size() + n] = fma(x, k[n], next[i * k.size() + n]);
-    }
-    return next;
+    return multiply(d, Values(carried.begin(), carried.end()));
   });
+  if (step.whole() < step.depth())
+    sums = multiply(constant(step.whole()), sums);
+  // With dots the queries were rounded as they are, and the scale comes behind the sum.
+  if (plan.arithmetic.dots)
+    for (Value &sum : sums)
+      sum = mulf(sum, real(vec(f32()), plan.op.getScale().convertToDouble() * kLog2E));
   Value scores = at(floats(plan.atScores), add(mul(r, kScoreStride), column), f32());
   for (int64_t i = 0, n = panels * perPanel; i < rows; ++i)
     for (int64_t v = 0; v < n; ++v)
@@ -255,8 +261,8 @@ void AttentionKernel::emitAllWeights(const Tile &tile) {
     addToSum(row, addf(sums[0], sums[1]));
     // Each row brings its share of the tile's values, which are read next.
     constexpr int64_t share = kKeyTile / kRowTile;
-    for (int64_t j = 0; j < share * plan.valueWidth; j += 16)
-      prefetch(at(values, add(mul(row, share * plan.valueWidth), j), f32()));
+    for (int64_t j = 0; j < share * plan.valueWords(); j += 16)
+      prefetch(at(values, add(mul(row, share * plan.valueWords()), j), f32()));
     return next;
   });
 }
@@ -284,16 +290,16 @@ void AttentionKernel::outputRows(const Tile &tile, bool guard, Value from, Value
     Value out = at(floats(plan.atOutput), add(mul(r, stride), d), f32());
     Value scale = at(floats(plan.atScale), r, f32());
     Value weights = at(floats(plan.atScores), add(sub(mul(r, kScoreStride), tile.at), kScoreFront), f32());
-    Value column = at(values, d, f32());
+    Value column = at(values, d, valueType());
     Values init;
     for (int64_t i = 0; i < rows; ++i)
       for (int64_t v = 0; v < n; ++v)
         init.push_back(mulf(loadVec(out, constant(i * stride + v * lanes)), splat(loadF32(scale, constant(i)))));
     Values sums = loop(begin, end, 1, init, [&](Value k, ValueRange carried) {
       Values next(carried.begin(), carried.end()), x;
-      Value row = mul(k, u);
+      Value row = mul(k, valuePitch());
       for (int64_t v = 0; v < n; ++v)
-        x.push_back(loadVec(column, add(row, v * lanes), maskOf(v)));
+        x.push_back(loadValue(column, add(row, v * lanes), maskOf(v)));
       for (int64_t i = 0; i < rows; ++i) {
         Value p = splat(loadF32(weights, add(k, i * kScoreStride)));
         // Compared as a vector: the choice is then a mask of the multiplication, not a branch.

@@ -22,9 +22,11 @@ std::optional<CacheLayout> heddle::loops::cacheLayoutOf(model::AppendOp append) 
   std::optional<int64_t> features = state.getSize(state.getRank() - 1).constant();
   if (!kind || !heads || !features || heads.getInt() < 1 || *features % heads.getInt())
     return std::nullopt;
-  CacheLayout layout{append, kind.getValue() == "keys", heads.getInt(), *features / heads.getInt(), {}, {}};
+  int64_t width = *features / heads.getInt();
+  bool bf16 = bool(mark.get("element"));
+  CacheLayout layout{append, kind.getValue() == "keys", bf16, heads.getInt(), width, bf16 ? (width + 1) / 2 : width, {}, {}};
   Size capacity = state.getSize(state.getRank() - 2);
   layout.room = (capacity + Size(127)).floorDiv(Size(128)) * Size(128);
-  layout.element = layout.room * Size(layout.width);
+  layout.element = layout.room * Size(layout.words);
   return layout;
 }

@@ -6,8 +6,9 @@
 //   keys    [blocks of 128 keys][8 panels][w][16 keys]
 //   values  [capacity rounded up to 128][u]
 //
-// so that attention reads it as it lies. The mark is the attribute `cache`, a dictionary
-// {kind = "keys" | "values", heads = g}.
+// so that attention reads it as it lies; in bf16 pairs along w, [w/2][16 keys][2], and halves. The
+// mark is the attribute `cache`, a dictionary {kind = "keys" | "values", heads = g} and, in bf16,
+// element = "bf16".
 //
 //===----------------------------------------------------------------------===//
 #ifndef HEDDLE_COMPILER_CONVERSION_TOLOOPS_CACHELAYOUT_H
@@ -20,9 +21,11 @@ namespace heddle::loops {
 struct CacheLayout {
   model::AppendOp append;
   bool keys;           ///< or values
+  bool bf16;
   int64_t heads, width;
+  int64_t words;       ///< of 4 bytes that a row of one head takes
   model::Size room;    ///< rows a head has room for: the capacity, rounded up to 128
-  model::Size element; ///< floats of one batch element's head: room * width
+  model::Size element; ///< words of one batch element's head: room * words
 };
 
 /// The layout of the state behind a value that such an append gives.

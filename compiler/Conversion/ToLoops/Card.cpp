@@ -89,13 +89,17 @@ static int64_t parameterCount(ModuleOp module) {
 
 Size heddle::loops::stateBytes(func::FuncOp function, unsigned argument) {
   auto type = cast<StateType>(function.getArgument(argument).getType());
-  bool cache = bool(function.getArgAttr(argument, "model.cache"));
+  auto cache = dyn_cast_or_null<DictionaryAttr>(function.getArgAttr(argument, "model.cache"));
   Size bytes = Code::bytesOf(type.getElementType());
   for (int64_t i = 0; i < type.getRank(); ++i) {
     Size n = type.getSize(i);
-    // Keys and values lie in blocks of 128 rows.
+    // Keys and values lie in blocks of 128 rows, in bf16 with two numbers of a head in a word.
     if (cache && i == type.getRank() - 2)
       n = (n + Size(127)).floorDiv(Size(128)) * Size(128);
+    if (cache && cache.get("element") && i == type.getRank() - 1) {
+      Size heads = cache.getAs<IntegerAttr>("heads").getInt();
+      n = (n.floorDiv(heads) + Size(1)).floorDiv(Size(2)) * heads;
+    }
     bytes = bytes * n;
   }
   return bytes;

@@ -1,6 +1,6 @@
 //===- Linear.cpp - x W + b and what finishes it --------------------------===//
 //
-// Weights lie in panels of 32 results, [N/32][K][32], or pairs of k in a word (LinearStep.h). A
+// Weights lie in panels of 32 results, [N/32][K][32], or pairs of k in a word (SumStep.h). A
 // tile of rows x panels keeps its sums in registers while k ascends: one accumulator an element,
 // never split, so that a row's bits are the same in a tile of 8 rows, of 1 row, and beside
 // whatever rows. Work items are (block of rows, panel); the kernel is one function for each
@@ -9,7 +9,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "compiler/Conversion/ToLoops/Element.h"
-#include "compiler/Conversion/ToLoops/LinearStep.h"
+#include "compiler/Conversion/ToLoops/LinearPack.h"
 #include "compiler/Conversion/ToLoops/Lowering.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -43,7 +43,7 @@ public:
 private:
   LinearOp op;
   Code &c;
-  LinearStep step;
+  SumStep step;
   int64_t n, panels, depth; ///< depth: steps along k, words of a panel / 32
   Value x, w, bias, y, rows, from, to;
   Values extras;
@@ -276,7 +276,7 @@ static std::string kernelName(LinearOp op, int64_t k, int64_t n) {
       }
     }
   }
-  std::string name = "heddle_linear_" + std::to_string(k) + "_" + std::to_string(n) + LinearStep(arithmeticOf(op), k).suffix().str();
+  std::string name = "heddle_linear_" + std::to_string(k) + "_" + std::to_string(n) + SumStep(arithmeticOf(op), k).suffix().str();
   return text.empty() ? name : name + "_" + llvm::utohexstr(llvm::xxh3_64bits(text), true);
 }
 
@@ -294,7 +294,7 @@ LogicalResult heddle::loops::lowerLinear(Lower &l, LinearOp op) {
 
   Location loc = op.getLoc();
   l.b.setLoc(loc);
-  LinearStep step(arithmeticOf(op), *k);
+  SumStep step(arithmeticOf(op), *k);
   if (step.arithmetic.dots && l.lanes != 16)
     return op.emitOpError("'model.math' is \"dots\", which needs vectors of 16 f32, but the target has ") << l.lanes;
   Value w = isPackedWeight(op) ? l.pointer(op.getWeight()) : packWeight(l, op, step, *n);

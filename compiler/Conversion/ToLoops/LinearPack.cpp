@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "compiler/Conversion/ToLoops/LinearStep.h"
+#include "compiler/Conversion/ToLoops/LinearPack.h"
 
 using namespace mlir;
 using namespace heddle;
@@ -64,7 +64,7 @@ static Value wholeFeature(Lower &l, LinearOp op, Value i, Value n) {
   return l.add(l.add(l.mul(l.div(i, unit), stride), begin), l.rem(i, unit));
 }
 
-Value heddle::loops::packWeight(Lower &l, LinearOp op, const LinearStep &step, int64_t n) {
+Value heddle::loops::packWeight(Lower &l, LinearOp op, const SumStep &step, int64_t n) {
   Value from = l.pointer(op.getWeight()), to = l.scratchPointer(op), k = l.constant(step.k);
   Value all = l.size(op.getWeight().getType().getSize(op.getInOut() ? 1 : 0));
   Value depth = l.constant(step.depth());
@@ -102,7 +102,7 @@ Value heddle::loops::packBias(Lower &l, LinearOp op, int64_t n) {
   return to;
 }
 
-Value heddle::loops::packRows(Lower &l, LinearOp op, const LinearStep &step) {
+Value heddle::loops::packRows(Lower &l, LinearOp op, const SumStep &step) {
   LinearScratch scratch(op);
   ModelTensorType x = op.getInput().getType();
   Value from = l.pointer(op.getInput()), to = l.at(l.scratchPointer(op), l.size(scratch.weight + scratch.bias), l.b.getI8Type());

@@ -1,6 +1,6 @@
 //===- LowerOp.cpp - which function lowers which op -----------------------===//
 
-#include "compiler/Conversion/ToLoops/LinearStep.h"
+#include "compiler/Conversion/ToLoops/LinearPack.h"
 #include "compiler/Conversion/ToLoops/Lowering.h"
 #include "dialects/Model/Transforms/Views.h"
 #include "llvm/ADT/TypeSwitch.h"

@@ -9,7 +9,8 @@ def PlanCachePass : Pass<"attn-plan-cache", "mlir::ModuleOp"> {
   let description = [{
     A state whose appended rows feed the keys (or the values) of attention and nothing else
     gets `cache = {kind = "keys" | "values", heads = g}` on its `model.append`, and the same as
-    `model.cache` on the function's argument; CacheLayout.h says how it then lies.
+    `model.cache` on the function's argument; CacheLayout.h says how it then lies. Where
+    `model.dtype` is "bf16" so is the state, and the mark says `element = "bf16"`.
   }];
 }
 

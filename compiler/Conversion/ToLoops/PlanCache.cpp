@@ -7,6 +7,7 @@
 
 #include "compiler/Conversion/ToLoops/Lowering.h"
 #include "compiler/Conversion/ToLoops/Passes.h"
+#include "dialects/Model/IR/Arithmetic.h"
 
 namespace heddle::loops {
 #define GEN_PASS_DEF_PLANCACHEPASS
@@ -67,8 +68,11 @@ struct PlanCache final : heddle::loops::impl::PlanCachePassBase<PlanCache> {
         }
       if (!good || !any)
         continue;
-      DictionaryAttr mark = b.getDictionaryAttr(
-          {b.getNamedAttr("kind", b.getStringAttr(use.role)), b.getNamedAttr("heads", b.getI64IntegerAttr(use.heads))});
+      SmallVector<NamedAttribute> members{b.getNamedAttr("kind", b.getStringAttr(use.role)),
+                                          b.getNamedAttr("heads", b.getI64IntegerAttr(use.heads))};
+      if (arithmeticOf(getOperation()).bf16)
+        members.push_back(b.getNamedAttr("element", b.getStringAttr("bf16")));
+      DictionaryAttr mark = b.getDictionaryAttr(members);
       for (BlockArgument arg : args) {
         cast<func::FuncOp>(arg.getOwner()->getParentOp()).setArgAttr(arg.getArgNumber(), "model.cache", mark);
         for (Operation *user : arg.getUsers())

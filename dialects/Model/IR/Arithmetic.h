@@ -2,11 +2,11 @@
 //
 // Two attributes of a module, read by everything from the interpreter to the kernels:
 //
-//   model.dtype  "f32" (as without it) or "bf16": what weights of linears and tables of embeddings
-//                are rounded to where they are stored
+//   model.dtype  "f32" (as without it) or "bf16": what weights of linears, tables of embeddings,
+//                and the keys and values of attention are rounded to where they are stored
 //   model.math   "wide" (as without it): a stored number is widened and meets an f32;
-//                "dots": the other factor is rounded to bf16 too, and pairs of products are added
-//                at once (vdpbf16ps)
+//                "dots": linears and scores round the other factor too, and pairs of products are
+//                added at once (vdpbf16ps); values are widened even so
 //
 // Sums are f32 whatever these say, and every other tensor is.
 //

@@ -1,11 +1,11 @@
-//===- LinearStep.cpp - one step along k of a linear ----------------------===//
+//===- SumStep.cpp - one step along the axis that is summed ---------------===//
 
-#include "compiler/Conversion/ToLoops/LinearStep.h"
+#include "compiler/Conversion/ToLoops/SumStep.h"
 
 using namespace mlir;
 using namespace heddle::loops;
 
-void LinearStep::multiply(Code &c, Value rows, Value at, ArrayRef<Value> weights, int64_t count, Values &sums) const {
+void SumStep::multiply(Code &c, Value rows, Value at, ArrayRef<Value> weights, int64_t count, Values &sums) const {
   int64_t n = weights.size();
   Type i32 = c.b.getI32Type();
   auto add = [&](Value first, int64_t k, ArrayRef<Value> w) {

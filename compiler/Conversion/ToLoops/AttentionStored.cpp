@@ -1,0 +1,105 @@
+//===- AttentionStored.cpp - how queries, keys and values are stored ------===//
+//
+// f32, or bf16: keys in panels of pairs along d, which are dotted with rounded queries or widened
+// (SumStep.h); values as rows of halves, always widened. Pairs along the keys would let a value's
+// bits depend on the slot in which padding puts its key: two neighbours of a pair are added in
+// another order than two numbers that stand in different pairs.
+//
+//===----------------------------------------------------------------------===//
+
+#include "compiler/Conversion/ToLoops/AttentionKernel.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+
+using namespace mlir;
+using namespace heddle;
+using namespace heddle::loops;
+
+/// Halves of ever smaller blocks change places: log2(lanes) steps of two-operand shuffles.
+Values heddle::loops::transpose(Code &c, Values rows) {
+  int64_t n = c.lanes;
+  for (int64_t d = 1; d < n; d *= 2) {
+    SmallVector<int64_t> low, high;
+    for (int64_t lane = 0; lane < n; ++lane) {
+      low.push_back(lane & d ? n + lane - d : lane);
+      high.push_back(lane & d ? n + lane : lane + d);
+    }
+    for (int64_t i = 0; i < n; ++i) {
+      if (i & d)
+        continue;
+      Value x = rows[i], y = rows[i + d];
+      rows[i] = vector::ShuffleOp::create(c.b, x, y, low);
+      rows[i + d] = vector::ShuffleOp::create(c.b, x, y, high);
+    }
+  }
+  return rows;
+}
+
+void heddle::loops::packPanel(Code &c, bool bf16, llvm::function_ref<Value(int64_t)> rowAt, int64_t w, Value target) {
+  for (int64_t half = 0; half < kPanel; half += c.lanes) {
+    Values rows;
+    for (int64_t i = 0; i < c.lanes; ++i)
+      rows.push_back(rowAt(half + i));
+    c.vectors(c.constant(w), [&](Value d, Value mask) {
+      Values block;
+      for (Value row : rows)
+        block.push_back(c.loadVec(row, d, mask));
+      block = transpose(c, block); // masked lanes are 0: so is what an odd width lacks
+      int64_t valid = mask ? w % c.lanes : c.lanes;
+      Value line = bf16 ? c.div(d, c.constant(2)) : d;
+      for (int64_t i = 0, at = 0; i < valid; i += bf16 ? 2 : 1, ++at) {
+        Value words = bf16 ? c.pairWord(block[i], block[i + 1]) : block[i];
+        c.store(words, c.at(target, c.add(c.mul(c.add(line, at), kPanel), half), c.f32()));
+      }
+    });
+  }
+}
+
+void heddle::loops::packPanel(Code &c, bool bf16, Value source, int64_t stride, int64_t w, Value target, Value rows) {
+  // Rows behind the last repeat it: finite, and never looked at.
+  Value last = c.sub(rows, c.constant(1));
+  packPanel(c, bf16, [&](int64_t i) { return c.at(source, c.mul(c.min(c.constant(i), last), stride), c.f32()); }, w, target);
+}
+
+void heddle::loops::packKey(Code &c, bool bf16, Value source, int64_t w, Value panel, Value lane) {
+  if (!bf16) {
+    c.loop(c.constant(0), c.constant(w), 1, [&](Value d) {
+      c.store(c.loadF32(source, d), c.at(panel, c.add(c.mul(d, kPanel), lane), c.f32()));
+    });
+    return;
+  }
+  auto put = [&](Value even, Value odd, Value pair) {
+    c.store(c.pairWord(even, odd), c.at(panel, c.add(c.mul(pair, kPanel), lane), c.f32()));
+  };
+  c.loop(c.constant(0), c.constant(w / 2), 1, [&](Value pair) {
+    Value d = c.mul(pair, 2);
+    put(c.loadF32(source, d), c.loadF32(source, c.add(d, 1)), pair);
+  });
+  if (w % 2)
+    put(c.loadF32(source, c.constant(w - 1)), c.real(0.0), c.constant(w / 2));
+}
+
+void heddle::loops::packValue(Code &c, bool bf16, Value source, int64_t u, Value target) {
+  Type stored = bf16 ? Type(c.b.getI16Type()) : c.f32();
+  c.vectors(c.constant(u), [&](Value d, Value mask) {
+    Value x = c.loadVec(source, d, mask);
+    c.store(bf16 ? c.toBf16(x) : x, c.at(target, d, stored), mask);
+  });
+}
+
+Value AttentionKernel::loadValue(Value base, Value index, Value mask) {
+  Value x = load(vec(valueType()), at(base, index, valueType()), mask);
+  return plan.arithmetic.bf16 ? fromBf16(x) : x;
+}
+
+/// A query in units of log2 and with its scale; with dots as it is, in pairs.
+void AttentionKernel::storeQuery(Value source, Value target) {
+  double scale = plan.op.getScale().convertToDouble() * kLog2E;
+  bool dots = plan.arithmetic.dots;
+  Type stored = dots ? Type(b.getI16Type()) : f32();
+  vectors(constant(plan.width), [&](Value j, Value mask) {
+    Value x = loadVec(source, j, mask);
+    store(dots ? toBf16(x) : mulf(x, real(vec(f32()), scale)), at(target, j, stored), mask);
+  });
+  if (dots && plan.width % 2)
+    store(integer(stored, 0), at(target, constant(plan.width), stored));
+}
