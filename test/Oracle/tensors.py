@@ -39,6 +39,21 @@ def write(path, tensors):
         f.write(len(text).to_bytes(8, "little") + text + b"".join(blobs))
 
 
+def differs_in_the_mean(expected, actual, limit):
+    """None when the root of the mean square of the difference is at most `limit` times that of what is expected; NaN and
+    infinities must stand in the same places."""
+    if expected.shape != actual.shape or expected.dtype.kind in "iub" or actual.dtype.kind in "iub":
+        return differs(expected, actual, 0, 0)
+    e, a = expected.astype(np.float64), actual.astype(np.float64)
+    with np.errstate(invalid="ignore"):
+        odd = ~np.isfinite(e)
+        if not np.array_equal(odd, ~np.isfinite(a)) or not np.array_equal(e[odd], a[odd], equal_nan=True):
+            return "other elements are not finite"
+    e, a = e[~odd], a[~odd]
+    far, size = np.sqrt(np.mean((a - e) ** 2)) if e.size else 0, np.sqrt(np.mean(e ** 2)) if e.size else 0
+    return None if far <= limit * size else "rms of the difference %.2e of %.2e" % (far, size)
+
+
 def differs(expected, actual, atol, rtol):
     """None when every element passes, else what is wrong. An element passes when |a-e| <= atol + rtol*|e|, NaN only
     against NaN, an infinity only against the same one; integers and booleans must be equal."""
