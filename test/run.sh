@@ -100,6 +100,10 @@ tally generation "${PIPESTATUS[0]}" "$log/generation.log"
 say "the same bits for every mask and modifier"
 timeout 600 /usr/bin/python3 test/Execution/mask_determinism.py --heddle "$build/bin/heddle" 2>&1 </dev/null | tee "$log/mask-determinism.log"
 tally "mask determinism" "${PIPESTATUS[0]}" "$log/mask-determinism.log"
+timeout 600 /usr/bin/python3 test/Execution/determinism.py --dtype bf16 --heddle "$build/bin/heddle" 2>&1 </dev/null | tee "$log/determinism-bf16.log"
+tally "determinism of bf16" "${PIPESTATUS[0]}" "$log/determinism-bf16.log"
+timeout 600 /usr/bin/python3 test/Execution/storage.py --heddle "$build/bin/heddle" 2>&1 </dev/null | tee "$log/storage.log"
+tally "what bf16 costs" "${PIPESTATUS[0]}" "$log/storage.log"
 
 say "random models"
 timeout 600 /usr/bin/python3 test/Fuzz/random_models.py --heddle "$build/bin/heddle" --count 100 --jobs "$jobs" 2>&1 </dev/null | tee "$log/random.log"
@@ -126,6 +130,8 @@ say "oracle"
 if [[ -f $oracle/index.json ]]; then
   timeout 1200 /usr/bin/python3 test/Oracle/run.py --heddle "$build/bin/heddle" --jobs "$jobs" "$oracle" 2>&1 </dev/null | tee "$log/oracle.log"
   tally oracle "${PIPESTATUS[0]}" "$log/oracle.log"
+  timeout 600 /usr/bin/python3 test/Oracle/run.py --heddle "$build/bin/heddle" --jobs "$jobs" --binary --dtype bf16 "$oracle" 2>&1 </dev/null | tee "$log/oracle-bf16.log"
+  tally "oracle in bf16" "${PIPESTATUS[0]}" "$log/oracle-bf16.log"
 else
   echo "no oracle at ${oracle#"$root/"}: skipped"
   skipped=$((skipped + 1))
