@@ -21,7 +21,7 @@ ROOT = os.path.dirname(os.path.dirname(HERE))
 sys.path.insert(0, os.path.join(ROOT, "test", "Oracle"))
 import tensors
 
-LIMIT = 1e-2  # a product is off by 2e-3; these models have two to four layers
+LIMIT = 1.2e-2  # a product is off by 2e-3; these models have up to six layers
 UNSUPPORTED = 3
 
 
