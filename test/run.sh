@@ -100,6 +100,8 @@ tally generation "${PIPESTATUS[0]}" "$log/generation.log"
 say "the same bits for every mask and modifier"
 timeout 600 /usr/bin/python3 test/Execution/mask_determinism.py --heddle "$build/bin/heddle" 2>&1 </dev/null | tee "$log/mask-determinism.log"
 tally "mask determinism" "${PIPESTATUS[0]}" "$log/mask-determinism.log"
+
+say "numbers stored as bf16"
 timeout 600 /usr/bin/python3 test/Execution/determinism.py --dtype bf16 --heddle "$build/bin/heddle" 2>&1 </dev/null | tee "$log/determinism-bf16.log"
 tally "determinism of bf16" "${PIPESTATUS[0]}" "$log/determinism-bf16.log"
 timeout 600 /usr/bin/python3 test/Execution/storage.py --heddle "$build/bin/heddle" 2>&1 </dev/null | tee "$log/storage.log"
