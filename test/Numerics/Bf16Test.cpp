@@ -69,7 +69,7 @@ TEST_P(Stored, LargeLinears) {
 TEST_P(Stored, Parts) {
   Kernels kernels(functionText("x: f[B, 7] -> p#0: f[B, 24], p#2: f[B, 12]",
                                "%w = model.param \"w\" : f[48, 7]\n%b = model.param \"b\" : f[48]\n"
-                               "%p:3 = model.linear %x, %w bias %b parts [2, 1, 1] groups 3 : (f[B, 7], f[48, 7], f[48]) -> f[B, 24], f[B, 12], f[B, 12]"),
+                               "%p:3 = model.linear %x, %w bias %b parts [2, 1, 1] groups 3 : (f[B, 7], f[48, 7], f[48]) -> (f[B, 24], f[B, 12], f[B, 12])"),
                   options());
   ASSERT_TRUE(kernels.good());
   for (int64_t m : {1, 5, 9})
