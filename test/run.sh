@@ -100,6 +100,10 @@ say "the same bits for every mask and modifier"
 timeout 600 /usr/bin/python3 test/Execution/mask_determinism.py --heddle "$build/bin/heddle" 2>&1 </dev/null | tee "$log/mask-determinism.log"
 tally "mask determinism" "${PIPESTATUS[0]}" "$log/mask-determinism.log"
 
+say "rows of padding"
+timeout 600 /usr/bin/python3 test/Execution/padding.py --heddle "$build/bin/heddle" 2>&1 </dev/null | tee "$log/padding.log"
+tally padding "${PIPESTATUS[0]}" "$log/padding.log"
+
 say "random models"
 timeout 600 /usr/bin/python3 test/Fuzz/random_models.py --heddle "$build/bin/heddle" --count 100 --jobs "$jobs" 2>&1 </dev/null | tee "$log/random.log"
 tally "random models" "${PIPESTATUS[0]}" "$log/random.log"
