@@ -107,6 +107,41 @@ SmallVector<PaddedRows> entries::findPaddedRows(func::FuncOp function) {
   return out;
 }
 
+/// Of what a mask of rows is made: every input must be one that may stand for padding.
+static bool comesFromPadding(Value v, bool inverted, bool &any) {
+  if (auto arg = dyn_cast<BlockArgument>(v)) {
+    auto function = dyn_cast<func::FuncOp>(arg.getOwner()->getParentOp());
+    if (!function)
+      return false;
+    auto name = function.getArgAttrOfType<StringAttr>(arg.getArgNumber(), "model.name");
+    auto roles = function->getParentOfType<ModuleOp>()->getAttrOfType<DictionaryAttr>("model.generate");
+    auto role = roles ? roles.getAs<StringAttr>("mask") : StringAttr();
+    any = true;
+    return function.getArgAttr(arg.getArgNumber(), "model.default") || (name && role && name == role);
+  }
+  Operation *op = v.getDefiningOp();
+  if (auto append = dyn_cast<model::AppendOp>(op))
+    return comesFromPadding(append.getRows(), inverted, any);
+  if (auto compare = dyn_cast<model::CompareOp>(op)) {
+    Value ids = compare.getLhs();
+    if (auto kept = ids.getDefiningOp<model::AppendOp>())
+      ids = kept.getRows();
+    auto wanted = inverted ? model::ComparePredicate::eq : model::ComparePredicate::ne;
+    if (compare.getPredicate() == wanted && isa<BlockArgument>(ids) && isConstant(compare.getRhs()) &&
+        cast<ModelTensorType>(ids.getType()).getElementType().isInteger(64))
+      return any = true;
+  }
+  if (op->getNumResults() != 1 || !isPure(op) || isa<model::RepeatOp, model::ParamOp>(op))
+    return false;
+  bool turned = isa<model::UnaryOp>(op) && cast<model::UnaryOp>(op).getKind() == model::UnaryKind::logical_not;
+  return llvm::all_of(op->getOperands(), [&](Value o) { return comesFromPadding(o, inverted != turned, any); });
+}
+
+bool entries::isSaidToBePadding(const PaddedRows &rows) {
+  bool any = false;
+  return comesFromPadding(rows.mask, rows.inverted, any) && any;
+}
+
 DeadRows::DeadRows(func::FuncOp function, PaddedRows given) : rows(std::move(given)), function(function) {
   SmallVector<Value> values;
   function.walk([&](Operation *op) {

@@ -25,6 +25,11 @@ struct PaddedRows {
 /// The padded rows of a function: for each pair of dims the mask that most attentions over it have.
 llvm::SmallVector<PaddedRows> findPaddedRows(mlir::func::FuncOp function);
 
+/// Whether the description says that these rows are padding, not just that no key of them is seen:
+/// the mask is made of inputs that have a default or are the mask of `generate`, or of ids that
+/// are compared with `!=` to one id. Else what outputs say of the rows may be wanted.
+bool isSaidToBePadding(const PaddedRows &rows);
+
 /// Why rows of padding are computed all the same.
 struct Objection {
   mlir::Location where;

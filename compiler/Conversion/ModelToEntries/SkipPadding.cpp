@@ -144,6 +144,15 @@ bool Packer::isPackable(Operation *op) const {
 }
 
 bool Packer::plan() {
+  bool linears = false;
+  function.walk([&](model::LinearOp op) { linears |= dead.axesOf(op->getResult(0)).has_value(); });
+  if (!linears)
+    return false;
+  if (!isSaidToBePadding(dead.rows)) {
+    why = Objection{dead.rows.mask.getLoc(), "that rows whose keys nobody sees are padding is not said: their mask should have a default, be "
+                                             "the mask of 'generate', or compare ids with != to the id of padding"};
+    return false;
+  }
   why = collectEarly(dead.rows.mask);
   for (Operation *read : dead.reads())
     if (auto gather = dyn_cast<model::GatherOp>(read); gather && !why)

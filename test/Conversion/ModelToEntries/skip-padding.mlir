@@ -25,7 +25,7 @@
 // CHECK: %[[OUT:.+]] = model.unpack_rows %{{.+}} at %[[ROWS]] : (!model.tensor<[1, live, 8], f32>{{.*}} -> !model.tensor<[B, T, 8], f32>
 // CHECK: model.slice %[[OUT]] axis 1 from "0" to "1"
 // CHECK: return %[[OUT]],
-func.func @encoder(%ids: !model.tensor<[B, T], i64>, %real: !model.tensor<[B, T], i64>, %places: !model.tensor<[T, 8], f32>)
+func.func @encoder(%ids: !model.tensor<[B, T], i64>, %real: !model.tensor<[B, T], i64> {model.default}, %places: !model.tensor<[T, 8], f32>)
     -> (!model.tensor<[B, T, 8], f32>, !model.tensor<[B, 8], f32>) {
   %m = mask.keys %real : !model.tensor<[B, T], i64>
   %w = model.param "words" : !model.tensor<[11, 8], f32>
@@ -58,7 +58,7 @@ func.func @encoder(%ids: !model.tensor<[B, T], i64>, %real: !model.tensor<[B, T]
 // CHECK: %[[PLACED:.+]] = model.unpack_rows
 // CHECK: model.append %{{.+}}, %[[PLACED]] axis 1
 // CHECK: model.unpack_rows %{{.+}} -> !model.tensor<[B, new, 8], f32>
-func.func @step(%x: !model.tensor<[B, new, 8], f32>, %real: !model.tensor<[B, new], i1>,
+func.func @step(%x: !model.tensor<[B, new, 8], f32>, %real: !model.tensor<[B, new], i1> {model.default},
                 %k: !model.state<[B, capacity, 8], f32> {model.state = "k"}, %r: !model.state<[B, capacity], i1> {model.state = "r"})
     -> !model.tensor<[B, new, 8], f32> {
   %w = model.param "w" : !model.tensor<[8, 8], f32>
@@ -81,7 +81,7 @@ func.func @step(%x: !model.tensor<[B, new, 8], f32>, %real: !model.tensor<[B, ne
 // CHECK: %[[NOT:.+]] = model.unary not %{{.+}}
 // CHECK: model.live_rows %[[NOT]] as "live"
 // CHECK: model.linear {{.*}} -> !model.tensor<[1, live, 8], f32>
-func.func @inverted(%x: !model.tensor<[B, T, 8], f32>, %pad: !model.tensor<[B, T], i1>) -> !model.tensor<[B, T, 8], f32> {
+func.func @inverted(%x: !model.tensor<[B, T, 8], f32>, %pad: !model.tensor<[B, T], i1> {model.default}) -> !model.tensor<[B, T, 8], f32> {
   %k = mask.keys %pad : !model.tensor<[B, T], i1>
   %c = mask.causal
   %n = mask.not %c
@@ -102,7 +102,7 @@ func.func @inverted(%x: !model.tensor<[B, T, 8], f32>, %pad: !model.tensor<[B, T
 // CHECK: %[[WHOLE:.+]] = model.unpack_rows
 // CHECK: model.binary mul
 // CHECK: model.reduce sum
-func.func @pooled(%x: !model.tensor<[B, T, 8], f32>, %real: !model.tensor<[B, T], i64>) -> !model.tensor<[B, 8], f32> {
+func.func @pooled(%x: !model.tensor<[B, T, 8], f32>, %real: !model.tensor<[B, T], i64> {model.default}) -> !model.tensor<[B, 8], f32> {
   %m = mask.keys %real : !model.tensor<[B, T], i64>
   %w = model.param "w" : !model.tensor<[8, 8], f32>
   %a = attn.sdpa %x, %x, %x mask %m heads 2 kv_heads 2 scale 0.5
@@ -120,7 +120,7 @@ func.func @pooled(%x: !model.tensor<[B, T, 8], f32>, %real: !model.tensor<[B, T]
 // A mean of all rows does.
 // CHECK: module attributes {model.padding_report = ["@mean computes rows of padding (B x T): {{.+}}: reduce works along the rows"]}
 // CHECK-NOT: pack_rows
-func.func @mean(%x: !model.tensor<[B, T, 8], f32>, %real: !model.tensor<[B, T], i64>) -> !model.tensor<[B, 8], f32> {
+func.func @mean(%x: !model.tensor<[B, T, 8], f32>, %real: !model.tensor<[B, T], i64> {model.default}) -> !model.tensor<[B, 8], f32> {
   %m = mask.keys %real : !model.tensor<[B, T], i64>
   %w = model.param "w" : !model.tensor<[8, 8], f32>
   %a = attn.sdpa %x, %x, %x mask %m heads 2 kv_heads 2 scale 0.5
@@ -135,7 +135,7 @@ func.func @mean(%x: !model.tensor<[B, T, 8], f32>, %real: !model.tensor<[B, T], 
 // One attention sees padding: its keys and values, and what they are made of, are needed.
 // CHECK: module attributes {model.padding_report = ["@seen computes rows of padding (B x T): {{.+}}: attention may see keys of padding: its mask does not imply keys(..) of the padding"]}
 // CHECK-NOT: pack_rows
-func.func @seen(%x: !model.tensor<[B, T, 8], f32>, %real: !model.tensor<[B, T], i64>) -> !model.tensor<[B, T, 8], f32> {
+func.func @seen(%x: !model.tensor<[B, T, 8], f32>, %real: !model.tensor<[B, T], i64> {model.default}) -> !model.tensor<[B, T, 8], f32> {
   %m = mask.keys %real : !model.tensor<[B, T], i64>
   %c = mask.causal
   %n = mask.or %m, %c
@@ -153,11 +153,44 @@ func.func @seen(%x: !model.tensor<[B, T, 8], f32>, %real: !model.tensor<[B, T], 
 // A row that sees nothing and is the mean of all values reads hidden ones.
 // CHECK: {{.+}}: a row that sees nothing is the mean of all values, hidden ones too"]}
 // CHECK-NOT: pack_rows
-func.func @means(%x: !model.tensor<[B, T, 8], f32>, %real: !model.tensor<[B, T], i64>) -> !model.tensor<[B, T, 8], f32> {
+func.func @means(%x: !model.tensor<[B, T, 8], f32>, %real: !model.tensor<[B, T], i64> {model.default}) -> !model.tensor<[B, T, 8], f32> {
   %m = mask.keys %real : !model.tensor<[B, T], i64>
   %w = model.param "w" : !model.tensor<[8, 8], f32>
   %h = model.linear %x, %w : (!model.tensor<[B, T, 8], f32>, !model.tensor<[8, 8], f32>) -> !model.tensor<[B, T, 8], f32>
   %a = attn.sdpa %h, %h, %h mask %m heads 2 kv_heads 2 scale 0.5 masked_rows mean
+    : (!model.tensor<[B, T, 8], f32>, !model.tensor<[B, T, 8], f32>, !model.tensor<[B, T, 8], f32>) -> !model.tensor<[B, T, 8], f32>
+  return %a : !model.tensor<[B, T, 8], f32>
+}
+
+// -----
+
+// Keys that are the only ones seen need not be padding: outputs of the other rows may be wanted.
+// CHECK: module attributes {model.padding_report = ["@anchors computes rows of padding (B x T): {{.+}}: that rows whose keys nobody sees are padding is not said: {{.+}}"]}
+// CHECK-NOT: pack_rows
+func.func @anchors(%x: !model.tensor<[B, T, 8], f32>, %far: !model.tensor<[B, T], i64>) -> !model.tensor<[B, T, 8], f32> {
+  %m = mask.keys %far : !model.tensor<[B, T], i64>
+  %w = model.param "w" : !model.tensor<[8, 8], f32>
+  %h = model.linear %x, %w : (!model.tensor<[B, T, 8], f32>, !model.tensor<[8, 8], f32>) -> !model.tensor<[B, T, 8], f32>
+  %a = attn.sdpa %h, %h, %h mask %m heads 2 kv_heads 2 scale 0.5
+    : (!model.tensor<[B, T, 8], f32>, !model.tensor<[B, T, 8], f32>, !model.tensor<[B, T, 8], f32>) -> !model.tensor<[B, T, 8], f32>
+  return %a : !model.tensor<[B, T, 8], f32>
+}
+
+// -----
+
+// The id of padding says it.
+// CHECK-LABEL: func.func @ids
+// CHECK: %[[REAL:.+]] = model.compare ne %arg0
+// CHECK: model.live_rows %[[REAL]] as "live"
+func.func @ids(%ids: !model.tensor<[B, T], i64>) -> !model.tensor<[B, T, 8], f32> {
+  %pad = model.constant dense<0> : tensor<i64> : !model.tensor<[], i64>
+  %real = model.compare ne %ids, %pad : (!model.tensor<[B, T], i64>, !model.tensor<[], i64>) -> !model.tensor<[B, T], i1>
+  %m = mask.keys %real : !model.tensor<[B, T], i1>
+  %words = model.param "words" : !model.tensor<[11, 8], f32>
+  %x = model.embedding %ids in %words : (!model.tensor<[B, T], i64>, !model.tensor<[11, 8], f32>) -> !model.tensor<[B, T, 8], f32>
+  %w = model.param "w" : !model.tensor<[8, 8], f32>
+  %h = model.linear %x, %w : (!model.tensor<[B, T, 8], f32>, !model.tensor<[8, 8], f32>) -> !model.tensor<[B, T, 8], f32>
+  %a = attn.sdpa %h, %h, %h mask %m heads 2 kv_heads 2 scale 0.5
     : (!model.tensor<[B, T, 8], f32>, !model.tensor<[B, T, 8], f32>, !model.tensor<[B, T, 8], f32>) -> !model.tensor<[B, T, 8], f32>
   return %a : !model.tensor<[B, T, 8], f32>
 }
