@@ -259,6 +259,29 @@ static std::optional<int64_t> classes(func::FuncOp run) {
   return std::nullopt;
 }
 
+/// How many ids the model knows: the rows of the tables that texts are looked up in, or the
+/// letters that speech becomes.
+static std::optional<int64_t> vocabulary(ModuleOp module, func::FuncOp run, bool letters) {
+  if (letters)
+    return classes(run);
+  auto generate = module->getAttrOfType<DictionaryAttr>("model.generate");
+  SmallVector<StringRef> names = {"input_ids"};
+  for (StringRef role : {"tokens", "source"})
+    if (auto name = generate ? generate.getAs<StringAttr>(role) : StringAttr())
+      names.push_back(name.getValue());
+  std::optional<int64_t> least;
+  for (BlockArgument arg : run.getArguments()) {
+    auto name = run.getArgAttrOfType<StringAttr>(arg.getArgNumber(), "model.name");
+    if (!name || !llvm::is_contained(names, name.getValue()))
+      continue;
+    for (Operation *user : arg.getUsers())
+      if (auto look = dyn_cast<model::EmbeddingOp>(user); look && look.getIds() == arg)
+        if (std::optional<int64_t> rows = cast<model::ModelTensorType>(look.getTable().getType()).getSize(0).constant())
+          least = std::min(least.value_or(*rows), *rows);
+  }
+  return least;
+}
+
 /// A picture of a size that the model does not take is a mistake of the file.
 static void checkPicture(const Companions &found, model::ModelTensorType input, DiagnosticSink &sink) {
   auto size = dyn_cast_or_null<ArrayAttr>(found.picture.get("crop"));
@@ -308,6 +331,8 @@ void heddle::addCompanions(const ImportOptions &options, ModuleOp module, Diagno
       found.sound.set("blank", b.getI64IntegerAttr(blank->integer));
     module->setAttr("model.sound", found.sound.getDictionary(module.getContext()));
   }
+  if (std::optional<int64_t> ids = vocabulary(module, run, found.kind == "ctc"))
+    module->setAttr("model.vocabulary", b.getI64IntegerAttr(*ids));
   std::optional<int64_t> count = classes(run);
   if (!count || module->hasAttr("model.generate"))
     return;

@@ -5,7 +5,9 @@
 #include "compiler/Weights/Problem.h"
 #include "compiler/Weights/WeightsObject.h"
 #include "compiler/Tokenizer/TokenizerBlob.h"
+#include "compiler/Tokenizer/Vocabulary.h"
 #include "dialects/Model/Transforms/Blob.h"
+#include "heddle/tokenizer.h"
 #include "targets/CPU/Link.h"
 #include "llvm/ADT/ScopeExit.h"
 #include "llvm/Support/FileSystem.h"
@@ -102,15 +104,34 @@ std::optional<PackPlan> heddle::packPlanOf(const Console &console, ModuleOp modu
   return plan;
 }
 
-/// The tokenizer beside the description, as the blob that the runtime reads.
-static bool readTokenizer(const CompileOptions &options, std::string &blob, std::string &error) {
+/// The tokenizer beside the description, as the blob that the runtime reads; its ids must be
+/// rows of the model's table.
+static bool readTokenizer(const Console &console, ModuleOp module, const CompileOptions &options, std::string &blob,
+                          std::string &error) {
   llvm::SmallString<256> path(options.import.path);
   if (!llvm::sys::fs::is_directory(path))
     llvm::sys::path::remove_filename(path);
-  llvm::sys::path::append(path, "tokenizer.json");
-  if (!llvm::sys::fs::exists(path))
+  std::string text, name;
+  switch (findTokenizer(path.empty() ? "." : std::string(path), text, name)) {
+  case TokenizerFound::No:
     return true;
-  return writeTokenizerBlob(std::string(path), blob, error);
+  case TokenizerFound::Elsewhere:
+    console.err << "heddle: note: compiled without a tokenizer: " << name << "\n";
+    return true;
+  case TokenizerFound::Broken:
+    error = name;
+    return false;
+  case TokenizerFound::Yes:
+    break;
+  }
+  if (!tokenizerBlobFromText(text, name, blob, error))
+    return false;
+  auto rows = module->getAttrOfType<IntegerAttr>("model.vocabulary");
+  std::unique_ptr<rt::TextCodec> codec = rt::TextCodec::open(blob, error);
+  if (codec && rows && int64_t(codec->size()) > rows.getInt())
+    error = name + ": its largest id is " + std::to_string(codec->size() - 1) + ", and the model has " +
+            std::to_string(rows.getInt()) + " tokens; this tokenizer is not the model's";
+  return codec && error.empty();
 }
 
 static std::string runtimeArchive(const CompileOptions &options) {
@@ -153,7 +174,7 @@ static int writeBinary(const Console &console, ModuleOp module, llvm::Module &co
   ObjectOptions parts;
   parts.machine = machine.getTargetTriple().isAArch64() ? ObjectMachine::AArch64 : ObjectMachine::X86_64;
   std::string tokenizer;
-  if (!readTokenizer(options, tokenizer, error))
+  if (!readTokenizer(console, module, options, tokenizer, error))
     return console.complain(InputError, error);
   parts.symbols.push_back({"heddle_tokenizer", tokenizer.empty() ? std::string(1, '\0') : tokenizer, 64});
   parts.symbols.push_back(ObjectSymbol::number("heddle_tokenizer_size", tokenizer.size()));

@@ -134,7 +134,7 @@ Value Importer::maskFunction(StringRef name, llvm::ArrayRef<Value> args, At at) 
         return Value::poison();
       labels.push_back(v);
     }
-    attrs.push_back(segments({static_cast<int32_t>(labels.size()), 0}));
+    attrs.push_back(segments({static_cast<int32_t>(labels.size()), 0, 0}));
     return emitMask<mask::WindowOp>(at, labels, attrs);
   }
   if (name == "dilated") {

@@ -23,6 +23,7 @@ struct Attention {
   const BiasValue *bias = nullptr;
   const Tensor *sinks = nullptr;
   int64_t group, width, valueWidth; // query heads of a key head; features of a head
+  bool counted = false;             // the mask counts; without `+` it only says whether
 
   /// Features of one head of one row; a batch axis of 1 stretches.
   const double *features(const Tensor &t, int64_t batch, int64_t row, int64_t head, int64_t width) const {
@@ -54,7 +55,7 @@ void Attention::row(int64_t batch, int64_t head, int64_t row, double *out) const
   double sink = sinks ? sinks->reals[head] : -infinity, top = sink;
   for (int64_t key = 0; key < grid.keys; ++key) {
     Pair p{batch, head, row, key, grid.past + row, grid.keyStart + key};
-    int64_t count = mask ? mask->sees(p) : 1;
+    int64_t count = !mask ? 1 : counted ? mask->sees(p) : mask->sees(p) > 0;
     if (count <= 0) // absent: not even its score is looked at
       continue;
     double s = score(p);
@@ -100,6 +101,7 @@ static LogicalResult evaluate(Evaluator &e, attn::SdpaOp op) {
               heads / keyHeads, q.shape[2] / heads, v.shape[2] / keyHeads};
   if (op.getMask())
     a.mask = &e.mask(op.getMask());
+  a.counted = op.getMask() && mask::isCounted(op.getMask());
   if (op.getBias())
     a.bias = &e.bias(op.getBias());
   if (op.getSinks())

@@ -27,6 +27,43 @@ LogicalResult evaluate(Evaluator &e, mask::AllOp op) {
   return define(e, op, [](const Pair &) { return 1; });
 }
 
+LogicalResult evaluate(Evaluator &e, mask::NoneOp op) {
+  return define(e, op, [](const Pair &) { return 0; });
+}
+
+/// From the greatest of the maps' least terms to the least of their greatest terms.
+LogicalResult evaluate(Evaluator &e, mask::BandOp op) {
+  std::vector<TensorRef> values;
+  for (mlir::Value v : op.getBounds())
+    values.push_back(e.ref(v));
+  auto bound = [values](ArrayAttr maps, const Pair &p, bool upper) {
+    int64_t outer = upper ? INT64_MAX : INT64_MIN;
+    for (Attribute attr : maps) {
+      int64_t inner = upper ? INT64_MIN : INT64_MAX;
+      for (AffineExpr term : cast<AffineMapAttr>(attr).getValue().getResults()) {
+        int64_t v = 0;
+        term.walk([&](AffineExpr part) {
+          if (auto c = dyn_cast<AffineConstantExpr>(part))
+            v += c.getValue();
+          else if (isa<AffineDimExpr>(part))
+            v += p.query;
+          else if (auto s = dyn_cast<AffineSymbolExpr>(part)) {
+            const Tensor &t = *values[s.getPosition()];
+            v += t.ints[t.count() == 1 ? 0 : p.batch];
+          }
+        });
+        inner = upper ? std::max(inner, v) : std::min(inner, v);
+      }
+      outer = upper ? std::min(outer, inner) : std::max(outer, inner);
+    }
+    return outer;
+  };
+  ArrayAttr from = op.getFromAttr(), below = op.getBelowAttr();
+  return define(e, op, [=](const Pair &p) {
+    return (!from || p.target >= bound(from, p, false)) && (!below || p.target < bound(below, p, true));
+  });
+}
+
 LogicalResult evaluate(Evaluator &e, mask::CausalOp op) {
   return define(e, op, [](const Pair &p) { return p.target <= p.query; });
 }
@@ -87,7 +124,8 @@ LogicalResult evaluate(Evaluator &e, mask::DocumentOp op) {
       [=](const Grid &g) { return success(succeeded(query.fits(g)) && succeeded(key.fits(g))); });
 }
 
-/// The list of a query's block contains the key's block; keys are counted in rows, not positions.
+/// How often the list of a query's block holds the key's block; keys are counted in rows, not
+/// positions. More than once matters only below a `+`: attention asks mask::isCounted.
 LogicalResult evaluate(Evaluator &e, mask::BlocksOp op) {
   TensorRef lists = e.ref(op.getLists());
   int64_t size = op.getSize(), entries = lists->shape.back(), blocks = lists->shape[lists->rank() - 2];
@@ -97,12 +135,12 @@ LogicalResult evaluate(Evaluator &e, mask::BlocksOp op) {
       [=](const Pair &p) {
         int64_t block = floorDiv(p.query, size);
         if (block < 0 || block >= blocks) // past the lists nothing is seen
-          return 0;
+          return int64_t(0);
         int64_t list = (heads == 1 ? 0 : p.head) * blocks + block;
+        int64_t times = 0;
         for (int64_t i = 0; i < entries; ++i)
-          if (lists->ints[list * entries + i] == p.key / size)
-            return 1;
-        return 0;
+          times += lists->ints[list * entries + i] == p.key / size;
+        return times;
       },
       [=](const Grid &g) -> LogicalResult {
         if (heads != 1 && heads != g.heads)
@@ -142,7 +180,7 @@ LogicalResult evaluate(Evaluator &e, mask::SelectOp op) {
 
 Outcome evaluation::evaluateMasks(Evaluator &e, Operation *op) {
   return TypeSwitch<Operation *, Outcome>(op)
-      .Case<mask::AllOp, mask::CausalOp, mask::WindowOp, mask::DilatedOp, mask::KeysOp, mask::QueriesOp,
+      .Case<mask::AllOp, mask::NoneOp, mask::BandOp, mask::CausalOp, mask::WindowOp, mask::DilatedOp, mask::KeysOp, mask::QueriesOp,
             mask::PrefixOp, mask::DocumentOp, mask::BlocksOp, mask::DenseOp, mask::AndOp, mask::OrOp, mask::AddOp,
             mask::NotOp, mask::SelectOp>([&](auto known) { return evaluate(e, known); })
       .Default([](Operation *) { return std::nullopt; });

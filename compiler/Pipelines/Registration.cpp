@@ -10,6 +10,7 @@
 #include "compiler/Conversion/ToLoops/Passes.h"
 #include "compiler/Interpreter/Passes.h"
 #include "dialects/Attn/IR/Attn.h"
+#include "dialects/Mask/Transforms/Passes.h"
 #include "dialects/Model/Transforms/Passes.h"
 #include "mlir/Conversion/Passes.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
@@ -38,6 +39,7 @@ void heddle::registerDialects(DialectRegistry &registry) {
 void heddle::registerPasses() {
   registerModelToEntriesPasses();
   registerInterpreterPasses();
+  mask::registerMaskPasses();
   model::registerModelPasses();
   loops::registerToLoopsPasses();
   registerCanonicalizerPass();

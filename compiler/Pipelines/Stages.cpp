@@ -17,11 +17,11 @@ static const Stage kStages[] = {
      "the functions a binary needs: @run, and for models that generate @once and @step with their states",
      verifyEntriesStage},
     {"fused",
-     "model-fold-constants,model-skip-padding{rows=${padded-rows}},model-split-linear,canonicalize,cse,model-fuse-elementwise",
-     "constants folded, rows of padding left out, elementwise chains one op, epilogues attached to their linear", verifyFusedStage},
+     "model-fold-constants,model-skip-padding{rows=${padded-rows}},model-split-linear,mask-simplify,canonicalize,cse,model-fuse-elementwise",
+     "constants folded, rows of padding left out, masks simplified, elementwise chains one op, epilogues attached to their linear", verifyFusedStage},
     {"tiled", "attn-plan-cache,model-plan-parameters",
      "parameters have their packing and place in the blob, caches their layout", verifyTiledStage},
-    {"buffers", "model-plan-memory", "every result has its place in one arena", verifyBuffersStage},
+    {"buffers", "mask-build-tables,model-plan-memory", "masks have their tables, every result its place in one arena", verifyBuffersStage},
     {"llvm",
      "convert-heddle-to-loops{vector-width=${vector-width}},canonicalize,cse,"
      "loop-invariant-code-motion,convert-vector-to-scf,expand-strided-metadata,lower-affine,"

@@ -11,7 +11,6 @@
 
 #include <cstdio>
 #include <nlohmann/json.hpp>
-#include <sys/stat.h>
 
 namespace heddle {
 
@@ -128,12 +127,9 @@ bool readLine(std::string &line) {
 } // namespace
 
 int tokenize(const std::string &path, bool json) {
-  std::string file = path, blob, error;
-  struct stat info;
-  if (stat(file.c_str(), &info) == 0 && S_ISDIR(info.st_mode))
-    file += "/tokenizer.json";
+  std::string blob, error;
   std::unique_ptr<TextCodec> codec;
-  if (writeTokenizerBlob(file, blob, error))
+  if (writeTokenizerBlob(path, blob, error))
     codec = TextCodec::open(blob, error);
   if (!codec) {
     fprintf(stderr, "error[H0401]: %s\n", error.c_str());

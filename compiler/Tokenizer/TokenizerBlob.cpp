@@ -7,6 +7,7 @@
 
 #include "compiler/Tokenizer/Stages.h"
 #include "compiler/Tokenizer/Unicode.h"
+#include "compiler/Tokenizer/Vocabulary.h"
 #include "heddle/tokenizer_format.h"
 
 #include <algorithm>
@@ -333,26 +334,17 @@ bool tokenizerBlobFromText(const std::string &text, const std::string &name,
 
 bool writeTokenizerBlob(const std::string &path, std::string &blob,
                         std::string &error) {
-  constexpr size_t kMaxFile = size_t(256) << 20;
-  std::string text;
-  FILE *file = fopen(path.c_str(), "rb");
-  if (!file) {
-    error = path + ": " + strerror(errno);
+  std::string text, name;
+  switch (findTokenizer(path, text, name)) {
+  case TokenizerFound::Yes:
+    return tokenizerBlobFromText(text, name, blob, error);
+  case TokenizerFound::No:
+    error = path + ": no tokenizer.json, vocab.json or vocab.txt";
+    return false;
+  default:
+    error = name;
     return false;
   }
-  char piece[1 << 16];
-  for (size_t n; (n = fread(piece, 1, sizeof piece, file)) > 0;) {
-    text.append(piece, n);
-    if (text.size() > kMaxFile)
-      break;
-  }
-  bool failed = ferror(file);
-  fclose(file);
-  if (failed || text.size() > kMaxFile) {
-    error = path + ": " + (failed ? "cannot be read" : "larger than 256 MiB");
-    return false;
-  }
-  return tokenizerBlobFromText(text, path, blob, error);
 }
 
 } // namespace heddle

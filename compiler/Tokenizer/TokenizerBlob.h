@@ -14,7 +14,7 @@
 
 namespace heddle {
 
-/// Reads the tokenizer.json at `path` and fills `blob` with what goes to the
+/// Reads the tokenizer.json at `path`, or the tokenizer of a directory, and fills `blob` with what goes to the
 /// symbol heddle_tokenizer (aligned to 4 bytes or more). False: `error` says
 /// what is wrong, on one line.
 bool writeTokenizerBlob(const std::string &path, std::string &blob,

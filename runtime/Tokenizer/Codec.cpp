@@ -24,6 +24,8 @@ std::unique_ptr<TextCodec> TextCodec::open(const std::string &blob,
   return nullptr;
 }
 
+uint32_t TextCodec::size() const { return tokenizer->size(); }
+
 bool TextCodec::encode(const std::string &text, const std::string *pair,
                        bool addSpecialTokens, Encoding &encoding,
                        std::string &error) const {

@@ -188,6 +188,37 @@ TEST(Masks, BlocksPastTheLists) {
               "out", reals({1, 3, 3}, {0.5, 0.5, 0, 0.5, 0.5, 0, 0, 0, 0}));
 }
 
+TEST(Masks, ABlockListedTwice) {
+  // Without `+` it is seen; below one it counts twice: 1 + 2 beside 1.
+  const char *lists = "%l: !model.tensor<[1, 2], i64> {model.name = \"l\"}";
+  expectClose(weights(R"mlir(
+  %m = mask.blocks 2, %l : !model.tensor<[1, 2], i64>
+)mlir", lists, {{"l", ints({1, 2}, {0, 0})}}, {1, 1, 4, 1, 0}), "out", reals({1, 1, 4}, {0.5, 0.5, 0, 0}));
+  expectClose(weights(R"mlir(
+  %a = mask.all
+  %b = mask.blocks 2, %l : !model.tensor<[1, 2], i64>
+  %m = mask.add %a, %b
+)mlir", lists, {{"l", ints({1, 2}, {0, 0})}}, {1, 1, 4, 1, 0}), "out", reals({1, 1, 4}, {0.375, 0.375, 0.125, 0.125}));
+}
+
+TEST(Masks, Band) {
+  // From i - 1, and no further back than 1; below i + 1 or the prefix, and below 4.
+  expectClose(weights(R"mlir(
+  %m = mask.band from [affine_map<(i)[n] -> (i - 1)>, affine_map<(i)[n] -> (1)>]
+    below [affine_map<(i)[n] -> (i + 1, n)>, affine_map<(i)[n] -> (4)>] of %n : !model.tensor<[1], i64>
+)mlir", "%n: !model.tensor<[1], i64> {model.name = \"n\"}", {{"n", ints({1}, {3})}}, {1, 5, 5, 1, 0}),
+              "out", reals({1, 5, 5}, {
+      0, 0.5, 0.5, 0, 0,
+      0, 0.5, 0.5, 0, 0,
+      0, 0.5, 0.5, 0, 0,
+      0, 0, 0.5, 0.5, 0,
+      0, 0, 0, 1, 0}));
+}
+
+TEST(Masks, None) {
+  expectClose(weights("  %m = mask.none\n", "", {}, {1, 2, 2, 1, 0}), "out", reals({1, 2, 2}, {0, 0, 0, 0}));
+}
+
 TEST(Masks, Dense) {
   expectClose(weights(R"mlir(
   %m = mask.dense %t : !model.tensor<[3, 2], i1>

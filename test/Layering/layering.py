@@ -21,6 +21,7 @@ RULES = [
     (["compiler", "targets", "dialects"], r'#include\s*[<"]runtime/', "the compiler reads one runtime file, abi.def", []),
     (["compiler", "targets", "dialects"], r'#include\s*[<"]nlohmann/', "nlohmann stays with those who read JSON", ["compiler/Import", "compiler/Weights", "compiler/Tokenizer"]),
     (["compiler", "targets", "dialects"], r"\bcl::(opt|list|bits|alias)\b", "command-line options are declared in compiler/Tools", ["compiler/Tools"]),
+    (["compiler", "targets", "dialects"], r"\b(llvm::)?(errs|outs)\(\)", "only a tool names a stream", ["compiler/Tools"]),
     (CODE, r"\bUnknownLoc::get|getUnknownLoc", "everything knows where it came from", []),
     (CODE, r"\bstd::w?regex\b", "no std::regex", []),
     (["compiler", "targets", "dialects"], r"#include\s*<iostream>", "LLVM's streams, not iostream", []),

@@ -3,6 +3,7 @@
 #include "test/Numerics/Jit.h"
 #include "compiler/Conversion/ToLoops/Lowering.h"
 #include "compiler/Conversion/ToLoops/Passes.h"
+#include "dialects/Mask/Transforms/Passes.h"
 #include "mlir/IR/Verifier.h"
 #include "mlir/Parser/Parser.h"
 #include <condition_variable>
@@ -70,6 +71,8 @@ std::unique_ptr<Program> Program::compile(const std::string &text, int vectorWid
   if (!module)
     return nullptr;
   PassManager plan(&context);
+  plan.addPass(mask::createSimplifyPass());
+  plan.addPass(mask::createBuildTablesPass());
   if (planCache)
     plan.addPass(loops::createPlanCachePass());
   plan.addPass(loops::createPlanMemoryPass());

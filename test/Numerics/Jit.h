@@ -19,7 +19,7 @@ namespace heddle::test {
 
 class Program {
 public:
-  /// Compiles; prints diagnostics and returns null when that fails. `planCache` runs
+  /// Simplifies masks, gives them tables and compiles; prints diagnostics and returns null when that fails. `planCache` runs
   /// attn-plan-cache first.
   static std::unique_ptr<Program> compile(const std::string &text, int vectorWidth = 16, bool planCache = false,
                                           JitLevel level = JitLevel::Plain);

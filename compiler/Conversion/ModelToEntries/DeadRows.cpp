@@ -30,6 +30,8 @@ Sight sightOf(Value mask, llvm::function_ref<Sight(Value)> leaf) {
     return leaf(keys.getTensor());
   if (!op || isa<mask::AllOp>(op))
     return mask && !op ? Sight::Unknown : Sight::Always;
+  if (isa<mask::NoneOp>(op))
+    return Sight::Never;
   SmallVector<Sight, 2> inner;
   for (Value v : op->getOperands())
     if (isa<mask::MaskType>(v.getType()))

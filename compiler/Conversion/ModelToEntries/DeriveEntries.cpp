@@ -72,6 +72,7 @@ private:
   bool derive(Kinds &kinds, Value logits);
   LogicalResult build(Kinds &kinds, Value logits, entries::Builder &step, func::FuncOp function);
   void report(ArrayRef<Refusal> refusals);
+  void warnOfDefaults(const Kinds &kinds);
 
   SmallVector<Attribute> lines;
   DenseSet<Value> guards;
@@ -111,6 +112,7 @@ bool DeriveEntriesPass::derive(Kinds &kinds, Value logits) {
     if (!step.refused()) {
       if (failed(build(kinds, logits, step, function)))
         signalPassFailure();
+      warnOfDefaults(kinds);
       return true;
     }
     function.erase();
@@ -179,6 +181,23 @@ void DeriveEntriesPass::report(ArrayRef<Refusal> refusals) {
   }
   if (error)
     signalPassFailure();
+}
+
+/// An input along the step axis that may be left out and has no role: the step takes its default, also
+/// where the prompt was given another value. (With a source the text begins with the start token:
+/// there is no prompt to which one could have been given.)
+void DeriveEntriesPass::warnOfDefaults(const Kinds &kinds) {
+  if (!kinds.roles.source.empty())
+    return;
+  kinds.run.getBody().walk([&](model::DefaultOp op) {
+    auto input = dyn_cast<BlockArgument>(op.getInput());
+    auto name = input ? func::FuncOp(kinds.run).getArgAttrOfType<StringAttr>(input.getArgNumber(), "model.name") : StringAttr();
+    if (!name || op.getResult().use_empty() || kinds.of(input).kind != Kind::Rows || kinds.roles.grows(name.getValue()))
+      return;
+    emitWarning(input.getLoc(), "the input '") << name.getValue() << "' lies along " << kinds.roles.axis
+        << " and `generate` gives it no role: while text is generated its default stands for it, whatever was given for the prompt; "
+           "`extend` says what a new token takes";
+  });
 }
 
 void DeriveEntriesPass::runOnOperation() {

@@ -78,6 +78,6 @@ Value entries::Builder::pairs(Value v, const std::string &mode) {
     return {};
   OpBuilder &where = at(v);
   if (window && keyLabels)
-    return mask::WindowOp::create(where, v.getLoc(), window.getLeftAttr(), window.getRightAttr(), operands[0], keyLabels);
+    return mask::WindowOp::create(where, v.getLoc(), window.getLeftAttr(), window.getRightAttr(), operands[0], keyLabels, Value());
   return again(where, op, operands)->getResult(0);
 }

@@ -278,7 +278,7 @@ Value Packer::hideQueries(attn::SdpaOp op) {
     insertBehind(mask);
   else
     b.setInsertionPoint(op);
-  Value rows = mask::QueriesOp::create(b, op.getLoc(), mask::MaskType::get(b.getContext()), live);
+  Value rows = mask::QueriesOp::create(b, op.getLoc(), TypeRange(mask::MaskType::get(b.getContext())), ValueRange(live));
   Value both = mask ? Value(mask::AndOp::create(b, mask.getLoc(), rows.getType(), mask, rows)) : rows;
   return shared ? masks[mask] = both : both;
 }

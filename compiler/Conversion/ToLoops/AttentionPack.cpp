@@ -84,7 +84,7 @@ void AttentionKernel::emitPack(Block *block) {
   });
 }
 
-/// The first key at which every leading `keys` leaf is set: where the tiles of a batch
+/// The first key that every leading `keys` leaf sees: where the tiles of a batch
 /// element stand, so that padding on the left moves nothing.
 void AttentionKernel::emitAnchors(Block *block) {
   bind(block);
@@ -99,14 +99,16 @@ void AttentionKernel::emitAnchors(Block *block) {
         OpBuilder::InsertionGuard inner(b);
         b.setInsertionPointToStart(look.thenBlock());
         Value hidden;
+        mask::Emitter e = emitter();
+        auto load = [&](OpBuilder &at, Value operand, ArrayRef<Value> index) { return this->element(at, operand, index); };
+        auto lengthOf = [&](const Size &n) { return length(n); };
+        e.batch = element;
+        e.load = load;
+        e.lengthOf = lengthOf;
+        mask::IntCode code{b, b.getLoc()};
         for (Operation *leaf : plan.leading) {
-          Value operand = cast<mask::KeysOp>(leaf).getTensor();
-          Values index;
-          if (cast<ModelTensorType>(operand.getType()).getRank() == 2)
-            index.push_back(element);
-          index.push_back(k);
-          mask::IntCode code{b, b.getLoc()};
-          Value clear = code.invert(code.isSet(this->element(b, operand, index)));
+          e.tile = e.step = b;
+          Value clear = code.invert(mask::emitContains(e, leaf->getResult(0), e.past, k));
           hidden = hidden ? code.either(hidden, clear) : clear;
         }
         scf::YieldOp::create(b, ValueRange{hidden});

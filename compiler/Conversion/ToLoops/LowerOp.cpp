@@ -40,6 +40,8 @@ LogicalResult heddle::loops::lowerOp(Lower &l, Operation *op) {
       .Case([&](TopKOp o) { return lowerTopK(l, o); })
       .Case<SinusoidalOp, RotaryOp>([&](Operation *o) { return lowerPosition(l, o); })
       .Case([&](InterpolateOp o) { return lowerInterpolate(l, o); })
+      .Case<mask::KeyTableOp, mask::RowCountsOp, mask::LabelTableOp, mask::BlockRunsOp, mask::DenseTableOp>(
+          [&](Operation *o) { return lowerMaskTable(l, o); })
       .Case([&](attn::SdpaOp o) { return lowerAttention(l, o); })
       .Case([&](arith::ConstantOp o) { // an index in a parameter's name
         l.setPointer(o.getResult(), l.constant(cast<IntegerAttr>(o.getValue()).getInt()));

@@ -174,6 +174,7 @@ mlir::LogicalResult lowerTopK(Lowering &l, model::TopKOp op);       // Reduction
 mlir::LogicalResult lowerPosition(Lowering &l, mlir::Operation *op); // Positions.cpp: sinusoidal, rotary
 mlir::LogicalResult lowerInterpolate(Lowering &l, model::InterpolateOp op); // Interpolate.cpp
 
+mlir::LogicalResult lowerMaskTable(Lowering &l, mlir::Operation *op);  // MaskTables.cpp
 mlir::LogicalResult lowerAttention(Lowering &l, attn::SdpaOp op);      // Attention.cpp
 mlir::LogicalResult lowerCacheAppend(Lowering &l, model::AppendOp op); // Attention.cpp: appends whose state has a cache layout
 model::Size attentionScratchBytes(attn::SdpaOp op);                    // Attention.cpp

@@ -56,6 +56,11 @@ LogicalResult SdpaOp::inferReturnTypes(MLIRContext *, std::optional<Location> lo
   return success();
 }
 
+heddle::mask::Grid SdpaOp::maskGrid() {
+  return {typeOf(getQuery()).getSize(1), typeOf(getKey()).getSize(1), Size::parse(getPast()).value_or(Size(0)),
+          Size::parse(getKeyStart()).value_or(Size(0))};
+}
+
 LogicalResult AlibiSlopesOp::inferReturnTypes(MLIRContext *ctx, std::optional<Location> loc, Adaptor op,
                                               SmallVectorImpl<Type> &out) {
   if (int64_t(op.getHeads()) < 1)

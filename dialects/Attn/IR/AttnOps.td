@@ -4,6 +4,7 @@
 
 include "dialects/Model/IR/ModelDialect.td"
 include "dialects/Mask/IR/MaskDialect.td"
+include "dialects/Mask/IR/MaskInterfaces.td"
 include "dialects/Model/IR/StepInterface.td"
 include "mlir/Interfaces/SideEffectInterfaces.td"
 include "mlir/Interfaces/InferTypeOpInterface.td"
@@ -32,7 +33,7 @@ def Attn_MaskedRows : I32EnumAttr<"MaskedRows", "what a row that sees nothing yi
   let cppNamespace = "::heddle::attn";
 }
 
-def Attn_SdpaOp : Attn_Op<"sdpa", [AttrSizedOperandSegments, InferTypeOpAdaptor]> {
+def Attn_SdpaOp : Attn_Op<"sdpa", [AttrSizedOperandSegments, InferTypeOpAdaptor, DeclareOpInterfaceMethods<Mask_MaskUserInterface>]> {
   let summary = "softmax(scale·q·kᵀ -> softcap -> + bias -> mask)·v";
   let description = [{
     q [B, T, h·w], k [B, S, g·w], v [B, S, g·u] -> [B, T, h·u]; query head n uses key head

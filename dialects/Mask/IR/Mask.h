@@ -39,8 +39,11 @@ struct Emitter {
   llvm::function_ref<mlir::Value(const model::Size &)> lengthOf;
   /// Lanes of the vectors of keys that `load` may be asked for while scanning; 1: none.
   int64_t lanes = 1;
+  /// Of a strided view (see stridedOf): key k of the cursor is key row offset + k * stride.
+  int64_t stride = 1;
+  mlir::Value offset = {};
   /// What a leaf computed once for this tile of rows (code with loops is not emitted twice).
-  llvm::DenseMap<mlir::Operation *, llvm::SmallVector<mlir::Value>> kept = {};
+  llvm::DenseMap<mlir::Operation *, llvm::SmallVector<mlir::Value>> kept{};
 };
 
 /// The sides of a band, a bit set.
@@ -88,9 +91,45 @@ mlir::Value emitCount(Emitter &e, mlir::Value mask, mlir::Value row, mlir::Value
 bool isCounted(mlir::Value mask);
 /// Every leaf, each once, and the tensors that they read (operands first to last).
 void collectLeaves(mlir::Value mask, llvm::SmallVectorImpl<mlir::Operation *> &leaves);
-/// The `keys` leaves that stand in a conjunction at the root: nothing is visible where one of
-/// them is 0, so the first key where all are not is where the batch element begins.
+/// The `keys` leaves, or negations of one, that everything visible is seen by: of a conjunction
+/// those of either side, of a choice or disjunction those of both. The first key that all of
+/// them see is where the batch element begins.
 llvm::SmallVector<mlir::Operation *> leadingKeys(mlir::Value mask);
+
+/// The step d > 1 of a mask that is a conjunction of `dilated(d)` and bands: rows and keys of
+/// different residues modulo d never meet, so its attention is d attentions over every d-th row
+/// and key, in which nothing is left of the residue. 1: it is not such a mask.
+///
+/// For class c the consumer keeps keys c, c + d, ... together (key k of the view is key row
+/// c + d * k) and takes the rows i with i = key_start + c modulo d. It fills Emitter as ever (first,
+/// last and `row`: positions; keys: how many the view has), with stride = d and offset = c;
+/// emitWalk, Residual::emitBound and emitContains then speak of keys of the view.
+int64_t stridedOf(mlir::Value mask);
+
+/// Lengths and positions of the grid of an attention.
+struct Grid {
+  model::Size rows, keys, past, keyStart;
+};
+
+/// What is known of every grid that asks a mask.
+struct Facts {
+  bool aligned = false;     ///< the last key stands where the last row stands (self-attention)
+  bool fromZero = false;    ///< key 0 stands at position 0
+  bool sameRows = false;    ///< row r stands where key r stands
+  bool hasKeys = false;     ///< there is a key, even where no row is
+  std::optional<int64_t> lastRow; ///< no row stands past it
+  std::optional<int64_t> lastKey; ///< no key stands past it
+};
+/// `bounds`: upper bounds of dims (module attribute model.dims).
+Facts factsOf(const Grid &grid, mlir::DictionaryAttr bounds);
+/// What holds for both.
+Facts meet(const Facts &a, const Facts &b);
+
+/// A key that stands for a proof: the row's own position, or the first key.
+enum class Witness { Own, First };
+/// False is a proof that no row of such a grid is fully masked: the dead-row guard may go.
+/// A null mask hides nothing.
+bool rowMayBeEmpty(mlir::Value mask, const Facts &facts);
 
 /// Largest j - i and i - j that are let through; none: without limit.
 struct Reach {

@@ -33,6 +33,7 @@ struct IntCode {
   Value min(Value x, Value y) { return mlir::arith::MinSIOp::create(b, loc, x, y); }
   Value max(Value x, Value y) { return mlir::arith::MaxSIOp::create(b, loc, x, y); }
   Value compare(Compare p, Value x, Value y) { return mlir::arith::CmpIOp::create(b, loc, p, x, y); }
+  Value rem(Value x, int64_t y) { return b.createOrFold<mlir::arith::RemUIOp>(loc, x, constant(y)); }
   Value less(Value x, Value y) { return compare(Compare::slt, x, y); }
   Value both(Value x, Value y) { return mlir::arith::AndIOp::create(b, loc, x, y); }
   Value either(Value x, Value y) { return mlir::arith::OrIOp::create(b, loc, x, y); }
@@ -42,6 +43,8 @@ struct IntCode {
   Value spread(Value v, Value like);
   /// key <p> bound, for an index bound within +-kUnbounded.
   Value keyAgainst(Compare p, Value key, Value bound);
+  /// An i64 of a table as an index.
+  Value index(Value i64) { return mlir::arith::IndexCastOp::create(b, loc, b.getIndexType(), i64); }
   /// An i64 as a bound: clamped to +-kUnbounded, index.
   Value asBound(Value i64);
   /// t != 0 for f32, i64 or i1, scalar or vector (NaN is not 0).
@@ -60,15 +63,34 @@ Segment everywhere(Emitter &e, Value any, Value all);
 /// The segment of one operand of the root.
 Segment emitSegment(Emitter &e, const Residual &residual, Value key);
 
+/// k < bound(i), or k >= bound(i) for a lower side, from the bound at the tile's end rows.
+Segment halfLine(Emitter &e, Value atFirst, Value atLast, Value key, Sides side);
+
 /// Row of this call at position `row`.
 Value rowIndex(Emitter &e, mlir::OpBuilder &b, Value row);
 /// t[last] or t[batch, last].
 Value loadAlong(Emitter &e, mlir::OpBuilder &b, Value tensor, Value last);
-/// The least and the greatest element that the tile's rows have in `tensor`, once a tile.
-std::pair<Value, Value> rowRange(Emitter &e, mlir::Operation *op, Value tensor);
-/// The stretch of keys from `key` on with one state (any, all), to the end of a granule.
+/// body(b, row index of this call, carried) for every row of the tile, once a tile.
+llvm::SmallVector<Value> overRows(Emitter &e, mlir::ValueRange inits,
+                                  llvm::function_ref<llvm::SmallVector<Value>(mlir::OpBuilder &, Value, mlir::ValueRange)> body);
+/// The stretch of keys from `key` on with one state (any, all), looked at key by key, to the
+/// end of its granule.
 using StateAt = llvm::function_ref<std::pair<Value, Value>(mlir::OpBuilder &, Value key)>;
 Segment scanStretch(Emitter &e, Value key, StateAt state);
+
+/// A leaf on labels: -left <= label(k) - label(q) <= right; both 0: a document.
+struct Labels {
+  mlir::Operation *op;
+  Value rows, keys, table;
+  std::optional<int64_t> left, right;
+  bool equal() const { return left == 0 && right == 0; }
+};
+Labels labelsOf(WindowOp op);
+Labels labelsOf(DocumentOp op);
+Segment labelSegment(const Labels &l, Emitter &e, Value key);
+Hull labelHull(const Labels &l, Emitter &e);
+Value labelContains(const Labels &l, Emitter &e, Value row, Value key);
+
 /// How often `blocks` lists the block of a key (i64).
 Value emitMultiplicity(BlocksOp op, Emitter &e, Value row, Value key);
 

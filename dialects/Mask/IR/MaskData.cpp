@@ -1,21 +1,21 @@
-//===- MaskData.cpp - leaves that are read from tensors -------------------===//
+//===- MaskData.cpp - sets of keys and of rows ----------------------------===//
 //
-// Stretches of keys are found by looking: from `key` on, as long as the state stays what it
-// is, at most to the end of its granule. What depends on the rows of a tile is gathered
-// once a tile (least and greatest label; any and all of the set).
+// With a table a stretch of keys is one load, a tile of rows two (MaskTables.h). Without one the
+// data itself is looked at: from `key` on, as long as the state stays what it is, at most to
+// the end of a granule; the rows of a tile one by one, once a tile.
 //
 //===----------------------------------------------------------------------===//
 
 #include "dialects/Mask/IR/MaskCode.h"
+#include "dialects/Mask/IR/MaskTables.h"
 #include "mlir/Dialect/Math/IR/Math.h"
-#include <limits>
 
 using namespace mlir;
 using namespace heddle::mask;
 using heddle::model::ModelTensorType;
 using Compare = arith::CmpIPredicate;
 
-//===-- helpers shared with the windows on labels ------------------------------===//
+//===-- helpers shared with the other leaves ------------------------------===//
 
 Value heddle::mask::rowIndex(Emitter &e, OpBuilder &b, Value row) { return IntCode{b, e.loc}.sub(row, e.past); }
 
@@ -27,9 +27,8 @@ Value heddle::mask::loadAlong(Emitter &e, OpBuilder &b, Value tensor, Value last
   return e.load(b, tensor, at);
 }
 
-/// body(b, row index of this call, carried) for every row of the tile.
-static SmallVector<Value> overRows(Emitter &e, ValueRange inits,
-                                   llvm::function_ref<SmallVector<Value>(OpBuilder &, Value, ValueRange)> body) {
+SmallVector<Value> heddle::mask::overRows(Emitter &e, ValueRange inits,
+                                          llvm::function_ref<SmallVector<Value>(OpBuilder &, Value, ValueRange)> body) {
   OpBuilder &b = e.tile;
   IntCode c{b, e.loc};
   Value lo = rowIndex(e, b, e.first), hi = c.add(rowIndex(e, b, e.last), c.constant(1));
@@ -38,31 +37,6 @@ static SmallVector<Value> overRows(Emitter &e, ValueRange inits,
   SmallVector<Value> next = body(inner, loop.getInductionVar(), loop.getRegionIterArgs());
   scf::YieldOp::create(inner, e.loc, next);
   return llvm::to_vector_of<Value>(loop.getResults());
-}
-
-static Value extremum(IntCode c, bool least, Value x, Value y) {
-  if (!isa<FloatType>(x.getType()))
-    return least ? c.min(x, y) : c.max(x, y);
-  return least ? arith::MinimumFOp::create(c.b, c.loc, x, y).getResult() : arith::MaximumFOp::create(c.b, c.loc, x, y).getResult();
-}
-
-std::pair<Value, Value> heddle::mask::rowRange(Emitter &e, Operation *op, Value tensor) {
-  auto &kept = e.kept[op];
-  if (kept.empty()) {
-    Value start = loadAlong(e, e.tile, tensor, rowIndex(e, e.tile, e.first));
-    if (start.getType().isInteger(1))
-      start = arith::ExtUIOp::create(e.tile, e.loc, e.tile.getI64Type(), start);
-    SmallVector<Value> range = overRows(e, {start, start}, [&](OpBuilder &b, Value r, ValueRange carried) -> SmallVector<Value> {
-      IntCode c{b, e.loc};
-      Value v = loadAlong(e, b, tensor, r);
-      if (v.getType().isInteger(1))
-        v = arith::ExtUIOp::create(b, e.loc, b.getI64Type(), v);
-      return {extremum(c, true, carried[0], v), extremum(c, false, carried[1], v)};
-    });
-    e.kept[op] = range;
-    return {range[0], range[1]};
-  }
-  return {kept[0], kept[1]};
 }
 
 Segment heddle::mask::scanStretch(Emitter &e, Value key, StateAt state) {
@@ -122,7 +96,44 @@ static Segment scanVectors(Emitter &e, Value key, Value tensor) {
   return {first, first, c.min(limit, c.add(loop.getResult(0), same))};
 }
 
+namespace {
+/// The first key that is set and the end of the last one, once a tile.
+struct KeyEnds {
+  Value first, stop;
+};
+} // namespace
+
+static KeyEnds keyEnds(KeysOp op, Emitter &e) {
+  auto &kept = e.kept[op];
+  if (kept.empty()) {
+    IntCode c{e.tile, e.loc};
+    auto at = [&](int64_t n) { return c.index(e.load(e.tile, op.getTable(), {e.batch, c.constant(n)})); };
+    kept = {at(0), at(1)};
+  }
+  return {kept[0], kept[1]};
+}
+
+/// Between the ends a granule's entry says its state; outside of them nothing is set.
+static Segment lookUpKeys(KeysOp op, Emitter &e, Value key) {
+  auto [first, stop] = keyEnds(op, e);
+  IntCode c{e.step, e.loc};
+  Value at = c.add(c.div(key, kGranule), c.constant(2));
+  Value entry = c.index(e.load(e.step, op.getTable(), {e.batch, at}));
+  Value state = c.both(entry, c.constant(3)), end = arith::ShRUIOp::create(e.step, e.loc, entry, c.constant(2));
+  Value before = c.less(key, first), inside = c.both(c.invert(before), c.less(key, stop));
+  Value later = c.choose(inside, c.min(end, stop), c.constant(kUnbounded));
+  return {c.both(inside, c.compare(Compare::ne, state, c.constant(0))),
+          c.both(inside, c.compare(Compare::eq, state, c.constant(2))), c.choose(before, first, later)};
+}
+
 Segment KeysOp::emitSegment(Emitter &e, Value key) {
+  if (getTable())
+    return lookUpKeys(*this, e, key);
+  if (lastSize(getTensor()).is(1)) {
+    IntCode c{e.tile, e.loc};
+    Value set = c.isSet(loadAlong(e, e.tile, getTensor(), c.constant(0)));
+    return everywhere(e, set, set);
+  }
   if (e.lanes >= 8)
     return scanVectors(e, key, getTensor());
   return scanStretch(e, key, [&](OpBuilder &b, Value k) -> std::pair<Value, Value> {
@@ -130,132 +141,53 @@ Segment KeysOp::emitSegment(Emitter &e, Value key) {
     return {set, set};
   });
 }
-Hull KeysOp::emitHull(Emitter &) { return {}; }
+Hull KeysOp::emitHull(Emitter &e) {
+  if (!getTable())
+    return {};
+  auto [first, stop] = keyEnds(*this, e);
+  return {first, stop};
+}
 Value KeysOp::emitContains(Emitter &e, Value, Value key) {
   IntCode c{e.step, e.loc};
   return c.spread(c.isSet(loadAlong(e, e.step, getTensor(), key)), key);
 }
 
-Segment QueriesOp::emitSegment(Emitter &e, Value) {
-  if (!e.kept.count(*this)) {
+/// (any, all) of the tile's rows.
+static std::pair<Value, Value> rowsOf(QueriesOp op, Emitter &e) {
+  auto &kept = e.kept[op];
+  if (kept.empty()) {
     IntCode c{e.tile, e.loc};
-    e.kept[*this] = overRows(e, {c.flag(false), c.flag(true)}, [&](OpBuilder &b, Value r, ValueRange carried) -> SmallVector<Value> {
-      IntCode s{b, e.loc};
-      Value set = s.isSet(loadAlong(e, b, getTensor(), r));
-      return {s.either(carried[0], set), s.both(carried[1], set)};
-    });
+    Value first = rowIndex(e, e.tile, e.first), stop = c.add(rowIndex(e, e.tile, e.last), c.constant(1));
+    SmallVector<Value> bits;
+    if (op.getTable()) {
+      auto before = [&](Value row) { return c.index(e.load(e.tile, op.getTable(), {e.batch, row})); };
+      Value set = c.sub(before(stop), before(first));
+      bits = {c.compare(Compare::ne, set, c.constant(0)), c.compare(Compare::eq, set, c.sub(stop, first))};
+    } else {
+      bits = overRows(e, {c.flag(false), c.flag(true)}, [&](OpBuilder &b, Value r, ValueRange carried) -> SmallVector<Value> {
+        IntCode s{b, e.loc};
+        Value set = s.isSet(loadAlong(e, b, op.getTensor(), r));
+        return {s.either(carried[0], set), s.both(carried[1], set)};
+      });
+    }
+    e.kept[op] = bits;
+    return {bits[0], bits[1]};
   }
-  return everywhere(e, e.kept[*this][0], e.kept[*this][1]);
+  return {kept[0], kept[1]};
 }
-Hull QueriesOp::emitHull(Emitter &) { return {}; }
+
+Segment QueriesOp::emitSegment(Emitter &e, Value) {
+  auto [any, all] = rowsOf(*this, e);
+  return everywhere(e, any, all);
+}
+Hull QueriesOp::emitHull(Emitter &e) {
+  if (!getTable())
+    return {};
+  IntCode c{e.tile, e.loc};
+  return {Value(), c.choose(rowsOf(*this, e).first, c.constant(kUnbounded), c.constant(-kUnbounded))};
+}
 Value QueriesOp::emitContains(Emitter &e, Value row, Value key) {
   IntCode c{e.tile, e.loc};
   Value set = c.isSet(loadAlong(e, e.tile, getTensor(), rowIndex(e, e.tile, row)));
   return IntCode{e.step, e.loc}.spread(set, key);
-}
-
-//===-- documents --------------------------------------------------------------===//
-
-/// Ids between the rows' least and greatest may meet; one id on both sides surely does.
-Segment DocumentOp::emitSegment(Emitter &e, Value key) {
-  auto [least, greatest] = rowRange(e, *this, getQueryIds());
-  bool real = isa<FloatType>(least.getType());
-  auto atMost = [&](OpBuilder &b, Value x, Value y) -> Value {
-    if (real)
-      return arith::CmpFOp::create(b, e.loc, arith::CmpFPredicate::OLE, x, y);
-    return arith::CmpIOp::create(b, e.loc, Compare::sle, x, y);
-  };
-  if (real) { // a NaN among the rows decides nothing: it meets no id, the others may
-    IntCode c{e.tile, e.loc};
-    return everywhere(e, c.flag(true), c.flag(false));
-  }
-  return scanStretch(e, key, [&](OpBuilder &b, Value k) -> std::pair<Value, Value> {
-    IntCode c{b, e.loc};
-    Value id = loadAlong(e, b, getKeyIds(), k);
-    if (id.getType().isInteger(1))
-      id = arith::ExtUIOp::create(b, e.loc, b.getI64Type(), id);
-    Value any = c.both(atMost(b, least, id), atMost(b, id, greatest));
-    return {any, c.both(any, c.compare(Compare::eq, least, greatest))};
-  });
-}
-Hull DocumentOp::emitHull(Emitter &) { return {}; }
-Value DocumentOp::emitContains(Emitter &e, Value row, Value key) {
-  Value own = loadAlong(e, e.tile, getQueryIds(), rowIndex(e, e.tile, row));
-  Value other = loadAlong(e, e.step, getKeyIds(), key);
-  IntCode c{e.step, e.loc};
-  return c.spread(c.equal(other, own), key);
-}
-
-//===-- block lists ------------------------------------------------------------===//
-
-/// How often lists[(h,) row block] holds key block `c` (i64; index row block inside the table
-/// or not: then never).
-static Value listed(BlocksOp op, OpBuilder &b, Emitter &e, Value rowBlock, Value keyBlock) {
-  IntCode c{b, e.loc};
-  auto type = cast<ModelTensorType>(op.getLists().getType());
-  int64_t rank = type.getRank();
-  Value rows = e.lengthOf(type.getSize(rank - 2)), entries = e.lengthOf(type.getSize(rank - 1));
-  Value zero = c.constant(0), inside = c.less(rowBlock, rows), wanted = c.wide(keyBlock);
-  Value none = arith::ConstantOp::create(b, e.loc, b.getZeroAttr(wanted.getType()));
-  auto loop = scf::ForOp::create(b, e.loc, zero, c.choose(inside, entries, zero), c.constant(1), ValueRange{none});
-  OpBuilder inner = OpBuilder::atBlockEnd(loop.getBody());
-  IntCode s{inner, e.loc};
-  SmallVector<Value> at = {rowBlock, loop.getInductionVar()};
-  if (rank == 3)
-    at.insert(at.begin(), e.head);
-  Value hit = s.equal(wanted, e.load(inner, op.getLists(), at));
-  Value one = arith::ExtUIOp::create(inner, e.loc, wanted.getType(), hit);
-  scf::YieldOp::create(inner, e.loc, ValueRange{s.add(loop.getRegionIterArgs()[0], one)});
-  return loop.getResult(0);
-}
-
-Segment BlocksOp::emitSegment(Emitter &e, Value key) {
-  OpBuilder &b = e.step;
-  IntCode c{b, e.loc};
-  int64_t size = getSize();
-  Value keyBlock = c.div(key, size), first = c.div(e.first, size), last = c.div(e.last, size), one = c.constant(1);
-  auto loop = scf::ForOp::create(b, e.loc, first, c.add(last, one), one, ValueRange{c.flag(false), c.flag(true)});
-  OpBuilder inner = OpBuilder::atBlockEnd(loop.getBody());
-  IntCode s{inner, e.loc};
-  Value seen = s.isSet(listed(*this, inner, e, loop.getInductionVar(), keyBlock));
-  scf::YieldOp::create(inner, e.loc, ValueRange{s.either(loop.getRegionIterArgs()[0], seen), s.both(loop.getRegionIterArgs()[1], seen)});
-  return {loop.getResult(0), loop.getResult(1), c.mul(c.add(keyBlock, one), c.constant(size))};
-}
-Hull BlocksOp::emitHull(Emitter &) { return {}; }
-
-/// The blocks of a key that is an index or a vector.
-Value heddle::mask::emitMultiplicity(BlocksOp op, Emitter &e, Value row, Value key) {
-  IntCode c{e.step, e.loc};
-  int64_t size = op.getSize();
-  Value rowBlock = IntCode{e.tile, e.loc}.div(row, size), keyBlock;
-  if (isa<VectorType>(key.getType())) {
-    Value n = c.spread(arith::ConstantIntOp::create(e.step, e.loc, std::min<int64_t>(size, kUnbounded), 32).getResult(), key);
-    keyBlock = arith::DivUIOp::create(e.step, e.loc, key, n);
-  } else {
-    keyBlock = c.div(key, size);
-  }
-  return listed(op, e.step, e, rowBlock, keyBlock);
-}
-Value BlocksOp::emitContains(Emitter &e, Value row, Value key) {
-  return IntCode{e.step, e.loc}.isSet(emitMultiplicity(*this, e, row, key));
-}
-
-//===-- dense ------------------------------------------------------------------===//
-
-Segment DenseOp::emitSegment(Emitter &e, Value) {
-  IntCode c{e.tile, e.loc};
-  return everywhere(e, c.flag(true), c.flag(false));
-}
-Hull DenseOp::emitHull(Emitter &) { return {}; }
-Value DenseOp::emitContains(Emitter &e, Value row, Value key) {
-  int64_t rank = cast<ModelTensorType>(getTensor().getType()).getRank();
-  SmallVector<Value> at;
-  if (rank > 2)
-    at.push_back(e.batch);
-  if (rank > 3)
-    at.push_back(e.head);
-  at.push_back(rowIndex(e, e.step, row));
-  at.push_back(key);
-  IntCode c{e.step, e.loc};
-  return c.spread(c.isSet(e.load(e.step, getTensor(), at)), key);
 }

@@ -1,8 +1,7 @@
-//===- MaskEmission.cpp - bands and connectives ---------------------------===//
+//===- MaskEmission.cpp - constants, residues and connectives -------------===//
 //
 // A segment is three values: `any`, `all`, `end`. Nothing is ever listed, so no mask is too
-// irregular. Bands are half-lines k < bound(i) whose bound never decreases with the row: over
-// a tile of rows its least value is at the first row, its greatest at the last.
+// irregular, and a connective costs one bit operation a bit and a minimum of ends.
 //
 //===----------------------------------------------------------------------===//
 
@@ -12,64 +11,7 @@ using namespace mlir;
 using namespace heddle::mask;
 using Compare = arith::CmpIPredicate;
 
-//===-- half-lines -------------------------------------------------------------===//
-
-/// k < bound(i), or k >= bound(i) where `from`.
-static Segment halfLine(Emitter &e, Value atFirst, Value atLast, Value key, bool from) {
-  IntCode c{e.step, e.loc};
-  Value all = c.less(key, atFirst), any = c.less(key, atLast);
-  Value later = c.choose(any, atLast, c.constant(kUnbounded));
-  Segment s = {any, all, c.choose(all, atFirst, later)};
-  return from ? negate(c, s) : s;
-}
-
-/// i + shift - key_start as an index, at row i.
-static Value shifted(OpBuilder &b, Emitter &e, Value row, int64_t shift) {
-  IntCode c{b, e.loc};
-  return c.sub(c.add(row, c.constant(std::clamp(shift, -kUnbounded, kUnbounded))), e.keyStart);
-}
-
-static Segment sideSegment(MaskOpInterface band, Emitter &e, Value key, Sides side) {
-  Value atFirst = band.emitBound(e, e.tile, e.first, side), atLast = band.emitBound(e, e.tile, e.last, side);
-  return halfLine(e, atFirst, atLast, key, side == Sides::Lower);
-}
-static Value sideContains(MaskOpInterface band, Emitter &e, Value row, Value key, Sides side) {
-  Compare p = side == Sides::Lower ? Compare::sge : Compare::slt;
-  return IntCode{e.step, e.loc}.keyAgainst(p, key, band.emitBound(e, e.tile, row, side));
-}
-
-//===-- bands from their bounds --------------------------------------------------===//
-
-static Segment bandSegment(MaskOpInterface band, Emitter &e, Value key) {
-  IntCode c{e.tile, e.loc};
-  Segment s = everywhere(e, c.flag(true), c.flag(true));
-  for (Sides side : {Sides::Lower, Sides::Upper})
-    if (has(band.sides(), side))
-      s = join({e.step, e.loc}, s, sideSegment(band, e, key, side), true);
-  return s;
-}
-static Hull bandHull(MaskOpInterface band, Emitter &e) {
-  auto bound = [&](Sides side, Value row) { return has(band.sides(), side) ? band.emitBound(e, e.tile, row, side) : Value(); };
-  return {bound(Sides::Lower, e.first), bound(Sides::Upper, e.last)};
-}
-static Value bandContains(MaskOpInterface band, Emitter &e, Value row, Value key) {
-  IntCode c{e.step, e.loc};
-  Value result;
-  for (Sides side : {Sides::Lower, Sides::Upper})
-    if (has(band.sides(), side)) {
-      Value one = sideContains(band, e, row, key, side);
-      result = result ? c.both(result, one) : one;
-    }
-  return result ? result : c.spread(c.flag(true), key);
-}
-
-Value Residual::emitBound(Emitter &e, Value row) const { return ask(mask).emitBound(e, e.tile, row, side); }
-Value Residual::emitContains(Emitter &e, Value row, Value key) const {
-  return isBound() ? sideContains(ask(mask), e, row, key, side) : ask(mask).emitContains(e, row, key);
-}
-Segment heddle::mask::emitSegment(Emitter &e, const Residual &r, Value key) {
-  return r.isBound() ? sideSegment(ask(r.mask), e, key, r.side) : ask(r.mask).emitSegment(e, key);
-}
+//===-- constants --------------------------------------------------------------===//
 
 static Value always(Emitter &e, Value key, bool v) {
   IntCode c{e.step, e.loc};
@@ -83,72 +25,28 @@ Segment AllOp::emitSegment(Emitter &e, Value) {
 Hull AllOp::emitHull(Emitter &) { return {}; }
 Value AllOp::emitContains(Emitter &e, Value, Value key) { return always(e, key, true); }
 
-Sides CausalOp::sides() { return Sides::Upper; }
-Value CausalOp::emitBound(Emitter &e, OpBuilder &b, Value row, Sides) { return shifted(b, e, row, 1); }
-Segment CausalOp::emitSegment(Emitter &e, Value key) { return bandSegment(*this, e, key); }
-Hull CausalOp::emitHull(Emitter &e) { return bandHull(*this, e); }
-Value CausalOp::emitContains(Emitter &e, Value row, Value key) { return bandContains(*this, e, row, key); }
-
-//===-- windows ----------------------------------------------------------------===//
-
-/// Past this a side is no limit, and sums stay far from overflow.
-static int64_t sideOf(int64_t v) { return std::clamp(v, -kUnbounded, kUnbounded); }
-
-/// Labels: -left <= label(k) - label(q) <= right, for least and greatest labels of the rows.
-static Value labelsWithin(WindowOp op, IntCode c, Value atKey, Value least, Value greatest) {
-  Value result;
-  auto meet = [&](Value bit) { result = result ? c.both(result, bit) : bit; };
-  auto limit = [&](Value label, int64_t side) -> Value {
-    Value n = arith::ConstantIntOp::create(c.b, c.loc, side, 64);
-    return c.spread(c.add(label, n), atKey);
-  };
-  if (op.getLeft())
-    meet(c.compare(Compare::sge, atKey, limit(greatest, -sideOf(*op.getLeft()))));
-  if (op.getRight())
-    meet(c.compare(Compare::sle, atKey, limit(least, sideOf(*op.getRight()))));
-  return result ? result : c.spread(c.flag(true), atKey);
+Segment NoneOp::emitSegment(Emitter &e, Value) {
+  IntCode c{e.tile, e.loc};
+  return everywhere(e, c.flag(false), c.flag(false));
 }
-
-Sides WindowOp::sides() {
-  if (getLabels())
-    return Sides::NotABand;
-  return Sides((getLeft() ? unsigned(Sides::Lower) : 0) | (getRight() ? unsigned(Sides::Upper) : 0));
-}
-Value WindowOp::emitBound(Emitter &e, OpBuilder &b, Value row, Sides side) {
-  return shifted(b, e, row, side == Sides::Lower ? -sideOf(*getLeft()) : sideOf(*getRight()) + 1);
-}
-Segment WindowOp::emitSegment(Emitter &e, Value key) {
-  if (!getLabels())
-    return bandSegment(*this, e, key);
-  auto [least, greatest] = rowRange(e, *this, getLabels());
-  Value labels = getKeyLabels() ? getKeyLabels() : getLabels();
-  return scanStretch(e, key, [&](OpBuilder &b, Value k) -> std::pair<Value, Value> {
-    IntCode s{b, e.loc};
-    Value label = loadAlong(e, b, labels, k);
-    return {labelsWithin(*this, s, label, greatest, least), labelsWithin(*this, s, label, least, greatest)};
-  });
-}
-
-Hull WindowOp::emitHull(Emitter &e) { return bandHull(*this, e); }
-
-Value WindowOp::emitContains(Emitter &e, Value row, Value key) {
-  if (!getLabels())
-    return bandContains(*this, e, row, key);
-  Value label = loadAlong(e, e.step, getKeyLabels() ? getKeyLabels() : getLabels(), key);
-  Value own = loadAlong(e, e.tile, getLabels(), rowIndex(e, e.tile, row));
-  return labelsWithin(*this, IntCode{e.step, e.loc}, label, own, own);
-}
+Hull NoneOp::emitHull(Emitter &e) { return {Value(), IntCode{e.tile, e.loc}.constant(-kUnbounded)}; }
+Value NoneOp::emitContains(Emitter &e, Value, Value key) { return always(e, key, false); }
 
 //===-- residues: undecided everywhere -----------------------------------------===//
 
+/// In a strided view that this step divides nothing is left of the residue.
+static bool settled(DilatedOp op, Emitter &e) { return e.stride % int64_t(op.getStep()) == 0; }
+
 Segment DilatedOp::emitSegment(Emitter &e, Value) {
   IntCode c{e.tile, e.loc};
-  return everywhere(e, c.flag(true), c.flag(int64_t(getStep()) == 1));
+  return everywhere(e, c.flag(true), c.flag(settled(*this, e)));
 }
 Hull DilatedOp::emitHull(Emitter &) { return {}; }
 Value DilatedOp::emitContains(Emitter &e, Value row, Value key) {
   // (key + key_start - row) mod step == 0 <=> key mod step == (row - key_start) mod step
   IntCode c{e.tile, e.loc}, s{e.step, e.loc};
+  if (settled(*this, e))
+    return always(e, key, true);
   int64_t step = std::min<int64_t>(getStep(), kUnbounded);
   Value n = c.constant(step), r = arith::RemSIOp::create(e.tile, e.loc, c.sub(row, e.keyStart), n);
   r = c.choose(c.less(r, c.constant(0)), c.add(r, n), r);
@@ -157,20 +55,6 @@ Value DilatedOp::emitContains(Emitter &e, Value row, Value key) {
                       : s.constant(step);
   return s.keyAgainst(Compare::eq, arith::RemSIOp::create(e.step, e.loc, key, modulus), r);
 }
-
-//===-- prefix -----------------------------------------------------------------===//
-
-Sides PrefixOp::sides() { return Sides::Upper; }
-Value PrefixOp::emitBound(Emitter &e, OpBuilder &b, Value, Sides) {
-  IntCode c{b, e.loc};
-  SmallVector<Value> at(cast<heddle::model::ModelTensorType>(getLength().getType()).getRank(), c.constant(0));
-  if (!at.empty())
-    at.front() = e.batch;
-  return c.sub(c.asBound(e.load(b, getLength(), at)), e.keyStart);
-}
-Segment PrefixOp::emitSegment(Emitter &e, Value key) { return bandSegment(*this, e, key); }
-Hull PrefixOp::emitHull(Emitter &e) { return bandHull(*this, e); }
-Value PrefixOp::emitContains(Emitter &e, Value row, Value key) { return bandContains(*this, e, row, key); }
 
 //===-- connectives ------------------------------------------------------------===//
 

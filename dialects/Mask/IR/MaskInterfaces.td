@@ -37,6 +37,14 @@ def Mask_MaskOpInterface : OpInterface<"MaskOpInterface"> {
       The bound of one of its `sides` at position `row` (index), by code at `b`.
     }], "::mlir::Value", "emitBound", (ins "::heddle::mask::Emitter &":$emitter, "::mlir::OpBuilder &":$b, "::mlir::Value":$row, "::heddle::mask::Sides":$side),
        [{}], [{ return ::mlir::Value(); }]>,
+    InterfaceMethod<"Proves that every row sees its `witness` (MaskProofs.cpp); false proves nothing.",
+      "bool", "surelySees", (ins "::heddle::mask::Witness":$witness, "const ::heddle::mask::Facts &":$facts), [{}], [{ return false; }]>,
   ];
+}
+
+def Mask_MaskUserInterface : OpInterface<"MaskUserInterface"> {
+  let cppNamespace = "::heddle::mask";
+  let description = "An op that asks a mask about a grid of rows and keys: what it knows of the two.";
+  let methods = [InterfaceMethod<"Lengths and positions of the grid.", "::heddle::mask::Grid", "maskGrid", (ins)>];
 }
 #endif

@@ -10,21 +10,45 @@ include "dialects/Model/IR/StepInterface.td"
 include "mlir/Interfaces/SideEffectInterfaces.td"
 include "mlir/Interfaces/InferTypeOpInterface.td"
 
-class Mask_Op<string mnemonic, list<Trait> traits = [], list<Trait> sides = NoSides>
-    : Op<Mask_Dialect, mnemonic, traits # sides # [Pure, DeclareOpInterfaceMethods<Mask_MaskOpInterface>]> {
+class Mask_Op<string mnemonic, list<Trait> traits = [], list<Trait> sides = NoSides, list<string> answers = []>
+    : Op<Mask_Dialect, mnemonic, traits # sides # [Pure, DeclareOpInterfaceMethods<Mask_MaskOpInterface, answers>]> {
   let results = (outs Mask_MaskType:$result);
 }
 /// A mask between monotone bounds: it says its sides and bounds, and every answer follows.
 class Mask_BandLike<string mnemonic, list<Trait> traits = [], list<Trait> sides = NoSides>
-    : Op<Mask_Dialect, mnemonic, traits # sides # [Pure, DeclareOpInterfaceMethods<Mask_MaskOpInterface, ["sides", "emitBound"]>]> {
-  let results = (outs Mask_MaskType:$result);
+    : Mask_Op<mnemonic, traits, sides, ["sides", "emitBound", "surelySees"]>;
+/// A leaf that is read from data: with a table (`mask-build-tables`) its segments are looked up.
+class Mask_DataLeaf<string mnemonic, list<Trait> traits = [], list<Trait> sides = OwnSides, list<string> answers = []>
+    : Mask_Op<mnemonic, traits, sides, answers> {
+  let hasVerifier = 1;
 }
 
 //===-- leaves: positions are absolute, query i = past + row, key k + key_start ----===//
 
-def Mask_AllOp : Mask_Op<"all"> {
+def Mask_AllOp : Mask_Op<"all", [], NoSides, ["surelySees"]> {
   let summary = "every pair";
   let assemblyFormat = "attr-dict";
+}
+def Mask_NoneOp : Mask_Op<"none"> {
+  let summary = "no pair: every row is fully masked";
+  let assemblyFormat = "attr-dict";
+}
+def Mask_BandOp : Mask_BandLike<"band"> {
+  let summary = "keys between two bounds that never decrease with the row: what `mask-simplify` makes of bands";
+  let description = [{
+    i sees j when from(i) <= j < below(i), for positions i and j. A bound is a list of maps
+    `(i)[n...] -> (terms)`, n the bounds' values of the batch element; `below` is the least of the
+    maps' greatest terms, `from` the greatest of their least terms.
+    - (C1) a map has one dimension and a symbol for each of `bounds`, and at least one result.
+    - (C2) a result is i + c, a symbol + c, or a constant: such a bound never decreases with i.
+    - (C3) `bounds` are i64 of rank 0 or 1; there is a side.
+    ```mlir
+    %m = mask.band from [affine_map<(i) -> (i - 64)>] below [affine_map<(i) -> (i + 1)>]
+    ```
+  }];
+  let arguments = (ins OptionalAttr<AffineMapArrayAttr>:$from, OptionalAttr<AffineMapArrayAttr>:$below, Variadic<Model_Int>:$bounds);
+  let assemblyFormat = "(`from` $from^)? (`below` $below^)? (`of` $bounds^ `:` type($bounds))? attr-dict";
+  let hasVerifier = 1;
 }
 def Mask_CausalOp : Mask_BandLike<"causal"> {
   let summary = "k <= i";
@@ -35,76 +59,111 @@ def Mask_WindowOp : Mask_BandLike<"window", [AttrSizedOperandSegments], OwnSides
   let description = [{
     A missing side is no limit. Both ends are inclusive and may be negative (a window off the
     diagonal). (C1) labels are i64 of rank 1 or 2. From `entries` on `key_labels` may give
-    the labels of the keys apart from those of the queries.
+    the labels of the keys apart from those of the queries. (C2) a table is the `label_table`
+    of these labels and sides.
     ```mlir
     %m = mask.window left 127 right 0
     ```
   }];
-  let arguments = (ins OptionalAttr<I64Attr>:$left, OptionalAttr<I64Attr>:$right, Optional<Model_Int>:$labels, Optional<Model_Int>:$key_labels);
-  let assemblyFormat = "(`left` $left^)? (`right` $right^)? (`on` $labels^ `:` type($labels))? (`keys` $key_labels^ `:` type($key_labels))? attr-dict";
+  let arguments = (ins OptionalAttr<I64Attr>:$left, OptionalAttr<I64Attr>:$right, Optional<Model_Int>:$labels, Optional<Model_Int>:$key_labels,
+                       Optional<Model_Int>:$table);
+  let assemblyFormat = [{ (`left` $left^)? (`right` $right^)? (`on` $labels^ `:` type($labels))? (`keys` $key_labels^ `:` type($key_labels))?
+    (`table` $table^ `:` type($table))? attr-dict }];
   let hasVerifier = 1;
 }
-def Mask_DilatedOp : Mask_Op<"dilated"> {
+def Mask_DilatedOp : Mask_Op<"dilated", [], NoSides, ["surelySees"]> {
   let summary = "(k - i) is a multiple of step";
   let arguments = (ins I64Attr:$step);
   let assemblyFormat = "$step attr-dict";
   let hasVerifier = 1;
 }
-def Mask_KeysOp : Mask_Op<"keys", [], OwnSides> {
+def Mask_KeysOp : Mask_DataLeaf<"keys", [], OwnSides> {
   let summary = "t[b, k] != 0";
-  let description = "(C1) t is [S] or [B, S]. Padding, global keys; holes allowed.";
-  let arguments = (ins Model_Any:$tensor);
-  let assemblyFormat = "$tensor attr-dict `:` type($tensor)";
-  let hasVerifier = 1;
+  let description = "(C1) t is [S] or [B, S]. Padding, global keys; holes allowed. (C2) a table is t's `key_table`.";
+  let arguments = (ins Model_Any:$tensor, Optional<Model_Int>:$table);
+  let assemblyFormat = "$tensor attr-dict `:` type($tensor) (`table` $table^ `:` type($table))?";
 }
-def Mask_QueriesOp : Mask_Op<"queries", [], OwnSides> {
+def Mask_QueriesOp : Mask_DataLeaf<"queries", [], OwnSides> {
   let summary = "t[b, row] != 0";
-  let description = "(C1) t is [T] or [B, T].";
-  let arguments = (ins Model_Any:$tensor);
-  let assemblyFormat = "$tensor attr-dict `:` type($tensor)";
-  let hasVerifier = 1;
+  let description = "(C1) t is [T] or [B, T]. (C2) a table is t's `row_counts`.";
+  let arguments = (ins Model_Any:$tensor, Optional<Model_Int>:$table);
+  let assemblyFormat = "$tensor attr-dict `:` type($tensor) (`table` $table^ `:` type($table))?";
 }
 def Mask_PrefixOp : Mask_BandLike<"prefix"> {
   let summary = "k < n[b]";
   let arguments = (ins Model_Int:$length);
   let assemblyFormat = "$length attr-dict `:` type($length)";
 }
-def Mask_DocumentOp : Mask_Op<"document", [], OwnSides> {
+def Mask_DocumentOp : Mask_DataLeaf<"document", [], OwnSides, ["surelySees"]> {
   let summary = "query_ids[b, row] == key_ids[b, k]";
-  let arguments = (ins Model_Any:$query_ids, Model_Any:$key_ids);
-  let assemblyFormat = "$query_ids `,` $key_ids attr-dict `:` type($query_ids) `,` type($key_ids)";
-  let hasVerifier = 1;
+  let description = "(C1) ids have rank 1 or 2. (C2) a table is the `label_table` of these ids.";
+  let arguments = (ins Model_Any:$query_ids, Model_Any:$key_ids, Optional<Model_Int>:$table);
+  let assemblyFormat = "$query_ids `,` $key_ids attr-dict `:` type($query_ids) `,` type($key_ids) (`table` $table^ `:` type($table))?";
 }
-def Mask_BlocksOp : Mask_Op<"blocks"> {
+def Mask_BlocksOp : Mask_DataLeaf<"blocks", [], NoSides> {
   let summary = "lists[(h,) i // size] contains k // size; a block listed twice counts twice under `+`";
-  let arguments = (ins I64Attr:$size, Model_Int:$lists);
-  let assemblyFormat = "$size `,` $lists attr-dict `:` type($lists)";
-  let hasVerifier = 1;
+  let arguments = (ins I64Attr:$size, Model_Int:$lists, Optional<Model_Int>:$table);
+  let assemblyFormat = "$size `,` $lists attr-dict `:` type($lists) (`table` $table^ `:` type($table))?";
 }
-def Mask_DenseOp : Mask_Op<"dense", [], OwnSides> {
+def Mask_DenseOp : Mask_DataLeaf<"dense", [], OwnSides> {
   let summary = "t[b, h, row, k] != 0: [T,S], [B,T,S] or [B,H,T,S]";
-  let arguments = (ins Model_Any:$tensor);
-  let assemblyFormat = "$tensor attr-dict `:` type($tensor)";
-  let hasVerifier = 1;
+  let arguments = (ins Model_Any:$tensor, Optional<Model_Int>:$table);
+  let assemblyFormat = "$tensor attr-dict `:` type($tensor) (`table` $table^ `:` type($table))?";
 }
 
 //===-- connectives ------------------------------------------------------------===//
 
-class Mask_Connective<string mnemonic> : Mask_Op<mnemonic, [Commutative]> {
+class Mask_Connective<string mnemonic> : Mask_Op<mnemonic, [Commutative], NoSides, ["surelySees"]> {
   let arguments = (ins Mask_MaskType:$lhs, Mask_MaskType:$rhs);
   let assemblyFormat = "$lhs `,` $rhs attr-dict";
 }
 def Mask_AndOp : Mask_Connective<"and"> { let summary = "visible where both are (counts multiply)"; }
 def Mask_OrOp : Mask_Connective<"or"> { let summary = "visible where one is (the larger count)"; }
 def Mask_AddOp : Mask_Connective<"add"> { let summary = "counts add"; }
-def Mask_NotOp : Mask_Op<"not"> {
+def Mask_NotOp : Mask_Op<"not", [], NoSides, ["surelySees"]> {
   let summary = "visible where the operand is not (count 0)";
   let arguments = (ins Mask_MaskType:$operand);
   let assemblyFormat = "$operand attr-dict";
 }
-def Mask_SelectOp : Mask_Op<"select"> {
+def Mask_SelectOp : Mask_Op<"select", [], NoSides, ["surelySees"]> {
   let summary = "one of two masks, by a scalar that is known when the run starts";
   let arguments = (ins Model_Bool:$condition, Mask_MaskType:$yes, Mask_MaskType:$no);
   let assemblyFormat = "$condition `,` $yes `,` $no attr-dict `:` type($condition)";
+}
+
+//===-- tables: what a leaf looks up, made once a forward (formats: MaskTables.h) ---===//
+
+class Mask_TableOp<string mnemonic> : Op<Mask_Dialect, mnemonic, [Pure, InferTypeOpAdaptor]> {
+  let results = (outs Model_Int:$result);
+}
+def Mask_KeyTableOp : Mask_TableOp<"key_table"> {
+  let summary = "of keys(t): the first and last key that is set, and for every 16 keys their state and where it ends";
+  let arguments = (ins Model_Any:$tensor);
+  let assemblyFormat = "$tensor attr-dict `:` type($tensor)";
+}
+def Mask_RowCountsOp : Mask_TableOp<"row_counts"> {
+  let summary = "of queries(t): how many rows before each row are set";
+  let arguments = (ins Model_Any:$tensor);
+  let assemblyFormat = "$tensor attr-dict `:` type($tensor)";
+}
+def Mask_LabelTableOp : Mask_TableOp<"label_table"> {
+  let summary = "of labels: each row's first and last key where these never decrease, and a signature of every 16 keys";
+  let description = [{
+    A row sees the keys with -left <= label(k) - label(q) <= right; `left` = `right` = 0 is a
+    document. Whether the keys of each row are one stretch that never moves back is found at run
+    time and noted in the table.
+  }];
+  let arguments = (ins Model_Any:$labels, Model_Any:$key_labels, OptionalAttr<I64Attr>:$left, OptionalAttr<I64Attr>:$right);
+  let assemblyFormat = "$labels `,` $key_labels (`left` $left^)? (`right` $right^)? attr-dict `:` type($labels) `,` type($key_labels)";
+}
+def Mask_BlockRunsOp : Mask_TableOp<"block_runs"> {
+  let summary = "of blocks(size, lists): the stretches of keys of each row of blocks, ascending, neighbours joined";
+  let arguments = (ins I64Attr:$size, Model_Int:$lists);
+  let assemblyFormat = "$size `,` $lists attr-dict `:` type($lists)";
+}
+def Mask_DenseTableOp : Mask_TableOp<"dense_table"> {
+  let summary = "of dense(t): for every 8 rows and 16 keys whether some pair and whether every pair is set, as bits";
+  let arguments = (ins Model_Any:$tensor);
+  let assemblyFormat = "$tensor attr-dict `:` type($tensor)";
 }
 #endif

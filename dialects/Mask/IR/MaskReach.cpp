@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "dialects/Mask/IR/Mask.h"
+#include "dialects/Mask/IR/MaskBands.h"
 
 using namespace mlir;
 using namespace heddle::mask;
@@ -34,6 +34,23 @@ static Reach farther(Reach a, Reach b) {
 }
 
 Reach AllOp::reach() { return {}; }
+/// Nothing is let through: any limit is one.
+Reach NoneOp::reach() { return {-kUnbounded, -kUnbounded}; }
+/// Of a group one term is the limit, and it may be any; of the groups the nearest.
+Reach BandOp::reach() {
+  auto side = [&](Sides which, auto distance) {
+    std::optional<int64_t> near;
+    for (const TermGroup &group : has(sides(), which) ? boundOf(*this, which) : Bound()) {
+      std::optional<int64_t> far = -kUnbounded;
+      for (const Term &t : group)
+        far = far && t.row ? std::optional(std::max(*far, int64_t(distance(t.shift)))) : std::nullopt;
+      if (far)
+        near = near ? std::min(*near, *far) : far;
+    }
+    return near;
+  };
+  return {side(Sides::Upper, [](int64_t shift) { return shift - 1; }), side(Sides::Lower, [](int64_t shift) { return -shift; })};
+}
 Reach CausalOp::reach() { return {0, std::nullopt}; }
 Reach WindowOp::reach() {
   if (getLabels())
@@ -70,6 +87,15 @@ static Axes rowAxes(Value tensor, Axes last) {
 }
 
 Axes AllOp::dependsOn() { return None; }
+Axes NoneOp::dependsOn() { return None; }
+Axes BandOp::dependsOn() {
+  Axes a = Key;
+  for (Sides side : {Sides::Lower, Sides::Upper})
+    for (const TermGroup &group : has(sides(), side) ? boundOf(*this, side) : Bound())
+      for (const Term &t : group)
+        a = a | (t.row ? Query : None) | (t.value ? rowAxes(t.value, Batch) : None);
+  return a;
+}
 Axes CausalOp::dependsOn() { return Query | Key; }
 Axes WindowOp::dependsOn() {
   Axes a = Query | Key;

@@ -5,10 +5,13 @@
 using namespace heddle::mask;
 using heddle::model::StepSide;
 
-StepSide KeysOp::stepSide(unsigned) { return StepSide::Keys; }
-StepSide QueriesOp::stepSide(unsigned) { return StepSide::Queries; }
-StepSide DocumentOp::stepSide(unsigned operand) { return operand == 0 ? StepSide::Queries : StepSide::Keys; }
-StepSide DenseOp::stepSide(unsigned) { return StepSide::Pairs; }
+// Tables come after the steps are derived.
+StepSide KeysOp::stepSide(unsigned operand) { return operand == 0 ? StepSide::Keys : StepSide::None; }
+StepSide QueriesOp::stepSide(unsigned operand) { return operand == 0 ? StepSide::Queries : StepSide::None; }
+StepSide DocumentOp::stepSide(unsigned operand) {
+  return operand == 0 ? StepSide::Queries : operand == 1 ? StepSide::Keys : StepSide::None;
+}
+StepSide DenseOp::stepSide(unsigned operand) { return operand == 0 ? StepSide::Pairs : StepSide::None; }
 StepSide WindowOp::stepSide(unsigned operand) {
   if (operand == 1)
     return StepSide::Keys;

@@ -220,12 +220,19 @@ void heddle::mask::collectLeaves(Value mask, SmallVectorImpl<Operation *> &leave
 
 SmallVector<Operation *> heddle::mask::leadingKeys(Value mask) {
   Operation *op = mask ? mask.getDefiningOp() : nullptr;
-  if (isa_and_nonnull<KeysOp>(op))
+  auto isKeys = [](Operation *o) { return isa_and_nonnull<KeysOp>(o); };
+  auto hidden = dyn_cast_or_null<NotOp>(op);
+  if (isKeys(op) || (hidden && isKeys(hidden.getOperand().getDefiningOp())))
     return {op};
-  auto both = dyn_cast_or_null<AndOp>(op);
-  if (!both)
+  bool conjunction = isa_and_nonnull<AndOp>(op);
+  if (!conjunction && !isa_and_nonnull<OrOp, AddOp, SelectOp>(op))
     return {};
-  SmallVector<Operation *> found = leadingKeys(both.getLhs());
-  found.append(leadingKeys(both.getRhs()));
+  unsigned n = op->getNumOperands();
+  SmallVector<Operation *> found = leadingKeys(op->getOperand(n - 2)), other = leadingKeys(op->getOperand(n - 1));
+  if (!conjunction) // what both sides ask
+    llvm::erase_if(found, [&](Operation *o) { return !llvm::is_contained(other, o); });
+  for (Operation *o : other)
+    if (conjunction && !llvm::is_contained(found, o))
+      found.push_back(o);
   return found;
 }

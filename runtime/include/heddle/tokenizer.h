@@ -29,6 +29,9 @@ public:
                                          std::string &error);
   ~TextCodec();
 
+  /// Ids are smaller than this.
+  uint32_t size() const;
+
   /// One text, or two. False: `error` says why.
   bool encode(const std::string &text, const std::string *pair,
               bool addSpecialTokens, Encoding &encoding,

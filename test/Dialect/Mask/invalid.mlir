@@ -63,3 +63,83 @@ func.func @window_c1(%t: !model.tensor<[], i64>) {
   %m = mask.window left 1 on %t : !model.tensor<[], i64>
   return
 }
+
+// -----
+
+func.func @band_c1() {
+  // expected-error @below {{maps need 1 dimension, 0 symbols and a result, but one is affine_map<()[s0] -> (s0)>}}
+  %m = mask.band below [affine_map<()[n] -> (n)>]
+  return
+}
+
+// -----
+
+func.func @band_c2() {
+  // expected-error @below {{bound '-d0' is not a position, a value or nothing, plus a constant}}
+  %m = mask.band below [affine_map<(i) -> (-i)>]
+  return
+}
+
+// -----
+
+func.func @band_c3(%t: !model.tensor<[B, T], i64>) {
+  // expected-error @below {{bounds must have rank 0 or 1, but one is '!model.tensor<[B, T], i64>'}}
+  %m = mask.band below [affine_map<(i)[n] -> (n)>] of %t : !model.tensor<[B, T], i64>
+  return
+}
+
+// -----
+
+func.func @band_c3_sides() {
+  // expected-error @below {{needs a side}}
+  %m = mask.band
+  return
+}
+
+// -----
+
+func.func @keys_c2(%t: !model.tensor<[B, S], i64>, %x: !model.tensor<[B, S], i64>) {
+  // expected-error @below {{table must be '!model.tensor<[B, "(S+15)//16+2"], i64>', but is '!model.tensor<[B, S], i64>'}}
+  %m = mask.keys %t : !model.tensor<[B, S], i64> table %x : !model.tensor<[B, S], i64>
+  return
+}
+
+// -----
+
+func.func @queries_c2(%t: !model.tensor<[B, T], i64>, %x: !model.tensor<[B, T], i64>) {
+  // expected-error @below {{table must be '!model.tensor<[B, "T+1"], i64>'}}
+  %m = mask.queries %t : !model.tensor<[B, T], i64> table %x : !model.tensor<[B, T], i64>
+  return
+}
+
+// -----
+
+func.func @document_c2(%t: !model.tensor<[B, T], i64>) {
+  // expected-error @below {{table must be}}
+  %m = mask.document %t, %t : !model.tensor<[B, T], i64>, !model.tensor<[B, T], i64> table %t : !model.tensor<[B, T], i64>
+  return
+}
+
+// -----
+
+func.func @window_c2(%t: !model.tensor<[B, T], i64>) {
+  // expected-error @below {{table must be}}
+  %m = mask.window left 1 on %t : !model.tensor<[B, T], i64> table %t : !model.tensor<[B, T], i64>
+  return
+}
+
+// -----
+
+func.func @window_table(%t: !model.tensor<[B, T], i64>) {
+  // expected-error @below {{a table is of labels}}
+  %m = mask.window left 1 table %t : !model.tensor<[B, T], i64>
+  return
+}
+
+// -----
+
+func.func @labels_are_integers(%t: !model.tensor<[B, T], f32>) {
+  // expected-error @below {{labels are integers of rank 1 to 2}}
+  %m = mask.label_table %t, %t : !model.tensor<[B, T], f32>, !model.tensor<[B, T], f32>
+  return
+}

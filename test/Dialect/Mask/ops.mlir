@@ -39,5 +39,21 @@ func.func @masks(%keys: !model.tensor<[B, S], i64>, %rows: !model.tensor<[B, T],
   %q = mask.not %p
   // CHECK: mask.select %{{.*}}, %{{.*}}, %{{.*}} : {{.*}}<[], i1>
   %r = mask.select %which, %q, %a : !model.tensor<[], i1>
+  // CHECK: mask.none
+  %s = mask.none
+  // CHECK: mask.band from [#map{{[0-9]*}}] below [#map{{[0-9]*}}, #map{{[0-9]*}}] of %{{.*}} : {{.*}}<[B], i64>
+  %t = mask.band from [affine_map<(i)[n] -> (i - 64)>] below [affine_map<(i)[n] -> (i + 1, n)>, affine_map<(i)[n] -> (512)>] of %n : !model.tensor<[B], i64>
+  // CHECK: %[[TABLE:.*]] = mask.key_table %{{.*}} : {{.*}}<[B, S], i64>
+  %u = mask.key_table %keys : !model.tensor<[B, S], i64>
+  // CHECK: mask.keys %{{.*}} : {{.*}}<[B, S], i64> table %[[TABLE]] : {{.*}}<[B, "(S+15)//16+2"], i64>
+  %v = mask.keys %keys : !model.tensor<[B, S], i64> table %u : !model.tensor<[B, "(S+15)//16+2"], i64>
+  // CHECK: mask.row_counts %{{.*}} : {{.*}}<[B, T], i64>
+  %w = mask.row_counts %rows : !model.tensor<[B, T], i64>
+  // CHECK: mask.label_table %{{.*}}, %{{.*}} left 2 right 0 : {{.*}}<[B, T], i64>, {{.*}}<[B, S], i64>
+  %x = mask.label_table %rows, %keys left 2 right 0 : !model.tensor<[B, T], i64>, !model.tensor<[B, S], i64>
+  // CHECK: mask.block_runs 64, %{{.*}} : {{.*}}<[4, 2], i64>
+  %y = mask.block_runs 64, %lists : !model.tensor<[4, 2], i64>
+  // CHECK: mask.dense_table %{{.*}} : {{.*}}<[B, 12, T, S], i1>
+  %z = mask.dense_table %dense : !model.tensor<[B, 12, T, S], i1>
   return
 }

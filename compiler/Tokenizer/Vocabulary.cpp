@@ -1,0 +1,514 @@
+//===- Vocabulary.cpp - Tokenizers of before tokenizer.json ---------------===//
+//
+// The class in tokenizer_config.json decides what happens around the
+// vocabulary; the defaults are those of the classes.
+//
+//===----------------------------------------------------------------------===//
+#include "compiler/Tokenizer/Vocabulary.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <nlohmann/json.hpp>
+#include <sys/stat.h>
+#include <vector>
+
+namespace heddle {
+
+using Json = nlohmann::json;
+
+namespace {
+
+constexpr size_t kMaxFile = size_t(256) << 20;
+constexpr int kMaxNesting = 64;
+
+bool isThere(const std::string &path) {
+  struct stat info;
+  return stat(path.c_str(), &info) == 0 && S_ISREG(info.st_mode);
+}
+
+bool read(const std::string &path, std::string &text, std::string &error) {
+  FILE *file = fopen(path.c_str(), "rb");
+  if (!file) {
+    error = path + ": " + strerror(errno);
+    return false;
+  }
+  text.clear();
+  char piece[1 << 16];
+  for (size_t n; (n = fread(piece, 1, sizeof piece, file)) > 0;) {
+    text.append(piece, n);
+    if (text.size() > kMaxFile)
+      break;
+  }
+  bool failed = ferror(file);
+  fclose(file);
+  if (failed || text.size() > kMaxFile) {
+    error = path + ": " + (failed ? "cannot be read" : "larger than 256 MiB");
+    return false;
+  }
+  return true;
+}
+
+/// What makes a tokenizer.json of whatever the library can read.
+std::string recipe(const std::string &folder) {
+  return "this makes one: python3 -c \"from transformers import AutoTokenizer "
+         "as T; T.from_pretrained('" +
+         folder + "').save_pretrained('" + folder + "')\"";
+}
+
+class Builder {
+public:
+  explicit Builder(const std::string &folder) : folder(folder) {}
+
+  bool build(std::string &text);
+  std::string error;
+  bool unsupported = false;
+
+private:
+  bool fail(const std::string &file, const std::string &why) {
+    error = folder + "/" + file + ": " + why;
+    return false;
+  }
+  /// A class whose rules are not known here.
+  bool unknownClass(const std::string &kind) {
+    unsupported = true;
+    return fail("tokenizer_config.json",
+                "the class " + kind +
+                    "Tokenizer is unsupported without tokenizer.json; " +
+                    recipe(folder));
+  }
+  bool json(const char *name, Json &value);
+  bool vocabularyOfJson();
+  bool lines(const char *name, std::vector<std::string> &list);
+  bool merges();
+  bool addedTokens();
+  void add(const Json &token, int64_t id);
+  std::string named(const char *role, const char *otherwise) const;
+  bool flag(const char *key, bool otherwise) const;
+  Json template_(const std::string &first, const std::string &last,
+                 const std::string &between, int pairType);
+  bool byteLevel(const std::string &kind);
+  bool wordPiece(const std::string &kind);
+  bool letters();
+
+  std::string folder;
+  Json config = Json::object(), vocab = Json::object(), out;
+};
+
+bool Builder::json(const char *name, Json &value) {
+  std::string text;
+  if (!read(folder + "/" + name, text, error))
+    return false;
+  bool deep = false;
+  auto watch = [&](int depth, Json::parse_event_t, Json &) {
+    deep |= depth > kMaxNesting;
+    return !deep;
+  };
+  value = Json::parse(text, watch, /*allow_exceptions=*/false);
+  if (deep || value.is_discarded() || !value.is_object())
+    return fail(name, "no valid JSON object");
+  return true;
+}
+
+bool Builder::vocabularyOfJson() {
+  if (!json("vocab.json", vocab))
+    return false;
+  for (const auto &entry : vocab.items())
+    if (!entry.value().is_number_unsigned())
+      return fail("vocab.json", "the id of `" + entry.key() + "` is no number");
+  return true;
+}
+
+bool Builder::lines(const char *name, std::vector<std::string> &list) {
+  std::string text;
+  if (!read(folder + "/" + name, text, error))
+    return false;
+  for (size_t at = 0; at < text.size();) {
+    size_t end = std::min(text.find('\n', at), text.size());
+    std::string line = text.substr(at, end - at);
+    if (!line.empty() && line.back() == '\r')
+      line.pop_back();
+    list.push_back(std::move(line));
+    at = end + 1;
+  }
+  return true;
+}
+
+bool Builder::merges() {
+  std::vector<std::string> list;
+  if (!lines("merges.txt", list))
+    return false;
+  Json pairs = Json::array();
+  for (size_t i = 0; i < list.size(); ++i) {
+    if (list[i].empty() || list[i].rfind("#version", 0) == 0)
+      continue;
+    size_t space = list[i].find(' ');
+    if (space == std::string::npos || space == 0 ||
+        list[i].find(' ', space + 1) != std::string::npos)
+      return fail("merges.txt",
+                  "line " + std::to_string(i + 1) + " is no pair of pieces");
+    pairs.push_back(list[i]);
+  }
+  out["model"]["merges"] = std::move(pairs);
+  return true;
+}
+
+/// A token that tokenizer_config.json names, as text or with its flags.
+std::string Builder::named(const char *role, const char *otherwise) const {
+  auto found = config.find(role);
+  if (found == config.end())
+    return otherwise;
+  if (found->is_object() && found->contains("content"))
+    found = found->find("content");
+  const auto *text = found->get_ptr<const std::string *>();
+  return text ? *text : otherwise;
+}
+
+bool Builder::flag(const char *key, bool otherwise) const {
+  auto found = config.find(key);
+  const auto *value =
+      found == config.end() ? nullptr : found->get_ptr<const bool *>();
+  return value ? *value : otherwise;
+}
+
+void Builder::add(const Json &token, int64_t id) {
+  Json entry = token.is_object() ? token : Json{{"content", token}};
+  entry["id"] = id;
+  for (const char *key : {"single_word", "lstrip", "rstrip", "normalized"})
+    if (!entry.contains(key))
+      entry[key] = false;
+  if (!entry.contains("special"))
+    entry["special"] = true;
+  for (const Json &known : out["added_tokens"])
+    if (known["id"] == entry["id"])
+      return;
+  out["added_tokens"].push_back(std::move(entry));
+}
+
+/// With their flags where the configuration has them, else by their roles.
+bool Builder::addedTokens() {
+  out["added_tokens"] = Json::array();
+  if (auto list = config.find("added_tokens_decoder");
+      list != config.end() && list->is_object()) {
+    for (const auto &token : list->items()) {
+      char *end = nullptr;
+      long long id = strtoll(token.key().c_str(), &end, 10);
+      if (token.key().empty() || *end || id < 0 || !token.value().is_object())
+        return fail("tokenizer_config.json",
+                    "added_tokens_decoder: `" + token.key() + "` is no id");
+      add(token.value(), id);
+    }
+  }
+  Json more = Json::object();
+  if (isThere(folder + "/added_tokens.json") && !json("added_tokens.json", more))
+    return false;
+  for (const auto &token : more.items())
+    if (token.value().is_number_unsigned())
+      add({{"content", token.key()}, {"special", false}}, token.value());
+    else
+      return fail("added_tokens.json",
+                  "the id of `" + token.key() + "` is no number");
+  for (const char *role : {"unk_token", "bos_token", "eos_token", "sep_token",
+                           "cls_token", "pad_token", "mask_token"}) {
+    auto found = config.find(role);
+    std::string text = named(role, "");
+    if (!text.empty() && vocab.contains(text))
+      add(found->is_object() ? Json{{"content", text},
+                                    {"lstrip", found->value("lstrip", false)},
+                                    {"rstrip", found->value("rstrip", false)}}
+                             : Json{{"content", text}},
+          vocab[text]);
+  }
+  std::sort(out["added_tokens"].begin(), out["added_tokens"].end(),
+            [](const Json &a, const Json &b) { return a["id"] < b["id"]; });
+  return true;
+}
+
+Json Builder::template_(const std::string &first, const std::string &last,
+                        const std::string &between, int pairType) {
+  auto special = [](const std::string &id, int type) {
+    return Json{{"SpecialToken", {{"id", id}, {"type_id", type}}}};
+  };
+  auto text = [](const char *id, int type) {
+    return Json{{"Sequence", {{"id", id}, {"type_id", type}}}};
+  };
+  Json single = Json::array(), pair, specials = Json::object();
+  if (!first.empty())
+    single.push_back(special(first, 0));
+  single.push_back(text("A", 0));
+  if (!last.empty())
+    single.push_back(special(last, 0));
+  pair = single;
+  if (!between.empty())
+    pair.push_back(special(between, 0));
+  pair.push_back(text("B", pairType));
+  if (!last.empty())
+    pair.push_back(special(last, pairType));
+  for (const std::string &name : {first, last, between})
+    if (!name.empty())
+      specials[name] = {{"id", name},
+                        {"ids", Json::array({vocab.value(name, Json(0))})},
+                        {"tokens", Json::array({name})}};
+  return {{"type", "TemplateProcessing"},
+          {"single", single},
+          {"pair", pair},
+          {"special_tokens", specials}};
+}
+
+bool Builder::byteLevel(const std::string &kind) {
+  if (!vocabularyOfJson())
+    return false;
+  bool clip = kind == "CLIP", qwen = kind == "Qwen2";
+  bool roberta = kind == "Roberta" || kind == "Bart" || kind == "Longformer" ||
+                 kind == "LED" || kind == "MVP";
+  if (!roberta && !clip && !qwen && kind != "GPT2" && kind != "Whisper" &&
+      kind != "Codegen" && kind != "CodeGen" && !kind.empty())
+    return unknownClass(kind);
+  auto preset = [&](const char *role, const char *text) {
+    if (!config.contains(role))
+      config[role] = text;
+  };
+  if (roberta) {
+    for (auto [role, text] : {std::pair("bos_token", "<s>"),
+                              {"eos_token", "</s>"},
+                              {"sep_token", "</s>"},
+                              {"cls_token", "<s>"},
+                              {"unk_token", "<unk>"},
+                              {"pad_token", "<pad>"}})
+      preset(role, text);
+    if (!config.contains("mask_token"))
+      config["mask_token"] = {{"content", "<mask>"}, {"lstrip", true}};
+  } else {
+    preset("eos_token", "<|endoftext|>");
+    preset("unk_token", "<|endoftext|>");
+    if (clip)
+      preset("bos_token", "<|startoftext|>");
+    else if (!qwen)
+      preset("bos_token", "<|endoftext|>");
+  }
+  out["model"] = {{"type", "BPE"},         {"dropout", nullptr},
+                  {"unk_token", nullptr},  {"continuing_subword_prefix", ""},
+                  {"end_of_word_suffix", ""}, {"fuse_unk", false},
+                  {"byte_fallback", false}};
+  bool prefix = flag("add_prefix_space", false);
+  Json bytes = {{"type", "ByteLevel"},
+                {"add_prefix_space", prefix},
+                {"trim_offsets", true},
+                {"use_regex", !qwen}};
+  out["pre_tokenizer"] = bytes;
+  out["decoder"] = bytes;
+  if (qwen) {
+    out["normalizer"] = {{"type", "NFC"}};
+    const char *regex =
+        "(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\\r\\n\\p{L}\\p{N}]?\\p{L}+|\\p{N}| "
+        "?[^\\s\\p{L}\\p{N}]+[\\r\\n]*|\\s*[\\r\\n]+|\\s+(?!\\S)|\\s+";
+    Json split = {{"type", "Split"},
+                  {"pattern", {{"Regex", regex}}},
+                  {"behavior", "Isolated"},
+                  {"invert", false}};
+    out["pre_tokenizer"] = {{"type", "Sequence"},
+                            {"pretokenizers", Json::array({split, bytes})}};
+  }
+  if (clip) {
+    const char *regex = "'s|'t|'re|'ve|'m|'ll|'d|[\\p{L}]+|[\\p{N}]|"
+                        "[^\\s\\p{L}\\p{N}]+";
+    bytes["use_regex"] = true;
+    bytes["add_prefix_space"] = false;
+    out["normalizer"] = {
+        {"type", "Sequence"},
+        {"normalizers",
+         Json::array({{{"type", "NFC"}},
+                      {{"type", "Replace"},
+                       {"pattern", {{"Regex", "\\s+"}}},
+                       {"content", " "}},
+                      {{"type", "Lowercase"}}})}};
+    Json split = {{"type", "Split"},
+                  {"pattern", {{"Regex", regex}}},
+                  {"behavior", "Removed"},
+                  {"invert", true}};
+    out["pre_tokenizer"] = {{"type", "Sequence"},
+                            {"pretokenizers", Json::array({split, bytes})}};
+    out["model"]["end_of_word_suffix"] = "</w>";
+    out["model"]["unk_token"] = named("unk_token", "<|endoftext|>");
+    out["decoder"] = bytes;
+  }
+  if (!merges() || !addedTokens())
+    return false;
+  std::string first = roberta ? named("cls_token", "<s>")
+                      : clip  ? named("bos_token", "<|startoftext|>")
+                              : "",
+              last = roberta ? named("sep_token", "</s>")
+                     : clip  ? named("eos_token", "<|endoftext|>")
+                             : "";
+  if (flag("add_bos_token", false) && !roberta && !clip)
+    first = named("bos_token", "");
+  for (const std::string &token : {first, last})
+    if (!token.empty() && !vocab.contains(token))
+      return fail("vocab.json", "`" + token + "` of the template is missing");
+  if (roberta || clip)
+    out["post_processor"] = {
+        {"type", "RobertaProcessing"},
+        {"sep", Json::array({last, vocab[last]})},
+        {"cls", Json::array({first, vocab[first]})},
+        {"trim_offsets", true},
+        {"add_prefix_space", prefix}};
+  else if (!first.empty())
+    out["post_processor"] = template_(first, "", "", 0);
+  out["model"]["vocab"] = std::move(vocab);
+  return true;
+}
+
+bool Builder::wordPiece(const std::string &kind) {
+  static const char *const known[] = {
+      "",         "Bert",        "DistilBert", "Electra",
+      "LayoutLM", "MobileBert",  "ConvBert",   "SqueezeBert",
+      "DPRQuestionEncoder", "DPRContextEncoder"};
+  if (std::find(std::begin(known), std::end(known), kind) == std::end(known))
+    return unknownClass(kind);
+  std::vector<std::string> words;
+  if (!lines("vocab.txt", words))
+    return false;
+  for (size_t id = 0; id < words.size(); ++id) {
+    if (vocab.contains(words[id]))
+      return fail("vocab.txt", "line " + std::to_string(id + 1) +
+                                   " repeats the piece of line " +
+                                   std::to_string(vocab[words[id]].get<int>() + 1));
+    vocab[words[id]] = id;
+  }
+  for (auto [role, text] : {std::pair("unk_token", "[UNK]"),
+                            {"sep_token", "[SEP]"},
+                            {"pad_token", "[PAD]"},
+                            {"cls_token", "[CLS]"},
+                            {"mask_token", "[MASK]"}})
+    if (!config.contains(role))
+      config[role] = text;
+  Json strip = config.value("strip_accents", Json());
+  out["normalizer"] = {
+      {"type", "BertNormalizer"},
+      {"clean_text", true},
+      {"handle_chinese_chars", flag("tokenize_chinese_chars", true)},
+      {"strip_accents", strip.is_boolean() ? strip : Json()},
+      {"lowercase", flag("do_lower_case", true)}};
+  out["pre_tokenizer"] = {{"type", "BertPreTokenizer"}};
+  out["model"] = {{"type", "WordPiece"},
+                  {"unk_token", named("unk_token", "[UNK]")},
+                  {"continuing_subword_prefix", "##"},
+                  {"max_input_chars_per_word", 100}};
+  out["decoder"] = {{"type", "WordPiece"}, {"prefix", "##"}, {"cleanup", true}};
+  std::string cls = named("cls_token", "[CLS]"), sep = named("sep_token", "[SEP]");
+  for (const std::string &token : {cls, sep, named("unk_token", "[UNK]")})
+    if (!vocab.contains(token))
+      return fail("vocab.txt", "`" + token + "` is missing");
+  out["post_processor"] = template_(cls, sep, "", 1);
+  if (!addedTokens())
+    return false;
+  out["model"]["vocab"] = std::move(vocab);
+  return true;
+}
+
+/// Letters of CTC: only decoding means anything.
+bool Builder::letters() {
+  if (!vocabularyOfJson())
+    return false;
+  for (auto [role, text] : {std::pair("unk_token", "<unk>"),
+                            {"pad_token", "<pad>"},
+                            {"bos_token", "<s>"},
+                            {"eos_token", "</s>"}})
+    if (!config.contains(role))
+      config[role] = text;
+  if (!addedTokens())
+    return false;
+  std::string space = named("word_delimiter_token", "|"),
+              unknown = named("unk_token", "<unk>");
+  if (!vocab.contains(unknown))
+    return fail("vocab.json", "`" + unknown + "` is missing");
+  out["pre_tokenizer"] = {{"type", "Split"},
+                          {"pattern", {{"Regex", "[\\s\\S]"}}},
+                          {"behavior", "Isolated"},
+                          {"invert", false}};
+  out["normalizer"] = {{"type", "Replace"},
+                       {"pattern", {{"String", " "}}},
+                       {"content", space}};
+  out["model"] = {{"type", "WordLevel"},
+                  {"unk_token", unknown},
+                  {"vocab", std::move(vocab)}};
+  out["decoder"] = {
+      {"type", "Sequence"},
+      {"decoders", Json::array({{{"type", "Replace"},
+                                 {"pattern", {{"String", space}}},
+                                 {"content", " "}},
+                                {{"type", "Fuse"}}})}};
+  return true;
+}
+
+bool Builder::build(std::string &text) {
+  if (isThere(folder + "/tokenizer_config.json") &&
+      !json("tokenizer_config.json", config))
+    return false;
+  if (isThere(folder + "/special_tokens_map.json")) {
+    Json map;
+    if (!json("special_tokens_map.json", map))
+      return false;
+    for (const auto &token : map.items())
+      if (!config.contains(token.key()))
+        config[token.key()] = token.value();
+  }
+  std::string kind = named("tokenizer_class", "");
+  for (const char *end : {"Fast", "Tokenizer"})
+    if (size_t n = strlen(end);
+        kind.size() >= n && kind.compare(kind.size() - n, n, end) == 0)
+      kind.resize(kind.size() - n);
+  out = {{"version", "1.0"},        {"truncation", nullptr},
+         {"padding", nullptr},      {"added_tokens", Json::array()},
+         {"normalizer", nullptr},   {"pre_tokenizer", nullptr},
+         {"post_processor", nullptr}, {"decoder", nullptr}};
+  bool good = isThere(folder + "/merges.txt") ? byteLevel(kind)
+              : isThere(folder + "/vocab.txt") ? wordPiece(kind)
+                                               : letters();
+  if (good)
+    text = out.dump(-1, ' ', false, Json::error_handler_t::replace);
+  return good;
+}
+
+} // namespace
+
+TokenizerFound findTokenizer(const std::string &path, std::string &text,
+                             std::string &name) {
+  struct stat info;
+  bool folder = stat(path.c_str(), &info) == 0 && S_ISDIR(info.st_mode);
+  name = folder ? path + "/tokenizer.json" : path;
+  if (!folder || isThere(name)) {
+    std::string error;
+    if (read(name, text, error))
+      return TokenizerFound::Yes;
+    name = error;
+    return TokenizerFound::Broken;
+  }
+  bool words = isThere(path + "/vocab.txt"), ids = isThere(path + "/vocab.json"),
+       merges = isThere(path + "/merges.txt");
+  if (words || ids) {
+    Builder builder(path);
+    if (builder.build(text)) {
+      name = path + "/" +
+             (merges  ? "vocab.json and merges.txt"
+              : words ? "vocab.txt"
+                      : "vocab.json");
+      return TokenizerFound::Yes;
+    }
+    name = builder.error;
+    return builder.unsupported ? TokenizerFound::Elsewhere
+                               : TokenizerFound::Broken;
+  }
+  for (const char *file : {"spiece.model", "sentencepiece.bpe.model",
+                           "tokenizer.model", "source.spm"})
+    if (isThere(path + "/" + file)) {
+      name = path + "/" + file +
+             " is a SentencePiece model, unsupported without tokenizer.json; " +
+             recipe(path);
+      return TokenizerFound::Elsewhere;
+    }
+  return TokenizerFound::No;
+}
+
+} // namespace heddle

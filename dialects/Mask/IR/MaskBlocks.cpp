@@ -1,0 +1,199 @@
+//===- MaskBlocks.cpp - block lists and dense masks -----------------------===//
+//
+// Block lists answer from the stretches of keys that a row of blocks lists, joined once a
+// forward; dense masks from two bits for every 8 rows and 16 keys. Without a table a list is
+// searched, and a dense mask is undecided everywhere.
+//
+//===----------------------------------------------------------------------===//
+
+#include "dialects/Mask/IR/MaskCode.h"
+#include "dialects/Mask/IR/MaskTables.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+
+using namespace mlir;
+using namespace heddle::mask;
+using heddle::model::ModelTensorType;
+using Compare = arith::CmpIPredicate;
+
+//===-- block lists ------------------------------------------------------------===//
+
+/// How often lists[(h,) row block] holds key block `c` (i64; index row block inside the table
+/// or not: then never).
+static Value listed(BlocksOp op, OpBuilder &b, Emitter &e, Value rowBlock, Value keyBlock) {
+  IntCode c{b, e.loc};
+  auto type = cast<ModelTensorType>(op.getLists().getType());
+  int64_t rank = type.getRank();
+  Value rows = e.lengthOf(type.getSize(rank - 2)), entries = e.lengthOf(type.getSize(rank - 1));
+  Value zero = c.constant(0), inside = c.less(rowBlock, rows), wanted = c.wide(keyBlock);
+  Value none = arith::ConstantOp::create(b, e.loc, b.getZeroAttr(wanted.getType()));
+  auto loop = scf::ForOp::create(b, e.loc, zero, c.choose(inside, entries, zero), c.constant(1), ValueRange{none});
+  OpBuilder inner = OpBuilder::atBlockEnd(loop.getBody());
+  IntCode s{inner, e.loc};
+  SmallVector<Value> at = {rowBlock, loop.getInductionVar()};
+  if (rank == 3)
+    at.insert(at.begin(), e.head);
+  Value hit = s.equal(wanted, e.load(inner, op.getLists(), at));
+  Value one = arith::ExtUIOp::create(inner, e.loc, wanted.getType(), hit);
+  scf::YieldOp::create(inner, e.loc, ValueRange{s.add(loop.getRegionIterArgs()[0], one)});
+  return loop.getResult(0);
+}
+
+
+/// body(b, row of blocks, carried) for the rows of blocks that the tile meets.
+static SmallVector<Value> overRowBlocks(BlocksOp op, Emitter &e, OpBuilder &b, ValueRange inits,
+                                        llvm::function_ref<SmallVector<Value>(OpBuilder &, Value, ValueRange)> body) {
+  IntCode t{e.tile, e.loc}, c{b, e.loc};
+  Value first = t.div(e.first, op.getSize()), stop = t.add(t.div(e.last, op.getSize()), t.constant(1));
+  auto loop = scf::ForOp::create(b, e.loc, first, stop, c.constant(1), inits);
+  OpBuilder inner = OpBuilder::atBlockEnd(loop.getBody());
+  SmallVector<Value> next = body(inner, loop.getInductionVar(), loop.getRegionIterArgs());
+  scf::YieldOp::create(inner, e.loc, next);
+  return llvm::to_vector_of<Value>(loop.getResults());
+}
+
+/// Entry `n` of the stretches of a row of blocks, as an index.
+static Value runEntry(BlocksOp op, Emitter &e, OpBuilder &b, Value rowBlock, Value n) {
+  return IntCode{b, e.loc}.index(e.load(b, op.getTable(), {e.head, rowBlock, n}));
+}
+/// How many stretches a row of blocks has: none behind the lists.
+static Value runCount(BlocksOp op, Emitter &e, OpBuilder &b, Value rowBlock) {
+  IntCode c{b, e.loc};
+  auto type = cast<ModelTensorType>(op.getLists().getType());
+  Value zero = c.constant(0), inside = c.less(rowBlock, e.lengthOf(type.getSize(type.getRank() - 2)));
+  Value count = runEntry(op, e, b, c.choose(inside, rowBlock, zero), zero);
+  return c.choose(inside, count, zero);
+}
+
+static Segment lookUpRuns(BlocksOp op, Emitter &e, Value key) {
+  IntCode c{e.step, e.loc};
+  Value far = c.constant(kUnbounded);
+  SmallVector<Value> joined = overRowBlocks(
+      op, e, e.step, {c.flag(false), c.flag(true), far}, [&](OpBuilder &b, Value rowBlock, ValueRange outer) -> SmallVector<Value> {
+        IntCode s{b, e.loc};
+        Value one = s.constant(1);
+        auto loop = scf::ForOp::create(b, e.loc, s.constant(0), runCount(op, e, b, rowBlock), one, ValueRange{s.flag(false), far});
+        {
+          OpBuilder in = OpBuilder::atBlockEnd(loop.getBody());
+          IntCode i{in, e.loc};
+          Value at = i.add(i.mul(loop.getInductionVar(), i.constant(2)), one);
+          Value begin = runEntry(op, e, in, rowBlock, at), end = runEntry(op, e, in, rowBlock, i.add(at, one));
+          Value ahead = i.less(key, begin), notPast = i.less(key, end);
+          Value next = i.choose(ahead, begin, i.choose(notPast, end, far));
+          Value inside = i.both(i.invert(ahead), notPast);
+          scf::YieldOp::create(in, e.loc, ValueRange{i.either(loop.getRegionIterArgs()[0], inside), i.min(loop.getRegionIterArgs()[1], next)});
+        }
+        Value seen = loop.getResult(0);
+        return {s.either(outer[0], seen), s.both(outer[1], seen), s.min(outer[2], loop.getResult(1))};
+      });
+  return {joined[0], joined[1], joined[2]};
+}
+
+Segment BlocksOp::emitSegment(Emitter &e, Value key) {
+  if (getTable())
+    return lookUpRuns(*this, e, key);
+  IntCode c{e.step, e.loc};
+  int64_t size = getSize();
+  Value keyBlock = c.div(key, size);
+  SmallVector<Value> bits = overRowBlocks(
+      *this, e, e.step, {c.flag(false), c.flag(true)}, [&](OpBuilder &b, Value rowBlock, ValueRange carried) -> SmallVector<Value> {
+        IntCode s{b, e.loc};
+        Value seen = s.isSet(listed(*this, b, e, rowBlock, keyBlock));
+        return {s.either(carried[0], seen), s.both(carried[1], seen)};
+      });
+  return {bits[0], bits[1], c.mul(c.add(keyBlock, c.constant(1)), c.constant(size))};
+}
+
+/// From the first stretch of some row of blocks to the last.
+Hull BlocksOp::emitHull(Emitter &e) {
+  if (!getTable())
+    return {};
+  IntCode c{e.tile, e.loc};
+  SmallVector<Value> ends = overRowBlocks(
+      *this, e, e.tile, {c.constant(kUnbounded), c.constant(0)}, [&](OpBuilder &b, Value rowBlock, ValueRange carried) -> SmallVector<Value> {
+        IntCode s{b, e.loc};
+        Value count = runCount(*this, e, b, rowBlock), none = s.compare(Compare::eq, count, s.constant(0));
+        Value row = s.choose(none, s.constant(0), rowBlock), last = s.choose(none, s.constant(0), s.mul(count, s.constant(2)));
+        Value begin = s.choose(none, s.constant(kUnbounded), runEntry(*this, e, b, row, s.constant(1)));
+        Value end = s.choose(none, s.constant(0), runEntry(*this, e, b, row, last));
+        return {s.min(carried[0], begin), s.max(carried[1], end)};
+      });
+  return {ends[0], ends[1]};
+}
+
+/// The blocks of a key that is an index or a vector.
+Value heddle::mask::emitMultiplicity(BlocksOp op, Emitter &e, Value row, Value key) {
+  IntCode c{e.step, e.loc};
+  int64_t size = op.getSize();
+  Value rowBlock = IntCode{e.tile, e.loc}.div(row, size), keyBlock;
+  if (isa<VectorType>(key.getType())) {
+    Value n = c.spread(arith::ConstantIntOp::create(e.step, e.loc, std::min<int64_t>(size, kUnbounded), 32).getResult(), key);
+    keyBlock = arith::DivUIOp::create(e.step, e.loc, key, n);
+  } else {
+    keyBlock = c.div(key, size);
+  }
+  return listed(op, e.step, e, rowBlock, keyBlock);
+}
+Value BlocksOp::emitContains(Emitter &e, Value row, Value key) {
+  return IntCode{e.step, e.loc}.isSet(emitMultiplicity(*this, e, row, key));
+}
+
+//===-- dense ------------------------------------------------------------------===//
+
+/// The index of an element or entry in front of its last axes: (batch, head), as far as there.
+static SmallVector<Value> outerIndex(DenseOp op, Emitter &e) {
+  int64_t rank = cast<ModelTensorType>(op.getTensor().getType()).getRank();
+  SmallVector<Value> at;
+  if (rank > 2)
+    at.push_back(e.batch);
+  if (rank > 3)
+    at.push_back(e.head);
+  return at;
+}
+
+/// Bits of 64 granules of keys, joined over the granules of rows that the tile meets; the
+/// stretch goes on while both bits stay what they are.
+static Segment lookUpBits(DenseOp op, Emitter &e, Value key) {
+  OpBuilder &b = e.step;
+  IntCode c{b, e.loc}, t{e.tile, e.loc};
+  Type i64 = b.getI64Type();
+  auto word = [&](OpBuilder &at, int64_t v) -> Value { return arith::ConstantIntOp::create(at, e.loc, v, 64); };
+  Value first = t.div(rowIndex(e, e.tile, e.first), kRowGranule);
+  Value stop = t.add(t.div(rowIndex(e, e.tile, e.last), kRowGranule), t.constant(1));
+  Value column = c.div(key, kWordKeys), one = c.constant(1);
+  auto loop = scf::ForOp::create(b, e.loc, first, stop, one, ValueRange{word(b, 0), word(b, -1)});
+  {
+    OpBuilder in = OpBuilder::atBlockEnd(loop.getBody());
+    IntCode i{in, e.loc};
+    auto part = [&](int64_t n) {
+      SmallVector<Value> at = outerIndex(op, e);
+      at.append({loop.getInductionVar(), i.constant(n), column});
+      return e.load(in, op.getTable(), at);
+    };
+    scf::YieldOp::create(in, e.loc, ValueRange{i.either(loop.getRegionIterArgs()[0], part(0)), i.both(loop.getRegionIterArgs()[1], part(1))});
+  }
+  Value granule = c.div(key, kGranule), shift = arith::IndexCastOp::create(b, e.loc, i64, c.rem(granule, 64));
+  Value some = arith::ShRUIOp::create(b, e.loc, loop.getResult(0), shift), every = arith::ShRUIOp::create(b, e.loc, loop.getResult(1), shift);
+  Type bit = b.getI1Type();
+  Value any = arith::TruncIOp::create(b, e.loc, bit, some), all = arith::TruncIOp::create(b, e.loc, bit, every);
+  auto changes = [&](Value bits, Value now) -> Value {
+    return arith::XOrIOp::create(b, e.loc, bits, arith::ExtSIOp::create(b, e.loc, i64, now).getResult());
+  };
+  // Zeros that the shift brought in end the stretch at the end of the word, at the latest.
+  Value same = math::CountTrailingZerosOp::create(b, e.loc, c.either(changes(some, any), changes(every, all)));
+  Value end = c.mul(c.add(granule, c.index(same)), c.constant(kGranule));
+  return {any, all, c.min(end, c.mul(c.add(column, one), c.constant(kWordKeys)))};
+}
+
+Segment DenseOp::emitSegment(Emitter &e, Value key) {
+  if (getTable())
+    return lookUpBits(*this, e, key);
+  IntCode c{e.tile, e.loc};
+  return everywhere(e, c.flag(true), c.flag(false));
+}
+Hull DenseOp::emitHull(Emitter &) { return {}; }
+Value DenseOp::emitContains(Emitter &e, Value row, Value key) {
+  SmallVector<Value> at = outerIndex(*this, e);
+  at.append({rowIndex(e, e.step, row), key});
+  IntCode c{e.step, e.loc};
+  return c.spread(c.isSet(e.load(e.step, getTensor(), at)), key);
+}

@@ -1,0 +1,125 @@
+//===- MaskProofs.cpp - what holds for every row --------------------------===//
+//
+// A witness is a key that every row sees: its own position, or the first key. Where there is
+// one no row is fully masked. Sound and incomplete: what is not proved costs a test at run time.
+//
+//===----------------------------------------------------------------------===//
+
+#include "dialects/Mask/IR/MaskBands.h"
+#include "llvm/ADT/SetVector.h"
+
+using namespace mlir;
+using namespace heddle::mask;
+using heddle::model::Size;
+
+//===-- facts --------------------------------------------------------------------===//
+
+/// The greatest value of a form whose dims have bounds; a minus sign is not looked behind.
+static std::optional<int64_t> greatest(const Size &form, DictionaryAttr bounds) {
+  if (StringRef(form.str()).contains('-') || StringRef(form.str()).contains("//"))
+    return std::nullopt;
+  std::map<std::string, int64_t> dims;
+  for (const std::string &dim : form.dims()) {
+    auto bound = bounds ? bounds.getAs<IntegerAttr>(dim) : IntegerAttr();
+    if (!bound)
+      return std::nullopt;
+    dims[dim] = bound.getInt();
+  }
+  return form.evaluate(dims);
+}
+
+Facts heddle::mask::factsOf(const Grid &grid, DictionaryAttr bounds) {
+  Facts facts;
+  Size lastRow = grid.past + grid.rows, lastKey = grid.keyStart + grid.keys;
+  facts.aligned = lastRow == lastKey;
+  facts.fromZero = grid.keyStart.is(0);
+  facts.sameRows = grid.past == grid.keyStart;
+  facts.hasKeys = grid.keys.constant().value_or(0) > 0;
+  if (std::optional<int64_t> n = greatest(lastRow, bounds))
+    facts.lastRow = *n - 1;
+  if (std::optional<int64_t> n = greatest(lastKey, bounds))
+    facts.lastKey = *n - 1;
+  return facts;
+}
+
+Facts heddle::mask::meet(const Facts &a, const Facts &b) {
+  auto farther = [](std::optional<int64_t> x, std::optional<int64_t> y) {
+    return x && y ? std::optional(std::max(*x, *y)) : std::nullopt;
+  };
+  return {a.aligned && b.aligned, a.fromZero && b.fromZero, a.sameRows && b.sameRows, a.hasKeys && b.hasKeys,
+          farther(a.lastRow, b.lastRow), farther(a.lastKey, b.lastKey)};
+}
+
+/// i lies in [0, lastRow].
+bool heddle::mask::atMost(const Term &x, const Term &y, const Facts &facts) {
+  if (x.row == y.row && x.value == y.value)
+    return x.shift <= y.shift;
+  if (x.value || y.value)
+    return false;
+  return x.row ? facts.lastRow && *facts.lastRow + x.shift <= y.shift : x.shift <= y.shift;
+}
+
+//===-- witnesses ----------------------------------------------------------------===//
+
+/// Lower sides need, of every group, a term at or before the witness; upper ones a term past it.
+static bool seenByBand(MaskOpInterface band, Witness witness, const Facts &facts) {
+  Term at{witness == Witness::Own, {}, 0}, past{at.row, {}, 1};
+  for (Sides side : {Sides::Lower, Sides::Upper})
+    for (const TermGroup &group : has(band.sides(), side) ? boundOf(band, side) : Bound())
+      if (llvm::none_of(group, [&](const Term &t) { return side == Sides::Lower ? atMost(t, at, facts) : atMost(past, t, facts); }))
+        return false;
+  return band.sides() != Sides::NotABand;
+}
+bool CausalOp::surelySees(Witness w, const Facts &facts) { return seenByBand(*this, w, facts); }
+bool PrefixOp::surelySees(Witness w, const Facts &facts) { return seenByBand(*this, w, facts); }
+bool BandOp::surelySees(Witness w, const Facts &facts) { return seenByBand(*this, w, facts); }
+bool WindowOp::surelySees(Witness w, const Facts &facts) {
+  if (!getLabels())
+    return (!getLeft() && !getRight()) || seenByBand(*this, w, facts);
+  // A row's own label lies in the window of labels that holds 0.
+  return w == Witness::Own && facts.sameRows && !getKeyLabels() && int64_t(getLeft().value_or(0)) >= 0 &&
+         int64_t(getRight().value_or(0)) >= 0;
+}
+bool AllOp::surelySees(Witness, const Facts &) { return true; }
+bool DilatedOp::surelySees(Witness w, const Facts &) { return w == Witness::Own || int64_t(getStep()) == 1; }
+/// A real id may be NaN, which equals nothing.
+bool DocumentOp::surelySees(Witness w, const Facts &facts) {
+  auto type = cast<heddle::model::ModelTensorType>(getQueryIds().getType());
+  return w == Witness::Own && facts.sameRows && getQueryIds() == getKeyIds() && !isa<FloatType>(type.getElementType());
+}
+
+static bool sees(Value mask, Witness w, const Facts &facts) {
+  auto op = mask.getDefiningOp<MaskOpInterface>();
+  return op && op.surelySees(w, facts);
+}
+bool AndOp::surelySees(Witness w, const Facts &f) { return sees(getLhs(), w, f) && sees(getRhs(), w, f); }
+bool OrOp::surelySees(Witness w, const Facts &f) { return sees(getLhs(), w, f) || sees(getRhs(), w, f); }
+bool AddOp::surelySees(Witness w, const Facts &f) { return sees(getLhs(), w, f) || sees(getRhs(), w, f); }
+bool SelectOp::surelySees(Witness w, const Facts &f) { return sees(getYes(), w, f) && sees(getNo(), w, f); }
+bool NotOp::surelySees(Witness, const Facts &) { return isa_and_nonnull<NoneOp>(getOperand().getDefiningOp()); }
+
+bool heddle::mask::rowMayBeEmpty(Value mask, const Facts &facts) {
+  // The keys reach from position 0 to the last row's, so there is one wherever there is a row.
+  bool own = facts.fromZero && facts.aligned, first = facts.fromZero && (facts.aligned || facts.hasKeys);
+  if (!mask)
+    return !own && !facts.hasKeys;
+  return !(own && sees(mask, Witness::Own, facts)) && !(first && sees(mask, Witness::First, facts));
+}
+
+//===-- residues -----------------------------------------------------------------===//
+
+int64_t heddle::mask::stridedOf(Value mask) {
+  if (!mask || !mask.getDefiningOp())
+    return 1;
+  Residuals root = residuals(mask);
+  if (!root.conjunction)
+    return 1;
+  int64_t step = 1;
+  SmallVector<int64_t> steps;
+  for (const Residual &operand : root.operands)
+    if (auto dilated = dyn_cast<DilatedOp>(operand.mask.getDefiningOp()))
+      step = std::max(step, steps.emplace_back(dilated.getStep()));
+    else if (!operand.isBound())
+      return 1;
+  return llvm::all_of(steps, [&](int64_t n) { return step % n == 0; }) ? step : 1;
+}

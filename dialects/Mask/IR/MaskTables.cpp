@@ -1,0 +1,112 @@
+//===- MaskTables.cpp - types of tables, and which leaf wants which -------===//
+
+#include "dialects/Mask/IR/MaskTables.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+using namespace heddle::mask;
+using heddle::model::ModelTensorType;
+using heddle::model::Size;
+
+static ModelTensorType typeOf(Value v) { return cast<ModelTensorType>(v.getType()); }
+
+/// The tensor's batch axis, or 1, and `entries` for each element of it.
+static ModelTensorType perBatch(ModelTensorType t, Size entries) {
+  Size batch = t.getRank() == 2 ? t.getSize(0) : Size(1);
+  return ModelTensorType::get(t.getContext(), {batch, entries}, IntegerType::get(t.getContext(), 64));
+}
+static Size lengthOf(ModelTensorType t) { return t.getSize(t.getRank() - 1); }
+
+ModelTensorType heddle::mask::keyTableType(ModelTensorType t) {
+  return perBatch(t, ceilDiv(lengthOf(t), kGranule) + Size(2));
+}
+ModelTensorType heddle::mask::rowCountsType(ModelTensorType t) { return perBatch(t, lengthOf(t) + Size(1)); }
+ModelTensorType heddle::mask::labelTableType(ModelTensorType q, ModelTensorType k) {
+  Size entries = Size(1) + lengthOf(q) * Size(2) + ceilDiv(lengthOf(k), kGranule) * Size(3);
+  return perBatch(k.getRank() == 2 && !k.getSize(0).is(1) ? k : q, entries);
+}
+ModelTensorType heddle::mask::blockRunsType(ModelTensorType lists) {
+  int64_t rank = lists.getRank();
+  Size heads = rank == 3 ? lists.getSize(0) : Size(1);
+  return ModelTensorType::get(lists.getContext(), {heads, lists.getSize(rank - 2), lengthOf(lists) * Size(2) + Size(1)},
+                              lists.getElementType());
+}
+ModelTensorType heddle::mask::denseTableType(ModelTensorType t) {
+  SmallVector<Size> sizes = t.getSizes();
+  Size rows = sizes[sizes.size() - 2], keys = sizes.back();
+  sizes.truncate(sizes.size() - 2);
+  sizes.append({ceilDiv(rows, kRowGranule), Size(2), ceilDiv(keys, kWordKeys)});
+  return ModelTensorType::get(t.getContext(), sizes, IntegerType::get(t.getContext(), 64));
+}
+
+//===-- the builders' results ------------------------------------------------------===//
+
+using Types = SmallVectorImpl<Type>;
+using Where = std::optional<Location>;
+
+static LogicalResult infer(Where loc, ModelTensorType t, int64_t low, int64_t high, ModelTensorType table(ModelTensorType), Types &out) {
+  if (t.getRank() < low || t.getRank() > high)
+    return emitOptionalError(loc, "a table is made of a tensor of rank ", low, " to ", high, ", not of ", t);
+  out.push_back(table(t));
+  return success();
+}
+LogicalResult KeyTableOp::inferReturnTypes(MLIRContext *, Where loc, Adaptor op, Types &out) {
+  return infer(loc, typeOf(op.getTensor()), 1, 2, keyTableType, out);
+}
+LogicalResult RowCountsOp::inferReturnTypes(MLIRContext *, Where loc, Adaptor op, Types &out) {
+  return infer(loc, typeOf(op.getTensor()), 1, 2, rowCountsType, out);
+}
+LogicalResult BlockRunsOp::inferReturnTypes(MLIRContext *, Where loc, Adaptor op, Types &out) {
+  return infer(loc, typeOf(op.getLists()), 2, 3, blockRunsType, out);
+}
+LogicalResult DenseTableOp::inferReturnTypes(MLIRContext *, Where loc, Adaptor op, Types &out) {
+  return infer(loc, typeOf(op.getTensor()), 2, 4, denseTableType, out);
+}
+LogicalResult LabelTableOp::inferReturnTypes(MLIRContext *, Where loc, Adaptor op, Types &out) {
+  for (Value v : {op.getLabels(), op.getKeyLabels()})
+    if (typeOf(v).getRank() < 1 || typeOf(v).getRank() > 2 || isa<FloatType>(typeOf(v).getElementType()))
+      return emitOptionalError(loc, "labels are integers of rank 1 to 2, not ", v.getType());
+  out.push_back(labelTableType(typeOf(op.getLabels()), typeOf(op.getKeyLabels())));
+  return success();
+}
+
+//===-- leaves and their tables ------------------------------------------------------===//
+
+/// A length of 1 stands for every row or key: there is nothing to look up.
+static bool isLong(Value tensor) { return !lastSize(tensor).is(1); }
+static bool areLabels(Value rows, Value keys) {
+  return isLong(rows) && isLong(keys) && !isa<FloatType>(typeOf(rows).getElementType()) &&
+         !isa<FloatType>(typeOf(keys).getElementType());
+}
+
+Value heddle::mask::createTable(OpBuilder &b, Operation *leaf) {
+  Location loc = leaf->getLoc();
+  return llvm::TypeSwitch<Operation *, Value>(leaf)
+      .Case([&](KeysOp op) { return op.getTable() || !isLong(op.getTensor()) ? Value() : KeyTableOp::create(b, loc, op.getTensor()); })
+      .Case([&](QueriesOp op) { return op.getTable() || !isLong(op.getTensor()) ? Value() : RowCountsOp::create(b, loc, op.getTensor()); })
+      .Case([&](WindowOp op) -> Value {
+        Value keys = op.getKeyLabels() ? op.getKeyLabels() : op.getLabels();
+        if (op.getTable() || !op.getLabels() || !areLabels(op.getLabels(), keys))
+          return {};
+        return LabelTableOp::create(b, loc, op.getLabels(), keys, op.getLeftAttr(), op.getRightAttr());
+      })
+      .Case([&](DocumentOp op) -> Value {
+        if (op.getTable() || !areLabels(op.getQueryIds(), op.getKeyIds()))
+          return {};
+        IntegerAttr zero = b.getI64IntegerAttr(0);
+        return LabelTableOp::create(b, loc, op.getQueryIds(), op.getKeyIds(), zero, zero);
+      })
+      .Case([&](BlocksOp op) { return op.getTable() ? Value() : BlockRunsOp::create(b, loc, op.getSizeAttr(), op.getLists()); })
+      .Case([&](DenseOp op) {
+        // One element for all rows, or all keys, is no matter of tiles.
+        ModelTensorType t = typeOf(op.getTensor());
+        bool one = t.getSize(t.getRank() - 1).is(1) || t.getSize(t.getRank() - 2).is(1);
+        return op.getTable() || one ? Value() : DenseTableOp::create(b, loc, op.getTensor());
+      })
+      .Default([](Operation *) { return Value(); });
+}
+
+void heddle::mask::setTable(Operation *leaf, Value table) {
+  llvm::TypeSwitch<Operation *>(leaf).Case<KeysOp, QueriesOp, WindowOp, DocumentOp, BlocksOp, DenseOp>(
+      [&](auto op) { op.getTableMutable().assign(table); });
+}

@@ -1,0 +1,49 @@
+//===- MaskTables.h - the tables that data leaves look up -------*- C++ -*-===//
+//
+// Made once a forward pass from the data itself, O(length), and shared by every layer and head.
+// All entries are i64; b is 1 where the tensor has no batch axis. G = ceil(S / 16) granules.
+//
+//   key_table    [b][2 + G]            first key that is set, one past the last; then an entry a
+//                                      granule: end << 2 | state (0 none, 1 some, 2 all of its keys
+//                                      between those two are set); granules up to `end` share it
+//   row_counts   [b][T + 1]            rows before row r that are set: a tile by two loads
+//   label_table  [b][1 + 2 T + 3 G]    1 if every row's keys are one stretch that never moves back;
+//                                      T first keys, T ends; a granule's least and greatest label
+//                                      and the set of label mod 64
+//   block_runs   [h][R][1 + 2 E]       count, then (first key, end) of the stretches, ascending
+//   dense_table  [..][ceil(T/8)][2][ceil(S/1024)]   bits of 64 granules: some pair, every pair
+//
+//===----------------------------------------------------------------------===//
+#ifndef HEDDLE_DIALECTS_MASK_IR_MASKTABLES_H
+#define HEDDLE_DIALECTS_MASK_IR_MASKTABLES_H
+
+#include "dialects/Mask/IR/Mask.h"
+
+namespace heddle::mask {
+
+constexpr int64_t kGranule = 16;     ///< keys of a granule
+constexpr int64_t kRowGranule = 8;   ///< rows of a granule of a dense table
+constexpr int64_t kWordKeys = 64 * kGranule;
+
+inline model::Size ceilDiv(const model::Size &n, int64_t d) { return (n + model::Size(d - 1)).floorDiv(model::Size(d)); }
+inline model::Size lastSize(mlir::Value tensor) {
+  auto type = mlir::cast<model::ModelTensorType>(tensor.getType());
+  return type.getSize(type.getRank() - 1);
+}
+
+/// The types of the tables of these tensors.
+model::ModelTensorType keyTableType(model::ModelTensorType keys);
+model::ModelTensorType rowCountsType(model::ModelTensorType rows);
+model::ModelTensorType labelTableType(model::ModelTensorType rows, model::ModelTensorType keys);
+model::ModelTensorType blockRunsType(model::ModelTensorType lists);
+model::ModelTensorType denseTableType(model::ModelTensorType dense);
+
+/// Makes the table of a leaf that wants one and has none (by code at `b`); null: it wants none,
+/// because it reads nothing, or one element for all rows or keys, or reals.
+mlir::Value createTable(mlir::OpBuilder &b, mlir::Operation *leaf);
+/// Gives a leaf its table.
+void setTable(mlir::Operation *leaf, mlir::Value table);
+
+} // namespace heddle::mask
+
+#endif

@@ -1,0 +1,45 @@
+//===- SimplifyForm.h - masks as expressions without `not` ------*- C++ -*-===//
+//
+// A form is a tree of conjunctions and disjunctions over half-lines k < b(i), k >= b(i) and
+// atoms (any other mask value, inverted or not). NOT of a half-line is a half-line, NOT of an
+// atom an atom, so De Morgan leaves no NOT.
+//
+//===----------------------------------------------------------------------===//
+#ifndef HEDDLE_DIALECTS_MASK_TRANSFORMS_SIMPLIFYFORM_H
+#define HEDDLE_DIALECTS_MASK_TRANSFORMS_SIMPLIFYFORM_H
+
+#include "dialects/Mask/IR/MaskBands.h"
+#include <memory>
+
+namespace heddle::mask {
+
+struct Form;
+using FormRef = std::shared_ptr<const Form>;
+
+struct Form {
+  enum Kind { Constant, Below, From, Atom, And, Or };
+  Kind kind;
+  bool flag = false; ///< Constant: its value; Atom: inverted
+  Bound bound = {};  ///< Below: least of greatest terms; From: greatest of least terms
+  Value atom = {};
+  std::vector<FormRef> operands = {};
+
+  bool isConnective() const { return kind == And || kind == Or; }
+};
+
+FormRef constantForm(bool value);
+FormRef halfLineForm(Form::Kind kind, Bound bound);
+FormRef atomForm(Value mask, bool inverted = false);
+FormRef joinForms(Form::Kind kind, std::vector<FormRef> operands);
+bool same(const FormRef &x, const FormRef &y);
+
+/// Whether a bound can be turned over (a least of greatest terms into a greatest of least
+/// ones) in few terms: only such bounds are half-lines, others stay atoms.
+bool isSmall(const Bound &bound);
+
+FormRef negate(const FormRef &x);
+FormRef simplify(const FormRef &x, const Facts &facts);
+
+} // namespace heddle::mask
+
+#endif

@@ -1,0 +1,90 @@
+"""vocabulary.py HEDDLE WORK: directories with and without tokenizer.json. One line a failure, then `N passed, N failed`."""
+import json
+import os
+import shutil
+import subprocess
+import sys
+
+heddle, work = sys.argv[1:]
+EXAMPLES = os.path.join(os.path.dirname(os.path.abspath(__file__)), os.pardir, os.pardir, "examples")
+TEXTS = ["", " ", "One day there was  a loud\ncrack!", "caf\u00e9 \u2014 \u4f60\u597d \U0001f9f5", "It's [MASK] or <|endoftext|>, isn't it? 12345",
+         "THE Soup wasn't b\u00e2d; \u00e9tude \u0301x", "a" * 300]
+passed = failed = 0
+
+
+def check(good, what):
+    global passed, failed
+    passed, failed = passed + bool(good), failed + (not good)
+    if not good:
+        print("FAIL " + what)
+
+
+def folder(name, files):
+    home = os.path.join(work, name)
+    shutil.rmtree(home, ignore_errors=True)
+    os.makedirs(home)
+    for file, content in files.items():
+        if content is None:
+            os.symlink(os.path.abspath(os.path.join(EXAMPLES, file)), os.path.join(home, os.path.basename(file)))
+            continue
+        with open(os.path.join(home, file), "w", encoding="utf-8", newline="\n") as f:
+            f.write(content if isinstance(content, str) else json.dumps(content))
+    return home
+
+
+def tokenize(home, requests):
+    lines = "".join(json.dumps(r) + "\n" for r in requests)
+    return subprocess.run([heddle, "tokenize", home, "--json"], input=lines.encode(), stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+
+
+def same(example, files):
+    """the old files of an example's tokenizer, made here, against its tokenizer.json"""
+    requests = [{"text": t} for t in TEXTS] + [{"text": TEXTS[2], "pair": TEXTS[4]}] + [{"ids": list(range(n, 400, 7))} for n in range(7)]
+    new, old = tokenize(os.path.join(EXAMPLES, example), requests), tokenize(folder(example + "-old", files), requests)
+    check(new.returncode == 0 == old.returncode, "%s: %r" % (example, old.stderr))
+    for request, a, b in zip(requests, new.stdout.split(b"\n"), old.stdout.split(b"\n")):
+        check(a == b, "%s %r: tokenizer.json gives %r, the old files %r" % (example, request, a, b))
+
+
+def model_of(example):
+    with open(os.path.join(EXAMPLES, example, "tokenizer.json"), encoding="utf-8") as f:
+        return json.load(f)
+
+
+def main():
+    stories, bert = model_of("stories"), model_of("sentiment")
+    merges = "#version: 0.2\n" + "".join((m if isinstance(m, str) else " ".join(m)) + "\n" for m in stories["model"]["merges"])
+    same("stories", {"vocab.json": stories["model"]["vocab"], "merges.txt": merges, "tokenizer_config.json": {"tokenizer_class": "GPT2Tokenizer"}})
+    words = sorted(bert["model"]["vocab"], key=bert["model"]["vocab"].get)
+    same("sentiment", {"vocab.txt": "\n".join(words) + "\n", "special_tokens_map.json": {"unk_token": "[UNK]", "cls_token": {"content": "[CLS]"}}})
+
+    # Letters of CTC.
+    letters = {"<pad>": 0, "<s>": 1, "</s>": 2, "<unk>": 3, "|": 4, "A": 5, "B": 6}
+    home = folder("letters", {"vocab.json": letters, "tokenizer_config.json": {"tokenizer_class": "Wav2Vec2CTCTokenizer"}})
+    said = tokenize(home, [{"text": "A BA?"}, {"ids": [5, 4, 6, 5], "skip_special_tokens": True}])
+    answers = [json.loads(line) for line in said.stdout.decode().split("\n") if line]
+    check(answers and answers[0]["ids"] == [5, 4, 6, 5, 3] and answers[1]["text"] == "A BA", "letters: %r" % said)
+
+    # What cannot be read says what to do.
+    for files, code, words in (({"spiece.model": "\n\x0e"}, 3, [b"spiece.model", b"save_pretrained"]), ({}, 1, [b"no tokenizer.json, vocab.json or vocab.txt"]),
+                               ({"vocab.json": "{", "merges.txt": ""}, 1, [b"vocab.json: no valid JSON"]),
+                               ({"vocab.json": {"a": 0}, "merges.txt": "a b c\n"}, 1, [b"merges.txt: line 1"]),
+                               ({"vocab.json": {"a": -1}, "merges.txt": ""}, 1, [b"vocab.json", b"`a`"]),
+                               ({"vocab.txt": "a\nb\na\n"}, 1, [b"line 3 repeats the piece of line 1"]), ({"vocab.txt": "a\n"}, 1, [b"[CLS]"]),
+                               ({"vocab.json": {"a": 0}, "merges.txt": "", "tokenizer_config.json": {"tokenizer_class": "OddTokenizer"}}, 3, [b"OddTokenizer", b"save_pretrained"])):
+        said = tokenize(folder("broken", files), [])
+        check(said.returncode == code and all(w in said.stderr for w in words), "%s: %r" % (list(files), said))
+
+    # An id past the table is a mistake before the model runs; a lone spiece.model is said and the model compiles.
+    big = dict(stories, added_tokens=stories["added_tokens"] + [{"id": 1024, "content": "<new>", "special": True}])
+    model = {"stories/config.json": None, "stories/model.safetensors": None}
+    for files, code, words in ((dict(model, **{"tokenizer.json": big}), 1, [b"largest id is 1024", b"1024 tokens"]),
+                               (dict(model, **{"tokenizer.json": stories}), 0, []), (dict(model, **{"spiece.model": "x"}), 0, [b"note", b"spiece.model", b"save_pretrained"])):
+        said = subprocess.run([heddle, "compile", folder("model", files), "-o", os.path.join(work, "model.bin")], stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+        check(said.returncode == code and all(w in said.stdout for w in words), "compile with %s: %r" % (sorted(files), said))
+    print("%d passed, %d failed" % (passed, failed))
+    return int(failed > 0)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
