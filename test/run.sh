@@ -1,8 +1,8 @@
 #!/bin/bash
 # The whole test suite, from a clean clone: installs what is missing, builds, and
 # runs the unit tests, the lit suite, the examples, runs that must agree bit for bit,
-# random models, a model of real size and, where ../shared/oracle is there, the
-# oracle. The last line is the total; any failure makes the exit status 1.
+# random models, a model of real size, hostile configs and, where ../shared/oracle
+# and ../shared/configs are there, the oracle and published configs. The last line is the total; any failure makes the exit status 1.
 #   test/run.sh [BUILD_DIR]        (default: build)
 set -uo pipefail
 cd "$(dirname "$0")/.."
@@ -10,6 +10,7 @@ root=$PWD
 build=${1:-build}
 [[ $build == /* ]] || build=$root/$build
 oracle=${HEDDLE_ORACLE:-$root/../shared/oracle}
+configs=${HEDDLE_CONFIGS:-$root/../shared/configs}
 jobs=$(nproc)
 passed=0 failed=0 skipped=0
 start=$SECONDS
@@ -111,6 +112,19 @@ tally "random models" "${PIPESTATUS[0]}" "$log/random.log"
 say "real size"
 timeout 600 /usr/bin/python3 test/Bench/real_size.py --heddle "$build/bin/heddle" 2>&1 </dev/null | tee "$log/real-size.log"
 tally "real size" "${PIPESTATUS[0]}" "$log/real-size.log"
+
+say "hostile configs"
+timeout 600 /usr/bin/python3 test/Configs/hostile.py --heddle "$build/bin/heddle" 2>&1 </dev/null | tee "$log/hostile-configs.log"
+tally "hostile configs" "${PIPESTATUS[0]}" "$log/hostile-configs.log"
+
+say "published configs"
+if [[ -f $configs/index.json ]]; then
+  timeout 600 /usr/bin/python3 test/Configs/published.py --heddle "$build/bin/heddle" "$configs" 2>&1 </dev/null | tee "$log/published-configs.log"
+  tally "published configs" "${PIPESTATUS[0]}" "$log/published-configs.log"
+else
+  echo "no configs at ${configs#"$root/"}: skipped"
+  skipped=$((skipped + 1))
+fi
 
 say "oracle"
 if [[ -f $oracle/index.json ]]; then

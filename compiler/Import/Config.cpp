@@ -10,35 +10,16 @@ using llvm::StringRef;
 using llvm::Twine;
 using K = Value::Kind;
 
-/// The value at "a.b.c" of config.json, or null.
-const JsonValue *Importer::configKey(StringRef chain) const {
-  const JsonValue *v = &configJson;
-  while (!chain.empty() && v) {
-    auto [first, rest] = chain.split('.');
-    v = v->isObject() ? v->find(first) : nullptr;
-    chain = rest;
-  }
-  return v;
-}
-
-/// The member itself, for its place.
-static const JsonMember *memberAt(const JsonValue &root, StringRef chain) {
-  const JsonValue *v = &root;
-  const JsonMember *m = nullptr;
-  while (!chain.empty() && v && v->isObject()) {
-    auto [first, rest] = chain.split('.');
-    m = v->findMember(first);
-    v = m ? &m->value : nullptr;
-    chain = rest;
-  }
-  return chain.empty() ? m : nullptr;
+/// What the user can do about a key that is in the way.
+static std::string orIgnore(StringRef key) {
+  return "; --ignore-config " + escaped(key) + " reads the file as if it were not there";
 }
 
 void Importer::checkRequire(StringRef key, const JsonValue &allowed) {
-  const JsonMember *m = memberAt(configJson, key);
+  auto [m, name] = configMember(key);
   const JsonValue *found = m ? &m->value : nullptr;
   Loc loc = m ? m->value.loc : configJson.loc;
-  std::string path = "config.json." + key.str();
+  std::string path = "config.json." + name;
   if (allowed.isExpression()) {
     Value v = evaluate(expressions.ofValue(allowed), configScope, &allowed);
     if (v.is(K::Poison))
@@ -49,7 +30,7 @@ void Importer::checkRequire(StringRef key, const JsonValue &allowed) {
       sink.error(loc, path,
                  escaped(StringRef(allowed.string).drop_front()) +
                      " is what this family file implements, found " +
-                     (found ? found->text() : "null"))
+                     (found ? found->text() + orIgnore(name) : "null"))
           .unsupported()
           .note(allowed.loc, "required here");
     return;
@@ -66,7 +47,7 @@ void Importer::checkRequire(StringRef key, const JsonValue &allowed) {
                (allowed.isArray() && allowed.items.empty()
                     ? std::string("must be absent")
                     : "only " + allowed.text() + " is supported") +
-                   ", found " + found->text())
+                   ", found " + found->text() + orIgnore(name))
         .unsupported()
         .note(allowed.loc, "required here");
 }
@@ -81,7 +62,7 @@ void Importer::checkKeys(const JsonValue &object, const std::string &prefix,
   for (const JsonMember &m : object.members) {
     std::string full = prefix + m.key;
     bool inside = llvm::any_of(used, [&](auto &u) { return leadsInto(u, full); });
-    if ((m.value.isNull() && inside) || used.count(full) ||
+    if (m.value.isNull() || used.count(full) || // null says no more than absence
         llvm::any_of(ignored, [&](auto &p) { return globMatch(full, p); }) ||
         llvm::any_of(shared, [&](auto &p) { return globMatch(m.key, p); }))
       continue;
@@ -90,10 +71,15 @@ void Importer::checkKeys(const JsonValue &object, const std::string &prefix,
       checkKeys(m.value, full + ".", used, ignored, shared);
       continue;
     }
+    const JsonValue *advice = keyTable ? keyTable->find("refused") : nullptr;
+    if (const JsonValue *text = advice ? advice->find(full) : nullptr) {
+      sink.error(m.keyLoc, "config.json." + full, text->string + orIgnore(full)).unsupported();
+      continue;
+    }
     sink.error(m.keyLoc, "config.json." + full,
                "this key is neither used nor on the ignore list of family " +
                    (doc->family->find("model_type") ? doc->family->find("model_type")->text() : "") +
-                   nearest(full, std::vector<std::string>(used.begin(), used.end())))
+                   nearest(full, std::vector<std::string>(used.begin(), used.end())) + orIgnore(full))
         .unsupported();
   }
 }
@@ -107,6 +93,7 @@ static void addPatterns(const JsonValue *reasons, std::vector<std::string> &out)
 }
 
 void Importer::readFamily() {
+  readKeyTable();
   const JsonValue *known = doc->family->find("architectures");
   const JsonValue *require = doc->family->find("require");
   // Which class, and what it sets.
@@ -127,7 +114,8 @@ void Importer::readFamily() {
       if (!fits)
         sink.error(first->loc, "config.json.architectures",
                    quote(first->string) + " is not one of " + escaped(llvm::join(names, ", ")) +
-                       nearest(first->string, names))
+                       nearest(first->string, names) + "; --ignore-config architectures takes " +
+                       escaped(names.front()))
             .unsupported();
     }
   }
@@ -156,9 +144,13 @@ void Importer::readFamily() {
       used.insert(m.key);
       mention(m.value);
     }
+  for (const std::string &key : std::set<std::string>(used))
+    for (const std::string &other : spellingsOf(key))
+      used.insert(other);
   std::vector<std::string> ignored, shared = {"model_type"};
   addPatterns(doc->family->find("ignored"), ignored);
-  addPatterns(doc->library.find("ignored"), shared);
+  addPatterns(keyTable ? keyTable->find("ignored") : nullptr, shared);
+  checkSpellings(used, ignored);
   checkKeys(configJson, "", used, ignored, shared);
 }
 

@@ -312,7 +312,7 @@ void DescriptionReader::readOutputs(const JsonValue &outputs) {
 
 void DescriptionReader::readGenerate(const JsonValue &generate) {
   knownKeys(generate, {"tokens", "logits", "mask", "positions", "extend", "source", "start",
-                       "eos", "pad"});
+                       "eos", "pad", "if"});
   for (StringRef key : {"tokens", "logits"})
     if (!generate.find(key))
       error(generate, "needs the role " + quote(key));

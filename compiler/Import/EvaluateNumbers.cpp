@@ -279,6 +279,23 @@ static std::optional<double> applyReal(StringRef f, double x) {
   return std::isfinite(r) ? std::optional<double>(r) : std::nullopt;
 }
 
+Value Importer::listAsTensor(const Value &list, At at) {
+  ConstantTensor t;
+  t.shape = {static_cast<int64_t>(list.asList().size())};
+  for (const Value &x : list.asList()) {
+    if (!x.isNumber()) {
+      error(at, "real: a list of numbers expected, found " + Twine(x.show()) + " in it");
+      return Value::poison();
+    }
+    t.reals.push_back(x.asReal());
+  }
+  if (t.reals.empty() || t.reals.size() > 65536) {
+    error(at, "real: a list of 1 to 65536 numbers expected, found " + Twine(t.reals.size()));
+    return Value::poison();
+  }
+  return Value::constant(std::move(t));
+}
+
 Value Importer::mathFunction(StringRef name, const Value &x, At at) {
   if (x.is(K::Bool) && (name == "int" || name == "real"))
     return name == "int" ? Value::integer(x.asBool()) : Value::real(x.asBool());
@@ -304,6 +321,8 @@ Value Importer::mathFunction(StringRef name, const Value &x, At at) {
   }
   if (x.is(K::Size) && name == "int")
     return x;
+  if (x.is(K::List) && name == "real") // a list of config.json as a tensor
+    return listAsTensor(x, at);
   if (!x.isArray() && !x.is(K::Size)) {
     error(at, name + ": a number or a tensor expected, found " + Twine(x.show()));
     return Value::poison();

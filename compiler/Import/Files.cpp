@@ -78,6 +78,7 @@ bool Importer::openDirectory(const std::string &where, std::string configText) {
     return false;
   }
   configJson = std::move(*read);
+  ignoreConfigKeys();
   configJson.link();
   const JsonValue *type = configJson.find("model_type");
   if (!type || !type->isString()) {
@@ -99,6 +100,19 @@ bool Importer::openDirectory(const std::string &where, std::string configText) {
   if (doc && !doc->family)
     sink.error(doc->root.loc, "$.family", "a family file says which model_type it is for");
   return doc && doc->family;
+}
+
+/// Published files are known by what is in them: a config.json under any name says which
+/// model_type it is for, a description which version of the language.
+static bool isConfigFile(StringRef name, const std::string &text) {
+  if (!StringRef(text).contains("\"heddle\"") && name == "config.json")
+    return true;
+  if (!StringRef(text).contains("\"model_type\""))
+    return false;
+  DiagnosticSink quiet;
+  SourceFile file(name.str(), text);
+  std::optional<JsonValue> read = parseJson(file, quiet);
+  return read && read->isObject() && read->find("model_type") && !read->find("heddle");
 }
 
 bool Importer::open() {
@@ -131,10 +145,12 @@ bool Importer::open() {
     text = std::move(*read);
   }
   directory = path::parent_path(file).str();
-  if (path::filename(file) == "config.json" && !StringRef(text).contains("\"heddle\"")) {
+  if (isConfigFile(path::filename(file), text)) {
     configName = file;
     return openDirectory(directory, std::move(text));
   }
+  if (!options.ignoreConfig.empty())
+    sink.errorInFile("--ignore-config", "", "a description has no config.json");
   doc = readDescription(file.empty() ? "model.json" : file, std::move(text), families, expressions, sink);
   if (doc && doc->family) {
     sink.error(doc->family->loc, "$.family",

@@ -14,7 +14,7 @@
 namespace heddle {
 
 struct ImportOptions {
-  /// A description, a Hugging Face directory, or a config.json (its directory is meant).
+  /// A description, a Hugging Face directory, or a config.json by any name (its directory is meant).
   std::string path;
   /// --set NAME=VALUE: VALUE is JSON, or itself when it is none.
   std::vector<std::pair<std::string, std::string>> sets;
@@ -27,6 +27,8 @@ struct ImportOptions {
   std::string maskedRows = "zero";
   /// Where no weights are found: go on as far as shapes are known (heddle check).
   bool weightsOptional = false;
+  /// --ignore-config: keys of config.json to read as if they were not there.
+  std::vector<std::string> ignoreConfig;
   /// Family files beside those that are compiled in.
   FamilyLibrary families;
 

@@ -129,6 +129,7 @@ public:
   Value logicalNot(Value v, At at);
   Value conditional(const Expr *e, const Scope &scope, const JsonValue *context);
   Value call(const Expr *e, const Scope &scope, const JsonValue *context);
+  Value listAsTensor(const Value &list, At at);
   Value mathFunction(llvm::StringRef name, const Value &x, At at);
   Value minMax(bool isMax, const Value &a, const Value &b, At at);
   Value rangeOf(llvm::ArrayRef<Value> args, At at);
@@ -162,6 +163,11 @@ public:
                  const std::vector<std::string> &shared);
   void checkRequire(llvm::StringRef key, const JsonValue &allowed);
   const JsonValue *configKey(llvm::StringRef chain) const;
+  void readKeyTable();
+  void ignoreConfigKeys();
+  std::vector<std::string> spellingsOf(llvm::StringRef chain) const;
+  std::pair<const JsonMember *, std::string> configMember(llvm::StringRef chain) const;
+  void checkSpellings(const std::set<std::string> &used, const std::vector<std::string> &ignored);
 
   //===--- Inputs.cpp: the signature -------------------------------------------===//
   void readInputs(Environment &env);
@@ -215,6 +221,8 @@ public:
   std::string configName = "config.json";
   std::vector<std::unique_ptr<JsonValue>> setValues;
   std::set<std::string> refusedKeys; // of config.json, by `require`
+  std::unique_ptr<JsonValue> keyTable; // config_keys.json
+  std::vector<std::vector<std::string>> spellings;
 
   std::string directory; // of the description or of the model
   std::string weightsFile;

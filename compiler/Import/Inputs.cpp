@@ -306,6 +306,9 @@ void Importer::writeModuleAttributes() {
   const JsonValue *logits = g ? g->find("logits") : nullptr;
   if (!logits || !llvm::is_contained(boundOutputs, logits->string))
     return;
+  if (const JsonValue *condition = g->find("if"))
+    if (Value v = value(*condition, fileScope); v.is(K::Bool) && !v.asBool())
+      return;
   llvm::SmallVector<mlir::NamedAttribute> roles;
   for (StringRef role : {"tokens", "logits", "mask", "positions", "source"})
     if (const JsonValue *v = g->find(role))

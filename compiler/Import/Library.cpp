@@ -14,10 +14,20 @@ static const Embedded embedded[] = {
 #include "compiler/Import/Library.inc"
 };
 
+/// What is compiled in beside the families.
+static bool isShared(StringRef name) { return name == "stdlib" || name == "config_keys"; }
+
+static StringRef embeddedText(StringRef name) {
+  for (const Embedded &e : embedded)
+    if (e.name == name)
+      return e.text;
+  return "{}";
+}
+
 std::optional<StringRef> FamilyLibrary::find(StringRef name) const {
   if (auto it = own.find(name.str()); it != own.end())
     return StringRef(it->second);
-  if (name != "stdlib")
+  if (!isShared(name))
     for (const Embedded &e : embedded)
       if (e.name == name)
         return e.text;
@@ -29,14 +39,10 @@ std::vector<std::string> FamilyLibrary::names() const {
   for (auto &e : own)
     out.push_back(e.first);
   for (const Embedded &e : embedded)
-    if (e.name != "stdlib" && !own.count(e.name.str()))
+    if (!isShared(e.name) && !own.count(e.name.str()))
       out.push_back(e.name.str());
   return out;
 }
 
-StringRef heddle::standardLibrary() {
-  for (const Embedded &e : embedded)
-    if (e.name == "stdlib")
-      return e.text;
-  return "{}";
-}
+StringRef heddle::standardLibrary() { return embeddedText("stdlib"); }
+StringRef heddle::configKeyTable() { return embeddedText("config_keys"); }

@@ -1,5 +1,5 @@
-// The JSON that is compiled into heddle: stdlib (the library of blocks) and one file a
-// family.
+// The JSON that is compiled into heddle: stdlib (the library of blocks), config_keys
+// (what all families know of config.json) and one file a family.
 #ifndef HEDDLE_COMPILER_IMPORT_LIBRARY_H
 #define HEDDLE_COMPILER_IMPORT_LIBRARY_H
 
@@ -20,7 +20,10 @@ public:
   std::vector<std::string> names() const;
 };
 
+/// stdlib.json: the blocks.
 llvm::StringRef standardLibrary();
+/// config_keys.json: what all families know of the keys of config.json.
+llvm::StringRef configKeyTable();
 
 } // namespace heddle
 

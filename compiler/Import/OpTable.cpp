@@ -156,7 +156,7 @@ static const FunctionInfo functions[] = {
     {"max", 1, -1, "arithmetic", "mixes tensors and constants"},
     {"clip", 3, 3, "arithmetic", "clip(x, lo, hi)"},
     {"int", 1, 1, "arithmetic", "towards zero"},
-    {"real", 1, 1, "arithmetic", ""},
+    {"real", 1, 1, "arithmetic", "of a list of numbers a tensor"},
     {"bf16", 1, 1, "arithmetic", "to bfloat16 and back"},
     {"relu", 1, 1, "activations", ""},
     {"gelu", 1, 1, "activations", ""},

@@ -140,7 +140,7 @@ void heddle::printSchema(llvm::raw_ostream &os) {
   defs["generate"] = closed(
       Object{{"tokens", type("string")}, {"logits", type("string")}, {"mask", type("string")},
              {"positions", type("string")}, {"extend", mapOf(refTo("number"))}, {"source", type("string")},
-             {"start", refTo("number")}, {"eos", refTo("number")}, {"pad", refTo("number")}},
+             {"start", refTo("number")}, {"eos", refTo("number")}, {"pad", refTo("number")}, {"if", refTo("number")}},
       Array{"tokens", "logits"});
 
   Object top{{"heddle", Object{{"const", 1}}}, {"like", type("string")}, {"name", type("string")},

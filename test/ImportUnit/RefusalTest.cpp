@@ -144,7 +144,7 @@ TEST(Refusal, Attributes) {
 TEST(Refusal, Families) {
   refuse(gpt2().edit("\"n_embd\": 8", "\"n_embd\": 8, \"n_embdd\": 3"), {"config.json.n_embdd", "'n_embd'"}, 3);
   refuse(gpt2().edit("\"n_layer\": 2,", ""), {"n_layer", "??"});
-  refuse(gpt2().edit("\"add_cross_attention\": false", "\"add_cross_attention\": true"), {"add_cross_attention", "only false"}, 3);
+  refuse(gpt2().edit("\"is_encoder_decoder\": false", "\"is_encoder_decoder\": true"), {"is_encoder_decoder", "only false"}, 3);
   refuse(gpt2().edit("[\"GPT2LMHeadModel\"]", "[\"GPT2LMHead\"]"), {"'GPT2LMHeadModel'"}, 3);
   refuse(gpt2().edit("\"gelu_new\"", "\"gelu_old\""), {"unknown activation 'gelu_old'", "'gelu"});
   refuse(gpt2().edit("\"gpt2\"", "\"gpt22\""), {"no family file", "'gpt2'"}, 3);

@@ -124,7 +124,7 @@ Case heddle::test::gpt2(int64_t layers, int64_t width, int64_t heads, int64_t vo
   auto n = [](int64_t v) { return std::to_string(v); };
   c.config = R"json({
   "architectures": ["GPT2LMHeadModel"], "model_type": "gpt2", "activation_function": "gelu_new",
-  "eos_token_id": 0, "layer_norm_epsilon": 1e-05, "add_cross_attention": false,
+  "eos_token_id": 0, "layer_norm_epsilon": 1e-05, "is_encoder_decoder": false,
   "n_embd": )json" + n(width) + ",\n  \"n_head\": " + n(heads) + ",\n  \"n_layer\": " + n(layers) +
              ",\n  \"n_positions\": " + n(positions) + ",\n  \"vocab_size\": " + n(vocab) + "\n}";
   std::string p = "transformer.";

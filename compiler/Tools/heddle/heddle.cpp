@@ -98,6 +98,7 @@ int main(int argc, char **argv) {
     sub->add_option("--weights", c.import.weightsPath, "read these weights instead of the description's");
     sub->add_option("--set", sets, "NAME=VALUE: another value of a constant of the description")->allow_extra_args(false);
     sub->add_option("--families", families, "a folder of family files, asked before those that are built in");
+    sub->add_option("--ignore-config", c.import.ignoreConfig, "KEY: read config.json as if it had no such key")->allow_extra_args(false);
     sub->add_option("--bound", bounds, "DIM=MAX: the largest length of a dim")->allow_extra_args(false);
     sub->add_option("--outputs", outputs, "all: hand out hidden states too")->check(CLI::IsMember({"all", "default"}));
     sub->add_option("--masked-rows", c.import.maskedRows, "what a row that sees nothing yields")

@@ -10,7 +10,7 @@ import time
 import numpy as np
 
 # Both take a mask as N x M numbers or not at all; past this they would need gigabytes for it.
-LONGEST_MASK = 8192
+LONGEST_MASK = 4096
 ONNX = os.path.join(os.path.dirname(os.path.abspath(__file__)), "onnx.js")
 
 

@@ -1,0 +1,112 @@
+// What every family knows of the keys of config.json, from config_keys.json: the spellings
+// that one thing has had over the years, the keys that say nothing of the architecture, and
+// those that are refused with advice. And --ignore-config, which takes keys away.
+#include "compiler/Import/Importer.h"
+
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
+
+using namespace heddle;
+using llvm::StringRef;
+using llvm::Twine;
+
+/// The member at "a.b.c", or null.
+static const JsonMember *memberAt(const JsonValue &root, StringRef chain) {
+  const JsonValue *v = &root;
+  const JsonMember *m = nullptr;
+  while (!chain.empty() && v && v->isObject()) {
+    auto [first, rest] = chain.split('.');
+    m = v->findMember(first);
+    v = m ? &m->value : nullptr;
+    chain = rest;
+  }
+  return chain.empty() ? m : nullptr;
+}
+
+void Importer::readKeyTable() {
+  SourceFile &file = sink.addFile("config_keys.json", configKeyTable().str());
+  file.isLibrary = true;
+  std::optional<JsonValue> read = parseJson(file, sink);
+  if (!read)
+    return;
+  keyTable = std::make_unique<JsonValue>(std::move(*read));
+  keyTable->link();
+  if (const JsonValue *groups = keyTable->find("spellings"))
+    for (const JsonValue &group : groups->items) {
+      std::vector<std::string> names;
+      for (const JsonValue &name : group.items)
+        names.push_back(name.string);
+      spellings.push_back(std::move(names));
+    }
+}
+
+/// The other names of a key. A group may hold the name itself or what stands before one of
+/// its dots: where rope_scaling may be called rope_parameters, so may its members.
+std::vector<std::string> Importer::spellingsOf(StringRef chain) const {
+  std::vector<std::string> out;
+  for (const std::vector<std::string> &group : spellings)
+    for (const std::string &name : group)
+      if (chain == name || chain.starts_with(name + "."))
+        for (const std::string &other : group)
+          if (other != name)
+            out.push_back(other + chain.drop_front(name.size()).str());
+  return out;
+}
+
+/// The member that gives a key its value, under whichever of its names, and that name.
+std::pair<const JsonMember *, std::string> Importer::configMember(StringRef chain) const {
+  const JsonMember *own = memberAt(configJson, chain);
+  if (own && !own->value.isNull())
+    return {own, chain.str()};
+  for (const std::string &other : spellingsOf(chain))
+    if (const JsonMember *m = memberAt(configJson, other); m && !m->value.isNull())
+      return {m, other};
+  return {own, chain.str()};
+}
+
+const JsonValue *Importer::configKey(StringRef chain) const {
+  const JsonMember *m = configMember(chain).first;
+  return m ? &m->value : nullptr;
+}
+
+/// One thing said twice must be said alike.
+void Importer::checkSpellings(const std::set<std::string> &used, const std::vector<std::string> &ignored) {
+  std::set<std::string> complained;
+  for (const std::string &key : used) {
+    auto [first, name] = configMember(key);
+    if (!first || first->value.isNull())
+      continue;
+    for (const std::string &other : spellingsOf(name)) {
+      const JsonMember *second = memberAt(configJson, other);
+      if (!second || second->value.isNull() || equalJson(first->value, second->value) ||
+          first->value.isObject() || second->value.isObject() ||
+          llvm::any_of(ignored, [&](auto &p) { return globMatch(other, p) || globMatch(name, p); }) ||
+          !complained.insert(std::min(name, other) + " " + std::max(name, other)).second)
+        continue;
+      sink.error(second->value.loc, "config.json." + other,
+                 "another spelling of " + quote(name) + ", which is " + first->value.text() + ", and this is " +
+                     second->value.text() + "; --ignore-config " + escaped(other) + " or --ignore-config " +
+                     escaped(name) + " chooses")
+          .note(first->value.loc, quote(name) + " stands here");
+    }
+  }
+}
+
+void Importer::ignoreConfigKeys() {
+  for (const std::string &key : options.ignoreConfig) {
+    auto [parents, last] = StringRef(key).rsplit('.');
+    if (last.empty())
+      std::swap(parents, last);
+    const JsonMember *inside = parents.empty() ? nullptr : memberAt(configJson, parents);
+    JsonValue *object = parents.empty() ? &configJson : inside ? const_cast<JsonValue *>(&inside->value) : nullptr;
+    auto named = [&](const JsonMember &m) { return m.key == last; };
+    if (!object || llvm::none_of(object->members, named)) {
+      std::vector<std::string> known;
+      for (const JsonMember &m : (object ? *object : configJson).members)
+        known.push_back(m.key);
+      sink.errorInFile("--ignore-config", "", "config.json has no key " + quote(key) + nearest(last, known));
+      continue;
+    }
+    llvm::erase_if(object->members, named);
+  }
+}
