@@ -107,6 +107,10 @@ tally "determinism of bf16" "${PIPESTATUS[0]}" "$log/determinism-bf16.log"
 timeout 600 /usr/bin/python3 test/Execution/storage.py --heddle "$build/bin/heddle" 2>&1 </dev/null | tee "$log/storage.log"
 tally "what bf16 costs" "${PIPESTATUS[0]}" "$log/storage.log"
 
+say "rows of padding"
+timeout 600 /usr/bin/python3 test/Execution/padding.py --heddle "$build/bin/heddle" 2>&1 </dev/null | tee "$log/padding.log"
+tally padding "${PIPESTATUS[0]}" "$log/padding.log"
+
 say "random models"
 timeout 600 /usr/bin/python3 test/Fuzz/random_models.py --heddle "$build/bin/heddle" --count 100 --jobs "$jobs" 2>&1 </dev/null | tee "$log/random.log"
 tally "random models" "${PIPESTATUS[0]}" "$log/random.log"

@@ -57,8 +57,9 @@ LogicalResult Evaluator::prepare(Operation *op) {
       if (!has(operand))
         return op->emitOpError() << "operand " << i << " is an input that was not given";
   shapes.clear();
+  bool known = !mayBindDims(op) && !isa<model::LiveRowsOp>(op); // that op finds its own length out
   for (Value result : op->getResults())
-    if (auto type = dyn_cast<ModelTensorType>(result.getType()); type && !mayBindDims(op)) {
+    if (auto type = dyn_cast<ModelTensorType>(result.getType()); type && known) {
       FailureOr<std::vector<int64_t>> shape = shapeOf(op, type);
       if (failed(shape))
         return failure();

@@ -74,7 +74,7 @@ LogicalResult evaluate(Evaluator &e, mask::WindowOp op) {
     left = *op.getLeft();
   if (op.getRight())
     right = *op.getRight();
-  auto inside = [left, right](int64_t distance) {
+  auto inside = [left, right](__int128 distance) { // of labels that may be anything
     return (!left || distance >= -*left) && (!right || distance <= *right);
   };
   if (!op.getLabels())
@@ -82,7 +82,7 @@ LogicalResult evaluate(Evaluator &e, mask::WindowOp op) {
   TensorRef labels = e.ref(op.getLabels()), keyLabels = op.getKeyLabels() ? e.ref(op.getKeyLabels()) : labels;
   Along query = Along::rows(op, labels, "bq"), key = Along::rows(op, keyLabels, "bk");
   return define(
-      e, op, [=](const Pair &p) { return inside(key.integer(p) - query.integer(p)); },
+      e, op, [=](const Pair &p) { return inside(__int128(key.integer(p)) - query.integer(p)); },
       [=](const Grid &g) { return success(succeeded(query.fits(g)) && succeeded(key.fits(g))); });
 }
 

@@ -146,9 +146,51 @@ static LogicalResult evaluate(Evaluator &e, model::GatherOp op) {
   return success();
 }
 
+/// Gives the dim of its list a value.
+static LogicalResult evaluate(Evaluator &e, model::LiveRowsOp op) {
+  const Tensor &mask = e.tensor(op.getMask());
+  std::vector<int64_t> rows;
+  for (int64_t i = 0; i < mask.count(); ++i)
+    if (mask.real(i) != 0)
+      rows.push_back(i);
+  int64_t n = rows.size();
+  e.dims[op.getDim().str()] = n;
+  e.set(op.getResult(), Tensor::ofInts({n}, std::move(rows)));
+  return success();
+}
+
+/// Row `from` of `x` to row `to` of `out`, both with two leading axes as one.
+static LogicalResult moveRow(Operation *op, const Tensor &x, int64_t from, Tensor &out, int64_t to) {
+  int64_t width = product(ArrayRef(x.shape).drop_front(2));
+  if (from < 0 || to < 0 || from >= x.shape[0] * x.shape[1] || to >= out.shape[0] * out.shape[1])
+    return op->emitOpError() << "moves row " << from << " to " << to << ", which is outside";
+  for (int64_t j = 0; j < width; ++j)
+    store(out, to * width + j, scalarOf(x, from * width + j));
+  return success();
+}
+static LogicalResult evaluate(Evaluator &e, model::PackRowsOp op) {
+  const Tensor &x = e.tensor(op.getOperand()), &rows = e.tensor(op.getRows());
+  Tensor out = Tensor::zeros(x.kind, e.shapeOf(op.getResult()));
+  for (int64_t i = 0; i < rows.count(); ++i)
+    if (failed(moveRow(op, x, rows.ints[i], out, i)))
+      return failure();
+  e.set(op.getResult(), std::move(out));
+  return success();
+}
+static LogicalResult evaluate(Evaluator &e, model::UnpackRowsOp op) {
+  const Tensor &x = e.tensor(op.getOperand()), &rows = e.tensor(op.getRows());
+  Tensor out = Tensor::zeros(x.kind, e.shapeOf(op.getResult()));
+  for (int64_t i = 0; i < rows.count(); ++i)
+    if (failed(moveRow(op, x, i, out, rows.ints[i])))
+      return failure();
+  e.set(op.getResult(), std::move(out));
+  return success();
+}
+
 Outcome evaluation::evaluateMoves(Evaluator &e, Operation *op) {
   return TypeSwitch<Operation *, Outcome>(op)
       .Case<model::BroadcastOp, model::SliceOp, model::SqueezeOp, model::UnsqueezeOp, model::RearrangeOp,
-            model::ConcatOp, model::PadOp, model::GatherOp>([&](auto known) { return evaluate(e, known); })
+            model::ConcatOp, model::PadOp, model::GatherOp, model::LiveRowsOp, model::PackRowsOp,
+            model::UnpackRowsOp>([&](auto known) { return evaluate(e, known); })
       .Default([](Operation *) { return std::nullopt; });
 }

@@ -17,8 +17,8 @@ static const Stage kStages[] = {
      "the functions a binary needs: @run, and for models that generate @once and @step with their states",
      verifyEntriesStage},
     {"fused",
-     "model-fold-constants,model-split-linear,mask-simplify,canonicalize,cse,model-fuse-elementwise",
-     "constants folded, masks simplified, elementwise chains one op, epilogues attached to their linear", verifyFusedStage},
+     "model-fold-constants,model-skip-padding{rows=${padded-rows}},model-split-linear,mask-simplify,canonicalize,cse,model-fuse-elementwise",
+     "constants folded, rows of padding left out, masks simplified, elementwise chains one op, epilogues attached to their linear", verifyFusedStage},
     {"tiled", "attn-plan-cache,model-plan-parameters",
      "parameters have their packing and place in the blob, caches their layout", verifyTiledStage},
     {"buffers", "mask-build-tables,model-plan-memory", "masks have their tables, every result its place in one arena", verifyBuffersStage},
@@ -56,7 +56,7 @@ StringRef heddle::stageOf(ModuleOp module) {
 
 static std::string replaceKnobs(StringRef text, const PipelineOptions &options) {
   std::pair<StringRef, std::string> knobs[] = {
-      {"${cache}", options.cache}, {"${vector-width}", std::to_string(options.vectorWidth)}};
+      {"${cache}", options.cache}, {"${padded-rows}", options.paddedRows}, {"${vector-width}", std::to_string(options.vectorWidth)}};
   std::string out = text.str();
   for (auto &[name, value] : knobs)
     for (size_t at; (at = out.find(name)) != std::string::npos;)
@@ -85,8 +85,10 @@ void heddle::registerPipelines() {
             auto [key, value] = word.split('=');
             if (key == "cache")
               knobs.cache = value.str();
+            else if (key == "padded-rows")
+              knobs.paddedRows = value.str();
             else if (key != "vector-width" || value.getAsInteger(10, knobs.vectorWidth))
-              return error("stages take cache=auto|require|none and vector-width=N, not '" + word + "'");
+              return error("stages take cache=auto|require|none, padded-rows=skip|compute and vector-width=N, not '" + word + "'");
           }
           return addStage(pm, stage, knobs);
         },

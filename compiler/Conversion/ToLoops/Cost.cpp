@@ -59,4 +59,6 @@ static Size operationsOf(Operation *op) {
   return total * times;
 }
 
-Size heddle::loops::operations(func::FuncOp function) { return operationsOf(function); }
+Size heddle::loops::operations(func::FuncOp function) {
+  return operationsOf(function).substitute(rowBounds(function)); // as if nothing were padded
+}

@@ -28,6 +28,7 @@ LogicalResult heddle::loops::lowerOp(Lower &l, Operation *op) {
       .Case<AppendOp, LoadOp, StoreOp>([&](Operation *o) { return lowerState(l, o); })
       .Case<MapOp, UnaryOp, BinaryOp, CompareOp, SelectOp, CastOp, BroadcastOp>([&](Operation *o) { return lowerMap(l, o); })
       .Case<SliceOp, RearrangeOp, ConcatOp, PadOp>([&](Operation *o) { return lowerMove(l, o); })
+      .Case<LiveRowsOp, PackRowsOp, UnpackRowsOp>([&](Operation *o) { return lowerRows(l, o); })
       .Case([&](GatherOp o) { return lowerGather(l, o); })
       .Case([&](EmbeddingOp o) { return lowerEmbedding(l, o); })
       .Case([&](LinearOp o) { return lowerLinear(l, o); })
@@ -55,5 +56,5 @@ Size heddle::loops::scratchBytes(Operation *op) {
     return attentionScratchBytes(sdpa);
   if (auto linear = dyn_cast<LinearOp>(op))
     return linear->getNumResults() == 1 ? LinearScratch(linear).bytes() : Size(0);
-  return 0;
+  return isa<LiveRowsOp>(op) ? Size(64) : Size(0); // how many there are, for all threads
 }

@@ -29,6 +29,8 @@ Value Lowering::size(const Size &form) {
   auto dim = [&](StringRef name) -> Value {
     if (name == "threads")
       return nth;
+    if (auto it = sizes.find(name.str()); it != sizes.end()) // one that the function has found out
+      return it->second;
     for (auto [i, known] : llvm::enumerate(dimNames))
       if (known == name)
         return toIndex(load(b.getI64Type(), at(dims, constant(i), b.getI64Type())));
@@ -62,6 +64,11 @@ Value Lowering::size(const Size &form) {
   b.setLoc(loc);
   sizes[text] = v;
   return v;
+}
+
+void Lowering::setSize(StringRef dim, Value value) {
+  sizes[dim.str()] = value;
+  prologueEnd = &*std::prev(b.getInsertionPoint());
 }
 
 Values Lowering::strides(ModelTensorType type) {

@@ -51,6 +51,8 @@ public:
   /// The value of a length form (index), computed once in the entry block.
   mlir::Value size(const model::Size &form);
   mlir::Value size(llvm::StringRef form) { return size(*model::Size::parse(form)); }
+  /// A dim that the function itself has found out; the code is at the top of the function.
+  void setSize(llvm::StringRef dim, mlir::Value value);
 
   /// Where an already lowered tensor lives.
   Buffer buffer(mlir::Value tensor);
@@ -130,6 +132,10 @@ model::Size stateBytes(mlir::func::FuncOp function, unsigned argument);
 /// per-thread scratch, the dim `threads`). The planner asks; the lowering gets it by scratch().
 model::Size scratchBytes(mlir::Operation *op);
 
+/// What the dims that the function finds out for itself (model.live_rows) are at most: memory is
+/// planned with that.
+std::map<std::string, model::Size> rowBounds(mlir::func::FuncOp function);
+
 /// Whether the weight of a linear lies in the blob as panels, and its bias as just the elements
 /// that this part of the linear adds; else both are packed into scratch at run time.
 bool isPackedWeight(model::LinearOp op);
@@ -154,6 +160,7 @@ mlir::LogicalResult lowerState(Lowering &l, mlir::Operation *op);   // Structure
 mlir::LogicalResult lowerLeaf(Lowering &l, mlir::Operation *op);    // Structure.cpp: param, constant, size, range
 mlir::LogicalResult lowerMap(Lowering &l, mlir::Operation *op);     // Maps.cpp: map and unfused elementwise
 mlir::LogicalResult lowerMove(Lowering &l, mlir::Operation *op);    // Moves.cpp: slice, rearrange, concat, pad, broadcast
+mlir::LogicalResult lowerRows(Lowering &l, mlir::Operation *op);    // Rows.cpp: live_rows, pack_rows, unpack_rows
 mlir::LogicalResult lowerGather(Lowering &l, model::GatherOp op);   // Tables.cpp
 mlir::LogicalResult lowerEmbedding(Lowering &l, model::EmbeddingOp op); // Tables.cpp
 mlir::LogicalResult lowerLinear(Lowering &l, model::LinearOp op);   // Linear.cpp

@@ -197,7 +197,7 @@ Value LabelTable::ascends(Value count, llvm::function_ref<Value(Value)> label) {
 void LabelTable::bounds(Value steps, bool begins, std::optional<int64_t> side) {
   l.Code::loop(zero(), steps, 1, {zero(), zero()}, [&](Value, ValueRange now) -> Values {
     Value r = l.min(now[0], before(rowCount)), k = l.min(now[1], before(keyCount));
-    Value live = l.less(now[0], rowCount), limit = arith::AddIOp::create(l.b, row(r), c.word(begins ? -*side : *side));
+    Value live = l.less(now[0], rowCount), limit = mask::IntCode{l.b, l.b.getLoc()}.saturated(row(r), begins ? -*side : *side);
     Value skips = c.compare(begins ? Compare::slt : Compare::sle, key(k), limit);
     Value ahead = c.both(c.both(live, l.less(now[1], keyCount)), skips), found = c.both(live, c.exclusive(ahead, c.flag(true)));
     l.when(found, [&] { begins ? setBegin(r, now[1]) : setEnd(r, now[1]); });

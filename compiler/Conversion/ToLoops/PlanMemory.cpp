@@ -36,11 +36,12 @@ struct Storage {
 
 class Planner {
 public:
-  Planner(func::FuncOp function) : function(function) {}
+  Planner(func::FuncOp function) : function(function), bounds(loops::rowBounds(function)) {}
   void run();
 
 private:
   func::FuncOp function;
+  std::map<std::string, Size> bounds; ///< of dims that the function finds out for itself
   llvm::DenseMap<Operation *, std::pair<int64_t, int64_t>> positions;
   int64_t now = 0;
   std::vector<Storage> storages;
@@ -69,6 +70,7 @@ private:
     a.merged = into;
   }
 
+  Size bytesOf(ModelTensorType t);
   void number(Block &block);
   unsigned create(Value v, Size bytes, Operation *op);
   void touch(Value v, Operation *user);
@@ -77,6 +79,7 @@ private:
   void visitRepeat(RepeatOp op);
   bool mayOverwrite(Operation *op, Value operand, unsigned root);
   void mergeInPlace(Operation *op);
+  void mergeRows(Operation *op);
   void mergeYields(RepeatOp op);
   void mergeRepeat(RepeatOp op);
   void mergeReturn(func::ReturnOp op);
@@ -85,7 +88,9 @@ private:
 };
 } // namespace
 
-static Size bytesOf(ModelTensorType t) { return t.getCount() * Size(loops::Code::bytesOf(t.getElementType())); }
+Size Planner::bytesOf(ModelTensorType t) {
+  return t.getCount().substitute(bounds) * Size(loops::Code::bytesOf(t.getElementType()));
+}
 
 /// Operands that `op` reads only at the element it writes at the same moment.
 static SmallVector<Value> elementwiseOperands(Operation *op) {
@@ -192,7 +197,7 @@ void Planner::visit(Operation *op) {
       for (Block &inner : region)
         visit(inner);
 
-  Size scratch = loops::scratchBytes(op);
+  Size scratch = loops::scratchBytes(op).substitute(bounds);
   if (!scratch.is(0))
     scratches.push_back({op, create({}, scratch, op)});
 
@@ -233,6 +238,17 @@ void Planner::mergeInPlace(Operation *op) {
       continue;
     return merge(*to, *from);
   }
+}
+
+/// Rows move up and down within one place, where nobody needs them as they were.
+void Planner::mergeRows(Operation *op) {
+  Value operand = op->getOperand(0), result = op->getResult(0);
+  std::optional<unsigned> from = whole(operand), to = whole(result);
+  if (!from || !to || *from == *to || storages[*to].producer != op || storages[*from].end != positions[op].first ||
+      storages[*from].block != op->getBlock() || storages[*from].bytes != storages[*to].bytes)
+    return;
+  merge(*to, *from);
+  op->setAttr("in_place", UnitAttr::get(op->getContext()));
 }
 
 /// Makes what the body yields in the place of the carried value, where that is free by then.
@@ -382,7 +398,7 @@ void Planner::run() {
   visit(block);
   // A yield that fits its carried value as it is comes before any other merge of it.
   function.walk([&](RepeatOp op) { mergeYields(op); });
-  function.walk<WalkOrder::PreOrder>([&](Operation *op) { mergeInPlace(op); });
+  function.walk<WalkOrder::PreOrder>([&](Operation *op) { isa<PackRowsOp, UnpackRowsOp>(op) ? mergeRows(op) : mergeInPlace(op); });
   function.walk([&](RepeatOp op) {
     mergeYields(op);
     mergeRepeat(op);

@@ -35,6 +35,16 @@ Value IntCode::asBound(Value i64) {
   return arith::IndexCastOp::create(b, loc, b.getIndexType(), clamped);
 }
 
+Value IntCode::saturated(Value label, int64_t by) {
+  auto word = [&](int64_t v) -> Value {
+    Attribute n = b.getI64IntegerAttr(v);
+    auto type = vectorLike(label, b.getI64Type());
+    return arith::ConstantOp::create(b, loc, type ? TypedAttr(DenseElementsAttr::get(type, n)) : cast<TypedAttr>(n));
+  };
+  Value room = by > 0 ? min(label, word(INT64_MAX - by)) : max(label, word(INT64_MIN - by));
+  return add(room, word(by));
+}
+
 Value IntCode::isSet(Value t) {
   Type element = getElementTypeOrSelf(t.getType());
   if (element.isInteger(1))

@@ -47,6 +47,8 @@ struct IntCode {
   Value index(Value i64) { return mlir::arith::IndexCastOp::create(b, loc, b.getIndexType(), i64); }
   /// An i64 as a bound: clamped to +-kUnbounded, index.
   Value asBound(Value i64);
+  /// label + by (scalar or vector of i64), which stops at the ends of i64.
+  Value saturated(Value label, int64_t by);
   /// t != 0 for f32, i64 or i1, scalar or vector (NaN is not 0).
   Value isSet(Value t);
   /// x == y for two of those.

@@ -106,10 +106,11 @@ static TileLabels tileLabels(const Labels &l, Emitter &e) {
 /// (any, all) of keys whose labels lie in [least, greatest], and in `bits` modulo 64.
 static std::pair<Value, Value> meets(const Labels &l, IntCode c, const RowSet &rows, Value least, Value greatest, Value bits) {
   Value any = c.flag(true), all = c.flag(true);
-  auto within = [&](Value x, Value y, int64_t by) { return c.compare(Compare::sle, x, c.add(y, word(c, by))); };
-  if (l.left) { // label(k) >= label(q) - left
-    any = c.both(any, within(rows.least, greatest, *l.left));
-    all = c.both(all, within(rows.greatest, least, *l.left));
+  auto within = [&](Value x, Value y, int64_t by) { return c.compare(Compare::sle, x, c.saturated(y, by)); };
+  if (l.left) { // label(q) - left <= label(k)
+    auto reaches = [&](Value q, Value k) { return c.compare(Compare::sle, c.saturated(q, -*l.left), k); };
+    any = c.both(any, reaches(rows.least, greatest));
+    all = c.both(all, reaches(rows.greatest, least));
   }
   if (l.right) {
     any = c.both(any, within(least, rows.greatest, *l.right));
@@ -201,9 +202,9 @@ Value heddle::mask::labelContains(const Labels &l, Emitter &e, Value row, Value 
     return c.spread(c.equal(other, own), key);
   Value result = c.spread(c.flag(true), key);
   if (l.left)
-    result = c.both(result, c.spread(c.compare(Compare::sge, other, c.spread(t.add(own, word(t, -*l.left)), other)), key));
+    result = c.both(result, c.spread(c.compare(Compare::sge, other, c.spread(t.saturated(own, -*l.left), other)), key));
   if (l.right)
-    result = c.both(result, c.spread(c.compare(Compare::sle, other, c.spread(t.add(own, word(t, *l.right)), other)), key));
+    result = c.both(result, c.spread(c.compare(Compare::sle, other, c.spread(t.saturated(own, *l.right), other)), key));
   return result;
 }
 

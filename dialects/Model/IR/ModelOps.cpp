@@ -80,6 +80,24 @@ LogicalResult LinearOp::verify() {
   return success();
 }
 
+LogicalResult LiveRowsOp::verify() {
+  for (const Size &n : getMask().getType().getSizes())
+    if (n.uses(getDim())) // live_rows_c2
+      return emitOpError("dim '") << getDim() << "' is already a dim of the mask";
+  if ((*this)->getParentOfType<RepeatOp>()) // live_rows_c3
+    return emitOpError("cannot stand in a repeat: its dim has one value a call");
+  return success();
+}
+
+LogicalResult UnpackRowsOp::verify() { // unpack_rows_c1
+  ModelTensorType x = getOperand().getType(), y = getType(), rows = getRows().getType();
+  bool fits = x.getRank() >= 2 && rows.getRank() == 1 && x.getSize(0).is(1) && x.getSize(1) == rows.getSize(0) &&
+              y.getRank() == x.getRank() && y.getElementType() == x.getElementType();
+  for (int64_t i = 2; fits && i < x.getRank(); ++i)
+    fits = x.getSize(i) == y.getSize(i);
+  return fits ? success() : emitOpError("cannot put ") << x << " at the rows " << rows << " of " << y;
+}
+
 YieldOp RepeatOp::getYield() { return cast<YieldOp>(getBody().front().getTerminator()); }
 
 LogicalResult RepeatOp::verify() {

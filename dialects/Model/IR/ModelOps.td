@@ -449,4 +449,37 @@ def Model_FunctionOp : Model_Op<"function", [Pure]> {
   let assemblyFormat = "$kind $operand attr-dict `:` type($operand) `->` type($result)";
 }
 
+//===-- rows of padding (from `fused` on) ----------------------------------------===//
+
+def Model_LiveRowsOp : Model_Infer<"live_rows", [], []> {
+  let summary = "where a mask [B, T] is not 0: the flat rows b*T + t, ascending; how many, is the dim `dim`";
+  let description = [{
+    Defines a dim of the function, known from here on and at most B*T. Made by `model-skip-padding`.
+    - (C1) the mask has rank 2. (C2) `dim` is a name, and not one of the mask's own dims. (C3) the
+      op stands in no repeat: the dim has one value a call.
+    ```mlir
+    %rows = model.live_rows %real as "live" : (!model.tensor<[B, T], i64>) -> !model.tensor<[live], i64>
+    ```
+  }];
+  let arguments = (ins Model_Any:$mask, StrAttr:$dim);
+  let results = (outs Model_Int:$result);
+  let assemblyFormat = "$mask `as` $dim attr-dict `:` functional-type(operands, results)";
+  let hasVerifier = 1;
+}
+def Model_PackRowsOp : Model_Infer<"pack_rows", [], []> {
+  let summary = "the rows of x [B, T, ..] that a list of flat rows [n] names, one behind the other: [1, n, ..]";
+  let description = "(C1) x has rank 2 or more, the list rank 1.";
+  let arguments = (ins Model_Any:$operand, Model_Int:$rows);
+  let results = (outs Model_Any:$result);
+  let assemblyFormat = "$operand `at` $rows attr-dict `:` functional-type(operands, results)";
+}
+def Model_UnpackRowsOp : Model_Op<"unpack_rows", [Pure]> {
+  let summary = "packed rows [1, n, ..] back at their places in [B, T, ..]; rows that the list does not name are 0";
+  let description = "(C1) the list is [n]; x is [1, n, ..]; the result agrees with x behind its first two axes.";
+  let arguments = (ins Model_Any:$operand, Model_Int:$rows);
+  let results = (outs Model_Any:$result);
+  let assemblyFormat = "$operand `at` $rows attr-dict `:` functional-type(operands, results)";
+  let hasVerifier = 1;
+}
+
 #endif

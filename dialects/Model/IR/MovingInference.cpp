@@ -213,6 +213,24 @@ LogicalResult GatherOp::inferReturnTypes(MLIRContext *, Loc loc, Adaptor op, Typ
   return success();
 }
 
+LogicalResult LiveRowsOp::inferReturnTypes(MLIRContext *ctx, Loc loc, Adaptor op, Types &out) {
+  if (typeOf(op.getMask()).getRank() != 2) // live_rows_c1
+    return refuse(loc, "a mask of rows has rank 2, found ", show(typeOf(op.getMask())));
+  std::optional<Size> dim = Size::parse(op.getDim());
+  if (!dim || !dim->bareDim()) // live_rows_c2
+    return refuse(loc, "'", op.getDim(), "' is no name for a dim");
+  out.push_back(ModelTensorType::get(ctx, {*dim}, IntegerType::get(ctx, 64)));
+  return success();
+}
+
+LogicalResult PackRowsOp::inferReturnTypes(MLIRContext *, Loc loc, Adaptor op, Types &out) {
+  ModelTensorType x = typeOf(op.getOperand()), rows = typeOf(op.getRows());
+  if (x.getRank() < 2 || rows.getRank() != 1) // pack_rows_c1
+    return refuse(loc, "cannot take the rows ", show(rows), " of ", show(x));
+  out.push_back(x.withSize(0, Size(1)).withSize(1, rows.getSize(0)));
+  return success();
+}
+
 //===-- reductions -------------------------------------------------------------===//
 
 LogicalResult ReduceOp::inferReturnTypes(MLIRContext *ctx, Loc loc, Adaptor op, Types &out) {

@@ -167,3 +167,58 @@ func.func @repeat_c1(%x: !model.tensor<[T], f32>) {
   }
   return
 }
+
+// -----
+
+func.func @live_rows_c1(%m: !model.tensor<[T], i64>) {
+  // expected-error @below {{a mask of rows has rank 2, found [T]}}
+  // expected-error @below {{failed to infer returned types}}
+  %r = model.live_rows %m as "live" : (!model.tensor<[T], i64>) -> !model.tensor<[live], i64>
+  return
+}
+
+// -----
+
+func.func @live_rows_c2_name(%m: !model.tensor<[B, T], i64>) {
+  // expected-error @below {{'2*n' is no name for a dim}}
+  // expected-error @below {{failed to infer returned types}}
+  %r = model.live_rows %m as "2*n" : (!model.tensor<[B, T], i64>) -> !model.tensor<["2*n"], i64>
+  return
+}
+
+// -----
+
+func.func @live_rows_c2_own(%m: !model.tensor<[B, T], i64>) {
+  // expected-error @below {{dim 'T' is already a dim of the mask}}
+  %r = model.live_rows %m as "T" : (!model.tensor<[B, T], i64>) -> !model.tensor<[T], i64>
+  return
+}
+
+// -----
+
+func.func @live_rows_c3(%m: !model.tensor<[B, T], i64>) {
+  model.repeat 2 : () -> () {
+  ^bb0(%i: index):
+    // expected-error @below {{cannot stand in a repeat: its dim has one value a call}}
+    %r = model.live_rows %m as "live" : (!model.tensor<[B, T], i64>) -> !model.tensor<[live], i64>
+    model.yield
+  }
+  return
+}
+
+// -----
+
+func.func @pack_rows_c1(%x: !model.tensor<[B], f32>, %r: !model.tensor<[n], i64>) {
+  // expected-error @below {{cannot take the rows [n] of [B]}}
+  // expected-error @below {{failed to infer returned types}}
+  %y = model.pack_rows %x at %r : (!model.tensor<[B], f32>, !model.tensor<[n], i64>) -> !model.tensor<[1, n], f32>
+  return
+}
+
+// -----
+
+func.func @unpack_rows_c1(%x: !model.tensor<[1, n, 8], f32>, %r: !model.tensor<[n], i64>) {
+  // expected-error @below {{cannot put '!model.tensor<[1, n, 8], f32>' at the rows '!model.tensor<[n], i64>' of '!model.tensor<[B, T, 9], f32>'}}
+  %y = model.unpack_rows %x at %r : (!model.tensor<[1, n, 8], f32>, !model.tensor<[n], i64>) -> !model.tensor<[B, T, 9], f32>
+  return
+}

@@ -51,3 +51,14 @@ func.func @default(%mask: !model.tensor<[B, T], i64> {model.default}) {
   }
   return
 }
+
+// CHECK-LABEL: func.func @live_rows
+func.func @live_rows(%mask: !model.tensor<[B, T], i64>, %x: !model.tensor<[B, T, 8], f32>) {
+  // CHECK: model.live_rows %{{.+}} as "live" : (!model.tensor<[B, T], i64>) -> !model.tensor<[live], i64>
+  %rows = model.live_rows %mask as "live" : (!model.tensor<[B, T], i64>) -> !model.tensor<[live], i64>
+  // CHECK: model.pack_rows %{{.+}} at %{{.+}} : (!model.tensor<[B, T, 8], f32>, !model.tensor<[live], i64>) -> !model.tensor<[1, live, 8], f32>
+  %packed = model.pack_rows %x at %rows : (!model.tensor<[B, T, 8], f32>, !model.tensor<[live], i64>) -> !model.tensor<[1, live, 8], f32>
+  // CHECK: model.unpack_rows %{{.+}} at %{{.+}} : (!model.tensor<[1, live, 8], f32>, !model.tensor<[live], i64>) -> !model.tensor<[B, T, 8], f32>
+  %back = model.unpack_rows %packed at %rows : (!model.tensor<[1, live, 8], f32>, !model.tensor<[live], i64>) -> !model.tensor<[B, T, 8], f32>
+  return
+}

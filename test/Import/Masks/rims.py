@@ -32,6 +32,7 @@ D = {name: value for name, (_, value) in INPUTS.items()}
 i, j, c = np.arange(T)[:, None], np.arange(T)[None, :], np.arange(S)[None, :]
 key = lambda t: (t != 0)[:, None, :]
 label = lambda t, u: t[:, :, None] == u[:, None, :]
+near = lambda t, u, left, right: np.array([[[-left <= int(k) - int(q) <= right for k in v] for q in r] for r, v in zip(t, u)])
 listed = np.array([[k // 2 in D["lists"][q // 2] for k in range(T)] for q in range(T)])
 past_lists = np.array([[q // 2 < 2 and k // 2 in D["few"][min(q // 2, 1)] for k in range(T)] for q in range(T)])
 
@@ -46,6 +47,7 @@ CASES = [
     ("window(-2, 5)", (j - i >= 2) & (j - i <= 5), 0), ("window(4, -3)", (j - i >= -4) & (j - i <= -3), 0), ("window(null, null)", j >= 0, 0),
     ("window(1073741823, 1073741823)", j >= 0, 0), ("window(-1073741823, null)", j < 0, 0), ("dilated(99999999999)", i == j, 0), ("dilated(1)", j >= 0, 0),
     ("document(wild)", label(D["wild"], D["wild"]), 0), ("not document(wild)", ~label(D["wild"], D["wild"]), 0), ("causal and document(wild)", (j <= i) & label(D["wild"], D["wild"]), 0),
+    ("window(1, 1, wild)", near(D["wild"], D["wild"], 1, 1), 0), ("causal and window(0, 7, wild)", (j <= i) & near(D["wild"], D["wild"], 0, 7), 0),
     ("document(real != 0)", label(D["real"] != 0, D["real"] != 0), 0),
     ("blocks(2, lists)", listed, 0), ("not blocks(2, lists)", ~listed, 0), ("blocks(2, few)", past_lists, 0), ("causal and blocks(2, few)", past_lists & (j <= i), 0),
     ("blocks(2, [[[0], [1], [], [4], [4]], [[0], [1], [], [4], [4]]])", np.array([[k // 2 in [[0], [1], [], [4], [4]][q // 2] for k in range(T)] for q in range(T)]), 0),
