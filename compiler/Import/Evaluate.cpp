@@ -142,6 +142,16 @@ std::optional<std::string> Importer::fill(const JsonValue &text, const Scope &sc
 
 //===--- the tree -------------------------------------------------------------===//
 
+/// "a.b.c" where that is all the expression says and `a` is no constant; else empty.
+static std::string chainOf(const Expr *e, const Environment &constants) {
+  if (e->kind == Expr::Kind::Name)
+    return constants.find(e->text) ? "" : std::string(e->text);
+  if (e->kind != Expr::Kind::Member)
+    return "";
+  std::string base = chainOf(e->args[0], constants);
+  return base.empty() ? base : base + "." + std::string(e->text);
+}
+
 Value Importer::evaluate(const Expr *e, const Scope &scope, const JsonValue *context) {
   if (!e) // did not parse, and was complained about
     return Value::poison();
@@ -174,6 +184,11 @@ Value Importer::evaluate(const Expr *e, const Scope &scope, const JsonValue *con
   case Expr::Kind::Conditional: return conditional(e, scope, context);
   case Expr::Kind::Call: return call(e, scope, context);
   case Expr::Kind::Member: {
+    // A key inside an object of config.json may have another spelling as a whole.
+    if (isFamily && scope.kind == Scope::Kind::Config)
+      if (std::string chain = chainOf(e, *scope.env); !chain.empty())
+        if (const JsonValue *v = configKey(chain); v && !v->isNull())
+          return literal(*v);
     Value base = evaluate(e->args[0], scope, context);
     if (base.isBad())
       return base;

@@ -269,6 +269,9 @@ void Importer::writeModuleAttributes() {
     name = llvm::sys::path::stem(options.path.empty() ? "model" : options.path).str();
   op->setAttr("model.name", builder.getStringAttr(name));
 
+  if (isFamily) // its users read outputs by the mask that they gave
+    op->setAttr("model.padding_unread", builder.getUnitAttr());
+
   std::map<std::string, int64_t> bounds;
   if (doc->dims)
     for (const JsonMember &m : doc->dims->members) {

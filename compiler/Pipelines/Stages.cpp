@@ -88,7 +88,7 @@ void heddle::registerPipelines() {
             else if (key == "padded-rows")
               knobs.paddedRows = value.str();
             else if (key != "vector-width" || value.getAsInteger(10, knobs.vectorWidth))
-              return error("stages take cache=auto|require|none, padded-rows=skip|compute and vector-width=N, not '" + word + "'");
+              return error("stages take cache=auto|require|none, padded-rows=auto|skip|compute and vector-width=N, not '" + word + "'");
           }
           return addStage(pm, stage, knobs);
         },

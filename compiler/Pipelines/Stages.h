@@ -20,7 +20,7 @@ namespace heddle {
 /// Every knob of the pipelines, declared once. A stage's pass list names them in braces.
 struct PipelineOptions {
   std::string cache = "auto"; ///< auto, require, none: the cached step
-  std::string paddedRows = "skip"; ///< skip, compute: rows of padding that nobody needs
+  std::string paddedRows = "auto"; ///< auto, skip, compute: rows of padding that nobody needs
   int64_t vectorWidth = 16;   ///< f32 lanes of the target's vectors
 };
 

@@ -27,11 +27,12 @@ def SkipPaddingPass : Pass<"model-skip-padding", "mlir::ModuleOp"> {
     Where a mask of keys M [B, T] hides the keys of every attention over these rows, rows with
     M = 0 reach no other row. What keeps rows apart then works on the live rows, one behind the
     other; attention hides the queries of padding too. Live rows keep their bits; rows of padding
-    of an output are 0. A row that is taken by its position (the first, the last) is live in any
+    of an output are 0: with `rows=auto` outputs that have such rows, of a module without
+    `model.padding_unread`, are left as they are. A row that is taken by its position (the first, the last) is live in any
     case. Where a use of the rows is not understood nothing is skipped, and
     `model.padding_report` says which.
   }];
-  let options = [Option<"rows", "rows", "std::string", "\"skip\"", "skip or compute rows of padding">];
+  let options = [Option<"rows", "rows", "std::string", "\"auto\"", "auto, skip or compute: rows of padding">];
   let dependentDialects = ["::heddle::model::ModelDialect", "::heddle::mask::MaskDialect",
                            "::heddle::attn::AttnDialect", "::mlir::func::FuncDialect"];
 }

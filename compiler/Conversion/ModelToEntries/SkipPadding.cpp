@@ -27,7 +27,8 @@ ModelTensorType typeOf(Value v) { return cast<ModelTensorType>(v.getType()); }
 
 class Packer {
 public:
-  Packer(func::FuncOp function, const DeadRows &dead) : function(function), dead(dead), b(function.getContext()) {}
+  Packer(func::FuncOp function, const DeadRows &dead, bool mayZero)
+      : function(function), dead(dead), mayZero(mayZero), b(function.getContext()) {}
 
   /// Whether linears can be spared rows of padding; then `run` changes the function.
   bool plan();
@@ -38,6 +39,7 @@ public:
 private:
   func::FuncOp function;
   const DeadRows &dead;
+  bool mayZero; ///< whether outputs may say 0 of rows of padding
   OpBuilder b;
   SetVector<Operation *> early;      ///< what the list of live rows is made of
   DenseSet<Operation *> chosen;      ///< ops that will work on packed rows
@@ -151,6 +153,11 @@ bool Packer::plan() {
   if (!isSaidToBePadding(dead.rows)) {
     why = Objection{dead.rows.mask.getLoc(), "that rows whose keys nobody sees are padding is not said: their mask should have a default, be "
                                              "the mask of 'generate', or compare ids with != to the id of padding"};
+    return false;
+  }
+  Operation *end = function.getBody().front().getTerminator();
+  if (!mayZero && llvm::any_of(end->getOperands(), [&](Value v) { return dead.axesOf(v).has_value(); })) {
+    why = Objection{end->getLoc(), "an output has them; --padded-rows=skip makes them 0 there"};
     return false;
   }
   why = collectEarly(dead.rows.mask);
@@ -345,15 +352,17 @@ namespace {
 struct SkipPaddingPass : heddle::impl::SkipPaddingPassBase<SkipPaddingPass> {
   using SkipPaddingPassBase::SkipPaddingPassBase;
   void runOnOperation() override {
-    if (rows != "skip")
+    if (rows == "compute")
       return;
+    // Who reads a Hugging Face model's outputs knows its mask; a description says what it hands out.
+    bool mayZero = rows == "skip" || getOperation()->hasAttr("model.padding_unread");
     SmallVector<Attribute> lines;
     for (auto function : getOperation().getOps<func::FuncOp>()) {
       if (function.isDeclaration())
         continue;
       for (PaddedRows &padded : findPaddedRows(function)) {
         DeadRows dead(function, padded);
-        Packer packer(function, dead);
+        Packer packer(function, dead, mayZero);
         if (packer.plan())
           packer.run();
         if (packer.why) {

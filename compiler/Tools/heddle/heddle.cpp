@@ -105,8 +105,8 @@ int main(int argc, char **argv) {
         ->check(CLI::IsMember({"zero", "nan", "mean"}));
     sub->add_option("--cache", c.pipeline.cache, "the cached step: auto, or an error without one, or none")
         ->check(CLI::IsMember({"auto", "require", "none"}));
-    sub->add_option("--padded-rows", c.pipeline.paddedRows, "rows of padding that nobody needs: skip them, or compute them too")
-        ->check(CLI::IsMember({"skip", "compute"}));
+    sub->add_option("--padded-rows", c.pipeline.paddedRows, "rows of padding: skip (outputs are 0 there), compute, or auto: skip where outputs do not have them, or the model is Hugging Face's")
+        ->check(CLI::IsMember({"auto", "skip", "compute"}));
   };
 
   // How reals are stored and multiplied; interpret and verify round as the binary does.

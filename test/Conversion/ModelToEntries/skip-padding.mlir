@@ -1,5 +1,5 @@
 // Rows of padding: what keeps rows apart works on live rows, attention sees them at their places.
-// RUN: heddle-opt --model-skip-padding --canonicalize --cse --split-input-file %s | FileCheck %s
+// RUN: heddle-opt --model-skip-padding=rows=skip --canonicalize --cse --split-input-file %s | FileCheck %s
 // RUN: heddle-opt --model-skip-padding=rows=compute --split-input-file %s | FileCheck %s --check-prefix=COMPUTE
 // COMPUTE-NOT: pack_rows
 
