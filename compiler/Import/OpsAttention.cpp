@@ -143,8 +143,11 @@ private:
     size_t least = want.size() > 2 ? 2 : 1;
     for (size_t n = least; n <= want.size(); ++n) {
       text += n == least ? "[" : " or [";
-      for (size_t i = want.size() - n; i < want.size(); ++i)
-        text += (i > want.size() - n ? ", " : "") + (want[i] ? want[i]->str() : std::string("n"));
+      for (size_t i = want.size() - n; i < want.size(); ++i) {
+        // Of [B, H, T, S] it is the heads that may be left out alone.
+        const std::optional<Size> &size = want[n == 3 && want.size() == 4 && i == 1 ? 0 : i];
+        text += (i > want.size() - n ? ", " : "") + (size ? size->str() : std::string("n"));
+      }
       text += "]";
     }
     return text;
