@@ -23,7 +23,7 @@ SPOIL = ["/usr/bin/python3", os.path.join(ROOT, "test", "support", "spoil.py")]
 
 
 class Suite:
-    def __init__(self, heddle, work, verbose, settings):
+    def __init__(self, heddle, work, verbose, settings=()):
         self.heddle, self.work, self.verbose, self.count, self.passed, self.failed = heddle, work, verbose, 0, 0, 0
         self.settings = settings  # more arguments of every compilation
 

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 """A row's bits never depend on what stands beside it, for every kind of mask and every score modifier.
 
-    mask_determinism.py --heddle BIN [--dtype f32] [--only NAME,...] [-v]
+    mask_determinism.py --heddle BIN [--dtype bf16] [--only NAME,...] [-v]
 
 Small decoders, one a mask and one a modifier, are compiled with a cache and without, and run on one thread and two, in batches of
 1, 3 and 8, in other slots, behind and before padding, on shorter texts, and token by token. Every comparison is of bits. One line a
@@ -93,10 +93,9 @@ def write_model(folder, mask, before, statements, attributes, weights):
     return folder
 
 
-def check(suite, name, model, absolute, dtype):
+def check(suite, name, model, absolute):
     """As determinism.decoder, and batches of 8; the text is longer than a tile of 128 keys."""
-    options = [] if dtype == "f32" else ["--dtype=" + dtype]
-    binary, again = suite.compile(model, *options), suite.compile(model, "--cache=none", *options)
+    binary, again = suite.compile(model), suite.compile(model, "--cache=none")
     random, n = np.random.default_rng(3), 137
     ids = random.integers(1, VOCAB, (8, n))
     placed = "position_ids" in open(os.path.join(model, "model.json")).read()
@@ -145,7 +144,7 @@ def main():
     p.add_argument("-v", action="store_true")
     o = p.parse_args()
     with tempfile.TemporaryDirectory(prefix="heddle-determinism-") as work:
-        suite = determinism.Suite(os.path.abspath(o.heddle), work, o.v)
+        suite = determinism.Suite(os.path.abspath(o.heddle), work, o.v, ["--dtype", o.dtype])
         models = [("mask " + n, m, b, [], {}, {}, a) for n, (m, b, a) in MASKS.items()]
         models += [("modifier " + n, "causal", [], s, a, w, False) for n, (s, a, w) in MODIFIERS.items()]
         models += [("modifier %s, window" % n, "window(20, 0)", [], *MODIFIERS[n], False) for n in ("alibi", "buckets", "shaw", "sinks")]
@@ -153,7 +152,7 @@ def main():
             if o.only and not any(x in name for x in o.only.split(",")):
                 continue
             try:
-                check(suite, name, write_model(os.path.join(work, name), mask, before, statements, attributes, weights), absolute, o.dtype)
+                check(suite, name, write_model(os.path.join(work, name), mask, before, statements, attributes, weights), absolute)
             except (subprocess.CalledProcessError, OSError, KeyError) as e:
                 print("FAIL %s: %s" % (name, e))
                 suite.failed += 1

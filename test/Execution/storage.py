@@ -22,6 +22,7 @@ sys.path.insert(0, os.path.join(ROOT, "test", "Oracle"))
 import tensors
 
 LIMIT = 1.2e-2  # a product is off by 2e-3; these models have up to six layers
+FORBIDDEN = -1e29  # a logit below is that of a token which the model rules out: the same whatever is rounded
 UNSUPPORTED = 3
 
 
@@ -68,7 +69,11 @@ def main():
                     for key, e in sorted(expected.items()):
                         if e.dtype.kind != "f":
                             continue
-                        off = rms(got[key] - e) / rms(e) if got[key].shape == e.shape else np.inf
+                        ruled_out = e < FORBIDDEN
+                        if got[key].shape != e.shape or not np.array_equal(got[key][ruled_out], e[ruled_out]):
+                            off = np.inf
+                        else:
+                            off = rms((got[key] - e)[~ruled_out]) / rms(e[~ruled_out])
                         check("%s %s %s %s" % (name, math, engine, key), 1e-5 < off <= LIMIT, "off by %.1e" % off)
     print("%d passed, %d failed" % (passed, failed))
     return int(failed > 0 or not passed)

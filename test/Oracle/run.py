@@ -28,8 +28,9 @@ SECONDS = 300
 # The root of the mean square of the difference, relative to that of what is expected, where numbers
 # are stored as bf16: rounding costs 2e-3 a product, and layers add up.
 RMS_OF_BF16 = 3e-2
-# Scores whose differences are smaller than the last place of a key of theirs in bf16.
-BEYOND_BF16 = ["att_common_offset_scores"]
+# Scores whose differences are smaller than the last place of a key of theirs in bf16, and routers (of random weights)
+# that rate two experts so much alike that rounding exchanges them: another expert is another answer, not a wrong one.
+BEYOND_BF16 = ["att_common_offset_scores", "qwen2_moe"]
 
 
 class Failure(Exception):
