@@ -110,8 +110,10 @@ static Status tokensOf(const Model &model, const Tokenizer &tokenizer,
     return unsupported("this model takes no text: it has no input_ids i64[B, "
                        "T]; use run --input FILE");
   std::string_view pair = texts.size() > 1 ? texts[1] : std::string_view();
+  Encoded encoded;
   HEDDLE_TRY(tokenizer.encode(texts[0], texts.size() > 1 ? &pair : nullptr,
-                              true, tokens));
+                              true, encoded));
+  tokens = std::move(encoded.tokens);
   tokens.erase(std::remove_if(tokens.begin(), tokens.end(),
                               [](const Token &t) { return !t.real; }),
                tokens.end());

@@ -195,11 +195,11 @@ static Status describe(Model &model, const Args &args,
     if (!tokenizer || !roles.source.empty())
       return badUsage("this model takes a file and no text beside it");
     text = args.positional()[1];
-    std::vector<Token> tokens;
-    HEDDLE_TRY(tokenizer->encode(text, nullptr, !roles.start, tokens));
+    Encoded encoded;
+    HEDDLE_TRY(tokenizer->encode(text, nullptr, !roles.start, encoded));
     if (roles.start)
       ids.push_back(*roles.start);
-    for (const Token &token : tokens)
+    for (const Token &token : encoded.tokens)
       ids.push_back(token.id);
   }
   Prompt prompt;

@@ -1,7 +1,7 @@
 #!/bin/bash
 # The whole test suite, from a clean clone: installs what is missing, builds, and
 # runs the unit tests, the lit suite, the examples, runs that must agree bit for bit,
-# random models, a model of real size, hostile configs and, where ../shared/oracle
+# random models, a model of real size, hostile configs and tokenizers and, where ../shared/oracle
 # and ../shared/configs are there, the oracle and published configs. The last line is the total; any failure makes the exit status 1.
 #   test/run.sh [BUILD_DIR]        (default: build)
 set -uo pipefail
@@ -122,6 +122,10 @@ tally "real size" "${PIPESTATUS[0]}" "$log/real-size.log"
 say "hostile configs"
 timeout 600 /usr/bin/python3 test/Configs/hostile.py --heddle "$build/bin/heddle" 2>&1 </dev/null | tee "$log/hostile-configs.log"
 tally "hostile configs" "${PIPESTATUS[0]}" "$log/hostile-configs.log"
+
+say "odd tokenizers"
+timeout 600 /usr/bin/python3 test/Fuzz/tokenizers.py --heddle "$build/bin/heddle" 2>&1 </dev/null | tee "$log/tokenizers.log"
+tally "odd tokenizers" "${PIPESTATUS[0]}" "$log/tokenizers.log"
 
 say "published configs"
 if [[ -f $configs/index.json ]]; then

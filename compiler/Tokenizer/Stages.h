@@ -34,6 +34,9 @@ bool flagOf(const Json &object, const char *key, bool otherwise = false);
 const Json &member(const Json &object, const char *key);
 std::string typeOf(const Json &component);
 
+/// Every key that is read holds what it should.
+bool rightKinds(const Json &file, Problem &problem);
+
 bool normalizerStages(const Json &component, Words &out, Problem &problem,
                       unsigned depth = 0);
 bool splitterStages(const Json &component, Words &out, Problem &problem,

@@ -10,6 +10,7 @@
 namespace heddle::tok {
 
 static constexpr unsigned kMaxDepth = 16;
+static constexpr uint32_t kMaxPadding = 1 << 20;
 
 static bool idOf(const Json &value, uint32_t &id) {
   if (!value.is_number_unsigned())
@@ -134,6 +135,9 @@ bool padding(const Json &component, Words &out, Problem &problem) {
   if (!longest && !idOf(member(strategy, "Fixed"), fixed))
     return problem.say("unsupported: `padding` of this kind");
   idOf(member(component, "pad_to_multiple_of"), multiple);
+  if (fixed > kMaxPadding || multiple > kMaxPadding)
+    return problem.say("padding to more than " + std::to_string(kMaxPadding) +
+                       " ids");
   idOf(member(component, "pad_id"), id);
   idOf(member(component, "pad_type_id"), type);
   out = {fixed, multiple, textOf(component, "direction") == "Left", id, type};

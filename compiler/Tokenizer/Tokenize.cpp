@@ -25,6 +25,17 @@ std::string text(const Json &value) {
   return value.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
+/// As a JSON string.
+void appendQuoted(std::string &out, std::string_view piece) {
+  for (char c : piece)
+    if (static_cast<unsigned char>(c) < 0x20 || c == '"' || c == '\\' ||
+        c == 0x7f) {
+      out += text(std::string(piece));
+      return;
+    }
+  out.append("\"").append(piece) += '"';
+}
+
 std::string failure(const std::string &why) { return text({{"error", why}}); }
 
 /// A flag of a request; false if it is there and no boolean.
@@ -60,10 +71,25 @@ std::string encode(const TextCodec &codec, const Json &request) {
   std::string error;
   if (!codec.encode(*first, second, special, encoding, error))
     return failure(error);
-  return text({{"ids", encoding.ids},
-               {"tokens", encoding.tokens},
-               {"type_ids", encoding.typeIds},
-               {"attention_mask", encoding.attentionMask}});
+  // Written by hand: a long text has millions of pieces.
+  std::string out = "{\"attention_mask\":[";
+  const size_t count = encoding.size();
+  out.reserve(16 * count);
+  auto list = [&](auto &&append) {
+    for (size_t i = 0; i < count; ++i) {
+      if (i)
+        out += ',';
+      append(encoding[i]);
+    }
+  };
+  list([&](const rt::Piece &piece) { out += piece.real ? '1' : '0'; });
+  out += "],\"ids\":[";
+  list([&](const rt::Piece &piece) { out += std::to_string(piece.id); });
+  out += "],\"tokens\":[";
+  list([&](const rt::Piece &piece) { appendQuoted(out, piece.text); });
+  out += "],\"type_ids\":[";
+  list([&](const rt::Piece &piece) { out += std::to_string(piece.type); });
+  return out + "]}";
 }
 
 std::string decode(const TextCodec &codec, const Json &request) {
@@ -105,14 +131,16 @@ std::string answer(const TextCodec &codec, const std::string &line) {
 
 std::string plainAnswer(const TextCodec &codec, const std::string &line) {
   rt::Encoding encoding;
-  std::string error, out, pieces;
+  std::string error, out;
   if (!codec.encode(line, nullptr, true, encoding, error))
     return "error: " + error;
-  for (size_t i = 0; i < encoding.ids.size(); ++i) {
-    out += (i ? " " : "") + std::to_string(encoding.ids[i]);
-    pieces += (i ? " " : "") + text(encoding.tokens[i]);
+  for (size_t i = 0; i < encoding.size(); ++i)
+    out += (i ? " " : "") + std::to_string(encoding[i].id);
+  for (size_t i = 0; i < encoding.size(); ++i) {
+    out += i ? ' ' : '\t';
+    appendQuoted(out, encoding[i].text);
   }
-  return out + "\t" + pieces;
+  return out + (encoding.size() ? "" : "\t");
 }
 
 /// One line without its end; NUL is a character like any other.

@@ -22,6 +22,8 @@ using namespace tok;
 namespace {
 
 constexpr uint32_t kMaxId = 1 << 24, kMaxNesting = 64;
+// Ids may leave gaps, but a few entries do not fill a large table.
+constexpr uint32_t kMostGaps = 1 << 16, kGapsAnEntry = 16;
 
 class Writer {
 public:
@@ -36,20 +38,31 @@ private:
   bool merges(const Json &model, const std::string &prefix);
   bool merge(const Json &pair, std::string &left, std::string &right);
   bool unigram(const Json &model);
+  uint32_t idLimit() const;
   bool addedTokens();
   bool give(uint32_t id, const std::string &text);
   bool idOfPiece(const Json &model, const char *key, uint32_t &plusOne);
 
   const Json &file;
+  uint32_t mostIds = 0;
   std::map<std::string, uint32_t> ids; ///< the model's vocabulary
   std::vector<std::string> pieces;     ///< by id, added tokens too
   std::vector<Words> sections = std::vector<Words>(16);
 };
 
+uint32_t Writer::idLimit() const {
+  size_t entries = member(member(file, "model"), "vocab").size() +
+                   member(file, "added_tokens").size();
+  return uint32_t(
+      std::min<size_t>(kMaxId, entries * kGapsAnEntry + kMostGaps));
+}
+
 /// Puts `text` at `id`.
 bool Writer::give(uint32_t id, const std::string &text) {
-  if (id >= kMaxId)
-    return problem.say("id " + std::to_string(id) + " is too large");
+  if (id >= mostIds)
+    return problem.say("the id " + std::to_string(id) + " of `" +
+                       text.substr(0, 60) +
+                       "` is too large for a vocabulary of this size");
   if (id >= pieces.size())
     pieces.resize(id + 1);
   if (!pieces[id].empty() && pieces[id] != text)
@@ -65,7 +78,9 @@ bool Writer::vocabulary() {
   for (auto entry = vocab.begin(); entry != vocab.end(); ++entry) {
     if (!entry.value().is_number_unsigned() ||
         entry.value().get<uint64_t>() >= kMaxId)
-      return problem.say("the id of `" + entry.key() + "` is no number");
+      return problem.say("the id of `" + entry.key().substr(0, 60) +
+                         "` is no number of 0 to " +
+                         std::to_string(kMaxId - 1));
     auto id = uint32_t(entry.value().get<uint64_t>());
     if (!give(id, entry.key()))
       return false;
@@ -182,7 +197,6 @@ bool Writer::unigram(const Json &model) {
   if (!vocab.is_array() || vocab.empty() || vocab.size() >= kMaxId)
     return problem.say("the model has no vocabulary");
   double least = 0;
-  size_t longest = 0;
   Words &scores = sections[kScores];
   auto appendDouble = [](Words &words, double value) {
     uint32_t halves[2];
@@ -200,17 +214,18 @@ bool Writer::unigram(const Json &model) {
       return false;
     ids[piece] = id++;
     least = std::min(least, score);
-    longest = std::max(longest, piece.size());
     appendDouble(scores, score);
   }
+  for (const auto &[piece, id] : ids)
+    if (!piece.empty())
+      sections[kSortedPieces].push_back(id);
   uint32_t unknown = 0;
   if (!unk.is_null()) {
     if (!unk.is_number_unsigned() || unk.get<uint64_t>() >= id)
       return problem.say("unk_id is not in the vocabulary");
     unknown = uint32_t(unk.get<uint64_t>()) + 1;
   }
-  sections[kModel] = {kUnigram, unknown, flagOf(model, "byte_fallback"),
-                      uint32_t(longest)};
+  sections[kModel] = {kUnigram, unknown, flagOf(model, "byte_fallback")};
   appendDouble(sections[kModel], least - 10);
   return true;
 }
@@ -246,8 +261,12 @@ bool Writer::model() {
     return true;
   }
   const Json &most = member(model, "max_input_chars_per_word");
+  size_t longest = 0;
+  for (const auto &[piece, id] : ids)
+    longest = std::max(longest, piece.size());
   words = {kWordPiece, unknown,
-           most.is_number_unsigned() ? uint32_t(most.get<uint64_t>()) : 100u};
+           most.is_number_unsigned() ? uint32_t(most.get<uint64_t>()) : 100u,
+           uint32_t(longest)};
   appendString(words, textOf(model, "continuing_subword_prefix", "##"));
   return true;
 }
@@ -255,6 +274,9 @@ bool Writer::model() {
 bool Writer::write(std::string &blob) {
   if (!file.is_object())
     return problem.say("the file is no object");
+  if (!rightKinds(file, problem))
+    return false;
+  mostIds = idLimit();
   Templates templates;
   if (!model() || !addedTokens() ||
       !normalizerStages(member(file, "normalizer"), sections[kNormalizer],

@@ -10,9 +10,8 @@
 
 namespace heddle::rt {
 
-using Tokens = std::vector<Token>;
-
-static void keep(Tokens &tokens, size_t count, bool cutLeft) {
+static void keep(Encoded &encoded, size_t count, bool cutLeft) {
+  std::vector<Token> &tokens = encoded.tokens;
   if (count >= tokens.size())
     return;
   if (cutLeft)
@@ -35,19 +34,19 @@ static void share(size_t most, size_t &a, size_t &b) {
     std::swap(a, b);
 }
 
-Status truncateTokens(WordReader rule, size_t added, Tokens &first,
-                      Tokens *second) {
+Status truncateTokens(WordReader rule, size_t added, Encoded &first,
+                      Encoded *second) {
   if (rule.done())
     return {};
   size_t most = rule.next();
   uint32_t strategy = rule.next();
   bool left = rule.next();
   most = most > added ? most - added : 0;
-  size_t total = first.size() + (second ? second->size() : 0);
+  size_t total = first.tokens.size() + (second ? second->tokens.size() : 0);
   if (total <= most)
     return {};
   if (strategy == tok::kLongestFirst || most == 0) {
-    size_t a = first.size(), b = second ? second->size() : 0;
+    size_t a = first.tokens.size(), b = second ? second->tokens.size() : 0;
     if (most == 0)
       a = b = 0;
     else if (second)
@@ -61,20 +60,29 @@ Status truncateTokens(WordReader rule, size_t added, Tokens &first,
   }
   if (strategy == tok::kOnlySecond && !second)
     return badTokenizer("truncation of the second text, and there is none");
-  Tokens &target = strategy == tok::kOnlyFirst ? first : *second;
+  Encoded &target = strategy == tok::kOnlyFirst ? first : *second;
   size_t remove = total - most;
-  if (target.size() <= remove)
+  if (target.tokens.size() <= remove)
     return badTokenizer("the text that may be cut is too short to make room");
-  keep(target, target.size() - remove, left);
+  keep(target, target.tokens.size() - remove, left);
   return {};
 }
 
-void fillTemplate(const Blob &blob, WordReader items, bool addTokens,
-                  const Tokens &first, const Tokens *second, Tokens &out) {
-  auto append = [&](const Tokens &tokens, uint32_t type) {
-    for (const Token &token : tokens) {
-      out.push_back(token);
-      out.back().type = type;
+void fillTemplate(WordReader items, bool addTokens, Encoded &&first,
+                  Encoded *second, Encoded &out) {
+  auto firstSurfaces = uint32_t(first.surfaces.size());
+  out.tokens.clear();
+  out.surfaces = std::move(first.surfaces);
+  if (second)
+    out.surfaces.insert(out.surfaces.end(), second->surfaces.begin(),
+                        second->surfaces.end());
+  auto append = [&](const Encoded &text, uint32_t type) {
+    out.tokens.reserve(out.tokens.size() + text.tokens.size());
+    for (Token token : text.tokens) {
+      if (token.surface && &text == second)
+        token.surface += firstSurfaces;
+      token.type = type;
+      out.tokens.push_back(token);
     }
   };
   if (items.done()) {
@@ -90,17 +98,19 @@ void fillTemplate(const Blob &blob, WordReader items, bool addTokens,
     else if (item == tok::kSecond && second)
       append(*second, type);
     else if (item < tok::kSecond && addTokens)
-      out.push_back({item, std::string(blob.piece(item)), type});
+      out.tokens.push_back({item, 0, type});
   }
 }
 
-void padTokens(WordReader rule, Tokens &tokens) {
+void padTokens(WordReader rule, Encoded &encoded) {
   if (rule.done())
     return;
+  std::vector<Token> &tokens = encoded.tokens;
   size_t fixed = rule.next(), multiple = rule.next();
   bool left = rule.next();
   uint32_t id = rule.next(), type = rule.next();
-  Token pad{id, std::string(rule.string()), type, false};
+  encoded.surfaces.push_back(std::string(rule.string()));
+  Token pad{id, uint32_t(encoded.surfaces.size()), type, false};
   size_t length = fixed ? fixed : tokens.size();
   if (multiple && length % multiple)
     length += multiple - length % multiple;

@@ -47,6 +47,8 @@ public:
   std::string_view piece(uint32_t id) const;
   std::optional<uint32_t> find(std::string_view piece) const;
   std::optional<Merge> merge(uint32_t left, uint32_t right) const;
+  /// More than any rank.
+  size_t mergeSlots() const { return views[tok::kMerges].count / 4; }
   double score(uint32_t id) const;
   /// Category in the low five bits, then tok::PropertyFlags.
   uint8_t classOf(uint32_t c) const;

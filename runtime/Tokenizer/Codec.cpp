@@ -26,25 +26,27 @@ std::unique_ptr<TextCodec> TextCodec::open(const std::string &blob,
 
 uint32_t TextCodec::size() const { return tokenizer->size(); }
 
+Encoding::Encoding() : encoded(std::make_unique<Encoded>()) {}
+Encoding::~Encoding() = default;
+
+size_t Encoding::size() const { return encoded->tokens.size(); }
+
+Piece Encoding::operator[](size_t i) const {
+  const Token &token = encoded->tokens[i];
+  return {token.id, token.type, token.real,
+          tokenizer->textOf(*encoded, token)};
+}
+
 bool TextCodec::encode(const std::string &text, const std::string *pair,
                        bool addSpecialTokens, Encoding &encoding,
                        std::string &error) const {
-  std::vector<Token> tokens;
   std::string_view second = pair ? *pair : std::string_view();
   Status status = tokenizer->encode(text, pair ? &second : nullptr,
-                                    addSpecialTokens, tokens);
-  encoding = Encoding();
-  if (!status.ok()) {
+                                    addSpecialTokens, *encoding.encoded);
+  encoding.tokenizer = tokenizer.get();
+  if (!status.ok())
     error = status.message();
-    return false;
-  }
-  for (Token &token : tokens) {
-    encoding.ids.push_back(token.id);
-    encoding.typeIds.push_back(token.type);
-    encoding.attentionMask.push_back(token.real);
-    encoding.tokens.push_back(std::move(token.text));
-  }
-  return true;
+  return status.ok();
 }
 
 std::string TextCodec::decode(const std::vector<int64_t> &ids,

@@ -34,9 +34,16 @@ static void bytesFromLetters(Pieces &pieces) {
 
 static void replaceAll(std::string &text, std::string_view from,
                        std::string_view to) {
-  for (size_t at = 0; !from.empty() && (at = text.find(from, at)) != text.npos;
-       at += to.size())
-    text.replace(at, from.size(), to);
+  size_t found = from.empty() ? text.npos : text.find(from);
+  if (found == text.npos)
+    return;
+  std::string out;
+  size_t at = 0;
+  for (; found != text.npos; found = text.find(from, at)) {
+    out.append(text, at, found - at).append(to);
+    at = found + from.size();
+  }
+  text = out.append(text, at);
 }
 
 /// Runs of <0xNN> are bytes of characters; a run that is no UTF-8 becomes one
@@ -99,7 +106,7 @@ static void spaceFromMeta(Pieces &pieces, std::string_view mark,
     std::string_view rest = pieces[i];
     bool atStart = i == 0;
     while (!rest.empty()) {
-      if (rest.substr(0, mark.size()) == mark) {
+      if (!mark.empty() && rest.substr(0, mark.size()) == mark) {
         if (!(atStart && dropFirst))
           out += ' ';
         rest.remove_prefix(mark.size());
@@ -115,15 +122,20 @@ static void spaceFromMeta(Pieces &pieces, std::string_view mark,
 
 static void strip(Pieces &pieces, std::string_view mark, uint32_t left,
                   uint32_t right) {
+  if (mark.empty())
+    return;
   for (std::string &piece : pieces) {
-    for (uint32_t i = 0; i < left && piece.compare(0, mark.size(), mark) == 0;
+    size_t begin = 0, end = piece.size();
+    for (uint32_t i = 0; i < left && end - begin >= mark.size() &&
+                         piece.compare(begin, mark.size(), mark) == 0;
          ++i)
-      piece.erase(0, mark.size());
+      begin += mark.size();
     for (uint32_t i = 0;
-         i < right && piece.size() >= mark.size() &&
-         piece.compare(piece.size() - mark.size(), mark.size(), mark) == 0;
+         i < right && end - begin >= mark.size() &&
+         piece.compare(end - mark.size(), mark.size(), mark) == 0;
          ++i)
-      piece.resize(piece.size() - mark.size());
+      end -= mark.size();
+    piece = piece.substr(begin, end - begin);
   }
 }
 

@@ -7,7 +7,12 @@
 
 #include "runtime/Utf8.h"
 
+#include <algorithm>
+
 namespace heddle::rt {
+
+// Published patterns take about ten steps a byte.
+static constexpr uint64_t kFreeSteps = 10000000, kStepsPerByte = 200;
 
 bool Matcher::contains(size_t set, uint32_t c) const {
   bool negated = word(set), inside = false;
@@ -25,9 +30,16 @@ bool Matcher::contains(size_t set, uint32_t c) const {
 }
 
 bool Matcher::match(std::string_view text, size_t pc, size_t at, size_t &end,
-                    unsigned depth) const {
-  std::vector<Choice> choices;
+                    unsigned depth) {
+  const size_t bottom = choices.size();
+  auto leave = [&](bool found) {
+    choices.resize(bottom);
+    return found;
+  };
   for (;;) {
+    if (steps == 0)
+      return leave(false);
+    --steps;
     bool failed = false;
     uint32_t c;
     switch (word(pc)) {
@@ -51,6 +63,7 @@ bool Matcher::match(std::string_view text, size_t pc, size_t at, size_t &end,
         if (++count == least)
           floor = at;
       }
+      steps -= std::min<uint64_t>(steps, count);
       failed = count < least;
       bool possessive = word(pc + 4);
       pc += 5;
@@ -86,14 +99,14 @@ bool Matcher::match(std::string_view text, size_t pc, size_t at, size_t &end,
       break;
     case tok::kMatch:
       end = at;
-      return true;
+      return leave(true);
     default:
-      return false;
+      return leave(false);
     }
     if (!failed)
       continue;
-    if (choices.empty())
-      return false;
+    if (choices.size() == bottom)
+      return leave(false);
     Choice &choice = choices.back();
     if (choice.at > choice.least) {
       // Back over one character of the repeat.
@@ -112,11 +125,20 @@ bool Matcher::match(std::string_view text, size_t pc, size_t at, size_t &end,
   }
 }
 
-std::vector<Span> Matcher::findAll(std::string_view text) const {
-  std::vector<Span> spans;
+Status Matcher::findAll(std::string_view text, std::vector<Span> &spans) {
+  spans.clear();
+  steps = kFreeSteps + kStepsPerByte * text.size();
   for (size_t at = 0; at < text.size();) {
     size_t end = at;
-    if (match(text, 0, at, end, 0) && end > at) {
+    bool found = match(text, 0, at, end, 0);
+    if (steps == 0)
+      return badTokenizer(
+          format("a pattern of the tokenizer takes more than %llu steps for a "
+                 "text of %zu bytes",
+                 static_cast<unsigned long long>(
+                     kFreeSteps + kStepsPerByte * text.size()),
+                 text.size()));
+    if (found && end > at) {
       spans.push_back({at, end});
       at = end;
       continue;
@@ -125,7 +147,7 @@ std::vector<Span> Matcher::findAll(std::string_view text) const {
     size_t n = decodeUtf8(text.substr(at), c);
     at += n ? n : 1;
   }
-  return spans;
+  return {};
 }
 
 } // namespace heddle::rt

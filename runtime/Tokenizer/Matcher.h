@@ -3,7 +3,8 @@
 //
 // The compiler turned every regular expression into a small program; this runs
 // it: backtracking with a stack of its own, so neither long texts nor odd
-// patterns can exhaust the machine's.
+// patterns can exhaust the machine's. A text has a number of steps in proportion
+// to its length; a pattern that needs more, like (a|aa)*b, is refused.
 //
 //===----------------------------------------------------------------------===//
 #ifndef HEDDLE_RUNTIME_TOKENIZER_MATCHER_H
@@ -23,7 +24,7 @@ public:
       : blob(blob), code(program.here()), size(program.left()) {}
 
   /// All matches from left to right, none empty. `text` is UTF-8.
-  std::vector<Span> findAll(std::string_view text) const;
+  Status findAll(std::string_view text, std::vector<Span> &spans);
 
 private:
   struct Choice {
@@ -31,13 +32,15 @@ private:
     size_t least; ///< a repeat may give back characters down to here
   };
   bool match(std::string_view text, size_t pc, size_t at, size_t &end,
-             unsigned depth) const;
+             unsigned depth);
   bool contains(size_t set, uint32_t c) const;
   uint32_t word(size_t at) const { return at < size ? code[at] : 0; }
 
   const Blob &blob;
   const uint32_t *code;
   size_t size;
+  std::vector<Choice> choices; ///< of all nested calls, one above the other
+  uint64_t steps = 0;          ///< that are left
 };
 
 } // namespace heddle::rt

@@ -9,7 +9,14 @@
 
 namespace heddle::rt {
 
-static std::string mapCharacters(WordReader table, std::string_view text) {
+/// A text may grow to this: no published normalizer makes more than 18
+/// characters of one.
+static size_t mostBytes(std::string_view text) {
+  return (size_t(16) << 20) + 64 * text.size();
+}
+
+static std::string mapCharacters(WordReader table, std::string_view text,
+                                 size_t most) {
   size_t entries = table.next();
   const uint32_t *entry = table.here();
   size_t targets = table.left() >= entries * 3 ? table.left() - entries * 3 : 0;
@@ -19,6 +26,8 @@ static std::string mapCharacters(WordReader table, std::string_view text) {
   out.reserve(text.size());
   uint32_t c;
   while (size_t n = decodeUtf8(text, c)) {
+    if (out.size() > most)
+      break;
     size_t low = 0, high = known;
     while (low < high) {
       size_t middle = (low + high) / 2;
@@ -40,9 +49,9 @@ static std::string mapCharacters(WordReader table, std::string_view text) {
 }
 
 static std::string replace(std::string_view text, std::string_view from,
-                           std::string_view to) {
+                           std::string_view to, size_t most) {
   std::string out;
-  while (!from.empty()) {
+  while (!from.empty() && out.size() <= most) {
     size_t at = text.find(from);
     if (at == std::string_view::npos)
       break;
@@ -71,18 +80,20 @@ static std::string strip(const Blob &blob, std::string_view text, bool left,
   return std::string(text);
 }
 
-std::string runNormalizer(const Blob &blob, std::string_view text) {
-  std::string now(text);
+Status runNormalizer(const Blob &blob, std::string_view text,
+                     std::string &now) {
+  const size_t most = mostBytes(text);
+  now.assign(text);
   for (WordReader stages = blob.section(tok::kNormalizer); !stages.done();) {
     uint32_t kind = stages.next();
     WordReader stage = stages.part(stages.next());
     switch (kind) {
     case tok::kMapCharacters:
-      now = mapCharacters(stage, now);
+      now = mapCharacters(stage, now, most);
       break;
     case tok::kReplaceText: {
       std::string_view from = stage.string(), to = stage.string();
-      now = replace(now, from, to);
+      now = replace(now, from, to, most);
       break;
     }
     case tok::kReplaceMatch:
@@ -90,8 +101,12 @@ std::string runNormalizer(const Blob &blob, std::string_view text) {
       bool surround = kind == tok::kSurround;
       std::string_view to = surround ? std::string_view() : stage.string();
       std::string out;
+      std::vector<Span> matches;
+      HEDDLE_TRY(Matcher(blob, stage).findAll(now, matches));
       size_t at = 0;
-      for (Span span : Matcher(blob, stage).findAll(now)) {
+      for (Span span : matches) {
+        if (out.size() > most)
+          break;
         out.append(now, at, span.begin - at).append(to);
         if (surround)
           out.append(" ").append(now, span.begin, span.end - span.begin) += ' ';
@@ -119,8 +134,12 @@ std::string runNormalizer(const Blob &blob, std::string_view text) {
       break;
     }
     }
+    if (now.size() > most)
+      return badTokenizer(format("the normalizer makes a text of %zu bytes "
+                                 "more than %zu bytes long",
+                                 text.size(), most));
   }
-  return now;
+  return {};
 }
 
 } // namespace heddle::rt

@@ -124,9 +124,10 @@ static void metaspace(const std::string &text, WordReader stage, bool first,
   }
 }
 
-std::vector<std::string> runSplitter(const Blob &blob, std::string_view text,
-                                     bool firstSection) {
-  Pieces pieces;
+Status runSplitter(const Blob &blob, std::string_view text, bool firstSection,
+                   std::vector<std::string> &pieces) {
+  pieces.clear();
+  std::vector<Span> matches;
   if (!text.empty())
     pieces.push_back(std::string(text));
   for (WordReader stages = blob.section(tok::kSplitter); !stages.done();) {
@@ -137,8 +138,10 @@ std::vector<std::string> runSplitter(const Blob &blob, std::string_view text,
       uint32_t behavior = stage.next();
       bool invert = stage.next();
       Matcher matcher(blob, stage);
-      for (const std::string &piece : pieces)
-        splitPiece(piece, matcher.findAll(piece), behavior, invert, next);
+      for (const std::string &piece : pieces) {
+        HEDDLE_TRY(matcher.findAll(piece, matches));
+        splitPiece(piece, matches, behavior, invert, next);
+      }
     } else if (kind == tok::kPrefixSpace) {
       next = std::move(pieces);
       for (std::string &piece : next)
@@ -155,7 +158,7 @@ std::vector<std::string> runSplitter(const Blob &blob, std::string_view text,
     }
     pieces = std::move(next);
   }
-  return pieces;
+  return {};
 }
 
 } // namespace heddle::rt

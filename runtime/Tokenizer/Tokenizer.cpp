@@ -6,11 +6,14 @@
 //===----------------------------------------------------------------------===//
 #include "runtime/Tokenizer/Tokenizer.h"
 
+#include "runtime/Tokenizer/PrefixSearch.h"
 #include "runtime/Utf8.h"
 
 #include <algorithm>
 
 namespace heddle::rt {
+
+static constexpr size_t kMaxText = size_t(1) << 30;
 
 std::string validUtf8(std::string_view bytes) {
   std::string out;
@@ -51,42 +54,27 @@ std::string validUtf8(std::string_view bytes) {
 
 Status Tokenizer::open(const unsigned char *data, uint64_t size) {
   HEDDLE_TRY(blob.open(data, size));
-  added.clear();
-  anyNormalized = false;
+  rawAdded.clear();
+  normalizedAdded.clear();
+  special.assign(blob.size(), false);
   for (WordReader list = blob.section(tok::kAdded); !list.done();) {
     Added token;
     token.id = list.next();
     token.flags = list.next();
     bool normalized = token.flags & tok::kNormalized;
-    token.text = normalized ? normalize(blob.piece(token.id))
-                            : std::string(blob.piece(token.id));
-    anyNormalized |= normalized;
-    if (!token.text.empty())
-      added.push_back(std::move(token));
+    token.text = std::string(blob.piece(token.id));
+    if (normalized)
+      HEDDLE_TRY(runNormalizer(blob, blob.piece(token.id), token.text));
+    if (token.text.empty() || token.id >= blob.size())
+      continue;
+    special[token.id] = token.flags & tok::kSpecial;
+    (normalized ? normalizedAdded : rawAdded).push_back(std::move(token));
   }
-  // Longest first within a first byte.
-  std::stable_sort(added.begin(), added.end(),
-                   [](const Added &a, const Added &b) {
-                     if (a.text[0] != b.text[0])
-                       return static_cast<unsigned char>(a.text[0]) <
-                              static_cast<unsigned char>(b.text[0]);
-                     return a.text.size() > b.text.size();
-                   });
+  for (AddedList *list : {&rawAdded, &normalizedAdded})
+    std::stable_sort(
+        list->begin(), list->end(),
+        [](const Added &a, const Added &b) { return a.text < b.text; });
   return {};
-}
-
-const Tokenizer::Added *Tokenizer::addedAt(std::string_view text, size_t at,
-                                           bool normalized) const {
-  auto found = std::lower_bound(
-      added.begin(), added.end(), static_cast<unsigned char>(text[at]),
-      [](const Added &token, unsigned char byte) {
-        return static_cast<unsigned char>(token.text[0]) < byte;
-      });
-  for (; found != added.end() && found->text[0] == text[at]; ++found)
-    if (bool(found->flags & tok::kNormalized) == normalized &&
-        text.substr(at, found->text.size()) == found->text)
-      return &*found;
-  return nullptr;
 }
 
 /// The character that ends before `at`; 0 if there is none.
@@ -98,14 +86,19 @@ static uint32_t characterBefore(std::string_view text, size_t at) {
   return begin < at && decodeUtf8(text.substr(begin), c) ? c : 0;
 }
 
-void Tokenizer::cutAdded(std::string_view text, bool normalized,
+void Tokenizer::cutAdded(std::string_view text, const AddedList &list,
                          std::vector<Section> &out) const {
+  PrefixSearch search(list.size(), [&list](size_t i) {
+    return std::string_view(list[i].text);
+  });
   auto is = [&](uint32_t c, uint8_t property) {
     return c && (blob.classOf(c) & property);
   };
   size_t plain = 0;
-  for (size_t at = 0; at < text.size();) {
-    const Added *token = addedAt(text, at, normalized);
+  for (size_t at = 0; at < text.size() && !list.empty();) {
+    const Added *token = nullptr;
+    search.walk(text.substr(at),
+                [&](size_t place, size_t) { token = &list[place]; });
     size_t begin = at, end = token ? at + token->text.size() : 0;
     uint32_t next = 0;
     bool keep = token != nullptr;
@@ -139,40 +132,36 @@ void Tokenizer::cutAdded(std::string_view text, bool normalized,
     out.push_back({std::string(text.substr(plain)), nullptr});
 }
 
-std::string Tokenizer::normalize(std::string_view text) const {
-  return runNormalizer(blob, text);
-}
-
 Status Tokenizer::encodeBody(std::string_view text,
-                             std::vector<Token> &tokens) const {
-  std::string clean = validUtf8(text);
+                             Encoded &encoded) const {
+  if (text.size() > kMaxText)
+    return badInput("a text of more than 1 GiB");
+  std::unique_ptr<WordModel> model = makeWordModel(blob);
+  if (!model)
+    return internalError("the tokenizer's model is unknown");
   std::vector<Section> raw, sections;
-  cutAdded(clean, false, raw);
+  cutAdded(validUtf8(text), rawAdded, raw);
   for (Section &section : raw) {
     if (section.added) {
       sections.push_back(std::move(section));
       continue;
     }
-    std::string normal = normalize(section.text);
-    if (anyNormalized)
-      cutAdded(normal, true, sections);
+    std::string normal;
+    HEDDLE_TRY(runNormalizer(blob, section.text, normal));
+    if (!normalizedAdded.empty())
+      cutAdded(normal, normalizedAdded, sections);
     else if (!normal.empty())
       sections.push_back({std::move(normal), nullptr});
   }
   bool first = true;
-  std::vector<ModelToken> made;
-  for (const Section &section : sections) {
+  for (Section &section : sections) {
     if (section.added) {
-      tokens.push_back({section.added->id, section.text});
+      encoded.add(section.added->id, section.text);
     } else {
-      for (const std::string &piece : runSplitter(blob, section.text, first)) {
-        made.clear();
-        HEDDLE_TRY(runTokenModel(blob, piece, made));
-        for (ModelToken &token : made)
-          tokens.push_back({token.id, token.text.empty()
-                                          ? std::string(blob.piece(token.id))
-                                          : std::move(token.text)});
-      }
+      std::vector<std::string> pieces;
+      HEDDLE_TRY(runSplitter(blob, section.text, first, pieces));
+      for (const std::string &piece : pieces)
+        HEDDLE_TRY(model->encode(piece, encoded));
     }
     first = false;
   }
@@ -180,40 +169,38 @@ Status Tokenizer::encodeBody(std::string_view text,
 }
 
 Status Tokenizer::encode(std::string_view text, const std::string_view *pair,
-                         bool addTemplate, std::vector<Token> &tokens) const {
-  std::vector<Token> first, second;
+                         bool addTemplate, Encoded &encoded) const {
+  Encoded first, second;
   HEDDLE_TRY(encodeBody(text, first));
   if (pair)
     HEDDLE_TRY(encodeBody(*pair, second));
-  std::vector<Token> *other = pair ? &second : nullptr;
+  Encoded *other = pair ? &second : nullptr;
   WordReader items = blob.section(pair ? tok::kTemplatePair : tok::kTemplate);
   size_t added = 0;
   for (WordReader count = items; addTemplate && !count.done(); count.next())
     added += count.next() < tok::kSecond;
   HEDDLE_TRY(
       truncateTokens(blob.section(tok::kTruncation), added, first, other));
-  tokens.clear();
-  fillTemplate(blob, items, addTemplate, first, other, tokens);
-  padTokens(blob.section(tok::kPadding), tokens);
+  fillTemplate(items, addTemplate, std::move(first), other, encoded);
+  padTokens(blob.section(tok::kPadding), encoded);
   return {};
+}
+
+std::string_view Tokenizer::textOf(const Encoded &encoded,
+                                   const Token &token) const {
+  return token.surface ? encoded.surfaces[token.surface - 1]
+                       : blob.piece(token.id);
 }
 
 Status Tokenizer::encodeIds(std::string_view text,
                             std::vector<int64_t> &ids) const {
-  std::vector<Token> tokens;
-  HEDDLE_TRY(encode(text, nullptr, true, tokens));
+  Encoded encoded;
+  HEDDLE_TRY(encode(text, nullptr, true, encoded));
   ids.clear();
-  for (const Token &token : tokens)
+  for (const Token &token : encoded.tokens)
     if (token.real)
       ids.push_back(token.id);
   return {};
-}
-
-bool Tokenizer::special(uint32_t id) const {
-  for (const Added &token : added)
-    if (token.id == id)
-      return token.flags & tok::kSpecial;
-  return false;
 }
 
 std::string Tokenizer::decodeBytes(const std::vector<int64_t> &ids,
@@ -223,7 +210,7 @@ std::string Tokenizer::decodeBytes(const std::vector<int64_t> &ids,
     if (id < 0 || id >= int64_t(blob.size()))
       continue;
     std::string_view piece = blob.piece(uint32_t(id));
-    if (!piece.empty() && !(skipSpecial && special(uint32_t(id))))
+    if (!piece.empty() && !(skipSpecial && special[id]))
       pieces.push_back(std::string(piece));
   }
   return runDecoder(blob, std::move(pieces));

@@ -11,14 +11,29 @@
 
 #include "runtime/Tokenizer/Blob.h"
 
+#include <memory>
+
 namespace heddle::rt {
 
-/// One piece of an encoded text.
+/// One piece of an encoded text; small, as long texts have many.
 struct Token {
   uint32_t id;
-  std::string text; ///< the vocabulary's entry, or what an added token matched
+  uint32_t surface = 0; ///< of `Encoded::surfaces`, plus one
   uint32_t type = 0;
   bool real = true; ///< false for padding
+};
+
+struct Encoded {
+  std::vector<Token> tokens;
+  /// Texts of tokens that show something else than their vocabulary's entry:
+  /// what an added token matched, the unknown.
+  std::vector<std::string> surfaces;
+
+  void add(uint32_t id) { tokens.push_back({id}); }
+  void add(uint32_t id, std::string_view surface) {
+    surfaces.push_back(std::string(surface));
+    tokens.push_back({id, uint32_t(surfaces.size())});
+  }
 };
 
 class Tokenizer {
@@ -28,7 +43,9 @@ public:
   /// One text, or two (`pair`), with the template's tokens if asked for, cut
   /// and padded as the file says. Bytes that are no UTF-8 count as U+FFFD.
   Status encode(std::string_view text, const std::string_view *pair,
-                bool addTemplate, std::vector<Token> &tokens) const;
+                bool addTemplate, Encoded &encoded) const;
+  /// What a token shows.
+  std::string_view textOf(const Encoded &encoded, const Token &token) const;
   /// The ids of a prompt: one text in its template, never padded.
   Status encodeIds(std::string_view text, std::vector<int64_t> &ids) const;
 
@@ -45,53 +62,58 @@ private:
     uint32_t id, flags;
     std::string text; ///< as it is searched
   };
+  /// Added tokens in the order of their bytes.
+  using AddedList = std::vector<Added>;
   /// A stretch of text, or an added token in it.
   struct Section {
     std::string text;
     const Added *added = nullptr;
   };
 
-  Status encodeBody(std::string_view text, std::vector<Token> &tokens) const;
-  void cutAdded(std::string_view text, bool normalized,
+  Status encodeBody(std::string_view text, Encoded &encoded) const;
+  void cutAdded(std::string_view text, const AddedList &list,
                 std::vector<Section> &out) const;
-  const Added *addedAt(std::string_view text, size_t at, bool normalized) const;
-  std::string normalize(std::string_view text) const;
-  bool special(uint32_t id) const;
 
   Blob blob;
-  std::vector<Added> added;
-  bool anyNormalized = false;
+  AddedList rawAdded, normalizedAdded;
+  std::vector<bool> special; ///< by id
 };
 
 // What happens to encoded texts before they are put together, and after.
-Status truncateTokens(WordReader rule, size_t added, std::vector<Token> &first,
-                      std::vector<Token> *second);
-void fillTemplate(const Blob &blob, WordReader items, bool addTokens,
-                  const std::vector<Token> &first,
-                  const std::vector<Token> *second, std::vector<Token> &out);
-void padTokens(WordReader rule, std::vector<Token> &tokens);
+Status truncateTokens(WordReader rule, size_t added, Encoded &first,
+                      Encoded *second);
+void fillTemplate(WordReader items, bool addTokens, Encoded &&first,
+                  Encoded *second, Encoded &out);
+void padTokens(WordReader rule, Encoded &encoded);
 
 /// Every maximal part of `bytes` that is no UTF-8 replaced by U+FFFD.
 std::string validUtf8(std::string_view bytes);
 
 // The stages, each in a file of its own.
-std::string runNormalizer(const Blob &blob, std::string_view text);
+// A text that a stage makes too long, or a pattern that takes too many steps,
+// is an error.
+Status runNormalizer(const Blob &blob, std::string_view text, std::string &out);
 std::string orderMarks(WordReader stage, std::string_view text);
 std::string composeMarks(WordReader stage, std::string_view text);
 std::string runCharsMap(const Blob &blob, WordReader stage,
                         std::string_view text);
-std::vector<std::string> runSplitter(const Blob &blob, std::string_view text,
-                                     bool firstSection);
-/// An unknown piece shows its surface in Unigram; `text` is "" otherwise.
-struct ModelToken {
-  uint32_t id;
-  std::string text;
-};
-Status runTokenModel(const Blob &blob, std::string_view piece,
-                     std::vector<ModelToken> &tokens);
-Status runUnigram(const Blob &blob, WordReader model, std::string_view word,
-                  std::vector<ModelToken> &tokens);
+Status runSplitter(const Blob &blob, std::string_view text, bool firstSection,
+                   std::vector<std::string> &pieces);
 std::string runDecoder(const Blob &blob, std::vector<std::string> pieces);
+
+/// What makes ids of a word; it keeps its scratch memory from one word to the
+/// next.
+class WordModel {
+public:
+  virtual ~WordModel() = default;
+  virtual Status encode(std::string_view word, Encoded &encoded) = 0;
+};
+/// The one that the blob describes; null if the blob is damaged.
+std::unique_ptr<WordModel> makeWordModel(const Blob &blob);
+std::unique_ptr<WordModel> makeBpe(const Blob &blob, WordReader model);
+std::unique_ptr<WordModel> makeUnigram(const Blob &blob, WordReader model);
+/// Of a word that the vocabulary cannot say.
+Status noUnknownToken(std::string_view word);
 
 /// GPT-2's letters for bytes.
 uint32_t letterOfByte(unsigned char byte);

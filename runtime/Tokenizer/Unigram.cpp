@@ -5,6 +5,7 @@
 // library. Neighbouring unknown characters become one piece.
 //
 //===----------------------------------------------------------------------===//
+#include "runtime/Tokenizer/PrefixSearch.h"
 #include "runtime/Tokenizer/Tokenizer.h"
 #include "runtime/Utf8.h"
 
@@ -14,94 +15,128 @@ namespace heddle::rt {
 
 namespace {
 
+constexpr uint32_t kNone = 0xffffffff, kNotReached = 0xfffffffe;
+
+/// How a place in the word is reached best; small, one a byte of the text.
 struct Place {
   double score = 0;
-  size_t from = 0;
-  uint32_t id = 0;
-  bool reached = false, unknown = false;
+  uint32_t size = 0; ///< of the piece that ends here
+  uint32_t id = kNotReached;
 };
 
-constexpr uint32_t kNone = 0xffffffff;
-
-} // namespace
-
-static std::vector<Place> bestPaths(const Blob &blob, std::string_view word,
-                                    size_t longest, double unknownScore) {
-  std::vector<Place> places(word.size() + 1);
-  auto offer = [&](size_t from, size_t to, double score, uint32_t id) {
-    Place &place = places[to];
-    double sum = score + places[from].score;
-    if (place.reached && sum <= place.score)
-      return;
-    place = {sum, from, id, true, id == kNone};
-  };
-  for (size_t at = 0; at < word.size();) {
-    uint32_t c;
-    size_t n = decodeUtf8(word.substr(at), c);
-    n = n ? n : 1;
-    bool single = false;
-    for (size_t size = n; size <= longest && at + size <= word.size(); ++size) {
-      bool inside = at + size < word.size() && (word[at + size] & 0xc0) == 0x80;
-      if (inside)
-        continue;
-      if (std::optional<uint32_t> id = blob.find(word.substr(at, size))) {
-        offer(at, at + size, blob.score(*id), *id);
-        single |= size == n;
-      }
-    }
-    if (!single)
-      offer(at, at + n, unknownScore, kNone);
-    at += n;
+struct PieceAt {
+  std::string_view operator()(size_t place) const {
+    return blob->piece(ids[place]);
   }
-  return places;
-}
+  const Blob *blob;
+  const uint32_t *ids;
+};
 
-Status runUnigram(const Blob &blob, WordReader model, std::string_view word,
-                  std::vector<ModelToken> &tokens) {
-  int64_t unknown = int64_t(model.next()) - 1;
-  bool byteFallback = model.next();
-  size_t longest = model.next();
-  double unknownScore = model.nextDouble();
-  std::vector<Place> places = bestPaths(blob, word, longest, unknownScore);
+class Unigram : public WordModel {
+public:
+  Unigram(const Blob &blob, WordReader model)
+      : blob(blob), sorted(blob.section(tok::kSortedPieces)),
+        search(sorted.left(), PieceAt{&blob, sorted.here()}) {
+    unknown = int64_t(model.next()) - 1;
+    byteFallback = model.next();
+    unknownScore = model.nextDouble();
+  }
+
+  Status encode(std::string_view word, Encoded &out) override {
+    findBestPaths(word);
+    ends.clear();
+    for (size_t at = word.size(); at > 0; at -= places[at].size) {
+      bool joins = isUnknown(places[at].id) && !ends.empty() &&
+                   isUnknown(places[ends.back().end].id);
+      if (joins)
+        ends.back().begin = at - places[at].size;
+      else
+        ends.push_back({at - places[at].size, at});
+    }
+    for (size_t i = ends.size(); i-- > 0;) {
+      uint32_t id = places[ends[i].end].id;
+      if (!isUnknown(id))
+        out.add(id);
+      else
+        HEDDLE_TRY(addUnknown(
+            word.substr(ends[i].begin, ends[i].end - ends[i].begin), out));
+    }
+    return {};
+  }
+
+private:
   struct Piece {
     size_t begin, end;
-    uint32_t id;
   };
-  std::vector<Piece> pieces;
-  auto isUnknown = [&](uint32_t id) {
+
+  bool isUnknown(uint32_t id) const {
     return id == kNone || int64_t(id) == unknown;
-  };
-  for (size_t at = word.size(); at > 0; at = places[at].from) {
-    uint32_t id = places[at].id;
-    if (isUnknown(id) && !pieces.empty() && isUnknown(pieces.back().id))
-      pieces.back().begin = places[at].from;
-    else
-      pieces.push_back({places[at].from, at, id});
   }
-  std::reverse(pieces.begin(), pieces.end());
-  for (const Piece &piece : pieces) {
-    if (!isUnknown(piece.id)) {
-      tokens.push_back({piece.id, {}});
-      continue;
+
+  void findBestPaths(std::string_view word) {
+    places.assign(word.size() + 1, Place());
+    auto offer = [&](size_t from, size_t size, double score, uint32_t id) {
+      Place &place = places[from + size];
+      double sum = score + places[from].score;
+      if (place.id == kNotReached || sum > place.score)
+        place = {sum, uint32_t(size), id};
+    };
+    for (size_t at = 0; at < word.size();) {
+      uint32_t c;
+      size_t n = decodeUtf8(word.substr(at), c);
+      n = n ? n : 1;
+      bool single = false;
+      search.walk(word.substr(at), [&](size_t place, size_t size) {
+        uint32_t id = sorted.here()[place];
+        offer(at, size, blob.score(id), id);
+        single |= size == n;
+      });
+      if (!single)
+        offer(at, n, unknownScore, kNone);
+      at += n;
     }
-    std::string_view text = word.substr(piece.begin, piece.end - piece.begin);
+  }
+
+  /// As bytes if the vocabulary has them all.
+  Status addUnknown(std::string_view text, Encoded &out) {
     std::vector<uint32_t> bytes;
     for (char byte : text)
       if (std::optional<uint32_t> id =
-              byteFallback ? blob.find(format("<0x%02X>",
-                                              static_cast<unsigned char>(byte)))
+              byteFallback ? byteId(static_cast<unsigned char>(byte))
                            : std::nullopt)
         bytes.push_back(*id);
     if (bytes.size() == text.size())
       for (uint32_t id : bytes)
-        tokens.push_back({id, {}});
+        out.add(id);
     else if (unknown >= 0)
-      tokens.push_back({uint32_t(unknown), std::string(text)});
+      out.add(uint32_t(unknown), text);
     else
-      return badTokenizer("the tokenizer has no unknown token for " +
-                          quote(text));
+      return noUnknownToken(text);
+    return {};
   }
-  return {};
+
+  std::optional<uint32_t> byteId(unsigned char byte) {
+    if (byteIds.empty())
+      for (unsigned i = 0; i < 256; ++i)
+        byteIds.push_back(blob.find(format("<0x%02X>", i)));
+    return byteIds[byte];
+  }
+
+  const Blob &blob;
+  WordReader sorted;
+  PrefixSearch<PieceAt> search;
+  int64_t unknown;
+  bool byteFallback;
+  double unknownScore;
+  std::vector<Place> places;
+  std::vector<Piece> ends;
+  std::vector<std::optional<uint32_t>> byteIds;
+};
+
+} // namespace
+
+std::unique_ptr<WordModel> makeUnigram(const Blob &blob, WordReader model) {
+  return std::make_unique<Unigram>(blob, model);
 }
 
 } // namespace heddle::rt

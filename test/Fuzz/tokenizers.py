@@ -1,24 +1,31 @@
 #!/usr/bin/python3
-"""tokenizers.py --heddle BIN [--count 200] [--seed N]: odd and hostile tokenizers. Each must be used or refused with a message that
-names its file; never a crash, never more than a few seconds. The last line is `N passed, N failed`."""
+"""tokenizers.py --heddle BIN [--count 300] [--seed N]: odd and hostile tokenizers. Each must be used or refused with a message that
+names its file; never a crash, never more than ten seconds or 2 GiB. One character a MiB long goes through every kind of model. The last
+line is `N passed, N failed`."""
 import argparse
 import copy
 import json
 import os
 import random
+import resource
 import subprocess
 import sys
 import tempfile
+import time
 
 EXAMPLES = os.path.join(os.path.dirname(os.path.abspath(__file__)), os.pardir, os.pardir, "examples")
 ODD = [None, True, -1, 0, 1, 2 ** 31, 2 ** 32 - 1, 2 ** 63, -2 ** 63, 1.5, 1e308, "", " ", "\0", "\u2581", "\ud800", "<0x41>", "a" * 5000, [], {}, [[]], [None] * 3,
        {"type": "BPE"}, {"type": "Sequence", "normalizers": [], "pretokenizers": [], "decoders": []}, {"type": "Nonsense"}]
-REGEXES = ["(a*)*b", "(", "[", "a{99999}", "\\p{Zz}", "(?<=a)b", "(?R)", "\\1(a)", "x" * 10000, "(" * 300 + "a" + ")" * 300, "[^\\s\\S]", "", "(?i:\u0130)", "a{3,1}", "[z-a]", "(a|a)*$"]
+REGEXES = ["(a*)*b", "(", "[", "a{99999}", "\\p{Zz}", "(?<=a)b", "(?R)", "\\1(a)", "x" * 10000, "(" * 300 + "a" + ")" * 300, "[^\\s\\S]", "", "(?i:\u0130)", "a{3,1}", "[z-a]", "(a|a)*$", "(a|aa)*b", "a*b", "(?:a|b|ab)*(?!a)"]
 TEXTS = ["One day there was a loud crack!", "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaac" * 20, "\u0000\ufffd \u4f60\u597d\U0001f9f5", "[CLS] <|endoftext|> [MASK]", ""]
 STAGES = [{"type": "Split", "pattern": {"Regex": r}, "behavior": "Isolated", "invert": False} for r in REGEXES] + [
     {"type": "ByteLevel"}, {"type": "BertPreTokenizer"}, {"type": "Metaspace", "replacement": "", "prepend_scheme": "always"}, {"type": "Digits", "individual_digits": 7},
     {"type": "Replace", "pattern": {"String": ""}, "content": "x"}, {"type": "Replace", "pattern": {"Regex": "a*"}, "content": "aa"}, {"type": "Precompiled", "precompiled_charsmap": "AAAA"},
     {"type": "Precompiled", "precompiled_charsmap": "/////w=="}, {"type": "Prepend", "prepend": "x" * 100000}, {"type": "NFKC"}, {"type": "Strip", "content": "a", "start": 2 ** 40, "stop": -1}]
+
+
+SECONDS, BYTES = 10, 2 << 30
+DOUBLING = {"type": "Sequence", "normalizers": [{"type": "Replace", "pattern": {"String": "a"}, "content": "aaaaaaaaaaaaaaaa"}] * 12}
 
 
 def nested(depth):
@@ -72,8 +79,9 @@ def written(goods):
         cases.append(json.dumps(value))
     for stage in STAGES + [nested(10), nested(60), nested(70)]:
         for key in ("normalizer", "pre_tokenizer", "decoder", "post_processor"):
-            if random.random() < 0.35:
+            if key == "pre_tokenizer" or random.random() < 0.35:
                 change(bpe, **{key: stage})
+    change(bpe, normalizer=DOUBLING)
     model = bpe["model"]
     for extra in ({"merges": [["a", "b"]] * 3}, {"merges": [["a", "zzz"]]}, {"merges": [["a"]]}, {"merges": ["a b c", " ", ""]}, {"vocab": {"a": 0, "b": 0}, "merges": []},
                   {"vocab": {"a": 2 ** 24}, "merges": []}, {"vocab": {"a": 2 ** 24 - 1}, "merges": []}, {"vocab": {"a": 5}, "merges": []}, {"vocab": {}, "merges": []},
@@ -91,11 +99,62 @@ def written(goods):
     return cases
 
 
+def limited():
+    resource.setrlimit(resource.RLIMIT_AS, (BYTES, BYTES))
+
+
+def ask(heddle, path, requests):
+    """exit status, stdout, stderr; status None: not done in time"""
+    limits = {} if b"sanitize" in os.fsencode(heddle) else {"preexec_fn": limited}
+    try:
+        said = subprocess.run([heddle, "tokenize", path, "--json"], input=requests, stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=SECONDS, **limits)
+    except subprocess.TimeoutExpired:
+        return None, b"", b"not done after %d s" % SECONDS
+    return said.returncode, said.stdout, said.stderr
+
+
+def kinds_of_models(good):
+    """a small tokenizer of every kind of model, without anything that splits"""
+    letters = [chr(c) for c in range(33, 127)]
+    vocab = {t: i for i, t in enumerate(["[UNK]"] + letters + ["##" + c for c in letters] + ["aa", "aaaa", "##aa"])}
+    merges = [["a", "a"], ["aa", "aa"]]
+    scores = [["<unk>", 0.0]] + [[c, -5.0 - i / 8] for i, c in enumerate(letters)] + [["aa", -6.0], ["aaaa", -7.5]]
+    bare = {"version": "1.0", "added_tokens": [{"id": 0, "content": "[UNK]", "special": True}], "normalizer": None, "pre_tokenizer": None, "decoder": None, "post_processor": None}
+    yield "byte-level BPE", good
+    yield "BPE", dict(bare, model={"type": "BPE", "vocab": vocab, "merges": merges, "unk_token": "[UNK]"})
+    yield "WordPiece", dict(bare, model={"type": "WordPiece", "vocab": vocab, "unk_token": "[UNK]", "max_input_chars_per_word": 1 << 30})
+    yield "WordLevel", dict(bare, model={"type": "WordLevel", "vocab": vocab, "unk_token": "[UNK]"})
+    yield "Unigram", dict(bare, added_tokens=[], model={"type": "Unigram", "vocab": scores, "unk_id": 0})
+    many = [{"id": 200 + i, "content": "<" * 40 + str(i), "normalized": bool(i % 2)} for i in range(2000)]
+    yield "BPE with 2000 added tokens", dict(bare, added_tokens=many, model={"type": "BPE", "vocab": vocab, "merges": merges, "unk_token": "[UNK]"})
+
+
+def long_texts(heddle, path, good, failures, mib=1):
+    """one character again and again; the pieces together are the text"""
+    passed = 0
+    for name, case in kinds_of_models(good):
+        with open(path, "w", encoding="utf-8") as f:
+            json.dump(case, f)
+        for character in "a<":
+            text = character * (mib << 20)
+            start = time.time()
+            status, out, err = ask(heddle, path, json.dumps({"text": text, "add_special_tokens": False}).encode() + b"\n")
+            tokens = json.loads(out).get("tokens", []) if status == 0 and out else []
+            whole = "".join(t[2:] if t.startswith("##") and i else t for i, t in enumerate(tokens)) == text
+            unknown = name == "WordLevel" and tokens == ["[UNK]"]
+            if whole or unknown:
+                passed += 1
+            else:
+                failures.append("%s, %d MiB of %s: status %s after %.1f s, %d pieces, %r" % (name, mib, character, status, time.time() - start, len(tokens), err[-200:]))
+    return passed
+
+
 def main():
     p = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     p.add_argument("--heddle", required=True)
-    p.add_argument("--count", type=int, default=200)
+    p.add_argument("--count", type=int, default=300)
     p.add_argument("--seed", type=int, default=5)
+    p.add_argument("--mib", type=int, default=1, help="length of the texts of one character")
     o = p.parse_args()
     random.seed(o.seed)
     goods = []
@@ -112,21 +171,20 @@ def main():
         for number, case in enumerate(cases):
             with open(path, "wb") as f:
                 f.write(case.encode("utf-8", "surrogatepass"))
-            try:
-                said = subprocess.run([o.heddle, "tokenize", path, "--json"], input=requests.encode(), stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=120)
-            except subprocess.TimeoutExpired:
-                failures.append("case %d: not done after 120 s: %s" % (number, case[:300]))
-                continue
-            refused = said.returncode in (1, 3) and b"tokenizer.json" in said.stderr and len(said.stderr) < 4000
-            answered = said.returncode == 0 and said.stdout.count(b"\n") == len(TEXTS) + 1
+            status, out, err = ask(o.heddle, path, requests.encode())
+            refused = status in (1, 3) and b"tokenizer.json" in err and len(err) < 4000
+            answered = status == 0 and out.count(b"\n") == len(TEXTS) + 1
             used += answered
             if refused or answered:
                 passed += 1
             else:
-                failures.append("case %d: status %d, %r: %s" % (number, said.returncode, said.stderr[-300:], case[:300]))
+                failures.append("case %d: status %s, %r: %s" % (number, status, err[-300:], case[:300]))
+        long = len(failures)
+        passed += long_texts(o.heddle, path, goods[0], failures, o.mib)
     for failure in failures:
         print("FAIL " + failure)
-    print("%d tokenizers, %d of them used, the others refused" % (len(cases), used))
+    print("%d tokenizers, %d of them used, the others refused; texts of %d MiB of one character %s" %
+          (len(cases), used, o.mib, "are whole again" if len(failures) == long else "are not"))
     print("%d passed, %d failed" % (passed, len(failures)))
     return int(bool(failures))
 

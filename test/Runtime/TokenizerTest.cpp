@@ -6,11 +6,14 @@
 //===----------------------------------------------------------------------===//
 #include "runtime/Tokenizer/Tokenizer.h"
 #include "compiler/Tokenizer/TokenizerBlob.h"
+#include "runtime/Tokenizer/PrefixSearch.h"
 
 #include <chrono>
 #include <fstream>
 #include <gtest/gtest.h>
+#include <map>
 #include <nlohmann/json.hpp>
+#include <random>
 #include <sstream>
 
 using namespace heddle;
@@ -44,9 +47,9 @@ struct Compiled {
   }
 };
 
-std::vector<int64_t> ids(const std::vector<Token> &tokens) {
+std::vector<int64_t> ids(const Encoded &encoded) {
   std::vector<int64_t> list;
-  for (const Token &token : tokens)
+  for (const Token &token : encoded.tokens)
     list.push_back(token.id);
   return list;
 }
@@ -57,13 +60,14 @@ bool isQuirk(const Json &test) {
 }
 
 /// The first other list of a case that differs; "" if none does.
-std::string compareRest(const std::vector<Token> &tokens, const Json &test) {
+std::string compareRest(const Tokenizer &tokenizer, const Encoded &encoded,
+                        const Json &test) {
   std::vector<int64_t> types, mask;
   std::vector<std::string> texts;
-  for (const Token &token : tokens) {
+  for (const Token &token : encoded.tokens) {
     types.push_back(token.type);
     mask.push_back(token.real);
-    texts.push_back(token.text);
+    texts.emplace_back(tokenizer.textOf(encoded, token));
   }
   if (texts != test["tokens"].get<std::vector<std::string>>())
     return "tokens";
@@ -83,7 +87,7 @@ Count checkCases(const Tokenizer &tokenizer, const Json &cases,
                  const std::string &name) {
   Count count;
   for (const Json &test : cases) {
-    std::vector<Token> tokens;
+    Encoded tokens;
     std::string pair = test.value("pair", "");
     std::string_view second = pair;
     Status status = tokenizer.encode(
@@ -95,7 +99,7 @@ Count checkCases(const Tokenizer &tokenizer, const Json &cases,
       good = false;
     std::string what = good ? "" : "ids";
     if (good && status.ok())
-      what = compareRest(tokens, test);
+      what = compareRest(tokenizer, tokens, test);
     good = what.empty();
     for (bool skip : {false, true}) {
       const char *key = skip ? "decoded_skip_special" : "decoded";
@@ -268,6 +272,161 @@ TEST(TokenizerStart, OpensAtOnce) {
   std::cout << "  opened in " << us << " us, blob of " << blob.size()
             << " bytes\n";
   EXPECT_LT(us, 1000);
+}
+
+/// The definition of byte-pair encoding: of all pairs that merge, the one of
+/// the lowest rank, of equals the leftmost, until none is left.
+std::vector<int64_t> mergedByDefinition(std::vector<std::string> pieces,
+                                        const Json &model) {
+  std::map<std::pair<std::string, std::string>, size_t> ranks;
+  for (const Json &merge : model["merges"])
+    ranks[{merge[0], merge[1]}] = ranks.size();
+  for (;;) {
+    size_t best = SIZE_MAX, at = 0;
+    for (size_t i = 0; i + 1 < pieces.size(); ++i) {
+      auto found = ranks.find({pieces[i], pieces[i + 1]});
+      if (found != ranks.end() && found->second < best) {
+        best = found->second;
+        at = i;
+      }
+    }
+    if (best == SIZE_MAX)
+      break;
+    pieces[at] += pieces[at + 1];
+    pieces.erase(pieces.begin() + int64_t(at) + 1);
+  }
+  std::vector<int64_t> list;
+  for (const std::string &piece : pieces)
+    list.push_back(model["vocab"][piece]);
+  return list;
+}
+
+TEST(TokenizerModels, LongAndShortWordsAreMergedByDefinition) {
+  std::mt19937 random(7);
+  for (int round = 0; round < 60; ++round) {
+    Json model = {{"type", "BPE"}, {"vocab", Json::object()},
+                  {"merges", Json::array()}};
+    std::vector<std::string> pieces = {"a", "b", "c"};
+    for (size_t i = 0; i < pieces.size(); ++i)
+      model["vocab"][pieces[i]] = i;
+    while (pieces.size() < 40) {
+      std::string left = pieces[random() % pieces.size()],
+                  right = pieces[random() % pieces.size()];
+      Json merge = {left, right};
+      if (left.size() + right.size() > 9 ||
+          std::count(model["merges"].begin(), model["merges"].end(), merge))
+        continue;
+      model["merges"].push_back(merge);
+      if (!model["vocab"].count(left + right)) {
+        model["vocab"][left + right] = pieces.size();
+        pieces.push_back(left + right);
+      }
+    }
+    std::string blob, error;
+    ASSERT_TRUE(tokenizerBlobFromText(Json({{"model", model}}).dump(), "file",
+                                      blob, error))
+        << error;
+    Tokenizer tokenizer;
+    ASSERT_TRUE(tokenizer
+                    .open(reinterpret_cast<const unsigned char *>(blob.data()),
+                          blob.size())
+                    .ok());
+    for (size_t length : {1, 2, 7, 47, 48, 49, 50, 300}) {
+      std::string text;
+      for (size_t i = 0; i < length; ++i)
+        text += pieces[random() % (round % 3 + 1)];
+      std::vector<std::string> letters;
+      for (char letter : text)
+        letters.emplace_back(1, letter);
+      std::vector<int64_t> list;
+      ASSERT_TRUE(tokenizer.encodeIds(text, list).ok());
+      EXPECT_EQ(list, mergedByDefinition(letters, model))
+          << text << " " << model;
+    }
+  }
+}
+
+TEST(TokenizerModels, TextsThatBeginHere) {
+  std::vector<std::string> texts = {"a", "ab", "ab", "abc", "abd", "b", "ba"};
+  PrefixSearch search(texts.size(),
+                      [&](size_t i) { return std::string_view(texts[i]); });
+  auto found = [&](std::string_view text) {
+    std::vector<size_t> places;
+    search.walk(text, [&](size_t place, size_t size) {
+      EXPECT_EQ(size, texts[place].size());
+      places.push_back(place);
+    });
+    return places;
+  };
+  using Places = std::vector<size_t>;
+  EXPECT_EQ(found("abcd"), (Places{0, 1, 3}));
+  EXPECT_EQ(found("ab"), (Places{0, 1}));
+  EXPECT_EQ(found("abx"), (Places{0, 1}));
+  EXPECT_EQ(found("a"), (Places{0}));
+  EXPECT_EQ(found("ba"), (Places{5, 6}));
+  EXPECT_EQ(found("bx"), (Places{5}));
+  EXPECT_EQ(found("c"), Places());
+  EXPECT_EQ(found(""), Places());
+}
+
+/// What is wrong is said by its place.
+TEST(TokenizerErrors, ValuesOfAnotherKind) {
+  auto why = [](const char *rest) {
+    std::string blob, error;
+    EXPECT_FALSE(tokenizerBlobFromText(
+        std::string("{\"model\":{\"type\":\"BPE\",\"vocab\":{\"a\":0},"
+                    "\"merges\":[]},") +
+            rest + "}",
+        "file", blob, error))
+        << rest;
+    return error;
+  };
+  EXPECT_EQ(why("\"normalizer\":{\"type\":\"Sequence\",\"normalizers\":[{"
+                "\"type\":\"BertNormalizer\",\"lowercase\":1}]}"),
+            "file: normalizer.normalizers[0].lowercase: true or false "
+            "expected, found 1");
+  EXPECT_EQ(why("\"decoder\":{\"type\":\"Metaspace\",\"replacement\":\"\"}"),
+            "file: decoder.replacement: one character expected, found \"\"");
+  EXPECT_EQ(why("\"added_tokens\":{}"), "file: added_tokens: a list expected");
+  EXPECT_EQ(why("\"padding\":{\"strategy\":{\"Fixed\":99999999}}"),
+            "file: padding to more than 1048576 ids");
+  EXPECT_EQ(why("\"added_tokens\":[{\"id\":9999999,\"content\":\"x\"}]"),
+            "file: the id 9999999 of `x` is too large for a vocabulary of this "
+            "size");
+}
+
+/// A pattern or a normalizer without end is an error, not a wait.
+TEST(TokenizerErrors, WithoutEnd) {
+  auto why = [](const char *rest) {
+    std::string blob, error;
+    EXPECT_TRUE(tokenizerBlobFromText(
+        std::string("{\"model\":{\"type\":\"BPE\",\"vocab\":{\"a\":0},"
+                    "\"merges\":[]},") +
+            rest + "}",
+        "file", blob, error))
+        << error;
+    Tokenizer tokenizer;
+    EXPECT_TRUE(tokenizer
+                    .open(reinterpret_cast<const unsigned char *>(blob.data()),
+                          blob.size())
+                    .ok());
+    std::vector<int64_t> list;
+    return tokenizer.encodeIds(std::string(200, 'a'), list).message();
+  };
+  EXPECT_EQ(why("\"pre_tokenizer\":{\"type\":\"Split\",\"pattern\":{"
+                "\"Regex\":\"(a|aa)*b\"},\"behavior\":\"Isolated\"}"),
+            "a pattern of the tokenizer takes more than 10040000 steps for a "
+            "text of 200 bytes");
+  std::string stage = "{\"type\":\"Replace\",\"pattern\":{\"String\":\"a\"},"
+                      "\"content\":\"aaaaaaaaaaaaaaaa\"}";
+  std::string all = stage;
+  for (int i = 0; i < 9; ++i)
+    all += "," + stage;
+  EXPECT_EQ(why(("\"normalizer\":{\"type\":\"Sequence\",\"normalizers\":[" +
+                 all + "]}")
+                    .c_str()),
+            "the normalizer makes a text of 200 bytes more than 16790016 bytes "
+            "long");
 }
 
 TEST(TokenizerErrors, HostileFiles) {

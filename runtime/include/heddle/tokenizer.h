@@ -11,15 +11,33 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace heddle::rt {
 
 class Tokenizer;
 
-struct Encoding {
-  std::vector<int64_t> ids, typeIds, attentionMask;
-  std::vector<std::string> tokens;
+struct Encoded;
+
+struct Piece {
+  uint32_t id, type;
+  bool real;             ///< false for padding
+  std::string_view text; ///< as long as encoding and codec live
+};
+
+/// An encoded text.
+class Encoding {
+public:
+  Encoding();
+  ~Encoding();
+  size_t size() const;
+  Piece operator[](size_t i) const;
+
+private:
+  friend class TextCodec;
+  const Tokenizer *tokenizer = nullptr;
+  std::unique_ptr<Encoded> encoded;
 };
 
 class TextCodec {

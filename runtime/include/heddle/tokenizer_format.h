@@ -37,6 +37,7 @@ enum Section : uint32_t {
   kTruncation = 13,   ///< most ids, TruncationStrategy, from the left?
   kPadding =
       14, ///< fixed length or 0, multiple or 0, left?, id, type id, string
+  kSortedPieces = 15, ///< Unigram: ids in the order of their pieces' bytes
 };
 
 enum AddedFlags : uint32_t {
@@ -81,9 +82,10 @@ enum Behavior : uint32_t {
 enum ModelKind : uint32_t {
   kBpe = 1,       ///< unk + 1, BpeFlags, string prefix, string suffix
   kWordLevel = 2, ///< unk + 1
-  kWordPiece = 3, ///< unk + 1, most characters a word, string prefix
-  kUnigram = 4,   ///< unk + 1, byte fallback?, longest piece in bytes, score of
-                  ///< an unknown character as a double
+  kWordPiece = 3, ///< unk + 1, most characters a word, longest piece in bytes,
+                  ///< string prefix
+  kUnigram = 4,   ///< unk + 1, byte fallback?, score of an unknown character as
+                  ///< a double
 };
 
 enum BpeFlags : uint32_t { kFuseUnk = 1, kByteFallback = 2, kIgnoreMerges = 4 };

@@ -1,0 +1,76 @@
+//===- PrefixSearch.h - Which texts of a list begin here ----------*- C++
+//-*-===//
+//
+// Walks down a list of texts in the order of their bytes: after each byte only
+// those stay that begin with all bytes so far. A walk ends where none is left,
+// however long the longest text of the list is.
+//
+//===----------------------------------------------------------------------===//
+#ifndef HEDDLE_RUNTIME_TOKENIZER_PREFIXSEARCH_H
+#define HEDDLE_RUNTIME_TOKENIZER_PREFIXSEARCH_H
+
+#include <cstddef>
+#include <string_view>
+#include <vector>
+
+namespace heddle::rt {
+
+/// `TextAt` gives the text at a place of the sorted list.
+template <typename TextAt> class PrefixSearch {
+public:
+  PrefixSearch(size_t count, TextAt textAt) : textAt(textAt), starts(257) {
+    for (size_t byte = 0; byte <= 256; ++byte)
+      starts[byte] = firstNotBelow(0, count, 0, int(byte));
+  }
+
+  /// Calls `found(place, size)` for every text of the list that `text` begins
+  /// with, the shortest first.
+  template <typename Found>
+  void walk(std::string_view text, Found &&found) const {
+    if (text.empty())
+      return;
+    auto first = static_cast<unsigned char>(text[0]);
+    size_t low = starts[first], high = starts[first + 1];
+    for (size_t depth = 1; low < high; ++depth) {
+      if (high - low == 1) {
+        std::string_view only = textAt(low);
+        if (text.substr(0, only.size()) == only)
+          found(low, only.size());
+        return;
+      }
+      // A text that ends here stands before those that go on.
+      if (textAt(low).size() == depth) {
+        found(low, depth);
+        ++low;
+      }
+      if (depth == text.size())
+        return;
+      auto byte = static_cast<unsigned char>(text[depth]);
+      low = firstNotBelow(low, high, depth, byte);
+      high = firstNotBelow(low, high, depth, byte + 1);
+    }
+  }
+
+private:
+  /// The first place in [low, high) whose byte at `depth` is `byte` or more.
+  size_t firstNotBelow(size_t low, size_t high, size_t depth, int byte) const {
+    while (low < high) {
+      size_t middle = low + (high - low) / 2;
+      std::string_view text = textAt(middle);
+      int here =
+          depth < text.size() ? static_cast<unsigned char>(text[depth]) : -1;
+      if (here < byte)
+        low = middle + 1;
+      else
+        high = middle;
+    }
+    return low;
+  }
+
+  TextAt textAt;
+  std::vector<size_t> starts; ///< by first byte
+};
+
+} // namespace heddle::rt
+
+#endif // HEDDLE_RUNTIME_TOKENIZER_PREFIXSEARCH_H
