@@ -46,20 +46,26 @@ public:
       if (depth == text.size())
         return;
       auto byte = static_cast<unsigned char>(text[depth]);
+      // All go on with this byte where the first and the last one do.
+      if (byteAt(low, depth) == byte && byteAt(high - 1, depth) == byte)
+        continue;
       low = firstNotBelow(low, high, depth, byte);
       high = firstNotBelow(low, high, depth, byte + 1);
     }
   }
 
 private:
+  /// -1 past the end.
+  int byteAt(size_t place, size_t depth) const {
+    std::string_view text = textAt(place);
+    return depth < text.size() ? static_cast<unsigned char>(text[depth]) : -1;
+  }
+
   /// The first place in [low, high) whose byte at `depth` is `byte` or more.
   size_t firstNotBelow(size_t low, size_t high, size_t depth, int byte) const {
     while (low < high) {
       size_t middle = low + (high - low) / 2;
-      std::string_view text = textAt(middle);
-      int here =
-          depth < text.size() ? static_cast<unsigned char>(text[depth]) : -1;
-      if (here < byte)
+      if (byteAt(middle, depth) < byte)
         low = middle + 1;
       else
         high = middle;

@@ -3,6 +3,7 @@
 names its file; never a crash, never more than ten seconds or 2 GiB. One character a MiB long goes through every kind of model. The last
 line is `N passed, N failed`."""
 import argparse
+import concurrent.futures
 import copy
 import json
 import os
@@ -154,6 +155,7 @@ def main():
     p.add_argument("--heddle", required=True)
     p.add_argument("--count", type=int, default=300)
     p.add_argument("--seed", type=int, default=5)
+    p.add_argument("--jobs", type=int, default=os.cpu_count())
     p.add_argument("--mib", type=int, default=1, help="length of the texts of one character")
     o = p.parse_args()
     random.seed(o.seed)
@@ -167,18 +169,24 @@ def main():
     passed = used = 0
     failures = []
     with tempfile.TemporaryDirectory() as folder:
-        path = os.path.join(folder, "tokenizer.json")
-        for number, case in enumerate(cases):
+        def tried(numbered):
+            number, case = numbered
+            path = os.path.join(folder, str(number), "tokenizer.json")
+            os.mkdir(os.path.dirname(path))
             with open(path, "wb") as f:
                 f.write(case.encode("utf-8", "surrogatepass"))
             status, out, err = ask(o.heddle, path, requests.encode())
+            os.remove(path)
             refused = status in (1, 3) and b"tokenizer.json" in err and len(err) < 4000
             answered = status == 0 and out.count(b"\n") == len(TEXTS) + 1
-            used += answered
-            if refused or answered:
-                passed += 1
-            else:
-                failures.append("case %d: status %s, %r: %s" % (number, status, err[-300:], case[:300]))
+            return answered, None if refused or answered else "case %d: status %s, %r: %s" % (number, status, err[-300:], case[:300])
+
+        with concurrent.futures.ThreadPoolExecutor(o.jobs) as pool:
+            for answered, failure in pool.map(tried, enumerate(cases)):
+                used += answered
+                passed += failure is None
+                failures += [failure] if failure else []
+        path = os.path.join(folder, "tokenizer.json")
         long = len(failures)
         passed += long_texts(o.heddle, path, goods[0], failures, o.mib)
     for failure in failures:
