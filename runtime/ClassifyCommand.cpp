@@ -207,10 +207,14 @@ Status classifyCommand(Model &model, const Words &words) {
   const Card &card = model.card();
   bool media = takesMedia(card);
   Args args;
+  bool asks = textBeside(card) == TextBeside::Needed;
   HEDDLE_TRY(Args::parse(words, {"--threads", "--top"}, {"--json"},
-                         media ? 1 : 2, args));
+                         media && !asks ? 1 : 2, args));
   if (args.positional().empty())
     return badUsage(media ? "a file is missing" : "a text is missing")
+        .withHelp("see --help");
+  if (asks && args.positional().size() < 2)
+    return badUsage("a text is missing: this model is asked about a file")
         .withHelp("see --help");
   int64_t threads = 0, most = 5;
   HEDDLE_TRY(args.integer("--threads", 1, kMaxThreads, threads));
@@ -221,9 +225,12 @@ Status classifyCommand(Model &model, const Words &words) {
   if (media) {
     given.resize(1);
     HEDDLE_TRY(readMedia(model, args.positional()[0], given[0]));
-  } else {
+  }
+  if (!media || asks) {
+    std::vector<std::string> texts = args.positional();
+    texts.erase(texts.begin(), texts.begin() + media);
     HEDDLE_TRY(openTokenizer(model, tokenizer));
-    HEDDLE_TRY(tokensOf(model, tokenizer, args.positional(), tokens, given));
+    HEDDLE_TRY(tokensOf(model, tokenizer, texts, tokens, given));
   }
   Answer answer;
   HEDDLE_TRY(runOn(model, std::move(given), threads, answer));

@@ -183,17 +183,51 @@ Status generateCommand(Model &model, const Words &words) {
                 args.get("--text"));
 }
 
-/// A picture or speech, and the words in front of the answer, if any.
+/// One row of ids as the input `name`.
+static Status addText(const Model &model, const std::string &name,
+                      const std::vector<int64_t> &ids,
+                      std::vector<Tensor> &inputs) {
+  const Entry *run = model.card().entry("run");
+  const Value *value = run ? run->input(name) : nullptr;
+  if (!value || value->type != Type::I64 || value->axes.empty() ||
+      value->axes.size() > 2)
+    return internalError("the text of this model is no input i64[B, T] of run");
+  if (ids.empty())
+    return badInput("the text is empty");
+  auto length = int64_t(ids.size());
+  HEDDLE_TRY(checkLength(model.card(), *run, *value, length));
+  Shape shape(value->axes.size(), 1);
+  shape.back() = length;
+  Tensor text;
+  HEDDLE_TRY(Tensor::make(name, Type::I64, shape, text));
+  std::copy(ids.begin(), ids.end(), text.data.as<int64_t>());
+  inputs.push_back(std::move(text));
+  return {};
+}
+
+/// A picture or speech, and a question or the words in front of the answer.
 static Status describe(Model &model, const Args &args,
                        const Tokenizer *tokenizer) {
   const Roles &roles = model.card().roles;
+  TextBeside beside = textBeside(model.card());
+  bool given = args.positional().size() > 1;
+  if (given && beside == TextBeside::None)
+    return badUsage("this model takes a file and no text beside it");
+  Tokenizer none;
+  if (given && !tokenizer)
+    return openTokenizer(model, none);
+  if (!given && beside == TextBeside::Needed)
+    return badUsage("a text is missing: this model is asked about a file")
+        .withHelp("see --help");
   std::vector<Tensor> media(1);
   HEDDLE_TRY(readMedia(model, args.positional()[0], media[0]));
   std::vector<int64_t> ids;
   std::string text;
-  if (args.positional().size() > 1) {
-    if (!tokenizer || !roles.source.empty())
-      return badUsage("this model takes a file and no text beside it");
+  if (beside == TextBeside::Needed) {
+    std::vector<int64_t> question;
+    HEDDLE_TRY(tokenizer->encodeIds(args.positional()[1], question));
+    HEDDLE_TRY(addText(model, roles.source, question, media));
+  } else if (given) {
     text = args.positional()[1];
     Encoded encoded;
     HEDDLE_TRY(tokenizer->encode(text, nullptr, !roles.start, encoded));

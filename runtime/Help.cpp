@@ -51,12 +51,22 @@ Status helpCommand(Model &model, const std::string &program) {
                     run->outputIndex("logits") >= 0;
   printf("%s: a model compiled by Heddle\n\n", card.name.c_str());
   std::string example;
+  TextBeside beside = textBeside(card);
   if (media && (generates || classifies)) {
     example = mediaExample(card);
+    if (beside == TextBeside::Needed)
+      example += " \"What is it?\"";
     printf("  %s %s\n      %s\n", self, example.c_str(),
-           generates             ? "what it shows or says, as text"
+           beside == TextBeside::Needed
+               ? generates ? "answers a question about it"
+                           : "answers a question about it, the likeliest first"
+           : generates          ? "what it shows or says, as text"
            : card.kind == "ctc" ? "what is said, as text"
                                 : "what it is, the likeliest first");
+    if (beside == TextBeside::Maybe && tokenizes)
+      printf("  %s %s \"a picture of\"\n      the same, beginning with these "
+             "words\n",
+             self, example.c_str());
   } else if (generates && text) {
     example = "\"Once upon a time\" -n 40";
     printf("  %s \"TEXT\"\n      %s, as it is made\n", self,

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 #include "runtime/Args.h"
 #include "runtime/Commands.h"
+#include "runtime/Media/Media.h"
 #include "runtime/Tokenizer/Tokenizer.h"
 
 #include <cstdio>
@@ -139,7 +140,9 @@ static void printText(const Model &model) {
     }
   }
   if (!card.picture.values.empty())
-    printf("takes: a picture, PNG or JPEG\n");
+    printf("takes: a picture, PNG or JPEG%s\n",
+           textBeside(card) == TextBeside::Needed ? ", and a question about it"
+                                                  : "");
   if (!card.sound.values.empty())
     printf("takes: speech, WAV\n");
   if (!card.labels.empty()) {

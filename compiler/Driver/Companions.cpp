@@ -203,6 +203,9 @@ static void readLabels(const JsonValue &config, Companions &out) {
                                : StringRef();
   if (architecture.ends_with("ForCTC"))
     out.kind = "ctc";
+  // Classes that answer are judged each on its own, as the library's pipeline does.
+  else if (architecture.ends_with("QuestionAnswering"))
+    out.kind = "multi_label";
   else if (text("problem_type") == "multi_label_classification")
     out.kind = "multi_label";
   else if (text("problem_type") == "regression")

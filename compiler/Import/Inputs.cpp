@@ -314,9 +314,17 @@ void Importer::writeModuleAttributes() {
       return;
   llvm::SmallVector<mlir::NamedAttribute> roles;
   for (StringRef role : {"tokens", "logits", "mask", "positions", "source"})
-    if (const JsonValue *v = g->find(role))
-      if (role == "logits" || llvm::is_contained(activeInputs, v->string))
-        roles.push_back(textAttr(role, v->string));
+    if (const JsonValue *v = g->find(role)) {
+      // Which input it is may depend on the head; null: none.
+      Value name = value(*v, fileScope);
+      if (name.isNull() || name.isBad())
+        continue;
+      bool known = name.is(K::String) && llvm::is_contained(role == "logits" ? boundOutputs : activeInputs, name.asString());
+      if (known)
+        roles.push_back(textAttr(role, name.asString()));
+      else if (v->isExpression())
+        error({v->loc, v}, "the name of an input or output expected, found " + Twine(name.show()));
+    }
   auto constant = [&](const JsonValue &v, bool several) -> mlir::Attribute {
     Value c = value(v, fileScope);
     if (c.isNull() || c.isBad())

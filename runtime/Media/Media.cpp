@@ -29,6 +29,18 @@ bool takesMedia(const Card &card) {
   return !card.picture.values.empty() || !card.sound.values.empty();
 }
 
+TextBeside textBeside(const Card &card) {
+  const Entry *run = card.entry("run");
+  const Value *text = run ? run->input("input_ids") : nullptr;
+  if (!takesMedia(card) || !text || text->type != Type::I64)
+    return TextBeside::None;
+  if (!card.roles.present)
+    return text->hasDefault ? TextBeside::None : TextBeside::Needed;
+  if (card.roles.source == text->name)
+    return TextBeside::Needed;
+  return card.roles.tokens == text->name ? TextBeside::Maybe : TextBeside::None;
+}
+
 const char *mediaExample(const Card &card) {
   return card.picture.values.empty() ? "speech.wav" : "photo.png";
 }

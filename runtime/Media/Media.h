@@ -15,6 +15,14 @@ namespace heddle::rt {
 /// Whether a file is what this model is asked with.
 bool takesMedia(const Card &card);
 
+/// What stands beside the file on the command line.
+enum class TextBeside : uint8_t {
+  None,
+  Maybe, ///< the beginning of what is said of it
+  Needed ///< a question about it
+};
+TextBeside textBeside(const Card &card);
+
 /// "FILE.png" or "FILE.wav", for the help.
 const char *mediaExample(const Card &card);
 
