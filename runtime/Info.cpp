@@ -21,43 +21,37 @@ static std::optional<int64_t> longestText(const Card &card) {
   return axis < 0 ? std::nullopt : card.bound(run->dims[axis]);
 }
 
-/// Sizes are forms; this is what they come to where every dim has a bound.
-static std::string boundedBytes(const Card &card, const Entry &entry,
-                                const Form &form) {
+/// An entry's dims at their bounds, if each has one: one batch row, a step of one token at the end of the longest text.
+static std::optional<std::vector<int64_t>> boundedDims(const Card &card,
+                                                       const Entry &entry) {
   std::vector<int64_t> dims;
   for (const std::string &name : entry.dims) {
     std::optional<int64_t> bound = card.bound(name);
-    // One batch row; a step of one token at the end of the longest text.
     if (name == "B" || name == "new")
       bound = 1;
     if ((name == "past" || name == "capacity") && card.roles.present)
       bound = longestText(card);
     if (!bound)
-      return "";
+      return std::nullopt;
     dims.push_back(*bound);
   }
-  std::optional<int64_t> bytes = form.evaluate(dims.data());
+  return dims;
+}
+
+/// Sizes are forms; this is what they come to at the bounds.
+static std::string boundedBytes(const Card &card, const Entry &entry,
+                                const Form &form) {
+  auto dims = boundedDims(card, entry);
+  std::optional<int64_t> bytes =
+      dims ? form.evaluate(dims->data()) : std::nullopt;
   return bytes && *bytes >= 0 ? humanBytes(*bytes) : "";
 }
 
 /// Scratch memory of one row at the bounds, for one thread.
 static std::string boundedArena(const Card &card, const Entry &entry) {
-  Entry widened;
-  widened.dims = entry.dims;
-  std::vector<int64_t> dims;
-  for (const std::string &name : entry.dims) {
-    std::optional<int64_t> bound = card.bound(name);
-    if (name == "B" || name == "new")
-      bound = 1;
-    if ((name == "past" || name == "capacity") && card.roles.present)
-      bound = longestText(card);
-    if (!bound)
-      return "";
-    dims.push_back(*bound);
-  }
   uint64_t bytes = 0;
-  Status status = arenaOf(entry, dims, 1, bytes);
-  return status.ok() ? humanBytes(bytes) : "";
+  auto dims = boundedDims(card, entry);
+  return dims && arenaOf(entry, *dims, 1, bytes).ok() ? humanBytes(bytes) : "";
 }
 
 /// 16 digits that change when a weight does.

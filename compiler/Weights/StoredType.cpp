@@ -103,10 +103,31 @@ static void convert(const uint8_t *from, llvm::MutableArrayRef<To> to) {
     to[i] = static_cast<To>(load<T>(from + i * sizeof(T)));
 }
 
+/// Integers and truth values.
 template <typename To>
-static void convertBool(const uint8_t *from, llvm::MutableArrayRef<To> to) {
-  for (size_t i = 0; i < to.size(); ++i)
-    to[i] = from[i] ? 1 : 0;
+static void convertWhole(StoredType type, const uint8_t *from,
+                         llvm::MutableArrayRef<To> to) {
+  switch (type) {
+  case StoredType::I64:
+    return convert<int64_t>(from, to);
+  case StoredType::I32:
+    return convert<int32_t>(from, to);
+  case StoredType::I16:
+    return convert<int16_t>(from, to);
+  case StoredType::I8:
+    return convert<int8_t>(from, to);
+  case StoredType::U8:
+    return convert<uint8_t>(from, to);
+  case StoredType::Bool:
+    for (size_t i = 0; i < to.size(); ++i)
+      to[i] = from[i] ? 1 : 0;
+    return;
+  case StoredType::F64:
+  case StoredType::F32:
+  case StoredType::F16:
+  case StoredType::BF16:
+    assert(false && "real tensors do not become integers");
+  }
 }
 
 void widenToF32(StoredType type, const uint8_t *from,
@@ -129,42 +150,14 @@ void widenToF32(StoredType type, const uint8_t *from,
     for (size_t i = 0; i < to.size(); ++i)
       to[i] = fromBF16(load<uint16_t>(from + 2 * i));
     return;
-  case StoredType::I64:
-    return convert<int64_t>(from, to);
-  case StoredType::I32:
-    return convert<int32_t>(from, to);
-  case StoredType::I16:
-    return convert<int16_t>(from, to);
-  case StoredType::I8:
-    return convert<int8_t>(from, to);
-  case StoredType::U8:
-    return convert<uint8_t>(from, to);
-  case StoredType::Bool:
-    return convertBool(from, to);
+  default:
+    return convertWhole(type, from, to);
   }
 }
 
 void widenToI64(StoredType type, const uint8_t *from,
                 llvm::MutableArrayRef<int64_t> to) {
-  switch (type) {
-  case StoredType::I64:
-    return convert<int64_t>(from, to);
-  case StoredType::I32:
-    return convert<int32_t>(from, to);
-  case StoredType::I16:
-    return convert<int16_t>(from, to);
-  case StoredType::I8:
-    return convert<int8_t>(from, to);
-  case StoredType::U8:
-    return convert<uint8_t>(from, to);
-  case StoredType::Bool:
-    return convertBool(from, to);
-  case StoredType::F64:
-  case StoredType::F32:
-  case StoredType::F16:
-  case StoredType::BF16:
-    assert(false && "real tensors do not become integers");
-  }
+  convertWhole(type, from, to);
 }
 
 } // namespace heddle

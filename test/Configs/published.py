@@ -1,9 +1,9 @@
 #!/usr/bin/python3
 """`heddle check` on published config.json files: each is accepted, or refused for the reason that stands in expected.json.
 
-    published.py --heddle BIN [--table] DIR
+    published.py --heddle BIN [--table] [DIR]
 
-DIR: files TYPE__NAME.json. expected.json says which model types have no family and which files of a known type describe
+known.json: configurations by name, all to be accepted. DIR: files TYPE__NAME.json. expected.json says which model types have no family and which files of a known type describe
 something else than the published architecture. Anything refused beside those is a failure, and so is anything accepted among
 them, a check that takes a second, or a refusal without a place. --table prints the README's table. The last line is
 `N passed, N failed`."""
@@ -14,6 +14,7 @@ import json
 import os
 import subprocess
 import sys
+import tempfile
 import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -51,15 +52,26 @@ def main():
     p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     p.add_argument("--heddle", required=True)
     p.add_argument("--table", action="store_true")
-    p.add_argument("dir")
+    p.add_argument("dir", nargs="?")
     o = p.parse_args()
     with open(os.path.join(HERE, "expected.json"), encoding="utf-8") as f:
         expected = json.load(f)
     for kind, why in list(expected["types"].items()):
         expected["types"][kind] = {"why": why, "says": "no family file"}
     passed = failed = 0
+    with open(os.path.join(HERE, "known.json"), encoding="utf-8") as f:
+        known = {name: config for name, config in json.load(f).items() if name != "about"}
+    with tempfile.TemporaryDirectory(prefix="heddle-configs-") as work:
+        path = os.path.join(work, "config.json")
+        for name, config in known.items():
+            with open(path, "w", encoding="utf-8") as f:
+                json.dump(config, f, indent=1)
+            problem = judge(name, config["model_type"], *check(o.heddle, path), expected)
+            passed, failed = passed + (problem is None), failed + (problem is not None)
+            if problem:
+                print("FAIL %s: %s" % (name, problem[:600]))
     table = collections.defaultdict(lambda: [0, 0, set()])
-    for path in sorted(glob.glob(os.path.join(o.dir, "*__*.json"))):
+    for path in sorted(glob.glob(os.path.join(o.dir, "*__*.json"))) if o.dir else []:
         name = os.path.basename(path)[:-5]
         if name.rsplit(".", 1)[-1] in BESIDE:
             continue

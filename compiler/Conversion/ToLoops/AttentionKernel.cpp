@@ -129,15 +129,7 @@ Value AttentionKernel::exp2(std::pair<Value, Value> parts) {
 Value AttentionKernel::larger(Value x, Value y) { return select(lessf(y, x), x, y); }
 
 Value AttentionKernel::largestLane(Value x) {
-  for (int64_t n = lanes; n > 1; n /= 2) {
-    SmallVector<int64_t> low, high;
-    for (int64_t i = 0; i < n / 2; ++i) {
-      low.push_back(i);
-      high.push_back(i + n / 2);
-    }
-    x = larger(vector::ShuffleOp::create(b, x, x, low), vector::ShuffleOp::create(b, x, x, high));
-  }
-  return vector::ExtractOp::create(b, x, ArrayRef<int64_t>{0});
+  return foldLanes(x, [&](Value a, Value b) { return larger(a, b); });
 }
 
 /// cap * tanh(s / cap): a rational approximation (13/6, a few units in the last place), a

@@ -78,7 +78,9 @@ public:
   Value sqrt(Value x);
   Value lessf(Value x, Value y); ///< ordered
   Value isNaN(Value x);
-  Value sum(Value vector);     ///< of the lanes, in a fixed tree
+  /// Of the lanes, in a fixed tree written out: the order does not depend on the target.
+  Value foldLanes(Value vector, llvm::function_ref<Value(Value, Value)> join);
+  Value sum(Value vector);     ///< of the lanes
   Value largest(Value vector); ///< of the lanes; a NaN stays
 
   Value exp(Value x), tanh(Value x), sigmoid(Value x), erf(Value x), log(Value x);

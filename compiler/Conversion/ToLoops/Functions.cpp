@@ -31,30 +31,22 @@ Value Code::sqrt(Value x) { return math::SqrtOp::create(b, x); }
 Value Code::lessf(Value x, Value y) { return arith::CmpFOp::create(b, arith::CmpFPredicate::OLT, x, y); }
 Value Code::isNaN(Value x) { return arith::CmpFOp::create(b, arith::CmpFPredicate::UNO, x, x); }
 
-Value Code::sum(Value vector) {
-  // A fixed tree, written out: the order does not depend on the target.
-  int64_t n = cast<VectorType>(vector.getType()).getDimSize(0);
-  for (; n > 1; n /= 2) {
+Value Code::foldLanes(Value vector, llvm::function_ref<Value(Value, Value)> join) {
+  for (int64_t n = cast<VectorType>(vector.getType()).getDimSize(0); n > 1; n /= 2) {
     SmallVector<int64_t> low, high;
     for (int64_t i = 0; i < n / 2; ++i) {
       low.push_back(i);
       high.push_back(i + n / 2);
     }
-    vector = addf(vector::ShuffleOp::create(b, vector, vector, low), vector::ShuffleOp::create(b, vector, vector, high));
+    vector = join(vector::ShuffleOp::create(b, vector, vector, low), vector::ShuffleOp::create(b, vector, vector, high));
   }
   return vector::ExtractOp::create(b, vector, ArrayRef<int64_t>{0});
 }
+Value Code::sum(Value vector) {
+  return foldLanes(vector, [&](Value x, Value y) { return addf(x, y); });
+}
 Value Code::largest(Value vector) {
-  int64_t n = cast<VectorType>(vector.getType()).getDimSize(0);
-  for (; n > 1; n /= 2) {
-    SmallVector<int64_t> low, high;
-    for (int64_t i = 0; i < n / 2; ++i) {
-      low.push_back(i);
-      high.push_back(i + n / 2);
-    }
-    vector = maxf(vector::ShuffleOp::create(b, vector, vector, low), vector::ShuffleOp::create(b, vector, vector, high));
-  }
-  return vector::ExtractOp::create(b, vector, ArrayRef<int64_t>{0});
+  return foldLanes(vector, [&](Value x, Value y) { return maxf(x, y); });
 }
 
 Value Code::poly(Value x, ArrayRef<double> c) {
