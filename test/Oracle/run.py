@@ -163,7 +163,8 @@ class Runner:
         if "greedy" not in run["kind"]:
             return self.interpret(run, given)
         # The whole text again for every token, as the oracle did it.
-        roles, mask = self.case.roles, given.get(self.case.roles.get("mask"))
+        roles = self.roles(run)
+        mask = given.get(roles.get("mask"))
         ids = given[roles["tokens"]] if roles["tokens"] in given else self.start(run, given)
         for _ in range(self.new_tokens(run, given)):
             feed = {**given, roles["tokens"]: ids}
@@ -178,6 +179,13 @@ class Runner:
             ids = np.concatenate([ids, logits[np.arange(len(ids)), last].argmax(-1)[:, None]], 1)
         return {"ids": ids}
 
+    def roles(self, run):
+        """Where they depend on the head, the binary says which ones they are."""
+        if any(str(name).startswith("=") for key, name in self.case.roles.items() if key in ("tokens", "mask", "positions", "source")):
+            said = subprocess.run([self.compiled(run), "info", "--json"], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, check=True)
+            self.case.roles = json.loads(said.stdout)["generate"]
+        return self.case.roles
+
     def interpret(self, run, given):
         source, result = self.file(".in"), self.file(".out")
         tensors.write(source, given)
@@ -188,12 +196,12 @@ class Runner:
         return out
 
     def start(self, run, given):
-        batch = len(given[self.case.roles["source"]])
+        batch = len(given[self.roles(run)["source"]])
         return np.full((batch, 1), run["kwargs"]["bos_idx"], np.int64)
 
     def new_tokens(self, run, given):
         ids = self.case.expected[run["outputs"]["ids"]["tensor"]]
-        tokens = given.get(self.case.roles["tokens"])
+        tokens = given.get(self.roles(run)["tokens"])
         return ids.shape[1] - (1 if tokens is None else tokens.shape[1])
 
     def judge(self, run, got):
