@@ -222,7 +222,7 @@ static MaskSpec causalMask(std::mt19937_64 &random, int64_t most) {
   MaskSpec spec;
   do
     spec = MaskSpec::draw(random, 2, most);
-  while (spec.square);
+  while (spec.grid == MaskSpec::Square);
   std::function<void(MaskSpec::Node &)> renumber = [&](MaskSpec::Node &n) {
     for (int *t : {&n.first, &n.second})
       *t += *t >= 0;

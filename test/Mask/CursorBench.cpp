@@ -17,7 +17,7 @@ int main() {
   std::vector<TypicalMask> masks = costlyMasks();
   std::vector<CursorCase> cases;
   for (TypicalMask &m : masks)
-    cases.push_back({m.spec, keys, 16});
+    cases.push_back({m.spec, keys, 16, /*built=*/true});
   auto program = CursorProgram::compile(cases, JitLevel::Optimized, CursorProgram::Parts::WalkOnly);
   if (!program)
     return 1;
@@ -25,7 +25,7 @@ int main() {
   bool good = true;
   for (size_t i = 0; i < masks.size(); ++i) {
     MaskSizes n{1, length, length, 0, 0};
-    CursorProgram::Memory memory(cases[i].spec, cases[i].spec.make(n, 0));
+    CursorProgram::Memory memory = program->memory(int(i), cases[i].spec, n, cases[i].spec.make(n, 0));
     double best = 1e18;
     int64_t runs = 0;
     for (int round = 0; round < 40 && (round < 3 || best < 1e8); ++round) {

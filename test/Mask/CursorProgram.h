@@ -8,37 +8,35 @@
 #ifndef HEDDLE_TEST_MASK_CURSORPROGRAM_H
 #define HEDDLE_TEST_MASK_CURSORPROGRAM_H
 
-#include "test/Mask/MaskSpec.h"
+#include "test/Mask/CursorMasks.h"
 #include "test/Numerics/JitModule.h"
-#include "mlir/IR/MLIRContext.h"
 
 namespace heddle::test {
-
-/// A mask with what is constant in its code.
-struct CursorCase {
-  MaskSpec spec;
-  int64_t tile = 128; ///< keys of a tile
-  int64_t lanes = 1;  ///< of the vectors a scan may use
-};
 
 class CursorProgram {
 public:
   enum class Parts { All, WalkOnly };
   /// Null after a message.
-  static std::unique_ptr<CursorProgram> compile(const std::vector<CursorCase> &cases, JitLevel level, Parts parts = Parts::All);
+  static std::unique_ptr<CursorProgram> compile(const std::vector<CursorCase> &cases, JitLevel level, Parts parts = Parts::All,
+                                                CursorBounds bounds = {});
   ~CursorProgram();
 
-  /// A tensor's elements as the code reads them.
-  class Memory {
-  public:
-    Memory(const MaskSpec &spec, const MaskSpec::Data &data);
+  /// What the code reads: tensors and tables.
+  struct Memory {
     std::vector<std::vector<char>> bytes;
     std::vector<void *> pointers;
   };
-  /// One query tile: rows [first, last] of this call, keys from `anchor` on.
+  /// The tables are made by their own code.
+  Memory memory(int mask, const MaskSpec &spec, const MaskSizes &n, const MaskSpec::Data &data, int threads = 1) const;
+
+  /// One query tile: rows first, first + stride ... last of this call, keys from `anchor` on.
+  /// Key k is key row offset + k * stride.
   struct Tile {
     MaskSizes n;
     int64_t batch = 0, head = 0, first = 0, last = 0, anchor = 0;
+    int64_t stride = 1, offset = 0;
+    int64_t rows() const { return (last - first) / stride + 1; }
+    int64_t keys() const { return (n.S - offset + stride - 1) / stride; }
   };
   struct Run {
     int64_t begin, end;
@@ -61,8 +59,17 @@ public:
     std::vector<uint32_t> vectors, scalars;
   };
   Operands operands(int mask, const Tile &tile, Memory &memory) const;
-  /// Whether all operands of the root must hold, else one.
-  bool conjunction(int mask) const;
+
+  /// What is known of a mask without running it.
+  struct Known {
+    bool conjunction = true;   ///< all operands of the root must hold, else one
+    bool everyRowSees = false; ///< proved, for every length
+    mask::Axes axes = mask::None;
+    mask::Reach reach;
+    int64_t stride = 1;
+    size_t tables = 0;
+  };
+  const Known &known(int mask) const;
 
   /// Calls of walk alone, for measuring: rows in tiles of `rows`, and returns the runs met.
   int64_t walkAll(int mask, MaskSizes n, int64_t rows, Memory &memory) const;

@@ -44,14 +44,17 @@ public:
   Node root;
   std::vector<MaskTensor> tensors;
   int heads = 1;       ///< of the attention: what axes of heads are made for
-  bool square = false; ///< labels of rows are also those of keys: T = S
+  /// What lengths and positions have to do with each other. Cached: K = 0, S = P + T; Square:
+  /// P = K = 0, T = S, so that labels of rows may also be those of keys.
+  enum Grid { Free, FromZero, Cached, Square };
+  Grid grid = Free;
 
   /// A random expression of at most `depth` connectives above a leaf; `most` bounds P + T.
   static MaskSpec draw(std::mt19937_64 &random, int depth, int64_t most);
   MaskSizes sizes(std::mt19937_64 &random, int64_t most) const;
 
   // Leaves by hand; each adds its tensor.
-  Node window(std::optional<int64_t> left, std::optional<int64_t> right) const { return {Window, left, right}; }
+  Node window(std::optional<int64_t> left, std::optional<int64_t> right) const { return {Window, left, right, 1, -1, -1, {}}; }
   Node reads(Kind kind, MaskTensor t);
   Node document(MaskTensor query, MaskTensor key);
   Node blocks(int64_t size, MaskTensor lists);

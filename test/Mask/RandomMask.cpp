@@ -11,6 +11,7 @@ struct Draw {
   std::mt19937_64 &random;
   int64_t most;
   bool adds; ///< `+` may occur
+  std::vector<MaskSpec::Node> read = {}; ///< leaves that read tensors
 
   int64_t below(int64_t n) { return int64_t(random() % uint64_t(n)); }
   int64_t between(int64_t lo, int64_t hi) { return lo + below(hi - lo + 1); }
@@ -32,6 +33,7 @@ struct Draw {
   MaskTensor set(std::vector<std::string> axes);
   MaskTensor ids(const std::string &last, int style, uint64_t salt, const std::string &element);
   MaskSpec::Node leaf();
+  MaskSpec::Node freshLeaf();
   MaskSpec::Node node(int depth);
   std::optional<int64_t> side();
 };
@@ -67,7 +69,7 @@ MaskTensor Draw::ids(const std::string &last, int style, uint64_t salt, const st
     t.axes.back() = last;
   int64_t length = 2 + int64_t(salt % 60), factor = style == 5 ? 64 : 1;
   bool keys = last == "S", bit = element == "i1", shared = t.axes.size() == 1 || t.axes[0] == "1";
-  bool sometimes = salt % 5 == 0;
+  bool sometimes = salt % 5 == 0, nan = element == "f32" && chance(3); // a NaN is no id, not even its own
   t.at = [=](const MaskSizes &n, uint64_t seed, int64_t i) -> double {
     uint64_t s = shared ? salt : mix(seed, salt);
     int64_t position = std::max<int64_t>(0, (keys ? n.K : n.P) + i), id = 0;
@@ -86,6 +88,8 @@ MaskTensor Draw::ids(const std::string &last, int style, uint64_t salt, const st
     } else {
       id = int64_t(mix(s, position / length) % 3) * factor + (mix(s, position / length + 1000) % 4 == 0);
     }
+    if (nan && mix(s, position + 5000) % 6 == 0)
+      return std::nan("");
     return bit ? double(id & 1) : double(id);
   };
   return t;
@@ -99,7 +103,23 @@ std::optional<int64_t> Draw::side() {
   return chance(3) ? between(-30, 30) : chance(2) ? between(0, 8) : between(0, 150);
 }
 
+/// Now and then the tensors of another leaf once more, with other sides or sizes: a table is
+/// shared by those who ask the same.
 MaskSpec::Node Draw::leaf() {
+  MaskSpec::Node node = !read.empty() && chance(8) ? read[below(int64_t(read.size()))] : freshLeaf();
+  if (node.first < 0)
+    return node;
+  if (node.kind == MaskSpec::Labels) {
+    node.left = side();
+    node.right = side();
+  }
+  if (node.kind == MaskSpec::Blocks && chance(4))
+    node.step = between(1, 40);
+  read.push_back(node);
+  return node;
+}
+
+MaskSpec::Node Draw::freshLeaf() {
   using M = MaskSpec;
   switch (below(16)) {
   case 0:
@@ -110,13 +130,13 @@ MaskSpec::Node Draw::leaf() {
   case 3:
     return {M::Window, side(), side()};
   case 4: {
-    M::Node node{M::Labels, side(), side()};
+    M::Node node{M::Labels};
     int style = int(below(6));
     uint64_t salt = random();
     spec.tensors.push_back(ids("T", style, salt, "i64"));
     node.first = int(spec.tensors.size()) - 1;
     if (chance(5)) {
-      spec.square = true;
+      spec.grid = M::Square;
     } else {
       spec.tensors.push_back(ids("S", style, salt, "i64"));
       node.second = int(spec.tensors.size()) - 1;
@@ -138,7 +158,10 @@ MaskSpec::Node Draw::leaf() {
     uint64_t salt = random();
     std::vector<std::string> axes = below(3) ? std::vector<std::string>{"B"} : below(2) ? std::vector<std::string>{"1"} : std::vector<std::string>{};
     return spec.reads(M::Prefix, {axes, "i64", [=](const MaskSizes &n, uint64_t seed, int64_t i) {
-                                    return double(int64_t(mix(mix(seed, salt), i) % uint64_t(n.S + n.P + 20)) - 5);
+                                    uint64_t s = mix(mix(seed, salt), i);
+                                    if (s % 32 < 2) // far past every key
+                                      return s % 32 ? 5e15 : -5e15;
+                                    return double(int64_t((s >> 5) % uint64_t(n.S + n.P + 20)) - 5);
                                   }});
   }
   case 11:
@@ -146,8 +169,14 @@ MaskSpec::Node Draw::leaf() {
     int style = int(below(6)), other = chance(4) ? int(below(6)) : style;
     uint64_t salt = random();
     std::string type = chance(5) ? "f32" : chance(8) ? "i1" : "i64";
-    MaskTensor q = ids("T", style, salt, type), k = ids("S", other, chance(5) ? random() : salt, type);
-    return spec.document(q, k);
+    MaskTensor q = ids("T", style, salt, type);
+    if (chance(5)) {
+      spec.grid = M::Square;
+      M::Node node = spec.reads(M::Document, q);
+      node.second = node.first;
+      return node;
+    }
+    return spec.document(q, ids("S", other, chance(5) ? random() : salt, type));
   }
   case 13:
   case 14: {
@@ -196,6 +225,8 @@ MaskSpec MaskSpec::draw(std::mt19937_64 &random, int depth, int64_t most) {
   Draw draw{spec, random, most, false};
   draw.adds = draw.chance(4);
   spec.heads = int(draw.between(1, 3));
+  const Grid grids[] = {Free, Free, Free, FromZero, Cached, Square};
+  spec.grid = grids[draw.below(6)];
   spec.root = draw.node(int(draw.between(0, depth)));
   return spec;
 }
@@ -210,10 +241,10 @@ MaskSizes MaskSpec::sizes(std::mt19937_64 &random, int64_t most) const {
   n.T = length();
   n.P = draw.chance(2) ? 0 : draw.between(0, most - third);
   n.S = draw.chance(2) ? std::min(n.P + n.T, third) : length();
-  n.K = draw.chance(3) ? draw.between(-12, 12) : 0;
-  if (square) {
-    n.S = n.T;
-    n.P = n.K = 0;
-  }
+  n.K = grid == Free && draw.chance(3) ? draw.between(-12, 12) : 0;
+  if (grid == Square)
+    n.P = 0;
+  if (grid == Cached || grid == Square)
+    n.S = n.P + n.T;
   return n;
 }

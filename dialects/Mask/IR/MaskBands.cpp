@@ -149,7 +149,7 @@ static Value emitBoundOf(Operation *op, Emitter &e, OpBuilder &b, Value row, Sid
   bound = c.sub(bound, e.keyStart);
   if (e.stride == 1)
     return bound;
-  return arith::CeilDivSIOp::create(b, e.loc, c.sub(bound, e.offset), c.constant(e.stride));
+  return c.ceilDiv(c.sub(bound, e.offset), e.stride);
 }
 
 Value CausalOp::emitBound(Emitter &e, OpBuilder &b, Value row, Sides s) { return emitBoundOf(*this, e, b, row, s); }

@@ -15,6 +15,11 @@ Value IntCode::invert(Value bit) {
   return arith::XOrIOp::create(b, loc, bit, one);
 }
 
+Value IntCode::ceilDiv(Value x, int64_t y) {
+  Value down = arith::DivSIOp::create(b, loc, x, constant(y)); // towards 0: up where x < 0
+  return choose(less(mul(down, constant(y)), x), add(down, constant(1)), down);
+}
+
 Value IntCode::spread(Value v, Value like) {
   VectorType type = vectorLike(like, v.getType());
   if (!type || isa<VectorType>(v.getType()))

@@ -30,6 +30,8 @@ struct IntCode {
   Value mul(Value x, Value y) { return b.createOrFold<mlir::arith::MulIOp>(loc, x, y); }
   /// of values that are not negative
   Value div(Value x, int64_t y) { return b.createOrFold<mlir::arith::DivUIOp>(loc, x, constant(y)); }
+  /// of any value, by y > 0
+  Value ceilDiv(Value x, int64_t y);
   Value min(Value x, Value y) { return mlir::arith::MinSIOp::create(b, loc, x, y); }
   Value max(Value x, Value y) { return mlir::arith::MaxSIOp::create(b, loc, x, y); }
   Value compare(Compare p, Value x, Value y) { return mlir::arith::CmpIOp::create(b, loc, p, x, y); }

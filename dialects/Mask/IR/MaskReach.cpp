@@ -98,8 +98,9 @@ Axes BandOp::dependsOn() {
 }
 Axes CausalOp::dependsOn() { return Query | Key; }
 Axes WindowOp::dependsOn() {
-  Axes a = Query | Key;
-  return getLabels() ? a | rowAxes(getLabels(), Query) : a;
+  if (!getLabels())
+    return Query | Key;
+  return rowAxes(getLabels(), Query) | rowAxes(getKeyLabels() ? getKeyLabels() : getLabels(), Key);
 }
 Axes DilatedOp::dependsOn() { return Query | Key; }
 Axes KeysOp::dependsOn() { return rowAxes(getTensor(), Key); }
