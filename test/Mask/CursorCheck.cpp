@@ -25,16 +25,16 @@ std::string Check::cursor(const Truth &truth, const std::vector<CursorProgram::S
   }
   for (int64_t k = 0; k < truth.keys; ++k) {
     const CursorProgram::Segment &s = segments[k];
-    std::string said = "segment(" + number(k) + ") = any " + number(s.any) + " all " + number(s.all) + " end " + number(s.end);
+    auto said = [&] { return "segment(" + number(k) + ") = any " + number(s.any) + " all " + number(s.all) + " end " + number(s.end); };
     if (s.end <= k)
-      return said + " does not move on";
+      return said() + " does not move on";
     int64_t end = std::min(s.end, truth.keys);
     if (s.all && !s.any)
-      return said + ": all without any";
+      return said() + ": all without any";
     if (!s.any && nextSeen[k] < end)
-      return said + ", but key " + number(nextSeen[k]) + " is seen";
+      return said() + ", but key " + number(nextSeen[k]) + " is seen";
     if (s.all && nextHidden[k] < end)
-      return said + ", but key " + number(nextHidden[k]) + " is not seen by every row";
+      return said() + ", but key " + number(nextHidden[k]) + " is not seen by every row";
   }
   return "";
 }
@@ -51,20 +51,20 @@ std::string Check::walk(const CursorProgram::Tile &t, const Truth &truth, const 
   if (std::string what = unseen(0, std::min(t.anchor, truth.keys)); !what.empty())
     return what;
   for (const CursorProgram::Run &r : runs) {
-    std::string said = "run [" + number(r.begin) + ", " + number(r.end) + ") need " + number(int64_t(r.need));
+    auto said = [&] { return "run [" + number(r.begin) + ", " + number(r.end) + ") need " + number(int64_t(r.need)); };
     if (r.begin < before || r.end <= r.begin || r.end > truth.keys)
-      return said + " after " + number(before) + " of " + number(truth.keys) + " keys";
+      return said() + " after " + number(before) + " of " + number(truth.keys) + " keys";
     if (std::string what = unseen(before, r.begin); !what.empty())
-      return what + " before " + said;
+      return what + " before " + said();
     if (tileOf(r.begin) != tileOf(r.end - 1) && (r.end - t.anchor) % width && r.end != truth.keys) {
       // A run over several tiles ends with one, or where nothing is seen any more.
       for (int64_t k = r.end; k < truth.keys; ++k)
         if (truth.seen[k])
-          return said + " leaves a tile that it shares with key " + number(k);
+          return said() + " leaves a tile that it shares with key " + number(k);
     }
     for (int64_t k = r.begin; !r.need && k < r.end; ++k)
       if (truth.seen[k] < truth.rows)
-        return said + ", but key " + number(k) + " is not seen by every row";
+        return said() + ", but key " + number(k) + " is not seen by every row";
     before = r.end;
     for (int64_t k = r.begin; k < r.end;) { // tile by tile: was it worth the visit?
       int64_t end = std::min(r.end, t.anchor + (tileOf(k) + 1) * width), some = 0, all = 0;
@@ -86,14 +86,14 @@ std::string Check::elements(const Truth &truth, const std::vector<int32_t> &got)
     for (int64_t k = 0; k < truth.keys; ++k) {
       int32_t word = got[r * truth.keys + k];
       int64_t want = truth.counts[r * truth.keys + k];
-      std::string pair = "row " + number(r) + " of the tile, key " + number(k) + ": ";
+      auto pair = [&] { return "row " + number(r) + " of the tile, key " + number(k) + ": "; };
       if ((word & 1) != (want > 0))
-        return pair + "the predicate says " + number(word & 1);
+        return pair() + "the predicate says " + number(word & 1);
       if ((word >> 1 & 1) != (want > 0))
-        return pair + "the predicate of a vector says " + number(word >> 1 & 1);
+        return pair() + "the predicate of a vector says " + number(word >> 1 & 1);
       // Without `+` a count is never asked for.
       if (test.spec.counted() && word >> 8 != want)
-        return pair + "counted " + number(word >> 8) + ", is " + number(want);
+        return pair() + "counted " + number(word >> 8) + ", is " + number(want);
     }
   return "";
 }
@@ -122,11 +122,11 @@ std::string Check::proofs(const CursorProgram::Tile &t, const Truth &truth, cons
         continue;
       some = true;
       int64_t ahead = (t.n.K + t.offset + k * t.stride) - (t.n.P + t.first + r * t.stride);
-      std::string pair = "row " + number(r) + " of the tile sees key " + number(k) + ", " + number(ahead) + " ahead: ";
+      auto pair = [&] { return "row " + number(r) + " of the tile sees key " + number(k) + ", " + number(ahead) + " ahead: "; };
       if (known.reach.ahead && ahead > *known.reach.ahead)
-        return pair + "said to reach " + number(*known.reach.ahead) + " ahead";
+        return pair() + "said to reach " + number(*known.reach.ahead) + " ahead";
       if (known.reach.behind && -ahead > *known.reach.behind)
-        return pair + "said to reach " + number(*known.reach.behind) + " behind";
+        return pair() + "said to reach " + number(*known.reach.behind) + " behind";
     }
     if (known.everyRowSees && !some)
       return "row " + number(r) + " of the tile sees nothing, and every row is said to see something";
