@@ -71,8 +71,12 @@ public:
   };
   const Known &known(int mask) const;
 
-  /// Calls of walk alone, for measuring: rows in tiles of `rows`, and returns the runs met.
-  int64_t walkAll(int mask, MaskSizes n, int64_t rows, Memory &memory) const;
+  /// Calls of walk alone, all rows in tiles of `rows`: the runs met, and the least time of a round.
+  struct Timing {
+    int64_t runs;
+    double nanoseconds;
+  };
+  Timing walkAll(int mask, MaskSizes n, int64_t rows, int rounds, Memory &memory) const;
 
 private:
   CursorProgram();

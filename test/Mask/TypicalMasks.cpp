@@ -148,8 +148,10 @@ std::vector<TypicalMask> heddle::test::costlyMasks() {
     auto global = [](int64_t i, int64_t n) { return i < 3 || i == 5 || i == n / 2 || i == n - 9; };
     return either(either(window(256, 256), keys(m, global)), rows(m, global));
   });
+  add("BigBird, blocks of 512", [&](M &m) { return m.blocks(512, bigBird(128)); });
   add("document, sorted, causal", [&](M &m) { return both(causal, documents(m, [](int64_t i) { return (i + int64_t(mix(1, i / 700) % 300)) / 700; })); });
   add("key mask, causal", [&](M &m) { return both(causal, keys(m, [](int64_t k, int64_t n) { return k > n / 9; })); });
+  add("key mask with holes, causal", [&](M &m) { return both(causal, keys(m, [](int64_t k, int64_t) { return mix(7, k / 3000) % 4 != 0; })); });
   add("dilated 64 x 4", [&](M &) {
     Node step{M::Dilated};
     step.step = 4;

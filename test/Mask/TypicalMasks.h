@@ -13,7 +13,7 @@ struct TypicalMask {
 
 /// Twenty masks whose edges lie as they do at length 500: a cursor is to be exact for all.
 std::vector<TypicalMask> typicalMasks();
-/// Ten whose cursor must be cheap, as they are at length 65536.
+/// Some whose cursor must be cheap, as they are at length 65536.
 std::vector<TypicalMask> costlyMasks();
 
 } // namespace heddle::test

@@ -64,26 +64,38 @@ static Value runCount(BlocksOp op, Emitter &e, OpBuilder &b, Value rowBlock) {
   return c.choose(inside, count, zero);
 }
 
+/// The first stretch of a row of blocks that ends behind `key`, or one that is far away: stretches
+/// ascend, so nothing of those before it matters.
+static std::pair<Value, Value> stretchAt(BlocksOp op, Emitter &e, OpBuilder &b, Value rowBlock, Value key) {
+  IntCode c{b, e.loc};
+  Type index = b.getIndexType();
+  Value zero = c.constant(0), one = c.constant(1), two = c.constant(2), far = c.constant(kUnbounded);
+  Value last = c.mul(runCount(op, e, b, rowBlock), two); // the entry that holds the last end
+  auto loop = scf::WhileOp::create(b, e.loc, TypeRange{index, index}, ValueRange{two});
+  {
+    OpBuilder::InsertionGuard guard(b);
+    Block *before = b.createBlock(&loop.getBefore(), {}, {index}, {e.loc});
+    Value at = before->getArgument(0), inside = c.compare(Compare::sle, at, last);
+    // Behind the last stretch, and behind the lists, nothing is read.
+    Value end = c.choose(inside, runEntry(op, e, b, c.choose(inside, rowBlock, zero), c.choose(inside, at, zero)), far);
+    scf::ConditionOp::create(b, e.loc, c.compare(Compare::sle, end, key), ValueRange{at, end});
+    Block *after = b.createBlock(&loop.getAfter(), {}, {index, index}, {e.loc, e.loc});
+    scf::YieldOp::create(b, e.loc, ValueRange{c.add(after->getArgument(0), two)});
+  }
+  Value at = loop.getResult(0), found = c.compare(Compare::sle, at, last);
+  Value begin = runEntry(op, e, b, c.choose(found, rowBlock, zero), c.choose(found, c.sub(at, one), zero));
+  return {c.choose(found, begin, far), loop.getResult(1)};
+}
+
 static Segment lookUpRuns(BlocksOp op, Emitter &e, Value key) {
   IntCode c{e.step, e.loc};
   Value far = c.constant(kUnbounded);
   SmallVector<Value> joined = overRowBlocks(
       op, e, e.step, {c.flag(false), c.flag(true), far}, [&](OpBuilder &b, Value rowBlock, ValueRange outer) -> SmallVector<Value> {
+        auto [begin, end] = stretchAt(op, e, b, rowBlock, key);
         IntCode s{b, e.loc};
-        Value one = s.constant(1);
-        auto loop = scf::ForOp::create(b, e.loc, s.constant(0), runCount(op, e, b, rowBlock), one, ValueRange{s.flag(false), far});
-        {
-          OpBuilder in = OpBuilder::atBlockEnd(loop.getBody());
-          IntCode i{in, e.loc};
-          Value at = i.add(i.mul(loop.getInductionVar(), i.constant(2)), one);
-          Value begin = runEntry(op, e, in, rowBlock, at), end = runEntry(op, e, in, rowBlock, i.add(at, one));
-          Value ahead = i.less(key, begin), notPast = i.less(key, end);
-          Value next = i.choose(ahead, begin, i.choose(notPast, end, far));
-          Value inside = i.both(i.invert(ahead), notPast);
-          scf::YieldOp::create(in, e.loc, ValueRange{i.either(loop.getRegionIterArgs()[0], inside), i.min(loop.getRegionIterArgs()[1], next)});
-        }
-        Value seen = loop.getResult(0);
-        return {s.either(outer[0], seen), s.both(outer[1], seen), s.min(outer[2], loop.getResult(1))};
+        Value seen = s.compare(Compare::sle, begin, key), next = s.choose(seen, end, begin);
+        return {s.either(outer[0], seen), s.both(outer[1], seen), s.min(outer[2], next)};
       });
   return {joined[0], joined[1], joined[2]};
 }

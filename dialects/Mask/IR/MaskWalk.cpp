@@ -3,7 +3,8 @@
 //   k = begin of the hull
 //   while k < end of the hull:
 //     segment(k); if it reaches the end of k's tile, all tiles inside it are one run,
-//     else the tile is cut: its segments are joined up to the tile's end
+//     else the tile is cut: its segments are joined up to the tile's end, or that of the
+//     empty one which reaches past it
 //     if any: visit(k, last visible, need)
 //
 // `need` joins the open operands of every segment of a cut tile, of full ones too: under OR the
@@ -100,15 +101,24 @@ struct Walker {
 };
 } // namespace
 
-/// Joins the segments of a cut tile: from `end` on to `tileEnd`. Returns (hi, need).
-static std::pair<Value, Value> joinCut(OpBuilder &b, Walker &w, Open head, Value tileEnd) {
+namespace {
+/// What a cut tile comes to: the end of its visible keys, what is open, and where to go on: past
+/// the tile, and past the empty segment that it ends in.
+struct Cut {
+  Value hi, need, next;
+};
+} // namespace
+
+/// Joins the segments of a cut tile: from `end` on to `tileEnd`.
+static Cut joinCut(OpBuilder &b, Walker &w, Open head, Value tileEnd) {
   Location loc = w.e.loc;
   Type index = b.getIndexType(), bit = b.getI1Type(), word = b.getI32Type();
-  // where to look next; the end of what is visible; full so far; open so far; open in the gap since
-  SmallVector<Type> types = {index, index, bit, word, word};
+  // where to look next; the end of what is visible; full so far; open so far; open in the gap since;
+  // the end of the last segment
+  SmallVector<Type> types = {index, index, bit, word, word, index};
   SmallVector<Location> locs(types.size(), loc);
   Segment first = head.segment;
-  auto loop = scf::WhileOp::create(b, loc, types, ValueRange{first.end, first.end, first.all, head.bits, w.word(b, 0)});
+  auto loop = scf::WhileOp::create(b, loc, types, ValueRange{first.end, first.end, first.all, head.bits, w.word(b, 0), first.end});
   OpBuilder::InsertionGuard guard(b);
   Block *before = b.createBlock(&loop.getBefore(), {}, types, locs);
   scf::ConditionOp::create(b, loc, IntCode{b, loc}.less(before->getArgument(0), tileEnd), before->getArguments());
@@ -121,9 +131,10 @@ static std::pair<Value, Value> joinCut(OpBuilder &b, Walker &w, Open head, Value
   Value since = c.either(gap, bits), stillFull = c.both(full, c.both(s.all, gapless));
   scf::YieldOp::create(b, loc,
                        ValueRange{end, c.choose(s.any, end, hi), c.choose(s.any, stillFull, full),
-                                  c.choose(s.any, c.either(open, since), open), c.choose(s.any, w.word(b, 0), since)});
+                                  c.choose(s.any, c.either(open, since), open), c.choose(s.any, w.word(b, 0), since),
+                                  c.choose(s.any, end, s.end)});
   b.setInsertionPointAfter(loop);
-  return {loop.getResult(1), w.need({b, loc}, loop.getResult(2), loop.getResult(3))};
+  return {loop.getResult(1), w.need({b, loc}, loop.getResult(2), loop.getResult(3)), loop.getResult(5)};
 }
 
 void heddle::mask::emitWalk(OpBuilder &b, Emitter &e, Value mask, Value anchor, int64_t tile, RunVisitor visit) {
@@ -156,8 +167,8 @@ void heddle::mask::emitWalk(OpBuilder &b, Emitter &e, Value mask, Value anchor, 
     Value until = c.choose(c.compare(Compare::eq, s.end, w.stop), w.stop, w.tileOf(c, s.end));
     scf::YieldOp::create(b, loc, ValueRange{until, until, w.need(c, s.all, head.bits)});
     b.setInsertionPointToStart(whole.elseBlock());
-    auto [hi, need] = joinCut(b, w, head, tileEnd);
-    scf::YieldOp::create(b, loc, ValueRange{tileEnd, hi, need});
+    Cut cut = joinCut(b, w, head, tileEnd);
+    scf::YieldOp::create(b, loc, ValueRange{cut.next, cut.hi, cut.need});
     b.setInsertionPointAfter(whole);
     visit(b, key, whole.getResult(1), whole.getResult(2));
     scf::YieldOp::create(b, loc, ValueRange{whole.getResult(0)});
