@@ -1,6 +1,7 @@
 //===- CacheLayout.cpp - how a state holds keys or values -----------------===//
 
 #include "compiler/Conversion/ToLoops/CacheLayout.h"
+#include "compiler/Conversion/ToLoops/KeyClasses.h"
 
 using namespace mlir;
 using namespace heddle;
@@ -24,9 +25,10 @@ std::optional<CacheLayout> heddle::loops::cacheLayoutOf(model::AppendOp append) 
     return std::nullopt;
   int64_t width = *features / heads.getInt();
   bool bf16 = bool(mark.get("element"));
-  CacheLayout layout{append, kind.getValue() == "keys", bf16, heads.getInt(), width, bf16 ? (width + 1) / 2 : width, {}, {}};
-  Size capacity = state.getSize(state.getRank() - 2);
-  layout.room = (capacity + Size(127)).floorDiv(Size(128)) * Size(128);
-  layout.element = layout.room * Size(layout.words);
+  auto classes = mark.getAs<IntegerAttr>("classes");
+  CacheLayout layout{append, kind.getValue() == "keys", bf16, heads.getInt(), width, bf16 ? (width + 1) / 2 : width,
+                     classes ? classes.getInt() : 1, {}, {}};
+  layout.room = roomOfClass(state.getSize(state.getRank() - 2), layout.classes);
+  layout.element = layout.room * Size(layout.classes * layout.words);
   return layout;
 }

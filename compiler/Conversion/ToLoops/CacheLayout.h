@@ -6,9 +6,11 @@
 //   keys    [blocks of 128 keys][8 panels][w][16 keys]
 //   values  [capacity rounded up to 128][u]
 //
-// so that attention reads it as it lies; in bf16 pairs along w, [w/2][16 keys][2], and halves. The
-// mark is the attribute `cache`, a dictionary {kind = "keys" | "values", heads = g} and, in bf16,
-// element = "bf16".
+// so that attention reads it as it lies; in bf16 pairs along w, [w/2][16 keys][2], and halves.
+// Under a mask whose attention falls into attentions over every d-th row and key (KeyClasses.h)
+// this stands d times, one after the other, for the positions of each residue modulo d. The mark
+// is the attribute `cache`, a dictionary {kind = "keys" | "values", heads = g} and, where they are
+// not what goes without saying, element = "bf16" and classes = d.
 //
 //===----------------------------------------------------------------------===//
 #ifndef HEDDLE_COMPILER_CONVERSION_TOLOOPS_CACHELAYOUT_H
@@ -24,8 +26,9 @@ struct CacheLayout {
   bool bf16;
   int64_t heads, width;
   int64_t words;       ///< of 4 bytes that a row of one head takes
-  model::Size room;    ///< rows a head has room for: the capacity, rounded up to 128
-  model::Size element; ///< words of one batch element's head: room * words
+  int64_t classes;
+  model::Size room;    ///< rows that a class of a head has room for: its share of the capacity, rounded up
+  model::Size element; ///< words of one batch element's head: classes * room * words
 };
 
 /// The layout of the state behind a value that such an append gives.

@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "compiler/Conversion/ToLoops/KeyClasses.h"
 #include "compiler/Conversion/ToLoops/Lowering.h"
 #include "dialects/Model/Transforms/Blob.h"
 #include "dialects/Model/IR/Arithmetic.h"
@@ -93,9 +94,11 @@ Size heddle::loops::stateBytes(func::FuncOp function, unsigned argument) {
   Size bytes = Code::bytesOf(type.getElementType());
   for (int64_t i = 0; i < type.getRank(); ++i) {
     Size n = type.getSize(i);
-    // Keys and values lie in blocks of 128 rows, in bf16 with two numbers of a head in a word.
-    if (cache && i == type.getRank() - 2)
-      n = (n + Size(127)).floorDiv(Size(128)) * Size(128);
+    // Keys and values lie in blocks of rows, class by class, in bf16 with two numbers of a head in a word.
+    if (cache && i == type.getRank() - 2) {
+      auto classes = cache.getAs<IntegerAttr>("classes");
+      n = roomOfClass(n, classes ? classes.getInt() : 1) * Size(classes ? classes.getInt() : 1);
+    }
     if (cache && cache.get("element") && i == type.getRank() - 1) {
       Size heads = cache.getAs<IntegerAttr>("heads").getInt();
       n = (n.floorDiv(heads) + Size(1)).floorDiv(Size(2)) * heads;

@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "compiler/Conversion/ToLoops/KeyClasses.h"
 #include "compiler/Conversion/ToLoops/Lowering.h"
 #include "compiler/Conversion/ToLoops/Passes.h"
 #include "dialects/Model/IR/Arithmetic.h"
@@ -21,7 +22,8 @@ using namespace heddle::model;
 namespace {
 struct Use {
   StringRef role; ///< "keys" or "values"; empty: something else reads it too
-  int64_t heads = 0;
+  int64_t heads = 0, classes = 1;
+  bool operator==(const Use &o) const { return role == o.role && heads == o.heads && classes == o.classes; }
 };
 } // namespace
 
@@ -31,9 +33,12 @@ static Use useOf(AppendOp op) {
   for (OpOperand &o : op.getResult().getUses()) {
     auto sdpa = dyn_cast<attn::SdpaOp>(o.getOwner());
     StringRef role = !sdpa ? "" : o.getOperandNumber() == 1 ? "keys" : o.getOperandNumber() == 2 ? "values" : "";
-    if (role.empty() || (!use.role.empty() && use.role != role) || (use.heads && use.heads != int64_t(sdpa.getKvHeads())))
+    if (role.empty())
       return {};
-    use = {role, int64_t(sdpa.getKvHeads())};
+    Use mine = {role, int64_t(sdpa.getKvHeads()), heddle::loops::keyClasses(sdpa)};
+    if (!use.role.empty() && !(use == mine))
+      return {};
+    use = mine;
   }
   return use;
 }
@@ -62,7 +67,7 @@ struct PlanCache final : heddle::loops::impl::PlanCachePassBase<PlanCache> {
         for (Operation *user : arg.getUsers()) {
           auto append = dyn_cast<AppendOp>(user);
           Use mine = append && fits(append) ? useOf(append) : Use();
-          good &= !mine.role.empty() && (!any || (mine.role == use.role && mine.heads == use.heads));
+          good &= !mine.role.empty() && (!any || mine == use);
           use = mine;
           any = true;
         }
@@ -72,6 +77,8 @@ struct PlanCache final : heddle::loops::impl::PlanCachePassBase<PlanCache> {
                                           b.getNamedAttr("heads", b.getI64IntegerAttr(use.heads))};
       if (arithmeticOf(getOperation()).bf16)
         members.push_back(b.getNamedAttr("element", b.getStringAttr("bf16")));
+      if (use.classes > 1)
+        members.push_back(b.getNamedAttr("classes", b.getI64IntegerAttr(use.classes)));
       DictionaryAttr mark = b.getDictionaryAttr(members);
       for (BlockArgument arg : args) {
         cast<func::FuncOp>(arg.getOwner()->getParentOp()).setArgAttr(arg.getArgNumber(), "model.cache", mark);
