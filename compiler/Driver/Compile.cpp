@@ -157,6 +157,7 @@ int heddle::compile(const Console &console, const CompileOptions &options) {
     return failed;
   CompileOptions knobs = options;
   knobs.pipeline.vectorWidth = target->vectorWidth;
+  knobs.pipeline.registers = target->registers;
   // For the card: what the code is made for, and what it asks of the processor.
   OpBuilder b(context.get());
   (*module)->setAttr("model.target", b.getStringAttr("cpu " + target->cpu));

@@ -22,6 +22,7 @@ struct PipelineOptions {
   std::string cache = "auto"; ///< auto, require, none: the cached step
   std::string paddedRows = "auto"; ///< auto, skip, compute: rows of padding that nobody needs
   int64_t vectorWidth = 16;   ///< f32 lanes of the target's vectors
+  int64_t registers = 32;     ///< vector registers of the target
 };
 
 /// One stage that ends in IR.

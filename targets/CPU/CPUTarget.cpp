@@ -38,8 +38,10 @@ std::optional<CPUTarget> CPUTarget::resolve(llvm::StringRef mcpu, std::string &e
     return std::nullopt;
   }
   auto has = [&](llvm::StringRef f) { return info->checkFeatures(("+" + f).str()); };
-  if (llvm::Triple(t.triple).isX86())
+  if (llvm::Triple(t.triple).isX86()) {
     t.vectorWidth = has("avx512f") ? 16 : has("avx2") && has("fma") ? 8 : 4;
+    t.registers = has("avx512f") ? 32 : 16;
+  }
   t.dots = llvm::Triple(t.triple).isX86() && has("avx512bf16");
   return t;
 }

@@ -20,6 +20,7 @@ namespace heddle::cpu {
 struct CPUTarget {
   std::string triple, cpu, features;
   int64_t vectorWidth = 4; ///< f32 lanes
+  int64_t registers = 32;  ///< vector registers
   bool dots = false;       ///< vdpbf16ps: pairs of bf16 multiplied and added at once
 
   /// `mcpu` is "native" or a name LLVM knows; on failure `error` says what is known.

@@ -212,16 +212,12 @@ void Bits::padding(const RandomAttention &d, Program &program) {
   }
 }
 
-static bool reads(const MaskSpec::Node &node, std::initializer_list<MaskSpec::Kind> kinds) {
-  return std::find(kinds.begin(), kinds.end(), node.kind) != kinds.end() ||
-         std::any_of(node.of.begin(), node.of.end(), [&](const MaskSpec::Node &o) { return reads(o, kinds); });
-}
-
 /// keys(real) and causal and X.
 static MaskSpec causalMask(std::mt19937_64 &random, int64_t most) {
   MaskSpec spec;
+  bool classes = random() % 4 == 0;
   do
-    spec = MaskSpec::draw(random, 2, most);
+    spec = classes ? drawDilated(random, 2, most) : MaskSpec::draw(random, 2, most);
   while (spec.grid == MaskSpec::Square);
   std::function<void(MaskSpec::Node &)> renumber = [&](MaskSpec::Node &n) {
     for (int *t : {&n.first, &n.second})

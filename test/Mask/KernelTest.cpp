@@ -177,7 +177,7 @@ TEST(MaskedAttention, RandomExpressions) {
     std::vector<RandomAttention> drawn;
     std::string compiled, plain;
     for (int64_t i = 0; i < perBatch; ++i) {
-      drawn.push_back(drawAttention(random, MaskSpec::draw(random, 3, most)));
+      drawn.push_back(drawAttention(random, random() % 6 ? MaskSpec::draw(random, 3, most) : drawDilated(random, 3, most)));
       Case &c = drawn.back().test;
       c.function = "run" + std::to_string(i);
       compiled += c.functionText();

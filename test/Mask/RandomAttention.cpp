@@ -1,6 +1,7 @@
 //===- RandomAttention.cpp - an attention around a mask -------------------===//
 
 #include "test/Mask/RandomAttention.h"
+#include <algorithm>
 
 using namespace heddle::test;
 
@@ -49,6 +50,24 @@ static std::string withoutMask(const std::string &ops) {
     line.clear();
   }
   return kept;
+}
+
+bool heddle::test::reads(const MaskSpec::Node &node, std::initializer_list<MaskSpec::Kind> kinds) {
+  return std::find(kinds.begin(), kinds.end(), node.kind) != kinds.end() ||
+         std::any_of(node.of.begin(), node.of.end(), [&](const MaskSpec::Node &o) { return reads(o, kinds); });
+}
+
+MaskSpec heddle::test::drawDilated(std::mt19937_64 &random, int depth, int64_t most) {
+  using M = MaskSpec;
+  M spec;
+  do
+    spec = M::draw(random, depth, most);
+  while (reads(spec.root, {M::Labels, M::Dilated, M::Document, M::Blocks, M::Dense, M::Add, M::Select}));
+  M::Node dilated{M::Dilated}, both{M::And};
+  dilated.step = 2 + int64_t(random() % 6);
+  both.of = {spec.root, dilated};
+  spec.root = both;
+  return spec;
 }
 
 RandomAttention heddle::test::drawAttention(std::mt19937_64 &random, MaskSpec mask, std::optional<size_t> modifier) {

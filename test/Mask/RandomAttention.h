@@ -39,6 +39,11 @@ std::vector<std::string> axesOf(const std::string &text);
 RandomAttention drawAttention(std::mt19937_64 &random, MaskSpec spec, std::optional<size_t> modifier = std::nullopt);
 size_t modifierCount();
 
+/// dilated(d) and X, such that rows and keys fall into d classes (KeyClasses.h).
+MaskSpec drawDilated(std::mt19937_64 &random, int depth, int64_t most);
+/// Whether a leaf of one of these kinds occurs.
+bool reads(const MaskSpec::Node &node, std::initializer_list<MaskSpec::Kind> kinds);
+
 } // namespace heddle::test
 
 #endif

@@ -88,6 +88,26 @@ static std::string mathName(const testing::TestParamInfo<std::string> &i) { retu
 INSTANTIATE_TEST_SUITE_P(In, Attention, testing::ValuesIn(allMath()), mathName);
 INSTANTIATE_TEST_SUITE_P(In, AttentionBits, testing::ValuesIn(allMath()), mathName);
 
+/// Every score modifier where rows and keys fall into classes that never meet.
+TEST_P(Attention, Classes) {
+  for (int64_t step : {2, 5})
+    for (Case c : biasCases()) {
+      // Every mask of these cases is causal, or there is none.
+      auto seen = c.count ? c.count : [](const Case::At &) { return 1; };
+      c.count = [=](const Case::At &a) { return seen(a) && (a.j() - a.i()) % step == 0; };
+      std::string dilated = "  %steps = mask.dilated " + std::to_string(step) + "\n";
+      if (size_t at = c.ops.find("%m = "); at != std::string::npos) {
+        c.ops.replace(at, 2, "%inner");
+        dilated += "  %m = mask.and %inner, %steps\n";
+      } else {
+        c.operands = "mask %steps " + c.operands;
+      }
+      c.ops += "\n" + dilated;
+      c.math = GetParam();
+      sweep(c, {{2, 3, 7, 4, 0}, {1, 33, 40, 7, 0}, {1, 1, 257, 256, 0}, {2, 40, 20, 0, 0}, {1, 65, 90, 10, -6}, {1, 31, 264, 233, 3}, {2, 300, 300, 0, 0}});
+    }
+}
+
 TEST_P(Attention, AllSmallSizes) {
   for (const char *name : {"none", "causal"}) {
     Case c = caseNamed(name);
@@ -171,6 +191,40 @@ TEST_P(Attention, HiddenPoison) {
           EXPECT_LE(call.error(), tolerance(c)) << where(c, n) << " key " << key << (inValues ? " values" : " keys");
         }
   }
+}
+
+/// Every modifier at every usual width of heads, with values of another width; arithmetic, grouping, what becomes
+/// of masked rows and where keys begin take turns.
+TEST(AttentionModifiers, WidthsRowsAndKeys) {
+  const std::pair<int, int> widths[] = {{16, 24}, {24, 80}, {40, 16}, {64, 96}, {80, 40}, {96, 128}, {128, 64}, {256, 48}};
+  const std::vector<std::string> math = allMath();
+  size_t turn = 0;
+  for (Case c : biasCases()) {
+    for (auto [width, valueWidth] : widths) {
+      c.width = width;
+      c.valueWidth = valueWidth;
+      c.math = math[turn % math.size()];
+      c.kvHeads = turn % 2 ? c.heads : c.heads / 2;
+      c.masked = decltype(c.masked)(turn / 3 % 3);
+      c.attributes = c.masked == Case::Nan ? "masked_rows nan" : c.masked == Case::Mean ? "masked_rows mean" : "";
+      std::vector<Sizes> sizes;
+      for (int64_t rows : {1, 7, 33})
+        for (int64_t keys : {1, 127, 129, 300})
+          sizes.push_back({1, rows, keys, std::max<int64_t>(keys - rows, 0), int64_t(turn % 2) * 2});
+      sweep(c, sizes);
+      ++turn;
+    }
+    ++turn; // or a modifier would meet the same arithmetic at every width of its
+  }
+}
+
+TEST(AttentionModifiers, AlibiOfAnyNumberOfHeads) {
+  for (int heads = 1; heads <= 12; ++heads)
+    for (size_t which : {0, 1}) {
+      Case c = biasCases(heads)[which];
+      ASSERT_NE(c.name.find("alibi"), std::string::npos);
+      sweep(c, {{2, 33, 129, 96, 0}, {1, 1, 40, 39, 0}});
+    }
 }
 
 //===-- bits -------------------------------------------------------------------------===//

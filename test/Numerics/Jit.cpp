@@ -95,6 +95,7 @@ std::unique_ptr<Program> Program::compile(const std::string &text, int vectorWid
   PassManager convert(&context), lower(&context);
   loops::ConvertToLoopsPassOptions options;
   options.vectorWidth = vectorWidth;
+  options.registers = vectorWidth == 16 ? 32 : 16;
   convert.addPass(loops::createConvertToLoopsPass(options));
   convert.enableVerifier(false);
   if (failed(convert.run(*module)))

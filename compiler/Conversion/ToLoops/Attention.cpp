@@ -94,9 +94,8 @@ LogicalResult heddle::loops::lowerAttention(Lowering &l, attn::SdpaOp op) {
   l.b.setLoc(loc);
   bool packs = plan.keySource == Source::Rows || plan.valueSource == Source::Rows;
   if (packs) {
-    Value blocks = l.size((plan.keys + Size(kKeyTile - 1)).floorDiv(Size(kKeyTile)));
     Value elements = plan.sharedKeys ? l.constant(1) : l.size(plan.batch);
-    call("_pack", key, value, l.mul(l.mul(elements, plan.kvHeads), blocks),
+    call("_pack", key, value, l.mul(l.mul(elements, plan.kvHeads * plan.classes), l.size(plan.keyBlocks())),
          [](AttentionKernel &k, Block *block) { k.emitPack(block); });
   }
   if (!plan.leading.empty())
@@ -107,9 +106,7 @@ LogicalResult heddle::loops::lowerAttention(Lowering &l, attn::SdpaOp op) {
     key = l.at(scratch, l.size(plan.atKeys()), l.f32());
   if (plan.valueSource == Source::Rows)
     value = l.at(scratch, l.size(plan.atValues()), l.f32());
-  Value rows = l.mul(l.size(plan.rows), plan.packed);
-  Value blocks = l.div(l.add(rows, kRowTile - 1), l.constant(kRowTile));
-  call("", key, value, l.mul(l.mul(l.size(plan.batch), plan.groups()), blocks),
+  call("", key, value, l.mul(l.mul(l.size(plan.batch), plan.groups() * plan.classes), l.size(plan.rowBlocks())),
        [](AttentionKernel &k, Block *block) { k.emit(block); });
   l.barrier(loc);
   return success();
@@ -134,18 +131,24 @@ LogicalResult heddle::loops::lowerCacheWrite(Lowering &l, Operation *op) {
   if (append)
     past = l.sub(l.size(cast<ModelTensorType>(append.getResult().getType()).getSize(1)), fresh);
   Value total = l.add(past, fresh);
-  Value element = l.size(layout->element);
-  // Items are (batch element, head, panel of 16 positions).
-  Value firstPanel = l.div(past, l.constant(kPanel)), lastPanel = l.div(l.add(total, kPanel - 1), l.constant(kPanel));
+  Value room = l.size(layout->room * Size(words));
+  // Items are (batch element, head, class, panel of 16 keys). A class may have a panel less than another.
+  int64_t classes = layout->classes;
+  auto countBelow = [&](Value position, Value number) { // keys of a class that stand before a position
+    return l.div(l.sub(l.add(position, classes - 1), number), l.constant(classes));
+  };
+  Value none = l.constant(0), firstPanel = l.div(countBelow(past, l.constant(classes - 1)), l.constant(kPanel));
+  Value lastPanel = l.div(l.add(countBelow(total, none), kPanel - 1), l.constant(kPanel));
   Value panels = l.sub(lastPanel, firstPanel);
-  l.parallelFor(loc, l.mul(l.mul(l.size(rows.getSize(0)), g), panels), [&](Value item) {
+  l.parallelFor(loc, l.mul(l.mul(l.size(rows.getSize(0)), g * classes), panels), [&](Value item) {
     Value outer = l.div(item, panels), first = l.mul(l.add(firstPanel, l.rem(item, panels)), kPanel);
-    Value head = l.rem(outer, l.constant(g)), batch = l.div(outer, l.constant(g));
+    Value number = l.rem(outer, l.constant(classes)), heads = l.div(outer, l.constant(classes));
+    Value head = l.rem(heads, l.constant(g)), batch = l.div(heads, l.constant(g));
     Value from = l.at(source, l.add(l.mul(l.mul(batch, fresh), stride), l.mul(head, w)), l.f32());
-    Value base = l.at(part, l.mul(outer, element), l.f32());
-    Value begin = l.max(first, past), end = l.min(l.add(first, kPanel), total);
-    auto rowAt = [&](Value k) { return l.at(from, l.mul(l.sub(k, past), stride), l.f32()); };
-    // `target` is the place of position `first`.
+    Value base = l.at(part, l.mul(outer, room), l.f32());
+    Value begin = l.max(first, countBelow(past, number)), end = l.min(l.add(first, kPanel), countBelow(total, number));
+    auto rowAt = [&](Value k) { return l.at(from, l.mul(l.sub(l.add(l.mul(k, classes), number), past), stride), l.f32()); };
+    // `target` is the place of the class's key `first`.
     auto write = [&](Value target) {
       if (!layout->keys) {
         l.Code::loop(begin, end, 1, [&](Value k) {
@@ -154,7 +157,7 @@ LogicalResult heddle::loops::lowerCacheWrite(Lowering &l, Operation *op) {
         return;
       }
       l.when(l.equal(l.sub(end, begin), l.constant(kPanel)), [&] {
-        packPanel(l, layout->bf16, rowAt(first), stride, w, target, l.constant(kPanel));
+        packPanel(l, layout->bf16, rowAt(first), classes * stride, w, target, l.constant(kPanel));
       }, [&] {
         l.Code::loop(begin, end, 1, [&](Value k) { packKey(l, layout->bf16, rowAt(k), w, target, l.sub(k, first)); });
       });

@@ -20,7 +20,8 @@ static ModelTensorType tensorType(Value v) { return cast<ModelTensorType>(v.getT
 
 /// j - i of consecutive keys.
 Value AttentionKernel::distances(const Row &row, Value firstKey) {
-  return iota(sub(add(firstKey, length(plan.keyStart)), row.position));
+  Value keys = iota(sub(firstKey, row.own));
+  return plan.classes == 1 ? keys : arith::MulIOp::create(b, keys, splatWord(constant(plan.classes)));
 }
 
 //===-- before tiles -------------------------------------------------------------------===//
@@ -80,7 +81,7 @@ Value AttentionKernel::biasAt(Value bias, const Row &row, Value firstKey, Value 
       .Case([&](attn::BucketBiasOp op) {
         int64_t reach = plan.lookups[at].reach;
         Value member = plan.packed == 1 ? constant(0) : rem(add(firstRow, row.index), constant(plan.packed));
-        Value distance = sub(add(firstKey, length(plan.keyStart)), row.position);
+        Value distance = sub(firstKey, row.own);
         Value from = add(min(max(distance, constant(-reach - 16)), constant(reach + 1)), reach + 16);
         return loadVec(floats(plan.atBias[at]), add(mul(member, tableStride(reach)), from));
       })
@@ -95,7 +96,7 @@ Value AttentionKernel::biasAt(Value bias, const Row &row, Value firstKey, Value 
         if (rank > 3)
           index.push_back(row.head);
         index.push_back(row.row);
-        index.push_back(iota(firstKey));
+        index.push_back(keyRows(firstKey));
         return element(b, op.getTensor(), index);
       });
 }

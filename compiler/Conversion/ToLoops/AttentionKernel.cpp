@@ -79,7 +79,7 @@ Value AttentionKernel::element(OpBuilder &builder, Value operand, ArrayRef<Value
   if (type.getSize(type.getRank() - 1).is(1))
     return splat(load(element, address));
   Value inside = arith::CmpIOp::create(b, arith::CmpIPredicate::slt, lanesOfKeys, splatWord(length(plan.keys)));
-  return load(vec(element), address, inside);
+  return residue ? gather(element, address, plan.classes, inside) : load(vec(element), address, inside);
 }
 
 //===-- small things ---------------------------------------------------------------===//
@@ -96,11 +96,24 @@ Value AttentionKernel::iota(Value firstKey) {
   return arith::AddIOp::create(b, splatWord(firstKey), up);
 }
 
+Value AttentionKernel::keyRows(Value firstKey) {
+  Value keys = iota(firstKey);
+  if (!residue)
+    return keys;
+  keys = arith::MulIOp::create(b, keys, splatWord(constant(plan.classes)));
+  return arith::AddIOp::create(b, keys, splatWord(residue));
+}
+
 Value AttentionKernel::keyHead() { return plan.packed == 1 ? div(group, constant(plan.heads / plan.kvHeads)) : group; }
 Value AttentionKernel::headOf(Value packedRow) {
   return plan.packed == 1 ? group : add(mul(group, plan.packed), rem(packedRow, constant(plan.packed)));
 }
-Value AttentionKernel::rowOf(Value packedRow) { return div(packedRow, constant(plan.packed)); }
+Value AttentionKernel::rowOf(Value packedRow) {
+  Value row = div(packedRow, constant(plan.packed));
+  return residue ? add(rowStart, mul(row, plan.classes)) : row;
+}
+Value AttentionKernel::ownOf(Value packedRow) { return add(div(packedRow, constant(plan.packed)), ownStart); }
+Value AttentionKernel::keyRow(Value key) { return residue ? add(residue, mul(key, plan.classes)) : key; }
 
 /// x <= 0 as n + r: r, and 1.5*2^23 + n, whose low bits are n. At the clamp n is -127.
 std::pair<Value, Value> AttentionKernel::split(Value x) {
@@ -159,25 +172,53 @@ void AttentionKernel::emit(Block *block) {
 }
 
 mask::Emitter AttentionKernel::emitter() {
-  mask::Emitter e{b, b, b.getLoc(), {}, {}, batch, {}, length(plan.past), length(plan.rows), length(plan.keys),
+  mask::Emitter e{b, b, b.getLoc(), {}, {}, batch, {}, length(plan.past), length(plan.rows), keyCount ? keyCount : length(plan.keys),
                   length(plan.keyStart), nullptr, nullptr};
   e.lanes = lanes;
+  if (residue) {
+    e.stride = plan.classes;
+    e.offset = residue;
+  }
   return e;
 }
 
 void AttentionKernel::emitItem(Value item) {
-  Value total = mul(length(plan.rows), plan.packed);
-  Value blocks = div(add(total, kRowTile - 1), constant(kRowTile));
-  Value outer = div(item, blocks);
+  Value blocks = length(plan.rowBlocks()), outer = div(item, blocks), rows = length(plan.rows);
+  keyCount = length(plan.keys);
+  ownStart = sub(length(plan.past), length(plan.keyStart));
+  if (plan.classes > 1) {
+    enterClass(rem(outer, constant(plan.classes)));
+    outer = div(outer, constant(plan.classes));
+    rows = div(sub(add(rows, plan.classes - 1), rowStart), constant(plan.classes));
+  }
   group = rem(outer, constant(plan.groups()));
   batch = div(outer, constant(plan.groups()));
   firstRow = mul(rem(item, blocks), kRowTile);
-  count = min(constant(kRowTile), sub(total, firstRow));
+  count = min(constant(kRowTile), sub(mul(rows, plan.packed), firstRow));
   anchor = constant(0);
   if (!plan.leading.empty()) {
     Value anchors = at(scratch, length(plan.atAnchors()), f32());
     anchor = toIndex(load(b.getI64Type(), at(anchors, batch, b.getI64Type())));
+    if (residue) // the first key of the class that is not before it
+      anchor = div(sub(add(anchor, plan.classes - 1), residue), constant(plan.classes));
   }
+  if (plan.classes == 1)
+    return emitRows();
+  when(less(constant(0), count), [&] { emitRows(); }); // a class may have fewer rows than another
+}
+
+/// Rows r with past + r = key_start + number modulo the number of classes.
+void AttentionKernel::enterClass(Value number) {
+  Value classes = constant(plan.classes);
+  residue = number;
+  Value shift = sub(add(number, length(plan.keyStart)), length(plan.past));
+  Value turns = floorDiv(shift, classes);
+  rowStart = sub(shift, mul(turns, classes));
+  keyCount = div(sub(add(length(plan.keys), plan.classes - 1), number), classes);
+  ownStart = sub(constant(0), turns);
+}
+
+void AttentionKernel::emitRows() {
   emitBiasTables();
 
   // What is not finite may have come from a value that nobody sees, weighed by 0. Then all
@@ -218,7 +259,15 @@ void AttentionKernel::emitItem(Value item) {
           emitMaxima({at, begin, end, false});
           emitWeights({at, begin, end, false});
         }, [&] {
-          emitMaxima(partial);
+          Tile bounds = partial;
+          bounds.bounds = true;
+          if (int64_t others = openBeyondBounds()) {
+            Value open = arith::AndIOp::create(b, need, arith::ConstantIntOp::create(b, others, 32));
+            Value none = equal(open, arith::ConstantIntOp::create(b, 0, 32));
+            when(none, [&] { emitMaxima(bounds); }, [&] { emitMaxima(partial); });
+          } else {
+            emitMaxima(bounds);
+          }
           emitWeights(partial);
         });
       }
@@ -247,7 +296,7 @@ void AttentionKernel::emitSetup() {
     storeQuery(source, at(floats(plan.atQuery), mul(r, plan.queryWords()), f32()));
     // Rows of one head lie far apart: those of the next block come while this one is worked on.
     for (int64_t j = 0; j < plan.width; j += 16)
-      prefetch(at(source, constant(j + kRowTile / plan.packed * plan.heads * plan.width), f32()));
+      prefetch(at(source, constant(j + kRowTile / plan.packed * plan.classes * plan.heads * plan.width), f32()));
     Value out = at(floats(plan.atOutput), mul(r, outputStride), f32());
     for (int64_t j = 0; j < outputStride; j += lanes)
       store(zero, at(out, constant(j), f32()));
@@ -290,13 +339,16 @@ Value AttentionKernel::emitFinish() {
 /// A row that saw nothing, where the model wants NaN or the mean of all values.
 void AttentionKernel::emitMaskedRow(Value, Value out) {
   Value nan = real(vec(f32()), std::nan(""));
-  Value values = valuesAt(constant(0));
+  Value values = at(value, mul(headOfKeys(), mul(length(plan.valueRoom), plan.classes * plan.valueWords())), f32());
   Value keys = arith::SIToFPOp::create(b, f32(), arith::IndexCastOp::create(b, b.getI64Type(), length(plan.keys)).getResult());
   vectors(constant(plan.valueWidth), [&](Value j, Value mask) {
     Value v = nan;
     if (plan.op.getMaskedRows() == attn::MaskedRows::mean) {
       Values sum = loop(constant(0), length(plan.keys), 1, ValueRange{real(vec(f32()), 0.0)}, [&](Value k, ValueRange c) -> Values {
-        return {addf(c[0], loadValue(values, add(mul(k, valuePitch()), j), mask))};
+        Value row = k;
+        if (residue) // all keys in turn, whatever their class
+          row = add(mul(rem(k, constant(plan.classes)), length(plan.valueRoom)), div(k, constant(plan.classes)));
+        return {addf(c[0], loadValue(values, add(mul(row, valuePitch()), j), mask))};
       });
       v = divf(sum[0], splat(keys));
     }

@@ -42,6 +42,7 @@ public:
   struct Tile {
     Value at, begin, end;
     bool partial;
+    bool bounds = false; ///< partial: of the mask only bounds of keys are open
   };
 
 private:
@@ -56,11 +57,15 @@ private:
   Value area;                          ///< this thread's part of scratch
   Value anchor, guarded;
   Value keyTurn, valueTurn; ///< positions by which the tile stands nearer in a ring; none: not in one
+  /// The item's class (KeyClasses.h): its number (null: all there is), its first row of this call,
+  /// how many keys it has, and the key at the position of its row 0.
+  Value residue, rowStart, keyCount, ownStart;
 
   struct Row {
     Value index;    ///< in the block
     Value row;      ///< of this call
     Value position; ///< past + row
+    Value own;      ///< the key at that position; it need not be there
     Value head;
     mlir::OpBuilder::InsertPoint before; ///< where what does not change along the row goes
   };
@@ -75,12 +80,16 @@ private:
   mlir::VectorType words() { return vec(b.getI32Type()); }
   Value splatWord(Value index);
   Value iota(Value firstKey);
+  Value keyRows(Value firstKey); ///< of consecutive keys
   Value keyHead();
   Value headOf(Value packedRow);
-  Value rowOf(Value packedRow);
+  Value rowOf(Value packedRow), ownOf(Value packedRow);
+  Value keyRow(Value key); ///< of a key of the item's class
   mask::Emitter emitter();
 
   void emitItem(Value item);
+  void enterClass(Value number);
+  void emitRows(); ///< of an item that has some
   void emitSetup();
   Value emitFinish(); ///< i1: some output is not finite
   void emitMaskedRow(Value row, Value outAt);
@@ -91,7 +100,7 @@ private:
   void emitMaxima(const Tile &tile);
   void emitWeights(const Tile &tile);
   void emitAllWeights(const Tile &tile);
-  Value keysAt(), valuesAt(Value k);
+  Value headOfKeys(), keysAt(), valuesAt(Value k);
   /// Elements `index`... of stored values, widened; and from row to row of them.
   Value loadValue(Value base, Value index, Value mask = {});
   mlir::Type valueType() { return plan.arithmetic.bf16 ? mlir::Type(b.getI16Type()) : f32(); }
@@ -104,6 +113,8 @@ private:
   int64_t groupRows() { return machine.registers >= 32 ? 8 : 4; }
   void emitBounds(mask::Emitter e);
   std::pair<Value, Value> boundsOf(const Tile &tile, Value row);
+  int64_t openBeyondBounds();
+  std::pair<Value, Value> keysSeen(const Tile &tile, const Row &row);
   void byRowGroups(llvm::function_ref<void(Value from, Value to, int64_t rows)> body);
 
   // reals

@@ -14,16 +14,19 @@ using model::Size;
 
 void AttentionKernel::emitPack(Block *block) {
   bind(block);
-  Value keys = length(plan.keys), blocks = div(add(keys, kKeyTile - 1), constant(kKeyTile));
+  Value rows = length(plan.keys), blocks = length(plan.keyBlocks());
+  int64_t classes = plan.classes;
   loop(from, to, 1, [&](Value item) {
     // Heads in turn: their parts of a row lie side by side in memory.
     Value head = rem(item, constant(plan.kvHeads)), rest = div(item, constant(plan.kvHeads));
-    Value first = mul(rem(rest, blocks), kKeyTile), element = div(rest, blocks);
-    Value outer = add(mul(element, plan.kvHeads), head);
-    Value last = min(keys, add(first, kKeyTile));
+    Value first = mul(rem(rest, blocks), kKeyTile), number = rem(div(rest, blocks), constant(classes));
+    Value element = div(div(rest, blocks), constant(classes));
+    Value outer = add(mul(add(mul(element, plan.kvHeads), head), classes), number); // which class of which head
+    Value keys = div(sub(add(rows, classes - 1), number), constant(classes)), last = min(keys, add(first, kKeyTile));
+    Value row = add(mul(element, rows), number); // of its key 0
     if (plan.keySource == Source::Rows) {
-      int64_t w = plan.width, stride = plan.kvHeads * w;
-      Value source = at(key, add(mul(mul(element, keys), stride), mul(head, w)), f32());
+      int64_t w = plan.width, stride = classes * plan.kvHeads * w;
+      Value source = at(key, add(mul(row, plan.kvHeads * w), mul(head, w)), f32());
       int64_t words = plan.keyWords();
       Value target = at(scratch, add(length(plan.atKeys()), mul(outer, mul(length(plan.keyRoom), words))), f32());
       loop(first, last, kPanel, [&](Value k) {
@@ -31,8 +34,8 @@ void AttentionKernel::emitPack(Block *block) {
       });
     }
     if (plan.valueSource == Source::Rows) {
-      int64_t u = plan.valueWidth, stride = plan.kvHeads * u;
-      Value source = at(value, add(mul(mul(element, keys), stride), mul(head, u)), f32());
+      int64_t u = plan.valueWidth, stride = classes * plan.kvHeads * u;
+      Value source = at(value, add(mul(row, plan.kvHeads * u), mul(head, u)), f32());
       int64_t words = plan.valueWords();
       Value target = at(scratch, add(length(plan.atValues()), mul(outer, mul(length(plan.valueRoom), words))), f32());
       loop(first, last, 1, [&](Value k) {

@@ -2,6 +2,7 @@
 
 #include "compiler/Conversion/ToLoops/AttentionPlan.h"
 #include "compiler/Conversion/ToLoops/CacheLayout.h"
+#include "compiler/Conversion/ToLoops/KeyClasses.h"
 #include "llvm/ADT/TypeSwitch.h"
 #include "llvm/Support/raw_ostream.h"
 
@@ -13,7 +14,7 @@ using model::Size;
 
 static ModelTensorType typeOf(Value v) { return cast<ModelTensorType>(v.getType()); }
 static int64_t up16(int64_t n) { return (n + 15) / 16 * 16; }
-static Size upToBlock(Size n) { return (n + Size(kKeyTile - 1)).floorDiv(Size(kKeyTile)) * Size(kKeyTile); }
+static Size ceilDiv(const Size &n, int64_t d) { return (n + Size(d - 1)).floorDiv(Size(d)); }
 
 static bool biasKnowsHeads(Value bias) {
   Operation *op = bias.getDefiningOp();
@@ -27,20 +28,20 @@ static bool biasKnowsHeads(Value bias) {
 }
 
 /// Buckets of the distances j - i from -reach to reach; beyond it they do not change.
-static AttentionPlan::Lookup lookupOf(attn::BucketBiasOp op) {
+static AttentionPlan::Lookup lookupOf(attn::BucketBiasOp op, int64_t step) {
   int64_t buckets = *typeOf(op.getTable()).getSize(0).constant(), far = op.getMaxDistance(), d = far;
   auto bucket = [&](int64_t at) { return attn::bucketOf(at, buckets, far, op.getTwoSided()); };
   while (d > 1 && bucket(d - 1) == bucket(far) && bucket(1 - d) == bucket(-far))
     --d;
   AttentionPlan::Lookup lookup;
-  lookup.reach = d;
-  for (int64_t n = -d; n <= d; ++n)
-    lookup.entries.push_back(bucket(n));
+  lookup.reach = (d + step - 1) / step;
+  for (int64_t n = -lookup.reach; n <= lookup.reach; ++n)
+    lookup.entries.push_back(bucket(n * step));
   return lookup;
 }
 
 /// DeBERTa's buckets of i - j, until they leave a table of `rows` rows on either side.
-static AttentionPlan::Lookup lookupOf(attn::RelativeDotOp op) {
+static AttentionPlan::Lookup lookupOf(attn::RelativeDotOp op, int64_t step) {
   AttentionPlan::Lookup lookup;
   if (!op.getBucket())
     return lookup;
@@ -48,9 +49,9 @@ static AttentionPlan::Lookup lookupOf(attn::RelativeDotOp op) {
   int64_t rows = typeOf(op.getTable()).getSize(0).constant().value_or(2 * size), d = far;
   while (d < (1 << 16) && attn::logBucketOf(d, size, far) < rows)
     ++d;
-  lookup.reach = d;
-  for (int64_t n = -d; n <= d; ++n)
-    lookup.entries.push_back(attn::logBucketOf(n, size, far));
+  lookup.reach = (d + step - 1) / step;
+  for (int64_t n = -lookup.reach; n <= lookup.reach; ++n)
+    lookup.entries.push_back(attn::logBucketOf(n * step, size, far));
   return lookup;
 }
 
@@ -69,8 +70,11 @@ AttentionPlan::AttentionPlan(attn::SdpaOp op) : op(op), arithmetic(model::arithm
   std::optional<CacheLayout> keyCache = cacheLayoutOf(op.getKey()), valueCache = cacheLayoutOf(op.getValue());
   keySource = keyCache ? Source::Cache : Source::Rows;
   valueSource = valueCache ? Source::Cache : Source::Rows;
-  keyRoom = keyCache ? keyCache->room : upToBlock(keys);
-  valueRoom = valueCache ? valueCache->room : upToBlock(keys);
+  classes = keyClasses(op);
+  for (const auto &cache : {keyCache, valueCache})
+    assert((!cache || cache->classes == classes) && "attn-plan-cache asked the same mask");
+  keyRoom = keyCache ? keyCache->room : roomOfClass(keys, classes);
+  valueRoom = valueCache ? valueCache->room : roomOfClass(keys, classes);
   keyRing = keyCache ? keyCache->ring : 0;
   valueRing = valueCache ? valueCache->ring : 0;
 
@@ -116,10 +120,10 @@ AttentionPlan::AttentionPlan(attn::SdpaOp op) : op(op), arithmetic(model::arithm
     int64_t floats = 0;
     lookups.emplace_back();
     if (auto bucket = dyn_cast<attn::BucketBiasOp>(bias)) {
-      lookups.back() = lookupOf(bucket);
+      lookups.back() = lookupOf(bucket, classes);
       floats = packed * tableStride(lookups.back().reach);
     } else if (auto dot = dyn_cast<attn::RelativeDotOp>(bias)) {
-      lookups.back() = lookupOf(dot);
+      lookups.back() = lookupOf(dot, classes);
       ModelTensorType x = typeOf(dot.getX());
       std::optional<Size> w = x.getSize(2).exactDiv(Size(int64_t(dot.getHeads())));
       floats = relativeFloats(w && w->constant() ? *w->constant() : 0, dot.getKeySide());
@@ -127,7 +131,7 @@ AttentionPlan::AttentionPlan(attn::SdpaOp op) : op(op), arithmetic(model::arithm
     atBias.push_back(reserve(floats));
   }
   threadFloats = at + 16; // areas of two threads never share a cache line
-  for (const Size &n : {atValues(), atAnchors(), atThreads()})
+  for (const Size &n : {rowBlocks(), keyBlocks(), atValues(), atAnchors(), atThreads()})
     note(n);
 }
 
@@ -161,13 +165,16 @@ void AttentionPlan::noteBias(Value bias) {
   }
 }
 
+Size AttentionPlan::rowBlocks() const { return ceilDiv(ceilDiv(rows, classes) * Size(packed), kRowTile); }
+Size AttentionPlan::keyBlocks() const { return ceilDiv(ceilDiv(keys, classes), kKeyTile); }
+
 Size AttentionPlan::atValues() const {
   Size elements = sharedKeys ? Size(1) : batch;
-  return keySource == Source::Cache ? Size(0) : elements * Size(kvHeads * keyWords()) * keyRoom;
+  return keySource == Source::Cache ? Size(0) : elements * Size(kvHeads * classes * keyWords()) * keyRoom;
 }
 Size AttentionPlan::atAnchors() const {
   Size elements = sharedKeys ? Size(1) : batch;
-  return atValues() + (valueSource == Source::Cache ? Size(0) : elements * Size(kvHeads * valueWords()) * valueRoom);
+  return atValues() + (valueSource == Source::Cache ? Size(0) : elements * Size(kvHeads * classes * valueWords()) * valueRoom);
 }
 Size AttentionPlan::atThreads() const {
   // anchors are i64; 16 floats a batch element keep the areas behind them aligned

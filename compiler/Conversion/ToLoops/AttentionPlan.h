@@ -6,6 +6,7 @@
 //
 //   keys     [B][g][blocks of 128][8 panels][w][16 keys]      values   [B][g][rows][u]
 //   in bf16  [B][g][blocks of 128][8 panels][w/2][16 keys][2]          [B][g][rows][u], halves
+//   of d classes (KeyClasses.h) d of these a head, one after the other
 //   scratch  packed keys | packed values | first visible key of each batch element |
 //            one area a thread: Q, S, O, l, alpha, m, bounds of row groups, counts, biases (counted in floats)
 //
@@ -41,10 +42,11 @@ struct AttentionPlan {
   int64_t heads, kvHeads, width, valueWidth;
   /// Rows (position, member) of one key head stand together unless mask or bias know heads.
   int64_t packed;
+  int64_t classes; ///< into how many attentions this one falls (KeyClasses.h)
   model::Size batch, rows, keys, past, keyStart;
   bool sharedKeys; ///< one batch element of keys for all
   Source keySource, valueSource;
-  model::Size keyRoom, valueRoom; ///< rows a head has room for, a multiple of 128
+  model::Size keyRoom, valueRoom; ///< rows that a class of a head has room for
   int64_t keyRing = 0, valueRing = 0; ///< of a cache: after how many positions places come again (0: never)
 
   bool counted;
@@ -60,7 +62,7 @@ struct AttentionPlan {
   /// handed to the kernel as constants; empty where nothing is looked up.
   struct Lookup {
     llvm::SmallVector<int32_t> entries;
-    int64_t reach = 0; ///< entry n stands for distance n - reach
+    int64_t reach = 0; ///< entry n stands for distance (n - reach) * classes
   };
   llvm::SmallVector<Lookup> lookups;
 
@@ -69,6 +71,10 @@ struct AttentionPlan {
   llvm::SmallVector<int64_t> atBias; ///< one a member of `biases`
 
   int64_t groups() const { return heads / packed; }
+  /// Blocks of rows of a class; in all batch * groups() * classes * rowBlocks() work items.
+  model::Size rowBlocks() const;
+  /// Blocks of keys of a class.
+  model::Size keyBlocks() const;
   /// Words of 4 bytes that a row of one head takes where it is stored.
   int64_t keyWords() const { return arithmetic.bf16 ? (width + 1) / 2 : width; }
   int64_t valueWords() const { return arithmetic.bf16 ? (valueWidth + 1) / 2 : valueWidth; }

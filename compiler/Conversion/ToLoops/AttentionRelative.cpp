@@ -66,6 +66,8 @@ void AttentionKernel::packDistances(attn::RelativeDotOp op, int64_t at, Value fa
         Value n = min(max(add(distance, lookup.reach), constant(0)), constant(2 * lookup.reach));
         Value entry = load(b.getI32Type(), this->at(tensors[plan.tensors.size() + at], n, b.getI32Type()));
         distance = arith::IndexCastOp::create(b, b.getIndexType(), entry);
+      } else {
+        distance = mul(distance, plan.classes);
       }
       return this->at(source, mul(max(min(add(zero, distance), last), constant(0)), tableWidth), f32());
     };
@@ -97,8 +99,7 @@ void AttentionKernel::emitDots(attn::RelativeDotOp op, int64_t at, const Tile &t
   Places places(plan.atBias[at], w);
   relativeColumn = firstColumn(*this, tile);
   Value columns = sub(sub(tile.end, tile.at), relativeColumn), before = sub(count, constant(1));
-  Value position = add(add(length(plan.past), firstRow), before); // of the last row
-  Value farthest = sub(position, add(add(length(plan.keyStart), tile.at), relativeColumn));
+  Value farthest = sub(ownOf(add(firstRow, before)), add(tile.at, relativeColumn)); // of the last row
   Value panels = div(add(add(columns, before), kPanel - 1), constant(kPanel));
   packDistances(op, at, farthest, panels);
   Value element = x.getSize(0).is(1) ? constant(0) : batch;
@@ -108,7 +109,7 @@ void AttentionKernel::emitDots(attn::RelativeDotOp op, int64_t at, const Tile &t
   };
   if (op.getKeySide())
     keyDots(places.panels, places.dots, places.scores, w, columns, [&](Value column) {
-      return lineAt(min(add(add(tile.at, relativeColumn), column), sub(lines, constant(1))));
+      return lineAt(min(keyRow(add(add(tile.at, relativeColumn), column)), sub(lines, constant(1))));
     });
   else
     queryDots(places.panels, places.dots, w, panels, lineAt);
@@ -124,7 +125,7 @@ void AttentionKernel::queryDots(int64_t panelsAt, int64_t dotsAt, int64_t w, Val
       loop(from, to, rows, [&](Value r) {
         Values lines;
         for (int64_t i = 0; i < rows; ++i)
-          lines.push_back(lineAt(add(firstRow, add(r, i))));
+          lines.push_back(lineAt(rowOf(add(firstRow, add(r, i)))));
         Values sums = dots(lines, panelAt, w, n);
         Value target = at(floats(dotsAt), add(mul(r, kMost), mul(panel, kPanel)), f32());
         for (int64_t i = 0, v = n * perPanel; i < rows * v; ++i)

@@ -40,7 +40,7 @@ void AttentionKernel::emitBounds(mask::Emitter e) {
     b.restoreInsertionPoint(e.tile.saveInsertionPoint());
     Value to = at(floats(plan.atBounds), mul(div(r, constant(groupRows())), 2), i64);
     store(toI64(hull.begin ? hull.begin : constant(0)), to);
-    store(toI64(hull.end ? hull.end : length(plan.keys)), at(to, constant(1), i64));
+    store(toI64(hull.end ? hull.end : keyCount), at(to, constant(1), i64));
   });
 }
 
@@ -51,6 +51,38 @@ std::pair<Value, Value> AttentionKernel::boundsOf(const Tile &tile, Value r) {
   Type i64 = b.getI64Type();
   Value from = at(floats(plan.atBounds), mul(div(r, constant(groupRows())), 2), i64);
   return {max(tile.begin, toIndex(load(i64, from))), min(tile.end, toIndex(load(i64, at(from, constant(1), i64))))};
+}
+
+/// Bits of `need` that are no bounds of keys; of a disjunction all.
+int64_t AttentionKernel::openBeyondBounds() {
+  if (!plan.op.getMask())
+    return 0;
+  mask::Residuals root = mask::residuals(plan.op.getMask());
+  int64_t bits = 0;
+  for (auto [n, operand] : llvm::enumerate(root.operands))
+    if (!root.conjunction || !operand.isBound())
+      bits |= int64_t(1) << n;
+  return bits;
+}
+
+/// The keys of the tile that a row may see: what a conjunction has of bounds is two numbers a row.
+std::pair<Value, Value> AttentionKernel::keysSeen(const Tile &tile, const Row &row) {
+  Value begin = tile.begin, end = tile.end, mask = plan.op.getMask();
+  mask::Residuals root = mask && !plan.counted ? mask::residuals(mask) : mask::Residuals{false, {}};
+  auto load = [&](OpBuilder &at, Value operand, ArrayRef<Value> index) { return element(at, operand, index); };
+  auto lengthOf = [&](const Size &n) { return length(n); };
+  mask::Emitter e = emitter();
+  e.head = row.head;
+  e.first = e.last = row.position;
+  e.load = load;
+  e.lengthOf = lengthOf;
+  for (const mask::Residual &operand : root.operands)
+    if (root.conjunction && operand.isBound()) {
+      Value bound = operand.emitBound(e, row.position);
+      b.restoreInsertionPoint(e.tile.saveInsertionPoint());
+      operand.side == mask::Sides::Lower ? begin = max(begin, bound) : end = min(end, bound);
+    }
+  return {begin, end};
 }
 
 //===-- 1. scores --------------------------------------------------------------------===//
@@ -64,16 +96,24 @@ void AttentionKernel::emitScores(const Tile &tile) {
   });
 }
 
-/// The panels of this key head, where the tile at hand finds its own at their positions.
-Value AttentionKernel::keysAt() {
+Value AttentionKernel::headOfKeys() {
   Value element = plan.sharedKeys ? constant(0) : batch;
-  Value row = mul(add(mul(element, plan.kvHeads), keyHead()), length(plan.keyRoom));
+  return add(mul(element, plan.kvHeads), keyHead());
+}
+/// The panels of this key head, of its class, where the tile at hand finds its own at their positions.
+Value AttentionKernel::keysAt() {
+  Value part = headOfKeys();
+  if (residue)
+    part = add(mul(part, plan.classes), residue);
+  Value row = mul(part, length(plan.keyRoom));
   return at(key, mul(keyTurn ? sub(row, keyTurn) : row, plan.keyWords()), f32());
 }
-/// The values of this key head from row `k` on, likewise.
+/// The values of this key head, of its class, from row `k` on, likewise.
 Value AttentionKernel::valuesAt(Value k) {
-  Value element = plan.sharedKeys ? constant(0) : batch;
-  Value row = add(mul(add(mul(element, plan.kvHeads), keyHead()), length(plan.valueRoom)), k);
+  Value part = headOfKeys();
+  if (residue)
+    part = add(mul(part, plan.classes), residue);
+  Value row = add(mul(part, length(plan.valueRoom)), k);
   return at(value, mul(valueTurn ? sub(row, valueTurn) : row, plan.valueWords()), f32());
 }
 
@@ -135,13 +175,14 @@ void AttentionKernel::emitMaxima(const Tile &tile) {
   Value none = real(vec(f32()), -INFINITY);
   loop(constant(0), count, 1, [&](Value r) {
     Value packedRow = add(firstRow, r);
-    Row row{r, rowOf(packedRow), {}, headOf(packedRow), {}};
+    Row row{r, rowOf(packedRow), {}, ownOf(packedRow), headOf(packedRow), {}};
     row.position = add(length(plan.past), row.row);
     Value scores = at(floats(plan.atScores), add(mul(r, kScoreStride), kScoreFront), f32());
     Value counts = plan.counted ? at(floats(plan.atCounts), add(mul(r, kScoreStride), kScoreFront), f32()) : Value();
     auto load = [&](OpBuilder &at, Value operand, ArrayRef<Value> index) { return element(at, operand, index); };
     auto lengthOf = [&](const Size &n) { return length(n); };
 
+    auto seenKeys = tile.partial ? keysSeen(tile, row) : std::pair<Value, Value>();
     auto scoreAt = [&](Value column) {
       Value s = loadVec(scores, column), firstKey = add(tile.at, column);
       if (plan.op.getSoftcap())
@@ -151,16 +192,21 @@ void AttentionKernel::emitMaxima(const Tile &tile) {
       if (tile.partial) {
         Value keys = iota(firstKey);
         using Compare = arith::CmpIPredicate;
-        Value seen = arith::CmpIOp::create(b, Compare::slt, keys, splatWord(tile.end));
-        seen = arith::AndIOp::create(b, seen, Value(arith::CmpIOp::create(b, Compare::sge, keys, splatWord(tile.begin))));
-        if (Value mask = plan.op.getMask()) {
+        Value seen = arith::CmpIOp::create(b, Compare::slt, keys, splatWord(seenKeys.second));
+        seen = arith::AndIOp::create(b, seen, Value(arith::CmpIOp::create(b, Compare::sge, keys, splatWord(seenKeys.first))));
+        if (Value mask = plan.op.getMask(); mask && !tile.bounds) {
           mask::Emitter e = emitter();
           e.head = row.head;
           e.first = e.last = row.position;
           e.load = load;
           e.lengthOf = lengthOf;
           e.tile.restoreInsertionPoint(row.before);
-          seen = arith::AndIOp::create(b, seen, mask::emitContains(e, mask, row.position, keys));
+          mask::Residuals root = mask::residuals(mask);
+          if (plan.counted || !root.conjunction)
+            seen = arith::AndIOp::create(b, seen, mask::emitContains(e, mask, row.position, keys));
+          for (const mask::Residual &operand : root.operands)
+            if (!plan.counted && root.conjunction && !operand.isBound())
+              seen = arith::AndIOp::create(b, seen, operand.emitContains(e, row.position, keys));
           if (plan.counted) {
             Value n = mask::emitCount(e, mask, row.position, keys);
             store(arith::SIToFPOp::create(b, vec(f32()), n), at(counts, column, f32()));

@@ -1,6 +1,7 @@
 //===- CacheLayout.cpp - how a state holds keys or values -----------------===//
 
 #include "compiler/Conversion/ToLoops/CacheLayout.h"
+#include "compiler/Conversion/ToLoops/KeyClasses.h"
 
 using namespace mlir;
 using namespace heddle;
@@ -17,8 +18,13 @@ static int64_t ringOf(DictionaryAttr mark) {
   return ring ? ring.getInt() : 0;
 }
 
+int64_t heddle::loops::cacheClasses(DictionaryAttr mark) {
+  auto classes = mark.getAs<IntegerAttr>("classes");
+  return classes ? classes.getInt() : 1;
+}
+
 Size heddle::loops::cacheRoom(DictionaryAttr mark, const Size &rows) {
-  Size room = (rows + Size(127)).floorDiv(Size(128)) * Size(128);
+  Size room = roomOfClass(rows, cacheClasses(mark));
   int64_t ring = ringOf(mark);
   return ring ? Size::min(room, Size(ring + 128)) : room;
 }
@@ -50,7 +56,7 @@ std::optional<CacheLayout> heddle::loops::cacheLayoutOf(Operation *op) {
   int64_t width = *features / heads.getInt();
   bool bf16 = bool(mark.get("element"));
   CacheLayout layout{where, indices, kind.getValue() == "keys", bf16, heads.getInt(), width, bf16 ? (width + 1) / 2 : width,
-                     cacheRoom(mark, state.getSize(state.getRank() - 2)), ringOf(mark), {}};
-  layout.element = layout.room * Size(layout.words);
+                     cacheClasses(mark), cacheRoom(mark, state.getSize(state.getRank() - 2)), ringOf(mark), {}};
+  layout.element = layout.room * Size(layout.classes * layout.words);
   return layout;
 }

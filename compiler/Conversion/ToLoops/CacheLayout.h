@@ -6,9 +6,11 @@
 //   keys    [blocks of 128 keys][8 panels][w][16 keys]
 //   values  [rows rounded up to 128][u]
 //
-// so that attention reads it as it lies; in bf16 pairs along w, [w/2][16 keys][2], and halves. The
-// mark is the attribute `cache`, a dictionary {kind = "keys" | "values", heads = g} and, in bf16,
-// element = "bf16".
+// so that attention reads it as it lies; in bf16 pairs along w, [w/2][16 keys][2], and halves.
+// Under a mask whose attention falls into attentions over every d-th row and key (KeyClasses.h)
+// this stands d times, one after the other, for the positions of each residue modulo d. The mark
+// is the attribute `cache`, a dictionary {kind = "keys" | "values", heads = g} and, where they are
+// not what goes without saying, element = "bf16" and classes = d.
 //
 // With `ring = n` (a multiple of 128) position p lies in place p mod n, as no reader looks so far
 // back that two positions it may see share a place. A tile of 128 keys may begin anywhere in a
@@ -30,9 +32,10 @@ struct CacheLayout {
   bool bf16;
   int64_t heads, width;
   int64_t words;       ///< of 4 bytes that a row of one head takes
-  model::Size room;    ///< rows a head has room for: those of the state, rounded up to 128
-  int64_t ring;        ///< 0: every position has a place of its own
-  model::Size element; ///< words of one batch element's head: room * words
+  int64_t classes;     ///< 1: every key of a head lies in one row of blocks
+  model::Size room;    ///< rows a class of a head has room for: its share of the state's, rounded up
+  int64_t ring;        ///< 0: every position has a place of its own. A ring has one class
+  model::Size element; ///< words of one batch element's head: classes * room * words
 };
 
 /// The layout of the state behind a value that such an append or load gives.
@@ -41,7 +44,9 @@ std::optional<CacheLayout> cacheLayoutOf(mlir::Value rows);
 std::optional<CacheLayout> cacheLayoutOf(mlir::Operation *op);
 /// Whether the result of `op` is the state itself, which attention reads as it lies.
 bool standsForCache(mlir::Operation *op);
-/// Rows a head has room for in a state of `rows` rows with this mark.
+/// Into how many attentions the readers of a state with this mark fall.
+int64_t cacheClasses(mlir::DictionaryAttr mark);
+/// Rows a class of a head has room for in a state of `rows` rows with this mark.
 model::Size cacheRoom(mlir::DictionaryAttr mark, const model::Size &rows);
 
 } // namespace heddle::loops

@@ -94,9 +94,9 @@ Size heddle::loops::stateBytes(func::FuncOp function, unsigned argument) {
   Size bytes = Code::bytesOf(type.getElementType());
   for (int64_t i = 0; i < type.getRank(); ++i) {
     Size n = type.getSize(i);
-    // Keys and values lie in blocks of 128 rows, in bf16 with two numbers of a head in a word.
+    // Keys and values lie in blocks of rows, class by class, in bf16 with two numbers of a head in a word.
     if (cache && i == type.getRank() - 2)
-      n = cacheRoom(cache, n);
+      n = cacheRoom(cache, n) * Size(cacheClasses(cache));
     if (cache && cache.get("element") && i == type.getRank() - 1) {
       Size heads = cache.getAs<IntegerAttr>("heads").getInt();
       n = (n.floorDiv(heads) + Size(1)).floorDiv(Size(2)) * heads;

@@ -174,6 +174,19 @@ Value Code::load(Type type, Value address, Value mask) {
   return arith::CmpIOp::create(b, arith::CmpIPredicate::ne, v, zero);
 }
 
+Value Code::gather(Type element, Value address, int64_t step, Value mask) {
+  SmallVector<int64_t> offsets;
+  for (int64_t i = 0; i < lanes; ++i)
+    offsets.push_back(i * step);
+  auto indices = VectorType::get({lanes}, b.getI64Type());
+  Value index = arith::ConstantOp::create(b, DenseIntElementsAttr::get(indices, offsets));
+  Type memory = stored(element);
+  Value places = LLVM::GEPOp::create(b, vec(pointer()), memory, address, ArrayRef<LLVM::GEPArg>{index});
+  Value zero = arith::ConstantOp::create(b, b.getZeroAttr(vec(memory)));
+  Value v = LLVM::masked_gather::create(b, vec(memory), places, mask, zero, bytesOf(element));
+  return memory == element ? v : Value(arith::CmpIOp::create(b, arith::CmpIPredicate::ne, v, zero));
+}
+
 void Code::store(Value value, Value address, Value mask) {
   Type type = value.getType(), memory = stored(type);
   if (memory != type)

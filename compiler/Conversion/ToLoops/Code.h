@@ -64,6 +64,8 @@ public:
   /// Reads a scalar or vector of `type`; masked-off lanes are 0. Booleans are bytes.
   Value load(mlir::Type type, Value address, Value mask = {});
   void store(Value value, Value address, Value mask = {});
+  /// As load, of elements `step` apart.
+  Value gather(mlir::Type element, Value address, int64_t step, Value mask);
   Value loadF32(Value base, Value index) { return load(f32(), at(base, index, f32())); }
   Value loadVec(Value base, Value index, Value mask = {}) { return load(vec(f32()), at(base, index, f32()), mask); }
   void prefetch(Value address, bool write = false);

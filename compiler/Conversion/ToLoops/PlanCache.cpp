@@ -10,6 +10,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "compiler/Conversion/ToLoops/KeyClasses.h"
 #include "compiler/Conversion/ToLoops/Lowering.h"
 #include "compiler/Conversion/ToLoops/Passes.h"
 #include "dialects/Model/IR/Arithmetic.h"
@@ -27,15 +28,16 @@ namespace {
 /// How the rows of a state are read.
 struct Use {
   StringRef role; ///< "keys" or "values"; empty: nobody has read them yet
-  int64_t heads = 0;
+  int64_t heads = 0, classes = 1;
   bool good = true; ///< nothing but attention reads them, always in one role
   /// The farthest row back that a new row looks at; none: any.
   std::optional<int64_t> behind = 0;
 
-  void join(StringRef as, int64_t g, std::optional<int64_t> far) {
-    good &= !as.empty() && (role.empty() || (role == as && heads == g));
+  void join(StringRef as, int64_t g, int64_t d, std::optional<int64_t> far) {
+    good &= !as.empty() && (role.empty() || (role == as && heads == g && classes == d));
     role = as;
     heads = g;
+    classes = d;
     behind = behind && far ? std::optional(std::max(*behind, *far)) : std::nullopt;
   }
 };
@@ -61,7 +63,7 @@ static void joinReaders(Value rows, Use &use) {
     auto sdpa = dyn_cast<attn::SdpaOp>(o.getOwner());
     bool isKey = sdpa && o.getOperandNumber() == 1, isValue = sdpa && o.getOperandNumber() == 2;
     use.join(isKey ? "keys" : isValue ? "values" : "", sdpa ? int64_t(sdpa.getKvHeads()) : 0,
-             sdpa && append ? farthestBack(sdpa, append) : std::nullopt);
+             sdpa ? heddle::loops::keyClasses(sdpa) : 1, sdpa && append ? farthestBack(sdpa, append) : std::nullopt);
   }
 }
 
@@ -158,7 +160,7 @@ struct PlanCache final : heddle::loops::impl::PlanCachePassBase<PlanCache> {
         Use mine = useOf(arg);
         use.good &= mine.good;
         if (!mine.role.empty())
-          use.join(mine.role, mine.heads, mine.behind);
+          use.join(mine.role, mine.heads, mine.classes, mine.behind);
       }
       if (!use.good || use.role.empty())
         continue;
@@ -166,10 +168,14 @@ struct PlanCache final : heddle::loops::impl::PlanCachePassBase<PlanCache> {
                                           b.getNamedAttr("heads", b.getI64IntegerAttr(use.heads))};
       if (arithmeticOf(module).bf16)
         members.push_back(b.getNamedAttr("element", b.getStringAttr("bf16")));
-      if (std::optional<int64_t> ring = pieces && use.behind ? ringFor(*use.behind, longestPiece, longest) : std::nullopt) {
+      // A text of several classes is kept whole: places would come again class by class.
+      bool round = pieces && use.behind && use.classes == 1;
+      if (std::optional<int64_t> ring = round ? ringFor(*use.behind, longestPiece, longest) : std::nullopt) {
         members.push_back(b.getNamedAttr("ring", b.getI64IntegerAttr(*ring)));
         shortest = shortest ? std::min(shortest, *ring) : *ring;
       }
+      if (use.classes > 1)
+        members.push_back(b.getNamedAttr("classes", b.getI64IntegerAttr(use.classes)));
       DictionaryAttr mark = b.getDictionaryAttr(members);
       for (BlockArgument arg : args) {
         cast<func::FuncOp>(arg.getOwner()->getParentOp()).setArgAttr(arg.getArgNumber(), "model.cache", mark);

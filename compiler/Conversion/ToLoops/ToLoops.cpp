@@ -23,6 +23,7 @@ struct ConvertToLoops final : heddle::loops::impl::ConvertToLoopsPassBase<Conver
     ModuleOp module = getOperation();
     Machine machine;
     machine.vectorWidth = vectorWidth;
+    machine.registers = registers;
     std::string card = cardText(module);
     SmallVector<func::FuncOp> sources(module.getOps<func::FuncOp>());
     SmallVector<std::string> symbols;

@@ -33,7 +33,7 @@ struct Emitter {
   mlir::Value keyStart;    ///< position of key 0, minus that of query row 0 at past = 0
   /// Reads element `at` (one index per axis of the tensor; axes of length 1 are read at 0)
   /// of a tensor that a leaf holds: f32, i64 or i1. Where the last index is a vector of
-  /// consecutive keys (vector<Nxi32>, see emitContains) so is the result.
+  /// key rows one apart, or `stride` apart (vector<Nxi32>, see emitContains), so is the result.
   llvm::function_ref<mlir::Value(mlir::OpBuilder &, mlir::Value tensor, llvm::ArrayRef<mlir::Value> at)> load;
   /// The value (index) of a length that occurs in the type of such a tensor.
   llvm::function_ref<mlir::Value(const model::Size &)> lengthOf;
@@ -96,9 +96,10 @@ void collectLeaves(mlir::Value mask, llvm::SmallVectorImpl<mlir::Operation *> &l
 /// them see is where the batch element begins.
 llvm::SmallVector<mlir::Operation *> leadingKeys(mlir::Value mask);
 
-/// The step d > 1 of a mask that is a conjunction of `dilated(d)` and bands: rows and keys of
-/// different residues modulo d never meet, so its attention is d attentions over every d-th row
-/// and key, in which nothing is left of the residue. 1: it is not such a mask.
+/// The step d > 1 of a mask that is a conjunction of `dilated(d)` with bands and sets of keys and
+/// rows, however these are joined: rows and keys of different residues modulo d never meet, so its
+/// attention is d attentions over every d-th row and key, in which nothing is left of the residue.
+/// 1: it is not such a mask.
 ///
 /// For class c the consumer keeps keys c, c + d, ... together (key k of the view is key row
 /// c + d * k) and takes the rows i with i = key_start + c modulo d. It fills Emitter as ever (first,

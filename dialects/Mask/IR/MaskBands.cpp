@@ -146,10 +146,7 @@ static Value emitBoundOf(Operation *op, Emitter &e, OpBuilder &b, Value row, Sid
       inner = extreme(lower, inner, emitTerm(b, e, row, t));
     bound = extreme(!lower, bound, inner);
   }
-  bound = c.sub(bound, e.keyStart);
-  if (e.stride == 1)
-    return bound;
-  return c.ceilDiv(c.sub(bound, e.offset), e.stride);
+  return keyFrom(e, b, c.sub(bound, e.keyStart));
 }
 
 Value CausalOp::emitBound(Emitter &e, OpBuilder &b, Value row, Sides s) { return emitBoundOf(*this, e, b, row, s); }

@@ -70,6 +70,10 @@ Segment emitSegment(Emitter &e, const Residual &residual, Value key);
 /// k < bound(i), or k >= bound(i) for a lower side, from the bound at the tile's end rows.
 Segment halfLine(Emitter &e, Value atFirst, Value atLast, Value key, Sides side);
 
+/// The key row of a key (index or vector): itself, but in a strided view.
+Value keyRow(Emitter &e, mlir::OpBuilder &b, Value key);
+/// The first key at or past a key row.
+Value keyFrom(Emitter &e, mlir::OpBuilder &b, Value keyRow);
 /// Row of this call at position `row`.
 Value rowIndex(Emitter &e, mlir::OpBuilder &b, Value row);
 /// t[last] or t[batch, last].

@@ -19,6 +19,24 @@ using Compare = arith::CmpIPredicate;
 
 Value heddle::mask::rowIndex(Emitter &e, OpBuilder &b, Value row) { return IntCode{b, e.loc}.sub(row, e.past); }
 
+Value heddle::mask::keyRow(Emitter &e, OpBuilder &b, Value key) {
+  if (e.stride == 1)
+    return key;
+  IntCode c{b, e.loc};
+  if (!isa<VectorType>(key.getType()))
+    return c.add(e.offset, c.mul(key, c.constant(e.stride)));
+  Value offset = arith::IndexCastOp::create(b, e.loc, b.getI32Type(), e.offset);
+  Value stride = arith::ConstantIntOp::create(b, e.loc, e.stride, 32);
+  return c.add(c.spread(offset, key), c.mul(key, c.spread(stride, key)));
+}
+
+Value heddle::mask::keyFrom(Emitter &e, OpBuilder &b, Value keyRow) {
+  if (e.stride == 1)
+    return keyRow;
+  IntCode c{b, e.loc};
+  return c.ceilDiv(c.sub(keyRow, e.offset), e.stride);
+}
+
 Value heddle::mask::loadAlong(Emitter &e, OpBuilder &b, Value tensor, Value last) {
   SmallVector<Value> at;
   if (cast<ModelTensorType>(tensor.getType()).getRank() == 2)
@@ -108,7 +126,7 @@ static KeyEnds keyEnds(KeysOp op, Emitter &e) {
   if (kept.empty()) {
     IntCode c{e.tile, e.loc};
     auto at = [&](int64_t n) { return c.index(e.load(e.tile, op.getTable(), {e.batch, c.constant(n)})); };
-    kept = {at(0), at(1)};
+    kept = {keyFrom(e, e.tile, at(0)), keyFrom(e, e.tile, at(1))};
   }
   return {kept[0], kept[1]};
 }
@@ -117,9 +135,10 @@ static KeyEnds keyEnds(KeysOp op, Emitter &e) {
 static Segment lookUpKeys(KeysOp op, Emitter &e, Value key) {
   auto [first, stop] = keyEnds(op, e);
   IntCode c{e.step, e.loc};
-  Value at = c.add(c.div(key, kGranule), c.constant(2));
+  Value at = c.add(c.div(keyRow(e, e.step, key), kGranule), c.constant(2));
   Value entry = c.index(e.load(e.step, op.getTable(), {e.batch, at}));
   Value state = c.both(entry, c.constant(3)), end = arith::ShRUIOp::create(e.step, e.loc, entry, c.constant(2));
+  end = keyFrom(e, e.step, end);
   Value before = c.less(key, first), inside = c.both(c.invert(before), c.less(key, stop));
   Value later = c.choose(inside, c.min(end, stop), c.constant(kUnbounded));
   return {c.both(inside, c.compare(Compare::ne, state, c.constant(0))),
@@ -134,10 +153,10 @@ Segment KeysOp::emitSegment(Emitter &e, Value key) {
     Value set = c.isSet(loadAlong(e, e.tile, getTensor(), c.constant(0)));
     return everywhere(e, set, set);
   }
-  if (e.lanes >= 8)
+  if (e.lanes >= 8 && e.stride == 1)
     return scanVectors(e, key, getTensor());
   return scanStretch(e, key, [&](OpBuilder &b, Value k) -> std::pair<Value, Value> {
-    Value set = IntCode{b, e.loc}.isSet(loadAlong(e, b, getTensor(), k));
+    Value set = IntCode{b, e.loc}.isSet(loadAlong(e, b, getTensor(), keyRow(e, b, k)));
     return {set, set};
   });
 }
@@ -149,7 +168,7 @@ Hull KeysOp::emitHull(Emitter &e) {
 }
 Value KeysOp::emitContains(Emitter &e, Value, Value key) {
   IntCode c{e.step, e.loc};
-  return c.spread(c.isSet(loadAlong(e, e.step, getTensor(), key)), key);
+  return c.spread(c.isSet(loadAlong(e, e.step, getTensor(), keyRow(e, e.step, key))), key);
 }
 
 /// (any, all) of the tile's rows.

@@ -108,6 +108,16 @@ bool heddle::mask::rowMayBeEmpty(Value mask, const Facts &facts) {
 
 //===-- residues -----------------------------------------------------------------===//
 
+/// Whether a mask answers about the keys of a view of this step.
+static bool speaksOfViews(Value mask, int64_t step) {
+  Operation *op = mask.getDefiningOp();
+  if (auto dilated = dyn_cast<DilatedOp>(op))
+    return step % int64_t(dilated.getStep()) == 0;
+  if (isa<AndOp, OrOp, NotOp>(op))
+    return llvm::all_of(op->getOperands(), [&](Value v) { return speaksOfViews(v, step); });
+  return isa<AllOp, NoneOp, KeysOp, QueriesOp>(op) || ask(mask).sides() != Sides::NotABand;
+}
+
 int64_t heddle::mask::stridedOf(Value mask) {
   if (!mask || !mask.getDefiningOp())
     return 1;
@@ -115,11 +125,8 @@ int64_t heddle::mask::stridedOf(Value mask) {
   if (!root.conjunction)
     return 1;
   int64_t step = 1;
-  SmallVector<int64_t> steps;
   for (const Residual &operand : root.operands)
     if (auto dilated = dyn_cast<DilatedOp>(operand.mask.getDefiningOp()))
-      step = std::max(step, steps.emplace_back(dilated.getStep()));
-    else if (!operand.isBound())
-      return 1;
-  return llvm::all_of(steps, [&](int64_t n) { return step % n == 0; }) ? step : 1;
+      step = std::max(step, int64_t(dilated.getStep()));
+  return speaksOfViews(mask, step) ? step : 1;
 }

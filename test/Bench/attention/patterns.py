@@ -6,8 +6,9 @@ BLOCK = 64
 
 
 class Pattern:
-    def __init__(self, name, mask, seen, inputs=None, given=None):
+    def __init__(self, name, mask, seen, inputs=None, given=None, classes=1):
         self.name, self.mask, self.inputs, self.given = name, mask, inputs or {}, given or (lambda n: {})
+        self.classes = classes  # rows and keys of different residues modulo this never meet
         self.seen = seen  # seen(i, k, tensors) -> bool array, for columns i and rows k of indices
 
     def description(self, heads, width):
@@ -48,7 +49,7 @@ ALL = {p.name: p for p in [
     Pattern("causal", "causal", lambda i, k, t: k <= i),
     Pattern("window", "causal and window(255, 0)", lambda i, k, t: (k <= i) & (k > i - 256)),
     Pattern("dilated", "causal and window(1020, 0) and dilated(4)",
-            lambda i, k, t: (k <= i) & (i - k <= 1020) & ((i - k) % 4 == 0)),
+            lambda i, k, t: (k <= i) & (i - k <= 1020) & ((i - k) % 4 == 0), classes=4),
     Pattern("longformer", "window(256, 256) or keys(far) or queries(far)",
             lambda i, k, t: (abs(i - k) <= 256) | (t["far"][i] > 0) | (t["far"][k] > 0),
             {"far": "i64[T]"}, lambda n: far(n, False)),
@@ -63,12 +64,14 @@ ALL = {p.name: p for p in [
 
 
 def live(pattern, length, rows, keys):
-    """Elements that some row sees, and tiles of rows x keys that hold one."""
-    given, k = pattern.tensors(length), np.arange(length)[None]
+    """Elements that some row sees, and tiles of rows x keys (of one class) that hold one."""
+    given = pattern.tensors(length)
     elements = tiles = 0
-    for first in range(0, length, rows):
-        seen = pattern.seen(np.arange(first, min(length, first + rows))[:, None], k, given)
-        elements += int(seen.sum())
-        columns = np.pad(seen.any(0), (0, -length % keys))
-        tiles += int(columns.reshape(-1, keys).any(1).sum())
+    for c in range(pattern.classes):
+        every = np.arange(c, length, pattern.classes)
+        for first in range(0, len(every), rows):
+            seen = pattern.seen(every[first:first + rows, None], every[None], given)
+            elements += int(seen.sum())
+            columns = np.pad(seen.any(0), (0, -len(every) % keys))
+            tiles += int(columns.reshape(-1, keys).any(1).sum())
     return elements, tiles
