@@ -98,7 +98,7 @@ static void keyTable(TableCode c, mask::KeyTableOp op) {
       Value wanted = c.bitRange(inside(ends[0]), inside(ends[1]));
       Value every = c.compare(Compare::eq, bits, wanted), some = c.compare(Compare::ne, bits, c.word(0));
       Value state = l.select(some, l.select(every, c.word(2), c.word(1)), c.word(0));
-      Value end = l.select(c.compare(Compare::eq, state, now[1]), now[0], l.add(first, kGranule));
+      Value end = l.select(c.compare(Compare::eq, state, now[1]), now[0], l.min(ends[1], l.add(first, kGranule)));
       c.write(to, l.add(g, two), c.either(c.up(l.toI64(end), c.word(2)), state));
       return {end, state};
     });

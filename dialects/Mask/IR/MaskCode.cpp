@@ -1,6 +1,7 @@
 //===- MaskCode.cpp - integer code for cursors and predicates -------------===//
 
 #include "dialects/Mask/IR/MaskCode.h"
+#include "mlir/IR/Matchers.h"
 
 using namespace mlir;
 using namespace heddle::mask;
@@ -78,7 +79,12 @@ Value IntCode::wide(Value key) {
 
 Segment heddle::mask::join(IntCode c, Segment x, Segment y, bool conjunction) {
   auto bits = [&](Value p, Value q) { return conjunction ? c.both(p, q) : c.either(p, q); };
-  return {bits(x.any, y.any), bits(x.all, y.all), c.min(x.end, y.end)};
+  auto endless = [](Value end) { // a minimum less on the way to the next key
+    APInt n;
+    return matchPattern(end, m_ConstantInt(&n)) && n.getSExtValue() == kUnbounded;
+  };
+  Value end = endless(x.end) ? y.end : endless(y.end) ? x.end : c.min(x.end, y.end);
+  return {bits(x.any, y.any), bits(x.all, y.all), end};
 }
 
 Segment heddle::mask::negate(IntCode c, Segment s) { return {c.invert(s.all), c.invert(s.any), s.end}; }

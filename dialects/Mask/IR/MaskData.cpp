@@ -140,7 +140,7 @@ static Segment lookUpKeys(KeysOp op, Emitter &e, Value key) {
   Value state = c.both(entry, c.constant(3)), end = arith::ShRUIOp::create(e.step, e.loc, entry, c.constant(2));
   end = keyFrom(e, e.step, end);
   Value before = c.less(key, first), inside = c.both(c.invert(before), c.less(key, stop));
-  Value later = c.choose(inside, c.min(end, stop), c.constant(kUnbounded));
+  Value later = c.choose(inside, end, c.constant(kUnbounded));
   return {c.both(inside, c.compare(Compare::ne, state, c.constant(0))),
           c.both(inside, c.compare(Compare::eq, state, c.constant(2))), c.choose(before, first, later)};
 }

@@ -5,7 +5,8 @@
 //
 //   key_table    [b][2 + G]            first key that is set, one past the last; then an entry a
 //                                      granule: end << 2 | state (0 none, 1 some, 2 all of its keys
-//                                      between those two are set); granules up to `end` share it
+//                                      between those two are set); granules up to `end` share it,
+//                                      which is never past the last key that is set
 //   row_counts   [b][T + 1]            rows before row r that are set: a tile by two loads
 //   label_table  [b][1 + 2 T + 3 G]    1 if every row's keys are one stretch that never moves back;
 //                                      T first keys, T ends; a granule's least and greatest label

@@ -2,9 +2,9 @@
 //
 //   k = begin of the hull
 //   while k < end of the hull:
-//     segment(k); if it reaches the end of k's tile, all tiles inside it are one run,
-//     else the tile is cut: its segments are joined up to the tile's end, or that of the
-//     empty one which reaches past it
+//     segment(k), unless the last one reaches past k
+//     if it reaches the end of k's tile, all tiles inside it are one run,
+//     else the tile is cut: its segments are joined up to the tile's end
 //     if any: visit(k, last visible, need)
 //
 // `need` joins the open operands of every segment of a cut tile, of full ones too: under OR the
@@ -102,10 +102,10 @@ struct Walker {
 } // namespace
 
 namespace {
-/// What a cut tile comes to: the end of its visible keys, what is open, and where to go on: past
-/// the tile, and past the empty segment that it ends in.
+/// What a cut tile comes to: the end of its visible keys, what is open, and its last segment.
 struct Cut {
-  Value hi, need, next;
+  Value hi, need;
+  Open last;
 };
 } // namespace
 
@@ -114,11 +114,12 @@ static Cut joinCut(OpBuilder &b, Walker &w, Open head, Value tileEnd) {
   Location loc = w.e.loc;
   Type index = b.getIndexType(), bit = b.getI1Type(), word = b.getI32Type();
   // where to look next; the end of what is visible; full so far; open so far; open in the gap since;
-  // the end of the last segment
-  SmallVector<Type> types = {index, index, bit, word, word, index};
+  // the last segment
+  SmallVector<Type> types = {index, index, bit, word, word, bit, bit, index, word};
   SmallVector<Location> locs(types.size(), loc);
   Segment first = head.segment;
-  auto loop = scf::WhileOp::create(b, loc, types, ValueRange{first.end, first.end, first.all, head.bits, w.word(b, 0), first.end});
+  auto loop = scf::WhileOp::create(
+      b, loc, types, ValueRange{first.end, first.end, first.all, head.bits, w.word(b, 0), first.any, first.all, first.end, head.bits});
   OpBuilder::InsertionGuard guard(b);
   Block *before = b.createBlock(&loop.getBefore(), {}, types, locs);
   scf::ConditionOp::create(b, loc, IntCode{b, loc}.less(before->getArgument(0), tileEnd), before->getArguments());
@@ -131,10 +132,10 @@ static Cut joinCut(OpBuilder &b, Walker &w, Open head, Value tileEnd) {
   Value since = c.either(gap, bits), stillFull = c.both(full, c.both(s.all, gapless));
   scf::YieldOp::create(b, loc,
                        ValueRange{end, c.choose(s.any, end, hi), c.choose(s.any, stillFull, full),
-                                  c.choose(s.any, c.either(open, since), open), c.choose(s.any, w.word(b, 0), since),
-                                  c.choose(s.any, end, s.end)});
+                                  c.choose(s.any, c.either(open, since), open), c.choose(s.any, w.word(b, 0), since), s.any, s.all, s.end, bits});
   b.setInsertionPointAfter(loop);
-  return {loop.getResult(1), w.need({b, loc}, loop.getResult(2), loop.getResult(3)), loop.getResult(5)};
+  auto at = [&](unsigned n) { return loop.getResult(n); };
+  return {at(1), w.need({b, loc}, at(2), at(3)), {{at(5), at(6), at(7)}, at(8)}};
 }
 
 void heddle::mask::emitWalk(OpBuilder &b, Emitter &e, Value mask, Value anchor, int64_t tile, RunVisitor visit) {
@@ -147,36 +148,57 @@ void heddle::mask::emitWalk(OpBuilder &b, Emitter &e, Value mask, Value anchor, 
   Value begin = hull.begin ? c.max(hull.begin, anchor) : anchor;
   Walker w{e, mask ? residuals(mask) : Residuals{true, {}}, anchor, hull.end ? c.min(hull.end, e.keys) : e.keys, tile};
 
-  Type index = b.getIndexType(), word = b.getI32Type();
-  auto loop = scf::WhileOp::create(b, loc, TypeRange{index}, ValueRange{begin});
+  // the key, and the last segment: (any, all, end, bits)
+  Type index = b.getIndexType(), bit = b.getI1Type(), word = b.getI32Type();
+  SmallVector<Type> segment = {bit, bit, index, word}, types = {index};
+  types.append(segment);
+  auto unpack = [](ValueRange v) -> Open { return {{v[0], v[1], v[2]}, v[3]}; };
+  auto loop = scf::WhileOp::create(b, loc, types, ValueRange{begin, c.flag(false), c.flag(false), begin, w.word(b, 0)});
   e.tile.setInsertionPoint(loop); // what is computed once a tile of rows goes before the cursor
   OpBuilder::InsertionGuard guard(b);
-  Block *before = b.createBlock(&loop.getBefore(), {}, {index}, {loc});
+  SmallVector<Location> locs(types.size(), loc);
+  Block *before = b.createBlock(&loop.getBefore(), {}, types, locs);
   scf::ConditionOp::create(b, loc, c.less(before->getArgument(0), w.stop), before->getArguments());
-  Block *after = b.createBlock(&loop.getAfter(), {}, {index}, {loc});
-  Value key = after->getArgument(0);
-  Open head = w.segment(b, key);
+  Block *after = b.createBlock(&loop.getAfter(), {}, types, locs);
+  Value key = after->getArgument(0), known = c.less(key, after->getArgument(3));
+  auto look = scf::IfOp::create(b, loc, segment, known, /*withElseRegion=*/true);
+  {
+    OpBuilder::InsertionGuard inLook(b);
+    b.setInsertionPointToStart(look.thenBlock());
+    scf::YieldOp::create(b, loc, after->getArguments().drop_front());
+    b.setInsertionPointToStart(look.elseBlock());
+    auto [s, bits] = w.segment(b, key);
+    scf::YieldOp::create(b, loc, ValueRange{s.any, s.all, s.end, bits});
+  }
+  b.setInsertionPointAfter(look);
+  Open head = unpack(look.getResults());
   Segment s = head.segment;
-  auto seen = scf::IfOp::create(b, loc, TypeRange{index}, s.any, /*withElseRegion=*/true);
+  auto seen = scf::IfOp::create(b, loc, types, s.any, /*withElseRegion=*/true);
   {
     OpBuilder::InsertionGuard inThen(b);
     b.setInsertionPointToStart(seen.thenBlock());
     Value tileEnd = c.min(c.add(w.tileOf(c, key), c.constant(tile)), w.stop);
-    auto whole = scf::IfOp::create(b, loc, TypeRange{index, index, word}, c.compare(Compare::sge, s.end, tileEnd), true);
+    SmallVector<Type> run = {index, index, word};
+    run.append(segment);
+    auto whole = scf::IfOp::create(b, loc, run, c.compare(Compare::sge, s.end, tileEnd), true);
     b.setInsertionPointToStart(whole.thenBlock());
     Value until = c.choose(c.compare(Compare::eq, s.end, w.stop), w.stop, w.tileOf(c, s.end));
-    scf::YieldOp::create(b, loc, ValueRange{until, until, w.need(c, s.all, head.bits)});
+    scf::YieldOp::create(b, loc, ValueRange{until, until, w.need(c, s.all, head.bits), s.any, s.all, s.end, head.bits});
     b.setInsertionPointToStart(whole.elseBlock());
-    Cut cut = joinCut(b, w, head, tileEnd);
-    scf::YieldOp::create(b, loc, ValueRange{cut.next, cut.hi, cut.need});
+    auto [hi, need, last] = joinCut(b, w, head, tileEnd);
+    Segment l = last.segment;
+    // The empty segment that a tile ends in may reach past it.
+    scf::YieldOp::create(b, loc, ValueRange{c.choose(l.any, tileEnd, l.end), hi, need, l.any, l.all, l.end, last.bits});
     b.setInsertionPointAfter(whole);
     visit(b, key, whole.getResult(1), whole.getResult(2));
-    scf::YieldOp::create(b, loc, ValueRange{whole.getResult(0)});
+    SmallVector<Value> next = {whole.getResult(0)};
+    llvm::append_range(next, whole.getResults().drop_front(3));
+    scf::YieldOp::create(b, loc, next);
     b.setInsertionPointToStart(seen.elseBlock());
-    scf::YieldOp::create(b, loc, ValueRange{s.end});
+    scf::YieldOp::create(b, loc, ValueRange{s.end, s.any, s.all, s.end, head.bits});
   }
   b.setInsertionPointAfter(seen);
-  scf::YieldOp::create(b, loc, ValueRange{seen.getResult(0)});
+  scf::YieldOp::create(b, loc, seen.getResults());
 }
 
 //===-- predicates and counts of a mask value ----------------------------------===//
