@@ -34,7 +34,7 @@ struct CacheLayout {
   int64_t words;       ///< of 4 bytes that a row of one head takes
   int64_t classes;     ///< 1: every key of a head lies in one row of blocks
   model::Size room;    ///< rows a class of a head has room for: its share of the state's, rounded up
-  int64_t ring;        ///< 0: every position has a place of its own. A ring has one class
+  int64_t ring;        ///< of a class; 0: every position has a place of its own
   model::Size element; ///< words of one batch element's head: classes * room * words
 };
 

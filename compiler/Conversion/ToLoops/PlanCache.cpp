@@ -168,11 +168,13 @@ struct PlanCache final : heddle::loops::impl::PlanCachePassBase<PlanCache> {
                                           b.getNamedAttr("heads", b.getI64IntegerAttr(use.heads))};
       if (arithmeticOf(module).bf16)
         members.push_back(b.getNamedAttr("element", b.getStringAttr("bf16")));
-      // A text of several classes is kept whole: places would come again class by class.
-      bool round = pieces && use.behind && use.classes == 1;
-      if (std::optional<int64_t> ring = round ? ringFor(*use.behind, longestPiece, longest) : std::nullopt) {
+      // Each class goes round a ring of its own.
+      auto ofClass = [&](int64_t rows) { return rows / use.classes + (rows % use.classes != 0); };
+      if (std::optional<int64_t> ring = pieces && use.behind ? ringFor(ofClass(*use.behind), ofClass(longestPiece), longest ? std::optional(ofClass(*longest)) : longest)
+                                                             : std::nullopt) {
         members.push_back(b.getNamedAttr("ring", b.getI64IntegerAttr(*ring)));
-        shortest = shortest ? std::min(shortest, *ring) : *ring;
+        int64_t rows = *ring * use.classes;
+        shortest = shortest ? std::min(shortest, rows) : rows;
       }
       if (use.classes > 1)
         members.push_back(b.getNamedAttr("classes", b.getI64IntegerAttr(use.classes)));
