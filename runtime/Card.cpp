@@ -355,6 +355,13 @@ Status CardParser::inEntry(std::string_view key) {
     entry.states.push_back(std::move(state));
     return {};
   }
+  if (key == "pieces") {
+    if (!parseInteger(word(), entry.longestPiece) || entry.longestPiece < 1 ||
+        word() != "beyond" || !parseInteger(word(), entry.ring) ||
+        entry.ring < entry.longestPiece)
+      return error("`pieces` takes a number, `beyond` and a number");
+    return {};
+  }
   if (key == "flops") {
     entry.hasFlops = true;
     return form(remaining(), entry.flops, entry);

@@ -48,6 +48,9 @@ struct Entry {
   std::vector<State> states;
   Form arena;
   Form flops; ///< multiplications and additions of one call
+  /// Where the text may get longer than `ring` positions, a call takes at most
+  /// `longestPiece` new ones; 0: any number.
+  int64_t longestPiece = 0, ring = 0;
   bool hasArena = false, hasFlops = false;
 
   int dim(std::string_view name) const;

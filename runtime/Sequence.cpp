@@ -210,12 +210,15 @@ Status Sequence::makeArena() {
   };
   HEDDLE_TRY(need(once, 0, prompt->length));
   if (step) {
-    HEDDLE_TRY(need(step, 0, prompt->length));
+    int64_t text = step->outputIndex("refill") >= 0 ? capacity : prompt->length;
+    for (int64_t past = 0, end = 0; past < text; past = end) {
+      end = pieceEnd(past, text);
+      HEDDLE_TRY(need(step, past, end));
+    }
+    HEDDLE_TRY(need(step, 0, pieceEnd(0, prompt->length)));
     HEDDLE_TRY(need(step, capacity - 1, capacity));
     if (capacity > prompt->length)
       HEDDLE_TRY(need(step, prompt->length, prompt->length + 1));
-    if (step->outputIndex("refill") >= 0)
-      HEDDLE_TRY(need(step, 0, capacity));
   } else {
     HEDDLE_TRY(need(prompt->run, 0, prompt->length));
     HEDDLE_TRY(need(prompt->run, 0, capacity));
@@ -335,7 +338,7 @@ Status Sequence::advance(int64_t past) {
       if (!ofOnce)
         states[state.name].clear();
     }
-    return advance(0);
+    return advanceInPieces(filled);
   }
   Shape shape;
   HEDDLE_TRY(shapeOf(entry.outputs[logitsOutput], dims, shape));
@@ -347,6 +350,23 @@ Status Sequence::advance(int64_t past) {
     return internalError("the logits are empty");
   rowStride = lines * vocab;
   logits = outputs[logitsOutput].as<float>() + (lines - 1) * vocab;
+  return {};
+}
+
+/// Where the call ends that begins at `past` and is on its way to `length`.
+int64_t Sequence::pieceEnd(int64_t past, int64_t length) const {
+  bool pieces = step && step->longestPiece > 0 && capacity > step->ring;
+  return pieces ? std::min(length, past + step->longestPiece) : length;
+}
+
+/// Computes all columns up to `length`.
+Status Sequence::advanceInPieces(int64_t length) {
+  int64_t past = 0;
+  do {
+    filled = pieceEnd(past, length);
+    HEDDLE_TRY(advance(past));
+    past = filled;
+  } while (past < length);
   return {};
 }
 
@@ -362,7 +382,7 @@ void Sequence::reset() {
 Status Sequence::prefill() {
   filled = prompt->length;
   HEDDLE_TRY(runOnce());
-  return advance(0);
+  return advanceInPieces(prompt->length);
 }
 
 void Sequence::extendTo(int64_t length, const int64_t *ids) {

@@ -61,6 +61,8 @@ private:
   Status makeOutputs(const Entry &entry);
   Status runOnce();
   Status advance(int64_t past);
+  Status advanceInPieces(int64_t length);
+  int64_t pieceEnd(int64_t past, int64_t length) const;
   std::vector<int64_t> dimsOf(const Entry &entry, int64_t past,
                               int64_t length) const;
   Status gather(const Entry &entry, const std::vector<int64_t> &dims);

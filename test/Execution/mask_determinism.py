@@ -56,7 +56,7 @@ MODIFIERS = {  # name: (statements, attributes of the attention, weights)
 }
 
 
-def write_model(folder, mask, before, statements, attributes, weights):
+def write_model(folder, mask, before, statements, attributes, weights, longest=LONGEST):
     """A decoder of two layers with grouped heads (queries of 4 heads, keys of 2, where no weight says otherwise)."""
     os.makedirs(folder)
     random = np.random.default_rng(8)
@@ -78,7 +78,7 @@ def write_model(folder, mask, before, statements, attributes, weights):
         {"a": {"linear": "a", "bias": False, "weights": "o"}}, {"x": "=x + a"}]
     blocks = (LONGEST + 24) // 8 + 1
     doc = {"heddle": 1, "name": "decoder", "config": {"lists": [[b, b - 1 if b else 0, int(random.integers(0, b + 1)), 0] for b in range(blocks)]},
-           "dims": {"T": LONGEST}, "inputs": inputs, "weights": "model.safetensors",
+           "dims": {"T": longest}, "inputs": inputs, "weights": "model.safetensors",
            "body": before + [{"seen": "=keys(attention_mask) and (%s)" % mask},
                              {"x": {"embedding": "input_ids", "rows": VOCAB, "width": WIDTH, "weights": "embed"}},
                              {"repeat": 2, "index": "i", "weights": "layers.{i}", "body": layer},
@@ -136,6 +136,37 @@ def check(suite, name, model, absolute):
             suite.same("%s, generated in a batch padded on the %s, row %d" % (name, side, b), a[-20:], got[b, -20:])
 
 
+# Masks that look back so far and no farther: keys and values of long texts stand in rings (here of 896 rows).
+RINGS = {
+    "window": "window(200, 0)",
+    "off-diagonal": "window(190, -1)",
+    "two windows": "window(5, 0) or window(230, -200)",
+    "dilated": "causal and window(240, 0) and dilated(3)",
+    "document": "causal and window(150, 0) and document(input_ids % 3)",
+}
+
+
+def check_ring(suite, name, model, dtype):
+    """Texts of several rounds of the ring: cached against recomputed, in one batch with padding against alone, prompts that come in
+    pieces against their parts."""
+    options = [] if dtype == "f32" else ["--dtype=" + dtype]
+    binary, again = suite.compile(model, *options), suite.compile(model, "--cache=none", *options)
+    card = subprocess.run([binary, "info", "--card"], check=True, stdout=subprocess.PIPE).stdout.decode()
+    suite.same("%s has a ring" % name, np.array(["\npieces 512 beyond 896\n" in card, "min(1024," in card]), np.array([True, True]))
+    generate = lambda program, given, new, *more: suite.call(program, given, "generate", "-n", str(new), "--greedy", "--ignore-eos", *more)["ids"]
+    ids = np.random.default_rng(5).integers(1, VOCAB, (2, 2100))
+    for long in (300, 1900):
+        suite.same("%s, 60 tokens after %d, recomputed" % (name, long), generate(binary, {"input_ids": ids[:, :long]}, 60), generate(again, {"input_ids": ids[:, :long]}, 60))
+    whole = generate(binary, {"input_ids": ids[:1, :700]}, 1300, "--threads", "1")
+    suite.same("%s, 2 threads" % name, whole, generate(binary, {"input_ids": ids[:1, :700]}, 1300, "--threads", "2"))
+    for n in (1, 150, 512, 513, 896, 1100):  # what was fed alone, a prompt by now
+        suite.same("%s, %d tokens more of the prompt" % (name, n), whole, generate(binary, {"input_ids": whole[:, :700 + n]}, 1300 - n))
+    pad = 77
+    batch = {"input_ids": np.zeros((2, 700 + pad), np.int64), "attention_mask": np.ones((2, 700 + pad), np.int64)}
+    batch["input_ids"][0], batch["input_ids"][1, pad:], batch["attention_mask"][1, :pad] = ids[1, :700 + pad], ids[0, :700], 0
+    suite.same("%s, in a batch and padded on the left" % name, whole[0, 700:], generate(binary, batch, 1300)[1, 700 + pad:])
+
+
 def main():
     p = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     p.add_argument("--heddle", required=True)
@@ -153,6 +184,15 @@ def main():
                 continue
             try:
                 check(suite, name, write_model(os.path.join(work, name), mask, before, statements, attributes, weights), absolute)
+            except (subprocess.CalledProcessError, OSError, KeyError) as e:
+                print("FAIL %s: %s" % (name, e))
+                suite.failed += 1
+        for name, mask in RINGS.items():
+            name = "ring " + name
+            if o.only and not any(x in name for x in o.only.split(",")):
+                continue
+            try:
+                check_ring(suite, name, write_model(os.path.join(work, name), mask, [], [], {}, {}, 2200), o.dtype)
             except (subprocess.CalledProcessError, OSError, KeyError) as e:
                 print("FAIL %s: %s" % (name, e))
                 suite.failed += 1

@@ -254,17 +254,19 @@ TEST_P(AttentionBits, PaddingOnEitherSide) {
 }
 
 /// A step that keeps keys and values in its states: prefill, pieces and single rows.
-static std::string stepText(const std::string &math, int heads, int kv, int w, int u) {
+static std::string stepText(const std::string &math, int heads, int kv, int w, int u, const std::string &mask = "%m = mask.causal",
+                            bool real = false) {
   auto n = [](int64_t x) { return std::to_string(x); };
   std::string q = "!model.tensor<[B, new, " + n(heads * w) + "], f32>", k = "!model.tensor<[B, new, " + n(kv * w) + "], f32>",
               v = "!model.tensor<[B, new, " + n(kv * u) + "], f32>", y = "!model.tensor<[B, new, " + n(heads * u) + "], f32>";
   std::string ks = "!model.state<[3, B, capacity, " + n(kv * w) + "], f32>", vs = "!model.state<[3, B, capacity, " + n(kv * u) + "], f32>";
   std::string ka = "!model.tensor<[B, \"new+past\", " + n(kv * w) + "], f32>", va = "!model.tensor<[B, \"new+past\", " + n(kv * u) + "], f32>";
   return moduleText(math, "func.func @step(%q: " + q + " {model.name = \"q\"}, %k: " + k + " {model.name = \"k\"}, %v: " + v +
-         " {model.name = \"v\"}, %ks: " + ks + " {model.state = \"k\"}, %vs: " + vs + " {model.state = \"v\"}) -> (" + y +
+         " {model.name = \"v\"}, %ks: " + ks + " {model.state = \"k\"}, %vs: " + vs + " {model.state = \"v\"}" +
+         (real ? ", %real: !model.tensor<[B, \"new+past\"], i64> {model.name = \"real\"}" : "") + ") -> (" + y +
          " {model.name = \"y\"}) {\n  %i = arith.constant 1 : index\n  %ka = model.append %ks[%i], %k axis 1 : " + ks + ", " + k +
          " -> " + ka + "\n  %va = model.append %vs[%i], %v axis 1 : " + vs + ", " + v + " -> " + va +
-         "\n  %m = mask.causal\n  %y = attn.sdpa %q, %ka, %va mask %m heads " + n(heads) + " kv_heads " + n(kv) +
+         "\n  " + mask + "\n  %y = attn.sdpa %q, %ka, %va mask %m heads " + n(heads) + " kv_heads " + n(kv) +
          " scale 0.25 past \"past\" : (" + q + ", " + ka + ", " + va + ") -> " + y + "\n  return %y : " + y + "\n}\n");
 }
 
@@ -310,5 +312,68 @@ TEST_P(AttentionBits, StepsOverTheCache) {
       }
       EXPECT_TRUE(sameBits(whole.data(), y.data(), y.size())) << pieces.size() << " pieces";
     }
+  }
+}
+
+/// Masks that look back so far and no farther: keys and values stand in rings, which the text goes
+/// round several times, in pieces, in single rows and behind padding that tiles begin at.
+TEST_P(AttentionBits, RingsGoRound) {
+  const int heads = 4, kv = 2, w = 20, u = 33;
+  const int64_t B = 3, total = 900, capacity = 905, longest = 60;
+  const std::string keys = "%r = mask.keys %real : !model.tensor<[B, \"new+past\"], i64>\n  ";
+  struct Way {
+    std::string mask;
+    int64_t blocks; ///< of the ring, without the twin of its first
+  };
+  for (const Way &way : {Way{keys + "%n = mask.window left 9 right 0\n  %m = mask.and %n, %r", 2}, {keys + "%n = mask.window left 150 right 0\n  %m = mask.and %r, %n", 3},
+                         {keys + "%n = mask.window left 70 right -1\n  %f = mask.window left 197 right -150\n  %o = mask.or %n, %f\n  %m = mask.and %o, %r", 3},
+                         {keys + "%c = mask.causal\n  %n = mask.window left 260 right 40\n  %d = mask.dilated 3\n  %a = mask.and %c, %n\n  %e = mask.and %a, %d\n  %m = mask.and %e, %r", 4}}) {
+    std::string text = stepText(GetParam(), heads, kv, w, u, way.mask, true);
+    auto plain = Program::compile(text), ring = Program::compile(text, 16, true, JitLevel::Plain, longest);
+    ASSERT_TRUE(plain && ring);
+    Case c;
+    c.heads = heads;
+    c.kvHeads = kv;
+    c.width = w;
+    c.valueWidth = u;
+    Call all(c, {B, total, total, 0, 0}, 5);
+    std::vector<int64_t> real(B * total, 1);
+    std::fill_n(&real[total], 37, 0);
+    std::fill_n(&real[2 * total], 200, 0);
+    auto run = [&](Program &program, std::vector<int64_t> pieces, bool rings) {
+      Program::Dims dims{{"B", B}, {"past", 0}, {"new", 0}, {"capacity", capacity}};
+      // What nobody has written is NaN.
+      std::vector<char> ks(program.stateBytes("step", 3, dims), char(0xff)), vs(program.stateBytes("step", 4, dims), char(0xff));
+      if (rings) {
+        bool bf16 = !GetParam().empty();
+        EXPECT_EQ(int64_t(ks.size()), 3 * B * kv * (way.blocks + 1) * 128 * (bf16 ? w / 2 : w) * 4) << way.mask;
+        EXPECT_EQ(int64_t(vs.size()), 3 * B * kv * (way.blocks + 1) * 128 * (bf16 ? (u + 1) / 2 : u) * 4) << way.mask;
+      }
+      std::vector<float> y(B * total * heads * u);
+      int64_t past = 0;
+      for (size_t at = 0; past < total; ++at) {
+        int64_t n = std::min(pieces[at % pieces.size()], total - past);
+        auto cut = [&](const std::vector<float> &x, int64_t f) {
+          std::vector<float> part;
+          for (int64_t b = 0; b < B; ++b)
+            part.insert(part.end(), x.begin() + (b * total + past) * f, x.begin() + (b * total + past + n) * f);
+          return part;
+        };
+        std::vector<float> q = cut(all.q, heads * w), k = cut(all.k, kv * w), v = cut(all.v, kv * u), out(B * n * heads * u);
+        std::vector<int64_t> known;
+        for (int64_t b = 0; b < B; ++b)
+          known.insert(known.end(), real.begin() + b * total, real.begin() + b * total + past + n);
+        dims["past"] = past;
+        dims["new"] = n;
+        EXPECT_EQ(program.run("step", dims, {q.data(), k.data(), v.data(), known.data(), out.data(), ks.data(), vs.data()}, int(past % 2 + 1)), 0);
+        for (int64_t b = 0; b < B; ++b)
+          std::copy_n(&out[b * n * heads * u], n * heads * u, &y[(b * total + past) * heads * u]);
+        past += n;
+      }
+      return y;
+    };
+    std::vector<float> whole = run(*plain, {total}, false);
+    for (std::vector<int64_t> pieces : {std::vector<int64_t>{longest}, {1}, {59, 1, 16, 7, 60, 33}})
+      EXPECT_TRUE(sameBits(whole.data(), run(*ring, pieces, true).data(), whole.size())) << way.mask << " pieces of " << pieces[0];
   }
 }

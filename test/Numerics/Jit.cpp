@@ -63,7 +63,8 @@ struct Program::Impl {
 Program::Program() : impl(std::make_unique<Impl>()) {}
 Program::~Program() = default;
 
-std::unique_ptr<Program> Program::compile(const std::string &text, int vectorWidth, bool planCache, JitLevel level) {
+std::unique_ptr<Program> Program::compile(const std::string &text, int vectorWidth, bool planCache, JitLevel level,
+                                          int64_t longestPiece) {
   DialectRegistry registry;
   registry.insert<model::ModelDialect, mask::MaskDialect, attn::AttnDialect, func::FuncDialect, arith::ArithDialect, math::MathDialect>();
   MLIRContext context(registry, MLIRContext::Threading::DISABLED);
@@ -74,7 +75,7 @@ std::unique_ptr<Program> Program::compile(const std::string &text, int vectorWid
   plan.addPass(mask::createSimplifyPass());
   plan.addPass(mask::createBuildTablesPass());
   if (planCache)
-    plan.addPass(loops::createPlanCachePass());
+    plan.addPass(loops::createPlanCachePass({longestPiece}));
   plan.addPass(loops::createPlanMemoryPass());
   if (failed(plan.run(*module)))
     return nullptr;

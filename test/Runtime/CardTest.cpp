@@ -78,6 +78,7 @@ dims B past new capacity
 input input_ids i64 [B, new]
 output logits f32 [B, 50257]
 state k0 12*B*((capacity+127)//128)*128*1536*4
+pieces 512 beyond 768
 end
 anything after the end
 )";
@@ -99,6 +100,9 @@ TEST(Card, Reads) {
   EXPECT_TRUE(run.inputs[2].axes.empty());
   EXPECT_TRUE(run.outputs[1].optionalAll);
   EXPECT_EQ(card.entry("step")->states[0].name, "k0");
+  EXPECT_EQ(card.entry("step")->longestPiece, 512);
+  EXPECT_EQ(card.entry("step")->ring, 768);
+  EXPECT_EQ(run.longestPiece, 0);
 }
 
 TEST(Card, HowNumbersAreStored) {
@@ -137,7 +141,8 @@ TEST(Card, Refused) {
   for (const char *line :
        {"frobnicate", "input x i64", "input x i63 [T]", "input x i64 [T",
         "input x i64 [T] sometimes", "input x i64 [Q]", "input x i64 [T,]",
-        "dims T", "arena Q", "state s", "entry run", "output y f32 [T] default",
+        "dims T", "arena Q", "pieces", "pieces 0 beyond 4", "pieces 4 behind 8",
+        "pieces 4 beyond", "pieces 8 beyond 4", "state s", "entry run", "output y f32 [T] default",
         "input x i64 [T]\ninput x i64 [T]", "dim T 5", "dim U x",
         "generate tokens", "generate magic x", "generate pad x",
         "generate extend a b"}) {

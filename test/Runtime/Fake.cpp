@@ -12,6 +12,7 @@ namespace heddle::fake {
 
 int64_t refillAt = -1;
 int calls = 0;
+int64_t longestCall = 0;
 
 std::vector<int64_t> continuation(uint64_t seed, std::vector<int64_t> tokens,
                                   int64_t steps) {
@@ -131,6 +132,7 @@ static void stepDecoder(heddle_ctx *ctx, int64_t tid, int64_t nth,
   auto *seen = static_cast<int64_t *>(tensors[7]);
   if (tid == 0) {
     ++calls;
+    longestCall = std::max(longestCall, count);
     checkIds(ctx, ids, B * count);
     *refill = past > 0 && past + count == refillAt;
     if (past + count > capacity)
@@ -164,6 +166,14 @@ rt::Image decoderOnly() {
   rt::Image image;
   image.card = card.c_str();
   image.entries = entries;
+  return image;
+}
+
+rt::Image inPieces() {
+  static const std::string card =
+      std::string(kDecoderRun) + kDecoderStep + "pieces 2 beyond 16\nend\n";
+  rt::Image image = decoderOnly();
+  image.card = card.c_str();
   return image;
 }
 

@@ -35,6 +35,9 @@ std::vector<int64_t> continuation(uint64_t seed, std::vector<int64_t> tokens,
 rt::Image decoderOnly();
 extern int64_t refillAt;
 extern int calls;
+extern int64_t longestCall;
+/// The same, where texts that may get longer than 16 come in pieces of 2.
+rt::Image inPieces();
 /// Only `run`.
 rt::Image recomputing();
 /// Source, `once`, `step`.

@@ -82,6 +82,24 @@ Padded padded(bool left) {
   return {matrix("input_ids", ids), matrix("attention_mask", mask)};
 }
 
+TEST(Generate, InPieces) {
+  for (int64_t steps : {kSteps, kSteps + 1}) {
+    Padded batch = padded(true);
+    fake::calls = 0;
+    fake::longestCall = 0;
+    // 5 columns and all new ones but the last: 16, 17.
+    EXPECT_EQ(generated(fake::inPieces(), {&batch.ids, &batch.mask}, nullptr,
+                        steps, /*ignoreEos=*/true)
+                  .size(),
+              size_t(3 * steps));
+    EXPECT_EQ(fake::longestCall, steps == kSteps ? 5 : 2);
+    EXPECT_EQ(fake::calls, int(steps == kSteps ? steps : steps + 2));
+    EXPECT_EQ(generated(fake::inPieces(), {&batch.ids, &batch.mask}, nullptr,
+                        steps),
+              expected(kRows, steps));
+  }
+}
+
 TEST(Generate, OneRow) {
   for (const Image &image : {fake::decoderOnly(), fake::recomputing()}) {
     Tensor ids = matrix("input_ids", {kRows[0]});

@@ -163,8 +163,10 @@ LogicalResult DeriveEntriesPass::build(Kinds &kinds, Value logits, entries::Buil
     once.finish({}, {});
     simplify(first);
   }
-  if (int64_t rows = shortestPrompt(kinds, logits); rows > 1)
+  if (int64_t rows = shortestPrompt(kinds, logits); rows > 1) {
+    getOperation()->setAttr("model.shortest_prompt", OpBuilder(&getContext()).getI64IntegerAttr(rows));
     lines.push_back(StringAttr::get(&getContext(), "cached step needs a prompt of at least " + std::to_string(rows) + " tokens"));
+  }
   return verifyEntries(getOperation());
 }
 

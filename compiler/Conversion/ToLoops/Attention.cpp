@@ -29,16 +29,15 @@ static Value indexValue(Lowering &l, Value index) {
 
 /// The part of a state with a cache layout that belongs to one iteration.
 static Value cachePart(Lowering &l, const CacheLayout &layout) {
-  auto state = cast<model::StateType>(model::AppendOp(layout.append).getState().getType());
-  model::AppendOp append = layout.append;
-  int64_t skipped = append.getIndices().size();
+  auto state = cast<model::StateType>(layout.state.getType());
+  int64_t skipped = layout.indices.size();
   Value part = l.constant(0);
-  for (auto [i, index] : llvm::enumerate(append.getIndices()))
+  for (auto [i, index] : llvm::enumerate(layout.indices))
     part = l.add(l.mul(part, l.size(state.getSize(i))), indexValue(l, index));
   Size perIteration = layout.element * Size(layout.heads);
   for (int64_t i = skipped; i < state.getRank() - 2; ++i)
     perIteration = perIteration * state.getSize(i);
-  return l.at(l.pointer(append.getState()), l.mul(part, l.size(perIteration)), l.f32());
+  return l.at(l.pointer(layout.state), l.mul(part, l.size(perIteration)), l.f32());
 }
 
 static LogicalResult check(attn::SdpaOp op, const AttentionPlan &plan) {
@@ -118,17 +117,23 @@ LogicalResult heddle::loops::lowerAttention(Lowering &l, attn::SdpaOp op) {
 
 //===-- the cache ------------------------------------------------------------------------===//
 
-LogicalResult heddle::loops::lowerCacheAppend(Lowering &l, model::AppendOp op) {
+/// Rows go where attention reads them: those of an append behind the past ones, those of a store
+/// from the first place on.
+LogicalResult heddle::loops::lowerCacheWrite(Lowering &l, Operation *op) {
   std::optional<CacheLayout> layout = cacheLayoutOf(op);
-  auto rows = cast<ModelTensorType>(op.getRows().getType());
+  auto append = dyn_cast<model::AppendOp>(op);
+  Value written = append ? append.getRows() : cast<model::StoreOp>(op).getValue();
+  auto rows = cast<ModelTensorType>(written.getType());
   if (!layout || rows.getRank() != 3)
-    return op.emitOpError("needs a state [.., batch, capacity, heads * width] for its cache layout");
-  Location loc = op.getLoc();
+    return op->emitOpError("needs a state [.., batch, rows, heads * width] for its cache layout");
+  Location loc = op->getLoc();
   l.b.setLoc(loc);
   int64_t w = layout->width, words = layout->words, g = layout->heads, stride = g * w;
-  Value part = cachePart(l, *layout), source = l.pointer(op.getRows());
-  Value fresh = l.size(rows.getSize(1));
-  Value past = l.sub(l.size(cast<ModelTensorType>(op.getResult().getType()).getSize(1)), fresh), total = l.add(past, fresh);
+  Value part = cachePart(l, *layout), source = l.pointer(written);
+  Value fresh = l.size(rows.getSize(1)), past = l.constant(0);
+  if (append)
+    past = l.sub(l.size(cast<ModelTensorType>(append.getResult().getType()).getSize(1)), fresh);
+  Value total = l.add(past, fresh);
   Value element = l.size(layout->element);
   // Items are (batch element, head, panel of 16 positions).
   Value firstPanel = l.div(past, l.constant(kPanel)), lastPanel = l.div(l.add(total, kPanel - 1), l.constant(kPanel));
@@ -137,21 +142,31 @@ LogicalResult heddle::loops::lowerCacheAppend(Lowering &l, model::AppendOp op) {
     Value outer = l.div(item, panels), first = l.mul(l.add(firstPanel, l.rem(item, panels)), kPanel);
     Value head = l.rem(outer, l.constant(g)), batch = l.div(outer, l.constant(g));
     Value from = l.at(source, l.add(l.mul(l.mul(batch, fresh), stride), l.mul(head, w)), l.f32());
-    Value target = l.at(part, l.mul(outer, element), l.f32());
+    Value base = l.at(part, l.mul(outer, element), l.f32());
     Value begin = l.max(first, past), end = l.min(l.add(first, kPanel), total);
     auto rowAt = [&](Value k) { return l.at(from, l.mul(l.sub(k, past), stride), l.f32()); };
-    if (!layout->keys) {
-      l.Code::loop(begin, end, 1, [&](Value k) {
-        packValue(l, layout->bf16, rowAt(k), w, l.at(target, l.mul(k, words), l.f32()));
+    // `target` is the place of position `first`.
+    auto write = [&](Value target) {
+      if (!layout->keys) {
+        l.Code::loop(begin, end, 1, [&](Value k) {
+          packValue(l, layout->bf16, rowAt(k), w, l.at(target, l.mul(l.sub(k, first), words), l.f32()));
+        });
+        return;
+      }
+      l.when(l.equal(l.sub(end, begin), l.constant(kPanel)), [&] {
+        packPanel(l, layout->bf16, rowAt(first), stride, w, target, l.constant(kPanel));
+      }, [&] {
+        l.Code::loop(begin, end, 1, [&](Value k) { packKey(l, layout->bf16, rowAt(k), w, target, l.sub(k, first)); });
       });
+    };
+    if (!layout->ring) {
+      write(l.at(base, l.mul(first, words), l.f32()));
       return;
     }
-    Value panel = l.at(target, l.mul(first, words), l.f32());
-    l.when(l.equal(l.sub(end, begin), l.constant(kPanel)), [&] {
-      packPanel(l, layout->bf16, rowAt(first), stride, w, panel, l.constant(kPanel));
-    }, [&] {
-      l.Code::loop(begin, end, 1, [&](Value k) { packKey(l, layout->bf16, rowAt(k), w, panel, l.sub(k, first)); });
-    });
+    // What stands in the first block of a ring stands behind the last one too, where there is room.
+    Value place = l.rem(first, l.constant(layout->ring)), twin = l.add(place, layout->ring);
+    l.Code::loop(place, l.min(l.add(twin, 1), l.size(layout->room)), layout->ring,
+                 [&](Value at) { write(l.at(base, l.mul(at, words), l.f32())); });
   });
   l.barrier(loc);
   return success();

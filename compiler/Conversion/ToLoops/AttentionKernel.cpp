@@ -203,6 +203,9 @@ void AttentionKernel::emitItem(Value item) {
     Value first = add(anchor, tripFloor(sub(lo, anchor), kKeyTile));
     loop(first, hi, kKeyTile, [&](Value at) {
       Value limit = add(at, kKeyTile), begin = max(lo, at), end = min(hi, limit);
+      auto turn = [&](int64_t ring) { return ring ? sub(at, rem(at, constant(ring))) : Value(); };
+      keyTurn = turn(plan.keyRing);
+      valueTurn = turn(plan.valueRing);
       Value whole = arith::AndIOp::create(b, Value(arith::AndIOp::create(b, equal(begin, at), equal(end, limit))), full);
       Tile partial{at, begin, end, true};
       emitScores(partial);
@@ -223,6 +226,7 @@ void AttentionKernel::emitItem(Value item) {
     });
   };
   mask::emitWalk(b, e, plan.op.getMask(), anchor, kKeyTile, visit);
+  keyTurn = valueTurn = {};
 
   Value bad = emitFinish();
   Value yes = arith::ConstantOp::create(b, b.getBoolAttr(true));

@@ -55,6 +55,7 @@ private:
   Value batch, group, firstRow, count; ///< group: key head, or query head where rows are not packed
   Value area;                          ///< this thread's part of scratch
   Value anchor, guarded;
+  Value keyTurn, valueTurn; ///< positions by which the tile stands nearer in a ring; none: not in one
 
   struct Row {
     Value index;    ///< in the block

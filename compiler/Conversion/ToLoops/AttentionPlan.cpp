@@ -71,6 +71,8 @@ AttentionPlan::AttentionPlan(attn::SdpaOp op) : op(op), arithmetic(model::arithm
   valueSource = valueCache ? Source::Cache : Source::Rows;
   keyRoom = keyCache ? keyCache->room : upToBlock(keys);
   valueRoom = valueCache ? valueCache->room : upToBlock(keys);
+  keyRing = keyCache ? keyCache->ring : 0;
+  valueRing = valueCache ? valueCache->ring : 0;
 
   bool headAware = false;
   counted = false;
@@ -198,7 +200,7 @@ std::string AttentionPlan::text() const {
   llvm::raw_string_ostream os(text);
   os << op->getPropertiesAsAttribute() << ' ' << arithmetic.bf16 << arithmetic.dots << ' ' << width << ' ' << valueWidth << ' ' << sharedKeys << int(keySource)
      << int(valueSource) << batch.str() << ';' << rows.str() << ';' << keys.str() << ';' << keyRoom.str() << ';'
-     << valueRoom.str();
+     << valueRoom.str() << ';' << keyRing << ';' << valueRing;
   if (op.getMask())
     os << textOf(op.getMask());
   if (op.getBias())

@@ -45,6 +45,7 @@ struct AttentionPlan {
   bool sharedKeys; ///< one batch element of keys for all
   Source keySource, valueSource;
   model::Size keyRoom, valueRoom; ///< rows a head has room for, a multiple of 128
+  int64_t keyRing = 0, valueRing = 0; ///< of a cache: after how many positions places come again (0: never)
 
   bool counted;
   llvm::SmallVector<mlir::Operation *> leading; ///< `keys` leaves that say where a batch element begins

@@ -64,16 +64,17 @@ void AttentionKernel::emitScores(const Tile &tile) {
   });
 }
 
-/// The panels of this key head.
+/// The panels of this key head, where the tile at hand finds its own at their positions.
 Value AttentionKernel::keysAt() {
   Value element = plan.sharedKeys ? constant(0) : batch;
-  return at(key, mul(add(mul(element, plan.kvHeads), keyHead()), mul(length(plan.keyRoom), plan.keyWords())), f32());
+  Value row = mul(add(mul(element, plan.kvHeads), keyHead()), length(plan.keyRoom));
+  return at(key, mul(keyTurn ? sub(row, keyTurn) : row, plan.keyWords()), f32());
 }
-/// The values of this key head from row `k` on.
+/// The values of this key head from row `k` on, likewise.
 Value AttentionKernel::valuesAt(Value k) {
   Value element = plan.sharedKeys ? constant(0) : batch;
   Value row = add(mul(add(mul(element, plan.kvHeads), keyHead()), length(plan.valueRoom)), k);
-  return at(value, mul(row, plan.valueWords()), f32());
+  return at(value, mul(valueTurn ? sub(row, valueTurn) : row, plan.valueWords()), f32());
 }
 
 void AttentionKernel::scoreRows(const Tile &tile, Value from, Value to, int64_t rows, int64_t panels) {

@@ -7,14 +7,39 @@ using namespace heddle;
 using namespace heddle::loops;
 using model::Size;
 
-std::optional<CacheLayout> heddle::loops::cacheLayoutOf(Value appended) {
-  auto append = appended.getDefiningOp<model::AppendOp>();
-  return append ? cacheLayoutOf(append) : std::nullopt;
+std::optional<CacheLayout> heddle::loops::cacheLayoutOf(Value rows) {
+  Operation *op = rows.getDefiningOp();
+  return op ? cacheLayoutOf(op) : std::nullopt;
 }
 
-std::optional<CacheLayout> heddle::loops::cacheLayoutOf(model::AppendOp append) {
-  auto mark = append->getAttrOfType<DictionaryAttr>("cache");
-  auto state = dyn_cast<model::StateType>(append.getState().getType());
+static int64_t ringOf(DictionaryAttr mark) {
+  auto ring = mark.getAs<IntegerAttr>("ring");
+  return ring ? ring.getInt() : 0;
+}
+
+Size heddle::loops::cacheRoom(DictionaryAttr mark, const Size &rows) {
+  Size room = (rows + Size(127)).floorDiv(Size(128)) * Size(128);
+  int64_t ring = ringOf(mark);
+  return ring ? Size::min(room, Size(ring + 128)) : room;
+}
+
+bool heddle::loops::standsForCache(Operation *op) {
+  return isa<model::AppendOp, model::LoadOp>(op) && op->hasAttr("cache");
+}
+
+std::optional<CacheLayout> heddle::loops::cacheLayoutOf(Operation *op) {
+  Value where;
+  OperandRange indices = op->getOperands();
+  if (auto append = dyn_cast<model::AppendOp>(op))
+    where = append.getState(), indices = append.getIndices();
+  else if (auto load = dyn_cast<model::LoadOp>(op))
+    where = load.getState(), indices = load.getIndices();
+  else if (auto store = dyn_cast<model::StoreOp>(op))
+    where = store.getState(), indices = store.getIndices();
+  else
+    return std::nullopt;
+  auto mark = op->getAttrOfType<DictionaryAttr>("cache");
+  auto state = dyn_cast<model::StateType>(where.getType());
   if (!mark || !state || state.getRank() < 3)
     return std::nullopt;
   auto kind = mark.getAs<StringAttr>("kind");
@@ -24,9 +49,8 @@ std::optional<CacheLayout> heddle::loops::cacheLayoutOf(model::AppendOp append) 
     return std::nullopt;
   int64_t width = *features / heads.getInt();
   bool bf16 = bool(mark.get("element"));
-  CacheLayout layout{append, kind.getValue() == "keys", bf16, heads.getInt(), width, bf16 ? (width + 1) / 2 : width, {}, {}};
-  Size capacity = state.getSize(state.getRank() - 2);
-  layout.room = (capacity + Size(127)).floorDiv(Size(128)) * Size(128);
+  CacheLayout layout{where, indices, kind.getValue() == "keys", bf16, heads.getInt(), width, bf16 ? (width + 1) / 2 : width,
+                     cacheRoom(mark, state.getSize(state.getRank() - 2)), ringOf(mark), {}};
   layout.element = layout.room * Size(layout.words);
   return layout;
 }

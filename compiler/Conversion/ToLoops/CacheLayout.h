@@ -1,14 +1,19 @@
 //===- CacheLayout.h - how a state holds keys or values ---------*- C++ -*-===//
 //
-// `attn-plan-cache` marks an append whose readers are attentions: its state then holds, for
-// each iteration, batch element and key head, either panels of keys
+// `attn-plan-cache` marks an append, or a load and its stores, whose readers are attentions: the
+// state then holds, for each iteration, batch element and key head, either panels of keys
 //
 //   keys    [blocks of 128 keys][8 panels][w][16 keys]
-//   values  [capacity rounded up to 128][u]
+//   values  [rows rounded up to 128][u]
 //
 // so that attention reads it as it lies; in bf16 pairs along w, [w/2][16 keys][2], and halves. The
 // mark is the attribute `cache`, a dictionary {kind = "keys" | "values", heads = g} and, in bf16,
 // element = "bf16".
+//
+// With `ring = n` (a multiple of 128) position p lies in place p mod n, as no reader looks so far
+// back that two positions it may see share a place. A tile of 128 keys may begin anywhere in a
+// block, so the first block stands once more behind the last: every tile is one stretch.
+// A text that fits the ring is not touched by any of this.
 //
 //===----------------------------------------------------------------------===//
 #ifndef HEDDLE_COMPILER_CONVERSION_TOLOOPS_CACHELAYOUT_H
@@ -19,18 +24,25 @@
 namespace heddle::loops {
 
 struct CacheLayout {
-  model::AppendOp append;
+  mlir::Value state;
+  mlir::OperandRange indices; ///< of the iteration
   bool keys;           ///< or values
   bool bf16;
   int64_t heads, width;
   int64_t words;       ///< of 4 bytes that a row of one head takes
-  model::Size room;    ///< rows a head has room for: the capacity, rounded up to 128
+  model::Size room;    ///< rows a head has room for: those of the state, rounded up to 128
+  int64_t ring;        ///< 0: every position has a place of its own
   model::Size element; ///< words of one batch element's head: room * words
 };
 
-/// The layout of the state behind a value that such an append gives.
-std::optional<CacheLayout> cacheLayoutOf(mlir::Value appended);
-std::optional<CacheLayout> cacheLayoutOf(model::AppendOp append);
+/// The layout of the state behind a value that such an append or load gives.
+std::optional<CacheLayout> cacheLayoutOf(mlir::Value rows);
+/// The same of the append, load or store itself.
+std::optional<CacheLayout> cacheLayoutOf(mlir::Operation *op);
+/// Whether the result of `op` is the state itself, which attention reads as it lies.
+bool standsForCache(mlir::Operation *op);
+/// Rows a head has room for in a state of `rows` rows with this mark.
+model::Size cacheRoom(mlir::DictionaryAttr mark, const model::Size &rows);
 
 } // namespace heddle::loops
 

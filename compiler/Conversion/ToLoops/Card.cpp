@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "compiler/Conversion/ToLoops/CacheLayout.h"
 #include "compiler/Conversion/ToLoops/Lowering.h"
 #include "dialects/Model/Transforms/Blob.h"
 #include "dialects/Model/IR/Arithmetic.h"
@@ -95,7 +96,7 @@ Size heddle::loops::stateBytes(func::FuncOp function, unsigned argument) {
     Size n = type.getSize(i);
     // Keys and values lie in blocks of 128 rows, in bf16 with two numbers of a head in a word.
     if (cache && i == type.getRank() - 2)
-      n = (n + Size(127)).floorDiv(Size(128)) * Size(128);
+      n = cacheRoom(cache, n);
     if (cache && cache.get("element") && i == type.getRank() - 1) {
       Size heads = cache.getAs<IntegerAttr>("heads").getInt();
       n = (n.floorDiv(heads) + Size(1)).floorDiv(Size(2)) * heads;
@@ -200,6 +201,9 @@ std::string heddle::loops::cardText(ModuleOp module) {
           os << " groups " << groups;
         os << "\n";
       }
+    if (auto pieces = f->getAttrOfType<DictionaryAttr>("model.pieces"))
+      os << "pieces " << pieces.getAs<IntegerAttr>("longest").getInt() << " beyond "
+         << pieces.getAs<IntegerAttr>("beyond").getInt() << "\n";
     auto arena = f->getAttrOfType<StringAttr>("arena");
     os << "flops " << operations(f).str() << "\n";
     os << "arena " << (arena ? arena.getValue() : StringRef("64")) << "\n";

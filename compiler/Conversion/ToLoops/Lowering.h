@@ -176,7 +176,7 @@ mlir::LogicalResult lowerInterpolate(Lowering &l, model::InterpolateOp op); // I
 
 mlir::LogicalResult lowerMaskTable(Lowering &l, mlir::Operation *op);  // MaskTables.cpp
 mlir::LogicalResult lowerAttention(Lowering &l, attn::SdpaOp op);      // Attention.cpp
-mlir::LogicalResult lowerCacheAppend(Lowering &l, model::AppendOp op); // Attention.cpp: appends whose state has a cache layout
+mlir::LogicalResult lowerCacheWrite(Lowering &l, mlir::Operation *op); // Attention.cpp: appends and stores whose state has a cache layout
 model::Size attentionScratchBytes(attn::SdpaOp op);                    // Attention.cpp
 
 } // namespace heddle::loops

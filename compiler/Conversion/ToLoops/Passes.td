@@ -7,11 +7,19 @@ include "mlir/Pass/PassBase.td"
 def PlanCachePass : Pass<"attn-plan-cache", "mlir::ModuleOp"> {
   let summary = "Lay out the states that only attention reads for the attention kernel";
   let description = [{
-    A state whose appended rows feed the keys (or the values) of attention and nothing else
-    gets `cache = {kind = "keys" | "values", heads = g}` on its `model.append`, and the same as
-    `model.cache` on the function's argument; CacheLayout.h says how it then lies. Where
-    `model.dtype` is "bf16" so is the state, and the mark says `element = "bf16"`.
+    A state whose rows, appended or loaded, feed the keys (or the values) of attention and
+    nothing else gets `cache = {kind = "keys" | "values", heads = g}` on its `model.append`,
+    `model.load` and `model.store`, and the same as `model.cache` on the functions' arguments;
+    CacheLayout.h says how it then lies. Where `model.dtype` is "bf16" so is the state, and the
+    mark says `element = "bf16"`.
+
+    Where the masks of all readers limit how far back a row looks, the mark of appended rows
+    says `ring = n`, and @step gets `model.pieces = {longest, beyond}`: a text that may get
+    longer than `beyond` comes in calls of at most `longest` new rows.
   }];
+  let options = [
+    Option<"longestPiece", "longest-piece", "int64_t", "512", "new rows of a call where there are rings">
+  ];
 }
 
 def PlanMemoryPass : Pass<"model-plan-memory", "mlir::ModuleOp"> {

@@ -1,7 +1,12 @@
 //===- PlanCache.cpp - states laid out for the attention kernel -----------===//
 //
 // A state that only attention reads, as keys or as values, need not look like a tensor: it is
-// laid out as the kernel wants to read it, and appending writes it so.
+// laid out as the kernel wants to read it, and who writes it writes it so. That holds for rows
+// that every step appends and for what @once keeps of an encoder alike.
+//
+// Where every reader's mask says how far back it looks (`reach`), appended rows stand in a ring:
+// it holds what the first of the longest piece of new rows may still see, and the piece. Longer
+// texts then come in pieces, which the card says.
 //
 //===----------------------------------------------------------------------===//
 
@@ -19,34 +24,122 @@ using namespace heddle;
 using namespace heddle::model;
 
 namespace {
+/// How the rows of a state are read.
 struct Use {
-  StringRef role; ///< "keys" or "values"; empty: something else reads it too
+  StringRef role; ///< "keys" or "values"; empty: nobody has read them yet
   int64_t heads = 0;
+  bool good = true; ///< nothing but attention reads them, always in one role
+  /// The farthest row back that a new row looks at; none: any.
+  std::optional<int64_t> behind = 0;
+
+  void join(StringRef as, int64_t g, std::optional<int64_t> far) {
+    good &= !as.empty() && (role.empty() || (role == as && heads == g));
+    role = as;
+    heads = g;
+    behind = behind && far ? std::optional(std::max(*behind, *far)) : std::nullopt;
+  }
 };
 } // namespace
 
-/// How the rows of an append are read.
-static Use useOf(AppendOp op) {
-  Use use;
-  for (OpOperand &o : op.getResult().getUses()) {
-    auto sdpa = dyn_cast<attn::SdpaOp>(o.getOwner());
-    StringRef role = !sdpa ? "" : o.getOperandNumber() == 1 ? "keys" : o.getOperandNumber() == 2 ? "values" : "";
-    if (role.empty() || (!use.role.empty() && use.role != role) || (use.heads && use.heads != int64_t(sdpa.getKvHeads())))
-      return {};
-    use = {role, int64_t(sdpa.getKvHeads())};
-  }
-  return use;
+/// How far back of its own position a query of `op` may look among the rows of `append`.
+static std::optional<int64_t> farthestBack(attn::SdpaOp op, AppendOp append) {
+  auto mask = op.getMask() ? op.getMask().getDefiningOp<mask::MaskOpInterface>() : mask::MaskOpInterface();
+  std::optional<Size> first = Size::parse(op.getPast()), start = Size::parse(op.getKeyStart());
+  // The mean over all values needs all of them.
+  if (!mask || !first || !start || !start->is(0) || op.getMaskedRows() == attn::MaskedRows::mean)
+    return std::nullopt;
+  Size all = cast<ModelTensorType>(append.getResult().getType()).getSize(1), fresh = append.getRows().getType().getSize(1);
+  // Queries are the new rows, or the last of them alone.
+  if (*first != all - fresh && *first != all - Size(1))
+    return std::nullopt;
+  return mask.reach().behind;
 }
 
-/// [iterations..., B, capacity, features]: rows [B, new, features] appended along their axis 1.
-static bool fits(AppendOp op) {
-  auto state = dyn_cast<StateType>(op.getState().getType());
-  return state && op.getRows().getType().getRank() == 3 && op.getAxis() == 1 &&
-         state.getRank() == int64_t(op.getIndices().size()) + 3 && op.getRows().getType().getElementType().isF32();
+static void joinReaders(Value rows, Use &use) {
+  auto append = rows.getDefiningOp<AppendOp>();
+  for (OpOperand &o : rows.getUses()) {
+    auto sdpa = dyn_cast<attn::SdpaOp>(o.getOwner());
+    bool isKey = sdpa && o.getOperandNumber() == 1, isValue = sdpa && o.getOperandNumber() == 2;
+    use.join(isKey ? "keys" : isValue ? "values" : "", sdpa ? int64_t(sdpa.getKvHeads()) : 0,
+             sdpa && append ? farthestBack(sdpa, append) : std::nullopt);
+  }
+}
+
+/// The longest text that the model takes; none: any.
+static std::optional<int64_t> longestText(ModuleOp module) {
+  auto roles = module->getAttrOfType<DictionaryAttr>("model.generate");
+  auto bounds = module->getAttrOfType<DictionaryAttr>("model.dims");
+  auto tokens = roles ? roles.getAs<StringAttr>("tokens") : StringAttr();
+  auto run = module.lookupSymbol<func::FuncOp>("run");
+  if (!tokens || !bounds || !run)
+    return std::nullopt;
+  for (BlockArgument arg : run.getArguments()) {
+    auto type = dyn_cast<ModelTensorType>(arg.getType());
+    if (!type || !type.getRank() || run.getArgAttr(arg.getArgNumber(), "model.name") != tokens)
+      continue;
+    std::optional<std::string> dim = type.getSize(type.getRank() - 1).bareDim();
+    auto bound = dim ? bounds.getAs<IntegerAttr>(*dim) : IntegerAttr();
+    return bound ? std::optional(bound.getInt()) : std::nullopt;
+  }
+  return std::nullopt;
+}
+
+/// Rows after which places come again: what the first row of a piece sees and the piece, wherever
+/// in a block that begins. None where no text is longer than the ring and its twin block.
+static std::optional<int64_t> ringFor(int64_t behind, int64_t piece, std::optional<int64_t> longest) {
+  if (behind > (int64_t(1) << 40))
+    return std::nullopt;
+  int64_t rows = std::max<int64_t>(behind, 0) + piece - 1;
+  int64_t ring = ((rows + 127) / 128 + 1) * 128;
+  return longest && *longest <= ring + 128 ? std::nullopt : std::optional(ring);
+}
+
+/// Whether a text may come in pieces: none of them may make the step begin anew (a guard), and
+/// the first must hold all that later ones take from the beginning.
+static bool comesInPieces(ModuleOp module, int64_t piece) {
+  for (auto f : module.getOps<func::FuncOp>())
+    for (unsigned i = 0; i < f.getNumResults(); ++i)
+      if (auto name = f.getResultAttrOfType<StringAttr>(i, "model.name"); name && name.getValue() == "refill")
+        return false;
+  auto prompt = module->getAttrOfType<IntegerAttr>("model.shortest_prompt");
+  return !prompt || prompt.getInt() <= piece;
+}
+
+/// [iterations..., B, rows, features], of which [B, rows, features] is written or read at once.
+static bool fits(Value state, OperandRange indices, Value rows) {
+  auto type = dyn_cast<StateType>(state.getType());
+  auto part = dyn_cast<ModelTensorType>(rows.getType());
+  return type && part && part.getRank() == 3 && type.getRank() == int64_t(indices.size()) + 3 &&
+         part.getElementType().isF32();
+}
+
+/// Of all uses of a state in one function.
+static Use useOf(BlockArgument state) {
+  Use use;
+  bool loads = false, stores = false;
+  for (Operation *user : state.getUsers()) {
+    if (auto append = dyn_cast<AppendOp>(user)) {
+      use.good &= fits(state, append.getIndices(), append.getRows()) && append.getAxis() == 1;
+      joinReaders(append.getResult(), use);
+    } else if (auto load = dyn_cast<LoadOp>(user)) {
+      use.good &= fits(state, load.getIndices(), load.getResult());
+      joinReaders(load.getResult(), use);
+      loads = true;
+    } else if (auto store = dyn_cast<StoreOp>(user)) {
+      use.good &= fits(state, store.getIndices(), store.getValue());
+      stores = true;
+    } else {
+      use.good = false;
+    }
+  }
+  // What is loaded is the state itself, so nobody may write over it meanwhile.
+  use.good &= !(loads && stores);
+  return use;
 }
 
 namespace {
 struct PlanCache final : heddle::loops::impl::PlanCachePassBase<PlanCache> {
+  using PlanCachePassBase::PlanCachePassBase;
   void runOnOperation() override {
     // The choice belongs to a state's name: every function that has the state must agree.
     llvm::StringMap<SmallVector<BlockArgument>> states;
@@ -55,23 +148,28 @@ struct PlanCache final : heddle::loops::impl::PlanCachePassBase<PlanCache> {
         if (auto name = f.getArgAttrOfType<StringAttr>(arg.getArgNumber(), "model.state"))
           states[name.getValue()].push_back(arg);
     Builder b(&getContext());
+    ModuleOp module = getOperation();
+    std::optional<int64_t> longest = longestText(module);
+    bool pieces = comesInPieces(module, longestPiece);
+    int64_t shortest = 0; // of all rings
     for (auto &[name, args] : states) {
       Use use;
-      bool good = true, any = false;
-      for (BlockArgument arg : args)
-        for (Operation *user : arg.getUsers()) {
-          auto append = dyn_cast<AppendOp>(user);
-          Use mine = append && fits(append) ? useOf(append) : Use();
-          good &= !mine.role.empty() && (!any || (mine.role == use.role && mine.heads == use.heads));
-          use = mine;
-          any = true;
-        }
-      if (!good || !any)
+      for (BlockArgument arg : args) {
+        Use mine = useOf(arg);
+        use.good &= mine.good;
+        if (!mine.role.empty())
+          use.join(mine.role, mine.heads, mine.behind);
+      }
+      if (!use.good || use.role.empty())
         continue;
       SmallVector<NamedAttribute> members{b.getNamedAttr("kind", b.getStringAttr(use.role)),
                                           b.getNamedAttr("heads", b.getI64IntegerAttr(use.heads))};
-      if (arithmeticOf(getOperation()).bf16)
+      if (arithmeticOf(module).bf16)
         members.push_back(b.getNamedAttr("element", b.getStringAttr("bf16")));
+      if (std::optional<int64_t> ring = pieces && use.behind ? ringFor(*use.behind, longestPiece, longest) : std::nullopt) {
+        members.push_back(b.getNamedAttr("ring", b.getI64IntegerAttr(*ring)));
+        shortest = shortest ? std::min(shortest, *ring) : *ring;
+      }
       DictionaryAttr mark = b.getDictionaryAttr(members);
       for (BlockArgument arg : args) {
         cast<func::FuncOp>(arg.getOwner()->getParentOp()).setArgAttr(arg.getArgNumber(), "model.cache", mark);
@@ -79,6 +177,9 @@ struct PlanCache final : heddle::loops::impl::PlanCachePassBase<PlanCache> {
           user->setAttr("cache", mark);
       }
     }
+    if (auto step = module.lookupSymbol<func::FuncOp>("step"); step && shortest)
+      step->setAttr("model.pieces", b.getDictionaryAttr({b.getNamedAttr("beyond", b.getI64IntegerAttr(shortest)),
+                                                         b.getNamedAttr("longest", b.getI64IntegerAttr(longestPiece))}));
   }
 };
 } // namespace

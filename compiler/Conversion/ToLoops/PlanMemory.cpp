@@ -8,6 +8,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "compiler/Conversion/ToLoops/CacheLayout.h"
 #include "compiler/Conversion/ToLoops/Lowering.h"
 #include "compiler/Conversion/ToLoops/Passes.h"
 #include "dialects/Model/Transforms/Views.h"
@@ -212,7 +213,7 @@ void Planner::visit(Operation *op) {
     }
     return;
   }
-  if (isa<ParamOp, ConstantOp, attn::AlibiSlopesOp>(op) || (isa<AppendOp>(op) && op->hasAttr("cache")))
+  if (isa<ParamOp, ConstantOp, attn::AlibiSlopesOp>(op) || loops::standsForCache(op))
     return;
   for (Value result : op->getResults()) {
     if (auto type = dyn_cast<ModelTensorType>(result.getType())) {

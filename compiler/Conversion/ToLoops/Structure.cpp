@@ -223,8 +223,10 @@ static LogicalResult lowerAppend(Lower &l, AppendOp op) {
 }
 
 LogicalResult heddle::loops::lowerState(Lower &l, Operation *op) {
+  if (op->hasAttr("cache")) // what is loaded from a cache is the cache itself
+    return isa<LoadOp>(op) ? success() : lowerCacheWrite(l, op);
   if (auto append = dyn_cast<AppendOp>(op))
-    return append->hasAttr("cache") ? lowerCacheAppend(l, append) : lowerAppend(l, append);
+    return lowerAppend(l, append);
   if (auto read = dyn_cast<LoadOp>(op)) {
     Value part = statePart(l, read.getState(), read.getIndices());
     l.copy(part, l.allocatePointer(op->getResult(0)), read.getType().getElementType(), l.size(read.getType().getCount()));
