@@ -40,6 +40,23 @@ static void printChoices(const Card &card, bool text) {
          "  --print-ids               ids instead of text\n");
 }
 
+/// What `run` takes and gives.
+static void printTensors(const Entry &run) {
+  auto list = [](const char *what, const std::vector<Value> &values,
+                 bool byDefault) {
+    std::string text;
+    for (const Value &value : values)
+      if (value.hasDefault == byDefault)
+        text += (text.empty() ? "" : ", ") + value.name + " " + value.typeText();
+    if (!text.empty())
+      printf("  %-24s  %s\n", what, text.c_str());
+  };
+  printf("\nTensors of run:\n");
+  list("takes", run.inputs, false);
+  list("and, if given", run.inputs, true);
+  list("gives", run.outputs, false);
+}
+
 Status helpCommand(Model &model, const std::string &program) {
   const Card &card = model.card();
   const char *self = program.c_str();
@@ -98,6 +115,10 @@ Status helpCommand(Model &model, const std::string &program) {
     printf("  --top N                   so many labels, 5 if not given\n"
            "  --json                    as one JSON object\n");
   printf("  --threads N               one a core if not given\n");
+  if (run)
+    printTensors(*run);
+  if (example.empty() && generates && card.roles.source.empty() && !media)
+    example = "generate --ids 1,2,3 -n 20";
   if (example.empty())
     example = "run --input in.safetensors --output out.safetensors";
   printf("\nExample: %s %s\n", self, example.c_str());

@@ -89,6 +89,23 @@ static bool ofStep(const std::string &dim) {
   return dim == "past" || dim == "new" || dim == "capacity";
 }
 
+/// What an entry is for.
+static const char *aboutEntry(const std::string &name) {
+  return name == "run"    ? " (tensors in, tensors out)"
+         : name == "once" ? " (the source of a text; generate calls it first)"
+         : name == "step" ? " (the next tokens; generate calls it again and again)"
+                          : "";
+}
+
+/// An input that files could fill, had the compiler known how.
+static const Value *unusedMedia(const Card &card) {
+  const Entry *run = card.entry("run");
+  for (const char *name : {"pixel_values", "input_features", "input_values"})
+    if (const Value *value = run && !takesMedia(card) ? run->input(name) : nullptr)
+      return value;
+  return nullptr;
+}
+
 static void printText(const Model &model) {
   const Card &card = model.card();
   printf("%s\n", card.name.c_str());
@@ -108,8 +125,13 @@ static void printText(const Model &model) {
     printf("parameters: %lld\n", static_cast<long long>(card.parameters));
   if (!card.maskedRows.empty())
     printf("fully masked rows: %s\n", card.maskedRows.c_str());
-  printf("tokenizer: %s\n", model.image().tokenizerSize ? "yes" : "no");
-  printf("dims:");
+  const Entry *called = card.entry("run");
+  bool texts = called && called->input("input_ids");
+  printf("tokenizer: %s\n",
+         model.image().tokenizerSize ? "yes"
+         : texts ? "no (one beside config.json is compiled in: ids become texts)"
+                 : "no");
+  printf("lengths that inputs may have:");
   for (const auto &[name, bound] : card.dims)
     if (!ofStep(name))
       printf(bound ? " %s <= %lld" : " %s", name.c_str(),
@@ -139,6 +161,10 @@ static void printText(const Model &model) {
                                                   : "");
   if (!card.sound.values.empty())
     printf("takes: speech, WAV\n");
+  if (const Value *value = unusedMedia(card))
+    printf("takes: %s as a tensor (a preprocessor_config.json beside "
+           "config.json is compiled in: files can be given)\n",
+           value->name.c_str());
   if (!card.labels.empty()) {
     printf("labels: ");
     for (size_t i = 0; i < card.labels.size() && i < 10; ++i)
@@ -147,18 +173,18 @@ static void printText(const Model &model) {
            card.labels.size());
   }
   for (const Entry &entry : card.entries) {
-    printf("entry %s\n", entry.name.c_str());
+    printf("entry %s%s\n", entry.name.c_str(), aboutEntry(entry.name));
     printValues("input", entry.inputs);
     printValues("output", entry.outputs);
     for (const State &state : entry.states) {
       std::string bytes = boundedBytes(card, entry, state.bytes);
-      printf("  state   %-28s %s bytes%s\n", state.name.c_str(),
+      printf("  cache   %-28s %s bytes%s\n", state.name.c_str(),
              state.bytes.text().c_str(),
              bytes.empty() ? "" : (", at most " + bytes + " a row").c_str());
     }
     std::string scratch = boundedArena(card, entry);
     if (entry.hasArena)
-      printf("  arena   %s bytes%s\n", entry.arena.text().c_str(),
+      printf("  scratch %s bytes%s\n", entry.arena.text().c_str(),
              scratch.empty() ? ""
                              : (", at most " + scratch + " a row").c_str());
   }

@@ -12,7 +12,9 @@
 #include "mlir/Support/FileUtilities.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/SourceMgr.h"
+#include <cerrno>
 #include <chrono>
+#include <unistd.h>
 
 using namespace mlir;
 using namespace heddle;
@@ -47,11 +49,39 @@ static OwningOpRef<ModuleOp> parseModule(const Console &console, MLIRContext &co
   return module;
 }
 
+/// Why the system does not hand a file out; nothing if it does.
+static std::error_code whyUnreadable(StringRef file) {
+  llvm::sys::fs::file_status status;
+  if (std::error_code ec = llvm::sys::fs::status(file, status))
+    return ec;
+  return ::access(file.str().c_str(), R_OK) == 0 ? std::error_code() : std::error_code(errno, std::generic_category());
+}
+
+bool heddle::canRead(const ImportOptions &options, DiagnosticSink &sink) {
+  bool all = true;
+  for (StringRef file : {StringRef(options.path), StringRef(options.weightsPath)})
+    if (std::error_code ec = file.empty() ? std::error_code() : whyUnreadable(file)) {
+      sink.errorInFile(file, "", "cannot read it: " + Twine(ec.message()));
+      all = false;
+    }
+  return all;
+}
+
+int heddle::canRead(const Console &console, StringRef file) {
+  std::error_code ec = whyUnreadable(file);
+  return ec ? console.complain(IOError, file + ": cannot read it: " + ec.message()) : int(Ok);
+}
+
 OwningOpRef<ModuleOp> heddle::load(const Console &console, MLIRContext &context, const ImportOptions &options, int &code) {
   code = Ok;
   if (StringRef(options.path).ends_with(".mlir"))
     return parseModule(console, context, options.path, code);
   DiagnosticSink sink;
+  if (!canRead(options, sink)) {
+    sink.print(console.err);
+    code = IOError;
+    return nullptr;
+  }
   OwningOpRef<ModuleOp> module = importModel(context, options, sink);
   if (module && !sink.hasErrors())
     addCompanions(options, *module, sink);

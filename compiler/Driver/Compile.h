@@ -40,6 +40,12 @@ struct CompileOptions {
   std::string runtimeArchive; ///< libheddle_rt.a; empty: beside the tool
 };
 
+/// The files that the command line names are there and may be read; if not, the sink says which is not, and
+/// the exit code is `IOError`.
+bool canRead(const ImportOptions &options, DiagnosticSink &sink);
+/// The same for one more file: `Ok`, or `IOError` when it has been said.
+int canRead(const Console &console, llvm::StringRef file);
+
 /// Reads the input up to its stage. On failure everything has been said and `code` is set.
 mlir::OwningOpRef<mlir::ModuleOp> load(const Console &console, mlir::MLIRContext &context,
                                        const ImportOptions &options, int &code);

@@ -20,8 +20,11 @@ static int setArithmeticOfHost(const Console &console, ModuleOp module, const Co
 
 int heddle::checkInput(const Console &console, const CompileOptions &options, const InspectOptions &look) {
   DiagnosticSink sink;
-  checkModel(options.import, sink);
-  checkCompanions(options.import, sink);
+  bool there = canRead(options.import, sink);
+  if (there) {
+    checkModel(options.import, sink);
+    checkCompanions(options.import, sink);
+  }
   if (look.json)
     sink.printJson(console.out);
   else if (sink.hasErrors())
@@ -29,10 +32,12 @@ int heddle::checkInput(const Console &console, const CompileOptions &options, co
   else
     console.out << options.import.path << ": accepted\n";
   // Refused or unsupported: either way the answer of a check is no.
-  return sink.hasErrors() ? InputError : Ok;
+  return !there ? IOError : sink.hasErrors() ? InputError : Ok;
 }
 
 int heddle::interpretModel(const Console &console, const CompileOptions &options, const InspectOptions &look) {
+  if (int missing = canRead(console, look.input))
+    return missing;
   std::unique_ptr<MLIRContext> context = makeContext();
   int code = Ok;
   OwningOpRef<ModuleOp> module = load(console, *context, options.import, code);
@@ -54,6 +59,8 @@ int heddle::interpretModel(const Console &console, const CompileOptions &options
 }
 
 int heddle::verifyModel(const Console &console, const CompileOptions &options, const InspectOptions &look) {
+  if (int missing = canRead(console, look.input))
+    return missing;
   std::unique_ptr<MLIRContext> context = makeContext();
   int code = Ok;
   OwningOpRef<ModuleOp> module = load(console, *context, options.import, code);

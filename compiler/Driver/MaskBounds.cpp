@@ -175,6 +175,8 @@ Intervals Reader::read(Value mask, bool full) {
   Operation *def = mask.getDefiningOp();
   if (isa<mask::AllOp>(def))
     return {Interval{}};
+  if (isa<mask::NoneOp>(def))
+    return {};
   if (isa<mask::OrOp, mask::AddOp>(def)) {
     Intervals all = read(def->getOperand(0), full);
     for (Interval &i : read(def->getOperand(1), full))
@@ -190,7 +192,7 @@ Intervals Reader::read(Value mask, bool full) {
     return outside(read(n.getOperand(), !full), full);
   auto ask = cast<mask::MaskOpInterface>(def);
   bool reads = llvm::any_of(def->getOperands(), [](Value v) { return isa<ModelTensorType>(v.getType()); });
-  bool band = isa<mask::CausalOp>(def) || (isa<mask::WindowOp>(def) && !reads) || isa<mask::PrefixOp>(def);
+  bool band = isa<mask::CausalOp>(def) || (isa<mask::WindowOp>(def) && !reads) || isa<mask::PrefixOp, mask::BandOp>(def);
   narrowed |= reads && !band;
   if (full && !band) {
     known &= !reads;

@@ -12,6 +12,9 @@
 #include "compiler/Driver/Output.h"
 #include "compiler/Interpreter/Evaluator.h"
 #include "compiler/Interpreter/Files.h"
+#include "dialects/Mask/Transforms/Passes.h"
+#include "mlir/IR/IRMapping.h"
+#include "mlir/Pass/PassManager.h"
 #include "mlir/Transforms/RegionUtils.h"
 #include "llvm/Support/SourceMgr.h"
 
@@ -432,7 +435,30 @@ void Gatherer::count(AttentionReport &r, MaskCursors &cursors, unsigned n, attn:
 
 //===-- the command ----------------------------------------------------------------------===//
 
+/// Each mask as the pass leaves it, where that says something else; the module stays as it is.
+static LogicalResult simplify(ModuleOp module, llvm::ArrayRef<attn::SdpaOp> distinct, MaskReport &report) {
+  llvm::DenseMap<Operation *, size_t> numbers;
+  for (auto [i, op] : llvm::enumerate(distinct))
+    numbers[op] = i;
+  IRMapping map;
+  OwningOpRef<ModuleOp> copy = cast<ModuleOp>(module->clone(map));
+  PassManager pm(module.getContext(), ModuleOp::getOperationName());
+  pm.addPass(mask::createSimplifyPass());
+  if (failed(pm.run(*copy)))
+    return failure();
+  for (auto [op, number] : numbers) {
+    auto after = cast<attn::SdpaOp>(map.lookup(op));
+    std::string words = describeMask(after.getMask());
+    AttentionReport &r = report.attentions[number];
+    r.simplified = words == r.written ? "" : words;
+  }
+  return success();
+}
+
 int heddle::showMasks(const Console &console, const CompileOptions &options, const InspectOptions &look) {
+  if (!look.input.empty())
+    if (int missing = canRead(console, look.input))
+      return missing;
   std::unique_ptr<MLIRContext> context = makeContext();
   int code = Ok;
   OwningOpRef<ModuleOp> module = load(console, *context, options.import, code);
@@ -461,9 +487,17 @@ int heddle::showMasks(const Console &console, const CompileOptions &options, con
       gatherer.describe(report.attentions.back(), op, op.getMask());
     }
     AttentionReport &r = report.attentions[n];
-    r.places.push_back(placeOf(op));
-    r.layers += r.places.back().layers;
+    AttentionReport::Place here = placeOf(op);
+    r.layers += here.layers;
+    // Layers that are written once are named once.
+    auto same = llvm::find_if(r.places, [&](const AttentionReport::Place &p) { return p.names(here); });
+    if (same != r.places.end())
+      same->layers += here.layers;
+    else
+      r.places.push_back(std::move(here));
   });
+  if (failed(simplify(*module, distinct, report)))
+    return console.complain(Internal, "mask-simplify fails on this model");
   std::vector<unsigned> drawn;
   std::vector<Value> masks;
   int64_t keyTile = look.keyTile ? look.keyTile : loops::kKeyTile;

@@ -14,6 +14,8 @@ namespace heddle {
 
 /// Cells of a picture in text, along its longer side.
 constexpr int64_t kMaskCells = 32;
+/// Tiles a side that the JSON lists.
+constexpr int64_t kMaskTiles = 256;
 
 /// Visible pairs, summed over rectangles of `tall` rows and `wide` keys.
 struct MaskGrid {
@@ -66,6 +68,11 @@ struct AttentionReport {
     unsigned line = 0, column = 0;
     unsigned maskLine = 0, maskColumn = 0; ///< of the expression, in the same file; 0: elsewhere or none
     int64_t layers = 1;
+    /// The same place, whatever the layers.
+    bool names(const Place &p) const {
+      return file == p.file && path == p.path && line == p.line && column == p.column && maskLine == p.maskLine &&
+             maskColumn == p.maskColumn;
+    }
   };
   std::vector<Place> places;
   std::string written, simplified; ///< simplified is empty where it says the same

@@ -152,6 +152,10 @@ void heddle::writeMaskText(const MaskReport &report, llvm::raw_ostream &os) {
 //===-- JSON -------------------------------------------------------------------------===//
 
 static llvm::json::Object grid(const MaskGrid &g) {
+  if (std::max(g.rows, g.columns) > kMaskTiles)
+    return llvm::json::Object{{"cell", llvm::json::Array{g.tall, g.wide}},
+                              {"left_out", std::to_string(g.rows) + " x " + std::to_string(g.columns) + " cells; at most " +
+                                               std::to_string(kMaskTiles) + " a side are listed, --tile makes them larger"}};
   llvm::json::Array rows;
   for (int64_t i = 0; i < g.rows; ++i) {
     llvm::json::Array row;

@@ -2,6 +2,7 @@
 
 #include "compiler/Driver/MaskReport.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
@@ -127,6 +128,56 @@ static std::string inner(Value mask, StringRef around) {
   return composed ? "(" + text + ")" : text;
 }
 
+/// A bound of a band: `i + 1`, `max(i + 1, n)`.
+static std::string boundOf(mask::BandOp op, std::optional<ArrayAttr> maps, StringRef ofTerms, StringRef ofMaps) {
+  auto several = [](ArrayRef<std::string> all, StringRef name) {
+    return all.size() == 1 ? all.front() : name.str() + "(" + llvm::join(all, ", ") + ")";
+  };
+  std::vector<std::string> bounds;
+  for (AffineMap map : maps->getAsValueRange<AffineMapAttr>()) {
+    std::vector<std::string> terms;
+    for (AffineExpr term : map.getResults()) {
+      AffineExpr base = term;
+      int64_t plus = 0;
+      if (auto sum = dyn_cast<AffineBinaryOpExpr>(term); sum && sum.getKind() == AffineExprKind::Add)
+        if (auto constant = dyn_cast<AffineConstantExpr>(sum.getRHS())) {
+          base = sum.getLHS();
+          plus = constant.getValue();
+        }
+      auto symbol = dyn_cast<AffineSymbolExpr>(base);
+      auto constant = dyn_cast<AffineConstantExpr>(base);
+      std::string text = constant ? std::to_string(constant.getValue())
+                         : symbol ? describeTensor(op.getBounds()[symbol.getPosition()])
+                                  : std::string("i");
+      if (plus)
+        text += (plus > 0 ? " + " : " - ") + std::to_string(std::abs(plus));
+      terms.push_back(std::move(text));
+    }
+    bounds.push_back(several(terms, ofTerms));
+  }
+  return several(bounds, ofMaps);
+}
+
+/// `causal`, `window(l, r)`, or the bounds of k for row i.
+static std::string bandOf(mask::BandOp op) {
+  // The c of a single bound i + c.
+  auto shift = [](std::optional<ArrayAttr> maps) -> std::optional<int64_t> {
+    if (!maps || maps->size() != 1)
+      return std::nullopt;
+    AffineMap map = cast<AffineMapAttr>((*maps)[0]).getValue();
+    AffineExpr i = getAffineDimExpr(0, map.getContext());
+    auto rest = map.getNumResults() == 1 ? dyn_cast<AffineConstantExpr>(map.getResult(0) - i) : AffineConstantExpr();
+    return rest ? std::optional(rest.getValue()) : std::nullopt;
+  };
+  std::optional<int64_t> from = shift(op.getFrom()), below = shift(op.getBelow());
+  if (!op.getFrom() && below == 1)
+    return "causal";
+  if ((from || !op.getFrom()) && (below || !op.getBelow()))
+    return "window(" + (from ? std::to_string(-*from) : "null") + ", " + (below ? std::to_string(*below - 1) : "null") + ")";
+  return (op.getFrom() ? boundOf(op, op.getFrom(), "min", "max") + " <= " : std::string()) + "k" +
+         (op.getBelow() ? " < " + boundOf(op, op.getBelow(), "max", "min") : std::string());
+}
+
 std::string heddle::describeMask(Value mask) {
   if (!mask)
     return "all";
@@ -147,6 +198,7 @@ std::string heddle::describeMask(Value mask) {
         return "window(" + limit(op.getLeft()) + ", " + limit(op.getRight()) +
                (op.getLabels() ? ", " + describeTensor(op.getLabels()) : "") + ")";
       })
+      .Case([](mask::BandOp op) { return bandOf(op); })
       .Case([](mask::DilatedOp op) { return "dilated(" + std::to_string(op.getStep()) + ")"; })
       .Case([](mask::BlocksOp op) { return "blocks(" + std::to_string(op.getSize()) + ", " + listsOf(op.getLists()) + ")"; })
       .Case([](mask::DocumentOp op) {

@@ -9,8 +9,11 @@
 #include "compiler/Tokenizer/TokenizerBlob.h"
 #include "heddle/tokenizer.h"
 
+#include <cerrno>
 #include <cstdio>
+#include <cstring>
 #include <nlohmann/json.hpp>
+#include <unistd.h>
 
 namespace heddle {
 
@@ -156,6 +159,11 @@ bool readLine(std::string &line) {
 
 int tokenize(const std::string &path, bool json) {
   std::string blob, error;
+  if (access(path.c_str(), R_OK) != 0) {
+    fprintf(stderr, "error[H0101]: %s: cannot read it: %s\n", path.c_str(),
+            strerror(errno));
+    return 5;
+  }
   std::unique_ptr<TextCodec> codec;
   if (writeTokenizerBlob(path, blob, error))
     codec = TextCodec::open(blob, error);

@@ -12,14 +12,15 @@
 namespace heddle::rt {
 
 // Published patterns take about ten steps a byte.
-static constexpr uint64_t kFreeSteps = 10000000, kStepsPerByte = 200;
+static constexpr uint64_t kStepsPerByte = 200;
 
 bool Matcher::contains(size_t set, uint32_t c) const {
   bool negated = word(set), inside = false;
-  size_t ranges = word(set + 1), at = set + 2;
+  // A damaged program counts no further than it is long.
+  size_t ranges = std::min<size_t>(word(set + 1), size), at = set + 2;
   for (size_t i = 0; i < ranges; ++i, at += 2)
     inside |= c >= word(at) && c <= word(at + 1);
-  size_t classes = word(at++);
+  size_t classes = std::min<size_t>(word(at++), size);
   uint8_t properties = classes && !inside ? blob.classOf(c) : 0;
   for (size_t i = 0; i < classes && !inside; ++i, at += 3) {
     bool has = (word(at) >> (properties & 31) & 1) ||
@@ -127,17 +128,16 @@ bool Matcher::match(std::string_view text, size_t pc, size_t at, size_t &end,
 
 Status Matcher::findAll(std::string_view text, std::vector<Span> &spans) {
   spans.clear();
-  steps = kFreeSteps + kStepsPerByte * text.size();
+  steps += kStepsPerByte * text.size();
   for (size_t at = 0; at < text.size();) {
     size_t end = at;
     bool found = match(text, 0, at, end, 0);
     if (steps == 0)
       return badTokenizer(
-          format("a pattern of the tokenizer takes more than %llu steps for a "
-                 "text of %zu bytes",
-                 static_cast<unsigned long long>(
-                     kFreeSteps + kStepsPerByte * text.size()),
-                 text.size()));
+          format("a pattern of the tokenizer takes more than %llu steps and "
+                 "%llu a byte",
+                 static_cast<unsigned long long>(kFreeSteps),
+                 static_cast<unsigned long long>(kStepsPerByte)));
     if (found && end > at) {
       spans.push_back({at, end});
       at = end;

@@ -40,7 +40,8 @@ private:
   const uint32_t *code;
   size_t size;
   std::vector<Choice> choices; ///< of all nested calls, one above the other
-  uint64_t steps = 0;          ///< that are left
+  static constexpr uint64_t kFreeSteps = 10000000;
+  uint64_t steps = kFreeSteps; ///< that are left for all texts together
 };
 
 } // namespace heddle::rt

@@ -184,6 +184,20 @@ TEST(Program, HelpFitsTheModel) {
   EXPECT_EQ(help.find("--stop"), std::string::npos); // there is no tokenizer
   EXPECT_EQ(help.find("--language"), std::string::npos);
   EXPECT_EQ(help.find("--top N"), std::string::npos);
+  EXPECT_NE(help.find("takes                     input_ids i64[B, T]"),
+            std::string::npos)
+      << help;
+  EXPECT_NE(help.find("Example: model generate --ids 1,2,3 -n 20"),
+            std::string::npos)
+      << help;
+}
+
+TEST(Program, InfoSaysWhatEntriesAreFor) {
+  std::string info = program(fake::encoderDecoder(), {"info"}).out;
+  for (const char *line :
+       {"lengths that inputs may have: ", "entry run (tensors in, tensors out)",
+        "entry once (the source of a text; ", "entry step (the next tokens; "})
+    EXPECT_NE(info.find(line), std::string::npos) << line << "\n" << info;
 }
 
 TEST(Program, PromptTooLong) {

@@ -30,7 +30,7 @@ static std::pair<std::string, std::string> split(const std::string &text, const 
 }
 
 /// The largest length that a command line may name.
-static constexpr int64_t kLongestDim = 1 << 20;
+static constexpr int64_t kLongestDim = 1 << 18; // every pair of positions is counted, in tiles
 
 /// "DIM=N", N positive.
 static std::pair<std::string, int64_t> dimOf(const std::string &text, const char *what) {
