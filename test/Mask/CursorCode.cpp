@@ -189,7 +189,8 @@ Value CursorCode::element(OpBuilder &builder, Value tensor, ArrayRef<Value> inde
     return vector::BroadcastOp::create(b, lanesOf, load(e, address));
   Value limit = arith::IndexCastOp::create(b, b.getI32Type(), dims[kS]);
   limit = vector::BroadcastOp::create(b, keys.getType(), limit);
-  return load(lanesOf, address, arith::CmpIOp::create(b, arith::CmpIPredicate::slt, keys, limit));
+  Value inside = arith::CmpIOp::create(b, arith::CmpIPredicate::slt, keys, limit);
+  return mask.stride > 1 ? gather(e, address, mask.stride, inside) : load(lanesOf, address, inside);
 }
 
 mask::Emitter CursorCode::emitter() {

@@ -112,8 +112,8 @@ TEST(Cursor, RandomExpressions) {
 
 //===-- strided views ------------------------------------------------------------------===//
 
-/// A conjunction of residues and bands in any order; `step`: what its strided view steps by, 1
-/// where it has none (residues that do not divide each other, or something that is no band).
+/// A conjunction of residues, bands and sets of keys and rows in any order; `step`: what its strided view steps by,
+/// 1 where it has none (residues that do not divide each other, or something else).
 static MaskSpec drawDilated(Random &random, int64_t most, int64_t &step) {
   MaskSpec spec;
   const MaskSpec::Grid grids[] = {MaskSpec::Free, MaskSpec::Free, MaskSpec::FromZero, MaskSpec::Cached, MaskSpec::Square};
@@ -134,8 +134,15 @@ static MaskSpec drawDilated(Random &random, int64_t most, int64_t &step) {
     step = more.step % step ? 1 : more.step;
     operands.push_back(more);
   } else if (below(random, 8) == 0) {
-    operands.push_back(spec.reads(MaskSpec::Keys, {{"S"}, "i64", [](const MaskSizes &, uint64_t seed, int64_t i) { return double(mix(seed, i) % 2); }}));
+    operands.push_back(spec.reads(MaskSpec::Dense, {{"T", "S"}, "i64", [](const MaskSizes &, uint64_t seed, int64_t i) { return double(mix(seed, i) % 2); }}));
     step = 1;
+  }
+  for (int64_t sets = below(random, 3); sets > 0; --sets) {
+    bool keys = below(random, 2);
+    MaskTensor bits{{keys ? "S" : "T"}, "i64", [](const MaskSizes &, uint64_t seed, int64_t i) { return double(mix(seed, i / 7) % 3 != 0); }};
+    MaskSpec::Node set = spec.reads(keys ? MaskSpec::Keys : MaskSpec::Queries, bits), hidden{MaskSpec::Not};
+    hidden.of = {set};
+    operands.push_back(below(random, 3) ? set : hidden);
   }
   auto side = [&]() -> std::optional<int64_t> {
     if (below(random, 4) == 0)
