@@ -10,7 +10,6 @@
 namespace heddle::tok {
 
 static constexpr unsigned kMaxDepth = 16;
-static constexpr uint32_t kMaxPadding = 1 << 20;
 
 static bool idOf(const Json &value, uint32_t &id) {
   if (!value.is_number_unsigned())

@@ -68,6 +68,9 @@ Status Blob::open(const unsigned char *data, uint64_t size) {
     if (slots & (slots - 1))
       return bad("a table of odd size");
   }
+  WordReader padding = section(tok::kPadding);
+  if (!padding.done() && std::max(padding.next(), padding.next()) > tok::kMaxPadding)
+    return bad("padding without end");
   return {};
 }
 

@@ -92,6 +92,9 @@ enum BpeFlags : uint32_t { kFuseUnk = 1, kByteFallback = 2, kIgnoreMerges = 4 };
 
 constexpr uint32_t kFirst = 0xffffffff, kSecond = 0xfffffffe;
 
+/// The longest padding and the largest multiple of kPadding, in ids.
+constexpr uint32_t kMaxPadding = 1 << 20;
+
 enum TruncationStrategy : uint32_t {
   kLongestFirst = 0,
   kOnlyFirst = 1,
