@@ -1,6 +1,7 @@
 //===- Args.cpp - The command line ----------------------------------------===//
 //
-// After `--` everything is positional; a lone `-` is a word.
+// After `--` everything is positional; a lone `-` is a word. Flags that go by
+// another name elsewhere are known by that, too.
 //
 //===----------------------------------------------------------------------===//
 #include "runtime/Args.h"
@@ -25,6 +26,17 @@ std::optional<int64_t> parseInteger(std::string_view text) {
   return value;
 }
 
+/// What others call it.
+static std::string ownName(const std::string &flag) {
+  static const char *const names[][2] = {{"--max-new-tokens", "-n"},
+                                         {"--temperature", "--temp"},
+                                         {"--beams", "--num-beams"}};
+  for (const auto &name : names)
+    if (flag == name[0])
+      return name[1];
+  return flag;
+}
+
 Status Args::parse(const std::vector<std::string> &input,
                    const std::vector<std::string> &valued,
                    const std::vector<std::string> &plain, size_t maxPositional,
@@ -43,13 +55,15 @@ Status Args::parse(const std::vector<std::string> &input,
     }
     if (onlyWords || word.size() < 2 || word[0] != '-') {
       if (args.words.size() == maxPositional)
-        return badUsage("unexpected argument " + quote(word));
+        return badUsage("unexpected argument " + quote(word))
+            .withHelp("a text of several words stands in quotes; see --help");
       args.words.push_back(word);
       continue;
     }
     size_t equals =
         word.rfind("--", 0) == 0 ? word.find('=') : std::string::npos;
-    std::string flag = word.substr(0, equals), value;
+    std::string asked = word.substr(0, equals), value;
+    std::string flag = ownName(asked);
     bool again = among(valued, flag + "*");
     bool takesValue = again || among(valued, flag);
     if (!takesValue && !among(plain, flag)) {
@@ -58,8 +72,8 @@ Status Args::parse(const std::vector<std::string> &input,
       for (std::string &name : all)
         if (name.back() == '*')
           name.pop_back();
-      std::string near = nearest(flag, all);
-      Status status = badUsage("unknown option " + quote(flag));
+      std::string near = nearest(asked, all);
+      Status status = badUsage("unknown option " + quote(asked));
       return near.empty()
                  ? status
                  : std::move(status).withHelp("did you mean " + near + "?");

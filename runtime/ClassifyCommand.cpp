@@ -1,15 +1,17 @@
 //===- ClassifyCommand.cpp - A file or a text in, labels out --------------===//
 //
 // One call of `run`; the shape of its logits says what they are: [B, labels]
-// classes of the whole, [B, T, labels] of every token, and where the model was
-// trained so (CTC), letters over time.
+// classes of the whole, [B, T, labels] of every token, [B, T, vocabulary] words
+// behind masks, and where the model was trained so (CTC), letters over time.
+// Two outputs, of first and last tokens, are answers out of a text.
 //
 //===----------------------------------------------------------------------===//
+#include "runtime/Answers.h"
 #include "runtime/Args.h"
 #include "runtime/Commands.h"
 #include "runtime/Media/Media.h"
 #include "runtime/Run.h"
-#include "runtime/Tokenizer/Tokenizer.h"
+#include "runtime/TextIn.h"
 
 #include <algorithm>
 #include <cmath>
@@ -22,7 +24,8 @@ namespace {
 
 struct Answer {
   std::vector<Tensor> outputs;
-  const Tensor *logits = nullptr;
+  /// Of classes or words; or of the first and last token of an answer.
+  const Tensor *logits = nullptr, *starts = nullptr, *ends = nullptr;
 };
 
 /// The probabilities of one row of logits, as the kind of the model says.
@@ -36,29 +39,13 @@ std::vector<double> probabilities(const Card &card, const float *logits,
       score = 1 / (1 + std::exp(-score));
     return scores;
   }
-  double largest = *std::max_element(scores.begin(), scores.end()), sum = 0;
-  for (double &score : scores)
-    sum += score = std::exp(score - largest);
-  for (double &score : scores)
-    score /= sum;
+  softmax(scores);
   return scores;
 }
 
 std::string labelOf(const Card &card, int64_t id) {
   return id < int64_t(card.labels.size()) ? card.labels[id]
                                           : "LABEL_" + std::to_string(id);
-}
-
-/// Best first; of equals the smaller id.
-std::vector<int64_t> ranking(const std::vector<double> &scores, int64_t most) {
-  std::vector<int64_t> order(scores.size());
-  for (size_t i = 0; i < order.size(); ++i)
-    order[i] = int64_t(i);
-  std::stable_sort(order.begin(), order.end(), [&](int64_t a, int64_t b) {
-    return scores[a] > scores[b];
-  });
-  order.resize(std::min<size_t>(order.size(), size_t(most)));
-  return order;
 }
 
 } // namespace
@@ -89,15 +76,24 @@ static Status runOn(Model &model, std::vector<Tensor> given, int64_t threads,
   HEDDLE_TRY(call.prepare(model, *run, dims, inputs));
   HEDDLE_TRY(call.call());
   answer.outputs = std::move(call.outputs);
-  int logits = run->outputIndex("logits");
-  if (logits < 0 || answer.outputs[logits].type != Type::F32) {
+  auto output = [&](const char *name) -> const Tensor * {
+    int index = run->outputIndex(name);
+    return index >= 0 && answer.outputs[index].type == Type::F32
+               ? &answer.outputs[index]
+               : nullptr;
+  };
+  answer.starts = output("start_logits");
+  answer.ends = output("end_logits");
+  for (const char *name : {"logits", "prediction_logits"})
+    if (!answer.logits)
+      answer.logits = output(name);
+  if (!answer.logits && !(answer.starts && answer.ends)) {
     std::string names;
     for (const Value &value : run->outputs)
       names += (names.empty() ? "" : ", ") + value.name;
     return unsupported("this model has no classes to name; it gives " + names)
         .withHelp("run --input FILE --output FILE gives these as tensors");
   }
-  answer.logits = &answer.outputs[logits];
   return {};
 }
 
@@ -211,8 +207,8 @@ Status classifyCommand(Model &model, const Words &words) {
   HEDDLE_TRY(Args::parse(words, {"--threads", "--top"}, {"--json"},
                          media && !asks ? 1 : 2, args));
   if (args.positional().empty())
-    return badUsage(media ? "a file is missing" : "a text is missing")
-        .withHelp("see --help");
+    return media ? badUsage("a file is missing").withHelp("see --help")
+                 : missingText("a text");
   if (asks && args.positional().size() < 2)
     return badUsage("a text is missing: this model is asked about a file")
         .withHelp("see --help");
@@ -226,14 +222,30 @@ Status classifyCommand(Model &model, const Words &words) {
     given.resize(1);
     HEDDLE_TRY(readMedia(model, args.positional()[0], given[0]));
   }
+  std::vector<std::string> texts;
   if (!media || asks) {
-    std::vector<std::string> texts = args.positional();
+    texts = args.positional();
     texts.erase(texts.begin(), texts.begin() + media);
+    HEDDLE_TRY(readStandardInput(texts));
     HEDDLE_TRY(openTokenizer(model, tokenizer));
     HEDDLE_TRY(tokensOf(model, tokenizer, texts, tokens, given));
   }
+  const Entry *run = card.entry("run");
+  bool spans = run && run->outputIndex("start_logits") >= 0 &&
+               run->outputIndex("end_logits") >= 0;
+  if (spans && !media && texts.size() < 2)
+    return missingText("this model takes a question and a text, and the text");
   Answer answer;
   HEDDLE_TRY(runOn(model, std::move(given), threads, answer));
+  AnswerForm form{most, args.has("--json")};
+  if (!answer.logits) {
+    auto length = Shape{1, int64_t(tokens.size())};
+    if (media || answer.starts->shape != length || answer.ends->shape != length)
+      return internalError("start_logits and end_logits are no [B, T]");
+    return printSpans(tokenizer, tokens, texts[1],
+                      answer.starts->data.as<float>(),
+                      answer.ends->data.as<float>(), form);
+  }
   const Tensor &logits = *answer.logits;
   int64_t count = logits.shape.empty() ? 0 : logits.shape.back();
   if (count < 1 || logits.count() < 1)
@@ -251,6 +263,9 @@ Status classifyCommand(Model &model, const Words &words) {
                 args.has("--json"));
     return {};
   }
+  if (logits.shape.size() == 3 && logits.shape[1] == int64_t(tokens.size()) &&
+      count >= int64_t(tokenizer.size()))
+    return printWords(tokenizer, tokens, logits.data.as<float>(), count, form);
   return unsupported("the logits of this model are " +
                      shapeText(logits.shape) + ", no classes")
       .withHelp("run --input FILE --output FILE gives them as a tensor");

@@ -9,6 +9,7 @@
 #include "runtime/GenerateFlags.h"
 #include "runtime/Media/Media.h"
 #include "runtime/Progress.h"
+#include "runtime/TextIn.h"
 #include "runtime/TextOut.h"
 
 #include <algorithm>
@@ -251,9 +252,10 @@ Status textCommand(Model &model, const Words &words) {
   HEDDLE_TRY(Args::parse(words, generateValued({}), generatePlain({}),
                          media ? 2 : 1, args));
   if (args.positional().empty())
-    return badUsage(media ? "a file is missing" : "a text is missing")
-        .withHelp("see --help");
-  const std::string &prompt = args.positional()[0];
+    return media ? badUsage("a file is missing").withHelp("see --help")
+                 : missingText("a text");
+  std::vector<std::string> texts = args.positional();
+  const std::string &prompt = texts[0];
   bool tokenizes = model.image().tokenizerSize != 0;
   if (!card.roles.present || (!tokenizes && !media)) {
     std::string near = nearest(prompt, {"run", "generate", "info", "bench"});
@@ -265,6 +267,7 @@ Status textCommand(Model &model, const Words &words) {
     HEDDLE_TRY(openTokenizer(model, tokenizer));
   if (media)
     return describe(model, args, tokenizes ? &tokenizer : nullptr);
+  HEDDLE_TRY(readStandardInput(texts));
   std::vector<int64_t> ids;
   HEDDLE_TRY(tokenizer.encodeIds(prompt, ids));
   Prompt made;

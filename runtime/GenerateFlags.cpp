@@ -212,6 +212,9 @@ Status readGenerateFlags(const Args &args, const Card &card,
           .withHelp("-n N asks for N new tokens all the same");
   }
   HEDDLE_TRY(args.integer("-n", 0, kMaxNewTokens, options.newTokens));
+  for (const std::string &stop : args.all("--stop"))
+    if (stop.empty())
+      return badUsage("--stop takes a text that is not empty");
   options.newTokens = std::min(options.newTokens, kMaxNewTokens);
   options.ignoreEos = args.has("--ignore-eos");
   HEDDLE_TRY(readBeams(args, said, options.beams));

@@ -3,6 +3,7 @@
 // Shows what this model can do and nothing else, with an example that works.
 //
 //===----------------------------------------------------------------------===//
+#include "runtime/Answers.h"
 #include "runtime/Commands.h"
 #include "runtime/Media/Media.h"
 
@@ -18,7 +19,7 @@ static void printChoices(const Card &card, bool text) {
   };
   bool samples = number("do_sample", 0) != 0;
   double beams = number("num_beams", 1);
-  printf("  -n N                      at most N new tokens\n"
+  printf("  -n N, --max-new-tokens N  at most N new tokens\n"
          "  --greedy                  the likeliest token each time%s\n",
          samples || beams > 1 ? "" : " (default)");
   printf("  --temp T --top-k K --top-p P --min-p P --seed S\n"
@@ -57,6 +58,25 @@ static void printTensors(const Entry &run) {
   list("gives", run.outputs, false);
 }
 
+/// What stands for a missing word, where the model has a number for each word.
+static Status maskOf(Model &model, const Entry &run, std::string &mask) {
+  for (const char *name : {"logits", "prediction_logits"})
+    if (int index = run.outputIndex(name); index >= 0) {
+      const Value &value = run.outputs[index];
+      if (value.axes.size() != 3)
+        return {};
+      Tokenizer tokenizer;
+      HEDDLE_TRY(openTokenizer(model, tokenizer));
+      std::optional<int64_t> words = value.axes[2].uses().empty()
+                                         ? value.axes[2].evaluate(nullptr)
+                                         : std::nullopt;
+      if (words && *words >= int64_t(tokenizer.size()))
+        maskToken(tokenizer, &mask);
+      return {};
+    }
+  return {};
+}
+
 Status helpCommand(Model &model, const std::string &program) {
   const Card &card = model.card();
   const char *self = program.c_str();
@@ -64,8 +84,14 @@ Status helpCommand(Model &model, const std::string &program) {
   bool generates = card.roles.present, media = takesMedia(card);
   bool tokenizes = model.image().tokenizerSize != 0;
   bool text = tokenizes && !media && (generates || (run && run->input("input_ids")));
+  bool spans = !generates && text && run->outputIndex("start_logits") >= 0 &&
+               run->outputIndex("end_logits") >= 0;
   bool classifies = !generates && (media || text) && run &&
-                    run->outputIndex("logits") >= 0;
+                    (spans || run->outputIndex("logits") >= 0 ||
+                     run->outputIndex("prediction_logits") >= 0);
+  std::string mask;
+  if (classifies && text)
+    HEDDLE_TRY(maskOf(model, *run, mask));
   printf("%s: a model compiled by Heddle\n\n", card.name.c_str());
   std::string example;
   TextBeside beside = textBeside(card);
@@ -86,11 +112,25 @@ Status helpCommand(Model &model, const std::string &program) {
              self, example.c_str());
   } else if (generates && text) {
     example = "\"Once upon a time\" -n 40";
-    printf("  %s \"TEXT\"\n      %s, as it is made\n", self,
+    printf("  %s \"TEXT\"\n      %s, as it is made; - takes the text from "
+           "standard input\n",
+           self,
            card.roles.source.empty() ? "continues a text" : "answers a text");
+  } else if (spans) {
+    example = "\"Who is there?\" \"Only the cat is there.\"";
+    printf("  %s \"QUESTION\" \"TEXT\"\n      the words of the text that "
+           "answer it, the likeliest first\n",
+           self);
+  } else if (!mask.empty()) {
+    example = "\"What a " + mask + " day!\"";
+    printf("  %s \"TEXT with %s in it\"\n      the words that may stand there, "
+           "the likeliest first\n",
+           self, mask.c_str());
   } else if (classifies) {
     example = "\"What a day!\"";
-    printf("  %s \"TEXT\"\n      what it is, the likeliest first\n", self);
+    printf("  %s \"TEXT\" [\"SECOND TEXT\"]\n      what it is, the likeliest "
+           "first; - takes the text from standard input\n",
+           self);
   }
   if (generates) {
     if (card.roles.source.empty() && !media)

@@ -101,6 +101,10 @@ say "pictures and speech"
 timeout 600 /usr/bin/python3 test/Execution/media.py --heddle "$build/bin/heddle" 2>&1 </dev/null | tee "$log/media.log"
 tally media "${PIPESTATUS[0]}" "$log/media.log"
 
+say "words, answers, classes"
+timeout 600 /usr/bin/python3 test/Execution/texts.py --heddle "$build/bin/heddle" 2>&1 </dev/null | tee "$log/texts.log"
+tally texts "${PIPESTATUS[0]}" "$log/texts.log"
+
 say "the same bits for every mask and modifier"
 timeout 600 /usr/bin/python3 test/Execution/mask_determinism.py --heddle "$build/bin/heddle" 2>&1 </dev/null | tee "$log/mask-determinism.log"
 tally "mask determinism" "${PIPESTATUS[0]}" "$log/mask-determinism.log"
