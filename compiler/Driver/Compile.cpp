@@ -100,7 +100,7 @@ int heddle::setArithmetic(const Console &console, ModuleOp module, const Compile
   if (!bf16 && options.math != "auto")
     return console.complain(UsageError, "--math says how stored bf16 is multiplied; it needs --dtype=bf16");
   if (dots && !targetHasDots)
-    return console.complain(Unsupported, "products of pairs of bf16 need a processor with avx512bf16; --math=wide does without");
+    return console.complain(Unsupported, "products of pairs of bf16 need a processor with avx512bf16 and avx512vbmi; --math=wide does without");
   if (model::arithmeticOf(module).bf16 == bf16 && model::arithmeticOf(module).dots == dots)
     return Ok;
   if (module->hasAttr("model.blob"))

@@ -42,7 +42,7 @@ std::optional<CPUTarget> CPUTarget::resolve(llvm::StringRef mcpu, std::string &e
     t.vectorWidth = has("avx512f") ? 16 : has("avx2") && has("fma") ? 8 : 4;
     t.registers = has("avx512f") ? 32 : 16;
   }
-  t.dots = llvm::Triple(t.triple).isX86() && has("avx512bf16");
+  t.dots = llvm::Triple(t.triple).isX86() && has("avx512bf16") && has("avx512vbmi");
   return t;
 }
 

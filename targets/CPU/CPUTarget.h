@@ -21,7 +21,7 @@ struct CPUTarget {
   std::string triple, cpu, features;
   int64_t vectorWidth = 4; ///< f32 lanes
   int64_t registers = 32;  ///< vector registers
-  bool dots = false;       ///< vdpbf16ps: pairs of bf16 multiplied and added at once
+  bool dots = false;       ///< vdpbf16ps: pairs of bf16 multiplied and added at once; and vpermi2b
 
   /// `mcpu` is "native" or a name LLVM knows; on failure `error` says what is known.
   static std::optional<CPUTarget> resolve(llvm::StringRef mcpu, std::string &error);

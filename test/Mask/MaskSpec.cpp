@@ -44,7 +44,7 @@ MaskSpec::Row MaskSpec::value(const At &at, const Node &node) const {
     for (int64_t k = 0; k < at.n.S; ++k)
       y[k] = int32_t(f(k));
   };
-  auto inside = [&](int64_t d) { return (!node.left || d >= -*node.left) && (!node.right || d <= *node.right); };
+  auto inside = [&](__int128 d) { return (!node.left || d >= -*node.left) && (!node.right || d <= *node.right); };
   auto join = [&](auto f) {
     Row a = value(at, node.of[0]), b = value(at, node.of[1]);
     each([&](int64_t k) { return f(a[k], b[k]); });
@@ -62,7 +62,7 @@ MaskSpec::Row MaskSpec::value(const At &at, const Node &node) const {
   case Labels: {
     int64_t own = int64_t(along(at, node.first)[at.row]);
     Line keys = along(at, node.second < 0 ? node.first : node.second);
-    each([&](int64_t k) { return inside(int64_t(keys[k]) - own); });
+    each([&](int64_t k) { return inside(__int128(int64_t(keys[k])) - own); });
     break;
   }
   case Dilated:

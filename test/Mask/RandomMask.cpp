@@ -34,6 +34,7 @@ struct Draw {
   MaskTensor ids(const std::string &last, int style, uint64_t salt, const std::string &element);
   MaskSpec::Node leaf();
   MaskSpec::Node freshLeaf();
+  MaskSpec::Node prefix();
   MaskSpec::Node node(int depth);
   std::optional<int64_t> side();
 };
@@ -70,6 +71,7 @@ MaskTensor Draw::ids(const std::string &last, int style, uint64_t salt, const st
   int64_t length = 2 + int64_t(salt % 60), factor = style == 5 ? 64 : 1;
   bool keys = last == "S", bit = element == "i1", shared = t.axes.size() == 1 || t.axes[0] == "1";
   bool sometimes = salt % 5 == 0, nan = element == "f32" && chance(3); // a NaN is no id, not even its own
+  bool extreme = element == "i64" && salt % 7 == 0; // ids from which a label's sides lead out of 64 bits
   t.at = [=](const MaskSizes &n, uint64_t seed, int64_t i) -> double {
     uint64_t s = shared ? salt : mix(seed, salt);
     int64_t position = std::max<int64_t>(0, (keys ? n.K : n.P) + i), id = 0;
@@ -90,6 +92,8 @@ MaskTensor Draw::ids(const std::string &last, int style, uint64_t salt, const st
     }
     if (nan && mix(s, position + 5000) % 6 == 0)
       return std::nan("");
+    if (uint64_t end = mix(s, position + 9000); extreme && end % 5 == 0)
+      return end % 2 ? -9223372036854775808.0 : 9223372036854774784.0;
     return bit ? double(id & 1) : double(id);
   };
   return t;
@@ -117,6 +121,19 @@ MaskSpec::Node Draw::leaf() {
     node.step = between(1, 40);
   read.push_back(node);
   return node;
+}
+
+MaskSpec::Node Draw::prefix() {
+  uint64_t salt = random();
+  std::vector<std::string> axes = below(3) ? std::vector<std::string>{"B"} : below(2) ? std::vector<std::string>{"1"} : std::vector<std::string>{};
+  return spec.reads(MaskSpec::Prefix, {axes, "i64", [=](const MaskSizes &n, uint64_t seed, int64_t i) {
+                                  uint64_t s = mix(mix(seed, salt), i);
+                                  if (s % 32 < 2) { // far past every key, whatever 32 bits of it say
+                                    double far = 4503599627370496.0 + double(s >> 32);
+                                    return s % 32 ? far : -far;
+                                  }
+                                  return double(int64_t((s >> 5) % uint64_t(n.S + n.P + 20)) - 5);
+                                }});
 }
 
 MaskSpec::Node Draw::freshLeaf() {
@@ -155,14 +172,9 @@ MaskSpec::Node Draw::freshLeaf() {
   case 9:
     return spec.reads(M::Queries, set(aligned("T")));
   case 10: {
-    uint64_t salt = random();
-    std::vector<std::string> axes = below(3) ? std::vector<std::string>{"B"} : below(2) ? std::vector<std::string>{"1"} : std::vector<std::string>{};
-    return spec.reads(M::Prefix, {axes, "i64", [=](const MaskSizes &n, uint64_t seed, int64_t i) {
-                                    uint64_t s = mix(mix(seed, salt), i);
-                                    if (s % 32 < 2) // far past every key
-                                      return s % 32 ? 5e15 : -5e15;
-                                    return double(int64_t((s >> 5) % uint64_t(n.S + n.P + 20)) - 5);
-                                  }});
+    if (chance(4)) // a band that reads several tensors
+      return {chance(2) ? M::And : M::Or, {}, {}, 0, -1, -1, {prefix(), prefix()}};
+    return prefix();
   }
   case 11:
   case 12: {

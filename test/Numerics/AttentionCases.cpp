@@ -107,13 +107,13 @@ void Call::run(Program &program, int threads) {
     y.assign(y.size(), std::numeric_limits<float>::quiet_NaN());
 }
 
-std::vector<double> Call::expected() const {
+Call::Expected Call::expected() const {
   // What is stored is rounded; sums are not.
   const std::vector<float> q = rounded(this->q, test.math == "dots"), keys = rounded(this->k, !test.math.empty()),
                            v = rounded(this->v, !test.math.empty());
   const double inf = std::numeric_limits<double>::infinity();
   int64_t w = test.width, u = test.valueWidth, group = test.heads / test.kvHeads;
-  std::vector<double> out(n.B * n.T * test.heads * u), score(n.S);
+  std::vector<double> out(n.B * n.T * test.heads * u), rounding(out.size()), score(n.S);
   std::vector<int> counts(n.S);
   for (int64_t b = 0; b < n.B; ++b)
     for (int64_t h = 0; h < test.heads; ++h)
@@ -172,20 +172,26 @@ std::vector<double> Call::expected() const {
               y = std::nan("");
           }
           out[((b * n.T + r) * test.heads + h) * u + d] = y;
+          if (test.math == "dots" && any)
+            for (int64_t k = 0; k < n.S; ++k)
+              if (counts[k])
+                rounding[((b * n.T + r) * test.heads + h) * u + d] +=
+                    counts[k] * std::exp(score[k] - top) / (149 * total) *
+                    std::abs(double(v[((kb * n.S + k) * test.kvHeads + h / group) * u + d]) - y);
         }
       }
-  return out;
+  return {out, rounding};
 }
 
 double Call::error() const {
-  std::vector<double> e = expected();
+  auto [e, rounding] = expected();
   double worst = 0;
   for (size_t i = 0; i < e.size(); ++i) {
     bool a = std::isfinite(e[i]), c = std::isfinite(y[i]);
     if (a != c)
       return std::numeric_limits<double>::infinity();
     if (a)
-      worst = std::max(worst, std::abs(e[i] - double(y[i])));
+      worst = std::max(worst, std::abs(e[i] - double(y[i])) - rounding[i]);
   }
   return worst;
 }

@@ -69,9 +69,14 @@ struct Call {
   /// The extras as the code reads them.
   std::vector<std::vector<char>> memory() const;
   void run(Program &program, int threads = 1);
-  /// What the rows must be; NaN where a row sees something that is not finite.
-  std::vector<double> expected() const;
-  /// The largest difference, infinity where only one side is NaN.
+  /// What the rows must be; NaN where a row sees something that is not finite. And by how much each may be off
+  /// because weights were rounded (dots), by a part in 150 at most each: their sum is of rounded ones, so
+  /// it is sum(p |v - y|) / (149 l) with weights p, values v, sum of weights l.
+  struct Expected {
+    std::vector<double> y, rounding;
+  };
+  Expected expected() const;
+  /// The largest difference beyond what rounding explains, infinity where only one side is NaN.
   double error() const;
 };
 

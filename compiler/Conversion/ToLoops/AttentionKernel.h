@@ -108,6 +108,7 @@ private:
   SumStep scoreStep() const { return SumStep(plan.arithmetic, plan.width); }
   void storeQuery(Value source, Value target);
   void addToSum(Value row, Value sum);
+  void fetchValues(Value values, Value row);
   void emitOutput(const Tile &tile);
   void outputRows(const Tile &tile, bool guard, Value from, Value to, int64_t rows);
   int64_t groupRows() { return machine.registers >= 32 ? 8 : 4; }
@@ -116,6 +117,15 @@ private:
   int64_t openBeyondBounds();
   std::pair<Value, Value> keysSeen(const Tile &tile, const Row &row);
   void byRowGroups(llvm::function_ref<void(Value from, Value to, int64_t rows)> body);
+
+  // AttentionPairs.cpp: weights and values, with dots
+  Value pairWeights(Value low, Value high, Value greatest, Value &nan);
+  Value countedPairs(Value low, Value high);
+  void emitPairWeights(const Tile &tile);
+  int64_t pairStride() const { return (plan.valueWidth + 31) / 32 * 32; }
+  std::pair<Value, Value> pairsOf(const Tile &tile, Value begin, Value end);
+  void emitPairs(const Tile &tile);
+  Values addPair(Value weights, Value pair, Value d, int64_t rows, int64_t n, bool guard, Values sums);
 
   // reals
   std::pair<Value, Value> split(Value x);

@@ -8,7 +8,8 @@
 //   in bf16  [B][g][blocks of 128][8 panels][w/2][16 keys][2]          [B][g][rows][u], halves
 //   of d classes (KeyClasses.h) d of these a head, one after the other
 //   scratch  packed keys | packed values | first visible key of each batch element |
-//            one area a thread: Q, S, O, l, alpha, m, bounds of row groups, counts, biases (counted in floats)
+//            one area a thread: Q, S, O, l, alpha, m, bounds of row groups, counts, pairs of values, biases
+//            (counted in floats)
 //
 //===----------------------------------------------------------------------===//
 #ifndef HEDDLE_COMPILER_CONVERSION_TOLOOPS_ATTENTIONPLAN_H
@@ -67,7 +68,7 @@ struct AttentionPlan {
   llvm::SmallVector<Lookup> lookups;
 
   /// Offsets inside a thread's area, in floats.
-  int64_t atQuery, atScores, atOutput, atSum, atScale, atMax, atBounds, atCounts, threadFloats;
+  int64_t atQuery, atScores, atOutput, atSum, atScale, atMax, atBounds, atCounts, atPairs, threadFloats;
   llvm::SmallVector<int64_t> atBias; ///< one a member of `biases`
 
   int64_t groups() const { return heads / packed; }

@@ -1,9 +1,9 @@
 //===- AttentionStored.cpp - how queries, keys and values are stored ------===//
 //
 // f32, or bf16: keys in panels of pairs along d, which are dotted with rounded queries or widened
-// (SumStep.h); values as rows of halves, always widened. Pairs along the keys would let a value's
-// bits depend on the slot in which padding puts its key: two neighbours of a pair are added in
-// another order than two numbers that stand in different pairs.
+// (SumStep.h); values as rows of halves, which are widened, or paired when a tile is met
+// (AttentionPairs.cpp). Stored in pairs a value's bits would depend on the slot in which padding
+// puts its key: two neighbours of a pair are added in another order than two that are none.
 //
 //===----------------------------------------------------------------------===//
 

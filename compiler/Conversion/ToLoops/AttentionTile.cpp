@@ -252,7 +252,16 @@ void AttentionKernel::addToSum(Value r, Value sum) {
   store(fma(this->load(vec(f32()), sumAt), scale, sum), sumAt);
 }
 
+/// Each row brings its share of the tile's values, which are read next.
+void AttentionKernel::fetchValues(Value values, Value row) {
+  constexpr int64_t share = kKeyTile / kRowTile;
+  for (int64_t j = 0; j < share * plan.valueWords(); j += 16)
+    prefetch(at(values, add(mul(row, share * plan.valueWords()), j), f32()));
+}
+
 void AttentionKernel::emitWeights(const Tile &tile) {
+  if (plan.arithmetic.dots)
+    return emitPairWeights(tile);
   if (!tile.partial && machine.registers >= 32 && lanes == 16 && !plan.counted)
     return emitAllWeights(tile);
   Value zero = real(vec(f32()), 0.0);
@@ -306,10 +315,7 @@ void AttentionKernel::emitAllWeights(const Tile &tile) {
       sums[v % 2] = addf(sums[v % 2], p);
     }
     addToSum(row, addf(sums[0], sums[1]));
-    // Each row brings its share of the tile's values, which are read next.
-    constexpr int64_t share = kKeyTile / kRowTile;
-    for (int64_t j = 0; j < share * plan.valueWords(); j += 16)
-      prefetch(at(values, add(mul(row, share * plan.valueWords()), j), f32()));
+    fetchValues(values, row);
     return next;
   });
 }
@@ -320,6 +326,8 @@ void AttentionKernel::emitOutput(const Tile &tile) {
   auto all = [&](bool guard) {
     byRowGroups([&](Value from, Value to, int64_t rows) { outputRows(tile, guard, from, to, rows); });
   };
+  if (plan.arithmetic.dots)
+    emitPairs(tile);
   when(guarded, [&] { all(true); }, [&] { all(false); });
 }
 
@@ -342,8 +350,14 @@ void AttentionKernel::outputRows(const Tile &tile, bool guard, Value from, Value
     for (int64_t i = 0; i < rows; ++i)
       for (int64_t v = 0; v < n; ++v)
         init.push_back(mulf(loadVec(out, constant(i * stride + v * lanes)), splat(loadF32(scale, constant(i)))));
+    if (plan.arithmetic.dots) {
+      weights = at(floats(plan.atScores), add(mul(r, kScoreStride), kScoreFront), f32());
+      std::tie(begin, end) = pairsOf(tile, begin, end);
+    }
     Values sums = loop(begin, end, 1, init, [&](Value k, ValueRange carried) {
       Values next(carried.begin(), carried.end()), x;
+      if (plan.arithmetic.dots)
+        return addPair(weights, k, d, rows, n, guard, next);
       Value row = mul(k, valuePitch());
       for (int64_t v = 0; v < n; ++v)
         x.push_back(loadValue(column, add(row, v * lanes), maskOf(v)));

@@ -197,8 +197,9 @@ Value LabelTable::ascends(Value count, llvm::function_ref<Value(Value)> label) {
 void LabelTable::bounds(Value steps, bool begins, std::optional<int64_t> side) {
   l.Code::loop(zero(), steps, 1, {zero(), zero()}, [&](Value, ValueRange now) -> Values {
     Value r = l.min(now[0], before(rowCount)), k = l.min(now[1], before(keyCount));
-    Value live = l.less(now[0], rowCount), limit = mask::IntCode{l.b, l.b.getLoc()}.saturated(row(r), begins ? -*side : *side);
-    Value skips = c.compare(begins ? Compare::slt : Compare::sle, key(k), limit);
+    Value live = l.less(now[0], rowCount);
+    mask::IntCode at{l.b, l.b.getLoc()};
+    Value skips = begins ? at.invert(at.atLeast(key(k), row(r), -*side)) : at.atMost(key(k), row(r), *side);
     Value ahead = c.both(c.both(live, l.less(now[1], keyCount)), skips), found = c.both(live, c.exclusive(ahead, c.flag(true)));
     l.when(found, [&] { begins ? setBegin(r, now[1]) : setEnd(r, now[1]); });
     return {l.select(found, l.add(now[0], 1), now[0]), l.select(ahead, l.add(now[1], 1), now[1])};
@@ -206,18 +207,13 @@ void LabelTable::bounds(Value steps, bool begins, std::optional<int64_t> side) {
 }
 
 Value LabelTable::merge() {
-  auto side = [](std::optional<uint64_t> v) -> std::optional<int64_t> {
-    if (!v)
-      return std::nullopt;
-    return std::clamp(int64_t(*v), -mask::kUnbounded, mask::kUnbounded);
-  };
   Value steps = l.add(rowCount, keyCount);
   if (op.getLeft())
-    bounds(steps, true, side(op.getLeft()));
+    bounds(steps, true, mask::labelSide(op.getLeft()));
   else
     l.Code::loop(zero(), rowCount, 1, [&](Value r) { setBegin(r, zero()); });
   if (op.getRight())
-    bounds(steps, false, side(op.getRight()));
+    bounds(steps, false, mask::labelSide(op.getRight()));
   else
     l.Code::loop(zero(), rowCount, 1, [&](Value r) { setEnd(r, keyCount); });
   return c.both(ascends(rowCount, [&](Value n) { return row(n); }), ascends(keyCount, [&](Value n) { return key(n); }));

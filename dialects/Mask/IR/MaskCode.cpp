@@ -41,14 +41,25 @@ Value IntCode::asBound(Value i64) {
   return arith::IndexCastOp::create(b, loc, b.getIndexType(), clamped);
 }
 
-Value IntCode::saturated(Value label, int64_t by) {
+/// label + by (scalar or vector), which stops at the ends of i64.
+static Value saturated(IntCode c, Value label, int64_t by) {
   auto word = [&](int64_t v) -> Value {
-    Attribute n = b.getI64IntegerAttr(v);
-    auto type = vectorLike(label, b.getI64Type());
-    return arith::ConstantOp::create(b, loc, type ? TypedAttr(DenseElementsAttr::get(type, n)) : cast<TypedAttr>(n));
+    Attribute n = c.b.getI64IntegerAttr(v);
+    auto type = vectorLike(label, c.b.getI64Type());
+    return arith::ConstantOp::create(c.b, c.loc, type ? TypedAttr(DenseElementsAttr::get(type, n)) : cast<TypedAttr>(n));
   };
-  Value room = by > 0 ? min(label, word(INT64_MAX - by)) : max(label, word(INT64_MIN - by));
-  return add(room, word(by));
+  Value room = by > 0 ? c.min(label, word(INT64_MAX - by)) : c.max(label, word(INT64_MIN - by));
+  return c.add(room, word(by));
+}
+
+// Towards the end at which the sum stops, a label there is not yet past it: so `>` and `<` one further.
+Value IntCode::atLeast(Value label, Value own, int64_t by) {
+  auto limit = [&](int64_t by) { return spread(saturated(*this, own, by), label); };
+  return by <= 0 ? compare(Compare::sge, label, limit(by)) : compare(Compare::sgt, label, limit(by - 1));
+}
+Value IntCode::atMost(Value label, Value own, int64_t by) {
+  auto limit = [&](int64_t by) { return spread(saturated(*this, own, by), label); };
+  return by >= 0 ? compare(Compare::sle, label, limit(by)) : compare(Compare::slt, label, limit(by + 1));
 }
 
 Value IntCode::isSet(Value t) {

@@ -49,8 +49,9 @@ struct IntCode {
   Value index(Value i64) { return mlir::arith::IndexCastOp::create(b, loc, b.getIndexType(), i64); }
   /// An i64 as a bound: clamped to +-kUnbounded, index.
   Value asBound(Value i64);
-  /// label + by (scalar or vector of i64), which stops at the ends of i64.
-  Value saturated(Value label, int64_t by);
+  /// label >= own + by and label <= own + by of i64, as if there were no ends of 64 bits.
+  Value atLeast(Value label, Value own, int64_t by);
+  Value atMost(Value label, Value own, int64_t by);
   /// t != 0 for f32, i64 or i1, scalar or vector (NaN is not 0).
   Value isSet(Value t);
   /// x == y for two of those.
@@ -93,6 +94,8 @@ struct Labels {
   std::optional<int64_t> left, right;
   bool equal() const { return left == 0 && right == 0; }
 };
+/// A side of a window on labels, which can be negated.
+std::optional<int64_t> labelSide(std::optional<uint64_t> side);
 Labels labelsOf(WindowOp op);
 Labels labelsOf(DocumentOp op);
 Segment labelSegment(const Labels &l, Emitter &e, Value key);

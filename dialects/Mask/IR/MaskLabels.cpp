@@ -13,12 +13,13 @@ using namespace mlir;
 using namespace heddle::mask;
 using Compare = arith::CmpIPredicate;
 
+std::optional<int64_t> heddle::mask::labelSide(std::optional<uint64_t> side) {
+  return side ? std::optional(std::max(int64_t(*side), -INT64_MAX)) : std::nullopt;
+}
+
 Labels heddle::mask::labelsOf(WindowOp op) {
-  auto side = [](std::optional<uint64_t> v) {
-    return v ? std::optional(std::clamp(int64_t(*v), -kUnbounded, kUnbounded)) : std::nullopt;
-  };
-  return {op, op.getLabels(), op.getKeyLabels() ? op.getKeyLabels() : op.getLabels(), op.getTable(), side(op.getLeft()),
-          side(op.getRight())};
+  return {op, op.getLabels(), op.getKeyLabels() ? op.getKeyLabels() : op.getLabels(), op.getTable(), labelSide(op.getLeft()),
+          labelSide(op.getRight())};
 }
 Labels heddle::mask::labelsOf(DocumentOp op) { return {op, op.getQueryIds(), op.getKeyIds(), op.getTable(), 0, 0}; }
 
@@ -106,15 +107,13 @@ static TileLabels tileLabels(const Labels &l, Emitter &e) {
 /// (any, all) of keys whose labels lie in [least, greatest], and in `bits` modulo 64.
 static std::pair<Value, Value> meets(const Labels &l, IntCode c, const RowSet &rows, Value least, Value greatest, Value bits) {
   Value any = c.flag(true), all = c.flag(true);
-  auto within = [&](Value x, Value y, int64_t by) { return c.compare(Compare::sle, x, c.saturated(y, by)); };
-  if (l.left) { // label(q) - left <= label(k)
-    auto reaches = [&](Value q, Value k) { return c.compare(Compare::sle, c.saturated(q, -*l.left), k); };
-    any = c.both(any, reaches(rows.least, greatest));
-    all = c.both(all, reaches(rows.greatest, least));
+  if (l.left) {
+    any = c.both(any, c.atLeast(greatest, rows.least, -*l.left));
+    all = c.both(all, c.atLeast(least, rows.greatest, -*l.left));
   }
   if (l.right) {
-    any = c.both(any, within(least, rows.greatest, *l.right));
-    all = c.both(all, within(greatest, rows.least, *l.right));
+    any = c.both(any, c.atMost(least, rows.greatest, *l.right));
+    all = c.both(all, c.atMost(greatest, rows.least, *l.right));
   }
   if (l.equal() && bits)
     any = c.both(any, c.compare(Compare::ne, c.both(rows.bits, bits), word(c, 0)));
@@ -196,15 +195,15 @@ Hull heddle::mask::labelHull(const Labels &l, Emitter &e) {
 
 /// label(k) >= label(q) - left and label(k) <= label(q) + right, for a key or a vector of keys.
 Value heddle::mask::labelContains(const Labels &l, Emitter &e, Value row, Value key) {
-  IntCode c{e.step, e.loc}, t{e.tile, e.loc};
+  IntCode c{e.step, e.loc};
   Value own = loadAlong(e, e.tile, l.rows, rowIndex(e, e.tile, row)), other = loadAlong(e, e.step, l.keys, key);
   if (l.equal())
     return c.spread(c.equal(other, own), key);
   Value result = c.spread(c.flag(true), key);
   if (l.left)
-    result = c.both(result, c.spread(c.compare(Compare::sge, other, c.spread(t.saturated(own, -*l.left), other)), key));
+    result = c.both(result, c.spread(c.atLeast(other, own, -*l.left), key));
   if (l.right)
-    result = c.both(result, c.spread(c.compare(Compare::sle, other, c.spread(t.saturated(own, *l.right), other)), key));
+    result = c.both(result, c.spread(c.atMost(other, own, *l.right), key));
   return result;
 }
 

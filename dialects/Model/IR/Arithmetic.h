@@ -5,8 +5,8 @@
 //   model.dtype  "f32" (as without it) or "bf16": what weights of linears, tables of embeddings,
 //                and the keys and values of attention are rounded to where they are stored
 //   model.math   "wide" (as without it): a stored number is widened and meets an f32;
-//                "dots": linears and scores round the other factor too, and pairs of products are
-//                added at once (vdpbf16ps); values are widened even so
+//                "dots": linears, scores and weighted values round the other factor too, and pairs of
+//                products are added at once (vdpbf16ps)
 //
 // Sums are f32 whatever these say, and every other tensor is.
 //
