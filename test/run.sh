@@ -44,6 +44,15 @@ tally() {
   fi
 }
 
+# part LABEL SECONDS SCRIPT ARGUMENTS...: runs a Python script of the suite and adds its total.
+part() {
+  local label=$1 limit=$2 file
+  shift 2
+  file=$log/${label// /-}.log
+  timeout "$limit" /usr/bin/python3 "$@" 2>&1 </dev/null | tee "$file"
+  tally "$label" "${PIPESTATUS[0]}" "$file"
+}
+
 say "packages"
 if ! bash compiler/bootstrap.sh; then
   echo "FAIL compiler/bootstrap.sh"
@@ -86,56 +95,42 @@ echo "lit: $(tail -n 1 "$log/lit.total")"
 tally lit $status "$log/lit.total"
 
 say "examples"
-timeout 600 /usr/bin/python3 examples/run.py --bin "$build/bin" 2>&1 </dev/null | tee "$log/examples.log"
-tally examples "${PIPESTATUS[0]}" "$log/examples.log"
+part examples 600 examples/run.py --bin "$build/bin"
 
 say "the same bits in any company"
-timeout 600 /usr/bin/python3 test/Execution/determinism.py --heddle "$build/bin/heddle" 2>&1 </dev/null | tee "$log/determinism.log"
-tally determinism "${PIPESTATUS[0]}" "$log/determinism.log"
+part determinism 600 test/Execution/determinism.py --heddle "$build/bin/heddle"
 
 say "generation"
-timeout 600 /usr/bin/python3 test/Execution/generation.py --heddle "$build/bin/heddle" 2>&1 </dev/null | tee "$log/generation.log"
-tally generation "${PIPESTATUS[0]}" "$log/generation.log"
+part generation 600 test/Execution/generation.py --heddle "$build/bin/heddle"
 
 say "pictures and speech"
-timeout 600 /usr/bin/python3 test/Execution/media.py --heddle "$build/bin/heddle" 2>&1 </dev/null | tee "$log/media.log"
-tally media "${PIPESTATUS[0]}" "$log/media.log"
+part media 600 test/Execution/media.py --heddle "$build/bin/heddle"
 
 say "words, answers, classes"
-timeout 600 /usr/bin/python3 test/Execution/texts.py --heddle "$build/bin/heddle" 2>&1 </dev/null | tee "$log/texts.log"
-tally texts "${PIPESTATUS[0]}" "$log/texts.log"
+part texts 600 test/Execution/texts.py --heddle "$build/bin/heddle"
 
 say "the same bits for every mask and modifier"
-timeout 600 /usr/bin/python3 test/Execution/mask_determinism.py --heddle "$build/bin/heddle" 2>&1 </dev/null | tee "$log/mask-determinism.log"
-tally "mask determinism" "${PIPESTATUS[0]}" "$log/mask-determinism.log"
+part "mask determinism" 600 test/Execution/mask_determinism.py --heddle "$build/bin/heddle"
 
 say "numbers stored as bf16"
-timeout 600 /usr/bin/python3 test/Execution/mask_determinism.py --dtype bf16 --heddle "$build/bin/heddle" 2>&1 </dev/null | tee "$log/mask-determinism-bf16.log"
-tally "mask determinism of bf16" "${PIPESTATUS[0]}" "$log/mask-determinism-bf16.log"
-timeout 600 /usr/bin/python3 test/Execution/determinism.py --dtype bf16 --heddle "$build/bin/heddle" 2>&1 </dev/null | tee "$log/determinism-bf16.log"
-tally "determinism of bf16" "${PIPESTATUS[0]}" "$log/determinism-bf16.log"
-timeout 600 /usr/bin/python3 test/Execution/storage.py --heddle "$build/bin/heddle" 2>&1 </dev/null | tee "$log/storage.log"
-tally "what bf16 costs" "${PIPESTATUS[0]}" "$log/storage.log"
+part "mask determinism of bf16" 600 test/Execution/mask_determinism.py --dtype bf16 --heddle "$build/bin/heddle"
+part "determinism of bf16" 600 test/Execution/determinism.py --dtype bf16 --heddle "$build/bin/heddle"
+part "what bf16 costs" 600 test/Execution/storage.py --heddle "$build/bin/heddle"
 
 say "rows of padding"
-timeout 600 /usr/bin/python3 test/Execution/padding.py --heddle "$build/bin/heddle" 2>&1 </dev/null | tee "$log/padding.log"
-tally padding "${PIPESTATUS[0]}" "$log/padding.log"
+part padding 600 test/Execution/padding.py --heddle "$build/bin/heddle"
 
 say "random models"
-timeout 600 /usr/bin/python3 test/Fuzz/random_models.py --heddle "$build/bin/heddle" --count 100 --jobs "$jobs" 2>&1 </dev/null | tee "$log/random.log"
-tally "random models" "${PIPESTATUS[0]}" "$log/random.log"
+part "random models" 600 test/Fuzz/random_models.py --heddle "$build/bin/heddle" --count 100 --jobs "$jobs"
 
 say "real size"
-timeout 600 /usr/bin/python3 test/Bench/real_size.py --heddle "$build/bin/heddle" 2>&1 </dev/null | tee "$log/real-size.log"
-tally "real size" "${PIPESTATUS[0]}" "$log/real-size.log"
+part "real size" 600 test/Bench/real_size.py --heddle "$build/bin/heddle"
 
 say "hostile configs"
-timeout 600 /usr/bin/python3 test/Configs/hostile.py --heddle "$build/bin/heddle" 2>&1 </dev/null | tee "$log/hostile-configs.log"
-tally "hostile configs" "${PIPESTATUS[0]}" "$log/hostile-configs.log"
+part "hostile configs" 600 test/Configs/hostile.py --heddle "$build/bin/heddle"
 
 say "odd tokenizers"
-timeout 600 /usr/bin/python3 test/Fuzz/tokenizers.py --heddle "$build/bin/heddle" 2>&1 </dev/null | tee "$log/tokenizers.log"
-tally "odd tokenizers" "${PIPESTATUS[0]}" "$log/tokenizers.log"
+part "odd tokenizers" 600 test/Fuzz/tokenizers.py --heddle "$build/bin/heddle"
 
 say "published configs"
 found=("$configs")
@@ -143,15 +138,12 @@ if [[ ! -f $configs/index.json ]]; then
   echo "no configs at ${configs#"$root/"}: skipped"
   found=() skipped=$((skipped + 1))
 fi
-timeout 600 /usr/bin/python3 test/Configs/published.py --heddle "$build/bin/heddle" "${found[@]}" 2>&1 </dev/null | tee "$log/published-configs.log"
-tally "published configs" "${PIPESTATUS[0]}" "$log/published-configs.log"
+part "published configs" 600 test/Configs/published.py --heddle "$build/bin/heddle" "${found[@]}"
 
 say "oracle"
 if [[ -f $oracle/index.json ]]; then
-  timeout 1200 /usr/bin/python3 test/Oracle/run.py --heddle "$build/bin/heddle" --jobs "$jobs" "$oracle" 2>&1 </dev/null | tee "$log/oracle.log"
-  tally oracle "${PIPESTATUS[0]}" "$log/oracle.log"
-  timeout 600 /usr/bin/python3 test/Oracle/run.py --heddle "$build/bin/heddle" --jobs "$jobs" --binary --dtype bf16 "$oracle" 2>&1 </dev/null | tee "$log/oracle-bf16.log"
-  tally "oracle in bf16" "${PIPESTATUS[0]}" "$log/oracle-bf16.log"
+  part oracle 1200 test/Oracle/run.py --heddle "$build/bin/heddle" --jobs "$jobs" "$oracle"
+  part "oracle in bf16" 600 test/Oracle/run.py --heddle "$build/bin/heddle" --jobs "$jobs" --binary --dtype bf16 "$oracle"
 else
   echo "no oracle at ${oracle#"$root/"}: skipped"
   skipped=$((skipped + 1))
