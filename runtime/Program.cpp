@@ -5,7 +5,6 @@
 //===----------------------------------------------------------------------===//
 #include "runtime/Commands.h"
 
-#include <csignal>
 #include <cstdio>
 #include <new>
 #include <unistd.h>
@@ -44,7 +43,6 @@ static Status dispatch(Model &model, Words words, const std::string &program) {
 
 int runProgram(const Image &image, int argc, char **argv) {
   std::set_new_handler(outOfMemory);
-  signal(SIGPIPE, SIG_IGN);
   Words words;
   bool json = false;
   for (int i = 1; i < argc; ++i) {

@@ -11,6 +11,7 @@
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Support/FileUtilities.h"
 #include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Path.h"
 #include "llvm/Support/SourceMgr.h"
 #include <cerrno>
 #include <chrono>
@@ -70,6 +71,25 @@ bool heddle::canRead(const ImportOptions &options, DiagnosticSink &sink) {
 int heddle::canRead(const Console &console, StringRef file) {
   std::error_code ec = whyUnreadable(file);
   return ec ? console.complain(IOError, file + ": cannot read it: " + ec.message()) : int(Ok);
+}
+
+/// An output may replace an older output, never what the model is made of.
+static bool isInput(const ImportOptions &options, ModuleOp module, StringRef output) {
+  namespace fs = llvm::sys::fs;
+  auto same = [&](const Twine &file) { return fs::equivalent(file, output); };
+  llvm::SmallString<256> folder(options.path);
+  if (!fs::is_directory(folder))
+    llvm::sys::path::remove_filename(folder);
+  // Whatever of these stands beside the model belongs to it.
+  static const StringRef names[] = {"config.json",           "model.json",     "generation_config.json",  "preprocessor_config.json",
+                                    "tokenizer.json",        "vocab.json",     "tokenizer_config.json",   "special_tokens_map.json",
+                                    "added_tokens.json",     "vocab.txt",      "model.safetensors.index.json", "merges.txt",
+                                    "pytorch_model.bin"};
+  bool beside = llvm::is_contained(names, llvm::sys::path::filename(output)) || output.ends_with(".safetensors") || output.ends_with(".model");
+  auto listed = module->getAttrOfType<ArrayAttr>("model.weights");
+  return same(options.path) || same(options.weightsPath) ||
+         (listed && llvm::any_of(listed.getAsRange<StringAttr>(), [&](StringAttr file) { return same(file.getValue()); })) ||
+         (beside && fs::exists(output) && same((folder.empty() ? Twine("") : Twine(folder) + "/") + llvm::sys::path::filename(output)));
 }
 
 OwningOpRef<ModuleOp> heddle::load(const Console &console, MLIRContext &context, const ImportOptions &options, int &code) {
@@ -179,6 +199,8 @@ int heddle::compile(const Console &console, const CompileOptions &options) {
   }
   if (!module)
     return code;
+  if (!options.output.empty() && options.output != "-" && isInput(options.import, *module, options.output))
+    return console.complain(UsageError, "-o " + options.output + " would replace a file of the model itself");
   if (!options.dumpDir.empty())
     if (std::error_code ec = llvm::sys::fs::create_directories(options.dumpDir))
       return console.complain(IOError, options.dumpDir + ": " + ec.message());

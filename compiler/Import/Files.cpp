@@ -249,6 +249,13 @@ void Importer::openWeights() {
     weightsComplained = !table;
   }
   if (table)
+    for (const std::string &pattern : options.ignoreWeights) {
+      std::vector<std::string> known = table->names();
+      if (llvm::none_of(known, [&](const std::string &name) { return globMatch(name, pattern); }))
+        sink.errorInFile("--ignore-weights", "", "the file has no tensor " + quote(pattern) + nearest(pattern, known));
+      spec.ignored.push_back(pattern);
+    }
+  if (table)
     weightNames = std::make_unique<WeightNames>(*table, std::move(spec),
                                                 weightsFile.empty() ? "weights" : weightsFile, sink);
 }

@@ -29,6 +29,8 @@ struct ImportOptions {
   bool weightsOptional = false;
   /// --ignore-config: keys of config.json to read as if they were not there.
   std::vector<std::string> ignoreConfig;
+  /// --ignore-weights: patterns of tensors that the file has and nothing reads.
+  std::vector<std::string> ignoreWeights;
   /// Family files beside those that are compiled in.
   FamilyLibrary families;
 

@@ -75,6 +75,13 @@ double OpCall::real(StringRef name, double fallback) {
   return fallback;
 }
 
+double OpCall::epsilon(double fallback) {
+  double eps = real("eps", fallback);
+  if (!(eps > 0 && std::isfinite(eps)))
+    fail(place("eps"), "eps should be a number above 0, found " + Value::real(eps).show());
+  return eps;
+}
+
 bool OpCall::flag(StringRef name, bool fallback) {
   Value v = attr(name);
   if (v.isBad() || v.isNull())
@@ -231,5 +238,13 @@ mlir::Value OpCall::weight(StringRef kind) {
 
 mlir::Value OpCall::realWeight(StringRef kind) {
   mlir::Value v = weight(kind);
+  // Whole numbers in the place of reals are a quantised file's, and what they count in is elsewhere.
+  if (auto read = v ? v.getDefiningOp<model::ParamOp>() : nullptr;
+      read && llvm::cast<model::ModelTensorType>(v.getType()).getElementType().isInteger(64)) {
+    fail(escaped(read.getName()) +
+         " holds integers where real numbers are read, as quantised weights do; Heddle reads F64, F32, F16 and BF16: "
+         "take the checkpoint that it was made from");
+    return {};
+  }
   return v ? in.cast(v, Importer::Element::Real, at) : v;
 }

@@ -35,6 +35,8 @@ public:
                   int64_t least = INT64_MIN);
   std::optional<int64_t> optionalInteger(llvm::StringRef name);
   double real(llvm::StringRef name, double fallback);
+  /// The attribute `eps`, above 0: a norm of equal numbers would divide by it.
+  double epsilon(double fallback);
   bool flag(llvm::StringRef name, bool fallback);
   bool isOther(llvm::StringRef name); // a choice of two: not the first
   model::Size size(llvm::StringRef name, std::optional<int64_t> fallback = std::nullopt);

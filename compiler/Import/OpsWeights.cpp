@@ -215,7 +215,7 @@ std::vector<Value> ops::experts(OpCall &c) {
 std::vector<Value> ops::layerNorm(OpCall &c) {
   mlir::Value x = c.tensor(0, E::Real), w, b;
   bool affine = c.flag("affine", true);
-  double eps = c.real("eps", 1e-5);
+  double eps = c.epsilon(1e-5);
   if (affine)
     w = c.realWeight("weight");
   if (affine && !c.isOff("bias"))
@@ -233,7 +233,7 @@ std::vector<Value> ops::layerNorm(OpCall &c) {
 
 std::vector<Value> ops::rmsNorm(OpCall &c) {
   mlir::Value x = c.tensor(0, E::Real), w = c.realWeight("weight");
-  double eps = c.real("eps", 1e-6), offset = c.real("offset", 0);
+  double eps = c.epsilon(1e-6), offset = c.real("offset", 0);
   if (c.bad)
     return {Value::poison()};
   return {c.in.emit<model::RmsNormOp>(c.at, {x, w}, {c.in.realAttr("eps", eps), c.in.realAttr("offset", offset)})};
@@ -242,7 +242,7 @@ std::vector<Value> ops::rmsNorm(OpCall &c) {
 std::vector<Value> ops::groupNorm(OpCall &c) {
   mlir::Value x = c.tensor(0, E::Real), w = c.realWeight("weight"), b = c.realWeight("bias");
   int64_t groups = c.integer("groups", std::nullopt, 1);
-  double eps = c.real("eps", 1e-5);
+  double eps = c.epsilon(1e-5);
   if (c.bad)
     return {Value::poison()};
   return {c.in.emit<model::GroupNormOp>(c.at, {x, w, b}, {c.in.intAttr("groups", groups), c.in.realAttr("eps", eps)})};
@@ -251,7 +251,7 @@ std::vector<Value> ops::groupNorm(OpCall &c) {
 std::vector<Value> ops::batchNorm(OpCall &c) {
   mlir::Value x = c.tensor(0, E::Real), mean = c.realWeight("running_mean"),
               variance = c.realWeight("running_var"), w = c.realWeight("weight"), b = c.realWeight("bias");
-  double eps = c.real("eps", 1e-5);
+  double eps = c.epsilon(1e-5);
   if (c.bad)
     return {Value::poison()};
   return {c.in.emit<model::BatchNormOp>(c.at, {x, mean, variance, w, b}, {c.in.realAttr("eps", eps)})};
@@ -259,7 +259,7 @@ std::vector<Value> ops::batchNorm(OpCall &c) {
 
 std::vector<Value> ops::l2Norm(OpCall &c) {
   mlir::Value x = c.tensor(0, E::Real);
-  double eps = c.real("eps", 1e-12);
+  double eps = c.epsilon(1e-12);
   if (c.bad)
     return {Value::poison()};
   return {c.in.emit<model::L2NormOp>(c.at, {x}, {c.in.realAttr("eps", eps)})};

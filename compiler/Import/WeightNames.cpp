@@ -151,7 +151,9 @@ void WeightNames::finish() {
   sink.errorInFile(file, "weights",
                    Twine(left.size()) + (left.size() == 1 ? " tensor is" : " tensors are") +
                        " not used by the description: " + some +
-                       (left.size() > 6 ? ", ..." : "") + " (in " + escaped(file) + ")");
+                       (left.size() > 6 ? ", ..." : "") + " (in " + escaped(file) +
+                       "); --ignore-weights " + (left.size() > 1 ? "PATTERN" : escaped(left[0])) +
+                       " reads the file as if " + (left.size() > 1 ? "they were" : "it were") + " not there");
 }
 
 //===--- a plain table --------------------------------------------------------===//

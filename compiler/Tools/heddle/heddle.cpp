@@ -99,6 +99,7 @@ int main(int argc, char **argv) {
     sub->add_option("--set", sets, "NAME=VALUE: another value of a constant of the description")->allow_extra_args(false);
     sub->add_option("--families", families, "a folder of family files, asked before those that are built in");
     sub->add_option("--ignore-config", c.import.ignoreConfig, "KEY: read config.json as if it had no such key")->allow_extra_args(false);
+    sub->add_option("--ignore-weights", c.import.ignoreWeights, "PATTERN: tensors of the file that nothing reads; * is any text")->allow_extra_args(false);
     sub->add_option("--bound", bounds, "DIM=MAX: the largest length of a dim")->allow_extra_args(false);
     sub->add_option("--outputs", outputs, "all: hand out hidden states too")->check(CLI::IsMember({"all", "default"}));
     sub->add_option("--masked-rows", c.import.maskedRows, "what a row that sees nothing yields")
@@ -127,7 +128,7 @@ int main(int argc, char **argv) {
   for (auto &s : outputStages())
     stageNames.push_back(s.first.str());
   compileCommand->add_option("--emit", c.emit, "stop after a stage and write its text")->check(CLI::IsMember(stageNames));
-  compileCommand->add_option("--target", target, "cpu")->check(CLI::IsMember({"cpu", "cuda", "cpu,cuda"}));
+  compileCommand->add_option("--target", target, "cpu")->check(CLI::IsMember({"cpu", "cuda"}));
   compileCommand->add_option("--mcpu", c.mcpu, "native, or a CPU that LLVM knows");
   addArithmetic(compileCommand);
   compileCommand->add_flag("--no-embed", noEmbed, "keep the weights in a second file beside the binary");
