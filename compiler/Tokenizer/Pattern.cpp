@@ -14,7 +14,6 @@ namespace heddle::tok {
 
 namespace {
 
-constexpr uint32_t kNoLimit = 0xffffffff;
 constexpr size_t kMaxCode = 1 << 16;
 
 class Emitter {
@@ -46,6 +45,18 @@ public:
     case Node::LineEnd:
       code.push_back(kLineEnd);
       return true;
+    case Node::Behind:
+      return behind(node);
+    case Node::TextStart:
+      code.push_back(kTextStart);
+      return true;
+    case Node::TextEnd:
+    case Node::LastLineEnd:
+      code.insert(code.end(), {kTextEnd, node.kind == Node::LastLineEnd});
+      return true;
+    case Node::WordEdge:
+      code.insert(code.end(), {kWordEdge, node.negated});
+      return true;
     }
     return false;
   }
@@ -55,9 +66,10 @@ public:
     for (auto [place, index] : setPlaces) {
       const Set &set = sets[index];
       code[place] = uint32_t(code.size());
+      Ranges ranges = sorted(set.ranges);
       code.push_back(set.negated);
-      code.push_back(uint32_t(set.ranges.size()));
-      for (auto [low, high] : set.ranges) {
+      code.push_back(uint32_t(ranges.size()));
+      for (auto [low, high] : ranges) {
         code.push_back(low);
         code.push_back(high);
       }
@@ -115,6 +127,19 @@ private:
       code.push_back(node.negated);
     size_t end = code.size();
     code.push_back(0);
+    if (!emit(*node.children[0]))
+      return false;
+    code.push_back(kMatch);
+    code[end] = uint32_t(code.size());
+    return true;
+  }
+
+  bool behind(const Node &node) {
+    uint64_t fewest, most;
+    node.children[0]->length(fewest, most);
+    code.insert(code.end(), {kBehind, node.negated, 0, uint32_t(fewest),
+                             uint32_t(most)});
+    size_t end = code.size() - 3;
     if (!emit(*node.children[0]))
       return false;
     code.push_back(kMatch);

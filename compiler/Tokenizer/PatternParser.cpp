@@ -15,7 +15,7 @@
 namespace heddle::tok {
 
 static constexpr unsigned kMaxDepth = 32;
-static constexpr uint32_t kNoLimit = 0xffffffff, kLastCharacter = 0x10ffff;
+static constexpr uint32_t kLastCharacter = 0x10ffff;
 
 bool Node::nullable() const {
   switch (kind) {
@@ -35,9 +35,37 @@ bool Node::nullable() const {
   }
 }
 
+void Node::length(uint64_t &fewest, uint64_t &most) const {
+  fewest = most = kind == One;
+  if (kind == Ahead || kind == Behind)
+    return;
+  for (size_t i = 0; i < children.size(); ++i) {
+    uint64_t few, many;
+    children[i]->length(few, many);
+    if (kind == Choice && i > 0) {
+      fewest = std::min(fewest, few);
+      most = std::max(most, many);
+    } else {
+      fewest += few;
+      most += many;
+    }
+  }
+  if (kind == Loop) {
+    fewest *= least;
+    most *= this->most;
+  }
+  fewest = std::min<uint64_t>(fewest, kNoLimit);
+  most = std::min<uint64_t>(most, kNoLimit);
+}
+
 namespace {
 
 using NodePtr = std::unique_ptr<Node>;
+
+/// What `(?im:...)` switches on.
+struct Flags {
+  bool ignoreCase = false, dotAll = false;
+};
 
 class Parser {
 public:
@@ -50,7 +78,7 @@ public:
       text.push_back(c);
     if (at != pattern.size())
       return fail("is no UTF-8");
-    NodePtr node = choice(0, false);
+    NodePtr node = choice(0, Flags());
     if (node && this->at != text.size())
       return fail("unexpected `)`");
     return node;
@@ -79,16 +107,16 @@ private:
     return node;
   }
 
-  NodePtr choice(unsigned depth, bool ignoreCase) {
+  NodePtr choice(unsigned depth, Flags flags) {
     if (depth > kMaxDepth)
       return fail("nested too deep");
-    NodePtr first = chain(depth, ignoreCase);
+    NodePtr first = chain(depth, flags);
     if (!first || !peek('|'))
       return first;
     NodePtr node = make(Node::Choice);
     node->children.push_back(std::move(first));
     while (take("|")) {
-      NodePtr next = chain(depth, ignoreCase);
+      NodePtr next = chain(depth, flags);
       if (!next)
         return nullptr;
       node->children.push_back(std::move(next));
@@ -96,10 +124,29 @@ private:
     return node;
   }
 
-  NodePtr chain(unsigned depth, bool ignoreCase) {
+  NodePtr chain(unsigned depth, Flags flags) {
     NodePtr node = make(Node::Chain);
     while (more() && !peek('|') && !peek(')')) {
-      NodePtr part = atom(depth, ignoreCase);
+      if (take("(?#")) {
+        while (more() && !peek(')'))
+          ++at;
+        if (!take(")"))
+          return fail("expected `)`");
+        continue;
+      }
+      bool opens = false;
+      size_t before = at;
+      Flags now = flags;
+      if (switches(now, opens) && !opens) {
+        // From here to the end of the group, alternatives too.
+        NodePtr rest = choice(depth + 1, now);
+        if (!rest)
+          return nullptr;
+        node->children.push_back(std::move(rest));
+        break;
+      }
+      at = before;
+      NodePtr part = atom(depth, flags);
       if (part)
         part = quantified(std::move(part));
       if (!part)
@@ -148,8 +195,8 @@ private:
         counted = true;
       else if (!take("*"))
         return node;
-      if (node->kind == Node::Ahead || node->kind == Node::LineStart ||
-          node->kind == Node::LineEnd)
+      if (node->kind >= Node::LineStart || node->kind == Node::Ahead ||
+          node->kind == Node::Behind)
         return fail("a repeated position");
       NodePtr loop = make(Node::Loop);
       loop->least = least;
@@ -166,40 +213,100 @@ private:
     return node;
   }
 
-  NodePtr group(unsigned depth, bool ignoreCase) {
+  /// `(?im-x:` or `(?i)`; `opens` says whether a group begins.
+  bool switches(Flags &flags, bool &opens) {
+    if (!take("(?"))
+      return false;
+    Flags now = flags;
+    bool on = true;
+    for (; more(); ++at) {
+      if (peek('-'))
+        on = false;
+      else if (peek('i'))
+        now.ignoreCase = on;
+      else if (peek('m'))
+        now.dotAll = on;
+      else
+        break;
+    }
+    opens = peek(':');
+    if (!take(":") && !take(")"))
+      return false;
+    flags = now;
+    return true;
+  }
+
+  /// A name, which nothing refers to: `<year>`.
+  bool named() {
+    if (!take("?<"))
+      return false;
+    size_t start = at;
+    while (more() && !peek('>') && !peek(')'))
+      ++at;
+    return at > start && take(">");
+  }
+
+  NodePtr group(unsigned depth, Flags flags) {
     Node::Kind kind = Node::Chain;
-    bool negated = false;
-    if (take("?:"))
-      ;
-    else if (take("?i:"))
-      ignoreCase = true;
-    else if (take("?="))
+    bool negated = false, opens = false;
+    size_t start = --at;
+    if (switches(flags, opens) && opens)
+      return rest(depth, flags, kind, negated);
+    at = start + 1;
+    if (take("?="))
       kind = Node::Ahead;
     else if (take("?!")) {
       kind = Node::Ahead;
       negated = true;
+    } else if (take("?<="))
+      kind = Node::Behind;
+    else if (take("?<!")) {
+      kind = Node::Behind;
+      negated = true;
     } else if (take("?>"))
       kind = Node::Atomic;
-    else if (peek('?'))
+    else if (peek('?') && !named())
       return fail("this kind of group is not supported,");
-    NodePtr inner = choice(depth + 1, ignoreCase);
+    return rest(depth, flags, kind, negated);
+  }
+
+  /// What is in a group, and its end.
+  NodePtr rest(unsigned depth, Flags flags, Node::Kind kind, bool negated) {
+    NodePtr inner = choice(depth + 1, flags);
     if (!inner)
       return nullptr;
     if (!take(")"))
       return fail("expected `)`");
+    if (kind == Node::Behind) {
+      uint64_t fewest, most;
+      inner->length(fewest, most);
+      if (most > 255)
+        return fail("a look-behind of more than 255 characters is not "
+                    "supported,");
+    }
     NodePtr node = make(kind);
     node->negated = negated;
     node->children.push_back(std::move(inner));
     return node;
   }
 
-  NodePtr atom(unsigned depth, bool ignoreCase) {
+  NodePtr atom(unsigned depth, Flags flags) {
     if (take("("))
-      return group(depth, ignoreCase);
+      return group(depth, flags);
     if (take("^"))
       return make(Node::LineStart);
     if (take("$"))
       return make(Node::LineEnd);
+    for (auto [name, kind] : {std::pair("\\A", Node::TextStart),
+                              {"\\z", Node::TextEnd},
+                              {"\\Z", Node::LastLineEnd},
+                              {"\\b", Node::WordEdge},
+                              {"\\B", Node::WordEdge}})
+      if (take(name)) {
+        NodePtr position = make(kind);
+        position->negated = name[1] == 'B';
+        return position;
+      }
     NodePtr node = make(Node::One);
     Set &set = node->set;
     if (take("[")) {
@@ -207,7 +314,8 @@ private:
         return nullptr;
     } else if (take(".")) {
       set.negated = true;
-      set.ranges.push_back({'\n', '\n'});
+      if (!flags.dotAll)
+        set.ranges.push_back({'\n', '\n'});
     } else if (take("\\")) {
       uint32_t c;
       bool isClass;
@@ -221,7 +329,7 @@ private:
       set.ranges.push_back({text[at], text[at]});
       ++at;
     }
-    if (ignoreCase)
+    if (flags.ignoreCase)
       fold(set);
     return node;
   }
@@ -263,10 +371,40 @@ private:
     } else if (more()) {
       appendCharacter(name, text[at++]);
     }
-    uint32_t mask = categoryMask(name);
-    if (!mask)
+    Set named;
+    if (!namedSet(name, named))
       return fail("\\p{" + name + "} is not supported,"), false;
-    set.classes.push_back({mask, 0, negated});
+    named.negated = negated;
+    add(set, named);
+    return true;
+  }
+
+  /// The characters of `other` too.
+  static void add(Set &set, const Set &other) {
+    if (other.negated && other.ranges.empty() && other.classes.size() == 1) {
+      set.classes.push_back(other.classes[0]);
+      set.classes.back().negated = !other.classes[0].negated;
+      return;
+    }
+    auto ranges = other.negated ? rangesOf(other) : other.ranges;
+    set.ranges.insert(set.ranges.end(), ranges.begin(), ranges.end());
+    if (!other.negated)
+      set.classes.insert(set.classes.end(), other.classes.begin(),
+                         other.classes.end());
+  }
+
+  /// [:name:] after its first bracket.
+  bool posix(Set &set) {
+    std::string name;
+    ++at;
+    bool negated = take("^");
+    while (more() && text[at] >= 'a' && text[at] <= 'z')
+      appendCharacter(name, text[at++]);
+    Set named;
+    if (!take(":]") || !posixSet(name, named))
+      return fail("[:" + name + ":] is not supported,"), false;
+    named.negated = negated;
+    add(set, named);
     return true;
   }
 
@@ -301,6 +439,27 @@ private:
       return hex(1, 2, c) || (fail("bad \\x"), false);
     case 'u':
       return hex(4, 4, c) || (fail("bad \\u"), false);
+    case 'a':
+      c = 7;
+      return true;
+    case 'e':
+      c = 27;
+      return true;
+    case 'b': // in a set; elsewhere it is a position
+      c = 8;
+      return true;
+    case '0':
+      c = 0;
+      return true;
+    case 'h':
+    case 'H': {
+      isClass = true;
+      Set digits;
+      digits.ranges = {{'0', '9'}, {'a', 'f'}, {'A', 'F'}};
+      digits.negated = c == 'H';
+      add(set, digits);
+      return true;
+    }
     case 'p':
     case 'P':
       isClass = true;
@@ -316,10 +475,16 @@ private:
       set.classes.push_back({categoryMask("Nd"), 0, c == 'D'});
       return true;
     case 'w':
-    case 'W':
+    case 'W': {
       isClass = true;
-      set.classes.push_back({0, kWord, c == 'W'});
+      // And the superscripts and fractions of Latin-1.
+      Set word;
+      word.classes.push_back({0, kWord, false});
+      word.ranges = {{0xb2, 0xb3}, {0xb9, 0xb9}, {0xbc, 0xbe}};
+      word.negated = c == 'W';
+      add(set, word);
       return true;
+    }
     default:
       if ((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
           (c >= '0' && c <= '9'))
@@ -332,8 +497,16 @@ private:
   bool bracket(Set &set, unsigned depth) {
     if (depth > kMaxDepth)
       return fail("nested too deep"), false;
-    set.negated = take("^");
-    bool first = true;
+    // The sign is for all of it, intersections too.
+    bool negated = take("^");
+    if (!bracketItems(set, depth, /*first=*/true))
+      return false;
+    set.negated = negated;
+    return true;
+  }
+
+  /// Up to the `]`, which may stand first as itself.
+  bool bracketItems(Set &set, unsigned depth, bool first) {
     for (;; first = false) {
       if (!more())
         return fail("expected `]`"), false;
@@ -341,22 +514,25 @@ private:
         return true;
       if (peek('[')) {
         ++at;
-        if (peek(':'))
-          return fail("POSIX brackets are not supported,"), false;
+        if (peek(':')) {
+          if (!posix(set))
+            return false;
+          continue;
+        }
         Set inner;
         if (!bracket(inner, depth + 1))
           return false;
-        if (inner.negated)
-          return fail("a negated class inside a class is not supported,"),
-                 false;
-        set.ranges.insert(set.ranges.end(), inner.ranges.begin(),
-                          inner.ranges.end());
-        set.classes.insert(set.classes.end(), inner.classes.begin(),
-                           inner.classes.end());
+        add(set, inner);
         continue;
       }
-      if (take("&&"))
-        return fail("intersections of classes are not supported,"), false;
+      if (take("&&")) {
+        Set other;
+        if (!bracketItems(other, depth, /*first=*/false))
+          return false;
+        set.ranges = common(set, other);
+        set.classes.clear();
+        return true;
+      }
       uint32_t low, high;
       bool isClass = false;
       if (take("\\")) {

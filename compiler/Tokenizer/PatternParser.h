@@ -7,22 +7,11 @@
 #ifndef HEDDLE_COMPILER_TOKENIZER_PATTERNPARSER_H
 #define HEDDLE_COMPILER_TOKENIZER_PATTERNPARSER_H
 
-#include <cstdint>
+#include "compiler/Tokenizer/CharacterSets.h"
+
 #include <memory>
-#include <string>
-#include <vector>
 
 namespace heddle::tok {
-
-struct Set {
-  bool negated = false;
-  std::vector<std::pair<uint32_t, uint32_t>> ranges;
-  struct Class {
-    uint32_t categories, properties;
-    bool negated;
-  };
-  std::vector<Class> classes;
-};
 
 struct Node {
   enum Kind {
@@ -32,9 +21,14 @@ struct Node {
     Choice, ///< the first child that works
     Loop,   ///< `least` to `most` times the child
     Ahead,  ///< the child follows, or does not (`negated`)
+    Behind, ///< the child stands before, or does not
     Atomic, ///< the child, once and for all
     LineStart,
-    LineEnd
+    LineEnd,
+    TextStart,
+    TextEnd,
+    LastLineEnd, ///< the end of the text, or a line feed there
+    WordEdge
   } kind = Empty;
   Set set;
   std::vector<std::unique_ptr<Node>> children;
@@ -43,7 +37,11 @@ struct Node {
 
   /// Whether it can match nothing.
   bool nullable() const;
+  /// The fewest and the most characters that it matches; kNoLimit for no most.
+  void length(uint64_t &fewest, uint64_t &most) const;
 };
+
+constexpr uint32_t kNoLimit = 0xffffffff;
 
 /// Null: `error` says why and where.
 std::unique_ptr<Node> parsePattern(const std::string &pattern,

@@ -45,6 +45,8 @@ const Key keys[] = {
     {"normalized", Flag},
     {"special", Flag},
     {"replacement", Character},
+    {"delimiter", Character},
+    {"word_delimiter_token", Text},
     {"str_rep", Text},
     {"prepend_scheme", Text},
     {"prepend", Text},

@@ -6,9 +6,13 @@
 //===----------------------------------------------------------------------===//
 #include "compiler/Tokenizer/Stages.h"
 
+#include "compiler/Tokenizer/CharacterSets.h"
 #include "compiler/Tokenizer/Pattern.h"
 #include "compiler/Tokenizer/Unicode.h"
 #include "heddle/tokenizer_format.h"
+
+#include <algorithm>
+#include <array>
 
 namespace heddle::tok {
 
@@ -43,7 +47,7 @@ static bool unsupported(const char *part, const Json &component,
 }
 
 /// {"String": ...} or {"Regex": ...} as a pattern.
-static bool patternOf(const Json &component, std::string &pattern,
+bool patternOf(const Json &component, std::string &pattern,
                       Problem &problem) {
   const Json &from = member(component, "pattern");
   if (member(from, "Regex").is_string())
@@ -68,7 +72,7 @@ static bool inSequence(const Json &component, const char *key, Words &out,
   return true;
 }
 
-static bool programStage(Words &out, uint32_t kind, Words content,
+bool programStage(Words &out, uint32_t kind, Words content,
                          const std::string &pattern, Problem &problem) {
   std::string error;
   if (!compilePattern(pattern, content, error))
@@ -204,6 +208,10 @@ bool normalizerStages(const Json &component, Words &out, Problem &problem,
     return charsMapStage(component, out, problem);
   if (type == "Nmt")
     return nmtStages(out, problem);
+  if (type == "ByteLevel") {
+    appendStage(out, kLettersForBytes, {});
+    return true;
+  }
   if (type == "BertNormalizer")
     return bertStages(component, out, problem);
   if (type == "Prepend") {
@@ -253,6 +261,30 @@ static const char *const kGpt2Pattern =
 static const char *const kPunctuation =
     "[\\p{P}\\x21-\\x2f\\x3a-\\x40\\x5b-\\x60\\x7b-\\x7e]";
 
+/// Every character's script; Japanese is written in three that count as one.
+static Words scriptTable() {
+  std::vector<std::array<uint32_t, 3>> rows;
+  uint32_t han = 0;
+  for (size_t script = 0; script < scriptCount(); ++script) {
+    std::string name = scriptName(script);
+    if (name == "Han")
+      han = uint32_t(script) + 1;
+  }
+  for (size_t script = 0; script < scriptCount(); ++script) {
+    std::string name = scriptName(script);
+    bool kana = name == "Hiragana" || name == "Katakana";
+    if (name == "Alphabetic marks")
+      continue;
+    for (auto [first, last] : scriptRanges(script))
+      rows.push_back({first, last, kana ? han : uint32_t(script) + 1});
+  }
+  std::sort(rows.begin(), rows.end());
+  Words table;
+  for (const auto &row : rows)
+    table.insert(table.end(), row.begin(), row.end());
+  return table;
+}
+
 static bool metaspaceStage(const Json &component, Words &out,
                            Problem &problem) {
   std::string scheme = textOf(component, "prepend_scheme");
@@ -300,8 +332,20 @@ bool splitterStages(const Json &component, Words &out, Problem &problem,
   }
   if (type == "Whitespace")
     return programStage(out, kSplit, {kRemoved, 1},
-                        "[\\w\\x{200c}\\x{200d}]+|[^\\w\\s\\x{200c}\\x{200d}]+",
+                        "[\\p{Word}\\x{200c}\\x{200d}]+|"
+                        "[^\\p{Word}\\s\\x{200c}\\x{200d}]+",
                         problem);
+  if (type == "CharDelimiterSplit") {
+    std::string delimiter = textOf(component, "delimiter");
+    if (delimiter.empty())
+      return problem.say("`CharDelimiterSplit` without a delimiter");
+    return programStage(out, kSplit, {kRemoved, 0}, escapePattern(delimiter),
+                        problem);
+  }
+  if (type == "UnicodeScripts") {
+    appendStage(out, kScripts, scriptTable());
+    return true;
+  }
   if (type == "WhitespaceSplit")
     return programStage(out, kSplit, {kRemoved, 0}, "\\s", problem);
   if (type == "Digits") {

@@ -37,6 +37,12 @@ std::string typeOf(const Json &component);
 /// Every key that is read holds what it should.
 bool rightKinds(const Json &file, Problem &problem);
 
+/// {"String": ...} or {"Regex": ...} as a pattern.
+bool patternOf(const Json &component, std::string &pattern, Problem &problem);
+/// A stage that ends in the program of `pattern`.
+bool programStage(Words &out, uint32_t kind, Words content,
+                  const std::string &pattern, Problem &problem);
+
 bool normalizerStages(const Json &component, Words &out, Problem &problem,
                       unsigned depth = 0);
 bool splitterStages(const Json &component, Words &out, Problem &problem,

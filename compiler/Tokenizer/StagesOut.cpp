@@ -146,10 +146,13 @@ bool padding(const Json &component, Words &out, Problem &problem) {
 
 static bool replaceStage(const Json &component, Words &out, Problem &problem) {
   const Json &from = member(component, "pattern");
-  if (!member(from, "String").is_string())
-    return problem.say(
-        "unsupported decoder `Replace` with a regular expression");
   Words content;
+  if (!member(from, "String").is_string()) {
+    std::string pattern;
+    appendString(content, textOf(component, "content"));
+    return patternOf(component, pattern, problem) &&
+           programStage(out, kReplaceInDecoded, content, pattern, problem);
+  }
   appendString(content, textOf(from, "String"));
   appendString(content, textOf(component, "content"));
   appendStage(out, kReplaceDecoded, content);
@@ -178,6 +181,13 @@ bool decoderStages(const Json &component, Words &out, Problem &problem,
                 : type == "ByteLevel" ? kBytesFromLetters
                                       : kBytesFromPieces,
                 {});
+    return true;
+  }
+  if (type == "CTC") {
+    appendString(content, textOf(component, "pad_token", "<pad>"));
+    appendString(content, textOf(component, "word_delimiter_token", "|"));
+    content.push_back(flagOf(component, "cleanup", true));
+    appendStage(out, kCollapse, content);
     return true;
   }
   if (type == "BPEDecoder") {

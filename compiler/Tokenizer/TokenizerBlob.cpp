@@ -13,6 +13,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstdio>
+#include <limits>
 #include <map>
 
 namespace heddle {
@@ -41,7 +42,7 @@ private:
   uint32_t idLimit() const;
   bool addedTokens();
   bool give(uint32_t id, const std::string &text);
-  bool idOfPiece(const Json &model, const char *key, uint32_t &plusOne);
+  void idOfPiece(const Json &model, const char *key, uint32_t &plusOne);
 
   const Json &file;
   uint32_t mostIds = 0;
@@ -113,17 +114,13 @@ bool Writer::addedTokens() {
   return true;
 }
 
-/// The id of the piece that `key` names, plus one; 0 for null.
-bool Writer::idOfPiece(const Json &model, const char *key, uint32_t &plusOne) {
+/// The id of the piece that `key` names, plus one; 0 for null and for what is
+/// not in the vocabulary: a text that needs it is an error.
+void Writer::idOfPiece(const Json &model, const char *key, uint32_t &plusOne) {
   plusOne = 0;
-  const Json &name = member(model, key);
-  if (name.is_null())
-    return true;
   auto found = ids.find(textOf(model, key));
-  if (found == ids.end())
-    return problem.say(std::string(key) + " is not in the vocabulary");
-  plusOne = found->second + 1;
-  return true;
+  if (found != ids.end())
+    plusOne = found->second + 1;
 }
 
 /// "a b" or ["a", "b"].
@@ -196,7 +193,7 @@ bool Writer::unigram(const Json &model) {
   const Json &vocab = member(model, "vocab"), &unk = member(model, "unk_id");
   if (!vocab.is_array() || vocab.empty() || vocab.size() >= kMaxId)
     return problem.say("the model has no vocabulary");
-  double least = 0;
+  double least = std::numeric_limits<double>::infinity();
   Words &scores = sections[kScores];
   auto appendDouble = [](Words &words, double value) {
     uint32_t halves[2];
@@ -243,13 +240,16 @@ bool Writer::model() {
     return unigram(model);
   if (type != "BPE" && type != "WordLevel" && type != "WordPiece")
     return problem.say("unsupported model `" + type + "`");
-  if (!vocabulary() || !idOfPiece(model, "unk_token", unknown))
+  if (!vocabulary())
     return false;
+  idOfPiece(model, "unk_token", unknown);
   if (type == "BPE") {
     uint32_t flags = 0;
     flags |= flagOf(model, "fuse_unk") ? kFuseUnk : 0u;
     flags |= flagOf(model, "byte_fallback") ? kByteFallback : 0u;
     flags |= flagOf(model, "ignore_merges") ? kIgnoreMerges : 0u;
+    if (!unknown && !member(model, "unk_token").is_null())
+      flags |= kNeedsUnknown;
     std::string prefix = textOf(model, "continuing_subword_prefix");
     words = {kBpe, unknown, flags};
     appendString(words, prefix);

@@ -19,7 +19,7 @@ static bool isSpace(uint32_t c) {
          c == 0x2029 || c == 0x202f || c == 0x205f || c == 0x3000;
 }
 
-static uint8_t classOf(uint32_t c) {
+uint8_t characterClass(uint32_t c) {
   int category = utf8proc_category(utf8proc_int32_t(c));
   uint32_t bit = 1u << category;
   static const uint32_t word = categoryMask("L") | categoryMask("M") |
@@ -34,6 +34,10 @@ static uint8_t classOf(uint32_t c) {
     flags |= kSpace;
   if ((word & bit) || circled)
     flags |= kWord;
+  int bound = utf8proc_get_property(utf8proc_int32_t(c))->boundclass;
+  if (bound == UTF8PROC_BOUNDCLASS_EXTEND || bound == UTF8PROC_BOUNDCLASS_ZWJ ||
+      bound == UTF8PROC_BOUNDCLASS_SPACINGMARK)
+    flags |= kJoins;
   return uint8_t(uint32_t(category) | flags);
 }
 
@@ -56,7 +60,7 @@ Words classTable() {
   for (uint32_t page = 0; page < kPages; ++page) {
     std::string content;
     for (uint32_t i = 0; i < 256; ++i)
-      content += static_cast<char>(classOf(page * 256 + i));
+      content += static_cast<char>(characterClass(page * 256 + i));
     auto [found, isNew] = known.insert({content, uint32_t(known.size())});
     if (isNew)
       bytes += content;

@@ -16,6 +16,8 @@ namespace heddle::tok {
 
 /// The section kClasses.
 Words classTable();
+/// One character's entry in it.
+uint8_t characterClass(uint32_t c);
 
 /// The content of a stage kMapCharacters: what `map` makes of every character;
 /// it returns false where a character stays what it is.

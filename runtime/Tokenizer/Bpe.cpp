@@ -72,7 +72,7 @@ public:
         return {};
       }
     symbols.clear();
-    spell(word);
+    HEDDLE_TRY(spell(word));
     if (symbols.empty())
       return {};
     if (symbols.size() <= kShort)
@@ -93,7 +93,7 @@ private:
   }
 
   /// The characters of the word as symbols.
-  void spell(std::string_view word) {
+  Status spell(std::string_view word) {
     bool lastUnknown = false;
     for (size_t at = 0; at < word.size();) {
       uint32_t c;
@@ -117,11 +117,14 @@ private:
         lastUnknown = false;
         continue;
       }
+      if (flags & tok::kNeedsUnknown)
+        return noUnknownToken(word);
       // Without an unknown token such characters vanish.
       if (unknown >= 0 && !(flags & tok::kFuseUnk && lastUnknown))
         push(uint32_t(unknown));
       lastUnknown = unknown >= 0;
     }
+    return {};
   }
 
   bool spellBytes(std::string_view text) {

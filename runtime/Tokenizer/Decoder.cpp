@@ -3,8 +3,11 @@
 // Every stage rewrites the list of pieces; at the end they are joined.
 //
 //===----------------------------------------------------------------------===//
+#include "runtime/Tokenizer/Matcher.h"
 #include "runtime/Tokenizer/Tokenizer.h"
 #include "runtime/Utf8.h"
+
+#include <algorithm>
 
 namespace heddle::rt {
 
@@ -80,6 +83,48 @@ static void bytesFromPieces(Pieces &pieces) {
   pieces = std::move(out);
 }
 
+/// The blanks of English writing.
+static void cleanUpBlanks(std::string &piece) {
+  static const char *const from[] = {" .",  " ?",   " !",  " ,",
+                                     " ' ", " n't", " 'm", " do not",
+                                     " 's", " 've", " 're"};
+  static const char *const to[] = {".",  "?",      "!",  ",",   "'",  "n't",
+                                   "'m", " don't", "'s", "'ve", "'re"};
+  for (int k = 0; k < 11; ++k)
+    replaceAll(piece, from[k], to[k]);
+}
+
+/// CTC: of equal neighbours one, and none of the padding.
+static void collapse(Pieces &pieces, std::string_view padding,
+                     std::string_view delimiter, bool cleanUp) {
+  pieces.erase(std::unique(pieces.begin(), pieces.end()), pieces.end());
+  for (std::string &piece : pieces) {
+    replaceAll(piece, padding, "");
+    if (!cleanUp)
+      continue;
+    cleanUpBlanks(piece);
+    replaceAll(piece, delimiter, " ");
+  }
+}
+
+/// A piece in which the pattern takes too many steps stays what it is.
+static void replaceMatches(const Blob &blob, Pieces &pieces,
+                           std::string_view to, WordReader program) {
+  Matcher matcher(blob, program);
+  std::vector<Span> matches;
+  for (std::string &piece : pieces) {
+    if (!matcher.findAll(piece, matches).ok())
+      continue;
+    std::string out;
+    size_t at = 0;
+    for (Span span : matches) {
+      out.append(piece, at, span.begin - at).append(to);
+      at = span.end;
+    }
+    piece = out.append(piece, at);
+  }
+}
+
 static void joinPieces(Pieces &pieces, std::string_view prefix, bool cleanUp) {
   for (size_t i = 0; i < pieces.size(); ++i) {
     std::string &piece = pieces[i];
@@ -87,34 +132,27 @@ static void joinPieces(Pieces &pieces, std::string_view prefix, bool cleanUp) {
       piece.erase(0, prefix.size());
     else if (i)
       piece.insert(0, 1, ' ');
-    if (!cleanUp)
-      continue;
-    static const char *const from[] = {" .",  " ?",   " !",  " ,",
-                                       " ' ", " n't", " 'm", " do not",
-                                       " 's", " 've", " 're"};
-    static const char *const to[] = {".",  "?",      "!",  ",",   "'",  "n't",
-                                     "'m", " don't", "'s", "'ve", "'re"};
-    for (int k = 0; k < 11; ++k)
-      replaceAll(piece, from[k], to[k]);
+    if (cleanUp)
+      cleanUpBlanks(piece);
   }
 }
 
+/// In the first piece all marks are dropped, if any are.
 static void spaceFromMeta(Pieces &pieces, std::string_view mark,
                           bool dropFirst) {
   for (size_t i = 0; i < pieces.size(); ++i) {
     std::string out;
     std::string_view rest = pieces[i];
-    bool atStart = i == 0;
+    bool drop = i == 0 && dropFirst;
     while (!rest.empty()) {
       if (!mark.empty() && rest.substr(0, mark.size()) == mark) {
-        if (!(atStart && dropFirst))
+        if (!drop)
           out += ' ';
         rest.remove_prefix(mark.size());
       } else {
         out += rest[0];
         rest.remove_prefix(1);
       }
-      atStart = false;
     }
     pieces[i] = std::move(out);
   }
@@ -173,6 +211,14 @@ std::string runDecoder(const Blob &blob, std::vector<std::string> pieces) {
       std::string_view to = stage.string();
       for (std::string &piece : pieces)
         replaceAll(piece, text, to);
+      break;
+    }
+    case tok::kReplaceInDecoded:
+      replaceMatches(blob, pieces, text, stage);
+      break;
+    case tok::kCollapse: {
+      std::string_view delimiter = stage.string();
+      collapse(pieces, text, delimiter, stage.next());
       break;
     }
     case tok::kBytesFromPieces:

@@ -18,8 +18,16 @@ bool Matcher::contains(size_t set, uint32_t c) const {
   bool negated = word(set), inside = false;
   // A damaged program counts no further than it is long.
   size_t ranges = std::min<size_t>(word(set + 1), size), at = set + 2;
-  for (size_t i = 0; i < ranges; ++i, at += 2)
-    inside |= c >= word(at) && c <= word(at + 1);
+  size_t low = 0, high = ranges;
+  while (low < high) {
+    size_t middle = low + (high - low) / 2;
+    if (word(at + 2 * middle + 1) < c)
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  inside = low < ranges && word(at + 2 * low) <= c;
+  at += 2 * ranges;
   size_t classes = std::min<size_t>(word(at++), size);
   uint8_t properties = classes && !inside ? blob.classOf(c) : 0;
   for (size_t i = 0; i < classes && !inside; ++i, at += 3) {
@@ -30,8 +38,41 @@ bool Matcher::contains(size_t set, uint32_t c) const {
   return inside != negated;
 }
 
+/// The character that ends before `at`.
+static size_t backOne(std::string_view text, size_t at) {
+  do
+    --at;
+  while (at > 0 && (text[at] & 0xc0) == 0x80);
+  return at;
+}
+
+/// Whether a look-behind's inner program matches up to `at`.
+bool Matcher::standsBefore(std::string_view text, size_t pc, size_t at,
+                           unsigned depth) {
+  uint32_t fewest = word(pc + 3), most = word(pc + 4);
+  size_t begin = at, past = 0;
+  for (uint32_t count = 0; count <= most; ++count) {
+    if (count >= fewest && depth < 16 &&
+        match(text, pc + 5, begin, past, depth + 1, at))
+      return true;
+    if (begin == 0)
+      break;
+    begin = backOne(text, begin);
+  }
+  return false;
+}
+
+/// Whether `text` begins with a character of a word.
+bool Matcher::inWord(std::string_view text) const {
+  uint32_t c;
+  if (!decodeUtf8(text, c))
+    return false;
+  return (blob.classOf(c) & tok::kWord) || c == 0xb2 || c == 0xb3 ||
+         c == 0xb9 || (c >= 0xbc && c <= 0xbe);
+}
+
 bool Matcher::match(std::string_view text, size_t pc, size_t at, size_t &end,
-                    unsigned depth) {
+                    unsigned depth, size_t stop) {
   const size_t bottom = choices.size();
   auto leave = [&](bool found) {
     choices.resize(bottom);
@@ -98,7 +139,29 @@ bool Matcher::match(std::string_view text, size_t pc, size_t at, size_t &end,
       failed = at != text.size() && text[at] != '\n';
       ++pc;
       break;
+    case tok::kBehind:
+      failed = standsBefore(text, pc, at, depth) == bool(word(pc + 1));
+      pc = word(pc + 2);
+      break;
+    case tok::kTextStart:
+      failed = at != 0;
+      ++pc;
+      break;
+    case tok::kTextEnd:
+      failed = at != text.size() &&
+               !(word(pc + 1) && text.substr(at) == "\n");
+      pc += 2;
+      break;
+    case tok::kWordEdge: {
+      bool before = at > 0 && inWord(text.substr(backOne(text, at)));
+      failed = (before != inWord(text.substr(at))) == bool(word(pc + 1));
+      pc += 2;
+      break;
+    }
     case tok::kMatch:
+      failed = stop != std::string_view::npos && at != stop;
+      if (failed)
+        break;
       end = at;
       return leave(true);
     default:
@@ -129,7 +192,8 @@ bool Matcher::match(std::string_view text, size_t pc, size_t at, size_t &end,
 Status Matcher::findAll(std::string_view text, std::vector<Span> &spans) {
   spans.clear();
   steps += kStepsPerByte * text.size();
-  for (size_t at = 0; at < text.size();) {
+  size_t last = std::string_view::npos; // the end of the match before
+  for (size_t at = 0; at <= text.size() && !text.empty();) {
     size_t end = at;
     bool found = match(text, 0, at, end, 0);
     if (steps == 0)
@@ -138,9 +202,9 @@ Status Matcher::findAll(std::string_view text, std::vector<Span> &spans) {
                  "%llu a byte",
                  static_cast<unsigned long long>(kFreeSteps),
                  static_cast<unsigned long long>(kStepsPerByte)));
-    if (found && end > at) {
+    if (found && (end > at || at != last)) {
       spans.push_back({at, end});
-      at = end;
+      at = last = end;
       continue;
     }
     uint32_t c;

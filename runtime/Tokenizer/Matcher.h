@@ -23,7 +23,8 @@ public:
   Matcher(const Blob &blob, WordReader program)
       : blob(blob), code(program.here()), size(program.left()) {}
 
-  /// All matches from left to right, none empty. `text` is UTF-8.
+  /// All matches from left to right; an empty one never right after another.
+  /// `text` is UTF-8.
   Status findAll(std::string_view text, std::vector<Span> &spans);
 
 private:
@@ -31,8 +32,12 @@ private:
     size_t pc, at;
     size_t least; ///< a repeat may give back characters down to here
   };
+  /// `stop`: where the match has to end, or npos.
   bool match(std::string_view text, size_t pc, size_t at, size_t &end,
-             unsigned depth);
+             unsigned depth, size_t stop = std::string_view::npos);
+  bool standsBefore(std::string_view text, size_t pc, size_t at,
+                    unsigned depth);
+  bool inWord(std::string_view text) const;
   bool contains(size_t set, uint32_t c) const;
   uint32_t word(size_t at) const { return at < size ? code[at] : 0; }
 

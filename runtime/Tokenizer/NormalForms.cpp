@@ -182,14 +182,17 @@ private:
 
 /// The bytes of the first character with the marks on it.
 size_t clusterSize(const Blob &blob, std::string_view text) {
-  constexpr uint32_t marks = 7u << 6; // Mn, Mc, Me
+  // Line and paragraph separators, controls and format characters.
+  constexpr uint32_t controls = 0xfu << 24;
   if (text.substr(0, 2) == "\r\n")
     return 2;
-  uint32_t c;
-  size_t size = 0;
+  uint32_t c = 0;
+  size_t size = decodeUtf8(text, c);
+  uint8_t first = blob.classOf(c);
+  if (!(first & tok::kJoins) && controls >> (first & 31) & 1)
+    return std::max<size_t>(size, 1);
   while (size_t n = decodeUtf8(text.substr(size), c)) {
-    bool joins = c == 0x200c || c == 0x200d;
-    if (size && !joins && !(marks >> (blob.classOf(c) & 31) & 1))
+    if (!(blob.classOf(c) & tok::kJoins))
       break;
     size += n;
   }

@@ -80,19 +80,32 @@ static std::string strip(const Blob &blob, std::string_view text, bool left,
   return std::string(text);
 }
 
-Status runNormalizer(const Blob &blob, std::string_view text,
-                     std::string &now) {
+/// Whether what begins at `at` of a text is a single character up to `end`.
+static bool oneCharacter(std::string_view text, size_t end) {
+  uint32_t c;
+  return decodeUtf8(text, c) == end;
+}
+
+Status runNormalizer(const Blob &blob, std::string_view text, std::string &now,
+                     bool *fromStart) {
+  bool start = true;
   const size_t most = mostBytes(text);
   now.assign(text);
   for (WordReader stages = blob.section(tok::kNormalizer); !stages.done();) {
     uint32_t kind = stages.next();
     WordReader stage = stages.part(stages.next());
     switch (kind) {
-    case tok::kMapCharacters:
+    case tok::kMapCharacters: {
+      uint32_t c;
+      size_t n = decodeUtf8(now, c);
+      start &= !mapCharacters(stage, now.substr(0, n), most).empty();
       now = mapCharacters(stage, now, most);
       break;
+    }
     case tok::kReplaceText: {
       std::string_view from = stage.string(), to = stage.string();
+      bool replaced = !from.empty() && now.compare(0, from.size(), from) == 0;
+      start &= !replaced || (!to.empty() && oneCharacter(now, from.size()));
       now = replace(now, from, to, most);
       break;
     }
@@ -104,6 +117,10 @@ Status runNormalizer(const Blob &blob, std::string_view text,
       std::vector<Span> matches;
       HEDDLE_TRY(Matcher(blob, stage).findAll(now, matches));
       size_t at = 0;
+      // What several characters became counts as the last of them.
+      if (!surround && !matches.empty() && matches[0].begin == 0 &&
+          matches[0].end > 0)
+        start &= !to.empty() && oneCharacter(now, matches[0].end);
       for (Span span : matches) {
         if (out.size() > most)
           break;
@@ -124,13 +141,22 @@ Status runNormalizer(const Blob &blob, std::string_view text,
     case tok::kCharsMap:
       now = runCharsMap(blob, stage, now);
       break;
+    case tok::kLettersForBytes: {
+      std::string letters;
+      for (char byte : now)
+        appendUtf8(letters, letterOfByte(static_cast<unsigned char>(byte)));
+      now = std::move(letters);
+      break;
+    }
     case tok::kPrependText:
       if (!now.empty())
         now.insert(0, stage.string());
       break;
     case tok::kStripText: {
       bool left = stage.next(), right = stage.next();
-      now = strip(blob, now, left, right);
+      std::string rest = strip(blob, now, left, false);
+      start &= rest.size() == now.size();
+      now = strip(blob, rest, false, right);
       break;
     }
     }
@@ -139,6 +165,8 @@ Status runNormalizer(const Blob &blob, std::string_view text,
                                  "more than %zu bytes long",
                                  text.size(), most));
   }
+  if (fromStart)
+    *fromStart &= start;
   return {};
 }
 

@@ -8,6 +8,8 @@
 #include "runtime/Tokenizer/Tokenizer.h"
 #include "runtime/Utf8.h"
 
+#include <algorithm>
+
 namespace heddle::rt {
 
 using Pieces = std::vector<std::string>;
@@ -45,7 +47,8 @@ struct Part {
   bool matched;
 };
 
-static void splitPiece(const std::string &text,
+/// Gives whether the first piece still begins where the text did.
+static bool splitPiece(const std::string &text,
                        const std::vector<Span> &matches, uint32_t behavior,
                        bool invert, Pieces &out) {
   std::vector<Part> parts;
@@ -92,9 +95,45 @@ static void splitPiece(const std::string &text,
     }
     previous = part.matched;
   }
+  bool fromStart = false;
   for (Span span : spans)
-    if (span.end > span.begin)
+    if (span.end > span.begin) {
+      fromStart |= span.begin == 0;
       out.push_back(text.substr(span.begin, span.end - span.begin));
+    }
+  return fromStart;
+}
+
+/// A piece for every stretch of one script. Spaces and characters without a
+/// script belong to any, but those in front of the first that has one to none.
+static void splitScripts(const std::string &text, WordReader table,
+                         Pieces &out) {
+  const uint32_t *rows = table.here();
+  size_t count = table.left() / 3;
+  uint32_t last = 0, c = 0;
+  size_t begin = std::string::npos;
+  for (size_t at = 0; at < text.size();) {
+    size_t n = decodeUtf8(std::string_view(text).substr(at), c);
+    size_t low = 0, high = count;
+    while (low < high) {
+      size_t middle = (low + high) / 2;
+      if (rows[middle * 3 + 1] < c)
+        low = middle + 1;
+      else
+        high = middle;
+    }
+    uint32_t script =
+        c != ' ' && low < count && rows[low * 3] <= c ? rows[low * 3 + 2] : 0;
+    if (script && script != last) {
+      if (begin != std::string::npos)
+        out.push_back(text.substr(begin, at - begin));
+      begin = at;
+      last = script;
+    }
+    at += std::max<size_t>(n, 1);
+  }
+  if (begin != std::string::npos)
+    out.push_back(text.substr(begin));
 }
 
 static void metaspace(const std::string &text, WordReader stage, bool first,
@@ -124,7 +163,7 @@ static void metaspace(const std::string &text, WordReader stage, bool first,
   }
 }
 
-Status runSplitter(const Blob &blob, std::string_view text, bool firstSection,
+Status runSplitter(const Blob &blob, std::string_view text, bool fromStart,
                    std::vector<std::string> &pieces) {
   pieces.clear();
   std::vector<Span> matches;
@@ -140,7 +179,9 @@ Status runSplitter(const Blob &blob, std::string_view text, bool firstSection,
       Matcher matcher(blob, stage);
       for (const std::string &piece : pieces) {
         HEDDLE_TRY(matcher.findAll(piece, matches));
-        splitPiece(piece, matches, behavior, invert, next);
+        bool kept = splitPiece(piece, matches, behavior, invert, next);
+        if (&piece == pieces.data())
+          fromStart &= kept;
       }
     } else if (kind == tok::kPrefixSpace) {
       next = std::move(pieces);
@@ -152,9 +193,13 @@ Status runSplitter(const Blob &blob, std::string_view text, bool firstSection,
       next = std::move(pieces);
       for (std::string &piece : next)
         toLetters(piece, addSpace);
+    } else if (kind == tok::kScripts) {
+      for (const std::string &piece : pieces)
+        splitScripts(piece, stage, next);
+      fromStart &= !next.empty() && !pieces.empty() && pieces[0] == next[0];
     } else if (kind == tok::kMetaspace) {
       for (size_t i = 0; i < pieces.size(); ++i)
-        metaspace(pieces[i], stage, firstSection && i == 0, next);
+        metaspace(pieces[i], stage, fromStart && i == 0, next);
     }
     pieces = std::move(next);
   }

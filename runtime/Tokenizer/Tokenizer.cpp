@@ -141,19 +141,20 @@ Status Tokenizer::encodeBody(std::string_view text,
     return internalError("the tokenizer's model is unknown");
   std::vector<Section> raw, sections;
   cutAdded(validUtf8(text), rawAdded, raw);
+  bool first = true;
   for (Section &section : raw) {
     if (section.added) {
       sections.push_back(std::move(section));
       continue;
     }
     std::string normal;
-    HEDDLE_TRY(runNormalizer(blob, section.text, normal));
+    HEDDLE_TRY(runNormalizer(blob, section.text, normal,
+                             &section == raw.data() ? &first : nullptr));
     if (!normalizedAdded.empty())
       cutAdded(normal, normalizedAdded, sections);
     else if (!normal.empty())
       sections.push_back({std::move(normal), nullptr});
   }
-  bool first = true;
   for (Section &section : sections) {
     if (section.added) {
       encoded.add(section.added->id, section.text);

@@ -92,12 +92,16 @@ std::string validUtf8(std::string_view bytes);
 // The stages, each in a file of its own.
 // A text that a stage makes too long, or a pattern that takes too many steps,
 // is an error.
-Status runNormalizer(const Blob &blob, std::string_view text, std::string &out);
+/// `fromStart` becomes false where the first character of `out` no longer comes
+/// from the first one of `text`.
+Status runNormalizer(const Blob &blob, std::string_view text, std::string &out,
+                     bool *fromStart = nullptr);
 std::string orderMarks(WordReader stage, std::string_view text);
 std::string composeMarks(WordReader stage, std::string_view text);
 std::string runCharsMap(const Blob &blob, WordReader stage,
                         std::string_view text);
-Status runSplitter(const Blob &blob, std::string_view text, bool firstSection,
+/// `fromStart`: the text begins where the user's text does.
+Status runSplitter(const Blob &blob, std::string_view text, bool fromStart,
                    std::vector<std::string> &pieces);
 std::string runDecoder(const Blob &blob, std::vector<std::string> pieces);
 

@@ -61,6 +61,7 @@ enum NormalizerStage : uint32_t {
                    ///< taken apart, where the first word is not 0
   kCompose = 8,    ///< (first, second, composed), ascending
   kCharsMap = 9,   ///< SentencePiece's trie and its strings, as two strings
+  kLettersForBytes = 10, ///< GPT-2's letters
 };
 
 enum SplitterStage : uint32_t {
@@ -69,6 +70,7 @@ enum SplitterStage : uint32_t {
   kPrefixSpace = 4, ///< a space in front of a text that begins without one
   kMetaspace =
       3, ///< string replacement, prepend (0 never 1 first 2 always), split?
+  kScripts = 5, ///< (first, last, script) ascending; cut where the script changes
 };
 
 enum Behavior : uint32_t {
@@ -88,7 +90,12 @@ enum ModelKind : uint32_t {
                   ///< a double
 };
 
-enum BpeFlags : uint32_t { kFuseUnk = 1, kByteFallback = 2, kIgnoreMerges = 4 };
+enum BpeFlags : uint32_t {
+  kFuseUnk = 1,
+  kByteFallback = 2,
+  kIgnoreMerges = 4,
+  kNeedsUnknown = 8 ///< an unknown character is an error, as its token is missing
+};
 
 constexpr uint32_t kFirst = 0xffffffff, kSecond = 0xfffffffe;
 
@@ -111,6 +118,8 @@ enum DecoderStage : uint32_t {
   kBytesFromPieces = 7, ///< <0x0A>
   kStripDecoded = 8,    ///< string character, from the start, from the end
   kJoinWithSpaces = 9,  ///< what a file without a decoder means
+  kReplaceInDecoded = 10, ///< string to, program
+  kCollapse = 11, ///< CTC: string padding, string delimiter, clean up?
 };
 
 /// A program of the matcher: words of code, then of sets. Code words:
@@ -126,12 +135,18 @@ enum Op : uint32_t {
   kLineEnd = 8,
   kAtomic = 9, ///< offset past the inner program
   kMatch = 10,
+  kBehind = 11, ///< negative?, offset past the inner program, which ends in
+                ///< kMatch; fewest and most characters
+  kTextStart = 12,
+  kTextEnd = 13,  ///< before a last line feed too?
+  kWordEdge = 14, ///< negative?
 };
-/// A set: negated?, number of ranges, (first, last)..., number of classes,
+/// A set: negated?, number of ranges, (first, last)... ascending, number of classes,
 /// (mask of general categories, PropertyFlags, negated?)...
 
 /// kClasses: the low five bits are utf8proc's general category.
-enum PropertyFlags : uint32_t { kSpace = 32, kWord = 64 };
+/// kJoins: it belongs to the character before it (Extend, SpacingMark, ZWJ).
+enum PropertyFlags : uint32_t { kSpace = 32, kWord = 64, kJoins = 128 };
 constexpr uint32_t kPages = 0x1100; ///< blocks of 256 characters
 
 inline uint32_t hashBytes(const char *data, size_t size) {

@@ -1,0 +1,185 @@
+//===- TokenizerStagesTest.cpp - Stages alone -----------------------------===//
+//
+// One stage at a time around a model that knows no text, whose unknown pieces
+// show what they cover. All expected values are what the tokenizers library
+// (0.23.2) gives.
+//
+//===----------------------------------------------------------------------===//
+#include "compiler/Tokenizer/TokenizerBlob.h"
+#include "runtime/Tokenizer/Tokenizer.h"
+
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+using namespace heddle;
+using namespace heddle::rt;
+using Json = nlohmann::json;
+using Texts = std::vector<std::string>;
+
+namespace {
+
+struct Made {
+  std::string blob, error;
+  Tokenizer tokenizer;
+
+  explicit Made(const Json &file) {
+    if (!tokenizerBlobFromText(file.dump(), "file", blob, error)) {
+      ADD_FAILURE() << error;
+      return;
+    }
+    Status status = tokenizer.open(
+        reinterpret_cast<const unsigned char *>(blob.data()), blob.size());
+    EXPECT_TRUE(status.ok()) << status.message();
+  }
+
+  Texts pieces(const std::string &text) {
+    Encoded encoded;
+    Status status = tokenizer.encode(text, nullptr, true, encoded);
+    if (!status.ok())
+      return {"error: " + status.message()};
+    Texts list;
+    for (const Token &token : encoded.tokens)
+      list.emplace_back(tokenizer.textOf(encoded, token));
+    return list;
+  }
+};
+
+Texts cut(const Json &splitter, const std::string &text,
+          const Json &normalizer = nullptr) {
+  return Made(Json{{"normalizer", normalizer},
+               {"pre_tokenizer", splitter},
+               {"model",
+                {{"type", "Unigram"},
+                 {"unk_id", 0},
+                 {"vocab", Json::array({Json::array({"<unk>", 0.0})})}}}})
+      .pieces(text);
+}
+
+Texts cutBy(const std::string &pattern, const std::string &text) {
+  return cut({{"type", "Split"},
+              {"pattern", {{"Regex", pattern}}},
+              {"behavior", "Isolated"},
+              {"invert", false}},
+             text);
+}
+
+std::string decoded(const Json &decoder, const Texts &pieces) {
+  Json vocab = {{"?", 0}};
+  std::vector<int64_t> ids;
+  for (const std::string &piece : pieces) {
+    if (!vocab.contains(piece))
+      vocab[piece] = vocab.size();
+    ids.push_back(vocab[piece]);
+  }
+  return Made(Json{{"decoder", decoder},
+               {"model",
+                {{"type", "WordLevel"}, {"unk_token", "?"}, {"vocab", vocab}}}})
+      .tokenizer.decode(ids, false);
+}
+
+/// A match of nothing cuts too: digits are grouped from the right so.
+TEST(TokenizerPatterns, MatchesOfNothing) {
+  EXPECT_EQ(cutBy("(?=(\\d{3})+(?!\\d))", "a1234567b"),
+            (Texts{"a1", "234", "567b"}));
+  EXPECT_EQ(cutBy("(?<=[a-z])(?=[A-Z])", "camelCaseWord"),
+            (Texts{"camel", "Case", "Word"}));
+  EXPECT_EQ(cut(nullptr, "123",
+                {{"type", "Replace"},
+                 {"pattern", {{"Regex", "(?=2)"}}},
+                 {"content", "_"}}),
+            (Texts{"1_23"}));
+}
+
+TEST(TokenizerPatterns, Positions) {
+  EXPECT_EQ(cutBy("(?<!\\d)\\d", "a12 3"), (Texts{"a", "1", "2 ", "3"}));
+  EXPECT_EQ(cutBy("\\bx", "x ax x"), (Texts{"x", " ax ", "x"}));
+  EXPECT_EQ(cutBy("\\A\\s", "  a"), (Texts{" ", " a"}));
+  EXPECT_EQ(cutBy("\\s\\Z", "a \n"), (Texts{"a", " ", "\n"}));
+}
+
+TEST(TokenizerPatterns, Sets) {
+  EXPECT_EQ(cutBy("\\p{Han}+", "a漢字かb"), (Texts{"a", "漢字", "かb"}));
+  EXPECT_EQ(cutBy("[[:punct:]]", "a+b, c"), (Texts{"a", "+", "b", ",", " c"}));
+  EXPECT_EQ(cutBy("[^[:^alpha:]]+", "ab1é"), (Texts{"ab", "1", "é"}));
+  EXPECT_EQ(cutBy("[\\p{L}&&[^a-c]]+", "abcdéa"), (Texts{"abc", "dé", "a"}));
+  EXPECT_EQ(cutBy("\\w+", "a²½ b"), (Texts{"a²½", " ", "b"}));
+  EXPECT_EQ(cutBy("\\h+", "xyz0fFg"), (Texts{"xyz", "0fF", "g"}));
+  EXPECT_EQ(cutBy("\\p{Uppercase_Letter}", "aÉb"), (Texts{"a", "É", "b"}));
+  EXPECT_EQ(cutBy("(?i:[^\\W\\d])+", "aB1"), (Texts{"aB", "1"}));
+}
+
+TEST(TokenizerPatterns, Groups) {
+  EXPECT_EQ(cutBy("(?i)s|t", "aSbTc"), (Texts{"a", "S", "b", "T", "c"}));
+  EXPECT_EQ(cutBy("(?m:a.b)", "a\nb"), (Texts{"a\nb"}));
+  EXPECT_EQ(cutBy("a(?#note)b", "cabc"), (Texts{"c", "ab", "c"}));
+  EXPECT_EQ(cutBy("(?<n>b)c", "abcd"), (Texts{"a", "bc", "d"}));
+}
+
+TEST(TokenizerStages, Splitters) {
+  EXPECT_EQ(cut({{"type", "CharDelimiterSplit"}, {"delimiter", "-"}}, "a-b--c"),
+            (Texts{"a", "b", "c"}));
+  EXPECT_EQ(cut({{"type", "UnicodeScripts"}}, " どこで生れ. Yes"),
+            (Texts{"どこで生れ", ". ", "Yes"}));
+  EXPECT_EQ(cut(nullptr, "aé", {{"type", "ByteLevel"}}), (Texts{"aÃ©"}));
+}
+
+/// `first` asks where a piece stood in the text that was given.
+TEST(TokenizerStages, MetaspaceInFrontOfTheTextOnly) {
+  Json meta = {{"type", "Metaspace"},
+               {"replacement", "_"},
+               {"prepend_scheme", "first"},
+               {"split", true}};
+  EXPECT_EQ(cut(meta, "\x01"
+                      "ab",
+                {{"type", "Nmt"}}),
+            (Texts{"ab"}));
+  EXPECT_EQ(cut(meta, " ab",
+                {{"type", "Strip"}, {"strip_left", true}, {"strip_right", false}}),
+            (Texts{"ab"}));
+  auto replaced = [&](const Json &pattern, const char *text) {
+    return cut(meta, text,
+               {{"type", "Replace"}, {"pattern", pattern}, {"content", "x"}});
+  };
+  EXPECT_EQ(replaced({{"Regex", " {2,}"}}, "  ab"), (Texts{"xab"}));
+  EXPECT_EQ(replaced({{"String", " "}}, " ab"), (Texts{"_xab"}));
+  Json words = {{"type", "Sequence"},
+                {"pretokenizers", Json::array({{{"type", "WhitespaceSplit"}}, meta})}};
+  EXPECT_EQ(cut(words, " a b"), (Texts{"a", "b"}));
+  EXPECT_EQ(cut(words, "a b"), (Texts{"_a", "b"}));
+}
+
+TEST(TokenizerStages, Decoders) {
+  Json ctc = {{"type", "CTC"},
+              {"pad_token", "<pad>"},
+              {"word_delimiter_token", "|"},
+              {"cleanup", true}};
+  EXPECT_EQ(decoded(ctc, {"<pad>", "h", "h", "<pad>", "h", "|", "|", "i", "|",
+                          ".", "<pad>"}),
+            "hh i .");
+  EXPECT_EQ(decoded({{"type", "Replace"},
+                     {"pattern", {{"Regex", "[ab]+"}}},
+                     {"content", "_"}},
+                    {"xab", "c", "aab"}),
+            "x_c_");
+  EXPECT_EQ(decoded({{"type", "Metaspace"},
+                     {"replacement", "_"},
+                     {"prepend_scheme", "always"},
+                     {"split", true}},
+                    {"__a_b", "_c_"}),
+            "ab c ");
+}
+
+/// An unknown token outside the vocabulary matters only to a text that needs
+/// it.
+TEST(TokenizerModels, UnknownTokenThatIsMissing) {
+  Json model = {{"type", "BPE"},
+                {"unk_token", "<unk>"},
+                {"vocab", {{"a", 0}, {"b", 1}}},
+                {"merges", Json::array()}};
+  Made made(Json{{"model", model}});
+  EXPECT_EQ(made.pieces("ab"), (Texts{"a", "b"}));
+  EXPECT_EQ(made.pieces("abc"),
+            (Texts{"error: the tokenizer has no unknown token for `abc`"}));
+}
+
+} // namespace
