@@ -42,6 +42,7 @@ private:
   uint32_t idLimit() const;
   bool addedTokens();
   bool give(uint32_t id, const std::string &text);
+  bool tooLarge(uint32_t id, const std::string &text);
   void idOfPiece(const Json &model, const char *key, uint32_t &plusOne);
 
   const Json &file;
@@ -58,12 +59,16 @@ uint32_t Writer::idLimit() const {
       std::min<size_t>(kMaxId, entries * kGapsAnEntry + kMostGaps));
 }
 
+bool Writer::tooLarge(uint32_t id, const std::string &text) {
+  return problem.say("the id " + std::to_string(id) + " of `" +
+                     text.substr(0, 60) +
+                     "` is too large for a vocabulary of this size");
+}
+
 /// Puts `text` at `id`.
 bool Writer::give(uint32_t id, const std::string &text) {
   if (id >= mostIds)
-    return problem.say("the id " + std::to_string(id) + " of `" +
-                       text.substr(0, 60) +
-                       "` is too large for a vocabulary of this size");
+    return tooLarge(id, text);
   if (id >= pieces.size())
     pieces.resize(id + 1);
   if (!pieces[id].empty() && pieces[id] != text)
@@ -90,10 +95,15 @@ bool Writer::vocabulary() {
   return true;
 }
 
+/// Ids are the library's, which goes by the list's order and not by the ids in
+/// it: a token of the vocabulary keeps its own, any other gets the next one.
 bool Writer::addedTokens() {
   const Json &list = member(file, "added_tokens");
   if (list.is_null())
     return true;
+  std::map<std::string, uint32_t> added;
+  const auto entries = uint32_t(member(member(file, "model"), "vocab").size());
+  uint32_t next = entries;
   for (const Json &token : list) {
     const Json &id = member(token, "id");
     std::string content = textOf(token, "content");
@@ -101,6 +111,15 @@ bool Writer::addedTokens() {
         content.empty())
       return problem.say("an added token without id and content");
     auto number = uint32_t(id.get<uint64_t>());
+    if (number >= mostIds)
+      return tooLarge(number, content);
+    auto known = ids.find(content);
+    if (auto again = added.find(content); again != added.end())
+      number = again->second;
+    else
+      number = known == ids.end() ? next : known->second;
+    added[content] = number;
+    next = std::max(next, std::max(number + 1, entries));
     if (!give(number, content))
       return false;
     uint32_t flags = 0;

@@ -180,6 +180,12 @@ private:
   std::string_view trie, strings;
 };
 
+/// Signs of numbers and others that stand in front of what they belong to.
+bool isPrepended(uint32_t c) {
+  return (c >= 0x600 && c <= 0x605) || c == 0x6dd || c == 0x70f || c == 0x890 ||
+         c == 0x891 || c == 0x8e2 || c == 0xd4e;
+}
+
 /// The bytes of the first character with the marks on it.
 size_t clusterSize(const Blob &blob, std::string_view text) {
   // Line and paragraph separators, controls and format characters.
@@ -188,8 +194,17 @@ size_t clusterSize(const Blob &blob, std::string_view text) {
     return 2;
   uint32_t c = 0;
   size_t size = decodeUtf8(text, c);
-  uint8_t first = blob.classOf(c);
-  if (!(first & tok::kJoins) && controls >> (first & 31) & 1)
+  auto isControl = [&] {
+    uint8_t properties = blob.classOf(c);
+    return !(properties & tok::kJoins) && controls >> (properties & 31) & 1;
+  };
+  while (size < text.size() && isPrepended(c)) {
+    size_t n = decodeUtf8(text.substr(size), c);
+    if (n == 0 || (isControl() && !isPrepended(c)))
+      return size;
+    size += n;
+  }
+  if (isControl() && !isPrepended(c))
     return std::max<size_t>(size, 1);
   while (size_t n = decodeUtf8(text.substr(size), c)) {
     if (!(blob.classOf(c) & tok::kJoins))

@@ -67,7 +67,8 @@ Status Tokenizer::open(const unsigned char *data, uint64_t size) {
       HEDDLE_TRY(runNormalizer(blob, blob.piece(token.id), token.text));
     if (token.text.empty() || token.id >= blob.size())
       continue;
-    special[token.id] = token.flags & tok::kSpecial;
+    if (token.flags & tok::kSpecial)
+      special[token.id] = true;
     (normalized ? normalizedAdded : rawAdded).push_back(std::move(token));
   }
   for (AddedList *list : {&rawAdded, &normalizedAdded})

@@ -169,6 +169,28 @@ TEST(TokenizerStages, Decoders) {
             "ab c ");
 }
 
+/// Added tokens get the next ids in their order, whatever the file says; one
+/// that is there twice is special if either is.
+TEST(TokenizerModels, IdsOfAddedTokens) {
+  auto added = [](int id, const char *content, bool special) {
+    return Json{{"id", id},
+                {"content", content},
+                {"special", special},
+                {"normalized", false}};
+  };
+  Json model = {{"type", "BPE"},
+                {"vocab", {{"a", 0}, {"b", 1}, {"ab", 2}}},
+                {"merges", Json::array({"a b"})}};
+  Made made(Json{{"added_tokens",
+                  {added(9, "[Y]", false), added(7, "ab", false),
+                   added(0, "[Z]", true), added(4, "[Y]", true)}},
+                 {"model", model}});
+  std::vector<int64_t> ids;
+  EXPECT_TRUE(made.tokenizer.encodeIds("b[Z]ab[Y]", ids).ok());
+  EXPECT_EQ(ids, (std::vector<int64_t>{1, 4, 2, 3}));
+  EXPECT_EQ(made.tokenizer.decode({1, 4, 2, 3}, true), "b ab");
+}
+
 /// An unknown token outside the vocabulary matters only to a text that needs
 /// it.
 TEST(TokenizerModels, UnknownTokenThatIsMissing) {

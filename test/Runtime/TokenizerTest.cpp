@@ -441,7 +441,7 @@ TEST(TokenizerErrors, HostileFiles) {
         "[]}}",
         "{\"model\":{\"type\":\"Sorcery\",\"vocab\":{\"a\":0}}}",
         "{\"model\":{\"type\":\"BPE\",\"vocab\":{\"a\":0},\"merges\":[]},"
-        "\"added_tokens\":[{\"id\":0,\"content\":\"b\"}]}",
+        "\"added_tokens\":[{\"id\":-1,\"content\":\"b\"}]}",
         "{\"model\":{\"type\":\"BPE\",\"vocab\":{\"a\":0},\"merges\":[]},"
         "\"normalizer\":{\"type\":\"Sorcery\"}}",
         "{\"model\":{\"type\":\"BPE\",\"vocab\":{\"a\":0},\"merges\":[]},"
