@@ -16,11 +16,22 @@ namespace {
 
 constexpr uint32_t kCharacters = 0x110000;
 
+/// The class of every character.
+const std::vector<uint8_t> &allClasses() {
+  static const std::vector<uint8_t> all = [] {
+    std::vector<uint8_t> classes(kCharacters);
+    for (uint32_t c = 0; c < kCharacters; ++c)
+      classes[c] = characterClass(c);
+    return classes;
+  }();
+  return all;
+}
+
 bool contains(const Set &set, uint32_t c) {
   bool inside = false;
   for (auto [first, last] : set.ranges)
     inside |= c >= first && c <= last;
-  uint8_t properties = set.classes.empty() ? 0 : characterClass(c);
+  uint8_t properties = set.classes.empty() ? 0 : allClasses()[c];
   for (const Set::Class &one : set.classes) {
     bool has = (one.categories >> (properties & 31) & 1) ||
                (one.properties & properties & ~31u);

@@ -57,6 +57,19 @@ std::string recipe(const std::string &folder) {
          folder + "').save_pretrained('" + folder + "')\"";
 }
 
+const char *const roles[] = {"unk_token", "bos_token", "eos_token",
+                             "sep_token", "cls_token", "pad_token",
+                             "mask_token"};
+
+/// A token as text or with its flags; "" if it is neither.
+std::string contentOf(const Json &token) {
+  const auto *text = token.get_ptr<const std::string *>();
+  if (token.is_object())
+    if (auto content = token.find("content"); content != token.end())
+      text = content->get_ptr<const std::string *>();
+  return text ? *text : "";
+}
+
 class Builder {
 public:
   explicit Builder(const std::string &folder) : folder(folder) {}
@@ -85,6 +98,7 @@ private:
   bool addedTokens();
   void add(const Json &token, int64_t id);
   std::string named(const char *role, const char *otherwise) const;
+  bool isSpecial(const std::string &token) const;
   bool flag(const char *key, bool otherwise) const;
   Json template_(const std::string &first, const std::string &last,
                  const std::string &between, int pairType);
@@ -157,12 +171,8 @@ bool Builder::merges() {
 /// A token that tokenizer_config.json names, as text or with its flags.
 std::string Builder::named(const char *role, const char *otherwise) const {
   auto found = config.find(role);
-  if (found == config.end())
-    return otherwise;
-  if (found->is_object() && found->contains("content"))
-    found = found->find("content");
-  const auto *text = found->get_ptr<const std::string *>();
-  return text ? *text : otherwise;
+  std::string text = found == config.end() ? "" : contentOf(*found);
+  return text.empty() ? otherwise : text;
 }
 
 bool Builder::flag(const char *key, bool otherwise) const {
@@ -186,6 +196,18 @@ void Builder::add(const Json &token, int64_t id) {
   out["added_tokens"].push_back(std::move(entry));
 }
 
+/// Whether the configuration gives `token` a role.
+bool Builder::isSpecial(const std::string &token) const {
+  for (const char *role : roles)
+    if (named(role, "") == token)
+      return true;
+  auto list = config.find("additional_special_tokens");
+  return list != config.end() && list->is_array() &&
+         std::any_of(list->begin(), list->end(), [&](const Json &one) {
+           return contentOf(one) == token;
+         });
+}
+
 /// With their flags where the configuration has them, else by their roles.
 bool Builder::addedTokens() {
   out["added_tokens"] = Json::array();
@@ -204,13 +226,22 @@ bool Builder::addedTokens() {
   if (isThere(folder + "/added_tokens.json") && !json("added_tokens.json", more))
     return false;
   for (const auto &token : more.items())
-    if (token.value().is_number_unsigned())
-      add({{"content", token.key()}, {"special", false}}, token.value());
+    if (bool special = isSpecial(token.key());
+        token.value().is_number_unsigned())
+      add({{"content", token.key()},
+           {"special", special},
+           {"normalized", !special}},
+          token.value());
     else
       return fail("added_tokens.json",
                   "the id of `" + token.key() + "` is no number");
-  for (const char *role : {"unk_token", "bos_token", "eos_token", "sep_token",
-                           "cls_token", "pad_token", "mask_token"}) {
+  if (auto list = config.find("additional_special_tokens");
+      list != config.end() && list->is_array())
+    for (const Json &token : *list)
+      if (std::string text = contentOf(token);
+          !text.empty() && vocab.contains(text))
+        add({{"content", text}}, vocab[text]);
+  for (const char *role : roles) {
     auto found = config.find(role);
     std::string text = named(role, "");
     if (!text.empty() && vocab.contains(text))
@@ -354,7 +385,7 @@ bool Builder::byteLevel(const std::string &kind) {
         {"trim_offsets", true},
         {"add_prefix_space", prefix}};
   else if (!first.empty())
-    out["post_processor"] = template_(first, "", "", 0);
+    out["post_processor"] = template_(first, "", "", 1);
   out["model"]["vocab"] = std::move(vocab);
   return true;
 }
@@ -369,13 +400,9 @@ bool Builder::wordPiece(const std::string &kind) {
   std::vector<std::string> words;
   if (!lines("vocab.txt", words))
     return false;
-  for (size_t id = 0; id < words.size(); ++id) {
-    if (vocab.contains(words[id]))
-      return fail("vocab.txt", "line " + std::to_string(id + 1) +
-                                   " repeats the piece of line " +
-                                   std::to_string(vocab[words[id]].get<int>() + 1));
+  // Of equal lines the last stands, an empty one at the end among them.
+  for (size_t id = 0; id < words.size(); ++id)
     vocab[words[id]] = id;
-  }
   for (auto [role, text] : {std::pair("unk_token", "[UNK]"),
                             {"sep_token", "[SEP]"},
                             {"pad_token", "[PAD]"},
@@ -384,12 +411,15 @@ bool Builder::wordPiece(const std::string &kind) {
     if (!config.contains(role))
       config[role] = text;
   Json strip = config.value("strip_accents", Json());
+  bool basic = flag("do_basic_tokenize", true);
   out["normalizer"] = {
       {"type", "BertNormalizer"},
       {"clean_text", true},
-      {"handle_chinese_chars", flag("tokenize_chinese_chars", true)},
-      {"strip_accents", strip.is_boolean() ? strip : Json()},
-      {"lowercase", flag("do_lower_case", true)}};
+      {"handle_chinese_chars", basic && flag("tokenize_chinese_chars", true)},
+      {"strip_accents", !basic               ? Json(false)
+                        : strip.is_boolean() ? strip
+                                             : Json()},
+      {"lowercase", basic && flag("do_lower_case", true)}};
   out["pre_tokenizer"] = {{"type", "BertPreTokenizer"}};
   out["model"] = {{"type", "WordPiece"},
                   {"unk_token", named("unk_token", "[UNK]")},

@@ -43,7 +43,8 @@ public:
   }
 
   Status encode(std::string_view word, Encoded &out) override {
-    findBestPaths(word);
+    if (!findBestPaths(word))
+      return noUnknownToken(word);
     ends.clear();
     for (size_t at = word.size(); at > 0; at -= places[at].size) {
       bool joins = isUnknown(places[at].id) && !ends.empty() &&
@@ -73,13 +74,17 @@ private:
     return id == kNone || int64_t(id) == unknown;
   }
 
-  void findBestPaths(std::string_view word) {
+  /// False where an unknown character would be taken and there is no unknown
+  /// token, which the library asks for even if it says bytes in its place.
+  bool findBestPaths(std::string_view word) {
     places.assign(word.size() + 1, Place());
     auto offer = [&](size_t from, size_t size, double score, uint32_t id) {
       Place &place = places[from + size];
       double sum = score + places[from].score;
-      if (place.id == kNotReached || sum > place.score)
+      bool better = place.id == kNotReached || sum > place.score;
+      if (better)
         place = {sum, uint32_t(size), id};
+      return better;
     };
     for (size_t at = 0; at < word.size();) {
       uint32_t c;
@@ -91,10 +96,11 @@ private:
         offer(at, size, blob.score(id), id);
         single |= size == n;
       });
-      if (!single)
-        offer(at, n, unknownScore, kNone);
+      if (!single && offer(at, n, unknownScore, kNone) && unknown < 0)
+        return false;
       at += n;
     }
+    return true;
   }
 
   /// As bytes if the vocabulary has them all.

@@ -202,6 +202,17 @@ TEST(TokenizerModels, UnknownTokenThatIsMissing) {
   EXPECT_EQ(made.pieces("ab"), (Texts{"a", "b"}));
   EXPECT_EQ(made.pieces("abc"),
             (Texts{"error: the tokenizer has no unknown token for `abc`"}));
+  Json pieces = Json::array({Json::array({"a", -1.0})});
+  for (const char *byte : {"<0x61>", "<0x62>"})
+    pieces.push_back(Json::array({byte, -2.0}));
+  Json unigram = {{"type", "Unigram"},
+                  {"unk_id", nullptr},
+                  {"byte_fallback", true},
+                  {"vocab", pieces}};
+  Made bytes(Json{{"model", unigram}});
+  EXPECT_EQ(bytes.pieces("a"), (Texts{"a"}));
+  EXPECT_EQ(bytes.pieces("ab"),
+            (Texts{"error: the tokenizer has no unknown token for `ab`"}));
 }
 
 } // namespace
