@@ -66,11 +66,13 @@ def main():
     check(answers and answers[0]["ids"] == [5, 4, 6, 5, 3] and answers[1]["text"] == "A BA", "letters: %r" % said)
 
     # Of equal lines the last stands. A token of added_tokens.json is normalized and shown unless it has a role.
-    lines = ["[UNK]", "[CLS]", "[SEP]", "a", "b", "a", "[X]", ""]
+    said = tokenize(folder("repeats", {"vocab.txt": "[UNK]\n[CLS]\n[SEP]\na\nb\na\n\n\n"}), [{"text": "a b"}])
+    check(b'"ids":[1,5,4,2]' in said.stdout, "repeats: %r" % said)
+    lines = ["[UNK]", "[CLS]", "[SEP]", "c", "b", "a", "[X]", "z"]
     home = folder("roles", {"vocab.txt": "\n".join(lines) + "\n", "added_tokens.json": {"NEW": 8, "[Y]": 9}, "special_tokens_map.json": {"additional_special_tokens": ["[X]", "[Y]"]}})
     said = tokenize(home, [{"text": "a new [X] B [Y]"}, {"ids": [1, 5, 6, 4, 9, 3], "skip_special_tokens": True}])
     answers = [json.loads(line) for line in said.stdout.decode().split("\n") if line]
-    check(answers and answers[0]["ids"] == [1, 5, 8, 6, 4, 9, 2] and answers[1]["text"] == "a b", "roles: %r" % said)
+    check(answers and answers[0]["ids"] == [1, 5, 8, 6, 4, 9, 2] and answers[1]["text"] == "a b c", "roles: %r" % said)
     home = folder("plain", {"vocab.txt": "[UNK]\n[CLS]\n[SEP]\nA\n\u4f60\u597d\n", "tokenizer_config.json": {"do_basic_tokenize": False}})
     said = tokenize(home, [{"text": "A \u4f60\u597d"}])
     check(b'"ids":[1,3,4,2]' in said.stdout, "do_basic_tokenize: %r" % said)
