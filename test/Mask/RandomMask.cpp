@@ -40,11 +40,12 @@ struct Draw {
 };
 } // namespace
 
-/// 0/1 along an axis: holes of any density, long runs, one end cut off, globals, all or none.
+/// 0/1 along an axis: holes of any density, long runs, one end cut off, globals, all or none; where all is long,
+/// stretches of more than a word of bits in every row.
 MaskTensor Draw::set(std::vector<std::string> axes) {
   MaskTensor t{axes, element(), nullptr};
   bool nan = t.element == "f32" && chance(8), negative = t.element == "i64" && chance(4);
-  int64_t way = below(7), n = between(1, 40);
+  int64_t way = below(most > 1000 ? 9 : 7), n = between(1, 40), far = between(1020, 1300);
   uint64_t salt = random();
   std::string last = axes.back();
   t.at = [=](const MaskSizes &sizes, uint64_t seed, int64_t i) -> double {
@@ -56,6 +57,7 @@ MaskTensor Draw::set(std::vector<std::string> axes) {
               : way == 3 ? i < cut
               : way == 4 ? i >= cut
               : way == 5 ? mix(s, i) % 16 == 0
+              : way >= 7 ? (i % length >= far) == (way == 7)
                          : bool(mix(s, 2) % 2);
     return !in ? 0 : nan ? std::nan("") : negative ? -7 : 1;
   };
