@@ -55,7 +55,8 @@ static CursorCase drawShape(Random &random, MaskSpec spec) {
 /// five of them.
 static void runBatches(const char *name, int64_t expressions,
                        const std::function<CursorCase(Random &, int64_t most)> &draw,
-                       const std::function<std::string(const CursorCase &, const CursorProgram::Known &)> &examine) {
+                       const std::function<std::string(const CursorCase &, const CursorProgram::Known &)> &examine,
+                       int64_t longest = 0) {
   const int64_t perBatch = 32;
   Campaign run(name, (expressions + perBatch - 1) / perBatch);
   Totals totals;
@@ -63,7 +64,7 @@ static void runBatches(const char *name, int64_t expressions,
     Random random(mix(campaign.seed, batch));
     // Where all is short and known to be, bounds are decided by the lengths; long ones leave a
     // word of bits.
-    int64_t most = batch % 4 == 3 ? 60 : batch % 16 == 6 ? 3000 : 600;
+    int64_t most = longest ? longest : batch % 4 == 3 ? 60 : batch % 16 == 6 ? 3000 : 600;
     std::vector<CursorCase> cases;
     for (int64_t i = 0; i < perBatch; ++i)
       cases.push_back(draw(random, most));
@@ -108,6 +109,25 @@ TEST(Cursor, RandomExpressions) {
       "Cursor", campaign.expressions ? campaign.expressions : 1600,
       [](Random &random, int64_t most) { return drawShape(random, MaskSpec::draw(random, 4, most)); },
       [](const CursorCase &, const CursorProgram::Known &) { return ""; });
+}
+
+/// Rows of a tensor that are all the same for longer than a word of its table reaches.
+TEST(Cursor, StretchesPastAWord) {
+  runBatches(
+      "Stretches", 32,
+      [](Random &random, int64_t) {
+        MaskSpec spec;
+        int64_t from = 1020 + below(random, 250), odd = 1 + below(random, 60);
+        bool ones = below(random, 2);
+        spec.root = spec.reads(MaskSpec::Dense, {{"T", "S"}, "i64", [=](const MaskSizes &n, uint64_t, int64_t i) {
+                                                   int64_t row = i / n.S, key = i % n.S;
+                                                   return double((key >= from || (row % odd == 1 && key < 40)) != ones);
+                                                 }});
+        CursorCase c = drawShape(random, spec);
+        c.built = true;
+        return c;
+      },
+      [](const CursorCase &, const CursorProgram::Known &) { return ""; }, 3000);
 }
 
 //===-- strided views ------------------------------------------------------------------===//

@@ -152,8 +152,10 @@ static bool canCount(Value mask) {
 }
 
 Value Rewriter::counted(Value mask) {
-  if (!canCount(mask))
-    return simplified(mask);
+  if (!canCount(mask)) { // `not not blocks` is 1 where `blocks` may be 2
+    Value less = simplified(mask);
+    return canCount(less) ? mask : less;
+  }
   Operation *op = mask.getDefiningOp();
   if (!op || isa<BlocksOp>(op))
     return mask;

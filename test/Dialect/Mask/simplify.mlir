@@ -143,6 +143,25 @@ func.func @choices(%x: !q, %t: !model.tensor<[B, T], i64>, %c: !model.tensor<[],
 
 // -----
 
+// Below `+` two `not` are not none: they make 1 of what counts 2.
+!q = !model.tensor<[B, T, 8], f32>
+// CHECK-LABEL: @counts
+func.func @counts(%x: !q, %t: !model.tensor<[12, 3], i64>) -> !q {
+  %a = mask.causal
+  // CHECK: %[[BLOCKS:.*]] = mask.blocks
+  %k = mask.blocks 7, %t : !model.tensor<[12, 3], i64>
+  // CHECK: %[[HIDDEN:.*]] = mask.not %[[BLOCKS]]
+  %n = mask.not %k
+  // CHECK: %[[SEEN:.*]] = mask.not %[[HIDDEN]]
+  %m = mask.not %n
+  // CHECK: mask.add %{{.*}}, %[[SEEN]]
+  %s = mask.add %a, %m
+  %0 = attn.sdpa %x, %x, %x mask %s heads 2 kv_heads 2 scale 1.0 : (!q, !q, !q) -> !q
+  return %0 : !q
+}
+
+// -----
+
 // No row is empty: its own key, or the first, is seen. A key mask, or a window in a prefix, may leave none.
 !q = !model.tensor<[B, T, 8], f32>
 // CHECK-LABEL: @witnesses
