@@ -199,6 +199,11 @@ int heddle::compile(const Console &console, const CompileOptions &options) {
   }
   if (!module)
     return code;
+  // Renaming over a device would replace the device.
+  llvm::sys::fs::file_status there;
+  if (!options.output.empty() && options.output != "-" && !llvm::sys::fs::status(options.output, there) &&
+      there.type() != llvm::sys::fs::file_type::regular_file && there.type() != llvm::sys::fs::file_type::directory_file)
+    return console.complain(IOError, options.output + ": the output must be a regular file");
   if (!options.output.empty() && options.output != "-" && isInput(options.import, *module, options.output))
     return console.complain(UsageError, "-o " + options.output + " would replace a file of the model itself");
   if (!options.dumpDir.empty())

@@ -220,6 +220,14 @@ static int writeBinary(const Console &console, ModuleOp module, llvm::Module &co
     files.push_back("--undefined=heddle_decode_picture");
     files.push_back(std::string(pictures));
   }
+  // The linker maps its output, and a map of a full disk ends it by a signal.
+  uint64_t needed = 0;
+  for (const std::string &file : {object, data, runtime})
+    if (uint64_t size = 0; !llvm::sys::fs::file_size(file, size))
+      needed += size;
+  if (llvm::ErrorOr<llvm::sys::fs::space_info> disk = llvm::sys::fs::disk_space(folder); disk && disk->available < needed)
+    return console.complain(IOError, options.output + ": " + std::to_string(needed >> 20) + " MB to write, " +
+                                         std::to_string(disk->available >> 20) + " MB free on the disk");
   if (!cpu::link(files, runtime, linked, error))
     return console.complain(Internal, error);
   if (std::error_code ec = llvm::sys::fs::rename(linked, options.output))

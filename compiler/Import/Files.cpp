@@ -84,7 +84,7 @@ bool Importer::openDirectory(const std::string &where, std::string configText) {
   if (!type || !type->isString()) {
     sink.error(type ? type->loc : configJson.loc, "config.json.model_type",
                "the name of a model type expected" +
-                   Twine(type ? ", found " + type->text() : std::string(", there is none")));
+                   Twine(type ? ", found " + type->text() : std::string(", there is none; add one, as in \"model_type\": \"bert\"")));
     return false;
   }
   std::optional<std::string> family = familyFor(type->string, families);

@@ -198,7 +198,7 @@ int main(int argc, char **argv) {
   if (compileCommand->parsed()) {
     if (target != "cpu")
       return console.complain(Unsupported, "this build has the target cpu only, found --target=" + target);
-    if (c.output.empty() && (c.emit == "exe" || c.emit == "obj"))
+    if ((c.output.empty() || c.output == "-") && (c.emit == "exe" || c.emit == "obj"))
       return console.complain(UsageError, "-o FILE says where the " + c.emit + " goes");
     return compile(console, c);
   }
