@@ -78,7 +78,7 @@ FAULTS = sum([
        ("in front of a stretch the next is far", "next = s.choose(seen, end, begin);", "next = s.choose(seen, end, far);"),
        ("what lies in front of a stretch is in it", "Value seen = s.compare(Compare::sle, begin, key)", "Value seen = s.compare(Compare::slt, key, end)"),
        ("one row of blocks is enough for all", "return {s.either(outer[0], seen), s.both(outer[1], seen),", "return {s.either(outer[0], seen), s.either(outer[1], seen),"),
-       ("a search stops one stretch early", "c.compare(Compare::sle, at, last);\n    // Behind", "c.compare(Compare::slt, at, last);\n    // Behind"),
+       ("a search stops one stretch early", "c.compare(Compare::sle, at, last);\n    // Read", "c.compare(Compare::slt, at, last);\n    // Read"),
        ("the hull ends with the first row of blocks", "{s.min(carried[0], begin), s.max(carried[1], end)}", "{s.min(carried[0], begin), s.choose(s.compare(Compare::eq, carried[1], s.constant(0)), end, carried[1])}"),
        ("stretches of the first head for all", "{e.head, rowBlock, n}", "{IntCode{b, e.loc}.constant(0), rowBlock, n}"),
        ("lists of the first head for all", "at.insert(at.begin(), e.head);", "at.insert(at.begin(), zero);"),

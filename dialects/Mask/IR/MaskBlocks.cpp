@@ -51,6 +51,11 @@ static SmallVector<Value> overRowBlocks(BlocksOp op, Emitter &e, OpBuilder &b, V
   return llvm::to_vector_of<Value>(loop.getResults());
 }
 
+static Value hasList(BlocksOp op, Emitter &e, OpBuilder &b, Value rowBlock) {
+  auto type = cast<ModelTensorType>(op.getLists().getType());
+  return IntCode{b, e.loc}.less(rowBlock, e.lengthOf(type.getSize(type.getRank() - 2)));
+}
+
 /// Entry `n` of the stretches of a row of blocks, as an index.
 static Value runEntry(BlocksOp op, Emitter &e, OpBuilder &b, Value rowBlock, Value n) {
   return IntCode{b, e.loc}.index(e.load(b, op.getTable(), {e.head, rowBlock, n}));
@@ -58,8 +63,7 @@ static Value runEntry(BlocksOp op, Emitter &e, OpBuilder &b, Value rowBlock, Val
 /// How many stretches a row of blocks has: none behind the lists.
 static Value runCount(BlocksOp op, Emitter &e, OpBuilder &b, Value rowBlock) {
   IntCode c{b, e.loc};
-  auto type = cast<ModelTensorType>(op.getLists().getType());
-  Value zero = c.constant(0), inside = c.less(rowBlock, e.lengthOf(type.getSize(type.getRank() - 2)));
+  Value zero = c.constant(0), inside = hasList(op, e, b, rowBlock);
   Value count = runEntry(op, e, b, c.choose(inside, rowBlock, zero), zero);
   return c.choose(inside, count, zero);
 }
@@ -71,19 +75,20 @@ static std::pair<Value, Value> stretchAt(BlocksOp op, Emitter &e, OpBuilder &b, 
   Type index = b.getIndexType();
   Value zero = c.constant(0), one = c.constant(1), two = c.constant(2), far = c.constant(kUnbounded);
   Value last = c.mul(runCount(op, e, b, rowBlock), two); // the entry that holds the last end
+  Value row = c.choose(hasList(op, e, b, rowBlock), rowBlock, zero), most = c.sub(e.lengthOf(lastSize(op.getTable())), one);
   auto loop = scf::WhileOp::create(b, e.loc, TypeRange{index, index}, ValueRange{two});
   {
     OpBuilder::InsertionGuard guard(b);
     Block *before = b.createBlock(&loop.getBefore(), {}, {index}, {e.loc});
     Value at = before->getArgument(0), inside = c.compare(Compare::sle, at, last);
-    // Behind the last stretch, and behind the lists, nothing is read.
-    Value end = c.choose(inside, runEntry(op, e, b, c.choose(inside, rowBlock, zero), c.choose(inside, at, zero)), far);
+    // Read whether it counts or not, so that the load waits for nothing.
+    Value end = c.choose(inside, runEntry(op, e, b, row, c.min(at, most)), far);
     scf::ConditionOp::create(b, e.loc, c.compare(Compare::sle, end, key), ValueRange{at, end});
     Block *after = b.createBlock(&loop.getAfter(), {}, {index, index}, {e.loc, e.loc});
     scf::YieldOp::create(b, e.loc, ValueRange{c.add(after->getArgument(0), two)});
   }
   Value at = loop.getResult(0), found = c.compare(Compare::sle, at, last);
-  Value begin = runEntry(op, e, b, c.choose(found, rowBlock, zero), c.choose(found, c.sub(at, one), zero));
+  Value begin = runEntry(op, e, b, row, c.min(c.sub(at, one), most));
   return {c.choose(found, begin, far), loop.getResult(1)};
 }
 
