@@ -70,8 +70,25 @@ static bool atMost(const Lattice &a, const Lattice &b, const Facts &f) {
   return heddle::mask::atMost(a.term, b.term, f);
 }
 
+/// Groups that hold all terms of another add nothing to the least of greatest terms, nor to the
+/// greatest of least ones.
+static Bound absorbed(const Bound &bound) {
+  auto holds = [](const TermGroup &x, const TermGroup &y) {
+    return llvm::all_of(y, [&](const Term &t) { return llvm::is_contained(x, t); });
+  };
+  Bound kept;
+  for (const TermGroup &group : bound) {
+    if (llvm::any_of(kept, [&](const TermGroup &o) { return holds(group, o); }))
+      continue;
+    llvm::erase_if(kept, [&](const TermGroup &o) { return holds(o, group); });
+    kept.push_back(group);
+  }
+  return kept;
+}
+
 /// Every choice of one term a group, as groups: a least of greatest terms becomes a greatest of
-/// least ones, and the other way round.
+/// least ones, and the other way round. With so few terms as isSmall() allows that is at most 70
+/// groups on the way, and turned twice is the same again.
 static Bound turned(const Bound &bound) {
   Bound out = {{}};
   for (const TermGroup &group : bound) {
@@ -82,16 +99,21 @@ static Bound turned(const Bound &bound) {
         if (!llvm::is_contained(next.back(), t))
           next.back().push_back(t);
       }
-    out = std::move(next);
+    out = absorbed(next);
   }
   return out;
 }
 
 bool heddle::mask::isSmall(const Bound &bound) {
   int64_t choices = 1;
-  for (const TermGroup &group : bound)
+  TermGroup terms;
+  for (const TermGroup &group : bound) {
     choices = std::min<int64_t>(choices * int64_t(group.size()), 1000);
-  return bound.size() <= 16 && choices <= 16;
+    for (const Term &t : group)
+      if (!llvm::is_contained(terms, t))
+        terms.push_back(t);
+  }
+  return bound.size() <= 16 && choices <= 16 && terms.size() <= 8;
 }
 
 /// Terms and groups that others dominate go.
