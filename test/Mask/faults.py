@@ -34,8 +34,8 @@ STEPS = {
 def tests_of(file):
     if "Attention" in file or "Interpreter" in file:
         return [KERNEL]
-    if "Transforms" in file:
-        return [CURSOR, LAWS]
+    if "Transforms" in file or "MaskProofs" in file:
+        return [LAWS, CURSOR]
     return [CURSOR, KERNEL] if "MaskWalk" in file or "MaskEmission" in file else [CURSOR]
 
 

@@ -189,3 +189,59 @@ func.func @witnesses(%x: !q, %t: !model.tensor<[B, T], i64>, %n: !model.tensor<[
   // CHECK: return
   return %0, %1, %2, %3, %4 : !q, !q, !q, !q, !q
 }
+
+// -----
+
+// No witness: a window beside the own key, ids that may be NaN, keys that begin past position 0.
+!q = !model.tensor<[B, T, 8], f32>
+!k = !model.tensor<[B, 7, 8], f32>
+// CHECK-LABEL: @no_witnesses
+// CHECK-NOT: every_row_sees
+func.func @no_witnesses(%x: !q, %y: !k, %r: !model.tensor<[B, T], f32>, %dims: !model.tensor<[P, K], f32>) -> (!q, !q, !q) {
+  %a = mask.window left 5 right -1
+  %0 = attn.sdpa %x, %x, %x mask %a heads 2 kv_heads 2 scale 1.0 : (!q, !q, !q) -> !q
+  %b = mask.document %r, %r : !model.tensor<[B, T], f32>, !model.tensor<[B, T], f32>
+  %1 = attn.sdpa %x, %x, %x mask %b heads 2 kv_heads 2 scale 1.0 : (!q, !q, !q) -> !q
+  %c = mask.causal
+  %2 = attn.sdpa %x, %y, %y mask %c heads 2 kv_heads 2 scale 1.0 key_start "K" past "P" : (!q, !k, !k) -> !q
+  // CHECK: return
+  return %0, %1, %2 : !q, !q, !q
+}
+
+// -----
+
+// Inverted twice a least bound is the least again; a greatest bound is not below one of its members.
+!q = !model.tensor<[B, T, 8], f32>
+// CHECK-LABEL: @inverted_twice
+func.func @inverted_twice(%x: !q, %t: !model.tensor<[B, T], i64>, %m: !model.tensor<[B], i64>, %n: !model.tensor<[B], i64>) -> (!q, !q) {
+  %k = mask.keys %t : !model.tensor<[B, T], i64>
+  %a = mask.prefix %m : !model.tensor<[B], i64>
+  %b = mask.prefix %n : !model.tensor<[B], i64>
+  %c = mask.and %a, %b
+  %d = mask.not %c
+  %e = mask.and %d, %k
+  // CHECK: %[[LEAST:.*]] = mask.band below [#{{[a-z0-9]+}}, #{{[a-z0-9]+}}] of %{{[a-z0-9]+}}, %{{[a-z0-9]+}} :
+  // CHECK: %[[HIDDEN:.*]] = mask.not
+  // CHECK: mask.or %[[LEAST]], %[[HIDDEN]]
+  %f = mask.not %e
+  %0 = attn.sdpa %x, %x, %x mask %f heads 2 kv_heads 2 scale 1.0 : (!q, !q, !q) -> !q
+  %g = mask.or %a, %b
+  // CHECK: mask.band below [#{{[a-z0-9]+}}] of %{{[a-z0-9]+}} :
+  %h = mask.and %g, %a
+  %1 = attn.sdpa %x, %x, %x mask %h heads 2 kv_heads 2 scale 1.0 : (!q, !q, !q) -> !q
+  return %0, %1 : !q, !q
+}
+
+// -----
+
+// A side that the lengths leave room for stays.
+!q = !model.tensor<[B, T, 8], f32>
+module attributes {model.dims = {T = 1024 : i64}} {
+// CHECK-LABEL: @room
+func.func @room(%x: !q) -> !q {
+  // CHECK: mask.window right 600
+  %a = mask.window right 600
+  %0 = attn.sdpa %x, %x, %x mask %a heads 2 kv_heads 2 scale 1.0 : (!q, !q, !q) -> !q
+  return %0 : !q
+}
+}
