@@ -37,18 +37,18 @@ static bool isGiven(model::DefaultOp op, const Kinds &kinds) {
 
 SetVector<Operation *> entries::reaching(Value root, const Kinds &kinds) {
   SetVector<Operation *> out;
-  SmallVector<Value> todo{root};
+  SmallVector<Value> worklist{root};
   DenseSet<Value> seen;
-  while (!todo.empty()) {
-    Value v = todo.pop_back_val();
+  while (!worklist.empty()) {
+    Value v = worklist.pop_back_val();
     if (!seen.insert(v).second)
       continue;
     auto carried = [&](model::RepeatOp op, unsigned i) {
       if (i < op.getNumCarried()) {
-        todo.push_back(op.getCarried()[i]);
-        todo.push_back(op.getBody().front().getArgument(i + 1));
+        worklist.push_back(op.getCarried()[i]);
+        worklist.push_back(op.getBody().front().getArgument(i + 1));
       }
-      todo.push_back(op.getBody().front().getTerminator()->getOperand(i));
+      worklist.push_back(op.getBody().front().getTerminator()->getOperand(i));
     };
     if (auto arg = dyn_cast<BlockArgument>(v)) {
       if (auto repeat = dyn_cast<model::RepeatOp>(arg.getOwner()->getParentOp()); repeat && arg.getArgNumber() > 0)
@@ -61,9 +61,9 @@ SetVector<Operation *> entries::reaching(Value root, const Kinds &kinds) {
       continue;
     }
     out.insert(op);
-    todo.append(op->operand_begin(), op->operand_end());
+    worklist.append(op->operand_begin(), op->operand_end());
     if (auto def = dyn_cast<model::DefaultOp>(op); def && !isGiven(def, kinds))
-      todo.push_back(cast<model::YieldOp>(def.getBody().front().getTerminator()).getOperand(0));
+      worklist.push_back(cast<model::YieldOp>(def.getBody().front().getTerminator()).getOperand(0));
   }
   return out;
 }
@@ -126,9 +126,9 @@ Padding entries::padding(const Kinds &kinds, Value logits) {
       continue;
     if (!hidesPadding(sdpa.getMask(), kinds))
       neither();
-    SmallVector<Value> todo{sdpa.getMask(), sdpa.getBias()};
-    while (!todo.empty()) {
-      Value v = todo.pop_back_val();
+    SmallVector<Value> worklist{sdpa.getMask(), sdpa.getBias()};
+    while (!worklist.empty()) {
+      Value v = worklist.pop_back_val();
       Operation *leaf = v ? v.getDefiningOp() : nullptr;
       if (!leaf)
         continue;
@@ -138,7 +138,7 @@ Padding entries::padding(const Kinds &kinds, Value logits) {
         p.right = false;
       for (Value o : leaf->getOperands())
         if (isa<mask::MaskType, attn::BiasType>(o.getType()))
-          todo.push_back(o);
+          worklist.push_back(o);
     }
   }
   return p;
