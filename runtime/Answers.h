@@ -1,5 +1,4 @@
-//===- Answers.h - What a model's tensors say in words ------------*- C++
-//-*-===//
+//===- Answers.h - What a model's tensors say in words ----------*- C++ -*-===//
 //
 // Labels of a whole text or picture and of every token, the words behind
 // masks, the stretch of a text that answers a question: from the outputs of

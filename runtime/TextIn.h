@@ -1,5 +1,4 @@
-//===- TextIn.h - The texts of a command line ---------------------*- C++
-//-*-===//
+//===- TextIn.h - The texts of a command line -------------------*- C++ -*-===//
 //
 // A lone `-` among the words stands for what comes on standard input.
 //

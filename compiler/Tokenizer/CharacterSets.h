@@ -1,5 +1,4 @@
-//===- CharacterSets.h - Sets of characters in patterns ------------*- C++
-//-*-===//
+//===- CharacterSets.h - Sets of characters in patterns ---------*- C++ -*-===//
 //
 // A set is ranges and classes, perhaps all but those. Sets that cannot be said
 // so (intersections, a negated set inside another) are resolved to ranges.

@@ -48,7 +48,7 @@ static bool unsupported(const char *part, const Json &component,
 
 /// {"String": ...} or {"Regex": ...} as a pattern.
 bool patternOf(const Json &component, std::string &pattern,
-                      Problem &problem) {
+               Problem &problem) {
   const Json &from = member(component, "pattern");
   if (member(from, "Regex").is_string())
     pattern = textOf(from, "Regex");
@@ -73,7 +73,7 @@ static bool inSequence(const Json &component, const char *key, Words &out,
 }
 
 bool programStage(Words &out, uint32_t kind, Words content,
-                         const std::string &pattern, Problem &problem) {
+                  const std::string &pattern, Problem &problem) {
   std::string error;
   if (!compilePattern(pattern, content, error))
     return problem.say(error);

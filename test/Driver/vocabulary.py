@@ -5,18 +5,13 @@ import shutil
 import subprocess
 import sys
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), os.pardir, "support"))
+from checks import check, finish
+
 heddle, work = sys.argv[1:]
 EXAMPLES = os.path.join(os.path.dirname(os.path.abspath(__file__)), os.pardir, os.pardir, "examples")
 TEXTS = ["", " ", "One day there was  a loud\ncrack!", "caf\u00e9 \u2014 \u4f60\u597d \U0001f9f5", "It's [MASK] or <|endoftext|>, isn't it? 12345",
          "THE Soup wasn't b\u00e2d; \u00e9tude \u0301x", "a" * 300]
-passed = failed = 0
-
-
-def check(good, what):
-    global passed, failed
-    passed, failed = passed + bool(good), failed + (not good)
-    if not good:
-        print("FAIL " + what)
 
 
 def folder(name, files):
@@ -94,8 +89,7 @@ def main():
                                (dict(model, **{"tokenizer.json": stories}), 0, []), (dict(model, **{"spiece.model": "x"}), 0, [b"note", b"spiece.model", b"save_pretrained"])):
         said = subprocess.run([heddle, "compile", folder("model", files), "-o", os.path.join(work, "model.bin")], stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
         check(said.returncode == code and all(w in said.stdout for w in words), "compile with %s: %r" % (sorted(files), said))
-    print("%d passed, %d failed" % (passed, failed))
-    return int(failed > 0)
+    return finish()
 
 
 if __name__ == "__main__":

@@ -18,18 +18,11 @@ import tempfile
 import numpy as np
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path.insert(0, os.path.join(HERE, os.pardir, "Oracle"))
+sys.path[:0] = [os.path.join(HERE, os.pardir, folder) for folder in ("Oracle", "support")]
 import tensors
+from checks import check, finish
 
 EXAMPLES = os.path.join(HERE, os.pardir, os.pardir, "examples")
-passed, failed = 0, 0
-
-
-def check(good, what):
-    global passed, failed
-    passed, failed = passed + bool(good), failed + (not good)
-    if not good:
-        print("FAIL " + what)
 
 
 class Model:
@@ -274,8 +267,7 @@ def main():
         sampling(stories, prompts[0])
         text_out(stories)
         through_config(heddle, folder, stories, prompts)
-    print("%d passed, %d failed" % (passed, failed))
-    return int(failed > 0)
+    return finish()
 
 
 if __name__ == "__main__":

@@ -15,19 +15,12 @@ import tempfile
 import numpy as np
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(HERE)), "examples"))
+sys.path[:0] = [os.path.join(os.path.dirname(os.path.dirname(HERE)), "examples"), os.path.join(HERE, os.pardir, "support")]
+from checks import check, finish
 from random_weights import Weights, tensors
 
 VOCABULARY = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"] + "who is in the house a cat sat on mat ? . un ##der tree and saw it all day long where".split()
 WIDTH, LAYERS, LONGEST = 16, 2, 48
-passed = failed = 0
-
-
-def check(good, what):
-    global passed, failed
-    passed, failed = passed + bool(good), failed + (not good)
-    if not good:
-        print("FAIL " + what)
 
 
 def ids_of(*pieces):
@@ -160,8 +153,7 @@ def main():
             check(r.returncode == 0, "%s: %r" % (name, r.stderr))
             if r.returncode == 0:
                 test(binary)
-    print("%d passed, %d failed" % (passed, failed))
-    return int(failed > 0 or passed == 0)
+    return finish()
 
 
 if __name__ == "__main__":

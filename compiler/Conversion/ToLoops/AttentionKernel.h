@@ -120,9 +120,8 @@ private:
 
   // AttentionPairs.cpp: weights and values, with dots
   Value pairWeights(Value low, Value high, Value greatest, Value &nan);
-  Value countedPairs(Value low, Value high);
+  Value roundedPairs(Value low, Value high);
   void emitPairWeights(const Tile &tile);
-  int64_t pairStride() const { return (plan.valueWidth + 31) / 32 * 32; }
   std::pair<Value, Value> pairsOf(const Tile &tile, Value begin, Value end);
   void emitPairs(const Tile &tile);
   Values addPair(Value weights, Value pair, Value d, int64_t rows, int64_t n, bool guard, Values sums);

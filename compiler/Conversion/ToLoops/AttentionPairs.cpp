@@ -52,8 +52,8 @@ Value AttentionKernel::pairWeights(Value low, Value high, Value greatest, Value 
   return vector::BitCastOp::create(b, words(), p);
 }
 
-/// The same of masks that count: 2^(s - m) as in f32, times the counts, rounded.
-Value AttentionKernel::countedPairs(Value low, Value high) {
+/// Two vectors of weights in the order of their columns, rounded, as words of two halves.
+Value AttentionKernel::roundedPairs(Value low, Value high) {
   auto halves = VectorType::get({2 * lanes}, b.getBF16Type());
   auto rounded = LLVM::CallIntrinsicOp::create(b, halves, b.getStringAttr("llvm.x86.avx512bf16.cvtne2ps2bf16.512"),
                                                ValueRange{high, low});
@@ -72,7 +72,7 @@ void AttentionKernel::emitPairWeights(const Tile &tile) {
         Value counts = at(floats(plan.atCounts), front, f32());
         low = mulf(exp2(subf(low, greatest)), loadVec(counts, column));
         high = mulf(exp2(subf(high, greatest)), loadVec(counts, add(column, lanes)));
-        pairs = countedPairs(low, high);
+        pairs = roundedPairs(low, high);
       } else {
         pairs = pairWeights(low, high, greatest, nan);
       }
@@ -109,7 +109,7 @@ void AttentionKernel::emitPairs(const Tile &tile) {
   loop(from, to, 1, [&](Value pair) {
     Value key = add(tile.at, mul(pair, 2));
     Value even = mul(max(key, tile.begin), valuePitch()), odd = mul(min(add(key, 1), last), valuePitch());
-    Value line = at(pairs, mul(pair, pairStride()), b.getI32Type());
+    Value line = at(pairs, mul(pair, plan.pairStride()), b.getI32Type());
     auto half = [&](Value row, Value d, Value mask) {
       return load(VectorType::get({2 * lanes}, halves), at(values, add(row, d), halves), mask);
     };
@@ -135,7 +135,7 @@ void AttentionKernel::emitPairs(const Tile &tile) {
 /// Output of `rows` rows, `n` vectors of each from feature `d` on: plus pair `pair` of keys.
 Values AttentionKernel::addPair(Value weights, Value pair, Value d, int64_t rows, int64_t n, bool guard, Values sums) {
   Type i32 = b.getI32Type();
-  Value row = at(floats(plan.atPairs), add(mul(pair, pairStride()), d), i32);
+  Value row = at(floats(plan.atPairs), add(mul(pair, plan.pairStride()), d), i32);
   Values x;
   for (int64_t v = 0; v < n; ++v)
     x.push_back(load(words(), at(row, constant(v * lanes), i32)));

@@ -116,7 +116,7 @@ AttentionPlan::AttentionPlan(attn::SdpaOp op) : op(op), arithmetic(model::arithm
   atMax = reserve(kRowTile);
   atBounds = reserve(kRowTile);
   atCounts = counted ? reserve(kRowTile * kScoreStride) : 0;
-  atPairs = arithmetic.dots ? reserve(kKeyTile / 2 * ((valueWidth + 31) / 32 * 32)) : 0;
+  atPairs = arithmetic.dots ? reserve(kKeyTile / 2 * pairStride()) : 0;
   for (Operation *bias : biases) {
     int64_t floats = 0;
     lookups.emplace_back();

@@ -80,6 +80,8 @@ struct AttentionPlan {
   int64_t keyWords() const { return arithmetic.bf16 ? (width + 1) / 2 : width; }
   int64_t valueWords() const { return arithmetic.bf16 ? (valueWidth + 1) / 2 : valueWidth; }
   int64_t queryWords() const { return arithmetic.dots ? keyWords() : width; }
+  /// Words of a row of paired values: whole vectors of 32 halves.
+  int64_t pairStride() const { return (valueWidth + 31) / 32 * 32; }
   /// Offsets of the shared parts of scratch, in floats.
   model::Size atKeys() const { return model::Size(0); }
   model::Size atValues() const;

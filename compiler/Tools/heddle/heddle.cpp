@@ -29,7 +29,7 @@ static std::pair<std::string, std::string> split(const std::string &text, const 
   return {text.substr(0, at), text.substr(at + 1)};
 }
 
-/// The largest length that a command line may name.
+/// The largest length and tile that `heddle mask` takes.
 static constexpr int64_t kLongestDim = 1 << 18; // every pair of positions is counted, in tiles
 
 /// "DIM=N", N positive.
