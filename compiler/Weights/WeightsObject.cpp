@@ -22,7 +22,9 @@ ObjectSymbol ObjectSymbol::number(llvm::StringRef name, uint64_t value) {
 
 namespace {
 
-constexpr uint64_t blobAt = 4096, blobAlign = 2 << 20;
+/// The weights start a page, the largest that Linux on these machines has: the kernel reads files in around
+/// a fault in such pieces. What lies before them is padded to this in every binary.
+constexpr uint64_t blobAt = 4096, blobAlign = 64 << 10;
 
 /// Passes bytes on and hashes them on the way.
 class HashingSink final : public ByteSink {
