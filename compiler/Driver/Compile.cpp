@@ -14,6 +14,7 @@
 #include "llvm/Support/Path.h"
 #include "llvm/Support/SourceMgr.h"
 #include <cerrno>
+#include <cstring>
 #include <chrono>
 #include <unistd.h>
 
@@ -71,6 +72,22 @@ bool heddle::canRead(const ImportOptions &options, DiagnosticSink &sink) {
 int heddle::canRead(const Console &console, StringRef file) {
   std::error_code ec = whyUnreadable(file);
   return ec ? console.complain(IOError, file + ": cannot read it: " + ec.message()) : int(Ok);
+}
+
+/// What would keep the output from being written is said before the work, not after it.
+static int canWrite(const Console &console, StringRef output) {
+  namespace fs = llvm::sys::fs;
+  if (output.empty() || output == "-")
+    return Ok;
+  // Renaming over a device would replace the device.
+  fs::file_status there;
+  if (!fs::status(output, there) && there.type() != fs::file_type::regular_file)
+    return console.complain(IOError, output + ": the output must be a regular file");
+  StringRef parent = llvm::sys::path::parent_path(output);
+  std::string folder = parent.empty() ? "." : parent.str();
+  if (::access(folder.c_str(), W_OK | X_OK) != 0)
+    return console.complain(IOError, output + ": cannot write into '" + folder + "': " + std::strerror(errno));
+  return Ok;
 }
 
 /// An output may replace an older output, never what the model is made of.
@@ -191,7 +208,9 @@ int heddle::compile(const Console &console, const CompileOptions &options) {
   std::optional<cpu::CPUTarget> target = cpu::CPUTarget::resolve(options.mcpu, error);
   if (!target)
     return console.complain(UsageError, error);
-  int code = Ok;
+  int code = canWrite(console, options.output);
+  if (code != Ok)
+    return code;
   OwningOpRef<ModuleOp> module;
   {
     Phase phase("import", options.verbose ? &console.err : nullptr);
@@ -199,11 +218,6 @@ int heddle::compile(const Console &console, const CompileOptions &options) {
   }
   if (!module)
     return code;
-  // Renaming over a device would replace the device.
-  llvm::sys::fs::file_status there;
-  if (!options.output.empty() && options.output != "-" && !llvm::sys::fs::status(options.output, there) &&
-      there.type() != llvm::sys::fs::file_type::regular_file && there.type() != llvm::sys::fs::file_type::directory_file)
-    return console.complain(IOError, options.output + ": the output must be a regular file");
   if (!options.output.empty() && options.output != "-" && isInput(options.import, *module, options.output))
     return console.complain(UsageError, "-o " + options.output + " would replace a file of the model itself");
   if (!options.dumpDir.empty())

@@ -1,6 +1,7 @@
 //===- Output.cpp - objects, weights and the link -------------------------===//
 
 #include "compiler/Driver/Output.h"
+#include "compiler/Driver/Scratch.h"
 #include "compiler/Weights/OutputFile.h"
 #include "compiler/Weights/Problem.h"
 #include "compiler/Weights/WeightsObject.h"
@@ -9,11 +10,9 @@
 #include "dialects/Model/Transforms/Blob.h"
 #include "heddle/tokenizer.h"
 #include "targets/CPU/Link.h"
-#include "llvm/ADT/ScopeExit.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/Program.h"
-#include <unistd.h>
 
 using namespace mlir;
 using namespace heddle;
@@ -146,28 +145,17 @@ static std::string runtimeArchive(const CompileOptions &options) {
   return std::string(path);
 }
 
-/// Object, weights and link in a folder beside the output, so that the last step is a rename.
+/// Object, weights and link, in a folder of their own; the last step is a rename.
 static int writeBinary(const Console &console, ModuleOp module, llvm::Module &code, llvm::TargetMachine &machine,
                        const CompileOptions &options) {
   std::optional<PackPlan> plan = packPlanOf(console, module);
   std::optional<WeightStore> store = openWeights(console, module);
   if (!plan || !store)
     return InputError;
-  llvm::SmallString<256> folder;
-  StringRef parent = llvm::sys::path::parent_path(options.output);
-  for (int i = 0;; ++i) {
-    folder = parent.empty() ? StringRef(".") : parent;
-    llvm::sys::path::append(folder, "." + llvm::sys::path::filename(options.output) + ".heddle-" +
-                                        llvm::Twine(getpid()) + "-" + llvm::Twine(i));
-    std::error_code ec = llvm::sys::fs::create_directory(folder, /*IgnoreExisting=*/false);
-    if (!ec)
-      break;
-    if (ec != std::errc::file_exists || i == 100)
-      return console.complain(IOError, folder + ": " + ec.message());
-  }
-  auto cleanup = llvm::make_scope_exit([&] { llvm::sys::fs::remove_directories(folder); });
-  std::string object = (folder + "/code.o").str(), data = (folder + "/data.o").str(),
-              linked = (folder + "/linked").str(), error;
+  Scratch folder;
+  if (std::error_code ec = folder.create(options.output))
+    return console.complain(IOError, options.output + ": cannot write beside it: " + ec.message());
+  std::string object = folder.file("code.o"), data = folder.file("data.o"), linked = folder.file("linked"), error;
 
   if (int failed = writeAtomically(console, object, [&](llvm::raw_pwrite_stream &os) {
         return cpu::emit(code, machine, cpu::Output::Object, os, error);
@@ -189,7 +177,7 @@ static int writeBinary(const Console &console, ModuleOp module, llvm::Module &co
       return ::complain(console, written.status());
     hash = written->hash;
   } else {
-    absl::StatusOr<WrittenWeights> written = writeWeightsFile(options.output + ".weights", *store, *plan);
+    absl::StatusOr<WrittenWeights> written = writeWeightsFile(folder.file("weights"), *store, *plan);
     if (!written.ok())
       return ::complain(console, written.status());
     std::string side = llvm::sys::path::filename(options.output).str() + ".weights";
@@ -200,7 +188,7 @@ static int writeBinary(const Console &console, ModuleOp module, llvm::Module &co
       return ::complain(console, status);
   }
   // The digest is known when the weights have been written.
-  std::string digest = (folder + "/digest.o").str();
+  std::string digest = folder.file("digest.o");
   if (options.embed) {
     ObjectOptions symbols;
     symbols.machine = parts.machine;
@@ -225,11 +213,21 @@ static int writeBinary(const Console &console, ModuleOp module, llvm::Module &co
   for (const std::string &file : {object, data, runtime})
     if (uint64_t size = 0; !llvm::sys::fs::file_size(file, size))
       needed += size;
-  if (llvm::ErrorOr<llvm::sys::fs::space_info> disk = llvm::sys::fs::disk_space(folder); disk && disk->available < needed)
+  if (llvm::ErrorOr<llvm::sys::fs::space_info> disk = llvm::sys::fs::disk_space(folder.file("")); disk && disk->available < needed)
     return console.complain(IOError, options.output + ": " + std::to_string(needed >> 20) + " MB to write, " +
                                          std::to_string(disk->available >> 20) + " MB free on the disk");
-  if (!cpu::link(files, runtime, linked, error))
+  switch (cpu::link(files, runtime, linked, folder.file("log"), [&](int pid) { folder.writer(pid); }, error)) {
+  case cpu::Linked::Yes:
+    break;
+  case cpu::Linked::Stopped:
+    return console.complain(Resources, error);
+  case cpu::Linked::Refused:
     return console.complain(Internal, error);
+  }
+  // An older binary keeps its own weights until there is a new one.
+  if (!options.embed)
+    if (std::error_code ec = llvm::sys::fs::rename(folder.file("weights"), options.output + ".weights"))
+      return console.complain(IOError, options.output + ".weights: " + ec.message());
   if (std::error_code ec = llvm::sys::fs::rename(linked, options.output))
     return console.complain(IOError, options.output + ": " + ec.message());
   return Ok;

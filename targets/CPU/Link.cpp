@@ -19,8 +19,8 @@ static std::string find(StringRef name) {
   return name.str();
 }
 
-bool heddle::cpu::link(llvm::ArrayRef<std::string> objects, StringRef runtimeArchive,
-                       StringRef output, std::string &error) {
+heddle::cpu::Linked heddle::cpu::link(llvm::ArrayRef<std::string> objects, StringRef runtimeArchive, StringRef output,
+                                      StringRef log, llvm::function_ref<void(int)> child, std::string &error) {
   std::vector<std::string> args = {"ld.lld", "-pie", "--build-id=none", "--gc-sections", "-z", "relro",
                                    "-z", "now", "--hash-style=gnu", "--strip-all", "-o", output.str()};
 #if defined(__x86_64__)
@@ -39,21 +39,24 @@ bool heddle::cpu::link(llvm::ArrayRef<std::string> objects, StringRef runtimeArc
   args.insert(args.end(), {find("libstdc++.a"), "-lm", find("libgcc.a"), find("libgcc_eh.a"), "-lc",
                            find("libgcc.a"), find("crtendS.o"), find("crtn.o")});
 
-  llvm::SmallString<128> log;
-  if (std::error_code ec = llvm::sys::fs::createTemporaryFile("heddle-link", "log", log)) {
-    error = "cannot make a temporary file: " + ec.message();
-    return false;
-  }
   llvm::SmallVector<StringRef> refs(args.begin(), args.end());
   std::string why;
   bool failed = false;
-  int rc = llvm::sys::ExecuteAndWait(HEDDLE_LLD, refs, std::nullopt,
-                                     {StringRef(""), StringRef(log), StringRef(log)}, 0, 0, &why, &failed);
-  if (rc != 0) {
-    error = "the linker failed" + (why.empty() ? std::string() : " (" + why + ")");
-    if (auto text = llvm::MemoryBuffer::getFile(log))
-      error += ":\n" + (*text)->getBuffer().take_front(4000).str();
+  llvm::sys::ProcessInfo process =
+      llvm::sys::ExecuteNoWait(HEDDLE_LLD, refs, std::nullopt, {StringRef(""), log, log}, 0, &why, &failed);
+  if (failed) {
+    error = "cannot run the linker " HEDDLE_LLD ": " + why;
+    return Linked::Stopped;
   }
-  llvm::sys::fs::remove(log);
-  return rc == 0;
+  child(int(process.Pid));
+  int rc = llvm::sys::Wait(process, std::nullopt, &why).ReturnCode;
+  child(0);
+  if (rc == 0)
+    return Linked::Yes;
+  error = rc < 0 ? "the linker did not finish" : "the linker failed";
+  if (!why.empty())
+    error += " (" + why + ")";
+  if (auto text = llvm::MemoryBuffer::getFile(log); text && (*text)->getBufferSize() > 0)
+    error += ":\n" + (*text)->getBuffer().take_front(4000).str();
+  return rc < 0 ? Linked::Stopped : Linked::Refused;
 }
