@@ -286,17 +286,17 @@ void AttentionKernel::emitRows() {
   scf::YieldOp::create(b, ValueRange{arith::ConstantOp::create(b, b.getBoolAttr(true))});
 }
 
+Value AttentionKernel::queryOf(Value packedRow) {
+  Value row = add(mul(batch, length(plan.rows)), rowOf(packedRow));
+  return at(query, mul(add(mul(row, plan.heads), headOf(packedRow)), plan.width), f32());
+}
+
 void AttentionKernel::emitSetup() {
   int64_t outputStride = (plan.valueWidth + 15) / 16 * 16;
   Value zero = real(vec(f32()), 0.0);
   loop(constant(0), count, 1, [&](Value r) {
     Value packedRow = add(firstRow, r), head = headOf(packedRow);
-    Value row = add(mul(batch, length(plan.rows)), rowOf(packedRow));
-    Value source = at(query, mul(add(mul(row, plan.heads), head), plan.width), f32());
-    storeQuery(source, at(floats(plan.atQuery), mul(r, plan.queryWords()), f32()));
-    // Rows of one head lie far apart: those of the next block come while this one is worked on.
-    for (int64_t j = 0; j < plan.width; j += 16)
-      prefetch(at(source, constant(j + kRowTile / plan.packed * plan.classes * plan.heads * plan.width), f32()));
+    storeQuery(queryOf(packedRow), at(floats(plan.atQuery), mul(r, plan.queryWords()), f32()));
     Value out = at(floats(plan.atOutput), mul(r, outputStride), f32());
     for (int64_t j = 0; j < outputStride; j += lanes)
       store(zero, at(out, constant(j), f32()));

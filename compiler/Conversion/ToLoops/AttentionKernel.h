@@ -90,6 +90,7 @@ private:
   void emitItem(Value item);
   void enterClass(Value number);
   void emitRows(); ///< of an item that has some
+  Value queryOf(Value packedRow);
   void emitSetup();
   Value emitFinish(); ///< i1: some output is not finite
   void emitMaskedRow(Value row, Value outAt);
@@ -108,7 +109,7 @@ private:
   SumStep scoreStep() const { return SumStep(plan.arithmetic, plan.width); }
   void storeQuery(Value source, Value target);
   void addToSum(Value row, Value sum);
-  void fetchValues(Value values, Value row);
+  void fetchAhead(Value values, Value row);
   void emitOutput(const Tile &tile);
   void outputRows(const Tile &tile, bool guard, Value from, Value to, int64_t rows);
   int64_t groupRows() { return machine.registers >= 32 ? 8 : 4; }
@@ -154,10 +155,10 @@ private:
 
 //===-- how keys and values are stored (AttentionStored.cpp) --------------------------===//
 
-/// One panel of 16 keys, [w][16], or [w/2][16][2] in bf16, from rows `stride` floats apart; only
+/// One panel of kPanel keys, [w][kPanel], or [w/2][kPanel][2] in bf16, from rows `stride` floats apart; only
 /// `rows` of them are there.
 void packPanel(Code &c, bool bf16, Value source, int64_t stride, int64_t w, Value target, Value rows);
-/// The same from 16 rows that `rowAt` tells.
+/// The same from rows that `rowAt` tells.
 void packPanel(Code &c, bool bf16, llvm::function_ref<Value(int64_t)> rowAt, int64_t w, Value target);
 /// Key `lane` of a panel alone.
 void packKey(Code &c, bool bf16, Value source, int64_t w, Value panel, Value lane);

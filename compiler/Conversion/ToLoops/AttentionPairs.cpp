@@ -87,7 +87,7 @@ void AttentionKernel::emitPairWeights(const Tile &tile) {
     } else {
       for (int64_t column = 0; column < kKeyTile; column += 2 * lanes)
         sums = weigh(constant(column), sums);
-      fetchValues(values, r);
+      fetchAhead(values, r);
     }
     addToSum(r, addf(sums[0], sums[1]));
   });

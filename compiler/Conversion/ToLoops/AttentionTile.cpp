@@ -252,8 +252,12 @@ void AttentionKernel::addToSum(Value r, Value sum) {
   store(fma(this->load(vec(f32()), sumAt), scale, sum), sumAt);
 }
 
-/// Each row brings its share of the tile's values, which are read next.
-void AttentionKernel::fetchValues(Value values, Value row) {
+/// Each row brings its share of the tile's values, which are read next, and a row of the next block of
+/// queries: rows of one head lie far apart, and all at once they would be waited for.
+void AttentionKernel::fetchAhead(Value values, Value row) {
+  Value next = queryOf(add(add(firstRow, kRowTile), row));
+  for (int64_t j = 0; j < plan.width; j += 16)
+    prefetch(at(next, constant(j), f32()));
   constexpr int64_t share = kKeyTile / kRowTile;
   for (int64_t j = 0; j < share * plan.valueWords(); j += 16)
     prefetch(at(values, add(mul(row, share * plan.valueWords()), j), f32()));
@@ -315,7 +319,7 @@ void AttentionKernel::emitAllWeights(const Tile &tile) {
       sums[v % 2] = addf(sums[v % 2], p);
     }
     addToSum(row, addf(sums[0], sums[1]));
-    fetchValues(values, row);
+    fetchAhead(values, row);
     return next;
   });
 }
