@@ -53,6 +53,28 @@ part() {
   tally "$label" "${PIPESTATUS[0]}" "$file"
 }
 
+# beside LABEL SCRIPT ARGUMENTS...: starts such a script when a core is free; all_beside waits for
+# those that were started, shows what each said and adds its total.
+started=()
+beside() {
+  local label=$1 file=$log/${1// /-}.log
+  shift
+  while (($(jobs -rp | wc -l) >= jobs)); do wait -n; done
+  started+=("$label")
+  { timeout 1800 /usr/bin/python3 "$@" >"$file" 2>&1 </dev/null; echo $? >"$file.status"; } &
+}
+all_beside() {
+  local label file
+  wait
+  for label in "${started[@]}"; do
+    file=$log/${label// /-}.log
+    echo "-- $label"
+    cat "$file"
+    tally "$label" "$(<"$file.status")" "$file"
+  done
+  started=()
+}
+
 say "packages"
 if ! bash compiler/bootstrap.sh; then
   echo "FAIL compiler/bootstrap.sh"
@@ -94,31 +116,19 @@ status=$?
 echo "lit: $(tail -n 1 "$log/lit.total")"
 tally lit $status "$log/lit.total"
 
-say "examples"
-part examples 600 examples/run.py --bin "$build/bin"
-
-say "the same bits in any company"
-part determinism 600 test/Execution/determinism.py --heddle "$build/bin/heddle"
-
-say "generation"
-part generation 600 test/Execution/generation.py --heddle "$build/bin/heddle"
-
-say "pictures and speech"
-part media 600 test/Execution/media.py --heddle "$build/bin/heddle"
-
-say "words, answers, classes"
-part texts 600 test/Execution/texts.py --heddle "$build/bin/heddle"
-
-say "the same bits for every mask and modifier"
-part "mask determinism" 600 test/Execution/mask_determinism.py --heddle "$build/bin/heddle"
-
-say "numbers stored as bf16"
-part "mask determinism of bf16" 600 test/Execution/mask_determinism.py --dtype bf16 --heddle "$build/bin/heddle"
-part "determinism of bf16" 600 test/Execution/determinism.py --dtype bf16 --heddle "$build/bin/heddle"
-part "what bf16 costs" 600 test/Execution/storage.py --heddle "$build/bin/heddle"
-
-say "rows of padding"
-part padding 600 test/Execution/padding.py --heddle "$build/bin/heddle"
+# Parts that compile one small model after another keep one core busy: they run beside each other.
+say "examples, generation, texts, pictures and sound; the same bits in any company; padding; bf16"
+beside "what bf16 costs" test/Execution/storage.py --heddle "$build/bin/heddle"
+beside "mask determinism" test/Execution/mask_determinism.py --heddle "$build/bin/heddle"
+beside "mask determinism of bf16" test/Execution/mask_determinism.py --dtype bf16 --heddle "$build/bin/heddle"
+beside examples examples/run.py --bin "$build/bin"
+beside determinism test/Execution/determinism.py --heddle "$build/bin/heddle"
+beside "determinism of bf16" test/Execution/determinism.py --dtype bf16 --heddle "$build/bin/heddle"
+beside padding test/Execution/padding.py --heddle "$build/bin/heddle"
+beside generation test/Execution/generation.py --heddle "$build/bin/heddle"
+beside "pictures and speech" test/Execution/media.py --heddle "$build/bin/heddle"
+beside texts test/Execution/texts.py --heddle "$build/bin/heddle"
+all_beside
 
 say "random models"
 part "random models" 600 test/Fuzz/random_models.py --heddle "$build/bin/heddle" --count 100 --jobs "$jobs"
@@ -126,13 +136,11 @@ part "random models" 600 test/Fuzz/random_models.py --heddle "$build/bin/heddle"
 say "real size"
 part "real size" 600 test/Bench/real_size.py --heddle "$build/bin/heddle"
 
-say "hostile configs"
-part "hostile configs" 600 test/Configs/hostile.py --heddle "$build/bin/heddle"
-
 say "odd tokenizers"
 part "odd tokenizers" 600 test/Fuzz/tokenizers.py --heddle "$build/bin/heddle"
 
-say "published configs"
+say "hostile and published configs"
+part "hostile configs" 600 test/Configs/hostile.py --heddle "$build/bin/heddle"
 found=("$configs")
 if [[ ! -f $configs/index.json ]]; then
   echo "no configs at ${configs#"$root/"}: skipped"
