@@ -141,6 +141,7 @@ part "odd tokenizers" 600 test/Fuzz/tokenizers.py --heddle "$build/bin/heddle"
 
 say "hostile and published configs"
 part "hostile configs" 600 test/Configs/hostile.py --heddle "$build/bin/heddle"
+part "what lies beside them" 600 test/Configs/beside.py --heddle "$build/bin/heddle"
 found=("$configs")
 if [[ ! -f $configs/index.json ]]; then
   echo "no configs at ${configs#"$root/"}: skipped"

@@ -244,12 +244,13 @@ bool Builder::addedTokens() {
   for (const char *role : roles) {
     auto found = config.find(role);
     std::string text = named(role, "");
-    if (!text.empty() && vocab.contains(text))
-      add(found->is_object() ? Json{{"content", text},
-                                    {"lstrip", found->value("lstrip", false)},
-                                    {"rstrip", found->value("rstrip", false)}}
-                             : Json{{"content", text}},
-          vocab[text]);
+    if (text.empty() || !vocab.contains(text))
+      continue;
+    Json token = {{"content", text}};
+    for (const char *key : {"lstrip", "rstrip"})
+      if (found->is_object() && found->contains(key))
+        token[key] = (*found)[key];
+    add(token, vocab[text]);
   }
   std::sort(out["added_tokens"].begin(), out["added_tokens"].end(),
             [](const Json &a, const Json &b) { return a["id"] < b["id"]; });
