@@ -167,6 +167,11 @@ static void checkCall(Campaign &run, Totals &totals, std::mt19937_64 &random, co
   ++totals.calls;
 }
 
+static MaskSpec draw(std::mt19937_64 &random, int64_t most) {
+  int64_t kind = random() % 12;
+  return kind == 0 ? drawCounted(random, 3, most) : kind < 3 ? drawDilated(random, 3, most) : MaskSpec::draw(random, 3, most);
+}
+
 TEST(MaskedAttention, RandomExpressions) {
   const int64_t perBatch = 8, most = 600;
   int64_t expressions = campaign.expressions ? campaign.expressions : 800;
@@ -177,7 +182,7 @@ TEST(MaskedAttention, RandomExpressions) {
     std::vector<RandomAttention> drawn;
     std::string compiled, plain;
     for (int64_t i = 0; i < perBatch; ++i) {
-      drawn.push_back(drawAttention(random, random() % 6 ? MaskSpec::draw(random, 3, most) : drawDilated(random, 3, most)));
+      drawn.push_back(drawAttention(random, draw(random, most)));
       Case &c = drawn.back().test;
       c.function = "run" + std::to_string(i);
       compiled += c.functionText();

@@ -70,6 +70,28 @@ MaskSpec heddle::test::drawDilated(std::mt19937_64 &random, int depth, int64_t m
   return spec;
 }
 
+static const MaskSpec::Node *find(const MaskSpec::Node &node, MaskSpec::Kind kind) {
+  if (node.kind == kind)
+    return &node;
+  for (const MaskSpec::Node &operand : node.of)
+    if (const MaskSpec::Node *found = find(operand, kind))
+      return found;
+  return nullptr;
+}
+
+MaskSpec heddle::test::drawCounted(std::mt19937_64 &random, int depth, int64_t most) {
+  using M = MaskSpec;
+  M spec;
+  do
+    spec = M::draw(random, depth, most);
+  while (!find(spec.root, M::Blocks));
+  M::Node hidden{M::Not}, sum{M::Add};
+  hidden.of = {*find(spec.root, M::Blocks)};
+  sum.of = {hidden, spec.root};
+  spec.root = sum;
+  return spec;
+}
+
 RandomAttention heddle::test::drawAttention(std::mt19937_64 &random, MaskSpec mask, std::optional<size_t> modifier) {
   auto below = [&](int64_t n) { return int64_t(random() % uint64_t(n)); };
   RandomAttention d;

@@ -41,6 +41,8 @@ size_t modifierCount();
 
 /// dilated(d) and X, such that rows and keys fall into d classes (KeyClasses.h).
 MaskSpec drawDilated(std::mt19937_64 &random, int depth, int64_t most);
+/// X + not blocks, with the blocks of X: what is listed twice is hidden once.
+MaskSpec drawCounted(std::mt19937_64 &random, int depth, int64_t most);
 /// Whether a leaf of one of these kinds occurs.
 bool reads(const MaskSpec::Node &node, std::initializer_list<MaskSpec::Kind> kinds);
 

@@ -35,6 +35,7 @@ struct Draw {
   MaskSpec::Node leaf();
   MaskSpec::Node freshLeaf();
   MaskSpec::Node prefix();
+  MaskSpec::Node listed();
   MaskSpec::Node node(int depth);
   std::optional<int64_t> side();
 };
@@ -138,6 +139,20 @@ MaskSpec::Node Draw::prefix() {
                                 }});
 }
 
+MaskSpec::Node Draw::listed() {
+  int64_t size = chance(5) ? between(1, 3) : between(4, 40), blocks = most / size + 1, entries = between(1, 5);
+  uint64_t salt = random();
+  int64_t among = chance(2) ? blocks + 1 : between(1, 5); // few: where sequences are short, some are seen
+  bool padded = chance(3), twice = chance(2);
+  std::vector<std::string> axes = {std::to_string(blocks), std::to_string(entries)};
+  if (chance(3))
+    axes.insert(axes.begin(), chance(4) ? "1" : std::to_string(spec.heads));
+  return spec.blocks(size, {axes, "i64", [=](const MaskSizes &, uint64_t seed, int64_t i) {
+                              uint64_t x = mix(mix(seed, salt), twice ? i / 2 : i);
+                              return padded && x % 5 == 0 ? -1.0 : double((x >> 8) % uint64_t(among));
+                            }});
+}
+
 MaskSpec::Node Draw::freshLeaf() {
   using M = MaskSpec;
   switch (below(16)) {
@@ -193,18 +208,8 @@ MaskSpec::Node Draw::freshLeaf() {
     return spec.document(q, ids("S", other, chance(5) ? random() : salt, type));
   }
   case 13:
-  case 14: {
-    int64_t size = chance(5) ? between(1, 3) : between(4, 40), blocks = most / size + 1, entries = between(1, 5);
-    uint64_t salt = random();
-    bool padded = chance(3), twice = chance(2);
-    std::vector<std::string> axes = {std::to_string(blocks), std::to_string(entries)};
-    if (chance(3))
-      axes.insert(axes.begin(), chance(4) ? "1" : std::to_string(spec.heads));
-    return spec.blocks(size, {axes, "i64", [=](const MaskSizes &, uint64_t seed, int64_t i) {
-                                uint64_t x = mix(mix(seed, salt), twice ? i / 2 : i);
-                                return padded && x % 5 == 0 ? -1.0 : double((x >> 8) % uint64_t(blocks + 1));
-                              }});
-  }
+  case 14:
+    return listed();
   default: {
     std::vector<std::string> axes = {chance(6) ? "1" : "T", chance(6) ? "1" : "S"};
     if (int64_t more = below(3)) {

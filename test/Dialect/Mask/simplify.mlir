@@ -245,3 +245,97 @@ func.func @room(%x: !q) -> !q {
   return %0 : !q
 }
 }
+
+// -----
+
+// A product with everything is the other factor, whichever side it stands on; a product with nothing is nothing.
+!q = !model.tensor<[B, T, 8], f32>
+// CHECK-LABEL: @products
+func.func @products(%x: !q, %t: !model.tensor<[12, 3], i64>) -> (!q, !q) {
+  // CHECK: %[[CAUSAL:.*]] = mask.causal
+  %a = mask.causal
+  // CHECK: %[[BLOCKS:.*]] = mask.blocks
+  %k = mask.blocks 7, %t : !model.tensor<[12, 3], i64>
+  %e = mask.all
+  %l = mask.and %e, %k
+  %r = mask.and %k, %e
+  // CHECK: %[[LEFT:.*]] = mask.add %[[CAUSAL]], %[[BLOCKS]]
+  %s = mask.add %a, %l
+  %u = mask.add %a, %r
+  // CHECK: attn.sdpa {{.*}} mask %[[LEFT]]
+  %0 = attn.sdpa %x, %x, %x mask %s heads 2 kv_heads 2 scale 1.0 : (!q, !q, !q) -> !q
+  // CHECK: attn.sdpa {{.*}} mask %[[LEFT]]
+  %1 = attn.sdpa %x, %x, %x mask %u heads 2 kv_heads 2 scale 2.0 : (!q, !q, !q) -> !q
+  return %0, %1 : !q, !q
+}
+
+// -----
+
+// Bounds that are several imply each one of them.
+!q = !model.tensor<[B, T, 8], f32>
+// CHECK: [[BELOW:#map[0-9]*]] = affine_map<(d0) -> (d0 + 1)>
+// CHECK-LABEL: @implied
+func.func @implied(%x: !q, %t: !model.tensor<[B, T], i64>, %n: !model.tensor<[B], i64>) -> !q {
+  %a = mask.causal
+  %p = mask.prefix %n : !model.tensor<[B], i64>
+  %k = mask.keys %t : !model.tensor<[B, T], i64>
+  %l = mask.and %a, %p
+  %m = mask.and %l, %k
+  // CHECK-NEXT: %[[CAUSAL:.*]] = mask.band below {{\[}}[[BELOW]]{{\]}}{{$}}
+  %o = mask.or %m, %a
+  // CHECK-NEXT: attn.sdpa {{.*}} mask %[[CAUSAL]]
+  %y = attn.sdpa %x, %x, %x mask %o heads 2 kv_heads 2 scale 1.0 : (!q, !q, !q) -> !q
+  return %y : !q
+}
+
+// -----
+
+// One bound does not imply several.
+!q = !model.tensor<[B, T, 8], f32>
+// CHECK-LABEL: @not_implied
+func.func @not_implied(%x: !q, %t: !model.tensor<[B, T], i64>, %n: !model.tensor<[B], i64>) -> (!q, !q) {
+  %k = mask.keys %t : !model.tensor<[B, T], i64>
+  %p = mask.prefix %n : !model.tensor<[B], i64>
+  %a = mask.causal
+  %c = mask.and %a, %p
+  %d = mask.or %c, %k
+  // CHECK: %[[SOME:.*]] = mask.or
+  // CHECK: %[[BELOW:.*]] = mask.and {{.*}}%[[SOME]]
+  %m = mask.and %a, %d
+  // CHECK: attn.sdpa {{.*}} mask %[[BELOW]]
+  %0 = attn.sdpa %x, %x, %x mask %m heads 2 kv_heads 2 scale 1.0 : (!q, !q, !q) -> !q
+  %w = mask.window left 30
+  %s = mask.not %p
+  %e = mask.and %w, %s
+  %f = mask.or %e, %k
+  // CHECK: %[[OTHER:.*]] = mask.or
+  // CHECK: %[[FROM:.*]] = mask.and {{.*}}%[[OTHER]]
+  %o = mask.and %w, %f
+  // CHECK: attn.sdpa {{.*}} mask %[[FROM]]
+  %1 = attn.sdpa %x, %x, %x mask %o heads 2 kv_heads 2 scale 1.0 : (!q, !q, !q) -> !q
+  return %0, %1 : !q, !q
+}
+
+// -----
+
+// Keys in front of position 0: none where keys begin there, some where they begin before.
+!q = !model.tensor<[B, T, 8], f32>
+!k = !model.tensor<[B, S, 8], f32>
+module attributes {model.dims = {T = 16 : i64}} {
+// CHECK-LABEL: @from_zero
+func.func @from_zero(%x: !q, %y: !k) -> !q {
+  %a = mask.window right -16
+  // CHECK-NEXT: %[[NONE:.*]] = mask.none
+  // CHECK-NEXT: attn.sdpa {{.*}} mask %[[NONE]]
+  %0 = attn.sdpa %x, %y, %y mask %a heads 2 kv_heads 2 scale 1.0 : (!q, !k, !k) -> !q
+  return %0 : !q
+}
+// CHECK-LABEL: @before_zero
+func.func @before_zero(%x: !q, %y: !k, %dims: !model.tensor<[K], f32>) -> !q {
+  %a = mask.window right -16
+  // CHECK-NEXT: %[[BAND:.*]] = mask.window right -16
+  // CHECK-NEXT: attn.sdpa {{.*}} mask %[[BAND]]
+  %0 = attn.sdpa %x, %y, %y mask %a heads 2 kv_heads 2 scale 1.0 key_start "K" : (!q, !k, !k) -> !q
+  return %0 : !q
+}
+}
