@@ -56,6 +56,7 @@ private:
   Value batch, group, firstRow, count; ///< group: key head, or query head where rows are not packed
   Value area;                          ///< this thread's part of scratch
   Value anchor, guarded;
+  Value pairs; ///< of the values of the tile at hand
   Value keyTurn, valueTurn; ///< positions by which the tile stands nearer in a ring; none: not in one
   /// The item's class (KeyClasses.h): its number (null: all there is), its first row of this call,
   /// how many keys it has, and the key at the position of its row 0.
@@ -162,6 +163,8 @@ void packPanel(Code &c, bool bf16, Value source, int64_t stride, int64_t w, Valu
 void packPanel(Code &c, bool bf16, llvm::function_ref<Value(int64_t)> rowAt, int64_t w, Value target);
 /// Key `lane` of a panel alone.
 void packKey(Code &c, bool bf16, Value source, int64_t w, Value panel, Value lane);
+/// Two rows of values, as words of two halves; whole vectors are written.
+void packPair(Code &c, Value even, Value odd, int64_t u, Value target);
 /// One row of values.
 void packValue(Code &c, bool bf16, Value source, int64_t u, Value target);
 

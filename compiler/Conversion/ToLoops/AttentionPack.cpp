@@ -38,7 +38,11 @@ void AttentionKernel::emitPack(Block *block) {
       Value source = at(value, add(mul(row, plan.kvHeads * u), mul(head, u)), f32());
       int64_t words = plan.valueWords();
       Value target = at(scratch, add(length(plan.atValues()), mul(outer, mul(length(plan.valueRoom), words))), f32());
-      loop(first, last, 1, [&](Value k) {
+      loop(first, last, plan.paired ? 2 : 1, [&](Value k) {
+        if (plan.paired) { // a last key without a partner is its own
+          Value partner = min(add(k, 1), sub(keys, constant(1)));
+          return packPair(*this, at(source, mul(k, stride), f32()), at(source, mul(partner, stride), f32()), u, at(target, mul(k, words), f32()));
+        }
         packValue(*this, plan.arithmetic.bf16, at(source, mul(k, stride), f32()), u, at(target, mul(k, words), f32()));
       });
     }

@@ -3,7 +3,7 @@
 // With dots the weights of softmax are rounded too and the output sums over pairs of keys,
 // (0, 1), (2, 3), ... of the tile. A tile stands at the first visible key, so the slot in which
 // padding puts a key does not choose its partner; the values lie as rows of halves, and those of
-// a tile are paired when the tile is met, once for all its rows. The sum of the weights is one of
+// a tile are paired when the tile is met, once for all its rows (`paired`: when they were packed). The sum of the weights is one of
 // rounded weights: what rounding adds to all of them cancels.
 //
 //===----------------------------------------------------------------------===//
@@ -103,8 +103,11 @@ std::pair<Value, Value> AttentionKernel::pairsOf(const Tile &tile, Value begin, 
 /// The tile's values as rows of pairs, [64][u][2]. A key that the tile has not got is stood in for by its
 /// partner: its weight is 0, and nothing is read that may not be there.
 void AttentionKernel::emitPairs(const Tile &tile) {
+  pairs = plan.paired ? valuesAt(tile.at) : floats(plan.atPairs);
+  if (plan.paired)
+    return;
   Type halves = b.getI16Type();
-  Value values = valuesAt(constant(0)), pairs = floats(plan.atPairs), last = sub(tile.end, constant(1));
+  Value values = valuesAt(constant(0)), last = sub(tile.end, constant(1));
   auto [from, to] = pairsOf(tile, tile.begin, tile.end);
   loop(from, to, 1, [&](Value pair) {
     Value key = add(tile.at, mul(pair, 2));
@@ -135,7 +138,7 @@ void AttentionKernel::emitPairs(const Tile &tile) {
 /// Output of `rows` rows, `n` vectors of each from feature `d` on: plus pair `pair` of keys.
 Values AttentionKernel::addPair(Value weights, Value pair, Value d, int64_t rows, int64_t n, bool guard, Values sums) {
   Type i32 = b.getI32Type();
-  Value row = at(floats(plan.atPairs), add(mul(pair, plan.pairStride()), d), i32);
+  Value row = at(pairs, add(mul(pair, plan.pairStride()), d), i32);
   Values x;
   for (int64_t v = 0; v < n; ++v)
     x.push_back(load(words(), at(row, constant(v * lanes), i32)));

@@ -92,6 +92,7 @@ AttentionPlan::AttentionPlan(attn::SdpaOp op) : op(op), arithmetic(model::arithm
         if (isa<ModelTensorType>(operand.getType()))
           note(operand);
   }
+  paired = arithmetic.dots && valueSource == Source::Rows && leading.empty() && op.getMaskedRows() != attn::MaskedRows::mean;
   for (const Size &n : {batch, rows, keys, past, keyStart, keyRoom, valueRoom})
     note(n);
   if (op.getBias())
@@ -116,7 +117,7 @@ AttentionPlan::AttentionPlan(attn::SdpaOp op) : op(op), arithmetic(model::arithm
   atMax = reserve(kRowTile);
   atBounds = reserve(kRowTile);
   atCounts = counted ? reserve(kRowTile * kScoreStride) : 0;
-  atPairs = arithmetic.dots ? reserve(kKeyTile / 2 * pairStride()) : 0;
+  atPairs = arithmetic.dots && !paired ? reserve(kKeyTile / 2 * pairStride()) : 0;
   for (Operation *bias : biases) {
     int64_t floats = 0;
     lookups.emplace_back();

@@ -5,7 +5,8 @@
 // share one kernel. Layouts:
 //
 //   keys     [B][g][blocks of 128][8 panels][w][16 keys]      values   [B][g][rows][u]
-//   in bf16  [B][g][blocks of 128][8 panels][w/2][16 keys][2]          [B][g][rows][u], halves
+//   in bf16  [B][g][blocks of 128][8 panels][w/2][16 keys][2]          [B][g][rows][u], halves,
+//                                                                 or  [B][g][rows/2][u][2] where they are `paired`
 //   of d classes (KeyClasses.h) d of these a head, one after the other
 //   scratch  packed keys | packed values | first visible key of each batch element |
 //            one area a thread: Q, S, O, l, alpha, m, bounds of row groups, counts, pairs of values, biases
@@ -48,6 +49,9 @@ struct AttentionPlan {
   bool sharedKeys; ///< one batch element of keys for all
   Source keySource, valueSource;
   model::Size keyRoom, valueRoom; ///< rows that a class of a head has room for
+  /// With dots values are packed in pairs, unless they come from a cache or the tiles of a batch element stand at
+  /// a key of its own: then those of a tile are paired when it is met.
+  bool paired;
   int64_t keyRing = 0, valueRing = 0; ///< of a cache: after how many positions places come again (0: never)
 
   bool counted;
@@ -78,7 +82,7 @@ struct AttentionPlan {
   model::Size keyBlocks() const;
   /// Words of 4 bytes that a row of one head takes where it is stored.
   int64_t keyWords() const { return arithmetic.bf16 ? (width + 1) / 2 : width; }
-  int64_t valueWords() const { return arithmetic.bf16 ? (valueWidth + 1) / 2 : valueWidth; }
+  int64_t valueWords() const { return paired ? pairStride() / 2 : arithmetic.bf16 ? (valueWidth + 1) / 2 : valueWidth; }
   int64_t queryWords() const { return arithmetic.dots ? keyWords() : width; }
   /// Words of a row of paired values: whole vectors of 32 halves.
   int64_t pairStride() const { return (valueWidth + 31) / 32 * 32; }

@@ -3,7 +3,8 @@
 // f32, or bf16: keys in panels of pairs along d, which are dotted with rounded queries or widened
 // (SumStep.h); values as rows of halves, which are widened, or paired when a tile is met
 // (AttentionPairs.cpp). Stored in pairs a value's bits would depend on the slot in which padding
-// puts its key: two neighbours of a pair are added in another order than two that are none.
+// puts its key: two neighbours of a pair are added in another order than two that are none. Only where
+// nothing moves the tiles, and no cache is read by others, are they packed in pairs.
 //
 //===----------------------------------------------------------------------===//
 
@@ -83,6 +84,12 @@ void heddle::loops::packValue(Code &c, bool bf16, Value source, int64_t u, Value
   c.vectors(c.constant(u), [&](Value d, Value mask) {
     Value x = c.loadVec(source, d, mask);
     c.store(bf16 ? c.toBf16(x) : x, c.at(target, d, stored), mask);
+  });
+}
+
+void heddle::loops::packPair(Code &c, Value even, Value odd, int64_t u, Value target) {
+  c.vectors(c.constant(u), [&](Value d, Value mask) {
+    c.store(c.pairWord(c.loadVec(even, d, mask), c.loadVec(odd, d, mask)), c.at(target, d, c.b.getI32Type()));
   });
 }
 
