@@ -52,14 +52,20 @@ static Status checkWeights(const std::string &path, const unsigned char *data,
       .withHelp("compile the model again, or copy both files together");
 }
 
-Status Model::mapWeights() {
-  weights = theImage.weights;
+std::string Model::weightsPath() const {
   if (!theImage.weightsFile)
     return {};
   char self[PATH_MAX];
   ssize_t n = readlink("/proc/self/exe", self, sizeof self);
   std::string path(self, n > 0 ? n : 0);
-  path = path.substr(0, path.rfind('/') + 1) + theImage.weightsFile;
+  return path.substr(0, path.rfind('/') + 1) + theImage.weightsFile;
+}
+
+Status Model::mapWeights() {
+  weights = theImage.weights;
+  if (!theImage.weightsFile)
+    return {};
+  std::string path = weightsPath();
   int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
   if (file < 0)
     return ioError("cannot open the weights", path, errno)

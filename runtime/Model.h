@@ -28,6 +28,9 @@ public:
   /// Threads (0: one a core) and weights; refuses a processor without the
   /// features that the code was compiled for.
   Status start(unsigned threads);
+  /// The second file of a model whose weights are not in the program; empty if
+  /// they are.
+  std::string weightsPath() const;
 
   const Card &card() const { return theCard; }
   const Image &image() const { return theImage; }

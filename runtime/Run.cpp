@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <sys/stat.h>
 
 namespace heddle::rt {
 
@@ -118,12 +119,29 @@ static Status findEntry(const Model &model, const std::string &name,
       .withHelp("its entries: " + all);
 }
 
+Status checkOutput(const Model &model, const std::string &output,
+                   const std::string &input) {
+  const std::pair<std::string, const char *> kept[] = {
+      {input, "its own input"},
+      {"/proc/self/exe", "this program itself"},
+      {model.weightsPath(), "the weights of this program"}};
+  struct stat there, one;
+  if (stat(output.c_str(), &there) != 0 || !S_ISREG(there.st_mode))
+    return {};
+  for (const auto &[path, what] : kept)
+    if (stat(path.c_str(), &one) == 0 && one.st_dev == there.st_dev &&
+        one.st_ino == there.st_ino)
+      return badUsage("--output " + quote(output) + " would replace " + what);
+  return {};
+}
+
 Status runCommand(Model &model, const Words &words) {
   Args args;
   HEDDLE_TRY(Args::parse(words, {"--input", "--output", "--threads", "--entry"},
                          {}, 0, args));
   if (!args.has("--input") || !args.has("--output"))
     return badUsage("run takes --input FILE and --output FILE");
+  HEDDLE_TRY(checkOutput(model, args.get("--output"), args.get("--input")));
   int64_t threads = 0;
   HEDDLE_TRY(args.integer("--threads", 1, kMaxThreads, threads));
   const Entry *entry = nullptr;

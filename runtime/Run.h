@@ -29,6 +29,11 @@ Status loadInputs(const Model &model, const Entry &entry,
                   const std::string &path, std::vector<int64_t> &dims,
                   std::vector<Tensor> &inputs);
 
+/// Results may replace older results, never what they are made of: the input,
+/// the program itself, its weights.
+Status checkOutput(const Model &model, const std::string &output,
+                   const std::string &input);
+
 /// An entry with all the memory that calls of it need, which may be many.
 struct EntryCall {
   std::vector<Tensor> outputs;
