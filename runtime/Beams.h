@@ -27,6 +27,7 @@ struct BeamOptions {
   int64_t width = 1;
   double lengthPenalty = 1;
   EarlyStopping early = EarlyStopping::No;
+  bool renormalise = false; ///< after the rules what is left counts 1 again
 };
 
 /// The search of one row of the prompt.

@@ -83,7 +83,7 @@ const char *const kGeneration[] = {
     "min_new_tokens",    "no_repeat_ngram_size",  "suppress_tokens",
     "bad_words_ids",     "begin_suppress_tokens", "forced_bos_token_id",
     "forced_decoder_ids", "forced_eos_token_id",  "no_timestamps_token_id",
-    "bos_token_id"};
+    "bos_token_id",       "renormalize_logits"};
 const char *const kPicture[] = {"size", "shortest", "longest",  "multiple",
                                 "crop", "resample", "rescale",
                                 "mean", "std",      "channels"};

@@ -67,6 +67,8 @@ static Status searchBeams(Model &model, const Prompt &prompt,
         const std::vector<int64_t> &made = search.texts()[beam];
         text.insert(text.end(), made.begin(), made.end());
         rules.apply(text, i, scores[beam].data(), count);
+        if (options.beams.renormalise)
+          logSoftmax(scores[beam].data(), count);
       }
       search.step(scores, count);
       open |= !search.done();

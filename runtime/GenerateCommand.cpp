@@ -9,6 +9,7 @@
 #include "runtime/GenerateFlags.h"
 #include "runtime/Media/Media.h"
 #include "runtime/Progress.h"
+#include "runtime/Run.h"
 #include "runtime/TextIn.h"
 #include "runtime/TextOut.h"
 
@@ -116,13 +117,24 @@ static Status stream(Model &model, const Args &args, const Prompt &prompt,
 static Status batch(Model &model, const Args &args) {
   if (!args.has("-n"))
     return badUsage("generate --input takes -n N, the number of new tokens");
+  HEDDLE_TRY(checkOutput(model, args.get("--output"), args.get("--input")));
   int64_t threads = 0;
   HEDDLE_TRY(args.integer("--threads", 1, kMaxThreads, threads));
   Prompt prompt;
   HEDDLE_TRY(promptFromFile(model, args.get("--input"), prompt));
   GenerateOptions options;
   HEDDLE_TRY(readGenerateFlags(args, model.card(), prompt, options));
-  std::vector<std::string> stops = args.all("--stop");
+  std::vector<std::string> stops = stopTexts(args, model.card().roles);
+  if (options.beams.width > 1 && args.has("--stop"))
+    return badUsage("--stop cuts the text of one row; a batch with beams has "
+                    "none")
+        .withHelp("leave out --stop or --num-beams");
+  bool unheard = !stops.empty() && !args.has("--stop") &&
+                 (options.beams.width > 1 || !model.image().tokenizerSize);
+  if (unheard) {
+    note("the model's stop texts end no row of this batch");
+    stops.clear();
+  }
   Tokenizer tokenizer;
   std::vector<TextOut> texts;
   if (!stops.empty()) {
@@ -136,10 +148,6 @@ static Status batch(Model &model, const Args &args) {
       texts[row].add(made.back());
       return texts[row].stopped();
     };
-    if (options.beams.width > 1)
-      return badUsage("--stop cuts the text of one row; a batch with beams has "
-                      "none")
-          .withHelp("leave out --stop or --num-beams");
   }
   HEDDLE_TRY(model.start(unsigned(threads)));
   std::vector<int64_t> made;

@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "runtime/GenerateFlags.h"
+#include "heddle/languages.h"
 
 #include <algorithm>
 
@@ -76,6 +77,7 @@ static Status readBeams(const Args &args, const Settings &defaults,
   options.lengthPenalty = defaults.number("length_penalty", 1);
   HEDDLE_TRY(args.number("--length-penalty", -100, 100, options.lengthPenalty));
   options.early = EarlyStopping(int(defaults.number("early_stopping", 0)));
+  options.renormalise = defaults.number("renormalize_logits", 0) != 0;
   if (args.has("--early-stopping")) {
     std::string word = args.get("--early-stopping");
     if (word != "true" && word != "false" && word != "never")
@@ -91,13 +93,13 @@ static Status readBeams(const Args &args, const Settings &defaults,
   return {};
 }
 
-/// A name among those that the model knows, "en" for "<|en|>".
+/// A name among those that the model knows, "en" and "english" for "<|en|>".
 static Status chooseToken(const char *flag, const std::string &name,
                           const std::map<std::string, int64_t> &known,
                           int64_t &id) {
   auto found = known.find(name);
   if (found == known.end())
-    found = known.find("<|" + name + "|>");
+    found = known.find("<|" + std::string(languageCode(name)) + "|>");
   if (found != known.end()) {
     id = found->second;
     return {};

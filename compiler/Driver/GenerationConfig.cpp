@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "compiler/Driver/Companions.h"
+#include "heddle/languages.h"
 #include "mlir/IR/Builders.h"
 #include "llvm/ADT/STLExtras.h"
 
@@ -59,7 +60,6 @@ static const struct {
     {"watermarking_config", {}, "watermarks are unsupported"},
     {"dola_layers", {}, "contrasting layers is unsupported"},
     {"prompt_lookup_num_tokens", {}, "guessing from the prompt is unsupported"},
-    {"renormalize_logits", {"false"}, "logits are not normalised again after the rules"},
     {"token_healing", {"false"}, "healing of the last token of a prompt is unsupported"},
     {"return_timestamps", {"false"}, "time stamps are not printed"},
     {"num_return_sequences", {"1"}, "one text is made; run the binary with other seeds for more"},
@@ -78,8 +78,13 @@ static const StringRef withoutEffect[] = {
     "assistant_early_exit", "assistant_lookbehind", "target_lookbehind", "speculation*", "max_matching_ngram_size",
     // time stamps of speech, which are not printed
     "alignment_heads", "max_initial_timestamp_index", "prev_sot_token_id", "median_filter_width", "is_multilingual",
+    // long speech, window by window; one window is heard here
+    "compression_ratio_threshold", "logprob_threshold", "no_speech_threshold", "condition_on_prev_tokens",
+    "prompt_condition_type", "num_segment_frames", "return_segments", "return_token_timestamps", "time_precision",
     // a template for chats is the business of who writes the prompt
-    "chat_format", "max_window_size"};
+    "chat_format", "max_window_size", "user_token_id", "assistant_token_id",
+    // for code that a publisher brings along
+    "trust_remote_code", "generation_kwargs"};
 
 static IntegerAttr idAttr(Builder &b, int64_t id) { return b.getI64IntegerAttr(id); }
 
@@ -152,6 +157,30 @@ static void readNames(CompanionReader &file, StringRef key, StringRef role, Buil
     roles.set(role, list.getDictionary(b.getContext()));
 }
 
+/// The word for the language or the task of speech, one of the names under `role`; a later word for what
+/// forced_decoder_ids says with an id. `place`: where in the text its token stands.
+static void readSpoken(CompanionReader &file, StringRef key, StringRef role, int64_t place, Builder &b,
+                       Attributes &roles) {
+  std::optional<std::string> word = file.text(key);
+  if (!word)
+    return;
+  auto names = dyn_cast_or_null<DictionaryAttr>(roles.get(role));
+  IntegerAttr id;
+  for (const std::string &name : {*word, "<|" + *word + "|>", "<|" + std::string(languageCode(*word)) + "|>"})
+    if (names && !id)
+      id = names.getAs<IntegerAttr>(name);
+  if (!id) {
+    file.error(*file.take(key), key, "the file names no token of the " + role + " " + file.take(key)->text());
+    return;
+  }
+  std::vector<int64_t> all = {place, id.getInt()};
+  if (auto forced = dyn_cast_or_null<ArrayAttr>(roles.get("forced_decoder_ids")))
+    for (size_t i = 0; i + 1 < forced.size(); i += 2)
+      if (int64_t other = cast<IntegerAttr>(forced[i]).getInt(); other != place)
+        all.insert(all.end(), {other, cast<IntegerAttr>(forced[i + 1]).getInt()});
+  roles.set("forced_decoder_ids", idsAttr(b, all));
+}
+
 static void readStops(CompanionReader &file, Builder &b, Attributes &roles) {
   const JsonValue *stops = file.take("stop_strings");
   if (!stops)
@@ -198,6 +227,8 @@ void heddle::readGenerationConfig(CompanionReader &file, bool legacy, Builder &b
     else if (never || early->boolean)
       roles.set("early_stopping", idAttr(b, never ? 2 : 1));
   }
+  if (file.boolean("renormalize_logits").value_or(false))
+    roles.set("renormalize_logits", idAttr(b, 1));
   readBadWords(file, b, roles);
   readForced(file, b, roles);
   readStops(file, b, roles);
@@ -211,6 +242,8 @@ void heddle::readGenerationConfig(CompanionReader &file, bool legacy, Builder &b
     return; // the other keys of config.json, and the roles of its ids, are the family's
   readNames(file, "lang_to_id", "language", b, roles);
   readNames(file, "task_to_id", "task", b, roles);
+  readSpoken(file, "language", "language", 1, b, roles);
+  readSpoken(file, "task", "task", 2, b, roles);
   if (std::optional<std::vector<int64_t>> ids = file.ids("eos_token_id"); ids && !ids->empty())
     roles.set("eos", idsAttr(b, *ids));
   if (std::optional<std::vector<int64_t>> ids = file.ids("pad_token_id"); ids && ids->size() == 1)
@@ -219,7 +252,8 @@ void heddle::readGenerationConfig(CompanionReader &file, bool legacy, Builder &b
     roles.set("start", idAttr(b, ids->front()));
   file.ignore(withoutEffect);
   for (StringRef key : {"do_sample", "early_stopping", "bad_words_ids", "forced_decoder_ids", "stop_strings",
-                        "lang_to_id", "task_to_id", "eos_token_id", "pad_token_id", "decoder_start_token_id"})
+                        "lang_to_id", "task_to_id", "language", "task", "renormalize_logits", "eos_token_id",
+                        "pad_token_id", "decoder_start_token_id"})
     known.push_back(key);
   file.finish(known);
 }

@@ -120,6 +120,8 @@ def beams(model, prompt, n, width, o):
 
     for made in range(n):
         rows = [rules(log_softmax(l), t, made, o, model.eos) for l, t in zip(model.logits(prompt, texts), texts)]
+        if o.get("renormalize_logits"):
+            rows = [log_softmax(r) for r in rows]
         flat = np.concatenate([s + r for s, r in zip(sums, rows)])
         order = np.argsort(-flat, kind="stable")[:max(2, 1 + len(model.eos)) * width]
         vocab, grown = len(rows[0]), []
@@ -236,6 +238,27 @@ def through_config(heddle, folder, plain, prompts):
     for prompt in prompts:
         check(model.generate(prompt, 8) == beams(model, prompt, 8, 3, {"length_penalty": 0.5, "early_stopping": "never"}),
               "num_beams of generation_config.json")
+    # Rules that leave a beam little make what is left likelier, where the scores count 1 again.
+    o = {"num_beams": 3, "no_repeat_ngram_size": 1, "suppress_tokens": list(range(20, 700)), "renormalize_logits": True}
+    model = configured(heddle, folder, o, prompts)
+    differ = False
+    for prompt in prompts:
+        want = beams(model, prompt, 12, 3, o)
+        check(model.generate(prompt, 12) == want, "renormalize_logits: expected %s" % want)
+        differ |= want != beams(model, prompt, 12, 3, dict(o, renormalize_logits=False))
+    check(differ, "renormalize_logits has no effect here")
+    model = configured(heddle, folder, {"stop_strings": ["Tom", "é %"]}, prompts)
+    path, out = os.path.join(folder, "gin.safetensors"), os.path.join(folder, "gout.safetensors")
+    two = np.array([[910, 681, 13], [0, 910, 681]], np.int64)
+    tensors.write(path, {"input_ids": two, "attention_mask": np.array([[1, 1, 1], [0, 1, 1]], np.int64)})
+    subprocess.run([model.binary, "generate", "--input", path, "--output", out, "-n", "40"], check=True)
+    for row, alone in zip(tensors.read(out)["ids"][:, 3:].tolist(), ("910,681,13", "910,681")):
+        ids = model.call("generate", "--ids", alone, "-n", "40", "--print-ids").stdout.decode()
+        ids = list(map(int, ids.split(",")))
+        end = row.index(0) if 0 in row else len(row)
+        check(row[:end] == ids[:end], "a row of a batch and the row alone begin alike: %s and %s" % (row, ids))
+        said = plain.call("generate", "--ids", alone, "-n", "40").stdout.decode()
+        check("Tom" in said and end < 40, "stop_strings end a row of a batch: %s, alone %r" % (row, said))
     card = model.call("info", "--card").stdout.decode()
     check("generate stop Tom %C3%A9%20%25" in card, "stop texts on the card")
     said = model.call("Once upon a time", "-n", "60", "--greedy").stdout.decode()
