@@ -11,12 +11,11 @@ import copy
 import json
 import os
 import random
-import resource
 import subprocess
 import sys
 import tempfile
 
-from hostile import MEMORY, ODD, ROOT, SECONDS
+from hostile import ODD, ROOT, SECONDS, limits
 
 EXAMPLES = os.path.join(ROOT, "examples")
 
@@ -98,10 +97,6 @@ def damage(content, r):
     elif last == "array":
         text = b"[" + text + b"]"
     return text, how + [last]
-
-
-def limits():
-    resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
 
 
 def problem_of(command, given=b""):
