@@ -3,6 +3,7 @@
 #include "compiler/Driver/Compile.h"
 #include "compiler/Driver/Companions.h"
 #include "compiler/Driver/DumpIR.h"
+#include "compiler/Driver/ModelFiles.h"
 #include "compiler/Driver/Output.h"
 #include "dialects/Model/IR/Arithmetic.h"
 #include "mlir/IR/AsmState.h"
@@ -92,21 +93,7 @@ static int canWrite(const Console &console, StringRef output) {
 
 /// An output may replace an older output, never what the model is made of.
 static bool isInput(const ImportOptions &options, ModuleOp module, StringRef output) {
-  namespace fs = llvm::sys::fs;
-  auto same = [&](const Twine &file) { return fs::equivalent(file, output); };
-  llvm::SmallString<256> folder(options.path);
-  if (!fs::is_directory(folder))
-    llvm::sys::path::remove_filename(folder);
-  // Whatever of these stands beside the model belongs to it.
-  static const StringRef names[] = {"config.json",           "model.json",     "generation_config.json",  "preprocessor_config.json",
-                                    "tokenizer.json",        "vocab.json",     "tokenizer_config.json",   "special_tokens_map.json",
-                                    "added_tokens.json",     "vocab.txt",      "model.safetensors.index.json", "merges.txt",
-                                    "pytorch_model.bin"};
-  bool beside = llvm::is_contained(names, llvm::sys::path::filename(output)) || output.ends_with(".safetensors") || output.ends_with(".model");
-  auto listed = module->getAttrOfType<ArrayAttr>("model.weights");
-  return same(options.path) || same(options.weightsPath) ||
-         (listed && llvm::any_of(listed.getAsRange<StringAttr>(), [&](StringAttr file) { return same(file.getValue()); })) ||
-         (beside && fs::exists(output) && same((folder.empty() ? Twine("") : Twine(folder) + "/") + llvm::sys::path::filename(output)));
+  return llvm::any_of(modelFiles(options, module), [&](const std::string &file) { return llvm::sys::fs::equivalent(file, output); });
 }
 
 OwningOpRef<ModuleOp> heddle::load(const Console &console, MLIRContext &context, const ImportOptions &options, int &code) {
@@ -208,9 +195,10 @@ int heddle::compile(const Console &console, const CompileOptions &options) {
   std::optional<cpu::CPUTarget> target = cpu::CPUTarget::resolve(options.mcpu, error);
   if (!target)
     return console.complain(UsageError, error);
-  int code = canWrite(console, options.output);
-  if (code != Ok)
-    return code;
+  int code = Ok;
+  for (const std::string &file : {options.output, options.depfile})
+    if (code = canWrite(console, file); code != Ok)
+      return code;
   OwningOpRef<ModuleOp> module;
   {
     Phase phase("import", options.verbose ? &console.err : nullptr);
@@ -220,6 +208,8 @@ int heddle::compile(const Console &console, const CompileOptions &options) {
     return code;
   if (!options.output.empty() && options.output != "-" && isInput(options.import, *module, options.output))
     return console.complain(UsageError, "-o " + options.output + " would replace a file of the model itself");
+  if (!options.depfile.empty() && isInput(options.import, *module, options.depfile))
+    return console.complain(UsageError, "--depfile " + options.depfile + " would replace a file of the model itself");
   if (!options.dumpDir.empty())
     if (std::error_code ec = llvm::sys::fs::create_directories(options.dumpDir))
       return console.complain(IOError, options.dumpDir + ": " + ec.message());
@@ -238,7 +228,7 @@ int heddle::compile(const Console &console, const CompileOptions &options) {
   if (int failed = runStages(console, *module, isIR ? StringRef(options.emit) : StringRef("llvm"), knobs))
     return failed;
   if (isIR)
-    return writeAtomically(console, options.output, [&](llvm::raw_pwrite_stream &os) {
+    code = writeAtomically(console, options.output, [&](llvm::raw_pwrite_stream &os) {
       // Locations stay in the text: the file can be compiled on, and errors still point at the JSON.
       OpPrintingFlags flags;
       flags.enableDebugInfo(true, false);
@@ -246,6 +236,11 @@ int heddle::compile(const Console &console, const CompileOptions &options) {
       os << "\n";
       return true;
     });
-  Phase phase(options.emit, options.verbose ? &console.err : nullptr);
-  return writeOutput(console, *module, knobs, *target);
+  if (!isIR) {
+    Phase phase(options.emit, options.verbose ? &console.err : nullptr);
+    code = writeOutput(console, *module, knobs, *target);
+  }
+  if (code != Ok || options.depfile.empty())
+    return code;
+  return writeDepfile(console, knobs, modelFiles(options.import, *module));
 }

@@ -33,6 +33,8 @@ struct CompileOptions {
   std::string mcpu = "native";
   std::string dtype;        ///< f32, bf16; empty: what an .mlir file says, or f32
   std::string math = "auto"; ///< of bf16: dots, wide, or dots where the processor has them
+  std::string depfile;      ///< --depfile: the files it was made of, as a rule of make
+  std::vector<std::string> alsoRead; ///< for the depfile: what the tool itself has read
   std::string dumpDir;      ///< --dump-ir: numbered files, one a pass
   PipelineOptions pipeline;
   bool embed = true;        ///< false: weights in a second file beside the binary

@@ -42,7 +42,7 @@ static std::pair<std::string, int64_t> dimOf(const std::string &text, const char
 }
 
 /// Puts every .json of `folder` in front of the families that are compiled in.
-static int readFamilies(const Console &console, const std::string &folder, FamilyLibrary &library) {
+static int readFamilies(const Console &console, const std::string &folder, FamilyLibrary &library, std::vector<std::string> &read) {
   std::error_code error;
   for (llvm::sys::fs::directory_iterator it(folder, error), end; !error && it != end; it.increment(error)) {
     llvm::StringRef path = it->path();
@@ -51,6 +51,7 @@ static int readFamilies(const Console &console, const std::string &folder, Famil
     auto file = llvm::MemoryBuffer::getFile(path);
     if (!file)
       return console.complain(IOError, "cannot read " + path + ": " + file.getError().message());
+    read.push_back(path.str());
     library.own[llvm::sys::path::stem(path).str()] = (*file)->getBuffer().str();
   }
   return error ? console.complain(IOError, "cannot read the folder " + folder + ": " + error.message()) : Ok;
@@ -132,6 +133,7 @@ int main(int argc, char **argv) {
   compileCommand->add_option("--mcpu", c.mcpu, "native, or a CPU that LLVM knows");
   addArithmetic(compileCommand);
   compileCommand->add_flag("--no-embed", noEmbed, "keep the weights in a second file beside the binary");
+  compileCommand->add_option("--depfile", c.depfile, "write the files it is made of as a rule of make, for build systems");
   compileCommand->add_option("--dump-ir", c.dumpDir, "write the IR after every pass into this folder");
   compileCommand->add_flag("-v,--verbose", c.verbose, "say how long each stage takes");
 
@@ -189,7 +191,7 @@ int main(int argc, char **argv) {
     return e.get_exit_code() == 0 ? app.exit(e) : misused(console, app, e);
   }
   if (!families.empty())
-    if (int code = readFamilies(console, families, c.import.families))
+    if (int code = readFamilies(console, families, c.import.families, c.alsoRead))
       return code;
   c.import.outputsAll = outputs == "all";
   c.embed = !noEmbed;
@@ -200,6 +202,8 @@ int main(int argc, char **argv) {
       return console.complain(Unsupported, "this build has the target cpu only, found --target=" + target);
     if ((c.output.empty() || c.output == "-") && (c.emit == "exe" || c.emit == "obj"))
       return console.complain(UsageError, "-o FILE says where the " + c.emit + " goes");
+    if (!c.depfile.empty() && (c.output.empty() || c.output == "-"))
+      return console.complain(UsageError, "--depfile says what a file is made of; it needs -o FILE");
     return compile(console, c);
   }
   if (tokenizeCommand->parsed())

@@ -1,0 +1,83 @@
+//===- ModelFiles.cpp - the files that a model is made of -----------------===//
+
+#include "compiler/Driver/ModelFiles.h"
+#include "compiler/Driver/Output.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Path.h"
+
+using namespace mlir;
+using namespace heddle;
+namespace fs = llvm::sys::fs;
+namespace path = llvm::sys::path;
+
+/// What stands beside a model under one of these names belongs to it.
+static bool belongs(StringRef name) {
+  static const StringRef names[] = {"config.json",      "model.json",        "generation_config.json",  "preprocessor_config.json",
+                                    "tokenizer.json",   "vocab.json",        "tokenizer_config.json",   "special_tokens_map.json",
+                                    "added_tokens.json", "vocab.txt",        "model.safetensors.index.json", "merges.txt",
+                                    "pytorch_model.bin"};
+  return llvm::is_contained(names, name) || name.ends_with(".safetensors") || name.ends_with(".model") || name.ends_with(".spm");
+}
+
+/// The folder that the model lies in.
+static llvm::SmallString<256> folderOf(const ImportOptions &options) {
+  llvm::SmallString<256> folder(options.path);
+  if (!fs::is_directory(folder))
+    path::remove_filename(folder);
+  return folder.empty() ? llvm::SmallString<256>(".") : folder;
+}
+
+std::vector<std::string> heddle::modelFiles(const ImportOptions &options, ModuleOp module) {
+  std::vector<std::string> files;
+  for (const std::string &named : {options.path, options.weightsPath})
+    if (fs::is_regular_file(named))
+      files.push_back(named);
+  if (auto listed = module->getAttrOfType<ArrayAttr>("model.weights"))
+    for (StringAttr file : listed.getAsRange<StringAttr>())
+      files.push_back(file.getValue().str());
+  std::error_code error;
+  for (fs::directory_iterator it(folderOf(options), error), end; !error && it != end; it.increment(error))
+    if (belongs(path::filename(it->path())))
+      files.push_back(it->path());
+  for (std::string &file : files)
+    if (StringRef(file).starts_with("./"))
+      file = file.substr(2);
+  llvm::sort(files);
+  files.erase(std::unique(files.begin(), files.end()), files.end());
+  return files;
+}
+
+/// A path in a rule: blanks and # take a backslash, $ stands twice.
+static std::string inRule(StringRef file) {
+  llvm::SmallString<256> whole(file);
+  // Absolute: who reads the list stands elsewhere.
+  if (fs::make_absolute(whole))
+    whole = file;
+  path::remove_dots(whole, /*remove_dot_dot=*/false);
+  std::string text;
+  for (char c : whole) {
+    if (c == ' ' || c == '#')
+      text += '\\';
+    text += c == '$' ? "$$" : std::string(1, c);
+  }
+  return text;
+}
+
+int heddle::writeDepfile(const Console &console, const CompileOptions &options, ArrayRef<std::string> files) {
+  std::string text = inRule(options.output) + ":";
+  auto add = [&](StringRef file) { text += " \\\n  " + inRule(file); };
+  auto liesIn = [](StringRef file, StringRef folder) {
+    StringRef parent = path::parent_path(file);
+    return fs::equivalent(parent.empty() ? "." : parent, folder);
+  };
+  for (StringRef folder : {options.import.path, options.import.weightsPath})
+    if (!folder.empty() && fs::is_directory(folder) && !liesIn(options.output, folder) && !liesIn(options.depfile, folder))
+      add(folder);
+  llvm::for_each(files, add);
+  llvm::for_each(options.alsoRead, add);
+  text += "\n";
+  return writeAtomically(console, options.depfile, [&](llvm::raw_pwrite_stream &os) {
+    os << text;
+    return true;
+  });
+}
