@@ -12,8 +12,10 @@
 #include <cmath>
 #include <cstring>
 #include <fcntl.h>
+#include <string_view>
 #include <sys/stat.h>
 #include <unistd.h>
+#include <utility>
 
 namespace heddle::rt {
 
@@ -42,6 +44,31 @@ static Status readAt(int file, void *out, uint64_t bytes, uint64_t offset,
   return {};
 }
 
+/// Tensors in another format, by the first bytes; null for what may be safetensors.
+static const char *otherFormat(std::string_view first) {
+  // The length of a header has zeros on top.
+  if (first.substr(4) == std::string_view("\0\0\0\0", 4))
+    return nullptr;
+  static constexpr std::pair<std::string_view, const char *> kFormats[] = {
+      {"\x93NUMPY", "a NumPy array (.npy)"},
+      {"PK\x03\x04", "a zip archive (.npz, .pt)"},
+      {"\x80\x02", "a pickle (.pt)"},
+      {"\x80\x03", "a pickle (.pt)"},
+      {"\x80\x04", "a pickle (.pkl)"},
+      {"\x80\x05", "a pickle (.pkl)"},
+      {"GGUF", "a GGUF file"},
+      {"\x1f\x8b", "a gzip file"},
+      {"{", "JSON"},
+      {"[", "JSON"},
+      {"\x89PNG", "a picture (PNG)"},
+      {"\xff\xd8\xff", "a picture (JPEG)"},
+      {"RIFF", "sound (WAV)"}};
+  for (auto [magic, name] : kFormats)
+    if (first.substr(0, magic.size()) == magic)
+      return name;
+  return nullptr;
+}
+
 Status TensorFile::open(const std::string &path) {
   where = path;
   file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
@@ -58,6 +85,12 @@ Status TensorFile::open(const std::string &path) {
     return badFile(quote(path) +
                    " is no safetensors file: shorter than 8 bytes");
   HEDDLE_TRY(readAt(file, length, 8, 0, path));
+  if (const char *name =
+          otherFormat({reinterpret_cast<const char *>(length), 8}))
+    return badFile(quote(path) + " is " + name + "; tensors are given by name in a "
+                   "safetensors file")
+        .withHelp("in Python: safetensors.numpy.save_file({\"NAME\": array}, "
+                  "\"input.safetensors\"); `info` lists the names");
   uint64_t headerSize = 0;
   for (int i = 7; i >= 0; --i)
     headerSize = headerSize << 8 | length[i];

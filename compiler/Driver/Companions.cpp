@@ -1,6 +1,7 @@
 //===- Companions.cpp - the files beside config.json ----------------------===//
 
 #include "compiler/Driver/Companions.h"
+#include "compiler/Import/OtherKinds.h"
 #include "dialects/Model/IR/Model.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Builders.h"
@@ -156,6 +157,8 @@ static std::optional<JsonValue> readJson(StringRef directory, StringRef name, Di
     sink.errorInFile(path, "", "cannot read it: " + Twine(buffer.getError().message()));
     return std::nullopt;
   }
+  if (refuseOtherKind(path, (*buffer)->getBuffer().take_front(1024), sink))
+    return std::nullopt;
   std::optional<JsonValue> root =
       parseJson(sink.addFile(std::string(path), (*buffer)->getBuffer().str()), sink);
   if (root && !root->isObject()) {
@@ -225,7 +228,7 @@ static void read(const ImportOptions &options, Builder &b, DiagnosticSink &sink,
   if ((out.generation = readJson(directory, "generation_config.json", sink))) {
     CompanionReader file(*out.generation, "generation_config.json", sink);
     readGenerationConfig(file, /*legacy=*/false, b, out.roles);
-  } else if ((out.config = readJson(directory, "config.json", sink))) {
+  } else if (out.config && (out.config = readJson(directory, "config.json", sink))) {
     CompanionReader file(*out.config, "config.json", sink);
     readGenerationConfig(file, /*legacy=*/true, b, out.roles);
   }

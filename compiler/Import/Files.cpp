@@ -1,6 +1,7 @@
 // The two front doors: a description, or a Hugging Face directory whose config.json names
 // a family; and the weights beside them.
 #include "compiler/Import/Importer.h"
+#include "compiler/Import/OtherKinds.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/FileSystem.h"
@@ -23,6 +24,10 @@ std::optional<std::string> Importer::readText(const std::string &file) {
     sink.errorInFile(file, "", "a regular file expected");
     return std::nullopt;
   }
+  // First what it is: the size of a file of another kind is not what is wrong with it.
+  auto beginning = llvm::MemoryBuffer::getFileSlice(file, std::min<uint64_t>(status.getSize(), 1024), 0, /*IsVolatile=*/true);
+  if (beginning && refuseOtherKind(file, (*beginning)->getBuffer(), sink))
+    return std::nullopt;
   if (status.getSize() > JsonLimits().bytes) {
     sink.errorInFile(file, "", "the file has " + Twine(status.getSize()) + " bytes; at most " +
                                    Twine(JsonLimits().bytes) + " are read");
@@ -34,12 +39,7 @@ std::optional<std::string> Importer::readText(const std::string &file) {
     sink.errorInFile(file, "", "cannot read it: " + Twine(buffer.getError().message()));
     return std::nullopt;
   }
-  StringRef text = (*buffer)->getBuffer();
-  if (text.starts_with("version https://git-lfs")) {
-    sink.errorInFile(file, "", "a Git LFS pointer, not the file itself; run 'git lfs pull'");
-    return std::nullopt;
-  }
-  return text.str();
+  return (*buffer)->getBuffer().str();
 }
 
 /// The family file for a model_type: the one of that name, else one that lists it.
@@ -133,7 +133,7 @@ bool Importer::open() {
       if (!fs::exists(config) && fs::exists(model)) {
         file = std::string(model);
       } else if (!fs::exists(config)) {
-        sink.errorInFile(file, "", "neither config.json nor model.json in this directory");
+        refuseDirectory(file, sink);
         return false;
       } else {
         file = std::string(config);

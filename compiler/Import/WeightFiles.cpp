@@ -2,8 +2,12 @@
 #include "compiler/Import/WeightTable.h"
 
 #include "compiler/Import/Diagnostics.h"
+#include "compiler/Import/OtherKinds.h"
+#include "compiler/Weights/KnownFiles.h"
 #include "compiler/Weights/Problem.h"
 #include "compiler/Weights/WeightStore.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Path.h"
 
 using namespace heddle;
 using llvm::StringRef;
@@ -68,3 +72,38 @@ std::unique_ptr<WeightTable> heddle::openWeights(StringRef path, DiagnosticSink 
   }
   return std::make_unique<StoredTable>(*std::move(store), sink);
 }
+
+bool heddle::refuseOtherKind(StringRef file, StringRef firstBytes, DiagnosticSink &sink) {
+  WeightProblem problem;
+  problem.file = printable(file, 4096);
+  problem.byte = 0;
+  if (beginsAsSafetensors(firstBytes)) {
+    llvm::SmallString<256> folder = llvm::sys::path::parent_path(file);
+    llvm::SmallString<256> config = folder;
+    llvm::sys::path::append(config, "config.json");
+    problem.code = "H0237";
+    problem.message = "this is a safetensors file: weights, without the model they belong to";
+    problem.help = llvm::sys::fs::exists(config) ? "name its directory: " + printable(folder.empty() ? "." : StringRef(folder), 4096)
+                                                 : "name a directory that holds the model's config.json too, or a description with --weights=" + problem.file;
+  } else if (std::optional<KnownFile> kind = recognise(firstBytes)) {
+    problem.code = kind->code;
+    problem.message = "this is " + kind->what + ", not JSON";
+    // Arrays are data of a model that is there already.
+    problem.help = StringRef(kind->what).contains("NumPy") ? "name a description in JSON or a Hugging Face directory" : kind->help;
+  } else if (firstBytes.starts_with("\xff\xfe") || firstBytes.starts_with("\xfe\xff")) {
+    problem.code = "H0237";
+    problem.message = "this is text in UTF-16; JSON is UTF-8";
+    problem.help = "convert it: iconv -f UTF-16 -t UTF-8 FILE";
+  } else if (size_t at = firstBytes.find('\0'); at != StringRef::npos) {
+    problem.code = "H0237";
+    problem.message = "this is no text, so it cannot be JSON";
+    problem.byte = at;
+    problem.help = "name a description in JSON or a Hugging Face directory";
+  } else {
+    return false;
+  }
+  refuse(sink, file, toStatus(problem));
+  return true;
+}
+
+void heddle::refuseDirectory(StringRef directory, DiagnosticSink &sink) { refuse(sink, directory, toStatus(noModelIn(directory))); }

@@ -22,76 +22,96 @@ static bool startsWithTag(llvm::StringRef text, llvm::StringRef tag) {
   return text.ltrim(" \t\r\n").starts_with_insensitive(tag);
 }
 
-std::optional<WeightProblem> recogniseWrongFile(llvm::StringRef bytes,
-                                                llvm::StringRef file) {
+bool beginsAsSafetensors(llvm::StringRef bytes) {
   // The length of a real header has zeros on top and `{` follows it.
-  if (bytes.size() >= 9 && bytes[8] == '{' && bytes[5] == 0 && bytes[6] == 0 &&
-      bytes[7] == 0)
+  return bytes.size() >= 9 && bytes[8] == '{' && bytes[5] == 0 &&
+         bytes[6] == 0 && bytes[7] == 0;
+}
+
+std::optional<KnownFile> recognise(llvm::StringRef bytes) {
+  if (beginsAsSafetensors(bytes))
     return std::nullopt;
-  auto problem = [&](const char *code, const char *message, std::string help) {
-    return WeightProblem{code, "", message,        printable(file, 4096),
-                         0,    "", std::move(help)};
-  };
   llvm::StringRef text = bytes;
   text.consume_front("\xEF\xBB\xBF");
   if (text.starts_with("version https://git-lfs.github.com/spec/"))
-    return problem("H0231",
-                   "this is a Git LFS pointer, not the weights it stands for",
-                   "in its repository run: git lfs install && git lfs pull");
+    return KnownFile{"H0231", "a Git LFS pointer",
+                     "in its repository run: git lfs install && git lfs pull"};
   if (startsWithTag(text, "<!doctype html") || startsWithTag(text, "<html") ||
       startsWithTag(text, "<?xml"))
-    return problem(
-        "H0232", "this is an HTML page, not weights",
+    return KnownFile{
+        "H0232", "an HTML page",
         "download the file itself: on huggingface.co use the link with "
-        "/resolve/ in place of /blob/, and log in if the model is gated");
+        "/resolve/ in place of /blob/, and log in if the model is gated"};
   if (text.starts_with("PK\x03\x04")) {
     if (text.contains(".npy"))
-      return problem(
-          "H0238", "this is a NumPy archive (.npz), not safetensors",
+      return KnownFile{
+          "H0238", "a NumPy archive (.npz)",
           "convert it: python3 -c \"import sys, numpy; from "
           "safetensors.numpy import save_file; save_file(dict(numpy.load("
-          "sys.argv[1])), sys.argv[2])\" IN model.safetensors");
-    return problem("H0233",
-                   "this is a PyTorch checkpoint (a pickle in a zip archive)",
-                   convertPickle);
+          "sys.argv[1])), sys.argv[2])\" IN model.safetensors"};
+    return KnownFile{"H0233", "a PyTorch checkpoint (a pickle in a zip archive)",
+                     convertPickle};
   }
   // (80 02 00 00 ... would be a header of 640 bytes that begins with the wrong
   // byte.)
   if (text.size() >= 3 && text[0] == '\x80' && text[1] >= 1 && text[1] <= 5 &&
       text[2])
-    return problem("H0233", "this is a pickle (an old PyTorch checkpoint)",
-                   convertPickle);
+    return KnownFile{"H0233", "a pickle (an old PyTorch checkpoint)",
+                     convertPickle};
   if (text.starts_with("GGUF") || text.starts_with("lmgg") ||
       text.starts_with("fmgg") || text.starts_with("tjgg"))
-    return problem(
-        "H0234", "this is a GGUF/GGML file (llama.cpp), not safetensors",
+    return KnownFile{
+        "H0234", "a GGUF/GGML file (llama.cpp)",
         "use the safetensors files of the model it was made from; quantised "
-        "GGUF weights cannot be read");
+        "GGUF weights cannot be read"};
   struct Compressed {
     llvm::StringRef magic;
-    const char *message, *command;
+    const char *what, *command;
   };
-  static const Compressed compressed[] = {
-      {"\x1f\x8b\x08", "this is a gzip file", "gunzip"},
-      {"\xfd"
-       "7zXZ",
-       "this is an xz file", "unxz"},
-      {"BZh", "this is a bzip2 file", "bunzip2"},
-      {"\x28\xb5\x2f\xfd", "this is a zstd file", "unzstd"}};
+  static const Compressed compressed[] = {{"\x1f\x8b\x08", "a gzip file", "gunzip"},
+                                          {"\xfd"
+                                           "7zXZ",
+                                           "an xz file", "unxz"},
+                                          {"BZh", "a bzip2 file", "bunzip2"},
+                                          {"\x28\xb5\x2f\xfd", "a zstd file",
+                                           "unzstd"}};
   for (const Compressed &kind : compressed)
     if (text.starts_with(kind.magic))
-      return problem("H0235", kind.message,
-                     std::string("unpack it first: ") + kind.command + " FILE");
+      return KnownFile{"H0235", kind.what,
+                       std::string("unpack it first: ") + kind.command +
+                           " FILE"};
   if (text.size() >= 262 && text.substr(257, 5) == "ustar")
-    return problem("H0235", "this is a tar archive",
-                   "unpack it first: tar xf FILE");
+    return KnownFile{"H0235", "a tar archive", "unpack it first: tar xf FILE"};
   if (text.starts_with("\x89HDF\r\n"))
-    return problem("H0238",
-                   "this is an HDF5 file (Keras, TensorFlow), not safetensors",
-                   "use the model's safetensors files, or convert it");
+    return KnownFile{"H0238", "an HDF5 file (Keras, TensorFlow)",
+                     "use the model's safetensors files, or convert it"};
   if (text.starts_with("\x93NUMPY"))
-    return problem("H0238", "this is a NumPy array (.npy), not safetensors",
-                   "convert it with safetensors.numpy.save_file");
+    return KnownFile{"H0238", "a NumPy array (.npy)",
+                     "convert it with safetensors.numpy.save_file"};
+  if (text.starts_with("\x7f"
+                       "ELF"))
+    return KnownFile{"H0238", "a program (ELF)",
+                     "a model that is compiled already is run: FILE --help"};
+  return std::nullopt;
+}
+
+std::optional<WeightProblem> recogniseWrongFile(llvm::StringRef bytes,
+                                                llvm::StringRef file) {
+  if (beginsAsSafetensors(bytes))
+    return std::nullopt;
+  auto problem = [&](const char *code, std::string message, std::string help) {
+    return WeightProblem{code, "", std::move(message), printable(file, 4096),
+                         0,    "", std::move(help)};
+  };
+  if (std::optional<KnownFile> kind = recognise(bytes)) {
+    bool isWeights = kind->code == llvm::StringRef("H0233") ||
+                     kind->code == llvm::StringRef("H0235");
+    return problem(kind->code,
+                   "this is " + kind->what + (isWeights ? "" : ", not safetensors"),
+                   kind->help);
+  }
+  llvm::StringRef text = bytes;
+  text.consume_front("\xEF\xBB\xBF");
   if (text.contains("\"weight_map\""))
     return problem(
         "H0237", "this is an index of shards, but its name is not",
@@ -104,9 +124,16 @@ std::optional<WeightProblem> recogniseWrongFile(llvm::StringRef bytes,
   return std::nullopt;
 }
 
-WeightProblem noWeightsIn(llvm::StringRef directory) {
-  std::vector<std::string> found;
+namespace {
+/// The files in a directory whose names are those of weights.
+struct Holdings {
+  explicit Holdings(llvm::StringRef directory);
+  std::vector<std::string> names; ///< a few of them, sorted
   bool pickle = false, gguf = false, safetensors = false;
+};
+} // namespace
+
+Holdings::Holdings(llvm::StringRef directory) {
   std::error_code error;
   unsigned looked = 0;
   for (llvm::sys::fs::directory_iterator it(directory, error), end;
@@ -123,31 +150,54 @@ WeightProblem noWeightsIn(llvm::StringRef directory) {
     pickle |= isPickle;
     gguf |= isGguf;
     safetensors |= isSafe;
-    found.push_back(printable(name));
+    names.push_back(printable(name));
   }
-  std::sort(found.begin(), found.end());
-  if (found.size() > 5)
-    found.resize(5);
+  std::sort(names.begin(), names.end());
+  if (names.size() > 5)
+    names.resize(5);
+}
 
+WeightProblem noWeightsIn(llvm::StringRef directory) {
+  Holdings found(directory);
   WeightProblem problem;
-  problem.code = pickle && !safetensors ? "H0233" : "H0105";
+  problem.code = found.pickle && !found.safetensors ? "H0233" : "H0105";
   problem.file = printable(directory, 4096);
   problem.message = "the directory holds neither model.safetensors nor "
                     "model.safetensors.index.json";
-  if (!found.empty())
-    problem.message += "; it holds " + llvm::join(found, ", ");
-  if (safetensors)
+  if (!found.names.empty())
+    problem.message += "; it holds " + llvm::join(found.names, ", ");
+  if (found.safetensors)
     problem.help =
         "name the file to use: --weights=" + problem.file + "/NAME.safetensors";
-  else if (pickle)
+  else if (found.pickle)
     problem.help = convertPickle;
-  else if (gguf)
+  else if (found.gguf)
     problem.help =
         "use the safetensors files of the model the GGUF was made from";
   else
     problem.help =
         "download the weights into it (huggingface-cli download MODEL "
         "--local-dir DIR), or name the file with --weights=FILE";
+  return problem;
+}
+
+WeightProblem noModelIn(llvm::StringRef directory) {
+  Holdings found(directory);
+  WeightProblem problem;
+  problem.code = "H0106";
+  problem.file = printable(directory, 4096);
+  problem.message = "neither config.json nor model.json in this directory";
+  if (!found.names.empty())
+    problem.message += "; it holds " + llvm::join(found.names, ", ");
+  if (found.gguf && !found.safetensors && !found.pickle)
+    problem.help = "use the Hugging Face directory of the model that the GGUF "
+                   "was made from, with config.json and safetensors; quantised "
+                   "GGUF weights cannot be read";
+  else if (!found.names.empty())
+    problem.help = "put the config.json of the model beside its weights";
+  else
+    problem.help = "name the directory of a model (huggingface-cli download "
+                   "MODEL --local-dir DIR), or a description in JSON";
   return problem;
 }
 

@@ -57,6 +57,22 @@ TEST(SafeTensors, Accepts) {
     EXPECT_TRUE(openBytes(bytes).ok()) << openBytes(bytes).message();
 }
 
+TEST(SafeTensors, OtherFormatsAreNamed) {
+  for (auto [bytes, name] : std::vector<std::pair<std::string, std::string>>{
+           {"\x93NUMPY\1", "a NumPy array (.npy)"},
+           {"PK\3\4\x14 weights.npy", "a zip archive (.npz, .pt)"},
+           {"\x80\4\x95 pickled", "a pickle"},
+           {"GGUF\3", "a GGUF file"},
+           {"{\"input_ids\": [1]}", "JSON"},
+           {"\x89PNG\r\n\x1a\n", "a picture (PNG)"}}) {
+    Status status = openBytes(bytes + std::string(64, '\0'));
+    EXPECT_EQ(status.exit(), Exit::Input);
+    EXPECT_NE(status.message().find("is " + name), std::string::npos) << status.message();
+    ASSERT_EQ(status.helps().size(), 1u);
+    EXPECT_NE(status.helps()[0].find("save_file"), std::string::npos);
+  }
+}
+
 TEST(SafeTensors, Refuses) {
   auto one = [](const std::string &text) {
     return file("{" + text + "}", "1234");
