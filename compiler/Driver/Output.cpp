@@ -13,6 +13,7 @@
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/Program.h"
+#include <map>
 
 using namespace mlir;
 using namespace heddle;
@@ -136,6 +137,21 @@ static bool readTokenizer(const Console &console, ModuleOp module, const Compile
   return codec && error.empty();
 }
 
+/// A checkpoint in 16 bits that becomes f32 doubles: said once, with the flag that keeps it.
+static void sayWidened(const Console &console, const CompileOptions &options, const WeightStore &store, const PackPlan &plan) {
+  std::map<StoredType, uint64_t> bytes; // as f32, by how the file stores them
+  uint64_t all = 0;
+  for (const PackEntry &entry : plan.entries)
+    if (entry.request.type == PackedType::F32 && !entry.request.pieces.empty())
+      if (const StoredTensor *tensor = store.find(entry.request.pieces.front().tensor)) {
+        bytes[tensor->type()] += entry.bytes;
+        all += entry.bytes;
+      }
+  for (auto [type, word] : {std::pair{StoredType::BF16, "bf16"}, std::pair{StoredType::F16, "f16"}})
+    if (options.dtype.empty() && bytes[type] > all / 2)
+      console.err << "heddle: note: weights that the file stores as " << word << " become f32, twice their size; --dtype=" << word << " keeps them\n";
+}
+
 static std::string runtimeArchive(const CompileOptions &options) {
   if (!options.runtimeArchive.empty())
     return options.runtimeArchive;
@@ -152,6 +168,7 @@ static int writeBinary(const Console &console, ModuleOp module, llvm::Module &co
   std::optional<WeightStore> store = openWeights(console, module);
   if (!plan || !store)
     return InputError;
+  sayWidened(console, options, *store, *plan);
   Scratch folder;
   if (std::error_code ec = folder.create(options.output))
     return console.complain(IOError, options.output + ": cannot write beside it: " + ec.message());

@@ -3,6 +3,7 @@
     BASE: NAME                         the good model, a folder of test/Import/Inputs; its weights.json says which tensors it has
     EDIT FILE: OLD => NEW              OLD must stand exactly once in the text of FILE; \\n is a line's end
     TENSOR NAME: drop | [shape] | copy OTHER | OTHER + 1      one more, one less, or another one in model.safetensors
+    STORE: BF16|F16                    the tensors of model.safetensors are stored so
     HEADER: OLD => NEW                 the same as EDIT in the JSON header of model.safetensors (its length is kept right)
     LENGTH: N                          the eight bytes of the header's length say N
     WRITE FILE: TEXT                   the whole file; \\n and \\xNN are escapes
@@ -38,10 +39,16 @@ def joined(header, data, size=None):
     return (len(header) if size is None else size).to_bytes(8, "little") + header + data
 
 
-def safetensors(named):
+def halves(t, kind):
+    """The bytes of an f32 array in 16 bits; bf16 by cutting, which no test of a note minds."""
+    return t.astype("<f2") if kind == "F16" else (t.view("<u4") >> 16).astype("<u2")
+
+
+def safetensors(named, kind="F32"):
     head, blobs, at = {}, [], 0
     for name, t in named.items():
-        head[name] = {"dtype": "F32", "shape": list(t.shape), "data_offsets": [at, at + t.nbytes]}
+        t = t if kind == "F32" else halves(t, kind)
+        head[name] = {"dtype": kind, "shape": list(t.shape), "data_offsets": [at, at + t.nbytes]}
         blobs.append(t.tobytes())
         at += t.nbytes
     text = json.dumps(head, separators=(",", ":")).encode()
@@ -115,6 +122,8 @@ class Model:
             self.write(file, self.replaced(self.read(file), old, new, file))
         elif verb == "TENSOR":
             self.tensor(file, rest)
+        elif verb == "STORE":
+            self.write("model.safetensors", safetensors(self.tensors, rest))
         elif verb == "HEADER":
             header, data = parse_file(self.read("model.safetensors"))
             old, new = rest.split(" => ")
@@ -142,7 +151,7 @@ def main():
     model, found = Model(folder), False
     with open(test, encoding="utf-8") as f:
         for line in f:
-            m = re.match(r"(BASE|EDIT|TENSOR|HEADER|LENGTH|WRITE|APPEND|CUT|REPEAT|REMOVE|SHARDS)(?: ([^\s:]+))?(?:: ?(.*))?$", line.rstrip("\n"))
+            m = re.match(r"(BASE|EDIT|TENSOR|STORE|HEADER|LENGTH|WRITE|APPEND|CUT|REPEAT|REMOVE|SHARDS)(?: ([^\s:]+))?(?:: ?(.*))?$", line.rstrip("\n"))
             if m:
                 model.command(m[1], m[2], m[3] or "")
                 found = True
