@@ -1,6 +1,6 @@
 //===- Models.h - small models, legal to cache and not ----------*- C++ -*-===//
 //
-// The bodies of reference/language/step.py: an embedding before and a head behind are given.
+// One small body for each rule of step.md: an embedding before and a head behind are given.
 // Each is one idea about what may reach what.
 //
 //===----------------------------------------------------------------------===//
