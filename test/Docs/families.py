@@ -1,0 +1,87 @@
+"""The table of families, heads and what is known of them: `families.py [--write]`.
+
+Made from the family files themselves, from the table of published config.json files in test/Configs/README.md, from known.json (classes
+that must be accepted) and from what compiler/Families/README.md says was never held against recorded results. Without --write it
+compares with compiler/Families/supported.md, which holds the table between two marks."""
+import collections
+import json
+import os
+import re
+import sys
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+FAMILIES = os.path.join(ROOT, "compiler", "Families")
+PAGE = os.path.join(FAMILIES, "supported.md")
+BEGIN, END = "<!-- generated: families -->\n", "<!-- end of families -->\n"
+
+
+def read(*parts):
+    with open(os.path.join(ROOT, *parts), encoding="utf-8") as f:
+        return f.read()
+
+
+def merged(base, patch):
+    """RFC 7396."""
+    if not isinstance(patch, dict):
+        return patch
+    out = dict(base) if isinstance(base, dict) else {}
+    for key, value in patch.items():
+        if value is None:
+            out.pop(key, None)
+        else:
+            out[key] = merged(out.get(key), value)
+    return out
+
+
+def family(name):
+    doc = json.loads(read("compiler", "Families", name + ".json"))
+    return merged(family(doc.pop("like")), doc) if "like" in doc else doc
+
+
+def heads(known):
+    """{pattern: constants} -> `lm` CausalLM, LMHeadModel; ..."""
+    groups = collections.OrderedDict()
+    for pattern, constants in known.items():
+        said = ", ".join(str(v) for v in constants.values() if isinstance(v, str)) or "-"
+        groups.setdefault(said, []).append("`%s`" % pattern)
+    return "; ".join("%s: %s" % (head, " ".join(names)) for head, names in groups.items())
+
+
+def table():
+    published = {t: (good or "0", bad or "0") for t, good, bad in
+                 re.findall(r"^\| (\S+) \| (\d*) \| (\d*) \|", read("test", "Configs", "README.md"), re.M)}
+    known = collections.Counter(c["model_type"] for n, c in json.loads(read("test", "Configs", "known.json")).items() if n != "about")
+    alone = re.search(r"independent evaluator.*?recorded results:\s+`([^`]*)`", read("compiler", "Families", "README.md"), re.S)
+    unrecorded = set(alone[1].split())
+    rows = ["| family | model types | heads and the classes that ask for them | generates | configs accepted | held against |",
+            "|---|---|---|---|---|---|"]
+    for file in sorted(os.listdir(FAMILIES)):
+        if not file.endswith(".json"):
+            continue
+        name, doc = file[:-5], family(file[:-5])
+        types = doc["family"]["model_type"]
+        types = [types] if isinstance(types, str) else types
+        accepted = sum(int(published[t][0]) for t in types if t in published)
+        rows.append("| `%s` | %s | %s | %s | %d published, %d more | %s |" % (
+            name, " ".join("`%s`" % t for t in types), heads(doc["family"]["architectures"]), "yes" if "generate" in doc else "",
+            accepted, sum(known[t] for t in types), "the definition" if name in unrecorded else "recorded results"))
+    return "\n".join(rows) + "\n"
+
+
+def main():
+    with open(PAGE, encoding="utf-8") as f:
+        page = f.read()
+    before, rest = page.split(BEGIN)
+    now = before + BEGIN + table() + END + rest.split(END)[1]
+    if "--write" in sys.argv:
+        with open(PAGE, "w", encoding="utf-8") as f:
+            f.write(now)
+    elif now != page:
+        print("compiler/Families/supported.md is not what the families say: test/Docs/families.py --write")
+        return 1
+    print("%d families" % (now.count("\n| `")))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
