@@ -1,4 +1,4 @@
-// Library.inc is written by EmbedJson.cmake.
+// Library.inc is written by EmbedText.cmake.
 #include "compiler/Import/Library.h"
 
 using namespace heddle;
@@ -15,7 +15,7 @@ static const Embedded embedded[] = {
 };
 
 /// What is compiled in beside the families.
-static bool isShared(StringRef name) { return name == "stdlib" || name == "config_keys"; }
+static bool isShared(StringRef name) { return name == "stdlib" || name == "config_keys" || name == "language"; }
 
 static StringRef embeddedText(StringRef name) {
   for (const Embedded &e : embedded)
@@ -46,3 +46,4 @@ std::vector<std::string> FamilyLibrary::names() const {
 
 StringRef heddle::standardLibrary() { return embeddedText("stdlib"); }
 StringRef heddle::configKeyTable() { return embeddedText("config_keys"); }
+StringRef heddle::languagePage() { return embeddedText("language"); }

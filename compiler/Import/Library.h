@@ -1,5 +1,5 @@
-// The JSON that is compiled into heddle: stdlib (the library of blocks), config_keys
-// (what all families know of config.json) and one file a family.
+// The texts that are compiled into heddle: stdlib (the library of blocks), config_keys
+// (what all families know of config.json), one file a family, and the page of the language.
 #ifndef HEDDLE_COMPILER_IMPORT_LIBRARY_H
 #define HEDDLE_COMPILER_IMPORT_LIBRARY_H
 
@@ -24,6 +24,8 @@ public:
 llvm::StringRef standardLibrary();
 /// config_keys.json: what all families know of the keys of config.json.
 llvm::StringRef configKeyTable();
+/// language.md, as it was when heddle was built.
+llvm::StringRef languagePage();
 
 } // namespace heddle
 

@@ -36,6 +36,7 @@ struct OpInfo {
   llvm::StringRef name;
   std::vector<llvm::StringRef> operands;
   bool isVariadic;
+  llvm::StringRef shapes; // operands → results
   llvm::StringRef formula, mixes, source;
   std::vector<AttrInfo> attributes;
 

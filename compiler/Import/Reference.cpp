@@ -1,12 +1,16 @@
-// The reference page of ops, attributes, functions and blocks: what people read is what the
-// importer checks.
-#include "compiler/Import/Import.h"
+// The language page: language.md as it is in the tree, with the tables between its marks
+// `<!-- generated: NAME -->` and `<!-- end of NAME -->` made anew from what the importer
+// reads. A test compares the two, so neither can go its own way.
 #include "compiler/Import/Description.h"
+#include "compiler/Import/Diagnostics.h"
+#include "compiler/Import/Import.h"
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 
 using namespace heddle;
 using llvm::StringRef;
 
+/// A `|` would end the cell.
 static std::string cell(StringRef text) {
   std::string out;
   for (char c : text)
@@ -14,7 +18,16 @@ static std::string cell(StringRef text) {
   return out;
 }
 
-static void attributes(llvm::raw_ostream &os, const OpInfo &op, AttrRole role) {
+//===--- ops ------------------------------------------------------------------===//
+
+static void printOps(llvm::raw_ostream &os) {
+  os << "| op | operands | shapes | formula | mixes | source |\n|---|---|---|---|---|---|\n";
+  for (const OpInfo &op : allOps())
+    os << "| `" << op.name << "` | " << (op.operands.empty() ? "`[]`" : llvm::join(op.operands, ", ")) << " | "
+       << cell(op.shapes) << " | " << cell(op.formula) << " | " << cell(op.mixes) << " | " << op.source << " |\n";
+}
+
+static void attributesOf(llvm::raw_ostream &os, const OpInfo &op, AttrRole role) {
   StringRef comma;
   for (const AttrInfo &a : op.attributes) {
     if (a.role != role)
@@ -28,6 +41,51 @@ static void attributes(llvm::raw_ostream &os, const OpInfo &op, AttrRole role) {
   }
 }
 
+static void printAttributes(llvm::raw_ostream &os) {
+  os << "| op | required | optional (default) | assert | weights |\n|---|---|---|---|---|\n";
+  for (const OpInfo &op : allOps()) {
+    if (op.attributes.empty())
+      continue;
+    os << "| `" << op.name << '`';
+    for (AttrRole role : {AttrRole::Required, AttrRole::Optional, AttrRole::Assert, AttrRole::Weight}) {
+      os << " | ";
+      attributesOf(os, op, role);
+    }
+    os << " |\n";
+  }
+}
+
+//===--- expressions ----------------------------------------------------------===//
+
+static void printFunctions(llvm::raw_ostream &os) {
+  os << "| function | arguments | kind | |\n|---|---|---|---|\n";
+  for (const FunctionInfo &f : allFunctions())
+    if (f.group != "masks")
+      os << "| `" << f.name << "` | " << f.least
+         << (f.most < 0 ? " or more" : f.most > f.least ? " to " + std::to_string(f.most) : "") << " | " << f.group
+         << " | " << cell(f.about) << " |\n";
+}
+
+static void printActivations(llvm::raw_ostream &os) {
+  StringRef space;
+  for (StringRef a : activationNames()) {
+    os << space << '`' << a << (canonicalActivation(a) == a ? "`" : "` (" + canonicalActivation(a).str() + ")");
+    space = " ";
+  }
+  os << '\n';
+}
+
+static void printMasks(llvm::raw_ostream &os) {
+  os << "| mask | i sees j when |\n|---|---|\n| `all` | always |\n| `causal` | j ≤ i |\n";
+  for (const FunctionInfo &f : allFunctions())
+    if (f.group == "masks") {
+      auto [call, about] = f.about.split(": ");
+      os << "| `" << call << "` | " << cell(about) << " |\n";
+    }
+}
+
+//===--- blocks ---------------------------------------------------------------===//
+
 static std::string shown(const JsonValue &v) {
   if (v.isObject() && v.find("one_of")) {
     std::string out;
@@ -40,71 +98,49 @@ static std::string shown(const JsonValue &v) {
   return v.isString() ? v.string : v.text();
 }
 
-/// What masks mean at their rims, so that nobody has to try.
-static constexpr const char *maskRules = R"(### Masks at their rims
+static std::string under(StringRef scope, StringRef name) {
+  return (scope + (scope.empty() || name.empty() ? "" : ".") + name).str();
+}
 
-- i and j are positions: row r of the queries stands at past + r, row k of the keys at `key_start` + k. In cross-attention `causal`,
-  `window`, `dilated` and `prefix` compare these two counts, of different sequences; that may be meant (a stream, a summary) and is no error.
-- A row that sees nothing gives exactly 0 (`--masked-rows`: or NaN, or the mean of the values), whether a padding, a length of 0, a
-  negation or a set without members is the reason. A mask that sees nothing whatever the data (`not all`, `causal and not causal`,
-  `window(l, r)` with l + r < 0) is an error.
-- `window`: both ends belong to it; a negative side is a window off the diagonal; null is no limit. Labels are those of queries and keys
-  at once, so both need the same length.
-- `dilated(n)` with n past the sequence leaves the diagonal.
-- `prefix(n)`: n ≤ 0 in data hides all, n past the keys hides nothing; a negative constant is an error.
-- `keys(t)`, `queries(t)`, `dense(t)`: what is not 0 is seen, so a NaN is, and so is -1.
-- `document`: labels are integers or booleans, in any order, any values.
-- `blocks(size, lists)`: past the lists nothing is seen; a number that no block has (negative, or past the last one) in data is nobody's.
-  In constant lists, which may be of different lengths, it is an error. A block listed twice counts twice where masks are added by `+`.
-- An axis of 1 stands for every batch element, head, query or key.
-- `"mask": "=null"` is as if nothing were said: all.
-)";
-
-void heddle::printReference(llvm::raw_ostream &os) {
-  os << "# Reference\n\nGenerated by `heddle reference` from the table that the importer reads.\n\n"
-        "## Ops\n\n| op | operands | formula | mixes | source |\n|---|---|---|---|---|\n";
-  for (const OpInfo &op : allOps())
-    os << "| `" << op.name << "` | " << (op.operands.empty() ? "`[]`" : llvm::join(op.operands, ", "))
-       << " | " << cell(op.formula) << " | " << cell(op.mixes) << " | " << op.source << " |\n";
-  os << "\n## Attributes\n\nRequired ones have no default. An assert computes nothing: it states what the "
-        "weight or the result must be.\n\n| op | required | optional (default) | assert | weights |\n"
-        "|---|---|---|---|---|\n";
-  for (const OpInfo &op : allOps()) {
-    os << "| `" << op.name << '`';
-    for (AttrRole role : {AttrRole::Required, AttrRole::Optional, AttrRole::Assert, AttrRole::Weight}) {
-      os << " | ";
-      attributes(os, op, role);
+/// The bases of the weights that a body asks for, in order, each once; "" is the block's own.
+static void weightsOf(const JsonValue &body, const JsonValue &blocks, const std::string &scope,
+                      std::vector<std::string> &out) {
+  for (const JsonValue &statement : body.items) {
+    const JsonValue *into = statement.find("weights");
+    std::string inside = under(scope, into ? into->string : "");
+    for (const JsonMember &m : statement.members) {
+      if (m.key == "body" || m.key == "else")
+        weightsOf(m.value, blocks, inside, out);
+      for (const JsonMember &head : m.value.members) {
+        const OpInfo *op = findOp(head.key);
+        const JsonValue *block = blocks.find(head.key);
+        const JsonValue *base = m.value.find("weights"), *own = m.value.find("weight");
+        std::string name = under(scope, base ? base->string : own && !own->isExpression() ? own->string : "");
+        if (block)
+          weightsOf(*block->find("body"), blocks, name, out);
+        else if (op && op->readsWeights() && !(own && own->isExpression()) && !llvm::is_contained(out, name))
+          out.push_back(name);
+      }
     }
-    os << " |\n";
   }
+}
 
-  os << "\n## Functions of expressions\n\n| function | arguments | kind | |\n|---|---|---|---|\n";
-  for (const FunctionInfo &f : allFunctions())
-    os << "| `" << f.name << "` | " << f.least
-       << (f.most < 0 ? " or more" : f.most > f.least ? " to " + std::to_string(f.most) : "") << " | "
-       << f.group << " | " << cell(f.about) << " |\n";
-  os << "\nMasks without arguments: `causal` (j ≤ i), `all`.\n\n" << maskRules << "\nActivations by their published names:";
-  for (StringRef a : activationNames())
-    os << " `" << a << (canonicalActivation(a) == a ? "`" : "` (" + canonicalActivation(a).str() + ")");
-  os << ".\n\n## Blocks of the library\n\n| block | operands → results | attributes (default) | |\n|---|---|---|---|\n";
-
+static void printBlocks(llvm::raw_ostream &os) {
   DiagnosticSink quiet;
   SourceFile file("stdlib.json", standardLibrary().str());
   std::optional<JsonValue> library = parseJson(file, quiet);
   const JsonValue *blocks = library ? library->find("blocks") : nullptr;
   if (!blocks)
     return;
+  os << "| block | operands → results | attributes (default) | weights | |\n|---|---|---|---|---|\n";
   for (const JsonMember &m : blocks->members) {
     os << "| `" << m.key << "` | ";
     StringRef comma;
-    if (const JsonValue *operands = m.value.find("operands"))
-      for (const JsonValue &o : operands->items) {
-        os << comma << o.string;
-        comma = ", ";
-      }
-    if (const JsonValue *result = m.value.find("result"))
-      os << " → " << result->string;
-    os << " | ";
+    for (const JsonValue &o : m.value.find("operands")->items) {
+      os << comma << o.string;
+      comma = ", ";
+    }
+    os << " → " << m.value.find("result")->string << " | ";
     comma = "";
     if (const JsonValue *given = m.value.find("attributes"))
       for (const JsonMember &a : given->members) {
@@ -114,7 +150,35 @@ void heddle::printReference(llvm::raw_ostream &os) {
           os << comma << a.key << " (" << cell(shown(a.value)) << ')';
         comma = ", ";
       }
+    std::vector<std::string> weights;
+    weightsOf(*m.value.find("body"), *blocks, "", weights);
+    os << " | ";
+    for (const std::string &w : weights)
+      os << (w.empty() ? "its own" : "`" + w + "`") << (&w == &weights.back() ? "" : " ");
     const JsonValue *about = m.value.find("about");
     os << " | " << cell(about ? about->string : "") << " |\n";
+  }
+}
+
+//===--- the page -------------------------------------------------------------===//
+
+static constexpr struct {
+  StringRef name;
+  void (*print)(llvm::raw_ostream &);
+} parts[] = {{"ops", printOps},     {"attributes", printAttributes},   {"functions", printFunctions},
+             {"masks", printMasks}, {"activations", printActivations}, {"blocks", printBlocks}};
+
+void heddle::printReference(llvm::raw_ostream &os) {
+  for (StringRef page = languagePage(); !page.empty();) {
+    auto [line, rest] = page.split('\n');
+    os << line << '\n';
+    page = rest;
+    StringRef name = line;
+    if (!name.consume_front("<!-- generated: ") || !name.consume_back(" -->"))
+      continue;
+    for (auto &part : parts)
+      if (part.name == name)
+        part.print(os);
+    page = page.substr(page.find("<!-- end of "));
   }
 }

@@ -1,4 +1,4 @@
-// What must be refused, with which words: the list of the language's strict_test.py as far
+// What must be refused, with which words: every rule of language.md that can be broken, as far
 // as it is the importer's (missing inputs and lengths past bounds are the binary's), and
 // more. Each line changes one thing in a model that works.
 #include "test/ImportUnit/Support.h"
