@@ -23,6 +23,8 @@ Status textCommand(Model &model, const Words &words);
 Status classifyCommand(Model &model, const Words &words);
 Status infoCommand(Model &model, const Words &words);
 Status benchCommand(Model &model, const Words &words);
+/// The notices of what is linked in.
+Status licencesCommand(Model &model, const Words &words);
 Status helpCommand(Model &model, const std::string &program);
 
 /// The model's own, or why there is none.

@@ -146,9 +146,10 @@ Status helpCommand(Model &model, const std::string &program) {
          "      inputs, outputs, dims and their bounds, memory\n"
          "  %s bench [--prompt-tokens P] [--new-tokens N] [--batch B] "
          "[--json]\n"
-         "      speed, beside what this machine can reach%s\n\n",
+         "      speed, beside what this machine can reach%s\n",
          self, self, self,
          generates ? "" : "; --input FILE: the tensors that run takes");
+  printf("  %s licences\n      the notices of what is linked in\n\n", self);
   if (generates)
     printChoices(card, tokenizes);
   if (classifies && card.kind != "ctc")

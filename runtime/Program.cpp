@@ -25,7 +25,8 @@ static Status dispatch(Model &model, Words words, const std::string &program) {
   } commands[] = {{"run", runCommand},
                   {"generate", generateCommand},
                   {"info", infoCommand},
-                  {"bench", benchCommand}};
+                  {"bench", benchCommand},
+                  {"licences", licencesCommand}};
   if (words.empty() || words[0] == "--help" || words[0] == "-h" ||
       words[0] == "help")
     return helpCommand(model, program);

@@ -213,3 +213,5 @@ int heddle_decode_picture(const uint8_t *data, size_t size, uint64_t max_pixels,
   }
   return failed;
 }
+
+const char *heddle_notices_of_pictures(void) { return heddle_picture_notices; }

@@ -28,6 +28,10 @@ enum { HEDDLE_MAX_SIDE = 32768 };
 int heddle_decode_picture(const uint8_t *data, size_t size, uint64_t max_pixels,
                           struct heddle_pixels *pixels);
 
+/** What the licences of both libraries, and of zlib, ask to be said. */
+const char *heddle_notices_of_pictures(void);
+extern const char heddle_picture_notices[];
+
 #ifdef __cplusplus
 }
 #endif
