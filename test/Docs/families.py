@@ -79,7 +79,12 @@ def main():
     elif now != page:
         print("compiler/Families/supported.md is not what the families say: test/Docs/families.py --write")
         return 1
-    print("%d families" % (now.count("\n| `")))
+    count = now.count("\n| `")
+    said = re.search(r"(\d+) \[families\]", read("README.md"))
+    if not said or int(said[1]) != count:
+        print("README.md does not say that there are %d families" % count)
+        return 1
+    print("%d families" % count)
     return 0
 
 
