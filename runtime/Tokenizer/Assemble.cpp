@@ -20,7 +20,29 @@ static void keep(Encoded &encoded, size_t count, bool cutLeft) {
     tokens.resize(count);
 }
 
-/// How many tokens of each text stay when both share `most`.
+void stopAtWholeSplits(WordReader rule, const std::vector<Split> &splits,
+                       Encoded &encoded) {
+  size_t most = rule.next();
+  rule.next(); // which text may be cut
+  bool left = rule.next();
+  size_t total = encoded.tokens.size(), n = splits.size();
+  for (size_t i = 0; i < n; ++i) {
+    size_t at = left ? n - 1 - i : i;
+    size_t begins = at ? splits[at - 1].end : 0;
+    size_t count = left ? total - begins : splits[at].end;
+    // The library counts an added token and goes on; it stops at a word.
+    if (count >= most && !splits[at].added)
+      return keep(encoded, count, left);
+  }
+}
+
+bool mayCutFirst(WordReader rule) {
+  rule.next();
+  return rule.next() != tok::kOnlySecond;
+}
+
+/// How many tokens of each text stay when both share `most`; of an odd number
+/// the longer one has one more, and the second where they are equally long.
 static void share(size_t most, size_t &a, size_t &b) {
   bool swapped = a > b;
   if (swapped)

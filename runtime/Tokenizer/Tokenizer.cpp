@@ -133,8 +133,8 @@ void Tokenizer::cutAdded(std::string_view text, const AddedList &list,
     out.push_back({std::string(text.substr(plain)), nullptr});
 }
 
-Status Tokenizer::encodeBody(std::string_view text,
-                             Encoded &encoded) const {
+Status Tokenizer::encodeBody(std::string_view text, Encoded &encoded,
+                             bool stops) const {
   if (text.size() > kMaxText)
     return badInput("a text of more than 1 GiB");
   std::unique_ptr<WordModel> model = makeWordModel(blob);
@@ -156,33 +156,44 @@ Status Tokenizer::encodeBody(std::string_view text,
     else if (!normal.empty())
       sections.push_back({std::move(normal), nullptr});
   }
+  std::vector<Split> splits;
+  auto splitEnds = [&](bool added) {
+    if (stops)
+      splits.push_back({encoded.tokens.size(), added});
+  };
   for (Section &section : sections) {
     if (section.added) {
       encoded.add(section.added->id, section.text);
+      splitEnds(true);
     } else {
       std::vector<std::string> pieces;
       HEDDLE_TRY(runSplitter(blob, section.text, first, pieces));
-      for (const std::string &piece : pieces)
+      for (const std::string &piece : pieces) {
         HEDDLE_TRY(model->encode(piece, encoded));
+        splitEnds(false);
+      }
     }
     first = false;
   }
+  if (stops)
+    stopAtWholeSplits(blob.section(tok::kTruncation), splits, encoded);
   return {};
 }
 
 Status Tokenizer::encode(std::string_view text, const std::string_view *pair,
                          bool addTemplate, Encoded &encoded) const {
   Encoded first, second;
-  HEDDLE_TRY(encodeBody(text, first));
+  WordReader truncation = blob.section(tok::kTruncation);
+  bool stops = pair && !truncation.done();
+  HEDDLE_TRY(encodeBody(text, first, stops && mayCutFirst(truncation)));
   if (pair)
-    HEDDLE_TRY(encodeBody(*pair, second));
+    HEDDLE_TRY(encodeBody(*pair, second, stops));
   Encoded *other = pair ? &second : nullptr;
   WordReader items = blob.section(pair ? tok::kTemplatePair : tok::kTemplate);
   size_t added = 0;
   for (WordReader count = items; addTemplate && !count.done(); count.next())
     added += count.next() < tok::kSecond;
-  HEDDLE_TRY(
-      truncateTokens(blob.section(tok::kTruncation), added, first, other));
+  HEDDLE_TRY(truncateTokens(truncation, added, first, other));
   fillTemplate(items, addTemplate, std::move(first), other, encoded);
   padTokens(blob.section(tok::kPadding), encoded);
   return {};

@@ -36,6 +36,12 @@ struct Encoded {
   }
 };
 
+/// A word of the splitter or an added token: where its tokens end.
+struct Split {
+  size_t end;
+  bool added;
+};
+
 class Tokenizer {
 public:
   Status open(const unsigned char *data, uint64_t size);
@@ -70,7 +76,8 @@ private:
     const Added *added = nullptr;
   };
 
-  Status encodeBody(std::string_view text, Encoded &encoded) const;
+  /// `stops`: one of a pair that is to be cut (stopAtWholeSplits).
+  Status encodeBody(std::string_view text, Encoded &encoded, bool stops) const;
   void cutAdded(std::string_view text, const AddedList &list,
                 std::vector<Section> &out) const;
 
@@ -80,6 +87,14 @@ private:
 };
 
 // What happens to encoded texts before they are put together, and after.
+/// What the library has of a text of a pair before the two share the room:
+/// whole splits from the side that is kept, until they are `max_length` tokens
+/// or more. So two long texts differ by what their last words are too long, and
+/// which one is longer decides where an odd token goes.
+void stopAtWholeSplits(WordReader rule, const std::vector<Split> &splits,
+                       Encoded &encoded);
+/// Whether that is done to the first text, too.
+bool mayCutFirst(WordReader rule);
 Status truncateTokens(WordReader rule, size_t added, Encoded &first,
                       Encoded *second);
 void fillTemplate(WordReader items, bool addTokens, Encoded &&first,

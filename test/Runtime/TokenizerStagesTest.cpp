@@ -215,4 +215,89 @@ TEST(TokenizerModels, UnknownTokenThatIsMissing) {
             (Texts{"error: the tokenizer has no unknown token for `ab`"}));
 }
 
+/// Two texts that are too long together: the room is shared by what the library
+/// has of each when it stops, whole words, so that the last word of each
+/// decides which side gets an odd token. Ids are one digit each.
+TEST(TokenizerStages, OddTokenOfAPair) {
+  struct Case {
+    int most;
+    const char *direction, *first, *second, *ids;
+  };
+  const Case cases[] = {
+      {19, "Right", "<x> ab ab abbb", "cd cddd cdd c cdd cd cdd cddd",
+       "0245454551676777671"},
+      {12, "Left", "abb a ab <x> a ab a abb <x>", "cdd cd <x>", "044552176721"},
+      {9, "Right", "", "c cddd <x> cddd c cddd", "016677721"},
+      {10, "Right", "ab abbb ab a a abb abb",
+       "cdd cdd c c c cdd cd cddd cd c cdd c", "0454167761"},
+      {5, "Right", "a abb ab abb <x> abb a a ab <x> abbb",
+       "cddd cd cd cdd c cd cddd c <x> c cd <x> cd", "04161"},
+      {20, "Left", "<x> abbb ab abb abbb a",
+       "cdd cd cdd cddd cdd <x> cddd cd cddd", "04554555417776767771"},
+      {6, "Right", "abbb <x> <x> <x> ab ab ab abb abbb <x>",
+       "c c c <x> cdd cddd c cddd cdd <x> cddd c", "045161"},
+      {7, "Left", "<x>", "c cd cd cddd cd <x> cd cdd cdd <x> cd", "0212671"},
+      {4, "Right", "abb ab abb abbb ab a abbb abbb a abbb ab abb", "cd cdd",
+       "0161"},
+      {8, "Right", "ab a <x> abb ab <x> abb a",
+       "cddd cddd cd cd cd cd <x> cd cdd cd <x>", "04541671"},
+      {4, "Right", "abb ab abb abbb ab abbb abbb abb a abbb ab",
+       "c cddd cddd c c", "0161"},
+      {10, "Left", "ab abb ab abb abb ab <x> a a a abb a abbb",
+       "cddd cdd cd cdd cdd c cddd <x> cdd", "0555126771"},
+      {8, "Right", "abbb a abb abbb a ab abb a abbb abbb abbb abbb a",
+       "cdd cddd cddd cdd cddd cdd c <x> cdd c <x>", "04516771"},
+      {4, "Right", "a a a ab a a a abbb ab abb", "<x> <x> cdd cddd c", "0121"},
+      {4, "Left", "abbb a a ab ab abb abb ab a <x> <x> abbb a",
+       "<x> cddd <x> c cd cd <x> cdd cdd cd", "0171"},
+  };
+  for (const Case &c : cases) {
+    auto added = [](int id, const char *content, bool isSpecial) {
+      return Json{{"id", id},
+                  {"content", content},
+                  {"special", isSpecial},
+                  {"single_word", false},
+                  {"lstrip", false},
+                  {"rstrip", false},
+                  {"normalized", false}};
+    };
+    Made made(Json{{"truncation",
+                    {{"max_length", c.most},
+                     {"strategy", "LongestFirst"},
+                     {"stride", 0},
+                     {"direction", c.direction}}},
+                   {"added_tokens",
+                    {added(0, "[CLS]", true), added(1, "[SEP]", true),
+                     added(2, "<x>", false)}},
+                   {"pre_tokenizer", {{"type", "WhitespaceSplit"}}},
+                   {"post_processor",
+                    {{"type", "BertProcessing"},
+                     {"sep", {"[SEP]", 1}},
+                     {"cls", {"[CLS]", 0}}}},
+                   {"model",
+                    {{"type", "WordPiece"},
+                     {"unk_token", "[UNK]"},
+                     {"continuing_subword_prefix", "##"},
+                     {"max_input_chars_per_word", 100},
+                     {"vocab",
+                      {{"[CLS]", 0},
+                       {"[SEP]", 1},
+                       {"<x>", 2},
+                       {"[UNK]", 3},
+                       {"a", 4},
+                       {"##b", 5},
+                       {"c", 6},
+                       {"##d", 7}}}}}});
+    std::string_view second = c.second;
+    Encoded encoded;
+    Status status = made.tokenizer.encode(c.first, &second, true, encoded);
+    EXPECT_TRUE(status.ok()) << status.message();
+    std::string ids;
+    for (const Token &token : encoded.tokens)
+      ids += std::to_string(token.id);
+    EXPECT_EQ(ids, c.ids) << c.direction << " " << c.most << ": " << c.first
+                          << " | " << c.second;
+  }
+}
+
 } // namespace

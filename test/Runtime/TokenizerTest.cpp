@@ -54,9 +54,14 @@ std::vector<int64_t> ids(const Encoded &encoded) {
   return list;
 }
 
+/// The library is followed in one of its quirks: which text of a pair an odd
+/// token goes to (TokenizerStages.OddTokenOfAPair).
 bool isQuirk(const Json &test) {
-  auto note = test.find("note");
-  return note != test.end() && note->dump().find("quirk:") != std::string::npos;
+  std::string note = test.value("note", Json()).dump();
+  size_t followed = note.find("quirk:trunc_early_exit");
+  if (followed != std::string::npos)
+    note.erase(followed, 6);
+  return note.find("quirk:") != std::string::npos;
 }
 
 /// The first other list of a case that differs; "" if none does.
