@@ -53,16 +53,31 @@ static const PictureClass pictureClasses[] = {
     {"Vilt", 384, false, 3, 0, half, half, 32},
 };
 
-/// {"height", "width"} or one number: both sides.
+static bool isSide(const JsonValue *n) {
+  return n && n->kind == Kind::Integer && n->integer > 0 && n->integer <= 16384;
+}
+
+/// The member of a size; null is as if it were not there.
+static const JsonValue *memberOf(const JsonValue &size, StringRef key) {
+  const JsonValue *v = size.isObject() ? size.find(key) : nullptr;
+  return v && !v->isNull() ? v : nullptr;
+}
+
+static size_t countOf(const JsonValue &size) {
+  return llvm::count_if(size.members, [](const JsonMember &m) { return !m.value.isNull(); });
+}
+
+/// {"height", "width"}, [height, width], or one number: both sides.
 static std::optional<std::vector<int64_t>> sidesOf(CompanionReader &file, StringRef key) {
   const JsonValue *v = file.take(key);
   if (!v)
     return std::nullopt;
-  auto good = [](const JsonValue *n) { return n && n->kind == Kind::Integer && n->integer > 0 && n->integer <= 16384; };
-  if (good(v))
+  if (isSide(v))
     return std::vector<int64_t>{v->integer, v->integer};
-  const JsonValue *height = v->find("height"), *width = v->find("width");
-  if (v->isObject() && good(height) && good(width) && v->members.size() == 2)
+  if (v->isArray() && v->items.size() == 2 && isSide(&v->items[0]) && isSide(&v->items[1]))
+    return std::vector<int64_t>{v->items[0].integer, v->items[1].integer};
+  const JsonValue *height = memberOf(*v, "height"), *width = memberOf(*v, "width");
+  if (isSide(height) && isSide(width) && countOf(*v) == 2)
     return std::vector<int64_t>{height->integer, width->integer};
   return std::nullopt;
 }
@@ -76,12 +91,11 @@ static void readSize(CompanionReader &file, const PictureClass &known, Builder &
     if (longest)
       picture.set("longest", b.getI64IntegerAttr(*longest));
   };
-  if (size && size->isObject() && size->find("shortest_edge")) {
+  if (const JsonValue *shorter = size ? memberOf(*size, "shortest_edge") : nullptr) {
     file.take("size");
-    const JsonValue *shorter = size->find("shortest_edge"), *longer = size->find("longest_edge");
-    bool good = shorter->kind == Kind::Integer && shorter->integer > 0 && shorter->integer <= 16384 &&
-                (!longer || (longer->kind == Kind::Integer && longer->integer >= shorter->integer)) &&
-                size->members.size() == (longer ? 2 : 1);
+    const JsonValue *longer = memberOf(*size, "longest_edge");
+    bool good = isSide(shorter) && (!longer || (longer->kind == Kind::Integer && longer->integer >= shorter->integer)) &&
+                countOf(*size) == (longer ? 2 : 1);
     if (!good)
       file.error(*size, "size", "shortest_edge of 1 to 16384 and no more expected, found " + size->text());
     else
@@ -103,8 +117,9 @@ static void readSize(CompanionReader &file, const PictureClass &known, Builder &
 
 static void readPicture(CompanionReader &file, const PictureClass &known, Builder &b, Attributes &picture) {
   bool resize = file.boolean("do_resize").value_or(true);
-  if (resize)
-    readSize(file, known, b, picture);
+  // The library writes all it knows, what it does not do as well.
+  Attributes unused;
+  readSize(file, known, b, resize ? picture : unused);
   std::optional<int64_t> resample = file.integer("resample", 0, 5);
   if (resize)
     picture.set("resample", b.getI64IntegerAttr(resample.value_or(known.resample)));
@@ -133,7 +148,7 @@ static void readPicture(CompanionReader &file, const PictureClass &known, Builde
   file.only("do_color_quantize", {"false"}, "pictures as clusters of colours are unsupported");
   file.only("crop_pct", {}, "a share that is cropped belongs to other models");
   // One picture needs no padding, and every picture is RGB; the rest is for the library.
-  file.ignore({"do_pad", "pad_size", "do_convert_rgb", "do_reduce_labels", "image_processor_type", "feature_extractor_type",
+  file.ignore({"do_pad", "pad_and_return_pixel_mask", "pad_size", "do_convert_rgb", "do_reduce_labels", "image_processor_type", "feature_extractor_type",
                "processor_class", "auto_map", "_*", "image_seq_length", "num_image_tokens", "return_tensors", "data_format",
                "input_data_format", "device", "disable_grouping", "default_to_square", "transformers_version"});
   file.finish({"do_resize", "size", "resample", "do_center_crop", "crop_size", "do_rescale", "rescale_factor",
@@ -165,7 +180,7 @@ static void readSound(CompanionReader &file, StringRef name, Builder &b, Attribu
     follows("nb_max_frames", samples / hop);
     file.only("padding_value", {"0"}, "padding is silence");
     // Older files bring the filters along, which follow from the keys above.
-    file.ignore({"mel_filters", "do_normalize"});
+    file.ignore({"mel_filters", "window", "do_normalize"});
   } else if (name == "Wav2Vec2") {
     set("raw", 1);
     file.only("feature_size", {"1"}, "sound with several numbers a sample is unsupported");
@@ -173,10 +188,10 @@ static void readSound(CompanionReader &file, StringRef name, Builder &b, Attribu
     file.ignore({"padding_value"});
   } else {
     set("fbank", 1);
-    int64_t bins = file.integer("num_mel_bins", 1, 4096).value_or(80);
-    set("bins", file.integer("feature_size", 1, 4096).value_or(bins));
+    set("bins", file.integer("num_mel_bins", 1, 4096).value_or(80));
     set("stride", file.integer("stride", 1, 64).value_or(2));
-    file.ignore({"padding_value"});
+    // feature_size repeats num_mel_bins; languages are for what is said back.
+    file.ignore({"feature_size", "padding_value", "src_lang", "tgt_lang", "mel_filters", "window"});
   }
   file.ignore({"return_attention_mask", "feature_extractor_type", "processor_class", "auto_map", "_*",
                "transformers_version", "return_tensors"});
@@ -192,7 +207,7 @@ void heddle::readPreprocessor(CompanionReader &file, StringRef modelType, Builde
   if (!type || !type->isString())
     type = file.take("feature_extractor_type");
   StringRef name = type && type->isString() ? StringRef(type->string) : StringRef();
-  for (StringRef end : {"Fast", "ImageProcessor", "FeatureExtractor"})
+  for (StringRef end : {"Fast", "Pil", "ImageProcessor", "FeatureExtractor"})
     name.consume_back(end);
   for (const PictureClass &known : pictureClasses)
     if (name == known.name)
