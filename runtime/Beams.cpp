@@ -18,9 +18,10 @@ void logSoftmax(float *scores, int64_t count) {
   double sum = 0;
   for (int64_t i = 0; i < count; ++i)
     sum += std::exp(double(scores[i]) - largest);
-  double all = largest + std::log(sum);
+  // The largest goes first: beside a large one the logarithm would be lost.
+  double share = std::log(sum);
   for (int64_t i = 0; i < count; ++i)
-    scores[i] = float(scores[i] - all);
+    scores[i] = float((double(scores[i]) - largest) - share);
 }
 
 BeamSearch::BeamSearch(const BeamOptions &options, std::vector<int64_t> eos,

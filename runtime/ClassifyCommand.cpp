@@ -50,6 +50,21 @@ std::string labelOf(const Card &card, int64_t id) {
 
 } // namespace
 
+/// Shares are made of numbers: a NaN would make every one of them NaN, and so
+/// would an infinite logit.
+static Status checkNumbers(const Tensor *tensor) {
+  for (int64_t i = 0; tensor && i < tensor->count(); ++i) {
+    float x = tensor->data.as<float>()[i];
+    if (std::isnan(x) || x == INFINITY)
+      return badInput(quote(tensor->name) +
+                      (std::isnan(x) ? " holds a NaN" : " holds an infinity") +
+                      ": nothing can be chosen from it")
+          .withHelp("a weight or an input is NaN or infinite, or numbers have "
+                    "grown beyond what f32 holds");
+  }
+  return {};
+}
+
 static Status runOn(Model &model, std::vector<Tensor> given, int64_t threads,
                     Answer &answer) {
   const Entry *run = model.card().entry("run");
@@ -237,6 +252,8 @@ Status classifyCommand(Model &model, const Words &words) {
     return missingText("this model takes a question and a text, and the text");
   Answer answer;
   HEDDLE_TRY(runOn(model, std::move(given), threads, answer));
+  for (const Tensor *used : {answer.logits, answer.starts, answer.ends})
+    HEDDLE_TRY(checkNumbers(used));
   AnswerForm form{most, args.has("--json")};
   if (!answer.logits) {
     auto length = Shape{1, int64_t(tokens.size())};

@@ -59,6 +59,7 @@ static Status searchBeams(Model &model, const Prompt &prompt,
         continue;
       for (int64_t beam = 0; beam < width; ++beam) {
         const float *logits = sequence.logitsOf(row * width + beam);
+        HEDDLE_TRY(checkLogits(logits, count, row, i));
         scores[beam].assign(logits, logits + count);
         logSoftmax(scores[beam].data(), count);
         if (!rules.any())
@@ -129,6 +130,7 @@ Status generate(Model &model, const Prompt &prompt,
         continue;
       }
       const float *logits = sequence.logitsOf(row);
+      HEDDLE_TRY(checkLogits(logits, sequence.vocabulary(), row, i));
       if (rules.any()) {
         scores.assign(logits, logits + sequence.vocabulary());
         rules.apply(texts[row], i, scores.data(), sequence.vocabulary());

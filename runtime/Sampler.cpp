@@ -1,6 +1,7 @@
 //===- Sampler.cpp - Choosing the next token ------------------------------===//
 //
-// A logit that is no number is never chosen.
+// A NaN is looked for in the logits as the model made them: rules that forbid
+// or force a token would hide it.
 //
 //===----------------------------------------------------------------------===//
 #include "runtime/Sampler.h"
@@ -9,6 +10,31 @@
 #include <cmath>
 
 namespace heddle::rt {
+
+int64_t firstNaN(const float *numbers, int64_t count) {
+  bool any = false;
+  for (int64_t i = 0; i < count; ++i)
+    any |= numbers[i] != numbers[i];
+  if (!any)
+    return -1;
+  return std::find_if(numbers, numbers + count,
+                      [](float x) { return std::isnan(x); }) -
+         numbers;
+}
+
+Status checkLogits(const float *logits, int64_t count, int64_t row,
+                   int64_t made) {
+  int64_t id = firstNaN(logits, count);
+  if (id < 0)
+    return {};
+  return badInput(format("the logit of id %lld is NaN, for new token %lld of "
+                         "row %lld: no token can be chosen",
+                         static_cast<long long>(id),
+                         static_cast<long long>(made + 1),
+                         static_cast<long long>(row)))
+      .withHelp("a weight or an input is NaN or infinite, or numbers have "
+                "grown beyond what f32 holds");
+}
 
 Sampler::Sampler(const SamplerOptions &options, int64_t rows)
     : options(options) {
@@ -26,16 +52,15 @@ double Sampler::uniform(int64_t row) {
 int64_t Sampler::pick(int64_t row, const float *logits, int64_t count) {
   int64_t best = 0;
   for (int64_t i = 1; i < count; ++i)
-    if (logits[i] > logits[best] || std::isnan(logits[best]))
+    if (logits[i] > logits[best])
       best = i;
   if (options.temperature <= 0)
     return best;
 
   order.clear();
   for (int64_t i = 0; i < count; ++i)
-    if (!std::isnan(logits[i]))
-      order.push_back(i);
-  if (order.empty() || std::isinf(logits[best]))
+    order.push_back(i);
+  if (std::isinf(logits[best]))
     return best;
   auto larger = [&](int64_t a, int64_t b) {
     return logits[a] != logits[b] ? logits[a] > logits[b] : a < b;

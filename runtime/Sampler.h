@@ -8,9 +8,14 @@
 // from splitmix64 started at seed + row * 2^32 (top 53 bits, divided by 2^53),
 // so that equal logits and seeds give equal texts on any machine.
 //
+// Nothing is chosen among logits of which one is NaN: that is an error, since
+// whatever was chosen would look like an answer.
+//
 //===----------------------------------------------------------------------===//
 #ifndef HEDDLE_RUNTIME_SAMPLER_H
 #define HEDDLE_RUNTIME_SAMPLER_H
+
+#include "runtime/Status.h"
 
 #include <cstdint>
 #include <vector>
@@ -25,9 +30,17 @@ struct SamplerOptions {
   double minP = 0;
 };
 
+/// The place of the first NaN, -1 where there is none.
+int64_t firstNaN(const float *numbers, int64_t count);
+/// An error where a logit from which new token `made` (from 0) of `row` would
+/// be chosen is NaN.
+Status checkLogits(const float *logits, int64_t count, int64_t row,
+                   int64_t made);
+
 class Sampler {
 public:
   Sampler(const SamplerOptions &options, int64_t rows);
+  /// The logits are those that `checkLogits` has seen, no NaN among them.
   int64_t pick(int64_t row, const float *logits, int64_t count);
 
 private:

@@ -8,6 +8,7 @@
 
 #include "compiler/Interpreter/Interpreter.h"
 #include "mlir/IR/BuiltinAttributes.h"
+#include <cmath>
 #include <optional>
 
 using namespace mlir;
@@ -209,6 +210,10 @@ FailureOr<Generated> choose(ModuleOp module, Text &text, const Tensors &inputs, 
     int64_t vocabulary = logits->shape.back();
     for (int64_t b = 0; b < text.batches(); ++b) {
       const double *row = &logits->reals[b * vocabulary];
+      const double *odd = std::find_if(row, row + vocabulary, [](double x) { return std::isnan(x); });
+      if (odd != row + vocabulary && !finished[b])
+        return emitError(module.getLoc()) << "the logit of id " << odd - row << " is NaN, for new token " << step + 1
+                                          << " of row " << b << ": no token can be chosen";
       int64_t best = std::max_element(row, row + vocabulary) - row; // the first of equals
       next.push_back(finished[b] ? text.roles.pad : best);
       if (!options.ignoreEos && llvm::is_contained(text.roles.eos, best))

@@ -40,6 +40,7 @@ def bert(folder, architecture, **config):
     w = Weights(folder, 7)
     for name, rows in (("word", len(VOCABULARY)), ("position", LONGEST), ("token_type", 2)):
         w.table("bert.embeddings.%s_embeddings.weight" % name, rows, WIDTH)
+    w.named["bert.embeddings.position_embeddings.weight"][-1] = np.nan  # only the longest text meets it
     w.norm("bert.embeddings.LayerNorm", WIDTH)
     for i in range(LAYERS):
         at = "bert.encoder.layer.%d." % i
@@ -139,6 +140,12 @@ def one_class(binary, work):
     check(answer(binary, "-", "--json", stdin=b"the cat")["labels"] == found, "a text on standard input")
 
 
+def not_a_number(binary, *texts):
+    """Where a logit is NaN nothing is answered: whatever was, would look like an answer."""
+    r = said(binary, *texts, "--json")
+    check(r.returncode == 1 and not r.stdout and b"holds a NaN: nothing can be chosen from it" in r.stderr, "%s: logits that are NaN: %r" % (os.path.basename(binary), r))
+
+
 def main():
     p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     p.add_argument("--heddle", required=True)
@@ -153,6 +160,8 @@ def main():
             check(r.returncode == 0, "%s: %r" % (name, r.stderr))
             if r.returncode == 0:
                 test(binary)
+                longest = "[MASK]" + " the" * (LONGEST - 3)
+                not_a_number(binary, *(["who", longest[:-8]] if name == "questions" else [longest]))
     return finish()
 
 

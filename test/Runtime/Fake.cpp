@@ -6,6 +6,7 @@
 #include "test/Runtime/Fake.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 
 namespace heddle::fake {
@@ -13,6 +14,7 @@ namespace heddle::fake {
 int64_t refillAt = -1;
 int calls = 0;
 int64_t longestCall = 0;
+int64_t nanId = -1;
 
 std::vector<int64_t> continuation(uint64_t seed, std::vector<int64_t> tokens,
                                   int64_t steps) {
@@ -38,7 +40,9 @@ uint64_t sourceSeed(const std::vector<int64_t> &source) {
 
 static void putLogits(float *row, uint64_t hash) {
   for (int64_t v = 0; v < kVocab; ++v)
-    row[v] = v == pick(hash) ? 2.0f : float(mix(hash, v, 5) % 1000) / 510;
+    row[v] = v == nanId        ? NAN
+             : v == pick(hash) ? 2.0f
+                               : float(mix(hash, v, 5) % 1000) / 510;
 }
 
 static void checkIds(heddle_ctx *ctx, const int64_t *ids, int64_t n) {

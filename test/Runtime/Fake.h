@@ -36,6 +36,8 @@ rt::Image decoderOnly();
 extern int64_t refillAt;
 extern int calls;
 extern int64_t longestCall;
+/// The id whose logit is NaN; -1: none.
+extern int64_t nanId;
 /// The same, where texts that may get longer than 16 come in pieces of 2.
 rt::Image inPieces();
 /// Only `run`.

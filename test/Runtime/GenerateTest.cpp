@@ -20,7 +20,8 @@ constexpr int64_t kSteps = 12;
 /// A batch as `generate --input` sees it; returns the new ids, row after row.
 Ids generated(const Image &image, const std::vector<const Tensor *> &inputs,
               Status *failure = nullptr, int64_t steps = kSteps,
-              bool ignoreEos = false, unsigned threads = 2) {
+              bool ignoreEos = false, unsigned threads = 2,
+              GenerateOptions options = {}) {
   test::TemporaryFile file;
   EXPECT_TRUE(writeTensors(file.path(), inputs).ok());
   Model model;
@@ -31,7 +32,6 @@ Ids generated(const Image &image, const std::vector<const Tensor *> &inputs,
     status = promptFromFile(model, file.path(), prompt);
   if (status.ok())
     status = model.start(threads);
-  GenerateOptions options;
   options.newTokens = steps;
   options.ignoreEos = ignoreEos;
   if (status.ok())
@@ -247,6 +247,26 @@ TEST(Generate, Refusals) {
   generated(fake::decoderOnly(), {&ids, &odd}, &status);
   EXPECT_NE(status.message().find("T is"), std::string::npos)
       << status.message();
+}
+
+/// However a token would be chosen, and even where a rule forbids that one.
+TEST(Generate, ALogitThatIsNaNIsAnError) {
+  Tensor ids = matrix("input_ids", {kRows[0]});
+  fake::nanId = 17;
+  GenerateOptions greedy, sampled, beams, ruled, forced;
+  sampled.sampler.temperature = 1;
+  beams.beams.width = 2;
+  ruled.rules.suppressed = {17};
+  forced.rules.forcedAt[5] = 4;
+  for (const GenerateOptions &options : {greedy, sampled, beams, ruled, forced})
+    for (const Image &image : {fake::decoderOnly(), fake::recomputing()}) {
+      Status status;
+      generated(image, {&ids}, &status, 3, true, 2, options);
+      EXPECT_EQ(status.exit(), Exit::Input);
+      EXPECT_EQ(status.message(), "the logit of id 17 is NaN, for new token 1 "
+                                  "of row 0: no token can be chosen");
+    }
+  fake::nanId = -1;
 }
 
 TEST(Generate, NoNewTokens) {

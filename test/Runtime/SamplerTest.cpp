@@ -26,10 +26,25 @@ std::map<int64_t, int> drawn(SamplerOptions options, int count = 20000) {
 TEST(Sampler, GreedyTakesTheFirstOfTheLargest) {
   Sampler sampler({}, 1);
   EXPECT_EQ(sampler.pick(0, kLogits.data(), 5), 1);
-  const float odd[] = {NAN, -3, NAN, 5, 5};
-  EXPECT_EQ(sampler.pick(0, odd, 5), 3);
-  const float none[] = {NAN, NAN};
-  EXPECT_GE(sampler.pick(0, none, 2), 0);
+  const float ends[] = {-INFINITY, 3, INFINITY, INFINITY};
+  EXPECT_EQ(sampler.pick(0, ends, 4), 2);
+}
+
+TEST(Sampler, ALogitThatIsNaNIsAnError) {
+  std::vector<float> logits(1000, -INFINITY);
+  logits[1] = INFINITY;
+  EXPECT_EQ(firstNaN(logits.data(), 1000), -1);
+  EXPECT_TRUE(checkLogits(logits.data(), 1000, 0, 0).ok());
+  for (int64_t id : {0, 1, 517, 999}) {
+    std::vector<float> odd = logits;
+    odd[id] = odd[999] = NAN;
+    EXPECT_EQ(firstNaN(odd.data(), 1000), id);
+    Status status = checkLogits(odd.data(), 1000, 2, 4);
+    EXPECT_EQ(status.exit(), Exit::Input);
+    EXPECT_EQ(status.message(),
+              "the logit of id " + std::to_string(id) +
+                  " is NaN, for new token 5 of row 2: no token can be chosen");
+  }
 }
 
 TEST(Sampler, Frequencies) {
