@@ -35,7 +35,7 @@ TensorRef evaluation::rounded(const Evaluator &e, Value v, bool bf16) {
 
 double evaluation::apply(UnaryKind kind, double x) {
   auto sigmoid = [](double y) { return 1 / (1 + std::exp(-y)); };
-  auto relu = [](double y) { return y < 0 ? 0.0 : y; }; // a NaN stays one
+  auto relu = [](double y) { return y > 0 || std::isnan(y) ? y : 0.0; }; // of -0 it is 0
   switch (kind) {
   case UnaryKind::neg: return -x;
   case UnaryKind::abs: return std::fabs(x);
@@ -49,9 +49,9 @@ double evaluation::apply(UnaryKind kind, double x) {
   case UnaryKind::tanh: return std::tanh(x);
   case UnaryKind::sigmoid: return sigmoid(x);
   case UnaryKind::relu: return relu(x);
-  case UnaryKind::gelu: return x * 0.5 * (1 + std::erf(x / std::sqrt(2.0)));
-  case UnaryKind::gelu_tanh:
-    return 0.5 * x * (1 + std::tanh(std::sqrt(2 / M_PI) * (x + 0.044715 * x * x * x)));
+  case UnaryKind::gelu: return x * 0.5 * std::erfc(-x / std::sqrt(2.0));
+  case UnaryKind::gelu_tanh: // 0.5 x (1 + tanh u) = x / (1 + exp(-2u)), where nothing cancels
+    return x * sigmoid(2 * std::sqrt(2 / M_PI) * (x + 0.044715 * x * x * x));
   case UnaryKind::quick_gelu: return x * sigmoid(1.702 * x);
   case UnaryKind::silu: return x * sigmoid(x);
   case UnaryKind::relu2: return relu(x) * relu(x);
@@ -77,9 +77,20 @@ static LogicalResult evaluate(Evaluator &e, model::UnaryOp op) {
   return success();
 }
 
-/// A NaN operand of min and max gives NaN.
-static double least(double a, double b) { return std::isnan(a) || a < b ? a : b; }
-static double most(double a, double b) { return std::isnan(a) || a > b ? a : b; }
+double evaluation::least(double a, double b) {
+  return std::isnan(a) || a < b || (a == b && std::signbit(a)) ? a : b;
+}
+double evaluation::most(double a, double b) {
+  return std::isnan(a) || a > b || (a == b && !std::signbit(a)) ? a : b;
+}
+
+/// Exact, with the sign of b.
+static double modulo(double a, double b) {
+  double r = std::fmod(a, b);
+  if (r == 0)
+    return std::copysign(r, b);
+  return (r < 0) != (b < 0) ? r + b : r;
+}
 
 static double combine(BinaryKind kind, double a, double b) {
   switch (kind) {
@@ -88,7 +99,7 @@ static double combine(BinaryKind kind, double a, double b) {
   case BinaryKind::mul: return a * b;
   case BinaryKind::div: return a / b;
   case BinaryKind::floordiv: return std::floor(a / b);
-  case BinaryKind::mod: return a - b * std::floor(a / b);
+  case BinaryKind::mod: return modulo(a, b);
   case BinaryKind::pow: return std::pow(a, b);
   case BinaryKind::min: return least(a, b);
   case BinaryKind::max: return most(a, b);

@@ -133,6 +133,9 @@ void store(Tensor &t, int64_t element, Scalar s);
 
 /// The function `kind` of a real (UnaryOp, model.function).
 double apply(model::UnaryKind kind, double x);
+/// Minimum and maximum of IEEE 754: a NaN operand gives NaN, -0 is less than 0.
+double least(double a, double b);
+double most(double a, double b);
 
 /// The value of `v`; with `bf16` every element rounded to it, as what is stored in it or multiplied
 /// in pairs of it (dialects/Model/IR/Arithmetic.h).

@@ -99,7 +99,7 @@ static LogicalResult evaluate(Evaluator &e, model::SoftmaxOp op) {
   return success();
 }
 
-/// The k largest stay; of equals the one with the lower index is the larger; a NaN is the least.
+/// The k largest stay; of equals the one with the lower index is the larger.
 static LogicalResult evaluate(Evaluator &e, model::TopKOp op) {
   Tensor t = e.tensor(op.getOperand());
   int64_t width = t.shape.back(), k = op.getK();
@@ -107,8 +107,7 @@ static LogicalResult evaluate(Evaluator &e, model::TopKOp op) {
   for (int64_t first = 0; first < t.count(); first += width) {
     std::iota(order.begin(), order.end(), first);
     std::stable_sort(order.begin(), order.end(), [&](int64_t a, int64_t b) {
-      double x = t.reals[a], y = t.reals[b];
-      return x > y || (std::isnan(y) && !std::isnan(x));
+      return larger(t.reals[a], t.reals[b]);
     });
     for (int64_t i = k; i < width; ++i)
       t.reals[order[i]] = op.getFill().convertToDouble();

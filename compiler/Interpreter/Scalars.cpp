@@ -185,8 +185,6 @@ Run readIntegers(Operation *op) {
 Run readReals(Operation *op) {
   using D = double;
   // maximum and minimum carry a NaN on, maxnum and minnum leave it out.
-  auto most = [](D a, D b) { return std::isnan(a) || a > b ? a : std::isnan(b) ? b : std::max(a, b); };
-  auto least = [](D a, D b) { return std::isnan(a) || a < b ? a : std::isnan(b) ? b : std::min(a, b); };
   return TypeSwitch<Operation *, Run>(op)
       .Case<arith::AddFOp>([](auto) { return reals([](D a, D b) { return a + b; }); })
       .Case<arith::SubFOp>([](auto) { return reals([](D a, D b) { return a - b; }); })

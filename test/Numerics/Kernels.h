@@ -38,6 +38,9 @@ public:
   /// The root of the mean square of the difference to numbers that were never rounded to bf16,
   /// relative to that of the numbers.
   double rmsOfRounding(const Dims &dims, const Bytes &inputs, const Bytes &outputs);
+  /// What the interpreter makes of them, by name.
+  mlir::FailureOr<Tensors> expected(const Dims &dims, const Bytes &inputs);
+  const Tensor &parameterValue(const std::string &name) const { return parameters.at(name); }
   /// All of it: computes, compares, and compares the bits of 1 and 3 threads.
   double check(const Dims &dims, uint64_t seed);
   /// For modules whose inputs and outputs all begin with B: each batch element alone gives
@@ -55,7 +58,6 @@ private:
 
   mlir::func::FuncOp entry() const;
   size_t bytesOf(mlir::Type type, const Dims &dims) const;
-  mlir::FailureOr<Tensors> expected(const Dims &dims, const Bytes &inputs);
 };
 
 } // namespace heddle::test

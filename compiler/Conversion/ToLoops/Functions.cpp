@@ -9,6 +9,7 @@
 #include "compiler/Conversion/ToLoops/Code.h"
 #include "dialects/Model/Transforms/Scalars.h"
 #include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include <cmath>
 
@@ -58,8 +59,9 @@ Value Code::poly(Value x, ArrayRef<double> c) {
 
 Value Code::exp(Value x) {
   Type t = x.getType(), i = with(t, b.getI32Type());
-  // x = n ln 2 + r; n stands in the low bits of x*log2(e) + 1.5*2^23. A NaN passes through.
-  Value lo = real(t, -87.33), hi = real(t, 88.722839);
+  // x = n ln 2 + r; n stands in the low bits of x*log2(e) + 1.5*2^23. A NaN passes through. The ends are the last
+  // numbers whose results are not denormal and not infinite.
+  Value lo = real(t, -87.33654), hi = real(t, 88.722832);
   Value under = lessf(x, lo), over = lessf(hi, x);
   Value v = select(under, lo, select(over, hi, x));
   Value magic = fma(v, real(t, 1.44269504088896341), real(t, 12582912.0));
@@ -89,8 +91,7 @@ Value Code::tanh(Value x) {
   Value small = fma(mulf(p, z), x, x);
   Value e = exp(addf(abs, abs));
   Value large = subf(real(t, 1.0), divf(real(t, 2.0), addf(e, real(t, 1.0))));
-  large = math::CopySignOp::create(b, large, x);
-  return select(lessf(abs, real(t, 0.625)), small, large);
+  return math::CopySignOp::create(b, select(lessf(abs, real(t, 0.625)), small, large), x);
 }
 
 Value Code::erf(Value x) {
@@ -161,6 +162,26 @@ std::pair<Value, Value> Code::sinCos(Value angle) {
   return {sine, cosine};
 }
 
+/// Of any f32. Turns of numbers from 2^50 on do not fit the reduction of sinCos: the library knows them, and is asked
+/// only where there are some.
+static Value sinOrCos(Code &c, Value x, bool sine) {
+  auto &b = c.b;
+  Type t = x.getType();
+  auto [sin, cos] = c.sinCos(arith::ExtFOp::create(b, Code::with(t, c.f64()), x));
+  Value zero = arith::CmpFOp::create(b, arith::CmpFPredicate::OEQ, x, c.real(t, 0.0));
+  Value near = sine ? c.select(zero, x, sin) : cos; // sin -0 is -0
+  Value far = arith::CmpFOp::create(b, arith::CmpFPredicate::OGE, math::AbsFOp::create(b, x), c.real(t, 0x1p50));
+  Value any = isa<VectorType>(t) ? Value(vector::ReductionOp::create(b, vector::CombiningKind::OR, far)) : far;
+  auto op = scf::IfOp::create(b, t, any, /*withElseRegion=*/true);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(op.thenBlock());
+  Value known = sine ? Value(math::SinOp::create(b, x)) : Value(math::CosOp::create(b, x));
+  scf::YieldOp::create(b, c.select(far, known, near));
+  b.setInsertionPointToStart(op.elseBlock());
+  scf::YieldOp::create(b, near);
+  return op.getResult(0);
+}
+
 Value Code::function(UnaryKind kind, Value x) {
   Type t = x.getType();
   Value one = real(t, 1.0), zero = real(t, 0.0);
@@ -176,9 +197,9 @@ Value Code::function(UnaryKind kind, Value x) {
   case UnaryKind::log:
     return log(x);
   case UnaryKind::sin:
-    return sinCos(arith::ExtFOp::create(b, with(t, f64()), x)).first;
+    return sinOrCos(*this, x, true);
   case UnaryKind::cos:
-    return sinCos(arith::ExtFOp::create(b, with(t, f64()), x)).second;
+    return sinOrCos(*this, x, false);
   case UnaryKind::floor:
     return math::FloorOp::create(b, x);
   case UnaryKind::ceil:

@@ -25,7 +25,7 @@ struct AroundAxis {
 
 static Value i64(Lower &l, int64_t v) { return arith::ConstantOp::create(l.b, l.b.getI64IntegerAttr(v)); }
 
-/// best and candidate of a maximum: a NaN stays; for argmax the first of equals.
+/// Whether `candidate` is larger than `best`: a NaN is larger than every number, and no larger than a NaN.
 static Value beats(Lower &l, Value candidate, Value best) {
   if (!isa<FloatType>(candidate.getType()))
     return arith::CmpIOp::create(l.b, arith::CmpIPredicate::sgt, candidate, best);
@@ -131,9 +131,10 @@ static void softmaxRows(Lower &l, SoftmaxOp op, const AroundAxis &a, Value from,
         l.store(e, l.at(y, j, l.f32()), mask);
       return Values{l.addf(sum[0], mask ? l.select(mask, e, zero) : e)};
     })[0]));
-    Value shift = op.getLogarithm() ? l.addf(top, l.log(total)) : Value();
+    // The maximum goes first: beside a large one the logarithm of the sum would be lost.
+    Value share = op.getLogarithm() ? l.log(total) : Value();
     l.vectors(a.length, [&](Value j, Value mask) {
-      Value v = op.getLogarithm() ? l.subf(l.loadVec(x, j, mask), shift) : l.divf(l.loadVec(y, j, mask), total);
+      Value v = share ? l.subf(l.subf(l.loadVec(x, j, mask), top), share) : l.divf(l.loadVec(y, j, mask), total);
       l.store(v, l.at(y, j, l.f32()), mask);
     });
   });
@@ -155,10 +156,10 @@ LogicalResult heddle::loops::lowerSoftmax(Lower &l, SoftmaxOp op) {
       };
       Value top = along(l.real(-std::numeric_limits<double>::infinity()), [&](Value x, Value m) { return l.maxf(m, x); });
       Value total = along(l.real(0.0), [&](Value x, Value s) { return l.addf(s, l.exp(l.subf(x, top))); });
-      Value shift = op.getLogarithm() ? l.addf(top, l.log(total)) : Value();
+      Value share = op.getLogarithm() ? l.log(total) : Value();
       l.Code::loop(l.constant(0), a.length, 1, [&](Value k) {
-        Value x = l.load(l.f32(), place(from, k));
-        l.store(shift ? l.subf(x, shift) : l.divf(l.exp(l.subf(x, top)), total), place(to, k));
+        Value below = l.subf(l.load(l.f32(), place(from, k)), top);
+        l.store(share ? l.subf(below, share) : l.divf(l.exp(below), total), place(to, k));
       });
     });
   }
@@ -166,8 +167,8 @@ LogicalResult heddle::loops::lowerSoftmax(Lower &l, SoftmaxOp op) {
   return success();
 }
 
-/// An element stays when fewer than k come before it: larger ones, or equal ones at a lower
-/// index. Rows are short (as many as there are experts).
+/// An element stays when fewer than k come before it: at a lower index those that it does not beat, at a
+/// higher one those that beat it. Rows are short (as many as there are experts).
 LogicalResult heddle::loops::lowerTopK(Lower &l, TopKOp op) {
   ModelTensorType type = op.getType();
   AroundAxis a(l, type, type.getRank() - 1);
@@ -177,11 +178,12 @@ LogicalResult heddle::loops::lowerTopK(Lower &l, TopKOp op) {
   l.parallelFor(op.getLoc(), l.mul(a.outer, a.length), [&](Value i) {
     Value row = l.at(from, l.mul(l.div(i, a.length), a.length), l.f32()), place = l.rem(i, a.length);
     Value x = l.loadF32(row, place);
-    Value before = l.Code::loop(l.constant(0), a.length, 1, i64(l, 0), [&](Value j, ValueRange n) {
-      Value y = l.loadF32(row, j);
-      Value equal = arith::AndIOp::create(l.b, arith::CmpFOp::create(l.b, arith::CmpFPredicate::OEQ, y, x), l.less(j, place));
-      Value first = arith::OrIOp::create(l.b, l.lessf(x, y), equal);
-      return Values{arith::AddIOp::create(l.b, n[0], arith::ExtUIOp::create(l.b, l.b.getI64Type(), first))};
+    Value none = i64(l, 0), one = i64(l, 1);
+    Value before = l.Code::loop(l.constant(0), place, 1, none, [&](Value j, ValueRange n) {
+      return Values{arith::AddIOp::create(l.b, n[0], l.select(beats(l, x, l.loadF32(row, j)), none, one))};
+    })[0];
+    before = l.Code::loop(l.add(place, 1), a.length, 1, before, [&](Value j, ValueRange n) {
+      return Values{arith::AddIOp::create(l.b, n[0], l.select(beats(l, l.loadF32(row, j), x), one, none))};
     })[0];
     Value stays = arith::CmpIOp::create(l.b, arith::CmpIPredicate::slt, before, k);
     l.store(l.select(stays, x, l.real(fill)), l.at(to, i, l.f32()));

@@ -6,6 +6,7 @@
 #include "mlir/IR/Matchers.h"
 #include "mlir/IR/TypeUtilities.h"
 #include "llvm/ADT/TypeSwitch.h"
+#include <cmath>
 
 using namespace mlir;
 using namespace heddle::model;
@@ -51,6 +52,57 @@ static Value floorDivInt(OpBuilder &b, Location loc, Value x, Value y) {
   return arith::SelectOp::create(b, loc, isZero, zero, q);
 }
 
+/// Where a remainder is not 0 and has the other sign than the divisor.
+static Value turnsSign(OpBuilder &b, Location loc, Value remainder, Value divisor) {
+  Value zero = constantLike(b, loc, remainder.getType(), 0);
+  auto compare = [&](arith::CmpFPredicate p, Value v) -> Value { return arith::CmpFOp::create(b, loc, p, v, zero); };
+  Value other = arith::XOrIOp::create(b, loc, compare(arith::CmpFPredicate::OLT, remainder), compare(arith::CmpFPredicate::OLT, divisor));
+  return arith::AndIOp::create(b, loc, other, compare(arith::CmpFPredicate::ONE, remainder));
+}
+
+/// x floordiv y for f32. A quotient that was rounded up to a whole number leaves a remainder of the wrong sign.
+static Value floorDivReal(OpBuilder &b, Location loc, Value x, Value y) {
+  Value q = math::FloorOp::create(b, loc, Value(arith::DivFOp::create(b, loc, x, y)));
+  Value left = math::FmaOp::create(b, loc, Value(arith::NegFOp::create(b, loc, q)), y, x);
+  Value down = arith::SubFOp::create(b, loc, q, constantLike(b, loc, q.getType(), 1));
+  return arith::SelectOp::create(b, loc, turnsSign(b, loc, left, y), down, q);
+}
+
+/// x mod y for f32. The remainder of a division towards 0 is exact, x - y * q is not.
+static Value modReal(OpBuilder &b, Location loc, Value x, Value y) {
+  Value r = arith::RemFOp::create(b, loc, x, y), zero = constantLike(b, loc, r.getType(), 0);
+  Value none = arith::CmpFOp::create(b, loc, arith::CmpFPredicate::OEQ, r, zero);
+  Value turned = arith::SelectOp::create(b, loc, turnsSign(b, loc, r, y), Value(arith::AddFOp::create(b, loc, r, y)), r);
+  return arith::SelectOp::create(b, loc, none, Value(math::CopySignOp::create(b, loc, r, y)), turned);
+}
+
+/// x ^ 0.5 as pow has it: of -0 it is 0, of -inf it is inf.
+static Value squareRootPower(OpBuilder &b, Location loc, Value x) {
+  Type t = x.getType();
+  Value root = math::SqrtOp::create(b, loc, Value(arith::AddFOp::create(b, loc, x, constantLike(b, loc, t, 0))));
+  Value low = arith::CmpFOp::create(b, loc, arith::CmpFPredicate::OEQ, x, constantLike(b, loc, t, -INFINITY));
+  return arith::SelectOp::create(b, loc, low, constantLike(b, loc, t, INFINITY), root);
+}
+
+/// Towards zero; what does not fit saturates, a NaN is 0.
+static Value truncateReal(OpBuilder &b, Location loc, Value x, Type to) {
+  Type t = x.getType();
+  Value low = constantLike(b, loc, t, -0x1p63), high = constantLike(b, loc, t, 0x1p63), zero = constantLike(b, loc, t, 0);
+  auto compare = [&](arith::CmpFPredicate p, Value y) -> Value { return arith::CmpFOp::create(b, loc, p, x, y); };
+  Value over = compare(arith::CmpFPredicate::OGE, high);
+  // Only what fits is converted: of anything else the instruction may make what it likes.
+  Value fits = arith::AndIOp::create(b, loc, compare(arith::CmpFPredicate::OGE, low), compare(arith::CmpFPredicate::OLT, high));
+  Value n = arith::FPToSIOp::create(b, loc, to, Value(arith::SelectOp::create(b, loc, fits, x, zero)));
+  auto most = [&](int64_t value) -> Value {
+    TypedAttr one = b.getI64IntegerAttr(value);
+    if (auto shaped = dyn_cast<ShapedType>(to))
+      one = DenseElementsAttr::get(shaped, Attribute(one));
+    return arith::ConstantOp::create(b, loc, one);
+  };
+  n = arith::SelectOp::create(b, loc, compare(arith::CmpFPredicate::OLT, low), most(INT64_MIN), n);
+  return arith::SelectOp::create(b, loc, over, most(INT64_MAX), n);
+}
+
 static Value emitBinary(OpBuilder &b, Location loc, BinaryKind kind, Value x, Value y) {
   bool real = getElementTypeOrSelf(x.getType()).isF32();
   switch (kind) {
@@ -63,9 +115,10 @@ static Value emitBinary(OpBuilder &b, Location loc, BinaryKind kind, Value x, Va
   case BinaryKind::div:
     return arith::DivFOp::create(b, loc, x, y);
   case BinaryKind::floordiv:
-    return real ? Value(math::FloorOp::create(b, loc, Value(arith::DivFOp::create(b, loc, x, y))))
-                : floorDivInt(b, loc, x, y);
+    return real ? floorDivReal(b, loc, x, y) : floorDivInt(b, loc, x, y);
   case BinaryKind::mod: {
+    if (real)
+      return modReal(b, loc, x, y);
     Value q = emitBinary(b, loc, BinaryKind::floordiv, x, y);
     return emitBinary(b, loc, BinaryKind::sub, x, emitBinary(b, loc, BinaryKind::mul, y, q));
   }
@@ -86,7 +139,7 @@ static Value emitBinary(OpBuilder &b, Location loc, BinaryKind kind, Value x, Va
       return p == 2 ? square : Value(arith::MulFOp::create(b, loc, square, x));
     }
     if (power && p == 0.5)
-      return math::SqrtOp::create(b, loc, x);
+      return squareRootPower(b, loc, x);
     return math::PowFOp::create(b, loc, x, y);
   }
   case BinaryKind::min:
@@ -128,7 +181,7 @@ static Value emitCast(OpBuilder &b, Location loc, Value x, Type to) {
   }
   if (from.isInteger(1))
     return to.isF32() ? Value(arith::UIToFPOp::create(b, loc, type, x)) : Value(arith::ExtUIOp::create(b, loc, type, x));
-  return to.isF32() ? Value(arith::SIToFPOp::create(b, loc, type, x)) : Value(arith::FPToSIOp::create(b, loc, type, x));
+  return to.isF32() ? Value(arith::SIToFPOp::create(b, loc, type, x)) : truncateReal(b, loc, x, type);
 }
 
 Value heddle::model::emitElement(OpBuilder &b, Operation *op, ValueRange v, EmitFunction function) {
