@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "runtime/Args.h"
+#include "heddle/nearest.h"
 
 #include <algorithm>
 #include <cerrno>
@@ -26,15 +27,30 @@ std::optional<int64_t> parseInteger(std::string_view text) {
   return value;
 }
 
-/// What others call it.
+/// What others call a flag, and what it is called here.
+static const char *const kOtherNames[][2] = {{"--max-new-tokens", "-n"},
+                                             {"--temperature", "--temp"},
+                                             {"--beams", "--num-beams"}};
+
 static std::string ownName(const std::string &flag) {
-  static const char *const names[][2] = {{"--max-new-tokens", "-n"},
-                                         {"--temperature", "--temp"},
-                                         {"--beams", "--num-beams"}};
-  for (const auto &name : names)
+  for (const auto &name : kOtherNames)
     if (flag == name[0])
       return name[1];
   return flag;
+}
+
+/// There is no such flag; the nearest of those that there are.
+static Status unknownFlag(const std::string &asked,
+                          std::vector<std::string> known) {
+  for (std::string &name : known)
+    if (name.back() == '*')
+      name.pop_back();
+  for (const auto &name : kOtherNames)
+    if (std::find(known.begin(), known.end(), name[1]) != known.end())
+      known.push_back(name[0]);
+  std::string near = nearestName(asked, known);
+  return badUsage("unknown option " + quote(asked))
+      .withHelp(near.empty() ? "see --help" : "did you mean " + near + "?");
 }
 
 Status Args::parse(const std::vector<std::string> &input,
@@ -58,6 +74,7 @@ Status Args::parse(const std::vector<std::string> &input,
         return badUsage("unexpected argument " + quote(word))
             .withHelp("a text of several words stands in quotes; see --help");
       args.words.push_back(word);
+      args.spoken += !onlyWords;
       continue;
     }
     size_t equals =
@@ -69,14 +86,7 @@ Status Args::parse(const std::vector<std::string> &input,
     if (!takesValue && !among(plain, flag)) {
       std::vector<std::string> all = valued;
       all.insert(all.end(), plain.begin(), plain.end());
-      for (std::string &name : all)
-        if (name.back() == '*')
-          name.pop_back();
-      std::string near = nearest(asked, all);
-      Status status = badUsage("unknown option " + quote(asked));
-      return near.empty()
-                 ? status
-                 : std::move(status).withHelp("did you mean " + near + "?");
+      return unknownFlag(asked, std::move(all));
     }
     if (takesValue && equals != std::string::npos)
       value = word.substr(equals + 1);

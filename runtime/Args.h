@@ -35,10 +35,13 @@ public:
   Status number(const char *flag, double least, double most,
                 double &value) const;
   const std::vector<std::string> &positional() const { return words; }
+  /// How many of them stand before `--`, where a word may be a command.
+  size_t beforeDashes() const { return spoken; }
 
 private:
   std::multimap<std::string, std::string> values;
   std::vector<std::string> words;
+  size_t spoken = 0;
 };
 
 /// A decimal integer with nothing around it.

@@ -117,21 +117,35 @@ static bool solveForms(const std::vector<Given> &given,
   return progress;
 }
 
-static Status checkAxes(const Given &given, const std::vector<int64_t> &dims) {
+/// Axes have names where they are lengths, and a place where they are numbers.
+static Status checkAxes(const Entry &entry, const Given &given,
+                        const std::vector<int64_t> &dims) {
   for (size_t i = 0; i < given.shape.size(); ++i) {
     const Form &form = given.value->axes[firstAxis(given) + i];
+    std::string names, lengths;
     bool known = true;
-    for (int dim : form.uses())
+    for (int dim : form.uses()) {
       known &= dims[dim] != kUnknown;
+      names += (names.empty() ? "" : ", ") + entry.dims[dim];
+      lengths += (lengths.empty() ? " where " : ", ") + entry.dims[dim] +
+                 " is " + std::to_string(dims[dim]);
+    }
+    auto found = static_cast<long long>(given.shape[i]);
     if (!known)
-      return mismatch(
-          given, "no length makes the axis " + form.text() +
-                     format(" %lld", static_cast<long long>(given.shape[i])));
+      return mismatch(given, format("no %s makes %s %lld", names.c_str(),
+                                    form.text().c_str(), found));
     std::optional<int64_t> value = form.evaluate(dims.data());
     if (value == std::optional<int64_t>(given.shape[i]))
       continue;
-    return mismatch(given, "axis " + form.text() + " must be " +
-                               (value ? std::to_string(*value) : "in range"));
+    std::string axis = i + 1 == given.shape.size() ? "its last axis"
+                       : i == 0                    ? "its first axis"
+                                                   : format("its axis %zu", i);
+    if (!names.empty())
+      axis += " (" + form.text() + ")";
+    return mismatch(given, axis + format(" is %lld, expected ", found) +
+                               (value ? std::to_string(*value)
+                                      : std::string("a number in range")) +
+                               lengths);
   }
   return {};
 }
@@ -153,7 +167,7 @@ Status bindDims(const Card &card, const Entry &entry,
         dims[dim] = 1;
     }
   for (const Given &input : given)
-    HEDDLE_TRY(checkAxes(input, dims));
+    HEDDLE_TRY(checkAxes(entry, input, dims));
   for (size_t i = 0; i < dims.size(); ++i) {
     const std::string &name = entry.dims[i];
     if (dims[i] == kUnknown)

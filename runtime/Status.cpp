@@ -105,35 +105,6 @@ std::string jsonString(std::string_view text) {
   return out + "\"";
 }
 
-std::string nearest(std::string_view word,
-                    const std::vector<std::string> &candidates) {
-  std::string best;
-  size_t bestDistance = std::max<size_t>(2, word.size() / 2) + 1;
-  if (word.size() > 200)
-    return best;
-  for (const std::string &candidate : candidates) {
-    if (candidate.size() > 200)
-      continue;
-    std::vector<size_t> row(candidate.size() + 1);
-    for (size_t j = 0; j < row.size(); ++j)
-      row[j] = j;
-    for (size_t i = 1; i <= word.size(); ++i) {
-      size_t diagonal = row[0];
-      row[0] = i;
-      for (size_t j = 1; j <= candidate.size(); ++j) {
-        size_t change = diagonal + (word[i - 1] != candidate[j - 1]);
-        diagonal = row[j];
-        row[j] = std::min({change, row[j] + 1, row[j - 1] + 1});
-      }
-    }
-    if (row.back() < bestDistance) {
-      bestDistance = row.back();
-      best = candidate;
-    }
-  }
-  return best;
-}
-
 std::string humanBytes(uint64_t bytes) {
   const char *units[] = {"B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
   double value = static_cast<double>(bytes);

@@ -81,10 +81,6 @@ std::string quote(std::string_view text);
 /// The text as a JSON string with its double quotes.
 std::string jsonString(std::string_view text);
 
-/// The candidate closest to `word` by edit distance, or "" if none is close.
-std::string nearest(std::string_view word,
-                    const std::vector<std::string> &candidates);
-
 /// "1.5 GiB" for people.
 std::string humanBytes(uint64_t bytes);
 

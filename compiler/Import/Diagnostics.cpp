@@ -1,6 +1,8 @@
 // Collecting, sorting and printing complaints; the nearest known spelling of a name.
 #include "compiler/Import/Diagnostics.h"
+#include "heddle/nearest.h"
 
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/JSON.h"
 #include <algorithm>
@@ -167,40 +169,11 @@ void DiagnosticSink::printJson(llvm::raw_ostream &os) const {
 }
 
 std::string heddle::nearest(StringRef name, llvm::ArrayRef<StringRef> known) {
-  StringRef best;
-  unsigned bestDistance = ~0u;
-  std::string lower = name.lower();
-  // Long names come from hostile files only; the distance is quadratic.
-  if (name.size() > 100 || known.size() > 20000)
-    return "";
-  for (StringRef k : known) {
-    if (k.size() > 200 || k == name || k.contains('*'))
-      continue;
-    unsigned longest = std::max(name.size(), k.size());
-    unsigned d = StringRef(lower).edit_distance(k.lower(), true, longest / 3 + 1);
-    bool close = d <= std::max(1u, longest / 3);
-    // widht for width: the same letters
-    if (!close && name.size() == k.size()) {
-      std::string a = lower, b = k.lower();
-      std::sort(a.begin(), a.end());
-      std::sort(b.begin(), b.end());
-      if (a == b) {
-        close = true;
-        d = 2;
-      }
-    }
-    // gelu_old for gelu, GPT2LMHead for GPT2LMHeadModel
-    size_t shared = std::min(name.size(), k.size());
-    if (!close && shared >= 4 && name.take_front(shared) == k.take_front(shared)) {
-      close = true;
-      d = longest - shared;
-    }
-    if (close && d < bestDistance) {
-      bestDistance = d;
-      best = k;
-    }
-  }
-  return best.empty() ? "" : "; did you mean " + quote(best) + "?";
+  std::vector<StringRef> names; // patterns are no names
+  llvm::copy_if(known, std::back_inserter(names), [](StringRef k) { return !k.contains('*'); });
+  // Tables of tens of thousands of names come from hostile files.
+  std::string near = names.size() > 20000 ? "" : nearestName(name, names);
+  return near.empty() ? "" : "; did you mean " + quote(near) + "?";
 }
 
 std::string heddle::nearest(StringRef name, const std::vector<std::string> &known) {

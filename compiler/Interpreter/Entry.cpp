@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "compiler/Interpreter/Evaluator.h"
+#include "heddle/nearest.h"
 
 using namespace mlir;
 using namespace heddle;
@@ -25,17 +26,11 @@ StringRef word(Tensor::Kind kind) {
 
 /// The nearest of the entry's inputs, for the message about one it has not.
 std::string nearest(func::FuncOp entry, StringRef wanted) {
-  std::string best;
-  unsigned limit = wanted.size() / 3 + 1;
-  for (unsigned i = 0; i < entry.getNumArguments(); ++i) {
-    StringRef name = nameOf(entry, i);
-    unsigned distance = wanted.edit_distance(name, true, limit);
-    if (!name.empty() && distance <= limit && (best.empty() || distance < limit)) {
-      best = "; did you mean '" + name.str() + "'?";
-      limit = distance;
-    }
-  }
-  return best;
+  std::vector<StringRef> names;
+  for (unsigned i = 0; i < entry.getNumArguments(); ++i)
+    names.push_back(nameOf(entry, i));
+  std::string near = nearestName(wanted, names);
+  return near.empty() ? "" : "; did you mean '" + near + "'?";
 }
 
 /// Reals and integers do not turn into each other silently, but for integers given as reals.

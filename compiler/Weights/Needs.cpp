@@ -2,6 +2,7 @@
 // over first, because a renamed tensor is missing on one side and left over on
 // the other.
 #include "compiler/Weights/Needs.h"
+#include "heddle/nearest.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringSet.h"
 

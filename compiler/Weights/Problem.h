@@ -52,23 +52,6 @@ std::string render(const WeightProblem &problem);
 /// cut at `limit` bytes.
 std::string printable(llvm::StringRef text, size_t limit = 120);
 
-/// The name among `names` (any range of StringRef-likes) closest to `wanted`,
-/// when near enough to be a likely slip.
-template <typename Range>
-std::string nearestName(llvm::StringRef wanted, const Range &names) {
-  std::string best;
-  unsigned limit = wanted.size() / 3 + 1;
-  for (const auto &name : names) {
-    llvm::StringRef candidate(name);
-    unsigned distance = wanted.edit_distance(candidate, true, limit);
-    if (distance < limit || (distance == limit && best.empty())) {
-      best = candidate.str();
-      limit = distance;
-    }
-  }
-  return best;
-}
-
 } // namespace heddle
 
 #endif // HEDDLE_COMPILER_WEIGHTS_PROBLEM_H

@@ -203,8 +203,9 @@ TEST(Bind, Refuses) {
   };
   says({{2, 9}, {9}}, "past the bound 8");
   says({{2, 5}}, "nothing given tells the length `S`");
-  says({{2, 5}, {8}}, "no length makes the axis 2*S+1");
-  says({{2, 5}, {4, 9}}, "axis 3 must be 3");
+  says({{2, 5}, {8}}, "no S makes 2*S+1 8");
+  says({{2, 5}, {4, 9}}, "its first axis is 4, expected 3");
+  says({{2, 5}, {2, 4, 9}}, "its axis 1 is 4, expected 3");
   says({{2, 5}, {1, 3, 9}}, "B is 2 in `a`");
   says({{1, 2, 5}, {9}}, "3 axes where 2 are declared");
   says({{2, 5}, {9}, {4, 5}}, "T is 5 in `a`");
