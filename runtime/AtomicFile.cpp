@@ -57,6 +57,11 @@ Status AtomicFile::fail(const char *what, int error) {
 
 Status AtomicFile::open(const std::string &path, uint64_t size) {
   target = path;
+  if (path == "-") {
+    direct = true;
+    file = dup(1);
+    return file < 0 ? fail("cannot write", errno) : Status();
+  }
   struct stat info;
   bool exists = stat(path.c_str(), &info) == 0;
   if (exists && S_ISDIR(info.st_mode))

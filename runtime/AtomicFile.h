@@ -22,7 +22,7 @@ public:
   AtomicFile &operator=(const AtomicFile &) = delete;
   ~AtomicFile();
 
-  /// `size`: bytes that will be written.
+  /// `size`: bytes that will be written. `-` is standard output.
   Status open(const std::string &path, uint64_t size);
   Status write(const void *data, uint64_t bytes);
   Status commit();

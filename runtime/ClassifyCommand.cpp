@@ -214,54 +214,44 @@ static Status printLetters(const Model &model, const Tensor &logits) {
   return {};
 }
 
-Status classifyCommand(Model &model, const Words &words) {
+namespace {
+/// What one call of the program asks, whatever the text.
+struct Question {
+  std::string file; ///< of the picture or speech, if the model takes one
+  int64_t threads = 0;
+  AnswerForm form;
+};
+} // namespace
+
+/// One file, text or pair of texts, and what the model says of it.
+static Status answerTo(Model &model, const Question &question,
+                       const Tokenizer &tokenizer, const Texts &texts) {
   const Card &card = model.card();
-  bool media = takesMedia(card);
-  Args args;
-  bool asks = textBeside(card) == TextBeside::Needed;
-  HEDDLE_TRY(Args::parse(words, {"--threads", "--top"}, {"--json"},
-                         media && !asks ? 1 : 2, args));
-  if (args.positional().empty())
-    return media ? badUsage("a file is missing").withHelp("see --help")
-                 : missingText("a text");
-  if (asks && args.positional().size() < 2)
-    return badUsage("a text is missing: this model is asked about a file")
-        .withHelp("see --help");
-  int64_t threads = 0, most = 5;
-  HEDDLE_TRY(args.integer("--threads", 1, kMaxThreads, threads));
-  HEDDLE_TRY(args.integer("--top", 1, 1 << 20, most));
+  bool media = !question.file.empty(), json = question.form.json;
   std::vector<Tensor> given;
   std::vector<Token> tokens;
-  Tokenizer tokenizer;
   if (media) {
     given.resize(1);
-    HEDDLE_TRY(readMedia(model, args.positional()[0], given[0]));
+    HEDDLE_TRY(readMedia(model, question.file, given[0]));
   }
-  std::vector<std::string> texts;
-  if (!media || asks) {
-    texts = args.positional();
-    texts.erase(texts.begin(), texts.begin() + media);
-    HEDDLE_TRY(readStandardInput(texts));
-    HEDDLE_TRY(openTokenizer(model, tokenizer));
+  if (!texts.empty())
     HEDDLE_TRY(tokensOf(model, tokenizer, texts, tokens, given));
-  }
   const Entry *run = card.entry("run");
   bool spans = run && run->outputIndex("start_logits") >= 0 &&
                run->outputIndex("end_logits") >= 0;
   if (spans && !media && texts.size() < 2)
     return missingText("this model takes a question and a text, and the text");
   Answer answer;
-  HEDDLE_TRY(runOn(model, std::move(given), threads, answer));
+  HEDDLE_TRY(runOn(model, std::move(given), question.threads, answer));
   for (const Tensor *used : {answer.logits, answer.starts, answer.ends})
     HEDDLE_TRY(checkNumbers(used));
-  AnswerForm form{most, args.has("--json")};
   if (!answer.logits) {
     auto length = Shape{1, int64_t(tokens.size())};
     if (media || answer.starts->shape != length || answer.ends->shape != length)
       return internalError("start_logits and end_logits are no [B, T]");
     return printSpans(tokenizer, tokens, texts[1],
                       answer.starts->data.as<float>(),
-                      answer.ends->data.as<float>(), form);
+                      answer.ends->data.as<float>(), question.form);
   }
   const Tensor &logits = *answer.logits;
   int64_t count = logits.shape.empty() ? 0 : logits.shape.back();
@@ -270,22 +260,62 @@ Status classifyCommand(Model &model, const Words &words) {
   if (card.kind == "ctc")
     return printLetters(model, logits);
   if (logits.shape.size() == 2) {
-    printClasses(card, logits.data.as<float>(), count, most, args.has("--json"));
+    printClasses(card, logits.data.as<float>(), count, question.form.most,
+                 json);
     return {};
   }
   if (logits.shape.size() == 3 && !media &&
       logits.shape[1] == int64_t(tokens.size()) &&
       count == int64_t(card.labels.size())) {
-    printTokens(card, tokenizer, tokens, logits.data.as<float>(), count,
-                args.has("--json"));
+    printTokens(card, tokenizer, tokens, logits.data.as<float>(), count, json);
     return {};
   }
   if (logits.shape.size() == 3 && logits.shape[1] == int64_t(tokens.size()) &&
       count >= int64_t(tokenizer.size()))
-    return printWords(tokenizer, tokens, logits.data.as<float>(), count, form);
+    return printWords(tokenizer, tokens, logits.data.as<float>(), count,
+                      question.form);
   return unsupported("the logits of this model are " +
                      shapeText(logits.shape) + ", no classes")
       .withHelp("run --input FILE --output FILE gives them as a tensor");
+}
+
+Status classifyCommand(Model &model, const Words &words) {
+  const Card &card = model.card();
+  bool media = takesMedia(card), asks = textBeside(card) == TextBeside::Needed;
+  Args args;
+  HEDDLE_TRY(Args::parse(words, {"--threads", "--top"}, {"--json", "--lines"},
+                         media && !asks ? 1 : 2, args));
+  HEDDLE_TRY(askAboutCommand(model, args));
+  bool lines = args.has("--lines");
+  if (lines && media && !asks)
+    return badUsage("--lines reads texts, and this model takes a file alone");
+  Texts texts = args.positional();
+  if (texts.empty() && (media || !lines))
+    return media ? badUsage("a file is missing").withHelp("see --help")
+                 : missingText("a text");
+  if (asks && texts.size() < 2 && !lines)
+    return badUsage("a text is missing: this model is asked about a file")
+        .withHelp("see --help");
+  Question question;
+  HEDDLE_TRY(args.integer("--threads", 1, kMaxThreads, question.threads));
+  HEDDLE_TRY(args.integer("--top", 1, 1 << 20, question.form.most));
+  question.form.json = args.has("--json");
+  if (media) {
+    question.file = texts[0];
+    texts.erase(texts.begin());
+  }
+  Tokenizer tokenizer;
+  if (media && !asks)
+    return answerTo(model, question, tokenizer, {});
+  HEDDLE_TRY(openTokenizer(model, tokenizer));
+  return forEachText(texts, lines, [&](const Texts &one, int64_t line) {
+    // An answer of several lines stands apart from the next.
+    if (line > 0 && question.form.most > 1 && !question.form.json)
+      putchar('\n');
+    Status status = answerTo(model, question, tokenizer, one);
+    fflush(stdout);
+    return status;
+  });
 }
 
 } // namespace heddle::rt

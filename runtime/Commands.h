@@ -11,6 +11,7 @@
 
 namespace heddle::rt {
 
+class Args;
 class Tokenizer;
 
 using Words = std::vector<std::string>;
@@ -25,7 +26,14 @@ Status infoCommand(Model &model, const Words &words);
 Status benchCommand(Model &model, const Words &words);
 /// The notices of what is linked in.
 Status licencesCommand(Model &model, const Words &words);
-Status helpCommand(Model &model, const std::string &program);
+/// All of it, or what belongs to one command.
+Status helpCommand(Model &model, const std::string &program,
+                   const std::string &topic);
+/// The names of the commands, but for `help`.
+std::vector<std::string> commandNames();
+/// A first word that looks like a command and is none is no text either: an
+/// error that says what it may have been meant to be, and how to say the text.
+Status askAboutCommand(const Model &model, const Args &args);
 
 /// The model's own, or why there is none.
 Status openTokenizer(const Model &model, Tokenizer &tokenizer);

@@ -10,11 +10,13 @@
 #include "runtime/Media/Media.h"
 #include "runtime/Progress.h"
 #include "runtime/Run.h"
+#include "runtime/Stats.h"
 #include "runtime/TextIn.h"
 #include "runtime/TextOut.h"
 
 #include <algorithm>
 #include <cstdio>
+#include <unistd.h>
 
 namespace heddle::rt {
 
@@ -36,9 +38,15 @@ static Status parseIds(const std::string &list, std::vector<int64_t> &ids) {
 Status openTokenizer(const Model &model, Tokenizer &tokenizer) {
   const Image &image = model.image();
   if (!image.tokenizerSize)
-    return unsupported("this model was compiled without a tokenizer")
-        .withHelp("use generate --ids or generate --input FILE")
-        .withHelp("a tokenizer.json beside config.json is compiled in");
+    return unsupported("this model has no tokenizer, so it reads and writes "
+                       "ids, not texts")
+        .withHelp(model.card().roles.present
+                      ? "what works now: generate --ids 1,2,3 -n 20, or "
+                        "generate --input FILE --output FILE -n 20"
+                      : "what works now: run --input FILE --output FILE")
+        .withHelp("with a tokenizer.json beside config.json (or vocab.json and "
+                  "merges.txt, or vocab.txt) when it is compiled it takes "
+                  "texts");
   return tokenizer.open(image.tokenizer, image.tokenizerSize);
 }
 
@@ -55,13 +63,40 @@ static void print(const std::string &text) {
   fwrite(text.data(), 1, text.size(), stdout);
 }
 
+/// Says which seed it was, where somebody may want the same text again.
+static void tellSeed(const Args &args, const GenerateOptions &options) {
+  bool drawn = options.sampler.temperature > 0 && !args.has("--seed");
+  if (drawn && (isatty(2) || args.has("--stats")))
+    note(format("--seed %llu gives this text again",
+                static_cast<unsigned long long>(options.sampler.seed)));
+}
+
+/// The tokens that are read before the first is made.
+static int64_t tokensRead(const Model &model, const Prompt &prompt) {
+  const Tensor *source = prompt.find(model.card().roles.source);
+  return source ? source->count() : prompt.rows * prompt.length;
+}
+
+namespace {
+/// One text of the command line, or of many lines.
+struct Turn {
+  uint64_t seed = drawSeed(); ///< where none is given
+  int64_t line = 0;           ///< lines draw as rows of a batch do
+};
+} // namespace
+
 /// One row, printed as it comes after `text`, which it continues.
 static Status stream(Model &model, const Args &args, const Prompt &prompt,
                      const Tokenizer *tokenizer,
-                     const std::vector<int64_t> &ids, const std::string &text) {
+                     const std::vector<int64_t> &ids, const std::string &text,
+                     Turn turn = {}) {
   const Roles &roles = model.card().roles;
   GenerateOptions options;
-  HEDDLE_TRY(readGenerateFlags(args, model.card(), prompt, options));
+  HEDDLE_TRY(
+      readGenerateFlags(args, model.card(), prompt, turn.seed, options));
+  if (turn.line == 0)
+    tellSeed(args, options);
+  options.sampler.seed += uint64_t(turn.line) << 32;
   int64_t wanted = options.newTokens, threads = 0;
   options.newTokens = roomFor(model, prompt, wanted);
   HEDDLE_TRY(args.integer("--threads", 1, kMaxThreads, threads));
@@ -81,7 +116,11 @@ static Status stream(Model &model, const Args &args, const Prompt &prompt,
   }
   Progress progress(prompt.length, options.beams.width > 1 ? options.newTokens
                                                            : 0);
-  options.onProgress = [&](int64_t done) { progress.at(done); };
+  Stats stats(args.has("--stats"), 1, tokensRead(model, prompt));
+  options.onProgress = [&](int64_t done) {
+    progress.at(done);
+    stats.at(done);
+  };
   bool written = true;
   int64_t steps = 0;
   options.onStep = [&](const std::vector<int64_t> &next) {
@@ -108,6 +147,7 @@ static Status stream(Model &model, const Args &args, const Prompt &prompt,
   putchar('\n');
   if (!written || fflush(stdout) != 0)
     return Status(Exit::InputOutput, "H0702", "cannot write to stdout");
+  stats.print();
   if (options.newTokens < wanted && steps == options.newTokens)
     note(format("the text has reached the %lld positions of this model",
                 static_cast<long long>(prompt.length + options.newTokens - 1)));
@@ -123,7 +163,11 @@ static Status batch(Model &model, const Args &args) {
   Prompt prompt;
   HEDDLE_TRY(promptFromFile(model, args.get("--input"), prompt));
   GenerateOptions options;
-  HEDDLE_TRY(readGenerateFlags(args, model.card(), prompt, options));
+  HEDDLE_TRY(
+      readGenerateFlags(args, model.card(), prompt, drawSeed(), options));
+  tellSeed(args, options);
+  Stats stats(args.has("--stats"), prompt.rows, tokensRead(model, prompt));
+  options.onProgress = [&](int64_t done) { stats.at(done); };
   std::vector<std::string> stops = stopTexts(args, model.card().roles);
   if (options.beams.width > 1 && args.has("--stop"))
     return badUsage("--stop cuts the text of one row; a batch with beams has "
@@ -152,6 +196,7 @@ static Status batch(Model &model, const Args &args) {
   HEDDLE_TRY(model.start(unsigned(threads)));
   std::vector<int64_t> made;
   HEDDLE_TRY(generate(model, prompt, options, made));
+  stats.print();
   Tensor result;
   int64_t steps = options.newTokens, width = prompt.length + steps;
   HEDDLE_TRY(Tensor::make("ids", Type::I64, {prompt.rows, width}, result));
@@ -169,7 +214,7 @@ Status generateCommand(Model &model, const Words &words) {
   Args args;
   HEDDLE_TRY(Args::parse(
       words, generateValued({"--ids", "--text", "--input", "--output"}),
-      generatePlain({}), 0, args));
+      generatePlain({"--lines"}), 0, args));
   int ways = args.has("--ids") + args.has("--text") + args.has("--input");
   if (ways != 1)
     return badUsage(
@@ -178,18 +223,32 @@ Status generateCommand(Model &model, const Words &words) {
     return badUsage("--input FILE and --output FILE belong together");
   if (args.has("--input"))
     return batch(model, args);
+  if (args.has("--lines") && !args.has("--text"))
+    return badUsage("--lines belongs to --text -");
   Tokenizer tokenizer;
+  Turn turn;
   bool text = args.has("--text");
   bool asText = model.image().tokenizerSize && !args.has("--print-ids");
   if (text || asText)
     HEDDLE_TRY(openTokenizer(model, tokenizer));
+  auto answer = [&](const std::vector<int64_t> &ids, const std::string &said,
+                    int64_t line) -> Status {
+    turn.line = line;
+    Prompt prompt;
+    HEDDLE_TRY(promptFromIds(model, ids, prompt));
+    return stream(model, args, prompt, asText ? &tokenizer : nullptr, ids, said,
+                  turn);
+  };
   std::vector<int64_t> ids;
-  HEDDLE_TRY(text ? tokenizer.encodeIds(args.get("--text"), ids)
-                  : parseIds(args.get("--ids"), ids));
-  Prompt prompt;
-  HEDDLE_TRY(promptFromIds(model, ids, prompt));
-  return stream(model, args, prompt, asText ? &tokenizer : nullptr, ids,
-                args.get("--text"));
+  if (!text) {
+    HEDDLE_TRY(parseIds(args.get("--ids"), ids));
+    return answer(ids, "", 0);
+  }
+  return forEachText({args.get("--text")}, args.has("--lines"),
+                     [&](const Texts &texts, int64_t line) -> Status {
+                       HEDDLE_TRY(tokenizer.encodeIds(texts[0], ids));
+                       return answer(ids, texts[0], line);
+                     });
 }
 
 /// One row of ids as the input `name`.
@@ -216,10 +275,11 @@ static Status addText(const Model &model, const std::string &name,
 
 /// A picture or speech, and a question or the words in front of the answer.
 static Status describe(Model &model, const Args &args,
-                       const Tokenizer *tokenizer) {
+                       const Tokenizer *tokenizer, const std::string &file,
+                       const std::string *said, Turn turn) {
   const Roles &roles = model.card().roles;
   TextBeside beside = textBeside(model.card());
-  bool given = args.positional().size() > 1;
+  bool given = said != nullptr;
   if (given && beside == TextBeside::None)
     return badUsage("this model takes a file and no text beside it");
   Tokenizer none;
@@ -229,15 +289,15 @@ static Status describe(Model &model, const Args &args,
     return badUsage("a text is missing: this model is asked about a file")
         .withHelp("see --help");
   std::vector<Tensor> media(1);
-  HEDDLE_TRY(readMedia(model, args.positional()[0], media[0]));
+  HEDDLE_TRY(readMedia(model, file, media[0]));
   std::vector<int64_t> ids;
   std::string text;
   if (beside == TextBeside::Needed) {
     std::vector<int64_t> question;
-    HEDDLE_TRY(tokenizer->encodeIds(args.positional()[1], question));
+    HEDDLE_TRY(tokenizer->encodeIds(*said, question));
     HEDDLE_TRY(addText(model, roles.source, question, media));
   } else if (given) {
-    text = args.positional()[1];
+    text = *said;
     Encoded encoded;
     HEDDLE_TRY(tokenizer->encode(text, nullptr, !roles.start, encoded));
     if (roles.start)
@@ -248,40 +308,59 @@ static Status describe(Model &model, const Args &args,
   Prompt prompt;
   HEDDLE_TRY(promptFromMedia(model, ids, std::move(media), prompt));
   bool asText = tokenizer && !args.has("--print-ids");
-  return stream(model, args, prompt, asText ? tokenizer : nullptr, ids, text);
+  return stream(model, args, prompt, asText ? tokenizer : nullptr, ids, text,
+                turn);
 }
 
 Status textCommand(Model &model, const Words &words) {
   const Card &card = model.card();
-  bool media = takesMedia(card);
-  if (!card.roles.present && (media || model.image().tokenizerSize))
+  bool media = takesMedia(card), tokenizes = model.image().tokenizerSize != 0;
+  if (!card.roles.present && (media || tokenizes))
     return classifyCommand(model, words);
   Args args;
-  HEDDLE_TRY(Args::parse(words, generateValued({}), generatePlain({}),
+  HEDDLE_TRY(Args::parse(words, generateValued({}), generatePlain({"--lines"}),
                          media ? 2 : 1, args));
-  if (args.positional().empty())
+  HEDDLE_TRY(askAboutCommand(model, args));
+  Texts given = args.positional();
+  bool lines = args.has("--lines");
+  if (given.empty() && !(lines && !media))
     return media ? badUsage("a file is missing").withHelp("see --help")
                  : missingText("a text");
-  std::vector<std::string> texts = args.positional();
-  const std::string &prompt = texts[0];
-  bool tokenizes = model.image().tokenizerSize != 0;
-  if (!card.roles.present || (!tokenizes && !media)) {
-    std::string near = nearest(prompt, {"run", "generate", "info", "bench"});
-    return badUsage("unknown command " + quote(prompt))
-        .withHelp(near.empty() ? "see --help" : "did you mean " + near + "?");
+  if (!tokenizes && !media) {
+    const Entry *run = card.entry("run");
+    bool takesIds = card.roles.present || (run && run->input("input_ids"));
+    Tokenizer none;
+    return takesIds ? openTokenizer(model, none)
+                    : badUsage("unknown command " + quote(given[0]) +
+                               "; this model takes tensors, not texts")
+                          .withHelp("run --input FILE --output FILE; see "
+                                    "--help");
   }
   Tokenizer tokenizer;
   if (tokenizes)
     HEDDLE_TRY(openTokenizer(model, tokenizer));
-  if (media)
-    return describe(model, args, tokenizes ? &tokenizer : nullptr);
-  HEDDLE_TRY(readStandardInput(texts));
-  std::vector<int64_t> ids;
-  HEDDLE_TRY(tokenizer.encodeIds(prompt, ids));
-  Prompt made;
-  HEDDLE_TRY(promptFromIds(model, ids, made));
-  return stream(model, args, made,
-                args.has("--print-ids") ? nullptr : &tokenizer, ids, prompt);
+  Turn turn;
+  std::string file;
+  if (media) {
+    file = given[0];
+    given.erase(given.begin());
+    if (given.empty() && !lines)
+      return describe(model, args, tokenizes ? &tokenizer : nullptr, file,
+                      nullptr, turn);
+  }
+  return forEachText(given, lines, [&](const Texts &texts, int64_t line) -> Status {
+    turn.line = line;
+    if (media)
+      return describe(model, args, tokenizes ? &tokenizer : nullptr, file,
+                      &texts[0], turn);
+    std::vector<int64_t> ids;
+    HEDDLE_TRY(tokenizer.encodeIds(texts[0], ids));
+    Prompt prompt;
+    HEDDLE_TRY(promptFromIds(model, ids, prompt));
+    return stream(model, args, prompt,
+                  args.has("--print-ids") ? nullptr : &tokenizer, ids, texts[0],
+                  turn);
+  });
 }
 
 } // namespace heddle::rt

@@ -6,8 +6,12 @@
 //===----------------------------------------------------------------------===//
 #include "runtime/GenerateFlags.h"
 #include "heddle/languages.h"
+#include "heddle/nearest.h"
 
 #include <algorithm>
+#include <sys/random.h>
+#include <time.h>
+#include <unistd.h>
 
 namespace heddle::rt {
 
@@ -27,7 +31,8 @@ std::vector<std::string> generateValued(std::vector<std::string> more) {
 }
 
 std::vector<std::string> generatePlain(std::vector<std::string> more) {
-  for (const char *flag : {"--greedy", "--print-ids", "--ignore-eos"})
+  for (const char *flag :
+       {"--greedy", "--print-ids", "--ignore-eos", "--stats"})
     more.push_back(flag);
   return more;
 }
@@ -36,8 +41,16 @@ std::vector<std::string> stopTexts(const Args &args, const Roles &roles) {
   return args.has("--stop") ? args.all("--stop") : roles.stops;
 }
 
+uint64_t drawSeed() {
+  uint32_t drawn = 0; // short enough to be typed
+  if (getrandom(&drawn, sizeof drawn, 0) != ssize_t(sizeof drawn))
+    drawn = uint32_t(time(nullptr)) ^ uint32_t(getpid()) << 16;
+  return drawn;
+}
+
 static Status readSampler(const Args &args, const Settings &defaults,
-                          bool beams, SamplerOptions &options) {
+                          bool beams, uint64_t drawnSeed,
+                          SamplerOptions &options) {
   bool asked = args.has("--temp") || args.has("--top-k") ||
                args.has("--top-p") || args.has("--min-p");
   if (asked && args.has("--num-beams"))
@@ -55,7 +68,7 @@ static Status readSampler(const Args &args, const Settings &defaults,
   HEDDLE_TRY(args.number("--top-p", 0, 1, options.topP));
   HEDDLE_TRY(args.number("--min-p", 0, 1, options.minP));
   HEDDLE_TRY(args.integer("--seed", 0, INT64_MAX, seed));
-  options.seed = uint64_t(seed);
+  options.seed = args.has("--seed") ? uint64_t(seed) : drawnSeed;
   if (args.has("--greedy") && options.temperature > 0)
     return badUsage("--greedy and sampling options exclude each other");
   if (args.has("--seed") && options.temperature == 0)
@@ -115,7 +128,7 @@ static Status chooseToken(const char *flag, const std::string &name,
     names.push_back(plain);
     all += (all.empty() ? "" : ", ") + plain;
   }
-  std::string near = nearest(name, names);
+  std::string near = nearestName(name, names);
   return badUsage("this model does not know " + std::string(flag) + " " +
                   quote(name) +
                   (near.empty() ? "" : "; did you mean " + near + "?"))
@@ -169,7 +182,8 @@ static Status readRules(const Args &args, const Roles &roles, int64_t length,
   rules.noRepeatNgram = int64_t(said.number("no_repeat_ngram_size", 0));
   HEDDLE_TRY(args.integer("--no-repeat-ngram-size", 0, 1 << 20,
                           rules.noRepeatNgram));
-  if (!args.has("--ignore-eos"))
+  bool ends = !args.has("--ignore-eos");
+  if (ends)
     rules.eos = roles.eos;
   rules.minLength = int64_t(said.number("min_length", 0));
   rules.minNewTokens = int64_t(said.number("min_new_tokens", 0));
@@ -177,7 +191,9 @@ static Status readRules(const Args &args, const Roles &roles, int64_t length,
     rules.minLength = rules.minNewTokens = 0;
   if (said.has("forced_bos_token_id"))
     rules.forcedFirst = int64_t(said.number("forced_bos_token_id", 0));
-  rules.forcedLast = said.integers("forced_eos_token_id");
+  // Whoever ignores the end of a text does not want it forced either.
+  if (ends)
+    rules.forcedLast = said.integers("forced_eos_token_id");
   rules.suppressed = said.integers("suppress_tokens");
   rules.suppressedFirst = said.integers("begin_suppress_tokens");
   // Lists one after another, the length of each in front.
@@ -197,7 +213,8 @@ static Status readRules(const Args &args, const Roles &roles, int64_t length,
 }
 
 Status readGenerateFlags(const Args &args, const Card &card,
-                         const Prompt &prompt, GenerateOptions &options) {
+                         const Prompt &prompt, uint64_t drawnSeed,
+                         GenerateOptions &options) {
   const Roles &roles = card.roles;
   const Settings &said = roles.settings;
   options.newTokens = kDefaultNewTokens;
@@ -220,8 +237,8 @@ Status readGenerateFlags(const Args &args, const Card &card,
   options.newTokens = std::min(options.newTokens, kMaxNewTokens);
   options.ignoreEos = args.has("--ignore-eos");
   HEDDLE_TRY(readBeams(args, said, options.beams));
-  HEDDLE_TRY(
-      readSampler(args, said, options.beams.width > 1, options.sampler));
+  HEDDLE_TRY(readSampler(args, said, options.beams.width > 1, drawnSeed,
+                         options.sampler));
   return readRules(args, roles, prompt.length, options.rules);
 }
 

@@ -1,8 +1,10 @@
-//===- Help.cpp - The short help of a compiled model ----------------------===//
+//===- Help.cpp - The help of a compiled model ----------------------------===//
 //
-// Shows what this model can do and nothing else, with an example that works.
+// Shows what this model can do and nothing else, with an example of its own
+// kind; and every command by itself.
 //
 //===----------------------------------------------------------------------===//
+#include "heddle/nearest.h"
 #include "runtime/Answers.h"
 #include "runtime/Commands.h"
 #include "runtime/Media/Media.h"
@@ -22,23 +24,28 @@ static void printChoices(const Card &card, bool text) {
   printf("  -n N, --max-new-tokens N  at most N new tokens\n"
          "  --greedy                  the likeliest token each time%s\n",
          samples || beams > 1 ? "" : " (default)");
-  printf("  --temp T --top-k K --top-p P --min-p P --seed S\n"
-         "                            sample%s\n",
+  printf("  --temp T --top-k K --top-p P --min-p P\n"
+         "                            sample%s, another text each time\n"
+         "  --seed S                  sample the text of this seed again\n",
          samples ? " (default)" : "");
   if (beams > 1)
     printf("  --num-beams N             search (default: %g beams)\n", beams);
   else
     printf("  --num-beams N             search for the likeliest text\n");
   printf("      --length-penalty X --early-stopping true|false|never\n"
-         "  --repetition-penalty X --no-repeat-ngram-size N\n");
+         "  --repetition-penalty X --no-repeat-ngram-size N\n"
+         "                            less of what is there; padding does not "
+         "count\n");
   if (text)
     printf("  --stop TEXT               ends before TEXT; may be given again\n");
   if (!card.roles.languages.empty())
     printf("  --language NAME           of the speech; found out if not given\n");
   if (!card.roles.tasks.empty())
     printf("  --task NAME               transcribe or translate\n");
-  printf("  --ignore-eos              go on after the end of the text\n"
-         "  --print-ids               ids instead of text\n");
+  printf("  --ignore-eos              go on after the end of the text%s\n"
+         "  --print-ids               ids instead of text\n"
+         "  --stats                   times and the seed, on stderr\n",
+         said.has("forced_eos_token_id") ? ", and force none" : "");
 }
 
 /// What `run` takes and gives.
@@ -77,92 +84,204 @@ static Status maskOf(Model &model, const Entry &run, std::string &mask) {
   return {};
 }
 
-Status helpCommand(Model &model, const std::string &program) {
+namespace {
+/// What a model can do, as far as the help tells it.
+struct Abilities {
+  bool generates, media, tokenizes, text, spans, classifies, source;
+  TextBeside beside;
+  std::string mask; ///< what stands for a missing word, if it finds those
+};
+} // namespace
+
+static Status abilitiesOf(Model &model, Abilities &can) {
   const Card &card = model.card();
-  const char *self = program.c_str();
   const Entry *run = card.entry("run");
-  bool generates = card.roles.present, media = takesMedia(card);
-  bool tokenizes = model.image().tokenizerSize != 0;
-  bool text = tokenizes && !media && (generates || (run && run->input("input_ids")));
-  bool spans = !generates && text && run->outputIndex("start_logits") >= 0 &&
-               run->outputIndex("end_logits") >= 0;
-  bool classifies = !generates && (media || text) && run &&
-                    (spans || run->outputIndex("logits") >= 0 ||
-                     run->outputIndex("prediction_logits") >= 0);
-  std::string mask;
-  if (classifies && text)
-    HEDDLE_TRY(maskOf(model, *run, mask));
-  printf("%s: a model compiled by Heddle\n\n", card.name.c_str());
-  std::string example;
-  TextBeside beside = textBeside(card);
-  if (media && (generates || classifies)) {
-    example = mediaExample(card);
-    if (beside == TextBeside::Needed)
-      example += " \"What is it?\"";
-    printf("  %s %s\n      %s\n", self, example.c_str(),
-           beside == TextBeside::Needed
-               ? generates ? "answers a question about it"
-                           : "answers a question about it, the likeliest first"
-           : generates          ? "what it shows or says, as text"
+  can.generates = card.roles.present;
+  can.media = takesMedia(card);
+  can.source = !card.roles.source.empty();
+  can.tokenizes = model.image().tokenizerSize != 0;
+  can.beside = textBeside(card);
+  can.text = can.tokenizes && !can.media &&
+             (can.generates || (run && run->input("input_ids")));
+  can.spans = !can.generates && can.text &&
+              run->outputIndex("start_logits") >= 0 &&
+              run->outputIndex("end_logits") >= 0;
+  can.classifies = !can.generates && (can.media || can.text) && run &&
+                   (can.spans || run->outputIndex("logits") >= 0 ||
+                    run->outputIndex("prediction_logits") >= 0);
+  return can.classifies && can.text ? maskOf(model, *run, can.mask) : Status();
+}
+
+/// What is asked without a command: a form, and what comes of it.
+static void printAsking(const Card &card, const Abilities &can,
+                        const char *self) {
+  if (can.media && (can.generates || can.classifies)) {
+    bool asks = can.beside == TextBeside::Needed;
+    printf("  %s %s%s\n      %s\n", self, mediaExample(card),
+           asks ? " \"QUESTION\"" : "",
+           asks ? can.generates ? "answers a question about it"
+                                : "answers a question about it, the likeliest first"
+           : can.generates      ? "what it shows or says, as text"
            : card.kind == "ctc" ? "what is said, as text"
                                 : "what it is, the likeliest first");
-    if (beside == TextBeside::Maybe && tokenizes)
+    if (can.beside == TextBeside::Maybe && can.tokenizes)
       printf("  %s %s \"a picture of\"\n      the same, beginning with these "
              "words\n",
-             self, example.c_str());
-  } else if (generates && text) {
-    example = "\"Once upon a time\" -n 40";
-    printf("  %s \"TEXT\"\n      %s, as it is made; - takes the text from "
-           "standard input\n",
-           self,
-           card.roles.source.empty() ? "continues a text" : "answers a text");
-  } else if (spans) {
-    example = "\"Who is there?\" \"Only the cat is there.\"";
+             self, mediaExample(card));
+  } else if (can.generates && can.text) {
+    printf("  %s \"TEXT\"\n      %s, as it is made\n", self,
+           can.source ? "answers a text" : "continues a text");
+  } else if (can.spans) {
     printf("  %s \"QUESTION\" \"TEXT\"\n      the words of the text that "
            "answer it, the likeliest first\n",
            self);
-  } else if (!mask.empty()) {
-    example = "\"What a " + mask + " day!\"";
+  } else if (!can.mask.empty()) {
     printf("  %s \"TEXT with %s in it\"\n      the words that may stand there, "
            "the likeliest first\n",
-           self, mask.c_str());
-  } else if (classifies) {
-    example = "\"What a day!\"";
+           self, can.mask.c_str());
+  } else if (can.classifies) {
     printf("  %s \"TEXT\" [\"SECOND TEXT\"]\n      what it is, the likeliest "
-           "first; - takes the text from standard input\n",
+           "first\n",
            self);
   }
-  if (generates) {
-    if (card.roles.source.empty() && !media)
-      printf("  %s generate --ids 1,2,3\n", self);
-    printf("  %s generate --input FILE --output FILE -n N\n"
-           "      a batch: the file holds the tensors that run takes, the "
-           "result `ids`\n",
-           self);
-  }
+  if (can.text || (can.media && can.tokenizes && can.beside != TextBeside::None))
+    printf("      a text that is - is all of standard input; with --lines each "
+           "line is one\n");
+}
+
+/// A call that works as it stands here, of the kind that this model is made for.
+static std::string exampleOf(const Card &card, const Abilities &can) {
+  if (can.media && (can.generates || can.classifies))
+    return mediaExample(card) +
+           std::string(can.beside == TextBeside::Needed ? " \"What is it?\"" : "");
+  if (can.generates && can.text)
+    return can.source ? "\"A text to answer.\""
+                      : "\"Once upon a time\" -n 40";
+  if (can.spans)
+    return "\"Who is there?\" \"Only the cat is there.\"";
+  if (!can.mask.empty())
+    return "\"What a " + can.mask + " day!\"";
+  if (can.classifies)
+    return "\"What a day!\"";
+  return can.generates && !can.media
+             ? "generate --ids 1,2,3 -n 20"
+             : "run --input in.safetensors --output out.safetensors";
+}
+
+static void printGenerate(const Abilities &can, const char *self) {
+  if (!can.media)
+    printf("  %s generate --ids 1,2,3%s\n", self,
+           can.text ? ", or --text TEXT" : "");
+  printf("  %s generate --input FILE --output FILE -n N\n"
+         "      a batch: the file holds the tensors that run takes; the result "
+         "`ids`\n      is [B, prompt + N], filled up where a text ends before\n",
+         self);
+}
+
+static void printRun(const char *self) {
   printf("  %s run --input FILE --output FILE\n"
-         "      tensors in, tensors out, by name, as safetensors files\n"
-         "  %s info [--json]\n"
-         "      inputs, outputs, dims and their bounds, memory\n"
-         "  %s bench [--prompt-tokens P] [--new-tokens N] [--batch B] "
-         "[--json]\n"
+         "      tensors in, tensors out, by name, as safetensors files; "
+         "--output - is\n      standard output\n",
+         self);
+}
+
+static void printInfo(const char *self) {
+  printf("  %s info [--json]\n"
+         "      inputs, outputs, dims and their bounds, memory\n",
+         self);
+}
+
+static void printBench(const Abilities &can, const char *self) {
+  printf("  %s bench [%s--batch B] [--json]\n"
          "      speed, beside what this machine can reach%s\n",
-         self, self, self,
-         generates ? "" : "; --input FILE: the tensors that run takes");
-  printf("  %s licences\n      the notices of what is linked in\n\n", self);
-  if (generates)
-    printChoices(card, tokenizes);
-  if (classifies && card.kind != "ctc")
+         self,
+         can.generates ? "--prompt-tokens P] [--new-tokens N] ["
+                       : "--prompt-tokens P] [",
+         can.generates ? "" : "; --input FILE: the tensors that run takes");
+}
+
+static void printLicences(const char *self) {
+  printf("  %s licences\n      the notices of what is linked in\n", self);
+}
+
+static const char kThreads[] =
+    "  --threads N               one a core if not given\n";
+
+/// One command: its forms, its options, its own example.
+static Status printTopic(const Card &card, const Abilities &can,
+                         const char *self, const std::string &topic) {
+  const Entry *run = card.entry("run");
+  std::string example;
+  if (topic == "run") {
+    printRun(self);
+    printf("\n%s  --entry NAME              another function of the model: see "
+           "info\n",
+           kThreads);
+    if (run)
+      printTensors(*run);
+    example = "run --input in.safetensors --output out.safetensors";
+  } else if (topic == "generate") {
+    if (!can.generates)
+      return unsupported("this model does not generate")
+          .withHelp("what it does: " + std::string(self) + " --help");
+    printGenerate(can, self);
+    printf("\n");
+    printChoices(card, can.tokenizes);
+    printf("%s", kThreads);
+    example = can.media ? "generate --input in.safetensors --output "
+                          "out.safetensors -n 20"
+                        : "generate --ids 1,2,3 -n 20";
+  } else if (topic == "info") {
+    printInfo(self);
+    printf("\n  --json                    the same and the formulas of sizes, "
+           "for programs\n"
+           "  --card                    what the compiler wrote\n");
+    example = "info";
+  } else if (topic == "bench") {
+    printBench(can, self);
+    printf("\n%s", kThreads);
+    example = can.generates ? "bench --prompt-tokens 128 --new-tokens 32"
+                            : "bench --prompt-tokens 128";
+  } else if (topic == "licences") {
+    printLicences(self);
+    example = "licences";
+  } else {
+    std::string near = nearestName(topic, commandNames());
+    return badUsage("there is no command " + quote(topic))
+        .withHelp(near.empty() ? "see --help" : "did you mean " + near + "?");
+  }
+  printf("\nExample: %s %s\n", self, example.c_str());
+  return {};
+}
+
+Status helpCommand(Model &model, const std::string &program,
+                   const std::string &topic) {
+  const Card &card = model.card();
+  const char *self = program.c_str();
+  Abilities can{};
+  HEDDLE_TRY(abilitiesOf(model, can));
+  if (!topic.empty())
+    return printTopic(card, can, self, topic);
+  printf("%s: a model compiled by Heddle\n\n", card.name.c_str());
+  printAsking(card, can, self);
+  if (can.generates)
+    printGenerate(can, self);
+  printRun(self);
+  printInfo(self);
+  printBench(can, self);
+  printLicences(self);
+  printf("  %s help COMMAND\n      more of one of these; --version says who "
+         "made it\n\n",
+         self);
+  if (can.generates)
+    printChoices(card, can.tokenizes);
+  if (can.classifies && card.kind != "ctc")
     printf("  --top N                   so many labels, 5 if not given\n"
            "  --json                    as one JSON object\n");
-  printf("  --threads N               one a core if not given\n");
-  if (run)
+  printf("%s", kThreads);
+  if (const Entry *run = card.entry("run"))
     printTensors(*run);
-  if (example.empty() && generates && card.roles.source.empty() && !media)
-    example = "generate --ids 1,2,3 -n 20";
-  if (example.empty())
-    example = "run --input in.safetensors --output out.safetensors";
-  printf("\nExample: %s %s\n", self, example.c_str());
+  printf("\nExample: %s %s\n", self, exampleOf(card, can).c_str());
   return {};
 }
 

@@ -21,10 +21,13 @@ static std::optional<int64_t> longestText(const Card &card) {
   return axis < 0 ? std::nullopt : card.bound(run->dims[axis]);
 }
 
-/// An entry's dims at their bounds, if each has one: one batch row, a step of one token at the end of the longest text.
-static std::optional<std::vector<int64_t>> boundedDims(const Card &card,
-                                                       const Entry &entry) {
+/// An entry's dims at their bounds: one row of the batch, a step of one token at
+/// the end of the longest text. Those without a bound are kUnbounded, and named.
+static std::vector<int64_t> boundedDims(const Card &card, const Entry &entry,
+                                        std::string &unbounded) {
+  constexpr int64_t kUnbounded = 1024;
   std::vector<int64_t> dims;
+  unbounded.clear();
   for (const std::string &name : entry.dims) {
     std::optional<int64_t> bound = card.bound(name);
     if (name == "B" || name == "new")
@@ -32,26 +35,20 @@ static std::optional<std::vector<int64_t>> boundedDims(const Card &card,
     if ((name == "past" || name == "capacity") && card.roles.present)
       bound = longestText(card);
     if (!bound)
-      return std::nullopt;
-    dims.push_back(*bound);
+      unbounded += (unbounded.empty() ? " at " : ", ") + name +
+                   format(" = %lld", static_cast<long long>(kUnbounded));
+    dims.push_back(bound.value_or(kUnbounded));
   }
   return dims;
 }
 
-/// Sizes are forms; this is what they come to at the bounds.
-static std::string boundedBytes(const Card &card, const Entry &entry,
-                                const Form &form) {
-  auto dims = boundedDims(card, entry);
-  std::optional<int64_t> bytes =
-      dims ? form.evaluate(dims->data()) : std::nullopt;
-  return bytes && *bytes >= 0 ? humanBytes(*bytes) : "";
-}
-
-/// Scratch memory of one row at the bounds, for one thread.
-static std::string boundedArena(const Card &card, const Entry &entry) {
-  uint64_t bytes = 0;
-  auto dims = boundedDims(card, entry);
-  return dims && arenaOf(entry, *dims, 1, bytes).ok() ? humanBytes(bytes) : "";
+/// What a size comes to at the bounds: "at most 3.0 MiB a row".
+static std::string boundedBytes(std::optional<int64_t> bytes,
+                                const std::string &unbounded) {
+  if (!bytes || *bytes < 0)
+    return "more than 64 bits can count";
+  return (unbounded.empty() ? "at most " : "") + humanBytes(*bytes) +
+         " a row" + unbounded;
 }
 
 /// 16 digits that change when a weight does.
@@ -108,7 +105,10 @@ static const Value *unusedMedia(const Card &card) {
 
 static void printText(const Model &model) {
   const Card &card = model.card();
-  printf("%s\n", card.name.c_str());
+  printf("%s", model.name.c_str());
+  if (model.name != card.name)
+    printf(": %s", card.name.c_str());
+  printf(", compiled by heddle " HEDDLE_VERSION "\n");
   if (!card.target.empty())
     printf("target: %s\n", card.target.c_str());
   printf("numbers: stored as %s, added as f32%s\n", card.dtype.c_str(),
@@ -131,12 +131,12 @@ static void printText(const Model &model) {
          model.image().tokenizerSize ? "yes"
          : texts ? "no (one beside config.json is compiled in: ids become texts)"
                  : "no");
-  printf("lengths that inputs may have:");
+  std::string lengths;
   for (const auto &[name, bound] : card.dims)
     if (!ofStep(name))
-      printf(bound ? " %s <= %lld" : " %s", name.c_str(),
-             static_cast<long long>(bound.value_or(0)));
-  printf("\n");
+      lengths += (lengths.empty() ? "" : ", ") + name +
+                 (bound ? " <= " + std::to_string(*bound) : "");
+  printf("lengths that inputs may have: %s\n", lengths.c_str());
   const Roles &roles = card.roles;
   if (roles.present) {
     printf("generates: %s -> %s", roles.tokens.c_str(), roles.logits.c_str());
@@ -176,17 +176,15 @@ static void printText(const Model &model) {
     printf("entry %s%s\n", entry.name.c_str(), aboutEntry(entry.name));
     printValues("input", entry.inputs);
     printValues("output", entry.outputs);
-    for (const State &state : entry.states) {
-      std::string bytes = boundedBytes(card, entry, state.bytes);
-      printf("  cache   %-28s %s bytes%s\n", state.name.c_str(),
-             state.bytes.text().c_str(),
-             bytes.empty() ? "" : (", at most " + bytes + " a row").c_str());
-    }
-    std::string scratch = boundedArena(card, entry);
-    if (entry.hasArena)
-      printf("  scratch %s bytes%s\n", entry.arena.text().c_str(),
-             scratch.empty() ? ""
-                             : (", at most " + scratch + " a row").c_str());
+    std::string unbounded;
+    std::vector<int64_t> dims = boundedDims(card, entry, unbounded);
+    for (const State &state : entry.states)
+      printf("  cache   %-28s %s\n", state.name.c_str(),
+             boundedBytes(state.bytes.evaluate(dims.data()), unbounded).c_str());
+    uint64_t scratch = 0;
+    if (entry.hasArena && arenaOf(entry, dims, 1, scratch).ok())
+      printf("  scratch %-28s %s\n", "",
+             boundedBytes(int64_t(scratch), unbounded).c_str());
   }
 }
 

@@ -29,6 +29,8 @@ Status Model::open(const Image &image) {
 }
 
 Status Model::start(unsigned threads) {
+  if (started)
+    return {};
   std::string missing = missingFeatures(theCard.needs);
   if (!missing.empty())
     return unsupported("this program was compiled for " +
@@ -38,7 +40,9 @@ Status Model::start(unsigned threads) {
         .withHelp("compile it again with --mcpu=native on this machine");
   HEDDLE_TRY(mapWeights());
   prefetchWeights();
-  return thePool.start(threads ? threads : availableCores());
+  HEDDLE_TRY(thePool.start(threads ? threads : availableCores()));
+  started = true;
+  return {};
 }
 
 /// The side file must be the one this program was compiled with.

@@ -25,12 +25,15 @@ public:
 
   /// Reads the card; what only looks at the model needs no more.
   Status open(const Image &image);
-  /// Threads (0: one a core) and weights; refuses a processor without the
+  /// Threads (0: one a core) and weights, once; refuses a processor without the
   /// features that the code was compiled for.
   Status start(unsigned threads);
   /// The second file of a model whose weights are not in the program; empty if
   /// they are.
   std::string weightsPath() const;
+
+  /// What the user calls this program: the last part of its path.
+  std::string name = "model";
 
   const Card &card() const { return theCard; }
   const Image &image() const { return theImage; }
@@ -47,6 +50,7 @@ private:
   Card theCard;
   Image theImage;
   Pool thePool;
+  bool started = false;
   const void *weights = nullptr;
   void *mapped = nullptr;
   uint64_t mappedSize = 0;

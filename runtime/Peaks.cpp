@@ -285,14 +285,18 @@ Status measurePeaks(Pool &pool, Peaks &peaks) {
           work.sink = work.loops.dots(work.rounds);
         },
         work);
-    peaks.dotsPerSecond = 4.0 * kChains * work.loops.lanes *
-                          double(work.rounds) * pool.threads() / dots;
+    peaks.dotsPerSecond =
+        std::max(peaks.dotsPerSecond, 4.0 * kChains * work.loops.lanes *
+                                          double(work.rounds) *
+                                          pool.threads() / dots);
   }
   peaks.bufferBytes = bytes;
   peaks.cacheBytes = cache > 0 ? uint64_t(cache) : 0;
-  peaks.bytesPerSecond = double(bytes) / read;
-  peaks.flopsPerSecond = 2.0 * kChains * work.loops.lanes *
-                         double(work.rounds) * pool.threads() / multiply;
+  peaks.bytesPerSecond = std::max(peaks.bytesPerSecond, double(bytes) / read);
+  peaks.flopsPerSecond =
+      std::max(peaks.flopsPerSecond, 2.0 * kChains * work.loops.lanes *
+                                         double(work.rounds) * pool.threads() /
+                                         multiply);
   peaks.vectors = work.loops.name;
   return {};
 }

@@ -22,7 +22,12 @@ struct Peaks {
   const char *vectors = ""; ///< "avx512", "avx2", "128-bit"
 };
 
+/// Measures, and keeps what is more than `peaks` had.
 Status measurePeaks(Pool &pool, Peaks &peaks);
+
+/// "12.3 % of the peak", or why no share can be said; `cached`: of what the
+/// caches may keep.
+std::string shareText(double share, bool cached);
 
 double secondsNow();
 

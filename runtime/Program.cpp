@@ -3,7 +3,10 @@
 // A first word that is no command is a prompt.
 //
 //===----------------------------------------------------------------------===//
+#include "heddle/nearest.h"
+#include "runtime/Args.h"
 #include "runtime/Commands.h"
+#include "runtime/Media/Media.h"
 
 #include <cstdio>
 #include <new>
@@ -18,28 +21,93 @@ static void outOfMemory() {
   _exit(int(Exit::Resources));
 }
 
-static Status dispatch(Model &model, Words words, const std::string &program) {
-  static const struct {
-    const char *name;
-    Status (*run)(Model &, const Words &);
-  } commands[] = {{"run", runCommand},
-                  {"generate", generateCommand},
-                  {"info", infoCommand},
-                  {"bench", benchCommand},
-                  {"licences", licencesCommand}};
-  if (words.empty() || words[0] == "--help" || words[0] == "-h" ||
-      words[0] == "help")
-    return helpCommand(model, program);
+namespace {
+struct Command {
+  const char *name;
+  Status (*run)(Model &, const Words &);
+};
+constexpr Command kCommands[] = {{"run", runCommand},
+                                 {"generate", generateCommand},
+                                 {"info", infoCommand},
+                                 {"bench", benchCommand},
+                                 {"licences", licencesCommand}};
+} // namespace
+
+std::vector<std::string> commandNames() {
+  std::vector<std::string> names;
+  for (const Command &command : kCommands)
+    names.push_back(command.name);
+  return names;
+}
+
+Status askAboutCommand(const Model &model, const Args &args) {
+  if (args.beforeDashes() == 0)
+    return {};
+  const std::string &word = args.positional()[0];
+  bool bare = word.size() > 1;
+  for (char c : word)
+    bare &= (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+  bool isFile = takesMedia(model.card()) && access(word.c_str(), F_OK) == 0;
+  if (!bare || isFile)
+    return {};
+  auto asked = [&](const std::string &why, const std::string &help) {
+    Status status = badUsage(why).withHelp(help);
+    bool texts = model.image().tokenizerSize != 0;
+    return texts ? std::move(status).withHelp("as a text it stands after --: " +
+                                              model.name + " -- " + word)
+                 : status;
+  };
+  std::vector<std::string> names = commandNames();
+  names.push_back("help");
+  std::string all;
+  for (const std::string &name : names)
+    all += (all.empty() ? "" : ", ") + name;
+  for (const std::string &name : names) {
+    if (word == name)
+      return asked("the command " + quote(name) + " comes before the options",
+                   model.name + " " + name + " ...");
+    if (editDistance(comparedName(word), name, 1) <= 1)
+      return asked("there is no command " + quote(word),
+                   "did you mean " + name + "?");
+  }
+  // What programs of this kind often have.
+  for (const char *other : {"serve", "server", "chat", "version", "compile",
+                            "check", "tokenize"})
+    if (word == other)
+      return asked("this program has no command " + quote(word),
+                   "its commands: " + all);
+  return {};
+}
+
+static void printVersion(const Model &model) {
+  const Card &card = model.card();
+  printf("%s: %s, compiled by heddle " HEDDLE_VERSION "%s\n",
+         model.name.c_str(), card.name.c_str(),
+         card.target.empty() ? "" : (" for " + card.target).c_str());
+}
+
+static Status dispatch(Model &model, const Words &words,
+                       const std::string &program) {
+  if (words.empty() || words[0] == "--help" || words[0] == "-h")
+    return helpCommand(model, program, "");
+  if (words[0] == "help")
+    return helpCommand(model, program, words.size() > 1 ? words[1] : "");
+  if (words[0] == "--version") {
+    printVersion(model);
+    return {};
+  }
+  const Command *found = nullptr;
+  for (const Command &command : kCommands)
+    if (words[0] == command.name)
+      found = &command;
   for (const std::string &word : words) {
     if (word == "--")
       break;
     if (word == "--help" || word == "-h")
-      return helpCommand(model, program);
+      return helpCommand(model, program, found ? found->name : "");
   }
-  for (const auto &command : commands)
-    if (words[0] == command.name)
-      return command.run(model, Words(words.begin() + 1, words.end()));
-  return textCommand(model, words);
+  return found ? found->run(model, Words(words.begin() + 1, words.end()))
+               : textCommand(model, words);
 }
 
 int runProgram(const Image &image, int argc, char **argv) {
@@ -57,8 +125,10 @@ int runProgram(const Image &image, int argc, char **argv) {
   {
     Model model;
     status = model.open(image);
+    std::string program = argc > 0 ? argv[0] : "model";
+    model.name = program.substr(program.rfind('/') + 1);
     if (status.ok())
-      status = dispatch(model, words, argc > 0 ? argv[0] : "model");
+      status = dispatch(model, words, program);
   }
   if (status.ok() && fflush(stdout) != 0)
     status = Status(Exit::InputOutput, "H0702", "cannot write to stdout");

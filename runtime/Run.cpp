@@ -4,6 +4,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "runtime/Run.h"
+#include "heddle/nearest.h"
 
 #include "runtime/Args.h"
 #include "runtime/Commands.h"
@@ -11,6 +12,7 @@
 #include <algorithm>
 #include <cstring>
 #include <sys/stat.h>
+#include <unistd.h>
 
 namespace heddle::rt {
 
@@ -32,7 +34,7 @@ Status matchInputs(const TensorFile &file, const Entry &entry,
   for (const FileTensor &item : file.tensors()) {
     const Value *value = entry.input(item.name);
     if (!value) {
-      std::string all, near = nearest(item.name, names);
+      std::string all, near = nearestName(item.name, names);
       for (const std::string &name : names)
         all += (all.empty() ? "" : ", ") + name;
       Status status =
@@ -121,6 +123,12 @@ static Status findEntry(const Model &model, const std::string &name,
 
 Status checkOutput(const Model &model, const std::string &output,
                    const std::string &input) {
+  if (input == "-")
+    return badUsage("tensors come from a file, not from standard input");
+  if (output == "-" && isatty(1))
+    return badUsage("--output - writes tensors to standard output, and that "
+                    "is a terminal")
+        .withHelp("send it to a file or a program: | or >");
   const std::pair<std::string, const char *> kept[] = {
       {input, "its own input"},
       {"/proc/self/exe", "this program itself"},

@@ -30,7 +30,7 @@ Status loadInputs(const Model &model, const Entry &entry,
                   std::vector<Tensor> &inputs);
 
 /// Results may replace older results, never what they are made of: the input,
-/// the program itself, its weights.
+/// the program itself, its weights; and `-` is standard output, no terminal.
 Status checkOutput(const Model &model, const std::string &output,
                    const std::string &input);
 

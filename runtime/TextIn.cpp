@@ -1,41 +1,72 @@
 //===- TextIn.cpp - The texts of a command line ---------------------------===//
 //
-// Standard input is read to its end before anything is computed.
+// One text is read to its end before anything is computed; lines are answered
+// as they come.
 //
 //===----------------------------------------------------------------------===//
 #include "runtime/TextIn.h"
 
 #include <algorithm>
 #include <cerrno>
-#include <unistd.h>
+#include <cstdio>
+#include <cstring>
 
 namespace heddle::rt {
 
 static constexpr size_t kMaxText = size_t(64) << 20;
 
-Status readStandardInput(std::vector<std::string> &texts) {
+/// Up to and without `end`, a character or EOF; `more` is false after the last.
+static Status readUpTo(int end, std::string &text, bool &more) {
+  text.clear();
+  int c;
+  while ((c = getc_unlocked(stdin)) != EOF && c != end) {
+    if (text.size() == kMaxText)
+      return badInput("the text on standard input has more than 64 MiB");
+    text += static_cast<char>(c);
+  }
+  if (ferror(stdin))
+    return Status(Exit::InputOutput, "H0702",
+                  std::string("cannot read standard input: ") +
+                      strerror(errno));
+  more = c != EOF || !text.empty();
+  return {};
+}
+
+/// The same complaint, and which line it is about.
+static Status inLine(int64_t line, const Status &status) {
+  Status named(status.exit(), status.code(),
+               format("line %lld: ", static_cast<long long>(line)) +
+                   status.message());
+  for (const std::string &help : status.helps())
+    named = std::move(named).withHelp(help);
+  return named;
+}
+
+Status forEachText(
+    Texts texts, bool lines,
+    const std::function<Status(const Texts &, int64_t line)> &answer) {
+  if (lines && texts.empty())
+    texts.push_back("-");
   auto at = std::find(texts.begin(), texts.end(), "-");
   if (at == texts.end())
-    return {};
+    return lines ? badUsage("--lines reads standard input, and no text is -")
+                 : answer(texts, 0);
   if (std::find(at + 1, texts.end(), "-") != texts.end())
     return badUsage("- stands for standard input, and there is only one");
-  std::string text;
-  for (char buffer[1 << 16];;) {
-    ssize_t n = read(0, buffer, sizeof buffer);
-    if (n < 0 && errno == EINTR)
-      continue;
-    if (n < 0)
-      return Status(Exit::InputOutput, "H0702", "cannot read standard input");
-    if (n == 0)
-      break;
-    text.append(buffer, size_t(n));
-    if (text.size() > kMaxText)
-      return badInput("the text on standard input has more than 64 MiB");
+  bool more = false;
+  if (!lines) {
+    HEDDLE_TRY(readUpTo(EOF, *at, more));
+    if (!at->empty() && at->back() == '\n')
+      at->pop_back();
+    return answer(texts, 0);
   }
-  if (!text.empty() && text.back() == '\n')
-    text.pop_back();
-  *at = std::move(text);
-  return {};
+  for (int64_t line = 0;; ++line) {
+    HEDDLE_TRY(readUpTo('\n', *at, more));
+    if (!more)
+      return {};
+    if (Status status = answer(texts, line); !status.ok())
+      return inLine(line + 1, status);
+  }
 }
 
 Status missingText(const char *what) {

@@ -3,6 +3,7 @@
 // Whole calls of the program: exit codes, messages, files.
 //
 //===----------------------------------------------------------------------===//
+#include "runtime/Peaks.h"
 #include "runtime/WeightsHash.h"
 #include "test/Runtime/Fake.h"
 #include "test/Runtime/Files.h"
@@ -117,6 +118,137 @@ TEST(Program, UsageErrors) {
       program(image, {"run", "--input", "/nowhere", "--output", "x"}).exit, 5);
 }
 
+/// A short or a distant name is no likely slip of another.
+TEST(Program, OptionsThatWereMeant) {
+  auto said = [](const std::string &flag) {
+    return program(fake::decoderOnly(), {"generate", "--ids", "1", flag}).err;
+  };
+  EXPECT_EQ(said("--json").find("--stop"), std::string::npos) << said("--json");
+  EXPECT_EQ(said("-p").find("did you mean"), std::string::npos) << said("-p");
+  EXPECT_NE(said("--json").find("see --help"), std::string::npos);
+  for (const auto &[typed, meant] :
+       {std::pair("--temprature", "--temperature?"), {"--gredy", "--greedy?"},
+        {"--Top-K", "--top-k?"}, {"--seeed", "--seed?"}, {"-greedy", "--greedy?"},
+        {"--max-new", "--max-new-tokens?"}, {"--n", "-n?"}, {"--sede", "--seed?"}})
+    EXPECT_NE(said(typed).find(std::string("did you mean ") + meant),
+              std::string::npos)
+        << said(typed);
+}
+
+/// A word that is nearly a command is asked about, with the way to say it as a text.
+TEST(Program, WordsThatLookLikeCommands) {
+  Image image = fake::decoderOnly();
+  for (const auto &[word, meant] :
+       {std::pair("inof", "did you mean info?"), {"runn", "did you mean run?"},
+        {"bnch", "did you mean bench?"}, {"Help", "did you mean help?"},
+        {"serve", "its commands: run, generate, info, bench"}}) {
+    Result result = program(image, {word});
+    EXPECT_EQ(result.exit, 2) << word;
+    EXPECT_NE(result.err.find(meant), std::string::npos) << result.err;
+  }
+  Result late = program(image, {"-n", "5", "info"});
+  EXPECT_EQ(late.exit, 2);
+  EXPECT_NE(late.err.find("comes before the options"), std::string::npos)
+      << late.err;
+  // After -- it is a text, and this model takes none.
+  EXPECT_EQ(program(image, {"--", "inof"}).exit, 3);
+}
+
+TEST(Program, TextWithoutTokenizer) {
+  Result result = program(fake::decoderOnly(), {"Once upon a time"});
+  EXPECT_EQ(result.exit, 3);
+  for (const char *words : {"has no tokenizer", "generate --ids 1,2,3 -n 20",
+                            "tokenizer.json beside config.json"})
+    EXPECT_NE(result.err.find(words), std::string::npos) << result.err;
+}
+
+TEST(Program, TensorsToStandardOutput) {
+  test::TemporaryFile in, out;
+  Tensor ids = test::makeTensor("input_ids", {1, 2}, {1, 2});
+  ASSERT_TRUE(writeTensors(in.path(), {&ids}).ok());
+  Image image = fake::decoderOnly();
+  Result piped = program(image, {"run", "--input", in.path(), "--output", "-"});
+  EXPECT_EQ(piped.exit, 0) << piped.err;
+  EXPECT_NE(access("-", F_OK), 0);
+  Result filed =
+      program(image, {"run", "--input", in.path(), "--output", out.path()});
+  EXPECT_EQ(filed.exit, 0) << filed.err;
+  EXPECT_EQ(piped.out, out.read());
+  Result read = program(image, {"run", "--input", "-", "--output", out.path()});
+  EXPECT_EQ(read.exit, 2);
+  EXPECT_NE(read.err.find("come from a file"), std::string::npos) << read.err;
+}
+
+/// Without --seed every call draws one; the one that it names gives its text again.
+TEST(Program, SeedIsDrawn) {
+  auto sample = [](std::vector<std::string> more) {
+    std::vector<std::string> words = {"generate", "--ids", "1,2", "-n", "12",
+                                      "--temp", "1000", "--ignore-eos", "--stats"};
+    words.insert(words.end(), more.begin(), more.end());
+    return program(fake::decoderOnly(), words);
+  };
+  Result first = sample({});
+  ASSERT_EQ(first.exit, 0) << first.err;
+  size_t at = first.err.find("--seed ");
+  ASSERT_NE(at, std::string::npos) << first.err;
+  std::string seed = first.err.substr(at + 7, first.err.find(' ', at + 7) - at - 7);
+  EXPECT_EQ(sample({"--seed", seed}).out, first.out);
+  bool differs = false;
+  for (int i = 0; i < 4; ++i)
+    differs |= sample({}).out != first.out;
+  EXPECT_TRUE(differs) << first.out;
+  EXPECT_NE(first.err.find("stats: 2 tokens read in "), std::string::npos)
+      << first.err;
+  EXPECT_EQ(program(fake::decoderOnly(), {"generate", "--ids", "1", "--greedy", "--stats"})
+                .err.find("--seed"),
+            std::string::npos);
+}
+
+/// --ignore-eos means that no end is forced either.
+TEST(Program, ForcedEndAndIgnoredEnd) {
+  Image image = fake::decoderOnly(), forced = image;
+  std::string card = image.card;
+  card.insert(card.find("generate eos"), "generate forced_eos_token_id 9\n");
+  forced.card = card.c_str();
+  auto ids = [](const Image &which, std::vector<std::string> more) {
+    more.insert(more.begin(), {"generate", "--ids", "1,2,3", "-n", "3"});
+    return program(which, more).out;
+  };
+  std::string free = ids(image, {"--ignore-eos"});
+  EXPECT_EQ(ids(forced, {"--ignore-eos"}), free);
+  EXPECT_EQ(ids(forced, {}), free.substr(0, free.rfind(',')) + ",9\n");
+  EXPECT_NE(program(forced, {"help", "generate"}).out.find("and force none"),
+            std::string::npos);
+}
+
+TEST(Program, SharesOfThePeak) {
+  EXPECT_EQ(shareText(0.123, false), "12.3 % of the peak");
+  EXPECT_EQ(shareText(1, true), "100.0 % of the peak");
+  for (bool cached : {false, true})
+    EXPECT_EQ(shareText(1.2, cached).find('%'), std::string::npos);
+  EXPECT_NE(shareText(1.2, false).find("not steady"), std::string::npos);
+}
+
+TEST(Program, HelpOfACommand) {
+  Image image = fake::decoderOnly();
+  for (const char *command : {"run", "generate", "info", "bench"}) {
+    std::string help = program(image, {"help", command}).out;
+    EXPECT_EQ(program(image, {command, "--help"}).out, help);
+    EXPECT_NE(help.find("Example: model " + std::string(command)), std::string::npos)
+        << help;
+    for (const char *other : {"run", "generate", "info", "bench"})
+      if (std::string(other) != command)
+        EXPECT_EQ(help.find(" model " + std::string(other) + " "), std::string::npos)
+            << help;
+  }
+  EXPECT_NE(program(image, {"help", "generate"}).out.find("[B, prompt + N]"),
+            std::string::npos);
+  EXPECT_EQ(program(image, {"help", "generat"}).exit, 2);
+  Result version = program(image, {"--version"});
+  EXPECT_EQ(version.out.rfind("model: ", 0), 0u) << version.out;
+  EXPECT_NE(version.out.find("compiled by heddle "), std::string::npos);
+}
+
 TEST(Program, ErrorsAsJson) {
   Result result = program(fake::decoderOnly(),
                           {"--error-format=json", "generate", "--ids", "99"});
@@ -198,6 +330,10 @@ TEST(Program, InfoSaysWhatEntriesAreFor) {
        {"lengths that inputs may have: ", "entry run (tensors in, tensors out)",
         "entry once (the source of a text; ", "entry step (the next tokens; "})
     EXPECT_NE(info.find(line), std::string::npos) << line << "\n" << info;
+  // Its name first; what memory comes to, and no formula.
+  EXPECT_EQ(info.rfind("model: ", 0), 0u) << info;
+  EXPECT_NE(info.find(" a row\n"), std::string::npos) << info;
+  EXPECT_EQ(info.find(" bytes"), std::string::npos) << info;
 }
 
 TEST(Program, PromptTooLong) {
