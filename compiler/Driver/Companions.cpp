@@ -1,6 +1,7 @@
 //===- Companions.cpp - the files beside config.json ----------------------===//
 
 #include "compiler/Driver/Companions.h"
+#include "compiler/Driver/Compile.h"
 #include "compiler/Import/OtherKinds.h"
 #include "dialects/Model/IR/Model.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -216,7 +217,8 @@ static void readLabels(const JsonValue &config, Companions &out) {
 }
 
 static void read(const ImportOptions &options, Builder &b, DiagnosticSink &sink, Companions &out) {
-  if (options.text || options.configText || StringRef(options.path).ends_with(".mlir"))
+  bool invented = (options.text && options.path != kStandardInput) || options.configText;
+  if (invented || StringRef(options.path).ends_with(".mlir"))
     return;
   llvm::SmallString<256> directory(options.path);
   if (!llvm::sys::fs::is_directory(directory))

@@ -36,11 +36,12 @@ std::unique_ptr<MLIRContext> heddle::makeContext() {
   return context;
 }
 
-static OwningOpRef<ModuleOp> parseModule(const Console &console, MLIRContext &context, StringRef path, int &code) {
+static OwningOpRef<ModuleOp> parseModule(const Console &console, MLIRContext &context, const ImportOptions &options, int &code) {
   llvm::SourceMgr sources;
   SourceMgrDiagnosticHandler handler(sources, &context, console.err);
   std::string error;
-  std::unique_ptr<llvm::MemoryBuffer> file = openInputFile(path, &error);
+  std::unique_ptr<llvm::MemoryBuffer> file =
+      options.text ? llvm::MemoryBuffer::getMemBuffer(*options.text, options.path) : openInputFile(options.path, &error);
   if (!file) {
     code = console.complain(IOError, error);
     return nullptr;
@@ -62,7 +63,7 @@ static std::error_code whyUnreadable(StringRef file) {
 
 bool heddle::canRead(const ImportOptions &options, DiagnosticSink &sink) {
   bool all = true;
-  for (StringRef file : {StringRef(options.path), StringRef(options.weightsPath)})
+  for (StringRef file : {options.text ? StringRef() : StringRef(options.path), StringRef(options.weightsPath)})
     if (std::error_code ec = file.empty() ? std::error_code() : whyUnreadable(file)) {
       sink.errorInFile(file, "", "cannot read it: " + Twine(ec.message()));
       all = false;
@@ -98,8 +99,10 @@ static bool isInput(const ImportOptions &options, ModuleOp module, StringRef out
 
 OwningOpRef<ModuleOp> heddle::load(const Console &console, MLIRContext &context, const ImportOptions &options, int &code) {
   code = Ok;
-  if (StringRef(options.path).ends_with(".mlir"))
-    return parseModule(console, context, options.path, code);
+  // A description is an object.
+  bool isIR = options.text ? !StringRef(*options.text).ltrim().starts_with("{") : StringRef(options.path).ends_with(".mlir");
+  if (isIR)
+    return parseModule(console, context, options, code);
   DiagnosticSink sink;
   if (!canRead(options, sink)) {
     sink.print(console.err);
@@ -112,6 +115,8 @@ OwningOpRef<ModuleOp> heddle::load(const Console &console, MLIRContext &context,
   if (sink.hasErrors() || !module) {
     sink.print(console.err);
     code = sink.hasErrors() ? sink.exitCode() : int(Internal);
+    if (!sink.hasErrors() && options.weightsOptional)
+      code = console.complain(InputError, options.path + ": some of its shapes stand in its weights alone, and there are none; --weights=FILE names them");
     return nullptr;
   }
   return module;
@@ -206,8 +211,14 @@ int heddle::compile(const Console &console, const CompileOptions &options) {
   }
   if (!module)
     return code;
-  if (!options.output.empty() && options.output != "-" && isInput(options.import, *module, options.output))
-    return console.complain(UsageError, "-o " + options.output + " would replace a file of the model itself");
+  std::vector<std::string> written;
+  if (!options.output.empty() && options.output != "-")
+    written.push_back(options.output);
+  if (!written.empty() && !options.embed && options.emit == "exe")
+    written.push_back(options.output + ".weights");
+  for (const std::string &output : written)
+    if (isInput(options.import, *module, output))
+      return console.complain(UsageError, "-o " + options.output + " would replace a file of the model itself");
   if (!options.depfile.empty() && isInput(options.import, *module, options.depfile))
     return console.complain(UsageError, "--depfile " + options.depfile + " would replace a file of the model itself");
   if (!options.dumpDir.empty())

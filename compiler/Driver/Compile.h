@@ -18,6 +18,9 @@ namespace heddle {
 /// Exit codes of the command line (one table for the tool and the emitted binary).
 enum ExitCode { Ok = 0, InputError = 1, UsageError = 2, Unsupported = 3, Resources = 4, IOError = 5, Internal = 70 };
 
+/// What a model from standard input is called in messages (Unsaid.h).
+constexpr llvm::StringLiteral kStandardInput = "<stdin>";
+
 /// Where a command speaks: results on `out`, all else on `err`. The tool names the streams.
 struct Console {
   llvm::raw_fd_ostream &out;

@@ -262,6 +262,10 @@ bool Gatherer::evaluate(Value v, std::string &why) {
     why = f && f == run ? "it reads " + describeTensor(v) + ", which is too large to make up" : std::string("it changes from layer to layer");
     return false;
   }
+  if (auto files = module->getAttrOfType<ArrayAttr>("model.weights"); isa<model::ParamOp>(op) && (!files || files.empty())) {
+    why = "it reads weights, and there are none";
+    return false;
+  }
   if (isa<attn::SdpaOp>(op) || isa<model::LinearOp>(op)) {
     why = "it is made of activations: what it hides is known only when the model runs";
     return false;
@@ -461,7 +465,10 @@ int heddle::showMasks(const Console &console, const CompileOptions &options, con
       return missing;
   std::unique_ptr<MLIRContext> context = makeContext();
   int code = Ok;
-  OwningOpRef<ModuleOp> module = load(console, *context, options.import, code);
+  // A mask is what the description says, with weights or without.
+  ImportOptions import = options.import;
+  import.weightsOptional = true;
+  OwningOpRef<ModuleOp> module = load(console, *context, import, code);
   if (!module)
     return code;
   auto run = module->lookupSymbol<func::FuncOp>("run");
@@ -513,7 +520,10 @@ int heddle::showMasks(const Console &console, const CompileOptions &options, con
     for (auto [i, n] : llvm::enumerate(drawn))
       gatherer.count(report.attentions[n], *cursors, i, distinct[n], masks[i]);
   }
-  look.json ? writeMaskJson(report, console.out) : writeMaskText(report, console.out);
+  if (look.json)
+    writeMaskJson(report, console.out);
+  else if (look.output != "-") // there the picture itself goes
+    writeMaskText(report, /*pictures=*/look.output.empty(), console.out);
   if (look.output.empty())
     return Ok;
   return writeAtomically(console, look.output, [&](llvm::raw_pwrite_stream &os) {

@@ -106,7 +106,8 @@ std::string describeMask(mlir::Value mask);
 std::string describeTensor(mlir::Value tensor);
 MaskBounds boundsOf(attn::SdpaOp op, mlir::Value mask, int64_t rowTile);
 
-void writeMaskText(const MaskReport &report, llvm::raw_ostream &os);
+/// Without `pictures` what stands in words and numbers only.
+void writeMaskText(const MaskReport &report, bool pictures, llvm::raw_ostream &os);
 void writeMaskJson(const MaskReport &report, llvm::raw_ostream &os);
 void writeMaskSvg(const MaskReport &report, llvm::raw_ostream &os);
 

@@ -119,7 +119,7 @@ static void counts(const AttentionReport &r, llvm::raw_ostream &os) {
     os << "  " << c.blindRows << " rows see nothing: their result is 0\n";
 }
 
-void heddle::writeMaskText(const MaskReport &report, llvm::raw_ostream &os) {
+void heddle::writeMaskText(const MaskReport &report, bool pictures, llvm::raw_ostream &os) {
   if (report.attentions.empty())
     os << "no attention in this model\n";
   for (auto [n, r] : llvm::enumerate(report.attentions)) {
@@ -144,7 +144,8 @@ void heddle::writeMaskText(const MaskReport &report, llvm::raw_ostream &os) {
       os << "  no picture: " << r.unknown << "\n";
       continue;
     }
-    picture(r, os);
+    if (pictures)
+      picture(r, os);
     counts(r, os);
   }
 }

@@ -266,7 +266,7 @@ void Importer::writeModuleAttributes() {
   if (name.empty() && isFamily && configJson.find("model_type"))
     name = configJson.find("model_type")->string;
   if (name.empty())
-    name = llvm::sys::path::stem(options.path.empty() ? "model" : options.path).str();
+    name = llvm::sys::path::stem(options.path.empty() || options.text ? "model" : options.path).str();
   op->setAttr("model.name", builder.getStringAttr(name));
 
   if (isFamily) // its users read outputs by the mask that they gave

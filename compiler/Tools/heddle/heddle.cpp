@@ -6,6 +6,7 @@
 
 #include "compiler/Driver/Compile.h"
 #include "compiler/Driver/Inspect.h"
+#include "compiler/Driver/Unsaid.h"
 #include "compiler/Tokenizer/Tokenize.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/MemoryBuffer.h"
@@ -14,12 +15,40 @@
 
 using namespace heddle;
 
-static const char *kExamples = R"(Examples:
-  heddle compile gpt2/ -o gpt2             a Hugging Face directory becomes one binary
+static const char *kExitCodes =
+    "Exit codes: 0 done, 1 bad input, 2 bad usage, 3 unsupported, 4 resources, 5 files, 70 internal error\n";
+
+/// What every command's own help ends with, under the command's name; "" is the tool itself.
+static const std::pair<const char *, const char *> kExamples[] = {
+    {"", R"(  heddle compile models/gpt2 -o gpt2       a Hugging Face directory becomes one binary
+  heddle check models/gpt2                 everything that is wrong with it, at once
+  heddle help compile                      more of one command
+)"},
+    {"compile", R"(  heddle compile models/gpt2               a Hugging Face directory becomes the binary ./gpt2
   heddle compile encoder.json -o encoder   Heddle's own description
-  heddle compile gpt2/ --emit=fused        the IR after a stage
-Exit codes: 0 done, 1 bad input, 2 bad usage, 3 unsupported, 4 resources, 5 files, 70 internal error
-)";
+  heddle compile models/gpt2 --emit=fused  the IR after a stage
+  heddle compile - -o model < model.json   a description from standard input
+)"},
+    {"check", R"(  heddle check models/gpt2                 accepted, or every reason why not
+  heddle check model.json --json           the same for programs
+)"},
+    {"interpret", R"(  heddle interpret model.json -i in.safetensors -o out.safetensors
+  heddle interpret models/gpt2 -i in.safetensors -o out.safetensors -n 5
+)"},
+    {"mask", R"(  heddle mask model.json --dims T=4096     what each attention sees, skips and saves
+  heddle mask model.json --svg masks.svg   as a picture in a file
+)"},
+    {"verify", R"(  heddle verify model.json -i in.safetensors
+)"},
+    {"tokenize", R"(  echo "Once upon a time" | heddle tokenize models/gpt2
+)"},
+    {"stages", R"(  heddle stages
+)"},
+    {"schema", R"(  heddle schema > heddle.schema.json       for editors that check JSON
+)"},
+    {"reference", R"(  heddle reference | less
+)"},
+};
 
 /// "NAME=VALUE" into its halves; CLI11's own message when there is no `=`.
 static std::pair<std::string, std::string> split(const std::string &text, const char *what) {
@@ -80,12 +109,27 @@ static int misused(const Console &console, CLI::App &app, const CLI::ParseError 
   return console.complain(UsageError, text + "\nRun with --help for more information.");
 }
 
+/// `heddle help`, `heddle help compile`.
+static int showHelp(const Console &console, const CLI::App &app, const std::string &topic) {
+  std::vector<std::string> known;
+  for (const CLI::App *sub : app.get_subcommands([](const CLI::App *) { return true; })) {
+    known.push_back(sub->get_name());
+    if (sub->get_name() == topic) {
+      console.out << sub->help("heddle");
+      return Ok;
+    }
+  }
+  if (!topic.empty())
+    return console.complain(UsageError, "there is no command " + quote(topic) + nearest(topic, known));
+  console.out << app.help();
+  return Ok;
+}
+
 int main(int argc, char **argv) {
   const Console console{llvm::outs(), llvm::errs()};
   CLI::App app{"heddle compiles transformer models ahead of time"};
-  app.footer(kExamples);
   app.require_subcommand(1);
-  app.set_version_flag("--version", "heddle 0.1.0");
+  app.set_version_flag("--version", "heddle " HEDDLE_VERSION);
   registerPasses();
 
   CompileOptions c;
@@ -95,7 +139,7 @@ int main(int argc, char **argv) {
   InspectOptions look;
 
   auto addInput = [&](CLI::App *sub) {
-    sub->add_option("model", c.import.path, "model.json, a Hugging Face directory, or the .mlir of a stage")->required();
+    sub->add_option("model", c.import.path, "model.json, a Hugging Face directory, the .mlir of a stage, or - for standard input")->required();
     sub->add_option("--weights", c.import.weightsPath, "read these weights instead of the description's");
     sub->add_option("--set", sets, "NAME=VALUE: another value of a constant of the description")->allow_extra_args(false);
     sub->add_option("--families", families, "a folder of family files, asked before those that are built in");
@@ -122,7 +166,7 @@ int main(int argc, char **argv) {
 
   CLI::App *compileCommand = app.add_subcommand("compile", "compile a model into one standalone binary");
   addInput(compileCommand);
-  compileCommand->add_option("-o,--output", c.output, "the file to write");
+  compileCommand->add_option("-o,--output", c.output, "the file to write; if not given, a binary gets the model's name here, text goes to standard output");
   std::vector<std::string> stageNames;
   for (const Stage &s : stages())
     stageNames.push_back(s.name.str());
@@ -156,7 +200,7 @@ int main(int argc, char **argv) {
   mask->add_option("--head", look.head, "the head that is drawn, where heads differ")->check(CLI::NonNegativeNumber);
   mask->add_option("--batch", look.batch, "the batch element that is drawn, where they differ")->check(CLI::NonNegativeNumber);
   mask->add_option("-i,--input", look.input, "safetensors with real data: ids, lengths, masks");
-  mask->add_option("--svg", look.output, "write a picture into this file");
+  mask->add_option("--svg", look.output, "write a picture into this file, and no picture in letters");
   mask->add_flag("--json", json, "one JSON object instead of text");
 
   CLI::App *verify = app.add_subcommand("verify", "interpret after every pass; name the first that changes a result");
@@ -174,6 +218,12 @@ int main(int argc, char **argv) {
   app.add_subcommand("schema", "the JSON Schema of descriptions")->callback([&] { printSchema(console.out); });
   app.add_subcommand("reference", "the reference page of the description language")->callback([&] { printReference(console.out); });
 
+  std::string topic;
+  CLI::App *help = app.add_subcommand("help", "more of one command");
+  help->add_option("command", topic, "the command");
+  for (auto [name, text] : kExamples)
+    (*name ? app.get_subcommand(name) : &app)->footer(std::string("Examples:\n") + text + (*name ? "" : kExitCodes));
+
   try {
     app.parse(argc, argv);
     for (const std::string &s : sets)
@@ -190,6 +240,10 @@ int main(int argc, char **argv) {
   } catch (const CLI::ParseError &e) {
     return e.get_exit_code() == 0 ? app.exit(e) : misused(console, app, e);
   }
+  if (help->parsed())
+    return showHelp(console, app, topic);
+  if (int code = readStream(console, c.import))
+    return code;
   if (!families.empty())
     if (int code = readFamilies(console, families, c.import.families, c.alsoRead))
       return code;
@@ -200,15 +254,25 @@ int main(int argc, char **argv) {
   if (compileCommand->parsed()) {
     if (target != "cpu")
       return console.complain(Unsupported, "this build has the target cpu only, found --target=" + target);
-    if ((c.output.empty() || c.output == "-") && (c.emit == "exe" || c.emit == "obj"))
-      return console.complain(UsageError, "-o FILE says where the " + c.emit + " goes");
+    bool binary = c.emit == "exe" || c.emit == "obj", unsaid = binary && c.output.empty();
+    if (binary && c.output == "-")
+      return console.complain(UsageError, "-o -: a binary goes into a file; -o FILE names it");
+    if (unsaid)
+      if (int code = chooseOutput(console, c))
+        return code;
     if (!c.depfile.empty() && (c.output.empty() || c.output == "-"))
       return console.complain(UsageError, "--depfile says what a file is made of; it needs -o FILE");
-    return compile(console, c);
+    int code = compile(console, c);
+    if (unsaid && code == Ok)
+      console.err << "heddle: wrote " << c.output << "\n";
+    return code;
   }
   if (tokenizeCommand->parsed())
     return tokenize(tokenizer, json);
   look.json = json;
+  if (look.output == "-" && (json || interpret->parsed()))
+    return console.complain(UsageError, interpret->parsed() ? "-o -: tensors go into a file; -o FILE names it"
+                                                           : "--json and --svg - both write to standard output");
   if (check->parsed())
     return checkInput(console, c, look);
   if (interpret->parsed())
