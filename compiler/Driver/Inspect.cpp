@@ -6,6 +6,7 @@
 #include "compiler/Interpreter/Verify.h"
 #include "dialects/Model/IR/Arithmetic.h"
 #include "targets/CPU/CPUTarget.h"
+#include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/SourceMgr.h"
 
 using namespace mlir;
@@ -33,6 +34,23 @@ int heddle::checkInput(const Console &console, const CompileOptions &options, co
     console.out << options.import.path << ": accepted\n";
   // Refused or unsupported: either way the answer of a check is no.
   return !there ? IOError : sink.hasErrors() ? InputError : Ok;
+}
+
+int heddle::showSchema(const Console &console, const std::string &file, const FamilyLibrary &families) {
+  if (file.empty()) {
+    printSchema(console.out);
+    return Ok;
+  }
+  if (int missing = canRead(console, file))
+    return missing;
+  auto text = llvm::MemoryBuffer::getFile(file, /*IsText=*/false, /*RequiresNullTerminator=*/false, /*IsVolatile=*/true);
+  if (!text)
+    return console.complain(IOError, file + ": cannot read it: " + text.getError().message());
+  DiagnosticSink sink;
+  if (printSchemaOf(console.out, file, (*text)->getBuffer().str(), families, sink))
+    return Ok;
+  sink.print(console.err);
+  return InputError;
 }
 
 int heddle::interpretModel(const Console &console, const CompileOptions &options, const InspectOptions &look) {

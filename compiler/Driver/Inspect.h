@@ -19,6 +19,8 @@ struct InspectOptions {
 
 /// `heddle check`: all refusals, with their places; reads no weights.
 int checkInput(const Console &console, const CompileOptions &options, const InspectOptions &look);
+/// `heddle schema`: of any description, or of the one that is named, with the blocks that it declares.
+int showSchema(const Console &console, const std::string &file, const FamilyLibrary &families);
 /// `heddle interpret`: safetensors in, safetensors out, by the reference interpreter.
 int interpretModel(const Console &console, const CompileOptions &options, const InspectOptions &look);
 /// `heddle verify`: interprets after every pass and names the first one that changes a result.

@@ -50,6 +50,9 @@ void checkModel(const ImportOptions &options, DiagnosticSink &sink);
 /// The JSON Schema of descriptions, and the reference page of ops, attributes, functions
 /// and blocks, both from the table that the importer reads.
 void printSchema(llvm::raw_ostream &os);
+/// The schema for one file: with the blocks that it declares. False where the file is no JSON.
+bool printSchemaOf(llvm::raw_ostream &os, std::string name, std::string text, const FamilyLibrary &families,
+                   DiagnosticSink &sink);
 void printReference(llvm::raw_ostream &os);
 
 } // namespace heddle

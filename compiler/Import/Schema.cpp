@@ -1,7 +1,11 @@
-// The JSON Schema of descriptions, made from the table of ops and the library of blocks.
-// The grammar of expressions is beyond it: a string that begins with '=' is one.
-#include "compiler/Import/Import.h"
+// The JSON Schema of descriptions, made from the table of ops and the library of blocks: it
+// accepts what the importer accepts and refuses by key what the importer refuses by key.
+// Three things depend on the file itself. A file that is `like` another is a patch: all of
+// it may be left out, and null deletes. A file with blocks of its own may call them; their
+// names are known where the file is given (`heddle schema FILE`), else any name goes there.
+// The grammar of expressions is beyond a schema: a string that begins with '=' is one.
 #include "compiler/Import/Description.h"
+#include "compiler/Import/Import.h"
 #include "llvm/Support/JSON.h"
 
 using namespace heddle;
@@ -9,24 +13,46 @@ using llvm::StringRef;
 using llvm::json::Array;
 using llvm::json::Object;
 
-static Object refTo(StringRef name) { return Object{{"$ref", ("#/$defs/" + name).str()}}; }
+static constexpr const char *kIdentifier = "^[A-Za-z_][A-Za-z0-9_]*$";
+// What a statement binds: names between commas, each with parts after dots.
+static constexpr const char *kNames =
+    "^\\s*(_|[A-Za-z_][A-Za-z0-9_]*(\\.([A-Za-z_][A-Za-z0-9_]*|[0-9]+|\\{[^{}]*\\}))*)"
+    "(\\s*,\\s*(_|[A-Za-z_][A-Za-z0-9_]*(\\.([A-Za-z_][A-Za-z0-9_]*|[0-9]+|\\{[^{}]*\\}))*))*\\s*$";
+
+static Object refTo(const llvm::Twine &name) { return Object{{"$ref", ("#/$defs/" + name).str()}}; }
 static Object type(StringRef name) { return Object{{"type", name}}; }
-static Object mapOf(Object value) {
-  return Object{{"type", "object"}, {"additionalProperties", std::move(value)}};
-}
+static Object pattern(StringRef text) { return Object{{"type", "string"}, {"pattern", text}}; }
+static Object anyOf(Array choices) { return Object{{"anyOf", std::move(choices)}}; }
 static Object listOf(Object value) { return Object{{"type", "array"}, {"items", std::move(value)}}; }
+static Object mapOf(Object value) { return Object{{"type", "object"}, {"additionalProperties", std::move(value)}}; }
+static Object named(Object map) {
+  map["propertyNames"] = Object{{"pattern", kIdentifier}};
+  return map;
+}
 static Object closed(Object properties, Array required = {}) {
   Object o{{"type", "object"}, {"properties", std::move(properties)}, {"additionalProperties", false}};
   if (!required.empty())
     o["required"] = std::move(required);
   return o;
 }
+static Object has(StringRef key) { return Object{{"required", Array{key.str()}}}; }
+static Object no(Object what) { return Object{{"not", std::move(what)}}; }
 /// The value itself, an expression for it, or null for "not given".
-static Object given(Object value) {
-  return Object{{"anyOf", Array{std::move(value), refTo("expression"), type("null")}}};
-}
+static Object given(Object value) { return anyOf(Array{std::move(value), refTo("expression"), type("null")}); }
 
-static Object attributeSchema(const AttrInfo &a) {
+//===--- calls ----------------------------------------------------------------===//
+
+namespace {
+/// What can be called: an op, or a block.
+struct Callable {
+  std::string name, about;
+  size_t operands = 0;
+  bool variadic = false;
+  Object attributes; ///< name → schema
+};
+} // namespace
+
+static Object ofType(const AttrInfo &a) {
   switch (a.type) {
   case AttrType::Integer:
   case AttrType::Size: return given(type("integer"));
@@ -41,8 +67,8 @@ static Object attributeSchema(const AttrInfo &a) {
   }
   case AttrType::Integers:
   case AttrType::Sizes:
-  case AttrType::Split: return given(Object{{"anyOf", Array{type("integer"), listOf(refTo("number"))}}});
-  case AttrType::Padding: return given(Object{{"anyOf", Array{type("integer"), type("array")}}});
+  case AttrType::Split: return given(anyOf(Array{type("number"), type("array")}));
+  case AttrType::Padding: return given(anyOf(Array{type("integer"), type("array")}));
   case AttrType::Text:
   case AttrType::Name:
   case AttrType::Weight: return given(type("string"));
@@ -50,109 +76,254 @@ static Object attributeSchema(const AttrInfo &a) {
   case AttrType::SizeMap: return given(mapOf(refTo("number")));
   case AttrType::Tensor:
   case AttrType::Mask:
-  case AttrType::Bias: return given(type("string"));
+  case AttrType::Bias: return given(Object{{"type", Array{"string", "number"}}});
   }
   return Object();
 }
 
-static Object opSchema(const OpInfo &op) {
-  Object properties{{op.name, refTo("operands")}};
+static Callable ofOp(const OpInfo &op) {
+  Callable c{op.name.str(), op.formula.str(), op.operands.size(), op.isVariadic, {}};
   for (const AttrInfo &a : op.attributes)
-    properties[a.name] = attributeSchema(a);
-  Object o = closed(std::move(properties), Array{op.name});
-  o["description"] = op.formula;
+    c.attributes[a.name] = ofType(a);
+  return c;
+}
+
+static llvm::json::Value plain(const JsonValue &v) {
+  llvm::Expected<llvm::json::Value> parsed = llvm::json::parse(v.text());
+  return parsed ? std::move(*parsed) : (llvm::consumeError(parsed.takeError()), llvm::json::Value(nullptr));
+}
+
+static Callable ofBlock(StringRef name, const JsonValue &block) {
+  Callable c{name.str(), "", 0, false, {}};
+  if (const JsonValue *about = block.find("about"))
+    c.about = about->string;
+  if (const JsonValue *operands = block.find("operands"))
+    c.operands = operands->items.size();
+  c.attributes["weights"] = type("string");
+  if (const JsonValue *attributes = block.find("attributes"))
+    for (const JsonMember &m : attributes->members) {
+      Object any;
+      if (const JsonValue *of = m.value.isObject() ? m.value.find("one_of") : nullptr) {
+        Array words;
+        for (const JsonValue &v : of->items)
+          words.push_back(plain(v));
+        any = given(Object{{"enum", std::move(words)}});
+      }
+      c.attributes[m.key] = std::move(any);
+    }
+  return c;
+}
+
+static Object operandsOf(const Callable &c) {
+  auto n = int64_t(c.operands);
+  if (c.variadic)
+    return Object{{"minItems", 1}};
+  // One operand may stand alone.
+  Object o{{"minItems", n}, {"maxItems", n}};
+  if (n != 1)
+    o["type"] = "array";
   return o;
 }
 
-static Object blockSchema(StringRef name, const JsonValue &block) {
-  Object properties{{name, refTo("operands")}, {"weights", type("string")}};
-  if (const JsonValue *attributes = block.find("attributes"))
-    for (const JsonMember &m : attributes->members)
-      properties[m.key] = Object();
-  Object o = closed(std::move(properties), Array{name});
-  if (const JsonValue *about = block.find("about"))
-    o["description"] = about->string;
+/// `own`: blocks of the file, of which nothing is known, may be called too.
+static Object callSchema(llvm::ArrayRef<Callable> callables, bool own) {
+  Array one, each, none;
+  for (const Callable &c : callables) {
+    one.push_back(has(c.name));
+    none.push_back(has(c.name));
+    each.push_back(Object{{"if", has(c.name)}, {"then", refTo("call_" + c.name)}});
+  }
+  if (own)
+    one.push_back(Object{{"minProperties", 1}, {"not", anyOf(std::move(none))}});
+  return Object{{"type", "object"}, {"oneOf", std::move(one)}, {"allOf", std::move(each)}};
+}
+
+/// Of a patch an entry may be null.
+static Object defaultsSchema(llvm::ArrayRef<Callable> callables, bool own, bool patch) {
+  Object entries;
+  for (const Callable &c : callables) {
+    Object attributes;
+    for (auto &[name, schema] : c.attributes)
+      if (StringRef(name) != "weights" || findOp(c.name))
+        attributes[name] = Object();
+    Object entry = closed(std::move(attributes));
+    entries[c.name] = patch ? anyOf(Array{std::move(entry), type("null")}) : std::move(entry);
+  }
+  Object o = closed(std::move(entries));
+  if (own)
+    o["additionalProperties"] = Object{{"type", Array{"object", "null"}}};
   return o;
+}
+
+//===--- statements -----------------------------------------------------------===//
+
+/// The definitions that depend on what can be called; `end` tells them apart.
+static void bodySchemas(Object &defs, StringRef end, llvm::ArrayRef<Callable> callables, bool own) {
+  auto ref = [&](StringRef name) { return refTo(name + end); };
+  auto define = [&](StringRef name, Object schema) { defs[(name + end).str()] = std::move(schema); };
+  define("call", callSchema(callables, own));
+  define("defaults", defaultsSchema(callables, own, /*patch=*/false));
+  define("patched_defaults", defaultsSchema(callables, own, /*patch=*/true));
+  define("body", listOf(ref("statement")));
+  define("statement", Object{{"type", "object"},
+                             {"if", has("repeat")},
+                             {"then", ref("repeat")},
+                             {"else", Object{{"if", has("body")}, {"then", ref("group")}, {"else", ref("binding")}}}});
+  define("repeat", closed(Object{{"repeat", refTo("number")}, {"index", pattern(kIdentifier)}, {"weights", type("string")},
+                                 {"defaults", ref("defaults")}, {"body", ref("body")}, {"if", Object()}, {"about", type("string")}},
+                          Array{"repeat", "body"}));
+  Object group = closed(Object{{"if", Object()}, {"weights", type("string")}, {"defaults", ref("defaults")}, {"body", ref("body")},
+                               {"else", ref("body")}, {"about", type("string")}},
+                        Array{"body"});
+  group["dependentRequired"] = Object{{"else", Array{"if"}}};
+  define("group", std::move(group));
+  // One thing is bound, whether or not `if` and `about` stand beside it.
+  auto count = [](int64_t n, Array rest) {
+    rest.push_back(Object{{"minProperties", n}, {"maxProperties", n}});
+    return Object{{"allOf", std::move(rest)}};
+  };
+  define("binding",
+         Object{{"type", "object"},
+                {"properties", Object{{"if", Object()}, {"about", type("string")}}},
+                {"patternProperties", Object{{(StringRef("^(?!(if|about)$)") + StringRef(kNames).drop_front()).str(),
+                                              Object{{"if", type("object")}, {"then", ref("call")}, {"else", refTo("expression")}}}}},
+                {"additionalProperties", false},
+                {"anyOf", Array{count(1, Array{no(has("if")), no(has("about"))}), count(2, Array{has("if"), no(has("about"))}),
+                                count(2, Array{has("about"), no(has("if"))}), count(3, Array{has("if"), has("about")})}}});
+}
+
+//===--- the file -------------------------------------------------------------===//
+
+namespace {
+/// The top level: of a file that says all (nothing is null, some keys must be there), or of a
+/// patch; with the statements whose definitions end in `end`.
+struct Top {
+  bool patch;
+  StringRef end;
+
+  Object body(StringRef name) const { return refTo(name + end); }
+  Object value(Object schema) const { return patch ? anyOf(Array{std::move(schema), type("null")}) : std::move(schema); }
+  Object map(Object schema) const { return mapOf(value(std::move(schema))); }
+  Object object(Object properties, Array required = {}) const {
+    Object all;
+    for (auto &[key, schema] : properties)
+      all[key] = value(std::move(*schema.getAsObject()));
+    return closed(std::move(all), patch ? Array() : std::move(required));
+  }
+
+  Object schema() const {
+    auto text = [] { return type("string"); };
+    auto filled = [&](Object o) {
+      if (!patch)
+        o["minProperties"] = 1;
+      return o;
+    };
+    Object input = object(Object{{"type", text()},
+                                 {"default", Object{{"if", type("object")}, {"then", body("call")},
+                                                    {"else", Object{{"if", type("string")}, {"then", refTo("expression")}}}}},
+                                 {"repeat", refTo("number")}, {"if", Object()}, {"about", text()}},
+                          Array{"type"});
+    Object weights = object(Object{{"file", text()}, {"prefix", text()}, {"names", map(text())}, {"tied", map(text())},
+                                   {"renamed", map(text())}, {"ignored", map(listOf(text()))}});
+    Object family = object(
+        Object{{"model_type", anyOf(Array{text(), Object{{"type", "array"}, {"items", text()}, {"minItems", 1}}})},
+               {"architectures", filled(map(type("object")))}, {"require", type("object")}, {"ignored", map(listOf(text()))}},
+        Array{"model_type", "architectures"});
+    Object block = object(Object{{"about", text()}, {"operands", listOf(text())}, {"attributes", type("object")},
+                                 {"body", body("body")}, {"result", text()}},
+                          Array{"operands", "body", "result"});
+    Object generate = object(Object{{"tokens", text()}, {"logits", text()}, {"mask", text()}, {"positions", text()},
+                                    {"extend", map(refTo("number"))}, {"source", text()}, {"start", refTo("id")},
+                                    {"eos", refTo("id")}, {"pad", refTo("id")}, {"if", Object()}},
+                             Array{"tokens", "logits"});
+    Object defaults = body(patch ? "patched_defaults" : "defaults");
+    Object outputs = listOf(text());
+    outputs["minItems"] = 1;
+    Object o = object(Object{{"heddle", Object{{"const", 1}}}, {"like", text()}, {"name", text()}, {"about", text()},
+                             {"family", std::move(family)}, {"config", named(type("object"))}, {"dims", map(refTo("number"))},
+                             {"inputs", named(map(anyOf(Array{text(), std::move(input)})))},
+                             {"weights", anyOf(Array{text(), std::move(weights)})}, {"defaults", std::move(defaults)},
+                             {"blocks", named(map(std::move(block)))}, {"body", body("body")}, {"outputs", std::move(outputs)},
+                             {"generate", std::move(generate)}});
+    // The library is a file of blocks alone.
+    if (!patch)
+      o["if"] = Object{{"anyOf", Array{has("body"), has("outputs"), has("inputs"), no(has("blocks"))}}},
+      o["then"] = Object{{"required", Array{"body", "outputs"}}};
+    return o;
+  }
+};
+} // namespace
+
+/// `blocks`: all that the file can call; where they are unknown, the library's.
+static Object fileSchema(llvm::ArrayRef<Callable> blocks, bool known) {
+  std::vector<Callable> ops, all;
+  for (const OpInfo &op : allOps())
+    ops.push_back(ofOp(op));
+  all = ops;
+  all.insert(all.end(), blocks.begin(), blocks.end());
+
+  Object defs;
+  defs["expression"] = pattern("^=");
+  defs["number"] = anyOf(Array{type("integer"), refTo("expression")});
+  defs["id"] = anyOf(Array{type("integer"), refTo("expression"), type("array"), type("null")});
+  for (const Callable &c : all) {
+    Object properties = c.attributes;
+    properties[c.name] = operandsOf(c);
+    Object call = closed(std::move(properties));
+    if (c.name == "linear")
+      call["dependentRequired"] = Object{{"groups", Array{"split"}}};
+    if (!c.about.empty())
+      call["description"] = c.about;
+    defs["call_" + c.name] = std::move(call);
+  }
+  bodySchemas(defs, "", all, false);
+  Object schema;
+  if (known) {
+    schema = Object{{"if", has("like")}, {"then", Top{true, ""}.schema()}, {"else", Top{false, ""}.schema()}};
+  } else {
+    // A block of the file's own may also take the place of the library's, with other attributes.
+    bodySchemas(defs, "_own", ops, true);
+    schema = Object{{"if", has("like")},
+                    {"then", Top{true, "_own"}.schema()},
+                    {"else", Object{{"if", has("blocks")}, {"then", Top{false, "_own"}.schema()}, {"else", Top{false, ""}.schema()}}}};
+  }
+  schema["type"] = "object";
+  schema["required"] = Array{"heddle"};
+  schema["$schema"] = "https://json-schema.org/draft/2020-12/schema";
+  schema["title"] = "Heddle description, version 1";
+  schema["$defs"] = std::move(defs);
+  return schema;
+}
+
+static void print(llvm::raw_ostream &os, Object schema) {
+  os << llvm::formatv("{0:2}", llvm::json::Value(std::move(schema))) << '\n';
 }
 
 void heddle::printSchema(llvm::raw_ostream &os) {
   DiagnosticSink quiet;
   SourceFile file("stdlib.json", standardLibrary().str());
-  std::optional<JsonValue> library = parseJson(file, quiet);
+  std::vector<Callable> blocks;
+  if (std::optional<JsonValue> library = parseJson(file, quiet))
+    if (const JsonValue *all = library->find("blocks"))
+      for (const JsonMember &m : all->members)
+        blocks.push_back(ofBlock(m.key, m.value));
+  print(os, fileSchema(blocks, /*known=*/false));
+}
 
-  Object defs;
-  defs["expression"] = Object{{"type", "string"}, {"pattern", "^="}};
-  defs["number"] = Object{{"anyOf", Array{type("integer"), refTo("expression")}}};
-  defs["operands"] = Object{{"anyOf", Array{type("string"), type("number"), type("array")}}};
-  defs["constant"] = Object();
-  defs["defaults"] = mapOf(mapOf(Object()));
-  Array calls;
-  for (const OpInfo &op : allOps()) {
-    defs[("op_" + op.name).str()] = opSchema(op);
-    calls.push_back(refTo(("op_" + op.name).str()));
+bool heddle::printSchemaOf(llvm::raw_ostream &os, std::string name, std::string text, const FamilyLibrary &families,
+                           DiagnosticSink &sink) {
+  // What else is wrong with the file is what its schema is for.
+  DiagnosticSink quiet;
+  Expressions expressions(quiet);
+  std::unique_ptr<Description> doc = readDescription(name, text, families, expressions, quiet);
+  if (!doc) {
+    Expressions loud(sink);
+    readDescription(std::move(name), std::move(text), families, loud, sink);
+    return false;
   }
-  if (library)
-    if (const JsonValue *blocks = library->find("blocks"))
-      for (const JsonMember &m : blocks->members) {
-        defs["block_" + m.key] = blockSchema(m.key, m.value);
-        calls.push_back(refTo("block_" + m.key));
-      }
-  // A file's own blocks have names of their own.
-  calls.push_back(Object{{"type", "object"}, {"minProperties", 1}, {"description", "a call of a block of this file"}});
-  defs["call"] = Object{{"anyOf", std::move(calls)}};
-  defs["body"] = listOf(refTo("statement"));
-  auto about = [] { return type("string"); };
-  defs["repeat"] = closed(
-      Object{{"repeat", refTo("number")}, {"index", type("string")}, {"weights", type("string")},
-             {"defaults", refTo("defaults")}, {"body", refTo("body")}, {"if", Object()}, {"about", about()}},
-      Array{"repeat", "body"});
-  defs["group"] = closed(
-      Object{{"if", Object()}, {"weights", type("string")}, {"defaults", refTo("defaults")},
-             {"body", refTo("body")}, {"else", refTo("body")}, {"about", about()}},
-      Array{"body"});
-  defs["binding"] = Object{
-      {"type", "object"},
-      {"properties", Object{{"if", Object()}, {"about", about()}}},
-      {"patternProperties",
-       Object{{"^(?!if$|about$)[A-Za-z_].*$", Object{{"anyOf", Array{refTo("expression"), refTo("call")}}}}}},
-      {"additionalProperties", false},
-      {"not", Object{{"anyOf", Array{Object{{"required", Array{"body"}}}, Object{{"required", Array{"repeat"}}}}}}}};
-  defs["statement"] = Object{{"oneOf", Array{refTo("repeat"), refTo("group"), refTo("binding")}}};
-  defs["block"] = closed(Object{{"about", about()}, {"operands", listOf(type("string"))},
-                                {"attributes", type("object")}, {"body", refTo("body")}, {"result", type("string")}},
-                         Array{"operands", "body", "result"});
-  defs["input"] = Object{
-      {"anyOf", Array{type("string"),
-                      closed(Object{{"type", type("string")},
-                                    {"default", Object{{"anyOf", Array{refTo("expression"), refTo("call"), type("number"), type("boolean")}}}},
-                                    {"repeat", refTo("number")}, {"if", Object()}, {"about", about()}},
-                             Array{"type"})}}};
-  defs["weights"] = Object{
-      {"anyOf", Array{type("string"),
-                      closed(Object{{"file", type("string")}, {"prefix", type("string")},
-                                    {"names", mapOf(type("string"))}, {"tied", mapOf(type("string"))},
-                                    {"renamed", mapOf(type("string"))}, {"ignored", mapOf(listOf(type("string")))}})}}};
-  defs["family"] = closed(
-      Object{{"model_type", Object{{"anyOf", Array{type("string"), listOf(type("string"))}}}},
-             {"architectures", mapOf(type("object"))}, {"require", type("object")},
-             {"ignored", mapOf(listOf(type("string")))}},
-      Array{"model_type", "architectures"});
-  defs["generate"] = closed(
-      Object{{"tokens", type("string")}, {"logits", type("string")}, {"mask", type("string")},
-             {"positions", type("string")}, {"extend", mapOf(refTo("number"))}, {"source", type("string")},
-             {"start", refTo("number")}, {"eos", refTo("number")}, {"pad", refTo("number")}, {"if", refTo("number")}},
-      Array{"tokens", "logits"});
-
-  Object top{{"heddle", Object{{"const", 1}}}, {"like", type("string")}, {"name", type("string")},
-             {"about", about()}, {"family", refTo("family")}, {"config", type("object")},
-             {"dims", mapOf(refTo("number"))}, {"inputs", mapOf(refTo("input"))}, {"weights", refTo("weights")},
-             {"defaults", refTo("defaults")}, {"blocks", mapOf(refTo("block"))}, {"body", refTo("body")},
-             {"outputs", listOf(type("string"))}, {"generate", refTo("generate")}};
-  Object schema = closed(std::move(top), Array{"heddle"});
-  schema["$schema"] = "https://json-schema.org/draft/2020-12/schema";
-  schema["title"] = "Heddle description, version 1";
-  // A patch on a family may leave out what the family says.
-  schema["anyOf"] = Array{Object{{"required", Array{"like"}}}, Object{{"required", Array{"body", "outputs"}}}};
-  schema["$defs"] = std::move(defs);
-  os << llvm::formatv("{0:2}", llvm::json::Value(std::move(schema))) << '\n';
+  std::vector<Callable> blocks;
+  for (auto &[blockName, block] : doc->blocks)
+    blocks.push_back(ofBlock(blockName, *block.json));
+  print(os, fileSchema(blocks, /*known=*/true));
+  return true;
 }

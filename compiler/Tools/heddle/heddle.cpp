@@ -215,7 +215,10 @@ int main(int argc, char **argv) {
   tokenizeCommand->add_flag("--json", json, "one JSON object a line, in and out");
 
   app.add_subcommand("stages", "the table of stages")->callback([&] { console.out << describeStages(); });
-  app.add_subcommand("schema", "the JSON Schema of descriptions")->callback([&] { printSchema(console.out); });
+  std::string described;
+  CLI::App *schema = app.add_subcommand("schema", "the JSON Schema of descriptions");
+  schema->add_option("description", described, "the schema of this file: it knows the blocks that the file declares");
+  schema->add_option("--families", families, "a folder of family files, asked before those that are built in");
   app.add_subcommand("reference", "the reference page of the description language")->callback([&] { printReference(console.out); });
 
   std::string topic;
@@ -267,6 +270,8 @@ int main(int argc, char **argv) {
       console.err << "heddle: wrote " << c.output << "\n";
     return code;
   }
+  if (schema->parsed())
+    return showSchema(console, described, c.import.families);
   if (tokenizeCommand->parsed())
     return tokenize(tokenizer, json);
   look.json = json;
