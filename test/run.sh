@@ -128,6 +128,7 @@ beside padding test/Execution/padding.py --heddle "$build/bin/heddle"
 beside generation test/Execution/generation.py --heddle "$build/bin/heddle"
 beside "pictures and speech" test/Execution/media.py --heddle "$build/bin/heddle"
 beside texts test/Execution/texts.py --heddle "$build/bin/heddle"
+beside "options of families" test/Execution/families.py --heddle "$build/bin/heddle"
 all_beside
 
 say "random models"

@@ -187,6 +187,8 @@ Value Importer::call(const Expr *e, const Scope &scope, const JsonValue *context
     error(at, "len: a list expected, found " + Twine(args[0].show()));
     return Value::poison();
   }
+  if (name == "each")
+    return eachOf(args[0], args[1], at);
   if (name == "min" || name == "max") {
     Value r = args.back();
     for (int i = n - 2; i >= 0 && !r.isBad(); --i)
@@ -202,6 +204,20 @@ Value Importer::call(const Expr *e, const Scope &scope, const JsonValue *context
     return low.isBad() ? low : minMax(false, low, args[2], at);
   }
   return mathFunction(name, args[0], at);
+}
+
+Value Importer::eachOf(const Value &x, const Value &count, At at) {
+  if (!count.is(K::Integer) || count.asInteger() < 0 || count.asInteger() > 10000) {
+    error(at, "each: a count of 0 to 10000 expected, found " + Twine(count.show()));
+    return Value::poison();
+  }
+  size_t n = count.asInteger();
+  if (x.is(K::List) && x.asList().size() == n)
+    return x;
+  if (x.isNumber() || x.is(K::Bool) || x.is(K::String))
+    return Value::list(std::vector<Value>(n, x));
+  error(at, "one number or a list of " + Twine(n) + " expected, found " + x.show());
+  return Value::poison();
 }
 
 Value Importer::minMax(bool isMax, const Value &a, const Value &b, At at) {

@@ -133,6 +133,7 @@ public:
   Value mathFunction(llvm::StringRef name, const Value &x, At at);
   Value minMax(bool isMax, const Value &a, const Value &b, At at);
   Value rangeOf(llvm::ArrayRef<Value> args, At at);
+  Value eachOf(const Value &x, const Value &count, At at);
   Value sizeOf(const Value &x, const Value &axis, At at);
   Value activation(const Value &x, llvm::StringRef name, At at);
   Value tensors(llvm::StringRef op, const Value &a, const Value &b, At at);

@@ -169,6 +169,7 @@ static const FunctionInfo functions[] = {
     {"range", 1, 2, "sizes", "range(n), range(a, b) as i64"},
     {"size", 2, 2, "sizes", "size(x, axis)"},
     {"len", 1, 1, "sizes", "of a list"},
+    {"each", 2, 2, "sizes", "each(x, n): a list of n as it is, one thing n times: keys that are a number or a list"},
     {"window", 2, 3, "masks", "window(left, right[, labels]): -left ≤ j-i ≤ right; null is no limit"},
     {"dilated", 1, 1, "masks", "dilated(step): (j-i) is a multiple of step"},
     {"keys", 1, 1, "masks", "keys(t): t[b,j] ≠ 0"},
