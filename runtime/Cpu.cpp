@@ -1,54 +1,100 @@
 //===- Cpu.cpp - What the processor can do --------------------------------===//
 //
-// __builtin_cpu_supports asks cpuid and the operating system, and takes only
-// literals, hence the table.
+// cpuid says what the processor has, xgetbv which registers the system saves; a
+// feature needs both. The table of features is heddle/cpu_features.def.
 //
 //===----------------------------------------------------------------------===//
 #include "runtime/Cpu.h"
 
+#include <cstdint>
 #include <cstdio>
 #include <cstring>
+
+#if defined(__x86_64__)
+#include <cpuid.h>
+#endif
 
 namespace heddle::rt {
 
 #if defined(__x86_64__)
-static bool lacks(const std::string &feature) {
-#define CHECK(name)                                                            \
-  if (feature == name)                                                         \
-    return !__builtin_cpu_supports(name);
-  CHECK("sse3")
-  CHECK("ssse3")
-  CHECK("sse4.1")
-  CHECK("sse4.2")
-  CHECK("popcnt")
-  CHECK("avx")
-  CHECK("avx2")
-  CHECK("fma")
-  CHECK("bmi")
-  CHECK("bmi2")
-  CHECK("avx512f")
-  CHECK("avx512cd")
-  CHECK("avx512vl")
-  CHECK("avx512bw")
-  CHECK("avx512dq")
-  CHECK("avx512vnni")
-  CHECK("avx512bf16")
-  CHECK("avx512vbmi")
-  CHECK("avx512ifma")
-#undef CHECK
-  return false;
-}
+namespace {
+enum Register { EAX, EBX, ECX, EDX };
+/// Bits of XCR0: registers of 128, 256 and 512 bits and the masks.
+enum State : uint64_t { NONE = 0, AVX = 0x6, AVX512 = 0xe6 };
+
+struct Feature {
+  const char *name;
+  unsigned leaf, subleaf;
+  Register reg;
+  unsigned bit;
+  State state;
+};
+
+const Feature kFeatures[] = {
+#define HEDDLE_CPU_FEATURE(name, leaf, subleaf, reg, bit, state)               \
+  {name, leaf, subleaf, reg, bit, state},
+#include "heddle/cpu_features.def"
+};
+} // namespace
+
+namespace {
+/// What cpuid says, each leaf asked once: under a hypervisor a question costs
+/// microseconds.
+class Processor {
+public:
+  Processor() {
+    // cpuid(1).ecx bit 27: the system uses xsave, and xgetbv may be asked.
+    if (!(word(1, 0, ECX) & bit_OSXSAVE))
+      return;
+    unsigned low, high;
+    __asm__("xgetbv" : "=a"(low), "=d"(high) : "c"(0));
+    saved = uint64_t(high) << 32 | low;
+  }
+
+  bool has(const std::string &name) {
+    for (const Feature &f : kFeatures)
+      if (name == f.name)
+        return (word(f.leaf, f.subleaf, f.reg) >> f.bit & 1) &&
+               (saved & f.state) == f.state;
+    return false;
+  }
+
+private:
+  struct Leaf {
+    unsigned leaf, subleaf, words[4];
+  };
+
+  /// 0 where there is no such leaf.
+  unsigned word(unsigned leaf, unsigned subleaf, Register reg) {
+    for (const Leaf &l : asked)
+      if (l.leaf == leaf && l.subleaf == subleaf)
+        return l.words[reg];
+    Leaf l{leaf, subleaf, {}};
+    // Subleaf 0 of leaf 7 says how many there are.
+    if (subleaf <= (subleaf ? word(leaf, 0, EAX) : 0))
+      __get_cpuid_count(leaf, subleaf, &l.words[EAX], &l.words[EBX],
+                        &l.words[ECX], &l.words[EDX]);
+    asked.push_back(l);
+    return l.words[reg];
+  }
+
+  std::vector<Leaf> asked;
+  uint64_t saved = 0; ///< the states that the system saves, as xgetbv has them
+};
+} // namespace
 #else
-static bool lacks(const std::string &) { return false; }
+namespace {
+struct Processor {
+  bool has(const std::string &) { return false; }
+};
+} // namespace
 #endif
 
 std::string missingFeatures(const std::vector<std::string> &needs) {
-#if defined(__x86_64__)
-  __builtin_cpu_init();
-#endif
+  Processor processor;
   std::string missing;
   for (const std::string &feature : needs)
-    if (lacks(feature))
+    if (!processor.has(feature))
       missing += (missing.empty() ? "" : ", ") + feature;
   return missing;
 }

@@ -1,8 +1,8 @@
 //===- Cpu.h - What the processor can do --------------------------*- C++
 //-*-===//
 //
-// Features by the names that LLVM and /proc/cpuinfo share, asked before any
-// code that needs them runs.
+// Features by LLVM's names (heddle/cpu_features.def), asked before any code that
+// needs them runs.
 //
 //===----------------------------------------------------------------------===//
 #ifndef HEDDLE_RUNTIME_CPU_H
@@ -14,7 +14,7 @@
 namespace heddle::rt {
 
 /// Those of `needs` that this machine lacks, "avx512f, avx512bw"; "" if none. A
-/// feature that this file has not heard of is not checked.
+/// feature that cannot be asked for is missing.
 std::string missingFeatures(const std::vector<std::string> &needs);
 
 /// "AMD EPYC 9004 ..." for people.

@@ -197,9 +197,12 @@ int heddle::runStages(const Console &console, ModuleOp module, StringRef last, c
 int heddle::compile(const Console &console, const CompileOptions &options) {
   std::unique_ptr<MLIRContext> context = makeContext();
   std::string error;
+  if (!cpu::isProcessor(options.mcpu))
+    return console.complain(UsageError, "there is no processor " + quote(options.mcpu) + nearest(options.mcpu, cpu::processorNames()) +
+                                            "\nheddle compile --mcpu=help lists all of them.");
   std::optional<cpu::CPUTarget> target = cpu::CPUTarget::resolve(options.mcpu, error);
   if (!target)
-    return console.complain(UsageError, error);
+    return console.complain(Unsupported, error);
   int code = Ok;
   for (const std::string &file : {options.output, options.depfile})
     if (code = canWrite(console, file); code != Ok)
@@ -225,15 +228,15 @@ int heddle::compile(const Console &console, const CompileOptions &options) {
     if (std::error_code ec = llvm::sys::fs::create_directories(options.dumpDir))
       return console.complain(IOError, options.dumpDir + ": " + ec.message());
 
-  if (int failed = setArithmetic(console, *module, options, target->dots))
+  if (int failed = setArithmetic(console, *module, options, target->processor.dots))
     return failed;
   CompileOptions knobs = options;
-  knobs.pipeline.vectorWidth = target->vectorWidth;
-  knobs.pipeline.registers = target->registers;
+  knobs.pipeline.vectorWidth = target->processor.vectorWidth;
+  knobs.pipeline.registers = target->processor.registers;
   // For the card: what the code is made for, and what it asks of the processor.
   OpBuilder b(context.get());
-  (*module)->setAttr("model.target", b.getStringAttr("cpu " + target->cpu));
-  if (std::string needs = target->needs(); !needs.empty())
+  (*module)->setAttr("model.target", b.getStringAttr("cpu " + target->processor.cpu));
+  if (std::string needs = target->processor.needsText(); !needs.empty())
     (*module)->setAttr("model.needs", b.getStringAttr(needs));
   bool isIR = findStage(options.emit);
   if (int failed = runStages(console, *module, isIR ? StringRef(options.emit) : StringRef("llvm"), knobs))

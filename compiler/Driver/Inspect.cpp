@@ -16,7 +16,7 @@ using namespace heddle;
 static int setArithmeticOfHost(const Console &console, ModuleOp module, const CompileOptions &options) {
   std::string error;
   std::optional<cpu::CPUTarget> host = cpu::CPUTarget::resolve("native", error);
-  return host ? setArithmetic(console, module, options, host->dots) : console.complain(UsageError, error);
+  return host ? setArithmetic(console, module, options, host->processor.dots) : console.complain(UsageError, error);
 }
 
 int heddle::checkInput(const Console &console, const CompileOptions &options, const InspectOptions &look) {

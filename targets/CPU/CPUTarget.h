@@ -7,6 +7,7 @@
 #ifndef HEDDLE_TARGETS_CPU_CPUTARGET_H
 #define HEDDLE_TARGETS_CPU_CPUTARGET_H
 
+#include "targets/CPU/Processors.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "llvm/IR/LLVMContext.h"
 #include "llvm/IR/Module.h"
@@ -18,16 +19,12 @@
 namespace heddle::cpu {
 
 struct CPUTarget {
-  std::string triple, cpu, features;
-  int64_t vectorWidth = 4; ///< f32 lanes
-  int64_t registers = 32;  ///< vector registers
-  bool dots = false;       ///< vdpbf16ps: pairs of bf16 multiplied and added at once; and vpermi2b
+  std::string triple;
+  Processor processor;
 
-  /// `mcpu` is "native" or a name LLVM knows; on failure `error` says what is known.
+  /// For "native" or a name LLVM knows; on failure `error` says why.
   static std::optional<CPUTarget> resolve(llvm::StringRef mcpu, std::string &error);
   std::unique_ptr<llvm::TargetMachine> machine(std::string &error) const;
-  /// The features a binary asks the processor for before it runs (runtime/Cpu.cpp).
-  std::string needs() const;
 };
 
 /// The LLVM module of a module of stage `llvm`, optimised for `machine`.

@@ -379,10 +379,12 @@ TEST(Program, SideFileOfWeights) {
 TEST(Program, OtherProcessorIsRefused) {
   Image image = fake::decoderOnly();
   std::string card = image.card;
-  card.insert(card.find("dim B"), "needs sse2 avx512f-of-another-planet\n");
+  card.insert(card.find("dim B"), "needs avx512f-of-another-planet\n");
   image.card = card.c_str();
-  // A feature nobody has heard of is not checked.
-  EXPECT_EQ(program(image, {"generate", "--ids", "1", "-n", "1"}).exit, 0);
+  // What cannot be asked for is not there.
+  Result result = program(image, {"generate", "--ids", "1", "-n", "1"});
+  EXPECT_EQ(result.exit, 3);
+  EXPECT_NE(result.err.find("lacks avx512f-of-another-planet"), std::string::npos) << result.err;
 }
 
 } // namespace

@@ -9,6 +9,7 @@
 #include "compiler/Driver/Unsaid.h"
 #include "compiler/Tokenizer/Tokenize.h"
 #include "llvm/Support/FileSystem.h"
+#include "targets/CPU/Processors.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Path.h"
 #include <CLI/CLI.hpp>
@@ -174,7 +175,13 @@ int main(int argc, char **argv) {
     stageNames.push_back(s.first.str());
   compileCommand->add_option("--emit", c.emit, "stop after a stage and write its text")->check(CLI::IsMember(stageNames));
   compileCommand->add_option("--target", target, "cpu")->check(CLI::IsMember({"cpu", "cuda"}));
-  compileCommand->add_option("--mcpu", c.mcpu, "native, or a CPU that LLVM knows");
+  compileCommand->add_option("--mcpu", c.mcpu, "the processor that the code is for: native, x86-64-v3, znver5, ...; help lists them")
+      ->each([&](const std::string &name) {
+        if (name != "help")
+          return;
+        console.out << cpu::describeProcessors();
+        throw CLI::Success(); // nothing else of the command line is needed
+      });
   addArithmetic(compileCommand);
   compileCommand->add_flag("--no-embed", noEmbed, "keep the weights in a second file beside the binary");
   compileCommand->add_option("--depfile", c.depfile, "write the files it is made of as a rule of make, for build systems");

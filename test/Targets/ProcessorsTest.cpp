@@ -1,0 +1,96 @@
+//===- ProcessorsTest.cpp - what code uses, a binary asks for -------------===//
+//
+// The bits of every processor that LLVM knows: after the compiler's choice each is asked for at the
+// start, belongs to every x86-64, or says only what is fast. And what the runtime finds on this machine
+// is what LLVM finds.
+//
+//===----------------------------------------------------------------------===//
+#include "targets/CPU/CPUTarget.h"
+#include "runtime/Cpu.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/MC/MCSubtargetInfo.h"
+#include "llvm/TargetParser/Host.h"
+#include <gtest/gtest.h>
+
+using namespace heddle;
+using llvm::StringRef;
+
+namespace {
+
+const StringRef kAsked[] = {
+#define HEDDLE_CPU_FEATURE(name, ...) name,
+#include "heddle/cpu_features.def"
+};
+
+/// Bits that name no instruction that another x86-64 lacks. A bit of a newer LLVM that is not here wants to be looked at.
+bool harmless(StringRef bit) {
+  static const StringRef known[] = {
+      "64bit", "64bit-mode", "cmov", "cx8", "fxsr", "mmx", "sse", "sse2", "x87", "nopl", "evex512", "vzeroupper",
+      "allow-light-256-bit", "branch-hint", "branchfusion", "macrofusion", "ermsb", "fsrm", "faster-shift-than-shuffle",
+      "idivl-to-divb", "idivq-to-divl", "lea-sp", "lea-uses-ag", "pad-short-functions", "sbb-dep-breaking",
+      // Unaligned operands in memory, which a bit of MXCSR allows: AMD's alone, since its tenth family.
+      "sse-unaligned-mem", "tuning-fast-imm-vector-shift", "use-glm-div-sqrt-costs", "use-slm-arith-costs"};
+  static const StringRef families[] = {"fast-", "slow-", "false-deps-", "no-bypass-delay", "prefer-"};
+  return llvm::is_contained(known, bit) || llvm::any_of(families, [&](StringRef f) { return bit.starts_with(f); });
+}
+
+bool x86() { return llvm::Triple(llvm::sys::getDefaultTargetTriple()).isX86(); }
+
+TEST(Processors, WhatCodeUsesIsAskedFor) {
+  if (!x86())
+    GTEST_SKIP() << "not x86";
+  std::vector<std::string> names = cpu::processorNames();
+  EXPECT_GT(names.size(), 50u);
+  for (const std::string &name : names) {
+    std::string error;
+    std::optional<cpu::CPUTarget> target = cpu::CPUTarget::resolve(name, error);
+    ASSERT_TRUE(target) << name << ": " << error;
+    std::unique_ptr<llvm::TargetMachine> machine = target->machine(error);
+    ASSERT_TRUE(machine) << name << ": " << error;
+    const llvm::MCSubtargetInfo *bits = machine->getMCSubtargetInfo();
+    for (const llvm::SubtargetFeatureKV &f : bits->getAllProcessorFeatures())
+      if (bits->getFeatureBits()[f.Value])
+        EXPECT_TRUE(llvm::is_contained(target->processor.needs, f.Key) || harmless(f.Key)) << name << " uses " << std::string(f.Key);
+  }
+}
+
+TEST(Processors, KnownOnesAskForWhatTheyAre) {
+  if (!x86())
+    GTEST_SKIP() << "not x86";
+  std::string error;
+  auto needs = [&](StringRef name) { return cpu::findProcessor(name, error)->needsText(); };
+  EXPECT_EQ(needs("x86-64"), "");
+  EXPECT_EQ(needs("x86-64-v2"), "sse3 ssse3 sse4.1 sse4.2 popcnt cx16 sahf");
+  EXPECT_EQ(needs("x86-64-v3"), "sse3 ssse3 sse4.1 sse4.2 popcnt cx16 movbe sahf lzcnt bmi bmi2 avx f16c fma avx2");
+  EXPECT_EQ(needs("x86-64-v4"), needs("x86-64-v3") + " avx512f avx512cd avx512vl avx512bw avx512dq");
+  std::string newest = needs("diamondrapids");
+  for (StringRef f : {"avx512fp16", "avx512bf16", "avxifma", "avxneconvert", "avxvnniint16", "gfni"})
+    EXPECT_NE(newest.find(f.str()), std::string::npos) << f.str() << " of " << newest;
+}
+
+TEST(Processors, Refused) {
+  std::string error;
+  EXPECT_FALSE(cpu::isProcessor("skylakex"));
+  EXPECT_FALSE(cpu::isProcessor(""));
+  EXPECT_TRUE(cpu::isProcessor("native"));
+  if (!x86())
+    return;
+  EXPECT_TRUE(cpu::isProcessor("pentium4"));
+  EXPECT_FALSE(cpu::findProcessor("pentium", error));
+  EXPECT_NE(error.find("64 bits"), std::string::npos) << error;
+}
+
+TEST(Processors, TheRuntimeFindsWhatLLVMFinds) {
+  if (!x86())
+    GTEST_SKIP() << "not x86";
+  llvm::StringMap<bool> host = llvm::sys::getHostCPUFeatures();
+  for (StringRef f : kAsked) {
+    ASSERT_TRUE(host.count(f)) << f.str() << " is no name of LLVM's";
+    EXPECT_EQ(rt::missingFeatures({f.str()}).empty(), host[f]) << f.str();
+  }
+  EXPECT_EQ(rt::missingFeatures({"no-such-feature"}), "no-such-feature");
+  std::string error;
+  EXPECT_EQ(rt::missingFeatures(cpu::findProcessor("native", error)->needs), "");
+}
+
+} // namespace
