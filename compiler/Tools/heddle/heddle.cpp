@@ -122,7 +122,8 @@ static int showHelp(const Console &console, const CLI::App &app, const std::stri
   }
   if (!topic.empty())
     return console.complain(UsageError, "there is no command " + quote(topic) + nearest(topic, known));
-  console.out << app.help();
+  // help() would show the command that was given, which is this one.
+  console.out << app.get_formatter()->make_help(&app, app.get_name(), CLI::AppFormatMode::Normal);
   return Ok;
 }
 
