@@ -115,9 +115,16 @@ OwningOpRef<ModuleOp> heddle::load(const Console &console, MLIRContext &context,
   if (sink.hasErrors() || !module) {
     sink.print(console.err);
     code = sink.hasErrors() ? sink.exitCode() : int(Internal);
-    if (!sink.hasErrors() && options.weightsOptional)
-      code = console.complain(InputError, options.path + ": some of its shapes stand in its weights alone, and there are none; --weights=FILE names them");
-    return nullptr;
+    if (sink.hasErrors() || !options.weightsOptional)
+      return nullptr;
+    // Nothing is wrong, and without weights nothing more is known: their shapes may follow from the rest.
+    ImportOptions invented = options;
+    invented.weightsInvented = true;
+    DiagnosticSink guesses;
+    module = importModel(context, invented, guesses);
+    code = module ? Ok
+                  : console.complain(InputError, options.path + ": some of its shapes stand in its weights alone, and there are none; "
+                                                                "--weights=FILE names them");
   }
   return module;
 }

@@ -27,6 +27,8 @@ struct ImportOptions {
   std::string maskedRows = "zero";
   /// Where no weights are found: go on as far as shapes are known (heddle check).
   bool weightsOptional = false;
+  /// There too: shapes of weights are made up where the description leaves them to the file (heddle mask).
+  bool weightsInvented = false;
   /// --ignore-config: keys of config.json to read as if they were not there.
   std::vector<std::string> ignoreConfig;
   /// --ignore-weights: patterns of tensors that the file has and nothing reads.

@@ -245,6 +245,7 @@ public:
   std::string weightsRead; // by the op that is being imported, for messages about shapes
   size_t missingWeights = 0;
   bool exhausted = false;
+  std::optional<int64_t> width; // that the model first named, where shapes are made up
   bool incomplete = false; // an output is unknown, since no weights were there to look at
 
   Scope fileScope; // constants, where no body is

@@ -207,7 +207,14 @@ mlir::Value OpCall::weight(StringRef kind) {
     }
     name = joinName(base, kind);
   }
+  auto read = [&](llvm::ArrayRef<int64_t> shape, mlir::Type element, StringRef from) {
+    llvm::SmallVector<model::Size> sizes(shape.begin(), shape.end());
+    mlir::Type type = model::ModelTensorType::get(&in.context, sizes, element);
+    return in.create(at, model::ParamOp::getOperationName(), {}, {type}, {in.textAttr("name", from)})->getResult(0);
+  };
   if (!in.table) {
+    if (std::optional<std::vector<int64_t>> shape = in.options.weightsInvented ? inventedShape(kind) : std::nullopt)
+      return read(*shape, in.builder.getF32Type(), joinName(weights, *name));
     bad = true;
     if (!in.options.weightsOptional && !in.weightsComplained) {
       in.weightsComplained = true;
@@ -226,14 +233,11 @@ mlir::Value OpCall::weight(StringRef kind) {
   }
   in.weightsRead += (in.weightsRead.empty() ? "" : ", ") + escaped(found->name) + " is [" +
                     llvm::join(llvm::map_range(found->tensor.shape, [](int64_t d) { return std::to_string(d); }), ", ") + "]";
-  llvm::SmallVector<model::Size> sizes(found->tensor.shape.begin(), found->tensor.shape.end());
   mlir::Type e = found->tensor.element == WeightTable::Element::Real ? mlir::Type(in.builder.getF32Type())
                  : found->tensor.element == WeightTable::Element::Bool
                      ? mlir::Type(in.builder.getI1Type())
                      : mlir::Type(in.builder.getI64Type());
-  mlir::Type type = model::ModelTensorType::get(&in.context, sizes, e);
-  return in.create(at, model::ParamOp::getOperationName(), {}, {type}, {in.textAttr("name", found->name)})
-      ->getResult(0);
+  return read(found->tensor.shape, e, found->name);
 }
 
 mlir::Value OpCall::realWeight(StringRef kind) {

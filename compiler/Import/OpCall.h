@@ -51,6 +51,8 @@ public:
 
   /// `weight`, `bias` or another part; null when it is off, unknown, or wrong (then `bad`).
   mlir::Value weight(llvm::StringRef kind);
+  /// Its shape where no file is there to say it; none where nobody could.
+  std::optional<std::vector<int64_t>> inventedShape(llvm::StringRef kind);
   /// The same where it must be real and of rank `rank` (-1: any).
   mlir::Value realWeight(llvm::StringRef kind);
   bool isOff(llvm::StringRef kind);
