@@ -38,8 +38,6 @@ static void watchSignals() {
     if (sigaction(number, nullptr, &old) == 0 && old.sa_handler == SIG_DFL)
       signal(number, removePending);
   }
-  // Writing past RLIMIT_FSIZE is then an error of write().
-  signal(SIGXFSZ, SIG_IGN);
 }
 
 AtomicFile::~AtomicFile() {

@@ -26,6 +26,8 @@ Status infoCommand(Model &model, const Words &words);
 Status benchCommand(Model &model, const Words &words);
 /// The notices of what is linked in.
 Status licencesCommand(Model &model, const Words &words);
+/// `BINARY --verify`: whether all of it is what was compiled.
+Status verifyCommand(Model &model, const Words &words);
 /// All of it, or what belongs to one command.
 Status helpCommand(Model &model, const std::string &program,
                    const std::string &topic);

@@ -121,18 +121,16 @@ static Status stream(Model &model, const Args &args, const Prompt &prompt,
     progress.at(done);
     stats.at(done);
   };
-  bool written = true;
   int64_t steps = 0;
   options.onStep = [&](const std::vector<int64_t> &next) {
     progress.clear();
     ++steps;
     if (out) {
       print(out->add(next[0]));
-      written = fflush(stdout) == 0;
-      return written && !out->stopped();
+      return fflush(stdout) == 0 && !out->stopped();
     }
     printf(steps == 1 ? "%lld" : ",%lld", static_cast<long long>(next[0]));
-    return written = fflush(stdout) == 0;
+    return fflush(stdout) == 0;
   };
   std::vector<int64_t> made;
   Status status = generate(model, prompt, options, made);
@@ -145,8 +143,7 @@ static Status stream(Model &model, const Args &args, const Prompt &prompt,
   if (out)
     print(out->finish());
   putchar('\n');
-  if (!written || fflush(stdout) != 0)
-    return Status(Exit::InputOutput, "H0702", "cannot write to stdout");
+  HEDDLE_TRY(flushOutput());
   stats.print();
   if (options.newTokens < wanted && steps == options.newTokens)
     note(format("the text has reached the %lld positions of this model",

@@ -204,6 +204,12 @@ static void printLicences(const char *self) {
   printf("  %s licences\n      the notices of what is linked in\n", self);
 }
 
+static void printVerify(const char *self) {
+  printf("  %s --verify\n      whether weights, tokenizer and card are what was "
+         "compiled\n",
+         self);
+}
+
 static const char kThreads[] =
     "  --threads N               one a core if not given\n";
 
@@ -245,6 +251,10 @@ static Status printTopic(const Card &card, const Abilities &can,
   } else if (topic == "licences") {
     printLicences(self);
     example = "licences";
+  } else if (topic == "--verify") {
+    printVerify(self);
+    printf("\n%s", kThreads);
+    example = "--verify";
   } else {
     std::string near = nearestName(topic, commandNames());
     return badUsage("there is no command " + quote(topic))
@@ -269,6 +279,7 @@ Status helpCommand(Model &model, const std::string &program,
   printRun(self);
   printInfo(self);
   printBench(can, self);
+  printVerify(self);
   printLicences(self);
   printf("  %s help COMMAND\n      more of one of these; --version says who "
          "made it\n\n",

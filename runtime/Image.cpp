@@ -13,16 +13,19 @@ static const volatile struct {
   const char *card;
   const heddle_entry_fn *entries;
   const unsigned char *weights, *tokenizer;
-  const uint64_t *weightsSize, *weightsHash, *tokenizerSize;
+  const uint64_t *weightsSize, *tokenizerSize;
   const char *weightsFile;
+  const Seal *seal;
+  const unsigned char *index;
 } parts = {heddle_card,
            heddle_entries,
            heddle_weights,
            heddle_tokenizer,
            &heddle_weights_size,
-           &heddle_weights_hash,
            &heddle_tokenizer_size,
-           heddle_weights_file};
+           heddle_weights_file,
+           &heddle_seal,
+           heddle_index};
 
 Image linkedImage() {
   auto number = [](const uint64_t *symbol) { return symbol ? *symbol : 0; };
@@ -31,10 +34,11 @@ Image linkedImage() {
   image.entries = parts.entries;
   image.weights = parts.weights;
   image.weightsSize = number(parts.weightsSize);
-  image.weightsHash = number(parts.weightsHash);
   image.weightsFile = parts.weightsFile;
   image.tokenizer = parts.tokenizer;
   image.tokenizerSize = number(parts.tokenizerSize);
+  image.seal = parts.seal;
+  image.index = parts.index;
   return image;
 }
 

@@ -53,9 +53,9 @@ static std::string boundedBytes(std::optional<int64_t> bytes,
 
 /// 16 digits that change when a weight does.
 static std::string digest(const Model &model) {
-  return model.image().weightsHash
-             ? format("%016llx", static_cast<unsigned long long>(
-                                     model.image().weightsHash))
+  const Seal *seal = model.image().seal;
+  return seal && seal->weightsBytes
+             ? format("%016llx", static_cast<unsigned long long>(seal->weights))
              : "";
 }
 

@@ -6,14 +6,13 @@
 //===----------------------------------------------------------------------===//
 #include "runtime/Model.h"
 
+#include "heddle/input_file.h"
 #include "runtime/Cpu.h"
-#include "runtime/WeightsHash.h"
+#include "runtime/Seal.h"
 
 #include <cerrno>
 #include <climits>
-#include <fcntl.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 namespace heddle::rt {
@@ -25,6 +24,7 @@ Model::~Model() {
 
 Status Model::open(const Image &image) {
   theImage = image;
+  HEDDLE_TRY(checkSeal(image));
   return Card::parse(image.card, theCard);
 }
 
@@ -39,21 +39,22 @@ Status Model::start(unsigned threads) {
                        "; this machine lacks " + missing)
         .withHelp("compile it again with --mcpu=native on this machine");
   HEDDLE_TRY(mapWeights());
-  prefetchWeights();
+  if (!theImage.weightsFile)
+    prefetchWeights();
   HEDDLE_TRY(thePool.start(threads ? threads : availableCores()));
   started = true;
-  return {};
+  // Two files may have come apart; one has not.
+  uint64_t blocks = 0;
+  return theImage.weightsFile ? checkWeights(theImage, weights, thePool,
+                                             weightsPath(), blocks)
+                              : Status();
 }
 
-/// The side file must be the one this program was compiled with.
-static Status checkWeights(const std::string &path, const unsigned char *data,
-                           const Image &image) {
-  if (!image.weightsHash ||
-      hashWeights(data, image.weightsSize) == image.weightsHash)
-    return {};
-  return badFile(quote(path) +
-                 " is not the file this program was compiled with")
-      .withHelp("compile the model again, or copy both files together");
+Status Model::verify(unsigned threads, uint64_t &blocks) {
+  HEDDLE_TRY(checkTokenizer(theImage));
+  HEDDLE_TRY(mapWeights());
+  HEDDLE_TRY(thePool.start(threads ? threads : availableCores()));
+  return checkWeights(theImage, weights, thePool, weightsPath(), blocks);
 }
 
 std::string Model::weightsPath() const {
@@ -70,34 +71,24 @@ Status Model::mapWeights() {
   if (!theImage.weightsFile)
     return {};
   std::string path = weightsPath();
-  int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (file < 0)
-    return ioError("cannot open the weights", path, errno)
-        .withHelp("the file belongs beside the program");
-  struct stat info;
-  Status status;
-  if (fstat(file, &info) != 0) {
-    status = ioError("cannot open the weights", path, errno);
-  } else if (uint64_t(info.st_size) != theImage.weightsSize) {
-    status = badFile(format(
+  OpenedFile file(path.c_str());
+  if (Status status = checkOpened(file, path); !status.ok())
+    return std::move(status).withHelp("the file belongs beside the program");
+  if (file.size() != theImage.weightsSize)
+    return badFile(format(
         "%s has %llu bytes, this program was compiled with "
         "%llu: not its weights",
-        quote(path).c_str(), static_cast<unsigned long long>(info.st_size),
+        quote(path).c_str(), static_cast<unsigned long long>(file.size()),
         static_cast<unsigned long long>(theImage.weightsSize)));
-  } else if (info.st_size > 0) {
-    mapped = mmap(nullptr, info.st_size, PROT_READ, MAP_SHARED, file, 0);
-    mappedSize = info.st_size;
-    if (mapped == MAP_FAILED) {
-      mapped = nullptr;
-      status = ioError("cannot map the weights", path, errno);
-    } else {
-      status =
-          checkWeights(path, static_cast<unsigned char *>(mapped), theImage);
-    }
-    weights = mapped;
-  }
-  close(file);
-  return status;
+  if (file.size() == 0)
+    return {};
+  void *base = mmap(nullptr, file.size(), PROT_READ, MAP_SHARED,
+                    file.descriptor(), 0);
+  if (base == MAP_FAILED)
+    return ioError("cannot map the weights", path, errno);
+  weights = mapped = base;
+  mappedSize = file.size();
+  return {};
 }
 
 /// Maps all pages of the weights at once where they fit: a page fault each

@@ -28,6 +28,9 @@ public:
   /// Threads (0: one a core) and weights, once; refuses a processor without the
   /// features that the code was compiled for.
   Status start(unsigned threads);
+  /// Whether tokenizer and weights are what was compiled (card and index are
+  /// checked when it is opened); `blocks` is how many blocks the weights have.
+  Status verify(unsigned threads, uint64_t &blocks);
   /// The second file of a model whose weights are not in the program; empty if
   /// they are.
   std::string weightsPath() const;

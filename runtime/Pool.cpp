@@ -7,6 +7,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "runtime/Pool.h"
+#include "runtime/Stack.h"
 
 #include <climits>
 #include <linux/futex.h>
@@ -112,7 +113,7 @@ Status Pool::start(unsigned threads) {
       worker.pool->work(worker.tid);
       return nullptr;
     };
-    if (pthread_create(&thread, nullptr, body, &seats.back()) != 0)
+    if (startThread(thread, body, &seats.back()) != 0)
       return outOfResources(
                  format("cannot start thread %u of %u", tid + 1, threads))
           .withHelp("ask for fewer with --threads");

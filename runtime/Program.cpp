@@ -7,7 +7,9 @@
 #include "runtime/Args.h"
 #include "runtime/Commands.h"
 #include "runtime/Media/Media.h"
+#include "runtime/Stack.h"
 
+#include <csignal>
 #include <cstdio>
 #include <new>
 #include <unistd.h>
@@ -30,7 +32,8 @@ constexpr Command kCommands[] = {{"run", runCommand},
                                  {"generate", generateCommand},
                                  {"info", infoCommand},
                                  {"bench", benchCommand},
-                                 {"licences", licencesCommand}};
+                                 {"licences", licencesCommand},
+                                 {"--verify", verifyCommand}};
 } // namespace
 
 std::vector<std::string> commandNames() {
@@ -72,7 +75,7 @@ Status askAboutCommand(const Model &model, const Args &args) {
   }
   // What programs of this kind often have.
   for (const char *other : {"serve", "server", "chat", "version", "compile",
-                            "check", "tokenize"})
+                            "check", "tokenize", "verify"})
     if (word == other)
       return asked("this program has no command " + quote(word),
                    "its commands: " + all);
@@ -110,8 +113,29 @@ static Status dispatch(Model &model, const Words &words,
                : textCommand(model, words);
 }
 
+namespace {
+struct Call {
+  const Image &image;
+  const Words &words;
+  std::string program;
+  Status status;
+};
+} // namespace
+
+static void *runOne(void *argument) {
+  Call &call = *static_cast<Call *>(argument);
+  Model model;
+  model.name = call.program.substr(call.program.rfind('/') + 1);
+  call.status = model.open(call.image);
+  if (call.status.ok())
+    call.status = dispatch(model, call.words, call.program);
+  return nullptr;
+}
+
 int runProgram(const Image &image, int argc, char **argv) {
   std::set_new_handler(outOfMemory);
+  // Writing past the limit of a file is an error of that write.
+  signal(SIGXFSZ, SIG_IGN);
   Words words;
   bool json = false;
   for (int i = 1; i < argc; ++i) {
@@ -121,17 +145,12 @@ int runProgram(const Image &image, int argc, char **argv) {
     else if (word != "--error-format=human")
       words.push_back(word);
   }
-  Status status;
-  {
-    Model model;
-    status = model.open(image);
-    std::string program = argc > 0 ? argv[0] : "model";
-    model.name = program.substr(program.rfind('/') + 1);
-    if (status.ok())
-      status = dispatch(model, words, program);
-  }
-  if (status.ok() && fflush(stdout) != 0)
-    status = Status(Exit::InputOutput, "H0702", "cannot write to stdout");
+  Call call = {image, words, argc > 0 ? argv[0] : "model", {}};
+  Status status = onEnoughStack(runOne, &call);
+  if (status.ok())
+    status = std::move(call.status);
+  if (status.ok())
+    status = flushOutput();
   if (!status.ok())
     report(status, json);
   return int(status.exit());

@@ -5,9 +5,11 @@
 //===----------------------------------------------------------------------===//
 #include "runtime/Status.h"
 
+#include "heddle/input_file.h"
 #include "runtime/Utf8.h"
 
 #include <algorithm>
+#include <cerrno>
 #include <cstdarg>
 #include <cstdio>
 #include <cstring>
@@ -33,15 +35,32 @@ Status outOfResources(std::string message) {
   return {Exit::Resources, "H0601", std::move(message)};
 }
 Status ioError(std::string_view what, std::string_view path, int error) {
-  return {Exit::InputOutput, "H0130",
+  bool lack = error == ENOMEM || error == EMFILE || error == ENFILE;
+  return {lack ? Exit::Resources : Exit::InputOutput, lack ? "H0601" : "H0130",
           std::string(what) + " " + quote(path) + ": " + strerror(error)};
 }
+Status checkOpened(const OpenedFile &file, std::string_view path) {
+  if (file.systemError())
+    return ioError("cannot open", path, file.systemError());
+  if (!file.ok())
+    return badFile(quote(path) + ": a regular file expected, found " +
+                   file.foundInstead());
+  return {};
+}
 Status outputError(std::string_view what, std::string_view path, int error) {
-  return {Exit::InputOutput, "H0701",
+  bool full = error == ENOSPC || error == EDQUOT || error == EFBIG;
+  return {full ? Exit::Resources : Exit::InputOutput, full ? "H0701" : "H0702",
           std::string(what) + " " + quote(path) + ": " + strerror(error)};
 }
 Status internalError(std::string message) {
   return {Exit::Internal, "H0901", std::move(message)};
+}
+
+Status flushOutput() {
+  errno = 0;
+  if (fflush(stdout) == 0 && !ferror(stdout))
+    return {};
+  return outputError("cannot write", "standard output", errno ? errno : EIO);
 }
 
 std::string format(const char *pattern, ...) {

@@ -14,6 +14,10 @@
 #include <string_view>
 #include <vector>
 
+namespace heddle {
+class OpenedFile;
+}
+
 namespace heddle::rt {
 
 enum class Exit : int {
@@ -60,8 +64,12 @@ Status unsupported(std::string message);
 Status outOfResources(std::string message);
 /// `what` failed with errno `error` on `path`.
 Status ioError(std::string_view what, std::string_view path, int error);
+/// A regular file, or why there is none.
+Status checkOpened(const OpenedFile &file, std::string_view path);
 Status outputError(std::string_view what, std::string_view path, int error);
 Status internalError(std::string message);
+/// What was printed has arrived; a full disk and a limit of files are resources.
+Status flushOutput();
 
 #define HEDDLE_TRY(expression)                                                 \
   do {                                                                         \

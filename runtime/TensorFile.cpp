@@ -7,13 +7,13 @@
 //===----------------------------------------------------------------------===//
 #include "runtime/SafeTensors.h"
 
+#include "heddle/input_file.h"
+
 #include <algorithm>
 #include <cerrno>
 #include <cmath>
 #include <cstring>
-#include <fcntl.h>
 #include <string_view>
-#include <sys/stat.h>
 #include <unistd.h>
 #include <utility>
 
@@ -71,15 +71,10 @@ static const char *otherFormat(std::string_view first) {
 
 Status TensorFile::open(const std::string &path) {
   where = path;
-  file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-  if (file < 0)
-    return ioError("cannot open", path, errno);
-  struct stat info;
-  if (fstat(file, &info) != 0)
-    return ioError("cannot open", path, errno);
-  if (!S_ISREG(info.st_mode))
-    return badFile(quote(path) + " is no regular file");
-  uint64_t size = info.st_size;
+  OpenedFile opened(path.c_str());
+  HEDDLE_TRY(checkOpened(opened, path));
+  uint64_t size = opened.size();
+  file = opened.release();
   unsigned char length[8];
   if (size < 8)
     return badFile(quote(path) +

@@ -4,12 +4,12 @@
 #include "compiler/Driver/Compile.h"
 #include "compiler/Import/OtherKinds.h"
 #include "dialects/Model/IR/Model.h"
+#include "heddle/input_file.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Builders.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/FormatVariadic.h"
-#include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Path.h"
 #include <cmath>
 
@@ -145,23 +145,16 @@ void CompanionReader::finish(llvm::ArrayRef<StringRef> known) {
 static std::optional<JsonValue> readJson(StringRef directory, StringRef name, DiagnosticSink &sink) {
   llvm::SmallString<256> path(directory);
   llvm::sys::path::append(path, name);
-  if (!llvm::sys::fs::exists(path))
+  if (!isThere(path.c_str()))
     return std::nullopt;
-  llvm::sys::fs::file_status status;
-  if (llvm::sys::fs::status(path, status) || status.type() != llvm::sys::fs::file_type::regular_file ||
-      status.getSize() > JsonLimits().bytes) {
-    sink.errorInFile(path, "", "a regular file of at most " + Twine(JsonLimits().bytes) + " bytes expected");
-    return std::nullopt;
-  }
-  auto buffer = llvm::MemoryBuffer::getFile(path, false, false, /*IsVolatile=*/true);
-  if (!buffer) {
-    sink.errorInFile(path, "", "cannot read it: " + Twine(buffer.getError().message()));
+  ReadFile file = readInputFile(path.c_str(), JsonLimits().bytes);
+  if (!file.ok()) {
+    sink.errorInFile(path, "", file.why);
     return std::nullopt;
   }
-  if (refuseOtherKind(path, (*buffer)->getBuffer().take_front(1024), sink))
+  if (refuseOtherKind(path, StringRef(file.bytes).take_front(1024), sink))
     return std::nullopt;
-  std::optional<JsonValue> root =
-      parseJson(sink.addFile(std::string(path), (*buffer)->getBuffer().str()), sink);
+  std::optional<JsonValue> root = parseJson(sink.addFile(std::string(path), std::move(file.bytes)), sink);
   if (root && !root->isObject()) {
     sink.error(root->loc, name, "an object expected, found " + Twine(describe(root->kind)));
     return std::nullopt;

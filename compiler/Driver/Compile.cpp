@@ -3,14 +3,15 @@
 #include "compiler/Driver/Compile.h"
 #include "compiler/Driver/Companions.h"
 #include "compiler/Driver/DumpIR.h"
+#include "compiler/Driver/Exit.h"
 #include "compiler/Driver/ModelFiles.h"
 #include "compiler/Driver/Output.h"
 #include "dialects/Model/IR/Arithmetic.h"
+#include "heddle/input_file.h"
 #include "mlir/IR/AsmState.h"
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/Parser/Parser.h"
 #include "mlir/Pass/PassManager.h"
-#include "mlir/Support/FileUtilities.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/SourceMgr.h"
@@ -36,17 +37,23 @@ std::unique_ptr<MLIRContext> heddle::makeContext() {
   return context;
 }
 
+/// Of the text of a stage.
+static constexpr uint64_t mostTextBytes = uint64_t(1) << 30;
+
 static OwningOpRef<ModuleOp> parseModule(const Console &console, MLIRContext &context, const ImportOptions &options, int &code) {
   llvm::SourceMgr sources;
   SourceMgrDiagnosticHandler handler(sources, &context, console.err);
-  std::string error;
-  std::unique_ptr<llvm::MemoryBuffer> file =
-      options.text ? llvm::MemoryBuffer::getMemBuffer(*options.text, options.path) : openInputFile(options.path, &error);
-  if (!file) {
-    code = console.complain(IOError, error);
+  ReadFile file;
+  if (options.text)
+    file.bytes = *options.text;
+  else
+    file = readInputFile(options.path.c_str(), mostTextBytes);
+  if (!file.ok()) {
+    code = console.complain(file.systemError ? exitCodeOf(std::error_code(file.systemError, std::generic_category())) : InputError,
+                            options.path + ": " + file.why);
     return nullptr;
   }
-  sources.AddNewSourceBuffer(std::move(file), llvm::SMLoc());
+  sources.AddNewSourceBuffer(llvm::MemoryBuffer::getMemBufferCopy(file.bytes, options.path), llvm::SMLoc());
   OwningOpRef<ModuleOp> module = parseSourceFile<ModuleOp>(sources, &context);
   if (!module)
     code = InputError;
@@ -191,7 +198,7 @@ int heddle::runStages(const Console &console, ModuleOp module, StringRef last, c
       if (failed(pm.run(module)))
         return InputError;
       if (!dump.error.empty())
-        return console.complain(IOError, dump.error);
+        return console.complain(dump.code, dump.error);
       started = true;
     }
     started |= stage.name == have;
@@ -233,7 +240,7 @@ int heddle::compile(const Console &console, const CompileOptions &options) {
     return console.complain(UsageError, "--depfile " + options.depfile + " would replace a file of the model itself");
   if (!options.dumpDir.empty())
     if (std::error_code ec = llvm::sys::fs::create_directories(options.dumpDir))
-      return console.complain(IOError, options.dumpDir + ": " + ec.message());
+      return console.complain(exitCodeOf(ec), options.dumpDir + ": " + ec.message());
 
   if (int failed = setArithmetic(console, *module, options, target->processor.dots))
     return failed;

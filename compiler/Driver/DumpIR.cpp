@@ -1,6 +1,7 @@
 //===- DumpIR.cpp - one numbered file a pass ------------------------------===//
 
 #include "compiler/Driver/DumpIR.h"
+#include "compiler/Driver/Exit.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/Pass/Pass.h"
 #include "mlir/Pass/PassInstrumentation.h"
@@ -36,7 +37,10 @@ public:
       os.clear_error();
     }
     if (ec)
+      {
       dump.error = (path + ": " + ec.message()).str();
+      dump.code = exitCodeOf(ec);
+    }
   }
 
 private:

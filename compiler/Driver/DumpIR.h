@@ -2,6 +2,7 @@
 #ifndef HEDDLE_COMPILER_DRIVER_DUMPIR_H
 #define HEDDLE_COMPILER_DRIVER_DUMPIR_H
 
+#include "compiler/Driver/Compile.h"
 #include "mlir/Pass/PassManager.h"
 
 namespace heddle {
@@ -12,6 +13,7 @@ struct IRDump {
   std::string folder;
   unsigned written = 0;
   std::string error; ///< of the first file that could not be written
+  ExitCode code = Ok;
 
   void watch(mlir::PassManager &pm);
 };

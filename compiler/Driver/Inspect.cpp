@@ -5,8 +5,8 @@
 #include "compiler/Interpreter/Files.h"
 #include "compiler/Interpreter/Verify.h"
 #include "dialects/Model/IR/Arithmetic.h"
+#include "heddle/input_file.h"
 #include "targets/CPU/CPUTarget.h"
-#include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/SourceMgr.h"
 
 using namespace mlir;
@@ -43,11 +43,11 @@ int heddle::showSchema(const Console &console, const std::string &file, const Fa
   }
   if (int missing = canRead(console, file))
     return missing;
-  auto text = llvm::MemoryBuffer::getFile(file, /*IsText=*/false, /*RequiresNullTerminator=*/false, /*IsVolatile=*/true);
-  if (!text)
-    return console.complain(IOError, file + ": cannot read it: " + text.getError().message());
+  ReadFile text = readInputFile(file.c_str(), JsonLimits().bytes);
+  if (!text.ok())
+    return console.complain(text.systemError ? IOError : InputError, file + ": " + text.why);
   DiagnosticSink sink;
-  if (printSchemaOf(console.out, file, (*text)->getBuffer().str(), families, sink))
+  if (printSchemaOf(console.out, file, std::move(text.bytes), families, sink))
     return Ok;
   sink.print(console.err);
   return InputError;

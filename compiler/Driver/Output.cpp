@@ -1,6 +1,7 @@
 //===- Output.cpp - objects, weights and the link -------------------------===//
 
 #include "compiler/Driver/Output.h"
+#include "compiler/Driver/Exit.h"
 #include "compiler/Driver/Scratch.h"
 #include "compiler/Weights/OutputFile.h"
 #include "compiler/Weights/Problem.h"
@@ -8,8 +9,11 @@
 #include "compiler/Tokenizer/TokenizerBlob.h"
 #include "compiler/Tokenizer/Vocabulary.h"
 #include "dialects/Model/Transforms/Blob.h"
+#include "heddle/input_file.h"
+#include "heddle/seal.h"
 #include "heddle/tokenizer.h"
 #include "targets/CPU/Link.h"
+#include "llvm/IR/Constants.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/Program.h"
@@ -38,8 +42,7 @@ int heddle::writeAtomically(const Console &console, StringRef path, llvm::functi
   StringRef text(bytes.data(), bytes.size());
   if (path.empty() || path == "-") {
     console.out << text;
-    console.out.flush();
-    return console.out.has_error() ? console.complain(IOError, "standard output: write error") : int(Ok);
+    return finish(console, Ok);
   }
   absl::StatusOr<OutputFile> file = OutputFile::create(path, bytes.size());
   if (!file.ok())
@@ -50,14 +53,14 @@ int heddle::writeAtomically(const Console &console, StringRef path, llvm::functi
   return status.ok() ? int(Ok) : ::complain(console, status);
 }
 
-std::optional<WeightStore> heddle::openWeights(const Console &console, ModuleOp module) {
+std::optional<WeightStore> heddle::openWeights(const Console &console, ModuleOp module, int &code) {
   std::vector<std::string> files;
   if (auto list = module->getAttrOfType<ArrayAttr>("model.weights"))
     for (StringAttr file : list.getAsRange<StringAttr>())
       files.push_back(file.getValue().str());
   absl::StatusOr<WeightStore> store = WeightStore::openFiles(files);
   if (!store.ok()) {
-    ::complain(console, store.status());
+    code = ::complain(console, store.status());
     return std::nullopt;
   }
   return std::move(*store);
@@ -161,21 +164,69 @@ static std::string runtimeArchive(const CompileOptions &options) {
   return std::string(path);
 }
 
+/// Sizes and digests of what a binary is made of beside its code, as the runtime reads them.
+static std::string sealOf(const llvm::Module &code, const WrittenWeights &weights, StringRef tokenizer, StringRef side) {
+  Seal seal;
+  if (const llvm::GlobalVariable *global = code.getNamedGlobal("heddle_card"); global && global->hasInitializer())
+    if (auto *text = dyn_cast<llvm::ConstantDataArray>(global->getInitializer())) {
+      StringRef card = text->getAsString();
+      seal.cardBytes = card.size();
+      seal.card = digestOf(card.data(), card.size());
+    }
+  seal.indexBytes = weights.index.size();
+  seal.index = digestOf(weights.index.data(), weights.index.size());
+  seal.weightsBytes = weights.bytes;
+  seal.weights = weights.digest;
+  seal.tokenizerBytes = tokenizer.size();
+  seal.tokenizer = digestOf(tokenizer.data(), tokenizer.size());
+  if (!side.empty()) {
+    std::string name = side.str() + '\0';
+    seal.fileBytes = name.size();
+    seal.file = digestOf(name.data(), name.size());
+  }
+  seal.self = seal.ofItself();
+  return std::string(reinterpret_cast<const char *>(&seal), sizeof seal);
+}
+
+/// Runs `binary --verify`: what lies on the disk is what was meant to.
+static int verify(const Console &console, Scratch &folder, const std::string &binary, const std::string &output) {
+  std::string log = folder.file("verify"), why;
+  bool failed = false;
+  StringRef args[] = {binary, "--verify"};
+  llvm::sys::ProcessInfo process =
+      llvm::sys::ExecuteNoWait(binary, args, std::nullopt, {StringRef(""), StringRef(log), StringRef(log)}, 0, &why, &failed);
+  if (failed) {
+    console.err << "heddle: note: " << output << " was not checked, it cannot be run where it lies: " << why << "\n";
+    return Ok;
+  }
+  folder.writer(int(process.Pid));
+  int code = llvm::sys::Wait(process, std::nullopt, &why).ReturnCode;
+  folder.writer(0);
+  if (code == 0)
+    return Ok;
+  ReadFile said = readInputFile(log.c_str(), 1 << 20);
+  return console.complain(code == Resources ? Resources : IOError,
+                          output + ": what was written is not what lies on the disk: " + (said.ok() ? said.bytes : said.why));
+}
+
 /// Object, weights and link, in a folder of their own; the last step is a rename.
-static int writeBinary(const Console &console, ModuleOp module, llvm::Module &code, llvm::TargetMachine &machine,
+static int writeBinary(const Console &console, ModuleOp module, llvm::Module &llvmModule, llvm::TargetMachine &machine,
                        const CompileOptions &options) {
   std::optional<PackPlan> plan = packPlanOf(console, module);
-  std::optional<WeightStore> store = openWeights(console, module);
-  if (!plan || !store)
-    return InputError;
+  if (!plan)
+    return Internal;
+  int code = Ok;
+  std::optional<WeightStore> store = openWeights(console, module, code);
+  if (!store)
+    return code;
   sayWidened(console, options, *store, *plan);
   Scratch folder;
   if (std::error_code ec = folder.create(options.output))
-    return console.complain(IOError, options.output + ": cannot write beside it: " + ec.message());
+    return console.complain(exitCodeOf(ec), options.output + ": cannot write beside it: " + ec.message());
   std::string object = folder.file("code.o"), data = folder.file("data.o"), linked = folder.file("linked"), error;
 
   if (int failed = writeAtomically(console, object, [&](llvm::raw_pwrite_stream &os) {
-        return cpu::emit(code, machine, cpu::Output::Object, os, error);
+        return cpu::emit(llvmModule, machine, cpu::Output::Object, os, error);
       }))
     return error.empty() ? failed : console.complain(Internal, error);
 
@@ -186,37 +237,29 @@ static int writeBinary(const Console &console, ModuleOp module, llvm::Module &co
     return console.complain(InputError, error);
   parts.symbols.push_back({"heddle_tokenizer", tokenizer.empty() ? std::string(1, '\0') : tokenizer, 64});
   parts.symbols.push_back(ObjectSymbol::number("heddle_tokenizer_size", tokenizer.size()));
-  uint64_t hash = 0;
+  // The side file bears its last name from the beginning: the binary looks for it when it is checked.
+  std::string side = options.embed ? "" : llvm::sys::path::filename(options.output).str() + ".weights";
+  absl::StatusOr<WrittenWeights> weights;
+  parts.symbols.push_back(ObjectSymbol::number("heddle_weights_size", plan->bytes));
   if (options.embed) {
-    parts.symbols.push_back(ObjectSymbol::number("heddle_weights_size", plan->bytes));
-    absl::StatusOr<WrittenWeights> written = writeWeightsObject(data, *store, *plan, parts);
-    if (!written.ok())
-      return ::complain(console, written.status());
-    hash = written->hash;
+    weights = writeWeightsObject(data, *store, *plan, parts);
   } else {
-    absl::StatusOr<WrittenWeights> written = writeWeightsFile(folder.file("weights"), *store, *plan);
-    if (!written.ok())
-      return ::complain(console, written.status());
-    std::string side = llvm::sys::path::filename(options.output).str() + ".weights";
     parts.symbols.push_back({"heddle_weights_file", side + '\0', 16});
-    parts.symbols.push_back(ObjectSymbol::number("heddle_weights_size", written->bytes));
-    parts.symbols.push_back(ObjectSymbol::number("heddle_weights_hash", written->hash));
-    if (absl::Status status = writeSymbolsObject(data, parts); !status.ok())
-      return ::complain(console, status);
+    weights = writeWeightsFile(folder.file(side), *store, *plan);
+    if (absl::Status status = writeSymbolsObject(data, parts); weights.ok() && !status.ok())
+      weights = status;
   }
-  // The digest is known when the weights have been written.
-  std::string digest = folder.file("digest.o");
-  if (options.embed) {
-    ObjectOptions symbols;
-    symbols.machine = parts.machine;
-    symbols.symbols.push_back(ObjectSymbol::number("heddle_weights_hash", hash));
-    if (absl::Status status = writeSymbolsObject(digest, symbols); !status.ok())
-      return ::complain(console, status);
-  }
+  if (!weights.ok())
+    return ::complain(console, weights.status());
+  // The digests are known when the weights have been written.
+  std::string digests = folder.file("digests.o");
+  ObjectOptions seal;
+  seal.machine = parts.machine;
+  seal.symbols = {{"heddle_seal", sealOf(llvmModule, *weights, tokenizer, side), 64}, {"heddle_index", weights->index, 64}};
+  if (absl::Status status = writeSymbolsObject(digests, seal); !status.ok())
+    return ::complain(console, status);
   std::string runtime = runtimeArchive(options);
-  std::vector<std::string> files = {object, data};
-  if (options.embed)
-    files.push_back(digest);
+  std::vector<std::string> files = {object, data, digests};
   // A model without pictures has no reader of PNG and JPEG in it.
   if (module->hasAttr("model.picture")) {
     llvm::SmallString<128> pictures(runtime);
@@ -231,7 +274,7 @@ static int writeBinary(const Console &console, ModuleOp module, llvm::Module &co
     if (uint64_t size = 0; !llvm::sys::fs::file_size(file, size))
       needed += size;
   if (llvm::ErrorOr<llvm::sys::fs::space_info> disk = llvm::sys::fs::disk_space(folder.file("")); disk && disk->available < needed)
-    return console.complain(IOError, options.output + ": " + std::to_string(needed >> 20) + " MB to write, " +
+    return console.complain(Resources, options.output + ": " + std::to_string(needed >> 20) + " MB to write, " +
                                          std::to_string(disk->available >> 20) + " MB free on the disk");
   switch (cpu::link(files, runtime, linked, folder.file("log"), [&](int pid) { folder.writer(pid); }, error)) {
   case cpu::Linked::Yes:
@@ -239,14 +282,16 @@ static int writeBinary(const Console &console, ModuleOp module, llvm::Module &co
   case cpu::Linked::Stopped:
     return console.complain(Resources, error);
   case cpu::Linked::Refused:
-    return console.complain(Internal, error);
+    return console.complain(speaksOfResources(error) ? Resources : Internal, error);
   }
+  if (int damaged = verify(console, folder, linked, options.output))
+    return damaged;
   // An older binary keeps its own weights until there is a new one.
   if (!options.embed)
-    if (std::error_code ec = llvm::sys::fs::rename(folder.file("weights"), options.output + ".weights"))
-      return console.complain(IOError, options.output + ".weights: " + ec.message());
+    if (std::error_code ec = llvm::sys::fs::rename(folder.file(side), options.output + ".weights"))
+      return console.complain(exitCodeOf(ec), options.output + ".weights: " + ec.message());
   if (std::error_code ec = llvm::sys::fs::rename(linked, options.output))
-    return console.complain(IOError, options.output + ": " + ec.message());
+    return console.complain(exitCodeOf(ec), options.output + ": " + ec.message());
   return Ok;
 }
 

@@ -13,7 +13,8 @@ namespace heddle {
 std::optional<PackPlan> packPlanOf(const Console &console, mlir::ModuleOp module);
 
 /// Opens the files of `model.weights`.
-std::optional<WeightStore> openWeights(const Console &console, mlir::ModuleOp module);
+/// None after an error, which has been reported; `code` is then its exit code.
+std::optional<WeightStore> openWeights(const Console &console, mlir::ModuleOp module, int &code);
 
 /// Writes `llvmir`, `asm` or `obj` text and bytes, or the linked binary.
 int writeOutput(const Console &console, mlir::ModuleOp module, const CompileOptions &options, const cpu::CPUTarget &target);

@@ -70,9 +70,13 @@ static void removeFolder() {
   folderPath[0] = 0;
 }
 
-static void leave(int number) {
+void Scratch::leave() {
   endWriter();
   removeFolder();
+}
+
+static void leaveBySignal(int number) {
+  Scratch::leave();
   for (size_t i = 0; i < std::size(watched); ++i)
     if (watched[i] == number)
       sigaction(number, &before[i], nullptr);
@@ -81,17 +85,17 @@ static void leave(int number) {
 
 static void watch() {
   struct sigaction action = {};
-  action.sa_handler = leave;
+  action.sa_handler = leaveBySignal;
   action.sa_flags = SA_ONSTACK;
   for (size_t i = 0; i < std::size(watched); ++i)
-    if (sigaction(watched[i], nullptr, &before[i]) == 0 && before[i].sa_handler != SIG_IGN && before[i].sa_handler != leave)
+    if (sigaction(watched[i], nullptr, &before[i]) == 0 && before[i].sa_handler != SIG_IGN && before[i].sa_handler != leaveBySignal)
       sigaction(watched[i], &action, nullptr);
 }
 
 static void unwatch() {
   for (size_t i = 0; i < std::size(watched); ++i) {
     struct sigaction now;
-    if (sigaction(watched[i], nullptr, &now) == 0 && now.sa_handler == leave)
+    if (sigaction(watched[i], nullptr, &now) == 0 && now.sa_handler == leaveBySignal)
       sigaction(watched[i], &before[i], nullptr);
   }
 }

@@ -26,6 +26,9 @@ public:
   std::error_code create(llvm::StringRef output);
   std::string file(llvm::StringRef name) const;
 
+  /// Where no destructor will run: ends the writer and removes the folder. Allocates nothing.
+  static void leave();
+
   /// A process that writes into the folder; 0 when it has ended.
   void writer(int pid);
 

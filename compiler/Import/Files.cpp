@@ -3,9 +3,9 @@
 #include "compiler/Import/Importer.h"
 #include "compiler/Import/OtherKinds.h"
 
+#include "heddle/input_file.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/FileSystem.h"
-#include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Path.h"
 
 using namespace heddle;
@@ -15,31 +15,15 @@ namespace fs = llvm::sys::fs;
 namespace path = llvm::sys::path;
 
 std::optional<std::string> Importer::readText(const std::string &file) {
-  fs::file_status status;
-  if (std::error_code ec = fs::status(file, status)) {
-    sink.errorInFile(file, "", "cannot read it: " + Twine(ec.message()));
-    return std::nullopt;
-  }
-  if (status.type() != fs::file_type::regular_file) {
-    sink.errorInFile(file, "", "a regular file expected");
-    return std::nullopt;
-  }
+  ReadFile read = readInputFile(file.c_str(), JsonLimits().bytes);
   // First what it is: the size of a file of another kind is not what is wrong with it.
-  auto beginning = llvm::MemoryBuffer::getFileSlice(file, std::min<uint64_t>(status.getSize(), 1024), 0, /*IsVolatile=*/true);
-  if (beginning && refuseOtherKind(file, (*beginning)->getBuffer(), sink))
+  if (refuseOtherKind(file, StringRef(read.bytes).take_front(1024), sink))
     return std::nullopt;
-  if (status.getSize() > JsonLimits().bytes) {
-    sink.errorInFile(file, "", "the file has " + Twine(status.getSize()) + " bytes; at most " +
-                                   Twine(JsonLimits().bytes) + " are read");
+  if (!read.ok()) {
+    sink.errorInFile(file, "", read.why);
     return std::nullopt;
   }
-  auto buffer = llvm::MemoryBuffer::getFile(file, /*IsText=*/false, /*RequiresNullTerminator=*/false,
-                                            /*IsVolatile=*/true);
-  if (!buffer) {
-    sink.errorInFile(file, "", "cannot read it: " + Twine(buffer.getError().message()));
-    return std::nullopt;
-  }
-  return (*buffer)->getBuffer().str();
+  return std::move(read.bytes);
 }
 
 /// The family file for a model_type: the one of that name, else one that lists it.
@@ -130,9 +114,10 @@ bool Importer::open() {
       llvm::SmallString<128> config(file), model(file);
       path::append(config, "config.json");
       path::append(model, "model.json");
-      if (!fs::exists(config) && fs::exists(model)) {
+      bool hasConfig = isThere(config.c_str());
+      if (!hasConfig && isThere(model.c_str())) {
         file = std::string(model);
-      } else if (!fs::exists(config)) {
+      } else if (!hasConfig) {
         refuseDirectory(file, sink);
         return false;
       } else {
@@ -227,7 +212,7 @@ void Importer::openWeights() {
       file = directory.empty() ? "." : directory;
     }
     weightsFile = std::string(file);
-    bool anything = !file.empty() && fs::exists(file);
+    bool anything = !file.empty() && isThere(file.c_str());
     if (anything && fs::is_directory(file)) {
       std::error_code ec;
       anything = false;
@@ -236,7 +221,7 @@ void Importer::openWeights() {
     }
     if (!anything && options.weightsOptional && options.weightsPath.empty())
       return;
-    if (!anything && !named.empty() && options.weightsPath.empty() && !fs::exists(file)) {
+    if (!anything && !named.empty() && options.weightsPath.empty() && !isThere(file.c_str())) {
       const JsonValue *where = doc->weights->isObject() ? doc->weights->find("file") : doc->weights;
       error({where->loc, where}, "no file " + quote(named) + " beside the description; --weights=FILE names another");
       weightsComplained = true;

@@ -176,8 +176,12 @@ int tokenize(const std::string &path, bool json) {
     std::string out = json ? answer(*codec, line) : plainAnswer(*codec, line);
     out += '\n';
     if (fwrite(out.data(), 1, out.size(), stdout) != out.size() ||
-        fflush(stdout) != 0)
-      return 5;
+        fflush(stdout) != 0) {
+      const bool full = errno == ENOSPC || errno == EFBIG || errno == EDQUOT;
+      fprintf(stderr, "error[%s]: standard output: %s\n",
+              full ? "H0701" : "H0702", strerror(errno));
+      return full ? 4 : 5;
+    }
   }
   return 0;
 }

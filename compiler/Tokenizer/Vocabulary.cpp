@@ -6,9 +6,9 @@
 //===----------------------------------------------------------------------===//
 #include "compiler/Tokenizer/Vocabulary.h"
 
+#include "heddle/input_file.h"
+
 #include <algorithm>
-#include <cerrno>
-#include <cstdio>
 #include <cstring>
 #include <nlohmann/json.hpp>
 #include <sys/stat.h>
@@ -23,31 +23,14 @@ namespace {
 constexpr size_t kMaxFile = size_t(256) << 20;
 constexpr int kMaxNesting = 64;
 
-bool isThere(const std::string &path) {
-  struct stat info;
-  return stat(path.c_str(), &info) == 0 && S_ISREG(info.st_mode);
-}
+bool isThere(const std::string &path) { return heddle::isThere(path.c_str()); }
 
 bool read(const std::string &path, std::string &text, std::string &error) {
-  FILE *file = fopen(path.c_str(), "rb");
-  if (!file) {
-    error = path + ": " + strerror(errno);
-    return false;
-  }
-  text.clear();
-  char piece[1 << 16];
-  for (size_t n; (n = fread(piece, 1, sizeof piece, file)) > 0;) {
-    text.append(piece, n);
-    if (text.size() > kMaxFile)
-      break;
-  }
-  bool failed = ferror(file);
-  fclose(file);
-  if (failed || text.size() > kMaxFile) {
-    error = path + ": " + (failed ? "cannot be read" : "larger than 256 MiB");
-    return false;
-  }
-  return true;
+  ReadFile file = readInputFile(path.c_str(), kMaxFile);
+  text = std::move(file.bytes);
+  if (!file.ok())
+    error = path + ": " + file.why;
+  return file.ok();
 }
 
 /// What makes a tokenizer.json of whatever the library can read.

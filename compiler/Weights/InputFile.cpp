@@ -1,8 +1,8 @@
-// open() must not block on a FIFO or wake a device, so it is O_NONBLOCK and the
-// kind of file is decided by fstat on the descriptor, never by a second look at
-// the path.
+// The opening itself is heddle/input_file.h's, which every reader shares; here
+// its answer becomes a problem of a weights file.
 #include "compiler/Weights/InputFile.h"
 #include "compiler/Weights/Problem.h"
+#include "heddle/input_file.h"
 #include <cerrno>
 #include <cstring>
 #include <fcntl.h>
@@ -10,8 +10,6 @@
 #include <unistd.h>
 
 namespace heddle {
-
-static constexpr int openFlags = O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY;
 
 static absl::Status cannotOpen(llvm::StringRef shown, int error) {
   WeightProblem problem;
@@ -43,14 +41,13 @@ static absl::Status cannotOpen(llvm::StringRef shown, int error) {
   return toStatus(problem, code);
 }
 
-absl::StatusOr<InputFile> InputFile::take(int fd, llvm::StringRef shown) {
-  if (fd < 0)
-    return cannotOpen(shown, errno);
-  InputFile file(fd, printable(shown, 4096));
-  struct stat info;
-  if (fstat(fd, &info) != 0)
-    return cannotOpen(shown, errno);
-  if (!S_ISREG(info.st_mode))
+absl::StatusOr<InputFile> InputFile::take(OpenedFile &&opened,
+                                          llvm::StringRef shown) {
+  if (opened.systemError())
+    return cannotOpen(shown, opened.systemError());
+  const struct stat &info = opened.info();
+  InputFile file(opened.release(), printable(shown, 4096));
+  if (!opened.ok())
     return toStatus(
         brokenRule(1,
                    S_ISDIR(info.st_mode)
@@ -69,7 +66,7 @@ absl::StatusOr<InputFile> InputFile::open(llvm::StringRef path) {
   // A path with NUL in it would be cut at the NUL by the system.
   if (path.contains('\0'))
     return cannotOpen(path, ENOENT);
-  return take(::open(path.str().c_str(), openFlags), path);
+  return take(OpenedFile(path.str().c_str()), path);
 }
 
 absl::StatusOr<InputFile> InputFile::openAt(int directoryFd,
@@ -77,7 +74,7 @@ absl::StatusOr<InputFile> InputFile::openAt(int directoryFd,
                                             llvm::StringRef shown) {
   if (name.contains('\0') || name.contains('/'))
     return cannotOpen(shown, ENOENT);
-  return take(::openat(directoryFd, name.str().c_str(), openFlags), shown);
+  return take(OpenedFile(name.str().c_str(), directoryFd), shown);
 }
 
 InputFile::InputFile(InputFile &&other) { *this = std::move(other); }

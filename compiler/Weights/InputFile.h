@@ -12,6 +12,8 @@
 
 namespace heddle {
 
+class OpenedFile;
+
 class InputFile {
 public:
   /// `path` may be a symbolic link; what it leads to must be a regular file.
@@ -37,7 +39,8 @@ public:
 
 private:
   InputFile(int fd, std::string shown) : fd(fd), shown(std::move(shown)) {}
-  static absl::StatusOr<InputFile> take(int fd, llvm::StringRef shown);
+  static absl::StatusOr<InputFile> take(OpenedFile &&opened,
+                                        llvm::StringRef shown);
 
   int fd = -1;
   std::string shown;

@@ -32,7 +32,8 @@ static bool existsIn(int directory, llvm::StringRef name) {
   // Any kind of entry, a dangling link as well: opening it then says what is
   // wrong.
   return fstatat(directory, name.str().c_str(), &info, AT_SYMLINK_NOFOLLOW) ==
-         0;
+             0 ||
+         errno != ENOENT;
 }
 
 void WeightStore::adopt(SafetensorsFile file) {

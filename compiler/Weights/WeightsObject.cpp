@@ -3,8 +3,8 @@
 // section table. (A relocatable section's file offset need not follow its
 // alignment; the linker's does.)
 #include "compiler/Weights/WeightsObject.h"
-#include "compiler/Weights/BlobHash.h"
 #include "compiler/Weights/OutputFile.h"
+#include "heddle/seal.h"
 #include "llvm/BinaryFormat/ELF.h"
 #include "llvm/Support/Endian.h"
 #include "llvm/Support/MathExtras.h"
@@ -26,16 +26,52 @@ namespace {
 /// a fault in such pieces. What lies before them is padded to this in every binary.
 constexpr uint64_t blobAt = 4096, blobAlign = 64 << 10;
 
-/// Passes bytes on and hashes them on the way.
-class HashingSink final : public ByteSink {
+/// Passes bytes on and takes down their digests on the way.
+class IndexingSink final : public ByteSink {
 public:
-  explicit HashingSink(OutputFile &file) : file(file) {}
-  absl::Status append(llvm::ArrayRef<uint8_t> bytes) override {
-    hash.update(bytes.data(), bytes.size());
-    return file.append(bytes);
+  IndexingSink(OutputFile &file, const PackPlan &plan)
+      : file(file), entries(plan.entries) {
+    if (plan.bytes && (entries.empty() || entries.front().offset))
+      index.tensor("");
   }
+
+  absl::Status append(llvm::ArrayRef<uint8_t> bytes) override {
+    absl::Status status = file.append(bytes);
+    while (status.ok() && !bytes.empty()) {
+      begin();
+      uint64_t room = entries.empty() ? UINT64_MAX
+                                      : entries.front().offset - index.bytes();
+      llvm::ArrayRef<uint8_t> piece =
+          bytes.take_front(std::min<uint64_t>(room, bytes.size()));
+      index.update(piece.data(), piece.size());
+      bytes = bytes.drop_front(piece.size());
+    }
+    return status;
+  }
+
+  WrittenWeights finish() {
+    begin();
+    WrittenWeights written;
+    written.bytes = index.bytes();
+    written.index = index.finish(written.digest);
+    return written;
+  }
+
+private:
+  /// The entries that start here.
+  void begin() {
+    while (!entries.empty() && entries.front().offset <= index.bytes()) {
+      const PackRequest &request = entries.front().request;
+      index.tensor(request.pieces.empty()
+                       ? std::string_view("a constant")
+                       : std::string_view(request.pieces.front().tensor));
+      entries = entries.drop_front();
+    }
+  }
+
   OutputFile &file;
-  BlobHash hash;
+  llvm::ArrayRef<PackEntry> entries; ///< that have not started
+  IndexWriter index;
 };
 
 /// Little-endian structures, written the same on any host.
@@ -230,7 +266,7 @@ writeWeightsObject(llvm::StringRef path, const WeightStore &store,
     return file.status();
   if (absl::Status status = appendText(*file, image.head()); !status.ok())
     return status;
-  HashingSink sink(*file);
+  IndexingSink sink(*file, plan);
   absl::Status status = packAll(store, plan, sink, options.pack);
   if (!status.ok())
     return status;
@@ -240,7 +276,7 @@ writeWeightsObject(llvm::StringRef path, const WeightStore &store,
   // that.
   if (status = file->commit(/*durable=*/false); !status.ok())
     return status;
-  return WrittenWeights{plan.bytes, sink.hash.finish()};
+  return sink.finish();
 }
 
 absl::StatusOr<WrittenWeights> writeWeightsFile(llvm::StringRef path,
@@ -250,13 +286,13 @@ absl::StatusOr<WrittenWeights> writeWeightsFile(llvm::StringRef path,
   absl::StatusOr<OutputFile> file = OutputFile::create(path, plan.bytes);
   if (!file.ok())
     return file.status();
-  HashingSink sink(*file);
+  IndexingSink sink(*file, plan);
   absl::Status status = packAll(store, plan, sink, options);
   if (!status.ok())
     return status;
   if (status = file->commit(); !status.ok())
     return status;
-  return WrittenWeights{plan.bytes, sink.hash.finish()};
+  return sink.finish();
 }
 
 absl::Status writeSymbolsObject(llvm::StringRef path,
@@ -270,24 +306,6 @@ absl::Status writeSymbolsObject(llvm::StringRef path,
       !status.ok())
     return status;
   return file->commit(/*durable=*/false);
-}
-
-absl::StatusOr<WrittenWeights> hashWeightsFile(llvm::StringRef path) {
-  absl::StatusOr<InputFile> file = InputFile::open(path);
-  if (!file.ok())
-    return file.status();
-  BlobHash hash;
-  std::vector<uint8_t> piece(1 << 20);
-  for (uint64_t at = 0; at < file->size(); at += piece.size()) {
-    llvm::MutableArrayRef<uint8_t> view(
-        piece.data(), std::min<uint64_t>(piece.size(), file->size() - at));
-    if (absl::Status status = file->read(at, view); !status.ok())
-      return status;
-    hash.update(view.data(), view.size());
-  }
-  if (absl::Status status = file->recheck(); !status.ok())
-    return status;
-  return WrittenWeights{file->size(), hash.finish()};
 }
 
 } // namespace heddle

@@ -34,10 +34,12 @@ struct ObjectOptions {
   PackOptions pack;
 };
 
-/// What was written; `hash` is of the blob alone and equal for both forms.
+/// What was written; `digest` and `index` (heddle/seal.h) are of the blob alone
+/// and equal for both forms.
 struct WrittenWeights {
   uint64_t bytes = 0;
-  uint64_t hash = 0;
+  uint64_t digest = 0;
+  std::string index;
 };
 
 absl::StatusOr<WrittenWeights>
@@ -51,10 +53,6 @@ writeWeightsFile(llvm::StringRef path, const WeightStore &store,
 /// An object that holds symbols only (a program without weights of its own).
 absl::Status writeSymbolsObject(llvm::StringRef path,
                                 const ObjectOptions &options);
-
-/// The 64-bit hash of a side file, as any reader can compute it in pieces
-/// (BlobHash.h).
-absl::StatusOr<WrittenWeights> hashWeightsFile(llvm::StringRef path);
 
 } // namespace heddle
 

@@ -4,16 +4,13 @@
 //
 //===----------------------------------------------------------------------===//
 #include "runtime/Media/Media.h"
+#include "heddle/input_file.h"
 #include "runtime/Media/Picture.h"
 #include "runtime/Media/PictureFile.h"
 #include "runtime/Media/Sound.h"
 
 #include <algorithm>
-#include <cerrno>
 #include <cstdlib>
-#include <fcntl.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 // Absent from models that take no pictures.
 extern "C" int heddle_decode_picture(const uint8_t *, size_t, uint64_t,
@@ -45,45 +42,14 @@ const char *mediaExample(const Card &card) {
   return card.picture.values.empty() ? "speech.wav" : "photo.png";
 }
 
-static Status readFile(const std::string &path, std::vector<uint8_t> &bytes) {
-  int file = open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (file < 0)
-    return ioError("cannot open", path, errno);
-  struct stat info;
-  Status status;
-  if (fstat(file, &info) != 0)
-    status = ioError("cannot read", path, errno);
-  else if (S_ISDIR(info.st_mode))
-    status = ioError("cannot read", path, EISDIR);
-  else if (S_ISREG(info.st_mode) && uint64_t(info.st_size) > kMaxBytes)
-    status = badFile(quote(path) + " has more than 2 GiB");
-  // A pipe has no size.
-  for (size_t at = 0; status.ok();) {
-    bytes.resize(at + (1 << 20));
-    ssize_t n = read(file, bytes.data() + at, 1 << 20);
-    if (n < 0 && errno == EINTR)
-      continue;
-    if (n < 0)
-      status = ioError("cannot read", path, errno);
-    at += n > 0 ? size_t(n) : 0;
-    if (n <= 0) {
-      bytes.resize(at);
-      break;
-    }
-    if (at > kMaxBytes)
-      status = badFile(quote(path) + " has more than 2 GiB");
-  }
-  close(file);
-  return status;
-}
-
 static Status readPicture(const std::string &path,
-                          const std::vector<uint8_t> &bytes,
+                          const std::string &bytes,
                           Picture &picture) {
   if (!heddle_decode_picture)
     return internalError("the reader of pictures was not linked");
   struct heddle_pixels pixels;
-  if (heddle_decode_picture(bytes.data(), bytes.size(), kMaxPixels, &pixels)) {
+  if (heddle_decode_picture(reinterpret_cast<const uint8_t *>(bytes.data()),
+                            bytes.size(), kMaxPixels, &pixels)) {
     std::string why = pixels.error;
     return badFile(quote(path) + ": " + why)
         .withHelp("this model takes a picture, PNG or JPEG");
@@ -111,13 +77,16 @@ Status readMedia(const Model &model, const std::string &path, Tensor &tensor) {
   const Value *input = run ? mediaInput(*run) : nullptr;
   if (!input)
     return internalError("no input of run takes what the file gives");
-  std::vector<uint8_t> bytes;
-  HEDDLE_TRY(readFile(path, bytes));
+  ReadFile file = readInputFile(path.c_str(), kMaxBytes);
+  if (file.systemError)
+    return ioError("cannot read", path, file.systemError);
+  if (!file.ok())
+    return badFile(quote(path) + ": " + file.why);
   Shape shape = {1};
   std::vector<float> values;
   if (!card.picture.values.empty()) {
     Picture picture;
-    HEDDLE_TRY(readPicture(path, bytes, picture));
+    HEDDLE_TRY(readPicture(path, file.bytes, picture));
     HEDDLE_TRY(pixelValues(picture, card.picture, values));
     int64_t area = picture.width * picture.height;
     shape.insert(shape.end(), {int64_t(values.size()) / area, picture.height,
@@ -125,7 +94,8 @@ Status readMedia(const Model &model, const std::string &path, Tensor &tensor) {
   } else {
     Sound sound;
     Features features;
-    HEDDLE_TRY(readWav(bytes.data(), bytes.size(), path, sound));
+    HEDDLE_TRY(readWav(reinterpret_cast<const uint8_t *>(file.bytes.data()),
+                       file.bytes.size(), path, sound));
     HEDDLE_TRY(soundFeatures(sound, card.sound, features));
     if (features.cut > 0)
       note(format("the model hears %.1f seconds at a time; the last %.1f "

@@ -26,6 +26,7 @@ RULES = [
     (CODE, r"\bstd::w?regex\b", "no std::regex", []),
     (["compiler", "targets", "dialects"], r"#include\s*<iostream>", "LLVM's streams, not iostream", []),
     (["dialects", "compiler/Conversion", "compiler/Pipelines"], r"\bgetenv\b", "a pass never looks outside itself", []),
+    (["compiler", "runtime"], r'MemoryBuffer::getFile\b|\bopenInputFile\b|\bfopen\((?!"/proc/)|\bifstream\b', "a file of somebody else is opened by heddle/input_file.h", []),
     (CODE, r"\b(TODO|FIXME|XXX|HACK)\b", "nothing is left open in a source", []),
 ]
 

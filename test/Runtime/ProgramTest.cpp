@@ -4,13 +4,13 @@
 //
 //===----------------------------------------------------------------------===//
 #include "runtime/Peaks.h"
-#include "runtime/WeightsHash.h"
 #include "test/Runtime/Fake.h"
 #include "test/Runtime/Files.h"
 
 #include <climits>
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
+#include <sys/stat.h>
 
 using namespace heddle;
 using namespace heddle::rt;
@@ -359,8 +359,21 @@ TEST(Program, SideFileOfWeights) {
   Image image = fake::decoderOnly();
   image.weightsFile = name.c_str();
   image.weightsSize = bytes.size();
-  image.weightsHash = hashWeights(
-      reinterpret_cast<const unsigned char *>(bytes.data()), bytes.size());
+  Seal seal;
+  IndexWriter writer;
+  writer.tensor("w");
+  writer.update(bytes.data(), bytes.size());
+  std::string index = writer.finish(seal.weights);
+  seal.weightsBytes = bytes.size();
+  seal.cardBytes = strlen(image.card) + 1;
+  seal.card = digestOf(image.card, seal.cardBytes);
+  seal.indexBytes = index.size();
+  seal.index = digestOf(index.data(), index.size());
+  seal.fileBytes = name.size() + 1;
+  seal.file = digestOf(name.c_str(), seal.fileBytes);
+  seal.self = seal.ofItself();
+  image.seal = &seal;
+  image.index = reinterpret_cast<const unsigned char *>(index.data());
   auto with = [&](const std::string &content) {
     FILE *file = fopen((folder + name).c_str(), "wb");
     EXPECT_NE(file, nullptr);
@@ -374,6 +387,14 @@ TEST(Program, SideFileOfWeights) {
   EXPECT_EQ(with(bytes.substr(1)).exit, 1);
   EXPECT_EQ(with("x" + bytes.substr(1)).exit, 1);
   EXPECT_EQ(program(image, {"generate", "--ids", "1", "-n", "2"}).exit, 5);
+  // A pipe of that name is waited for by nobody.
+  ASSERT_EQ(mkfifo((folder + name).c_str(), 0600), 0);
+  Result pipe = program(image, {"generate", "--ids", "1", "-n", "2"});
+  unlink((folder + name).c_str());
+  EXPECT_EQ(pipe.exit, 1);
+  EXPECT_NE(pipe.err.find("a regular file expected, found a pipe"),
+            std::string::npos)
+      << pipe.err;
 }
 
 TEST(Program, OtherProcessorIsRefused) {

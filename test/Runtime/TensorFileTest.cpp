@@ -263,7 +263,7 @@ TEST(AtomicOutput, OldFileSurvivesFailure) {
   setrlimit(RLIMIT_FSIZE, &limit);
   Status status = writeTensors(path, {&big});
   setrlimit(RLIMIT_FSIZE, &old);
-  EXPECT_EQ(status.exit(), Exit::InputOutput);
+  EXPECT_EQ(status.exit(), Exit::Resources);
   TensorFile file;
   ASSERT_TRUE(file.open(path).ok());
   EXPECT_EQ(file.tensors()[0].shape, (Shape{1}));
@@ -273,7 +273,7 @@ TEST(AtomicOutput, OldFileSurvivesFailure) {
             Exit::InputOutput);
   EXPECT_EQ(writeTensors("/tmp", {&small}).exit(), Exit::InputOutput);
   EXPECT_TRUE(writeTensors("/dev/null", {&small}).ok());
-  EXPECT_EQ(writeTensors("/dev/full", {&small}).exit(), Exit::InputOutput);
+  EXPECT_EQ(writeTensors("/dev/full", {&small}).exit(), Exit::Resources);
 }
 
 } // namespace

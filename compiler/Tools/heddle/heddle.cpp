@@ -5,14 +5,17 @@
 //===----------------------------------------------------------------------===//
 
 #include "compiler/Driver/Compile.h"
+#include "compiler/Driver/Exit.h"
 #include "compiler/Driver/Inspect.h"
 #include "compiler/Driver/Unsaid.h"
+#include "compiler/Import/LocatedJson.h"
 #include "compiler/Tokenizer/Tokenize.h"
+#include "heddle/input_file.h"
 #include "llvm/Support/FileSystem.h"
 #include "targets/CPU/Processors.h"
-#include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Path.h"
 #include <CLI/CLI.hpp>
+#include <sstream>
 
 using namespace heddle;
 
@@ -78,11 +81,11 @@ static int readFamilies(const Console &console, const std::string &folder, Famil
     llvm::StringRef path = it->path();
     if (llvm::sys::path::extension(path) != ".json")
       continue;
-    auto file = llvm::MemoryBuffer::getFile(path);
-    if (!file)
-      return console.complain(IOError, "cannot read " + path + ": " + file.getError().message());
+    ReadFile file = readInputFile(path.str().c_str(), JsonLimits().bytes);
+    if (!file.ok())
+      return console.complain(file.systemError ? IOError : InputError, path + ": " + file.why);
     read.push_back(path.str());
-    library.own[llvm::sys::path::stem(path).str()] = (*file)->getBuffer().str();
+    library.own[llvm::sys::path::stem(path).str()] = std::move(file.bytes);
   }
   return error ? console.complain(IOError, "cannot read the folder " + folder + ": " + error.message()) : Ok;
 }
@@ -127,8 +130,7 @@ static int showHelp(const Console &console, const CLI::App &app, const std::stri
   return Ok;
 }
 
-int main(int argc, char **argv) {
-  const Console console{llvm::outs(), llvm::errs()};
+static int run(const Console &console, int argc, char **argv) {
   CLI::App app{"heddle compiles transformer models ahead of time"};
   app.require_subcommand(1);
   app.set_version_flag("--version", "heddle " HEDDLE_VERSION);
@@ -249,7 +251,12 @@ int main(int argc, char **argv) {
                           std::min(look.rowTile, look.keyTile) < 1 || std::max(look.rowTile, look.keyTile) > kLongestDim))
       throw CLI::ValidationError("--tile", "expected ROWSxKEYS, as 32x128, found '" + tile + "'");
   } catch (const CLI::ParseError &e) {
-    return e.get_exit_code() == 0 ? app.exit(e) : misused(console, app, e);
+    if (e.get_exit_code() != 0)
+      return misused(console, app, e);
+    std::ostringstream help;
+    app.exit(e, help, help);
+    console.out << help.str();
+    return Ok;
   }
   if (help->parsed())
     return showHelp(console, app, topic);
@@ -295,4 +302,10 @@ int main(int argc, char **argv) {
   if (verify->parsed())
     return verifyModel(console, c, look);
   return Ok;
+}
+
+int main(int argc, char **argv) {
+  guardExits();
+  const Console console{llvm::outs(), llvm::errs()};
+  return finish(console, run(console, argc, argv));
 }

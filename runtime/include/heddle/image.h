@@ -10,6 +10,7 @@
 #define HEDDLE_RUNTIME_IMAGE_H
 
 #include "heddle/abi.h"
+#include "heddle/seal.h"
 
 extern "C" {
 extern const char heddle_card[];
@@ -18,9 +19,11 @@ extern const heddle_entry_fn heddle_entries[];
 extern const unsigned char heddle_weights[] __attribute__((weak));
 /// Weak: bytes of the weights, embedded or in the side file.
 extern const uint64_t heddle_weights_size __attribute__((weak));
-/// Weak: name and hash of a side file that stands beside the program.
+/// Weak: name of a side file that stands beside the program.
 extern const char heddle_weights_file[] __attribute__((weak));
-extern const uint64_t heddle_weights_hash __attribute__((weak));
+/// Weak: the digests of all this, and those of the blocks of the weights.
+extern const heddle::Seal heddle_seal __attribute__((weak));
+extern const unsigned char heddle_index[] __attribute__((weak));
 /// Weak: absent when the model has no tokenizer.
 extern const unsigned char heddle_tokenizer[] __attribute__((weak));
 extern const uint64_t heddle_tokenizer_size __attribute__((weak));
@@ -32,10 +35,12 @@ struct Image {
   const char *card = nullptr;
   const heddle_entry_fn *entries = nullptr;
   const unsigned char *weights = nullptr;
-  uint64_t weightsSize = 0, weightsHash = 0;
+  uint64_t weightsSize = 0;
   const char *weightsFile = nullptr;
   const unsigned char *tokenizer = nullptr;
   uint64_t tokenizerSize = 0;
+  const Seal *seal = nullptr;
+  const unsigned char *index = nullptr;
 };
 
 /// The image this program was linked with.

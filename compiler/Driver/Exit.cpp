@@ -1,0 +1,81 @@
+//===- Exit.cpp - the ways out of the process -----------------------------===//
+//
+// The handlers run where there is no memory: they write pieces of text that are there already.
+//
+//===----------------------------------------------------------------------===//
+
+#include "compiler/Driver/Exit.h"
+#include "compiler/Driver/Scratch.h"
+#include "llvm/Support/ErrorHandling.h"
+#include "llvm/Support/Signals.h"
+#include <cerrno>
+#include <csignal>
+#include <cstring>
+#include <new>
+#include <unistd.h>
+
+using namespace heddle;
+
+static void say(const char *text) {
+  for (size_t left = std::strlen(text); left > 0;) {
+    ssize_t n = write(STDERR_FILENO, text, left);
+    if (n <= 0)
+      return;
+    text += n;
+    left -= size_t(n);
+  }
+}
+
+[[noreturn]] static void leave(ExitCode code) {
+  Scratch::leave();
+  llvm::sys::RunInterruptHandlers(); // files that LLVM was told to remove
+  _exit(code);
+}
+
+static void outOfMemory() {
+  say("heddle: error: out of memory\n");
+  leave(Resources);
+}
+
+static void outOfMemoryInLLVM(void *, const char *, bool) { outOfMemory(); }
+
+static void fatalInLLVM(void *, const char *reason, bool) {
+  say("heddle: internal error: ");
+  say(reason);
+  say("\nThis is a mistake of Heddle's own; please report it.\n");
+  leave(Internal);
+}
+
+void heddle::guardExits() {
+  signal(SIGXFSZ, SIG_IGN);
+  std::set_new_handler(outOfMemory);
+  llvm::install_bad_alloc_error_handler(outOfMemoryInLLVM);
+  llvm::install_fatal_error_handler(fatalInLLVM);
+}
+
+int heddle::finish(const Console &console, int code) {
+  console.out.flush();
+  if (!console.out.has_error())
+    return code;
+  std::error_code ec = console.out.error();
+  console.out.clear_error(); // or the stream ends the process when it is destroyed
+  return code == Ok ? console.complain(exitCodeOf(ec), "standard output: " + ec.message()) : code;
+}
+
+static const int lacks[] = {ENOMEM, ENOSPC, EDQUOT, EFBIG, EMFILE, ENFILE, EAGAIN};
+
+ExitCode heddle::exitCodeOf(std::error_code ec) {
+  for (int lack : lacks)
+    if (ec == std::error_condition(lack, std::generic_category()))
+      return Resources;
+  return IOError;
+}
+
+bool heddle::speaksOfResources(llvm::StringRef text) {
+  if (text.contains("out of memory") || text.contains("bad_alloc"))
+    return true;
+  for (int lack : lacks)
+    if (text.contains(std::strerror(lack)))
+      return true;
+  return false;
+}

@@ -1,0 +1,169 @@
+//===- Seal.cpp - Whether a program is what was compiled ------------------===//
+//
+// A thread checks a stretch of neighbouring blocks, so that each reads the file
+// from front to back.
+//
+//===----------------------------------------------------------------------===//
+#include "runtime/Seal.h"
+
+#include <algorithm>
+#include <cstring>
+#include <sys/mman.h>
+#include <unistd.h>
+
+namespace heddle::rt {
+
+static Status damaged(const std::string &what) {
+  return Status(Exit::Input, "H0111", what)
+      .withHelp("copy the program again from where it came from, or compile "
+                "the model again");
+}
+
+Status checkSeal(const Image &image) {
+  const Seal *seal = image.seal;
+  if (!seal)
+    return {};
+  if (seal->magic != Seal::kMagic || seal->self != seal->ofItself())
+    return damaged("this program is damaged: its seal is broken");
+  if (seal->weightsBytes != image.weightsSize ||
+      seal->tokenizerBytes != image.tokenizerSize)
+    return damaged("this program is damaged: its weights or its tokenizer have "
+                   "another size than was compiled");
+  if (!image.card || digestOf(image.card, seal->cardBytes) != seal->card)
+    return damaged("this program is damaged: its card is not what was compiled");
+  if (!image.index || digestOf(image.index, seal->indexBytes) != seal->index)
+    return damaged("this program is damaged: the index of its weights is not "
+                   "what was compiled");
+  if (bool(image.weightsFile) != bool(seal->fileBytes) ||
+      (image.weightsFile &&
+       digestOf(image.weightsFile, seal->fileBytes) != seal->file))
+    return damaged("this program is damaged: the name of its file of weights "
+                   "is not what was compiled");
+  return {};
+}
+
+Status checkTokenizer(const Image &image) {
+  if (image.seal && image.tokenizerSize &&
+      digestOf(image.tokenizer, image.tokenizerSize) != image.seal->tokenizer)
+    return damaged("this program is damaged: its tokenizer is not what was "
+                   "compiled");
+  return {};
+}
+
+namespace {
+
+struct Block {
+  uint64_t begin, end, digest;
+  const char *tensor;
+  uint64_t number; ///< among the tensor's
+};
+
+struct Check {
+  std::vector<Block> blocks;
+  const char *weights;
+  std::vector<uint8_t> bad; ///< one a block
+};
+
+} // namespace
+
+/// The index as a list. Its digest has been checked, so it says what the
+/// compiler wrote; that it hangs together is checked all the same.
+static bool readIndex(const Image &image, std::vector<Block> &blocks) {
+  std::vector<uint64_t> words(image.seal->indexBytes / 8);
+  memcpy(words.data(), image.index, 8 * words.size());
+  if (words.size() < 3 || words[0] == 0 || words[2] != image.weightsSize)
+    return false;
+  uint64_t piece = words[0], tensors = words[1];
+  if (tensors > (words.size() - 3) / 2)
+    return false;
+  size_t digest = 3 + 2 * tensors;
+  for (uint64_t t = 0; t < tensors; ++t) {
+    uint64_t begin = words[3 + 2 * t], name = words[4 + 2 * t];
+    uint64_t end = t + 1 < tensors ? words[5 + 2 * t] : words[2];
+    if (name >= image.seal->indexBytes || end < begin || end > words[2] ||
+        (t == 0 && begin != 0))
+      return false;
+    for (uint64_t at = begin, number = 0; at < end; at += piece, ++number) {
+      if (digest == words.size())
+        return false;
+      blocks.push_back({at, std::min(at + piece, end), words[digest++],
+                        reinterpret_cast<const char *>(image.index) + name,
+                        number});
+    }
+  }
+  return !words[2] || tensors;
+}
+
+/// Pages of a file that are asked for together are read together.
+static void fetch(const char *from, uint64_t bytes) {
+#ifdef MADV_POPULATE_READ
+  auto page = uintptr_t(sysconf(_SC_PAGESIZE));
+  auto begin = reinterpret_cast<uintptr_t>(from) / page * page;
+  madvise(reinterpret_cast<void *>(begin),
+          reinterpret_cast<uintptr_t>(from) + bytes - begin,
+          MADV_POPULATE_READ);
+#else
+  (void)from, (void)bytes;
+#endif
+}
+
+static void checkStretch(void *argument, int64_t tid, int64_t nth) {
+  constexpr uint64_t kAtOnce = 4 << 20;
+  Check &check = *static_cast<Check *>(argument);
+  size_t count = check.blocks.size(), first = count * tid / nth,
+         last = count * (tid + 1) / nth;
+  uint64_t fetched = 0;
+  for (size_t i = first; i < last; ++i) {
+    const Block &block = check.blocks[i];
+    if (block.end > fetched) {
+      fetched = std::min(block.begin + kAtOnce, check.blocks[last - 1].end);
+      fetch(check.weights + block.begin, fetched - block.begin);
+    }
+    check.bad[i] = digestOf(check.weights + block.begin,
+                            block.end - block.begin) != block.digest;
+  }
+}
+
+Status checkWeights(const Image &image, const void *weights, Pool &pool,
+                    const std::string &path, uint64_t &blocks) {
+  blocks = 0;
+  if (!image.seal || !image.weightsSize)
+    return {};
+  Check check;
+  if (!readIndex(image, check.blocks))
+    return internalError("the index of the weights contradicts itself");
+  blocks = check.blocks.size();
+  check.weights = static_cast<const char *>(weights);
+  check.bad.resize(blocks);
+  pool.run(checkStretch, &check);
+  auto count = size_t(std::count(check.bad.begin(), check.bad.end(), 1));
+  if (!count)
+    return {};
+  // Another model's file differs everywhere.
+  if (!path.empty() && count == blocks)
+    return badFile(quote(path) +
+                   " is not the file this program was compiled with")
+        .withHelp("compile the model again, or copy both files together");
+  Status status = damaged(format(
+      "%s damaged: %zu of %zu blocks %s not what was compiled",
+      path.empty() ? "the weights in this program are"
+                   : (quote(path) + " is").c_str(),
+      count, size_t(blocks), count == 1 ? "is" : "are"));
+  size_t named = 0;
+  for (size_t i = 0; i < blocks && named < 8; ++i)
+    if (const Block &block = check.blocks[i]; check.bad[i]) {
+      ++named;
+      status = std::move(status).withHelp(
+          format("block %llu of %s: bytes %llu to %llu of the weights",
+                 static_cast<unsigned long long>(block.number),
+                 quote(block.tensor).c_str(),
+                 static_cast<unsigned long long>(block.begin),
+                 static_cast<unsigned long long>(block.end - 1)));
+    }
+  if (named < count)
+    status = std::move(status).withHelp(
+        format("and %zu blocks more", count - named));
+  return status;
+}
+
+} // namespace heddle::rt
