@@ -396,11 +396,11 @@ Status CardParser::statement(std::string_view key) {
     card.target = std::string(remaining());
   } else if (key == "dtype") {
     card.dtype = std::string(word());
-    std::string_view math = card.dtype == "f32" ? "wide" : word();
-    if ((card.dtype != "f32" && card.dtype != "bf16") ||
+    std::string_view math = card.dtype == "bf16" ? word() : "wide";
+    if ((card.dtype != "f32" && card.dtype != "bf16" && card.dtype != "f16") ||
         (math != "wide" && math != "dots"))
-      return error("expected `dtype f32`, `dtype bf16 wide` or `dtype bf16 "
-                   "dots`");
+      return error("expected `dtype f32`, `dtype f16`, `dtype bf16 wide` or "
+                   "`dtype bf16 dots`");
     card.dots = math == "dots";
   } else if (key == "masked_rows")
     card.maskedRows = std::string(remaining());

@@ -118,7 +118,7 @@ tally lit $status "$log/lit.total"
 
 # Parts that compile one small model after another keep one core busy: they run beside each other.
 say "examples, generation, texts, pictures and sound; the same bits in any company; padding; bf16"
-beside "what bf16 costs" test/Execution/storage.py --heddle "$build/bin/heddle"
+beside "what 16 bits cost" test/Execution/storage.py --heddle "$build/bin/heddle"
 beside "mask determinism" test/Execution/mask_determinism.py --heddle "$build/bin/heddle"
 beside "mask determinism of bf16" test/Execution/mask_determinism.py --dtype bf16 --heddle "$build/bin/heddle"
 beside examples examples/run.py --bin "$build/bin"

@@ -136,26 +136,28 @@ OwningOpRef<ModuleOp> heddle::load(const Console &console, MLIRContext &context,
   return module;
 }
 
-int heddle::setArithmetic(const Console &console, ModuleOp module, const CompileOptions &options, bool targetHasDots) {
-  bool bf16 = options.dtype.empty() ? model::arithmeticOf(module).bf16 : options.dtype == "bf16";
+int heddle::setArithmetic(const Console &console, ModuleOp module, const CompileOptions &options, const cpu::Processor &target) {
+  using model::Stored;
+  model::Arithmetic had = model::arithmeticOf(module), want{options.dtype.empty() ? had.stored : *model::storedOf(options.dtype)};
   bool said = options.dtype.empty() && options.math == "auto" && module->hasAttr("model.math");
-  bool dots = said ? model::arithmeticOf(module).dots : bf16 && (options.math == "dots" || (options.math == "auto" && targetHasDots));
-  if (!bf16 && options.math != "auto")
+  want.dots = said ? had.dots : want.stored == Stored::bf16 && (options.math == "dots" || (options.math == "auto" && target.dots));
+  if (want.stored != Stored::bf16 && options.math != "auto")
     return console.complain(UsageError, "--math says how stored bf16 is multiplied; it needs --dtype=bf16");
-  if (dots && !targetHasDots)
+  if (want.dots && !target.dots)
     return console.complain(Unsupported, "products of pairs of bf16 need a processor with avx512bf16 and avx512vbmi; --math=wide does without");
-  if (model::arithmeticOf(module).bf16 == bf16 && model::arithmeticOf(module).dots == dots)
+  if (want.stored == Stored::f16 && !target.f16)
+    return console.complain(Unsupported, "numbers stored as f16 need a processor with f16c (x86-64-v3 and later have it); --dtype=bf16 --math=wide does without");
+  if (had.stored == want.stored && had.dots == want.dots)
     return Ok;
   if (module->hasAttr("model.blob"))
     return console.complain(UsageError, "the weights of this file are laid out already; --dtype and --math come before the stage 'tiled'");
   OpBuilder b(module.getContext());
-  if (bf16) {
-    module->setAttr("model.dtype", b.getStringAttr("bf16"));
-    module->setAttr("model.math", b.getStringAttr(dots ? "dots" : "wide"));
-  } else {
-    module->removeAttr("model.dtype");
-    module->removeAttr("model.math");
-  }
+  module->removeAttr("model.dtype");
+  module->removeAttr("model.math");
+  if (want.halves())
+    module->setAttr("model.dtype", b.getStringAttr(model::wordOf(want.stored)));
+  if (want.stored == Stored::bf16)
+    module->setAttr("model.math", b.getStringAttr(want.dots ? "dots" : "wide"));
   return Ok;
 }
 
@@ -242,7 +244,7 @@ int heddle::compile(const Console &console, const CompileOptions &options) {
     if (std::error_code ec = llvm::sys::fs::create_directories(options.dumpDir))
       return console.complain(exitCodeOf(ec), options.dumpDir + ": " + ec.message());
 
-  if (int failed = setArithmetic(console, *module, options, target->processor.dots))
+  if (int failed = setArithmetic(console, *module, options, target->processor))
     return failed;
   CompileOptions knobs = options;
   knobs.pipeline.vectorWidth = target->processor.vectorWidth;

@@ -10,6 +10,7 @@
 
 #include "compiler/Import/Import.h"
 #include "compiler/Pipelines/Stages.h"
+#include "targets/CPU/Processors.h"
 #include "mlir/IR/MLIRContext.h"
 #include "llvm/Support/raw_ostream.h"
 
@@ -34,7 +35,7 @@ struct CompileOptions {
   std::string output;       ///< -o; empty or "-": standard output (text stages only)
   std::string emit = "exe"; ///< a stage of the table
   std::string mcpu = "native";
-  std::string dtype;        ///< f32, bf16; empty: what an .mlir file says, or f32
+  std::string dtype;        ///< f32, bf16, f16; empty: what an .mlir file says, or f32
   std::string math = "auto"; ///< of bf16: dots, wide, or dots where the processor has them
   std::string depfile;      ///< --depfile: the files it was made of, as a rule of make
   std::vector<std::string> alsoRead; ///< for the depfile: what the tool itself has read
@@ -56,7 +57,7 @@ mlir::OwningOpRef<mlir::ModuleOp> load(const Console &console, mlir::MLIRContext
                                        const ImportOptions &options, int &code);
 
 /// Writes how reals are stored and multiplied on the module (dialects/Model/IR/Arithmetic.h).
-int setArithmetic(const Console &console, mlir::ModuleOp module, const CompileOptions &options, bool targetHasDots);
+int setArithmetic(const Console &console, mlir::ModuleOp module, const CompileOptions &options, const cpu::Processor &target);
 
 /// Runs the stages after the module's own up to `stage`.
 int runStages(const Console &console, mlir::ModuleOp module, llvm::StringRef stage, const CompileOptions &options);

@@ -16,7 +16,7 @@ using namespace heddle;
 static int setArithmeticOfHost(const Console &console, ModuleOp module, const CompileOptions &options) {
   std::string error;
   std::optional<cpu::CPUTarget> host = cpu::CPUTarget::resolve("native", error);
-  return host ? setArithmetic(console, module, options, host->processor.dots) : console.complain(UsageError, error);
+  return host ? setArithmetic(console, module, options, host->processor) : console.complain(UsageError, error);
 }
 
 int heddle::checkInput(const Console &console, const CompileOptions &options, const InspectOptions &look) {
@@ -106,9 +106,9 @@ int heddle::verifyModel(const Console &console, const CompileOptions &options, c
   VerifyOptions verify;
   verify.inputs = std::move(*inputs);
   verify.newTokens = look.newTokens;
-  // A constant that a pass writes as f32 may push a number over the edge between two bf16.
-  if (model::arithmeticOf(*module).bf16)
-    verify.tolerance = 4e-3;
+  // A constant that a pass writes as f32 may push a number over the edge between two that are stored.
+  if (model::Stored stored = model::arithmeticOf(*module).stored; stored != model::Stored::f32)
+    verify.tolerance = stored == model::Stored::bf16 ? 4e-3 : 5e-4;
   VerifyReport report;
   compareAfterEachPass(pm, std::move(verify), parameters->reader(), report);
   if (failed(pm.run(*module)))

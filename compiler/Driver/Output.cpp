@@ -70,6 +70,7 @@ std::optional<WeightStore> heddle::openWeights(const Console &console, ModuleOp 
 static PackRequest requestOf(const model::BlobTensor &t) {
   PackedType type = t.element == "f32"    ? PackedType::F32
                     : t.element == "bf16" ? PackedType::BF16
+                    : t.element == "f16"  ? PackedType::F16
                     : t.element == "i64"  ? PackedType::I64
                                           : PackedType::Bool;
   int64_t elements = 1;

@@ -93,8 +93,8 @@ static LogicalResult evaluate(Evaluator &e, attn::SdpaOp op) {
   if (failed(past) || failed(keyStart))
     return failure();
   model::Arithmetic arithmetic = model::arithmeticOf(op);
-  TensorRef queries = rounded(e, op.getQuery(), arithmetic.dots), keys = rounded(e, op.getKey(), arithmetic.bf16);
-  TensorRef values = rounded(e, op.getValue(), arithmetic.bf16);
+  TensorRef queries = rounded(e, op.getQuery(), arithmetic.left()), keys = rounded(e, op.getKey(), arithmetic.stored);
+  TensorRef values = rounded(e, op.getValue(), arithmetic.stored);
   const Tensor &q = *queries, &k = *keys, &v = *values;
   int64_t heads = op.getHeads(), keyHeads = op.getKvHeads();
   Grid grid{q.shape[0], heads, q.shape[1], k.shape[1], *past, *keyStart};

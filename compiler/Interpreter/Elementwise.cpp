@@ -1,6 +1,7 @@
 //===- Elementwise.cpp - functions of one element at a time ---------------===//
 
 #include "compiler/Interpreter/Evaluator.h"
+#include "compiler/Weights/StoredType.h"
 #include "llvm/ADT/TypeSwitch.h"
 #include <cmath>
 #include <cstring>
@@ -24,12 +25,21 @@ static double throughBf16(double x) {
   return f;
 }
 
-TensorRef evaluation::rounded(const Evaluator &e, Value v, bool bf16) {
-  if (!bf16)
+/// The same to f16; what is beyond 65504 becomes infinite.
+static double throughF16(double x) {
+  uint16_t half = toF16(float(x));
+  uint8_t bytes[] = {uint8_t(half), uint8_t(half >> 8)};
+  float back;
+  widenToF32(StoredType::F16, bytes, back);
+  return back;
+}
+
+TensorRef evaluation::rounded(const Evaluator &e, Value v, model::Stored stored) {
+  if (stored == model::Stored::f32)
     return e.ref(v);
   auto t = std::make_shared<Tensor>(e.tensor(v));
   for (double &x : t->reals)
-    x = throughBf16(x);
+    x = stored == model::Stored::f16 ? throughF16(x) : throughBf16(x);
   return t;
 }
 

@@ -12,6 +12,7 @@
 
 #include "compiler/Interpreter/Interpreter.h"
 #include "dialects/Attn/IR/Attn.h"
+#include "dialects/Model/IR/Arithmetic.h"
 #include "llvm/ADT/DenseMap.h"
 #include <functional>
 #include <memory>
@@ -137,9 +138,8 @@ double apply(model::UnaryKind kind, double x);
 double least(double a, double b);
 double most(double a, double b);
 
-/// The value of `v`; with `bf16` every element rounded to it, as what is stored in it or multiplied
-/// in pairs of it (dialects/Model/IR/Arithmetic.h).
-TensorRef rounded(const Evaluator &e, mlir::Value v, bool bf16);
+/// The value of `v`, every element rounded to what is stored (dialects/Model/IR/Arithmetic.h).
+TensorRef rounded(const Evaluator &e, mlir::Value v, model::Stored stored);
 
 /// Of a tensor type or of an element type.
 Tensor::Kind kindOf(mlir::Type type);

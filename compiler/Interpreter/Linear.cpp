@@ -41,7 +41,7 @@ static LogicalResult evaluate(Evaluator &e, model::ParamOp op) {
 }
 
 static LogicalResult evaluate(Evaluator &e, model::EmbeddingOp op) {
-  TensorRef stored = rounded(e, op.getTable(), model::arithmeticOf(op).bf16);
+  TensorRef stored = rounded(e, op.getTable(), model::arithmeticOf(op).stored);
   const Tensor &ids = e.tensor(op.getIds()), &table = *stored;
   int64_t rows = table.shape[0], width = table.shape[1];
   Tensor out = Tensor::zeros(Tensor::Kind::Real, e.shapeOf(op.getResult()));
@@ -81,7 +81,7 @@ struct Split {
 
 static LogicalResult evaluate(Evaluator &e, model::LinearOp op) {
   model::Arithmetic arithmetic = model::arithmeticOf(op);
-  TensorRef left = rounded(e, op.getInput(), arithmetic.dots), right = rounded(e, op.getWeight(), arithmetic.bf16);
+  TensorRef left = rounded(e, op.getInput(), arithmetic.left()), right = rounded(e, op.getWeight(), arithmetic.stored);
   const Tensor &x = *left, &w = *right;
   int64_t n = x.shape.back(), rows = n ? x.count() / n : product(ArrayRef(x.shape).drop_back());
   int64_t features = w.shape[op.getInOut() ? 1 : 0];

@@ -6,6 +6,8 @@
 #include "compiler/Weights/Problem.h"
 #include "llvm/Support/MathExtras.h"
 #include <algorithm>
+#include <cmath>
+#include <cstdio>
 #include <type_traits>
 
 namespace heddle {
@@ -70,8 +72,13 @@ private:
   std::vector<RowRun> runs(int64_t n0, int64_t n1) const;
   absl::Status read(const StoredTensor &tensor, uint64_t first,
                     llvm::MutableArrayRef<float> to) const {
-    return store.readF32(tensor, first, to);
+    absl::Status status = store.readF32(tensor, first, to);
+    return status.ok() && request.type == PackedType::F16
+               ? checkF16(tensor, first, to)
+               : status;
   }
+  static absl::Status checkF16(const StoredTensor &tensor, uint64_t first,
+                               llvm::ArrayRef<float> values);
   absl::Status read(const StoredTensor &tensor, uint64_t first,
                     llvm::MutableArrayRef<int64_t> to) const {
     return store.readI64(tensor, first, to);
@@ -102,6 +109,25 @@ private:
   std::vector<int64_t> integers, sourceIntegers;
   std::vector<uint8_t> narrow;
 };
+
+/// A number that would silently become infinite.
+absl::Status Packer::checkF16(const StoredTensor &tensor, uint64_t first,
+                              llvm::ArrayRef<float> values) {
+  for (size_t i = 0; i < values.size(); ++i)
+    if (std::isfinite(values[i]) && std::fabs(values[i]) >= 65520) {
+      char number[32];
+      snprintf(number, sizeof number, "%g", values[i]);
+      return toStatus(WeightProblem{
+          "H0241", "",
+          "element " + std::to_string(first + i) + " is " + number +
+              ", and f16 ends at 65504",
+          tensor.file->path(),
+          tensor.record->byte + (first + i) * width(tensor.type()),
+          printable(tensor.name()),
+          "store the weights as bf16 or f32: --dtype=bf16, --dtype=f32"});
+    }
+  return absl::OkStatus();
+}
 
 std::vector<RowRun> Packer::runs(int64_t n0, int64_t n1) const {
   std::vector<RowRun> result;
@@ -152,8 +178,8 @@ absl::Status Packer::packBlock(int64_t n0, int64_t n1, int64_t k0, int64_t k1) {
   atN.resize(ns);
   atK.resize(ks);
   if (request.layout == PackLayout::Panel32) {
-    // bf16 keeps pairs of k side by side: [K/2][32][2].
-    int64_t pair = request.type == PackedType::BF16 ? 2 : 1;
+    // Halves keep pairs of k side by side: [K/2][32][2].
+    int64_t pair = width(request.type) == 2 ? 2 : 1;
     int64_t padded = llvm::alignTo(ks, pair);
     for (int64_t n = 0; n < ns; ++n)
       atN[n] = n / 32 * padded * 32 + n % 32 * pair;

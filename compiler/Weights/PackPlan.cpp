@@ -86,7 +86,7 @@ uint64_t PackRequest::matrixBytes() const {
   uint64_t rows = n(), columns = k();
   if (layout == PackLayout::Panel32) {
     rows = llvm::alignTo(rows, 32);
-    if (type == PackedType::BF16)
+    if (width(type) == 2)
       columns = llvm::alignTo(columns, 2);
   }
   return rows * columns * width(type);
@@ -117,8 +117,8 @@ absl::Status PackRequest::check() const {
   if (pieces.empty() || count < 1 || count > mostElements || interleave < 0)
     return badRequest(*this, "a request needs a tensor and a count");
   bool panels = layout == PackLayout::Panel32;
-  if (panels && type != PackedType::F32 && type != PackedType::BF16)
-    return badRequest(*this, "panels are f32 or bf16");
+  if (panels && type != PackedType::F32 && width(type) != 2)
+    return badRequest(*this, "panels are f32, bf16 or f16");
   int64_t rows = 0;
   for (const PackPiece &piece : pieces) {
     const RowGroups &take = piece.take;

@@ -7,7 +7,7 @@
 //   natural     [N][K]                     any element type
 //   transposed  [K][N]                     any element type
 //   panel32     [ceil(N/32)][K][32]        f32, zero-padded in N
-//               [ceil(N/32)][ceil(K/2)][32][2]   bf16, zero-padded in N and K
+//               [ceil(N/32)][ceil(K/2)][32][2]   bf16, f16; zero-padded in N and K
 //   literal     bytes given by the compiler
 #ifndef HEDDLE_COMPILER_WEIGHTS_PACKPLAN_H
 #define HEDDLE_COMPILER_WEIGHTS_PACKPLAN_H

@@ -117,6 +117,7 @@ std::optional<Processor> heddle::cpu::findProcessor(StringRef mcpu, std::string 
   auto has = [&](StringRef f) { return llvm::is_contained(p.needs, f); };
   p.vectorWidth = has("avx512f") ? 16 : has("avx2") && has("fma") ? 8 : 4;
   p.registers = has("avx512f") ? 32 : 16;
+  p.f16 = has("f16c");
   p.dots = has("avx512bf16") && has("avx512vbmi");
   return p;
 }

@@ -21,6 +21,7 @@ struct Processor {
   std::vector<std::string> needs; ///< asked for at start, in the order of cpu_features.def
   int64_t vectorWidth = 4;        ///< f32 lanes
   int64_t registers = 32;         ///< vector registers
+  bool f16 = true;                ///< f32 to f16 and back; on x86 it is f16c
   bool dots = false;              ///< vdpbf16ps: pairs of bf16 multiplied and added at once; and vpermi2b
 
   std::string needsText() const; ///< separated by spaces

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 """A row's bits never depend on what stands beside it.
 
-    determinism.py --heddle BIN [--dtype bf16 [--math dots|wide]] [-v]
+    determinism.py --heddle BIN [--dtype f16 | --dtype bf16 [--math dots|wide]] [-v]
 
 Models of this repository are compiled and run in different company: threads, batch size, slot of the batch, padding on either
 side, longer texts, cached steps against the whole text again. Every comparison is of bits. One line a failure, then

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 """A row's bits never depend on what stands beside it, for every kind of mask and every score modifier.
 
-    mask_determinism.py --heddle BIN [--dtype bf16] [--only NAME,...] [-v]
+    mask_determinism.py --heddle BIN [--dtype bf16|f16] [--only NAME,...] [-v]
 
 Small decoders, one a mask and one a modifier, are compiled with a cache and without, and run on one thread and two, in batches of
 1, 3 and 8, in other slots, behind and before padding, on shorter texts, and token by token. Every comparison is of bits. One line a

@@ -18,7 +18,7 @@ uint64_t hash(uint64_t seed, uint64_t index) {
 double uniform(uint64_t seed, uint64_t index) { return double(hash(seed, index) >> 11) / double(1ull << 52) - 1.0; }
 
 std::string moduleText(const std::string &math, const std::string &functions) {
-  std::string how = math.empty() ? "" : "attributes {model.dtype = \"bf16\", model.math = \"" + math + "\"} ";
+  std::string how = math.empty() ? "" : math == "f16" ? "attributes {model.dtype = \"f16\"} " : "attributes {model.dtype = \"bf16\", model.math = \"" + math + "\"} ";
   return "module " + how + "{\n" + functions + "}\n";
 }
 
@@ -30,10 +30,22 @@ static float throughBf16(float x) {
   std::memcpy(&x, &bits, 4);
   return x;
 }
-static std::vector<float> rounded(std::vector<float> all, bool bf16) {
-  if (bf16)
+/// To f16 and back: 13 bits fewer, a fixed place below its normal numbers, infinite from 65520 on.
+static float throughF16(float x) {
+  if (std::isnan(x) || std::fabs(x) >= 65520)
+    return std::isnan(x) ? x : std::copysign(std::numeric_limits<float>::infinity(), x);
+  if (std::fabs(x) < 0x1p-14f)
+    return std::nearbyint(x * 0x1p24f) * 0x1p-24f;
+  uint32_t bits;
+  std::memcpy(&bits, &x, 4);
+  bits = (bits + 0xfff + ((bits >> 13) & 1)) & 0xffffe000u;
+  std::memcpy(&x, &bits, 4);
+  return x;
+}
+static std::vector<float> rounded(std::vector<float> all, bool halves, const std::string &math) {
+  if (halves)
     for (float &x : all)
-      x = throughBf16(x);
+      x = math == "f16" ? throughF16(x) : throughBf16(x);
   return all;
 }
 
@@ -109,8 +121,8 @@ void Call::run(Program &program, int threads) {
 
 Call::Expected Call::expected() const {
   // What is stored is rounded; sums are not.
-  const std::vector<float> q = rounded(this->q, test.math == "dots"), keys = rounded(this->k, !test.math.empty()),
-                           v = rounded(this->v, !test.math.empty());
+  const std::vector<float> q = rounded(this->q, test.math == "dots", test.math), keys = rounded(this->k, !test.math.empty(), test.math),
+                           v = rounded(this->v, !test.math.empty(), test.math);
   const double inf = std::numeric_limits<double>::infinity();
   int64_t w = test.width, u = test.valueWidth, group = test.heads / test.kvHeads;
   std::vector<double> out(n.B * n.T * test.heads * u), rounding(out.size()), score(n.S);

@@ -13,7 +13,7 @@
 
 namespace heddle::test {
 
-/// A module of these functions that computes in f32 ("") or stores bf16 ("wide", "dots").
+/// A module of these functions that computes in f32 ("") or stores bf16 ("wide", "dots") or f16 ("f16").
 std::string moduleText(const std::string &math, const std::string &functions);
 
 struct Sizes {
@@ -38,7 +38,7 @@ struct Case {
   double softcap = 0;
   enum { Zero, Nan, Mean } masked = Zero;
   int vectorWidth = 16;
-  std::string math; ///< "wide", "dots": keys and values are stored in bf16
+  std::string math; ///< "wide", "dots": keys and values are stored in bf16; "f16": in f16
 
   struct At {
     const Sizes &n;

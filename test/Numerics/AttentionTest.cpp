@@ -42,6 +42,8 @@ static std::vector<Sizes> edges() {
 static std::vector<std::string> allMath() {
   std::vector<std::string> all = {"", "wide"};
 #if defined(__x86_64__)
+  if (__builtin_cpu_supports("f16c"))
+    all.push_back("f16");
   if (__builtin_cpu_supports("avx512bf16"))
     all.push_back("dots");
 #endif

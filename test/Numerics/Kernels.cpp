@@ -1,6 +1,7 @@
 //===- Kernels.cpp - a module compiled and interpreted side by side -------===//
 
 #include "test/Numerics/Kernels.h"
+#include "compiler/Weights/StoredType.h"
 #include "dialects/Attn/IR/Attn.h"
 #include "dialects/Model/Transforms/Blob.h"
 #include "dialects/Model/Transforms/Passes.h"
@@ -34,18 +35,21 @@ static std::vector<int64_t> rowsOf(const model::BlobTensor &t, int64_t all) {
   return take;
 }
 
-static uint16_t toBf16(float x) {
+static uint16_t toHalf(float x, bool f16) {
+  if (f16)
+    return toF16(x);
   uint32_t bits;
   std::memcpy(&bits, &x, 4);
   return uint16_t((bits + 0x7fff + ((bits >> 16) & 1)) >> 16);
 }
 
-/// The same in bf16: elements as they are, or panels of pairs, [N/32][K/2][32][2].
+/// The same in bf16 or f16: elements as they are, or panels of pairs, [N/32][K/2][32][2].
 static void packHalves(const model::BlobTensor &t, const Tensor &tensor, char *to) {
   auto *out = reinterpret_cast<uint16_t *>(to);
+  bool f16 = t.element == "f16";
   if (!t.panel32) {
     for (int64_t i : rowsOf(t, tensor.count()))
-      *out++ = toBf16(float(tensor.reals[i]));
+      *out++ = toHalf(float(tensor.reals[i]), f16);
     return;
   }
   int64_t rows = t.inOut ? t.shape[1] : t.shape[0], k = t.inOut ? t.shape[0] : t.shape[1], deep = (k + 1) / 2;
@@ -53,12 +57,12 @@ static void packHalves(const model::BlobTensor &t, const Tensor &tensor, char *t
   for (size_t i = 0; i < take.size(); ++i)
     for (int64_t j = 0; j < k; ++j)
       out[((i / 32 * deep + j / 2) * 32 + i % 32) * 2 + j % 2] =
-          toBf16(float(tensor.reals[t.inOut ? j * rows + take[i] : take[i] * k + j]));
+          toHalf(float(tensor.reals[t.inOut ? j * rows + take[i] : take[i] * k + j]), f16);
 }
 
 /// Panels of 32 rows of W, [N/32][K][32]; or elements as they are.
 static void pack(const model::BlobTensor &t, const Tensor &tensor, char *to) {
-  if (t.element == "bf16")
+  if (t.element == "bf16" || t.element == "f16")
     return packHalves(t, tensor, to);
   auto *out = reinterpret_cast<float *>(to);
   if (!t.panel32) {
@@ -83,8 +87,10 @@ Kernels::Kernels(const std::string &text, Options options) : context(MLIRContext
     return;
   if (*options.math) {
     OpBuilder b(&context);
-    module.get()->setAttr("model.dtype", b.getStringAttr("bf16"));
-    module.get()->setAttr("model.math", b.getStringAttr(options.math));
+    bool f16 = options.math == std::string("f16");
+    module.get()->setAttr("model.dtype", b.getStringAttr(f16 ? "f16" : "bf16"));
+    if (!f16)
+      module.get()->setAttr("model.math", b.getStringAttr(options.math));
   }
   OwningOpRef<ModuleOp> copy = cast<ModuleOp>((*module)->clone());
   PassManager passes(&context);
@@ -215,7 +221,8 @@ double Kernels::rmsOfRounding(const Dims &dims, const Bytes &inputs, const Bytes
   Attribute dtype = module.get()->removeAttr("model.dtype"), math = module.get()->removeAttr("model.math");
   FailureOr<Tensors> exact = expected(dims, inputs);
   module.get()->setAttr("model.dtype", dtype);
-  module.get()->setAttr("model.math", math);
+  if (math)
+    module.get()->setAttr("model.math", math);
   if (failed(exact))
     return INFINITY;
   double off = 0, all = 0;

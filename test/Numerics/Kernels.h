@@ -19,7 +19,7 @@ public:
   struct Options {
     bool fuse = true;
     int vectorWidth = 16;
-    const char *math = ""; ///< "wide", "dots": the module stores bf16
+    const char *math = ""; ///< "wide", "dots": the module stores bf16; "f16"
   };
   explicit Kernels(const std::string &text) : Kernels(text, Options()) {}
   Kernels(const std::string &text, Options options);
@@ -35,7 +35,7 @@ public:
   void again(const Dims &dims, const Bytes &inputs, int times);
   /// The largest difference to the interpreter, relative to the largest element of the output.
   double error(const Dims &dims, const Bytes &inputs, const Bytes &outputs);
-  /// The root of the mean square of the difference to numbers that were never rounded to bf16,
+  /// The root of the mean square of the difference to numbers that were never rounded where they are stored,
   /// relative to that of the numbers.
   double rmsOfRounding(const Dims &dims, const Bytes &inputs, const Bytes &outputs);
   /// What the interpreter makes of them, by name.

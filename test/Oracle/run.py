@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 """Runs the oracle's cases through Heddle: every case is compiled and executed, and interpreted.
 
-    run.py --heddle BIN [--kind hf_model|attention|seed_module]... [--only CASE,...] [--jobs N] [--binary | --interpret] [--dtype bf16 [--math dots|wide]] [-v] DIR
+    run.py --heddle BIN [--kind hf_model|attention|seed_module]... [--only CASE,...] [--jobs N] [--binary | --interpret] [--dtype f16 | --dtype bf16 [--math dots|wide]] [-v] DIR
 
 DIR: one folder per case as its README describes (config.json, model.safetensors, inputs, expected, meta.json). A run counts
 twice, once for the binary and once for the interpreter. Tolerances and valid rows are those of meta.json, always. A line is
@@ -26,11 +26,11 @@ ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)
 SEEDS = ["seed000_encoder", "seed000_pos_encoder_norm", "seed001_transformer", "seed004_early", "seed004_final"]
 SECONDS = 300
 # The root of the mean square of the difference, relative to that of what is expected, where numbers
-# are stored as bf16: rounding costs 2e-3 a product, and layers add up.
-RMS_OF_BF16 = 3e-2
+# are stored in 16 bits: rounding costs 2e-3 a product in bf16, and layers add up.
+RMS_OF_HALVES = {"bf16": 3e-2, "f16": 4e-3}
 # Scores whose differences are smaller than the last place of a key of theirs in bf16, and routers (of random weights)
 # that rate two experts so much alike that rounding exchanges them: another expert is another answer, not a wrong one.
-BEYOND_BF16 = ["att_common_offset_scores", "qwen2_moe"]
+BEYOND_HALVES = ["att_common_offset_scores", "qwen2_moe"]
 
 
 class Failure(Exception):
@@ -115,7 +115,7 @@ class Case:
 class Runner:
     def __init__(self, heddle, case, dtype="f32", math="auto"):
         self.heddle, self.case, self.binaries, self.count = heddle, case, {}, 0
-        self.halves, self.arithmetic = dtype == "bf16", ["--dtype", dtype, "--math", math]
+        self.rms, self.arithmetic = RMS_OF_HALVES.get(dtype), ["--dtype", dtype, "--math", math]
 
     def file(self, ending):
         self.count += 1
@@ -216,8 +216,8 @@ class Runner:
             if e.shape == a.shape and o.get("valid"):
                 rows = self.case.expected[o["valid"]].astype(bool)
                 e, a = e[rows], a[rows]
-            if self.halves:
-                what = tensors.differs_in_the_mean(e, a, RMS_OF_BF16)
+            if self.rms:
+                what = tensors.differs_in_the_mean(e, a, self.rms)
             else:
                 what = tensors.differs(e, a, o.get("atol", 1e-4), o.get("rtol", 1e-4))
             if what:
@@ -241,7 +241,7 @@ def run_case(path, options):
             return ["FAIL %s: cannot read the case: %s: %s" % (name, type(e).__name__, e)], 0, 1, 0
         runner = Runner(options.heddle, case, options.dtype, options.math)
         for run in case.meta["runs"]:
-            if options.dtype == "bf16" and ("greedy" in run["kind"] or name in BEYOND_BF16):
+            if runner.rms and ("greedy" in run["kind"] or name in BEYOND_HALVES):
                 continue  # the expected tokens are those of f32
             for engine in engines:
                 try:
@@ -265,7 +265,7 @@ def main():
     p.add_argument("--jobs", type=int, default=1)
     p.add_argument("--binary", action="store_true", help="the compiled binary only")
     p.add_argument("--interpret", action="store_true", help="the interpreter only")
-    p.add_argument("--dtype", default="f32", choices=["f32", "bf16"])
+    p.add_argument("--dtype", default="f32", choices=["f32", "bf16", "f16"])
     p.add_argument("--math", default="auto", choices=["auto", "dots", "wide"])
     p.add_argument("-v", action="store_true", help="a line for what passes, too")
     p.add_argument("dir")

@@ -85,7 +85,7 @@ TEST(PackPlan, ImpossibleRequestsAreRefused) {
   refused(PackRequest());
   refused(PackRequest::natural("", 1));
   refused(PackRequest::natural("a", -1));
-  refused(PackRequest::panel32("a", 8, 8, false, {}, PackedType::F16));
+  refused(PackRequest::panel32("a", 8, 8, false, {}, PackedType::Bool));
   refused(PackRequest::panel32("a", 8, 8, false, {2, 4, 0, 5}));
   refused(PackRequest::panel32("a", 8, 8, false, {3, 4, 0, 4}));
   refused(PackRequest::panel32("a", 8, 8, false, {1, 8, 4, 4}));

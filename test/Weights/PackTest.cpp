@@ -93,7 +93,7 @@ std::string plainly(const PackRequest &request) {
       for (int64_t k = 0; k < K; ++k)
         for (int64_t n = 0; n < N; ++n)
           put(result, request.type, wanted(request, m, n, k));
-    int64_t pair = request.type == PackedType::BF16 ? 2 : 1;
+    int64_t pair = width(request.type) == 2 ? 2 : 1;
     if (request.layout == PackLayout::Panel32)
       for (int64_t panel = 0; panel < (N + 31) / 32; ++panel)
         for (int64_t k = 0; k < (K + pair - 1) / pair; ++k)
@@ -148,7 +148,7 @@ constexpr PackLayout layouts[] = {PackLayout::Natural, PackLayout::Transposed,
 TEST_F(Packing, SmallSizesExhaustively) {
   for (PackLayout layout : layouts)
     for (bool inOut : {false, true})
-      for (PackedType type : {PackedType::F32, PackedType::BF16})
+      for (PackedType type : {PackedType::F32, PackedType::BF16, PackedType::F16})
         for (int64_t n : {0, 1, 2, 31, 32, 33, 65})
           for (int64_t k : {0, 1, 2, 3, 17, 48}) {
             PackRequest request = PackRequest::panel32("t0", n, k, inOut, {}, type);
@@ -163,6 +163,33 @@ TEST_F(Packing, WholeTensorsInEveryType) {
   for (PackedType type : {PackedType::F32, PackedType::I64, PackedType::Bool}) {
     check(PackRequest::natural("t1", elements, type));
     check(PackRequest::transposed("t1", 200, 199, type));
+  }
+}
+
+/// A number that would become infinite is an error with its place; what is infinite already stays so.
+TEST(PackingF16, NumbersBeyondItAreRefused) {
+  Directory dir;
+  float inf = std::numeric_limits<float>::infinity();
+  for (auto [value, good] : {std::pair{65504.0f, true}, {65519.0f, true}, {-inf, true}, {65520.0f, false}, {-1e9f, false}}) {
+    std::vector<float> a(12, 1.0f);
+    a[7] = value;
+    auto store = WeightStore::open(dir.write("m.safetensors", goodFile({{"t0", "F32", {3, 4}, bytesOf(a)}})));
+    ASSERT_OK(store.status());
+    for (bool inOut : {false, true}) {
+      Collect sink;
+      PackRequest request = PackRequest::panel32("t0", inOut ? 4 : 3, inOut ? 3 : 4, inOut, {}, PackedType::F16);
+      absl::Status status = packRequest(*store, request, sink, {});
+      EXPECT_EQ(status.ok(), good) << value;
+      if (!good) {
+        WeightProblem problem = refusal(status);
+        EXPECT_EQ(problem.code, "H0241");
+        EXPECT_EQ(problem.tensor, "t0");
+        EXPECT_NE(problem.message.find("element 7 is "), std::string::npos) << problem.message;
+        EXPECT_NE(problem.help.find("--dtype=bf16"), std::string::npos);
+      }
+      request.type = PackedType::BF16;
+      EXPECT_OK(packRequest(*store, request, sink, {}));
+    }
   }
 }
 

@@ -152,14 +152,14 @@ LogicalResult heddle::loops::lowerCacheWrite(Lowering &l, Operation *op) {
     auto write = [&](Value target) {
       if (!layout->keys) {
         l.Code::loop(begin, end, 1, [&](Value k) {
-          packValue(l, layout->bf16, rowAt(k), w, l.at(target, l.mul(l.sub(k, first), words), l.f32()));
+          packValue(l, layout->stored, rowAt(k), w, l.at(target, l.mul(l.sub(k, first), words), l.f32()));
         });
         return;
       }
       l.when(l.equal(l.sub(end, begin), l.constant(kPanel)), [&] {
-        packPanel(l, layout->bf16, rowAt(first), classes * stride, w, target, l.constant(kPanel));
+        packPanel(l, layout->stored, rowAt(first), classes * stride, w, target, l.constant(kPanel));
       }, [&] {
-        l.Code::loop(begin, end, 1, [&](Value k) { packKey(l, layout->bf16, rowAt(k), w, target, l.sub(k, first)); });
+        l.Code::loop(begin, end, 1, [&](Value k) { packKey(l, layout->stored, rowAt(k), w, target, l.sub(k, first)); });
       });
     };
     if (!layout->ring) {

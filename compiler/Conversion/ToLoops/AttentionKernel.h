@@ -105,8 +105,8 @@ private:
   Value headOfKeys(), keysAt(), valuesAt(Value k);
   /// Elements `index`... of stored values, widened; and from row to row of them.
   Value loadValue(Value base, Value index, Value mask = {});
-  mlir::Type valueType() { return plan.arithmetic.bf16 ? mlir::Type(b.getI16Type()) : f32(); }
-  int64_t valuePitch() const { return plan.arithmetic.bf16 ? 2 * plan.valueWords() : plan.valueWidth; }
+  mlir::Type valueType() { return plan.arithmetic.halves() ? mlir::Type(b.getI16Type()) : f32(); }
+  int64_t valuePitch() const { return plan.arithmetic.halves() ? 2 * plan.valueWords() : plan.valueWidth; }
   SumStep scoreStep() const { return SumStep(plan.arithmetic, plan.width); }
   void storeQuery(Value source, Value target);
   void addToSum(Value row, Value sum);
@@ -156,17 +156,17 @@ private:
 
 //===-- how keys and values are stored (AttentionStored.cpp) --------------------------===//
 
-/// One panel of kPanel keys, [w][kPanel], or [w/2][kPanel][2] in bf16, from rows `stride` floats apart; only
+/// One panel of kPanel keys, [w][kPanel], or [w/2][kPanel][2] in 16 bits, from rows `stride` floats apart; only
 /// `rows` of them are there.
-void packPanel(Code &c, bool bf16, Value source, int64_t stride, int64_t w, Value target, Value rows);
+void packPanel(Code &c, Stored stored, Value source, int64_t stride, int64_t w, Value target, Value rows);
 /// The same from rows that `rowAt` tells.
-void packPanel(Code &c, bool bf16, llvm::function_ref<Value(int64_t)> rowAt, int64_t w, Value target);
+void packPanel(Code &c, Stored stored, llvm::function_ref<Value(int64_t)> rowAt, int64_t w, Value target);
 /// Key `lane` of a panel alone.
-void packKey(Code &c, bool bf16, Value source, int64_t w, Value panel, Value lane);
+void packKey(Code &c, Stored stored, Value source, int64_t w, Value panel, Value lane);
 /// Two rows of values, as words of two halves; whole vectors are written.
 void packPair(Code &c, Value even, Value odd, int64_t u, Value target);
 /// One row of values.
-void packValue(Code &c, bool bf16, Value source, int64_t u, Value target);
+void packValue(Code &c, Stored stored, Value source, int64_t u, Value target);
 
 /// `lanes` rows of `lanes` floats each, transposed in registers.
 Values transpose(Code &c, Values rows);

@@ -30,7 +30,7 @@ void AttentionKernel::emitPack(Block *block) {
       int64_t words = plan.keyWords();
       Value target = at(scratch, add(length(plan.atKeys()), mul(outer, mul(length(plan.keyRoom), words))), f32());
       loop(first, last, kPanel, [&](Value k) {
-        packPanel(*this, plan.arithmetic.bf16, at(source, mul(k, stride), f32()), stride, w, at(target, mul(k, words), f32()), sub(keys, k));
+        packPanel(*this, plan.arithmetic.stored, at(source, mul(k, stride), f32()), stride, w, at(target, mul(k, words), f32()), sub(keys, k));
       });
     }
     if (plan.valueSource == Source::Rows) {
@@ -43,7 +43,7 @@ void AttentionKernel::emitPack(Block *block) {
           Value partner = min(add(k, 1), sub(keys, constant(1)));
           return packPair(*this, at(source, mul(k, stride), f32()), at(source, mul(partner, stride), f32()), u, at(target, mul(k, words), f32()));
         }
-        packValue(*this, plan.arithmetic.bf16, at(source, mul(k, stride), f32()), u, at(target, mul(k, words), f32()));
+        packValue(*this, plan.arithmetic.stored, at(source, mul(k, stride), f32()), u, at(target, mul(k, words), f32()));
       });
     }
   });

@@ -207,7 +207,7 @@ std::string AttentionPlan::textOf(Value value) const {
 std::string AttentionPlan::text() const {
   std::string text;
   llvm::raw_string_ostream os(text);
-  os << op->getPropertiesAsAttribute() << ' ' << arithmetic.bf16 << arithmetic.dots << ' ' << width << ' ' << valueWidth << ' ' << sharedKeys << int(keySource)
+  os << op->getPropertiesAsAttribute() << ' ' << int(arithmetic.stored) << arithmetic.dots << ' ' << width << ' ' << valueWidth << ' ' << sharedKeys << int(keySource)
      << int(valueSource) << batch.str() << ';' << rows.str() << ';' << keys.str() << ';' << keyRoom.str() << ';'
      << valueRoom.str() << ';' << keyRing << ';' << valueRing;
   if (op.getMask())

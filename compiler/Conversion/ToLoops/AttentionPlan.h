@@ -5,7 +5,7 @@
 // share one kernel. Layouts:
 //
 //   keys     [B][g][blocks of 128][8 panels][w][16 keys]      values   [B][g][rows][u]
-//   in bf16  [B][g][blocks of 128][8 panels][w/2][16 keys][2]          [B][g][rows][u], halves,
+//   halves   [B][g][blocks of 128][8 panels][w/2][16 keys][2]          [B][g][rows][u], halves,
 //                                                                 or  [B][g][rows/2][u][2] where they are `paired`
 //   of d classes (KeyClasses.h) d of these a head, one after the other
 //   scratch  packed keys | packed values | first visible key of each batch element |
@@ -81,8 +81,8 @@ struct AttentionPlan {
   /// Blocks of keys of a class.
   model::Size keyBlocks() const;
   /// Words of 4 bytes that a row of one head takes where it is stored.
-  int64_t keyWords() const { return arithmetic.bf16 ? (width + 1) / 2 : width; }
-  int64_t valueWords() const { return paired ? pairStride() / 2 : arithmetic.bf16 ? (valueWidth + 1) / 2 : valueWidth; }
+  int64_t keyWords() const { return arithmetic.halves() ? (width + 1) / 2 : width; }
+  int64_t valueWords() const { return paired ? pairStride() / 2 : arithmetic.halves() ? (valueWidth + 1) / 2 : valueWidth; }
   int64_t queryWords() const { return arithmetic.dots ? keyWords() : width; }
   /// Words of a row of paired values: whole vectors of 32 halves.
   int64_t pairStride() const { return (valueWidth + 31) / 32 * 32; }

@@ -71,7 +71,7 @@ void AttentionKernel::packDistances(attn::RelativeDotOp op, int64_t at, Value fa
       }
       return this->at(source, mul(max(min(add(zero, distance), last), constant(0)), tableWidth), f32());
     };
-    packPanel(*this, /*bf16=*/false, rowAt, w, this->at(floats(Places(plan.atBias[at], w).panels), mul(panel, kPanel * w), f32()));
+    packPanel(*this, Stored::f32, rowAt, w, this->at(floats(Places(plan.atBias[at], w).panels), mul(panel, kPanel * w), f32()));
   });
 }
 

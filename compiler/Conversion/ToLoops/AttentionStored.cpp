@@ -1,7 +1,7 @@
 //===- AttentionStored.cpp - how queries, keys and values are stored ------===//
 //
-// f32, or bf16: keys in panels of pairs along d, which are dotted with rounded queries or widened
-// (SumStep.h); values as rows of halves, which are widened, or paired when a tile is met
+// f32, or bf16 or f16: keys in panels of pairs along d, which are widened or, in bf16, dotted with
+// rounded queries (SumStep.h); values as rows of halves, which are widened, or paired when a tile is met
 // (AttentionPairs.cpp). Stored in pairs a value's bits would depend on the slot in which padding
 // puts its key: two neighbours of a pair are added in another order than two that are none. Only where
 // nothing moves the tiles, and no cache is read by others, are they packed in pairs.
@@ -35,7 +35,7 @@ Values heddle::loops::transpose(Code &c, Values rows) {
   return rows;
 }
 
-void heddle::loops::packPanel(Code &c, bool bf16, llvm::function_ref<Value(int64_t)> rowAt, int64_t w, Value target) {
+void heddle::loops::packPanel(Code &c, Stored stored, llvm::function_ref<Value(int64_t)> rowAt, int64_t w, Value target) {
   for (int64_t half = 0; half < kPanel; half += c.lanes) {
     Values rows;
     for (int64_t i = 0; i < c.lanes; ++i)
@@ -46,30 +46,31 @@ void heddle::loops::packPanel(Code &c, bool bf16, llvm::function_ref<Value(int64
         block.push_back(c.loadVec(row, d, mask));
       block = transpose(c, block); // masked lanes are 0: so is what an odd width lacks
       int64_t valid = mask ? w % c.lanes : c.lanes;
-      Value line = bf16 ? c.div(d, c.constant(2)) : d;
-      for (int64_t i = 0, at = 0; i < valid; i += bf16 ? 2 : 1, ++at) {
-        Value words = bf16 ? c.pairWord(block[i], block[i + 1]) : block[i];
+      bool halves = stored != Stored::f32;
+      Value line = halves ? c.div(d, c.constant(2)) : d;
+      for (int64_t i = 0, at = 0; i < valid; i += halves ? 2 : 1, ++at) {
+        Value words = halves ? pairWord(c, stored, block[i], block[i + 1]) : block[i];
         c.store(words, c.at(target, c.add(c.mul(c.add(line, at), kPanel), half), c.f32()));
       }
     });
   }
 }
 
-void heddle::loops::packPanel(Code &c, bool bf16, Value source, int64_t stride, int64_t w, Value target, Value rows) {
+void heddle::loops::packPanel(Code &c, Stored stored, Value source, int64_t stride, int64_t w, Value target, Value rows) {
   // Rows behind the last repeat it: finite, and never looked at.
   Value last = c.sub(rows, c.constant(1));
-  packPanel(c, bf16, [&](int64_t i) { return c.at(source, c.mul(c.min(c.constant(i), last), stride), c.f32()); }, w, target);
+  packPanel(c, stored, [&](int64_t i) { return c.at(source, c.mul(c.min(c.constant(i), last), stride), c.f32()); }, w, target);
 }
 
-void heddle::loops::packKey(Code &c, bool bf16, Value source, int64_t w, Value panel, Value lane) {
-  if (!bf16) {
+void heddle::loops::packKey(Code &c, Stored stored, Value source, int64_t w, Value panel, Value lane) {
+  if (stored == Stored::f32) {
     c.loop(c.constant(0), c.constant(w), 1, [&](Value d) {
       c.store(c.loadF32(source, d), c.at(panel, c.add(c.mul(d, kPanel), lane), c.f32()));
     });
     return;
   }
   auto put = [&](Value even, Value odd, Value pair) {
-    c.store(c.pairWord(even, odd), c.at(panel, c.add(c.mul(pair, kPanel), lane), c.f32()));
+    c.store(pairWord(c, stored, even, odd), c.at(panel, c.add(c.mul(pair, kPanel), lane), c.f32()));
   };
   c.loop(c.constant(0), c.constant(w / 2), 1, [&](Value pair) {
     Value d = c.mul(pair, 2);
@@ -79,11 +80,12 @@ void heddle::loops::packKey(Code &c, bool bf16, Value source, int64_t w, Value p
     put(c.loadF32(source, c.constant(w - 1)), c.real(0.0), c.constant(w / 2));
 }
 
-void heddle::loops::packValue(Code &c, bool bf16, Value source, int64_t u, Value target) {
-  Type stored = bf16 ? Type(c.b.getI16Type()) : c.f32();
+void heddle::loops::packValue(Code &c, Stored stored, Value source, int64_t u, Value target) {
+  bool halves = stored != Stored::f32;
+  Type element = halves ? Type(c.b.getI16Type()) : c.f32();
   c.vectors(c.constant(u), [&](Value d, Value mask) {
     Value x = c.loadVec(source, d, mask);
-    c.store(bf16 ? c.toBf16(x) : x, c.at(target, d, stored), mask);
+    c.store(halves ? halfOf(c, stored, x) : x, c.at(target, d, element), mask);
   });
 }
 
@@ -95,7 +97,7 @@ void heddle::loops::packPair(Code &c, Value even, Value odd, int64_t u, Value ta
 
 Value AttentionKernel::loadValue(Value base, Value index, Value mask) {
   Value x = load(vec(valueType()), at(base, index, valueType()), mask);
-  return plan.arithmetic.bf16 ? fromBf16(x) : x;
+  return plan.arithmetic.halves() ? heddle::loops::widened(*this, plan.arithmetic.stored, x) : x;
 }
 
 /// A query in units of log2 and with its scale; with dots as it is, in pairs.

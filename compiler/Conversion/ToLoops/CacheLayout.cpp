@@ -54,8 +54,9 @@ std::optional<CacheLayout> heddle::loops::cacheLayoutOf(Operation *op) {
   if (!kind || !heads || !features || heads.getInt() < 1 || *features % heads.getInt())
     return std::nullopt;
   int64_t width = *features / heads.getInt();
-  bool bf16 = bool(mark.get("element"));
-  CacheLayout layout{where, indices, kind.getValue() == "keys", bf16, heads.getInt(), width, bf16 ? (width + 1) / 2 : width,
+  auto element = mark.getAs<StringAttr>("element");
+  model::Stored stored = element ? model::storedOf(element.getValue()).value_or(model::Stored::f32) : model::Stored::f32;
+  CacheLayout layout{where, indices, kind.getValue() == "keys", stored, heads.getInt(), width, stored != model::Stored::f32 ? (width + 1) / 2 : width,
                      cacheClasses(mark), cacheRoom(mark, state.getSize(state.getRank() - 2)), ringOf(mark), {}};
   layout.element = layout.room * Size(layout.classes * layout.words);
   return layout;

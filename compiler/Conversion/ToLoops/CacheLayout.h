@@ -6,11 +6,11 @@
 //   keys    [blocks of 128 keys][8 panels][w][16 keys]
 //   values  [rows rounded up to 128][u]
 //
-// so that attention reads it as it lies; in bf16 pairs along w, [w/2][16 keys][2], and halves.
+// so that attention reads it as it lies; in 16 bits pairs along w, [w/2][16 keys][2], and halves.
 // Under a mask whose attention falls into attentions over every d-th row and key (KeyClasses.h)
 // this stands d times, one after the other, for the positions of each residue modulo d. The mark
 // is the attribute `cache`, a dictionary {kind = "keys" | "values", heads = g} and, where they are
-// not what goes without saying, element = "bf16" and classes = d.
+// not what goes without saying, element = "bf16" or "f16", and classes = d.
 //
 // With `ring = n` (a multiple of 128) position p lies in place p mod n, as no reader looks so far
 // back that two positions it may see share a place. A tile of 128 keys may begin anywhere in a
@@ -21,6 +21,7 @@
 #ifndef HEDDLE_COMPILER_CONVERSION_TOLOOPS_CACHELAYOUT_H
 #define HEDDLE_COMPILER_CONVERSION_TOLOOPS_CACHELAYOUT_H
 
+#include "dialects/Model/IR/Arithmetic.h"
 #include "dialects/Model/IR/Model.h"
 
 namespace heddle::loops {
@@ -29,7 +30,7 @@ struct CacheLayout {
   mlir::Value state;
   mlir::OperandRange indices; ///< of the iteration
   bool keys;           ///< or values
-  bool bf16;
+  model::Stored stored;
   int64_t heads, width;
   int64_t words;       ///< of 4 bytes that a row of one head takes
   int64_t classes;     ///< 1: every key of a head lies in one row of blocks

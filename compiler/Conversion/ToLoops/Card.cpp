@@ -94,7 +94,7 @@ Size heddle::loops::stateBytes(func::FuncOp function, unsigned argument) {
   Size bytes = Code::bytesOf(type.getElementType());
   for (int64_t i = 0; i < type.getRank(); ++i) {
     Size n = type.getSize(i);
-    // Keys and values lie in blocks of rows, class by class, in bf16 with two numbers of a head in a word.
+    // Keys and values lie in blocks of rows, class by class, in 16 bits with two numbers of a head in a word.
     if (cache && i == type.getRank() - 2)
       n = cacheRoom(cache, n) * Size(cacheClasses(cache));
     if (cache && cache.get("element") && i == type.getRank() - 1) {
@@ -118,8 +118,8 @@ std::string heddle::loops::cardText(ModuleOp module) {
     os << "target " << word("model.target") << "\n";
   if (!word("model.needs").empty())
     os << "needs " << word("model.needs") << "\n";
-  if (model::Arithmetic arithmetic = model::arithmeticOf(module); arithmetic.bf16)
-    os << "dtype bf16 " << (arithmetic.dots ? "dots" : "wide") << "\n";
+  if (model::Arithmetic arithmetic = model::arithmeticOf(module); arithmetic.halves())
+    os << "dtype " << wordOf(arithmetic.stored) << (arithmetic.stored == model::Stored::f16 ? "" : arithmetic.dots ? " dots" : " wide") << "\n";
   os << "masked_rows " << (word("model.masked_rows").empty() ? StringRef("zero") : word("model.masked_rows")) << "\n";
   if (!word("model.license").empty())
     os << "license " << word("model.license") << "\n";

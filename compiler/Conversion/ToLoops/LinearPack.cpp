@@ -37,7 +37,7 @@ LinearScratch::LinearScratch(LinearOp op) {
   ModelTensorType x = op.getInput().getType(), y = cast<ModelTensorType>(op->getResult(0).getType());
   Size k = x.getSize(x.getRank() - 1), n = y.getSize(y.getRank() - 1);
   Arithmetic arithmetic = arithmeticOf(op);
-  Size depth = arithmetic.bf16 ? (k + Size(1)).floorDiv(Size(2)) : k;
+  Size depth = arithmetic.halves() ? (k + Size(1)).floorDiv(Size(2)) : k;
   if (!isPackedWeight(op))
     weight = (n + Size(kLinearPanel - 1)).floorDiv(Size(kLinearPanel)) * depth * Size(kLinearPanel * 4);
   if (op.getBias() && !isPackedBias(op))
@@ -78,10 +78,10 @@ Value heddle::loops::packWeight(Lower &l, LinearOp op, const SumStep &step, int6
         return l.select(there, l.loadF32(from, index), l.real(0.0));
       };
       Value word;
-      if (step.arithmetic.bf16) {
+      if (step.arithmetic.halves()) {
         Value even = l.mul(at, 2), odd = l.add(even, 1), both = l.less(odd, k);
         Value second = arith::AndIOp::create(l.b, inside, both);
-        word = l.pairWord(element(even, inside), element(l.select(both, odd, even), second));
+        word = pairWord(l, step.arithmetic.stored, element(even, inside), element(l.select(both, odd, even), second));
       } else {
         word = element(at, inside);
       }

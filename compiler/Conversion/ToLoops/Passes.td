@@ -10,8 +10,8 @@ def PlanCachePass : Pass<"attn-plan-cache", "mlir::ModuleOp"> {
     A state whose rows, appended or loaded, feed the keys (or the values) of attention and
     nothing else gets `cache = {kind = "keys" | "values", heads = g}` on its `model.append`,
     `model.load` and `model.store`, and the same as `model.cache` on the functions' arguments;
-    CacheLayout.h says how it then lies. Where `model.dtype` is "bf16" so is the state, and the
-    mark says `element = "bf16"`.
+    CacheLayout.h says how it then lies. Where `model.dtype` is "bf16" or "f16" so is the state, and
+    the mark says so: `element = "bf16"`.
 
     Where the masks of all readers limit how far back a row looks, the mark of appended rows
     says `ring = n`, and @step gets `model.pieces = {longest, beyond}`: a text that may get

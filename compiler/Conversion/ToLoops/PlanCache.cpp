@@ -166,8 +166,8 @@ struct PlanCache final : heddle::loops::impl::PlanCachePassBase<PlanCache> {
         continue;
       SmallVector<NamedAttribute> members{b.getNamedAttr("kind", b.getStringAttr(use.role)),
                                           b.getNamedAttr("heads", b.getI64IntegerAttr(use.heads))};
-      if (arithmeticOf(module).bf16)
-        members.push_back(b.getNamedAttr("element", b.getStringAttr("bf16")));
+      if (Arithmetic arithmetic = arithmeticOf(module); arithmetic.halves())
+        members.push_back(b.getNamedAttr("element", b.getStringAttr(wordOf(arithmetic.stored))));
       // Each class goes round a ring of its own.
       auto ofClass = [&](int64_t rows) { return rows / use.classes + (rows % use.classes != 0); };
       if (std::optional<int64_t> ring = pieces && use.behind ? ringFor(ofClass(*use.behind), ofClass(longestPiece), longest ? std::optional(ofClass(*longest)) : longest)

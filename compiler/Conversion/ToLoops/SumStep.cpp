@@ -21,7 +21,7 @@ void SumStep::multiply(Code &c, Value rows, Value at, ArrayRef<Value> weights, i
       all.push_back(c.load(c.vec(type), address));
     return all;
   };
-  if (!arithmetic.bf16)
+  if (!arithmetic.halves())
     return add(c.at(rows, at, c.f32()), 0, loaded(c.f32()));
   Values pairs = loaded(i32);
   if (arithmetic.dots) {
@@ -35,7 +35,7 @@ void SumStep::multiply(Code &c, Value rows, Value at, ArrayRef<Value> weights, i
   }
   Values even, odd;
   for (Value pair : pairs) {
-    auto [low, high] = c.widened(pair);
+    auto [low, high] = widenedPair(c, arithmetic.stored, pair);
     even.push_back(low);
     odd.push_back(high);
   }

@@ -4,16 +4,16 @@
 // here alone. For a linear of K features (for scores: keys instead of weights, panels of 16):
 //
 //   f32    weights [N/32][K][32], one k a step
-//   wide   weights [N/32][ceil(K/2)][32] words of two bf16; a step widens both and takes one k
+//   wide   weights [N/32][ceil(K/2)][32] words of two bf16 or f16; a step widens both and takes one k
 //          after the other: the order and the bits of f32 over rounded weights
-//   dots   the same weights, and rows [M][ceil(K/2)] words of two bf16: a step is one dot
+//   dots   the same weights in bf16, and rows [M][ceil(K/2)] words of two bf16: a step is one dot
 //
 //===----------------------------------------------------------------------===//
 #ifndef HEDDLE_COMPILER_CONVERSION_TOLOOPS_SUMSTEP_H
 #define HEDDLE_COMPILER_CONVERSION_TOLOOPS_SUMSTEP_H
 
+#include "compiler/Conversion/ToLoops/Halves.h"
 #include "compiler/Conversion/ToLoops/Lowering.h"
-#include "dialects/Model/IR/Arithmetic.h"
 
 namespace heddle::loops {
 
@@ -23,13 +23,13 @@ struct SumStep {
   int64_t k;
 
   /// Steps along k, which is also the height of a panel in rows of words.
-  int64_t depth() const { return arithmetic.bf16 ? (k + 1) / 2 : k; }
+  int64_t depth() const { return arithmetic.halves() ? (k + 1) / 2 : k; }
   /// Steps that multiply all they hold: a pair may lack its second half.
-  int64_t whole() const { return arithmetic.bf16 && !arithmetic.dots ? k / 2 : depth(); }
+  int64_t whole() const { return arithmetic.halves() && !arithmetic.dots ? k / 2 : depth(); }
   /// Words of a row of the left side.
   int64_t pitch() const { return arithmetic.dots ? depth() : k; }
   /// For the names of kernels.
-  llvm::StringRef suffix() const { return arithmetic.dots ? "_dots" : arithmetic.bf16 ? "_wide" : ""; }
+  llvm::StringRef suffix() const { return arithmetic.dots ? "_dots" : arithmetic.stored == Stored::f16 ? "_f16" : arithmetic.halves() ? "_wide" : ""; }
 
   /// sums[i, j] += rows[i] * weights[j] over the k of step `at`: `rows` is the first row of the
   /// left side, `weights` the addresses of one vector each.

@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "compiler/Conversion/ToLoops/Halves.h"
 #include "compiler/Conversion/ToLoops/Lowering.h"
 
 using namespace mlir;
@@ -32,14 +33,16 @@ LogicalResult heddle::loops::lowerEmbedding(Lower &l, EmbeddingOp op) {
   auto pack = param ? param->getAttrOfType<DictionaryAttr>("pack") : DictionaryAttr();
   bool panels = pack && pack.getAs<StringAttr>("layout").getValue() == "panel32";
   bool inOut = panels && cast<BoolAttr>(pack.get("in_out")).getValue();
-  bool halves = pack && pack.get("element"); // stored as bf16
+  auto element = pack ? pack.getAs<StringAttr>("element") : StringAttr();
+  Stored stored = element ? storedOf(element.getValue()).value_or(Stored::f32) : Stored::f32;
+  bool halves = stored != Stored::f32;
   Type f32 = l.f32(), half = l.b.getI16Type();
   l.parallelFor(op.getLoc(), l.size(op.getIds().getType().getCount()), [&](Value i) {
     Value id = checkedId(l, ids, i, rows), target = l.at(to, l.mul(i, width), f32);
     if (!panels) {
       Value row = l.at(from, l.mul(id, width), halves ? half : f32);
       l.vectors(width, [&](Value j, Value mask) {
-        Value v = halves ? l.fromBf16(l.load(l.vec(half), l.at(row, j, half), mask)) : l.loadVec(row, j, mask);
+        Value v = halves ? widened(l, stored, l.load(l.vec(half), l.at(row, j, half), mask)) : l.loadVec(row, j, mask);
         l.store(v, l.at(target, j, f32), mask);
       });
       return;
@@ -50,7 +53,7 @@ LogicalResult heddle::loops::lowerEmbedding(Lower &l, EmbeddingOp op) {
       Value pair = l.constant(halves ? 2 : 1), deep = l.div(l.add(depth, halves ? 1 : 0), pair);
       Value panel = l.mul(l.div(n, l.constant(32)), deep);
       Value at = l.add(l.mul(l.add(panel, l.div(k, pair)), 32), l.rem(n, l.constant(32)));
-      Value v = halves ? l.fromBf16(l.load(half, l.at(from, l.add(l.mul(at, 2), l.rem(k, pair)), half))) : l.loadF32(from, at);
+      Value v = halves ? widened(l, stored, l.load(half, l.at(from, l.add(l.mul(at, 2), l.rem(k, pair)), half))) : l.loadF32(from, at);
       l.store(v, l.at(target, j, f32));
     });
   });

@@ -5,24 +5,36 @@
 using namespace mlir;
 using namespace heddle::model;
 
-static StringRef wordOf(ModuleOp module, StringRef attribute, StringRef otherwise) {
+static StringRef attributeOf(ModuleOp module, StringRef attribute, StringRef otherwise) {
   auto word = module->getAttrOfType<StringAttr>(attribute);
   return word ? word.getValue() : otherwise;
+}
+
+StringRef heddle::model::wordOf(Stored stored) {
+  return stored == Stored::bf16 ? "bf16" : stored == Stored::f16 ? "f16" : "f32";
+}
+
+std::optional<Stored> heddle::model::storedOf(StringRef word) {
+  for (Stored stored : {Stored::f32, Stored::bf16, Stored::f16})
+    if (word == wordOf(stored))
+      return stored;
+  return std::nullopt;
 }
 
 Arithmetic heddle::model::arithmeticOf(Operation *op) {
   auto module = dyn_cast<ModuleOp>(op);
   if (!module)
     module = op->getParentOfType<ModuleOp>();
-  if (!module || wordOf(module, "model.dtype", "f32") != "bf16")
+  if (!module)
     return {};
-  return {true, wordOf(module, "model.math", "wide") == "dots"};
+  Stored stored = storedOf(attributeOf(module, "model.dtype", "f32")).value_or(Stored::f32);
+  return {stored, stored == Stored::bf16 && attributeOf(module, "model.math", "wide") == "dots"};
 }
 
 LogicalResult heddle::model::verifyArithmetic(ModuleOp module) {
-  StringRef dtype = wordOf(module, "model.dtype", "f32"), math = wordOf(module, "model.math", "wide");
-  if (dtype != "f32" && dtype != "bf16")
-    return module.emitError("'model.dtype' is \"f32\" or \"bf16\", but is \"") << dtype << "\"";
+  StringRef dtype = attributeOf(module, "model.dtype", "f32"), math = attributeOf(module, "model.math", "wide");
+  if (!storedOf(dtype))
+    return module.emitError("'model.dtype' is \"f32\", \"bf16\" or \"f16\", but is \"") << dtype << "\"";
   if (math != "wide" && math != "dots")
     return module.emitError("'model.math' is \"wide\" or \"dots\", but is \"") << math << "\"";
   if (math == "dots" && dtype != "bf16")

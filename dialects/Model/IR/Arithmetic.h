@@ -2,11 +2,11 @@
 //
 // Two attributes of a module, read by everything from the interpreter to the kernels:
 //
-//   model.dtype  "f32" (as without it) or "bf16": what weights of linears, tables of embeddings,
-//                and the keys and values of attention are rounded to where they are stored
+//   model.dtype  "f32" (as without it), "bf16" or "f16": what weights of linears, tables of
+//                embeddings, and the keys and values of attention are rounded to where they are stored
 //   model.math   "wide" (as without it): a stored number is widened and meets an f32;
-//                "dots": linears, scores and weighted values round the other factor too, and pairs of
-//                products are added at once (vdpbf16ps)
+//                "dots", of bf16: linears, scores and weighted values round the other factor too, and
+//                pairs of products are added at once (vdpbf16ps)
 //
 // Sums are f32 whatever these say, and every other tensor is.
 //
@@ -18,15 +18,24 @@
 
 namespace heddle::model {
 
+/// How a number lies in memory.
+enum class Stored { f32, bf16, f16 };
+
+/// "bf16"...; and back, nothing for another word.
+llvm::StringRef wordOf(Stored stored);
+std::optional<Stored> storedOf(llvm::StringRef word);
+
 struct Arithmetic {
-  bool bf16 = false; ///< model.dtype
-  bool dots = false; ///< model.math; only with bf16
+  Stored stored = Stored::f32; ///< model.dtype
+  bool dots = false;           ///< model.math; only with bf16
+  Stored left() const { return dots ? stored : Stored::f32; } ///< the other factor of a product
+  bool halves() const { return stored != Stored::f32; } ///< 16 bits
 };
 
 /// What the module around `op` says.
 Arithmetic arithmeticOf(mlir::Operation *op);
 
-/// Reports attributes with another value, and dots without bf16.
+/// Reports attributes with another value, and dots of anything but bf16.
 mlir::LogicalResult verifyArithmetic(mlir::ModuleOp module);
 
 } // namespace heddle::model

@@ -18,7 +18,7 @@ namespace heddle::model {
 struct BlobTensor {
   std::string name;               ///< in the file, indices filled in
   std::vector<int64_t> shape;     ///< in the file
-  std::string element;            ///< "f32", "bf16" (panels: pairs of k side by side), "i64" or "i1"
+  std::string element;            ///< "f32", "bf16" or "f16" (panels: pairs of k side by side), "i64" or "i1"
   bool panel32 = false;           ///< else natural
   bool inOut = false;             ///< panel32: the file holds [K, N]
   int64_t part = 0, groups = 1;   ///< which part's rows (or elements of a bias), of how many groups

@@ -55,8 +55,8 @@ struct PlanParameters final : heddle::model::impl::PlanParametersPassBase<PlanPa
 DictionaryAttr PlanParameters::natural(bool stored) {
   Builder b(&getContext());
   SmallVector<NamedAttribute> members{b.getNamedAttr("layout", b.getStringAttr("natural"))};
-  if (stored && arithmetic.bf16)
-    members.push_back(b.getNamedAttr("element", b.getStringAttr("bf16")));
+  if (stored && arithmetic.halves())
+    members.push_back(b.getNamedAttr("element", b.getStringAttr(wordOf(arithmetic.stored))));
   return b.getDictionaryAttr(members);
 }
 
@@ -66,8 +66,8 @@ DictionaryAttr PlanParameters::layout(LinearOp op, bool bias) {
   SmallVector<NamedAttribute> members{b.getNamedAttr("layout", b.getStringAttr(bias ? "natural" : "panel32"))};
   if (!bias)
     members.push_back(b.getNamedAttr("in_out", b.getBoolAttr(op.getInOut())));
-  if (!bias && arithmetic.bf16)
-    members.push_back(b.getNamedAttr("element", b.getStringAttr("bf16")));
+  if (!bias && arithmetic.halves())
+    members.push_back(b.getNamedAttr("element", b.getStringAttr(wordOf(arithmetic.stored))));
   auto part = op->getAttrOfType<IntegerAttr>("part");
   if (part && op.getParts() && op.getParts()->size() > 1) {
     members.push_back(b.getNamedAttr("part", part));
@@ -175,7 +175,7 @@ static int64_t packedBytes(DictionaryAttr pack, ModelTensorType type) {
     return packedRows(pack, count) * elementBytes(pack, type.getElementType());
   bool inOut = cast<BoolAttr>(pack.get("in_out")).getValue();
   int64_t n = *type.getSize(inOut ? 1 : 0).constant(), k = *type.getSize(inOut ? 0 : 1).constant();
-  // bf16 keeps pairs of k side by side, f32 every k.
+  // Halves keep pairs of k side by side, f32 every k.
   int64_t deep = pack.get("element") ? (k + 1) / 2 : k;
   return (packedRows(pack, n) + 31) / 32 * 32 * deep * 4;
 }

@@ -22,8 +22,8 @@ module attributes {model.dtype = "bf16", model.math = "wide"} {
 
 // -----
 
-// expected-error @below {{'model.dtype' is "f32" or "bf16", but is "f16"}}
-module attributes {model.dtype = "f16"} {}
+// expected-error @below {{'model.dtype' is "f32", "bf16" or "f16", but is "f8"}}
+module attributes {model.dtype = "f8"} {}
 
 // -----
 

@@ -1,9 +1,9 @@
-//===- Bf16Test.cpp - linears and tables stored in bf16 -------------------===//
+//===- HalvesTest.cpp - linears and tables stored in 16 bits --------------===//
 //
 // The interpreter rounds what the kernels round, so they differ by f32 sums alone. What the
 // rounding itself costs is held against numbers that were never rounded: a bf16 has 8 bits, so a
 // factor is off by 2^-8 at most; over evenly spread numbers that makes sums wrong by 1.5e-3 (root
-// of the mean square), or by 2.1e-3 where both factors are rounded.
+// of the mean square), or by 2.1e-3 where both factors are rounded. An f16 has 11 bits: an eighth.
 //
 //===----------------------------------------------------------------------===//
 
@@ -14,11 +14,12 @@
 using namespace heddle;
 using namespace heddle::test;
 
-static bool hasDots() {
+/// Whether this processor multiplies so.
+static bool has(const std::string &math) {
 #if defined(__x86_64__)
-  return __builtin_cpu_supports("avx512bf16");
+  return math == "dots" ? __builtin_cpu_supports("avx512bf16") : math == "f16" ? __builtin_cpu_supports("f16c") : true;
 #else
-  return false;
+  return math != "dots";
 #endif
 }
 
@@ -36,8 +37,8 @@ static std::string linear(int64_t k, int64_t n, bool inOut) {
 class Stored : public testing::TestWithParam<std::pair<const char *, int>> {
 protected:
   void SetUp() override {
-    if (std::string(GetParam().first) == "dots" && !hasDots())
-      GTEST_SKIP() << "no avx512bf16";
+    if (!has(GetParam().first))
+      GTEST_SKIP() << "not on this processor: " << GetParam().first;
   }
   Kernels::Options options() const { return {true, GetParam().second, GetParam().first}; }
 };
@@ -112,10 +113,12 @@ TEST_P(Stored, RoundingCostsWhatItMust) {
   ASSERT_TRUE(kernels.good());
   Kernels::Bytes in = kernels.inputs({{"B", 20}}, 5);
   double rms = kernels.rmsOfRounding({{"B", 20}}, in, kernels.run({{"B", 20}}, in));
-  bool dots = std::string(GetParam().first) == "dots";
-  EXPECT_LE(rms, dots ? 2.4e-3 : 1.7e-3);
-  EXPECT_GE(rms, dots ? 1.8e-3 : 1.3e-3) << "something was not rounded";
+  std::string math = GetParam().first;
+  double part = math == "f16" ? 1.0 / 8 : 1;
+  EXPECT_LE(rms, part * (math == "dots" ? 2.4e-3 : 1.7e-3));
+  EXPECT_GE(rms, part * (math == "dots" ? 1.8e-3 : 1.3e-3)) << "something was not rounded";
 }
 
-INSTANTIATE_TEST_SUITE_P(Bf16, Stored, testing::Values(std::pair{"dots", 16}, std::pair{"wide", 16}, std::pair{"wide", 8}, std::pair{"wide", 4}),
+INSTANTIATE_TEST_SUITE_P(Halves, Stored, testing::Values(std::pair{"dots", 16}, std::pair{"wide", 16}, std::pair{"wide", 8}, std::pair{"wide", 4},
+                                                         std::pair{"f16", 16}, std::pair{"f16", 8}, std::pair{"f16", 4}),
                          [](const auto &i) { return std::string(i.param.first) + "_" + std::to_string(i.param.second); });

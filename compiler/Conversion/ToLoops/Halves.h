@@ -1,0 +1,29 @@
+//===- Halves.h - numbers stored in 16 bits ---------------------*- C++ -*-===//
+//
+// bf16 is the upper half of an f32 and is made by integer arithmetic (Bf16.cpp): the same bits on
+// every processor. f16 is the business of the processor's own conversions (f16c), which round as
+// IEEE 754 says; what is beyond 65504 becomes infinite. Both lie alike: two neighbours along the
+// axis that is summed share a word, the even one in the lower half. Scalar or vector.
+//
+//===----------------------------------------------------------------------===//
+#ifndef HEDDLE_COMPILER_CONVERSION_TOLOOPS_HALVES_H
+#define HEDDLE_COMPILER_CONVERSION_TOLOOPS_HALVES_H
+
+#include "compiler/Conversion/ToLoops/Code.h"
+#include "dialects/Model/IR/Arithmetic.h"
+
+namespace heddle::loops {
+
+using model::Stored;
+
+/// f32 -> i16, rounded to the nearest bf16 or f16, ties to even; a NaN stays one.
+Value halfOf(Code &c, Stored stored, Value x);
+/// i16 -> f32.
+Value widened(Code &c, Stored stored, Value x);
+/// i32: two numbers, `even` in the lower half; and both of them widened.
+Value pairWord(Code &c, Stored stored, Value even, Value odd);
+std::pair<Value, Value> widenedPair(Code &c, Stored stored, Value pairs);
+
+} // namespace heddle::loops
+
+#endif
