@@ -234,13 +234,6 @@ static void read(const ImportOptions &options, Builder &b, DiagnosticSink &sink,
   }
 }
 
-void heddle::checkCompanions(const ImportOptions &options, DiagnosticSink &sink) {
-  MLIRContext context(MLIRContext::Threading::DISABLED);
-  Builder b(&context);
-  Companions found;
-  read(options, b, sink, found);
-}
-
 //===--- what a module wants of them ------------------------------------------===//
 
 static std::optional<model::ModelTensorType> inputType(func::FuncOp run, StringRef name) {
@@ -305,11 +298,12 @@ static void checkPicture(const Companions &found, model::ModelTensorType input, 
 }
 
 void heddle::addCompanions(const ImportOptions &options, ModuleOp module, DiagnosticSink &sink) {
-  Builder b(module.getContext());
+  MLIRContext unused(MLIRContext::Threading::DISABLED);
+  Builder b(module ? module.getContext() : &unused);
   Companions found;
   read(options, b, sink, found);
-  auto run = module.lookupSymbol<func::FuncOp>("run");
-  if (sink.hasErrors() || !run)
+  auto run = module ? module.lookupSymbol<func::FuncOp>("run") : func::FuncOp();
+  if (!run)
     return;
   if (auto generate = module->getAttrOfType<DictionaryAttr>("model.generate")) {
     Attributes roles(generate);

@@ -16,11 +16,8 @@
 
 namespace heddle {
 
-/// Reads them and adds what they say; complaints go to `sink`.
+/// Reads them and adds what they say to `module`, which is null where it could not be made; complaints go to `sink`.
 void addCompanions(const ImportOptions &options, mlir::ModuleOp module, DiagnosticSink &sink);
-
-/// The same checks without a module: `heddle check`.
-void checkCompanions(const ImportOptions &options, DiagnosticSink &sink);
 
 /// One file and where complaints about it go. Keys that were looked at are remembered.
 class CompanionReader {

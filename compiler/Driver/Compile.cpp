@@ -1,16 +1,17 @@
 //===- Compile.cpp - import and stages ------------------------------------===//
 
 #include "compiler/Driver/Compile.h"
-#include "compiler/Driver/Companions.h"
 #include "compiler/Driver/DumpIR.h"
 #include "compiler/Driver/Exit.h"
+#include "compiler/Driver/Load.h"
 #include "compiler/Driver/ModelFiles.h"
 #include "compiler/Driver/Output.h"
+#include "compiler/Driver/PassMessages.h"
 #include "dialects/Model/IR/Arithmetic.h"
 #include "heddle/input_file.h"
 #include "mlir/IR/AsmState.h"
+#include "mlir/IR/Builders.h"
 #include "mlir/IR/Diagnostics.h"
-#include "mlir/Parser/Parser.h"
 #include "mlir/Pass/PassManager.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
@@ -37,52 +38,6 @@ std::unique_ptr<MLIRContext> heddle::makeContext() {
   return context;
 }
 
-/// Of the text of a stage.
-static constexpr uint64_t mostTextBytes = uint64_t(1) << 30;
-
-static OwningOpRef<ModuleOp> parseModule(const Console &console, MLIRContext &context, const ImportOptions &options, int &code) {
-  llvm::SourceMgr sources;
-  SourceMgrDiagnosticHandler handler(sources, &context, console.err);
-  ReadFile file;
-  if (options.text)
-    file.bytes = *options.text;
-  else
-    file = readInputFile(options.path.c_str(), mostTextBytes);
-  if (!file.ok()) {
-    code = console.complain(file.systemError ? exitCodeOf(std::error_code(file.systemError, std::generic_category())) : InputError,
-                            options.path + ": " + file.why);
-    return nullptr;
-  }
-  sources.AddNewSourceBuffer(llvm::MemoryBuffer::getMemBufferCopy(file.bytes, options.path), llvm::SMLoc());
-  OwningOpRef<ModuleOp> module = parseSourceFile<ModuleOp>(sources, &context);
-  if (!module)
-    code = InputError;
-  return module;
-}
-
-/// Why the system does not hand a file out; nothing if it does.
-static std::error_code whyUnreadable(StringRef file) {
-  llvm::sys::fs::file_status status;
-  if (std::error_code ec = llvm::sys::fs::status(file, status))
-    return ec;
-  return ::access(file.str().c_str(), R_OK) == 0 ? std::error_code() : std::error_code(errno, std::generic_category());
-}
-
-bool heddle::canRead(const ImportOptions &options, DiagnosticSink &sink) {
-  bool all = true;
-  for (StringRef file : {options.text ? StringRef() : StringRef(options.path), StringRef(options.weightsPath)})
-    if (std::error_code ec = file.empty() ? std::error_code() : whyUnreadable(file)) {
-      sink.errorInFile(file, "", "cannot read it: " + Twine(ec.message()));
-      all = false;
-    }
-  return all;
-}
-
-int heddle::canRead(const Console &console, StringRef file) {
-  std::error_code ec = whyUnreadable(file);
-  return ec ? console.complain(IOError, file + ": cannot read it: " + ec.message()) : int(Ok);
-}
-
 /// What would keep the output from being written is said before the work, not after it.
 static int canWrite(const Console &console, StringRef output) {
   namespace fs = llvm::sys::fs;
@@ -102,38 +57,6 @@ static int canWrite(const Console &console, StringRef output) {
 /// An output may replace an older output, never what the model is made of.
 static bool isInput(const ImportOptions &options, ModuleOp module, StringRef output) {
   return llvm::any_of(modelFiles(options, module), [&](const std::string &file) { return llvm::sys::fs::equivalent(file, output); });
-}
-
-OwningOpRef<ModuleOp> heddle::load(const Console &console, MLIRContext &context, const ImportOptions &options, int &code) {
-  code = Ok;
-  // A description is an object.
-  bool isIR = options.text ? !StringRef(*options.text).ltrim().starts_with("{") : StringRef(options.path).ends_with(".mlir");
-  if (isIR)
-    return parseModule(console, context, options, code);
-  DiagnosticSink sink;
-  if (!canRead(options, sink)) {
-    sink.print(console.err);
-    code = IOError;
-    return nullptr;
-  }
-  OwningOpRef<ModuleOp> module = importModel(context, options, sink);
-  if (module && !sink.hasErrors())
-    addCompanions(options, *module, sink);
-  if (sink.hasErrors() || !module) {
-    sink.print(console.err);
-    code = sink.hasErrors() ? sink.exitCode() : int(Internal);
-    if (sink.hasErrors() || !options.weightsOptional)
-      return nullptr;
-    // Nothing is wrong, and without weights nothing more is known: their shapes may follow from the rest.
-    ImportOptions invented = options;
-    invented.weightsInvented = true;
-    DiagnosticSink guesses;
-    module = importModel(context, invented, guesses);
-    code = module ? Ok
-                  : console.complain(InputError, options.path + ": some of its shapes stand in its weights alone, and there are none; "
-                                                                "--weights=FILE names them");
-  }
-  return module;
 }
 
 int heddle::setArithmetic(const Console &console, ModuleOp module, const CompileOptions &options, const cpu::Processor &target) {
@@ -180,15 +103,12 @@ private:
 };
 } // namespace
 
-int heddle::runStages(const Console &console, ModuleOp module, StringRef last, const CompileOptions &options) {
+int heddle::runStages(const Console &console, ModuleOp module, StringRef last, const CompileOptions &options, DiagnosticSink &sink) {
   StringRef have = stageOf(module);
   bool started = false;
   IRDump dump;
   dump.folder = options.dumpDir;
-  // A remark of a pass is a note to the user; errors carry the line of the description.
-  llvm::SourceMgr sources;
-  sources.setIncludeDirs({"."});
-  SourceMgrDiagnosticHandler handler(sources, module.getContext(), console.err);
+  PassMessages messages(*module.getContext(), sink);
   for (const Stage &stage : stages()) {
     if (started || (stage.name == "model" && !module->hasAttr("heddle.stage"))) {
       Phase phase(stage.name, options.verbose ? &console.err : nullptr);
@@ -198,7 +118,7 @@ int heddle::runStages(const Console &console, ModuleOp module, StringRef last, c
       if (failed(addStage(pm, stage, options.pipeline)))
         return console.complain(Internal, "the passes of stage '" + stage.name + "' do not parse");
       if (failed(pm.run(module)))
-        return InputError;
+        return messages.internalError() || !sink.hasErrors() ? int(Internal) : sink.exitCode();
       if (!dump.error.empty())
         return console.complain(dump.code, dump.error);
       started = true;
@@ -208,6 +128,17 @@ int heddle::runStages(const Console &console, ModuleOp module, StringRef last, c
       return Ok;
   }
   return Ok;
+}
+
+int heddle::runStages(const Console &console, ModuleOp module, StringRef last, const CompileOptions &options) {
+  // A remark of a pass is a note to the user, at the line of the description.
+  llvm::SourceMgr sources;
+  sources.setIncludeDirs({"."});
+  SourceMgrDiagnosticHandler remarks(sources, module.getContext(), console.err);
+  DiagnosticSink sink;
+  int code = runStages(console, module, last, options, sink);
+  sink.print(console.err);
+  return code;
 }
 
 int heddle::compile(const Console &console, const CompileOptions &options) {
@@ -224,9 +155,10 @@ int heddle::compile(const Console &console, const CompileOptions &options) {
     if (code = canWrite(console, file); code != Ok)
       return code;
   OwningOpRef<ModuleOp> module;
+  Words words;
   {
     Phase phase("import", options.verbose ? &console.err : nullptr);
-    module = load(console, *context, options.import, code);
+    module = load(console, *context, options.import, code, &words);
   }
   if (!module)
     return code;
@@ -267,8 +199,10 @@ int heddle::compile(const Console &console, const CompileOptions &options) {
       return true;
     });
   if (!isIR) {
+    if (options.emit == "exe" && !words.note.empty())
+      console.err << "heddle: note: compiled without a tokenizer: " << words.note << "\n";
     Phase phase(options.emit, options.verbose ? &console.err : nullptr);
-    code = writeOutput(console, *module, knobs, *target);
+    code = writeOutput(console, *module, knobs, *target, words.blob);
   }
   if (code != Ok || options.depfile.empty())
     return code;

@@ -1,8 +1,6 @@
 //===- Compile.h - from a description to a binary ---------------*- C++ -*-===//
 //
-// import -> stages (compiler/Pipelines) -> target -> link. Every command of `heddle` that
-// needs a module goes through load(), so they all accept what `compile` accepts: a
-// description, a Hugging Face directory, or the .mlir file of any stage.
+// import (Load.h) -> stages (compiler/Pipelines) -> target -> link.
 //
 //===----------------------------------------------------------------------===//
 #ifndef HEDDLE_COMPILER_DRIVER_COMPILE_H
@@ -46,20 +44,12 @@ struct CompileOptions {
   std::string runtimeArchive; ///< libheddle_rt.a; empty: beside the tool
 };
 
-/// The files that the command line names are there and may be read; if not, the sink says which is not, and
-/// the exit code is `IOError`.
-bool canRead(const ImportOptions &options, DiagnosticSink &sink);
-/// The same for one more file: `Ok`, or `IOError` when it has been said.
-int canRead(const Console &console, llvm::StringRef file);
-
-/// Reads the input up to its stage. On failure everything has been said and `code` is set.
-mlir::OwningOpRef<mlir::ModuleOp> load(const Console &console, mlir::MLIRContext &context,
-                                       const ImportOptions &options, int &code);
-
 /// Writes how reals are stored and multiplied on the module (dialects/Model/IR/Arithmetic.h).
 int setArithmetic(const Console &console, mlir::ModuleOp module, const CompileOptions &options, const cpu::Processor &target);
 
-/// Runs the stages after the module's own up to `stage`.
+/// Runs the stages after the module's own up to `stage`. Errors go to the sink, or are printed.
+int runStages(const Console &console, mlir::ModuleOp module, llvm::StringRef stage, const CompileOptions &options,
+              DiagnosticSink &sink);
 int runStages(const Console &console, mlir::ModuleOp module, llvm::StringRef stage, const CompileOptions &options);
 
 /// `heddle compile`. Returns the exit code.

@@ -1,12 +1,15 @@
 //===- Inspect.cpp - heddle check, interpret and verify -------------------===//
 
 #include "compiler/Driver/Inspect.h"
-#include "compiler/Driver/Companions.h"
+#include "compiler/Conversion/ToLoops/Support.h"
+#include "compiler/Driver/Load.h"
+#include "compiler/Driver/PassMessages.h"
 #include "compiler/Interpreter/Files.h"
 #include "compiler/Interpreter/Verify.h"
 #include "dialects/Model/IR/Arithmetic.h"
 #include "heddle/input_file.h"
 #include "targets/CPU/CPUTarget.h"
+#include "llvm/Support/FileSystem.h"
 #include "llvm/Support/SourceMgr.h"
 
 using namespace mlir;
@@ -20,20 +23,35 @@ static int setArithmeticOfHost(const Console &console, ModuleOp module, const Co
 }
 
 int heddle::checkInput(const Console &console, const CompileOptions &options, const InspectOptions &look) {
+  CompileOptions knobs = options;
+  knobs.import.headersOnly = true;
+  knobs.import.configAlone = !llvm::sys::fs::is_directory(options.import.path);
+  std::unique_ptr<MLIRContext> context = makeContext();
   DiagnosticSink sink;
-  bool there = canRead(options.import, sink);
-  if (there) {
-    checkModel(options.import, sink);
-    checkCompanions(options.import, sink);
+  Words words;
+  int code = Ok;
+  OwningOpRef<ModuleOp> module = readModel(*context, knobs.import, &words, sink, code);
+  if (module)
+    code = setArithmeticOfHost(console, *module, knobs);
+  // What an op does not allow shows in the stages; what the target does not is asked, since making code takes long.
+  if (module && code == Ok)
+    code = runStages(console, *module, "buffers", knobs, sink);
+  if (module && code == Ok) {
+    PassMessages messages(*context, sink);
+    bool good = true;
+    module->walk([&](Operation *op) { good &= succeeded(loops::checkSupport(op)); });
+    code = good ? int(Ok) : sink.exitCode();
   }
   if (look.json)
     sink.printJson(console.out);
   else if (sink.hasErrors())
     sink.print(console.err);
-  else
-    console.out << options.import.path << ": accepted\n";
-  // Refused or unsupported: either way the answer of a check is no.
-  return !there ? IOError : sink.hasErrors() ? InputError : Ok;
+  if (code != Ok || look.json)
+    return code;
+  console.out << options.import.path << ": accepted" << (module ? "" : "; there are no weights beside it to compare with") << "\n";
+  if (!words.note.empty())
+    console.out << "without a tokenizer: " << words.note << "\n";
+  return Ok;
 }
 
 int heddle::showSchema(const Console &console, const std::string &file, const FamilyLibrary &families) {

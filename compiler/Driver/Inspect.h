@@ -17,7 +17,7 @@ struct InspectOptions {
   bool json = false;
 };
 
-/// `heddle check`: all refusals, with their places; reads no weights.
+/// `heddle check`: what `compile` would refuse, all of it; reads headers of weights, never data.
 int checkInput(const Console &console, const CompileOptions &options, const InspectOptions &look);
 /// `heddle schema`: of any description, or of the one that is named, with the blocks that it declares.
 int showSchema(const Console &console, const std::string &file, const FamilyLibrary &families);

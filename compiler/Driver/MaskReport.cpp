@@ -8,6 +8,7 @@
 
 #include "compiler/Driver/MaskReport.h"
 #include "compiler/Conversion/ToLoops/AttentionPlan.h"
+#include "compiler/Driver/Load.h"
 #include "compiler/Driver/MaskCursor.h"
 #include "compiler/Driver/Output.h"
 #include "compiler/Interpreter/Evaluator.h"

@@ -35,6 +35,10 @@ std::vector<std::string> heddle::modelFiles(const ImportOptions &options, Module
   if (auto listed = module->getAttrOfType<ArrayAttr>("model.weights"))
     for (StringAttr file : listed.getAsRange<StringAttr>())
       files.push_back(file.getValue().str());
+  // A later stage names its tokenizer, a file or the folder of several.
+  auto tokenizer = module->getAttrOfType<StringAttr>("model.tokenizer");
+  if (tokenizer && fs::is_regular_file(tokenizer.getValue()))
+    files.push_back(tokenizer.str());
   std::error_code error;
   for (fs::directory_iterator it(folderOf(options), error), end; !error && it != end; it.increment(error))
     if (belongs(path::filename(it->path())))

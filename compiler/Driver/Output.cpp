@@ -6,12 +6,9 @@
 #include "compiler/Weights/OutputFile.h"
 #include "compiler/Weights/Problem.h"
 #include "compiler/Weights/WeightsObject.h"
-#include "compiler/Tokenizer/TokenizerBlob.h"
-#include "compiler/Tokenizer/Vocabulary.h"
 #include "dialects/Model/Transforms/Blob.h"
 #include "heddle/input_file.h"
 #include "heddle/seal.h"
-#include "heddle/tokenizer.h"
 #include "targets/CPU/Link.h"
 #include "llvm/IR/Constants.h"
 #include "llvm/Support/FileSystem.h"
@@ -111,36 +108,6 @@ std::optional<PackPlan> heddle::packPlanOf(const Console &console, ModuleOp modu
   return plan;
 }
 
-/// The tokenizer beside the description, as the blob that the runtime reads; its ids must be
-/// rows of the model's table.
-static bool readTokenizer(const Console &console, ModuleOp module, const CompileOptions &options, std::string &blob,
-                          std::string &error) {
-  llvm::SmallString<256> path(options.import.path);
-  if (!llvm::sys::fs::is_directory(path))
-    llvm::sys::path::remove_filename(path);
-  std::string text, name;
-  switch (findTokenizer(path.empty() ? "." : std::string(path), text, name)) {
-  case TokenizerFound::No:
-    return true;
-  case TokenizerFound::Elsewhere:
-    console.err << "heddle: note: compiled without a tokenizer: " << name << "\n";
-    return true;
-  case TokenizerFound::Broken:
-    error = name;
-    return false;
-  case TokenizerFound::Yes:
-    break;
-  }
-  if (!tokenizerBlobFromText(text, name, blob, error))
-    return false;
-  auto rows = module->getAttrOfType<IntegerAttr>("model.vocabulary");
-  std::unique_ptr<rt::TextCodec> codec = rt::TextCodec::open(blob, error);
-  if (codec && rows && int64_t(codec->size()) > rows.getInt())
-    error = name + ": its largest id is " + std::to_string(codec->size() - 1) + ", and the model has " +
-            std::to_string(rows.getInt()) + " tokens; this tokenizer is not the model's";
-  return codec && error.empty();
-}
-
 /// A checkpoint in 16 bits that becomes f32 doubles: said once, with the flag that keeps it.
 static void sayWidened(const Console &console, const CompileOptions &options, const WeightStore &store, const PackPlan &plan) {
   std::map<StoredType, uint64_t> bytes; // as f32, by how the file stores them
@@ -212,7 +179,7 @@ static int verify(const Console &console, Scratch &folder, const std::string &bi
 
 /// Object, weights and link, in a folder of their own; the last step is a rename.
 static int writeBinary(const Console &console, ModuleOp module, llvm::Module &llvmModule, llvm::TargetMachine &machine,
-                       const CompileOptions &options) {
+                       const CompileOptions &options, const std::string &tokenizer) {
   std::optional<PackPlan> plan = packPlanOf(console, module);
   if (!plan)
     return Internal;
@@ -233,9 +200,6 @@ static int writeBinary(const Console &console, ModuleOp module, llvm::Module &ll
 
   ObjectOptions parts;
   parts.machine = machine.getTargetTriple().isAArch64() ? ObjectMachine::AArch64 : ObjectMachine::X86_64;
-  std::string tokenizer;
-  if (!readTokenizer(console, module, options, tokenizer, error))
-    return console.complain(InputError, error);
   parts.symbols.push_back({"heddle_tokenizer", tokenizer.empty() ? std::string(1, '\0') : tokenizer, 64});
   parts.symbols.push_back(ObjectSymbol::number("heddle_tokenizer_size", tokenizer.size()));
   // The side file bears its last name from the beginning: the binary looks for it when it is checked.
@@ -296,7 +260,8 @@ static int writeBinary(const Console &console, ModuleOp module, llvm::Module &ll
   return Ok;
 }
 
-int heddle::writeOutput(const Console &console, ModuleOp module, const CompileOptions &options, const cpu::CPUTarget &target) {
+int heddle::writeOutput(const Console &console, ModuleOp module, const CompileOptions &options, const cpu::CPUTarget &target,
+                        const std::string &tokenizer) {
   std::string error;
   std::unique_ptr<llvm::TargetMachine> machine = target.machine(error);
   if (!machine)
@@ -317,5 +282,5 @@ int heddle::writeOutput(const Console &console, ModuleOp module, const CompileOp
     });
     return error.empty() ? rc : console.complain(Internal, error);
   }
-  return writeBinary(console, module, *code, *machine, options);
+  return writeBinary(console, module, *code, *machine, options, tokenizer);
 }

@@ -16,8 +16,9 @@ std::optional<PackPlan> packPlanOf(const Console &console, mlir::ModuleOp module
 /// None after an error, which has been reported; `code` is then its exit code.
 std::optional<WeightStore> openWeights(const Console &console, mlir::ModuleOp module, int &code);
 
-/// Writes `llvmir`, `asm` or `obj` text and bytes, or the linked binary.
-int writeOutput(const Console &console, mlir::ModuleOp module, const CompileOptions &options, const cpu::CPUTarget &target);
+/// Writes `llvmir`, `asm` or `obj` text and bytes, or the linked binary, with the blob `tokenizer` in it.
+int writeOutput(const Console &console, mlir::ModuleOp module, const CompileOptions &options, const cpu::CPUTarget &target,
+                const std::string &tokenizer);
 
 /// A file that appears whole or not at all. `write` fills a stream; "-" is standard output.
 int writeAtomically(const Console &console, llvm::StringRef path, llvm::function_ref<bool(llvm::raw_pwrite_stream &)> write);

@@ -8,6 +8,7 @@
 #include "compiler/Import/OpTable.h"
 #include <deque>
 #include <map>
+#include <set>
 
 namespace heddle {
 
@@ -93,6 +94,8 @@ struct Description {
                   *defaults = nullptr, *outputs = nullptr, *generate = nullptr;
   std::string name;
   std::vector<InputSpec> inputs;
+  /// Words of what was refused. Whoever misses one of them cannot know that it is missing (Lint).
+  std::set<std::string, std::less<>> torn;
   std::map<std::string, BlockSpec, std::less<>> blocks; // own ones and the library's
   std::vector<Statement> body;
 
@@ -106,6 +109,9 @@ struct Description {
 std::unique_ptr<Description> readDescription(std::string name, std::string text,
                                              const FamilyLibrary &families,
                                              Expressions &expressions, DiagnosticSink &sink);
+
+/// Every run of letters, digits and _ in `text`.
+void wordsIn(llvm::StringRef text, llvm::function_ref<void(llvm::StringRef)> found);
 
 /// Calls back for every statement, outermost first.
 void forEachStatement(const std::vector<Statement> &body,

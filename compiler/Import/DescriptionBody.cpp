@@ -49,6 +49,17 @@ void heddle::forEachStatement(const std::vector<Statement> &body,
   }
 }
 
+void heddle::wordsIn(StringRef text, llvm::function_ref<void(StringRef)> found) {
+  for (size_t i = 0; i < text.size();) {
+    size_t end = i;
+    while (end < text.size() && (llvm::isAlnum(text[end]) || text[end] == '_'))
+      ++end;
+    if (end > i)
+      found(text.slice(i, end));
+    i = end + 1;
+  }
+}
+
 std::vector<NameSpec> heddle::splitNames(const std::string &text, Loc loc) {
   std::vector<NameSpec> out;
   size_t begin = 0;
@@ -106,6 +117,7 @@ void DescriptionReader::checkBraces(const std::string &text, Loc loc,
     size_t end = rest[at] == '{' ? rest.find_first_of("{}", at + 1) : StringRef::npos;
     if (end == StringRef::npos || rest[end] != '}') {
       sink.error(insideString(loc, at), context.path(), "this brace has no partner");
+      tear(context);
       return;
     }
     expressions.ofPart(text, loc, at + 1, end, &context);
@@ -292,6 +304,10 @@ void DescriptionReader::readBinding(const JsonValue &s, Statement &out) {
       found += (found.empty() ? "" : ", ") + quote(m->key);
     error(s, "a statement binds one name or one list of names, found " +
                  Twine(found.empty() ? "none" : found));
+    // Whatever it was to be, its names are not missing elsewhere.
+    for (const JsonMember *m : bound)
+      for (NameSpec &n : splitNames(m->key, m->keyLoc))
+        out.names.push_back(std::move(n));
     return;
   }
   const JsonMember &m = *bound[0];

@@ -14,11 +14,26 @@ using Kind = JsonValue::Kind;
 
 void DescriptionReader::error(const JsonValue &at, const Twine &message) {
   sink.error(at.loc, at.path(), message);
+  tear(at);
 }
 
 void DescriptionReader::errorAtKey(const JsonValue &object, const JsonMember &member,
                                    const Twine &message) {
   sink.error(member.keyLoc, object.path() + "." + member.key, message);
+  doc.torn.insert(member.key);
+  tear(member.value);
+}
+
+void DescriptionReader::tear(const JsonValue &value) {
+  auto word = [&](StringRef w) { doc.torn.insert(w.str()); };
+  if (value.isString())
+    wordsIn(value.string, word);
+  for (const JsonValue &v : value.items)
+    tear(v);
+  for (const JsonMember &m : value.members) {
+    wordsIn(m.key, word);
+    tear(m.value);
+  }
 }
 
 bool DescriptionReader::expect(const JsonValue &value, Kind kind, StringRef what) {

@@ -49,6 +49,8 @@ private:
   void error(const JsonValue &at, const llvm::Twine &message);
   void errorAtKey(const JsonValue &object, const JsonMember &member,
                   const llvm::Twine &message);
+  /// What was complained about is not understood: its words are torn.
+  void tear(const JsonValue &value);
 
   Description &doc;
   const FamilyLibrary &families;

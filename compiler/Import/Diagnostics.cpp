@@ -97,12 +97,36 @@ static void printExcerpt(llvm::raw_ostream &os, Loc loc) {
   os << "^\n";
 }
 
+std::string heddle::placeText(Loc loc) {
+  if (!loc)
+    return "";
+  auto [line, column] = loc.file->lineAndColumn(loc.offset);
+  return (escaped(loc.file->name()) + ":" + Twine(line) + ":" + Twine(column)).str();
+}
+
 static void printPlace(llvm::raw_ostream &os, Loc loc, StringRef file) {
   if (loc) {
-    auto [line, column] = loc.file->lineAndColumn(loc.offset);
-    os << escaped(loc.file->name()) << ':' << line << ':' << column << ": ";
+    os << placeText(loc) << ": ";
   } else if (!file.empty()) {
     os << escaped(file) << ": ";
+  }
+}
+
+static void printTable(llvm::raw_ostream &os, const std::vector<std::vector<std::string>> &rows) {
+  std::vector<size_t> widths;
+  for (auto &row : rows)
+    for (size_t i = 0; i < row.size(); ++i) {
+      widths.resize(std::max(widths.size(), row.size()));
+      widths[i] = std::max(widths[i], row.size() == 1 ? 0 : row[i].size());
+    }
+  for (auto &row : rows) {
+    os << "  ";
+    for (size_t i = 0; i < row.size(); ++i) {
+      os << row[i];
+      if (i + 1 < row.size())
+        os.indent(widths[i] - row[i].size() + 2);
+    }
+    os << '\n';
   }
 }
 
@@ -129,6 +153,7 @@ void DiagnosticSink::print(llvm::raw_ostream &os, unsigned limit) const {
     os << (d->code.empty() ? "error" : "error[" + d->code + "]") << ": " << fullMessage(*d) << '\n';
     if (d->loc)
       printExcerpt(os, d->loc);
+    printTable(os, d->table);
     for (auto &n : d->notes) {
       printPlace(os, n.loc, "");
       os << "note: " << n.text << '\n';
@@ -154,6 +179,11 @@ void DiagnosticSink::printJson(llvm::raw_ostream &os) const {
     o["message"] = d->message;
     if (!d->code.empty())
       o["code"] = d->code;
+    llvm::json::Array table;
+    for (auto &row : d->table)
+      table.push_back(llvm::json::Array(row));
+    if (!table.empty())
+      o["table"] = std::move(table);
     llvm::json::Array notes;
     for (auto &n : d->notes) {
       llvm::json::Object no;
@@ -168,11 +198,15 @@ void DiagnosticSink::printJson(llvm::raw_ostream &os) const {
   os << llvm::json::Value(std::move(out)) << '\n';
 }
 
-std::string heddle::nearest(StringRef name, llvm::ArrayRef<StringRef> known) {
+std::string heddle::nearestOf(StringRef name, llvm::ArrayRef<StringRef> known) {
   std::vector<StringRef> names; // patterns are no names
   llvm::copy_if(known, std::back_inserter(names), [](StringRef k) { return !k.contains('*'); });
   // Tables of tens of thousands of names come from hostile files.
-  std::string near = names.size() > 20000 ? "" : nearestName(name, names);
+  return names.size() > 20000 ? "" : nearestName(name, names);
+}
+
+std::string heddle::nearest(StringRef name, llvm::ArrayRef<StringRef> known) {
+  std::string near = nearestOf(name, known);
   return near.empty() ? "" : "; did you mean " + quote(near) + "?";
 }
 

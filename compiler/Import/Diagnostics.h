@@ -31,6 +31,8 @@ struct Diagnostic {
   std::string message;
   std::string code;    // H0231, printed as error[H0231]; or nothing
   std::vector<Note> notes;
+  /// What is too much for a sentence: rows of cells, the first one the heads of the columns.
+  std::vector<std::vector<std::string>> table;
   unsigned more = 0;   // how many further complaints met the same place
 
   Diagnostic &note(Loc at, const llvm::Twine &text) {
@@ -63,7 +65,7 @@ public:
   int exitCode() const;
 
   void print(llvm::raw_ostream &os, unsigned limit = 50) const;
-  /// A JSON array of {file, line, column, path, kind, message, notes}.
+  /// A JSON array of {file, line, column, path, kind, message, table, notes}.
   void printJson(llvm::raw_ostream &os) const;
 
 private:
@@ -73,7 +75,12 @@ private:
   Diagnostic echo; // takes the notes of a complaint that is not kept
 };
 
-/// "; did you mean 'x'?" for the nearest of `known`, or nothing when none is near.
+/// "file:line:column", as messages begin; nothing without a place.
+std::string placeText(Loc loc);
+
+/// The nearest of `known`, or nothing when none is near.
+std::string nearestOf(llvm::StringRef name, llvm::ArrayRef<llvm::StringRef> known);
+/// "; did you mean 'x'?" for it.
 std::string nearest(llvm::StringRef name, llvm::ArrayRef<llvm::StringRef> known);
 std::string nearest(llvm::StringRef name, const std::vector<std::string> &known);
 

@@ -372,7 +372,10 @@ private:
 
 const Expr *Expressions::parse(StringRef text, llvm::function_ref<Loc(size_t)> place,
                                const JsonValue *context) {
-  return ExprParser(*this, text, place, context).run();
+  const Expr *e = ExprParser(*this, text, place, context).run();
+  if (!e)
+    refused.push_back(text.str());
+  return e;
 }
 
 const Expr *Expressions::ofValue(const JsonValue &value) {

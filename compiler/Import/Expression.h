@@ -55,12 +55,16 @@ public:
   /// A text of its own, such as an axis of a type; its tokens all stand at `at`.
   const Expr *ofText(llvm::StringRef text, Loc at, const JsonValue *context = nullptr);
 
+  /// Texts that did not parse.
+  const std::vector<std::string> &broken() const { return refused; }
+
 private:
   const Expr *parse(llvm::StringRef text, llvm::function_ref<Loc(size_t)> place,
                     const JsonValue *context);
 
   DiagnosticSink &sink;
   std::deque<Expr> nodes;
+  std::vector<std::string> refused;
   llvm::DenseMap<std::pair<const void *, size_t>, const Expr *> known;
   friend class ExprParser;
 };

@@ -5,6 +5,7 @@
 
 #include "heddle/input_file.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
 
@@ -51,6 +52,21 @@ static std::optional<std::string> familyFor(StringRef type, const FamilyLibrary 
   return std::nullopt;
 }
 
+/// The five families whose names are nearest, so that somebody sees what there is.
+static std::string neighbours(StringRef type, const FamilyLibrary &families) {
+  std::vector<std::string> names = families.names();
+  StringRef asked = type.take_front(100); // the distance is quadratic
+  auto distance = [&](StringRef name) {
+    size_t shared = 0;
+    while (shared < std::min(name.size(), asked.size()) && name[shared] == asked[shared])
+      ++shared;
+    return int(asked.edit_distance(name)) - int(2 * shared);
+  };
+  std::stable_sort(names.begin(), names.end(), [&](StringRef a, StringRef b) { return distance(a) < distance(b); });
+  names.resize(std::min<size_t>(names.size(), 5));
+  return llvm::join(names, ", ");
+}
+
 bool Importer::openDirectory(const std::string &where, std::string configText) {
   isFamily = true;
   directory = where;
@@ -76,7 +92,9 @@ bool Importer::openDirectory(const std::string &where, std::string configText) {
     sink.error(type->loc, "config.json.model_type",
                "no family file for the model type " + quote(type->string) +
                    nearest(type->string, families.names()))
-        .unsupported();
+        .unsupported()
+        .note({}, "the families nearest to it by name are " + neighbours(type->string, families) +
+                      "; --families=FOLDER adds family files of your own");
     return false;
   }
   doc = readDescription("families/" + *family + ".json", families.find(*family)->str(), families,
@@ -219,8 +237,10 @@ void Importer::openWeights() {
       for (fs::directory_iterator it(file, ec), end; it != end && !ec; it.increment(ec))
         anything |= StringRef(it->path()).contains(".safetensors") || StringRef(it->path()).ends_with(".bin");
     }
-    if (!anything && options.weightsOptional && options.weightsPath.empty())
+    if (!anything && (options.weightsOptional || (isFamily && options.configAlone)) && options.weightsPath.empty()) {
+      weightsComplained = true; // nothing to complain about
       return;
+    }
     if (!anything && !named.empty() && options.weightsPath.empty() && !isThere(file.c_str())) {
       const JsonValue *where = doc->weights->isObject() ? doc->weights->find("file") : doc->weights;
       error({where->loc, where}, "no file " + quote(named) + " beside the description; --weights=FILE names another");
@@ -229,7 +249,7 @@ void Importer::openWeights() {
     }
     if (file.empty())
       return; // an op that wants one complains
-    ownWeights = heddle::openWeights(file, sink);
+    ownWeights = heddle::openWeights(file, options.headersOnly, sink);
     table = ownWeights.get();
     weightsComplained = !table;
   }

@@ -25,10 +25,14 @@ struct ImportOptions {
   bool outputsAll = false;
   /// zero, nan or mean.
   std::string maskedRows = "zero";
-  /// Where no weights are found: go on as far as shapes are known (heddle check).
+  /// Where no weights are found: go on as far as shapes are known (heddle mask).
   bool weightsOptional = false;
   /// There too: shapes of weights are made up where the description leaves them to the file (heddle mask).
   bool weightsInvented = false;
+  /// The same for a config.json; weights that a description names must be there (heddle check).
+  bool configAlone = false;
+  /// Headers of weights alone: tied copies are not compared byte by byte (heddle check).
+  bool headersOnly = false;
   /// --ignore-config: keys of config.json to read as if they were not there.
   std::vector<std::string> ignoreConfig;
   /// --ignore-weights: patterns of tensors that the file has and nothing reads.
@@ -41,13 +45,11 @@ struct ImportOptions {
   const WeightTable *weights = nullptr;
 };
 
-/// Registers the dialects it needs. Null after an error; the sink has all of them.
+/// Registers the dialects it needs. Null after an error (the sink has all of them), and without one where weights
+/// are optional and absent.
 mlir::OwningOpRef<mlir::ModuleOp> importModel(mlir::MLIRContext &context,
                                               const ImportOptions &options,
                                               DiagnosticSink &sink);
-
-/// The same checks without a result: `heddle check`.
-void checkModel(const ImportOptions &options, DiagnosticSink &sink);
 
 /// The JSON Schema of descriptions, and the reference page of ops, attributes, functions
 /// and blocks, both from the table that the importer reads.

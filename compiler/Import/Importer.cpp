@@ -145,9 +145,10 @@ mlir::OwningOpRef<mlir::ModuleOp> Importer::run() {
     if (!exhausted)
       writeOutputs(env);
   }
-  // Beside missing weights those left over are the best hint; beside other errors nobody
-  // knows what would have been read.
-  if (weightNames && sink.size() == missingWeights && (!incomplete || missingWeights))
+  // Beside other errors nobody knows what would have been read.
+  if (!missing.empty())
+    reportMissing();
+  else if (weightNames && !sink.hasErrors() && !incomplete)
     weightNames->finish();
   if (sink.hasErrors() || incomplete)
     return {};
@@ -186,11 +187,4 @@ mlir::OwningOpRef<mlir::ModuleOp> heddle::importModel(mlir::MLIRContext &context
   auto importer = std::make_unique<Importer>(context, options, sink);
   mlir::OwningOpRef<mlir::ModuleOp> module = importer->run();
   return sink.hasErrors() ? mlir::OwningOpRef<mlir::ModuleOp>() : std::move(module);
-}
-
-void heddle::checkModel(const ImportOptions &options, DiagnosticSink &sink) {
-  mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
-  ImportOptions lenient = options;
-  lenient.weightsOptional = true;
-  importModel(context, lenient, sink);
 }

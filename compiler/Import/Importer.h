@@ -71,6 +71,7 @@ public:
   bool openDirectory(const std::string &directory, std::string configText);
   std::optional<std::string> readText(const std::string &path);
   void openWeights();
+  void reportMissing();
   bool readWeightSpec(WeightNames::Spec &spec, std::string &file);
 
   //===--- Emit.cpp: making ops ------------------------------------------------===//
@@ -243,7 +244,13 @@ public:
   std::vector<Frame> frames;
   uint64_t budget = 2'000'000; // statements and ops of one import
   std::string weightsRead; // by the op that is being imported, for messages about shapes
-  size_t missingWeights = 0;
+  /// Weights that an op asks for and the files do not have: told together (WeightShapes.cpp).
+  struct Missing {
+    Loc shown, asked; ///< in the user's file; of the op itself
+    std::string path, block, name, why;
+    std::string expected; ///< its shape as far as the op knows it
+  };
+  std::vector<Missing> missing;
   bool exhausted = false;
   std::optional<int64_t> width; // that the model first named, where shapes are made up
   bool incomplete = false; // an output is unknown, since no weights were there to look at

@@ -10,20 +10,19 @@ using namespace heddle;
 using llvm::StringRef;
 using llvm::Twine;
 
-static void words(StringRef text, llvm::function_ref<void(StringRef)> found) {
-  for (size_t i = 0; i < text.size();) {
-    size_t end = i;
-    while (end < text.size() && (llvm::isAlnum(text[end]) || text[end] == '_'))
-      ++end;
-    if (end > i)
-      found(text.slice(i, end));
-    i = end + 1;
-  }
-}
-
 bool Lint::run() {
   if (!checkRecursion())
     return false;
+  torn = doc.torn;
+  for (const std::string &text : expressions.broken())
+    wordsIn(text, [&](StringRef w) { torn.insert(w.str()); });
+  // What was misspelt may have been to be an op or a block.
+  std::vector<std::string> callable = doc.callable();
+  std::vector<StringRef> known(callable.begin(), callable.end());
+  for (const std::string &word : Names(torn))
+    if (word.size() > 2 && torn.size() < 1000)
+      if (std::string meant = nearestOf(word, known); !meant.empty())
+        torn.insert(std::move(meant));
   // The library's own blocks are ours to get right; a test does.
   for (auto &[name, b] : doc.blocks) {
     if (b.isLibrary)
@@ -44,7 +43,7 @@ bool Lint::run() {
     }
   checkDefaults(doc.defaults, inBody);
   for (auto &[name, b] : doc.blocks)
-    if (!b.isLibrary && llvm::none_of(everywhere, [&](const Reached &r) { return r.name == b.name; }))
+    if (!b.isLibrary && !torn.count(b.name) && llvm::none_of(everywhere, [&](const Reached &r) { return r.name == b.name; }))
       sink.error(b.loc, "$.blocks." + b.name, quote(b.name) + ": nothing calls this block");
 
   checkOutputsAndInputs(everywhere);
@@ -54,13 +53,19 @@ bool Lint::run() {
   return true;
 }
 
+bool Lint::isTorn(const std::vector<Statement> &body) {
+  bool any = false;
+  forEachStatement(body, [&](const Statement &s) { any |= s.kind == Statement::Kind::Bind && !s.call && !s.expression; });
+  return any;
+}
+
 void Lint::checkBody(const std::vector<Statement> &body) {
   forEachStatement(body, [&](const Statement &s) {
     if (s.call)
       checkCall(*s.call);
     if (s.kind == Statement::Kind::Bind)
       return;
-    if (s.weights && !readsWeights(s.body) && !readsWeights(s.otherwise))
+    if (s.weights && !isTorn(s.body) && !isTorn(s.otherwise) && !readsWeights(s.body) && !readsWeights(s.otherwise))
       sink.error(s.weights->loc, s.weights->path(), "nothing inside reads weights");
     if (s.defaults) {
       std::vector<Reached> calls;
@@ -105,9 +110,30 @@ void Lint::checkDefaults(const JsonValue *defaults, const std::vector<Reached> &
         const AttrSpec *given = r.call ? r.call->attribute(a.key) : nullptr;
         return !given || given->value->isExpression() || given->value->isNull();
       });
-      if (!taken && (findOp(op.key) || doc.block(op.key)))
+      if (!taken && !torn.count(op.key) && (findOp(op.key) || doc.block(op.key)))
         sink.error(a.keyLoc, op.value.path() + "." + a.key, "no call in reach takes this default");
     }
+}
+
+/// A name that is asked for and nowhere bound is an error where it is evaluated; what it is nearest to is then no
+/// second one for being unread.
+void Lint::suspectMisspelt(const std::vector<std::string> &bound) {
+  std::vector<StringRef> known(bound.begin(), bound.end());
+  if (doc.config)
+    for (const JsonMember &m : doc.config->members)
+      known.push_back(m.key);
+  Names asked, there(known.begin(), known.end());
+  forEachStatement(doc.body, [&](const Statement &s) {
+    for (const JsonValue *v : {s.condition, s.count, s.weights, s.expression})
+      refers(v, asked);
+    if (s.call)
+      refersOf(*s.call, asked);
+    there.insert(s.index);
+  });
+  for (const std::string &name : asked)
+    if (name.size() > 2 && !there.count(name) && !isNamedMask(name))
+      if (std::string meant = nearestOf(name, known); !meant.empty())
+        torn.insert(std::move(meant));
 }
 
 //===--- what is handed out and what is read ----------------------------------===//
@@ -122,15 +148,25 @@ void Lint::checkOutputsAndInputs(const std::vector<Reached> &calls) {
   for (const InputSpec &in : doc.inputs)
     bound.push_back(in.name);
 
+  suspectMisspelt(bound);
   Names roots;
+  bool allNamed = doc.outputs && !doc.outputs->items.empty();
   if (doc.outputs)
     for (const JsonValue &o : doc.outputs->items) {
-      if (!o.isString())
+      if (!o.isString()) {
+        allNamed = false;
         continue;
+      }
       roots.insert(o.string);
-      if (llvm::none_of(bound, [&](const std::string &b) { return matches(o.string, b); }))
+      if (!torn.count(o.string) && llvm::none_of(bound, [&](const std::string &b) { return matches(o.string, b); })) {
         sink.error(o.loc, o.path(), "nothing binds " + quote(o.string) + nearest(o.string, bound));
+        allNamed = false;
+      }
     }
+  // Where an output is not known, any value may be what it was to be.
+  if (!allNamed)
+    roots.insert(bound.begin(), bound.end());
+  outputsKnown = allNamed;
   Names seen = unread(doc.body, roots);
 
   Names axes; // what the types of inputs mention
@@ -141,11 +177,11 @@ void Lint::checkOutputsAndInputs(const std::vector<Reached> &calls) {
     refers(in.condition, seen);
     refers(in.repeat, seen);
     if (in.type)
-      words(in.type->string, [&](StringRef w) { axes.insert(w.str()); });
+      wordsIn(in.type->string, [&](StringRef w) { axes.insert(w.str()); });
   }
   for (const InputSpec &in : doc.inputs) {
     std::string family = in.name + ".";
-    bool read = llvm::any_of(seen, [&](const std::string &n) {
+    bool read = doc.body.empty() || llvm::any_of(seen, [&](const std::string &n) {
       return n == in.name || StringRef(n).starts_with(family);
     });
     if (!read)
@@ -180,7 +216,7 @@ void Lint::checkRoles() {
   if (const JsonValue *extend = doc.generate->find("extend"))
     for (const JsonMember &m : extend->members)
       check(m.key, m.keyLoc, "$.generate.extend." + m.key, "input", inputs);
-  if (const JsonValue *v = doc.generate->find("logits"); v && v->isString())
+  if (const JsonValue *v = doc.generate->find("logits"); v && v->isString() && outputsKnown)
     check(v->string, v->loc, "$.generate.logits", "output", outputs);
 }
 
@@ -211,7 +247,7 @@ void Lint::checkConstants() {
   Names mentioned;
   auto typeWords = [&](StringRef text) {
     if (text.contains('[') && text.ends_with("]"))
-      words(text, [&](StringRef w) { mentioned.insert(w.str()); });
+      wordsIn(text, [&](StringRef w) { mentioned.insert(w.str()); });
   };
   auto inExpression = [&](const Expr *e) {
     namesIn(e, [&](StringRef n, Loc) { mentioned.insert(n.split('.').first.str()); });
@@ -238,7 +274,7 @@ void Lint::checkConstants() {
   for (const Constant &c : constants) {
     if (findFunction(c.name) || isNamedMask(c.name))
       sink.error(c.loc, c.path, quote(c.name) + " is the name of a function or mask");
-    else if (!mentioned.count(c.name))
+    else if (!doc.body.empty() && !mentioned.count(c.name) && !torn.count(c.name))
       sink.error(c.loc, c.path, quote(c.name) + ": nothing refers to this constant");
   }
   // A value may not take a constant's name. Blocks have names of their own.

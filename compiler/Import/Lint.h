@@ -39,10 +39,13 @@ private:
   Names unread(const std::vector<Statement> &body, Names roots);
 
   // Lint.cpp
+  /// A statement in there was refused.
+  static bool isTorn(const std::vector<Statement> &body);
   void checkBody(const std::vector<Statement> &body);
   void checkCall(const CallSpec &call);
   void checkDefaults(const JsonValue *defaults, const std::vector<Reached> &calls);
   void checkOutputsAndInputs(const std::vector<Reached> &calls);
+  void suspectMisspelt(const std::vector<std::string> &bound);
   void checkRoles();
   void checkConstants();
 
@@ -53,6 +56,8 @@ private:
   Expressions &expressions;
   DiagnosticSink &sink;
   std::map<std::string, bool, std::less<>> weightReaders;
+  Names torn; ///< words of what was refused: nobody knows that they are missing
+  bool outputsKnown = true;
 };
 
 } // namespace heddle

@@ -151,6 +151,7 @@ Lint::Names Lint::unread(const std::vector<Statement> &body, Names roots) {
     }
   });
 
+  roots.insert(torn.begin(), torn.end());
   Names seen = roots;
   std::vector<std::string> todo(roots.begin(), roots.end());
   auto follow = [&](const std::string &key, const Bound &b) {

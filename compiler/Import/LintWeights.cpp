@@ -14,16 +14,7 @@ using Names = std::set<std::string, std::less<>>;
 } // namespace
 
 static void wordsOfText(StringRef text, Names &out) {
-  size_t begin = StringRef::npos;
-  for (size_t i = 0; i <= text.size(); ++i) {
-    bool in = i < text.size() && (llvm::isAlnum(text[i]) || text[i] == '_');
-    if (in && begin == StringRef::npos)
-      begin = i;
-    if (!in && begin != StringRef::npos) {
-      out.insert(text.slice(begin, i).str());
-      begin = StringRef::npos;
-    }
-  }
+  wordsIn(text, [&](StringRef w) { out.insert(w.str()); });
 }
 
 /// The words of every string below that is no expression.
@@ -59,6 +50,7 @@ void Lint::checkWeights(const std::vector<Reached> &calls) {
   everywhere = inBlocks;
   everywhere.insert(inDefaults.begin(), inDefaults.end());
   wordsOf(doc.root.find("body"), everywhere);
+  everywhere.insert(torn.begin(), torn.end());
 
   const JsonValue *names = doc.weights->find("names");
   if (names)
@@ -67,7 +59,7 @@ void Lint::checkWeights(const std::vector<Reached> &calls) {
       StringRef(m.key).split(segments, '.');
       StringRef last = segments.back();
       bool asked = llvm::all_of(segments, [&](StringRef s) { return everywhere.count(s); }) &&
-                   (inBlocks.count(last) || toBlocks.count(last) || inDefaults.count(last));
+                   (inBlocks.count(last) || toBlocks.count(last) || inDefaults.count(last) || torn.count(last));
       if (!asked)
         sink.error(m.keyLoc, names->path() + "." + m.key,
                    "no block that this file reaches asks for a weight " + quote(m.key) +

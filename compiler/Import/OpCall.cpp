@@ -216,23 +216,25 @@ mlir::Value OpCall::weight(StringRef kind) {
     if (std::optional<std::vector<int64_t>> shape = in.options.weightsInvented ? inventedShape(kind) : std::nullopt)
       return read(*shape, in.builder.getF32Type(), joinName(weights, *name));
     bad = true;
-    if (!in.options.weightsOptional && !in.weightsComplained) {
+    if (!in.weightsComplained) {
       in.weightsComplained = true;
       in.error(at, Twine(spec.name) + ": reads weights, and the description names no file; "
                                       "\"weights\": \"FILE\" or --weights=FILE");
     }
     return {};
   }
-  std::string why;
-  size_t before = in.sink.size();
-  std::optional<WeightNames::Found> found = in.weightNames->get(joinName(weights, *name), why);
+  std::string why, absent;
+  std::optional<WeightNames::Found> found = in.weightNames->get(joinName(weights, *name), why, in.placeShown(at).loc, &absent);
   if (!found) {
-    fail(why);
-    in.missingWeights = in.sink.size() > before ? in.missingWeights + 1 : in.missingWeights;
+    if (absent.empty())
+      fail(why);
+    else
+      return missing(kind, absent, why);
     return {};
   }
-  in.weightsRead += (in.weightsRead.empty() ? "" : ", ") + escaped(found->name) + " is [" +
-                    llvm::join(llvm::map_range(found->tensor.shape, [](int64_t d) { return std::to_string(d); }), ", ") + "]";
+  in.weightsRead += (in.weightsRead.empty() ? "" : ", ") + escaped(found->name) + " is " + shapeText(found->tensor.shape);
+  if (kind == "weight")
+    weightShape = found->tensor.shape;
   mlir::Type e = found->tensor.element == WeightTable::Element::Real ? mlir::Type(in.builder.getF32Type())
                  : found->tensor.element == WeightTable::Element::Bool
                      ? mlir::Type(in.builder.getI1Type())

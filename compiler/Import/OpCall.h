@@ -56,6 +56,15 @@ public:
   /// The same where it must be real and of rank `rank` (-1: any).
   mlir::Value realWeight(llvm::StringRef kind);
   bool isOff(llvm::StringRef kind);
+  /// Of the part `weight`, once it was asked for: what a bias must fit.
+  std::vector<int64_t> weightShape;
+
+  // WeightShapes.cpp
+  /// Axis by axis what the op expects of a part; none: cannot be known without the weight.
+  std::vector<std::optional<int64_t>> expectedShape(llvm::StringRef kind);
+  /// Notes that the files do not have it. Where its shape is known, or that of a tensor that may be meant, the import
+  /// goes on as if it were there.
+  mlir::Value missing(llvm::StringRef kind, const std::string &name, const std::string &why);
 };
 
 std::vector<Value> importOp(OpCall &call);

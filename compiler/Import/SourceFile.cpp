@@ -21,6 +21,12 @@ std::pair<unsigned, unsigned> SourceFile::lineAndColumn(size_t offset) const {
           static_cast<unsigned>(offset - lineStarts[line - 1] + 1)};
 }
 
+size_t SourceFile::offset(unsigned line, unsigned column) const {
+  if (line == 0 || line > lineStarts.size())
+    return content.size();
+  return std::min(lineStarts[line - 1] + std::max(column, 1u) - 1, content.size());
+}
+
 llvm::StringRef SourceFile::lineText(unsigned line) const {
   if (line == 0 || line > lineStarts.size())
     return {};

@@ -21,6 +21,8 @@ public:
 
   /// 1-based line and byte column.
   std::pair<unsigned, unsigned> lineAndColumn(size_t offset) const;
+  /// The reverse; a place outside of the text is moved to its end.
+  size_t offset(unsigned line, unsigned column) const;
   llvm::StringRef lineText(unsigned line) const;
 
   /// Library files are compiled into heddle: a message points at them only when

@@ -29,7 +29,8 @@ static void refuse(DiagnosticSink &sink, StringRef path, const absl::Status &sta
 namespace {
 class StoredTable final : public WeightTable {
 public:
-  StoredTable(WeightStore store, DiagnosticSink &sink) : store(std::move(store)), sink(sink) {}
+  StoredTable(WeightStore store, bool headersOnly, DiagnosticSink &sink)
+      : store(std::move(store)), headersOnly(headersOnly), sink(sink) {}
 
   std::vector<std::string> names() const override {
     std::vector<std::string> out;
@@ -46,9 +47,19 @@ public:
                                               : Element::Integer;
     return Tensor{std::vector<int64_t>(t->shape().begin(), t->shape().end()), e};
   }
+  Storage storage(StringRef name) const override {
+    const StoredTensor *t = store.find(name);
+    if (!t)
+      return {};
+    uint64_t begin = t->record->byte, end = begin + t->record->bytes;
+    return {(spelling(t->type()) + " " + shapeText(t->shape())).str(),
+            (llvm::sys::path::filename(t->file->path()) + ", bytes " + llvm::Twine(begin) + " to " + llvm::Twine(end)).str()};
+  }
   std::optional<bool> equal(StringRef a, StringRef b) const override {
     const StoredTensor *x = store.find(a), *y = store.find(b);
     if (!x || !y)
+      return std::nullopt;
+    if (headersOnly && x->type() == y->type() && x->shape() == y->shape())
       return std::nullopt;
     absl::StatusOr<bool> same = store.equal(*x, *y);
     if (same.ok())
@@ -60,17 +71,18 @@ public:
 
 private:
   WeightStore store;
+  bool headersOnly;
   DiagnosticSink &sink;
 };
 } // namespace
 
-std::unique_ptr<WeightTable> heddle::openWeights(StringRef path, DiagnosticSink &sink) {
+std::unique_ptr<WeightTable> heddle::openWeights(StringRef path, bool headersOnly, DiagnosticSink &sink) {
   absl::StatusOr<WeightStore> store = WeightStore::open(path);
   if (!store.ok()) {
     refuse(sink, path, store.status());
     return nullptr;
   }
-  return std::make_unique<StoredTable>(*std::move(store), sink);
+  return std::make_unique<StoredTable>(*std::move(store), headersOnly, sink);
 }
 
 bool heddle::refuseOtherKind(StringRef file, StringRef firstBytes, DiagnosticSink &sink) {

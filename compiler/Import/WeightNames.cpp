@@ -101,7 +101,8 @@ std::string WeightNames::translate(StringRef asked) const {
   return out;
 }
 
-std::optional<WeightNames::Found> WeightNames::get(StringRef asked, std::string &why) {
+std::optional<WeightNames::Found> WeightNames::get(StringRef asked, std::string &why, Loc reader,
+                                                  std::string *absent) {
   llvm::SmallVector<StringRef, 16> segments;
   pieces(asked, segments);
   std::string plain = llvm::join(segments, "."), want = translate(asked), target = want;
@@ -114,14 +115,16 @@ std::optional<WeightNames::Found> WeightNames::get(StringRef asked, std::string 
       std::vector<std::string> known;
       for (auto &e : inFile)
         known.push_back(e.first);
+      if (absent)
+        *absent = target;
       why = "no weight " + quote(target) + " in the file";
       if (plain != target)
         why += " (asked for as " + quote(plain) + ")";
-      why += nearest(spec.prefix.empty() || inFile.empty() ? target : target, known);
+      why += nearest(target, known);
     }
     return std::nullopt;
   }
-  used.insert(*at);
+  used.try_emplace(*at, reader);
   const std::string &name = inFile.find(*at)->second;
   return Found{name, *table.find(name)};
 }
@@ -135,28 +138,85 @@ void WeightNames::finish() {
     if (same && !*same)
       sink.error(t.json ? t.json->loc : Loc(), "$.weights.tied",
                  escaped(*a) + " is in the file and differs from " + escaped(*b) + " (" + escaped(file) + ")");
-    used.insert(*a);
+    used.try_emplace(*a, Loc());
   }
+  std::vector<std::string> left = unread();
+  if (left.empty())
+    return;
+  std::string some;
+  for (size_t i = 0; i < left.size() && i < 6; ++i)
+    some += (i ? ", " : "") + escaped(left[i]);
+  Diagnostic &d = sink.errorInFile(
+      file, "weights",
+      Twine(left.size()) + (left.size() == 1 ? " tensor is" : " tensors are") + " not used by the description: " + some +
+          (left.size() > 6 ? ", ..." : "") + "; --ignore-weights " + (left.size() > 1 ? "PATTERN" : escaped(left[0])) +
+          " reads the file as if " + (left.size() > 1 ? "they were" : "it were") + " not there");
+  d.table.push_back({"tensor", "is", "stands in", "what reads it would be at"});
+  for (const std::string &name : llvm::ArrayRef(left).take_front(mostRows)) {
+    const std::string &stored = inFile[name];
+    WeightTable::Storage s = table.storage(stored);
+    d.table.push_back({escaped(stored), s.type, s.place, readerNear(name)});
+  }
+  if (left.size() > mostRows)
+    d.table.push_back({"and " + std::to_string(left.size() - mostRows) + " more"});
+}
+
+std::vector<std::string> WeightNames::unread() const {
   std::vector<std::string> left;
   for (auto &[name, stored] : inFile)
     if (!used.count(name) && llvm::none_of(spec.ignored, [&](const std::string &p) {
           return !p.empty() && globMatch(name, p);
         }))
       left.push_back(name);
-  if (left.empty())
-    return;
-  std::string some;
-  for (size_t i = 0; i < left.size() && i < 6; ++i)
-    some += (i ? ", " : "") + escaped(left[i]);
-  sink.errorInFile(file, "weights",
-                   Twine(left.size()) + (left.size() == 1 ? " tensor is" : " tensors are") +
-                       " not used by the description: " + some +
-                       (left.size() > 6 ? ", ..." : "") + " (in " + escaped(file) +
-                       "); --ignore-weights " + (left.size() > 1 ? "PATTERN" : escaped(left[0])) +
-                       " reads the file as if " + (left.size() > 1 ? "they were" : "it were") + " not there");
+  return left;
+}
+
+/// How much of two names agrees, up to a dot: "h.0." of "h.0.a" and "h.0.b".
+static size_t sharedScope(StringRef a, StringRef b) {
+  size_t shared = 0;
+  for (size_t i = 0; i < std::min(a.size(), b.size()) && a[i] == b[i]; ++i)
+    if (a[i] == '.')
+      shared = i + 1;
+  return shared;
+}
+
+/// Who reads the tensors beside `name`; neighbours in the alphabet share most of it.
+std::string WeightNames::readerNear(StringRef name) const {
+  auto next = used.lower_bound(name);
+  auto best = used.end();
+  size_t shared = 0;
+  auto look = [&](decltype(next) it) {
+    if (size_t s = sharedScope(it->first, name); s > shared && it->second) {
+      best = it;
+      shared = s;
+    }
+  };
+  if (next != used.begin())
+    look(std::prev(next));
+  if (next != used.end())
+    look(next);
+  if (best != used.end())
+    return placeText(best->second) + ", where " + escaped(best->first) + " is read";
+  return "nothing reads " + escaped(name.take_until([](char c) { return c == '.'; })) + (name.contains('.') ? ".*" : "");
+}
+
+std::optional<WeightNames::Found> WeightNames::nearestStored(StringRef name, const std::vector<std::string> &among) const {
+  std::vector<StringRef> refs(among.begin(), among.end());
+  auto at = inFile.find(nearestOf(name, refs));
+  std::optional<WeightTable::Tensor> t = at == inFile.end() ? std::nullopt : table.find(at->second);
+  return t ? std::optional<Found>(Found{at->second, *t}) : std::nullopt;
 }
 
 //===--- a plain table --------------------------------------------------------===//
+
+std::string heddle::shapeText(llvm::ArrayRef<int64_t> shape) {
+  return "[" + llvm::join(llvm::map_range(shape, [](int64_t d) { return std::to_string(d); }), ", ") + "]";
+}
+
+WeightTable::Storage WeightTable::storage(StringRef name) const {
+  std::optional<Tensor> t = find(name);
+  return {t ? shapeText(t->shape) : "", files().empty() ? "" : files().front()};
+}
 
 std::vector<std::string> PlainWeightTable::names() const {
   std::vector<std::string> out;

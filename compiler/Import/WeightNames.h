@@ -25,20 +25,28 @@ public:
     std::vector<std::string> ignored;
   };
 
+  /// Tables in messages are cut after this many rows.
+  static constexpr size_t mostRows = 20;
+
   WeightNames(const WeightTable &table, Spec spec, llvm::StringRef file, DiagnosticSink &sink);
 
   struct Found {
     std::string name; // in the file
     WeightTable::Tensor tensor;
   };
-  /// `asked` has a '|' where a block's own part begins. On failure `why` says what was
-  /// looked for.
-  std::optional<Found> get(llvm::StringRef asked, std::string &why);
+  /// `asked` has a '|' where a block's own part begins; `reader` is the place of who asks. On failure `why` says
+  /// what was looked for, and `absent` its name where the files just do not have it.
+  std::optional<Found> get(llvm::StringRef asked, std::string &why, Loc reader = {}, std::string *absent = nullptr);
 
   /// Tied copies that differ, tensors that nobody read.
   void finish();
+  /// Names of the tensors that nobody read, though none is to be ignored.
+  std::vector<std::string> unread() const;
+  /// The nearest of `among` to a name that is not there.
+  std::optional<Found> nearestStored(llvm::StringRef name, const std::vector<std::string> &among) const;
 
 private:
+  std::string readerNear(llvm::StringRef name) const;
   std::optional<std::string> find(llvm::StringRef name, std::string *why);
   std::string translate(llvm::StringRef asked) const;
 
@@ -47,7 +55,7 @@ private:
   std::string file;
   DiagnosticSink &sink;
   std::map<std::string, std::string, std::less<>> inFile; // name here -> name in the file
-  std::set<std::string, std::less<>> used;
+  std::map<std::string, Loc, std::less<>> used; // and who read it
   size_t longest = 0;
 };
 

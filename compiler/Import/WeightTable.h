@@ -27,14 +27,22 @@ public:
   virtual ~WeightTable() = default;
   virtual std::vector<std::string> names() const = 0;
   virtual std::optional<Tensor> find(llvm::StringRef name) const = 0;
-  /// Equal bit for bit; none when the bytes cannot be read.
+  /// For people: how a tensor is stored ("F32 [2, 3]"), and where ("model.safetensors, bytes 96 to 120").
+  struct Storage {
+    std::string type, place;
+  };
+  virtual Storage storage(llvm::StringRef name) const;
+  /// Equal bit for bit; none when the bytes cannot be read, or are not to be.
   virtual std::optional<bool> equal(llvm::StringRef a, llvm::StringRef b) const = 0;
   /// As the attribute model.weights names them.
   virtual std::vector<std::string> files() const = 0;
 };
 
-/// A file, an index, or a directory; null after an error.
-std::unique_ptr<WeightTable> openWeights(llvm::StringRef path, DiagnosticSink &sink);
+/// "[2, 3]"
+std::string shapeText(llvm::ArrayRef<int64_t> shape);
+
+/// A file, an index, or a directory; null after an error. With `headersOnly` no byte behind a header is read.
+std::unique_ptr<WeightTable> openWeights(llvm::StringRef path, bool headersOnly, DiagnosticSink &sink);
 
 /// Names and shapes alone.
 class PlainWeightTable : public WeightTable {

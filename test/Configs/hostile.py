@@ -128,7 +128,7 @@ def judge(heddle, path):
         r = subprocess.run([heddle, "check", "--json", path], capture_output=True, timeout=SECONDS, preexec_fn=limits)
     except subprocess.TimeoutExpired:
         return "no answer in %d s" % SECONDS, False
-    if r.returncode not in (0, 1):
+    if r.returncode not in (0, 1, 3):
         return "exit status %d: %s" % (r.returncode, r.stderr[-300:].decode("utf-8", "replace")), False
     try:
         messages = json.loads(r.stdout.decode("utf-8") or "[]")

@@ -29,10 +29,12 @@ def check(heddle, path):
 
 
 def judge(name, kind, code, messages, took, expected):
-    if code not in (0, 1):
+    if code not in (0, 1, 3):
         return "exit status %d" % code
     if (code == 0) != (not messages):
         return "exit status %d with %d messages" % (code, len(messages))
+    if (code == 3) != (bool(messages) and all(m["kind"] == "unsupported" for m in messages)):
+        return "exit status %d for %s" % (code, sorted({m["kind"] for m in messages}))
     if any(not m.get("line") or not m.get("message") for m in messages):
         return "a message without a place"
     if took > 5:  # under a second alone; the machine of a test is never alone

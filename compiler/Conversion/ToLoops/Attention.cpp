@@ -40,26 +40,8 @@ static Value cachePart(Lowering &l, const CacheLayout &layout) {
   return l.at(l.pointer(layout.state), l.mul(part, l.size(perIteration)), l.f32());
 }
 
-static LogicalResult check(attn::SdpaOp op, const AttentionPlan &plan) {
-  if (!plan.width || !plan.valueWidth)
-    return op.emitOpError("needs head widths that are numbers, but query is ") << op.getQuery().getType();
-  if (op.getMask() && !op.getMask().getDefiningOp<mask::MaskOpInterface>())
-    return op.emitOpError("needs a mask that is computed in the same function");
-  for (Operation *bias : plan.biases) {
-    auto dot = dyn_cast<attn::RelativeDotOp>(bias);
-    if (!dot)
-      continue;
-    auto x = cast<ModelTensorType>(dot.getX().getType());
-    if (!x.getSize(2).exactDiv(Size(int64_t(dot.getHeads()))) || !x.getSize(2).constant())
-      return dot.emitOpError("needs features that divide into heads, but x is ") << x;
-  }
-  return success();
-}
-
 LogicalResult heddle::loops::lowerAttention(Lowering &l, attn::SdpaOp op) {
   AttentionPlan plan(op);
-  if (failed(check(op, plan)))
-    return failure();
   Location loc = op.getLoc();
   MLIRContext *ctx = op.getContext();
   Value result = l.allocatePointer(op->getResult(0)), scratch = l.scratchPointer(op);

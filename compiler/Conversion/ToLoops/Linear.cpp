@@ -286,8 +286,6 @@ LogicalResult heddle::loops::lowerLinear(Lower &l, LinearOp op) {
   ModelTensorType xt = op.getInput().getType(), yt = cast<ModelTensorType>(op->getResult(0).getType());
   Size ks = xt.getSize(xt.getRank() - 1), ns = yt.getSize(yt.getRank() - 1);
   std::optional<int64_t> k = ks.constant(), n = ns.constant();
-  if (!k || !n)
-    return op.emitOpError("needs constant numbers of features, but reads ") << ks.str() << " and gives " << ns.str();
   for (Value extra : op.getExtras())
     if (LinearKernel::kindOf(op, extra) == Extra::General)
       return op.emitOpError("internal error: an epilogue reads a value along some of the leading axes only");

@@ -2,6 +2,7 @@
 
 #include "compiler/Conversion/ToLoops/LinearPack.h"
 #include "compiler/Conversion/ToLoops/Lowering.h"
+#include "compiler/Conversion/ToLoops/Support.h"
 #include "dialects/Model/Transforms/Views.h"
 #include "llvm/ADT/TypeSwitch.h"
 
@@ -12,6 +13,8 @@ using namespace heddle::model;
 using Lower = heddle::loops::Lowering;
 
 LogicalResult heddle::loops::lowerOp(Lower &l, Operation *op) {
+  if (failed(checkSupport(op)))
+    return failure();
   // Masks and biases are values that attention asks; they own no memory.
   for (Type t : op->getResultTypes())
     if (isa<mask::MaskType, attn::BiasType>(t))

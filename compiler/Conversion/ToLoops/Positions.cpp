@@ -51,11 +51,6 @@ static LogicalResult lowerRotary(Lower &l, RotaryOp op) {
   auto positions = op.getPositions().getType(), frequencies = op.getFrequencies().getType();
   int64_t width = op.getHeadWidth(), rank = type.getRank();
   int64_t n = *frequencies.getSize(frequencies.getRank() - 1).constant();
-  for (int64_t i = 0; i + 1 < frequencies.getRank(); ++i)
-    if (!frequencies.getSize(i).is(1))
-      return op.emitError("frequencies that differ from row to row are not supported on the CPU; found ") << frequencies;
-  if (op.getAmplitude().getType().getCount() != Size(1))
-    return op.emitError("an amplitude that differs from row to row is not supported on the CPU");
   Value x = l.pointer(op.getInput()), y = l.allocatePointer(op->getResult(0));
   Value at = l.pointer(op.getPositions()), f = l.pointer(op.getFrequencies()), scale = l.pointer(op.getAmplitude());
   Value features = l.size(type.getSize(rank - 1)), heads = l.div(features, l.constant(width));

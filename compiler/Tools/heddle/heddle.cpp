@@ -193,7 +193,7 @@ static int run(const Console &console, int argc, char **argv) {
   compileCommand->add_option("--dump-ir", c.dumpDir, "write the IR after every pass into this folder");
   compileCommand->add_flag("-v,--verbose", c.verbose, "say how long each stage takes");
 
-  CLI::App *check = app.add_subcommand("check", "everything that is wrong with a model, at once; reads no weights");
+  CLI::App *check = app.add_subcommand("check", "everything that compile would refuse, at once; reads the headers of weights, not their data");
   addInput(check);
   check->add_flag("--json", json, "one JSON array");
 

@@ -1,0 +1,223 @@
+//===- Load.cpp - import, companions, tokenizer ---------------------------===//
+
+#include "compiler/Driver/Load.h"
+#include "compiler/Driver/Companions.h"
+#include "compiler/Driver/Exit.h"
+#include "compiler/Driver/PassMessages.h"
+#include "compiler/Tokenizer/TokenizerBlob.h"
+#include "compiler/Tokenizer/Vocabulary.h"
+#include "compiler/Weights/Problem.h"
+#include "compiler/Weights/WeightStore.h"
+#include "heddle/input_file.h"
+#include "heddle/tokenizer.h"
+#include "mlir/Parser/Parser.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/Path.h"
+#include "llvm/Support/SourceMgr.h"
+#include <cerrno>
+#include <unistd.h>
+
+using namespace mlir;
+using namespace heddle;
+namespace fs = llvm::sys::fs;
+namespace path = llvm::sys::path;
+
+/// Why the system does not hand a file out; nothing if it does.
+static std::error_code whyUnreadable(StringRef file) {
+  fs::file_status status;
+  if (std::error_code ec = fs::status(file, status))
+    return ec;
+  return ::access(file.str().c_str(), R_OK) == 0 ? std::error_code() : std::error_code(errno, std::generic_category());
+}
+
+bool heddle::canRead(const ImportOptions &options, DiagnosticSink &sink) {
+  bool all = true;
+  for (StringRef file : {options.text ? StringRef() : StringRef(options.path), StringRef(options.weightsPath)})
+    if (std::error_code ec = file.empty() ? std::error_code() : whyUnreadable(file)) {
+      sink.errorInFile(file, "", "cannot read it: " + Twine(ec.message()));
+      all = false;
+    }
+  return all;
+}
+
+int heddle::canRead(const Console &console, StringRef file) {
+  std::error_code ec = whyUnreadable(file);
+  return ec ? console.complain(IOError, file + ": cannot read it: " + ec.message()) : int(Ok);
+}
+
+//===--- a stage's text -------------------------------------------------------===//
+
+/// What `--emit` writes behind the last stage that can be compiled on.
+static StringRef stageBehindIR(StringRef text) {
+  if (text.starts_with("; ModuleID") || text.contains("\nsource_filename = ") || text.starts_with("target datalayout"))
+    return "llvmir";
+  if (text.starts_with("\t.file") || text.starts_with("\t.text") || text.starts_with("\t.section"))
+    return "asm";
+  return "";
+}
+
+/// True, and said, where `file` is such a text.
+static bool isBehindIR(StringRef file, StringRef text, DiagnosticSink &sink) {
+  StringRef stage = stageBehindIR(text);
+  if (!stage.empty())
+    sink.errorInFile(file, "", "this is what --emit=" + stage + " writes, " +
+                                   (stage == "asm" ? "assembly" : "LLVM IR") +
+                                   ": nothing of the model is left in it to compile; the stages that can be compiled on are those up to "
+                                   "--emit=" + stages().back().name);
+  return !stage.empty();
+}
+
+/// The same of a file that is not named .mlir.
+static bool isBehindIR(StringRef file, DiagnosticSink &sink) {
+  uint64_t size = 0;
+  if (!fs::is_regular_file(file) || fs::file_size(file, size))
+    return false;
+  auto begin = llvm::MemoryBuffer::getFileSlice(file, std::min<uint64_t>(size, 1024), 0, /*IsVolatile=*/true);
+  return begin && isBehindIR(file, (*begin)->getBuffer(), sink);
+}
+
+/// Of the text of a stage.
+static constexpr uint64_t mostTextBytes = uint64_t(1) << 30;
+
+static OwningOpRef<ModuleOp> parseModule(MLIRContext &context, const ImportOptions &options, DiagnosticSink &sink, int &code) {
+  StringRef file = options.path;
+  ReadFile text;
+  if (options.text)
+    text.bytes = *options.text;
+  else
+    text = readInputFile(options.path.c_str(), mostTextBytes);
+  if (!text.ok()) {
+    sink.errorInFile(file, "", text.why);
+    code = text.systemError ? exitCodeOf(std::error_code(text.systemError, std::generic_category())) : int(InputError);
+    return nullptr;
+  }
+  code = InputError;
+  if (isBehindIR(file, text.bytes, sink))
+    return nullptr;
+  PassMessages messages(context, sink);
+  llvm::SourceMgr sources;
+  sources.AddNewSourceBuffer(llvm::MemoryBuffer::getMemBufferCopy(text.bytes, file), llvm::SMLoc());
+  OwningOpRef<ModuleOp> module = parseSourceFile<ModuleOp>(sources, &context);
+  if (module)
+    code = Ok;
+  return module;
+}
+
+/// The files of weights that a parsed module names are there and whole; what is imported has been looked at.
+static void checkWeights(ModuleOp module, DiagnosticSink &sink) {
+  std::vector<std::string> files;
+  if (auto list = module->getAttrOfType<ArrayAttr>("model.weights"))
+    for (StringAttr file : list.getAsRange<StringAttr>())
+      files.push_back(file.str());
+  absl::StatusOr<WeightStore> store = WeightStore::openFiles(files);
+  if (store.ok())
+    return;
+  std::string said(store.status().message());
+  StringRef text = said;
+  std::optional<WeightProblem> problem = problemOf(store.status());
+  if (problem)
+    text.consume_front("error[" + problem->code + "]: ");
+  heddle::Diagnostic &d = sink.errorInFile(problem ? problem->file : "", "", text);
+  if (problem)
+    d.code = problem->code;
+  if (absl::IsUnimplemented(store.status()))
+    d.unsupported();
+}
+
+//===--- the tokenizer --------------------------------------------------------===//
+
+/// The model's tokenizer as the blob that the runtime reads; its ids must be rows of the model's table. Where a
+/// module has one its place is written on it (`model.tokenizer`), for whoever compiles a later stage on.
+static void readTokenizer(const ImportOptions &options, ModuleOp module, bool parsed, Words &words, DiagnosticSink &sink) {
+  std::string from, text, name, error;
+  if (parsed) {
+    auto named = module->getAttrOfType<StringAttr>("model.tokenizer");
+    if (!named)
+      return;
+    from = named.str();
+  } else {
+    llvm::SmallString<256> folder(options.path);
+    if (!fs::is_directory(folder))
+      path::remove_filename(folder);
+    from = folder.empty() ? "." : std::string(folder);
+  }
+  auto refuse = [&](StringRef said) {
+    auto [file, why] = said.split(": ");
+    sink.errorInFile(why.empty() ? StringRef(from) : file, "", why.empty() ? said : why);
+  };
+  TokenizerFound found = findTokenizer(from, text, name);
+  if (found == TokenizerFound::Broken)
+    return refuse(name);
+  if (found == TokenizerFound::No) {
+    if (parsed)
+      refuse(from + ": the tokenizer that this module was made with is gone");
+    return;
+  }
+  if (module && !parsed)
+    module->setAttr("model.tokenizer", StringAttr::get(module.getContext(), found == TokenizerFound::Yes && fs::is_regular_file(name) ? name : from));
+  if (found == TokenizerFound::Elsewhere) {
+    words.note = name;
+    return;
+  }
+  if (!tokenizerBlobFromText(text, name, words.blob, error))
+    return refuse(error);
+  std::unique_ptr<rt::TextCodec> codec = rt::TextCodec::open(words.blob, error);
+  if (!codec)
+    return refuse(error);
+  auto rows = module ? module->getAttrOfType<IntegerAttr>("model.vocabulary") : IntegerAttr();
+  if (rows && int64_t(codec->size()) > rows.getInt())
+    sink.errorInFile(name, "", "its largest id is " + Twine(codec->size() - 1) + ", and the model has " + Twine(rows.getInt()) +
+                                   " tokens; this tokenizer is not the model's");
+}
+
+//===--- all of it ------------------------------------------------------------===//
+
+OwningOpRef<ModuleOp> heddle::readModel(MLIRContext &context, const ImportOptions &options, Words *words,
+                                        DiagnosticSink &sink, int &code) {
+  code = IOError;
+  if (!canRead(options, sink))
+    return nullptr;
+  code = Ok;
+  OwningOpRef<ModuleOp> module;
+  // A description is an object.
+  bool parsed = options.text ? !StringRef(*options.text).ltrim().starts_with("{") : StringRef(options.path).ends_with(".mlir");
+  if (parsed) {
+    module = parseModule(context, options, sink, code);
+    if (!module)
+      return nullptr;
+    if (words)
+      checkWeights(*module, sink);
+  } else if (!options.text && isBehindIR(options.path, sink)) {
+    code = InputError;
+    return nullptr;
+  } else {
+    module = importModel(context, options, sink);
+    addCompanions(options, module ? *module : ModuleOp(), sink);
+  }
+  if (words)
+    readTokenizer(options, module ? *module : ModuleOp(), parsed, *words, sink);
+  code = sink.exitCode();
+  return sink.hasErrors() ? OwningOpRef<ModuleOp>() : std::move(module);
+}
+
+OwningOpRef<ModuleOp> heddle::load(const Console &console, MLIRContext &context, const ImportOptions &options, int &code,
+                                   Words *words) {
+  DiagnosticSink sink;
+  OwningOpRef<ModuleOp> module = readModel(context, options, words, sink, code);
+  sink.print(console.err);
+  if (module || code != Ok)
+    return module;
+  if (!options.weightsOptional) {
+    code = Internal;
+    return nullptr;
+  }
+  // Nothing is wrong, and without weights nothing more is known: their shapes may follow from the rest.
+  ImportOptions invented = options;
+  invented.weightsInvented = true;
+  DiagnosticSink guesses;
+  module = importModel(context, invented, guesses);
+  if (!module)
+    code = console.complain(InputError, options.path + ": some of its shapes stand in its weights alone, and there are none; --weights=FILE names them");
+  return module;
+}
