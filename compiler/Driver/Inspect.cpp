@@ -4,6 +4,7 @@
 #include "compiler/Conversion/ToLoops/Support.h"
 #include "compiler/Driver/Load.h"
 #include "compiler/Driver/PassMessages.h"
+#include "compiler/Import/LocatedJson.h"
 #include "compiler/Interpreter/Files.h"
 #include "compiler/Interpreter/Verify.h"
 #include "dialects/Model/IR/Arithmetic.h"
