@@ -1,4 +1,4 @@
-// `heddle_check_test SCRATCH` reads paths of models from standard input, a line each, and asks `check` and `compile` about
+// `heddle_check_is_compile SCRATCH` reads paths of models from standard input, a line each, and asks `check` and `compile` about
 // each: they must end with the same status and say the same errors. A line that differs is printed; at last the totals.
 //
 // One thing only compile can know: whether tensors of equal shape hold the same numbers. `check` reads no data.

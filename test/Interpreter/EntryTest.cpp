@@ -47,8 +47,8 @@ TEST(Inputs, MissingOne) {
   expectError(run(twoInputs, {{"states", fill({1, 2}, 1)}}), "input 'pairs' is missing and has no default");
 }
 TEST(Inputs, UnknownOne) {
-  expectError(run(twoInputs, {{"states", fill({1, 2}, 1)}, {"pears", fill({1, 4}, 1)}}),
-              "no input 'pears'; did you mean 'pairs'?");
+  expectError(run(twoInputs, {{"states", fill({1, 2}, 1)}, {"paris", fill({1, 4}, 1)}}),
+              "no input 'paris'; did you mean 'pairs'?");
 }
 
 static const char *const table = R"mlir(
