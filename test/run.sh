@@ -109,7 +109,7 @@ for unit in "$build"/bin/heddle_*_test; do
 done
 
 say "lit"
-timeout 1200 /usr/lib/llvm-22/bin/lit -s -v -j "$jobs" --timeout 120 --output "$log/lit.json" "$build/test" >"$log/lit.log" 2>&1 </dev/null
+timeout 2400 /usr/lib/llvm-22/bin/lit -s -v -j "$jobs" --timeout 300 --output "$log/lit.json" "$build/test" >"$log/lit.log" 2>&1 </dev/null
 status=$?
 ((status == 0)) || head -c 60000 "$log/lit.log"
 /usr/bin/python3 test/support/totals.py lit "$log/lit.json" >"$log/lit.total"
