@@ -187,16 +187,16 @@ Value Lowering::constantArray(DenseElementsAttr value) {
   DenseElementsAttr flat = value.getNumElements() ? value.reshape(type)
                                                   : DenseElementsAttr::get(type, b.getZeroAttr(element));
   std::string name;
-  int64_t made = 0;
-  for (LLVM::GlobalOp g : module.getOps<LLVM::GlobalOp>()) {
-    made += g.getSymName().starts_with("heddle_constant_");
+  for (LLVM::GlobalOp g : module.getOps<LLVM::GlobalOp>())
     if (g.getValueAttr() == flat)
       name = g.getSymName().str();
-  }
   if (name.empty()) {
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToStart(module.getBody());
-    name = "heddle_constant_" + std::to_string(made);
+    int64_t n = 0;
+    do
+      name = "heddle_constant_" + std::to_string(n++);
+    while (module.lookupSymbol(name));
     LLVM::GlobalOp::create(b, LLVM::LLVMArrayType::get(element, count), /*isConstant=*/true, LLVM::Linkage::Internal,
                            name, flat, /*alignment=*/64);
   }
