@@ -40,8 +40,8 @@ static std::optional<std::string> familyFor(StringRef type, const FamilyLibrary 
       return name == type;
     const JsonValue *family = doc->find("family");
     const JsonValue *known = family ? family->find("model_type") : nullptr;
-    if (!known) // an heir says it in its base
-      return doc->find("like") && name == type;
+    if (!known) // an heir says it in its base; of any other it is a mistake, to be told in its file
+      return name == type;
     return known->string == type || llvm::any_of(known->items, [&](const JsonValue &v) { return v.string == type; });
   };
   if (lists(type))
