@@ -137,7 +137,8 @@ def judge(heddle, path):
     if (r.returncode == 0) != (not messages):
         return "exit status %d with %d messages" % (r.returncode, len(messages)), False
     for m in messages:
-        if not m.get("message") or not m.get("file") or (not m.get("line") and "file" not in m.get("message", "") and not m["file"].startswith("--")):
+        placed = m.get("line") or ": byte " in m.get("message", "") or "file" in m.get("message", "") or m.get("file", "").startswith("--")
+        if not m.get("message") or not m.get("file") or not placed:
             return "a message without a place: %s" % str(m)[:300], False
     return None, r.returncode == 0
 
