@@ -1,14 +1,19 @@
 //===- Seal.cpp - Whether a program is what was compiled ------------------===//
 //
 // A thread checks a stretch of neighbouring blocks, so that each reads the file
-// from front to back.
+// from front to back. Blocks are read and not looked at where they are mapped:
+// a buffer stays in the cache, and 2 GB of fresh pages cost ten times as much
+// as their digests.
 //
 //===----------------------------------------------------------------------===//
 #include "runtime/Seal.h"
 
+#include "heddle/input_file.h"
+
 #include <algorithm>
+#include <cerrno>
 #include <cstring>
-#include <sys/mman.h>
+#include <link.h>
 #include <unistd.h>
 
 namespace heddle::rt {
@@ -61,6 +66,8 @@ struct Block {
 struct Check {
   std::vector<Block> blocks;
   const char *weights;
+  int file = -1;       ///< that has them, too, from `offset` on; -1: none
+  uint64_t offset = 0;
   std::vector<uint8_t> bad; ///< one a block
 };
 
@@ -94,33 +101,65 @@ static bool readIndex(const Image &image, std::vector<Block> &blocks) {
   return !words[2] || tensors;
 }
 
-/// Pages of a file that are asked for together are read together.
-static void fetch(const char *from, uint64_t bytes) {
-#ifdef MADV_POPULATE_READ
-  auto page = uintptr_t(sysconf(_SC_PAGESIZE));
-  auto begin = reinterpret_cast<uintptr_t>(from) / page * page;
-  madvise(reinterpret_cast<void *>(begin),
-          reinterpret_cast<uintptr_t>(from) + bytes - begin,
-          MADV_POPULATE_READ);
-#else
-  (void)from, (void)bytes;
-#endif
+/// Where in the file of this program an address of its constants lies.
+static bool offsetInProgram(const void *address, uint64_t &offset) {
+  struct Search {
+    uintptr_t address;
+    uint64_t offset;
+  } search = {reinterpret_cast<uintptr_t>(address), 0};
+  // The program itself comes first; 1: found, -1: not in it.
+  int found = dl_iterate_phdr(
+      [](dl_phdr_info *info, size_t, void *argument) {
+        auto &search = *static_cast<Search *>(argument);
+        for (int i = 0; i < info->dlpi_phnum; ++i) {
+          const auto &part = info->dlpi_phdr[i];
+          uint64_t at = search.address - info->dlpi_addr - part.p_vaddr;
+          if (part.p_type == PT_LOAD && !(part.p_flags & PF_W) &&
+              at < part.p_filesz) {
+            search.offset = part.p_offset + at;
+            return 1;
+          }
+        }
+        return -1;
+      },
+      &search);
+  offset = search.offset;
+  return found == 1;
+}
+
+static bool readWhole(int file, char *to, uint64_t bytes, uint64_t at) {
+  while (bytes) {
+    ssize_t n = pread(file, to, bytes, off_t(at));
+    if (n < 0 && errno == EINTR)
+      continue;
+    if (n <= 0)
+      return false;
+    to += n;
+    at += uint64_t(n);
+    bytes -= uint64_t(n);
+  }
+  return true;
 }
 
 static void checkStretch(void *argument, int64_t tid, int64_t nth) {
-  constexpr uint64_t kAtOnce = 4 << 20;
   Check &check = *static_cast<Check *>(argument);
   size_t count = check.blocks.size(), first = count * tid / nth,
          last = count * (tid + 1) / nth;
-  uint64_t fetched = 0;
+  std::vector<char> buffer;
   for (size_t i = first; i < last; ++i) {
     const Block &block = check.blocks[i];
-    if (block.end > fetched) {
-      fetched = std::min(block.begin + kAtOnce, check.blocks[last - 1].end);
-      fetch(check.weights + block.begin, fetched - block.begin);
+    const char *bytes = check.weights + block.begin;
+    uint64_t size = block.end - block.begin;
+    if (check.file >= 0) {
+      buffer.resize(std::max<size_t>(buffer.size(), size));
+      bytes = buffer.data();
+      if (!readWhole(check.file, buffer.data(), size,
+                     check.offset + block.begin)) {
+        check.bad[i] = 1;
+        continue;
+      }
     }
-    check.bad[i] = digestOf(check.weights + block.begin,
-                            block.end - block.begin) != block.digest;
+    check.bad[i] = digestOf(bytes, size) != block.digest;
   }
 }
 
@@ -135,6 +174,10 @@ Status checkWeights(const Image &image, const void *weights, Pool &pool,
   blocks = check.blocks.size();
   check.weights = static_cast<const char *>(weights);
   check.bad.resize(blocks);
+  OpenedFile file(path.empty() ? "/proc/self/exe" : path.c_str());
+  if (file.ok() &&
+      (!path.empty() || offsetInProgram(weights, check.offset)))
+    check.file = file.descriptor();
   pool.run(checkStretch, &check);
   auto count = size_t(std::count(check.bad.begin(), check.bad.end(), 1));
   if (!count)
