@@ -8,15 +8,6 @@
 using namespace mlir;
 using namespace heddle;
 
-static std::string signOf(model::ComparePredicate p) {
-  const char *signs[] = {"==", "!=", "<", "<=", ">", ">="};
-  return signs[unsigned(p)];
-}
-static std::string signOf(model::BinaryKind k) {
-  const char *signs[] = {"+", "-", "*", "/", "//", "%", "**", "min", "max", "and", "or"};
-  return signs[unsigned(k)];
-}
-
 static std::string numbers(ElementsAttr value) {
   if (auto ints = dyn_cast<DenseIntElementsAttr>(value)) {
     if (ints.isSplat())

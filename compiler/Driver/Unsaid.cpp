@@ -23,7 +23,7 @@ int heddle::readStream(const Console &console, ImportOptions &options) {
   if (!standard && !name.starts_with("/dev/fd/") && !name.starts_with("/proc/self/fd/"))
     return Ok;
   int file = standard ? 0 : ::open(options.path.c_str(), O_RDONLY | O_CLOEXEC);
-  auto close = llvm::make_scope_exit([&] {
+  llvm::scope_exit close([&] {
     if (file > 0)
       ::close(file);
   });

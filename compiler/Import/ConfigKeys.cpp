@@ -80,7 +80,7 @@ void Importer::checkSpellings(const std::set<std::string> &used, const std::vect
       const JsonMember *second = memberAt(configJson, other);
       if (!second || second->value.isNull() || equalJson(first->value, second->value) ||
           first->value.isObject() || second->value.isObject() ||
-          llvm::any_of(ignored, [&](auto &p) { return globMatch(other, p) || globMatch(name, p); }) ||
+          llvm::any_of(ignored, [&, &name = name](auto &p) { return globMatch(other, p) || globMatch(name, p); }) ||
           !complained.insert(std::min(name, other) + " " + std::max(name, other)).second)
         continue;
       sink.error(second->value.loc, "config.json." + other,
@@ -99,7 +99,7 @@ void Importer::ignoreConfigKeys() {
       std::swap(parents, last);
     const JsonMember *inside = parents.empty() ? nullptr : memberAt(configJson, parents);
     JsonValue *object = parents.empty() ? &configJson : inside ? const_cast<JsonValue *>(&inside->value) : nullptr;
-    auto named = [&](const JsonMember &m) { return m.key == last; };
+    auto named = [&last = last](const JsonMember &m) { return m.key == last; };
     if (!object || llvm::none_of(object->members, named)) {
       std::vector<std::string> known;
       for (const JsonMember &m : (object ? *object : configJson).members)

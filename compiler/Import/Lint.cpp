@@ -43,7 +43,7 @@ bool Lint::run() {
     }
   checkDefaults(doc.defaults, inBody);
   for (auto &[name, b] : doc.blocks)
-    if (!b.isLibrary && !torn.count(b.name) && llvm::none_of(everywhere, [&](const Reached &r) { return r.name == b.name; }))
+    if (!b.isLibrary && !torn.count(b.name) && llvm::none_of(everywhere, [&b = b](const Reached &r) { return r.name == b.name; }))
       sink.error(b.loc, "$.blocks." + b.name, quote(b.name) + ": nothing calls this block");
 
   checkOutputsAndInputs(everywhere);

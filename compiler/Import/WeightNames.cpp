@@ -164,7 +164,7 @@ void WeightNames::finish() {
 std::vector<std::string> WeightNames::unread() const {
   std::vector<std::string> left;
   for (auto &[name, stored] : inFile)
-    if (!used.count(name) && llvm::none_of(spec.ignored, [&](const std::string &p) {
+    if (!used.count(name) && llvm::none_of(spec.ignored, [&, &name = name](const std::string &p) {
           return !p.empty() && globMatch(name, p);
         }))
       left.push_back(name);

@@ -88,7 +88,7 @@ absl::Status heddle::writeTensors(llvm::StringRef path, const Tensors &tensors, 
   std::vector<uint8_t> data;
   json.object([&] {
     for (const auto &[name, t] : tensors)
-      json.attributeObject(llvm::json::fixUTF8(name), [&] {
+      json.attributeObject(llvm::json::fixUTF8(name), [&, &t = t] {
         std::vector<uint8_t> bytes = bytesOf(t, doubles);
         const char *type = t.kind == Tensor::Kind::Int ? "I64" : t.kind == Tensor::Kind::Bool ? "BOOL" : doubles ? "F64" : "F32";
         json.attribute("dtype", type);

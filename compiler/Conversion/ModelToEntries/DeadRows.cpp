@@ -104,7 +104,7 @@ SmallVector<PaddedRows> entries::findPaddedRows(func::FuncOp function) {
   llvm::stable_sort(found, [](auto &a, auto &b) { return a.second > b.second; });
   SmallVector<PaddedRows> out;
   for (auto &[rows, count] : found)
-    if (llvm::none_of(out, [&](PaddedRows &o) { return o.batch == rows.batch && o.rows == rows.rows; }))
+    if (llvm::none_of(out, [&rows = rows](PaddedRows &o) { return o.batch == rows.batch && o.rows == rows.rows; }))
       out.push_back(rows);
   return out;
 }

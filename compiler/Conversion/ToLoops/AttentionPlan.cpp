@@ -71,8 +71,8 @@ AttentionPlan::AttentionPlan(attn::SdpaOp op) : op(op), arithmetic(model::arithm
   keySource = keyCache ? Source::Cache : Source::Rows;
   valueSource = valueCache ? Source::Cache : Source::Rows;
   classes = keyClasses(op);
-  for (const auto &cache : {keyCache, valueCache})
-    assert((!cache || cache->classes == classes) && "attn-plan-cache asked the same mask");
+  assert((!keyCache || keyCache->classes == classes) && (!valueCache || valueCache->classes == classes) &&
+         "attn-plan-cache asked the same mask");
   keyRoom = keyCache ? keyCache->room : roomOfClass(keys, classes);
   valueRoom = valueCache ? valueCache->room : roomOfClass(keys, classes);
   keyRing = keyCache ? keyCache->ring : 0;

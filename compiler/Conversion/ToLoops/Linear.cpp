@@ -112,7 +112,7 @@ void LinearKernel::finish(Value sum, Value row, Value column, Value address, Val
     Values in{sum};
     for (auto [value, base] : llvm::zip_equal(op.getExtras(), extras)) {
       Type element = cast<ModelTensorType>(value.getType()).getElementType();
-      auto at = [&](Value index) { return c.at(base, index, element); };
+      auto at = [&, &base = base](Value index) { return c.at(base, index, element); };
       switch (kindOf(op, value)) {
       case Extra::Scalar:
         in.push_back(c.splat(c.load(element, base)));

@@ -245,7 +245,7 @@ static void labelTable(TableCode c, mask::LabelTableOp op) {
 /// on its neighbour makes that stretch longer.
 static void blockRuns(TableCode c, mask::BlockRunsOp op) {
   Lowering &l = c.l;
-  auto lists = cast<ModelTensorType>(op.getLists().getType()), table = cast<ModelTensorType>(op.getType());
+  auto table = cast<ModelTensorType>(op.getType());
   Value source = l.pointer(op.getLists()), target = l.allocatePointer(op->getResult(0));
   Value entries = l.size(mask::lastSize(op.getLists())), stride = l.size(table.getSize(2)), zero = l.constant(0);
   int64_t size = std::min<int64_t>(op.getSize(), mask::kUnbounded);

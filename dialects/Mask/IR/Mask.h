@@ -28,15 +28,15 @@ struct Hull {
 struct Emitter {
   mlir::OpBuilder tile, step;
   mlir::Location loc;
-  mlir::Value first, last; ///< positions (past + row) of the tile's first and last row
-  mlir::Value batch, head, past, queries, keys;
-  mlir::Value keyStart;    ///< position of key 0, minus that of query row 0 at past = 0
+  mlir::Value first = {}, last = {}; ///< positions (past + row) of the tile's first and last row
+  mlir::Value batch = {}, head = {}, past = {}, queries = {}, keys = {};
+  mlir::Value keyStart = {}; ///< position of key 0, minus that of query row 0 at past = 0
   /// Reads element `at` (one index per axis of the tensor; axes of length 1 are read at 0)
   /// of a tensor that a leaf holds: f32, i64 or i1. Where the last index is a vector of
   /// key rows one apart, or `stride` apart (vector<Nxi32>, see emitContains), so is the result.
-  llvm::function_ref<mlir::Value(mlir::OpBuilder &, mlir::Value tensor, llvm::ArrayRef<mlir::Value> at)> load;
+  llvm::function_ref<mlir::Value(mlir::OpBuilder &, mlir::Value tensor, llvm::ArrayRef<mlir::Value> at)> load = {};
   /// The value (index) of a length that occurs in the type of such a tensor.
-  llvm::function_ref<mlir::Value(const model::Size &)> lengthOf;
+  llvm::function_ref<mlir::Value(const model::Size &)> lengthOf = {};
   /// Lanes of the vectors of keys that `load` may be asked for while scanning; 1: none.
   int64_t lanes = 1;
   /// Of a strided view (see stridedOf): key k of the cursor is key row offset + k * stride.

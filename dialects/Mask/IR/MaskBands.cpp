@@ -49,7 +49,8 @@ Bound heddle::mask::boundOf(Operation *op, Sides side) {
       .Case([&](PrefixOp p) { return one({false, p.getLength(), 0}); })
       .Case([&](BandOp band) {
         Bound bound;
-        for (Attribute map : side == Sides::Lower ? *band.getFrom() : *band.getBelow())
+        ArrayAttr maps = side == Sides::Lower ? *band.getFrom() : *band.getBelow();
+        for (Attribute map : maps)
           bound.push_back(groupOf(cast<AffineMapAttr>(map).getValue(), band.getBounds()));
         return bound;
       });

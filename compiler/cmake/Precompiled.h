@@ -1,0 +1,17 @@
+// What the files of the compiler and its tests include again and again, parsed once a build:
+// the dialects and what they stand on.
+#ifndef HEDDLE_PRECOMPILED_H
+#define HEDDLE_PRECOMPILED_H
+
+#include "compiler/cmake/PrecompiledMLIR.h"
+#include "dialects/Attn/IR/Attn.h"
+#include "dialects/Mask/IR/Mask.h"
+#include "dialects/Model/IR/Model.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/JSON.h"
+#include "llvm/Support/Path.h"
+#include "llvm/Support/SourceMgr.h"
+#include "mlir/Parser/Parser.h"
+#include "mlir/Pass/PassManager.h"
+
+#endif
