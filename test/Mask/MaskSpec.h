@@ -36,10 +36,10 @@ public:
   enum Kind { All, Causal, Window, Labels, Dilated, Keys, Queries, Prefix, Document, Blocks, Dense, And, Or, Add, Not, Select };
   struct Node {
     Kind kind;
-    std::optional<int64_t> left, right; ///< window, labels
+    std::optional<int64_t> left = {}, right = {}; ///< window, labels
     int64_t step = 1;                   ///< dilated, blocks
     int first = -1, second = -1;        ///< tensors; labels: of rows, of keys (-1: the same)
-    std::vector<Node> of;
+    std::vector<Node> of = {};
   };
   Node root;
   std::vector<MaskTensor> tensors;
