@@ -83,7 +83,7 @@ if ! bash compiler/bootstrap.sh; then
 fi
 
 say "build"
-if ! { cmake -S . -B "$build" -G Ninja -DCMAKE_BUILD_TYPE=Release >"$build.log" 2>&1 &&
+if ! { cmake -S . -B "$build" -G Ninja -DCMAKE_BUILD_TYPE=Release -DHEDDLE_WERROR=ON >"$build.log" 2>&1 &&
        ninja -C "$build" >>"$build.log" 2>&1; }; then
   grep -E 'error|FAILED' "$build.log" | head -n 40
   tail -n 20 "$build.log"

@@ -1,7 +1,7 @@
 // What the files of the compiler and its tests include again and again, parsed once a build:
 // the dialects and what they stand on.
-#ifndef HEDDLE_PRECOMPILED_H
-#define HEDDLE_PRECOMPILED_H
+#ifndef HEDDLE_COMPILER_CMAKE_PRECOMPILED_H
+#define HEDDLE_COMPILER_CMAKE_PRECOMPILED_H
 
 #include "compiler/cmake/PrecompiledMLIR.h"
 #include "dialects/Attn/IR/Attn.h"

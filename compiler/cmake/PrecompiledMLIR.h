@@ -1,6 +1,6 @@
 // What the files of the dialects include again and again, parsed once a build.
-#ifndef HEDDLE_PRECOMPILED_MLIR_H
-#define HEDDLE_PRECOMPILED_MLIR_H
+#ifndef HEDDLE_COMPILER_CMAKE_PRECOMPILEDMLIR_H
+#define HEDDLE_COMPILER_CMAKE_PRECOMPILEDMLIR_H
 
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/STLExtras.h"
