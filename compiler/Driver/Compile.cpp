@@ -3,6 +3,7 @@
 #include "compiler/Driver/Compile.h"
 #include "compiler/Driver/DumpIR.h"
 #include "compiler/Driver/Exit.h"
+#include "compiler/Driver/Limits.h"
 #include "compiler/Driver/Load.h"
 #include "compiler/Driver/ModelFiles.h"
 #include "compiler/Driver/Output.h"
@@ -85,10 +86,12 @@ int heddle::setArithmetic(const Console &console, ModuleOp module, const Compile
 }
 
 namespace {
-/// Times a phase and says it, if there is somebody to say it to.
+/// Names a phase for those who may end it, times it, and says so if there is somebody to say it to.
 class Phase {
 public:
-  Phase(StringRef name, raw_ostream *say) : name(name), say(say), start(Clock::now()) {}
+  Phase(StringRef name, raw_ostream *say) : name(name), say(say), start(Clock::now()) {
+    nowDoing(findStage(name) ? "the stage " + name.str() : "the " + name.str());
+  }
   ~Phase() {
     if (say)
       *say << llvm::format("%8.0f ms  ", std::chrono::duration<double, std::milli>(Clock::now() - start).count())
@@ -142,6 +145,7 @@ int heddle::runStages(const Console &console, ModuleOp module, StringRef last, c
 }
 
 int heddle::compile(const Console &console, const CompileOptions &options) {
+  setLimits(options.timeout, options.maxMemory);
   std::unique_ptr<MLIRContext> context = makeContext();
   std::string error;
   if (!cpu::isProcessor(options.mcpu))

@@ -41,6 +41,8 @@ struct CompileOptions {
   PipelineOptions pipeline;
   bool embed = true;        ///< false: weights in a second file beside the binary
   bool verbose = false;     ///< time of each phase on standard error
+  double timeout = 0;       ///< seconds; 0: none
+  uint64_t maxMemory = 0;   ///< bytes; 0: what the system has
   std::string runtimeArchive; ///< libheddle_rt.a; empty: beside the tool
 };
 

@@ -26,24 +26,20 @@ static void say(const char *text) {
   }
 }
 
-[[noreturn]] static void leave(ExitCode code) {
+void heddle::endAtOnce(ExitCode code, std::initializer_list<const char *> text) {
+  for (const char *piece : text)
+    say(piece);
   Scratch::leave();
   llvm::sys::RunInterruptHandlers(); // files that LLVM was told to remove
   _exit(code);
 }
 
-static void outOfMemory() {
-  say("heddle: error: out of memory\n");
-  leave(Resources);
-}
+static void outOfMemory() { endAtOnce(Resources, {"heddle: error: out of memory\n"}); }
 
 static void outOfMemoryInLLVM(void *, const char *, bool) { outOfMemory(); }
 
 static void fatalInLLVM(void *, const char *reason, bool) {
-  say("heddle: internal error: ");
-  say(reason);
-  say("\nThis is a mistake of Heddle's own; please report it.\n");
-  leave(Internal);
+  endAtOnce(Internal, {"heddle: internal error: ", reason, "\nThis is a mistake of Heddle's own; please report it.\n"});
 }
 
 void heddle::guardExits() {

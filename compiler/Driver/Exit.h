@@ -9,6 +9,7 @@
 #define HEDDLE_COMPILER_DRIVER_EXIT_H
 
 #include "compiler/Driver/Compile.h"
+#include <initializer_list>
 #include <system_error>
 
 namespace heddle {
@@ -16,6 +17,9 @@ namespace heddle {
 /// Once, before anything else. A write past the limit of a file (SIGXFSZ) is from here on an error of that
 /// write, in the linker too, which inherits it.
 void guardExits();
+
+/// Ends the process from wherever it is, a signal handler too: writes the pieces of text, removes temporaries.
+[[noreturn]] void endAtOnce(ExitCode code, std::initializer_list<const char *> text);
 
 /// The last thing: what was printed has arrived, or it is said that it has not. Returns the exit code.
 int finish(const Console &console, int code);

@@ -2,6 +2,7 @@
 
 #include "compiler/Driver/Output.h"
 #include "compiler/Driver/Exit.h"
+#include "compiler/Driver/Limits.h"
 #include "compiler/Driver/Scratch.h"
 #include "compiler/Weights/OutputFile.h"
 #include "compiler/Weights/Problem.h"
@@ -198,6 +199,7 @@ static int writeBinary(const Console &console, ModuleOp module, llvm::Module &ll
       }))
     return error.empty() ? failed : console.complain(Internal, error);
 
+  nowDoing("the weights");
   ObjectOptions parts;
   parts.machine = machine.getTargetTriple().isAArch64() ? ObjectMachine::AArch64 : ObjectMachine::X86_64;
   parts.symbols.push_back({"heddle_tokenizer", tokenizer.empty() ? std::string(1, '\0') : tokenizer, 64});
@@ -241,6 +243,7 @@ static int writeBinary(const Console &console, ModuleOp module, llvm::Module &ll
   if (llvm::ErrorOr<llvm::sys::fs::space_info> disk = llvm::sys::fs::disk_space(folder.file("")); disk && disk->available < needed)
     return console.complain(Resources, options.output + ": " + std::to_string(needed >> 20) + " MB to write, " +
                                          std::to_string(disk->available >> 20) + " MB free on the disk");
+  nowDoing("the link");
   switch (cpu::link(files, runtime, linked, folder.file("log"), [&](int pid) { folder.writer(pid); }, error)) {
   case cpu::Linked::Yes:
     break;
@@ -249,8 +252,10 @@ static int writeBinary(const Console &console, ModuleOp module, llvm::Module &ll
   case cpu::Linked::Refused:
     return console.complain(speaksOfResources(error) ? Resources : Internal, error);
   }
+  nowDoing("the check of the binary");
   if (int damaged = verify(console, folder, linked, options.output))
     return damaged;
+  dropLimits(); // between the renames there would be a binary with the weights of another
   // An older binary keeps its own weights until there is a new one.
   if (!options.embed)
     if (std::error_code ec = llvm::sys::fs::rename(folder.file(side), options.output + ".weights"))
@@ -262,6 +267,7 @@ static int writeBinary(const Console &console, ModuleOp module, llvm::Module &ll
 
 int heddle::writeOutput(const Console &console, ModuleOp module, const CompileOptions &options, const cpu::CPUTarget &target,
                         const std::string &tokenizer) {
+  nowDoing("code generation");
   std::string error;
   std::unique_ptr<llvm::TargetMachine> machine = target.machine(error);
   if (!machine)

@@ -193,6 +193,10 @@ static int run(const Console &console, int argc, char **argv) {
   compileCommand->add_option("--dump-ir", c.dumpDir, "write the IR after every pass into this folder");
   compileCommand->add_flag("-v,--verbose", c.verbose, "say how long each stage takes");
 
+  compileCommand->add_option("--timeout", c.timeout, "give up after so many seconds (exit code 4)")->check(CLI::PositiveNumber);
+  compileCommand->add_option("--max-memory", c.maxMemory, "give up beyond so much memory, as 500M or 2G (exit code 4)")
+      ->transform(CLI::AsSizeValue(false));
+
   CLI::App *check = app.add_subcommand("check", "everything that compile would refuse, at once; reads the headers of weights, not their data");
   addInput(check);
   check->add_flag("--json", json, "one JSON array");

@@ -1,0 +1,94 @@
+//===- Limits.cpp - how long and how large a compilation may get ----------===//
+//
+// A thread watches the clock and the memory. It cannot end the process itself, since the main thread may be
+// making a file; a signal interrupts the main thread, whose handler removes what is half written and leaves.
+//
+//===----------------------------------------------------------------------===//
+
+#include "compiler/Driver/Limits.h"
+#include "compiler/Driver/Exit.h"
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <fcntl.h>
+#include <pthread.h>
+#include <thread>
+#include <unistd.h>
+
+using namespace heddle;
+
+namespace {
+/// A message in two pieces; what was being done stands between them.
+struct Message {
+  char head[160];
+  const char *tail;
+};
+} // namespace
+
+// The handler takes no arguments, so what it says lies here.
+static Message outOfTime, outOfMemory;
+static std::atomic<const Message *> reason;
+static std::atomic<const char *> doing = "the start";
+
+/// Bytes in memory that are this process's own.
+static uint64_t ownMemory() {
+  int file = open("/proc/self/statm", O_RDONLY | O_CLOEXEC);
+  if (file < 0)
+    return 0;
+  char text[128] = {};
+  (void)!read(file, text, sizeof text - 1);
+  close(file);
+  char *at = text;
+  (void)std::strtoull(at, &at, 10); // pages of addresses; then in memory, and of those of files
+  uint64_t resident = std::strtoull(at, &at, 10), shared = std::strtoull(at, &at, 10);
+  return (resident - std::min(shared, resident)) * uint64_t(sysconf(_SC_PAGESIZE));
+}
+
+static void endByLimit(int) {
+  const Message *message = reason;
+  endAtOnce(Resources, {message->head, doing, message->tail});
+}
+
+void heddle::setLimits(double seconds, uint64_t bytes) {
+  if (seconds <= 0 && bytes == 0)
+    return;
+  std::snprintf(outOfTime.head, sizeof outOfTime.head, "heddle: error[H0602]: not done after %g seconds, but at ", seconds);
+  outOfTime.tail = "; a larger --timeout gives it longer\n";
+  std::snprintf(outOfMemory.head, sizeof outOfMemory.head, "heddle: error[H0602]: more than %.4g MB of memory are needed, at ", double(bytes) / (1 << 20));
+  outOfMemory.tail = "; a larger --max-memory gives it more\n";
+  struct sigaction action = {};
+  action.sa_handler = endByLimit;
+  sigfillset(&action.sa_mask);
+  sigaction(SIGALRM, &action, nullptr);
+  // The thread takes no signals, so that they go to the main thread as ever.
+  sigset_t all, before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_BLOCK, &all, &before);
+  std::thread([seconds, bytes, main = pthread_self()] {
+    using namespace std::chrono;
+    auto start = steady_clock::now();
+    for (;;) {
+      double left = seconds > 0 ? seconds - duration<double>(steady_clock::now() - start).count() : 1;
+      reason = left <= 0 ? &outOfTime : bytes && ownMemory() > bytes ? &outOfMemory : nullptr;
+      if (reason)
+        break;
+      std::this_thread::sleep_for(duration<double>(bytes ? std::min(left, 0.005) : left));
+    }
+    pthread_kill(main, SIGALRM);
+  }).detach();
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+}
+
+void heddle::dropLimits() { signal(SIGALRM, SIG_IGN); }
+
+void heddle::nowDoing(llvm::StringRef what) {
+  // The handler may read at any moment: it gets the text before or this one, each of them whole.
+  static char texts[2][80];
+  static int last = 0;
+  last = 1 - last;
+  std::snprintf(texts[last], sizeof texts[last], "%.*s", int(what.size()), what.data());
+  doing = texts[last];
+}
