@@ -23,7 +23,7 @@ static const Stage kStages[] = {
      "parameters have their packing and place in the blob, caches their layout", verifyTiledStage},
     {"buffers", "mask-build-tables,model-plan-memory", "masks have their tables, every result its place in one arena", verifyBuffersStage},
     {"llvm",
-     "convert-heddle-to-loops{vector-width=${vector-width} registers=${registers}},canonicalize,cse,"
+     "convert-heddle-to-loops{vector-width=${vector-width} registers=${registers} longest-function=${longest-function}},canonicalize,cse,"
      "loop-invariant-code-motion,convert-vector-to-scf,expand-strided-metadata,lower-affine,"
      "convert-scf-to-cf,convert-vector-to-llvm,convert-math-to-llvm,convert-math-to-libm,"
      "convert-arith-to-llvm,convert-index-to-llvm,finalize-memref-to-llvm,"
@@ -59,7 +59,8 @@ static std::string replaceKnobs(StringRef text, const PipelineOptions &options) 
       {"${cache}", options.cache},
       {"${padded-rows}", options.paddedRows},
       {"${vector-width}", std::to_string(options.vectorWidth)},
-      {"${registers}", std::to_string(options.registers)}};
+      {"${registers}", std::to_string(options.registers)},
+      {"${longest-function}", std::to_string(options.longestFunction)}};
   std::string out = text.str();
   for (auto &[name, value] : knobs)
     for (size_t at; (at = out.find(name)) != std::string::npos;)
@@ -90,9 +91,12 @@ void heddle::registerPipelines() {
               knobs.cache = value.str();
             else if (key == "padded-rows")
               knobs.paddedRows = value.str();
-            else if (int64_t *number = key == "vector-width" ? &knobs.vectorWidth : key == "registers" ? &knobs.registers : nullptr;
+            else if (int64_t *number = key == "vector-width"       ? &knobs.vectorWidth
+                                       : key == "registers"        ? &knobs.registers
+                                       : key == "longest-function" ? &knobs.longestFunction
+                                                                   : nullptr;
                      !number || value.getAsInteger(10, *number))
-              return error("stages take cache=auto|require|none, padded-rows=auto|skip|compute, vector-width=N and registers=N, not '" + word + "'");
+              return error("stages take cache=auto|require|none, padded-rows=auto|skip|compute, vector-width=N, registers=N and longest-function=N, not '" + word + "'");
           }
           return addStage(pm, stage, knobs);
         },

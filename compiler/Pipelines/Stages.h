@@ -23,6 +23,7 @@ struct PipelineOptions {
   std::string paddedRows = "auto"; ///< auto, skip, compute: rows of padding that nobody needs
   int64_t vectorWidth = 16;   ///< f32 lanes of the target's vectors
   int64_t registers = 32;     ///< vector registers of the target
+  int64_t longestFunction = 16000; ///< ops above which a function becomes several
 };
 
 /// One stage that ends in IR.

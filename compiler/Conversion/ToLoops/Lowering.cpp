@@ -187,16 +187,16 @@ Value Lowering::constantArray(DenseElementsAttr value) {
   DenseElementsAttr flat = value.getNumElements() ? value.reshape(type)
                                                   : DenseElementsAttr::get(type, b.getZeroAttr(element));
   std::string name;
-  for (LLVM::GlobalOp g : module.getOps<LLVM::GlobalOp>())
+  int64_t made = 0;
+  for (LLVM::GlobalOp g : module.getOps<LLVM::GlobalOp>()) {
+    made += g.getSymName().starts_with("heddle_constant_");
     if (g.getValueAttr() == flat)
       name = g.getSymName().str();
+  }
   if (name.empty()) {
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToStart(module.getBody());
-    int64_t n = 0;
-    do
-      name = "heddle_constant_" + std::to_string(n++);
-    while (module.lookupSymbol(name));
+    name = "heddle_constant_" + std::to_string(made);
     LLVM::GlobalOp::create(b, LLVM::LLVMArrayType::get(element, count), /*isConstant=*/true, LLVM::Linkage::Internal,
                            name, flat, /*alignment=*/64);
   }

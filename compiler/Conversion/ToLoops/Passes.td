@@ -35,7 +35,8 @@ def ConvertToLoopsPass : Pass<"convert-heddle-to-loops", "mlir::ModuleOp"> {
   let summary = "Turn the functions of stage `buffers` into SPMD loops over memory";
   let options = [
     Option<"vectorWidth", "vector-width", "int64_t", "16", "f32 lanes of a vector register">,
-    Option<"registers", "registers", "int64_t", "32", "vector registers">
+    Option<"registers", "registers", "int64_t", "32", "vector registers">,
+    Option<"longestFunction", "longest-function", "int64_t", "16000", "ops above which a function becomes several">
   ];
   let dependentDialects = [
     "mlir::arith::ArithDialect", "mlir::func::FuncDialect", "mlir::LLVM::LLVMDialect",

@@ -328,6 +328,8 @@ void Planner::assign() {
         best = &slot;
         rank = mine;
       }
+      if (rank == 3)
+        break;
     }
     if (!best) {
       slots.push_back({s.bytes, s.end, {}});

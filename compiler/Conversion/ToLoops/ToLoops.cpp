@@ -2,6 +2,7 @@
 
 #include "compiler/Conversion/ToLoops/Lowering.h"
 #include "compiler/Conversion/ToLoops/Passes.h"
+#include "compiler/Conversion/ToLoops/Split.h"
 #include "mlir/Conversion/Passes.h"
 #include "mlir/Dialect/Affine/Transforms/Passes.h"
 #include "mlir/Dialect/MemRef/Transforms/Passes.h"
@@ -32,6 +33,7 @@ struct ConvertToLoops final : heddle::loops::impl::ConvertToLoopsPassBase<Conver
       if (failed(lowering.run()))
         return signalPassFailure();
       symbols.push_back(lowering.function.getName().str());
+      splitLongFunction(lowering.function, longestFunction);
     }
     for (func::FuncOp source : sources)
       source.erase();

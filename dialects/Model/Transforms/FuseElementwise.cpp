@@ -21,6 +21,9 @@ using namespace heddle::model;
 
 /// Ops of a body that make it worth computing only once an element.
 static constexpr int kCheap = 4;
+/// Ops of a body that takes no more: what is left to gain is little, and the time to make code for one body grows
+/// faster than its length.
+static constexpr size_t kLongestBody = 256;
 
 static ModelTensorType typeOf(Value v) { return cast<ModelTensorType>(v.getType()); }
 
@@ -45,6 +48,8 @@ static MapOp fusable(Value v, Operation *op) {
   for (Operation *user : map->getUsers())
     if (user != op)
       return {};
+  if (map.getBody().front().getOperations().size() > kLongestBody)
+    return {};
   if (typeOf(v).getCount() == typeOf(op->getResult(0)).getCount())
     return map;
   // It broadcasts into the reader: elements would be computed more than once.

@@ -1,0 +1,166 @@
+//===- Split.cpp - long code becomes several functions --------------------===//
+//
+// Much of a code generator looks at a function as a whole and takes longer than in proportion to its
+// length: a model of 20,000 statements would take hours. So the ops of a long block are moved, in order,
+// into functions of a bounded length. What only computes (indices, addresses) is made anew where it is
+// needed; what else crosses from one part to the next goes through arguments and results.
+//
+//===----------------------------------------------------------------------===//
+
+#include "compiler/Conversion/ToLoops/Split.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/IR/IRMapping.h"
+#include "mlir/IR/SymbolTable.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "llvm/ADT/SetVector.h"
+
+using namespace mlir;
+using namespace heddle::loops;
+
+namespace {
+class Splitter {
+public:
+  Splitter(func::FuncOp function, int64_t part) : function(function), part(part) {}
+  /// Splits what is in a block; afterwards the block is short.
+  void split(Block &block);
+
+private:
+  func::FuncOp function;
+  int64_t part;
+  int64_t count = 0;
+
+  bool computed(Operation *op);
+  void outline(const llvm::SetVector<Operation *> &ops);
+};
+} // namespace
+
+/// A function that is just too long becomes so many.
+static constexpr int64_t kParts = 10;
+
+/// How many ops there are, with those inside.
+static int64_t length(Operation *op) {
+  int64_t n = 0;
+  op->walk([&](Operation *) { ++n; });
+  return n;
+}
+
+/// Whether `op` gives the same wherever it stands: it computes, or loads what nobody writes: a length or
+/// the address of a tensor, from what the caller hands over.
+bool Splitter::computed(Operation *op) {
+  if (op->getNumRegions())
+    return false;
+  if (auto load = dyn_cast<LLVM::LoadOp>(op)) {
+    Value from = load.getAddr();
+    if (auto gep = from.getDefiningOp<LLVM::GEPOp>())
+      from = gep.getBase();
+    Block &entry = function.getBody().front();
+    return from == entry.getArgument(3) || from == entry.getArgument(4); // dims, tensors (abi.h)
+  }
+  return isPure(op);
+}
+
+/// Moves `ops`, of one block, into a function of their own, and calls it in their place.
+void Splitter::outline(const llvm::SetVector<Operation *> &ops) {
+  Block *block = ops.front()->getBlock();
+  Location loc = ops.front()->getLoc();
+  auto inside = [&](Operation *op) { return ops.contains(block->findAncestorOpInBlock(*op)); };
+
+  SmallVector<Value> results;
+  for (Operation *op : ops)
+    for (Value v : op->getResults())
+      if (!llvm::all_of(v.getUsers(), inside))
+        results.push_back(v);
+  // What is used from outside, in the order of use.
+  llvm::SetVector<Value> used;
+  for (Operation *op : ops)
+    op->walk([&](Operation *inner) {
+      for (Value v : inner->getOperands())
+        if (Operation *home = v.getDefiningOp() ? v.getDefiningOp() : v.getParentBlock()->getParentOp(); !inside(home))
+          used.insert(v);
+    });
+  // Of that, what must be handed over; and the ops that compute the rest from it, each before its users.
+  llvm::SetVector<Value> arguments;
+  llvm::SetVector<Operation *> again;
+  auto need = [&](auto &self, Value v) -> void {
+    Operation *op = v.getDefiningOp();
+    if (!op || !computed(op)) {
+      arguments.insert(v);
+    } else if (!again.contains(op)) {
+      for (Value operand : op->getOperands())
+        self(self, operand);
+      again.insert(op);
+    }
+  };
+  for (Value v : used)
+    need(need, v);
+
+  OpBuilder b(function.getContext());
+  b.setInsertionPoint(function);
+  SmallVector<Type> in, out;
+  for (Value v : arguments)
+    in.push_back(v.getType());
+  for (Value v : results)
+    out.push_back(v.getType());
+  auto made = func::FuncOp::create(b, loc, function.getName().str() + "_" + std::to_string(count++), b.getFunctionType(in, out));
+  made.setPrivate();
+  made->setAttr("llvm.linkage", LLVM::LinkageAttr::get(b.getContext(), LLVM::Linkage::Internal));
+  made->setAttr("passthrough", b.getStrArrayAttr({"noinline"})); // or it would come back, being called once
+  Block *body = made.addEntryBlock();
+  b.setInsertionPointToEnd(body);
+  IRMapping mapping;
+  for (auto [v, argument] : llvm::zip_equal(arguments, body->getArguments()))
+    mapping.map(v, argument);
+  for (Operation *op : again)
+    b.clone(*op, mapping);
+  auto end = func::ReturnOp::create(b, loc, results);
+
+  b.setInsertionPointAfter(ops.back());
+  auto call = func::CallOp::create(b, loc, made, arguments.getArrayRef());
+  for (auto [v, result] : llvm::zip_equal(results, call.getResults()))
+    v.replaceUsesWithIf(result, [&](OpOperand &use) { return use.getOwner() != end && !inside(use.getOwner()); });
+  for (Operation *op : ops)
+    op->moveBefore(end);
+  for (Operation *op : ops)
+    op->walk([&](Operation *inner) {
+      for (OpOperand &operand : inner->getOpOperands())
+        if (Value v = mapping.lookupOrNull(operand.get()))
+          operand.set(v);
+    });
+}
+
+void Splitter::split(Block &block) {
+  for (Operation &op : llvm::make_early_inc_range(block))
+    if (op.getNumRegions() && length(&op) > part)
+      for (Region &region : op.getRegions())
+        for (Block &inner : region)
+          split(inner);
+  llvm::SetVector<Operation *> ops;
+  int64_t now = 0;
+  auto finish = [&] {
+    if (!ops.empty())
+      outline(ops);
+    ops.clear();
+    now = 0;
+  };
+  for (Operation &op : llvm::make_early_inc_range(block.without_terminator())) {
+    // What computes moves only with what it is computed from; memory of a function's own ends with it.
+    bool stays = isa<LLVM::AllocaOp>(op) ||
+                 (computed(&op) && llvm::none_of(op.getOperands(), [&](Value v) { return ops.contains(v.getDefiningOp()); }));
+    if (stays)
+      continue;
+    ops.insert(&op);
+    now += length(&op);
+    if (now >= part)
+      finish();
+  }
+  finish();
+  // What has been made anew elsewhere is used no longer.
+  for (Operation &op : llvm::make_early_inc_range(llvm::reverse(block)))
+    if (op.use_empty() && !op.hasTrait<OpTrait::IsTerminator>() && computed(&op))
+      op.erase();
+}
+
+void heddle::loops::splitLongFunction(func::FuncOp function, int64_t longest) {
+  if (length(function) > longest)
+    Splitter(function, std::max<int64_t>(1, longest / kParts)).split(function.getBody().front());
+}
