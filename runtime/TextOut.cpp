@@ -1,7 +1,7 @@
 //===- TextOut.cpp - A text as it is made ---------------------------------===//
 //
-// The whole text is decoded at each id: a decoder may change what it said of
-// the ids before (a space that is dropped, bytes that become a character).
+// Of the text only what is not shown yet is kept: no stop text can begin in
+// what is shown, since all that may yet become one is held back.
 //
 //===----------------------------------------------------------------------===//
 #include "runtime/TextOut.h"
@@ -13,20 +13,28 @@ namespace heddle::rt {
 TextOut::TextOut(const Tokenizer &tokenizer, const Roles &roles,
                  std::vector<std::string> stops,
                  const std::vector<int64_t> &before)
-    : tokenizer(tokenizer), roles(roles), stops(std::move(stops)), ids(before) {
-  if (!ids.empty())
-    first = shown = tokenizer.decodeBytes(ids, true).size();
+    : tokenizer(tokenizer), roles(roles), stops(std::move(stops)),
+      decoding(tokenizer.decoding()) {
+  std::string said, rest;
+  for (int64_t id : before)
+    tokenizer.decodeNext(id, true, decoding, said);
+  // What the decoder still keeps of it is said later, and not shown either.
+  Decoding(decoding).finish(rest);
+  hidden = rest.size();
 }
 
 std::string TextOut::add(int64_t id) {
   // The token that ends a text is no part of it.
   if (!isStopped && std::find(roles.eos.begin(), roles.eos.end(), id) ==
                         roles.eos.end())
-    ids.push_back(id);
+    tokenizer.decodeNext(id, true, decoding, unshown);
   return show(false);
 }
 
-std::string TextOut::finish() { return show(true); }
+std::string TextOut::finish() {
+  decoding.finish(unshown);
+  return show(true);
+}
 
 /// Where the last whole character of `text` ends.
 static size_t wholeCharacters(std::string_view text) {
@@ -43,28 +51,31 @@ static size_t wholeCharacters(std::string_view text) {
 std::string TextOut::show(bool all) {
   if (isStopped)
     return "";
-  std::string text = tokenizer.decodeBytes(ids, true);
-  size_t end = all ? text.size() : wholeCharacters(text);
-  // A stop text may begin anywhere after the prompt.
-  for (const std::string &stop : stops) {
-    size_t at = text.find(stop, std::min(first, text.size()));
-    if (at != std::string::npos) {
-      end = std::min(end, at);
+  size_t drop = std::min(hidden, unshown.size());
+  unshown.erase(0, drop);
+  hidden -= drop;
+  size_t end = all ? unshown.size() : wholeCharacters(unshown);
+  // A stop text counts as soon as it would be there if the text ended here.
+  std::string whole = unshown, rest;
+  if (!all && !stops.empty())
+    Decoding(decoding).finish(rest);
+  whole.append(rest, std::min(hidden, rest.size()));
+  for (const std::string &stop : stops)
+    if (size_t at = whole.find(stop); at != std::string::npos) {
+      end = isStopped ? std::min(end, at) : at;
       isStopped = true;
     }
-  }
+  if (isStopped)
+    unshown = whole;
   for (const std::string &stop : stops)
-    for (size_t n = std::min(stop.size() - 1, text.size() - std::min(shown, text.size()));
+    for (size_t n = std::min(stop.size() - 1, unshown.size());
          !all && !isStopped && n > 0; --n)
-      if (text.compare(text.size() - n, n, stop, 0, n) == 0) {
-        end = std::min(end, text.size() - n);
+      if (unshown.compare(unshown.size() - n, n, stop, 0, n) == 0) {
+        end = std::min(end, unshown.size() - n);
         break;
       }
-  if (end <= shown)
-    return "";
-  std::string fresh =
-      validUtf8(std::string_view(text).substr(shown, end - shown));
-  shown = end;
+  std::string fresh = validUtf8(std::string_view(unshown).substr(0, end));
+  unshown.erase(0, end);
   return fresh;
 }
 

@@ -2,7 +2,8 @@
 //-*-===//
 //
 // From ids to what may be shown of them: never half a character, never the eos,
-// never a stop text nor anything that may yet become one.
+// never a stop text nor anything that may yet become one. The time is that of
+// the new ids alone, however long the text.
 //
 //===----------------------------------------------------------------------===//
 #ifndef HEDDLE_RUNTIME_TEXTOUT_H
@@ -32,8 +33,9 @@ private:
   const Tokenizer &tokenizer;
   const Roles &roles;
   std::vector<std::string> stops;
-  std::vector<int64_t> ids;
-  size_t first = 0, shown = 0; ///< bytes of the decoded text
+  Decoding decoding;
+  std::string unshown;  ///< what is decoded and not shown yet
+  size_t hidden = 0;    ///< bytes of `before` that are still to be decoded
   bool isStopped = false;
 };
 

@@ -1,39 +1,60 @@
-//===- Decoder.cpp - Pieces to text ---------------------------------------===//
+//===- Decoder.cpp - The stages of a decoder -------------------------------===//
 //
-// Every stage rewrites the list of pieces; at the end they are joined.
+// A piece comes to a stage in parts, since some stages join all pieces to one
+// that ends only with the text. What a stage makes goes straight to the next.
 //
 //===----------------------------------------------------------------------===//
-#include "runtime/Tokenizer/Matcher.h"
+#include "runtime/Tokenizer/Decoding.h"
 #include "runtime/Tokenizer/Tokenizer.h"
 #include "runtime/Utf8.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace heddle::rt {
 
-using Pieces = std::vector<std::string>;
-
-/// A piece made only of letters for bytes is those bytes, any other itself.
-static void bytesFromLetters(Pieces &pieces) {
-  std::string all;
-  for (const std::string &piece : pieces) {
-    std::string bytes;
-    std::string_view rest = piece;
-    uint32_t c;
-    bool letters = true;
-    while (size_t n = decodeUtf8(rest, c)) {
-      int byte = byteOfLetter(c);
-      if (byte < 0) {
-        letters = false;
-        break;
-      }
-      bytes += static_cast<char>(byte);
-      rest.remove_prefix(n);
+Decoding::Decoding(const Blob &blob) {
+  for (WordReader words = blob.section(tok::kDecoder); !words.done();) {
+    Stage stage;
+    stage.kind = words.next();
+    WordReader rest = words.part(words.next());
+    switch (stage.kind) {
+    case tok::kSuffixToSpace:
+      stage.from = rest.string();
+      break;
+    case tok::kJoinPieces:
+    case tok::kSpaceFromMeta:
+      stage.from = rest.string();
+      stage.flag = rest.next();
+      break;
+    case tok::kReplaceDecoded:
+      stage.from = rest.string();
+      stage.to = rest.string();
+      break;
+    case tok::kReplaceInDecoded:
+      stage.to = rest.string();
+      stage.matcher.emplace(blob, rest);
+      break;
+    case tok::kCollapse: // the padding and the delimiter
+      stage.from = rest.string();
+      stage.to = rest.string();
+      stage.flag = rest.next();
+      break;
+    case tok::kStripDecoded:
+      stage.from = rest.string();
+      stage.left = rest.next();
+      stage.right = rest.next();
+      break;
     }
-    all += letters ? bytes : piece;
+    stages.push_back(std::move(stage));
   }
-  pieces = {std::move(all)};
 }
+
+void Decoding::add(std::string_view piece, std::string &text) {
+  part(0, piece, true, text);
+}
+
+void Decoding::finish(std::string &text) { end(0, text); }
 
 static void replaceAll(std::string &text, std::string_view from,
                        std::string_view to) {
@@ -49,40 +70,6 @@ static void replaceAll(std::string &text, std::string_view from,
   text = out.append(text, at);
 }
 
-/// Runs of <0xNN> are bytes of characters; a run that is no UTF-8 becomes one
-/// U+FFFD a byte.
-static void bytesFromPieces(Pieces &pieces) {
-  Pieces out;
-  std::string run;
-  auto flush = [&] {
-    if (run.empty())
-      return;
-    if (isUtf8(run))
-      out.push_back(run);
-    else
-      for (size_t i = 0; i < run.size(); ++i)
-        out.push_back("\xef\xbf\xbd");
-    run.clear();
-  };
-  auto hex = [](char c) {
-    return c >= '0' && c <= '9'   ? c - '0'
-           : c >= 'A' && c <= 'F' ? c - 'A' + 10
-           : c >= 'a' && c <= 'f' ? c - 'a' + 10
-                                  : -1;
-  };
-  for (std::string &piece : pieces) {
-    if (piece.size() == 6 && piece.compare(0, 3, "<0x") == 0 &&
-        piece[5] == '>' && hex(piece[3]) >= 0 && hex(piece[4]) >= 0) {
-      run += static_cast<char>(hex(piece[3]) * 16 + hex(piece[4]));
-      continue;
-    }
-    flush();
-    out.push_back(std::move(piece));
-  }
-  flush();
-  pieces = std::move(out);
-}
-
 /// The blanks of English writing.
 static void cleanUpBlanks(std::string &piece) {
   static const char *const from[] = {" .",  " ?",   " !",  " ,",
@@ -94,151 +81,211 @@ static void cleanUpBlanks(std::string &piece) {
     replaceAll(piece, from[k], to[k]);
 }
 
-/// CTC: of equal neighbours one, and none of the padding.
-static void collapse(Pieces &pieces, std::string_view padding,
-                     std::string_view delimiter, bool cleanUp) {
-  pieces.erase(std::unique(pieces.begin(), pieces.end()), pieces.end());
-  for (std::string &piece : pieces) {
-    replaceAll(piece, padding, "");
-    if (!cleanUp)
-      continue;
-    cleanUpBlanks(piece);
-    replaceAll(piece, delimiter, " ");
+/// A piece made only of letters for bytes is those bytes, any other itself.
+static std::string bytesOfLetters(std::string piece) {
+  std::string bytes;
+  std::string_view rest = piece;
+  uint32_t c;
+  while (size_t n = decodeUtf8(rest, c)) {
+    int byte = byteOfLetter(c);
+    if (byte < 0)
+      return piece;
+    bytes += static_cast<char>(byte);
+    rest.remove_prefix(n);
   }
+  return bytes;
+}
+
+/// The byte that a piece <0xNN> stands for, or -1.
+static int byteOfPiece(std::string_view piece) {
+  auto hex = [](char c) {
+    return c >= '0' && c <= '9'   ? c - '0'
+           : c >= 'A' && c <= 'F' ? c - 'A' + 10
+           : c >= 'a' && c <= 'f' ? c - 'a' + 10
+                                  : -1;
+  };
+  bool is = piece.size() == 6 && piece.substr(0, 3) == "<0x" &&
+            piece[5] == '>' && hex(piece[3]) >= 0 && hex(piece[4]) >= 0;
+  return is ? hex(piece[3]) * 16 + hex(piece[4]) : -1;
 }
 
 /// A piece in which the pattern takes too many steps stays what it is.
-static void replaceMatches(const Blob &blob, Pieces &pieces,
-                           std::string_view to, WordReader program) {
-  Matcher matcher(blob, program);
+static void replaceMatches(Matcher &matcher, std::string &piece,
+                           std::string_view to) {
   std::vector<Span> matches;
-  for (std::string &piece : pieces) {
-    if (!matcher.findAll(piece, matches).ok())
-      continue;
-    std::string out;
-    size_t at = 0;
-    for (Span span : matches) {
-      out.append(piece, at, span.begin - at).append(to);
-      at = span.end;
-    }
-    piece = out.append(piece, at);
-  }
-}
-
-static void joinPieces(Pieces &pieces, std::string_view prefix, bool cleanUp) {
-  for (size_t i = 0; i < pieces.size(); ++i) {
-    std::string &piece = pieces[i];
-    if (i && piece.compare(0, prefix.size(), prefix) == 0)
-      piece.erase(0, prefix.size());
-    else if (i)
-      piece.insert(0, 1, ' ');
-    if (cleanUp)
-      cleanUpBlanks(piece);
-  }
-}
-
-/// In the first piece all marks are dropped, if any are.
-static void spaceFromMeta(Pieces &pieces, std::string_view mark,
-                          bool dropFirst) {
-  for (size_t i = 0; i < pieces.size(); ++i) {
-    std::string out;
-    std::string_view rest = pieces[i];
-    bool drop = i == 0 && dropFirst;
-    while (!rest.empty()) {
-      if (!mark.empty() && rest.substr(0, mark.size()) == mark) {
-        if (!drop)
-          out += ' ';
-        rest.remove_prefix(mark.size());
-      } else {
-        out += rest[0];
-        rest.remove_prefix(1);
-      }
-    }
-    pieces[i] = std::move(out);
-  }
-}
-
-static void strip(Pieces &pieces, std::string_view mark, uint32_t left,
-                  uint32_t right) {
-  if (mark.empty())
+  if (!matcher.findAll(piece, matches).ok())
     return;
-  for (std::string &piece : pieces) {
-    size_t begin = 0, end = piece.size();
-    for (uint32_t i = 0; i < left && end - begin >= mark.size() &&
-                         piece.compare(begin, mark.size(), mark) == 0;
-         ++i)
-      begin += mark.size();
-    for (uint32_t i = 0;
-         i < right && end - begin >= mark.size() &&
-         piece.compare(end - mark.size(), mark.size(), mark) == 0;
-         ++i)
-      end -= mark.size();
-    piece = piece.substr(begin, end - begin);
+  std::string out;
+  size_t at = 0;
+  for (Span span : matches) {
+    out.append(piece, at, span.begin - at).append(to);
+    at = span.end;
   }
+  piece = out.append(piece, at);
 }
 
-std::string runDecoder(const Blob &blob, std::vector<std::string> pieces) {
-  for (WordReader stages = blob.section(tok::kDecoder); !stages.done();) {
-    uint32_t kind = stages.next();
-    WordReader stage = stages.part(stages.next());
-    std::string_view text = kind == tok::kBytesFromLetters ||
-                                    kind == tok::kFuse ||
-                                    kind == tok::kBytesFromPieces
-                                ? std::string_view()
-                                : stage.string();
-    switch (kind) {
-    case tok::kBytesFromLetters:
-      bytesFromLetters(pieces);
-      break;
-    case tok::kFuse: {
-      std::string all;
-      for (const std::string &piece : pieces)
-        all += piece;
-      pieces = {std::move(all)};
-      break;
-    }
-    case tok::kSuffixToSpace:
-      for (size_t i = 0; i < pieces.size(); ++i)
-        replaceAll(pieces[i], text, i + 1 == pieces.size() ? "" : " ");
-      break;
-    case tok::kJoinPieces:
-      joinPieces(pieces, text, stage.next());
-      break;
-    case tok::kSpaceFromMeta:
-      spaceFromMeta(pieces, text, stage.next());
-      break;
-    case tok::kReplaceDecoded: {
-      std::string_view to = stage.string();
-      for (std::string &piece : pieces)
-        replaceAll(piece, text, to);
-      break;
-    }
-    case tok::kReplaceInDecoded:
-      replaceMatches(blob, pieces, text, stage);
-      break;
-    case tok::kCollapse: {
-      std::string_view delimiter = stage.string();
-      collapse(pieces, text, delimiter, stage.next());
-      break;
-    }
-    case tok::kBytesFromPieces:
-      bytesFromPieces(pieces);
-      break;
-    case tok::kStripDecoded: {
-      uint32_t left = stage.next(), right = stage.next();
-      strip(pieces, text, left, right);
-      break;
-    }
-    case tok::kJoinWithSpaces:
-      for (size_t i = 1; i < pieces.size(); ++i)
-        pieces[i].insert(0, 1, ' ');
-      break;
-    }
+void Decoding::part(size_t at, std::string_view text, bool ends,
+                    std::string &out) {
+  if (at == stages.size()) {
+    out += text;
+    return;
   }
-  std::string out;
-  for (const std::string &piece : pieces)
-    out += piece;
-  return out;
+  Stage &stage = stages[at];
+  bool begins = !stage.inside, first = stage.first;
+  stage.inside = !ends;
+  stage.first &= !ends;
+  switch (stage.kind) {
+  case tok::kFuse:
+    return part(at + 1, text, false, out);
+  case tok::kJoinWithSpaces:
+    if (begins && !first)
+      part(at + 1, " ", false, out);
+    return part(at + 1, text, ends, out);
+  case tok::kReplaceDecoded:
+    return replace(at, text, ends, stage.to, out);
+  case tok::kSpaceFromMeta: // in the first piece marks may be dropped, all
+    return replace(at, text, ends, first && stage.flag ? "" : " ", out);
+  case tok::kStripDecoded:
+    return strip(at, text, ends, out);
+  }
+  stage.whole += text;
+  if (!ends)
+    return;
+  stage.first = first; // for the stages of whole pieces: before this one
+  piece(at, std::exchange(stage.whole, {}), out);
+  stage.first = false;
+}
+
+/// The stages that look at a piece as a whole.
+void Decoding::piece(size_t at, std::string text, std::string &out) {
+  Stage &stage = stages[at];
+  switch (stage.kind) {
+  case tok::kBytesFromLetters:
+    return part(at + 1, bytesOfLetters(std::move(text)), false, out);
+  case tok::kBytesFromPieces:
+    if (int byte = byteOfPiece(text); byte >= 0) {
+      stage.kept += static_cast<char>(byte);
+      return;
+    }
+    flushBytes(at, out);
+    break;
+  case tok::kSuffixToSpace: {
+    // Whether the suffix becomes a blank is known when another piece comes.
+    if (std::exchange(stage.keeps, true)) {
+      replaceAll(stage.kept, stage.from, " ");
+      part(at + 1, stage.kept, true, out);
+    }
+    size_t found = stage.from.empty() ? text.npos : text.find(stage.from);
+    stage.kept = found == text.npos ? "" : text.substr(found);
+    return part(at + 1, std::string_view(text).substr(0, found), false, out);
+  }
+  case tok::kJoinPieces:
+    if (!stage.first && text.compare(0, stage.from.size(), stage.from) == 0)
+      text.erase(0, stage.from.size());
+    else if (!stage.first)
+      text.insert(0, 1, ' ');
+    if (stage.flag)
+      cleanUpBlanks(text);
+    break;
+  case tok::kReplaceInDecoded:
+    replaceMatches(*stage.matcher, text, stage.to);
+    break;
+  case tok::kCollapse: // CTC: of equal neighbours one, and none of the padding
+    if (std::exchange(stage.keeps, true) && stage.kept == text)
+      return;
+    stage.kept = text;
+    replaceAll(text, stage.from, "");
+    if (stage.flag) {
+      cleanUpBlanks(text);
+      replaceAll(text, stage.to, " ");
+    }
+    break;
+  }
+  part(at + 1, text, true, out);
+}
+
+/// The text ends: what was kept is what it is.
+void Decoding::end(size_t at, std::string &out) {
+  if (at == stages.size())
+    return;
+  Stage &stage = stages[at];
+  if (stage.kind == tok::kFuse || stage.kind == tok::kBytesFromLetters) {
+    part(at + 1, "", true, out); // all were one piece
+  } else if (stage.kind == tok::kBytesFromPieces) {
+    flushBytes(at, out);
+  } else if (stage.kind == tok::kSuffixToSpace && stage.keeps) {
+    replaceAll(stage.kept, stage.from, "");
+    part(at + 1, stage.kept, true, out);
+  }
+  end(at + 1, out);
+}
+
+/// Runs of <0xNN> are bytes of characters; a run that is no UTF-8 becomes one
+/// U+FFFD a byte.
+void Decoding::flushBytes(size_t at, std::string &out) {
+  std::string run = std::exchange(stages[at].kept, {});
+  if (run.empty())
+    return;
+  if (isUtf8(run))
+    return part(at + 1, run, true, out);
+  for (size_t i = 0; i < run.size(); ++i)
+    part(at + 1, "\xef\xbf\xbd", true, out);
+}
+
+/// Keeps what may be the beginning of `from`, as long as the piece goes on.
+void Decoding::replace(size_t at, std::string_view text, bool ends,
+                       std::string_view to, std::string &out) {
+  std::string_view from = stages[at].from;
+  std::string all = std::exchange(stages[at].kept, {}).append(text), made;
+  size_t done = 0;
+  for (size_t found; !from.empty() &&
+                     (found = all.find(from, done)) != all.npos;
+       done = found + from.size())
+    made.append(all, done, found - done).append(to);
+  size_t keep = ends || from.empty()
+                    ? 0
+                    : std::min(from.size() - 1, all.size() - done);
+  while (keep && all.compare(all.size() - keep, keep, from, 0, keep) != 0)
+    --keep;
+  made.append(all, done, all.size() - keep - done);
+  stages[at].kept = all.substr(all.size() - keep);
+  part(at + 1, made, ends, out);
+}
+
+/// At the left what has been stripped is counted; at the right as much is kept
+/// as may have to go when the piece ends.
+void Decoding::strip(size_t at, std::string_view text, bool ends,
+                     std::string &out) {
+  Stage &stage = stages[at];
+  std::string_view mark = stage.from;
+  if (mark.empty())
+    return part(at + 1, text, ends, out);
+  std::string all = std::exchange(stage.kept, {}).append(text);
+  size_t begin = 0;
+  while (stage.dropped < stage.left &&
+         all.compare(begin, mark.size(), mark) == 0) {
+    begin += mark.size();
+    ++stage.dropped;
+  }
+  bool more = stage.dropped < stage.left && !ends &&
+              all.size() - begin < mark.size() &&
+              mark.substr(0, all.size() - begin) ==
+                  std::string_view(all).substr(begin);
+  if (!more)
+    stage.dropped = stage.left;
+  size_t stop = more ? begin : all.size();
+  if (ends)
+    for (uint32_t i = 0; i < stage.right && stop - begin >= mark.size() &&
+                         all.compare(stop - mark.size(), mark.size(), mark) == 0;
+         ++i)
+      stop -= mark.size();
+  else
+    stop -= std::min(stop - begin, size_t(stage.right) * mark.size());
+  if (ends)
+    stage.dropped = 0;
+  else
+    stage.kept = all.substr(stop);
+  part(at + 1, std::string_view(all).substr(begin, stop - begin), ends, out);
 }
 
 } // namespace heddle::rt

@@ -216,17 +216,23 @@ Status Tokenizer::encodeIds(std::string_view text,
   return {};
 }
 
+void Tokenizer::decodeNext(int64_t id, bool skipSpecial, Decoding &decoding,
+                           std::string &text) const {
+  if (id < 0 || id >= int64_t(blob.size()))
+    return;
+  std::string_view piece = blob.piece(uint32_t(id));
+  if (!piece.empty() && !(skipSpecial && special[id]))
+    decoding.add(piece, text);
+}
+
 std::string Tokenizer::decodeBytes(const std::vector<int64_t> &ids,
                                    bool skipSpecial) const {
-  std::vector<std::string> pieces;
-  for (int64_t id : ids) {
-    if (id < 0 || id >= int64_t(blob.size()))
-      continue;
-    std::string_view piece = blob.piece(uint32_t(id));
-    if (!piece.empty() && !(skipSpecial && special[id]))
-      pieces.push_back(std::string(piece));
-  }
-  return runDecoder(blob, std::move(pieces));
+  Decoding decoding(blob);
+  std::string text;
+  for (int64_t id : ids)
+    decodeNext(id, skipSpecial, decoding, text);
+  decoding.finish(text);
+  return text;
 }
 
 std::string Tokenizer::decode(const std::vector<int64_t> &ids,

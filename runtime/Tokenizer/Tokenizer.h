@@ -10,6 +10,7 @@
 #define HEDDLE_RUNTIME_TOKENIZER_TOKENIZER_H
 
 #include "runtime/Tokenizer/Blob.h"
+#include "runtime/Tokenizer/Decoding.h"
 
 #include <memory>
 
@@ -58,6 +59,11 @@ public:
   /// The bytes that `ids` stand for; the end may be half a character.
   std::string decodeBytes(const std::vector<int64_t> &ids,
                           bool skipSpecial) const;
+  /// The same for ids that come one after the other: `decoding()` once, then
+  /// `decodeNext` for each, then `finish`.
+  Decoding decoding() const { return Decoding(blob); }
+  void decodeNext(int64_t id, bool skipSpecial, Decoding &decoding,
+                  std::string &text) const;
   /// The same as a text: half characters become U+FFFD.
   std::string decode(const std::vector<int64_t> &ids, bool skipSpecial) const;
 
@@ -118,7 +124,6 @@ std::string runCharsMap(const Blob &blob, WordReader stage,
 /// `fromStart`: the text begins where the user's text does.
 Status runSplitter(const Blob &blob, std::string_view text, bool fromStart,
                    std::vector<std::string> &pieces);
-std::string runDecoder(const Blob &blob, std::vector<std::string> pieces);
 
 /// What makes ids of a word; it keeps its scratch memory from one word to the
 /// next.

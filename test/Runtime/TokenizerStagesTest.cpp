@@ -10,6 +10,7 @@
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
+#include <random>
 
 using namespace heddle;
 using namespace heddle::rt;
@@ -167,6 +168,64 @@ TEST(TokenizerStages, Decoders) {
                      {"split", true}},
                     {"__a_b", "_c_"}),
             "ab c ");
+}
+
+/// Behind Fuse all pieces are one, so how the text was cut into pieces does not
+/// show, even inside of what a stage looks for.
+TEST(TokenizerStages, CutsBehindFuseDoNotShow) {
+  Json replace = {{"type", "Replace"},
+                  {"pattern", {{"String", "aba"}}},
+                  {"content", "x"}},
+       pattern = {{"type", "Replace"},
+                  {"pattern", {{"Regex", "b+a"}}},
+                  {"content", "y"}},
+       meta = {{"type", "Metaspace"},
+               {"replacement", "\u2581"},
+               {"prepend_scheme", "always"},
+               {"split", true}},
+       suffix = {{"type", "BPEDecoder"}, {"suffix", "ba"}},
+       strip = {{"type", "Strip"}, {"content", "a"}, {"start", 2}, {"stop", 1}},
+       stripMeta = {{"type", "Strip"},
+                    {"content", "\u2581"},
+                    {"start", 3},
+                    {"stop", 1}},
+       fuse = {{"type", "Fuse"}}, bytes = {{"type", "ByteLevel"}};
+  // The last one is in letters for bytes, three for a mark.
+  const Texts texts = {"abababaabbb", "cabcabababa", "ab", "a", "aaaba", "abaa",
+                       "\u00e2\u0138\u0123\u00e2\u0138\u0123b\u00e2\u0138\u0123"
+                       "\u00e2\u0138\u0123"};
+  auto character = [](const std::string &text, size_t at, int n) {
+    for (; n > 0 && at < text.size(); --n)
+      for (++at; at < text.size() && (text[at] & 0xc0) == 0x80;)
+        ++at;
+    return at; // n characters on
+  };
+  Json vocab = {{"?", 0}};
+  for (const std::string &text : texts)
+    for (size_t at = 0; at < text.size(); at = character(text, at, 1))
+      for (int n : {1, 2, 3, 100})
+        vocab.emplace(text.substr(at, character(text, at, n) - at),
+                      vocab.size());
+  Json model = {{"type", "WordLevel"}, {"unk_token", "?"}, {"vocab", vocab}};
+  std::mt19937 random(1);
+  const Json lists = {{fuse, replace}, {fuse, pattern},        {fuse, suffix},
+                      {fuse, strip},   {fuse, strip, replace}, {bytes, meta},
+                      {bytes, stripMeta}};
+  for (const Json &stages : lists) {
+    Json decoder = {{"type", "Sequence"}, {"decoders", stages}};
+    Made made(Json{{"decoder", decoder}, {"model", model}});
+    for (const std::string &text : texts)
+      for (int turn = 0; turn < 20; ++turn) {
+        std::vector<int64_t> ids;
+        for (size_t at = 0, end; at < text.size(); at = end) {
+          end = character(text, at, 1 + random() % 3);
+          ids.push_back(vocab[text.substr(at, end - at)]);
+        }
+        EXPECT_EQ(made.tokenizer.decode(ids, false),
+                  made.tokenizer.decode({int64_t(vocab[text])}, false))
+            << decoder << " " << Json(ids) << " " << text;
+      }
+  }
 }
 
 /// Added tokens get the next ids in their order, whatever the file says; one
