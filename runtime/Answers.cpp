@@ -89,8 +89,9 @@ Status printWords(const Tokenizer &tokenizer, const std::vector<Token> &tokens,
       if (form.json)
         text += (text.back() == '[' ? "" : ",") +
                 ("{\"word\":" + jsonString(word)) +
-                format(",\"id\":%lld,\"score\":%.9g,\"logit\":%.9g}",
-                       static_cast<long long>(id), scores[id], double(row[id]));
+                ",\"id\":" + std::to_string(id) +
+                ",\"score\":" + jsonNumber(scores[id]) +
+                ",\"logit\":" + jsonNumber(row[id]) + "}";
       else
         printf("%6.2f %%  %s\n", 100 * scores[id], word.c_str());
     }
@@ -144,10 +145,9 @@ Status printSpans(const Tokenizer &tokenizer, const std::vector<Token> &tokens,
     if (form.json)
       text += (text.back() == '[' ? "" : ",") +
               ("{\"answer\":" + jsonString(answer)) +
-              format(",\"first\":%lld,\"last\":%lld,\"score\":%.9g}",
-                     static_cast<long long>(first + spans[n].first),
-                     static_cast<long long>(first + spans[n].second),
-                     scores[n]);
+              ",\"first\":" + std::to_string(first + spans[n].first) +
+              ",\"last\":" + std::to_string(first + spans[n].second) +
+              ",\"score\":" + jsonNumber(scores[n]) + "}";
     else
       printf("%6.2f %%  %s\n", 100 * scores[n], answer.c_str());
   }

@@ -157,9 +157,9 @@ static void printClasses(const Card &card, const float *logits, int64_t count,
     for (int64_t id : order)
       text += (text.back() == '[' ? "" : ",") +
               ("{\"label\":" + jsonString(labelOf(card, id))) +
-              format(",\"id\":%lld,\"score\":%.9g,\"logit\":%.9g}",
-                     static_cast<long long>(id), scores[id],
-                     double(logits[id]));
+              ",\"id\":" + std::to_string(id) +
+              ",\"score\":" + jsonNumber(scores[id]) +
+              ",\"logit\":" + jsonNumber(logits[id]) + "}";
     puts((text + "]}").c_str());
     return;
   }
@@ -186,7 +186,7 @@ static void printTokens(const Card &card, const Tokenizer &tokenizer,
       text += (text.back() == '[' ? "" : ",") +
               ("{\"token\":" + jsonString(piece)) +
               ",\"label\":" + jsonString(labelOf(card, id)) +
-              format(",\"score\":%.9g}", scores[id]);
+              ",\"score\":" + jsonNumber(scores[id]) + "}";
     else
       printf("%6.2f %%  %-12s %s\n", 100 * scores[id], labelOf(card, id).c_str(),
              piece.c_str());

@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cmath>
 #include <cstdarg>
 #include <cstdio>
 #include <cstring>
@@ -122,6 +123,10 @@ std::string jsonString(std::string_view text) {
     i += n;
   }
   return out + "\"";
+}
+
+std::string jsonNumber(double value) {
+  return std::isfinite(value) ? format("%.9g", value) : "null";
 }
 
 std::string humanBytes(uint64_t bytes) {

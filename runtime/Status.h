@@ -89,6 +89,10 @@ std::string quote(std::string_view text);
 /// The text as a JSON string with its double quotes.
 std::string jsonString(std::string_view text);
 
+/// A number as JSON has them, nine digits; null for one that is not finite,
+/// such as the logit of a class that a model rules out.
+std::string jsonNumber(double value);
+
 /// "1.5 GiB" for people.
 std::string humanBytes(uint64_t bytes);
 
