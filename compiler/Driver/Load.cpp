@@ -217,7 +217,9 @@ OwningOpRef<ModuleOp> heddle::load(const Console &console, MLIRContext &context,
   invented.weightsInvented = true;
   DiagnosticSink guesses;
   module = importModel(context, invented, guesses);
-  if (!module)
+  if (!module) {
     code = console.complain(InputError, options.path + ": some of its shapes stand in its weights alone, and there are none; --weights=FILE names them");
+    guesses.print(console.err, 1); // which
+  }
   return module;
 }

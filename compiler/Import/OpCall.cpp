@@ -218,8 +218,10 @@ mlir::Value OpCall::weight(StringRef kind) {
     bad = true;
     if (!in.weightsComplained) {
       in.weightsComplained = true;
-      in.error(at, Twine(spec.name) + ": reads weights, and the description names no file; "
-                                      "\"weights\": \"FILE\" or --weights=FILE");
+      in.error(at, in.options.weightsInvented
+                       ? Twine(spec.name) + ": the shape of " + escaped(joinName(weights, *name)) + " stands in the weights alone"
+                       : Twine(spec.name) + ": reads weights, and the description names no file; "
+                                            "\"weights\": \"FILE\" or --weights=FILE");
     }
     return {};
   }
