@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "compiler/Driver/MaskReport.h"
+#include "dialects/Mask/Emission/Emission.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "llvm/ADT/TypeSwitch.h"
@@ -162,7 +163,7 @@ std::optional<Interval> Reader::leaf(mask::MaskOpInterface leaf, bool full) {
   auto lengthOf = [&](const Size &n) { return unknown(n); };
   e.load = load;
   e.lengthOf = lengthOf;
-  mask::Hull hull = leaf.emitHull(e);
+  mask::Hull hull = mask::emitHull(e, leaf->getResult(0));
   Interval out;
   if (hull.begin && !(out.begin = form(hull.begin, 0)))
     return std::nullopt;
@@ -172,11 +173,9 @@ std::optional<Interval> Reader::leaf(mask::MaskOpInterface leaf, bool full) {
 }
 
 Intervals Reader::read(Value mask, bool full) {
+  if (mask::Truth always = mask::truthOf(mask); always != mask::Truth::Unknown)
+    return always == mask::Truth::Always ? Intervals{Interval{}} : Intervals{};
   Operation *def = mask.getDefiningOp();
-  if (isa<mask::AllOp>(def))
-    return {Interval{}};
-  if (isa<mask::NoneOp>(def))
-    return {};
   if (isa<mask::OrOp, mask::AddOp>(def)) {
     Intervals all = read(def->getOperand(0), full);
     for (Interval &i : read(def->getOperand(1), full))
@@ -192,7 +191,7 @@ Intervals Reader::read(Value mask, bool full) {
     return outside(read(n.getOperand(), !full), full);
   auto ask = cast<mask::MaskOpInterface>(def);
   bool reads = llvm::any_of(def->getOperands(), [](Value v) { return isa<ModelTensorType>(v.getType()); });
-  bool band = isa<mask::CausalOp>(def) || (isa<mask::WindowOp>(def) && !reads) || isa<mask::PrefixOp, mask::BandOp>(def);
+  bool band = ask.sides() != mask::Sides::NotABand;
   narrowed |= reads && !band;
   if (full && !band) {
     known &= !reads;

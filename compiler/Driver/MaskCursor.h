@@ -8,7 +8,7 @@
 #ifndef HEDDLE_COMPILER_DRIVER_MASKCURSOR_H
 #define HEDDLE_COMPILER_DRIVER_MASKCURSOR_H
 
-#include "dialects/Mask/IR/Mask.h"
+#include "dialects/Mask/Emission/Emission.h"
 #include "llvm/ExecutionEngine/Orc/LLJIT.h"
 
 namespace heddle {

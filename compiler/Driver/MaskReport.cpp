@@ -117,6 +117,17 @@ FailureOr<Tensor> Gatherer::parameter(StringRef name) {
   return files->read(name);
 }
 
+static Role roleOf(mask::Example data) {
+  switch (data) {
+  case mask::Example::None: return Role::None;
+  case mask::Example::Set: return Role::Set;
+  case mask::Example::Labels: return Role::Labels;
+  case mask::Example::Length: return Role::Length;
+  case mask::Example::Pairs: return Role::Pairs;
+  }
+  llvm_unreachable("an example without a role");
+}
+
 /// What the masks make of an input: the first leaf that it reaches decides.
 Role Gatherer::roleOf(BlockArgument argument) {
   SmallVector<Value> open = {argument};
@@ -125,12 +136,8 @@ Role Gatherer::roleOf(BlockArgument argument) {
   while (!open.empty()) {
     Value v = open.pop_back_val();
     for (Operation *user : v.getUsers()) {
-      Role found = isa<mask::DocumentOp, mask::WindowOp>(user)   ? Role::Labels
-                   : leading.contains(user)                      ? Role::Padding
-                   : isa<mask::KeysOp, mask::QueriesOp>(user)    ? Role::Set
-                   : isa<mask::PrefixOp>(user)                   ? Role::Length
-                   : isa<mask::DenseOp>(user)                    ? Role::Pairs
-                                                                 : Role::None;
+      auto mask = dyn_cast<mask::MaskOpInterface>(user);
+      Role found = leading.contains(user) ? Role::Padding : mask ? ::roleOf(mask.exampleData()) : Role::None;
       if (found != Role::None)
         return found;
       if (user->hasTrait<OpTrait::ZeroOperands>() || isa<attn::SdpaOp, model::EmbeddingOp, model::LinearOp>(user))

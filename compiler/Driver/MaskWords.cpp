@@ -1,4 +1,9 @@
 //===- MaskWords.cpp - a mask as the description would say it -------------===//
+//
+// Leaves say themselves (MaskOpInterface::describe); here stand the connectives, with their
+// parentheses, and the small tensors that masks are made of.
+//
+//===----------------------------------------------------------------------===//
 
 #include "compiler/Driver/MaskReport.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -92,81 +97,12 @@ static Words wordsOf(Value v) {
 
 std::string heddle::describeTensor(Value v) { return wordsOf(v).text; }
 
-/// Constant lists of key blocks as they were written: without the filling of -1.
-static std::string listsOf(Value v) {
-  auto constant = v.getDefiningOp<model::ConstantOp>();
-  auto ints = constant ? dyn_cast<DenseIntElementsAttr>(constant.getValue()) : DenseIntElementsAttr();
-  if (!ints || ints.getType().getRank() != 2)
-    return describeTensor(v);
-  int64_t rows = ints.getType().getDimSize(0), entries = ints.getType().getDimSize(1);
-  auto values = ints.getValues<APInt>();
-  std::string text;
-  for (int64_t r = 0; r < std::min<int64_t>(rows, 8); ++r) {
-    std::string row;
-    for (int64_t i = 0; i < entries; ++i)
-      if (int64_t n = values[r * entries + i].getSExtValue(); n != -1)
-        row += (row.empty() ? "" : ", ") + std::to_string(n);
-    text += (r ? ", [" : "[") + row + "]";
-  }
-  return "[" + text + (rows > 8 ? ", ..]" : "]");
-}
-
 /// A composition inside another one stands in parentheses.
 static std::string inner(Value mask, StringRef around) {
   std::string text = describeMask(mask);
   Operation *op = mask.getDefiningOp();
   bool composed = isa<mask::AndOp, mask::OrOp, mask::AddOp, mask::SelectOp>(op) && op->getName().getStringRef() != around;
   return composed ? "(" + text + ")" : text;
-}
-
-/// A bound of a band: `i + 1`, `max(i + 1, n)`.
-static std::string boundOf(mask::BandOp op, std::optional<ArrayAttr> maps, StringRef ofTerms, StringRef ofMaps) {
-  auto several = [](ArrayRef<std::string> all, StringRef name) {
-    return all.size() == 1 ? all.front() : name.str() + "(" + llvm::join(all, ", ") + ")";
-  };
-  std::vector<std::string> bounds;
-  for (AffineMap map : maps->getAsValueRange<AffineMapAttr>()) {
-    std::vector<std::string> terms;
-    for (AffineExpr term : map.getResults()) {
-      AffineExpr base = term;
-      int64_t plus = 0;
-      if (auto sum = dyn_cast<AffineBinaryOpExpr>(term); sum && sum.getKind() == AffineExprKind::Add)
-        if (auto constant = dyn_cast<AffineConstantExpr>(sum.getRHS())) {
-          base = sum.getLHS();
-          plus = constant.getValue();
-        }
-      auto symbol = dyn_cast<AffineSymbolExpr>(base);
-      auto constant = dyn_cast<AffineConstantExpr>(base);
-      std::string text = constant ? std::to_string(constant.getValue())
-                         : symbol ? describeTensor(op.getBounds()[symbol.getPosition()])
-                                  : std::string("i");
-      if (plus)
-        text += (plus > 0 ? " + " : " - ") + std::to_string(std::abs(plus));
-      terms.push_back(std::move(text));
-    }
-    bounds.push_back(several(terms, ofTerms));
-  }
-  return several(bounds, ofMaps);
-}
-
-/// `causal`, `window(l, r)`, or the bounds of k for row i.
-static std::string bandOf(mask::BandOp op) {
-  // The c of a single bound i + c.
-  auto shift = [](std::optional<ArrayAttr> maps) -> std::optional<int64_t> {
-    if (!maps || maps->size() != 1)
-      return std::nullopt;
-    AffineMap map = cast<AffineMapAttr>((*maps)[0]).getValue();
-    AffineExpr i = getAffineDimExpr(0, map.getContext());
-    auto rest = map.getNumResults() == 1 ? dyn_cast<AffineConstantExpr>(map.getResult(0) - i) : AffineConstantExpr();
-    return rest ? std::optional(rest.getValue()) : std::nullopt;
-  };
-  std::optional<int64_t> from = shift(op.getFrom()), below = shift(op.getBelow());
-  if (!op.getFrom() && below == 1)
-    return "causal";
-  if ((from || !op.getFrom()) && (below || !op.getBelow()))
-    return "window(" + (from ? std::to_string(-*from) : "null") + ", " + (below ? std::to_string(*below - 1) : "null") + ")";
-  return (op.getFrom() ? boundOf(op, op.getFrom(), "min", "max") + " <= " : std::string()) + "k" +
-         (op.getBelow() ? " < " + boundOf(op, op.getBelow(), "max", "min") : std::string());
 }
 
 std::string heddle::describeMask(Value mask) {
@@ -176,7 +112,6 @@ std::string heddle::describeMask(Value mask) {
     StringRef own = op->getName().getStringRef();
     return inner(op->getOperand(0), own) + (" " + word + " ").str() + inner(op->getOperand(1), own);
   };
-  auto limit = [](std::optional<uint64_t> n) { return n ? std::to_string(int64_t(*n)) : std::string("null"); };
   return llvm::TypeSwitch<Operation *, std::string>(mask.getDefiningOp())
       .Case([&](mask::AndOp op) { return pair(op, "and"); })
       .Case([&](mask::OrOp op) { return pair(op, "or"); })
@@ -185,21 +120,5 @@ std::string heddle::describeMask(Value mask) {
       .Case([&](mask::SelectOp op) {
         return within(op.getCondition(), Not) + " ? " + inner(op.getYes(), "") + " : " + inner(op.getNo(), "");
       })
-      .Case([&](mask::WindowOp op) {
-        return "window(" + limit(op.getLeft()) + ", " + limit(op.getRight()) +
-               (op.getLabels() ? ", " + describeTensor(op.getLabels()) : "") + ")";
-      })
-      .Case([](mask::BandOp op) { return bandOf(op); })
-      .Case([](mask::DilatedOp op) { return "dilated(" + std::to_string(op.getStep()) + ")"; })
-      .Case([](mask::BlocksOp op) { return "blocks(" + std::to_string(op.getSize()) + ", " + listsOf(op.getLists()) + ")"; })
-      .Case([](mask::DocumentOp op) {
-        bool same = op.getQueryIds() == op.getKeyIds();
-        return "document(" + describeTensor(op.getQueryIds()) + (same ? "" : ", " + describeTensor(op.getKeyIds())) + ")";
-      })
-      .Default([](Operation *op) {
-        std::string text = op->getName().stripDialect().str();
-        for (auto [i, v] : llvm::enumerate(op->getOperands()))
-          text += (i ? ", " : "(") + (isa<mask::MaskType>(v.getType()) ? describeMask(v) : describeTensor(v));
-        return op->getNumOperands() ? text + ")" : text;
-      });
+      .Default([](Operation *op) { return cast<mask::MaskOpInterface>(op).describe(describeTensor); });
 }

@@ -1,5 +1,6 @@
 // Sections 3, 5 and 10 of language.md as data: its tables are printed from here.
 #include "compiler/Import/OpTable.h"
+#include "compiler/Import/MaskLeaves.h"
 
 using namespace heddle;
 using llvm::StringRef;
@@ -170,20 +171,20 @@ static const FunctionInfo functions[] = {
     {"size", 2, 2, "sizes", "size(x, axis)"},
     {"len", 1, 1, "sizes", "of a list"},
     {"each", 2, 2, "sizes", "each(x, n): a list of n as it is, one thing n times: keys that are a number or a list"},
-    {"window", 2, 3, "masks", "window(left, right[, labels]): -left ≤ j-i ≤ right; null is no limit"},
-    {"dilated", 1, 1, "masks", "dilated(step): (j-i) is a multiple of step"},
-    {"keys", 1, 1, "masks", "keys(t): t[b,j] ≠ 0"},
-    {"queries", 1, 1, "masks", "queries(t): t[b,i] ≠ 0"},
-    {"prefix", 1, 1, "masks", "prefix(n): j < n[b]"},
-    {"document", 1, 2, "masks", "document(q[, k]): the labels are equal"},
-    {"blocks", 2, 2, "masks", "blocks(size, lists): lists[(h,) i // size] contains j // size"},
-    {"dense", 1, 1, "masks", "dense(t): t[b,h,i,j] ≠ 0"},
 };
 
-llvm::ArrayRef<FunctionInfo> heddle::allFunctions() { return functions; }
+llvm::ArrayRef<FunctionInfo> heddle::allFunctions() {
+  static const std::vector<FunctionInfo> all = [] {
+    std::vector<FunctionInfo> all(std::begin(functions), std::end(functions));
+    for (const MaskLeaf &leaf : maskLeaves())
+      all.push_back(leaf.info);
+    return all;
+  }();
+  return all;
+}
 
 const FunctionInfo *heddle::findFunction(StringRef name) {
-  for (const FunctionInfo &f : functions)
+  for (const FunctionInfo &f : allFunctions())
     if (f.name == name)
       return &f;
   return nullptr;

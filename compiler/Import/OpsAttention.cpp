@@ -2,7 +2,6 @@
 #include "compiler/Import/OpCall.h"
 #include "compiler/Import/OpHandlers.h"
 
-#include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/StringSwitch.h"
 #include <cmath>
 
@@ -15,152 +14,6 @@ using E = Importer::Element;
 using K = Value::Kind;
 
 static std::vector<Value> poison() { return {Value::poison()}; }
-
-/// The same mask, written twice.
-static bool sameMask(mlir::Value x, mlir::Value y) {
-  mlir::Operation *a = x.getDefiningOp(), *b = y.getDefiningOp();
-  if (x == y)
-    return true;
-  if (!a || !b || a->getName() != b->getName() || a->getNumOperands() != b->getNumOperands() ||
-      a->getPropertiesAsAttribute() != b->getPropertiesAsAttribute() || !llvm::isa<mask::MaskType>(x.getType()))
-    return false;
-  for (auto [p, q] : llvm::zip(a->getOperands(), b->getOperands()))
-    if (!sameMask(p, q))
-      return false;
-  return true;
-}
-
-/// Whether no data can make a row see a key (`all`: can hide one), as far as one reads it off.
-static bool isConstant(mlir::Value mask, bool all) {
-  mlir::Operation *op = mask.getDefiningOp();
-  if (auto n = llvm::dyn_cast<mask::NotOp>(op))
-    return isConstant(n.getOperand(), !all);
-  if (llvm::isa<mask::AndOp, mask::OrOp, mask::AddOp>(op)) {
-    mlir::Value x = op->getOperand(0), y = op->getOperand(1);
-    auto opposite = [](mlir::Value p, mlir::Value q) {
-      auto n = p.getDefiningOp<mask::NotOp>();
-      return n && sameMask(n.getOperand(), q);
-    };
-    bool one = llvm::isa<mask::AndOp>(op) != all; // one operand decides
-    if (one)
-      return isConstant(x, all) || isConstant(y, all) || opposite(x, y) || opposite(y, x);
-    return isConstant(x, all) && isConstant(y, all);
-  }
-  return all && llvm::isa<mask::AllOp>(op);
-}
-
-namespace {
-/// What masks and biases hold must lie along the axes of the scores: a T is never an S.
-class ScoreAxes {
-public:
-  ScoreAxes(OpCall &c, mlir::Value q, mlir::Value k, int64_t heads) : c(c), heads(heads) {
-    ModelTensorType a = tensorType(q), b = tensorType(k);
-    known = a.getRank() == 3 && b.getRank() == 3;
-    if (known) {
-      batch = a.getSize(0);
-      rows = a.getSize(1);
-      keys = b.getSize(1);
-    }
-  }
-
-  void check(mlir::Value v, StringRef attribute) {
-    mlir::Operation *op = v.getDefiningOp();
-    if (!known || !op || !seen.insert(op).second)
-      return;
-    at = c.place(attribute);
-    if (auto m = llvm::dyn_cast<mask::KeysOp>(op))
-      lies("keys", m.getTensor(), {batch, keys});
-    else if (auto m = llvm::dyn_cast<mask::QueriesOp>(op))
-      lies("queries", m.getTensor(), {batch, rows});
-    else if (auto m = llvm::dyn_cast<mask::PrefixOp>(op))
-      lies("prefix", m.getLength(), {batch});
-    else if (auto m = llvm::dyn_cast<mask::WindowOp>(op)) {
-      if (m.getLabels()) {
-        lies("the labels of window", m.getLabels(), {batch, rows});
-        lies("the labels of window", m.getLabels(), {batch, keys});
-      }
-    } else if (auto m = llvm::dyn_cast<mask::BlocksOp>(op))
-      lists(m);
-    else if (auto m = llvm::dyn_cast<mask::DocumentOp>(op)) {
-      lies("document", m.getQueryIds(), {batch, rows});
-      lies("document", m.getKeyIds(), {batch, keys});
-    } else if (auto m = llvm::dyn_cast<mask::DenseOp>(op))
-      matrix("dense", m.getTensor());
-    else if (auto m = llvm::dyn_cast<attn::DenseBiasOp>(op))
-      matrix("dense_bias", m.getTensor());
-    else if (auto m = llvm::dyn_cast<attn::RelativeDotOp>(op))
-      lies("relative_dot", m.getX(), {batch, m.getKeySide() ? keys : rows, std::nullopt});
-    else
-      for (mlir::Value operand : op->getOperands())
-        if (llvm::isa<mask::MaskType, attn::BiasType>(operand.getType()))
-          check(operand, attribute);
-  }
-
-private:
-  /// Lists [blocks, n], or for each head; a constant one names only blocks that there are.
-  void lists(mask::BlocksOp op) {
-    ModelTensorType type = tensorType(op.getLists());
-    int64_t rank = type.getRank();
-    if (rank == 3)
-      lies("the lists of blocks", op.getLists(), {Size(heads), std::nullopt, std::nullopt});
-    if (rank == 2 && type.getSize(0) == batch && !batch.constant())
-      c.fail(at, "the lists of blocks are the same for every batch element: expected [blocks, n] or [" + Twine(heads) +
-                     ", blocks, n], found " + Value::ofIr(K::Tensor, op.getLists()).show());
-    auto constant = op.getLists().getDefiningOp<model::ConstantOp>();
-    auto values = constant ? llvm::dyn_cast<mlir::DenseIntElementsAttr>(constant.getValue()) : mlir::DenseIntElementsAttr();
-    if (!values || c.bad)
-      return;
-    // As many blocks of keys as of queries, where a sequence looks at itself.
-    int64_t size = op.getSize();
-    std::optional<int64_t> blocks = keys.constant() ? std::optional((*keys.constant() + size - 1) / size)
-                                    : rows == keys  ? values.getType().getDimSize(rank - 2)
-                                                    : std::optional<int64_t>();
-    for (const llvm::APInt &n : values.getValues<llvm::APInt>())
-      if (blocks && n.getSExtValue() >= *blocks)
-        return c.fail(at, "blocks: block " + Twine(n.getSExtValue()) + " lies outside the sequence: there are " + Twine(*blocks) +
-                              " blocks of " + Twine(size) + ", numbered from 0");
-  }
-  void matrix(StringRef what, mlir::Value t) {
-    if (tensorType(t).getRank() == 4)
-      lies(what, t, {batch, Size(heads), rows, keys});
-    else
-      lies(what, t, {batch, rows, keys});
-  }
-  void lies(StringRef what, mlir::Value t, std::vector<std::optional<Size>> want) {
-    ModelTensorType type = tensorType(t);
-    for (int64_t i = 1; i <= type.getRank() && i <= static_cast<int64_t>(want.size()); ++i) {
-      std::optional<Size> &w = want[want.size() - i];
-      Size have = type.getSize(type.getRank() - i);
-      if (!w || have == *w || have.is(1) || c.bad)
-        continue;
-      c.fail(at, what + " of " + Value::ofIr(K::Tensor, t).show() + " has an axis of " + have.str() +
-                     " where the scores have one of " + w->str() + "; expected " + showForms(want));
-    }
-  }
-  /// "[T] or [B, T]": the shapes that lie along the scores.
-  static std::string showForms(llvm::ArrayRef<std::optional<Size>> want) {
-    std::string text;
-    size_t least = want.size() > 2 ? 2 : 1;
-    for (size_t n = least; n <= want.size(); ++n) {
-      text += n == least ? "[" : " or [";
-      for (size_t i = want.size() - n; i < want.size(); ++i) {
-        // Of [B, H, T, S] it is the heads that may be left out alone.
-        const std::optional<Size> &size = want[n == 3 && want.size() == 4 && i == 1 ? 0 : i];
-        text += (i > want.size() - n ? ", " : "") + (size ? size->str() : std::string("n"));
-      }
-      text += "]";
-    }
-    return text;
-  }
-
-  OpCall &c;
-  int64_t heads;
-  bool known;
-  Size batch, rows, keys;
-  At at;
-  llvm::DenseSet<mlir::Operation *> seen;
-};
-} // namespace
 
 std::vector<Value> ops::attention(OpCall &c) {
   mlir::Value q = c.tensor(0, E::Real), k = c.tensor(1, E::Real), v = c.tensor(2, E::Real);
@@ -181,13 +34,19 @@ std::vector<Value> ops::attention(OpCall &c) {
   }
   if (c.bad)
     return poison();
-  ScoreAxes axes(c, q, k, heads);
+  auto lies = [&](const Value &v, StringRef attribute) { // along the axes of the scores: a T is never an S
+    ModelTensorType a = tensorType(q), b = tensorType(k);
+    auto show = [](mlir::Value t) { return Value::ofIr(K::Tensor, t).show(); };
+    if (a.getRank() == 3 && b.getRank() == 3)
+      if (auto no = attn::misfit(v.asIr(), {a.getSize(0), a.getSize(1), b.getSize(1), heads, show}))
+        c.fail(c.place(attribute), *no);
+  };
   if (mask.is(K::Mask))
-    axes.check(mask.asIr(), "mask");
-  if (mask.is(K::Mask) && isConstant(mask.asIr(), /*all=*/false))
+    lies(mask, "mask");
+  if (mask.is(K::Mask) && mask::truthOf(mask.asIr()) == mask::Truth::Never)
     c.fail(c.place("mask"), "a mask that lets some key be seen expected; this one sees nothing, whatever the data, and every row would be 0");
   if (bias.is(K::Bias))
-    axes.check(bias.asIr(), "bias");
+    lies(bias, "bias");
   if (c.bad)
     return poison();
   if (!scaled) {
@@ -201,7 +60,7 @@ std::vector<Value> ops::attention(OpCall &c) {
     scale = 1 / std::sqrt(static_cast<double>(*n / heads));
   }
   // `all` hides nothing: no mask at all.
-  bool masked = mask.is(K::Mask) && !mask.asIr().getDefiningOp<mask::AllOp>();
+  bool masked = mask.is(K::Mask) && mask::truthOf(mask.asIr()) != mask::Truth::Always;
   llvm::SmallVector<mlir::Value> operands = {q, k, v};
   if (masked)
     operands.push_back(mask.asIr());

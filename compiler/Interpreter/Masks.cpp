@@ -31,6 +31,19 @@ LogicalResult evaluate(Evaluator &e, mask::NoneOp op) {
   return define(e, op, [](const Pair &) { return 0; });
 }
 
+/// The value of a map's result at position `query`, for `symbol(n)` the batch element's n-th value.
+int64_t valueOf(AffineExpr e, int64_t query, llvm::function_ref<int64_t(unsigned)> symbol) {
+  if (auto c = dyn_cast<AffineConstantExpr>(e))
+    return c.getValue();
+  if (auto s = dyn_cast<AffineSymbolExpr>(e))
+    return symbol(s.getPosition());
+  auto binary = dyn_cast<AffineBinaryOpExpr>(e);
+  if (!binary)
+    return query;
+  int64_t x = valueOf(binary.getLHS(), query, symbol), y = valueOf(binary.getRHS(), query, symbol);
+  return e.getKind() == AffineExprKind::Add ? x + y : e.getKind() == AffineExprKind::Mul ? x * y : floorDiv(x, y);
+}
+
 /// From the greatest of the maps' least terms to the least of their greatest terms.
 LogicalResult evaluate(Evaluator &e, mask::BandOp op) {
   std::vector<TensorRef> values;
@@ -41,16 +54,9 @@ LogicalResult evaluate(Evaluator &e, mask::BandOp op) {
     for (Attribute attr : maps) {
       int64_t inner = upper ? INT64_MIN : INT64_MAX;
       for (AffineExpr term : cast<AffineMapAttr>(attr).getValue().getResults()) {
-        int64_t v = 0;
-        term.walk([&](AffineExpr part) {
-          if (auto c = dyn_cast<AffineConstantExpr>(part))
-            v += c.getValue();
-          else if (isa<AffineDimExpr>(part))
-            v += p.query;
-          else if (auto s = dyn_cast<AffineSymbolExpr>(part)) {
-            const Tensor &t = *values[s.getPosition()];
-            v += t.ints[t.count() == 1 ? 0 : p.batch];
-          }
+        int64_t v = valueOf(term, p.query, [&](unsigned n) {
+          const Tensor &t = *values[n];
+          return t.ints[t.count() == 1 ? 0 : p.batch];
         });
         inner = upper ? std::max(inner, v) : std::min(inner, v);
       }
@@ -66,6 +72,32 @@ LogicalResult evaluate(Evaluator &e, mask::BandOp op) {
 
 LogicalResult evaluate(Evaluator &e, mask::CausalOp op) {
   return define(e, op, [](const Pair &p) { return p.target <= p.query; });
+}
+
+LogicalResult evaluate(Evaluator &e, mask::ChunkOp op) {
+  return define(e, op, [n = int64_t(op.getSize())](const Pair &p) { return floorDiv(p.query, n) == floorDiv(p.target, n); });
+}
+
+/// Tokens of a picture: the row and the column of position `at`.
+std::pair<int64_t, int64_t> placeIn(int64_t width, int64_t at) {
+  int64_t row = floorDiv(at, width);
+  return {row, at - row * width};
+}
+LogicalResult evaluate(Evaluator &e, mask::GridOp op) {
+  int64_t width = op.getWidth(), rows = op.getRows(), columns = op.getColumns();
+  return define(e, op, [=](const Pair &p) {
+    auto [r, c] = placeIn(width, p.query);
+    auto [row, column] = placeIn(width, p.target);
+    return std::abs(r - row) <= rows && std::abs(c - column) <= columns;
+  });
+}
+LogicalResult evaluate(Evaluator &e, mask::GridWindowOp op) {
+  int64_t width = op.getWidth(), rows = op.getRows(), columns = op.getColumns(), shift = op.getShift();
+  return define(e, op, [=](const Pair &p) {
+    auto [r, c] = placeIn(width, p.query);
+    auto [row, column] = placeIn(width, p.target);
+    return floorDiv(r - shift, rows) == floorDiv(row - shift, rows) && floorDiv(c - shift, columns) == floorDiv(column - shift, columns);
+  });
 }
 
 LogicalResult evaluate(Evaluator &e, mask::WindowOp op) {
@@ -180,7 +212,8 @@ LogicalResult evaluate(Evaluator &e, mask::SelectOp op) {
 
 Outcome evaluation::evaluateMasks(Evaluator &e, Operation *op) {
   return TypeSwitch<Operation *, Outcome>(op)
-      .Case<mask::AllOp, mask::NoneOp, mask::BandOp, mask::CausalOp, mask::WindowOp, mask::DilatedOp, mask::KeysOp, mask::QueriesOp,
+      .Case<mask::AllOp, mask::NoneOp, mask::BandOp, mask::CausalOp, mask::ChunkOp, mask::WindowOp, mask::DilatedOp, mask::GridOp,
+            mask::GridWindowOp, mask::KeysOp, mask::QueriesOp,
             mask::PrefixOp, mask::DocumentOp, mask::BlocksOp, mask::DenseOp, mask::AndOp, mask::OrOp, mask::AddOp,
             mask::NotOp, mask::SelectOp>([&](auto known) { return evaluate(e, known); })
       .Default([](Operation *) { return std::nullopt; });

@@ -10,6 +10,7 @@
 #include "compiler/Conversion/ToLoops/Passes.h"
 #include "compiler/Interpreter/Passes.h"
 #include "dialects/Attn/IR/Attn.h"
+#include "dialects/Mask/Emission/Emission.h"
 #include "dialects/Mask/Transforms/Passes.h"
 #include "dialects/Model/Transforms/Passes.h"
 #include "mlir/Conversion/Passes.h"
@@ -34,6 +35,7 @@ void heddle::registerDialects(DialectRegistry &registry) {
                   arith::ArithDialect, math::MathDialect, scf::SCFDialect, memref::MemRefDialect,
                   vector::VectorDialect, affine::AffineDialect, cf::ControlFlowDialect,
                   index::IndexDialect, ub::UBDialect, LLVM::LLVMDialect>();
+  mask::registerMaskEmission(registry);
 }
 
 void heddle::registerPasses() {

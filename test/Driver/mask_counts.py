@@ -60,7 +60,7 @@ class Case:
         rng, T, B, d, i, k = self.rng, self.T, self.B, self.data, self.i, self.k
         one = lambda m: np.broadcast_to(m, (B, T, T)).astype(int)
         key = lambda n: one((d[n] != 0)[:, None, :])
-        kind = rng.choice(["causal", "window", "window", "dilated", "keys", "keys", "queries", "prefix", "document", "document", "labels", "blocks", "dense"])
+        kind = rng.choice(["causal", "window", "window", "dilated", "keys", "keys", "queries", "prefix", "document", "document", "labels", "blocks", "dense", "chunk", "grid", "grid_window"])
         if kind == "causal":
             return "causal", one(k <= i)
         if kind == "window":
@@ -68,9 +68,18 @@ class Case:
             seen = np.ones((T, T), bool)
             seen = seen & (k - i >= -l) if l is not None else seen
             seen = seen & (k - i <= r) if r is not None else seen
-            if l is not None and r is not None and l + r < 0:  # refused as a window that sees nothing
+            if l is None and r is None or l is not None and r is not None and l + r < 0:  # all; refused as a window that sees nothing
                 return self.leaf()
             return "window(%s, %s)" % tuple("null" if x is None else x for x in (l, r)), one(seen)
+        if kind == "chunk":
+            n = rng.randint(1, 20)
+            return "chunk(%d)" % n, one(i // n == k // n)
+        if kind == "grid":
+            w, r, c = rng.randint(1, 9), rng.randint(0, 3), rng.randint(0, 4)
+            return "grid(%d, %d, %d)" % (w, r, c), one((abs(i // w - k // w) <= r) & (abs(i % w - k % w) <= c))
+        if kind == "grid_window":
+            w, r, c, s = rng.randint(1, 9), rng.randint(1, 4), rng.randint(1, 5), rng.randint(0, 3)
+            return "grid_window(%d, %d, %d, %d)" % (w, r, c, s), one(((i // w - s) // r == (k // w - s) // r) & ((i % w - s) // c == (k % w - s) // c))
         if kind == "dilated":
             n = rng.randint(1, 5)
             return "dilated(%d)" % n, one((k - i) % n == 0)

@@ -276,7 +276,7 @@ TEST(MaskedAttention, SameBitsInAnyCompany) {
         continue;
       bits.pieces(d, *cached, all);
       // What depends on absolute positions means something else behind padding.
-      if (!reads(d.spec.root, {MaskSpec::Prefix, MaskSpec::Blocks}))
+      if (!reads(d.spec.root, {MaskSpec::Prefix, MaskSpec::Blocks, MaskSpec::Chunk, MaskSpec::Picture, MaskSpec::Windows}))
         bits.padding(d, *program);
     }
   });

@@ -49,7 +49,7 @@ void CursorCode::segments() {
   loop(constant(0), dims[kKeys], 1, [&](Value key) {
     mask::Emitter e = emitter();
     e.tile = e.step = b;
-    mask::Segment s = mask::ask(mask.value).emitSegment(e, key);
+    mask::Segment s = mask::emitSegment(e, mask.value, key);
     b.restoreInsertionPoint(e.step.saveInsertionPoint());
     Value to = at(out, mul(key, 3), b.getI64Type());
     store(bit(s.any), at(to, constant(0), b.getI64Type()));
@@ -61,7 +61,7 @@ void CursorCode::segments() {
 void CursorCode::hull() {
   mask::Emitter e = emitter();
   e.tile = e.step = b;
-  mask::Hull h = mask::ask(mask.value).emitHull(e);
+  mask::Hull h = mask::emitHull(e, mask.value);
   b.restoreInsertionPoint(e.tile.saveInsertionPoint());
   store(toI64(h.begin ? h.begin : constant(-mask::kUnbounded)), at(out, constant(0), b.getI64Type()));
   store(toI64(h.end ? h.end : constant(mask::kUnbounded)), at(out, constant(1), b.getI64Type()));
@@ -89,11 +89,11 @@ void CursorCode::operands() {
     for (auto [n, operand] : llvm::enumerate(root.operands)) {
       Value one;
       if (operand.isBound() && !vector) {
-        Value bound = operand.emitBound(e, position);
+        Value bound = mask::emitBound(e, operand, position);
         bool lower = operand.side == mask::Sides::Lower;
         one = arith::CmpIOp::create(e.step, e.loc, lower ? arith::CmpIPredicate::sge : arith::CmpIPredicate::slt, key, bound);
       } else {
-        one = operand.emitContains(e, position, key);
+        one = mask::emitContains(e, operand, position, key);
       }
       Type word = vector ? Type(vec(b.getI32Type())) : b.getI32Type();
       Value yes = arith::ConstantOp::create(e.step, e.loc, numbers(word, 1u << n)), no = arith::ConstantOp::create(e.step, e.loc, numbers(word, 0));

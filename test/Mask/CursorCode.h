@@ -8,7 +8,7 @@
 #define HEDDLE_TEST_MASK_CURSORCODE_H
 
 #include "compiler/Conversion/ToLoops/Code.h"
-#include "dialects/Mask/IR/MaskCode.h"
+#include "dialects/Mask/Emission/MaskCode.h"
 #include "test/Mask/CursorMasks.h"
 
 namespace heddle::test {

@@ -55,6 +55,7 @@ std::unique_ptr<CursorProgram> CursorProgram::compile(const std::vector<CursorCa
   DialectRegistry registry;
   registry.insert<model::ModelDialect, mask::MaskDialect, attn::AttnDialect, func::FuncDialect, arith::ArithDialect, math::MathDialect,
                   scf::SCFDialect, vector::VectorDialect, LLVM::LLVMDialect, memref::MemRefDialect>();
+  mask::registerMaskEmission(registry);
   registerConvertFuncToLLVMInterface(registry);
   registerConvertMathToLLVMInterface(registry);
   arith::registerConvertArithToLLVMInterface(registry);

@@ -37,6 +37,9 @@ MaskSpec::Line MaskSpec::along(const At &at, int tensor) const {
   return line(at, tensor, tensors[tensor].axes.size() == 1 ? std::vector<int64_t>{} : std::vector<int64_t>{at.b});
 }
 
+/// a / b, rounded down.
+static int64_t down(int64_t a, int64_t b) { return a >= 0 ? a / b : -1 - (-1 - a) / b; }
+
 MaskSpec::Row MaskSpec::value(const At &at, const Node &node) const {
   Row y(at.n.S);
   int64_t i = at.n.P + at.row, j = at.n.K; // positions of the row and of key 0
@@ -65,6 +68,22 @@ MaskSpec::Row MaskSpec::value(const At &at, const Node &node) const {
     each([&](int64_t k) { return inside(__int128(int64_t(keys[k])) - own); });
     break;
   }
+  case Chunk:
+    each([&](int64_t k) { return down(j + k, node.step) == down(i, node.step); });
+    break;
+  case Picture:
+    each([&](int64_t k) {
+      int64_t w = node.step, rows = down(j + k, w) - down(i, w), columns = j + k - i - rows * w;
+      return std::abs(rows) <= *node.left && std::abs(columns) <= *node.right;
+    });
+    break;
+  case Windows:
+    each([&](int64_t k) {
+      int64_t w = node.step, row = down(i, w), other = down(j + k, w);
+      return down(row - node.shift, *node.left) == down(other - node.shift, *node.left) &&
+             down(i - row * w - node.shift, *node.right) == down(j + k - other * w - node.shift, *node.right);
+    });
+    break;
   case Dilated:
     each([&](int64_t k) { return (j + k - i) % node.step == 0; });
     break;
@@ -196,7 +215,13 @@ std::string MaskSpec::textOf(const Node &node, std::string &lines, int &next) co
     if (node.second >= 0)
       op += " keys " + t(node.second) + typed(node.second);
     break;
+  case Chunk: op = "chunk " + std::to_string(node.step); break;
   case Dilated: op = "dilated " + std::to_string(node.step); break;
+  case Picture:
+  case Windows:
+    op = std::string(node.kind == Picture ? "grid" : "grid_window") + " width " + std::to_string(node.step) + " rows " + std::to_string(*node.left) +
+         " columns " + std::to_string(*node.right) + (node.shift ? " shift " + std::to_string(node.shift) : "");
+    break;
   case Keys: op = "keys " + t(node.first) + typed(node.first); break;
   case Queries: op = "queries " + t(node.first) + typed(node.first); break;
   case Prefix: op = "prefix " + t(node.first) + typed(node.first); break;
@@ -230,7 +255,10 @@ std::string MaskSpec::show(const Node &node) const {
   case Causal: return "causal";
   case Window: return "window(" + side(node.left) + ", " + side(node.right) + ")";
   case Labels: return "window(" + side(node.left) + ", " + side(node.right) + ", " + t(node.first) + ")";
+  case Chunk: return "chunk(" + std::to_string(node.step) + ")";
   case Dilated: return "dilated(" + std::to_string(node.step) + ")";
+  case Picture: return "grid(" + std::to_string(node.step) + ", " + side(node.left) + ", " + side(node.right) + ")";
+  case Windows: return "grid_window(" + std::to_string(node.step) + ", " + side(node.left) + ", " + side(node.right) + ", " + std::to_string(node.shift) + ")";
   case Keys: return "keys(" + t(node.first) + ")";
   case Queries: return "queries(" + t(node.first) + ")";
   case Prefix: return "prefix(" + t(node.first) + ")";

@@ -33,13 +33,14 @@ struct MaskTensor {
 
 class MaskSpec {
 public:
-  enum Kind { All, Causal, Window, Labels, Dilated, Keys, Queries, Prefix, Document, Blocks, Dense, And, Or, Add, Not, Select };
+  enum Kind { All, Causal, Window, Labels, Chunk, Dilated, Picture, Windows, Keys, Queries, Prefix, Document, Blocks, Dense, And, Or, Add, Not, Select };
   struct Node {
     Kind kind;
-    std::optional<int64_t> left = {}, right = {}; ///< window, labels
-    int64_t step = 1;                   ///< dilated, blocks
+    std::optional<int64_t> left = {}, right = {}; ///< window, labels; of a picture: rows, columns
+    int64_t step = 1;                   ///< dilated, blocks, chunk; of a picture: its width
     int first = -1, second = -1;        ///< tensors; labels: of rows, of keys (-1: the same)
     std::vector<Node> of = {};
+    int64_t shift = 0;                  ///< of windows in a picture
   };
   Node root;
   std::vector<MaskTensor> tensors;
@@ -55,6 +56,9 @@ public:
 
   // Leaves by hand; each adds its tensor.
   Node window(std::optional<int64_t> left, std::optional<int64_t> right) const { return {Window, left, right, 1, -1, -1, {}}; }
+  /// Neighbours (grid) or, with a shift, windows (grid_window) in a picture.
+  static Node picture(int64_t width, int64_t rows, int64_t columns) { return {Picture, rows, columns, width}; }
+  static Node windows(int64_t width, int64_t rows, int64_t columns, int64_t shift) { return {Windows, rows, columns, width, -1, -1, {}, shift}; }
   Node reads(Kind kind, MaskTensor t);
   Node document(MaskTensor query, MaskTensor key);
   Node blocks(int64_t size, MaskTensor lists);

@@ -92,11 +92,25 @@ MaskSpec heddle::test::drawCounted(std::mt19937_64 &random, int depth, int64_t m
   return spec;
 }
 
+/// Keys that have a length of their own have labels of their own: those of the queries where both are equally many.
+static void partLabels(MaskSpec &spec, MaskSpec::Node &node) {
+  using M = MaskSpec;
+  if ((node.kind == M::Labels && node.second < 0) || (node.kind == M::Document && node.second == node.first)) {
+    spec.tensors.push_back(spec.tensors[node.first]);
+    std::string &axis = spec.tensors.back().axes.back();
+    axis = axis == "T" ? "S" : axis;
+    node.second = int(spec.tensors.size()) - 1;
+  }
+  for (MaskSpec::Node &operand : node.of)
+    partLabels(spec, operand);
+}
+
 RandomAttention heddle::test::drawAttention(std::mt19937_64 &random, MaskSpec mask, std::optional<size_t> modifier) {
   auto below = [&](int64_t n) { return int64_t(random() % uint64_t(n)); };
   RandomAttention d;
   d.spec = std::move(mask);
   MaskSpec &spec = d.spec;
+  partLabels(spec, spec.root);
   Case &c = d.test;
   std::vector<Case> biases = biasCases(spec.heads);
   if (!modifier && below(2))

@@ -153,9 +153,22 @@ MaskSpec::Node Draw::listed() {
                             }});
 }
 
+/// A picture's rows or columns without limit.
+static constexpr int64_t kFar = (int64_t(1) << 30) - 1;
+
 MaskSpec::Node Draw::freshLeaf() {
   using M = MaskSpec;
-  switch (below(16)) {
+  switch (below(20)) {
+  case 16:
+  case 17: {
+    M::Node node{M::Chunk};
+    node.step = chance(4) ? between(1, 4) : chance(30) ? INT64_MAX : between(1, 90);
+    return node;
+  }
+  case 18:
+    return M::picture(chance(4) ? between(1, 4) : between(1, 60), chance(8) ? kFar : below(6), chance(8) ? kFar : below(9));
+  case 19:
+    return M::windows(chance(4) ? between(1, 4) : between(1, 60), chance(8) ? kFar : between(1, 7), chance(8) ? kFar : between(1, 20), chance(2) ? 0 : below(12));
   case 0:
     return {chance(3) ? M::All : M::Causal};
   case 1:

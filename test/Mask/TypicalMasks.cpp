@@ -97,6 +97,14 @@ std::vector<TypicalMask> heddle::test::typicalMasks() {
     labels.second = 1;
     return both(labels, causal);
   });
+  add("chunk 48 of positions, causal", [&](M &) { return both({M::Chunk, {}, {}, 48}, causal); });
+  add("chunk 48 of positions, window, length", [&](M &m) {
+    return both(both({M::Chunk, {}, {}, 48}, window(40, 0)), length(m, [](int64_t n) { return n * 4 / 5; }));
+  });
+  add("neighbours 3 x 3 in 20 columns", [&](M &) { return M::picture(20, 3, 3); });
+  add("neighbours 2 x 5 in 50 columns", [&](M &) { return M::picture(50, 2, 5); });
+  add("windows 5 x 7 in 23 columns", [&](M &) { return M::windows(23, 5, 7, 0); });
+  add("windows 4 x 4 shifted by 2 in 40 columns", [&](M &) { return M::windows(40, 4, 4, 2); });
   add("StreamingLLM", [&](M &m) { return both(causal, either(window(64, 0), length(m, [](int64_t) { return 4; }))); });
   add("Longformer, 3 globals", [&](M &m) {
     auto global = [](int64_t i, int64_t n) { return i == 0 || i == 1 || i == n / 2; };
@@ -152,6 +160,9 @@ std::vector<TypicalMask> heddle::test::costlyMasks() {
   add("document, sorted, causal", [&](M &m) { return both(causal, documents(m, [](int64_t i) { return (i + int64_t(mix(1, i / 700) % 300)) / 700; })); });
   add("key mask, causal", [&](M &m) { return both(causal, keys(m, [](int64_t k, int64_t n) { return k > n / 9; })); });
   add("key mask with holes, causal", [&](M &m) { return both(causal, keys(m, [](int64_t k, int64_t) { return mix(7, k / 3000) % 4 != 0; })); });
+  add("chunk 8192, causal", [&](M &) { return both({M::Chunk, {}, {}, 8192}, causal); });
+  add("neighbours 6 x 6 in 256 columns", [&](M &) { return M::picture(256, 6, 6); });
+  add("windows 8 x 8 shifted by 4 in 256 columns", [&](M &) { return M::windows(256, 8, 8, 4); });
   add("dilated 64 x 4", [&](M &) {
     Node step{M::Dilated};
     step.step = 4;

@@ -36,7 +36,9 @@ def tests_of(file):
         return [KERNEL]
     if "Transforms" in file or "MaskProofs" in file:
         return [LAWS, CURSOR]
-    return [CURSOR, KERNEL] if "MaskWalk" in file or "MaskEmission" in file else [CURSOR]
+    if "/IR/" in file:
+        return [CURSOR, LAWS, KERNEL]
+    return [CURSOR, KERNEL] if "EmitWalk" in file or "EmitConnectives" in file else [CURSOR]
 
 
 class Build:

@@ -9,47 +9,11 @@ using model::ModelTensorType;
 using model::Size;
 
 namespace {
-/// The tensors t of the leaves `keys(t)` of a mask.
-void collectKeys(Value mask, SmallVectorImpl<Value> &out) {
-  Operation *op = mask.getDefiningOp();
-  if (auto keys = dyn_cast_or_null<mask::KeysOp>(op))
-    out.push_back(keys.getTensor());
-  else if (op)
-    for (Value v : op->getOperands())
-      if (isa<mask::MaskType>(v.getType()))
-        collectKeys(v, out);
-}
-
-/// What a mask says of a key of padding, whatever the query: Kleene's logic.
-enum class Sight { Never, Unknown, Always };
-
-/// `leaf` says what `keys(t)` is for t.
-Sight sightOf(Value mask, llvm::function_ref<Sight(Value)> leaf) {
-  Operation *op = mask ? mask.getDefiningOp() : nullptr;
-  if (auto keys = dyn_cast_or_null<mask::KeysOp>(op))
-    return leaf(keys.getTensor());
-  if (!op || isa<mask::AllOp>(op))
-    return mask && !op ? Sight::Unknown : Sight::Always;
-  if (isa<mask::NoneOp>(op))
-    return Sight::Never;
-  SmallVector<Sight, 2> inner;
-  for (Value v : op->getOperands())
-    if (isa<mask::MaskType>(v.getType()))
-      inner.push_back(sightOf(v, leaf));
-  if (isa<mask::AndOp>(op))
-    return std::min(inner[0], inner[1]);
-  if (isa<mask::OrOp, mask::AddOp>(op))
-    return std::max(inner[0], inner[1]);
-  if (isa<mask::NotOp>(op))
-    return inner[0] == Sight::Never ? Sight::Always : inner[0] == Sight::Always ? Sight::Never : Sight::Unknown;
-  if (isa<mask::SelectOp>(op) && inner[0] == inner[1])
-    return inner[0];
-  return Sight::Unknown;
-}
-
+/// What is padding of `rows` is seen by no query.
 bool hides(Value mask, const PaddedRows &rows, llvm::function_ref<bool(Value)> isMask) {
-  Sight padding = rows.inverted ? Sight::Always : Sight::Never;
-  return sightOf(mask, [&](Value t) { return isMask(t) ? padding : Sight::Unknown; }) == Sight::Never;
+  using mask::Truth;
+  Truth padding = rows.inverted ? Truth::Always : Truth::Never;
+  return mask::truthOf(mask, [&](Value t) { return isMask(t) ? padding : Truth::Unknown; }) == Truth::Never;
 }
 
 Size lengthOf(Value v, int64_t axis) { return cast<ModelTensorType>(v.getType()).getSize(axis); }
@@ -81,9 +45,7 @@ SmallVector<PaddedRows> entries::findPaddedRows(func::FuncOp function) {
     Size rows = append && append.getAxis() == 1 ? append.getRows().getType().getSize(1) : keys;
     if (!op.getMask() || batch.constant() || rows.constant() || batch == rows)
       return;
-    SmallVector<Value> tensors;
-    collectKeys(op.getMask(), tensors);
-    for (Value t : tensors) {
+    for (Value t : mask::keySetsOf(op.getMask())) {
       auto type = cast<ModelTensorType>(t.getType());
       PaddedRows here{batch, rows, keys - rows, t, /*inverted=*/false};
       auto isMask = [&](Value v) { return v == t; };

@@ -51,7 +51,6 @@ Value entries::Builder::pairs(Value v, const std::string &mode) {
   if (!op)
     return refuse(kinds.reason(*v.getParentRegion()->getParentOp(), "a mask that a repeat carries"));
   auto sides = dyn_cast<model::SidesInterface>(op);
-  auto window = dyn_cast<mask::WindowOp>(op);
   SmallVector<Value> operands;
   Value keyLabels;
   for (OpOperand &o : op->getOpOperands()) {
@@ -77,7 +76,7 @@ Value entries::Builder::pairs(Value v, const std::string &mode) {
   if (stop())
     return {};
   OpBuilder &where = at(v);
-  if (window && keyLabels)
-    return mask::WindowOp::create(where, v.getLoc(), window.getLeftAttr(), window.getRightAttr(), operands[0], keyLabels, Value());
+  if (keyLabels)
+    return cast<mask::MaskOpInterface>(op).withKeys(where, operands, keyLabels);
   return again(where, op, operands)->getResult(0);
 }

@@ -88,16 +88,8 @@ static bool isFromMask(Value v, const Kinds &kinds) {
 }
 
 static bool hidesPadding(Value mask, const Kinds &kinds) {
-  Operation *op = mask ? mask.getDefiningOp() : nullptr;
-  if (!op)
-    return false;
-  if (auto keys = dyn_cast<mask::KeysOp>(op))
-    return isFromMask(keys.getTensor(), kinds);
-  if (isa<mask::AndOp>(op))
-    return hidesPadding(op->getOperand(0), kinds) || hidesPadding(op->getOperand(1), kinds);
-  if (isa<mask::OrOp, mask::AddOp>(op))
-    return hidesPadding(op->getOperand(0), kinds) && hidesPadding(op->getOperand(1), kinds);
-  return false;
+  using mask::Truth;
+  return mask::truthOf(mask, [&](Value t) { return isFromMask(t, kinds) ? Truth::Never : Truth::Unknown; }) == Truth::Never;
 }
 
 static bool isHeavy(Operation *op) {
@@ -132,9 +124,10 @@ Padding entries::padding(const Kinds &kinds, Value logits) {
       Operation *leaf = v ? v.getDefiningOp() : nullptr;
       if (!leaf)
         continue;
-      if (isa<mask::PrefixOp, mask::BlocksOp, mask::DenseOp>(leaf))
+      auto read = isa<mask::MaskOpInterface>(leaf) ? cast<mask::MaskOpInterface>(leaf).positions() : mask::Positions::Order;
+      if (read == mask::Positions::Absolute)
         neither();
-      if (isa<mask::WindowOp, mask::DilatedOp, attn::AlibiOp, attn::BucketBiasOp, attn::RelativeDotOp>(leaf))
+      if (read == mask::Positions::Distance || isa<attn::AlibiOp, attn::BucketBiasOp, attn::RelativeDotOp>(leaf))
         p.right = false;
       for (Value o : leaf->getOperands())
         if (isa<mask::MaskType, attn::BiasType>(o.getType()))

@@ -16,6 +16,7 @@
 #include "compiler/Conversion/ToLoops/AttentionPlan.h"
 #include "compiler/Conversion/ToLoops/Lowering.h"
 #include "compiler/Conversion/ToLoops/SumStep.h"
+#include "dialects/Mask/Emission/Emission.h"
 
 namespace heddle::loops {
 

@@ -4,7 +4,7 @@
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
-#include "dialects/Mask/IR/MaskCode.h"
+#include "dialects/Mask/Emission/MaskCode.h"
 
 using namespace mlir;
 using namespace heddle;

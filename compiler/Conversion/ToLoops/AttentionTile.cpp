@@ -36,7 +36,7 @@ void AttentionKernel::emitBounds(mask::Emitter e) {
     e.first = positionOf(r);
     e.last = positionOf(sub(min(add(r, groupRows()), count), constant(1)));
     e.tile = e.step = b;
-    mask::Hull hull = mask.getDefiningOp<mask::MaskOpInterface>().emitHull(e);
+    mask::Hull hull = mask::emitHull(e, mask);
     b.restoreInsertionPoint(e.tile.saveInsertionPoint());
     Value to = at(floats(plan.atBounds), mul(div(r, constant(groupRows())), 2), i64);
     store(toI64(hull.begin ? hull.begin : constant(0)), to);
@@ -78,7 +78,7 @@ std::pair<Value, Value> AttentionKernel::keysSeen(const Tile &tile, const Row &r
   e.lengthOf = lengthOf;
   for (const mask::Residual &operand : root.operands)
     if (root.conjunction && operand.isBound()) {
-      Value bound = operand.emitBound(e, row.position);
+      Value bound = mask::emitBound(e, operand, row.position);
       b.restoreInsertionPoint(e.tile.saveInsertionPoint());
       operand.side == mask::Sides::Lower ? begin = max(begin, bound) : end = min(end, bound);
     }
@@ -206,7 +206,7 @@ void AttentionKernel::emitMaxima(const Tile &tile) {
             seen = arith::AndIOp::create(b, seen, mask::emitContains(e, mask, row.position, keys));
           for (const mask::Residual &operand : root.operands)
             if (!plan.counted && root.conjunction && !operand.isBound())
-              seen = arith::AndIOp::create(b, seen, operand.emitContains(e, row.position, keys));
+              seen = arith::AndIOp::create(b, seen, mask::emitContains(e, operand, row.position, keys));
           if (plan.counted) {
             Value n = mask::emitCount(e, mask, row.position, keys);
             store(arith::SIToFPOp::create(b, vec(f32()), n), at(counts, column, f32()));

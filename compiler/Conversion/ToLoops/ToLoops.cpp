@@ -3,6 +3,7 @@
 #include "compiler/Conversion/ToLoops/Lowering.h"
 #include "compiler/Conversion/ToLoops/Passes.h"
 #include "compiler/Conversion/ToLoops/Split.h"
+#include "dialects/Mask/Emission/Emission.h"
 #include "mlir/Conversion/Passes.h"
 #include "mlir/Dialect/Affine/Transforms/Passes.h"
 #include "mlir/Dialect/MemRef/Transforms/Passes.h"
@@ -20,6 +21,10 @@ using namespace heddle::loops;
 namespace {
 struct ConvertToLoops final : heddle::loops::impl::ConvertToLoopsPassBase<ConvertToLoops> {
   using ConvertToLoopsPassBase::ConvertToLoopsPassBase;
+  void getDependentDialects(DialectRegistry &registry) const override {
+    Base::getDependentDialects(registry);
+    heddle::mask::registerMaskEmission(registry);
+  }
   void runOnOperation() override {
     ModuleOp module = getOperation();
     Machine machine;

@@ -17,6 +17,9 @@ namespace heddle::attn {
 std::vector<double> alibiSlopes(int64_t heads);
 /// T5's bucket of the distance j - i; the logarithm is taken in float32 as published code does.
 int64_t bucketOf(int64_t distance, int64_t buckets, int64_t maxDistance, bool twoSided);
+/// What some leaf of a mask, or some part of a bias, holds that does not lie along the scores, in words;
+/// nothing: all fits.
+std::optional<std::string> misfit(mlir::Value maskOrBias, const mask::Scores &scores);
 /// DeBERTa's log bucket of the distance i - j.
 int64_t logBucketOf(int64_t distance, int64_t size, int64_t far);
 } // namespace heddle::attn

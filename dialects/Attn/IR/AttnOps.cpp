@@ -56,6 +56,47 @@ LogicalResult SdpaOp::inferReturnTypes(MLIRContext *, std::optional<Location> lo
   return success();
 }
 
+static std::optional<std::string> misfitOf(Value v, const heddle::mask::Scores &s, llvm::DenseSet<Operation *> &seen) {
+  using Want = SmallVector<std::optional<Size>, 4>;
+  Operation *op = v.getDefiningOp();
+  if (!op || !seen.insert(op).second)
+    return std::nullopt;
+  if (auto leaf = dyn_cast<heddle::mask::MaskOpInterface>(op))
+    if (auto no = leaf.misfit(s))
+      return no;
+  if (auto dense = dyn_cast<DenseBiasOp>(op)) {
+    Want want = {s.batch, s.rows, s.keys};
+    if (typeOf(dense.getTensor()).getRank() == 4)
+      want.insert(want.begin() + 1, Size(s.heads));
+    return heddle::mask::misfitOfTensor("dense_bias", dense.getTensor(), want, s);
+  }
+  if (auto dot = dyn_cast<RelativeDotOp>(op))
+    return heddle::mask::misfitOfTensor("relative_dot", dot.getX(), Want{s.batch, dot.getKeySide() ? s.keys : s.rows, std::nullopt}, s);
+  for (Value operand : op->getOperands())
+    if (isa<heddle::mask::MaskType, BiasType>(operand.getType()))
+      if (auto no = misfitOf(operand, s, seen))
+        return no;
+  return std::nullopt;
+}
+std::optional<std::string> heddle::attn::misfit(Value maskOrBias, const heddle::mask::Scores &scores) {
+  llvm::DenseSet<Operation *> seen;
+  return misfitOf(maskOrBias, scores, seen);
+}
+
+LogicalResult SdpaOp::verify() {
+  auto show = [](Value v) {
+    std::string text;
+    llvm::raw_string_ostream(text) << v.getType();
+    return text;
+  };
+  ModelTensorType q = typeOf(getQuery()), k = typeOf(getKey());
+  heddle::mask::Scores scores{q.getSize(0), q.getSize(1), k.getSize(1), int64_t(getHeads()), show};
+  for (Value v : {Value(getMask()), Value(getBias())})
+    if (std::optional<std::string> no = v ? misfit(v, scores) : std::nullopt) // sdpa_c4
+      return emitOpError() << *no;
+  return success();
+}
+
 heddle::mask::Grid SdpaOp::maskGrid() {
   return {typeOf(getQuery()).getSize(1), typeOf(getKey()).getSize(1), Size::parse(getPast()).value_or(Size(0)),
           Size::parse(getKeyStart()).value_or(Size(0))};

@@ -46,6 +46,7 @@ def Attn_SdpaOp : Attn_Op<"sdpa", [AttrSizedOperandSegments, InferTypeOpAdaptor,
     - (C1) ranks are 3, batch axes equal (or 1 for k, v), k and v of equal rows.
     - (C2) features divide into heads; key heads divide heads; q and k heads equally wide.
     - (C3) sinks are [heads].
+    - (C4) what mask and bias hold lies along the axes of the scores [B, heads, T, S]: equal lengths, or 1.
     ```mlir
     %a = attn.sdpa %q, %k, %v mask %m heads 12 kv_heads 12 scale 1.250000e-01 : (!model.tensor<[B, T, 768], f32>, !model.tensor<[B, T, 768], f32>, !model.tensor<[B, T, 768], f32>) -> !model.tensor<[B, T, 768], f32>
     ```
@@ -55,6 +56,7 @@ def Attn_SdpaOp : Attn_Op<"sdpa", [AttrSizedOperandSegments, InferTypeOpAdaptor,
                        F64Attr:$scale, OptionalAttr<F64Attr>:$softcap, DefaultValuedStrAttr<StrAttr, "0">:$key_start,
                        DefaultValuedStrAttr<StrAttr, "0">:$past, DefaultValuedAttr<Attn_MaskedRows, "MaskedRows::zero">:$masked_rows);
   let results = (outs Model_Real:$result);
+  let hasVerifier = 1;
   let assemblyFormat = [{
     $query `,` $key `,` $value (`mask` $mask^)? (`bias` $bias^)? (`sinks` $sinks^ `:` type($sinks))? `heads` $heads `kv_heads` $kv_heads `scale` $scale
     (`softcap` $softcap^)? (`key_start` $key_start^)? (`past` $past^)? (`masked_rows` $masked_rows^)? attr-dict

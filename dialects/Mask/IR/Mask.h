@@ -1,111 +1,85 @@
 //===- Mask.h - masks as values ---------------------------------*- C++ -*-===//
 //
-// A mask is a predicate visible(b, h, i, k). Its ops answer the questions of
-// MaskInterfaces.td; everything that loops over key tiles is generated from the answers.
+// A mask is a predicate visible(b, h, i, k). Its ops answer the questions of MaskInterfaces.td;
+// here stand the words of the answers, and what is made of them for a whole mask. No code is
+// emitted here: dialects/Mask/Emission.
 //
 //===----------------------------------------------------------------------===//
 #ifndef HEDDLE_DIALECTS_MASK_IR_MASK_H
 #define HEDDLE_DIALECTS_MASK_IR_MASK_H
 
 #include "dialects/Model/IR/Model.h"
-#include "llvm/ADT/DenseMap.h"
 
 namespace heddle::mask {
 
-/// State of a stretch of keys for one tile of rows: two i1 values and where they end.
-/// empty (0,0) < undecided (1,0) < full (1,1): Kleene's logic, one bit operation a bit.
-struct Segment {
-  mlir::Value any, all, end;
+/// Past every position, and safe where index is 32 bits.
+constexpr int64_t kUnbounded = int64_t(1) << 30;
+
+//===-- answers --------------------------------------------------------------------===//
+
+/// Largest j - i and i - j that are let through; none: without limit.
+struct Reach {
+  std::optional<int64_t> ahead, behind;
 };
 
-/// No row sees a key outside [begin, end); null: not bounded.
-struct Hull {
-  mlir::Value begin, end;
+/// Axes of the scores: a bit set over b, h, q, k.
+enum Axes : unsigned { None = 0, Batch = 1, Head = 2, Query = 4, Key = 8 };
+inline Axes operator|(Axes a, Axes b) { return Axes(unsigned(a) | unsigned(b)); }
+
+/// An operand that is a tensor, and the axis of the scores that each of its axes lies along,
+/// aligned at the last; None: an axis of its own. Axes in front may be missing.
+struct Reading {
+  unsigned operand;
+  llvm::SmallVector<Axes, 4> axes;
+  llvm::StringRef name = ""; ///< "labels": what messages call it; else it is the mask's only one
 };
 
-/// Where code is being emitted and for which rows. `tile` inserts once a query tile,
-/// `step` once a cursor step. All values are of type index.
-struct Emitter {
-  mlir::OpBuilder tile, step;
-  mlir::Location loc;
-  mlir::Value first = {}, last = {}; ///< positions (past + row) of the tile's first and last row
-  mlir::Value batch = {}, head = {}, past = {}, queries = {}, keys = {};
-  mlir::Value keyStart = {}; ///< position of key 0, minus that of query row 0 at past = 0
-  /// Reads element `at` (one index per axis of the tensor; axes of length 1 are read at 0)
-  /// of a tensor that a leaf holds: f32, i64 or i1. Where the last index is a vector of
-  /// key rows one apart, or `stride` apart (vector<Nxi32>, see emitContains), so is the result.
-  llvm::function_ref<mlir::Value(mlir::OpBuilder &, mlir::Value tensor, llvm::ArrayRef<mlir::Value> at)> load = {};
-  /// The value (index) of a length that occurs in the type of such a tensor.
-  llvm::function_ref<mlir::Value(const model::Size &)> lengthOf = {};
-  /// Lanes of the vectors of keys that `load` may be asked for while scanning; 1: none.
-  int64_t lanes = 1;
-  /// Of a strided view (see stridedOf): key k of the cursor is key row offset + k * stride.
-  int64_t stride = 1;
-  mlir::Value offset = {};
-  /// What a leaf computed once for this tile of rows (code with loops is not emitted twice).
-  llvm::DenseMap<mlir::Operation *, llvm::SmallVector<mlir::Value>> kept{};
+/// The scores of an attention: [batch, heads, rows, keys].
+struct Scores {
+  model::Size batch, rows, keys;
+  int64_t heads;
+  llvm::function_ref<std::string(mlir::Value)> show; ///< a tensor, in a message
 };
+
+/// Kleene's logic: And is the lesser, Or the greater.
+enum class Truth { Never, Unknown, Always };
+/// What a leaf `keys(t)` says, for t.
+using KeysTruth = llvm::function_ref<Truth(mlir::Value)>;
+
+/// What of positions a mask reads: which row is before which, how far they are apart, or where
+/// they stand. (Data that belongs to a row moves with the row.)
+enum class Positions { Order, Distance, Absolute };
+
+/// What a tensor of a mask holds: a set (0 or not), labels, lengths, pairs.
+enum class Example { None, Set, Labels, Length, Pairs };
+
+/// How a tensor is written.
+using Words = llvm::function_ref<std::string(mlir::Value)>;
+
+/// A key that stands for a proof: the row's own position, or the first key.
+enum class Witness { Own, First };
+
+//===-- bands ------------------------------------------------------------------------===//
 
 /// The sides of a band, a bit set.
 enum class Sides : unsigned { NotABand = 0, Lower = 1, Upper = 2, Both = 3 };
 inline bool has(Sides sides, Sides one) { return unsigned(sides) & unsigned(one); }
 
-/// An operand of the root that keys and rows of a run may have to be tested against: a mask,
-/// or one side of a band.
-struct Residual {
-  mlir::Value mask;
-  Sides side = Sides::NotABand; ///< Lower or Upper; NotABand: all of the mask
+/// (i rounded down to a multiple of chunk, or a value of the batch element, or nothing) + shift.
+struct Term {
+  bool row = false;
+  mlir::Value value = {}; ///< i64 of rank 0 or 1
+  int64_t shift = 0;
+  int64_t chunk = 1;
 
-  bool isBound() const { return side != Sides::NotABand; }
-  /// Where it is a bound: its value (index) at position `row`, by code at e.tile. Key k is seen
-  /// when k >= bound (Lower), k < bound (Upper).
-  mlir::Value emitBound(Emitter &e, mlir::Value row) const;
-  /// The predicate, as MaskOpInterface::emitContains.
-  mlir::Value emitContains(Emitter &e, mlir::Value row, mlir::Value key) const;
+  bool operator==(const Term &o) const { return row == o.row && value == o.value && shift == o.shift && chunk == o.chunk; }
 };
+/// An upper bound is the least of its groups' greatest terms, a lower one the greatest of its
+/// groups' least terms (MaskBands.h).
+using TermGroup = llvm::SmallVector<Term, 2>;
+using Bound = llvm::SmallVector<TermGroup, 2>;
 
-/// The operands of a mask's root. Bit n of `need` stands for operands[n].
-struct Residuals {
-  bool conjunction; ///< visible where all are; else where one is
-  llvm::SmallVector<Residual> operands;
-};
-Residuals residuals(mlir::Value mask);
-
-/// Keys [begin, end), in whole tiles or inside of one. `need` (i32) is what is still to be
-/// tested: of a conjunction the operands that are not true for all of these keys and rows, of a
-/// disjunction those that are not false for all. 0: every row of the tile sees every key. A
-/// consumer makes a body for 0, for single bits that are common, and one that tests the mask.
-using RunVisitor = llvm::function_ref<void(mlir::OpBuilder &, mlir::Value begin, mlir::Value end, mlir::Value need)>;
-
-/// Emits the loop over the keys that rows e.first .. e.last may see, as ascending runs. Tiles
-/// are `tile` keys wide and stand at anchor + n * tile; a run covers whole tiles or lies in
-/// one, trimmed to what is visible. `visit` emits the body, which stands once in the code.
-/// A null mask hides nothing. No key before `anchor` may be visible.
-void emitWalk(mlir::OpBuilder &b, Emitter &e, mlir::Value mask, mlir::Value anchor, int64_t tile, RunVisitor visit);
-
-/// The predicate of a mask value, and how often a key is seen (i32): `add` sums, `and`
-/// multiplies, `or` takes the larger, `not` is 1 where the count is 0.
-mlir::Value emitContains(Emitter &e, mlir::Value mask, mlir::Value row, mlir::Value key);
-mlir::Value emitCount(Emitter &e, mlir::Value mask, mlir::Value row, mlir::Value key);
-/// Whether counts other than 0 and 1 can occur.
-bool isCounted(mlir::Value mask);
-/// Every leaf, each once, and the tensors that they read (operands first to last).
-void collectLeaves(mlir::Value mask, llvm::SmallVectorImpl<mlir::Operation *> &leaves);
-/// The `keys` leaves, or negations of one, that everything visible is seen by: of a conjunction
-/// those of either side, of a choice or disjunction those of both. The first key that all of
-/// them see is where the batch element begins.
-llvm::SmallVector<mlir::Operation *> leadingKeys(mlir::Value mask);
-
-/// The step d > 1 of a mask that is a conjunction of `dilated(d)` with bands and sets of keys and
-/// rows, however these are joined: rows and keys of different residues modulo d never meet, so its
-/// attention is d attentions over every d-th row and key, in which nothing is left of the residue.
-/// 1: it is not such a mask.
-///
-/// For class c the consumer keeps keys c, c + d, ... together (key k of the view is key row
-/// c + d * k) and takes the rows i with i = key_start + c modulo d. It fills Emitter as ever (first,
-/// last and `row`: positions; keys: how many the view has), with stride = d and offset = c;
-/// emitWalk, Residual::emitBound and emitContains then speak of keys of the view.
-int64_t stridedOf(mlir::Value mask);
+//===-- facts ------------------------------------------------------------------------===//
 
 /// Lengths and positions of the grid of an attention.
 struct Grid {
@@ -126,23 +100,66 @@ Facts factsOf(const Grid &grid, mlir::DictionaryAttr bounds);
 /// What holds for both.
 Facts meet(const Facts &a, const Facts &b);
 
-/// A key that stands for a proof: the row's own position, or the first key.
-enum class Witness { Own, First };
+//===-- of a whole mask ----------------------------------------------------------------===//
+
+/// MaskOpInterface::implies of a mask value; a null one hides nothing, a carried one is unknown.
+Truth truthOf(mlir::Value mask, KeysTruth keys);
+/// Whatever the data: Never sees nothing, Always hides nothing.
+Truth truthOf(mlir::Value mask);
+
+/// Whether counts other than 0 and 1 can occur.
+bool isCounted(mlir::Value mask);
+/// Every leaf, each once, and the choices, whose conditions are data too.
+void collectLeaves(mlir::Value mask, llvm::SmallVectorImpl<mlir::Operation *> &leaves);
+/// The tensors t of the leaves `keys(t)`, as often as they occur.
+llvm::SmallVector<mlir::Value> keySetsOf(mlir::Value mask);
+/// The `keys` leaves, or negations of one, that everything visible is seen by: of a conjunction
+/// those of either side, of a choice or disjunction those of both. The first key that all of
+/// them see is where the batch element begins.
+llvm::SmallVector<mlir::Operation *> leadingKeys(mlir::Value mask);
+
+/// An operand of the root that keys and rows of a run may have to be tested against: a mask,
+/// or one side of a band.
+struct Residual {
+  mlir::Value mask;
+  Sides side = Sides::NotABand; ///< Lower or Upper; NotABand: all of the mask
+
+  bool isBound() const { return side != Sides::NotABand; }
+};
+
+/// The operands of a mask's root. Bit n of the walk's `need` stands for operands[n].
+struct Residuals {
+  bool conjunction; ///< visible where all are; else where one is
+  llvm::SmallVector<Residual> operands;
+};
+Residuals residuals(mlir::Value mask);
+
+/// The step d > 1 of a mask that is a conjunction of `dilated(d)` with bands and sets of keys and
+/// rows, however these are joined: rows and keys of different residues modulo d never meet, so its
+/// attention is d attentions over every d-th row and key, in which nothing is left of the residue.
+/// 1: it is not such a mask.
+///
+/// For class c the consumer keeps keys c, c + d, ... together (key k of the view is key row
+/// c + d * k) and takes the rows i with i = key_start + c modulo d. It fills Emitter as ever (first,
+/// last and `row`: positions; keys: how many the view has), with stride = d and offset = c; what is
+/// emitted then speaks of keys of the view.
+int64_t stridedOf(mlir::Value mask);
+
 /// False is a proof that no row of such a grid is fully masked: the dead-row guard may go.
 /// A null mask hides nothing.
 bool rowMayBeEmpty(mlir::Value mask, const Facts &facts);
 
-/// Largest j - i and i - j that are let through; none: without limit.
-struct Reach {
-  std::optional<int64_t> ahead, behind;
-};
+//===-- defaults of the interface -----------------------------------------------------===//
 
-/// Bit set over b, h, q, k.
-enum Axes : unsigned { None = 0, Batch = 1, Head = 2, Query = 4, Key = 8 };
-inline Axes operator|(Axes a, Axes b) { return Axes(unsigned(a) | unsigned(b)); }
-
-/// Past every position, and safe where index is 32 bits.
-constexpr int64_t kUnbounded = int64_t(1) << 30;
+Axes axesRead(mlir::Operation *op);
+std::optional<std::string> misfitOfAxes(mlir::Operation *op, const Scores &scores);
+/// How the axes of a tensor do not fit: `want` in the words of messages, aligned at the last axis, none
+/// for an axis of its own; `what`: who reads it.
+std::optional<std::string> misfitOfTensor(llvm::StringRef what, mlir::Value tensor,
+                                          llvm::ArrayRef<std::optional<model::Size>> want, const Scores &scores);
+std::string call(mlir::Operation *op, Words tensor);
+/// The side of the pairs on which an operand is read, as axesOf() says.
+model::StepSide sideRead(mlir::Operation *op, unsigned operand);
 
 } // namespace heddle::mask
 
@@ -152,5 +169,10 @@ constexpr int64_t kUnbounded = int64_t(1) << 30;
 #include "dialects/Mask/IR/MaskTypes.h.inc"
 #define GET_OP_CLASSES
 #include "dialects/Mask/IR/MaskOps.h.inc"
+
+namespace heddle::mask {
+/// The op of a mask value; null of one that a block carries.
+inline MaskOpInterface ask(mlir::Value mask) { return mask.getDefiningOp<MaskOpInterface>(); }
+} // namespace heddle::mask
 
 #endif

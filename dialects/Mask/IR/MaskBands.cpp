@@ -1,18 +1,19 @@
 //===- MaskBands.cpp - bands: causal, windows, prefixes and what they join to ----===//
 //
-// A half-line k < bound(i) whose bound never decreases: over a tile of rows its least value is
-// at the first row, its greatest at the last. Five operations a step, exact on both bits.
+// A band says its bounds as terms; reach, axes, proofs and words follow from them.
 //
 //===----------------------------------------------------------------------===//
 
 #include "dialects/Mask/IR/MaskBands.h"
+#include "dialects/Mask/IR/MaskTables.h"
 #include "llvm/ADT/SetVector.h"
-#include "llvm/ADT/TypeSwitch.h"
+#include "llvm/ADT/StringExtras.h"
 
 using namespace mlir;
 using namespace heddle::mask;
 using heddle::model::ModelTensorType;
-using Compare = arith::CmpIPredicate;
+
+static ModelTensorType typeOf(Value v) { return cast<ModelTensorType>(v.getType()); }
 
 //===-- what each name stands for ------------------------------------------------===//
 
@@ -28,6 +29,10 @@ static TermGroup groupOf(AffineMap map, ValueRange values) {
       t.shift = limited(cast<AffineConstantExpr>(sum.getRHS()).getValue());
       e = sum.getLHS();
     }
+    if (auto product = dyn_cast<AffineBinaryOpExpr>(e)) {
+      t.chunk = limited(cast<AffineConstantExpr>(product.getRHS()).getValue());
+      e = cast<AffineBinaryOpExpr>(product.getLHS()).getLHS();
+    }
     if (auto c = dyn_cast<AffineConstantExpr>(e))
       t.shift = limited(c.getValue());
     else if (auto symbol = dyn_cast<AffineSymbolExpr>(e))
@@ -39,40 +44,197 @@ static TermGroup groupOf(AffineMap map, ValueRange values) {
   return group;
 }
 
-Bound heddle::mask::boundOf(Operation *op, Sides side) {
-  auto one = [](Term t) { return Bound{TermGroup{t}}; };
-  return llvm::TypeSwitch<Operation *, Bound>(op)
-      .Case([&](CausalOp) { return one({true, {}, 1}); })
-      .Case([&](WindowOp w) {
-        return side == Sides::Lower ? one({true, {}, -limited(*w.getLeft())}) : one({true, {}, limited(*w.getRight()) + 1});
-      })
-      .Case([&](PrefixOp p) { return one({false, p.getLength(), 0}); })
-      .Case([&](BandOp band) {
-        Bound bound;
-        ArrayAttr maps = side == Sides::Lower ? *band.getFrom() : *band.getBelow();
-        for (Attribute map : maps)
-          bound.push_back(groupOf(cast<AffineMapAttr>(map).getValue(), band.getBounds()));
-        return bound;
-      });
-}
-
-Sides CausalOp::sides() { return Sides::Upper; }
-Sides PrefixOp::sides() { return Sides::Upper; }
+static Bound one(Term t) { return {TermGroup{t}}; }
 static Sides sidesOf(bool lower, bool upper) {
   return Sides((lower ? unsigned(Sides::Lower) : 0) | (upper ? unsigned(Sides::Upper) : 0));
 }
+
+//===-- what follows from the bounds ---------------------------------------------===//
+
+/// f(side, group) for every group of every side.
+static void overGroups(MaskOpInterface band, llvm::function_ref<void(Sides, const TermGroup &)> f) {
+  for (Sides side : {Sides::Lower, Sides::Upper})
+    if (has(band.sides(), side))
+      for (const TermGroup &group : band.bound(side))
+        f(side, group);
+}
+
+/// Of a group one term is the limit, and it may be any; of the groups the nearest.
+static Reach reachOf(MaskOpInterface band) {
+  Reach reach;
+  overGroups(band, [&](Sides side, const TermGroup &group) {
+    std::optional<int64_t> far = -kUnbounded;
+    for (const Term &t : group)
+      far = far && t.row ? std::optional(std::max(*far, side == Sides::Upper ? t.shift - 1 : t.chunk - 1 - t.shift)) : std::nullopt;
+    std::optional<int64_t> &near = side == Sides::Upper ? reach.ahead : reach.behind;
+    if (far)
+      near = near ? std::min(*near, *far) : far;
+  });
+  return reach;
+}
+
+static Axes axesOfBand(MaskOpInterface band) {
+  Axes a = axesRead(band) | Key;
+  overGroups(band, [&](Sides, const TermGroup &group) {
+    for (const Term &t : group)
+      a = a | (t.row ? Query : None);
+  });
+  return a;
+}
+
+/// Bounds that are the row's own position say what is before it; others how far, or where.
+static Positions positionsOf(MaskOpInterface band) {
+  Positions all = Positions::Order;
+  overGroups(band, [&](Sides side, const TermGroup &group) {
+    for (const Term &t : group) {
+      bool own = t.row && (t.shift == 0 || t.shift == 1);
+      all = std::max(all, !t.row || t.chunk > 1 ? Positions::Absolute : own ? Positions::Order : Positions::Distance);
+    }
+  });
+  return all;
+}
+
+/// The most by which i rounded down to a multiple of `a` is past i rounded down to one of `b`.
+static int64_t mostPast(int64_t a, int64_t b) { return a % b == 0 ? 0 : b % a == 0 ? b - a : b - 1; }
+
+/// i lies in [0, lastRow].
+bool heddle::mask::atMost(const Term &x, const Term &y, const Facts &facts) {
+  if (x.row && y.row)
+    return x.shift + mostPast(x.chunk, y.chunk) <= y.shift;
+  if (x.value || y.value)
+    return x.value == y.value && x.row == y.row && x.shift <= y.shift;
+  if (x.row)
+    return facts.lastRow && *facts.lastRow / x.chunk * x.chunk + x.shift <= y.shift;
+  return x.shift <= y.shift;
+}
+
+/// Lower sides need, of every group, a term at or before the witness; upper ones a term past it.
+static bool seenByBand(MaskOpInterface band, Witness witness, const Facts &facts) {
+  Term at{witness == Witness::Own, {}, 0}, past{at.row, {}, 1};
+  bool seen = band.sides() != Sides::NotABand;
+  overGroups(band, [&](Sides side, const TermGroup &group) {
+    seen &= llvm::any_of(group, [&](const Term &t) { return side == Sides::Lower ? atMost(t, at, facts) : atMost(past, t, facts); });
+  });
+  return seen;
+}
+
+//===-- causal -------------------------------------------------------------------===//
+
+Sides CausalOp::sides() { return Sides::Upper; }
+Bound CausalOp::bound(Sides) { return one({true, {}, 1}); }
+Reach CausalOp::reach() { return reachOf(*this); }
+Axes CausalOp::dependsOn() { return axesOfBand(*this); }
+Positions CausalOp::positions() { return positionsOf(*this); }
+bool CausalOp::surelySees(Witness w, const Facts &facts) { return seenByBand(*this, w, facts); }
+
+//===-- prefix -------------------------------------------------------------------===//
+
+Sides PrefixOp::sides() { return Sides::Upper; }
+Bound PrefixOp::bound(Sides) { return one({false, getLength(), 0}); }
+SmallVector<Reading> PrefixOp::axesOf() { return {{0, {Batch}}}; }
+Axes PrefixOp::dependsOn() { return axesOfBand(*this); }
+Positions PrefixOp::positions() { return positionsOf(*this); }
+Example PrefixOp::exampleData() { return Example::Length; }
+bool PrefixOp::surelySees(Witness w, const Facts &facts) { return seenByBand(*this, w, facts); }
+
+//===-- chunk --------------------------------------------------------------------===//
+
+LogicalResult ChunkOp::verify() {
+  if (int64_t(getSize()) < 1) // chunk_c1
+    return emitOpError("size must be positive, but is ") << getSize();
+  return success();
+}
+Sides ChunkOp::sides() { return Sides::Both; }
+Bound ChunkOp::bound(Sides side) {
+  int64_t size = limited(getSize());
+  return one({true, {}, side == Sides::Lower ? 0 : size, size});
+}
+Reach ChunkOp::reach() { return reachOf(*this); }
+Axes ChunkOp::dependsOn() { return axesOfBand(*this); }
+Positions ChunkOp::positions() { return positionsOf(*this); }
+bool ChunkOp::surelySees(Witness w, const Facts &facts) { return seenByBand(*this, w, facts); }
+std::string ChunkOp::describe(Words) { return "chunk(" + std::to_string(getSize()) + ")"; }
+
+//===-- window -------------------------------------------------------------------===//
+
+LogicalResult WindowOp::verify() {
+  if (getLabels() && failed(needsRank(*this, getLabels(), 1, 2, "labels"))) // window_c1
+    return failure();
+  if (getKeyLabels() && !getLabels())
+    return emitOpError("labels of keys stand beside labels of queries");
+  if (getTable() && !getLabels())
+    return emitOpError("a table is of labels");
+  if (!getLabels())
+    return success();
+  Value keys = getKeyLabels() ? getKeyLabels() : getLabels();
+  return fitsTable(*this, getTable(), labelTableType(typeOf(getLabels()), typeOf(keys))); // window_c2
+}
+
+/// On labels it is no band: their order is found at run time.
 Sides WindowOp::sides() {
   return getLabels() ? Sides::NotABand : sidesOf(getLeft().has_value(), getRight().has_value());
 }
-Sides BandOp::sides() { return sidesOf(getFrom().has_value(), getBelow().has_value()); }
+Bound WindowOp::bound(Sides side) {
+  return one({true, {}, side == Sides::Lower ? -limited(*getLeft()) : limited(*getRight()) + 1});
+}
+Reach WindowOp::reach() {
+  if (getLabels())
+    return {};
+  Reach r;
+  if (getRight())
+    r.ahead = *getRight();
+  if (getLeft())
+    r.behind = *getLeft();
+  return r;
+}
+SmallVector<Reading> WindowOp::axesOf() {
+  if (!getLabels())
+    return {};
+  return {{0, {Batch, Query}, "labels"}, {getKeyLabels() ? 1u : 0u, {Batch, Key}, "labels"}};
+}
+Axes WindowOp::dependsOn() { return getLabels() ? axesRead(*this) : Query | Key; }
+/// Labels may be positions.
+Positions WindowOp::positions() { return Positions::Distance; }
+Truth WindowOp::implies(KeysTruth) { return getLeft() || getRight() ? Truth::Unknown : Truth::Always; }
+bool WindowOp::surelySees(Witness w, const Facts &facts) {
+  if (!getLabels())
+    return (!getLeft() && !getRight()) || seenByBand(*this, w, facts);
+  // A row's own label lies in the window of labels that holds 0.
+  return w == Witness::Own && facts.sameRows && !getKeyLabels() && int64_t(getLeft().value_or(0)) >= 0 &&
+         int64_t(getRight().value_or(0)) >= 0;
+}
+Example WindowOp::exampleData() { return Example::Labels; }
+std::string WindowOp::describe(Words tensor) {
+  auto limit = [](std::optional<uint64_t> n) { return n ? std::to_string(int64_t(*n)) : std::string("null"); };
+  return "window(" + limit(getLeft()) + ", " + limit(getRight()) + (getLabels() ? ", " + tensor(getLabels()) : "") + ")";
+}
+Value WindowOp::createTable(OpBuilder &b) {
+  Value keys = getKeyLabels() ? getKeyLabels() : getLabels();
+  if (getTable() || !getLabels() || !areLabels(getLabels(), keys))
+    return {};
+  return LabelTableOp::create(b, getLoc(), getLabels(), keys, getLeftAttr(), getRightAttr());
+}
+void WindowOp::setTable(Value table) { getTableMutable().assign(table); }
+Value WindowOp::withKeys(OpBuilder &b, ValueRange operands, Value keys) {
+  return WindowOp::create(b, getLoc(), getLeftAttr(), getRightAttr(), operands[0], keys, Value());
+}
 
-//===-- the op ---------------------------------------------------------------------===//
+//===-- band: what the others join to --------------------------------------------------===//
 
+/// i // n * n
+static bool isChunk(AffineExpr e) {
+  auto product = dyn_cast<AffineBinaryOpExpr>(e);
+  if (!product)
+    return false;
+  auto quotient = dyn_cast<AffineBinaryOpExpr>(product.getLHS());
+  auto size = dyn_cast<AffineConstantExpr>(product.getRHS());
+  return quotient && size && product.getKind() == AffineExprKind::Mul && quotient.getKind() == AffineExprKind::FloorDiv &&
+         size.getValue() > 0 && quotient.getRHS() == size && isa<AffineDimExpr>(quotient.getLHS());
+}
 static bool isTerm(AffineExpr e) {
-  if (auto sum = dyn_cast<AffineBinaryOpExpr>(e))
-    return sum.getKind() == AffineExprKind::Add && isa<AffineConstantExpr>(sum.getRHS()) &&
-           isa<AffineDimExpr, AffineSymbolExpr>(sum.getLHS());
-  return isa<AffineDimExpr, AffineSymbolExpr, AffineConstantExpr>(e);
+  if (auto sum = dyn_cast<AffineBinaryOpExpr>(e); sum && sum.getKind() == AffineExprKind::Add)
+    return isa<AffineConstantExpr>(sum.getRHS()) && (isa<AffineDimExpr, AffineSymbolExpr>(sum.getLHS()) || isChunk(sum.getLHS()));
+  return isa<AffineDimExpr, AffineSymbolExpr, AffineConstantExpr>(e) || isChunk(e);
 }
 
 LogicalResult BandOp::verify() {
@@ -91,7 +253,7 @@ LogicalResult BandOp::verify() {
         if (!isTerm(e)) { // band_c2
           std::string text;
           llvm::raw_string_ostream(text) << e;
-          return emitOpError("bound '") << text << "' is not a position, a value or nothing, plus a constant";
+          return emitOpError("bound '") << text << "' is not a position, a chunk's first position, a value or nothing, plus a constant";
         }
     }
   return success();
@@ -111,7 +273,7 @@ BandOp heddle::mask::createBand(OpBuilder &b, Location loc, const Bound &from, c
       for (const Term &t : group) {
         AffineExpr e = b.getAffineConstantExpr(0);
         if (t.row)
-          e = b.getAffineDimExpr(0);
+          e = b.getAffineDimExpr(0).floorDiv(t.chunk) * t.chunk;
         if (t.value)
           e = b.getAffineSymbolExpr(llvm::find(values, t.value) - values.begin());
         terms.push_back(e + t.shift);
@@ -123,108 +285,58 @@ BandOp heddle::mask::createBand(OpBuilder &b, Location loc, const Bound &from, c
   return BandOp::create(b, loc, MaskType::get(b.getContext()), maps(from), maps(below), values.getArrayRef());
 }
 
-//===-- bounds as code ---------------------------------------------------------------===//
 
-static Value emitTerm(OpBuilder &b, Emitter &e, Value row, const Term &t) {
-  IntCode c{b, e.loc};
-  if (t.row)
-    return c.add(row, c.constant(t.shift));
-  if (!t.value)
-    return c.constant(t.shift);
-  SmallVector<Value> at(cast<ModelTensorType>(t.value.getType()).getRank(), e.batch);
-  return c.add(c.asBound(e.load(b, t.value, at)), c.constant(t.shift));
+Sides BandOp::sides() { return sidesOf(getFrom().has_value(), getBelow().has_value()); }
+Bound BandOp::bound(Sides side) {
+  Bound bound;
+  ArrayAttr maps = side == Sides::Lower ? getFromAttr() : getBelowAttr();
+  for (Attribute map : maps)
+    bound.push_back(groupOf(cast<AffineMapAttr>(map).getValue(), getBounds()));
+  return bound;
 }
-
-/// As a key row, or of a strided view the first key of it at or past the bound.
-static Value emitBoundOf(Operation *op, Emitter &e, OpBuilder &b, Value row, Sides side) {
-  IntCode c{b, e.loc};
-  bool lower = side == Sides::Lower;
-  auto extreme = [&](bool least, Value x, Value y) { return !x ? y : least ? c.min(x, y) : c.max(x, y); };
-  Value bound;
-  for (const TermGroup &group : boundOf(op, side)) {
-    Value inner;
-    for (const Term &t : group)
-      inner = extreme(lower, inner, emitTerm(b, e, row, t));
-    bound = extreme(!lower, bound, inner);
-  }
-  return keyFrom(e, b, c.sub(bound, e.keyStart));
+Reach BandOp::reach() { return reachOf(*this); }
+SmallVector<Reading> BandOp::axesOf() {
+  SmallVector<Reading> all;
+  for (unsigned n = 0; n < getBounds().size(); ++n)
+    all.push_back({n, {Batch}, "bounds"});
+  return all;
 }
+Axes BandOp::dependsOn() { return axesOfBand(*this); }
+Positions BandOp::positions() { return positionsOf(*this); }
+bool BandOp::surelySees(Witness w, const Facts &facts) { return seenByBand(*this, w, facts); }
 
-Value CausalOp::emitBound(Emitter &e, OpBuilder &b, Value row, Sides s) { return emitBoundOf(*this, e, b, row, s); }
-Value WindowOp::emitBound(Emitter &e, OpBuilder &b, Value row, Sides s) { return emitBoundOf(*this, e, b, row, s); }
-Value PrefixOp::emitBound(Emitter &e, OpBuilder &b, Value row, Sides s) { return emitBoundOf(*this, e, b, row, s); }
-Value BandOp::emitBound(Emitter &e, OpBuilder &b, Value row, Sides s) { return emitBoundOf(*this, e, b, row, s); }
-
-//===-- half-lines -------------------------------------------------------------------===//
-
-Segment heddle::mask::halfLine(Emitter &e, Value atFirst, Value atLast, Value key, Sides side) {
-  IntCode c{e.step, e.loc};
-  Value all = c.less(key, atFirst), any = c.less(key, atLast);
-  Value later = c.choose(any, atLast, c.constant(kUnbounded));
-  Segment s = {any, all, c.choose(all, atFirst, later)};
-  return side == Sides::Lower ? negate(c, s) : s;
-}
-
-static Segment sideSegment(MaskOpInterface band, Emitter &e, Value key, Sides side) {
-  Value atFirst = band.emitBound(e, e.tile, e.first, side), atLast = band.emitBound(e, e.tile, e.last, side);
-  return halfLine(e, atFirst, atLast, key, side);
-}
-static Value sideContains(MaskOpInterface band, Emitter &e, Value row, Value key, Sides side) {
-  Compare p = side == Sides::Lower ? Compare::sge : Compare::slt;
-  return IntCode{e.step, e.loc}.keyAgainst(p, key, band.emitBound(e, e.tile, row, side));
-}
-
-Value Residual::emitBound(Emitter &e, Value row) const { return ask(mask).emitBound(e, e.tile, row, side); }
-Value Residual::emitContains(Emitter &e, Value row, Value key) const {
-  return isBound() ? sideContains(ask(mask), e, row, key, side) : ask(mask).emitContains(e, row, key);
-}
-Segment heddle::mask::emitSegment(Emitter &e, const Residual &r, Value key) {
-  return r.isBound() ? sideSegment(ask(r.mask), e, key, r.side) : ask(r.mask).emitSegment(e, key);
-}
-
-//===-- bands from their sides -------------------------------------------------------===//
-
-static Segment bandSegment(MaskOpInterface band, Emitter &e, Value key) {
-  IntCode c{e.tile, e.loc};
-  Segment s = everywhere(e, c.flag(true), c.flag(true));
-  for (Sides side : {Sides::Lower, Sides::Upper})
-    if (has(band.sides(), side))
-      s = join({e.step, e.loc}, s, sideSegment(band, e, key, side), true);
-  return s;
-}
-static Hull bandHull(MaskOpInterface band, Emitter &e) {
-  auto bound = [&](Sides side, Value row) {
-    return has(band.sides(), side) ? band.emitBound(e, e.tile, row, side) : Value();
+/// A bound in words: `i + 1`, `max(i + 1, n)`.
+static std::string describeBound(const Bound &bound, Sides side, Words tensor) {
+  auto several = [](ArrayRef<std::string> all, StringRef name) {
+    return all.size() == 1 ? all.front() : name.str() + "(" + llvm::join(all, ", ") + ")";
   };
-  return {bound(Sides::Lower, e.first), bound(Sides::Upper, e.last)};
-}
-static Value bandContains(MaskOpInterface band, Emitter &e, Value row, Value key) {
-  IntCode c{e.step, e.loc};
-  Value result;
-  for (Sides side : {Sides::Lower, Sides::Upper})
-    if (has(band.sides(), side)) {
-      Value one = sideContains(band, e, row, key, side);
-      result = result ? c.both(result, one) : one;
+  std::vector<std::string> groups;
+  for (const TermGroup &group : bound) {
+    std::vector<std::string> terms;
+    for (const Term &t : group) {
+      std::string n = std::to_string(t.chunk), chunk = t.chunk > 1 ? " // " + n + " * " + n : "";
+      std::string base = t.row ? "i" + chunk : t.value ? tensor(t.value) : "";
+      std::string plus = (t.shift > 0 ? " + " : " - ") + std::to_string(std::abs(t.shift));
+      terms.push_back(base.empty() ? std::to_string(t.shift) : t.shift ? base + plus : base);
     }
-  return result ? result : c.spread(c.flag(true), key);
+    groups.push_back(several(terms, side == Sides::Lower ? "min" : "max"));
+  }
+  return several(groups, side == Sides::Lower ? "max" : "min");
 }
 
-Segment CausalOp::emitSegment(Emitter &e, Value key) { return bandSegment(*this, e, key); }
-Hull CausalOp::emitHull(Emitter &e) { return bandHull(*this, e); }
-Value CausalOp::emitContains(Emitter &e, Value row, Value key) { return bandContains(*this, e, row, key); }
-
-Segment PrefixOp::emitSegment(Emitter &e, Value key) { return bandSegment(*this, e, key); }
-Hull PrefixOp::emitHull(Emitter &e) { return bandHull(*this, e); }
-Value PrefixOp::emitContains(Emitter &e, Value row, Value key) { return bandContains(*this, e, row, key); }
-
-Segment BandOp::emitSegment(Emitter &e, Value key) { return bandSegment(*this, e, key); }
-Hull BandOp::emitHull(Emitter &e) { return bandHull(*this, e); }
-Value BandOp::emitContains(Emitter &e, Value row, Value key) { return bandContains(*this, e, row, key); }
-
-Segment WindowOp::emitSegment(Emitter &e, Value key) {
-  return getLabels() ? labelSegment(labelsOf(*this), e, key) : bandSegment(*this, e, key);
-}
-Hull WindowOp::emitHull(Emitter &e) { return getLabels() ? labelHull(labelsOf(*this), e) : bandHull(*this, e); }
-Value WindowOp::emitContains(Emitter &e, Value row, Value key) {
-  return getLabels() ? labelContains(labelsOf(*this), e, row, key) : bandContains(*this, e, row, key);
+/// `causal`, `window(l, r)`, or the bounds of k for row i.
+std::string BandOp::describe(Words tensor) {
+  // The c of a single bound i + c.
+  auto shift = [&](Sides side) -> std::optional<int64_t> {
+    Bound b = has(sides(), side) ? bound(side) : Bound();
+    bool single = b.size() == 1 && b[0].size() == 1 && b[0][0].row && b[0][0].chunk == 1;
+    return single ? std::optional(b[0][0].shift) : std::nullopt;
+  };
+  std::optional<int64_t> from = shift(Sides::Lower), below = shift(Sides::Upper);
+  if (!getFrom() && below == 1)
+    return "causal";
+  if ((from || !getFrom()) && (below || !getBelow()))
+    return "window(" + (from ? std::to_string(-*from) : "null") + ", " + (below ? std::to_string(*below - 1) : "null") + ")";
+  auto words = [&](Sides side) { return describeBound(bound(side), side, tensor); };
+  return (getFrom() ? words(Sides::Lower) + " <= " : std::string()) + "k" + (getBelow() ? " < " + words(Sides::Upper) : std::string());
 }

@@ -10,37 +10,42 @@ include "dialects/Model/IR/StepInterface.td"
 include "mlir/Interfaces/SideEffectInterfaces.td"
 include "mlir/Interfaces/InferTypeOpInterface.td"
 
-class Mask_Op<string mnemonic, list<Trait> traits = [], list<Trait> sides = NoSides, list<string> answers = []>
-    : Op<Mask_Dialect, mnemonic, traits # sides # [Pure, DeclareOpInterfaceMethods<Mask_MaskOpInterface, answers>]> {
+/// A mask, which says itself what `answers` names; the rest is the interface's default.
+class Mask_Op<string mnemonic, list<string> answers = [], list<Trait> traits = []>
+    : Op<Mask_Dialect, mnemonic, traits # [Pure, DeclareOpInterfaceMethods<Mask_MaskOpInterface, answers>,
+                                           DeclareOpInterfaceMethods<Model_SidesInterface, ["stepSide"]>]> {
   let results = (outs Mask_MaskType:$result);
+  let extraClassDefinition = [{
+    ::heddle::model::StepSide $cppClass::stepSide(unsigned operand) { return ::heddle::mask::sideRead(*this, operand); }
+  }];
 }
-/// A mask between monotone bounds: it says its sides and bounds, and every answer follows.
-class Mask_BandLike<string mnemonic, list<Trait> traits = [], list<Trait> sides = NoSides>
-    : Mask_Op<mnemonic, traits, sides, ["sides", "emitBound", "surelySees"]>;
+/// A mask between bounds that never decrease with the row: it says its sides and bounds, and all code follows.
+class Mask_BandLike<string mnemonic, list<string> answers = [], list<Trait> traits = []>
+    : Mask_Op<mnemonic, ["sides", "bound", "surelySees", "dependsOn", "positions"] # answers, traits>;
 /// A leaf that is read from data: with a table (`mask-build-tables`) its segments are looked up.
-class Mask_DataLeaf<string mnemonic, list<Trait> traits = [], list<Trait> sides = OwnSides, list<string> answers = []>
-    : Mask_Op<mnemonic, traits, sides, answers> {
+class Mask_DataLeaf<string mnemonic, list<string> answers = [], list<Trait> traits = []>
+    : Mask_Op<mnemonic, ["axesOf", "positions", "exampleData", "createTable", "setTable"] # answers, traits> {
   let hasVerifier = 1;
 }
 
 //===-- leaves: positions are absolute, query i = past + row, key k + key_start ----===//
 
-def Mask_AllOp : Mask_Op<"all", [], NoSides, ["surelySees"]> {
+def Mask_AllOp : Mask_Op<"all", ["implies", "positions", "surelySees"]> {
   let summary = "every pair";
   let assemblyFormat = "attr-dict";
 }
-def Mask_NoneOp : Mask_Op<"none"> {
+def Mask_NoneOp : Mask_Op<"none", ["implies", "positions", "reach"]> {
   let summary = "no pair: every row is fully masked";
   let assemblyFormat = "attr-dict";
 }
-def Mask_BandOp : Mask_BandLike<"band"> {
+def Mask_BandOp : Mask_BandLike<"band", ["reach", "describe", "axesOf"]> {
   let summary = "keys between two bounds that never decrease with the row: what `mask-simplify` makes of bands";
   let description = [{
     i sees j when from(i) <= j < below(i), for positions i and j. A bound is a list of maps
     `(i)[n...] -> (terms)`, n the bounds' values of the batch element; `below` is the least of the
     maps' greatest terms, `from` the greatest of their least terms.
     - (C1) a map has one dimension and a symbol for each of `bounds`, and at least one result.
-    - (C2) a result is i + c, a symbol + c, or a constant: such a bound never decreases with i.
+    - (C2) a result is i + c, i floordiv n * n + c, a symbol + c, or a constant: such a bound never decreases with i.
     - (C3) `bounds` are i64 of rank 0 or 1; there is a side.
     ```mlir
     %m = mask.band from [affine_map<(i) -> (i - 64)>] below [affine_map<(i) -> (i + 1)>]
@@ -50,11 +55,25 @@ def Mask_BandOp : Mask_BandLike<"band"> {
   let assemblyFormat = "(`from` $from^)? (`below` $below^)? (`of` $bounds^ `:` type($bounds))? attr-dict";
   let hasVerifier = 1;
 }
-def Mask_CausalOp : Mask_BandLike<"causal"> {
+def Mask_CausalOp : Mask_BandLike<"causal", ["reach"]> {
   let summary = "k <= i";
   let assemblyFormat = "attr-dict";
 }
-def Mask_WindowOp : Mask_BandLike<"window", [AttrSizedOperandSegments], OwnSides> {
+def Mask_ChunkOp : Mask_BandLike<"chunk", ["reach", "describe"]> {
+  let summary = "i // size == k // size: query and key in the same chunk of positions";
+  let description = [{
+    Chunks are of positions, from 0 on, wherever keys start and whatever is cached: with `causal`
+    what a row of a step sees begins at the first key of its chunk. (C1) size is positive.
+    ```mlir
+    %m = mask.chunk 8192
+    ```
+  }];
+  let arguments = (ins I64Attr:$size);
+  let assemblyFormat = "$size attr-dict";
+  let hasVerifier = 1;
+}
+def Mask_WindowOp : Mask_BandLike<"window", ["reach", "describe", "axesOf", "exampleData", "implies", "createTable", "setTable", "withKeys"],
+                                   [AttrSizedOperandSegments]> {
   let summary = "i - left <= k <= i + right; with labels [T] or [B, T]: on the labels of i and k";
   let description = [{
     A missing side is no limit. Both ends are inclusive and may be negative (a window off the
@@ -71,41 +90,72 @@ def Mask_WindowOp : Mask_BandLike<"window", [AttrSizedOperandSegments], OwnSides
     (`table` $table^ `:` type($table))? attr-dict }];
   let hasVerifier = 1;
 }
-def Mask_DilatedOp : Mask_Op<"dilated", [], NoSides, ["surelySees"]> {
+def Mask_DilatedOp : Mask_Op<"dilated", ["dependsOn", "positions", "describe", "surelySees"]> {
   let summary = "(k - i) is a multiple of step";
   let arguments = (ins I64Attr:$step);
   let assemblyFormat = "$step attr-dict";
   let hasVerifier = 1;
 }
-def Mask_KeysOp : Mask_DataLeaf<"keys", [], OwnSides> {
+/// Tokens of a picture in row-major order, of which position i stands in row i // width, column i % width.
+class Mask_GridLike<string mnemonic> : Mask_Op<mnemonic, ["reach", "dependsOn", "describe", "surelySees"]> {
+  let hasVerifier = 1;
+}
+def Mask_GridOp : Mask_GridLike<"grid"> {
+  let summary = "tokens of a picture, at most so many rows and columns away";
+  let description = [{
+    i sees k when their rows are at most `rows` apart and their columns at most `columns`. A picture's
+    rim cuts neighbourhoods off; it does not move them. The last row may be short. Positions before 0 go
+    on to the left and upwards. (C1) width is positive; rows and columns are not negative; all are below 2**30.
+    ```mlir
+    %m = mask.grid width 14 rows 3 columns 3
+    ```
+  }];
+  let arguments = (ins I64Attr:$width, I64Attr:$rows, I64Attr:$columns);
+  let assemblyFormat = "`width` $width `rows` $rows `columns` $columns attr-dict";
+}
+def Mask_GridWindowOp : Mask_GridLike<"grid_window"> {
+  let summary = "tokens of a picture, in the same window of rows x columns";
+  let description = [{
+    i sees k when (row - shift) // rows and (column - shift) // columns agree, rounded down: windows
+    begin at multiples of their size, all moved right and down by `shift`, and what is left at the
+    rims is windows too (Swin's shifted windows, whose mask says the same of a rolled picture).
+    (C1) width, rows and columns are positive, shift is not negative; all are below 2**30.
+    ```mlir
+    %m = mask.grid_window width 56 rows 7 columns 7 shift 3
+    ```
+  }];
+  let arguments = (ins I64Attr:$width, I64Attr:$rows, I64Attr:$columns, DefaultValuedAttr<I64Attr, "0">:$shift);
+  let assemblyFormat = "`width` $width `rows` $rows `columns` $columns (`shift` $shift^)? attr-dict";
+}
+def Mask_KeysOp : Mask_DataLeaf<"keys", ["implies"]> {
   let summary = "t[b, k] != 0";
   let description = "(C1) t is [S] or [B, S]. Padding, global keys; holes allowed. (C2) a table is t's `key_table`.";
   let arguments = (ins Model_Any:$tensor, Optional<Model_Int>:$table);
   let assemblyFormat = "$tensor attr-dict `:` type($tensor) (`table` $table^ `:` type($table))?";
 }
-def Mask_QueriesOp : Mask_DataLeaf<"queries", [], OwnSides> {
+def Mask_QueriesOp : Mask_DataLeaf<"queries"> {
   let summary = "t[b, row] != 0";
   let description = "(C1) t is [T] or [B, T]. (C2) a table is t's `row_counts`.";
   let arguments = (ins Model_Any:$tensor, Optional<Model_Int>:$table);
   let assemblyFormat = "$tensor attr-dict `:` type($tensor) (`table` $table^ `:` type($table))?";
 }
-def Mask_PrefixOp : Mask_BandLike<"prefix"> {
+def Mask_PrefixOp : Mask_BandLike<"prefix", ["axesOf", "exampleData"]> {
   let summary = "k < n[b]";
   let arguments = (ins Model_Int:$length);
   let assemblyFormat = "$length attr-dict `:` type($length)";
 }
-def Mask_DocumentOp : Mask_DataLeaf<"document", [], OwnSides, ["surelySees"]> {
+def Mask_DocumentOp : Mask_DataLeaf<"document", ["surelySees", "describe"]> {
   let summary = "query_ids[b, row] == key_ids[b, k]";
   let description = "(C1) ids have rank 1 or 2. (C2) a table is the `label_table` of these ids.";
   let arguments = (ins Model_Any:$query_ids, Model_Any:$key_ids, Optional<Model_Int>:$table);
   let assemblyFormat = "$query_ids `,` $key_ids attr-dict `:` type($query_ids) `,` type($key_ids) (`table` $table^ `:` type($table))?";
 }
-def Mask_BlocksOp : Mask_DataLeaf<"blocks", [], NoSides> {
+def Mask_BlocksOp : Mask_DataLeaf<"blocks", ["dependsOn", "describe", "misfit"]> {
   let summary = "lists[(h,) i // size] contains k // size; a block listed twice counts twice under `+`";
   let arguments = (ins I64Attr:$size, Model_Int:$lists, Optional<Model_Int>:$table);
   let assemblyFormat = "$size `,` $lists attr-dict `:` type($lists) (`table` $table^ `:` type($table))?";
 }
-def Mask_DenseOp : Mask_DataLeaf<"dense", [], OwnSides> {
+def Mask_DenseOp : Mask_DataLeaf<"dense"> {
   let summary = "t[b, h, row, k] != 0: [T,S], [B,T,S] or [B,H,T,S]";
   let arguments = (ins Model_Any:$tensor, Optional<Model_Int>:$table);
   let assemblyFormat = "$tensor attr-dict `:` type($tensor) (`table` $table^ `:` type($table))?";
@@ -113,19 +163,19 @@ def Mask_DenseOp : Mask_DataLeaf<"dense", [], OwnSides> {
 
 //===-- connectives ------------------------------------------------------------===//
 
-class Mask_Connective<string mnemonic> : Mask_Op<mnemonic, [Commutative], NoSides, ["surelySees"]> {
+class Mask_Connective<string mnemonic> : Mask_Op<mnemonic, ["dependsOn", "reach", "implies", "positions", "surelySees"], [Commutative]> {
   let arguments = (ins Mask_MaskType:$lhs, Mask_MaskType:$rhs);
   let assemblyFormat = "$lhs `,` $rhs attr-dict";
 }
 def Mask_AndOp : Mask_Connective<"and"> { let summary = "visible where both are (counts multiply)"; }
 def Mask_OrOp : Mask_Connective<"or"> { let summary = "visible where one is (the larger count)"; }
 def Mask_AddOp : Mask_Connective<"add"> { let summary = "counts add"; }
-def Mask_NotOp : Mask_Op<"not", [], NoSides, ["surelySees"]> {
+def Mask_NotOp : Mask_Op<"not", ["dependsOn", "implies", "positions", "surelySees"]> {
   let summary = "visible where the operand is not (count 0)";
   let arguments = (ins Mask_MaskType:$operand);
   let assemblyFormat = "$operand attr-dict";
 }
-def Mask_SelectOp : Mask_Op<"select", [], NoSides, ["surelySees"]> {
+def Mask_SelectOp : Mask_Op<"select", ["dependsOn", "reach", "implies", "positions", "surelySees"]> {
   let summary = "one of two masks, by a scalar that is known when the run starts";
   let arguments = (ins Model_Bool:$condition, Mask_MaskType:$yes, Mask_MaskType:$no);
   let assemblyFormat = "$condition `,` $yes `,` $no attr-dict `:` type($condition)";

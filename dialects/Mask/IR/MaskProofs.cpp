@@ -1,12 +1,11 @@
 //===- MaskProofs.cpp - what holds for every row --------------------------===//
 //
-// A witness is a key that every row sees: its own position, or the first key. Where there is
-// one no row is fully masked. Sound and incomplete: what is not proved costs a test at run time.
+// Facts of lengths. A witness is a key that every row sees: its own position, or the first key. Where
+// there is one no row is fully masked. Strided views. Sound and incomplete: what is not proved costs a test at run time.
 //
 //===----------------------------------------------------------------------===//
 
-#include "dialects/Mask/IR/MaskBands.h"
-#include "llvm/ADT/SetVector.h"
+#include "dialects/Mask/IR/Mask.h"
 
 using namespace mlir;
 using namespace heddle::mask;
@@ -50,53 +49,12 @@ Facts heddle::mask::meet(const Facts &a, const Facts &b) {
           farther(a.lastRow, b.lastRow), farther(a.lastKey, b.lastKey)};
 }
 
-/// i lies in [0, lastRow].
-bool heddle::mask::atMost(const Term &x, const Term &y, const Facts &facts) {
-  if (x.row == y.row && x.value == y.value)
-    return x.shift <= y.shift;
-  if (x.value || y.value)
-    return false;
-  return x.row ? facts.lastRow && *facts.lastRow + x.shift <= y.shift : x.shift <= y.shift;
-}
-
 //===-- witnesses ----------------------------------------------------------------===//
 
-/// Lower sides need, of every group, a term at or before the witness; upper ones a term past it.
-static bool seenByBand(MaskOpInterface band, Witness witness, const Facts &facts) {
-  Term at{witness == Witness::Own, {}, 0}, past{at.row, {}, 1};
-  for (Sides side : {Sides::Lower, Sides::Upper})
-    for (const TermGroup &group : has(band.sides(), side) ? boundOf(band, side) : Bound())
-      if (llvm::none_of(group, [&](const Term &t) { return side == Sides::Lower ? atMost(t, at, facts) : atMost(past, t, facts); }))
-        return false;
-  return band.sides() != Sides::NotABand;
-}
-bool CausalOp::surelySees(Witness w, const Facts &facts) { return seenByBand(*this, w, facts); }
-bool PrefixOp::surelySees(Witness w, const Facts &facts) { return seenByBand(*this, w, facts); }
-bool BandOp::surelySees(Witness w, const Facts &facts) { return seenByBand(*this, w, facts); }
-bool WindowOp::surelySees(Witness w, const Facts &facts) {
-  if (!getLabels())
-    return (!getLeft() && !getRight()) || seenByBand(*this, w, facts);
-  // A row's own label lies in the window of labels that holds 0.
-  return w == Witness::Own && facts.sameRows && !getKeyLabels() && int64_t(getLeft().value_or(0)) >= 0 &&
-         int64_t(getRight().value_or(0)) >= 0;
-}
-bool AllOp::surelySees(Witness, const Facts &) { return true; }
-bool DilatedOp::surelySees(Witness w, const Facts &) { return w == Witness::Own || int64_t(getStep()) == 1; }
-/// A real id may be NaN, which equals nothing.
-bool DocumentOp::surelySees(Witness w, const Facts &facts) {
-  auto type = cast<heddle::model::ModelTensorType>(getQueryIds().getType());
-  return w == Witness::Own && facts.sameRows && getQueryIds() == getKeyIds() && !isa<FloatType>(type.getElementType());
-}
-
 static bool sees(Value mask, Witness w, const Facts &facts) {
-  auto op = mask.getDefiningOp<MaskOpInterface>();
+  auto op = ask(mask);
   return op && op.surelySees(w, facts);
 }
-bool AndOp::surelySees(Witness w, const Facts &f) { return sees(getLhs(), w, f) && sees(getRhs(), w, f); }
-bool OrOp::surelySees(Witness w, const Facts &f) { return sees(getLhs(), w, f) || sees(getRhs(), w, f); }
-bool AddOp::surelySees(Witness w, const Facts &f) { return sees(getLhs(), w, f) || sees(getRhs(), w, f); }
-bool SelectOp::surelySees(Witness w, const Facts &f) { return sees(getYes(), w, f) && sees(getNo(), w, f); }
-bool NotOp::surelySees(Witness, const Facts &) { return isa_and_nonnull<NoneOp>(getOperand().getDefiningOp()); }
 
 bool heddle::mask::rowMayBeEmpty(Value mask, const Facts &facts) {
   // The keys reach from position 0 to the last row's, so there is one wherever there is a row.

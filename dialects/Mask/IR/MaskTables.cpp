@@ -1,7 +1,6 @@
-//===- MaskTables.cpp - types of tables, and which leaf wants which -------===//
+//===- MaskTables.cpp - types of tables -------===//
 
 #include "dialects/Mask/IR/MaskTables.h"
-#include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
 using namespace heddle::mask;
@@ -70,43 +69,19 @@ LogicalResult LabelTableOp::inferReturnTypes(MLIRContext *, Where loc, Adaptor o
   return success();
 }
 
-//===-- leaves and their tables ------------------------------------------------------===//
+//===-- what leaves check --------------------------------------------------------------===//
 
-/// A length of 1 stands for every row or key: there is nothing to look up.
-static bool isLong(Value tensor) { return !lastSize(tensor).is(1); }
-static bool areLabels(Value rows, Value keys) {
-  return isLong(rows) && isLong(keys) && !isa<FloatType>(typeOf(rows).getElementType()) &&
-         !isa<FloatType>(typeOf(keys).getElementType());
+bool heddle::mask::areLabels(Value rows, Value keys) {
+  return llvm::all_of(ArrayRef<Value>{rows, keys}, [](Value v) { return !lastSize(v).is(1) && !isa<FloatType>(typeOf(v).getElementType()); });
 }
 
-Value heddle::mask::createTable(OpBuilder &b, Operation *leaf) {
-  Location loc = leaf->getLoc();
-  return llvm::TypeSwitch<Operation *, Value>(leaf)
-      .Case([&](KeysOp op) { return op.getTable() || !isLong(op.getTensor()) ? Value() : KeyTableOp::create(b, loc, op.getTensor()); })
-      .Case([&](QueriesOp op) { return op.getTable() || !isLong(op.getTensor()) ? Value() : RowCountsOp::create(b, loc, op.getTensor()); })
-      .Case([&](WindowOp op) -> Value {
-        Value keys = op.getKeyLabels() ? op.getKeyLabels() : op.getLabels();
-        if (op.getTable() || !op.getLabels() || !areLabels(op.getLabels(), keys))
-          return {};
-        return LabelTableOp::create(b, loc, op.getLabels(), keys, op.getLeftAttr(), op.getRightAttr());
-      })
-      .Case([&](DocumentOp op) -> Value {
-        if (op.getTable() || !areLabels(op.getQueryIds(), op.getKeyIds()))
-          return {};
-        IntegerAttr zero = b.getI64IntegerAttr(0);
-        return LabelTableOp::create(b, loc, op.getQueryIds(), op.getKeyIds(), zero, zero);
-      })
-      .Case([&](BlocksOp op) { return op.getTable() ? Value() : BlockRunsOp::create(b, loc, op.getSizeAttr(), op.getLists()); })
-      .Case([&](DenseOp op) {
-        // One element for all rows, or all keys, is no matter of tiles.
-        ModelTensorType t = typeOf(op.getTensor());
-        bool one = t.getSize(t.getRank() - 1).is(1) || t.getSize(t.getRank() - 2).is(1);
-        return op.getTable() || one ? Value() : DenseTableOp::create(b, loc, op.getTensor());
-      })
-      .Default([](Operation *) { return Value(); });
+LogicalResult heddle::mask::needsRank(Operation *op, Value v, int64_t low, int64_t high, StringRef what) {
+  if (typeOf(v).getRank() < low || typeOf(v).getRank() > high)
+    return op->emitOpError() << what << " must have rank " << low << " to " << high << ", but is " << v.getType();
+  return success();
 }
-
-void heddle::mask::setTable(Operation *leaf, Value table) {
-  llvm::TypeSwitch<Operation *>(leaf).Case<KeysOp, QueriesOp, WindowOp, DocumentOp, BlocksOp, DenseOp>(
-      [&](auto op) { op.getTableMutable().assign(table); });
+LogicalResult heddle::mask::fitsTable(Operation *op, Value table, ModelTensorType expected) {
+  if (table && table.getType() != expected)
+    return op->emitOpError("table must be ") << expected << ", but is " << table.getType();
+  return success();
 }

@@ -39,11 +39,12 @@ model::ModelTensorType labelTableType(model::ModelTensorType rows, model::ModelT
 model::ModelTensorType blockRunsType(model::ModelTensorType lists);
 model::ModelTensorType denseTableType(model::ModelTensorType dense);
 
-/// Makes the table of a leaf that wants one and has none (by code at `b`); null: it wants none,
-/// because it reads nothing, or one element for all rows or keys, or reals.
-mlir::Value createTable(mlir::OpBuilder &b, mlir::Operation *leaf);
-/// Gives a leaf its table.
-void setTable(mlir::Operation *leaf, mlir::Value table);
+/// Whether labels of rows and of keys are such that a table is made of: integers, not one for all.
+bool areLabels(mlir::Value rows, mlir::Value keys);
+
+/// In a verifier: a tensor of these ranks; a table, where there is one, of this type.
+mlir::LogicalResult needsRank(mlir::Operation *op, mlir::Value tensor, int64_t low, int64_t high, llvm::StringRef what);
+mlir::LogicalResult fitsTable(mlir::Operation *op, mlir::Value table, model::ModelTensorType expected);
 
 } // namespace heddle::mask
 

@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "dialects/Mask/IR/MaskTables.h"
+#include "dialects/Mask/IR/Mask.h"
 #include "dialects/Mask/Transforms/Passes.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 
@@ -62,7 +62,7 @@ struct BuildTables final : heddle::mask::impl::BuildTablesPassBase<BuildTables> 
         if (!isa<MaskType>(v.getType()))
           hoist(v);
       OpBuilder b(leaf);
-      Value table = createTable(b, leaf);
+      Value table = leaf.createTable(b);
       if (!table)
         return;
       Operation *fresh = table.getDefiningOp();
@@ -72,11 +72,11 @@ struct BuildTables final : heddle::mask::impl::BuildTablesPassBase<BuildTables> 
       });
       if (same != made.end()) {
         fresh->erase();
-        return setTable(leaf, (*same)->getResult(0));
+        return leaf.setTable((*same)->getResult(0));
       }
       placeBehindOperands(fresh);
       made.push_back(fresh);
-      setTable(leaf, table);
+      leaf.setTable(table);
     });
   }
 };

@@ -98,7 +98,7 @@ FormRef Rewriter::read(Value mask) {
         std::vector<FormRef> sides;
         for (auto [side, kind] : {std::pair(Sides::Lower, Form::From), std::pair(Sides::Upper, Form::Below)})
           if (has(leaf.sides(), side)) {
-            Bound bound = boundOf(op, side);
+            Bound bound = leaf.bound(side);
             if (!isSmall(bound))
               return atomForm(mask);
             sides.push_back(halfLineForm(kind, bound));

@@ -21,7 +21,7 @@ struct Form {
   Kind kind;
   bool flag = false; ///< Constant: its value; Atom: inverted
   Bound bound = {};  ///< Below: least of greatest terms; From: greatest of least terms
-  Value atom = {};
+  mlir::Value atom = {};
   std::vector<FormRef> operands = {};
 
   bool isConnective() const { return kind == And || kind == Or; }
@@ -29,7 +29,7 @@ struct Form {
 
 FormRef constantForm(bool value);
 FormRef halfLineForm(Form::Kind kind, Bound bound);
-FormRef atomForm(Value mask, bool inverted = false);
+FormRef atomForm(mlir::Value mask, bool inverted = false);
 FormRef joinForms(Form::Kind kind, std::vector<FormRef> operands);
 bool same(const FormRef &x, const FormRef &y);
 

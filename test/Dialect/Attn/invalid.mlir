@@ -58,3 +58,40 @@ func.func @dense_rank(%t: !model.tensor<[T], f32>) {
   %b = attn.dense_bias %t : !model.tensor<[T], f32>
   return
 }
+
+// -----
+
+func.func @sdpa_c4(%q: !model.tensor<[B, T, 8], f32>, %t: !model.tensor<[B, S], i64>) {
+  %k = mask.keys %t : !model.tensor<[B, S], i64>
+  %n = mask.not %k
+  // expected-error @below {{keys of !model.tensor<[B, S], i64> has an axis of S where the scores have one of T; expected [T] or [B, T]}}
+  %a = attn.sdpa %q, %q, %q mask %n heads 2 kv_heads 2 scale 1.0 : (!model.tensor<[B, T, 8], f32>, !model.tensor<[B, T, 8], f32>, !model.tensor<[B, T, 8], f32>) -> !model.tensor<[B, T, 8], f32>
+  return
+}
+
+// -----
+
+func.func @sdpa_c4_labels(%q: !model.tensor<[B, T, 8], f32>, %k: !model.tensor<[B, S, 8], f32>, %t: !model.tensor<[B, T], i64>) {
+  %m = mask.window left 1 on %t : !model.tensor<[B, T], i64>
+  // expected-error @below {{the labels of window of !model.tensor<[B, T], i64> has an axis of T where the scores have one of S}}
+  %a = attn.sdpa %q, %k, %k mask %m heads 2 kv_heads 2 scale 1.0 : (!model.tensor<[B, T, 8], f32>, !model.tensor<[B, S, 8], f32>, !model.tensor<[B, S, 8], f32>) -> !model.tensor<[B, T, 8], f32>
+  return
+}
+
+// -----
+
+func.func @sdpa_c4_heads(%q: !model.tensor<[B, T, 8], f32>, %t: !model.tensor<[B, 3, T, T], i1>) {
+  %m = mask.dense %t : !model.tensor<[B, 3, T, T], i1>
+  // expected-error @below {{dense of !model.tensor<[B, 3, T, T], i1> has an axis of 3 where the scores have one of 2}}
+  %a = attn.sdpa %q, %q, %q mask %m heads 2 kv_heads 2 scale 1.0 : (!model.tensor<[B, T, 8], f32>, !model.tensor<[B, T, 8], f32>, !model.tensor<[B, T, 8], f32>) -> !model.tensor<[B, T, 8], f32>
+  return
+}
+
+// -----
+
+func.func @sdpa_c4_bias(%q: !model.tensor<[B, T, 8], f32>, %t: !model.tensor<[B, S, T], f32>) {
+  %b = attn.dense_bias %t : !model.tensor<[B, S, T], f32>
+  // expected-error @below {{dense_bias of !model.tensor<[B, S, T], f32> has an axis of S where the scores have one of T}}
+  %a = attn.sdpa %q, %q, %q bias %b heads 2 kv_heads 2 scale 1.0 : (!model.tensor<[B, T, 8], f32>, !model.tensor<[B, T, 8], f32>, !model.tensor<[B, T, 8], f32>) -> !model.tensor<[B, T, 8], f32>
+  return
+}

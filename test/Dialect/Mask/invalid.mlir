@@ -75,7 +75,7 @@ func.func @band_c1() {
 // -----
 
 func.func @band_c2() {
-  // expected-error @below {{bound '-d0' is not a position, a value or nothing, plus a constant}}
+  // expected-error @below {{bound '-d0' is not a position, a chunk's first position, a value or nothing, plus a constant}}
   %m = mask.band below [affine_map<(i) -> (-i)>]
   return
 }
@@ -141,5 +141,53 @@ func.func @window_table(%t: !model.tensor<[B, T], i64>) {
 func.func @labels_are_integers(%t: !model.tensor<[B, T], f32>) {
   // expected-error @below {{labels are integers of rank 1 to 2}}
   %m = mask.label_table %t, %t : !model.tensor<[B, T], f32>, !model.tensor<[B, T], f32>
+  return
+}
+
+// -----
+
+func.func @band_c2_chunk() {
+  // expected-error @below {{bound '(d0 floordiv 3) * 4' is not a position}}
+  %m = mask.band below [affine_map<(i) -> (i floordiv 3 * 4)>]
+  return
+}
+
+// -----
+
+func.func @chunk_c1() {
+  // expected-error @below {{size must be positive, but is 0}}
+  %m = mask.chunk 0
+  return
+}
+
+// -----
+
+func.func @grid_c1() {
+  // expected-error @below {{width must be positive and below 2**30, but is 0}}
+  %m = mask.grid width 0 rows 1 columns 1
+  return
+}
+
+// -----
+
+func.func @grid_c1_columns() {
+  // expected-error @below {{columns must be 0 or more and below 2**30, but is -1}}
+  %m = mask.grid width 4 rows 1 columns -1
+  return
+}
+
+// -----
+
+func.func @grid_window_c1() {
+  // expected-error @below {{rows must be positive and below 2**30, but is 0}}
+  %m = mask.grid_window width 4 rows 0 columns 1
+  return
+}
+
+// -----
+
+func.func @grid_window_c1_shift() {
+  // expected-error @below {{shift must be 0 or more and below 2**30, but is 1073741824}}
+  %m = mask.grid_window width 4 rows 1 columns 1 shift 1073741824
   return
 }

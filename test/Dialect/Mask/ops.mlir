@@ -17,6 +17,16 @@ func.func @masks(%keys: !model.tensor<[B, S], i64>, %rows: !model.tensor<[B, T],
   %e = mask.window left 1 right 1 on %rows : !model.tensor<[B, T], i64> keys %keys : !model.tensor<[B, S], i64>
   // CHECK: mask.dilated 4
   %f = mask.dilated 4
+  // CHECK: mask.chunk 8192
+  %chunk = mask.chunk 8192
+  // CHECK: mask.grid width 14 rows 3 columns 0
+  %grid = mask.grid width 14 rows 3 columns 0
+  // CHECK: mask.grid_window width 56 rows 7 columns 7 shift 3
+  %windows = mask.grid_window width 56 rows 7 columns 7 shift 3
+  // CHECK: mask.grid_window width 56 rows 7 columns 7{{$}}
+  %unmoved = mask.grid_window width 56 rows 7 columns 7
+  // CHECK: mask.band from [#map{{[0-9]*}}]
+  %chunked = mask.band from [affine_map<(i) -> (i floordiv 16 * 16 + 2)>]
   // CHECK: mask.keys %{{.*}} : {{.*}}<[B, S], i64>
   %g = mask.keys %keys : !model.tensor<[B, S], i64>
   // CHECK: mask.queries %{{.*}} : {{.*}}<[B, T], i64>

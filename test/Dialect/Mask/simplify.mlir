@@ -339,3 +339,30 @@ func.func @before_zero(%x: !q, %y: !k, %dims: !model.tensor<[K], f32>) -> !q {
   return %0 : !q
 }
 }
+
+// -----
+
+// A chunk is a band: with `causal` and a window one mask is left, and of two chunks that divide each other one side each.
+!q = !model.tensor<[B, T, 8], f32>
+// CHECK-DAG: [[CHUNK:#map[0-9]*]] = affine_map<(d0) -> ((d0 floordiv 64) * 64)>
+// CHECK-DAG: [[NEAR:#map[0-9]*]] = affine_map<(d0) -> (d0 - 20)>
+// CHECK-DAG: [[CAUSAL:#map[0-9]*]] = affine_map<(d0) -> (d0 + 1)>
+// CHECK-DAG: [[SMALL:#map[0-9]*]] = affine_map<(d0) -> ((d0 floordiv 16) * 16)>
+// CHECK-DAG: [[END:#map[0-9]*]] = affine_map<(d0) -> ((d0 floordiv 16) * 16 + 16)>
+// CHECK-LABEL: @chunks
+func.func @chunks(%x: !q) -> (!q, !q) {
+  %a = mask.causal
+  %b = mask.chunk 64
+  %c = mask.window left 20
+  %d = mask.and %a, %b
+  %m = mask.and %d, %c
+  // CHECK-NEXT: %[[M:.*]] = mask.band from {{\[}}[[CHUNK]], [[NEAR]]{{\]}} below {{\[}}[[CAUSAL]]{{\]}}
+  // CHECK-NEXT: attn.sdpa %{{.*}} mask %[[M]]{{.*}}every_row_sees
+  %0 = attn.sdpa %x, %x, %x mask %m heads 2 kv_heads 2 scale 1.0 : (!q, !q, !q) -> !q
+  %e = mask.chunk 16
+  %n = mask.and %b, %e
+  // CHECK-NEXT: %[[N:.*]] = mask.band from {{\[}}[[SMALL]]{{\]}} below {{\[}}[[END]]{{\]}}
+  // CHECK-NEXT: attn.sdpa %{{.*}} mask %[[N]]
+  %1 = attn.sdpa %x, %x, %x mask %n heads 2 kv_heads 2 scale 2.0 : (!q, !q, !q) -> !q
+  return %0, %1 : !q, !q
+}

@@ -1,4 +1,4 @@
-//===- MaskWalk.cpp - segments become runs of key tiles; counts -----------===//
+//===- EmitWalk.cpp - segments become runs of key tiles; counts -----------===//
 //
 //   k = begin of the hull
 //   while k < end of the hull:
@@ -13,48 +13,12 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "dialects/Mask/IR/MaskCode.h"
-#include "llvm/ADT/SetVector.h"
+#include "dialects/Mask/Emission/MaskCode.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
 using namespace heddle::mask;
 using Compare = arith::CmpIPredicate;
-
-//===-- the operands of the root -------------------------------------------------===//
-
-/// Bits of `need` are i32; a root of more operands is one operand.
-static constexpr size_t kMostResiduals = 31;
-
-static void flatten(Value mask, OperationName connective, llvm::SetVector<Value> &into) {
-  Operation *op = mask.getDefiningOp();
-  if (op->getName() != connective)
-    return (void)into.insert(mask);
-  for (Value operand : op->getOperands())
-    flatten(operand, connective, into);
-}
-
-Residuals heddle::mask::residuals(Value mask) {
-  Residuals r{!isa<OrOp>(mask.getDefiningOp()), {}};
-  llvm::SetVector<Value> operands;
-  if (isa<AndOp, OrOp>(mask.getDefiningOp()))
-    flatten(mask, mask.getDefiningOp()->getName(), operands);
-  else
-    operands.insert(mask);
-  for (Value operand : operands) {
-    Sides sides = ask(operand).sides();
-    // A band is a conjunction: its sides stand apart in one, and in no disjunction.
-    bool apart = r.conjunction ? sides != Sides::NotABand : sides == Sides::Lower || sides == Sides::Upper;
-    if (!apart)
-      r.operands.push_back({operand});
-    for (Sides side : {Sides::Lower, Sides::Upper})
-      if (apart && has(sides, side))
-        r.operands.push_back({operand, side});
-  }
-  if (r.operands.size() > kMostResiduals)
-    return {true, {{mask}}};
-  return r;
-}
 
 //===-- the walk -----------------------------------------------------------------===//
 
@@ -143,7 +107,7 @@ void heddle::mask::emitWalk(OpBuilder &b, Emitter &e, Value mask, Value anchor, 
   IntCode c{b, loc};
   e.tile = b;
   e.kept.clear();
-  Hull hull = mask ? ask(mask).emitHull(e) : Hull{};
+  Hull hull = mask ? emitHull(e, mask) : Hull{};
   b.restoreInsertionPoint(e.tile.saveInsertionPoint());
   Value begin = hull.begin ? c.max(hull.begin, anchor) : anchor;
   Walker w{e, mask ? residuals(mask) : Residuals{true, {}}, anchor, hull.end ? c.min(hull.end, e.keys) : e.keys, tile};
@@ -203,10 +167,6 @@ void heddle::mask::emitWalk(OpBuilder &b, Emitter &e, Value mask, Value anchor, 
 
 //===-- predicates and counts of a mask value ----------------------------------===//
 
-Value heddle::mask::emitContains(Emitter &e, Value mask, Value row, Value key) {
-  return ask(mask).emitContains(e, row, key);
-}
-
 static Value asWord(Emitter &e, Value bits) {
   Type i32 = e.step.getI32Type();
   auto v = dyn_cast<VectorType>(bits.getType());
@@ -223,49 +183,11 @@ Value heddle::mask::emitCount(Emitter &e, Value mask, Value row, Value key) {
       .Case([&](AddOp op) { return c.add(count(op.getLhs()), count(op.getRhs())); })
       .Case([&](AndOp op) { return c.mul(count(op.getLhs()), count(op.getRhs())); })
       .Case([&](OrOp op) { return c.max(count(op.getLhs()), count(op.getRhs())); })
-      .Case([&](NotOp op) { return asWord(e, op.emitContains(e, row, key)); })
+      .Case([&](NotOp op) { return asWord(e, emitContains(e, op.getResult(), row, key)); })
       .Case([&](BlocksOp op) { return asWord(e, emitMultiplicity(op, e, row, key)); })
       .Case([&](SelectOp op) {
         Value yes = c.isSet(e.load(e.step, op.getCondition(), {}));
         return c.choose(yes, count(op.getYes()), count(op.getNo()));
       })
-      .Default([&](Operation *op) { return asWord(e, cast<MaskOpInterface>(op).emitContains(e, row, key)); });
-}
-
-bool heddle::mask::isCounted(Value mask) {
-  Operation *op = mask.getDefiningOp();
-  if (isa<AddOp>(op))
-    return true;
-  return llvm::any_of(op->getOperands(), [](Value v) { return isa<MaskType>(v.getType()) && isCounted(v); });
-}
-
-void heddle::mask::collectLeaves(Value mask, SmallVectorImpl<Operation *> &leaves) {
-  Operation *op = mask.getDefiningOp();
-  bool leaf = true;
-  for (Value v : op->getOperands())
-    if (isa<MaskType>(v.getType())) {
-      collectLeaves(v, leaves);
-      leaf = false;
-    }
-  if ((leaf || isa<SelectOp>(op)) && !llvm::is_contained(leaves, op))
-    leaves.push_back(op);
-}
-
-SmallVector<Operation *> heddle::mask::leadingKeys(Value mask) {
-  Operation *op = mask ? mask.getDefiningOp() : nullptr;
-  auto isKeys = [](Operation *o) { return isa_and_nonnull<KeysOp>(o); };
-  auto hidden = dyn_cast_or_null<NotOp>(op);
-  if (isKeys(op) || (hidden && isKeys(hidden.getOperand().getDefiningOp())))
-    return {op};
-  bool conjunction = isa_and_nonnull<AndOp>(op);
-  if (!conjunction && !isa_and_nonnull<OrOp, AddOp, SelectOp>(op))
-    return {};
-  unsigned n = op->getNumOperands();
-  SmallVector<Operation *> found = leadingKeys(op->getOperand(n - 2)), other = leadingKeys(op->getOperand(n - 1));
-  if (!conjunction) // what both sides ask
-    llvm::erase_if(found, [&](Operation *o) { return !llvm::is_contained(other, o); });
-  for (Operation *o : other)
-    if (conjunction && !llvm::is_contained(found, o))
-      found.push_back(o);
-  return found;
+      .Default([&](Operation *) { return asWord(e, emitContains(e, mask, row, key)); });
 }

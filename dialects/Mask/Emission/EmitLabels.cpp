@@ -1,4 +1,4 @@
-//===- MaskLabels.cpp - documents, and windows on labels ------------------===//
+//===- EmitLabels.cpp - documents, and windows on labels ------------------===//
 //
 // -left <= label(k) - label(q) <= right. With a table: where the keys of every row are one
 // stretch that never moves back (sorted or contiguous labels; found at run time) they are a band
@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "dialects/Mask/IR/MaskCode.h"
+#include "dialects/Mask/Emission/MaskCode.h"
 #include "dialects/Mask/IR/MaskTables.h"
 
 using namespace mlir;
@@ -207,6 +207,10 @@ Value heddle::mask::labelContains(const Labels &l, Emitter &e, Value row, Value 
   return result;
 }
 
-Segment DocumentOp::emitSegment(Emitter &e, Value key) { return labelSegment(labelsOf(*this), e, key); }
-Hull DocumentOp::emitHull(Emitter &e) { return labelHull(labelsOf(*this), e); }
-Value DocumentOp::emitContains(Emitter &e, Value row, Value key) { return labelContains(labelsOf(*this), e, row, key); }
+static Segment segmentOf(DocumentOp op, Emitter &e, Value key) { return labelSegment(labelsOf(op), e, key); }
+static Hull hullOf(DocumentOp op, Emitter &e) { return labelHull(labelsOf(op), e); }
+static Value contains(DocumentOp op, Emitter &e, Value row, Value key) { return labelContains(labelsOf(op), e, row, key); }
+
+void heddle::mask::attachLabels(MLIRContext &context) {
+  DocumentOp::attachInterface<CodeOf<DocumentOp, segmentOf, hullOf, contains>>(context);
+}

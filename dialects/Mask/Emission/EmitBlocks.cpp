@@ -1,4 +1,4 @@
-//===- MaskBlocks.cpp - block lists and dense masks -----------------------===//
+//===- EmitBlocks.cpp - block lists and dense masks -----------------------===//
 //
 // Block lists answer from the stretches of keys that a row of blocks lists, joined once a
 // forward; dense masks from two bits for every 8 rows and 16 keys. Without a table a list is
@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "dialects/Mask/IR/MaskCode.h"
+#include "dialects/Mask/Emission/MaskCode.h"
 #include "dialects/Mask/IR/MaskTables.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 
@@ -105,33 +105,33 @@ static Segment lookUpRuns(BlocksOp op, Emitter &e, Value key) {
   return {joined[0], joined[1], joined[2]};
 }
 
-Segment BlocksOp::emitSegment(Emitter &e, Value key) {
-  if (getTable())
-    return lookUpRuns(*this, e, key);
+static Segment segmentOf(BlocksOp op, Emitter &e, Value key) {
+  if (op.getTable())
+    return lookUpRuns(op, e, key);
   IntCode c{e.step, e.loc};
-  int64_t size = getSize();
+  int64_t size = op.getSize();
   Value keyBlock = c.div(key, size);
   SmallVector<Value> bits = overRowBlocks(
-      *this, e, e.step, {c.flag(false), c.flag(true)}, [&](OpBuilder &b, Value rowBlock, ValueRange carried) -> SmallVector<Value> {
+      op, e, e.step, {c.flag(false), c.flag(true)}, [&](OpBuilder &b, Value rowBlock, ValueRange carried) -> SmallVector<Value> {
         IntCode s{b, e.loc};
-        Value seen = s.isSet(listed(*this, b, e, rowBlock, keyBlock));
+        Value seen = s.isSet(listed(op, b, e, rowBlock, keyBlock));
         return {s.either(carried[0], seen), s.both(carried[1], seen)};
       });
   return {bits[0], bits[1], c.mul(c.add(keyBlock, c.constant(1)), c.constant(size))};
 }
 
 /// From the first stretch of some row of blocks to the last.
-Hull BlocksOp::emitHull(Emitter &e) {
-  if (!getTable())
+static Hull hullOf(BlocksOp op, Emitter &e) {
+  if (!op.getTable())
     return {};
   IntCode c{e.tile, e.loc};
   SmallVector<Value> ends = overRowBlocks(
-      *this, e, e.tile, {c.constant(kUnbounded), c.constant(0)}, [&](OpBuilder &b, Value rowBlock, ValueRange carried) -> SmallVector<Value> {
+      op, e, e.tile, {c.constant(kUnbounded), c.constant(0)}, [&](OpBuilder &b, Value rowBlock, ValueRange carried) -> SmallVector<Value> {
         IntCode s{b, e.loc};
-        Value count = runCount(*this, e, b, rowBlock), none = s.compare(Compare::eq, count, s.constant(0));
+        Value count = runCount(op, e, b, rowBlock), none = s.compare(Compare::eq, count, s.constant(0));
         Value row = s.choose(none, s.constant(0), rowBlock), last = s.choose(none, s.constant(0), s.mul(count, s.constant(2)));
-        Value begin = s.choose(none, s.constant(kUnbounded), runEntry(*this, e, b, row, s.constant(1)));
-        Value end = s.choose(none, s.constant(0), runEntry(*this, e, b, row, last));
+        Value begin = s.choose(none, s.constant(kUnbounded), runEntry(op, e, b, row, s.constant(1)));
+        Value end = s.choose(none, s.constant(0), runEntry(op, e, b, row, last));
         return {s.min(carried[0], begin), s.max(carried[1], end)};
       });
   return {ends[0], ends[1]};
@@ -150,8 +150,8 @@ Value heddle::mask::emitMultiplicity(BlocksOp op, Emitter &e, Value row, Value k
   }
   return listed(op, e.step, e, rowBlock, keyBlock);
 }
-Value BlocksOp::emitContains(Emitter &e, Value row, Value key) {
-  return IntCode{e.step, e.loc}.isSet(emitMultiplicity(*this, e, row, key));
+static Value contains(BlocksOp op, Emitter &e, Value row, Value key) {
+  return IntCode{e.step, e.loc}.isSet(emitMultiplicity(op, e, row, key));
 }
 
 //===-- dense ------------------------------------------------------------------===//
@@ -201,16 +201,21 @@ static Segment lookUpBits(DenseOp op, Emitter &e, Value key) {
   return {any, all, c.min(end, c.mul(c.add(column, one), c.constant(kWordKeys)))};
 }
 
-Segment DenseOp::emitSegment(Emitter &e, Value key) {
-  if (getTable())
-    return lookUpBits(*this, e, key);
+static Segment segmentOf(DenseOp op, Emitter &e, Value key) {
+  if (op.getTable())
+    return lookUpBits(op, e, key);
   IntCode c{e.tile, e.loc};
   return everywhere(e, c.flag(true), c.flag(false));
 }
-Hull DenseOp::emitHull(Emitter &) { return {}; }
-Value DenseOp::emitContains(Emitter &e, Value row, Value key) {
-  SmallVector<Value> at = outerIndex(*this, e);
+static Hull hullOf(DenseOp op, Emitter &) { return {}; }
+static Value contains(DenseOp op, Emitter &e, Value row, Value key) {
+  SmallVector<Value> at = outerIndex(op, e);
   at.append({rowIndex(e, e.step, row), key});
   IntCode c{e.step, e.loc};
-  return c.spread(c.isSet(e.load(e.step, getTensor(), at)), key);
+  return c.spread(c.isSet(e.load(e.step, op.getTensor(), at)), key);
+}
+
+void heddle::mask::attachBlocks(MLIRContext &context) {
+  BlocksOp::attachInterface<CodeOf<BlocksOp, segmentOf, hullOf, contains>>(context);
+  DenseOp::attachInterface<CodeOf<DenseOp, segmentOf, hullOf, contains>>(context);
 }

@@ -4,10 +4,10 @@
 // the helpers here spread scalars where the other side is a vector.
 //
 //===----------------------------------------------------------------------===//
-#ifndef HEDDLE_DIALECTS_MASK_IR_MASKCODE_H
-#define HEDDLE_DIALECTS_MASK_IR_MASKCODE_H
+#ifndef HEDDLE_DIALECTS_MASK_EMISSION_MASKCODE_H
+#define HEDDLE_DIALECTS_MASK_EMISSION_MASKCODE_H
 
-#include "dialects/Mask/IR/Mask.h"
+#include "dialects/Mask/Emission/Emission.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
@@ -65,9 +65,6 @@ Segment join(IntCode c, Segment x, Segment y, bool conjunction);
 Segment negate(IntCode c, Segment s);
 Segment everywhere(Emitter &e, Value any, Value all);
 
-/// The segment of one operand of the root.
-Segment emitSegment(Emitter &e, const Residual &residual, Value key);
-
 /// k < bound(i), or k >= bound(i) for a lower side, from the bound at the tile's end rows.
 Segment halfLine(Emitter &e, Value atFirst, Value atLast, Value key, Sides side);
 
@@ -105,7 +102,22 @@ Value labelContains(const Labels &l, Emitter &e, Value row, Value key);
 /// How often `blocks` lists the block of a key (i64).
 Value emitMultiplicity(BlocksOp op, Emitter &e, Value row, Value key);
 
-inline MaskOpInterface ask(mlir::Value mask) { return mask.getDefiningOp<MaskOpInterface>(); }
+//===-- the models of each file (registerMaskEmission attaches them) ------------------===//
+
+/// A model whose code is three functions over its op.
+template <typename Op, Segment segment(Op, Emitter &, Value), Hull hull(Op, Emitter &), Value contains(Op, Emitter &, Value, Value)>
+struct CodeOf : MaskCodeInterface::ExternalModel<CodeOf<Op, segment, hull, contains>, Op> {
+  Segment emitSegment(mlir::Operation *op, Emitter &e, Value key) const { return segment(mlir::cast<Op>(op), e, key); }
+  Hull emitHull(mlir::Operation *op, Emitter &e) const { return hull(mlir::cast<Op>(op), e); }
+  Value emitContains(mlir::Operation *op, Emitter &e, Value row, Value key) const { return contains(mlir::cast<Op>(op), e, row, key); }
+};
+
+void attachBands(mlir::MLIRContext &context);
+void attachPositions(mlir::MLIRContext &context);
+void attachSets(mlir::MLIRContext &context);
+void attachLabels(mlir::MLIRContext &context);
+void attachBlocks(mlir::MLIRContext &context);
+void attachConnectives(mlir::MLIRContext &context);
 
 } // namespace heddle::mask
 #endif

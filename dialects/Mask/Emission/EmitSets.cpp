@@ -1,4 +1,4 @@
-//===- MaskData.cpp - sets of keys and of rows ----------------------------===//
+//===- EmitSets.cpp - sets of keys and of rows ----------------------------===//
 //
 // With a table a stretch of keys is one load, a tile of rows two (MaskTables.h). Without one the
 // data itself is looked at: from `key` on, as long as the state stays what it is, at most to
@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "dialects/Mask/IR/MaskCode.h"
+#include "dialects/Mask/Emission/MaskCode.h"
 #include "dialects/Mask/IR/MaskTables.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 
@@ -145,30 +145,30 @@ static Segment lookUpKeys(KeysOp op, Emitter &e, Value key) {
           c.both(inside, c.compare(Compare::eq, state, c.constant(2))), c.choose(before, first, later)};
 }
 
-Segment KeysOp::emitSegment(Emitter &e, Value key) {
-  if (getTable())
-    return lookUpKeys(*this, e, key);
-  if (lastSize(getTensor()).is(1)) {
+static Segment segmentOf(KeysOp op, Emitter &e, Value key) {
+  if (op.getTable())
+    return lookUpKeys(op, e, key);
+  if (lastSize(op.getTensor()).is(1)) {
     IntCode c{e.tile, e.loc};
-    Value set = c.isSet(loadAlong(e, e.tile, getTensor(), c.constant(0)));
+    Value set = c.isSet(loadAlong(e, e.tile, op.getTensor(), c.constant(0)));
     return everywhere(e, set, set);
   }
   if (e.lanes >= 8 && e.stride == 1)
-    return scanVectors(e, key, getTensor());
+    return scanVectors(e, key, op.getTensor());
   return scanStretch(e, key, [&](OpBuilder &b, Value k) -> std::pair<Value, Value> {
-    Value set = IntCode{b, e.loc}.isSet(loadAlong(e, b, getTensor(), keyRow(e, b, k)));
+    Value set = IntCode{b, e.loc}.isSet(loadAlong(e, b, op.getTensor(), keyRow(e, b, k)));
     return {set, set};
   });
 }
-Hull KeysOp::emitHull(Emitter &e) {
-  if (!getTable())
+static Hull hullOf(KeysOp op, Emitter &e) {
+  if (!op.getTable())
     return {};
-  auto [first, stop] = keyEnds(*this, e);
+  auto [first, stop] = keyEnds(op, e);
   return {first, stop};
 }
-Value KeysOp::emitContains(Emitter &e, Value, Value key) {
+static Value contains(KeysOp op, Emitter &e, Value, Value key) {
   IntCode c{e.step, e.loc};
-  return c.spread(c.isSet(loadAlong(e, e.step, getTensor(), keyRow(e, e.step, key))), key);
+  return c.spread(c.isSet(loadAlong(e, e.step, op.getTensor(), keyRow(e, e.step, key))), key);
 }
 
 /// (any, all) of the tile's rows.
@@ -195,18 +195,23 @@ static std::pair<Value, Value> rowsOf(QueriesOp op, Emitter &e) {
   return {kept[0], kept[1]};
 }
 
-Segment QueriesOp::emitSegment(Emitter &e, Value) {
-  auto [any, all] = rowsOf(*this, e);
+static Segment segmentOf(QueriesOp op, Emitter &e, Value) {
+  auto [any, all] = rowsOf(op, e);
   return everywhere(e, any, all);
 }
-Hull QueriesOp::emitHull(Emitter &e) {
-  if (!getTable())
+static Hull hullOf(QueriesOp op, Emitter &e) {
+  if (!op.getTable())
     return {};
   IntCode c{e.tile, e.loc};
-  return {Value(), c.choose(rowsOf(*this, e).first, c.constant(kUnbounded), c.constant(-kUnbounded))};
+  return {Value(), c.choose(rowsOf(op, e).first, c.constant(kUnbounded), c.constant(-kUnbounded))};
 }
-Value QueriesOp::emitContains(Emitter &e, Value row, Value key) {
+static Value contains(QueriesOp op, Emitter &e, Value row, Value key) {
   IntCode c{e.tile, e.loc};
-  Value set = c.isSet(loadAlong(e, e.tile, getTensor(), rowIndex(e, e.tile, row)));
+  Value set = c.isSet(loadAlong(e, e.tile, op.getTensor(), rowIndex(e, e.tile, row)));
   return IntCode{e.step, e.loc}.spread(set, key);
+}
+
+void heddle::mask::attachSets(MLIRContext &context) {
+  KeysOp::attachInterface<CodeOf<KeysOp, segmentOf, hullOf, contains>>(context);
+  QueriesOp::attachInterface<CodeOf<QueriesOp, segmentOf, hullOf, contains>>(context);
 }

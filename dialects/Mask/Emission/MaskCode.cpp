@@ -1,6 +1,6 @@
 //===- MaskCode.cpp - integer code for cursors and predicates -------------===//
 
-#include "dialects/Mask/IR/MaskCode.h"
+#include "dialects/Mask/Emission/MaskCode.h"
 #include "mlir/IR/Matchers.h"
 
 using namespace mlir;

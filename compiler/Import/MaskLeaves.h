@@ -1,0 +1,20 @@
+// The leaves of masks in the language: one row says how a leaf is called, what it means, and how its
+// op is made of the arguments.
+#ifndef HEDDLE_COMPILER_IMPORT_MASKLEAVES_H
+#define HEDDLE_COMPILER_IMPORT_MASKLEAVES_H
+
+#include "compiler/Import/Importer.h"
+#include "compiler/Import/OpTable.h"
+
+namespace heddle {
+
+class MaskCall;
+struct MaskLeaf {
+  FunctionInfo info;
+  Value (*make)(MaskCall &call); ///< the mask, or poison after an error
+};
+llvm::ArrayRef<MaskLeaf> maskLeaves();
+
+} // namespace heddle
+
+#endif // HEDDLE_COMPILER_IMPORT_MASKLEAVES_H

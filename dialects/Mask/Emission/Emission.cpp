@@ -1,0 +1,28 @@
+//===- Emission.cpp - the code of masks, attached to their ops ----------------===//
+
+#include "dialects/Mask/Emission/MaskCode.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+
+using namespace mlir;
+using namespace heddle::mask;
+
+#include "dialects/Mask/Emission/EmissionInterface.cpp.inc"
+
+void heddle::mask::registerMaskEmission(DialectRegistry &registry) {
+  registry.insert<arith::ArithDialect, math::MathDialect, scf::SCFDialect, vector::VectorDialect>();
+  registry.addExtension(+[](MLIRContext *context, MaskDialect *) {
+    attachBands(*context);
+    attachPositions(*context);
+    attachSets(*context);
+    attachLabels(*context);
+    attachBlocks(*context);
+    attachConnectives(*context);
+  });
+}
+
+/// A mask that a block carries has no code: passes that would make one refuse first.
+static MaskCodeInterface codeOf(Value mask) { return cast<MaskCodeInterface>(mask.getDefiningOp()); }
+
+Segment heddle::mask::emitSegment(Emitter &e, Value mask, Value key) { return codeOf(mask).emitSegment(e, key); }
+Hull heddle::mask::emitHull(Emitter &e, Value mask) { return codeOf(mask).emitHull(e); }
+Value heddle::mask::emitContains(Emitter &e, Value mask, Value row, Value key) { return codeOf(mask).emitContains(e, row, key); }
