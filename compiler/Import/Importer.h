@@ -252,7 +252,7 @@ public:
   };
   std::vector<Missing> missing;
   bool exhausted = false;
-  std::optional<int64_t> width; // that the model first named, where shapes are made up
+  std::optional<int64_t> width; // that the model, or a tower of it, last named, where shapes are made up
   bool incomplete = false; // an output is unknown, since no weights were there to look at
 
   Scope fileScope; // constants, where no body is

@@ -1,6 +1,6 @@
 // The shapes of weights where there are none to look at: `heddle mask` asks what attention sees,
 // and no number of them says that. A shape is what the op says; where the op leaves a width to
-// the file, it is the one that the model first named. What does not fit then is refused.
+// the file, it is the one that the model, or its tower, named. What does not fit then is refused.
 #include "compiler/Import/OpCall.h"
 
 using namespace heddle;
@@ -25,16 +25,35 @@ static Shape integersOf(const Value &v) {
   return out;
 }
 
+/// Whether the description calls a number a width, by a constant such as `width` or `v_width`; where it
+/// calls none so, any may be one.
+static bool isWidth(const Environment &constants, int64_t n) {
+  bool none = true;
+  for (const std::string &name : constants.names()) {
+    const Value *v = constants.find(name);
+    if (!StringRef(name).ends_with("width") || !v->is(K::Integer))
+      continue;
+    if (v->asInteger() == n)
+      return true;
+    none = false;
+  }
+  return none;
+}
+
 Shape OpCall::inventedShape(StringRef kind) {
-  auto width = [&](std::optional<int64_t> first) {
-    if (!in.width)
-      in.width = first;
-    return in.width;
+  // That of the model, or of the tower of it that this belongs to: what begins one names its width.
+  auto begins = [&](std::optional<int64_t> n) {
+    if (n && isWidth(*in.fileScope.env, *n))
+      in.width = n;
+    return n;
+  };
+  auto width = [&](std::optional<int64_t> otherwise) {
+    const Value *named = in.fileScope.env->find("width");
+    return in.width ? in.width : named && named->is(K::Integer) ? std::optional(named->asInteger()) : otherwise;
   };
   StringRef op = spec.name;
   if (op == "embedding") {
-    std::optional<int64_t> own = optionalInteger("width"), wide = own ? own : width(own);
-    width(own);
+    std::optional<int64_t> own = begins(optionalInteger("width")), wide = own ? own : width(std::nullopt);
     return wide ? Shape(Sizes{optionalInteger("rows").value_or(manyRows), *wide}) : std::nullopt;
   }
   if (op == "parameter")
@@ -47,14 +66,28 @@ Shape OpCall::inventedShape(StringRef kind) {
   if (!last)
     return std::nullopt;
   if (op == "linear") {
-    Value split = attr("split");
-    int64_t parts = split.is(K::Integer) ? split.asInteger() : 1;
-    int64_t named = *width(last), out = optionalInteger("out").value_or(named * parts);
+    int64_t out = *width(last);
+    Value split = attr("split"), given = attr("bias");
+    if (std::optional<int64_t> said = optionalInteger("out")) {
+      out = *said;
+    } else if (split.is(K::Integer)) {
+      out *= split.asInteger();
+    } else if (split.is(K::List)) { // units a group: the first part is the width
+      auto units = [](const Value &part) { return part.is(K::Integer) ? part.asInteger() : part.is(K::Real) ? int64_t(part.asReal()) : 0; };
+      int64_t all = 0, first = split.asList().empty() ? 0 : units(split.asList().front());
+      for (const Value &part : split.asList())
+        all += units(part);
+      out = first ? out / first * all : out;
+    } else if (mlir::Value bias = given.isArray() ? in.materialize(given, at) : mlir::Value()) {
+      out = tensorType(bias).getSize(tensorType(bias).getRank() - 1).constant().value_or(out);
+    }
     return kind == "bias" ? Shape(Sizes{out}) : isOther("layout") ? Shape(Sizes{*last, out}) : Shape(Sizes{out, *last});
   }
   if (op == "conv") {
-    int64_t out = optionalInteger("out").value_or(*width(last));
-    Shape shape = integersOf(attr("taps"));
+    std::optional<int64_t> said = begins(optionalInteger("out"));
+    int64_t out = said ? *said : *width(last);
+    Value taps = attr("taps"); // a number is one for every axis between the first and the last
+    Shape shape = taps.is(K::Integer) ? Shape(Sizes(type.getRank() - 2, taps.asInteger())) : integersOf(taps);
     if (kind == "bias" || !shape)
       return kind == "bias" ? Shape(Sizes{out}) : std::nullopt;
     shape->insert(shape->begin(), {out, *last / integer("groups", 1, 1)});

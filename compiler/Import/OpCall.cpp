@@ -216,7 +216,7 @@ mlir::Value OpCall::weight(StringRef kind) {
     if (std::optional<std::vector<int64_t>> shape = in.options.weightsInvented ? inventedShape(kind) : std::nullopt)
       return read(*shape, in.builder.getF32Type(), joinName(weights, *name));
     bad = true;
-    if (!in.weightsComplained) {
+    if (!in.weightsComplained || in.options.weightsInvented) {
       in.weightsComplained = true;
       in.error(at, in.options.weightsInvented
                        ? Twine(spec.name) + ": the shape of " + escaped(joinName(weights, *name)) + " stands in the weights alone"
