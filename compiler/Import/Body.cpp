@@ -1,5 +1,6 @@
 // Statements in order: bindings, groups, repeats.
 #include "compiler/Import/EmitTemplates.h"
+#include "compiler/Import/Importer.h"
 
 #include "llvm/ADT/STLExtras.h"
 
@@ -29,7 +30,7 @@ std::string Importer::into(const std::string &weights, const Statement &s, const
 void Importer::runBody(const std::vector<Statement> &body, const Scope &scope,
                        const std::string &weights) {
   for (const Statement &s : body) {
-    if (exhausted || !spend({s.json->loc, s.json}))
+    if (in.exhausted() || !in.spend({s.json->loc, s.json}))
       return;
     runStatement(s, scope, weights);
   }
@@ -55,7 +56,7 @@ void Importer::runStatement(const Statement &s, const Scope &scope, const std::s
     Value c = value(*s.condition, scope);
     if (!c.is(K::Bool)) {
       if (!c.isBad())
-        error(placeOf(*s.condition),
+        in.error(places.of(*s.condition),
               "true or false expected, decided at import; found " + Twine(c.show()));
       for (const NameSpec &n : s.names)
         if (n.text != "_" && !StringRef(n.text).contains('{'))
@@ -91,7 +92,7 @@ void Importer::runBinding(const Statement &s, const Scope &scope, const std::str
   }
   bool wrong = got.empty() || llvm::any_of(got, [](const Value &v) { return v.isBad(); });
   if (!wrong && got.size() != s.names.size()) {
-    error({s.names.empty() ? s.json->loc : s.names[0].loc, s.json},
+    in.error({s.names.empty() ? s.json->loc : s.names[0].loc, s.json},
           Twine(s.names.size()) + " names for " + Twine(got.size()) + " results");
     wrong = true;
   }
@@ -103,7 +104,7 @@ void Importer::runBinding(const Statement &s, const Scope &scope, const std::str
     if (!name)
       continue;
     if (scope.kind == Scope::Kind::Body && config.find(*name)) {
-      error({n.loc, s.json}, quote(*name) + " is a constant of the config and cannot be bound");
+      in.error({n.loc, s.json}, quote(*name) + " is a constant of the config and cannot be bound");
       continue;
     }
     scope.env->bind(*name, i < got.size() ? got[i] : Value::poison());
@@ -114,13 +115,13 @@ void Importer::runRepeat(const Statement &s, const Scope &scope, const std::stri
   Value n = value(*s.count, scope);
   if (!n.is(K::Integer) || n.asInteger() < 0 || n.asInteger() > mostTurns) {
     if (!n.isBad())
-      error(placeOf(*s.count), "repeat: a constant from 0 to " + Twine(mostTurns) + " expected, found " + n.show());
+      in.error(places.of(*s.count), "repeat: a constant from 0 to " + Twine(mostTurns) + " expected, found " + n.show());
     poisonNames(s.body, *scope.env);
     return;
   }
   // Inner repeats are recorded, and later rolled, before those around them.
-  Unrolled repeat{{}, location({s.json->loc, s.json})};
-  for (int64_t i = 0; i < n.asInteger() && !exhausted; ++i) {
+  Unrolled repeat{{}, in.location({s.json->loc, s.json})};
+  for (int64_t i = 0; i < n.asInteger() && !in.exhausted(); ++i) {
     repeat.markers.push_back(marker({s.json->loc, s.json}));
     scope.env->bind(s.index, Value::integer(i));
     runBody(s.body, scope, into(weights, s, scope));

@@ -58,10 +58,10 @@ std::vector<Value> Importer::runBlock(const BlockSpec &block, std::vector<Value>
                                       const CallSpec *call, const Scope &scope,
                                       const std::string &weights, At at) {
   std::vector<Value> poison(block.results.size(), Value::poison());
-  if (operands.size() != block.operands.size() || exhausted)
+  if (operands.size() != block.operands.size() || in.exhausted())
     return poison;
-  if (frames.size() > 60) {
-    error(at, "blocks are nested more than 60 deep");
+  if (places.depth() > 60) {
+    in.error(at, "blocks are nested more than 60 deep");
     return poison;
   }
   Environment local;
@@ -74,7 +74,7 @@ std::vector<Value> Importer::runBlock(const BlockSpec &block, std::vector<Value>
     if (v.isNull())
       v = defaultOf(block.name, p.name);
     if (v.isNull() && p.required) {
-      error(given ? At{given->value->loc, call->json} : at,
+      in.error(given ? At{given->value->loc, call->json} : at,
             Twine(block.name) + " needs the attribute " + quote(p.name));
       v = Value::poison();
     }
@@ -88,27 +88,27 @@ std::vector<Value> Importer::runBlock(const BlockSpec &block, std::vector<Value>
         fits |= equalConstants(literal(*choice), v);
       }
       if (!fits) {
-        error(given ? At{given->value->loc, call->json} : at,
+        in.error(given ? At{given->value->loc, call->json} : at,
               Twine(block.name) + ": " + p.name + " is " + llvm::join(known, " or ") + ", found " +
                   v.show() + (v.is(K::String) ? nearest(v.asString(), known) : ""));
         v = Value::poison();
       }
     } else if (v.isNull() && !p.required) {
-      frames.push_back({at, block.name});
+      Places::Inside call(places, at, block.name);
       v = value(*p.fallback, inside);
-      frames.pop_back();
     }
     local.bind(p.name, std::move(v));
   }
-  frames.push_back({at, block.name});
-  runBody(block.body, inside, weights + "|");
-  frames.pop_back();
+  {
+    Places::Inside here(places, at, block.name);
+    runBody(block.body, inside, weights + "|");
+  }
 
   std::vector<Value> results;
   for (const std::string &name : block.results) {
     const Value *v = local.find(name);
     if (!v && !sink.hasErrors())
-      error(at, Twine(block.name) + ": the result " + quote(name) + " is not bound under these attributes");
+      in.error(at, Twine(block.name) + ": the result " + quote(name) + " is not bound under these attributes");
     results.push_back(v ? *v : Value::poison());
   }
   return results;

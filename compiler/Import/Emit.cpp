@@ -5,7 +5,18 @@ using namespace heddle;
 using namespace heddle::model;
 using mlir::NamedAttribute;
 
-mlir::Operation *Importer::create(At at, llvm::StringRef name,
+bool Emitter::spend(At at) {
+  if (budget == 0) {
+    if (!isExhausted)
+      error(at, "the description expands to more than " + llvm::Twine(mostSteps) + " statements");
+    isExhausted = true;
+    return false;
+  }
+  --budget;
+  return true;
+}
+
+mlir::Operation *Emitter::create(At at, llvm::StringRef name,
                                   llvm::ArrayRef<mlir::Value> operands,
                                   llvm::ArrayRef<mlir::Type> types, const Attrs &attrs,
                                   unsigned regions) {
@@ -16,40 +27,40 @@ mlir::Operation *Importer::create(At at, llvm::StringRef name,
   return builder.create(state);
 }
 
-NamedAttribute Importer::attr(llvm::StringRef name, mlir::Attribute value) {
+NamedAttribute Emitter::attr(llvm::StringRef name, mlir::Attribute value) {
   return NamedAttribute(mlir::StringAttr::get(&context, name), value);
 }
-NamedAttribute Importer::intAttr(llvm::StringRef name, int64_t value) {
+NamedAttribute Emitter::intAttr(llvm::StringRef name, int64_t value) {
   return attr(name, builder.getI64IntegerAttr(value));
 }
-NamedAttribute Importer::realAttr(llvm::StringRef name, double value) {
+NamedAttribute Emitter::realAttr(llvm::StringRef name, double value) {
   return attr(name, builder.getF64FloatAttr(value));
 }
-NamedAttribute Importer::textAttr(llvm::StringRef name, llvm::StringRef value) {
+NamedAttribute Emitter::textAttr(llvm::StringRef name, llvm::StringRef value) {
   return attr(name, builder.getStringAttr(value));
 }
-NamedAttribute Importer::unitAttr(llvm::StringRef name) {
+NamedAttribute Emitter::unitAttr(llvm::StringRef name) {
   return attr(name, builder.getUnitAttr());
 }
-NamedAttribute Importer::intsAttr(llvm::StringRef name, llvm::ArrayRef<int64_t> values) {
+NamedAttribute Emitter::intsAttr(llvm::StringRef name, llvm::ArrayRef<int64_t> values) {
   return attr(name, builder.getDenseI64ArrayAttr(values));
 }
-NamedAttribute Importer::segments(llvm::ArrayRef<int32_t> sizes) {
+NamedAttribute Emitter::segments(llvm::ArrayRef<int32_t> sizes) {
   return attr("operandSegmentSizes", builder.getDenseI32ArrayAttr(sizes));
 }
 
 //===--- element types --------------------------------------------------------===//
 
-static mlir::Type elementType(mlir::OpBuilder &b, Importer::Element e) {
+static mlir::Type elementType(mlir::OpBuilder &b, Emitter::Element e) {
   switch (e) {
-  case Importer::Element::Real: return b.getF32Type();
-  case Importer::Element::Integer: return b.getI64Type();
-  case Importer::Element::Bool: return b.getI1Type();
+  case Emitter::Element::Real: return b.getF32Type();
+  case Emitter::Element::Integer: return b.getI64Type();
+  case Emitter::Element::Bool: return b.getI1Type();
   }
   return {};
 }
 
-Importer::Element Importer::elementOf(const Value &v) {
+Emitter::Element Emitter::elementOf(const Value &v) {
   switch (v.kind()) {
   case Value::Kind::Bool: return Element::Bool;
   case Value::Kind::Integer:
@@ -69,7 +80,7 @@ Importer::Element Importer::elementOf(const Value &v) {
   }
 }
 
-mlir::Value Importer::cast(mlir::Value v, Element element, At at) {
+mlir::Value Emitter::cast(mlir::Value v, Element element, At at) {
   if (!v)
     return {};
   mlir::Type want = elementType(builder, element);
@@ -79,7 +90,7 @@ mlir::Value Importer::cast(mlir::Value v, Element element, At at) {
   return create(at, CastOp::getOperationName(), {v}, {have.withElement(want)}, {})->getResult(0);
 }
 
-mlir::Value Importer::constantOp(const ConstantTensor &t, Element element, At at) {
+mlir::Value Emitter::constantOp(const ConstantTensor &t, Element element, At at) {
   llvm::SmallVector<Size> sizes(t.shape.begin(), t.shape.end());
   mlir::DenseElementsAttr data;
   size_t n = t.count();
@@ -129,13 +140,13 @@ static std::optional<ConstantTensor> scalarOf(const Value &v) {
   }
 }
 
-mlir::Value Importer::materialize(const Value &v, At at) {
+mlir::Value Emitter::materialize(const Value &v, At at) {
   if (v.isBad())
     return {};
   return materialize(v, elementOf(v), at);
 }
 
-mlir::Value Importer::materialize(const Value &v, Element element, At at) {
+mlir::Value Emitter::materialize(const Value &v, Element element, At at) {
   if (v.isBad())
     return {};
   if (v.is(Value::Kind::Tensor))

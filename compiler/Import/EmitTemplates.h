@@ -3,7 +3,7 @@
 #ifndef HEDDLE_COMPILER_IMPORT_EMITTEMPLATES_H
 #define HEDDLE_COMPILER_IMPORT_EMITTEMPLATES_H
 
-#include "compiler/Import/Importer.h"
+#include "compiler/Import/Emitter.h"
 #include "dialects/Attn/IR/Attn.h"
 #include "dialects/Model/IR/Model.h"
 #include "mlir/IR/Diagnostics.h"
@@ -11,7 +11,7 @@
 namespace heddle {
 
 template <class Op>
-std::vector<mlir::Value> Importer::emitAll(At at, llvm::ArrayRef<mlir::Value> operands,
+std::vector<mlir::Value> Emitter::emitAll(At at, llvm::ArrayRef<mlir::Value> operands,
                                            Attrs attrs, unsigned regions) {
   for (mlir::Value v : operands)
     if (!v)
@@ -57,13 +57,13 @@ std::vector<mlir::Value> Importer::emitAll(At at, llvm::ArrayRef<mlir::Value> op
 }
 
 template <class Op>
-Value Importer::emit(At at, llvm::ArrayRef<mlir::Value> operands, Attrs attrs) {
+Value Emitter::emit(At at, llvm::ArrayRef<mlir::Value> operands, Attrs attrs) {
   std::vector<mlir::Value> results = emitAll<Op>(at, operands, std::move(attrs));
   return results.empty() ? Value::poison() : Value::ofIr(Value::Kind::Tensor, results[0]);
 }
 
 template <class Op>
-Value Importer::emitMask(At at, llvm::ArrayRef<mlir::Value> operands, Attrs attrs) {
+Value Emitter::emitMask(At at, llvm::ArrayRef<mlir::Value> operands, Attrs attrs) {
   for (mlir::Value v : operands)
     if (!v)
       return Value::poison();
@@ -73,7 +73,7 @@ Value Importer::emitMask(At at, llvm::ArrayRef<mlir::Value> operands, Attrs attr
 }
 
 template <class Op>
-Value Importer::emitBias(At at, llvm::ArrayRef<mlir::Value> operands, Attrs attrs) {
+Value Emitter::emitBias(At at, llvm::ArrayRef<mlir::Value> operands, Attrs attrs) {
   for (mlir::Value v : operands)
     if (!v)
       return Value::poison();

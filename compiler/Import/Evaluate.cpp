@@ -15,7 +15,7 @@ Value Importer::literal(const JsonValue &v) {
   case JsonValue::Kind::Bool: return Value::boolean(v.boolean);
   case JsonValue::Kind::Integer: return Value::integer(v.integer);
   case JsonValue::Kind::HugeInteger:
-    error({v.loc, &v}, "the integer " + escaped(v.string) + " does not fit 64 bits");
+    in.error({v.loc, &v}, "the integer " + escaped(v.string) + " does not fit 64 bits");
     return Value::poison();
   case JsonValue::Kind::Real: return Value::real(v.real);
   case JsonValue::Kind::String: return Value::string(v.string);
@@ -38,7 +38,7 @@ Value Importer::literal(const JsonValue &v) {
 Value Importer::caught(Value v, At at) {
   if (!v.is(K::Absent))
     return v;
-  error(at, quote(v.asString()) + " is absent and there is no default (write ?? DEFAULT)");
+  in.error(at, quote(v.asString()) + " is absent and there is no default (write ?? DEFAULT)");
   return Value::poison();
 }
 
@@ -77,7 +77,7 @@ Value Importer::operand(const JsonValue &v, const Scope &scope) {
   if (scope.kind != Scope::Kind::Block)
     if (const Value *found = config.find(*name))
       return *found;
-  error({v.loc, &v}, "unknown value " + quote(*name) + nearest(*name, scope.env->names()));
+  in.error({v.loc, &v}, "unknown value " + quote(*name) + nearest(*name, scope.env->names()));
   return Value::poison();
 }
 
@@ -90,7 +90,7 @@ Value Importer::lookup(StringRef name, At at, const Scope &scope) {
         return literal(*v);
       return Value::absent(name.str());
     }
-    error(at, "unknown name " + quote(name) + nearest(name, scope.env->names()));
+    in.error(at, "unknown name " + quote(name) + nearest(name, scope.env->names()));
     return Value::poison();
   }
   if (scope.kind == Scope::Kind::Body)
@@ -106,7 +106,7 @@ Value Importer::lookup(StringRef name, At at, const Scope &scope) {
   for (auto &d : dims)
     known.push_back(d.first);
   known.insert(known.end(), {"causal", "all"});
-  error(at, "unknown name " + quote(name) + nearest(name, known));
+  in.error(at, "unknown name " + quote(name) + nearest(name, known));
   return Value::poison();
 }
 
@@ -129,7 +129,7 @@ std::optional<std::string> Importer::fill(const std::string &whole, Loc loc, siz
       out += v.asString();
     } else {
       if (!v.isBad())
-        error({e->loc, context}, "a name or an integer expected, found " + Twine(v.show()));
+        in.error({e->loc, context}, "a name or an integer expected, found " + Twine(v.show()));
       return std::nullopt;
     }
   }
@@ -195,7 +195,7 @@ Value Importer::evaluate(const Expr *e, const Scope &scope, const JsonValue *con
     if (base.isNull())
       return Value::absent(e->text);
     if (!base.is(K::Object)) {
-      error(at, Twine(base.describe()) + " has no member " + quote(e->text));
+      in.error(at, Twine(base.describe()) + " has no member " + quote(e->text));
       return Value::poison();
     }
     for (auto &[key, member] : base.asObject())
@@ -213,7 +213,7 @@ Value Importer::evaluate(const Expr *e, const Scope &scope, const JsonValue *con
       Value b = evaluate(e->args[1], scope, context);
       if (b.isBad() || b.is(K::Bool) || b.isArray() || b.is(K::Mask))
         return b;
-      error({e->args[1]->loc, context}, "true or false expected, found " + Twine(b.show()));
+      in.error({e->args[1]->loc, context}, "true or false expected, found " + Twine(b.show()));
       return Value::poison();
     }
     Value b = evaluate(e->args[1], scope, context);
@@ -223,7 +223,7 @@ Value Importer::evaluate(const Expr *e, const Scope &scope, const JsonValue *con
         (a.isArray() || b.isArray())) {
       const Expr *tensor = e->args[a.is(K::Mask) ? 1 : 0];
       std::string t = tensor->kind == Expr::Kind::Name ? tensor->text : "t";
-      error({tensor->loc, context}, "a mask combines only with masks, found " +
+      in.error({tensor->loc, context}, "a mask combines only with masks, found " +
                                         Twine((a.is(K::Mask) ? b : a).show()) + "; say keys(" + t +
                                         "), queries(" + t + ") or dense(" + t + ") to make it one");
       return Value::poison();
@@ -242,7 +242,7 @@ Value Importer::conditional(const Expr *e, const Scope &scope, const JsonValue *
   if (c.is(K::Bool))
     return evaluate(e->args[c.asBool() ? 1 : 2], scope, context);
   if (!c.isArray()) {
-    error(at, "a condition must be true or false, found " + Twine(c.show()));
+    in.error(at, "a condition must be true or false, found " + Twine(c.show()));
     return Value::poison();
   }
   Value yes = evaluate(e->args[1], scope, context), no = evaluate(e->args[2], scope, context);
@@ -267,21 +267,21 @@ Value Importer::binary(StringRef op, Value a, Value b, At at) {
       return Value::boolean(llvm::any_of(b.asList(), [&](const Value &x) { return equalConstants(a, x); }));
     if (a.is(K::String) && b.is(K::String))
       return Value::boolean(b.asString().find(a.asString()) != std::string::npos);
-    error(at, "in: a member of a list or a part of a string expected, found " + Twine(a.show()) +
+    in.error(at, "in: a member of a list or a part of a string expected, found " + Twine(a.show()) +
                   " in " + b.show());
     return Value::poison();
   }
   if (a.isNull() || b.isNull()) {
     if (op == "==" || op == "!=")
       return Value::boolean((a.isNull() && b.isNull()) == (op == "=="));
-    error(at, "null in arithmetic; give a default with ??");
+    in.error(at, "null in arithmetic; give a default with ??");
     return Value::poison();
   }
   bool hasArray = a.isArray() || b.isArray();
   if (op == "and" || op == "or") {
     for (const Value *v : {&a, &b})
       if (!v->isArray() && !v->is(K::Bool)) {
-        error(at, "true or false expected on both sides of '" + op + "', found " + Twine(v->show()));
+        in.error(at, "true or false expected on both sides of '" + op + "', found " + Twine(v->show()));
         return Value::poison();
       }
     if (a.is(K::Bool) && b.is(K::Bool))
@@ -308,7 +308,7 @@ Value Importer::binary(StringRef op, Value a, Value b, At at) {
     return numbers(op, a, b, at);
   if (op == "==" || op == "!=")
     return Value::boolean(equalConstants(a, b) == (op == "=="));
-  error(at, Twine(isComparison(op) ? "these cannot be compared" : "numbers or tensors expected") +
+  in.error(at, Twine(isComparison(op) ? "these cannot be compared" : "numbers or tensors expected") +
                 ", found " + a.show() + " " + op + " " + b.show());
   return Value::poison();
 }
@@ -322,7 +322,7 @@ Value Importer::logicalNot(Value v, At at) {
     return masks("not", v, v, at);
   if (v.isArray())
     return tensors("not", v, v, at);
-  error(at, "not: true, false, a tensor or a mask expected, found " + Twine(v.show()));
+  in.error(at, "not: true, false, a tensor or a mask expected, found " + Twine(v.show()));
   return Value::poison();
 }
 
@@ -337,6 +337,6 @@ Value Importer::negate(Value v, At at) {
     return lengths("*", v, Value::integer(-1), at);
   if (v.isArray())
     return mathFunction("neg", v, at);
-  error(at, "a number or a tensor expected behind '-', found " + Twine(v.show()));
+  in.error(at, "a number or a tensor expected behind '-', found " + Twine(v.show()));
   return Value::poison();
 }

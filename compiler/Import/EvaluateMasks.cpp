@@ -1,5 +1,6 @@
 // Masks and biases: values of their own, never mixed with tensors. Leaves: MaskLeaves.cpp.
 #include "compiler/Import/EmitTemplates.h"
+#include "compiler/Import/Importer.h"
 
 using namespace heddle;
 using llvm::StringRef;
@@ -7,43 +8,43 @@ using llvm::Twine;
 using K = Value::Kind;
 
 Value Importer::namedMask(StringRef name, At at) {
-  return name == "causal" ? emitMask<mask::CausalOp>(at, {}) : emitMask<mask::AllOp>(at, {});
+  return name == "causal" ? in.emitMask<mask::CausalOp>(at, {}) : in.emitMask<mask::AllOp>(at, {});
 }
 
 Value Importer::masks(StringRef op, const Value &a, const Value &b, At at) {
   if (op == "not")
-    return emitMask<mask::NotOp>(at, {a.asIr()});
+    return in.emitMask<mask::NotOp>(at, {a.asIr()});
   bool fits = a.is(K::Mask) && b.is(K::Mask) && (op == "and" || op == "or" || op == "+");
   // `mask and true` chooses at import, as `true and mask` does.
   if (a.is(K::Mask) && b.is(K::Bool) && (op == "and" || op == "or"))
     return b.asBool() == (op == "and") ? a : b;
   if (!fits) {
-    error(at, "a mask combines only with masks, by and/or/not/+, found " + Twine(a.show()) + " " +
+    in.error(at, "a mask combines only with masks, by and/or/not/+, found " + Twine(a.show()) + " " +
                   op + " " + b.show() +
                   "; say keys(t), queries(t) or dense(t) to make a tensor a mask");
     return Value::poison();
   }
   if (op == "and")
-    return emitMask<mask::AndOp>(at, {a.asIr(), b.asIr()});
+    return in.emitMask<mask::AndOp>(at, {a.asIr(), b.asIr()});
   if (op == "or")
-    return emitMask<mask::OrOp>(at, {a.asIr(), b.asIr()});
-  return emitMask<mask::AddOp>(at, {a.asIr(), b.asIr()});
+    return in.emitMask<mask::OrOp>(at, {a.asIr(), b.asIr()});
+  return in.emitMask<mask::AddOp>(at, {a.asIr(), b.asIr()});
 }
 
 Value Importer::biases(StringRef op, const Value &a, const Value &b, At at) {
   if (op == "+" && a.is(K::Bias) && b.is(K::Bias))
-    return emitBias<attn::BiasAddOp>(at, {a.asIr(), b.asIr()});
+    return in.emitBias<attn::BiasAddOp>(at, {a.asIr(), b.asIr()});
   if (op == "-" && a.is(K::Bias) && b.is(K::Bias)) {
     Value minus = biases("*", b, Value::integer(-1), at);
     return biases("+", a, minus, at);
   }
   if ((op == "*" || op == "/") && a.is(K::Bias) && b.isNumber() && !(op == "/" && b.asReal() == 0)) {
     double factor = op == "*" ? b.asReal() : 1 / b.asReal();
-    return emitBias<attn::BiasScaleOp>(at, {a.asIr()}, {realAttr("factor", factor)});
+    return in.emitBias<attn::BiasScaleOp>(at, {a.asIr()}, {in.realAttr("factor", factor)});
   }
   if (op == "*" && a.isNumber() && b.is(K::Bias))
     return biases(op, b, a, at);
-  error(at, "biases are added to each other or scaled by a constant, nothing else; found " +
+  in.error(at, "biases are added to each other or scaled by a constant, nothing else; found " +
                 Twine(a.show()) + " " + op + " " + b.show());
   return Value::poison();
 }

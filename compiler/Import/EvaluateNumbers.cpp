@@ -1,6 +1,7 @@
 // Arithmetic on constants (integers exact, or an error) and on lengths, and the functions
 // of expressions.
 #include "compiler/Import/EmitTemplates.h"
+#include "compiler/Import/Importer.h"
 #include "compiler/Import/OpTable.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -61,7 +62,7 @@ Value Importer::numbers(StringRef op, const Value &a, const Value &b, At at) {
     return Value::boolean(integers ? compareIntegers(op, a.asInteger(), b.asInteger())
                                    : compare(op, a.asReal(), b.asReal()));
   if ((op == "/" || op == "//" || op == "%") && b.asReal() == 0) {
-    error(at, "division by zero: " + Twine(a.show()) + " " + op + " " + b.show());
+    in.error(at, "division by zero: " + Twine(a.show()) + " " + op + " " + b.show());
     return Value::poison();
   }
   // 4 / 2 is an integer, 1 / 2 is not.
@@ -70,7 +71,7 @@ Value Importer::numbers(StringRef op, const Value &a, const Value &b, At at) {
   if (integers && (op != "/" || divides) && !(op == "**" && b.asInteger() < 0)) {
     if (std::optional<int64_t> r = exact(op == "/" ? "//" : op, a.asInteger(), b.asInteger()))
       return Value::integer(*r);
-    error(at, "the result of " + Twine(a.show()) + " " + op + " " + b.show() + " does not fit 64 bits");
+    in.error(at, "the result of " + Twine(a.show()) + " " + op + " " + b.show() + " does not fit 64 bits");
     return Value::poison();
   }
   double x = a.asReal(), y = b.asReal(), r = 0;
@@ -82,7 +83,7 @@ Value Importer::numbers(StringRef op, const Value &a, const Value &b, At at) {
   else if (op == "%") r = x - y * std::floor(x / y);
   else if (op == "**") r = std::pow(x, y);
   if (!std::isfinite(r) && std::isfinite(x) && std::isfinite(y)) {
-    error(at, "the result of " + Twine(a.show()) + " " + op + " " + b.show() + " is no finite number");
+    in.error(at, "the result of " + Twine(a.show()) + " " + op + " " + b.show() + " is no finite number");
     return Value::poison();
   }
   return Value::real(r);
@@ -95,7 +96,7 @@ Value Importer::lengths(StringRef op, const Value &a, const Value &b, At at) {
   constexpr int64_t limit = int64_t(1) << 40; // forms are multiplied without checks
   for (const Value *v : {&a, &b})
     if (v->is(K::Integer) && (v->asInteger() > limit || v->asInteger() < -limit)) {
-      error(at, "a length has at most 2**40, found " + Twine(v->show()));
+      in.error(at, "a length has at most 2**40, found " + Twine(v->show()));
       return Value::poison();
     }
   if (whole) {
@@ -105,7 +106,7 @@ Value Importer::lengths(StringRef op, const Value &a, const Value &b, At at) {
     if (op == "*") return Value::size(x * y);
     if (op == "//" || op == "%") {
       if (y.is(0)) {
-        error(at, "division by zero");
+        in.error(at, "division by zero");
         return Value::poison();
       }
       return Value::size(op == "//" ? x.floorDiv(y) : x.mod(y));
@@ -139,19 +140,19 @@ Value Importer::call(const Expr *e, const Scope &scope, const JsonValue *context
     std::vector<StringRef> known;
     for (const FunctionInfo &g : allFunctions())
       known.push_back(g.name);
-    error(at, "unknown function " + quote(name) + nearest(name, known));
+    in.error(at, "unknown function " + quote(name) + nearest(name, known));
     return Value::poison();
   }
   int n = args.size();
   if (n < f->least || (f->most >= 0 && n > f->most)) {
-    error(at, name + " takes " + Twine(f->least) +
+    in.error(at, name + " takes " + Twine(f->least) +
                   (f->most < 0 ? Twine(" or more") : f->most > f->least ? " to " + Twine(f->most) : Twine("")) +
                   " arguments, found " + Twine(n));
     return Value::poison();
   }
   // The name of an activation is checked even where its operand went wrong.
   if (name == "activation" && args[1].is(K::String) && canonicalActivation(args[1].asString()).empty()) {
-    error({e->args[1]->loc, context}, "unknown activation " + quote(args[1].asString()) +
+    in.error({e->args[1]->loc, context}, "unknown activation " + quote(args[1].asString()) +
                                           nearest(args[1].asString(), activationNames()));
     return Value::poison();
   }
@@ -166,7 +167,7 @@ Value Importer::call(const Expr *e, const Scope &scope, const JsonValue *context
     return maskFunction(name, args, at);
   if (name == "activation") {
     if (!args[1].is(K::String)) {
-      error({e->args[1]->loc, context}, "the name of an activation expected, found " + Twine(args[1].show()));
+      in.error({e->args[1]->loc, context}, "the name of an activation expected, found " + Twine(args[1].show()));
       return Value::poison();
     }
     return activation(args[0], canonicalActivation(args[1].asString()), at);
@@ -184,7 +185,7 @@ Value Importer::call(const Expr *e, const Scope &scope, const JsonValue *context
       return Value::integer(args[0].asObject().size());
     if (args[0].is(K::String))
       return Value::integer(args[0].asString().size());
-    error(at, "len: a list expected, found " + Twine(args[0].show()));
+    in.error(at, "len: a list expected, found " + Twine(args[0].show()));
     return Value::poison();
   }
   if (name == "each")
@@ -194,7 +195,7 @@ Value Importer::call(const Expr *e, const Scope &scope, const JsonValue *context
     for (int i = n - 2; i >= 0 && !r.isBad(); --i)
       r = minMax(name == "max", args[i], r, at);
     if (n == 1 && !r.isNumber() && !r.isArray() && !r.is(K::Size)) {
-      error(at, name + ": a number or a tensor expected, found " + Twine(r.show()));
+      in.error(at, name + ": a number or a tensor expected, found " + Twine(r.show()));
       return Value::poison();
     }
     return r;
@@ -208,7 +209,7 @@ Value Importer::call(const Expr *e, const Scope &scope, const JsonValue *context
 
 Value Importer::eachOf(const Value &x, const Value &count, At at) {
   if (!count.is(K::Integer) || count.asInteger() < 0 || count.asInteger() > 10000) {
-    error(at, "each: a count of 0 to 10000 expected, found " + Twine(count.show()));
+    in.error(at, "each: a count of 0 to 10000 expected, found " + Twine(count.show()));
     return Value::poison();
   }
   size_t n = count.asInteger();
@@ -216,14 +217,14 @@ Value Importer::eachOf(const Value &x, const Value &count, At at) {
     return x;
   if (x.isNumber() || x.is(K::Bool) || x.is(K::String))
     return Value::list(std::vector<Value>(n, x));
-  error(at, "one number or a list of " + Twine(n) + " expected, found " + x.show());
+  in.error(at, "one number or a list of " + Twine(n) + " expected, found " + x.show());
   return Value::poison();
 }
 
 Value Importer::minMax(bool isMax, const Value &a, const Value &b, At at) {
   auto isElement = [](const Value &v) { return v.isNumber() || v.isArray() || v.is(K::Size); };
   if (!isElement(a) || !isElement(b)) {
-    error(at, "numbers or tensors expected, found " + Twine(a.show()) + " and " + b.show());
+    in.error(at, "numbers or tensors expected, found " + Twine(a.show()) + " and " + b.show());
     return Value::poison();
   }
   if (a.isNumber() && b.isNumber())
@@ -237,7 +238,7 @@ Value Importer::minMax(bool isMax, const Value &a, const Value &b, At at) {
 Value Importer::rangeOf(llvm::ArrayRef<Value> args, At at) {
   for (const Value &v : args)
     if (!v.is(K::Integer) && !v.is(K::Size)) {
-      error(at, "range: an integer or a length expected, found " + Twine(v.show()));
+      in.error(at, "range: an integer or a length expected, found " + Twine(v.show()));
       return Value::poison();
     }
   Size from = args.size() == 2 ? args[0].asSize() : Size(0), to = args.back().asSize();
@@ -251,16 +252,16 @@ Value Importer::rangeOf(llvm::ArrayRef<Value> args, At at) {
       t.integers.push_back(*first + i);
     return Value::constant(std::move(t));
   }
-  return emit<model::RangeOp>(at, {}, {textAttr("from", from.str()), textAttr("to", to.str())});
+  return in.emit<model::RangeOp>(at, {}, {in.textAttr("from", from.str()), in.textAttr("to", to.str())});
 }
 
 Value Importer::sizeOf(const Value &x, const Value &axis, At at) {
   if (!axis.is(K::Integer)) {
-    error(at, "size: a constant axis expected, found " + Twine(axis.show()));
+    in.error(at, "size: a constant axis expected, found " + Twine(axis.show()));
     return Value::poison();
   }
   if (!x.isArray()) {
-    error(at, "size: a tensor expected, found " + Twine(x.show()));
+    in.error(at, "size: a tensor expected, found " + Twine(x.show()));
     return Value::poison();
   }
   llvm::SmallVector<Size> sizes;
@@ -270,7 +271,7 @@ Value Importer::sizeOf(const Value &x, const Value &axis, At at) {
     sizes.append(x.asConstant().shape.begin(), x.asConstant().shape.end());
   int64_t n = sizes.size(), i = axis.asInteger();
   if (i < -n || i >= n) {
-    error(at, "axis " + Twine(i) + " does not exist in " + x.show());
+    in.error(at, "axis " + Twine(i) + " does not exist in " + x.show());
     return Value::poison();
   }
   return Value::size(sizes[i < 0 ? i + n : i]);
@@ -300,13 +301,13 @@ Value Importer::listAsTensor(const Value &list, At at) {
   t.shape = {static_cast<int64_t>(list.asList().size())};
   for (const Value &x : list.asList()) {
     if (!x.isNumber()) {
-      error(at, "real: a list of numbers expected, found " + Twine(x.show()) + " in it");
+      in.error(at, "real: a list of numbers expected, found " + Twine(x.show()) + " in it");
       return Value::poison();
     }
     t.reals.push_back(x.asReal());
   }
   if (t.reals.empty() || t.reals.size() > 65536) {
-    error(at, "real: a list of 1 to 65536 numbers expected, found " + Twine(t.reals.size()));
+    in.error(at, "real: a list of 1 to 65536 numbers expected, found " + Twine(t.reals.size()));
     return Value::poison();
   }
   return Value::constant(std::move(t));
@@ -327,12 +328,12 @@ Value Importer::mathFunction(StringRef name, const Value &x, At at) {
       double r = name == "int" ? std::trunc(x.asReal()) : name == "floor" ? std::floor(x.asReal()) : std::ceil(x.asReal());
       if (std::fabs(r) < 9e18)
         return Value::integer(static_cast<int64_t>(r));
-      error(at, name + " of " + Twine(x.show()) + " does not fit 64 bits");
+      in.error(at, name + " of " + Twine(x.show()) + " does not fit 64 bits");
       return Value::poison();
     }
     if (std::optional<double> r = applyReal(name, x.asReal()))
       return Value::real(*r);
-    error(at, name + " of " + Twine(x.show()) + " is no finite number");
+    in.error(at, name + " of " + Twine(x.show()) + " is no finite number");
     return Value::poison();
   }
   if (x.is(K::Size) && name == "int")
@@ -340,33 +341,33 @@ Value Importer::mathFunction(StringRef name, const Value &x, At at) {
   if (x.is(K::List) && name == "real") // a list of config.json as a tensor
     return listAsTensor(x, at);
   if (!x.isArray() && !x.is(K::Size)) {
-    error(at, name + ": a number or a tensor expected, found " + Twine(x.show()));
+    in.error(at, name + ": a number or a tensor expected, found " + Twine(x.show()));
     return Value::poison();
   }
   if (std::optional<Value> folded = foldUnary(name, x))
     return *folded;
-  mlir::Value v = materialize(x, at);
+  mlir::Value v = in.materialize(x, at);
   if (name == "int" || name == "real") {
-    v = cast(v, name == "int" ? Element::Integer : Element::Real, at);
+    v = in.cast(v, name == "int" ? Element::Integer : Element::Real, at);
     return v ? Value::ofIr(K::Tensor, v) : Value::poison();
   }
-  bool keeps = (name == "abs" || name == "neg") && elementOf(x) == Element::Integer;
-  if (name == "neg" && elementOf(x) == Element::Bool)
-    v = cast(v, Element::Integer, at);
+  bool keeps = (name == "abs" || name == "neg") && in.elementOf(x) == Element::Integer;
+  if (name == "neg" && in.elementOf(x) == Element::Bool)
+    v = in.cast(v, Element::Integer, at);
   else if (!keeps)
-    v = cast(v, Element::Real, at);
+    v = in.cast(v, Element::Real, at);
   std::optional<model::UnaryKind> kind = model::symbolizeUnaryKind(name);
   if (!v || !kind)
     return Value::poison();
-  return emit<model::UnaryOp>(at, {v}, {attr("kind", model::UnaryKindAttr::get(&context, *kind))});
+  return in.emit<model::UnaryOp>(at, {v}, {in.attr("kind", model::UnaryKindAttr::get(&in.context, *kind))});
 }
 
 Value Importer::activation(const Value &x, StringRef name, At at) {
   if (!x.isArray() && !x.isNumber() && !x.is(K::Size)) {
-    error(at, name + ": a tensor expected, found " + Twine(x.show()));
+    in.error(at, name + ": a tensor expected, found " + Twine(x.show()));
     return Value::poison();
   }
-  mlir::Value v = materialize(x, Element::Real, at);
+  mlir::Value v = in.materialize(x, Element::Real, at);
   if (!v)
     return Value::poison();
   if (name == "linear")
@@ -374,5 +375,5 @@ Value Importer::activation(const Value &x, StringRef name, At at) {
   std::optional<model::UnaryKind> kind = model::symbolizeUnaryKind(name);
   if (!kind)
     return Value::poison();
-  return emit<model::UnaryOp>(at, {v}, {attr("kind", model::UnaryKindAttr::get(&context, *kind))});
+  return in.emit<model::UnaryOp>(at, {v}, {in.attr("kind", model::UnaryKindAttr::get(&in.context, *kind))});
 }

@@ -1,5 +1,6 @@
 // Elementwise arithmetic on tensors, choice by a condition, and subscripts.
 #include "compiler/Import/EmitTemplates.h"
+#include "compiler/Import/Importer.h"
 
 #include "llvm/ADT/StringSwitch.h"
 
@@ -10,8 +11,8 @@ using llvm::Twine;
 using K = Value::Kind;
 
 /// Integers stay integers unless something real is mixed in; truth counts as 0 and 1.
-static Importer::Element common(Importer::Element a, Importer::Element b) {
-  using E = Importer::Element;
+static Emitter::Element common(Emitter::Element a, Emitter::Element b) {
+  using E = Emitter::Element;
   if (a == E::Real || b == E::Real)
     return E::Real;
   return a == E::Bool && b == E::Bool ? E::Bool : E::Integer;
@@ -21,16 +22,16 @@ Value Importer::tensors(StringRef op, const Value &a, const Value &b, At at) {
   if (op == "not") {
     if (std::optional<Value> folded = foldUnary("not", a))
       return *folded;
-    mlir::Value v = materialize(a, Element::Bool, at);
-    return v ? emit<model::UnaryOp>(
+    mlir::Value v = in.materialize(a, Element::Bool, at);
+    return v ? in.emit<model::UnaryOp>(
                    at, {v},
-                   {attr("kind", model::UnaryKindAttr::get(&context, model::UnaryKind::logical_not))})
+                   {in.attr("kind", model::UnaryKindAttr::get(&in.context, model::UnaryKind::logical_not))})
              : Value::poison();
   }
   if (std::optional<Value> folded = foldBinary(op, a, b, at))
     return *folded;
 
-  Element e = common(elementOf(a), elementOf(b));
+  Element e = common(in.elementOf(a), in.elementOf(b));
   using P = std::optional<model::ComparePredicate>;
   P predicate = llvm::StringSwitch<P>(op)
                     .Case("==", model::ComparePredicate::eq)
@@ -44,9 +45,9 @@ Value Importer::tensors(StringRef op, const Value &a, const Value &b, At at) {
     if (e == Element::Bool && *predicate != model::ComparePredicate::eq &&
         *predicate != model::ComparePredicate::ne)
       e = Element::Integer;
-    mlir::Value x = materialize(a, e, at), y = materialize(b, e, at);
-    return emit<model::CompareOp>(
-        at, {x, y}, {attr("predicate", model::ComparePredicateAttr::get(&context, *predicate))});
+    mlir::Value x = in.materialize(a, e, at), y = in.materialize(b, e, at);
+    return in.emit<model::CompareOp>(
+        at, {x, y}, {in.attr("predicate", model::ComparePredicateAttr::get(&in.context, *predicate))});
   }
 
   using B = std::optional<model::BinaryKind>;
@@ -64,7 +65,7 @@ Value Importer::tensors(StringRef op, const Value &a, const Value &b, At at) {
                .Case("or", model::BinaryKind::logical_or)
                .Default(std::nullopt);
   if (!kind) {
-    error(at, "'" + op + "' is not defined on tensors");
+    in.error(at, "'" + op + "' is not defined on tensors");
     return Value::poison();
   }
   bool logic = op == "and" || op == "or";
@@ -74,41 +75,41 @@ Value Importer::tensors(StringRef op, const Value &a, const Value &b, At at) {
     e = Element::Real;
   else if (e == Element::Bool)
     e = Element::Integer;
-  mlir::Value x = materialize(a, e, at), y = materialize(b, e, at);
-  return emit<model::BinaryOp>(at, {x, y},
-                               {attr("kind", model::BinaryKindAttr::get(&context, *kind))});
+  mlir::Value x = in.materialize(a, e, at), y = in.materialize(b, e, at);
+  return in.emit<model::BinaryOp>(at, {x, y},
+                               {in.attr("kind", model::BinaryKindAttr::get(&in.context, *kind))});
 }
 
 Value Importer::select(const Value &condition, const Value &yes, const Value &no, At at) {
   if (yes.is(K::Mask) && no.is(K::Mask)) {
-    mlir::Value c = materialize(condition, Element::Bool, at);
+    mlir::Value c = in.materialize(condition, Element::Bool, at);
     if (c && tensorType(c).getRank() != 0) {
-      error(at, "a mask is chosen by a constant or by lengths, found " + Twine(condition.show()));
+      in.error(at, "a mask is chosen by a constant or by lengths, found " + Twine(condition.show()));
       return Value::poison();
     }
-    return emitMask<mask::SelectOp>(at, {c, yes.asIr(), no.asIr()});
+    return in.emitMask<mask::SelectOp>(at, {c, yes.asIr(), no.asIr()});
   }
   auto isElement = [](const Value &v) {
     return v.isArray() || v.isNumber() || v.is(K::Size) || v.is(K::Bool);
   };
   for (const Value *v : {&yes, &no})
     if (!isElement(*v)) {
-      error(at, "a choice made when the model runs is between tensors, numbers or masks, found " +
+      in.error(at, "a choice made when the model runs is between tensors, numbers or masks, found " +
                     Twine(v->show()));
       return Value::poison();
     }
   if (std::optional<Value> folded = foldSelect(condition, yes, no, at))
     return *folded;
-  Element e = common(elementOf(yes), elementOf(no));
-  mlir::Value c = materialize(condition, Element::Bool, at), x = materialize(yes, e, at),
-              y = materialize(no, e, at);
-  return emit<model::SelectOp>(at, {c, x, y});
+  Element e = common(in.elementOf(yes), in.elementOf(no));
+  mlir::Value c = in.materialize(condition, Element::Bool, at), x = in.materialize(yes, e, at),
+              y = in.materialize(no, e, at);
+  return in.emit<model::SelectOp>(at, {c, x, y});
 }
 
 //===--- subscripts -----------------------------------------------------------===//
 
 /// Of a list or a string: one place or a piece, counted as Python does.
-static Value pick(Importer &in, const Value &v, llvm::ArrayRef<Importer::Sub> subs, At at) {
+static Value pick(Emitter &in, const Value &v, llvm::ArrayRef<Importer::Sub> subs, At at) {
   int64_t n = v.is(K::List) ? v.asList().size() : v.asString().size();
   if (subs.size() != 1 || subs[0].kind == Importer::Sub::Kind::Axis) {
     in.error(at, "one subscript expected for " + Twine(v.describe()));
@@ -157,9 +158,9 @@ Value Importer::index(const Expr *e, const Scope &scope, const JsonValue *contex
     return bad;
   At at{e->loc, context};
   if (v.is(K::List) || v.is(K::String))
-    return pick(*this, v, subs, at);
+    return pick(in, v, subs, at);
   if (!v.isArray()) {
-    error(at, Twine(v.describe()) + " takes no subscript");
+    in.error(at, Twine(v.describe()) + " takes no subscript");
     return Value::poison();
   }
   return subscript(v, subs, at);
@@ -168,13 +169,13 @@ Value Importer::index(const Expr *e, const Scope &scope, const JsonValue *contex
 Value Importer::subscript(const Value &v, llvm::ArrayRef<Sub> subs, At at) {
   if (std::optional<Value> folded = foldSubscript(v, subs, at))
     return *folded;
-  mlir::Value x = materialize(v, at);
+  mlir::Value x = in.materialize(v, at);
   if (!x)
     return Value::poison();
   int64_t axis = 0;
   for (const Sub &s : subs) {
     if (s.kind == Sub::Kind::Axis) {
-      Value y = emit<model::UnsqueezeOp>(at, {x}, {intAttr("axis", axis)});
+      Value y = in.emit<model::UnsqueezeOp>(at, {x}, {in.intAttr("axis", axis)});
       if (y.isBad())
         return y;
       x = y.asIr();
@@ -183,12 +184,12 @@ Value Importer::subscript(const Value &v, llvm::ArrayRef<Sub> subs, At at) {
     }
     model::ModelTensorType type = tensorType(x);
     if (axis >= type.getRank()) {
-      error(s.at, "more subscripts than axes of " + Twine(v.show()));
+      in.error(s.at, "more subscripts than axes of " + Twine(v.show()));
       return Value::poison();
     }
     for (const Value *b : {&s.first, &s.last})
       if (!b->isNull() && !b->is(K::Integer) && !b->is(K::Size)) {
-        error(s.at, "subscripts are constants, lengths and slices, found " + Twine(b->show()));
+        in.error(s.at, "subscripts are constants, lengths and slices, found " + Twine(b->show()));
         return Value::poison();
       }
     // A negative constant counts from the end; numpy cuts bounds off at a known length.
@@ -208,14 +209,14 @@ Value Importer::subscript(const Value &v, llvm::ArrayRef<Sub> subs, At at) {
     if (std::optional<int64_t> length = (to - from).constant(); length && *length < 0)
       to = from;
     if (from != Size(0) || to != n) {
-      Value y = emit<model::SliceOp>(s.at, {x}, {intAttr("axis", axis), textAttr("from", from.str()),
-                                                 textAttr("to", to.str())});
+      Value y = in.emit<model::SliceOp>(s.at, {x}, {in.intAttr("axis", axis), in.textAttr("from", from.str()),
+                                                 in.textAttr("to", to.str())});
       if (y.isBad())
         return y;
       x = y.asIr();
     }
     if (s.kind == Sub::Kind::Index) {
-      Value y = emit<model::SqueezeOp>(s.at, {x}, {intAttr("axis", axis)});
+      Value y = in.emit<model::SqueezeOp>(s.at, {x}, {in.intAttr("axis", axis)});
       if (y.isBad())
         return y;
       x = y.asIr();

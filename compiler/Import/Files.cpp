@@ -194,7 +194,7 @@ bool Importer::readWeightSpec(WeightNames::Spec &spec, std::string &file) {
     if (c.is(Value::Kind::String))
       return c.asString();
     if (!c.isBad() && !c.isNull())
-      error({v.loc, &v}, "a name or null expected, found " + Twine(c.show()));
+      in.error({v.loc, &v}, "a name or null expected, found " + Twine(c.show()));
     return std::nullopt;
   };
   if (const JsonValue *tied = w->find("tied"))
@@ -243,7 +243,7 @@ void Importer::openWeights() {
     }
     if (!anything && !named.empty() && options.weightsPath.empty() && !isThere(file.c_str())) {
       const JsonValue *where = doc->weights->isObject() ? doc->weights->find("file") : doc->weights;
-      error({where->loc, where}, "no file " + quote(named) + " beside the description; --weights=FILE names another");
+      in.error({where->loc, where}, "no file " + quote(named) + " beside the description; --weights=FILE names another");
       weightsComplained = true;
       return;
     }

@@ -4,22 +4,13 @@
 #define HEDDLE_COMPILER_IMPORT_IMPORTER_H
 
 #include "compiler/Import/Description.h"
-#include "compiler/Import/Diagnostics.h"
+#include "compiler/Import/Emitter.h"
 #include "compiler/Import/Import.h"
-#include "compiler/Import/Value.h"
 #include "compiler/Import/WeightNames.h"
-#include "mlir/IR/Builders.h"
 #include "mlir/IR/OwningOpRef.h"
 #include <set>
 
 namespace heddle {
-
-/// A place for messages and for the locations of ops: a token, and the JSON value that
-/// names the path.
-struct At {
-  Loc loc;
-  const JsonValue *json = nullptr;
-};
 
 /// Names and their values; remembers in which order names were first bound.
 class Environment {
@@ -54,16 +45,7 @@ public:
 
   mlir::OwningOpRef<mlir::ModuleOp> run();
 
-  using Attrs = llvm::SmallVector<mlir::NamedAttribute, 8>;
-
-  //===--- Importer.cpp: the order of things, places, messages -----------------===//
-  Diagnostic &error(At at, const llvm::Twine &message);
-  mlir::Location location(At at);
-  std::string pathOf(At at) const;
-  At placeShown(At at) const;
-  /// Of a value: an expression's own place is that of its outermost token.
-  At placeOf(const JsonValue &v);
-
+  //===--- Importer.cpp: the order of things ------------------------------------===//
   void dropDeadValues();
 
   //===--- Files.cpp: what stands at the path -----------------------------------===//
@@ -73,38 +55,6 @@ public:
   void openWeights();
   void reportMissing();
   bool readWeightSpec(WeightNames::Spec &spec, std::string &file);
-
-  //===--- Emit.cpp: making ops ------------------------------------------------===//
-  /// Makes an op whose result types are inferred; what inference refuses is an error at
-  /// `at`, and the results are null.
-  template <class Op>
-  std::vector<mlir::Value> emitAll(At at, llvm::ArrayRef<mlir::Value> operands, Attrs attrs,
-                                   unsigned regions = 0);
-  template <class Op>
-  Value emit(At at, llvm::ArrayRef<mlir::Value> operands, Attrs attrs = {});
-  /// The same for ops of masks and biases, which have one known result type.
-  template <class Op>
-  Value emitMask(At at, llvm::ArrayRef<mlir::Value> operands, Attrs attrs = {});
-  template <class Op>
-  Value emitBias(At at, llvm::ArrayRef<mlir::Value> operands, Attrs attrs = {});
-  mlir::Operation *create(At at, llvm::StringRef name, llvm::ArrayRef<mlir::Value> operands,
-                          llvm::ArrayRef<mlir::Type> types, const Attrs &attrs,
-                          unsigned regions = 0);
-  mlir::NamedAttribute attr(llvm::StringRef name, mlir::Attribute value);
-  mlir::NamedAttribute intAttr(llvm::StringRef name, int64_t value);
-  mlir::NamedAttribute realAttr(llvm::StringRef name, double value);
-  mlir::NamedAttribute textAttr(llvm::StringRef name, llvm::StringRef value);
-  mlir::NamedAttribute unitAttr(llvm::StringRef name);
-  mlir::NamedAttribute intsAttr(llvm::StringRef name, llvm::ArrayRef<int64_t> values);
-  mlir::NamedAttribute segments(llvm::ArrayRef<int32_t> sizes);
-
-  enum class Element { Real, Integer, Bool };
-  Element elementOf(const Value &v);
-  /// A tensor in the IR: constants, lengths and numbers become ops. Null when it cannot be.
-  mlir::Value materialize(const Value &v, At at);
-  mlir::Value materialize(const Value &v, Element element, At at);
-  mlir::Value cast(mlir::Value v, Element element, At at);
-  mlir::Value constantOp(const ConstantTensor &t, Element element, At at);
 
   //===--- Evaluate.cpp: expressions -------------------------------------------===//
   Value evaluate(const Expr *e, const Scope &scope, const JsonValue *context);
@@ -121,6 +71,7 @@ public:
   std::optional<std::string> fill(const JsonValue &text, const Scope &scope);
   /// An Absent that nothing caught becomes an error.
   Value caught(Value v, At at);
+  using Element = Emitter::Element;
 
   //===--- EvaluateNumbers.cpp, EvaluateTensors.cpp, EvaluateMasks.cpp ---------===//
   Value binary(llvm::StringRef op, Value a, Value b, At at);
@@ -173,9 +124,9 @@ public:
 
   //===--- Inputs.cpp: the signature -------------------------------------------===//
   void readInputs(Environment &env);
-  void collectDims(const InputSpec &in, llvm::StringRef type);
-  mlir::Type readType(const InputSpec &in, llvm::StringRef type);
-  void runDefault(const InputSpec &in, mlir::Value argument, Environment &env);
+  void collectDims(const InputSpec &input, llvm::StringRef type);
+  mlir::Type readType(const InputSpec &input, llvm::StringRef type);
+  void runDefault(const InputSpec &input, mlir::Value argument, Environment &env);
   void writeOutputs(Environment &env);
   void writeModuleAttributes();
 
@@ -185,7 +136,6 @@ public:
   void runBinding(const Statement &s, const Scope &scope, const std::string &weights);
   void runRepeat(const Statement &s, const Scope &scope, const std::string &weights);
   std::string into(const std::string &weights, const Statement &s, const Scope &scope);
-  bool spend(At at);
 
   //===--- Calls.cpp: blocks, attributes, defaults -----------------------------===//
   std::vector<Value> runCall(const CallSpec &call, const Scope &scope, const std::string &weights);
@@ -211,12 +161,12 @@ public:
   std::vector<Unrolled> unrolled;
 
   // State
-  mlir::MLIRContext &context;
   const ImportOptions &options;
   DiagnosticSink &sink;
-  mlir::OpBuilder builder;
   FamilyLibrary families;
   Expressions expressions;
+  Places places;
+  Emitter in;
   std::unique_ptr<Description> doc;
   JsonValue configJson;
   bool isFamily = false;
@@ -237,13 +187,6 @@ public:
   Scope configScope;
   std::map<std::string, Value, std::less<>> dims; // every dim that an input declares
   std::vector<std::unique_ptr<Defaults>> defaults;
-  struct Frame {
-    At call;
-    std::string block;
-  };
-  std::vector<Frame> frames;
-  uint64_t budget = 2'000'000; // statements and ops of one import
-  std::string weightsRead; // by the op that is being imported, for messages about shapes
   /// Weights that an op asks for and the files do not have: told together (WeightShapes.cpp).
   struct Missing {
     Loc shown, asked; ///< in the user's file; of the op itself
@@ -251,7 +194,6 @@ public:
     std::string expected; ///< its shape as far as the op knows it
   };
   std::vector<Missing> missing;
-  bool exhausted = false;
   std::optional<int64_t> width; // that the model, or a tower of it, last named, where shapes are made up
   bool incomplete = false; // an output is unknown, since no weights were there to look at
 

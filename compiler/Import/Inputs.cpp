@@ -1,6 +1,7 @@
 // The signature of @run: inputs with their types and defaults, outputs, and what the module
 // says about itself.
 #include "compiler/Import/EmitTemplates.h"
+#include "compiler/Import/Importer.h"
 #include "compiler/Import/DescriptionReader.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
@@ -42,45 +43,45 @@ static std::optional<std::pair<StringRef, StringRef>> splitType(StringRef text) 
   return std::pair(text.take_front(open).trim(), text.slice(open + 1, text.size() - 1));
 }
 
-void Importer::collectDims(const InputSpec &in, StringRef type) {
+void Importer::collectDims(const InputSpec &input, StringRef type) {
   if (auto parts = splitType(type))
     for (StringRef axis : axesOf(parts->second))
       if (isIdentifier(axis) && !config.find(axis)) {
         if (findFunction(axis) || isNamedMask(axis))
-          error({in.type->loc, in.type}, quote(axis) + " is the name of a function or mask, not of a dim");
+          in.error({input.type->loc, input.type}, quote(axis) + " is the name of a function or mask, not of a dim");
         dims.try_emplace(axis.str(), Value::size(Size::dim(axis)));
       }
 }
 
-mlir::Type Importer::readType(const InputSpec &in, StringRef type) {
-  At at{in.type->loc, in.type};
+mlir::Type Importer::readType(const InputSpec &input, StringRef type) {
+  At at{input.type->loc, input.type};
   auto parts = splitType(type);
   mlir::Type element;
   if (parts)
-    element = parts->first == "f32"   ? mlir::Type(builder.getF32Type())
-              : parts->first == "i64" ? mlir::Type(builder.getI64Type())
-              : parts->first == "bool" ? mlir::Type(builder.getI1Type())
+    element = parts->first == "f32"   ? mlir::Type(in.builder.getF32Type())
+              : parts->first == "i64" ? mlir::Type(in.builder.getI64Type())
+              : parts->first == "bool" ? mlir::Type(in.builder.getI1Type())
                                        : mlir::Type();
   if (!element) {
-    error(at, "a type expected, f32, i64 or bool with axes such as i64[B,T], found " + quote(type));
+    in.error(at, "a type expected, f32, i64 or bool with axes such as i64[B,T], found " + quote(type));
     return {};
   }
   llvm::SmallVector<Size> sizes;
   for (StringRef axis : axesOf(parts->second)) {
-    Value v = caught(evaluate(expressions.ofText(axis, in.type->loc, in.type), fileScope, in.type), at);
+    Value v = caught(evaluate(expressions.ofText(axis, input.type->loc, input.type), fileScope, input.type), at);
     if (v.isBad())
       return {};
     if (!v.is(K::Integer) && !v.is(K::Size)) {
-      error(at, "axis " + quote(axis) + " should be a length, is " + v.show());
+      in.error(at, "axis " + quote(axis) + " should be a length, is " + v.show());
       return {};
     }
     if (v.is(K::Integer) && (v.asInteger() < 0 || v.asInteger() > (int64_t(1) << 40))) {
-      error(at, "axis " + quote(axis) + " has the length " + v.show());
+      in.error(at, "axis " + quote(axis) + " has the length " + v.show());
       return {};
     }
     sizes.push_back(v.asSize());
   }
-  return ModelTensorType::get(&context, sizes, element);
+  return ModelTensorType::get(&in.context, sizes, element);
 }
 
 void Importer::readInputs(Environment &env) {
@@ -89,44 +90,44 @@ void Importer::readInputs(Environment &env) {
     std::string name, type;
   };
   std::vector<Active> active;
-  for (const InputSpec &in : doc->inputs) {
-    if (!in.type)
+  for (const InputSpec &input : doc->inputs) {
+    if (!input.type)
       continue;
-    if (in.condition) {
-      Value c = value(*in.condition, fileScope);
+    if (input.condition) {
+      Value c = value(*input.condition, fileScope);
       if (!c.is(K::Bool)) {
         if (!c.isBad())
-          error({in.condition->loc, in.condition}, "true or false expected, decided at import; found " + Twine(c.show()));
-        env.bind(in.name, Value::poison());
+          in.error({input.condition->loc, input.condition}, "true or false expected, decided at import; found " + Twine(c.show()));
+        env.bind(input.name, Value::poison());
         continue;
       }
       if (!c.asBool())
         continue;
     }
-    std::string type = in.type->string;
-    if (in.type->isExpression()) {
-      Value t = value(*in.type, fileScope);
+    std::string type = input.type->string;
+    if (input.type->isExpression()) {
+      Value t = value(*input.type, fileScope);
       if (!t.is(K::String)) {
         if (!t.isBad())
-          error({in.type->loc, in.type}, "a type such as 'i64[B,T]' expected, found " + Twine(t.show()));
-        env.bind(in.name, Value::poison());
+          in.error({input.type->loc, input.type}, "a type such as 'i64[B,T]' expected, found " + Twine(t.show()));
+        env.bind(input.name, Value::poison());
         continue;
       }
       type = t.asString();
     }
-    collectDims(in, type);
-    if (!in.repeat) {
-      active.push_back({&in, in.name, type});
+    collectDims(input, type);
+    if (!input.repeat) {
+      active.push_back({&input, input.name, type});
       continue;
     }
-    Value n = value(*in.repeat, fileScope);
+    Value n = value(*input.repeat, fileScope);
     if (!n.is(K::Integer) || n.asInteger() < 0 || n.asInteger() > 10000) {
       if (!n.isBad())
-        error({in.repeat->loc, in.repeat}, "a number of inputs up to 10000 expected, found " + Twine(n.show()));
+        in.error({input.repeat->loc, input.repeat}, "a number of inputs up to 10000 expected, found " + Twine(n.show()));
       continue;
     }
     for (int64_t i = 0; i < n.asInteger(); ++i)
-      active.push_back({&in, in.name + "." + std::to_string(i), type});
+      active.push_back({&input, input.name + "." + std::to_string(i), type});
   }
 
   llvm::SmallVector<mlir::Type> types;
@@ -142,16 +143,16 @@ void Importer::readInputs(Environment &env) {
   }
 
   At top{doc->root.loc, &doc->root};
-  auto run = mlir::func::FuncOp::create(location(top), "run", builder.getFunctionType(types, {}));
-  builder.insert(run);
+  auto run = mlir::func::FuncOp::create(in.location(top), "run", in.builder.getFunctionType(types, {}));
+  in.builder.insert(run);
   function = run;
   mlir::Block *entry = run.addEntryBlock();
-  builder.setInsertionPointToEnd(entry);
+  in.builder.setInsertionPointToEnd(entry);
   for (auto [i, a] : llvm::enumerate(typed)) {
-    run.setArgAttr(i, "model.name", builder.getStringAttr(a.name));
+    run.setArgAttr(i, "model.name", in.builder.getStringAttr(a.name));
     if (a.spec->fallback)
-      run.setArgAttr(i, "model.default", builder.getUnitAttr());
-    entry->getArgument(i).setLoc(location({a.spec->loc, a.spec->json}));
+      run.setArgAttr(i, "model.default", in.builder.getUnitAttr());
+    entry->getArgument(i).setLoc(in.location({a.spec->loc, a.spec->json}));
     activeInputs.push_back(a.name);
     env.bind(a.name, Value::ofIr(K::Tensor, entry->getArgument(i)));
   }
@@ -171,37 +172,37 @@ void Importer::readInputs(Environment &env) {
     }
 }
 
-void Importer::runDefault(const InputSpec &in, mlir::Value argument, Environment &env) {
-  At at{in.fallback->loc, in.fallback};
-  mlir::Operation *op = create(at, model::DefaultOp::getOperationName(), {argument},
+void Importer::runDefault(const InputSpec &input, mlir::Value argument, Environment &env) {
+  At at{input.fallback->loc, input.fallback};
+  mlir::Operation *op = in.create(at, model::DefaultOp::getOperationName(), {argument},
                                {argument.getType()}, {}, /*regions=*/1);
-  mlir::OpBuilder::InsertionGuard guard(builder);
-  builder.setInsertionPointToEnd(&op->getRegion(0).emplaceBlock());
+  mlir::OpBuilder::InsertionGuard guard(in.builder);
+  in.builder.setInsertionPointToEnd(&op->getRegion(0).emplaceBlock());
   Scope scope{&env, Scope::Kind::Body};
   Value v;
-  if (in.fallbackCall) {
-    std::vector<Value> results = runCall(*in.fallbackCall, scope, "");
+  if (input.fallbackCall) {
+    std::vector<Value> results = runCall(*input.fallbackCall, scope, "");
     if (results.size() == 1)
       v = results[0];
     else if (!results.empty())
-      error(at, "one value expected, found " + Twine(results.size()));
+      in.error(at, "one value expected, found " + Twine(results.size()));
   } else {
-    v = value(*in.fallback, scope);
+    v = value(*input.fallback, scope);
   }
   auto type = llvm::cast<ModelTensorType>(argument.getType());
   Element e = type.getElementType().isF32()        ? Element::Real
               : type.getElementType().isInteger(1) ? Element::Bool
                                                    : Element::Integer;
-  mlir::Value made = v.isBad() ? mlir::Value() : materialize(v, e, at);
+  mlir::Value made = v.isBad() ? mlir::Value() : in.materialize(v, e, at);
   if (made) {
     std::string why;
     auto sizes = model::broadcast({tensorType(made), type}, &why);
     if (!sizes || *sizes != type.getSizes())
-      error(at, "the default " + Twine(v.show()) + " does not stretch to " +
+      in.error(at, "the default " + Twine(v.show()) + " does not stretch to " +
                     Value::ofIr(K::Tensor, argument).show() + (why.empty() ? "" : ": " + why));
   }
-  create(at, model::YieldOp::getOperationName(), made ? llvm::ArrayRef<mlir::Value>(made) : llvm::ArrayRef<mlir::Value>(), {}, {});
-  env.bind(in.name, Value::ofIr(K::Tensor, op->getResult(0)));
+  in.create(at, model::YieldOp::getOperationName(), made ? llvm::ArrayRef<mlir::Value>(made) : llvm::ArrayRef<mlir::Value>(), {}, {});
+  env.bind(input.name, Value::ofIr(K::Tensor, op->getResult(0)));
 }
 
 void Importer::writeOutputs(Environment &env) {
@@ -218,11 +219,11 @@ void Importer::writeOutputs(Environment &env) {
       return;
     At at{where.loc, &where};
     if (v->is(K::Mask) || v->is(K::Bias) || v->is(K::List) || v->is(K::Object) || v->is(K::String)) {
-      error(at, "the output " + quote(name) + " is " + v->show() + "; a tensor expected");
+      in.error(at, "the output " + quote(name) + " is " + v->show() + "; a tensor expected");
       poisoned = true;
       return;
     }
-    mlir::Value ir = materialize(*v, at);
+    mlir::Value ir = in.materialize(*v, at);
     if (!ir) {
       poisoned = true;
       return;
@@ -244,17 +245,17 @@ void Importer::writeOutputs(Environment &env) {
       }
     }
   if (values.empty() && !poisoned && !sink.hasErrors() && doc->outputs)
-    error({doc->outputs->loc, doc->outputs}, "no output is bound under these constants");
+    in.error({doc->outputs->loc, doc->outputs}, "no output is bound under these constants");
   incomplete = poisoned;
   if (sink.hasErrors() || incomplete)
     return;
   llvm::SmallVector<mlir::Type> types;
   for (mlir::Value v : values)
     types.push_back(v.getType());
-  mlir::func::ReturnOp::create(builder, location({doc->outputs->loc, doc->outputs}), values);
-  run.setFunctionType(builder.getFunctionType(run.getArgumentTypes(), types));
+  mlir::func::ReturnOp::create(in.builder, in.location({doc->outputs->loc, doc->outputs}), values);
+  run.setFunctionType(in.builder.getFunctionType(run.getArgumentTypes(), types));
   for (auto [i, name] : llvm::enumerate(names))
-    run.setResultAttr(i, "model.name", builder.getStringAttr(name));
+    run.setResultAttr(i, "model.name", in.builder.getStringAttr(name));
   boundOutputs = names;
 }
 
@@ -267,10 +268,10 @@ void Importer::writeModuleAttributes() {
     name = configJson.find("model_type")->string;
   if (name.empty())
     name = llvm::sys::path::stem(options.path.empty() || options.text ? "model" : options.path).str();
-  op->setAttr("model.name", builder.getStringAttr(name));
+  op->setAttr("model.name", in.builder.getStringAttr(name));
 
   if (isFamily) // its users read outputs by the mask that they gave
-    op->setAttr("model.padding_unread", builder.getUnitAttr());
+    op->setAttr("model.padding_unread", in.builder.getUnitAttr());
 
   std::map<std::string, int64_t> bounds;
   if (doc->dims)
@@ -279,7 +280,7 @@ void Importer::writeModuleAttributes() {
       if (v.is(K::Integer) && v.asInteger() >= 0)
         bounds[m.key] = v.asInteger();
       else if (!v.isNull() && !v.isBad())
-        error({m.value.loc, &m.value}, "an upper bound expected, found " + Twine(v.show()));
+        in.error({m.value.loc, &m.value}, "an upper bound expected, found " + Twine(v.show()));
     }
   for (auto &[dim, bound] : options.bounds) {
     if (!dims.count(dim)) {
@@ -295,14 +296,14 @@ void Importer::writeModuleAttributes() {
   llvm::SmallVector<mlir::NamedAttribute> dimAttrs;
   for (auto &[dim, bound] : bounds)
     if (dims.count(dim))
-      dimAttrs.push_back(intAttr(dim, bound));
-  op->setAttr("model.dims", builder.getDictionaryAttr(dimAttrs));
+      dimAttrs.push_back(in.intAttr(dim, bound));
+  op->setAttr("model.dims", in.builder.getDictionaryAttr(dimAttrs));
 
   llvm::SmallVector<mlir::Attribute> files;
   if (table)
     for (const std::string &f : table->files())
-      files.push_back(builder.getStringAttr(f));
-  op->setAttr("model.weights", builder.getArrayAttr(files));
+      files.push_back(in.builder.getStringAttr(f));
+  op->setAttr("model.weights", in.builder.getArrayAttr(files));
 
   // Roles, where the head that generates is the one that was chosen.
   const JsonValue *g = doc->generate;
@@ -321,9 +322,9 @@ void Importer::writeModuleAttributes() {
         continue;
       bool known = name.is(K::String) && llvm::is_contained(role == "logits" ? boundOutputs : activeInputs, name.asString());
       if (known)
-        roles.push_back(textAttr(role, name.asString()));
+        roles.push_back(in.textAttr(role, name.asString()));
       else if (v->isExpression())
-        error({v->loc, v}, "the name of an input or output expected, found " + Twine(name.show()));
+        in.error({v->loc, v}, "the name of an input or output expected, found " + Twine(name.show()));
     }
   auto constant = [&](const JsonValue &v, bool several) -> mlir::Attribute {
     Value c = value(v, fileScope);
@@ -333,26 +334,26 @@ void Importer::writeModuleAttributes() {
       llvm::SmallVector<mlir::Attribute> ids;
       for (const Value &id : c.asList())
         if (id.is(K::Integer))
-          ids.push_back(builder.getI64IntegerAttr(id.asInteger()));
+          ids.push_back(in.builder.getI64IntegerAttr(id.asInteger()));
       if (ids.size() == c.asList().size() && !ids.empty())
-        return several && ids.size() > 1 ? mlir::Attribute(builder.getArrayAttr(ids)) : ids.front();
+        return several && ids.size() > 1 ? mlir::Attribute(in.builder.getArrayAttr(ids)) : ids.front();
     }
     if (c.is(K::Integer))
-      return builder.getI64IntegerAttr(c.asInteger());
-    error({v.loc, &v}, "a token id expected, found " + Twine(c.show()));
+      return in.builder.getI64IntegerAttr(c.asInteger());
+    in.error({v.loc, &v}, "a token id expected, found " + Twine(c.show()));
     return {};
   };
   for (StringRef role : {"start", "eos", "pad"})
     if (const JsonValue *v = g->find(role))
       if (mlir::Attribute a = constant(*v, role == "eos"))
-        roles.push_back(attr(role, a));
+        roles.push_back(in.attr(role, a));
   if (const JsonValue *extend = g->find("extend")) {
     llvm::SmallVector<mlir::NamedAttribute> inputs;
     for (const JsonMember &m : extend->members)
       if (llvm::is_contained(activeInputs, m.key))
         if (mlir::Attribute a = constant(m.value, false))
-          inputs.push_back(attr(m.key, a));
-    roles.push_back(attr("extend", builder.getDictionaryAttr(inputs)));
+          inputs.push_back(in.attr(m.key, a));
+    roles.push_back(in.attr("extend", in.builder.getDictionaryAttr(inputs)));
   }
-  op->setAttr("model.generate", builder.getDictionaryAttr(roles));
+  op->setAttr("model.generate", in.builder.getDictionaryAttr(roles));
 }

@@ -43,13 +43,13 @@ static bool isWidth(const Environment &constants, int64_t n) {
 Shape OpCall::inventedShape(StringRef kind) {
   // That of the model, or of the tower of it that this belongs to: what begins one names its width.
   auto begins = [&](std::optional<int64_t> n) {
-    if (n && isWidth(*in.fileScope.env, *n))
-      in.width = n;
+    if (n && isWidth(*importer.fileScope.env, *n))
+      importer.width = n;
     return n;
   };
   auto width = [&](std::optional<int64_t> otherwise) {
-    const Value *named = in.fileScope.env->find("width");
-    return in.width ? in.width : named && named->is(K::Integer) ? std::optional(named->asInteger()) : otherwise;
+    const Value *named = importer.fileScope.env->find("width");
+    return importer.width ? importer.width : named && named->is(K::Integer) ? std::optional(named->asInteger()) : otherwise;
   };
   StringRef op = spec.name;
   if (op == "embedding") {

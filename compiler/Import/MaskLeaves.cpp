@@ -7,16 +7,16 @@
 using namespace heddle;
 using llvm::StringRef;
 using llvm::Twine;
-using E = Importer::Element;
+using E = Emitter::Element;
 using K = Value::Kind;
 
 /// A leaf with its arguments. What asks for one says what was wrong with it, and then yields null or
 /// nothing: emit() makes poison of that.
 class heddle::MaskCall {
 public:
-  MaskCall(Importer &in, StringRef name, llvm::ArrayRef<Value> args, At at) : in(in), name(name), args(args), at(at) {}
+  MaskCall(Emitter &in, StringRef name, llvm::ArrayRef<Value> args, At at) : in(in), name(name), args(args), at(at) {}
 
-  Importer &in;
+  Emitter &in;
   StringRef name;
   llvm::ArrayRef<Value> args;
   At at;
@@ -54,7 +54,7 @@ public:
     }
     return x;
   }
-  template <typename Op> Value emit(llvm::ArrayRef<mlir::Value> operands, Importer::Attrs attrs = {}) {
+  template <typename Op> Value emit(llvm::ArrayRef<mlir::Value> operands, Emitter::Attrs attrs = {}) {
     return bad ? Value::poison() : in.emitMask<Op>(at, operands, attrs);
   }
 };
@@ -62,7 +62,7 @@ public:
 //===--- leaves ---------------------------------------------------------------===//
 
 static Value window(MaskCall &c) {
-  Importer::Attrs attrs;
+  Emitter::Attrs attrs;
   const StringRef sides[] = {"left", "right"};
   for (auto [i, side] : llvm::enumerate(sides)) {
     if (!c.given(i))
@@ -95,7 +95,7 @@ static Value chunk(MaskCall &c) {
 }
 
 /// Sizes of a picture: constants from `least` on, below 2**30.
-static void sizes(MaskCall &c, llvm::ArrayRef<std::pair<const char *, int64_t>> names, Importer::Attrs &attrs) {
+static void sizes(MaskCall &c, llvm::ArrayRef<std::pair<const char *, int64_t>> names, Emitter::Attrs &attrs) {
   for (auto [n, name] : llvm::enumerate(names)) {
     if (c.bad || (n >= c.args.size() && name.second == 0))
       return;
@@ -106,12 +106,12 @@ static void sizes(MaskCall &c, llvm::ArrayRef<std::pair<const char *, int64_t>> 
   }
 }
 static Value grid(MaskCall &c) {
-  Importer::Attrs attrs;
+  Emitter::Attrs attrs;
   sizes(c, {{"width", 1}, {"rows", 0}, {"columns", 0}}, attrs);
   return c.emit<mask::GridOp>({}, attrs);
 }
 static Value gridWindow(MaskCall &c) {
-  Importer::Attrs attrs;
+  Emitter::Attrs attrs;
   sizes(c, {{"width", 1}, {"rows", 1}, {"columns", 1}, {"shift", 0}}, attrs);
   return c.emit<mask::GridWindowOp>({}, attrs);
 }
@@ -204,6 +204,6 @@ static const MaskLeaf leaves[] = {
 llvm::ArrayRef<MaskLeaf> heddle::maskLeaves() { return leaves; }
 
 Value Importer::maskFunction(StringRef name, llvm::ArrayRef<Value> args, At at) {
-  MaskCall call(*this, name, args, at);
+  MaskCall call(in, name, args, at);
   return llvm::find_if(leaves, [&](const MaskLeaf &leaf) { return leaf.info.name == name; })->make(call);
 }

@@ -11,7 +11,7 @@ using K = Value::Kind;
 
 At OpCall::place(StringRef name) const {
   const AttrSpec *a = spec.attribute(name);
-  return a ? At{in.placeOf(*a->value).loc, spec.json} : at;
+  return a ? At{in.places.of(*a->value).loc, spec.json} : at;
 }
 
 void OpCall::fail(At where, const Twine &message) {
@@ -21,7 +21,7 @@ void OpCall::fail(At where, const Twine &message) {
 
 Value OpCall::attr(StringRef name) {
   if (const AttrSpec *a = spec.attribute(name)) {
-    Value v = in.value(*a->value, scope);
+    Value v = importer.value(*a->value, scope);
     if (v.isBad()) {
       bad = true;
       return v;
@@ -29,7 +29,7 @@ Value OpCall::attr(StringRef name) {
     if (!v.isNull())
       return v;
   }
-  Value v = in.defaultOf(spec.name, name);
+  Value v = importer.defaultOf(spec.name, name);
   bad |= v.isBad();
   return v;
 }
@@ -139,7 +139,7 @@ mlir::Value OpCall::tensor(size_t i) {
   return tensor(i, in.elementOf(operands[i]));
 }
 
-mlir::Value OpCall::tensor(size_t i, Importer::Element e) {
+mlir::Value OpCall::tensor(size_t i, Emitter::Element e) {
   const Value &v = operands[i];
   if (v.isBad())
     return bad = true, mlir::Value();
@@ -181,7 +181,7 @@ mlir::Value OpCall::weight(StringRef kind) {
   const AttrSpec *given = mayBeGiven ? spec.attribute(kind) : nullptr;
   std::optional<std::string> name;
   if (given && given->value->isString() && !given->value->isExpression()) {
-    name = in.fill(*given->value, scope);
+    name = importer.fill(*given->value, scope);
     if (!name)
       return bad = true, mlir::Value();
   } else if (mayBeGiven) {
@@ -200,7 +200,7 @@ mlir::Value OpCall::weight(StringRef kind) {
   if (!name) {
     std::string base;
     if (const AttrSpec *w = spec.attribute("weights"); w && w->value->isString()) {
-      std::optional<std::string> filled = in.fill(*w->value, scope);
+      std::optional<std::string> filled = importer.fill(*w->value, scope);
       if (!filled)
         return bad = true, mlir::Value();
       base = *filled;
@@ -212,13 +212,13 @@ mlir::Value OpCall::weight(StringRef kind) {
     mlir::Type type = model::ModelTensorType::get(&in.context, sizes, element);
     return in.create(at, model::ParamOp::getOperationName(), {}, {type}, {in.textAttr("name", from)})->getResult(0);
   };
-  if (!in.table) {
-    if (std::optional<std::vector<int64_t>> shape = in.options.weightsInvented ? inventedShape(kind) : std::nullopt)
+  if (!importer.table) {
+    if (std::optional<std::vector<int64_t>> shape = importer.options.weightsInvented ? inventedShape(kind) : std::nullopt)
       return read(*shape, in.builder.getF32Type(), joinName(weights, *name));
     bad = true;
-    if (!in.weightsComplained || in.options.weightsInvented) {
-      in.weightsComplained = true;
-      in.error(at, in.options.weightsInvented
+    if (!importer.weightsComplained || importer.options.weightsInvented) {
+      importer.weightsComplained = true;
+      in.error(at, importer.options.weightsInvented
                        ? Twine(spec.name) + ": the shape of " + escaped(joinName(weights, *name)) + " stands in the weights alone"
                        : Twine(spec.name) + ": reads weights, and the description names no file; "
                                             "\"weights\": \"FILE\" or --weights=FILE");
@@ -226,7 +226,7 @@ mlir::Value OpCall::weight(StringRef kind) {
     return {};
   }
   std::string why, absent;
-  std::optional<WeightNames::Found> found = in.weightNames->get(joinName(weights, *name), why, in.placeShown(at).loc, &absent);
+  std::optional<WeightNames::Found> found = importer.weightNames->get(joinName(weights, *name), why, in.places.shown(at).loc, &absent);
   if (!found) {
     if (absent.empty())
       fail(why);
@@ -254,5 +254,5 @@ mlir::Value OpCall::realWeight(StringRef kind) {
          "take the checkpoint that it was made from");
     return {};
   }
-  return v ? in.cast(v, Importer::Element::Real, at) : v;
+  return v ? in.cast(v, Emitter::Element::Real, at) : v;
 }

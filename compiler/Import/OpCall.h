@@ -4,17 +4,19 @@
 #define HEDDLE_COMPILER_IMPORT_OPCALL_H
 
 #include "compiler/Import/EmitTemplates.h"
+#include "compiler/Import/Importer.h"
 
 namespace heddle {
 
 class OpCall {
 public:
-  OpCall(Importer &in, const CallSpec &spec, const Scope &scope, std::string weights,
+  OpCall(Importer &importer, const CallSpec &spec, const Scope &scope, std::string weights,
          std::vector<Value> operands)
-      : in(in), spec(spec), scope(scope), weights(std::move(weights)),
+      : in(importer.in), importer(importer), spec(spec), scope(scope), weights(std::move(weights)),
         operands(std::move(operands)), at{spec.loc, spec.json} {}
 
-  Importer &in;
+  Emitter &in;
+  Importer &importer;
   const CallSpec &spec;
   const Scope &scope;
   std::string weights; // the scope of names in force
@@ -45,7 +47,7 @@ public:
 
   /// Operand i as a tensor; null after an error.
   mlir::Value tensor(size_t i);
-  mlir::Value tensor(size_t i, Importer::Element e);
+  mlir::Value tensor(size_t i, Emitter::Element e);
   /// An axis counted from the front.
   int64_t axis(const Value &v, int64_t rank);
 

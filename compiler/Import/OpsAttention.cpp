@@ -10,7 +10,7 @@ using heddle::model::ModelTensorType;
 using heddle::model::Size;
 using llvm::StringRef;
 using llvm::Twine;
-using E = Importer::Element;
+using E = Emitter::Element;
 using K = Value::Kind;
 
 static std::vector<Value> poison() { return {Value::poison()}; }
@@ -68,8 +68,8 @@ std::vector<Value> ops::attention(OpCall &c) {
     operands.push_back(bias.asIr());
   if (sink)
     operands.push_back(sink);
-  auto rows = attn::symbolizeMaskedRows(c.in.options.maskedRows);
-  Importer::Attrs attrs = {
+  auto rows = attn::symbolizeMaskedRows(c.importer.options.maskedRows);
+  Emitter::Attrs attrs = {
       c.in.segments({1, 1, 1, masked, bias.is(K::Bias), sink ? 1 : 0}),
       c.in.intAttr("heads", heads), c.in.intAttr("kv_heads", kvHeads), c.in.realAttr("scale", scale),
       c.in.textAttr("key_start", start.str()),
@@ -114,7 +114,7 @@ std::vector<Value> ops::alibi(OpCall &c) {
     c.fail("slopes [heads] expected, found " + c.operands[0].show());
     return poison();
   }
-  Importer::Attrs attrs;
+  Emitter::Attrs attrs;
   if (symmetric)
     attrs.push_back(c.in.unitAttr("symmetric"));
   return {c.in.emitBias<attn::AlibiOp>(c.at, {m}, attrs)};
@@ -139,7 +139,7 @@ std::vector<Value> ops::bucketBias(OpCall &c) {
                                         " exact buckets, found " + Twine(far));
     return poison();
   }
-  Importer::Attrs attrs = {c.in.intAttr("max_distance", far)};
+  Emitter::Attrs attrs = {c.in.intAttr("max_distance", far)};
   if (both)
     attrs.push_back(c.in.unitAttr("two_sided"));
   return {c.in.emitBias<attn::BucketBiasOp>(c.at, {table}, attrs)};
@@ -162,7 +162,7 @@ std::vector<Value> ops::relativeDot(OpCall &c) {
            c.operands[0].show() + " and " + c.operands[1].show());
     return poison();
   }
-  Importer::Attrs attrs = {c.in.intAttr("heads", heads), c.in.textAttr("zero", zero.str())};
+  Emitter::Attrs attrs = {c.in.intAttr("heads", heads), c.in.textAttr("zero", zero.str())};
   if (keySide)
     attrs.push_back(c.in.unitAttr("key_side"));
   if (!bucket.empty())

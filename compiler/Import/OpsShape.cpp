@@ -9,7 +9,7 @@ using heddle::model::ModelTensorType;
 using heddle::model::Size;
 using llvm::StringRef;
 using llvm::Twine;
-using E = Importer::Element;
+using E = Emitter::Element;
 using K = Value::Kind;
 
 static std::vector<Value> poison() { return {Value::poison()}; }
@@ -42,7 +42,7 @@ std::vector<Value> ops::reduce(OpCall &c) {
   bool keep = name != "argmax" && c.flag("keep", false);
   if (c.bad)
     return poison();
-  Importer::Attrs attrs = {
+  Emitter::Attrs attrs = {
       c.in.attr("kind", model::ReduceKindAttr::get(&c.in.context, *model::symbolizeReduceKind(name))),
       c.in.intsAttr("axes", axes)};
   if (keep)
@@ -63,7 +63,7 @@ std::vector<Value> ops::softmax(OpCall &c) {
   int64_t axis = x ? c.axis(given.isNull() ? Value::integer(-1) : given, tensorType(x).getRank()) : 0;
   if (c.bad)
     return poison();
-  Importer::Attrs attrs = {c.in.intAttr("axis", axis)};
+  Emitter::Attrs attrs = {c.in.intAttr("axis", axis)};
   if (c.spec.name == "log_softmax")
     attrs.push_back(c.in.unitAttr("logarithm"));
   return {c.in.emit<model::SoftmaxOp>(c.at, {x}, attrs)};
@@ -182,7 +182,7 @@ std::vector<Value> ops::sinusoidal(OpCall &c) {
     return poison();
   if (c.in.elementOf(Value::ofIr(K::Tensor, p)) == E::Bool)
     p = c.in.cast(p, E::Integer, c.at);
-  Importer::Attrs attrs = {c.in.intAttr("width", width), c.in.realAttr("theta", theta)};
+  Emitter::Attrs attrs = {c.in.intAttr("width", width), c.in.realAttr("theta", theta)};
   if (halves)
     attrs.push_back(c.in.unitAttr("halves"));
   return {c.in.emit<model::SinusoidalOp>(c.at, {p}, attrs)};
@@ -221,7 +221,7 @@ std::vector<Value> ops::rotary(OpCall &c) {
     a = tensorAttribute(c, "amplitude", E::Real);
   if (c.bad || !a)
     return poison();
-  Importer::Attrs attrs = {c.in.intAttr("head_width", width)};
+  Emitter::Attrs attrs = {c.in.intAttr("head_width", width)};
   if (pairs)
     attrs.push_back(c.in.unitAttr("pairs"));
   return {c.in.emit<model::RotaryOp>(c.at, {x, positions, frequencies, a}, attrs)};
@@ -252,7 +252,7 @@ std::vector<Value> ops::interpolate(OpCall &c) {
   if (c.bad)
     return poison();
   refs.assign(sizes.begin(), sizes.end());
-  Importer::Attrs attrs = {c.in.attr("sizes", c.in.builder.getStrArrayAttr(refs))};
+  Emitter::Attrs attrs = {c.in.attr("sizes", c.in.builder.getStrArrayAttr(refs))};
   if (bicubic)
     attrs.push_back(c.in.unitAttr("bicubic"));
   return {c.in.emit<model::InterpolateOp>(c.at, operands, attrs)};

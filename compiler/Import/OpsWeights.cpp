@@ -8,7 +8,7 @@ using namespace heddle;
 using heddle::model::ModelTensorType;
 using heddle::model::Size;
 using llvm::Twine;
-using E = Importer::Element;
+using E = Emitter::Element;
 using K = Value::Kind;
 
 static std::string show(ModelTensorType t) {
@@ -53,7 +53,7 @@ std::vector<Value> ops::linear(OpCall &c) {
     c.fail(c.place("out"), "out should be " + Twine(*out) + ", the weight has " + t.getSize(inOut ? 1 : 0).str());
     return poison;
   }
-  Importer::Attrs attrs = {c.in.segments({1, 1, b ? 1 : 0, 0})};
+  Emitter::Attrs attrs = {c.in.segments({1, 1, b ? 1 : 0, 0})};
   if (inOut)
     attrs.push_back(c.in.unitAttr("in_out"));
   if (parts) {
@@ -168,10 +168,10 @@ std::vector<Value> ops::experts(OpCall &c) {
   Value name = c.attr("block"), index = c.attr("index");
   if (name.isNull())
     c.fail("needs the attribute 'block'");
-  const BlockSpec *block = name.is(K::String) ? c.in.doc->block(name.asString()) : nullptr;
+  const BlockSpec *block = name.is(K::String) ? c.importer.doc->block(name.asString()) : nullptr;
   if (!block && !c.bad)
     c.fail(c.place("block"), "no block " + name.show() +
-                                 (name.is(K::String) ? nearest(name.asString(), c.in.doc->callable()) : ""));
+                                 (name.is(K::String) ? nearest(name.asString(), c.importer.doc->callable()) : ""));
   if (block && (block->operands.size() != 1 || block->results.size() != 1))
     c.fail(c.place("block"), "an expert takes one operand and gives one result");
   if (count > 1024)
@@ -192,18 +192,18 @@ std::vector<Value> ops::experts(OpCall &c) {
     Environment env = *c.scope.env;
     env.bind(variable, Value::integer(e));
     Scope scope{&env, c.scope.kind};
-    std::optional<std::string> base = w ? c.in.fill(*w->value, scope) : std::optional<std::string>("");
+    std::optional<std::string> base = w ? c.importer.fill(*w->value, scope) : std::optional<std::string>("");
     if (!base)
       return {Value::poison()};
-    std::vector<Value> y = c.in.runBlock(*block, {Value::ofIr(K::Tensor, x)}, nullptr, scope,
+    std::vector<Value> y = c.importer.runBlock(*block, {Value::ofIr(K::Tensor, x)}, nullptr, scope,
                                          joinName(c.weights, *base), c.at);
     Value gate = c.in.emit<model::SliceOp>(
         c.at, {gates}, {c.in.intAttr("axis", g.getRank() - 1), c.in.textAttr("from", std::to_string(e)),
                         c.in.textAttr("to", std::to_string(e + 1))});
     if (gate.isBad() || y.size() != 1 || y[0].isBad())
       return {Value::poison()};
-    Value part = c.in.tensors("*", gate, y[0], c.at);
-    sum = e == 0 ? part : part.isBad() ? part : c.in.tensors("+", sum, part, c.at);
+    Value part = c.importer.tensors("*", gate, y[0], c.at);
+    sum = e == 0 ? part : part.isBad() ? part : c.importer.tensors("+", sum, part, c.at);
     if (sum.isBad())
       return {Value::poison()};
   }

@@ -3,6 +3,7 @@
 // become one `model.repeat`. What an iteration reads from the one before it is carried;
 // what is read of single iterations afterwards is collected.
 #include "compiler/Import/EmitTemplates.h"
+#include "compiler/Import/Importer.h"
 
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/SetVector.h"
@@ -15,7 +16,7 @@ using llvm::StringRef;
 using mlir::Operation;
 
 mlir::Operation *Importer::marker(At at) {
-  return mlir::UnrealizedConversionCastOp::create(builder, location(at), mlir::TypeRange(),
+  return mlir::UnrealizedConversionCastOp::create(in.builder, in.location(at), mlir::TypeRange(),
                                                   mlir::ValueRange());
 }
 
@@ -334,6 +335,6 @@ void Importer::rollRepeats() {
     }
     for (Operation *m : u.markers)
       m->erase();
-    Roller(builder, u.location).run(turns);
+    Roller(in.builder, u.location).run(turns);
   }
 }

@@ -48,14 +48,14 @@ mlir::Value OpCall::missing(StringRef kind, const std::string &name, const std::
   for (std::optional<int64_t> n : shape)
     text += (text.empty() ? "" : ", ") + (n ? std::to_string(*n) : std::string("?"));
   // Told when all is known; the calls that lead here are known now.
-  At shown = in.placeShown(at);
-  in.missing.push_back({shown.loc, at.loc, in.pathOf(at), in.frames.empty() ? "" : in.frames.back().block, name,
+  At shown = in.places.shown(at);
+  importer.missing.push_back({shown.loc, at.loc, in.places.pathOf(at), in.places.block(), name,
                         spec.name.str() + ": " + why, shape.empty() ? "" : "[" + text + "]"});
   auto unknown = [](std::optional<int64_t> n) { return !n || *n < 1; };
   if (shape.empty() || llvm::any_of(shape, unknown)) {
     // A tensor that nothing reads, is named much the same and fits as far as can be seen.
-    std::vector<std::string> left = in.missing.size() < 200 ? in.weightNames->unread() : std::vector<std::string>();
-    std::optional<WeightNames::Found> near = in.weightNames->nearestStored(name, left);
+    std::vector<std::string> left = importer.missing.size() < 200 ? importer.weightNames->unread() : std::vector<std::string>();
+    std::optional<WeightNames::Found> near = importer.weightNames->nearestStored(name, left);
     bool fits = near && (shape.empty() || near->tensor.shape.size() == shape.size());
     for (size_t i = 0; fits && i < shape.size(); ++i)
       fits = unknown(shape[i]) || *shape[i] == near->tensor.shape[i];
