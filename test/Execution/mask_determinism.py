@@ -145,10 +145,6 @@ RINGS = {
     "window": ("window(200, 0)", 896, 1024),
     "off-diagonal": ("window(190, -1)", 896, 1024),
     "two windows": ("window(5, 0) or window(230, -200)", 896, 1024),
-    "chunk": ("causal and chunk(24)", [], True),
-    "chunk-window": ("causal and chunk(32) and window(20, 0)", [], True),
-    "grid": ("causal and grid(7, 2, 2)", [], True),
-    "grid-window": ("causal and grid_window(9, 3, 4, 1)", [], True),
     "dilated": ("causal and window(240, 0) and dilated(3)", 3 * 384, 512),
     "document": ("causal and window(150, 0) and document(input_ids % 3)", 896, 1024),
 }
