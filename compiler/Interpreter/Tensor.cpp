@@ -93,23 +93,6 @@ Tensor heddle::stretched(const Tensor &t, ArrayRef<int64_t> to) {
   return out;
 }
 
-bool heddle::commonShape(ArrayRef<ArrayRef<int64_t>> shapes, std::vector<int64_t> &common) {
-  size_t rank = 0;
-  for (ArrayRef<int64_t> s : shapes)
-    rank = std::max(rank, s.size());
-  common.assign(rank, 1);
-  for (ArrayRef<int64_t> s : shapes)
-    for (size_t i = 0; i < s.size(); ++i) {
-      int64_t &all = common[rank - s.size() + i];
-      if (s[i] == 1 || s[i] == all)
-        continue;
-      if (all != 1)
-        return false;
-      all = s[i];
-    }
-  return true;
-}
-
 Walk::Walk(ArrayRef<int64_t> shape, ArrayRef<ArrayRef<int64_t>> operands)
     : lengths(shape.begin(), shape.end()), now(shape.size(), 0), offsets(operands.size(), 0),
       left(product(shape)) {

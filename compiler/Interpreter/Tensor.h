@@ -52,8 +52,6 @@ Tensor reshaped(Tensor t, llvm::ArrayRef<int64_t> shape);
 /// numpy broadcasting: axes of 1 and missing leading axes stretch. `to` must fit.
 Tensor stretched(const Tensor &t, llvm::ArrayRef<int64_t> to);
 bool stretches(llvm::ArrayRef<int64_t> from, llvm::ArrayRef<int64_t> to);
-/// numpy's rule for operands that may stretch each other; false where they do not fit.
-bool commonShape(llvm::ArrayRef<llvm::ArrayRef<int64_t>> shapes, std::vector<int64_t> &common);
 
 /// Visits every index of `shape` in row-major order and knows where the element stands in
 /// each operand, whose axes of 1 and missing leading axes stretch.

@@ -10,7 +10,6 @@
 #include "llvm/ADT/ScopeExit.h"
 #include "llvm/ADT/SmallString.h"
 #include "llvm/Support/Path.h"
-#include <cmath>
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -292,23 +291,6 @@ absl::StatusOr<bool> WeightStore::equal(const StoredTensor &a,
       return false;
   }
   return true;
-}
-
-absl::StatusOr<uint64_t>
-WeightStore::countNonFinite(const StoredTensor &tensor) const {
-  if (!isReal(tensor.type()))
-    return 0;
-  std::vector<float> values(std::min<uint64_t>(tensor.elements(), 1 << 18));
-  uint64_t count = 0;
-  for (uint64_t at = 0; at < tensor.elements(); at += values.size()) {
-    llvm::MutableArrayRef<float> piece(
-        values.data(),
-        std::min<uint64_t>(values.size(), tensor.elements() - at));
-    if (absl::Status status = readF32(tensor, at, piece); !status.ok())
-      return status;
-    count += llvm::count_if(piece, [](float x) { return !std::isfinite(x); });
-  }
-  return count;
 }
 
 absl::Status WeightStore::recheck() const {

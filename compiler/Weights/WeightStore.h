@@ -61,8 +61,6 @@ public:
   /// Same shape, same type and same bytes: a tied copy.
   absl::StatusOr<bool> equal(const StoredTensor &a,
                              const StoredTensor &b) const;
-  /// How many elements are NaN or infinite as f32 (0 for integers).
-  absl::StatusOr<uint64_t> countNonFinite(const StoredTensor &tensor) const;
 
   /// Fails when any file changed since it was opened; call it after the last
   /// read.

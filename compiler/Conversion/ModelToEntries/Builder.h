@@ -39,7 +39,6 @@ public:
   //===-- phases ------------------------------------------------------------===//
   /// Ends planning: inputs of @run that were asked become arguments of the entry.
   void beginBuilding();
-  bool isPlanning() const { return planning; }
   /// Gives up: nothing can be built any more.
   bool refused() const { return !refusals.empty(); }
   /// Makes the signature of the function fit its body; `results` with their names.

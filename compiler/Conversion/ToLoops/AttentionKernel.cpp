@@ -330,14 +330,14 @@ Value AttentionKernel::emitFinish() {
       return {fma(o, zero, c[0])}; // 0 * o is NaN unless o is finite
     });
     if (plan.op.getMaskedRows() != attn::MaskedRows::zero)
-      when(empty, [&] { emitMaskedRow(r, out); });
+      when(empty, [&] { emitMaskedRow(out); });
     return finite;
   });
   return vector::ReductionOp::create(b, vector::CombiningKind::OR, isNaN(bad[0]));
 }
 
 /// A row that saw nothing, where the model wants NaN or the mean of all values.
-void AttentionKernel::emitMaskedRow(Value, Value out) {
+void AttentionKernel::emitMaskedRow(Value out) {
   Value nan = real(vec(f32()), std::nan(""));
   Value values = at(value, mul(headOfKeys(), mul(length(plan.valueRoom), plan.classes * plan.valueWords())), f32());
   Value keys = arith::SIToFPOp::create(b, f32(), arith::IndexCastOp::create(b, b.getI64Type(), length(plan.keys)).getResult());

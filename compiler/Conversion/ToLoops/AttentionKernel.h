@@ -95,8 +95,7 @@ private:
   Value queryOf(Value packedRow);
   void emitSetup();
   Value emitFinish(); ///< i1: some output is not finite
-  void emitMaskedRow(Value row, Value outAt);
-  void emitTile(const Tile &tile);
+  void emitMaskedRow(Value outAt);
   void emitScores(const Tile &tile);
   void scoreRows(const Tile &tile, Value from, Value to, int64_t rows, int64_t panels);
   void scorePanels(Value panel, Value panelAt, Value column, Value row, int64_t rows, int64_t panels);
