@@ -7,6 +7,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "runtime/Model.h"
+#include "runtime/Dims.h"
 
 namespace heddle::rt {
 
@@ -178,7 +179,7 @@ Status bindDims(const Card &card, const Entry &entry,
       return badInput(format("%s = %lld is past the bound %lld of this model",
                              name.c_str(), number,
                              static_cast<long long>(*bound)));
-    if (dims[i] < 1 && name != "past")
+    if (dims[i] < 1 && name != kPastDim)
       return badInput(
           format("%s = %lld: a length is at least 1", name.c_str(), number));
   }

@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "runtime/Card.h"
+#include "runtime/Dims.h"
 
 #include <algorithm>
 #include <cerrno>
@@ -371,7 +372,7 @@ Status CardParser::inEntry(std::string_view key) {
     entry.hasArena = true;
     Entry widened;
     widened.dims = entry.dims;
-    widened.dims.push_back("threads");
+    widened.dims.emplace_back(kThreadsDim);
     return form(remaining(), entry.arena, widened);
   }
   return error("unknown word " + quote(key) + " in an entry");

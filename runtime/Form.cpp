@@ -1,7 +1,8 @@
 //===- Form.cpp - Size forms ----------------------------------------------===//
 //
 // Recursive descent with a depth limit into postfix code, and a stack machine
-// of fixed height.
+// of fixed height. The grammar is that of dialects/Model/IR/SizeParser.h; both
+// readers run the table test/support/size_forms.def.
 //
 //===----------------------------------------------------------------------===//
 #include "runtime/Form.h"
@@ -130,10 +131,8 @@ private:
       Form::Op op = word == "max" ? Form::Op::Max : Form::Op::Min;
       if (!take(","))
         return error("expected `,`");
-      do {
-        HEDDLE_TRY(sum(nesting + 1));
-        HEDDLE_TRY(emit(op));
-      } while (take(","));
+      HEDDLE_TRY(sum(nesting + 1));
+      HEDDLE_TRY(emit(op));
       return take(")") ? Status() : error("expected `)`");
     }
     auto found = std::find(dims.begin(), dims.end(), word);

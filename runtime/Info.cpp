@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 #include "runtime/Args.h"
 #include "runtime/Commands.h"
+#include "runtime/Dims.h"
 #include "runtime/Media/Media.h"
 #include "runtime/Tokenizer/Tokenizer.h"
 
@@ -30,9 +31,9 @@ static std::vector<int64_t> boundedDims(const Card &card, const Entry &entry,
   unbounded.clear();
   for (const std::string &name : entry.dims) {
     std::optional<int64_t> bound = card.bound(name);
-    if (name == "B" || name == "new")
+    if (name == "B" || name == kNewDim)
       bound = 1;
-    if ((name == "past" || name == "capacity") && card.roles.present)
+    if ((name == kPastDim || name == kCapacityDim) && card.roles.present)
       bound = longestText(card);
     if (!bound)
       unbounded += (unbounded.empty() ? " at " : ", ") + name +
@@ -79,11 +80,6 @@ static std::string numbers(const std::vector<double> &list) {
   for (size_t i = 0; i < list.size() && i < 4; ++i)
     text += (i ? "," : "") + format("%.9g", list[i]);
   return text + (list.size() > 4 ? ",..." : "");
-}
-
-/// Dims that the runtime itself chooses.
-static bool ofStep(const std::string &dim) {
-  return dim == "past" || dim == "new" || dim == "capacity";
 }
 
 /// What an entry is for.
@@ -133,7 +129,7 @@ static void printText(const Model &model) {
                  : "no");
   std::string lengths;
   for (const auto &[name, bound] : card.dims)
-    if (!ofStep(name))
+    if (!isStepDim(name))
       lengths += (lengths.empty() ? "" : ", ") + name +
                  (bound ? " <= " + std::to_string(*bound) : "");
   printf("lengths that inputs may have: %s\n", lengths.c_str());
@@ -293,7 +289,7 @@ static void printJson(const Model &model) {
           (model.image().tokenizerSize ? "true" : "false") + ",\"dims\":{";
   bool first = true;
   for (const auto &[name, bound] : card.dims) {
-    if (ofStep(name))
+    if (isStepDim(name))
       continue;
     text += (first ? "" : ",") + jsonString(name) + ":" +
             (bound ? std::to_string(*bound) : "null");

@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "runtime/Sequence.h"
+#include "runtime/Dims.h"
 
 #include <algorithm>
 #include <cstring>
@@ -66,8 +67,7 @@ Status Sequence::checkDims() const {
   for (const Entry *entry : {once, step})
     for (size_t i = 0; entry && i < entry->dims.size(); ++i) {
       const std::string &name = entry->dims[i];
-      if (name != "past" && name != "new" && name != "capacity" &&
-          prompt->run->dim(name) < 0)
+      if (!isStepDim(name) && prompt->run->dim(name) < 0)
         return internalError("dim " + quote(name) + " of " +
                              quote(entry->name) + " is no dim of run");
     }
@@ -152,11 +152,11 @@ std::vector<int64_t> Sequence::dimsOf(const Entry &entry, int64_t past,
   std::vector<int64_t> dims;
   for (const std::string &name : entry.dims) {
     int known = prompt->run->dim(name);
-    if (name == "past")
+    if (name == kPastDim)
       dims.push_back(past);
-    else if (name == "new")
+    else if (name == kNewDim)
       dims.push_back(length - past);
-    else if (name == "capacity")
+    else if (name == kCapacityDim)
       dims.push_back(capacity);
     else if (known == prompt->stepDim && known >= 0)
       dims.push_back(length);

@@ -3,6 +3,7 @@
 #include "compiler/Import/EmitTemplates.h"
 #include "compiler/Import/Importer.h"
 #include "compiler/Import/DescriptionReader.h"
+#include "dialects/Model/IR/ReservedDims.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -49,6 +50,11 @@ void Importer::collectDims(const InputSpec &input, StringRef type) {
       if (isIdentifier(axis) && !config.find(axis)) {
         if (findFunction(axis) || isNamedMask(axis))
           in.error({input.type->loc, input.type}, quote(axis) + " is the name of a function or mask, not of a dim");
+        if (StringRef meaning = model::meaningOfReservedDim(axis); !meaning.empty()) {
+          auto &said = in.error({input.type->loc, input.type}, Twine(quote(axis)) + " is a dim of the compiler's own (" + meaning +
+                                                                   "); give yours another name");
+          said.code = "H0301";
+        }
         dims.try_emplace(axis.str(), Value::size(Size::dim(axis)));
       }
 }

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "compiler/Interpreter/Interpreter.h"
+#include "dialects/Model/IR/ReservedDims.h"
 #include "mlir/IR/BuiltinAttributes.h"
 #include <cmath>
 #include <optional>
@@ -285,7 +286,7 @@ FailureOr<Generated> heddle::generateCached(ModuleOp module, const Tensors &inpu
   text->padLeft();
   const Roles &roles = text->roles;
   States states;
-  Dims dims{{"capacity", text->length() + options.newTokens}};
+  Dims dims{{model::kCapacityDim.str(), text->length() + options.newTokens}};
   auto pick = [&](func::FuncOp entry) {
     Tensors feed;
     for (auto &[name, t] : text->fixed)
@@ -317,8 +318,8 @@ FailureOr<Generated> heddle::generateCached(ModuleOp module, const Tensors &inpu
       give(name, text->grows.count(name) ? text->grows[name]
                                          : Tensor::ofInts({text->batches(), now}, std::vector<int64_t>(text->batches() * now, value)));
     Dims all = dims;
-    all["past"] = past;
-    all["new"] = now - past;
+    all[model::kPastDim.str()] = past;
+    all[model::kNewDim.str()] = now - past;
     FailureOr<Tensors> got = interpret(step, feed, all, &states, readParameter, options.interpret);
     past = now;
     return got;

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "compiler/Interpreter/Evaluator.h"
+#include "dialects/Model/IR/ReservedDims.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
@@ -50,7 +51,7 @@ FailureOr<Part> choose(Evaluator &e, Operation *op, Value state, ValueRange indi
 
 LogicalResult evaluate(Evaluator &e, model::AppendOp op) {
   FailureOr<Part> part = choose(e, op, op.getState(), op.getIndices());
-  FailureOr<int64_t> past = e.size(op, "past");
+  FailureOr<int64_t> past = e.size(op, model::kPastDim);
   if (failed(part) || failed(past))
     return failure();
   const Tensor &rows = e.tensor(op.getRows());

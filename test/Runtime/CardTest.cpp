@@ -20,30 +20,21 @@ std::optional<int64_t> value(const std::string &text,
   return form.evaluate(dims.data());
 }
 
+// What the compiler reads too.
 TEST(Form, Values) {
-  EXPECT_EQ(value("4"), 4);
-  EXPECT_EQ(value(" 2 * B + T // 2 "), 9);
-  EXPECT_EQ(value("-T // 2"), -4);
-  EXPECT_EQ(value("(0-T) % 4"), 1);
-  EXPECT_EQ(value("max(B, T, 5) - min(B,T)"), 4);
-  EXPECT_EQ(value("max * 3"), 3);
-  EXPECT_EQ(value("B-T-1"), -5);
-  EXPECT_EQ(value("((T+127)//128)*128"), 128);
-  EXPECT_EQ(value("9223372036854775807"), INT64_MAX);
+#define SIZE(form, number) EXPECT_EQ(value(form), number) << form;
+#define NO_VALUE(form) EXPECT_EQ(value(form), std::nullopt) << form;
+#define NO_SIZE(form) EXPECT_EQ(value(form), -12345) << form;
+#include "test/support/size_forms.def"
 }
 
-TEST(Form, NoValue) {
-  EXPECT_EQ(value("T // (B-3)"), std::nullopt);
-  EXPECT_EQ(value("T % (B-3)"), std::nullopt);
+TEST(Form, Overflows) {
   EXPECT_EQ(value("9223372036854775807 + T"), std::nullopt);
   EXPECT_EQ(value("B*T*9223372036854775807"), std::nullopt);
 }
 
 TEST(Form, Refused) {
-  for (const char *text :
-       {"", "+", "2*", "(2", "2)", "Q", "2 3", "max(1)x", "max(1,", "max()",
-        "1.5", "T B", "9223372036854775808", "T/2", "B**2", "a.b"})
-    EXPECT_EQ(value(text), -12345) << text;
+  EXPECT_EQ(value("Q"), -12345); // no dim of the entry
   EXPECT_EQ(value(std::string(100000, '(')), -12345);
   EXPECT_EQ(value(std::string(100000, '-') + "1"), -12345);
   std::string deep = "1";

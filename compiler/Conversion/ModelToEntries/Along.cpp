@@ -8,6 +8,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "compiler/Conversion/ModelToEntries/Builder.h"
+#include "dialects/Model/IR/ReservedDims.h"
 
 using namespace mlir;
 using namespace heddle;
@@ -162,7 +163,7 @@ Value entries::Builder::behind(OpResult v, Value rows, const std::string &mode) 
                 ? model::ConstantOp::create(where, loc, value).getResult()
                 : model::ConstantOp::create(where, loc, int64_t(value)).getResult();
   }
-  Value token = model::RangeOp::create(where, loc, "past", allRows().str());
+  Value token = model::RangeOp::create(where, loc, model::kPastDim, allRows().str());
   Value limit = model::ConstantOp::create(where, loc, -late);
   Value early = model::CompareOp::create(where, loc, model::ComparePredicate::lt, token, limit);
   for (int64_t i = axis + 1; i < rank; ++i)

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "compiler/Conversion/ModelToEntries/Kinds.h"
+#include "dialects/Model/IR/ReservedDims.h"
 
 using namespace mlir;
 using namespace heddle;
@@ -14,8 +15,8 @@ using namespace heddle::entries;
 using model::ModelTensorType;
 using model::Size;
 
-Size entries::pastDim() { return Size::dim("past"); }
-Size entries::newDim() { return Size::dim("new"); }
+Size entries::pastDim() { return Size::dim(model::kPastDim); }
+Size entries::newDim() { return Size::dim(model::kNewDim); }
 Size entries::allRows() { return pastDim() + newDim(); }
 
 SmallVector<unsigned, 2> Kinds::stepAxes(Value v) const {

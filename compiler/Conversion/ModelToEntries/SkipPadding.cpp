@@ -10,6 +10,7 @@
 #include "compiler/Conversion/ModelToEntries/DeadRows.h"
 #include "compiler/Conversion/ModelToEntries/Passes.h"
 #include "compiler/Conversion/ModelToEntries/Report.h"
+#include "dialects/Model/IR/ReservedDims.h"
 
 namespace heddle {
 #define GEN_PASS_DEF_SKIPPADDINGPASS
@@ -234,9 +235,9 @@ void Packer::makeList() {
         for (const std::string &dim : s.dims())
           dims.insert(dim);
   function.walk([&](model::LiveRowsOp op) { dims.insert(op.getDim().str()); });
-  std::string name = "live";
+  std::string name = model::kLiveDim.str();
   for (int n = 1; dims.count(name); ++n)
-    name = "live" + std::to_string(n);
+    name = model::kLiveDim.str() + std::to_string(n);
   list = model::LiveRowsOp::create(b, dead.rows.mask.getLoc(), live, b.getStringAttr(name));
   first = list.getDefiningOp();
 }

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "compiler/Conversion/ModelToEntries/Builder.h"
+#include "dialects/Model/IR/ReservedDims.h"
 
 using namespace mlir;
 using namespace heddle;
@@ -65,7 +66,7 @@ Value entries::Builder::append(Value v) {
     return {};
   auto t = cast<ModelTensorType>(v.getType());
   SmallVector<Size> shape = t.getSizes();
-  shape[axis] = Size::dim("capacity");
+  shape[axis] = Size::dim(model::kCapacityDim);
   Value where = state(v, "rows", shape, t.getElementType());
   auto all = cast<ModelTensorType>(rows.getType()).withSize(axis, allRows());
   Value kept = model::AppendOp::create(at(v), v.getLoc(), all, where, indices(v), rows, axis);
@@ -84,7 +85,7 @@ Value entries::Builder::load(Value v) {
 
 Value entries::Builder::loadPast(OpBuilder &where, Location loc, Value state, ValueRange at, ModelTensorType type, Value empty) {
   Value held = model::LoadOp::create(where, loc, type, state, at);
-  Value none = model::ConstantOp::create(where, loc, int64_t(0)), past = model::SizeOp::create(where, loc, "past");
+  Value none = model::ConstantOp::create(where, loc, int64_t(0)), past = model::SizeOp::create(where, loc, model::kPastDim);
   Value first = model::CompareOp::create(where, loc, model::ComparePredicate::eq, past, none);
   if (!empty)
     empty = type.getElementType().isF32()         ? model::ConstantOp::create(where, loc, 0.0).getResult()
@@ -129,7 +130,7 @@ Value entries::Builder::refill(ArrayRef<Value> values) {
     return {};
   // The first call has nothing to compare with.
   Location loc = any.getLoc();
-  Value none = model::ConstantOp::create(b, loc, int64_t(0)), past = model::SizeOp::create(b, loc, "past");
+  Value none = model::ConstantOp::create(b, loc, int64_t(0)), past = model::SizeOp::create(b, loc, model::kPastDim);
   Value first = model::CompareOp::create(b, loc, model::ComparePredicate::eq, past, none);
   return model::SelectOp::create(b, loc, first, none, any);
 }

@@ -3,6 +3,7 @@
 #include "compiler/Conversion/ToLoops/AttentionPlan.h"
 #include "compiler/Conversion/ToLoops/CacheLayout.h"
 #include "compiler/Conversion/ToLoops/KeyClasses.h"
+#include "dialects/Model/IR/ReservedDims.h"
 #include "llvm/ADT/TypeSwitch.h"
 #include "llvm/Support/raw_ostream.h"
 
@@ -183,7 +184,7 @@ Size AttentionPlan::atThreads() const {
   return atAnchors() + (leading.empty() ? Size(0) : batch * Size(16));
 }
 Size AttentionPlan::scratchBytes() const {
-  return (atThreads() + Size::dim("threads") * Size(threadFloats)) * Size(4);
+  return (atThreads() + Size::dim(model::kThreadsDim) * Size(threadFloats)) * Size(4);
 }
 
 //===-- the text -------------------------------------------------------------------===//

@@ -1,6 +1,8 @@
 //===- Entry.cpp - a function becomes what the runtime calls --------------===//
 
+#include "compiler/Conversion/ToLoops/Abi.h"
 #include "compiler/Conversion/ToLoops/Lowering.h"
+#include "dialects/Model/IR/ReservedDims.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/IR/Verifier.h"
 
@@ -14,7 +16,7 @@ using model::StateType;
 SmallVector<std::string> heddle::loops::entryDims(func::FuncOp function) {
   SmallVector<std::string> names;
   auto note = [&](StringRef name) {
-    if (name != "threads" && !llvm::is_contained(names, name))
+    if (name != model::kThreadsDim && !llvm::is_contained(names, name))
       names.push_back(name.str());
   };
   auto noteAll = [&](ArrayRef<StringAttr> axes) {
@@ -41,7 +43,7 @@ SmallVector<std::string> heddle::loops::entryDims(func::FuncOp function) {
       noteAll(state.getAxes());
   }
   if (step)
-    for (StringRef name : {"past", "new", "capacity"})
+    for (StringRef name : model::kStepDims)
       note(name);
   for (Type t : function.getResultTypes())
     if (auto tensor = dyn_cast<ModelTensorType>(t))
@@ -53,9 +55,8 @@ Lowering::Lowering(func::FuncOp source, const Machine &machine)
     : Code(ImplicitLocOpBuilder(source.getLoc(), source.getContext()), machine.vectorWidth), machine(machine),
       module(source->getParentOfType<ModuleOp>()), source(source), dimNames(entryDims(source)) {
   b.setInsertionPointToEnd(module.getBody());
-  Type ptr = Code::pointer(), i64 = b.getI64Type();
-  function = func::FuncOp::create(b, "heddle_entry_" + source.getName().str(),
-                                  b.getFunctionType({ptr, i64, i64, ptr, ptr, ptr, ptr}, {}));
+  Type ptr = Code::pointer();
+  function = func::FuncOp::create(b, "heddle_entry_" + source.getName().str(), abi::entryType(b.getContext()));
   function.setPrivate();
   function->setAttr("llvm.linkage", LLVM::LinkageAttr::get(b.getContext(), LLVM::Linkage::Internal));
   Block *block = function.addEntryBlock();

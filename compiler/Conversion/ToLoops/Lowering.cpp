@@ -1,6 +1,8 @@
 //===- Lowering.cpp - what the lowering of one op may ask for -------------===//
 
 #include "compiler/Conversion/ToLoops/Lowering.h"
+#include "compiler/Conversion/ToLoops/Abi.h"
+#include "dialects/Model/IR/ReservedDims.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 
@@ -9,10 +11,6 @@ using namespace heddle;
 using namespace heddle::loops;
 using model::ModelTensorType;
 using model::Size;
-
-static Type storedElement(Type element) {
-  return element.isInteger(1) ? IntegerType::get(element.getContext(), 8) : element;
-}
 
 //===-- lengths ----------------------------------------------------------------------===//
 
@@ -27,7 +25,7 @@ Value Lowering::size(const Size &form) {
   b.setLoc(source.getLoc());
   b.setInsertionPointAfter(prologueEnd);
   auto dim = [&](StringRef name) -> Value {
-    if (name == "threads")
+    if (name == model::kThreadsDim)
       return nth;
     if (auto it = sizes.find(name.str()); it != sizes.end()) // one that the function has found out
       return it->second;
@@ -114,32 +112,10 @@ Value Lowering::count(ModelTensorType type, int64_t from, int64_t to) {
 
 //===-- memory -----------------------------------------------------------------------===//
 
-Value Lowering::view(Value pointer, Type element, Value count) {
-  Type memory = storedElement(element);
-  auto type = MemRefType::get({ShapedType::kDynamic}, memory);
-  Type i64 = b.getI64Type(), array = LLVM::LLVMArrayType::get(i64, 1);
-  auto descriptor = LLVM::LLVMStructType::getLiteral(b.getContext(), {Code::pointer(), Code::pointer(), i64, array, array});
-  Value d = LLVM::PoisonOp::create(b, descriptor);
-  auto number = [&](int64_t n) -> Value { return LLVM::ConstantOp::create(b, i64, b.getI64IntegerAttr(n)); };
-  auto put = [&](Value v, ArrayRef<int64_t> at) { d = LLVM::InsertValueOp::create(b, d, v, at); };
-  put(pointer, {0});
-  put(pointer, {1});
-  put(number(0), {2});
-  put(toI64(count), {3, 0});
-  put(number(1), {4, 0});
-  return UnrealizedConversionCastOp::create(b, TypeRange(type), ValueRange(d)).getResult(0);
-}
-
 Value Lowering::pointer(Value tensor) {
   auto it = pointers.find(tensor);
   assert(it != pointers.end() && "operands are lowered before their users");
   return it->second;
-}
-
-Buffer Lowering::buffer(Value tensor) {
-  auto type = cast<ModelTensorType>(tensor.getType());
-  Value p = pointer(tensor);
-  return {view(p, type.getElementType(), size(type.getCount())), type, p};
 }
 
 Value Lowering::place(StringRef place) {
@@ -165,18 +141,8 @@ Value Lowering::allocatePointer(OpResult result) {
   return p;
 }
 
-Buffer Lowering::allocate(OpResult result) {
-  (void)allocatePointer(result);
-  return buffer(result);
-}
-
 Value Lowering::scratchPointer(Operation *op) {
   return at(arena, size(op->getAttrOfType<StringAttr>("scratch").getValue()), b.getI8Type());
-}
-
-Value Lowering::scratch(Operation *op, Type element) {
-  Size bytes = scratchBytes(op).floorDiv(Size(bytesOf(element)));
-  return view(scratchPointer(op), element, size(bytes));
 }
 
 Value Lowering::constantArray(DenseElementsAttr value) {
@@ -205,25 +171,26 @@ Value Lowering::constantArray(DenseElementsAttr value) {
 
 //===-- threads ------------------------------------------------------------------------===//
 
-func::FuncOp Lowering::external(StringRef name, FunctionType type) {
-  if (auto f = module.lookupSymbol<func::FuncOp>(name))
+func::FuncOp Lowering::external(StringRef symbol) {
+  if (auto f = module.lookupSymbol<func::FuncOp>(symbol))
     return f;
+  std::optional<FunctionType> type = abi::functionType(symbol, b.getContext());
+  assert(type && "abi.def lists what may be called");
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(module.getBody());
-  auto f = func::FuncOp::create(b, name, type);
+  auto f = func::FuncOp::create(b, symbol, *type);
   f.setPrivate();
   return f;
 }
 
 void Lowering::barrier(Location loc) {
   b.setLoc(loc);
-  call(external("heddle_barrier", b.getFunctionType({Code::pointer()}, {})), context);
+  call(external("heddle_barrier"), context);
 }
 
-void Lowering::fail(int64_t code, Value x, Value y) {
-  Type i64 = b.getI64Type();
-  auto f = external("heddle_fail", b.getFunctionType({Code::pointer(), i64, i64, i64}, {}));
-  call(f, {context, Value(arith::ConstantOp::create(b, b.getI64IntegerAttr(code))), x, y});
+void Lowering::fail(abi::Failure code, Value x, Value y) {
+  Value number = arith::ConstantOp::create(b, b.getI64IntegerAttr(int64_t(code)));
+  call(external("heddle_fail"), {context, number, x, y});
 }
 
 std::pair<Value, Value> Lowering::share(Value n) {

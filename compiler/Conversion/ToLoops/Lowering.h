@@ -16,7 +16,10 @@
 #include "compiler/Conversion/ToLoops/Code.h"
 #include "dialects/Attn/IR/Attn.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
-#include "mlir/Dialect/MemRef/IR/MemRef.h"
+
+namespace heddle::abi {
+enum class Failure : int64_t; // Abi.h
+}
 
 namespace heddle::loops {
 
@@ -24,14 +27,6 @@ namespace heddle::loops {
 struct Machine {
   int64_t vectorWidth = 16; ///< f32 lanes of a vector register (16: AVX-512, 8: AVX2, 4: NEON)
   int64_t registers = 32;   ///< vector registers
-};
-
-/// Where a tensor lives: a flat memref<?xT> (f32, i64; i8 for booleans) whose element
-/// `index` is the row-major linear index; `pointer` is its first element as !llvm.ptr.
-struct Buffer {
-  mlir::Value memory;
-  model::ModelTensorType type;
-  mlir::Value pointer;
 };
 
 class Lowering : public Code {
@@ -54,21 +49,15 @@ public:
   /// A dim that the function itself has found out; the code is at the top of the function.
   void setSize(llvm::StringRef dim, mlir::Value value);
 
-  /// Where an already lowered tensor lives.
-  Buffer buffer(mlir::Value tensor);
-  /// The same as a plain pointer to element 0 (for a state: to its first byte).
+  /// Element 0 of an already lowered tensor, as !llvm.ptr (for a state: its first byte). Elements
+  /// follow in row-major order: f32, i64, bytes for booleans.
   mlir::Value pointer(mlir::Value tensor);
   using Code::pointer;
   void setPointer(mlir::Value tensor, mlir::Value pointer) { pointers[tensor] = pointer; }
   /// The place planned for a result.
-  Buffer allocate(mlir::OpResult result);
   mlir::Value allocatePointer(mlir::OpResult result);
-  /// A view at the offset of the arena that the memory plan reserved for `op` (see
-  /// scratchBytes), as a flat memref or as a pointer.
-  mlir::Value scratch(mlir::Operation *op, mlir::Type element);
+  /// What the memory plan reserved in the arena for `op` (see scratchBytes).
   mlir::Value scratchPointer(mlir::Operation *op);
-  /// A flat memref<countxT> over a pointer.
-  mlir::Value view(mlir::Value pointer, mlir::Type element, mlir::Value count);
   /// A constant array in the program, as a pointer.
   mlir::Value constantArray(mlir::DenseElementsAttr value);
 
@@ -76,8 +65,8 @@ public:
   /// what other threads wrote. The driver of the lowering puts one after every op that
   /// writes memory, so an op only needs its own between its phases.
   void barrier(mlir::Location loc);
-  /// Records a run-time error (codes: runtime/include/heddle/abi.def); operands are i64.
-  void fail(int64_t code, mlir::Value x, mlir::Value y);
+  /// Records a run-time error; operands are i64.
+  void fail(abi::Failure code, mlir::Value x, mlir::Value y);
 
   /// body(i) for this thread's contiguous share of [0, n): i from n*tid/nth to n*(tid+1)/nth.
   void parallelFor(mlir::Location loc, mlir::Value n, llvm::function_ref<void(mlir::Value i)> body);
@@ -92,8 +81,8 @@ public:
   mlir::func::FuncOp kernel(mlir::Location loc, llvm::StringRef name, mlir::FunctionType type,
                             llvm::function_ref<void(mlir::OpBuilder &, mlir::Block *)> build);
   void call(mlir::func::FuncOp callee, mlir::ValueRange operands);
-  /// The declaration of a function of the runtime or of libm.
-  mlir::func::FuncOp external(llvm::StringRef name, mlir::FunctionType type);
+  /// The declaration of a function that abi.def lists.
+  mlir::func::FuncOp external(llvm::StringRef symbol);
 
   /// Row-major linear index of `at` in a tensor of `type`; axes of length 1 may be given any index.
   mlir::Value linear(model::ModelTensorType type, llvm::ArrayRef<mlir::Value> at);
@@ -129,7 +118,7 @@ llvm::SmallVector<std::string> entryDims(mlir::func::FuncOp function);
 model::Size stateBytes(mlir::func::FuncOp function, unsigned argument);
 
 /// Bytes of arena that an op needs while it runs, beside its results (a form over dims and, for
-/// per-thread scratch, the dim `threads`). The planner asks; the lowering gets it by scratch().
+/// per-thread scratch, the dim `threads`). The planner asks; the lowering gets it by scratchPointer().
 model::Size scratchBytes(mlir::Operation *op);
 
 /// What the dims that the function finds out for itself (model.live_rows) are at most: memory is

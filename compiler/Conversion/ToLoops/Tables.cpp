@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "compiler/Conversion/ToLoops/Abi.h"
 #include "compiler/Conversion/ToLoops/Halves.h"
 #include "compiler/Conversion/ToLoops/Lowering.h"
 
@@ -14,14 +15,12 @@ using namespace heddle::loops;
 using namespace heddle::model;
 using Lower = heddle::loops::Lowering;
 
-static constexpr int64_t kIdOutsideTable = 1; // runtime/include/heddle/abi.def
-
 /// The id at `index` as an index; reports one outside of [0, rows).
 static Value checkedId(Lower &l, Value ids, Value index, Value rows) {
   Type i64 = l.b.getI64Type();
   Value id = l.load(i64, l.at(ids, index, i64)), n = l.toI64(rows);
   Value bad = arith::CmpIOp::create(l.b, arith::CmpIPredicate::uge, id, n);
-  l.when(bad, [&] { l.fail(kIdOutsideTable, id, n); });
+  l.when(bad, [&] { l.fail(abi::Failure::IdOutsideTable, id, n); });
   return l.select(bad, l.constant(0), l.toIndex(id));
 }
 

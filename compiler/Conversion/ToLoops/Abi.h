@@ -1,0 +1,29 @@
+//===- Abi.h - runtime/include/heddle/abi.def as the compiler sees it -------===//
+//
+// The signature of an entry, the functions that generated code may call and the codes of its
+// failures: one row each of abi.def, from which the runtime takes the same.
+//
+//===----------------------------------------------------------------------===//
+#ifndef HEDDLE_COMPILER_CONVERSION_TOLOOPS_ABI_H
+#define HEDDLE_COMPILER_CONVERSION_TOLOOPS_ABI_H
+
+#include "mlir/IR/BuiltinTypes.h"
+#include <optional>
+
+namespace heddle::abi {
+
+/// Codes of heddle_fail.
+enum class Failure : int64_t {
+#define HEDDLE_FAILURE(code, name, text) name = code,
+#include "runtime/include/heddle/abi.def"
+};
+
+/// The type of every entry; every pointer is an !llvm.ptr.
+mlir::FunctionType entryType(mlir::MLIRContext *context);
+
+/// The type of a function of the runtime or of libm; nothing where generated code may not call it.
+std::optional<mlir::FunctionType> functionType(llvm::StringRef symbol, mlir::MLIRContext *context);
+
+} // namespace heddle::abi
+
+#endif

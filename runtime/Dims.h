@@ -1,0 +1,24 @@
+//===- Dims.h - dims that the runtime itself chooses ------------*- C++ -*-===//
+//
+// The rows HEDDLE_DIM of abi.def, which the compiler reads too.
+//
+//===----------------------------------------------------------------------===//
+#ifndef HEDDLE_RUNTIME_DIMS_H
+#define HEDDLE_RUNTIME_DIMS_H
+
+#include <string_view>
+
+namespace heddle::rt {
+
+#define HEDDLE_DIM(name, word, meaning)                                        \
+  inline constexpr std::string_view k##name##Dim = word;
+#include "heddle/abi.def"
+
+/// A dim that each step has, whatever the inputs are.
+inline bool isStepDim(std::string_view dim) {
+  return dim == kPastDim || dim == kNewDim || dim == kCapacityDim;
+}
+
+} // namespace heddle::rt
+
+#endif // HEDDLE_RUNTIME_DIMS_H
