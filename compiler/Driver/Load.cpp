@@ -99,8 +99,9 @@ static OwningOpRef<ModuleOp> parseModule(MLIRContext &context, const ImportOptio
   llvm::SourceMgr sources;
   sources.AddNewSourceBuffer(llvm::MemoryBuffer::getMemBufferCopy(text.bytes, file), llvm::SMLoc());
   OwningOpRef<ModuleOp> module = parseSourceFile<ModuleOp>(sources, &context);
-  if (module)
-    code = Ok;
+  if (!module || failed(checkClaim(*module)))
+    return nullptr;
+  code = Ok;
   return module;
 }
 

@@ -6,13 +6,13 @@
 //===----------------------------------------------------------------------===//
 
 #include "compiler/Driver/MaskCursor.h"
+#include "compiler/Pipelines/Stages.h"
 #include "targets/CPU/CPUTarget.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Pass/PassManager.h"
-#include "mlir/Pass/PassRegistry.h"
 #include "llvm/ADT/SetVector.h"
 
 using namespace mlir;
@@ -145,11 +145,8 @@ struct Body {
 /// Lowers the functions to LLVM's dialect, as stage `llvm` does.
 static LogicalResult lower(ModuleOp module) {
   PassManager pm(module.getContext(), ModuleOp::getOperationName());
-  return success(succeeded(parsePassPipeline("canonicalize,cse,loop-invariant-code-motion,lower-affine,convert-scf-to-cf,"
-                                             "convert-vector-to-llvm,convert-math-to-llvm,convert-arith-to-llvm,convert-index-to-llvm,"
-                                             "convert-func-to-llvm,convert-cf-to-llvm,reconcile-unrealized-casts",
-                                             pm)) &&
-                 succeeded(pm.run(module)));
+  addPasses(pm, "llvm", {}, [](StringRef flag) { return flag != "convert-heddle-to-loops"; });
+  return pm.run(module);
 }
 
 std::unique_ptr<MaskCursors> MaskCursors::compile(MLIRContext &context, ArrayRef<Value> masks, int64_t keyTile, std::string &error) {

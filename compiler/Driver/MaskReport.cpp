@@ -13,7 +13,6 @@
 #include "compiler/Driver/Output.h"
 #include "compiler/Interpreter/Evaluator.h"
 #include "compiler/Interpreter/Files.h"
-#include "dialects/Mask/Transforms/Passes.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Transforms/RegionUtils.h"
@@ -455,7 +454,7 @@ static LogicalResult simplify(ModuleOp module, llvm::ArrayRef<attn::SdpaOp> dist
   IRMapping map;
   OwningOpRef<ModuleOp> copy = cast<ModuleOp>(module->clone(map));
   PassManager pm(module.getContext(), ModuleOp::getOperationName());
-  pm.addPass(mask::createSimplifyPass());
+  addPasses(pm, "fused", {}, [](StringRef flag) { return flag == "mask-simplify"; });
   if (failed(pm.run(*copy)))
     return failure();
   for (auto [op, number] : numbers) {

@@ -1,70 +1,130 @@
 //===- Contracts.cpp - the promise of each stage, checked -----------------===//
 //
-// A broken contract is a defect of the compiler, never the user's: the message names the
-// stage, the op and the JSON token it came from.
+// Each check walks the module once and reports every op that breaks the promise, at the op's
+// place in the description.
 //
 //===----------------------------------------------------------------------===//
 
 #include "compiler/Pipelines/Contracts.h"
-#include "compiler/Conversion/ModelToEntries/Passes.h"
+#include "compiler/Conversion/ToLoops/Abi.h"
 #include "dialects/Attn/IR/Attn.h"
+#include "dialects/Model/IR/ReservedDims.h"
+#include "dialects/Model/Transforms/Fusion.h"
+#include "dialects/Model/Transforms/Scalars.h"
+#include "dialects/Model/Transforms/Views.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 
 using namespace mlir;
 using namespace heddle;
+using model::Size;
 
-static LogicalResult broken(Operation *op, StringRef stage, const Twine &why) {
-  return op->emitError() << "internal error: the contract of stage '" << stage << "' is broken: " << why;
-}
-
-/// Calls `check` on every op below the module; all complaints are reported.
-static LogicalResult eachOp(ModuleOp module, llvm::function_ref<LogicalResult(Operation *)> check) {
-  bool good = true;
+/// Calls `check` on every op below the module.
+static void eachOp(ModuleOp module, llvm::function_ref<void(Operation *)> check) {
   module.walk([&](Operation *op) {
-    if (op != module.getOperation() && failed(check(op)))
-      good = false;
-  });
-  return success(good);
-}
-
-LogicalResult heddle::verifyModelStage(ModuleOp module) {
-  return eachOp(module, [](Operation *op) {
-    return isa<UnknownLoc>(op->getLoc()) ? broken(op, "model", "an op without a location") : success();
+    if (op != module.getOperation())
+      check(op);
   });
 }
 
-LogicalResult heddle::verifyEntriesStage(ModuleOp module) { return verifyEntries(module); }
-
-LogicalResult heddle::verifyFusedStage(ModuleOp module) {
-  return eachOp(module, [](Operation *op) {
-    auto linear = dyn_cast<model::LinearOp>(op);
-    return linear && linear.getNumResults() != 1 ? broken(op, "fused", "a linear with several results")
-                                                 : success();
+void heddle::checkModelStage(ModuleOp module, ContractReport report) {
+  auto run = module.lookupSymbol<func::FuncOp>("run");
+  if (!run || run.isExternal())
+    report(module, "it has no function @run");
+  if (run)
+    for (Type type : run.getArgumentTypes())
+      if (auto tensor = dyn_cast<model::ModelTensorType>(type))
+        for (const Size &size : tensor.getSizes())
+          for (const std::string &dim : size.dims())
+            if (!model::meaningOfReservedDim(dim).empty())
+              report(run, "an axis of an input is called '" + dim + "'");
+  eachOp(module, [&](Operation *op) {
+    if (isa<UnknownLoc>(op->getLoc()))
+      report(op, "an op without a location");
+    if (isa<model::AppendOp, model::LoadOp, model::StoreOp>(op))
+      report(op, "a state, which no description has");
+    if (isa<model::MapOp, model::LiveRowsOp, model::PackRowsOp, model::UnpackRowsOp>(op))
+      report(op, "'" + op->getName().getStringRef() + "', which a later stage makes");
+    if (isa<func::FuncOp>(op) && op != run)
+      report(op, "a function beside @run");
   });
 }
 
-LogicalResult heddle::verifyTiledStage(ModuleOp module) {
-  return eachOp(module, [](Operation *op) {
-    return isa<model::ParamOp>(op) && !op->hasAttr("offset")
-               ? broken(op, "tiled", "a parameter without a place in the blob")
-               : success();
+void heddle::checkFusedStage(ModuleOp module, ContractReport report) {
+  eachOp(module, [&](Operation *op) {
+    if (model::isElementwise(op) && !model::viewOffset(op))
+      report(op, "an elementwise op that is no map");
+    if (auto map = dyn_cast<model::MapOp>(op); map && model::linearTaking(map))
+      report(op, "a map that its linear could take in");
+    if (isa<model::LinearOp>(op) && op->getNumResults() != 1)
+      report(op, "a linear with several results");
+    for (Value result : op->getResults())
+      if (isa<mask::MaskType, attn::BiasType>(result.getType()) && result.use_empty())
+        report(op, "a mask or bias that nobody asks");
   });
 }
 
-LogicalResult heddle::verifyBuffersStage(ModuleOp module) {
+void heddle::checkTiledStage(ModuleOp module, ContractReport report) {
+  eachOp(module, [&](Operation *op) {
+    if (isa<model::ParamOp>(op) && !op->hasAttr("offset"))
+      report(op, "a parameter without a place in the blob");
+  });
+}
+
+void heddle::checkBuffersStage(ModuleOp module, ContractReport report) {
   for (auto f : module.getOps<func::FuncOp>())
     if (!f.isDeclaration() && !f->hasAttr("arena"))
-      return broken(f, "buffers", "a function whose arena is not known");
-  return success();
+      report(f, "a function whose arena is not known");
 }
 
-LogicalResult heddle::verifyLlvmStage(ModuleOp module) {
-  return eachOp(module, [](Operation *op) {
-    return isa<LLVM::LLVMDialect>(op->getDialect())
-               ? success()
-               : broken(op, "llvm", "'" + op->getName().getStringRef() + "' is left");
+//===-- llvm -------------------------------------------------------------------------===//
+
+static void checkType(LLVM::LLVMFuncOp f, FunctionType type, ContractReport report) {
+  LLVM::LLVMFunctionType mine = f.getFunctionType();
+  Type result = type.getNumResults() ? type.getResult(0) : LLVM::LLVMVoidType::get(f.getContext());
+  if (mine.getParams() != type.getInputs() || mine.getReturnType() != result || mine.isVarArg())
+    report(f, "'" + f.getName() + "' has another type than in runtime/include/heddle/abi.def");
+}
+
+void heddle::checkLlvmStage(ModuleOp module, ContractReport report) {
+  MLIRContext *context = module.getContext();
+  eachOp(module, [&](Operation *op) {
+    if (!isa<LLVM::LLVMDialect>(op->getDialect()))
+      report(op, "'" + op->getName().getStringRef() + "' is left");
+    if (auto f = dyn_cast<LLVM::LLVMFuncOp>(op); f && f.isExternal()) {
+      if (std::optional<FunctionType> type = abi::functionType(f.getName(), context))
+        checkType(f, *type, report);
+      else
+        report(f, "'" + f.getName() + "' is no function that generated code may call (runtime/include/heddle/abi.def)");
+    }
+    if (auto global = dyn_cast<LLVM::GlobalOp>(op); global && !global.getValueAttr() && !global.getInitializerBlock())
+      report(op, "'" + global.getSymName() + "' is defined nowhere");
   });
+  if (auto entries = module->getAttrOfType<ArrayAttr>("heddle.entries"))
+    for (auto symbol : entries.getAsRange<StringAttr>())
+      if (auto f = module.lookupSymbol<LLVM::LLVMFuncOp>(symbol); f && !f.isExternal())
+        checkType(f, abi::entryType(context), report);
+      else
+        report(module, "there is no entry '" + symbol.getValue() + "'");
+}
+
+//===-- when they are asked ----------------------------------------------------------===//
+
+static LogicalResult check(const Stage &stage, ModuleOp module, const Twine &head) {
+  LogicalResult kept = success();
+  stage.contract(module, [&](Operation *op, const Twine &what) {
+    kept = emitError(op->getLoc()) << head << what;
+  });
+  return kept;
+}
+
+LogicalResult heddle::checkClaim(ModuleOp module) {
+  auto claim = module->getAttrOfType<StringAttr>("heddle.stage");
+  if (!claim)
+    return success();
+  if (const Stage *stage = findStage(claim.getValue()))
+    return check(*stage, module, "this is not what the stage '" + claim.getValue() + "' of the file promises: ");
+  return emitError(module.getLoc()) << "there is no stage '" << claim.getValue() << "'";
 }
 
 namespace {
@@ -74,13 +134,25 @@ struct ContractPass final : PassWrapper<ContractPass, OperationPass<ModuleOp>> {
   StringRef getName() const override { return "ContractPass"; }
   void runOnOperation() override {
     getOperation()->setAttr("heddle.stage", StringAttr::get(&getContext(), stage.name));
-    if (failed(stage.contract(getOperation())))
+    if (failed(check(stage, getOperation(), "internal error: the contract of stage '" + stage.name + "' is broken: ")))
       signalPassFailure();
   }
   const Stage &stage;
+};
+
+/// Of heddle-opt, which asks it before each of the pipelines too.
+struct CheckStagePass final : PassWrapper<CheckStagePass, OperationPass<ModuleOp>> {
+  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(CheckStagePass)
+  StringRef getArgument() const override { return "heddle-check-stage"; }
+  StringRef getDescription() const override { return "Check the contract of the stage that the module says it is in"; }
+  void runOnOperation() override {
+    if (failed(checkClaim(getOperation())))
+      signalPassFailure();
+  }
 };
 } // namespace
 
 std::unique_ptr<Pass> heddle::createContractPass(const Stage &stage) {
   return std::make_unique<ContractPass>(stage);
 }
+std::unique_ptr<Pass> heddle::createCheckStagePass() { return std::make_unique<CheckStagePass>(); }

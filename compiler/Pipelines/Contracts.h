@@ -1,4 +1,10 @@
 //===- Contracts.h - what may still exist after a stage ---------*- C++ -*-===//
+//
+// One function a stage says what must hold when it ends. It is asked twice: behind the stage's
+// passes, where a breach is a mistake of the compiler, and of a file that says it is in that
+// stage, where it is a mistake in the file.
+//
+//===----------------------------------------------------------------------===//
 #ifndef HEDDLE_COMPILER_PIPELINES_CONTRACTS_H
 #define HEDDLE_COMPILER_PIPELINES_CONTRACTS_H
 
@@ -6,12 +12,21 @@
 
 namespace heddle {
 
-mlir::LogicalResult verifyModelStage(mlir::ModuleOp module);   ///< every op has a location
-mlir::LogicalResult verifyEntriesStage(mlir::ModuleOp module); ///< every state has an owner and one writer
-mlir::LogicalResult verifyFusedStage(mlir::ModuleOp module);   ///< a linear has one result
-mlir::LogicalResult verifyTiledStage(mlir::ModuleOp module);   ///< every parameter has a place in the blob
-mlir::LogicalResult verifyBuffersStage(mlir::ModuleOp module); ///< the arena's size is known before running
-mlir::LogicalResult verifyLlvmStage(mlir::ModuleOp module);    ///< no Heddle op left
+/// @run alone, in the words of the description; every op has a location.
+void checkModelStage(mlir::ModuleOp module, ContractReport report);
+/// Every state has one owner, one type, one writer and capacity where rows are appended; a model
+/// that generates has @step, or says why it has none.
+void checkEntriesStage(mlir::ModuleOp module, ContractReport report);
+/// No elementwise op is left, no map that its linear could take in, no linear with several
+/// results, no mask or bias that nobody asks.
+void checkFusedStage(mlir::ModuleOp module, ContractReport report);
+/// Every parameter has its place in the blob.
+void checkTiledStage(mlir::ModuleOp module, ContractReport report);
+/// The size of every function's arena is known before it runs.
+void checkBuffersStage(mlir::ModuleOp module, ContractReport report);
+/// The LLVM dialect alone, entries of the type that the runtime calls, and no external symbol
+/// that abi.def does not list.
+void checkLlvmStage(mlir::ModuleOp module, ContractReport report);
 
 /// Checks the stage's contract and writes `heddle.stage`; ends every stage.
 std::unique_ptr<mlir::Pass> createContractPass(const Stage &stage);

@@ -14,15 +14,12 @@
 #include "dialects/Mask/Transforms/Passes.h"
 #include "dialects/Model/Transforms/Passes.h"
 #include "mlir/Conversion/Passes.h"
-#include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlow.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Index/IR/IndexDialect.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
-#include "mlir/Dialect/MemRef/IR/MemRef.h"
-#include "mlir/Dialect/MemRef/Transforms/Passes.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/UB/IR/UBOps.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
@@ -32,8 +29,8 @@ using namespace mlir;
 
 void heddle::registerDialects(DialectRegistry &registry) {
   registry.insert<model::ModelDialect, mask::MaskDialect, attn::AttnDialect, func::FuncDialect,
-                  arith::ArithDialect, math::MathDialect, scf::SCFDialect, memref::MemRefDialect,
-                  vector::VectorDialect, affine::AffineDialect, cf::ControlFlowDialect,
+                  arith::ArithDialect, math::MathDialect, scf::SCFDialect,
+                  vector::VectorDialect, cf::ControlFlowDialect,
                   index::IndexDialect, ub::UBDialect, LLVM::LLVMDialect>();
   mask::registerMaskEmission(registry);
 }
@@ -48,8 +45,6 @@ void heddle::registerPasses() {
   registerCSEPass();
   registerSymbolDCEPass();
   registerLoopInvariantCodeMotionPass();
-  memref::registerExpandStridedMetadataPass();
-  registerLowerAffinePass();
   registerConvertVectorToSCFPass();
   registerSCFToControlFlowPass();
   registerConvertVectorToLLVMPass();
@@ -57,9 +52,9 @@ void heddle::registerPasses() {
   registerConvertMathToLibmPass();
   registerArithToLLVMConversionPass();
   registerConvertIndexToLLVMPass();
-  registerFinalizeMemRefToLLVMConversionPass();
   registerConvertFuncToLLVMPass();
   registerConvertControlFlowToLLVMPass();
   registerUBToLLVMConversionPass();
   registerReconcileUnrealizedCastsPass();
+  registerPass(createCheckStagePass);
 }

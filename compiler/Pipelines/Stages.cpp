@@ -2,34 +2,96 @@
 
 #include "compiler/Pipelines/Stages.h"
 #include "compiler/Pipelines/Contracts.h"
+#include "compiler/Conversion/ModelToEntries/Passes.h"
+#include "compiler/Conversion/ToLoops/Passes.h"
+#include "compiler/Interpreter/Passes.h"
+#include "dialects/Mask/Transforms/Passes.h"
+#include "dialects/Model/Transforms/Passes.h"
+#include "mlir/Conversion/Passes.h"
+#include "mlir/Pass/PassOptions.h"
 #include "mlir/Pass/PassRegistry.h"
-#include "llvm/ADT/StringExtras.h"
+#include "mlir/Transforms/Passes.h"
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/raw_ostream.h"
 
 using namespace mlir;
 using namespace heddle;
 using llvm::StringRef;
 
-static const Stage kStages[] = {
-    {"model", "", "the description, one op for one statement; every op knows its JSON token",
-     verifyModelStage},
-    {"entries", "model-derive-entries{cache=${cache}},canonicalize,cse,symbol-dce",
+using Options = const PipelineOptions &;
+
+/// A pass without options.
+template <std::unique_ptr<Pass> (*create)()>
+static std::unique_ptr<Pass> plain(Options) {
+  return create();
+}
+
+static std::unique_ptr<Pass> deriveEntries(Options o) {
+  DeriveEntriesPassOptions options;
+  options.cache = o.cache;
+  return createDeriveEntriesPass(options);
+}
+static std::unique_ptr<Pass> skipPadding(Options o) { return createSkipPaddingPass({o.paddedRows}); }
+static std::unique_ptr<Pass> planCache(Options o) { return loops::createPlanCachePass({o.longestPiece}); }
+static std::unique_ptr<Pass> convertToLoops(Options o) { return loops::createConvertToLoopsPass({o.vectorWidth, o.registers, o.longestFunction}); }
+static std::unique_ptr<Pass> vectorToSCF(Options) { return createConvertVectorToSCFPass(); }
+
+static constexpr PassFactory kEntries[] = {
+    deriveEntries,
+    plain<createCanonicalizerPass>,
+    plain<createCSEPass>,
+    plain<createSymbolDCEPass>,
+};
+static constexpr PassFactory kFused[] = {
+    plain<createFoldConstantsPass>,
+    skipPadding,
+    plain<model::createSplitLinearPass>,
+    plain<mask::createSimplifyPass>,
+    plain<createCanonicalizerPass>,
+    plain<createCSEPass>,
+    plain<model::createFuseElementwisePass>,
+};
+static constexpr PassFactory kTiled[] = {
+    planCache,
+    plain<model::createPlanParametersPass>,
+};
+static constexpr PassFactory kBuffers[] = {
+    plain<mask::createBuildTablesPass>,
+    plain<loops::createPlanMemoryPass>,
+};
+static constexpr PassFactory kLlvm[] = {
+    convertToLoops,
+    plain<createCanonicalizerPass>,
+    plain<createCSEPass>,
+    plain<createLoopInvariantCodeMotionPass>,
+    vectorToSCF,
+    plain<createSCFToControlFlowPass>,
+    plain<createConvertVectorToLLVMPass>,
+    plain<createConvertMathToLLVMPass>,
+    plain<createConvertMathToLibmPass>,
+    plain<createArithToLLVMConversionPass>,
+    plain<createConvertIndexToLLVMPass>,
+    plain<createConvertFuncToLLVMPass>,
+    plain<createConvertControlFlowToLLVMPass>,
+    plain<createUBToLLVMConversionPass>,
+    plain<createReconcileUnrealizedCastsPass>,
+    plain<loops::createAddEntryTablePass>,
+    plain<createCanonicalizerPass>,
+    plain<createCSEPass>,
+};
+
+static constexpr Stage kStages[] = {
+    {"model", {}, "the description, one op for one statement; every op knows its JSON token", checkModelStage},
+    {"entries", kEntries,
      "the functions a binary needs: @run, and for models that generate @once and @step with their states",
-     verifyEntriesStage},
-    {"fused",
-     "model-fold-constants,model-skip-padding{rows=${padded-rows}},model-split-linear,mask-simplify,canonicalize,cse,model-fuse-elementwise",
-     "constants folded, rows of padding left out, masks simplified, elementwise chains one op, epilogues attached to their linear", verifyFusedStage},
-    {"tiled", "attn-plan-cache,model-plan-parameters",
-     "parameters have their packing and place in the blob, caches their layout", verifyTiledStage},
-    {"buffers", "mask-build-tables,model-plan-memory", "masks have their tables, every result its place in one arena", verifyBuffersStage},
-    {"llvm",
-     "convert-heddle-to-loops{vector-width=${vector-width} registers=${registers} longest-function=${longest-function}},canonicalize,cse,"
-     "loop-invariant-code-motion,convert-vector-to-scf,expand-strided-metadata,lower-affine,"
-     "convert-scf-to-cf,convert-vector-to-llvm,convert-math-to-llvm,convert-math-to-libm,"
-     "convert-arith-to-llvm,convert-index-to-llvm,finalize-memref-to-llvm,"
-     "convert-func-to-llvm{use-bare-ptr-memref-call-conv=true},convert-cf-to-llvm,convert-ub-to-llvm,"
-     "reconcile-unrealized-casts,heddle-add-entry-table,canonicalize,cse",
-     "the LLVM dialect alone", verifyLlvmStage},
+     checkEntriesStage},
+    {"fused", kFused,
+     "constants folded, rows of padding left out, masks simplified, elementwise chains one op, epilogues attached to "
+     "their linear",
+     checkFusedStage},
+    {"tiled", kTiled, "parameters have their packing and place in the blob, caches their layout", checkTiledStage},
+    {"buffers", kBuffers, "masks have their tables, every result its place in one arena", checkBuffersStage},
+    {"llvm", kLlvm, "the LLVM dialect alone", checkLlvmStage},
 };
 
 static const std::pair<StringRef, StringRef> kOutputStages[] = {
@@ -54,62 +116,60 @@ StringRef heddle::stageOf(ModuleOp module) {
   return attr ? attr.getValue() : StringRef("model");
 }
 
-static std::string replaceKnobs(StringRef text, const PipelineOptions &options) {
-  std::pair<StringRef, std::string> knobs[] = {
-      {"${cache}", options.cache},
-      {"${padded-rows}", options.paddedRows},
-      {"${vector-width}", std::to_string(options.vectorWidth)},
-      {"${registers}", std::to_string(options.registers)},
-      {"${longest-function}", std::to_string(options.longestFunction)}};
-  std::string out = text.str();
-  for (auto &[name, value] : knobs)
-    for (size_t at; (at = out.find(name)) != std::string::npos;)
-      out.replace(at, name.size(), value);
-  return out;
+void heddle::addPasses(OpPassManager &pm, StringRef stage, const PipelineOptions &options,
+                       llvm::function_ref<bool(StringRef)> wanted) {
+  const Stage *row = findStage(stage);
+  assert(row && "the table has this stage");
+  for (PassFactory create : row->passes)
+    if (std::unique_ptr<Pass> pass = create(options); wanted(pass->getArgument()))
+      pm.addPass(std::move(pass));
 }
 
-LogicalResult heddle::addStage(OpPassManager &pm, const Stage &stage, const PipelineOptions &options) {
-  std::string text = replaceKnobs(stage.passes, options);
-  if (!text.empty() && failed(parsePassPipeline(text, pm)))
-    return failure();
+void heddle::addStage(OpPassManager &pm, const Stage &stage, const PipelineOptions &options) {
+  for (PassFactory create : stage.passes)
+    pm.addPass(create(options));
   pm.addPass(createContractPass(stage));
-  return success();
 }
+
+namespace {
+/// The options as heddle-opt reads them, under the names that the passes give them.
+struct PipelineFlags : PassPipelineOptions<PipelineFlags> {
+  PipelineOptions values;
+  Option<std::string> cache{*this, "cache", llvm::cl::desc("auto, require or none: the cached step"),
+                            llvm::cl::init(values.cache)};
+  Option<std::string> paddedRows{*this, "padded-rows", llvm::cl::desc("auto, skip or compute: rows of padding"),
+                                 llvm::cl::init(values.paddedRows)};
+  Option<int64_t> longestPiece{*this, "longest-piece", llvm::cl::desc("new rows of a call where a state is a ring"),
+                               llvm::cl::init(values.longestPiece)};
+  Option<int64_t> vectorWidth{*this, "vector-width", llvm::cl::desc("f32 lanes of a vector register"),
+                              llvm::cl::init(values.vectorWidth)};
+  Option<int64_t> registers{*this, "registers", llvm::cl::desc("vector registers"),
+                            llvm::cl::init(values.registers)};
+  Option<int64_t> longestFunction{*this, "longest-function", llvm::cl::desc("ops above which a function becomes several"),
+                                  llvm::cl::init(values.longestFunction)};
+  PipelineOptions read() const { return {cache, paddedRows, longestPiece, vectorWidth, registers, longestFunction}; }
+};
+} // namespace
 
 void heddle::registerPipelines() {
   for (const Stage &stage : kStages)
-    registerPassPipeline(
+    PassPipelineRegistration<PipelineFlags>(
         ("heddle-" + stage.name).str(), stage.summary,
-        [&stage](OpPassManager &pm, StringRef options,
-                 llvm::function_ref<LogicalResult(const Twine &)> error) -> LogicalResult {
-          PipelineOptions knobs;
-          SmallVector<StringRef> words;
-          options.split(words, ' ', -1, /*KeepEmpty=*/false);
-          for (StringRef word : words) {
-            auto [key, value] = word.split('=');
-            if (key == "cache")
-              knobs.cache = value.str();
-            else if (key == "padded-rows")
-              knobs.paddedRows = value.str();
-            else if (int64_t *number = key == "vector-width"       ? &knobs.vectorWidth
-                                       : key == "registers"        ? &knobs.registers
-                                       : key == "longest-function" ? &knobs.longestFunction
-                                                                   : nullptr;
-                     !number || value.getAsInteger(10, *number))
-              return error("stages take cache=auto|require|none, padded-rows=auto|skip|compute, vector-width=N, registers=N and longest-function=N, not '" + word + "'");
-          }
-          return addStage(pm, stage, knobs);
-        },
-        [](llvm::function_ref<void(const detail::PassOptions &)>) {});
+        [&stage](OpPassManager &pm, const PipelineFlags &flags) {
+          pm.addPass(createCheckStagePass());
+          addStage(pm, stage, flags.read());
+        });
 }
 
 std::string heddle::describeStages() {
   std::string text;
   llvm::raw_string_ostream os(text);
   os << "| stage | after it | passes |\n|---|---|---|\n";
-  for (const Stage &s : kStages)
-    os << "| `" << s.name << "` | " << s.summary << " | " << (s.passes.empty() ? "the importer" : s.passes)
-       << " |\n";
+  for (const Stage &s : kStages) {
+    os << "| `" << s.name << "` | " << s.summary << " | " << (s.passes.empty() ? "the importer" : "");
+    llvm::interleaveComma(s.passes, os, [&](PassFactory create) { os << create({})->getArgument(); });
+    os << " |\n";
+  }
   for (auto &[name, summary] : kOutputStages)
     os << "| `" << name << "` | " << summary << " | the target |\n";
   return text;

@@ -2,7 +2,8 @@
 //
 // model -> entries -> fused -> tiled -> buffers -> llvm -> llvmir -> obj -> exe. This table is
 // the only place where passes get an order: it drives `heddle compile`, its --emit and
-// --dump-ir, the pipelines of heddle-opt and the page of the stages.
+// --dump-ir, `heddle mask`, the pipelines of heddle-opt, the page of the stages and the code
+// that tests compile (test/Layering/layering.py allows no other).
 //
 //===----------------------------------------------------------------------===//
 #ifndef HEDDLE_COMPILER_PIPELINES_STAGES_H
@@ -12,27 +13,36 @@
 #include "mlir/Pass/Pass.h"
 #include "mlir/Pass/PassManager.h"
 #include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/ADT/StringRef.h"
 #include <string>
 
 namespace heddle {
 
-/// Every knob of the pipelines, declared once. A stage's pass list names them in braces.
+/// Every option of the pipelines with its default. heddle-opt takes each under its name with
+/// dashes: --heddle-llvm="vector-width=8 registers=16".
 struct PipelineOptions {
   std::string cache = "auto"; ///< auto, require, none: the cached step
   std::string paddedRows = "auto"; ///< auto, skip, compute: rows of padding that nobody needs
+  int64_t longestPiece = 512; ///< new rows of a call where a state is a ring
   int64_t vectorWidth = 16;   ///< f32 lanes of the target's vectors
   int64_t registers = 32;     ///< vector registers of the target
   int64_t longestFunction = 16000; ///< ops above which a function becomes several
 };
 
+/// What a contract complains to: an op, and what is wrong with it.
+using ContractReport = llvm::function_ref<void(mlir::Operation *op, const llvm::Twine &what)>;
+
+/// Makes one pass of a stage.
+using PassFactory = std::unique_ptr<mlir::Pass> (*)(const PipelineOptions &options);
+
 /// One stage that ends in IR.
 struct Stage {
   llvm::StringRef name;    ///< --emit=NAME, --heddle-NAME
-  llvm::StringRef passes;  ///< textual pipeline from the stage before; ${knob} is replaced
+  llvm::ArrayRef<PassFactory> passes; ///< from the stage before, in order
   llvm::StringRef summary; ///< what holds after it
-  /// What may still exist after it; reports what does not belong.
-  mlir::LogicalResult (*contract)(mlir::ModuleOp);
+  /// What may still exist after it; reports what does not belong (Contracts.h).
+  void (*contract)(mlir::ModuleOp module, ContractReport report);
 };
 
 /// The stages from `model` to `llvm`, in order.
@@ -44,9 +54,19 @@ const Stage *findStage(llvm::StringRef name);
 /// Which stage a module is in: its attribute `heddle.stage`, written after every stage.
 llvm::StringRef stageOf(mlir::ModuleOp module);
 
-/// Appends the passes that lead from the stage before `stage` to it.
-mlir::LogicalResult addStage(mlir::OpPassManager &pm, const Stage &stage,
-                             const PipelineOptions &options);
+/// Holds a module that names its stage against that stage's contract; errors say where it is
+/// broken. Of files that are compiled on: what a person has edited need not be a stage any more.
+mlir::LogicalResult checkClaim(mlir::ModuleOp module);
+/// The same as a pass, --heddle-check-stage.
+std::unique_ptr<mlir::Pass> createCheckStagePass();
+
+/// Appends the passes that lead from the stage before `stage` to it, and its contract.
+void addStage(mlir::OpPassManager &pm, const Stage &stage, const PipelineOptions &options = {});
+
+/// Appends the passes of a stage whose flags are `wanted`, without its contract: for what is less
+/// than a model, a mask or a kernel. `stage` is the name of a row of the table.
+void addPasses(mlir::OpPassManager &pm, llvm::StringRef stage, const PipelineOptions &options,
+               llvm::function_ref<bool(llvm::StringRef flag)> wanted);
 
 /// Registers the passes that the table names, and one pipeline a stage: --heddle-fused, ...
 void registerPasses();

@@ -1,12 +1,11 @@
 //===- CursorMasks.cpp - masks as an attention asks them ------------------===//
 
 #include "test/Mask/CursorMasks.h"
+#include "compiler/Pipelines/Stages.h"
 #include "dialects/Mask/IR/MaskTables.h"
-#include "dialects/Mask/Transforms/Passes.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/Parser/Parser.h"
 #include "mlir/Pass/PassManager.h"
-#include "mlir/Transforms/Passes.h"
 
 using namespace mlir;
 using namespace heddle;
@@ -59,10 +58,10 @@ AskedMasks heddle::test::askMasks(const std::vector<CursorCase> &cases, CursorBo
     asked.modules.push_back(parseSourceString<ModuleOp>(text, ParserConfig(&context)));
     PassManager passes(&context);
     if (built) {
-      passes.addPass(mask::createSimplifyPass());
-      passes.addPass(createCanonicalizerPass());
-      passes.addPass(createCSEPass());
-      passes.addPass(mask::createBuildTablesPass());
+      addPasses(passes, "fused", {}, [](StringRef flag) {
+        return flag == "mask-simplify" || flag == "canonicalize" || flag == "cse";
+      });
+      addPasses(passes, "buffers", {}, [](StringRef flag) { return flag == "mask-build-tables"; });
     }
     if (!asked.modules.back() || failed(passes.run(*asked.modules.back())))
       return {};

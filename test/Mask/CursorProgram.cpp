@@ -1,20 +1,11 @@
 //===- CursorProgram.cpp - the code of masks, callable --------------------===//
 
 #include "test/Mask/CursorProgram.h"
-#include "compiler/Conversion/ToLoops/Passes.h"
+#include "compiler/Pipelines/Stages.h"
 #include "test/Mask/CursorCode.h"
 #include "test/Numerics/Jit.h"
-#include "mlir/Conversion/ArithToLLVM/ArithToLLVM.h"
-#include "mlir/Conversion/ControlFlowToLLVM/ControlFlowToLLVM.h"
-#include "mlir/Conversion/ConvertToLLVM/ToLLVMPass.h"
-#include "mlir/Conversion/FuncToLLVM/ConvertFuncToLLVM.h"
-#include "mlir/Conversion/IndexToLLVM/IndexToLLVM.h"
-#include "mlir/Conversion/MathToLLVM/MathToLLVM.h"
-#include "mlir/Conversion/SCFToControlFlow/SCFToControlFlow.h"
-#include "mlir/Conversion/VectorToLLVM/ConvertVectorToLLVM.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
-#include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/IR/Verifier.h"
 #include "mlir/Pass/PassManager.h"
 #include <chrono>
@@ -40,12 +31,6 @@ struct CursorProgram::Impl {
 CursorProgram::CursorProgram() : impl(std::make_unique<Impl>()) {}
 CursorProgram::~CursorProgram() = default;
 
-/// All conversions at once: code that runs a few times is not worth improving.
-static void buildQuick(PassManager &pm) {
-  pm.addPass(createSCFToControlFlowPass());
-  pm.addPass(createConvertToLLVMPass());
-}
-
 static CursorProgram::Known knownOf(const AskedMask &mask) {
   auto op = mask.value.getDefiningOp<mask::MaskOpInterface>();
   return {mask::residuals(mask.value).conjunction, mask.everyRowSees, op.dependsOn(), op.reach(), mask.stride, mask.tables.size()};
@@ -54,14 +39,8 @@ static CursorProgram::Known knownOf(const AskedMask &mask) {
 std::unique_ptr<CursorProgram> CursorProgram::compile(const std::vector<CursorCase> &cases, JitLevel level, Parts parts, CursorBounds bounds) {
   DialectRegistry registry;
   registry.insert<model::ModelDialect, mask::MaskDialect, attn::AttnDialect, func::FuncDialect, arith::ArithDialect, math::MathDialect,
-                  scf::SCFDialect, vector::VectorDialect, LLVM::LLVMDialect, memref::MemRefDialect>();
+                  scf::SCFDialect, vector::VectorDialect, LLVM::LLVMDialect>();
   mask::registerMaskEmission(registry);
-  registerConvertFuncToLLVMInterface(registry);
-  registerConvertMathToLLVMInterface(registry);
-  arith::registerConvertArithToLLVMInterface(registry);
-  cf::registerConvertControlFlowToLLVMInterface(registry);
-  index::registerConvertIndexToLLVMInterface(registry);
-  vector::registerConvertVectorToLLVMInterface(registry);
   MLIRContext context(registry, MLIRContext::Threading::DISABLED);
   context.loadAllAvailableDialects();
   AskedMasks asked = askMasks(cases, bounds, context);
@@ -84,10 +63,11 @@ std::unique_ptr<CursorProgram> CursorProgram::compile(const std::vector<CursorCa
     }
   PassManager lower(&context);
   lower.enableVerifier(false);
-  if (level == JitLevel::Quick)
-    buildQuick(lower);
-  else
-    loops::buildLoopsToLLVM(lower);
+  // Code that runs a few times is converted, not improved.
+  addPasses(lower, "llvm", {}, [&](StringRef flag) {
+    bool improves = flag == "canonicalize" || flag == "cse" || flag == "loop-invariant-code-motion";
+    return flag != "convert-heddle-to-loops" && !(improves && level == JitLevel::Quick);
+  });
   if (failed(verify(*module)) || failed(lower.run(*module)))
     return nullptr;
   std::unique_ptr<CursorProgram> program(new CursorProgram);

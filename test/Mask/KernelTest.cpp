@@ -7,8 +7,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "compiler/Interpreter/Interpreter.h"
+#include "compiler/Pipelines/Stages.h"
 #include "dialects/Attn/IR/Attn.h"
-#include "dialects/Mask/Transforms/Passes.h"
 #include "test/Mask/Campaign.h"
 #include "test/Mask/RandomAttention.h"
 #include "mlir/Parser/Parser.h"
@@ -197,7 +197,7 @@ TEST(MaskedAttention, RandomExpressions) {
     auto less = mlir::parseSourceString<mlir::ModuleOp>(plain, mlir::ParserConfig(&context));
     auto program = Program::compile(compiled, 16, false, JitLevel::Quick);
     mlir::PassManager passes(&context);
-    passes.addPass(heddle::mask::createSimplifyPass());
+    heddle::addPasses(passes, "fused", {}, [](llvm::StringRef flag) { return flag == "mask-simplify"; });
     if (!module || !less || !program || failed(passes.run(*less)))
       return run.fail(where + " does not compile");
     for (size_t i = 0; i < drawn.size(); ++i) {

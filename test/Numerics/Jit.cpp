@@ -2,8 +2,7 @@
 
 #include "test/Numerics/Jit.h"
 #include "compiler/Conversion/ToLoops/Lowering.h"
-#include "compiler/Conversion/ToLoops/Passes.h"
-#include "dialects/Mask/Transforms/Passes.h"
+#include "compiler/Pipelines/Stages.h"
 #include "mlir/IR/Verifier.h"
 #include "mlir/Parser/Parser.h"
 #include <condition_variable>
@@ -71,12 +70,14 @@ std::unique_ptr<Program> Program::compile(const std::string &text, int vectorWid
   OwningOpRef<ModuleOp> module = parseSourceString<ModuleOp>(text, ParserConfig(&context));
   if (!module)
     return nullptr;
-  PassManager plan(&context);
-  plan.addPass(mask::createSimplifyPass());
-  plan.addPass(mask::createBuildTablesPass());
-  if (planCache)
-    plan.addPass(loops::createPlanCachePass({longestPiece}));
-  plan.addPass(loops::createPlanMemoryPass());
+  PipelineOptions options;
+  options.longestPiece = longestPiece;
+  options.vectorWidth = vectorWidth;
+  options.registers = vectorWidth == 16 ? 32 : 16;
+  PassManager plan(&context), lower(&context);
+  addPasses(plan, "fused", options, [](StringRef flag) { return flag == "mask-simplify"; });
+  addPasses(plan, "tiled", options, [=](StringRef flag) { return planCache && flag == "attn-plan-cache"; });
+  addStage(plan, *findStage("buffers"), options);
   if (failed(plan.run(*module)))
     return nullptr;
   std::unique_ptr<Program> program(new Program);
@@ -92,21 +93,9 @@ std::unique_ptr<Program> Program::compile(const std::string &text, int vectorWid
     program->impl->entries[f.getName().str()] = entry;
     names.push_back(f.getName().str());
   }
-  PassManager convert(&context), lower(&context);
-  loops::ConvertToLoopsPassOptions options;
-  options.vectorWidth = vectorWidth;
-  options.registers = vectorWidth == 16 ? 32 : 16;
-  convert.addPass(loops::createConvertToLoopsPass(options));
-  convert.enableVerifier(false);
-  if (failed(convert.run(*module)))
-    return nullptr;
-  // Entries are looked up by name here; the table for the runtime is not wanted.
-  SmallVector<LLVM::GlobalOp> globals(module->getOps<LLVM::GlobalOp>());
-  for (LLVM::GlobalOp g : globals)
-    if (g.getName() == "heddle_entries")
-      g.erase();
-  loops::buildLoopsToLLVM(lower);
-  if (failed(verify(*module)) || failed(lower.run(*module)))
+  addStage(lower, *findStage("llvm"), options);
+  lower.enableVerifier(false);
+  if (failed(lower.run(*module)) || failed(verify(*module)))
     return nullptr;
   // The runtime's names are bound to the helpers above; entries become visible.
   for (auto f : module->getOps<LLVM::LLVMFuncOp>())

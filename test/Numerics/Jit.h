@@ -1,7 +1,7 @@
 //===- Jit.h - functions of stage `buffers`, compiled in this process -----===//
 //
-// Text of a module goes through model-plan-memory, convert-heddle-to-loops and the upstream
-// conversions into LLVM's JIT; entries are then called as the runtime calls them, on any
+// Text of a module goes through the stages `buffers` and `llvm` of compiler/Pipelines into
+// LLVM's JIT; entries are then called as the runtime calls them, on any
 // number of threads. Kernels are compared with plain loops this way.
 //
 //===----------------------------------------------------------------------===//

@@ -1,10 +1,10 @@
 //===- Kernels.cpp - a module compiled and interpreted side by side -------===//
 
 #include "test/Numerics/Kernels.h"
+#include "compiler/Pipelines/Stages.h"
 #include "compiler/Weights/StoredType.h"
 #include "dialects/Attn/IR/Attn.h"
 #include "dialects/Model/Transforms/Blob.h"
-#include "dialects/Model/Transforms/Passes.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Parser/Parser.h"
 #include "mlir/Pass/PassManager.h"
@@ -94,10 +94,10 @@ Kernels::Kernels(const std::string &text, Options options) : context(MLIRContext
   }
   OwningOpRef<ModuleOp> copy = cast<ModuleOp>((*module)->clone());
   PassManager passes(&context);
-  passes.addPass(model::createSplitLinearPass());
-  if (options.fuse)
-    passes.addPass(model::createFuseElementwisePass());
-  passes.addPass(model::createPlanParametersPass());
+  addPasses(passes, "fused", {}, [&](StringRef flag) {
+    return flag == "model-split-linear" || (options.fuse && flag == "model-fuse-elementwise");
+  });
+  addPasses(passes, "tiled", {}, [](StringRef flag) { return flag == "model-plan-parameters"; });
   if (failed(passes.run(*copy)))
     return;
   blob.assign(model::blobBytes(*copy) + 64, 0);

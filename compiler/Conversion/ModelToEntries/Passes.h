@@ -16,10 +16,6 @@ namespace heddle {
 /// registerModelToEntriesPasses().
 #define GEN_PASS_REGISTRATION
 #include "compiler/Conversion/ModelToEntries/Passes.h.inc"
-
-/// The contract of the stage: every state has an owner, a capacity where rows are appended,
-/// and one writer. Errors are emitted where it is broken.
-mlir::LogicalResult verifyEntries(mlir::ModuleOp module);
 } // namespace heddle
 
 #endif

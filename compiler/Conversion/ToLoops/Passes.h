@@ -6,21 +6,16 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
-#include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/Pass/Pass.h"
-#include "mlir/Pass/PassManager.h"
 
 namespace heddle::loops {
 #define GEN_PASS_DECL
 #include "compiler/Conversion/ToLoops/Passes.h.inc"
 #define GEN_PASS_REGISTRATION
 #include "compiler/Conversion/ToLoops/Passes.h.inc"
-
-/// From the loops of convert-heddle-to-loops to the LLVM dialect.
-void buildLoopsToLLVM(mlir::OpPassManager &pm);
 } // namespace heddle::loops
 
 #endif

@@ -40,7 +40,7 @@ def ConvertToLoopsPass : Pass<"convert-heddle-to-loops", "mlir::ModuleOp"> {
   ];
   let dependentDialects = [
     "mlir::arith::ArithDialect", "mlir::func::FuncDialect", "mlir::LLVM::LLVMDialect",
-    "mlir::math::MathDialect", "mlir::memref::MemRefDialect", "mlir::scf::SCFDialect",
+    "mlir::math::MathDialect", "mlir::scf::SCFDialect",
     "mlir::vector::VectorDialect"];
 }
 

@@ -1,13 +1,9 @@
-//===- ToLoops.cpp - the pass convert-heddle-to-loops and what follows it --===//
+//===- ToLoops.cpp - convert-heddle-to-loops, heddle-add-entry-table -------===//
 
 #include "compiler/Conversion/ToLoops/Lowering.h"
 #include "compiler/Conversion/ToLoops/Passes.h"
 #include "compiler/Conversion/ToLoops/Split.h"
 #include "dialects/Mask/Emission/Emission.h"
-#include "mlir/Conversion/Passes.h"
-#include "mlir/Dialect/Affine/Transforms/Passes.h"
-#include "mlir/Dialect/MemRef/Transforms/Passes.h"
-#include "mlir/Transforms/Passes.h"
 
 namespace heddle::loops {
 #define GEN_PASS_DEF_ADDENTRYTABLEPASS
@@ -51,25 +47,3 @@ struct AddEntryTable final : heddle::loops::impl::AddEntryTablePassBase<AddEntry
   void runOnOperation() override { addEntryTable(getOperation()); }
 };
 } // namespace
-
-void heddle::loops::buildLoopsToLLVM(OpPassManager &pm) {
-  pm.addPass(createCanonicalizerPass());
-  pm.addPass(createCSEPass());
-  pm.addPass(createLoopInvariantCodeMotionPass());
-  pm.addPass(createConvertVectorToSCFPass());
-  pm.addPass(memref::createExpandStridedMetadataPass());
-  pm.addPass(createLowerAffinePass());
-  pm.addPass(createSCFToControlFlowPass());
-  pm.addPass(createConvertVectorToLLVMPass());
-  pm.addPass(createConvertMathToLLVMPass());
-  pm.addPass(createConvertMathToLibmPass());
-  pm.addPass(createArithToLLVMConversionPass());
-  pm.addPass(createConvertIndexToLLVMPass());
-  pm.addPass(createFinalizeMemRefToLLVMConversionPass());
-  pm.addPass(createConvertFuncToLLVMPass());
-  pm.addPass(createConvertControlFlowToLLVMPass());
-  pm.addPass(createReconcileUnrealizedCastsPass());
-  pm.addPass(createAddEntryTablePass());
-  pm.addPass(createCanonicalizerPass());
-  pm.addPass(createCSEPass());
-}

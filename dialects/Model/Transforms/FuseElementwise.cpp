@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "dialects/Model/Transforms/Fusion.h"
 #include "dialects/Model/Transforms/Passes.h"
 #include "dialects/Model/Transforms/Scalars.h"
 #include "dialects/Model/Transforms/Views.h"
@@ -135,8 +136,7 @@ static bool readable(ModelTensorType result, ModelTensorType extra) {
   return all || none;
 }
 
-/// Moves `map` into the epilogue of the linear it reads, if there is one.
-static bool toEpilogue(MapOp map) {
+LinearOp heddle::model::linearTaking(MapOp map) {
   LinearOp linear;
   for (Value v : map.getOperands()) {
     auto mine = v.getDefiningOp<LinearOp>();
@@ -144,8 +144,17 @@ static bool toEpilogue(MapOp map) {
         mine->hasOneUse() && v.getType() == map.getType() && (!linear || linear->isBeforeInBlock(mine)))
       linear = mine;
   }
+  for (Value v : map.getOperands())
+    if (linear && v.getDefiningOp() != linear && !readable(map.getType(), typeOf(v)))
+      return {};
+  return linear;
+}
+
+/// Moves `map` into the epilogue of its linear, if there is one.
+static void toEpilogue(MapOp map) {
+  LinearOp linear = linearTaking(map);
   if (!linear)
-    return false;
+    return;
   SmallVector<Value> extras;
   SmallVector<unsigned> order; // of the map's arguments behind the sum
   unsigned own = 0;
@@ -154,8 +163,6 @@ static bool toEpilogue(MapOp map) {
       own = i;
       continue;
     }
-    if (!readable(map.getType(), typeOf(v)))
-      return false;
     extras.push_back(v);
     order.push_back(i);
   }
@@ -174,7 +181,6 @@ static bool toEpilogue(MapOp map) {
   map.getResult().replaceAllUsesWith(fused.getResult(0));
   map.erase();
   linear.erase();
-  return true;
 }
 
 namespace {
@@ -190,7 +196,7 @@ struct FuseElementwise final : heddle::model::impl::FuseElementwisePassBase<Fuse
     SmallVector<MapOp> maps;
     getOperation().walk([&](MapOp map) { maps.push_back(map); });
     for (MapOp map : maps)
-      (void)toEpilogue(map);
+      toEpilogue(map);
     // Constants that only bodies read are gone.
     getOperation().walk([](ConstantOp op) {
       if (op->use_empty())

@@ -6,9 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "compiler/Conversion/ModelToEntries/Passes.h"
 #include "compiler/Import/Import.h"
 #include "compiler/Interpreter/Interpreter.h"
+#include "compiler/Pipelines/Stages.h"
 #include "dialects/Attn/IR/Attn.h"
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/Pass/PassManager.h"
@@ -106,9 +106,9 @@ struct Compiled {
       return;
     }
     mlir::PassManager pm(&context);
-    DeriveEntriesPassOptions derive;
-    derive.cache = cache;
-    pm.addPass(createDeriveEntriesPass(derive));
+    PipelineOptions pipeline;
+    pipeline.cache = cache;
+    addPasses(pm, "entries", pipeline, [](llvm::StringRef flag) { return flag == "model-derive-entries"; });
     if (failed(pm.run(*module)))
       module = nullptr;
   }

@@ -1,7 +1,13 @@
-//===- Verify.cpp - the contract of the stage `entries` ---------------------===//
+//===- EntriesContract.cpp - who owns, writes and reads a state -------------===//
+//
+// A state is known by its name: every function that has one of the name has it in the same type,
+// one op of all functions writes it, and every other op that touches it reads.
+//
+//===----------------------------------------------------------------------===//
 
-#include "compiler/Conversion/ModelToEntries/Passes.h"
+#include "compiler/Pipelines/Contracts.h"
 #include "dialects/Model/IR/Model.h"
+#include "dialects/Model/IR/ReservedDims.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
 using namespace mlir;
@@ -11,7 +17,7 @@ using model::Size;
 namespace {
 struct State {
   model::StateType type;
-  Location where;
+  func::FuncOp owner; ///< the first function that has it
   unsigned writers = 0;
 };
 
@@ -25,13 +31,19 @@ std::string nameOf(func::FuncOp f, Value state) {
 }
 } // namespace
 
-LogicalResult heddle::verifyEntries(ModuleOp module) {
+/// A model that generates has its step, or says why every token recomputes the text.
+static void checkStep(ModuleOp module, ContractReport report) {
+  auto why = module->getAttrOfType<ArrayAttr>("model.step_report");
+  if (module->hasAttr("model.generate") && !module.lookupSymbol("step") && (!why || why.empty()))
+    report(module, "it generates, has no @step and does not say why (model.step_report)");
+}
+
+void heddle::checkEntriesStage(ModuleOp module, ContractReport report) {
+  auto run = module.lookupSymbol<func::FuncOp>("run");
+  if (!run || run.isExternal())
+    report(module, "it has no function @run");
+  checkStep(module, report);
   std::map<std::string, State> states;
-  LogicalResult ok = success();
-  auto fail = [&](Location where, const Twine &what) {
-    emitError(where) << what;
-    ok = failure();
-  };
   for (auto f : module.getOps<func::FuncOp>())
     for (BlockArgument a : f.getArguments()) {
       auto type = dyn_cast<model::StateType>(a.getType());
@@ -39,12 +51,12 @@ LogicalResult heddle::verifyEntries(ModuleOp module) {
         continue;
       std::string name = nameOf(f, a);
       if (name.empty()) {
-        fail(a.getLoc(), "a state of @" + f.getName() + " has no name (model.state)");
+        report(f, "a state of @" + f.getName() + " has no name (model.state)");
         continue;
       }
-      auto [it, fresh] = states.try_emplace(name, State{type, a.getLoc()});
+      auto [it, fresh] = states.try_emplace(name, State{type, f});
       if (!fresh && it->second.type != type)
-        fail(a.getLoc(), "state '" + name + "' has two types");
+        report(f, "state '" + name + "' has two types");
     }
   for (auto f : module.getOps<func::FuncOp>())
     f.walk([&](Operation *op) {
@@ -53,25 +65,24 @@ LogicalResult heddle::verifyEntries(ModuleOp module) {
         target = append.getState();
         auto type = cast<model::StateType>(target.getType());
         int64_t axis = int64_t(append.getAxis()) + int64_t(append.getIndices().size());
-        if (axis >= type.getRank() || !type.getSize(axis).uses("capacity"))
-          fail(op->getLoc(), "rows are appended along an axis without capacity");
+        if (axis >= type.getRank() || !type.getSize(axis).uses(model::kCapacityDim))
+          report(op, "rows are appended along an axis without capacity");
       } else if (auto store = dyn_cast<model::StoreOp>(op)) {
         target = store.getState();
       } else if (auto load = dyn_cast<model::LoadOp>(op)) {
         if (nameOf(f, load.getState()).empty())
-          fail(op->getLoc(), "loads from a state that no entry owns");
+          report(op, "loads from a state that no entry owns");
         return;
       } else {
         return;
       }
       std::string name = nameOf(f, target);
       if (name.empty())
-        fail(op->getLoc(), "writes to a state that no entry owns");
+        report(op, "writes to a state that no entry owns");
       else if (++states.find(name)->second.writers > 1)
-        fail(op->getLoc(), "state '" + name + "' has two writers");
+        report(op, "state '" + name + "' has two writers");
     });
   for (auto &[name, state] : states)
     if (state.writers == 0)
-      fail(state.where, "state '" + name + "' is never written");
-  return ok;
+      report(state.owner, "state '" + name + "' is never written");
 }
