@@ -1,6 +1,7 @@
 // Walking an expression: atoms, names, lists, members, ??, and what each operator is given
-// to. The arithmetic itself stands in EvaluateNumbers, EvaluateTensors and EvaluateMasks.
+// to. What operators and functions do with values is Arithmetic.
 #include "compiler/Import/Importer.h"
+#include "compiler/Import/OpTable.h"
 
 #include "llvm/ADT/STLExtras.h"
 
@@ -99,7 +100,7 @@ Value Importer::lookup(StringRef name, At at, const Scope &scope) {
   if (auto it = dims.find(std::string_view(name)); it != dims.end())
     return it->second;
   if (isNamedMask(name))
-    return namedMask(name, at);
+    return arithmetic.namedMask(name, at);
   std::vector<std::string> known = scope.env->names();
   if (scope.kind == Scope::Kind::Body)
     llvm::append_range(known, config.names());
@@ -173,8 +174,8 @@ Value Importer::evaluate(const Expr *e, const Scope &scope, const JsonValue *con
     }
     return bad.isBad() ? bad : Value::list(std::move(items));
   }
-  case Expr::Kind::Negate: return negate(evaluate(e->args[0], scope, context), at);
-  case Expr::Kind::Not: return logicalNot(evaluate(e->args[0], scope, context), at);
+  case Expr::Kind::Negate: return arithmetic.negate(evaluate(e->args[0], scope, context), at);
+  case Expr::Kind::Not: return arithmetic.logicalNot(evaluate(e->args[0], scope, context), at);
   case Expr::Kind::Coalesce: {
     Value left = evaluate(e->args[0], scope, context);
     if (left.is(K::Absent) || left.isNull())
@@ -228,7 +229,7 @@ Value Importer::evaluate(const Expr *e, const Scope &scope, const JsonValue *con
                                         "), queries(" + t + ") or dense(" + t + ") to make it one");
       return Value::poison();
     }
-    return binary(e->text, a, b, at);
+    return arithmetic.binary(e->text, a, b, at);
   }
   }
   return Value::poison();
@@ -248,95 +249,63 @@ Value Importer::conditional(const Expr *e, const Scope &scope, const JsonValue *
   Value yes = evaluate(e->args[1], scope, context), no = evaluate(e->args[2], scope, context);
   if (yes.isBad() || no.isBad())
     return yes.is(K::Poison) || !no.isBad() ? yes : no;
-  return select(c, yes, no, {e->loc, context});
+  return arithmetic.select(c, yes, no, {e->loc, context});
 }
 
-//===--- operators ------------------------------------------------------------===//
-
-static bool isComparison(StringRef op) {
-  return op == "==" || op == "!=" || op == "<" || op == "<=" || op == ">" || op == ">=";
-}
-
-Value Importer::binary(StringRef op, Value a, Value b, At at) {
-  if (a.is(K::Mask) || b.is(K::Mask))
-    return masks(op, a, b, at);
-  if (a.is(K::Bias) || b.is(K::Bias))
-    return biases(op, a, b, at);
-  if (op == "in") {
-    if (b.is(K::List))
-      return Value::boolean(llvm::any_of(b.asList(), [&](const Value &x) { return equalConstants(a, x); }));
-    if (a.is(K::String) && b.is(K::String))
-      return Value::boolean(b.asString().find(a.asString()) != std::string::npos);
-    in.error(at, "in: a member of a list or a part of a string expected, found " + Twine(a.show()) +
-                  " in " + b.show());
+Value Importer::call(const Expr *e, const Scope &scope, const JsonValue *context) {
+  At at{e->loc, context};
+  StringRef name = e->text;
+  const FunctionInfo *f = findFunction(name);
+  std::vector<Value> args;
+  for (const Expr *a : e->args)
+    args.push_back(evaluate(a, scope, context));
+  if (!f) {
+    std::vector<StringRef> known;
+    for (const FunctionInfo &g : allFunctions())
+      known.push_back(g.name);
+    in.error(at, "unknown function " + quote(name) + nearest(name, known));
     return Value::poison();
   }
-  if (a.isNull() || b.isNull()) {
-    if (op == "==" || op == "!=")
-      return Value::boolean((a.isNull() && b.isNull()) == (op == "=="));
-    in.error(at, "null in arithmetic; give a default with ??");
+  int n = args.size();
+  if (n < f->least || (f->most >= 0 && n > f->most)) {
+    in.error(at, name + " takes " + Twine(f->least) +
+                  (f->most < 0 ? Twine(" or more") : f->most > f->least ? " to " + Twine(f->most) : Twine("")) +
+                  " arguments, found " + Twine(n));
     return Value::poison();
   }
-  bool hasArray = a.isArray() || b.isArray();
-  if (op == "and" || op == "or") {
-    for (const Value *v : {&a, &b})
-      if (!v->isArray() && !v->is(K::Bool)) {
-        in.error(at, "true or false expected on both sides of '" + op + "', found " + Twine(v->show()));
-        return Value::poison();
-      }
-    if (a.is(K::Bool) && b.is(K::Bool))
-      return Value::boolean(op == "and" ? a.asBool() && b.asBool() : a.asBool() || b.asBool());
-    return tensors(op, a, b, at);
+  // The name of an activation is checked even where its operand went wrong.
+  if (name == "activation" && args[1].is(K::String) && canonicalActivation(args[1].asString()).empty()) {
+    in.error({e->args[1]->loc, context}, "unknown activation " + quote(args[1].asString()) +
+                                          nearest(args[1].asString(), activationNames()));
+    return Value::poison();
   }
-  auto mayBeElement = [](const Value &v) {
-    return v.isArray() || v.isNumber() || v.is(K::Size) || v.is(K::Bool);
-  };
-  if (hasArray && mayBeElement(a) && mayBeElement(b))
-    return tensors(op, a, b, at);
-  if (a.is(K::List) && b.is(K::List) && op == "+") {
-    std::vector<Value> items = a.asList();
-    items.insert(items.end(), b.asList().begin(), b.asList().end());
-    return Value::list(std::move(items));
+  for (const Value &v : args)
+    if (v.is(K::Poison))
+      return v;
+  for (const Value &v : args)
+    if (v.is(K::Absent))
+      return v;
+  if (name == "activation" && !args[1].is(K::String)) {
+    in.error({e->args[1]->loc, context}, "the name of an activation expected, found " + Twine(args[1].show()));
+    return Value::poison();
   }
-  if (a.is(K::String) && b.is(K::String) && op == "+")
-    return Value::string(a.asString() + b.asString());
-  auto isLength = [](const Value &v) { return v.is(K::Size) || v.is(K::Integer); };
-  if ((a.is(K::Size) || b.is(K::Size)) && (isLength(a) || a.is(K::Real)) &&
-      (isLength(b) || b.is(K::Real)))
-    return lengths(op, a, b, at);
-  if (a.isNumber() && b.isNumber())
-    return numbers(op, a, b, at);
-  if (op == "==" || op == "!=")
-    return Value::boolean(equalConstants(a, b) == (op == "=="));
-  in.error(at, Twine(isComparison(op) ? "these cannot be compared" : "numbers or tensors expected") +
-                ", found " + a.show() + " " + op + " " + b.show());
-  return Value::poison();
+  return arithmetic.function(*f, args, at);
 }
 
-Value Importer::logicalNot(Value v, At at) {
-  if (v.isBad())
-    return v;
-  if (v.is(K::Bool))
-    return Value::boolean(!v.asBool());
-  if (v.is(K::Mask))
-    return masks("not", v, v, at);
-  if (v.isArray())
-    return tensors("not", v, v, at);
-  in.error(at, "not: true, false, a tensor or a mask expected, found " + Twine(v.show()));
-  return Value::poison();
-}
-
-Value Importer::negate(Value v, At at) {
-  if (v.isBad())
-    return v;
-  if (v.is(K::Bias))
-    return biases("*", v, Value::integer(-1), at);
-  if (v.is(K::Integer) || v.is(K::Real))
-    return numbers("-", v.is(K::Integer) ? Value::integer(0) : Value::real(-0.0), v, at);
-  if (v.is(K::Size))
-    return lengths("*", v, Value::integer(-1), at);
-  if (v.isArray())
-    return mathFunction("neg", v, at);
-  in.error(at, "a number or a tensor expected behind '-', found " + Twine(v.show()));
-  return Value::poison();
+Value Importer::index(const Expr *e, const Scope &scope, const JsonValue *context) {
+  Value v = evaluate(e->args[0], scope, context);
+  llvm::SmallVector<Sub, 4> subs;
+  Value bad = v;
+  for (const Expr::Subscript &s : e->subscripts) {
+    Value first = s.first ? evaluate(s.first, scope, context) : Value::null();
+    Value last = s.last ? evaluate(s.last, scope, context) : Value::null();
+    for (const Value *x : {&first, &last})
+      if (x->isBad() && !bad.is(K::Poison))
+        bad = *x;
+    Sub::Kind kind = s.slice ? Sub::Kind::Slice : first.isNull() ? Sub::Kind::Axis : Sub::Kind::Index;
+    subs.push_back({kind, first, last, {s.first ? s.first->loc : e->loc, context}});
+  }
+  if (bad.isBad())
+    return bad;
+  return arithmetic.subscript(v, subs, {e->loc, context});
 }

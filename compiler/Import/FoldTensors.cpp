@@ -1,6 +1,6 @@
 // Tensors whose elements are known at import (rotary frequencies, slopes) are worked out
 // here, in double: nothing is rounded before the type of computation is known.
-#include "compiler/Import/Importer.h"
+#include "compiler/Import/FoldTensors.h"
 
 #include <cmath>
 #include <cstring>
@@ -98,7 +98,7 @@ static int64_t floorDiv(int64_t a, int64_t b) {
   return a % b != 0 && (a < 0) != (b < 0) ? q - 1 : q;
 }
 
-std::optional<Value> Importer::foldBinary(StringRef op, const Value &a, const Value &b, At at) {
+std::optional<Value> heddle::foldBinary(StringRef op, const Value &a, const Value &b) {
   // Two bare numbers never come here to stay numbers: lengths and tests of them do.
   if (!a.is(K::Constant) && !b.is(K::Constant))
     return std::nullopt;
@@ -152,7 +152,7 @@ std::optional<Value> Importer::foldBinary(StringRef op, const Value &a, const Va
   return good ? std::optional<Value>(Value::constant(std::move(out))) : std::nullopt;
 }
 
-std::optional<Value> Importer::foldUnary(StringRef name, const Value &v) {
+std::optional<Value> heddle::foldUnary(StringRef name, const Value &v) {
   if (!v.is(K::Constant))
     return std::nullopt;
   const ConstantTensor &x = v.asConstant();
@@ -193,7 +193,7 @@ std::optional<Value> Importer::foldUnary(StringRef name, const Value &v) {
   return Value::constant(std::move(out));
 }
 
-std::optional<Value> Importer::foldSelect(const Value &c, const Value &a, const Value &b, At at) {
+std::optional<Value> heddle::foldSelect(const Value &c, const Value &a, const Value &b) {
   std::optional<ConstantTensor> z = constantOf(c), x = constantOf(a), y = constantOf(b);
   if (!z || !x || !y)
     return std::nullopt;
@@ -217,7 +217,7 @@ std::optional<Value> Importer::foldSelect(const Value &c, const Value &a, const 
   return Value::constant(std::move(out));
 }
 
-std::optional<Value> Importer::foldSubscript(const Value &v, llvm::ArrayRef<Sub> subs, At at) {
+std::optional<Value> heddle::foldSubscript(const Value &v, llvm::ArrayRef<Sub> subs) {
   if (!v.is(K::Constant))
     return std::nullopt;
   const ConstantTensor &x = v.asConstant();

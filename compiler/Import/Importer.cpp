@@ -16,7 +16,7 @@ using llvm::Twine;
 
 Importer::Importer(mlir::MLIRContext &context, const ImportOptions &options, DiagnosticSink &sink)
     : options(options), sink(sink), families(options.families), expressions(sink),
-      places(context, sink, expressions), in(context, places) {
+      places(context, sink, expressions), in(context, places), arithmetic(in) {
   context.loadDialect<mlir::func::FuncDialect, model::ModelDialect, mask::MaskDialect,
                       attn::AttnDialect>();
 }

@@ -4,7 +4,7 @@
 #define HEDDLE_COMPILER_IMPORT_IMPORTER_H
 
 #include "compiler/Import/Description.h"
-#include "compiler/Import/Emitter.h"
+#include "compiler/Import/Arithmetic.h"
 #include "compiler/Import/Import.h"
 #include "compiler/Import/WeightNames.h"
 #include "mlir/IR/OwningOpRef.h"
@@ -73,40 +73,9 @@ public:
   Value caught(Value v, At at);
   using Element = Emitter::Element;
 
-  //===--- EvaluateNumbers.cpp, EvaluateTensors.cpp, EvaluateMasks.cpp ---------===//
-  Value binary(llvm::StringRef op, Value a, Value b, At at);
-  Value numbers(llvm::StringRef op, const Value &a, const Value &b, At at);
-  Value lengths(llvm::StringRef op, const Value &a, const Value &b, At at);
-  Value negate(Value v, At at);
-  Value logicalNot(Value v, At at);
   Value conditional(const Expr *e, const Scope &scope, const JsonValue *context);
   Value call(const Expr *e, const Scope &scope, const JsonValue *context);
-  Value listAsTensor(const Value &list, At at);
-  Value mathFunction(llvm::StringRef name, const Value &x, At at);
-  Value minMax(bool isMax, const Value &a, const Value &b, At at);
-  Value rangeOf(llvm::ArrayRef<Value> args, At at);
-  Value eachOf(const Value &x, const Value &count, At at);
-  Value sizeOf(const Value &x, const Value &axis, At at);
-  Value activation(const Value &x, llvm::StringRef name, At at);
-  Value tensors(llvm::StringRef op, const Value &a, const Value &b, At at);
-  Value select(const Value &condition, const Value &yes, const Value &no, At at);
-  struct Sub {
-    enum class Kind { Axis, Index, Slice } kind;
-    Value first, last; // null: open
-    At at;
-  };
-  Value subscript(const Value &v, llvm::ArrayRef<Sub> subs, At at);
   Value index(const Expr *e, const Scope &scope, const JsonValue *context);
-  Value masks(llvm::StringRef op, const Value &a, const Value &b, At at);
-  Value biases(llvm::StringRef op, const Value &a, const Value &b, At at);
-  Value maskFunction(llvm::StringRef name, llvm::ArrayRef<Value> args, At at);
-  Value namedMask(llvm::StringRef name, At at);
-
-  //===--- FoldTensors.cpp: tensors of constants -------------------------------===//
-  std::optional<Value> foldBinary(llvm::StringRef op, const Value &a, const Value &b, At at);
-  std::optional<Value> foldUnary(llvm::StringRef name, const Value &x);
-  std::optional<Value> foldSelect(const Value &c, const Value &a, const Value &b, At at);
-  std::optional<Value> foldSubscript(const Value &v, llvm::ArrayRef<Sub> subs, At at);
 
   //===--- Config.cpp: constants, config.json, --set ---------------------------===//
   void readConfig();
@@ -167,6 +136,7 @@ public:
   Expressions expressions;
   Places places;
   Emitter in;
+  Arithmetic arithmetic;
   std::unique_ptr<Description> doc;
   JsonValue configJson;
   bool isFamily = false;

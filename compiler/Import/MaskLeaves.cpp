@@ -203,7 +203,7 @@ static const MaskLeaf leaves[] = {
 
 llvm::ArrayRef<MaskLeaf> heddle::maskLeaves() { return leaves; }
 
-Value Importer::maskFunction(StringRef name, llvm::ArrayRef<Value> args, At at) {
+Value Arithmetic::maskFunction(StringRef name, llvm::ArrayRef<Value> args, At at) {
   MaskCall call(in, name, args, at);
   return llvm::find_if(leaves, [&](const MaskLeaf &leaf) { return leaf.info.name == name; })->make(call);
 }

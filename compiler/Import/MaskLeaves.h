@@ -3,7 +3,7 @@
 #ifndef HEDDLE_COMPILER_IMPORT_MASKLEAVES_H
 #define HEDDLE_COMPILER_IMPORT_MASKLEAVES_H
 
-#include "compiler/Import/Importer.h"
+#include "compiler/Import/Arithmetic.h"
 #include "compiler/Import/OpTable.h"
 
 namespace heddle {

@@ -202,8 +202,8 @@ std::vector<Value> ops::experts(OpCall &c) {
                         c.in.textAttr("to", std::to_string(e + 1))});
     if (gate.isBad() || y.size() != 1 || y[0].isBad())
       return {Value::poison()};
-    Value part = c.importer.tensors("*", gate, y[0], c.at);
-    sum = e == 0 ? part : part.isBad() ? part : c.importer.tensors("+", sum, part, c.at);
+    Value part = c.importer.arithmetic.tensors("*", gate, y[0], c.at);
+    sum = e == 0 ? part : part.isBad() ? part : c.importer.arithmetic.tensors("+", sum, part, c.at);
     if (sum.isBad())
       return {Value::poison()};
   }

@@ -1,6 +1,7 @@
 // Elementwise arithmetic on tensors, choice by a condition, and subscripts.
+#include "compiler/Import/Arithmetic.h"
 #include "compiler/Import/EmitTemplates.h"
-#include "compiler/Import/Importer.h"
+#include "compiler/Import/FoldTensors.h"
 
 #include "llvm/ADT/StringSwitch.h"
 
@@ -18,7 +19,7 @@ static Emitter::Element common(Emitter::Element a, Emitter::Element b) {
   return a == E::Bool && b == E::Bool ? E::Bool : E::Integer;
 }
 
-Value Importer::tensors(StringRef op, const Value &a, const Value &b, At at) {
+Value Arithmetic::tensors(StringRef op, const Value &a, const Value &b, At at) {
   if (op == "not") {
     if (std::optional<Value> folded = foldUnary("not", a))
       return *folded;
@@ -28,7 +29,7 @@ Value Importer::tensors(StringRef op, const Value &a, const Value &b, At at) {
                    {in.attr("kind", model::UnaryKindAttr::get(&in.context, model::UnaryKind::logical_not))})
              : Value::poison();
   }
-  if (std::optional<Value> folded = foldBinary(op, a, b, at))
+  if (std::optional<Value> folded = foldBinary(op, a, b))
     return *folded;
 
   Element e = common(in.elementOf(a), in.elementOf(b));
@@ -80,7 +81,7 @@ Value Importer::tensors(StringRef op, const Value &a, const Value &b, At at) {
                                {in.attr("kind", model::BinaryKindAttr::get(&in.context, *kind))});
 }
 
-Value Importer::select(const Value &condition, const Value &yes, const Value &no, At at) {
+Value Arithmetic::select(const Value &condition, const Value &yes, const Value &no, At at) {
   if (yes.is(K::Mask) && no.is(K::Mask)) {
     mlir::Value c = in.materialize(condition, Element::Bool, at);
     if (c && tensorType(c).getRank() != 0) {
@@ -98,7 +99,7 @@ Value Importer::select(const Value &condition, const Value &yes, const Value &no
                     Twine(v->show()));
       return Value::poison();
     }
-  if (std::optional<Value> folded = foldSelect(condition, yes, no, at))
+  if (std::optional<Value> folded = foldSelect(condition, yes, no))
     return *folded;
   Element e = common(in.elementOf(yes), in.elementOf(no));
   mlir::Value c = in.materialize(condition, Element::Bool, at), x = in.materialize(yes, e, at),
@@ -109,19 +110,19 @@ Value Importer::select(const Value &condition, const Value &yes, const Value &no
 //===--- subscripts -----------------------------------------------------------===//
 
 /// Of a list or a string: one place or a piece, counted as Python does.
-static Value pick(Emitter &in, const Value &v, llvm::ArrayRef<Importer::Sub> subs, At at) {
+static Value pick(Emitter &in, const Value &v, llvm::ArrayRef<Sub> subs, At at) {
   int64_t n = v.is(K::List) ? v.asList().size() : v.asString().size();
-  if (subs.size() != 1 || subs[0].kind == Importer::Sub::Kind::Axis) {
+  if (subs.size() != 1 || subs[0].kind == Sub::Kind::Axis) {
     in.error(at, "one subscript expected for " + Twine(v.describe()));
     return Value::poison();
   }
-  const Importer::Sub &s = subs[0];
+  const Sub &s = subs[0];
   for (const Value *x : {&s.first, &s.last})
     if (!x->isNull() && !x->is(K::Integer)) {
       in.error(s.at, "an integer expected as subscript, found " + Twine(x->show()));
       return Value::poison();
     }
-  if (s.kind == Importer::Sub::Kind::Index) {
+  if (s.kind == Sub::Kind::Index) {
     int64_t i = s.first.asInteger();
     if (i < -n || i >= n) {
       in.error(s.at, "index " + Twine(i) + " is outside a " + (v.is(K::List) ? "list" : "string") +
@@ -141,33 +142,17 @@ static Value pick(Emitter &in, const Value &v, llvm::ArrayRef<Importer::Sub> sub
   return Value::list({v.asList().begin() + from, v.asList().begin() + to});
 }
 
-Value Importer::index(const Expr *e, const Scope &scope, const JsonValue *context) {
-  Value v = evaluate(e->args[0], scope, context);
-  llvm::SmallVector<Sub, 4> subs;
-  Value bad = v;
-  for (const Expr::Subscript &s : e->subscripts) {
-    Value first = s.first ? evaluate(s.first, scope, context) : Value::null();
-    Value last = s.last ? evaluate(s.last, scope, context) : Value::null();
-    for (const Value *x : {&first, &last})
-      if (x->isBad() && !bad.is(K::Poison))
-        bad = *x;
-    Sub::Kind kind = s.slice ? Sub::Kind::Slice : first.isNull() ? Sub::Kind::Axis : Sub::Kind::Index;
-    subs.push_back({kind, first, last, {s.first ? s.first->loc : e->loc, context}});
-  }
-  if (bad.isBad())
-    return bad;
-  At at{e->loc, context};
+Value Arithmetic::subscript(const Value &v, llvm::ArrayRef<Sub> subs, At at) {
   if (v.is(K::List) || v.is(K::String))
     return pick(in, v, subs, at);
-  if (!v.isArray()) {
-    in.error(at, Twine(v.describe()) + " takes no subscript");
-    return Value::poison();
-  }
-  return subscript(v, subs, at);
+  if (v.isArray())
+    return subscriptTensor(v, subs, at);
+  in.error(at, Twine(v.describe()) + " takes no subscript");
+  return Value::poison();
 }
 
-Value Importer::subscript(const Value &v, llvm::ArrayRef<Sub> subs, At at) {
-  if (std::optional<Value> folded = foldSubscript(v, subs, at))
+Value Arithmetic::subscriptTensor(const Value &v, llvm::ArrayRef<Sub> subs, At at) {
+  if (std::optional<Value> folded = foldSubscript(v, subs))
     return *folded;
   mlir::Value x = in.materialize(v, at);
   if (!x)

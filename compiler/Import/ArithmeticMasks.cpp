@@ -1,17 +1,17 @@
 // Masks and biases: values of their own, never mixed with tensors. Leaves: MaskLeaves.cpp.
+#include "compiler/Import/Arithmetic.h"
 #include "compiler/Import/EmitTemplates.h"
-#include "compiler/Import/Importer.h"
 
 using namespace heddle;
 using llvm::StringRef;
 using llvm::Twine;
 using K = Value::Kind;
 
-Value Importer::namedMask(StringRef name, At at) {
+Value Arithmetic::namedMask(StringRef name, At at) {
   return name == "causal" ? in.emitMask<mask::CausalOp>(at, {}) : in.emitMask<mask::AllOp>(at, {});
 }
 
-Value Importer::masks(StringRef op, const Value &a, const Value &b, At at) {
+Value Arithmetic::masks(StringRef op, const Value &a, const Value &b, At at) {
   if (op == "not")
     return in.emitMask<mask::NotOp>(at, {a.asIr()});
   bool fits = a.is(K::Mask) && b.is(K::Mask) && (op == "and" || op == "or" || op == "+");
@@ -31,7 +31,7 @@ Value Importer::masks(StringRef op, const Value &a, const Value &b, At at) {
   return in.emitMask<mask::AddOp>(at, {a.asIr(), b.asIr()});
 }
 
-Value Importer::biases(StringRef op, const Value &a, const Value &b, At at) {
+Value Arithmetic::biases(StringRef op, const Value &a, const Value &b, At at) {
   if (op == "+" && a.is(K::Bias) && b.is(K::Bias))
     return in.emitBias<attn::BiasAddOp>(at, {a.asIr(), b.asIr()});
   if (op == "-" && a.is(K::Bias) && b.is(K::Bias)) {

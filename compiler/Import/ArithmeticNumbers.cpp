@@ -1,7 +1,8 @@
 // Arithmetic on constants (integers exact, or an error) and on lengths, and the functions
 // of expressions.
+#include "compiler/Import/Arithmetic.h"
 #include "compiler/Import/EmitTemplates.h"
-#include "compiler/Import/Importer.h"
+#include "compiler/Import/FoldTensors.h"
 #include "compiler/Import/OpTable.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -56,7 +57,7 @@ static std::optional<int64_t> exact(StringRef op, int64_t a, int64_t b) {
   return overflow ? std::nullopt : std::optional<int64_t>(r);
 }
 
-Value Importer::numbers(StringRef op, const Value &a, const Value &b, At at) {
+Value Arithmetic::numbers(StringRef op, const Value &a, const Value &b, At at) {
   bool integers = a.is(K::Integer) && b.is(K::Integer);
   if (isComparison(op))
     return Value::boolean(integers ? compareIntegers(op, a.asInteger(), b.asInteger())
@@ -91,7 +92,7 @@ Value Importer::numbers(StringRef op, const Value &a, const Value &b, At at) {
 
 /// A length with dims in it is on one side at least. What stays a form stays one; anything
 /// else is worked out when the run starts.
-Value Importer::lengths(StringRef op, const Value &a, const Value &b, At at) {
+Value Arithmetic::lengths(StringRef op, const Value &a, const Value &b, At at) {
   bool whole = !a.is(K::Real) && !b.is(K::Real);
   constexpr int64_t limit = int64_t(1) << 40; // forms are multiplied without checks
   for (const Value *v : {&a, &b})
@@ -129,65 +130,21 @@ Value Importer::lengths(StringRef op, const Value &a, const Value &b, At at) {
 
 //===--- functions ------------------------------------------------------------===//
 
-Value Importer::call(const Expr *e, const Scope &scope, const JsonValue *context) {
-  At at{e->loc, context};
-  StringRef name = e->text;
-  const FunctionInfo *f = findFunction(name);
-  std::vector<Value> args;
-  for (const Expr *a : e->args)
-    args.push_back(evaluate(a, scope, context));
-  if (!f) {
-    std::vector<StringRef> known;
-    for (const FunctionInfo &g : allFunctions())
-      known.push_back(g.name);
-    in.error(at, "unknown function " + quote(name) + nearest(name, known));
-    return Value::poison();
-  }
+Value Arithmetic::function(const FunctionInfo &f, llvm::ArrayRef<Value> args, At at) {
+  StringRef name = f.name;
   int n = args.size();
-  if (n < f->least || (f->most >= 0 && n > f->most)) {
-    in.error(at, name + " takes " + Twine(f->least) +
-                  (f->most < 0 ? Twine(" or more") : f->most > f->least ? " to " + Twine(f->most) : Twine("")) +
-                  " arguments, found " + Twine(n));
-    return Value::poison();
-  }
-  // The name of an activation is checked even where its operand went wrong.
-  if (name == "activation" && args[1].is(K::String) && canonicalActivation(args[1].asString()).empty()) {
-    in.error({e->args[1]->loc, context}, "unknown activation " + quote(args[1].asString()) +
-                                          nearest(args[1].asString(), activationNames()));
-    return Value::poison();
-  }
-  for (const Value &v : args)
-    if (v.is(K::Poison))
-      return v;
-  for (const Value &v : args)
-    if (v.is(K::Absent))
-      return v;
-
-  if (f->group == "masks")
+  if (f.group == "masks")
     return maskFunction(name, args, at);
-  if (name == "activation") {
-    if (!args[1].is(K::String)) {
-      in.error({e->args[1]->loc, context}, "the name of an activation expected, found " + Twine(args[1].show()));
-      return Value::poison();
-    }
+  if (name == "activation")
     return activation(args[0], canonicalActivation(args[1].asString()), at);
-  }
-  if (f->group == "activations")
+  if (f.group == "activations")
     return activation(args[0], name, at);
   if (name == "range")
     return rangeOf(args, at);
   if (name == "size")
     return sizeOf(args[0], args[1], at);
-  if (name == "len") {
-    if (args[0].is(K::List))
-      return Value::integer(args[0].asList().size());
-    if (args[0].is(K::Object))
-      return Value::integer(args[0].asObject().size());
-    if (args[0].is(K::String))
-      return Value::integer(args[0].asString().size());
-    in.error(at, "len: a list expected, found " + Twine(args[0].show()));
-    return Value::poison();
-  }
+  if (name == "len")
+    return lengthOf(args[0], at);
   if (name == "each")
     return eachOf(args[0], args[1], at);
   if (name == "min" || name == "max") {
@@ -207,7 +164,18 @@ Value Importer::call(const Expr *e, const Scope &scope, const JsonValue *context
   return mathFunction(name, args[0], at);
 }
 
-Value Importer::eachOf(const Value &x, const Value &count, At at) {
+Value Arithmetic::lengthOf(const Value &x, At at) {
+  if (x.is(K::List))
+    return Value::integer(x.asList().size());
+  if (x.is(K::Object))
+    return Value::integer(x.asObject().size());
+  if (x.is(K::String))
+    return Value::integer(x.asString().size());
+  in.error(at, "len: a list expected, found " + Twine(x.show()));
+  return Value::poison();
+}
+
+Value Arithmetic::eachOf(const Value &x, const Value &count, At at) {
   if (!count.is(K::Integer) || count.asInteger() < 0 || count.asInteger() > 10000) {
     in.error(at, "each: a count of 0 to 10000 expected, found " + Twine(count.show()));
     return Value::poison();
@@ -221,7 +189,7 @@ Value Importer::eachOf(const Value &x, const Value &count, At at) {
   return Value::poison();
 }
 
-Value Importer::minMax(bool isMax, const Value &a, const Value &b, At at) {
+Value Arithmetic::minMax(bool isMax, const Value &a, const Value &b, At at) {
   auto isElement = [](const Value &v) { return v.isNumber() || v.isArray() || v.is(K::Size); };
   if (!isElement(a) || !isElement(b)) {
     in.error(at, "numbers or tensors expected, found " + Twine(a.show()) + " and " + b.show());
@@ -235,7 +203,7 @@ Value Importer::minMax(bool isMax, const Value &a, const Value &b, At at) {
   return tensors(isMax ? "max" : "min", a, b, at);
 }
 
-Value Importer::rangeOf(llvm::ArrayRef<Value> args, At at) {
+Value Arithmetic::rangeOf(llvm::ArrayRef<Value> args, At at) {
   for (const Value &v : args)
     if (!v.is(K::Integer) && !v.is(K::Size)) {
       in.error(at, "range: an integer or a length expected, found " + Twine(v.show()));
@@ -255,7 +223,7 @@ Value Importer::rangeOf(llvm::ArrayRef<Value> args, At at) {
   return in.emit<model::RangeOp>(at, {}, {in.textAttr("from", from.str()), in.textAttr("to", to.str())});
 }
 
-Value Importer::sizeOf(const Value &x, const Value &axis, At at) {
+Value Arithmetic::sizeOf(const Value &x, const Value &axis, At at) {
   if (!axis.is(K::Integer)) {
     in.error(at, "size: a constant axis expected, found " + Twine(axis.show()));
     return Value::poison();
@@ -296,7 +264,7 @@ static std::optional<double> applyReal(StringRef f, double x) {
   return std::isfinite(r) ? std::optional<double>(r) : std::nullopt;
 }
 
-Value Importer::listAsTensor(const Value &list, At at) {
+Value Arithmetic::listAsTensor(const Value &list, At at) {
   ConstantTensor t;
   t.shape = {static_cast<int64_t>(list.asList().size())};
   for (const Value &x : list.asList()) {
@@ -313,7 +281,7 @@ Value Importer::listAsTensor(const Value &list, At at) {
   return Value::constant(std::move(t));
 }
 
-Value Importer::mathFunction(StringRef name, const Value &x, At at) {
+Value Arithmetic::mathFunction(StringRef name, const Value &x, At at) {
   if (x.is(K::Bool) && (name == "int" || name == "real"))
     return name == "int" ? Value::integer(x.asBool()) : Value::real(x.asBool());
   if (x.isNumber()) {
@@ -362,7 +330,7 @@ Value Importer::mathFunction(StringRef name, const Value &x, At at) {
   return in.emit<model::UnaryOp>(at, {v}, {in.attr("kind", model::UnaryKindAttr::get(&in.context, *kind))});
 }
 
-Value Importer::activation(const Value &x, StringRef name, At at) {
+Value Arithmetic::activation(const Value &x, StringRef name, At at) {
   if (!x.isArray() && !x.isNumber() && !x.is(K::Size)) {
     in.error(at, name + ": a tensor expected, found " + Twine(x.show()));
     return Value::poison();

@@ -1,0 +1,98 @@
+// Which arithmetic an operator is, by what stands on its sides; that itself stands in ArithmeticNumbers,
+// ArithmeticTensors and ArithmeticMasks.
+#include "compiler/Import/Arithmetic.h"
+
+#include "llvm/ADT/STLExtras.h"
+
+using namespace heddle;
+using llvm::StringRef;
+using llvm::Twine;
+using K = Value::Kind;
+
+static bool isComparison(StringRef op) {
+  return op == "==" || op == "!=" || op == "<" || op == "<=" || op == ">" || op == ">=";
+}
+
+Value Arithmetic::binary(StringRef op, Value a, Value b, At at) {
+  if (a.is(K::Mask) || b.is(K::Mask))
+    return masks(op, a, b, at);
+  if (a.is(K::Bias) || b.is(K::Bias))
+    return biases(op, a, b, at);
+  if (op == "in") {
+    if (b.is(K::List))
+      return Value::boolean(llvm::any_of(b.asList(), [&](const Value &x) { return equalConstants(a, x); }));
+    if (a.is(K::String) && b.is(K::String))
+      return Value::boolean(b.asString().find(a.asString()) != std::string::npos);
+    in.error(at, "in: a member of a list or a part of a string expected, found " + Twine(a.show()) +
+                  " in " + b.show());
+    return Value::poison();
+  }
+  if (a.isNull() || b.isNull()) {
+    if (op == "==" || op == "!=")
+      return Value::boolean((a.isNull() && b.isNull()) == (op == "=="));
+    in.error(at, "null in arithmetic; give a default with ??");
+    return Value::poison();
+  }
+  bool hasArray = a.isArray() || b.isArray();
+  if (op == "and" || op == "or") {
+    for (const Value *v : {&a, &b})
+      if (!v->isArray() && !v->is(K::Bool)) {
+        in.error(at, "true or false expected on both sides of '" + op + "', found " + Twine(v->show()));
+        return Value::poison();
+      }
+    if (a.is(K::Bool) && b.is(K::Bool))
+      return Value::boolean(op == "and" ? a.asBool() && b.asBool() : a.asBool() || b.asBool());
+    return tensors(op, a, b, at);
+  }
+  auto mayBeElement = [](const Value &v) {
+    return v.isArray() || v.isNumber() || v.is(K::Size) || v.is(K::Bool);
+  };
+  if (hasArray && mayBeElement(a) && mayBeElement(b))
+    return tensors(op, a, b, at);
+  if (a.is(K::List) && b.is(K::List) && op == "+") {
+    std::vector<Value> items = a.asList();
+    items.insert(items.end(), b.asList().begin(), b.asList().end());
+    return Value::list(std::move(items));
+  }
+  if (a.is(K::String) && b.is(K::String) && op == "+")
+    return Value::string(a.asString() + b.asString());
+  auto isLength = [](const Value &v) { return v.is(K::Size) || v.is(K::Integer); };
+  if ((a.is(K::Size) || b.is(K::Size)) && (isLength(a) || a.is(K::Real)) &&
+      (isLength(b) || b.is(K::Real)))
+    return lengths(op, a, b, at);
+  if (a.isNumber() && b.isNumber())
+    return numbers(op, a, b, at);
+  if (op == "==" || op == "!=")
+    return Value::boolean(equalConstants(a, b) == (op == "=="));
+  in.error(at, Twine(isComparison(op) ? "these cannot be compared" : "numbers or tensors expected") +
+                ", found " + a.show() + " " + op + " " + b.show());
+  return Value::poison();
+}
+
+Value Arithmetic::logicalNot(Value v, At at) {
+  if (v.isBad())
+    return v;
+  if (v.is(K::Bool))
+    return Value::boolean(!v.asBool());
+  if (v.is(K::Mask))
+    return masks("not", v, v, at);
+  if (v.isArray())
+    return tensors("not", v, v, at);
+  in.error(at, "not: true, false, a tensor or a mask expected, found " + Twine(v.show()));
+  return Value::poison();
+}
+
+Value Arithmetic::negate(Value v, At at) {
+  if (v.isBad())
+    return v;
+  if (v.is(K::Bias))
+    return biases("*", v, Value::integer(-1), at);
+  if (v.is(K::Integer) || v.is(K::Real))
+    return numbers("-", v.is(K::Integer) ? Value::integer(0) : Value::real(-0.0), v, at);
+  if (v.is(K::Size))
+    return lengths("*", v, Value::integer(-1), at);
+  if (v.isArray())
+    return mathFunction("neg", v, at);
+  in.error(at, "a number or a tensor expected behind '-', found " + Twine(v.show()));
+  return Value::poison();
+}

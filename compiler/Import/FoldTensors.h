@@ -1,0 +1,17 @@
+// Arithmetic on tensors whose elements are known at import; none where an op has to do it, or to say what is
+// wrong.
+#ifndef HEDDLE_COMPILER_IMPORT_FOLDTENSORS_H
+#define HEDDLE_COMPILER_IMPORT_FOLDTENSORS_H
+
+#include "compiler/Import/Arithmetic.h"
+
+namespace heddle {
+
+std::optional<Value> foldBinary(llvm::StringRef op, const Value &a, const Value &b);
+std::optional<Value> foldUnary(llvm::StringRef name, const Value &x);
+std::optional<Value> foldSelect(const Value &c, const Value &a, const Value &b);
+std::optional<Value> foldSubscript(const Value &v, llvm::ArrayRef<Sub> subs);
+
+} // namespace heddle
+
+#endif // HEDDLE_COMPILER_IMPORT_FOLDTENSORS_H
