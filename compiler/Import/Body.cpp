@@ -23,7 +23,7 @@ std::string heddle::joinName(StringRef scope, StringRef name) {
 std::string Importer::into(const std::string &weights, const Statement &s, const Scope &scope) {
   if (!s.weights)
     return weights;
-  std::optional<std::string> filled = fill(*s.weights, scope);
+  std::optional<std::string> filled = evaluator.fill(*s.weights, scope);
   return joinName(weights, filled.value_or(""));
 }
 
@@ -53,7 +53,7 @@ void Importer::runStatement(const Statement &s, const Scope &scope, const std::s
     pushDefaults(s.defaults, scope);
   bool run = true;
   if (s.condition) {
-    Value c = value(*s.condition, scope);
+    Value c = evaluator.value(*s.condition, scope);
     if (!c.is(K::Bool)) {
       if (!c.isBad())
         in.error(places.of(*s.condition),
@@ -87,7 +87,7 @@ void Importer::runBinding(const Statement &s, const Scope &scope, const std::str
   if (s.call) {
     got = runCall(*s.call, scope, weights);
   } else {
-    Value v = s.expression ? value(*s.expression, scope) : Value::poison();
+    Value v = s.expression ? evaluator.value(*s.expression, scope) : Value::poison();
     got.assign(s.names.size(), v);
   }
   bool wrong = got.empty() || llvm::any_of(got, [](const Value &v) { return v.isBad(); });
@@ -100,10 +100,10 @@ void Importer::runBinding(const Statement &s, const Scope &scope, const std::str
     if (n.text == "_")
       continue;
     std::optional<std::string> name =
-        fill(*n.whole, n.wholeLoc, n.begin, n.begin + n.text.size(), scope, s.json);
+        evaluator.fill(*n.whole, n.wholeLoc, n.begin, n.begin + n.text.size(), scope, s.json);
     if (!name)
       continue;
-    if (scope.kind == Scope::Kind::Body && config.find(*name)) {
+    if (scope.kind == Scope::Kind::Body && evaluator.constants.find(*name)) {
       in.error({n.loc, s.json}, quote(*name) + " is a constant of the config and cannot be bound");
       continue;
     }
@@ -112,7 +112,7 @@ void Importer::runBinding(const Statement &s, const Scope &scope, const std::str
 }
 
 void Importer::runRepeat(const Statement &s, const Scope &scope, const std::string &weights) {
-  Value n = value(*s.count, scope);
+  Value n = evaluator.value(*s.count, scope);
   if (!n.is(K::Integer) || n.asInteger() < 0 || n.asInteger() > mostTurns) {
     if (!n.isBad())
       in.error(places.of(*s.count), "repeat: a constant from 0 to " + Twine(mostTurns) + " expected, found " + n.show());

@@ -15,7 +15,7 @@ void Importer::pushDefaults(const JsonValue *given, const Scope &scope) {
   if (given)
     for (const JsonMember &op : given->members)
       for (const JsonMember &a : op.value.members)
-        if (Value v = value(a.value, scope); !v.isNull())
+        if (Value v = evaluator.value(a.value, scope); !v.isNull())
           d->of[op.key][a.key] = v;
   defaults.push_back(std::move(d));
 }
@@ -37,12 +37,12 @@ std::vector<Value> Importer::runCall(const CallSpec &call, const Scope &scope,
   At at{call.loc, call.json};
   std::vector<Value> operands;
   for (const JsonValue *v : call.operands)
-    operands.push_back(operand(*v, scope));
+    operands.push_back(evaluator.operand(*v, scope));
   if (call.block) {
     std::string inner = weights;
     if (const AttrSpec *w = call.attribute("weights");
         w && w->value->isString() && !call.block->parameter("weights")) {
-      std::optional<std::string> filled = fill(*w->value, scope);
+      std::optional<std::string> filled = evaluator.fill(*w->value, scope);
       inner = joinName(weights, filled.value_or(""));
     }
     return runBlock(*call.block, std::move(operands), &call, scope, inner, at);
@@ -70,7 +70,7 @@ std::vector<Value> Importer::runBlock(const BlockSpec &block, std::vector<Value>
   Scope inside{&local, Scope::Kind::Block};
   for (const BlockParameter &p : block.parameters) {
     const AttrSpec *given = call ? call->attribute(p.name) : nullptr;
-    Value v = given ? value(*given->value, scope) : Value::null();
+    Value v = given ? evaluator.value(*given->value, scope) : Value::null();
     if (v.isNull())
       v = defaultOf(block.name, p.name);
     if (v.isNull() && p.required) {
@@ -80,12 +80,12 @@ std::vector<Value> Importer::runBlock(const BlockSpec &block, std::vector<Value>
     }
     if (!p.oneOf.empty() && !v.isBad()) { // an enumeration, the first is the default
       if (v.isNull())
-        v = literal(*p.oneOf[0]);
+        v = evaluator.literal(*p.oneOf[0]);
       std::vector<std::string> known;
       bool fits = false;
       for (const JsonValue *choice : p.oneOf) {
         known.push_back(choice->isString() ? choice->string : choice->text());
-        fits |= equalConstants(literal(*choice), v);
+        fits |= equalConstants(evaluator.literal(*choice), v);
       }
       if (!fits) {
         in.error(given ? At{given->value->loc, call->json} : at,
@@ -95,7 +95,7 @@ std::vector<Value> Importer::runBlock(const BlockSpec &block, std::vector<Value>
       }
     } else if (v.isNull() && !p.required) {
       Places::Inside call(places, at, block.name);
-      v = value(*p.fallback, inside);
+      v = evaluator.value(*p.fallback, inside);
     }
     local.bind(p.name, std::move(v));
   }

@@ -1,6 +1,6 @@
 // Walking an expression: atoms, names, lists, members, ??, and what each operator is given
 // to. What operators and functions do with values is Arithmetic.
-#include "compiler/Import/Importer.h"
+#include "compiler/Import/Evaluator.h"
 #include "compiler/Import/OpTable.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -10,7 +10,7 @@ using llvm::StringRef;
 using llvm::Twine;
 using K = Value::Kind;
 
-Value Importer::literal(const JsonValue &v) {
+Value Evaluator::literal(const JsonValue &v) {
   switch (v.kind) {
   case JsonValue::Kind::Null: return Value::null();
   case JsonValue::Kind::Bool: return Value::boolean(v.boolean);
@@ -36,14 +36,14 @@ Value Importer::literal(const JsonValue &v) {
   return Value::poison();
 }
 
-Value Importer::caught(Value v, At at) {
+Value Evaluator::caught(Value v, At at) {
   if (!v.is(K::Absent))
     return v;
   in.error(at, quote(v.asString()) + " is absent and there is no default (write ?? DEFAULT)");
   return Value::poison();
 }
 
-Value Importer::value(const JsonValue &v, const Scope &scope) {
+Value Evaluator::value(const JsonValue &v, const Scope &scope) {
   if (v.isExpression())
     return caught(evaluate(expressions.ofValue(v), scope, &v), {v.loc, &v});
   if (v.isArray()) {
@@ -67,7 +67,7 @@ Value Importer::value(const JsonValue &v, const Scope &scope) {
   return literal(v);
 }
 
-Value Importer::operand(const JsonValue &v, const Scope &scope) {
+Value Evaluator::operand(const JsonValue &v, const Scope &scope) {
   if (!v.isString() || v.isExpression())
     return value(v, scope);
   std::optional<std::string> name = fill(v, scope);
@@ -76,18 +76,18 @@ Value Importer::operand(const JsonValue &v, const Scope &scope) {
   if (const Value *found = scope.env->find(*name))
     return *found;
   if (scope.kind != Scope::Kind::Block)
-    if (const Value *found = config.find(*name))
+    if (const Value *found = constants.find(*name))
       return *found;
   in.error({v.loc, &v}, "unknown value " + quote(*name) + nearest(*name, scope.env->names()));
   return Value::poison();
 }
 
-Value Importer::lookup(StringRef name, At at, const Scope &scope) {
+Value Evaluator::lookup(StringRef name, At at, const Scope &scope) {
   if (const Value *v = scope.env->find(name))
     return *v;
   if (scope.kind == Scope::Kind::Config) {
-    if (isFamily) {
-      if (const JsonValue *v = configKey(name); v && !v->isNull())
+    if (configFile) {
+      if (const JsonValue *v = configFile->find(name); v && !v->isNull())
         return literal(*v);
       return Value::absent(name.str());
     }
@@ -95,7 +95,7 @@ Value Importer::lookup(StringRef name, At at, const Scope &scope) {
     return Value::poison();
   }
   if (scope.kind == Scope::Kind::Body)
-    if (const Value *v = config.find(name))
+    if (const Value *v = constants.find(name))
       return *v;
   if (auto it = dims.find(std::string_view(name)); it != dims.end())
     return it->second;
@@ -103,7 +103,7 @@ Value Importer::lookup(StringRef name, At at, const Scope &scope) {
     return arithmetic.namedMask(name, at);
   std::vector<std::string> known = scope.env->names();
   if (scope.kind == Scope::Kind::Body)
-    llvm::append_range(known, config.names());
+    llvm::append_range(known, constants.names());
   for (auto &d : dims)
     known.push_back(d.first);
   known.insert(known.end(), {"causal", "all"});
@@ -111,7 +111,7 @@ Value Importer::lookup(StringRef name, At at, const Scope &scope) {
   return Value::poison();
 }
 
-std::optional<std::string> Importer::fill(const std::string &whole, Loc loc, size_t begin,
+std::optional<std::string> Evaluator::fill(const std::string &whole, Loc loc, size_t begin,
                                           size_t end, const Scope &scope,
                                           const JsonValue *context) {
   StringRef text = StringRef(whole).slice(begin, end);
@@ -137,7 +137,7 @@ std::optional<std::string> Importer::fill(const std::string &whole, Loc loc, siz
   return out + text.drop_front(at).str();
 }
 
-std::optional<std::string> Importer::fill(const JsonValue &text, const Scope &scope) {
+std::optional<std::string> Evaluator::fill(const JsonValue &text, const Scope &scope) {
   return fill(text.string, text.loc, 0, text.string.size(), scope, &text);
 }
 
@@ -153,7 +153,7 @@ static std::string chainOf(const Expr *e, const Environment &constants) {
   return base.empty() ? base : base + "." + std::string(e->text);
 }
 
-Value Importer::evaluate(const Expr *e, const Scope &scope, const JsonValue *context) {
+Value Evaluator::evaluate(const Expr *e, const Scope &scope, const JsonValue *context) {
   if (!e) // did not parse, and was complained about
     return Value::poison();
   At at{e->loc, context};
@@ -185,10 +185,10 @@ Value Importer::evaluate(const Expr *e, const Scope &scope, const JsonValue *con
   case Expr::Kind::Conditional: return conditional(e, scope, context);
   case Expr::Kind::Call: return call(e, scope, context);
   case Expr::Kind::Member: {
-    // A key inside an object of config.json may have another spelling as a whole.
-    if (isFamily && scope.kind == Scope::Kind::Config)
+    // A key inside an object of constants.json may have another spelling as a whole.
+    if (configFile && scope.kind == Scope::Kind::Config)
       if (std::string chain = chainOf(e, *scope.env); !chain.empty())
-        if (const JsonValue *v = configKey(chain); v && !v->isNull())
+        if (const JsonValue *v = configFile->find(chain); v && !v->isNull())
           return literal(*v);
     Value base = evaluate(e->args[0], scope, context);
     if (base.isBad())
@@ -235,7 +235,7 @@ Value Importer::evaluate(const Expr *e, const Scope &scope, const JsonValue *con
   return Value::poison();
 }
 
-Value Importer::conditional(const Expr *e, const Scope &scope, const JsonValue *context) {
+Value Evaluator::conditional(const Expr *e, const Scope &scope, const JsonValue *context) {
   Value c = evaluate(e->args[0], scope, context);
   if (c.isBad())
     return c;
@@ -252,7 +252,7 @@ Value Importer::conditional(const Expr *e, const Scope &scope, const JsonValue *
   return arithmetic.select(c, yes, no, {e->loc, context});
 }
 
-Value Importer::call(const Expr *e, const Scope &scope, const JsonValue *context) {
+Value Evaluator::call(const Expr *e, const Scope &scope, const JsonValue *context) {
   At at{e->loc, context};
   StringRef name = e->text;
   const FunctionInfo *f = findFunction(name);
@@ -292,7 +292,7 @@ Value Importer::call(const Expr *e, const Scope &scope, const JsonValue *context
   return arithmetic.function(*f, args, at);
 }
 
-Value Importer::index(const Expr *e, const Scope &scope, const JsonValue *context) {
+Value Evaluator::index(const Expr *e, const Scope &scope, const JsonValue *context) {
   Value v = evaluate(e->args[0], scope, context);
   llvm::SmallVector<Sub, 4> subs;
   Value bad = v;

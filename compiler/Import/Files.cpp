@@ -70,19 +70,19 @@ static std::string neighbours(StringRef type, const FamilyLibrary &families) {
 bool Importer::openDirectory(const std::string &where, std::string configText) {
   isFamily = true;
   directory = where;
-  std::optional<JsonValue> read = parseJson(sink.addFile(configName, std::move(configText)), sink);
+  std::optional<JsonValue> read = parseJson(sink.addFile(config.name, std::move(configText)), sink);
   if (!read)
     return false;
   if (!read->isObject()) {
     sink.error(read->loc, "config.json", "an object expected, found " + Twine(describe(read->kind)));
     return false;
   }
-  configJson = std::move(*read);
-  ignoreConfigKeys();
-  configJson.link();
-  const JsonValue *type = configJson.find("model_type");
+  config.json = std::move(*read);
+  config.ignore(options.ignoreConfig, sink);
+  config.json.link();
+  const JsonValue *type = config.json.find("model_type");
   if (!type || !type->isString()) {
-    sink.error(type ? type->loc : configJson.loc, "config.json.model_type",
+    sink.error(type ? type->loc : config.json.loc, "config.json.model_type",
                "the name of a model type expected" +
                    Twine(type ? ", found " + type->text() : std::string(", there is none; add one, as in \"model_type\": \"bert\"")));
     return false;
@@ -119,7 +119,7 @@ static bool isConfigFile(StringRef name, const std::string &text) {
 
 bool Importer::open() {
   if (options.configText) {
-    configName = options.path.empty() ? "config.json" : options.path;
+    config.name = options.path.empty() ? "config.json" : options.path;
     return openDirectory(path::parent_path(options.path).str(), *options.configText);
   }
   std::string file = options.path;
@@ -149,7 +149,7 @@ bool Importer::open() {
   }
   directory = path::parent_path(file).str();
   if (isConfigFile(path::filename(file), text)) {
-    configName = file;
+    config.name = file;
     return openDirectory(directory, std::move(text));
   }
   if (!options.ignoreConfig.empty())
@@ -190,7 +190,7 @@ bool Importer::readWeightSpec(WeightNames::Spec &spec, std::string &file) {
       spec.renamed.push_back({m.key, m.value.string});
   }
   auto constant = [&](const JsonValue &v) -> std::optional<std::string> {
-    Value c = value(v, fileScope);
+    Value c = evaluator.value(v, evaluator.fileScope);
     if (c.is(Value::Kind::String))
       return c.asString();
     if (!c.isBad() && !c.isNull())

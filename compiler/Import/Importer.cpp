@@ -1,4 +1,5 @@
 // The order of an import.
+#include "compiler/Import/ConfigReader.h"
 #include "compiler/Import/EmitTemplates.h"
 #include "compiler/Import/Importer.h"
 #include "compiler/Import/Lint.h"
@@ -16,7 +17,7 @@ using llvm::Twine;
 
 Importer::Importer(mlir::MLIRContext &context, const ImportOptions &options, DiagnosticSink &sink)
     : options(options), sink(sink), families(options.families), expressions(sink),
-      places(context, sink, expressions), in(context, places), arithmetic(in) {
+      places(context, sink, expressions), in(context, places), evaluator(in, expressions) {
   context.loadDialect<mlir::func::FuncDialect, model::ModelDialect, mask::MaskDialect,
                       attn::AttnDialect>();
 }
@@ -28,8 +29,9 @@ mlir::OwningOpRef<mlir::ModuleOp> Importer::run() {
     return {};
   if (!Lint(*doc, expressions, sink).run())
     return {};
-  places.setModel(*doc, isFamily ? &configJson : nullptr);
-  readConfig();
+  places.setModel(*doc, isFamily ? &config.json : nullptr);
+  evaluator.configFile = isFamily ? &config : nullptr;
+  ConfigReader(*doc, isFamily ? &config : nullptr, evaluator, sink).run(options.sets);
   openWeights();
 
   mlir::Location top = in.location({doc->root.loc, &doc->root});

@@ -4,39 +4,13 @@
 #define HEDDLE_COMPILER_IMPORT_IMPORTER_H
 
 #include "compiler/Import/Description.h"
-#include "compiler/Import/Arithmetic.h"
+#include "compiler/Import/Evaluator.h"
 #include "compiler/Import/Import.h"
 #include "compiler/Import/WeightNames.h"
 #include "mlir/IR/OwningOpRef.h"
 #include <set>
 
 namespace heddle {
-
-/// Names and their values; remembers in which order names were first bound.
-class Environment {
-public:
-  const Value *find(llvm::StringRef name) const {
-    auto it = values.find(std::string_view(name));
-    return it == values.end() ? nullptr : &it->second;
-  }
-  void bind(llvm::StringRef name, Value v) {
-    auto [it, isNew] = values.insert_or_assign(name.str(), std::move(v));
-    if (isNew)
-      order.push_back(it->first);
-  }
-  const std::vector<std::string> &names() const { return order; }
-
-private:
-  std::map<std::string, Value, std::less<>> values;
-  std::vector<std::string> order;
-};
-
-/// Where an expression looks names up.
-struct Scope {
-  enum class Kind { Config, Body, Block };
-  Environment *env = nullptr;
-  Kind kind = Kind::Body;
-};
 
 class Importer {
 public:
@@ -56,40 +30,7 @@ public:
   void reportMissing();
   bool readWeightSpec(WeightNames::Spec &spec, std::string &file);
 
-  //===--- Evaluate.cpp: expressions -------------------------------------------===//
-  Value evaluate(const Expr *e, const Scope &scope, const JsonValue *context);
-  /// A JSON value as an attribute: strings that begin with '=' are expressions, in lists
-  /// and objects too. Absent keys are an error here.
-  Value value(const JsonValue &v, const Scope &scope);
-  /// JSON data as it stands (config.json, --set).
-  Value literal(const JsonValue &v);
-  Value operand(const JsonValue &v, const Scope &scope);
-  Value lookup(llvm::StringRef name, At at, const Scope &scope);
-  /// Replaces {expressions} in text, which stands at [begin, ...) of the JSON string `whole`.
-  std::optional<std::string> fill(const std::string &whole, Loc loc, size_t begin, size_t end,
-                                  const Scope &scope, const JsonValue *context);
-  std::optional<std::string> fill(const JsonValue &text, const Scope &scope);
-  /// An Absent that nothing caught becomes an error.
-  Value caught(Value v, At at);
   using Element = Emitter::Element;
-
-  Value conditional(const Expr *e, const Scope &scope, const JsonValue *context);
-  Value call(const Expr *e, const Scope &scope, const JsonValue *context);
-  Value index(const Expr *e, const Scope &scope, const JsonValue *context);
-
-  //===--- Config.cpp: constants, config.json, --set ---------------------------===//
-  void readConfig();
-  void readFamily();
-  void checkKeys(const JsonValue &object, const std::string &prefix,
-                 const std::set<std::string> &used, const std::vector<std::string> &ignored,
-                 const std::vector<std::string> &shared);
-  void checkRequire(llvm::StringRef key, const JsonValue &allowed);
-  const JsonValue *configKey(llvm::StringRef chain) const;
-  void readKeyTable();
-  void ignoreConfigKeys();
-  std::vector<std::string> spellingsOf(llvm::StringRef chain) const;
-  std::pair<const JsonMember *, std::string> configMember(llvm::StringRef chain) const;
-  void checkSpellings(const std::set<std::string> &used, const std::vector<std::string> &ignored);
 
   //===--- Inputs.cpp: the signature -------------------------------------------===//
   void readInputs(Environment &env);
@@ -136,15 +77,10 @@ public:
   Expressions expressions;
   Places places;
   Emitter in;
-  Arithmetic arithmetic;
+  Evaluator evaluator;
   std::unique_ptr<Description> doc;
-  JsonValue configJson;
   bool isFamily = false;
-  std::string configName = "config.json";
-  std::vector<std::unique_ptr<JsonValue>> setValues;
-  std::set<std::string> refusedKeys; // of config.json, by `require`
-  std::unique_ptr<JsonValue> keyTable; // config_keys.json
-  std::vector<std::vector<std::string>> spellings;
+  ConfigFile config;
 
   std::string directory; // of the description or of the model
   std::string weightsFile;
@@ -153,9 +89,6 @@ public:
   const WeightTable *table = nullptr;
   std::unique_ptr<WeightNames> weightNames;
 
-  Environment config;
-  Scope configScope;
-  std::map<std::string, Value, std::less<>> dims; // every dim that an input declares
   std::vector<std::unique_ptr<Defaults>> defaults;
   /// Weights that an op asks for and the files do not have: told together (WeightShapes.cpp).
   struct Missing {
@@ -167,7 +100,6 @@ public:
   std::optional<int64_t> width; // that the model, or a tower of it, last named, where shapes are made up
   bool incomplete = false; // an output is unknown, since no weights were there to look at
 
-  Scope fileScope; // constants, where no body is
   mlir::OwningOpRef<mlir::ModuleOp> module;
   mlir::Operation *function = nullptr;
   std::vector<std::string> activeInputs, boundOutputs;

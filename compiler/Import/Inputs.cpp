@@ -47,7 +47,7 @@ static std::optional<std::pair<StringRef, StringRef>> splitType(StringRef text) 
 void Importer::collectDims(const InputSpec &input, StringRef type) {
   if (auto parts = splitType(type))
     for (StringRef axis : axesOf(parts->second))
-      if (isIdentifier(axis) && !config.find(axis)) {
+      if (isIdentifier(axis) && !evaluator.constants.find(axis)) {
         if (findFunction(axis) || isNamedMask(axis))
           in.error({input.type->loc, input.type}, quote(axis) + " is the name of a function or mask, not of a dim");
         if (StringRef meaning = model::meaningOfReservedDim(axis); !meaning.empty()) {
@@ -55,7 +55,7 @@ void Importer::collectDims(const InputSpec &input, StringRef type) {
                                                                    "); give yours another name");
           said.code = "H0301";
         }
-        dims.try_emplace(axis.str(), Value::size(Size::dim(axis)));
+        evaluator.dims.try_emplace(axis.str(), Value::size(Size::dim(axis)));
       }
 }
 
@@ -74,7 +74,7 @@ mlir::Type Importer::readType(const InputSpec &input, StringRef type) {
   }
   llvm::SmallVector<Size> sizes;
   for (StringRef axis : axesOf(parts->second)) {
-    Value v = caught(evaluate(expressions.ofText(axis, input.type->loc, input.type), fileScope, input.type), at);
+    Value v = evaluator.caught(evaluator.evaluate(expressions.ofText(axis, input.type->loc, input.type), evaluator.fileScope, input.type), at);
     if (v.isBad())
       return {};
     if (!v.is(K::Integer) && !v.is(K::Size)) {
@@ -100,7 +100,7 @@ void Importer::readInputs(Environment &env) {
     if (!input.type)
       continue;
     if (input.condition) {
-      Value c = value(*input.condition, fileScope);
+      Value c = evaluator.value(*input.condition, evaluator.fileScope);
       if (!c.is(K::Bool)) {
         if (!c.isBad())
           in.error({input.condition->loc, input.condition}, "true or false expected, decided at import; found " + Twine(c.show()));
@@ -112,7 +112,7 @@ void Importer::readInputs(Environment &env) {
     }
     std::string type = input.type->string;
     if (input.type->isExpression()) {
-      Value t = value(*input.type, fileScope);
+      Value t = evaluator.value(*input.type, evaluator.fileScope);
       if (!t.is(K::String)) {
         if (!t.isBad())
           in.error({input.type->loc, input.type}, "a type such as 'i64[B,T]' expected, found " + Twine(t.show()));
@@ -126,7 +126,7 @@ void Importer::readInputs(Environment &env) {
       active.push_back({&input, input.name, type});
       continue;
     }
-    Value n = value(*input.repeat, fileScope);
+    Value n = evaluator.value(*input.repeat, evaluator.fileScope);
     if (!n.is(K::Integer) || n.asInteger() < 0 || n.asInteger() > 10000) {
       if (!n.isBad())
         in.error({input.repeat->loc, input.repeat}, "a number of inputs up to 10000 expected, found " + Twine(n.show()));
@@ -162,7 +162,7 @@ void Importer::readInputs(Environment &env) {
     activeInputs.push_back(a.name);
     env.bind(a.name, Value::ofIr(K::Tensor, entry->getArgument(i)));
   }
-  pushDefaults(doc->defaults, fileScope);
+  pushDefaults(doc->defaults, evaluator.fileScope);
   // Defaults may use the inputs that must be given, and the defaults before them.
   Environment seen;
   for (auto [i, a] : llvm::enumerate(typed))
@@ -193,7 +193,7 @@ void Importer::runDefault(const InputSpec &input, mlir::Value argument, Environm
     else if (!results.empty())
       in.error(at, "one value expected, found " + Twine(results.size()));
   } else {
-    v = value(*input.fallback, scope);
+    v = evaluator.value(*input.fallback, scope);
   }
   auto type = llvm::cast<ModelTensorType>(argument.getType());
   Element e = type.getElementType().isF32()        ? Element::Real
@@ -270,8 +270,8 @@ void Importer::writeOutputs(Environment &env) {
 void Importer::writeModuleAttributes() {
   mlir::Operation *op = module->getOperation();
   std::string name = doc->name;
-  if (name.empty() && isFamily && configJson.find("model_type"))
-    name = configJson.find("model_type")->string;
+  if (name.empty() && isFamily && config.json.find("model_type"))
+    name = config.json.find("model_type")->string;
   if (name.empty())
     name = llvm::sys::path::stem(options.path.empty() || options.text ? "model" : options.path).str();
   op->setAttr("model.name", in.builder.getStringAttr(name));
@@ -282,16 +282,16 @@ void Importer::writeModuleAttributes() {
   std::map<std::string, int64_t> bounds;
   if (doc->dims)
     for (const JsonMember &m : doc->dims->members) {
-      Value v = value(m.value, fileScope);
+      Value v = evaluator.value(m.value, evaluator.fileScope);
       if (v.is(K::Integer) && v.asInteger() >= 0)
         bounds[m.key] = v.asInteger();
       else if (!v.isNull() && !v.isBad())
         in.error({m.value.loc, &m.value}, "an upper bound expected, found " + Twine(v.show()));
     }
   for (auto &[dim, bound] : options.bounds) {
-    if (!dims.count(dim)) {
+    if (!evaluator.dims.count(dim)) {
       std::vector<std::string> known;
-      for (auto &d : dims)
+      for (auto &d : evaluator.dims)
         known.push_back(d.first);
       sink.errorInFile("--bound", "", "no dim " + quote(dim) + nearest(dim, known));
       continue;
@@ -301,7 +301,7 @@ void Importer::writeModuleAttributes() {
   }
   llvm::SmallVector<mlir::NamedAttribute> dimAttrs;
   for (auto &[dim, bound] : bounds)
-    if (dims.count(dim))
+    if (evaluator.dims.count(dim))
       dimAttrs.push_back(in.intAttr(dim, bound));
   op->setAttr("model.dims", in.builder.getDictionaryAttr(dimAttrs));
 
@@ -317,13 +317,13 @@ void Importer::writeModuleAttributes() {
   if (!logits || !llvm::is_contained(boundOutputs, logits->string))
     return;
   if (const JsonValue *condition = g->find("if"))
-    if (Value v = value(*condition, fileScope); v.is(K::Bool) && !v.asBool())
+    if (Value v = evaluator.value(*condition, evaluator.fileScope); v.is(K::Bool) && !v.asBool())
       return;
   llvm::SmallVector<mlir::NamedAttribute> roles;
   for (StringRef role : {"tokens", "logits", "mask", "positions", "source"})
     if (const JsonValue *v = g->find(role)) {
       // Which input it is may depend on the head; null: none.
-      Value name = value(*v, fileScope);
+      Value name = evaluator.value(*v, evaluator.fileScope);
       if (name.isNull() || name.isBad())
         continue;
       bool known = name.is(K::String) && llvm::is_contained(role == "logits" ? boundOutputs : activeInputs, name.asString());
@@ -333,7 +333,7 @@ void Importer::writeModuleAttributes() {
         in.error({v->loc, v}, "the name of an input or output expected, found " + Twine(name.show()));
     }
   auto constant = [&](const JsonValue &v, bool several) -> mlir::Attribute {
-    Value c = value(v, fileScope);
+    Value c = evaluator.value(v, evaluator.fileScope);
     if (c.isNull() || c.isBad())
       return {};
     if (c.is(K::List)) {

@@ -43,12 +43,12 @@ static bool isWidth(const Environment &constants, int64_t n) {
 Shape OpCall::inventedShape(StringRef kind) {
   // That of the model, or of the tower of it that this belongs to: what begins one names its width.
   auto begins = [&](std::optional<int64_t> n) {
-    if (n && isWidth(*importer.fileScope.env, *n))
+    if (n && isWidth(*importer.evaluator.fileScope.env, *n))
       importer.width = n;
     return n;
   };
   auto width = [&](std::optional<int64_t> otherwise) {
-    const Value *named = importer.fileScope.env->find("width");
+    const Value *named = importer.evaluator.fileScope.env->find("width");
     return importer.width ? importer.width : named && named->is(K::Integer) ? std::optional(named->asInteger()) : otherwise;
   };
   StringRef op = spec.name;

@@ -21,7 +21,7 @@ void OpCall::fail(At where, const Twine &message) {
 
 Value OpCall::attr(StringRef name) {
   if (const AttrSpec *a = spec.attribute(name)) {
-    Value v = importer.value(*a->value, scope);
+    Value v = importer.evaluator.value(*a->value, scope);
     if (v.isBad()) {
       bad = true;
       return v;
@@ -181,7 +181,7 @@ mlir::Value OpCall::weight(StringRef kind) {
   const AttrSpec *given = mayBeGiven ? spec.attribute(kind) : nullptr;
   std::optional<std::string> name;
   if (given && given->value->isString() && !given->value->isExpression()) {
-    name = importer.fill(*given->value, scope);
+    name = importer.evaluator.fill(*given->value, scope);
     if (!name)
       return bad = true, mlir::Value();
   } else if (mayBeGiven) {
@@ -200,7 +200,7 @@ mlir::Value OpCall::weight(StringRef kind) {
   if (!name) {
     std::string base;
     if (const AttrSpec *w = spec.attribute("weights"); w && w->value->isString()) {
-      std::optional<std::string> filled = importer.fill(*w->value, scope);
+      std::optional<std::string> filled = importer.evaluator.fill(*w->value, scope);
       if (!filled)
         return bad = true, mlir::Value();
       base = *filled;

@@ -192,7 +192,7 @@ std::vector<Value> ops::experts(OpCall &c) {
     Environment env = *c.scope.env;
     env.bind(variable, Value::integer(e));
     Scope scope{&env, c.scope.kind};
-    std::optional<std::string> base = w ? c.importer.fill(*w->value, scope) : std::optional<std::string>("");
+    std::optional<std::string> base = w ? c.importer.evaluator.fill(*w->value, scope) : std::optional<std::string>("");
     if (!base)
       return {Value::poison()};
     std::vector<Value> y = c.importer.runBlock(*block, {Value::ofIr(K::Tensor, x)}, nullptr, scope,
@@ -202,8 +202,8 @@ std::vector<Value> ops::experts(OpCall &c) {
                         c.in.textAttr("to", std::to_string(e + 1))});
     if (gate.isBad() || y.size() != 1 || y[0].isBad())
       return {Value::poison()};
-    Value part = c.importer.arithmetic.tensors("*", gate, y[0], c.at);
-    sum = e == 0 ? part : part.isBad() ? part : c.importer.arithmetic.tensors("+", sum, part, c.at);
+    Value part = c.importer.evaluator.arithmetic.tensors("*", gate, y[0], c.at);
+    sum = e == 0 ? part : part.isBad() ? part : c.importer.evaluator.arithmetic.tensors("+", sum, part, c.at);
     if (sum.isBad())
       return {Value::poison()};
   }

@@ -1,7 +1,9 @@
 // What every family knows of the keys of config.json, from config_keys.json: the spellings
 // that one thing has had over the years, the keys that say nothing of the architecture, and
 // those that are refused with advice. And --ignore-config, which takes keys away.
-#include "compiler/Import/Importer.h"
+#include "compiler/Import/ConfigFile.h"
+#include "compiler/Import/Description.h"
+#include "compiler/Import/Library.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
@@ -23,15 +25,15 @@ static const JsonMember *memberAt(const JsonValue &root, StringRef chain) {
   return chain.empty() ? m : nullptr;
 }
 
-void Importer::readKeyTable() {
+void ConfigFile::readTable(DiagnosticSink &sink) {
   SourceFile &file = sink.addFile("config_keys.json", configKeyTable().str());
   file.isLibrary = true;
   std::optional<JsonValue> read = parseJson(file, sink);
   if (!read)
     return;
-  keyTable = std::make_unique<JsonValue>(std::move(*read));
-  keyTable->link();
-  if (const JsonValue *groups = keyTable->find("spellings"))
+  table = std::make_unique<JsonValue>(std::move(*read));
+  table->link();
+  if (const JsonValue *groups = table->find("spellings"))
     for (const JsonValue &group : groups->items) {
       std::vector<std::string> names;
       for (const JsonValue &name : group.items)
@@ -42,7 +44,7 @@ void Importer::readKeyTable() {
 
 /// The other names of a key. A group may hold the name itself or what stands before one of
 /// its dots: where rope_scaling may be called rope_parameters, so may its members.
-std::vector<std::string> Importer::spellingsOf(StringRef chain) const {
+std::vector<std::string> ConfigFile::spellingsOf(StringRef chain) const {
   std::vector<std::string> out;
   for (const std::vector<std::string> &group : spellings)
     for (const std::string &name : group)
@@ -53,31 +55,30 @@ std::vector<std::string> Importer::spellingsOf(StringRef chain) const {
   return out;
 }
 
-/// The member that gives a key its value, under whichever of its names, and that name.
-std::pair<const JsonMember *, std::string> Importer::configMember(StringRef chain) const {
-  const JsonMember *own = memberAt(configJson, chain);
+std::pair<const JsonMember *, std::string> ConfigFile::member(StringRef chain) const {
+  const JsonMember *own = memberAt(json, chain);
   if (own && !own->value.isNull())
     return {own, chain.str()};
   for (const std::string &other : spellingsOf(chain))
-    if (const JsonMember *m = memberAt(configJson, other); m && !m->value.isNull())
+    if (const JsonMember *m = memberAt(json, other); m && !m->value.isNull())
       return {m, other};
   return {own, chain.str()};
 }
 
-const JsonValue *Importer::configKey(StringRef chain) const {
-  const JsonMember *m = configMember(chain).first;
+const JsonValue *ConfigFile::find(StringRef chain) const {
+  const JsonMember *m = member(chain).first;
   return m ? &m->value : nullptr;
 }
 
-/// One thing said twice must be said alike.
-void Importer::checkSpellings(const std::set<std::string> &used, const std::vector<std::string> &ignored) {
+void ConfigFile::checkSpellings(const std::set<std::string> &used, const std::vector<std::string> &ignored,
+                                DiagnosticSink &sink) const {
   std::set<std::string> complained;
   for (const std::string &key : used) {
-    auto [first, name] = configMember(key);
+    auto [first, name] = member(key);
     if (!first || first->value.isNull())
       continue;
     for (const std::string &other : spellingsOf(name)) {
-      const JsonMember *second = memberAt(configJson, other);
+      const JsonMember *second = memberAt(json, other);
       if (!second || second->value.isNull() || equalJson(first->value, second->value) ||
           first->value.isObject() || second->value.isObject() ||
           llvm::any_of(ignored, [&, &name = name](auto &p) { return globMatch(other, p) || globMatch(name, p); }) ||
@@ -92,17 +93,17 @@ void Importer::checkSpellings(const std::set<std::string> &used, const std::vect
   }
 }
 
-void Importer::ignoreConfigKeys() {
-  for (const std::string &key : options.ignoreConfig) {
+void ConfigFile::ignore(const std::vector<std::string> &keys, DiagnosticSink &sink) {
+  for (const std::string &key : keys) {
     auto [parents, last] = StringRef(key).rsplit('.');
     if (last.empty())
       std::swap(parents, last);
-    const JsonMember *inside = parents.empty() ? nullptr : memberAt(configJson, parents);
-    JsonValue *object = parents.empty() ? &configJson : inside ? const_cast<JsonValue *>(&inside->value) : nullptr;
+    const JsonMember *inside = parents.empty() ? nullptr : memberAt(json, parents);
+    JsonValue *object = parents.empty() ? &json : inside ? const_cast<JsonValue *>(&inside->value) : nullptr;
     auto named = [&last = last](const JsonMember &m) { return m.key == last; };
     if (!object || llvm::none_of(object->members, named)) {
       std::vector<std::string> known;
-      for (const JsonMember &m : (object ? *object : configJson).members)
+      for (const JsonMember &m : (object ? *object : json).members)
         known.push_back(m.key);
       sink.errorInFile("--ignore-config", "", "config.json has no key " + quote(key) + nearest(last, known));
       continue;

@@ -1,6 +1,5 @@
-// Constants: those of the file, --set over them, and for a family the keys of config.json
-// behind them. Every key of config.json is used, required, ignored, or an error.
-#include "compiler/Import/Importer.h"
+// Reading the constants, and what is wrong with the keys of config.json.
+#include "compiler/Import/ConfigReader.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
@@ -15,13 +14,13 @@ static std::string orIgnore(StringRef key) {
   return "; --ignore-config " + escaped(key) + " reads the file as if it were not there";
 }
 
-void Importer::checkRequire(StringRef key, const JsonValue &allowed) {
-  auto [m, name] = configMember(key);
+void ConfigReader::checkRequire(StringRef key, const JsonValue &allowed) {
+  auto [m, name] = file->member(key);
   const JsonValue *found = m ? &m->value : nullptr;
-  Loc loc = m ? m->value.loc : configJson.loc;
+  Loc loc = m ? m->value.loc : file->json.loc;
   std::string path = "config.json." + name;
   if (allowed.isExpression()) {
-    Value v = evaluate(expressions.ofValue(allowed), configScope, &allowed);
+    Value v = evaluator.evaluate(evaluator.expressions.ofValue(allowed), evaluator.configScope, &allowed);
     if (v.is(K::Poison))
       return;
     if (!v.is(K::Bool) || !v.asBool())
@@ -52,7 +51,7 @@ void Importer::checkRequire(StringRef key, const JsonValue &allowed) {
         .note(allowed.loc, "required here");
 }
 
-void Importer::checkKeys(const JsonValue &object, const std::string &prefix,
+void ConfigReader::checkKeys(const JsonValue &object, const std::string &prefix,
                          const std::set<std::string> &used,
                          const std::vector<std::string> &ignored,
                          const std::vector<std::string> &shared) {
@@ -71,14 +70,14 @@ void Importer::checkKeys(const JsonValue &object, const std::string &prefix,
       checkKeys(m.value, full + ".", used, ignored, shared);
       continue;
     }
-    const JsonValue *advice = keyTable ? keyTable->find("refused") : nullptr;
+    const JsonValue *advice = file->listOf("refused");
     if (const JsonValue *text = advice ? advice->find(full) : nullptr) {
       sink.error(m.keyLoc, "config.json." + full, text->string + orIgnore(full)).unsupported();
       continue;
     }
     sink.error(m.keyLoc, "config.json." + full,
                "this key is neither used nor on the ignore list of family " +
-                   (doc->family->find("model_type") ? doc->family->find("model_type")->text() : "") +
+                   (doc.family->find("model_type") ? doc.family->find("model_type")->text() : "") +
                    nearest(full, std::vector<std::string>(used.begin(), used.end())) + orIgnore(full))
         .unsupported();
   }
@@ -92,12 +91,10 @@ static void addPatterns(const JsonValue *reasons, std::vector<std::string> &out)
           out.push_back(p.string);
 }
 
-void Importer::readFamily() {
-  readKeyTable();
-  const JsonValue *known = doc->family->find("architectures");
-  const JsonValue *require = doc->family->find("require");
+void ConfigReader::readArchitecture() {
+  const JsonValue *known = doc.family->find("architectures");
   // Which class, and what it sets.
-  const JsonValue *classes = configJson.find("architectures");
+  const JsonValue *classes = file->json.find("architectures");
   const JsonMember *fits = nullptr;
   if (known && known->isObject() && !known->members.empty()) {
     const JsonValue *first =
@@ -121,11 +118,17 @@ void Importer::readFamily() {
   }
   if (fits)
     for (const JsonMember &m : fits->value.members)
-      config.bind(m.key, literal(m.value));
+      constants.bind(m.key, evaluator.literal(m.value));
   else if (known) // the constants exist all the same
     for (const JsonMember &a : known->members)
       for (const JsonMember &m : a.value.members)
-        config.bind(m.key, Value::poison());
+        constants.bind(m.key, Value::poison());
+}
+
+void ConfigReader::readFamily() {
+  file->readTable(sink);
+  readArchitecture();
+  const JsonValue *require = doc.family->find("require");
   if (require)
     for (const JsonMember &m : require->members)
       checkRequire(m.key, m.value);
@@ -134,10 +137,10 @@ void Importer::readFamily() {
   std::set<std::string> used = {"architectures", "model_type"};
   auto mention = [&](const JsonValue &v) {
     if (v.isExpression())
-      namesIn(expressions.ofValue(v), [&](StringRef n, Loc) { used.insert(n.str()); });
+      namesIn(evaluator.expressions.ofValue(v), [&](StringRef n, Loc) { used.insert(n.str()); });
   };
-  if (doc->config)
-    for (const JsonMember &m : doc->config->members)
+  if (doc.config)
+    for (const JsonMember &m : doc.config->members)
       mention(m.value);
   if (require)
     for (const JsonMember &m : require->members) {
@@ -145,67 +148,59 @@ void Importer::readFamily() {
       mention(m.value);
     }
   for (const std::string &key : std::set<std::string>(used))
-    for (const std::string &other : spellingsOf(key))
+    for (const std::string &other : file->spellingsOf(key))
       used.insert(other);
   std::vector<std::string> ignored, shared = {"model_type"};
-  addPatterns(doc->family->find("ignored"), ignored);
-  addPatterns(keyTable ? keyTable->find("ignored") : nullptr, shared);
-  checkSpellings(used, ignored);
-  checkKeys(configJson, "", used, ignored, shared);
+  addPatterns(doc.family->find("ignored"), ignored);
+  addPatterns(file->listOf("ignored"), shared);
+  file->checkSpellings(used, ignored, sink);
+  checkKeys(file->json, "", used, ignored, shared);
 }
 
-void Importer::readConfig() {
-  configScope = {&config, Scope::Kind::Config};
-  fileScope = {&config, Scope::Kind::Body};
-  std::map<std::string, Value> sets;
-  for (auto &[name, text] : options.sets) {
+std::map<std::string, Value> ConfigReader::readSets(const std::vector<std::pair<std::string, std::string>> &sets) {
+  std::map<std::string, Value> out;
+  for (auto &[name, text] : sets) {
     // A value that is no JSON is itself: --set kind=bool.
     DiagnosticSink quiet;
     std::optional<JsonValue> parsed = parseJson(sink.addFile("--set " + name, text), quiet);
-    if (parsed) {
-      setValues.push_back(std::make_unique<JsonValue>(std::move(*parsed)));
-      sets[name] = literal(*setValues.back());
-    } else {
-      sets[name] = Value::string(text);
-    }
+    out[name] = parsed ? evaluator.literal(*parsed) : Value::string(text);
   }
-  if (isFamily)
+  return out;
+}
+
+Value ConfigReader::constant(const JsonMember &m) {
+  if (!m.value.isExpression())
+    return evaluator.literal(m.value);
+  const Expr *e = evaluator.expressions.ofValue(m.value);
+  // What depends on a value that is refused would only be refused once more.
+  bool refused = false;
+  if (!refusedKeys.empty())
+    namesIn(e, [&](StringRef n, Loc) { refused |= refusedKeys.count(n.split('.').first.str()) > 0; });
+  if (refused)
+    return Value::poison();
+  Value v = evaluator.evaluate(e, evaluator.configScope, &m.value);
+  if (!v.is(K::Absent) || !file)
+    return evaluator.caught(v, {m.value.loc, &m.value});
+  sink.error(file->json.loc, "config.json",
+             "config.json has no key " + quote(v.asString()) + " and there is no default (write ?? DEFAULT)")
+      .note(m.value.loc, "the constant " + quote(m.key) + " needs it");
+  return Value::poison();
+}
+
+void ConfigReader::run(const std::vector<std::pair<std::string, std::string>> &given) {
+  std::map<std::string, Value> sets = readSets(given);
+  if (file)
     readFamily();
   for (auto &[name, v] : sets)
-    if (const Value *known = config.find(name); known && !known->isBad())
-      config.bind(name, v);
+    if (const Value *known = constants.find(name); known && !known->isBad())
+      constants.bind(name, v);
 
-  std::vector<std::string> known = config.names();
-  if (doc->config)
-    for (const JsonMember &m : doc->config->members) {
+  std::vector<std::string> known = constants.names();
+  if (doc.config)
+    for (const JsonMember &m : doc.config->members) {
       known.push_back(m.key);
-      if (auto it = sets.find(m.key); it != sets.end()) {
-        config.bind(m.key, it->second);
-        continue;
-      }
-      At at{m.value.loc, &m.value};
-      // What depends on a value that is refused would only be refused once more.
-      bool refused = false;
-      if (m.value.isExpression() && !refusedKeys.empty())
-        namesIn(expressions.ofValue(m.value), [&](StringRef n, Loc) { refused |= refusedKeys.count(n.split('.').first.str()) > 0; });
-      if (refused) {
-        config.bind(m.key, Value::poison());
-        continue;
-      }
-      Value v = m.value.isExpression()
-                    ? evaluate(expressions.ofValue(m.value), configScope, &m.value)
-                    : literal(m.value);
-      if (v.is(K::Absent)) {
-        if (isFamily)
-          sink.error(configJson.loc, "config.json",
-                     "config.json has no key " + quote(v.asString()) +
-                         " and there is no default (write ?? DEFAULT)")
-              .note(m.value.loc, "the constant " + quote(m.key) + " needs it");
-        else
-          caught(v, at);
-        v = Value::poison();
-      }
-      config.bind(m.key, std::move(v));
+      auto it = sets.find(m.key);
+      constants.bind(m.key, it != sets.end() ? it->second : constant(m));
     }
   for (auto &[name, v] : sets)
     if (!llvm::is_contained(known, name))

@@ -1,0 +1,39 @@
+// The constants of a description: those of its file, --set over them, and for a family the keys of config.json
+// behind them. Every key of config.json is used, required, ignored, or an error.
+#ifndef HEDDLE_COMPILER_IMPORT_CONFIGREADER_H
+#define HEDDLE_COMPILER_IMPORT_CONFIGREADER_H
+
+#include "compiler/Import/Description.h"
+#include "compiler/Import/Evaluator.h"
+
+namespace heddle {
+
+class ConfigReader {
+public:
+  /// `sets`: NAME and VALUE of each --set. The constants are bound in `evaluator`; `file` is null for a description.
+  ConfigReader(const Description &doc, ConfigFile *file, Evaluator &evaluator, DiagnosticSink &sink)
+      : doc(doc), file(file), evaluator(evaluator), constants(evaluator.constants), sink(sink) {}
+  void run(const std::vector<std::pair<std::string, std::string>> &sets);
+
+private:
+  std::map<std::string, Value> readSets(const std::vector<std::pair<std::string, std::string>> &sets);
+  /// The constants that the class of `architectures` sets.
+  void readArchitecture();
+  void readFamily();
+  /// The value of one constant of the file.
+  Value constant(const JsonMember &m);
+  void checkRequire(llvm::StringRef key, const JsonValue &allowed);
+  void checkKeys(const JsonValue &object, const std::string &prefix, const std::set<std::string> &used,
+                 const std::vector<std::string> &ignored, const std::vector<std::string> &shared);
+
+  const Description &doc;
+  ConfigFile *file;
+  Evaluator &evaluator;
+  Environment &constants;
+  DiagnosticSink &sink;
+  std::set<std::string> refusedKeys; ///< of config.json, by `require`
+};
+
+} // namespace heddle
+
+#endif // HEDDLE_COMPILER_IMPORT_CONFIGREADER_H
