@@ -196,6 +196,7 @@ std::unique_ptr<MaskCursors> MaskCursors::compile(MLIRContext &context, ArrayRef
   std::unique_ptr<llvm::Module> code = cpu::translate(*module, *owner, *machine);
   if (!code)
     return nullptr;
+  cpu::optimise(*code, *machine);
   auto failedWith = [&](llvm::Error e) {
     error = llvm::toString(std::move(e));
     return nullptr;

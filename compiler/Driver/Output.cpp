@@ -10,11 +10,13 @@
 #include "dialects/Model/Transforms/Blob.h"
 #include "heddle/input_file.h"
 #include "heddle/seal.h"
+#include "targets/CPU/CodeGen.h"
 #include "targets/CPU/Link.h"
 #include "llvm/IR/Constants.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/Program.h"
+#include <future>
 #include <map>
 
 using namespace mlir;
@@ -179,7 +181,7 @@ static int verify(const Console &console, Scratch &folder, const std::string &bi
 }
 
 /// Object, weights and link, in a folder of their own; the last step is a rename.
-static int writeBinary(const Console &console, ModuleOp module, llvm::Module &llvmModule, llvm::TargetMachine &machine,
+static int writeBinary(const Console &console, ModuleOp module, llvm::Module &llvmModule, const cpu::CPUTarget &target,
                        const CompileOptions &options, const std::string &tokenizer) {
   std::optional<PackPlan> plan = packPlanOf(console, module);
   if (!plan)
@@ -192,16 +194,15 @@ static int writeBinary(const Console &console, ModuleOp module, llvm::Module &ll
   Scratch folder;
   if (std::error_code ec = folder.create(options.output))
     return console.complain(exitCodeOf(ec), options.output + ": cannot write beside it: " + ec.message());
-  std::string object = folder.file("code.o"), data = folder.file("data.o"), linked = folder.file("linked"), error;
-
-  if (int failed = writeAtomically(console, object, [&](llvm::raw_pwrite_stream &os) {
-        return cpu::emit(llvmModule, machine, cpu::Output::Object, os, error);
-      }))
-    return error.empty() ? failed : console.complain(Internal, error);
+  std::string data = folder.file("data.o"), linked = folder.file("linked"), error;
+  // Code is made while the weights are read and written.
+  std::vector<cpu::CodePart> functions = cpu::splitFunctions(llvmModule);
+  std::string refused;
+  std::future<bool> compiled = std::async(std::launch::async, [&] { return cpu::compileParts(functions, target, false, refused); });
 
   nowDoing("the weights");
   ObjectOptions parts;
-  parts.machine = machine.getTargetTriple().isAArch64() ? ObjectMachine::AArch64 : ObjectMachine::X86_64;
+  parts.machine = llvmModule.getTargetTriple().isAArch64() ? ObjectMachine::AArch64 : ObjectMachine::X86_64;
   parts.symbols.push_back({"heddle_tokenizer", tokenizer.empty() ? std::string(1, '\0') : tokenizer, 64});
   parts.symbols.push_back(ObjectSymbol::number("heddle_tokenizer_size", tokenizer.size()));
   // The side file bears its last name from the beginning: the binary looks for it when it is checked.
@@ -225,8 +226,19 @@ static int writeBinary(const Console &console, ModuleOp module, llvm::Module &ll
   seal.symbols = {{"heddle_seal", sealOf(llvmModule, *weights, tokenizer, side), 64}, {"heddle_index", weights->index, 64}};
   if (absl::Status status = writeSymbolsObject(digests, seal); !status.ok())
     return ::complain(console, status);
+  if (!compiled.get())
+    return console.complain(Internal, refused);
+  std::vector<std::string> files;
+  for (const cpu::CodePart &part : functions) {
+    files.push_back(folder.file("code" + std::to_string(files.size()) + ".o"));
+    if (int failed = writeAtomically(console, files.back(), [&](llvm::raw_pwrite_stream &os) {
+          os.write(part.bytes.data(), part.bytes.size());
+          return true;
+        }))
+      return failed;
+  }
+  files.insert(files.end(), {data, digests});
   std::string runtime = runtimeArchive(options);
-  std::vector<std::string> files = {object, data, digests};
   // A model without pictures has no reader of PNG and JPEG in it.
   if (module->hasAttr("model.picture")) {
     llvm::SmallString<128> pictures(runtime);
@@ -237,7 +249,9 @@ static int writeBinary(const Console &console, ModuleOp module, llvm::Module &ll
   }
   // The linker maps its output, and a map of a full disk ends it by a signal.
   uint64_t needed = 0;
-  for (const std::string &file : {object, data, runtime})
+  std::vector<std::string> copied = files;
+  copied.push_back(runtime);
+  for (const std::string &file : copied)
     if (uint64_t size = 0; !llvm::sys::fs::file_size(file, size))
       needed += size;
   if (llvm::ErrorOr<llvm::sys::fs::space_info> disk = llvm::sys::fs::disk_space(folder.file("")); disk && disk->available < needed)
@@ -272,21 +286,23 @@ int heddle::writeOutput(const Console &console, ModuleOp module, const CompileOp
   std::unique_ptr<llvm::TargetMachine> machine = target.machine(error);
   if (!machine)
     return console.complain(Internal, error);
-  llvm::LLVMContext context;
-  std::unique_ptr<llvm::Module> code = cpu::translate(module, context, *machine);
+  cpu::CodeContext context;
+  std::unique_ptr<llvm::Module> code = cpu::translate(module, context.llvm, *machine);
   if (!code)
     return Internal;
-  if (options.emit == "llvmir")
-    return writeAtomically(console, options.output, [&](llvm::raw_pwrite_stream &os) {
-      code->print(os, nullptr);
-      return true;
-    });
-  if (options.emit == "asm" || options.emit == "obj") {
-    auto kind = options.emit == "asm" ? cpu::Output::Assembly : cpu::Output::Object;
-    int rc = writeAtomically(console, options.output, [&](llvm::raw_pwrite_stream &os) {
-      return cpu::emit(*code, *machine, kind, os, error);
-    });
-    return error.empty() ? rc : console.complain(Internal, error);
-  }
-  return writeBinary(console, module, *code, *machine, options, tokenizer);
+  if (options.emit == "exe")
+    return writeBinary(console, module, *code, target, options, tokenizer);
+  // Shown as it is compiled for a binary: function by function.
+  std::vector<cpu::CodePart> parts = cpu::splitFunctions(*code);
+  cpu::CodeContext joined;
+  std::unique_ptr<llvm::Module> whole;
+  if (!cpu::compileParts(parts, target, true, error) || !(whole = cpu::joinParts(parts, joined.llvm, error)))
+    return console.complain(Internal, error);
+  int rc = writeAtomically(console, options.output, [&](llvm::raw_pwrite_stream &os) {
+    if (options.emit != "llvmir")
+      return cpu::emit(*whole, *machine, options.emit == "asm" ? cpu::Output::Assembly : cpu::Output::Object, os, error);
+    whole->print(os, nullptr);
+    return true;
+  });
+  return error.empty() ? rc : console.complain(Internal, error);
 }

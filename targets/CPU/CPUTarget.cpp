@@ -44,6 +44,10 @@ std::unique_ptr<llvm::Module> heddle::cpu::translate(mlir::ModuleOp module, llvm
       f.addFnAttr("target-features", machine.getTargetFeatureString());
       f.addFnAttr("prefer-vector-width", "512");
     }
+  return out;
+}
+
+void heddle::cpu::optimise(llvm::Module &module, llvm::TargetMachine &machine) {
   llvm::PassBuilder builder(&machine);
   llvm::LoopAnalysisManager lam;
   llvm::FunctionAnalysisManager fam;
@@ -54,8 +58,7 @@ std::unique_ptr<llvm::Module> heddle::cpu::translate(mlir::ModuleOp module, llvm
   builder.registerFunctionAnalyses(fam);
   builder.registerLoopAnalyses(lam);
   builder.crossRegisterProxies(lam, fam, cam, mam);
-  builder.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O2).run(*out, mam);
-  return out;
+  builder.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O2).run(module, mam);
 }
 
 bool heddle::cpu::emit(llvm::Module &module, llvm::TargetMachine &machine, Output kind,

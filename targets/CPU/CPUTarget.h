@@ -11,6 +11,7 @@
 #include "mlir/IR/BuiltinOps.h"
 #include "llvm/IR/LLVMContext.h"
 #include "llvm/IR/Module.h"
+#include "llvm/IR/OptBisect.h"
 #include "llvm/Support/raw_ostream.h"
 #include "llvm/Target/TargetMachine.h"
 #include <memory>
@@ -27,9 +28,24 @@ struct CPUTarget {
   std::unique_ptr<llvm::TargetMachine> machine(std::string &error) const;
 };
 
-/// The LLVM module of a module of stage `llvm`, optimised for `machine`.
+/// A context for code that goes through `optimise` and `emit`. Loop strength reduction is left out
+/// of the code generator: it took half of its time, and the kernels' addresses are written as a
+/// processor adds them up (targets/README.md has the measurements).
+struct CodeContext {
+  CodeContext() { llvm.setOptPassGate(gate); }
+  llvm::LLVMContext llvm;
+
+private:
+  struct Gate final : llvm::OptPassGate {
+    bool shouldRunPass(llvm::StringRef pass, llvm::StringRef) const override { return pass != "Loop Strength Reduction"; }
+    bool isEnabled() const override { return true; }
+  } gate;
+};
+
+/// The LLVM module of a module of stage `llvm`, for `machine`, not yet optimised.
 std::unique_ptr<llvm::Module> translate(mlir::ModuleOp module, llvm::LLVMContext &context,
                                         llvm::TargetMachine &machine);
+void optimise(llvm::Module &module, llvm::TargetMachine &machine);
 
 enum class Output { Assembly, Object };
 /// Writes assembly or an object; false with a diagnostic in `error`.

@@ -1,0 +1,116 @@
+//===- CodeGen.cpp - one module a function --------------------------------===//
+
+#include "targets/CPU/CodeGen.h"
+#include "llvm/Bitcode/BitcodeReader.h"
+#include "llvm/Bitcode/BitcodeWriter.h"
+#include "llvm/Linker/Linker.h"
+#include "llvm/Support/ThreadPool.h"
+#include "llvm/Transforms/Utils/Cloning.h"
+#include <ctime>
+
+using namespace heddle::cpu;
+
+static double threadSeconds() {
+  timespec now{};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+  return double(now.tv_sec) + double(now.tv_nsec) * 1e-9;
+}
+
+/// Gives what was local to the module a name that its parts can share, hidden from all others.
+static void shareSymbols(llvm::Module &module) {
+  unsigned unnamed = 0;
+  for (llvm::GlobalValue &value : module.global_values()) {
+    if (!value.hasLocalLinkage())
+      continue;
+    if (!value.getName().starts_with("heddle_"))
+      value.setName("heddle_local_" + (value.hasName() ? value.getName().str() : std::to_string(unnamed++)));
+    value.setLinkage(llvm::GlobalValue::ExternalLinkage);
+    value.setVisibility(llvm::GlobalValue::HiddenVisibility);
+    value.setDSOLocal(true);
+  }
+}
+
+/// The bitcode of what `keep` holds, everything else declared where it is used.
+static llvm::SmallVector<char, 0> bitcodeOf(const llvm::Module &module, llvm::function_ref<bool(const llvm::GlobalValue *)> keep) {
+  llvm::ValueToValueMapTy map;
+  std::unique_ptr<llvm::Module> part = llvm::CloneModule(module, map, keep);
+  for (llvm::GlobalValue &value : llvm::make_early_inc_range(part->global_values()))
+    if (value.isDeclaration() && value.use_empty())
+      value.eraseFromParent();
+  llvm::SmallVector<char, 0> bytes;
+  llvm::raw_svector_ostream os(bytes);
+  llvm::WriteBitcodeToFile(*part, os);
+  return bytes;
+}
+
+/// Bitcode to optimised bitcode or to an object, in a context of its own.
+static bool compilePart(CodePart &part, const CPUTarget &target, bool stayBitcode, std::string &error) {
+  double start = threadSeconds();
+  CodeContext context;
+  std::unique_ptr<llvm::TargetMachine> machine = target.machine(error);
+  if (!machine)
+    return false;
+  llvm::Expected<std::unique_ptr<llvm::Module>> module =
+      llvm::parseBitcodeFile({llvm::StringRef(part.bytes.data(), part.bytes.size()), part.name}, context.llvm);
+  if (!module) {
+    error = llvm::toString(module.takeError());
+    return false;
+  }
+  optimise(**module, *machine);
+  llvm::SmallVector<char, 0> bytes;
+  llvm::raw_svector_ostream os(bytes);
+  if (stayBitcode)
+    llvm::WriteBitcodeToFile(**module, os);
+  else if (!emit(**module, *machine, Output::Object, os, error))
+    return false;
+  part.bytes = std::move(bytes);
+  part.seconds = threadSeconds() - start;
+  return true;
+}
+
+std::vector<CodePart> heddle::cpu::splitFunctions(llvm::Module &module) {
+  shareSymbols(module);
+  std::vector<CodePart> parts;
+  for (const llvm::Function &f : module)
+    if (!f.isDeclaration())
+      parts.push_back({f.getName().str(), bitcodeOf(module, [&](const llvm::GlobalValue *v) { return v == &f; })});
+  parts.push_back({"", bitcodeOf(module, [](const llvm::GlobalValue *v) { return !llvm::isa<llvm::Function>(v); })});
+  return parts;
+}
+
+bool heddle::cpu::compileParts(llvm::MutableArrayRef<CodePart> parts, const CPUTarget &target, bool stayBitcode, std::string &error) {
+  std::vector<std::string> errors(parts.size());
+  llvm::DefaultThreadPool threads;
+  for (auto [part, said] : llvm::zip_equal(parts, errors))
+    threads.async([&, &part = part, &said = said] {
+      if (!compilePart(part, target, stayBitcode, said) && said.empty())
+        said = "LLVM did not compile " + part.name;
+    });
+  threads.wait();
+  for (std::string &said : errors)
+    if (error.empty())
+      error = std::move(said);
+  return error.empty();
+}
+
+std::unique_ptr<llvm::Module> heddle::cpu::joinParts(llvm::ArrayRef<CodePart> parts, llvm::LLVMContext &context, std::string &error) {
+  auto whole = std::make_unique<llvm::Module>("heddle", context);
+  llvm::Linker linker(*whole);
+  for (const CodePart &part : parts) {
+    llvm::Expected<std::unique_ptr<llvm::Module>> module =
+        llvm::parseBitcodeFile({llvm::StringRef(part.bytes.data(), part.bytes.size()), part.name}, context);
+    if (!module) {
+      error = llvm::toString(module.takeError());
+      return nullptr;
+    }
+    if (whole->getTargetTriple().empty()) {
+      whole->setTargetTriple((*module)->getTargetTriple());
+      whole->setDataLayout((*module)->getDataLayout());
+    }
+    if (linker.linkInModule(std::move(*module))) {
+      error = "LLVM did not join the code of " + part.name;
+      return nullptr;
+    }
+  }
+  return whole;
+}
