@@ -8,6 +8,7 @@
 #include "compiler/Driver/ModelFiles.h"
 #include "compiler/Driver/Output.h"
 #include "compiler/Driver/PassMessages.h"
+#include "compiler/Driver/Phase.h"
 #include "dialects/Model/IR/Arithmetic.h"
 #include "heddle/input_file.h"
 #include "mlir/IR/AsmState.h"
@@ -19,7 +20,6 @@
 #include "llvm/Support/SourceMgr.h"
 #include <cerrno>
 #include <cstring>
-#include <chrono>
 #include <unistd.h>
 
 using namespace mlir;
@@ -85,27 +85,6 @@ int heddle::setArithmetic(const Console &console, ModuleOp module, const Compile
   return Ok;
 }
 
-namespace {
-/// Names a phase for those who may end it, times it, and says so if there is somebody to say it to.
-class Phase {
-public:
-  Phase(StringRef name, raw_ostream *say) : name(name), say(say), start(Clock::now()) {
-    nowDoing(findStage(name) ? "the stage " + name.str() : "the " + name.str());
-  }
-  ~Phase() {
-    if (say)
-      *say << llvm::format("%8.0f ms  ", std::chrono::duration<double, std::milli>(Clock::now() - start).count())
-                   << name << "\n";
-  }
-
-private:
-  using Clock = std::chrono::steady_clock;
-  StringRef name;
-  raw_ostream *say;
-  Clock::time_point start;
-};
-} // namespace
-
 int heddle::runStages(const Console &console, ModuleOp module, StringRef last, const CompileOptions &options, DiagnosticSink &sink) {
   StringRef have = stageOf(module);
   bool started = false;
@@ -114,7 +93,7 @@ int heddle::runStages(const Console &console, ModuleOp module, StringRef last, c
   PassMessages messages(*module.getContext(), sink);
   for (const Stage &stage : stages()) {
     if (started || (stage.name == "model" && !module->hasAttr("heddle.stage"))) {
-      Phase phase(stage.name, options.verbose ? &console.err : nullptr);
+      Phase phase(stage.name, options.time ? &console.err : nullptr);
       PassManager pm(module.getContext(), ModuleOp::getOperationName());
       if (!options.dumpDir.empty())
         dump.watch(pm);
@@ -160,7 +139,7 @@ int heddle::compile(const Console &console, const CompileOptions &options) {
   OwningOpRef<ModuleOp> module;
   Words words;
   {
-    Phase phase("import", options.verbose ? &console.err : nullptr);
+    Phase phase("import", options.time ? &console.err : nullptr);
     module = load(console, *context, options.import, code, &words);
   }
   if (!module)
@@ -204,7 +183,6 @@ int heddle::compile(const Console &console, const CompileOptions &options) {
   if (!isIR) {
     if (options.emit == "exe" && !words.note.empty())
       console.err << "heddle: note: compiled without a tokenizer: " << words.note << "\n";
-    Phase phase(options.emit, options.verbose ? &console.err : nullptr);
     code = writeOutput(console, *module, knobs, *target, words.blob);
   }
   if (code != Ok || options.depfile.empty())

@@ -40,7 +40,7 @@ struct CompileOptions {
   std::string dumpDir;      ///< --dump-ir: numbered files, one a pass
   PipelineOptions pipeline;
   bool embed = true;        ///< false: weights in a second file beside the binary
-  bool verbose = false;     ///< time of each phase on standard error
+  bool time = false;        ///< --time: where time and memory went, on standard error
   double timeout = 0;       ///< seconds; 0: none
   uint64_t maxMemory = 0;   ///< bytes; 0: what the system has
   std::string runtimeArchive; ///< libheddle_rt.a; empty: beside the tool

@@ -3,6 +3,7 @@
 #include "compiler/Driver/Output.h"
 #include "compiler/Driver/Exit.h"
 #include "compiler/Driver/Limits.h"
+#include "compiler/Driver/Phase.h"
 #include "compiler/Driver/Scratch.h"
 #include "compiler/Weights/OutputFile.h"
 #include "compiler/Weights/Problem.h"
@@ -200,7 +201,9 @@ static int writeBinary(const Console &console, ModuleOp module, llvm::Module &ll
   std::string refused;
   std::future<bool> compiled = std::async(std::launch::async, [&] { return cpu::compileParts(functions, target, false, refused); });
 
-  nowDoing("the weights");
+  std::optional<Phase> phase;
+  llvm::raw_ostream *say = options.time ? &console.err : nullptr;
+  phase.emplace("weights, while code is generated", say);
   ObjectOptions parts;
   parts.machine = llvmModule.getTargetTriple().isAArch64() ? ObjectMachine::AArch64 : ObjectMachine::X86_64;
   parts.symbols.push_back({"heddle_tokenizer", tokenizer.empty() ? std::string(1, '\0') : tokenizer, 64});
@@ -226,8 +229,13 @@ static int writeBinary(const Console &console, ModuleOp module, llvm::Module &ll
   seal.symbols = {{"heddle_seal", sealOf(llvmModule, *weights, tokenizer, side), 64}, {"heddle_index", weights->index, 64}};
   if (absl::Status status = writeSymbolsObject(digests, seal); !status.ok())
     return ::complain(console, status);
-  if (!compiled.get())
+  phase.emplace("rest of the code generation", say);
+  bool good = compiled.get();
+  phase.reset();
+  if (!good)
     return console.complain(Internal, refused);
+  if (say)
+    printFunctions(*say, functions);
   std::vector<std::string> files;
   for (const cpu::CodePart &part : functions) {
     files.push_back(folder.file("code" + std::to_string(files.size()) + ".o"));
@@ -257,7 +265,7 @@ static int writeBinary(const Console &console, ModuleOp module, llvm::Module &ll
   if (llvm::ErrorOr<llvm::sys::fs::space_info> disk = llvm::sys::fs::disk_space(folder.file("")); disk && disk->available < needed)
     return console.complain(Resources, options.output + ": " + std::to_string(needed >> 20) + " MB to write, " +
                                          std::to_string(disk->available >> 20) + " MB free on the disk");
-  nowDoing("the link");
+  phase.emplace("link", say);
   switch (cpu::link(files, runtime, linked, folder.file("log"), [&](int pid) { folder.writer(pid); }, error)) {
   case cpu::Linked::Yes:
     break;
@@ -266,7 +274,7 @@ static int writeBinary(const Console &console, ModuleOp module, llvm::Module &ll
   case cpu::Linked::Refused:
     return console.complain(speaksOfResources(error) ? Resources : Internal, error);
   }
-  nowDoing("the check of the binary");
+  phase.emplace("check of the binary", say);
   if (int damaged = verify(console, folder, linked, options.output))
     return damaged;
   dropLimits(); // between the renames there would be a binary with the weights of another
@@ -281,7 +289,8 @@ static int writeBinary(const Console &console, ModuleOp module, llvm::Module &ll
 
 int heddle::writeOutput(const Console &console, ModuleOp module, const CompileOptions &options, const cpu::CPUTarget &target,
                         const std::string &tokenizer) {
-  nowDoing("code generation");
+  std::optional<Phase> phase;
+  phase.emplace("translation to LLVM IR", options.time ? &console.err : nullptr);
   std::string error;
   std::unique_ptr<llvm::TargetMachine> machine = target.machine(error);
   if (!machine)
@@ -290,9 +299,11 @@ int heddle::writeOutput(const Console &console, ModuleOp module, const CompileOp
   std::unique_ptr<llvm::Module> code = cpu::translate(module, context.llvm, *machine);
   if (!code)
     return Internal;
+  phase.reset();
   if (options.emit == "exe")
     return writeBinary(console, module, *code, target, options, tokenizer);
   // Shown as it is compiled for a binary: function by function.
+  phase.emplace("code generation", options.time ? &console.err : nullptr);
   std::vector<cpu::CodePart> parts = cpu::splitFunctions(*code);
   cpu::CodeContext joined;
   std::unique_ptr<llvm::Module> whole;

@@ -35,7 +35,7 @@ def limited(flag, value, what, sure):
         return
     check(done.returncode == 4 and old, "%s: exit %d, expected 4; the old output %s" % (name, done.returncode, "stays" if old else "is gone"))
     lines = done.stderr.splitlines()
-    check(len(lines) == 1 and re.fullmatch(r"heddle: error\[H0602\]: %s .*, (but )?at (the \w+|the stage \w+|the check of the binary|code generation); a larger %s gives it \w+" % (what, flag), lines[0]),
+    check(len(lines) == 1 and re.fullmatch(r"heddle: error\[H0602\]: %s .*, (but )?at the (start|import|stage \w+|translation to LLVM IR|weights, while code is generated|rest of the code generation|link|check of the binary); a larger %s gives it \w+" % (what, flag), lines[0]),
           "%s says: %s" % (name, done.stderr))
 
 

@@ -191,7 +191,7 @@ static int run(const Console &console, int argc, char **argv) {
   compileCommand->add_flag("--no-embed", noEmbed, "keep the weights in a second file beside the binary");
   compileCommand->add_option("--depfile", c.depfile, "write the files it is made of as a rule of make, for build systems");
   compileCommand->add_option("--dump-ir", c.dumpDir, "write the IR after every pass into this folder");
-  compileCommand->add_flag("-v,--verbose", c.verbose, "say how long each stage takes");
+  compileCommand->add_flag("-v,--time", c.time, "say where time and memory went: phases, then functions");
 
   compileCommand->add_option("--timeout", c.timeout, "give up after so many seconds (exit code 4)")->check(CLI::PositiveNumber);
   compileCommand->add_option("--max-memory", c.maxMemory, "give up beyond so much memory, as 500M or 2G (exit code 4)")

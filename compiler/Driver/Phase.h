@@ -1,0 +1,37 @@
+//===- Phase.h - where time and memory of a compilation go ------*- C++ -*-===//
+//
+// `--time`: one line a phase as it ends (wall clock, CPU of all threads, peak memory so far) and, after code
+// generation, one a function. Lines within a phase that has parts of its own are indented under it.
+//
+//===----------------------------------------------------------------------===//
+#ifndef HEDDLE_COMPILER_DRIVER_PHASE_H
+#define HEDDLE_COMPILER_DRIVER_PHASE_H
+
+#include "targets/CPU/CodeGen.h"
+#include "llvm/ADT/StringRef.h"
+#include "llvm/Support/raw_ostream.h"
+#include <chrono>
+
+namespace heddle {
+
+/// From its construction to its destruction; prints its line to `say` unless that is null.
+class Phase {
+public:
+  Phase(llvm::StringRef name, llvm::raw_ostream *say);
+  ~Phase();
+  Phase(const Phase &) = delete;
+  Phase &operator=(const Phase &) = delete;
+
+private:
+  std::string name;
+  llvm::raw_ostream *say;
+  std::chrono::steady_clock::time_point start;
+  double cpuAtStart;
+};
+
+/// The functions with the CPU time and the bytes of their objects, the slowest first.
+void printFunctions(llvm::raw_ostream &os, llvm::ArrayRef<cpu::CodePart> parts);
+
+} // namespace heddle
+
+#endif
