@@ -53,27 +53,40 @@ part() {
   tally "$label" "${PIPESTATUS[0]}" "$file"
 }
 
-# beside LABEL SCRIPT ARGUMENTS...: starts such a script when a core is free; all_beside waits for
-# those that were started, shows what each said and adds its total.
+# beside LABEL COMMAND...: starts a command when a core is free; all_beside waits for those that
+# were started, shows what each said and adds its total.
 started=()
 beside() {
   local label=$1 file=$log/${1// /-}.log
   shift
   while (($(jobs -rp | wc -l) >= jobs)); do wait -n; done
   started+=("$label")
-  { timeout 1800 /usr/bin/python3 "$@" >"$file" 2>&1 </dev/null; echo $? >"$file.status"; } &
+  { SECONDS=0; timeout 1800 "$@" >"$file" 2>&1 </dev/null; echo "$? $SECONDS" >"$file.status"; } &
 }
 all_beside() {
-  local label file
+  local label file status seconds
   wait
   for label in "${started[@]}"; do
     file=$log/${label// /-}.log
-    echo "-- $label"
+    read -r status seconds <"$file.status"
+    echo "-- $label ($seconds s)"
     cat "$file"
-    tally "$label" "$(<"$file.status")" "$file"
+    tally "$label" "$status" "$file"
   done
   started=()
 }
+python=/usr/bin/python3
+
+# unit NAME PROGRAM: runs a gtest program, shows what failed and its total.
+unit() {
+  "$2" --gtest_brief=1 --gtest_output="json:$log/$1.json" >"$log/$1.out" 2>&1
+  local status=$?
+  ((status == 0)) || tail -n 40 "$log/$1.out"
+  $python test/support/totals.py gtest "$log/$1.json"
+  return $status
+}
+export -f unit
+export log python
 
 say "packages"
 if ! bash compiler/bootstrap.sh; then
@@ -97,16 +110,10 @@ rm -rf "$log"
 mkdir -p "$log"
 
 say "unit tests"
-for unit in "$build"/bin/heddle_*_test; do
-  [[ -x $unit ]] || continue
-  name=$(basename "$unit")
-  timeout 600 "$unit" --gtest_brief=1 --gtest_output="json:$log/$name.json" >"$log/$name.log" 2>&1 </dev/null
-  status=$?
-  /usr/bin/python3 test/support/totals.py gtest "$log/$name.json" >"$log/$name.total"
-  ((status == 0)) || tail -n 40 "$log/$name.log"
-  echo "$name: $(tail -n 1 "$log/$name.total")"
-  tally "$name" $status "$log/$name.total"
+for program in "$build"/bin/heddle_*_test; do
+  [[ -x $program ]] && beside "$(basename "$program")" bash -c 'unit "$@"' unit "$(basename "$program")" "$program"
 done
+all_beside
 
 say "lit"
 timeout 2400 /usr/lib/llvm-22/bin/lit -s -v -j "$jobs" --timeout 300 --output "$log/lit.json" "$build/test" >"$log/lit.log" 2>&1 </dev/null
@@ -118,17 +125,17 @@ tally lit $status "$log/lit.total"
 
 # Parts that compile one small model after another keep one core busy: they run beside each other.
 say "examples, generation, texts, pictures and sound; the same bits in any company; padding; bf16"
-beside "what 16 bits cost" test/Execution/storage.py --heddle "$build/bin/heddle"
-beside "mask determinism" test/Execution/mask_determinism.py --heddle "$build/bin/heddle"
-beside "mask determinism of bf16" test/Execution/mask_determinism.py --dtype bf16 --heddle "$build/bin/heddle"
-beside examples examples/run.py --bin "$build/bin"
-beside determinism test/Execution/determinism.py --heddle "$build/bin/heddle"
-beside "determinism of bf16" test/Execution/determinism.py --dtype bf16 --heddle "$build/bin/heddle"
-beside padding test/Execution/padding.py --heddle "$build/bin/heddle"
-beside generation test/Execution/generation.py --heddle "$build/bin/heddle"
-beside "pictures and speech" test/Execution/media.py --heddle "$build/bin/heddle"
-beside texts test/Execution/texts.py --heddle "$build/bin/heddle"
-beside "options of families" test/Execution/families.py --heddle "$build/bin/heddle"
+beside "what 16 bits cost" $python test/Execution/storage.py --heddle "$build/bin/heddle"
+beside "mask determinism" $python test/Execution/mask_determinism.py --heddle "$build/bin/heddle"
+beside "mask determinism of bf16" $python test/Execution/mask_determinism.py --dtype bf16 --heddle "$build/bin/heddle"
+beside examples $python examples/run.py --bin "$build/bin"
+beside determinism $python test/Execution/determinism.py --heddle "$build/bin/heddle"
+beside "determinism of bf16" $python test/Execution/determinism.py --dtype bf16 --heddle "$build/bin/heddle"
+beside padding $python test/Execution/padding.py --heddle "$build/bin/heddle"
+beside generation $python test/Execution/generation.py --heddle "$build/bin/heddle"
+beside "pictures and speech" $python test/Execution/media.py --heddle "$build/bin/heddle"
+beside texts $python test/Execution/texts.py --heddle "$build/bin/heddle"
+beside "options of families" $python test/Execution/families.py --heddle "$build/bin/heddle"
 all_beside
 
 say "random models"
@@ -137,18 +144,17 @@ part "random models" 600 test/Fuzz/random_models.py --heddle "$build/bin/heddle"
 say "real size"
 part "real size" 600 test/Bench/real_size.py --heddle "$build/bin/heddle"
 
-say "odd tokenizers"
-part "odd tokenizers" 600 test/Fuzz/tokenizers.py --heddle "$build/bin/heddle"
-
-say "hostile and published configs"
-part "hostile configs" 600 test/Configs/hostile.py --heddle "$build/bin/heddle"
-part "what lies beside them" 600 test/Configs/beside.py --heddle "$build/bin/heddle"
+say "odd tokenizers, hostile and published configs"
+beside "odd tokenizers" $python test/Fuzz/tokenizers.py --heddle "$build/bin/heddle" --jobs 1
+beside "hostile configs" $python test/Configs/hostile.py --heddle "$build/bin/heddle"
+beside "what lies beside them" $python test/Configs/beside.py --heddle "$build/bin/heddle"
 found=("$configs")
 if [[ ! -f $configs/index.json ]]; then
   echo "no configs at ${configs#"$root/"}: skipped"
   found=() skipped=$((skipped + 1))
 fi
-part "published configs" 600 test/Configs/published.py --heddle "$build/bin/heddle" "${found[@]}"
+beside "published configs" $python test/Configs/published.py --heddle "$build/bin/heddle" "${found[@]}"
+all_beside
 
 say "oracle"
 if [[ -f $oracle/index.json ]]; then
