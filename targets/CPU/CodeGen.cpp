@@ -7,6 +7,7 @@
 #include "llvm/Support/ThreadPool.h"
 #include "llvm/Transforms/Utils/Cloning.h"
 #include <ctime>
+#include <numeric>
 
 using namespace heddle::cpu;
 
@@ -80,11 +81,15 @@ std::vector<CodePart> heddle::cpu::splitFunctions(llvm::Module &module) {
 
 bool heddle::cpu::compileParts(llvm::MutableArrayRef<CodePart> parts, const CPUTarget &target, bool stayBitcode, std::string &error) {
   std::vector<std::string> errors(parts.size());
+  // The longest first, so that no core is left with it at the end.
+  std::vector<size_t> order(parts.size());
+  std::iota(order.begin(), order.end(), size_t(0));
+  llvm::stable_sort(order, [&](size_t a, size_t b) { return parts[a].bytes.size() > parts[b].bytes.size(); });
   llvm::DefaultThreadPool threads;
-  for (auto [part, said] : llvm::zip_equal(parts, errors))
-    threads.async([&, &part = part, &said = said] {
-      if (!compilePart(part, target, stayBitcode, said) && said.empty())
-        said = "LLVM did not compile " + part.name;
+  for (size_t i : order)
+    threads.async([&, i] {
+      if (!compilePart(parts[i], target, stayBitcode, errors[i]) && errors[i].empty())
+        errors[i] = "LLVM did not compile " + parts[i].name;
     });
   threads.wait();
   for (std::string &said : errors)
