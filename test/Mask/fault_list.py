@@ -81,7 +81,7 @@ FAULTS = sum([
        ("a tile's last row sees where its first does", "last = t.rowsSeen(t.lastRow), rows", "last = t.rowsSeen(t.firstRow), rows"),
        ("rows between are forgotten", "c.either(c.either(byFirst, between.holds(c, row)), byLast)", "c.either(byFirst, byLast)"),
        ("every query is one column wide", "Value least = c.choose(single, firstColumn, c.constant(0))", "Value least = firstColumn"),
-       ("a segment runs through the row's end of what is seen", "{firstColumns.begin, firstColumns.end, lastColumns.end, columns.begin, columns.end}", "{firstColumns.begin, lastColumns.end, columns.begin, columns.end}"),
+       ("a segment runs through the end of what is seen of a row", "{firstColumns.begin, lastColumns.end, columns.begin, columns.end}", "{firstColumns.begin, columns.begin, columns.end}"),
        ("the hull begins where the first query sees", "c.choose(t.single, begin, c.min(begin, next))", "begin"),
        ("the hull ends where the last query sees", "c.choose(t.single, end, c.max(end, before))", "end"),
        ("columns before position 0 are negative", "c.choose(before, c.add(rest, size), rest)}", "rest}"),

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """Planted faults: each is one wrong line in the C++ of masks, and the tests must notice it.
 
-A fault is a substitution in a copy of one source. The copy alone is compiled, at -O0, and linked in
-front of the libraries of a build, which is not touched; then the tests run until one fails. What
-ends in no time, or in a signal, is caught too. A substitution that no longer applies is a failure.
+A fault is a substitution in a copy of one source. The copy alone is compiled and linked in front of the
+libraries of a build, which is not touched; then the tests run until one fails. What ends in no time, or
+in a signal, is caught too. A substitution that no longer applies is a failure.
 
     nice -n 10 test/Mask/faults.py BUILD_DIR [--only TEXT] [--quick] [--list] [--keep-going-from N]
 """
@@ -45,46 +45,26 @@ class Build:
     """The commands of a build, to be repeated with one source replaced."""
 
     def __init__(self, path, scratch):
-        self.path, self.scratch, self.links, self.headers, self.lines = path, scratch, {}, {}, []
+        self.path, self.scratch, self.links, self.lines = path, scratch, {}, []
 
     def commands(self, target):
         out = subprocess.run(["ninja", "-C", self.path, "-t", "commands", target], capture_output=True, text=True, check=True).stdout
         return out.splitlines()
 
     def compile_command(self, file):
+        """As the build compiles it, with its precompiled headers, up to the outputs."""
         self.lines = self.lines or self.commands(CURSOR) + self.commands(KERNEL)
         for line in self.lines:
             if line.endswith("/" + file) and " -c " in line:
-                words = [w for w in shlex.split(line) if not re.match(r"-M[DTF]?$|-O\d$|-g$", w)]
-                words = words[next(i for i, w in enumerate(words) if w.endswith("c++")):]
-                drop = [i + 1 for i, w in enumerate(shlex.split(line)) if w in ("-MT", "-MF")]
-                gone = {shlex.split(line)[i] for i in drop}
-                words = [w for w in words if w not in gone]
-                return words[: words.index("-o")]
+                words = shlex.split(line)
+                words = words[next(i for i, w in enumerate(words) if re.search(r"\+\+(-\d+)?$", w)):]
+                return words[: words.index("-MD")] + ["-w"]
         raise SystemExit("no command compiles " + file)
 
-    def header(self, command):
-        """What all sources with these options include, compiled once."""
-        key = " ".join(command)
-        if key not in self.headers:
-            place = os.path.join(self.scratch, "pre%d" % len(self.headers))
-            os.mkdir(place)
-            lines = []
-            for file in dict.fromkeys(f[1] for f in FAULTS):
-                if self.compile_command(file) == command:
-                    lines += [l for l in open(os.path.join(ROOT, file)) if re.match(r'#include ("[^"]*\.h"|<)', l)]
-            name = os.path.join(place, "all.h")
-            open(name, "w").writelines(dict.fromkeys(lines))
-            subprocess.run(command + ["-O0", "-w", "-x", "c++-header", name, "-o", name + ".gch"], check=True, cwd=self.path)
-            self.headers[key] = name
-        return self.headers[key]
-
     def compile(self, file, text):
-        command = self.compile_command(file)
         source, made = os.path.join(self.scratch, os.path.basename(file)), os.path.join(self.scratch, "fault.o")
         open(source, "w").write(text)
-        done = subprocess.run(command + ["-O0", "-w", "-Winvalid-pch", "-include", self.header(command), "-o", made, "-c", source],
-                              cwd=self.path, capture_output=True, text=True)
+        done = subprocess.run(self.compile_command(file) + ["-o", made, "-c", source], cwd=self.path, capture_output=True, text=True)
         return made if done.returncode == 0 else None, done.stderr
 
     def link(self, tool, made):

@@ -157,8 +157,8 @@ static Segment pictureSegment(const Picture &p, Emitter &e, Value key) {
   Value byLast = c.both(many, c.both(last.holds(c, row), lastColumns.holds(c, column)));
   Value any = c.either(c.either(byFirst, between.holds(c, row)), byLast);
   Value all = c.both(rows.holds(c, row), columns.holds(c, column));
-  Value end = width; // the next column at which one of these may change
-  for (Value at : {firstColumns.begin, firstColumns.end, lastColumns.end, columns.begin, columns.end})
+  Value end = width; // the next column at which one of these may change; the first row's end is the last one's, or the width
+  for (Value at : {firstColumns.begin, lastColumns.end, columns.begin, columns.end})
     end = c.min(end, c.choose(c.less(column, at), at, width));
   return {any, all, c.add(key, c.sub(end, column))};
 }
