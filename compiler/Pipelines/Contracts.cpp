@@ -101,11 +101,12 @@ void heddle::checkLlvmStage(ModuleOp module, ContractReport report) {
       report(op, "'" + global.getSymName() + "' is defined nowhere");
   });
   if (auto entries = module->getAttrOfType<ArrayAttr>("heddle.entries"))
-    for (auto symbol : entries.getAsRange<StringAttr>())
+    for (auto symbol : entries.getAsRange<StringAttr>()) {
       if (auto f = module.lookupSymbol<LLVM::LLVMFuncOp>(symbol); f && !f.isExternal())
         checkType(f, abi::entryType(context), report);
       else
         report(module, "there is no entry '" + symbol.getValue() + "'");
+    }
 }
 
 //===-- when they are asked ----------------------------------------------------------===//
