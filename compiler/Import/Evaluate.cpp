@@ -185,7 +185,7 @@ Value Evaluator::evaluate(const Expr *e, const Scope &scope, const JsonValue *co
   case Expr::Kind::Conditional: return conditional(e, scope, context);
   case Expr::Kind::Call: return call(e, scope, context);
   case Expr::Kind::Member: {
-    // A key inside an object of constants.json may have another spelling as a whole.
+    // A key inside an object of config.json may have another spelling as a whole.
     if (configFile && scope.kind == Scope::Kind::Config)
       if (std::string chain = chainOf(e, *scope.env); !chain.empty())
         if (const JsonValue *v = configFile->find(chain); v && !v->isNull())

@@ -84,10 +84,10 @@ func.func @run(%x: !model.tensor<[1, 2, 1], f32> {model.name = "x"}, %at: !model
 TEST(Refusals, MaskThatDoesNotFit) {
   expectError(weights("  %m = mask.keys %t : !model.tensor<[3], i64>\n", "%t: !model.tensor<[3], i64> {model.name = \"t\"}",
                       {{"t", ints({3}, {1, 1, 1})}}, {1, 2, 4, 1, 0}),
-              "holds a tensor [3], but the attention asks for 4 keys");
+              "has an axis of 3 where the scores have one of 4");
   expectError(weights("  %m = mask.blocks 2, %t : !model.tensor<[2, 2, 1], i64>\n",
                       "%t: !model.tensor<[2, 2, 1], i64> {model.name = \"t\"}", {{"t", ints({2, 2, 1}, {0, 1, 1, 0})}}, {1, 3, 3, 3, 0}),
-              "has lists for 2 heads, the attention has 3");
+              "has an axis of 2 where the scores have one of 3");
 }
 TEST(Refusals, LengthBelowZero) {
   expectError(run(R"mlir(
