@@ -10,6 +10,7 @@
 #include "compiler/Driver/PassMessages.h"
 #include "compiler/Driver/Phase.h"
 #include "dialects/Model/IR/Arithmetic.h"
+#include "dialects/Model/IR/Plan.h"
 #include "heddle/input_file.h"
 #include "mlir/IR/AsmState.h"
 #include "mlir/IR/Builders.h"
@@ -73,7 +74,7 @@ int heddle::setArithmetic(const Console &console, ModuleOp module, const Compile
     return console.complain(Unsupported, "numbers stored as f16 need a processor with f16c (x86-64-v3 and later have it); --dtype=bf16 --math=wide does without");
   if (had.stored == want.stored && had.dots == want.dots)
     return Ok;
-  if (module->hasAttr("model.blob"))
+  if (model::hasBlob(module))
     return console.complain(UsageError, "the weights of this file are laid out already; --dtype and --math come before the stage 'tiled'");
   OpBuilder b(module.getContext());
   module->removeAttr("model.dtype");
@@ -163,11 +164,10 @@ int heddle::compile(const Console &console, const CompileOptions &options) {
   CompileOptions knobs = options;
   knobs.pipeline.vectorWidth = target->processor.vectorWidth;
   knobs.pipeline.registers = target->processor.registers;
-  // For the card: what the code is made for, and what it asks of the processor.
-  OpBuilder b(context.get());
-  (*module)->setAttr("model.target", b.getStringAttr("cpu " + target->processor.cpu));
-  if (std::string needs = target->processor.needsText(); !needs.empty())
-    (*module)->setAttr("model.needs", b.getStringAttr(needs));
+  std::string needs = target->processor.needsText();
+  model::setTarget(*module, model::TargetAttr::get(context.get(), "cpu", target->processor.cpu, target->processor.vectorWidth,
+                                                   target->processor.registers,
+                                                   needs.empty() ? StringAttr() : StringAttr::get(context.get(), needs)));
   bool isIR = findStage(options.emit);
   if (int failed = runStages(console, *module, isIR ? StringRef(options.emit) : StringRef("llvm"), knobs))
     return failed;

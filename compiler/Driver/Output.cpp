@@ -8,7 +8,7 @@
 #include "compiler/Weights/OutputFile.h"
 #include "compiler/Weights/Problem.h"
 #include "compiler/Weights/WeightsObject.h"
-#include "dialects/Model/Transforms/Blob.h"
+#include "compiler/Plan/Blob.h"
 #include "heddle/input_file.h"
 #include "heddle/seal.h"
 #include "targets/CPU/CodeGen.h"
@@ -67,48 +67,11 @@ std::optional<WeightStore> heddle::openWeights(const Console &console, ModuleOp 
   return std::move(*store);
 }
 
-/// What the packer is asked for one tensor of the blob.
-static PackRequest requestOf(const model::BlobTensor &t) {
-  PackedType type = t.element == "f32"    ? PackedType::F32
-                    : t.element == "bf16" ? PackedType::BF16
-                    : t.element == "f16"  ? PackedType::F16
-                    : t.element == "i64"  ? PackedType::I64
-                                          : PackedType::Bool;
-  int64_t elements = 1;
-  for (int64_t n : t.shape)
-    elements *= n;
-  // W is [n, k]; of anything else the rows are its elements.
-  int64_t n = !t.panel32 ? elements : t.inOut ? t.shape[1] : t.shape[0];
-  RowGroups take;
-  if (!t.parts.empty()) {
-    int64_t before = 0, total = 0;
-    for (auto [i, p] : llvm::enumerate(t.parts)) {
-      before += int64_t(i) < t.part ? p : 0;
-      total += p;
-    }
-    int64_t unit = n / (t.groups * total);
-    take = {t.groups, total * unit, before * unit, (before + t.parts[t.part]) * unit};
-  }
-  if (t.panel32)
-    return PackRequest::panel32(t.name, n, t.inOut ? t.shape[0] : t.shape[1], t.inOut, take, type);
-  PackRequest request = PackRequest::natural(t.name, elements, type);
-  if (!t.parts.empty())
-    request.pieces = {PackPiece{t.name, n, 1, take, 0}};
-  return request;
-}
-
-std::optional<PackPlan> heddle::packPlanOf(const Console &console, ModuleOp module) {
+PackPlan heddle::packPlanOf(ModuleOp module) {
   PackPlan plan;
-  for (const model::BlobTensor &t : model::blobTensors(module)) {
-    PackEntry entry{requestOf(t), t.offset, t.bytes};
-    if (entry.request.bytes() != t.bytes) {
-      console.complain(Internal, "the blob holds " + llvm::Twine(t.bytes) + " bytes for '" + t.name + "', packing makes " +
-                                     llvm::Twine(entry.request.bytes()));
-      return std::nullopt;
-    }
-    plan.entries.push_back(std::move(entry));
-  }
-  plan.bytes = llvm::alignTo(model::blobBytes(module), PackPlan::alignment);
+  for (const plan::BlobTensor &t : plan::blobTensors(module))
+    plan.entries.push_back({{t.name, t.shape, t.layout}, t.offset});
+  plan.bytes = llvm::alignTo(plan::blobBytes(module), PackPlan::alignment);
   return plan;
 }
 
@@ -117,10 +80,10 @@ static void sayWidened(const Console &console, const CompileOptions &options, co
   std::map<StoredType, uint64_t> bytes; // as f32, by how the file stores them
   uint64_t all = 0;
   for (const PackEntry &entry : plan.entries)
-    if (entry.request.type == PackedType::F32 && !entry.request.pieces.empty())
-      if (const StoredTensor *tensor = store.find(entry.request.pieces.front().tensor)) {
-        bytes[tensor->type()] += entry.bytes;
-        all += entry.bytes;
+    if (entry.request.layout.type == PackedType::F32)
+      if (const StoredTensor *tensor = store.find(entry.request.tensor)) {
+        bytes[tensor->type()] += entry.request.bytes();
+        all += entry.request.bytes();
       }
   for (auto [type, word] : {std::pair{StoredType::BF16, "bf16"}, std::pair{StoredType::F16, "f16"}})
     if (options.dtype.empty() && bytes[type] > all / 2)
@@ -184,14 +147,12 @@ static int verify(const Console &console, Scratch &folder, const std::string &bi
 /// Object, weights and link, in a folder of their own; the last step is a rename.
 static int writeBinary(const Console &console, ModuleOp module, llvm::Module &llvmModule, const cpu::CPUTarget &target,
                        const CompileOptions &options, const std::string &tokenizer) {
-  std::optional<PackPlan> plan = packPlanOf(console, module);
-  if (!plan)
-    return Internal;
+  PackPlan plan = packPlanOf(module);
   int code = Ok;
   std::optional<WeightStore> store = openWeights(console, module, code);
   if (!store)
     return code;
-  sayWidened(console, options, *store, *plan);
+  sayWidened(console, options, *store, plan);
   Scratch folder;
   if (std::error_code ec = folder.create(options.output))
     return console.complain(exitCodeOf(ec), options.output + ": cannot write beside it: " + ec.message());
@@ -211,12 +172,12 @@ static int writeBinary(const Console &console, ModuleOp module, llvm::Module &ll
   // The side file bears its last name from the beginning: the binary looks for it when it is checked.
   std::string side = options.embed ? "" : llvm::sys::path::filename(options.output).str() + ".weights";
   absl::StatusOr<WrittenWeights> weights;
-  parts.symbols.push_back(ObjectSymbol::number("heddle_weights_size", plan->bytes));
+  parts.symbols.push_back(ObjectSymbol::number("heddle_weights_size", plan.bytes));
   if (options.embed) {
-    weights = writeWeightsObject(data, *store, *plan, parts);
+    weights = writeWeightsObject(data, *store, plan, parts);
   } else {
     parts.symbols.push_back({"heddle_weights_file", side + '\0', 16});
-    weights = writeWeightsFile(folder.file(side), *store, *plan);
+    weights = writeWeightsFile(folder.file(side), *store, plan);
     if (absl::Status status = writeSymbolsObject(data, parts); weights.ok() && !status.ok())
       weights = status;
   }

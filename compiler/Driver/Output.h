@@ -9,8 +9,7 @@
 namespace heddle {
 
 /// The packed weights that a module of stage `tiled` or later asks for (its `model.blob`).
-/// None after an error, which has been reported.
-std::optional<PackPlan> packPlanOf(const Console &console, mlir::ModuleOp module);
+PackPlan packPlanOf(mlir::ModuleOp module);
 
 /// Opens the files of `model.weights`.
 /// None after an error, which has been reported; `code` is then its exit code.

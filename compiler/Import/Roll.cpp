@@ -235,7 +235,7 @@ void Roller::build(llvm::MutableArrayRef<Iteration> group) {
   state.addRegion();
   auto repeat = llvm::cast<model::RepeatOp>(b.create(state));
   if (number && *number != 0)
-    repeat->setAttr("first", b.getI64IntegerAttr(*number));
+    repeat.setFirst(*number);
   mlir::Block &body = repeat.getBody().emplaceBlock();
   body.addArgument(b.getIndexType(), location);
   for (mlir::Value init : inits)

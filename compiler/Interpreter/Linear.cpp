@@ -16,8 +16,7 @@ static std::string fileName(Evaluator &e, model::ParamOp op) {
     int64_t index = e.index(operand);
     if (auto argument = dyn_cast<BlockArgument>(operand))
       if (auto repeat = dyn_cast<model::RepeatOp>(argument.getOwner()->getParentOp()))
-        if (auto first = repeat->getAttrOfType<IntegerAttr>("first"))
-          index += first.getInt();
+        index += int64_t(repeat.getFirst());
     std::string hole = "{" + std::to_string(k) + "}";
     for (size_t at; (at = name.find(hole)) != std::string::npos;)
       name.replace(at, hole.size(), std::to_string(index));
@@ -88,9 +87,7 @@ static LogicalResult evaluate(Evaluator &e, model::LinearOp op) {
   Split split(op, features);
 
   // With `part = j` the op stands for result j alone (made by model-split-linear).
-  auto only = op->getAttrOfType<IntegerAttr>("part");
-  if (only && (only.getInt() < 0 || only.getInt() >= int64_t(split.parts.size()) || op.getNumResults() != 1))
-    return op.emitOpError("has a 'part' that it does not split into");
+  std::optional<uint64_t> only = op.getPart();
 
   bool finishes = !op.getEpilogue().empty();
   FailureOr<ScalarBody> epilogue{ScalarBody()};
@@ -100,7 +97,7 @@ static LogicalResult evaluate(Evaluator &e, model::LinearOp op) {
     return failure();
 
   for (auto [j, result] : llvm::enumerate(op.getResults())) {
-    unsigned part = only ? only.getInt() : j;
+    unsigned part = only ? *only : j;
     std::vector<int64_t> shape(x.shape);
     shape.back() = split.width(part);
     Tensor out = Tensor::zeros(finishes ? kindOf(result.getType()) : Tensor::Kind::Real, shape);

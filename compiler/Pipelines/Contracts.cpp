@@ -7,7 +7,8 @@
 
 #include "compiler/Pipelines/Contracts.h"
 #include "compiler/Conversion/ToLoops/Abi.h"
-#include "dialects/Attn/IR/Attn.h"
+#include "dialects/Attn/IR/Plan.h"
+#include "dialects/Model/IR/Plan.h"
 #include "dialects/Model/IR/ReservedDims.h"
 #include "dialects/Model/Transforms/Fusion.h"
 #include "dialects/Model/Transforms/Scalars.h"
@@ -66,14 +67,16 @@ void heddle::checkFusedStage(ModuleOp module, ContractReport report) {
 
 void heddle::checkTiledStage(ModuleOp module, ContractReport report) {
   eachOp(module, [&](Operation *op) {
-    if (isa<model::ParamOp>(op) && !op->hasAttr("offset"))
+    if (auto param = dyn_cast<model::ParamOp>(op); param && !param.getOffset())
       report(op, "a parameter without a place in the blob");
+    if (auto sdpa = dyn_cast<attn::SdpaOp>(op); isa<model::LinearOp, model::MatmulOp>(op) ? !model::scheduleOf(op) : sdpa && !attn::scheduleOf(sdpa))
+      report(op, "a product or an attention without tiles");
   });
 }
 
 void heddle::checkBuffersStage(ModuleOp module, ContractReport report) {
   for (auto f : module.getOps<func::FuncOp>())
-    if (!f.isDeclaration() && !f->hasAttr("arena"))
+    if (!f.isDeclaration() && !model::arenaOf(f))
       report(f, "a function whose arena is not known");
 }
 

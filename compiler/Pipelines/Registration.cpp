@@ -9,6 +9,7 @@
 #include "compiler/Conversion/ModelToEntries/Passes.h"
 #include "compiler/Conversion/ToLoops/Passes.h"
 #include "compiler/Interpreter/Passes.h"
+#include "compiler/Plan/Passes.h"
 #include "dialects/Attn/IR/Attn.h"
 #include "dialects/Mask/Emission/Emission.h"
 #include "dialects/Mask/Transforms/Passes.h"
@@ -33,6 +34,7 @@ void heddle::registerDialects(DialectRegistry &registry) {
                   vector::VectorDialect, cf::ControlFlowDialect,
                   index::IndexDialect, ub::UBDialect, LLVM::LLVMDialect>();
   mask::registerMaskEmission(registry);
+  loops::registerPlan(registry);
 }
 
 void heddle::registerPasses() {
@@ -40,6 +42,7 @@ void heddle::registerPasses() {
   registerInterpreterPasses();
   mask::registerMaskPasses();
   model::registerModelPasses();
+  plan::registerPlanPasses();
   loops::registerToLoopsPasses();
   registerCanonicalizerPass();
   registerCSEPass();

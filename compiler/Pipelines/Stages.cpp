@@ -5,6 +5,7 @@
 #include "compiler/Conversion/ModelToEntries/Passes.h"
 #include "compiler/Conversion/ToLoops/Passes.h"
 #include "compiler/Interpreter/Passes.h"
+#include "compiler/Plan/Passes.h"
 #include "dialects/Mask/Transforms/Passes.h"
 #include "dialects/Model/Transforms/Passes.h"
 #include "mlir/Conversion/Passes.h"
@@ -32,7 +33,7 @@ static std::unique_ptr<Pass> deriveEntries(Options o) {
   return createDeriveEntriesPass(options);
 }
 static std::unique_ptr<Pass> skipPadding(Options o) { return createSkipPaddingPass({o.paddedRows}); }
-static std::unique_ptr<Pass> planCache(Options o) { return loops::createPlanCachePass({o.longestPiece}); }
+static std::unique_ptr<Pass> planCache(Options o) { return plan::createPlanCachePass({o.longestPiece}); }
 static std::unique_ptr<Pass> convertToLoops(Options o) { return loops::createConvertToLoopsPass({o.vectorWidth, o.registers, o.longestFunction}); }
 static std::unique_ptr<Pass> vectorToSCF(Options) { return createConvertVectorToSCFPass(); }
 
@@ -53,11 +54,12 @@ static constexpr PassFactory kFused[] = {
 };
 static constexpr PassFactory kTiled[] = {
     planCache,
-    plain<model::createPlanParametersPass>,
+    plain<plan::createPlanSchedulesPass>,
+    plain<plan::createPlanParametersPass>,
 };
 static constexpr PassFactory kBuffers[] = {
     plain<mask::createBuildTablesPass>,
-    plain<loops::createPlanMemoryPass>,
+    plain<plan::createPlanMemoryPass>,
 };
 static constexpr PassFactory kLlvm[] = {
     convertToLoops,
@@ -89,7 +91,7 @@ static constexpr Stage kStages[] = {
      "constants folded, rows of padding left out, masks simplified, elementwise chains one op, epilogues attached to "
      "their linear",
      checkFusedStage},
-    {"tiled", kTiled, "parameters have their packing and place in the blob, caches their layout", checkTiledStage},
+    {"tiled", kTiled, "parameters have their packing and place in the blob, caches their layout, products and attentions their tiles", checkTiledStage},
     {"buffers", kBuffers, "masks have their tables, every result its place in one arena", checkBuffersStage},
     {"llvm", kLlvm, "the LLVM dialect alone", checkLlvmStage},
 };

@@ -1,7 +1,7 @@
-// Every layout is a block W[n0..n1, k0..k1) at a time whose element (n, k) goes
-// to place atN[n] + atK[k] of a strip: the layouts differ in these two tables
-// and in nothing else. How the block is read depends only on how the tensor is
-// stored: rows of it one after the other, or columns picked out of rows.
+// A block W[n0..n1, k0..k1) at a time goes to places atN[n] + atK[k] of a strip:
+// layouts differ in these two tables and in nothing else (WeightLayout.h). How
+// the block is read depends only on how the tensor is stored: rows of it one
+// after the other, or columns picked out of rows.
 #include "compiler/Weights/Pack.h"
 #include "compiler/Weights/Problem.h"
 #include "llvm/Support/MathExtras.h"
@@ -13,50 +13,29 @@
 namespace heddle {
 namespace {
 
-/// Consecutive rows of W that are consecutive rows of one tensor.
+/// Consecutive rows of the strip that are consecutive rows of the tensor.
 struct RowRun {
-  const PackPiece *piece;
-  const StoredTensor *tensor;
-  /// First row in W, first row in the tensor.
   int64_t n, row, count;
 };
 
-/// Where row n of W comes from: which piece, which row of what the piece takes.
-std::pair<size_t, int64_t> locate(const PackRequest &request, int64_t n) {
-  if (request.interleave == 0) {
-    size_t p = 0;
-    while (n >= request.pieces[p].taken())
-      n -= request.pieces[p++].taken();
-    return {p, n};
-  }
-  // Turns of `interleave` rows; the last turn is as short as what is left.
-  int64_t each = request.pieces.front().taken(), pieces = request.pieces.size();
-  int64_t turn = n / (request.interleave * pieces);
-  int64_t height =
-      std::min(request.interleave, each - turn * request.interleave);
-  int64_t inTurn = n - turn * request.interleave * pieces;
-  return {size_t(inTurn / height), turn * request.interleave + inTurn % height};
-}
+/// The layout's places as numbers.
+struct Integers {
+  int64_t add(int64_t x, int64_t y) const { return x + y; }
+  int64_t mul(int64_t x, int64_t y) const { return x * y; }
+  int64_t div(int64_t x, int64_t y) const { return x / y; }
+  int64_t rem(int64_t x, int64_t y) const { return x % y; }
+};
 
 class Packer {
 public:
   Packer(const WeightStore &store, const PackRequest &request, ByteSink &sink,
          const PackOptions &options)
-      : store(store), request(request), sink(sink),
-        strip(std::max<uint64_t>(options.stripBytes, 4096)) {}
+      : store(store), layout(request.layout), matrix(layout.matrixOf(request.shape)),
+        take(layout.take(matrix.n)), tensor(*store.find(request.tensor)),
+        sink(sink), strip(std::max<uint64_t>(options.stripBytes, 4096)) {}
 
   absl::Status run() {
-    for (const PackPiece &piece : request.pieces)
-      tensors.push_back(store.find(piece.tensor));
-    bool integral =
-        request.type == PackedType::I64 || request.type == PackedType::Bool;
-    for (matrix = 0; matrix < request.count; ++matrix) {
-      absl::Status status =
-          integral ? packMatrix<int64_t>() : packMatrix<float>();
-      if (!status.ok())
-        return status;
-    }
-    return absl::OkStatus();
+    return isReal(layout.type) ? packMatrix<float>() : packMatrix<int64_t>();
   }
 
 private:
@@ -70,17 +49,13 @@ private:
   template <typename T> absl::Status emit(llvm::ArrayRef<T> values);
 
   std::vector<RowRun> runs(int64_t n0, int64_t n1) const;
-  absl::Status read(const StoredTensor &tensor, uint64_t first,
-                    llvm::MutableArrayRef<float> to) const {
+  absl::Status read(uint64_t first, llvm::MutableArrayRef<float> to) const {
     absl::Status status = store.readF32(tensor, first, to);
-    return status.ok() && request.type == PackedType::F16
-               ? checkF16(tensor, first, to)
-               : status;
+    return status.ok() && layout.type == PackedType::F16 ? checkF16(first, to)
+                                                         : status;
   }
-  static absl::Status checkF16(const StoredTensor &tensor, uint64_t first,
-                               llvm::ArrayRef<float> values);
-  absl::Status read(const StoredTensor &tensor, uint64_t first,
-                    llvm::MutableArrayRef<int64_t> to) const {
+  absl::Status checkF16(uint64_t first, llvm::ArrayRef<float> values) const;
+  absl::Status read(uint64_t first, llvm::MutableArrayRef<int64_t> to) const {
     return store.readI64(tensor, first, to);
   }
   template <typename T> std::vector<T> &stripOf() {
@@ -97,11 +72,12 @@ private:
   }
 
   const WeightStore &store;
-  const PackRequest &request;
+  const WeightLayout &layout;
+  WeightLayout::Matrix matrix; ///< of the tensor
+  RowGroups take;              ///< of its rows
+  const StoredTensor &tensor;
   ByteSink &sink;
   uint64_t strip;
-  std::vector<const StoredTensor *> tensors;
-  int64_t matrix = 0;
 
   /// Place of row n (from n0 on) and column k (from k0 on) in the strip.
   std::vector<int64_t> atN, atK;
@@ -111,8 +87,8 @@ private:
 };
 
 /// A number that would silently become infinite.
-absl::Status Packer::checkF16(const StoredTensor &tensor, uint64_t first,
-                              llvm::ArrayRef<float> values) {
+absl::Status Packer::checkF16(uint64_t first,
+                              llvm::ArrayRef<float> values) const {
   for (size_t i = 0; i < values.size(); ++i)
     if (std::isfinite(values[i]) && std::fabs(values[i]) >= 65520) {
       char number[32];
@@ -132,43 +108,35 @@ absl::Status Packer::checkF16(const StoredTensor &tensor, uint64_t first,
 std::vector<RowRun> Packer::runs(int64_t n0, int64_t n1) const {
   std::vector<RowRun> result;
   for (int64_t n = n0; n < n1; ++n) {
-    auto [p, i] = locate(request, n);
-    const PackPiece *piece = &request.pieces[p];
-    int64_t row = piece->row(i);
-    if (!result.empty() && result.back().piece == piece &&
-        result.back().row + result.back().count == row)
+    int64_t row = take.row(n);
+    if (!result.empty() && result.back().row + result.back().count == row)
       ++result.back().count;
     else
-      result.push_back({piece, tensors[p], n, row, 1});
+      result.push_back({n - n0, row, 1});
   }
   return result;
 }
 
-/// Blocks are as many whole rows (columns when transposed, panels) as fit in a
-/// strip, and a part of one when one is too large. In each layout such a block
-/// is contiguous in the result, so strips are written one after the other.
+/// Blocks are as many whole rows (panels) as fit in a strip, and a part of one
+/// when one is too large. Such a block is contiguous in the result, so strips
+/// are written one after the other.
 template <typename T> absl::Status Packer::packMatrix() {
-  int64_t n = request.n(), k = request.k();
+  int64_t n = take.count(), k = matrix.k;
   if (n == 0 || k == 0)
     return absl::OkStatus();
   int64_t room = int64_t(strip / sizeof(T));
-  bool byColumns = request.layout == PackLayout::Transposed;
-  int64_t unit = request.layout == PackLayout::Panel32 ? 32 : 1;
-  int64_t lines = byColumns ? k : n, length = byColumns ? n : k;
-  int64_t step = std::max<int64_t>(room / (length * unit), 1) * unit;
-  int64_t part = length;
-  if (step == unit && length * unit > room)
+  int64_t unit = std::max<int64_t>(layout.panel, 1);
+  int64_t step = std::max<int64_t>(room / (k * unit), 1) * unit;
+  int64_t part = k;
+  if (step == unit && k * unit > room)
     part = std::max<int64_t>(llvm::alignDown(uint64_t(room / unit), 2), 2);
-  for (int64_t line = 0; line < lines; line += step) {
-    int64_t lineEnd = std::min(line + step, lines);
-    for (int64_t at = 0; at < length; at += part) {
-      int64_t atEnd = std::min(at + part, length);
-      absl::Status status = byColumns ? packBlock<T>(at, atEnd, line, lineEnd)
-                                      : packBlock<T>(line, lineEnd, at, atEnd);
+  for (int64_t row = 0; row < n; row += step)
+    for (int64_t at = 0; at < k; at += part) {
+      absl::Status status = packBlock<T>(row, std::min(row + step, n), at,
+                                         std::min(at + part, k));
       if (!status.ok())
         return status;
     }
-  }
   return absl::OkStatus();
 }
 
@@ -177,28 +145,25 @@ absl::Status Packer::packBlock(int64_t n0, int64_t n1, int64_t k0, int64_t k1) {
   int64_t ns = n1 - n0, ks = k1 - k0, size = ns * ks;
   atN.resize(ns);
   atK.resize(ks);
-  if (request.layout == PackLayout::Panel32) {
-    // Halves keep pairs of k side by side: [K/2][32][2].
-    int64_t pair = width(request.type) == 2 ? 2 : 1;
-    int64_t padded = llvm::alignTo(ks, pair);
+  if (layout.panel) {
+    Integers numbers;
+    int64_t depth = layout.depth(ks), zero = 0;
     for (int64_t n = 0; n < ns; ++n)
-      atN[n] = n / 32 * padded * 32 + n % 32 * pair;
+      atN[n] = layout.at(numbers, n, zero, depth);
     for (int64_t k = 0; k < ks; ++k)
-      atK[k] = k / pair * 32 * pair + k % pair;
-    size = llvm::alignTo(ns, 32) * padded;
+      atK[k] = layout.at(numbers, zero, k, depth);
+    size = llvm::alignTo(ns, layout.panel) * depth * layout.pair();
   } else {
-    bool byColumns = request.layout == PackLayout::Transposed;
     for (int64_t n = 0; n < ns; ++n)
-      atN[n] = byColumns ? n : n * ks;
+      atN[n] = n * ks;
     for (int64_t k = 0; k < ks; ++k)
-      atK[k] = byColumns ? k * ns : k;
+      atK[k] = k;
   }
   std::vector<T> &to = stripOf<T>();
   to.assign(size, T(0));
-  for (RowRun run : runs(n0, n1)) {
-    run.n -= n0;
+  for (const RowRun &run : runs(n0, n1)) {
     absl::Status status =
-        request.inOut ? readColumns<T>(run, k0, k1) : readRows<T>(run, k0, k1);
+        layout.inOut ? readColumns<T>(run, k0, k1) : readRows<T>(run, k0, k1);
     if (!status.ok())
       return status;
   }
@@ -210,17 +175,15 @@ template <typename T>
 absl::Status Packer::readRows(const RowRun &run, int64_t k0, int64_t k1) {
   std::vector<T> &source = sourceOf<T>();
   std::vector<T> &to = stripOf<T>();
-  const PackPiece &piece = *run.piece;
   int64_t ks = k1 - k0;
-  bool whole = ks == piece.k;
+  bool whole = ks == matrix.k;
   int64_t atOnce =
       whole ? std::max<int64_t>(int64_t(strip / sizeof(T)) / ks, 1) : 1;
-  uint64_t base = uint64_t(piece.start) + uint64_t(matrix) * piece.n * piece.k;
   for (int64_t done = 0; done < run.count; done += atOnce) {
     int64_t rows = std::min(atOnce, run.count - done);
     source.resize(rows * ks);
     absl::Status status =
-        read(*run.tensor, base + (run.row + done) * piece.k + k0,
+        read(uint64_t(run.row + done) * matrix.k + k0,
              llvm::MutableArrayRef<T>(source));
     if (!status.ok())
       return status;
@@ -246,19 +209,16 @@ template <typename T>
 absl::Status Packer::readColumns(const RowRun &run, int64_t k0, int64_t k1) {
   std::vector<T> &source = sourceOf<T>();
   std::vector<T> &to = stripOf<T>();
-  const PackPiece &piece = *run.piece;
-  bool whole = run.count * 8 >= piece.n || run.count * int64_t(sizeof(T)) < 256;
-  whole &= uint64_t(piece.n) * sizeof(T) <= strip;
-  int64_t first = whole ? 0 : run.row, length = whole ? piece.n : run.count;
+  bool whole = run.count * 8 >= matrix.n || run.count * int64_t(sizeof(T)) < 256;
+  whole &= uint64_t(matrix.n) * sizeof(T) <= strip;
+  int64_t first = whole ? 0 : run.row, length = whole ? matrix.n : run.count;
   int64_t atOnce =
       whole ? std::max<int64_t>(int64_t(strip / sizeof(T)) / length, 1) : 1;
-  uint64_t base = uint64_t(piece.start) + uint64_t(matrix) * piece.n * piece.k;
   for (int64_t k = k0; k < k1; k += atOnce) {
     int64_t rows = std::min(atOnce, k1 - k);
     source.resize(rows * length);
     absl::Status status =
-        read(*run.tensor, base + uint64_t(k) * piece.n + first,
-             llvm::MutableArrayRef<T>(source));
+        read(uint64_t(k) * matrix.n + first, llvm::MutableArrayRef<T>(source));
     if (!status.ok())
       return status;
     for (int64_t r = 0; r < rows; ++r) {
@@ -272,22 +232,22 @@ absl::Status Packer::readColumns(const RowRun &run, int64_t k0, int64_t k1) {
 }
 
 template <typename T> absl::Status Packer::emit(llvm::ArrayRef<T> values) {
-  if ((request.type == PackedType::F32 && std::is_same_v<T, float>) ||
-      (request.type == PackedType::I64 && std::is_same_v<T, int64_t>))
+  if ((layout.type == PackedType::F32 && std::is_same_v<T, float>) ||
+      (layout.type == PackedType::I64 && std::is_same_v<T, int64_t>))
     return sink.append({reinterpret_cast<const uint8_t *>(values.data()),
                         values.size() * sizeof(T)});
-  unsigned size = width(request.type);
+  unsigned size = width(layout.type);
   constexpr size_t pieceElements = 1 << 18;
   while (!values.empty()) {
     llvm::ArrayRef<T> piece = values.take_front(pieceElements);
     values = values.drop_front(piece.size());
     narrow.resize(piece.size() * size);
     for (size_t i = 0; i < piece.size(); ++i) {
-      if (request.type == PackedType::Bool) {
+      if (layout.type == PackedType::Bool) {
         narrow[i] = piece[i] != 0;
         continue;
       }
-      uint16_t half = request.type == PackedType::BF16 ? toBF16(float(piece[i]))
+      uint16_t half = layout.type == PackedType::BF16 ? toBF16(float(piece[i]))
                                                        : toF16(float(piece[i]));
       narrow[2 * i] = uint8_t(half);
       narrow[2 * i + 1] = uint8_t(half >> 8);
@@ -304,10 +264,6 @@ absl::Status packRequest(const WeightStore &store, const PackRequest &request,
                          ByteSink &sink, const PackOptions &options) {
   if (absl::Status status = request.check(store); !status.ok())
     return status;
-  if (request.layout == PackLayout::Literal)
-    return sink.append(
-        {reinterpret_cast<const uint8_t *>(request.literal.data()),
-         request.literal.size()});
   return Packer(store, request, sink, options).run();
 }
 
@@ -332,7 +288,7 @@ absl::Status packAll(const WeightStore &store, const PackPlan &plan,
     absl::Status status = packRequest(store, entry.request, sink, options);
     if (!status.ok())
       return status;
-    at += entry.bytes;
+    at += entry.request.bytes();
   }
   if (absl::Status status = padTo(plan.bytes); !status.ok())
     return status;

@@ -61,10 +61,7 @@ private:
   /// The entries that start here.
   void begin() {
     while (!entries.empty() && entries.front().offset <= index.bytes()) {
-      const PackRequest &request = entries.front().request;
-      index.tensor(request.pieces.empty()
-                       ? std::string_view("a constant")
-                       : std::string_view(request.pieces.front().tensor));
+      index.tensor(entries.front().request.tensor);
       entries = entries.drop_front();
     }
   }

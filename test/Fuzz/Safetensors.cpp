@@ -4,7 +4,6 @@
 // not repeat control bytes of the input.
 #include "test/Fuzz/Safetensors.h"
 #include "compiler/Weights/KnownFiles.h"
-#include "compiler/Weights/PackPlan.h"
 #include "compiler/Weights/SafetensorsHeader.h"
 #include "compiler/Weights/ShardIndex.h"
 #include <algorithm>
@@ -77,15 +76,6 @@ std::string heddle::fuzzVerdict(llvm::StringRef input) {
       require(shard.find('/') == std::string::npos && shard != ".." && !shard.empty(),
               "a path that leads out");
     return "index";
-  }
-  if (input.starts_with("natural") || input.starts_with("panel32")) {
-    absl::StatusOr<PackRequest> request = PackRequest::parse(input);
-    if (!request.ok())
-      return "request refused";
-    absl::StatusOr<PackRequest> again = PackRequest::parse(request->str());
-    require(again.ok() && again->str() == request->str(), "text does not parse back");
-    (void)request->bytes();
-    return "request";
   }
   HeaderLimits limits;
   limits.tensors = 12; // low enough to be met

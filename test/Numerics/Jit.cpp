@@ -2,6 +2,7 @@
 
 #include "test/Numerics/Jit.h"
 #include "compiler/Conversion/ToLoops/Lowering.h"
+#include "compiler/Conversion/ToLoops/Passes.h"
 #include "compiler/Pipelines/Stages.h"
 #include "mlir/IR/Verifier.h"
 #include "mlir/Parser/Parser.h"
@@ -66,6 +67,7 @@ std::unique_ptr<Program> Program::compile(const std::string &text, int vectorWid
                                           int64_t longestPiece) {
   DialectRegistry registry;
   registry.insert<model::ModelDialect, mask::MaskDialect, attn::AttnDialect, func::FuncDialect, arith::ArithDialect, math::MathDialect>();
+  loops::registerPlan(registry);
   MLIRContext context(registry, MLIRContext::Threading::DISABLED);
   OwningOpRef<ModuleOp> module = parseSourceString<ModuleOp>(text, ParserConfig(&context));
   if (!module)
@@ -76,7 +78,7 @@ std::unique_ptr<Program> Program::compile(const std::string &text, int vectorWid
   options.registers = vectorWidth == 16 ? 32 : 16;
   PassManager plan(&context), lower(&context);
   addPasses(plan, "fused", options, [](StringRef flag) { return flag == "mask-simplify"; });
-  addPasses(plan, "tiled", options, [=](StringRef flag) { return planCache && flag == "attn-plan-cache"; });
+  addPasses(plan, "tiled", options, [=](StringRef flag) { return flag == "model-plan-schedules" || (planCache && flag == "attn-plan-cache"); });
   addStage(plan, *findStage("buffers"), options);
   if (failed(plan.run(*module)))
     return nullptr;
@@ -86,8 +88,7 @@ std::unique_ptr<Program> Program::compile(const std::string &text, int vectorWid
     Impl::Entry entry = {};
     for (std::string &d : loops::entryDims(f))
       entry.dims.push_back(d);
-    auto arena = f->getAttrOfType<StringAttr>("arena");
-    entry.arena = arena ? *Size::parse(arena.getValue()) : Size(0);
+    entry.arena = model::arenaOf(f).value_or(Size(0));
     for (unsigned i = 0; i < f.getNumArguments(); ++i)
       entry.states.push_back(isa<model::StateType>(f.getArgument(i).getType()) ? loops::stateBytes(f, i) : Size(0));
     program->impl->entries[f.getName().str()] = entry;

@@ -1,10 +1,11 @@
 //===- Kernels.cpp - a module compiled and interpreted side by side -------===//
 
 #include "test/Numerics/Kernels.h"
+#include "compiler/Conversion/ToLoops/Passes.h"
 #include "compiler/Pipelines/Stages.h"
+#include "compiler/Plan/Blob.h"
 #include "compiler/Weights/StoredType.h"
 #include "dialects/Attn/IR/Attn.h"
-#include "dialects/Model/Transforms/Blob.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Parser/Parser.h"
 #include "mlir/Pass/PassManager.h"
@@ -21,7 +22,7 @@ namespace heddle::test {
 static float value(std::mt19937_64 &random) { return float(int64_t(random() % 4001) - 2000) / 1000.0f; }
 
 /// The rows (of `all`) that an entry of the blob holds.
-static std::vector<int64_t> rowsOf(const model::BlobTensor &t, int64_t all) {
+static std::vector<int64_t> rowsOf(const WeightLayout &t, int64_t all) {
   std::vector<int64_t> take;
   int64_t total = 0, before = 0;
   for (size_t j = 0; j < t.parts.size(); ++j) {
@@ -43,43 +44,46 @@ static uint16_t toHalf(float x, bool f16) {
   return uint16_t((bits + 0x7fff + ((bits >> 16) & 1)) >> 16);
 }
 
-/// The same in bf16 or f16: elements as they are, or panels of pairs, [N/32][K/2][32][2].
-static void packHalves(const model::BlobTensor &t, const Tensor &tensor, char *to) {
+/// The same in bf16 or f16: elements as they are, or panels of pairs, [N/panel][K/2][panel][2].
+static void packHalves(const plan::BlobTensor &blob, const Tensor &tensor, char *to) {
+  const WeightLayout &t = blob.layout;
   auto *out = reinterpret_cast<uint16_t *>(to);
-  bool f16 = t.element == "f16";
-  if (!t.panel32) {
+  bool f16 = t.type == PackedType::F16;
+  if (!t.panel) {
     for (int64_t i : rowsOf(t, tensor.count()))
       *out++ = toHalf(float(tensor.reals[i]), f16);
     return;
   }
-  int64_t rows = t.inOut ? t.shape[1] : t.shape[0], k = t.inOut ? t.shape[0] : t.shape[1], deep = (k + 1) / 2;
+  int64_t rows = blob.shape[t.inOut], k = blob.shape[!t.inOut], deep = (k + 1) / 2;
   std::vector<int64_t> take = rowsOf(t, rows);
   for (size_t i = 0; i < take.size(); ++i)
     for (int64_t j = 0; j < k; ++j)
-      out[((i / 32 * deep + j / 2) * 32 + i % 32) * 2 + j % 2] =
+      out[((i / t.panel * deep + j / 2) * t.panel + i % t.panel) * 2 + j % 2] =
           toHalf(float(tensor.reals[t.inOut ? j * rows + take[i] : take[i] * k + j]), f16);
 }
 
-/// Panels of 32 rows of W, [N/32][K][32]; or elements as they are.
-static void pack(const model::BlobTensor &t, const Tensor &tensor, char *to) {
-  if (t.element == "bf16" || t.element == "f16")
-    return packHalves(t, tensor, to);
+/// Panels of rows of W, [N/panel][K][panel]; or elements as they are. Says in plain loops what WeightLayout says.
+static void pack(const plan::BlobTensor &blob, const Tensor &tensor, char *to) {
+  const WeightLayout &t = blob.layout;
+  if (t.halves())
+    return packHalves(blob, tensor, to);
   auto *out = reinterpret_cast<float *>(to);
-  if (!t.panel32) {
+  if (!t.panel) {
     for (int64_t i : rowsOf(t, tensor.count()))
       *out++ = float(tensor.reals[i]);
     return;
   }
-  int64_t rows = t.inOut ? t.shape[1] : t.shape[0], k = t.inOut ? t.shape[0] : t.shape[1];
+  int64_t rows = blob.shape[t.inOut], k = blob.shape[!t.inOut];
   std::vector<int64_t> take = rowsOf(t, rows);
   for (size_t i = 0; i < take.size(); ++i)
     for (int64_t j = 0; j < k; ++j)
-      out[(i / 32 * k + j) * 32 + i % 32] = float(tensor.reals[t.inOut ? j * rows + take[i] : take[i] * k + j]);
+      out[(i / t.panel * k + j) * t.panel + i % t.panel] = float(tensor.reals[t.inOut ? j * rows + take[i] : take[i] * k + j]);
 }
 
 Kernels::Kernels(const std::string &text, Options options) : context(MLIRContext::Threading::DISABLED) {
   DialectRegistry registry;
   registry.insert<model::ModelDialect, mask::MaskDialect, attn::AttnDialect, func::FuncDialect>();
+  loops::registerPlan(registry);
   context.appendDialectRegistry(registry);
   context.loadAllAvailableDialects();
   module = parseSourceString<ModuleOp>(text, ParserConfig(&context));
@@ -100,9 +104,9 @@ Kernels::Kernels(const std::string &text, Options options) : context(MLIRContext
   addPasses(passes, "tiled", {}, [](StringRef flag) { return flag == "model-plan-parameters"; });
   if (failed(passes.run(*copy)))
     return;
-  blob.assign(model::blobBytes(*copy) + 64, 0);
+  blob.assign(plan::blobBytes(*copy) + 64, 0);
   std::mt19937_64 random(7);
-  for (const model::BlobTensor &t : model::blobTensors(*copy)) {
+  for (const plan::BlobTensor &t : plan::blobTensors(*copy)) {
     Tensor &tensor = parameters[t.name];
     if (tensor.reals.empty()) {
       tensor = Tensor::zeros(Tensor::Kind::Real, t.shape);

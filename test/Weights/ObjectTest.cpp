@@ -30,10 +30,7 @@ protected:
         dir.write("m.safetensors", goodFile({{"w", "F32", {33, 5}, bytesOf(values)}})));
     ASSERT_OK(opened.status());
     store.emplace(*std::move(opened));
-    PackPlanBuilder builder;
-    ASSERT_OK(builder.add(PackRequest::natural("w", 33 * 5)).status());
-    ASSERT_OK(builder.add(PackRequest::panel32("w", 33, 5, false)).status());
-    plan = builder.take();
+    plan = planOf({natural("w", 33 * 5), panels("w", 33, 5, false)});
     options.symbols = {{"heddle_tokenizer", "tokens", 16},
                        ObjectSymbol::number("heddle_tokenizer_size", 6)};
   }

@@ -91,12 +91,11 @@ TEST(Output, FullDisksAtManySizes) {
   auto store = WeightStore::open(
       dir.write("m.safetensors", goodFile({{"a", "U8", {300000}, data}})));
   ASSERT_OK(store.status());
-  PackPlanBuilder builder;
-  ASSERT_OK(builder.add(PackRequest::natural("a", 300000, PackedType::Bool)).status());
+  PackPlan plan = planOf({natural("a", 300000, PackedType::Bool)});
   dir.write("out", "old");
   for (int step = 0; step < 50; ++step)
     withLimit(step * 6000, [&] {
-      auto written = writeWeightsObject(dir / "out", *store, builder.plan());
+      auto written = writeWeightsObject(dir / "out", *store, plan);
       // Without a known size the failure comes while writing.
       auto file = OutputFile::create(dir / "out", 0);
       absl::Status late = file.ok() ? appendText(*file, data) : file.status();

@@ -1,5 +1,5 @@
-// Every layout against plain loops that state it: odd sizes, parts, several pieces,
-// stacks, both storage orders, all strip sizes down to less than one line.
+// Every layout against plain loops that state it: odd sizes, widths of panels, parts,
+// both storage orders, all strip sizes down to less than one line.
 #include "compiler/Weights/Pack.h"
 #include "test/Weights/Support.h"
 #include <random>
@@ -23,40 +23,29 @@ public:
 /// Small whole numbers: exact in every type.
 float valueAt(size_t tensor, size_t i) { return float((i * 7 + tensor * 13) % 251) - 100; }
 
-/// Element (n, k) of matrix `m` as the request defines it.
-float wanted(const PackRequest &request, int64_t m, int64_t n, int64_t k) {
-  size_t p = 0;
-  int64_t i = n;
-  if (!request.interleave) {
-    while (i >= request.pieces[p].taken())
-      i -= request.pieces[p++].taken();
-  } else {
-    // Deal rows out, a turn at a time, until row n is reached.
-    std::vector<int64_t> used(request.pieces.size(), 0);
-    int64_t each = request.pieces[0].taken(), dealt = 0;
-    bool found = false;
-    while (!found) {
-      for (size_t q = 0; q < used.size() && !found; ++q)
-        for (int64_t turn = 0; turn < request.interleave && used[q] < each; ++turn) {
-          if (dealt++ == n) {
-            p = q;
-            i = used[q];
-            found = true;
-            break;
-          }
-          ++used[q];
-        }
+/// Element (n, k) of what is packed, as the layout defines it.
+float wanted(const PackRequest &request, int64_t n, int64_t k) {
+  const WeightLayout &layout = request.layout;
+  int64_t N = layout.inOut ? request.shape[1] : request.shape[0], K = layout.inOut ? request.shape[0] : request.shape[1];
+  int64_t row = n;
+  if (!layout.parts.empty()) {
+    int64_t total = 0, before = 0;
+    for (size_t p = 0; p < layout.parts.size(); ++p) {
+      total += layout.parts[p];
+      before += int64_t(p) < layout.part ? layout.parts[p] : 0;
     }
+    int64_t unit = N / (layout.groups * total), each = layout.parts[layout.part] * unit;
+    row = n / each * total * unit + before * unit + n % each;
   }
-  const PackPiece &piece = request.pieces[p];
-  int64_t row = i;
-  if (piece.take.groups) {
-    int64_t each = piece.take.end - piece.take.begin;
-    row = (i / each) * piece.take.stride + piece.take.begin + i % each;
-  }
-  int64_t element = piece.start + m * piece.n * piece.k +
-                    (request.inOut ? k * piece.n + row : row * piece.k + k);
-  return valueAt(piece.tensor[1] - '0', size_t(element));
+  return valueAt(request.tensor[1] - '0', size_t(layout.inOut ? k * N + row : row * K + k));
+}
+
+/// How many of N rows are packed.
+int64_t rowsOf(const WeightLayout &layout, int64_t n) {
+  int64_t total = 0;
+  for (int64_t p : layout.parts)
+    total += p;
+  return layout.parts.empty() ? n : n / total * layout.parts[layout.part];
 }
 
 void put(std::string &to, PackedType type, float value) {
@@ -82,29 +71,36 @@ void put(std::string &to, PackedType type, float value) {
 }
 
 std::string plainly(const PackRequest &request) {
+  const WeightLayout &layout = request.layout;
   std::string result;
-  int64_t N = request.n(), K = request.k();
-  for (int64_t m = 0; m < request.count; ++m) {
-    if (request.layout == PackLayout::Natural)
-      for (int64_t n = 0; n < N; ++n)
-        for (int64_t k = 0; k < K; ++k)
-          put(result, request.type, wanted(request, m, n, k));
-    if (request.layout == PackLayout::Transposed)
-      for (int64_t k = 0; k < K; ++k)
-        for (int64_t n = 0; n < N; ++n)
-          put(result, request.type, wanted(request, m, n, k));
-    int64_t pair = width(request.type) == 2 ? 2 : 1;
-    if (request.layout == PackLayout::Panel32)
-      for (int64_t panel = 0; panel < (N + 31) / 32; ++panel)
-        for (int64_t k = 0; k < (K + pair - 1) / pair; ++k)
-          for (int64_t lane = 0; lane < 32; ++lane)
-            for (int64_t half = 0; half < pair; ++half) {
-              int64_t row = panel * 32 + lane, column = k * pair + half;
-              put(result, request.type,
-                  row < N && column < K ? wanted(request, m, row, column) : 0.0f);
-            }
+  if (!layout.panel) {
+    int64_t elements = 1;
+    for (int64_t n : request.shape)
+      elements *= n;
+    PackRequest flat{request.tensor, {elements, 1}, layout};
+    for (int64_t i = 0, n = rowsOf(layout, elements); i < n; ++i)
+      put(result, layout.type, wanted(flat, i, 0));
+    return result;
   }
+  int64_t N = rowsOf(layout, request.shape[layout.inOut]), K = request.shape[!layout.inOut];
+  int64_t pair = width(layout.type) == 2 ? 2 : 1;
+  for (int64_t panel = 0; panel < (N + layout.panel - 1) / layout.panel; ++panel)
+    for (int64_t k = 0; k < (K + pair - 1) / pair; ++k)
+      for (int64_t lane = 0; lane < layout.panel; ++lane)
+        for (int64_t half = 0; half < pair; ++half) {
+          int64_t row = panel * layout.panel + lane, column = k * pair + half;
+          put(result, layout.type, row < N && column < K ? wanted(request, row, column) : 0.0f);
+        }
   return result;
+}
+
+std::string name(const PackRequest &request) {
+  std::string text = request.tensor;
+  for (int64_t n : request.shape)
+    text += " " + std::to_string(n);
+  return text + " panel " + std::to_string(request.layout.panel) + " type " + std::to_string(int(request.layout.type)) +
+         (request.layout.inOut ? " in_out" : "") + " part " + std::to_string(request.layout.part) + " of " +
+         std::to_string(request.layout.parts.size()) + " groups " + std::to_string(request.layout.groups);
 }
 
 class Packing : public testing::Test {
@@ -128,12 +124,12 @@ protected:
 
   void check(const PackRequest &request) {
     std::string expected = plainly(request);
-    ASSERT_EQ(expected.size(), request.bytes()) << request.str();
+    ASSERT_EQ(expected.size(), request.bytes()) << name(request);
     for (uint64_t strip : {uint64_t(1), uint64_t(10000), uint64_t(1) << 20}) {
       Collect sink;
       absl::Status status = packRequest(*store, request, sink, {strip});
-      ASSERT_TRUE(status.ok()) << request.str() << "\n" << text(status);
-      ASSERT_TRUE(sink.text == expected) << request.str() << " strip " << strip;
+      ASSERT_TRUE(status.ok()) << name(request) << "\n" << text(status);
+      ASSERT_TRUE(sink.text == expected) << name(request) << " strip " << strip;
       ASSERT_LE(sink.largest, std::max<uint64_t>(strip, 4096));
     }
   }
@@ -142,28 +138,22 @@ protected:
   std::optional<WeightStore> store;
 };
 
-constexpr PackLayout layouts[] = {PackLayout::Natural, PackLayout::Transposed,
-                                  PackLayout::Panel32};
+constexpr PackedType reals[] = {PackedType::F32, PackedType::BF16, PackedType::F16};
 
 TEST_F(Packing, SmallSizesExhaustively) {
-  for (PackLayout layout : layouts)
+  for (int64_t panel : {1, 16, 32})
     for (bool inOut : {false, true})
-      for (PackedType type : {PackedType::F32, PackedType::BF16, PackedType::F16})
+      for (PackedType type : reals)
         for (int64_t n : {0, 1, 2, 31, 32, 33, 65})
-          for (int64_t k : {0, 1, 2, 3, 17, 48}) {
-            PackRequest request = PackRequest::panel32("t0", n, k, inOut, {}, type);
-            request.layout = layout;
-            check(request);
-          }
+          for (int64_t k : {0, 1, 2, 3, 17, 48})
+            check(panels("t0", n, k, inOut, type, panel));
 }
 
 TEST_F(Packing, WholeTensorsInEveryType) {
-  for (PackedType type : {PackedType::F32, PackedType::BF16, PackedType::F16})
-    check(PackRequest::natural("t0", elements, type));
-  for (PackedType type : {PackedType::F32, PackedType::I64, PackedType::Bool}) {
-    check(PackRequest::natural("t1", elements, type));
-    check(PackRequest::transposed("t1", 200, 199, type));
-  }
+  for (PackedType type : reals)
+    check(natural("t0", elements, type));
+  for (PackedType type : {PackedType::F32, PackedType::I64, PackedType::Bool})
+    check(natural("t1", elements, type));
 }
 
 /// A number that would become infinite is an error with its place; what is infinite already stays so.
@@ -177,7 +167,7 @@ TEST(PackingF16, NumbersBeyondItAreRefused) {
     ASSERT_OK(store.status());
     for (bool inOut : {false, true}) {
       Collect sink;
-      PackRequest request = PackRequest::panel32("t0", inOut ? 4 : 3, inOut ? 3 : 4, inOut, {}, PackedType::F16);
+      PackRequest request = panels("t0", inOut ? 4 : 3, inOut ? 3 : 4, inOut, PackedType::F16);
       absl::Status status = packRequest(*store, request, sink, {});
       EXPECT_EQ(status.ok(), good) << value;
       if (!good) {
@@ -187,71 +177,47 @@ TEST(PackingF16, NumbersBeyondItAreRefused) {
         EXPECT_NE(problem.message.find("element 7 is "), std::string::npos) << problem.message;
         EXPECT_NE(problem.help.find("--dtype=bf16"), std::string::npos);
       }
-      request.type = PackedType::BF16;
+      request.layout.type = PackedType::BF16;
       EXPECT_OK(packRequest(*store, request, sink, {}));
     }
   }
 }
 
 TEST_F(Packing, PartsOfASplit) {
-  // q, k and v of heads side by side, as three parts of one tensor.
-  for (bool inOut : {false, true})
-    for (int64_t part = 0; part < 3; ++part)
-      for (PackLayout layout : layouts) {
-        PackRequest request = PackRequest::panel32("t0", 12 * 3 * 7, 19, inOut,
-                                                   {12, 3 * 7, part * 7, part * 7 + 7});
-        request.layout = layout;
-        check(request);
-      }
-}
-
-TEST_F(Packing, PiecesOneAfterTheOtherAndInTurns) {
-  for (bool inOut : {false, true})
-    for (int64_t interleave : {0, 1, 5, 16, 32, 100})
-      for (PackLayout layout : layouts) {
-        PackRequest request = PackRequest::panel32("t0", 70, 33, inOut);
-        request.layout = layout;
-        request.pieces.push_back({"t1", 70, 33, {}, 100});
-        request.pieces.push_back({"t0", 140, 33, {2, 70, 0, 35}, 5});
-        request.interleave = interleave;
-        check(request);
-      }
-}
-
-TEST_F(Packing, StacksOfMatrices) {
-  for (bool inOut : {false, true})
-    for (PackLayout layout : layouts) {
-      PackRequest request = PackRequest::panel32("t0", 37, 11, inOut);
-      request.layout = layout;
-      request.count = 5;
-      request.pieces.push_back({"t2", 40, 11, {1, 40, 3, 40}, 7});
+  // q, k and v of heads side by side, as three parts of one tensor, and their biases.
+  for (int64_t part = 0; part < 3; ++part) {
+    PackRequest bias = natural("t0", 12 * 3 * 7);
+    PackRequest weights[] = {panels("t0", 12 * 3 * 7, 19, false), panels("t0", 12 * 3 * 7, 19, true), bias};
+    for (PackRequest &request : weights) {
+      request.layout.part = part;
+      request.layout.parts = {1, 1, 1};
+      request.layout.groups = 12;
       check(request);
     }
+  }
 }
 
 TEST_F(Packing, RandomRequests) {
   std::mt19937 random(20260101);
   auto upTo = [&](int64_t most) { return int64_t(random() % uint64_t(most + 1)); };
-  for (int round = 0; round < 400; ++round) {
-    PackRequest request;
-    request.layout = layouts[upTo(2)];
-    request.type = upTo(1) ? PackedType::F32 : PackedType::BF16;
-    request.inOut = upTo(1);
-    request.count = 1 + upTo(2);
-    int64_t k = 1 + upTo(40), pieces = 1 + upTo(2);
-    PackPiece piece{"t0", 1 + upTo(90), k, {}, upTo(99)};
+  for (int round = 0; round < 600; ++round) {
+    WeightLayout layout;
+    int64_t total = 1;
     if (upTo(1)) {
-      piece.take.groups = 1 + upTo(3);
-      piece.take.stride = 1 + upTo(20);
-      piece.take.begin = upTo(piece.take.stride - 1);
-      piece.take.end = piece.take.begin + 1 + upTo(piece.take.stride - piece.take.begin - 1);
-      piece.n = piece.take.groups * piece.take.stride + upTo(4);
+      layout.groups = 1 + upTo(3);
+      for (int64_t p = 1 + upTo(3); p; --p)
+        layout.parts.push_back(1 + upTo(4));
+      layout.part = upTo(layout.parts.size() - 1);
+      total = 0;
+      for (int64_t p : layout.parts)
+        total += p;
     }
-    for (int64_t p = 0; p < pieces; ++p) {
-      piece.tensor = "t" + std::to_string(upTo(2));
-      request.pieces.push_back(piece);
-    }
-    request.interleave = upTo(1) ? 0 : 1 + upTo(40);
+    int64_t n = layout.groups * total * (1 + upTo(5));
+    PackRequest request = upTo(2) ? panels("t0", n, 1 + upTo(40), upTo(1), reals[upTo(2)], 1 + upTo(40)) : natural("t0", n, reals[upTo(2)]);
+    request.tensor = "t" + std::to_string(upTo(2));
+    request.layout.parts = layout.parts;
+    request.layout.part = layout.part;
+    request.layout.groups = layout.groups;
     check(request);
     if (HasFatalFailure())
       return;
@@ -259,28 +225,22 @@ TEST_F(Packing, RandomRequests) {
 }
 
 TEST_F(Packing, ABlobIsItsEntriesWithZerosBetween) {
-  PackPlanBuilder builder;
-  std::vector<PackRequest> requests = {
-      PackRequest::natural("t0", 3), PackRequest::panel32("t0", 33, 3, true),
-      PackRequest::bytesOf("abc"), PackRequest::natural("t1", 5, PackedType::Bool)};
+  std::vector<PackRequest> requests = {natural("t0", 3), panels("t0", 33, 3, true), natural("t1", 5, PackedType::Bool)};
   std::string expected;
   for (const PackRequest &request : requests) {
-    ASSERT_OK(builder.add(request).status());
-    expected += request.layout == PackLayout::Literal ? request.literal : plainly(request);
+    expected += plainly(request);
     expected.resize((expected.size() + 63) / 64 * 64);
   }
   Collect sink;
-  ASSERT_OK(packAll(*store, builder.plan(), sink));
+  ASSERT_OK(packAll(*store, planOf(requests), sink));
   EXPECT_EQ(sink.text, expected);
-  EXPECT_EQ(sink.text.size(), builder.plan().bytes);
 }
 
 TEST_F(Packing, AFileThatChangesMakesNoBlob) {
-  PackPlanBuilder builder;
-  ASSERT_OK(builder.add(PackRequest::natural("t0", elements)).status());
+  PackPlan plan = planOf({natural("t0", elements)});
   std::filesystem::resize_file(dir / "m.safetensors", 1000);
   Collect sink;
-  absl::Status status = packAll(*store, builder.plan(), sink);
+  absl::Status status = packAll(*store, plan, sink);
   ASSERT_FALSE(status.ok());
   EXPECT_EQ(refusal(status).code, "H0103");
 }

@@ -3,6 +3,7 @@
 #ifndef HEDDLE_TEST_WEIGHTS_SUPPORT_H
 #define HEDDLE_TEST_WEIGHTS_SUPPORT_H
 
+#include "compiler/Weights/PackPlan.h"
 #include "compiler/Weights/Problem.h"
 #include "compiler/Weights/WeightStore.h"
 #include <cstdlib>
@@ -54,6 +55,34 @@ inline std::string goodFile(const std::vector<Tensor> &tensors) {
   header += "}";
   header.resize((header.size() + 7) / 8 * 8, ' ');
   return fileOf(header, data);
+}
+
+/// A tensor of `elements` as it stands.
+inline PackRequest natural(const std::string &tensor, int64_t elements,
+                           PackedType type = PackedType::F32) {
+  PackRequest request{tensor, {elements}, {}};
+  request.layout.type = type;
+  return request;
+}
+
+/// A linear's matrix of n results and k features in panels.
+inline PackRequest panels(const std::string &tensor, int64_t n, int64_t k, bool inOut,
+                          PackedType type = PackedType::F32, int64_t panel = 32) {
+  PackRequest request{tensor, {inOut ? k : n, inOut ? n : k}, {}};
+  request.layout.type = type;
+  request.layout.panel = panel;
+  request.layout.inOut = inOut;
+  return request;
+}
+
+/// One request after the other, each at a multiple of the alignment.
+inline PackPlan planOf(const std::vector<PackRequest> &requests) {
+  PackPlan plan;
+  for (const PackRequest &request : requests) {
+    plan.entries.push_back({request, plan.bytes});
+    plan.bytes = llvm::alignTo(plan.bytes + request.bytes(), PackPlan::alignment);
+  }
+  return plan;
 }
 
 class Directory {

@@ -76,7 +76,7 @@ void entries::Builder::buildRepeat(model::RepeatOp op) {
   model::YieldOp::create(frames.back().b, yield->getLoc(), yields);
   frames.pop_back();
   OpBuilder &where = at(op->getParentRegion());
-  auto copy = model::RepeatOp::create(where, op.getLoc(), types, op.getCount(), inits);
+  auto copy = model::RepeatOp::create(where, op.getLoc(), types, op.getCount(), inits, op.getFirst());
   copy->setDiscardableAttrs(op->getDiscardableAttrDictionary());
   copy.getBody().push_back(block.release());
   for (auto [i, c] : llvm::enumerate(live))

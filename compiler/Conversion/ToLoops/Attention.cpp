@@ -7,7 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "compiler/Conversion/ToLoops/AttentionKernel.h"
-#include "compiler/Conversion/ToLoops/CacheLayout.h"
+#include "compiler/Plan/CacheLayout.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/IR/Matchers.h"
 #include "llvm/ADT/StringExtras.h"
@@ -16,6 +16,7 @@
 using namespace mlir;
 using namespace heddle;
 using namespace heddle::loops;
+using namespace heddle::plan;
 using model::ModelTensorType;
 using model::Size;
 

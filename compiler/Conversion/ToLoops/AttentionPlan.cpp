@@ -1,8 +1,10 @@
 //===- AttentionPlan.cpp - shapes, tensors and scratch of an attention ----===//
 
 #include "compiler/Conversion/ToLoops/AttentionPlan.h"
-#include "compiler/Conversion/ToLoops/CacheLayout.h"
-#include "compiler/Conversion/ToLoops/KeyClasses.h"
+#include "compiler/Conversion/ToLoops/CPUPlan.h"
+#include "compiler/Plan/CacheLayout.h"
+#include "compiler/Plan/KeyClasses.h"
+#include "dialects/Attn/IR/Plan.h"
 #include "dialects/Model/IR/ReservedDims.h"
 #include "llvm/ADT/TypeSwitch.h"
 #include "llvm/Support/raw_ostream.h"
@@ -10,6 +12,7 @@
 using namespace mlir;
 using namespace heddle;
 using namespace heddle::loops;
+using namespace heddle::plan;
 using model::ModelTensorType;
 using model::Size;
 
@@ -26,6 +29,63 @@ static bool biasKnowsHeads(Value bias) {
     return t.getRank() == 4 && !t.getSize(1).is(1);
   }
   return false;
+}
+
+/// The leaves of a bias that are each made once.
+static void biasLeaves(Value bias, SmallVectorImpl<Operation *> &leaves) {
+  Operation *op = bias.getDefiningOp();
+  if (!isa<attn::BiasAddOp, attn::BiasScaleOp>(op)) {
+    if (!llvm::is_contained(leaves, op))
+      leaves.push_back(op);
+    return;
+  }
+  for (Value operand : op->getOperands())
+    biasLeaves(operand, leaves);
+}
+
+/// Whether query heads of one key head see different masks or biases.
+static bool isHeadAware(attn::SdpaOp op) {
+  auto root = op.getMask() ? op.getMask().getDefiningOp<mask::MaskOpInterface>() : mask::MaskOpInterface();
+  SmallVector<Operation *> leaves;
+  if (op.getBias())
+    biasLeaves(op.getBias(), leaves);
+  return (root && (root.dependsOn() & mask::Head)) || llvm::any_of(leaves, [](Operation *leaf) { return biasKnowsHeads(leaf->getResult(0)); });
+}
+
+/// Whether values may stand in pairs: the tiles of all batch elements begin at key 0, and nobody else reads them.
+static bool mayPair(attn::SdpaOp op) {
+  return model::arithmeticOf(op).dots && !cacheLayoutOf(op.getValue()) && (!op.getMask() || mask::leadingKeys(op.getMask()).empty()) &&
+         op.getMaskedRows() != attn::MaskedRows::mean;
+}
+
+attn::ScheduleAttr heddle::loops::usualTiles(attn::SdpaOp op) {
+  int64_t packed = isHeadAware(op) ? 1 : int64_t(op.getHeads()) / int64_t(op.getKvHeads());
+  return attn::ScheduleAttr::get(op.getContext(), kRowTile, kKeyTile, kPanel, packed, keyClasses(op), mayPair(op));
+}
+
+std::string heddle::loops::refuseTiles(attn::SdpaOp op) {
+  attn::ScheduleAttr tiles = attn::scheduleOf(op);
+  if (!tiles)
+    return "has no tiles; the pass model-plan-schedules gives it some";
+  if (tiles.getRows() != kRowTile || tiles.getKeys() != kKeyTile || tiles.getPanel() != kPanel)
+    return "has tiles that loops are not made of; they have " + std::to_string(kRowTile) + " rows and " + std::to_string(kKeyTile) +
+           " keys in panels of " + std::to_string(kPanel);
+  if (tiles.getPacked() != 1 && tiles.getPacked() != usualTiles(op).getPacked())
+    return "has " + std::to_string(tiles.getPacked()) + " query heads together; it may have 1 or " + std::to_string(usualTiles(op).getPacked());
+  if (tiles.getClasses() != 1 && tiles.getClasses() != keyClasses(op))
+    return "falls into " + std::to_string(tiles.getClasses()) + " classes; its mask allows 1 or " + std::to_string(keyClasses(op));
+  if (tiles.getPaired() && !mayPair(op))
+    return "has paired values, which need products of pairs, all tiles at key 0 and no cache";
+  for (Value rows : {Value(op.getKey()), Value(op.getValue())})
+    if (std::optional<CacheLayout> cache = cacheLayoutOf(rows)) {
+      attn::CacheAttr mark = attn::cacheOf(rows.getDefiningOp());
+      if (mark.getBlock() != tiles.getKeys() || mark.getPanel() != tiles.getPanel() || mark.getClasses() != tiles.getClasses())
+        return "reads a cache with blocks of " + std::to_string(mark.getBlock()) + " rows, panels of " + std::to_string(mark.getPanel()) + " and " +
+               std::to_string(mark.getClasses()) + " classes, but has others";
+      if (cache->heads != int64_t(op.getKvHeads()) || cache->keys != (rows == op.getKey()) || cache->stored != model::arithmeticOf(op).stored)
+        return "reads a cache that is not laid out for it";
+    }
+  return "";
 }
 
 /// Buckets of the distances j - i from -reach to reach; beyond it they do not change.
@@ -71,21 +131,17 @@ AttentionPlan::AttentionPlan(attn::SdpaOp op) : op(op), arithmetic(model::arithm
   std::optional<CacheLayout> keyCache = cacheLayoutOf(op.getKey()), valueCache = cacheLayoutOf(op.getValue());
   keySource = keyCache ? Source::Cache : Source::Rows;
   valueSource = valueCache ? Source::Cache : Source::Rows;
-  classes = keyClasses(op);
-  assert((!keyCache || keyCache->classes == classes) && (!valueCache || valueCache->classes == classes) &&
-         "attn-plan-cache asked the same mask");
-  keyRoom = keyCache ? keyCache->room : roomOfClass(keys, classes);
-  valueRoom = valueCache ? valueCache->room : roomOfClass(keys, classes);
+  attn::ScheduleAttr tiles = attn::scheduleOf(op);
+  classes = tiles.getClasses();
+  keyRoom = keyCache ? keyCache->room : roomOfClass(keys, classes, kKeyTile);
+  valueRoom = valueCache ? valueCache->room : roomOfClass(keys, classes, kKeyTile);
   keyRing = keyCache ? keyCache->ring : 0;
   valueRing = valueCache ? valueCache->ring : 0;
 
-  bool headAware = false;
   counted = false;
   if (Value mask = op.getMask()) {
     counted = mask::isCounted(mask);
     leading = mask::leadingKeys(mask);
-    auto root = mask.getDefiningOp<mask::MaskOpInterface>();
-    headAware = root && (root.dependsOn() & mask::Head);
     SmallVector<Operation *> leaves;
     mask::collectLeaves(mask, leaves);
     for (Operation *leaf : leaves)
@@ -93,16 +149,14 @@ AttentionPlan::AttentionPlan(attn::SdpaOp op) : op(op), arithmetic(model::arithm
         if (isa<ModelTensorType>(operand.getType()))
           note(operand);
   }
-  paired = arithmetic.dots && valueSource == Source::Rows && leading.empty() && op.getMaskedRows() != attn::MaskedRows::mean;
+  paired = tiles.getPaired();
   for (const Size &n : {batch, rows, keys, past, keyStart, keyRoom, valueRoom})
     note(n);
   if (op.getBias())
     noteBias(op.getBias());
-  for (Operation *bias : biases)
-    headAware |= biasKnowsHeads(bias->getResult(0));
   if (op.getSinks())
     note(op.getSinks());
-  packed = headAware ? 1 : heads / kvHeads;
+  packed = tiles.getPacked();
 
   int64_t at = 0;
   auto reserve = [&](int64_t floats) {
@@ -211,6 +265,8 @@ std::string AttentionPlan::text() const {
   os << op->getPropertiesAsAttribute() << ' ' << int(arithmetic.stored) << arithmetic.dots << ' ' << width << ' ' << valueWidth << ' ' << sharedKeys << int(keySource)
      << int(valueSource) << batch.str() << ';' << rows.str() << ';' << keys.str() << ';' << keyRoom.str() << ';'
      << valueRoom.str() << ';' << keyRing << ';' << valueRing;
+  if (attn::scheduleOf(op) != usualTiles(op))
+    os << attn::scheduleOf(op);
   if (op.getMask())
     os << textOf(op.getMask());
   if (op.getBias())

@@ -6,9 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "compiler/Conversion/ToLoops/CacheLayout.h"
+#include "compiler/Plan/CacheLayout.h"
 #include "compiler/Conversion/ToLoops/Lowering.h"
-#include "dialects/Model/Transforms/Blob.h"
+#include "compiler/Plan/Blob.h"
 #include "dialects/Model/IR/Arithmetic.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "llvm/ADT/StringExtras.h"
@@ -76,7 +76,7 @@ static int64_t rowGroups(StateType type, StringRef batch) {
 /// Numbers among the weights of the file, each tensor once however it is packed.
 static int64_t parameterCount(ModuleOp module) {
   llvm::StringMap<int64_t> tensors;
-  for (const model::BlobTensor &tensor : model::blobTensors(module)) {
+  for (const plan::BlobTensor &tensor : plan::blobTensors(module)) {
     int64_t count = 1;
     for (int64_t n : tensor.shape)
       count *= n;
@@ -90,15 +90,15 @@ static int64_t parameterCount(ModuleOp module) {
 
 Size heddle::loops::stateBytes(func::FuncOp function, unsigned argument) {
   auto type = cast<StateType>(function.getArgument(argument).getType());
-  auto cache = dyn_cast_or_null<DictionaryAttr>(function.getArgAttr(argument, "model.cache"));
+  attn::CacheAttr cache = attn::cacheOf(function, argument);
   Size bytes = Code::bytesOf(type.getElementType());
   for (int64_t i = 0; i < type.getRank(); ++i) {
     Size n = type.getSize(i);
     // Keys and values lie in blocks of rows, class by class, in 16 bits with two numbers of a head in a word.
     if (cache && i == type.getRank() - 2)
-      n = cacheRoom(cache, n) * Size(cacheClasses(cache));
-    if (cache && cache.get("element") && i == type.getRank() - 1) {
-      Size heads = cache.getAs<IntegerAttr>("heads").getInt();
+      n = cache.roomOf(n) * Size(cache.getClasses());
+    if (cache && cache.halves() && i == type.getRank() - 1) {
+      Size heads = cache.getHeads();
       n = (n.floorDiv(heads) + Size(1)).floorDiv(Size(2)) * heads;
     }
     bytes = bytes * n;
@@ -114,10 +114,11 @@ std::string heddle::loops::cardText(ModuleOp module) {
     return s ? s.getValue() : StringRef();
   };
   os << "name " << (word("model.name").empty() ? StringRef("model") : word("model.name")) << "\n";
-  if (!word("model.target").empty())
-    os << "target " << word("model.target") << "\n";
-  if (!word("model.needs").empty())
-    os << "needs " << word("model.needs") << "\n";
+  if (model::TargetAttr target = model::targetOf(module)) {
+    os << "target " << target.getName() << " " << target.getChip() << "\n";
+    if (target.getNeeds())
+      os << "needs " << target.getNeeds().getValue() << "\n";
+  }
   if (model::Arithmetic arithmetic = model::arithmeticOf(module); arithmetic.halves())
     os << "dtype " << wordOf(arithmetic.stored) << (arithmetic.stored == model::Stored::f16 ? "" : arithmetic.dots ? " dots" : " wide") << "\n";
   os << "masked_rows " << (word("model.masked_rows").empty() ? StringRef("zero") : word("model.masked_rows")) << "\n";
@@ -201,12 +202,10 @@ std::string heddle::loops::cardText(ModuleOp module) {
           os << " groups " << groups;
         os << "\n";
       }
-    if (auto pieces = f->getAttrOfType<DictionaryAttr>("model.pieces"))
-      os << "pieces " << pieces.getAs<IntegerAttr>("longest").getInt() << " beyond "
-         << pieces.getAs<IntegerAttr>("beyond").getInt() << "\n";
-    auto arena = f->getAttrOfType<StringAttr>("arena");
+    if (model::PiecesAttr pieces = model::piecesOf(f))
+      os << "pieces " << pieces.getLongest() << " beyond " << pieces.getBeyond() << "\n";
     os << "flops " << operations(f).str() << "\n";
-    os << "arena " << (arena ? arena.getValue() : StringRef("64")) << "\n";
+    os << "arena " << model::arenaOf(f).value_or(Size(64)).str() << "\n";
   }
   os << "end\n";
   return text;

@@ -60,5 +60,5 @@ static Size operationsOf(Operation *op) {
 }
 
 Size heddle::loops::operations(func::FuncOp function) {
-  return operationsOf(function).substitute(rowBounds(function)); // as if nothing were padded
+  return operationsOf(function).substitute(plan::rowBounds(function)); // as if nothing were padded
 }

@@ -92,12 +92,12 @@ LogicalResult Lowering::lowerBlock(Block &block) {
 
 LogicalResult Lowering::lowerReturn(func::ReturnOp op) {
   b.setLoc(op.getLoc());
-  auto copies = op->getAttrOfType<DenseBoolArrayAttr>("copies");
+  ArrayRef<bool> copies = model::copiesOut(op);
   for (auto [i, value] : llvm::enumerate(op.getOperands())) {
-    if (copies && !copies[i])
+    if (!copies.empty() && !copies[i])
       continue;
     auto type = cast<ModelTensorType>(value.getType());
-    copy(pointer(value), place("output " + std::to_string(i)), type.getElementType(), size(type.getCount()));
+    copy(pointer(value), place(model::PlaceAttr::output(op.getContext(), i)), type.getElementType(), size(type.getCount()));
   }
   return success();
 }

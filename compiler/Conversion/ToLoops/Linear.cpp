@@ -1,6 +1,6 @@
 //===- Linear.cpp - x W + b and what finishes it --------------------------===//
 //
-// Weights lie in panels of 32 results, [N/32][K][32], or pairs of k in a word (SumStep.h). A
+// Weights lie in panels of results, f32 or pairs of k in a word (WeightLayout.h, SumStep.h). A
 // tile of rows x panels keeps its sums in registers while k ascends: one accumulator an element,
 // never split, so that a row's bits are the same in a tile of 8 rows, of 1 row, and beside
 // whatever rows. Work items are (block of rows, panel); the kernel is one function for each
@@ -8,6 +8,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "compiler/Conversion/ToLoops/CPUPlan.h"
 #include "compiler/Conversion/ToLoops/Element.h"
 #include "compiler/Conversion/ToLoops/LinearPack.h"
 #include "compiler/Conversion/ToLoops/Lowering.h"
@@ -21,12 +22,6 @@ using namespace heddle;
 using namespace heddle::loops;
 using namespace heddle::model;
 using Lower = heddle::loops::Lowering;
-
-static constexpr int64_t kPanel = kLinearPanel; ///< results of a panel
-static constexpr int64_t kRows = 8;       ///< rows of a tile
-static constexpr int64_t kRowBlock = 256; ///< rows that a panel serves before the next one
-static constexpr int64_t kAhead = 64;     ///< k steps of prefetch when few rows stream the weights
-static constexpr int64_t kSmall = 1 << 15; ///< weights that need no code of their own for few rows
 
 namespace {
 /// How an operand of the epilogue is read at (row, column): along which of the two it changes.
@@ -44,16 +39,18 @@ private:
   LinearOp op;
   Code &c;
   SumStep step;
-  int64_t n, panels, depth; ///< depth: steps along k, words of a panel / 32
+  ScheduleAttr tiles;
+  int64_t n, width, panels, depth; ///< width: results of a panel; depth: steps along k, rows of words of a panel
   Value x, w, bias, y, rows, from, to;
   Values extras;
 
-  int64_t vectors() const { return kPanel / c.lanes; }
+  int64_t vectors() const { return width / c.lanes; }
   void tile(Value row, Value panel, int64_t mr, int64_t pn, bool stream, Value share);
   void finish(Value sum, Value row, Value column, Value address, Value bias, Value mask);
   Value maskOf(Value column);
   void wide();
   void narrow();
+  bool isSmall() const { return step.k * n < tiles.getSmall(); }
 };
 } // namespace
 
@@ -84,9 +81,10 @@ FunctionType LinearKernel::typeOf(LinearOp op, MLIRContext *ctx) {
 }
 
 LinearKernel::LinearKernel(LinearOp op, Code &c, Block *block)
-    : op(op), c(c), step(arithmeticOf(op), lastOf(op.getInput().getType())), depth(step.depth()) {
+    : op(op), c(c), step(arithmeticOf(op), lastOf(op.getInput().getType())), tiles(scheduleOf(op)), depth(step.depth()) {
   n = lastOf(cast<ModelTensorType>(op->getResult(0).getType()));
-  panels = (n + kPanel - 1) / kPanel;
+  width = weightLayoutOf(op).panel;
+  panels = (n + width - 1) / width;
   auto args = block->getArguments();
   x = args[0];
   w = args[1];
@@ -100,7 +98,7 @@ LinearKernel::LinearKernel(LinearOp op, Code &c, Block *block)
 
 /// The lanes of the vector at `column` that exist; null when all surely do.
 Value LinearKernel::maskOf(Value column) {
-  if (n % kPanel == 0)
+  if (n % width == 0)
     return {};
   return vector::CreateMaskOp::create(c.b, c.vec(c.b.getI1Type()), c.sub(c.constant(n), column));
 }
@@ -138,32 +136,32 @@ void LinearKernel::finish(Value sum, Value row, Value column, Value address, Val
 void LinearKernel::tile(Value row, Value panel, int64_t mr, int64_t pn, bool stream, Value share) {
   int64_t nv = vectors() * pn;
   Type f32 = c.f32(), word = f32;
-  Value a = c.at(x, c.mul(row, step.pitch()), word), b = c.at(w, c.mul(panel, depth * kPanel), word);
+  Value a = c.at(x, c.mul(row, step.pitch()), word), b = c.at(w, c.mul(panel, depth * width), word);
   Value next;
   if (!stream) {
-    Value part = c.mul(c.mul(c.div(c.rem(row, c.constant(kRowBlock)), c.constant(kRows)), depth), share);
-    next = c.at(c.at(b, c.constant(depth * kPanel), word), part, word);
+    Value part = c.mul(c.mul(c.div(c.rem(row, c.constant(tiles.getBlock())), c.constant(tiles.getRows())), depth), share);
+    next = c.at(c.at(b, c.constant(depth * width), word), part, word);
   }
   Value zero = c.real(c.vec(f32), 0.0);
   auto multiply = [&](Value at, Values acc) {
     Values weights;
-    Value line = c.at(b, c.mul(at, kPanel), word);
+    Value line = c.at(b, c.mul(at, width), word);
     for (int64_t p = 0; p < pn; ++p)
       for (int64_t j = 0; j < vectors(); ++j)
-        weights.push_back(c.at(line, c.constant(p * depth * kPanel + j * c.lanes), word));
+        weights.push_back(c.at(line, c.constant(p * depth * width + j * c.lanes), word));
     step.multiply(c, a, at, weights, mr, acc);
     return acc;
   };
   Values sums = c.loop(c.constant(0), c.constant(step.whole()), 1, Values(mr * nv, zero), [&](Value at, ValueRange carried) {
     if (stream) {
       // Past the end of a panel comes what the group of panels behind it begins with.
-      Value ahead = c.add(at, kAhead);
+      Value ahead = c.add(at, tiles.getAhead());
       Value over = c.less(c.constant(depth - 1), ahead);
-      Value skip = c.select(over, c.constant((pn - 1) * depth * kPanel), c.constant(0));
-      Value line = c.at(b, c.add(c.mul(ahead, kPanel), skip), word);
+      Value skip = c.select(over, c.constant((pn - 1) * depth * width), c.constant(0));
+      Value line = c.at(b, c.add(c.mul(ahead, width), skip), word);
       for (int64_t p = 0; p < pn; ++p)
-        for (int64_t q = 0; q < kPanel; q += 16)
-          c.prefetch(c.at(line, c.constant(p * depth * kPanel + q), word));
+        for (int64_t q = 0; q < width; q += 16)
+          c.prefetch(c.at(line, c.constant(p * depth * width + q), word));
     } else {
       c.prefetch(c.at(next, c.mul(at, share), word));
     }
@@ -177,7 +175,7 @@ void LinearKernel::tile(Value row, Value panel, int64_t mr, int64_t pn, bool str
   bool functions = false;
   if (ops)
     op.getEpilogue().walk([&](FunctionOp) { functions = true; });
-  Value column = c.mul(panel, kPanel);
+  Value column = c.mul(panel, width);
   Values columns, masks, biases;
   for (int64_t j = 0; j < nv; ++j) {
     columns.push_back(c.add(column, j * c.lanes));
@@ -213,21 +211,22 @@ void LinearKernel::tile(Value row, Value panel, int64_t mr, int64_t pn, bool str
 
 /// Many rows: items are (block of rows, panel), panels side by side.
 void LinearKernel::wide() {
+  int64_t tall = tiles.getRows(), block = tiles.getBlock();
   c.loop(from, to, 1, [&](Value item) {
     Value panel = c.rem(item, c.constant(panels));
-    Value begin = c.mul(c.div(item, c.constant(panels)), kRowBlock);
-    Value end = c.min(c.add(begin, kRowBlock), rows);
-    Value whole = c.add(begin, c.mul(c.div(c.sub(end, begin), c.constant(kRows)), kRows));
+    Value begin = c.mul(c.div(item, c.constant(panels)), block);
+    Value end = c.min(c.add(begin, block), rows);
+    Value whole = c.add(begin, c.mul(c.div(c.sub(end, begin), c.constant(tall)), tall));
     // Words of the next panel that a tile owes at each step.
-    Value tiles = c.max(c.div(c.sub(whole, begin), c.constant(kRows)), c.constant(1));
-    Value share = c.max(c.div(c.constant(kPanel), tiles), c.constant(1));
-    c.loop(begin, whole, kRows, [&](Value row) { tile(row, panel, kRows, 1, false, share); });
-    if (step.k * n < kSmall) {
+    Value tiles = c.max(c.div(c.sub(whole, begin), c.constant(tall)), c.constant(1));
+    Value share = c.max(c.div(c.constant(width), tiles), c.constant(1));
+    c.loop(begin, whole, tall, [&](Value row) { tile(row, panel, tall, 1, false, share); });
+    if (isSmall()) {
       c.loop(whole, end, 1, [&](Value row) { tile(row, panel, 1, 1, false, share); });
       return;
     }
     Value at = whole;
-    for (int64_t mr = kRows / 2; mr >= 1; mr /= 2) {
+    for (int64_t mr = tall / 2; mr >= 1; mr /= 2) {
       Value fits = c.less(c.add(at, mr - 1), end);
       c.when(fits, [&] { tile(at, panel, mr, 1, false, share); });
       at = c.select(fits, c.add(at, mr), at);
@@ -249,7 +248,7 @@ void LinearKernel::narrow() {
 }
 
 void LinearKernel::emit() {
-  if (step.k * n < kSmall)
+  if (isSmall())
     return wide();
   c.when(c.less(c.constant(4), rows), [&] { wide(); }, [&] { narrow(); });
 }
@@ -277,6 +276,8 @@ static std::string kernelName(LinearOp op, int64_t k, int64_t n) {
     }
   }
   std::string name = "heddle_linear_" + std::to_string(k) + "_" + std::to_string(n) + SumStep(arithmeticOf(op), k).suffix().str();
+  if (scheduleOf(op) != usualTiles(op))
+    llvm::raw_string_ostream(text) << scheduleOf(op);
   return text.empty() ? name : name + "_" + llvm::utohexstr(llvm::xxh3_64bits(text), true);
 }
 
@@ -295,14 +296,18 @@ LogicalResult heddle::loops::lowerLinear(Lower &l, LinearOp op) {
   SumStep step(arithmeticOf(op), *k);
   if (step.arithmetic.dots && l.lanes != 16)
     return op.emitOpError("'model.math' is \"dots\", which needs vectors of 16 f32, but the target has ") << l.lanes;
+  int64_t width = weightLayoutOf(op).panel;
+  if (width % l.lanes)
+    return op.emitOpError("has panels of ") << width << " results, but vectors of " << l.lanes;
   Value w = isPackedWeight(op) ? l.pointer(op.getWeight()) : packWeight(l, op, step, *n);
   auto f = l.kernel(loc, kernelName(op, *k, *n), LinearKernel::typeOf(op, op.getContext()), [&](OpBuilder &b, Block *block) {
     Code c(ImplicitLocOpBuilder(loc, b), l.lanes);
     LinearKernel(op, c, block).emit();
   });
   Value rows = l.count(xt, 0, xt.getRank() - 1);
-  Value blocks = l.div(l.add(rows, kRowBlock - 1), l.constant(kRowBlock));
-  auto [from, to] = l.share(l.mul(blocks, (*n + kPanel - 1) / kPanel));
+  int64_t block = scheduleOf(op).getBlock();
+  Value blocks = l.div(l.add(rows, block - 1), l.constant(block));
+  auto [from, to] = l.share(l.mul(blocks, (*n + width - 1) / width));
   Value bias = LLVM::ZeroOp::create(l.b, l.Code::pointer());
   if (op.getBias())
     bias = isPackedBias(op) ? l.pointer(op.getBias()) : packBias(l, op, *n);

@@ -14,20 +14,29 @@ using namespace heddle::loops;
 using namespace heddle::model;
 using Lower = heddle::loops::Lowering;
 
-static DictionaryAttr packOf(Value v) {
+static LayoutAttr layoutOf(Value v) {
   auto param = v.getDefiningOp<ParamOp>();
-  return param ? param->getAttrOfType<DictionaryAttr>("pack") : DictionaryAttr();
+  return param ? param.getLayoutAttr() : LayoutAttr();
 }
 bool heddle::loops::isPackedWeight(LinearOp op) {
-  DictionaryAttr pack = packOf(op.getWeight());
-  return pack && pack.getAs<StringAttr>("layout").getValue() == "panel32";
+  LayoutAttr layout = layoutOf(op.getWeight());
+  return layout && layout.getPanel();
 }
 bool heddle::loops::isPackedBias(LinearOp op) {
   auto parts = op.getParts();
-  if (!op->hasAttr("part") || !parts || parts->size() < 2)
+  if (!op.getPart() || !parts || parts->size() < 2)
     return true;
-  DictionaryAttr pack = packOf(op.getBias());
-  return pack && pack.get("part");
+  LayoutAttr layout = layoutOf(op.getBias());
+  return layout && !layout.getParts().empty();
+}
+
+WeightLayout heddle::loops::weightLayoutOf(LinearOp op) {
+  if (isPackedWeight(op))
+    return layoutOf(op.getWeight()).getLayout();
+  WeightLayout layout;
+  layout.type = packedTypeOf(arithmeticOf(op).stored);
+  layout.panel = scheduleOf(op).getPanel();
+  return layout;
 }
 
 /// Parts begin at cache lines.
@@ -36,14 +45,12 @@ static Size lines(Size bytes) { return (bytes + Size(63)).floorDiv(Size(64)) * S
 LinearScratch::LinearScratch(LinearOp op) {
   ModelTensorType x = op.getInput().getType(), y = cast<ModelTensorType>(op->getResult(0).getType());
   Size k = x.getSize(x.getRank() - 1), n = y.getSize(y.getRank() - 1);
-  Arithmetic arithmetic = arithmeticOf(op);
-  Size depth = arithmetic.halves() ? (k + Size(1)).floorDiv(Size(2)) : k;
-  if (!isPackedWeight(op))
-    weight = (n + Size(kLinearPanel - 1)).floorDiv(Size(kLinearPanel)) * depth * Size(kLinearPanel * 4);
+  if (!isPackedWeight(op) && n.constant() && k.constant())
+    weight = Size(int64_t(weightLayoutOf(op).bytes(*n.constant(), *k.constant())));
   if (op.getBias() && !isPackedBias(op))
     bias = lines(n * Size(4));
-  if (arithmetic.dots) {
-    rows = depth * Size(4);
+  if (arithmeticOf(op).dots) {
+    rows = (k + Size(1)).floorDiv(Size(2)) * Size(4);
     for (int64_t i = 0; i + 1 < x.getRank(); ++i)
       rows = rows * x.getSize(i);
   }
@@ -51,12 +58,11 @@ LinearScratch::LinearScratch(LinearOp op) {
 
 /// Feature `i` of a part is feature i/unit * stride + begin + i%unit of the whole.
 static Value wholeFeature(Lower &l, LinearOp op, Value i, Value n) {
-  auto part = op->getAttrOfType<IntegerAttr>("part");
-  if (!part || !op.getParts())
+  if (!op.getPart() || !op.getParts())
     return i;
-  int64_t total = 0, before = 0, own = (*op.getParts())[part.getInt()];
+  int64_t total = 0, before = 0, part = *op.getPart(), own = (*op.getParts())[part];
   for (auto [j, p] : llvm::enumerate(*op.getParts())) {
-    before += int64_t(j) < part.getInt() ? p : 0;
+    before += int64_t(j) < part ? p : 0;
     total += p;
   }
   Value unit = l.div(n, l.constant(op.getGroups()));
@@ -68,10 +74,11 @@ Value heddle::loops::packWeight(Lower &l, LinearOp op, const SumStep &step, int6
   Value from = l.pointer(op.getWeight()), to = l.scratchPointer(op), k = l.constant(step.k);
   Value all = l.size(op.getWeight().getType().getSize(op.getInOut() ? 1 : 0));
   Value depth = l.constant(step.depth());
-  l.parallelFor(op.getLoc(), l.mul(l.constant((n + kLinearPanel - 1) / kLinearPanel), depth), [&](Value item) {
+  int64_t width = weightLayoutOf(op).panel;
+  l.parallelFor(op.getLoc(), l.mul(l.constant((n + width - 1) / width), depth), [&](Value item) {
     Value panel = l.div(item, depth), at = l.rem(item, depth);
-    l.loop(op.getLoc(), l.constant(0), l.constant(kLinearPanel), 1, [&](Value lane) {
-      Value i = l.add(l.mul(panel, kLinearPanel), lane), inside = l.less(i, l.constant(n));
+    l.loop(op.getLoc(), l.constant(0), l.constant(width), 1, [&](Value lane) {
+      Value i = l.add(l.mul(panel, width), lane), inside = l.less(i, l.constant(n));
       Value row = wholeFeature(l, op, l.select(inside, i, l.constant(0)), l.constant(n));
       auto element = [&](Value kk, Value there) {
         Value index = op.getInOut() ? l.add(l.mul(kk, all), row) : l.add(l.mul(row, k), kk);
@@ -85,7 +92,7 @@ Value heddle::loops::packWeight(Lower &l, LinearOp op, const SumStep &step, int6
       } else {
         word = element(at, inside);
       }
-      l.store(word, l.at(to, l.add(l.mul(item, kLinearPanel), lane), l.f32()));
+      l.store(word, l.at(to, l.add(l.mul(item, width), lane), l.f32()));
     });
   });
   l.barrier(op.getLoc());

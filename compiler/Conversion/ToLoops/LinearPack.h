@@ -6,7 +6,8 @@
 
 namespace heddle::loops {
 
-constexpr int64_t kLinearPanel = 32; ///< results of a panel of weights
+/// How the kernel reads the weight: as the packed parameter lies, or as `packWeight` lays out any other.
+WeightLayout weightLayoutOf(model::LinearOp op);
 
 /// Working memory of a linear beside its result: each part 0 bytes where it is not needed.
 struct LinearScratch {

@@ -118,31 +118,25 @@ Value Lowering::pointer(Value tensor) {
   return it->second;
 }
 
-Value Lowering::place(StringRef place) {
-  auto [kind, rest] = place.split(' ');
-  if (kind == "output") {
-    int64_t index = 0;
-    rest.getAsInteger(10, index);
-    for (Type t : source.getArgumentTypes()) // inputs, then outputs, then states
-      index += !isa<model::StateType>(t);
-    return load(Code::pointer(), at(tensors, constant(index), Code::pointer()));
-  }
-  assert(kind == "arena" && "a place is in an output or in the arena");
-  return at(arena, size(rest), b.getI8Type());
+Value Lowering::place(model::PlaceAttr place) {
+  if (place.inArena())
+    return at(arena, size(place.getOffset()), b.getI8Type());
+  int64_t index = place.getOutput();
+  for (Type t : source.getArgumentTypes()) // inputs, then outputs, then states
+    index += !isa<model::StateType>(t);
+  return load(Code::pointer(), at(tensors, constant(index), Code::pointer()));
 }
 
 Value Lowering::allocatePointer(OpResult result) {
   if (auto it = pointers.find(result); it != pointers.end())
     return it->second;
-  auto places = result.getOwner()->getAttrOfType<ArrayAttr>("place");
-  assert(places && "model-plan-memory runs before");
-  Value p = place(cast<StringAttr>(places[result.getResultNumber()]).getValue());
+  Value p = place(model::placeOf(result));
   pointers[result] = p;
   return p;
 }
 
 Value Lowering::scratchPointer(Operation *op) {
-  return at(arena, size(op->getAttrOfType<StringAttr>("scratch").getValue()), b.getI8Type());
+  return at(arena, size(model::scratchOf(op).getOffset()), b.getI8Type());
 }
 
 Value Lowering::constantArray(DenseElementsAttr value) {

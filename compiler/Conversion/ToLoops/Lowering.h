@@ -14,7 +14,9 @@
 #define HEDDLE_COMPILER_CONVERSION_TOLOOPS_LOWERING_H
 
 #include "compiler/Conversion/ToLoops/Code.h"
-#include "dialects/Attn/IR/Attn.h"
+#include "compiler/Plan/Lengths.h"
+#include "dialects/Attn/IR/Plan.h"
+#include "dialects/Model/IR/Plan.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
 namespace heddle::abi {
@@ -106,7 +108,7 @@ private:
   mlir::Operation *prologueEnd = nullptr; ///< sizes are computed before what follows it
   llvm::SmallVector<std::string> dimNames;
 
-  mlir::Value place(llvm::StringRef place);
+  mlir::Value place(model::PlaceAttr place);
   mlir::LogicalResult lowerReturn(mlir::func::ReturnOp op);
 };
 
@@ -120,10 +122,6 @@ model::Size stateBytes(mlir::func::FuncOp function, unsigned argument);
 /// Bytes of arena that an op needs while it runs, beside its results (a form over dims and, for
 /// per-thread scratch, the dim `threads`). The planner asks; the lowering gets it by scratchPointer().
 model::Size scratchBytes(mlir::Operation *op);
-
-/// What the dims that the function finds out for itself (model.live_rows) are at most: memory is
-/// planned with that.
-std::map<std::string, model::Size> rowBounds(mlir::func::FuncOp function);
 
 /// Whether the weight of a linear lies in the blob as panels, and its bias as just the elements
 /// that this part of the linear adds; else both are packed into scratch at run time.

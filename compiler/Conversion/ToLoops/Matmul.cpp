@@ -1,11 +1,12 @@
 //===- Matmul.cpp - products of two values --------------------------------===//
 //
-// The same tile as a linear's (8 rows x 32 columns, k ascending, one accumulator an element),
+// The same tile as a linear's (k ascending, one accumulator an element),
 // but both sides are row-major tensors of lengths known at run time: columns past the end are
 // masked. One kernel serves every shape.
 //
 //===----------------------------------------------------------------------===//
 
+#include "compiler/Conversion/ToLoops/CPUPlan.h"
 #include "compiler/Conversion/ToLoops/Lowering.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
@@ -16,12 +17,10 @@ using namespace heddle::loops;
 using namespace heddle::model;
 using Lower = heddle::loops::Lowering;
 
-static constexpr int64_t kColumns = 32, kRows = 8, kRowBlock = 64;
-
-/// Rows [row, row + mr) x columns [column, column + 32) of y = x w.
-static void tile(Code &c, Value x, Value w, Value y, Value depth, Value columns, Value row, Value column, int64_t mr) {
+/// Rows [row, row + mr) x columns [column, column + width) of y = x w.
+static void tile(Code &c, int64_t width, Value x, Value w, Value y, Value depth, Value columns, Value row, Value column, int64_t mr) {
   Type f32 = c.f32();
-  int64_t nv = kColumns / c.lanes;
+  int64_t nv = width / c.lanes;
   Values at, masks;
   for (int64_t j = 0; j < nv; ++j) {
     at.push_back(c.add(column, j * c.lanes));
@@ -50,21 +49,27 @@ static void tile(Code &c, Value x, Value w, Value y, Value depth, Value columns,
   }
 }
 
-static func::FuncOp matmulKernel(Lower &l, Location loc) {
+static func::FuncOp matmulKernel(Lower &l, MatmulOp op) {
+  Location loc = op.getLoc();
+  ScheduleAttr tiles = scheduleOf(op);
+  int64_t width = tiles.getPanel(), tall = tiles.getRows();
+  std::string name = "heddle_matmul";
+  if (tiles != usualTiles(op))
+    llvm::raw_string_ostream(name) << "_" << width << "_" << tall << "_" << tiles.getBlock();
   Type ptr = l.Code::pointer(), index = l.b.getIndexType();
   // x, w, y, rows, depth, columns, first row, first column
   auto type = l.b.getFunctionType({ptr, ptr, ptr, index, index, index, index, index}, {});
-  return l.kernel(loc, "heddle_matmul", type, [&](OpBuilder &b, Block *block) {
+  return l.kernel(loc, name, type, [&](OpBuilder &b, Block *block) {
     Code c(ImplicitLocOpBuilder(loc, b), l.lanes);
     Value x = block->getArgument(0), w = block->getArgument(1), y = block->getArgument(2), rows = block->getArgument(3);
     Value depth = block->getArgument(4), columns = block->getArgument(5), begin = block->getArgument(6), column = block->getArgument(7);
-    Value end = c.min(c.add(begin, kRowBlock), rows);
-    Value whole = c.add(begin, c.mul(c.div(c.sub(end, begin), c.constant(kRows)), kRows));
-    c.loop(begin, whole, kRows, [&](Value row) { tile(c, x, w, y, depth, columns, row, column, kRows); });
+    Value end = c.min(c.add(begin, tiles.getBlock()), rows);
+    Value whole = c.add(begin, c.mul(c.div(c.sub(end, begin), c.constant(tall)), tall));
+    c.loop(begin, whole, tall, [&](Value row) { tile(c, width, x, w, y, depth, columns, row, column, tall); });
     Value at = whole;
-    for (int64_t mr = kRows / 2; mr >= 1; mr /= 2) {
+    for (int64_t mr = tall / 2; mr >= 1; mr /= 2) {
       Value fits = c.less(c.add(at, mr - 1), end);
-      c.when(fits, [&] { tile(c, x, w, y, depth, columns, at, column, mr); });
+      c.when(fits, [&] { tile(c, width, x, w, y, depth, columns, at, column, mr); });
       at = c.select(fits, c.add(at, mr), at);
     }
   });
@@ -76,11 +81,14 @@ LogicalResult heddle::loops::lowerMatmul(Lower &l, MatmulOp op) {
   int64_t lead = yt.getRank() - 2;
   Value rows = l.size(xt.getSize(xt.getRank() - 2)), depth = l.size(xt.getSize(xt.getRank() - 1));
   Value columns = l.size(wt.getSize(wt.getRank() - 1));
-  func::FuncOp kernel = matmulKernel(l, loc);
+  int64_t width = scheduleOf(op).getPanel(), block = scheduleOf(op).getBlock();
+  if (width % l.lanes)
+    return op.emitOpError("has tiles of ") << width << " columns, but vectors of " << l.lanes;
+  func::FuncOp kernel = matmulKernel(l, op);
   Value x = l.pointer(op.getLhs()), w = l.pointer(op.getRhs()), y = l.allocatePointer(op->getResult(0));
   ModelTensorType outer = yt.withSizes(ArrayRef(yt.getSizes()).take_front(lead));
-  Value panels = l.div(l.add(columns, kColumns - 1), l.constant(kColumns));
-  Value blocks = l.div(l.add(rows, kRowBlock - 1), l.constant(kRowBlock));
+  Value panels = l.div(l.add(columns, width - 1), l.constant(width));
+  Value blocks = l.div(l.add(rows, block - 1), l.constant(block));
   Value perBatch = l.mul(panels, blocks);
   // The matrix of an operand that belongs to a leading index of the result.
   auto matrixOf = [&](ModelTensorType t, ArrayRef<Value> at) {
@@ -93,7 +101,7 @@ LogicalResult heddle::loops::lowerMatmul(Lower &l, MatmulOp op) {
   l.parallelFor(loc, l.mul(l.size(outer.getCount()), perBatch), [&](Value item) {
     Value batch = l.div(item, perBatch), rest = l.rem(item, perBatch);
     Values at = l.unravel(outer, batch);
-    Value row = l.mul(l.div(rest, panels), kRowBlock), column = l.mul(l.rem(rest, panels), kColumns);
+    Value row = l.mul(l.div(rest, panels), block), column = l.mul(l.rem(rest, panels), width);
     l.call(kernel, {l.at(x, matrixOf(xt, at), l.f32()), l.at(w, matrixOf(wt, at), l.f32()),
                     l.at(y, l.mul(l.mul(batch, rows), columns), l.f32()), rows, depth, columns, row, column});
   });

@@ -16,6 +16,9 @@ namespace heddle::loops {
 #include "compiler/Conversion/ToLoops/Passes.h.inc"
 #define GEN_PASS_REGISTRATION
 #include "compiler/Conversion/ToLoops/Passes.h.inc"
+
+/// The target "cpu", for the passes that plan.
+void registerPlan(mlir::DialectRegistry &registry);
 } // namespace heddle::loops
 
 #endif

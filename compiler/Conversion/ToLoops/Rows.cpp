@@ -15,12 +15,6 @@ using namespace heddle::loops;
 using namespace heddle::model;
 using Lower = heddle::loops::Lowering;
 
-std::map<std::string, Size> heddle::loops::rowBounds(func::FuncOp function) {
-  std::map<std::string, Size> bounds;
-  function.walk([&](LiveRowsOp op) { bounds[op.getDim().str()] = op.getMask().getType().getCount(); });
-  return bounds;
-}
-
 /// 1 where element `i` is not 0, as an index.
 static Value isLive(Lower &l, Value mask, Type element, Value i) {
   if (element.isF32()) {
@@ -62,7 +56,7 @@ LogicalResult heddle::loops::lowerRows(Lower &l, Operation *op) {
   if (auto live = dyn_cast<LiveRowsOp>(op))
     return lowerLiveRows(l, live);
   Type i64 = l.b.getI64Type();
-  bool pack = isa<PackRowsOp>(op), inPlace = op->hasAttr("in_place");
+  bool pack = isa<PackRowsOp>(op), inPlace = isInPlace(op);
   auto x = cast<ModelTensorType>(op->getOperand(0).getType()), y = cast<ModelTensorType>(op->getResult(0).getType());
   Type element = x.getElementType();
   Value from = l.pointer(op->getOperand(0)), list = l.pointer(op->getOperand(1)), to = l.allocatePointer(op->getResult(0));

@@ -38,12 +38,8 @@ static DenseElementsAttr inMemory(ElementsAttr value, ModelTensorType type) {
 }
 
 static LogicalResult lowerParam(Lower &l, ParamOp op) {
-  auto offset = op->getAttrOfType<IntegerAttr>("offset");
-  auto strides = op->getAttrOfType<DenseI64ArrayAttr>("strides");
-  if (!offset || !strides)
-    return op.emitError("internal error: a parameter without a place in the blob");
-  Value at = l.constant(offset.getInt());
-  for (auto [index, stride] : llvm::zip_equal(op.getIndices(), strides.asArrayRef())) {
+  Value at = l.constant(*op.getOffset());
+  for (auto [index, stride] : llvm::zip_equal(op.getIndices(), *op.getStrides())) {
     // Indices are the loop variables of repeats, or constants of the description.
     APInt constant;
     Value i = matchPattern(index, m_ConstantInt(&constant)) ? l.constant(constant.getSExtValue()) : l.pointer(index);
@@ -86,8 +82,7 @@ LogicalResult heddle::loops::lowerLeaf(Lower &l, Operation *op) {
 LogicalResult heddle::loops::lowerRepeat(Lower &l, RepeatOp op) {
   Location loc = op.getLoc();
   unsigned carried = op.getNumCarried();
-  auto copyIn = op->getAttrOfType<DenseBoolArrayAttr>("copy_in");
-  auto copyOut = op->getAttrOfType<DenseBoolArrayAttr>("copy_out");
+  ArrayRef<bool> copyIn = copiesInto(op), copyOut = copiesBack(op);
   auto elements = [](Value v) { return cast<ModelTensorType>(v.getType()); };
 
   bool copied = false;
@@ -223,7 +218,7 @@ static LogicalResult lowerAppend(Lower &l, AppendOp op) {
 }
 
 LogicalResult heddle::loops::lowerState(Lower &l, Operation *op) {
-  if (op->hasAttr("cache")) // what is loaded from a cache is the cache itself
+  if (attn::cacheOf(op)) // what is loaded from a cache is the cache itself
     return isa<LoadOp>(op) ? success() : lowerCacheWrite(l, op);
   if (auto append = dyn_cast<AppendOp>(op))
     return lowerAppend(l, append);

@@ -3,8 +3,8 @@
 // The tiles of linears and of scores know memory as words of 4 bytes; what a word holds is known
 // here alone. For a linear of K features (for scores: keys instead of weights, panels of 16):
 //
-//   f32    weights [N/32][K][32], one k a step
-//   wide   weights [N/32][ceil(K/2)][32] words of two bf16 or f16; a step widens both and takes one k
+//   f32    weights [panels][K][panel], one k a step
+//   wide   weights [panels][ceil(K/2)][panel] words of two bf16 or f16; a step widens both and takes one k
 //          after the other: the order and the bits of f32 over rounded weights
 //   dots   the same weights in bf16, and rows [M][ceil(K/2)] words of two bf16: a step is one dot
 //

@@ -15,6 +15,18 @@ using namespace heddle::loops;
 using namespace heddle::model;
 using Lower = heddle::loops::Lowering;
 
+namespace {
+/// The places of a layout as code.
+struct IndexCode {
+  Lower &l;
+  Value add(Value x, Value y) const { return l.add(x, y); }
+  Value mul(Value x, Value y) const { return l.mul(x, y); }
+  Value mul(Value x, int64_t y) const { return l.mul(x, y); }
+  Value div(Value x, int64_t y) const { return l.div(x, l.constant(y)); }
+  Value rem(Value x, int64_t y) const { return l.rem(x, l.constant(y)); }
+};
+} // namespace
+
 /// The id at `index` as an index; reports one outside of [0, rows).
 static Value checkedId(Lower &l, Value ids, Value index, Value rows) {
   Type i64 = l.b.getI64Type();
@@ -29,16 +41,13 @@ LogicalResult heddle::loops::lowerEmbedding(Lower &l, EmbeddingOp op) {
   Value rows = l.size(table.getSize(0)), width = l.size(table.getSize(1));
   Value ids = l.pointer(op.getIds()), from = l.pointer(op.getTable()), to = l.allocatePointer(op->getResult(0));
   auto param = op.getTable().getDefiningOp<ParamOp>();
-  auto pack = param ? param->getAttrOfType<DictionaryAttr>("pack") : DictionaryAttr();
-  bool panels = pack && pack.getAs<StringAttr>("layout").getValue() == "panel32";
-  bool inOut = panels && cast<BoolAttr>(pack.get("in_out")).getValue();
-  auto element = pack ? pack.getAs<StringAttr>("element") : StringAttr();
-  Stored stored = element ? storedOf(element.getValue()).value_or(Stored::f32) : Stored::f32;
-  bool halves = stored != Stored::f32;
+  WeightLayout layout = param && param.getLayout() ? param.getLayout()->getLayout() : WeightLayout();
+  bool halves = layout.halves();
+  Stored stored = storedOf(layout.type);
   Type f32 = l.f32(), half = l.b.getI16Type();
   l.parallelFor(op.getLoc(), l.size(op.getIds().getType().getCount()), [&](Value i) {
     Value id = checkedId(l, ids, i, rows), target = l.at(to, l.mul(i, width), f32);
-    if (!panels) {
+    if (!layout.panel) {
       Value row = l.at(from, l.mul(id, width), halves ? half : f32);
       l.vectors(width, [&](Value j, Value mask) {
         Value v = halves ? widened(l, stored, l.load(l.vec(half), l.at(row, j, half), mask)) : l.loadVec(row, j, mask);
@@ -46,14 +55,12 @@ LogicalResult heddle::loops::lowerEmbedding(Lower &l, EmbeddingOp op) {
       });
       return;
     }
-    // The panels of a linear, [N/32][K][32] or pairs of k; a table [rows, width] is W[N, K], or [K, N].
+    // The panels of a linear: a table [rows, width] is its W[N, K], or [K, N].
     l.loop(op.getLoc(), l.constant(0), width, 1, [&](Value j) {
-      Value n = inOut ? j : id, k = inOut ? id : j, depth = inOut ? rows : width;
-      Value pair = l.constant(halves ? 2 : 1), deep = l.div(l.add(depth, halves ? 1 : 0), pair);
-      Value panel = l.mul(l.div(n, l.constant(32)), deep);
-      Value at = l.add(l.mul(l.add(panel, l.div(k, pair)), 32), l.rem(n, l.constant(32)));
-      Value v = halves ? widened(l, stored, l.load(half, l.at(from, l.add(l.mul(at, 2), l.rem(k, pair)), half))) : l.loadF32(from, at);
-      l.store(v, l.at(target, j, f32));
+      Value n = layout.inOut ? j : id, k = layout.inOut ? id : j, all = layout.inOut ? rows : width;
+      Value depth = l.div(l.add(all, layout.pair() - 1), l.constant(layout.pair()));
+      Value at = layout.at(IndexCode{l}, n, k, depth);
+      l.store(halves ? widened(l, stored, l.load(half, l.at(from, at, half))) : l.loadF32(from, at), l.at(target, j, f32));
     });
   });
   l.barrier(op.getLoc());

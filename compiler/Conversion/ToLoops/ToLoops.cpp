@@ -2,6 +2,7 @@
 
 #include "compiler/Conversion/ToLoops/Lowering.h"
 #include "compiler/Conversion/ToLoops/Passes.h"
+#include "compiler/Conversion/ToLoops/PlanCheck.h"
 #include "compiler/Conversion/ToLoops/Split.h"
 #include "dialects/Mask/Emission/Emission.h"
 
@@ -12,6 +13,7 @@ namespace heddle::loops {
 } // namespace heddle::loops
 
 using namespace mlir;
+using namespace heddle;
 using namespace heddle::loops;
 
 namespace {
@@ -26,8 +28,21 @@ struct ConvertToLoops final : heddle::loops::impl::ConvertToLoopsPassBase<Conver
     Machine machine;
     machine.vectorWidth = vectorWidth;
     machine.registers = registers;
-    std::string card = cardText(module);
+    if (model::TargetAttr target = model::targetOf(module)) { // a saved stage is for the machine that it was made for
+      machine.vectorWidth = target.getLanes();
+      machine.registers = target.getRegisters();
+    }
+    if (machine.vectorWidth != 4 && machine.vectorWidth != 8 && machine.vectorWidth != 16) {
+      module.emitError("loops are made of vectors of 4, 8 or 16 f32, not of ") << machine.vectorWidth;
+      return signalPassFailure();
+    }
     SmallVector<func::FuncOp> sources(module.getOps<func::FuncOp>());
+    bool whole = true;
+    for (func::FuncOp source : sources)
+      whole &= succeeded(checkPlan(source));
+    if (!whole)
+      return signalPassFailure();
+    std::string card = cardText(module);
     SmallVector<std::string> symbols;
     for (func::FuncOp source : sources) {
       heddle::loops::Lowering lowering(source, machine);

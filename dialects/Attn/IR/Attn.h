@@ -8,6 +8,8 @@
 #include "dialects/Attn/IR/AttnEnums.h.inc"
 #define GET_TYPEDEF_CLASSES
 #include "dialects/Attn/IR/AttnTypes.h.inc"
+#define GET_ATTRDEF_CLASSES
+#include "dialects/Attn/IR/AttnAttrs.h.inc"
 #define GET_OP_CLASSES
 #include "dialects/Attn/IR/AttnOps.h.inc"
 

@@ -18,6 +18,7 @@ using heddle::model::ModelTensorType;
 #include "dialects/Attn/IR/AttnOps.cpp.inc"
 
 void AttnDialect::initialize() {
+  registerAttributes();
   addTypes<
 #define GET_TYPEDEF_LIST
 #include "dialects/Attn/IR/AttnTypes.cpp.inc"

@@ -2,20 +2,13 @@
 #ifndef HEDDLE_DIALECTS_ATTN_IR_ATTNOPS_TD
 #define HEDDLE_DIALECTS_ATTN_IR_ATTNOPS_TD
 
+include "dialects/Attn/IR/AttnAttrs.td"
 include "dialects/Model/IR/ModelDialect.td"
 include "dialects/Mask/IR/MaskDialect.td"
 include "dialects/Mask/IR/MaskInterfaces.td"
 include "dialects/Model/IR/StepInterface.td"
 include "mlir/Interfaces/SideEffectInterfaces.td"
 include "mlir/Interfaces/InferTypeOpInterface.td"
-
-def Attn_Dialect : Dialect {
-  let name = "attn";
-  let cppNamespace = "::heddle::attn";
-  let summary = "attention, and what may be added to its scores";
-  let useDefaultTypePrinterParser = 1;
-  let dependentDialects = ["::heddle::model::ModelDialect", "::heddle::mask::MaskDialect"];
-}
 
 def Attn_BiasType : TypeDef<Attn_Dialect, "Bias"> {
   let mnemonic = "bias";

@@ -21,6 +21,14 @@ std::optional<Stored> heddle::model::storedOf(StringRef word) {
   return std::nullopt;
 }
 
+heddle::PackedType heddle::model::packedTypeOf(Stored stored) {
+  return stored == Stored::bf16 ? PackedType::BF16 : stored == Stored::f16 ? PackedType::F16 : PackedType::F32;
+}
+
+Stored heddle::model::storedOf(PackedType type) {
+  return type == PackedType::BF16 ? Stored::bf16 : type == PackedType::F16 ? Stored::f16 : Stored::f32;
+}
+
 Arithmetic heddle::model::arithmeticOf(Operation *op) {
   auto module = dyn_cast<ModuleOp>(op);
   if (!module)

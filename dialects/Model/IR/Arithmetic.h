@@ -14,6 +14,7 @@
 #ifndef HEDDLE_DIALECTS_MODEL_IR_ARITHMETIC_H
 #define HEDDLE_DIALECTS_MODEL_IR_ARITHMETIC_H
 
+#include "dialects/Model/IR/WeightLayout.h"
 #include "mlir/IR/BuiltinOps.h"
 
 namespace heddle::model {
@@ -24,6 +25,10 @@ enum class Stored { f32, bf16, f16 };
 /// "bf16"...; and back, nothing for another word.
 llvm::StringRef wordOf(Stored stored);
 std::optional<Stored> storedOf(llvm::StringRef word);
+
+/// The same in words of the blob.
+PackedType packedTypeOf(Stored stored);
+Stored storedOf(PackedType type);
 
 struct Arithmetic {
   Stored stored = Stored::f32; ///< model.dtype

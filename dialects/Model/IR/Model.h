@@ -8,6 +8,7 @@
 
 #include "dialects/Model/IR/Size.h"
 #include "dialects/Model/IR/StepInterface.h"
+#include "dialects/Model/IR/WeightLayout.h"
 #include "mlir/Bytecode/BytecodeOpInterface.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/BuiltinAttributes.h"
@@ -22,6 +23,8 @@
 #include "dialects/Model/IR/ModelEnums.h.inc"
 #define GET_TYPEDEF_CLASSES
 #include "dialects/Model/IR/ModelTypes.h.inc"
+#define GET_ATTRDEF_CLASSES
+#include "dialects/Model/IR/ModelAttrs.h.inc"
 #define GET_OP_CLASSES
 #include "dialects/Model/IR/ModelOps.h.inc"
 

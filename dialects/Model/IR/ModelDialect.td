@@ -12,6 +12,9 @@ def Model_Dialect : Dialect {
   let cppNamespace = "::heddle::model";
   let summary = "what a transformer's description says, one op for one statement";
   let useDefaultTypePrinterParser = 1;
+  let useDefaultAttributePrinterParser = 1;
+  let hasOperationAttrVerify = 1;
+  let extraClassDeclaration = "void registerAttributes();";
 }
 
 class Model_Type<string name, string mnemonicText> : TypeDef<Model_Dialect, name> {

@@ -146,10 +146,10 @@ LogicalResult LinearOp::inferReturnTypes(MLIRContext *, Loc loc, Adaptor op, Typ
                   " units");
   SmallVector<Size> sizes = x.getSizes();
   // `part = j` (model-split-linear) keeps one of the results.
-  auto part = op.getAttributes() ? op.getAttributes().getAs<IntegerAttr>("part") : IntegerAttr();
-  if (part && (part.getInt() < 0 || part.getInt() >= int64_t(parts.size())))
-    return refuse(loc, "part ", part.getInt(), " of ", parts.size(), " does not exist");
-  for (int64_t p : part ? ArrayRef(parts).slice(part.getInt(), 1) : ArrayRef(parts)) {
+  std::optional<int64_t> part = op.getPart();
+  if (part && (*part < 0 || *part >= int64_t(parts.size())))
+    return refuse(loc, "part ", *part, " of ", parts.size(), " does not exist");
+  for (int64_t p : part ? ArrayRef(parts).slice(*part, 1) : ArrayRef(parts)) {
     sizes.back() = *unit * Size(p * groups);
     out.push_back(x.withSizes(sizes));
   }

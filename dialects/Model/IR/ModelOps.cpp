@@ -19,6 +19,28 @@ LogicalResult ParamOp::verify() {
       return emitOpError("index ") << k << " does not occur in the name " << getNameAttr();
   if (getName().contains(("{" + Twine(getIndices().size()) + "}").str()))
     return emitOpError("name ") << getNameAttr() << " has more places than indices";
+  if (std::optional<LayoutAttr> attr = getLayout()) { // param_c2
+    WeightLayout layout = attr->getLayout();
+    SmallVector<int64_t> shape;
+    for (const Size &n : getType().getSizes())
+      if (std::optional<int64_t> length = n.constant())
+        shape.push_back(*length);
+      else
+        return emitOpError("with a layout has constant lengths, but is ") << getType();
+    if (std::string why = layout.misfit(shape); !why.empty())
+      return emitOpError("does not fit its layout: ") << why;
+    Type element = getType().getElementType();
+    if (element.isF32() ? !isReal(layout.type) : element != attr->getElement())
+      return emitOpError("of ") << element << " cannot lie as " << attr->getElement();
+  }
+  if (getOffset() || getStrides()) { // param_c3
+    if (!getOffset() || int64_t(*getOffset()) < 0 || !getStrides() || getStrides()->size() != getIndices().size())
+      return emitOpError("has a place in the blob, which is an offset from 0 on and ")
+             << getIndices().size() << " strides";
+    for (int64_t stride : getStridesAttr().asArrayRef())
+      if (stride < 0)
+        return emitOpError("has a stride of ") << stride;
+  }
   return success();
 }
 
@@ -75,6 +97,8 @@ LogicalResult BroadcastOp::verify() {
 LogicalResult LinearOp::verify() {
   if (!getEpilogue().empty() && getNumResults() != 1) // linear_c4
     return emitOpError("an epilogue stands only where there is one result");
+  if (getPart() && getNumResults() != 1)
+    return emitOpError("of one part has one result");
   if (getEpilogue().empty() && !getExtras().empty())
     return emitOpError("extras are read by an epilogue, and there is none");
   return success();

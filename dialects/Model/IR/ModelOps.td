@@ -4,7 +4,7 @@
 #ifndef HEDDLE_DIALECTS_MODEL_IR_MODELOPS_TD
 #define HEDDLE_DIALECTS_MODEL_IR_MODELOPS_TD
 
-include "dialects/Model/IR/ModelDialect.td"
+include "dialects/Model/IR/ModelAttrs.td"
 include "dialects/Model/IR/StepInterface.td"
 include "mlir/Interfaces/SideEffectInterfaces.td"
 include "mlir/Interfaces/InferTypeOpInterface.td"
@@ -26,13 +26,16 @@ def Model_ParamOp : Model_Op<"param", [Pure]> {
   let summary = "a tensor of the weights file";
   let description = [{
     `name` is the name in the file; inside repeats `{k}` in it is replaced by the k-th index
-    operand. Bytes never enter the IR. From `tiled` on `pack` says how the bytes are laid out
-    in the binary and `offset` where.
+    operand. Bytes never enter the IR. From `tiled` on `layout` says how the bytes lie in the blob and `offset`
+    where; index k moves them by `strides[k]`.
+    - (C1) every index has a place in the name. (C2) the layout fits the shape and the element type.
+    - (C3) a place in the blob is not negative and has a stride an index.
     ```mlir
     %w = model.param "wte.weight" : !model.tensor<[50257, 768], f32>
     ```
   }];
-  let arguments = (ins StrAttr:$name, Variadic<Index>:$indices);
+  let arguments = (ins StrAttr:$name, Variadic<Index>:$indices, OptionalAttr<Model_LayoutAttr>:$layout,
+                       OptionalAttr<I64Attr>:$offset, OptionalAttr<DenseI64ArrayAttr>:$strides);
   let results = (outs Model_Any:$result);
   let assemblyFormat = "$name (`[` $indices^ `]`)? attr-dict `:` type($result)";
   let hasVerifier = 1;
@@ -231,7 +234,8 @@ def Model_LinearOp : Model_Op<"linear", [Pure, AttrSizedOperandSegments, Isolate
   let summary = "x Wᵀ + b over the last axis, perhaps split into several results";
   let description = [{
     x [..., n], W [m, n] (`in_out`: [n, m]), b [m]. With `parts` p₀..pₖ and `groups` g:
-    m = g * Σp * unit, and result j takes its pⱼ*unit features of every group, in order.
+    m = g * Σp * unit, and result j takes its pⱼ*unit features of every group, in order. With `part` = j
+    (`model-split-linear`) there is result j alone.
     From `fused` on: `extras` and the region `epilogue` finish each element,
     ^bb(%acc: f32, %extra0: ...) -> model.yield %out : f32, where an extra is aligned with the
     result from the right and read at the element's index.
@@ -247,7 +251,8 @@ def Model_LinearOp : Model_Op<"linear", [Pure, AttrSizedOperandSegments, Isolate
     ```
   }];
   let arguments = (ins Model_Real:$input, Model_Real:$weight, Optional<Model_Real>:$bias, Variadic<Model_Any>:$extras,
-                       UnitAttr:$in_out, OptionalAttr<DenseI64ArrayAttr>:$parts, DefaultValuedAttr<I64Attr, "1">:$groups);
+                       UnitAttr:$in_out, OptionalAttr<DenseI64ArrayAttr>:$parts, DefaultValuedAttr<I64Attr, "1">:$groups,
+                       OptionalAttr<I64Attr>:$part);
   let results = (outs Variadic<Model_Real>:$results);
   let regions = (region AnyRegion:$epilogue);
   let assemblyFormat = [{
@@ -401,7 +406,7 @@ def Model_RepeatOp : Model_Op<"repeat", [SingleBlock, AutomaticAllocationScope]>
     ```
     Values from outside may be used inside. `first` is added to the index in parameter names.
   }];
-  let arguments = (ins I64Attr:$count, Variadic<AnyType>:$carried);
+  let arguments = (ins I64Attr:$count, Variadic<AnyType>:$carried, DefaultValuedAttr<I64Attr, "0">:$first);
   let results = (outs Variadic<AnyType>:$results);
   let regions = (region SizedRegion<1>:$body);
   let assemblyFormat = "$count (`iter` `(` $carried^ `)`)? attr-dict `:` functional-type($carried, $results) $body";

@@ -13,6 +13,7 @@ using namespace heddle::model;
 #include "dialects/Model/IR/ModelTypes.cpp.inc"
 
 void ModelDialect::initialize() {
+  registerAttributes();
   addTypes<
 #define GET_TYPEDEF_LIST
 #include "dialects/Model/IR/ModelTypes.cpp.inc"

@@ -169,7 +169,8 @@ static void toEpilogue(MapOp map) {
   OpBuilder b(map);
   Location loc = map.getLoc();
   auto fused = LinearOp::create(b, linear.getLoc(), map->getResultTypes(), linear.getInput(), linear.getWeight(),
-                                linear.getBias(), extras, linear.getInOutAttr(), linear.getPartsAttr(), linear.getGroupsAttr());
+                                linear.getBias(), extras, linear.getInOutAttr(), linear.getPartsAttr(), linear.getGroupsAttr(),
+                                linear.getPartAttr());
   fused->setDiscardableAttrs(linear->getDiscardableAttrDictionary());
   Block *body = b.createBlock(&fused.getEpilogue());
   IRMapping mapping;

@@ -23,15 +23,4 @@ def FuseElementwisePass : Pass<"model-fuse-elementwise", "mlir::ModuleOp"> {
   let dependentDialects = ["mlir::arith::ArithDialect", "mlir::math::MathDialect"];
 }
 
-def PlanParametersPass : Pass<"model-plan-parameters", "mlir::ModuleOp"> {
-  let summary = "Give every parameter its packing and its place in the weights blob";
-  let description = [{
-    Writes `pack`, `offset` (bytes, at index values 0) and `strides` (bytes an index operand)
-    on each `model.param`, and the list of packed entries as `model.blob` on the module (see
-    Blob.h). A parameter that a linear reads is packed panel32; an embedding of the same tensor
-    reads that form too. Where `model.dtype` is "bf16" or "f16", both are stored in it (`element` in the
-    pack); every other parameter keeps its type.
-  }];
-}
-
 #endif

@@ -22,8 +22,7 @@ static void split(LinearOp op) {
     if (result.use_empty())
       continue;
     auto one = LinearOp::create(b, op.getLoc(), result.getType(), op.getInput(), op.getWeight(), op.getBias(),
-                                op.getExtras(), op.getInOutAttr(), op.getPartsAttr(), op.getGroupsAttr());
-    one->setAttr("part", b.getI64IntegerAttr(j));
+                                op.getExtras(), op.getInOutAttr(), op.getPartsAttr(), op.getGroupsAttr(), b.getI64IntegerAttr(j));
     result.replaceAllUsesWith(one.getResult(0));
   }
   op.erase();

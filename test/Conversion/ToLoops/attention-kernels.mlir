@@ -1,4 +1,4 @@
-// RUN: heddle-opt %s --model-plan-memory --convert-heddle-to-loops | FileCheck %s
+// RUN: heddle-opt %s --model-plan-schedules --model-plan-memory --convert-heddle-to-loops | FileCheck %s
 
 // Attentions that say the same share one kernel, wherever their results lie; another mask is
 // another kernel. Each comes with a function that packs its keys and values.

@@ -1,14 +1,14 @@
-// RUN: heddle-opt %s --model-plan-memory | FileCheck %s
+// RUN: heddle-opt %s --model-plan-schedules --model-plan-memory | FileCheck %s
 
 // The layer's residual writes over the carried value, and that is the caller's memory: nothing
 // is copied. The first value is made there already.
 // CHECK-LABEL: func.func @run
-// CHECK-SAME: arena = "64*((3*B*T+3)//4)+64"
-// CHECK: model.unary neg %{{.+}} {place = ["output 0"]}
-// CHECK: model.repeat 3 iter(%{{.+}}) {copy_in = array<i1: false>, copy_out = array<i1: false>, place = ["output 0"]}
-// CHECK: model.unary exp %{{.+}} {place = ["arena 0"]}
-// CHECK: model.binary add %{{.+}}, %{{.+}} {place = ["output 0"]}
-// CHECK: return {copies = array<i1: false>}
+// CHECK-SAME: model.arena = "64*((3*B*T+3)//4)+64"
+// CHECK: model.unary neg %{{.+}} {model.place = [#model.place<output, 0>]}
+// CHECK: model.repeat 3 iter(%{{.+}}) {model.copy_back = array<i1: false>, model.copy_in = array<i1: false>, model.place = [#model.place<output, 0>]}
+// CHECK: model.unary exp %{{.+}} {model.place = [#model.place<arena, "0">]}
+// CHECK: model.binary add %{{.+}}, %{{.+}} {model.place = [#model.place<output, 0>]}
+// CHECK: return {model.copies = array<i1: false>}
 func.func @run(%x0: !model.tensor<[B, T, 12], f32> {model.name = "x"}) -> (!model.tensor<[B, T, 12], f32> {model.name = "y"}) {
   %n = model.unary neg %x0 : (!model.tensor<[B, T, 12], f32>) -> !model.tensor<[B, T, 12], f32>
   %y = model.repeat 3 iter(%n) : (!model.tensor<[B, T, 12], f32>) -> !model.tensor<[B, T, 12], f32> {
@@ -23,11 +23,11 @@ func.func @run(%x0: !model.tensor<[B, T, 12], f32> {model.name = "x"}) -> (!mode
 // A linear reads all of its operand while it writes, so its result lies elsewhere although the
 // residual could lie there.
 // CHECK-LABEL: func.func @linear
-// CHECK: model.unary neg %{{.+}} {place = ["arena 0"]}
-// CHECK: model.linear {{.*}} {place = ["output 0"]}
+// CHECK: model.unary neg %{{.+}} {model.place = [#model.place<arena, "0">]}
+// CHECK: model.linear {{.*}} {model.place = [#model.place<output, 0>]
 func.func @linear(%x0: !model.tensor<[B, 12], f32> {model.name = "x"}) -> (!model.tensor<[B, 12], f32> {model.name = "y"}) {
   %n = model.unary neg %x0 : (!model.tensor<[B, 12], f32>) -> !model.tensor<[B, 12], f32>
-  %w = model.param "w" {offset = 0 : i64, strides = array<i64>, pack = {layout = "panel32", in_out = true}} : !model.tensor<[12, 12], f32>
+  %w = model.param "w" {offset = 0 : i64, strides = array<i64>, layout = #model.layout<panels 32, f32, in_out>} : !model.tensor<[12, 12], f32>
   %y = model.linear %n, %w in_out with %n : (!model.tensor<[B, 12], f32>, !model.tensor<[12, 12], f32>, !model.tensor<[B, 12], f32>) -> !model.tensor<[B, 12], f32> {
   ^bb0(%a: f32, %b: f32):
     %s = arith.addf %a, %b : f32

@@ -8,15 +8,17 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "compiler/Conversion/ToLoops/CacheLayout.h"
-#include "compiler/Conversion/ToLoops/Lowering.h"
-#include "compiler/Conversion/ToLoops/Passes.h"
+#include "compiler/Plan/CacheLayout.h"
+#include "compiler/Plan/Lengths.h"
+#include "compiler/Plan/Passes.h"
+#include "compiler/Plan/Target.h"
+#include "dialects/Model/IR/Plan.h"
 #include "dialects/Model/Transforms/Views.h"
 
-namespace heddle::loops {
+namespace heddle::plan {
 #define GEN_PASS_DEF_PLANMEMORYPASS
-#include "compiler/Conversion/ToLoops/Passes.h.inc"
-} // namespace heddle::loops
+#include "compiler/Plan/Passes.h.inc"
+} // namespace heddle::plan
 
 using namespace mlir;
 using namespace heddle;
@@ -31,17 +33,18 @@ struct Storage {
   Operation *producer = nullptr; ///< the first op that writes it
   int64_t bodyLast = -1;         ///< of a carried value: its last use in the body as it came in
   int64_t output = -1;
-  std::string place;
+  PlaceAttr place;
   unsigned merged; ///< itself, or what it was merged into
 };
 
 class Planner {
 public:
-  Planner(func::FuncOp function) : function(function), bounds(loops::rowBounds(function)) {}
+  Planner(func::FuncOp function, const plan::Target &target) : function(function), target(target), bounds(plan::rowBounds(function)) {}
   void run();
 
 private:
   func::FuncOp function;
+  const plan::Target &target;
   std::map<std::string, Size> bounds; ///< of dims that the function finds out for itself
   llvm::DenseMap<Operation *, std::pair<int64_t, int64_t>> positions;
   int64_t now = 0;
@@ -90,7 +93,7 @@ private:
 } // namespace
 
 Size Planner::bytesOf(ModelTensorType t) {
-  return t.getCount().substitute(bounds) * Size(loops::Code::bytesOf(t.getElementType()));
+  return t.getCount().substitute(bounds) * Size(plan::bytesOf(t.getElementType()));
 }
 
 /// Operands that `op` reads only at the element it writes at the same moment.
@@ -198,7 +201,7 @@ void Planner::visit(Operation *op) {
       for (Block &inner : region)
         visit(inner);
 
-  Size scratch = loops::scratchBytes(op).substitute(bounds);
+  Size scratch = target.scratchBytes(op).substitute(bounds);
   if (!scratch.is(0))
     scratches.push_back({op, create({}, scratch, op)});
 
@@ -213,7 +216,7 @@ void Planner::visit(Operation *op) {
     }
     return;
   }
-  if (isa<ParamOp, ConstantOp, attn::AlibiSlopesOp>(op) || loops::standsForCache(op))
+  if (isa<ParamOp, ConstantOp, attn::AlibiSlopesOp>(op) || plan::standsForCache(op))
     return;
   for (Value result : op->getResults()) {
     if (auto type = dyn_cast<ModelTensorType>(result.getType())) {
@@ -249,7 +252,7 @@ void Planner::mergeRows(Operation *op) {
       storages[*from].block != op->getBlock() || storages[*from].bytes != storages[*to].bytes)
     return;
   merge(*to, *from);
-  op->setAttr("in_place", UnitAttr::get(op->getContext()));
+  setInPlace(op);
 }
 
 /// Makes what the body yields in the place of the carried value, where that is free by then.
@@ -283,8 +286,7 @@ void Planner::mergeRepeat(RepeatOp op) {
       merge(slot, *x);
     copyIn.push_back(!takes);
   }
-  op->setAttr("copy_in", DenseBoolArrayAttr::get(op.getContext(), copyIn));
-  op->setAttr("copy_out", DenseBoolArrayAttr::get(op.getContext(), copyOut));
+  setCopies(op, copyIn, copyOut);
 }
 
 void Planner::mergeReturn(func::ReturnOp op) {
@@ -296,7 +298,7 @@ void Planner::mergeReturn(func::ReturnOp op) {
       storages[*s].output = i;
     copies.push_back(!direct);
   }
-  op->setAttr("copies", DenseBoolArrayAttr::get(op.getContext(), copies));
+  setCopiesOut(op, copies);
 }
 
 /// Whether the form is at least 0 whatever the dims are (as far as its text shows it).
@@ -314,7 +316,7 @@ void Planner::assign() {
     if (storages[i].merged == i && storages[i].output < 0)
       order.push_back(i);
     else if (storages[i].merged == i)
-      storages[i].place = "output " + std::to_string(storages[i].output);
+      storages[i].place = PlaceAttr::output(function.getContext(), storages[i].output);
   llvm::stable_sort(order, [&](unsigned a, unsigned c) { return storages[a].begin < storages[c].begin; });
   for (unsigned i : order) {
     Storage &s = storages[i];
@@ -343,30 +345,30 @@ void Planner::assign() {
   Size offset = 0;
   for (Slot &slot : slots) {
     for (unsigned i : slot.users)
-      storages[i].place = "arena " + offset.str();
+      storages[i].place = PlaceAttr::arena(function.getContext(), offset);
     offset = offset + (slot.bytes.exactDiv(Size(64)) ? slot.bytes : (slot.bytes + Size(63)).floorDiv(Size(64)) * Size(64));
   }
-  function->setAttr("arena", StringAttr::get(function.getContext(), (offset + Size(64)).str()));
+  setArena(function, offset + Size(64));
 }
 
 void Planner::record() {
-  Builder b(function.getContext());
+  PlaceAttr none = PlaceAttr::none(function.getContext());
   function.walk([&](Operation *op) {
     if (op == function || viewOffset(op))
       return;
-    SmallVector<Attribute> places;
+    SmallVector<PlaceAttr> places;
     bool any = false;
     for (Value result : op->getResults()) {
       auto it = roots.find(result);
       bool tensor = isa<ModelTensorType>(result.getType()) && it != roots.end() && it->second.size() == 1;
-      places.push_back(b.getStringAttr(tensor ? storages[find(it->second[0])].place : ""));
+      places.push_back(tensor ? storages[find(it->second[0])].place : none);
       any |= tensor;
     }
     if (any)
-      op->setAttr("place", b.getArrayAttr(places));
+      setPlaces(op, places);
   });
   for (auto [op, id] : scratches)
-    op->setAttr("scratch", b.getStringAttr(StringRef(storages[find(id)].place).split(' ').second));
+    setScratch(op, storages[find(id)].place);
 }
 
 /// A repeat that hands an incoming value on in another role gets a copy of it: the carried
@@ -412,11 +414,26 @@ void Planner::run() {
 }
 
 namespace {
-struct PlanMemory final : heddle::loops::impl::PlanMemoryPassBase<PlanMemory> {
+struct PlanMemory final : heddle::plan::impl::PlanMemoryPassBase<PlanMemory> {
+  /// Working memory depends on the tiles, so they have to be there and be some that the target knows.
+  LogicalResult checkSchedules(const plan::Target &target) {
+    bool good = true;
+    getOperation().walk([&](Operation *op) {
+      if (std::string why = target.refusal(op); !why.empty()) {
+        op->emitError() << why;
+        good = false;
+      }
+    });
+    return success(good);
+  }
+
   void runOnOperation() override {
+    const plan::Target *target = plan::targetOf(getOperation());
+    if (!target || failed(checkSchedules(*target)))
+      return signalPassFailure();
     for (auto f : getOperation().getOps<func::FuncOp>())
       if (!f.isDeclaration())
-        Planner(f).run();
+        Planner(f, *target).run();
   }
 };
 } // namespace

@@ -3,13 +3,13 @@
 // The tied table is packed once, as panels; the layers of the repeat lie at a constant distance.
 // CHECK: module attributes
 // CHECK-SAME: model.blob = [
-// CHECK-SAME: {{.*}}element = "f32"{{.*}}name = "wte"
-// CHECK-SAME: pack = {in_out = false, layout = "panel32"}
+// CHECK-SAME: #model.entry<name = "wte", shape = [100, 12], layout = <panels 32, f32>, offset = 0
+// CHECK-SAME: #model.entry<name = "h.{0}.w"{{.*}} firsts = [0], counts = [3], strides = [1536]>
 // CHECK-SAME: model.blob_bytes = 11136 : i64
-// CHECK: %[[TABLE:.+]] = model.param "wte" {offset = 0 : i64, pack = {in_out = false, layout = "panel32"}, strides = array<i64>}
+// CHECK: %[[TABLE:.+]] = model.param "wte" {layout = #model.layout<panels 32, f32>, offset = 0 : i64, strides = array<i64>}
 // CHECK: model.embedding %{{.+}} in %[[TABLE]]
-// CHECK: model.param "h.{0}.w"[%{{.+}}] {offset = 6144 : i64, pack = {in_out = true, layout = "panel32"}, strides = array<i64: 1536>}
-// CHECK: model.param "h.{0}.b"[%{{.+}}] {offset = 10752 : i64, pack = {layout = "natural"}, strides = array<i64: 128>}
+// CHECK: model.param "h.{0}.w"[%{{.+}}] {layout = #model.layout<panels 32, f32, in_out>, offset = 6144 : i64, strides = array<i64: 1536>}
+// CHECK: model.param "h.{0}.b"[%{{.+}}] {layout = #model.layout<natural, f32>, offset = 10752 : i64, strides = array<i64: 128>}
 // CHECK: model.linear %{{.+}}, %[[TABLE]]
 func.func @run(%ids: !model.tensor<[B, T], i64> {model.name = "ids"}) -> (!model.tensor<[B, T, 100], f32> {model.name = "y"}) {
   %w = model.param "wte" : !model.tensor<[100, 12], f32>

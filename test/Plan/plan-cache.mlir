@@ -3,13 +3,13 @@
 
 // What @once keeps for attention is written as attention reads it, and loaded without a copy.
 // CHECK-LABEL: func.func @once
-// CHECK-SAME: %{{.+}}: !model.state<[3, B, S, 6], f32> {model.cache = {heads = 2 : i64, kind = "keys"}, model.state = "k"}
-// CHECK: model.store %{{.+}} in %{{.+}}[%{{.+}}] {cache = {heads = 2 : i64, kind = "keys"}}
+// CHECK-SAME: %{{.+}}: !model.state<[3, B, S, 6], f32> {attn.cache = #attn.cache<keys, heads = 2, element = f32, block = 128, panel = 16>, model.state = "k"}
+// CHECK: model.store %{{.+}} in %{{.+}}[%{{.+}}] {attn.cache = #attn.cache<keys, heads = 2, element = f32, block = 128, panel = 16>}
 // CHECK-LABEL: func.func @step
-// CHECK-SAME: {model.cache = {heads = 2 : i64, kind = "keys"}, model.state = "k"}
-// CHECK-SAME: {model.cache = {heads = 2 : i64, kind = "values"}, model.state = "v"}
-// CHECK: model.load %{{.+}}[%{{.+}}] {cache = {heads = 2 : i64, kind = "keys"}}
-// CHECK: model.load %{{.+}}[%{{.+}}] {cache = {heads = 2 : i64, kind = "values"}}
+// CHECK-SAME: {attn.cache = #attn.cache<keys, heads = 2, element = f32, block = 128, panel = 16>, model.state = "k"}
+// CHECK-SAME: {attn.cache = #attn.cache<values, heads = 2, element = f32, block = 128, panel = 16>, model.state = "v"}
+// CHECK: model.load %{{.+}}[%{{.+}}] {attn.cache = #attn.cache<keys, heads = 2, element = f32, block = 128, panel = 16>}
+// CHECK: model.load %{{.+}}[%{{.+}}] {attn.cache = #attn.cache<values, heads = 2, element = f32, block = 128, panel = 16>}
 func.func @once(%k: !model.tensor<[B, S, 6], f32> {model.name = "k"}, %v: !model.tensor<[B, S, 8], f32> {model.name = "v"},
                 %ks: !model.state<[3, B, S, 6], f32> {model.state = "k"}, %vs: !model.state<[3, B, S, 8], f32> {model.state = "v"}) {
   %i = arith.constant 1 : index
@@ -48,11 +48,11 @@ func.func @mixed(%q: !model.tensor<[B, new, 6], f32> {model.name = "q"}, %a: !mo
 
 // A window of 200 rows: its rows and a piece of 512 (64) new ones, and the block in which they begin.
 // CHECK-LABEL: func.func @step
-// CHECK-SAME: {model.cache = {heads = 2 : i64, kind = "keys", ring = 896 : i64}, model.state = "k"}
-// CHECK-SAME: {model.cache = {heads = 2 : i64, kind = "values", ring = 896 : i64}, model.state = "v"}
-// CHECK-SAME: model.pieces = {beyond = 896 : i64, longest = 512 : i64}
-// SHORT: model.pieces = {beyond = 512 : i64, longest = 64 : i64}
-// SHORT: model.append {{.+}} ring = 512 : i64
+// CHECK-SAME: {attn.cache = #attn.cache<keys, heads = 2, element = f32, block = 128, panel = 16, ring = 896>, model.state = "k"}
+// CHECK-SAME: {attn.cache = #attn.cache<values, heads = 2, element = f32, block = 128, panel = 16, ring = 896>, model.state = "v"}
+// CHECK-SAME: model.pieces = #model.pieces<longest = 512, beyond = 896>
+// SHORT: model.pieces = #model.pieces<longest = 64, beyond = 512>
+// SHORT: model.append {{.+}} ring = 512>
 func.func @step(%q: !model.tensor<[B, new, 6], f32> {model.name = "q"}, %k: !model.tensor<[B, new, 6], f32> {model.name = "k"}, %v: !model.tensor<[B, new, 6], f32> {model.name = "v"},
                 %ks: !model.state<[B, capacity, 6], f32> {model.state = "k"}, %vs: !model.state<[B, capacity, 6], f32> {model.state = "v"}) -> (!model.tensor<[B, new, 6], f32> {model.name = "y"}) {
   %ka = model.append %ks, %k axis 1 : !model.state<[B, capacity, 6], f32>, !model.tensor<[B, new, 6], f32> -> !model.tensor<[B, "new+past", 6], f32>

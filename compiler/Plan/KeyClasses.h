@@ -6,28 +6,26 @@
 // dense, and every row, in a prefill or in a step, walks the keys of its class alone.
 //
 //===----------------------------------------------------------------------===//
-#ifndef HEDDLE_COMPILER_CONVERSION_TOLOOPS_KEYCLASSES_H
-#define HEDDLE_COMPILER_CONVERSION_TOLOOPS_KEYCLASSES_H
+#ifndef HEDDLE_COMPILER_PLAN_KEYCLASSES_H
+#define HEDDLE_COMPILER_PLAN_KEYCLASSES_H
 
 #include "dialects/Attn/IR/Attn.h"
 
-namespace heddle::loops {
-
-/// Each class has room of its own, rounded up: many of them would be mostly empty.
-constexpr int64_t kMostClasses = 32;
+namespace heddle::plan {
 
 /// Into how many attentions one falls; 1: it does not.
 inline int64_t keyClasses(attn::SdpaOp op) {
   int64_t step = mask::stridedOf(op.getMask());
-  return step <= kMostClasses ? step : 1;
+  return step <= attn::CacheAttr::mostClasses ? step : 1; // each class has room of its own, mostly empty where they are many
 }
 
-/// Rows that a class of `rows` rows has room for: whole tiles, or as many as a step reads at once.
-inline model::Size roomOfClass(const model::Size &rows, int64_t classes) {
-  model::Size unit(classes == 1 ? 128 : 64);
-  return (rows + unit * model::Size(classes) - model::Size(1)).floorDiv(unit * model::Size(classes)) * unit;
+/// Rows that a class of `rows` rows has room for in blocks of `block`: whole blocks, or of classes, which are many and
+/// small, halves of them.
+inline model::Size roomOfClass(const model::Size &rows, int64_t classes, int64_t block) {
+  model::Size unit(classes == 1 ? block : (block + 1) / 2), all = unit * model::Size(classes);
+  return (rows + all - model::Size(1)).floorDiv(all) * unit;
 }
 
-} // namespace heddle::loops
+} // namespace heddle::plan
 
 #endif

@@ -10,15 +10,17 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "compiler/Conversion/ToLoops/KeyClasses.h"
-#include "compiler/Conversion/ToLoops/Lowering.h"
-#include "compiler/Conversion/ToLoops/Passes.h"
+#include "compiler/Plan/KeyClasses.h"
+#include "compiler/Plan/Passes.h"
+#include "compiler/Plan/Target.h"
+#include "dialects/Attn/IR/Plan.h"
 #include "dialects/Model/IR/Arithmetic.h"
+#include "dialects/Model/IR/Plan.h"
 
-namespace heddle::loops {
+namespace heddle::plan {
 #define GEN_PASS_DEF_PLANCACHEPASS
-#include "compiler/Conversion/ToLoops/Passes.h.inc"
-} // namespace heddle::loops
+#include "compiler/Plan/Passes.h.inc"
+} // namespace heddle::plan
 
 using namespace mlir;
 using namespace heddle;
@@ -27,14 +29,14 @@ using namespace heddle::model;
 namespace {
 /// How the rows of a state are read.
 struct Use {
-  StringRef role; ///< "keys" or "values"; empty: nobody has read them yet
+  std::optional<attn::CacheKind> role; ///< none: nobody has read them yet
   int64_t heads = 0, classes = 1;
   bool good = true; ///< nothing but attention reads them, always in one role
   /// The farthest row back that a new row looks at; none: any.
   std::optional<int64_t> behind = 0;
 
-  void join(StringRef as, int64_t g, int64_t d, std::optional<int64_t> far) {
-    good &= !as.empty() && (role.empty() || (role == as && heads == g && classes == d));
+  void join(std::optional<attn::CacheKind> as, int64_t g, int64_t d, std::optional<int64_t> far) {
+    good &= as && (!role || (role == as && heads == g && classes == d));
     role = as;
     heads = g;
     classes = d;
@@ -62,8 +64,8 @@ static void joinReaders(Value rows, Use &use) {
   for (OpOperand &o : rows.getUses()) {
     auto sdpa = dyn_cast<attn::SdpaOp>(o.getOwner());
     bool isKey = sdpa && o.getOperandNumber() == 1, isValue = sdpa && o.getOperandNumber() == 2;
-    use.join(isKey ? "keys" : isValue ? "values" : "", sdpa ? int64_t(sdpa.getKvHeads()) : 0,
-             sdpa ? heddle::loops::keyClasses(sdpa) : 1, sdpa && append ? farthestBack(sdpa, append) : std::nullopt);
+    use.join(isKey ? std::optional(attn::CacheKind::keys) : isValue ? std::optional(attn::CacheKind::values) : std::nullopt, sdpa ? int64_t(sdpa.getKvHeads()) : 0,
+             sdpa ? heddle::plan::keyClasses(sdpa) : 1, sdpa && append ? farthestBack(sdpa, append) : std::nullopt);
   }
 }
 
@@ -88,12 +90,12 @@ static std::optional<int64_t> longestText(ModuleOp module) {
 
 /// Rows after which places come again: what the first row of a piece sees and the piece, wherever
 /// in a block that begins. None where no text is longer than the ring and its twin block.
-static std::optional<int64_t> ringFor(int64_t behind, int64_t piece, std::optional<int64_t> longest) {
+static std::optional<int64_t> ringFor(int64_t behind, int64_t piece, std::optional<int64_t> longest, int64_t block) {
   if (behind > (int64_t(1) << 40))
     return std::nullopt;
   int64_t rows = std::max<int64_t>(behind, 0) + piece - 1;
-  int64_t ring = ((rows + 127) / 128 + 1) * 128;
-  return longest && *longest <= ring + 128 ? std::nullopt : std::optional(ring);
+  int64_t ring = (llvm::divideCeil(rows, block) + 1) * block;
+  return longest && *longest <= ring + block ? std::nullopt : std::optional(ring);
 }
 
 /// Whether a text may come in pieces: none of them may make the step begin anew (a guard), and
@@ -140,7 +142,7 @@ static Use useOf(BlockArgument state) {
 }
 
 namespace {
-struct PlanCache final : heddle::loops::impl::PlanCachePassBase<PlanCache> {
+struct PlanCache final : heddle::plan::impl::PlanCachePassBase<PlanCache> {
   using PlanCachePassBase::PlanCachePassBase;
   void runOnOperation() override {
     // The choice belongs to a state's name: every function that has the state must agree.
@@ -151,6 +153,10 @@ struct PlanCache final : heddle::loops::impl::PlanCachePassBase<PlanCache> {
           states[name.getValue()].push_back(arg);
     Builder b(&getContext());
     ModuleOp module = getOperation();
+    const plan::Target *target = plan::targetOf(module);
+    if (!target)
+      return signalPassFailure();
+    auto [block, panel] = target->cacheBlock();
     std::optional<int64_t> longest = longestText(module);
     bool pieces = comesInPieces(module, longestPiece);
     int64_t shortest = 0; // of all rings
@@ -159,35 +165,31 @@ struct PlanCache final : heddle::loops::impl::PlanCachePassBase<PlanCache> {
       for (BlockArgument arg : args) {
         Use mine = useOf(arg);
         use.good &= mine.good;
-        if (!mine.role.empty())
+        if (mine.role)
           use.join(mine.role, mine.heads, mine.classes, mine.behind);
       }
-      if (!use.good || use.role.empty())
+      if (!use.good || !use.role)
         continue;
-      SmallVector<NamedAttribute> members{b.getNamedAttr("kind", b.getStringAttr(use.role)),
-                                          b.getNamedAttr("heads", b.getI64IntegerAttr(use.heads))};
-      if (Arithmetic arithmetic = arithmeticOf(module); arithmetic.halves())
-        members.push_back(b.getNamedAttr("element", b.getStringAttr(wordOf(arithmetic.stored))));
+      Stored stored = arithmeticOf(module).stored;
+      Type element = stored == Stored::bf16 ? Type(b.getBF16Type()) : stored == Stored::f16 ? Type(b.getF16Type()) : Type(b.getF32Type());
       // Each class goes round a ring of its own.
+      int64_t turn = 0;
       auto ofClass = [&](int64_t rows) { return rows / use.classes + (rows % use.classes != 0); };
-      if (std::optional<int64_t> ring = pieces && use.behind ? ringFor(ofClass(*use.behind), ofClass(longestPiece), longest ? std::optional(ofClass(*longest)) : longest)
+      if (std::optional<int64_t> ring = pieces && use.behind ? ringFor(ofClass(*use.behind), ofClass(longestPiece), longest ? std::optional(ofClass(*longest)) : longest, block)
                                                              : std::nullopt) {
-        members.push_back(b.getNamedAttr("ring", b.getI64IntegerAttr(*ring)));
+        turn = *ring;
         int64_t rows = *ring * use.classes;
         shortest = shortest ? std::min(shortest, rows) : rows;
       }
-      if (use.classes > 1)
-        members.push_back(b.getNamedAttr("classes", b.getI64IntegerAttr(use.classes)));
-      DictionaryAttr mark = b.getDictionaryAttr(members);
+      auto cache = attn::CacheAttr::get(&getContext(), *use.role, use.heads, element, block, panel, use.classes, turn);
       for (BlockArgument arg : args) {
-        cast<func::FuncOp>(arg.getOwner()->getParentOp()).setArgAttr(arg.getArgNumber(), "model.cache", mark);
+        attn::setCache(arg.getOwner()->getParentOp(), arg.getArgNumber(), cache);
         for (Operation *user : arg.getUsers())
-          user->setAttr("cache", mark);
+          attn::setCache(user, cache);
       }
     }
     if (auto step = module.lookupSymbol<func::FuncOp>("step"); step && shortest)
-      step->setAttr("model.pieces", b.getDictionaryAttr({b.getNamedAttr("beyond", b.getI64IntegerAttr(shortest)),
-                                                         b.getNamedAttr("longest", b.getI64IntegerAttr(longestPiece))}));
+      setPieces(step, PiecesAttr::get(&getContext(), longestPiece, shortest));
   }
 };
 } // namespace

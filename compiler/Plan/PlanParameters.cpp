@@ -1,0 +1,264 @@
+//===- PlanParameters.cpp - the weights blob ------------------------------===//
+//
+// Every layout in which some op reads a tensor of the file becomes one entry of the blob; the
+// entries of a repeat's layers lie at a constant distance from each other, so that the one body
+// of the repeat finds them by arithmetic. Functions share entries: @run and @step read the
+// same bytes.
+//
+//===----------------------------------------------------------------------===//
+
+#include "compiler/Plan/Blob.h"
+#include "compiler/Plan/Passes.h"
+#include "compiler/Plan/Target.h"
+#include "dialects/Model/IR/Arithmetic.h"
+#include "dialects/Model/IR/Plan.h"
+#include "mlir/IR/Matchers.h"
+#include "llvm/ADT/MapVector.h"
+#include "llvm/ADT/StringExtras.h"
+
+namespace heddle::plan {
+#define GEN_PASS_DEF_PLANPARAMETERSPASS
+#include "compiler/Plan/Passes.h.inc"
+} // namespace heddle::plan
+
+using namespace mlir;
+using namespace heddle;
+using namespace heddle::model;
+
+static constexpr int64_t kAlignment = 64;
+
+namespace {
+struct Span {
+  int64_t first = 0, end = 0;
+};
+/// One pattern in one layout.
+struct Entry {
+  StringAttr name;
+  LayoutAttr layout;
+  ModelTensorType type;
+  SmallVector<Span> ranges; ///< hull over all readers, one an index
+  SmallVector<int64_t> strides;
+  int64_t offset = 0;
+};
+
+struct PlanParameters final : heddle::plan::impl::PlanParametersPassBase<PlanParameters> {
+  void runOnOperation() override;
+  LayoutAttr natural(Type element, bool stored);
+  LayoutAttr panels(LinearOp op);
+  LayoutAttr bias(LinearOp op);
+  LogicalResult separate(ParamOp op);
+  LogicalResult note(ParamOp op);
+
+  llvm::MapVector<std::pair<Attribute, Attribute>, Entry> entries;
+  llvm::DenseMap<Attribute, LayoutAttr> wholePanels; ///< name -> panels of all rows
+  Arithmetic arithmetic;
+  const plan::Target *target = nullptr;
+};
+} // namespace
+
+/// Elements as they stand; `stored`: reals in the module's type of storage.
+LayoutAttr PlanParameters::natural(Type element, bool stored) {
+  WeightLayout layout;
+  layout.type = element.isInteger(64)  ? PackedType::I64
+                : element.isInteger(1) ? PackedType::Bool
+                : stored               ? packedTypeOf(arithmetic.stored)
+                                       : PackedType::F32;
+  return LayoutAttr::get(&getContext(), layout);
+}
+
+/// The rows of the part that `op` is, or all.
+static void takePart(WeightLayout &layout, LinearOp op) {
+  if (!op.getPart() || !op.getParts() || op.getParts()->size() < 2)
+    return;
+  layout.part = *op.getPart();
+  layout.groups = op.getGroups();
+  layout.parts.assign(op.getParts()->begin(), op.getParts()->end());
+}
+
+/// How a linear reads its weight.
+LayoutAttr PlanParameters::panels(LinearOp op) {
+  WeightLayout layout;
+  layout.type = packedTypeOf(arithmetic.stored);
+  layout.panel = target->panelOf(op);
+  layout.inOut = op.getInOut();
+  takePart(layout, op);
+  return LayoutAttr::get(&getContext(), layout);
+}
+
+/// And its bias.
+LayoutAttr PlanParameters::bias(LinearOp op) {
+  WeightLayout layout;
+  takePart(layout, op);
+  return LayoutAttr::get(&getContext(), layout);
+}
+
+/// The values that an index operand takes in the name.
+static std::optional<Span> rangeOf(Value index) {
+  APInt constant;
+  if (matchPattern(index, m_ConstantInt(&constant)))
+    return Span{constant.getSExtValue(), constant.getSExtValue() + 1};
+  auto arg = dyn_cast<BlockArgument>(index);
+  auto repeat = arg ? dyn_cast<RepeatOp>(arg.getOwner()->getParentOp()) : RepeatOp();
+  if (!repeat || arg.getArgNumber() != 0)
+    return std::nullopt;
+  int64_t first = repeat.getFirst();
+  return Span{first, first + int64_t(repeat.getCount())};
+}
+
+/// One ParamOp a layout: the readers of another layout get a copy of the op.
+LogicalResult PlanParameters::separate(ParamOp op) {
+  llvm::MapVector<Attribute, ParamOp> byLayout;
+  Type element = op.getType().getElementType();
+  for (OpOperand &use : llvm::make_early_inc_range(op->getUses())) {
+    LayoutAttr layout = natural(element, /*stored=*/false);
+    auto linear = dyn_cast<LinearOp>(use.getOwner());
+    if (linear && use.getOperandNumber() == 1)
+      layout = panels(linear);
+    else if (linear && linear.getBias() && use.getOperandNumber() == 2)
+      layout = bias(linear);
+    else if (auto table = dyn_cast<EmbeddingOp>(use.getOwner()); table && use.getOperandNumber() == 1) {
+      auto it = wholePanels.find(op.getNameAttr());
+      layout = it != wholePanels.end() ? it->second : natural(element, /*stored=*/true);
+    }
+    ParamOp &mine = byLayout[layout];
+    if (!mine) {
+      mine = byLayout.size() == 1 ? op : cast<ParamOp>(OpBuilder(op).clone(*op));
+      mine.setLayoutAttr(layout);
+    }
+    use.set(mine);
+  }
+  if (byLayout.empty())
+    op.erase();
+  for (auto &[layout, mine] : byLayout)
+    if (failed(note(mine)))
+      return failure();
+  return success();
+}
+
+LogicalResult PlanParameters::note(ParamOp op) {
+  Entry &entry = entries[{op.getNameAttr(), op.getLayoutAttr()}];
+  ModelTensorType type = op.getType();
+  for (const Size &s : type.getSizes())
+    if (!s.constant())
+      return op.emitError("a parameter has constant lengths, but is ") << type;
+  if (!entry.name) {
+    entry.name = op.getNameAttr();
+    entry.layout = op.getLayoutAttr();
+    entry.type = type;
+    entry.ranges.resize(op.getIndices().size(), Span{INT64_MAX, INT64_MIN});
+  }
+  if (entry.type != type)
+    return op.emitError("parameter ") << op.getNameAttr() << " is read as " << type << " and as " << entry.type;
+  for (auto [i, index] : llvm::enumerate(op.getIndices())) {
+    std::optional<Span> range = rangeOf(index);
+    if (!range)
+      return op.emitError("index ") << i << " of a parameter must be that of a repeat";
+    entry.ranges[i].first = std::min(entry.ranges[i].first, range->first);
+    entry.ranges[i].end = std::max(entry.ranges[i].end, range->end);
+  }
+  return success();
+}
+
+void PlanParameters::runOnOperation() {
+  ModuleOp module = getOperation();
+  if (failed(verifyArithmetic(module)))
+    return signalPassFailure();
+  arithmetic = arithmeticOf(module);
+  target = plan::targetOf(module);
+  if (!target)
+    return signalPassFailure();
+  SmallVector<ParamOp> params;
+  module.walk([&](ParamOp op) {
+    params.push_back(op);
+    for (OpOperand &use : op->getUses())
+      if (auto linear = dyn_cast<LinearOp>(use.getOwner()); linear && use.getOperandNumber() == 1)
+        if (LayoutAttr layout = panels(linear); layout.getParts().empty())
+          wholePanels.try_emplace(op.getNameAttr(), layout);
+  });
+  for (ParamOp op : params)
+    if (failed(separate(op)))
+      return signalPassFailure();
+
+  Builder b(&getContext());
+  int64_t offset = 0;
+  SmallVector<BlobEntryAttr> blob;
+  for (auto &[key, e] : entries) {
+    e.offset = offset;
+    SmallVector<int64_t> shape;
+    for (const Size &s : e.type.getSizes())
+      shape.push_back(*s.constant());
+    int64_t stride = llvm::alignTo(e.layout.getLayout().bytes(shape), kAlignment);
+    SmallVector<int64_t> firsts, counts;
+    e.strides.resize(e.ranges.size());
+    for (int64_t i = int64_t(e.ranges.size()) - 1; i >= 0; --i) {
+      e.strides[i] = stride;
+      stride *= e.ranges[i].end - e.ranges[i].first;
+    }
+    for (const Span &r : e.ranges) {
+      firsts.push_back(r.first);
+      counts.push_back(r.end - r.first);
+    }
+    offset += stride;
+    blob.push_back(BlobEntryAttr::get(&getContext(), e.name, b.getDenseI64ArrayAttr(shape), e.layout, e.offset,
+                                      b.getDenseI64ArrayAttr(firsts), b.getDenseI64ArrayAttr(counts),
+                                      b.getDenseI64ArrayAttr(e.strides)));
+  }
+  setBlob(module, blob, offset);
+
+  module.walk([&](ParamOp op) {
+    Entry &e = entries[{op.getNameAttr(), op.getLayoutAttr()}];
+    int64_t at = e.offset;
+    for (auto [i, index] : llvm::enumerate(op.getIndices())) {
+      APInt constant;
+      // A constant index counts in the name itself; a repeat's from its `first`.
+      int64_t base = matchPattern(index, m_ConstantInt(&constant)) ? 0 : rangeOf(index)->first;
+      at += (base - e.ranges[i].first) * e.strides[i];
+    }
+    op.setOffset(at);
+    op.setStrides(e.strides);
+  });
+}
+
+//===-- Blob.h -----------------------------------------------------------------===//
+
+uint64_t heddle::plan::blobBytes(ModuleOp module) {
+  return blobBytesOf(module);
+}
+
+static std::string filled(StringRef pattern, ArrayRef<int64_t> indices) {
+  std::string name = pattern.str();
+  for (auto [k, value] : llvm::enumerate(indices)) {
+    std::string place = "{" + std::to_string(k) + "}";
+    for (size_t at; (at = name.find(place)) != std::string::npos;)
+      name.replace(at, place.size(), std::to_string(value));
+  }
+  return name;
+}
+
+std::vector<heddle::plan::BlobTensor> heddle::plan::blobTensors(ModuleOp module) {
+  std::vector<BlobTensor> all;
+  for (BlobEntryAttr entry : blobOf(module)) {
+    BlobTensor t;
+    t.shape = entry.getShape().asArrayRef().vec();
+    t.layout = entry.getLayout().getLayout();
+    ArrayRef<int64_t> firsts = entry.getFirsts(), counts = entry.getCounts(), strides = entry.getStrides();
+    SmallVector<int64_t> at(firsts.size(), 0);
+    for (bool more = true; more;) {
+      t.offset = entry.getOffset();
+      SmallVector<int64_t> indices;
+      for (unsigned i = 0; i < at.size(); ++i) {
+        t.offset += strides[i] * at[i];
+        indices.push_back(firsts[i] + at[i]);
+      }
+      t.name = filled(entry.getName(), indices);
+      all.push_back(t);
+      more = false;
+      for (int i = int(at.size()) - 1; i >= 0 && !more; --i)
+        if (++at[i] < counts[i])
+          more = true;
+        else
+          at[i] = 0;
+    }
+  }
+  return all;
+}

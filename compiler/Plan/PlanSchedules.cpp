@@ -1,0 +1,35 @@
+//===- PlanSchedules.cpp - the tiles of products and attentions -----------===//
+//
+// Tiles are the target's choice, written down once. A schedule that stands there already was somebody's choice too.
+//
+//===----------------------------------------------------------------------===//
+
+#include "compiler/Plan/Passes.h"
+#include "compiler/Plan/Target.h"
+#include "dialects/Attn/IR/Plan.h"
+#include "dialects/Model/IR/Plan.h"
+
+namespace heddle::plan {
+#define GEN_PASS_DEF_PLANSCHEDULESPASS
+#include "compiler/Plan/Passes.h.inc"
+} // namespace heddle::plan
+
+using namespace mlir;
+using namespace heddle;
+
+namespace {
+struct PlanSchedules final : plan::impl::PlanSchedulesPassBase<PlanSchedules> {
+  void runOnOperation() override {
+    const plan::Target *target = plan::targetOf(getOperation());
+    if (!target)
+      return signalPassFailure();
+    getOperation().walk([&](Operation *op) {
+      auto sdpa = dyn_cast<attn::SdpaOp>(op);
+      if (sdpa && !attn::scheduleOf(sdpa))
+        attn::setSchedule(sdpa, target->tilesOf(sdpa));
+      if (isa<model::LinearOp, model::MatmulOp>(op) && !model::scheduleOf(op))
+        model::setSchedule(op, target->tilesOf(op));
+    });
+  }
+};
+} // namespace

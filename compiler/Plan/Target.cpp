@@ -1,0 +1,32 @@
+//===- Target.cpp - the targets that a context knows ----------------------===//
+
+#include "compiler/Plan/Target.h"
+#include "dialects/Model/IR/Plan.h"
+
+using namespace mlir;
+using namespace heddle;
+using namespace heddle::plan;
+
+Targets &Targets::of(model::ModelDialect *dialect) {
+  auto *targets = dialect->getRegisteredInterface<Targets>();
+  return targets ? *targets : dialect->addInterface<Targets>();
+}
+
+const Target *Targets::find(StringRef name) const {
+  for (const std::unique_ptr<Target> &target : all)
+    if (target->name() == name)
+      return target.get();
+  return nullptr;
+}
+
+const Target *heddle::plan::targetOf(Operation *op) {
+  auto *dialect = op->getContext()->getLoadedDialect<model::ModelDialect>();
+  auto *targets = dialect ? dialect->getRegisteredInterface<Targets>() : nullptr;
+  model::TargetAttr attr = model::targetOf(op);
+  const Target *target = !targets ? nullptr : attr ? targets->find(attr.getName()) : targets->first();
+  if (!target && attr)
+    op->emitError("there is no target '") << attr.getName() << "' in this compiler";
+  else if (!target)
+    op->emitError("internal error: no target is registered");
+  return target;
+}

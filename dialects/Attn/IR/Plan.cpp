@@ -1,0 +1,71 @@
+//===- Plan.cpp - what the plan writes on attention and its states --------===//
+
+#include "dialects/Attn/IR/Plan.h"
+#include "mlir/Interfaces/FunctionInterfaces.h"
+
+using namespace mlir;
+using namespace heddle;
+using namespace heddle::attn;
+
+static constexpr llvm::StringLiteral kCache = "attn.cache", kSchedule = "attn.schedule";
+
+/// A state of a mark: [.., rows, features], whose features divide into the mark's heads.
+static LogicalResult verifyCache(Operation *op, Type type, Attribute value) {
+  auto cache = dyn_cast<CacheAttr>(value);
+  if (!cache)
+    return op->emitError() << "'" << kCache << "' is an #attn.cache, but is " << value;
+  auto state = dyn_cast<model::StateType>(type);
+  if (!state || state.getRank() < 3 || !state.getElementType().isF32())
+    return op->emitError() << "'" << kCache << "' is said of a state [.., batch, rows, features] of f32, but is of " << type;
+  std::optional<int64_t> features = state.getSize(state.getRank() - 1).constant();
+  if (!features || *features % cache.getHeads())
+    return op->emitError() << "features of " << state << " do not divide into the " << cache.getHeads() << " heads of its cache";
+  return success();
+}
+
+static Value stateOf(Operation *op) {
+  if (auto append = dyn_cast<model::AppendOp>(op))
+    return append.getState();
+  if (auto load = dyn_cast<model::LoadOp>(op))
+    return load.getState();
+  if (auto store = dyn_cast<model::StoreOp>(op))
+    return store.getState();
+  return {};
+}
+
+LogicalResult AttnDialect::verifyOperationAttribute(Operation *op, NamedAttribute attr) {
+  if (attr.getName() == kCache) {
+    Value state = stateOf(op);
+    if (!state)
+      return op->emitError() << "'" << kCache << "' is said of an append, a load or a store";
+    return verifyCache(op, state.getType(), attr.getValue());
+  }
+  if (attr.getName() == kSchedule) {
+    auto sdpa = dyn_cast<SdpaOp>(op);
+    auto schedule = dyn_cast<ScheduleAttr>(attr.getValue());
+    if (!sdpa || !schedule)
+      return op->emitError() << "'" << kSchedule << "' is the #attn.schedule of an attn.sdpa, but is " << attr.getValue();
+    int64_t shared = int64_t(sdpa.getHeads()) / int64_t(sdpa.getKvHeads());
+    if (shared % schedule.getPacked()) // schedule_c3
+      return op->emitError() << schedule.getPacked() << " query heads cannot stand together where " << shared << " share a key head";
+  }
+  return success();
+}
+
+LogicalResult AttnDialect::verifyRegionArgAttribute(Operation *op, unsigned region, unsigned argument, NamedAttribute attr) {
+  if (attr.getName() != kCache)
+    return success();
+  return verifyCache(op, op->getRegion(region).getArgument(argument).getType(), attr.getValue());
+}
+
+CacheAttr heddle::attn::cacheOf(Operation *op) { return op->getAttrOfType<CacheAttr>(kCache); }
+void heddle::attn::setCache(Operation *op, CacheAttr cache) { op->setAttr(kCache, cache); }
+CacheAttr heddle::attn::cacheOf(Operation *function, unsigned argument) {
+  return cast<FunctionOpInterface>(function).getArgAttrOfType<CacheAttr>(argument, kCache);
+}
+void heddle::attn::setCache(Operation *function, unsigned argument, CacheAttr cache) {
+  cast<FunctionOpInterface>(function).setArgAttr(argument, kCache, cache);
+}
+
+ScheduleAttr heddle::attn::scheduleOf(SdpaOp op) { return op->getAttrOfType<ScheduleAttr>(kSchedule); }
+void heddle::attn::setSchedule(SdpaOp op, ScheduleAttr schedule) { op->setAttr(kSchedule, schedule); }

@@ -1,0 +1,228 @@
+//===- ModelAttrs.cpp - what the plan says, verified and printed ----------===//
+
+#include "dialects/Model/IR/Model.h"
+#include "mlir/IR/DialectImplementation.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+using namespace heddle;
+using namespace heddle::model;
+
+#define GET_ATTRDEF_CLASSES
+#include "dialects/Model/IR/ModelAttrs.cpp.inc"
+
+void ModelDialect::registerAttributes() {
+  addAttributes<
+#define GET_ATTRDEF_LIST
+#include "dialects/Model/IR/ModelAttrs.cpp.inc"
+      >();
+}
+
+using Complaint = llvm::function_ref<InFlightDiagnostic()>;
+
+//===-- layout -----------------------------------------------------------------===//
+
+static std::optional<PackedType> packedType(Type type) {
+  if (type.isF32())
+    return PackedType::F32;
+  if (type.isBF16())
+    return PackedType::BF16;
+  if (type.isF16())
+    return PackedType::F16;
+  if (type.isInteger(64))
+    return PackedType::I64;
+  if (type.isInteger(1))
+    return PackedType::Bool;
+  return std::nullopt;
+}
+
+static Type typeOf(MLIRContext *ctx, PackedType type) {
+  switch (type) {
+  case PackedType::F32:
+    return Float32Type::get(ctx);
+  case PackedType::BF16:
+    return BFloat16Type::get(ctx);
+  case PackedType::F16:
+    return Float16Type::get(ctx);
+  case PackedType::I64:
+    return IntegerType::get(ctx, 64);
+  case PackedType::Bool:
+    return IntegerType::get(ctx, 1);
+  }
+  llvm_unreachable("all types are named");
+}
+
+LayoutAttr LayoutAttr::get(MLIRContext *ctx, const WeightLayout &l) {
+  return get(ctx, l.panel, typeOf(ctx, l.type), l.inOut, l.part, l.parts, l.groups);
+}
+
+WeightLayout LayoutAttr::getLayout() const {
+  return {*packedType(getElement()), getPanel(), getInOut(), getPart(), getGroups(), {getParts().begin(), getParts().end()}};
+}
+
+LogicalResult LayoutAttr::verify(Complaint emitError, int64_t panel, Type element, bool inOut, int64_t part,
+                                 ArrayRef<int64_t> parts, int64_t groups) {
+  std::optional<PackedType> type = packedType(element);
+  if (!type)
+    return emitError() << "elements are f32, bf16, f16, i64 or i1, but got " << element;
+  std::string why = WeightLayout{*type, panel, inOut, part, groups, {parts.begin(), parts.end()}}.wrong();
+  return why.empty() ? success() : emitError() << why;
+}
+
+void LayoutAttr::print(AsmPrinter &p) const {
+  p << '<';
+  if (getPanel())
+    p << "panels " << getPanel();
+  else
+    p << "natural";
+  p << ", " << getElement();
+  if (getInOut())
+    p << ", in_out";
+  if (!getParts().empty()) {
+    p << ", part " << getPart() << " of [";
+    llvm::interleaveComma(getParts(), p.getStream());
+    p << "] groups " << getGroups();
+  }
+  p << '>';
+}
+
+Attribute LayoutAttr::parse(AsmParser &p, Type) {
+  SMLoc at = p.getCurrentLocation();
+  int64_t panel = 0, part = 0, groups = 1;
+  Type element;
+  bool inOut = false;
+  SmallVector<int64_t> parts;
+  if (p.parseLess())
+    return {};
+  if (failed(p.parseOptionalKeyword("natural"))) {
+    SMLoc size;
+    if (p.parseKeyword("panels", " or 'natural'") || p.getCurrentLocation(&size) || p.parseInteger(panel))
+      return {};
+    if (panel < 1) {
+      p.emitError(size, "a panel has 1 to ") << WeightLayout::mostPanel << " rows, not " << panel;
+      return {};
+    }
+  }
+  if (p.parseComma() || p.parseType(element))
+    return {};
+  while (succeeded(p.parseOptionalComma())) {
+    if (!inOut && succeeded(p.parseOptionalKeyword("in_out"))) {
+      inOut = true;
+      continue;
+    }
+    auto one = [&] { return p.parseInteger(parts.emplace_back()); };
+    if (p.parseKeyword("part", " or 'in_out'") || p.parseInteger(part) || p.parseKeyword("of") ||
+        p.parseCommaSeparatedList(AsmParser::Delimiter::Square, one) || p.parseKeyword("groups") || p.parseInteger(groups))
+      return {};
+    break;
+  }
+  if (p.parseGreater())
+    return {};
+  return getChecked([&] { return p.emitError(at); }, p.getContext(), panel, element, inOut, part, ArrayRef(parts), groups);
+}
+
+//===-- the blob ---------------------------------------------------------------===//
+
+LogicalResult BlobEntryAttr::verify(Complaint emitError, StringAttr name, DenseI64ArrayAttr shape, LayoutAttr layout,
+                                    int64_t offset, DenseI64ArrayAttr firsts, DenseI64ArrayAttr counts,
+                                    DenseI64ArrayAttr strides) {
+  if (firsts.size() != counts.size() || firsts.size() != strides.size()) // entry_c1
+    return emitError() << "the entry of " << name << " has " << firsts.size() << " firsts, " << counts.size() << " counts and "
+                       << strides.size() << " strides";
+  if (std::string why = layout.getLayout().misfit(shape); !why.empty()) // entry_c2
+    return emitError() << "the layout of " << name << " does not fit: " << why;
+  int64_t all = 1;
+  for (auto [first, count, stride] : llvm::zip_equal(firsts.asArrayRef(), counts.asArrayRef(), strides.asArrayRef()))
+    if (first < 0 || count < 1 || stride < 0 || llvm::MulOverflow(all, count, all) || all > (1 << 24)) // entry_c3
+      return emitError() << "the entry of " << name << " counts " << count << " indices from " << first << " with a stride of " << stride;
+  if (offset < 0)
+    return emitError() << "the entry of " << name << " lies at " << offset;
+  return success();
+}
+
+//===-- places -----------------------------------------------------------------===//
+
+PlaceAttr PlaceAttr::none(MLIRContext *ctx) { return get(ctx, PlaceKind::none, StringAttr::get(ctx), 0); }
+PlaceAttr PlaceAttr::arena(MLIRContext *ctx, const Size &offset) {
+  return get(ctx, PlaceKind::arena, StringAttr::get(ctx, offset.str()), 0);
+}
+PlaceAttr PlaceAttr::output(MLIRContext *ctx, int64_t output) {
+  return get(ctx, PlaceKind::output, StringAttr::get(ctx), output);
+}
+Size PlaceAttr::getOffset() const { return *Size::parse(getForm()); }
+
+LogicalResult PlaceAttr::verify(Complaint emitError, PlaceKind kind, StringAttr form, int64_t output) {
+  if (kind == PlaceKind::output && output < 0) // place_c2
+    return emitError() << "there is no output " << output;
+  if (kind != PlaceKind::arena)
+    return success();
+  std::optional<Size> offset = Size::parse(form);
+  if (!offset) // place_c1
+    return emitError() << "an offset in the arena is a size form, not " << form;
+  if (offset->constant().value_or(0) < 0) // place_c2
+    return emitError() << "an offset in the arena is not below 0: " << form;
+  return success();
+}
+
+void PlaceAttr::print(AsmPrinter &p) const {
+  p << '<' << stringifyPlaceKind(getKind());
+  if (getKind() == PlaceKind::arena)
+    p << ", " << getForm();
+  if (getKind() == PlaceKind::output)
+    p << ", " << getOutput();
+  p << '>';
+}
+
+Attribute PlaceAttr::parse(AsmParser &p, Type) {
+  SMLoc at = p.getCurrentLocation();
+  StringRef word;
+  if (p.parseLess() || p.parseKeyword(&word))
+    return {};
+  std::optional<PlaceKind> kind = symbolizePlaceKind(word);
+  if (!kind) {
+    p.emitError(at, "a place is 'none', 'arena' or 'output', not '") << word << "'";
+    return {};
+  }
+  std::string form;
+  int64_t output = 0;
+  if (kind == PlaceKind::arena && (p.parseComma() || p.parseString(&form)))
+    return {};
+  if (kind == PlaceKind::output && (p.parseComma() || p.parseInteger(output)))
+    return {};
+  if (p.parseGreater())
+    return {};
+  return getChecked([&] { return p.emitError(at); }, p.getContext(), *kind, StringAttr::get(p.getContext(), form), output);
+}
+
+//===-- schedules --------------------------------------------------------------===//
+
+LogicalResult ScheduleAttr::verify(Complaint emitError, int64_t panel, int64_t rows, int64_t block, int64_t ahead, int64_t small) {
+  if (rows < 1 || rows > 32 || !llvm::isPowerOf2_64(rows)) // schedule_c1
+    return emitError() << "a tile has 1, 2, 4, 8, 16 or 32 rows, not " << rows;
+  if (block < rows || block > 65536 || block % rows) // schedule_c2
+    return emitError() << "a block is a multiple of the " << rows << " rows of a tile up to 65536, not " << block;
+  if (panel < 1 || panel > WeightLayout::mostPanel) // schedule_c3
+    return emitError() << "a panel has 1 to " << WeightLayout::mostPanel << " rows, not " << panel;
+  if (ahead < 0 || ahead > 4096) // schedule_c4
+    return emitError() << "weights are fetched 0 to 4096 steps ahead, not " << ahead;
+  if (small < 0 || small > int64_t(1) << 30) // schedule_c5
+    return emitError() << "a small weight has up to 2^30 numbers, not " << small;
+  return success();
+}
+
+LogicalResult PiecesAttr::verify(Complaint emitError, int64_t longest, int64_t beyond) {
+  if (longest < 1 || beyond < 1) // pieces_c1
+    return emitError() << "pieces are of 1 row or more, not of " << longest << " beyond " << beyond;
+  return success();
+}
+
+LogicalResult TargetAttr::verify(Complaint emitError, StringRef name, StringRef, int64_t lanes, int64_t registers, StringAttr) {
+  if (name.empty() || !llvm::all_of(name, llvm::isAlnum)) // target_c1
+    return emitError() << "a target is a word, not \"" << name << "\"";
+  if (lanes < 1 || lanes > 64 || !llvm::isPowerOf2_64(lanes)) // target_c2
+    return emitError() << "vectors have 1, 2, 4 .. 64 lanes, not " << lanes;
+  if (registers < 4 || registers > 1024) // target_c3
+    return emitError() << "a target has 4 to 1024 vector registers, not " << registers;
+  return success();
+}

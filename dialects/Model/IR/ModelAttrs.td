@@ -1,0 +1,107 @@
+// What the plan decides about values of the `model` dialect, as attributes that anyone can read in
+// `--emit=tiled` and change in a saved stage. Each clause has its verifier (ModelAttrs.cpp) and a negative
+// test (test/Dialect/Model/invalid-plan.mlir).
+#ifndef HEDDLE_DIALECTS_MODEL_IR_MODELATTRS_TD
+#define HEDDLE_DIALECTS_MODEL_IR_MODELATTRS_TD
+
+include "dialects/Model/IR/ModelDialect.td"
+
+class Model_Attr<string name, string mnemonicText> : AttrDef<Model_Dialect, name> {
+  let mnemonic = mnemonicText;
+  let genVerifyDecl = 1;
+}
+
+def Model_LayoutAttr : Model_Attr<"Layout", "layout"> {
+  let summary = "how a parameter lies in the blob (WeightLayout.h)";
+  let description = [{
+    `#model.layout<natural, f32>`: the elements as the file has them.
+    `#model.layout<panels 64, bf16, in_out, part 1 of [2, 1, 1] groups 4>`: panels of 64 rows of W, stored [K, N]
+    in the file; of the results, which split into 4 groups of 2 + 1 + 1 units, the second part.
+    - (C1) a panel has 1 to 256 rows. (C2) panels hold reals; elements are f32, bf16, f16, i64 or i1.
+    - (C3) `in_out` is said of panels alone. (C4) the part is there, parts and groups are positive.
+  }];
+  let parameters = (ins "int64_t":$panel, "::mlir::Type":$element, "bool":$inOut, "int64_t":$part,
+                        ArrayRefParameter<"int64_t">:$parts, "int64_t":$groups);
+  let hasCustomAssemblyFormat = 1;
+  let extraClassDeclaration = [{
+    static LayoutAttr get(::mlir::MLIRContext *ctx, const ::heddle::WeightLayout &layout);
+    ::heddle::WeightLayout getLayout() const;
+  }];
+}
+
+def Model_BlobEntryAttr : Model_Attr<"BlobEntry", "entry"> {
+  let summary = "one parameter pattern of the blob";
+  let description = [{
+    `firsts`, `counts` and `strides` have one number for each index of the name: the tensor with indices i lies at
+    offset + the sum of strides * (i - firsts), for firsts <= i < firsts + counts.
+    - (C1) one first, count and stride an index. (C2) the layout fits the shape.
+    - (C3) offset, firsts and strides are not negative, counts positive.
+  }];
+  let parameters = (ins "::mlir::StringAttr":$name, "::mlir::DenseI64ArrayAttr":$shape, "::heddle::model::LayoutAttr":$layout,
+                        "int64_t":$offset, "::mlir::DenseI64ArrayAttr":$firsts, "::mlir::DenseI64ArrayAttr":$counts,
+                        "::mlir::DenseI64ArrayAttr":$strides);
+  let assemblyFormat = "`<` struct(params) `>`";
+}
+
+def Model_PlaceKind : I32EnumAttr<"PlaceKind", "whose memory holds a value", [
+    I32EnumAttrCase<"none", 0>, I32EnumAttrCase<"arena", 1>, I32EnumAttrCase<"output", 2>]> {
+  let cppNamespace = "::heddle::model";
+  let genSpecializedAttr = 0;
+}
+
+def Model_PlaceAttr : Model_Attr<"Place", "place"> {
+  let summary = "where a value lies";
+  let description = [{
+    `#model.place<arena, "64*T">`: so many bytes behind the beginning of the arena. `#model.place<output, 1>`: in
+    the caller's memory of result 1. `#model.place<none>`: no memory of its own (a view, a parameter, a mask).
+    - (C1) the offset is a size form. (C2) neither it nor the output is a number below 0.
+  }];
+  let parameters = (ins "PlaceKind":$kind, "::mlir::StringAttr":$form, "int64_t":$output);
+  let hasCustomAssemblyFormat = 1;
+  let extraClassDeclaration = [{
+    static PlaceAttr none(::mlir::MLIRContext *ctx);
+    static PlaceAttr arena(::mlir::MLIRContext *ctx, const Size &offset);
+    static PlaceAttr output(::mlir::MLIRContext *ctx, int64_t output);
+    bool inArena() const { return getKind() == PlaceKind::arena; }
+    /// Of a place in the arena.
+    Size getOffset() const;
+  }];
+}
+
+def Model_ScheduleAttr : Model_Attr<"Schedule", "schedule"> {
+  let summary = "the tiles of a product";
+  let description = [{
+    A tile is `rows` rows of the left side by one `panel` of results. A panel serves `block` rows before the next one
+    comes. Where few rows stream the weights they are fetched `ahead` steps of k before they are used. A weight
+    of fewer than `small` numbers has no code of its own for few rows. (A `model.matmul` uses `panel`, `rows`, `block`.)
+    - (C1) `rows` is a power of two up to 32. (C2) `block` is a multiple of it, up to 65536.
+    - (C3) `panel` is 1 to 256. (C4) `ahead` is 0 to 4096. (C5) `small` is 0 to 2^30.
+  }];
+  let parameters = (ins "int64_t":$panel, "int64_t":$rows, "int64_t":$block, DefaultValuedParameter<"int64_t", "0">:$ahead,
+                        DefaultValuedParameter<"int64_t", "0">:$small);
+  let assemblyFormat = "`<` struct(params) `>`";
+}
+
+def Model_PiecesAttr : Model_Attr<"Pieces", "pieces"> {
+  let summary = "in what pieces a long text comes";
+  let description = [{
+    A text that may get longer than `beyond` rows comes in calls of at most `longest` new ones.
+    - (C1) both are positive.
+  }];
+  let parameters = (ins "int64_t":$longest, "int64_t":$beyond);
+  let assemblyFormat = "`<` struct(params) `>`";
+}
+
+def Model_TargetAttr : Model_Attr<"Target", "target"> {
+  let summary = "what code is made for";
+  let description = [{
+    `#model.target<"cpu", chip = "znver5", lanes = 16, registers = 32>`: `lanes` f32 in a vector, so many vector
+    `registers`; `needs`: the words by which the runtime knows whether the machine at hand will do.
+    - (C1) the name is a word. (C2) lanes are a power of two up to 64. (C3) 4 to 1024 registers.
+  }];
+  let parameters = (ins StringRefParameter<"">:$name, StringRefParameter<"">:$chip, "int64_t":$lanes, "int64_t":$registers,
+                        OptionalParameter<"::mlir::StringAttr">:$needs);
+  let assemblyFormat = "`<` $name `,` struct($chip, $lanes, $registers, $needs) `>`";
+}
+
+#endif

@@ -1,0 +1,236 @@
+// RUN: heddle-opt %s -split-input-file -verify-diagnostics
+
+// The clauses of ModelAttrs.td, and what the plan's attributes may stand on (Plan.cpp).
+
+// expected-error @below {{a panel has 1 to 256 rows, not 257}}
+#layout_c1 = #model.layout<panels 257, f32>
+
+// -----
+
+// expected-error @below {{a panel has 1 to 256 rows, not 0}}
+#layout_c1_zero = #model.layout<panels 0, f32>
+
+// -----
+
+// expected-error @below {{panels hold f32, bf16 or f16}}
+#layout_c2 = #model.layout<panels 32, i64>
+
+// -----
+
+// expected-error @below {{elements are f32, bf16, f16, i64 or i1, but got 'i8'}}
+#layout_c2_element = #model.layout<natural, i8>
+
+// -----
+
+// expected-error @below {{'in_out' is said of panels alone}}
+#layout_c3 = #model.layout<natural, f32, in_out>
+
+// -----
+
+// expected-error @below {{there is no part 2 of 2}}
+#layout_c4 = #model.layout<panels 32, f32, part 2 of [1, 1] groups 1>
+
+// -----
+
+// expected-error @below {{a part takes 1 or more rows of a group, not 0}}
+#layout_c4_parts = #model.layout<panels 32, f32, part 0 of [1, 0] groups 1>
+
+// -----
+
+// expected-error @below {{rows split into 1 or more groups, not 0}}
+#layout_c4_groups = #model.layout<panels 32, f32, part 0 of [1, 1] groups 0>
+
+// -----
+
+// expected-error @below {{expected 'panels' or 'natural'}}
+#layout_word = #model.layout<transposed, f32>
+
+// -----
+
+// expected-error @below {{the entry of "w" has 0 firsts, 1 counts and 1 strides}}
+#entry_c1 = #model.entry<name = "w", shape = [4], layout = <natural, f32>, offset = 0, firsts = [], counts = [1], strides = [0]>
+
+// -----
+
+// expected-error @below {{the layout of "w" does not fit: panels are of a matrix, but the shape has 1 axes}}
+#entry_c2 = #model.entry<name = "w", shape = [4], layout = <panels 32, f32>, offset = 0, firsts = [], counts = [], strides = []>
+
+// -----
+
+// expected-error @below {{the entry of "w" counts 0 indices from 0 with a stride of 0}}
+#entry_c3 = #model.entry<name = "w", shape = [4], layout = <natural, f32>, offset = 0, firsts = [0], counts = [0], strides = [0]>
+
+// -----
+
+// expected-error @below {{the entry of "w" lies at -64}}
+#entry_c3_offset = #model.entry<name = "w", shape = [4], layout = <natural, f32>, offset = -64, firsts = [], counts = [], strides = []>
+
+// -----
+
+// expected-error @below {{an offset in the arena is a size form, not "64*"}}
+#place_c1 = #model.place<arena, "64*">
+
+// -----
+
+// expected-error @below {{an offset in the arena is not below 0: "-64"}}
+#place_c2 = #model.place<arena, "-64">
+
+// -----
+
+// expected-error @below {{there is no output -1}}
+#place_c2_output = #model.place<output, -1>
+
+// -----
+
+// expected-error @below {{a place is 'none', 'arena' or 'output', not 'stack'}}
+#place_word = #model.place<stack, 0>
+
+// -----
+
+// expected-error @below {{a tile has 1, 2, 4, 8, 16 or 32 rows, not 6}}
+#schedule_c1 = #model.schedule<panel = 32, rows = 6, block = 60>
+
+// -----
+
+// expected-error @below {{a block is a multiple of the 8 rows of a tile up to 65536, not 60}}
+#schedule_c2 = #model.schedule<panel = 32, rows = 8, block = 60>
+
+// -----
+
+// expected-error @below {{a panel has 1 to 256 rows, not 0}}
+#schedule_c3 = #model.schedule<panel = 0, rows = 8, block = 64>
+
+// -----
+
+// expected-error @below {{weights are fetched 0 to 4096 steps ahead, not -1}}
+#schedule_c4 = #model.schedule<panel = 32, rows = 8, block = 64, ahead = -1>
+
+// -----
+
+// expected-error @below {{a small weight has up to 2^30 numbers, not -1}}
+#schedule_c5 = #model.schedule<panel = 32, rows = 8, block = 64, small = -1>
+
+// -----
+
+// expected-error @below {{pieces are of 1 row or more, not of 0 beyond 8}}
+#pieces_c1 = #model.pieces<longest = 0, beyond = 8>
+
+// -----
+
+// expected-error @below {{a target is a word, not ""}}
+#target_c1 = #model.target<"", chip = "x", lanes = 16, registers = 32>
+
+// -----
+
+// expected-error @below {{vectors have 1, 2, 4 .. 64 lanes, not 12}}
+#target_c2 = #model.target<"cpu", chip = "x", lanes = 12, registers = 32>
+
+// -----
+
+// expected-error @below {{a target has 4 to 1024 vector registers, not 2}}
+#target_c3 = #model.target<"cpu", chip = "x", lanes = 16, registers = 2>
+
+// -----
+
+func.func @param_c2() {
+  // expected-error @below {{does not fit its layout: 20 rows do not split into 3 groups of 2 units}}
+  %w = model.param "w" {layout = #model.layout<panels 32, f32, part 0 of [1, 1] groups 3>} : !model.tensor<[20, 4], f32>
+  return
+}
+
+// -----
+
+func.func @param_c2_element() {
+  // expected-error @below {{of 'i64' cannot lie as 'i1'}}
+  %w = model.param "w" {layout = #model.layout<natural, i1>} : !model.tensor<[20, 4], i64>
+  return
+}
+
+// -----
+
+func.func @param_c3() {
+  // expected-error @below {{has a place in the blob, which is an offset from 0 on and 0 strides}}
+  %w = model.param "w" {offset = -64 : i64, strides = array<i64>} : !model.tensor<[20, 4], f32>
+  return
+}
+
+// -----
+
+func.func @linear_part(%x: !model.tensor<[B, 8], f32>, %w: !model.tensor<[24, 8], f32>) {
+  // expected-error @below {{part 3 of 3 does not exist}}
+  // expected-error @below {{failed to infer returned types}}
+  %q = model.linear %x, %w parts [1, 1, 1] groups 1 {part = 3 : i64} : (!model.tensor<[B, 8], f32>, !model.tensor<[24, 8], f32>) -> !model.tensor<[B, 8], f32>
+  return
+}
+
+// -----
+
+func.func @places(%x: !model.tensor<[B], f32>) {
+  // expected-error @below {{'model.place' is one #model.place for each of 1 results}}
+  %y = model.unary neg %x {model.place = []} : (!model.tensor<[B], f32>) -> !model.tensor<[B], f32>
+  return
+}
+
+// -----
+
+func.func @scratch(%x: !model.tensor<[B], f32>) {
+  // expected-error @below {{'model.scratch' is a #model.place in the arena}}
+  %y = model.unary neg %x {model.scratch = #model.place<output, 0>} : (!model.tensor<[B], f32>) -> !model.tensor<[B], f32>
+  return
+}
+
+// -----
+
+// expected-error @below {{'model.arena' is the size form of a function's bytes}}
+func.func @arena() attributes {model.arena = "64*"} { return }
+
+// -----
+
+func.func @copies(%x: !model.tensor<[B], f32>) -> !model.tensor<[B], f32> {
+  // expected-error @below {{'model.copies' is one flag for each of 1 values}}
+  return {model.copies = array<i1>} %x : !model.tensor<[B], f32>
+}
+
+// -----
+
+func.func @copy_in(%x: !model.tensor<[B], f32>) {
+  // expected-error @below {{'model.copy_in' is said of a repeat}}
+  %y = model.unary neg %x {model.copy_in = array<i1: true>} : (!model.tensor<[B], f32>) -> !model.tensor<[B], f32>
+  return
+}
+
+// -----
+
+func.func @in_place(%x: !model.tensor<[B], f32>) {
+  // expected-error @below {{'model.in_place' is a flag of pack_rows or unpack_rows}}
+  %y = model.unary neg %x {model.in_place} : (!model.tensor<[B], f32>) -> !model.tensor<[B], f32>
+  return
+}
+
+// -----
+
+func.func @schedule(%x: !model.tensor<[B], f32>) {
+  // expected-error @below {{'model.schedule' is the #model.schedule of a linear or a matmul}}
+  %y = model.unary neg %x {model.schedule = #model.schedule<panel = 32, rows = 8, block = 64>} : (!model.tensor<[B], f32>) -> !model.tensor<[B], f32>
+  return
+}
+
+// -----
+
+// expected-error @below {{'model.pieces' is the #model.pieces of a function}}
+func.func @pieces() attributes {model.pieces = 512 : i64} { return }
+
+// -----
+
+// expected-error @below {{'model.target' is the #model.target of a module}}
+module attributes {model.target = "cpu"} {}
+
+// -----
+
+// expected-error @below {{'model.blob' is an array of #model.entry on a module}}
+module attributes {model.blob = [1], model.blob_bytes = 0 : i64} {}
+
+// -----
+
+// expected-error @below {{the entry of "w" ends at 128, behind the 64 bytes of the blob}}
+module attributes {model.blob = [#model.entry<name = "w", shape = [16], layout = <natural, f32>, offset = 64, firsts = [], counts = [], strides = []>], model.blob_bytes = 64 : i64} {}
