@@ -10,7 +10,8 @@ packages=(
   nlohmann-json3-dev libabsl-dev libcli11-dev                            # readers of files, the command line
   libpcre2-dev libutf8proc-dev zlib1g-dev                                # tokenizers
   libpng-dev libjpeg62-turbo-dev                                         # pictures in
-  libgtest-dev libbenchmark-dev python3 python3-numpy python3-psutil                    # tests
+  libgtest-dev libbenchmark-dev python3 python3-numpy python3-psutil     # tests
+  clang-format-22                                                        # how sources look
 )
 if [[ ${1:-} == --list ]]; then
   printf '%s\n' "${packages[@]}"

@@ -19,6 +19,5 @@ typedef char *arena;
 typedef const char *weights;
 
 #define HEDDLE_FN(symbol, result, ...) result symbol(__VA_ARGS__);
-#define HEDDLE_ENTRY(result, ...)                                              \
-  typedef result (*heddle_entry_fn)(__VA_ARGS__);
+#define HEDDLE_ENTRY(result, ...) typedef result (*heddle_entry_fn)(__VA_ARGS__);
 #include "heddle/abi.def"

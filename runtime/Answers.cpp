@@ -1,8 +1,9 @@
 //===- Answers.cpp - Words behind masks, stretches that answer ------------===//
 //
-// Scores are those of the library's pipelines: of words a softmax over the
-// vocabulary; of a stretch the product of the shares of its first and last
-// token among the tokens of the text and the template's first.
+// Scores are those of Hugging Face's pipelines. Fill-mask: a softmax over the
+// vocabulary. Question answering: the product of two softmaxes, over the first
+// tokens and over the last ones, among the tokens of the context and the
+// template's first token, which stands for "no answer".
 //
 //===----------------------------------------------------------------------===//
 #include "runtime/Answers.h"
@@ -13,7 +14,7 @@
 
 namespace heddle::rt {
 
-/// No answer has more tokens; the library's own bound.
+/// The longest answer in tokens; the default of Hugging Face's pipeline.
 static constexpr int64_t kLongestAnswer = 15;
 
 void softmax(std::vector<double> &scores) {
@@ -28,16 +29,13 @@ std::vector<int64_t> ranking(const std::vector<double> &scores, int64_t most) {
   std::vector<int64_t> order(scores.size());
   for (size_t i = 0; i < order.size(); ++i)
     order[i] = int64_t(i);
-  std::stable_sort(order.begin(), order.end(), [&](int64_t a, int64_t b) {
-    return scores[a] > scores[b];
-  });
+  std::stable_sort(order.begin(), order.end(), [&](int64_t a, int64_t b) { return scores[a] > scores[b]; });
   order.resize(std::min<size_t>(order.size(), size_t(most)));
   return order;
 }
 
 /// The tokens of one text alone, without the template.
-static Status bareTokens(const Tokenizer &tokenizer, std::string_view text,
-                         std::vector<uint32_t> &ids) {
+static Status bareTokens(const Tokenizer &tokenizer, std::string_view text, std::vector<uint32_t> &ids) {
   Encoded encoded;
   HEDDLE_TRY(tokenizer.encode(text, nullptr, false, encoded));
   for (const Token &token : encoded.tokens)
@@ -46,15 +44,13 @@ static Status bareTokens(const Tokenizer &tokenizer, std::string_view text,
   return {};
 }
 
-std::optional<int64_t> maskToken(const Tokenizer &tokenizer,
-                                 std::string *text) {
+std::optional<int64_t> maskToken(const Tokenizer &tokenizer, std::string *text) {
   for (const char *name : {"[MASK]", "<mask>"}) {
     std::vector<uint32_t> ids;
     if (!bareTokens(tokenizer, name, ids).ok() || ids.size() != 1)
       continue;
-    // A word that is skipped with the special tokens is one of them.
-    if (tokenizer.decode({int64_t(ids[0])}, true).empty() &&
-        tokenizer.decode({int64_t(ids[0])}, false) == name) {
+    // A special token is one that decodes to nothing when those are skipped.
+    if (tokenizer.decode({int64_t(ids[0])}, true).empty() && tokenizer.decode({int64_t(ids[0])}, false) == name) {
       if (text)
         *text = name;
       return int64_t(ids[0]);
@@ -63,8 +59,8 @@ std::optional<int64_t> maskToken(const Tokenizer &tokenizer,
   return std::nullopt;
 }
 
-Status printWords(const Tokenizer &tokenizer, const std::vector<Token> &tokens,
-                  const float *logits, int64_t count, AnswerForm form) {
+Status printWords(const Tokenizer &tokenizer, const std::vector<Token> &tokens, const float *logits, int64_t count,
+                  AnswerForm form) {
   std::string name;
   std::optional<int64_t> mask = maskToken(tokenizer, &name);
   if (!mask)
@@ -87,11 +83,8 @@ Status printWords(const Tokenizer &tokenizer, const std::vector<Token> &tokens,
     for (int64_t id : ranking(scores, form.most)) {
       std::string word = validUtf8(tokenizer.decode({id}, false));
       if (form.json)
-        text += (text.back() == '[' ? "" : ",") +
-                ("{\"word\":" + jsonString(word)) +
-                ",\"id\":" + std::to_string(id) +
-                ",\"score\":" + jsonNumber(scores[id]) +
-                ",\"logit\":" + jsonNumber(row[id]) + "}";
+        text += (text.back() == '[' ? "" : ",") + ("{\"word\":" + jsonString(word)) + ",\"id\":" + std::to_string(id) +
+                ",\"score\":" + jsonNumber(scores[id]) + ",\"logit\":" + jsonNumber(row[id]) + "}";
       else
         printf("%6.2f %%  %s\n", 100 * scores[id], word.c_str());
     }
@@ -106,9 +99,8 @@ Status printWords(const Tokenizer &tokenizer, const std::vector<Token> &tokens,
   return {};
 }
 
-Status printSpans(const Tokenizer &tokenizer, const std::vector<Token> &tokens,
-                  const std::string &context, const float *starts,
-                  const float *ends, AnswerForm form) {
+Status printSpans(const Tokenizer &tokenizer, const std::vector<Token> &tokens, const std::string &context,
+                  const float *starts, const float *ends, AnswerForm form) {
   std::vector<uint32_t> wanted, all;
   HEDDLE_TRY(bareTokens(tokenizer, context, wanted));
   for (const Token &token : tokens)
@@ -120,7 +112,8 @@ Status printSpans(const Tokenizer &tokenizer, const std::vector<Token> &tokens,
                                      "answer from as it is: is it too long?");
   auto first = int64_t(at - all.begin());
   auto length = int64_t(wanted.size());
-  // The template's first token stands for "no answer": it has a share.
+  // Softmax over the context's tokens and the template's first one, whose share
+  // is that of "no answer"; it is left out where the context comes first.
   bool none = first > 0;
   auto shares = [&](const float *logits) {
     std::vector<double> scores(logits + first, logits + first + length);
@@ -138,16 +131,13 @@ Status printSpans(const Tokenizer &tokenizer, const std::vector<Token> &tokens,
     }
   std::string text = "{\"answers\":[";
   for (int64_t n : ranking(scores, form.most)) {
-    std::vector<int64_t> ids(wanted.begin() + spans[n].first,
-                             wanted.begin() + spans[n].second + 1);
+    std::vector<int64_t> ids(wanted.begin() + spans[n].first, wanted.begin() + spans[n].second + 1);
     std::string answer = validUtf8(tokenizer.decode(ids, true));
     answer.erase(0, answer.find_first_not_of(' '));
     if (form.json)
-      text += (text.back() == '[' ? "" : ",") +
-              ("{\"answer\":" + jsonString(answer)) +
+      text += (text.back() == '[' ? "" : ",") + ("{\"answer\":" + jsonString(answer)) +
               ",\"first\":" + std::to_string(first + spans[n].first) +
-              ",\"last\":" + std::to_string(first + spans[n].second) +
-              ",\"score\":" + jsonNumber(scores[n]) + "}";
+              ",\"last\":" + std::to_string(first + spans[n].second) + ",\"score\":" + jsonNumber(scores[n]) + "}";
     else
       printf("%6.2f %%  %s\n", 100 * scores[n], answer.c_str());
   }

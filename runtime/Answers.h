@@ -1,8 +1,8 @@
 //===- Answers.h - What a model's tensors say in words ----------*- C++ -*-===//
 //
-// Labels of a whole text or picture and of every token, the words behind
-// masks, the stretch of a text that answers a question: from the outputs of
-// one call to lines on stdout.
+// What the outputs of one call of `run` mean, printed: the likeliest words at
+// the masks of a text, and the stretches of a text that answer a question.
+// Labels are ClassifyCommand.cpp's, which uses the helpers here.
 //
 //===----------------------------------------------------------------------===//
 #ifndef HEDDLE_RUNTIME_ANSWERS_H
@@ -16,30 +16,32 @@
 
 namespace heddle::rt {
 
-/// How answers are shown.
+/// How answers are printed.
 struct AnswerForm {
-  int64_t most = 5; ///< --top
-  bool json = false;
+  int64_t most = 5;  ///< --top N: at most so many
+  bool json = false; ///< --json: one object a line instead of a table
 };
 
-/// Each score's share of the sum of their exponentials.
+/// scores[i] becomes exp(scores[i]) / sum of all exp(scores), in place.
 void softmax(std::vector<double> &scores);
-/// The places of the `most` largest, best first; of equals the smaller.
+/// Indices of the `most` largest scores, the largest first; of equal scores the
+/// one with the smaller index comes first.
 std::vector<int64_t> ranking(const std::vector<double> &scores, int64_t most);
 
-/// The id of what stands for a missing word in texts: [MASK] or <mask>.
-std::optional<int64_t> maskToken(const Tokenizer &tokenizer,
-                                 std::string *text = nullptr);
-/// The likeliest words at every mask; `logits` has a row of `count` numbers
-/// for every token.
-Status printWords(const Tokenizer &tokenizer, const std::vector<Token> &tokens,
-                  const float *logits, int64_t count, AnswerForm form);
+/// The id of the token that stands for a missing word, [MASK] or <mask>; none
+/// where the tokenizer has neither. `text` receives how it is written.
+std::optional<int64_t> maskToken(const Tokenizer &tokenizer, std::string *text = nullptr);
+/// Prints the likeliest words at every mask token of `tokens`. `logits` is
+/// [tokens][count], one row for every token. An error if no token is a mask.
+Status printWords(const Tokenizer &tokenizer, const std::vector<Token> &tokens, const float *logits, int64_t count,
+                  AnswerForm form);
 
-/// The likeliest stretches of the second text, as the library's pipeline for
-/// questions ranks them.
-Status printSpans(const Tokenizer &tokenizer, const std::vector<Token> &tokens,
-                  const std::string &context, const float *starts,
-                  const float *ends, AnswerForm form);
+/// Prints the stretches of `context` that most likely answer the question.
+/// `tokens` are those of "question, context" in the template; `starts` and
+/// `ends` have one logit for each, of being the answer's first or last token.
+/// An error if the tokens of `context` are not found among `tokens`.
+Status printSpans(const Tokenizer &tokenizer, const std::vector<Token> &tokens, const std::string &context,
+                  const float *starts, const float *ends, AnswerForm form);
 
 } // namespace heddle::rt
 

@@ -1,7 +1,7 @@
 //===- Args.cpp - The command line ----------------------------------------===//
 //
-// After `--` everything is positional; a lone `-` is a word. Flags that go by
-// another name elsewhere are known by that, too.
+// A lone `-` is a word, not a flag. Flags that other programs call differently
+// (--temperature) are accepted under those names, too.
 //
 //===----------------------------------------------------------------------===//
 #include "runtime/Args.h"
@@ -15,8 +15,7 @@ namespace heddle::rt {
 
 std::optional<int64_t> parseInteger(std::string_view text) {
   if (text.empty() || text.size() > 20 ||
-      text.find_first_not_of("0123456789", text[0] == '-') !=
-          std::string_view::npos)
+      text.find_first_not_of("0123456789", text[0] == '-') != std::string_view::npos)
     return std::nullopt;
   std::string copy(text);
   char *end = nullptr;
@@ -27,10 +26,9 @@ std::optional<int64_t> parseInteger(std::string_view text) {
   return value;
 }
 
-/// What others call a flag, and what it is called here.
-static const char *const kOtherNames[][2] = {{"--max-new-tokens", "-n"},
-                                             {"--temperature", "--temp"},
-                                             {"--beams", "--num-beams"}};
+/// Names that other programs use for a flag, and the name used here.
+static const char *const kOtherNames[][2] = {
+    {"--max-new-tokens", "-n"}, {"--temperature", "--temp"}, {"--beams", "--num-beams"}};
 
 static std::string ownName(const std::string &flag) {
   for (const auto &name : kOtherNames)
@@ -39,9 +37,8 @@ static std::string ownName(const std::string &flag) {
   return flag;
 }
 
-/// There is no such flag; the nearest of those that there are.
-static Status unknownFlag(const std::string &asked,
-                          std::vector<std::string> known) {
+/// The error of an unknown flag, with the nearest of the known ones.
+static Status unknownFlag(const std::string &asked, std::vector<std::string> known) {
   for (std::string &name : known)
     if (name.back() == '*')
       name.pop_back();
@@ -53,13 +50,12 @@ static Status unknownFlag(const std::string &asked,
       .withHelp(near.empty() ? "see --help" : "did you mean " + near + "?");
 }
 
-Status Args::parse(const std::vector<std::string> &input,
-                   const std::vector<std::string> &valued,
-                   const std::vector<std::string> &plain, size_t maxPositional,
-                   Args &args) {
+// One word at a time: `--` ends the flags, a word without a dash is positional,
+// any other is a flag, with its value behind `=` or in the next word.
+Status Args::parse(const std::vector<std::string> &input, const std::vector<std::string> &valued,
+                   const std::vector<std::string> &plain, size_t maxPositional, Args &args) {
   args = Args();
-  auto among = [](const std::vector<std::string> &list,
-                  const std::string &word) {
+  auto among = [](const std::vector<std::string> &list, const std::string &word) {
     return std::find(list.begin(), list.end(), word) != list.end();
   };
   bool onlyWords = false;
@@ -77,8 +73,7 @@ Status Args::parse(const std::vector<std::string> &input,
       args.spoken += !onlyWords;
       continue;
     }
-    size_t equals =
-        word.rfind("--", 0) == 0 ? word.find('=') : std::string::npos;
+    size_t equals = word.rfind("--", 0) == 0 ? word.find('=') : std::string::npos;
     std::string asked = word.substr(0, equals), value;
     std::string flag = ownName(asked);
     bool again = among(valued, flag + "*");
@@ -88,8 +83,14 @@ Status Args::parse(const std::vector<std::string> &input,
       all.insert(all.end(), plain.begin(), plain.end());
       return unknownFlag(asked, std::move(all));
     }
+    auto isFlag = [&](const std::string &other) {
+      std::string name = ownName(other);
+      return among(valued, name) || among(valued, name + "*") || among(plain, name);
+    };
     if (takesValue && equals != std::string::npos)
       value = word.substr(equals + 1);
+    else if (takesValue && i + 1 < input.size() && isFlag(input[i + 1]))
+      return badUsage("option " + flag + " takes a value, and " + input[i + 1] + " is an option");
     else if (takesValue && i + 1 < input.size())
       value = input[++i];
     else if (takesValue)
@@ -115,31 +116,27 @@ std::vector<std::string> Args::all(const char *flag) const {
   return list;
 }
 
-Status Args::integer(const char *flag, int64_t least, int64_t most,
-                     int64_t &value) const {
+Status Args::integer(const char *flag, int64_t least, int64_t most, int64_t &value) const {
   auto found = values.find(flag);
   if (found == values.end())
     return {};
   std::optional<int64_t> number = parseInteger(found->second);
   if (!number || *number < least || *number > most)
-    return badUsage(
-        format("option %s takes an integer from %lld to %lld, not %s", flag,
-               static_cast<long long>(least), static_cast<long long>(most),
-               quote(found->second).c_str()));
+    return badUsage(format("option %s takes an integer from %lld to %lld, not %s", flag, static_cast<long long>(least),
+                           static_cast<long long>(most), quote(found->second).c_str()));
   value = *number;
   return {};
 }
 
-Status Args::number(const char *flag, double least, double most,
-                    double &value) const {
+Status Args::number(const char *flag, double least, double most, double &value) const {
   auto found = values.find(flag);
   if (found == values.end())
     return {};
   char *end = nullptr;
   double number = strtod(found->second.c_str(), &end);
   if (found->second.empty() || *end || !(number >= least && number <= most))
-    return badUsage(format("option %s takes a number from %g to %g, not %s",
-                           flag, least, most, quote(found->second).c_str()));
+    return badUsage(
+        format("option %s takes a number from %g to %g, not %s", flag, least, most, quote(found->second).c_str()));
   value = number;
   return {};
 }

@@ -1,9 +1,9 @@
-//===- Args.h - The command line ----------------------------------*- C++
-//-*-===//
+//===- Args.h - The command line --------------------------------*- C++ -*-===//
 //
-// Flags are `--name value`, `--name=value` or `--name`; every command names the
-// ones it takes, anything else is a usage error with the nearest name. A flag
-// that is named with a star, "--stop*", may come again and again.
+// Command-line words taken apart into flags and positional words. Flags are
+// `--name value`, `--name=value` or `--name`. Every command lists those that it
+// takes; any other is a usage error with the nearest name. A flag listed with a
+// star, "--stop*", may be given several times.
 //
 //===----------------------------------------------------------------------===//
 #ifndef HEDDLE_RUNTIME_ARGS_H
@@ -18,24 +18,25 @@ namespace heddle::rt {
 
 class Args {
 public:
-  /// `valued` take a value, `plain` take none; the rest must be at most
-  /// `maxPositional` words.
-  static Status parse(const std::vector<std::string> &words,
-                      const std::vector<std::string> &valued,
-                      const std::vector<std::string> &plain,
-                      size_t maxPositional, Args &args);
+  /// Reads `words` into `args`. Flags in `valued` take a value, those in
+  /// `plain` none; what is left may be at most `maxPositional` words. After
+  /// `--` every word is positional. Errors: an unknown flag, a missing or
+  /// superfluous value, a flag given twice, too many words.
+  static Status parse(const std::vector<std::string> &words, const std::vector<std::string> &valued,
+                      const std::vector<std::string> &plain, size_t maxPositional, Args &args);
 
   bool has(const char *flag) const { return values.count(flag); }
+  /// The value of a flag, or `otherwise` if it was not given.
   std::string get(const char *flag, const char *otherwise = "") const;
-  /// Every value of a flag that may come again.
+  /// Every value of a flag that may be given several times, in order.
   std::vector<std::string> all(const char *flag) const;
-  /// An integer of `least` to `most`; absent leaves `value` as it is.
-  Status integer(const char *flag, int64_t least, int64_t most,
-                 int64_t &value) const;
-  Status number(const char *flag, double least, double most,
-                double &value) const;
+  /// Reads a flag's value, which has to lie in [least, most]; a flag that was
+  /// not given leaves `value` as it is.
+  Status integer(const char *flag, int64_t least, int64_t most, int64_t &value) const;
+  Status number(const char *flag, double least, double most, double &value) const;
   const std::vector<std::string> &positional() const { return words; }
-  /// How many of them stand before `--`, where a word may be a command.
+  /// How many positional words stand before `--`; those behind it are never
+  /// taken for a command.
   size_t beforeDashes() const { return spoken; }
 
 private:
@@ -44,7 +45,8 @@ private:
   size_t spoken = 0;
 };
 
-/// A decimal integer with nothing around it.
+/// The decimal integer that `text` is, or none: no blanks, no rest, no
+/// overflow.
 std::optional<int64_t> parseInteger(std::string_view text);
 
 } // namespace heddle::rt

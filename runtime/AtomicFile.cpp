@@ -18,7 +18,7 @@
 
 namespace heddle::rt {
 
-/// What the signal handler has to remove; empty when there is nothing.
+/// Path of the temporary file that a signal handler has to remove; "" for none.
 static char pendingTemporary[PATH_MAX];
 
 static void removePending(int signal) {
@@ -49,9 +49,7 @@ AtomicFile::~AtomicFile() {
     pendingTemporary[0] = 0;
 }
 
-Status AtomicFile::fail(const char *what, int error) {
-  return outputError(what, target, error);
-}
+Status AtomicFile::fail(const char *what, int error) { return outputError(what, target, error); }
 
 Status AtomicFile::open(const std::string &path, uint64_t size) {
   target = path;
@@ -71,29 +69,25 @@ Status AtomicFile::open(const std::string &path, uint64_t size) {
   }
   if (exists && access(path.c_str(), W_OK) != 0)
     return fail("cannot write", errno);
-  // A link keeps pointing where it pointed.
+  // Write to where a symbolic link points, so that the link itself stays.
   char resolved[PATH_MAX];
   if (exists && realpath(path.c_str(), resolved))
     target = resolved;
   size_t slash = target.rfind('/');
-  std::string directory = slash == std::string::npos ? "."
-                          : slash                    ? target.substr(0, slash)
-                                                     : "/";
+  std::string directory = slash == std::string::npos ? "." : slash ? target.substr(0, slash) : "/";
   watchSignals();
   mode_t mask = umask(0);
   umask(mask);
   mode_t mode = exists ? info.st_mode & 07777 : 0666 & ~mask;
 #ifdef O_TMPFILE
-  // Giving the file its name later goes through /proc.
+  // A file without a name; it gets one in `commit` by way of /proc.
   if (access("/proc/self/fd", F_OK) == 0)
     file = ::open(directory.c_str(), O_WRONLY | O_TMPFILE | O_CLOEXEC, mode);
   unnamed = file >= 0;
 #endif
   for (int attempt = 0; file < 0 && attempt < 100; ++attempt) {
-    temporary =
-        directory + format("/.heddle-%ld-%d.tmp", long(getpid()), attempt);
-    file = ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC,
-                  mode);
+    temporary = directory + format("/.heddle-%ld-%d.tmp", long(getpid()), attempt);
+    file = ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
     if (file < 0) {
       temporary.clear();
       if (errno != EEXIST)
@@ -135,18 +129,16 @@ Status AtomicFile::commit() {
   if (fsync(file) != 0)
     return fail("cannot write", errno);
   if (unnamed) {
-    // The nameless file gets a name first: a link cannot replace a file.
+    // linkat cannot replace an existing file: link to a temporary name, then
+    // rename that.
     size_t slash = target.rfind('/');
-    std::string directory =
-        slash == std::string::npos ? "" : target.substr(0, slash + 1);
+    std::string directory = slash == std::string::npos ? "" : target.substr(0, slash + 1);
     std::string self = format("/proc/self/fd/%d", file);
     for (int attempt = 0;; ++attempt) {
-      temporary =
-          directory + format(".heddle-%ld-%d.tmp", long(getpid()), attempt);
+      temporary = directory + format(".heddle-%ld-%d.tmp", long(getpid()), attempt);
       if (temporary.size() < sizeof pendingTemporary)
         strcpy(pendingTemporary, temporary.c_str());
-      if (linkat(AT_FDCWD, self.c_str(), AT_FDCWD, temporary.c_str(),
-                 AT_SYMLINK_FOLLOW) == 0)
+      if (linkat(AT_FDCWD, self.c_str(), AT_FDCWD, temporary.c_str(), AT_SYMLINK_FOLLOW) == 0)
         break;
       int error = errno;
       temporary.clear();

@@ -1,11 +1,10 @@
-//===- AtomicFile.h - Files that appear whole or not at all -------*- C++
-//-*-===//
+//===- AtomicFile.h - Files that appear whole or not at all -----*- C++ -*-===//
 //
-// The bytes go to a file without a name in the target's directory (or, where
-// the file system has none, to a temporary one), space is reserved first, and
-// only after fsync does it take the target's name. Whatever fails before that
-// leaves the old file as it was and nothing beside it; signals remove the
-// temporary.
+// Writes a file that appears complete or not at all. The bytes go to a file
+// without a name in the target's directory (O_TMPFILE; where the file system
+// has none, to a temporary one), space is reserved first, and only after fsync
+// is it renamed to the target. A failure before that leaves the old file as it
+// was and nothing beside it; signals remove the temporary.
 //
 //===----------------------------------------------------------------------===//
 #ifndef HEDDLE_RUNTIME_ATOMICFILE_H
@@ -22,7 +21,9 @@ public:
   AtomicFile &operator=(const AtomicFile &) = delete;
   ~AtomicFile();
 
-  /// `size`: bytes that will be written. `-` is standard output.
+  /// Begins to write `path`; `-` is standard output. `size` is the number of
+  /// bytes to come, for which space is reserved; 0: unknown. A device or a pipe
+  /// is written directly.
   Status open(const std::string &path, uint64_t size);
   Status write(const void *data, uint64_t bytes);
   Status commit();

@@ -1,7 +1,7 @@
 //===- Beams.cpp - Beam search --------------------------------------------===//
 //
-// The beams of a row start equal, so all but the first begin hopeless, and the
-// first step takes the best continuations of one.
+// The beams of a row begin alike, so all but the first start with a sum of
+// -1e9: the first step then takes the best continuations of one beam only.
 //
 //===----------------------------------------------------------------------===//
 #include "runtime/Beams.h"
@@ -18,17 +18,15 @@ void logSoftmax(float *scores, int64_t count) {
   double sum = 0;
   for (int64_t i = 0; i < count; ++i)
     sum += std::exp(double(scores[i]) - largest);
-  // The largest goes first: beside a large one the logarithm would be lost.
+  // Subtract the largest first: beside a large one the logarithm would be lost.
   double share = std::log(sum);
   for (int64_t i = 0; i < count; ++i)
     scores[i] = float((double(scores[i]) - largest) - share);
 }
 
-BeamSearch::BeamSearch(const BeamOptions &options, std::vector<int64_t> eos,
-                       int64_t mostNew)
-    : options(options), eos(std::move(eos)), mostNew(mostNew),
-      beams(options.width), sums(options.width, -1e9), origins(options.width),
-      tokens(options.width) {
+BeamSearch::BeamSearch(const BeamOptions &options, std::vector<int64_t> eos, int64_t mostNew)
+    : options(options), eos(std::move(eos)), mostNew(mostNew), beams(options.width), sums(options.width, -1e9),
+      origins(options.width), tokens(options.width) {
   sums[0] = 0;
 }
 
@@ -46,9 +44,8 @@ double BeamSearch::worst() const {
 void BeamSearch::add(double sum, std::vector<int64_t> ids) {
   double score = scoreOf(sum, int64_t(ids.size()));
   if (int64_t(candidates.size()) == options.width) {
-    auto least = std::min_element(
-        candidates.begin(), candidates.end(),
-        [](const Candidate &a, const Candidate &b) { return a.score < b.score; });
+    auto least = std::min_element(candidates.begin(), candidates.end(),
+                                  [](const Candidate &a, const Candidate &b) { return a.score < b.score; });
     if (!(score > least->score))
       return;
     candidates.erase(least);
@@ -61,27 +58,24 @@ bool BeamSearch::hopeless(double bestSum, int64_t length) const {
     return false;
   if (options.early == EarlyStopping::Yes)
     return true;
-  bool longest =
-      options.early == EarlyStopping::Never && options.lengthPenalty > 0;
+  bool longest = options.early == EarlyStopping::Never && options.lengthPenalty > 0;
   return worst() >= scoreOf(bestSum, longest ? mostNew : length);
 }
 
-void BeamSearch::step(const std::vector<std::vector<float>> &scores,
-                      int64_t count) {
-  // So many that a full set of beams is left when every other one is an end.
+void BeamSearch::step(const std::vector<std::vector<float>> &scores, int64_t count) {
+  // Of all width * count continuations keep enough to fill the beams even if
+  // those by each eos are among the best; `better` is a total order, so the
+  // result does not depend on the heap.
   struct Choice {
     double sum;
     int64_t beam, id;
   };
-  auto keep = size_t(
-      std::max<int64_t>(2, 1 + int64_t(eos.size())) * options.width);
+  auto keep = size_t(std::max<int64_t>(2, 1 + int64_t(eos.size())) * options.width);
   std::vector<Choice> choices;
   auto better = [](const Choice &a, const Choice &b) {
-    return a.sum != b.sum     ? a.sum > b.sum
-           : a.beam != b.beam ? a.beam < b.beam
-                              : a.id < b.id;
+    return a.sum != b.sum ? a.sum > b.sum : a.beam != b.beam ? a.beam < b.beam : a.id < b.id;
   };
-  // A heap whose top is the worst of the best.
+  // A heap of the best so far with the worst of them on top.
   for (int64_t beam = 0; beam < options.width; ++beam)
     for (int64_t id = 0; id < count; ++id) {
       Choice choice{sums[beam] + scores[beam][id], beam, id};
@@ -98,6 +92,8 @@ void BeamSearch::step(const std::vector<std::vector<float>> &scores,
     }
   std::sort_heap(choices.begin(), choices.end(), better);
 
+  // Best first: continuations by eos become candidates if they are among the
+  // first `width`, the others become the new beams.
   std::vector<std::vector<int64_t>> grown;
   std::vector<double> newSums;
   auto length = int64_t(beams[0].size()) + 1;
@@ -118,7 +114,7 @@ void BeamSearch::step(const std::vector<std::vector<float>> &scores,
       break;
   }
   if (choices.empty() || int64_t(grown.size()) < options.width) {
-    // Nothing but ends is allowed: what is there is all there will be.
+    // The rules allow too few continuations that go on: the search ends here.
     isDone = true;
     for (size_t i = 0; i < grown.size(); ++i)
       add(newSums[i], grown[i]);

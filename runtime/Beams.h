@@ -1,12 +1,11 @@
-//===- Beams.h - Beam search --------------------------------------*- C++
-//-*-===//
+//===- Beams.h - Beam search ------------------------------------*- C++ -*-===//
 //
-// The search for the likeliest text as Hugging Face defines it. A row of the
-// prompt has `width` texts that grow; a step scores every continuation of each
-// by the sum of its log-probabilities and keeps the best. What meets an end is
-// a candidate, scored sum / (new tokens, the end among them) ^ lengthPenalty;
-// `width` candidates are kept. A row is done when no growing text can beat
-// them, as `early` defines it.
+// Beam search as Hugging Face defines it. A row of the prompt has `width`
+// beams, texts that grow; a step scores every continuation of each by the sum
+// of its log-probabilities and keeps the best `width`. A continuation by eos is
+// a candidate, scored sum / (new tokens, eos among them) ^ lengthPenalty; the
+// best `width` candidates are kept. A row is done when no beam can beat them
+// any more, as `early` defines it.
 //
 //===----------------------------------------------------------------------===//
 #ifndef HEDDLE_RUNTIME_BEAMS_H
@@ -18,35 +17,34 @@
 namespace heddle::rt {
 
 enum class EarlyStopping : uint8_t {
-  No,   ///< when the best growing text, ended now, would be worse than all
-  Yes,  ///< as soon as there are `width` candidates
-  Never ///< when the best, however long it becomes, would be worse
+  No,   ///< done if the best beam, ended now, would be worse than all of them
+  Yes,  ///< done as soon as there are `width` candidates
+  Never ///< done if the best beam would be worse at any length up to the limit
 };
 
 struct BeamOptions {
   int64_t width = 1;
   double lengthPenalty = 1;
   EarlyStopping early = EarlyStopping::No;
-  bool renormalise = false; ///< after the rules what is left counts 1 again
+  bool renormalise = false; ///< log-softmax again after the rules
 };
 
 /// The search of one row of the prompt.
 class BeamSearch {
 public:
-  BeamSearch(const BeamOptions &options, std::vector<int64_t> eos,
-             int64_t mostNew);
+  BeamSearch(const BeamOptions &options, std::vector<int64_t> eos, int64_t mostNew);
 
   bool done() const { return isDone; }
-  /// The growing texts: ids after the prompt, all of one length.
+  /// The beams: their ids after the prompt, all equally many.
   const std::vector<std::vector<int64_t>> &texts() const { return beams; }
 
-  /// One step: `scores` [width][count] are the log-probabilities after the
-  /// rules. Afterwards beam i continues what `from()[i]` was, with `next()[i]`.
+  /// One step. `scores` [width][count] are log-probabilities after the rules.
+  /// Afterwards beam i is what beam `from()[i]` was, followed by `next()[i]`.
   void step(const std::vector<std::vector<float>> &scores, int64_t count);
   const std::vector<int64_t> &from() const { return origins; }
   const std::vector<int64_t> &next() const { return tokens; }
 
-  /// The best text, with the eos that ended it if one did.
+  /// The ids of the best candidate, including the eos that ended it, if any.
   std::vector<int64_t> best() const;
 
 private:
@@ -69,7 +67,7 @@ private:
   std::vector<Candidate> candidates;
 };
 
-/// logits -> log-probabilities, in place.
+/// Logits become log-probabilities, in place.
 void logSoftmax(float *scores, int64_t count);
 
 } // namespace heddle::rt

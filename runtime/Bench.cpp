@@ -1,7 +1,8 @@
 //===- Bench.cpp - How fast a model is, and could be ----------------------===//
 //
-// Medians of prefill and of steps, or of calls of `run` for a model that does
-// not generate; beside them what the machine reaches in the same minute.
+// The command `bench`: median times of prefill and of steps, or of calls of
+// `run` for a model that does not generate, beside what the same threads reach
+// on this machine in loops that only read or only multiply (Peaks.h).
 //
 //===----------------------------------------------------------------------===//
 #include "runtime/Args.h"
@@ -20,38 +21,37 @@ namespace heddle::rt {
 
 namespace {
 
+/// The result of a measurement; times in seconds.
 struct Figures {
   bool generates = false;
   int64_t rows = 1, prompt = 0, steps = 0;
   unsigned threads = 1;
+  std::string machine;          ///< what the entries ran on
+  bool onHost = true;           ///< peaks are known of the processor alone
   double prefill = 0, step = 0; ///< seconds
-  double worked = 0; ///< of all threads, in a call of `run`
-  uint64_t memory = 0; ///< the most that was resident
+  double worked = 0;            ///< seconds of processor time of a call of `run`
+  uint64_t memory = 0;          ///< bytes, the largest resident size of the process
   int prefills = 0;
   uint64_t weightBytes = 0, stateBytes = 0, arenaBytes = 0;
-  std::optional<double> prefillFlops, stepFlops; ///< of one call
+  std::optional<double> prefillFlops, stepFlops; ///< operations of one call
   Peaks peaks;
 
-  bool dots = false; ///< the model multiplies pairs of bf16
+  bool dots = false; ///< products are of pairs of bf16 (the card's dtype line)
 
+  /// Bytes that a step reads: every weight and every state once.
   double stepBytes() const { return double(weightBytes + stateBytes); }
-  /// Whether the caches may keep so much of it that memory is no limit.
+  /// Whether the caches may hold so much of them that memory is not the limit.
   bool cached() const { return stepBytes() < 4 * double(peaks.cacheBytes); }
-  /// Shares of what this machine reaches: of the operations that this model's
-  /// linears can do, and of the bytes that memory gives.
+  /// Fractions of this machine's peaks: of the operations a second in a call
+  /// over the prompt, and of the bytes a second in a step.
   double prefillShare() const {
     double limit = dots ? peaks.dotsPerSecond : peaks.flopsPerSecond;
-    return prefillFlops ? *prefillFlops / prefill / limit : 0;
+    return prefillFlops && onHost ? *prefillFlops / prefill / limit : 0;
   }
-  double stepShare() const {
-    return step > 0 ? stepBytes() / step / peaks.bytesPerSecond : 0;
-  }
-  /// More than all there is: the machine was slower when it was measured.
-  bool unsteady() const {
-    return prefillShare() > 1 || (stepShare() > 1 && !cached());
-  }
+  double stepShare() const { return step > 0 && onHost ? stepBytes() / step / peaks.bytesPerSecond : 0; }
+  /// A fraction above 1: the machine was slower while its peaks were measured.
+  bool unsteady() const { return prefillShare() > 1 || (stepShare() > 1 && !cached()); }
 };
-
 
 double median(std::vector<double> &times) {
   if (times.empty())
@@ -61,20 +61,22 @@ double median(std::vector<double> &times) {
   return n % 2 ? times[n / 2] : (times[n / 2 - 1] + times[n / 2]) / 2;
 }
 
+/// Measurements are repeated for about so many seconds.
 constexpr double kSecondsEnough = 2.0;
 
-std::optional<double> flops(const Entry *entry,
-                            const std::vector<int64_t> &dims) {
+/// Operations of one call of `entry` by the card's formula, if it has one.
+std::optional<double> flops(const Entry *entry, const std::vector<int64_t> &dims) {
   if (!entry || !entry->hasFlops)
     return std::nullopt;
   std::optional<int64_t> value = entry->flops.evaluate(dims.data());
   return value ? std::optional<double>(double(*value)) : std::nullopt;
 }
 
+/// Times prefill and greedy steps, for as long as kSecondsEnough says. The
+/// first pass warms the caches up and is not counted.
 Status benchGeneration(Model &model, int64_t steps, Figures &figures) {
   Prompt prompt;
-  HEDDLE_TRY(
-      promptForBench(model, figures.rows, figures.prompt, steps, prompt));
+  HEDDLE_TRY(promptForBench(model, figures.rows, figures.prompt, steps, prompt));
   figures.rows = prompt.rows;
   if (model.card().roles.source.empty())
     figures.prompt = prompt.length;
@@ -85,19 +87,16 @@ Status benchGeneration(Model &model, int64_t steps, Figures &figures) {
   std::vector<int64_t> ids(sequence.rows());
   Sampler sampler({}, sequence.rows());
   double begin = secondsNow();
-  for (int pass = 0;
-       pass < 2 || (secondsNow() - begin < kSecondsEnough && pass < 30);
-       ++pass) {
-    sequence.reset();
+  for (int pass = 0; pass < 2 || (secondsNow() - begin < kSecondsEnough && pass < 30); ++pass) {
+    HEDDLE_TRY(sequence.reset());
     double start = secondsNow();
     HEDDLE_TRY(sequence.prefill());
-    // The first pass brings pages and caches in.
+    // The first pass faults pages in and fills the caches.
     if (pass)
       prefills.push_back(secondsNow() - start);
     for (int64_t i = 1; i < figures.steps; ++i) {
       for (int64_t row = 0; row < sequence.rows(); ++row)
-        ids[row] =
-            sampler.pick(row, sequence.logitsOf(row), sequence.vocabulary());
+        ids[row] = sampler.pick(row, sequence.logitsOf(row), sequence.vocabulary());
       start = secondsNow();
       HEDDLE_TRY(sequence.append(ids));
       if (pass)
@@ -118,14 +117,17 @@ Status benchGeneration(Model &model, int64_t steps, Figures &figures) {
   return {};
 }
 
-/// What all threads have worked; on a machine that others use too, a call of
-/// one thread lasts as long as this, and the clock says what it waited.
+/// Seconds of processor time of this process. With one thread on a machine that
+/// others use, too, the wall clock also counts the time spent waiting for a
+/// core.
 double workedSeconds() {
   struct timespec now;
   clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
   return double(now.tv_sec) + double(now.tv_nsec) * 1e-9;
 }
 
+/// Times calls of `run` on the inputs of the file `path`, or on invented ones
+/// of the lengths in `figures`. The first call is not counted.
 Status benchRun(Model &model, const std::string &path, Figures &figures) {
   const Entry *entry = model.card().entry("run");
   if (!entry)
@@ -151,9 +153,7 @@ Status benchRun(Model &model, const std::string &path, Figures &figures) {
   HEDDLE_TRY(run.prepare(model, *entry, dims, inputs));
   std::vector<double> times, worked;
   double begin = secondsNow();
-  for (int pass = 0;
-       pass < 4 || (secondsNow() - begin < kSecondsEnough && pass < 50);
-       ++pass) {
+  for (int pass = 0; pass < 4 || (secondsNow() - begin < kSecondsEnough && pass < 50); ++pass) {
     double start = secondsNow(), before = workedSeconds();
     HEDDLE_TRY(run.call());
     if (!pass)
@@ -168,51 +168,47 @@ Status benchRun(Model &model, const std::string &path, Figures &figures) {
   return {};
 }
 
+/// The figures for people: times, and the fraction of the machine's peaks.
 void printText(const Model &model, const Figures &f) {
   const Peaks &peaks = f.peaks;
-  printf("%s: batch %lld, %u threads, %s\n", model.card().name.c_str(),
-         static_cast<long long>(f.rows), f.threads, processorName().c_str());
+  printf("%s: batch %lld, %s\n", model.card().name.c_str(), static_cast<long long>(f.rows), f.machine.c_str());
   double tokens = double(f.rows * f.prompt);
-  printf("%-8s %10.3f ms for %lld tokens, %.0f tokens/s (median of %d)\n",
-         f.generates ? "prefill" : "run", f.prefill * 1e3,
-         static_cast<long long>(f.rows * f.prompt), tokens / f.prefill,
-         f.prefills);
+  printf("%-8s %10.3f ms for %lld tokens, %.0f tokens/s (median of %d)\n", f.generates ? "prefill" : "run",
+         f.prefill * 1e3, static_cast<long long>(f.rows * f.prompt), tokens / f.prefill, f.prefills);
   if (f.prefillFlops)
-    printf("         %10.1f GFLOP/s, %s\n",
-           *f.prefillFlops / f.prefill / 1e9,
-           shareText(f.prefillShare(), false).c_str());
+    printf("         %10.1f GFLOP/s%s\n", *f.prefillFlops / f.prefill / 1e9,
+           f.onHost ? (", " + shareText(f.prefillShare(), false)).c_str() : "");
   if (f.step > 0) {
-    printf(
-        "decode   %10.3f ms a step, %.1f tokens/s (median of steps after the "
-        "prompt)\n",
-        f.step * 1e3, double(f.rows) / f.step);
+    printf("decode   %10.3f ms a step, %.1f tokens/s (median of steps after the "
+           "prompt)\n",
+           f.step * 1e3, double(f.rows) / f.step);
     if (f.stepBytes() > 0) {
-      printf("         %10.1f GB/s: %s of weights and %s of states a step, %s\n",
-             f.stepBytes() / f.step / 1e9, humanBytes(f.weightBytes).c_str(),
-             humanBytes(f.stateBytes).c_str(),
-             f.stepBytes() < double(peaks.cacheBytes)
-                 ? "small enough to stay in the caches"
-                 : shareText(f.stepShare(), f.cached()).c_str());
+      std::string share = !f.onHost                                  ? ""
+                          : f.stepBytes() < double(peaks.cacheBytes) ? ", small enough to stay in the caches"
+                                                                     : ", " + shareText(f.stepShare(), f.cached());
+      printf("         %10.1f GB/s: %s of weights and %s of states a step%s\n", f.stepBytes() / f.step / 1e9,
+             humanBytes(f.weightBytes).c_str(), humanBytes(f.stateBytes).c_str(), share.c_str());
     }
     if (f.stepFlops)
-      printf("         %10.1f GFLOP/s: %.3f GFLOP a token\n",
-             *f.stepFlops / f.step / 1e9, *f.stepFlops / double(f.rows) / 1e9);
+      printf("         %10.1f GFLOP/s: %.3f GFLOP a token\n", *f.stepFlops / f.step / 1e9,
+             *f.stepFlops / double(f.rows) / 1e9);
   }
+  if (!f.onHost)
+    return;
   std::string dots;
   if (peaks.dotsPerSecond > 0)
     dots = format(", %.1f GFLOP/s of bf16 pairs", peaks.dotsPerSecond / 1e9);
   printf("machine  %10.1f GB/s reading %s, %.1f GFLOP/s f32%s (%s), measured "
          "in this run with the same threads\n",
-         peaks.bytesPerSecond / 1e9, humanBytes(peaks.bufferBytes).c_str(),
-         peaks.flopsPerSecond / 1e9, dots.c_str(), peaks.vectors);
+         peaks.bytesPerSecond / 1e9, humanBytes(peaks.bufferBytes).c_str(), peaks.flopsPerSecond / 1e9, dots.c_str(),
+         peaks.vectors);
 }
 
+/// The figures as one JSON object; times in ms, the rest in bytes and 1/s.
 void printJson(const Model &model, const Figures &f) {
   std::string text = "{\"model\":" + jsonString(model.card().name);
-  auto number = [&](const char *key, double value) {
-    text += format(",\"%s\":%.9g", key, value);
-  };
-  // Of a share of more than all there is nobody can make anything.
+  auto number = [&](const char *key, double value) { text += format(",\"%s\":%.9g", key, value); };
+  // A fraction above 1 says nothing: null.
   auto share = [&](const char *key, double value) {
     if (value <= 1)
       number(key, value);
@@ -222,6 +218,8 @@ void printJson(const Model &model, const Figures &f) {
   double tokens = double(f.rows * f.prompt);
   text += std::string(",\"steady\":") + (f.unsteady() ? "false" : "true");
   text += ",\"processor\":" + jsonString(processorName());
+  if (!f.onHost)
+    text += ",\"device\":" + jsonString(f.machine);
   number("batch", double(f.rows));
   number("threads", f.threads);
   number("prompt_tokens", double(f.prompt));
@@ -233,7 +231,8 @@ void printJson(const Model &model, const Figures &f) {
     number("decode_tokens_per_s", double(f.rows) / f.step);
     number("decode_bytes_per_step", f.stepBytes());
     number("decode_bytes_per_s", f.stepBytes() / f.step);
-    share("decode_bandwidth_fraction", f.stepShare());
+    if (f.onHost)
+      share("decode_bandwidth_fraction", f.stepShare());
   }
   if (f.worked > 0)
     number("run_cpu_ms", f.worked * 1e3);
@@ -243,7 +242,12 @@ void printJson(const Model &model, const Figures &f) {
   number("arena_bytes", double(f.arenaBytes));
   if (f.prefillFlops) {
     number("prefill_flops", *f.prefillFlops);
-    share("prefill_flops_fraction", f.prefillShare());
+    if (f.onHost)
+      share("prefill_flops_fraction", f.prefillShare());
+  }
+  if (!f.onHost) {
+    puts((text + "}").c_str());
+    return;
   }
   number("machine_bytes_per_s", f.peaks.bytesPerSecond);
   number("machine_flops_per_s", f.peaks.flopsPerSecond);
@@ -262,22 +266,23 @@ std::string shareText(double share, bool cached) {
 
 Status benchCommand(Model &model, const Words &words) {
   Args args;
-  HEDDLE_TRY(Args::parse(
-      words,
-      {"--prompt-tokens", "--new-tokens", "--batch", "--threads", "--input"},
-      {"--json"}, 0, args));
-  int64_t prompt = 64, steps = 32, rows = 1, threads = 0;
+  HEDDLE_TRY(Args::parse(words, {"--prompt-tokens", "--new-tokens", "--batch", "--threads", "--device", "--input"},
+                         {"--json"}, 0, args));
+  int64_t prompt = 64, steps = 32, rows = 1;
+  StartOptions start;
   HEDDLE_TRY(args.integer("--prompt-tokens", 1, 1 << 24, prompt));
   HEDDLE_TRY(args.integer("--new-tokens", 1, 1 << 24, steps));
   HEDDLE_TRY(args.integer("--batch", 1, 1 << 20, rows));
-  HEDDLE_TRY(args.integer("--threads", 1, kMaxThreads, threads));
+  HEDDLE_TRY(readStart(args, start));
   if (args.has("--input") && model.card().roles.present)
     return badUsage("bench takes --input FILE for a model that does not generate");
   Figures figures;
   figures.rows = rows;
   figures.prompt = prompt;
-  HEDDLE_TRY(model.start(unsigned(threads)));
+  HEDDLE_TRY(model.start(start));
+  figures.onHost = model.backend().threads() > 0;
   figures.threads = model.pool().threads();
+  figures.machine = model.backend().describe();
   figures.weightBytes = model.weightBytes();
   figures.dots = model.card().dots;
   HEDDLE_TRY(model.card().roles.present ? benchGeneration(model, steps, figures)
@@ -285,8 +290,9 @@ Status benchCommand(Model &model, const Words &words) {
   struct rusage usage;
   if (getrusage(RUSAGE_SELF, &usage) == 0)
     figures.memory = uint64_t(usage.ru_maxrss) * 1024;
-  // Where others use the machine too, a peak is found in a better moment.
-  for (int attempt = 0; attempt < 4; ++attempt)
+  // While other programs use the machine, peaks are measured again, up to four
+  // times, until no fraction is above 1.
+  for (int attempt = 0; figures.onHost && attempt < 4; ++attempt)
     if (attempt == 0 || figures.unsteady())
       HEDDLE_TRY(measurePeaks(model.pool(), figures.peaks));
   if (args.has("--json"))

@@ -1,13 +1,13 @@
 //===- Bind.cpp - From shapes to dims, from dims to sizes -----------------===//
 //
-// A dim that is an axis of its own is read off. One that occurs only inside a
-// form (2*S) is solved for: forms grow with their dims, so a search finds the
-// one value that fits, if there is one. Then everything is checked again as a
-// whole.
-//
+// Dims from the shapes of given tensors, and sizes from dims. A dim that is an
+// axis by itself is read off. One that occurs only inside a form (2*S) is
+// solved for: forms do not decrease with their dims, so a binary search finds
+// the one value that fits, if there is one. Then every axis is checked once
+// more.
 //===----------------------------------------------------------------------===//
-#include "runtime/Model.h"
 #include "runtime/Dims.h"
+#include "runtime/Model.h"
 
 namespace heddle::rt {
 
@@ -18,41 +18,34 @@ std::vector<std::string> inputNames(const Entry &entry) {
   return names;
 }
 
-/// The axes of `value` that the given shape covers begin here.
-static size_t firstAxis(const Given &given) {
-  return given.value->axes.size() - given.shape.size();
-}
+/// The first axis of `value` that the given shape has; leading ones are
+/// missing.
+static size_t firstAxis(const Given &given) { return given.value->axes.size() - given.shape.size(); }
 
-Status checkLength(const Card &card, const Entry &entry, const Value &tokens,
-                   int64_t length) {
+Status checkLength(const Card &card, const Entry &entry, const Value &tokens, int64_t length) {
   int axis = tokens.axes.empty() ? -1 : tokens.axes.back().asDim();
-  std::optional<int64_t> bound =
-      axis < 0 ? std::nullopt : card.bound(entry.dims[axis]);
+  std::optional<int64_t> bound = axis < 0 ? std::nullopt : card.bound(entry.dims[axis]);
   if (!bound || length <= *bound)
     return {};
   const std::string &dim = entry.dims[axis];
   return badInput(format("the text has %lld tokens, and this model takes at "
                          "most %lld (%s)",
-                         static_cast<long long>(length),
-                         static_cast<long long>(*bound), dim.c_str()))
+                         static_cast<long long>(length), static_cast<long long>(*bound), dim.c_str()))
       .withHelp("shorten it, or give it in parts")
-      .withHelp("heddle compile --bound " + dim +
-                "=N sets another bound, as far as the model has positions");
+      .withHelp("heddle compile --bound " + dim + "=N sets another bound, as far as the model has positions");
 }
 
 static Status mismatch(const Given &given, const std::string &why) {
-  return badInput("input " + quote(given.value->name) + " is " +
-                  shapeText(given.shape) + ", expected " +
+  return badInput("input " + quote(given.value->name) + " is " + shapeText(given.shape) + ", expected " +
                   given.value->typeText() + ": " + why);
 }
 
-static Status readOff(const Entry &entry, const Given &given,
-                      std::vector<int64_t> &dims,
+/// Fills dims that are an axis by themselves; an error if two inputs disagree.
+/// `origin`: for every dim the input that it was read from.
+static Status readOff(const Entry &entry, const Given &given, std::vector<int64_t> &dims,
                       std::vector<const Value *> &origin) {
   if (given.shape.size() > given.value->axes.size())
-    return mismatch(given,
-                    format("%zu axes where %zu are declared",
-                           given.shape.size(), given.value->axes.size()));
+    return mismatch(given, format("%zu axes where %zu are declared", given.shape.size(), given.value->axes.size()));
   for (size_t i = 0; i < given.shape.size(); ++i) {
     int dim = given.value->axes[firstAxis(given) + i].asDim();
     if (dim < 0)
@@ -61,8 +54,7 @@ static Status readOff(const Entry &entry, const Given &given,
       dims[dim] = given.shape[i];
       origin[dim] = given.value;
     } else if (dims[dim] != given.shape[i]) {
-      std::string why = format("%s is %lld", entry.dims[dim].c_str(),
-                               static_cast<long long>(dims[dim]));
+      std::string why = format("%s is %lld", entry.dims[dim].c_str(), static_cast<long long>(dims[dim]));
       if (origin[dim])
         why += " in " + quote(origin[dim]->name);
       return mismatch(given, why);
@@ -71,9 +63,9 @@ static Status readOff(const Entry &entry, const Given &given,
   return {};
 }
 
-/// Finds the only value of `dim` at which `form` is `wanted`.
-static bool solve(const Form &form, std::vector<int64_t> &dims, int dim,
-                  int64_t wanted) {
+/// Sets dims[dim] to the only value at which `form` is `wanted`; leaves it
+/// unknown and returns false if there is none or more than one.
+static bool solve(const Form &form, std::vector<int64_t> &dims, int dim, int64_t wanted) {
   auto at = [&](int64_t n) {
     dims[dim] = n;
     return form.evaluate(dims.data());
@@ -94,6 +86,7 @@ static bool solve(const Form &form, std::vector<int64_t> &dims, int dim,
   return false;
 }
 
+/// The one dim of `form` that is unknown; -1 if none is, or several are.
 static int onlyUnknown(const Form &form, const std::vector<int64_t> &dims) {
   int unknown = -1;
   for (int dim : form.uses())
@@ -105,8 +98,8 @@ static int onlyUnknown(const Form &form, const std::vector<int64_t> &dims) {
   return unknown;
 }
 
-static bool solveForms(const std::vector<Given> &given,
-                       std::vector<int64_t> &dims) {
+/// Solves every axis with one unknown dim; whether any dim became known.
+static bool solveForms(const std::vector<Given> &given, std::vector<int64_t> &dims) {
   bool progress = false;
   for (const Given &input : given)
     for (size_t i = 0; i < input.shape.size(); ++i) {
@@ -118,9 +111,9 @@ static bool solveForms(const std::vector<Given> &given,
   return progress;
 }
 
-/// Axes have names where they are lengths, and a place where they are numbers.
-static Status checkAxes(const Entry &entry, const Given &given,
-                        const std::vector<int64_t> &dims) {
+/// Every axis of one input against its form under `dims`. The message names the
+/// axis by its form where that has dims, else by its position.
+static Status checkAxes(const Entry &entry, const Given &given, const std::vector<int64_t> &dims) {
   for (size_t i = 0; i < given.shape.size(); ++i) {
     const Form &form = given.value->axes[firstAxis(given) + i];
     std::string names, lengths;
@@ -128,13 +121,11 @@ static Status checkAxes(const Entry &entry, const Given &given,
     for (int dim : form.uses()) {
       known &= dims[dim] != kUnknown;
       names += (names.empty() ? "" : ", ") + entry.dims[dim];
-      lengths += (lengths.empty() ? " where " : ", ") + entry.dims[dim] +
-                 " is " + std::to_string(dims[dim]);
+      lengths += (lengths.empty() ? " where " : ", ") + entry.dims[dim] + " is " + std::to_string(dims[dim]);
     }
     auto found = static_cast<long long>(given.shape[i]);
     if (!known)
-      return mismatch(given, format("no %s makes %s %lld", names.c_str(),
-                                    form.text().c_str(), found));
+      return mismatch(given, format("no %s makes %s %lld", names.c_str(), form.text().c_str(), found));
     std::optional<int64_t> value = form.evaluate(dims.data());
     if (value == std::optional<int64_t>(given.shape[i]))
       continue;
@@ -144,23 +135,19 @@ static Status checkAxes(const Entry &entry, const Given &given,
     if (!names.empty())
       axis += " (" + form.text() + ")";
     return mismatch(given, axis + format(" is %lld, expected ", found) +
-                               (value ? std::to_string(*value)
-                                      : std::string("a number in range")) +
-                               lengths);
+                               (value ? std::to_string(*value) : std::string("a number in range")) + lengths);
   }
   return {};
 }
 
-Status bindDims(const Card &card, const Entry &entry,
-                const std::vector<Given> &given, std::vector<int64_t> &dims) {
+Status bindDims(const Card &card, const Entry &entry, const std::vector<Given> &given, std::vector<int64_t> &dims) {
   dims.resize(entry.dims.size(), kUnknown);
   std::vector<const Value *> origin(dims.size());
   for (const Given &input : given)
     HEDDLE_TRY(readOff(entry, input, dims, origin));
   while (solveForms(given, dims))
     ;
-  // A dim of which only inputs without that axis are given is 1: [T] for [B,
-  // T].
+  // A leading axis that every input lacks is 1: [T] is given for [B, T].
   for (const Given &input : given)
     for (size_t i = 0; i < firstAxis(input); ++i) {
       int dim = input.value->axes[i].asDim();
@@ -176,41 +163,34 @@ Status bindDims(const Card &card, const Entry &entry,
     std::optional<int64_t> bound = card.bound(name);
     auto number = static_cast<long long>(dims[i]);
     if (bound && dims[i] > *bound)
-      return badInput(format("%s = %lld is past the bound %lld of this model",
-                             name.c_str(), number,
+      return badInput(format("%s = %lld is past the bound %lld of this model", name.c_str(), number,
                              static_cast<long long>(*bound)));
     if (dims[i] < 1 && name != kPastDim)
-      return badInput(
-          format("%s = %lld: a length is at least 1", name.c_str(), number));
+      return badInput(format("%s = %lld: a length is at least 1", name.c_str(), number));
   }
   return {};
 }
 
-Status shapeOf(const Value &value, const std::vector<int64_t> &dims,
-               Shape &shape) {
+Status shapeOf(const Value &value, const std::vector<int64_t> &dims, Shape &shape) {
   shape.clear();
   for (const Form &form : value.axes) {
     std::optional<int64_t> n = form.evaluate(dims.data());
     if (!n || *n < 0)
-      return badInput(format("these lengths leave no axis %s of %s",
-                             form.text().c_str(), quote(value.name).c_str()));
+      return badInput(format("these lengths leave no axis %s of %s", form.text().c_str(), quote(value.name).c_str()));
     shape.push_back(*n);
   }
   return {};
 }
 
-Status bytesOf(const Form &form, const std::vector<int64_t> &dims,
-               std::string_view what, uint64_t &bytes) {
+Status bytesOf(const Form &form, const std::vector<int64_t> &dims, std::string_view what, uint64_t &bytes) {
   std::optional<int64_t> n = form.evaluate(dims.data());
   if (!n || *n < 0)
-    return outOfResources("the size of " + std::string(what) +
-                          " does not fit in 64 bits");
+    return outOfResources("the size of " + std::string(what) + " does not fit in 64 bits");
   bytes = *n;
   return {};
 }
 
-Status arenaOf(const Entry &entry, std::vector<int64_t> dims, int64_t threads,
-               uint64_t &bytes) {
+Status arenaOf(const Entry &entry, std::vector<int64_t> dims, int64_t threads, uint64_t &bytes) {
   bytes = 0;
   dims.push_back(threads);
   return entry.hasArena ? bytesOf(entry.arena, dims, "the arena", bytes) : Status();

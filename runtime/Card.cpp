@@ -1,8 +1,8 @@
 //===- Card.cpp - The description of a compiled model ---------------------===//
 //
-// One line, one fact. The parser takes a line apart into words and hands it to
-// the handler of its first word; forms are parsed when their entry's dims are
-// known, which the order of lines guarantees.
+// A line is a fact. The parser splits it into words and calls the handler of
+// its first word. Forms are parsed at once, since an entry's `dims` stand above
+// them.
 //
 //===----------------------------------------------------------------------===//
 #include "runtime/Card.h"
@@ -16,9 +16,7 @@
 
 namespace heddle::rt {
 
-const char *typeName(Type type) {
-  return type == Type::F32 ? "f32" : type == Type::I64 ? "i64" : "bool";
-}
+const char *typeName(Type type) { return type == Type::F32 ? "f32" : type == Type::I64 ? "i64" : "bool"; }
 
 std::string Value::typeText() const {
   std::string text = std::string(typeName(type)) + "[";
@@ -62,42 +60,50 @@ std::optional<int64_t> Card::bound(std::string_view dim) const {
 
 double Settings::number(const char *name, double otherwise) const {
   auto found = values.find(name);
-  return found == values.end() || found->second.empty() ? otherwise
-                                                        : found->second[0];
+  return found == values.end() || found->second.empty() ? otherwise : found->second[0];
 }
 
 std::vector<int64_t> Settings::integers(const char *name) const {
   auto found = values.find(name);
   return found == values.end() ? std::vector<int64_t>()
-                               : std::vector<int64_t>(found->second.begin(),
-                                                      found->second.end());
+                               : std::vector<int64_t>(found->second.begin(), found->second.end());
 }
 
 namespace {
 
-/// What the card may say of generation, of pictures and of sound.
-const char *const kGeneration[] = {
-    "do_sample",         "temperature",           "top_k",
-    "top_p",             "min_p",                 "repetition_penalty",
-    "num_beams",         "length_penalty",        "early_stopping",
-    "max_length",        "max_new_tokens",        "min_length",
-    "min_new_tokens",    "no_repeat_ngram_size",  "suppress_tokens",
-    "bad_words_ids",     "begin_suppress_tokens", "forced_bos_token_id",
-    "forced_decoder_ids", "forced_eos_token_id",  "no_timestamps_token_id",
-    "bos_token_id",       "renormalize_logits"};
-const char *const kPicture[] = {"size", "shortest", "longest",  "multiple",
-                                "crop", "resample", "rescale",
-                                "mean", "std",      "channels"};
-const char *const kSound[] = {"rate",    "bins",   "n_fft",     "hop",
-                              "samples", "raw",    "normalize", "stride",
-                              "fbank",   "padding", "blank"};
+/// The settings that a card may have of generation, of pictures and of sound.
+const char *const kGeneration[] = {"do_sample",
+                                   "temperature",
+                                   "top_k",
+                                   "top_p",
+                                   "min_p",
+                                   "repetition_penalty",
+                                   "num_beams",
+                                   "length_penalty",
+                                   "early_stopping",
+                                   "max_length",
+                                   "max_new_tokens",
+                                   "min_length",
+                                   "min_new_tokens",
+                                   "no_repeat_ngram_size",
+                                   "suppress_tokens",
+                                   "bad_words_ids",
+                                   "begin_suppress_tokens",
+                                   "forced_bos_token_id",
+                                   "forced_decoder_ids",
+                                   "forced_eos_token_id",
+                                   "no_timestamps_token_id",
+                                   "bos_token_id",
+                                   "renormalize_logits"};
+const char *const kPicture[] = {"size",     "shortest", "longest", "multiple", "crop",
+                                "resample", "rescale",  "mean",    "std",      "channels"};
+const char *const kSound[] = {"rate",      "bins",   "n_fft", "hop",     "samples", "raw",
+                              "normalize", "stride", "fbank", "padding", "blank"};
 
-/// Text on one line without spaces: bytes that are no letters stand as %41.
+/// Undoes the escapes of a word: "%20" is the byte 0x20.
 std::string percentDecoded(std::string_view text) {
   std::string out;
-  auto digit = [](char c) {
-    return c >= '0' && c <= '9' ? c - '0' : c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
-  };
+  auto digit = [](char c) { return c >= '0' && c <= '9' ? c - '0' : c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1; };
   for (size_t i = 0; i < text.size(); ++i) {
     int high = text[i] == '%' && i + 2 < text.size() ? digit(text[i + 1]) : -1;
     int low = high >= 0 ? digit(text[i + 2]) : -1;
@@ -122,8 +128,7 @@ public:
 
 private:
   Status error(const std::string &what) {
-    return internalError(
-        format("the card of this program, line %d: %s", line, what.c_str()));
+    return internalError(format("the card of this program, line %d: %s", line, what.c_str()));
   }
   std::string_view word() {
     while (!tail.empty() && tail.front() == ' ')
@@ -147,14 +152,13 @@ private:
   Status inEntry(std::string_view key);
   Status dimLine();
   Status generateLine();
-  template <size_t N>
-  Status setting(const char *const (&known)[N], std::string_view name,
-                 Settings &settings);
+  template <size_t N> Status setting(const char *const (&known)[N], std::string_view name, Settings &settings);
   Status value(bool input);
   Status form(std::string_view text, Form &form, const Entry &entry);
+  Status launches();
   Status finish();
 
-  std::string_view rest, tail;
+  std::string_view rest, tail, comment; ///< tail and comment: of this line
   Card &card;
   int line = 0;
   bool sawDims = false;
@@ -165,10 +169,12 @@ bool CardParser::nextLine() {
     return false;
   size_t n = rest.find('\n');
   tail = rest.substr(0, n);
+  comment = {};
   rest.remove_prefix(n == std::string_view::npos ? rest.size() : n + 1);
   ++line;
   for (size_t i = 0; i < tail.size(); ++i)
     if (tail[i] == '#' && (i == 0 || tail[i - 1] == ' ')) {
+      comment = tail.substr(std::min(i + 2, tail.size()));
       tail = tail.substr(0, i);
       break;
     }
@@ -200,8 +206,7 @@ Status CardParser::dimLine() {
 }
 
 template <size_t N>
-Status CardParser::setting(const char *const (&known)[N], std::string_view name,
-                           Settings &settings) {
+Status CardParser::setting(const char *const (&known)[N], std::string_view name, Settings &settings) {
   if (std::find(known, known + N, name) == known + N)
     return error("unknown setting " + quote(name));
   auto [place, isNew] = settings.values.insert({std::string(name), {}});
@@ -216,6 +221,8 @@ Status CardParser::setting(const char *const (&known)[N], std::string_view name,
   return {};
 }
 
+/// A line `generate`: a role with a name, ids, stop texts, languages, or a
+/// setting of generation_config.json.
 Status CardParser::generateLine() {
   Roles &roles = card.roles;
   roles.present = true;
@@ -273,6 +280,7 @@ Status CardParser::generateLine() {
   return {};
 }
 
+/// NAME TYPE [FORM, ...] FLAGS of a line `input` or `output`.
 Status CardParser::value(bool input) {
   Entry &entry = card.entries.back();
   Value value;
@@ -288,8 +296,7 @@ Status CardParser::value(bool input) {
     return error("unknown type " + quote(type));
   std::string_view axes = remaining();
   size_t close = axes.rfind(']');
-  if (value.name.empty() || axes.empty() || axes.front() != '[' ||
-      close == std::string_view::npos)
+  if (value.name.empty() || axes.empty() || axes.front() != '[' || close == std::string_view::npos)
     return error("expected NAME TYPE [AXES]");
   std::string_view flags = axes.substr(close + 1);
   axes = axes.substr(1, close - 1);
@@ -329,6 +336,8 @@ Status CardParser::value(bool input) {
   return {};
 }
 
+/// A line inside of an entry; `dims` is the first, as the forms of all others
+/// are over them.
 Status CardParser::inEntry(std::string_view key) {
   Entry &entry = card.entries.back();
   if (key == "dims") {
@@ -357,9 +366,8 @@ Status CardParser::inEntry(std::string_view key) {
     return {};
   }
   if (key == "pieces") {
-    if (!parseInteger(word(), entry.longestPiece) || entry.longestPiece < 1 ||
-        word() != "beyond" || !parseInteger(word(), entry.ring) ||
-        entry.ring < entry.longestPiece)
+    if (!parseInteger(word(), entry.longestPiece) || entry.longestPiece < 1 || word() != "beyond" ||
+        !parseInteger(word(), entry.ring) || entry.ring < entry.longestPiece)
       return error("`pieces` takes a number, `beyond` and a number");
     return {};
   }
@@ -375,13 +383,26 @@ Status CardParser::inEntry(std::string_view key) {
     widened.dims.emplace_back(kThreadsDim);
     return form(remaining(), entry.arena, widened);
   }
+  if (LaunchLine::isKey(key)) {
+    if (card.devices.empty())
+      return error("launches without a line `device`");
+    Status status = LaunchLine::parse(key, remaining(), entry.dims, entry.launches);
+    if (!status.ok())
+      return error(status.message());
+    entry.launches.back().place = std::string(comment);
+    return {};
+  }
   return error("unknown word " + quote(key) + " in an entry");
 }
 
+/// Any line, by its first word; words that are not of the whole card belong to
+/// the entry above.
 Status CardParser::statement(std::string_view key) {
   if (key == "entry") {
     if (!card.entries.empty() && !sawDims)
       return error("the entry above has no `dims`");
+    if (!card.entries.empty())
+      HEDDLE_TRY(launches());
     sawDims = false;
     Entry entry;
     entry.name = std::string(word());
@@ -398,8 +419,7 @@ Status CardParser::statement(std::string_view key) {
   } else if (key == "dtype") {
     card.dtype = std::string(word());
     std::string_view math = card.dtype == "bf16" ? word() : "wide";
-    if ((card.dtype != "f32" && card.dtype != "bf16" && card.dtype != "f16") ||
-        (math != "wide" && math != "dots"))
+    if ((card.dtype != "f32" && card.dtype != "bf16" && card.dtype != "f16") || (math != "wide" && math != "dots"))
       return error("expected `dtype f32`, `dtype f16`, `dtype bf16 wide` or "
                    "`dtype bf16 dots`");
     card.dots = math == "dots";
@@ -411,6 +431,8 @@ Status CardParser::statement(std::string_view key) {
     remaining();
   else if (key == "label")
     card.labels.push_back(percentDecoded(word()));
+  else if (key == "lookup")
+    card.lookups.push_back(percentDecoded(word()));
   else if (key == "kind")
     card.kind = std::string(word());
   else if (key == "parameters") {
@@ -418,12 +440,16 @@ Status CardParser::statement(std::string_view key) {
       return error("`parameters` takes a number");
   } else if (key == "picture" || key == "sound") {
     std::string_view name = word();
-    return key == "picture" ? setting(kPicture, name, card.picture)
-                            : setting(kSound, name, card.sound);
-  }
-  else if (key == "needs") {
+    return key == "picture" ? setting(kPicture, name, card.picture) : setting(kSound, name, card.sound);
+  } else if (key == "needs") {
     for (std::string_view feature = word(); !feature.empty(); feature = word())
       card.needs.push_back(std::string(feature));
+  } else if (key == "device") {
+    if (!card.devices.empty())
+      return error("`device` appears twice");
+    for (std::string_view chip = word(); !chip.empty(); chip = word())
+      card.devices.push_back(std::string(chip));
+    return card.devices.empty() ? error("`device` takes names of chips") : Status();
   } else if (key == "dim") {
     return dimLine();
   } else if (key == "generate") {
@@ -436,9 +462,16 @@ Status CardParser::statement(std::string_view key) {
   return {};
 }
 
+/// What can be said of the launches of an entry when it ends.
+Status CardParser::launches() {
+  Status status = LaunchLine::checkEnded(card.entries.back().launches);
+  return status.ok() ? Status() : error(status.message());
+}
+
 Status CardParser::finish() {
   if (card.entries.empty() || !sawDims)
     return error("no entries");
+  HEDDLE_TRY(launches());
   const Roles &roles = card.roles;
   if (roles.present && (roles.tokens.empty() || roles.logits.empty()))
     return error("`generate` without tokens and logits");
@@ -471,6 +504,41 @@ Status Card::parse(const char *text, Card &card) {
   card = Card();
   card.text = text;
   return CardParser(card.text.c_str(), card).parse();
+}
+
+/// The same entries with the same inputs and outputs.
+static bool sameModel(const Card &a, const Card &b) {
+  auto same = [](const Entry &x, const Entry &y) {
+    return x.name == y.name && x.dims == y.dims && x.inputs.size() == y.inputs.size() &&
+           x.outputs.size() == y.outputs.size();
+  };
+  return std::equal(a.entries.begin(), a.entries.end(), b.entries.begin(), b.entries.end(), same);
+}
+
+Status Card::parse(const char *text, Card &card, std::optional<Card> &device) {
+  HEDDLE_TRY(parse(text, card));
+  constexpr std::string_view kEnd = "\nend\n";
+  size_t end = card.text.find(kEnd), next = end + kEnd.size();
+  if (end == std::string::npos || next >= card.text.size())
+    return {};
+  HEDDLE_TRY(parse(card.text.c_str() + next, device.emplace()));
+  return sameModel(card, *device) ? Status() : internalError("the cards of two targets differ in their model");
+}
+
+void Card::adopt(const Card &other) {
+  target = other.target;
+  needs = other.needs;
+  for (size_t i = 0; i < entries.size(); ++i) {
+    Entry &mine = entries[i];
+    const Entry &its = other.entries[i];
+    mine.states = its.states;
+    mine.arena = its.arena;
+    mine.longestPiece = its.longestPiece;
+    mine.ring = its.ring;
+    mine.launches = its.launches;
+  }
+  devices = other.devices;
+  lookups = other.lookups;
 }
 
 } // namespace heddle::rt

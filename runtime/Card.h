@@ -1,10 +1,9 @@
-//===- Card.h - The description of a compiled model ---------------*- C++
-//-*-===//
+//===- Card.h - The description of a compiled model -------------*- C++ -*-===//
 //
 // The card is text inside the binary (README.md has the grammar): dims and
 // their bounds, the roles of generation, and for every entry its dims, inputs,
 // outputs, states and arena as size forms. It is parsed strictly once at
-// start-up.
+// start-up; an error in it is an internal error of the compiler.
 //
 //===----------------------------------------------------------------------===//
 #ifndef HEDDLE_RUNTIME_CARD_H
@@ -16,28 +15,51 @@
 
 namespace heddle::rt {
 
+/// Element types of inputs and outputs; a bool is one byte.
 enum class Type : uint8_t { F32, I64, Bool };
 const char *typeName(Type type);
-inline size_t typeSize(Type type) {
-  return type == Type::F32 ? 4 : type == Type::I64 ? 8 : 1;
-}
+inline size_t typeSize(Type type) { return type == Type::F32 ? 4 : type == Type::I64 ? 8 : 1; }
 
+/// An input or output of an entry.
 struct Value {
   std::string name;
   Type type = Type::F32;
   std::vector<Form> axes;
-  bool hasDefault = false; ///< an input that may be left out
-  bool optionalAll =
-      false; ///< an output that exists because all were asked for
+  bool hasDefault = false;      ///< an input that may be left out
+  bool optionalAll = false;     ///< an output that exists because all were asked for
   std::string typeText() const; ///< "i64[B, T]"
 };
 
+/// A block of memory that outlives a call, such as a cache of keys.
 struct State {
   std::string name;
   Form bytes;
-  /// Every row of the batch has one piece in each of `groups` equal parts; 0:
-  /// the state does not belong to rows.
+  /// Equal parts of the state in each of which every row of the batch has one
+  /// piece, in order, so that rows can be moved; 0: no row has a piece.
   int64_t groups = 0;
+};
+
+/// One function of the binary: `run`, `once` or `step`.
+/// A line of an entry's program for a device (LaunchLine.cpp reads it): a
+/// kernel, or where repeats begin and end. Lines are executed in their order.
+struct LaunchLine {
+  enum class Kind : uint8_t { Launch, Repeat, Again };
+  Kind kind = Kind::Launch;
+  std::string kernel;
+  /// Work items of a launch, or how often what follows is repeated.
+  Form count;
+  int64_t lanes = 32;  ///< threads an item takes: 32, a warp, or 1
+  int64_t threads = 0; ///< of a block
+  int64_t shared = 0;  ///< bytes of shared memory of a block
+  std::string place;   ///< op and place of a launch, for messages; may be ""
+
+  /// Reads what stands behind `key`, which is one of isKey's, and appends it.
+  /// `dims` are the entry's; errors name what was expected.
+  static Status parse(std::string_view key, std::string_view text, const std::vector<std::string> &dims,
+                      std::vector<LaunchLine> &lines);
+  static bool isKey(std::string_view key) { return key == "launch" || key == "repeat" || key == "again"; }
+  /// An error if a repeat is not ended.
+  static Status checkEnded(const std::vector<LaunchLine> &lines);
 };
 
 struct Entry {
@@ -48,53 +70,65 @@ struct Entry {
   std::vector<State> states;
   Form arena;
   Form flops; ///< multiplications and additions of one call
-  /// Where the text may get longer than `ring` positions, a call takes at most
+  /// Where a text may get longer than `ring` positions, a call takes at most
   /// `longestPiece` new ones; 0: any number.
   int64_t longestPiece = 0, ring = 0;
+  std::vector<LaunchLine> launches; ///< what a call is on a device
   bool hasArena = false, hasFlops = false;
 
+  /// Index of a dim in `dims`, -1 if there is none of this name.
   int dim(std::string_view name) const;
   const Value *input(std::string_view name) const;
   int outputIndex(std::string_view name) const; ///< -1 if there is none
 };
 
-/// Named lists of numbers, as the files beside the weights say them.
+/// Named lists of numbers from generation_config.json or
+/// preprocessor_config.json, as the card repeats them.
 class Settings {
 public:
   bool has(const char *name) const { return values.count(name); }
-  /// The first number, or `otherwise` where nothing was said.
+  /// The first number of the list, or `otherwise` if there is no such list.
   double number(const char *name, double otherwise) const;
   std::vector<int64_t> integers(const char *name) const;
 
   std::map<std::string, std::vector<double>, std::less<>> values;
 };
 
-/// Which inputs play which part when the model generates.
+/// The names of the inputs and outputs that generation uses, and its defaults.
 struct Roles {
   bool present = false;
   std::string tokens, logits, mask, positions, source;
   std::map<std::string, double> extend; ///< input -> what a new column holds
   std::vector<int64_t> eos;
   std::optional<int64_t> start, pad;
-  Settings settings;                    ///< defaults of generation
-  std::vector<std::string> stops;       ///< texts that end a text
+  Settings settings;                               ///< defaults of generation
+  std::vector<std::string> stops;                  ///< texts that end a text
   std::map<std::string, int64_t> languages, tasks; ///< name -> id of its token
 };
 
 struct Card {
   std::string text, name, target, maskedRows, license;
-  std::string dtype = "f32"; ///< of storage: "f32", "bf16", "f16"
-  bool dots = false; ///< both factors of products are bf16
-  std::vector<std::string> needs; ///< CPU features
+  std::string dtype = "f32";                                        ///< of storage: "f32", "bf16", "f16"
+  bool dots = false;                                                ///< both factors of products are bf16
+  std::vector<std::string> needs;                                   ///< CPU features
   std::vector<std::pair<std::string, std::optional<int64_t>>> dims; ///< bounds
   Roles roles;
-  Settings picture, sound;         ///< how a file becomes the model's input
-  std::vector<std::string> labels; ///< of the classes, in order
-  std::string kind;                ///< what the logits of a classifier mean
-  int64_t parameters = 0;          ///< numbers among the weights; 0: not said
+  Settings picture, sound;          ///< how a file becomes the model's input
+  std::vector<std::string> labels;  ///< of the classes, in order
+  std::vector<std::string> lookups; ///< tables and what their rows are chosen by
+  std::string kind;                 ///< what the logits of a classifier mean
+  int64_t parameters = 0;           ///< numbers among the weights; 0: not said
   std::vector<Entry> entries;
+  std::vector<std::string> devices; ///< chips that there are images for
 
   static Status parse(const char *text, Card &card);
+  /// A text may hold a card for the processor and behind it one for GPUs, of
+  /// one model; `device` stays empty where there is no second.
+  static Status parse(const char *text, Card &card, std::optional<Card> &device);
+  /// Takes what is the target's own from the card of the same model for another
+  /// one: memory, states and launches. What a model is called and what its
+  /// inputs and outputs are stays where it is.
+  void adopt(const Card &other);
 
   const Entry *entry(std::string_view name) const;
   std::optional<int64_t> bound(std::string_view dim) const;

@@ -1,7 +1,7 @@
-//===- Commands.h - What a compiled model can be asked to do ------*- C++
-//-*-===//
+//===- Commands.h - What a compiled model can be asked to do ----*- C++ -*-===//
 //
-// One function a command; each gets the words after its name.
+// The commands of a compiled model, one function each. `words` are the words
+// after the command's name; the result is what the program ends with.
 //
 //===----------------------------------------------------------------------===//
 #ifndef HEDDLE_RUNTIME_COMMANDS_H
@@ -16,29 +16,40 @@ class Tokenizer;
 
 using Words = std::vector<std::string>;
 
+/// `BINARY run`: tensors from a file into a file, by one call of `run`.
 Status runCommand(Model &model, const Words &words);
+/// `BINARY generate`: ids, text or a batch in a file, continued token by token.
 Status generateCommand(Model &model, const Words &words);
-/// `BINARY "prompt" ...`, `BINARY FILE ...`
+/// `BINARY "prompt" ...`, `BINARY FILE ...`: what a model is asked without a
+/// command; classifyCommand's where the model does not generate.
 Status textCommand(Model &model, const Words &words);
-/// The same where the answer is a class: labels with their probabilities.
+/// The same where the answer is not a growing text: labels, words, stretches.
 Status classifyCommand(Model &model, const Words &words);
+/// `BINARY info`: the card for people or as JSON; reads no weights.
 Status infoCommand(Model &model, const Words &words);
+/// `BINARY bench`: times prefill and steps beside the limits of the machine.
 Status benchCommand(Model &model, const Words &words);
-/// The notices of what is linked in.
+/// `BINARY licences`: the notices of what is linked in.
 Status licencesCommand(Model &model, const Words &words);
-/// `BINARY --verify`: whether all of it is what was compiled.
+/// `BINARY --verify`: whether card, index, tokenizer and weights are what was
+/// compiled.
 Status verifyCommand(Model &model, const Words &words);
-/// All of it, or what belongs to one command.
-Status helpCommand(Model &model, const std::string &program,
-                   const std::string &topic);
-/// The names of the commands, but for `help`.
+/// `BINARY help`: all commands, or the options of the command `topic`.
+/// `program` is the name under which examples call it.
+Status helpCommand(Model &model, const std::string &program, const std::string &topic);
+/// The names of all commands except `help`.
 std::vector<std::string> commandNames();
-/// A first word that looks like a command and is none is no text either: an
-/// error that says what it may have been meant to be, and how to say the text.
+/// An error if the first positional word is one edit from a command, or the
+/// name of a command that similar programs have: it names the command that may
+/// have been meant, and how to give the word as a text (after `--`).
 Status askAboutCommand(const Model &model, const Args &args);
 
-/// The model's own, or why there is none.
+/// Opens the tokenizer inside the image; an error with a way out if there is
+/// none.
 Status openTokenizer(const Model &model, Tokenizer &tokenizer);
+
+/// --threads and --device, which every command has that calls entries.
+Status readStart(const Args &args, StartOptions &options);
 
 constexpr int64_t kMaxThreads = 4096;
 

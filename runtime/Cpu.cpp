@@ -31,8 +31,7 @@ struct Feature {
 };
 
 const Feature kFeatures[] = {
-#define HEDDLE_CPU_FEATURE(name, leaf, subleaf, reg, bit, state)               \
-  {name, leaf, subleaf, reg, bit, state},
+#define HEDDLE_CPU_FEATURE(name, leaf, subleaf, reg, bit, state) {name, leaf, subleaf, reg, bit, state},
 #include "heddle/cpu_features.def"
 };
 } // namespace
@@ -54,8 +53,7 @@ public:
   bool has(const std::string &name) {
     for (const Feature &f : kFeatures)
       if (name == f.name)
-        return (word(f.leaf, f.subleaf, f.reg) >> f.bit & 1) &&
-               (saved & f.state) == f.state;
+        return (word(f.leaf, f.subleaf, f.reg) >> f.bit & 1) && (saved & f.state) == f.state;
     return false;
   }
 
@@ -72,8 +70,7 @@ private:
     Leaf l{leaf, subleaf, {}};
     // Subleaf 0 of leaf 7 says how many there are.
     if (subleaf <= (subleaf ? word(leaf, 0, EAX) : 0))
-      __get_cpuid_count(leaf, subleaf, &l.words[EAX], &l.words[EBX],
-                        &l.words[ECX], &l.words[EDX]);
+      __get_cpuid_count(leaf, subleaf, &l.words[EAX], &l.words[EBX], &l.words[ECX], &l.words[EDX]);
     asked.push_back(l);
     return l.words[reg];
   }

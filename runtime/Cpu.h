@@ -1,8 +1,7 @@
-//===- Cpu.h - What the processor can do --------------------------*- C++
-//-*-===//
+//===- Cpu.h - What the processor can do ------------------------*- C++ -*-===//
 //
-// Features by LLVM's names (heddle/cpu_features.def), asked before any code that
-// needs them runs.
+// Which features the processor has, by LLVM's names (heddle/cpu_features.def).
+// They are asked for before any code that needs them runs.
 //
 //===----------------------------------------------------------------------===//
 #ifndef HEDDLE_RUNTIME_CPU_H
@@ -13,11 +12,11 @@
 
 namespace heddle::rt {
 
-/// Those of `needs` that this machine lacks, "avx512f, avx512bw"; "" if none. A
-/// feature that cannot be asked for is missing.
+/// The features among `needs` that this machine lacks, as "avx512f, avx512bw";
+/// "" if it has all. A feature that is not in the table counts as missing.
 std::string missingFeatures(const std::vector<std::string> &needs);
 
-/// "AMD EPYC 9004 ..." for people.
+/// The processor's name for people, "AMD EPYC 9004 ...".
 std::string processorName();
 
 } // namespace heddle::rt

@@ -1,6 +1,7 @@
 //===- Dims.h - dims that the runtime itself chooses ------------*- C++ -*-===//
 //
-// The rows HEDDLE_DIM of abi.def, which the compiler reads too.
+// Dims with a meaning of their own, kPastDim = "past" and so on: the rows
+// HEDDLE_DIM of abi.def, which the compiler reads too.
 //
 //===----------------------------------------------------------------------===//
 #ifndef HEDDLE_RUNTIME_DIMS_H
@@ -10,14 +11,11 @@
 
 namespace heddle::rt {
 
-#define HEDDLE_DIM(name, word, meaning)                                        \
-  inline constexpr std::string_view k##name##Dim = word;
+#define HEDDLE_DIM(name, word, meaning) inline constexpr std::string_view k##name##Dim = word;
 #include "heddle/abi.def"
 
-/// A dim that each step has, whatever the inputs are.
-inline bool isStepDim(std::string_view dim) {
-  return dim == kPastDim || dim == kNewDim || dim == kCapacityDim;
-}
+/// Whether a dim is one that every entry `step` has, whatever its inputs are.
+inline bool isStepDim(std::string_view dim) { return dim == kPastDim || dim == kNewDim || dim == kCapacityDim; }
 
 } // namespace heddle::rt
 

@@ -1,9 +1,9 @@
 //===- Form.cpp - Size forms ----------------------------------------------===//
 //
-// Recursive descent with a depth limit into postfix code, and a stack machine
-// of fixed height. The grammar is that of dialects/Model/IR/SizeParser.h; both
-// readers run the table test/support/size_forms.def.
-//
+// The parser is a recursive descent with a depth limit; it emits postfix code,
+// which `evaluate` runs on a stack of fixed height. The grammar is that of
+// dialects/Model/IR/SizeParser.h; both are tested against the table
+// test/support/size_forms.def.
 //===----------------------------------------------------------------------===//
 #include "runtime/Form.h"
 
@@ -16,8 +16,7 @@ static constexpr unsigned kMaxDepth = 64;
 
 class FormParser {
 public:
-  FormParser(std::string_view text, const std::vector<std::string> &dims,
-             Form &form)
+  FormParser(std::string_view text, const std::vector<std::string> &dims, Form &form)
       : text(text), dims(dims), form(form) {}
 
   Status parse() {
@@ -26,15 +25,13 @@ public:
     if (at != text.size())
       return error("unexpected text");
     std::sort(form.used.begin(), form.used.end());
-    form.used.erase(std::unique(form.used.begin(), form.used.end()),
-                    form.used.end());
+    form.used.erase(std::unique(form.used.begin(), form.used.end()), form.used.end());
     return {};
   }
 
 private:
   Status error(const char *what) {
-    return internalError(format("size form %s: %s at column %zu",
-                                quote(text).c_str(), what, at + 1));
+    return internalError(format("size form %s: %s at column %zu", quote(text).c_str(), what, at + 1));
   }
   void skip() {
     while (at < text.size() && (text[at] == ' ' || text[at] == '\t'))
@@ -114,16 +111,14 @@ private:
   Status number() {
     int64_t value = 0;
     while (at < text.size() && isdigit(static_cast<unsigned char>(text[at])))
-      if (__builtin_mul_overflow(value, 10, &value) ||
-          __builtin_add_overflow(value, text[at++] - '0', &value))
+      if (__builtin_mul_overflow(value, 10, &value) || __builtin_add_overflow(value, text[at++] - '0', &value))
         return error("number too large");
     return emit(Form::Op::Constant, value);
   }
 
   Status name(unsigned nesting) {
     size_t start = at;
-    while (at < text.size() &&
-           (isalnum(static_cast<unsigned char>(text[at])) || text[at] == '_'))
+    while (at < text.size() && (isalnum(static_cast<unsigned char>(text[at])) || text[at] == '_'))
       ++at;
     std::string_view word = text.substr(start, at - start);
     if ((word == "max" || word == "min") && take("(")) {
@@ -151,13 +146,13 @@ private:
   unsigned height = 0;
 };
 
-Status Form::parse(std::string_view text, const std::vector<std::string> &dims,
-                   Form &form) {
+Status Form::parse(std::string_view text, const std::vector<std::string> &dims, Form &form) {
   form = Form();
   form.source = std::string(text);
   return FormParser(text, dims, form).parse();
 }
 
+// Postfix code on a stack of fixed height, which `parse` guarantees to suffice.
 std::optional<int64_t> Form::evaluate(const int64_t *dims) const {
   int64_t stack[kMaxDepth + 1];
   unsigned top = 0;
@@ -174,15 +169,9 @@ std::optional<int64_t> Form::evaluate(const int64_t *dims) const {
     int64_t b = stack[--top], &a = stack[top - 1];
     bool bad = false;
     switch (step.op) {
-    case Op::Add:
-      bad = __builtin_add_overflow(a, b, &a);
-      break;
-    case Op::Sub:
-      bad = __builtin_sub_overflow(a, b, &a);
-      break;
-    case Op::Mul:
-      bad = __builtin_mul_overflow(a, b, &a);
-      break;
+    case Op::Add: bad = __builtin_add_overflow(a, b, &a); break;
+    case Op::Sub: bad = __builtin_sub_overflow(a, b, &a); break;
+    case Op::Mul: bad = __builtin_mul_overflow(a, b, &a); break;
     case Op::Div:
     case Op::Mod: {
       bad = b == 0 || (a == INT64_MIN && b == -1);
@@ -192,12 +181,8 @@ std::optional<int64_t> Form::evaluate(const int64_t *dims) const {
       a = step.op == Op::Div ? quotient : a - quotient * b;
       break;
     }
-    case Op::Max:
-      a = std::max(a, b);
-      break;
-    default:
-      a = std::min(a, b);
-      break;
+    case Op::Max: a = std::max(a, b); break;
+    default: a = std::min(a, b); break;
     }
     if (bad)
       return std::nullopt;

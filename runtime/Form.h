@@ -1,5 +1,4 @@
-//===- Form.h - Size forms ---------------------------------------*- C++
-//-*-===//
+//===- Form.h - Size forms --------------------------------------*- C++ -*-===//
 //
 // A size form is an integer expression over the dims of an entry: + - * // %,
 // max, min, parentheses. It is parsed once into postfix code; evaluation is
@@ -17,34 +16,23 @@ namespace heddle::rt {
 
 class Form {
 public:
-  /// Parses `text`; names must be among `dims`, whose indices become operands.
-  static Status parse(std::string_view text,
-                      const std::vector<std::string> &dims, Form &form);
+  /// Parses `text` into `form`. Names must be among `dims`; their indices
+  /// become the operands. An error names the place in the text.
+  static Status parse(std::string_view text, const std::vector<std::string> &dims, Form &form);
 
-  /// No value: overflow or division by zero.
+  /// The value under `dims`, in the order given to `parse`; none on overflow or
+  /// division by zero.
   std::optional<int64_t> evaluate(const int64_t *dims) const;
 
-  /// The dims that occur, each once, in ascending order.
+  /// Indices of the dims that occur, each once, ascending.
   const std::vector<int> &uses() const { return used; }
-  /// The dim this form is, if it is a dim alone; else -1.
-  int asDim() const {
-    return code.size() == 1 && code[0].op == Op::Dim ? int(code[0].value) : -1;
-  }
+  /// The index of the dim if the form is one dim alone, else -1.
+  int asDim() const { return code.size() == 1 && code[0].op == Op::Dim ? int(code[0].value) : -1; }
+  /// The form as it was written.
   const std::string &text() const { return source; }
 
 private:
-  enum class Op : uint8_t {
-    Constant,
-    Dim,
-    Add,
-    Sub,
-    Mul,
-    Div,
-    Mod,
-    Max,
-    Min,
-    Neg
-  };
+  enum class Op : uint8_t { Constant, Dim, Add, Sub, Mul, Div, Mod, Max, Min, Neg };
   struct Step {
     Op op;
     int64_t value;

@@ -10,32 +10,27 @@
 
 namespace heddle::rt {
 
-int64_t padId(const Roles &roles) {
-  return roles.pad ? *roles.pad : roles.eos.empty() ? 0 : roles.eos.front();
-}
+int64_t padId(const Roles &roles) { return roles.pad ? *roles.pad : roles.eos.empty() ? 0 : roles.eos.front(); }
 
 int64_t roomFor(const Model &model, const Prompt &prompt, int64_t wanted) {
-  std::optional<int64_t> bound =
-      model.card().bound(prompt.run->dims[prompt.stepDim]);
-  // The last new token is never fed.
+  std::optional<int64_t> bound = model.card().bound(prompt.run->dims[prompt.stepDim]);
+  // The last new token is never an input, so it needs no position.
   return bound ? std::min(wanted, *bound - prompt.length + 1) : wanted;
 }
 
-/// Every row of the prompt is `width` rows of `batch`.
-static Status searchBeams(Model &model, const Prompt &prompt,
-                          const GenerateOptions &options, Rules &rules,
+/// The loop with beam search: row r of the prompt is the rows r * width to
+/// r * width + width - 1 of `batch`. After each step the rows are reordered to
+/// what their beams continue; a row that is done is fed pad until all are.
+static Status searchBeams(Model &model, const Prompt &prompt, const GenerateOptions &options, Rules &rules,
                           std::vector<int64_t> &ids) {
   const Roles &roles = model.card().roles;
-  int64_t rows = prompt.rows, width = options.beams.width,
-          steps = options.newTokens;
+  int64_t rows = prompt.rows, width = options.beams.width, steps = options.newTokens;
   Prompt batch;
   HEDDLE_TRY(repeatRows(model, prompt, width, batch));
   Sequence sequence;
   HEDDLE_TRY(sequence.prepare(model, batch, steps));
   std::vector<BeamSearch> searches(
-      rows, BeamSearch(options.beams,
-                       options.ignoreEos ? std::vector<int64_t>() : roles.eos,
-                       steps));
+      rows, BeamSearch(options.beams, options.ignoreEos ? std::vector<int64_t>() : roles.eos, steps));
   std::vector<std::vector<int64_t>> prompts;
   for (int64_t row = 0; row < rows; ++row)
     prompts.push_back(realTokens(model, prompt, row));
@@ -97,8 +92,7 @@ static Status searchBeams(Model &model, const Prompt &prompt,
   return {};
 }
 
-Status generate(Model &model, const Prompt &prompt,
-                const GenerateOptions &options, std::vector<int64_t> &ids) {
+Status generate(Model &model, const Prompt &prompt, const GenerateOptions &options, std::vector<int64_t> &ids) {
   const Roles &roles = model.card().roles;
   int64_t rows = prompt.rows, steps = options.newTokens, pad = padId(roles);
   ids.assign(rows * steps, pad);
@@ -114,7 +108,7 @@ Status generate(Model &model, const Prompt &prompt,
   Sampler sampler(options.sampler, rows);
   std::vector<int64_t> next(rows);
   std::vector<bool> finished(rows);
-  // The texts so far, where somebody looks at them.
+  // Prompt and new ids of every row for the rules; new ids for stop texts.
   std::vector<std::vector<int64_t>> texts(rows), made(rows);
   for (int64_t row = 0; row < rows && rules.any(); ++row)
     texts[row] = realTokens(model, prompt, row);
@@ -140,9 +134,7 @@ Status generate(Model &model, const Prompt &prompt,
       ids[row * steps + i] = next[row];
       texts[row].push_back(next[row]);
       made[row].push_back(next[row]);
-      bool ends = !options.ignoreEos &&
-                  std::find(roles.eos.begin(), roles.eos.end(), next[row]) !=
-                      roles.eos.end();
+      bool ends = !options.ignoreEos && std::find(roles.eos.begin(), roles.eos.end(), next[row]) != roles.eos.end();
       if (ends || (options.ended && options.ended(row, made[row]))) {
         finished[row] = true;
         --open;

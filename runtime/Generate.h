@@ -1,8 +1,8 @@
-//===- Generate.h - Generation ------------------------------------*- C++
-//-*-===//
+//===- Generate.h - Generation ----------------------------------*- C++ -*-===//
 //
-// The loop over steps. Rows end on their own; the batch ends with its last row.
-// With beams, every row of the prompt is several rows of the batch (Beams.h).
+// The loop of generation: prefill, then one call a token. A row of the batch
+// ends on its own; the loop ends with the last row. With beams every row of the
+// prompt is several rows of the batch (Beams.h).
 //
 //===----------------------------------------------------------------------===//
 #ifndef HEDDLE_RUNTIME_GENERATE_H
@@ -23,25 +23,27 @@ struct GenerateOptions {
   SamplerOptions sampler;
   RuleOptions rules;
   BeamOptions beams;
-  /// Whether a row whose new ids are these has ended for another reason than
-  /// eos: a stop text.
+  /// Whether a row with these new ids has ended for another reason than eos: a
+  /// stop text.
   std::function<bool(int64_t row, const std::vector<int64_t> &made)> ended;
   /// Called after every step with the new id of every row; a row that has ended
-  /// gets `pad`. Returning false ends the generation. Beams are known at the
-  /// end only, and are handed out one after another then.
+  /// gets `pad`. Returning false ends the generation. With beams it is called
+  /// only at the end, once for each id of the best texts.
   std::function<bool(const std::vector<int64_t> &)> onStep;
-  /// Called before the prompt is read and after each step: tokens done so far.
+  /// Called before prefill and after every step; `done`: new tokens so far.
   std::function<void(int64_t done)> onProgress;
 };
 
-/// What finished rows are filled with.
+/// The id that rows are filled with after their end: pad, else eos, else 0.
 int64_t padId(const Roles &roles);
 
-/// `ids`: [rows, newTokens], filled up with pad.
-Status generate(Model &model, const Prompt &prompt,
-                const GenerateOptions &options, std::vector<int64_t> &ids);
+/// Generates up to `options.newTokens` ids for every row of `prompt`. `ids`
+/// becomes [rows, newTokens], filled with pad after the end of a row. The model
+/// must have been started. Errors: not enough memory, a NaN among the logits.
+Status generate(Model &model, const Prompt &prompt, const GenerateOptions &options, std::vector<int64_t> &ids);
 
-/// The new tokens that fit after a prompt of `length`, at most `wanted`.
+/// At most `wanted`: the new tokens that the model's bound leaves after
+/// `prompt`.
 int64_t roomFor(const Model &model, const Prompt &prompt, int64_t wanted);
 
 } // namespace heddle::rt

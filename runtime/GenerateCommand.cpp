@@ -1,8 +1,9 @@
 //===- GenerateCommand.cpp - `generate` and plain text --------------------===//
 //
-// Ids, text, a picture or speech in, ids or text out, one step at a time; or a
-// batch from a file to a file. Encoder-decoder models answer; others continue
-// the text, which is printed first.
+// `generate`, and what a generating model does without a command: ids, text, a
+// picture or speech in, ids or text out, printed token by token; or a batch
+// from a file to a file. Encoder-decoder models answer; others continue the
+// text, which is printed first.
 //
 //===----------------------------------------------------------------------===//
 #include "runtime/Commands.h"
@@ -23,11 +24,9 @@ namespace heddle::rt {
 static Status parseIds(const std::string &list, std::vector<int64_t> &ids) {
   for (size_t at = 0;;) {
     size_t end = std::min(list.find(',', at), list.size());
-    std::optional<int64_t> id =
-        parseInteger(std::string_view(list).substr(at, end - at));
+    std::optional<int64_t> id = parseInteger(std::string_view(list).substr(at, end - at));
     if (!id)
-      return badUsage("--ids takes numbers with commas between, not " +
-                      quote(list));
+      return badUsage("--ids takes numbers with commas between, not " + quote(list));
     ids.push_back(*id);
     if (end == list.size())
       return {};
@@ -40,82 +39,73 @@ Status openTokenizer(const Model &model, Tokenizer &tokenizer) {
   if (!image.tokenizerSize)
     return unsupported("this model has no tokenizer, so it reads and writes "
                        "ids, not texts")
-        .withHelp(model.card().roles.present
-                      ? "what works now: generate --ids 1,2,3 -n 20, or "
-                        "generate --input FILE --output FILE -n 20"
-                      : "what works now: run --input FILE --output FILE")
+        .withHelp(model.card().roles.present ? "what works now: generate --ids 1,2,3 -n 20, or "
+                                               "generate --input FILE --output FILE -n 20"
+                                             : "what works now: run --input FILE --output FILE")
         .withHelp("with a tokenizer.json beside config.json (or vocab.json and "
                   "merges.txt, or vocab.txt) when it is compiled it takes "
                   "texts");
   return tokenizer.open(image.tokenizer, image.tokenizerSize);
 }
 
-/// What is shown of the text that is continued: not its special tokens, where
-/// the rest is exactly what the ids say.
-static std::string beginning(const Tokenizer &tokenizer,
-                             const std::string &text,
-                             const std::vector<int64_t> &ids) {
-  return tokenizer.decode(ids, false) == text ? tokenizer.decode(ids, true)
-                                              : validUtf8(text);
+/// The beginning of the output: the prompt without its special tokens if the
+/// ids decode to exactly the prompt, else the prompt as it was given.
+static std::string beginning(const Tokenizer &tokenizer, const std::string &text, const std::vector<int64_t> &ids) {
+  return tokenizer.decode(ids, false) == text ? tokenizer.decode(ids, true) : validUtf8(text);
 }
 
-static void print(const std::string &text) {
-  fwrite(text.data(), 1, text.size(), stdout);
-}
+static void print(const std::string &text) { fwrite(text.data(), 1, text.size(), stdout); }
 
-/// Says which seed it was, where somebody may want the same text again.
+/// Prints the seed that was drawn, at a terminal or with --stats, so that the
+/// text can be had again.
 static void tellSeed(const Args &args, const GenerateOptions &options) {
   bool drawn = options.sampler.temperature > 0 && !args.has("--seed");
   if (drawn && (isatty(2) || args.has("--stats")))
-    note(format("--seed %llu gives this text again",
-                static_cast<unsigned long long>(options.sampler.seed)));
+    note(format("--seed %llu gives this text again", static_cast<unsigned long long>(options.sampler.seed)));
 }
 
-/// The tokens that are read before the first is made.
+/// How many tokens prefill reads: those of the source, or of all prompts.
 static int64_t tokensRead(const Model &model, const Prompt &prompt) {
   const Tensor *source = prompt.find(model.card().roles.source);
   return source ? source->count() : prompt.rows * prompt.length;
 }
 
 namespace {
-/// One text of the command line, or of many lines.
-struct Turn {
-  uint64_t seed = drawSeed(); ///< where none is given
-  int64_t line = 0;           ///< lines draw as rows of a batch do
+/// Which of the texts this is; with --lines there are several.
+struct Request {
+  uint64_t seed = drawSeed(); ///< used where --seed is not given
+  int64_t line = 0;           ///< line n draws as row n of a batch would
 };
 } // namespace
 
-/// One row, printed as it comes after `text`, which it continues.
-static Status stream(Model &model, const Args &args, const Prompt &prompt,
-                     const Tokenizer *tokenizer,
-                     const std::vector<int64_t> &ids, const std::string &text,
-                     Turn turn = {}) {
+/// Generates one row and prints it token by token, as text or, without a
+/// `tokenizer`, as ids. `text` is the prompt that `ids` encode; a model that
+/// continues prints it first.
+static Status stream(Model &model, const Args &args, const Prompt &prompt, const Tokenizer *tokenizer,
+                     const std::vector<int64_t> &ids, const std::string &text, Request request = {}) {
   const Roles &roles = model.card().roles;
   GenerateOptions options;
-  HEDDLE_TRY(
-      readGenerateFlags(args, model.card(), prompt, turn.seed, options));
-  if (turn.line == 0)
+  HEDDLE_TRY(readGenerateFlags(args, model.card(), prompt, request.seed, options));
+  if (request.line == 0)
     tellSeed(args, options);
-  options.sampler.seed += uint64_t(turn.line) << 32;
-  int64_t wanted = options.newTokens, threads = 0;
+  options.sampler.seed += uint64_t(request.line) << 32;
+  int64_t wanted = options.newTokens;
+  StartOptions start;
   options.newTokens = roomFor(model, prompt, wanted);
-  HEDDLE_TRY(args.integer("--threads", 1, kMaxThreads, threads));
+  HEDDLE_TRY(readStart(args, start));
   std::vector<std::string> stops = stopTexts(args, roles);
   if (!tokenizer && args.has("--stop"))
-    return badUsage("--stop needs text, not --print-ids")
-        .withHelp("a model without tokenizer knows no texts");
-  HEDDLE_TRY(model.start(unsigned(threads)));
+    return badUsage("--stop needs text, not --print-ids").withHelp("a model without tokenizer knows no texts");
+  HEDDLE_TRY(model.start(start));
   bool continues = roles.source.empty() && !text.empty();
   std::optional<TextOut> out;
   if (tokenizer)
-    out.emplace(*tokenizer, roles, stops,
-                roles.source.empty() ? ids : std::vector<int64_t>());
+    out.emplace(*tokenizer, roles, stops, roles.source.empty() ? ids : std::vector<int64_t>());
   if (tokenizer && continues) {
     print(beginning(*tokenizer, text, ids));
     fflush(stdout);
   }
-  Progress progress(prompt.length, options.beams.width > 1 ? options.newTokens
-                                                           : 0);
+  Progress progress(prompt.length, options.beams.width > 1 ? options.newTokens : 0);
   Stats stats(args.has("--stats"), 1, tokensRead(model, prompt));
   options.onProgress = [&](int64_t done) {
     progress.at(done);
@@ -151,17 +141,18 @@ static Status stream(Model &model, const Args &args, const Prompt &prompt,
   return {};
 }
 
+/// `generate --input --output`: a batch of prompts from a file; writes the
+/// tensor ids [B, prompt + new], which keeps the prompt as it was given.
 static Status batch(Model &model, const Args &args) {
   if (!args.has("-n"))
     return badUsage("generate --input takes -n N, the number of new tokens");
   HEDDLE_TRY(checkOutput(model, args.get("--output"), args.get("--input")));
-  int64_t threads = 0;
-  HEDDLE_TRY(args.integer("--threads", 1, kMaxThreads, threads));
+  StartOptions start;
+  HEDDLE_TRY(readStart(args, start));
   Prompt prompt;
   HEDDLE_TRY(promptFromFile(model, args.get("--input"), prompt));
   GenerateOptions options;
-  HEDDLE_TRY(
-      readGenerateFlags(args, model.card(), prompt, drawSeed(), options));
+  HEDDLE_TRY(readGenerateFlags(args, model.card(), prompt, drawSeed(), options));
   tellSeed(args, options);
   Stats stats(args.has("--stats"), prompt.rows, tokensRead(model, prompt));
   options.onProgress = [&](int64_t done) { stats.at(done); };
@@ -170,8 +161,7 @@ static Status batch(Model &model, const Args &args) {
     return badUsage("--stop cuts the text of one row; a batch with beams has "
                     "none")
         .withHelp("leave out --stop or --num-beams");
-  bool unheard = !stops.empty() && !args.has("--stop") &&
-                 (options.beams.width > 1 || !model.image().tokenizerSize);
+  bool unheard = !stops.empty() && !args.has("--stop") && (options.beams.width > 1 || !model.image().tokenizerSize);
   if (unheard) {
     note("the model's stop texts end no row of this batch");
     stops.clear();
@@ -183,14 +173,13 @@ static Status batch(Model &model, const Args &args) {
     bool continues = model.card().roles.source.empty();
     for (int64_t row = 0; row < prompt.rows; ++row)
       texts.emplace_back(tokenizer, model.card().roles, stops,
-                         continues ? realTokens(model, prompt, row)
-                                   : std::vector<int64_t>());
+                         continues ? realTokens(model, prompt, row) : std::vector<int64_t>());
     options.ended = [&](int64_t row, const std::vector<int64_t> &made) {
       texts[row].add(made.back());
       return texts[row].stopped();
     };
   }
-  HEDDLE_TRY(model.start(unsigned(threads)));
+  HEDDLE_TRY(model.start(start));
   std::vector<int64_t> made;
   HEDDLE_TRY(generate(model, prompt, options, made));
   stats.print();
@@ -199,23 +188,25 @@ static Status batch(Model &model, const Args &args) {
   HEDDLE_TRY(Tensor::make("ids", Type::I64, {prompt.rows, width}, result));
   auto *ids = result.data.as<int64_t>();
   for (int64_t row = 0; row < prompt.rows; ++row) {
-    std::copy_n(prompt.ids.begin() + row * prompt.length, prompt.length,
-                ids + row * width);
-    std::copy_n(made.begin() + row * steps, steps,
-                ids + row * width + prompt.length);
+    std::copy_n(prompt.ids.begin() + row * prompt.length, prompt.length, ids + row * width);
+    std::copy_n(made.begin() + row * steps, steps, ids + row * width + prompt.length);
   }
   return writeTensors(args.get("--output"), {&result});
 }
 
 Status generateCommand(Model &model, const Words &words) {
   Args args;
-  HEDDLE_TRY(Args::parse(
-      words, generateValued({"--ids", "--text", "--input", "--output"}),
-      generatePlain({"--lines"}), 0, args));
+  HEDDLE_TRY(Args::parse(words, generateValued({"--ids", "--text", "--input", "--output"}), generatePlain({"--lines"}),
+                         1, args));
+  if (!args.positional().empty() && !model.image().tokenizerSize) {
+    Tokenizer none;
+    return openTokenizer(model, none);
+  }
+  if (!args.positional().empty())
+    return badUsage("unexpected argument " + quote(args.positional()[0])).withHelp("a text is --text TEXT");
   int ways = args.has("--ids") + args.has("--text") + args.has("--input");
   if (ways != 1)
-    return badUsage(
-        "generate takes one of --ids LIST, --text TEXT, --input FILE");
+    return badUsage("generate takes one of --ids LIST, --text TEXT, --input FILE");
   if (args.has("--input") != args.has("--output"))
     return badUsage("--input FILE and --output FILE belong together");
   if (args.has("--input"))
@@ -223,39 +214,34 @@ Status generateCommand(Model &model, const Words &words) {
   if (args.has("--lines") && !args.has("--text"))
     return badUsage("--lines belongs to --text -");
   Tokenizer tokenizer;
-  Turn turn;
+  Request request;
   bool text = args.has("--text");
   bool asText = model.image().tokenizerSize && !args.has("--print-ids");
   if (text || asText)
     HEDDLE_TRY(openTokenizer(model, tokenizer));
-  auto answer = [&](const std::vector<int64_t> &ids, const std::string &said,
-                    int64_t line) -> Status {
-    turn.line = line;
+  auto answer = [&](const std::vector<int64_t> &ids, const std::string &promptText, int64_t line) -> Status {
+    request.line = line;
     Prompt prompt;
     HEDDLE_TRY(promptFromIds(model, ids, prompt));
-    return stream(model, args, prompt, asText ? &tokenizer : nullptr, ids, said,
-                  turn);
+    return stream(model, args, prompt, asText ? &tokenizer : nullptr, ids, promptText, request);
   };
   std::vector<int64_t> ids;
   if (!text) {
     HEDDLE_TRY(parseIds(args.get("--ids"), ids));
     return answer(ids, "", 0);
   }
-  return forEachText({args.get("--text")}, args.has("--lines"),
-                     [&](const Texts &texts, int64_t line) -> Status {
-                       HEDDLE_TRY(tokenizer.encodeIds(texts[0], ids));
-                       return answer(ids, texts[0], line);
-                     });
+  return forEachText({args.get("--text")}, args.has("--lines"), [&](const Texts &texts, int64_t line) -> Status {
+    HEDDLE_TRY(tokenizer.encodeIds(texts[0], ids));
+    return answer(ids, texts[0], line);
+  });
 }
 
-/// One row of ids as the input `name`.
-static Status addText(const Model &model, const std::string &name,
-                      const std::vector<int64_t> &ids,
+/// Appends `ids` to `inputs` as the input `name` of `run`, [1, T] or [T].
+static Status addText(const Model &model, const std::string &name, const std::vector<int64_t> &ids,
                       std::vector<Tensor> &inputs) {
   const Entry *run = model.card().entry("run");
   const Value *value = run ? run->input(name) : nullptr;
-  if (!value || value->type != Type::I64 || value->axes.empty() ||
-      value->axes.size() > 2)
+  if (!value || value->type != Type::I64 || value->axes.empty() || value->axes.size() > 2)
     return internalError("the text of this model is no input i64[B, T] of run");
   if (ids.empty())
     return badInput("the text is empty");
@@ -270,31 +256,30 @@ static Status addText(const Model &model, const std::string &name,
   return {};
 }
 
-/// A picture or speech, and a question or the words in front of the answer.
-static Status describe(Model &model, const Args &args,
-                       const Tokenizer *tokenizer, const std::string &file,
-                       const std::string *said, Turn turn) {
+/// The same for a picture or speech in `file`. `promptText`: the text beside it, a
+/// question or the first words of the answer, null if there is none.
+static Status streamMedia(Model &model, const Args &args, const Tokenizer *tokenizer, const std::string &file,
+                          const std::string *promptText, Request request) {
   const Roles &roles = model.card().roles;
   TextBeside beside = textBeside(model.card());
-  bool given = said != nullptr;
+  bool given = promptText != nullptr;
   if (given && beside == TextBeside::None)
     return badUsage("this model takes a file and no text beside it");
   Tokenizer none;
   if (given && !tokenizer)
     return openTokenizer(model, none);
   if (!given && beside == TextBeside::Needed)
-    return badUsage("a text is missing: this model is asked about a file")
-        .withHelp("see --help");
+    return badUsage("a text is missing: this model is asked about a file").withHelp("see --help");
   std::vector<Tensor> media(1);
   HEDDLE_TRY(readMedia(model, file, media[0]));
   std::vector<int64_t> ids;
   std::string text;
   if (beside == TextBeside::Needed) {
     std::vector<int64_t> question;
-    HEDDLE_TRY(tokenizer->encodeIds(*said, question));
+    HEDDLE_TRY(tokenizer->encodeIds(*promptText, question));
     HEDDLE_TRY(addText(model, roles.source, question, media));
   } else if (given) {
-    text = *said;
+    text = *promptText;
     Encoded encoded;
     HEDDLE_TRY(tokenizer->encode(text, nullptr, !roles.start, encoded));
     if (roles.start)
@@ -305,58 +290,68 @@ static Status describe(Model &model, const Args &args,
   Prompt prompt;
   HEDDLE_TRY(promptFromMedia(model, ids, std::move(media), prompt));
   bool asText = tokenizer && !args.has("--print-ids");
-  return stream(model, args, prompt, asText ? tokenizer : nullptr, ids, text,
-                turn);
+  return stream(model, args, prompt, asText ? tokenizer : nullptr, ids, text, request);
+}
+
+/// Refuses an option of a command that the command line does not name.
+static Status checkForgottenCommand(const Card &card, const Words &words) {
+  for (const std::string &word : words) {
+    if (word == "--")
+      return {};
+    std::string option = word.substr(0, word.find('='));
+    bool ids = option == "--ids" || option == "--text";
+    if ((ids && card.roles.present) || option == "--input" || option == "--output")
+      return badUsage("option " + option + " belongs to the command " +
+                      (ids                  ? "generate"
+                       : card.roles.present ? "run or generate"
+                                            : "run"))
+          .withHelp(std::string("did you mean ") + (ids ? "generate " : "run ") + option + "?");
+  }
+  return {};
 }
 
 Status textCommand(Model &model, const Words &words) {
   const Card &card = model.card();
+  HEDDLE_TRY(checkForgottenCommand(card, words));
   bool media = takesMedia(card), tokenizes = model.image().tokenizerSize != 0;
   if (!card.roles.present && (media || tokenizes))
     return classifyCommand(model, words);
   Args args;
-  HEDDLE_TRY(Args::parse(words, generateValued({}), generatePlain({"--lines"}),
-                         media ? 2 : 1, args));
+  HEDDLE_TRY(Args::parse(words, generateValued({}), generatePlain({"--lines"}), media ? 2 : 1, args));
   HEDDLE_TRY(askAboutCommand(model, args));
   Texts given = args.positional();
   bool lines = args.has("--lines");
   if (given.empty() && !(lines && !media))
-    return media ? badUsage("a file is missing").withHelp("see --help")
-                 : missingText("a text");
+    return media ? badUsage("a file is missing").withHelp("see --help") : missingText("a text");
   if (!tokenizes && !media) {
     const Entry *run = card.entry("run");
     bool takesIds = card.roles.present || (run && run->input("input_ids"));
     Tokenizer none;
     return takesIds ? openTokenizer(model, none)
-                    : badUsage("unknown command " + quote(given[0]) +
-                               "; this model takes tensors, not texts")
+                    : badUsage("unknown command " + quote(given[0]) + "; this model takes tensors, not texts")
                           .withHelp("run --input FILE --output FILE; see "
                                     "--help");
   }
   Tokenizer tokenizer;
   if (tokenizes)
     HEDDLE_TRY(openTokenizer(model, tokenizer));
-  Turn turn;
+  Request request;
   std::string file;
   if (media) {
     file = given[0];
     given.erase(given.begin());
     if (given.empty() && !lines)
-      return describe(model, args, tokenizes ? &tokenizer : nullptr, file,
-                      nullptr, turn);
+      return streamMedia(model, args, tokenizes ? &tokenizer : nullptr, file, nullptr, request);
   }
   return forEachText(given, lines, [&](const Texts &texts, int64_t line) -> Status {
-    turn.line = line;
+    request.line = line;
     if (media)
-      return describe(model, args, tokenizes ? &tokenizer : nullptr, file,
-                      &texts[0], turn);
+      return streamMedia(model, args, tokenizes ? &tokenizer : nullptr, file, &texts[0], request);
     std::vector<int64_t> ids;
     HEDDLE_TRY(tokenizer.encodeIds(texts[0], ids));
     Prompt prompt;
     HEDDLE_TRY(promptFromIds(model, ids, prompt));
-    return stream(model, args, prompt,
-                  args.has("--print-ids") ? nullptr : &tokenizer, ids, texts[0],
-                  turn);
+    return stream(model, args, prompt, args.has("--print-ids") ? nullptr : &tokenizer, ids, texts[0], request);
   });
 }
 

@@ -15,24 +15,20 @@
 
 namespace heddle::rt {
 
-static constexpr int64_t kDefaultNewTokens = 128, kMaxNewTokens = 1 << 24,
-                         kMaxBeams = 256;
-/// Hugging Face's own default where a model samples and says no more.
+static constexpr int64_t kDefaultNewTokens = 128, kMaxNewTokens = 1 << 24, kMaxBeams = 256;
+/// top_k where a model samples by default and names none; Hugging Face's value.
 static constexpr int64_t kSamplingTopK = 50;
 
 std::vector<std::string> generateValued(std::vector<std::string> more) {
-  for (const char *flag :
-       {"-n", "--threads", "--temp", "--top-k", "--top-p", "--min-p", "--seed",
-        "--repetition-penalty", "--no-repeat-ngram-size", "--num-beams",
-        "--length-penalty", "--early-stopping", "--stop*", "--language",
-        "--task"})
+  for (const char *flag : {"-n", "--threads", "--device", "--temp", "--top-k", "--top-p", "--min-p", "--seed",
+                           "--repetition-penalty", "--no-repeat-ngram-size", "--num-beams", "--length-penalty",
+                           "--early-stopping", "--stop*", "--language", "--task"})
     more.push_back(flag);
   return more;
 }
 
 std::vector<std::string> generatePlain(std::vector<std::string> more) {
-  for (const char *flag :
-       {"--greedy", "--print-ids", "--ignore-eos", "--stats"})
+  for (const char *flag : {"--greedy", "--print-ids", "--ignore-eos", "--stats"})
     more.push_back(flag);
   return more;
 }
@@ -48,18 +44,15 @@ uint64_t drawSeed() {
   return drawn;
 }
 
-static Status readSampler(const Args &args, const Settings &defaults,
-                          bool beams, uint64_t drawnSeed,
+static Status readSampler(const Args &args, const Settings &defaults, bool beams, uint64_t drawnSeed,
                           SamplerOptions &options) {
-  bool asked = args.has("--temp") || args.has("--top-k") ||
-               args.has("--top-p") || args.has("--min-p");
+  bool asked = args.has("--temp") || args.has("--top-k") || args.has("--top-p") || args.has("--min-p");
   if (asked && args.has("--num-beams"))
     return badUsage("--num-beams and sampling options exclude each other");
   bool sampled = defaults.number("do_sample", 0) != 0;
   bool samples = asked || (sampled && !args.has("--greedy") && !beams);
   options.temperature = samples ? defaults.number("temperature", 1) : 0;
-  options.topK =
-      int64_t(defaults.number("top_k", sampled ? kSamplingTopK : 0));
+  options.topK = int64_t(defaults.number("top_k", sampled ? kSamplingTopK : 0));
   options.topP = defaults.number("top_p", 1);
   options.minP = defaults.number("min_p", 0);
   int64_t seed = 0;
@@ -77,11 +70,9 @@ static Status readSampler(const Args &args, const Settings &defaults,
   return {};
 }
 
-static Status readBeams(const Args &args, const Settings &defaults,
-                        BeamOptions &options) {
-  // A model that samples by default is not searched as well.
-  bool sampling = args.has("--temp") || args.has("--top-k") ||
-                  args.has("--top-p") || args.has("--min-p");
+static Status readBeams(const Args &args, const Settings &defaults, BeamOptions &options) {
+  // A sampling flag turns the model's default num_beams off.
+  bool sampling = args.has("--temp") || args.has("--top-k") || args.has("--top-p") || args.has("--min-p");
   if (!args.has("--greedy") && !sampling)
     options.width = int64_t(defaults.number("num_beams", 1));
   HEDDLE_TRY(args.integer("--num-beams", 1, kMaxBeams, options.width));
@@ -94,11 +85,8 @@ static Status readBeams(const Args &args, const Settings &defaults,
   if (args.has("--early-stopping")) {
     std::string word = args.get("--early-stopping");
     if (word != "true" && word != "false" && word != "never")
-      return badUsage("--early-stopping takes true, false or never, not " +
-                      quote(word));
-    options.early = word == "true"    ? EarlyStopping::Yes
-                    : word == "false" ? EarlyStopping::No
-                                      : EarlyStopping::Never;
+      return badUsage("--early-stopping takes true, false or never, not " + quote(word));
+    options.early = word == "true" ? EarlyStopping::Yes : word == "false" ? EarlyStopping::No : EarlyStopping::Never;
   }
   for (const char *flag : {"--length-penalty", "--early-stopping"})
     if (args.has(flag) && options.width == 1)
@@ -106,9 +94,9 @@ static Status readBeams(const Args &args, const Settings &defaults,
   return {};
 }
 
-/// A name among those that the model knows, "en" and "english" for "<|en|>".
-static Status chooseToken(const char *flag, const std::string &name,
-                          const std::map<std::string, int64_t> &known,
+/// Finds the token of a language or task by its name; "en" and "english" both
+/// mean "<|en|>".
+static Status chooseToken(const char *flag, const std::string &name, const std::map<std::string, int64_t> &known,
                           int64_t &id) {
   auto found = known.find(name);
   if (found == known.end())
@@ -129,29 +117,25 @@ static Status chooseToken(const char *flag, const std::string &name,
     all += (all.empty() ? "" : ", ") + plain;
   }
   std::string near = nearestName(name, names);
-  return badUsage("this model does not know " + std::string(flag) + " " +
-                  quote(name) +
+  return badUsage("this model does not know " + std::string(flag) + " " + quote(name) +
                   (near.empty() ? "" : "; did you mean " + near + "?"))
       .withHelp("it knows: " + all);
 }
 
-/// The tokens that open a transcript: language, task, no time stamps.
-static Status readOpening(const Args &args, const Roles &roles, int64_t length,
-                          RuleOptions &rules) {
-  const Settings &said = roles.settings;
-  std::vector<int64_t> forced = said.integers("forced_decoder_ids");
+/// Forces the tokens that open a transcript: language, task, no time stamps.
+static Status readOpening(const Args &args, const Roles &roles, int64_t length, RuleOptions &rules) {
+  const Settings &settings = roles.settings;
+  std::vector<int64_t> forced = settings.integers("forced_decoder_ids");
   for (size_t i = 0; i + 1 < forced.size(); i += 2)
     rules.forcedAt[forced[i]] = forced[i + 1];
   for (const char *flag : {"--language", "--task"})
     if (args.has(flag) && roles.languages.empty() && roles.tasks.empty())
-      return badUsage("option " + std::string(flag) +
-                      " means nothing to this model");
+      return badUsage("option " + std::string(flag) + " means nothing to this model");
   if (roles.start && length == 1) {
     int64_t place = 1, id = 0;
     if (!roles.languages.empty()) {
       if (args.has("--language")) {
-        HEDDLE_TRY(chooseToken("--language", args.get("--language"),
-                               roles.languages, id));
+        HEDDLE_TRY(chooseToken("--language", args.get("--language"), roles.languages, id));
         rules.forcedAt[place] = id;
       } else if (!rules.forcedAt.count(place)) {
         for (const auto &language : roles.languages)
@@ -161,73 +145,66 @@ static Status readOpening(const Args &args, const Roles &roles, int64_t length,
     }
     if (!roles.tasks.empty()) {
       if (args.has("--task") || !rules.forcedAt.count(place)) {
-        HEDDLE_TRY(chooseToken("--task", args.get("--task", "transcribe"),
-                               roles.tasks, id));
+        HEDDLE_TRY(chooseToken("--task", args.get("--task", "transcribe"), roles.tasks, id));
         rules.forcedAt[place] = id;
       }
       ++place;
     }
-    if (said.has("no_timestamps_token_id") && !rules.forcedAt.count(place))
-      rules.forcedAt[place] = int64_t(said.number("no_timestamps_token_id", 0));
+    if (settings.has("no_timestamps_token_id") && !rules.forcedAt.count(place))
+      rules.forcedAt[place] = int64_t(settings.number("no_timestamps_token_id", 0));
   }
   return {};
 }
 
-static Status readRules(const Args &args, const Roles &roles, int64_t length,
-                        RuleOptions &rules) {
-  const Settings &said = roles.settings;
-  rules.repetitionPenalty = said.number("repetition_penalty", 1);
-  HEDDLE_TRY(args.number("--repetition-penalty", 1e-3, 1e3,
-                         rules.repetitionPenalty));
-  rules.noRepeatNgram = int64_t(said.number("no_repeat_ngram_size", 0));
-  HEDDLE_TRY(args.integer("--no-repeat-ngram-size", 0, 1 << 20,
-                          rules.noRepeatNgram));
+static Status readRules(const Args &args, const Roles &roles, int64_t length, RuleOptions &rules) {
+  const Settings &settings = roles.settings;
+  rules.repetitionPenalty = settings.number("repetition_penalty", 1);
+  HEDDLE_TRY(args.number("--repetition-penalty", 1e-3, 1e3, rules.repetitionPenalty));
+  rules.noRepeatNgram = int64_t(settings.number("no_repeat_ngram_size", 0));
+  HEDDLE_TRY(args.integer("--no-repeat-ngram-size", 0, 1 << 20, rules.noRepeatNgram));
   bool ends = !args.has("--ignore-eos");
   if (ends)
     rules.eos = roles.eos;
-  rules.minLength = int64_t(said.number("min_length", 0));
-  rules.minNewTokens = int64_t(said.number("min_new_tokens", 0));
+  rules.minLength = int64_t(settings.number("min_length", 0));
+  rules.minNewTokens = int64_t(settings.number("min_new_tokens", 0));
   if (rules.eos.empty())
     rules.minLength = rules.minNewTokens = 0;
-  if (said.has("forced_bos_token_id"))
-    rules.forcedFirst = int64_t(said.number("forced_bos_token_id", 0));
-  // Whoever ignores the end of a text does not want it forced either.
+  if (settings.has("forced_bos_token_id"))
+    rules.forcedFirst = int64_t(settings.number("forced_bos_token_id", 0));
+  // With --ignore-eos no eos is forced at the end either.
   if (ends)
-    rules.forcedLast = said.integers("forced_eos_token_id");
-  rules.suppressed = said.integers("suppress_tokens");
-  rules.suppressedFirst = said.integers("begin_suppress_tokens");
-  // Lists one after another, the length of each in front.
-  std::vector<int64_t> words = said.integers("bad_words_ids");
+    rules.forcedLast = settings.integers("forced_eos_token_id");
+  rules.suppressed = settings.integers("suppress_tokens");
+  rules.suppressedFirst = settings.integers("begin_suppress_tokens");
+  // bad_words_ids is flattened: each list has its length in front.
+  std::vector<int64_t> words = settings.integers("bad_words_ids");
   for (size_t i = 0; i < words.size();) {
     auto n = size_t(std::max<int64_t>(words[i++], 0));
     if (n == 0 || n > words.size() - i)
       return internalError("the list of forbidden words is cut");
     rules.badWords.emplace_back(words.begin() + i, words.begin() + i + n);
     i += n;
-    bool isEos = n == 1 && std::count(roles.eos.begin(), roles.eos.end(),
-                                      rules.badWords.back()[0]);
+    bool isEos = n == 1 && std::count(roles.eos.begin(), roles.eos.end(), rules.badWords.back()[0]);
     if (isEos)
       rules.badWords.pop_back();
   }
   return readOpening(args, roles, length, rules);
 }
 
-Status readGenerateFlags(const Args &args, const Card &card,
-                         const Prompt &prompt, uint64_t drawnSeed,
+Status readGenerateFlags(const Args &args, const Card &card, const Prompt &prompt, uint64_t drawnSeed,
                          GenerateOptions &options) {
   const Roles &roles = card.roles;
-  const Settings &said = roles.settings;
+  const Settings &settings = roles.settings;
   options.newTokens = kDefaultNewTokens;
-  if (said.has("max_new_tokens")) {
-    options.newTokens = int64_t(said.number("max_new_tokens", 0));
-  } else if (said.has("max_length")) {
-    auto most = int64_t(said.number("max_length", 0));
+  if (settings.has("max_new_tokens")) {
+    options.newTokens = int64_t(settings.number("max_new_tokens", 0));
+  } else if (settings.has("max_length")) {
+    auto most = int64_t(settings.number("max_length", 0));
     options.newTokens = most - prompt.length;
     if (options.newTokens < 1 && !args.has("-n"))
       return badInput(format("the prompt has %lld tokens, and the model's "
                              "generation_config.json ends texts at %lld",
-                             static_cast<long long>(prompt.length),
-                             static_cast<long long>(most)))
+                             static_cast<long long>(prompt.length), static_cast<long long>(most)))
           .withHelp("-n N asks for N new tokens all the same");
   }
   HEDDLE_TRY(args.integer("-n", 0, kMaxNewTokens, options.newTokens));
@@ -236,9 +213,8 @@ Status readGenerateFlags(const Args &args, const Card &card,
       return badUsage("--stop takes a text that is not empty");
   options.newTokens = std::min(options.newTokens, kMaxNewTokens);
   options.ignoreEos = args.has("--ignore-eos");
-  HEDDLE_TRY(readBeams(args, said, options.beams));
-  HEDDLE_TRY(readSampler(args, said, options.beams.width > 1, drawnSeed,
-                         options.sampler));
+  HEDDLE_TRY(readBeams(args, settings, options.beams));
+  HEDDLE_TRY(readSampler(args, settings, options.beams.width > 1, drawnSeed, options.sampler));
   return readRules(args, roles, prompt.length, options.rules);
 }
 

@@ -1,8 +1,7 @@
-//===- GenerateFlags.h - What a generation is asked to do ---------*- C++
-//-*-===//
+//===- GenerateFlags.h - What a generation is asked to do -------*- C++ -*-===//
 //
-// The defaults are those of generation_config.json, which the card keeps; flags
-// override them one by one.
+// The flags of generation as options. Defaults are those of
+// generation_config.json, which the card repeats; every flag overrides its own.
 //
 //===----------------------------------------------------------------------===//
 #ifndef HEDDLE_RUNTIME_GENERATEFLAGS_H
@@ -13,21 +12,23 @@
 
 namespace heddle::rt {
 
-/// The names of these flags, for Args::parse, with `more` before them.
+/// Names of the flags with a value, and of those without, for Args::parse;
+/// `more` are the command's own and come first.
 std::vector<std::string> generateValued(std::vector<std::string> more);
 std::vector<std::string> generatePlain(std::vector<std::string> more);
 
-/// A seed from the system, for a text that nobody has seen before.
+/// A seed from the system's random numbers, 32 bits so that it can be typed.
 uint64_t drawSeed();
 
-/// Fills everything but the callbacks. `newTokens` is what the flags or the
-/// defaults ask for, and may be more than there is room for; `drawnSeed` is the
-/// seed where --seed gives none.
-Status readGenerateFlags(const Args &args, const Card &card,
-                         const Prompt &prompt, uint64_t drawnSeed,
+/// Reads flags and defaults into `options`, except the callbacks. `newTokens`
+/// is what the flags or the defaults ask for and may be more than the model has
+/// positions; `drawnSeed` is the seed where --seed gives none. An error for a
+/// value out of range or a language that the model does not know.
+Status readGenerateFlags(const Args &args, const Card &card, const Prompt &prompt, uint64_t drawnSeed,
                          GenerateOptions &options);
 
-/// Texts that end a text: --stop, or else those of generation_config.json.
+/// Texts at which generation stops: --stop, else those of
+/// generation_config.json.
 std::vector<std::string> stopTexts(const Args &args, const Roles &roles);
 
 } // namespace heddle::rt

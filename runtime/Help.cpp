@@ -1,7 +1,7 @@
 //===- Help.cpp - The help of a compiled model ----------------------------===//
 //
-// Shows what this model can do and nothing else, with an example of its own
-// kind; and every command by itself.
+// The command `help`. It shows only what this model can do, with an example for
+// a model of its kind, and every command by itself.
 //
 //===----------------------------------------------------------------------===//
 #include "heddle/nearest.h"
@@ -13,12 +13,10 @@
 
 namespace heddle::rt {
 
-/// The ways to choose a token, with the model's own defaults.
+/// The options that choose tokens, with the model's defaults.
 static void printChoices(const Card &card, bool text) {
-  const Settings &said = card.roles.settings;
-  auto number = [&](const char *name, double otherwise) {
-    return said.number(name, otherwise);
-  };
+  const Settings &settings = card.roles.settings;
+  auto number = [&](const char *name, double otherwise) { return settings.number(name, otherwise); };
   bool samples = number("do_sample", 0) != 0;
   double beams = number("num_beams", 1);
   printf("  -n N, --max-new-tokens N  at most N new tokens\n"
@@ -45,13 +43,12 @@ static void printChoices(const Card &card, bool text) {
   printf("  --ignore-eos              go on after the end of the text%s\n"
          "  --print-ids               ids instead of text\n"
          "  --stats                   times and the seed, on stderr\n",
-         said.has("forced_eos_token_id") ? ", and force none" : "");
+         settings.has("forced_eos_token_id") ? ", and force none" : "");
 }
 
-/// What `run` takes and gives.
+/// The inputs and outputs of `run`.
 static void printTensors(const Entry &run) {
-  auto list = [](const char *what, const std::vector<Value> &values,
-                 bool byDefault) {
+  auto list = [](const char *what, const std::vector<Value> &values, bool byDefault) {
     std::string text;
     for (const Value &value : values)
       if (value.hasDefault == byDefault)
@@ -65,7 +62,8 @@ static void printTensors(const Entry &run) {
   list("gives", run.outputs, false);
 }
 
-/// What stands for a missing word, where the model has a number for each word.
+/// `mask` becomes the token for a missing word if the model has a logit for
+/// each word of its vocabulary, else "".
 static Status maskOf(Model &model, const Entry &run, std::string &mask) {
   for (const char *name : {"logits", "prediction_logits"})
     if (int index = run.outputIndex(name); index >= 0) {
@@ -74,9 +72,7 @@ static Status maskOf(Model &model, const Entry &run, std::string &mask) {
         return {};
       Tokenizer tokenizer;
       HEDDLE_TRY(openTokenizer(model, tokenizer));
-      std::optional<int64_t> words = value.axes[2].uses().empty()
-                                         ? value.axes[2].evaluate(nullptr)
-                                         : std::nullopt;
+      std::optional<int64_t> words = value.axes[2].uses().empty() ? value.axes[2].evaluate(nullptr) : std::nullopt;
       if (words && *words >= int64_t(tokenizer.size()))
         maskToken(tokenizer, &mask);
       return {};
@@ -85,11 +81,11 @@ static Status maskOf(Model &model, const Entry &run, std::string &mask) {
 }
 
 namespace {
-/// What a model can do, as far as the help tells it.
+/// What a model can do, as far as the help depends on it.
 struct Abilities {
   bool generates, media, tokenizes, text, spans, classifies, source;
   TextBeside beside;
-  std::string mask; ///< what stands for a missing word, if it finds those
+  std::string mask; ///< the token for a missing word, if it guesses those
 };
 } // namespace
 
@@ -101,26 +97,20 @@ static Status abilitiesOf(Model &model, Abilities &can) {
   can.source = !card.roles.source.empty();
   can.tokenizes = model.image().tokenizerSize != 0;
   can.beside = textBeside(card);
-  can.text = can.tokenizes && !can.media &&
-             (can.generates || (run && run->input("input_ids")));
-  can.spans = !can.generates && can.text &&
-              run->outputIndex("start_logits") >= 0 &&
-              run->outputIndex("end_logits") >= 0;
+  can.text = can.tokenizes && !can.media && (can.generates || (run && run->input("input_ids")));
+  can.spans =
+      !can.generates && can.text && run->outputIndex("start_logits") >= 0 && run->outputIndex("end_logits") >= 0;
   can.classifies = !can.generates && (can.media || can.text) && run &&
-                   (can.spans || run->outputIndex("logits") >= 0 ||
-                    run->outputIndex("prediction_logits") >= 0);
+                   (can.spans || run->outputIndex("logits") >= 0 || run->outputIndex("prediction_logits") >= 0);
   return can.classifies && can.text ? maskOf(model, *run, can.mask) : Status();
 }
 
-/// What is asked without a command: a form, and what comes of it.
-static void printAsking(const Card &card, const Abilities &can,
-                        const char *self) {
+/// The forms without a command, and what each prints.
+static void printAsking(const Card &card, const Abilities &can, const char *self) {
   if (can.media && (can.generates || can.classifies)) {
     bool asks = can.beside == TextBeside::Needed;
-    printf("  %s %s%s\n      %s\n", self, mediaExample(card),
-           asks ? " \"QUESTION\"" : "",
-           asks ? can.generates ? "answers a question about it"
-                                : "answers a question about it, the likeliest first"
+    printf("  %s %s%s\n      %s\n", self, mediaExample(card), asks ? " \"QUESTION\"" : "",
+           asks ? can.generates ? "answers a question about it" : "answers a question about it, the likeliest first"
            : can.generates      ? "what it shows or says, as text"
            : card.kind == "ctc" ? "what is said, as text"
                                 : "what it is, the likeliest first");
@@ -129,8 +119,7 @@ static void printAsking(const Card &card, const Abilities &can,
              "words\n",
              self, mediaExample(card));
   } else if (can.generates && can.text) {
-    printf("  %s \"TEXT\"\n      %s, as it is made\n", self,
-           can.source ? "answers a text" : "continues a text");
+    printf("  %s \"TEXT\"\n      %s, as it is made\n", self, can.source ? "answers a text" : "continues a text");
   } else if (can.spans) {
     printf("  %s \"QUESTION\" \"TEXT\"\n      the words of the text that "
            "answer it, the likeliest first\n",
@@ -149,29 +138,25 @@ static void printAsking(const Card &card, const Abilities &can,
            "line is one\n");
 }
 
-/// A call that works as it stands here, of the kind that this model is made for.
+/// An example that works as printed, for the kind of model that this is.
 static std::string exampleOf(const Card &card, const Abilities &can) {
   if (can.media && (can.generates || can.classifies))
-    return mediaExample(card) +
-           std::string(can.beside == TextBeside::Needed ? " \"What is it?\"" : "");
+    return mediaExample(card) + std::string(can.beside == TextBeside::Needed ? " \"What is it?\"" : "");
   if (can.generates && can.text)
-    return can.source ? "\"A text to answer.\""
-                      : "\"Once upon a time\" -n 40";
+    return can.source ? "\"A text to answer.\"" : "\"Once upon a time\" -n 40";
   if (can.spans)
     return "\"Who is there?\" \"Only the cat is there.\"";
   if (!can.mask.empty())
     return "\"What a " + can.mask + " day!\"";
   if (can.classifies)
     return "\"What a day!\"";
-  return can.generates && !can.media
-             ? "generate --ids 1,2,3 -n 20"
-             : "run --input in.safetensors --output out.safetensors";
+  return can.generates && !can.media ? "generate --ids 1,2,3 -n 20"
+                                     : "run --input in.safetensors --output out.safetensors";
 }
 
 static void printGenerate(const Abilities &can, const char *self) {
   if (!can.media)
-    printf("  %s generate --ids 1,2,3%s\n", self,
-           can.text ? ", or --text TEXT" : "");
+    printf("  %s generate --ids 1,2,3%s\n", self, can.text ? ", or --text TEXT" : "");
   printf("  %s generate --input FILE --output FILE -n N\n"
          "      a batch: the file holds the tensors that run takes; the result "
          "`ids`\n      is [B, prompt + N], filled up where a text ends before\n",
@@ -194,15 +179,11 @@ static void printInfo(const char *self) {
 static void printBench(const Abilities &can, const char *self) {
   printf("  %s bench [%s--batch B] [--json]\n"
          "      speed, beside what this machine can reach%s\n",
-         self,
-         can.generates ? "--prompt-tokens P] [--new-tokens N] ["
-                       : "--prompt-tokens P] [",
+         self, can.generates ? "--prompt-tokens P] [--new-tokens N] [" : "--prompt-tokens P] [",
          can.generates ? "" : "; --input FILE: the tensors that run takes");
 }
 
-static void printLicences(const char *self) {
-  printf("  %s licences\n      the notices of what is linked in\n", self);
-}
+static void printLicences(const char *self) { printf("  %s licences\n      the notices of what is linked in\n", self); }
 
 static void printVerify(const char *self) {
   printf("  %s --verify\n      whether weights, tokenizer and card are what was "
@@ -210,30 +191,33 @@ static void printVerify(const char *self) {
          self);
 }
 
-static const char kThreads[] =
-    "  --threads N               one a core if not given\n";
+/// Where it runs: what every command takes that calls the model.
+static void printWhere(const Card &card) {
+  printf("  --threads N               one a core if not given\n");
+  if (!card.devices.empty())
+    printf("  --device N                which GPU, 0 if not given; cpu: none\n");
+}
 
-/// One command: its forms, its options, its own example.
-static Status printTopic(const Card &card, const Abilities &can,
-                         const char *self, const std::string &topic) {
+/// The help of one command: forms, options, an example.
+static Status printTopic(const Card &card, const Abilities &can, const char *self, const std::string &topic) {
   const Entry *run = card.entry("run");
   std::string example;
   if (topic == "run") {
     printRun(self);
-    printf("\n%s  --entry NAME              another function of the model: see "
-           "info\n",
-           kThreads);
+    printf("\n");
+    printWhere(card);
+    printf("  --entry NAME              another function of the model: see "
+           "info\n");
     if (run)
       printTensors(*run);
     example = "run --input in.safetensors --output out.safetensors";
   } else if (topic == "generate") {
     if (!can.generates)
-      return unsupported("this model does not generate")
-          .withHelp("what it does: " + std::string(self) + " --help");
+      return unsupported("this model does not generate").withHelp("what it does: " + std::string(self) + " --help");
     printGenerate(can, self);
     printf("\n");
     printChoices(card, can.tokenizes);
-    printf("%s", kThreads);
+    printWhere(card);
     example = can.media ? "generate --input in.safetensors --output "
                           "out.safetensors -n 20"
                         : "generate --ids 1,2,3 -n 20";
@@ -245,15 +229,15 @@ static Status printTopic(const Card &card, const Abilities &can,
     example = "info";
   } else if (topic == "bench") {
     printBench(can, self);
-    printf("\n%s", kThreads);
-    example = can.generates ? "bench --prompt-tokens 128 --new-tokens 32"
-                            : "bench --prompt-tokens 128";
+    printf("\n");
+    printWhere(card);
+    example = can.generates ? "bench --prompt-tokens 128 --new-tokens 32" : "bench --prompt-tokens 128";
   } else if (topic == "licences") {
     printLicences(self);
     example = "licences";
   } else if (topic == "--verify") {
     printVerify(self);
-    printf("\n%s", kThreads);
+    printf("\n  --threads N               one a core if not given\n");
     example = "--verify";
   } else {
     std::string near = nearestName(topic, commandNames());
@@ -264,8 +248,7 @@ static Status printTopic(const Card &card, const Abilities &can,
   return {};
 }
 
-Status helpCommand(Model &model, const std::string &program,
-                   const std::string &topic) {
+Status helpCommand(Model &model, const std::string &program, const std::string &topic) {
   const Card &card = model.card();
   const char *self = program.c_str();
   Abilities can{};
@@ -289,7 +272,7 @@ Status helpCommand(Model &model, const std::string &program,
   if (can.classifies && card.kind != "ctc")
     printf("  --top N                   so many labels, 5 if not given\n"
            "  --json                    as one JSON object\n");
-  printf("%s", kThreads);
+  printWhere(card);
   if (const Entry *run = card.entry("run"))
     printTensors(*run);
   printf("\nExample: %s %s\n", self, exampleOf(card, can).c_str());

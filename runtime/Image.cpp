@@ -1,8 +1,8 @@
 //===- Image.cpp - The symbols this program was linked with ---------------===//
 //
-// `parts` is a table of absolute addresses, and volatile so that no access is
-// folded into an instruction that reaches only 2 GiB: the weights may lie
-// further away.
+// Collects the symbols that the program was linked with. `parts` is a table of
+// absolute addresses, and volatile so that no access becomes an instruction
+// that reaches only 2 GiB: the weights may lie further away.
 //
 //===----------------------------------------------------------------------===//
 #include "heddle/image.h"
@@ -17,15 +17,12 @@ static const volatile struct {
   const char *weightsFile;
   const Seal *seal;
   const unsigned char *index;
-} parts = {heddle_card,
-           heddle_entries,
-           heddle_weights,
-           heddle_tokenizer,
-           &heddle_weights_size,
-           &heddle_tokenizer_size,
-           heddle_weights_file,
-           &heddle_seal,
-           heddle_index};
+  const heddle_device_image *deviceImages;
+  const heddle_emulated_kernel *emulatedKernels;
+  decltype(&heddle_emulator) emulator;
+} parts = {heddle_card,          heddle_entries,         heddle_weights,          heddle_tokenizer,
+           &heddle_weights_size, &heddle_tokenizer_size, heddle_weights_file,     &heddle_seal,
+           heddle_index,         heddle_device_images,   heddle_emulated_kernels, heddle_emulator};
 
 Image linkedImage() {
   auto number = [](const uint64_t *symbol) { return symbol ? *symbol : 0; };
@@ -39,6 +36,9 @@ Image linkedImage() {
   image.tokenizerSize = number(parts.tokenizerSize);
   image.seal = parts.seal;
   image.index = parts.index;
+  image.deviceImages = parts.deviceImages;
+  image.emulatedKernels = parts.emulatedKernels;
+  image.emulator = parts.emulator;
   return image;
 }
 

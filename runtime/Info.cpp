@@ -1,7 +1,7 @@
 //===- Info.cpp - What a compiled model says about itself -----------------===//
 //
-// The card for people, and the same as one JSON object. Reads no weights and
-// starts no threads.
+// The command `info`: the card for people, or the same as one JSON object. It
+// reads no weights and starts no threads.
 //
 //===----------------------------------------------------------------------===//
 #include "runtime/Args.h"
@@ -11,10 +11,11 @@
 #include "runtime/Tokenizer/Tokenizer.h"
 
 #include <cstdio>
+#include <set>
 
 namespace heddle::rt {
 
-/// Positions of the text that a model makes, where they are bounded.
+/// The most positions of a growing text, if they are bounded.
 static std::optional<int64_t> longestText(const Card &card) {
   const Entry *run = card.entry("run");
   const Value *tokens = run ? run->input(card.roles.tokens) : nullptr;
@@ -22,10 +23,10 @@ static std::optional<int64_t> longestText(const Card &card) {
   return axis < 0 ? std::nullopt : card.bound(run->dims[axis]);
 }
 
-/// An entry's dims at their bounds: one row of the batch, a step of one token at
-/// the end of the longest text. Those without a bound are kUnbounded, and named.
-static std::vector<int64_t> boundedDims(const Card &card, const Entry &entry,
-                                        std::string &unbounded) {
+/// Dims of an entry at their bounds: one row, and for `step` one token at the
+/// end of the longest text. A dim without a bound is kUnbounded and is named in
+/// `unbounded`.
+static std::vector<int64_t> boundedDims(const Card &card, const Entry &entry, std::string &unbounded) {
   constexpr int64_t kUnbounded = 1024;
   std::vector<int64_t> dims;
   unbounded.clear();
@@ -36,34 +37,28 @@ static std::vector<int64_t> boundedDims(const Card &card, const Entry &entry,
     if ((name == kPastDim || name == kCapacityDim) && card.roles.present)
       bound = longestText(card);
     if (!bound)
-      unbounded += (unbounded.empty() ? " at " : ", ") + name +
-                   format(" = %lld", static_cast<long long>(kUnbounded));
+      unbounded += (unbounded.empty() ? " at " : ", ") + name + format(" = %lld", static_cast<long long>(kUnbounded));
     dims.push_back(bound.value_or(kUnbounded));
   }
   return dims;
 }
 
-/// What a size comes to at the bounds: "at most 3.0 MiB a row".
-static std::string boundedBytes(std::optional<int64_t> bytes,
-                                const std::string &unbounded) {
+/// A size at the bounds, as text: "at most 3.0 MiB a row".
+static std::string boundedBytes(std::optional<int64_t> bytes, const std::string &unbounded) {
   if (!bytes || *bytes < 0)
     return "more than 64 bits can count";
-  return (unbounded.empty() ? "at most " : "") + humanBytes(*bytes) +
-         " a row" + unbounded;
+  return (unbounded.empty() ? "at most " : "") + humanBytes(*bytes) + " a row" + unbounded;
 }
 
-/// 16 digits that change when a weight does.
+/// 16 hexadecimal digits of the digest of all weights; "" without a seal.
 static std::string digest(const Model &model) {
   const Seal *seal = model.image().seal;
-  return seal && seal->weightsBytes
-             ? format("%016llx", static_cast<unsigned long long>(seal->weights))
-             : "";
+  return seal && seal->weightsBytes ? format("%016llx", static_cast<unsigned long long>(seal->weights)) : "";
 }
 
 static void printValues(const char *what, const std::vector<Value> &values) {
   for (const Value &value : values)
-    printf("  %-7s %-28s %s%s\n", what, value.name.c_str(),
-           value.typeText().c_str(),
+    printf("  %-7s %-28s %s%s\n", what, value.name.c_str(), value.typeText().c_str(),
            value.hasDefault ? "  (may be left out)" : "");
 }
 
@@ -74,7 +69,7 @@ static std::string ids(const std::vector<int64_t> &list) {
   return text;
 }
 
-/// At most a few, for people.
+/// The first numbers of a list, for people.
 static std::string numbers(const std::vector<double> &list) {
   std::string text;
   for (size_t i = 0; i < list.size() && i < 4; ++i)
@@ -90,13 +85,36 @@ static const char *aboutEntry(const std::string &name) {
                           : "";
 }
 
-/// An input that files could fill, had the compiler known how.
+/// An input for pictures or sound that no file can fill, because the compiler
+/// found no description of the preprocessing.
 static const Value *unusedMedia(const Card &card) {
   const Entry *run = card.entry("run");
   for (const char *name : {"pixel_values", "input_features", "input_values"})
     if (const Value *value = run && !takesMedia(card) ? run->input(name) : nullptr)
       return value;
   return nullptr;
+}
+
+/// The card for people: storage and target, dims with bounds, generation, then
+/// every entry with its inputs, outputs and memory at the bounds.
+/// Kernels of all entries, each once, by name.
+static std::set<std::string> kernelNames(const Card &card) {
+  std::set<std::string> names;
+  for (const Entry &entry : card.entries)
+    for (const LaunchLine &line : entry.launches)
+      if (line.kind == LaunchLine::Kind::Launch)
+        names.insert(line.kernel);
+  return names;
+}
+
+/// What a program has for GPUs: "sm_80 (ptx, 1.2 MiB), ...".
+static std::string imagesText(const Model &model) {
+  std::string text;
+  const heddle_device_image *image = model.image().deviceImages;
+  for (; image && image->chip; ++image)
+    text +=
+        format("%s%s (%s, %s)", text.empty() ? "" : ", ", image->chip, image->kind, humanBytes(image->size).c_str());
+  return text;
 }
 
 static void printText(const Model &model) {
@@ -107,15 +125,14 @@ static void printText(const Model &model) {
   printf(", compiled by heddle " HEDDLE_VERSION "\n");
   if (!card.target.empty())
     printf("target: %s\n", card.target.c_str());
-  printf("numbers: stored as %s, added as f32%s\n", card.dtype.c_str(),
-         card.dots ? ", products of bf16" : "");
+  if (const Card &device = model.kernelCard(); !device.devices.empty())
+    printf("kernels for GPUs: %zu, for %s\n", kernelNames(device).size(), imagesText(model).c_str());
+  printf("numbers: stored as %s, added as f32%s\n", card.dtype.c_str(), card.dots ? ", products of bf16" : "");
   if (!card.license.empty())
     printf("license of the weights: %s\n", card.license.c_str());
   if (model.weightBytes())
     printf("weights: %s%s%s\n", humanBytes(model.weightBytes()).c_str(),
-           model.image().weightsFile
-               ? (" in " + std::string(model.image().weightsFile)).c_str()
-               : "",
+           model.image().weightsFile ? (" in " + std::string(model.image().weightsFile)).c_str() : "",
            digest(model).empty() ? "" : (", digest " + digest(model)).c_str());
   if (card.parameters)
     printf("parameters: %lld\n", static_cast<long long>(card.parameters));
@@ -123,15 +140,13 @@ static void printText(const Model &model) {
     printf("fully masked rows: %s\n", card.maskedRows.c_str());
   const Entry *called = card.entry("run");
   bool texts = called && called->input("input_ids");
-  printf("tokenizer: %s\n",
-         model.image().tokenizerSize ? "yes"
-         : texts ? "no (one beside config.json is compiled in: ids become texts)"
-                 : "no");
+  printf("tokenizer: %s\n", model.image().tokenizerSize ? "yes"
+                            : texts                     ? "no (one beside config.json is compiled in: ids become texts)"
+                                                        : "no");
   std::string lengths;
   for (const auto &[name, bound] : card.dims)
     if (!isStepDim(name))
-      lengths += (lengths.empty() ? "" : ", ") + name +
-                 (bound ? " <= " + std::to_string(*bound) : "");
+      lengths += (lengths.empty() ? "" : ", ") + name + (bound ? " <= " + std::to_string(*bound) : "");
   printf("lengths that inputs may have: %s\n", lengths.c_str());
   const Roles &roles = card.roles;
   if (roles.present) {
@@ -140,8 +155,7 @@ static void printText(const Model &model) {
       printf(", source %s", roles.source.c_str());
     if (!roles.eos.empty())
       printf(", ends at %s", ids(roles.eos).c_str());
-    printf("%s\n",
-           card.entry("step") ? "" : " (no cache: every step recomputes)");
+    printf("%s\n", card.entry("step") ? "" : " (no cache: every step recomputes)");
     if (!roles.settings.values.empty() || !roles.stops.empty()) {
       printf("defaults:");
       for (const auto &[name, values] : roles.settings.values)
@@ -153,8 +167,7 @@ static void printText(const Model &model) {
   }
   if (!card.picture.values.empty())
     printf("takes: a picture, PNG or JPEG%s\n",
-           textBeside(card) == TextBeside::Needed ? ", and a question about it"
-                                                  : "");
+           textBeside(card) == TextBeside::Needed ? ", and a question about it" : "");
   if (!card.sound.values.empty())
     printf("takes: speech, WAV\n");
   if (const Value *value = unusedMedia(card))
@@ -165,8 +178,7 @@ static void printText(const Model &model) {
     printf("labels: ");
     for (size_t i = 0; i < card.labels.size() && i < 10; ++i)
       printf(i ? ", %s" : "%s", validUtf8(card.labels[i]).c_str());
-    printf(card.labels.size() > 10 ? ", ... (%zu)\n" : "\n",
-           card.labels.size());
+    printf(card.labels.size() > 10 ? ", ... (%zu)\n" : "\n", card.labels.size());
   }
   for (const Entry &entry : card.entries) {
     printf("entry %s%s\n", entry.name.c_str(), aboutEntry(entry.name));
@@ -179,8 +191,7 @@ static void printText(const Model &model) {
              boundedBytes(state.bytes.evaluate(dims.data()), unbounded).c_str());
     uint64_t scratch = 0;
     if (entry.hasArena && arenaOf(entry, dims, 1, scratch).ok())
-      printf("  scratch %-28s %s\n", "",
-             boundedBytes(int64_t(scratch), unbounded).c_str());
+      printf("  scratch %-28s %s\n", "", boundedBytes(int64_t(scratch), unbounded).c_str());
   }
 }
 
@@ -190,10 +201,8 @@ static std::string jsonValues(const std::vector<Value> &values) {
     std::string shape;
     for (const Form &axis : value.axes)
       shape += (shape.empty() ? "" : ",") + jsonString(axis.text());
-    text += (text.size() > 1 ? "," : "") +
-            ("{\"name\":" + jsonString(value.name)) + ",\"dtype\":\"" +
-            typeName(value.type) + "\",\"shape\":[" + shape + "]" +
-            (value.hasDefault ? ",\"default\":true" : "") + "}";
+    text += (text.size() > 1 ? "," : "") + ("{\"name\":" + jsonString(value.name)) + ",\"dtype\":\"" +
+            typeName(value.type) + "\",\"shape\":[" + shape + "]" + (value.hasDefault ? ",\"default\":true" : "") + "}";
   }
   return text + "]";
 }
@@ -203,14 +212,11 @@ static std::string jsonEntry(const Entry &entry) {
   for (const std::string &dim : entry.dims)
     dims += (dims.empty() ? "" : ",") + jsonString(dim);
   for (const State &state : entry.states)
-    states += (states.empty() ? "" : ",") +
-              ("{\"name\":" + jsonString(state.name)) +
+    states += (states.empty() ? "" : ",") + ("{\"name\":" + jsonString(state.name)) +
               ",\"bytes\":" + jsonString(state.bytes.text()) + "}";
-  return "{\"name\":" + jsonString(entry.name) + ",\"dims\":[" + dims +
-         "],\"inputs\":" + jsonValues(entry.inputs) +
-         ",\"outputs\":" + jsonValues(entry.outputs) + ",\"states\":[" +
-         states + "],\"arena_bytes\":" +
-         (entry.hasArena ? jsonString(entry.arena.text()) : "null") + "}";
+  return "{\"name\":" + jsonString(entry.name) + ",\"dims\":[" + dims + "],\"inputs\":" + jsonValues(entry.inputs) +
+         ",\"outputs\":" + jsonValues(entry.outputs) + ",\"states\":[" + states +
+         "],\"arena_bytes\":" + (entry.hasArena ? jsonString(entry.arena.text()) : "null") + "}";
 }
 
 static std::string jsonSettings(const Settings &settings) {
@@ -219,8 +225,7 @@ static std::string jsonSettings(const Settings &settings) {
     std::string list;
     for (double value : values)
       list += (list.empty() ? "" : ",") + format("%.17g", value);
-    text += (text.size() > 1 ? "," : "") + jsonString(name) + ":" +
-            (values.size() == 1 ? list : "[" + list + "]");
+    text += (text.size() > 1 ? "," : "") + jsonString(name) + ":" + (values.size() == 1 ? list : "[" + list + "]");
   }
   return text + "}";
 }
@@ -228,8 +233,7 @@ static std::string jsonSettings(const Settings &settings) {
 static std::string jsonRoles(const Roles &roles) {
   std::string text = "{";
   auto add = [&](const char *key, const std::string &value) {
-    text +=
-        std::string(text.size() > 1 ? "," : "") + "\"" + key + "\":" + value;
+    text += std::string(text.size() > 1 ? "," : "") + "\"" + key + "\":" + value;
   };
   struct {
     const char *key;
@@ -259,14 +263,19 @@ static std::string jsonRoles(const Roles &roles) {
   return text + "}";
 }
 
+/// The same as one JSON object; sizes stay formulas over the dims.
 static void printJson(const Model &model) {
   const Card &card = model.card();
-  std::string text = "{\"name\":" + jsonString(card.name) +
-                     ",\"target\":" + jsonString(card.target) +
-                     ",\"dtype\":" + jsonString(card.dtype) +
-                     ",\"dots\":" + (card.dots ? "true" : "false");
+  std::string text = "{\"name\":" + jsonString(card.name) + ",\"target\":" + jsonString(card.target) +
+                     ",\"dtype\":" + jsonString(card.dtype) + ",\"dots\":" + (card.dots ? "true" : "false");
   if (!card.license.empty())
     text += ",\"license\":" + jsonString(card.license);
+  if (const Card &device = model.kernelCard(); !device.devices.empty()) {
+    std::string chips;
+    for (const std::string &chip : device.devices)
+      chips += (chips.empty() ? "" : ",") + jsonString(chip);
+    text += ",\"devices\":[" + chips + "],\"kernels\":" + std::to_string(kernelNames(device).size());
+  }
   text += ",\"weight_bytes\":" + std::to_string(model.weightBytes());
   if (!digest(model).empty())
     text += ",\"digest\":" + jsonString(digest(model));
@@ -278,21 +287,18 @@ static void printJson(const Model &model) {
       text += (text.back() == '[' ? "" : ",") + jsonString(label);
     text += "]";
   }
-  for (const auto &[key, settings] :
-       {std::pair("picture", &card.picture), {"sound", &card.sound}})
+  for (const auto &[key, settings] : {std::pair("picture", &card.picture), {"sound", &card.sound}})
     if (!settings->values.empty())
       text += std::string(",\"") + key + "\":" + jsonSettings(*settings);
   if (model.image().weightsFile)
     text += ",\"weights_file\":" + jsonString(model.image().weightsFile);
   text += ",\"masked_rows\":" + jsonString(card.maskedRows);
-  text += std::string(",\"tokenizer\":") +
-          (model.image().tokenizerSize ? "true" : "false") + ",\"dims\":{";
+  text += std::string(",\"tokenizer\":") + (model.image().tokenizerSize ? "true" : "false") + ",\"dims\":{";
   bool first = true;
   for (const auto &[name, bound] : card.dims) {
     if (isStepDim(name))
       continue;
-    text += (first ? "" : ",") + jsonString(name) + ":" +
-            (bound ? std::to_string(*bound) : "null");
+    text += (first ? "" : ",") + jsonString(name) + ":" + (bound ? std::to_string(*bound) : "null");
     first = false;
   }
   text += "}";

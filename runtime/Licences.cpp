@@ -1,8 +1,8 @@
 //===- Licences.cpp - The notices of what is linked in --------------------===//
 //
-// What the licences of libraries and data inside a binary ask to be said with
-// it, and the model's own licence where its files name one. Pictures bring
-// notices of their own, Media/PictureNotices.c.
+// The command `licences`: the notices that the licences of libraries and data
+// inside a binary demand, and the model's licence where its files name one.
+// Those of the libraries for pictures are in Media/PictureNotices.c.
 //
 //===----------------------------------------------------------------------===//
 #include "runtime/Args.h"
@@ -10,7 +10,7 @@
 
 #include <cstdio>
 
-// Absent from models that take no pictures.
+// Weak: null in models that take no pictures.
 extern "C" const char *heddle_notices_of_pictures(void) __attribute__((weak));
 
 namespace heddle::rt {
@@ -65,8 +65,7 @@ Status licencesCommand(Model &model, const Words &words) {
   HEDDLE_TRY(Args::parse(words, {}, {}, 0, args));
   const Card &card = model.card();
   printf("== the model, %s\n\n%s\n", card.name.c_str(),
-         card.license.empty() ? "Its files name no licence."
-                              : card.license.c_str());
+         card.license.empty() ? "Its files name no licence." : card.license.c_str());
   printf("\n== Heddle's runtime and the code it generates\n\n"
          "Heddle's repository names no licence yet.\n");
   fputs(kCompilerNotices, stdout);

@@ -1,20 +1,31 @@
-//===- Model.h - An opened image ----------------------------------*- C++
-//-*-===//
+//===- Model.h - An opened image --------------------------------*- C++ -*-===//
 //
-// Card, threads and weights of one compiled model, and calls of its entries.
-// The functions here turn shapes of given tensors into dims, and dims into
-// sizes.
+// Model: card, threads and weights of one compiled model, and the machine that
+// calls its entries. The functions below turn shapes of given tensors into dims,
+// and dims into sizes; entry->dims and `dims` have the same order.
 //
 //===----------------------------------------------------------------------===//
 #ifndef HEDDLE_RUNTIME_MODEL_H
 #define HEDDLE_RUNTIME_MODEL_H
 
 #include "heddle/image.h"
-#include "runtime/Card.h"
+#include "runtime/Backend.h"
 #include "runtime/Pool.h"
 #include "runtime/Tensor.h"
 
+#include <memory>
+
 namespace heddle::rt {
+
+/// How a command wants its model to run.
+struct StartOptions {
+  unsigned threads = 0; ///< of this machine; 0: one for each core
+  /// What --device says: "cpu", the number of a GPU or "emulator"; "": GPU 0 if
+  /// the program has kernels (and if it has code for the processor too, "cpu"
+  /// where there is no GPU that it can use), else "cpu". Behind a GPU may stand ":checked"
+  /// (Device.h), behind the emulator ":" and its options, "checked" among them.
+  std::string device;
+};
 
 class Model {
 public:
@@ -23,43 +34,55 @@ public:
   Model &operator=(const Model &) = delete;
   ~Model();
 
-  /// Reads the card; what only looks at the model needs no more.
+  /// Checks the seal and reads the card; `info` and `help` need no more.
   Status open(const Image &image);
-  /// Threads (0: one a core) and weights, once; refuses a processor without the
-  /// features that the code was compiled for.
-  Status start(unsigned threads);
-  /// Whether tokenizer and weights are what was compiled (card and index are
-  /// checked when it is opened); `blocks` is how many blocks the weights have.
+  /// Maps the weights and takes the machine that the entries run on, once.
+  /// Errors: the program has no code for that machine; the processor lacks a
+  /// feature that the code was compiled for; no driver or no such GPU (H0801 to
+  /// H0806); the side file of weights is missing or damaged.
+  Status start(const StartOptions &options);
+  Status start(unsigned threads) { return start(StartOptions{threads, {}}); }
+  /// Checks tokenizer and weights against the seal (card and index are checked
+  /// by `open`). `blocks` receives the number of blocks of the weights.
   Status verify(unsigned threads, uint64_t &blocks);
-  /// The second file of a model whose weights are not in the program; empty if
-  /// they are.
+  /// Path of the side file, if the weights are not in the program; else "".
   std::string weightsPath() const;
 
-  /// What the user calls this program: the last part of its path.
+  /// The name by which messages call this program: the last part of its path.
   std::string name = "model";
 
   const Card &card() const { return theCard; }
+  /// The card that has the launches, if there are any.
+  const Card &kernelCard() const { return deviceCard ? *deviceCard : theCard; }
   const Image &image() const { return theImage; }
+  /// The threads of this machine; who only checks weights needs no backend.
   Pool &pool() { return thePool; }
+  /// Where the entries run, once this is started.
+  Backend &backend() { return *theBackend; }
   uint64_t weightBytes() const { return theImage.weightsSize; }
 
-  Status call(const Entry &entry, const std::vector<int64_t> &dims,
-              const std::vector<void *> &tensors, char *arena);
-
 private:
+  /// Makes the backend that `options` ask for, without starting it; `onHost` is
+  /// whether it is this processor.
+  Status chooseBackend(const StartOptions &options, bool &onHost);
+  /// Makes this processor the backend.
+  Status useHost();
+  Status checkProcessor() const;
   Status mapWeights();
   void prefetchWeights() const;
 
   Card theCard;
+  std::optional<Card> deviceCard; ///< of a program for two targets
   Image theImage;
   Pool thePool;
+  std::unique_ptr<Backend> theBackend;
   bool started = false;
   const void *weights = nullptr;
   void *mapped = nullptr;
   uint64_t mappedSize = 0;
 };
 
-/// An input by name with the shape that was given for it.
+/// An input and the shape of the tensor given for it.
 struct Given {
   const Value *value;
   Shape shape;
@@ -67,26 +90,22 @@ struct Given {
 
 constexpr int64_t kUnknown = -1;
 
-/// Fills what is unknown in `dims` from the shapes; axes align at the right,
-/// and leading ones may be missing. Every axis must then agree, every bound
-/// hold, and no dim stay unknown.
-Status bindDims(const Card &card, const Entry &entry,
-                const std::vector<Given> &given, std::vector<int64_t> &dims);
+/// Fills the unknown among `dims` from the shapes. Axes align at the right;
+/// leading ones may be missing. Afterwards every axis must agree with its form,
+/// every bound hold and no dim be unknown; else the error names the input.
+Status bindDims(const Card &card, const Entry &entry, const std::vector<Given> &given, std::vector<int64_t> &dims);
 
-/// A text of `length` tokens against the bound of the last axis of `tokens`.
-Status checkLength(const Card &card, const Entry &entry, const Value &tokens,
-                   int64_t length);
+/// An error if a text of `length` tokens is longer than the bound of the last
+/// axis of `tokens`.
+Status checkLength(const Card &card, const Entry &entry, const Value &tokens, int64_t length);
 
 /// The shape of `value` under `dims`.
-Status shapeOf(const Value &value, const std::vector<int64_t> &dims,
-               Shape &shape);
+Status shapeOf(const Value &value, const std::vector<int64_t> &dims, Shape &shape);
 
-/// A size in bytes; `what` names it in the error.
-Status bytesOf(const Form &form, const std::vector<int64_t> &dims,
-               std::string_view what, uint64_t &bytes);
-/// Bytes of arena that an entry needs for these dims and a team of `threads`.
-Status arenaOf(const Entry &entry, std::vector<int64_t> dims, int64_t threads,
-               uint64_t &bytes);
+/// `form` under `dims` as bytes; `what` names it in the error.
+Status bytesOf(const Form &form, const std::vector<int64_t> &dims, std::string_view what, uint64_t &bytes);
+/// Bytes of arena for one call with these dims and `threads` threads.
+Status arenaOf(const Entry &entry, std::vector<int64_t> dims, int64_t threads, uint64_t &bytes);
 
 /// Names of all inputs, for messages.
 std::vector<std::string> inputNames(const Entry &entry);

@@ -1,7 +1,7 @@
 //===- Peaks.cpp - What this machine can reach ----------------------------===//
 //
-// Each loop exists for every vector width; the processor is asked at run time
-// which one to take.
+// Each loop is written for every vector width; the processor is asked at run
+// time which one to take.
 //
 //===----------------------------------------------------------------------===//
 #include "runtime/Peaks.h"
@@ -27,9 +27,10 @@ double secondsNow() {
 
 namespace {
 
-/// Reads [begin, end), a multiple of 512 bytes; the sum keeps the loop alive.
+/// Reads [begin, end), a multiple of 512 bytes; returns a sum so that the
+/// compiler keeps the loop.
 using ReadLoop = float (*)(const char *begin, const char *end);
-/// `rounds` times 16 independent vector operations; returns the number of them.
+/// Does `rounds` times 16 independent vector operations; returns their number.
 using MultiplyLoop = float (*)(int64_t rounds);
 
 struct Loops {
@@ -75,8 +76,7 @@ float multiplyPlain(int64_t rounds) {
 
 #if defined(__x86_64__)
 
-__attribute__((target("avx2"))) float readAvx2(const char *begin,
-                                               const char *end) {
+__attribute__((target("avx2"))) float readAvx2(const char *begin, const char *end) {
   __m256 sum[8];
   for (auto &part : sum)
     part = _mm256_setzero_ps();
@@ -85,9 +85,7 @@ __attribute__((target("avx2"))) float readAvx2(const char *begin,
       _mm_prefetch(begin + 4096 + 64 * i, _MM_HINT_T0);
 #pragma GCC unroll 8
     for (int i = 0; i < 8; ++i)
-      sum[i] = _mm256_add_ps(
-          sum[i],
-          _mm256_load_ps(reinterpret_cast<const float *>(begin + 32 * i)));
+      sum[i] = _mm256_add_ps(sum[i], _mm256_load_ps(reinterpret_cast<const float *>(begin + 32 * i)));
   }
   float all = 0, lanes[8];
   for (auto &part : sum) {
@@ -116,8 +114,8 @@ __attribute__((target("avx2,fma"))) float multiplyAvx2(int64_t rounds) {
   __m256 factor = _mm256_set1_ps(kFactor), term = _mm256_set1_ps(kTerm);
   for (int64_t r = 0; r < rounds * kChains / 12 + 1; ++r) {
 #define STEP(c) c = _mm256_fmadd_ps(c, factor, term)
-    STEP(c0), STEP(c1), STEP(c2), STEP(c3), STEP(c4), STEP(c5), STEP(c6),
-        STEP(c7), STEP(c8), STEP(c9), STEP(c10), STEP(c11);
+    STEP(c0), STEP(c1), STEP(c2), STEP(c3), STEP(c4), STEP(c5), STEP(c6), STEP(c7), STEP(c8), STEP(c9), STEP(c10),
+        STEP(c11);
 #undef STEP
     asm volatile("" ::: "memory");
   }
@@ -125,16 +123,14 @@ __attribute__((target("avx2,fma"))) float multiplyAvx2(int64_t rounds) {
   return all[0] + all[7];
 }
 
-__attribute__((target("avx512f"))) float readAvx512(const char *begin,
-                                                    const char *end) {
+__attribute__((target("avx512f"))) float readAvx512(const char *begin, const char *end) {
   __m512 s0, s1, s2, s3, s4, s5, s6, s7;
   s0 = s1 = s2 = s3 = s4 = s5 = s6 = s7 = _mm512_setzero_ps();
   for (; begin < end; begin += 512) {
     for (int i = 0; i < 8; ++i)
       _mm_prefetch(begin + 4096 + 64 * i, _MM_HINT_T0);
 #define STEP(s, i) s = _mm512_add_ps(s, _mm512_load_ps(begin + 64 * i))
-    STEP(s0, 0), STEP(s1, 1), STEP(s2, 2), STEP(s3, 3), STEP(s4, 4),
-        STEP(s5, 5), STEP(s6, 6), STEP(s7, 7);
+    STEP(s0, 0), STEP(s1, 1), STEP(s2, 2), STEP(s3, 3), STEP(s4, 4), STEP(s5, 5), STEP(s6, 6), STEP(s7, 7);
 #undef STEP
   }
   __m512 all = s0 + s1 + s2 + s3 + s4 + s5 + s6 + s7;
@@ -163,19 +159,16 @@ __attribute__((target("avx512f"))) float multiplyAvx512(int64_t rounds) {
   __m512 factor = _mm512_set1_ps(kFactor), term = _mm512_set1_ps(kTerm);
   for (int64_t r = 0; r < rounds; ++r) {
 #define STEP(c) c = _mm512_fmadd_ps(c, factor, term)
-    STEP(c0), STEP(c1), STEP(c2), STEP(c3), STEP(c4), STEP(c5), STEP(c6),
-        STEP(c7), STEP(c8), STEP(c9), STEP(c10), STEP(c11), STEP(c12),
-        STEP(c13), STEP(c14), STEP(c15);
+    STEP(c0), STEP(c1), STEP(c2), STEP(c3), STEP(c4), STEP(c5), STEP(c6), STEP(c7), STEP(c8), STEP(c9), STEP(c10),
+        STEP(c11), STEP(c12), STEP(c13), STEP(c14), STEP(c15);
 #undef STEP
     asm volatile("" ::: "memory");
   }
-  __m512 all = c0 + c1 + c2 + c3 + c4 + c5 + c6 + c7 + c8 + c9 + c10 + c11 +
-               c12 + c13 + c14 + c15;
+  __m512 all = c0 + c1 + c2 + c3 + c4 + c5 + c6 + c7 + c8 + c9 + c10 + c11 + c12 + c13 + c14 + c15;
   return all[0] + all[15];
 }
 
-__attribute__((target("avx512f,avx512bf16"))) float
-dotsAvx512(int64_t rounds) {
+__attribute__((target("avx512f,avx512bf16"))) float dotsAvx512(int64_t rounds) {
   __m512 c0, c1, c2, c3, c4, c5, c6, c7, c8, c9, c10, c11, c12, c13, c14, c15;
   // Chains that began alike would be one chain to the compiler.
   c0 = _mm512_set1_ps(0 * kTerm);
@@ -198,14 +191,12 @@ dotsAvx512(int64_t rounds) {
   __m512bh tiny = (__m512bh)_mm512_set1_epi32(0x1e801e80);
   for (int64_t r = 0; r < rounds; ++r) {
 #define STEP(c) c = _mm512_dpbf16_ps(c, tiny, tiny)
-    STEP(c0), STEP(c1), STEP(c2), STEP(c3), STEP(c4), STEP(c5), STEP(c6),
-        STEP(c7), STEP(c8), STEP(c9), STEP(c10), STEP(c11), STEP(c12),
-        STEP(c13), STEP(c14), STEP(c15);
+    STEP(c0), STEP(c1), STEP(c2), STEP(c3), STEP(c4), STEP(c5), STEP(c6), STEP(c7), STEP(c8), STEP(c9), STEP(c10),
+        STEP(c11), STEP(c12), STEP(c13), STEP(c14), STEP(c15);
 #undef STEP
     asm volatile("" ::: "memory");
   }
-  __m512 all = c0 + c1 + c2 + c3 + c4 + c5 + c6 + c7 + c8 + c9 + c10 + c11 +
-               c12 + c13 + c14 + c15;
+  __m512 all = c0 + c1 + c2 + c3 + c4 + c5 + c6 + c7 + c8 + c9 + c10 + c11 + c12 + c13 + c14 + c15;
   return all[0] + all[15];
 }
 
@@ -215,9 +206,7 @@ Loops chooseLoops() {
 #if defined(__x86_64__)
   __builtin_cpu_init();
   if (__builtin_cpu_supports("avx512f"))
-    return {readAvx512, multiplyAvx512,
-            __builtin_cpu_supports("avx512bf16") ? dotsAvx512 : nullptr, 16,
-            "avx512"};
+    return {readAvx512, multiplyAvx512, __builtin_cpu_supports("avx512bf16") ? dotsAvx512 : nullptr, 16, "avx512"};
   if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
     return {readAvx2, multiplyAvx2, nullptr, 8, "avx2"};
 #endif
@@ -232,7 +221,7 @@ struct Work {
   volatile float sink;
 };
 
-/// Best of several: a limit is what was reached once.
+/// The least time of several runs of `function` on all threads.
 double bestTime(Pool &pool, Pool::Function function, Work &work) {
   double best = 1e30;
   double stop = secondsNow() + 0.4;
@@ -246,10 +235,11 @@ double bestTime(Pool &pool, Pool::Function function, Work &work) {
 
 } // namespace
 
+// Reading first, over a buffer larger than the last cache; then f32 and, where
+// there is an instruction, pairs of bf16.
 Status measurePeaks(Pool &pool, Peaks &peaks) {
   long cache = sysconf(_SC_LEVEL3_CACHE_SIZE);
-  uint64_t bytes = std::max<uint64_t>(cache > 0 ? uint64_t(cache) * 2 : 0,
-                                      uint64_t(256) << 20);
+  uint64_t bytes = std::max<uint64_t>(cache > 0 ? uint64_t(cache) * 2 : 0, uint64_t(256) << 20);
   bytes = std::min<uint64_t>(bytes, uint64_t(1) << 30) & ~uint64_t(4095);
   Buffer buffer;
   HEDDLE_TRY(Buffer::make(bytes, "measuring", buffer));
@@ -286,17 +276,13 @@ Status measurePeaks(Pool &pool, Peaks &peaks) {
         },
         work);
     peaks.dotsPerSecond =
-        std::max(peaks.dotsPerSecond, 4.0 * kChains * work.loops.lanes *
-                                          double(work.rounds) *
-                                          pool.threads() / dots);
+        std::max(peaks.dotsPerSecond, 4.0 * kChains * work.loops.lanes * double(work.rounds) * pool.threads() / dots);
   }
   peaks.bufferBytes = bytes;
   peaks.cacheBytes = cache > 0 ? uint64_t(cache) : 0;
   peaks.bytesPerSecond = std::max(peaks.bytesPerSecond, double(bytes) / read);
-  peaks.flopsPerSecond =
-      std::max(peaks.flopsPerSecond, 2.0 * kChains * work.loops.lanes *
-                                         double(work.rounds) * pool.threads() /
-                                         multiply);
+  peaks.flopsPerSecond = std::max(peaks.flopsPerSecond,
+                                  2.0 * kChains * work.loops.lanes * double(work.rounds) * pool.threads() / multiply);
   peaks.vectors = work.loops.name;
   return {};
 }

@@ -1,12 +1,12 @@
 //===- Pool.cpp - The team of threads -------------------------------------===//
 //
-// The words that threads wait on lie on lines of their own. A thread spins for
-// a while, which a team that has the machine for itself never outlasts, then
-// sleeps: the core may be needed by the very thread that is waited for. A team
-// larger than the machine sleeps early.
-//
+// The words that threads wait on lie on cache lines of their own. A waiting
+// thread spins for about 100 us, longer than a team that has the machine for
+// itself ever waits, then sleeps: the thread that is waited for may need the
+// core. A team with more threads than cores sleeps almost at once.
 //===----------------------------------------------------------------------===//
 #include "runtime/Pool.h"
+#include "runtime/Failure.h"
 #include "runtime/Stack.h"
 
 #include <climits>
@@ -26,10 +26,9 @@ static inline void relax() {
 #endif
 }
 
-/// Some 100 us; a step of a model never waits longer between two calls.
+/// About 100 us; between two calls of a step nobody waits longer.
 static constexpr uint32_t kSpins = 10000, kSpinsWhenCrowded = 32;
-static constexpr uint32_t kMemberBits = 13,
-                          kMemberMask = (1u << kMemberBits) - 1;
+static constexpr uint32_t kMemberBits = 13, kMemberMask = (1u << kMemberBits) - 1;
 
 static uint64_t nanoseconds() {
   struct timespec now;
@@ -38,16 +37,14 @@ static uint64_t nanoseconds() {
 }
 
 static void futex(std::atomic<uint32_t> &word, int operation, uint32_t value) {
-  syscall(SYS_futex, reinterpret_cast<uint32_t *>(&word),
-          operation | FUTEX_PRIVATE_FLAG, value, nullptr, nullptr, 0);
+  syscall(SYS_futex, reinterpret_cast<uint32_t *>(&word), operation | FUTEX_PRIVATE_FLAG, value, nullptr, nullptr, 0);
 }
 
-/// Waits until `word` is not `old` any more; returns what it is. `asleep` tells
-/// whoever changes the word that someone has to be woken: both sides use the
-/// sequentially consistent order, so that one of them sees the other. `slept`
-/// counts nanoseconds.
-static uint32_t waitWhile(std::atomic<uint32_t> &word, uint32_t old,
-                          std::atomic<uint32_t> &asleep, uint32_t spins,
+/// Waits until `word` differs from `old`; returns the new value. `asleep`
+/// counts the sleepers, and tells whoever changes the word to wake them: waiter
+/// and waker both use the sequentially consistent order, so one sees the other.
+/// `slept` receives nanoseconds.
+static uint32_t waitWhile(std::atomic<uint32_t> &word, uint32_t old, std::atomic<uint32_t> &asleep, uint32_t spins,
                           std::atomic<uint64_t> *slept = nullptr) {
   uint32_t now;
   for (uint32_t k = 0; (now = word.load(std::memory_order_acquire)) == old;) {
@@ -72,7 +69,7 @@ static void wake(std::atomic<uint32_t> &word, std::atomic<uint32_t> &asleep) {
 }
 
 unsigned availableCores() {
-  // The set grows until the kernel's fits.
+  // The kernel refuses a set that is smaller than its own; try larger ones.
   for (unsigned cpus = 1024; cpus <= 1u << 20; cpus *= 2) {
     cpu_set_t *set = CPU_ALLOC(cpus);
     if (!set)
@@ -114,8 +111,7 @@ Status Pool::start(unsigned threads) {
       return nullptr;
     };
     if (startThread(thread, body, &seats.back()) != 0)
-      return outOfResources(
-                 format("cannot start thread %u of %u", tid + 1, threads))
+      return outOfResources(format("cannot start thread %u of %u", tid + 1, threads))
           .withHelp("ask for fewer with --threads");
     workers.push_back(thread);
   }
@@ -138,8 +134,8 @@ void Pool::work(unsigned tid) {
     seen = waitWhile(round, seen, asleep, spins);
     if (stop)
       return;
-    // The members stand in the very word that was seen: who is not among them
-    // may be late and must touch nothing of a later round.
+    // The number of members is part of the word that was seen: a thread that is
+    // not one of them may be late and must touch nothing of a later round.
     uint32_t members = seen & kMemberMask;
     if (tid >= members)
       continue;
@@ -176,10 +172,8 @@ struct Call {
 };
 } // namespace
 
-Status Pool::call(heddle_entry_fn entry, const int64_t *dims,
-                  void *const *tensors, char *arena, const void *weights) {
-  Call call{entry,   {},    dims,
-            tensors, arena, static_cast<const char *>(weights)};
+Status Pool::call(heddle_entry_fn entry, const int64_t *dims, void *const *tensors, char *arena, const void *weights) {
+  Call call{entry, {}, dims, tensors, arena, static_cast<const char *>(weights)};
   unsigned members = size.next();
   call.context.team = members;
   call.context.spins = spins;
@@ -188,32 +182,14 @@ Status Pool::call(heddle_entry_fn entry, const int64_t *dims,
   run(
       [](void *argument, int64_t tid, int64_t nth) {
         Call &call = *static_cast<Call *>(argument);
-        call.entry(&call.context, tid, nth, call.dims, call.tensors, call.arena,
-                   call.weights);
+        call.entry(&call.context, tid, nth, call.dims, call.tensors, call.arena, call.weights);
       },
       &call, members);
   const heddle_ctx &context = call.context;
-  size.learn(members, nanoseconds() - start,
-             context.slept.load() + callerSlept.load());
+  size.learn(members, nanoseconds() - start, context.slept.load() + callerSlept.load());
   if (!context.failed.load(std::memory_order_acquire))
     return {};
-  std::string text = format("the model failed with code %lld",
-                            static_cast<long long>(context.code));
-  switch (context.code) {
-#define HEDDLE_FAILURE(code, name, words)                                      \
-  case code:                                                                   \
-    text = words;                                                              \
-    break;
-#include "heddle/abi.def"
-  }
-  auto fill = [&](const char *hole, int64_t value) {
-    size_t at = text.find(hole);
-    if (at != std::string::npos)
-      text.replace(at, 3, std::to_string(value));
-  };
-  fill("{a}", context.a);
-  fill("{b}", context.b);
-  return badInput(text);
+  return modelFailed(context.code, context.a, context.b, lookups);
 }
 
 } // namespace heddle::rt
@@ -228,12 +204,10 @@ extern "C" void heddle_barrier(heddle_ctx *ctx) {
     heddle::rt::wake(ctx->round, ctx->asleep);
     return;
   }
-  heddle::rt::waitWhile(ctx->round, round, ctx->asleep, ctx->spins,
-                        &ctx->slept);
+  heddle::rt::waitWhile(ctx->round, round, ctx->asleep, ctx->spins, &ctx->slept);
 }
 
-extern "C" void heddle_fail(heddle_ctx *ctx, int64_t code, int64_t a,
-                            int64_t b) {
+extern "C" void heddle_fail(heddle_ctx *ctx, int64_t code, int64_t a, int64_t b) {
   uint32_t none = 0;
   if (!ctx->failed.compare_exchange_strong(none, 2))
     return;

@@ -1,11 +1,10 @@
-//===- Pool.h - The team of threads ------------------------------*- C++
-//-*-===//
+//===- Pool.h - The team of threads -----------------------------*- C++ -*-===//
 //
-// One pool for the life of the program. `run` calls a function on every thread
-// of the team and returns when all are done; between calls a thread spins for a
-// short while, then sleeps on a futex. Work is divided by thread number, never
-// handed out, so a call costs a store and a wait (about 0.6 us), and the
-// barrier inside of it about 0.3 us.
+// The team of threads, one for the life of the program. `run` calls a function
+// on every thread and returns when all are done; between calls a thread spins
+// for a short while, then sleeps on a futex. The function divides the work by
+// thread number, so a call costs one store and one wait (about 0.6 us), and a
+// barrier inside it about 0.3 us.
 //
 //===----------------------------------------------------------------------===//
 #ifndef HEDDLE_RUNTIME_POOL_H
@@ -17,7 +16,9 @@
 #include <atomic>
 #include <pthread.h>
 
-/// What generated code knows as its context: one call of an entry.
+/// One call of an entry, which generated code passes to heddle_barrier and
+/// heddle_fail: the barrier's counters, each on a cache line of its own, and
+/// the first failure.
 struct heddle_ctx {
   alignas(128) std::atomic<uint32_t> arrived{0};
   alignas(128) std::atomic<uint32_t> round{0};
@@ -34,9 +35,11 @@ namespace heddle::rt {
 /// Cores this process may run on.
 unsigned availableCores();
 
-/// How many threads the next call gets. After a call in which the team slept
-/// through most of its time, the next ones get as many threads as really ran,
-/// for longer each time it happens again.
+/// How many threads the next call gets. On a machine that other programs use,
+/// too, waiting for a thread without a core costs more than doing without it:
+/// after a call in which on average fewer than 0.6 of the threads ran, the next
+/// ones get as many as ran; for 8 calls, and for twice as many each time it
+/// happens again, at most 256.
 class TeamSize {
 public:
   void reset(unsigned threads) {
@@ -45,6 +48,8 @@ public:
     patience = kPatience;
   }
   unsigned next() { return left ? --left, fewer : full; }
+  /// After a call of `threads` threads: its duration and the time slept by all
+  /// threads together, in nanoseconds.
   void learn(unsigned threads, uint64_t wall, uint64_t slept);
 
 private:
@@ -62,14 +67,16 @@ public:
   /// Starts `threads` - 1 workers; the caller of `run` is the first thread.
   Status start(unsigned threads);
   unsigned threads() const { return team; }
+  /// What a failure of lookup 0, 1, ... is said of: the `lookup` lines of the card.
+  void nameLookups(std::vector<std::string> texts) { lookups = std::move(texts); }
 
   using Function = void (*)(void *argument, int64_t tid, int64_t nth);
   /// Calls `function` on every thread.
   void run(Function function, void *argument) { run(function, argument, team); }
 
-  /// One call of an entry; its failure as a Status.
-  Status call(heddle_entry_fn entry, const int64_t *dims, void *const *tensors,
-              char *arena, const void *weights);
+  /// One call of an entry on the team; a failure that the generated code
+  /// recorded becomes the Status, with the text of its row HEDDLE_FAILURE.
+  Status call(heddle_entry_fn entry, const int64_t *dims, void *const *tensors, char *arena, const void *weights);
 
 private:
   struct Worker {
@@ -94,6 +101,7 @@ private:
   bool stop = false;
   std::vector<Worker> seats;
   std::vector<pthread_t> workers;
+  std::vector<std::string> lookups;
 };
 
 } // namespace heddle::rt

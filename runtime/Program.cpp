@@ -1,6 +1,7 @@
 //===- Program.cpp - From argv to a command -------------------------------===//
 //
-// A first word that is no command is a prompt.
+// From argv to a command and an exit code. A first word that is not a command
+// is a text or a file for textCommand.
 //
 //===----------------------------------------------------------------------===//
 #include "heddle/nearest.h"
@@ -8,19 +9,22 @@
 #include "runtime/Commands.h"
 #include "runtime/Media/Media.h"
 #include "runtime/Stack.h"
+#include "runtime/Status.h"
 
 #include <csignal>
 #include <cstdio>
+#include <cstring>
 #include <new>
 #include <unistd.h>
 
 namespace heddle::rt {
 
 static void outOfMemory() {
-  static const char text[] = "error[H0601]: out of memory\n";
-  ssize_t ignored = write(2, text, sizeof text - 1);
-  (void)ignored;
-  _exit(int(Exit::Resources));
+  for (const char *text : {"error[", codeOf(Error::NoResources), "]: out of memory\n"}) {
+    ssize_t ignored = write(2, text, strlen(text));
+    (void)ignored;
+  }
+  _exit(int(exitOf(Error::NoResources)));
 }
 
 namespace {
@@ -28,12 +32,8 @@ struct Command {
   const char *name;
   Status (*run)(Model &, const Words &);
 };
-constexpr Command kCommands[] = {{"run", runCommand},
-                                 {"generate", generateCommand},
-                                 {"info", infoCommand},
-                                 {"bench", benchCommand},
-                                 {"licences", licencesCommand},
-                                 {"--verify", verifyCommand}};
+constexpr Command kCommands[] = {{"run", runCommand},     {"generate", generateCommand}, {"info", infoCommand},
+                                 {"bench", benchCommand}, {"licences", licencesCommand}, {"--verify", verifyCommand}};
 } // namespace
 
 std::vector<std::string> commandNames() {
@@ -56,9 +56,7 @@ Status askAboutCommand(const Model &model, const Args &args) {
   auto asked = [&](const std::string &why, const std::string &help) {
     Status status = badUsage(why).withHelp(help);
     bool texts = model.image().tokenizerSize != 0;
-    return texts ? std::move(status).withHelp("as a text it stands after --: " +
-                                              model.name + " -- " + word)
-                 : status;
+    return texts ? std::move(status).withHelp("as a text it stands after --: " + model.name + " -- " + word) : status;
   };
   std::vector<std::string> names = commandNames();
   names.push_back("help");
@@ -67,30 +65,33 @@ Status askAboutCommand(const Model &model, const Args &args) {
     all += (all.empty() ? "" : ", ") + name;
   for (const std::string &name : names) {
     if (word == name)
-      return asked("the command " + quote(name) + " comes before the options",
-                   model.name + " " + name + " ...");
+      return asked("the command " + quote(name) + " comes before the options", model.name + " " + name + " ...");
     if (editDistance(comparedName(word), name, 1) <= 1)
-      return asked("there is no command " + quote(word),
-                   "did you mean " + name + "?");
+      return asked("there is no command " + quote(word), "did you mean " + name + "?");
   }
-  // What programs of this kind often have.
-  for (const char *other : {"serve", "server", "chat", "version", "compile",
-                            "check", "tokenize", "verify"})
+  // Commands that similar programs have.
+  for (const char *other : {"serve", "server", "chat", "version", "compile", "check", "tokenize", "verify"})
     if (word == other)
-      return asked("this program has no command " + quote(word),
-                   "its commands: " + all);
+      return asked("this program has no command " + quote(word), "its commands: " + all);
   return {};
+}
+
+Status readStart(const Args &args, StartOptions &options) {
+  int64_t threads = 0;
+  HEDDLE_TRY(args.integer("--threads", 1, kMaxThreads, threads));
+  options.threads = unsigned(threads);
+  options.device = args.get("--device");
+  return args.has("--device") && options.device.empty() ? badUsage("--device takes the number of a GPU or cpu")
+                                                        : Status();
 }
 
 static void printVersion(const Model &model) {
   const Card &card = model.card();
-  printf("%s: %s, compiled by heddle " HEDDLE_VERSION "%s\n",
-         model.name.c_str(), card.name.c_str(),
+  printf("%s: %s, compiled by heddle " HEDDLE_VERSION "%s\n", model.name.c_str(), card.name.c_str(),
          card.target.empty() ? "" : (" for " + card.target).c_str());
 }
 
-static Status dispatch(Model &model, const Words &words,
-                       const std::string &program) {
+static Status dispatch(Model &model, const Words &words, const std::string &program) {
   if (words.empty() || words[0] == "--help" || words[0] == "-h")
     return helpCommand(model, program, "");
   if (words[0] == "help")
@@ -109,8 +110,7 @@ static Status dispatch(Model &model, const Words &words,
     if (word == "--help" || word == "-h")
       return helpCommand(model, program, found ? found->name : "");
   }
-  return found ? found->run(model, Words(words.begin() + 1, words.end()))
-               : textCommand(model, words);
+  return found ? found->run(model, Words(words.begin() + 1, words.end())) : textCommand(model, words);
 }
 
 namespace {
@@ -134,7 +134,8 @@ static void *runOne(void *argument) {
 
 int runProgram(const Image &image, int argc, char **argv) {
   std::set_new_handler(outOfMemory);
-  // Writing past the limit of a file is an error of that write.
+  // A file-size limit (ulimit -f) then is an error of write() instead of a
+  // signal.
   signal(SIGXFSZ, SIG_IGN);
   Words words;
   bool json = false;

@@ -1,8 +1,7 @@
-//===- Progress.h - What a person at a terminal sees of waiting ---*- C++
-//-*-===//
+//===- Progress.h - What a person at a terminal sees of waiting -*- C++ -*-===//
 //
-// One line on stderr that goes away again, only where stderr is a terminal and
-// only where there is something to wait for: a long prompt, a search.
+// A line of progress on stderr that is erased again; only where stderr is a
+// terminal, and only while nothing else is printed: a long prompt, a search.
 //
 //===----------------------------------------------------------------------===//
 #ifndef HEDDLE_RUNTIME_PROGRESS_H
@@ -14,11 +13,12 @@ namespace heddle::rt {
 
 class Progress {
 public:
-  /// `prompt` tokens are read first; `steps` follow of which nothing is shown
-  /// before the last (0: they are shown as they come).
+  /// `prompt`: tokens that prefill reads. `steps`: steps of which nothing is
+  /// printed before the last (beam search); 0 if tokens are printed as they
+  /// come.
   Progress(int64_t prompt, int64_t steps);
   ~Progress() { clear(); }
-  /// After `done` steps; 0 before the first, which reads the prompt.
+  /// Redraws the line after `done` steps; 0: prefill begins.
   void at(int64_t done);
   void clear();
 

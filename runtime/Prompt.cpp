@@ -1,6 +1,6 @@
 //===- Prompt.cpp - What a generation starts from -------------------------===//
 //
-// A row padded on the right is rotated: its pads move before its tokens, in the
+// A row padded on the right is rotated to the right by its padding: in the
 // tokens, the mask and every other input along the step axis.
 //
 //===----------------------------------------------------------------------===//
@@ -16,43 +16,38 @@ const Tensor *Prompt::find(const std::string &name) const {
   return found == inputs.end() ? nullptr : &found->second;
 }
 
-/// Finds the entry, the tokens and the dim that grows.
+/// Finds the entry `run`, its input of tokens and the dim that grows.
 static Status setup(const Model &model, Prompt &prompt, const Value *&tokens) {
   const Card &card = model.card();
   if (!card.roles.present)
     return unsupported("this model does not generate: use `run`");
   prompt.run = card.entry("run");
   tokens = prompt.run ? prompt.run->input(card.roles.tokens) : nullptr;
-  if (!tokens || tokens->type != Type::I64 || tokens->axes.empty() ||
-      tokens->axes.size() > 2 || tokens->axes.back().asDim() < 0)
-    return internalError(
-        "the tokens of this model are no input i64[B, T] of run");
+  if (!tokens || tokens->type != Type::I64 || tokens->axes.empty() || tokens->axes.size() > 2 ||
+      tokens->axes.back().asDim() < 0)
+    return internalError("the tokens of this model are no input i64[B, T] of run");
   prompt.stepDim = tokens->axes.back().asDim();
   prompt.dims.assign(prompt.run->dims.size(), kUnknown);
   return {};
 }
 
-/// Dims, and the start token where no tokens were given.
-static Status bind(const Model &model, Prompt &prompt, const Value &tokens,
-                   const std::vector<Given> &given) {
+/// Fills dims, rows and length from the given shapes; where no tokens are among
+/// them, makes them of the start token.
+static Status bind(const Model &model, Prompt &prompt, const Value &tokens, const std::vector<Given> &given) {
   const Card &card = model.card();
   bool start = true;
   for (const Given &input : given)
     start &= input.value != &tokens;
   if (start) {
     if (!card.roles.start)
-      return badInput("missing: " + quote(tokens.name) + " (" +
-                      tokens.typeText() + ")");
+      return badInput("missing: " + quote(tokens.name) + " (" + tokens.typeText() + ")");
     prompt.dims[prompt.stepDim] = 1;
-    // A batch that nothing given tells is one row.
+    // A batch that no given input has is one row.
     int batch = tokens.axes.size() == 2 ? tokens.axes[0].asDim() : -1;
     bool told = false;
     for (const Given &input : given)
       for (size_t i = 0; i < input.shape.size(); ++i)
-        told |=
-            batch ==
-            input.value->axes[input.value->axes.size() - input.shape.size() + i]
-                .asDim();
+        told |= batch == input.value->axes[input.value->axes.size() - input.shape.size() + i].asDim();
     if (batch >= 0 && !told)
       prompt.dims[batch] = 1;
   }
@@ -69,7 +64,8 @@ static Status bind(const Model &model, Prompt &prompt, const Value &tokens,
   return {};
 }
 
-/// Inputs that grow with the text: one value a column.
+/// Names of the inputs along the step axis, one value for each token: tokens,
+/// mask, positions and those of `generate extend`.
 static std::vector<std::string> stepInputs(const Roles &roles) {
   std::vector<std::string> names = {roles.tokens};
   for (const std::string *name : {&roles.mask, &roles.positions})
@@ -80,20 +76,19 @@ static std::vector<std::string> stepInputs(const Roles &roles) {
   return names;
 }
 
-/// Pads at the end of a row, by its mask; none when all of it is masked.
+/// Masked columns at the end of a row; 0 if the whole row is masked.
 static int64_t trailingPads(const Tensor &mask, int64_t row, int64_t length) {
   const char *data = mask.data.as<char>();
   size_t size = typeSize(mask.type);
   int64_t pads = 0;
   static const char zero[8] = {};
-  while (pads < length &&
-         memcmp(data + (row * length + length - 1 - pads) * size, zero, size) ==
-             0)
+  while (pads < length && memcmp(data + (row * length + length - 1 - pads) * size, zero, size) == 0)
     ++pads;
   return pads == length ? 0 : pads;
 }
 
-static Status turn(const Roles &roles, Prompt &prompt) {
+/// Rotates rows padded on the right in every input along the step axis.
+static Status rotatePadding(const Roles &roles, Prompt &prompt) {
   const Tensor *mask = roles.mask.empty() ? nullptr : prompt.find(roles.mask);
   if (!mask || mask->count() != prompt.rows * prompt.length)
     return {};
@@ -106,8 +101,7 @@ static Status turn(const Roles &roles, Prompt &prompt) {
       continue;
     Tensor &tensor = found->second;
     if (tensor.count() != prompt.rows * prompt.length)
-      return unsupported("input " + quote(name) +
-                         " does not hold one value a token of the batch");
+      return unsupported("input " + quote(name) + " does not hold one value a token of the batch");
     size_t size = typeSize(tensor.type), bytes = prompt.length * size;
     for (int64_t row = 0; row < prompt.rows; ++row) {
       char *data = tensor.data.as<char>() + row * bytes;
@@ -117,15 +111,15 @@ static Status turn(const Roles &roles, Prompt &prompt) {
   return {};
 }
 
+/// Keeps the ids as given, then rotates padding.
 static Status finish(const Model &model, Prompt &prompt) {
   const Tensor &tokens = prompt.inputs[model.card().roles.tokens];
   const int64_t *ids = tokens.data.as<int64_t>();
   prompt.ids.assign(ids, ids + prompt.rows * prompt.length);
-  return turn(model.card().roles, prompt);
+  return rotatePadding(model.card().roles, prompt);
 }
 
-Status promptFromFile(const Model &model, const std::string &path,
-                      Prompt &prompt) {
+Status promptFromFile(const Model &model, const std::string &path, Prompt &prompt) {
   const Value *tokens = nullptr;
   HEDDLE_TRY(setup(model, prompt, tokens));
   const Roles &roles = model.card().roles;
@@ -141,26 +135,21 @@ Status promptFromFile(const Model &model, const std::string &path,
   for (const Given &input : given) {
     Shape shape;
     HEDDLE_TRY(shapeOf(*input.value, prompt.dims, shape));
-    HEDDLE_TRY(loadInput(file, *file.find(input.value->name), *input.value,
-                         shape, prompt.inputs[input.value->name]));
+    HEDDLE_TRY(loadInput(file, *file.find(input.value->name), *input.value, shape, prompt.inputs[input.value->name]));
   }
   return finish(model, prompt);
 }
 
-Status promptFromIds(const Model &model, std::vector<int64_t> ids,
-                     Prompt &prompt) {
+Status promptFromIds(const Model &model, std::vector<int64_t> ids, Prompt &prompt) {
   const Value *tokens = nullptr;
   HEDDLE_TRY(setup(model, prompt, tokens));
   const Roles &roles = model.card().roles;
   const std::string &name = roles.source.empty() ? roles.tokens : roles.source;
   const Value *value = prompt.run->input(name);
-  if (!value || value->type != Type::I64 || value->axes.empty() ||
-      value->axes.size() > 2)
-    return unsupported("the prompt of this model is " + quote(name) +
-                       ", no list of ids: use generate --input FILE");
-  // A text that is continued may begin with nothing.
-  if (ids.empty() && roles.source.empty() &&
-      roles.settings.has("bos_token_id"))
+  if (!value || value->type != Type::I64 || value->axes.empty() || value->axes.size() > 2)
+    return unsupported("the prompt of this model is " + quote(name) + ", no list of ids: use generate --input FILE");
+  // A model that continues a text may begin with nothing but bos.
+  if (ids.empty() && roles.source.empty() && roles.settings.has("bos_token_id"))
     ids = roles.settings.integers("bos_token_id");
   if (ids.empty())
     return badInput("the prompt is empty");
@@ -168,8 +157,8 @@ Status promptFromIds(const Model &model, std::vector<int64_t> ids,
     std::vector<std::string> derived = stepInputs(roles);
     if (!other.hasDefault && other.name != name &&
         std::find(derived.begin(), derived.end(), other.name) == derived.end())
-      return badInput("this model also needs " + quote(other.name) + " (" +
-                      other.typeText() + "): use generate --input FILE");
+      return badInput("this model also needs " + quote(other.name) + " (" + other.typeText() +
+                      "): use generate --input FILE");
   }
   Shape shape(value->axes.size(), 1);
   shape.back() = int64_t(ids.size());
@@ -181,8 +170,7 @@ Status promptFromIds(const Model &model, std::vector<int64_t> ids,
   return finish(model, prompt);
 }
 
-Status promptFromMedia(const Model &model, const std::vector<int64_t> &ids,
-                       std::vector<Tensor> media, Prompt &prompt) {
+Status promptFromMedia(const Model &model, const std::vector<int64_t> &ids, std::vector<Tensor> media, Prompt &prompt) {
   const Value *tokens = nullptr;
   HEDDLE_TRY(setup(model, prompt, tokens));
   if (!ids.empty()) {
@@ -203,13 +191,13 @@ Status promptFromMedia(const Model &model, const std::vector<int64_t> &ids,
   for (const Value &other : prompt.run->inputs)
     if (!other.hasDefault && !prompt.find(other.name) &&
         std::find(derived.begin(), derived.end(), other.name) == derived.end())
-      return badInput("this model also needs " + quote(other.name) + " (" +
-                      other.typeText() + "): use generate --input FILE");
+      return badInput("this model also needs " + quote(other.name) + " (" + other.typeText() +
+                      "): use generate --input FILE");
   return finish(model, prompt);
 }
 
-Status repeatRows(const Model &model, const Prompt &prompt, int64_t times,
-                  Prompt &repeated) {
+// Inputs whose first axis is the batch are repeated, all others are shared.
+Status repeatRows(const Model &model, const Prompt &prompt, int64_t times, Prompt &repeated) {
   const Value *tokens = nullptr;
   HEDDLE_TRY(setup(model, repeated, tokens));
   int batch = tokens->axes.size() == 2 ? tokens->axes[0].asDim() : -1;
@@ -225,42 +213,36 @@ Status repeatRows(const Model &model, const Prompt &prompt, int64_t times,
   if (bound && repeated.rows > *bound)
     return badInput(format("%lld rows with %lld beams each are past the bound "
                            "%lld of this model's batch",
-                           static_cast<long long>(prompt.rows),
-                           static_cast<long long>(times),
+                           static_cast<long long>(prompt.rows), static_cast<long long>(times),
                            static_cast<long long>(*bound)));
   for (const auto &[name, tensor] : prompt.inputs) {
     const Value *value = prompt.run->input(name);
     Shape shape = tensor.shape;
     Tensor &copy = repeated.inputs[name];
     int64_t copies = 1;
-    // The tokens of a model without entry `run` for them have no value.
+    // An input of `step` that `run` does not have is copied as it is.
     if (value && !value->axes.empty() && value->axes[0].asDim() == batch) {
       shape[0] *= times;
       copies = times;
     } else if (value) {
       for (const Form &axis : value->axes)
         if (std::count(axis.uses().begin(), axis.uses().end(), batch))
-          return unsupported("input " + quote(name) +
-                             " does not begin with the batch: no beams");
+          return unsupported("input " + quote(name) + " does not begin with the batch: no beams");
     }
     HEDDLE_TRY(Tensor::make(name, tensor.type, shape, copy));
     int64_t rows = copies == 1 ? 1 : tensor.shape[0];
-    size_t piece = size_t(tensor.count() / std::max<int64_t>(rows, 1)) *
-                   typeSize(tensor.type);
+    size_t piece = size_t(tensor.count() / std::max<int64_t>(rows, 1)) * typeSize(tensor.type);
     for (int64_t row = 0; row < rows; ++row)
       for (int64_t i = 0; i < copies; ++i)
-        memcpy(copy.data.as<char>() + (row * copies + i) * piece,
-               tensor.data.as<char>() + row * piece, piece);
+        memcpy(copy.data.as<char>() + (row * copies + i) * piece, tensor.data.as<char>() + row * piece, piece);
   }
   for (int64_t row = 0; row < repeated.rows; ++row)
-    repeated.ids.insert(repeated.ids.end(),
-                        prompt.ids.begin() + row / times * prompt.length,
+    repeated.ids.insert(repeated.ids.end(), prompt.ids.begin() + row / times * prompt.length,
                         prompt.ids.begin() + (row / times + 1) * prompt.length);
   return {};
 }
 
-std::vector<int64_t> realTokens(const Model &model, const Prompt &prompt,
-                                int64_t row) {
+std::vector<int64_t> realTokens(const Model &model, const Prompt &prompt, int64_t row) {
   const Roles &roles = model.card().roles;
   auto tokens = prompt.inputs.find(roles.tokens);
   if (tokens == prompt.inputs.end())
@@ -272,42 +254,33 @@ std::vector<int64_t> realTokens(const Model &model, const Prompt &prompt,
   static const char zero[8] = {};
   for (int64_t i = 0; i < prompt.length; ++i) {
     int64_t at = row * prompt.length + i;
-    if (!mask || memcmp(mask->data.as<char>() + at * typeSize(mask->type), zero,
-                        typeSize(mask->type)) != 0)
+    if (!mask || memcmp(mask->data.as<char>() + at * typeSize(mask->type), zero, typeSize(mask->type)) != 0)
       ids.push_back(tokens->second.data.as<int64_t>()[at]);
   }
   return ids;
 }
 
-Status benchInput(const Value &value, const std::vector<int64_t> &dims,
-                  Tensor &tensor) {
+Status benchInput(const Value &value, const std::vector<int64_t> &dims, Tensor &tensor) {
   Shape shape;
   HEDDLE_TRY(shapeOf(value, dims, shape));
   HEDDLE_TRY(Tensor::make(value.name, value.type, shape, tensor));
-  // Ones are a visible mask and a valid id nearly everywhere.
+  // 1 is a visible key in a mask and a valid id nearly everywhere.
   for (int64_t i = 0, n = tensor.count(); i < n; ++i)
     switch (value.type) {
-    case Type::F32:
-      tensor.data.as<float>()[i] = 0.01f * float(i % 101) - 0.5f;
-      break;
-    case Type::I64:
-      tensor.data.as<int64_t>()[i] = 1;
-      break;
-    case Type::Bool:
-      tensor.data.as<bool>()[i] = true;
-      break;
+    case Type::F32: tensor.data.as<float>()[i] = 0.01f * float(i % 101) - 0.5f; break;
+    case Type::I64: tensor.data.as<int64_t>()[i] = 1; break;
+    case Type::Bool: tensor.data.as<bool>()[i] = true; break;
     }
   return {};
 }
 
-Status promptForBench(const Model &model, int64_t rows, int64_t length,
-                      int64_t newTokens, Prompt &prompt) {
+Status promptForBench(const Model &model, int64_t rows, int64_t length, int64_t newTokens, Prompt &prompt) {
   const Value *tokens = nullptr;
   HEDDLE_TRY(setup(model, prompt, tokens));
   const Card &card = model.card();
   bool sourceLength = !card.roles.source.empty();
-  // Every dim that is not the batch or the text takes the length asked for, or
-  // its bound where that is smaller.
+  // A dim that is neither batch nor step axis gets the length asked for, or its
+  // bound where that is smaller.
   for (size_t i = 0; i < prompt.dims.size(); ++i) {
     int64_t &dim = prompt.dims[i];
     dim = length;

@@ -1,7 +1,7 @@
-//===- Rules.cpp - What may be said next ----------------------------------===//
+//===- Rules.cpp - Rules over the next token ------------------------------===//
 //
-// A forbidden token has the logit -inf; a forced one is the only one that is
-// not.
+// A forbidden token gets the logit -inf; a forced one gets 0 and all others
+// -inf.
 //
 //===----------------------------------------------------------------------===//
 #include "runtime/Rules.h"
@@ -13,14 +13,11 @@ namespace heddle::rt {
 
 static constexpr float kNever = -std::numeric_limits<float>::infinity();
 
-Rules::Rules(RuleOptions given, int64_t wanted)
-    : options(std::move(given)), wanted(wanted) {
+Rules::Rules(RuleOptions given, int64_t wanted) : options(std::move(given)), wanted(wanted) {
   const RuleOptions &o = options;
-  active = o.repetitionPenalty != 1 || o.noRepeatNgram > 0 ||
-           !o.badWords.empty() || o.minLength > 0 || o.minNewTokens > 0 ||
-           o.forcedFirst || !o.forcedLast.empty() || !o.forcedAt.empty() ||
-           !o.onlyAt.empty() || !o.suppressed.empty() ||
-           !o.suppressedFirst.empty();
+  active = o.repetitionPenalty != 1 || o.noRepeatNgram > 0 || !o.badWords.empty() || o.minLength > 0 ||
+           o.minNewTokens > 0 || o.forcedFirst || !o.forcedLast.empty() || !o.forcedAt.empty() || !o.onlyAt.empty() ||
+           !o.suppressed.empty() || !o.suppressedFirst.empty();
 }
 
 void Rules::forbid(int64_t id, float *scores, int64_t count) const {
@@ -28,17 +25,16 @@ void Rules::forbid(int64_t id, float *scores, int64_t count) const {
     scores[id] = kNever;
 }
 
-/// As if these were certain.
-void Rules::force(const std::vector<int64_t> &ids, float *scores,
-                  int64_t count) const {
+/// All but `ids` are forbidden, and these are equally likely.
+void Rules::force(const std::vector<int64_t> &ids, float *scores, int64_t count) const {
   std::fill_n(scores, count, kNever);
   for (int64_t id : ids)
     if (id >= 0 && id < count)
       scores[id] = 0;
 }
 
-void Rules::keepOnly(const std::vector<int64_t> &ids, float *scores,
-                     int64_t count) const {
+/// All but `ids` are forbidden.
+void Rules::keepOnly(const std::vector<int64_t> &ids, float *scores, int64_t count) const {
   std::vector<float> kept;
   for (int64_t id : ids)
     kept.push_back(id >= 0 && id < count ? scores[id] : kNever);
@@ -48,35 +44,34 @@ void Rules::keepOnly(const std::vector<int64_t> &ids, float *scores,
       scores[ids[i]] = kept[i];
 }
 
-/// Once for each id, however often it stands in the text.
-void Rules::penalise(const std::vector<int64_t> &text, float *scores,
-                     int64_t count) {
+/// Divides a positive score by the penalty and multiplies a negative one, once
+/// for each id of the text, however often it occurs.
+void Rules::penalise(const std::vector<int64_t> &text, float *scores, int64_t count) {
   seen.resize(count, 0);
-  ++turn;
+  ++pass;
   auto penalty = float(options.repetitionPenalty);
   for (int64_t id : text) {
-    if (id < 0 || id >= count || seen[id] == turn)
+    if (id < 0 || id >= count || seen[id] == pass)
       continue;
-    seen[id] = turn;
+    seen[id] = pass;
     scores[id] = scores[id] < 0 ? scores[id] * penalty : scores[id] / penalty;
   }
 }
 
-void Rules::apply(const std::vector<int64_t> &text, int64_t made, float *scores,
-                  int64_t count) {
+// In the order of Hugging Face's logits processors, which matters: what is
+// forced later overrides what was forbidden before.
+void Rules::apply(const std::vector<int64_t> &text, int64_t made, float *scores, int64_t count) {
   auto length = int64_t(text.size());
   if (options.repetitionPenalty != 1)
     penalise(text, scores, count);
   if (int64_t n = options.noRepeatNgram; n > 0)
-    // What followed the last n - 1 tokens wherever they stood before.
+    // Forbid what followed each earlier occurrence of the last n - 1 tokens.
     for (int64_t i = 0; i + n <= length; ++i)
-      if (std::equal(text.begin() + i, text.begin() + i + n - 1,
-                     text.end() - (n - 1)))
+      if (std::equal(text.begin() + i, text.begin() + i + n - 1, text.end() - (n - 1)))
         forbid(text[i + n - 1], scores, count);
   for (const std::vector<int64_t> &word : options.badWords) {
     auto before = int64_t(word.size()) - 1;
-    if (before <= length &&
-        std::equal(word.begin(), word.end() - 1, text.end() - before))
+    if (before <= length && std::equal(word.begin(), word.end() - 1, text.end() - before))
       forbid(word.back(), scores, count);
   }
   if (length < options.minLength || made < options.minNewTokens)
@@ -88,18 +83,17 @@ void Rules::apply(const std::vector<int64_t> &text, int64_t made, float *scores,
     force(options.forcedLast, scores, count);
   for (int64_t id : options.suppressed)
     forbid(id, scores, count);
-  // A forced first token moves the beginning behind it.
+  // The first token that is not forced; forced ones before it do not count.
   if (!options.suppressedFirst.empty()) {
     bool behind = options.forcedFirst && length - made == 1;
     int64_t forced = behind ? 1 : 0;
-    while (options.forcedAt.count(length - made + forced) ||
-           options.onlyAt.count(length - made + forced))
+    while (options.forcedAt.count(length - made + forced) || options.onlyAt.count(length - made + forced))
       ++forced;
     if (made == forced)
       for (int64_t id : options.suppressedFirst)
         forbid(id, scores, count);
   }
-  // These say more than any prohibition.
+  // Last, since they override what was forbidden above.
   if (auto only = options.onlyAt.find(length); only != options.onlyAt.end())
     keepOnly(only->second, scores, count);
   if (auto at = options.forcedAt.find(length); at != options.forcedAt.end())

@@ -1,11 +1,10 @@
-//===- Rules.h - What may be said next ----------------------------*- C++
-//-*-===//
+//===- Rules.h - Rules over the next token ----------------------*- C++ -*-===//
 //
-// The rules of generation_config.json change the logits of a row before one is
-// chosen, each as Hugging Face defines it and in its order: the repetition
-// penalty, n-grams that must not come again, forbidden words, a least length,
-// forced tokens, suppressed ones. They see the real tokens of the row and
-// nothing of its padding, so that a batch gives each row what it gets alone.
+// The rules of generation_config.json: they change the logits of a row before a
+// token is chosen, each as Hugging Face defines it and in its order: repetition
+// penalty, n-grams that must not repeat, forbidden words, least length, forced
+// tokens, suppressed ones. They look at the real tokens of the row and never at
+// its padding, so a row gets the same in every batch.
 //
 //===----------------------------------------------------------------------===//
 #ifndef HEDDLE_RUNTIME_RULES_H
@@ -20,12 +19,12 @@ namespace heddle::rt {
 
 struct RuleOptions {
   double repetitionPenalty = 1;
-  int64_t noRepeatNgram = 0;                   ///< 0: none
-  std::vector<std::vector<int64_t>> badWords;  ///< never complete one of these
-  int64_t minLength = 0, minNewTokens = 0;     ///< no eos before
-  std::optional<int64_t> forcedFirst;          ///< forced_bos_token_id
-  std::vector<int64_t> forcedLast;             ///< forced_eos_token_id
-  std::map<int64_t, int64_t> forcedAt;         ///< place in the text -> id
+  int64_t noRepeatNgram = 0;                      ///< 0: none
+  std::vector<std::vector<int64_t>> badWords;     ///< never complete one of these
+  int64_t minLength = 0, minNewTokens = 0;        ///< no eos before these
+  std::optional<int64_t> forcedFirst;             ///< forced_bos_token_id
+  std::vector<int64_t> forcedLast;                ///< forced_eos_token_id
+  std::map<int64_t, int64_t> forcedAt;            ///< place in the text -> id
   std::map<int64_t, std::vector<int64_t>> onlyAt; ///< place -> one of these
   std::vector<int64_t> suppressed, suppressedFirst;
   std::vector<int64_t> eos;
@@ -33,31 +32,28 @@ struct RuleOptions {
 
 class Rules {
 public:
-  /// `prompt`: real tokens of a row before anything was made; `wanted`: how
-  /// many will be made.
+  /// `wanted`: how many new tokens will be made; forcedLast is the last of
+  /// them.
   explicit Rules(RuleOptions options, int64_t wanted);
 
-  /// Whether any rule can change anything.
+  /// Whether any rule is set.
   bool any() const { return active; }
 
-  /// Changes `scores` of `count` ids; `text`: the row's real tokens so far, of
-  /// which the last `made` are new.
-  void apply(const std::vector<int64_t> &text, int64_t made, float *scores,
-             int64_t count);
+  /// Changes the scores [count] of the next token. `text`: the row's real
+  /// tokens so far, of which the last `made` are new.
+  void apply(const std::vector<int64_t> &text, int64_t made, float *scores, int64_t count);
 
 private:
   void forbid(int64_t id, float *scores, int64_t count) const;
-  void force(const std::vector<int64_t> &ids, float *scores,
-             int64_t count) const;
-  void keepOnly(const std::vector<int64_t> &ids, float *scores,
-                int64_t count) const;
+  void force(const std::vector<int64_t> &ids, float *scores, int64_t count) const;
+  void keepOnly(const std::vector<int64_t> &ids, float *scores, int64_t count) const;
   void penalise(const std::vector<int64_t> &text, float *scores, int64_t count);
 
   RuleOptions options;
   int64_t wanted;
   bool active;
-  std::vector<int64_t> seen; ///< by id: the turn in which it was last seen
-  int64_t turn = 0;
+  std::vector<int64_t> seen; ///< by id: the last `penalise` that met it
+  int64_t pass = 0;
 };
 
 } // namespace heddle::rt

@@ -1,7 +1,7 @@
-//===- Run.h - Tensors in, tensors out ----------------------------*- C++
-//-*-===//
+//===- Run.h - Tensors in, tensors out --------------------------*- C++ -*-===//
 //
-// Loading the inputs of an entry from a file, and one call of it.
+// One call of an entry: its inputs from a safetensors file, the memory that it
+// needs, and the command `run`.
 //
 //===----------------------------------------------------------------------===//
 #ifndef HEDDLE_RUNTIME_RUN_H
@@ -12,43 +12,42 @@
 
 namespace heddle::rt {
 
-/// Reads one input into a tensor of the declared type and full shape; leading
-/// axes that the file does not have are repeated.
-Status loadInput(const TensorFile &file, const FileTensor &item,
-                 const Value &value, const Shape &shape, Tensor &tensor);
+/// Reads one input into a tensor of the declared type and the full `shape`;
+/// leading axes that the file does not have are repeated.
+Status loadInput(const TensorFile &file, const FileTensor &item, const Value &value, const Shape &shape,
+                 Tensor &tensor);
 
-/// All tensors of the file must be inputs of `entry`; those without default
-/// must be there, except the names in `derived`.
-Status matchInputs(const TensorFile &file, const Entry &entry,
-                   const std::vector<std::string> &derived,
+/// Pairs the tensors of a file with the inputs of `entry`. An error if the
+/// entry has no input of a name, or if an input without default is missing,
+/// except the names in `derived`.
+Status matchInputs(const TensorFile &file, const Entry &entry, const std::vector<std::string> &derived,
                    std::vector<Given> &given);
 
-/// Opens a file of inputs: the lengths it gives the dims, the tensors in card
-/// order, with no data for one that is not in it.
-Status loadInputs(const Model &model, const Entry &entry,
-                  const std::string &path, std::vector<int64_t> &dims,
+/// Reads a file of inputs: `dims` as its shapes give them, `inputs` in card
+/// order, without data where the file has none.
+Status loadInputs(const Model &model, const Entry &entry, const std::string &path, std::vector<int64_t> &dims,
                   std::vector<Tensor> &inputs);
 
-/// Results may replace older results, never what they are made of: the input,
-/// the program itself, its weights; and `-` is standard output, no terminal.
-Status checkOutput(const Model &model, const std::string &output,
-                   const std::string &input);
+/// An error if `output` cannot be meant: it is the input, the program itself or
+/// its weights, or `-` while standard output is a terminal. An existing file is
+/// replaced.
+Status checkOutput(const Model &model, const std::string &output, const std::string &input);
 
-/// An entry with all the memory that calls of it need, which may be many.
+/// An entry with the memory for its calls: outputs, states (zeroed) and arena.
 struct EntryCall {
   std::vector<Tensor> outputs;
-  /// `inputs` in card order, with no data for one left out; they must live on.
-  Status prepare(Model &model, const Entry &entry,
-                 const std::vector<int64_t> &dims,
-                 const std::vector<Tensor> &inputs);
+  /// Takes all memory. `inputs` in card order, without data for one left out;
+  /// they must outlive this.
+  Status prepare(Model &model, const Entry &entry, const std::vector<int64_t> &dims, const std::vector<Tensor> &inputs);
+  /// One call; results are in `outputs`, in card order.
   Status call();
 
 private:
   Model *model = nullptr;
   const Entry *entry = nullptr;
   std::vector<int64_t> dims;
-  std::vector<Buffer> states;
-  Buffer arena;
+  std::vector<Memory> states;
+  Memory arena;
   std::vector<void *> tensors;
 };
 

@@ -1,9 +1,9 @@
-//===- SafeTensors.h - Tensors in files ---------------------------*- C++
-//-*-===//
+//===- SafeTensors.h - Tensors in files -------------------------*- C++ -*-===//
 //
-// The reader trusts nothing: every offset, size and name is checked before use,
-// and bytes are read, never mapped, so that a file that shrinks under us is an
-// error and no signal. The writer makes the file appear whole or not at all.
+// Safetensors files. The reader trusts nothing: every offset, size and name is
+// checked before use, and bytes are read, never mapped, so that a file that
+// shrinks meanwhile is an error and not a signal. The writer makes the file
+// appear whole or not at all.
 //
 //===----------------------------------------------------------------------===//
 #ifndef HEDDLE_RUNTIME_SAFETENSORS_H
@@ -13,16 +13,16 @@
 
 namespace heddle::rt {
 
+/// One tensor of a file, as its header describes it.
 struct FileTensor {
   std::string name;
   std::string type; ///< as in the file: "F32", "BF16"...
   Shape shape;
-  uint64_t begin = 0, end = 0; ///< bytes after the header
+  uint64_t begin = 0, end = 0; ///< bytes, counted from the end of the header
 };
 
-/// Parses and checks a header for a file with `dataBytes` after it.
-Status parseTensorHeader(std::string_view header, uint64_t dataBytes,
-                         std::vector<FileTensor> &tensors);
+/// Parses and checks a header (JSON) of a file with `dataBytes` behind it.
+Status parseTensorHeader(std::string_view header, uint64_t dataBytes, std::vector<FileTensor> &tensors);
 
 class TensorFile {
 public:
@@ -36,7 +36,9 @@ public:
   const FileTensor *find(std::string_view name) const;
   const std::string &path() const { return where; }
 
-  /// Converts one tensor to `type` into `out`, which has room for its elements.
+  /// Reads one tensor, converted to `type`, into `out`, which must have room
+  /// for its elements. An error if a value would change its meaning
+  /// (TensorFile.cpp).
   Status read(const FileTensor &tensor, Type type, void *out) const;
 
 private:
@@ -46,9 +48,9 @@ private:
   std::vector<FileTensor> items;
 };
 
-/// Writes all tensors to `path`, which is replaced only when all is well.
-Status writeTensors(const std::string &path,
-                    const std::vector<const Tensor *> &tensors);
+/// Writes all tensors to `path`, which is replaced only when everything is
+/// written.
+Status writeTensors(const std::string &path, const std::vector<const Tensor *> &tensors);
 
 } // namespace heddle::rt
 

@@ -1,15 +1,13 @@
-//===- Sampler.h - Choosing the next token ------------------------*- C++
-//-*-===//
+//===- Sampler.h - Choosing the next token ----------------------*- C++ -*-===//
 //
-// Greedy takes the first of the largest logits. Sampling: divide by the
-// temperature, keep the `topK` largest (of equals the smaller id), keep the
-// fewest of them whose probabilities reach `topP`, then those at least `minP`
-// times as likely as the likeliest, draw one. The numbers come
-// from splitmix64 started at seed + row * 2^32 (top 53 bits, divided by 2^53),
-// so that equal logits and seeds give equal texts on any machine.
-//
-// Nothing is chosen among logits of which one is NaN: that is an error, since
-// whatever was chosen would look like an answer.
+// Chooses a token from logits. Greedy: the largest, of equals the smallest id.
+// Sampling: divide by the temperature, keep the `topK` largest (of equals the
+// smaller id), keep the fewest of them whose probabilities reach `topP`, then
+// those at least `minP` times as likely as the likeliest, and draw one. Random
+// numbers come from splitmix64 started at seed + row * 2^32 (top 53 bits,
+// divided by 2^53), so equal logits and seeds give equal texts on any machine.
+// A NaN among the logits is an error, since whatever was chosen would look like
+// an answer.
 //
 //===----------------------------------------------------------------------===//
 #ifndef HEDDLE_RUNTIME_SAMPLER_H
@@ -30,17 +28,15 @@ struct SamplerOptions {
   double minP = 0;
 };
 
-/// The place of the first NaN, -1 where there is none.
+/// Index of the first NaN, -1 if there is none.
 int64_t firstNaN(const float *numbers, int64_t count);
-/// An error where a logit from which new token `made` (from 0) of `row` would
-/// be chosen is NaN.
-Status checkLogits(const float *logits, int64_t count, int64_t row,
-                   int64_t made);
+/// An error if a logit for new token `made` (from 0) of `row` is NaN.
+Status checkLogits(const float *logits, int64_t count, int64_t row, int64_t made);
 
 class Sampler {
 public:
   Sampler(const SamplerOptions &options, int64_t rows);
-  /// The logits are those that `checkLogits` has seen, no NaN among them.
+  /// The id chosen from `count` logits, which must have passed `checkLogits`.
   int64_t pick(int64_t row, const float *logits, int64_t count);
 
 private:

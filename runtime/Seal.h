@@ -1,8 +1,7 @@
-//===- Seal.h - Whether a program is what was compiled ------------*- C++
-//-*-===//
+//===- Seal.h - Whether a program is what was compiled ----------*- C++ -*-===//
 //
-// Checks of heddle/seal.h on an image. A program without a seal, as tests write
-// them, is taken as it is.
+// Checks of an image against its seal (heddle/seal.h). A program without a
+// seal, as tests write them, is accepted.
 //
 //===----------------------------------------------------------------------===//
 #ifndef HEDDLE_RUNTIME_SEAL_H
@@ -13,17 +12,17 @@
 
 namespace heddle::rt {
 
-/// Sizes, seal, card, index, the name of the side file: what every start can
-/// afford.
+/// Checks the seal, all sizes, the card, the index and the name of the side
+/// file: what takes microseconds and is done at every start.
 Status checkSeal(const Image &image);
 
+/// Checks the digest of the tokenizer.
 Status checkTokenizer(const Image &image);
 
-/// Every block of the weights, which lie at `weights`, on all threads of
-/// `pool`; `blocks` is how many there are. `path` names a side file, or is
-/// empty.
-Status checkWeights(const Image &image, const void *weights, Pool &pool,
-                    const std::string &path, uint64_t &blocks);
+/// Checks every block of the weights at `weights` on all threads of `pool`.
+/// `path` is the side file, or "" if they are embedded; `blocks` receives how
+/// many there are. The error names damaged blocks by tensor and bytes.
+Status checkWeights(const Image &image, const void *weights, Pool &pool, const std::string &path, uint64_t &blocks);
 
 } // namespace heddle::rt
 

@@ -1,11 +1,13 @@
 //===- Sequence.cpp - A batch that grows ----------------------------------===//
 //
-// One rule serves every entry: an input along the step axis gets the last
-// columns that its shape has room for, anything else what the prompt gave.
+// The inputs of every entry follow one rule: an input along the step axis gets
+// the last columns, as many as its shape under the call's dims has; any other
+// gets what the prompt gave.
 //
 //===----------------------------------------------------------------------===//
 #include "runtime/Sequence.h"
 #include "runtime/Dims.h"
+#include "runtime/Host.h"
 
 #include <algorithm>
 #include <cstring>
@@ -29,24 +31,21 @@ static double load(Type type, const void *values, int64_t index) {
   return static_cast<const bool *>(values)[index];
 }
 
-Status Sequence::prepare(Model &newModel, const Prompt &newPrompt,
-                         int64_t newTokens) {
+Status Sequence::prepare(Model &newModel, const Prompt &newPrompt, int64_t newTokens) {
   model = &newModel;
   prompt = &newPrompt;
   const Card &card = model->card();
   once = card.entry("once");
   step = card.entry("step");
-  // The last new token is never fed.
+  // The last new token is never an input, so it needs no column.
   capacity = prompt->length + std::max<int64_t>(newTokens, 1) - 1;
   const std::string &dim = prompt->run->dims[prompt->stepDim];
   std::optional<int64_t> bound = card.bound(dim);
   if (bound && capacity > *bound)
-    return badInput(format(
-        "%lld tokens and %lld new ones need %s = %lld, past the "
-        "bound %lld of this model",
-        static_cast<long long>(prompt->length),
-        static_cast<long long>(newTokens), dim.c_str(),
-        static_cast<long long>(capacity), static_cast<long long>(*bound)));
+    return badInput(format("%lld tokens and %lld new ones need %s = %lld, past the "
+                           "bound %lld of this model",
+                           static_cast<long long>(prompt->length), static_cast<long long>(newTokens), dim.c_str(),
+                           static_cast<long long>(capacity), static_cast<long long>(*bound)));
   filled = prompt->length;
   HEDDLE_TRY(checkDims());
   HEDDLE_TRY(makeColumns());
@@ -56,20 +55,18 @@ Status Sequence::prepare(Model &newModel, const Prompt &newPrompt,
   size_t most = 0;
   for (const Entry *entry : {once, step, prompt->run})
     if (entry)
-      most = std::max(most, entry->inputs.size() + entry->outputs.size() +
-                                entry->states.size());
+      most = std::max(most, entry->inputs.size() + entry->outputs.size() + entry->states.size());
   tensors.reserve(most);
   return {};
 }
 
-/// Every dim of every entry must be one that dimsOf knows.
+/// An internal error if an entry has a dim that dimsOf cannot fill.
 Status Sequence::checkDims() const {
   for (const Entry *entry : {once, step})
     for (size_t i = 0; entry && i < entry->dims.size(); ++i) {
       const std::string &name = entry->dims[i];
       if (!isStepDim(name) && prompt->run->dim(name) < 0)
-        return internalError("dim " + quote(name) + " of " +
-                             quote(entry->name) + " is no dim of run");
+        return internalError("dim " + quote(name) + " of " + quote(entry->name) + " is no dim of run");
     }
   return {};
 }
@@ -81,6 +78,8 @@ Sequence::Column *Sequence::column(std::string_view name) {
   return nullptr;
 }
 
+/// Makes one column: the prompt's values, else `fill`; none if no entry has
+/// such an input.
 Status Sequence::makeColumn(const std::string &name, double fill) {
   const Value *value = prompt->run->input(name);
   if (!value && step)
@@ -100,14 +99,11 @@ Status Sequence::makeColumn(const std::string &name, double fill) {
   const Tensor *given = prompt->find(name);
   column.given = given != nullptr;
   if (given && given->count() != prompt->rows * prompt->length)
-    return unsupported("input " + quote(name) +
-                       " does not hold one value a token of the batch");
+    return unsupported("input " + quote(name) + " does not hold one value a token of the batch");
   for (int64_t row = 0; row < prompt->rows; ++row)
     for (int64_t i = 0; i < prompt->length; ++i)
       store(column.type, column.values.data(), row * capacity + i,
-            given ? load(column.type, given->data.data(),
-                         row * prompt->length + i)
-                  : fill);
+            given ? load(column.type, given->data.data(), row * prompt->length + i) : fill);
   columns.push_back(std::move(column));
   return {};
 }
@@ -128,7 +124,8 @@ Status Sequence::makeColumns() {
   return {};
 }
 
-/// cumsum(mask) - 1, and 1 where masked, unless the prompt brought its own.
+/// Positions of the prompt: cumsum(mask) - 1, and 1 where masked, unless the
+/// prompt gave them. `nextPosition` becomes what follows in every row.
 void Sequence::fillPositions(Column &positions, const Column *mask) {
   nextPosition.assign(prompt->rows, 0);
   for (int64_t row = 0; row < prompt->rows; ++row) {
@@ -139,16 +136,15 @@ void Sequence::fillPositions(Column &positions, const Column *mask) {
       if (positions.given)
         next = int64_t(load(positions.type, positions.values.data(), at)) + 1;
       else
-        store(positions.type, positions.values.data(), at,
-              real ? double(next++) : 1.0);
+        store(positions.type, positions.values.data(), at, real ? double(next++) : 1.0);
     }
   }
-  // Positions that follow the mask are said wherever the mask is.
+  // A mask that was given makes positions that differ from the default ones.
   positions.given |= mask && mask->given;
 }
 
-std::vector<int64_t> Sequence::dimsOf(const Entry &entry, int64_t past,
-                                      int64_t length) const {
+/// The dims of `entry` for a call on the columns [past, length).
+std::vector<int64_t> Sequence::dimsOf(const Entry &entry, int64_t past, int64_t length) const {
   std::vector<int64_t> dims;
   for (const std::string &name : entry.dims) {
     int known = prompt->run->dim(name);
@@ -167,15 +163,14 @@ std::vector<int64_t> Sequence::dimsOf(const Entry &entry, int64_t past,
 }
 
 std::vector<int64_t> Sequence::prefillDims() const {
-  return step ? dimsOf(*step, 0, prompt->length)
-              : dimsOf(*prompt->run, 0, prompt->length);
+  return step ? dimsOf(*step, 0, prompt->length) : dimsOf(*prompt->run, 0, prompt->length);
 }
 
 std::vector<int64_t> Sequence::stepDims() const {
-  return step ? dimsOf(*step, std::max<int64_t>(filled - 1, 0), filled)
-              : dimsOf(*prompt->run, 0, filled);
+  return step ? dimsOf(*step, std::max<int64_t>(filled - 1, 0), filled) : dimsOf(*prompt->run, 0, filled);
 }
 
+/// Takes every state at its largest size; a state of `once` and `step` is one.
 Status Sequence::makeStates() {
   std::map<std::string, uint64_t> sizes;
   for (const Entry *entry : {once, step}) {
@@ -184,27 +179,28 @@ Status Sequence::makeStates() {
     for (const State &state : entry->states)
       for (int64_t length : {prompt->length, capacity}) {
         uint64_t bytes = 0;
-        HEDDLE_TRY(bytesOf(state.bytes, dimsOf(*entry, 0, length),
-                           "the state " + quote(state.name), bytes));
+        HEDDLE_TRY(bytesOf(state.bytes, dimsOf(*entry, 0, length), "the state " + quote(state.name), bytes));
         uint64_t &size = sizes[state.name];
         size = std::max(size, bytes);
       }
   }
   bytesOfStates = 0;
   for (const auto &[name, size] : sizes) {
-    HEDDLE_TRY(Buffer::make(size, "the state " + quote(name), states[name]));
+    HEDDLE_TRY(model->backend().allocate(Backend::Use::State, size, "the state " + quote(name), states[name]));
     bytesOfStates += size;
   }
   return {};
 }
 
+/// Takes the arena at the size of the largest call: the encoder, the prompt in
+/// its pieces, a step at either end, and the whole text where a step may have
+/// to compute it again (`refill`).
 Status Sequence::makeArena() {
   uint64_t most = 0;
   auto need = [&](const Entry *entry, int64_t past, int64_t length) -> Status {
     uint64_t bytes = 0;
     if (entry)
-      HEDDLE_TRY(arenaOf(*entry, dimsOf(*entry, past, length),
-                         model->pool().threads(), bytes));
+      HEDDLE_TRY(arenaOf(*entry, dimsOf(*entry, past, length), model->backend().threads(), bytes));
     most = std::max(most, bytes);
     return {};
   };
@@ -223,9 +219,10 @@ Status Sequence::makeArena() {
     HEDDLE_TRY(need(prompt->run, 0, prompt->length));
     HEDDLE_TRY(need(prompt->run, 0, capacity));
   }
-  return Buffer::make(most, "the arena", arena);
+  return model->backend().allocate(Backend::Use::Arena, most, "the arena", arena);
 }
 
+/// Takes every output of `entry` at the size of the largest call.
 Status Sequence::makeOutputs(const Entry &entry) {
   logitsOutput = entry.outputIndex(model->card().roles.logits);
   refillOutput = step ? entry.outputIndex("refill") : -1;
@@ -246,15 +243,11 @@ Status Sequence::makeOutputs(const Entry &entry) {
       if (step && call.past == 0 && call.length == capacity && refillOutput < 0)
         continue;
       Shape shape;
-      HEDDLE_TRY(shapeOf(entry.outputs[i],
-                         dimsOf(entry, call.past, call.length), shape));
+      HEDDLE_TRY(shapeOf(entry.outputs[i], dimsOf(entry, call.past, call.length), shape));
       std::optional<int64_t> count = elementCount(shape);
       int64_t bytes = 0;
-      if (!count ||
-          __builtin_mul_overflow(
-              *count, int64_t(typeSize(entry.outputs[i].type)), &bytes))
-        return outOfResources(quote(entry.outputs[i].name) +
-                              " does not fit in memory");
+      if (!count || __builtin_mul_overflow(*count, int64_t(typeSize(entry.outputs[i].type)), &bytes))
+        return outOfResources(quote(entry.outputs[i].name) + " does not fit in memory");
       most = std::max(most, uint64_t(bytes));
     }
     HEDDLE_TRY(Buffer::make(most, quote(entry.outputs[i].name), outputs[i]));
@@ -262,8 +255,8 @@ Status Sequence::makeOutputs(const Entry &entry) {
   return {};
 }
 
-/// The pointers of one call: inputs, with columns copied tight, and states;
-/// outputs are put between them by the caller's reserve.
+/// Fills `tensors` with the inputs of a call, columns copied into their
+/// staging; the caller appends outputs and states.
 Status Sequence::gather(const Entry &entry, const std::vector<int64_t> &dims) {
   tensors.clear();
   for (const Value &value : entry.inputs) {
@@ -271,29 +264,23 @@ Status Sequence::gather(const Entry &entry, const std::vector<int64_t> &dims) {
     if (!grows) {
       const Tensor *given = prompt->find(value.name);
       if (!given && !value.hasDefault)
-        return badInput("missing: " + quote(value.name) + " (" +
-                        value.typeText() + ")");
+        return badInput("missing: " + quote(value.name) + " (" + value.typeText() + ")");
       tensors.push_back(given ? given->data.data() : nullptr);
       continue;
     }
-    if (value.hasDefault && !grows->given &&
-        value.name != model->card().roles.tokens) {
+    if (value.hasDefault && !grows->given && value.name != model->card().roles.tokens) {
       tensors.push_back(nullptr);
       continue;
     }
-    std::optional<int64_t> last =
-        value.axes.empty() ? 0 : value.axes.back().evaluate(dims.data());
+    std::optional<int64_t> last = value.axes.empty() ? 0 : value.axes.back().evaluate(dims.data());
     if (!last || *last < 0 || *last > filled || value.axes.size() > 2)
-      return internalError("input " + quote(value.name) + " of " +
-                           quote(entry.name) +
+      return internalError("input " + quote(value.name) + " of " + quote(entry.name) +
                            " does not end in the step axis");
     int64_t rows = value.axes.size() == 2 ? prompt->rows : 1;
     size_t size = typeSize(grows->type);
     for (int64_t row = 0; row < rows; ++row)
       memcpy(grows->staging.as<char>() + row * *last * size,
-             grows->values.as<char>() +
-                 (row * capacity + filled - *last) * size,
-             *last * size);
+             grows->values.as<char>() + (row * capacity + filled - *last) * size, *last * size);
     tensors.push_back(grows->staging.data());
   }
   return {};
@@ -309,17 +296,26 @@ Status Sequence::runOnce() {
     Shape shape;
     HEDDLE_TRY(shapeOf(once->outputs[i], dims, shape));
     Tensor result;
-    HEDDLE_TRY(Tensor::make(once->outputs[i].name, once->outputs[i].type, shape,
-                            result));
+    HEDDLE_TRY(Tensor::make(once->outputs[i].name, once->outputs[i].type, shape, result));
     results[i] = std::move(result.data);
     tensors.push_back(results[i].data());
   }
   for (const State &state : once->states)
     tensors.push_back(states[state.name].data());
-  return model->call(*once, dims, tensors, arena.as<char>());
+  return model->backend().call(*once, dims, tensors, arena);
 }
 
-/// Computes the columns from `past` to `filled`.
+/// Whether a state is what the encoder left, for all steps.
+bool Sequence::ofOnce(const State &state) const {
+  for (size_t i = 0; once && i < once->states.size(); ++i)
+    if (once->states[i].name == state.name)
+      return true;
+  return false;
+}
+
+/// Computes the columns from `past` to `filled` and finds the logits. If the
+/// step answers `refill`, its states are cleared and the whole text is
+/// computed.
 Status Sequence::advance(int64_t past) {
   const Entry &entry = step ? *step : *prompt->run;
   std::vector<int64_t> dims = dimsOf(entry, past, filled);
@@ -328,24 +324,17 @@ Status Sequence::advance(int64_t past) {
     tensors.push_back(output.data());
   for (const State &state : entry.states)
     tensors.push_back(states[state.name].data());
-  HEDDLE_TRY(model->call(entry, dims, tensors, arena.as<char>()));
-  if (refillOutput >= 0 && past > 0 &&
-      load(entry.outputs[refillOutput].type, outputs[refillOutput].data(), 0)) {
-    for (const State &state : entry.states) {
-      bool ofOnce = false;
-      for (size_t i = 0; once && i < once->states.size(); ++i)
-        ofOnce |= once->states[i].name == state.name;
-      if (!ofOnce)
-        states[state.name].clear();
-    }
+  HEDDLE_TRY(model->backend().call(entry, dims, tensors, arena));
+  if (refillOutput >= 0 && past > 0 && load(entry.outputs[refillOutput].type, outputs[refillOutput].data(), 0)) {
+    for (const State &state : entry.states)
+      if (!ofOnce(state))
+        HEDDLE_TRY(model->backend().clear(states[state.name]));
     return advanceInPieces(filled);
   }
   Shape shape;
   HEDDLE_TRY(shapeOf(entry.outputs[logitsOutput], dims, shape));
   vocab = shape.back();
-  int64_t lines = shape.size() == 3                        ? shape[1]
-                  : shape.size() == 2 && prompt->rows == 1 ? shape[0]
-                                                           : 1;
+  int64_t lines = shape.size() == 3 ? shape[1] : shape.size() == 2 && prompt->rows == 1 ? shape[0] : 1;
   if (vocab < 1 || lines < 1)
     return internalError("the logits are empty");
   rowStride = lines * vocab;
@@ -353,13 +342,14 @@ Status Sequence::advance(int64_t past) {
   return {};
 }
 
-/// Where the call ends that begins at `past` and is on its way to `length`.
+/// The end of a call that begins at `past`, towards `length`: where states are
+/// rings, a call takes at most `longestPiece` columns.
 int64_t Sequence::pieceEnd(int64_t past, int64_t length) const {
   bool pieces = step && step->longestPiece > 0 && capacity > step->ring;
   return pieces ? std::min(length, past + step->longestPiece) : length;
 }
 
-/// Computes all columns up to `length`.
+/// Computes all columns up to `length`, piece by piece.
 Status Sequence::advanceInPieces(int64_t length) {
   int64_t past = 0;
   do {
@@ -370,13 +360,14 @@ Status Sequence::advanceInPieces(int64_t length) {
   return {};
 }
 
-void Sequence::reset() {
+Status Sequence::reset() {
   for (auto &state : states)
-    state.second.clear();
+    HEDDLE_TRY(model->backend().clear(state.second));
   Column *positions = column(model->card().roles.positions);
   for (int64_t row = 0; positions && row < prompt->rows; ++row)
     nextPosition[row] -= filled - prompt->length;
   filled = prompt->length;
+  return {};
 }
 
 Status Sequence::prefill() {
@@ -385,6 +376,8 @@ Status Sequence::prefill() {
   return advanceInPieces(prompt->length);
 }
 
+/// Fills column `length` - 1 of every row: its id, the next position, or the
+/// fill.
 void Sequence::extendTo(int64_t length, const int64_t *ids) {
   const Roles &roles = model->card().roles;
   for (Column &column : columns)
@@ -402,18 +395,8 @@ void Sequence::extendTo(int64_t length, const int64_t *ids) {
   filled = length;
 }
 
-/// Moves `rows` pieces of `piece` bytes each; `scratch` has room for all.
-static void permute(char *data, size_t piece, const std::vector<int64_t> &from,
-                    char *scratch) {
-  // Only what moves, and only what somebody still wants, is copied.
-  for (size_t row = 0; row < from.size(); ++row)
-    if (from[row] != int64_t(row))
-      memcpy(scratch + row * piece, data + from[row] * piece, piece);
-  for (size_t row = 0; row < from.size(); ++row)
-    if (from[row] != int64_t(row))
-      memcpy(data + row * piece, scratch + row * piece, piece);
-}
-
+// Columns, next positions and states of `step` move; those of `once` belong to
+// the source, which is the same for all beams.
 Status Sequence::reorder(const std::vector<int64_t> &from) {
   bool moves = false;
   for (size_t row = 0; row < from.size(); ++row)
@@ -423,13 +406,10 @@ Status Sequence::reorder(const std::vector<int64_t> &from) {
   size_t most = 0;
   for (Column &column : columns)
     most = std::max(most, size_t(capacity) * typeSize(column.type));
-  for (size_t i = 0; step && i < step->states.size(); ++i)
-    most = std::max(most, states[step->states[i].name].size() / from.size());
   if (movedRows.size() < most * from.size())
     HEDDLE_TRY(Buffer::make(most * from.size(), "the beams", movedRows));
   for (Column &column : columns)
-    permute(column.values.as<char>(), capacity * typeSize(column.type), from,
-            movedRows.as<char>());
+    permuteRows(column.values.as<char>(), capacity * typeSize(column.type), from, movedRows.as<char>());
   std::vector<int64_t> positions = nextPosition;
   for (size_t row = 0; row < positions.size(); ++row)
     nextPosition[row] = positions[from[row]];
@@ -437,10 +417,7 @@ Status Sequence::reorder(const std::vector<int64_t> &from) {
     return {};
   std::vector<int64_t> dims = dimsOf(*step, 0, filled);
   for (const State &state : step->states) {
-    bool ofOnce = false;
-    for (size_t i = 0; once && i < once->states.size(); ++i)
-      ofOnce |= once->states[i].name == state.name;
-    if (ofOnce)
+    if (ofOnce(state))
       continue;
     uint64_t bytes = 0;
     HEDDLE_TRY(bytesOf(state.bytes, dims, quote(state.name), bytes));
@@ -449,10 +426,7 @@ Status Sequence::reorder(const std::vector<int64_t> &from) {
                          " of this model has no part of its own for each row, "
                          "so that beams cannot share a batch")
           .withHelp("use --num-beams 1");
-    uint64_t part = bytes / state.groups;
-    for (int64_t group = 0; group < state.groups; ++group)
-      permute(states[state.name].as<char>() + group * part, part / from.size(),
-              from, movedRows.as<char>());
+    HEDDLE_TRY(model->backend().permute(states[state.name], state.groups, bytes / state.groups, from));
   }
   return {};
 }

@@ -1,10 +1,9 @@
-//===- Sequence.h - A batch that grows ----------------------------*- C++
-//-*-===//
+//===- Sequence.h - A batch that grows --------------------------*- C++ -*-===//
 //
-// Owns everything that one generation needs: columns of ids, mask and positions
-// with room for the whole text, states, arena, logits. All memory is taken up
-// front for the largest call; a step allocates nothing. A model with an entry
-// `step` computes the new columns only, one without runs the whole text again.
+// One generation: owns the columns of ids, mask and positions for the whole
+// text, states, arena and logits. All memory is taken up front for the largest
+// call; a step allocates nothing. A model with an entry `step` computes the new
+// columns only; one without runs `run` on the whole text for each token.
 //
 //===----------------------------------------------------------------------===//
 #ifndef HEDDLE_RUNTIME_SEQUENCE_H
@@ -16,19 +15,22 @@ namespace heddle::rt {
 
 class Sequence {
 public:
-  /// Room for `newTokens` after the prompt. `prompt` must outlive this.
+  /// Takes the memory for `prompt` and `newTokens` more. `prompt` must outlive
+  /// this. Errors: past the model's bound, not enough memory.
   Status prepare(Model &model, const Prompt &prompt, int64_t newTokens);
 
-  /// Back to the state after `prepare`.
-  void reset();
-  /// Encoder, if there is one, and the prompt; then logits are there.
+  /// Back to where it was after `prepare`: states zeroed, new tokens dropped.
+  Status reset();
+  /// Runs the encoder (`once`), if there is one, then the prompt; afterwards
+  /// logitsOf is valid.
   Status prefill();
-  /// Appends one id a row and computes the next logits.
+  /// Appends ids[r] to row r and computes the next logits. An error if the
+  /// capacity is used up.
   Status append(const std::vector<int64_t> &ids);
-  /// Makes row i continue what row `from[i]` has been so far. Sources and
-  /// prompts of the two must be equal.
+  /// Moves rows: row i becomes what row from[i] was. The sources and prompts of
+  /// both must be equal. An error if a state has no piece for each row.
   Status reorder(const std::vector<int64_t> &from);
-  /// The logits after the last token of a row.
+  /// The logits [vocabulary] after the last token of a row.
   const float *logitsOf(int64_t row) const { return logits + row * rowStride; }
 
   int64_t rows() const { return prompt->rows; }
@@ -37,13 +39,15 @@ public:
   uint64_t stateBytes() const { return bytesOfStates; }
   uint64_t arenaBytes() const { return arena.size(); }
   bool cached() const { return step != nullptr; }
-  /// Dims of a step at the present length, for evaluating forms of the card.
+  /// Dims of a step of one token at the present length, for formulas of the
+  /// card.
   std::vector<int64_t> stepDims() const;
   /// The dims of the call that took the prompt.
   std::vector<int64_t> prefillDims() const;
 
 private:
-  /// An input along the step axis, [rows][capacity].
+  /// An input along the step axis. `values` is [rows][capacity]; `staging` has
+  /// the columns that a call takes, copied without gaps.
   struct Column {
     std::string name;
     Type type = Type::I64;
@@ -57,14 +61,14 @@ private:
   void fillPositions(Column &positions, const Column *mask);
   Status checkDims() const;
   Status makeStates();
+  bool ofOnce(const State &state) const;
   Status makeArena();
   Status makeOutputs(const Entry &entry);
   Status runOnce();
   Status advance(int64_t past);
   Status advanceInPieces(int64_t length);
   int64_t pieceEnd(int64_t past, int64_t length) const;
-  std::vector<int64_t> dimsOf(const Entry &entry, int64_t past,
-                              int64_t length) const;
+  std::vector<int64_t> dimsOf(const Entry &entry, int64_t past, int64_t length) const;
   Status gather(const Entry &entry, const std::vector<int64_t> &dims);
   Column *column(std::string_view name);
   void extendTo(int64_t length, const int64_t *ids);
@@ -75,9 +79,10 @@ private:
   int64_t capacity = 0, filled = 0, vocab = 0;
   std::vector<Column> columns;
   std::vector<int64_t> nextPosition; ///< of every row
-  std::map<std::string, Buffer> states;
+  std::map<std::string, Memory> states;
   uint64_t bytesOfStates = 0;
-  Buffer arena, movedRows;
+  Memory arena;
+  Buffer movedRows; ///< of the columns, on their way
   std::vector<Buffer> outputs;
   std::vector<void *> tensors;
   int logitsOutput = -1, refillOutput = -1;

@@ -1,6 +1,6 @@
 //===- Stack.cpp - Threads with room for their work -----------------------===//
 //
-// Memory of a stack is taken when it is touched; a large one costs nothing.
+// A large stack costs nothing: its memory is taken when it is touched.
 //
 //===----------------------------------------------------------------------===//
 #include "runtime/Stack.h"
@@ -34,9 +34,7 @@ Status onEnoughStack(void *(*body)(void *), void *argument) {
   if (int error = startThread(thread, body, argument))
     return outOfResources(format("no stack of %zu KiB, which the program needs "
                                  "(the limit is %llu KiB): %s",
-                                 kStackBytes >> 10,
-                                 static_cast<unsigned long long>(
-                                     limit.rlim_cur >> 10),
+                                 kStackBytes >> 10, static_cast<unsigned long long>(limit.rlim_cur >> 10),
                                  strerror(error)))
         .withHelp("allow more with ulimit -s 1024");
   pthread_join(thread, nullptr);

@@ -1,7 +1,7 @@
 //===- Stats.h - What --stats says of a generation ----------------*- C++ -*-===//
 //
-// One line on stderr: how long the prompt and the new tokens took, and the most
-// memory that was resident.
+// --stats: a line on stderr with the times of prompt and new tokens, and the
+// largest resident size.
 //
 //===----------------------------------------------------------------------===//
 #ifndef HEDDLE_RUNTIME_STATS_H
@@ -13,10 +13,10 @@ namespace heddle::rt {
 
 class Stats {
 public:
-  /// `read`: tokens of all prompts, or of the sources where those are answered.
-  Stats(bool wanted, int64_t rows, int64_t read)
-      : wanted(wanted), rows(rows), read(read) {}
-  /// Before the prompt, and after every step: steps so far.
+  /// `wanted`: whether --stats was given. `read`: tokens of all prompts, or of
+  /// the sources where those are answered.
+  Stats(bool wanted, int64_t rows, int64_t read) : wanted(wanted), rows(rows), read(read) {}
+  /// Takes the time before prefill and after every step; `done`: steps so far.
   void at(int64_t done);
   void print() const;
 

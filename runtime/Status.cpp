@@ -1,6 +1,6 @@
 //===- Status.cpp - Errors as values --------------------------------------===//
 //
-// The classes of errors with their codes, and how they are printed.
+// The kinds of errors with their codes, and how they are printed.
 //
 //===----------------------------------------------------------------------===//
 #include "runtime/Status.h"
@@ -17,45 +17,29 @@
 
 namespace heddle::rt {
 
-Status badFile(std::string message) {
-  return {Exit::Input, "H0101", std::move(message)};
-}
-Status badInput(std::string message) {
-  return {Exit::Input, "H0110", std::move(message)};
-}
-Status badUsage(std::string message) {
-  return {Exit::Usage, "H0120", std::move(message)};
-}
-Status badTokenizer(std::string message) {
-  return {Exit::Input, "H0401", std::move(message)};
-}
-Status unsupported(std::string message) {
-  return {Exit::Unsupported, "H0501", std::move(message)};
-}
-Status outOfResources(std::string message) {
-  return {Exit::Resources, "H0601", std::move(message)};
-}
+Status badFile(std::string message) { return {Error::NotItsFormat, std::move(message)}; }
+Status badInput(std::string message) { return {Error::BadInput, std::move(message)}; }
+Status badUsage(std::string message) { return {Error::BadUsage, std::move(message)}; }
+Status badTokenizer(std::string message) { return {Error::BadTokenizer, std::move(message)}; }
+Status unsupported(std::string message) { return {Error::NotSupported, std::move(message)}; }
+Status outOfResources(std::string message) { return {Error::NoResources, std::move(message)}; }
 Status ioError(std::string_view what, std::string_view path, int error) {
   bool lack = error == ENOMEM || error == EMFILE || error == ENFILE;
-  return {lack ? Exit::Resources : Exit::InputOutput, lack ? "H0601" : "H0130",
+  return {lack ? Error::NoResources : Error::CannotRead,
           std::string(what) + " " + quote(path) + ": " + strerror(error)};
 }
 Status checkOpened(const OpenedFile &file, std::string_view path) {
   if (file.systemError())
     return ioError("cannot open", path, file.systemError());
   if (!file.ok())
-    return badFile(quote(path) + ": a regular file expected, found " +
-                   file.foundInstead());
+    return badFile(quote(path) + ": a regular file expected, found " + file.foundInstead());
   return {};
 }
 Status outputError(std::string_view what, std::string_view path, int error) {
   bool full = error == ENOSPC || error == EDQUOT || error == EFBIG;
-  return {full ? Exit::Resources : Exit::InputOutput, full ? "H0701" : "H0702",
-          std::string(what) + " " + quote(path) + ": " + strerror(error)};
+  return {full ? Error::DiskFull : Error::CannotWrite, std::string(what) + " " + quote(path) + ": " + strerror(error)};
 }
-Status internalError(std::string message) {
-  return {Exit::Internal, "H0901", std::move(message)};
-}
+Status internalError(std::string message) { return {Error::OurMistake, std::move(message)}; }
 
 Status flushOutput() {
   errno = 0;
@@ -77,7 +61,7 @@ std::string format(const char *pattern, ...) {
   return text;
 }
 
-/// Appends `text` with everything a terminal could act on escaped.
+/// Appends `text` with control characters and invalid UTF-8 escaped.
 static void appendEscaped(std::string &out, std::string_view text) {
   for (size_t i = 0; i < text.size();) {
     uint32_t c;
@@ -86,8 +70,7 @@ static void appendEscaped(std::string &out, std::string_view text) {
       out += format("\\x%02x", static_cast<unsigned char>(text[i++]));
       continue;
     }
-    bool control = c < 0x20 || (c >= 0x7f && c < 0xa0) || c == 0x2028 ||
-                   c == 0x2029 || (c >= 0x202a && c <= 0x202e) ||
+    bool control = c < 0x20 || (c >= 0x7f && c < 0xa0) || c == 0x2028 || c == 0x2029 || (c >= 0x202a && c <= 0x202e) ||
                    (c >= 0x2066 && c <= 0x2069) || c == 0xfeff;
     if (control)
       out += format("\\u%04x", c);
@@ -125,9 +108,7 @@ std::string jsonString(std::string_view text) {
   return out + "\"";
 }
 
-std::string jsonNumber(double value) {
-  return std::isfinite(value) ? format("%.9g", value) : "null";
-}
+std::string jsonNumber(double value) { return std::isfinite(value) ? format("%.9g", value) : "null"; }
 
 std::string humanBytes(uint64_t bytes) {
   const char *units[] = {"B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
@@ -135,8 +116,7 @@ std::string humanBytes(uint64_t bytes) {
   int unit = 0;
   for (; value >= 1024 && unit < 6; ++unit)
     value /= 1024;
-  return unit ? format("%.1f %s", value, units[unit])
-              : format("%llu B", static_cast<unsigned long long>(bytes));
+  return unit ? format("%.1f %s", value, units[unit]) : format("%llu B", static_cast<unsigned long long>(bytes));
 }
 
 void report(const Status &status, bool json) {
@@ -146,8 +126,7 @@ void report(const Status &status, bool json) {
            ",\"message\":" + jsonString(status.message()) + ",\"children\":[";
     bool first = true;
     for (const std::string &line : status.helps()) {
-      text += std::string(first ? "" : ",") +
-              "{\"level\":\"help\",\"message\":" + jsonString(line) + "}";
+      text += std::string(first ? "" : ",") + "{\"level\":\"help\",\"message\":" + jsonString(line) + "}";
       first = false;
     }
     text += "]}\n";
@@ -159,8 +138,6 @@ void report(const Status &status, bool json) {
   fputs(text.c_str(), stderr);
 }
 
-void note(const std::string &message) {
-  fprintf(stderr, "note: %s\n", message.c_str());
-}
+void note(const std::string &message) { fprintf(stderr, "note: %s\n", message.c_str()); }
 
 } // namespace heddle::rt

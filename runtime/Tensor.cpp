@@ -1,7 +1,7 @@
 //===- Tensor.cpp - Memory and tensors of the runtime ---------------------===//
 //
-// Linux promises memory it may not have; a request past what the machine holds
-// is refused here, before the kernel has to kill someone.
+// Linux promises memory that it may not have. A request for more than the
+// machine holds is refused here, before the kernel has to end a process.
 //
 //===----------------------------------------------------------------------===//
 #include "runtime/Tensor.h"
@@ -26,20 +26,15 @@ Status Buffer::make(uint64_t bytes, std::string_view what, Buffer &buffer) {
     rounded = 4096;
   struct sysinfo machine;
   if (sysinfo(&machine) == 0) {
-    uint64_t total =
-        (uint64_t(machine.totalram) + machine.totalswap) * machine.mem_unit;
+    uint64_t total = (uint64_t(machine.totalram) + machine.totalswap) * machine.mem_unit;
     if (bytes > total)
-      return outOfResources(
-          format("%s of memory are needed for %s, the machine "
-                 "has %s",
-                 humanBytes(bytes).c_str(), std::string(what).c_str(),
-                 humanBytes(total).c_str()));
+      return outOfResources(format("%s of memory are needed for %s, the machine "
+                                   "has %s",
+                                   humanBytes(bytes).c_str(), std::string(what).c_str(), humanBytes(total).c_str()));
   }
-  void *base = mmap(nullptr, rounded, PROT_READ | PROT_WRITE,
-                    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  void *base = mmap(nullptr, rounded, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (base == MAP_FAILED)
-    return outOfResources("no memory for " + std::string(what) + ": " +
-                          humanBytes(bytes));
+    return outOfResources("no memory for " + std::string(what) + ": " + humanBytes(bytes));
   if (rounded >= 2 * kHugePage)
     madvise(base, rounded, MADV_HUGEPAGE);
   fresh.base = base;
@@ -78,8 +73,7 @@ Status Tensor::make(std::string name, Type type, Shape shape, Tensor &tensor) {
   std::optional<int64_t> count = elementCount(shape);
   int64_t bytes = 0;
   if (!count || __builtin_mul_overflow(*count, int64_t(typeSize(type)), &bytes))
-    return outOfResources(quote(name) + " of shape " + shapeText(shape) +
-                          " does not fit in memory");
+    return outOfResources(quote(name) + " of shape " + shapeText(shape) + " does not fit in memory");
   tensor.name = std::move(name);
   tensor.type = type;
   tensor.shape = std::move(shape);

@@ -1,8 +1,7 @@
-//===- Tensor.h - Memory and tensors of the runtime ---------------*- C++
-//-*-===//
+//===- Tensor.h - Memory and tensors of the runtime -------------*- C++ -*-===//
 //
-// All large memory comes from mmap: zeroed, aligned to pages, and its failure
-// is a value. A tensor is row-major and contiguous.
+// Buffer: large memory from mmap, zeroed and aligned to pages; failure is a
+// Status. Tensor: a name, a type and a shape, row-major and contiguous.
 //
 //===----------------------------------------------------------------------===//
 #ifndef HEDDLE_RUNTIME_TENSOR_H
@@ -22,7 +21,8 @@ public:
   }
   ~Buffer();
 
-  /// `bytes` of zeroed memory; `what` names it in the error.
+  /// Takes `bytes` of zeroed memory, which `buffer` owns; `what` names it in
+  /// the error.
   static Status make(uint64_t bytes, std::string_view what, Buffer &buffer);
 
   void *data() const { return base; }
@@ -43,7 +43,7 @@ private:
 
 using Shape = std::vector<int64_t>;
 std::string shapeText(const Shape &shape); ///< "[2, 7]"
-/// No value on overflow.
+/// The product of all axes; none on overflow.
 std::optional<int64_t> elementCount(const Shape &shape);
 
 struct Tensor {

@@ -1,8 +1,8 @@
 //===- TensorFile.cpp - Reading safetensors files -------------------------===//
 //
-// Bytes are read in pieces and converted to the type that the model declares.
-// What could change a value's meaning is refused: a float for an integer or a
-// bool, an integer that is neither 0 nor 1 for a bool.
+// Bytes are read in pieces and converted to the type that the model declares. A
+// conversion that could change the meaning is refused: a float for an integer
+// or a bool, an integer other than 0 and 1 for a bool.
 //
 //===----------------------------------------------------------------------===//
 #include "runtime/SafeTensors.h"
@@ -26,8 +26,7 @@ TensorFile::~TensorFile() {
     close(file);
 }
 
-static Status readAt(int file, void *out, uint64_t bytes, uint64_t offset,
-                     const std::string &path) {
+static Status readAt(int file, void *out, uint64_t bytes, uint64_t offset, const std::string &path) {
   auto *at = static_cast<char *>(out);
   while (bytes) {
     ssize_t n = pread(file, at, std::min<uint64_t>(bytes, 1 << 30), offset);
@@ -49,6 +48,7 @@ static const char *otherFormat(std::string_view first) {
   // The length of a header has zeros on top.
   if (first.substr(4) == std::string_view("\0\0\0\0", 4))
     return nullptr;
+  // clang-format off
   static constexpr std::pair<std::string_view, const char *> kFormats[] = {
       {"\x93NUMPY", "a NumPy array (.npy)"},
       {"PK\x03\x04", "a zip archive (.npz, .pt)"},
@@ -63,6 +63,7 @@ static const char *otherFormat(std::string_view first) {
       {"\x89PNG", "a picture (PNG)"},
       {"\xff\xd8\xff", "a picture (JPEG)"},
       {"RIFF", "sound (WAV)"}};
+  // clang-format on
   for (auto [magic, name] : kFormats)
     if (first.substr(0, magic.size()) == magic)
       return name;
@@ -77,12 +78,11 @@ Status TensorFile::open(const std::string &path) {
   file = opened.release();
   unsigned char length[8];
   if (size < 8)
-    return badFile(quote(path) +
-                   " is no safetensors file: shorter than 8 bytes");
+    return badFile(quote(path) + " is no safetensors file: shorter than 8 bytes");
   HEDDLE_TRY(readAt(file, length, 8, 0, path));
-  if (const char *name =
-          otherFormat({reinterpret_cast<const char *>(length), 8}))
-    return badFile(quote(path) + " is " + name + "; tensors are given by name in a "
+  if (const char *name = otherFormat({reinterpret_cast<const char *>(length), 8}))
+    return badFile(quote(path) + " is " + name +
+                   "; tensors are given by name in a "
                    "safetensors file")
         .withHelp("in Python: safetensors.numpy.save_file({\"NAME\": array}, "
                   "\"input.safetensors\"); `info` lists the names");
@@ -90,16 +90,13 @@ Status TensorFile::open(const std::string &path) {
   for (int i = 7; i >= 0; --i)
     headerSize = headerSize << 8 | length[i];
   if (headerSize > kMaxHeader || headerSize > size - 8)
-    return badFile(
-        quote(path) +
-        " is no safetensors file: its first 8 bytes announce a header "
-        "that does not fit");
+    return badFile(quote(path) + " is no safetensors file: its first 8 bytes announce a header "
+                                 "that does not fit");
   Buffer header;
   HEDDLE_TRY(Buffer::make(headerSize, "a file header", header));
   HEDDLE_TRY(readAt(file, header.data(), headerSize, 8, path));
   dataStart = 8 + headerSize;
-  Status status = parseTensorHeader({header.as<char>(), headerSize},
-                                    size - dataStart, items);
+  Status status = parseTensorHeader({header.as<char>(), headerSize}, size - dataStart, items);
   return status.ok() ? status : badFile(quote(path) + ": " + status.message());
 }
 
@@ -148,8 +145,7 @@ struct Bool {
 };
 
 /// Converts `n` elements; the index of the first that cannot be, or `n`.
-template <typename From, typename To>
-uint64_t convert(const char *in, To *out, uint64_t n) {
+template <typename From, typename To> uint64_t convert(const char *in, To *out, uint64_t n) {
   for (uint64_t i = 0; i < n; ++i) {
     From from;
     memcpy(&from, in + i * sizeof(From), sizeof(From));
@@ -160,8 +156,7 @@ uint64_t convert(const char *in, To *out, uint64_t n) {
     } else if constexpr (std::is_integral_v<From>) {
       if (std::is_same_v<To, bool> && (from < 0 || from > 1))
         return i;
-      if (std::is_same_v<From, uint64_t> && std::is_same_v<To, int64_t> &&
-          uint64_t(from) > uint64_t(INT64_MAX))
+      if (std::is_same_v<From, uint64_t> && std::is_same_v<To, int64_t> && uint64_t(from) > uint64_t(INT64_MAX))
         return i;
       out[i] = To(from);
     } else {
@@ -178,9 +173,7 @@ uint64_t convert(const char *in, To *out, uint64_t n) {
   return n;
 }
 
-template <typename To>
-bool convertTo(const std::string &type, const char *in, To *out, uint64_t n,
-               uint64_t &done) {
+template <typename To> bool convertTo(const std::string &type, const char *in, To *out, uint64_t n, uint64_t &done) {
   if (type == "F32")
     done = convert<float>(in, out, n);
   else if (type == "F64")
@@ -219,8 +212,7 @@ Status TensorFile::read(const FileTensor &tensor, Type type, void *out) const {
   uint64_t bytes = tensor.end - tensor.begin, offset = dataStart + tensor.begin;
   if (count == 0)
     return {};
-  if ((type == Type::F32 && tensor.type == "F32") ||
-      (type == Type::I64 && tensor.type == "I64"))
+  if ((type == Type::F32 && tensor.type == "F32") || (type == Type::I64 && tensor.type == "I64"))
     return readAt(file, out, bytes, offset, where);
   uint64_t width = bytes / count;
   std::vector<char> piece(std::min<uint64_t>(bytes, 1 << 18));
@@ -228,22 +220,17 @@ Status TensorFile::read(const FileTensor &tensor, Type type, void *out) const {
   for (uint64_t first = 0; first < count;) {
     uint64_t n = std::min(perPiece, count - first), done = 0;
     HEDDLE_TRY(readAt(file, piece.data(), n * width, offset, where));
-    bool known = type == Type::F32
-                     ? convertTo(tensor.type, piece.data(),
-                                 static_cast<float *>(out) + first, n, done)
+    bool known = type == Type::F32 ? convertTo(tensor.type, piece.data(), static_cast<float *>(out) + first, n, done)
                  : type == Type::I64
-                     ? convertTo(tensor.type, piece.data(),
-                                 static_cast<int64_t *>(out) + first, n, done)
-                     : convertTo(tensor.type, piece.data(),
-                                 static_cast<bool *>(out) + first, n, done);
+                     ? convertTo(tensor.type, piece.data(), static_cast<int64_t *>(out) + first, n, done)
+                     : convertTo(tensor.type, piece.data(), static_cast<bool *>(out) + first, n, done);
     bool isFloat = tensor.type[0] == 'F' || tensor.type == "BF16";
     if (!known || (isFloat && type != Type::F32))
-      return badInput("input " + quote(tensor.name) + " is " + tensor.type +
-                      ", which cannot be converted to " + typeName(type));
+      return badInput("input " + quote(tensor.name) + " is " + tensor.type + ", which cannot be converted to " +
+                      typeName(type));
     if (done != n)
-      return badInput(format(
-          "input %s: element %llu is no %s", quote(tensor.name).c_str(),
-          static_cast<unsigned long long>(first + done), typeName(type)));
+      return badInput(format("input %s: element %llu is no %s", quote(tensor.name).c_str(),
+                             static_cast<unsigned long long>(first + done), typeName(type)));
     offset += n * width;
     first += n;
   }

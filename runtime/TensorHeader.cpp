@@ -21,26 +21,21 @@ struct DType {
   const char *name;
   unsigned bits;
 };
-constexpr DType kTypes[] = {
-    {"F64", 64}, {"F32", 32},    {"F16", 16}, {"BF16", 16},   {"I64", 64},
-    {"I32", 32}, {"I16", 16},    {"I8", 8},   {"U64", 64},    {"U32", 32},
-    {"U16", 16}, {"U8", 8},      {"BOOL", 8}, {"F8_E4M3", 8}, {"F8_E5M2", 8},
-    {"C64", 64}, {"F8_E8M0", 8}, {"F4", 4},   {"F6_E2M3", 6}, {"F6_E3M2", 6}};
+constexpr DType kTypes[] = {{"F64", 64}, {"F32", 32},    {"F16", 16}, {"BF16", 16},   {"I64", 64},
+                            {"I32", 32}, {"I16", 16},    {"I8", 8},   {"U64", 64},    {"U32", 32},
+                            {"U16", 16}, {"U8", 8},      {"BOOL", 8}, {"F8_E4M3", 8}, {"F8_E5M2", 8},
+                            {"C64", 64}, {"F8_E8M0", 8}, {"F4", 4},   {"F6_E2M3", 6}, {"F6_E3M2", 6}};
 
 class HeaderParser {
 public:
-  HeaderParser(std::string_view text, std::vector<FileTensor> &tensors)
-      : text(text), tensors(tensors) {}
+  HeaderParser(std::string_view text, std::vector<FileTensor> &tensors) : text(text), tensors(tensors) {}
 
   Status parse();
 
 private:
-  Status error(const std::string &what) {
-    return badFile(format("header byte %zu: ", at) + what);
-  }
+  Status error(const std::string &what) { return badFile(format("header byte %zu: ", at) + what); }
   void skip() {
-    while (at < text.size() && (text[at] == ' ' || text[at] == '\t' ||
-                                text[at] == '\n' || text[at] == '\r'))
+    while (at < text.size() && (text[at] == ' ' || text[at] == '\t' || text[at] == '\n' || text[at] == '\r'))
       ++at;
   }
   bool take(char c) {
@@ -50,9 +45,7 @@ private:
     ++at;
     return true;
   }
-  Status expect(char c) {
-    return take(c) ? Status() : error(format("expected `%c`", c));
-  }
+  Status expect(char c) { return take(c) ? Status() : error(format("expected `%c`", c)); }
   Status string(std::string &out);
   Status escape(std::string &out);
   bool hex4(uint32_t &value);
@@ -134,15 +127,13 @@ Status HeaderParser::number(int64_t &value) {
   size_t start = at;
   value = 0;
   for (; at < text.size() && text[at] >= '0' && text[at] <= '9'; ++at)
-    if (__builtin_mul_overflow(value, 10, &value) ||
-        __builtin_add_overflow(value, text[at] - '0', &value))
+    if (__builtin_mul_overflow(value, 10, &value) || __builtin_add_overflow(value, text[at] - '0', &value))
       return error("number too large");
   if (at == start)
     return error("expected a non-negative integer");
   if (at - start > 1 && text[start] == '0')
     return error("number with a leading zero");
-  if (at < text.size() &&
-      (text[at] == '.' || text[at] == 'e' || text[at] == 'E'))
+  if (at < text.size() && (text[at] == '.' || text[at] == 'e' || text[at] == 'E'))
     return error("expected an integer");
   return {};
 }
@@ -177,6 +168,8 @@ Status HeaderParser::metadata() {
   return expect('}');
 }
 
+/// The object of one tensor: dtype, shape and data_offsets, each exactly once,
+/// and as many bytes as the shape takes.
 Status HeaderParser::tensor(FileTensor &tensor) {
   HEDDLE_TRY(expect('{'));
   bool seen[3] = {};
@@ -217,12 +210,10 @@ Status HeaderParser::tensor(FileTensor &tensor) {
     if (!count || __builtin_mul_overflow(*count, int64_t(type.bits), &bits))
       return error("the shape " + shapeText(tensor.shape) + " is too large");
     if (bits % 8 || uint64_t(bits / 8) != tensor.end - tensor.begin)
-      return error(
-          format("shape %s of %s takes %lld bytes, data_offsets span "
-                 "%llu",
-                 shapeText(tensor.shape).c_str(), type.name,
-                 static_cast<long long>(bits / 8),
-                 static_cast<unsigned long long>(tensor.end - tensor.begin)));
+      return error(format("shape %s of %s takes %lld bytes, data_offsets span "
+                          "%llu",
+                          shapeText(tensor.shape).c_str(), type.name, static_cast<long long>(bits / 8),
+                          static_cast<unsigned long long>(tensor.end - tensor.begin)));
     return {};
   }
   return error("unknown dtype " + quote(tensor.type));
@@ -248,8 +239,7 @@ Status HeaderParser::parse() {
         HEDDLE_TRY(metadata());
         continue;
       }
-      if (item.name.size() > kMaxName ||
-          item.name.find('\0') != std::string::npos)
+      if (item.name.size() > kMaxName || item.name.find('\0') != std::string::npos)
         return error("a tensor name is too long or holds NUL");
       if (!names.insert(item.name).second)
         return error("tensor " + quote(item.name) + " appears twice");
@@ -270,31 +260,28 @@ Status HeaderParser::parse() {
 
 } // namespace
 
-Status parseTensorHeader(std::string_view header, uint64_t dataBytes,
-                         std::vector<FileTensor> &tensors) {
+// After parsing, the tensors in order of their offsets must fill the data
+// without gaps and without overlap.
+Status parseTensorHeader(std::string_view header, uint64_t dataBytes, std::vector<FileTensor> &tensors) {
   tensors.clear();
   HEDDLE_TRY(HeaderParser(header, tensors).parse());
   std::vector<const FileTensor *> order;
   for (const FileTensor &tensor : tensors)
     order.push_back(&tensor);
-  std::sort(order.begin(), order.end(),
-            [](const FileTensor *a, const FileTensor *b) {
-              return std::tie(a->begin, a->end) < std::tie(b->begin, b->end);
-            });
+  std::sort(order.begin(), order.end(), [](const FileTensor *a, const FileTensor *b) {
+    return std::tie(a->begin, a->end) < std::tie(b->begin, b->end);
+  });
   uint64_t reached = 0;
   for (const FileTensor *tensor : order) {
     if (tensor->begin != reached)
-      return badFile(
-          format("tensor %s begins at byte %llu of the data, the one "
-                 "before it ends at %llu",
-                 quote(tensor->name).c_str(),
-                 static_cast<unsigned long long>(tensor->begin),
-                 static_cast<unsigned long long>(reached)));
+      return badFile(format("tensor %s begins at byte %llu of the data, the one "
+                            "before it ends at %llu",
+                            quote(tensor->name).c_str(), static_cast<unsigned long long>(tensor->begin),
+                            static_cast<unsigned long long>(reached)));
     reached = tensor->end;
   }
   if (reached != dataBytes)
-    return badFile(format("the tensors take %llu bytes, the file holds %llu",
-                          static_cast<unsigned long long>(reached),
+    return badFile(format("the tensors take %llu bytes, the file holds %llu", static_cast<unsigned long long>(reached),
                           static_cast<unsigned long long>(dataBytes)));
   return {};
 }

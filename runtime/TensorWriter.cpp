@@ -1,7 +1,7 @@
 //===- TensorWriter.cpp - Writing safetensors files -----------------------===//
 //
-// The same tensors give the same bytes: declared order, header padded with
-// spaces to 8 bytes.
+// Equal tensors give equal bytes: they are written in the given order, and the
+// header is padded with spaces to a multiple of 8 bytes.
 //
 //===----------------------------------------------------------------------===//
 #include "runtime/AtomicFile.h"
@@ -9,23 +9,18 @@
 
 namespace heddle::rt {
 
-Status writeTensors(const std::string &path,
-                    const std::vector<const Tensor *> &tensors) {
+Status writeTensors(const std::string &path, const std::vector<const Tensor *> &tensors) {
   std::string header = "{";
   uint64_t offset = 0;
   for (const Tensor *tensor : tensors) {
-    const char *type = tensor->type == Type::F32   ? "F32"
-                       : tensor->type == Type::I64 ? "I64"
-                                                   : "BOOL";
+    const char *type = tensor->type == Type::F32 ? "F32" : tensor->type == Type::I64 ? "I64" : "BOOL";
     uint64_t bytes = tensor->data.size();
     std::string shape = "[";
     for (size_t i = 0; i < tensor->shape.size(); ++i)
       shape += (i ? "," : "") + std::to_string(tensor->shape[i]);
-    header += (offset || header.size() > 1 ? "," : "") +
-              jsonString(tensor->name) + ":{\"dtype\":\"" + type +
-              "\",\"shape\":" + shape + "],\"data_offsets\":[" +
-              std::to_string(offset) + "," + std::to_string(offset + bytes) +
-              "]}";
+    header += (offset || header.size() > 1 ? "," : "") + jsonString(tensor->name) + ":{\"dtype\":\"" + type +
+              "\",\"shape\":" + shape + "],\"data_offsets\":[" + std::to_string(offset) + "," +
+              std::to_string(offset + bytes) + "]}";
     offset += bytes;
   }
   header += "}";

@@ -1,7 +1,7 @@
 //===- TextIn.cpp - The texts of a command line ---------------------------===//
 //
-// One text is read to its end before anything is computed; lines are answered
-// as they come.
+// Without --lines a text is read to its end before anything is computed; with
+// it each line is answered before the next is read.
 //
 //===----------------------------------------------------------------------===//
 #include "runtime/TextIn.h"
@@ -15,7 +15,8 @@ namespace heddle::rt {
 
 static constexpr size_t kMaxText = size_t(64) << 20;
 
-/// Up to and without `end`, a character or EOF; `more` is false after the last.
+/// Reads up to `end` (a character, or EOF) and drops it; `more` becomes false
+/// at the end of the input.
 static Status readUpTo(int end, std::string &text, bool &more) {
   text.clear();
   int c;
@@ -25,32 +26,25 @@ static Status readUpTo(int end, std::string &text, bool &more) {
     text += static_cast<char>(c);
   }
   if (ferror(stdin))
-    return Status(Exit::InputOutput, "H0702",
-                  std::string("cannot read standard input: ") +
-                      strerror(errno));
+    return Status(Error::CannotRead, std::string("cannot read standard input: ") + strerror(errno));
   more = c != EOF || !text.empty();
   return {};
 }
 
-/// The same complaint, and which line it is about.
+/// The same error with the number of its line.
 static Status inLine(int64_t line, const Status &status) {
-  Status named(status.exit(), status.code(),
-               format("line %lld: ", static_cast<long long>(line)) +
-                   status.message());
+  Status named(status.error(), format("line %lld: ", static_cast<long long>(line)) + status.message());
   for (const std::string &help : status.helps())
     named = std::move(named).withHelp(help);
   return named;
 }
 
-Status forEachText(
-    Texts texts, bool lines,
-    const std::function<Status(const Texts &, int64_t line)> &answer) {
+Status forEachText(Texts texts, bool lines, const std::function<Status(const Texts &, int64_t line)> &answer) {
   if (lines && texts.empty())
     texts.push_back("-");
   auto at = std::find(texts.begin(), texts.end(), "-");
   if (at == texts.end())
-    return lines ? badUsage("--lines reads standard input, and no text is -")
-                 : answer(texts, 0);
+    return lines ? badUsage("--lines reads standard input, and no text is -") : answer(texts, 0);
   if (std::find(at + 1, texts.end(), "-") != texts.end())
     return badUsage("- stands for standard input, and there is only one");
   bool more = false;
@@ -70,8 +64,7 @@ Status forEachText(
 }
 
 Status missingText(const char *what) {
-  return badUsage(std::string(what) + " is missing")
-      .withHelp("- takes it from standard input; see --help");
+  return badUsage(std::string(what) + " is missing").withHelp("- takes it from standard input; see --help");
 }
 
 } // namespace heddle::rt

@@ -1,7 +1,7 @@
 //===- TextIn.h - The texts of a command line -------------------*- C++ -*-===//
 //
-// A lone `-` among the words stands for all of standard input, or with --lines
-// for one line of it after another.
+// The texts of a command line. A lone `-` stands for all of standard input, or
+// with --lines for one line of it after the other.
 //
 //===----------------------------------------------------------------------===//
 #ifndef HEDDLE_RUNTIME_TEXTIN_H
@@ -15,13 +15,12 @@ namespace heddle::rt {
 
 using Texts = std::vector<std::string>;
 
-/// Hands the texts to `answer`, with `-` replaced by standard input, without
-/// the line's end after the last line. With `lines` once for every line, which
-/// errors then name; no text at all means `-`.
-Status forEachText(Texts texts, bool lines,
-                   const std::function<Status(const Texts &, int64_t line)> &answer);
+/// Calls `answer` with the texts, `-` replaced by standard input without its
+/// last line feed. With `lines` it is called once for every line, as it is
+/// read, and errors name the line; no text at all means `-`.
+Status forEachText(Texts texts, bool lines, const std::function<Status(const Texts &, int64_t line)> &answer);
 
-/// A mistake of the command line: no text where one is needed.
+/// The usage error of a missing text; `what` says which.
 Status missingText(const char *what);
 
 } // namespace heddle::rt

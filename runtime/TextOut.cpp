@@ -1,7 +1,7 @@
 //===- TextOut.cpp - A text as it is made ---------------------------------===//
 //
-// Of the text only what is not shown yet is kept: no stop text can begin in
-// what is shown, since all that may yet become one is held back.
+// Only the text that is held back is kept: no stop text can begin in what was
+// printed, since whatever may become one is held back.
 //
 //===----------------------------------------------------------------------===//
 #include "runtime/TextOut.h"
@@ -10,23 +10,20 @@
 
 namespace heddle::rt {
 
-TextOut::TextOut(const Tokenizer &tokenizer, const Roles &roles,
-                 std::vector<std::string> stops,
+TextOut::TextOut(const Tokenizer &tokenizer, const Roles &roles, std::vector<std::string> stops,
                  const std::vector<int64_t> &before)
-    : tokenizer(tokenizer), roles(roles), stops(std::move(stops)),
-      decoding(tokenizer.decoding()) {
+    : tokenizer(tokenizer), roles(roles), stops(std::move(stops)), decoding(tokenizer.decoding()) {
   std::string said, rest;
   for (int64_t id : before)
     tokenizer.decodeNext(id, true, decoding, said);
-  // What the decoder still keeps of it is said later, and not shown either.
+  // What the decoder still holds of `before` comes later, and is dropped then.
   Decoding(decoding).finish(rest);
   hidden = rest.size();
 }
 
 std::string TextOut::add(int64_t id) {
-  // The token that ends a text is no part of it.
-  if (!isStopped && std::find(roles.eos.begin(), roles.eos.end(), id) ==
-                        roles.eos.end())
+  // An eos adds nothing to the text.
+  if (!isStopped && std::find(roles.eos.begin(), roles.eos.end(), id) == roles.eos.end())
     tokenizer.decodeNext(id, true, decoding, unshown);
   return show(false);
 }
@@ -55,7 +52,7 @@ std::string TextOut::show(bool all) {
   unshown.erase(0, drop);
   hidden -= drop;
   size_t end = all ? unshown.size() : wholeCharacters(unshown);
-  // A stop text counts as soon as it would be there if the text ended here.
+  // A stop text counts if it would be there when the text ended here.
   std::string whole = unshown, rest;
   if (!all && !stops.empty())
     Decoding(decoding).finish(rest);
@@ -68,8 +65,7 @@ std::string TextOut::show(bool all) {
   if (isStopped)
     unshown = whole;
   for (const std::string &stop : stops)
-    for (size_t n = std::min(stop.size() - 1, unshown.size());
-         !all && !isStopped && n > 0; --n)
+    for (size_t n = std::min(stop.size() - 1, unshown.size()); !all && !isStopped && n > 0; --n)
       if (unshown.compare(unshown.size() - n, n, stop, 0, n) == 0) {
         end = std::min(end, unshown.size() - n);
         break;

@@ -1,9 +1,8 @@
-//===- TextOut.h - A text as it is made ---------------------------*- C++
-//-*-===//
+//===- TextOut.h - A text as it is made -------------------------*- C++ -*-===//
 //
-// From ids to what may be shown of them: never half a character, never the eos,
-// never a stop text nor anything that may yet become one. The time is that of
-// the new ids alone, however long the text.
+// From ids to text that can be printed at once: never half a character, never
+// an eos, never a stop text or what may become one. The time is in proportion
+// to the new ids, however long the text is.
 //
 //===----------------------------------------------------------------------===//
 #ifndef HEDDLE_RUNTIME_TEXTOUT_H
@@ -16,15 +15,16 @@ namespace heddle::rt {
 
 class TextOut {
 public:
-  /// `before`: the ids that what comes continues; they are not shown.
-  TextOut(const Tokenizer &tokenizer, const Roles &roles,
-          std::vector<std::string> stops, const std::vector<int64_t> &before);
+  /// `before`: the prompt's ids, which are decoded with the new ones but not
+  /// returned. `stops`: texts at which the output ends.
+  TextOut(const Tokenizer &tokenizer, const Roles &roles, std::vector<std::string> stops,
+          const std::vector<int64_t> &before);
 
-  /// One id more. Returns what can be shown now.
+  /// Takes the next id; returns the text that can be printed now.
   std::string add(int64_t id);
-  /// Whether a stop text is complete; nothing is shown any more.
+  /// Whether a stop text is complete; from then on `add` returns "".
   bool stopped() const { return isStopped; }
-  /// What was held back until the end.
+  /// The end of the text: returns what was held back.
   std::string finish();
 
 private:
@@ -34,8 +34,8 @@ private:
   const Roles &roles;
   std::vector<std::string> stops;
   Decoding decoding;
-  std::string unshown;  ///< what is decoded and not shown yet
-  size_t hidden = 0;    ///< bytes of `before` that are still to be decoded
+  std::string unshown; ///< decoded, but held back
+  size_t hidden = 0;   ///< bytes of `before` that are still to be dropped
   bool isStopped = false;
 };
 

@@ -1,7 +1,7 @@
-//===- Utf8.h - Reading and writing UTF-8 ------------------------*- C++
-//-*-===//
+//===- Utf8.h - Reading and writing UTF-8 -----------------------*- C++ -*-===//
 //
-// Strict: no overlong forms, no surrogates, nothing past U+10FFFF.
+// UTF-8 read and written, strictly: no overlong forms, no surrogates, nothing
+// past U+10FFFF.
 //
 //===----------------------------------------------------------------------===//
 #ifndef HEDDLE_RUNTIME_UTF8_H
@@ -40,6 +40,7 @@ inline size_t decodeUtf8(std::string_view text, uint32_t &c) {
   return n;
 }
 
+/// Appends the character `c`, which must be a valid one.
 inline void appendUtf8(std::string &out, uint32_t c) {
   if (c < 0x80) {
     out += static_cast<char>(c);

@@ -1,7 +1,7 @@
 //===- VerifyCommand.cpp - `--verify` -------------------------------------===//
 //
-// Reads everything a program is made of beside its code, and says whether it is
-// what was compiled.
+// The command `--verify`: reads everything a program is made of except its
+// code, and says whether it is what was compiled.
 //
 //===----------------------------------------------------------------------===//
 #include "runtime/Args.h"
@@ -24,8 +24,7 @@ Status verifyCommand(Model &model, const Words &words) {
   if (model.image().tokenizerSize)
     text += ", the tokenizer";
   if (blocks)
-    text += format(" and %s of weights in %llu blocks",
-                   humanBytes(model.weightBytes()).c_str(),
+    text += format(" and %s of weights in %llu blocks", humanBytes(model.weightBytes()).c_str(),
                    static_cast<unsigned long long>(blocks));
   puts(text.c_str());
   return {};

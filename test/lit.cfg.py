@@ -33,5 +33,7 @@ config.substitutions += [
 for feature, tool in (("heddle", "heddle"), ("heddle-opt", "heddle-opt"), ("heddle-translate", "heddle-translate")):
     if os.path.exists(os.path.join(config.heddle_tools, tool)):
         config.available_features.add(feature)
+if os.path.exists("/usr/bin/clang-format-22"):
+    config.available_features.add("clang-format")
 if config.heddle_sanitize:
     config.available_features.add("sanitize")

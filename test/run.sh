@@ -165,5 +165,20 @@ else
   skipped=$((skipped + 1))
 fi
 
+# The kernels on the emulated device: every case in f32, 25 in bf16 and with the check for races.
+say "the emulated device"
+emulated=(--target cuda --device emulator)
+beside "determinism on the emulated device" $python test/Execution/determinism.py --heddle "$build/bin/heddle" "${emulated[@]}"
+beside "masks on the emulated device" $python test/Execution/mask_determinism.py --heddle "$build/bin/heddle" "${emulated[@]}" --only "mask causal,modifier softcap"
+all_beside
+if [[ -f $oracle/index.json ]]; then
+  part "oracle on the emulated device" 900 test/Oracle/run.py --heddle "$build/bin/heddle" --jobs "$jobs" --binary "${emulated[@]}" "$oracle"
+  part "bf16 on the emulated device" 300 test/Oracle/run.py --heddle "$build/bin/heddle" --jobs "$jobs" --binary --dtype bf16 "${emulated[@]}" --listed "$oracle"
+  part "races on the emulated device" 300 test/Oracle/run.py --heddle "$build/bin/heddle" --jobs "$jobs" --binary --target cuda --device emulator:races --listed "$oracle"
+else
+  echo "no oracle at ${oracle#"$root/"}: skipped"
+  skipped=$((skipped + 1))
+fi
+
 say "done"
 finish

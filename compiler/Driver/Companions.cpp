@@ -25,8 +25,8 @@ const JsonValue *CompanionReader::take(StringRef key) {
   return value && !value->isNull() ? value : nullptr;
 }
 
-heddle::Diagnostic &CompanionReader::error(const JsonValue &at, StringRef key, const Twine &message) {
-  return sink.error(at.loc, name + "." + key, message);
+heddle::Diagnostic &CompanionReader::error(Error code, const JsonValue &at, StringRef key, const Twine &message) {
+  return sink.error(code, at.loc, name + "." + key, message);
 }
 
 std::optional<double> CompanionReader::number(StringRef key, double least, double most) {
@@ -36,7 +36,8 @@ std::optional<double> CompanionReader::number(StringRef key, double least, doubl
   double n = v->kind == Kind::Integer ? double(v->integer) : v->real;
   if ((v->kind == Kind::Integer || v->kind == Kind::Real) && n >= least && n <= most)
     return n;
-  error(*v, key, llvm::formatv("a number from {0} to {1} expected, found ", least, most).str() + v->text());
+  error(Error::CompanionValue, *v, key,
+        llvm::formatv("a number from {0} to {1} expected, found ", least, most).str() + v->text());
   return std::nullopt;
 }
 
@@ -44,7 +45,7 @@ std::optional<int64_t> CompanionReader::integer(StringRef key, int64_t least, in
   const JsonValue *v = take(key);
   if (!v)
     return std::nullopt;
-  // Some files say 3.0 where they mean 3.
+  // Some files have 3.0 for 3.
   std::optional<int64_t> n;
   if (v->kind == Kind::Integer)
     n = v->integer;
@@ -52,7 +53,8 @@ std::optional<int64_t> CompanionReader::integer(StringRef key, int64_t least, in
     n = int64_t(v->real);
   if (n && *n >= least && *n <= most)
     return n;
-  error(*v, key, "an integer from " + Twine(least) + " to " + Twine(most) + " expected, found " + v->text());
+  error(Error::CompanionValue, *v, key,
+        "an integer from " + Twine(least) + " to " + Twine(most) + " expected, found " + v->text());
   return std::nullopt;
 }
 
@@ -62,7 +64,7 @@ std::optional<bool> CompanionReader::boolean(StringRef key) {
     return std::nullopt;
   if (v->kind == Kind::Bool)
     return v->boolean;
-  error(*v, key, "true or false expected, found " + v->text());
+  error(Error::CompanionValue, *v, key, "true or false expected, found " + v->text());
   return std::nullopt;
 }
 
@@ -72,7 +74,7 @@ std::optional<std::string> CompanionReader::text(StringRef key) {
     return std::nullopt;
   if (v->isString())
     return v->string;
-  error(*v, key, "a string expected, found " + v->text());
+  error(Error::CompanionValue, *v, key, "a string expected, found " + v->text());
   return std::nullopt;
 }
 
@@ -84,7 +86,7 @@ std::optional<std::vector<int64_t>> CompanionReader::ids(StringRef key) {
   llvm::ArrayRef<JsonValue> items = v->isArray() ? llvm::ArrayRef<JsonValue>(v->items) : llvm::ArrayRef<JsonValue>(*v);
   for (const JsonValue &item : items) {
     if (item.kind != Kind::Integer) {
-      error(item, key, "a token id expected, found " + item.text());
+      error(Error::CompanionValue, item, key, "a token id expected, found " + item.text());
       return std::nullopt;
     }
     list.push_back(item.integer);
@@ -105,7 +107,7 @@ std::optional<std::vector<double>> CompanionReader::numbers(StringRef key, size_
   }
   if (list.size() == items.size() && (list.size() == count || (list.size() == 1 && !v->isArray())))
     return list;
-  error(*v, key, Twine(count) + " numbers expected, found " + v->text());
+  error(Error::CompanionValue, *v, key, Twine(count) + " numbers expected, found " + v->text());
   return std::nullopt;
 }
 
@@ -119,8 +121,7 @@ void CompanionReader::only(StringRef key, llvm::ArrayRef<StringRef> values, Stri
     if (number && !value.getAsDouble(wanted) && wanted == (v->kind == Kind::Integer ? double(v->integer) : v->real))
       return;
   }
-  heddle::Diagnostic &d = error(*v, key, reason + "; found " + v->text());
-  d.unsupported();
+  heddle::Diagnostic &d = error(Error::CompanionUnsupported, *v, key, reason + "; found " + v->text());
   d.note(v->loc, values.empty() ? "take the key out of the file to go without it"
                                 : ("a model without it says " + values.front()).str());
 }
@@ -135,13 +136,13 @@ void CompanionReader::ignore(llvm::ArrayRef<StringRef> keys) {
 void CompanionReader::finish(llvm::ArrayRef<StringRef> known) {
   for (const JsonMember &m : root.members)
     if (!llvm::is_contained(seen, m.key) && !m.value.isNull())
-      sink.error(m.keyLoc, name + "." + m.key, "unknown key" + nearest(m.key, known))
+      sink.error(Error::CompanionKey, m.keyLoc, name + "." + m.key, "unknown key" + nearest(m.key, known))
           .note(m.keyLoc, "take it out of the file to go without it");
 }
 
 //===--- finding them ---------------------------------------------------------===//
 
-/// Null where there is none; a file that cannot be read is an error.
+/// Reads a file if it exists; null if not. A file that cannot be read is an error.
 static std::optional<JsonValue> readJson(StringRef directory, StringRef name, DiagnosticSink &sink) {
   llvm::SmallString<256> path(directory);
   llvm::sys::path::append(path, name);
@@ -149,14 +150,14 @@ static std::optional<JsonValue> readJson(StringRef directory, StringRef name, Di
     return std::nullopt;
   ReadFile file = readInputFile(path.c_str(), JsonLimits().bytes);
   if (!file.ok()) {
-    sink.errorInFile(path, "", file.why);
+    sink.errorInFile(Error::PartMissing, path, "", file.why);
     return std::nullopt;
   }
   if (refuseOtherKind(path, StringRef(file.bytes).take_front(1024), sink))
     return std::nullopt;
   std::optional<JsonValue> root = parseJson(sink.addFile(std::string(path), std::move(file.bytes)), sink);
   if (root && !root->isObject()) {
-    sink.error(root->loc, name, "an object expected, found " + Twine(describe(root->kind)));
+    sink.error(Error::WrongJson, root->loc, name, "an object expected, found " + Twine(describe(root->kind)));
     return std::nullopt;
   }
   if (root)
@@ -165,7 +166,7 @@ static std::optional<JsonValue> readJson(StringRef directory, StringRef name, Di
 }
 
 namespace {
-/// All that was read, before it is known whether a module wants it.
+/// Everything that was read, before it is known whether a module needs it.
 struct Companions {
   Attributes roles, picture, sound;
   std::vector<std::string> labels;
@@ -175,7 +176,7 @@ struct Companions {
 };
 } // namespace
 
-/// The names of classes, where the ids are 0, 1, 2, ...
+/// The names of classes from id2label, if its ids are 0, 1, 2, ...
 static void readLabels(const JsonValue &config, Companions &out) {
   auto text = [&](StringRef key) {
     const JsonValue *v = config.find(key);
@@ -186,7 +187,8 @@ static void readLabels(const JsonValue &config, Companions &out) {
     size_t named = 0;
     for (const JsonMember &m : names->members) {
       size_t id;
-      if (!StringRef(m.key).getAsInteger(10, id) && id < labels.size() && m.value.isString() && !m.value.string.empty()) {
+      if (!StringRef(m.key).getAsInteger(10, id) && id < labels.size() && m.value.isString() &&
+          !m.value.string.empty()) {
         labels[id] = m.value.string;
         ++named;
       }
@@ -200,7 +202,7 @@ static void readLabels(const JsonValue &config, Companions &out) {
                                : StringRef();
   if (architecture.ends_with("ForCTC"))
     out.kind = "ctc";
-  // Classes that answer are judged each on its own, as the library's pipeline does.
+  // A classifier of this kind judges each class by itself, as the library's pipeline does.
   else if (architecture.ends_with("QuestionAnswering"))
     out.kind = "multi_label";
   else if (text("problem_type") == "multi_label_classification")
@@ -216,7 +218,7 @@ static void read(const ImportOptions &options, Builder &b, DiagnosticSink &sink,
   llvm::SmallString<256> directory(options.path);
   if (!llvm::sys::fs::is_directory(directory))
     llvm::sys::path::remove_filename(directory);
-  // The importer has complained about config.json.
+  // The importer has reported errors in config.json.
   DiagnosticSink quiet;
   if (out.config = readJson(directory, "config.json", quiet); out.config)
     readLabels(*out.config, out);
@@ -244,7 +246,7 @@ static std::optional<model::ModelTensorType> inputType(func::FuncOp run, StringR
   return std::nullopt;
 }
 
-/// The last axis of the output `logits`, where it is a number.
+/// The last axis of the output `logits`, if it is a number.
 static std::optional<int64_t> classes(func::FuncOp run) {
   for (auto [i, type] : llvm::enumerate(run.getResultTypes()))
     if (auto s = run.getResultAttrOfType<StringAttr>(i, "model.name"); s && s.getValue() == "logits")
@@ -253,8 +255,7 @@ static std::optional<int64_t> classes(func::FuncOp run) {
   return std::nullopt;
 }
 
-/// How many ids the model knows: the rows of the tables that texts are looked up in, or the
-/// letters that speech becomes.
+/// The number of ids that the model knows: the rows of its embedding of tokens, or the letters of a CTC model.
 static std::optional<int64_t> vocabulary(ModuleOp module, func::FuncOp run, bool letters) {
   if (letters)
     return classes(run);
@@ -276,7 +277,7 @@ static std::optional<int64_t> vocabulary(ModuleOp module, func::FuncOp run, bool
   return least;
 }
 
-/// A picture of a size that the model does not take is a mistake of the file.
+/// An error if preprocessor_config.json makes pictures of a size that the model does not take.
 static void checkPicture(const Companions &found, model::ModelTensorType input, DiagnosticSink &sink) {
   auto size = dyn_cast_or_null<ArrayAttr>(found.picture.get("crop"));
   StringRef key = size ? "crop_size" : "size";
@@ -289,7 +290,8 @@ static void checkPicture(const Companions &found, model::ModelTensorType input, 
     int64_t made = cast<IntegerAttr>(size[i]).getInt();
     const JsonValue *at = found.preprocessor->find(key);
     if (takes && *takes != made) {
-      sink.error(at ? at->loc : found.preprocessor->loc, Twine("preprocessor_config.json.") + key,
+      sink.error(Error::CompanionValue, at ? at->loc : found.preprocessor->loc,
+                 Twine("preprocessor_config.json.") + key,
                  "a picture becomes " + Twine(made) + (i ? " wide" : " high") + ", the model's pixel_values are " +
                      Twine(*takes));
       return;
@@ -308,7 +310,7 @@ void heddle::addCompanions(const ImportOptions &options, ModuleOp module, Diagno
   if (auto generate = module->getAttrOfType<DictionaryAttr>("model.generate")) {
     Attributes roles(generate);
     for (NamedAttribute role : found.roles) {
-      // Where a text starts is a question for models that answer; others continue.
+      // A start token only concerns models that answer; others continue the text.
       bool starts = role.getName() == "start";
       if (!starts || generate.contains("start") || generate.contains("source"))
         roles.set(role.getName(), role.getValue());

@@ -1,11 +1,10 @@
 //===- Companions.h - the files beside config.json --------------*- C++ -*-===//
 //
-// generation_config.json says how a model generates, preprocessor_config.json how a picture
-// or speech becomes its input, id2label in config.json what its classes are called. None of
-// it changes what is computed; all of it goes to the card, as module attributes:
-// `model.generate` gets further keys, `model.picture`, `model.sound`, `model.labels` and
-// `model.kind` are added. As in config.json no key is passed over in silence: each is used,
-// on a list with the reason why it has no effect, or refused by its name.
+// The files beside config.json: generation_config.json (how a model generates), preprocessor_config.json (how a picture
+// or sound becomes its input), and id2label in config.json (the names of classes). They do not change what is computed;
+// they become attributes of the module and then lines of the card: keys of `model.generate`, `model.picture`,
+// `model.sound`, `model.labels` and `model.kind`. As in config.json, every key is used, listed with the reason why it
+// has no effect, or refused by its name.
 //
 //===----------------------------------------------------------------------===//
 #ifndef HEDDLE_COMPILER_DRIVER_COMPANIONS_H
@@ -16,10 +15,10 @@
 
 namespace heddle {
 
-/// Reads them and adds what they say to `module`, which is null where it could not be made; complaints go to `sink`.
+/// Reads these files and adds their contents to `module`, which may be null; errors go to `sink`.
 void addCompanions(const ImportOptions &options, mlir::ModuleOp module, DiagnosticSink &sink);
 
-/// One file and where complaints about it go. Keys that were looked at are remembered.
+/// Reads the keys of one file; remembers which were asked for, so that the others can be reported.
 class CompanionReader {
 public:
   CompanionReader(const JsonValue &root, llvm::StringRef name, DiagnosticSink &sink)
@@ -27,25 +26,26 @@ public:
 
   const JsonValue &root;
 
-  /// The value of a key that is there and not null.
+  /// The value of a key, null if it is absent or null; the key counts as read.
   const JsonValue *take(llvm::StringRef key);
-  Diagnostic &error(const JsonValue &at, llvm::StringRef key, const llvm::Twine &message);
+  Diagnostic &error(Error code, const JsonValue &at, llvm::StringRef key, const llvm::Twine &message);
 
-  /// Typed values; a wrong one is an error and counts as absent.
+  /// Values of a type; a value of another type or out of range is an error and counts as absent.
   std::optional<double> number(llvm::StringRef key, double least, double most);
   std::optional<int64_t> integer(llvm::StringRef key, int64_t least, int64_t most);
   std::optional<bool> boolean(llvm::StringRef key);
   std::optional<std::string> text(llvm::StringRef key);
-  /// A list of integers, or one alone.
+  /// A list of integers, or a single one.
   std::optional<std::vector<int64_t>> ids(llvm::StringRef key);
-  /// `count` numbers, or one that stands for all.
+  /// `count` numbers; a single one stands for all.
   std::optional<std::vector<double>> numbers(llvm::StringRef key, size_t count);
 
-  /// `key` means nothing as long as it is one of `values` (JSON) or null: else it is refused.
+  /// Accepts `key` only if it is absent, null or one of `values` (JSON), at which it has no effect; `reason` is part of
+  /// the message otherwise.
   void only(llvm::StringRef key, llvm::ArrayRef<llvm::StringRef> values, llvm::StringRef reason);
-  /// Keys without effect; a star at the end stands for any rest.
+  /// Keys that have no effect; a star at the end matches any rest.
   void ignore(llvm::ArrayRef<llvm::StringRef> keys);
-  /// Complains about every key that nobody looked at.
+  /// Reports every key that was not asked for; `known` are the names to suggest.
   void finish(llvm::ArrayRef<llvm::StringRef> known);
 
 private:
@@ -56,12 +56,11 @@ private:
 
 using Attributes = mlir::NamedAttrList;
 
-/// What the keys of generation_config.json say, as keys of `model.generate`. With `legacy` the
-/// file is config.json, where older checkpoints keep them among others.
+/// Reads generation_config.json into keys of `model.generate`. With `legacy` the file is config.json, where older
+/// checkpoints have these keys among others.
 void readGenerationConfig(CompanionReader &file, bool legacy, mlir::Builder &b, Attributes &roles);
 
-/// What preprocessor_config.json says: exactly one of the two gets entries, or none where the
-/// model takes neither pictures nor sound.
+/// Reads preprocessor_config.json into one of the two; into none if the model takes neither pictures nor sound.
 void readPreprocessor(CompanionReader &file, llvm::StringRef modelType, mlir::Builder &b, Attributes &picture,
                       Attributes &sound);
 

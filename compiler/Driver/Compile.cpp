@@ -9,6 +9,7 @@
 #include "compiler/Driver/Output.h"
 #include "compiler/Driver/PassMessages.h"
 #include "compiler/Driver/Phase.h"
+#include "compiler/Driver/PrintIR.h"
 #include "dialects/Model/IR/Arithmetic.h"
 #include "dialects/Model/IR/Plan.h"
 #include "heddle/input_file.h"
@@ -18,7 +19,6 @@
 #include "mlir/Pass/PassManager.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
-#include "llvm/Support/SourceMgr.h"
 #include <cerrno>
 #include <cstring>
 #include <unistd.h>
@@ -26,9 +26,9 @@
 using namespace mlir;
 using namespace heddle;
 
-int Console::complain(ExitCode code, const llvm::Twine &text) const {
-  err << "heddle: error: " << text << "\n";
-  return code;
+int Console::complain(Error error, const llvm::Twine &text) const {
+  err << "heddle: error[" << codeOf(error) << "]: " << text << "\n";
+  return int(exitOf(error));
 }
 
 std::unique_ptr<MLIRContext> heddle::makeContext() {
@@ -40,7 +40,7 @@ std::unique_ptr<MLIRContext> heddle::makeContext() {
   return context;
 }
 
-/// What would keep the output from being written is said before the work, not after it.
+/// Reports before the work what would prevent the output from being written.
 static int canWrite(const Console &console, StringRef output) {
   namespace fs = llvm::sys::fs;
   if (output.empty() || output == "-")
@@ -48,34 +48,44 @@ static int canWrite(const Console &console, StringRef output) {
   // Renaming over a device would replace the device.
   fs::file_status there;
   if (!fs::status(output, there) && there.type() != fs::file_type::regular_file)
-    return console.complain(IOError, output + ": the output must be a regular file");
+    return console.complain(Error::CannotWrite, output + ": the output must be a regular file");
   StringRef parent = llvm::sys::path::parent_path(output);
   std::string folder = parent.empty() ? "." : parent.str();
   if (::access(folder.c_str(), W_OK | X_OK) != 0)
-    return console.complain(IOError, output + ": cannot write into '" + folder + "': " + std::strerror(errno));
+    return console.complain(Error::CannotWrite,
+                            output + ": cannot write into '" + folder + "': " + std::strerror(errno));
   return Ok;
 }
 
-/// An output may replace an older output, never what the model is made of.
+/// Whether the output is one of the model's own files, which must not be replaced (an older output may be).
 static bool isInput(const ImportOptions &options, ModuleOp module, StringRef output) {
-  return llvm::any_of(modelFiles(options, module), [&](const std::string &file) { return llvm::sys::fs::equivalent(file, output); });
+  return llvm::any_of(modelFiles(options, module),
+                      [&](const std::string &file) { return llvm::sys::fs::equivalent(file, output); });
 }
 
-int heddle::setArithmetic(const Console &console, ModuleOp module, const CompileOptions &options, const cpu::Processor &target) {
+int heddle::setArithmetic(const Console &console, ModuleOp module, const CompileOptions &options, Halves target) {
   using model::Stored;
-  model::Arithmetic had = model::arithmeticOf(module), want{options.dtype.empty() ? had.stored : *model::storedOf(options.dtype)};
+  model::Arithmetic had = model::arithmeticOf(module),
+                    want{options.dtype.empty() ? had.stored : *model::storedOf(options.dtype)};
   bool said = options.dtype.empty() && options.math == "auto" && module->hasAttr("model.math");
-  want.dots = said ? had.dots : want.stored == Stored::bf16 && (options.math == "dots" || (options.math == "auto" && target.dots));
+  want.dots = said ? had.dots
+                   : want.stored == Stored::bf16 && (options.math == "dots" || (options.math == "auto" && target.dots));
   if (want.stored != Stored::bf16 && options.math != "auto")
-    return console.complain(UsageError, "--math says how stored bf16 is multiplied; it needs --dtype=bf16");
+    return console.complain(Error::BadUsage, "--math says how stored bf16 is multiplied; it needs --dtype=bf16");
   if (want.dots && !target.dots)
-    return console.complain(Unsupported, "products of pairs of bf16 need a processor with avx512bf16 and avx512vbmi; --math=wide does without");
+    return console.complain(
+        Error::TargetUnsupported,
+        "products of pairs of bf16 need a processor with avx512bf16 and avx512vbmi; --math=wide does without");
   if (want.stored == Stored::f16 && !target.f16)
-    return console.complain(Unsupported, "numbers stored as f16 need a processor with f16c (x86-64-v3 and later have it); --dtype=bf16 --math=wide does without");
+    return console.complain(
+        Error::TargetUnsupported,
+        "numbers stored as f16 need a processor with f16c (x86-64-v3 and later have it); --dtype=bf16 --math=wide does without");
   if (had.stored == want.stored && had.dots == want.dots)
     return Ok;
   if (model::hasBlob(module))
-    return console.complain(UsageError, "the weights of this file are laid out already; --dtype and --math come before the stage 'tiled'");
+    return console.complain(
+        Error::BadUsage,
+        "the weights of this file are laid out already; --dtype and --math come before the stage 'tiled'");
   OpBuilder b(module.getContext());
   module->removeAttr("model.dtype");
   module->removeAttr("model.math");
@@ -86,13 +96,21 @@ int heddle::setArithmetic(const Console &console, ModuleOp module, const Compile
   return Ok;
 }
 
-int heddle::runStages(const Console &console, ModuleOp module, StringRef last, const CompileOptions &options, DiagnosticSink &sink) {
+/// "cpu" where nobody has said.
+static StringRef targetName(ModuleOp module) {
+  model::TargetAttr target = model::targetOf(module);
+  return target ? target.getName() : StringRef("cpu");
+}
+
+int heddle::runStages(const Console &console, ModuleOp module, StringRef last, const CompileOptions &options,
+                      DiagnosticSink &sink) {
   StringRef have = stageOf(module);
   bool started = false;
   IRDump dump;
   dump.folder = options.dumpDir;
+  dump.locations = options.locations;
   PassMessages messages(*module.getContext(), sink);
-  for (const Stage &stage : stages()) {
+  for (const Stage &stage : stages(targetName(module))) {
     if (started || (stage.name == "model" && !module->hasAttr("heddle.stage"))) {
       Phase phase(stage.name, options.time ? &console.err : nullptr);
       PassManager pm(module.getContext(), ModuleOp::getOperationName());
@@ -100,9 +118,9 @@ int heddle::runStages(const Console &console, ModuleOp module, StringRef last, c
         dump.watch(pm);
       addStage(pm, stage, options.pipeline);
       if (failed(pm.run(module)))
-        return messages.internalError() || !sink.hasErrors() ? int(Internal) : sink.exitCode();
+        return failedWith(sink);
       if (!dump.error.empty())
-        return console.complain(dump.code, dump.error);
+        return console.complain(dump.kind, dump.error);
       started = true;
     }
     started |= stage.name == have;
@@ -113,27 +131,91 @@ int heddle::runStages(const Console &console, ModuleOp module, StringRef last, c
 }
 
 int heddle::runStages(const Console &console, ModuleOp module, StringRef last, const CompileOptions &options) {
-  // A remark of a pass is a note to the user, at the line of the description.
-  llvm::SourceMgr sources;
-  sources.setIncludeDirs({"."});
-  SourceMgrDiagnosticHandler remarks(sources, module.getContext(), console.err);
   DiagnosticSink sink;
   int code = runStages(console, module, last, options, sink);
   sink.print(console.err);
   return code;
 }
 
+/// The targets of the command line; empty after an error, which has been reported in `code`.
+static std::vector<std::unique_ptr<Target>> targetsOf(const Console &console, const CompileOptions &options,
+                                                      int &code) {
+  Refusal why;
+  std::vector<std::unique_ptr<Target>> targets = makeTargets(options.target, options.mcpu, options.forTarget, why);
+  if (!why.unknown.empty())
+    why.text = "there is no " + why.kind + " " + quote(why.unknown) + nearest(why.unknown, why.known) + why.help;
+  if (targets.empty())
+    code = console.complain(why.misuse ? Error::BadUsage : Error::TargetUnsupported, why.text);
+  for (const std::unique_ptr<Target> &target : targets)
+    if (!findStage(options.emit, target->name()) &&
+        llvm::none_of(outputStages(target->name()), [&](auto &stage) { return stage.first == options.emit; })) {
+      code = console.complain(Error::BadUsage, "--target=" + target->name() + " has no stage '" + options.emit +
+                                                   "'; `heddle stages` lists them");
+      return {};
+    }
+  if (targets.size() < 2 || options.emit == "exe" || options.emit == "obj")
+    return targets;
+  code = console.complain(Error::BadUsage, "--emit=" + options.emit + " shows one target: say which with --target");
+  return {};
+}
+
+/// What all of them can do with 16 bits.
+static Halves commonHalves(ArrayRef<std::unique_ptr<Target>> targets) {
+  Halves all = {true, true};
+  for (const std::unique_ptr<Target> &target : targets)
+    all = {all.dots && target->halves().dots, all.f16 && target->halves().f16};
+  return all;
+}
+
+/// The processor that the runtime is for: that of the target, or this one.
+static std::optional<cpu::CPUTarget> hostOf(ArrayRef<std::unique_ptr<Target>> targets, std::string &error) {
+  for (const std::unique_ptr<Target> &target : targets)
+    if (const cpu::CPUTarget *processor = target->processor())
+      return *processor;
+  return cpu::CPUTarget::resolve("native", error);
+}
+
+/// Runs the stages for each target and writes what they make.
+static int compileFor(const Console &console, OwningOpRef<ModuleOp> module, ArrayRef<std::unique_ptr<Target>> targets,
+                      const CompileOptions &options, const Words &words) {
+  std::string error;
+  std::optional<cpu::CPUTarget> host = hostOf(targets, error);
+  if (!host)
+    return console.complain(Error::TargetUnsupported, error);
+  bool isIR = findStage(options.emit, targets[0]->name());
+  SmallVector<OwningOpRef<ModuleOp>> modules;
+  SmallVector<TargetPart> parts;
+  for (const std::unique_ptr<Target> &target : targets) {
+    modules.push_back(target == targets.back() ? std::move(module) : OwningOpRef<ModuleOp>(module->clone()));
+    ModuleOp own = *modules.back();
+    model::setTarget(own, target->describe(own.getContext()));
+    CompileOptions knobs = options;
+    if (targets.size() > 1 && !knobs.dumpDir.empty())
+      knobs.dumpDir += "/" + target->name().str();
+    if (!knobs.dumpDir.empty())
+      if (std::error_code ec = llvm::sys::fs::create_directories(knobs.dumpDir))
+        return console.complain(errorOf(ec, Error::CannotWrite), knobs.dumpDir + ": " + ec.message());
+    if (int failed = runStages(console, own, isIR ? StringRef(options.emit) : StringRef("llvm"), knobs))
+      return failed;
+    parts.push_back({target.get(), own});
+  }
+  if (options.emit == "exe" && !words.note.empty())
+    console.err << "heddle: note: compiled without a tokenizer: " << words.note << "\n";
+  if (!isIR)
+    return writeOutput(console, parts, options, *host, words.blob);
+  return writeAtomically(console, options.output, [&](llvm::raw_pwrite_stream &os) {
+    printIR(parts[0].module, os, {options.locations, ""});
+    return true;
+  });
+}
+
 int heddle::compile(const Console &console, const CompileOptions &options) {
   setLimits(options.timeout, options.maxMemory);
   std::unique_ptr<MLIRContext> context = makeContext();
-  std::string error;
-  if (!cpu::isProcessor(options.mcpu))
-    return console.complain(UsageError, "there is no processor " + quote(options.mcpu) + nearest(options.mcpu, cpu::processorNames()) +
-                                            "\nheddle compile --mcpu=help lists all of them.");
-  std::optional<cpu::CPUTarget> target = cpu::CPUTarget::resolve(options.mcpu, error);
-  if (!target)
-    return console.complain(Unsupported, error);
   int code = Ok;
+  std::vector<std::unique_ptr<Target>> targets = targetsOf(console, options, code);
+  if (targets.empty())
+    return code;
   for (const std::string &file : {options.output, options.depfile})
     if (code = canWrite(console, file); code != Ok)
       return code;
@@ -152,40 +234,16 @@ int heddle::compile(const Console &console, const CompileOptions &options) {
     written.push_back(options.output + ".weights");
   for (const std::string &output : written)
     if (isInput(options.import, *module, output))
-      return console.complain(UsageError, "-o " + options.output + " would replace a file of the model itself");
+      return console.complain(Error::WouldReplace,
+                              "-o " + options.output + " would replace a file of the model itself");
   if (!options.depfile.empty() && isInput(options.import, *module, options.depfile))
-    return console.complain(UsageError, "--depfile " + options.depfile + " would replace a file of the model itself");
-  if (!options.dumpDir.empty())
-    if (std::error_code ec = llvm::sys::fs::create_directories(options.dumpDir))
-      return console.complain(exitCodeOf(ec), options.dumpDir + ": " + ec.message());
-
-  if (int failed = setArithmetic(console, *module, options, target->processor))
+    return console.complain(Error::WouldReplace,
+                            "--depfile " + options.depfile + " would replace a file of the model itself");
+  if (int failed = setArithmetic(console, *module, options, commonHalves(targets)))
     return failed;
-  CompileOptions knobs = options;
-  knobs.pipeline.vectorWidth = target->processor.vectorWidth;
-  knobs.pipeline.registers = target->processor.registers;
-  std::string needs = target->processor.needsText();
-  model::setTarget(*module, model::TargetAttr::get(context.get(), "cpu", target->processor.cpu, target->processor.vectorWidth,
-                                                   target->processor.registers,
-                                                   needs.empty() ? StringAttr() : StringAttr::get(context.get(), needs)));
-  bool isIR = findStage(options.emit);
-  if (int failed = runStages(console, *module, isIR ? StringRef(options.emit) : StringRef("llvm"), knobs))
-    return failed;
-  if (isIR)
-    code = writeAtomically(console, options.output, [&](llvm::raw_pwrite_stream &os) {
-      // Locations stay in the text: the file can be compiled on, and errors still point at the JSON.
-      OpPrintingFlags flags;
-      flags.enableDebugInfo(true, false);
-      module->print(os, flags);
-      os << "\n";
-      return true;
-    });
-  if (!isIR) {
-    if (options.emit == "exe" && !words.note.empty())
-      console.err << "heddle: note: compiled without a tokenizer: " << words.note << "\n";
-    code = writeOutput(console, *module, knobs, *target, words.blob);
-  }
+  std::vector<std::string> files = modelFiles(options.import, *module);
+  code = compileFor(console, std::move(module), targets, options, words);
   if (code != Ok || options.depfile.empty())
     return code;
-  return writeDepfile(console, knobs, modelFiles(options.import, *module));
+  return writeDepfile(console, options, files);
 }

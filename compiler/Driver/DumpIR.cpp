@@ -2,6 +2,7 @@
 
 #include "compiler/Driver/DumpIR.h"
 #include "compiler/Driver/Exit.h"
+#include "compiler/Driver/PrintIR.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/Pass/Pass.h"
 #include "mlir/Pass/PassInstrumentation.h"
@@ -29,17 +30,14 @@ public:
     llvm::raw_fd_ostream os(path, ec);
     if (!ec) {
       auto module = dyn_cast<ModuleOp>(op);
-      Operation *whole = module ? module : op->getParentOfType<ModuleOp>();
-      whole->print(os, OpPrintingFlags().enableDebugInfo(true, false));
-      os << "\n";
+      printIR(module ? module : op->getParentOfType<ModuleOp>(), os, {dump.locations, pass->getArgument()});
       os.close();
       ec = os.error();
       os.clear_error();
     }
-    if (ec)
-      {
+    if (ec) {
       dump.error = (path + ": " + ec.message()).str();
-      dump.code = exitCodeOf(ec);
+      dump.kind = errorOf(ec, Error::CannotWrite);
     }
   }
 

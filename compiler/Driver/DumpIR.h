@@ -7,13 +7,14 @@
 
 namespace heddle {
 
-/// `--dump-ir`: after every pass the whole module goes into FOLDER/NN-pass.mlir. The numbers
-/// run on from one pass manager to the next, so the order of the names is the order of events.
+/// --dump-ir: writes the module to FOLDER/NN-pass.mlir after every pass. Numbers continue from one pass manager to the
+/// next, so that the files sort in order of time.
 struct IRDump {
   std::string folder;
+  bool locations = true; ///< false: --no-locations
   unsigned written = 0;
   std::string error; ///< of the first file that could not be written
-  ExitCode code = Ok;
+  Error kind = Error::CannotWrite;
 
   void watch(mlir::PassManager &pm);
 };

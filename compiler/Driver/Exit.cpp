@@ -1,6 +1,6 @@
 //===- Exit.cpp - the ways out of the process -----------------------------===//
 //
-// The handlers run where there is no memory: they write pieces of text that are there already.
+// The handlers must not allocate: they only write texts that exist already.
 //
 //===----------------------------------------------------------------------===//
 
@@ -26,20 +26,23 @@ static void say(const char *text) {
   }
 }
 
-void heddle::endAtOnce(ExitCode code, std::initializer_list<const char *> text) {
+void heddle::endAtOnce(Error error, std::initializer_list<const char *> text) {
   for (const char *piece : text)
     say(piece);
   Scratch::leave();
   llvm::sys::RunInterruptHandlers(); // files that LLVM was told to remove
-  _exit(code);
+  _exit(int(exitOf(error)));
 }
 
-static void outOfMemory() { endAtOnce(Resources, {"heddle: error: out of memory\n"}); }
+static void outOfMemory() {
+  endAtOnce(Error::NoResources, {"heddle: error[", codeOf(Error::NoResources), "]: out of memory\n"});
+}
 
 static void outOfMemoryInLLVM(void *, const char *, bool) { outOfMemory(); }
 
 static void fatalInLLVM(void *, const char *reason, bool) {
-  endAtOnce(Internal, {"heddle: internal error: ", reason, "\nThis is a mistake of Heddle's own; please report it.\n"});
+  endAtOnce(Error::OurMistake, {"heddle: error[", codeOf(Error::OurMistake), "]: internal error: ", reason,
+                                "\nThis is a mistake of Heddle's own; please report it.\n"});
 }
 
 void heddle::guardExits() {
@@ -55,16 +58,20 @@ int heddle::finish(const Console &console, int code) {
     return code;
   std::error_code ec = console.out.error();
   console.out.clear_error(); // or the stream ends the process when it is destroyed
-  return code == Ok ? console.complain(exitCodeOf(ec), "standard output: " + ec.message()) : code;
+  return code == Ok ? console.complain(errorOf(ec, Error::CannotWrite), "standard output: " + ec.message()) : code;
 }
 
 static const int lacks[] = {ENOMEM, ENOSPC, EDQUOT, EFBIG, EMFILE, ENFILE, EAGAIN};
 
-ExitCode heddle::exitCodeOf(std::error_code ec) {
+int heddle::failedWith(const DiagnosticSink &sink) {
+  return sink.hasErrors() ? sink.exitCode() : int(exitOf(Error::OurMistake));
+}
+
+Error heddle::errorOf(std::error_code ec, Error otherwise) {
   for (int lack : lacks)
     if (ec == std::error_condition(lack, std::generic_category()))
-      return Resources;
-  return IOError;
+      return lack == ENOSPC || lack == EDQUOT || lack == EFBIG ? Error::DiskFull : Error::NoResources;
+  return otherwise;
 }
 
 bool heddle::speaksOfResources(llvm::StringRef text) {

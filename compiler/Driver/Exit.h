@@ -1,32 +1,38 @@
 //===- Exit.h - the ways out of the process ---------------------*- C++ -*-===//
 //
-// A command returns its exit code. What would end the process without returning, no memory, a
-// file past its limit, LLVM's own fatal errors, is made to end with a message and a code of the
-// same table, and takes the temporaries with it.
+// How the process ends. A command returns its exit code. What would end the process without returning (no memory, a
+// file beyond its limit, a fatal error of LLVM) ends it with a message, a code of the same table, and without
+// temporaries.
 //
 //===----------------------------------------------------------------------===//
 #ifndef HEDDLE_COMPILER_DRIVER_EXIT_H
 #define HEDDLE_COMPILER_DRIVER_EXIT_H
 
 #include "compiler/Driver/Compile.h"
+#include "compiler/Import/Diagnostics.h"
 #include <initializer_list>
 #include <system_error>
 
 namespace heddle {
 
-/// Once, before anything else. A write past the limit of a file (SIGXFSZ) is from here on an error of that
-/// write, in the linker too, which inherits it.
+/// Installs the handlers; called once, first. From then on a write beyond a file-size limit (SIGXFSZ) is an error of
+/// that write, also in the linker, which inherits it.
 void guardExits();
 
-/// Ends the process from wherever it is, a signal handler too: writes the pieces of text, removes temporaries.
-[[noreturn]] void endAtOnce(ExitCode code, std::initializer_list<const char *> text);
+/// Prints the pieces of text, removes temporaries and ends the process; may be called anywhere, also in a signal
+/// handler.
+[[noreturn]] void endAtOnce(Error error, std::initializer_list<const char *> text);
 
-/// The last thing: what was printed has arrived, or it is said that it has not. Returns the exit code.
+/// Flushes standard output at the end of a command; returns `code`, or the code of the error that it printed.
 int finish(const Console &console, int code);
 
-/// No memory, a full disk, too many files: `Resources`. All else that a system call says: `IOError`.
-ExitCode exitCodeOf(std::error_code ec);
-/// Whether a text of another program speaks of such a lack.
+/// The status of what failed: that of its gravest error; where nothing was said, that of a mistake of ours.
+int failedWith(const DiagnosticSink &sink);
+
+/// The system's error `ec` as one of ours, in reading (`CannotRead`) or in writing (`CannotWrite`): no memory and too
+/// many files are `NoResources`, a full disk is `DiskFull`.
+Error errorOf(std::error_code ec, Error otherwise);
+/// Whether the message of another program (the linker) is about such a lack.
 bool speaksOfResources(llvm::StringRef text);
 
 } // namespace heddle

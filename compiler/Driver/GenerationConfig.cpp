@@ -1,7 +1,7 @@
 //===- GenerationConfig.cpp - how a model generates -----------------------===//
 //
-// One table of the keys that become settings of the card, one of those that mean nothing at
-// their usual value, one of those without effect here.
+// generation_config.json, by three tables: keys that become settings of the card, keys accepted only at a value at
+// which they have no effect, and keys without effect here.
 //
 //===----------------------------------------------------------------------===//
 
@@ -19,11 +19,12 @@ struct NumberKey {
   StringRef key;
   double least, most;
   bool integer;
-  double off; ///< the value at which it does nothing
+  double off; ///< the value at which it has no effect
 };
 constexpr double kLong = 1 << 30;
 } // namespace
 
+// clang-format off
 static const NumberKey numberKeys[] = {
     {"temperature", 0, 1000, false, 1},        {"top_k", 0, kLong, true, -1},
     {"top_p", 0, 1, false, 1},                 {"min_p", 0, 1, false, 0},
@@ -34,11 +35,12 @@ static const NumberKey numberKeys[] = {
     {"bos_token_id", 0, kLong, true, -1},      {"forced_bos_token_id", 0, kLong, true, -1},
     {"no_timestamps_token_id", 0, kLong, true, -1},
 };
+// clang-format on
 
-/// Keys of ids, one or several.
+/// Keys whose value is an id or a list of ids.
 static const StringRef idKeys[] = {"suppress_tokens", "begin_suppress_tokens", "forced_eos_token_id"};
 
-/// What is refused unless it says what stands here, and why.
+/// Keys accepted only at their neutral value, with the reason for the message.
 static const struct {
   StringRef key;
   SmallVector<StringRef> off;
@@ -105,7 +107,7 @@ static void readBadWords(CompanionReader &file, Builder &b, Attributes &roles) {
     bool good = word.isArray() && !word.items.empty() &&
                 llvm::all_of(word.items, [](const JsonValue &id) { return id.kind == Kind::Integer; });
     if (!good) {
-      file.error(word, "bad_words_ids", "a list of token ids expected, found " + word.text());
+      file.error(Error::CompanionValue, word, "bad_words_ids", "a list of token ids expected, found " + word.text());
       return;
     }
     all.push_back(int64_t(word.items.size()));
@@ -113,7 +115,8 @@ static void readBadWords(CompanionReader &file, Builder &b, Attributes &roles) {
       all.push_back(id.integer);
   }
   if (!lists->isArray())
-    file.error(*lists, "bad_words_ids", "a list of lists of token ids expected, found " + lists->text());
+    file.error(Error::CompanionValue, *lists, "bad_words_ids",
+               "a list of lists of token ids expected, found " + lists->text());
   else if (!all.empty())
     roles.set("bad_words_ids", idsAttr(b, all));
 }
@@ -128,7 +131,8 @@ static void readForced(CompanionReader &file, Builder &b, Attributes &roles) {
     bool good = pair.isArray() && pair.items.size() == 2 && pair.items[0].kind == Kind::Integer &&
                 (pair.items[1].kind == Kind::Integer || pair.items[1].isNull());
     if (!good) {
-      file.error(pair, "forced_decoder_ids", "a place and a token id expected, found " + pair.text());
+      file.error(Error::CompanionValue, pair, "forced_decoder_ids",
+                 "a place and a token id expected, found " + pair.text());
       return;
     }
     if (!pair.items[1].isNull())
@@ -146,13 +150,14 @@ static void readNames(CompanionReader &file, StringRef key, StringRef role, Buil
   Attributes list;
   for (const JsonMember &m : names->members) {
     if (m.value.kind != Kind::Integer || m.key.empty()) {
-      file.error(m.value, key, "a token id expected, found " + m.value.text());
+      file.error(Error::CompanionValue, m.value, key, "a token id expected, found " + m.value.text());
       return;
     }
     list.set(m.key, idAttr(b, m.value.integer));
   }
   if (!names->isObject())
-    file.error(*names, key, "an object from names to token ids expected, found " + names->text());
+    file.error(Error::CompanionValue, *names, key,
+               "an object from names to token ids expected, found " + names->text());
   else if (!list.empty())
     roles.set(role, list.getDictionary(b.getContext()));
 }
@@ -170,7 +175,8 @@ static void readSpoken(CompanionReader &file, StringRef key, StringRef role, int
     if (names && !id)
       id = names.getAs<IntegerAttr>(name);
   if (!id) {
-    file.error(*file.take(key), key, "the file names no token of the " + role + " " + file.take(key)->text());
+    file.error(Error::CompanionValue, *file.take(key), key,
+               "the file names no token of the " + role + " " + file.take(key)->text());
     return;
   }
   std::vector<int64_t> all = {place, id.getInt()};
@@ -190,7 +196,7 @@ static void readStops(CompanionReader &file, Builder &b, Attributes &roles) {
   SmallVector<Attribute> texts;
   for (const JsonValue &text : items) {
     if (!text.isString() || text.string.empty()) {
-      file.error(text, "stop_strings", "a text expected, found " + text.text());
+      file.error(Error::CompanionValue, text, "stop_strings", "a text expected, found " + text.text());
       return;
     }
     texts.push_back(b.getStringAttr(text.string));
@@ -223,7 +229,8 @@ void heddle::readGenerationConfig(CompanionReader &file, bool legacy, Builder &b
   if (const JsonValue *early = file.take("early_stopping")) {
     bool never = early->isString() && early->string == "never";
     if (early->kind != Kind::Bool && !never)
-      file.error(*early, "early_stopping", "true, false or \"never\" expected, found " + early->text());
+      file.error(Error::CompanionValue, *early, "early_stopping",
+                 "true, false or \"never\" expected, found " + early->text());
     else if (never || early->boolean)
       roles.set("early_stopping", idAttr(b, never ? 2 : 1));
   }

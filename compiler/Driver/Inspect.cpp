@@ -2,25 +2,27 @@
 
 #include "compiler/Driver/Inspect.h"
 #include "compiler/Conversion/ToLoops/Support.h"
+#include "compiler/Driver/Exit.h"
 #include "compiler/Driver/Load.h"
+#include "compiler/Driver/Output.h"
 #include "compiler/Driver/PassMessages.h"
 #include "compiler/Import/LocatedJson.h"
-#include "compiler/Interpreter/Files.h"
+#include "compiler/Interpreter/ParameterFiles.h"
 #include "compiler/Interpreter/Verify.h"
 #include "dialects/Model/IR/Arithmetic.h"
 #include "heddle/input_file.h"
 #include "targets/CPU/CPUTarget.h"
 #include "llvm/Support/FileSystem.h"
-#include "llvm/Support/SourceMgr.h"
 
 using namespace mlir;
 using namespace heddle;
 
-/// What `compile` would compute here: with the arithmetic of this machine.
+/// Sets the arithmetic with which `compile` would compute on this machine.
 static int setArithmeticOfHost(const Console &console, ModuleOp module, const CompileOptions &options) {
   std::string error;
   std::optional<cpu::CPUTarget> host = cpu::CPUTarget::resolve("native", error);
-  return host ? setArithmetic(console, module, options, host->processor) : console.complain(UsageError, error);
+  return host ? setArithmetic(console, module, options, {host->processor.dots, host->processor.f16})
+              : console.complain(Error::BadUsage, error);
 }
 
 int heddle::checkInput(const Console &console, const CompileOptions &options, const InspectOptions &look) {
@@ -34,7 +36,8 @@ int heddle::checkInput(const Console &console, const CompileOptions &options, co
   OwningOpRef<ModuleOp> module = readModel(*context, knobs.import, &words, sink, code);
   if (module)
     code = setArithmeticOfHost(console, *module, knobs);
-  // What an op does not allow shows in the stages; what the target does not is asked, since making code takes long.
+  // Errors of ops come up in the stages. What the target does not support is asked here, since generating code takes
+  // long.
   if (module && code == Ok)
     code = runStages(console, *module, "buffers", knobs, sink);
   if (module && code == Ok) {
@@ -45,11 +48,12 @@ int heddle::checkInput(const Console &console, const CompileOptions &options, co
   }
   if (look.json)
     sink.printJson(console.out);
-  else if (sink.hasErrors())
+  else
     sink.print(console.err);
   if (code != Ok || look.json)
     return code;
-  console.out << options.import.path << ": accepted" << (module ? "" : "; there are no weights beside it to compare with") << "\n";
+  console.out << options.import.path << ": accepted"
+              << (module ? "" : "; there are no weights beside it to compare with") << "\n";
   if (!words.note.empty())
     console.out << "without a tokenizer: " << words.note << "\n";
   return Ok;
@@ -64,75 +68,114 @@ int heddle::showSchema(const Console &console, const std::string &file, const Fa
     return missing;
   ReadFile text = readInputFile(file.c_str(), JsonLimits().bytes);
   if (!text.ok())
-    return console.complain(text.systemError ? IOError : InputError, file + ": " + text.why);
+    return console.complain(text.systemError ? Error::CannotRead : Error::NotItsFormat, file + ": " + text.why);
   DiagnosticSink sink;
   if (printSchemaOf(console.out, file, std::move(text.bytes), families, sink))
     return Ok;
   sink.print(console.err);
-  return InputError;
+  return failedWith(sink);
+}
+
+namespace {
+/// A model and what it is to be interpreted with.
+struct Interpreted {
+  std::unique_ptr<MLIRContext> context = makeContext();
+  OwningOpRef<ModuleOp> module;
+  std::optional<ParameterFiles> parameters;
+  Tensors inputs;
+
+  /// Reads all of it. Returns the exit code; on failure everything has been said.
+  int read(const Console &console, const CompileOptions &options, const InspectOptions &look);
+};
+} // namespace
+
+int Interpreted::read(const Console &console, const CompileOptions &options, const InspectOptions &look) {
+  if (int missing = canRead(console, look.input))
+    return missing;
+  int code = Ok;
+  module = load(console, *context, options.import, code);
+  if (!module)
+    return code;
+  if (int failed = setArithmeticOfHost(console, *module, options))
+    return failed;
+  absl::StatusOr<ParameterFiles> files = ParameterFiles::open(*module);
+  if (!files.ok())
+    return complain(console, files.status());
+  parameters = std::move(*files);
+  absl::StatusOr<Tensors> given = readTensors(look.input);
+  if (!given.ok())
+    return complain(console, given.status());
+  inputs = std::move(*given);
+  // As in a binary; the interpreter itself knows what nothing is.
+  for (const auto &[name, tensor] : inputs)
+    if (llvm::is_contained(tensor.shape, 0))
+      return console.complain(Error::BadInput,
+                              "the input '" + name + "' is " + showShape(tensor.shape) + ": a length is at least 1");
+  return Ok;
 }
 
 int heddle::interpretModel(const Console &console, const CompileOptions &options, const InspectOptions &look) {
-  if (int missing = canRead(console, look.input))
-    return missing;
-  std::unique_ptr<MLIRContext> context = makeContext();
-  int code = Ok;
-  OwningOpRef<ModuleOp> module = load(console, *context, options.import, code);
-  if (!module)
-    return code;
-  if (int failed = setArithmeticOfHost(console, *module, options))
+  Interpreted model;
+  if (int failed = model.read(console, options, look))
     return failed;
-  if (look.stage != "model")
-    if (int failed = runStages(console, *module, look.stage, options))
+  // Rows of padding are left out by a pass of the stage `fused`.
+  StringRef stage =
+      look.stage == "model" && options.pipeline.paddedRows == "skip" ? StringRef("fused") : StringRef(look.stage);
+  if (stage != "model")
+    if (int failed = runStages(console, *model.module, stage, options))
       return failed;
-  llvm::SourceMgr sources;
-  SourceMgrDiagnosticHandler handler(sources, context.get(), console.err);
-  InterpretFileOptions file;
-  file.input = look.input;
-  file.output = look.output;
-  file.newTokens = look.newTokens;
-  file.cached = look.stage != "model" && module->lookupSymbol("step");
-  return failed(interpretFile(*module, file)) ? InputError : Ok;
+  RunOptions run;
+  run.newTokens = look.newTokens;
+  run.cached = stage != "model" && model.module->lookupSymbol("step");
+  DiagnosticSink sink;
+  FailureOr<Tensors> results = failure();
+  {
+    PassMessages messages(*model.context, sink, Error::BadInput);
+    results = runModel(*model.module, model.inputs, model.parameters->reader(), run);
+  }
+  sink.print(console.err);
+  if (failed(results))
+    return failedWith(sink);
+  absl::Status written = writeTensors(look.output, *results);
+  return written.ok() ? int(Ok) : complain(console, written);
 }
 
 int heddle::verifyModel(const Console &console, const CompileOptions &options, const InspectOptions &look) {
-  if (int missing = canRead(console, look.input))
-    return missing;
-  std::unique_ptr<MLIRContext> context = makeContext();
-  int code = Ok;
-  OwningOpRef<ModuleOp> module = load(console, *context, options.import, code);
-  if (!module)
-    return code;
-  if (int failed = setArithmeticOfHost(console, *module, options))
+  Interpreted model;
+  if (int failed = model.read(console, options, look))
     return failed;
-  absl::StatusOr<ParameterFiles> parameters = ParameterFiles::open(*module);
-  absl::StatusOr<Tensors> inputs = readTensors(look.input);
-  for (const absl::Status &status : {parameters.status(), inputs.status()})
-    if (!status.ok())
-      return console.complain(InputError, std::string(status.message()));
-  llvm::SourceMgr sources;
-  SourceMgrDiagnosticHandler handler(sources, context.get(), console.err);
 
-  // One pass manager for all stages that the interpreter knows: the first result is that of
-  // the stage `model`, and every later one is held against it.
-  PassManager pm(context.get(), ModuleOp::getOperationName());
+  // One pass manager for all stages that the interpreter knows: the first result is that of the stage `model`, and
+  // every later one is compared with it.
+  PassManager pm(model.context.get(), ModuleOp::getOperationName());
   for (const Stage &stage : stages()) {
     if (stage.name == "buffers")
       break;
     addStage(pm, stage, options.pipeline);
   }
   VerifyOptions verify;
-  verify.inputs = std::move(*inputs);
+  verify.inputs = std::move(model.inputs);
   verify.newTokens = look.newTokens;
-  // A constant that a pass writes as f32 may push a number over the edge between two that are stored.
-  if (model::Stored stored = model::arithmeticOf(*module).stored; stored != model::Stored::f32)
+  // A constant that a pass writes as f32 may round to another stored number.
+  if (model::Stored stored = model::arithmeticOf(*model.module).stored; stored != model::Stored::f32)
     verify.tolerance = stored == model::Stored::bf16 ? 4e-3 : 5e-4;
   VerifyReport report;
-  compareAfterEachPass(pm, std::move(verify), parameters->reader(), report);
-  if (failed(pm.run(*module)))
-    return InputError;
+  compareAfterEachPass(pm, std::move(verify), model.parameters->reader(), report);
+  DiagnosticSink sink;
+  bool good;
+  {
+    PassMessages messages(*model.context, sink);
+    good = succeeded(pm.run(*model.module));
+  }
+  sink.print(console.err);
+  if (!good)
+    return failedWith(sink);
   if (!report)
-    return console.complain(Internal, "the pass " + report.pass + " changes a result: " + report.what);
-  console.out << report.compared << " passes compared, all equal; largest relative difference " << report.worst << "\n";
+    return console.complain(Error::OurMistake, "the pass " + report.pass + " changes a result: " + report.what);
+  console.out << report.compared << " passes compared, all equal";
+  if (report.padded)
+    console.out << " but for rows of padding, which are left out (" << report.padded
+                << (report.padded == 1 ? " is" : " are") << " 0 so)";
+  console.out << "; largest relative difference " << report.worst << "\n";
   return Ok;
 }

@@ -1,7 +1,7 @@
 //===- Limits.cpp - how long and how large a compilation may get ----------===//
 //
-// A thread watches the clock and the memory. It cannot end the process itself, since the main thread may be
-// making a file; a signal interrupts the main thread, whose handler removes what is half written and leaves.
+// A thread watches clock and memory. It cannot end the process itself, since the main thread may be writing a file; it
+// sends a signal to the main thread, whose handler removes temporaries and ends the process.
 //
 //===----------------------------------------------------------------------===//
 
@@ -21,19 +21,19 @@
 using namespace heddle;
 
 namespace {
-/// A message in two pieces; what was being done stands between them.
+/// A message in two pieces, around the name of what was being done.
 struct Message {
   char head[160];
   const char *tail;
 };
 } // namespace
 
-// The handler takes no arguments, so what it says lies here.
+// Static, because a signal handler has no arguments.
 static Message outOfTime, outOfMemory;
 static std::atomic<const Message *> reason;
 static std::atomic<const char *> doing = "the start";
 
-/// Bytes in memory that are this process's own.
+/// Bytes of resident memory without pages of files.
 static uint64_t ownMemory() {
   int file = open("/proc/self/statm", O_RDONLY | O_CLOEXEC);
   if (file < 0)
@@ -49,21 +49,24 @@ static uint64_t ownMemory() {
 
 static void endByLimit(int) {
   const Message *message = reason;
-  endAtOnce(Resources, {message->head, doing, message->tail});
+  endAtOnce(Error::LimitReached, {message->head, doing, message->tail});
 }
 
 void heddle::setLimits(double seconds, uint64_t bytes) {
   if (seconds <= 0 && bytes == 0)
     return;
-  std::snprintf(outOfTime.head, sizeof outOfTime.head, "heddle: error[H0602]: not done after %g seconds, but at ", seconds);
+  std::snprintf(outOfTime.head, sizeof outOfTime.head, "heddle: error[%s]: not done after %g seconds, but at ",
+                codeOf(Error::LimitReached), seconds);
   outOfTime.tail = "; a larger --timeout gives it longer\n";
-  std::snprintf(outOfMemory.head, sizeof outOfMemory.head, "heddle: error[H0602]: more than %.4g MB of memory are needed, at ", double(bytes) / (1 << 20));
+  std::snprintf(outOfMemory.head, sizeof outOfMemory.head,
+                "heddle: error[%s]: more than %.4g MB of memory are needed, at ", codeOf(Error::LimitReached),
+                double(bytes) / (1 << 20));
   outOfMemory.tail = "; a larger --max-memory gives it more\n";
   struct sigaction action = {};
   action.sa_handler = endByLimit;
   sigfillset(&action.sa_mask);
   sigaction(SIGALRM, &action, nullptr);
-  // The thread takes no signals, so that they go to the main thread as ever.
+  // The watching thread blocks all signals, so that they go to the main thread as before.
   sigset_t all, before;
   sigfillset(&all);
   pthread_sigmask(SIG_BLOCK, &all, &before);
@@ -85,7 +88,7 @@ void heddle::setLimits(double seconds, uint64_t bytes) {
 void heddle::dropLimits() { signal(SIGALRM, SIG_IGN); }
 
 void heddle::nowDoing(llvm::StringRef what) {
-  // The handler may read at any moment: it gets the text before or this one, each of them whole.
+  // The handler may read at any moment, so the text is written to the other buffer and then switched.
   static char texts[2][80];
   static int last = 0;
   last = 1 - last;

@@ -1,7 +1,7 @@
 //===- Limits.h - how long and how large a compilation may get --*- C++ -*-===//
 //
-// `--timeout` and `--max-memory`: either ends the process at once with one line, the exit code for resources
-// and nothing left behind; an older output stays as it was.
+// --timeout and --max-memory: when a limit is reached the process ends at once with one line, the exit code for
+// resources, and nothing left behind; an older output stays as it was.
 //
 //===----------------------------------------------------------------------===//
 #ifndef HEDDLE_COMPILER_DRIVER_LIMITS_H
@@ -12,12 +12,12 @@
 
 namespace heddle {
 
-/// The process ends `seconds` from now, and when it has more than `bytes` of its own in memory (files that are
-/// only read do not count). 0: no such limit. Called once, by the thread that does the work.
+/// Ends the process `seconds` from now, or when more than `bytes` of memory are its own (files that are only read do
+/// not count). 0: no such limit. Called once, by the main thread.
 void setLimits(double seconds, uint64_t bytes);
-/// Nothing ends the process any more.
+/// Lifts both limits.
 void dropLimits();
-/// What that thread does from here on, for the message: "the stage llvm".
+/// Names what the main thread does from now on, for the message: "the stage llvm".
 void nowDoing(llvm::StringRef what);
 
 } // namespace heddle

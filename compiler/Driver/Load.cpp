@@ -11,6 +11,7 @@
 #include "heddle/input_file.h"
 #include "heddle/tokenizer.h"
 #include "mlir/Parser/Parser.h"
+#include "llvm/ADT/ScopeExit.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Path.h"
@@ -23,7 +24,7 @@ using namespace heddle;
 namespace fs = llvm::sys::fs;
 namespace path = llvm::sys::path;
 
-/// Why the system does not hand a file out; nothing if it does.
+/// The system's reason why a file cannot be read; none if it can.
 static std::error_code whyUnreadable(StringRef file) {
   fs::file_status status;
   if (std::error_code ec = fs::status(file, status))
@@ -35,7 +36,7 @@ bool heddle::canRead(const ImportOptions &options, DiagnosticSink &sink) {
   bool all = true;
   for (StringRef file : {options.text ? StringRef() : StringRef(options.path), StringRef(options.weightsPath)})
     if (std::error_code ec = file.empty() ? std::error_code() : whyUnreadable(file)) {
-      sink.errorInFile(file, "", "cannot read it: " + Twine(ec.message()));
+      sink.errorInFile(Error::CannotRead, file, "", "cannot read it: " + Twine(ec.message()));
       all = false;
     }
   return all;
@@ -43,12 +44,13 @@ bool heddle::canRead(const ImportOptions &options, DiagnosticSink &sink) {
 
 int heddle::canRead(const Console &console, StringRef file) {
   std::error_code ec = whyUnreadable(file);
-  return ec ? console.complain(IOError, file + ": cannot read it: " + ec.message()) : int(Ok);
+  return ec ? console.complain(Error::CannotRead, file + ": cannot read it: " + ec.message()) : int(Ok);
 }
 
 //===--- a stage's text -------------------------------------------------------===//
 
-/// What `--emit` writes behind the last stage that can be compiled on.
+/// The name of the stage after `llvm` that `text` is (LLVM IR, assembly), from which nothing can be compiled; "" for
+/// any other text.
 static StringRef stageBehindIR(StringRef text) {
   if (text.starts_with("; ModuleID") || text.contains("\nsource_filename = ") || text.starts_with("target datalayout"))
     return "llvmir";
@@ -57,18 +59,20 @@ static StringRef stageBehindIR(StringRef text) {
   return "";
 }
 
-/// True, and said, where `file` is such a text.
+/// Whether `file` is such a text; then reports it.
 static bool isBehindIR(StringRef file, StringRef text, DiagnosticSink &sink) {
   StringRef stage = stageBehindIR(text);
   if (!stage.empty())
-    sink.errorInFile(file, "", "this is what --emit=" + stage + " writes, " +
-                                   (stage == "asm" ? "assembly" : "LLVM IR") +
-                                   ": nothing of the model is left in it to compile; the stages that can be compiled on are those up to "
-                                   "--emit=" + stages().back().name);
+    sink.errorInFile(
+        Error::PastStages, file, "",
+        "this is what --emit=" + stage + " writes, " + (stage == "asm" ? "assembly" : "LLVM IR") +
+            ": nothing of the model is left in it to compile; the stages that can be compiled on are those up to "
+            "--emit=" +
+            stages().back().name);
   return !stage.empty();
 }
 
-/// The same of a file that is not named .mlir.
+/// The same for a file whose name does not end in .mlir.
 static bool isBehindIR(StringRef file, DiagnosticSink &sink) {
   uint64_t size = 0;
   if (!fs::is_regular_file(file) || fs::file_size(file, size))
@@ -77,10 +81,10 @@ static bool isBehindIR(StringRef file, DiagnosticSink &sink) {
   return begin && isBehindIR(file, (*begin)->getBuffer(), sink);
 }
 
-/// Of the text of a stage.
+/// The largest text of a stage.
 static constexpr uint64_t mostTextBytes = uint64_t(1) << 30;
 
-static OwningOpRef<ModuleOp> parseModule(MLIRContext &context, const ImportOptions &options, DiagnosticSink &sink, int &code) {
+static OwningOpRef<ModuleOp> parseModule(MLIRContext &context, const ImportOptions &options, DiagnosticSink &sink) {
   StringRef file = options.path;
   ReadFile text;
   if (options.text)
@@ -88,24 +92,25 @@ static OwningOpRef<ModuleOp> parseModule(MLIRContext &context, const ImportOptio
   else
     text = readInputFile(options.path.c_str(), mostTextBytes);
   if (!text.ok()) {
-    sink.errorInFile(file, "", text.why);
-    code = text.systemError ? exitCodeOf(std::error_code(text.systemError, std::generic_category())) : int(InputError);
+    Error why = text.systemError
+                    ? errorOf(std::error_code(text.systemError, std::generic_category()), Error::CannotRead)
+                    : Error::NotItsFormat;
+    sink.errorInFile(why, file, "", text.why);
     return nullptr;
   }
-  code = InputError;
   if (isBehindIR(file, text.bytes, sink))
     return nullptr;
-  PassMessages messages(context, sink);
+  PassMessages messages(context, sink, Error::BadStage);
   llvm::SourceMgr sources;
   sources.AddNewSourceBuffer(llvm::MemoryBuffer::getMemBufferCopy(text.bytes, file), llvm::SMLoc());
   OwningOpRef<ModuleOp> module = parseSourceFile<ModuleOp>(sources, &context);
   if (!module || failed(checkClaim(*module)))
     return nullptr;
-  code = Ok;
   return module;
 }
 
-/// The files of weights that a parsed module names are there and whole; what is imported has been looked at.
+/// Reports files of weights that a parsed module names and that are missing or damaged; an import has checked them
+/// already.
 static void checkWeights(ModuleOp module, DiagnosticSink &sink) {
   std::vector<std::string> files;
   if (auto list = module->getAttrOfType<ArrayAttr>("model.weights"))
@@ -114,23 +119,16 @@ static void checkWeights(ModuleOp module, DiagnosticSink &sink) {
   absl::StatusOr<WeightStore> store = WeightStore::openFiles(files);
   if (store.ok())
     return;
-  std::string said(store.status().message());
-  StringRef text = said;
   std::optional<WeightProblem> problem = problemOf(store.status());
-  if (problem)
-    text.consume_front("error[" + problem->code + "]: ");
-  heddle::Diagnostic &d = sink.errorInFile(problem ? problem->file : "", "", text);
-  if (problem)
-    d.code = problem->code;
-  if (absl::IsUnimplemented(store.status()))
-    d.unsupported();
+  sink.errorInFile(errorOf(store.status()), problem ? problem->file : "", "", textOf(store.status()));
 }
 
 //===--- the tokenizer --------------------------------------------------------===//
 
-/// The model's tokenizer as the blob that the runtime reads; its ids must be rows of the model's table. Where a
-/// module has one its place is written on it (`model.tokenizer`), for whoever compiles a later stage on.
-static void readTokenizer(const ImportOptions &options, ModuleOp module, bool parsed, Words &words, DiagnosticSink &sink) {
+/// Compiles the tokenizer to the blob that the runtime reads; its ids must be rows of the model's table. Its path is
+/// kept on the module (`model.tokenizer`), so that a later stage can be compiled from its text.
+static void readTokenizer(const ImportOptions &options, ModuleOp module, bool parsed, Words &words,
+                          DiagnosticSink &sink) {
   std::string from, text, name, error;
   if (parsed) {
     auto named = module->getAttrOfType<StringAttr>("model.tokenizer");
@@ -145,7 +143,7 @@ static void readTokenizer(const ImportOptions &options, ModuleOp module, bool pa
   }
   auto refuse = [&](StringRef said) {
     auto [file, why] = said.split(": ");
-    sink.errorInFile(why.empty() ? StringRef(from) : file, "", why.empty() ? said : why);
+    sink.errorInFile(Error::BadTokenizer, why.empty() ? StringRef(from) : file, "", why.empty() ? said : why);
   };
   TokenizerFound found = findTokenizer(from, text, name);
   if (found == TokenizerFound::Broken)
@@ -156,7 +154,9 @@ static void readTokenizer(const ImportOptions &options, ModuleOp module, bool pa
     return;
   }
   if (module && !parsed)
-    module->setAttr("model.tokenizer", StringAttr::get(module.getContext(), found == TokenizerFound::Yes && fs::is_regular_file(name) ? name : from));
+    module->setAttr(
+        "model.tokenizer",
+        StringAttr::get(module.getContext(), found == TokenizerFound::Yes && fs::is_regular_file(name) ? name : from));
   if (found == TokenizerFound::Elsewhere) {
     words.note = name;
     return;
@@ -168,29 +168,29 @@ static void readTokenizer(const ImportOptions &options, ModuleOp module, bool pa
     return refuse(error);
   auto rows = module ? module->getAttrOfType<IntegerAttr>("model.vocabulary") : IntegerAttr();
   if (rows && int64_t(codec->size()) > rows.getInt())
-    sink.errorInFile(name, "", "its largest id is " + Twine(codec->size() - 1) + ", and the model has " + Twine(rows.getInt()) +
-                                   " tokens; this tokenizer is not the model's");
+    sink.errorInFile(Error::BadTokenizer, name, "",
+                     "its largest id is " + Twine(codec->size() - 1) + ", and the model has " + Twine(rows.getInt()) +
+                         " tokens; this tokenizer is not the model's");
 }
 
 //===--- all of it ------------------------------------------------------------===//
 
 OwningOpRef<ModuleOp> heddle::readModel(MLIRContext &context, const ImportOptions &options, Words *words,
                                         DiagnosticSink &sink, int &code) {
-  code = IOError;
+  llvm::scope_exit leave([&] { code = sink.exitCode(); });
   if (!canRead(options, sink))
     return nullptr;
-  code = Ok;
   OwningOpRef<ModuleOp> module;
-  // A description is an object.
-  bool parsed = options.text ? !StringRef(*options.text).ltrim().starts_with("{") : StringRef(options.path).ends_with(".mlir");
+  // A description begins with `{`.
+  bool parsed =
+      options.text ? !StringRef(*options.text).ltrim().starts_with("{") : StringRef(options.path).ends_with(".mlir");
   if (parsed) {
-    module = parseModule(context, options, sink, code);
+    module = parseModule(context, options, sink);
     if (!module)
       return nullptr;
     if (words)
       checkWeights(*module, sink);
   } else if (!options.text && isBehindIR(options.path, sink)) {
-    code = InputError;
     return nullptr;
   } else {
     module = importModel(context, options, sink);
@@ -198,28 +198,30 @@ OwningOpRef<ModuleOp> heddle::readModel(MLIRContext &context, const ImportOption
   }
   if (words)
     readTokenizer(options, module ? *module : ModuleOp(), parsed, *words, sink);
-  code = sink.exitCode();
   return sink.hasErrors() ? OwningOpRef<ModuleOp>() : std::move(module);
 }
 
-OwningOpRef<ModuleOp> heddle::load(const Console &console, MLIRContext &context, const ImportOptions &options, int &code,
-                                   Words *words) {
+OwningOpRef<ModuleOp> heddle::load(const Console &console, MLIRContext &context, const ImportOptions &options,
+                                   int &code, Words *words) {
   DiagnosticSink sink;
   OwningOpRef<ModuleOp> module = readModel(context, options, words, sink, code);
   sink.print(console.err);
   if (module || code != Ok)
     return module;
   if (!options.weightsOptional) {
-    code = Internal;
+    code = int(Exit::Internal);
     return nullptr;
   }
-  // Nothing is wrong, and without weights nothing more is known: their shapes may follow from the rest.
+  // Nothing is wrong, but nothing more is known without weights: try with shapes that follow from the rest.
   ImportOptions invented = options;
   invented.weightsInvented = true;
   DiagnosticSink guesses;
   module = importModel(context, invented, guesses);
   if (!module) {
-    code = console.complain(InputError, options.path + ": some of its shapes stand in its weights alone, and there are none; --weights=FILE names them");
+    code = console.complain(
+        Error::WeightsUnknown,
+        options.path +
+            ": some of its shapes stand in its weights alone, and there are none; --weights=FILE names them");
     guesses.print(console.err, 1); // which
   }
   return module;

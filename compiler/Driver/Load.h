@@ -1,10 +1,8 @@
 //===- Load.h - one list of checks -----------------------------*- C++ -*-===//
 //
-// Every command reads its model here, so that all accept the same: a description, a Hugging
-// Face directory, a config.json, or the .mlir file of any stage. `compile` and `check` ask for
-// the same checks in the same order and differ in what they do with the answer; a complaint
-// never hides one that does not depend on it.
-//
+// Reads a model for every command, so that all accept the same inputs: a description, a Hugging Face directory, a
+// config.json, or the .mlir text of any stage. `compile` and `check` run the same checks in the same order and differ
+// in what they do with the result; no error hides one that does not depend on it.
 //===----------------------------------------------------------------------===//
 #ifndef HEDDLE_COMPILER_DRIVER_LOAD_H
 #define HEDDLE_COMPILER_DRIVER_LOAD_H
@@ -13,27 +11,27 @@
 
 namespace heddle {
 
-/// The files that the command line names are there and may be read; if not, the sink says which is not, and
-/// the exit code is `IOError`.
+/// Whether the files named on the command line exist and can be read; if not, `sink` says which, and the exit code is
+/// `Error::CannotRead`.
 bool canRead(const ImportOptions &options, DiagnosticSink &sink);
-/// The same for one more file: `Ok`, or `IOError` when it has been said.
+/// The same for another file: `Ok`, or the status of `Error::CannotRead` after printing the error.
 int canRead(const Console &console, llvm::StringRef file);
 
-/// What texts become ids with, for a binary.
+/// The tokenizer of a binary.
 struct Words {
   std::string blob; ///< heddle_tokenizer; empty: none
-  std::string note; ///< why there is none, where there is a tokenizer that cannot be read
+  std::string note; ///< why there is none although the model has one that cannot be read
 };
 
-/// Imports the model, or parses its stage, and adds what the files beside it say. With `words` its tokenizer is
-/// read too. Complaints go to `sink`; `code` is what the command ends with. Null after an error, and without one
-/// where config.json has no weights and none are asked for.
+/// Imports the model, or parses its stage, and adds the files beside it. With `words` its tokenizer is compiled, too.
+/// Errors go to `sink`, and `code` becomes the exit code. Null after an error, and without one if a config.json has no
+/// weights and none are needed.
 mlir::OwningOpRef<mlir::ModuleOp> readModel(mlir::MLIRContext &context, const ImportOptions &options, Words *words,
                                             DiagnosticSink &sink, int &code);
 
-/// The same; on failure everything has been said.
-mlir::OwningOpRef<mlir::ModuleOp> load(const Console &console, mlir::MLIRContext &context,
-                                       const ImportOptions &options, int &code, Words *words = nullptr);
+/// The same; all errors have been printed.
+mlir::OwningOpRef<mlir::ModuleOp> load(const Console &console, mlir::MLIRContext &context, const ImportOptions &options,
+                                       int &code, Words *words = nullptr);
 
 } // namespace heddle
 

@@ -1,9 +1,8 @@
 //===- MaskBounds.cpp - the bounds of runs as formulas --------------------===//
 //
-// A leaf is asked for its hull with the first and the last row as unknowns; the arithmetic
-// that it emits is read back as a form in t, the tile of rows. Asked with the two exchanged,
-// a leaf whose bounds rise with the row answers with the keys that every row sees.
-//
+// Bounds of runs as formulas. A leaf emits its hull for a tile whose first and last row are unknowns, and the emitted
+// arithmetic is read back as a form in t, the index of the tile. With the two rows exchanged, a leaf whose bounds do
+// not decrease gives the keys that every row sees.
 //===----------------------------------------------------------------------===//
 
 #include "compiler/Driver/MaskReport.h"
@@ -18,7 +17,7 @@ using heddle::model::ModelTensorType;
 using heddle::model::Size;
 
 namespace {
-/// [begin, end), a missing side is the rim of the keys; none: nothing is known.
+/// [begin, end); without a side it reaches to the end of the keys.
 struct Interval {
   std::optional<Size> begin, end;
 };
@@ -31,8 +30,8 @@ public:
     keyStart = Size::parse(op.getKeyStart()).value_or(Size(0));
     keys = cast<ModelTensorType>(op.getKey().getType()).getSize(1);
   }
-  bool narrowed = false; ///< by data, inside what the formulas say
-  bool known = true; ///< false once data decides where a leaf is full
+  bool narrowed = false; ///< data hides keys inside of the formulas
+  bool known = true;     ///< false if data decides where a leaf is full
 
   Intervals visible(Value mask) { return read(mask, false); }
   Intervals full(Value mask) { return read(mask, true); }
@@ -43,7 +42,7 @@ private:
   int64_t rowTile;
   OwningOpRef<ModuleOp> scratch;
   Size past, keyStart;
-  llvm::DenseMap<Value, Size> atoms; ///< what stands for a value of the scratch code
+  llvm::DenseMap<Value, Size> atoms; ///< the forms of values in the emitted code
 
   Intervals read(Value mask, bool full);
   std::optional<Interval> leaf(mask::MaskOpInterface leaf, bool full);
@@ -58,7 +57,7 @@ static Interval meet(const Interval &x, const Interval &y) {
   return {join(x.begin, y.begin, Size::max), join(x.end, y.end, Size::min)};
 }
 
-/// Both; more than a reader follows become what is sound: no bound, or nothing known full.
+/// Intersects two unions of intervals; if that has too many, the result is conservative: unbounded, or nothing is full.
 static Intervals meetAll(const Intervals &x, const Intervals &y, bool full) {
   Intervals all;
   for (const Interval &i : x)
@@ -67,7 +66,7 @@ static Intervals meetAll(const Intervals &x, const Intervals &y, bool full) {
   return all.size() <= 8 ? all : full ? Intervals{} : Intervals{Interval{}};
 }
 
-/// The keys outside of all of them.
+/// The complement of a union of intervals.
 static Intervals outside(const Intervals &x, bool full) {
   Intervals all = {Interval{}};
   for (const Interval &i : x) {
@@ -81,7 +80,7 @@ static Intervals outside(const Intervals &x, bool full) {
   return all;
 }
 
-/// What data is clamped to, so that sums do not overflow: no limit to a reader.
+/// Whether a bound is what data is clamped to against overflow, and so no bound to a reader.
 static bool unlimited(const Size &form) { return std::abs(form.constant().value_or(0)) >= mask::kUnbounded; }
 
 /// v + plus as a form; constants go inside min and max, where they are easier to read.
@@ -118,11 +117,13 @@ std::optional<Size> Reader::form(Value v, Size plus) {
       })
       .Case([&](arith::MinSIOp o) -> std::optional<Size> {
         auto p = both(o.getLhs(), o.getRhs(), plus, plus);
-        return p ? std::optional(unlimited(p->second - plus) ? p->first : Size::min(p->first, p->second)) : std::nullopt;
+        return p ? std::optional(unlimited(p->second - plus) ? p->first : Size::min(p->first, p->second))
+                 : std::nullopt;
       })
       .Case([&](arith::MaxSIOp o) -> std::optional<Size> {
         auto p = both(o.getLhs(), o.getRhs(), plus, plus);
-        return p ? std::optional(unlimited(p->second - plus) ? p->first : Size::max(p->first, p->second)) : std::nullopt;
+        return p ? std::optional(unlimited(p->second - plus) ? p->first : Size::max(p->first, p->second))
+                 : std::nullopt;
       })
       .Case<arith::IndexCastOp, arith::IndexCastUIOp, arith::ExtSIOp, arith::ExtUIOp, arith::TruncIOp>(
           [&](auto o) { return form(o.getIn(), plus); })
@@ -135,7 +136,7 @@ std::optional<Interval> Reader::leaf(mask::MaskOpInterface leaf, bool full) {
   Block *block = scratch->getBody();
   b.setInsertionPointToEnd(block);
   auto unknown = [&](const Size &form) {
-    // Any op that no reader looks into: the value is what `atoms` says.
+    // An opaque op: the value means what `atoms` says.
     Value v = UnrealizedConversionCastOp::create(b, loc, TypeRange{b.getIndexType()}, ValueRange{}).getResult(0);
     atoms[v] = form;
     return v;
@@ -222,7 +223,9 @@ MaskBounds heddle::boundsOf(attn::SdpaOp op, Value mask, int64_t rowTile) {
         continue; // empty, whatever t is
       Size zero(0);
       bool clip = i.begin && !i.begin->constant();
-      Size begin = !i.begin ? zero : clip ? Size::max(zero, *i.begin) : Size(std::max<int64_t>(0, *i.begin->constant()));
+      Size begin = !i.begin ? zero
+                   : clip   ? Size::max(zero, *i.begin)
+                            : Size(std::max<int64_t>(0, *i.begin->constant()));
       Size end = i.end ? Size::min(reader.keys, *i.end) : reader.keys;
       out.push_back({spaced(begin.str()), spaced(end.str())});
     }

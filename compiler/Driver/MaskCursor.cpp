@@ -7,12 +7,12 @@
 
 #include "compiler/Driver/MaskCursor.h"
 #include "compiler/Pipelines/Stages.h"
-#include "targets/CPU/CPUTarget.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Pass/PassManager.h"
+#include "targets/CPU/CPUTarget.h"
 #include "llvm/ADT/SetVector.h"
 
 using namespace mlir;
@@ -23,7 +23,7 @@ using heddle::model::Size;
 namespace {
 enum Argument : unsigned { First, Last, Batch, Head, Past, Rows, Keys, KeyStart, Anchor, Lo, Hi, FirstDim };
 
-/// Code of one function over one mask.
+/// Builds the code of one function over one mask.
 struct Body {
   OpBuilder &b;
   Location loc;
@@ -38,7 +38,7 @@ struct Body {
   }
   Value index(OpBuilder &o, Value i64) { return arith::IndexCastOp::create(o, loc, o.getIndexType(), i64); }
   Value word(OpBuilder &o, Value index) { return arith::IndexCastOp::create(o, loc, o.getI64Type(), index); }
-  /// Arguments are read where the function begins: code that asks for one may stand anywhere.
+  /// Loads argument `n` at the beginning of the function, wherever the code that needs it is.
   Value argument(unsigned n) {
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToStart(out.getParentBlock());
@@ -51,7 +51,8 @@ struct Body {
     auto dim = [&](StringRef name) -> Value {
       unsigned n = llvm::find(dims, name.str()) - dims.begin();
       assert(n < dims.size() && "every dim of a tensor is bound");
-      return index(b, LLVM::LoadOp::create(b, loc, b.getI64Type(), at(b, arguments, b.getI64Type(), int32_t(FirstDim + n))));
+      return index(
+          b, LLVM::LoadOp::create(b, loc, b.getI64Type(), at(b, arguments, b.getI64Type(), int32_t(FirstDim + n))));
     };
     auto binary = [&](char op, Value x, Value y) -> Value {
       switch (op) {
@@ -111,7 +112,8 @@ struct Body {
       Type i64 = o.getI64Type();
       Value count = LLVM::LoadOp::create(o, loc, i64, out);
       Value three = arith::ConstantIntOp::create(o, loc, 3, 64), one = arith::ConstantIntOp::create(o, loc, 1, 64);
-      Value next = at(o, out, i64, arith::AddIOp::create(o, loc, one, arith::MulIOp::create(o, loc, count, three)).getResult());
+      Value next =
+          at(o, out, i64, arith::AddIOp::create(o, loc, one, arith::MulIOp::create(o, loc, count, three)).getResult());
       Value values[] = {word(o, lo), word(o, hi), arith::ExtUIOp::create(o, loc, i64, need)};
       for (auto [i, v] : llvm::enumerate(values))
         LLVM::StoreOp::create(o, loc, v, at(o, next, i64, int32_t(i)));
@@ -135,7 +137,8 @@ struct Body {
                       : arith::ConstantOp::create(e.step, loc, e.step.getBoolAttr(true)).getResult();
     b.setInsertionPointToEnd(loop.getBody());
     Value count = arith::ExtUIOp::create(b, loc, b.getI64Type(), sees);
-    scf::YieldOp::create(b, loc, ValueRange{arith::AddIOp::create(b, loc, loop.getRegionIterArgs()[0], count).getResult()});
+    scf::YieldOp::create(b, loc,
+                         ValueRange{arith::AddIOp::create(b, loc, loop.getRegionIterArgs()[0], count).getResult()});
     b.setInsertionPointAfter(loop);
     func::ReturnOp::create(b, loc, loop.getResults());
   }
@@ -149,11 +152,13 @@ static LogicalResult lower(ModuleOp module) {
   return pm.run(module);
 }
 
-std::unique_ptr<MaskCursors> MaskCursors::compile(MLIRContext &context, ArrayRef<Value> masks, int64_t keyTile, std::string &error) {
+std::unique_ptr<MaskCursors> MaskCursors::compile(MLIRContext &context, ArrayRef<Value> masks, int64_t keyTile,
+                                                  std::string &error) {
   auto result = std::make_unique<MaskCursors>();
   result->keyTile = keyTile;
   OpBuilder b(&context);
-  Location top = masks.empty() || !masks.front() ? Location(FileLineColLoc::get(&context, "heddle mask", 1, 1)) : masks.front().getLoc();
+  Location top = masks.empty() || !masks.front() ? Location(FileLineColLoc::get(&context, "heddle mask", 1, 1))
+                                                 : masks.front().getLoc();
   OwningOpRef<ModuleOp> module = ModuleOp::create(top);
   Type ptr = LLVM::LLVMPointerType::get(&context);
   for (auto [n, mask] : llvm::enumerate(masks)) {
@@ -179,7 +184,14 @@ std::unique_ptr<MaskCursors> MaskCursors::compile(MLIRContext &context, ArrayRef
                                     b.getFunctionType({ptr, ptr, ptr}, walk ? TypeRange{} : TypeRange{b.getI64Type()}));
       Block *block = f.addEntryBlock();
       b.setInsertionPointToEnd(block);
-      Body body{b, loc, mask, cursor.tensors, cursor.dims, block->getArgument(0), block->getArgument(1), block->getArgument(2)};
+      Body body{b,
+                loc,
+                mask,
+                cursor.tensors,
+                cursor.dims,
+                block->getArgument(0),
+                block->getArgument(1),
+                block->getArgument(2)};
       walk ? body.walk(keyTile) : body.seen();
     }
     result->cursors.push_back(std::move(cursor));
@@ -244,7 +256,7 @@ void MaskCursors::walk(unsigned n, const MaskPlace &at, int64_t first, int64_t l
   fill(c.arguments, at);
   c.arguments[First] = first;
   c.arguments[Last] = last;
-  // A run covers whole tiles or lies in one: there are no more runs than tiles.
+  // A run covers whole tiles or is inside of one, so there are no more runs than tiles.
   room.resize(1 + 3 * (at.keys / keyTile + 2));
   room[0] = 0;
   c.walk(c.arguments.data(), c.data.data(), room.data());

@@ -1,8 +1,7 @@
 //===- MaskCursor.h - the cursors of masks, run in this process -*- C++ -*-===//
 //
-// What `heddle mask` counts and draws is asked of the code that a binary contains: the walk
-// over key tiles and the predicate of one element are emitted by the masks' own interface,
-// compiled for this machine, and called.
+// `heddle mask` counts and draws with the code that a binary contains: the walk over key tiles and the predicate of one
+// element are emitted through the masks' interface, compiled for this machine, and called.
 //
 //===----------------------------------------------------------------------===//
 #ifndef HEDDLE_COMPILER_DRIVER_MASKCURSOR_H
@@ -13,12 +12,12 @@
 
 namespace heddle {
 
-/// One attention's grid, and the place in it that a question is about.
+/// The lengths and positions of an attention, and the batch element and head to look at.
 struct MaskPlace {
   int64_t batch = 0, head = 0, past = 0, rows = 0, keys = 0, keyStart = 0, anchor = 0;
 };
 
-/// A stretch of keys [lo, hi) that some row of the tile may see; `tested`: element by element.
+/// A run of keys [lo, hi) that some row of the tile may see; `tested`: each element is tested.
 struct MaskRun {
   int64_t lo, hi;
   bool tested;
@@ -26,22 +25,21 @@ struct MaskRun {
 
 class MaskCursors {
 public:
-  /// Compiles a walk and a predicate for each of `masks` (null: nothing is hidden). None after
-  /// an error, which is in `error`.
+  /// Compiles a walk and a predicate for each of `masks` (null: hides nothing). Null with `error` on failure.
   static std::unique_ptr<MaskCursors> compile(mlir::MLIRContext &context, llvm::ArrayRef<mlir::Value> masks,
                                               int64_t keyTile, std::string &error);
 
-  /// The tensors that mask `n` reads, in the order in which their data is handed over: f32,
-  /// i64 or i32 elements, bools as bytes.
+  /// The tensors that mask `n` reads, in the order in which `bind` takes their data: f32, i64 or i32 elements, booleans
+  /// as bytes.
   llvm::ArrayRef<mlir::Value> tensors(unsigned n) const { return cursors[n].tensors; }
-  /// The dims in whose terms those tensors are long.
+  /// The dims that occur in the lengths of those tensors.
   llvm::ArrayRef<std::string> dims(unsigned n) const { return cursors[n].dims; }
 
-  /// What mask `n` is asked with from now on.
+  /// Sets the data and dims with which mask `n` is evaluated from now on.
   void bind(unsigned n, std::vector<const void *> data, std::vector<int64_t> dims);
-  /// Ascending runs of the rows first .. last (of this call).
+  /// Fills `runs` with the ascending runs for the rows first .. last of this call.
   void walk(unsigned n, const MaskPlace &at, int64_t first, int64_t last, std::vector<MaskRun> &runs);
-  /// How many of the keys [lo, hi) row `row` sees.
+  /// How many of the keys [lo, hi) are seen by `row`.
   int64_t seen(unsigned n, const MaskPlace &at, int64_t row, int64_t lo, int64_t hi);
 
 private:

@@ -8,15 +8,18 @@
 
 #include "compiler/Driver/MaskReport.h"
 #include "compiler/Conversion/ToLoops/AttentionPlan.h"
+#include "compiler/Driver/Exit.h"
 #include "compiler/Driver/Load.h"
 #include "compiler/Driver/MaskCursor.h"
 #include "compiler/Driver/Output.h"
+#include "compiler/Driver/PassMessages.h"
 #include "compiler/Interpreter/Evaluator.h"
-#include "compiler/Interpreter/Files.h"
+#include "compiler/Interpreter/ParameterFiles.h"
+#include "dialects/Model/IR/Names.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Transforms/RegionUtils.h"
-#include "llvm/Support/SourceMgr.h"
+#include "llvm/ADT/ScopeExit.h"
 
 using namespace mlir;
 using namespace heddle;
@@ -26,13 +29,14 @@ using heddle::model::Size;
 
 //===-- attentions that are alike --------------------------------------------------===//
 
-/// The same value, or made in the same way of the same values.
+/// Whether two values are the same, or are computed alike from the same values.
 static bool alike(Value x, Value y, llvm::DenseSet<std::pair<Value, Value>> &seen) {
   if (x == y || !seen.insert({x, y}).second)
     return true;
   Operation *a = x ? x.getDefiningOp() : nullptr, *b = y ? y.getDefiningOp() : nullptr;
   if (!a || !b || a->getName() != b->getName() || x.getType() != y.getType() || a->getNumRegions() ||
-      a->getNumOperands() != b->getNumOperands() || a->getDiscardableAttrDictionary() != b->getDiscardableAttrDictionary() ||
+      a->getNumOperands() != b->getNumOperands() ||
+      a->getDiscardableAttrDictionary() != b->getDiscardableAttrDictionary() ||
       a->getPropertiesAsAttribute() != b->getPropertiesAsAttribute())
     return false;
   for (auto [p, q] : llvm::zip(a->getOperands(), b->getOperands()))
@@ -51,19 +55,20 @@ static bool alike(attn::SdpaOp x, attn::SdpaOp y) {
 
 static AttentionReport::Place placeOf(attn::SdpaOp op) {
   AttentionReport::Place p;
-  if (auto name = dyn_cast<NameLoc>(op->getLoc()))
-    p.path = name.getName().str();
+  p.path = model::pathOf(op->getLoc()).str();
   if (auto file = op->getLoc()->findInstanceOf<FileLineColLoc>()) {
     p.file = file.getFilename().str();
     p.line = file.getLine();
     p.column = file.getColumn();
   }
   Operation *mask = op.getMask() ? op.getMask().getDefiningOp() : nullptr;
-  if (auto at = mask ? mask->getLoc()->findInstanceOf<FileLineColLoc>() : FileLineColLoc(); at && at.getFilename() == p.file) {
+  if (auto at = mask ? mask->getLoc()->findInstanceOf<FileLineColLoc>() : FileLineColLoc();
+      at && at.getFilename() == p.file) {
     p.maskLine = at.getLine();
     p.maskColumn = at.getColumn();
   }
-  for (auto repeat = op->getParentOfType<model::RepeatOp>(); repeat; repeat = repeat->getParentOfType<model::RepeatOp>())
+  for (auto repeat = op->getParentOfType<model::RepeatOp>(); repeat;
+       repeat = repeat->getParentOfType<model::RepeatOp>())
     p.layers *= repeat.getCount();
   return p;
 }
@@ -71,7 +76,7 @@ static AttentionReport::Place placeOf(attn::SdpaOp op) {
 //===-- what masks read --------------------------------------------------------------===//
 
 namespace {
-/// What the masks make of an input. Padding: what it hides is hidden from all.
+/// The role of an input for the masks, by which example data is invented. Padding hides its keys from all queries.
 enum class Role { None, Padding, Set, Labels, Length, Pairs };
 
 class Gatherer {
@@ -80,12 +85,17 @@ public:
       : look(look), module(module), run(run), e({}, &states, [this](StringRef name) { return parameter(name); }, {}) {}
 
   LogicalResult bind(std::string &error);
-  /// Fills everything but counts and pictures; `unknown` says why those cannot be.
+  /// Fills in everything but counts and pictures; `unknown` becomes the reason if these cannot be made.
   void describe(AttentionReport &report, attn::SdpaOp op, Value mask);
   void count(AttentionReport &report, MaskCursors &cursors, unsigned n, attn::SdpaOp op, Value mask);
   Dims dims() const { return e.dims; }
 
 private:
+  // The steps of `bind`; `error` says why it failed.
+  LogicalResult readGiven(std::string &error);
+  LogicalResult chooseDims(std::string &error);
+  LogicalResult bindGiven(BlockArgument a, ModelTensorType type, Tensor t, const std::vector<int64_t> &shape,
+                          std::string &error);
   const InspectOptions &look;
   ModuleOp module;
   func::FuncOp run;
@@ -94,7 +104,7 @@ private:
   Evaluator e;
   Tensors given;
   std::map<std::string, MaskData> sources; ///< of the inputs
-  llvm::DenseSet<Operation *> leading;     ///< `keys` leaves that hide from all
+  llvm::DenseSet<Operation *> leading;     ///< `keys` leaves that apply to all queries
 
   FailureOr<Tensor> parameter(StringRef name);
   Role roleOf(BlockArgument argument);
@@ -127,7 +137,7 @@ static Role roleOf(mask::Example data) {
   llvm_unreachable("an example without a role");
 }
 
-/// What the masks make of an input: the first leaf that it reaches decides.
+/// The role of an input: that of the first leaf that depends on it.
 Role Gatherer::roleOf(BlockArgument argument) {
   SmallVector<Value> open = {argument};
   llvm::DenseSet<Value> seen;
@@ -152,17 +162,18 @@ Role Gatherer::roleOf(BlockArgument argument) {
 Tensor Gatherer::example(Role role, ModelTensorType type, std::vector<int64_t> shape, std::string &about) {
   Tensor t = Tensor::zeros(kindOf(type), shape);
   int64_t last = shape.empty() ? 1 : shape.back(), rows = shape.size() < 2 ? 1 : shape[shape.size() - 2];
-  int64_t most = std::max<int64_t>(1, last * 3 / 4), half = std::max<int64_t>(1, (last + 1) / 2), shortest = look.length;
+  int64_t most = std::max<int64_t>(1, last * 3 / 4), half = std::max<int64_t>(1, (last + 1) / 2),
+          shortest = look.length;
   for (auto &[name, n] : e.dims)
     shortest = name == "B" ? shortest : std::min(shortest, n);
   for (int64_t i = 0, n = product(shape); i < n; ++i) {
     int64_t k = i % last, q = i / last % rows;
-    int64_t x = role == Role::Labels ? k * 5 / std::max<int64_t>(1, last)
+    int64_t x = role == Role::Labels    ? k * 5 / std::max<int64_t>(1, last)
                 : role == Role::Padding ? k < most
-                : role == Role::Set  ? k % half == 0
-                : role == Role::Pairs ? k <= q
-                : role == Role::Length ? shortest * 3 / 4
-                                       : 1;
+                : role == Role::Set     ? k % half == 0
+                : role == Role::Pairs   ? k <= q
+                : role == Role::Length  ? shortest * 3 / 4
+                                        : 1;
     t.kind == Tensor::Kind::Real ? void(t.reals[i] = double(x)) : void(t.ints[i] = x);
   }
   switch (role) {
@@ -176,23 +187,29 @@ Tensor Gatherer::example(Role role, ModelTensorType type, std::vector<int64_t> s
   return t;
 }
 
-LogicalResult Gatherer::bind(std::string &error) {
-  if (!look.input.empty()) {
-    absl::StatusOr<Tensors> read = readTensors(look.input);
-    if (!read.ok()) {
-      error = std::string(read.status().message());
-      return failure();
-    }
-    given = std::move(*read);
-    for (auto it = given.begin(); it != given.end();) {
-      bool known = llvm::any_of(run.getArguments(), [&](BlockArgument a) { return describeTensor(a) == it->first; });
-      it = known ? std::next(it) : given.erase(it);
-    }
-    FailureOr<Dims> bound = bindDims(run, given, {});
-    if (failed(bound))
-      return failure();
-    e.dims = std::move(*bound);
+/// Reads --input, keeps the tensors that the function takes, and binds the dims that they give.
+LogicalResult Gatherer::readGiven(std::string &error) {
+  if (look.input.empty())
+    return success();
+  absl::StatusOr<Tensors> read = readTensors(look.input);
+  if (!read.ok()) {
+    error = std::string(read.status().message());
+    return failure();
   }
+  given = std::move(*read);
+  for (auto it = given.begin(); it != given.end();) {
+    bool known = llvm::any_of(run.getArguments(), [&](BlockArgument a) { return describeTensor(a) == it->first; });
+    it = known ? std::next(it) : given.erase(it);
+  }
+  FailureOr<Dims> bound = bindDims(run, given, {});
+  if (failed(bound))
+    return failure();
+  e.dims = std::move(*bound);
+  return success();
+}
+
+/// Gives every dim of the function's inputs a length: the input's, that of --dims, or the default within its bound.
+LogicalResult Gatherer::chooseDims(std::string &error) {
   std::set<std::string> names;
   for (BlockArgument a : run.getArguments())
     if (auto type = dyn_cast<ModelTensorType>(a.getType()))
@@ -219,6 +236,30 @@ LogicalResult Gatherer::bind(std::string &error) {
       return failure();
     }
   }
+  return success();
+}
+
+/// The given tensor of the argument `a`; 0 and 1 may be given as integers.
+LogicalResult Gatherer::bindGiven(BlockArgument a, ModelTensorType type, Tensor t, const std::vector<int64_t> &shape,
+                                  std::string &error) {
+  if (t.kind != kindOf(type) && t.kind != Tensor::Kind::Real) {
+    Tensor as = Tensor::zeros(kindOf(type), t.shape);
+    for (int64_t i = 0; i < t.count(); ++i)
+      as.kind == Tensor::Kind::Real ? void(as.reals[i] = double(t.ints[i]))
+                                    : void(as.ints[i] = as.kind == Tensor::Kind::Bool ? t.ints[i] != 0 : t.ints[i]);
+    t = std::move(as);
+  }
+  if (t.kind != kindOf(type) || !stretches(t.shape, shape)) {
+    error = "input '" + describeTensor(a) + "' is " + showShape(t.shape) + ", expected " + showShape(shape);
+    return failure();
+  }
+  e.set(a, t.shape == shape ? std::move(t) : stretched(t, shape));
+  return success();
+}
+
+LogicalResult Gatherer::bind(std::string &error) {
+  if (failed(readGiven(error)) || failed(chooseDims(error)))
+    return failure();
   run.walk([&](attn::SdpaOp op) {
     for (Operation *leaf : mask::leadingKeys(op.getMask()))
       leading.insert(leaf);
@@ -235,20 +276,10 @@ LogicalResult Gatherer::bind(std::string &error) {
       shape.push_back(length(s));
     if (auto it = given.find(name); it != given.end()) {
       source.source = "given";
-      Tensor t = it->second;
-      if (t.kind != kindOf(type) && t.kind != Tensor::Kind::Real) { // 0 and 1 as integers
-        Tensor as = Tensor::zeros(kindOf(type), t.shape);
-        for (int64_t i = 0; i < t.count(); ++i)
-          as.kind == Tensor::Kind::Real ? void(as.reals[i] = double(t.ints[i])) : void(as.ints[i] = as.kind == Tensor::Kind::Bool ? t.ints[i] != 0 : t.ints[i]);
-        t = std::move(as);
-      }
-      if (t.kind != kindOf(type) || !stretches(t.shape, shape)) {
-        error = "input '" + name + "' is " + showShape(t.shape) + ", expected " + showShape(shape);
+      if (failed(bindGiven(a, type, it->second, shape, error)))
         return failure();
-      }
-      e.set(a, t.shape == shape ? std::move(t) : stretched(t, shape));
     } else if (run.getArgAttr(a.getArgNumber(), "model.default")) {
-      source.source = "default"; // left out, so that the default's meaning is what is shown
+      source.source = "default"; // not passed, so that the model's own default is evaluated
     } else if (product(shape) < int64_t(1) << 24) {
       source.source = "example";
       e.set(a, example(roleOf(a), type, shape, source.about));
@@ -266,10 +297,12 @@ bool Gatherer::evaluate(Value v, std::string &why) {
     auto f = dyn_cast<func::FuncOp>(cast<BlockArgument>(v).getOwner()->getParentOp());
     if (f && f == run && f.getArgAttr(cast<BlockArgument>(v).getArgNumber(), "model.default"))
       return true;
-    why = f && f == run ? "it reads " + describeTensor(v) + ", which is too large to make up" : std::string("it changes from layer to layer");
+    why = f && f == run ? "it reads " + describeTensor(v) + ", which is too large to make up"
+                        : std::string("it changes from layer to layer");
     return false;
   }
-  if (auto files = module->getAttrOfType<ArrayAttr>("model.weights"); isa<model::ParamOp>(op) && (!files || files.empty())) {
+  if (auto files = module->getAttrOfType<ArrayAttr>("model.weights");
+      isa<model::ParamOp>(op) && (!files || files.empty())) {
     why = "it reads weights, and there are none";
     return false;
   }
@@ -322,7 +355,7 @@ void Gatherer::describe(AttentionReport &r, attn::SdpaOp op, Value mask) {
   mask::Axes axes = mask ? mask.getDefiningOp<mask::MaskOpInterface>().dependsOn() : mask::None;
   r.perBatch = axes & mask::Batch;
   r.perHead = axes & mask::Head;
-  // A tile of the kernel holds 32 rows; where query heads share a key head, all of one position.
+  // The kernel's tiles have 32 rows; query heads that share a key head are rows of the same position.
   r.packed = r.perHead || op.getBias() ? 1 : r.heads / r.kvHeads;
   r.rowTile = look.rowTile ? look.rowTile : std::max<int64_t>(1, loops::kRowTile / r.packed);
   r.keyTile = look.keyTile ? look.keyTile : loops::kKeyTile;
@@ -360,7 +393,7 @@ int64_t Gatherer::anchorOf(Value mask, const MaskPlace &at) {
 //===-- counting -----------------------------------------------------------------------===//
 
 namespace {
-/// The cuts of all grids along one axis, so that a stretch is counted once for all of them.
+/// The boundaries of all grids along one axis, so that a run is counted once for all of them.
 std::vector<int64_t> cuts(int64_t lo, int64_t hi, std::initializer_list<int64_t> steps) {
   std::set<int64_t> at = {lo, hi};
   for (int64_t step : steps)
@@ -371,7 +404,7 @@ std::vector<int64_t> cuts(int64_t lo, int64_t hi, std::initializer_list<int64_t>
 } // namespace
 
 void Gatherer::count(AttentionReport &r, MaskCursors &cursors, unsigned n, attn::SdpaOp op, Value mask) {
-  // Data as the generated code reads it.
+  // The data in the form that generated code reads.
   std::vector<std::vector<char>> stores;
   std::vector<const void *> data;
   std::vector<int64_t> dims;
@@ -418,10 +451,12 @@ void Gatherer::count(AttentionReport &r, MaskCursors &cursors, unsigned n, attn:
           int64_t from = std::max(run.lo / r.keyTile, lastTile + 1), to = (run.hi - 1) / r.keyTile;
           sum.visited += std::max<int64_t>(0, to - from + 1) * times;
           lastTile = std::max(lastTile, to);
-          std::vector<int64_t> columns = drawn ? cuts(run.lo, run.hi, {r.keyTile, cell}) : cuts(run.lo, run.hi, {r.keyTile});
+          std::vector<int64_t> columns =
+              drawn ? cuts(run.lo, run.hi, {r.keyTile, cell}) : cuts(run.lo, run.hi, {r.keyTile});
           for (size_t c = 0; c + 1 < columns.size(); ++c)
             for (int64_t row = first; row < end; ++row) {
-              int64_t lo = columns[c], seen = run.tested ? cursors.seen(n, at, row, lo, columns[c + 1]) : columns[c + 1] - lo;
+              int64_t lo = columns[c],
+                      seen = run.tested ? cursors.seen(n, at, row, lo, columns[c + 1]) : columns[c + 1] - lo;
               ofRow[row - first] += seen;
               tiles.seen[first / r.rowTile * tiles.columns + lo / r.keyTile] += seen;
               if (drawn)
@@ -446,7 +481,7 @@ void Gatherer::count(AttentionReport &r, MaskCursors &cursors, unsigned n, attn:
 
 //===-- the command ----------------------------------------------------------------------===//
 
-/// Each mask as the pass leaves it, where that says something else; the module stays as it is.
+/// The masks after mask-simplify, where that changes their text; the module is not changed.
 static LogicalResult simplify(ModuleOp module, llvm::ArrayRef<attn::SdpaOp> distinct, MaskReport &report) {
   llvm::DenseMap<Operation *, size_t> numbers;
   for (auto [i, op] : llvm::enumerate(distinct))
@@ -472,7 +507,7 @@ int heddle::showMasks(const Console &console, const CompileOptions &options, con
       return missing;
   std::unique_ptr<MLIRContext> context = makeContext();
   int code = Ok;
-  // A mask is what the description says, with weights or without.
+  // Masks do not depend on weights, so weights are optional.
   ImportOptions import = options.import;
   import.weightsOptional = true;
   OwningOpRef<ModuleOp> module = load(console, *context, import, code);
@@ -480,13 +515,14 @@ int heddle::showMasks(const Console &console, const CompileOptions &options, con
     return code;
   auto run = module->lookupSymbol<func::FuncOp>("run");
   if (!run)
-    return console.complain(InputError, "the module has no function @run");
-  llvm::SourceMgr sources;
-  SourceMgrDiagnosticHandler handler(sources, context.get(), console.err);
+    return console.complain(Error::BadStage, "the module has no function @run");
+  DiagnosticSink sink;
+  PassMessages messages(*context, sink, Error::BadInput);
+  llvm::scope_exit print([&] { sink.print(console.err); });
   Gatherer gatherer(look, *module, run);
   std::string error;
   if (failed(gatherer.bind(error)))
-    return error.empty() ? int(InputError) : console.complain(InputError, error);
+    return error.empty() ? failedWith(sink) : console.complain(Error::BadInput, error);
 
   MaskReport report;
   report.model = options.import.path;
@@ -503,7 +539,7 @@ int heddle::showMasks(const Console &console, const CompileOptions &options, con
     AttentionReport &r = report.attentions[n];
     AttentionReport::Place here = placeOf(op);
     r.layers += here.layers;
-    // Layers that are written once are named once.
+    // Layers of one repeat are named once.
     auto same = llvm::find_if(r.places, [&](const AttentionReport::Place &p) { return p.names(here); });
     if (same != r.places.end())
       same->layers += here.layers;
@@ -511,7 +547,7 @@ int heddle::showMasks(const Console &console, const CompileOptions &options, con
       r.places.push_back(std::move(here));
   });
   if (failed(simplify(*module, distinct, report)))
-    return console.complain(Internal, "mask-simplify fails on this model");
+    return console.complain(Error::OurMistake, "mask-simplify fails on this model");
   std::vector<unsigned> drawn;
   std::vector<Value> masks;
   int64_t keyTile = look.keyTile ? look.keyTile : loops::kKeyTile;
@@ -523,13 +559,13 @@ int heddle::showMasks(const Console &console, const CompileOptions &options, con
   if (!drawn.empty()) {
     std::unique_ptr<MaskCursors> cursors = MaskCursors::compile(*context, masks, keyTile, error);
     if (!cursors)
-      return console.complain(Internal, error);
+      return console.complain(Error::OurMistake, error);
     for (auto [i, n] : llvm::enumerate(drawn))
       gatherer.count(report.attentions[n], *cursors, i, distinct[n], masks[i]);
   }
   if (look.json)
     writeMaskJson(report, console.out);
-  else if (look.output != "-") // there the picture itself goes
+  else if (look.output != "-") // then the SVG goes to standard output
     writeMaskText(report, /*pictures=*/look.output.empty(), console.out);
   if (look.output.empty())
     return Ok;

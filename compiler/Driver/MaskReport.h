@@ -1,7 +1,6 @@
 //===- MaskReport.h - what is known of every attention's mask ---*- C++ -*-===//
 //
-// `heddle mask` gathers a report and writes it as text, as a picture (SVG) or as JSON. The
-// three writers see nothing but this.
+// The report of `heddle mask`: everything that its three writers (text, SVG, JSON) show.
 //
 //===----------------------------------------------------------------------===//
 #ifndef HEDDLE_COMPILER_DRIVER_MASKREPORT_H
@@ -12,12 +11,12 @@
 
 namespace heddle {
 
-/// Cells of a picture in text, along its longer side.
+/// The most cells of a picture in text, along its longer side.
 constexpr int64_t kMaskCells = 32;
-/// Tiles a side that the JSON lists.
+/// The most tiles of a side that the JSON lists.
 constexpr int64_t kMaskTiles = 256;
 
-/// Visible pairs, summed over rectangles of `tall` rows and `wide` keys.
+/// Counts of visible pairs (query, key) in cells of `tall` rows and `wide` keys.
 struct MaskGrid {
   int64_t tall = 1, wide = 1, rows = 0, columns = 0; ///< of a cell; of the grid
   int64_t allRows = 0, allKeys = 0;                  ///< of the attention
@@ -28,7 +27,7 @@ struct MaskGrid {
       : tall(tall), wide(wide), rows((allRows + tall - 1) / tall), columns((allKeys + wide - 1) / wide),
         allRows(allRows), allKeys(allKeys), seen(rows * columns) {}
   int64_t at(int64_t r, int64_t c) const { return seen[r * columns + c]; }
-  /// Pairs in a cell: those at the rims are smaller.
+  /// The pairs in a cell; cells at the edges are smaller.
   int64_t area(int64_t r, int64_t c) const {
     return std::min(tall, allRows - r * tall) * std::min(wide, allKeys - c * wide);
   }
@@ -37,23 +36,23 @@ struct MaskGrid {
 
 /// Sums over batch elements and heads of one attention.
 struct MaskCounts {
-  int64_t pairs = 0, visible = 0;        ///< of (row, key): all, and those that are seen
-  int64_t computed = 0, tested = 0;      ///< in visited runs, and in those that test each element
+  int64_t pairs = 0, visible = 0;                      ///< of (row, key): all, and those that are seen
+  int64_t computed = 0, tested = 0;                    ///< in visited runs, and in those that test each element
   int64_t tiles = 0, empty = 0, full = 0, partial = 0; ///< by what is visible in them
-  int64_t visited = 0;                   ///< tiles that a run touches
-  int64_t reads = 0, allReads = 0;       ///< rows of keys (and of values) that tiles of rows read
-  int64_t blindRows = 0;                 ///< rows that see nothing: their result is 0
+  int64_t visited = 0;                                 ///< tiles that a run touches
+  int64_t reads = 0, allReads = 0;                     ///< rows of keys (and of values) that tiles of rows read
+  int64_t blindRows = 0;                               ///< rows that see nothing: their result is 0
 };
 
-/// Keys [begin, end) in terms of the tile t of query rows.
+/// Keys [begin, end), as formulas in the tile t of query rows.
 struct MaskInterval {
   std::string begin, end;
 };
 struct MaskBounds {
-  std::vector<MaskInterval> visible; ///< outside of them no row of the tile sees anything
-  std::vector<MaskInterval> full;    ///< inside, every row of the tile sees every key
-  bool narrowed = false;             ///< data hides more than the formulas say
-  bool fullKnown = true;             ///< false: data makes more full than the formulas say
+  std::vector<MaskInterval> visible; ///< no row of the tile sees a key outside of these
+  std::vector<MaskInterval> full;    ///< every row of the tile sees every key in these
+  bool narrowed = false;             ///< data hides more than the formulas tell
+  bool fullKnown = true;             ///< false: with data more may be full than the formulas tell
 };
 
 /// A tensor that a mask reads.
@@ -68,7 +67,7 @@ struct AttentionReport {
     unsigned line = 0, column = 0;
     unsigned maskLine = 0, maskColumn = 0; ///< of the expression, in the same file; 0: elsewhere or none
     int64_t layers = 1;
-    /// The same place, whatever the layers.
+    /// Whether it is the same place, whatever the number of layers.
     bool names(const Place &p) const {
       return file == p.file && path == p.path && line == p.line && column == p.column && maskLine == p.maskLine &&
              maskColumn == p.maskColumn;
@@ -76,7 +75,7 @@ struct AttentionReport {
   };
   std::vector<Place> places;
   std::string written, simplified; ///< simplified is empty where it says the same
-  std::string unknown;             ///< why there are no numbers and no pictures; or nothing
+  std::string unknown;             ///< why there are no numbers and pictures, or ""
   int64_t layers = 0, batches = 1, heads = 1, kvHeads = 1, width = 0, valueWidth = 0;
   int64_t rows = 0, keys = 0, past = 0, keyStart = 0;
   std::string rowsForm, keysForm; ///< as lengths of the model: T, S
@@ -89,9 +88,9 @@ struct AttentionReport {
   MaskGrid elements, tiles;
   MaskCounts counts;
 
-  /// Multiplications and additions of q·k and p·v in one layer, for so many pairs.
+  /// Multiplications and additions of q·k and p·v in one layer for `pairs` pairs.
   double operations(int64_t pairs) const { return 2.0 * double(pairs) * double(width + valueWidth); }
-  /// Bytes of so many rows of keys and values, f32.
+  /// Bytes of `reads` rows of keys and values in f32.
   double bytes(int64_t reads) const { return 4.0 * double(reads) * double(width + valueWidth); }
 };
 
@@ -106,7 +105,7 @@ std::string describeMask(mlir::Value mask);
 std::string describeTensor(mlir::Value tensor);
 MaskBounds boundsOf(attn::SdpaOp op, mlir::Value mask, int64_t rowTile);
 
-/// Without `pictures` what stands in words and numbers only.
+/// With `pictures` false: words and numbers only.
 void writeMaskText(const MaskReport &report, bool pictures, llvm::raw_ostream &os);
 void writeMaskJson(const MaskReport &report, llvm::raw_ostream &os);
 void writeMaskSvg(const MaskReport &report, llvm::raw_ostream &os);

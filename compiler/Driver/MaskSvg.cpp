@@ -1,7 +1,7 @@
 //===- MaskSvg.cpp - the report of masks as a picture ---------------------===//
 //
-// One card an attention: its expression, what is seen element by element, the kernel's tiles
-// on the same scale, and the numbers. Nothing outside the file is needed to show it.
+// The report as SVG: one card for each attention with its expression, what is seen element by element, the kernel's
+// tiles on the same scale, and the numbers. The file refers to no other.
 //
 //===----------------------------------------------------------------------===//
 
@@ -16,17 +16,22 @@ static constexpr const char *kEmpty = "#eef1f5", *kFull = "#1d4f7c", *kPartial =
 static std::string escapedXml(llvm::StringRef text, size_t limit) {
   std::string out;
   for (char c : text.take_front(limit))
-    out += c == '&' ? "&amp;" : c == '<' ? "&lt;" : c == '>' ? "&gt;" : c == '"' ? "&quot;" : (c & 0xE0) || c < 0 ? std::string(1, c) : " ";
+    out += c == '&'              ? "&amp;"
+           : c == '<'            ? "&lt;"
+           : c == '>'            ? "&gt;"
+           : c == '"'            ? "&quot;"
+           : (c & 0xE0) || c < 0 ? std::string(1, c)
+                                 : " ";
   return text.size() > limit ? out + "…" : out;
 }
 
-/// Between empty and full, by the share that is seen.
+/// A colour between those of empty and full, by the fraction that is seen.
 static std::string shade(double share) {
   const int from[] = {0xbf, 0xd6, 0xea}, to[] = {0x2b, 0x66, 0x98};
   std::string text;
   llvm::raw_string_ostream os(text);
   os << "#";
-  int step = std::min(7, int(share * 8)); // few shades, so that neighbours join
+  int step = std::min(7, int(share * 8)); // few shades, so that equal neighbours can be joined
   for (int i = 0; i < 3; ++i)
     os << llvm::format("%02x", from[i] + (to[i] - from[i]) * step / 7);
   return text;
@@ -37,10 +42,13 @@ static void text(llvm::raw_ostream &os, double x, double y, llvm::StringRef styl
 }
 
 /// A grid in a square of kPanel; neighbours of one colour in a row are one rectangle.
-template <typename Colour> static void panel(llvm::raw_ostream &os, const MaskGrid &g, double x, double y, bool lines, Colour colour) {
+template <typename Colour>
+static void panel(llvm::raw_ostream &os, const MaskGrid &g, double x, double y, bool lines, Colour colour) {
   double scale = double(kPanel) / double(std::max<int64_t>(1, std::max(g.allRows, g.allKeys)));
   double wide = scale * double(g.allKeys), tall = scale * double(g.allRows);
-  os << llvm::format("<g shape-rendering=\"crispEdges\">\n<rect x=\"%.1f\" y=\"%.1f\" width=\"%.2f\" height=\"%.2f\" fill=\"", x, y, wide, tall)
+  os << llvm::format(
+            "<g shape-rendering=\"crispEdges\">\n<rect x=\"%.1f\" y=\"%.1f\" width=\"%.2f\" height=\"%.2f\" fill=\"", x,
+            y, wide, tall)
      << kEmpty << "\"/>\n";
   for (int64_t i = 0; i < g.rows; ++i)
     for (int64_t k = 0; k < g.columns;) {
@@ -51,7 +59,8 @@ template <typename Colour> static void panel(llvm::raw_ostream &os, const MaskGr
       if (c != kEmpty) {
         double from = scale * double(k * g.wide), to = scale * double(std::min(g.allKeys, end * g.wide));
         double top = scale * double(i * g.tall), bottom = scale * double(std::min(g.allRows, (i + 1) * g.tall));
-        os << llvm::format("<rect x=\"%.2f\" y=\"%.2f\" width=\"%.2f\" height=\"%.2f\" fill=\"", x + from, y + top, to - from, bottom - top)
+        os << llvm::format("<rect x=\"%.2f\" y=\"%.2f\" width=\"%.2f\" height=\"%.2f\" fill=\"", x + from, y + top,
+                           to - from, bottom - top)
            << c << "\"/>\n";
       }
       k = end;
@@ -64,35 +73,48 @@ template <typename Colour> static void panel(llvm::raw_ostream &os, const MaskGr
       os << llvm::format("<path d=\"M%.2f %.2fv%.2f\"/>\n", x + scale * double(k * g.wide), y, tall);
     os << "</g>\n";
   }
-  os << llvm::format("<rect x=\"%.1f\" y=\"%.1f\" width=\"%.2f\" height=\"%.2f\" fill=\"none\" stroke=\"#8894a4\"/>\n</g>\n", x, y, wide, tall);
+  os << llvm::format(
+      "<rect x=\"%.1f\" y=\"%.1f\" width=\"%.2f\" height=\"%.2f\" fill=\"none\" stroke=\"#8894a4\"/>\n</g>\n", x, y,
+      wide, tall);
   text(os, x, y - 6, "small", "0");
   text(os, x + wide, y - 6, "small end", "keys " + std::to_string(g.allKeys));
   text(os, x - 6, y + tall, "small end", std::to_string(g.allRows));
-  os << llvm::format("<text class=\"small\" text-anchor=\"middle\" transform=\"translate(%.1f %.1f) rotate(-90)\">queries</text>\n", x - 8, y + tall / 2);
+  os << llvm::format(
+      "<text class=\"small\" text-anchor=\"middle\" transform=\"translate(%.1f %.1f) rotate(-90)\">queries</text>\n",
+      x - 8, y + tall / 2);
 }
 
 static void legend(llvm::raw_ostream &os, double y) {
   struct {
     const char *colour, *word;
-  } entries[] = {{kEmpty, "empty: never visited"}, {kPartial, "partial tile: each element is tested"}, {kFull, "full: no test"}};
+  } entries[] = {
+      {kEmpty, "empty: never visited"}, {kPartial, "partial tile: each element is tested"}, {kFull, "full: no test"}};
   double x = kLeft;
   for (auto &e : entries) {
-    os << llvm::format("<rect x=\"%.1f\" y=\"%.1f\" width=\"12\" height=\"12\" stroke=\"#8894a4\" stroke-width=\"0.5\" fill=\"", x, y - 10) << e.colour << "\"/>\n";
+    os << llvm::format(
+              "<rect x=\"%.1f\" y=\"%.1f\" width=\"12\" height=\"12\" stroke=\"#8894a4\" stroke-width=\"0.5\" fill=\"",
+              x, y - 10)
+       << e.colour << "\"/>\n";
     text(os, x + 18, y, "small", e.word);
     x += 60 + 6.2 * double(llvm::StringRef(e.word).size());
   }
   for (int i = 0; i < 8; ++i)
-    os << llvm::format("<rect x=\"%.1f\" y=\"%.1f\" width=\"10\" height=\"12\" fill=\"", x + 10 * i, y - 10) << shade(i / 8.0) << "\"/>\n";
+    os << llvm::format("<rect x=\"%.1f\" y=\"%.1f\" width=\"10\" height=\"12\" fill=\"", x + 10 * i, y - 10)
+       << shade(i / 8.0) << "\"/>\n";
   text(os, x + 88, y, "small", "cell seen in part");
 }
 
 static void card(llvm::raw_ostream &os, const AttentionReport &r, size_t n, double y) {
-  os << llvm::format("<rect x=\"16\" y=\"%.1f\" width=\"%d\" height=\"%d\" rx=\"8\" fill=\"#ffffff\" stroke=\"#d5dbe3\"/>\n", y, kWidth - 32, kCard - 16);
-  text(os, 32, y + 28, "title", "attention " + std::to_string(n) + " · " + std::to_string(r.layers) + (r.layers == 1 ? " layer" : " layers"));
+  os << llvm::format(
+      "<rect x=\"16\" y=\"%.1f\" width=\"%d\" height=\"%d\" rx=\"8\" fill=\"#ffffff\" stroke=\"#d5dbe3\"/>\n", y,
+      kWidth - 32, kCard - 16);
+  text(os, 32, y + 28, "title",
+       "attention " + std::to_string(n) + " · " + std::to_string(r.layers) + (r.layers == 1 ? " layer" : " layers"));
   text(os, 32, y + 50, "mask", escapedXml(r.written + (r.simplified.empty() ? "" : "   =   " + r.simplified), 118));
   std::string where;
   if (!r.places.empty())
-    where = r.places.front().file + ":" + std::to_string(r.places.front().line) + ":" + std::to_string(r.places.front().column) + "  " + r.places.front().path;
+    where = r.places.front().file + ":" + std::to_string(r.places.front().line) + ":" +
+            std::to_string(r.places.front().column) + "  " + r.places.front().path;
   text(os, 32, y + 70, "small", escapedXml(where, 120));
   if (!r.unknown.empty()) {
     text(os, 32, y + 104, "line", "no picture: " + escapedXml(r.unknown, 120));
@@ -106,15 +128,21 @@ static void card(llvm::raw_ostream &os, const AttentionReport &r, size_t n, doub
   panel(os, r.tiles, right, top, true, [&](int64_t i, int64_t k) -> std::string {
     return r.tiles.at(i, k) == 0 ? kEmpty : r.tiles.full(i, k) ? kFull : kPartial;
   });
-  std::string cell = r.elements.tall == 1 ? "elements" : "cells of " + std::to_string(r.elements.tall) + " x " + std::to_string(r.elements.wide);
-  text(os, left, top + kPanel + 20, "small", cell + (r.perHead ? ", head " + std::to_string(r.head) : "") + (r.perBatch ? ", batch element " + std::to_string(r.batch) : ""));
-  text(os, right, top + kPanel + 20, "small", "tiles of " + std::to_string(r.rowTile) + " rows x " + std::to_string(r.keyTile) + " keys");
+  std::string cell = r.elements.tall == 1
+                         ? "elements"
+                         : "cells of " + std::to_string(r.elements.tall) + " x " + std::to_string(r.elements.wide);
+  text(os, left, top + kPanel + 20, "small",
+       cell + (r.perHead ? ", head " + std::to_string(r.head) : "") +
+           (r.perBatch ? ", batch element " + std::to_string(r.batch) : ""));
+  text(os, right, top + kPanel + 20, "small",
+       "tiles of " + std::to_string(r.rowTile) + " rows x " + std::to_string(r.keyTile) + " keys");
   const MaskCounts &c = r.counts;
   auto share = [&](int64_t part) {
     std::string s;
     llvm::raw_string_ostream(s) << llvm::format("%.1f %%", c.pairs ? 100.0 * double(part) / double(c.pairs) : 0.0);
     return s;
   };
+  // clang-format off
   std::pair<const char *, std::string> lines[] = {
       {"visible", share(c.visible)},         {"computed", share(c.computed)},
       {"tested one by one", share(c.tested)}, {"saved", share(c.pairs - c.computed)},
@@ -122,6 +150,7 @@ static void card(llvm::raw_ostream &os, const AttentionReport &r, size_t n, doub
       {"tiles partial", std::to_string(c.partial)}, {"tiles visited", std::to_string(c.visited)},
       {"rows without keys", std::to_string(c.blindRows)}, {"heads", std::to_string(r.heads)},
       {"batch", std::to_string(r.batches)}};
+  // clang-format on
   double at = top + 12;
   for (auto &[name, value] : lines) {
     text(os, beside, at, "line", name);
@@ -131,14 +160,16 @@ static void card(llvm::raw_ostream &os, const AttentionReport &r, size_t n, doub
   std::string runs;
   for (const MaskInterval &i : r.bounds.visible)
     runs += (runs.empty() ? "" : " and ") + ("[" + i.begin + ", " + i.end + ")");
-  text(os, left, top + kPanel + 38, "small", "rows from " + std::to_string(r.rowTile) + "*t: keys " + escapedXml(runs, 130));
+  text(os, left, top + kPanel + 38, "small",
+       "rows from " + std::to_string(r.rowTile) + "*t: keys " + escapedXml(runs, 130));
 }
 
 void heddle::writeMaskSvg(const MaskReport &report, llvm::raw_ostream &os) {
   size_t n = std::max<size_t>(1, report.attentions.size());
   int height = 84 + int(n) * kCard + 16;
-  os << "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 " << kWidth << " " << height
-     << "\" width=\"" << kWidth << "\" height=\"" << height << "\" font-family=\"DejaVu Sans, Helvetica, Arial, sans-serif\">\n"
+  os << "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 " << kWidth
+     << " " << height << "\" width=\"" << kWidth << "\" height=\"" << height
+     << "\" font-family=\"DejaVu Sans, Helvetica, Arial, sans-serif\">\n"
      << "<title>masks of " << escapedXml(report.model, 200) << "</title>\n"
      << "<style>.title{font-size:15px;font-weight:bold;fill:#1c2733}.mask{font-size:13px;font-family:'DejaVu Sans Mono',monospace;fill:#1d4f7c}"
         ".line{font-size:13px;fill:#1c2733}.small{font-size:11px;fill:#5a6675}.end{text-anchor:end}</style>\n"

@@ -13,7 +13,12 @@ static std::string shortened(double n) {
   for (; n >= 1000 && u < 5; ++u)
     n /= 1000;
   std::string text;
-  llvm::raw_string_ostream(text) << llvm::format(u == 0 ? "%.0f" : n < 10 ? "%.2f" : n < 100 ? "%.1f" : "%.0f", n) << units[u];
+  llvm::raw_string_ostream(text) << llvm::format(u == 0    ? "%.0f"
+                                                 : n < 10  ? "%.2f"
+                                                 : n < 100 ? "%.1f"
+                                                           : "%.0f",
+                                                 n)
+                                 << units[u];
   return text;
 }
 static std::string bytes(double n) { return shortened(n) + (n < 1000 ? " B" : "B"); }
@@ -28,8 +33,8 @@ static std::string listed(const std::vector<MaskInterval> &all) {
 
 static void bounds(const AttentionReport &r, llvm::raw_ostream &os) {
   const MaskBounds &b = r.bounds;
-  os << "  runs of rows [" << r.rowTile << "*t, " << r.rowTile << "*t + " << r.rowTile << "): keys " << listed(b.visible)
-     << (b.narrowed ? ", less what the data hides" : "") << "\n";
+  os << "  runs of rows [" << r.rowTile << "*t, " << r.rowTile << "*t + " << r.rowTile << "): keys "
+     << listed(b.visible) << (b.narrowed ? ", less what the data hides" : "") << "\n";
   if (!b.full.empty())
     os << "    full inside " << listed(b.full) << (b.fullKnown ? "" : ", and where the data says so") << "\n";
   else if (!b.fullKnown)
@@ -48,7 +53,7 @@ static void data(const AttentionReport &r, llvm::raw_ostream &os) {
   }
 }
 
-/// One character pair a cell: how much of it is seen.
+/// Draws a grid with two characters for each cell, by the fraction of it that is seen.
 static void draw(const MaskGrid &g, int64_t group, bool tiles, llvm::raw_ostream &os) {
   int64_t rows = (g.rows + group - 1) / group, columns = (g.columns + group - 1) / group;
   for (int64_t i = 0; i < rows; ++i) {
@@ -67,7 +72,7 @@ static void draw(const MaskGrid &g, int64_t group, bool tiles, llvm::raw_ostream
   }
 }
 
-/// How many cells of `g` become one, so that no more than `most` stand side by side.
+/// How many cells are joined to one, so that no more than `most` are side by side.
 static int64_t groupOf(const MaskGrid &g, int64_t most) {
   int64_t group = 1;
   while ((std::max(g.rows, g.columns) + group - 1) / group > most)
@@ -123,7 +128,8 @@ void heddle::writeMaskText(const MaskReport &report, bool pictures, llvm::raw_os
   if (report.attentions.empty())
     os << "no attention in this model\n";
   for (auto [n, r] : llvm::enumerate(report.attentions)) {
-    os << (n ? "\n" : "") << "attention " << n << ", " << r.layers << (r.layers == 1 ? " layer: " : " layers: ") << r.written << "\n";
+    os << (n ? "\n" : "") << "attention " << n << ", " << r.layers << (r.layers == 1 ? " layer: " : " layers: ")
+       << r.written << "\n";
     if (!r.simplified.empty())
       os << "  is " << r.simplified << "\n";
     for (auto [i, p] : llvm::enumerate(r.places)) {
@@ -155,8 +161,9 @@ void heddle::writeMaskText(const MaskReport &report, bool pictures, llvm::raw_os
 static llvm::json::Object grid(const MaskGrid &g) {
   if (std::max(g.rows, g.columns) > kMaskTiles)
     return llvm::json::Object{{"cell", llvm::json::Array{g.tall, g.wide}},
-                              {"left_out", std::to_string(g.rows) + " x " + std::to_string(g.columns) + " cells; at most " +
-                                               std::to_string(kMaskTiles) + " a side are listed, --tile makes them larger"}};
+                              {"left_out", std::to_string(g.rows) + " x " + std::to_string(g.columns) +
+                                               " cells; at most " + std::to_string(kMaskTiles) +
+                                               " a side are listed, --tile makes them larger"}};
   llvm::json::Array rows;
   for (int64_t i = 0; i < g.rows; ++i) {
     llvm::json::Array row;
@@ -184,31 +191,57 @@ void heddle::writeMaskJson(const MaskReport &report, llvm::raw_ostream &os) {
   for (const AttentionReport &r : report.attentions) {
     Array places, data;
     for (const AttentionReport::Place &p : r.places)
-      places.push_back(Object{{"file", p.file}, {"line", p.line}, {"column", p.column}, {"path", p.path}, {"mask_line", p.maskLine}, {"mask_column", p.maskColumn}, {"layers", p.layers}});
+      places.push_back(Object{{"file", p.file},
+                              {"line", p.line},
+                              {"column", p.column},
+                              {"path", p.path},
+                              {"mask_line", p.maskLine},
+                              {"mask_column", p.maskColumn},
+                              {"layers", p.layers}});
     for (const MaskData &d : r.data) {
       Object o{{"name", d.name}, {"source", d.source}};
       if (!d.about.empty())
         o["about"] = d.about;
       data.push_back(std::move(o));
     }
-    Object bounds{{"visible", intervals(r.bounds.visible)}, {"full", intervals(r.bounds.full)}, {"data_hides_more", r.bounds.narrowed}, {"data_fills_more", !r.bounds.fullKnown}};
-    Object o{{"mask", r.written}, {"simplified", r.simplified.empty() ? r.written : r.simplified}, {"places", std::move(places)},
-             {"layers", r.layers}, {"batches", r.batches}, {"heads", r.heads}, {"kv_heads", r.kvHeads}, {"key_width", r.width},
-             {"value_width", r.valueWidth}, {"rows", r.rows}, {"keys", r.keys}, {"key_start", r.keyStart},
+    Object bounds{{"visible", intervals(r.bounds.visible)},
+                  {"full", intervals(r.bounds.full)},
+                  {"data_hides_more", r.bounds.narrowed},
+                  {"data_fills_more", !r.bounds.fullKnown}};
+    Object o{{"mask", r.written},
+             {"simplified", r.simplified.empty() ? r.written : r.simplified},
+             {"places", std::move(places)},
+             {"layers", r.layers},
+             {"batches", r.batches},
+             {"heads", r.heads},
+             {"kv_heads", r.kvHeads},
+             {"key_width", r.width},
+             {"value_width", r.valueWidth},
+             {"rows", r.rows},
+             {"keys", r.keys},
+             {"key_start", r.keyStart},
              {"depends_on", Object{{"batch", r.perBatch}, {"head", r.perHead}, {"data", std::move(data)}}},
-             {"bounds", std::move(bounds)}, {"tile", Array{r.rowTile, r.keyTile}}};
+             {"bounds", std::move(bounds)},
+             {"tile", Array{r.rowTile, r.keyTile}}};
     if (!r.unknown.empty()) {
       o["unknown"] = r.unknown;
     } else {
       const MaskCounts &c = r.counts;
-      o["counts"] = Object{{"pairs", c.pairs}, {"visible", c.visible}, {"computed", c.computed}, {"tested", c.tested},
-                           {"tiles", c.tiles}, {"empty", c.empty}, {"full", c.full}, {"partial", c.partial},
-                           {"visited", c.visited}, {"rows_without_keys", c.blindRows}};
-      o["layer"] = Object{{"operations", r.operations(c.computed)}, {"operations_dense", r.operations(c.pairs)},
-                          {"bytes", r.bytes(c.reads)}, {"bytes_dense", r.bytes(c.allReads)}};
-      o["drawn"] = Object{{"batch", r.batch}, {"head", r.head}, {"elements", grid(r.elements)}, {"tiles", grid(r.tiles)}};
+      o["counts"] = Object{{"pairs", c.pairs},       {"visible", c.visible},
+                           {"computed", c.computed}, {"tested", c.tested},
+                           {"tiles", c.tiles},       {"empty", c.empty},
+                           {"full", c.full},         {"partial", c.partial},
+                           {"visited", c.visited},   {"rows_without_keys", c.blindRows}};
+      o["layer"] = Object{{"operations", r.operations(c.computed)},
+                          {"operations_dense", r.operations(c.pairs)},
+                          {"bytes", r.bytes(c.reads)},
+                          {"bytes_dense", r.bytes(c.allReads)}};
+      o["drawn"] =
+          Object{{"batch", r.batch}, {"head", r.head}, {"elements", grid(r.elements)}, {"tiles", grid(r.tiles)}};
     }
     attentions.push_back(std::move(o));
   }
-  os << llvm::json::Value(Object{{"model", report.model}, {"dims", std::move(dims)}, {"attentions", std::move(attentions)}}) << "\n";
+  os << llvm::json::Value(
+            Object{{"model", report.model}, {"dims", std::move(dims)}, {"attentions", std::move(attentions)}})
+     << "\n";
 }

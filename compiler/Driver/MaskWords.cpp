@@ -65,7 +65,8 @@ static Words wordsOf(Value v) {
       })
       .Case([](model::CompareOp op) -> Words {
         const char *signs[] = {"==", "!=", "<", "<=", ">", ">="};
-        return {within(op.getLhs(), Sum) + " " + signs[unsigned(op.getPredicate())] + " " + within(op.getRhs(), Sum), Comparison};
+        return {within(op.getLhs(), Sum) + " " + signs[unsigned(op.getPredicate())] + " " + within(op.getRhs(), Sum),
+                Comparison};
       })
       .Case([](model::BinaryOp op) -> Words {
         const char *signs[] = {"+", "-", "*", "/", "//", "%", "**", "min", "max", "and", "or"};
@@ -80,10 +81,13 @@ static Words wordsOf(Value v) {
         std::string name = model::stringifyUnaryKind(op.getKind()).str();
         if (name == "not")
           return {"not " + within(op.getOperand(), Not), Not};
-        return name == "neg" ? Words{"-" + within(op.getOperand(), Atom), Sum} : Words{name + "(" + wordsOf(op.getOperand()).text + ")"};
+        return name == "neg" ? Words{"-" + within(op.getOperand(), Atom), Sum}
+                             : Words{name + "(" + wordsOf(op.getOperand()).text + ")"};
       })
       .Case([](model::SelectOp op) -> Words {
-        return {within(op->getOperand(0), Not) + " ? " + within(op->getOperand(1), Not) + " : " + within(op->getOperand(2), Not), Or};
+        return {within(op->getOperand(0), Not) + " ? " + within(op->getOperand(1), Not) + " : " +
+                    within(op->getOperand(2), Not),
+                Or};
       })
       .Case<model::CastOp, model::BroadcastOp, model::UnsqueezeOp, model::SqueezeOp>(
           [](auto op) { return wordsOf(op->getOperand(0)); })
@@ -101,7 +105,8 @@ std::string heddle::describeTensor(Value v) { return wordsOf(v).text; }
 static std::string inner(Value mask, StringRef around) {
   std::string text = describeMask(mask);
   Operation *op = mask.getDefiningOp();
-  bool composed = isa<mask::AndOp, mask::OrOp, mask::AddOp, mask::SelectOp>(op) && op->getName().getStringRef() != around;
+  bool composed =
+      isa<mask::AndOp, mask::OrOp, mask::AddOp, mask::SelectOp>(op) && op->getName().getStringRef() != around;
   return composed ? "(" + text + ")" : text;
 }
 

@@ -12,11 +12,13 @@ namespace path = llvm::sys::path;
 
 /// What stands beside a model under one of these names belongs to it.
 static bool belongs(StringRef name) {
-  static const StringRef names[] = {"config.json",      "model.json",        "generation_config.json",  "preprocessor_config.json",
-                                    "tokenizer.json",   "vocab.json",        "tokenizer_config.json",   "special_tokens_map.json",
-                                    "added_tokens.json", "vocab.txt",        "model.safetensors.index.json", "merges.txt",
-                                    "pytorch_model.bin"};
-  return llvm::is_contained(names, name) || name.ends_with(".safetensors") || name.ends_with(".model") || name.ends_with(".spm");
+  static const StringRef names[] = {
+      "config.json",       "model.json", "generation_config.json",       "preprocessor_config.json",
+      "tokenizer.json",    "vocab.json", "tokenizer_config.json",        "special_tokens_map.json",
+      "added_tokens.json", "vocab.txt",  "model.safetensors.index.json", "merges.txt",
+      "pytorch_model.bin"};
+  return llvm::is_contained(names, name) || name.ends_with(".safetensors") || name.ends_with(".model") ||
+         name.ends_with(".spm");
 }
 
 /// The folder that the model lies in.
@@ -75,7 +77,8 @@ int heddle::writeDepfile(const Console &console, const CompileOptions &options, 
     return fs::equivalent(parent.empty() ? "." : parent, folder);
   };
   for (StringRef folder : {options.import.path, options.import.weightsPath})
-    if (!folder.empty() && fs::is_directory(folder) && !liesIn(options.output, folder) && !liesIn(options.depfile, folder))
+    if (!folder.empty() && fs::is_directory(folder) && !liesIn(options.output, folder) &&
+        !liesIn(options.depfile, folder))
       add(folder);
   llvm::for_each(files, add);
   llvm::for_each(options.alsoRead, add);

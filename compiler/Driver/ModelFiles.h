@@ -1,7 +1,7 @@
 //===- ModelFiles.h - the files that a model is made of ---------*- C++ -*-===//
 //
-// One list for whoever asks which files belong to a model: an output may not replace one of them
-// (Compile.cpp), and a binary is made anew when one changes (`--depfile`).
+// The list of files that belong to a model. No output may replace one of them (Compile.cpp), and a binary has to be
+// made again when one of them changes (--depfile).
 //
 //===----------------------------------------------------------------------===//
 #ifndef HEDDLE_COMPILER_DRIVER_MODELFILES_H
@@ -11,12 +11,12 @@
 
 namespace heddle {
 
-/// The files there are: what the command line names, the weights that the module names, and whatever
-/// stands beside the model under a name that the compiler looks at.
+/// The existing files: those that the command line and the module name, and those beside the model that the compiler
+/// looks for.
 std::vector<std::string> modelFiles(const ImportOptions &options, mlir::ModuleOp module);
 
-/// Writes `output: files` as make and ninja read it. A folder that is compiled is listed itself, so that a
-/// file which is added counts, unless the output or the list lies in it: then it is always newer.
+/// Writes `output: files` as a rule for make and ninja. A model's folder is listed, too, so that a new file counts,
+/// unless the output or the list is inside of it: then it would always be newer.
 int writeDepfile(const Console &console, const CompileOptions &options, llvm::ArrayRef<std::string> files);
 
 } // namespace heddle

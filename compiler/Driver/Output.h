@@ -4,7 +4,6 @@
 
 #include "compiler/Driver/Compile.h"
 #include "compiler/Weights/PackPlan.h"
-#include "targets/CPU/CPUTarget.h"
 
 namespace heddle {
 
@@ -15,12 +14,23 @@ PackPlan packPlanOf(mlir::ModuleOp module);
 /// None after an error, which has been reported; `code` is then its exit code.
 std::optional<WeightStore> openWeights(const Console &console, mlir::ModuleOp module, int &code);
 
-/// Writes `llvmir`, `asm` or `obj` text and bytes, or the linked binary, with the blob `tokenizer` in it.
-int writeOutput(const Console &console, mlir::ModuleOp module, const CompileOptions &options, const cpu::CPUTarget &target,
-                const std::string &tokenizer);
+/// What a target made of a model: a module of stage `llvm`.
+struct TargetPart {
+  const Target *target;
+  mlir::ModuleOp module;
+};
+
+/// Writes an output stage of the targets' parts: text, an object, or the linked binary with the blob `tokenizer` in it.
+/// `host` is the processor of the runtime.
+int writeOutput(const Console &console, llvm::ArrayRef<TargetPart> parts, const CompileOptions &options,
+                const cpu::CPUTarget &host, const std::string &tokenizer);
+
+/// Says what went wrong with weights or with a file that is written; returns its exit code.
+int complain(const Console &console, const absl::Status &status);
 
 /// A file that appears whole or not at all. `write` fills a stream; "-" is standard output.
-int writeAtomically(const Console &console, llvm::StringRef path, llvm::function_ref<bool(llvm::raw_pwrite_stream &)> write);
+int writeAtomically(const Console &console, llvm::StringRef path,
+                    llvm::function_ref<bool(llvm::raw_pwrite_stream &)> write);
 
 } // namespace heddle
 

@@ -1,6 +1,7 @@
 //===- PassMessages.cpp - places of ops become places of files ------------===//
 
 #include "compiler/Driver/PassMessages.h"
+#include "dialects/Model/IR/Names.h"
 #include "heddle/input_file.h"
 #include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/Location.h"
@@ -8,19 +9,12 @@
 using namespace mlir;
 using namespace heddle;
 
-PassMessages::PassMessages(MLIRContext &context, DiagnosticSink &sink)
-    : sink(sink), handler(&context, [this](mlir::Diagnostic &said) {
-        if (said.getSeverity() != DiagnosticSeverity::Error)
-          return failure();
-        take(said);
-        return success();
-      }) {}
+PassMessages::PassMessages(MLIRContext &context, DiagnosticSink &sink, Error code)
+    : sink(sink), code(code), handler(&context, [this](mlir::Diagnostic &said) { take(said); }) {}
 
-static FileLineColLoc fileOf(Location where) {
-  return where->findInstanceOf<FileLineColLoc>();
-}
+static FileLineColLoc fileOf(Location where) { return where->findInstanceOf<FileLineColLoc>(); }
 
-/// Of a file that is shown in messages.
+/// The largest file that is shown in messages.
 static constexpr uint64_t mostBytes = uint64_t(1) << 30;
 
 Loc PassMessages::placeOf(Location where) {
@@ -29,7 +23,7 @@ Loc PassMessages::placeOf(Location where) {
     return {};
   std::string name = at.getFilename().str();
   auto [known, isNew] = files.try_emplace(name);
-  if (isNew)
+  if (isNew && !(known->second = sink.file(name)))
     if (ReadFile text = readInputFile(name.c_str(), mostBytes); text.ok())
       known->second = &sink.addFile(name, std::move(text.bytes));
   if (!known->second)
@@ -37,22 +31,37 @@ Loc PassMessages::placeOf(Location where) {
   return {known->second, known->second->offset(at.getLine(), at.getColumn())};
 }
 
+/// `'attn.alibi' op is made for 2 heads` in the words of a description: `alibi: is made for 2 heads`.
+static std::string inWordsOfDescription(StringRef message) {
+  StringRef rest = message;
+  if (!rest.consume_front("'"))
+    return message.str();
+  auto [op, said] = rest.split("' op ");
+  return said.empty() ? message.str() : (op.split('.').second + ": " + said).str();
+}
+
+static heddle::Diagnostic::Kind severityOf(const mlir::Diagnostic &said) {
+  using Kind = heddle::Diagnostic::Kind;
+  return said.getSeverity() == DiagnosticSeverity::Warning ? Kind::Warning : Kind::Remark;
+}
+
 void PassMessages::take(mlir::Diagnostic &said) {
   std::string text = said.str();
+  bool isError = said.getSeverity() == DiagnosticSeverity::Error,
+       ours = isError && StringRef(text).contains("internal error");
+  std::string path = model::pathOf(said.getLocation()).str(), where;
+  if (!path.empty() && !ours)
+    text = inWordsOfDescription(text);
   StringRef message = text;
-  internal |= message.contains("internal error");
   bool unsupported = message.consume_front("unsupported: ");
-  // An op's name is its path in the description.
-  auto named = said.getLocation()->findInstanceOf<NameLoc>();
-  std::string path = named ? named.getName().str() : "", where;
   Loc loc = placeOf(said.getLocation());
   if (FileLineColLoc at = loc ? nullptr : fileOf(said.getLocation()))
     where = (at.getFilename().getValue() + ":" + Twine(at.getLine()) + ":" + Twine(at.getColumn())).str();
-  heddle::Diagnostic &complaint = loc ? sink.error(loc, path, message) : sink.errorInFile(where, path, message);
-  if (unsupported)
-    complaint.unsupported();
-  // The op itself says nothing to who did nothing wrong.
+  Error kind = ours ? Error::OurMistake : unsupported ? Error::NotSupported : code;
+  heddle::Diagnostic &complaint =
+      isError ? sink.error(kind, loc, path, message) : sink.say(severityOf(said), loc, path, message);
+  complaint.file = where;
   for (mlir::Diagnostic &note : said.getNotes())
-    if (!unsupported || !StringRef(note.str()).starts_with("see current operation"))
+    if (ours || !StringRef(note.str()).starts_with("see current operation"))
       complaint.note(placeOf(note.getLocation()), note.str());
 }

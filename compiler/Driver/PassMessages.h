@@ -1,8 +1,8 @@
 //===- PassMessages.h - what passes say, as complaints ----------*- C++ -*-===//
 //
-// Passes, op verifiers and MLIR's parser report through the context. While one of these
-// stands, their errors become complaints of a sink, so that they look, sort and count like
-// those of the importer. Remarks and warnings are left to whoever listens besides.
+// Passes, verifiers of ops, the interpreter and MLIR's parser report through the context. While an object of this class
+// exists, what they say goes to a sink, where it looks, sorts and counts like what the importer says. Ops are named as
+// in the description, and no IR is shown for mistakes of the description.
 //
 //===----------------------------------------------------------------------===//
 #ifndef HEDDLE_COMPILER_DRIVER_PASSMESSAGES_H
@@ -15,18 +15,16 @@ namespace heddle {
 
 class PassMessages {
 public:
-  PassMessages(mlir::MLIRContext &context, DiagnosticSink &sink);
-
-  /// A message speaks of an `internal error`: not the user's mistake.
-  bool internalError() const { return internal; }
+  /// `code` is that of errors that say neither that something is unsupported nor that it is our own mistake.
+  PassMessages(mlir::MLIRContext &context, DiagnosticSink &sink, Error code = Error::Misfit);
 
 private:
   Loc placeOf(mlir::Location where);
   void take(mlir::Diagnostic &said);
 
   DiagnosticSink &sink;
+  Error code;
   std::map<std::string, const SourceFile *> files; ///< null: cannot be read
-  bool internal = false;
   mlir::ScopedDiagnosticHandler handler;
 };
 

@@ -18,7 +18,8 @@ static rusage usage() {
 
 static double cpuSeconds() {
   rusage used = usage();
-  return double(used.ru_utime.tv_sec + used.ru_stime.tv_sec) + double(used.ru_utime.tv_usec + used.ru_stime.tv_usec) * 1e-6;
+  return double(used.ru_utime.tv_sec + used.ru_stime.tv_sec) +
+         double(used.ru_utime.tv_usec + used.ru_stime.tv_usec) * 1e-6;
 }
 
 Phase::Phase(StringRef name, llvm::raw_ostream *say)

@@ -1,7 +1,7 @@
 //===- Phase.h - where time and memory of a compilation go ------*- C++ -*-===//
 //
-// `--time`: one line a phase as it ends (wall clock, CPU of all threads, peak memory so far) and, after code
-// generation, one a function. Lines within a phase that has parts of its own are indented under it.
+// `--time`: one line a phase as it ends (wall clock, CPU of all threads, peak memory so far). The line of code
+// generation is followed by one a function, indented.
 //
 //===----------------------------------------------------------------------===//
 #ifndef HEDDLE_COMPILER_DRIVER_PHASE_H

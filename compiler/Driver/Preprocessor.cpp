@@ -1,7 +1,8 @@
 //===- Preprocessor.cpp - how a file becomes an input ---------------------===//
 //
-// The defaults of each image processor and feature extractor of the library, then what the
-// file says instead. The runtime (runtime/Media) does what comes out, and knows no class.
+// preprocessor_config.json: the defaults of each image processor and feature extractor class of Hugging Face's library,
+// overridden by the file, become settings of the card: size, crop, resample, rescale, mean, std for `picture`; rate,
+// kind of features, bins for `sound`. The runtime (runtime/Media) follows the settings and does not know the classes.
 //
 //===----------------------------------------------------------------------===//
 
@@ -41,8 +42,7 @@ struct PictureClass {
 };
 } // namespace
 
-static const std::vector<double> half = {0.5, 0.5, 0.5},
-                                 clipMean = {0.48145466, 0.4578275, 0.40821073},
+static const std::vector<double> half = {0.5, 0.5, 0.5}, clipMean = {0.48145466, 0.4578275, 0.40821073},
                                  clipDeviation = {0.26862954, 0.26130258, 0.27577711};
 
 static const PictureClass pictureClasses[] = {
@@ -94,17 +94,20 @@ static void readSize(CompanionReader &file, const PictureClass &known, Builder &
   if (const JsonValue *shorter = size ? memberOf(*size, "shortest_edge") : nullptr) {
     file.take("size");
     const JsonValue *longer = memberOf(*size, "longest_edge");
-    bool good = isSide(shorter) && (!longer || (longer->kind == Kind::Integer && longer->integer >= shorter->integer)) &&
+    bool good = isSide(shorter) &&
+                (!longer || (longer->kind == Kind::Integer && longer->integer >= shorter->integer)) &&
                 countOf(*size) == (longer ? 2 : 1);
     if (!good)
-      file.error(*size, "size", "shortest_edge of 1 to 16384 and no more expected, found " + size->text());
+      file.error(Error::CompanionValue, *size, "size",
+                 "shortest_edge of 1 to 16384 and no more expected, found " + size->text());
     else
       shortest(shorter->integer, longer ? std::optional<int64_t>(longer->integer) : std::nullopt);
     return;
   }
   std::optional<std::vector<int64_t>> sides = sidesOf(file, "size");
   if (size && !size->isNull() && !sides) {
-    file.error(*size, "size", "height and width, shortest_edge, or one number of 1 to 16384 expected, found " + size->text());
+    file.error(Error::CompanionValue, *size, "size",
+               "height and width, shortest_edge, or one number of 1 to 16384 expected, found " + size->text());
     return;
   }
   bool one = !size || size->kind == Kind::Integer;
@@ -126,7 +129,8 @@ static void readPicture(CompanionReader &file, const PictureClass &known, Builde
   bool crop = file.boolean("do_center_crop").value_or(known.crop > 0);
   std::optional<std::vector<int64_t>> cropped = sidesOf(file, "crop_size");
   if (const JsonValue *v = file.root.find("crop_size"); v && !v->isNull() && !cropped)
-    file.error(*v, "crop_size", "height and width, or one number of 1 to 16384 expected, found " + v->text());
+    file.error(Error::CompanionValue, *v, "crop_size",
+               "height and width, or one number of 1 to 16384 expected, found " + v->text());
   if (crop)
     picture.set("crop", cropped ? listOf(b, *cropped) : listOf(b, llvm::ArrayRef<int64_t>{known.crop, known.crop}));
   bool rescale = file.boolean("do_rescale").value_or(true);
@@ -136,7 +140,7 @@ static void readPicture(CompanionReader &file, const PictureClass &known, Builde
   bool normalize = file.boolean("do_normalize").value_or(true);
   std::optional<std::vector<double>> mean = file.numbers("image_mean", 3), deviation = file.numbers("image_std", 3);
   if (deviation && llvm::is_contained(*deviation, 0.0))
-    file.error(*file.root.find("image_std"), "image_std", "a deviation of 0 divides by nothing");
+    file.error(Error::CompanionValue, *file.root.find("image_std"), "image_std", "a deviation of 0 divides by nothing");
   if (normalize) {
     picture.set("mean", listOf(b, mean.value_or(known.mean)));
     picture.set("std", listOf(b, deviation.value_or(known.deviation)));
@@ -148,9 +152,10 @@ static void readPicture(CompanionReader &file, const PictureClass &known, Builde
   file.only("do_color_quantize", {"false"}, "pictures as clusters of colours are unsupported");
   file.only("crop_pct", {}, "a share that is cropped belongs to other models");
   // One picture needs no padding, and every picture is RGB; the rest is for the library.
-  file.ignore({"do_pad", "pad_and_return_pixel_mask", "pad_size", "do_convert_rgb", "do_reduce_labels", "image_processor_type", "feature_extractor_type",
-               "processor_class", "auto_map", "_*", "image_seq_length", "num_image_tokens", "return_tensors", "data_format",
-               "input_data_format", "device", "disable_grouping", "default_to_square", "transformers_version"});
+  file.ignore({"do_pad", "pad_and_return_pixel_mask", "pad_size", "do_convert_rgb", "do_reduce_labels",
+               "image_processor_type", "feature_extractor_type", "processor_class", "auto_map", "_*",
+               "image_seq_length", "num_image_tokens", "return_tensors", "data_format", "input_data_format", "device",
+               "disable_grouping", "default_to_square", "transformers_version"});
   file.finish({"do_resize", "size", "resample", "do_center_crop", "crop_size", "do_rescale", "rescale_factor",
                "do_normalize", "image_mean", "image_std", "size_divisor"});
 }
@@ -174,7 +179,8 @@ static void readSound(CompanionReader &file, StringRef name, Builder &b, Attribu
     auto follows = [&](StringRef key, int64_t value) {
       std::optional<int64_t> said = file.integer(key, 0, INT64_MAX);
       if (said && *said != value)
-        file.error(*file.root.find(key), key, "the other keys make it " + Twine(value) + ", found " + Twine(*said));
+        file.error(Error::CompanionValue, *file.root.find(key), key,
+                   "the other keys make it " + Twine(value) + ", found " + Twine(*said));
     };
     follows("n_samples", samples);
     follows("nb_max_frames", samples / hop);
@@ -220,8 +226,9 @@ void heddle::readPreprocessor(CompanionReader &file, StringRef modelType, Builde
     if (name.empty() && known.name.equals_insensitive(modelType))
       return readPicture(file, known, b, picture);
   if (type && (file.root.find("image_mean") || file.root.find("sampling_rate")))
-    file.error(*type, file.root.find("image_processor_type") ? "image_processor_type" : "feature_extractor_type", "no way is known to do what " + type->text() + " does" +
-                                                 "; known: ViT, DeiT, CLIP, Blip, Vilt, Whisper, Wav2Vec2, SeamlessM4T")
-        .unsupported()
+    file.error(Error::CompanionUnsupported, *type,
+               file.root.find("image_processor_type") ? "image_processor_type" : "feature_extractor_type",
+               "no way is known to do what " + type->text() + " does" +
+                   "; known: ViT, DeiT, CLIP, Blip, Vilt, Whisper, Wav2Vec2, SeamlessM4T")
         .note(type->loc, "without this file the model takes its tensors by `run --input FILE`");
 }

@@ -25,8 +25,8 @@
 
 using namespace heddle;
 
-static const int watched[] = {SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGPIPE, SIGXCPU,
-                              SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT};
+static const int watched[] = {SIGHUP,  SIGINT, SIGQUIT, SIGTERM, SIGPIPE, SIGXCPU,
+                              SIGSEGV, SIGBUS, SIGILL,  SIGFPE,  SIGABRT};
 static struct sigaction before[std::size(watched)];
 static char folderPath[PATH_MAX]; ///< empty: none
 static volatile int folderFd = -1;
@@ -88,7 +88,8 @@ static void watch() {
   action.sa_handler = leaveBySignal;
   action.sa_flags = SA_ONSTACK;
   for (size_t i = 0; i < std::size(watched); ++i)
-    if (sigaction(watched[i], nullptr, &before[i]) == 0 && before[i].sa_handler != SIG_IGN && before[i].sa_handler != leaveBySignal)
+    if (sigaction(watched[i], nullptr, &before[i]) == 0 && before[i].sa_handler != SIG_IGN &&
+        before[i].sa_handler != leaveBySignal)
       sigaction(watched[i], &action, nullptr);
 }
 
@@ -111,9 +112,7 @@ std::error_code Scratch::create(llvm::StringRef output) {
   for (int i = 0;; ++i) {
     folder = sys::parent_path(output).empty() ? llvm::StringRef(".") : sys::parent_path(output);
     sys::append(folder, "." + sys::filename(output) + ".heddle-" + llvm::Twine(getpid()) + "-" + llvm::Twine(i));
-    error = folder.size() >= sizeof folderPath         ? ENAMETOOLONG
-            : mkdir(folder.c_str(), 0777) != 0 ? errno
-                                                       : 0;
+    error = folder.size() >= sizeof folderPath ? ENAMETOOLONG : mkdir(folder.c_str(), 0777) != 0 ? errno : 0;
     if (error != EEXIST || i == 100)
       break;
   }

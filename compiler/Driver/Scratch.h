@@ -1,8 +1,8 @@
 //===- Scratch.h - the folder in which a binary is made ---------*- C++ -*-===//
 //
-// Objects, weights and the linker's output lie in one folder beside the output, so that the
-// last step is a rename. However the compilation ends, the folder goes: by the destructor, or
-// by a signal, which first ends the linker. (SIGKILL alone leaves it.)
+// The folder beside the output in which a binary is made: objects, weights and the linker's output, so that the last
+// step is a rename. It is removed however the compilation ends: by the destructor, or by a signal handler, which first
+// ends the linker. (Only SIGKILL leaves it.)
 //
 //===----------------------------------------------------------------------===//
 #ifndef HEDDLE_COMPILER_DRIVER_SCRATCH_H
@@ -14,7 +14,7 @@
 
 namespace heddle {
 
-/// One at a time in a process: the signal handlers know only the last.
+/// At most one in a process: signal handlers know only the last.
 class Scratch {
 public:
   Scratch() = default;
@@ -22,14 +22,14 @@ public:
   Scratch &operator=(const Scratch &) = delete;
   ~Scratch();
 
-  /// Makes it beside `output`.
+  /// Creates the folder beside `output`.
   std::error_code create(llvm::StringRef output);
   std::string file(llvm::StringRef name) const;
 
-  /// Where no destructor will run: ends the writer and removes the folder. Allocates nothing.
+  /// For signal handlers: ends the writer and removes the folder. Allocates nothing.
   static void leave();
 
-  /// A process that writes into the folder; 0 when it has ended.
+  /// Tells the id of a process that writes into the folder; 0 when it has ended.
   void writer(int pid);
 
 private:

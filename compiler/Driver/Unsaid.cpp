@@ -33,12 +33,13 @@ int heddle::readStream(const Console &console, ImportOptions &options) {
     if (n < 0 && errno == EINTR)
       continue;
     if (n < 0)
-      return console.complain(IOError, "cannot read " + name + ": " + std::strerror(errno));
+      return console.complain(Error::CannotRead, "cannot read " + name + ": " + std::strerror(errno));
     if (n == 0)
       break;
     text.append(buffer, n);
     if (text.size() > JsonLimits().bytes)
-      return console.complain(InputError, "at most " + llvm::Twine(JsonLimits().bytes) + " bytes are read of " + name);
+      return console.complain(Error::TooLarge,
+                              "at most " + llvm::Twine(JsonLimits().bytes) + " bytes are read of " + name);
   }
   options.path = kStandardInput.str();
   if (DiagnosticSink sink; refuseOtherKind(options.path, StringRef(text).take_front(1024), sink)) {
@@ -66,14 +67,15 @@ static std::string nameOf(StringRef model) {
 int heddle::chooseOutput(const Console &console, CompileOptions &options) {
   std::string name = options.import.text ? "" : nameOf(options.import.path);
   if (name.empty() || name == "/")
-    return console.complain(UsageError, "this model has no name to call the output by; -o FILE gives one");
+    return console.complain(Error::BadUsage, "this model has no name to call the output by; -o FILE gives one");
   std::string output = "./" + name + (options.emit == "obj" ? ".o" : "");
   // The directory of the model itself, more often than not.
   if (fs::is_directory(output))
     output += ".out";
   llvm::file_magic magic;
   if (fs::exists(output) && (llvm::identify_magic(output, magic) || !magic.is_object()))
-    return console.complain(UsageError, output + " is there already and was not made by a compiler; -o FILE gives another name");
+    return console.complain(Error::WouldReplace,
+                            output + " is there already and was not made by a compiler; -o FILE gives another name");
   options.output = output;
   return Ok;
 }

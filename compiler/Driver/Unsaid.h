@@ -1,7 +1,7 @@
 //===- Unsaid.h - what a command line leaves unsaid -------------*- C++ -*-===//
 //
-// A model that comes on standard input has no file, and an output that nobody named gets a
-// name here; both before a command begins.
+// What a command line leaves out, filled in before a command begins: the text of a model on standard input, and the
+// name of an output that was not given.
 //
 //===----------------------------------------------------------------------===//
 #ifndef HEDDLE_COMPILER_DRIVER_UNSAID_H
@@ -11,12 +11,12 @@
 
 namespace heddle {
 
-/// Where the path is `-`, /dev/stdin or another open descriptor, reads it to its end: the text is kept, and the
-/// model is called `kStandardInput`. What it names it names from the working directory.
+/// If the path is `-`, /dev/stdin or another open descriptor, reads it to its end; the model is then called
+/// `kStandardInput`, and files that it names are looked for in the working directory. Returns the exit code.
 int readStream(const Console &console, ImportOptions &options);
 
-/// Gives `options.output` a name in the working directory: that of the model's directory, or of its file where that
-/// has a name of its own. Never the name of a directory or of a file that is no program.
+/// Sets `options.output` to a name in the working directory: that of the model's directory, or of its file if that has
+/// a name of its own. Never a directory, and never an existing file that is no program. Returns the exit code.
 int chooseOutput(const Console &console, CompileOptions &options);
 
 } // namespace heddle

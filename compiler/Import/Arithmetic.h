@@ -31,7 +31,6 @@ public:
   /// A function of expressions: as many arguments as it takes, none of them bad.
   Value function(const FunctionInfo &f, llvm::ArrayRef<Value> args, At at);
   /// `causal` or `all`.
-  /// `causal` or `all`.
   Value namedMask(llvm::StringRef name, At at);
 
 private:

@@ -19,9 +19,13 @@ Value Arithmetic::masks(StringRef op, const Value &a, const Value &b, At at) {
   if (a.is(K::Mask) && b.is(K::Bool) && (op == "and" || op == "or"))
     return b.asBool() == (op == "and") ? a : b;
   if (!fits) {
-    in.error(at, "a mask combines only with masks, by and/or/not/+, found " + Twine(a.show()) + " " +
-                  op + " " + b.show() +
-                  "; say keys(t), queries(t) or dense(t) to make a tensor a mask");
+    StringRef remedy = a.isArray() || b.isArray() ? "; say keys(t), queries(t) or dense(t) to make a tensor a mask"
+                       : a.is(K::Bias) || b.is(K::Bias)
+                           ? "; a bias is the attribute `bias` of attention, beside its `mask`"
+                           : "";
+    in.error(Error::MaskMix, at,
+             "a mask combines only with masks, by and/or/not/+, found " + Twine(a.show()) + " " + op + " " + b.show() +
+                 remedy);
     return Value::poison();
   }
   if (op == "and")
@@ -44,7 +48,8 @@ Value Arithmetic::biases(StringRef op, const Value &a, const Value &b, At at) {
   }
   if (op == "*" && a.isNumber() && b.is(K::Bias))
     return biases(op, b, a, at);
-  in.error(at, "biases are added to each other or scaled by a constant, nothing else; found " +
-                Twine(a.show()) + " " + op + " " + b.show());
+  in.error(Error::MaskMix, at,
+           "biases are added to each other or scaled by a constant, nothing else; found " + Twine(a.show()) + " " + op +
+               " " + b.show());
   return Value::poison();
 }

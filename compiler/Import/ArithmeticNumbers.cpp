@@ -15,12 +15,20 @@ using llvm::Twine;
 using K = Value::Kind;
 
 static bool compare(StringRef op, double a, double b) {
-  return op == "==" ? a == b : op == "!=" ? a != b : op == "<" ? a < b
-       : op == "<=" ? a <= b : op == ">" ? a > b : a >= b;
+  return op == "=="   ? a == b
+         : op == "!=" ? a != b
+         : op == "<"  ? a < b
+         : op == "<=" ? a <= b
+         : op == ">"  ? a > b
+                      : a >= b;
 }
 static bool compareIntegers(StringRef op, int64_t a, int64_t b) {
-  return op == "==" ? a == b : op == "!=" ? a != b : op == "<" ? a < b
-       : op == "<=" ? a <= b : op == ">" ? a > b : a >= b;
+  return op == "=="   ? a == b
+         : op == "!=" ? a != b
+         : op == "<"  ? a < b
+         : op == "<=" ? a <= b
+         : op == ">"  ? a > b
+                      : a >= b;
 }
 static bool isComparison(StringRef op) {
   return op == "==" || op == "!=" || op == "<" || op == "<=" || op == ">" || op == ">=";
@@ -63,7 +71,7 @@ Value Arithmetic::numbers(StringRef op, const Value &a, const Value &b, At at) {
     return Value::boolean(integers ? compareIntegers(op, a.asInteger(), b.asInteger())
                                    : compare(op, a.asReal(), b.asReal()));
   if ((op == "/" || op == "//" || op == "%") && b.asReal() == 0) {
-    in.error(at, "division by zero: " + Twine(a.show()) + " " + op + " " + b.show());
+    in.error(Error::BadArithmetic, at, "division by zero: " + Twine(a.show()) + " " + op + " " + b.show());
     return Value::poison();
   }
   // 4 / 2 is an integer, 1 / 2 is not.
@@ -72,19 +80,28 @@ Value Arithmetic::numbers(StringRef op, const Value &a, const Value &b, At at) {
   if (integers && (op != "/" || divides) && !(op == "**" && b.asInteger() < 0)) {
     if (std::optional<int64_t> r = exact(op == "/" ? "//" : op, a.asInteger(), b.asInteger()))
       return Value::integer(*r);
-    in.error(at, "the result of " + Twine(a.show()) + " " + op + " " + b.show() + " does not fit 64 bits");
+    in.error(Error::BadArithmetic, at,
+             "the result of " + Twine(a.show()) + " " + op + " " + b.show() + " does not fit 64 bits");
     return Value::poison();
   }
   double x = a.asReal(), y = b.asReal(), r = 0;
-  if (op == "+") r = x + y;
-  else if (op == "-") r = x - y;
-  else if (op == "*") r = x * y;
-  else if (op == "/") r = x / y;
-  else if (op == "//") r = std::floor(x / y);
-  else if (op == "%") r = x - y * std::floor(x / y);
-  else if (op == "**") r = std::pow(x, y);
+  if (op == "+")
+    r = x + y;
+  else if (op == "-")
+    r = x - y;
+  else if (op == "*")
+    r = x * y;
+  else if (op == "/")
+    r = x / y;
+  else if (op == "//")
+    r = std::floor(x / y);
+  else if (op == "%")
+    r = x - y * std::floor(x / y);
+  else if (op == "**")
+    r = std::pow(x, y);
   if (!std::isfinite(r) && std::isfinite(x) && std::isfinite(y)) {
-    in.error(at, "the result of " + Twine(a.show()) + " " + op + " " + b.show() + " is no finite number");
+    in.error(Error::BadArithmetic, at,
+             "the result of " + Twine(a.show()) + " " + op + " " + b.show() + " is no finite number");
     return Value::poison();
   }
   return Value::real(r);
@@ -97,17 +114,20 @@ Value Arithmetic::lengths(StringRef op, const Value &a, const Value &b, At at) {
   constexpr int64_t limit = int64_t(1) << 40; // forms are multiplied without checks
   for (const Value *v : {&a, &b})
     if (v->is(K::Integer) && (v->asInteger() > limit || v->asInteger() < -limit)) {
-      in.error(at, "a length has at most 2**40, found " + Twine(v->show()));
+      in.error(Error::OutOfRange, at, "a length has at most 2**40, found " + Twine(v->show()));
       return Value::poison();
     }
   if (whole) {
     Size x = a.asSize(), y = b.asSize();
-    if (op == "+") return Value::size(x + y);
-    if (op == "-") return Value::size(x - y);
-    if (op == "*") return Value::size(x * y);
+    if (op == "+")
+      return Value::size(x + y);
+    if (op == "-")
+      return Value::size(x - y);
+    if (op == "*")
+      return Value::size(x * y);
     if (op == "//" || op == "%") {
       if (y.is(0)) {
-        in.error(at, "division by zero");
+        in.error(Error::BadArithmetic, at, "division by zero");
         return Value::poison();
       }
       return Value::size(op == "//" ? x.floorDiv(y) : x.mod(y));
@@ -152,7 +172,7 @@ Value Arithmetic::function(const FunctionInfo &f, llvm::ArrayRef<Value> args, At
     for (int i = n - 2; i >= 0 && !r.isBad(); --i)
       r = minMax(name == "max", args[i], r, at);
     if (n == 1 && !r.isNumber() && !r.isArray() && !r.is(K::Size)) {
-      in.error(at, name + ": a number or a tensor expected, found " + Twine(r.show()));
+      in.error(Error::WrongValue, at, name + ": a number or a tensor expected, found " + Twine(r.show()));
       return Value::poison();
     }
     return r;
@@ -171,13 +191,13 @@ Value Arithmetic::lengthOf(const Value &x, At at) {
     return Value::integer(x.asObject().size());
   if (x.is(K::String))
     return Value::integer(x.asString().size());
-  in.error(at, "len: a list expected, found " + Twine(x.show()));
+  in.error(Error::WrongValue, at, "len: a list expected, found " + Twine(x.show()));
   return Value::poison();
 }
 
 Value Arithmetic::eachOf(const Value &x, const Value &count, At at) {
   if (!count.is(K::Integer) || count.asInteger() < 0 || count.asInteger() > 10000) {
-    in.error(at, "each: a count of 0 to 10000 expected, found " + Twine(count.show()));
+    in.error(Error::OutOfRange, at, "each: a count of 0 to 10000 expected, found " + Twine(count.show()));
     return Value::poison();
   }
   size_t n = count.asInteger();
@@ -185,14 +205,14 @@ Value Arithmetic::eachOf(const Value &x, const Value &count, At at) {
     return x;
   if (x.isNumber() || x.is(K::Bool) || x.is(K::String))
     return Value::list(std::vector<Value>(n, x));
-  in.error(at, "one number or a list of " + Twine(n) + " expected, found " + x.show());
+  in.error(Error::WrongValue, at, "one number or a list of " + Twine(n) + " expected, found " + x.show());
   return Value::poison();
 }
 
 Value Arithmetic::minMax(bool isMax, const Value &a, const Value &b, At at) {
   auto isElement = [](const Value &v) { return v.isNumber() || v.isArray() || v.is(K::Size); };
   if (!isElement(a) || !isElement(b)) {
-    in.error(at, "numbers or tensors expected, found " + Twine(a.show()) + " and " + b.show());
+    in.error(Error::WrongValue, at, "numbers or tensors expected, found " + Twine(a.show()) + " and " + b.show());
     return Value::poison();
   }
   if (a.isNumber() && b.isNumber())
@@ -206,7 +226,7 @@ Value Arithmetic::minMax(bool isMax, const Value &a, const Value &b, At at) {
 Value Arithmetic::rangeOf(llvm::ArrayRef<Value> args, At at) {
   for (const Value &v : args)
     if (!v.is(K::Integer) && !v.is(K::Size)) {
-      in.error(at, "range: an integer or a length expected, found " + Twine(v.show()));
+      in.error(Error::WrongValue, at, "range: an integer or a length expected, found " + Twine(v.show()));
       return Value::poison();
     }
   Size from = args.size() == 2 ? args[0].asSize() : Size(0), to = args.back().asSize();
@@ -225,11 +245,11 @@ Value Arithmetic::rangeOf(llvm::ArrayRef<Value> args, At at) {
 
 Value Arithmetic::sizeOf(const Value &x, const Value &axis, At at) {
   if (!axis.is(K::Integer)) {
-    in.error(at, "size: a constant axis expected, found " + Twine(axis.show()));
+    in.error(Error::WrongValue, at, "size: a constant axis expected, found " + Twine(axis.show()));
     return Value::poison();
   }
   if (!x.isArray()) {
-    in.error(at, "size: a tensor expected, found " + Twine(x.show()));
+    in.error(Error::WrongValue, at, "size: a tensor expected, found " + Twine(x.show()));
     return Value::poison();
   }
   llvm::SmallVector<Size> sizes;
@@ -239,7 +259,7 @@ Value Arithmetic::sizeOf(const Value &x, const Value &axis, At at) {
     sizes.append(x.asConstant().shape.begin(), x.asConstant().shape.end());
   int64_t n = sizes.size(), i = axis.asInteger();
   if (i < -n || i >= n) {
-    in.error(at, "axis " + Twine(i) + " does not exist in " + x.show());
+    in.error(Error::OutOfRange, at, "axis " + Twine(i) + " does not exist in " + x.show());
     return Value::poison();
   }
   return Value::size(sizes[i < 0 ? i + n : i]);
@@ -248,11 +268,16 @@ Value Arithmetic::sizeOf(const Value &x, const Value &axis, At at) {
 /// Of a constant number; none when the function has no real value there.
 static std::optional<double> applyReal(StringRef f, double x) {
   double r = NAN;
-  if (f == "sqrt") r = std::sqrt(x);
-  else if (f == "exp") r = std::exp(x);
-  else if (f == "log") r = x > 0 ? std::log(x) : NAN;
-  else if (f == "sin") r = std::sin(x);
-  else if (f == "cos") r = std::cos(x);
+  if (f == "sqrt")
+    r = std::sqrt(x);
+  else if (f == "exp")
+    r = std::exp(x);
+  else if (f == "log")
+    r = x > 0 ? std::log(x) : NAN;
+  else if (f == "sin")
+    r = std::sin(x);
+  else if (f == "cos")
+    r = std::cos(x);
   else if (f == "bf16") {
     float y = static_cast<float>(x);
     uint32_t u;
@@ -269,13 +294,13 @@ Value Arithmetic::listAsTensor(const Value &list, At at) {
   t.shape = {static_cast<int64_t>(list.asList().size())};
   for (const Value &x : list.asList()) {
     if (!x.isNumber()) {
-      in.error(at, "real: a list of numbers expected, found " + Twine(x.show()) + " in it");
+      in.error(Error::WrongValue, at, "real: a list of numbers expected, found " + Twine(x.show()) + " in it");
       return Value::poison();
     }
     t.reals.push_back(x.asReal());
   }
   if (t.reals.empty() || t.reals.size() > 65536) {
-    in.error(at, "real: a list of 1 to 65536 numbers expected, found " + Twine(t.reals.size()));
+    in.error(Error::OutOfRange, at, "real: a list of 1 to 65536 numbers expected, found " + Twine(t.reals.size()));
     return Value::poison();
   }
   return Value::constant(std::move(t));
@@ -288,20 +313,23 @@ Value Arithmetic::mathFunction(StringRef name, const Value &x, At at) {
     if (name == "real")
       return Value::real(x.asReal());
     if (name == "abs")
-      return x.is(K::Real) ? Value::real(std::fabs(x.asReal()))
-             : x.asInteger() < 0 ? numbers("-", Value::integer(0), x, at) : x;
+      return x.is(K::Real)       ? Value::real(std::fabs(x.asReal()))
+             : x.asInteger() < 0 ? numbers("-", Value::integer(0), x, at)
+                                 : x;
     if (name == "int" || name == "floor" || name == "ceil") {
       if (x.is(K::Integer))
         return x;
-      double r = name == "int" ? std::trunc(x.asReal()) : name == "floor" ? std::floor(x.asReal()) : std::ceil(x.asReal());
+      double r = name == "int"     ? std::trunc(x.asReal())
+                 : name == "floor" ? std::floor(x.asReal())
+                                   : std::ceil(x.asReal());
       if (std::fabs(r) < 9e18)
         return Value::integer(static_cast<int64_t>(r));
-      in.error(at, name + " of " + Twine(x.show()) + " does not fit 64 bits");
+      in.error(Error::BadArithmetic, at, name + " of " + Twine(x.show()) + " does not fit 64 bits");
       return Value::poison();
     }
     if (std::optional<double> r = applyReal(name, x.asReal()))
       return Value::real(*r);
-    in.error(at, name + " of " + Twine(x.show()) + " is no finite number");
+    in.error(Error::BadArithmetic, at, name + " of " + Twine(x.show()) + " is no finite number");
     return Value::poison();
   }
   if (x.is(K::Size) && name == "int")
@@ -309,7 +337,7 @@ Value Arithmetic::mathFunction(StringRef name, const Value &x, At at) {
   if (x.is(K::List) && name == "real") // a list of config.json as a tensor
     return listAsTensor(x, at);
   if (!x.isArray() && !x.is(K::Size)) {
-    in.error(at, name + ": a number or a tensor expected, found " + Twine(x.show()));
+    in.error(Error::WrongValue, at, name + ": a number or a tensor expected, found " + Twine(x.show()));
     return Value::poison();
   }
   if (std::optional<Value> folded = foldUnary(name, x))
@@ -332,7 +360,7 @@ Value Arithmetic::mathFunction(StringRef name, const Value &x, At at) {
 
 Value Arithmetic::activation(const Value &x, StringRef name, At at) {
   if (!x.isArray() && !x.isNumber() && !x.is(K::Size)) {
-    in.error(at, name + ": a tensor expected, found " + Twine(x.show()));
+    in.error(Error::WrongValue, at, name + ": a tensor expected, found " + Twine(x.show()));
     return Value::poison();
   }
   mlir::Value v = in.materialize(x, Element::Real, at);

@@ -25,8 +25,7 @@ Value Arithmetic::tensors(StringRef op, const Value &a, const Value &b, At at) {
       return *folded;
     mlir::Value v = in.materialize(a, Element::Bool, at);
     return v ? in.emit<model::UnaryOp>(
-                   at, {v},
-                   {in.attr("kind", model::UnaryKindAttr::get(&in.context, model::UnaryKind::logical_not))})
+                   at, {v}, {in.attr("kind", model::UnaryKindAttr::get(&in.context, model::UnaryKind::logical_not))})
              : Value::poison();
   }
   if (std::optional<Value> folded = foldBinary(op, a, b))
@@ -43,12 +42,11 @@ Value Arithmetic::tensors(StringRef op, const Value &a, const Value &b, At at) {
                     .Case(">=", model::ComparePredicate::ge)
                     .Default(std::nullopt);
   if (predicate) {
-    if (e == Element::Bool && *predicate != model::ComparePredicate::eq &&
-        *predicate != model::ComparePredicate::ne)
+    if (e == Element::Bool && *predicate != model::ComparePredicate::eq && *predicate != model::ComparePredicate::ne)
       e = Element::Integer;
     mlir::Value x = in.materialize(a, e, at), y = in.materialize(b, e, at);
-    return in.emit<model::CompareOp>(
-        at, {x, y}, {in.attr("predicate", model::ComparePredicateAttr::get(&in.context, *predicate))});
+    return in.emit<model::CompareOp>(at, {x, y},
+                                     {in.attr("predicate", model::ComparePredicateAttr::get(&in.context, *predicate))});
   }
 
   using B = std::optional<model::BinaryKind>;
@@ -66,7 +64,7 @@ Value Arithmetic::tensors(StringRef op, const Value &a, const Value &b, At at) {
                .Case("or", model::BinaryKind::logical_or)
                .Default(std::nullopt);
   if (!kind) {
-    in.error(at, "'" + op + "' is not defined on tensors");
+    in.error(Error::WrongValue, at, "'" + op + "' is not defined on tensors");
     return Value::poison();
   }
   bool logic = op == "and" || op == "or";
@@ -77,26 +75,23 @@ Value Arithmetic::tensors(StringRef op, const Value &a, const Value &b, At at) {
   else if (e == Element::Bool)
     e = Element::Integer;
   mlir::Value x = in.materialize(a, e, at), y = in.materialize(b, e, at);
-  return in.emit<model::BinaryOp>(at, {x, y},
-                               {in.attr("kind", model::BinaryKindAttr::get(&in.context, *kind))});
+  return in.emit<model::BinaryOp>(at, {x, y}, {in.attr("kind", model::BinaryKindAttr::get(&in.context, *kind))});
 }
 
 Value Arithmetic::select(const Value &condition, const Value &yes, const Value &no, At at) {
   if (yes.is(K::Mask) && no.is(K::Mask)) {
     mlir::Value c = in.materialize(condition, Element::Bool, at);
     if (c && tensorType(c).getRank() != 0) {
-      in.error(at, "a mask is chosen by a constant or by lengths, found " + Twine(condition.show()));
+      in.error(Error::WrongValue, at, "a mask is chosen by a constant or by lengths, found " + Twine(condition.show()));
       return Value::poison();
     }
     return in.emitMask<mask::SelectOp>(at, {c, yes.asIr(), no.asIr()});
   }
-  auto isElement = [](const Value &v) {
-    return v.isArray() || v.isNumber() || v.is(K::Size) || v.is(K::Bool);
-  };
+  auto isElement = [](const Value &v) { return v.isArray() || v.isNumber() || v.is(K::Size) || v.is(K::Bool); };
   for (const Value *v : {&yes, &no})
     if (!isElement(*v)) {
-      in.error(at, "a choice made when the model runs is between tensors, numbers or masks, found " +
-                    Twine(v->show()));
+      in.error(Error::WrongValue, at,
+               "a choice made when the model runs is between tensors, numbers or masks, found " + Twine(v->show()));
       return Value::poison();
     }
   if (std::optional<Value> folded = foldSelect(condition, yes, no))
@@ -113,20 +108,20 @@ Value Arithmetic::select(const Value &condition, const Value &yes, const Value &
 static Value pick(Emitter &in, const Value &v, llvm::ArrayRef<Sub> subs, At at) {
   int64_t n = v.is(K::List) ? v.asList().size() : v.asString().size();
   if (subs.size() != 1 || subs[0].kind == Sub::Kind::Axis) {
-    in.error(at, "one subscript expected for " + Twine(v.describe()));
+    in.error(Error::WrongCount, at, "one subscript expected for " + Twine(v.describe()));
     return Value::poison();
   }
   const Sub &s = subs[0];
   for (const Value *x : {&s.first, &s.last})
     if (!x->isNull() && !x->is(K::Integer)) {
-      in.error(s.at, "an integer expected as subscript, found " + Twine(x->show()));
+      in.error(Error::WrongValue, s.at, "an integer expected as subscript, found " + Twine(x->show()));
       return Value::poison();
     }
   if (s.kind == Sub::Kind::Index) {
     int64_t i = s.first.asInteger();
     if (i < -n || i >= n) {
-      in.error(s.at, "index " + Twine(i) + " is outside a " + (v.is(K::List) ? "list" : "string") +
-                         " of " + Twine(n));
+      in.error(Error::OutOfRange, s.at,
+               "index " + Twine(i) + " is outside a " + (v.is(K::List) ? "list" : "string") + " of " + Twine(n));
       return Value::poison();
     }
     i = i < 0 ? i + n : i;
@@ -147,7 +142,7 @@ Value Arithmetic::subscript(const Value &v, llvm::ArrayRef<Sub> subs, At at) {
     return pick(in, v, subs, at);
   if (v.isArray())
     return subscriptTensor(v, subs, at);
-  in.error(at, Twine(v.describe()) + " takes no subscript");
+  in.error(Error::WrongValue, at, Twine(v.describe()) + " takes no subscript");
   return Value::poison();
 }
 
@@ -169,12 +164,12 @@ Value Arithmetic::subscriptTensor(const Value &v, llvm::ArrayRef<Sub> subs, At a
     }
     model::ModelTensorType type = tensorType(x);
     if (axis >= type.getRank()) {
-      in.error(s.at, "more subscripts than axes of " + Twine(v.show()));
+      in.error(Error::WrongCount, s.at, "more subscripts than axes of " + Twine(v.show()));
       return Value::poison();
     }
     for (const Value *b : {&s.first, &s.last})
       if (!b->isNull() && !b->is(K::Integer) && !b->is(K::Size)) {
-        in.error(s.at, "subscripts are constants, lengths and slices, found " + Twine(b->show()));
+        in.error(Error::WrongValue, s.at, "subscripts are constants, lengths and slices, found " + Twine(b->show()));
         return Value::poison();
       }
     // A negative constant counts from the end; numpy cuts bounds off at a known length.
@@ -194,8 +189,8 @@ Value Arithmetic::subscriptTensor(const Value &v, llvm::ArrayRef<Sub> subs, At a
     if (std::optional<int64_t> length = (to - from).constant(); length && *length < 0)
       to = from;
     if (from != Size(0) || to != n) {
-      Value y = in.emit<model::SliceOp>(s.at, {x}, {in.intAttr("axis", axis), in.textAttr("from", from.str()),
-                                                 in.textAttr("to", to.str())});
+      Value y = in.emit<model::SliceOp>(
+          s.at, {x}, {in.intAttr("axis", axis), in.textAttr("from", from.str()), in.textAttr("to", to.str())});
       if (y.isBad())
         return y;
       x = y.asIr();

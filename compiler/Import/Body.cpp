@@ -1,6 +1,6 @@
-// Statements in order: bindings, groups, repeats.
+// Runs statements in order: bindings, groups, repeats.
+#include "compiler/Import/BodyRunner.h"
 #include "compiler/Import/EmitTemplates.h"
-#include "compiler/Import/Importer.h"
 
 #include "llvm/ADT/STLExtras.h"
 
@@ -9,7 +9,7 @@ using llvm::StringRef;
 using llvm::Twine;
 using K = Value::Kind;
 
-// Deeper models exist in papers about depth; past this a count is a mistake.
+// The most iterations of a repeat; a larger count is a mistake.
 static constexpr int64_t mostTurns = 10000;
 
 std::string heddle::joinName(StringRef scope, StringRef name) {
@@ -20,15 +20,14 @@ std::string heddle::joinName(StringRef scope, StringRef name) {
   return (scope + (scope.ends_with("|") ? "" : ".") + name).str();
 }
 
-std::string Importer::into(const std::string &weights, const Statement &s, const Scope &scope) {
+std::string BodyRunner::into(const std::string &weights, const Statement &s, const Scope &scope) {
   if (!s.weights)
     return weights;
   std::optional<std::string> filled = evaluator.fill(*s.weights, scope);
   return joinName(weights, filled.value_or(""));
 }
 
-void Importer::runBody(const std::vector<Statement> &body, const Scope &scope,
-                       const std::string &weights) {
+void BodyRunner::run(const std::vector<Statement> &body, const Scope &scope, const std::string &weights) {
   for (const Statement &s : body) {
     if (in.exhausted() || !in.spend({s.json->loc, s.json}))
       return;
@@ -36,8 +35,7 @@ void Importer::runBody(const std::vector<Statement> &body, const Scope &scope,
   }
 }
 
-/// Everything a statement would have bound is unknown, so that what follows does not
-/// complain about names that are there.
+/// Binds every name that a statement would have bound to poison, so that later statements do not report missing names.
 static void poisonNames(const std::vector<Statement> &body, Environment &env) {
   forEachStatement(body, [&](const Statement &s) {
     for (const NameSpec &n : s.names)
@@ -46,43 +44,43 @@ static void poisonNames(const std::vector<Statement> &body, Environment &env) {
   });
 }
 
-void Importer::runStatement(const Statement &s, const Scope &scope, const std::string &weights) {
-  // Defaults of a group hold in both of its branches, and may use its condition's names.
+void BodyRunner::runStatement(const Statement &s, const Scope &scope, const std::string &weights) {
+  // Defaults of a group hold in both of its branches, and may use names of its condition.
   bool pushed = s.defaults && s.kind != Statement::Kind::Bind;
   if (pushed)
-    pushDefaults(s.defaults, scope);
-  bool run = true;
+    pushDefaults(*s.defaults, scope);
+  bool runs = true;
   if (s.condition) {
     Value c = evaluator.value(*s.condition, scope);
     if (!c.is(K::Bool)) {
       if (!c.isBad())
-        in.error(places.of(*s.condition),
-              "true or false expected, decided at import; found " + Twine(c.show()));
+        in.error(Error::WrongValue, session.places.of(*s.condition),
+                 "true or false expected, decided at import; found " + Twine(c.show()));
       for (const NameSpec &n : s.names)
         if (n.text != "_" && !StringRef(n.text).contains('{'))
           scope.env->bind(n.text, Value::poison());
       poisonNames(s.body, *scope.env);
       poisonNames(s.otherwise, *scope.env);
-      run = false;
+      runs = false;
     } else if (!c.asBool()) {
       if (!s.otherwise.empty())
-        runBody(s.otherwise, scope, into(weights, s, scope));
-      run = false;
+        run(s.otherwise, scope, into(weights, s, scope));
+      runs = false;
     }
   }
-  if (run) {
+  if (runs) {
     if (s.kind == Statement::Kind::Bind)
       runBinding(s, scope, weights);
     else if (s.kind == Statement::Kind::Repeat)
       runRepeat(s, scope, weights);
     else
-      runBody(s.body, scope, into(weights, s, scope));
+      run(s.body, scope, into(weights, s, scope));
   }
   if (pushed)
     popDefaults();
 }
 
-void Importer::runBinding(const Statement &s, const Scope &scope, const std::string &weights) {
+void BodyRunner::runBinding(const Statement &s, const Scope &scope, const std::string &weights) {
   std::vector<Value> got;
   if (s.call) {
     got = runCall(*s.call, scope, weights);
@@ -92,10 +90,11 @@ void Importer::runBinding(const Statement &s, const Scope &scope, const std::str
   }
   bool wrong = got.empty() || llvm::any_of(got, [](const Value &v) { return v.isBad(); });
   if (!wrong && got.size() != s.names.size()) {
-    in.error({s.names.empty() ? s.json->loc : s.names[0].loc, s.json},
-          Twine(s.names.size()) + " names for " + Twine(got.size()) + " results");
+    in.error(Error::WrongCount, {s.names.empty() ? s.json->loc : s.names[0].loc, s.json},
+             Twine(s.names.size()) + " names for " + Twine(got.size()) + " results");
     wrong = true;
   }
+  std::vector<std::string> bound(s.names.size());
   for (auto [i, n] : llvm::enumerate(s.names)) {
     if (n.text == "_")
       continue;
@@ -104,28 +103,32 @@ void Importer::runBinding(const Statement &s, const Scope &scope, const std::str
     if (!name)
       continue;
     if (scope.kind == Scope::Kind::Body && evaluator.constants.find(*name)) {
-      in.error({n.loc, s.json}, quote(*name) + " is a constant of the config and cannot be bound");
+      in.error(Error::NameTaken, {n.loc, s.json}, quote(*name) + " is a constant of the config and cannot be bound");
+      scope.env->bind(*name, Value::poison()); // what follows means the value, not the constant
       continue;
     }
     scope.env->bind(*name, i < got.size() ? got[i] : Value::poison());
+    bound[i] = std::move(*name);
   }
+  in.name(bound, got);
 }
 
-void Importer::runRepeat(const Statement &s, const Scope &scope, const std::string &weights) {
+void BodyRunner::runRepeat(const Statement &s, const Scope &scope, const std::string &weights) {
   Value n = evaluator.value(*s.count, scope);
   if (!n.is(K::Integer) || n.asInteger() < 0 || n.asInteger() > mostTurns) {
     if (!n.isBad())
-      in.error(places.of(*s.count), "repeat: a constant from 0 to " + Twine(mostTurns) + " expected, found " + n.show());
+      in.error(Error::OutOfRange, session.places.of(*s.count),
+               "repeat: a constant from 0 to " + Twine(mostTurns) + " expected, found " + n.show());
     poisonNames(s.body, *scope.env);
     return;
   }
   // Inner repeats are recorded, and later rolled, before those around them.
-  Unrolled repeat{{}, in.location({s.json->loc, s.json})};
+  Unrolled repeat{{}, in.location({s.json->loc, s.json}), s.index};
   for (int64_t i = 0; i < n.asInteger() && !in.exhausted(); ++i) {
-    repeat.markers.push_back(marker({s.json->loc, s.json}));
+    repeat.markers.push_back(markIteration(in, {s.json->loc, s.json}));
     scope.env->bind(s.index, Value::integer(i));
-    runBody(s.body, scope, into(weights, s, scope));
+    run(s.body, scope, into(weights, s, scope));
   }
-  repeat.markers.push_back(marker({s.json->loc, s.json}));
+  repeat.markers.push_back(markIteration(in, {s.json->loc, s.json}));
   unrolled.push_back(std::move(repeat));
 }

@@ -1,4 +1,4 @@
-// Calls: operands, the expansion of blocks, and how `defaults` merge.
+// Runs calls: operands, the expansion of blocks, and how `defaults` are merged.
 #include "compiler/Import/OpCall.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -10,21 +10,17 @@ using K = Value::Kind;
 
 //===--- defaults -------------------------------------------------------------===//
 
-void Importer::pushDefaults(const JsonValue *given, const Scope &scope) {
-  auto d = std::make_unique<Defaults>();
-  if (given)
-    for (const JsonMember &op : given->members)
-      for (const JsonMember &a : op.value.members)
-        if (Value v = evaluator.value(a.value, scope); !v.isNull())
-          d->of[op.key][a.key] = v;
-  defaults.push_back(std::move(d));
+void BodyRunner::pushDefaults(const JsonValue &given, const Scope &scope) {
+  defaults.emplace_back();
+  for (const JsonMember &op : given.members)
+    for (const JsonMember &a : op.value.members)
+      if (Value v = evaluator.value(a.value, scope); !v.isNull())
+        defaults.back()[op.key][a.key] = v;
 }
 
-void Importer::popDefaults() { defaults.pop_back(); }
-
-Value Importer::defaultOf(StringRef op, StringRef attribute) const {
-  for (auto &d : llvm::reverse(defaults))
-    if (auto it = d->of.find(std::string_view(op)); it != d->of.end())
+Value BodyRunner::defaultOf(StringRef op, StringRef attribute) const {
+  for (const auto &of : llvm::reverse(defaults))
+    if (auto it = of.find(std::string_view(op)); it != of.end())
       if (auto a = it->second.find(std::string_view(attribute)); a != it->second.end())
         return a->second;
   return Value::null();
@@ -32,16 +28,14 @@ Value Importer::defaultOf(StringRef op, StringRef attribute) const {
 
 //===--- calls ----------------------------------------------------------------===//
 
-std::vector<Value> Importer::runCall(const CallSpec &call, const Scope &scope,
-                                     const std::string &weights) {
+std::vector<Value> BodyRunner::runCall(const CallSpec &call, const Scope &scope, const std::string &weights) {
   At at{call.loc, call.json};
   std::vector<Value> operands;
   for (const JsonValue *v : call.operands)
     operands.push_back(evaluator.operand(*v, scope));
   if (call.block) {
     std::string inner = weights;
-    if (const AttrSpec *w = call.attribute("weights");
-        w && w->value->isString() && !call.block->parameter("weights")) {
+    if (const AttrSpec *w = call.attribute("weights"); w && w->value->isString() && !call.block->parameter("weights")) {
       std::optional<std::string> filled = evaluator.fill(*w->value, scope);
       inner = joinName(weights, filled.value_or(""));
     }
@@ -54,14 +48,13 @@ std::vector<Value> Importer::runCall(const CallSpec &call, const Scope &scope,
   return importOp(op);
 }
 
-std::vector<Value> Importer::runBlock(const BlockSpec &block, std::vector<Value> operands,
-                                      const CallSpec *call, const Scope &scope,
-                                      const std::string &weights, At at) {
+std::vector<Value> BodyRunner::runBlock(const BlockSpec &block, std::vector<Value> operands, const CallSpec *call,
+                                        const Scope &scope, const std::string &weights, At at) {
   std::vector<Value> poison(block.results.size(), Value::poison());
   if (operands.size() != block.operands.size() || in.exhausted())
     return poison;
-  if (places.depth() > 60) {
-    in.error(at, "blocks are nested more than 60 deep");
+  if (session.places.depth() > 60) {
+    in.error(Error::TooLarge, at, "blocks are nested more than 60 deep");
     return poison;
   }
   Environment local;
@@ -74,8 +67,8 @@ std::vector<Value> Importer::runBlock(const BlockSpec &block, std::vector<Value>
     if (v.isNull())
       v = defaultOf(block.name, p.name);
     if (v.isNull() && p.required) {
-      in.error(given ? At{given->value->loc, call->json} : at,
-            Twine(block.name) + " needs the attribute " + quote(p.name));
+      in.error(Error::MissingAttribute, given ? At{given->value->loc, call->json} : at,
+               Twine(block.name) + " needs the attribute " + quote(p.name));
       v = Value::poison();
     }
     if (!p.oneOf.empty() && !v.isBad()) { // an enumeration, the first is the default
@@ -88,27 +81,28 @@ std::vector<Value> Importer::runBlock(const BlockSpec &block, std::vector<Value>
         fits |= equalConstants(evaluator.literal(*choice), v);
       }
       if (!fits) {
-        in.error(given ? At{given->value->loc, call->json} : at,
-              Twine(block.name) + ": " + p.name + " is " + llvm::join(known, " or ") + ", found " +
-                  v.show() + (v.is(K::String) ? nearest(v.asString(), known) : ""));
+        in.error(Error::WrongAttribute, given ? At{given->value->loc, call->json} : at,
+                 Twine(block.name) + ": " + p.name + " is " + llvm::join(known, " or ") + ", found " + v.show() +
+                     (v.is(K::String) ? nearest(v.asString(), known) : ""));
         v = Value::poison();
       }
     } else if (v.isNull() && !p.required) {
-      Places::Inside call(places, at, block.name);
+      Places::Inside call(session.places, at, block.name);
       v = evaluator.value(*p.fallback, inside);
     }
     local.bind(p.name, std::move(v));
   }
   {
-    Places::Inside here(places, at, block.name);
-    runBody(block.body, inside, weights + "|");
+    Places::Inside here(session.places, at, block.name);
+    run(block.body, inside, weights + "|");
   }
 
   std::vector<Value> results;
   for (const std::string &name : block.results) {
     const Value *v = local.find(name);
-    if (!v && !sink.hasErrors())
-      in.error(at, Twine(block.name) + ": the result " + quote(name) + " is not bound under these attributes");
+    if (!v && !session.sink.hasErrors())
+      in.error(Error::NoOutput, at,
+               Twine(block.name) + ": the result " + quote(name) + " is not bound under these attributes");
     results.push_back(v ? *v : Value::poison());
   }
   return results;

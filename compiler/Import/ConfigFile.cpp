@@ -79,12 +79,12 @@ void ConfigFile::checkSpellings(const std::set<std::string> &used, const std::ve
       continue;
     for (const std::string &other : spellingsOf(name)) {
       const JsonMember *second = memberAt(json, other);
-      if (!second || second->value.isNull() || equalJson(first->value, second->value) ||
-          first->value.isObject() || second->value.isObject() ||
+      if (!second || second->value.isNull() || equalJson(first->value, second->value) || first->value.isObject() ||
+          second->value.isObject() ||
           llvm::any_of(ignored, [&, &name = name](auto &p) { return globMatch(other, p) || globMatch(name, p); }) ||
           !complained.insert(std::min(name, other) + " " + std::max(name, other)).second)
         continue;
-      sink.error(second->value.loc, "config.json." + other,
+      sink.error(Error::ConfigTwice, second->value.loc, "config.json." + other,
                  "another spelling of " + quote(name) + ", which is " + first->value.text() + ", and this is " +
                      second->value.text() + "; --ignore-config " + escaped(other) + " or --ignore-config " +
                      escaped(name) + " chooses")
@@ -105,7 +105,8 @@ void ConfigFile::ignore(const std::vector<std::string> &keys, DiagnosticSink &si
       std::vector<std::string> known;
       for (const JsonMember &m : (object ? *object : json).members)
         known.push_back(m.key);
-      sink.errorInFile("--ignore-config", "", "config.json has no key " + quote(key) + nearest(last, known));
+      sink.errorInFile(Error::NothingNamed, "--ignore-config", "",
+                       "config.json has no key " + quote(key) + nearest(last, known));
       continue;
     }
     llvm::erase_if(object->members, named);

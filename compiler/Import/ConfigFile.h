@@ -1,5 +1,5 @@
-// config.json, and what every family knows of its keys (config_keys.json): the spellings that one thing has had
-// over the years, the keys that say nothing of the architecture, those that are refused with advice.
+// config.json, and config_keys.json, the table of what all families know of its keys: the spellings that one
+// thing has had over the years, keys that do not concern the architecture, keys that are refused with advice.
 #ifndef HEDDLE_COMPILER_IMPORT_CONFIGFILE_H
 #define HEDDLE_COMPILER_IMPORT_CONFIGFILE_H
 
@@ -14,21 +14,22 @@ public:
   JsonValue json;
   std::string name = "config.json"; ///< as messages call the file
 
-  /// Takes keys away (--ignore-config); one that is not there is an error.
+  /// Removes keys (--ignore-config); an error for one that is not there.
   void ignore(const std::vector<std::string> &keys, DiagnosticSink &sink);
-  /// Reads the table of keys; before it, a key has one spelling.
+  /// Reads config_keys.json; before that every key has one spelling.
   void readTable(DiagnosticSink &sink);
-  /// The table's list of that name, or null.
+  /// The list `what` of the table, or null.
   const JsonValue *listOf(llvm::StringRef what) const { return table ? table->find(what) : nullptr; }
 
-  /// The value at "a.b.c", under whichever of its names, or null.
+  /// The value at "a.b.c" under any of its spellings, or null.
   const JsonValue *find(llvm::StringRef chain) const;
-  /// The member that gives a key its value, and the name it has there.
+  /// The member that gives a key its value, and the spelling that it uses.
   std::pair<const JsonMember *, std::string> member(llvm::StringRef chain) const;
-  /// The other names of a key.
+  /// The other spellings of a key.
   std::vector<std::string> spellingsOf(llvm::StringRef chain) const;
-  /// One thing said twice must be said alike.
-  void checkSpellings(const std::set<std::string> &used, const std::vector<std::string> &ignored, DiagnosticSink &sink) const;
+  /// An error where two spellings of one key have different values.
+  void checkSpellings(const std::set<std::string> &used, const std::vector<std::string> &ignored,
+                      DiagnosticSink &sink) const;
 
 private:
   std::unique_ptr<JsonValue> table;

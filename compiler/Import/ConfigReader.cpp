@@ -26,35 +26,28 @@ void ConfigReader::checkRequire(StringRef key, const JsonValue &allowed) {
     if (!v.is(K::Bool) || !v.asBool())
       refusedKeys.insert(key.split('.').first.str());
     if (!v.is(K::Bool) || !v.asBool())
-      sink.error(loc, path,
-                 escaped(StringRef(allowed.string).drop_front()) +
-                     " is what this family file implements, found " +
+      sink.error(Error::ConfigUnsupported, loc, path,
+                 escaped(StringRef(allowed.string).drop_front()) + " is what this family file implements, found " +
                      (found ? found->text() + orIgnore(name) : "null"))
-          .unsupported()
           .note(allowed.loc, "required here");
     return;
   }
   if (!found || found->isNull())
     return; // absence means the published default, which is among the values
-  bool good = allowed.isArray()
-                  ? llvm::any_of(allowed.items, [&](const JsonValue &a) { return equalJson(a, *found); })
-                  : equalJson(allowed, *found);
+  bool good = allowed.isArray() ? llvm::any_of(allowed.items, [&](const JsonValue &a) { return equalJson(a, *found); })
+                                : equalJson(allowed, *found);
   if (!good)
     refusedKeys.insert(key.split('.').first.str());
   if (!good)
-    sink.error(loc, path,
-               (allowed.isArray() && allowed.items.empty()
-                    ? std::string("must be absent")
-                    : "only " + allowed.text() + " is supported") +
+    sink.error(Error::ConfigUnsupported, loc, path,
+               (allowed.isArray() && allowed.items.empty() ? std::string("must be absent")
+                                                           : "only " + allowed.text() + " is supported") +
                    ", found " + found->text() + orIgnore(name))
-        .unsupported()
         .note(allowed.loc, "required here");
 }
 
-void ConfigReader::checkKeys(const JsonValue &object, const std::string &prefix,
-                         const std::set<std::string> &used,
-                         const std::vector<std::string> &ignored,
-                         const std::vector<std::string> &shared) {
+void ConfigReader::checkKeys(const JsonValue &object, const std::string &prefix, const std::set<std::string> &used,
+                             const std::vector<std::string> &ignored, const std::vector<std::string> &shared) {
   auto leadsInto = [](const std::string &name, const std::string &full) {
     return StringRef(name).starts_with(full + ".");
   };
@@ -72,14 +65,13 @@ void ConfigReader::checkKeys(const JsonValue &object, const std::string &prefix,
     }
     const JsonValue *advice = file->listOf("refused");
     if (const JsonValue *text = advice ? advice->find(full) : nullptr) {
-      sink.error(m.keyLoc, "config.json." + full, text->string + orIgnore(full)).unsupported();
+      sink.error(Error::ConfigUnsupported, m.keyLoc, "config.json." + full, text->string + orIgnore(full));
       continue;
     }
-    sink.error(m.keyLoc, "config.json." + full,
+    sink.error(Error::ConfigUnsupported, m.keyLoc, "config.json." + full,
                "this key is neither used nor on the ignore list of family " +
                    (doc.family->find("model_type") ? doc.family->find("model_type")->text() : "") +
-                   nearest(full, std::vector<std::string>(used.begin(), used.end())) + orIgnore(full))
-        .unsupported();
+                   nearest(full, std::vector<std::string>(used.begin(), used.end())) + orIgnore(full));
   }
 }
 
@@ -97,8 +89,7 @@ void ConfigReader::readArchitecture() {
   const JsonValue *classes = file->json.find("architectures");
   const JsonMember *fits = nullptr;
   if (known && known->isObject() && !known->members.empty()) {
-    const JsonValue *first =
-        classes && classes->isArray() && !classes->items.empty() ? &classes->items[0] : nullptr;
+    const JsonValue *first = classes && classes->isArray() && !classes->items.empty() ? &classes->items[0] : nullptr;
     if (!first || !first->isString()) {
       fits = &known->members.front();
     } else {
@@ -109,11 +100,10 @@ void ConfigReader::readArchitecture() {
           fits = &m;
       }
       if (!fits)
-        sink.error(first->loc, "config.json.architectures",
+        sink.error(Error::ConfigUnsupported, first->loc, "config.json.architectures",
                    quote(first->string) + " is not one of " + escaped(llvm::join(names, ", ")) +
                        nearest(first->string, names) + "; --ignore-config architectures takes " +
-                       escaped(names.front()))
-            .unsupported();
+                       escaped(names.front()));
     }
   }
   if (fits)
@@ -181,7 +171,7 @@ Value ConfigReader::constant(const JsonMember &m) {
   Value v = evaluator.evaluate(e, evaluator.configScope, &m.value);
   if (!v.is(K::Absent) || !file)
     return evaluator.caught(v, {m.value.loc, &m.value});
-  sink.error(file->json.loc, "config.json",
+  sink.error(Error::ConfigValue, file->json.loc, "config.json",
              "config.json has no key " + quote(v.asString()) + " and there is no default (write ?? DEFAULT)")
       .note(m.value.loc, "the constant " + quote(m.key) + " needs it");
   return Value::poison();
@@ -204,5 +194,5 @@ void ConfigReader::run(const std::vector<std::pair<std::string, std::string>> &g
     }
   for (auto &[name, v] : sets)
     if (!llvm::is_contained(known, name))
-      sink.errorInFile("--set", "", "no constant " + quote(name) + nearest(name, known));
+      sink.errorInFile(Error::NothingNamed, "--set", "", "no constant " + quote(name) + nearest(name, known));
 }

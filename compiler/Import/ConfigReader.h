@@ -1,5 +1,5 @@
-// The constants of a description: those of its file, --set over them, and for a family the keys of config.json
-// behind them. Every key of config.json is used, required, ignored, or an error.
+// Binds the constants of a description: those of its file, overridden by --set, and for a family read from
+// config.json. Every key of config.json is used, required, ignored, or an error.
 #ifndef HEDDLE_COMPILER_IMPORT_CONFIGREADER_H
 #define HEDDLE_COMPILER_IMPORT_CONFIGREADER_H
 
@@ -10,17 +10,17 @@ namespace heddle {
 
 class ConfigReader {
 public:
-  /// `sets`: NAME and VALUE of each --set. The constants are bound in `evaluator`; `file` is null for a description.
+  /// `sets`: NAME and VALUE of each --set. Constants are bound in `evaluator`. `file` is null for a description.
   ConfigReader(const Description &doc, ConfigFile *file, Evaluator &evaluator, DiagnosticSink &sink)
       : doc(doc), file(file), evaluator(evaluator), constants(evaluator.constants), sink(sink) {}
   void run(const std::vector<std::pair<std::string, std::string>> &sets);
 
 private:
   std::map<std::string, Value> readSets(const std::vector<std::pair<std::string, std::string>> &sets);
-  /// The constants that the class of `architectures` sets.
+  /// Binds the constants that the class named in `architectures` sets.
   void readArchitecture();
   void readFamily();
-  /// The value of one constant of the file.
+  /// Evaluates one constant of the file.
   Value constant(const JsonMember &m);
   void checkRequire(llvm::StringRef key, const JsonValue &allowed);
   void checkKeys(const JsonValue &object, const std::string &prefix, const std::set<std::string> &used,
@@ -31,7 +31,7 @@ private:
   Evaluator &evaluator;
   Environment &constants;
   DiagnosticSink &sink;
-  std::set<std::string> refusedKeys; ///< of config.json, by `require`
+  std::set<std::string> refusedKeys; ///< keys of config.json that `require` has refused
 };
 
 } // namespace heddle

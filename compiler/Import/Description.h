@@ -1,5 +1,5 @@
-// A description as the importer sees it: the merged JSON, read once into statements,
-// calls and blocks whose form is known to be right. Nothing is evaluated here.
+// A description after parsing: the merged JSON, read once into statements, calls and blocks whose form has been
+// checked. Nothing is evaluated here.
 #ifndef HEDDLE_COMPILER_IMPORT_DESCRIPTION_H
 #define HEDDLE_COMPILER_IMPORT_DESCRIPTION_H
 
@@ -15,7 +15,7 @@ namespace heddle {
 struct BlockSpec;
 class DiagnosticSink;
 
-/// A name that is bound, or asked for: may hold {expressions}.
+/// A name that a statement binds or asks for; it may contain {expressions}.
 struct NameSpec {
   std::string text;
   Loc loc;                            // of its first byte
@@ -24,17 +24,19 @@ struct NameSpec {
   Loc wholeLoc;
 };
 
+/// One attribute of a call, as written.
 struct AttrSpec {
   llvm::StringRef name;
   Loc loc;
   const JsonValue *value;
 };
 
+/// A call of an op or a block, as written.
 struct CallSpec {
   const JsonValue *json = nullptr;
   llvm::StringRef name;
-  Loc loc;                          // of the op's name
-  const OpInfo *op = nullptr;       // exactly one of the two
+  Loc loc;                    // of the op's name
+  const OpInfo *op = nullptr; // exactly one of the two
   const BlockSpec *block = nullptr;
   std::vector<const JsonValue *> operands;
   std::vector<AttrSpec> attributes;
@@ -42,6 +44,7 @@ struct CallSpec {
   const AttrSpec *attribute(llvm::StringRef name) const;
 };
 
+/// A statement: a binding of names, a repeat, or a group (`if`, `defaults`, `weights` around a body).
 struct Statement {
   enum class Kind { Bind, Repeat, Group };
   Kind kind = Kind::Bind;
@@ -57,6 +60,7 @@ struct Statement {
   std::vector<Statement> body, otherwise;
 };
 
+/// A parameter of a block, and what it may be.
 struct BlockParameter {
   llvm::StringRef name;
   const JsonValue *fallback; // null: required
@@ -64,6 +68,7 @@ struct BlockParameter {
   std::vector<const JsonValue *> oneOf;
 };
 
+/// A block: a body with operands and parameters that is expanded where it is called.
 struct BlockSpec {
   std::string name;
   Loc loc;
@@ -76,6 +81,7 @@ struct BlockSpec {
   const BlockParameter *parameter(llvm::StringRef name) const;
 };
 
+/// An input of the model: its type, and its default as an expression or a call.
 struct InputSpec {
   std::string name;
   Loc loc;
@@ -84,17 +90,17 @@ struct InputSpec {
   std::unique_ptr<CallSpec> fallbackCall;
 };
 
-/// A file after `like`: everything in it points into the values it owns, and their places
-/// into texts that the sink owns.
+/// A description after `like` is merged. Pointers go into the JSON values that it owns; the texts that locations
+/// refer to are owned by the sink.
 struct Description {
   JsonValue root, library;
   const SourceFile *source = nullptr;
 
-  const JsonValue *family = nullptr, *config = nullptr, *dims = nullptr, *weights = nullptr,
-                  *defaults = nullptr, *outputs = nullptr, *generate = nullptr;
+  const JsonValue *family = nullptr, *config = nullptr, *dims = nullptr, *weights = nullptr, *defaults = nullptr,
+                  *outputs = nullptr, *generate = nullptr;
   std::string name;
   std::vector<InputSpec> inputs;
-  /// Words of what was refused. Whoever misses one of them cannot know that it is missing (Lint).
+  /// Words inside of what was refused: nothing may be reported as missing that could stand there (Lint).
   std::set<std::string, std::less<>> torn;
   std::map<std::string, BlockSpec, std::less<>> blocks; // own ones and the library's
   std::vector<Statement> body;
@@ -104,27 +110,25 @@ struct Description {
   std::vector<std::string> callable() const;
 };
 
-/// Reads `text` as the file `name`; `like` is resolved among `families`. Complaints of
-/// form and spelling go to the sink; null when there is nothing to go on with.
-std::unique_ptr<Description> readDescription(std::string name, std::string text,
-                                             const FamilyLibrary &families,
+/// Parses `text`, called `name` in messages; `like` is looked up in `families`. Errors of form and spelling go to
+/// the sink; null if nothing can be made of the file.
+std::unique_ptr<Description> readDescription(std::string name, std::string text, const FamilyLibrary &families,
                                              Expressions &expressions, DiagnosticSink &sink);
 
-/// Every run of letters, digits and _ in `text`.
+/// Calls back for every run of letters, digits and _ in `text`.
 void wordsIn(llvm::StringRef text, llvm::function_ref<void(llvm::StringRef)> found);
 
 /// Calls back for every statement, outermost first.
-void forEachStatement(const std::vector<Statement> &body,
-                      llvm::function_ref<void(const Statement &)> visit);
+void forEachStatement(const std::vector<Statement> &body, llvm::function_ref<void(const Statement &)> visit);
 
-/// Splits "a, b.{i}" at commas outside braces; the pieces are trimmed.
+/// Splits "a, b.{i}" at commas outside of braces and trims the parts.
 std::vector<NameSpec> splitNames(const std::string &text, Loc loc);
 
 /// The text with every {expression} replaced by '*'.
 std::string starred(llvm::StringRef name);
-/// '*' stands for any number of characters on either side.
+/// Whether the two match, where '*' in either stands for any characters.
 bool matches(llvm::StringRef text, llvm::StringRef pattern);
-/// '*' stands for any number of characters in `pattern` only.
+/// Whether `text` matches `pattern`, in which '*' stands for any characters.
 bool globMatch(llvm::StringRef text, llvm::StringRef pattern);
 
 } // namespace heddle

@@ -40,8 +40,7 @@ const BlockParameter *BlockSpec::parameter(StringRef wanted) const {
   return nullptr;
 }
 
-void heddle::forEachStatement(const std::vector<Statement> &body,
-                              llvm::function_ref<void(const Statement &)> visit) {
+void heddle::forEachStatement(const std::vector<Statement> &body, llvm::function_ref<void(const Statement &)> visit) {
   for (const Statement &s : body) {
     visit(s);
     forEachStatement(s.body, visit);
@@ -110,13 +109,12 @@ bool heddle::matches(StringRef a, StringRef b) { return a == b || globMatch(a, b
 
 //===--- expressions anywhere -------------------------------------------------===//
 
-void DescriptionReader::checkBraces(const std::string &text, Loc loc,
-                                    const JsonValue &context) {
+void DescriptionReader::checkBraces(const std::string &text, Loc loc, const JsonValue &context) {
   StringRef rest = text;
   for (size_t at = rest.find_first_of("{}"); at != StringRef::npos;) {
     size_t end = rest[at] == '{' ? rest.find_first_of("{}", at + 1) : StringRef::npos;
     if (end == StringRef::npos || rest[end] != '}') {
-      sink.error(insideString(loc, at), context.path(), "this brace has no partner");
+      sink.error(Error::BadExpression, insideString(loc, at), context.path(), "this brace has no partner");
       tear(context);
       return;
     }
@@ -142,11 +140,11 @@ void DescriptionReader::checkExpressions(const JsonValue &value) {
 void DescriptionReader::declareBlocks(const JsonValue &blocks, bool isLibrary) {
   for (const JsonMember &m : blocks.members) {
     if (findOp(m.key)) {
-      errorAtKey(blocks, m, quote(m.key) + " is the name of an op");
+      errorAtKey(Error::NameTaken, blocks, m, quote(m.key) + " is the name of an op");
       continue;
     }
     if (!isIdentifier(m.key)) {
-      errorAtKey(blocks, m, quote(m.key) + " is no name: letters, digits and _ expected");
+      errorAtKey(Error::NotAName, blocks, m, quote(m.key) + " is no name: letters, digits and _ expected");
       continue;
     }
     // One of the file's own takes the place of the library's.
@@ -167,7 +165,7 @@ void DescriptionReader::declareBlocks(const JsonValue &blocks, bool isLibrary) {
         if (a.value.isObject()) {
           const JsonValue *of = a.value.find("one_of");
           if (!of || !of->isArray() || of->items.empty() || a.value.members.size() != 1)
-            error(a.value, "a default or {\"one_of\": [...]} expected");
+            error(Error::WrongJson, a.value, "a default or {\"one_of\": [...]} expected");
           else
             for (const JsonValue &v : of->items)
               p.oneOf.push_back(&v);
@@ -189,7 +187,7 @@ void DescriptionReader::readBlock(BlockSpec &block) {
   knownKeys(json, {"about", "operands", "attributes", "body", "result"});
   for (StringRef key : {"operands", "body", "result"})
     if (!json.find(key))
-      sink.error(block.loc, json.path(), "needs the key " + quote(key));
+      sink.error(Error::MissingKey, block.loc, json.path(), "needs the key " + quote(key));
   if (const JsonValue *attributes = json.find("attributes"))
     checkExpressions(*attributes);
   if (const JsonValue *body = json.find("body"))
@@ -206,7 +204,7 @@ void DescriptionReader::checkDefaults(const JsonValue &defaults) {
     const OpInfo *op = findOp(m.key);
     const BlockSpec *block = doc.block(m.key);
     if (!op && !block) {
-      errorAtKey(defaults, m, "no op or block " + quote(m.key) + nearest(m.key, doc.callable()));
+      errorAtKey(Error::UnknownName, defaults, m, "no op or block " + quote(m.key) + nearest(m.key, doc.callable()));
       continue;
     }
     if (!expect(m.value, Kind::Object, "an object: attribute → value"))
@@ -220,8 +218,8 @@ void DescriptionReader::checkDefaults(const JsonValue &defaults) {
         known.push_back(p.name);
     for (const JsonMember &a : m.value.members)
       if (!llvm::is_contained(known, a.key))
-        errorAtKey(m.value, a, quote(m.key) + " has no attribute " + quote(a.key) +
-                                   nearest(a.key, known));
+        errorAtKey(Error::UnknownAttribute, m.value, a,
+                   quote(m.key) + " has no attribute " + quote(a.key) + nearest(a.key, known));
       else
         checkExpressions(a.value);
   }
@@ -264,7 +262,7 @@ void DescriptionReader::readGroup(const JsonValue &s, Statement &out) {
   if (const JsonValue *index = s.find("index"))
     if (expect(*index, Kind::String, "a name")) {
       if (!isIdentifier(index->string))
-        error(*index, "the name of an index expected, found " + quote(index->string));
+        error(Error::NotAName, *index, "the name of an index expected, found " + quote(index->string));
       out.index = index->string;
     }
   if ((out.weights = s.find("weights"))) {
@@ -283,11 +281,11 @@ void DescriptionReader::readGroup(const JsonValue &s, Statement &out) {
     if (expect(*body, Kind::Array, "a list of statements"))
       out.body = readBody(*body);
   } else {
-    error(s, "a repeat needs a body");
+    error(Error::MissingKey, s, "a repeat needs a body");
   }
   if (const JsonValue *otherwise = s.find("else"); otherwise && !out.count) {
     if (!out.condition)
-      error(*otherwise, "else without if");
+      error(Error::Misplaced, *otherwise, "else without if");
     if (expect(*otherwise, Kind::Array, "a list of statements"))
       out.otherwise = readBody(*otherwise);
   }
@@ -302,8 +300,8 @@ void DescriptionReader::readBinding(const JsonValue &s, Statement &out) {
     std::string found;
     for (const JsonMember *m : bound)
       found += (found.empty() ? "" : ", ") + quote(m->key);
-    error(s, "a statement binds one name or one list of names, found " +
-                 Twine(found.empty() ? "none" : found));
+    error(Error::WrongJson, s,
+          "a statement binds one name or one list of names, found " + Twine(found.empty() ? "none" : found));
     // Whatever it was to be, its names are not missing elsewhere.
     for (const JsonMember *m : bound)
       for (NameSpec &n : splitNames(m->key, m->keyLoc))
@@ -317,27 +315,26 @@ void DescriptionReader::readBinding(const JsonValue &s, Statement &out) {
     out.expression = &m.value;
     expressions.ofValue(m.value);
   } else if (m.value.isString()) {
-    error(m.value, "an expression begins with '=', found " + quote(m.value.string));
+    error(Error::WrongJson, m.value, "an expression begins with '=', found " + quote(m.value.string));
   } else if (m.value.isObject()) {
     out.call = readCall(m.value);
   } else {
-    error(m.value, "a call or an expression expected, found " + Twine(describe(m.value.kind)));
+    error(Error::WrongJson, m.value, "a call or an expression expected, found " + Twine(describe(m.value.kind)));
   }
 }
 
-void DescriptionReader::checkNames(const std::vector<NameSpec> &names,
-                                   const JsonValue &context) {
+void DescriptionReader::checkNames(const std::vector<NameSpec> &names, const JsonValue &context) {
   for (const NameSpec &n : names) {
     std::string plain = starred(n.text); // {expression} counts as one character
     llvm::SmallVector<StringRef, 4> parts;
     StringRef(plain).split(parts, '.');
     bool good = n.text == "_" || (!parts.empty() && isIdentifier(parts[0]));
     for (StringRef part : llvm::ArrayRef<StringRef>(parts).drop_front())
-      good &= part == "*" || isIdentifier(part) ||
-              (!part.empty() && llvm::all_of(part, llvm::isDigit));
+      good &= part == "*" || isIdentifier(part) || (!part.empty() && llvm::all_of(part, llvm::isDigit));
     if (!good)
-      sink.error(n.loc, context.path(), quote(n.text) + " is no name: an identifier expected, "
-                                            "then .identifier, .number or .{expression}");
+      sink.error(Error::NotAName, n.loc, context.path(),
+                 quote(n.text) + " is no name: an identifier expected, "
+                                 "then .identifier, .number or .{expression}");
   }
   if (!names.empty())
     checkBraces(*names[0].whole, names[0].wholeLoc, context);
@@ -359,19 +356,20 @@ std::unique_ptr<CallSpec> DescriptionReader::readCall(const JsonValue &what) {
     for (const JsonMember &m : what.members)
       names += (names.empty() ? "" : ", ") + quote(m.key);
     if (!hits.empty()) {
-      error(what, "exactly one op expected, found " + Twine(found));
+      error(Error::UnknownOp, what, "exactly one op expected, found " + Twine(found));
       return nullptr;
     }
     // A key that is nearly an op is meant to be one.
     for (const JsonMember &m : what.members)
       if (std::string near = nearest(m.key, doc.callable()); !near.empty()) {
-        errorAtKey(what, m, "exactly one op expected, found none among " + Twine(names) + near);
+        errorAtKey(Error::UnknownOp, what, m, "exactly one op expected, found none among " + Twine(names) + near);
         return nullptr;
       }
     if (what.members.empty())
-      error(what, "exactly one op expected, found none");
+      error(Error::UnknownOp, what, "exactly one op expected, found none");
     else
-      errorAtKey(what, what.members.front(), "exactly one op expected, found none among " + Twine(names));
+      errorAtKey(Error::UnknownOp, what, what.members.front(),
+                 "exactly one op expected, found none among " + Twine(names));
     return nullptr;
   }
   const JsonMember &head = *hits[0];
@@ -388,18 +386,16 @@ std::unique_ptr<CallSpec> DescriptionReader::readCall(const JsonValue &what) {
   for (const JsonValue *v : call->operands)
     checkExpressions(*v);
   size_t wanted = call->op ? call->op->operands.size() : call->block->operands.size();
-  bool countFits = call->op && call->op->isVariadic ? !call->operands.empty()
-                                                    : call->operands.size() == wanted;
+  bool countFits = call->op && call->op->isVariadic ? !call->operands.empty() : call->operands.size() == wanted;
   if (!countFits) {
     std::string names;
     if (call->op)
       names = llvm::join(call->op->operands, ", ");
     else
       names = llvm::join(call->block->operands, ", ");
-    sink.error(head.value.loc, what.path(),
-               quote(call->name) + " takes " + Twine(wanted) + " operands" +
-                   (names.empty() ? "" : " (" + names + ")") + ", found " +
-                   Twine(call->operands.size()));
+    sink.error(Error::WrongCount, head.value.loc, what.path(),
+               quote(call->name) + " takes " + Twine(wanted) + " operands" + (names.empty() ? "" : " (" + names + ")") +
+                   ", found " + Twine(call->operands.size()));
   }
 
   std::vector<StringRef> known;
@@ -415,10 +411,9 @@ std::unique_ptr<CallSpec> DescriptionReader::readCall(const JsonValue &what) {
     // Whether a block reads weights is known only when all blocks are read: Lint.
     bool isKnown = llvm::is_contained(known, m.key) || (call->block && m.key == "weights");
     if (!isKnown) {
-      errorAtKey(what, m,
-                 m.key == "weights"
-                     ? Twine(call->name) + " reads no weights"
-                     : Twine(call->name) + " has no attribute " + quote(m.key) + nearest(m.key, known));
+      errorAtKey(Error::UnknownAttribute, what, m,
+                 m.key == "weights" ? Twine(call->name) + " reads no weights"
+                                    : Twine(call->name) + " has no attribute " + quote(m.key) + nearest(m.key, known));
       continue;
     }
     call->attributes.push_back({m.key, m.keyLoc, &m.value});
@@ -426,7 +421,7 @@ std::unique_ptr<CallSpec> DescriptionReader::readCall(const JsonValue &what) {
   }
   if (call->name == "linear")
     if (const AttrSpec *groups = call->attribute("groups"); groups && !call->attribute("split"))
-      sink.error(groups->loc, what.path(), "groups without split");
+      sink.error(Error::Misplaced, groups->loc, what.path(), "groups without split");
   return call;
 }
 
@@ -441,13 +436,15 @@ void DescriptionReader::checkAttribute(const CallSpec &call, const AttrSpec &att
   if (attr.value->isExpression() || attr.value->isNull())
     return;
   auto wrong = [&](llvm::ArrayRef<StringRef> choices) {
-    error(*attr.value, Twine(call.name) + ": " + attr.name + " is " + llvm::join(choices, " or ") +
-                           ", found " + attr.value->text() + nearest(attr.value->string, choices));
+    error(Error::WrongAttribute, *attr.value,
+          Twine(call.name) + ": " + attr.name + " is " + llvm::join(choices, " or ") + ", found " +
+              (attr.value->isString() ? quote(attr.value->string) : attr.value->text()) +
+              nearest(attr.value->string, choices));
   };
   if (call.op) {
     const AttrInfo *info = call.op->attribute(attr.name);
-    if (info->type == AttrType::Choice && !(attr.value->isString() &&
-                                            llvm::is_contained(info->choices, attr.value->string)))
+    if (info->type == AttrType::Choice &&
+        !(attr.value->isString() && llvm::is_contained(info->choices, attr.value->string)))
       wrong(info->choices);
     if (info->type == AttrType::Weight)
       expect(*attr.value, Kind::String, "the name of a weight or an expression");

@@ -12,14 +12,14 @@ using Kind = JsonValue::Kind;
 
 //===--- small checks ---------------------------------------------------------===//
 
-void DescriptionReader::error(const JsonValue &at, const Twine &message) {
-  sink.error(at.loc, at.path(), message);
+void DescriptionReader::error(Error code, const JsonValue &at, const Twine &message) {
+  sink.error(code, at.loc, at.path(), message);
   tear(at);
 }
 
-void DescriptionReader::errorAtKey(const JsonValue &object, const JsonMember &member,
+void DescriptionReader::errorAtKey(Error code, const JsonValue &object, const JsonMember &member,
                                    const Twine &message) {
-  sink.error(member.keyLoc, object.path() + "." + member.key, message);
+  sink.error(code, member.keyLoc, object.path() + "." + member.key, message);
   doc.torn.insert(member.key);
   tear(member.value);
 }
@@ -39,14 +39,14 @@ void DescriptionReader::tear(const JsonValue &value) {
 bool DescriptionReader::expect(const JsonValue &value, Kind kind, StringRef what) {
   if (value.kind == kind)
     return true;
-  error(value, what + " expected, found " + describe(value.kind));
+  error(Error::WrongJson, value, what + " expected, found " + describe(value.kind));
   return false;
 }
 
 void DescriptionReader::knownKeys(const JsonValue &object, llvm::ArrayRef<StringRef> known) {
   for (const JsonMember &m : object.members)
     if (!llvm::is_contained(known, m.key))
-      errorAtKey(object, m, "unknown key " + quote(m.key) + nearest(m.key, known));
+      errorAtKey(Error::UnknownKey, object, m, "unknown key " + quote(m.key) + nearest(m.key, known));
 }
 
 bool heddle::isIdentifier(StringRef text) {
@@ -56,8 +56,7 @@ bool heddle::isIdentifier(StringRef text) {
 
 //===--- files and `like` -----------------------------------------------------===//
 
-std::optional<JsonValue> DescriptionReader::open(std::string name, std::string text,
-                                                 bool isLibrary,
+std::optional<JsonValue> DescriptionReader::open(std::string name, std::string text, bool isLibrary,
                                                  std::vector<std::string> &heirs) {
   SourceFile &file = sink.addFile(std::move(name), std::move(text));
   if (!doc.source)
@@ -67,7 +66,7 @@ std::optional<JsonValue> DescriptionReader::open(std::string name, std::string t
   if (!read)
     return std::nullopt;
   if (!read->isObject()) {
-    sink.error(read->loc, "$", "an object expected, found " + Twine(describe(read->kind)));
+    sink.error(Error::WrongJson, read->loc, "$", "an object expected, found " + Twine(describe(read->kind)));
     return std::nullopt;
   }
   auto like = llvm::find_if(read->members, [](const JsonMember &m) { return m.key == "like"; });
@@ -76,25 +75,24 @@ std::optional<JsonValue> DescriptionReader::open(std::string name, std::string t
   JsonMember asked = std::move(*like);
   read->members.erase(like);
   if (!asked.value.isString()) {
-    sink.error(asked.value.loc, "$.like", "the name of a family expected, found " +
-                                              Twine(describe(asked.value.kind)));
+    sink.error(Error::WrongJson, asked.value.loc, "$.like",
+               "the name of a family expected, found " + Twine(describe(asked.value.kind)));
     return std::nullopt;
   }
   const std::string &base = asked.value.string;
   std::optional<StringRef> baseText = families.find(base);
   if (!baseText) {
-    sink.error(asked.value.loc, "$.like",
+    sink.error(Error::UnknownName, asked.value.loc, "$.like",
                "no family file " + quote(base) + nearest(base, families.names()));
     return std::nullopt;
   }
   if (llvm::is_contained(heirs, base)) {
-    sink.error(asked.value.loc, "$.like",
+    sink.error(Error::Circle, asked.value.loc, "$.like",
                "goes in a circle: " + escaped(llvm::join(heirs, " like ")) + " like " + escaped(base));
     return std::nullopt;
   }
   heirs.push_back(base);
-  std::optional<JsonValue> below =
-      open("families/" + base + ".json", baseText->str(), /*isLibrary=*/true, heirs);
+  std::optional<JsonValue> below = open("families/" + base + ".json", baseText->str(), /*isLibrary=*/true, heirs);
   if (!below)
     return std::nullopt;
   return merge(std::move(*below), std::move(*read), "$");
@@ -118,9 +116,8 @@ JsonValue DescriptionReader::merge(JsonValue base, JsonValue patch, const std::s
         std::vector<StringRef> known;
         for (const JsonMember &o : out.members)
           known.push_back(o.key);
-        sink.error(m.keyLoc, at + "." + m.key,
-                   "null deletes a member of the family this one is like, and there is none" +
-                       nearest(m.key, known));
+        sink.error(Error::NoEffect, m.keyLoc, at + "." + m.key,
+                   "null deletes a member of the family this one is like, and there is none" + nearest(m.key, known));
         continue;
       }
       out.members.erase(old);
@@ -156,14 +153,15 @@ bool DescriptionReader::load(std::string name, std::string text) {
 
 void DescriptionReader::readTop() {
   const JsonValue &root = doc.root;
-  knownKeys(root, {"heddle", "like", "name", "about", "family", "config", "dims", "inputs",
-                   "weights", "defaults", "blocks", "body", "outputs", "generate"});
+  knownKeys(root, {"heddle", "like", "name", "about", "family", "config", "dims", "inputs", "weights", "defaults",
+                   "blocks", "body", "outputs", "generate"});
   const JsonValue *version = root.find("heddle");
   if (!version)
-    sink.error(root.loc, "$.heddle", "the key 'heddle' is missing: \"heddle\": 1 says that this is a description "
-                                     "in version 1 of the language");
+    sink.error(Error::MissingKey, root.loc, "$.heddle",
+               "the key 'heddle' is missing: \"heddle\": 1 says that this is a description "
+               "in version 1 of the language");
   else if (version->kind != Kind::Integer || version->integer != 1)
-    error(*version, "language version 1 expected, found " + Twine(version->text()));
+    error(Error::LanguageVersion, *version, "language version 1 expected, found " + Twine(version->text()));
   for (StringRef key : {"name", "about"})
     if (const JsonValue *v = root.find(key))
       expect(*v, Kind::String, "a string");
@@ -179,21 +177,21 @@ void DescriptionReader::readTop() {
   if ((doc.config = object("config")))
     for (const JsonMember &m : doc.config->members) {
       if (!isIdentifier(m.key))
-        errorAtKey(*doc.config, m, quote(m.key) + " is no name: letters, digits and _ expected");
+        errorAtKey(Error::NotAName, *doc.config, m, quote(m.key) + " is no name: letters, digits and _ expected");
       checkExpressions(m.value);
     }
   if ((doc.dims = object("dims")))
     for (const JsonMember &m : doc.dims->members) {
       if (m.value.kind != Kind::Integer && !m.value.isExpression())
-        error(m.value, "an upper bound expected: an integer or an expression, found " +
-                           Twine(describe(m.value.kind)));
+        error(Error::WrongJson, m.value,
+              "an upper bound expected: an integer or an expression, found " + Twine(describe(m.value.kind)));
       checkExpressions(m.value);
     }
   if (const JsonValue *w = root.find("weights")) {
     if (w->isObject())
       readWeights(*w);
     else if (!w->isString())
-      error(*w, "the name of a file or an object expected, found " + Twine(describe(w->kind)));
+      error(Error::WrongJson, *w, "the name of a file or an object expected, found " + Twine(describe(w->kind)));
     doc.weights = w;
   }
 
@@ -212,12 +210,12 @@ void DescriptionReader::readTop() {
     if (expect(*body, Kind::Array, "a list of statements"))
       doc.body = readBody(*body);
   } else {
-    sink.error(root.loc, "$.body", "missing: the statements of the model");
+    sink.error(Error::MissingKey, root.loc, "$.body", "missing: the statements of the model");
   }
   if (const JsonValue *outputs = root.find("outputs"))
     readOutputs(*outputs);
   else
-    sink.error(root.loc, "$.outputs", "missing: the names that the model hands out");
+    sink.error(Error::MissingKey, root.loc, "$.outputs", "missing: the names that the model hands out");
   if ((doc.generate = object("generate")))
     readGenerate(*doc.generate);
 }
@@ -225,14 +223,14 @@ void DescriptionReader::readTop() {
 void DescriptionReader::readFamily(const JsonValue &family) {
   knownKeys(family, {"model_type", "architectures", "require", "ignored"});
   const JsonValue *type = family.find("model_type");
-  bool good = type && (type->isString() ||
-                       (type->isArray() && !type->items.empty() &&
-                        llvm::all_of(type->items, [](const JsonValue &v) { return v.isString(); })));
+  bool good =
+      type && (type->isString() || (type->isArray() && !type->items.empty() &&
+                                    llvm::all_of(type->items, [](const JsonValue &v) { return v.isString(); })));
   if (!good)
-    error(type ? *type : family, "model_type: a name or a list of names expected");
+    error(Error::WrongJson, type ? *type : family, "model_type: a name or a list of names expected");
   const JsonValue *known = family.find("architectures");
   if (!known || !known->isObject() || known->members.empty())
-    error(known ? *known : family, "architectures: an object expected, class → constants");
+    error(Error::WrongJson, known ? *known : family, "architectures: an object expected, class → constants");
   else
     for (const JsonMember &m : known->members)
       expect(m.value, Kind::Object, "an object of constants");
@@ -260,13 +258,12 @@ void DescriptionReader::readWeights(const JsonValue &weights) {
             checkExpressions(m.value);
   if (const JsonValue *renamed = weights.find("renamed"))
     for (const JsonMember &m : renamed->members)
-      if (size_t stars = StringRef(m.key).count('*');
-          stars > 1 || stars != StringRef(m.value.string).count('*'))
-        errorAtKey(*renamed, m, "at most one * expected, and on both sides");
+      if (size_t stars = StringRef(m.key).count('*'); stars > 1 || stars != StringRef(m.value.string).count('*'))
+        errorAtKey(Error::WrongJson, *renamed, m, "at most one * expected, and on both sides");
   if (const JsonValue *tied = weights.find("tied"))
     for (const JsonMember &m : tied->members)
       if (StringRef(m.key).find_first_of("*{}") != StringRef::npos)
-        errorAtKey(*tied, m, "a whole name expected, without * or {}");
+        errorAtKey(Error::WrongJson, *tied, m, "a whole name expected, without * or {}");
   if (const JsonValue *ignored = weights.find("ignored"))
     if (expect(*ignored, Kind::Object, "an object: reason → patterns"))
       for (const JsonMember &m : ignored->members)
@@ -283,7 +280,7 @@ void DescriptionReader::readInputs(const JsonValue &inputs) {
     in.loc = m.keyLoc;
     in.json = &m.value;
     if (!isIdentifier(m.key))
-      errorAtKey(inputs, m, quote(m.key) + " is no name: letters, digits and _ expected");
+      errorAtKey(Error::NotAName, inputs, m, quote(m.key) + " is no name: letters, digits and _ expected");
     if (m.value.isString()) {
       in.type = &m.value;
     } else if (m.value.isObject()) {
@@ -293,21 +290,21 @@ void DescriptionReader::readInputs(const JsonValue &inputs) {
       in.repeat = m.value.find("repeat");
       in.condition = m.value.find("if");
       if (!in.type || !in.type->isString()) {
-        error(in.type ? *in.type : m.value, "a type expected, such as \"i64[B,T]\"");
+        error(Error::MissingKey, in.type ? *in.type : m.value, "a type expected, such as \"i64[B,T]\"");
         in.type = nullptr;
       }
       if (in.fallback && in.fallback->isObject()) {
         in.fallbackCall = readCall(*in.fallback);
       } else if (in.fallback) {
         if (in.fallback->isString() && !in.fallback->isExpression())
-          error(*in.fallback, "an expression begins with '=', found " + quote(in.fallback->string));
+          error(Error::WrongJson, *in.fallback, "an expression begins with '=', found " + quote(in.fallback->string));
         checkExpressions(*in.fallback);
       }
       for (const JsonValue *v : {in.repeat, in.condition})
         if (v)
           checkExpressions(*v);
     } else {
-      error(m.value, "a type or an object expected, found " + Twine(describe(m.value.kind)));
+      error(Error::WrongJson, m.value, "a type or an object expected, found " + Twine(describe(m.value.kind)));
     }
     if (in.type)
       checkExpressions(*in.type);
@@ -319,18 +316,17 @@ void DescriptionReader::readOutputs(const JsonValue &outputs) {
   if (!expect(outputs, Kind::Array, "a list of names"))
     return;
   if (outputs.items.empty())
-    error(outputs, "a model hands out at least one value");
+    error(Error::NoOutput, outputs, "a model hands out at least one value");
   for (const JsonValue &o : outputs.items)
     expect(o, Kind::String, "a name");
   doc.outputs = &outputs;
 }
 
 void DescriptionReader::readGenerate(const JsonValue &generate) {
-  knownKeys(generate, {"tokens", "logits", "mask", "positions", "extend", "source", "start",
-                       "eos", "pad", "if"});
+  knownKeys(generate, {"tokens", "logits", "mask", "positions", "extend", "source", "start", "eos", "pad", "if"});
   for (StringRef key : {"tokens", "logits"})
     if (!generate.find(key))
-      error(generate, "needs the role " + quote(key));
+      error(Error::MissingKey, generate, "needs the role " + quote(key));
   for (StringRef key : {"tokens", "logits", "mask", "positions", "source"})
     if (const JsonValue *v = generate.find(key))
       expect(*v, Kind::String, "the name of an input or output");
@@ -339,10 +335,8 @@ void DescriptionReader::readGenerate(const JsonValue &generate) {
   checkExpressions(generate);
 }
 
-std::unique_ptr<Description> heddle::readDescription(std::string name, std::string text,
-                                                     const FamilyLibrary &families,
-                                                     Expressions &expressions,
-                                                     DiagnosticSink &sink) {
+std::unique_ptr<Description> heddle::readDescription(std::string name, std::string text, const FamilyLibrary &families,
+                                                     Expressions &expressions, DiagnosticSink &sink) {
   auto doc = std::make_unique<Description>();
   DescriptionReader reader(*doc, families, expressions, sink);
   if (!reader.load(std::move(name), std::move(text)))

@@ -1,4 +1,4 @@
-// Internal to Description*.cpp: what reading a description needs at every step.
+// Internal to Description*.cpp: the state of reading a description.
 #ifndef HEDDLE_COMPILER_IMPORT_DESCRIPTIONREADER_H
 #define HEDDLE_COMPILER_IMPORT_DESCRIPTIONREADER_H
 
@@ -9,8 +9,7 @@ namespace heddle {
 
 class DescriptionReader {
 public:
-  DescriptionReader(Description &doc, const FamilyLibrary &families,
-                    Expressions &expressions, DiagnosticSink &sink)
+  DescriptionReader(Description &doc, const FamilyLibrary &families, Expressions &expressions, DiagnosticSink &sink)
       : doc(doc), families(families), expressions(expressions), sink(sink) {}
 
   // DescriptionFile.cpp
@@ -19,8 +18,7 @@ public:
 
 private:
   // DescriptionFile.cpp
-  std::optional<JsonValue> open(std::string name, std::string text, bool isLibrary,
-                                std::vector<std::string> &heirs);
+  std::optional<JsonValue> open(std::string name, std::string text, bool isLibrary, std::vector<std::string> &heirs);
   JsonValue merge(JsonValue base, JsonValue patch, const std::string &at);
   void readInputs(const JsonValue &inputs);
   void readFamily(const JsonValue &family);
@@ -39,17 +37,16 @@ private:
   void checkAttribute(const CallSpec &call, const AttrSpec &attr);
   void checkNames(const std::vector<NameSpec> &names, const JsonValue &context);
   void checkDefaults(const JsonValue &defaults);
-  /// Every expression below a value parses; braces of names too.
+  /// Parses every expression in a value, and those in braces of names; errors go to the sink.
   void checkExpressions(const JsonValue &value);
   void checkBraces(const std::string &text, Loc loc, const JsonValue &context);
 
   // Small checks.
   bool expect(const JsonValue &value, JsonValue::Kind kind, llvm::StringRef what);
   void knownKeys(const JsonValue &object, llvm::ArrayRef<llvm::StringRef> known);
-  void error(const JsonValue &at, const llvm::Twine &message);
-  void errorAtKey(const JsonValue &object, const JsonMember &member,
-                  const llvm::Twine &message);
-  /// What was complained about is not understood: its words are torn.
+  void error(Error code, const JsonValue &at, const llvm::Twine &message);
+  void errorAtKey(Error code, const JsonValue &object, const JsonMember &member, const llvm::Twine &message);
+  /// Notes the words of a value that was refused, since their meaning is unknown (Description::torn).
   void tear(const JsonValue &value);
 
   Description &doc;

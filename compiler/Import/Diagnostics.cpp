@@ -14,7 +14,7 @@ using llvm::Twine;
 /// More than anyone reads; a hostile file must not fill the memory with complaints.
 static constexpr size_t maxKept = 10000;
 
-Diagnostic &DiagnosticSink::error(Loc loc, const Twine &path, const Twine &message) {
+Diagnostic &DiagnosticSink::say(Diagnostic::Kind kind, Loc loc, const Twine &path, const Twine &message) {
   // Another turn of a repeat says the same about another number.
   std::string text = message.str(), shape;
   for (char c : text)
@@ -33,6 +33,7 @@ Diagnostic &DiagnosticSink::error(Loc loc, const Twine &path, const Twine &messa
   if (all.size() >= maxKept)
     return echo = Diagnostic();
   auto d = std::make_unique<Diagnostic>();
+  d->kind = kind;
   d->loc = loc;
   d->path = path.str();
   d->message = std::move(text);
@@ -42,9 +43,14 @@ Diagnostic &DiagnosticSink::error(Loc loc, const Twine &path, const Twine &messa
   return *all.back();
 }
 
-Diagnostic &DiagnosticSink::errorInFile(StringRef file, const Twine &path,
-                                        const Twine &message) {
-  Diagnostic &d = error(Loc(), path, message);
+Diagnostic &DiagnosticSink::error(Error code, Loc loc, const Twine &path, const Twine &message) {
+  Diagnostic &d = say(Diagnostic::Kind::Error, loc, path, message);
+  d.code = code;
+  return d;
+}
+
+Diagnostic &DiagnosticSink::errorInFile(Error code, StringRef file, const Twine &path, const Twine &message) {
+  Diagnostic &d = error(code, Loc(), path, message);
   d.file = file.str();
   return d;
 }
@@ -54,13 +60,20 @@ SourceFile &DiagnosticSink::addFile(std::string name, std::string text) {
   return *files.back();
 }
 
+const SourceFile *DiagnosticSink::file(StringRef name) const {
+  auto found = llvm::find_if(files, [&](const auto &f) { return f->name() == name; });
+  return found == files.end() ? nullptr : found->get();
+}
+
+bool DiagnosticSink::hasErrors() const {
+  return llvm::any_of(all, [](const auto &d) { return d->isError(); });
+}
+
 std::vector<const Diagnostic *> DiagnosticSink::sorted() const {
   std::vector<const Diagnostic *> out;
   for (auto &d : all)
     out.push_back(d.get());
-  auto fileOf = [](const Diagnostic *d) {
-    return d->loc ? d->loc.file->name() : StringRef(d->file);
-  };
+  auto fileOf = [](const Diagnostic *d) { return d->loc ? d->loc.file->name() : StringRef(d->file); };
   std::stable_sort(out.begin(), out.end(), [&](const Diagnostic *a, const Diagnostic *b) {
     if (bool(a->loc) != bool(b->loc))
       return bool(a->loc);
@@ -72,12 +85,10 @@ std::vector<const Diagnostic *> DiagnosticSink::sorted() const {
 }
 
 int DiagnosticSink::exitCode() const {
-  if (all.empty())
-    return 0;
-  for (auto &d : all)
-    if (d->kind == Diagnostic::Kind::Refused)
-      return 1;
-  return 3;
+  for (Exit gravest : {Exit::Internal, Exit::Resources, Exit::InputOutput, Exit::Input, Exit::Unsupported})
+    if (llvm::any_of(all, [&](const auto &d) { return d->isError() && exitOf(d->code) == gravest; }))
+      return int(gravest);
+  return int(Exit::Ok);
 }
 
 /// The line with a caret under the place; of a very long line only the part around it.
@@ -87,8 +98,8 @@ static void printExcerpt(llvm::raw_ostream &os, Loc loc) {
   size_t at = std::min<size_t>(column - 1, text.size());
   size_t begin = at > 100 ? at - 80 : 0;
   StringRef shown = text.substr(begin, 140);
-  os << "  " << (begin ? "..." : "") << escaped(shown, 400)
-     << (begin + shown.size() < text.size() ? "..." : "") << '\n';
+  os << "  " << (begin ? "..." : "") << escaped(shown, 400) << (begin + shown.size() < text.size() ? "..." : "")
+     << '\n';
   std::string before = escaped(text.slice(begin, at), 400);
   os << "  " << (begin ? "   " : "");
   for (unsigned char c : before)
@@ -132,7 +143,7 @@ static void printTable(llvm::raw_ostream &os, const std::vector<std::vector<std:
 
 static std::string fullMessage(const Diagnostic &d) {
   std::string out;
-  if (d.kind == Diagnostic::Kind::Unsupported)
+  if (d.isUnsupported())
     out += "unsupported: ";
   if (!d.path.empty())
     out += escaped(d.path) + ": ";
@@ -142,15 +153,26 @@ static std::string fullMessage(const Diagnostic &d) {
   return out;
 }
 
+/// What a message begins with, and its `kind` for programs.
+static StringRef severityOf(const Diagnostic &d) {
+  return d.kind == Diagnostic::Kind::Warning ? "warning" : d.kind == Diagnostic::Kind::Remark ? "remark" : "error";
+}
+static StringRef kindOf(const Diagnostic &d) {
+  return d.isUnsupported() ? "unsupported" : d.isError() ? "refused" : severityOf(d);
+}
+
 void DiagnosticSink::print(llvm::raw_ostream &os, unsigned limit) const {
   unsigned shown = 0;
   for (const Diagnostic *d : sorted()) {
     if (shown++ == limit) {
-      os << "error: " << all.size() - limit << " more errors are not shown\n";
+      os << "note: " << all.size() - limit << " more messages are not shown\n";
       return;
     }
     printPlace(os, d->loc, d->file);
-    os << (d->code.empty() ? "error" : "error[" + d->code + "]") << ": " << fullMessage(*d) << '\n';
+    os << severityOf(*d);
+    if (d->isError())
+      os << '[' << codeOf(d->code) << ']';
+    os << ": " << fullMessage(*d) << '\n';
     if (d->loc)
       printExcerpt(os, d->loc);
     printTable(os, d->table);
@@ -174,11 +196,11 @@ void DiagnosticSink::printJson(llvm::raw_ostream &os) const {
   for (const Diagnostic *d : sorted()) {
     llvm::json::Object o;
     place(d->loc, d->file, o);
-    o["kind"] = d->kind == Diagnostic::Kind::Unsupported ? "unsupported" : "refused";
+    o["kind"] = kindOf(*d);
     o["path"] = escaped(d->path);
     o["message"] = d->message;
-    if (!d->code.empty())
-      o["code"] = d->code;
+    if (d->isError())
+      o["code"] = codeOf(d->code);
     llvm::json::Array table;
     for (auto &row : d->table)
       table.push_back(llvm::json::Array(row));

@@ -1,5 +1,7 @@
 // Making ops, and turning constants into them where a tensor is wanted.
 #include "compiler/Import/EmitTemplates.h"
+#include "dialects/Model/IR/Names.h"
+#include "llvm/ADT/MapVector.h"
 
 using namespace heddle;
 using namespace heddle::model;
@@ -8,7 +10,7 @@ using mlir::NamedAttribute;
 bool Emitter::spend(At at) {
   if (budget == 0) {
     if (!isExhausted)
-      error(at, "the description expands to more than " + llvm::Twine(mostSteps) + " statements");
+      error(Error::TooLarge, at, "the description expands to more than " + llvm::Twine(mostSteps) + " statements");
     isExhausted = true;
     return false;
   }
@@ -16,15 +18,48 @@ bool Emitter::spend(At at) {
   return true;
 }
 
-mlir::Operation *Emitter::create(At at, llvm::StringRef name,
-                                  llvm::ArrayRef<mlir::Value> operands,
-                                  llvm::ArrayRef<mlir::Type> types, const Attrs &attrs,
-                                  unsigned regions) {
+mlir::Operation *Emitter::create(At at, llvm::StringRef name, llvm::ArrayRef<mlir::Value> operands,
+                                 llvm::ArrayRef<mlir::Type> types, const Attrs &attrs, unsigned regions) {
   spend(at);
   mlir::OperationState state(location(at), name, operands, types, attrs);
   for (unsigned i = 0; i < regions; ++i)
     state.addRegion();
   return builder.create(state);
+}
+
+/// "ln_1.weight" of "transformer.h.0.ln_1.weight": the last two words, and more where that begins with a number.
+static llvm::StringRef shortWeightName(llvm::StringRef name) {
+  size_t from = name.size();
+  for (int words = 0; from != llvm::StringRef::npos && (words < 2 || !llvm::isAlpha(name[from + 1])); ++words)
+    from = name.rfind('.', from);
+  return from == llvm::StringRef::npos ? name : name.substr(from + 1);
+}
+
+mlir::Value Emitter::param(At at, llvm::StringRef name, mlir::Type type) {
+  mlir::Operation *op = create(at, ParamOp::getOperationName(), {}, {type}, {textAttr("name", name)});
+  op->setLoc(withName(shortWeightName(name), op->getLoc()));
+  return op->getResult(0);
+}
+
+void Emitter::name(llvm::ArrayRef<std::string> names, llvm::ArrayRef<Value> values) {
+  llvm::MapVector<mlir::Operation *, llvm::SmallVector<llvm::StringRef>> ofOp;
+  for (auto [name, value] : llvm::zip(names, values)) {
+    bool isIr = value.is(Value::Kind::Tensor) || value.is(Value::Kind::Mask) || value.is(Value::Kind::Bias);
+    auto result = isIr ? llvm::dyn_cast_if_present<mlir::OpResult>(value.asIr()) : mlir::OpResult();
+    if (!result)
+      continue;
+    auto &all = ofOp[result.getOwner()];
+    all.resize(result.getOwner()->getNumResults());
+    if (all[result.getResultNumber()].empty())
+      all[result.getResultNumber()] = name;
+  }
+  for (auto &[op, all] : ofOp) {
+    auto [known, isNew] = depthOfName.try_emplace(op, places.depth());
+    if (!isNew && known->second <= places.depth())
+      continue;
+    known->second = places.depth();
+    op->setLoc(withNames(all, op->getLoc()));
+  }
 }
 
 NamedAttribute Emitter::attr(llvm::StringRef name, mlir::Attribute value) {
@@ -39,9 +74,7 @@ NamedAttribute Emitter::realAttr(llvm::StringRef name, double value) {
 NamedAttribute Emitter::textAttr(llvm::StringRef name, llvm::StringRef value) {
   return attr(name, builder.getStringAttr(value));
 }
-NamedAttribute Emitter::unitAttr(llvm::StringRef name) {
-  return attr(name, builder.getUnitAttr());
-}
+NamedAttribute Emitter::unitAttr(llvm::StringRef name) { return attr(name, builder.getUnitAttr()); }
 NamedAttribute Emitter::intsAttr(llvm::StringRef name, llvm::ArrayRef<int64_t> values) {
   return attr(name, builder.getDenseI64ArrayAttr(values));
 }
@@ -98,26 +131,23 @@ mlir::Value Emitter::constantOp(const ConstantTensor &t, Element element, At at)
     llvm::SmallVector<double> values;
     for (size_t i = 0; i < n; ++i)
       values.push_back(t.real(i));
-    data = mlir::DenseElementsAttr::get(
-        mlir::RankedTensorType::get(t.shape, builder.getF64Type()), llvm::ArrayRef<double>(values));
+    data = mlir::DenseElementsAttr::get(mlir::RankedTensorType::get(t.shape, builder.getF64Type()),
+                                        llvm::ArrayRef<double>(values));
   } else if (element == Element::Integer) {
     llvm::SmallVector<int64_t> values;
     for (size_t i = 0; i < n; ++i)
-      values.push_back(t.element == ConstantTensor::Element::Real
-                           ? static_cast<int64_t>(t.reals[i])
-                           : t.integers[i]);
-    data = mlir::DenseElementsAttr::get(
-        mlir::RankedTensorType::get(t.shape, builder.getI64Type()), llvm::ArrayRef<int64_t>(values));
+      values.push_back(t.element == ConstantTensor::Element::Real ? static_cast<int64_t>(t.reals[i]) : t.integers[i]);
+    data = mlir::DenseElementsAttr::get(mlir::RankedTensorType::get(t.shape, builder.getI64Type()),
+                                        llvm::ArrayRef<int64_t>(values));
   } else {
     llvm::SmallVector<bool> values;
     for (size_t i = 0; i < n; ++i)
       values.push_back(t.real(i) != 0);
-    data = mlir::DenseElementsAttr::get(
-        mlir::RankedTensorType::get(t.shape, builder.getI1Type()), llvm::ArrayRef<bool>(values));
+    data = mlir::DenseElementsAttr::get(mlir::RankedTensorType::get(t.shape, builder.getI1Type()),
+                                        llvm::ArrayRef<bool>(values));
   }
   mlir::Type type = ModelTensorType::get(&context, sizes, elementType(builder, element));
-  return create(at, ConstantOp::getOperationName(), {}, {type}, {attr("value", data)})
-      ->getResult(0);
+  return create(at, ConstantOp::getOperationName(), {}, {type}, {attr("value", data)})->getResult(0);
 }
 
 /// A number as a tensor without axes.
@@ -132,9 +162,7 @@ static std::optional<ConstantTensor> scalarOf(const Value &v) {
     t.element = ConstantTensor::Element::Integer;
     t.integers = {v.asInteger()};
     return t;
-  case Value::Kind::Real:
-    t.reals = {v.asReal()};
-    return t;
+  case Value::Kind::Real: t.reals = {v.asReal()}; return t;
   case Value::Kind::Constant: return v.asConstant();
   default: return std::nullopt;
   }
@@ -157,7 +185,7 @@ mlir::Value Emitter::materialize(const Value &v, Element element, At at) {
   }
   std::optional<ConstantTensor> t = scalarOf(v);
   if (!t) {
-    error(at, "a tensor or a number expected, found " + llvm::Twine(v.show()));
+    error(Error::WrongValue, at, "a tensor or a number expected, found " + llvm::Twine(v.show()));
     return {};
   }
   return constantOp(*t, element, at);

@@ -11,8 +11,7 @@
 namespace heddle {
 
 template <class Op>
-std::vector<mlir::Value> Emitter::emitAll(At at, llvm::ArrayRef<mlir::Value> operands,
-                                           Attrs attrs, unsigned regions) {
+std::vector<mlir::Value> Emitter::emitAll(At at, llvm::ArrayRef<mlir::Value> operands, Attrs attrs, unsigned regions) {
   for (mlir::Value v : operands)
     if (!v)
       return {};
@@ -29,8 +28,8 @@ std::vector<mlir::Value> Emitter::emitAll(At at, llvm::ArrayRef<mlir::Value> ope
     mlir::Location where = mlir::FileLineColLoc::get(&context, "", 0, 0);
     auto complain = [&] { return mlir::emitError(where); };
     if constexpr (std::is_same_v<typename Op::Properties, mlir::EmptyProperties>) {
-      ok = succeeded(Op::inferReturnTypes(&context, where, mlir::ValueRange(operands),
-                                          dictionary, mlir::OpaqueProperties(nullptr), {}, types));
+      ok = succeeded(Op::inferReturnTypes(&context, where, mlir::ValueRange(operands), dictionary,
+                                          mlir::OpaqueProperties(nullptr), {}, types));
     } else {
       typename Op::Properties properties;
       Op::populateDefaultProperties(name, properties);
@@ -49,42 +48,35 @@ std::vector<mlir::Value> Emitter::emitAll(At at, llvm::ArrayRef<mlir::Value> ope
           said += (first ? "; operands: " : ", ") + Value::ofIr(Value::Kind::Tensor, v).show(), first = false;
     if (!weightsRead.empty())
       said += " (" + weightsRead + ")";
-    error(at, escaped(said, 1000));
+    error(Error::Misfit, at, escaped(said, 1000));
     return {};
   }
   mlir::Operation *op = create(at, Op::getOperationName(), operands, types, attrs, regions);
   return std::vector<mlir::Value>(op->result_begin(), op->result_end());
 }
 
-template <class Op>
-Value Emitter::emit(At at, llvm::ArrayRef<mlir::Value> operands, Attrs attrs) {
+template <class Op> Value Emitter::emit(At at, llvm::ArrayRef<mlir::Value> operands, Attrs attrs) {
   std::vector<mlir::Value> results = emitAll<Op>(at, operands, std::move(attrs));
   return results.empty() ? Value::poison() : Value::ofIr(Value::Kind::Tensor, results[0]);
 }
 
-template <class Op>
-Value Emitter::emitMask(At at, llvm::ArrayRef<mlir::Value> operands, Attrs attrs) {
+template <class Op> Value Emitter::emitMask(At at, llvm::ArrayRef<mlir::Value> operands, Attrs attrs) {
   for (mlir::Value v : operands)
     if (!v)
       return Value::poison();
-  mlir::Operation *op = create(at, Op::getOperationName(), operands,
-                               {mask::MaskType::get(&context)}, attrs);
+  mlir::Operation *op = create(at, Op::getOperationName(), operands, {mask::MaskType::get(&context)}, attrs);
   return Value::ofIr(Value::Kind::Mask, op->getResult(0));
 }
 
-template <class Op>
-Value Emitter::emitBias(At at, llvm::ArrayRef<mlir::Value> operands, Attrs attrs) {
+template <class Op> Value Emitter::emitBias(At at, llvm::ArrayRef<mlir::Value> operands, Attrs attrs) {
   for (mlir::Value v : operands)
     if (!v)
       return Value::poison();
-  mlir::Operation *op = create(at, Op::getOperationName(), operands,
-                               {attn::BiasType::get(&context)}, attrs);
+  mlir::Operation *op = create(at, Op::getOperationName(), operands, {attn::BiasType::get(&context)}, attrs);
   return Value::ofIr(Value::Kind::Bias, op->getResult(0));
 }
 
-inline model::ModelTensorType tensorType(mlir::Value v) {
-  return llvm::cast<model::ModelTensorType>(v.getType());
-}
+inline model::ModelTensorType tensorType(mlir::Value v) { return llvm::cast<model::ModelTensorType>(v.getType()); }
 
 } // namespace heddle
 

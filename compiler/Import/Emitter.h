@@ -6,6 +6,7 @@
 #include "compiler/Import/Places.h"
 #include "compiler/Import/Value.h"
 #include "mlir/IR/Builders.h"
+#include "llvm/ADT/DenseMap.h"
 
 namespace heddle {
 
@@ -22,7 +23,7 @@ public:
   /// Weights that the op that is being imported has read, for messages about shapes.
   std::string weightsRead;
 
-  Diagnostic &error(At at, const llvm::Twine &message) { return places.error(at, message); }
+  Diagnostic &error(Error code, At at, const llvm::Twine &message) { return places.error(code, at, message); }
   mlir::Location location(At at) { return places.location(at); }
 
   /// Counts a statement or an op against the most that one import may have; false, and an error once, past it.
@@ -32,18 +33,18 @@ public:
   /// Makes an op whose result types are inferred; what inference refuses is an error at
   /// `at`, and the results are null.
   template <class Op>
-  std::vector<mlir::Value> emitAll(At at, llvm::ArrayRef<mlir::Value> operands, Attrs attrs,
-                                   unsigned regions = 0);
-  template <class Op>
-  Value emit(At at, llvm::ArrayRef<mlir::Value> operands, Attrs attrs = {});
+  std::vector<mlir::Value> emitAll(At at, llvm::ArrayRef<mlir::Value> operands, Attrs attrs, unsigned regions = 0);
+  template <class Op> Value emit(At at, llvm::ArrayRef<mlir::Value> operands, Attrs attrs = {});
   /// The same for ops of masks and biases, which have one known result type.
-  template <class Op>
-  Value emitMask(At at, llvm::ArrayRef<mlir::Value> operands, Attrs attrs = {});
-  template <class Op>
-  Value emitBias(At at, llvm::ArrayRef<mlir::Value> operands, Attrs attrs = {});
+  template <class Op> Value emitMask(At at, llvm::ArrayRef<mlir::Value> operands, Attrs attrs = {});
+  template <class Op> Value emitBias(At at, llvm::ArrayRef<mlir::Value> operands, Attrs attrs = {});
+  /// A tensor of the weights file, under the last words of its name.
+  mlir::Value param(At at, llvm::StringRef name, mlir::Type type);
+  /// Gives `values`, which a statement binds, the statement's names. Of the statements of nested blocks that bind one
+  /// value the outermost names it, of those side by side the first.
+  void name(llvm::ArrayRef<std::string> names, llvm::ArrayRef<Value> values);
   mlir::Operation *create(At at, llvm::StringRef name, llvm::ArrayRef<mlir::Value> operands,
-                          llvm::ArrayRef<mlir::Type> types, const Attrs &attrs,
-                          unsigned regions = 0);
+                          llvm::ArrayRef<mlir::Type> types, const Attrs &attrs, unsigned regions = 0);
 
   mlir::NamedAttribute attr(llvm::StringRef name, mlir::Attribute value);
   mlir::NamedAttribute intAttr(llvm::StringRef name, int64_t value);
@@ -65,6 +66,7 @@ private:
   static constexpr uint64_t mostSteps = 500'000;
   uint64_t budget = mostSteps; ///< statements and ops that are left
   bool isExhausted = false;
+  llvm::DenseMap<mlir::Operation *, size_t> depthOfName; ///< how many blocks the statement that named it was inside of
 };
 
 } // namespace heddle

@@ -1,9 +1,11 @@
 // Walking an expression: atoms, names, lists, members, ??, and what each operator is given
 // to. What operators and functions do with values is Arithmetic.
+#include "compiler/Import/Description.h"
 #include "compiler/Import/Evaluator.h"
 #include "compiler/Import/OpTable.h"
 
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
 
 using namespace heddle;
 using llvm::StringRef;
@@ -16,7 +18,7 @@ Value Evaluator::literal(const JsonValue &v) {
   case JsonValue::Kind::Bool: return Value::boolean(v.boolean);
   case JsonValue::Kind::Integer: return Value::integer(v.integer);
   case JsonValue::Kind::HugeInteger:
-    in.error({v.loc, &v}, "the integer " + escaped(v.string) + " does not fit 64 bits");
+    in.error(Error::BadArithmetic, {v.loc, &v}, "the integer " + escaped(v.string) + " does not fit 64 bits");
     return Value::poison();
   case JsonValue::Kind::Real: return Value::real(v.real);
   case JsonValue::Kind::String: return Value::string(v.string);
@@ -39,7 +41,7 @@ Value Evaluator::literal(const JsonValue &v) {
 Value Evaluator::caught(Value v, At at) {
   if (!v.is(K::Absent))
     return v;
-  in.error(at, quote(v.asString()) + " is absent and there is no default (write ?? DEFAULT)");
+  in.error(Error::AbsentValue, at, quote(v.asString()) + " is absent and there is no default (write ?? DEFAULT)");
   return Value::poison();
 }
 
@@ -78,8 +80,22 @@ Value Evaluator::operand(const JsonValue &v, const Scope &scope) {
   if (scope.kind != Scope::Kind::Block)
     if (const Value *found = constants.find(*name))
       return *found;
-  in.error({v.loc, &v}, "unknown value " + quote(*name) + nearest(*name, scope.env->names()));
+  std::string meant = meantExpression(*name, scope);
+  in.error(Error::UnknownName, {v.loc, &v},
+           "unknown value " + quote(*name) + (meant.empty() ? nearest(*name, scope.env->names()) : meant));
   return Value::poison();
+}
+
+std::string Evaluator::meantExpression(StringRef text, const Scope &scope) const {
+  static constexpr StringRef kWords[] = {"and", "or", "not", "in", "true", "false", "null"};
+  bool names = false, known = true;
+  wordsIn(text, [&](StringRef word) {
+    bool isKnown = scope.env->find(word) || (scope.kind == Scope::Kind::Body && constants.find(word)) ||
+                   dims.count(word.str()) || isNamedMask(word) || findFunction(word);
+    names |= isKnown;
+    known &= isKnown || llvm::isDigit(word.front()) || llvm::is_contained(kWords, word);
+  });
+  return names && known ? "; did you mean " + quote(("=" + text).str()) + "?" : "";
 }
 
 Value Evaluator::lookup(StringRef name, At at, const Scope &scope) {
@@ -91,7 +107,7 @@ Value Evaluator::lookup(StringRef name, At at, const Scope &scope) {
         return literal(*v);
       return Value::absent(name.str());
     }
-    in.error(at, "unknown name " + quote(name) + nearest(name, scope.env->names()));
+    in.error(Error::UnknownName, at, "unknown name " + quote(name) + nearest(name, scope.env->names()));
     return Value::poison();
   }
   if (scope.kind == Scope::Kind::Body)
@@ -107,13 +123,12 @@ Value Evaluator::lookup(StringRef name, At at, const Scope &scope) {
   for (auto &d : dims)
     known.push_back(d.first);
   known.insert(known.end(), {"causal", "all"});
-  in.error(at, "unknown name " + quote(name) + nearest(name, known));
+  in.error(Error::UnknownName, at, "unknown name " + quote(name) + nearest(name, known));
   return Value::poison();
 }
 
-std::optional<std::string> Evaluator::fill(const std::string &whole, Loc loc, size_t begin,
-                                          size_t end, const Scope &scope,
-                                          const JsonValue *context) {
+std::optional<std::string> Evaluator::fill(const std::string &whole, Loc loc, size_t begin, size_t end,
+                                           const Scope &scope, const JsonValue *context) {
   StringRef text = StringRef(whole).slice(begin, end);
   std::string out;
   size_t at = 0;
@@ -130,7 +145,7 @@ std::optional<std::string> Evaluator::fill(const std::string &whole, Loc loc, si
       out += v.asString();
     } else {
       if (!v.isBad())
-        in.error({e->loc, context}, "a name or an integer expected, found " + Twine(v.show()));
+        in.error(Error::WrongValue, {e->loc, context}, "a name or an integer expected, found " + Twine(v.show()));
       return std::nullopt;
     }
   }
@@ -196,7 +211,7 @@ Value Evaluator::evaluate(const Expr *e, const Scope &scope, const JsonValue *co
     if (base.isNull())
       return Value::absent(e->text);
     if (!base.is(K::Object)) {
-      in.error(at, Twine(base.describe()) + " has no member " + quote(e->text));
+      in.error(Error::WrongValue, at, Twine(base.describe()) + " has no member " + quote(e->text));
       return Value::poison();
     }
     for (auto &[key, member] : base.asObject())
@@ -214,19 +229,18 @@ Value Evaluator::evaluate(const Expr *e, const Scope &scope, const JsonValue *co
       Value b = evaluate(e->args[1], scope, context);
       if (b.isBad() || b.is(K::Bool) || b.isArray() || b.is(K::Mask))
         return b;
-      in.error({e->args[1]->loc, context}, "true or false expected, found " + Twine(b.show()));
+      in.error(Error::WrongValue, {e->args[1]->loc, context}, "true or false expected, found " + Twine(b.show()));
       return Value::poison();
     }
     Value b = evaluate(e->args[1], scope, context);
     if (a.isBad() || b.isBad())
       return a.is(K::Poison) || !b.isBad() ? a : b;
-    if (a.is(K::Mask) != b.is(K::Mask) && (e->text == "and" || e->text == "or") &&
-        (a.isArray() || b.isArray())) {
+    if (a.is(K::Mask) != b.is(K::Mask) && (e->text == "and" || e->text == "or") && (a.isArray() || b.isArray())) {
       const Expr *tensor = e->args[a.is(K::Mask) ? 1 : 0];
       std::string t = tensor->kind == Expr::Kind::Name ? tensor->text : "t";
-      in.error({tensor->loc, context}, "a mask combines only with masks, found " +
-                                        Twine((a.is(K::Mask) ? b : a).show()) + "; say keys(" + t +
-                                        "), queries(" + t + ") or dense(" + t + ") to make it one");
+      in.error(Error::MaskMix, {tensor->loc, context},
+               "a mask combines only with masks, found " + Twine((a.is(K::Mask) ? b : a).show()) + "; say keys(" + t +
+                   "), queries(" + t + ") or dense(" + t + ") to make it one");
       return Value::poison();
     }
     return arithmetic.binary(e->text, a, b, at);
@@ -243,7 +257,7 @@ Value Evaluator::conditional(const Expr *e, const Scope &scope, const JsonValue 
   if (c.is(K::Bool))
     return evaluate(e->args[c.asBool() ? 1 : 2], scope, context);
   if (!c.isArray()) {
-    in.error(at, "a condition must be true or false, found " + Twine(c.show()));
+    in.error(Error::WrongValue, at, "a condition must be true or false, found " + Twine(c.show()));
     return Value::poison();
   }
   Value yes = evaluate(e->args[1], scope, context), no = evaluate(e->args[2], scope, context);
@@ -263,20 +277,23 @@ Value Evaluator::call(const Expr *e, const Scope &scope, const JsonValue *contex
     std::vector<StringRef> known;
     for (const FunctionInfo &g : allFunctions())
       known.push_back(g.name);
-    in.error(at, "unknown function " + quote(name) + nearest(name, known));
+    in.error(Error::UnknownName, at, "unknown function " + quote(name) + nearest(name, known));
     return Value::poison();
   }
   int n = args.size();
   if (n < f->least || (f->most >= 0 && n > f->most)) {
-    in.error(at, name + " takes " + Twine(f->least) +
-                  (f->most < 0 ? Twine(" or more") : f->most > f->least ? " to " + Twine(f->most) : Twine("")) +
-                  " arguments, found " + Twine(n));
+    in.error(Error::WrongCount, at,
+             name + " takes " + Twine(f->least) +
+                 (f->most < 0          ? Twine(" or more")
+                  : f->most > f->least ? " to " + Twine(f->most)
+                                       : Twine("")) +
+                 " arguments, found " + Twine(n));
     return Value::poison();
   }
   // The name of an activation is checked even where its operand went wrong.
   if (name == "activation" && args[1].is(K::String) && canonicalActivation(args[1].asString()).empty()) {
-    in.error({e->args[1]->loc, context}, "unknown activation " + quote(args[1].asString()) +
-                                          nearest(args[1].asString(), activationNames()));
+    in.error(Error::UnknownName, {e->args[1]->loc, context},
+             "unknown activation " + quote(args[1].asString()) + nearest(args[1].asString(), activationNames()));
     return Value::poison();
   }
   for (const Value &v : args)
@@ -286,7 +303,8 @@ Value Evaluator::call(const Expr *e, const Scope &scope, const JsonValue *contex
     if (v.is(K::Absent))
       return v;
   if (name == "activation" && !args[1].is(K::String)) {
-    in.error({e->args[1]->loc, context}, "the name of an activation expected, found " + Twine(args[1].show()));
+    in.error(Error::WrongValue, {e->args[1]->loc, context},
+             "the name of an activation expected, found " + Twine(args[1].show()));
     return Value::poison();
   }
   return arithmetic.function(*f, args, at);

@@ -57,9 +57,11 @@ public:
   Value literal(const JsonValue &v);
   Value operand(const JsonValue &v, const Scope &scope);
   /// Replaces {expressions} in text, which stands at [begin, ...) of the JSON string `whole`.
-  std::optional<std::string> fill(const std::string &whole, Loc loc, size_t begin, size_t end,
-                                  const Scope &scope, const JsonValue *context);
+  std::optional<std::string> fill(const std::string &whole, Loc loc, size_t begin, size_t end, const Scope &scope,
+                                  const JsonValue *context);
   std::optional<std::string> fill(const JsonValue &text, const Scope &scope);
+  /// "; did you mean '=text'?" for a plain string that would be an expression over names that are known; else nothing.
+  std::string meantExpression(llvm::StringRef text, const Scope &scope) const;
   /// An Absent that nothing caught becomes an error.
   Value caught(Value v, At at);
 

@@ -23,8 +23,7 @@ constexpr size_t maxTokens = 5000;
 namespace heddle {
 class ExprParser {
 public:
-  ExprParser(Expressions &owner, StringRef text, llvm::function_ref<Loc(size_t)> place,
-             const JsonValue *context)
+  ExprParser(Expressions &owner, StringRef text, llvm::function_ref<Loc(size_t)> place, const JsonValue *context)
       : owner(owner), text(text), place(place), context(context) {}
 
   const Expr *run() {
@@ -80,12 +79,16 @@ private:
       } else {
         t.kind = Token::Op;
         StringRef two = text.substr(at, 2);
-        bool isTwo = llvm::StringSwitch<bool>(two)
-                         .Cases({"??", "**", "//", "==", "!=", "<=", ">="}, true)
-                         .Default(false);
+        bool isTwo =
+            llvm::StringSwitch<bool>(two).Cases({"??", "**", "//", "==", "!=", "<=", ">="}, true).Default(false);
         if (!isTwo && !StringRef("+-*/%<>()[],.?:").contains(c))
           return fail(at, "expected an expression, found " + quote(text.substr(at, 1)) +
-                              (c == '=' ? "; equality is '=='" : c == '&' ? "; say 'and'" : c == '|' ? "; say 'or'" : c == '!' ? "; say 'not'" : "")), false;
+                              (c == '='   ? "; equality is '=='"
+                               : c == '&' ? "; say 'and'"
+                               : c == '|' ? "; say 'or'"
+                               : c == '!' ? "; say 'not'"
+                                          : "")),
+                 false;
         end = at + (isTwo ? 2 : 1);
       }
       t.text = text.slice(at, end);
@@ -103,19 +106,16 @@ private:
   bool is(Token::Kind kind) const { return peek().kind == kind; }
   bool isOp(StringRef op) const { return is(Token::Op) && peek().text == op; }
   bool isWord(StringRef word) const { return is(Token::Word) && peek().text == word; }
-  std::string found() const {
-    return is(Token::End) ? "the end of the expression" : quote(peek().text);
-  }
+  std::string found() const { return is(Token::End) ? "the end of the expression" : quote(peek().text); }
 
   //===--- nodes ----------------------------------------------------------------===//
   std::nullptr_t fail(size_t at, const Twine &what) {
     if (!failed)
-      owner.sink.error(place(at), context ? context->path() : "", what);
+      owner.sink.error(Error::BadExpression, place(at), context ? context->path() : "", what);
     failed = true;
     return nullptr;
   }
-  const Expr *make(Expr::Kind kind, size_t at, llvm::ArrayRef<const Expr *> args = {},
-                   StringRef word = "") {
+  const Expr *make(Expr::Kind kind, size_t at, llvm::ArrayRef<const Expr *> args = {}, StringRef word = "") {
     for (const Expr *a : args)
       if (!a)
         return nullptr;
@@ -180,14 +180,11 @@ private:
 
   static bool isOperator(unsigned level, const Token &t) {
     if (t.kind == Token::Word)
-      return (level == 0 && t.text == "or") || (level == 1 && t.text == "and") ||
-             (level == 3 && t.text == "in");
+      return (level == 0 && t.text == "or") || (level == 1 && t.text == "and") || (level == 3 && t.text == "in");
     if (t.kind != Token::Op)
       return false;
     switch (level) {
-    case 3:
-      return llvm::StringSwitch<bool>(t.text)
-          .Cases({"==", "!=", "<", "<=", ">", ">="}, true).Default(false);
+    case 3: return llvm::StringSwitch<bool>(t.text).Cases({"==", "!=", "<", "<=", ">", ">="}, true).Default(false);
     case 4: return t.text == "+" || t.text == "-";
     case 5: return t.text == "*" || t.text == "/" || t.text == "//" || t.text == "%";
     }
@@ -310,9 +307,7 @@ private:
     const Token t = peek();
     switch (t.kind) {
     case Token::Number: return number(take());
-    case Token::Text:
-      take();
-      return make(Expr::Kind::String, t.at, {}, t.text.drop_front().drop_back());
+    case Token::Text: take(); return make(Expr::Kind::String, t.at, {}, t.text.drop_front().drop_back());
     case Token::Word: return word();
     case Token::Op:
       if (isOp("(")) {
@@ -370,8 +365,7 @@ private:
 };
 } // namespace heddle
 
-const Expr *Expressions::parse(StringRef text, llvm::function_ref<Loc(size_t)> place,
-                               const JsonValue *context) {
+const Expr *Expressions::parse(StringRef text, llvm::function_ref<Loc(size_t)> place, const JsonValue *context) {
   const Expr *e = ExprParser(*this, text, place, context).run();
   if (!e)
     refused.push_back(text.str());
@@ -382,14 +376,13 @@ const Expr *Expressions::ofValue(const JsonValue &value) {
   return ofPart(value.string, value.loc, 1, value.string.size(), &value);
 }
 
-const Expr *Expressions::ofPart(const std::string &whole, Loc start, size_t begin,
-                                size_t end, const JsonValue *context) {
+const Expr *Expressions::ofPart(const std::string &whole, Loc start, size_t begin, size_t end,
+                                const JsonValue *context) {
   auto [it, isNew] = known.try_emplace({&whole, begin}, nullptr);
   if (!isNew)
     return it->second;
-  const Expr *e = parse(
-      StringRef(whole).slice(begin, end),
-      [&](size_t at) { return insideString(start, begin + at); }, context);
+  const Expr *e =
+      parse(StringRef(whole).slice(begin, end), [&](size_t at) { return insideString(start, begin + at); }, context);
   known[{&whole, begin}] = e;
   return e;
 }

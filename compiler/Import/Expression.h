@@ -1,22 +1,27 @@
-// The expressions of the description language (language.md section 3): text to tree,
-// every node knowing the byte of the string at which its token stands.
+// The expressions of the description language (language.md section 3) as trees. Every node knows the byte of its
+// token in the JSON string.
 #ifndef HEDDLE_COMPILER_IMPORT_EXPRESSION_H
 #define HEDDLE_COMPILER_IMPORT_EXPRESSION_H
 
 #include "compiler/Import/LocatedJson.h"
 #include "llvm/ADT/DenseMap.h"
-#include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
+#include "llvm/ADT/SmallVector.h"
 #include <deque>
 
 namespace heddle {
 
 struct Expr {
   enum class Kind {
-    Null, Bool, Integer, Real, String, // atoms
-    Name,        // text
-    List,        // args
-    Negate, Not, // args[0]
+    Null,
+    Bool,
+    Integer,
+    Real,
+    String, // atoms
+    Name,   // text
+    List,   // args
+    Negate,
+    Not,         // args[0]
     Binary,      // text is the operator; args[0], args[1]
     Coalesce,    // args[0] ?? args[1]
     Conditional, // args[0] ? args[1] : args[2]
@@ -24,7 +29,7 @@ struct Expr {
     Member,      // args[0] . text
     Index,       // args[0] [ subscripts ]
   };
-  /// One of x[i], x[a:b]; a null bound is open.
+  /// x[i] or x[a:b]; a null bound is open.
   struct Subscript {
     bool slice = false;
     const Expr *first = nullptr, *last = nullptr;
@@ -40,27 +45,25 @@ struct Expr {
   unsigned depth = 1;
 };
 
-/// Owns every tree of one import and remembers which text was read already; a text that
-/// does not parse is complained about once and yields null.
+/// Parses expressions, owns their trees and remembers texts that were parsed already. A text with an error is
+/// reported once and gives null.
 class Expressions {
 public:
   explicit Expressions(DiagnosticSink &sink) : sink(sink) {}
 
   /// `value` is a string that begins with '='.
   const Expr *ofValue(const JsonValue &value);
-  /// The text between `begin` and `end` of `whole`, a JSON string that starts at `start`.
-  /// `context` names the path of a complaint.
-  const Expr *ofPart(const std::string &whole, Loc start, size_t begin, size_t end,
-                     const JsonValue *context = nullptr);
-  /// A text of its own, such as an axis of a type; its tokens all stand at `at`.
+  /// Parses bytes [begin, end) of `whole`, a JSON string whose quote is at `start`. `context` names the path in
+  /// messages.
+  const Expr *ofPart(const std::string &whole, Loc start, size_t begin, size_t end, const JsonValue *context = nullptr);
+  /// Parses a text that is not part of a JSON string, such as an axis of a type; all its tokens are placed at `at`.
   const Expr *ofText(llvm::StringRef text, Loc at, const JsonValue *context = nullptr);
 
-  /// Texts that did not parse.
+  /// The texts that had errors.
   const std::vector<std::string> &broken() const { return refused; }
 
 private:
-  const Expr *parse(llvm::StringRef text, llvm::function_ref<Loc(size_t)> place,
-                    const JsonValue *context);
+  const Expr *parse(llvm::StringRef text, llvm::function_ref<Loc(size_t)> place, const JsonValue *context);
 
   DiagnosticSink &sink;
   std::deque<Expr> nodes;
@@ -69,12 +72,12 @@ private:
   friend class ExprParser;
 };
 
-/// The parts in braces of a name: [begin, end) of what stands between them.
+/// The parts of a name that are in braces, as [begin, end) without the braces.
 llvm::SmallVector<std::pair<size_t, size_t>, 2> bracesIn(llvm::StringRef text);
 
-/// Calls back with every free name, a chain of members in one piece ("rope_scaling.factor").
+/// Calls back for every free name; a chain of members is one name ("rope_scaling.factor").
 void namesIn(const Expr *e, llvm::function_ref<void(llvm::StringRef, Loc)> found);
-/// Every string constant inside.
+/// Calls back for every string constant inside.
 void stringsIn(const Expr *e, llvm::function_ref<void(llvm::StringRef)> found);
 
 } // namespace heddle

@@ -1,5 +1,5 @@
-// Tensors whose elements are known at import (rotary frequencies, slopes) are worked out
-// here, in double: nothing is rounded before the type of computation is known.
+// Tensors whose elements are known at import (rotary frequencies, slopes) are computed here in double: nothing is
+// rounded before the type of computation is known.
 #include "compiler/Import/FoldTensors.h"
 
 #include <cmath>
@@ -10,7 +10,7 @@ using llvm::StringRef;
 using K = Value::Kind;
 using E = ConstantTensor::Element;
 
-// What grows past this stays an op: the IR is read by people.
+// Larger results stay ops, so that the IR can be read.
 static constexpr int64_t largest = 1 << 16;
 
 static std::optional<ConstantTensor> constantOf(const Value &v) {
@@ -25,15 +25,13 @@ static std::optional<ConstantTensor> constantOf(const Value &v) {
     t.element = E::Integer;
     t.integers = {v.asInteger()};
     return t;
-  case K::Real:
-    t.reals = {v.asReal()};
-    return t;
+  case K::Real: t.reals = {v.asReal()}; return t;
   default: return std::nullopt;
   }
 }
 
 namespace {
-/// Reads an operand at the place of the broadcast result.
+/// Reads the element of an operand that is broadcast to the result.
 class Reader {
 public:
   Reader(const ConstantTensor &t, llvm::ArrayRef<int64_t> result) {
@@ -57,8 +55,7 @@ private:
 };
 } // namespace
 
-static std::optional<llvm::SmallVector<int64_t, 4>>
-broadcastShape(llvm::ArrayRef<const ConstantTensor *> all) {
+static std::optional<llvm::SmallVector<int64_t, 4>> broadcastShape(llvm::ArrayRef<const ConstantTensor *> all) {
   llvm::SmallVector<int64_t, 4> out;
   for (const ConstantTensor *t : all)
     if (t->shape.size() > out.size())
@@ -77,8 +74,7 @@ broadcastShape(llvm::ArrayRef<const ConstantTensor *> all) {
   return out;
 }
 
-static void forEachPlace(llvm::ArrayRef<int64_t> shape,
-                         llvm::function_ref<void(llvm::ArrayRef<int64_t>)> visit) {
+static void forEachPlace(llvm::ArrayRef<int64_t> shape, llvm::function_ref<void(llvm::ArrayRef<int64_t>)> visit) {
   for (int64_t n : shape)
     if (n == 0)
       return;
@@ -99,7 +95,7 @@ static int64_t floorDiv(int64_t a, int64_t b) {
 }
 
 std::optional<Value> heddle::foldBinary(StringRef op, const Value &a, const Value &b) {
-  // Two bare numbers never come here to stay numbers: lengths and tests of them do.
+  // Two plain numbers are folded elsewhere; here at least one operand is a tensor.
   if (!a.is(K::Constant) && !b.is(K::Constant))
     return std::nullopt;
   std::optional<ConstantTensor> x = constantOf(a), y = constantOf(b);
@@ -120,33 +116,54 @@ std::optional<Value> heddle::foldBinary(StringRef op, const Value &a, const Valu
     size_t i = rx.at(place), j = ry.at(place);
     if (comparison || logic) {
       double p = x->real(i), q = y->real(j);
-      out.integers.push_back(op == "==" ? p == q : op == "!=" ? p != q : op == "<" ? p < q
-                             : op == "<=" ? p <= q : op == ">" ? p > q : op == ">=" ? p >= q
-                             : op == "and" ? p != 0 && q != 0 : p != 0 || q != 0);
+      out.integers.push_back(op == "=="    ? p == q
+                             : op == "!="  ? p != q
+                             : op == "<"   ? p < q
+                             : op == "<="  ? p <= q
+                             : op == ">"   ? p > q
+                             : op == ">="  ? p >= q
+                             : op == "and" ? p != 0 && q != 0
+                                           : p != 0 || q != 0);
       return;
     }
     if (real) {
       double p = x->real(i), q = y->real(j), r = 0;
-      if (op == "+") r = p + q;
-      else if (op == "-") r = p - q;
-      else if (op == "*") r = p * q;
-      else if (op == "/") r = p / q;
-      else if (op == "//") r = std::floor(p / q);
-      else if (op == "%") r = p - q * std::floor(p / q);
-      else if (op == "**") r = std::pow(p, q);
-      else if (op == "min") r = p < q ? p : q;
-      else r = p > q ? p : q;
+      if (op == "+")
+        r = p + q;
+      else if (op == "-")
+        r = p - q;
+      else if (op == "*")
+        r = p * q;
+      else if (op == "/")
+        r = p / q;
+      else if (op == "//")
+        r = std::floor(p / q);
+      else if (op == "%")
+        r = p - q * std::floor(p / q);
+      else if (op == "**")
+        r = std::pow(p, q);
+      else if (op == "min")
+        r = p < q ? p : q;
+      else
+        r = p > q ? p : q;
       out.reals.push_back(r);
       return;
     }
     int64_t p = x->integers[i], q = y->integers[j], r = 0;
-    if (op == "+") good &= !__builtin_add_overflow(p, q, &r);
-    else if (op == "-") good &= !__builtin_sub_overflow(p, q, &r);
-    else if (op == "*") good &= !__builtin_mul_overflow(p, q, &r);
-    else if (op == "min") r = std::min(p, q);
-    else if (op == "max") r = std::max(p, q);
-    else if (q == 0 || q == -1) good = false; // left to the op: division by zero, overflow
-    else r = op == "//" ? floorDiv(p, q) : p - q * floorDiv(p, q);
+    if (op == "+")
+      good &= !__builtin_add_overflow(p, q, &r);
+    else if (op == "-")
+      good &= !__builtin_sub_overflow(p, q, &r);
+    else if (op == "*")
+      good &= !__builtin_mul_overflow(p, q, &r);
+    else if (op == "min")
+      r = std::min(p, q);
+    else if (op == "max")
+      r = std::max(p, q);
+    else if (q == 0 || q == -1)
+      good = false; // left to the op: division by zero, overflow
+    else
+      r = op == "//" ? floorDiv(p, q) : p - q * floorDiv(p, q);
     out.integers.push_back(r);
   });
   return good ? std::optional<Value>(Value::constant(std::move(out))) : std::nullopt;
@@ -178,16 +195,26 @@ std::optional<Value> heddle::foldUnary(StringRef name, const Value &v) {
     return std::nullopt;
   for (size_t i = 0; i < n; ++i) {
     double p = x.real(i), r = p;
-    if (name == "neg") r = -p;
-    else if (name == "abs") r = std::fabs(p);
-    else if (name == "sqrt") r = std::sqrt(p);
-    else if (name == "exp") r = std::exp(p);
-    else if (name == "log") r = std::log(p);
-    else if (name == "sin") r = std::sin(p);
-    else if (name == "cos") r = std::cos(p);
-    else if (name == "floor") r = std::floor(p);
-    else if (name == "ceil") r = std::ceil(p);
-    else if (name != "real") return std::nullopt;
+    if (name == "neg")
+      r = -p;
+    else if (name == "abs")
+      r = std::fabs(p);
+    else if (name == "sqrt")
+      r = std::sqrt(p);
+    else if (name == "exp")
+      r = std::exp(p);
+    else if (name == "log")
+      r = std::log(p);
+    else if (name == "sin")
+      r = std::sin(p);
+    else if (name == "cos")
+      r = std::cos(p);
+    else if (name == "floor")
+      r = std::floor(p);
+    else if (name == "ceil")
+      r = std::ceil(p);
+    else if (name != "real")
+      return std::nullopt;
     out.reals.push_back(r);
   }
   return Value::constant(std::move(out));

@@ -1,5 +1,5 @@
-// Arithmetic on tensors whose elements are known at import; none where an op has to do it, or to say what is
-// wrong.
+// Arithmetic on tensors whose elements are known at import. None means that an op has to compute it, or has to
+// report what is wrong.
 #ifndef HEDDLE_COMPILER_IMPORT_FOLDTENSORS_H
 #define HEDDLE_COMPILER_IMPORT_FOLDTENSORS_H
 

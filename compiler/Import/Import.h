@@ -1,4 +1,4 @@
-// A description, or a Hugging Face directory, becomes a module of the `model` stage.
+// The importer: a description, or a Hugging Face directory, becomes a module of the stage `model`.
 #ifndef HEDDLE_COMPILER_IMPORT_IMPORT_H
 #define HEDDLE_COMPILER_IMPORT_IMPORT_H
 
@@ -14,30 +14,30 @@
 namespace heddle {
 
 struct ImportOptions {
-  /// A description, a Hugging Face directory, or a config.json by any name (its directory is meant).
+  /// The path of a description, of a Hugging Face directory, or of a config.json under any name.
   std::string path;
-  /// --set NAME=VALUE: VALUE is JSON, or itself when it is none.
+  /// --set NAME=VALUE: VALUE is JSON, or else a string.
   std::vector<std::pair<std::string, std::string>> sets;
-  /// --weights: instead of the file that the description names.
+  /// --weights: replaces the file that the description names.
   std::string weightsPath;
-  /// --bound DIM=MAX, beside the description's own `dims`.
+  /// --bound DIM=MAX, in addition to the description's `dims`.
   std::vector<std::pair<std::string, int64_t>> bounds;
   bool outputsAll = false;
-  /// zero, nan or mean.
+  /// --masked-rows: zero, nan or mean.
   std::string maskedRows = "zero";
-  /// Where no weights are found: go on as far as shapes are known (heddle mask).
+  /// Without weights, go on as far as shapes are known (heddle mask).
   bool weightsOptional = false;
-  /// There too: shapes of weights are made up where the description leaves them to the file (heddle mask).
+  /// Then also invent shapes that the description leaves to the file (heddle mask).
   bool weightsInvented = false;
-  /// The same for a config.json; weights that a description names must be there (heddle check).
+  /// A config.json alone may lack weights, but weights that a description names must exist (heddle check).
   bool configAlone = false;
-  /// Headers of weights alone: tied copies are not compared byte by byte (heddle check).
+  /// Read headers of weights only: tied copies are not compared byte by byte (heddle check).
   bool headersOnly = false;
-  /// --ignore-config: keys of config.json to read as if they were not there.
+  /// --ignore-config: keys of config.json to treat as absent.
   std::vector<std::string> ignoreConfig;
-  /// --ignore-weights: patterns of tensors that the file has and nothing reads.
+  /// --ignore-weights: patterns of tensors that need not be read.
   std::vector<std::string> ignoreWeights;
-  /// Family files beside those that are compiled in.
+  /// Family files in addition to those that are compiled in.
   FamilyLibrary families;
 
   // Instead of files, for tests and fuzzing: the texts, and a table of the weights.
@@ -45,19 +45,22 @@ struct ImportOptions {
   const WeightTable *weights = nullptr;
 };
 
-/// Registers the dialects it needs. Null after an error (the sink has all of them), and without one where weights
-/// are optional and absent.
-mlir::OwningOpRef<mlir::ModuleOp> importModel(mlir::MLIRContext &context,
-                                              const ImportOptions &options,
+/// Imports a model; loads the dialects that it needs. Null after an error (the sink has all of them), and without
+/// an error if weights are optional and absent.
+mlir::OwningOpRef<mlir::ModuleOp> importModel(mlir::MLIRContext &context, const ImportOptions &options,
                                               DiagnosticSink &sink);
 
-/// The JSON Schema of descriptions, and the reference page of ops, attributes, functions
-/// and blocks, both from the table that the importer reads.
+/// Prints the JSON Schema of descriptions, made from the table that the importer reads.
 void printSchema(llvm::raw_ostream &os);
-/// The schema for one file: with the blocks that it declares. False where the file is no JSON.
+/// Prints the schema for one file, which knows the blocks that it declares; false if the file is not JSON.
 bool printSchemaOf(llvm::raw_ostream &os, std::string name, std::string text, const FamilyLibrary &families,
                    DiagnosticSink &sink);
+/// Prints the page of the language with its tables made anew from the same table.
 void printReference(llvm::raw_ostream &os);
+/// Prints the page of error codes, heddle/errors.def.
+void printErrors(llvm::raw_ostream &os);
+/// Prints stdlib.json, which defines the blocks of the library.
+void printBlocks(llvm::raw_ostream &os);
 
 } // namespace heddle
 

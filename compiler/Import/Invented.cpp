@@ -1,6 +1,6 @@
-// The shapes of weights where there are none to look at: `heddle mask` asks what attention sees,
-// and no number of them says that. A shape is what the op says; where the op leaves a width to
-// the file, it is the one that the model, or its tower, named. What does not fit then is refused.
+// Shapes of weights for `heddle mask` without weights, which shows what attention sees and needs no weight's value. A
+// shape is what the op says; a width that the op leaves to the file is the last one that the model, or the tower it
+// belongs to, named. If shapes do not fit then, the model is refused.
 #include "compiler/Import/OpCall.h"
 
 using namespace heddle;
@@ -9,10 +9,10 @@ using K = Value::Kind;
 using Sizes = std::vector<int64_t>;
 using Shape = std::optional<Sizes>;
 
-/// Of a table that nobody gives the rows of: more than any position.
+/// Rows of a table whose number is not given: more than any position.
 static constexpr int64_t manyRows = 1 << 20;
 
-/// A list of integers, as `shape` and `taps` are given.
+/// An attribute that is a list of integers, such as `shape` and `taps`.
 static Shape integersOf(const Value &v) {
   Sizes out;
   if (!v.is(K::List))
@@ -25,8 +25,8 @@ static Shape integersOf(const Value &v) {
   return out;
 }
 
-/// Whether the description calls a number a width, by a constant such as `width` or `v_width`; where it
-/// calls none so, any may be one.
+/// Whether a number is a width: a constant of the description called `width`, `v_width` or so has it; if there is no
+/// such constant, any number may be one.
 static bool isWidth(const Environment &constants, int64_t n) {
   bool none = true;
   for (const std::string &name : constants.names()) {
@@ -41,15 +41,15 @@ static bool isWidth(const Environment &constants, int64_t n) {
 }
 
 Shape OpCall::inventedShape(StringRef kind) {
-  // That of the model, or of the tower of it that this belongs to: what begins one names its width.
+  // The width of the model, or of the tower that this op belongs to: the op that begins a tower names its width.
   auto begins = [&](std::optional<int64_t> n) {
-    if (n && isWidth(*importer.evaluator.fileScope.env, *n))
-      importer.width = n;
+    if (n && isWidth(*evaluator.fileScope.env, *n))
+      body.width = n;
     return n;
   };
   auto width = [&](std::optional<int64_t> otherwise) {
-    const Value *named = importer.evaluator.fileScope.env->find("width");
-    return importer.width ? importer.width : named && named->is(K::Integer) ? std::optional(named->asInteger()) : otherwise;
+    const Value *named = evaluator.fileScope.env->find("width");
+    return body.width ? body.width : named && named->is(K::Integer) ? std::optional(named->asInteger()) : otherwise;
   };
   StringRef op = spec.name;
   if (op == "embedding") {
@@ -73,7 +73,9 @@ Shape OpCall::inventedShape(StringRef kind) {
     } else if (split.is(K::Integer)) {
       out *= split.asInteger();
     } else if (split.is(K::List)) { // units a group: the first part is the width
-      auto units = [](const Value &part) { return part.is(K::Integer) ? part.asInteger() : part.is(K::Real) ? int64_t(part.asReal()) : 0; };
+      auto units = [](const Value &part) {
+        return part.is(K::Integer) ? part.asInteger() : part.is(K::Real) ? int64_t(part.asReal()) : 0;
+      };
       int64_t all = 0, first = split.asList().empty() ? 0 : units(split.asList().front());
       for (const Value &part : split.asList())
         all += units(part);

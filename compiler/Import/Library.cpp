@@ -14,7 +14,7 @@ static const Embedded embedded[] = {
 #include "compiler/Import/Library.inc"
 };
 
-/// What is compiled in beside the families.
+/// Whether an embedded text is none of the families.
 static bool isShared(StringRef name) { return name == "stdlib" || name == "config_keys" || name == "language"; }
 
 static StringRef embeddedText(StringRef name) {

@@ -1,5 +1,5 @@
-// The texts that are compiled into heddle: stdlib (the library of blocks), config_keys
-// (what all families know of config.json), one file a family, and the page of the language.
+// The texts that are compiled into heddle: stdlib.json (the blocks of the library), config_keys.json, the family
+// files, and the page of the language.
 #ifndef HEDDLE_COMPILER_IMPORT_LIBRARY_H
 #define HEDDLE_COMPILER_IMPORT_LIBRARY_H
 
@@ -11,7 +11,7 @@
 
 namespace heddle {
 
-/// Family files by name. Tests, and people who write a family, put their own in front.
+/// Family files by name; `own` are added by --families or tests and come first.
 class FamilyLibrary {
 public:
   std::map<std::string, std::string> own;
@@ -20,11 +20,11 @@ public:
   std::vector<std::string> names() const;
 };
 
-/// stdlib.json: the blocks.
+/// stdlib.json.
 llvm::StringRef standardLibrary();
-/// config_keys.json: what all families know of the keys of config.json.
+/// config_keys.json.
 llvm::StringRef configKeyTable();
-/// language.md, as it was when heddle was built.
+/// language.md as it was when heddle was built.
 llvm::StringRef languagePage();
 
 } // namespace heddle

@@ -43,8 +43,9 @@ bool Lint::run() {
     }
   checkDefaults(doc.defaults, inBody);
   for (auto &[name, b] : doc.blocks)
-    if (!b.isLibrary && !torn.count(b.name) && llvm::none_of(everywhere, [&b = b](const Reached &r) { return r.name == b.name; }))
-      sink.error(b.loc, "$.blocks." + b.name, quote(b.name) + ": nothing calls this block");
+    if (!b.isLibrary && !torn.count(b.name) &&
+        llvm::none_of(everywhere, [&b = b](const Reached &r) { return r.name == b.name; }))
+      sink.error(Error::NoEffect, b.loc, "$.blocks." + b.name, quote(b.name) + ": nothing calls this block");
 
   checkOutputsAndInputs(everywhere);
   checkRoles();
@@ -55,7 +56,8 @@ bool Lint::run() {
 
 bool Lint::isTorn(const std::vector<Statement> &body) {
   bool any = false;
-  forEachStatement(body, [&](const Statement &s) { any |= s.kind == Statement::Kind::Bind && !s.call && !s.expression; });
+  forEachStatement(body,
+                   [&](const Statement &s) { any |= s.kind == Statement::Kind::Bind && !s.call && !s.expression; });
   return any;
 }
 
@@ -66,7 +68,7 @@ void Lint::checkBody(const std::vector<Statement> &body) {
     if (s.kind == Statement::Kind::Bind)
       return;
     if (s.weights && !isTorn(s.body) && !isTorn(s.otherwise) && !readsWeights(s.body) && !readsWeights(s.otherwise))
-      sink.error(s.weights->loc, s.weights->path(), "nothing inside reads weights");
+      sink.error(Error::NoEffect, s.weights->loc, s.weights->path(), "nothing inside reads weights");
     if (s.defaults) {
       std::vector<Reached> calls;
       Names expanded;
@@ -80,9 +82,8 @@ void Lint::checkBody(const std::vector<Statement> &body) {
 void Lint::checkCall(const CallSpec &call) {
   if (!call.block)
     return;
-  if (const AttrSpec *w = call.attribute("weights");
-      w && !call.block->parameter("weights") && !readsWeights(call.name))
-    sink.error(w->loc, call.json->path(), Twine(call.name) + " reads no weights");
+  if (const AttrSpec *w = call.attribute("weights"); w && !call.block->parameter("weights") && !readsWeights(call.name))
+    sink.error(Error::UnknownAttribute, w->loc, call.json->path(), Twine(call.name) + " reads no weights");
   // A required attribute that neither the call nor any defaults could give.
   for (const BlockParameter &p : call.block->parameters) {
     const AttrSpec *given = call.attribute(p.name);
@@ -94,7 +95,7 @@ void Lint::checkCall(const CallSpec &call) {
     look(doc.defaults);
     forEachStatement(doc.body, [&](const Statement &s) { look(s.defaults); });
     if (p.required && (!given || given->value->isNull()) && !inDefaults)
-      sink.error(call.loc, call.json->path(),
+      sink.error(Error::MissingAttribute, call.loc, call.json->path(),
                  Twine(call.name) + " needs the attribute " + quote(p.name));
   }
 }
@@ -111,7 +112,7 @@ void Lint::checkDefaults(const JsonValue *defaults, const std::vector<Reached> &
         return !given || given->value->isExpression() || given->value->isNull();
       });
       if (!taken && !torn.count(op.key) && (findOp(op.key) || doc.block(op.key)))
-        sink.error(a.keyLoc, op.value.path() + "." + a.key, "no call in reach takes this default");
+        sink.error(Error::NoEffect, a.keyLoc, op.value.path() + "." + a.key, "no call in reach takes this default");
     }
 }
 
@@ -159,7 +160,7 @@ void Lint::checkOutputsAndInputs(const std::vector<Reached> &calls) {
       }
       roots.insert(o.string);
       if (!torn.count(o.string) && llvm::none_of(bound, [&](const std::string &b) { return matches(o.string, b); })) {
-        sink.error(o.loc, o.path(), "nothing binds " + quote(o.string) + nearest(o.string, bound));
+        sink.error(Error::UnknownName, o.loc, o.path(), "nothing binds " + quote(o.string) + nearest(o.string, bound));
         allNamed = false;
       }
     }
@@ -182,15 +183,15 @@ void Lint::checkOutputsAndInputs(const std::vector<Reached> &calls) {
   for (const InputSpec &in : doc.inputs) {
     std::string family = in.name + ".";
     bool read = doc.body.empty() || llvm::any_of(seen, [&](const std::string &n) {
-      return n == in.name || StringRef(n).starts_with(family);
-    });
+                  return n == in.name || StringRef(n).starts_with(family);
+                });
     if (!read)
-      sink.error(in.loc, "$.inputs." + in.name, quote(in.name) + ": nothing reads this input");
+      sink.error(Error::NoEffect, in.loc, "$.inputs." + in.name, quote(in.name) + ": nothing reads this input");
   }
   if (doc.dims)
     for (const JsonMember &m : doc.dims->members)
       if (!axes.count(m.key))
-        sink.error(m.keyLoc, "$.dims." + m.key,
+        sink.error(Error::UnknownName, m.keyLoc, "$.dims." + m.key,
                    "no input has the axis " + quote(m.key) +
                        nearest(m.key, std::vector<std::string>(axes.begin(), axes.end())));
 }
@@ -204,18 +205,23 @@ void Lint::checkRoles() {
   if (doc.outputs)
     for (const JsonValue &o : doc.outputs->items)
       outputs.push_back(o.string);
-  auto check = [&](StringRef name, Loc loc, const Twine &path, StringRef what,
-                   const std::vector<std::string> &known) {
+  auto check = [&](StringRef name, Loc loc, const Twine &path, StringRef what, const std::vector<std::string> &known) {
     // What an expression comes to is checked where it is evaluated.
     if (!name.starts_with("=") && !llvm::is_contained(known, name))
-      sink.error(loc, path, "no " + what + " " + quote(name) + nearest(name, known));
+      sink.error(Error::UnknownName, loc, path, "no " + what + " " + quote(name) + nearest(name, known));
   };
   for (StringRef role : {"tokens", "mask", "positions", "source"})
     if (const JsonValue *v = doc.generate->find(role); v && v->isString())
       check(v->string, v->loc, "$.generate." + role, "input", inputs);
   if (const JsonValue *extend = doc.generate->find("extend"))
-    for (const JsonMember &m : extend->members)
+    for (const JsonMember &m : extend->members) {
       check(m.key, m.keyLoc, "$.generate.extend." + m.key, "input", inputs);
+      for (StringRef role : {"tokens", "mask", "positions", "source"})
+        if (const JsonValue *v = doc.generate->find(role); v && v->isString() && v->string == m.key)
+          sink.error(Error::Misplaced, m.keyLoc, "$.generate.extend." + m.key,
+                     quote(m.key) + " has the role `" + role +
+                         "` already, which says what it becomes at a new token; `extend` is for other inputs");
+    }
   if (const JsonValue *v = doc.generate->find("logits"); v && v->isString() && outputsKnown)
     check(v->string, v->loc, "$.generate.logits", "output", outputs);
 }
@@ -266,6 +272,8 @@ void Lint::checkConstants() {
       if (m.key == "about")
         continue;
       refersIn(m.key, m.keyLoc, mentioned);
+      if (m.value.isString() && !m.value.isExpression() && m.key != "weights" && m.key != "weight")
+        mentioned.insert(m.value.string); // a constant that lacks its `=` is refused where it is read
       walk(m.value);
     }
   };
@@ -273,18 +281,18 @@ void Lint::checkConstants() {
 
   for (const Constant &c : constants) {
     if (findFunction(c.name) || isNamedMask(c.name))
-      sink.error(c.loc, c.path, quote(c.name) + " is the name of a function or mask");
+      sink.error(Error::NameTaken, c.loc, c.path, quote(c.name) + " is the name of a function or mask");
     else if (!doc.body.empty() && !mentioned.count(c.name) && !torn.count(c.name))
-      sink.error(c.loc, c.path, quote(c.name) + ": nothing refers to this constant");
+      sink.error(Error::NoEffect, c.loc, c.path, quote(c.name) + ": nothing refers to this constant");
   }
   // A value may not take a constant's name. Blocks have names of their own.
   forEachStatement(doc.body, [&](const Statement &s) {
     for (const NameSpec &n : s.names)
       if (declared.count(n.text))
-        sink.error(n.loc, s.json->path(),
+        sink.error(Error::NameTaken, n.loc, s.json->path(),
                    quote(n.text) + " is a constant of the config and cannot be bound");
   });
   for (const InputSpec &in : doc.inputs)
     if (declared.count(in.name))
-      sink.error(in.loc, "$.inputs." + in.name, quote(in.name) + " is a constant of the config");
+      sink.error(Error::NameTaken, in.loc, "$.inputs." + in.name, quote(in.name) + " is a constant of the config");
 }

@@ -1,5 +1,5 @@
-// What can be said of a description without config.json and without weights: nothing in it
-// may be without effect (language.md sections 1, 2, 7 and 12).
+// Checks of a description that need neither config.json nor weights: nothing in it may be without effect (language.md
+// sections 1, 2, 7 and 12).
 #ifndef HEDDLE_COMPILER_IMPORT_LINT_H
 #define HEDDLE_COMPILER_IMPORT_LINT_H
 
@@ -15,12 +15,11 @@ public:
   Lint(const Description &doc, Expressions &expressions, DiagnosticSink &sink)
       : doc(doc), expressions(expressions), sink(sink) {}
 
-  /// False when blocks call themselves: nothing may be expanded then.
+  /// Runs all checks; false if blocks call themselves, so that nothing may be expanded.
   bool run();
 
 private:
-  /// A call that a body can reach, through blocks too. `call` is null for the block that an
-  /// `experts` names.
+  /// A call that a body can reach, also through blocks. `call` is null for the block that `experts` names.
   struct Reached {
     llvm::StringRef name;
     const CallSpec *call;
@@ -39,7 +38,7 @@ private:
   Names unread(const std::vector<Statement> &body, Names roots);
 
   // Lint.cpp
-  /// A statement in there was refused.
+  /// Whether a statement in `body` was refused.
   static bool isTorn(const std::vector<Statement> &body);
   void checkBody(const std::vector<Statement> &body);
   void checkCall(const CallSpec &call);
@@ -56,7 +55,7 @@ private:
   Expressions &expressions;
   DiagnosticSink &sink;
   std::map<std::string, bool, std::less<>> weightReaders;
-  Names torn; ///< words of what was refused: nobody knows that they are missing
+  Names torn; ///< words inside of what was refused (Description::torn)
   bool outputsKnown = true;
 };
 

@@ -1,5 +1,5 @@
-// Which calls a body reaches, and which names its outputs depend on. Names are judged as
-// they are written, whatever the constants: an `if` counts as both of its branches.
+// Which calls a body can reach, and on which names its outputs depend. Names are taken as written, whatever the
+// constants are: both branches of an `if` count.
 #include "compiler/Import/Diagnostics.h"
 #include "compiler/Import/Lint.h"
 
@@ -9,14 +9,14 @@ using namespace heddle;
 using llvm::StringRef;
 using llvm::Twine;
 
-/// The block that an `experts` expands, when it is named outright.
+/// The block that `experts` expands, if it is named by a plain string.
 static StringRef expertBlock(const CallSpec &call) {
   const AttrSpec *block = call.name == "experts" ? call.attribute("block") : nullptr;
   return block && block->value->isString() ? StringRef(block->value->string) : StringRef();
 }
 
 bool Lint::checkRecursion() {
-  // Depth first over the blocks; grey ones are being expanded.
+  // Depth first over blocks; a block that is being expanded is grey.
   std::map<StringRef, int> colour;
   bool good = true;
   std::function<void(const BlockSpec &)> visit = [&](const BlockSpec &b) {
@@ -29,7 +29,7 @@ bool Lint::checkRecursion() {
         if (!next)
           continue;
         if (colour[next->name] == 1) {
-          sink.error(s.call->loc, s.call->json->path(),
+          sink.error(Error::Circle, s.call->loc, s.call->json->path(),
                      "the block " + quote(next->name) + " ends up calling itself");
           good = false;
         } else if (colour[next->name] == 0) {
@@ -56,8 +56,7 @@ void Lint::reachCall(const CallSpec &call, Names &expanded, std::vector<Reached>
         reach(b->body, expanded, out);
 }
 
-void Lint::reach(const std::vector<Statement> &body, Names &expanded,
-                 std::vector<Reached> &out) {
+void Lint::reach(const std::vector<Statement> &body, Names &expanded, std::vector<Reached> &out) {
   forEachStatement(body, [&](const Statement &s) {
     if (s.call)
       reachCall(*s.call, expanded, out);
@@ -89,21 +88,24 @@ bool Lint::readsWeights(const std::vector<Statement> &body) {
 
 void Lint::refersIn(const std::string &text, Loc loc, Names &out) {
   for (auto [begin, end] : bracesIn(text))
-    namesIn(expressions.ofPart(text, loc, begin, end),
-            [&](StringRef n, Loc) { out.insert(n.split('.').first.str()); });
+    namesIn(expressions.ofPart(text, loc, begin, end), [&](StringRef n, Loc) { out.insert(n.split('.').first.str()); });
 }
 
-/// Names that a value depends on; a bare string is a name where an operand stands.
+/// True for an expression that lacks its `=`: a plain string that is more than a name.
+static bool lacksItsSign(StringRef text) { return text.find_first_of("()+-*/<>?:[] ") != StringRef::npos; }
+
+/// The names that a value depends on; where an operand is expected a plain string is a name.
 void Lint::refers(const JsonValue *v, Names &out, bool operand) {
   if (!v)
     return;
   if (v->isExpression()) {
-    namesIn(expressions.ofValue(*v),
-            [&](StringRef n, Loc) { out.insert(n.split('.').first.str()); });
+    namesIn(expressions.ofValue(*v), [&](StringRef n, Loc) { out.insert(n.split('.').first.str()); });
   } else if (v->isString()) {
     refersIn(v->string, v->loc, out);
     if (operand)
       out.insert(starred(v->string));
+    if (operand && lacksItsSign(v->string))
+      wordsIn(v->string, [&](StringRef word) { out.insert(word.str()); });
   }
   for (const JsonMember &m : v->members)
     refers(&m.value, out);
@@ -114,8 +116,13 @@ void Lint::refers(const JsonValue *v, Names &out, bool operand) {
 void Lint::refersOf(const CallSpec &call, Names &out) {
   for (const JsonValue *v : call.operands)
     refers(v, out, /*operand=*/true);
-  for (const AttrSpec &a : call.attributes)
+  for (const AttrSpec &a : call.attributes) {
     refers(a.value, out);
+    // What lacks its `=` is refused where the attribute is read; the value that was meant is not unread as well.
+    bool isName = a.name == "weights" || a.name == "weight" || (a.name == "bias" && call.op && call.op->readsWeights());
+    if (!isName && a.value->isString() && !a.value->isExpression())
+      wordsIn(a.value->string, [&](StringRef word) { out.insert(word.str()); });
+  }
 }
 
 Lint::Names Lint::unread(const std::vector<Statement> &body, Names roots) {
@@ -179,6 +186,6 @@ Lint::Names Lint::unread(const std::vector<Statement> &body, Names roots) {
   }
   for (auto &[key, b] : bound)
     if (!followed.count(key))
-      sink.error(b.loc, b.path, "the value " + quote(b.spelled) + " reaches no output");
+      sink.error(Error::NoEffect, b.loc, b.path, "the value " + quote(b.spelled) + " reaches no output");
   return seen;
 }

@@ -1,4 +1,4 @@
-// Entries of `names` and `tied` that no block and no op could ever ask for.
+// Reports entries of `names` and `tied` that no block and no op can ask for.
 #include "compiler/Import/Lint.h"
 
 #include "compiler/Import/Diagnostics.h"
@@ -17,7 +17,7 @@ static void wordsOfText(StringRef text, Names &out) {
   wordsIn(text, [&](StringRef w) { out.insert(w.str()); });
 }
 
-/// The words of every string below that is no expression.
+/// The words of all strings in a value that are not expressions.
 static void wordsOf(const JsonValue *v, Names &out) {
   if (!v)
     return;
@@ -61,7 +61,7 @@ void Lint::checkWeights(const std::vector<Reached> &calls) {
       bool asked = llvm::all_of(segments, [&](StringRef s) { return everywhere.count(s); }) &&
                    (inBlocks.count(last) || toBlocks.count(last) || inDefaults.count(last) || torn.count(last));
       if (!asked)
-        sink.error(m.keyLoc, names->path() + "." + m.key,
+        sink.error(Error::UnknownName, m.keyLoc, names->path() + "." + m.key,
                    "no block that this file reaches asks for a weight " + quote(m.key) +
                        nearest(last, std::vector<std::string>(inBlocks.begin(), inBlocks.end())));
     }
@@ -79,12 +79,10 @@ void Lint::checkWeights(const std::vector<Reached> &calls) {
       auto isRead = [&](const std::string &name) {
         Names parts;
         wordsOfText(name, parts);
-        return llvm::all_of(parts, [&](const std::string &p) {
-          return llvm::isDigit(p[0]) || said.count(p);
-        });
+        return llvm::all_of(parts, [&](const std::string &p) { return llvm::isDigit(p[0]) || said.count(p); });
       };
       if (llvm::none_of(pair, isRead))
-        sink.error(m.keyLoc, tied->path() + "." + m.key,
+        sink.error(Error::NoEffect, m.keyLoc, tied->path() + "." + m.key,
                    "nothing reads " + quote(llvm::join(pair, " or ")));
     }
 }

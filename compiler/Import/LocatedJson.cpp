@@ -45,22 +45,18 @@ public:
   bool number_unsigned(number_unsigned_t u) {
     Loc loc = word();
     if (u <= static_cast<uint64_t>(INT64_MAX))
-      return scalar(JsonValue::Kind::Integer, loc,
-                    [&](JsonValue &v) { v.integer = static_cast<int64_t>(u); });
-    return scalar(JsonValue::Kind::HugeInteger, loc,
-                  [&](JsonValue &v) { v.string = std::to_string(u); });
+      return scalar(JsonValue::Kind::Integer, loc, [&](JsonValue &v) { v.integer = static_cast<int64_t>(u); });
+    return scalar(JsonValue::Kind::HugeInteger, loc, [&](JsonValue &v) { v.string = std::to_string(u); });
   }
   bool number_float(number_float_t r, const string_t &spelling) {
     Loc loc = word();
     if (StringRef(spelling).find_first_of(".eE") == StringRef::npos)
-      return scalar(JsonValue::Kind::HugeInteger, loc,
-                    [&](JsonValue &v) { v.string = spelling; });
+      return scalar(JsonValue::Kind::HugeInteger, loc, [&](JsonValue &v) { v.string = spelling; });
     return scalar(JsonValue::Kind::Real, loc, [&](JsonValue &v) { v.real = r; });
   }
   bool string(string_t &s) {
     Loc loc = quotedToken();
-    return scalar(JsonValue::Kind::String, loc,
-                  [&](JsonValue &v) { v.string = std::move(s); });
+    return scalar(JsonValue::Kind::String, loc, [&](JsonValue &v) { v.string = std::move(s); });
   }
   bool binary(binary_t &) { return false; }
 
@@ -72,7 +68,7 @@ public:
   bool key(string_t &k) {
     Loc loc = quotedToken();
     if (!keys.back().insert(k).second) {
-      sink.error(loc, "", "the key " + quote(k) + " stands twice in one object")
+      sink.error(Error::KeyTwice, loc, "", "the key " + quote(k) + " stands twice in one object")
           .note(firstPlace(k), "first given here");
       return false;
     }
@@ -80,8 +76,7 @@ public:
     return true;
   }
 
-  template <class Error>
-  bool parse_error(std::size_t position, const std::string &, const Error &error) {
+  template <class Why> bool parse_error(std::size_t position, const std::string &, const Why &error) {
     StringRef why = error.what();
     // "[json.exception...] parse error at line 1, column 2: syntax error while parsing
     //  value - invalid literal; last read: 'x'": only the part that says what is wrong.
@@ -92,7 +87,7 @@ public:
     // Tokens that were never delivered (commas, brackets): the lexer's position is all
     // there is. It has read the offending character.
     size_t where = std::min(position ? position - 1 : 0, text.size());
-    sink.error({&file, where}, "", "not JSON: " + escaped(why, 400));
+    sink.error(Error::NotJson, {&file, where}, "", "not JSON: " + escaped(why, 400));
     return false;
   }
 
@@ -165,8 +160,7 @@ private:
   bool open(JsonValue::Kind kind) {
     Loc loc = bracket();
     if (stack.size() >= limits.depth) {
-      sink.error(loc, "", "objects and arrays are nested more than " +
-                              Twine(limits.depth) + " deep");
+      sink.error(Error::NotJson, loc, "", "objects and arrays are nested more than " + Twine(limits.depth) + " deep");
       return false;
     }
     JsonValue &v = slot();
@@ -194,23 +188,20 @@ private:
 
 } // namespace
 
-std::optional<JsonValue> heddle::parseJson(const SourceFile &file, DiagnosticSink &sink,
-                                           JsonLimits limits) {
+std::optional<JsonValue> heddle::parseJson(const SourceFile &file, DiagnosticSink &sink, JsonLimits limits) {
   StringRef text = file.text();
   if (text.size() > limits.bytes) {
-    sink.errorInFile(file.name(), "",
-                     "the file has " + Twine(text.size()) + " bytes; at most " +
-                         Twine(limits.bytes) + " are read");
+    sink.errorInFile(Error::TooLarge, file.name(), "",
+                     "the file has " + Twine(text.size()) + " bytes; at most " + Twine(limits.bytes) + " are read");
     return std::nullopt;
   }
   size_t before = sink.size();
   Reader reader(file, sink, limits);
-  bool ok = nlohmann::json::sax_parse(text.begin(), text.end(), &reader,
-                                      nlohmann::json::input_format_t::json,
+  bool ok = nlohmann::json::sax_parse(text.begin(), text.end(), &reader, nlohmann::json::input_format_t::json,
                                       /*strict=*/true, /*ignore_comments=*/true);
   if (!ok) {
     if (sink.size() == before)
-      sink.error({&file, 0}, "", "not JSON");
+      sink.error(Error::NotJson, {&file, 0}, "", "not JSON");
     return std::nullopt;
   }
   return std::move(reader.root);
@@ -244,9 +235,7 @@ void JsonValue::link() {
 std::string JsonValue::path() const {
   std::string out;
   for (const JsonValue *v = this; v->parent; v = v->parent)
-    out = (v->parent->isArray() ? "[" + std::to_string(v->index) + "]"
-                                : "." + v->parent->members[v->index].key) +
-          out;
+    out = (v->parent->isArray() ? "[" + std::to_string(v->index) + "]" : "." + v->parent->members[v->index].key) + out;
   return "$" + out;
 }
 
@@ -288,9 +277,7 @@ StringRef heddle::describe(JsonValue::Kind kind) {
 
 bool heddle::equalJson(const JsonValue &a, const JsonValue &b) {
   using K = JsonValue::Kind;
-  auto number = [](const JsonValue &v) {
-    return v.kind == K::Integer ? static_cast<double>(v.integer) : v.real;
-  };
+  auto number = [](const JsonValue &v) { return v.kind == K::Integer ? static_cast<double>(v.integer) : v.real; };
   auto isNumber = [](const JsonValue &v) { return v.kind == K::Integer || v.kind == K::Real; };
   if (a.kind == K::Integer && b.kind == K::Integer)
     return a.integer == b.integer;
@@ -303,8 +290,7 @@ bool heddle::equalJson(const JsonValue &a, const JsonValue &b) {
   case K::String:
   case K::HugeInteger: return a.string == b.string;
   case K::Array:
-    return a.items.size() == b.items.size() &&
-           std::equal(a.items.begin(), a.items.end(), b.items.begin(), equalJson);
+    return a.items.size() == b.items.size() && std::equal(a.items.begin(), a.items.end(), b.items.begin(), equalJson);
   case K::Object:
     if (a.members.size() != b.members.size())
       return false;

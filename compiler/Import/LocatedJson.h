@@ -1,6 +1,6 @@
-// JSON in which every value and every key knows where it stands. Read by SAX over
-// nlohmann's lexer: comments allowed, duplicate keys refused, integers exact, depth
-// and size limited, so that a hostile file is an error and never a crash.
+// JSON in which every value and every key has its place in the file. Parsed by SAX over nlohmann's lexer: comments
+// are allowed, duplicate keys refused, integers exact, depth and size limited, so that a hostile file is an error and
+// never a crash.
 #ifndef HEDDLE_COMPILER_IMPORT_LOCATEDJSON_H
 #define HEDDLE_COMPILER_IMPORT_LOCATEDJSON_H
 
@@ -16,11 +16,11 @@ class DiagnosticSink;
 struct JsonMember;
 
 struct JsonValue {
-  /// HugeInteger: an integer past 64 bits, kept as text; an error only where it is used.
+  /// HugeInteger: an integer beyond 64 bits, kept as text; it is an error only if it is used.
   enum class Kind { Null, Bool, Integer, HugeInteger, Real, String, Array, Object };
 
   Kind kind = Kind::Null;
-  Loc loc; // first byte of the first token
+  Loc loc; // of the first byte of its first token
   bool boolean = false;
   int64_t integer = 0;
   double real = 0;
@@ -28,7 +28,7 @@ struct JsonValue {
   std::vector<JsonValue> items;
   std::vector<JsonMember> members;
 
-  // Set by link(): where in the document this value stands.
+  // Set by link(): the value that this one is in, and its index there.
   const JsonValue *parent = nullptr;
   size_t index = 0;
 
@@ -41,9 +41,9 @@ struct JsonValue {
   const JsonValue *find(llvm::StringRef key) const;
   const JsonMember *findMember(llvm::StringRef key) const;
 
-  /// Gives every value below its parent; to be called once nothing moves any more.
+  /// Sets `parent` and `index` of every value inside; to be called when no value will move any more.
   void link();
-  /// $.body[4].x
+  /// The path of keys, "$.body[4].x".
   std::string path() const;
   /// The value as JSON text on one line, for messages.
   std::string text() const;
@@ -58,7 +58,7 @@ struct JsonMember {
 /// "an object", "a string", ...
 llvm::StringRef describe(JsonValue::Kind kind);
 
-/// Structural equality; places do not matter, 1 equals 1.0.
+/// Structural equality: places do not matter, 1 equals 1.0.
 bool equalJson(const JsonValue &a, const JsonValue &b);
 
 struct JsonLimits {
@@ -66,9 +66,8 @@ struct JsonLimits {
   unsigned depth = 64;
 };
 
-/// Reads `file`; complaints go to `sink`.
-std::optional<JsonValue> parseJson(const SourceFile &file, DiagnosticSink &sink,
-                                   JsonLimits limits = {});
+/// Parses `file`; none with errors in `sink`.
+std::optional<JsonValue> parseJson(const SourceFile &file, DiagnosticSink &sink, JsonLimits limits = {});
 
 } // namespace heddle
 

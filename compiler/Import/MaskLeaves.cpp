@@ -23,9 +23,11 @@ public:
   bool bad = false;
 
   bool given(size_t n) const { return n < args.size() && !args[n].isNull(); }
-  void refuse(const Twine &expected, const Value &found) { fail(expected + " expected, found " + found.show()); }
-  void fail(const Twine &text) {
-    in.error(at, name + ": " + text);
+  void refuse(const Twine &expected, const Value &found) {
+    fail(Error::WrongValue, expected + " expected, found " + found.show());
+  }
+  void fail(Error code, const Twine &text) {
+    in.error(code, at, name + ": " + text);
     bad = true;
   }
   /// An argument that is a constant from `least` on.
@@ -44,7 +46,8 @@ public:
     }
     // Numbers that are compared or counted: a real one would be cut off silently.
     if (element == E::Integer && in.elementOf(v) == E::Real) {
-      fail("a tensor of integers expected, found " + v.show() + " of reals; int(t) makes integers of them");
+      fail(Error::WrongElement,
+           "a tensor of integers expected, found " + v.show() + " of reals; int(t) makes integers of them");
       return {};
     }
     mlir::Value x = element ? in.materialize(v, *element, at) : in.materialize(v, at);
@@ -77,8 +80,9 @@ static Value window(MaskCall &c) {
       return Value::poison();
   }
   if (c.given(0) && c.given(1) && c.args[0].asInteger() + c.args[1].asInteger() < 0)
-    c.fail("left + right of 0 or more expected, found window(" + Twine(c.args[0].asInteger()) + ", " + Twine(c.args[1].asInteger()) +
-           "), which sees nothing: the first key would lie behind the last one");
+    c.fail(Error::OutOfRange, "left + right of 0 or more expected, found window(" + Twine(c.args[0].asInteger()) +
+                                  ", " + Twine(c.args[1].asInteger()) +
+                                  "), which sees nothing: the first key would lie behind the last one");
   llvm::SmallVector<mlir::Value, 1> labels;
   if (!c.bad && c.given(2))
     labels.push_back(c.tensor(2, 1, 2, E::Integer));
@@ -140,7 +144,8 @@ static Value document(MaskCall &c) {
 /// shorter ones are filled with -1, which no block has.
 static std::optional<ConstantTensor> blockLists(const Value &v) {
   auto isListOfLists = [](const Value &v) {
-    return v.is(K::List) && !v.asList().empty() && llvm::all_of(v.asList(), [](const Value &x) { return x.is(K::List); });
+    return v.is(K::List) && !v.asList().empty() &&
+           llvm::all_of(v.asList(), [](const Value &x) { return x.is(K::List); });
   };
   if (!isListOfLists(v))
     return std::nullopt;
@@ -185,6 +190,7 @@ static Value blocks(MaskCall &c) {
 
 //===--- the table --------------------------------------------------------------===//
 
+// clang-format off
 static const MaskLeaf leaves[] = {
     {{"window", 2, 3, "masks", "window(left, right[, labels]): -left ≤ j-i ≤ right; null is no limit"}, window},
     {{"dilated", 1, 1, "masks", "dilated(step): (j-i) is a multiple of step"}, dilated},
@@ -200,6 +206,7 @@ static const MaskLeaf leaves[] = {
     {{"blocks", 2, 2, "masks", "blocks(size, lists): lists[(h,) i // size] contains j // size"}, blocks},
     {{"dense", 1, 1, "masks", "dense(t): t[b,h,i,j] ≠ 0"}, dense},
 };
+// clang-format on
 
 llvm::ArrayRef<MaskLeaf> heddle::maskLeaves() { return leaves; }
 

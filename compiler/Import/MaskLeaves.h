@@ -1,5 +1,5 @@
-// The leaves of masks in the language: one row says how a leaf is called, what it means, and how its
-// op is made of the arguments.
+// The leaves of masks in the language, such as window(..) and keys(..): one row each with its name, what it means, and
+// how its op is made from the arguments.
 #ifndef HEDDLE_COMPILER_IMPORT_MASKLEAVES_H
 #define HEDDLE_COMPILER_IMPORT_MASKLEAVES_H
 

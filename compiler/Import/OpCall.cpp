@@ -14,14 +14,14 @@ At OpCall::place(StringRef name) const {
   return a ? At{in.places.of(*a->value).loc, spec.json} : at;
 }
 
-void OpCall::fail(At where, const Twine &message) {
+Diagnostic &OpCall::fail(Error code, At where, const Twine &message) {
   bad = true;
-  in.error(where, Twine(spec.name) + ": " + message);
+  return in.error(code, where, Twine(spec.name) + ": " + message);
 }
 
 Value OpCall::attr(StringRef name) {
   if (const AttrSpec *a = spec.attribute(name)) {
-    Value v = importer.evaluator.value(*a->value, scope);
+    Value v = evaluator.value(*a->value, scope);
     if (v.isBad()) {
       bad = true;
       return v;
@@ -29,9 +29,13 @@ Value OpCall::attr(StringRef name) {
     if (!v.isNull())
       return v;
   }
-  Value v = importer.defaultOf(spec.name, name);
+  Value v = body.defaultOf(spec.name, name);
   bad |= v.isBad();
   return v;
+}
+
+std::string OpCall::shown(const Value &v) const {
+  return v.show() + (v.is(K::String) ? evaluator.meantExpression(v.asString(), scope) : "");
 }
 
 int64_t OpCall::integer(StringRef name, std::optional<int64_t> fallback, int64_t least) {
@@ -40,15 +44,15 @@ int64_t OpCall::integer(StringRef name, std::optional<int64_t> fallback, int64_t
     return fallback.value_or(1);
   if (v.isNull()) {
     if (!fallback)
-      fail("needs the attribute " + quote(name));
+      fail(Error::MissingAttribute, "needs the attribute " + quote(name));
     return fallback.value_or(1);
   }
   if (!v.is(K::Integer)) {
-    fail(place(name), name + " should be an integer, found " + v.show());
+    fail(Error::WrongAttribute, place(name), name + " should be an integer, found " + shown(v));
     return fallback.value_or(1);
   }
   if (v.asInteger() < least)
-    fail(place(name), name + " should be at least " + Twine(least) + ", found " + v.show());
+    fail(Error::WrongAttribute, place(name), name + " should be at least " + Twine(least) + ", found " + v.show());
   return v.asInteger();
 }
 
@@ -61,7 +65,7 @@ std::optional<int64_t> OpCall::optionalInteger(StringRef name) {
   // An assert may be the result of a division that went through reals.
   if (v.is(K::Real) && v.asReal() == std::floor(v.asReal()) && std::fabs(v.asReal()) < 1e15)
     return static_cast<int64_t>(v.asReal());
-  fail(place(name), name + " should be an integer, found " + v.show());
+  fail(Error::WrongAttribute, place(name), name + " should be an integer, found " + shown(v));
   return std::nullopt;
 }
 
@@ -71,14 +75,14 @@ double OpCall::real(StringRef name, double fallback) {
     return fallback;
   if (v.isNumber())
     return v.asReal();
-  fail(place(name), name + " should be a number, found " + v.show());
+  fail(Error::WrongAttribute, place(name), name + " should be a number, found " + shown(v));
   return fallback;
 }
 
 double OpCall::epsilon(double fallback) {
   double eps = real("eps", fallback);
   if (!(eps > 0 && std::isfinite(eps)))
-    fail(place("eps"), "eps should be a number above 0, found " + Value::real(eps).show());
+    fail(Error::WrongAttribute, place("eps"), "eps should be a number above 0, found " + Value::real(eps).show());
   return eps;
 }
 
@@ -88,7 +92,7 @@ bool OpCall::flag(StringRef name, bool fallback) {
     return fallback;
   if (v.is(K::Bool))
     return v.asBool();
-  fail(place(name), name + " should be true or false, found " + v.show());
+  fail(Error::WrongAttribute, place(name), name + " should be true or false, found " + shown(v));
   return fallback;
 }
 
@@ -99,8 +103,9 @@ bool OpCall::isOther(StringRef name) {
     return false;
   if (v.is(K::String) && llvm::is_contained(info->choices, v.asString()))
     return v.asString() != info->choices[0];
-  fail(place(name), name + " is " + llvm::join(info->choices, " or ") + ", found " + v.show() +
-                        (v.is(K::String) ? nearest(v.asString(), info->choices) : ""));
+  fail(Error::WrongAttribute, place(name),
+       name + " is " + llvm::join(info->choices, " or ") + ", found " + v.show() +
+           (v.is(K::String) ? nearest(v.asString(), info->choices) : ""));
   return false;
 }
 
@@ -109,9 +114,9 @@ model::Size OpCall::size(StringRef name, std::optional<int64_t> fallback) {
   if (v.is(K::Integer) || v.is(K::Size))
     return v.asSize();
   if (v.isNull() && !fallback)
-    fail("needs the attribute " + quote(name));
+    fail(Error::MissingAttribute, "needs the attribute " + quote(name));
   else if (!v.isNull() && !v.isBad())
-    fail(place(name), name + " should be an integer or a length, found " + v.show());
+    fail(Error::WrongAttribute, place(name), name + " should be an integer or a length, found " + shown(v));
   return model::Size(fallback.value_or(0));
 }
 
@@ -127,7 +132,8 @@ std::vector<int64_t> OpCall::integers(StringRef name, size_t n, int64_t fallback
       if (x.is(K::Integer))
         out.push_back(x.asInteger());
   if (!v.is(K::List) || out.size() != v.asList().size() || out.size() != n) {
-    fail(place(name), name + " should be an integer or a list of " + Twine(n) + ", found " + v.show());
+    fail(Error::WrongAttribute, place(name),
+         name + " should be an integer or a list of " + Twine(n) + ", found " + shown(v));
     return std::vector<int64_t>(n, fallback);
   }
   return out;
@@ -145,7 +151,7 @@ mlir::Value OpCall::tensor(size_t i, Emitter::Element e) {
     return bad = true, mlir::Value();
   At where = i < spec.operands.size() ? At{spec.operands[i]->loc, spec.json} : at;
   if (v.is(K::Mask) || v.is(K::Bias)) {
-    fail(where, "a tensor expected, found " + v.show());
+    fail(Error::WrongValue, where, "a tensor expected, found " + v.show());
     return {};
   }
   mlir::Value t = in.materialize(v, e, where);
@@ -156,14 +162,15 @@ mlir::Value OpCall::tensor(size_t i, Emitter::Element e) {
 int64_t OpCall::axis(const Value &v, int64_t rank) {
   if (!v.is(K::Integer)) {
     if (v.isNull())
-      fail("needs the attribute 'axis'");
+      fail(Error::MissingAttribute, "needs the attribute 'axis'");
     else if (!v.isBad())
-      fail(place("axis"), "axis should be an integer, found " + v.show());
+      fail(Error::WrongAttribute, place("axis"), "axis should be an integer, found " + shown(v));
     return 0;
   }
   int64_t a = v.asInteger();
   if (a < -rank || a >= rank) {
-    fail(place("axis"), "axis " + Twine(a) + " does not exist in a tensor of " + Twine(rank) + " axes");
+    fail(Error::OutOfRange, place("axis"),
+         "axis " + Twine(a) + " does not exist in a tensor of " + Twine(rank) + " axes");
     return 0;
   }
   return a < 0 ? a + rank : a;
@@ -181,7 +188,7 @@ mlir::Value OpCall::weight(StringRef kind) {
   const AttrSpec *given = mayBeGiven ? spec.attribute(kind) : nullptr;
   std::optional<std::string> name;
   if (given && given->value->isString() && !given->value->isExpression()) {
-    name = importer.evaluator.fill(*given->value, scope);
+    name = evaluator.fill(*given->value, scope);
     if (!name)
       return bad = true, mlir::Value();
   } else if (mayBeGiven) {
@@ -193,14 +200,14 @@ mlir::Value OpCall::weight(StringRef kind) {
     if (v.is(K::String)) {
       name = v.asString();
     } else if (!v.isNull() && !(v.is(K::Bool) && kind == "bias")) {
-      fail(place(kind), kind + " should be the name of a weight or a tensor, found " + v.show());
+      fail(Error::WrongAttribute, place(kind), kind + " should be the name of a weight or a tensor, found " + v.show());
       return {};
     }
   }
   if (!name) {
     std::string base;
     if (const AttrSpec *w = spec.attribute("weights"); w && w->value->isString()) {
-      std::optional<std::string> filled = importer.evaluator.fill(*w->value, scope);
+      std::optional<std::string> filled = evaluator.fill(*w->value, scope);
       if (!filled)
         return bad = true, mlir::Value();
       base = *filled;
@@ -210,37 +217,39 @@ mlir::Value OpCall::weight(StringRef kind) {
   auto read = [&](llvm::ArrayRef<int64_t> shape, mlir::Type element, StringRef from) {
     llvm::SmallVector<model::Size> sizes(shape.begin(), shape.end());
     mlir::Type type = model::ModelTensorType::get(&in.context, sizes, element);
-    return in.create(at, model::ParamOp::getOperationName(), {}, {type}, {in.textAttr("name", from)})->getResult(0);
+    return in.param(at, from, type);
   };
-  if (!importer.table) {
-    if (std::optional<std::vector<int64_t>> shape = importer.options.weightsInvented ? inventedShape(kind) : std::nullopt)
+  if (!body.weights.names()) {
+    if (std::optional<std::vector<int64_t>> shape =
+            body.session.options.weightsInvented ? inventedShape(kind) : std::nullopt)
       return read(*shape, in.builder.getF32Type(), joinName(weights, *name));
     bad = true;
-    if (!importer.weightsComplained || importer.options.weightsInvented) {
-      importer.weightsComplained = true;
-      in.error(at, importer.options.weightsInvented
-                       ? Twine(spec.name) + ": the shape of " + escaped(joinName(weights, *name)) + " stands in the weights alone"
-                       : Twine(spec.name) + ": reads weights, and the description names no file; "
-                                            "\"weights\": \"FILE\" or --weights=FILE");
-    }
+    if (body.weights.tellAbsence() || body.session.options.weightsInvented)
+      in.error(Error::WeightsUnknown, at,
+               body.session.options.weightsInvented
+                   ? Twine(spec.name) + ": the shape of " + escaped(joinName(weights, *name)) +
+                         " stands in the weights alone"
+                   : Twine(spec.name) + ": reads weights, and the description names no file; "
+                                        "\"weights\": \"FILE\" or --weights=FILE");
     return {};
   }
   std::string why, absent;
-  std::optional<WeightNames::Found> found = importer.weightNames->get(joinName(weights, *name), why, in.places.shown(at).loc, &absent);
+  std::optional<WeightNames::Found> found =
+      body.weights.names()->get(joinName(weights, *name), why, in.places.shown(at).loc, &absent);
   if (!found) {
     if (absent.empty())
-      fail(why);
+      fail(Error::WeightTwice, why);
     else
       return missing(kind, absent, why);
     return {};
   }
-  in.weightsRead += (in.weightsRead.empty() ? "" : ", ") + escaped(found->name) + " is " + shapeText(found->tensor.shape);
+  in.weightsRead +=
+      (in.weightsRead.empty() ? "" : ", ") + escaped(found->name) + " is " + shapeText(found->tensor.shape);
   if (kind == "weight")
     weightShape = found->tensor.shape;
-  mlir::Type e = found->tensor.element == WeightTable::Element::Real ? mlir::Type(in.builder.getF32Type())
-                 : found->tensor.element == WeightTable::Element::Bool
-                     ? mlir::Type(in.builder.getI1Type())
-                     : mlir::Type(in.builder.getI64Type());
+  mlir::Type e = found->tensor.element == WeightTable::Element::Real   ? mlir::Type(in.builder.getF32Type())
+                 : found->tensor.element == WeightTable::Element::Bool ? mlir::Type(in.builder.getI1Type())
+                                                                       : mlir::Type(in.builder.getI64Type());
   return read(found->tensor.shape, e, found->name);
 }
 
@@ -249,9 +258,11 @@ mlir::Value OpCall::realWeight(StringRef kind) {
   // Whole numbers in the place of reals are a quantised file's, and what they count in is elsewhere.
   if (auto read = v ? v.getDefiningOp<model::ParamOp>() : nullptr;
       read && llvm::cast<model::ModelTensorType>(v.getType()).getElementType().isInteger(64)) {
-    fail(escaped(read.getName()) +
-         " holds integers where real numbers are read, as quantised weights do; Heddle reads F64, F32, F16 and BF16: "
-         "take the checkpoint that it was made from");
+    fail(
+        Error::WrongElement,
+        escaped(read.getName()) +
+            " holds integers where real numbers are read, as quantised weights do; Heddle reads F64, F32, F16 and BF16: "
+            "take the checkpoint that it was made from");
     return {};
   }
   return v ? in.cast(v, Emitter::Element::Real, at) : v;

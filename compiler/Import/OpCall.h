@@ -3,20 +3,20 @@
 #ifndef HEDDLE_COMPILER_IMPORT_OPCALL_H
 #define HEDDLE_COMPILER_IMPORT_OPCALL_H
 
+#include "compiler/Import/BodyRunner.h"
 #include "compiler/Import/EmitTemplates.h"
-#include "compiler/Import/Importer.h"
 
 namespace heddle {
 
 class OpCall {
 public:
-  OpCall(Importer &importer, const CallSpec &spec, const Scope &scope, std::string weights,
-         std::vector<Value> operands)
-      : in(importer.in), importer(importer), spec(spec), scope(scope), weights(std::move(weights)),
-        operands(std::move(operands)), at{spec.loc, spec.json} {}
+  OpCall(BodyRunner &body, const CallSpec &spec, const Scope &scope, std::string weights, std::vector<Value> operands)
+      : in(body.session.in), body(body), evaluator(body.session.evaluator), spec(spec), scope(scope),
+        weights(std::move(weights)), operands(std::move(operands)), at{spec.loc, spec.json} {}
 
   Emitter &in;
-  Importer &importer;
+  BodyRunner &body;
+  Evaluator &evaluator;
   const CallSpec &spec;
   const Scope &scope;
   std::string weights; // the scope of names in force
@@ -27,14 +27,15 @@ public:
 
   /// Null when not given anywhere.
   Value attr(llvm::StringRef name);
+  /// A value that is not what was expected, as a message shows it; a string that lacks its `=` is named so.
+  std::string shown(const Value &v) const;
   /// Where the attribute stands, or the call.
   At place(llvm::StringRef name) const;
-  void fail(const llvm::Twine &message) { fail(at, message); }
-  void fail(At where, const llvm::Twine &message);
+  void fail(Error code, const llvm::Twine &message) { fail(code, at, message); }
+  Diagnostic &fail(Error code, At where, const llvm::Twine &message);
 
   // With a fallback the attribute may be left out; without one it is required.
-  int64_t integer(llvm::StringRef name, std::optional<int64_t> fallback = std::nullopt,
-                  int64_t least = INT64_MIN);
+  int64_t integer(llvm::StringRef name, std::optional<int64_t> fallback = std::nullopt, int64_t least = INT64_MIN);
   std::optional<int64_t> optionalInteger(llvm::StringRef name);
   double real(llvm::StringRef name, double fallback);
   /// The attribute `eps`, above 0: a norm of equal numbers would divide by it.

@@ -1,4 +1,5 @@
-// Internal: one function an op, by family: OpsWeights, OpsShape, OpsAttention.
+// Internal to the importer: the function that imports each op, by the file that has it (OpsWeights, OpsShape,
+// OpsAttention).
 #ifndef HEDDLE_COMPILER_IMPORT_OPHANDLERS_H
 #define HEDDLE_COMPILER_IMPORT_OPHANDLERS_H
 

@@ -1,4 +1,4 @@
-// Sections 3, 5 and 10 of language.md as data: its tables are printed from here.
+// The contents of OpTable.h: sections 3, 5 and 10 of language.md as data, from which their tables are printed.
 #include "compiler/Import/OpTable.h"
 #include "compiler/Import/MaskLeaves.h"
 
@@ -19,6 +19,7 @@ static const AttrInfo lastAxis = {"axis", Role::Optional, Type::Integer, "-1"};
 static AttrInfo eps(StringRef value) { return {"eps", Role::Optional, Type::Real, value}; }
 
 static std::vector<OpInfo> makeOps() {
+  // clang-format off
   return {
       //===--- weights ---------------------------------------------------------===//
       {"linear", {"x"}, false, "[..., n] → [..., out]",
@@ -69,7 +70,7 @@ static std::vector<OpInfo> makeOps() {
         {"layout", Role::Optional, Type::Choice, "interleaved", {"interleaved", "halves"}},
         {"theta", Role::Optional, Type::Real, "10000"}}},
       {"rotary", {"x"}, false, "[B, T, heads·head_width] → same",
-       "each head's first 2·len(frequencies) features turn by positions × frequencies; the rest pass", "-", "Su 2021",
+       "each head's first 2n features turn in pairs by position·frequencies[i], n = len(frequencies); the rest pass; formulas below", "-", "Su 2021",
        {{"positions", Role::Required, Type::Tensor, ""},
         {"frequencies", Role::Required, Type::Tensor, ""},
         {"head_width", Role::Required, Type::Integer, ""},
@@ -123,6 +124,7 @@ static std::vector<OpInfo> makeOps() {
        {{"pattern", Role::Required, Type::Text, ""},
         {"sizes", Role::Optional, Type::SizeMap, "none; lengths that cannot be divided out"}}},
   };
+  // clang-format on
 }
 
 llvm::ArrayRef<OpInfo> heddle::allOps() {
@@ -149,8 +151,8 @@ static const FunctionInfo functions[] = {
     {"sqrt", 1, 1, "arithmetic", "√x"},
     {"exp", 1, 1, "arithmetic", "eˣ"},
     {"log", 1, 1, "arithmetic", "natural logarithm"},
-    {"sin", 1, 1, "arithmetic", ""},
-    {"cos", 1, 1, "arithmetic", ""},
+    {"sin", 1, 1, "arithmetic", "of radians"},
+    {"cos", 1, 1, "arithmetic", "of radians"},
     {"floor", 1, 1, "arithmetic", "of a constant an integer"},
     {"ceil", 1, 1, "arithmetic", "of a constant an integer"},
     {"min", 1, -1, "arithmetic", "mixes tensors and constants"},
@@ -159,13 +161,13 @@ static const FunctionInfo functions[] = {
     {"int", 1, 1, "arithmetic", "towards zero"},
     {"real", 1, 1, "arithmetic", "of a list of numbers a tensor"},
     {"bf16", 1, 1, "arithmetic", "to bfloat16 and back"},
-    {"relu", 1, 1, "activations", ""},
-    {"gelu", 1, 1, "activations", ""},
-    {"gelu_tanh", 1, 1, "activations", ""},
-    {"quick_gelu", 1, 1, "activations", ""},
-    {"silu", 1, 1, "activations", ""},
-    {"sigmoid", 1, 1, "activations", ""},
-    {"tanh", 1, 1, "activations", ""},
+    {"relu", 1, 1, "activations", "max(x, 0)"},
+    {"gelu", 1, 1, "activations", "x/2·(1 + erf(x/√2))"},
+    {"gelu_tanh", 1, 1, "activations", "x/2·(1 + tanh(√(2/π)·(x + 0.044715·x³)))"},
+    {"quick_gelu", 1, 1, "activations", "x·sigmoid(1.702·x)"},
+    {"silu", 1, 1, "activations", "x·sigmoid(x)"},
+    {"sigmoid", 1, 1, "activations", "1/(1 + e⁻ˣ)"},
+    {"tanh", 1, 1, "activations", "(eˣ - e⁻ˣ)/(eˣ + e⁻ˣ)"},
     {"activation", 2, 2, "activations", "activation(x, name)"},
     {"range", 1, 2, "sizes", "range(n), range(a, b) as i64"},
     {"size", 2, 2, "sizes", "size(x, axis)"},
@@ -190,6 +192,7 @@ const FunctionInfo *heddle::findFunction(StringRef name) {
   return nullptr;
 }
 
+// clang-format off
 static const std::pair<StringRef, StringRef> activations[] = {
     {"relu", "relu"},           {"gelu", "gelu"},
     {"gelu_tanh", "gelu_tanh"}, {"quick_gelu", "quick_gelu"},
@@ -200,6 +203,7 @@ static const std::pair<StringRef, StringRef> activations[] = {
     {"gelu_fast", "gelu_tanh"}, {"gelu_python", "gelu"},
     {"swish", "silu"},
 };
+// clang-format on
 
 StringRef heddle::canonicalActivation(StringRef name) {
   for (auto &a : activations)

@@ -1,6 +1,5 @@
-// The one table of what the language knows: ops with their operands and attributes,
-// functions of expressions, activations, masks. The checks, the importer, the JSON Schema
-// and the reference page all read it.
+// The table of everything that the language knows: ops with their operands and attributes, functions of expressions,
+// activations, masks. The checks, the importer, the JSON Schema and the tables of language.md are made from it.
 #ifndef HEDDLE_COMPILER_IMPORT_OPTABLE_H
 #define HEDDLE_COMPILER_IMPORT_OPTABLE_H
 
@@ -13,13 +12,29 @@ namespace heddle {
 enum class AttrRole {
   Required,
   Optional,
-  Assert, // computes nothing: says what the weight or the result must be
+  Assert, // has no effect but a check: what the weight or the result must be
   Weight, // names weights
 };
 
 enum class AttrType {
-  Integer, Real, Bool, Choice, Integers, Size, Sizes, Text, Name, Weight, WeightOrOff,
-  Tensor, Number, Mask, Bias, Split, Padding, SizeMap,
+  Integer,
+  Real,
+  Bool,
+  Choice,
+  Integers,
+  Size,
+  Sizes,
+  Text,
+  Name,
+  Weight,
+  WeightOrOff,
+  Tensor,
+  Number,
+  Mask,
+  Bias,
+  Split,
+  Padding,
+  SizeMap,
 };
 
 struct AttrInfo {
@@ -56,12 +71,12 @@ const OpInfo *findOp(llvm::StringRef name);
 llvm::ArrayRef<FunctionInfo> allFunctions();
 const FunctionInfo *findFunction(llvm::StringRef name);
 
-/// Published spelling -> the spelling of `model.unary`; empty when unknown, "linear" for
-/// the identity.
+/// The spelling of `model.unary` for a published name of an activation; "" if it is unknown, "linear" for the
+/// identity.
 llvm::StringRef canonicalActivation(llvm::StringRef name);
 std::vector<llvm::StringRef> activationNames();
 
-/// `causal` and `all`.
+/// Whether it is `causal` or `all`, the masks that are names.
 bool isNamedMask(llvm::StringRef name);
 
 } // namespace heddle

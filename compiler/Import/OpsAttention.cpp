@@ -1,6 +1,7 @@
 // Attention and the biases of its scores, and the table from an op's name to its function.
 #include "compiler/Import/OpCall.h"
 #include "compiler/Import/OpHandlers.h"
+#include "dialects/Attn/IR/Misfit.h"
 
 #include "llvm/ADT/StringSwitch.h"
 #include <cmath>
@@ -19,11 +20,14 @@ std::vector<Value> ops::attention(OpCall &c) {
   mlir::Value q = c.tensor(0, E::Real), k = c.tensor(1, E::Real), v = c.tensor(2, E::Real);
   int64_t heads = c.integer("heads", std::nullopt, 1), kvHeads = c.integer("kv_heads", heads, 1);
   Value mask = c.attr("mask"), bias = c.attr("bias"), sinks = c.attr("sinks");
+  auto wrong = [&](StringRef attribute, const Value &v, StringRef remedy) {
+    c.fail(Error::WrongAttribute, c.place(attribute),
+           attribute + " must be a " + attribute + ", found " + c.shown(v) + (v.isArray() ? remedy : ""));
+  };
   if (!mask.isNull() && !mask.isBad() && !mask.is(K::Mask))
-    c.fail(c.place("mask"), "mask must be a mask, found " + mask.show() +
-                                "; say keys(t), queries(t) or dense(t) to make a tensor a mask");
+    wrong("mask", mask, "; say keys(t), queries(t) or dense(t) to make a tensor a mask");
   if (!bias.isNull() && !bias.isBad() && !bias.is(K::Bias))
-    c.fail(c.place("bias"), "bias must be a bias, found " + bias.show() + "; dense_bias makes one of a tensor");
+    wrong("bias", bias, "; dense_bias makes one of a tensor");
   double cap = c.real("softcap", 0), scale = c.real("scale", 0);
   bool scaled = !c.attr("scale").isNull();
   Size start = c.size("key_start", 0);
@@ -37,14 +41,19 @@ std::vector<Value> ops::attention(OpCall &c) {
   auto lies = [&](const Value &v, StringRef attribute) { // along the axes of the scores: a T is never an S
     ModelTensorType a = tensorType(q), b = tensorType(k);
     auto show = [](mlir::Value t) { return Value::ofIr(K::Tensor, t).show(); };
-    if (a.getRank() == 3 && b.getRank() == 3)
-      if (auto no = attn::misfit(v.asIr(), {a.getSize(0), a.getSize(1), b.getSize(1), heads, show}))
-        c.fail(c.place(attribute), *no);
+    if (a.getRank() != 3 || b.getRank() != 3)
+      return;
+    mask::Scores scores{a.getSize(0), a.getSize(1), b.getSize(1), heads, show};
+    if (auto no = attn::misfit(v.asIr(), scores))
+      c.fail(Error::MaskMisfit, c.place(attribute), *no)
+          .note(c.in.places.of(attn::misfittingPart(v.asIr(), scores)->getLoc()), "made here");
   };
   if (mask.is(K::Mask))
     lies(mask, "mask");
   if (mask.is(K::Mask) && mask::truthOf(mask.asIr()) == mask::Truth::Never)
-    c.fail(c.place("mask"), "a mask that lets some key be seen expected; this one sees nothing, whatever the data, and every row would be 0");
+    c.fail(
+        Error::MaskMisfit, c.place("mask"),
+        "a mask that lets some key be seen expected; this one sees nothing, whatever the data, and every row would be 0");
   if (bias.is(K::Bias))
     lies(bias, "bias");
   if (c.bad)
@@ -53,8 +62,8 @@ std::vector<Value> ops::attention(OpCall &c) {
     ModelTensorType t = tensorType(q);
     std::optional<int64_t> n = t.getRank() == 3 ? t.getSize(2).constant() : std::nullopt;
     if (!n || *n % heads) {
-      c.fail(Twine(heads) + " heads do not divide the query, " + Value::ofIr(K::Tensor, q).show() +
-             ": expected [B, rows, heads x width]");
+      c.fail(Error::Misfit, Twine(heads) + " heads do not divide the query, " + Value::ofIr(K::Tensor, q).show() +
+                                ": expected [B, rows, heads x width]");
       return poison();
     }
     scale = 1 / std::sqrt(static_cast<double>(*n / heads));
@@ -68,10 +77,12 @@ std::vector<Value> ops::attention(OpCall &c) {
     operands.push_back(bias.asIr());
   if (sink)
     operands.push_back(sink);
-  auto rows = attn::symbolizeMaskedRows(c.importer.options.maskedRows);
+  auto rows = attn::symbolizeMaskedRows(c.body.session.options.maskedRows);
   Emitter::Attrs attrs = {
       c.in.segments({1, 1, 1, masked, bias.is(K::Bias), sink ? 1 : 0}),
-      c.in.intAttr("heads", heads), c.in.intAttr("kv_heads", kvHeads), c.in.realAttr("scale", scale),
+      c.in.intAttr("heads", heads),
+      c.in.intAttr("kv_heads", kvHeads),
+      c.in.realAttr("scale", scale),
       c.in.textAttr("key_start", start.str()),
       c.in.attr("masked_rows", attn::MaskedRowsAttr::get(&c.in.context, rows.value_or(attn::MaskedRows::zero)))};
   if (cap != 0)
@@ -86,7 +97,7 @@ static std::optional<ConstantTensor> slopes(OpCall &c) {
   if (heads.isBad())
     return std::nullopt;
   if (!heads.is(K::Integer) || heads.asInteger() < 1 || heads.asInteger() > 4096) {
-    c.fail("a number of heads expected, found " + heads.show());
+    c.fail(Error::WrongValue, "a number of heads expected, found " + heads.show());
     return std::nullopt;
   }
   ConstantTensor t;
@@ -111,13 +122,16 @@ std::vector<Value> ops::alibi(OpCall &c) {
   if (c.bad || !m)
     return poison();
   if (tensorType(m).getRank() != 1) {
-    c.fail("slopes [heads] expected, found " + c.operands[0].show());
+    c.fail(Error::Misfit, "slopes [heads] expected, found " + c.operands[0].show());
     return poison();
   }
   Emitter::Attrs attrs;
   if (symmetric)
     attrs.push_back(c.in.unitAttr("symmetric"));
-  return {c.in.emitBias<attn::AlibiOp>(c.at, {m}, attrs)};
+  Value bias = c.in.emitBias<attn::AlibiOp>(c.at, {m}, attrs);
+  if (!symmetric && bias.is(K::Bias) && !c.attr("symmetric").isNull())
+    c.body.meant.insert(bias.asIr().getDefiningOp());
+  return {bias};
 }
 
 std::vector<Value> ops::bucketBias(OpCall &c) {
@@ -129,14 +143,14 @@ std::vector<Value> ops::bucketBias(OpCall &c) {
     return poison();
   ModelTensorType t = tensorType(table);
   if (t.getRank() != 2 || !t.getSize(0).is(buckets) || !t.getSize(1).is(heads)) {
-    c.fail("weight should be [" + Twine(buckets) + ", " + Twine(heads) + "], is " +
-           Value::ofIr(K::Tensor, table).show());
+    c.fail(Error::WeightMisshapen, "weight should be [" + Twine(buckets) + ", " + Twine(heads) + "], is " +
+                                       Value::ofIr(K::Tensor, table).show());
     return poison();
   }
   int64_t exact = (both ? buckets / 2 : buckets) / 2;
   if (exact < 1 || far <= exact) {
-    c.fail(c.place("max_distance"), "max_distance should exceed the " + Twine(exact) +
-                                        " exact buckets, found " + Twine(far));
+    c.fail(Error::WrongAttribute, c.place("max_distance"),
+           "max_distance should exceed the " + Twine(exact) + " exact buckets, found " + Twine(far));
     return poison();
   }
   Emitter::Attrs attrs = {c.in.intAttr("max_distance", far)};
@@ -158,8 +172,14 @@ std::vector<Value> ops::relativeDot(OpCall &c) {
   ModelTensorType t = tensorType(x), r = tensorType(table);
   std::optional<Size> width = t.getRank() == 3 ? t.getSize(2).exactDiv(Size(heads)) : std::nullopt;
   if (!width || r.getRank() != 2 || (r.getSize(1) != *width && r.getSize(1) != t.getSize(2))) {
-    c.fail("[B, rows, " + Twine(heads) + " heads x width] and a table [rows, width] expected, found " +
-           c.operands[0].show() + " and " + c.operands[1].show());
+    c.fail(Error::Misfit, "[B, rows, " + Twine(heads) + " heads x width] and a table [rows, width] expected, found " +
+                              c.operands[0].show() + " and " + c.operands[1].show());
+    return poison();
+  }
+  if (!bucket.empty() && (bucket[0] < 4 || bucket[1] <= bucket[0] / 2 + 1)) {
+    c.fail(Error::WrongAttribute, c.place("bucket"),
+           "bucket should be [size, far] with a size of at least 4 and far beyond " + Twine(bucket[0] / 2 + 1) +
+               ", found [" + Twine(bucket[0]) + ", " + Twine(bucket[1]) + "]");
     return poison();
   }
   Emitter::Attrs attrs = {c.in.intAttr("heads", heads), c.in.textAttr("zero", zero.str())};
@@ -176,7 +196,7 @@ std::vector<Value> ops::denseBias(OpCall &c) {
     return poison();
   int64_t rank = tensorType(t).getRank();
   if (rank < 2 || rank > 4) {
-    c.fail("a tensor of rank 2, 3 or 4 expected, found " + c.operands[0].show());
+    c.fail(Error::Misfit, "a tensor of rank 2, 3 or 4 expected, found " + c.operands[0].show());
     return poison();
   }
   return {c.in.emitBias<attn::DenseBiasOp>(c.at, {t})};
@@ -216,7 +236,7 @@ std::vector<Value> heddle::importOp(OpCall &c) {
                               .Case("dense_bias", ops::denseBias)
                               .Default(nullptr);
   if (!handler) {
-    c.fail("is in the table of ops and has no importer");
+    c.fail(Error::OurMistake, "is in the table of ops and has no importer");
     return poison();
   }
   std::vector<Value> results = handler(c);

@@ -1,4 +1,4 @@
-// Ops that move, reduce or place: rearrange, concat, pad, gather, reductions, positions.
+// Imports of the ops that move, reduce or give positions: rearrange, concat, pad, gather, reductions, interpolate.
 #include "compiler/Import/OpCall.h"
 #include "compiler/Import/OpHandlers.h"
 
@@ -21,11 +21,11 @@ std::vector<Value> ops::matmul(OpCall &c) {
 
 std::vector<Value> ops::reduce(OpCall &c) {
   StringRef name = c.spec.name;
-  // Truth is counted, means are real.
-  E e = name == "mean" ? E::Real
+  // Sums count booleans as integers; means are real.
+  E e = name == "mean"                                                        ? E::Real
         : c.operands[0].isArray() && c.in.elementOf(c.operands[0]) == E::Bool ? E::Integer
-        : c.operands[0].isArray() ? c.in.elementOf(c.operands[0])
-                                  : E::Real;
+        : c.operands[0].isArray()                                             ? c.in.elementOf(c.operands[0])
+                                                                              : E::Real;
   mlir::Value x = c.tensor(0, e);
   if (!x)
     return poison();
@@ -38,7 +38,7 @@ std::vector<Value> ops::reduce(OpCall &c) {
     axes.push_back(c.axis(given, tensorType(x).getRank()));
   llvm::sort(axes);
   if (std::adjacent_find(axes.begin(), axes.end()) != axes.end())
-    c.fail(c.place("axis"), "an axis is named twice");
+    c.fail(Error::WrongAttribute, c.place("axis"), "an axis is named twice");
   bool keep = name != "argmax" && c.flag("keep", false);
   if (c.bad)
     return poison();
@@ -119,7 +119,7 @@ std::vector<Value> ops::gather(OpCall &c) {
   return c.bad ? poison() : std::vector<Value>{c.in.emit<model::GatherOp>(c.at, {x, at})};
 }
 
-/// The first name that stands on one side of a pattern only, or nothing.
+/// The first name that is on one side of a pattern only, or "".
 static std::string unpaired(const model::AxesPattern &axes) {
   auto missing = [](const std::vector<model::PatternGroup> &from, const std::vector<model::PatternGroup> &in) {
     for (const model::PatternGroup &g : from)
@@ -136,39 +136,45 @@ std::vector<Value> ops::rearrange(OpCall &c) {
   mlir::Value x = c.tensor(0);
   Value pattern = c.attr("pattern"), sizes = c.attr("sizes");
   if (pattern.isNull())
-    c.fail("needs the attribute 'pattern'");
+    c.fail(Error::MissingAttribute, "needs the attribute 'pattern'");
   else if (!pattern.is(K::String) && !pattern.isBad())
-    c.fail(c.place("pattern"), "a pattern such as \"b t (h d) -> b h t d\" expected, found " + pattern.show());
+    c.fail(Error::WrongAttribute, c.place("pattern"),
+           "a pattern such as \"b t (h d) -> b h t d\" expected, found " + pattern.show());
   if (!sizes.isNull() && !sizes.isBad() && !sizes.is(K::Object))
-    c.fail(c.place("sizes"), "an object expected, name → length, found " + sizes.show());
+    c.fail(Error::WrongAttribute, c.place("sizes"), "an object expected, name → length, found " + sizes.show());
   if (c.bad)
     return poison();
   std::optional<model::AxesPattern> axes = model::parsePattern(pattern.asString());
   if (!axes) {
-    c.fail(c.place("pattern"), quote(pattern.asString()) + " is no pattern; \"b t (h d) -> b h t d\" is one");
+    c.fail(Error::BadExpression, c.place("pattern"),
+           quote(pattern.asString()) + " is no pattern; \"b t (h d) -> b h t d\" is one");
     return poison();
   }
   if (std::string alone = unpaired(*axes); !alone.empty()) {
-    c.fail(c.place("pattern"), "the two sides of " + quote(pattern.asString()) +
-                                   " name different axes: " + quote(alone) + " stands on one alone");
+    c.fail(Error::BadExpression, c.place("pattern"),
+           "the two sides of " + quote(pattern.asString()) + " name different axes: " + quote(alone) +
+               " stands on one alone");
     return poison();
   }
   llvm::SmallVector<mlir::NamedAttribute> lengths;
   if (sizes.is(K::Object))
     for (auto &[name, v] : sizes.asObject()) {
-      bool known = llvm::any_of(axes->left, [&, &name = name](const model::PatternGroup &g) { return llvm::is_contained(g, name); });
+      bool known = llvm::any_of(
+          axes->left, [&, &name = name](const model::PatternGroup &g) { return llvm::is_contained(g, name); });
       if (!known)
-        c.fail(c.place("sizes"), "sizes gives " + quote(name) + ", which is not on the left of " + quote(pattern.asString()));
+        c.fail(Error::WrongAttribute, c.place("sizes"),
+               "sizes gives " + quote(name) + ", which is not on the left of " + quote(pattern.asString()));
       else if (!v.is(K::Integer) && !v.is(K::Size))
-        c.fail(c.place("sizes"), "the length of " + quote(name) + " should be an integer, found " + v.show());
+        c.fail(Error::WrongAttribute, c.place("sizes"),
+               "the length of " + quote(name) + " should be an integer, found " + v.show());
       else
         lengths.push_back(c.in.textAttr(name, v.asSize().str()));
     }
   if (c.bad)
     return poison();
-  return {c.in.emit<model::RearrangeOp>(c.at, {x},
-                                        {c.in.textAttr("pattern", pattern.asString()),
-                                         c.in.attr("sizes", c.in.builder.getDictionaryAttr(lengths))})};
+  return {c.in.emit<model::RearrangeOp>(
+      c.at, {x},
+      {c.in.textAttr("pattern", pattern.asString()), c.in.attr("sizes", c.in.builder.getDictionaryAttr(lengths))})};
 }
 
 //===--- positions ------------------------------------------------------------===//
@@ -188,18 +194,19 @@ std::vector<Value> ops::sinusoidal(OpCall &c) {
   return {c.in.emit<model::SinusoidalOp>(c.at, {p}, attrs)};
 }
 
-/// An attribute that is a tensor.
+/// The value of an attribute that is a tensor.
 static mlir::Value tensorAttribute(OpCall &c, StringRef name, std::optional<E> e) {
   Value v = c.attr(name);
   if (v.isBad())
     return {};
   if (v.isNull()) {
-    c.fail("needs the attribute " + quote(name));
+    c.fail(Error::MissingAttribute, "needs the attribute " + quote(name));
     return {};
   }
   if (!v.isArray() && !v.isNumber() && !v.is(K::Size)) {
-    c.fail(c.place(name), name + " should be a tensor, found " + v.show() +
-                              (v.is(K::String) ? "; a value is named as \"=" + escaped(v.asString()) + "\"" : ""));
+    c.fail(Error::WrongAttribute, c.place(name),
+           name + " should be a tensor, found " + v.show() +
+               (v.is(K::String) ? "; a value is named as \"=" + escaped(v.asString()) + "\"" : ""));
     return {};
   }
   mlir::Value t = e ? c.in.materialize(v, *e, c.place(name)) : c.in.materialize(v, c.place(name));
@@ -232,7 +239,7 @@ std::vector<Value> ops::interpolate(OpCall &c) {
   Value size = c.attr("size"), scale = c.attr("scale");
   bool bicubic = c.isOther("method");
   if (size.isNull())
-    c.fail("needs the attribute 'size'");
+    c.fail(Error::MissingAttribute, "needs the attribute 'size'");
   llvm::SmallVector<StringRef> refs;
   std::vector<std::string> sizes;
   if (size.is(K::List))
@@ -240,7 +247,7 @@ std::vector<Value> ops::interpolate(OpCall &c) {
       if (s.is(K::Integer) || s.is(K::Size))
         sizes.push_back(s.asSize().str());
   if (!c.bad && (!size.is(K::List) || sizes.size() != size.asList().size()))
-    c.fail(c.place("size"), "size should be a list of lengths, found " + size.show());
+    c.fail(Error::WrongAttribute, c.place("size"), "size should be a list of lengths, found " + size.show());
   llvm::SmallVector<mlir::Value> operands = {x};
   if (scale.is(K::List))
     for (const Value &s : scale.asList()) {
@@ -248,7 +255,7 @@ std::vector<Value> ops::interpolate(OpCall &c) {
       c.bad |= !operands.back();
     }
   else if (!scale.isNull() && !scale.isBad())
-    c.fail(c.place("scale"), "scale should be a list of numbers, found " + scale.show());
+    c.fail(Error::WrongAttribute, c.place("scale"), "scale should be a list of numbers, found " + scale.show());
   if (c.bad)
     return poison();
   refs.assign(sizes.begin(), sizes.end());

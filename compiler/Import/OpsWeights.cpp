@@ -1,4 +1,4 @@
-// Ops that read weights: projections, tables, convolutions, experts, norms.
+// Imports of the ops that read weights: linear, embedding, parameters, convolutions, experts, norms.
 #include "compiler/Import/OpCall.h"
 #include "compiler/Import/OpHandlers.h"
 
@@ -18,7 +18,7 @@ static std::string show(ModelTensorType t) {
   return "[" + out + "]";
 }
 
-/// The parts of a split: an integer is that many equal ones.
+/// The parts of a split; an integer n means n equal ones.
 static std::optional<std::vector<int64_t>> splitOf(OpCall &c) {
   Value v = c.attr("split");
   if (v.isNull() || v.isBad())
@@ -31,7 +31,8 @@ static std::optional<std::vector<int64_t>> splitOf(OpCall &c) {
       if (p.is(K::Integer) && p.asInteger() >= 1)
         parts.push_back(p.asInteger());
   if (!v.is(K::List) || parts.empty() || parts.size() != v.asList().size()) {
-    c.fail(c.place("split"), "split should be a number of parts or a list of their sizes, found " + v.show());
+    c.fail(Error::WrongAttribute, c.place("split"),
+           "split should be a number of parts or a list of their sizes, found " + v.show());
     return std::nullopt;
   }
   return parts;
@@ -50,7 +51,8 @@ std::vector<Value> ops::linear(OpCall &c) {
     return poison;
   ModelTensorType t = tensorType(w);
   if (t.getRank() == 2 && out && !t.getSize(inOut ? 1 : 0).is(*out)) {
-    c.fail(c.place("out"), "out should be " + Twine(*out) + ", the weight has " + t.getSize(inOut ? 1 : 0).str());
+    c.fail(Error::WeightMisshapen, c.place("out"),
+           "out should be " + Twine(*out) + ", the weight has " + t.getSize(inOut ? 1 : 0).str());
     return poison;
   }
   Emitter::Attrs attrs = {c.in.segments({1, 1, b ? 1 : 0, 0})};
@@ -74,16 +76,18 @@ std::vector<Value> ops::linear(OpCall &c) {
 
 std::vector<Value> ops::embedding(OpCall &c) {
   if (c.operands[0].isArray() && c.in.elementOf(c.operands[0]) == E::Real)
-    c.fail("ids should be integers, found real numbers");
+    c.fail(Error::WrongElement, "ids should be integers, found real numbers");
   mlir::Value ids = c.tensor(0, E::Integer), w = c.realWeight("weight");
   std::optional<int64_t> rows = c.optionalInteger("rows"), width = c.optionalInteger("width");
   if (c.bad || !ids || !w)
     return {Value::poison()};
   ModelTensorType t = tensorType(w);
   if (t.getRank() == 2 && rows && !t.getSize(0).is(*rows))
-    c.fail(c.place("rows"), "the table should have " + Twine(*rows) + " rows, has " + t.getSize(0).str());
+    c.fail(Error::WeightMisshapen, c.place("rows"),
+           "the table should have " + Twine(*rows) + " rows, has " + t.getSize(0).str());
   if (t.getRank() == 2 && width && !t.getSize(1).is(*width))
-    c.fail(c.place("width"), "the table should be " + Twine(*width) + " wide, is " + t.getSize(1).str());
+    c.fail(Error::WeightMisshapen, c.place("width"),
+           "the table should be " + Twine(*width) + " wide, is " + t.getSize(1).str());
   if (c.bad)
     return {Value::poison()};
   return {c.in.emit<model::EmbeddingOp>(c.at, {ids, w})};
@@ -100,14 +104,14 @@ std::vector<Value> ops::parameter(OpCall &c) {
     for (int64_t i = 0; fits && i < t.getRank(); ++i)
       fits = shape.asList()[i].is(K::Integer) && t.getSize(i).is(shape.asList()[i].asInteger());
     if (!fits) {
-      c.fail(c.place("shape"), "weight should be " + shape.show() + ", is " + show(t));
+      c.fail(Error::WeightMisshapen, c.place("shape"), "weight should be " + shape.show() + ", is " + show(t));
       return {Value::poison()};
     }
   }
   return {Value::ofIr(K::Tensor, w)};
 }
 
-/// before, after of each spatial axis: from a number, a list of numbers or of pairs.
+/// Padding before and after each spatial axis, from a number, a list of numbers or a list of pairs.
 static std::vector<int64_t> paddingOf(OpCall &c, size_t n) {
   Value v = c.attr("padding");
   std::vector<int64_t> out;
@@ -123,8 +127,9 @@ static std::vector<int64_t> paddingOf(OpCall &c, size_t n) {
         out.insert(out.end(), {p.asList()[0].asInteger(), p.asList()[1].asInteger()});
     }
   if (out.size() != 2 * n || llvm::any_of(out, [](int64_t p) { return p < 0; })) {
-    c.fail(c.place("padding"), "padding should be a number, or of each of " + Twine(n) +
-                                   " axes a number or [before, after], found " + v.show());
+    c.fail(Error::WrongAttribute, c.place("padding"),
+           "padding should be a number, or of each of " + Twine(n) + " axes a number or [before, after], found " +
+               v.show());
     return std::vector<int64_t>(2 * n, 0);
   }
   return out;
@@ -136,7 +141,7 @@ std::vector<Value> ops::conv(OpCall &c) {
     return {Value::poison()};
   ModelTensorType t = tensorType(w);
   if (t.getRank() < 3) {
-    c.fail("weight is " + show(t) + ", expected [out, in / groups, taps...]");
+    c.fail(Error::WeightMisshapen, "weight is " + show(t) + ", expected [out, in / groups, taps...]");
     return {Value::poison()};
   }
   size_t n = t.getRank() - 2;
@@ -144,12 +149,14 @@ std::vector<Value> ops::conv(OpCall &c) {
                        padding = paddingOf(c, n);
   int64_t groups = c.integer("groups", 1, 1);
   if (std::optional<int64_t> out = c.optionalInteger("out"); out && !t.getSize(0).is(*out))
-    c.fail(c.place("out"), "out should be " + Twine(*out) + ", the weight has " + t.getSize(0).str());
+    c.fail(Error::WeightMisshapen, c.place("out"),
+           "out should be " + Twine(*out) + ", the weight has " + t.getSize(0).str());
   if (!c.attr("taps").isNull()) {
     std::vector<int64_t> taps = c.integers("taps", n, 0);
     for (size_t i = 0; i < n && !c.bad; ++i)
       if (!t.getSize(2 + i).is(taps[i]))
-        c.fail(c.place("taps"), "taps should be " + c.attr("taps").show() + ", the weight is " + show(t));
+        c.fail(Error::WeightMisshapen, c.place("taps"),
+               "taps should be " + c.attr("taps").show() + ", the weight is " + show(t));
   }
   mlir::Value b = c.isOff("bias") ? mlir::Value() : c.realWeight("bias");
   if (c.bad)
@@ -157,53 +164,54 @@ std::vector<Value> ops::conv(OpCall &c) {
   llvm::SmallVector<mlir::Value> operands = {x, w};
   if (b)
     operands.push_back(b);
-  return {c.in.emit<model::ConvOp>(
-      c.at, operands,
-      {c.in.segments({1, 1, b ? 1 : 0}), c.in.intsAttr("stride", stride), c.in.intsAttr("dilation", dilation),
-       c.in.intsAttr("padding", padding), c.in.intAttr("groups", groups)})};
+  return {c.in.emit<model::ConvOp>(c.at, operands,
+                                   {c.in.segments({1, 1, b ? 1 : 0}), c.in.intsAttr("stride", stride),
+                                    c.in.intsAttr("dilation", dilation), c.in.intsAttr("padding", padding),
+                                    c.in.intAttr("groups", groups)})};
 }
 
 std::vector<Value> ops::experts(OpCall &c) {
   int64_t count = c.integer("count", std::nullopt, 1);
   Value name = c.attr("block"), index = c.attr("index");
   if (name.isNull())
-    c.fail("needs the attribute 'block'");
-  const BlockSpec *block = name.is(K::String) ? c.importer.doc->block(name.asString()) : nullptr;
+    c.fail(Error::MissingAttribute, "needs the attribute 'block'");
+  const BlockSpec *block = name.is(K::String) ? c.body.doc.block(name.asString()) : nullptr;
   if (!block && !c.bad)
-    c.fail(c.place("block"), "no block " + name.show() +
-                                 (name.is(K::String) ? nearest(name.asString(), c.importer.doc->callable()) : ""));
+    c.fail(Error::UnknownName, c.place("block"),
+           "no block " + name.show() + (name.is(K::String) ? nearest(name.asString(), c.body.doc.callable()) : ""));
   if (block && (block->operands.size() != 1 || block->results.size() != 1))
-    c.fail(c.place("block"), "an expert takes one operand and gives one result");
+    c.fail(Error::WrongCount, c.place("block"), "an expert takes one operand and gives one result");
   if (count > 1024)
-    c.fail(c.place("count"), "count should be at most 1024, found " + Twine(count));
+    c.fail(Error::WrongAttribute, c.place("count"), "count should be at most 1024, found " + Twine(count));
   mlir::Value x = c.tensor(0), gates = c.tensor(1, E::Real);
   if (c.bad)
     return {Value::poison()};
   ModelTensorType g = tensorType(gates);
   if (g.getRank() < 1 || !g.getSize(g.getRank() - 1).is(count)) {
-    c.fail("gates are " + show(g) + ", expected " + Twine(count) + " on the last axis");
+    c.fail(Error::Misfit, "gates are " + show(g) + ", expected " + Twine(count) + " on the last axis");
     return {Value::poison()};
   }
   std::string variable = index.is(K::String) ? index.asString() : "e";
   const AttrSpec *w = c.spec.attribute("weights");
   Value sum;
   for (int64_t e = 0; e < count; ++e) {
-    // The index is visible in `weights` alone: blocks see no outer names.
+    // The expert's index is visible in `weights` only: a block sees no names from outside.
     Environment env = *c.scope.env;
     env.bind(variable, Value::integer(e));
     Scope scope{&env, c.scope.kind};
-    std::optional<std::string> base = w ? c.importer.evaluator.fill(*w->value, scope) : std::optional<std::string>("");
+    std::optional<std::string> base = w ? c.evaluator.fill(*w->value, scope) : std::optional<std::string>("");
     if (!base)
       return {Value::poison()};
-    std::vector<Value> y = c.importer.runBlock(*block, {Value::ofIr(K::Tensor, x)}, nullptr, scope,
-                                         joinName(c.weights, *base), c.at);
-    Value gate = c.in.emit<model::SliceOp>(
-        c.at, {gates}, {c.in.intAttr("axis", g.getRank() - 1), c.in.textAttr("from", std::to_string(e)),
-                        c.in.textAttr("to", std::to_string(e + 1))});
+    std::vector<Value> y =
+        c.body.runBlock(*block, {Value::ofIr(K::Tensor, x)}, nullptr, scope, joinName(c.weights, *base), c.at);
+    Value gate =
+        c.in.emit<model::SliceOp>(c.at, {gates},
+                                  {c.in.intAttr("axis", g.getRank() - 1), c.in.textAttr("from", std::to_string(e)),
+                                   c.in.textAttr("to", std::to_string(e + 1))});
     if (gate.isBad() || y.size() != 1 || y[0].isBad())
       return {Value::poison()};
-    Value part = c.importer.evaluator.arithmetic.tensors("*", gate, y[0], c.at);
-    sum = e == 0 ? part : part.isBad() ? part : c.importer.evaluator.arithmetic.tensors("+", sum, part, c.at);
+    Value part = c.evaluator.arithmetic.tensors("*", gate, y[0], c.at);
+    sum = e == 0 ? part : part.isBad() ? part : c.evaluator.arithmetic.tensors("+", sum, part, c.at);
     if (sum.isBad())
       return {Value::poison()};
   }
@@ -227,8 +235,8 @@ std::vector<Value> ops::layerNorm(OpCall &c) {
     operands.push_back(w);
   if (b)
     operands.push_back(b);
-  return {c.in.emit<model::LayerNormOp>(
-      c.at, operands, {c.in.segments({1, w ? 1 : 0, b ? 1 : 0}), c.in.realAttr("eps", eps)})};
+  return {c.in.emit<model::LayerNormOp>(c.at, operands,
+                                        {c.in.segments({1, w ? 1 : 0, b ? 1 : 0}), c.in.realAttr("eps", eps)})};
 }
 
 std::vector<Value> ops::rmsNorm(OpCall &c) {
@@ -249,8 +257,8 @@ std::vector<Value> ops::groupNorm(OpCall &c) {
 }
 
 std::vector<Value> ops::batchNorm(OpCall &c) {
-  mlir::Value x = c.tensor(0, E::Real), mean = c.realWeight("running_mean"),
-              variance = c.realWeight("running_var"), w = c.realWeight("weight"), b = c.realWeight("bias");
+  mlir::Value x = c.tensor(0, E::Real), mean = c.realWeight("running_mean"), variance = c.realWeight("running_var"),
+              w = c.realWeight("weight"), b = c.realWeight("bias");
   double eps = c.epsilon(1e-5);
   if (c.bad)
     return {Value::poison()};

@@ -1,5 +1,5 @@
-// What is given where JSON is expected and is something else: a GGUF, a program, a page,
-// a directory of weights. Recognised by its first bytes (compiler/Weights/KnownFiles.h).
+// Files given in place of JSON that are something else: a GGUF, a program, a web page, a directory of weights.
+// Recognised by their first bytes (compiler/Weights/KnownFiles.h).
 #ifndef HEDDLE_COMPILER_IMPORT_OTHERKINDS_H
 #define HEDDLE_COMPILER_IMPORT_OTHERKINDS_H
 
@@ -9,10 +9,9 @@ namespace heddle {
 
 class DiagnosticSink;
 
-/// Complains about a file of another kind than the JSON that is expected: weights, an archive, a program, anything that
-/// is no text. False for a text.
+/// Reports a file that is not text: weights, an archive, a program. False for a text.
 bool refuseOtherKind(llvm::StringRef file, llvm::StringRef firstBytes, DiagnosticSink &sink);
-/// Complains about a directory that holds no description, with what it holds.
+/// Reports a directory without a description, and what it has instead.
 void refuseDirectory(llvm::StringRef directory, DiagnosticSink &sink);
 
 } // namespace heddle

@@ -1,5 +1,6 @@
-// Which token a message points at, and which location an op carries.
+// The token that a message points at, and the location of an op.
 #include "compiler/Import/Places.h"
+#include "dialects/Model/IR/Names.h"
 
 #include "compiler/Import/Description.h"
 #include "llvm/ADT/STLExtras.h"
@@ -25,6 +26,12 @@ At Places::shown(At at) const {
   return best;
 }
 
+Loc Places::of(mlir::Location where) const {
+  auto at = where->findInstanceOf<mlir::FileLineColLoc>();
+  const SourceFile *file = at ? sink.file(at.getFilename()) : nullptr;
+  return file ? Loc{file, file->offset(at.getLine(), at.getColumn())} : Loc();
+}
+
 At Places::of(const JsonValue &v) {
   const Expr *e = v.isExpression() ? expressions.ofValue(v) : nullptr;
   return {e ? e->loc : v.loc, &v};
@@ -39,9 +46,9 @@ std::string Places::pathOf(At at) const {
   return out;
 }
 
-/// Values that came from config.json: where they stand, for a message that involves them.
-static void configNotes(Diagnostic &d, const JsonValue *json, const Description &doc,
-                        const JsonValue &config, Expressions &expressions) {
+/// Adds notes about values from config.json that are part of the message, with their places.
+static void configNotes(Diagnostic &d, const JsonValue *json, const Description &doc, const JsonValue &config,
+                        Expressions &expressions) {
   if (!json || !doc.config || !doc.family || config.members.empty())
     return;
   std::set<std::string> shown;
@@ -50,8 +57,7 @@ static void configNotes(Diagnostic &d, const JsonValue *json, const Description 
   auto fromName = [&](StringRef name) {
     if (shown.size() > 6 || depth > 4 || !shown.insert(name.str()).second)
       return;
-    if (const JsonMember *constant = doc.config->findMember(name);
-        constant && constant->value.isExpression()) {
+    if (const JsonMember *constant = doc.config->findMember(name); constant && constant->value.isExpression()) {
       ++depth;
       fromExpression(expressions.ofValue(constant->value));
       --depth;
@@ -72,9 +78,9 @@ static void configNotes(Diagnostic &d, const JsonValue *json, const Description 
   walk(*json);
 }
 
-Diagnostic &Places::error(At at, const Twine &message) {
+Diagnostic &Places::error(Error code, At at, const Twine &message) {
   At where = shown(at);
-  Diagnostic &d = sink.error(where.loc, pathOf(at), message);
+  Diagnostic &d = sink.error(code, where.loc, pathOf(at), message);
   if (!(where.loc == at.loc) && at.loc)
     d.note(at.loc, "in the block " + quote(block()));
   for (const Frame &f : llvm::reverse(frames))
@@ -90,8 +96,7 @@ mlir::Location Places::location(At at) {
   if (!where.loc)
     return mlir::NameLoc::get(mlir::StringAttr::get(&context, doc ? doc->source->name() : "import"));
   auto [line, column] = where.loc.file->lineAndColumn(where.loc.offset);
-  mlir::Location file =
-      mlir::FileLineColLoc::get(&context, where.loc.file->name(), line, column);
+  mlir::Location file = mlir::FileLineColLoc::get(&context, where.loc.file->name(), line, column);
   std::string path = pathOf(at);
-  return path.empty() ? file : mlir::NameLoc::get(mlir::StringAttr::get(&context, path), file);
+  return model::withPath(path, file);
 }

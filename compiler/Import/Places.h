@@ -1,5 +1,5 @@
-// Where the import is: the tokens of the description, and the calls of blocks that led to them.
-// Messages and the locations of ops come from here.
+// The place of the import: the token of the description that is being imported, and the calls of blocks that led to it.
+// Messages and the locations of ops are made from it.
 #ifndef HEDDLE_COMPILER_IMPORT_PLACES_H
 #define HEDDLE_COMPILER_IMPORT_PLACES_H
 
@@ -10,8 +10,7 @@
 namespace heddle {
 struct Description;
 
-/// A place for messages and for the locations of ops: a token, and the JSON value that
-/// names the path.
+/// A place: a token, and the JSON value that names its path.
 struct At {
   Loc loc;
   const JsonValue *json = nullptr;
@@ -22,30 +21,35 @@ public:
   Places(mlir::MLIRContext &context, DiagnosticSink &sink, Expressions &expressions)
       : context(context), sink(sink), expressions(expressions) {}
 
-  /// What is imported; `config`: its config.json, whose values messages quote, or null.
+  /// The description, and its config.json, whose values messages quote, or null.
   void setModel(const Description &model, const JsonValue *json) {
     doc = &model;
     config = json;
   }
 
-  /// A message at the user's token that led to `at`.
-  Diagnostic &error(At at, const llvm::Twine &message);
-  /// What an op made at `at` carries: the path in the JSON, and the user's token.
+  /// Reports an error at the user's token that led to `at`.
+  Diagnostic &error(Error code, At at, const llvm::Twine &message);
+  /// The location of an op made at `at`: the path in the JSON, and the user's token.
   mlir::Location location(At at);
   std::string pathOf(At at) const;
-  /// The place that the user sees: in their own file before a family's, and that before the library's.
+  /// The place to show for `at`: in the user's own file rather than a family's, in a family's rather than the
+  /// library's.
   At shown(At at) const;
-  /// Of a value: an expression's own place is that of its outermost token.
+  /// The user's token that an op was made at.
+  Loc of(mlir::Location where) const;
+  /// The place of a value; that of an expression is its outermost token.
   At of(const JsonValue &v);
 
-  /// The calls of blocks that the import is inside of, and the innermost block.
+  /// How many calls of blocks the import is inside of, and the name of the innermost block.
   size_t depth() const { return frames.size(); }
   std::string block() const { return frames.empty() ? "" : frames.back().block; }
 
-  /// As long as it lives, the import is inside of a call of a block.
+  /// While it exists, the import is inside of a call of a block.
   class Inside {
   public:
-    Inside(Places &places, At call, std::string block) : places(places) { places.frames.push_back({call, std::move(block)}); }
+    Inside(Places &places, At call, std::string block) : places(places) {
+      places.frames.push_back({call, std::move(block)});
+    }
     ~Inside() { places.frames.pop_back(); }
     Inside(const Inside &) = delete;
 

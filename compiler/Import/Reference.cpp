@@ -1,6 +1,6 @@
-// The language page: language.md as it is in the tree, with the tables between its marks
-// `<!-- generated: NAME -->` and `<!-- end of NAME -->` made anew from what the importer
-// reads. A test compares the two, so neither can go its own way.
+// `heddle reference`: language.md with the tables between `<!-- generated: NAME -->` and `<!-- end of NAME -->` printed
+// anew from what the importer reads. A test compares the result with the page in the tree, so neither can go out of
+// date.
 #include "compiler/Import/Description.h"
 #include "compiler/Import/Diagnostics.h"
 #include "compiler/Import/Import.h"
@@ -10,7 +10,7 @@
 using namespace heddle;
 using llvm::StringRef;
 
-/// A `|` would end the cell.
+/// Text for a cell of a table, in which `|` is escaped.
 static std::string cell(StringRef text) {
   std::string out;
   for (char c : text)
@@ -62,8 +62,10 @@ static void printFunctions(llvm::raw_ostream &os) {
   for (const FunctionInfo &f : allFunctions())
     if (f.group != "masks")
       os << "| `" << f.name << "` | " << f.least
-         << (f.most < 0 ? " or more" : f.most > f.least ? " to " + std::to_string(f.most) : "") << " | " << f.group
-         << " | " << cell(f.about) << " |\n";
+         << (f.most < 0         ? " or more"
+             : f.most > f.least ? " to " + std::to_string(f.most)
+                                : "")
+         << " | " << f.group << " | " << cell(f.about) << " |\n";
 }
 
 static void printActivations(llvm::raw_ostream &os) {
@@ -102,7 +104,7 @@ static std::string under(StringRef scope, StringRef name) {
   return (scope + (scope.empty() || name.empty() ? "" : ".") + name).str();
 }
 
-/// The bases of the weights that a body asks for, in order, each once; "" is the block's own.
+/// The base names of the weights that a body asks for, in order, each once; "" is the block's own.
 static void weightsOf(const JsonValue &body, const JsonValue &blocks, const std::string &scope,
                       std::vector<std::string> &out) {
   for (const JsonValue &statement : body.items) {
@@ -125,7 +127,7 @@ static void weightsOf(const JsonValue &body, const JsonValue &blocks, const std:
   }
 }
 
-static void printBlocks(llvm::raw_ostream &os) {
+static void printBlockTable(llvm::raw_ostream &os) {
   DiagnosticSink quiet;
   SourceFile file("stdlib.json", standardLibrary().str());
   std::optional<JsonValue> library = parseJson(file, quiet);
@@ -166,7 +168,35 @@ static constexpr struct {
   StringRef name;
   void (*print)(llvm::raw_ostream &);
 } parts[] = {{"ops", printOps},     {"attributes", printAttributes},   {"functions", printFunctions},
-             {"masks", printMasks}, {"activations", printActivations}, {"blocks", printBlocks}};
+             {"masks", printMasks}, {"activations", printActivations}, {"blocks", printBlockTable}};
+
+static constexpr StringRef errorsIntroduction = R"(# Error codes
+
+What `error[H....]` means, in `heddle` and in a compiled model; `code` in JSON (`heddle check --json`, `MODEL --error-format=json`). The
+exit status says the class of a mistake, the code which one. Warnings and remarks refuse nothing and have no code. S01 to S26 are the
+rules of a strict reading of safetensors; S22, alignment, is only noted.
+
+| code | exit | said by | when | what helps |
+|---|---|---|---|---|
+)";
+
+void heddle::printErrors(llvm::raw_ostream &os) {
+  static constexpr struct {
+    Error error;
+    StringRef saidBy, when, help;
+  } rows[] = {
+#define HEDDLE_ERROR(code, name, exit, saidBy, when, help) {Error::name, #saidBy, when, help},
+#include "heddle/errors.def"
+  };
+  os << errorsIntroduction;
+  for (const auto &row : rows) {
+    StringRef by = row.saidBy == "Heddle" ? "heddle" : row.saidBy == "Model" ? "a model" : "both";
+    os << "| " << codeOf(row.error) << " | " << int(exitOf(row.error)) << " | " << by << " | " << row.when << " | "
+       << row.help << " |\n";
+  }
+}
+
+void heddle::printBlocks(llvm::raw_ostream &os) { os << standardLibrary(); }
 
 void heddle::printReference(llvm::raw_ostream &os) {
   for (StringRef page = languagePage(); !page.empty();) {

@@ -1,9 +1,10 @@
-// A repeat was imported iteration by iteration; here consecutive iterations that are alike
-// (the same ops, attributes and types, parameter names that differ by the index alone)
-// become one `model.repeat`. What an iteration reads from the one before it is carried;
-// what is read of single iterations afterwards is collected.
+// Rolls repeats. A repeat is imported iteration by iteration; here consecutive iterations that are alike (the same ops,
+// attributes and types, parameter names that differ by the index only) become one `model.repeat`. Values that an
+// iteration reads from the previous one are carried; values of single iterations that are read afterwards are
+// collected.
 #include "compiler/Import/EmitTemplates.h"
-#include "compiler/Import/Importer.h"
+#include "compiler/Import/Session.h"
+#include "dialects/Model/IR/Names.h"
 
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/SetVector.h"
@@ -15,15 +16,13 @@ using heddle::model::Size;
 using llvm::StringRef;
 using mlir::Operation;
 
-mlir::Operation *Importer::marker(At at) {
-  return mlir::UnrealizedConversionCastOp::create(in.builder, in.location(at), mlir::TypeRange(),
-                                                  mlir::ValueRange());
+mlir::Operation *heddle::markIteration(Emitter &in, At at) {
+  return mlir::UnrealizedConversionCastOp::create(in.builder, in.location(at), mlir::TypeRange(), mlir::ValueRange());
 }
 
 namespace {
 
-/// One iteration: its ops, flattened with what stands in their regions, and a number for
-/// every value defined in it.
+/// One iteration: its ops, including those inside of regions, and an id for every value that it defines.
 struct Iteration {
   llvm::SmallVector<Operation *> top, all;
   llvm::DenseMap<mlir::Value, unsigned> ids;
@@ -47,8 +46,7 @@ struct Iteration {
   }
 };
 
-/// An operand that comes from outside of the iteration: the same every time, or what the
-/// iteration before left at `id`.
+/// An operand from outside of the iteration: the same in every iteration, or value `id` of the previous one.
 struct Outer {
   bool carried = false;
   unsigned id = 0;
@@ -57,8 +55,8 @@ using OuterMap = llvm::MapVector<std::pair<unsigned, unsigned>, Outer>; // op, o
 
 class Roller {
 public:
-  Roller(mlir::OpBuilder &builder, mlir::Location location)
-      : b(builder), location(location) {}
+  Roller(mlir::OpBuilder &builder, mlir::Location location, StringRef index)
+      : b(builder), location(location), index(index) {}
 
   void run(std::vector<Iteration> &turns);
 
@@ -71,12 +69,13 @@ private:
 
   mlir::OpBuilder &b;
   mlir::Location location;
+  StringRef index; ///< its name
   OuterMap outer;
-  std::optional<int64_t> number; // that stands in names of the group's first iteration
+  std::optional<int64_t> number;             // that stands in names of the group's first iteration
   llvm::MapVector<unsigned, Places> indexed; // ops whose parameter name has the number in it
 };
 
-/// Digits that are no part of a {hole}.
+/// The numbers in a name, outside of {index}.
 llvm::SmallVector<std::pair<size_t, size_t>> numbersIn(StringRef name) {
   llvm::SmallVector<std::pair<size_t, size_t>> out;
   for (size_t i = 0; i < name.size();) {
@@ -97,7 +96,8 @@ llvm::SmallVector<std::pair<size_t, size_t>> numbersIn(StringRef name) {
 
 } // namespace
 
-/// Equal, but for numbers that grew by `distance`; all such numbers start alike.
+/// Whether two names are equal except for numbers that grew by `distance`; all such numbers are equal in the first
+/// name.
 bool Roller::sameName(StringRef first, StringRef other, int64_t distance, Places &grown) {
   auto x = numbersIn(first), y = numbersIn(other);
   if (x.size() != y.size())
@@ -113,8 +113,8 @@ bool Roller::sameName(StringRef first, StringRef other, int64_t distance, Places
     if (n == m)
       continue;
     int64_t i, j;
-    if (n.getAsInteger(10, i) || m.getAsInteger(10, j) || j - i != distance ||
-        std::to_string(i) != n || std::to_string(j) != m || (number && *number != i))
+    if (n.getAsInteger(10, i) || m.getAsInteger(10, j) || j - i != distance || std::to_string(i) != n ||
+        std::to_string(j) != m || (number && *number != i))
       return false;
     number = i;
     grown.push_back(place);
@@ -122,8 +122,7 @@ bool Roller::sameName(StringRef first, StringRef other, int64_t distance, Places
   return first.drop_front(atX) == other.drop_front(atY);
 }
 
-bool Roller::alike(const Iteration &first, const Iteration &previous, const Iteration &turn,
-                   int64_t distance) {
+bool Roller::alike(const Iteration &first, const Iteration &previous, const Iteration &turn, int64_t distance) {
   if (first.all.size() != turn.all.size() || first.values.size() != turn.values.size())
     return false;
   bool isSecond = distance == 1;
@@ -138,7 +137,7 @@ bool Roller::alike(const Iteration &first, const Iteration &previous, const Iter
     if (auto a = llvm::dyn_cast<model::ParamOp>(p)) {
       StringRef name = a.getName(), other = llvm::cast<model::ParamOp>(q).getName();
       if (name != other) {
-        // The same numbers must grow in every turn, and no others.
+        // In every iteration the same numbers must grow, and no others.
         Places grown;
         if (!sameName(name, other, distance, grown))
           return false;
@@ -182,7 +181,8 @@ std::string Roller::pattern(StringRef name, const Places &places, unsigned hole)
   for (auto [place, range] : llvm::enumerate(numbersIn(name))) {
     auto [begin, end] = range;
     out += name.slice(at, begin);
-    out += llvm::is_contained(places, unsigned(place)) ? "{" + std::to_string(hole) + "}" : name.slice(begin, end).str();
+    out +=
+        llvm::is_contained(places, unsigned(place)) ? "{" + std::to_string(hole) + "}" : name.slice(begin, end).str();
     at = end;
   }
   return out + name.drop_front(at).str();
@@ -192,7 +192,7 @@ void Roller::build(llvm::MutableArrayRef<Iteration> group) {
   Iteration &first = group.front(), &last = group.back();
   int64_t count = group.size();
 
-  // What is carried: a value of the iteration, and what stands for it at first.
+  // Carried values: a value of the iteration, and its initial value.
   llvm::MapVector<std::pair<unsigned, mlir::Value>, unsigned> slots;
   for (auto &[where, o] : outer)
     if (o.carried)
@@ -201,7 +201,7 @@ void Roller::build(llvm::MutableArrayRef<Iteration> group) {
   for (auto &[key, slot] : slots)
     slotOf.try_emplace(key.first, slot);
 
-  // What is read from behind the group.
+  // Values that are read behind the group.
   llvm::DenseSet<Operation *> members;
   for (Iteration &turn : group)
     members.insert(turn.all.begin(), turn.all.end());
@@ -230,16 +230,23 @@ void Roller::build(llvm::MutableArrayRef<Iteration> group) {
   }
 
   b.setInsertionPoint(first.top.front());
-  mlir::OperationState state(location, model::RepeatOp::getOperationName(), inits, types,
+  // It is named by what it hands on.
+  llvm::SmallVector<unsigned> handed;
+  for (auto &[key, slot] : slots)
+    handed.push_back(key.first);
+  handed.append(collected.begin(), collected.end());
+  llvm::SmallVector<StringRef> names =
+      llvm::map_to_vector(handed, [&](unsigned id) { return model::nameOf(model::locationOf(first.values[id])); });
+  mlir::OperationState state(model::withNames(names, location), model::RepeatOp::getOperationName(), inits, types,
                              {b.getNamedAttr("count", b.getI64IntegerAttr(count))});
   state.addRegion();
   auto repeat = llvm::cast<model::RepeatOp>(b.create(state));
   if (number && *number != 0)
     repeat.setFirst(*number);
   mlir::Block &body = repeat.getBody().emplaceBlock();
-  body.addArgument(b.getIndexType(), location);
+  body.addArgument(b.getIndexType(), model::withName(index, location));
   for (mlir::Value init : inits)
-    body.addArgument(init.getType(), location);
+    body.addArgument(init.getType(), model::withName(model::nameOf(model::locationOf(init)), location));
 
   // The first iteration is the body.
   for (auto &[where, o] : outer)
@@ -282,11 +289,10 @@ void Roller::build(llvm::MutableArrayRef<Iteration> group) {
         auto type = llvm::cast<ModelTensorType>(old.getType());
         llvm::SmallVector<Size> one = type.getSizes();
         one.insert(one.begin(), Size(1));
-        mlir::OperationState slice(old.getLoc(), model::SliceOp::getOperationName(),
-                                   {repeat.getResult(c)}, {type.withSizes(one)},
-                                   {b.getNamedAttr("axis", b.getI64IntegerAttr(0)),
-                                    b.getNamedAttr("from", b.getStringAttr(std::to_string(k))),
-                                    b.getNamedAttr("to", b.getStringAttr(std::to_string(k + 1)))});
+        mlir::OperationState slice(
+            old.getLoc(), model::SliceOp::getOperationName(), {repeat.getResult(c)}, {type.withSizes(one)},
+            {b.getNamedAttr("axis", b.getI64IntegerAttr(0)), b.getNamedAttr("from", b.getStringAttr(std::to_string(k))),
+             b.getNamedAttr("to", b.getStringAttr(std::to_string(k + 1)))});
         mlir::OperationState squeeze(old.getLoc(), model::SqueezeOp::getOperationName(),
                                      {b.create(slice)->getResult(0)}, {type},
                                      {b.getNamedAttr("axis", b.getI64IntegerAttr(0))});
@@ -306,7 +312,7 @@ void Roller::run(std::vector<Iteration> &turns) {
     indexed.clear();
     size_t e = s + 1;
     while (e < turns.size() && !turns[s].top.empty()) {
-      // What a failed comparison learned must not stay.
+      // A comparison that fails must leave no trace.
       OuterMap keepOuter = outer;
       std::optional<int64_t> keepNumber = number;
       llvm::MapVector<unsigned, Places> keepIndexed = indexed;
@@ -324,8 +330,8 @@ void Roller::run(std::vector<Iteration> &turns) {
   }
 }
 
-void Importer::rollRepeats() {
-  for (Unrolled &u : unrolled) {
+void heddle::rollRepeats(mlir::OpBuilder &builder, llvm::ArrayRef<Unrolled> repeats) {
+  for (const Unrolled &u : repeats) {
     std::vector<Iteration> turns;
     for (size_t i = 0; i + 1 < u.markers.size(); ++i) {
       llvm::SmallVector<Operation *> ops;
@@ -335,6 +341,6 @@ void Importer::rollRepeats() {
     }
     for (Operation *m : u.markers)
       m->erase();
-    Roller(in.builder, u.location).run(turns);
+    Roller(builder, u.location, u.index).run(turns);
   }
 }

@@ -1,9 +1,8 @@
-// The JSON Schema of descriptions, made from the table of ops and the library of blocks: it
-// accepts what the importer accepts and refuses by key what the importer refuses by key.
-// Three things depend on the file itself. A file that is `like` another is a patch: all of
-// it may be left out, and null deletes. A file with blocks of its own may call them; their
-// names are known where the file is given (`heddle schema FILE`), else any name goes there.
-// The grammar of expressions is beyond a schema: a string that begins with '=' is one.
+// The JSON Schema of descriptions, made from the table of ops and the library of blocks. It accepts what the importer
+// accepts and refuses by key what the importer refuses by key. Three things depend on the file: a file that is `like`
+// another is a patch, in which anything may be left out and null deletes; a file may call its own blocks, whose names
+// are known only if the file is given (`heddle schema FILE`), otherwise any name is accepted; and a string that begins
+// with '=' is an expression, whose grammar no schema can check.
 #include "compiler/Import/Description.h"
 #include "compiler/Import/Import.h"
 #include "llvm/Support/JSON.h"
@@ -14,7 +13,7 @@ using llvm::json::Array;
 using llvm::json::Object;
 
 static constexpr const char *kIdentifier = "^[A-Za-z_][A-Za-z0-9_]*$";
-// What a statement binds: names between commas, each with parts after dots.
+// The names that a statement binds, separated by commas; parts of a name are separated by dots.
 static constexpr const char *kNames =
     "^\\s*(_|[A-Za-z_][A-Za-z0-9_]*(\\.([A-Za-z_][A-Za-z0-9_]*|[0-9]+|\\{[^{}]*\\}))*)"
     "(\\s*,\\s*(_|[A-Za-z_][A-Za-z0-9_]*(\\.([A-Za-z_][A-Za-z0-9_]*|[0-9]+|\\{[^{}]*\\}))*))*\\s*$";
@@ -37,13 +36,13 @@ static Object closed(Object properties, Array required = {}) {
 }
 static Object has(StringRef key) { return Object{{"required", Array{key.str()}}}; }
 static Object no(Object what) { return Object{{"not", std::move(what)}}; }
-/// The value itself, an expression for it, or null for "not given".
+/// A value, an expression for it, or null for "not given".
 static Object given(Object value) { return anyOf(Array{std::move(value), refTo("expression"), type("null")}); }
 
 //===--- calls ----------------------------------------------------------------===//
 
 namespace {
-/// What can be called: an op, or a block.
+/// An op or a block, as something that can be called.
 struct Callable {
   std::string name, about;
   size_t operands = 0;
@@ -118,14 +117,14 @@ static Object operandsOf(const Callable &c) {
   auto n = int64_t(c.operands);
   if (c.variadic)
     return Object{{"minItems", 1}};
-  // One operand may stand alone.
+  // A single operand need not be in a list.
   Object o{{"minItems", n}, {"maxItems", n}};
   if (n != 1)
     o["type"] = "array";
   return o;
 }
 
-/// `own`: blocks of the file, of which nothing is known, may be called too.
+/// A call; with `own` also of blocks in the file, about which nothing is known.
 static Object callSchema(llvm::ArrayRef<Callable> callables, bool own) {
   Array one, each, none;
   for (const Callable &c : callables) {
@@ -138,7 +137,7 @@ static Object callSchema(llvm::ArrayRef<Callable> callables, bool own) {
   return Object{{"type", "object"}, {"oneOf", std::move(one)}, {"allOf", std::move(each)}};
 }
 
-/// Of a patch an entry may be null.
+/// The object `defaults`; in a patch entries may be null.
 static Object defaultsSchema(llvm::ArrayRef<Callable> callables, bool own, bool patch) {
   Object entries;
   for (const Callable &c : callables) {
@@ -157,7 +156,7 @@ static Object defaultsSchema(llvm::ArrayRef<Callable> callables, bool own, bool 
 
 //===--- statements -----------------------------------------------------------===//
 
-/// The definitions that depend on what can be called; `end` tells them apart.
+/// The definitions that depend on what can be called; their names end in `end`.
 static void bodySchemas(Object &defs, StringRef end, llvm::ArrayRef<Callable> callables, bool own) {
   auto ref = [&](StringRef name) { return refTo(name + end); };
   auto define = [&](StringRef name, Object schema) { defs[(name + end).str()] = std::move(schema); };
@@ -169,15 +168,24 @@ static void bodySchemas(Object &defs, StringRef end, llvm::ArrayRef<Callable> ca
                              {"if", has("repeat")},
                              {"then", ref("repeat")},
                              {"else", Object{{"if", has("body")}, {"then", ref("group")}, {"else", ref("binding")}}}});
-  define("repeat", closed(Object{{"repeat", refTo("number")}, {"index", pattern(kIdentifier)}, {"weights", type("string")},
-                                 {"defaults", ref("defaults")}, {"body", ref("body")}, {"if", Object()}, {"about", type("string")}},
+  define("repeat", closed(Object{{"repeat", refTo("number")},
+                                 {"index", pattern(kIdentifier)},
+                                 {"weights", type("string")},
+                                 {"defaults", ref("defaults")},
+                                 {"body", ref("body")},
+                                 {"if", Object()},
+                                 {"about", type("string")}},
                           Array{"repeat", "body"}));
-  Object group = closed(Object{{"if", Object()}, {"weights", type("string")}, {"defaults", ref("defaults")}, {"body", ref("body")},
-                               {"else", ref("body")}, {"about", type("string")}},
+  Object group = closed(Object{{"if", Object()},
+                               {"weights", type("string")},
+                               {"defaults", ref("defaults")},
+                               {"body", ref("body")},
+                               {"else", ref("body")},
+                               {"about", type("string")}},
                         Array{"body"});
   group["dependentRequired"] = Object{{"else", Array{"if"}}};
   define("group", std::move(group));
-  // One thing is bound, whether or not `if` and `about` stand beside it.
+  // Exactly one key binds something; `if` and `about` may stand beside it.
   auto count = [](int64_t n, Array rest) {
     rest.push_back(Object{{"minProperties", n}, {"maxProperties", n}});
     return Object{{"allOf", std::move(rest)}};
@@ -185,24 +193,28 @@ static void bodySchemas(Object &defs, StringRef end, llvm::ArrayRef<Callable> ca
   define("binding",
          Object{{"type", "object"},
                 {"properties", Object{{"if", Object()}, {"about", type("string")}}},
-                {"patternProperties", Object{{(StringRef("^(?!(if|about)$)") + StringRef(kNames).drop_front()).str(),
-                                              Object{{"if", type("object")}, {"then", ref("call")}, {"else", refTo("expression")}}}}},
+                {"patternProperties",
+                 Object{{(StringRef("^(?!(if|about)$)") + StringRef(kNames).drop_front()).str(),
+                         Object{{"if", type("object")}, {"then", ref("call")}, {"else", refTo("expression")}}}}},
                 {"additionalProperties", false},
-                {"anyOf", Array{count(1, Array{no(has("if")), no(has("about"))}), count(2, Array{has("if"), no(has("about"))}),
-                                count(2, Array{has("about"), no(has("if"))}), count(3, Array{has("if"), has("about")})}}});
+                {"anyOf",
+                 Array{count(1, Array{no(has("if")), no(has("about"))}), count(2, Array{has("if"), no(has("about"))}),
+                       count(2, Array{has("about"), no(has("if"))}), count(3, Array{has("if"), has("about")})}}});
 }
 
 //===--- the file -------------------------------------------------------------===//
 
 namespace {
-/// The top level: of a file that says all (nothing is null, some keys must be there), or of a
-/// patch; with the statements whose definitions end in `end`.
+/// The top level of a complete file (nothing is null, some keys are required) or of a patch, with the statements whose
+/// definitions end in `end`.
 struct Top {
   bool patch;
   StringRef end;
 
   Object body(StringRef name) const { return refTo(name + end); }
-  Object value(Object schema) const { return patch ? anyOf(Array{std::move(schema), type("null")}) : std::move(schema); }
+  Object value(Object schema) const {
+    return patch ? anyOf(Array{std::move(schema), type("null")}) : std::move(schema);
+  }
   Object map(Object schema) const { return mapOf(value(std::move(schema))); }
   Object object(Object properties, Array required = {}) const {
     Object all;
@@ -218,34 +230,62 @@ struct Top {
         o["minProperties"] = 1;
       return o;
     };
-    Object input = object(Object{{"type", text()},
-                                 {"default", Object{{"if", type("object")}, {"then", body("call")},
-                                                    {"else", Object{{"if", type("string")}, {"then", refTo("expression")}}}}},
-                                 {"repeat", refTo("number")}, {"if", Object()}, {"about", text()}},
-                          Array{"type"});
-    Object weights = object(Object{{"file", text()}, {"prefix", text()}, {"names", map(text())}, {"tied", map(text())},
-                                   {"renamed", map(text())}, {"ignored", map(listOf(text()))}});
+    Object input =
+        object(Object{{"type", text()},
+                      {"default", Object{{"if", type("object")},
+                                         {"then", body("call")},
+                                         {"else", Object{{"if", type("string")}, {"then", refTo("expression")}}}}},
+                      {"repeat", refTo("number")},
+                      {"if", Object()},
+                      {"about", text()}},
+               Array{"type"});
+    Object weights = object(Object{{"file", text()},
+                                   {"prefix", text()},
+                                   {"names", map(text())},
+                                   {"tied", map(text())},
+                                   {"renamed", map(text())},
+                                   {"ignored", map(listOf(text()))}});
     Object family = object(
         Object{{"model_type", anyOf(Array{text(), Object{{"type", "array"}, {"items", text()}, {"minItems", 1}}})},
-               {"architectures", filled(map(type("object")))}, {"require", type("object")}, {"ignored", map(listOf(text()))}},
+               {"architectures", filled(map(type("object")))},
+               {"require", type("object")},
+               {"ignored", map(listOf(text()))}},
         Array{"model_type", "architectures"});
-    Object block = object(Object{{"about", text()}, {"operands", listOf(text())}, {"attributes", type("object")},
-                                 {"body", body("body")}, {"result", text()}},
+    Object block = object(Object{{"about", text()},
+                                 {"operands", listOf(text())},
+                                 {"attributes", type("object")},
+                                 {"body", body("body")},
+                                 {"result", text()}},
                           Array{"operands", "body", "result"});
-    Object generate = object(Object{{"tokens", text()}, {"logits", text()}, {"mask", text()}, {"positions", text()},
-                                    {"extend", map(refTo("number"))}, {"source", text()}, {"start", refTo("id")},
-                                    {"eos", refTo("id")}, {"pad", refTo("id")}, {"if", Object()}},
+    Object generate = object(Object{{"tokens", text()},
+                                    {"logits", text()},
+                                    {"mask", text()},
+                                    {"positions", text()},
+                                    {"extend", map(refTo("number"))},
+                                    {"source", text()},
+                                    {"start", refTo("id")},
+                                    {"eos", refTo("id")},
+                                    {"pad", refTo("id")},
+                                    {"if", Object()}},
                              Array{"tokens", "logits"});
     Object defaults = body(patch ? "patched_defaults" : "defaults");
     Object outputs = listOf(text());
     outputs["minItems"] = 1;
-    Object o = object(Object{{"heddle", Object{{"const", 1}}}, {"like", text()}, {"name", text()}, {"about", text()},
-                             {"family", std::move(family)}, {"config", named(type("object"))}, {"dims", map(refTo("number"))},
+    Object o = object(Object{{"heddle", Object{{"const", 1}}},
+                             {"like", text()},
+                             {"name", text()},
+                             {"about", text()},
+                             {"family", std::move(family)},
+                             {"config", named(type("object"))},
+                             {"dims", map(refTo("number"))},
                              {"inputs", named(map(anyOf(Array{text(), std::move(input)})))},
-                             {"weights", anyOf(Array{text(), std::move(weights)})}, {"defaults", std::move(defaults)},
-                             {"blocks", named(map(std::move(block)))}, {"body", body("body")}, {"outputs", std::move(outputs)},
+                             {"weights", anyOf(Array{text(), std::move(weights)})},
+                             {"defaults", std::move(defaults)},
+                             {"blocks", named(map(std::move(block)))},
+                             {"body", body("body")},
+                             {"outputs", std::move(outputs)},
                              {"generate", std::move(generate)}});
-    // The library is a file of blocks alone.
+    // The library consists of blocks only.
     if (!patch)
       o["if"] = Object{{"anyOf", Array{has("body"), has("outputs"), has("inputs"), no(has("blocks"))}}},
       o["then"] = Object{{"required", Array{"body", "outputs"}}};
@@ -254,7 +294,7 @@ struct Top {
 };
 } // namespace
 
-/// `blocks`: all that the file can call; where they are unknown, the library's.
+/// The schema of a file; `blocks` are all that it can call, or the library's if they are unknown.
 static Object fileSchema(llvm::ArrayRef<Callable> blocks, bool known) {
   std::vector<Callable> ops, all;
   for (const OpInfo &op : allOps())
@@ -281,11 +321,13 @@ static Object fileSchema(llvm::ArrayRef<Callable> blocks, bool known) {
   if (known) {
     schema = Object{{"if", has("like")}, {"then", Top{true, ""}.schema()}, {"else", Top{false, ""}.schema()}};
   } else {
-    // A block of the file's own may also take the place of the library's, with other attributes.
+    // A block in the file may replace one of the library, with other attributes.
     bodySchemas(defs, "_own", ops, true);
-    schema = Object{{"if", has("like")},
-                    {"then", Top{true, "_own"}.schema()},
-                    {"else", Object{{"if", has("blocks")}, {"then", Top{false, "_own"}.schema()}, {"else", Top{false, ""}.schema()}}}};
+    schema = Object{
+        {"if", has("like")},
+        {"then", Top{true, "_own"}.schema()},
+        {"else",
+         Object{{"if", has("blocks")}, {"then", Top{false, "_own"}.schema()}, {"else", Top{false, ""}.schema()}}}};
   }
   schema["type"] = "object";
   schema["required"] = Array{"heddle"};
@@ -312,7 +354,7 @@ void heddle::printSchema(llvm::raw_ostream &os) {
 
 bool heddle::printSchemaOf(llvm::raw_ostream &os, std::string name, std::string text, const FamilyLibrary &families,
                            DiagnosticSink &sink) {
-  // What else is wrong with the file is what its schema is for.
+  // Other errors in the file are what the schema is for, so they are not reported.
   DiagnosticSink quiet;
   Expressions expressions(quiet);
   std::unique_ptr<Description> doc = readDescription(name, text, families, expressions, quiet);

@@ -1,12 +1,11 @@
-// Lines of a file are found once; columns inside JSON strings by walking escapes.
+// The beginnings of lines are found once; the column inside a JSON string by walking over its escapes.
 #include "compiler/Import/SourceFile.h"
 
 #include <algorithm>
 
 using namespace heddle;
 
-SourceFile::SourceFile(std::string name, std::string text)
-    : fileName(std::move(name)), content(std::move(text)) {
+SourceFile::SourceFile(std::string name, std::string text) : fileName(std::move(name)), content(std::move(text)) {
   lineStarts.push_back(0);
   for (size_t i = 0, e = content.size(); i != e; ++i)
     if (content[i] == '\n')
@@ -17,8 +16,7 @@ std::pair<unsigned, unsigned> SourceFile::lineAndColumn(size_t offset) const {
   offset = std::min(offset, content.size());
   auto it = std::upper_bound(lineStarts.begin(), lineStarts.end(), offset);
   size_t line = it - lineStarts.begin();
-  return {static_cast<unsigned>(line),
-          static_cast<unsigned>(offset - lineStarts[line - 1] + 1)};
+  return {static_cast<unsigned>(line), static_cast<unsigned>(offset - lineStarts[line - 1] + 1)};
 }
 
 size_t SourceFile::offset(unsigned line, unsigned column) const {
@@ -35,10 +33,8 @@ llvm::StringRef SourceFile::lineText(unsigned line) const {
   return llvm::StringRef(content).slice(begin, end).rtrim("\r\n");
 }
 
-/// How many bytes of UTF-8 a code point takes.
-static size_t utf8Length(uint32_t point) {
-  return point < 0x80 ? 1 : point < 0x800 ? 2 : point < 0x10000 ? 3 : 4;
-}
+/// The bytes that a code point takes in UTF-8.
+static size_t utf8Length(uint32_t point) { return point < 0x80 ? 1 : point < 0x800 ? 2 : point < 0x10000 ? 3 : 4; }
 
 static uint32_t readHex4(llvm::StringRef text, size_t at) {
   uint32_t value = 0;
@@ -50,7 +46,7 @@ Loc heddle::insideString(Loc string, size_t index) {
   if (!string.file)
     return string;
   llvm::StringRef text = string.file->text();
-  // A place that is not a JSON string (a value given on the command line).
+  // Not in a JSON string: a value from the command line.
   if (string.offset >= text.size() || text[string.offset] != '"')
     return string.plus(index);
   size_t at = string.offset + 1;

@@ -1,6 +1,5 @@
-// A text that was read and places inside it. Every JSON token, every token of an
-// expression inside a JSON string, every weight name can be pointed at as a Loc:
-// file and byte offset; line and column are worked out only when someone asks.
+// A text that was read, and places in it. Every JSON token, every token of an expression inside a JSON string and every
+// weight name has a Loc: file and byte offset. Line and column are computed only for messages.
 #ifndef HEDDLE_COMPILER_IMPORT_SOURCEFILE_H
 #define HEDDLE_COMPILER_IMPORT_SOURCEFILE_H
 
@@ -21,12 +20,11 @@ public:
 
   /// 1-based line and byte column.
   std::pair<unsigned, unsigned> lineAndColumn(size_t offset) const;
-  /// The reverse; a place outside of the text is moved to its end.
+  /// The byte offset of a line and column; beyond the text it is the end.
   size_t offset(unsigned line, unsigned column) const;
   llvm::StringRef lineText(unsigned line) const;
 
-  /// Library files are compiled into heddle: a message points at them only when
-  /// no file of the user's stands above.
+  /// Compiled into heddle: messages point into such a file only if no file of the user led there.
   bool isLibrary = false;
 
 private:
@@ -34,20 +32,18 @@ private:
   std::vector<size_t> lineStarts;
 };
 
-/// A place in a file; no file means that there is none to show.
+/// A place in a file; without a file there is nothing to show.
 struct Loc {
   const SourceFile *file = nullptr;
   size_t offset = 0;
 
   explicit operator bool() const { return file != nullptr; }
-  friend bool operator==(Loc a, Loc b) {
-    return a.file == b.file && a.offset == b.offset;
-  }
+  friend bool operator==(Loc a, Loc b) { return a.file == b.file && a.offset == b.offset; }
   Loc plus(size_t bytes) const { return {file, offset + bytes}; }
 };
 
-/// Where byte `index` of a decoded JSON string stands in the file; `string` is the
-/// place of its opening quote. Escapes make the two run apart.
+/// The place in the file of byte `index` of a decoded JSON string whose opening quote is at `string`; escapes make
+/// the two differ.
 Loc insideString(Loc string, size_t index);
 
 } // namespace heddle

@@ -1,4 +1,4 @@
-// How values are named and shown in messages, and when two constants are equal.
+// Values in messages, and equality of constants.
 #include "compiler/Import/Value.h"
 
 #include "compiler/Import/Diagnostics.h"
@@ -60,9 +60,8 @@ std::string Value::show() const {
 
 bool heddle::equalConstants(const Value &a, const Value &b) {
   if (a.isNumber() && b.isNumber())
-    return a.is(Value::Kind::Integer) && b.is(Value::Kind::Integer)
-               ? a.asInteger() == b.asInteger()
-               : a.asReal() == b.asReal();
+    return a.is(Value::Kind::Integer) && b.is(Value::Kind::Integer) ? a.asInteger() == b.asInteger()
+                                                                    : a.asReal() == b.asReal();
   if (a.kind() != b.kind())
     return false;
   switch (a.kind()) {

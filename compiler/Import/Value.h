@@ -1,6 +1,5 @@
-// What an expression can be: a constant, a length that is a form over dims, a tensor, a
-// mask, a bias. Poison stands for what went wrong and was reported already; it passes
-// through everything silently, so that one run tells of all mistakes.
+// The values of expressions: constants, lengths (forms over dims), tensors, masks, biases. Poison stands for an error
+// that was reported already; it passes through everything silently, so that one run reports all mistakes.
 #ifndef HEDDLE_COMPILER_IMPORT_VALUE_H
 #define HEDDLE_COMPILER_IMPORT_VALUE_H
 
@@ -15,8 +14,7 @@ namespace heddle {
 
 struct JsonValue;
 
-/// A tensor whose elements are known at import. Reals are kept in double and rounded when
-/// the type of computation is known.
+/// A tensor whose elements are known at import. Reals are doubles and rounded when the type of computation is known.
 struct ConstantTensor {
   enum class Element { Real, Integer, Bool };
   Element element = Element::Real;
@@ -30,20 +28,26 @@ struct ConstantTensor {
       n *= d;
     return n;
   }
-  double real(size_t i) const {
-    return element == Element::Real ? reals[i] : static_cast<double>(integers[i]);
-  }
+  double real(size_t i) const { return element == Element::Real ? reals[i] : static_cast<double>(integers[i]); }
 };
 
 class Value {
 public:
   enum class Kind {
-    Poison, // wrong, and reported
-    Absent, // needs a key that config.json has not; only ?? may see it
-    Null, Bool, Integer, Real, String, List, Object,
+    Poison, // an error that was reported
+    Absent, // needs a key that config.json lacks; only ?? accepts it
+    Null,
+    Bool,
+    Integer,
+    Real,
+    String,
+    List,
+    Object,
     Size,     // a form with dims in it
     Constant, // a tensor of constants
-    Tensor, Mask, Bias,
+    Tensor,
+    Mask,
+    Bias,
   };
 
   Value() = default;
@@ -69,7 +73,7 @@ public:
     v.fields = std::make_shared<Members>(std::move(m));
     return v;
   }
-  /// An Integer when no dim is in the form.
+  /// An Integer if the form has no dim.
   static Value size(model::Size s) {
     if (auto n = s.constant())
       return integer(*n);
@@ -93,7 +97,7 @@ public:
   bool isBad() const { return k == Kind::Poison || k == Kind::Absent; }
   bool isNull() const { return k == Kind::Null; }
   bool isNumber() const { return k == Kind::Integer || k == Kind::Real; }
-  /// May be mixed into elementwise arithmetic on tensors.
+  /// Whether it can be an operand of elementwise arithmetic on tensors.
   bool isArray() const { return k == Kind::Tensor || k == Kind::Constant; }
 
   bool asBool() const { return i != 0; }
@@ -102,12 +106,12 @@ public:
   const std::string &asString() const { return *s; }
   const std::vector<Value> &asList() const { return *items; }
   const Members &asObject() const { return *fields; }
-  /// Of Integer and Size.
+  /// The length; for Integer and Size only.
   model::Size asSize() const { return k == Kind::Size ? *form : model::Size(i); }
   const ConstantTensor &asConstant() const { return *table; }
   mlir::Value asIr() const { return ir; }
 
-  /// "a tensor", "true or false", ...
+  /// The kind in words: "a tensor", "true or false".
   llvm::StringRef describe() const;
   /// The value as a message shows it.
   std::string show() const;

@@ -1,4 +1,4 @@
-// The store of weights seen as a table. Its complaints become diagnostics of the file.
+// The table of weights over WeightStore; its errors become diagnostics.
 #include "compiler/Import/WeightTable.h"
 
 #include "compiler/Import/Diagnostics.h"
@@ -12,18 +12,9 @@
 using namespace heddle;
 using llvm::StringRef;
 
-/// What a reader of weights refuses, as a complaint; its `error[H0207]: ` becomes the code.
+/// Turns a status of WeightStore into a diagnostic.
 static void refuse(DiagnosticSink &sink, StringRef path, const absl::Status &status) {
-  std::string said(status.message());
-  StringRef text = said;
-  std::optional<WeightProblem> problem = problemOf(status);
-  if (problem)
-    text.consume_front("error[" + problem->code + "]: ");
-  Diagnostic &d = sink.errorInFile(path, "", text);
-  if (problem)
-    d.code = problem->code;
-  if (absl::IsUnimplemented(status))
-    d.unsupported();
+  sink.errorInFile(errorOf(status), path, "", textOf(status));
 }
 
 namespace {
@@ -42,9 +33,7 @@ public:
     const StoredTensor *t = store.find(name);
     if (!t)
       return std::nullopt;
-    Element e = t->type() == StoredType::Bool ? Element::Bool
-                : isReal(t->type())           ? Element::Real
-                                              : Element::Integer;
+    Element e = t->type() == StoredType::Bool ? Element::Bool : isReal(t->type()) ? Element::Real : Element::Integer;
     return Tensor{std::vector<int64_t>(t->shape().begin(), t->shape().end()), e};
   }
   Storage storage(StringRef name) const override {
@@ -53,7 +42,8 @@ public:
       return {};
     uint64_t begin = t->record->byte, end = begin + t->record->bytes;
     return {(spelling(t->type()) + " " + shapeText(t->shape())).str(),
-            (llvm::sys::path::filename(t->file->path()) + ", bytes " + llvm::Twine(begin) + " to " + llvm::Twine(end)).str()};
+            (llvm::sys::path::filename(t->file->path()) + ", bytes " + llvm::Twine(begin) + " to " + llvm::Twine(end))
+                .str()};
   }
   std::optional<bool> equal(StringRef a, StringRef b) const override {
     const StoredTensor *x = store.find(a), *y = store.find(b);
@@ -93,21 +83,24 @@ bool heddle::refuseOtherKind(StringRef file, StringRef firstBytes, DiagnosticSin
     llvm::SmallString<256> folder = llvm::sys::path::parent_path(file);
     llvm::SmallString<256> config = folder;
     llvm::sys::path::append(config, "config.json");
-    problem.code = "H0237";
+    problem.code = Error::OtherJson;
     problem.message = "this is a safetensors file: weights, without the model they belong to";
-    problem.help = llvm::sys::fs::exists(config) ? "name its directory: " + printable(folder.empty() ? "." : StringRef(folder), 4096)
-                                                 : "name a directory that holds the model's config.json too, or a description with --weights=" + problem.file;
+    problem.help = llvm::sys::fs::exists(config)
+                       ? "name its directory: " + printable(folder.empty() ? "." : StringRef(folder), 4096)
+                       : "name a directory that holds the model's config.json too, or a description with --weights=" +
+                             problem.file;
   } else if (std::optional<KnownFile> kind = recognise(firstBytes)) {
     problem.code = kind->code;
     problem.message = "this is " + kind->what + ", not JSON";
-    // Arrays are data of a model that is there already.
-    problem.help = StringRef(kind->what).contains("NumPy") ? "name a description in JSON or a Hugging Face directory" : kind->help;
+    // An array is data for a model that exists already.
+    problem.help =
+        StringRef(kind->what).contains("NumPy") ? "name a description in JSON or a Hugging Face directory" : kind->help;
   } else if (firstBytes.starts_with("\xff\xfe") || firstBytes.starts_with("\xfe\xff")) {
-    problem.code = "H0237";
+    problem.code = Error::OtherJson;
     problem.message = "this is text in UTF-16; JSON is UTF-8";
     problem.help = "convert it: iconv -f UTF-16 -t UTF-8 FILE";
   } else if (size_t at = firstBytes.find('\0'); at != StringRef::npos) {
-    problem.code = "H0237";
+    problem.code = Error::OtherJson;
     problem.message = "this is no text, so it cannot be JSON";
     problem.byte = at;
     problem.help = "name a description in JSON or a Hugging Face directory";
@@ -118,4 +111,6 @@ bool heddle::refuseOtherKind(StringRef file, StringRef firstBytes, DiagnosticSin
   return true;
 }
 
-void heddle::refuseDirectory(StringRef directory, DiagnosticSink &sink) { refuse(sink, directory, toStatus(noModelIn(directory))); }
+void heddle::refuseDirectory(StringRef directory, DiagnosticSink &sink) {
+  refuse(sink, directory, toStatus(noModelIn(directory)));
+}

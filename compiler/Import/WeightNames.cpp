@@ -20,8 +20,7 @@ static std::optional<StringRef> starOf(StringRef name, StringRef pattern) {
   return name.slice(head.size(), name.size() - tail.size());
 }
 
-WeightNames::WeightNames(const WeightTable &table, Spec given, StringRef file,
-                         DiagnosticSink &sink)
+WeightNames::WeightNames(const WeightTable &table, Spec given, StringRef file, DiagnosticSink &sink)
     : table(table), spec(std::move(given)), file(file.str()), sink(sink) {
   std::vector<std::string> names = table.names();
   std::set<std::string> present(names.begin(), names.end());
@@ -36,7 +35,7 @@ WeightNames::WeightNames(const WeightTable &table, Spec given, StringRef file,
       bool hasStar = head.size() != newer.size();
       std::string to = hasStar ? (head + *star + tail).str() : newer;
       if (present.count(to)) {
-        sink.error(spec.renamedJson ? spec.renamedJson->loc : Loc(), "$.weights.renamed",
+        sink.error(Error::WeightTwice, spec.renamedJson ? spec.renamedJson->loc : Loc(), "$.weights.renamed",
                    escaped(to) + " and its older spelling " + escaped(name) + " are both in the file");
         continue;
       }
@@ -101,8 +100,7 @@ std::string WeightNames::translate(StringRef asked) const {
   return out;
 }
 
-std::optional<WeightNames::Found> WeightNames::get(StringRef asked, std::string &why, Loc reader,
-                                                  std::string *absent) {
+std::optional<WeightNames::Found> WeightNames::get(StringRef asked, std::string &why, Loc reader, std::string *absent) {
   llvm::SmallVector<StringRef, 16> segments;
   pieces(asked, segments);
   std::string plain = llvm::join(segments, "."), want = translate(asked), target = want;
@@ -136,7 +134,7 @@ void WeightNames::finish() {
       continue;
     std::optional<bool> same = table.equal(inFile[*a], inFile[*b]);
     if (same && !*same)
-      sink.error(t.json ? t.json->loc : Loc(), "$.weights.tied",
+      sink.error(Error::WeightTwice, t.json ? t.json->loc : Loc(), "$.weights.tied",
                  escaped(*a) + " is in the file and differs from " + escaped(*b) + " (" + escaped(file) + ")");
     used.try_emplace(*a, Loc());
   }
@@ -146,11 +144,12 @@ void WeightNames::finish() {
   std::string some;
   for (size_t i = 0; i < left.size() && i < 6; ++i)
     some += (i ? ", " : "") + escaped(left[i]);
-  Diagnostic &d = sink.errorInFile(
-      file, "weights",
-      Twine(left.size()) + (left.size() == 1 ? " tensor is" : " tensors are") + " not used by the description: " + some +
-          (left.size() > 6 ? ", ..." : "") + "; --ignore-weights " + (left.size() > 1 ? "PATTERN" : escaped(left[0])) +
-          " reads the file as if " + (left.size() > 1 ? "they were" : "it were") + " not there");
+  Diagnostic &d =
+      sink.errorInFile(Error::WeightUnread, file, "weights",
+                       Twine(left.size()) + (left.size() == 1 ? " tensor is" : " tensors are") +
+                           " not used by the description: " + some + (left.size() > 6 ? ", ..." : "") +
+                           "; --ignore-weights " + (left.size() > 1 ? "PATTERN" : escaped(left[0])) +
+                           " reads the file as if " + (left.size() > 1 ? "they were" : "it were") + " not there");
   d.table.push_back({"tensor", "is", "stands in", "what reads it would be at"});
   for (const std::string &name : llvm::ArrayRef(left).take_front(mostRows)) {
     const std::string &stored = inFile[name];
@@ -180,10 +179,20 @@ static size_t sharedScope(StringRef a, StringRef b) {
   return shared;
 }
 
-/// Who reads the tensors beside `name`; neighbours in the alphabet share most of it.
+/// A name with `#` for every segment that is a number: what layers have in common.
+static std::string withoutNumbers(StringRef name) {
+  std::string out;
+  for (StringRef segment : llvm::split(name, '.'))
+    out += (llvm::all_of(segment, llvm::isDigit) ? "#" : segment.str()) + ".";
+  return out;
+}
+
+/// Who reads the tensor of this name in another layer, else who reads those beside `name`; neighbours in the alphabet
+/// share most of it.
 std::string WeightNames::readerNear(StringRef name) const {
+  std::string alike = withoutNumbers(name);
+  auto best = llvm::find_if(used, [&](const auto &u) { return u.second && withoutNumbers(u.first) == alike; });
   auto next = used.lower_bound(name);
-  auto best = used.end();
   size_t shared = 0;
   auto look = [&](decltype(next) it) {
     if (size_t s = sharedScope(it->first, name); s > shared && it->second) {
@@ -191,18 +200,27 @@ std::string WeightNames::readerNear(StringRef name) const {
       shared = s;
     }
   };
-  if (next != used.begin())
+  if (best == used.end() && next != used.begin())
     look(std::prev(next));
-  if (next != used.end())
+  if (best == used.end() && next != used.end())
     look(next);
   if (best != used.end())
     return placeText(best->second) + ", where " + escaped(best->first) + " is read";
-  return "nothing reads " + escaped(name.take_until([](char c) { return c == '.'; })) + (name.contains('.') ? ".*" : "");
+  return "nothing reads " + escaped(name.take_until([](char c) { return c == '.'; })) +
+         (name.contains('.') ? ".*" : "");
 }
 
-std::optional<WeightNames::Found> WeightNames::nearestStored(StringRef name, const std::vector<std::string> &among) const {
+/// One is the other in a scope: `attn.q.bias` and `cross.attn.q.bias`.
+static bool isInScope(StringRef a, StringRef b) {
+  StringRef longer = a.size() > b.size() ? a : b, shorter = a.size() > b.size() ? b : a;
+  return longer.consume_back(shorter) && longer.ends_with(".");
+}
+
+std::optional<WeightNames::Found> WeightNames::nearestStored(StringRef name,
+                                                             const std::vector<std::string> &among) const {
+  auto moved = llvm::find_if(among, [&](const std::string &other) { return isInScope(name, other); });
   std::vector<StringRef> refs(among.begin(), among.end());
-  auto at = inFile.find(nearestOf(name, refs));
+  auto at = inFile.find(moved != among.end() ? *moved : nearestOf(name, refs));
   std::optional<WeightTable::Tensor> t = at == inFile.end() ? std::nullopt : table.find(at->second);
   return t ? std::optional<Found>(Found{at->second, *t}) : std::nullopt;
 }

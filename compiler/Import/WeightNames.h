@@ -1,6 +1,5 @@
-// From what an op asks for to the name in the file (language.md section 7): older
-// spellings, the words of blocks, ties, the prefix. Remembers what was read, so that what
-// was not can be told at the end.
+// Translates the name that an op asks for to the name in the file (language.md section 7): older spellings, the words
+// of blocks, ties, the prefix. It remembers what was read, so that the rest can be reported at the end.
 #ifndef HEDDLE_COMPILER_IMPORT_WEIGHTNAMES_H
 #define HEDDLE_COMPILER_IMPORT_WEIGHTNAMES_H
 
@@ -25,7 +24,7 @@ public:
     std::vector<std::string> ignored;
   };
 
-  /// Tables in messages are cut after this many rows.
+  /// Tables in messages have at most so many rows.
   static constexpr size_t mostRows = 20;
 
   WeightNames(const WeightTable &table, Spec spec, llvm::StringRef file, DiagnosticSink &sink);
@@ -34,15 +33,15 @@ public:
     std::string name; // in the file
     WeightTable::Tensor tensor;
   };
-  /// `asked` has a '|' where a block's own part begins; `reader` is the place of who asks. On failure `why` says
-  /// what was looked for, and `absent` its name where the files just do not have it.
+  /// Finds a tensor. `asked` has a '|' where the block's part of the name begins; `reader` is the place of the op. On
+  /// failure `why` is what was looked for, and `absent` its name if the files just do not have it.
   std::optional<Found> get(llvm::StringRef asked, std::string &why, Loc reader = {}, std::string *absent = nullptr);
 
-  /// Tied copies that differ, tensors that nobody read.
+  /// Reports tied copies that differ and tensors that nobody read.
   void finish();
-  /// Names of the tensors that nobody read, though none is to be ignored.
+  /// The tensors that nobody read and that are not to be ignored.
   std::vector<std::string> unread() const;
-  /// The nearest of `among` to a name that is not there.
+  /// The tensor among `among` whose name is nearest to one that does not exist.
   std::optional<Found> nearestStored(llvm::StringRef name, const std::vector<std::string> &among) const;
 
 private:
@@ -55,7 +54,7 @@ private:
   std::string file;
   DiagnosticSink &sink;
   std::map<std::string, std::string, std::less<>> inFile; // name here -> name in the file
-  std::map<std::string, Loc, std::less<>> used; // and who read it
+  std::map<std::string, Loc, std::less<>> used;           // and who read it
   size_t longest = 0;
 };
 

@@ -1,5 +1,5 @@
-// What the importer wants to know of the weights: names, shapes, element types. The store
-// of files stands behind it; tests put a plain table there.
+// What the importer needs to know of weights: names, shapes, element types. The implementation reads files; tests use
+// PlainWeightTable.
 #ifndef HEDDLE_COMPILER_IMPORT_WEIGHTTABLE_H
 #define HEDDLE_COMPILER_IMPORT_WEIGHTTABLE_H
 
@@ -27,24 +27,24 @@ public:
   virtual ~WeightTable() = default;
   virtual std::vector<std::string> names() const = 0;
   virtual std::optional<Tensor> find(llvm::StringRef name) const = 0;
-  /// For people: how a tensor is stored ("F32 [2, 3]"), and where ("model.safetensors, bytes 96 to 120").
+  /// For messages: how a tensor is stored ("F32 [2, 3]"), and where ("model.safetensors, bytes 96 to 120").
   struct Storage {
     std::string type, place;
   };
   virtual Storage storage(llvm::StringRef name) const;
-  /// Equal bit for bit; none when the bytes cannot be read, or are not to be.
+  /// Whether two tensors are equal bit for bit; none if their bytes cannot be read, or are not to be.
   virtual std::optional<bool> equal(llvm::StringRef a, llvm::StringRef b) const = 0;
-  /// As the attribute model.weights names them.
+  /// The files for the attribute model.weights.
   virtual std::vector<std::string> files() const = 0;
 };
 
 /// "[2, 3]"
 std::string shapeText(llvm::ArrayRef<int64_t> shape);
 
-/// A file, an index, or a directory; null after an error. With `headersOnly` no byte behind a header is read.
+/// Opens a file, an index or a directory; null after an error. With `headersOnly` only headers are read.
 std::unique_ptr<WeightTable> openWeights(llvm::StringRef path, bool headersOnly, DiagnosticSink &sink);
 
-/// Names and shapes alone.
+/// A table with names and shapes, without data.
 class PlainWeightTable : public WeightTable {
 public:
   std::map<std::string, Tensor, std::less<>> tensors;

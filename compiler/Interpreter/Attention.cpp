@@ -13,7 +13,8 @@ using namespace heddle::evaluation;
 static constexpr double infinity = std::numeric_limits<double>::infinity();
 
 namespace {
-/// One attention: where its heads lie in memory, and its formula for one row.
+/// One attention: the layout of its heads in memory, and its formula for one
+/// row.
 struct Attention {
   const Tensor &q, &k, &v;
   Grid grid;
@@ -26,7 +27,8 @@ struct Attention {
   int64_t group, width, valueWidth; // query heads of a key head; features of a head
   bool counted = false;             // the mask counts; without `+` it only says whether
 
-  /// Features of one head of one row; a batch axis of 1 stretches.
+  /// The features of one head in one row; a batch axis of 1 is shared by all
+  /// batches.
   const double *features(const Tensor &t, int64_t batch, int64_t row, int64_t head, int64_t width) const {
     return t.reals.data() + ((t.shape[0] == 1 ? 0 : batch) * t.shape[1] + row) * t.shape[2] + head * width;
   }
@@ -57,7 +59,7 @@ void Attention::row(int64_t batch, int64_t head, int64_t row, double *out) const
   for (int64_t key = 0; key < grid.keys; ++key) {
     Pair p{batch, head, row, key, grid.past + row, grid.keyStart + key};
     int64_t count = !mask ? 1 : counted ? mask->sees(p) : mask->sees(p) > 0;
-    if (count <= 0) // absent: not even its score is looked at
+    if (count <= 0) // hidden: its score does not matter, be it a NaN
       continue;
     double s = score(p);
     if (s == -infinity)
@@ -78,7 +80,8 @@ void Attention::row(int64_t batch, int64_t head, int64_t row, double *out) const
   }
 }
 
-/// A row that sees nothing: zeros stay, unless another convention is imitated.
+/// A row that sees no key: zeros, unless `--masked-rows` asks for another
+/// convention.
 void Attention::blindRow(int64_t batch, int64_t head, double *out) const {
   if (blind == attn::MaskedRows::nan)
     std::fill_n(out, valueWidth, std::numeric_limits<double>::quiet_NaN());
@@ -101,8 +104,19 @@ static LogicalResult evaluate(Evaluator &e, attn::SdpaOp op) {
   std::optional<double> softcap;
   if (op.getSoftcap())
     softcap = op.getSoftcap()->convertToDouble();
-  Attention a{q, k, v, grid, op.getScale().convertToDouble(), softcap, op.getMaskedRows(), {}, {}, {},
-              heads / keyHeads, q.shape[2] / heads, v.shape[2] / keyHeads};
+  Attention a{q,
+              k,
+              v,
+              grid,
+              op.getScale().convertToDouble(),
+              softcap,
+              op.getMaskedRows(),
+              {},
+              {},
+              {},
+              heads / keyHeads,
+              q.shape[2] / heads,
+              v.shape[2] / keyHeads};
   if (op.getMask())
     a.mask = &e.mask(op.getMask());
   a.counted = op.getMask() && mask::isCounted(op.getMask());

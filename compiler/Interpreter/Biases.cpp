@@ -47,7 +47,8 @@ LogicalResult evaluate(Evaluator &e, attn::BucketBiasOp op) {
       [=](const Grid &g) { return needHeads(op, heads, g); });
 }
 
-/// x[row of the side] . table[clip(zero + i - j)], features of one head.
+/// The product of a row of x, the query's or the key's, with row clip(zero + i - j) of the
+/// table, over the features of one head.
 LogicalResult evaluate(Evaluator &e, attn::RelativeDotOp op) {
   TensorRef x = e.ref(op.getX()), table = e.ref(op.getTable());
   FailureOr<int64_t> zero = e.size(op, op.getZero());
@@ -91,8 +92,7 @@ LogicalResult evaluate(Evaluator &e, attn::RelativeDotOp op) {
 
 LogicalResult evaluate(Evaluator &e, attn::DenseBiasOp op) {
   Along t = Along::dense(op, e.ref(op.getTensor()));
-  return define(
-      e, op, [t](const Pair &p) { return t.real(p); }, [t](const Grid &g) { return t.fits(g); });
+  return define(e, op, [t](const Pair &p) { return t.real(p); }, [t](const Grid &g) { return t.fits(g); });
 }
 
 LogicalResult evaluate(Evaluator &e, attn::BiasAddOp op) {
@@ -105,8 +105,7 @@ LogicalResult evaluate(Evaluator &e, attn::BiasAddOp op) {
 LogicalResult evaluate(Evaluator &e, attn::BiasScaleOp op) {
   BiasValue a = e.bias(op.getOperand());
   double factor = op.getFactor().convertToDouble();
-  return define(
-      e, op, [=](const Pair &p) { return a.add(p) * factor; }, a.fits);
+  return define(e, op, [=](const Pair &p) { return a.add(p) * factor; }, a.fits);
 }
 
 LogicalResult evaluate(Evaluator &e, attn::AlibiSlopesOp op) {

@@ -43,8 +43,8 @@ static LogicalResult evaluate(Evaluator &e, model::RangeOp op) {
   return success();
 }
 
-/// The input, or what its region yields, stretched to the declared axes. A dim that no input
-/// has bound gets its value here.
+/// The input, or else what the region yields, broadcast to the declared axes. A
+/// dim that no input has bound gets its value here.
 static LogicalResult evaluate(Evaluator &e, model::DefaultOp op) {
   if (e.has(op.getInput())) {
     e.alias(op.getResult(), op.getInput());
@@ -88,7 +88,7 @@ static LogicalResult evaluate(Evaluator &e, model::RepeatOp op) {
       for (int64_t k = 0; k < t.count(); ++k)
         store(collected[c], i * t.count() + k, scalarOf(t, k));
     }
-    // All yields are read before an argument changes: they may be arguments themselves.
+    // Read all yields before an argument changes: a yield may be an argument.
     SmallVector<TensorRef> next;
     for (Value value : yields.take_front(carried))
       next.push_back(e.ref(value));
@@ -102,7 +102,8 @@ static LogicalResult evaluate(Evaluator &e, model::RepeatOp op) {
   return success();
 }
 
-// Arithmetic on indices of repeats, which choose parameters and iterations of states.
+// Arithmetic on the indices of repeats, which select parameters and parts of
+// states.
 static LogicalResult evaluate(Evaluator &e, arith::ConstantOp op) {
   auto value = dyn_cast<IntegerAttr>(op.getValue());
   if (!value || !op.getType().isIndex())

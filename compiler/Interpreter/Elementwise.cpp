@@ -13,7 +13,7 @@ using namespace heddle::evaluation;
 using model::BinaryKind;
 using model::UnaryKind;
 
-/// To bfloat16 and back: nearest, ties to even; a NaN stays one.
+/// Rounds to bf16: nearest, ties to even; a NaN stays a NaN.
 static double throughBf16(double x) {
   float f = float(x);
   if (std::isnan(f))
@@ -25,7 +25,7 @@ static double throughBf16(double x) {
   return f;
 }
 
-/// The same to f16; what is beyond 65504 becomes infinite.
+/// Rounds to f16; what is beyond 65504 becomes infinite.
 static double throughF16(double x) {
   uint16_t half = toF16(float(x));
   uint8_t bytes[] = {uint8_t(half), uint8_t(half >> 8)};
@@ -34,12 +34,16 @@ static double throughF16(double x) {
   return back;
 }
 
+double evaluation::roundedTo(model::Stored stored, double x) {
+  return stored == model::Stored::f32 ? x : stored == model::Stored::f16 ? throughF16(x) : throughBf16(x);
+}
+
 TensorRef evaluation::rounded(const Evaluator &e, Value v, model::Stored stored) {
   if (stored == model::Stored::f32)
     return e.ref(v);
   auto t = std::make_shared<Tensor>(e.tensor(v));
   for (double &x : t->reals)
-    x = stored == model::Stored::f16 ? throughF16(x) : throughBf16(x);
+    x = roundedTo(stored, x);
   return t;
 }
 
@@ -80,19 +84,15 @@ static LogicalResult evaluate(Evaluator &e, model::UnaryOp op) {
   for (double &x : t.reals)
     x = apply(op.getKind(), x);
   for (int64_t &x : t.ints)
-    x = op.getKind() == UnaryKind::logical_not ? x == 0
+    x = op.getKind() == UnaryKind::logical_not    ? x == 0
         : op.getKind() == UnaryKind::neg || x < 0 ? wrap(0 - uint64_t(x))
                                                   : x;
   e.set(op.getResult(), std::move(t));
   return success();
 }
 
-double evaluation::least(double a, double b) {
-  return std::isnan(a) || a < b || (a == b && std::signbit(a)) ? a : b;
-}
-double evaluation::most(double a, double b) {
-  return std::isnan(a) || a > b || (a == b && !std::signbit(a)) ? a : b;
-}
+double evaluation::least(double a, double b) { return std::isnan(a) || a < b || (a == b && std::signbit(a)) ? a : b; }
+double evaluation::most(double a, double b) { return std::isnan(a) || a > b || (a == b && !std::signbit(a)) ? a : b; }
 
 /// Exact, with the sign of b.
 static double modulo(double a, double b) {
@@ -119,7 +119,7 @@ static double combine(BinaryKind kind, double a, double b) {
   return std::numeric_limits<double>::quiet_NaN();
 }
 
-/// x floordiv 0 is 0: no data may stop a program.
+/// x floordiv 0 is 0, so that no data can trap.
 static int64_t combine(BinaryKind kind, int64_t a, int64_t b) {
   auto floorDiv = [&] {
     if (b == 0 || b == -1)
@@ -171,9 +171,8 @@ static LogicalResult evaluate(Evaluator &e, model::CompareOp op) {
   const Tensor &a = e.tensor(op.getLhs()), &b = e.tensor(op.getRhs());
   Tensor out = Tensor::zeros(Tensor::Kind::Bool, e.shapeOf(op.getResult()));
   for (Walk w(out.shape, {ArrayRef(a.shape), ArrayRef(b.shape)}); w.more(); w.next())
-    out.ints[w.here()] = a.kind == Tensor::Kind::Real
-                             ? holds(op.getPredicate(), a.reals[w.at(0)], b.reals[w.at(1)])
-                             : holds(op.getPredicate(), a.ints[w.at(0)], b.ints[w.at(1)]);
+    out.ints[w.here()] = a.kind == Tensor::Kind::Real ? holds(op.getPredicate(), a.reals[w.at(0)], b.reals[w.at(1)])
+                                                      : holds(op.getPredicate(), a.ints[w.at(0)], b.ints[w.at(1)]);
   e.set(op.getResult(), std::move(out));
   return success();
 }
@@ -187,7 +186,7 @@ static LogicalResult evaluate(Evaluator &e, model::SelectOp op) {
   return success();
 }
 
-/// Towards zero; what does not fit saturates, a NaN is 0.
+/// To an integer, towards zero; what does not fit saturates, a NaN gives 0.
 static int64_t truncated(double x) {
   if (std::isnan(x))
     return 0;

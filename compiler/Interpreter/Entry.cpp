@@ -1,12 +1,14 @@
 //===- Entry.cpp - inputs in, dims bound, results out ---------------------===//
 //
-// The rules of language.md section 4: a bare dim binds, other forms are checked, missing
-// leading axes stretch, a bound is a bound.
+// Calling a function: inputs bind dims, results are collected. The rules are those of
+// language.md section 4: a bare dim binds, other forms are checked, missing leading axes
+// are broadcast, and bounds hold.
 //
 //===----------------------------------------------------------------------===//
 
 #include "compiler/Interpreter/Evaluator.h"
 #include "heddle/nearest.h"
+#include "llvm/ADT/StringExtras.h"
 
 using namespace mlir;
 using namespace heddle;
@@ -24,16 +26,18 @@ StringRef word(Tensor::Kind kind) {
   return kind == Tensor::Kind::Real ? "f32" : kind == Tensor::Kind::Int ? "i64" : "bool";
 }
 
-/// The nearest of the entry's inputs, for the message about one it has not.
-std::string nearest(func::FuncOp entry, StringRef wanted) {
+/// The input with the nearest name, else the names of all inputs, for the message about an unknown one.
+std::string meant(func::FuncOp entry, StringRef wanted) {
   std::vector<StringRef> names;
-  for (unsigned i = 0; i < entry.getNumArguments(); ++i)
-    names.push_back(nameOf(entry, i));
+  for (BlockArgument argument : entry.getArguments())
+    if (isa<ModelTensorType>(argument.getType()))
+      names.push_back(nameOf(entry, argument.getArgNumber()));
   std::string near = nearestName(wanted, names);
-  return near.empty() ? "" : "; did you mean '" + near + "'?";
+  return near.empty() ? "; the model takes " + llvm::join(names, ", ") : "; did you mean '" + near + "'?";
 }
 
-/// Reals and integers do not turn into each other silently, but for integers given as reals.
+/// The tensor as kind `to`; an error for other conversions than integers given as whole
+/// reals.
 FailureOr<Tensor> converted(func::FuncOp entry, StringRef name, const Tensor &t, Tensor::Kind to) {
   if (t.kind == to)
     return t;
@@ -52,7 +56,7 @@ LogicalResult bindDim(func::FuncOp entry, Dims &dims, StringRef dim, int64_t n, 
   auto [it, fresh] = dims.emplace(dim.str(), n);
   if (!fresh && it->second != n)
     return emitError(entry.getLoc()) << "input '" << input << "' has " << dim << " = " << n << ", but it is "
-                             << it->second << " elsewhere";
+                                     << it->second << " elsewhere";
   auto module = entry->getParentOfType<ModuleOp>();
   auto bounds = module ? module->getAttrOfType<DictionaryAttr>("model.dims") : DictionaryAttr();
   auto bound = bounds ? bounds.getAs<IntegerAttr>(dim) : IntegerAttr();
@@ -68,9 +72,9 @@ FailureOr<Dims> heddle::bindDims(func::FuncOp entry, const Tensors &inputs, Dims
     for (unsigned i = 0; i < entry.getNumArguments() && !known; ++i)
       known = nameOf(entry, i) == name && isa<ModelTensorType>(entry.getArgument(i).getType());
     if (!known)
-      return emitError(entry.getLoc()) << "no input '" << name << "'" << nearest(entry, name);
+      return emitError(entry.getLoc()) << "no input '" << name << "'" << meant(entry, name);
   }
-  // Bare dims first, whichever input they come from; the other forms may use them all.
+  // First pass: bare dims of all inputs. Second pass: other forms, which may use them.
   for (bool binding : {true, false})
     for (BlockArgument argument : entry.getArguments()) {
       StringRef name = nameOf(entry, argument.getArgNumber());
@@ -89,13 +93,13 @@ FailureOr<Dims> heddle::bindDims(func::FuncOp entry, const Tensors &inputs, Dims
           return failure();
         if (!binding && !dim && form.evaluate(dims) && *form.evaluate(dims) != n)
           return emitError(entry.getLoc()) << "input '" << name << "': the axis " << form.str() << " should be "
-                                   << *form.evaluate(dims) << ", is " << n;
+                                           << *form.evaluate(dims) << ", is " << n;
       }
     }
   return dims;
 }
 
-/// Gives every argument its value.
+/// Gives every argument its value: an input, a state, or nothing where it has a default.
 static LogicalResult setArguments(Evaluator &e, func::FuncOp entry, const Tensors &inputs) {
   for (BlockArgument argument : entry.getArguments()) {
     unsigned i = argument.getArgNumber();
@@ -119,7 +123,7 @@ static LogicalResult setArguments(Evaluator &e, func::FuncOp entry, const Tensor
     FailureOr<Tensor> t = converted(entry, name, given->second, kindOf(type));
     if (failed(t))
       return failure();
-    for (int64_t axis = 0; axis < type.getRank() - t->rank(); ++axis) // nobody said how long: 1
+    for (int64_t axis = 0; axis < type.getRank() - t->rank(); ++axis) // given by no input: 1
       if (std::optional<std::string> dim = type.getSize(axis).bareDim())
         e.dims.emplace(*dim, 1);
     FailureOr<std::vector<int64_t>> shape = e.shapeOf(entry, type);
@@ -158,8 +162,8 @@ bool heddle::isInterpretable(func::FuncOp function) {
   bool known = !function.isExternal();
   function->walk([&](Operation *op) {
     StringRef dialect = op->getName().getDialectNamespace();
-    known &= dialect == "model" || dialect == "mask" || dialect == "attn" || dialect == "func" ||
-             dialect == "arith" || dialect == "math";
+    known &= dialect == "model" || dialect == "mask" || dialect == "attn" || dialect == "func" || dialect == "arith" ||
+             dialect == "math";
   });
   return known;
 }

@@ -8,14 +8,13 @@ using namespace heddle::evaluation;
 using heddle::model::ModelTensorType;
 using heddle::model::Size;
 
-/// More elements than this in one result are a mistake, not a model for an interpreter.
+/// Results with more elements are refused: an interpreter would never finish.
 static constexpr int64_t mostElements = int64_t(1) << 30;
 
 Tensor::Kind evaluation::kindOf(Type type) {
   auto tensor = dyn_cast<ModelTensorType>(type);
   Type element = tensor ? tensor.getElementType() : type;
-  return element.isF32() ? Tensor::Kind::Real
-                         : element.isInteger(1) ? Tensor::Kind::Bool : Tensor::Kind::Int;
+  return element.isF32() ? Tensor::Kind::Real : element.isInteger(1) ? Tensor::Kind::Bool : Tensor::Kind::Int;
 }
 
 FailureOr<int64_t> Evaluator::size(Operation *op, StringRef text) const {
@@ -48,7 +47,7 @@ FailureOr<std::vector<int64_t>> Evaluator::shapeOf(Operation *op, ModelTensorTyp
   return shape;
 }
 
-/// The op that gives a dim its value when the input that would bind it was left out.
+/// Whether an op may give a dim its value when no input does.
 static bool mayBindDims(Operation *op) { return isa<model::DefaultOp>(op); }
 
 LogicalResult Evaluator::prepare(Operation *op) {
@@ -57,7 +56,7 @@ LogicalResult Evaluator::prepare(Operation *op) {
       if (!has(operand))
         return op->emitOpError() << "operand " << i << " is an input that was not given";
   shapes.clear();
-  bool known = !mayBindDims(op) && !isa<model::LiveRowsOp>(op); // that op finds its own length out
+  bool known = !mayBindDims(op) && !isa<model::LiveRowsOp>(op); // these compute their own length
   for (Value result : op->getResults())
     if (auto type = dyn_cast<ModelTensorType>(result.getType()); type && known) {
       FailureOr<std::vector<int64_t>> shape = shapeOf(op, type);
@@ -94,9 +93,9 @@ void Evaluator::set(Value v, Tensor t) {
 LogicalResult Evaluator::run(Operation *op) {
   if (failed(prepare(op)))
     return failure();
-  for (auto family : {evaluateElementwise, evaluateMoves, evaluateLinear, evaluateNorms, evaluatePositions,
-                      evaluateReductions, evaluateMasks, evaluateBiases, evaluateAttention, evaluateControl,
-                      evaluateStates})
+  for (auto family :
+       {evaluateElementwise, evaluateMoves, evaluateLinear, evaluateNorms, evaluatePositions, evaluateReductions,
+        evaluateMasks, evaluateBiases, evaluateAttention, evaluateControl, evaluateStates})
     if (Outcome outcome = family(*this, op))
       return succeeded(*outcome) ? confirm(op) : failure();
   return op->emitOpError("cannot be interpreted: it is no op of the stages model to tiled");

@@ -1,10 +1,10 @@
 //===- Evaluator.h - one run of one function --------------------*- C++ -*-===//
 //
-// Holds the value of every SSA value met so far and the numbers of the dims. The ops are
-// free functions, one an op, grouped into families; each reads its operands here, computes
-// its formula and sets its results. The Evaluator checks before an op that its operands
-// are there and its results have sane lengths, and after it that the results are as long
-// as their types say, so an op never has to.
+// One run of one function: the value of every SSA value so far, and the values of the
+// dims. Ops are free functions, one for each op, in families of files; each reads its
+// operands here, computes its formula and sets its results. Before an op the Evaluator
+// checks that its operands have values and its results have possible lengths, after it
+// that the results are as long as their types say, so that an op need not.
 //
 //===----------------------------------------------------------------------===//
 #ifndef HEDDLE_COMPILER_INTERPRETER_EVALUATOR_H
@@ -22,23 +22,23 @@ namespace heddle::evaluation {
 
 using TensorRef = std::shared_ptr<const Tensor>;
 
-/// What a mask or a bias is asked about: one query row and one key row.
+/// What a mask or a bias is a function of: one query row and one key row.
 struct Pair {
   int64_t batch, head, row, key;
   int64_t query;  ///< position of the query: past + row
   int64_t target; ///< position of the key: key_start + key
 };
-/// The grid an attention asks about, so that leaves can refuse tensors that do not fit it.
+/// The lengths of an attention: masks and biases check their tensors against them.
 struct Grid {
   int64_t batches, heads, rows, keys, past, keyStart;
 };
 struct MaskValue {
-  /// How often the query sees the key.
+  /// How often the query sees the key: 0 or 1, or more below a `+` of masks.
   std::function<int64_t(const Pair &)> sees;
   std::function<mlir::LogicalResult(const Grid &)> fits;
 };
 struct BiasValue {
-  /// What is added to the score.
+  /// The number added to the score.
   std::function<double(const Pair &)> add;
   std::function<mlir::LogicalResult(const Grid &)> fits;
 };
@@ -53,9 +53,9 @@ public:
   ReadParameter readParameter;
   InterpretOptions options;
 
-  /// All ops of a block but its terminator.
+  /// Runs all ops of a block except its terminator.
   mlir::LogicalResult runBody(mlir::Block &block);
-  /// One op: checks, its formula, checks.
+  /// Runs one op between its checks; whatever is wrong is reported at the op.
   mlir::LogicalResult run(mlir::Operation *op);
 
   bool has(mlir::Value v) const { return values.count(v); }
@@ -73,7 +73,7 @@ public:
   void set(mlir::Value v, BiasValue b) { values[v] = std::make_shared<BiasValue>(std::move(b)); }
   void set(mlir::Value v, int64_t i) { values[v] = i; }
   void setState(mlir::Value v, std::string name) { values[v] = std::move(name); }
-  /// `to` means the same value as `from`.
+  /// Gives `to` the value of `from`.
   void alias(mlir::Value to, mlir::Value from) {
     auto value = values.at(from);
     values[to] = std::move(value);
@@ -94,7 +94,7 @@ private:
   mlir::LogicalResult confirm(mlir::Operation *op);
 };
 
-/// What a family does with an op: nothing when it is not one of its own.
+/// The result of a family of ops: none if the op is not one of its own.
 using Outcome = std::optional<mlir::LogicalResult>;
 Outcome evaluateElementwise(Evaluator &e, mlir::Operation *op); // Elementwise.cpp
 Outcome evaluateMoves(Evaluator &e, mlir::Operation *op);       // Moves.cpp
@@ -110,12 +110,13 @@ Outcome evaluateStates(Evaluator &e, mlir::Operation *op);      // States.cpp
 
 //===-- scalars: bodies of model.map and epilogues (Scalars.cpp) ------------------===//
 
-/// A number of a scalar type: `real` for f32, `integer` for i64, i1 and index.
+/// A value of a scalar type: `real` for f32, `integer` for i64, i1 and index.
 struct Scalar {
   double real = 0;
   int64_t integer = 0;
 };
-/// A block on scalars whose `model.yield` gives one of them. `check` once, then `run` often.
+/// A block of ops on scalars whose `model.yield` returns one of them: `read` once, then
+/// `run` for every element.
 class ScalarBody {
 public:
   static mlir::FailureOr<ScalarBody> read(mlir::Block &block, bool declaredTypes);
@@ -128,20 +129,22 @@ private:
   unsigned result = 0;
 };
 
-/// `element` of a tensor as a scalar, and back.
+/// Reads and writes an element of a tensor as a scalar.
 Scalar scalarOf(const Tensor &t, int64_t element);
 void store(Tensor &t, int64_t element, Scalar s);
 
-/// The function `kind` of a real (UnaryOp, model.function).
+/// The function `kind` at x (model.unary, model.function).
 double apply(model::UnaryKind kind, double x);
 /// Minimum and maximum of IEEE 754: a NaN operand gives NaN, -0 is less than 0.
 double least(double a, double b);
 double most(double a, double b);
 
-/// The value of `v`, every element rounded to what is stored (dialects/Model/IR/Arithmetic.h).
+/// A number as it comes back from where it is stored; one that is stored as f32 stays what it is.
+double roundedTo(model::Stored stored, double x);
+/// The value of `v` with every element rounded as it is stored (dialects/Model/IR/Arithmetic.h).
 TensorRef rounded(const Evaluator &e, mlir::Value v, model::Stored stored);
 
-/// Of a tensor type or of an element type.
+/// The kind of a tensor type or an element type.
 Tensor::Kind kindOf(mlir::Type type);
 
 } // namespace heddle::evaluation

@@ -1,7 +1,7 @@
 //===- FoldConstants.cpp - model-fold-constants ---------------------------===//
 //
-// Constants are folded by the reference interpreter itself, so that a folded value is what
-// the op means and nothing else: in f64, rounded once when the type of computation is known.
+// Constants are folded by the reference interpreter, so a folded value is what the op
+// means: computed in f64 and rounded once, to the type of computation.
 //
 //===----------------------------------------------------------------------===//
 
@@ -19,14 +19,14 @@ using namespace mlir;
 using namespace heddle;
 using heddle::model::ModelTensorType;
 
-/// Larger results are cheaper to compute than to keep.
+/// Larger results are cheaper to compute than to store.
 static constexpr int64_t mostElements = int64_t(1) << 20;
 
 static bool isFoldable(Operation *op) {
   if (isa<model::ConstantOp, model::ParamOp>(op) || op->hasTrait<OpTrait::IsTerminator>() || !isPure(op) ||
       op->getNumResults() == 0)
     return false;
-  if (op->getNumRegions() && !isa<model::MapOp, model::LinearOp>(op)) // their bodies see scalars only
+  if (op->getNumRegions() && !isa<model::MapOp, model::LinearOp>(op)) // the bodies of these are scalar
     return false;
   for (Value operand : op->getOperands())
     if (!operand.getDefiningOp<model::ConstantOp>())
@@ -50,7 +50,7 @@ static DenseElementsAttr attributeOf(MLIRContext *ctx, const Tensor &t) {
   return DenseElementsAttr::get(type, ArrayRef<bool>(bits));
 }
 
-/// Replaces `op` by constants; false where it has no value (it is then left as it is).
+/// Replaces `op` by constants; false, and no change, if it cannot be evaluated.
 static bool fold(Operation *op) {
   ScopedDiagnosticHandler quiet(op->getContext(), [](Diagnostic &) { return success(); });
   auto noParameters = [](StringRef) -> FailureOr<Tensor> { return failure(); };
@@ -63,8 +63,8 @@ static bool fold(Operation *op) {
     return false;
   OpBuilder b(op);
   for (Value result : op->getResults())
-    result.replaceAllUsesWith(model::ConstantOp::create(b, op->getLoc(), result.getType(),
-                                                        attributeOf(op->getContext(), e.tensor(result))));
+    result.replaceAllUsesWith(
+        model::ConstantOp::create(b, op->getLoc(), result.getType(), attributeOf(op->getContext(), e.tensor(result))));
   op->erase();
   return true;
 }
@@ -72,8 +72,8 @@ static bool fold(Operation *op) {
 namespace {
 struct FoldConstants final : heddle::impl::FoldConstantsPassBase<FoldConstants> {
   void runOnOperation() override {
-    // Operands stand before their users, so one walk meets everything; what a fold makes
-    // foldable stands behind it.
+    // Ops come after their operands, so one walk in order folds whatever becomes constant
+    // on the way.
     SmallVector<Operation *> ops, spent;
     getOperation().walk<WalkOrder::PreOrder>([&](Operation *op) {
       ops.push_back(op);

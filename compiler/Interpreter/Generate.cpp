@@ -1,8 +1,8 @@
 //===- Generate.cpp - greedy generation, recomputed and cached ------------===//
 //
-// The two must agree token for token: recomputing is what the description means, the cached
-// step is what the compiler derived from it. The rules for masks, positions and what grows
-// beside the tokens are those of `generate` in language.md section 9.
+// Greedy generation in two ways that must agree token for token: computing the whole text
+// again is what the description means, the cached step is what the compiler derived from
+// it. Masks, positions and inputs that grow follow `generate` in language.md section 9.
 //
 //===----------------------------------------------------------------------===//
 
@@ -16,7 +16,7 @@ using namespace mlir;
 using namespace heddle;
 
 namespace {
-/// What `model.generate` says.
+/// The names in `model.generate`.
 struct Roles {
   std::string tokens, logits, mask, positions, source;
   std::map<std::string, int64_t> extend;
@@ -63,7 +63,7 @@ bool takes(func::FuncOp entry, StringRef input) {
   return false;
 }
 
-/// `t` [B, n] with one column more.
+/// Appends a column to `t` [B, n].
 void appendColumn(Tensor &t, ArrayRef<int64_t> column) {
   int64_t batches = t.shape[0], n = t.shape[1];
   Tensor out = Tensor::zeros(t.kind, {batches, n + 1});
@@ -78,7 +78,7 @@ void appendColumn(Tensor &t, ArrayRef<int64_t> column) {
   t = std::move(out);
 }
 
-/// Columns from, ..., to - 1 of `t` [B, n].
+/// Columns [from, to) of `t` [B, n].
 Tensor columns(const Tensor &t, int64_t from, int64_t to) {
   Tensor out = Tensor::zeros(t.kind, {t.shape[0], to - from});
   for (int64_t b = 0; b < t.shape[0]; ++b)
@@ -92,7 +92,7 @@ Tensor columns(const Tensor &t, int64_t from, int64_t to) {
   return out;
 }
 
-/// cumsum(mask) - 1, and 1 where masked.
+/// The positions of a masked text: cumsum(mask) - 1, and 1 where masked.
 Tensor positionsOf(const Tensor &mask) {
   Tensor out = Tensor::zeros(Tensor::Kind::Int, mask.shape);
   for (int64_t b = 0, at = 0; b < mask.shape[0]; ++b)
@@ -103,7 +103,7 @@ Tensor positionsOf(const Tensor &mask) {
   return out;
 }
 
-/// The text so far: everything with a column a token.
+/// The text so far: all inputs that have a column for each token.
 class Text {
 public:
   Roles roles;
@@ -116,7 +116,7 @@ public:
 
   int64_t length() const { return ids.shape[1]; }
   int64_t batches() const { return ids.shape[0]; }
-  /// Turns each row so that its masked columns stand in front.
+  /// Rotates each row so that its masked columns come first.
   void padLeft();
   void grow(ArrayRef<int64_t> tokens) {
     appendColumn(ids, tokens);
@@ -127,6 +127,8 @@ public:
   }
 };
 
+/// Separates the inputs of a module into those that grow and those that do not;
+/// without tokens the text begins with the start token.
 FailureOr<Text> Text::begin(ModuleOp module, const Tensors &inputs) {
   FailureOr<Roles> roles = readRoles(module);
   if (failed(roles))
@@ -151,8 +153,8 @@ FailureOr<Text> Text::begin(ModuleOp module, const Tensors &inputs) {
     std::optional<Tensor> t = std::move(given->second);
     text.fixed.erase(given);
     if (ArrayRef(t->shape) != ArrayRef(text.ids.shape))
-      return emitError(module.getLoc()) << "'" << name << "' must be as long as the tokens, " << showShape(text.ids.shape)
-                                << ", but is " << showShape(t->shape);
+      return emitError(module.getLoc()) << "'" << name << "' must be as long as the tokens, "
+                                        << showShape(text.ids.shape) << ", but is " << showShape(t->shape);
     return t;
   };
   FailureOr<std::optional<Tensor>> mask = growing(roles->mask);
@@ -196,7 +198,8 @@ void Text::padLeft() {
     turn(t);
 }
 
-/// Chooses tokens until there are enough; `logitsOf` gives [B, V] for the text so far.
+/// The loop: chooses the largest logit until there are enough tokens. `logitsOf` returns
+/// [B, V] for the text so far.
 FailureOr<Generated> choose(ModuleOp module, Text &text, const Tensors &inputs, const GenerateOptions &options,
                             llvm::function_ref<FailureOr<Tensor>()> logitsOf) {
   Generated out;
@@ -226,6 +229,9 @@ FailureOr<Generated> choose(ModuleOp module, Text &text, const Tensors &inputs, 
     if (llvm::all_of(finished, [](bool done) { return done; }))
       break;
   }
+  // If all rows end early, they are filled up as one that ends before the others is.
+  for (int64_t made = out.logits.size(); made < options.newTokens; ++made)
+    appendColumn(out.ids, std::vector<int64_t>(text.batches(), text.roles.pad));
   return out;
 }
 } // namespace
@@ -258,7 +264,7 @@ FailureOr<Generated> heddle::generateRecomputing(ModuleOp module, const Tensors 
     const Tensor &all = logits->second;
     if (all.rank() == 2)
       return all;
-    // The first new token follows the last row that is seen, be the padding left or right.
+    // The logits of the last visible row, whichever side the padding is on.
     int64_t rows = all.shape[1], vocabulary = all.shape[2];
     Tensor last = Tensor::zeros(Tensor::Kind::Real, {text->batches(), vocabulary});
     for (int64_t b = 0; b < text->batches(); ++b) {
@@ -295,7 +301,7 @@ FailureOr<Generated> heddle::generateCached(ModuleOp module, const Tensors &inpu
     return feed;
   };
   if (once) {
-    // Dims that only the source has (its length) belong to the states of @step too.
+    // Dims of the source alone (its length) are also dims of the states of @step.
     FailureOr<Dims> bound = bindDims(once, pick(once), dims);
     if (failed(bound) || failed(interpret(once, pick(once), *bound, &states, readParameter, options.interpret)))
       return failure();
@@ -315,8 +321,9 @@ FailureOr<Generated> heddle::generateCached(ModuleOp module, const Tensors &inpu
     give(roles.mask, seen);
     give(roles.positions, positionsOf(seen));
     for (auto &[name, value] : roles.extend)
-      give(name, text->grows.count(name) ? text->grows[name]
-                                         : Tensor::ofInts({text->batches(), now}, std::vector<int64_t>(text->batches() * now, value)));
+      give(name, text->grows.count(name)
+                     ? text->grows[name]
+                     : Tensor::ofInts({text->batches(), now}, std::vector<int64_t>(text->batches() * now, value)));
     Dims all = dims;
     all[model::kPastDim.str()] = past;
     all[model::kNewDim.str()] = now - past;
@@ -328,7 +335,7 @@ FailureOr<Generated> heddle::generateCached(ModuleOp module, const Tensors &inpu
     FailureOr<Tensors> got = advance();
     auto refill = succeeded(got) ? got->find("refill") : Tensors::iterator();
     if (succeeded(got) && refill != got->end() && refill->second.count() == 1 && refill->second.real(0) != 0) {
-      past = 0; // what the states were made with has changed: the whole text again
+      past = 0; // the step asked for a refill: compute the whole text again
       got = advance();
     }
     if (failed(got))

@@ -1,7 +1,8 @@
 //===- Grids.h - tensors read by batch, head, row and key -------*- C++ -*-===//
 //
-// Leaves of masks and biases hold tensors whose axes lie along some of (b, h, q, k). `Along`
-// reads such a tensor at a pair; an axis of 1 is never expanded, it is read at 0.
+// Tensors of masks and biases have axes that lie along some of batch (b), head (h), query
+// row (q) and key (k). `Along` reads such a tensor at a Pair; an axis of length 1 is
+// read at index 0 whatever the pair.
 //
 //===----------------------------------------------------------------------===//
 #ifndef HEDDLE_COMPILER_INTERPRETER_GRIDS_H
@@ -13,10 +14,9 @@ namespace heddle::evaluation {
 
 class Along {
 public:
-  /// `axes` names the axes of `tensor`, a letter each: "bk", "qk", "bhqk".
-  Along(mlir::Operation *op, TensorRef tensor, llvm::StringRef axes)
-      : op(op), tensor(std::move(tensor)), axes(axes) {}
-  /// The names of a tensor [.., k] that may lack the batch, of [T,S], [B,T,S] or [B,H,T,S].
+  /// `axes` has a letter for each axis of `tensor`: "bk", "qk", "bhqk".
+  Along(mlir::Operation *op, TensorRef tensor, llvm::StringRef axes) : op(op), tensor(std::move(tensor)), axes(axes) {}
+  /// For a tensor whose batch axis may be missing: the last letters of `batchAndRow`.
   static Along rows(mlir::Operation *op, TensorRef t, llvm::StringRef batchAndRow) {
     return Along(op, t, batchAndRow.take_back(t->rank()));
   }
@@ -24,17 +24,23 @@ public:
     return Along(op, t, t->rank() == 2 ? "qk" : t->rank() == 3 ? "bqk" : "bhqk");
   }
 
+  /// An error at the op if the tensor does not fit the lengths of the attention.
   mlir::LogicalResult fits(const Grid &g) const {
     for (auto [axis, letter] : llvm::enumerate(axes)) {
       int64_t want = letter == 'b' ? g.batches : letter == 'h' ? g.heads : letter == 'q' ? g.rows : g.keys;
       int64_t have = tensor->shape[axis];
       if (have != 1 && have != want)
         return op->emitOpError() << "holds a tensor " << showShape(tensor->shape) << ", but the attention asks for "
-                                 << want << (letter == 'b' ? " batches" : letter == 'h' ? " heads" : letter == 'q' ? " queries" : " keys");
+                                 << want
+                                 << (letter == 'b'   ? " batches"
+                                     : letter == 'h' ? " heads"
+                                     : letter == 'q' ? " queries"
+                                                     : " keys");
     }
     return mlir::success();
   }
 
+  /// The place of the pair's element in row-major order.
   int64_t at(const Pair &p) const {
     int64_t at = 0;
     for (auto [axis, letter] : llvm::enumerate(axes)) {

@@ -3,13 +3,12 @@
 #include "compiler/Interpreter/Evaluator.h"
 #include "dialects/Model/IR/Arithmetic.h"
 #include "llvm/ADT/TypeSwitch.h"
-#include <numeric>
 
 using namespace mlir;
 using namespace heddle;
 using namespace heddle::evaluation;
 
-/// The name in the file with the index operands filled in.
+/// The parameter's name in the file: {0}, {1}, .. of its pattern are the indices of the repeats around it.
 static std::string fileName(Evaluator &e, model::ParamOp op) {
   std::string name = op.getName().str();
   for (auto [k, operand] : llvm::enumerate(op.getIndices())) {
@@ -35,6 +34,10 @@ static LogicalResult evaluate(Evaluator &e, model::ParamOp op) {
   if (ArrayRef(t->shape) != ArrayRef(e.shapeOf(op.getResult())))
     return op.emitOpError() << "the parameter '" << name << "' is " << showShape(t->shape) << " in the file, but "
                             << op.getResult().getType() << " here";
+  // From `tiled` on a parameter is what the blob holds of it: its layout says to what an element is rounded.
+  if (op.getLayout())
+    for (double &x : t->reals)
+      x = roundedTo(model::storedOf(op.getLayout()->getLayout().type), x);
   e.set(op.getResult(), std::move(*t));
   return success();
 }
@@ -54,39 +57,30 @@ static LogicalResult evaluate(Evaluator &e, model::EmbeddingOp op) {
   return success();
 }
 
-/// Feature m of the product stands where in which result: m = groups x parts x unit.
-namespace {
-struct Split {
-  SmallVector<int64_t> parts;
-  int64_t groups, unit;
-
-  Split(model::LinearOp op, int64_t features) : groups(op.getGroups()) {
-    parts.assign({1});
-    if (op.getParts())
-      parts.assign(op.getParts()->begin(), op.getParts()->end());
-    unit = features / (groups * total());
+/// The features of the whole product that are those of result `part`.
+static RowGroups featuresOf(model::LinearOp op, unsigned part, int64_t features) {
+  WeightLayout layout;
+  if (op.getParts()) {
+    layout.part = part;
+    layout.groups = op.getGroups();
+    layout.parts.assign(op.getParts()->begin(), op.getParts()->end());
   }
-  int64_t total() const { return std::accumulate(parts.begin(), parts.end(), int64_t(0)); }
-  int64_t width(unsigned part) const { return groups * parts[part] * unit; }
-  /// The feature of the whole product that is feature `n` of `part`.
-  int64_t feature(unsigned part, int64_t n) const {
-    int64_t mine = parts[part] * unit, before = 0;
-    for (unsigned p = 0; p < part; ++p)
-      before += parts[p] * unit;
-    return n / mine * (total() * unit) + before + n % mine;
-  }
-};
-} // namespace
+  return layout.take(features);
+}
 
+/// x W^T + b for each row, whose features go to the parts; then the epilogue,
+/// one element at a time.
 static LogicalResult evaluate(Evaluator &e, model::LinearOp op) {
   model::Arithmetic arithmetic = model::arithmeticOf(op);
   TensorRef left = rounded(e, op.getInput(), arithmetic.left()), right = rounded(e, op.getWeight(), arithmetic.stored);
   const Tensor &x = *left, &w = *right;
   int64_t n = x.shape.back(), rows = n ? x.count() / n : product(ArrayRef(x.shape).drop_back());
   int64_t features = w.shape[op.getInOut() ? 1 : 0];
-  Split split(op, features);
 
-  // With `part = j` the op stands for result j alone (made by model-split-linear).
+  // A filter [m, c, k...] has its channels inside of its taps.
+  int64_t channels = op.getFilter() ? w.shape[1] : n, taps = op.getFilter() ? n / channels : 1;
+
+  // With `part = j` the op is result j alone (made by model-split-linear).
   std::optional<uint64_t> only = op.getPart();
 
   bool finishes = !op.getEpilogue().empty();
@@ -99,7 +93,8 @@ static LogicalResult evaluate(Evaluator &e, model::LinearOp op) {
   for (auto [j, result] : llvm::enumerate(op.getResults())) {
     unsigned part = only ? *only : j;
     std::vector<int64_t> shape(x.shape);
-    shape.back() = split.width(part);
+    RowGroups mine = featuresOf(op, part, features);
+    shape.back() = mine.count();
     Tensor out = Tensor::zeros(finishes ? kindOf(result.getType()) : Tensor::Kind::Real, shape);
     SmallVector<ArrayRef<int64_t>> extraShapes;
     for (Value v : op.getExtras()) {
@@ -111,10 +106,11 @@ static LogicalResult evaluate(Evaluator &e, model::LinearOp op) {
     SmallVector<Scalar> arguments(1 + extraShapes.size());
     for (int64_t r = 0; r < rows; ++r)
       for (int64_t c = 0; c < shape.back(); ++c, walk.next()) {
-        int64_t m = split.feature(part, c);
+        int64_t m = mine.row(c);
         double sum = 0;
         for (int64_t k = 0; k < n; ++k)
-          sum += x.reals[r * n + k] * w.reals[op.getInOut() ? k * features + m : m * n + k];
+          sum += x.reals[r * n + k] *
+                 w.reals[op.getInOut() ? k * features + m : m * n + k % channels * taps + k / channels];
         if (op.getBias())
           sum += e.tensor(op.getBias()).reals[m];
         arguments[0].real = sum;
@@ -133,7 +129,8 @@ static LogicalResult evaluate(Evaluator &e, model::MatmulOp op) {
   Tensor out = Tensor::zeros(Tensor::Kind::Real, shape);
   ArrayRef<int64_t> lead = ArrayRef(shape).drop_back(2);
   int64_t rows = a.shape[a.rank() - 2], inner = a.shape.back(), columns = b.shape.back();
-  // Walk counts matrices: the leading axes of both operands stretch.
+  // The walk runs over matrices: the leading axes of both operands are
+  // broadcast.
   for (Walk w(lead, {ArrayRef(a.shape).drop_back(2), ArrayRef(b.shape).drop_back(2)}); w.more(); w.next())
     for (int64_t i = 0; i < rows; ++i)
       for (int64_t j = 0; j < columns; ++j) {
@@ -146,7 +143,8 @@ static LogicalResult evaluate(Evaluator &e, model::MatmulOp op) {
   return success();
 }
 
-/// y[b, l, m] = bias[m] + sum over taps t and channels c of the group of x[b, l*stride + t*dilation - before, c] * w[m, c, t].
+/// y[b, l, m] = bias[m] + sum over taps t and channels c of the group of x[b, l*stride + t*dilation - before, c] * w[m,
+/// c, t].
 static LogicalResult evaluate(Evaluator &e, model::ConvOp op) {
   const Tensor &x = e.tensor(op.getInput()), &w = e.tensor(op.getWeight());
   Tensor out = Tensor::zeros(Tensor::Kind::Real, e.shapeOf(op.getResult()));

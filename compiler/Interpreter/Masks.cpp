@@ -1,7 +1,7 @@
 //===- Masks.cpp - how often a query sees a key ---------------------------===//
 //
-// A mask value is a function of a pair, exactly as its op says it: positions are absolute
-// (query row r stands at past + r, key row k at key_start + k), tensors are read by row.
+// A mask is a function of a Pair, exactly the formula of its op. Positions are absolute
+// (query row r is at past + r, key row k at key_start + k); tensors are read by row.
 //
 //===----------------------------------------------------------------------===//
 
@@ -31,7 +31,8 @@ LogicalResult evaluate(Evaluator &e, mask::NoneOp op) {
   return define(e, op, [](const Pair &) { return 0; });
 }
 
-/// The value of a map's result at position `query`, for `symbol(n)` the batch element's n-th value.
+/// An affine expression at position `query`; `symbol(n)` is the n-th value of the batch
+/// element.
 int64_t valueOf(AffineExpr e, int64_t query, llvm::function_ref<int64_t(unsigned)> symbol) {
   if (auto c = dyn_cast<AffineConstantExpr>(e))
     return c.getValue();
@@ -44,7 +45,7 @@ int64_t valueOf(AffineExpr e, int64_t query, llvm::function_ref<int64_t(unsigned
   return e.getKind() == AffineExprKind::Add ? x + y : e.getKind() == AffineExprKind::Mul ? x * y : floorDiv(x, y);
 }
 
-/// From the greatest of the maps' least terms to the least of their greatest terms.
+/// Keys from the greatest of the lower bounds to the least of the upper bounds.
 LogicalResult evaluate(Evaluator &e, mask::BandOp op) {
   std::vector<TensorRef> values;
   for (mlir::Value v : op.getBounds())
@@ -75,10 +76,11 @@ LogicalResult evaluate(Evaluator &e, mask::CausalOp op) {
 }
 
 LogicalResult evaluate(Evaluator &e, mask::ChunkOp op) {
-  return define(e, op, [n = int64_t(op.getSize())](const Pair &p) { return floorDiv(p.query, n) == floorDiv(p.target, n); });
+  return define(e, op,
+                [n = int64_t(op.getSize())](const Pair &p) { return floorDiv(p.query, n) == floorDiv(p.target, n); });
 }
 
-/// Tokens of a picture: the row and the column of position `at`.
+/// The row and the column of position `at` in a picture of `width` columns.
 std::pair<int64_t, int64_t> placeIn(int64_t width, int64_t at) {
   int64_t row = floorDiv(at, width);
   return {row, at - row * width};
@@ -96,7 +98,8 @@ LogicalResult evaluate(Evaluator &e, mask::GridWindowOp op) {
   return define(e, op, [=](const Pair &p) {
     auto [r, c] = placeIn(width, p.query);
     auto [row, column] = placeIn(width, p.target);
-    return floorDiv(r - shift, rows) == floorDiv(row - shift, rows) && floorDiv(c - shift, columns) == floorDiv(column - shift, columns);
+    return floorDiv(r - shift, rows) == floorDiv(row - shift, rows) &&
+           floorDiv(c - shift, columns) == floorDiv(column - shift, columns);
   });
 }
 
@@ -122,10 +125,9 @@ LogicalResult evaluate(Evaluator &e, mask::DilatedOp op) {
   return define(e, op, [step = int64_t(op.getStep())](const Pair &p) { return (p.target - p.query) % step == 0; });
 }
 
-/// `t` is not 0 at the pair.
+/// A mask that sees a pair if the tensor is not 0 there.
 LogicalResult defineTruth(Evaluator &e, Operation *op, const Along &t) {
-  return define(
-      e, op, [t](const Pair &p) { return t.real(p) != 0; }, [t](const Grid &g) { return t.fits(g); });
+  return define(e, op, [t](const Pair &p) { return t.real(p) != 0; }, [t](const Grid &g) { return t.fits(g); });
 }
 LogicalResult evaluate(Evaluator &e, mask::KeysOp op) {
   return defineTruth(e, op, Along::rows(op, e.ref(op.getTensor()), "bk"));
@@ -156,8 +158,8 @@ LogicalResult evaluate(Evaluator &e, mask::DocumentOp op) {
       [=](const Grid &g) { return success(succeeded(query.fits(g)) && succeeded(key.fits(g))); });
 }
 
-/// How often the list of a query's block holds the key's block; keys are counted in rows, not
-/// positions. More than once matters only below a `+`: attention asks mask::isCounted.
+/// How often the list of the query's block contains the key's block; blocks count key rows,
+/// not positions. More than once matters only below a `+` (mask::isCounted).
 LogicalResult evaluate(Evaluator &e, mask::BlocksOp op) {
   TensorRef lists = e.ref(op.getLists());
   int64_t size = op.getSize(), entries = lists->shape.back(), blocks = lists->shape[lists->rank() - 2];
@@ -166,7 +168,7 @@ LogicalResult evaluate(Evaluator &e, mask::BlocksOp op) {
       e, op,
       [=](const Pair &p) {
         int64_t block = floorDiv(p.query, size);
-        if (block < 0 || block >= blocks) // past the lists nothing is seen
+        if (block < 0 || block >= blocks) // beyond the lists: sees nothing
           return int64_t(0);
         int64_t list = (heads == 1 ? 0 : p.head) * blocks + block;
         int64_t times = 0;
@@ -198,8 +200,7 @@ LogicalResult evaluate(Evaluator &e, mask::AddOp op) {
 }
 LogicalResult evaluate(Evaluator &e, mask::NotOp op) {
   MaskValue a = e.mask(op.getOperand());
-  return define(
-      e, op, [=](const Pair &p) { return a.sees(p) == 0; }, a.fits);
+  return define(e, op, [=](const Pair &p) { return a.sees(p) == 0; }, a.fits);
 }
 LogicalResult evaluate(Evaluator &e, mask::SelectOp op) {
   const Tensor &condition = e.tensor(op.getCondition());
@@ -212,9 +213,9 @@ LogicalResult evaluate(Evaluator &e, mask::SelectOp op) {
 
 Outcome evaluation::evaluateMasks(Evaluator &e, Operation *op) {
   return TypeSwitch<Operation *, Outcome>(op)
-      .Case<mask::AllOp, mask::NoneOp, mask::BandOp, mask::CausalOp, mask::ChunkOp, mask::WindowOp, mask::DilatedOp, mask::GridOp,
-            mask::GridWindowOp, mask::KeysOp, mask::QueriesOp,
-            mask::PrefixOp, mask::DocumentOp, mask::BlocksOp, mask::DenseOp, mask::AndOp, mask::OrOp, mask::AddOp,
-            mask::NotOp, mask::SelectOp>([&](auto known) { return evaluate(e, known); })
+      .Case<mask::AllOp, mask::NoneOp, mask::BandOp, mask::CausalOp, mask::ChunkOp, mask::WindowOp, mask::DilatedOp,
+            mask::GridOp, mask::GridWindowOp, mask::KeysOp, mask::QueriesOp, mask::PrefixOp, mask::DocumentOp,
+            mask::BlocksOp, mask::DenseOp, mask::AndOp, mask::OrOp, mask::AddOp, mask::NotOp, mask::SelectOp>(
+          [&](auto known) { return evaluate(e, known); })
       .Default([](Operation *) { return std::nullopt; });
 }

@@ -36,7 +36,7 @@ static LogicalResult evaluate(Evaluator &e, model::SliceOp op) {
   return success();
 }
 
-// The lengths of the result are those of its type; nothing moves.
+// The result has the lengths of its type; elements stay in order.
 static LogicalResult evaluate(Evaluator &e, model::SqueezeOp op) {
   e.set(op.getResult(), reshaped(e.tensor(op.getOperand()), e.shapeOf(op.getResult())));
   return success();
@@ -46,7 +46,7 @@ static LogicalResult evaluate(Evaluator &e, model::UnsqueezeOp op) {
   return success();
 }
 
-/// Split by the left side, permute the names, merge by the right side.
+/// Splits axes by the left side, permutes the names, merges by the right side.
 static LogicalResult evaluate(Evaluator &e, model::RearrangeOp op) {
   const Tensor &t = e.tensor(op.getOperand());
   std::optional<model::AxesPattern> pattern = model::parsePattern(op.getPattern());
@@ -129,6 +129,26 @@ static LogicalResult evaluate(Evaluator &e, model::PadOp op) {
   return success();
 }
 
+/// out[b, l..., t*c + i] = x[b, l*stride + t*dilation, i].
+static LogicalResult evaluate(Evaluator &e, model::WindowsOp op) {
+  const Tensor &x = e.tensor(op.getOperand());
+  Tensor out = Tensor::zeros(x.kind, e.shapeOf(op.getResult()));
+  std::vector<int64_t> shape(out.shape); // batch, l..., t..., channel
+  shape.pop_back();
+  shape.insert(shape.end(), op.getSize().begin(), op.getSize().end());
+  shape.push_back(x.shape.back());
+  unsigned axes = op.getSize().size();
+  for (Walk w(shape, {}); w.more(); w.next()) {
+    SmallVector<int64_t> index{w.index().front()};
+    for (unsigned i = 0; i < axes; ++i)
+      index.push_back(w.index()[1 + i] * op.getStride()[i] + w.index()[1 + axes + i] * op.getDilation()[i]);
+    index.push_back(w.index().back());
+    store(out, w.here(), scalarOf(x, place(x.shape, index)));
+  }
+  e.set(op.getResult(), std::move(out));
+  return success();
+}
+
 /// out[b, n, ...] = x[b, at[b, n], ...]; the axis n is missing where `at` is [b].
 static LogicalResult evaluate(Evaluator &e, model::GatherOp op) {
   const Tensor &x = e.tensor(op.getOperand()), &at = e.tensor(op.getAt());
@@ -146,7 +166,8 @@ static LogicalResult evaluate(Evaluator &e, model::GatherOp op) {
   return success();
 }
 
-/// Gives the dim of its list a value.
+/// The indices of the rows that the mask keeps; their number becomes the dim's
+/// value.
 static LogicalResult evaluate(Evaluator &e, model::LiveRowsOp op) {
   const Tensor &mask = e.tensor(op.getMask());
   std::vector<int64_t> rows;
@@ -159,7 +180,8 @@ static LogicalResult evaluate(Evaluator &e, model::LiveRowsOp op) {
   return success();
 }
 
-/// Row `from` of `x` to row `to` of `out`, both with two leading axes as one.
+/// Copies row `from` of `x` to row `to` of `out`; the two leading axes count as
+/// one.
 static LogicalResult moveRow(Operation *op, const Tensor &x, int64_t from, Tensor &out, int64_t to) {
   int64_t width = product(ArrayRef(x.shape).drop_front(2));
   if (from < 0 || to < 0 || from >= x.shape[0] * x.shape[1] || to >= out.shape[0] * out.shape[1])
@@ -190,7 +212,7 @@ static LogicalResult evaluate(Evaluator &e, model::UnpackRowsOp op) {
 Outcome evaluation::evaluateMoves(Evaluator &e, Operation *op) {
   return TypeSwitch<Operation *, Outcome>(op)
       .Case<model::BroadcastOp, model::SliceOp, model::SqueezeOp, model::UnsqueezeOp, model::RearrangeOp,
-            model::ConcatOp, model::PadOp, model::GatherOp, model::LiveRowsOp, model::PackRowsOp,
+            model::ConcatOp, model::PadOp, model::WindowsOp, model::GatherOp, model::LiveRowsOp, model::PackRowsOp,
             model::UnpackRowsOp>([&](auto known) { return evaluate(e, known); })
       .Default([](Operation *) { return std::nullopt; });
 }

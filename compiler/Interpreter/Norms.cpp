@@ -8,7 +8,7 @@ using namespace mlir;
 using namespace heddle;
 using namespace heddle::evaluation;
 
-/// f(row) for every stretch of the last axis.
+/// Calls f on every row along the last axis.
 static void forEachRow(Tensor &t, llvm::function_ref<void(MutableArrayRef<double>)> f) {
   int64_t width = t.shape.back();
   for (int64_t at = 0; at < t.count(); at += width)
@@ -46,8 +46,7 @@ static LogicalResult evaluate(Evaluator &e, model::RmsNormOp op) {
       square += x * x;
     square /= double(row.size());
     for (auto [i, x] : llvm::enumerate(row))
-      x = x / std::sqrt(square + op.getEps().convertToDouble()) *
-          (op.getOffset().convertToDouble() + weight.reals[i]);
+      x = x / std::sqrt(square + op.getEps().convertToDouble()) * (op.getOffset().convertToDouble() + weight.reals[i]);
   });
   e.set(op.getResult(), std::move(t));
   return success();

@@ -1,4 +1,4 @@
-// Passes that ask the interpreter.
+// Passes that use the interpreter.
 #ifndef HEDDLE_COMPILER_INTERPRETER_PASSES_TD
 #define HEDDLE_COMPILER_INTERPRETER_PASSES_TD
 

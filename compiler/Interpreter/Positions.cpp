@@ -34,7 +34,8 @@ static LogicalResult evaluate(Evaluator &e, model::RotaryOp op) {
     return op.emitOpError() << "the amplitude is one number, found " << showShape(amplitude.shape);
   int64_t width = op.getHeadWidth(), features = x.shape.back(), heads = features / width;
   int64_t turned = frequencies.shape.back();
-  // Frequencies stand against [lead..., n]; with one axis more than that, against [lead..., heads, n].
+  // Frequencies are broadcast against [lead..., n], or with one more axis
+  // against [lead..., heads, n].
   std::vector<int64_t> lead(x.shape.begin(), x.shape.end() - 1), angles(lead);
   bool perHead = frequencies.rank() > int64_t(lead.size()) + 1;
   if (perHead)
@@ -74,7 +75,8 @@ static double cubic(double t) {
   return t < 2 ? a * t * t * t - 5 * a * t * t + 8 * a * t - 4 * a : 0;
 }
 
-/// One axis to `size`: result i reads around (i + 1/2) / scale - 1/2, beyond an edge the edge.
+/// Resamples one axis to `size`: result i reads around (i + 1/2) / scale - 1/2;
+/// beyond an edge the edge is repeated.
 static Tensor resampled(const Tensor &x, unsigned axis, int64_t size, double scale, bool bicubic) {
   std::vector<int64_t> shape(x.shape);
   int64_t old = shape[axis];

@@ -11,7 +11,7 @@ using namespace mlir;
 using namespace heddle;
 using namespace heddle::evaluation;
 
-/// A NaN is larger than everything, as numpy has it.
+/// Order in which a NaN is the largest, as in numpy.
 static bool larger(double a, double b) { return a > b || (std::isnan(a) && !std::isnan(b)); }
 
 static LogicalResult evaluate(Evaluator &e, model::ReduceOp op) {
@@ -28,7 +28,7 @@ static LogicalResult evaluate(Evaluator &e, model::ReduceOp op) {
 
   bool argmax = kind == model::ReduceKind::argmax;
   Tensor out = Tensor::zeros(argmax ? Tensor::Kind::Int : t.kind, kept);
-  std::vector<int64_t> best(product(kept), -1); // where the largest stands
+  std::vector<int64_t> best(product(kept), -1); // index of the largest so far
   for (Walk w(t.shape, {ArrayRef(kept)}); w.more(); w.next()) {
     int64_t from = w.here(), to = w.at(0);
     if (kind == model::ReduceKind::sum || kind == model::ReduceKind::mean) {
@@ -64,7 +64,8 @@ static LogicalResult evaluate(Evaluator &e, model::CumsumOp op) {
   if (op.getInit()) {
     const Tensor &init = e.tensor(op.getInit());
     if (!stretches(init.shape, others))
-      return op.emitOpError() << "cannot go on from " << showShape(init.shape) << ", the sums are " << showShape(others);
+      return op.emitOpError() << "cannot go on from " << showShape(init.shape) << ", the sums are "
+                              << showShape(others);
     sums = stretched(init, others);
   }
   for (Walk w(t.shape, {}); w.more(); w.next()) {
@@ -99,16 +100,14 @@ static LogicalResult evaluate(Evaluator &e, model::SoftmaxOp op) {
   return success();
 }
 
-/// The k largest stay; of equals the one with the lower index is the larger.
+/// Keeps the k largest; of equal ones that with the lower index.
 static LogicalResult evaluate(Evaluator &e, model::TopKOp op) {
   Tensor t = e.tensor(op.getOperand());
   int64_t width = t.shape.back(), k = op.getK();
   std::vector<int64_t> order(width);
   for (int64_t first = 0; first < t.count(); first += width) {
     std::iota(order.begin(), order.end(), first);
-    std::stable_sort(order.begin(), order.end(), [&](int64_t a, int64_t b) {
-      return larger(t.reals[a], t.reals[b]);
-    });
+    std::stable_sort(order.begin(), order.end(), [&](int64_t a, int64_t b) { return larger(t.reals[a], t.reals[b]); });
     for (int64_t i = k; i < width; ++i)
       t.reals[order[i]] = op.getFill().convertToDouble();
   }

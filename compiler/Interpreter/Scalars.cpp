@@ -1,7 +1,7 @@
 //===- Scalars.cpp - bodies on scalars: model.map and epilogues -----------===//
 //
-// A block of arith, math and model.function is read once into a row of steps on numbered
-// slots, then run for every element.
+// Bodies of model.map and epilogues: a block of arith, math and model.function is read once
+// into a list of steps on numbered slots, then run for every element.
 //
 //===----------------------------------------------------------------------===//
 
@@ -31,7 +31,7 @@ void evaluation::store(Tensor &t, int64_t element, Scalar s) {
     t.ints[element] = s.integer;
 }
 
-/// One op: `run` takes its operands and gives its result.
+/// One op: computes its result from its operands.
 struct ScalarBody::Step {
   std::function<Scalar(ArrayRef<Scalar>)> run;
   SmallVector<unsigned> operands;
@@ -104,7 +104,8 @@ bool compares(arith::CmpIPredicate p, int64_t a, int64_t b) {
 int64_t floorDivided(int64_t a, int64_t b) { return a / b - (a % b != 0 && (a < 0) != (b < 0)); }
 int64_t ceilDivided(int64_t a, int64_t b) { return a / b + (a % b != 0 && (a < 0) == (b < 0)); }
 
-/// Conversions and choices, constants and functions of the model dialect.
+/// The ops that are neither arithmetic on integers nor on reals: conversions, selects,
+/// constants, functions of the model dialect.
 Run readSpecial(Operation *op) {
   return TypeSwitch<Operation *, Run>(op)
       .Case([](arith::ConstantOp c) -> Run {
@@ -112,8 +113,8 @@ Run readSpecial(Operation *op) {
         if (auto real = dyn_cast<FloatAttr>(c.getValue()))
           s.real = real.getValueAsDouble();
         else if (auto integer = dyn_cast<IntegerAttr>(c.getValue()))
-          s.integer = integer.getType().isInteger(1) ? integer.getValue().getZExtValue()
-                                                     : integer.getValue().getSExtValue();
+          s.integer =
+              integer.getType().isInteger(1) ? integer.getValue().getZExtValue() : integer.getValue().getSExtValue();
         else
           return {};
         return [s](Operands) { return s; };
@@ -130,7 +131,8 @@ Run readSpecial(Operation *op) {
         bool bit = s.getIn().getType().isInteger(1);
         return [bit](Operands x) { return Scalar{double(bit ? -x[0].integer : x[0].integer), 0}; };
       })
-      .Case<arith::UIToFPOp>([](auto) -> Run { return [](Operands x) { return Scalar{double(uint64_t(x[0].integer)), 0}; }; })
+      .Case<arith::UIToFPOp>(
+          [](auto) -> Run { return [](Operands x) { return Scalar{double(uint64_t(x[0].integer)), 0}; }; })
       .Case<arith::FPToSIOp>([](auto) -> Run {
         return [](Operands x) {
           double r = x[0].real;
@@ -153,7 +155,7 @@ Run readSpecial(Operation *op) {
           return [kind](Operands x) { return Scalar{apply(kind, x[0].real), 0}; };
         return [kind](Operands x) {
           int64_t i = x[0].integer;
-          return Scalar{0, kind == model::UnaryKind::logical_not                ? i == 0
+          return Scalar{0, kind == model::UnaryKind::logical_not    ? i == 0
                            : kind == model::UnaryKind::neg || i < 0 ? int64_t(0 - uint64_t(i))
                                                                     : i};
         };
@@ -184,7 +186,7 @@ Run readIntegers(Operation *op) {
 /// math.* and arith on reals of one or two operands.
 Run readReals(Operation *op) {
   using D = double;
-  // maximum and minimum carry a NaN on, maxnum and minnum leave it out.
+  // maximumf and minimumf return NaN if an operand is one, maxnumf and minnumf the other.
   return TypeSwitch<Operation *, Run>(op)
       .Case<arith::AddFOp>([](auto) { return reals([](D a, D b) { return a + b; }); })
       .Case<arith::SubFOp>([](auto) { return reals([](D a, D b) { return a - b; }); })
@@ -216,9 +218,8 @@ Run readReals(Operation *op) {
       .Case<math::ErfOp>([](auto) { return reals([](D a, D) { return std::erf(a); }); })
       .Case<math::PowFOp>([](auto) { return reals([](D a, D b) { return std::pow(a, b); }); })
       .Case<math::CopySignOp>([](auto) { return reals([](D a, D b) { return std::copysign(a, b); }); })
-      .Case<math::FmaOp>([](auto) -> Run {
-        return [](Operands x) { return Scalar{std::fma(x[0].real, x[1].real, x[2].real), 0}; };
-      })
+      .Case<math::FmaOp>(
+          [](auto) -> Run { return [](Operands x) { return Scalar{std::fma(x[0].real, x[1].real, x[2].real), 0}; }; })
       .Default([](Operation *) { return Run(); });
 }
 } // namespace

@@ -1,8 +1,8 @@
 //===- States.cpp - stores that outlive a call ----------------------------===//
 //
-// A state [iterations..., rest...] is a tensor full of zeros at first; the indices of an op
-// choose the iteration, the op then reads or writes the rest. Layouts that a later stage
-// chooses for the bytes do not change what a state holds.
+// A state [iterations..., rest...] begins as zeros. The indices of an op select the
+// iteration of a repeat; the op reads or writes the rest. The layout of bytes that a later
+// stage chooses does not change what a state holds.
 //
 //===----------------------------------------------------------------------===//
 
@@ -15,11 +15,11 @@ using namespace heddle;
 using namespace heddle::evaluation;
 
 namespace {
-/// The part of a state that an op works on.
+/// The part of a state that an op reads or writes.
 struct Part {
   Tensor *store;
-  std::vector<int64_t> shape; // without the chosen iterations
-  int64_t first;              // linear place of its first element
+  std::vector<int64_t> shape; // of the part: without the selected iterations
+  int64_t first;              // place of its first element in `store`
 };
 
 FailureOr<Part> choose(Evaluator &e, Operation *op, Value state, ValueRange indices) {

@@ -94,8 +94,7 @@ Tensor heddle::stretched(const Tensor &t, ArrayRef<int64_t> to) {
 }
 
 Walk::Walk(ArrayRef<int64_t> shape, ArrayRef<ArrayRef<int64_t>> operands)
-    : lengths(shape.begin(), shape.end()), now(shape.size(), 0), offsets(operands.size(), 0),
-      left(product(shape)) {
+    : lengths(shape.begin(), shape.end()), now(shape.size(), 0), offsets(operands.size(), 0), left(product(shape)) {
   for (ArrayRef<int64_t> operand : operands) {
     llvm::SmallVector<int64_t> &mine = steps.emplace_back(shape.size(), 0);
     int64_t n = 1;

@@ -1,7 +1,7 @@
 //===- Tensor.h - a dense value of the interpreter --------------*- C++ -*-===//
 //
-// Numbers in row-major order and their lengths; nothing else. Reals are double whatever
-// the declared type, so that a result can be judged more exact than any backend.
+// A dense tensor: numbers in row-major order and their lengths. Reals are doubles whatever
+// the declared type, so that a result can be judged as more exact than any backend's.
 //
 //===----------------------------------------------------------------------===//
 #ifndef HEDDLE_COMPILER_INTERPRETER_TENSOR_H
@@ -22,7 +22,7 @@ struct Tensor {
   Kind kind = Kind::Real;
   std::vector<int64_t> shape;
   std::vector<double> reals; ///< the elements of a Real tensor
-  std::vector<int64_t> ints; ///< the elements of an Int tensor; of a Bool one as 0 and 1
+  std::vector<int64_t> ints; ///< the elements of an Int tensor; a Bool one has 0 and 1
 
   int64_t rank() const { return shape.size(); }
   int64_t count() const { return kind == Kind::Real ? reals.size() : ints.size(); }
@@ -36,32 +36,33 @@ struct Tensor {
   static Tensor ofBools(llvm::ArrayRef<int64_t> shape, std::vector<int64_t> elements);
 };
 
-/// By the names of inputs and outputs.
+/// Tensors by the names of inputs and outputs.
 using Tensors = std::map<std::string, Tensor>;
 
 /// "[2, 3]".
 std::string showShape(llvm::ArrayRef<int64_t> shape);
 int64_t product(llvm::ArrayRef<int64_t> shape);
-/// Elements between neighbours along each axis.
+/// The distance of neighbours along each axis, in elements.
 std::vector<int64_t> strides(llvm::ArrayRef<int64_t> shape);
-/// The numbers of an index, most significant first: place = sum index * stride.
+/// The place of an index in row-major order: the sum of index * stride.
 int64_t place(llvm::ArrayRef<int64_t> shape, llvm::ArrayRef<int64_t> index);
 
-/// The same elements under other lengths.
+/// The same elements with other lengths; their product must stay.
 Tensor reshaped(Tensor t, llvm::ArrayRef<int64_t> shape);
-/// numpy broadcasting: axes of 1 and missing leading axes stretch. `to` must fit.
+/// numpy's broadcasting: axes of 1 and missing leading axes are repeated. `to` must fit.
 Tensor stretched(const Tensor &t, llvm::ArrayRef<int64_t> to);
+/// Whether `from` can be broadcast to `to`.
 bool stretches(llvm::ArrayRef<int64_t> from, llvm::ArrayRef<int64_t> to);
 
-/// Visits every index of `shape` in row-major order and knows where the element stands in
-/// each operand, whose axes of 1 and missing leading axes stretch.
+/// Visits every index of `shape` in row-major order; `at(k)` is the place of its element in
+/// operand k, which is broadcast to `shape`.
 class Walk {
 public:
   Walk(llvm::ArrayRef<int64_t> shape, llvm::ArrayRef<llvm::ArrayRef<int64_t>> operands);
 
   bool more() const { return left > 0; }
   void next();
-  /// Linear place of the index itself, and of the element of operand `k`.
+  /// The place of the index itself, and of its element in operand `k`.
   int64_t here() const { return position; }
   int64_t at(unsigned k) const { return offsets[k]; }
   llvm::ArrayRef<int64_t> index() const { return now; }

@@ -47,7 +47,8 @@ FailureOr<Tensors> VerifyInstrumentation::compute(ModuleOp module) {
   FailureOr<Tensors> results = interpret(run, options.inputs, {}, nullptr, readParameter);
   if (failed(results) || options.newTokens <= 0 || !module->hasAttr("model.generate"))
     return results;
-  // Before there is a @step, and where there will be none, @run says what it must give.
+  // The reference is @run (recomputing); as soon as a pass has made @step, the cached
+  // generation is compared with it.
   bool cached = module.lookupSymbol<func::FuncOp>("step") != nullptr;
   GenerateOptions generate{options.newTokens, true, {}};
   FailureOr<Generated> text = cached ? generateCached(module, options.inputs, readParameter, generate)
@@ -61,8 +62,8 @@ FailureOr<Tensors> VerifyInstrumentation::compute(ModuleOp module) {
 }
 
 /// `expected`, with 0 where `actual` has a row of zeros, for a result of @run that is marked as having
-/// rows of padding that are not computed (`model.padded_rows`).
-static Tensor withoutPadding(ModuleOp module, StringRef name, Tensor expected, const Tensor &actual) {
+/// rows of padding that are not computed (`model.padded_rows`). Adds to `padded` how many rows became 0 so.
+static Tensor withoutPadding(ModuleOp module, StringRef name, Tensor expected, const Tensor &actual, int64_t &padded) {
   auto run = module.lookupSymbol<func::FuncOp>("run");
   bool marked = false;
   for (unsigned i = 0; i < run.getNumResults(); ++i) {
@@ -72,9 +73,14 @@ static Tensor withoutPadding(ModuleOp module, StringRef name, Tensor expected, c
   if (!marked || expected.shape != actual.shape || expected.kind != Tensor::Kind::Real)
     return expected;
   int64_t width = std::max<int64_t>(1, product(ArrayRef(actual.shape).drop_front(2)));
+  auto isZero = [&](const Tensor &t, int64_t i) {
+    return std::all_of(&t.reals[i], &t.reals[i] + width, [](double x) { return x == 0; });
+  };
   for (int64_t i = 0; i + width <= actual.count(); i += width)
-    if (std::all_of(&actual.reals[i], &actual.reals[i] + width, [](double x) { return x == 0; }))
+    if (isZero(actual, i) && !isZero(expected, i)) {
       std::fill_n(expected.reals.begin() + i, width, 0.0);
+      ++padded;
+    }
   return expected;
 }
 
@@ -116,14 +122,17 @@ void VerifyInstrumentation::runAfterPass(Pass *pass, Operation *op) {
   FailureOr<Tensors> results = compute(module);
   if (failed(results))
     return blame("the module can no longer be interpreted");
+  int64_t padded = 0;
   for (const auto &[name, tensor] : *expected) {
     auto got = results->find(name);
     if (got == results->end())
       return blame("'" + name + "' is no result any more");
-    std::string how = difference(withoutPadding(module, name, tensor, got->second), got->second, options.tolerance, report.worst);
+    std::string how = difference(withoutPadding(module, name, tensor, got->second, padded), got->second,
+                                 options.tolerance, report.worst);
     if (!how.empty())
       return blame("'" + name + "' " + how);
   }
+  report.padded = std::max(report.padded, padded);
   ++report.compared;
 }
 

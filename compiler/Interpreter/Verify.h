@@ -1,8 +1,8 @@
 //===- Verify.h - every pass judged by the interpreter ----------*- C++ -*-===//
 //
-// A pass must not change what a module computes. VerifyInstrumentation interprets the
-// module before the first pass and again after every one, and names the first pass after
-// which a result differs.
+// Verification of passes: no pass may change what a module computes. The instrumentation
+// interprets the module before the first pass and again after every one, and names the
+// first pass after which a result differs.
 //
 //===----------------------------------------------------------------------===//
 #ifndef HEDDLE_COMPILER_INTERPRETER_VERIFY_H
@@ -17,25 +17,26 @@ namespace heddle {
 
 struct VerifyOptions {
   Tensors inputs;
-  /// Tokens to generate with @step (where there is one) and to compare with @run's; 0: none.
+  /// Tokens to generate with @step (if there is one) and to compare with @run's; 0: none.
   int64_t newTokens = 0;
-  /// Differences of reals, relative to the largest magnitude of the tensor. Constants that a pass
-  /// writes as f32 differ by about 1e-8.
+  /// The largest difference of reals, relative to the largest magnitude of their tensor.
+  /// Constants that a pass writes as f32 differ by about 1e-8.
   double tolerance = 1e-5;
 };
 
-/// What verification found. `pass` is empty as long as nothing differs.
+/// The result; `pass` is empty if nothing differs.
 struct VerifyReport {
-  std::string pass;       ///< the first pass after which a result differs
-  std::string what;       ///< which result, and how
-  unsigned compared = 0;  ///< passes after which everything was equal
-  unsigned skipped = 0;   ///< passes after which the IR was no longer the interpreter's
-  double worst = 0;       ///< the largest relative difference met
+  std::string pass;      ///< the first pass after which a result differs
+  std::string what;      ///< which result, and how
+  unsigned compared = 0; ///< passes after which everything was equal
+  unsigned skipped = 0;  ///< passes after which the IR could not be interpreted any more
+  int64_t padded = 0;    ///< rows of padding that a pass leaves out, whose results are 0
+  double worst = 0;      ///< the largest relative difference so far
   explicit operator bool() const { return pass.empty(); }
 };
 
-/// What two tensors differ by: empty where they agree within `tolerance`; `worst` grows to the
-/// largest relative difference met.
+/// A text about the first difference of two tensors; "" if they agree within `tolerance`.
+/// `worst` is raised to the largest relative difference.
 std::string difference(const Tensor &expected, const Tensor &actual, double tolerance, double &worst);
 
 class VerifyInstrumentation : public mlir::PassInstrumentation {
@@ -57,10 +58,9 @@ private:
   std::optional<Tensors> expected;
 };
 
-/// Adds the instrumentation to `pm` (whose context must not run passes in parallel).
+/// Adds the instrumentation to `pm`, whose context must not run passes in parallel.
 void compareAfterEachPass(mlir::PassManager &pm, VerifyOptions options,
-                          std::function<mlir::FailureOr<Tensor>(llvm::StringRef)> readParameter,
-                          VerifyReport &report);
+                          std::function<mlir::FailureOr<Tensor>(llvm::StringRef)> readParameter, VerifyReport &report);
 
 } // namespace heddle
 

@@ -6,8 +6,10 @@
 //===----------------------------------------------------------------------===//
 
 #include "compiler/Pipelines/Contracts.h"
+#include "compiler/Conversion/ToKernels/Passes.h"
 #include "compiler/Conversion/ToLoops/Abi.h"
-#include "dialects/Attn/IR/Plan.h"
+#include "compiler/Plan/PlanCheck.h"
+#include "dialects/Attn/IR/Attn.h"
 #include "dialects/Model/IR/Plan.h"
 #include "dialects/Model/IR/ReservedDims.h"
 #include "dialects/Model/Transforms/Fusion.h"
@@ -15,6 +17,7 @@
 #include "dialects/Model/Transforms/Views.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 
 using namespace mlir;
 using namespace heddle;
@@ -44,7 +47,7 @@ void heddle::checkModelStage(ModuleOp module, ContractReport report) {
       report(op, "an op without a location");
     if (isa<model::AppendOp, model::LoadOp, model::StoreOp>(op))
       report(op, "a state, which no description has");
-    if (isa<model::MapOp, model::LiveRowsOp, model::PackRowsOp, model::UnpackRowsOp>(op))
+    if (isa<model::MapOp, model::WindowsOp, model::LiveRowsOp, model::PackRowsOp, model::UnpackRowsOp>(op))
       report(op, "'" + op->getName().getStringRef() + "', which a later stage makes");
     if (isa<func::FuncOp>(op) && op != run)
       report(op, "a function beside @run");
@@ -65,19 +68,21 @@ void heddle::checkFusedStage(ModuleOp module, ContractReport report) {
   });
 }
 
+/// A module with parameters must say which tensor of the file lies where; the packer has no other source.
+static void checkBlob(ModuleOp module, ContractReport report) {
+  bool parameters = module.walk([](model::ParamOp) { return WalkResult::interrupt(); }).wasInterrupted();
+  if (parameters && !model::hasBlob(module))
+    report(module, "it has parameters, but no 'model.blob'");
+}
+
 void heddle::checkTiledStage(ModuleOp module, ContractReport report) {
-  eachOp(module, [&](Operation *op) {
-    if (auto param = dyn_cast<model::ParamOp>(op); param && !param.getOffset())
-      report(op, "a parameter without a place in the blob");
-    if (auto sdpa = dyn_cast<attn::SdpaOp>(op); isa<model::LinearOp, model::MatmulOp>(op) ? !model::scheduleOf(op) : sdpa && !attn::scheduleOf(sdpa))
-      report(op, "a product or an attention without tiles");
-  });
+  checkBlob(module, report);
+  plan::checkTiledPlan(module, report);
 }
 
 void heddle::checkBuffersStage(ModuleOp module, ContractReport report) {
-  for (auto f : module.getOps<func::FuncOp>())
-    if (!f.isDeclaration() && !model::arenaOf(f))
-      report(f, "a function whose arena is not known");
+  checkBlob(module, report);
+  plan::checkBuffersPlan(module, report);
 }
 
 //===-- llvm -------------------------------------------------------------------------===//
@@ -112,13 +117,42 @@ void heddle::checkLlvmStage(ModuleOp module, ContractReport report) {
     }
 }
 
+//===-- of a device --------------------------------------------------------------------===//
+
+/// The one signature of kernels: (fail, dims, tensors, arena, weights, i, j), five pointers and two i64.
+static bool isKernelType(ArrayRef<Type> arguments) {
+  return arguments.size() == 7 && llvm::all_of(arguments.take_front(5), llvm::IsaPred<LLVM::LLVMPointerType>) &&
+         llvm::all_of(arguments.drop_front(5), [](Type t) { return t.isInteger(64); });
+}
+
+void heddle::checkKernelsStage(ModuleOp module, ContractReport report) {
+  eachOp(module, [&](Operation *op) {
+    if (isa<model::ModelDialect, mask::MaskDialect, attn::AttnDialect>(op->getDialect()))
+      report(op, "'" + op->getName().getStringRef() + "' is left");
+    auto f = dyn_cast<func::FuncOp>(op);
+    if (f && f->hasAttr(kernels::kKernelAttr) && (!isKernelType(f.getArgumentTypes()) || f.getNumResults()))
+      report(f, "the kernel '" + f.getName() + "' has another type than kernels have");
+    if (f && f.isExternal() && !SymbolTable::symbolKnownUseEmpty(f, module))
+      report(f, "'" + f.getName() + "' is defined nowhere");
+    if (auto call = dyn_cast<func::CallOp>(op); call && call.getCallee() == "heddle_barrier")
+      report(op, "a barrier inside of a kernel");
+  });
+}
+
+void heddle::checkDeviceStage(ModuleOp module, ContractReport report) {
+  eachOp(module, [&](Operation *op) {
+    if (!isa<LLVM::LLVMDialect, NVVM::NVVMDialect>(op->getDialect()))
+      report(op, "'" + op->getName().getStringRef() + "' is left");
+    if (auto f = dyn_cast<LLVM::LLVMFuncOp>(op); f && f.isExternal() && !SymbolTable::symbolKnownUseEmpty(f, module))
+      report(f, "'" + f.getName() + "' is no function that a device has");
+  });
+}
+
 //===-- when they are asked ----------------------------------------------------------===//
 
 static LogicalResult check(const Stage &stage, ModuleOp module, const Twine &head) {
   LogicalResult kept = success();
-  stage.contract(module, [&](Operation *op, const Twine &what) {
-    kept = emitError(op->getLoc()) << head << what;
-  });
+  stage.contract(module, [&](Operation *op, const Twine &what) { kept = emitError(op->getLoc()) << head << what; });
   return kept;
 }
 
@@ -126,7 +160,8 @@ LogicalResult heddle::checkClaim(ModuleOp module) {
   auto claim = module->getAttrOfType<StringAttr>("heddle.stage");
   if (!claim)
     return success();
-  if (const Stage *stage = findStage(claim.getValue()))
+  model::TargetAttr target = model::targetOf(module);
+  if (const Stage *stage = findStage(claim.getValue(), target ? target.getName() : StringRef("cpu")))
     return check(*stage, module, "this is not what the stage '" + claim.getValue() + "' of the file promises: ");
   return emitError(module.getLoc()) << "there is no stage '" << claim.getValue() << "'";
 }
@@ -156,7 +191,5 @@ struct CheckStagePass final : PassWrapper<CheckStagePass, OperationPass<ModuleOp
 };
 } // namespace
 
-std::unique_ptr<Pass> heddle::createContractPass(const Stage &stage) {
-  return std::make_unique<ContractPass>(stage);
-}
+std::unique_ptr<Pass> heddle::createContractPass(const Stage &stage) { return std::make_unique<ContractPass>(stage); }
 std::unique_ptr<Pass> heddle::createCheckStagePass() { return std::make_unique<CheckStagePass>(); }

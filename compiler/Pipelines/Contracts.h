@@ -20,13 +20,21 @@ void checkEntriesStage(mlir::ModuleOp module, ContractReport report);
 /// No elementwise op is left, no map that its linear could take in, no linear with several
 /// results, no mask or bias that nobody asks.
 void checkFusedStage(mlir::ModuleOp module, ContractReport report);
-/// Every parameter has its place in the blob.
+/// Parameters lie in the blob where it says, in layouts that their readers read; products
+/// and attentions have tiles of which the target can make code; a state lies alike for all who write and read it.
 void checkTiledStage(mlir::ModuleOp module, ContractReport report);
-/// The size of every function's arena is known before it runs.
+/// What `tiled` has planned, and: the size of every function's arena is known before it runs; every result and all
+/// working memory lies inside of it or of an output, so nothing is allocated; nothing is written over while it is
+/// needed.
 void checkBuffersStage(mlir::ModuleOp module, ContractReport report);
 /// The LLVM dialect alone, entries of the type that the runtime calls, and no external symbol
 /// that abi.def does not list.
 void checkLlvmStage(mlir::ModuleOp module, ContractReport report);
+
+/// Kernels of one signature and what they call; no barrier of a team, nothing of the model's dialects.
+void checkKernelsStage(mlir::ModuleOp module, ContractReport report);
+/// The LLVM dialect and the device's; nothing is called that is not here.
+void checkDeviceStage(mlir::ModuleOp module, ContractReport report);
 
 /// Checks the stage's contract and writes `heddle.stage`; ends every stage.
 std::unique_ptr<mlir::Pass> createContractPass(const Stage &stage);

@@ -1,7 +1,7 @@
 //===- EntriesContract.cpp - who owns, writes and reads a state -------------===//
 //
-// A state is known by its name: every function that has one of the name has it in the same type,
-// one op of all functions writes it, and every other op that touches it reads.
+// The contract of states. A state is identified by its name: all functions that have it agree on its type, one op of
+// one function writes it, and every other op that uses it reads.
 //
 //===----------------------------------------------------------------------===//
 
@@ -21,7 +21,7 @@ struct State {
   unsigned writers = 0;
 };
 
-/// The argument of the function that `state` is, seen from inside a body.
+/// The name of a state, which stands on the function's argument; "" for what is no argument of `f`.
 std::string nameOf(func::FuncOp f, Value state) {
   auto arg = dyn_cast<BlockArgument>(state);
   auto name = arg && arg.getOwner() == &f.getBody().front()
@@ -31,7 +31,7 @@ std::string nameOf(func::FuncOp f, Value state) {
 }
 } // namespace
 
-/// A model that generates has its step, or says why every token recomputes the text.
+/// A model that generates must have @step, or a report why every token recomputes the text.
 static void checkStep(ModuleOp module, ContractReport report) {
   auto why = module->getAttrOfType<ArrayAttr>("model.step_report");
   if (module->hasAttr("model.generate") && !module.lookupSymbol("step") && (!why || why.empty()))

@@ -1,25 +1,30 @@
 //===- Registration.cpp - dialects and passes, named once -----------------===//
 //
-// Only what the stages use: loading every dialect of MLIR would cost more time than a small
-// model takes to compile.
+// Registers only the dialects and passes that the stages use: loading all of MLIR's dialects would take longer than
+// compiling a small model.
 //
 //===----------------------------------------------------------------------===//
 
-#include "compiler/Pipelines/Stages.h"
 #include "compiler/Conversion/ModelToEntries/Passes.h"
+#include "compiler/Conversion/TileToNVVM/Passes.h"
+#include "compiler/Conversion/ToKernels/Passes.h"
+#include "compiler/Conversion/ToLoops/Gpu/Passes.h"
 #include "compiler/Conversion/ToLoops/Passes.h"
 #include "compiler/Interpreter/Passes.h"
+#include "compiler/Pipelines/Stages.h"
 #include "compiler/Plan/Passes.h"
 #include "dialects/Attn/IR/Attn.h"
 #include "dialects/Mask/Emission/Emission.h"
 #include "dialects/Mask/Transforms/Passes.h"
 #include "dialects/Model/Transforms/Passes.h"
+#include "dialects/Tile/IR/Tile.h"
 #include "mlir/Conversion/Passes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlow.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Index/IR/IndexDialect.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/UB/IR/UBOps.h"
@@ -29,12 +34,12 @@
 using namespace mlir;
 
 void heddle::registerDialects(DialectRegistry &registry) {
-  registry.insert<model::ModelDialect, mask::MaskDialect, attn::AttnDialect, func::FuncDialect,
-                  arith::ArithDialect, math::MathDialect, scf::SCFDialect,
-                  vector::VectorDialect, cf::ControlFlowDialect,
-                  index::IndexDialect, ub::UBDialect, LLVM::LLVMDialect>();
+  registry.insert<model::ModelDialect, mask::MaskDialect, attn::AttnDialect, tile::TileDialect, func::FuncDialect,
+                  arith::ArithDialect, math::MathDialect, scf::SCFDialect, vector::VectorDialect,
+                  cf::ControlFlowDialect, index::IndexDialect, ub::UBDialect, LLVM::LLVMDialect, NVVM::NVVMDialect>();
   mask::registerMaskEmission(registry);
   loops::registerPlan(registry);
+  loops::registerWarpPlan(registry);
 }
 
 void heddle::registerPasses() {
@@ -44,6 +49,9 @@ void heddle::registerPasses() {
   model::registerModelPasses();
   plan::registerPlanPasses();
   loops::registerToLoopsPasses();
+  loops::registerToWarpsPasses();
+  kernels::registerToKernelsPasses();
+  tile::registerTileToNVVMPasses();
   registerCanonicalizerPass();
   registerCSEPass();
   registerSymbolDCEPass();

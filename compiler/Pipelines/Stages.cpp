@@ -1,10 +1,13 @@
 //===- Stages.cpp - the table and the passes it names ---------------------===//
 
 #include "compiler/Pipelines/Stages.h"
-#include "compiler/Pipelines/Contracts.h"
 #include "compiler/Conversion/ModelToEntries/Passes.h"
+#include "compiler/Conversion/TileToNVVM/Passes.h"
+#include "compiler/Conversion/ToKernels/Passes.h"
+#include "compiler/Conversion/ToLoops/Gpu/Passes.h"
 #include "compiler/Conversion/ToLoops/Passes.h"
 #include "compiler/Interpreter/Passes.h"
+#include "compiler/Pipelines/Contracts.h"
 #include "compiler/Plan/Passes.h"
 #include "dialects/Mask/Transforms/Passes.h"
 #include "dialects/Model/Transforms/Passes.h"
@@ -22,10 +25,7 @@ using llvm::StringRef;
 using Options = const PipelineOptions &;
 
 /// A pass without options.
-template <std::unique_ptr<Pass> (*create)()>
-static std::unique_ptr<Pass> plain(Options) {
-  return create();
-}
+template <std::unique_ptr<Pass> (*create)()> static std::unique_ptr<Pass> plain(Options) { return create(); }
 
 static std::unique_ptr<Pass> deriveEntries(Options o) {
   DeriveEntriesPassOptions options;
@@ -34,7 +34,10 @@ static std::unique_ptr<Pass> deriveEntries(Options o) {
 }
 static std::unique_ptr<Pass> skipPadding(Options o) { return createSkipPaddingPass({o.paddedRows}); }
 static std::unique_ptr<Pass> planCache(Options o) { return plan::createPlanCachePass({o.longestPiece}); }
-static std::unique_ptr<Pass> convertToLoops(Options o) { return loops::createConvertToLoopsPass({o.vectorWidth, o.registers, o.longestFunction}); }
+static std::unique_ptr<Pass> planSchedules(Options o) { return plan::createPlanSchedulesPass({o.panel}); }
+static std::unique_ptr<Pass> convertToLoops(Options o) {
+  return loops::createConvertToLoopsPass({o.vectorWidth, o.registers, o.longestFunction});
+}
 static std::unique_ptr<Pass> vectorToSCF(Options) { return createConvertVectorToSCFPass(); }
 
 static constexpr PassFactory kEntries[] = {
@@ -47,6 +50,7 @@ static constexpr PassFactory kFused[] = {
     plain<createFoldConstantsPass>,
     skipPadding,
     plain<model::createSplitLinearPass>,
+    plain<model::createConvToLinearPass>,
     plain<mask::createSimplifyPass>,
     plain<createCanonicalizerPass>,
     plain<createCSEPass>,
@@ -54,12 +58,34 @@ static constexpr PassFactory kFused[] = {
 };
 static constexpr PassFactory kTiled[] = {
     planCache,
-    plain<plan::createPlanSchedulesPass>,
+    planSchedules,
     plain<plan::createPlanParametersPass>,
 };
 static constexpr PassFactory kBuffers[] = {
     plain<mask::createBuildTablesPass>,
     plain<plan::createPlanMemoryPass>,
+};
+static constexpr PassFactory kKernels[] = {
+    plain<loops::createConvertToWarpsPass>,
+    plain<kernels::createSplitKernelsPass>,
+};
+static constexpr PassFactory kKernelsToLlvm[] = {
+    plain<tile::createTileToNVVMPass>,
+    plain<createCanonicalizerPass>,
+    plain<createCSEPass>,
+    plain<createLoopInvariantCodeMotionPass>,
+    vectorToSCF,
+    plain<createSCFToControlFlowPass>,
+    plain<createConvertVectorToLLVMPass>,
+    plain<createConvertMathToLLVMPass>,
+    plain<createArithToLLVMConversionPass>,
+    plain<createConvertIndexToLLVMPass>,
+    plain<createConvertFuncToLLVMPass>,
+    plain<createConvertControlFlowToLLVMPass>,
+    plain<createUBToLLVMConversionPass>,
+    plain<createReconcileUnrealizedCastsPass>,
+    plain<createCanonicalizerPass>,
+    plain<createCSEPass>,
 };
 static constexpr PassFactory kLlvm[] = {
     convertToLoops,
@@ -82,32 +108,61 @@ static constexpr PassFactory kLlvm[] = {
     plain<createCSEPass>,
 };
 
-static constexpr Stage kStages[] = {
-    {"model", {}, "the description, one op for one statement; every op knows its JSON token", checkModelStage},
-    {"entries", kEntries,
-     "the functions a binary needs: @run, and for models that generate @once and @step with their states",
-     checkEntriesStage},
-    {"fused", kFused,
-     "constants folded, rows of padding left out, masks simplified, elementwise chains one op, epilogues attached to "
-     "their linear",
-     checkFusedStage},
-    {"tiled", kTiled, "parameters have their packing and place in the blob, caches their layout, products and attentions their tiles", checkTiledStage},
-    {"buffers", kBuffers, "masks have their tables, every result its place in one arena", checkBuffersStage},
-    {"llvm", kLlvm, "the LLVM dialect alone", checkLlvmStage},
+static constexpr Stage kModelStage{
+    "model", {}, "the description, one op for one statement; every op knows its JSON token", checkModelStage};
+static constexpr Stage kEntriesStage{
+    "entries", kEntries,
+    "the functions a binary needs: @run, and for models that generate @once and @step with their states",
+    checkEntriesStage};
+static constexpr Stage kFusedStage{
+    "fused", kFused,
+    "constants folded, rows of padding left out, convolutions made linears, masks simplified, elementwise chains one op, epilogues attached to "
+    "their linear",
+    checkFusedStage};
+static constexpr Stage kTiledStage{
+    "tiled", kTiled,
+    "parameters have their packing and place in the blob, caches their layout, products and attentions their tiles",
+    checkTiledStage};
+static constexpr Stage kBuffersStage{"buffers", kBuffers,
+                                     "masks have their tables, every result its place in one arena", checkBuffersStage};
+
+static constexpr Stage kCpuStages[] = {
+    kModelStage, kEntriesStage, kFusedStage,
+    kTiledStage, kBuffersStage, {"llvm", kLlvm, "the LLVM dialect alone", checkLlvmStage},
+};
+static constexpr Stage kCudaStages[] = {
+    kModelStage,
+    kEntriesStage,
+    kFusedStage,
+    kTiledStage,
+    kBuffersStage,
+    {"kernels", kKernels, "what a device launches, one function of one signature for what stood between two barriers",
+     checkKernelsStage},
+    {"llvm", kKernelsToLlvm, "the LLVM dialect and the device's own ops", checkDeviceStage},
 };
 
-static const std::pair<StringRef, StringRef> kOutputStages[] = {
+static const std::pair<StringRef, StringRef> kCpuOutputs[] = {
     {"llvmir", "LLVM IR as text"},
     {"asm", "the target's assembly"},
     {"obj", "the object file, without the weights"},
     {"exe", "the linked binary"},
 };
+static const std::pair<StringRef, StringRef> kCudaOutputs[] = {
+    {"llvmir", "LLVM IR as text"},
+    {"ptx", "the kernels in PTX"},
+    {"obj", "the object file, without the weights"},
+    {"exe", "the linked binary"},
+};
 
-llvm::ArrayRef<Stage> heddle::stages() { return kStages; }
-llvm::ArrayRef<std::pair<StringRef, StringRef>> heddle::outputStages() { return kOutputStages; }
+llvm::ArrayRef<Stage> heddle::stages(StringRef target) {
+  return target == "cuda" ? llvm::ArrayRef<Stage>(kCudaStages) : llvm::ArrayRef<Stage>(kCpuStages);
+}
+llvm::ArrayRef<std::pair<StringRef, StringRef>> heddle::outputStages(StringRef target) {
+  return target == "cuda" ? llvm::ArrayRef(kCudaOutputs) : llvm::ArrayRef(kCpuOutputs);
+}
 
-const Stage *heddle::findStage(StringRef name) {
-  for (const Stage &s : kStages)
+const Stage *heddle::findStage(StringRef name, StringRef target) {
+  for (const Stage &s : stages(target))
     if (s.name == name)
       return &s;
   return nullptr;
@@ -127,6 +182,11 @@ void heddle::addPasses(OpPassManager &pm, StringRef stage, const PipelineOptions
       pm.addPass(std::move(pass));
 }
 
+/// The stages that a target has to itself, behind `buffers`.
+static llvm::ArrayRef<Stage> ownStages(StringRef target) {
+  return stages(target).drop_while([](const Stage &s) { return s.name != "buffers"; }).drop_front();
+}
+
 void heddle::addStage(OpPassManager &pm, const Stage &stage, const PipelineOptions &options) {
   for (PassFactory create : stage.passes)
     pm.addPass(create(options));
@@ -143,36 +203,51 @@ struct PipelineFlags : PassPipelineOptions<PipelineFlags> {
                                  llvm::cl::init(values.paddedRows)};
   Option<int64_t> longestPiece{*this, "longest-piece", llvm::cl::desc("new rows of a call where a state is a ring"),
                                llvm::cl::init(values.longestPiece)};
+  Option<int64_t> panel{*this, "panel", llvm::cl::desc("results of a tile of a product; 0: as the target likes them"),
+                        llvm::cl::init(values.panel)};
   Option<int64_t> vectorWidth{*this, "vector-width", llvm::cl::desc("f32 lanes of a vector register"),
                               llvm::cl::init(values.vectorWidth)};
-  Option<int64_t> registers{*this, "registers", llvm::cl::desc("vector registers"),
-                            llvm::cl::init(values.registers)};
-  Option<int64_t> longestFunction{*this, "longest-function", llvm::cl::desc("ops above which a function becomes several"),
+  Option<int64_t> registers{*this, "registers", llvm::cl::desc("vector registers"), llvm::cl::init(values.registers)};
+  Option<int64_t> longestFunction{*this, "longest-function",
+                                  llvm::cl::desc("ops above which a function becomes several"),
                                   llvm::cl::init(values.longestFunction)};
-  PipelineOptions read() const { return {cache, paddedRows, longestPiece, vectorWidth, registers, longestFunction}; }
+  PipelineOptions read() const {
+    return {cache, paddedRows, longestPiece, panel, vectorWidth, registers, longestFunction};
+  }
 };
 } // namespace
 
 void heddle::registerPipelines() {
-  for (const Stage &stage : kStages)
-    PassPipelineRegistration<PipelineFlags>(
-        ("heddle-" + stage.name).str(), stage.summary,
-        [&stage](OpPassManager &pm, const PipelineFlags &flags) {
-          pm.addPass(createCheckStagePass());
-          addStage(pm, stage, flags.read());
-        });
+  auto add = [](const Stage &stage, StringRef prefix) {
+    PassPipelineRegistration<PipelineFlags>((prefix + stage.name).str(), stage.summary,
+                                            [&stage](OpPassManager &pm, const PipelineFlags &flags) {
+                                              pm.addPass(createCheckStagePass());
+                                              addStage(pm, stage, flags.read());
+                                            });
+  };
+  for (const Stage &stage : kCpuStages)
+    add(stage, "heddle-");
+  for (const Stage &stage : ownStages("cuda"))
+    add(stage, "heddle-cuda-");
 }
 
 std::string heddle::describeStages() {
   std::string text;
   llvm::raw_string_ostream os(text);
   os << "| stage | after it | passes |\n|---|---|---|\n";
-  for (const Stage &s : kStages) {
-    os << "| `" << s.name << "` | " << s.summary << " | " << (s.passes.empty() ? "the importer" : "");
+  auto row = [&](const Stage &s, StringRef target) {
+    os << "| `" << s.name << "`" << target << " | " << s.summary << " | " << (s.passes.empty() ? "the importer" : "");
     llvm::interleaveComma(s.passes, os, [&](PassFactory create) { os << create({})->getArgument(); });
     os << " |\n";
-  }
-  for (auto &[name, summary] : kOutputStages)
+  };
+  for (const Stage &s : kCpuStages)
+    row(s, "");
+  for (auto &[name, summary] : kCpuOutputs)
     os << "| `" << name << "` | " << summary << " | the target |\n";
+  for (const Stage &s : ownStages("cuda"))
+    row(s, " (cuda)");
+  for (auto &[name, summary] : kCudaOutputs)
+    if (name == "ptx")
+      os << "| `" << name << "` (cuda) | " << summary << " | the target |\n";
   return text;
 }

@@ -22,34 +22,35 @@ namespace heddle {
 /// Every option of the pipelines with its default. heddle-opt takes each under its name with
 /// dashes: --heddle-llvm="vector-width=8 registers=16".
 struct PipelineOptions {
-  std::string cache = "auto"; ///< auto, require, none: the cached step
+  std::string cache = "auto";      ///< auto, require, none: the cached step
   std::string paddedRows = "auto"; ///< auto, skip, compute: rows of padding that nobody needs
-  int64_t longestPiece = 512; ///< new rows of a call where a state is a ring
-  int64_t vectorWidth = 16;   ///< f32 lanes of the target's vectors
-  int64_t registers = 32;     ///< vector registers of the target
+  int64_t longestPiece = 512;      ///< new rows of a call where a state is a ring
+  int64_t panel = 0;               ///< results of a tile of a product; 0: as the target likes them
+  int64_t vectorWidth = 16;        ///< f32 lanes of the target's vectors
+  int64_t registers = 32;          ///< vector registers of the target
   int64_t longestFunction = 16000; ///< ops above which a function becomes several
 };
 
 /// What a contract complains to: an op, and what is wrong with it.
-using ContractReport = llvm::function_ref<void(mlir::Operation *op, const llvm::Twine &what)>;
+using ContractReport = llvm::function_ref<void(mlir::Operation *op, const llvm::Twine &what)>; // as plan::Report
 
 /// Makes one pass of a stage.
 using PassFactory = std::unique_ptr<mlir::Pass> (*)(const PipelineOptions &options);
 
 /// One stage that ends in IR.
 struct Stage {
-  llvm::StringRef name;    ///< --emit=NAME, --heddle-NAME
+  llvm::StringRef name;               ///< --emit=NAME, --heddle-NAME
   llvm::ArrayRef<PassFactory> passes; ///< from the stage before, in order
-  llvm::StringRef summary; ///< what holds after it
+  llvm::StringRef summary;            ///< what holds after it
   /// What may still exist after it; reports what does not belong (Contracts.h).
   void (*contract)(mlir::ModuleOp module, ContractReport report);
 };
 
-/// The stages from `model` to `llvm`, in order.
-llvm::ArrayRef<Stage> stages();
+/// The stages from `model` to `llvm` of a target, "cpu" or "cuda", in order: up to `buffers` they are the same.
+llvm::ArrayRef<Stage> stages(llvm::StringRef target = "cpu");
 /// The stages after `llvm`, which are no IR of MLIR: name and summary.
-llvm::ArrayRef<std::pair<llvm::StringRef, llvm::StringRef>> outputStages();
-const Stage *findStage(llvm::StringRef name);
+llvm::ArrayRef<std::pair<llvm::StringRef, llvm::StringRef>> outputStages(llvm::StringRef target = "cpu");
+const Stage *findStage(llvm::StringRef name, llvm::StringRef target = "cpu");
 
 /// Which stage a module is in: its attribute `heddle.stage`, written after every stage.
 llvm::StringRef stageOf(mlir::ModuleOp module);

@@ -33,9 +33,20 @@ std::optional<CacheLayout> heddle::plan::cacheLayoutOf(Operation *op) {
     return std::nullopt;
   auto state = cast<model::StateType>(where.getType());
   int64_t width = *state.getSize(state.getRank() - 1).constant() / cache.getHeads();
-  model::Stored stored = cache.getElement().isBF16() ? model::Stored::bf16 : cache.getElement().isF16() ? model::Stored::f16 : model::Stored::f32;
-  CacheLayout layout{where, indices, cache.getKind() == attn::CacheKind::keys, stored, cache.getHeads(), width, cache.halves() ? (width + 1) / 2 : width,
-                     cache.getClasses(), cache.roomOf(state.getSize(state.getRank() - 2)), cache.getRing(), {}};
+  model::Stored stored = cache.getElement().isBF16()  ? model::Stored::bf16
+                         : cache.getElement().isF16() ? model::Stored::f16
+                                                      : model::Stored::f32;
+  CacheLayout layout{where,
+                     indices,
+                     cache.getKind() == attn::CacheKind::keys,
+                     stored,
+                     cache.getHeads(),
+                     width,
+                     cache.halves() ? (width + 1) / 2 : width,
+                     cache.getClasses(),
+                     cache.roomOf(state.getSize(state.getRank() - 2)),
+                     cache.getRing(),
+                     {}};
   layout.element = layout.room * Size(layout.classes * layout.words);
   return layout;
 }

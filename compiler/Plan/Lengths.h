@@ -8,9 +8,10 @@
 namespace heddle::plan {
 
 /// Bytes of an element in memory (a boolean has one).
-inline int64_t bytesOf(mlir::Type element) {
-  return element.isInteger(1) ? 1 : element.getIntOrFloatBitWidth() / 8;
-}
+inline int64_t bytesOf(mlir::Type element) { return element.isInteger(1) ? 1 : element.getIntOrFloatBitWidth() / 8; }
+
+/// The dims of an entry in the order in which the runtime passes them.
+llvm::SmallVector<std::string> entryDims(mlir::func::FuncOp function);
 
 /// What dims that the function finds out for itself (`model.live_rows`) are at most.
 inline std::map<std::string, model::Size> rowBounds(mlir::func::FuncOp function) {

@@ -9,7 +9,7 @@ def PlanParametersPass : Pass<"model-plan-parameters", "mlir::ModuleOp"> {
   let description = [{
     Writes `layout`, `offset` (bytes, at index values 0) and `strides` (bytes an index operand)
     on each `model.param`, and the list of packed entries as `model.blob` on the module (see
-    Blob.h). A parameter that a linear reads lies in panels; an embedding of the same tensor
+    ParameterBlob.h). A parameter that a linear reads lies in panels; an embedding of the same tensor
     reads that form too. Where `model.dtype` is "bf16" or "f16", both are stored in it; every other parameter
     keeps its type.
   }];
@@ -36,6 +36,9 @@ def PlanSchedulesPass : Pass<"model-plan-schedules", "mlir::ModuleOp"> {
     Writes a #model.schedule on each `model.linear` and `model.matmul` and an #attn.schedule on each `attn.sdpa`, as the
     target likes them. What has one keeps it.
   }];
+  let options = [
+    Option<"panel", "panel", "int64_t", "0", "results of a tile of a product, and so of a panel of its weights; 0: as the target likes them">
+  ];
 }
 
 def PlanMemoryPass : Pass<"model-plan-memory", "mlir::ModuleOp"> {

@@ -10,7 +10,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "compiler/Plan/KeyClasses.h"
+#include "compiler/Plan/CacheUse.h"
 #include "compiler/Plan/Passes.h"
 #include "compiler/Plan/Target.h"
 #include "dialects/Attn/IR/Plan.h"
@@ -25,49 +25,6 @@ namespace heddle::plan {
 using namespace mlir;
 using namespace heddle;
 using namespace heddle::model;
-
-namespace {
-/// How the rows of a state are read.
-struct Use {
-  std::optional<attn::CacheKind> role; ///< none: nobody has read them yet
-  int64_t heads = 0, classes = 1;
-  bool good = true; ///< nothing but attention reads them, always in one role
-  /// The farthest row back that a new row looks at; none: any.
-  std::optional<int64_t> behind = 0;
-
-  void join(std::optional<attn::CacheKind> as, int64_t g, int64_t d, std::optional<int64_t> far) {
-    good &= as && (!role || (role == as && heads == g && classes == d));
-    role = as;
-    heads = g;
-    classes = d;
-    behind = behind && far ? std::optional(std::max(*behind, *far)) : std::nullopt;
-  }
-};
-} // namespace
-
-/// How far back of its own position a query of `op` may look among the rows of `append`.
-static std::optional<int64_t> farthestBack(attn::SdpaOp op, AppendOp append) {
-  auto mask = op.getMask() ? op.getMask().getDefiningOp<mask::MaskOpInterface>() : mask::MaskOpInterface();
-  std::optional<Size> first = Size::parse(op.getPast()), start = Size::parse(op.getKeyStart());
-  // The mean over all values needs all of them.
-  if (!mask || !first || !start || !start->is(0) || op.getMaskedRows() == attn::MaskedRows::mean)
-    return std::nullopt;
-  Size all = cast<ModelTensorType>(append.getResult().getType()).getSize(1), fresh = append.getRows().getType().getSize(1);
-  // Queries are the new rows, or the last of them alone.
-  if (*first != all - fresh && *first != all - Size(1))
-    return std::nullopt;
-  return mask.reach().behind;
-}
-
-static void joinReaders(Value rows, Use &use) {
-  auto append = rows.getDefiningOp<AppendOp>();
-  for (OpOperand &o : rows.getUses()) {
-    auto sdpa = dyn_cast<attn::SdpaOp>(o.getOwner());
-    bool isKey = sdpa && o.getOperandNumber() == 1, isValue = sdpa && o.getOperandNumber() == 2;
-    use.join(isKey ? std::optional(attn::CacheKind::keys) : isValue ? std::optional(attn::CacheKind::values) : std::nullopt, sdpa ? int64_t(sdpa.getKvHeads()) : 0,
-             sdpa ? heddle::plan::keyClasses(sdpa) : 1, sdpa && append ? farthestBack(sdpa, append) : std::nullopt);
-  }
-}
 
 /// The longest text that the model takes; none: any.
 static std::optional<int64_t> longestText(ModuleOp module) {
@@ -88,18 +45,15 @@ static std::optional<int64_t> longestText(ModuleOp module) {
   return std::nullopt;
 }
 
-/// Rows after which places come again: what the first row of a piece sees and the piece, wherever
-/// in a block that begins. None where no text is longer than the ring and its twin block.
+/// Rows of a ring buffer before it wraps; none where no text is longer than the ring and its twin block, since a plain
+/// cache is then no larger.
 static std::optional<int64_t> ringFor(int64_t behind, int64_t piece, std::optional<int64_t> longest, int64_t block) {
-  if (behind > (int64_t(1) << 40))
-    return std::nullopt;
-  int64_t rows = std::max<int64_t>(behind, 0) + piece - 1;
-  int64_t ring = (llvm::divideCeil(rows, block) + 1) * block;
-  return longest && *longest <= ring + block ? std::nullopt : std::optional(ring);
+  std::optional<int64_t> ring = plan::leastRing(behind, piece, block);
+  return longest && ring && *longest <= *ring + block ? std::nullopt : ring;
 }
 
-/// Whether a text may come in pieces: none of them may make the step begin anew (a guard), and
-/// the first must hold all that later ones take from the beginning.
+/// Whether a long text may be fed in pieces. Not where a step has a guard, which may order all of the text to be
+/// computed again, nor where the first piece would be shorter than the prompt that the model needs at once.
 static bool comesInPieces(ModuleOp module, int64_t piece) {
   for (auto f : module.getOps<func::FuncOp>())
     for (unsigned i = 0; i < f.getNumResults(); ++i)
@@ -109,48 +63,12 @@ static bool comesInPieces(ModuleOp module, int64_t piece) {
   return !prompt || prompt.getInt() <= piece;
 }
 
-/// [iterations..., B, rows, features], of which [B, rows, features] is written or read at once.
-static bool fits(Value state, OperandRange indices, Value rows) {
-  auto type = dyn_cast<StateType>(state.getType());
-  auto part = dyn_cast<ModelTensorType>(rows.getType());
-  return type && part && part.getRank() == 3 && type.getRank() == int64_t(indices.size()) + 3 &&
-         part.getElementType().isF32();
-}
-
-/// Of all uses of a state in one function.
-static Use useOf(BlockArgument state) {
-  Use use;
-  bool loads = false, stores = false;
-  for (Operation *user : state.getUsers()) {
-    if (auto append = dyn_cast<AppendOp>(user)) {
-      use.good &= fits(state, append.getIndices(), append.getRows()) && append.getAxis() == 1;
-      joinReaders(append.getResult(), use);
-    } else if (auto load = dyn_cast<LoadOp>(user)) {
-      use.good &= fits(state, load.getIndices(), load.getResult());
-      joinReaders(load.getResult(), use);
-      loads = true;
-    } else if (auto store = dyn_cast<StoreOp>(user)) {
-      use.good &= fits(state, store.getIndices(), store.getValue());
-      stores = true;
-    } else {
-      use.good = false;
-    }
-  }
-  // What is loaded is the state itself, so nobody may write over it meanwhile.
-  use.good &= !(loads && stores);
-  return use;
-}
-
 namespace {
 struct PlanCache final : heddle::plan::impl::PlanCachePassBase<PlanCache> {
   using PlanCachePassBase::PlanCachePassBase;
   void runOnOperation() override {
     // The choice belongs to a state's name: every function that has the state must agree.
-    llvm::StringMap<SmallVector<BlockArgument>> states;
-    for (auto f : getOperation().getOps<func::FuncOp>())
-      for (BlockArgument arg : f.getArguments())
-        if (auto name = f.getArgAttrOfType<StringAttr>(arg.getArgNumber(), "model.state"))
-          states[name.getValue()].push_back(arg);
+    llvm::StringMap<SmallVector<BlockArgument>> states = plan::statesOf(getOperation());
     Builder b(&getContext());
     ModuleOp module = getOperation();
     const plan::Target *target = plan::targetOf(module);
@@ -159,24 +77,22 @@ struct PlanCache final : heddle::plan::impl::PlanCachePassBase<PlanCache> {
     auto [block, panel] = target->cacheBlock();
     std::optional<int64_t> longest = longestText(module);
     bool pieces = comesInPieces(module, longestPiece);
-    int64_t shortest = 0; // of all rings
+    int64_t shortest = 0; // rows of the shortest ring: longer texts come in pieces
     for (auto &[name, args] : states) {
-      Use use;
-      for (BlockArgument arg : args) {
-        Use mine = useOf(arg);
-        use.good &= mine.good;
-        if (mine.role)
-          use.join(mine.role, mine.heads, mine.classes, mine.behind);
-      }
+      plan::CacheUse use = plan::useOf(args);
       if (!use.good || !use.role)
         continue;
       Stored stored = arithmeticOf(module).stored;
-      Type element = stored == Stored::bf16 ? Type(b.getBF16Type()) : stored == Stored::f16 ? Type(b.getF16Type()) : Type(b.getF32Type());
-      // Each class goes round a ring of its own.
+      Type element = stored == Stored::bf16  ? Type(b.getBF16Type())
+                     : stored == Stored::f16 ? Type(b.getF16Type())
+                                             : Type(b.getF32Type());
+      // Keys of different residues never meet under a dilated mask, so each class has a ring of its own.
       int64_t turn = 0;
-      auto ofClass = [&](int64_t rows) { return rows / use.classes + (rows % use.classes != 0); };
-      if (std::optional<int64_t> ring = pieces && use.behind ? ringFor(ofClass(*use.behind), ofClass(longestPiece), longest ? std::optional(ofClass(*longest)) : longest, block)
-                                                             : std::nullopt) {
+      auto ofClass = [&](int64_t rows) { return plan::rowsOfClass(rows, use.classes); };
+      if (std::optional<int64_t> ring = pieces && use.behind
+                                            ? ringFor(ofClass(*use.behind), ofClass(longestPiece),
+                                                      longest ? std::optional(ofClass(*longest)) : longest, block)
+                                            : std::nullopt) {
         turn = *ring;
         int64_t rows = *ring * use.classes;
         shortest = shortest ? std::min(shortest, rows) : rows;

@@ -1,16 +1,18 @@
 //===- PlanMemory.cpp - every result gets its place -----------------------===//
 //
-// One walk finds the stretch of program in which each result lives; results whose stretches
-// do not meet share memory. Before that, results are merged where no copy is needed: a view
-// with what it looks at, an elementwise result with an operand that dies there, a value that a
-// repeat carries with its first value and with what the body yields, and what the function
-// returns with the caller's memory.
+// Arena allocation by live ranges. One walk numbers the ops and finds the live range of each
+// result; results whose ranges do not overlap share memory. Before that, storages are merged
+// where this saves a copy: a view with its source, an elementwise result with an operand whose
+// last use it is, a value that a repeat carries with its first value and with what the body
+// yields, and what the function returns with the caller's memory.
 //
 //===----------------------------------------------------------------------===//
 
 #include "compiler/Plan/CacheLayout.h"
+#include "compiler/Plan/InPlace.h"
 #include "compiler/Plan/Lengths.h"
 #include "compiler/Plan/Passes.h"
+#include "compiler/Plan/PlanCheck.h"
 #include "compiler/Plan/Target.h"
 #include "dialects/Model/IR/Plan.h"
 #include "dialects/Model/Transforms/Views.h"
@@ -25,32 +27,33 @@ using namespace heddle;
 using namespace heddle::model;
 
 namespace {
-/// A stretch of memory and the stretch of program that needs it.
+/// One allocation: its size, and its live range in numbers of ops.
 struct Storage {
   int64_t begin = 0, end = 0;
   Size bytes;
   Block *block = nullptr;        ///< where it is defined: uses in deeper repeats last to their end
   Operation *producer = nullptr; ///< the first op that writes it
-  int64_t bodyLast = -1;         ///< of a carried value: its last use in the body as it came in
+  int64_t bodyLast = -1;         ///< of a carried value: the last use in the body of the incoming value
   int64_t output = -1;
   PlaceAttr place;
-  unsigned merged; ///< itself, or what it was merged into
+  unsigned merged; ///< union-find: its own index, or the storage that it was merged into
 };
 
 class Planner {
 public:
-  Planner(func::FuncOp function, const plan::Target &target) : function(function), target(target), bounds(plan::rowBounds(function)) {}
+  Planner(func::FuncOp function, const plan::Target &target)
+      : function(function), target(target), bounds(plan::rowBounds(function)) {}
   void run();
 
 private:
   func::FuncOp function;
   const plan::Target &target;
-  std::map<std::string, Size> bounds; ///< of dims that the function finds out for itself
+  std::map<std::string, Size> bounds; ///< of dims that are computed inside the function
   llvm::DenseMap<Operation *, std::pair<int64_t, int64_t>> positions;
   int64_t now = 0;
   std::vector<Storage> storages;
   llvm::DenseMap<Value, SmallVector<unsigned, 1>> roots;
-  llvm::DenseSet<Value> exact; ///< values that are all of one storage
+  llvm::DenseSet<Value> exact; ///< values that fill their one storage; others are views into it
   SmallVector<std::pair<Operation *, unsigned>> scratches;
 
   unsigned find(unsigned i) {
@@ -58,7 +61,7 @@ private:
       i = storages[i].merged;
     return i;
   }
-  /// The storage that `v` is all of.
+  /// The storage that `v` fills; none for views and for what is made of several tensors.
   std::optional<unsigned> whole(Value v) {
     auto it = roots.find(v);
     if (!exact.contains(v) || it == roots.end() || it->second.size() != 1)
@@ -96,21 +99,12 @@ Size Planner::bytesOf(ModelTensorType t) {
   return t.getCount().substitute(bounds) * Size(plan::bytesOf(t.getElementType()));
 }
 
-/// Operands that `op` reads only at the element it writes at the same moment.
-static SmallVector<Value> elementwiseOperands(Operation *op) {
-  if (isa<MapOp, UnaryOp, BinaryOp, CompareOp, SelectOp, CastOp>(op))
-    return SmallVector<Value>(op->getOperands());
-  if (auto linear = dyn_cast<LinearOp>(op))
-    return SmallVector<Value>(linear.getExtras());
-  return {};
-}
-
-/// Whether `op` may write its result over `operand`, whose memory is `root`: it reads all of it
-/// only at the element that it writes at the same moment.
+/// Whether `op` may work in place, writing its result over `operand` in the storage `root`: every read of that storage
+/// must be of just the element that is written.
 bool Planner::mayOverwrite(Operation *op, Value operand, unsigned root) {
   if (op->getNumResults() != 1 || op->getResult(0).getType() != operand.getType())
     return false;
-  SmallVector<Value> elementwise = elementwiseOperands(op);
+  SmallVector<Value> elementwise = plan::elementwiseOperands(op);
   if (!llvm::is_contained(elementwise, operand))
     return false;
   unsigned inner = isa<LinearOp>(op) ? op->getNumOperands() - elementwise.size() : 0; // read as a whole
@@ -189,7 +183,7 @@ void Planner::visit(Operation *op) {
   YieldOp yield = dyn_cast<YieldOp>(op);
   auto repeat = yield ? dyn_cast<RepeatOp>(op->getParentOp()) : RepeatOp();
   for (auto [i, v] : llvm::enumerate(op->getOperands())) {
-    // A value that is carried on as it came in is not used by that.
+    // Yielding a carried value unchanged is no use: it stays where it is.
     if (repeat && i < repeat.getNumCarried() && v == repeat.getCarriedArgs()[i])
       continue;
     touch(v, op);
@@ -202,8 +196,11 @@ void Planner::visit(Operation *op) {
         visit(inner);
 
   Size scratch = target.scratchBytes(op).substitute(bounds);
-  if (!scratch.is(0))
+  if (!scratch.is(0)) {
     scratches.push_back({op, create({}, scratch, op)});
+    if (target.scratchLasts(op))
+      storages.back().end = std::numeric_limits<decltype(storages.back().end)>::max();
+  }
 
   if (std::optional<Size> offset = viewOffset(op)) {
     Value from = op->getOperand(0), to = op->getResult(0);
@@ -222,10 +219,10 @@ void Planner::visit(Operation *op) {
     if (auto type = dyn_cast<ModelTensorType>(result.getType())) {
       create(result, bytesOf(type), op);
       if (isa<DefaultOp>(op))
-        exact.erase(result); // the caller's memory stands for it where the input was given
+        exact.erase(result); // if the input was given, its pointer is the caller's: nothing may be merged with it
       continue;
     }
-    // A mask or a bias keeps alive what it is made of.
+    // A mask or a bias has no memory, but its users read the tensors it is made of: it extends their live ranges.
     SmallVector<unsigned, 1> all;
     for (Value v : op->getOperands())
       if (auto it = roots.find(v); it != roots.end())
@@ -235,8 +232,9 @@ void Planner::visit(Operation *op) {
 }
 
 void Planner::mergeInPlace(Operation *op) {
-  for (Value operand : elementwiseOperands(op)) {
-    std::optional<unsigned> from = whole(operand), to = op->getNumResults() == 1 ? whole(op->getResult(0)) : std::nullopt;
+  for (Value operand : plan::elementwiseOperands(op)) {
+    std::optional<unsigned> from = whole(operand),
+                            to = op->getNumResults() == 1 ? whole(op->getResult(0)) : std::nullopt;
     if (!from || !to || *from == *to || storages[*to].producer != op || storages[*from].end != positions[op].first ||
         storages[*from].block != op->getBlock() || !mayOverwrite(op, operand, *from))
       continue;
@@ -244,7 +242,7 @@ void Planner::mergeInPlace(Operation *op) {
   }
 }
 
-/// Rows move up and down within one place, where nobody needs them as they were.
+/// Packs or unpacks rows in place, where this is the last use of the operand.
 void Planner::mergeRows(Operation *op) {
   Value operand = op->getOperand(0), result = op->getResult(0);
   std::optional<unsigned> from = whole(operand), to = whole(result);
@@ -255,7 +253,8 @@ void Planner::mergeRows(Operation *op) {
   setInPlace(op);
 }
 
-/// Makes what the body yields in the place of the carried value, where that is free by then.
+/// Lets the body write what it yields straight into the storage of the carried value, where the incoming value is dead
+/// by then or is read element by element by the op that writes.
 void Planner::mergeYields(RepeatOp op) {
   for (unsigned i = 0; i < op.getNumCarried(); ++i) {
     unsigned slot = *whole(op->getResult(i));
@@ -272,7 +271,8 @@ void Planner::mergeYields(RepeatOp op) {
   }
 }
 
-/// Makes the first value in the place of the carried one; notes which copies are left.
+/// Lets the first value of a repeat be written straight into the storage of the carried one, where the repeat is its
+/// only and last user; records the copies that are left.
 void Planner::mergeRepeat(RepeatOp op) {
   SmallVector<bool> copyIn, copyOut;
   for (unsigned i = 0; i < op.getNumCarried(); ++i) {
@@ -301,7 +301,7 @@ void Planner::mergeReturn(func::ReturnOp op) {
   setCopiesOut(op, copies);
 }
 
-/// Whether the form is at least 0 whatever the dims are (as far as its text shows it).
+/// Whether a size form is at least 0 for all dims. Conservative: true where no term is subtracted.
 static bool surelyNotNegative(const Size &form) { return !StringRef(form.str()).contains('-'); }
 
 void Planner::assign() {
@@ -321,11 +321,14 @@ void Planner::assign() {
   for (unsigned i : order) {
     Storage &s = storages[i];
     Slot *best = nullptr;
-    int rank = 0; // 3: as large, 2: larger, 1: smaller and grows
+    int rank = 0; // best fit among free slots. 3: as large, 2: larger, 1: smaller, so the slot grows
     for (Slot &slot : slots) {
       if (slot.end >= s.begin)
         continue;
-      int mine = slot.bytes == s.bytes ? 3 : surelyNotNegative(slot.bytes - s.bytes) ? 2 : surelyNotNegative(s.bytes - slot.bytes) ? 1 : 0;
+      int mine = slot.bytes == s.bytes                     ? 3
+                 : surelyNotNegative(slot.bytes - s.bytes) ? 2
+                 : surelyNotNegative(s.bytes - slot.bytes) ? 1
+                                                           : 0;
       if (mine > rank) {
         best = &slot;
         rank = mine;
@@ -346,7 +349,8 @@ void Planner::assign() {
   for (Slot &slot : slots) {
     for (unsigned i : slot.users)
       storages[i].place = PlaceAttr::arena(function.getContext(), offset);
-    offset = offset + (slot.bytes.exactDiv(Size(64)) ? slot.bytes : (slot.bytes + Size(63)).floorDiv(Size(64)) * Size(64));
+    offset =
+        offset + (slot.bytes.exactDiv(Size(64)) ? slot.bytes : (slot.bytes + Size(63)).floorDiv(Size(64)) * Size(64));
   }
   setArena(function, offset + Size(64));
 }
@@ -371,8 +375,8 @@ void Planner::record() {
     setScratch(op, storages[find(id)].place);
 }
 
-/// A repeat that hands an incoming value on in another role gets a copy of it: the carried
-/// values are replaced one after the other.
+/// Inserts a copy where a body yields an incoming carried value in another position (a swap, say): carried values are
+/// replaced one after the other, so the value would be overwritten before it is read.
 static void copyCrossed(RepeatOp op) {
   YieldOp yield = op.getYield();
   OpBuilder b(yield);
@@ -401,9 +405,10 @@ void Planner::run() {
   Block &block = function.getBody().front();
   number(block);
   visit(block);
-  // A yield that fits its carried value as it is comes before any other merge of it.
+  // Yields first: merging a yielded value with something else beforehand could cost the copy-free iteration.
   function.walk([&](RepeatOp op) { mergeYields(op); });
-  function.walk<WalkOrder::PreOrder>([&](Operation *op) { isa<PackRowsOp, UnpackRowsOp>(op) ? mergeRows(op) : mergeInPlace(op); });
+  function.walk<WalkOrder::PreOrder>(
+      [&](Operation *op) { isa<PackRowsOp, UnpackRowsOp>(op) ? mergeRows(op) : mergeInPlace(op); });
   function.walk([&](RepeatOp op) {
     mergeYields(op);
     mergeRepeat(op);
@@ -415,21 +420,17 @@ void Planner::run() {
 
 namespace {
 struct PlanMemory final : heddle::plan::impl::PlanMemoryPassBase<PlanMemory> {
-  /// Working memory depends on the tiles, so they have to be there and be some that the target knows.
-  LogicalResult checkSchedules(const plan::Target &target) {
-    bool good = true;
-    getOperation().walk([&](Operation *op) {
-      if (std::string why = target.refusal(op); !why.empty()) {
-        op->emitError() << why;
-        good = false;
-      }
-    });
-    return success(good);
-  }
-
   void runOnOperation() override {
     const plan::Target *target = plan::targetOf(getOperation());
-    if (!target || failed(checkSchedules(*target)))
+    if (!target)
+      return signalPassFailure();
+    // Working memory depends on the tiles, so they have to be there and be some that the target knows.
+    bool good = true;
+    plan::checkTiles(getOperation(), *target, [&](Operation *op, const Twine &what) {
+      op->emitError() << what;
+      good = false;
+    });
+    if (!good)
       return signalPassFailure();
     for (auto f : getOperation().getOps<func::FuncOp>())
       if (!f.isDeclaration())

@@ -7,12 +7,12 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "compiler/Plan/Blob.h"
+#include "compiler/Plan/Indices.h"
+#include "compiler/Plan/ParameterBlob.h"
 #include "compiler/Plan/Passes.h"
 #include "compiler/Plan/Target.h"
 #include "dialects/Model/IR/Arithmetic.h"
 #include "dialects/Model/IR/Plan.h"
-#include "mlir/IR/Matchers.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/StringExtras.h"
 
@@ -28,15 +28,12 @@ using namespace heddle::model;
 static constexpr int64_t kAlignment = 64;
 
 namespace {
-struct Span {
-  int64_t first = 0, end = 0;
-};
-/// One pattern in one layout.
+/// One tensor of the weights file, or one name pattern over the layers of a repeat, in one layout.
 struct Entry {
   StringAttr name;
   LayoutAttr layout;
   ModelTensorType type;
-  SmallVector<Span> ranges; ///< hull over all readers, one an index
+  SmallVector<plan::IndexRange> ranges; ///< for each index the range that covers all readers
   SmallVector<int64_t> strides;
   int64_t offset = 0;
 };
@@ -44,6 +41,7 @@ struct Entry {
 struct PlanParameters final : heddle::plan::impl::PlanParametersPassBase<PlanParameters> {
   void runOnOperation() override;
   LayoutAttr natural(Type element, bool stored);
+  LayoutAttr panels(ConvOp op);
   LayoutAttr panels(LinearOp op);
   LayoutAttr bias(LinearOp op);
   LogicalResult separate(ParamOp op);
@@ -56,7 +54,7 @@ struct PlanParameters final : heddle::plan::impl::PlanParametersPassBase<PlanPar
 };
 } // namespace
 
-/// Elements as they stand; `stored`: reals in the module's type of storage.
+/// Row-major, as in the file. `stored`: reals are rounded to the module's storage type.
 LayoutAttr PlanParameters::natural(Type element, bool stored) {
   WeightLayout layout;
   layout.type = element.isInteger(64)  ? PackedType::I64
@@ -66,46 +64,27 @@ LayoutAttr PlanParameters::natural(Type element, bool stored) {
   return LayoutAttr::get(&getContext(), layout);
 }
 
-/// The rows of the part that `op` is, or all.
-static void takePart(WeightLayout &layout, LinearOp op) {
-  if (!op.getPart() || !op.getParts() || op.getParts()->size() < 2)
-    return;
-  layout.part = *op.getPart();
-  layout.groups = op.getGroups();
-  layout.parts.assign(op.getParts()->begin(), op.getParts()->end());
+/// How a depthwise convolution reads its weight: taps of so many channels side by side.
+LayoutAttr PlanParameters::panels(ConvOp op) {
+  WeightLayout layout;
+  layout.panel = target->tilesOf(op).getPanel();
+  return LayoutAttr::get(&getContext(), layout);
 }
 
-/// How a linear reads its weight.
+/// The layout in which a linear reads its weight: panels as wide as its tiles.
 LayoutAttr PlanParameters::panels(LinearOp op) {
-  WeightLayout layout;
+  WeightLayout layout = rowsTakenBy(op);
   layout.type = packedTypeOf(arithmetic.stored);
-  layout.panel = target->panelOf(op);
+  ScheduleAttr schedule = scheduleOf(op);
+  layout.panel = (schedule ? schedule : target->tilesOf(op)).getPanel();
   layout.inOut = op.getInOut();
-  takePart(layout, op);
   return LayoutAttr::get(&getContext(), layout);
 }
 
-/// And its bias.
-LayoutAttr PlanParameters::bias(LinearOp op) {
-  WeightLayout layout;
-  takePart(layout, op);
-  return LayoutAttr::get(&getContext(), layout);
-}
+/// The layout of its bias: the elements of the part that it computes.
+LayoutAttr PlanParameters::bias(LinearOp op) { return LayoutAttr::get(&getContext(), rowsTakenBy(op)); }
 
-/// The values that an index operand takes in the name.
-static std::optional<Span> rangeOf(Value index) {
-  APInt constant;
-  if (matchPattern(index, m_ConstantInt(&constant)))
-    return Span{constant.getSExtValue(), constant.getSExtValue() + 1};
-  auto arg = dyn_cast<BlockArgument>(index);
-  auto repeat = arg ? dyn_cast<RepeatOp>(arg.getOwner()->getParentOp()) : RepeatOp();
-  if (!repeat || arg.getArgNumber() != 0)
-    return std::nullopt;
-  int64_t first = repeat.getFirst();
-  return Span{first, first + int64_t(repeat.getCount())};
-}
-
-/// One ParamOp a layout: the readers of another layout get a copy of the op.
+/// Splits a parameter so that each ParamOp has one layout: readers that need another get a copy of the op.
 LogicalResult PlanParameters::separate(ParamOp op) {
   llvm::MapVector<Attribute, ParamOp> byLayout;
   Type element = op.getType().getElementType();
@@ -116,6 +95,8 @@ LogicalResult PlanParameters::separate(ParamOp op) {
       layout = panels(linear);
     else if (linear && linear.getBias() && use.getOperandNumber() == 2)
       layout = bias(linear);
+    else if (auto conv = dyn_cast<ConvOp>(use.getOwner()); conv && conv.isDepthwise() && use.getOperandNumber() == 1)
+      layout = panels(conv);
     else if (auto table = dyn_cast<EmbeddingOp>(use.getOwner()); table && use.getOperandNumber() == 1) {
       auto it = wholePanels.find(op.getNameAttr());
       layout = it != wholePanels.end() ? it->second : natural(element, /*stored=*/true);
@@ -145,12 +126,12 @@ LogicalResult PlanParameters::note(ParamOp op) {
     entry.name = op.getNameAttr();
     entry.layout = op.getLayoutAttr();
     entry.type = type;
-    entry.ranges.resize(op.getIndices().size(), Span{INT64_MAX, INT64_MIN});
+    entry.ranges.resize(op.getIndices().size(), plan::IndexRange{INT64_MAX, INT64_MIN});
   }
   if (entry.type != type)
     return op.emitError("parameter ") << op.getNameAttr() << " is read as " << type << " and as " << entry.type;
   for (auto [i, index] : llvm::enumerate(op.getIndices())) {
-    std::optional<Span> range = rangeOf(index);
+    std::optional<plan::IndexRange> range = plan::rangeOf(index);
     if (!range)
       return op.emitError("index ") << i << " of a parameter must be that of a repeat";
     entry.ranges[i].first = std::min(entry.ranges[i].first, range->first);
@@ -194,7 +175,7 @@ void PlanParameters::runOnOperation() {
       e.strides[i] = stride;
       stride *= e.ranges[i].end - e.ranges[i].first;
     }
-    for (const Span &r : e.ranges) {
+    for (const plan::IndexRange &r : e.ranges) {
       firsts.push_back(r.first);
       counts.push_back(r.end - r.first);
     }
@@ -208,22 +189,16 @@ void PlanParameters::runOnOperation() {
   module.walk([&](ParamOp op) {
     Entry &e = entries[{op.getNameAttr(), op.getLayoutAttr()}];
     int64_t at = e.offset;
-    for (auto [i, index] : llvm::enumerate(op.getIndices())) {
-      APInt constant;
-      // A constant index counts in the name itself; a repeat's from its `first`.
-      int64_t base = matchPattern(index, m_ConstantInt(&constant)) ? 0 : rangeOf(index)->first;
-      at += (base - e.ranges[i].first) * e.strides[i];
-    }
+    for (auto [i, index] : llvm::enumerate(op.getIndices()))
+      at += (plan::rangeOf(index)->base() - e.ranges[i].first) * e.strides[i];
     op.setOffset(at);
     op.setStrides(e.strides);
   });
 }
 
-//===-- Blob.h -----------------------------------------------------------------===//
+//===-- ParameterBlob.h --------------------------------------------------------===//
 
-uint64_t heddle::plan::blobBytes(ModuleOp module) {
-  return blobBytesOf(module);
-}
+uint64_t heddle::plan::blobBytes(ModuleOp module) { return blobBytesOf(module); }
 
 static std::string filled(StringRef pattern, ArrayRef<int64_t> indices) {
   std::string name = pattern.str();

@@ -1,10 +1,12 @@
 //===- PlanSchedules.cpp - the tiles of products and attentions -----------===//
 //
-// Tiles are the target's choice, written down once. A schedule that stands there already was somebody's choice too.
+// Tiles are the target's choice, written down once. A schedule that stands there already was somebody's choice too, and
+// the target is asked whether it can make code of it.
 //
 //===----------------------------------------------------------------------===//
 
 #include "compiler/Plan/Passes.h"
+#include "compiler/Plan/PlanCheck.h"
 #include "compiler/Plan/Target.h"
 #include "dialects/Attn/IR/Plan.h"
 #include "dialects/Model/IR/Plan.h"
@@ -17,8 +19,16 @@ namespace heddle::plan {
 using namespace mlir;
 using namespace heddle;
 
+void heddle::plan::checkTiles(ModuleOp module, const Target &target, Report report) {
+  module.walk([&](Operation *op) {
+    if (std::string why = target.refusal(op); !why.empty())
+      report(op, why);
+  });
+}
+
 namespace {
 struct PlanSchedules final : plan::impl::PlanSchedulesPassBase<PlanSchedules> {
+  using PlanSchedulesPassBase::PlanSchedulesPassBase;
   void runOnOperation() override {
     const plan::Target *target = plan::targetOf(getOperation());
     if (!target)
@@ -28,8 +38,12 @@ struct PlanSchedules final : plan::impl::PlanSchedulesPassBase<PlanSchedules> {
       if (sdpa && !attn::scheduleOf(sdpa))
         attn::setSchedule(sdpa, target->tilesOf(sdpa));
       if (isa<model::LinearOp, model::MatmulOp>(op) && !model::scheduleOf(op))
-        model::setSchedule(op, target->tilesOf(op));
+        model::setSchedule(op, widened(target->tilesOf(op)));
     });
+  }
+  model::ScheduleAttr widened(model::ScheduleAttr t) {
+    return panel ? model::ScheduleAttr::get(&getContext(), panel, t.getRows(), t.getBlock(), t.getAhead(), t.getSmall())
+                 : t;
   }
 };
 } // namespace

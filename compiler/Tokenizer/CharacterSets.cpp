@@ -1,6 +1,7 @@
 //===- CharacterSets.cpp - Sets of characters in patterns -----------------===//
 //
-// Names are Oniguruma's; sets are resolved by asking for every code point.
+// Names are Oniguruma's. A set is resolved to ranges by testing every code
+// point.
 //
 //===----------------------------------------------------------------------===//
 #include "compiler/Tokenizer/CharacterSets.h"
@@ -16,7 +17,7 @@ namespace {
 
 constexpr uint32_t kCharacters = 0x110000;
 
-/// The class of every character.
+/// characterClass of every code point, computed once.
 const std::vector<uint8_t> &allClasses() {
   static const std::vector<uint8_t> all = [] {
     std::vector<uint8_t> classes(kCharacters);
@@ -33,14 +34,13 @@ bool contains(const Set &set, uint32_t c) {
     inside |= c >= first && c <= last;
   uint8_t properties = set.classes.empty() ? 0 : allClasses()[c];
   for (const Set::Class &one : set.classes) {
-    bool has = (one.categories >> (properties & 31) & 1) ||
-               (one.properties & properties & ~31u);
+    bool has = (one.categories >> (properties & 31) & 1) || (one.properties & properties & ~31u);
     inside |= has != one.negated;
   }
   return inside != set.negated;
 }
 
-/// Without what does not count in a name.
+/// The name without case, blanks, `-` and `_`.
 std::string plain(const std::string &name) {
   std::string out;
   for (char c : name)
@@ -64,7 +64,8 @@ void addScript(Set &set, const std::string &name) {
     }
 }
 
-/// Categories by their long names, two letters and a blank each.
+/// Long names of general categories; `categories` has three bytes for each: two
+/// letters and a blank.
 struct LongName {
   const char *name, *categories;
 };
@@ -140,8 +141,7 @@ Ranges rangesOf(const Set &set) {
 Ranges common(const Set &a, const Set &b) {
   Ranges first = rangesOf(a), second = rangesOf(b), out;
   for (size_t i = 0, k = 0; i < first.size() && k < second.size();) {
-    uint32_t low = std::max(first[i].first, second[k].first),
-             high = std::min(first[i].second, second[k].second);
+    uint32_t low = std::max(first[i].first, second[k].first), high = std::min(first[i].second, second[k].second);
     if (low <= high)
       out.push_back({low, high});
     ++(first[i].second < second[k].second ? i : k);
@@ -152,10 +152,7 @@ Ranges common(const Set &a, const Set &b) {
 bool posixSet(const std::string &name, Set &set) {
   if (name == "alpha" || name == "alnum") {
     addCategories(set, name == "alpha" ? "L  Nl" : "L  Nl Nd");
-    set.ranges = {{0x24b6, 0x24e9},
-                  {0x1f130, 0x1f149},
-                  {0x1f150, 0x1f169},
-                  {0x1f170, 0x1f189}};
+    set.ranges = {{0x24b6, 0x24e9}, {0x1f130, 0x1f149}, {0x1f150, 0x1f169}, {0x1f170, 0x1f189}};
     addScript(set, "alphabeticmarks");
   } else if (name == "word" || name == "space") {
     set.classes.push_back({0, name == "word" ? kWord : kSpace, false});
@@ -167,10 +164,8 @@ bool posixSet(const std::string &name, Set &set) {
     set.ranges = {{'\t', '\t'}};
     addCategories(set, "Zs");
   } else if (name == "graph" || name == "print") {
-    addCategories(set, name == "graph" ? "L  M  N  P  S  Cf Co"
-                                       : "L  M  N  P  S  Cf Co Zs");
-  } else if (name == "digit" || name == "punct" || name == "upper" ||
-             name == "lower" || name == "cntrl") {
+    addCategories(set, name == "graph" ? "L  M  N  P  S  Cf Co" : "L  M  N  P  S  Cf Co Zs");
+  } else if (name == "digit" || name == "punct" || name == "upper" || name == "lower" || name == "cntrl") {
     addCategories(set, name == "digit"   ? "Nd"
                        : name == "punct" ? "P  S "
                        : name == "upper" ? "Lu"

@@ -1,7 +1,8 @@
 //===- CharacterSets.h - Sets of characters in patterns ---------*- C++ -*-===//
 //
-// A set is ranges and classes, perhaps all but those. Sets that cannot be said
-// so (intersections, a negated set inside another) are resolved to ranges.
+// Sets of characters in regular expressions, [a-z\d]: ranges and classes,
+// possibly negated. What a single Set cannot express (an intersection, a
+// negated set inside another) is resolved to ranges.
 //
 //===----------------------------------------------------------------------===//
 #ifndef HEDDLE_COMPILER_TOKENIZER_CHARACTERSETS_H
@@ -14,8 +15,10 @@
 
 namespace heddle::tok {
 
+/// First and last code point of each range.
 using Ranges = std::vector<std::pair<uint32_t, uint32_t>>;
 
+/// The union of ranges and classes, or its complement.
 struct Set {
   bool negated = false;
   Ranges ranges;
@@ -26,20 +29,22 @@ struct Set {
   std::vector<Class> classes;
 };
 
-/// In ascending order, none touching another.
+/// The same characters in ascending order, with ranges that touch joined.
 Ranges sorted(Ranges ranges);
 /// All characters of the set, in ascending order.
 Ranges rangesOf(const Set &set);
-/// What is in both.
+/// The characters in both sets.
 Ranges common(const Set &a, const Set &b);
 
-/// What `\p{name}` means: a category, a script or another property; case,
-/// blanks, `-` and `_` do not count. False if it is unknown.
+/// The set that `\p{name}` means: a category, a script or another property;
+/// case, blanks, `-` and `_` in names do not count. False if there is no such
+/// name.
 bool namedSet(const std::string &name, Set &set);
-/// What `[:name:]` means.
+/// The set that `[:name:]` means; false if there is no such name.
 bool posixSet(const std::string &name, Set &set);
 
-// The table of scripts, its last rows among them that are no scripts.
+// The scripts of Unicode by number, with their names and their characters. The
+// last rows are properties that utf8proc lacks, too, and no scripts.
 size_t scriptCount();
 std::string scriptName(size_t script);
 Ranges scriptRanges(size_t script);

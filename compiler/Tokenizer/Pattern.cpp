@@ -1,7 +1,7 @@
 //===- Pattern.cpp - Regular expressions to matcher programs --------------===//
 //
-// Trees become code for the runtime's matcher. A loop over one character is a
-// single instruction; other loops are forks and jumps.
+// From trees to code words (runtime/include/heddle/tokenizer_format.h). A loop
+// over one set is a single word; other loops become forks and jumps.
 //
 //===----------------------------------------------------------------------===//
 #include "compiler/Tokenizer/Pattern.h"
@@ -16,47 +16,33 @@ namespace {
 
 constexpr size_t kMaxCode = 1 << 16;
 
+/// Emits code in one pass; jumps and sets are patched when their place is
+/// known.
 class Emitter {
 public:
+  /// Emits a node and all below it; false if the program gets too long.
   bool emit(const Node &node) {
     if (code.size() > kMaxCode)
       return false;
     switch (node.kind) {
-    case Node::Empty:
-      return true;
-    case Node::One:
-      single(node.set);
-      return true;
+    case Node::Empty: return true;
+    case Node::One: single(node.set); return true;
     case Node::Chain:
       for (const auto &child : node.children)
         if (!emit(*child))
           return false;
       return true;
-    case Node::Choice:
-      return choice(node);
-    case Node::Loop:
-      return loop(node);
+    case Node::Choice: return choice(node);
+    case Node::Loop: return loop(node);
     case Node::Ahead:
-    case Node::Atomic:
-      return inner(node, node.kind == Node::Ahead);
-    case Node::LineStart:
-      code.push_back(kLineStart);
-      return true;
-    case Node::LineEnd:
-      code.push_back(kLineEnd);
-      return true;
-    case Node::Behind:
-      return behind(node);
-    case Node::TextStart:
-      code.push_back(kTextStart);
-      return true;
+    case Node::Atomic: return inner(node, node.kind == Node::Ahead);
+    case Node::LineStart: code.push_back(kLineStart); return true;
+    case Node::LineEnd: code.push_back(kLineEnd); return true;
+    case Node::Behind: return behind(node);
+    case Node::TextStart: code.push_back(kTextStart); return true;
     case Node::TextEnd:
-    case Node::LastLineEnd:
-      code.insert(code.end(), {kTextEnd, node.kind == Node::LastLineEnd});
-      return true;
-    case Node::WordEdge:
-      code.insert(code.end(), {kWordEdge, node.negated});
-      return true;
+    case Node::LastLineEnd: code.insert(code.end(), {kTextEnd, node.kind == Node::LastLineEnd}); return true;
+    case Node::WordEdge: code.insert(code.end(), {kWordEdge, node.negated}); return true;
     }
     return false;
   }
@@ -84,6 +70,7 @@ public:
   }
 
 private:
+  /// Emits a reference to a set; `finish` writes the sets behind the code.
   void setOperand(const Set &set) {
     setPlaces.push_back({code.size(), sets.size()});
     sets.push_back(set);
@@ -91,8 +78,7 @@ private:
   }
 
   void single(const Set &set) {
-    if (!set.negated && set.classes.empty() && set.ranges.size() == 1 &&
-        set.ranges[0].first == set.ranges[0].second) {
+    if (!set.negated && set.classes.empty() && set.ranges.size() == 1 && set.ranges[0].first == set.ranges[0].second) {
       code.push_back(kChar);
       code.push_back(set.ranges[0].first);
       return;
@@ -101,6 +87,8 @@ private:
     setOperand(set);
   }
 
+  /// a|b|c: a fork before every branch but the last, a jump to the end behind
+  /// it.
   bool choice(const Node &node) {
     std::vector<size_t> ends;
     for (size_t i = 0; i < node.children.size(); ++i) {
@@ -121,6 +109,7 @@ private:
     return true;
   }
 
+  /// Look-ahead and atomic groups: an inner program that ends in kMatch.
   bool inner(const Node &node, bool ahead) {
     code.push_back(ahead ? kAhead : kAtomic);
     if (ahead)
@@ -137,8 +126,7 @@ private:
   bool behind(const Node &node) {
     uint64_t fewest, most;
     node.children[0]->length(fewest, most);
-    code.insert(code.end(), {kBehind, node.negated, 0, uint32_t(fewest),
-                             uint32_t(most)});
+    code.insert(code.end(), {kBehind, node.negated, 0, uint32_t(fewest), uint32_t(most)});
     size_t end = code.size() - 3;
     if (!emit(*node.children[0]))
       return false;
@@ -147,7 +135,8 @@ private:
     return true;
   }
 
-  /// A fork whose first way is the body, or the way past it if lazy.
+  /// Emits a fork that tries the body first, or with `lazy` the code past it.
+  /// Returns the index of the operand that `past` still has to be written to.
   size_t fork(bool lazy) {
     size_t at = code.size();
     code.insert(code.end(), {kFork, 0, 0});
@@ -155,6 +144,8 @@ private:
     return at + (lazy ? 1 : 2);
   }
 
+  /// X{least,most}: the body `least` times, then a loop or up to most - least
+  /// forks.
   bool loop(const Node &node) {
     const Node *body = node.children[0].get();
     while (body->kind == Node::Chain && body->children.size() == 1)
@@ -203,8 +194,7 @@ private:
 
 } // namespace
 
-bool compilePattern(const std::string &pattern, Words &words,
-                    std::string &error) {
+bool compilePattern(const std::string &pattern, Words &words, std::string &error) {
   std::string why;
   std::unique_ptr<Node> tree = parsePattern(pattern, why);
   Emitter emitter;
@@ -220,8 +210,7 @@ bool compilePattern(const std::string &pattern, Words &words,
 std::string escapePattern(const std::string &text) {
   std::string out;
   for (char c : text) {
-    bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
-                 (c >= '0' && c <= '9') ||
+    bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
                  static_cast<unsigned char>(c) >= 0x80;
     if (!plain && static_cast<unsigned char>(c) > 0x20)
       out += '\\';

@@ -1,8 +1,8 @@
 //===- PatternParser.cpp - Regular expressions as trees -------------------===//
 //
-// Recursive descent over the characters, with a depth limit. Oniguruma's
-// reading where engines differ: `X{m,n}+` repeats the counted group (it is not
-// possessive), classes nest, `^` and `$` work at line breaks.
+// A recursive descent parser with a depth limit. Where engines differ it
+// follows Oniguruma: `X{m,n}+` repeats the counted group (it is not
+// possessive), classes nest, `^` and `$` match at line breaks.
 //
 //===----------------------------------------------------------------------===//
 #include "compiler/Tokenizer/PatternParser.h"
@@ -19,19 +19,14 @@ static constexpr uint32_t kLastCharacter = 0x10ffff;
 
 bool Node::nullable() const {
   switch (kind) {
-  case One:
-    return false;
+  case One: return false;
   case Chain:
   case Atomic:
-    return std::all_of(children.begin(), children.end(),
-                       [](const auto &child) { return child->nullable(); });
+    return std::all_of(children.begin(), children.end(), [](const auto &child) { return child->nullable(); });
   case Choice:
-    return std::any_of(children.begin(), children.end(),
-                       [](const auto &child) { return child->nullable(); });
-  case Loop:
-    return least == 0 || children[0]->nullable();
-  default:
-    return true;
+    return std::any_of(children.begin(), children.end(), [](const auto &child) { return child->nullable(); });
+  case Loop: return least == 0 || children[0]->nullable();
+  default: return true;
   }
 }
 
@@ -62,7 +57,7 @@ namespace {
 
 using NodePtr = std::unique_ptr<Node>;
 
-/// What `(?im:...)` switches on.
+/// The flags that `(?im:...)` switches on.
 struct Flags {
   bool ignoreCase = false, dotAll = false;
 };
@@ -138,7 +133,7 @@ private:
       size_t before = at;
       Flags now = flags;
       if (switches(now, opens) && !opens) {
-        // From here to the end of the group, alternatives too.
+        // `(?i)` holds up to the end of the group, in later alternatives, too.
         NodePtr rest = choice(depth + 1, now);
         if (!rest)
           return nullptr;
@@ -160,8 +155,7 @@ private:
     size_t start = at;
     auto number = [&](uint32_t &value) {
       size_t first = at;
-      for (value = 0;
-           more() && text[at] >= '0' && text[at] <= '9' && value < 100000; ++at)
+      for (value = 0; more() && text[at] >= '0' && text[at] <= '9' && value < 100000; ++at)
         value = value * 10 + (text[at] - '0');
       return at > first;
     };
@@ -195,8 +189,7 @@ private:
         counted = true;
       else if (!take("*"))
         return node;
-      if (node->kind >= Node::LineStart || node->kind == Node::Ahead ||
-          node->kind == Node::Behind)
+      if (node->kind >= Node::LineStart || node->kind == Node::Ahead || node->kind == Node::Behind)
         return fail("a repeated position");
       NodePtr loop = make(Node::Loop);
       loop->least = least;
@@ -213,7 +206,7 @@ private:
     return node;
   }
 
-  /// `(?im-x:` or `(?i)`; `opens` says whether a group begins.
+  /// Reads `(?im-x:` or `(?i)`; `opens`: a group begins, as in the first.
   bool switches(Flags &flags, bool &opens) {
     if (!take("(?"))
       return false;
@@ -236,7 +229,7 @@ private:
     return true;
   }
 
-  /// A name, which nothing refers to: `<year>`.
+  /// Skips the name of a group, `<year>`; names are never referred to.
   bool named() {
     if (!take("?<"))
       return false;
@@ -270,7 +263,7 @@ private:
     return rest(depth, flags, kind, negated);
   }
 
-  /// What is in a group, and its end.
+  /// Parses the inside of a group and its `)`.
   NodePtr rest(unsigned depth, Flags flags, Node::Kind kind, bool negated) {
     NodePtr inner = choice(depth + 1, flags);
     if (!inner)
@@ -290,6 +283,8 @@ private:
     return node;
   }
 
+  /// One element without its repetition: a group, a position, a set or a
+  /// character.
   NodePtr atom(unsigned depth, Flags flags) {
     if (take("("))
       return group(depth, flags);
@@ -358,7 +353,7 @@ private:
     return digits >= least && value <= kLastCharacter;
   }
 
-  /// \p{Name}, after the `p`.
+  /// Reads `{Name}` behind `\p`.
   bool property(Set &set, bool negated) {
     std::string name;
     if (take("{")) {
@@ -379,7 +374,7 @@ private:
     return true;
   }
 
-  /// The characters of `other` too.
+  /// Adds the characters of `other` to `set`.
   static void add(Set &set, const Set &other) {
     if (other.negated && other.ranges.empty() && other.classes.size() == 1) {
       set.classes.push_back(other.classes[0]);
@@ -389,11 +384,10 @@ private:
     auto ranges = other.negated ? rangesOf(other) : other.ranges;
     set.ranges.insert(set.ranges.end(), ranges.begin(), ranges.end());
     if (!other.negated)
-      set.classes.insert(set.classes.end(), other.classes.begin(),
-                         other.classes.end());
+      set.classes.insert(set.classes.end(), other.classes.begin(), other.classes.end());
   }
 
-  /// [:name:] after its first bracket.
+  /// Reads `:name:]` behind a `[`.
   bool posix(Set &set) {
     std::string name;
     ++at;
@@ -408,28 +402,19 @@ private:
     return true;
   }
 
-  /// After the backslash: a class added to `set`, or a character.
+  /// Reads what follows a backslash: adds a class to `set`, or returns a
+  /// character.
   bool escape(Set &set, uint32_t &c, bool &isClass) {
     isClass = false;
     if (!more())
       return fail("a pattern that ends in a backslash"), false;
     c = text[at++];
     switch (c) {
-    case 'n':
-      c = '\n';
-      return true;
-    case 'r':
-      c = '\r';
-      return true;
-    case 't':
-      c = '\t';
-      return true;
-    case 'f':
-      c = '\f';
-      return true;
-    case 'v':
-      c = '\v';
-      return true;
+    case 'n': c = '\n'; return true;
+    case 'r': c = '\r'; return true;
+    case 't': c = '\t'; return true;
+    case 'f': c = '\f'; return true;
+    case 'v': c = '\v'; return true;
     case 'x':
       if (take("{")) {
         if (!hex(1, 6, c) || !take("}"))
@@ -437,20 +422,13 @@ private:
         return true;
       }
       return hex(1, 2, c) || (fail("bad \\x"), false);
-    case 'u':
-      return hex(4, 4, c) || (fail("bad \\u"), false);
-    case 'a':
-      c = 7;
-      return true;
-    case 'e':
-      c = 27;
-      return true;
-    case 'b': // in a set; elsewhere it is a position
+    case 'u': return hex(4, 4, c) || (fail("bad \\u"), false);
+    case 'a': c = 7; return true;
+    case 'e': c = 27; return true;
+    case 'b': // backspace in a set; elsewhere it is a position
       c = 8;
       return true;
-    case '0':
-      c = 0;
-      return true;
+    case '0': c = 0; return true;
     case 'h':
     case 'H': {
       isClass = true;
@@ -461,9 +439,7 @@ private:
       return true;
     }
     case 'p':
-    case 'P':
-      isClass = true;
-      return property(set, c == 'P');
+    case 'P': isClass = true; return property(set, c == 'P');
     case 's':
     case 'S':
       isClass = true;
@@ -477,7 +453,7 @@ private:
     case 'w':
     case 'W': {
       isClass = true;
-      // And the superscripts and fractions of Latin-1.
+      // Oniguruma counts the superscripts and fractions of Latin-1, too.
       Set word;
       word.classes.push_back({0, kWord, false});
       word.ranges = {{0xb2, 0xb3}, {0xb9, 0xb9}, {0xbc, 0xbe}};
@@ -486,18 +462,17 @@ private:
       return true;
     }
     default:
-      if ((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
-          (c >= '0' && c <= '9'))
+      if ((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9'))
         return fail("this escape is not supported,"), false;
       return true;
     }
   }
 
-  /// After the `[`.
+  /// Reads a set behind its `[`.
   bool bracket(Set &set, unsigned depth) {
     if (depth > kMaxDepth)
       return fail("nested too deep"), false;
-    // The sign is for all of it, intersections too.
+    // `^` negates the whole set, intersections included.
     bool negated = take("^");
     if (!bracketItems(set, depth, /*first=*/true))
       return false;
@@ -505,7 +480,8 @@ private:
     return true;
   }
 
-  /// Up to the `]`, which may stand first as itself.
+  /// Reads the items of a set up to its `]`; as the first item `]` is a
+  /// character.
   bool bracketItems(Set &set, unsigned depth, bool first) {
     for (;; first = false) {
       if (!more())
@@ -568,8 +544,7 @@ private:
 
 } // namespace
 
-std::unique_ptr<Node> parsePattern(const std::string &pattern,
-                                   std::string &error) {
+std::unique_ptr<Node> parsePattern(const std::string &pattern, std::string &error) {
   error.clear();
   return Parser(error).parse(pattern);
 }

@@ -1,7 +1,6 @@
-//===- PatternParser.h - Regular expressions as trees --------------*- C++
-//-*-===//
+//===- PatternParser.h - Regular expressions as trees -----------*- C++ -*-===//
 //
-// The tree between the text of a pattern and its program.
+// Regular expressions as trees, between the text of a pattern and its program.
 //
 //===----------------------------------------------------------------------===//
 #ifndef HEDDLE_COMPILER_TOKENIZER_PATTERNPARSER_H
@@ -13,16 +12,17 @@
 
 namespace heddle::tok {
 
+/// A node of the tree; which fields count depends on the kind.
 struct Node {
   enum Kind {
     Empty,
-    One,    ///< a character out of `set`
+    One,    ///< one character of `set`
     Chain,  ///< children one after the other
-    Choice, ///< the first child that works
+    Choice, ///< the first child that matches
     Loop,   ///< `least` to `most` times the child
-    Ahead,  ///< the child follows, or does not (`negated`)
-    Behind, ///< the child stands before, or does not
-    Atomic, ///< the child, once and for all
+    Ahead,  ///< look-ahead: the child matches here, or not (`negated`)
+    Behind, ///< look-behind: the child matches up to here, or not
+    Atomic, ///< the child; its alternatives are not tried again
     LineStart,
     LineEnd,
     TextStart,
@@ -35,17 +35,18 @@ struct Node {
   uint32_t least = 0, most = 0;
   bool lazy = false, possessive = false, negated = false;
 
-  /// Whether it can match nothing.
+  /// Whether it can match the empty text.
   bool nullable() const;
-  /// The fewest and the most characters that it matches; kNoLimit for no most.
+  /// The fewest and the most characters of a match; kNoLimit if there is no
+  /// most.
   void length(uint64_t &fewest, uint64_t &most) const;
 };
 
 constexpr uint32_t kNoLimit = 0xffffffff;
 
-/// Null: `error` says why and where.
-std::unique_ptr<Node> parsePattern(const std::string &pattern,
-                                   std::string &error);
+/// Parses a pattern (UTF-8); null with `error`, which says what is wrong and
+/// where.
+std::unique_ptr<Node> parsePattern(const std::string &pattern, std::string &error);
 
 } // namespace heddle::tok
 

@@ -17,6 +17,7 @@ struct Named {
   const char *name, *ranges;
 };
 
+// clang-format off
 const Named table[] = {
     {"Adlam", "1e900-1e94b 1e950-1e959 1e95e-1e95f"},
     {"Ahom", "11700-1171a 1171d-1172b 11730-11746"},
@@ -333,6 +334,7 @@ const Named table[] = {
     {"Yi", "a000-a48c a490-a4c6"},
     {"Zanabazar_Square", "11a00-11a47"},
 };
+// clang-format on
 
 Ranges parsed(const char *text) {
   Ranges ranges;

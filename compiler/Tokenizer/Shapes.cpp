@@ -1,11 +1,11 @@
 //===- Shapes.cpp - Values of the wrong kind ------------------------------===//
 //
-// A key that holds something else than it should would be taken for its
-// default, and every text would come out wrong without a word. So all keys that
-// say how text is treated are checked in one place, before anything is read.
+// Checks that every key of tokenizer.json which affects texts has a value of
+// the right kind. A wrong kind would silently be read as the default and change
+// ids, so all keys are checked here, before anything is read.
 //
 //===----------------------------------------------------------------------===//
-#include "compiler/Tokenizer/Stages.h"
+#include "compiler/Tokenizer/Components.h"
 
 namespace heddle::tok {
 
@@ -19,8 +19,8 @@ struct Key {
   bool orNull = false;
 };
 
-// Of normalizers, pre-tokenizers, post-processors, decoders, models and added
-// tokens; a name means the same in all of them.
+// The keys of normalizers, pre-tokenizers, post-processors, decoders, models
+// and added tokens; a name means the same in all of them.
 const Key keys[] = {
     {"type", Text, true},
     {"add_prefix_space", Flag},
@@ -68,14 +68,10 @@ const Key keys[] = {
 
 const char *expected(Kind kind) {
   switch (kind) {
-  case Flag:
-    return "true or false";
-  case Text:
-    return "a text";
-  case Character:
-    return "one character";
-  default:
-    return "a number of 0 or more";
+  case Flag: return "true or false";
+  case Text: return "a text";
+  case Character: return "one character";
+  default: return "a number of 0 or more";
   }
 }
 
@@ -90,28 +86,22 @@ bool fits(const Json &value, const Key &key) {
   if (value.is_null())
     return key.orNull;
   switch (key.kind) {
-  case Flag:
-    return value.is_boolean();
-  case Count:
-    return value.is_number_unsigned();
-  case Character:
-    return value.is_string() && oneCharacter(*value.get_ptr<const std::string *>());
-  default:
-    return value.is_string();
+  case Flag: return value.is_boolean();
+  case Count: return value.is_number_unsigned();
+  case Character: return value.is_string() && oneCharacter(*value.get_ptr<const std::string *>());
+  default: return value.is_string();
   }
 }
 
-/// Objects in lists and objects; the vocabulary and the template's tokens have
-/// keys of their own.
-bool check(const Json &value, const std::string &place, Problem &problem,
-           unsigned depth) {
+/// Checks a value and everything inside it, except the vocabulary and the
+/// tokens of templates, whose keys are data.
+bool check(const Json &value, const std::string &place, Problem &problem, unsigned depth) {
   if (depth > 64)
     return problem.say("nested too deep");
   if (value.is_array()) {
     size_t i = 0;
     for (const Json &item : value)
-      if (!check(item, place + "[" + std::to_string(i++) + "]", problem,
-                 depth + 1))
+      if (!check(item, place + "[" + std::to_string(i++) + "]", problem, depth + 1))
         return false;
     return true;
   }
@@ -126,14 +116,12 @@ bool check(const Json &value, const std::string &place, Problem &problem,
     for (Key key : keys) {
       if (name != key.name)
         continue;
-      // What a decoder strips is one character.
+      // The decoder Strip takes one character as its content.
       if (strips && name == "content")
         key.kind = Character;
       if (!fits(entry.value(), key))
         return problem.say(at + ": " + expected(key.kind) + " expected, found " +
-                           entry.value()
-                               .dump(-1, ' ', true, Json::error_handler_t::replace)
-                               .substr(0, 60));
+                           entry.value().dump(-1, ' ', true, Json::error_handler_t::replace).substr(0, 60));
     }
     if (!check(entry.value(), at, problem, depth + 1))
       return false;
@@ -144,14 +132,12 @@ bool check(const Json &value, const std::string &place, Problem &problem,
 } // namespace
 
 bool rightKinds(const Json &file, Problem &problem) {
-  for (const char *part : {"normalizer", "pre_tokenizer", "post_processor",
-                           "decoder", "padding", "truncation", "added_tokens",
-                           "model"}) {
+  for (const char *part :
+       {"normalizer", "pre_tokenizer", "post_processor", "decoder", "padding", "truncation", "added_tokens", "model"}) {
     const Json &value = member(file, part);
     bool list = std::string(part) == "added_tokens";
     if (!value.is_null() && !(list ? value.is_array() : value.is_object()))
-      return problem.say(std::string(part) + ": " +
-                         (list ? "a list" : "an object") + " expected");
+      return problem.say(std::string(part) + ": " + (list ? "a list" : "an object") + " expected");
     if (!check(value, part, problem, 0))
       return false;
   }

@@ -1,12 +1,13 @@
 //===- Tokenize.cpp - `heddle tokenize` -----------------------------------===//
 //
 // The tokenizer is compiled as for a binary and run by the runtime's code, so
-// that what is shown here is what a compiled model does.
+// the command shows what a compiled model does.
 //
 //===----------------------------------------------------------------------===//
 #include "compiler/Tokenizer/Tokenize.h"
 
 #include "compiler/Tokenizer/TokenizerBlob.h"
+#include "heddle/errors.h"
 #include "heddle/tokenizer.h"
 
 #include <cerrno>
@@ -24,15 +25,12 @@ namespace {
 
 constexpr int kMaxNesting = 32;
 
-std::string text(const Json &value) {
-  return value.dump(-1, ' ', false, Json::error_handler_t::replace);
-}
+std::string text(const Json &value) { return value.dump(-1, ' ', false, Json::error_handler_t::replace); }
 
-/// As a JSON string.
+/// Appends a JSON string.
 void appendQuoted(std::string &out, std::string_view piece) {
   for (char c : piece)
-    if (static_cast<unsigned char>(c) < 0x20 || c == '"' || c == '\\' ||
-        c == 0x7f) {
+    if (static_cast<unsigned char>(c) < 0x20 || c == '"' || c == '\\' || c == 0x7f) {
       out += text(std::string(piece));
       return;
     }
@@ -41,7 +39,7 @@ void appendQuoted(std::string &out, std::string_view piece) {
 
 std::string failure(const std::string &why) { return text({{"error", why}}); }
 
-/// A flag of a request; false if it is there and no boolean.
+/// Reads a flag of a request; false if it is given and not a boolean.
 bool flag(const Json &request, const char *key, bool &value) {
   auto found = request.find(key);
   if (found == request.end())
@@ -52,10 +50,11 @@ bool flag(const Json &request, const char *key, bool &value) {
   return given != nullptr;
 }
 
+/// Answers {"text": ..., "pair": ...} with ids, pieces, types and attention
+/// mask.
 std::string encode(const TextCodec &codec, const Json &request) {
   for (const auto &entry : request.items())
-    if (entry.key() != "text" && entry.key() != "pair" &&
-        entry.key() != "add_special_tokens")
+    if (entry.key() != "text" && entry.key() != "pair" && entry.key() != "add_special_tokens")
       return failure("unknown key `" + entry.key() + "`");
   const auto *first = request["text"].get_ptr<const std::string *>();
   const std::string *second = nullptr;
@@ -74,7 +73,7 @@ std::string encode(const TextCodec &codec, const Json &request) {
   std::string error;
   if (!codec.encode(*first, second, special, encoding, error))
     return failure(error);
-  // Written by hand: a long text has millions of pieces.
+  // The JSON is written directly: a long text has millions of pieces.
   std::string out = "{\"attention_mask\":[";
   const size_t count = encoding.size();
   out.reserve(16 * count);
@@ -107,7 +106,7 @@ std::string decode(const TextCodec &codec, const Json &request) {
   for (const Json &id : list) {
     if (!id.is_number_integer())
       return failure("`ids` holds something that is no id");
-    // Larger than any id, and unknown like those.
+    // Larger than any id: treated like an unknown id.
     bool large = id.is_number_unsigned() && id.get<uint64_t>() > INT64_MAX;
     ids.push_back(large ? INT64_MAX : id.get<int64_t>());
   }
@@ -136,7 +135,7 @@ std::string plainAnswer(const TextCodec &codec, const std::string &line) {
   rt::Encoding encoding;
   std::string error, out;
   if (!codec.encode(line, nullptr, true, encoding, error))
-    return "error: " + error;
+    return std::string("error[") + codeOf(Error::BadTokenizer) + "]: " + error;
   for (size_t i = 0; i < encoding.size(); ++i)
     out += (i ? " " : "") + std::to_string(encoding[i].id);
   for (size_t i = 0; i < encoding.size(); ++i) {
@@ -146,7 +145,7 @@ std::string plainAnswer(const TextCodec &codec, const std::string &line) {
   return out + (encoding.size() ? "" : "\t");
 }
 
-/// One line without its end; NUL is a character like any other.
+/// Reads one line without its line feed; NUL is a character like any other.
 bool readLine(std::string &line) {
   line.clear();
   int c;
@@ -155,32 +154,32 @@ bool readLine(std::string &line) {
   return c != EOF || !line.empty();
 }
 
+int fail(Error error, const std::string &why) {
+  fprintf(stderr, "error[%s]: %s\n", codeOf(error), why.c_str());
+  return int(exitOf(error));
+}
+
 } // namespace
 
 int tokenize(const std::string &path, bool json) {
   std::string blob, error;
   if (access(path.c_str(), R_OK) != 0) {
-    fprintf(stderr, "error[H0101]: %s: cannot read it: %s\n", path.c_str(),
-            strerror(errno));
-    return 5;
+    return fail(Error::CannotRead, path + ": cannot read it: " + strerror(errno));
   }
   std::unique_ptr<TextCodec> codec;
   if (writeTokenizerBlob(path, blob, error))
     codec = TextCodec::open(blob, error);
   if (!codec) {
-    fprintf(stderr, "error[H0401]: %s\n", error.c_str());
-    return error.find("unsupported") != std::string::npos ? 3 : 1;
+    bool lacks = error.find("unsupported") != std::string::npos;
+    return fail(lacks ? Error::NotSupported : Error::BadTokenizer, error);
   }
   std::string line;
   while (readLine(line)) {
     std::string out = json ? answer(*codec, line) : plainAnswer(*codec, line);
     out += '\n';
-    if (fwrite(out.data(), 1, out.size(), stdout) != out.size() ||
-        fflush(stdout) != 0) {
+    if (fwrite(out.data(), 1, out.size(), stdout) != out.size() || fflush(stdout) != 0) {
       const bool full = errno == ENOSPC || errno == EFBIG || errno == EDQUOT;
-      fprintf(stderr, "error[%s]: standard output: %s\n",
-              full ? "H0701" : "H0702", strerror(errno));
-      return full ? 4 : 5;
+      return fail(full ? Error::DiskFull : Error::CannotWrite, std::string("standard output: ") + strerror(errno));
     }
   }
   return 0;

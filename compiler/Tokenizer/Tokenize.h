@@ -1,7 +1,7 @@
-//===- Tokenize.h - `heddle tokenize` ------------------------------*- C++
-//-*-===//
+//===- Tokenize.h - `heddle tokenize` ---------------------------*- C++ -*-===//
 //
-// Texts in, ids and pieces out, a line each; or JSON objects, a line each.
+// The command `heddle tokenize`: a text a line in, its ids and pieces out; or a
+// JSON object a line in, one out.
 //
 //===----------------------------------------------------------------------===//
 #ifndef HEDDLE_COMPILER_TOKENIZER_TOKENIZE_H
@@ -11,10 +11,10 @@
 
 namespace heddle {
 
-/// Reads lines from stdin and answers on stdout until the input ends. `path`:
-/// tokenizer.json or the directory it is in. The exit code: 0, 1 for a
-/// tokenizer that cannot be used, 3 for a component that is not supported, 5
-/// for output.
+/// Answers lines of stdin on stdout until the input ends. `path`:
+/// tokenizer.json or a directory with a tokenizer. Returns the exit code: 0; 1
+/// for a tokenizer that cannot be used, 3 for a component that is not
+/// supported, 5 for output.
 int tokenize(const std::string &path, bool json);
 
 } // namespace heddle

@@ -1,11 +1,11 @@
 //===- TokenizerBlob.cpp - tokenizer.json to the runtime's blob -----------===//
 //
-// Reads the file, checks the vocabulary, lays out the tables.
+// Reads the file, checks vocabulary and merges, and lays out the tables.
 //
 //===----------------------------------------------------------------------===//
 #include "compiler/Tokenizer/TokenizerBlob.h"
 
-#include "compiler/Tokenizer/Stages.h"
+#include "compiler/Tokenizer/Components.h"
 #include "compiler/Tokenizer/Unicode.h"
 #include "compiler/Tokenizer/Vocabulary.h"
 #include "heddle/tokenizer_format.h"
@@ -23,7 +23,8 @@ using namespace tok;
 namespace {
 
 constexpr uint32_t kMaxId = 1 << 24, kMaxNesting = 64;
-// Ids may leave gaps, but a few entries do not fill a large table.
+// Unused ids are allowed, but a file of a few entries cannot demand a large
+// table.
 constexpr uint32_t kMostGaps = 1 << 16, kGapsAnEntry = 16;
 
 class Writer {
@@ -53,19 +54,16 @@ private:
 };
 
 uint32_t Writer::idLimit() const {
-  size_t entries = member(member(file, "model"), "vocab").size() +
-                   member(file, "added_tokens").size();
-  return uint32_t(
-      std::min<size_t>(kMaxId, entries * kGapsAnEntry + kMostGaps));
+  size_t entries = member(member(file, "model"), "vocab").size() + member(file, "added_tokens").size();
+  return uint32_t(std::min<size_t>(kMaxId, entries * kGapsAnEntry + kMostGaps));
 }
 
 bool Writer::tooLarge(uint32_t id, const std::string &text) {
-  return problem.say("the id " + std::to_string(id) + " of `" +
-                     text.substr(0, 60) +
+  return problem.say("the id " + std::to_string(id) + " of `" + text.substr(0, 60) +
                      "` is too large for a vocabulary of this size");
 }
 
-/// Puts `text` at `id`.
+/// Makes `text` the piece of `id`; false if it has another one.
 bool Writer::give(uint32_t id, const std::string &text) {
   if (id >= mostIds)
     return tooLarge(id, text);
@@ -82,10 +80,8 @@ bool Writer::vocabulary() {
   if (!vocab.is_object() || vocab.empty())
     return problem.say("the model has no vocabulary");
   for (auto entry = vocab.begin(); entry != vocab.end(); ++entry) {
-    if (!entry.value().is_number_unsigned() ||
-        entry.value().get<uint64_t>() >= kMaxId)
-      return problem.say("the id of `" + entry.key().substr(0, 60) +
-                         "` is no number of 0 to " +
+    if (!entry.value().is_number_unsigned() || entry.value().get<uint64_t>() >= kMaxId)
+      return problem.say("the id of `" + entry.key().substr(0, 60) + "` is no number of 0 to " +
                          std::to_string(kMaxId - 1));
     auto id = uint32_t(entry.value().get<uint64_t>());
     if (!give(id, entry.key()))
@@ -95,8 +91,9 @@ bool Writer::vocabulary() {
   return true;
 }
 
-/// Ids are the library's, which goes by the list's order and not by the ids in
-/// it: a token of the vocabulary keeps its own, any other gets the next one.
+/// The ids of added tokens are those that Hugging Face's library gives, which
+/// ignores the ids in the file: a token of the vocabulary keeps its id, any
+/// other gets the next free one in the list's order.
 bool Writer::addedTokens() {
   const Json &list = member(file, "added_tokens");
   if (list.is_null())
@@ -107,8 +104,7 @@ bool Writer::addedTokens() {
   for (const Json &token : list) {
     const Json &id = member(token, "id");
     std::string content = textOf(token, "content");
-    if (!id.is_number_unsigned() || id.get<uint64_t>() >= kMaxId ||
-        content.empty())
+    if (!id.is_number_unsigned() || id.get<uint64_t>() >= kMaxId || content.empty())
       return problem.say("an added token without id and content");
     auto number = uint32_t(id.get<uint64_t>());
     if (number >= mostIds)
@@ -133,8 +129,8 @@ bool Writer::addedTokens() {
   return true;
 }
 
-/// The id of the piece that `key` names, plus one; 0 for null and for what is
-/// not in the vocabulary: a text that needs it is an error.
+/// 1 + the id of the piece that `key` names; 0 for null and for a piece that is
+/// not in the vocabulary (a text that needs it is then an error at run time).
 void Writer::idOfPiece(const Json &model, const char *key, uint32_t &plusOne) {
   plusOne = 0;
   auto found = ids.find(textOf(model, key));
@@ -142,25 +138,25 @@ void Writer::idOfPiece(const Json &model, const char *key, uint32_t &plusOne) {
     plusOne = found->second + 1;
 }
 
-/// "a b" or ["a", "b"].
+/// Takes a merge apart: "a b" or ["a", "b"].
 bool Writer::merge(const Json &pair, std::string &left, std::string &right) {
   if (const auto *text = pair.get_ptr<const std::string *>()) {
     size_t space = text->find(' ');
-    if (space == std::string::npos || space == 0 ||
-        text->find(' ', space + 1) != std::string::npos)
+    if (space == std::string::npos || space == 0 || text->find(' ', space + 1) != std::string::npos)
       return problem.say("the merge `" + *text + "` is no pair");
     left = text->substr(0, space);
     right = text->substr(space + 1);
     return true;
   }
-  if (!pair.is_array() || pair.size() != 2 || !pair[0].is_string() ||
-      !pair[1].is_string())
+  if (!pair.is_array() || pair.size() != 2 || !pair[0].is_string() || !pair[1].is_string())
     return problem.say("a merge is no pair");
   left = *pair[0].get_ptr<const std::string *>();
   right = *pair[1].get_ptr<const std::string *>();
   return true;
 }
 
+/// BPE: the table of merges, open addressing over (left, right) with the rank
+/// and the id of the result. A rank is an index in the list.
 bool Writer::merges(const Json &model, const std::string &prefix) {
   const Json &list = member(model, "merges");
   if (!list.is_array())
@@ -177,16 +173,14 @@ bool Writer::merges(const Json &model, const std::string &prefix) {
     if (!merge(pair, left, right))
       return false;
     std::string joined = left;
-    bool prefixed =
-        !prefix.empty() && right.compare(0, prefix.size(), prefix) == 0;
+    bool prefixed = !prefix.empty() && right.compare(0, prefix.size(), prefix) == 0;
     joined += right.substr(prefixed ? prefix.size() : 0);
     uint32_t operands[3];
     const std::string *names[] = {&left, &right, &joined};
     for (int i = 0; i < 3; ++i) {
       auto found = ids.find(*names[i]);
       if (found == ids.end())
-        return problem.say("the merge of `" + left + "` and `" + right +
-                           "` uses `" + *names[i] +
+        return problem.say("the merge of `" + left + "` and `" + right + "` uses `" + *names[i] +
                            "`, which is not in the vocabulary");
       operands[i] = found->second;
     }
@@ -196,7 +190,7 @@ bool Writer::merges(const Json &model, const std::string &prefix) {
       bool same = entry[0] == operands[0] && entry[1] == operands[1];
       if (entry[0] != UINT32_MAX && !same)
         continue;
-      // Of two ranks for one pair the later stands, as in the library.
+      // If a merge occurs twice, the later rank counts, as in the library.
       entry[0] = operands[0];
       entry[1] = operands[1];
       entry[2] = rank++;
@@ -207,7 +201,8 @@ bool Writer::merges(const Json &model, const std::string &prefix) {
   return true;
 }
 
-/// The vocabulary is a list of [piece, score]; an id is a place in it.
+/// Unigram: the vocabulary is a list of [piece, score]; an id is an index in
+/// it.
 bool Writer::unigram(const Json &model) {
   const Json &vocab = member(model, "vocab"), &unk = member(model, "unk_id");
   if (!vocab.is_array() || vocab.empty() || vocab.size() >= kMaxId)
@@ -221,8 +216,7 @@ bool Writer::unigram(const Json &model) {
   };
   uint32_t id = 0;
   for (const Json &entry : vocab) {
-    if (!entry.is_array() || entry.size() != 2 || !entry[0].is_string() ||
-        !entry[1].is_number())
+    if (!entry.is_array() || entry.size() != 2 || !entry[0].is_string() || !entry[1].is_number())
       return problem.say("a piece of the vocabulary is no [text, score]");
     std::string piece = entry[0].get<std::string>();
     auto score = entry[1].get<double>();
@@ -246,11 +240,12 @@ bool Writer::unigram(const Json &model) {
   return true;
 }
 
+/// The model: its vocabulary and tables, then its kind and parameters (kModel).
 bool Writer::model() {
   const Json &model = member(file, "model");
   std::string type = typeOf(model);
   if (type.empty() && member(model, "merges").is_array())
-    type = "BPE"; // files from before the type was written
+    type = "BPE"; // old files have no type
   Words &words = sections[kModel];
   uint32_t unknown = 0;
   if (!member(model, "dropout").is_null() && member(model, "dropout") != 0.0)
@@ -283,13 +278,13 @@ bool Writer::model() {
   size_t longest = 0;
   for (const auto &[piece, id] : ids)
     longest = std::max(longest, piece.size());
-  words = {kWordPiece, unknown,
-           most.is_number_unsigned() ? uint32_t(most.get<uint64_t>()) : 100u,
-           uint32_t(longest)};
+  words = {kWordPiece, unknown, most.is_number_unsigned() ? uint32_t(most.get<uint64_t>()) : 100u, uint32_t(longest)};
   appendString(words, textOf(model, "continuing_subword_prefix", "##"));
   return true;
 }
 
+/// All sections in order: stages, pieces by id, pieces by text, classes; then
+/// the head with offsets.
 bool Writer::write(std::string &blob) {
   if (!file.is_object())
     return problem.say("the file is no object");
@@ -297,11 +292,8 @@ bool Writer::write(std::string &blob) {
     return false;
   mostIds = idLimit();
   Templates templates;
-  if (!model() || !addedTokens() ||
-      !normalizerStages(member(file, "normalizer"), sections[kNormalizer],
-                        problem) ||
-      !splitterStages(member(file, "pre_tokenizer"), sections[kSplitter],
-                      problem) ||
+  if (!model() || !addedTokens() || !normalizerStages(member(file, "normalizer"), sections[kNormalizer], problem) ||
+      !splitterStages(member(file, "pre_tokenizer"), sections[kSplitter], problem) ||
       !templateItems(member(file, "post_processor"), templates, problem) ||
       !truncation(member(file, "truncation"), sections[kTruncation], problem) ||
       !padding(member(file, "padding"), sections[kPadding], problem) ||
@@ -341,8 +333,7 @@ bool Writer::write(std::string &blob) {
     const Words &section = sections[kind];
     if (section.empty())
       continue;
-    head.insert(head.end(), {kind, uint32_t(start + body.size()) * 4,
-                             uint32_t(section.size())});
+    head.insert(head.end(), {kind, uint32_t(start + body.size()) * 4, uint32_t(section.size())});
     body.insert(body.end(), section.begin(), section.end());
   }
   if ((head.size() + body.size()) >> 30)
@@ -354,8 +345,7 @@ bool Writer::write(std::string &blob) {
 
 } // namespace
 
-bool tokenizerBlobFromText(const std::string &text, const std::string &name,
-                           std::string &blob, std::string &error) {
+bool tokenizerBlobFromText(const std::string &text, const std::string &name, std::string &blob, std::string &error) {
   bool deep = false;
   auto watch = [&](int depth, Json::parse_event_t, Json &) {
     deep |= depth > int(kMaxNesting);
@@ -373,18 +363,12 @@ bool tokenizerBlobFromText(const std::string &text, const std::string &name,
   return false;
 }
 
-bool writeTokenizerBlob(const std::string &path, std::string &blob,
-                        std::string &error) {
+bool writeTokenizerBlob(const std::string &path, std::string &blob, std::string &error) {
   std::string text, name;
   switch (findTokenizer(path, text, name)) {
-  case TokenizerFound::Yes:
-    return tokenizerBlobFromText(text, name, blob, error);
-  case TokenizerFound::No:
-    error = path + ": no tokenizer.json, vocab.json or vocab.txt";
-    return false;
-  default:
-    error = name;
-    return false;
+  case TokenizerFound::Yes: return tokenizerBlobFromText(text, name, blob, error);
+  case TokenizerFound::No: error = path + ": no tokenizer.json, vocab.json or vocab.txt"; return false;
+  default: error = name; return false;
   }
 }
 

@@ -1,10 +1,9 @@
-//===- TokenizerBlob.h - tokenizer.json to the runtime's blob -----*- C++
-//-*-===//
+//===- TokenizerBlob.h - tokenizer.json to the runtime's blob ---*- C++ -*-===//
 //
-// A tokenizer is compiled like the rest of a model: components become stages,
-// regular expressions programs, vocabulary and merges hash tables, so that the
-// binary looks ids up at once and parses nothing. A component without a stage
-// is an error that names it.
+// Compiles tokenizer.json to the blob that the runtime reads in place
+// (heddle/tokenizer_format.h): components become stages, regular expressions
+// become programs, vocabulary and merges become hash tables. A component
+// without a stage is an error that names it.
 //
 //===----------------------------------------------------------------------===//
 #ifndef HEDDLE_COMPILER_TOKENIZER_TOKENIZERBLOB_H
@@ -14,15 +13,13 @@
 
 namespace heddle {
 
-/// Reads the tokenizer.json at `path`, or the tokenizer of a directory, and fills `blob` with what goes to the
-/// symbol heddle_tokenizer (aligned to 4 bytes or more). False: `error` says
-/// what is wrong, on one line.
-bool writeTokenizerBlob(const std::string &path, std::string &blob,
-                        std::string &error);
+/// Reads the tokenizer.json at `path`, or the tokenizer of a directory. `blob`
+/// becomes the contents of the symbol heddle_tokenizer, which must be aligned
+/// to 4 bytes. False with `error`, one line.
+bool writeTokenizerBlob(const std::string &path, std::string &blob, std::string &error);
 
-/// The same from text; `name` stands for the file in messages.
-bool tokenizerBlobFromText(const std::string &text, const std::string &name,
-                           std::string &blob, std::string &error);
+/// The same from a text; `name` is the file's name in messages.
+bool tokenizerBlobFromText(const std::string &text, const std::string &name, std::string &blob, std::string &error);
 
 } // namespace heddle
 

@@ -1,6 +1,6 @@
 //===- Unicode.cpp - Tables about characters ------------------------------===//
 //
-// Built by asking about every code point once: a few milliseconds.
+// Tables are made by testing every code point once, which takes milliseconds.
 //
 //===----------------------------------------------------------------------===//
 #include "compiler/Tokenizer/Unicode.h"
@@ -14,21 +14,19 @@
 namespace heddle::tok {
 
 static bool isSpace(uint32_t c) {
-  return (c >= 9 && c <= 13) || c == 32 || c == 0x85 || c == 0xa0 ||
-         c == 0x1680 || (c >= 0x2000 && c <= 0x200a) || c == 0x2028 ||
-         c == 0x2029 || c == 0x202f || c == 0x205f || c == 0x3000;
+  return (c >= 9 && c <= 13) || c == 32 || c == 0x85 || c == 0xa0 || c == 0x1680 || (c >= 0x2000 && c <= 0x200a) ||
+         c == 0x2028 || c == 0x2029 || c == 0x202f || c == 0x205f || c == 0x3000;
 }
 
 uint8_t characterClass(uint32_t c) {
   int category = utf8proc_category(utf8proc_int32_t(c));
   uint32_t bit = 1u << category;
-  static const uint32_t word = categoryMask("L") | categoryMask("M") |
-                               categoryMask("Nd") | categoryMask("Nl") |
-                               categoryMask("Pc");
-  // Letters in circles and squares are alphabetic without being letters.
-  bool circled =
-      (c >= 0x24b6 && c <= 0x24e9) || (c >= 0x1f130 && c <= 0x1f149) ||
-      (c >= 0x1f150 && c <= 0x1f169) || (c >= 0x1f170 && c <= 0x1f189);
+  static const uint32_t word =
+      categoryMask("L") | categoryMask("M") | categoryMask("Nd") | categoryMask("Nl") | categoryMask("Pc");
+  // Letters in circles and squares are alphabetic, though their category is not
+  // L.
+  bool circled = (c >= 0x24b6 && c <= 0x24e9) || (c >= 0x1f130 && c <= 0x1f149) || (c >= 0x1f150 && c <= 0x1f169) ||
+                 (c >= 0x1f170 && c <= 0x1f189);
   uint32_t flags = 0;
   if (isSpace(c))
     flags |= kSpace;
@@ -42,10 +40,9 @@ uint8_t characterClass(uint32_t c) {
 }
 
 uint32_t categoryMask(const std::string &name) {
-  static const char *const names[] = {
-      "Cn", "Lu", "Ll", "Lt", "Lm", "Lo", "Mn", "Mc", "Me", "Nd",
-      "Nl", "No", "Pc", "Pd", "Ps", "Pe", "Pi", "Pf", "Po", "Sm",
-      "Sc", "Sk", "So", "Zs", "Zl", "Zp", "Cc", "Cf", "Cs", "Co"};
+  static const char *const names[] = {"Cn", "Lu", "Ll", "Lt", "Lm", "Lo", "Mn", "Mc", "Me", "Nd",
+                                      "Nl", "No", "Pc", "Pd", "Ps", "Pe", "Pi", "Pf", "Po", "Sm",
+                                      "Sc", "Sk", "So", "Zs", "Zl", "Zp", "Cc", "Cf", "Cs", "Co"};
   uint32_t mask = 0;
   for (int i = 0; i < 30; ++i)
     if (name == names[i] || (name.size() == 1 && name[0] == names[i][0]))
@@ -70,8 +67,7 @@ Words classTable() {
   return pages;
 }
 
-Words characterMap(
-    const std::function<bool(uint32_t, std::vector<uint32_t> &)> &map) {
+Words characterMap(const std::function<bool(uint32_t, std::vector<uint32_t> &)> &map) {
   Words entries, targets, all;
   std::vector<uint32_t> to;
   for (uint32_t c = 0; c < 0x110000; ++c) {
@@ -80,8 +76,7 @@ Words characterMap(
     to.clear();
     if (!map(c, to))
       continue;
-    entries.insert(entries.end(),
-                   {c, uint32_t(targets.size()), uint32_t(to.size())});
+    entries.insert(entries.end(), {c, uint32_t(targets.size()), uint32_t(to.size())});
     targets.insert(targets.end(), to.begin(), to.end());
   }
   all.push_back(uint32_t(entries.size() / 3));
@@ -103,8 +98,7 @@ bool lowercase(uint32_t c, std::vector<uint32_t> &out) {
 bool stripAccents(uint32_t c, std::vector<uint32_t> &out) {
   utf8proc_int32_t parts[32];
   int boundary = 0;
-  utf8proc_ssize_t n = utf8proc_decompose_char(utf8proc_int32_t(c), parts, 32,
-                                               UTF8PROC_DECOMPOSE, &boundary);
+  utf8proc_ssize_t n = utf8proc_decompose_char(utf8proc_int32_t(c), parts, 32, UTF8PROC_DECOMPOSE, &boundary);
   for (utf8proc_ssize_t i = 0; i < n && i < 32; ++i)
     if (utf8proc_category(parts[i]) != UTF8PROC_CATEGORY_MN)
       out.push_back(uint32_t(parts[i]));
@@ -117,8 +111,7 @@ bool decompose(uint32_t c, bool compatibility, std::vector<uint32_t> &out) {
   utf8proc_int32_t parts[64];
   int boundary = 0;
   int options = UTF8PROC_DECOMPOSE | (compatibility ? UTF8PROC_COMPAT : 0);
-  utf8proc_ssize_t n = utf8proc_decompose_char(
-      utf8proc_int32_t(c), parts, 64, utf8proc_option_t(options), &boundary);
+  utf8proc_ssize_t n = utf8proc_decompose_char(utf8proc_int32_t(c), parts, 64, utf8proc_option_t(options), &boundary);
   for (utf8proc_ssize_t i = 0; i < n && i < 64; ++i)
     out.push_back(uint32_t(parts[i]));
   return !(out.size() == 1 && out[0] == c);
@@ -133,37 +126,35 @@ Words combiningClasses() {
 }
 
 Words compositions() {
-  // A pair composes to c when utf8proc says so: exclusions are known to it.
+  // utf8proc knows the exclusions: a pair composes to c if utf8proc composes
+  // it.
   std::map<std::pair<uint32_t, uint32_t>, uint32_t> pairs;
   for (uint32_t c = 0; c < 0x110000; ++c) {
     std::vector<uint32_t> parts;
-    if ((c >= 0xd800 && c < 0xe000) || !decompose(c, false, parts) ||
-        parts.size() < 2)
+    if ((c >= 0xd800 && c < 0xe000) || !decompose(c, false, parts) || parts.size() < 2)
       continue;
     uint32_t last = parts.back();
     parts.pop_back();
     std::string text;
     for (uint32_t part : parts)
       appendCharacter(text, part);
-    // What stands before the last part, itself composed.
-    utf8proc_uint8_t *front =
-        utf8proc_NFC(reinterpret_cast<const utf8proc_uint8_t *>(text.c_str()));
+    // The first part of the pair is everything before the last mark, composed.
+    utf8proc_uint8_t *front = utf8proc_NFC(reinterpret_cast<const utf8proc_uint8_t *>(text.c_str()));
     if (!front)
       continue;
     std::string before = reinterpret_cast<char *>(front);
     free(front);
     std::string whole = before;
     appendCharacter(whole, last);
-    utf8proc_uint8_t *composed =
-        utf8proc_NFC(reinterpret_cast<const utf8proc_uint8_t *>(whole.c_str()));
+    utf8proc_uint8_t *composed = utf8proc_NFC(reinterpret_cast<const utf8proc_uint8_t *>(whole.c_str()));
     if (!composed)
       continue;
     std::string result = reinterpret_cast<char *>(composed);
     free(composed);
     size_t at = 0, end = 0;
     uint32_t first, made;
-    if (nextCharacter(before, at, first) && at == before.size() &&
-        nextCharacter(result, end, made) && end == result.size() && made == c)
+    if (nextCharacter(before, at, first) && at == before.size() && nextCharacter(result, end, made) &&
+        end == result.size() && made == c)
       pairs[{first, last}] = c;
   }
   Words words;
@@ -182,7 +173,7 @@ std::vector<uint32_t> caseVariants(uint32_t c) {
   };
   add(uint32_t(utf8proc_tolower(utf8proc_int32_t(c))));
   add(uint32_t(utf8proc_toupper(utf8proc_int32_t(c))));
-  // The two letters outside ASCII that fold into it.
+  // Two letters outside ASCII fold into it: long s and the Kelvin sign.
   for (uint32_t known : std::vector<uint32_t>(all)) {
     if (known == 's')
       add(0x17f);
@@ -196,9 +187,8 @@ bool nextCharacter(const std::string &text, size_t &at, uint32_t &c) {
   if (at >= text.size())
     return false;
   utf8proc_int32_t decoded;
-  utf8proc_ssize_t n = utf8proc_iterate(
-      reinterpret_cast<const utf8proc_uint8_t *>(text.data()) + at,
-      utf8proc_ssize_t(text.size() - at), &decoded);
+  utf8proc_ssize_t n = utf8proc_iterate(reinterpret_cast<const utf8proc_uint8_t *>(text.data()) + at,
+                                        utf8proc_ssize_t(text.size() - at), &decoded);
   if (n <= 0)
     return false;
   at += size_t(n);

@@ -1,7 +1,7 @@
 //===- Vocabulary.cpp - Tokenizers of before tokenizer.json ---------------===//
 //
-// The class in tokenizer_config.json decides what happens around the
-// vocabulary; the defaults are those of the classes.
+// The class named in tokenizer_config.json decides about everything but the
+// vocabulary; defaults are those of the classes in Hugging Face's library.
 //
 //===----------------------------------------------------------------------===//
 #include "compiler/Tokenizer/Vocabulary.h"
@@ -33,18 +33,18 @@ bool read(const std::string &path, std::string &text, std::string &error) {
   return file.ok();
 }
 
-/// What makes a tokenizer.json of whatever the library can read.
+/// Advice: a command that saves a tokenizer.json of whatever the library reads.
 std::string recipe(const std::string &folder) {
   return "this makes one: python3 -c \"from transformers import AutoTokenizer "
          "as T; T.from_pretrained('" +
          folder + "').save_pretrained('" + folder + "')\"";
 }
 
-const char *const roles[] = {"unk_token", "bos_token", "eos_token",
-                             "sep_token", "cls_token", "pad_token",
-                             "mask_token"};
+const char *const roles[] = {"unk_token", "bos_token", "eos_token", "sep_token",
+                             "cls_token", "pad_token", "mask_token"};
 
-/// A token as text or with its flags; "" if it is neither.
+/// The text of a token, which is a string or an object with flags; "" for
+/// others.
 std::string contentOf(const Json &token) {
   const auto *text = token.get_ptr<const std::string *>();
   if (token.is_object())
@@ -66,13 +66,11 @@ private:
     error = folder + "/" + file + ": " + why;
     return false;
   }
-  /// A class whose rules are not known here.
+  /// The error for a class that is not one of those here.
   bool unknownClass(const std::string &kind) {
     unsupported = true;
     return fail("tokenizer_config.json",
-                "the class " + kind +
-                    "Tokenizer is unsupported without tokenizer.json; " +
-                    recipe(folder));
+                "the class " + kind + "Tokenizer is unsupported without tokenizer.json; " + recipe(folder));
   }
   bool json(const char *name, Json &value);
   bool vocabularyOfJson();
@@ -83,8 +81,7 @@ private:
   std::string named(const char *role, const char *otherwise) const;
   bool isSpecial(const std::string &token) const;
   bool flag(const char *key, bool otherwise) const;
-  Json template_(const std::string &first, const std::string &last,
-                 const std::string &between, int pairType);
+  Json template_(const std::string &first, const std::string &last, const std::string &between, int pairType);
   bool byteLevel(const std::string &kind);
   bool wordPiece(const std::string &kind);
   bool letters();
@@ -141,17 +138,16 @@ bool Builder::merges() {
     if (list[i].empty() || list[i].rfind("#version", 0) == 0)
       continue;
     size_t space = list[i].find(' ');
-    if (space == std::string::npos || space == 0 ||
-        list[i].find(' ', space + 1) != std::string::npos)
-      return fail("merges.txt",
-                  "line " + std::to_string(i + 1) + " is no pair of pieces");
+    if (space == std::string::npos || space == 0 || list[i].find(' ', space + 1) != std::string::npos)
+      return fail("merges.txt", "line " + std::to_string(i + 1) + " is no pair of pieces");
     pairs.push_back(list[i]);
   }
   out["model"]["merges"] = std::move(pairs);
   return true;
 }
 
-/// A token that tokenizer_config.json names, as text or with its flags.
+/// The text of a token that tokenizer_config.json gives the role, or
+/// `otherwise`.
 std::string Builder::named(const char *role, const char *otherwise) const {
   auto found = config.find(role);
   std::string text = found == config.end() ? "" : contentOf(*found);
@@ -160,8 +156,7 @@ std::string Builder::named(const char *role, const char *otherwise) const {
 
 bool Builder::flag(const char *key, bool otherwise) const {
   auto found = config.find(key);
-  const auto *value =
-      found == config.end() ? nullptr : found->get_ptr<const bool *>();
+  const auto *value = found == config.end() ? nullptr : found->get_ptr<const bool *>();
   return value ? *value : otherwise;
 }
 
@@ -179,29 +174,26 @@ void Builder::add(const Json &token, int64_t id) {
   out["added_tokens"].push_back(std::move(entry));
 }
 
-/// Whether the configuration gives `token` a role.
+/// Whether the configuration gives `token` any role.
 bool Builder::isSpecial(const std::string &token) const {
   for (const char *role : roles)
     if (named(role, "") == token)
       return true;
   auto list = config.find("additional_special_tokens");
   return list != config.end() && list->is_array() &&
-         std::any_of(list->begin(), list->end(), [&](const Json &one) {
-           return contentOf(one) == token;
-         });
+         std::any_of(list->begin(), list->end(), [&](const Json &one) { return contentOf(one) == token; });
 }
 
-/// With their flags where the configuration has them, else by their roles.
+/// Writes added_tokens: with the flags of the configuration, else by their
+/// roles.
 bool Builder::addedTokens() {
   out["added_tokens"] = Json::array();
-  if (auto list = config.find("added_tokens_decoder");
-      list != config.end() && list->is_object()) {
+  if (auto list = config.find("added_tokens_decoder"); list != config.end() && list->is_object()) {
     for (const auto &token : list->items()) {
       char *end = nullptr;
       long long id = strtoll(token.key().c_str(), &end, 10);
       if (token.key().empty() || *end || id < 0 || !token.value().is_object())
-        return fail("tokenizer_config.json",
-                    "added_tokens_decoder: `" + token.key() + "` is no id");
+        return fail("tokenizer_config.json", "added_tokens_decoder: `" + token.key() + "` is no id");
       add(token.value(), id);
     }
   }
@@ -209,20 +201,13 @@ bool Builder::addedTokens() {
   if (isThere(folder + "/added_tokens.json") && !json("added_tokens.json", more))
     return false;
   for (const auto &token : more.items())
-    if (bool special = isSpecial(token.key());
-        token.value().is_number_unsigned())
-      add({{"content", token.key()},
-           {"special", special},
-           {"normalized", !special}},
-          token.value());
+    if (bool special = isSpecial(token.key()); token.value().is_number_unsigned())
+      add({{"content", token.key()}, {"special", special}, {"normalized", !special}}, token.value());
     else
-      return fail("added_tokens.json",
-                  "the id of `" + token.key() + "` is no number");
-  if (auto list = config.find("additional_special_tokens");
-      list != config.end() && list->is_array())
+      return fail("added_tokens.json", "the id of `" + token.key() + "` is no number");
+  if (auto list = config.find("additional_special_tokens"); list != config.end() && list->is_array())
     for (const Json &token : *list)
-      if (std::string text = contentOf(token);
-          !text.empty() && vocab.contains(text))
+      if (std::string text = contentOf(token); !text.empty() && vocab.contains(text))
         add({{"content", text}}, vocab[text]);
   for (const char *role : roles) {
     auto found = config.find(role);
@@ -240,14 +225,11 @@ bool Builder::addedTokens() {
   return true;
 }
 
-Json Builder::template_(const std::string &first, const std::string &last,
-                        const std::string &between, int pairType) {
+Json Builder::template_(const std::string &first, const std::string &last, const std::string &between, int pairType) {
   auto special = [](const std::string &id, int type) {
     return Json{{"SpecialToken", {{"id", id}, {"type_id", type}}}};
   };
-  auto text = [](const char *id, int type) {
-    return Json{{"Sequence", {{"id", id}, {"type_id", type}}}};
-  };
+  auto text = [](const char *id, int type) { return Json{{"Sequence", {{"id", id}, {"type_id", type}}}}; };
   Json single = Json::array(), pair, specials = Json::object();
   if (!first.empty())
     single.push_back(special(first, 0));
@@ -262,23 +244,21 @@ Json Builder::template_(const std::string &first, const std::string &last,
     pair.push_back(special(last, pairType));
   for (const std::string &name : {first, last, between})
     if (!name.empty())
-      specials[name] = {{"id", name},
-                        {"ids", Json::array({vocab.value(name, Json(0))})},
-                        {"tokens", Json::array({name})}};
-  return {{"type", "TemplateProcessing"},
-          {"single", single},
-          {"pair", pair},
-          {"special_tokens", specials}};
+      specials[name] = {
+          {"id", name}, {"ids", Json::array({vocab.value(name, Json(0))})}, {"tokens", Json::array({name})}};
+  return {{"type", "TemplateProcessing"}, {"single", single}, {"pair", pair}, {"special_tokens", specials}};
 }
 
+/// vocab.json and merges.txt: byte-level BPE as in GPT-2, and what the classes
+/// of RoBERTa, CLIP and Qwen2 change: default tokens, how text is split, the
+/// template.
 bool Builder::byteLevel(const std::string &kind) {
   if (!vocabularyOfJson())
     return false;
   bool clip = kind == "CLIP", qwen = kind == "Qwen2";
-  bool roberta = kind == "Roberta" || kind == "Bart" || kind == "Longformer" ||
-                 kind == "LED" || kind == "MVP";
-  if (!roberta && !clip && !qwen && kind != "GPT2" && kind != "Whisper" &&
-      kind != "Codegen" && kind != "CodeGen" && !kind.empty())
+  bool roberta = kind == "Roberta" || kind == "Bart" || kind == "Longformer" || kind == "LED" || kind == "MVP";
+  if (!roberta && !clip && !qwen && kind != "GPT2" && kind != "Whisper" && kind != "Codegen" && kind != "CodeGen" &&
+      !kind.empty())
     return unknownClass(kind);
   auto preset = [&](const char *role, const char *text) {
     if (!config.contains(role))
@@ -302,34 +282,30 @@ bool Builder::byteLevel(const std::string &kind) {
     else if (!qwen)
       preset("bos_token", "<|endoftext|>");
   }
-  out["model"] = {{"type", "BPE"},         {"dropout", nullptr},
-                  {"unk_token", nullptr},  {"continuing_subword_prefix", ""},
-                  {"end_of_word_suffix", ""}, {"fuse_unk", false},
+  out["model"] = {{"type", "BPE"},
+                  {"dropout", nullptr},
+                  {"unk_token", nullptr},
+                  {"continuing_subword_prefix", ""},
+                  {"end_of_word_suffix", ""},
+                  {"fuse_unk", false},
                   {"byte_fallback", false}};
   bool prefix = flag("add_prefix_space", false);
-  Json bytes = {{"type", "ByteLevel"},
-                {"add_prefix_space", prefix},
-                {"trim_offsets", true},
-                {"use_regex", !qwen}};
+  Json bytes = {{"type", "ByteLevel"}, {"add_prefix_space", prefix}, {"trim_offsets", true}, {"use_regex", !qwen}};
   out["pre_tokenizer"] = bytes;
   out["decoder"] = bytes;
   if (qwen) {
     out["normalizer"] = {{"type", "NFC"}};
-    const char *regex =
-        "(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\\r\\n\\p{L}\\p{N}]?\\p{L}+|\\p{N}| "
-        "?[^\\s\\p{L}\\p{N}]+[\\r\\n]*|\\s*[\\r\\n]+|\\s+(?!\\S)|\\s+";
-    Json split = {{"type", "Split"},
-                  {"pattern", {{"Regex", regex}}},
-                  {"behavior", "Isolated"},
-                  {"invert", false}};
-    out["pre_tokenizer"] = {{"type", "Sequence"},
-                            {"pretokenizers", Json::array({split, bytes})}};
+    const char *regex = "(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\\r\\n\\p{L}\\p{N}]?\\p{L}+|\\p{N}| "
+                        "?[^\\s\\p{L}\\p{N}]+[\\r\\n]*|\\s*[\\r\\n]+|\\s+(?!\\S)|\\s+";
+    Json split = {{"type", "Split"}, {"pattern", {{"Regex", regex}}}, {"behavior", "Isolated"}, {"invert", false}};
+    out["pre_tokenizer"] = {{"type", "Sequence"}, {"pretokenizers", Json::array({split, bytes})}};
   }
   if (clip) {
     const char *regex = "'s|'t|'re|'ve|'m|'ll|'d|[\\p{L}]+|[\\p{N}]|"
                         "[^\\s\\p{L}\\p{N}]+";
     bytes["use_regex"] = true;
     bytes["add_prefix_space"] = false;
+    // clang-format off
     out["normalizer"] = {
         {"type", "Sequence"},
         {"normalizers",
@@ -338,12 +314,9 @@ bool Builder::byteLevel(const std::string &kind) {
                        {"pattern", {{"Regex", "\\s+"}}},
                        {"content", " "}},
                       {{"type", "Lowercase"}}})}};
-    Json split = {{"type", "Split"},
-                  {"pattern", {{"Regex", regex}}},
-                  {"behavior", "Removed"},
-                  {"invert", true}};
-    out["pre_tokenizer"] = {{"type", "Sequence"},
-                            {"pretokenizers", Json::array({split, bytes})}};
+    // clang-format on
+    Json split = {{"type", "Split"}, {"pattern", {{"Regex", regex}}}, {"behavior", "Removed"}, {"invert", true}};
+    out["pre_tokenizer"] = {{"type", "Sequence"}, {"pretokenizers", Json::array({split, bytes})}};
     out["model"]["end_of_word_suffix"] = "</w>";
     out["model"]["unk_token"] = named("unk_token", "<|endoftext|>");
     out["decoder"] = bytes;
@@ -362,29 +335,31 @@ bool Builder::byteLevel(const std::string &kind) {
     if (!token.empty() && !vocab.contains(token))
       return fail("vocab.json", "`" + token + "` of the template is missing");
   if (roberta || clip)
+    // clang-format off
     out["post_processor"] = {
         {"type", "RobertaProcessing"},
         {"sep", Json::array({last, vocab[last]})},
         {"cls", Json::array({first, vocab[first]})},
         {"trim_offsets", true},
         {"add_prefix_space", prefix}};
+  // clang-format on
   else if (!first.empty())
     out["post_processor"] = template_(first, "", "", 1);
   out["model"]["vocab"] = std::move(vocab);
   return true;
 }
 
+/// vocab.txt: WordPiece as in BERT; ids are line numbers.
 bool Builder::wordPiece(const std::string &kind) {
   static const char *const known[] = {
-      "",         "Bert",        "DistilBert", "Electra",
-      "LayoutLM", "MobileBert",  "ConvBert",   "SqueezeBert",
-      "DPRQuestionEncoder", "DPRContextEncoder"};
+      "",         "Bert",        "DistilBert",         "Electra",          "LayoutLM", "MobileBert",
+      "ConvBert", "SqueezeBert", "DPRQuestionEncoder", "DPRContextEncoder"};
   if (std::find(std::begin(known), std::end(known), kind) == std::end(known))
     return unknownClass(kind);
   std::vector<std::string> words;
   if (!lines("vocab.txt", words))
     return false;
-  // Of equal lines the last stands, an empty one at the end among them.
+  // Of equal lines the last counts, also an empty one at the end of the file.
   for (size_t id = 0; id < words.size(); ++id)
     vocab[words[id]] = id;
   for (auto [role, text] : {std::pair("unk_token", "[UNK]"),
@@ -396,6 +371,7 @@ bool Builder::wordPiece(const std::string &kind) {
       config[role] = text;
   Json strip = config.value("strip_accents", Json());
   bool basic = flag("do_basic_tokenize", true);
+  // clang-format off
   out["normalizer"] = {
       {"type", "BertNormalizer"},
       {"clean_text", true},
@@ -404,6 +380,7 @@ bool Builder::wordPiece(const std::string &kind) {
                         : strip.is_boolean() ? strip
                                              : Json()},
       {"lowercase", basic && flag("do_lower_case", true)}};
+  // clang-format on
   out["pre_tokenizer"] = {{"type", "BertPreTokenizer"}};
   out["model"] = {{"type", "WordPiece"},
                   {"unk_token", named("unk_token", "[UNK]")},
@@ -421,44 +398,36 @@ bool Builder::wordPiece(const std::string &kind) {
   return true;
 }
 
-/// Letters of CTC: only decoding means anything.
+/// vocab.json alone: the letters of a CTC model, used for decoding only.
 bool Builder::letters() {
   if (!vocabularyOfJson())
     return false;
-  for (auto [role, text] : {std::pair("unk_token", "<unk>"),
-                            {"pad_token", "<pad>"},
-                            {"bos_token", "<s>"},
-                            {"eos_token", "</s>"}})
+  for (auto [role, text] :
+       {std::pair("unk_token", "<unk>"), {"pad_token", "<pad>"}, {"bos_token", "<s>"}, {"eos_token", "</s>"}})
     if (!config.contains(role))
       config[role] = text;
   if (!addedTokens())
     return false;
-  std::string space = named("word_delimiter_token", "|"),
-              unknown = named("unk_token", "<unk>");
+  std::string space = named("word_delimiter_token", "|"), unknown = named("unk_token", "<unk>");
   if (!vocab.contains(unknown))
     return fail("vocab.json", "`" + unknown + "` is missing");
-  out["pre_tokenizer"] = {{"type", "Split"},
-                          {"pattern", {{"Regex", "[\\s\\S]"}}},
-                          {"behavior", "Isolated"},
-                          {"invert", false}};
-  out["normalizer"] = {{"type", "Replace"},
-                       {"pattern", {{"String", " "}}},
-                       {"content", space}};
-  out["model"] = {{"type", "WordLevel"},
-                  {"unk_token", unknown},
-                  {"vocab", std::move(vocab)}};
+  out["pre_tokenizer"] = {
+      {"type", "Split"}, {"pattern", {{"Regex", "[\\s\\S]"}}}, {"behavior", "Isolated"}, {"invert", false}};
+  out["normalizer"] = {{"type", "Replace"}, {"pattern", {{"String", " "}}}, {"content", space}};
+  out["model"] = {{"type", "WordLevel"}, {"unk_token", unknown}, {"vocab", std::move(vocab)}};
+  // clang-format off
   out["decoder"] = {
       {"type", "Sequence"},
       {"decoders", Json::array({{{"type", "Replace"},
                                  {"pattern", {{"String", space}}},
                                  {"content", " "}},
                                 {{"type", "Fuse"}}})}};
+  // clang-format on
   return true;
 }
 
 bool Builder::build(std::string &text) {
-  if (isThere(folder + "/tokenizer_config.json") &&
-      !json("tokenizer_config.json", config))
+  if (isThere(folder + "/tokenizer_config.json") && !json("tokenizer_config.json", config))
     return false;
   if (isThere(folder + "/special_tokens_map.json")) {
     Json map;
@@ -470,14 +439,12 @@ bool Builder::build(std::string &text) {
   }
   std::string kind = named("tokenizer_class", "");
   for (const char *end : {"Fast", "Tokenizer"})
-    if (size_t n = strlen(end);
-        kind.size() >= n && kind.compare(kind.size() - n, n, end) == 0)
+    if (size_t n = strlen(end); kind.size() >= n && kind.compare(kind.size() - n, n, end) == 0)
       kind.resize(kind.size() - n);
-  out = {{"version", "1.0"},        {"truncation", nullptr},
-         {"padding", nullptr},      {"added_tokens", Json::array()},
-         {"normalizer", nullptr},   {"pre_tokenizer", nullptr},
-         {"post_processor", nullptr}, {"decoder", nullptr}};
-  bool good = isThere(folder + "/merges.txt") ? byteLevel(kind)
+  out = {
+      {"version", "1.0"},      {"truncation", nullptr},    {"padding", nullptr},        {"added_tokens", Json::array()},
+      {"normalizer", nullptr}, {"pre_tokenizer", nullptr}, {"post_processor", nullptr}, {"decoder", nullptr}};
+  bool good = isThere(folder + "/merges.txt")  ? byteLevel(kind)
               : isThere(folder + "/vocab.txt") ? wordPiece(kind)
                                                : letters();
   if (good)
@@ -487,8 +454,7 @@ bool Builder::build(std::string &text) {
 
 } // namespace
 
-TokenizerFound findTokenizer(const std::string &path, std::string &text,
-                             std::string &name) {
+TokenizerFound findTokenizer(const std::string &path, std::string &text, std::string &name) {
   struct stat info;
   bool folder = stat(path.c_str(), &info) == 0 && S_ISDIR(info.st_mode);
   name = folder ? path + "/tokenizer.json" : path;
@@ -504,22 +470,15 @@ TokenizerFound findTokenizer(const std::string &path, std::string &text,
   if (words || ids) {
     Builder builder(path);
     if (builder.build(text)) {
-      name = path + "/" +
-             (merges  ? "vocab.json and merges.txt"
-              : words ? "vocab.txt"
-                      : "vocab.json");
+      name = path + "/" + (merges ? "vocab.json and merges.txt" : words ? "vocab.txt" : "vocab.json");
       return TokenizerFound::Yes;
     }
     name = builder.error;
-    return builder.unsupported ? TokenizerFound::Elsewhere
-                               : TokenizerFound::Broken;
+    return builder.unsupported ? TokenizerFound::Elsewhere : TokenizerFound::Broken;
   }
-  for (const char *file : {"spiece.model", "sentencepiece.bpe.model",
-                           "tokenizer.model", "source.spm"})
+  for (const char *file : {"spiece.model", "sentencepiece.bpe.model", "tokenizer.model", "source.spm"})
     if (isThere(path + "/" + file)) {
-      name = path + "/" + file +
-             " is a SentencePiece model, unsupported without tokenizer.json; " +
-             recipe(path);
+      name = path + "/" + file + " is a SentencePiece model, unsupported without tokenizer.json; " + recipe(path);
       return TokenizerFound::Elsewhere;
     }
   return TokenizerFound::No;

@@ -1,5 +1,5 @@
-// The SAX reader of a safetensors header. It is driven by
-// SafetensorsHeader.cpp; what it does at each event is in HeaderReader.cpp.
+// The SAX reader of a safetensors header, internal to SafetensorsHeader.cpp,
+// which drives it; the rules of each event are in HeaderReader.cpp.
 #ifndef HEDDLE_COMPILER_WEIGHTS_HEADERREADER_H
 #define HEDDLE_COMPILER_WEIGHTS_HEADERREADER_H
 
@@ -11,27 +11,21 @@ namespace heddle {
 
 class HeaderReader : public JsonCursor {
 public:
-  HeaderReader(llvm::StringRef header, uint64_t fileBytes, llvm::StringRef file,
-               const HeaderLimits &limits)
-      : JsonCursor(header), file(printable(file, 4096)), fileBytes(fileBytes),
-        dataStart(8 + header.size()), dataBytes(fileBytes - dataStart),
-        limits(limits) {
+  HeaderReader(llvm::StringRef header, uint64_t fileBytes, llvm::StringRef file, const HeaderLimits &limits)
+      : JsonCursor(header), file(printable(file, 4096)), fileBytes(fileBytes), dataStart(8 + header.size()),
+        dataBytes(fileBytes - dataStart), limits(limits) {
     result.storage = std::make_unique<llvm::BumpPtrAllocator>();
   }
 
   absl::StatusOr<SafetensorsHeader> run();
 
-  // SAX events; false stops the parser, `problem` says why.
+  // The SAX events; false stops the parser with `problem` set.
   bool key(std::string &name);
   bool string(std::string &value);
   bool number_unsigned(uint64_t value);
   // Whole numbers without a sign arrive at number_unsigned; -0 arrives here.
-  bool number_integer(int64_t value) {
-    return wrongNumber(value ? std::to_string(value) : "-0");
-  }
-  bool number_float(double, const std::string &spelled) {
-    return wrongNumber(spelled);
-  }
+  bool number_integer(int64_t value) { return wrongNumber(value ? std::to_string(value) : "-0"); }
+  bool number_float(double, const std::string &spelled) { return wrongNumber(spelled); }
   bool null() { return wrongValue("null"); }
   bool boolean(bool) { return wrongValue("a boolean"); }
   bool binary(std::vector<uint8_t> &) { return wrongValue("binary data"); }
@@ -39,15 +33,14 @@ public:
   bool end_object();
   bool start_array(size_t);
   bool end_array();
-  bool parse_error(size_t position, const std::string &,
-                   const Json::exception &);
+  bool parse_error(size_t position, const std::string &, const Json::exception &);
 
 private:
   enum class In { Document, Top, Tensor, Metadata, Shape, Offsets, Done };
   enum class Field { None, Type, Shape, Offsets };
 
-  bool fail(int rule, std::string message, uint64_t at, std::string help);
-  bool failTensor(int rule, std::string message, std::string help) {
+  bool fail(Error rule, std::string message, uint64_t at, std::string help);
+  bool failTensor(Error rule, std::string message, std::string help) {
     return fail(rule, std::move(message), 8 + current.start, std::move(help));
   }
   bool wrongNumber(llvm::StringRef spelled);
@@ -63,7 +56,6 @@ private:
   HeaderLimits limits;
   SafetensorsHeader result;
   std::optional<WeightProblem> problem;
-  absl::StatusCode problemKind = absl::StatusCode::kInvalidArgument;
 
   In where = In::Document;
   Field field = Field::None;

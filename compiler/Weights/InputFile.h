@@ -1,7 +1,7 @@
-// A regular file opened for reading whose bytes are fetched with pread only: a
-// file that shrinks under us gives an error where a mapping would give SIGBUS.
-// The identity (device, inode, size, modification time) is taken at opening and
-// can be compared again later.
+// A regular file opened for reading, which this owns. Bytes are read by pread
+// only: a file that shrinks meanwhile gives an error where a mapping would give
+// SIGBUS. Its identity (device, inode, size, modification time) is taken at
+// opening and can be compared later.
 #ifndef HEDDLE_COMPILER_WEIGHTS_INPUTFILE_H
 #define HEDDLE_COMPILER_WEIGHTS_INPUTFILE_H
 
@@ -18,10 +18,9 @@ class InputFile {
 public:
   /// `path` may be a symbolic link; what it leads to must be a regular file.
   static absl::StatusOr<InputFile> open(llvm::StringRef path);
-  /// `name` is a plain file name inside the directory `directoryFd`; `shown` is
-  /// printed.
-  static absl::StatusOr<InputFile> openAt(int directoryFd, llvm::StringRef name,
-                                          llvm::StringRef shown);
+  /// `name` is a plain file name inside the open directory `directoryFd`;
+  /// `shown` is its name in messages.
+  static absl::StatusOr<InputFile> openAt(int directoryFd, llvm::StringRef name, llvm::StringRef shown);
   InputFile(InputFile &&other);
   InputFile &operator=(InputFile &&other);
   ~InputFile();
@@ -29,18 +28,16 @@ public:
   const std::string &path() const { return shown; }
   uint64_t size() const { return bytes; }
 
-  /// Exactly `to.size()` bytes from `offset`, or an error that names the place.
+  /// Reads exactly `to.size()` bytes from `offset`; the error names the place.
   absl::Status read(uint64_t offset, llvm::MutableArrayRef<uint8_t> to) const;
-  /// Up to `to.size()` bytes; how many there were.
-  absl::StatusOr<size_t> readSome(uint64_t offset,
-                                  llvm::MutableArrayRef<uint8_t> to) const;
-  /// Fails when the file is no longer the one that was opened.
+  /// Reads up to `to.size()` bytes; returns how many there were.
+  absl::StatusOr<size_t> readSome(uint64_t offset, llvm::MutableArrayRef<uint8_t> to) const;
+  /// An error if the file has changed since it was opened.
   absl::Status recheck() const;
 
 private:
   InputFile(int fd, std::string shown) : fd(fd), shown(std::move(shown)) {}
-  static absl::StatusOr<InputFile> take(OpenedFile &&opened,
-                                        llvm::StringRef shown);
+  static absl::StatusOr<InputFile> take(OpenedFile &&opened, llvm::StringRef shown);
 
   int fd = -1;
   std::string shown;

@@ -1,5 +1,5 @@
-// The temporary's name carries the process id (it never reaches the bytes), and
-// LLVM's signal handlers remove it when the process is interrupted.
+// The temporary's name contains the process id (the contents never do); LLVM's
+// signal handlers remove it if the process is interrupted.
 #include "compiler/Weights/OutputFile.h"
 #include "compiler/Weights/Problem.h"
 #include "llvm/Support/Signals.h"
@@ -14,38 +14,31 @@ namespace heddle {
 
 static constexpr size_t bufferBytes = 1 << 18;
 
-static absl::Status cannotWrite(llvm::StringRef path, const char *what,
-                                int error) {
+static absl::Status cannotWrite(llvm::StringRef path, const char *what, int error) {
   bool full = error == ENOSPC || error == EDQUOT || error == EFBIG;
-  WeightProblem problem{
-      full ? "H0701" : "H0702",
-      "",
-      std::string(what) + ": " + std::strerror(error),
-      printable(path, 4096),
-      std::nullopt,
-      "",
-      full ? "make room on the disk (or raise the quota), then run "
-             "again; an earlier output is untouched"
-           : "choose another output with -o; an earlier output is "
-             "untouched"};
-  return toStatus(problem, full ? absl::StatusCode::kResourceExhausted
-                                : absl::StatusCode::kUnavailable);
+  WeightProblem problem{full ? Error::DiskFull : Error::CannotWrite,
+                        "",
+                        std::string(what) + ": " + std::strerror(error),
+                        printable(path, 4096),
+                        std::nullopt,
+                        "",
+                        full ? "make room on the disk (or raise the quota), then run "
+                               "again; an earlier output is untouched"
+                             : "choose another output with -o; an earlier output is "
+                               "untouched"};
+  return toStatus(problem);
 }
 
-absl::StatusOr<OutputFile> OutputFile::create(llvm::StringRef path,
-                                              uint64_t bytes) {
+absl::StatusOr<OutputFile> OutputFile::create(llvm::StringRef path, uint64_t bytes) {
   OutputFile file;
   file.path = path.str();
   struct stat info;
   // Renaming over a device would replace the device.
   if (stat(file.path.c_str(), &info) == 0 && !S_ISREG(info.st_mode))
-    return cannotWrite(path, "the output must be a regular file",
-                       S_ISDIR(info.st_mode) ? EISDIR : EINVAL);
+    return cannotWrite(path, "the output must be a regular file", S_ISDIR(info.st_mode) ? EISDIR : EINVAL);
   for (int attempt = 0; file.fd < 0; ++attempt) {
-    file.temporary = file.path + "." + std::to_string(getpid()) + "-" +
-                     std::to_string(attempt) + ".part";
-    file.fd = ::open(file.temporary.c_str(),
-                     O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    file.temporary = file.path + "." + std::to_string(getpid()) + "-" + std::to_string(attempt) + ".part";
+    file.fd = ::open(file.temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
     if (file.fd < 0 && (errno != EEXIST || attempt == 100)) {
       int error = errno;
       file.temporary.clear();
@@ -56,17 +49,14 @@ absl::StatusOr<OutputFile> OutputFile::create(llvm::StringRef path,
   if (bytes) {
     int error = posix_fallocate(file.fd, 0, off_t(bytes));
     if (error && error != EINVAL && error != EOPNOTSUPP)
-      return cannotWrite(
-          path, ("cannot reserve " + std::to_string(bytes) + " bytes").c_str(),
-          error);
+      return cannotWrite(path, ("cannot reserve " + std::to_string(bytes) + " bytes").c_str(), error);
   }
   file.buffer.reserve(bufferBytes);
   return file;
 }
 
 OutputFile::OutputFile(OutputFile &&other)
-    : fd(other.fd), path(std::move(other.path)),
-      temporary(std::move(other.temporary)), written(other.written),
+    : fd(other.fd), path(std::move(other.path)), temporary(std::move(other.temporary)), written(other.written),
       buffer(std::move(other.buffer)) {
   other.fd = -1;
   other.temporary.clear();
@@ -83,8 +73,7 @@ OutputFile::~OutputFile() {
 
 absl::Status OutputFile::writeOut(llvm::ArrayRef<uint8_t> bytes) {
   while (!bytes.empty()) {
-    ssize_t done =
-        ::write(fd, bytes.data(), std::min<size_t>(bytes.size(), 1u << 30));
+    ssize_t done = ::write(fd, bytes.data(), std::min<size_t>(bytes.size(), 1u << 30));
     if (done < 0 && errno == EINTR)
       continue;
     if (done < 0)
@@ -109,16 +98,6 @@ absl::Status OutputFile::append(llvm::ArrayRef<uint8_t> bytes) {
   if (absl::Status status = flush(); !status.ok())
     return status;
   return writeOut(bytes);
-}
-
-absl::Status OutputFile::padTo(uint64_t offset) {
-  static const uint8_t zeros[4096] = {};
-  while (written < offset) {
-    size_t count = std::min<uint64_t>(offset - written, sizeof zeros);
-    if (absl::Status status = append({zeros, count}); !status.ok())
-      return status;
-  }
-  return absl::OkStatus();
 }
 
 absl::Status OutputFile::commit(bool durable) {

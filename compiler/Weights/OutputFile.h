@@ -1,7 +1,7 @@
 // A file that appears whole or not at all: a temporary beside the target,
-// allocated in full first (a full disk is found before a byte is written), then
-// synced and renamed. An OutputFile that is destroyed before commit() leaves
-// nothing behind.
+// reserved in full first (a full disk is found before anything is written),
+// then synced and renamed. Without commit() the destructor leaves nothing
+// behind.
 #ifndef HEDDLE_COMPILER_WEIGHTS_OUTPUTFILE_H
 #define HEDDLE_COMPILER_WEIGHTS_OUTPUTFILE_H
 
@@ -14,19 +14,16 @@ namespace heddle {
 
 class OutputFile final : public ByteSink {
 public:
-  /// `bytes` are reserved at once when known (0: unknown).
-  static absl::StatusOr<OutputFile> create(llvm::StringRef path,
-                                           uint64_t bytes);
+  /// Begins a file; `bytes` are reserved at once, 0 if the size is unknown.
+  static absl::StatusOr<OutputFile> create(llvm::StringRef path, uint64_t bytes);
   OutputFile(OutputFile &&other);
   OutputFile &operator=(OutputFile &&) = delete;
   ~OutputFile() override;
 
   absl::Status append(llvm::ArrayRef<uint8_t> bytes) override;
-  /// Zeros up to `offset` from the beginning.
-  absl::Status padTo(uint64_t offset);
   uint64_t position() const { return written; }
-  /// `durable` false leaves out the sync, for files that the same command reads
-  /// again.
+  /// Gives the file its name. With `durable` false there is no sync, for files
+  /// that the same command reads again.
   absl::Status commit(bool durable = true);
 
 private:

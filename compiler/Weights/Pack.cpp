@@ -1,7 +1,7 @@
-// A block W[n0..n1, k0..k1) at a time goes to places atN[n] + atK[k] of a strip:
-// layouts differ in these two tables and in nothing else (WeightLayout.h). How
-// the block is read depends only on how the tensor is stored: rows of it one
-// after the other, or columns picked out of rows.
+// Element (n, k) of a block W[n0..n1, k0..k1) goes to atN[n] + atK[k] in a
+// strip; layouts differ in these two tables only (WeightLayout.h). How the
+// block is read depends only on how the tensor is stored: as [N, K] (whole
+// rows) or as [K, N] (columns out of rows).
 #include "compiler/Weights/Pack.h"
 #include "compiler/Weights/Problem.h"
 #include "llvm/Support/MathExtras.h"
@@ -18,41 +18,28 @@ struct RowRun {
   int64_t n, row, count;
 };
 
-/// The layout's places as numbers.
-struct Integers {
-  int64_t add(int64_t x, int64_t y) const { return x + y; }
-  int64_t mul(int64_t x, int64_t y) const { return x * y; }
-  int64_t div(int64_t x, int64_t y) const { return x / y; }
-  int64_t rem(int64_t x, int64_t y) const { return x % y; }
-};
-
 class Packer {
 public:
-  Packer(const WeightStore &store, const PackRequest &request, ByteSink &sink,
-         const PackOptions &options)
-      : store(store), layout(request.layout), matrix(layout.matrixOf(request.shape)),
-        take(layout.take(matrix.n)), tensor(*store.find(request.tensor)),
-        sink(sink), strip(std::max<uint64_t>(options.stripBytes, 4096)) {}
+  Packer(const WeightStore &store, const PackRequest &request, ByteSink &sink, const PackOptions &options)
+      : store(store), layout(request.layout), matrix(layout.matrixOf(request.shape)), take(layout.take(matrix.n)),
+        shape(request.shape), tensor(*store.find(request.tensor)), sink(sink),
+        strip(std::max<uint64_t>(options.stripBytes, 4096)) {}
 
-  absl::Status run() {
-    return isReal(layout.type) ? packMatrix<float>() : packMatrix<int64_t>();
-  }
+  absl::Status run() { return isReal(layout.type) ? packMatrix<float>() : packMatrix<int64_t>(); }
 
 private:
   template <typename T> absl::Status packMatrix();
-  template <typename T>
-  absl::Status packBlock(int64_t n0, int64_t n1, int64_t k0, int64_t k1);
-  template <typename T>
-  absl::Status readRows(const RowRun &run, int64_t k0, int64_t k1);
-  template <typename T>
-  absl::Status readColumns(const RowRun &run, int64_t k0, int64_t k1);
+  template <typename T> absl::Status packBlock(int64_t n0, int64_t n1, int64_t k0, int64_t k1);
+  template <typename T> absl::Status readRows(const RowRun &run, int64_t k0, int64_t k1);
+  template <typename T> absl::Status readFilter(const RowRun &run, int64_t k0, int64_t k1);
+  template <typename T> absl::Status readColumns(const RowRun &run, int64_t k0, int64_t k1);
   template <typename T> absl::Status emit(llvm::ArrayRef<T> values);
 
   std::vector<RowRun> runs(int64_t n0, int64_t n1) const;
+  bool isFilter() const { return layout.panel && shape.size() > 2; }
   absl::Status read(uint64_t first, llvm::MutableArrayRef<float> to) const {
     absl::Status status = store.readF32(tensor, first, to);
-    return status.ok() && layout.type == PackedType::F16 ? checkF16(first, to)
-                                                         : status;
+    return status.ok() && layout.type == PackedType::F16 ? checkF16(first, to) : status;
   }
   absl::Status checkF16(uint64_t first, llvm::ArrayRef<float> values) const;
   absl::Status read(uint64_t first, llvm::MutableArrayRef<int64_t> to) const {
@@ -75,31 +62,27 @@ private:
   const WeightLayout &layout;
   WeightLayout::Matrix matrix; ///< of the tensor
   RowGroups take;              ///< of its rows
+  llvm::ArrayRef<int64_t> shape;
   const StoredTensor &tensor;
   ByteSink &sink;
   uint64_t strip;
 
-  /// Place of row n (from n0 on) and column k (from k0 on) in the strip.
+  /// Offset in the strip of row n (counted from n0) and of column k (from k0).
   std::vector<int64_t> atN, atK;
   std::vector<float> floats, sourceFloats;
   std::vector<int64_t> integers, sourceIntegers;
   std::vector<uint8_t> narrow;
 };
 
-/// A number that would silently become infinite.
-absl::Status Packer::checkF16(uint64_t first,
-                              llvm::ArrayRef<float> values) const {
+/// An error for a number that would become infinite in f16.
+absl::Status Packer::checkF16(uint64_t first, llvm::ArrayRef<float> values) const {
   for (size_t i = 0; i < values.size(); ++i)
     if (std::isfinite(values[i]) && std::fabs(values[i]) >= 65520) {
       char number[32];
       snprintf(number, sizeof number, "%g", values[i]);
       return toStatus(WeightProblem{
-          "H0241", "",
-          "element " + std::to_string(first + i) + " is " + number +
-              ", and f16 ends at 65504",
-          tensor.file->path(),
-          tensor.record->byte + (first + i) * width(tensor.type()),
-          printable(tensor.name()),
+          Error::BeyondF16, "", "element " + std::to_string(first + i) + " is " + number + ", and f16 ends at 65504",
+          tensor.file->path(), tensor.record->byte + (first + i) * width(tensor.type()), printable(tensor.name()),
           "store the weights as bf16 or f32: --dtype=bf16, --dtype=f32"});
     }
   return absl::OkStatus();
@@ -117,9 +100,9 @@ std::vector<RowRun> Packer::runs(int64_t n0, int64_t n1) const {
   return result;
 }
 
-/// Blocks are as many whole rows (panels) as fit in a strip, and a part of one
-/// when one is too large. Such a block is contiguous in the result, so strips
-/// are written one after the other.
+/// A block is as many whole rows (panels) as fit in a strip, or a part of one
+/// that is larger. Blocks are contiguous in the result, so strips are written
+/// one after the other.
 template <typename T> absl::Status Packer::packMatrix() {
   int64_t n = take.count(), k = matrix.k;
   if (n == 0 || k == 0)
@@ -132,16 +115,14 @@ template <typename T> absl::Status Packer::packMatrix() {
     part = std::max<int64_t>(llvm::alignDown(uint64_t(room / unit), 2), 2);
   for (int64_t row = 0; row < n; row += step)
     for (int64_t at = 0; at < k; at += part) {
-      absl::Status status = packBlock<T>(row, std::min(row + step, n), at,
-                                         std::min(at + part, k));
+      absl::Status status = packBlock<T>(row, std::min(row + step, n), at, std::min(at + part, k));
       if (!status.ok())
         return status;
     }
   return absl::OkStatus();
 }
 
-template <typename T>
-absl::Status Packer::packBlock(int64_t n0, int64_t n1, int64_t k0, int64_t k1) {
+template <typename T> absl::Status Packer::packBlock(int64_t n0, int64_t n1, int64_t k0, int64_t k1) {
   int64_t ns = n1 - n0, ks = k1 - k0, size = ns * ks;
   atN.resize(ns);
   atK.resize(ks);
@@ -162,32 +143,30 @@ absl::Status Packer::packBlock(int64_t n0, int64_t n1, int64_t k0, int64_t k1) {
   std::vector<T> &to = stripOf<T>();
   to.assign(size, T(0));
   for (const RowRun &run : runs(n0, n1)) {
-    absl::Status status =
-        layout.inOut ? readColumns<T>(run, k0, k1) : readRows<T>(run, k0, k1);
+    absl::Status status = layout.inOut ? readColumns<T>(run, k0, k1)
+                          : isFilter() ? readFilter<T>(run, k0, k1)
+                                       : readRows<T>(run, k0, k1);
     if (!status.ok())
       return status;
   }
   return emit<T>(to);
 }
 
-/// The tensor holds [N, K]: rows are read whole when all columns are wanted.
-template <typename T>
-absl::Status Packer::readRows(const RowRun &run, int64_t k0, int64_t k1) {
+/// Reads a run of a tensor [N, K]: whole rows at once if all columns are
+/// wanted.
+template <typename T> absl::Status Packer::readRows(const RowRun &run, int64_t k0, int64_t k1) {
   std::vector<T> &source = sourceOf<T>();
   std::vector<T> &to = stripOf<T>();
   int64_t ks = k1 - k0;
   bool whole = ks == matrix.k;
-  int64_t atOnce =
-      whole ? std::max<int64_t>(int64_t(strip / sizeof(T)) / ks, 1) : 1;
+  int64_t atOnce = whole ? std::max<int64_t>(int64_t(strip / sizeof(T)) / ks, 1) : 1;
   for (int64_t done = 0; done < run.count; done += atOnce) {
     int64_t rows = std::min(atOnce, run.count - done);
     source.resize(rows * ks);
-    absl::Status status =
-        read(uint64_t(run.row + done) * matrix.k + k0,
-             llvm::MutableArrayRef<T>(source));
+    absl::Status status = read(uint64_t(run.row + done) * matrix.k + k0, llvm::MutableArrayRef<T>(source));
     if (!status.ok())
       return status;
-    // Sixteen columns at a time: one cache line of every row, and the lines
+    // Sixteen columns at a time are one cache line of every row, and the lines
     // written to stay in the nearest cache until they are full.
     for (int64_t tile = 0; tile < ks; tile += 16) {
       int64_t tileEnd = std::min(tile + 16, ks);
@@ -202,23 +181,37 @@ absl::Status Packer::readRows(const RowRun &run, int64_t k0, int64_t k1) {
   return absl::OkStatus();
 }
 
-/// The tensor holds [K, N]: the run is a range of columns. Reading whole rows
-/// and picking is faster than many short reads, until the rows are much longer
-/// than what is wanted.
-template <typename T>
-absl::Status Packer::readColumns(const RowRun &run, int64_t k0, int64_t k1) {
+/// Reads a run of a filter [N, c, k...], row by row, and keeps the features
+/// [k0, k1), which lie anywhere in a row.
+template <typename T> absl::Status Packer::readFilter(const RowRun &run, int64_t k0, int64_t k1) {
+  std::vector<T> &source = sourceOf<T>();
+  std::vector<T> &to = stripOf<T>();
+  source.resize(matrix.k);
+  for (int64_t r = 0; r < run.count; ++r) {
+    absl::Status status = read(uint64_t(run.row + r) * matrix.k, llvm::MutableArrayRef<T>(source));
+    if (!status.ok())
+      return status;
+    for (int64_t j = 0; j < matrix.k; ++j)
+      if (int64_t k = layout.featureOf(shape, j); k >= k0 && k < k1)
+        to[atN[run.n + r] + atK[k - k0]] = source[j];
+  }
+  return absl::OkStatus();
+}
+
+/// Reads a run of a tensor [K, N], where it is a range of columns. Reading
+/// whole rows and picking is faster than many short reads, unless rows are much
+/// longer than what is wanted of them.
+template <typename T> absl::Status Packer::readColumns(const RowRun &run, int64_t k0, int64_t k1) {
   std::vector<T> &source = sourceOf<T>();
   std::vector<T> &to = stripOf<T>();
   bool whole = run.count * 8 >= matrix.n || run.count * int64_t(sizeof(T)) < 256;
   whole &= uint64_t(matrix.n) * sizeof(T) <= strip;
   int64_t first = whole ? 0 : run.row, length = whole ? matrix.n : run.count;
-  int64_t atOnce =
-      whole ? std::max<int64_t>(int64_t(strip / sizeof(T)) / length, 1) : 1;
+  int64_t atOnce = whole ? std::max<int64_t>(int64_t(strip / sizeof(T)) / length, 1) : 1;
   for (int64_t k = k0; k < k1; k += atOnce) {
     int64_t rows = std::min(atOnce, k1 - k);
     source.resize(rows * length);
-    absl::Status status =
-        read(uint64_t(k) * matrix.n + first, llvm::MutableArrayRef<T>(source));
+    absl::Status status = read(uint64_t(k) * matrix.n + first, llvm::MutableArrayRef<T>(source));
     if (!status.ok())
       return status;
     for (int64_t r = 0; r < rows; ++r) {
@@ -234,8 +227,7 @@ absl::Status Packer::readColumns(const RowRun &run, int64_t k0, int64_t k1) {
 template <typename T> absl::Status Packer::emit(llvm::ArrayRef<T> values) {
   if ((layout.type == PackedType::F32 && std::is_same_v<T, float>) ||
       (layout.type == PackedType::I64 && std::is_same_v<T, int64_t>))
-    return sink.append({reinterpret_cast<const uint8_t *>(values.data()),
-                        values.size() * sizeof(T)});
+    return sink.append({reinterpret_cast<const uint8_t *>(values.data()), values.size() * sizeof(T)});
   unsigned size = width(layout.type);
   constexpr size_t pieceElements = 1 << 18;
   while (!values.empty()) {
@@ -247,8 +239,7 @@ template <typename T> absl::Status Packer::emit(llvm::ArrayRef<T> values) {
         narrow[i] = piece[i] != 0;
         continue;
       }
-      uint16_t half = layout.type == PackedType::BF16 ? toBF16(float(piece[i]))
-                                                       : toF16(float(piece[i]));
+      uint16_t half = layout.type == PackedType::BF16 ? toBF16(float(piece[i])) : toF16(float(piece[i]));
       narrow[2 * i] = uint8_t(half);
       narrow[2 * i + 1] = uint8_t(half >> 8);
     }
@@ -260,15 +251,14 @@ template <typename T> absl::Status Packer::emit(llvm::ArrayRef<T> values) {
 
 } // namespace
 
-absl::Status packRequest(const WeightStore &store, const PackRequest &request,
-                         ByteSink &sink, const PackOptions &options) {
+absl::Status packRequest(const WeightStore &store, const PackRequest &request, ByteSink &sink,
+                         const PackOptions &options) {
   if (absl::Status status = request.check(store); !status.ok())
     return status;
   return Packer(store, request, sink, options).run();
 }
 
-absl::Status packAll(const WeightStore &store, const PackPlan &plan,
-                     ByteSink &sink, const PackOptions &options) {
+absl::Status packAll(const WeightStore &store, const PackPlan &plan, ByteSink &sink, const PackOptions &options) {
   if (absl::Status status = plan.check(store); !status.ok())
     return status;
   static const uint8_t zeros[PackPlan::alignment] = {};

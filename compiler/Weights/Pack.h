@@ -1,7 +1,7 @@
-// Reads tensors and writes them in the order a kernel wants them, one strip at
-// a time: the memory in use is one strip (at most `stripBytes`, or one panel
-// where a panel is larger), whatever the size of the tensor. The bytes depend
-// on the plan and the tensors alone.
+// Packing: reads tensors and writes them in the order in which a kernel reads
+// them, one strip at a time. Memory in use is one strip (at most `stripBytes`,
+// or one panel if a panel is larger), whatever the size of the tensor. The
+// bytes depend on the plan and the tensors alone.
 #ifndef HEDDLE_COMPILER_WEIGHTS_PACK_H
 #define HEDDLE_COMPILER_WEIGHTS_PACK_H
 
@@ -22,14 +22,14 @@ struct PackOptions {
   uint64_t stripBytes = 16 << 20;
 };
 
-/// The bytes of one request, without padding behind it.
-absl::Status packRequest(const WeightStore &store, const PackRequest &request,
-                         ByteSink &sink, const PackOptions &options = {});
+/// Writes the bytes of one request, without padding behind them. The errors are
+/// those of the store, and a number beyond f16.
+absl::Status packRequest(const WeightStore &store, const PackRequest &request, ByteSink &sink,
+                         const PackOptions &options = {});
 
-/// The whole blob, gaps as zeros; checks the plan first and the files again at
-/// the end.
-absl::Status packAll(const WeightStore &store, const PackPlan &plan,
-                     ByteSink &sink, const PackOptions &options = {});
+/// Writes the whole blob with zeros in the gaps; checks the plan first, and at
+/// the end that the files have not changed.
+absl::Status packAll(const WeightStore &store, const PackPlan &plan, ByteSink &sink, const PackOptions &options = {});
 
 } // namespace heddle
 

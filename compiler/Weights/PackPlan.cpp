@@ -1,5 +1,6 @@
-// A plan is held against the files before a byte is packed: sizes come from
-// users, so every product is checked here, and the packer multiplies freely.
+// A plan is checked against the files before a byte is packed. Sizes come from
+// users, so every product is checked for overflow here, and the packer need
+// not.
 #include "compiler/Weights/PackPlan.h"
 #include "compiler/Weights/Problem.h"
 #include "compiler/Weights/WeightStore.h"
@@ -7,14 +8,9 @@
 namespace heddle {
 
 static absl::Status badRequest(const std::string &tensor, std::string message) {
-  WeightProblem problem{"H0902",
-                        "",
-                        "internal error: " + std::move(message),
-                        "packing plan",
-                        std::nullopt,
-                        printable(tensor),
-                        ""};
-  return toStatus(problem, absl::StatusCode::kInternal);
+  WeightProblem problem{Error::OurMistake, "", "internal error: " + std::move(message), "packing plan", std::nullopt,
+                        printable(tensor), ""};
+  return toStatus(problem);
 }
 
 absl::Status PackRequest::check() const {
@@ -33,16 +29,13 @@ absl::Status PackRequest::check(const WeightStore &store) const {
   if (!found.ok())
     return found.status();
   auto wrong = [&](std::string message) {
-    return toStatus(brokenRule(
-        26, std::move(message), (*found)->file->path(),
-        (*found)->record->headerByte, printable(tensor),
-        "the description and the weights are of different models"));
+    return toStatus(brokenRule(Error::S26, std::move(message), (*found)->file->path(), (*found)->record->headerByte,
+                               printable(tensor), "the description and the weights are of different models"));
   };
   WeightLayout::Matrix w = layout.matrixOf(shape);
   uint64_t has = (*found)->elements(), wants = uint64_t(w.n) * uint64_t(w.k);
   if (wants > has)
-    return wrong("the tensor has " + std::to_string(has) +
-                 " elements, the program reads " + std::to_string(wants));
+    return wrong("the tensor has " + std::to_string(has) + " elements, the program reads " + std::to_string(wants));
   if (!isReal(layout.type) && isReal((*found)->type()))
     return wrong("the tensor holds real numbers, the program expects integers");
   return absl::OkStatus();
@@ -59,8 +52,7 @@ absl::Status PackPlan::check(const WeightStore &store) const {
     // not grow.
     end = entry.offset + entry.request.bytes();
     if (end < entry.offset)
-      return badRequest(entry.request.tensor,
-                        "an entry behind the end of memory");
+      return badRequest(entry.request.tensor, "an entry behind the end of memory");
   }
   if (bytes < end || bytes % alignment)
     return badRequest("", "entries behind the end");

@@ -1,12 +1,12 @@
-// What the packed weights of a program are: an ordered list of requests, each
-// with its place in the blob. A request names a tensor, its shape and the
-// layout in which the kernel wants it. Plans need no file: passes build them
-// from shapes alone, and the bytes follow at the very end.
+// The plan of the packed weights: an ordered list of requests, each with its
+// offset in the blob. A request names a tensor, its shape and the layout that
+// the kernel reads. A plan needs no file: the compiler makes it from shapes,
+// and the bytes are written at the very end.
 #ifndef HEDDLE_COMPILER_WEIGHTS_PACKPLAN_H
 #define HEDDLE_COMPILER_WEIGHTS_PACKPLAN_H
 
-#include "dialects/Model/IR/WeightLayout.h"
 #include "absl/status/status.h"
+#include "dialects/Model/IR/WeightLayout.h"
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -17,14 +17,16 @@ class WeightStore;
 
 struct PackRequest {
   std::string tensor;
-  /// As the program reads it; the file may spell the same elements otherwise.
+  /// As the program reads it; the file may give the same elements another
+  /// shape.
   std::vector<int64_t> shape;
   WeightLayout layout;
 
   uint64_t bytes() const { return layout.bytes(shape); }
-  /// Everything that can be wrong without looking at a file, overflow included.
+  /// Checks everything that needs no file, including overflow.
   absl::Status check() const;
-  /// And the tensor is there, holds as much as is asked, and can be widened so.
+  /// Also checks that the tensor is there, has as many elements as are asked
+  /// for, and can be converted to the layout's type.
   absl::Status check(const WeightStore &store) const;
 };
 
@@ -40,7 +42,7 @@ struct PackPlan {
   /// Size of the blob; a multiple of the alignment.
   uint64_t bytes = 0;
 
-  /// Every request, and that the entries follow one another.
+  /// Checks every request, and that entries follow one another without overlap.
   absl::Status check(const WeightStore &store) const;
 };
 

@@ -1,6 +1,5 @@
-// The payload is the seven fields with NUL between them: every field is
-// printable text (printable() sees to it for whatever comes from a file), so
-// NUL cannot stand in one.
+// The payload is the seven fields joined by NUL. No field contains a NUL: texts
+// from files go through printable().
 #include "compiler/Weights/Problem.h"
 #include "absl/strings/cord.h"
 #include "llvm/ADT/SmallVector.h"
@@ -11,17 +10,15 @@ namespace heddle {
 
 static constexpr char payloadUrl[] = "heddle/weight-problem";
 
-WeightProblem brokenRule(int rule, std::string message, std::string file,
-                         std::optional<uint64_t> byte, std::string tensor,
-                         std::string help) {
-  std::string number = (rule < 10 ? "0" : "") + std::to_string(rule);
-  return {"H02" + number,  "S" + number, std::move(message),
-          std::move(file), byte,         std::move(tensor),
-          std::move(help)};
+WeightProblem brokenRule(Error rule, std::string message, std::string file, std::optional<uint64_t> byte,
+                         std::string tensor, std::string help) {
+  // H0207 is rule S07.
+  std::string number = std::string("S") + (codeOf(rule) + 3);
+  return {rule, number, std::move(message), std::move(file), byte, std::move(tensor), std::move(help)};
 }
 
 std::string render(const WeightProblem &problem) {
-  std::string text = "error[" + problem.code + "]: " + problem.message;
+  std::string text = std::string("error[") + codeOf(problem.code) + "]: " + problem.message;
   text += "\n  --> " + problem.file;
   if (problem.byte)
     text += ": byte " + std::to_string(*problem.byte);
@@ -34,14 +31,26 @@ std::string render(const WeightProblem &problem) {
   return text;
 }
 
-absl::Status toStatus(const WeightProblem &problem, absl::StatusCode code) {
+static absl::StatusCode statusCodeOf(Exit exit) {
+  switch (exit) {
+  case Exit::Ok: return absl::StatusCode::kOk;
+  case Exit::Input:
+  case Exit::Usage: return absl::StatusCode::kInvalidArgument;
+  case Exit::Unsupported: return absl::StatusCode::kUnimplemented;
+  case Exit::Resources: return absl::StatusCode::kResourceExhausted;
+  case Exit::InputOutput: return absl::StatusCode::kUnavailable;
+  case Exit::Internal: break;
+  }
+  return absl::StatusCode::kInternal;
+}
+
+absl::Status toStatus(const WeightProblem &problem) {
   std::string text = render(problem);
-  absl::Status status(code, absl::string_view(text));
+  absl::Status status(statusCodeOf(exitOf(problem.code)), absl::string_view(text));
   std::string fields;
   for (const std::string &field :
-       {problem.code, problem.rule, problem.message, problem.file,
-        problem.byte ? std::to_string(*problem.byte) : std::string(),
-        problem.tensor, problem.help}) {
+       {std::to_string(int(problem.code)), problem.rule, problem.message, problem.file,
+        problem.byte ? std::to_string(*problem.byte) : std::string(), problem.tensor, problem.help}) {
     fields += field;
     fields += '\0';
   }
@@ -59,7 +68,10 @@ std::optional<WeightProblem> problemOf(const absl::Status &status) {
   if (fields.size() < 7)
     return std::nullopt;
   WeightProblem problem;
-  problem.code = fields[0].str();
+  uint8_t code;
+  if (fields[0].getAsInteger(10, code))
+    return std::nullopt;
+  problem.code = Error(code);
   problem.rule = fields[1].str();
   problem.message = fields[2].str();
   problem.file = fields[3].str();
@@ -69,6 +81,25 @@ std::optional<WeightProblem> problemOf(const absl::Status &status) {
   problem.tensor = fields[5].str();
   problem.help = fields[6].str();
   return problem;
+}
+
+Error errorOf(const absl::Status &status) {
+  if (std::optional<WeightProblem> problem = problemOf(status))
+    return problem->code;
+  switch (status.code()) {
+  case absl::StatusCode::kInvalidArgument:
+  case absl::StatusCode::kNotFound: return Error::BadInput;
+  case absl::StatusCode::kUnimplemented: return Error::NotSupported;
+  case absl::StatusCode::kResourceExhausted: return Error::NoResources;
+  default: return Error::CannotRead;
+  }
+}
+
+std::string textOf(const absl::Status &status) {
+  std::string text(status.message());
+  if (problemOf(status))
+    text.erase(0, text.find("]: ") + 3);
+  return text;
 }
 
 std::string printable(llvm::StringRef text, size_t limit) {
@@ -94,11 +125,9 @@ std::string printable(llvm::StringRef text, size_t limit) {
     // U+0080..U+009F are control characters to a terminal; bidirectional
     // overrides (U+200E..U+202E, U+2066..U+2069) can make a name read as
     // another.
-    bool legal = i + length <= text.size() &&
-                 llvm::isLegalUTF8Sequence(begin, begin + length);
-    bool hidden = legal && ((c == 0xC2 && begin[1] < 0xA0) ||
-                            (c == 0xE2 && begin[1] == 0x80) ||
-                            (c == 0xE2 && begin[1] == 0x81));
+    bool legal = i + length <= text.size() && llvm::isLegalUTF8Sequence(begin, begin + length);
+    bool hidden =
+        legal && ((c == 0xC2 && begin[1] < 0xA0) || (c == 0xE2 && begin[1] == 0x80) || (c == 0xE2 && begin[1] == 0x81));
     if (!legal || hidden) {
       escape(c);
       ++i;

@@ -1,4 +1,4 @@
-// One safetensors file: its checked header and its bytes on demand. Opening
+// One safetensors file: its checked header, and its bytes on demand. Opening
 // reads the header only.
 #ifndef HEDDLE_COMPILER_WEIGHTS_SAFETENSORSFILE_H
 #define HEDDLE_COMPILER_WEIGHTS_SAFETENSORSFILE_H
@@ -10,32 +10,25 @@ namespace heddle {
 
 class SafetensorsFile {
 public:
-  static absl::StatusOr<SafetensorsFile> open(llvm::StringRef path,
-                                              const HeaderLimits &limits = {});
-  /// Of a file that is open already.
-  static absl::StatusOr<SafetensorsFile> read(InputFile file,
-                                              const HeaderLimits &limits = {});
+  static absl::StatusOr<SafetensorsFile> open(llvm::StringRef path, const HeaderLimits &limits = {});
+  /// The same for a file that is open already.
+  static absl::StatusOr<SafetensorsFile> read(InputFile file, const HeaderLimits &limits = {});
 
   const std::string &path() const { return file.path(); }
   const SafetensorsHeader &header() const { return table; }
-  const TensorRecord *find(llvm::StringRef name) const {
-    return table.find(name);
-  }
+  const TensorRecord *find(llvm::StringRef name) const { return table.find(name); }
 
-  /// Elements [first, first + to.size()) of `tensor` (one of this file's),
-  /// widened.
-  absl::Status readF32(const TensorRecord &tensor, uint64_t first,
-                       llvm::MutableArrayRef<float> to) const;
-  absl::Status readI64(const TensorRecord &tensor, uint64_t first,
-                       llvm::MutableArrayRef<int64_t> to) const;
-  /// Bytes [first, first + to.size()) of `tensor` as they stand in the file.
-  absl::Status readBytes(const TensorRecord &tensor, uint64_t first,
-                         llvm::MutableArrayRef<uint8_t> to) const;
+  /// Reads the elements [first, first + to.size()) of `tensor`, one of this
+  /// file, and widens them.
+  absl::Status readF32(const TensorRecord &tensor, uint64_t first, llvm::MutableArrayRef<float> to) const;
+  absl::Status readI64(const TensorRecord &tensor, uint64_t first, llvm::MutableArrayRef<int64_t> to) const;
+  /// Reads bytes [first, first + to.size()) of `tensor` as they are in the
+  /// file.
+  absl::Status readBytes(const TensorRecord &tensor, uint64_t first, llvm::MutableArrayRef<uint8_t> to) const;
   absl::Status recheck() const { return file.recheck(); }
 
 private:
-  SafetensorsFile(InputFile file, SafetensorsHeader table)
-      : file(std::move(file)), table(std::move(table)) {}
+  SafetensorsFile(InputFile file, SafetensorsHeader table) : file(std::move(file)), table(std::move(table)) {}
 
   InputFile file;
   SafetensorsHeader table;

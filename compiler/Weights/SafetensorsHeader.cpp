@@ -10,18 +10,17 @@
 namespace heddle {
 
 static constexpr unsigned deepest = 4;
-static const char rewrite[] =
-    "write the file again with the safetensors library";
+static const char rewrite[] = "write the file again with the safetensors library";
 
 /// Rules 3, 4 and the nesting of rule 6, on the raw bytes.
 bool HeaderReader::scan() {
   const auto *begin = reinterpret_cast<const llvm::UTF8 *>(text.data());
   const llvm::UTF8 *at = begin;
   if (text.empty() || text[0] != '{')
-    return fail(4, "the header does not begin with `{`", 8,
+    return fail(Error::S04, "the header does not begin with `{`", 8,
                 "this is no safetensors file; check what was downloaded");
   if (!llvm::isLegalUTF8String(&at, begin + text.size()))
-    return fail(3, "the header is not valid UTF-8", 8 + (at - begin), rewrite);
+    return fail(Error::S03, "the header is not valid UTF-8", 8 + (at - begin), rewrite);
   unsigned depth = 0;
   bool inString = false;
   for (size_t i = 0; i < text.size(); ++i) {
@@ -35,7 +34,7 @@ bool HeaderReader::scan() {
       inString = true;
     } else if (c == '{' || c == '[') {
       if (++depth > deepest)
-        return fail(6, "the header is nested deeper than 4", 8 + i, rewrite);
+        return fail(Error::S06, "the header is nested deeper than 4", 8 + i, rewrite);
     } else if ((c == '}' || c == ']') && depth) {
       --depth;
     }
@@ -47,17 +46,10 @@ bool HeaderReader::scan() {
 bool HeaderReader::checkTypes() {
   if (!foreign)
     return true;
-  problemKind = absl::StatusCode::kUnimplemented;
-  std::string more =
-      foreignCount == 1
-          ? std::string()
-          : " (and " + std::to_string(foreignCount - 1) + " more tensors)";
-  problem =
-      brokenRule(11,
-                 "dtype " + foreign->word +
-                     " is valid in safetensors but not supported" + more,
-                 file, foreign->at, foreign->name,
-                 "convert the tensor to F32, BF16 or F16 (integers to I64)");
+  std::string more = foreignCount == 1 ? std::string() : " (and " + std::to_string(foreignCount - 1) + " more tensors)";
+  problem = brokenRule(Error::S11, "dtype " + foreign->word + " is valid in safetensors but not supported" + more, file,
+                       foreign->at, foreign->name, "convert the tensor to F32, BF16 or F16 (integers to I64)");
+  problem->code = Error::StoredTypeUnsupported;
   return false;
 }
 
@@ -68,8 +60,7 @@ absl::StatusOr<SafetensorsHeader> HeaderReader::run() {
     // otherwise.
     size_t rest = text.find_first_not_of(' ', end());
     if (rest != llvm::StringRef::npos)
-      good = fail(5, "only spaces may follow the header's object", 8 + rest,
-                  rewrite);
+      good = fail(Error::S05, "only spaces may follow the header's object", 8 + rest, rewrite);
   }
   if (good) {
     problem = arrangeTensors(result, dataStart, fileBytes, file);
@@ -77,51 +68,40 @@ absl::StatusOr<SafetensorsHeader> HeaderReader::run() {
   }
   if (!good) {
     if (!problem)
-      fail(6, "the header is not valid JSON", 8 + end(), rewrite);
-    return toStatus(*problem, problemKind);
+      fail(Error::S06, "the header is not valid JSON", 8 + end(), rewrite);
+    return toStatus(*problem);
   }
   return std::move(result);
 }
 
-absl::StatusOr<uint64_t> safetensorsHeaderLength(llvm::StringRef first,
-                                                 uint64_t fileBytes,
-                                                 llvm::StringRef file,
+absl::StatusOr<uint64_t> safetensorsHeaderLength(llvm::StringRef first, uint64_t fileBytes, llvm::StringRef file,
                                                  const HeaderLimits &limits) {
   std::string shown = printable(file, 4096);
   if (fileBytes < 8 || first.size() < 8)
-    return toStatus(brokenRule(
-        1,
-        "the file has " + std::to_string(fileBytes) +
-            " bytes, at least 8 are needed",
-        shown, 0, "", "the download was cut short: fetch the file again"));
+    return toStatus(brokenRule(Error::S01,
+                               "the file has " + std::to_string(fileBytes) + " bytes, at least 8 are needed", shown, 0,
+                               "", "the download was cut short: fetch the file again"));
   uint64_t length = 0;
   for (int i = 7; i >= 0; --i)
     length = length << 8 | uint8_t(first[i]);
   if (length > limits.headerBytes)
-    return toStatus(
-        brokenRule(2,
-                   "the header would be " + std::to_string(length) +
-                       " bytes long, at most " +
-                       std::to_string(limits.headerBytes) + " are read",
-                   shown, 0, "",
-                   "this is no safetensors file; check what was downloaded"));
+    return toStatus(brokenRule(Error::S02,
+                               "the header would be " + std::to_string(length) + " bytes long, at most " +
+                                   std::to_string(limits.headerBytes) + " are read",
+                               shown, 0, "", "this is no safetensors file; check what was downloaded"));
   if (length > fileBytes - 8)
-    return toStatus(brokenRule(
-        2,
-        "the header would be " + std::to_string(length) +
-            " bytes long, but only " + std::to_string(fileBytes - 8) +
-            " follow",
-        shown, 0, "", "the download was cut short: fetch the file again"));
+    return toStatus(brokenRule(Error::S02,
+                               "the header would be " + std::to_string(length) + " bytes long, but only " +
+                                   std::to_string(fileBytes - 8) + " follow",
+                               shown, 0, "", "the download was cut short: fetch the file again"));
   return length;
 }
 
-absl::StatusOr<SafetensorsHeader>
-parseSafetensorsHeader(llvm::StringRef header, uint64_t fileBytes,
-                       llvm::StringRef file, const HeaderLimits &limits) {
+absl::StatusOr<SafetensorsHeader> parseSafetensorsHeader(llvm::StringRef header, uint64_t fileBytes,
+                                                         llvm::StringRef file, const HeaderLimits &limits) {
   if (fileBytes < 8 || header.size() > fileBytes - 8)
-    return toStatus(brokenRule(
-        2, "the header is longer than the file", printable(file, 4096), 0, "",
-        "the download was cut short: fetch the file again"));
+    return toStatus(brokenRule(Error::S02, "the header is longer than the file", printable(file, 4096), 0, "",
+                               "the download was cut short: fetch the file again"));
   return HeaderReader(header, fileBytes, file, limits).run();
 }
 

@@ -1,8 +1,8 @@
 // The header of a safetensors file as a checked table. Parsing is a pure
-// function of the header's bytes and the file's size, so it can be tested and
-// fuzzed without files. The numbers are rules 2 to 24 of the strict reading
-// (README): whoever holds a SafetensorsHeader knows that the tensors tile the
-// data exactly and lie inside it.
+// function of the header's bytes and the file's size, so it is tested and
+// fuzzed without files. The numbers are rules 2 to 24 (README). In a
+// SafetensorsHeader the tensors fill the data exactly, without gaps and without
+// overlap.
 #ifndef HEDDLE_COMPILER_WEIGHTS_SAFETENSORSHEADER_H
 #define HEDDLE_COMPILER_WEIGHTS_SAFETENSORSHEADER_H
 
@@ -23,15 +23,16 @@ struct TensorRecord {
   llvm::StringRef name;
   llvm::ArrayRef<int64_t> shape;
   StoredType type = StoredType::F32;
-  /// Where its bytes are, from the beginning of the FILE.
+  /// Offset of its bytes from the beginning of the file (not of the data).
   uint64_t byte = 0;
   uint64_t bytes = 0;
-  /// Where its name stands in the file, for messages.
+  /// Offset of its name in the file, for messages.
   uint64_t headerByte = 0;
 
   uint64_t elements() const { return bytes / width(type); }
 };
 
+/// What a header may take at most; more is refused.
 struct HeaderLimits {
   uint64_t headerBytes = 100'000'000;
   uint64_t tensors = 1'000'000;
@@ -44,8 +45,6 @@ struct SafetensorsHeader {
   std::vector<TensorRecord> tensors;
   /// `__metadata__`, in the file's order.
   std::vector<std::pair<std::string, std::string>> metadata;
-  /// Things that are allowed but worth a word (an unaligned tensor).
-  std::vector<std::string> warnings;
 
   const TensorRecord *find(llvm::StringRef name) const;
 
@@ -54,14 +53,12 @@ struct SafetensorsHeader {
 
 /// `header` is what follows the 8 bytes of the length; `fileBytes` the size of
 /// the whole file; `file` is only printed. Rules 3 to 24.
-absl::StatusOr<SafetensorsHeader>
-parseSafetensorsHeader(llvm::StringRef header, uint64_t fileBytes,
-                       llvm::StringRef file, const HeaderLimits &limits = {});
+absl::StatusOr<SafetensorsHeader> parseSafetensorsHeader(llvm::StringRef header, uint64_t fileBytes,
+                                                         llvm::StringRef file, const HeaderLimits &limits = {});
 
 /// Rules 1 and 2: the header's length out of the first bytes of a file.
-absl::StatusOr<uint64_t>
-safetensorsHeaderLength(llvm::StringRef firstBytes, uint64_t fileBytes,
-                        llvm::StringRef file, const HeaderLimits &limits = {});
+absl::StatusOr<uint64_t> safetensorsHeaderLength(llvm::StringRef firstBytes, uint64_t fileBytes, llvm::StringRef file,
+                                                 const HeaderLimits &limits = {});
 
 } // namespace heddle
 

@@ -1,6 +1,6 @@
-// `weight_map` and `metadata.total_size` are read; other keys of `metadata` are
-// notes of the tool that wrote the file and may hold anything; other keys
-// beside them are warned of.
+// `weight_map` and `metadata.total_size` are read. Other keys of `metadata` may
+// hold anything, as tools leave notes there, and so may other keys beside these
+// two.
 #include "compiler/Weights/ShardIndex.h"
 #include "compiler/Weights/JsonCursor.h"
 #include "compiler/Weights/Problem.h"
@@ -14,14 +14,11 @@ namespace heddle {
 namespace {
 
 constexpr unsigned deepest = 64;
-constexpr size_t mostTensors = 1'000'000, mostShards = 10'000,
-                 longestName = 4096;
-const char regenerate[] =
-    "download the index again, or write it with the tool that "
-    "made the shards";
+constexpr size_t mostTensors = 1'000'000, mostShards = 10'000, longestName = 4096;
+const char regenerate[] = "download the index again, or write it with the tool that "
+                          "made the shards";
 
-/// Why `name` may not be opened; null when it is a plain name of a safetensors
-/// file.
+/// Why `name` may not be opened; null for a plain name of a safetensors file.
 const char *unsafeName(llvm::StringRef name) {
   if (name.empty())
     return "is empty";
@@ -40,8 +37,7 @@ const char *unsafeName(llvm::StringRef name) {
 
 class IndexReader : public JsonCursor {
 public:
-  IndexReader(llvm::StringRef text, llvm::StringRef file)
-      : JsonCursor(text), file(printable(file, 4096)) {}
+  IndexReader(llvm::StringRef text, llvm::StringRef file) : JsonCursor(text), file(printable(file, 4096)) {}
 
   absl::StatusOr<ShardIndex> run();
 
@@ -57,23 +53,18 @@ public:
   bool end_object() { return close(); }
   bool start_array(size_t) { return open(false); }
   bool end_array() { return close(); }
-  bool parse_error(size_t position, const std::string &,
-                   const Json::exception &error) {
+  bool parse_error(size_t position, const std::string &, const Json::exception &error) {
     if (isNumberTooLarge(error))
       return fail("the index has a number that is too large", tokenStart());
-    return problem ? false
-                   : fail("the index is not valid JSON from here on",
-                          position ? position - 1 : 0);
+    return problem ? false : fail("the index is not valid JSON from here on", position ? position - 1 : 0);
   }
 
 private:
   enum class In { Top, Map, Notes, TotalSize, Other };
 
-  bool fail(std::string message, uint64_t at, llvm::StringRef tensor = "",
-            const char *help = regenerate) {
+  bool fail(std::string message, uint64_t at, llvm::StringRef tensor = "", const char *help = regenerate) {
     if (!problem)
-      problem =
-          brokenRule(25, std::move(message), file, at, printable(tensor), help);
+      problem = brokenRule(Error::S25, std::move(message), file, at, printable(tensor), help);
     return false;
   }
   bool scalar(const char *what);
@@ -103,8 +94,7 @@ bool IndexReader::scalar(const char *what) {
   if (depth == 0)
     return fail(std::string("expected an object, got ") + what, at);
   if (where == In::Map && depth == 2)
-    return fail(std::string("expected the name of a shard, got ") + what, at,
-                tensor);
+    return fail(std::string("expected the name of a shard, got ") + what, at, tensor);
   if (where == In::TotalSize)
     return fail(std::string("expected a number of bytes, got ") + what, at);
   if (depth == 1 && (where == In::Map || where == In::Notes))
@@ -116,8 +106,7 @@ bool IndexReader::open(bool object) {
   uint64_t at = tokenStart();
   if (depth >= deepest)
     return fail("the index is nested deeper than 64", at);
-  bool wanted = where == In::Other || (where == In::Notes && depth >= 2) ||
-                (object && depth == 0) ||
+  bool wanted = where == In::Other || (where == In::Notes && depth >= 2) || (object && depth == 0) ||
                 (object && depth == 1 && where != In::Top);
   if (!wanted)
     return scalar(object ? "an object" : "an array");
@@ -144,10 +133,6 @@ bool IndexReader::key(std::string &name) {
     sawMap |= map;
     sawNotes |= notes;
     where = map ? In::Map : notes ? In::Notes : In::Other;
-    if (where == In::Other && result.warnings.size() < 20)
-      result.warnings.push_back(file + ": byte " + std::to_string(at) +
-                                ": key `" + printable(name) +
-                                "` of the index has no effect");
   } else if (where == In::Map) {
     if (name.size() > longestName)
       return fail("a tensor's name is longer than 4096 bytes", at);
@@ -171,30 +156,24 @@ bool IndexReader::string(std::string &value) {
   advance();
   if (const char *reason = unsafeName(value)) {
     bool pickle = llvm::StringRef(value).ends_with(".bin");
-    return fail(
-        "the shard `" + printable(value) + "` " + reason, at, tensor,
-        pickle
-            ? "this is the index of a PyTorch checkpoint; use "
-              "model.safetensors.index.json and its shards"
-            : "a shard is named by the plain name of a file beside the index");
+    return fail("the shard `" + printable(value) + "` " + reason, at, tensor,
+                pickle ? "this is the index of a PyTorch checkpoint; use "
+                         "model.safetensors.index.json and its shards"
+                       : "a shard is named by the plain name of a file beside the index");
   }
-  auto [it, fresh] =
-      shardNumber.try_emplace(std::move(value), shardNumber.size());
+  auto [it, fresh] = shardNumber.try_emplace(std::move(value), shardNumber.size());
   if (fresh && shardNumber.size() > mostShards)
     return fail("more than 10000 shards", at);
   result.items.push_back({tensor, it->second, tensorAt});
   return true;
 }
 
-bool IndexReader::number_unsigned(uint64_t value) {
-  return where == In::TotalSize ? total(value) : scalar("a number");
-}
+bool IndexReader::number_unsigned(uint64_t value) { return where == In::TotalSize ? total(value) : scalar("a number"); }
 
-/// Some writers say 13476839424.0; a whole number that a double holds exactly
-/// is taken.
+/// Some writers print sizes as 13476839424.0: a whole number that a double
+/// holds exactly is accepted.
 bool IndexReader::number_float(double value, const std::string &) {
-  if (where == In::TotalSize && value >= 0 && value <= 0x1p53 &&
-      double(uint64_t(value)) == value)
+  if (where == In::TotalSize && value >= 0 && value <= 0x1p53 && double(uint64_t(value)) == value)
     return total(uint64_t(value));
   return scalar("a fraction");
 }
@@ -214,7 +193,7 @@ absl::StatusOr<ShardIndex> IndexReader::run() {
       good = fail("the index has no `weight_map`", 0);
   }
   if (good) {
-    // Shards in the order of their names: the order of the map is chance.
+    // Shards are ordered by name; the order of the map is arbitrary.
     std::vector<size_t> place(shardNumber.size());
     for (auto &[name, number] : shardNumber) {
       place[number] = result.shards.size();
@@ -222,14 +201,12 @@ absl::StatusOr<ShardIndex> IndexReader::run() {
     }
     for (ShardIndex::Item &item : result.items)
       item.shard = place[item.shard];
-    llvm::sort(result.items,
-               [](const ShardIndex::Item &a, const ShardIndex::Item &b) {
-                 return std::tie(a.tensor, a.byte) < std::tie(b.tensor, b.byte);
-               });
+    llvm::sort(result.items, [](const ShardIndex::Item &a, const ShardIndex::Item &b) {
+      return std::tie(a.tensor, a.byte) < std::tie(b.tensor, b.byte);
+    });
     for (size_t i = 1; good && i < result.items.size(); ++i)
       if (result.items[i - 1].tensor == result.items[i].tensor)
-        good = fail("the tensor stands twice in `weight_map`",
-                    result.items[i].byte, result.items[i].tensor);
+        good = fail("the tensor stands twice in `weight_map`", result.items[i].byte, result.items[i].tensor);
   }
   if (!good) {
     if (!problem)
@@ -242,15 +219,11 @@ absl::StatusOr<ShardIndex> IndexReader::run() {
 } // namespace
 
 const ShardIndex::Item *ShardIndex::find(llvm::StringRef tensor) const {
-  auto it =
-      llvm::lower_bound(items, tensor, [](const Item &a, llvm::StringRef b) {
-        return a.tensor < b;
-      });
+  auto it = llvm::lower_bound(items, tensor, [](const Item &a, llvm::StringRef b) { return a.tensor < b; });
   return it != items.end() && it->tensor == tensor ? &*it : nullptr;
 }
 
-absl::StatusOr<ShardIndex> parseShardIndex(llvm::StringRef text,
-                                           llvm::StringRef file) {
+absl::StatusOr<ShardIndex> parseShardIndex(llvm::StringRef text, llvm::StringRef file) {
   return IndexReader(text, file).run();
 }
 

@@ -1,6 +1,5 @@
-// model.safetensors.index.json: which shard holds which tensor. The names in it
-// come from a file, so they are trusted no further than the directory they
-// stand in (rule S25).
+// model.safetensors.index.json: which shard has which tensor. Names in it must
+// be plain file names, so that they cannot leave the directory (rule S25).
 #ifndef HEDDLE_COMPILER_WEIGHTS_SHARDINDEX_H
 #define HEDDLE_COMPILER_WEIGHTS_SHARDINDEX_H
 
@@ -26,14 +25,12 @@ struct ShardIndex {
   std::vector<std::string> shards;
   std::optional<uint64_t> totalBytes;
   uint64_t totalBytesAt = 0;
-  std::vector<std::string> warnings;
 
   const Item *find(llvm::StringRef tensor) const;
 };
 
-/// `file` is only printed.
-absl::StatusOr<ShardIndex> parseShardIndex(llvm::StringRef text,
-                                           llvm::StringRef file);
+/// Parses the text of an index; `file` is its name in messages.
+absl::StatusOr<ShardIndex> parseShardIndex(llvm::StringRef text, llvm::StringRef file);
 
 } // namespace heddle
 

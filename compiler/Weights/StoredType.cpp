@@ -1,5 +1,5 @@
-// Widening goes through the bits, so that it means the same on every compiler
-// and for every NaN, and elements may stand at any alignment.
+// Conversions work on bits, so they are the same for every compiler and every
+// NaN, and elements may have any alignment.
 #include "compiler/Weights/StoredType.h"
 #include "llvm/ADT/StringSwitch.h"
 #include "llvm/ADT/bit.h"
@@ -24,8 +24,7 @@ std::optional<StoredType> storedTypeOf(llvm::StringRef word) {
 }
 
 llvm::StringRef spelling(StoredType type) {
-  static constexpr const char *words[] = {"F64", "F32", "F16", "BF16", "I64",
-                                          "I32", "I16", "I8",  "U8",   "BOOL"};
+  static constexpr const char *words[] = {"F64", "F32", "F16", "BF16", "I64", "I32", "I16", "I8", "U8", "BOOL"};
   return words[unsigned(type)];
 }
 
@@ -63,13 +62,10 @@ static float fromF16(uint16_t half) {
     float magnitude = float(fraction) * 0x1p-24f;
     return llvm::bit_cast<float>(sign | llvm::bit_cast<uint32_t>(magnitude));
   }
-  return llvm::bit_cast<float>(sign | ((exponent + 112) << 23) |
-                               (fraction << 13));
+  return llvm::bit_cast<float>(sign | ((exponent + 112) << 23) | (fraction << 13));
 }
 
-static float fromBF16(uint16_t value) {
-  return llvm::bit_cast<float>(uint32_t(value) << 16);
-}
+static float fromBF16(uint16_t value) { return llvm::bit_cast<float>(uint32_t(value) << 16); }
 
 uint16_t toBF16(float value) {
   uint32_t bits = llvm::bit_cast<uint32_t>(value);
@@ -88,8 +84,8 @@ uint16_t toF16(float value) {
   if (bits >= 0x477ff000)
     return uint16_t(sign | 0x7c00);
   if (bits < 0x38800000) {
-    // Adding 0.5 makes the float unit round away exactly the bits a subnormal
-    // lacks.
+    // Adding 0.5 makes the addition round off exactly the bits that a subnormal
+    // half does not have.
     float shifted = llvm::bit_cast<float>(bits) + 0.5f;
     return uint16_t(sign | (llvm::bit_cast<uint32_t>(shifted) - 0x3f000000u));
   }
@@ -97,27 +93,19 @@ uint16_t toF16(float value) {
   return uint16_t(sign | (bits >> 13));
 }
 
-template <typename T, typename To>
-static void convert(const uint8_t *from, llvm::MutableArrayRef<To> to) {
+template <typename T, typename To> static void convert(const uint8_t *from, llvm::MutableArrayRef<To> to) {
   for (size_t i = 0; i < to.size(); ++i)
     to[i] = static_cast<To>(load<T>(from + i * sizeof(T)));
 }
 
-/// Integers and truth values.
-template <typename To>
-static void convertWhole(StoredType type, const uint8_t *from,
-                         llvm::MutableArrayRef<To> to) {
+/// Converts integers and bool.
+template <typename To> static void convertWhole(StoredType type, const uint8_t *from, llvm::MutableArrayRef<To> to) {
   switch (type) {
-  case StoredType::I64:
-    return convert<int64_t>(from, to);
-  case StoredType::I32:
-    return convert<int32_t>(from, to);
-  case StoredType::I16:
-    return convert<int16_t>(from, to);
-  case StoredType::I8:
-    return convert<int8_t>(from, to);
-  case StoredType::U8:
-    return convert<uint8_t>(from, to);
+  case StoredType::I64: return convert<int64_t>(from, to);
+  case StoredType::I32: return convert<int32_t>(from, to);
+  case StoredType::I16: return convert<int16_t>(from, to);
+  case StoredType::I8: return convert<int8_t>(from, to);
+  case StoredType::U8: return convert<uint8_t>(from, to);
   case StoredType::Bool:
     for (size_t i = 0; i < to.size(); ++i)
       to[i] = from[i] ? 1 : 0;
@@ -125,13 +113,11 @@ static void convertWhole(StoredType type, const uint8_t *from,
   case StoredType::F64:
   case StoredType::F32:
   case StoredType::F16:
-  case StoredType::BF16:
-    assert(false && "real tensors do not become integers");
+  case StoredType::BF16: assert(false && "real tensors do not become integers");
   }
 }
 
-void widenToF32(StoredType type, const uint8_t *from,
-                llvm::MutableArrayRef<float> to) {
+void widenToF32(StoredType type, const uint8_t *from, llvm::MutableArrayRef<float> to) {
   switch (type) {
   case StoredType::F64: {
     for (size_t i = 0; i < to.size(); ++i)
@@ -150,13 +136,11 @@ void widenToF32(StoredType type, const uint8_t *from,
     for (size_t i = 0; i < to.size(); ++i)
       to[i] = fromBF16(load<uint16_t>(from + 2 * i));
     return;
-  default:
-    return convertWhole(type, from, to);
+  default: return convertWhole(type, from, to);
   }
 }
 
-void widenToI64(StoredType type, const uint8_t *from,
-                llvm::MutableArrayRef<int64_t> to) {
+void widenToI64(StoredType type, const uint8_t *from, llvm::MutableArrayRef<int64_t> to) {
   convertWhole(type, from, to);
 }
 

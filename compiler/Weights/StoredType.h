@@ -1,6 +1,6 @@
-// The element types a safetensors file may hold, and the exact meaning of
-// widening them. Everything real widens to f32 and everything integral to i64;
-// only f64 -> f32 and 64-bit integers -> f32 round (to nearest even).
+// The element types of safetensors files, and their conversions. Real types
+// widen to f32 and integers to i64. Only f64 -> f32 and 64-bit integers -> f32
+// round (to nearest even).
 #ifndef HEDDLE_COMPILER_WEIGHTS_STOREDTYPE_H
 #define HEDDLE_COMPILER_WEIGHTS_STOREDTYPE_H
 
@@ -11,18 +11,7 @@
 
 namespace heddle {
 
-enum class StoredType : uint8_t {
-  F64,
-  F32,
-  F16,
-  BF16,
-  I64,
-  I32,
-  I16,
-  I8,
-  U8,
-  Bool
-};
+enum class StoredType : uint8_t { F64, F32, F16, BF16, I64, I32, I16, I8, U8, Bool };
 
 /// "F32" and so on, as the file spells it.
 std::optional<StoredType> storedTypeOf(llvm::StringRef word);
@@ -35,15 +24,13 @@ bool isReal(StoredType type);
 /// C64 ...): its width in bits; nothing for a word the format does not know.
 std::optional<unsigned> bitsOfForeignType(llvm::StringRef word);
 
-/// `from` holds elements of `type` at any alignment; one result for each of
-/// them.
-void widenToF32(StoredType type, const uint8_t *from,
-                llvm::MutableArrayRef<float> to);
+/// Converts `to.size()` elements of `type`; `from` may have any alignment.
+void widenToF32(StoredType type, const uint8_t *from, llvm::MutableArrayRef<float> to);
 /// Integers and bool only (see isReal).
-void widenToI64(StoredType type, const uint8_t *from,
-                llvm::MutableArrayRef<int64_t> to);
+void widenToI64(StoredType type, const uint8_t *from, llvm::MutableArrayRef<int64_t> to);
 
-/// Round to nearest even; NaN stays NaN.
+/// Rounds to nearest even; a NaN stays a NaN. toF16 gives infinity from 65520
+/// on.
 uint16_t toBF16(float value);
 uint16_t toF16(float value);
 

@@ -1,59 +1,49 @@
-// Sorting instead of hashing throughout: no input makes it slow, and the order
-// of names is what callers look them up by.
+// Everything is sorted, nothing hashed: no input makes it slow, and callers
+// find tensors by binary search in the order of names.
 #include "compiler/Weights/TensorLayout.h"
 #include "llvm/ADT/STLExtras.h"
 #include <tuple>
 
 namespace heddle {
 
-static const char rewrite[] =
-    "write the file again with the safetensors library";
+static const char rewrite[] = "write the file again with the safetensors library";
 
 /// Rule 7; `header` is ordered by name.
-static std::optional<WeightProblem> checkNames(const SafetensorsHeader &header,
-                                               const std::string &file) {
+static std::optional<WeightProblem> checkNames(const SafetensorsHeader &header, const std::string &file) {
   for (size_t i = 1; i < header.tensors.size(); ++i) {
     const TensorRecord &one = header.tensors[i - 1], &two = header.tensors[i];
     if (one.name == two.name)
-      return brokenRule(7,
-                        "the name stands twice, first at byte " +
-                            std::to_string(one.headerByte),
-                        file, two.headerByte, printable(two.name),
-                        "rename or remove one of the two");
+      return brokenRule(Error::S07, "the name stands twice, first at byte " + std::to_string(one.headerByte), file,
+                        two.headerByte, printable(two.name), "rename or remove one of the two");
   }
   return std::nullopt;
 }
 
-/// Rules 19 to 21: sorted by place, the ranges tile the data from its first
-/// byte to the end of the file. Empty tensors may stand on any seam, never
-/// inside another tensor.
-static std::optional<WeightProblem> checkTiling(const SafetensorsHeader &header,
-                                                uint64_t dataStart,
-                                                uint64_t fileBytes,
+/// Rules 19 to 21: in order of offset the tensors fill the data from its first
+/// byte to the end of the file. An empty tensor may lie between two others,
+/// never inside one.
+static std::optional<WeightProblem> checkTiling(const SafetensorsHeader &header, uint64_t dataStart, uint64_t fileBytes,
                                                 const std::string &file) {
   std::vector<const TensorRecord *> order;
   order.reserve(header.tensors.size());
   for (const TensorRecord &tensor : header.tensors)
     order.push_back(&tensor);
   llvm::sort(order, [](const TensorRecord *a, const TensorRecord *b) {
-    return std::tie(a->byte, a->bytes, a->name) <
-           std::tie(b->byte, b->bytes, b->name);
+    return std::tie(a->byte, a->bytes, a->name) < std::tie(b->byte, b->bytes, b->name);
   });
   uint64_t cursor = dataStart;
   const TensorRecord *before = nullptr;
   for (const TensorRecord *tensor : order) {
     if (tensor->byte != cursor) {
       bool gap = tensor->byte > cursor, inside = !gap && tensor->bytes == 0;
-      std::string other = before ? "tensor `" + printable(before->name) + "`"
-                                 : std::string("the beginning of the data");
+      std::string other =
+          before ? "tensor `" + printable(before->name) + "`" : std::string("the beginning of the data");
       std::string message =
-          gap ? std::to_string(tensor->byte - cursor) +
-                    " bytes lie unused behind " + other
+          gap      ? std::to_string(tensor->byte - cursor) + " bytes lie unused behind " + other
           : inside ? "an empty tensor lies inside " + other
-                   : "the data overlaps " + other + " by " +
-                         std::to_string(cursor - tensor->byte) + " bytes";
-      return brokenRule(inside ? 21 : 19, message, file, tensor->byte,
-                        printable(tensor->name), rewrite);
+                   : "the data overlaps " + other + " by " + std::to_string(cursor - tensor->byte) + " bytes";
+      return brokenRule(inside ? Error::S21 : Error::S19, message, file, tensor->byte, printable(tensor->name),
+                        rewrite);
     }
     cursor += tensor->bytes;
     if (tensor->bytes)
@@ -61,58 +51,24 @@ static std::optional<WeightProblem> checkTiling(const SafetensorsHeader &header,
   }
   if (cursor == fileBytes)
     return std::nullopt;
-  return brokenRule(20,
-                    std::to_string(fileBytes - cursor) +
-                        " bytes follow the last tensor's data",
-                    file, cursor,
-                    before ? printable(before->name) : std::string(),
-                    "cut them off or write the file again");
+  return brokenRule(Error::S20, std::to_string(fileBytes - cursor) + " bytes follow the last tensor's data", file,
+                    cursor, before ? printable(before->name) : std::string(), "cut them off or write the file again");
 }
 
-/// Rule 22.
-static void warnOfAlignment(SafetensorsHeader &header, uint64_t dataStart,
-                            const std::string &file) {
-  if (dataStart % 8) {
-    header.warnings.push_back(
-        file + ": the data begins at byte " + std::to_string(dataStart) +
-        ", not at a multiple of 8; it is read by copying (S22)");
-    return;
-  }
-  size_t count = 0;
-  const TensorRecord *first = nullptr;
-  for (const TensorRecord &tensor : header.tensors)
-    if (tensor.bytes && tensor.byte % width(tensor.type) && !count++)
-      first = &tensor;
-  if (!count)
-    return;
-  std::string more =
-      count > 1 ? " and " + std::to_string(count - 1) + " more" : "";
-  header.warnings.push_back(
-      file + ": byte " + std::to_string(first->byte) + ": tensor `" +
-      printable(first->name) + "`" + more +
-      " not aligned to the element size; read by copying (S22)");
-}
-
-std::optional<WeightProblem> arrangeTensors(SafetensorsHeader &header,
-                                            uint64_t dataStart,
-                                            uint64_t fileBytes,
+std::optional<WeightProblem> arrangeTensors(SafetensorsHeader &header, uint64_t dataStart, uint64_t fileBytes,
                                             const std::string &file) {
   llvm::sort(header.tensors, [](const TensorRecord &a, const TensorRecord &b) {
     return std::tie(a.name, a.headerByte) < std::tie(b.name, b.headerByte);
   });
   if (std::optional<WeightProblem> problem = checkNames(header, file))
     return problem;
-  if (std::optional<WeightProblem> problem =
-          checkTiling(header, dataStart, fileBytes, file))
+  if (std::optional<WeightProblem> problem = checkTiling(header, dataStart, fileBytes, file))
     return problem;
-  warnOfAlignment(header, dataStart, file);
   return std::nullopt;
 }
 
 const TensorRecord *SafetensorsHeader::find(llvm::StringRef name) const {
-  auto it = llvm::lower_bound(
-      tensors, name,
-      [](const TensorRecord &a, llvm::StringRef b) { return a.name < b; });
+  auto it = llvm::lower_bound(tensors, name, [](const TensorRecord &a, llvm::StringRef b) { return a.name < b; });
   return it != tensors.end() && it->name == name ? &*it : nullptr;
 }
 

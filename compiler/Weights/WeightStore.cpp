@@ -1,5 +1,5 @@
-// Opening only reads headers. A directory is opened once and everything in it
-// by name relative to that descriptor, so a directory swapped under us cannot
+// Opening reads headers only. A directory is opened once and its files by name
+// relative to that descriptor, so a directory that is replaced meanwhile cannot
 // mix two models.
 #include "compiler/Weights/WeightStore.h"
 #include "compiler/Weights/KnownFiles.h"
@@ -28,11 +28,9 @@ static std::string within(llvm::StringRef directory, llvm::StringRef name) {
 
 static bool existsIn(int directory, llvm::StringRef name) {
   struct stat info;
-  // Any kind of entry, a dangling link as well: opening it then says what is
-  // wrong.
-  return fstatat(directory, name.str().c_str(), &info, AT_SYMLINK_NOFOLLOW) ==
-             0 ||
-         errno != ENOENT;
+  // Any kind of entry counts, even a dangling link: opening it then says what
+  // is wrong.
+  return fstatat(directory, name.str().c_str(), &info, AT_SYMLINK_NOFOLLOW) == 0 || errno != ENOENT;
 }
 
 void WeightStore::adopt(SafetensorsFile file) {
@@ -42,24 +40,19 @@ void WeightStore::adopt(SafetensorsFile file) {
     table.push_back({&record, &kept});
 }
 
-/// Brings the tensors of all files into one order and finds names in two of
+/// Sorts the tensors of all files by name; an error if a name is in two of
 /// them.
 absl::Status WeightStore::index() {
-  llvm::stable_sort(table, [](const StoredTensor &a, const StoredTensor &b) {
-    return a.name() < b.name();
-  });
+  llvm::stable_sort(table, [](const StoredTensor &a, const StoredTensor &b) { return a.name() < b.name(); });
   for (size_t i = 1; i < table.size(); ++i)
     if (table[i - 1].name() == table[i].name())
-      return toStatus(brokenRule(
-          25, "the tensor also stands in " + table[i - 1].file->path(),
-          table[i].file->path(), table[i].record->headerByte,
-          printable(table[i].name()), "remove it from one of the two files"));
+      return toStatus(brokenRule(Error::S25, "the tensor also stands in " + table[i - 1].file->path(),
+                                 table[i].file->path(), table[i].record->headerByte, printable(table[i].name()),
+                                 "remove it from one of the two files"));
   return absl::OkStatus();
 }
 
-absl::StatusOr<WeightStore>
-WeightStore::openFiles(llvm::ArrayRef<std::string> paths,
-                       const HeaderLimits &limits) {
+absl::StatusOr<WeightStore> WeightStore::openFiles(llvm::ArrayRef<std::string> paths, const HeaderLimits &limits) {
   WeightStore store;
   for (const std::string &path : paths) {
     absl::StatusOr<SafetensorsFile> file = SafetensorsFile::open(path, limits);
@@ -74,15 +67,13 @@ WeightStore::openFiles(llvm::ArrayRef<std::string> paths,
 
 /// Rule 25, from the index's side: each tensor it lists is in the shard it
 /// names, and the sizes add up.
-static absl::Status
-checkListed(const ShardIndex &index, llvm::StringRef shown,
-            llvm::ArrayRef<const SafetensorsFile *> shards) {
+static absl::Status checkListed(const ShardIndex &index, llvm::StringRef shown,
+                                llvm::ArrayRef<const SafetensorsFile *> shards) {
   std::string file = printable(shown, 4096);
   for (const ShardIndex::Item &item : index.items)
     if (!shards[item.shard]->find(item.tensor))
-      return toStatus(brokenRule(25,
-                                 "the tensor is not in " +
-                                     shards[item.shard]->path() +
+      return toStatus(brokenRule(Error::S25,
+                                 "the tensor is not in " + shards[item.shard]->path() +
                                      ", where the index "
                                      "says it is",
                                  file, item.byte, printable(item.tensor),
@@ -93,49 +84,42 @@ checkListed(const ShardIndex &index, llvm::StringRef shown,
     for (const TensorRecord &tensor : shard->header().tensors)
       total += tensor.bytes;
   if (index.totalBytes && *index.totalBytes != total)
-    return toStatus(
-        brokenRule(25,
-                   "`total_size` is " + std::to_string(*index.totalBytes) +
-                       ", the tensors have " + std::to_string(total) + " bytes",
-                   file, index.totalBytesAt, "",
-                   "index and shards are of different downloads: fetch all of "
-                   "them again"));
+    return toStatus(brokenRule(Error::S25,
+                               "`total_size` is " + std::to_string(*index.totalBytes) + ", the tensors have " +
+                                   std::to_string(total) + " bytes",
+                               file, index.totalBytesAt, "",
+                               "index and shards are of different downloads: fetch all of "
+                               "them again"));
   return absl::OkStatus();
 }
 
 /// Rule 25, from the shards' side: no tensor that the index does not place
 /// there.
-static absl::Status checkUnlisted(const ShardIndex &index,
-                                  llvm::StringRef shown,
-                                  const SafetensorsFile &shard, size_t number) {
+static absl::Status checkUnlisted(const ShardIndex &index, llvm::StringRef shown, const SafetensorsFile &shard,
+                                  size_t number) {
   for (const TensorRecord &tensor : shard.header().tensors) {
     const ShardIndex::Item *item = index.find(tensor.name);
     if (item && item->shard == number)
       continue;
-    std::string where = item ? "is listed for shard `" +
-                                   printable(index.shards[item->shard]) + "`"
-                             : std::string("is not listed");
-    return toStatus(
-        brokenRule(25, "the tensor " + where + " in " + printable(shown, 4096),
-                   shard.path(), tensor.headerByte, printable(tensor.name),
-                   "index and shards are of different downloads: fetch all of "
-                   "them again"));
+    std::string where =
+        item ? "is listed for shard `" + printable(index.shards[item->shard]) + "`" : std::string("is not listed");
+    return toStatus(brokenRule(Error::S25, "the tensor " + where + " in " + printable(shown, 4096), shard.path(),
+                               tensor.headerByte, printable(tensor.name),
+                               "index and shards are of different downloads: fetch all of "
+                               "them again"));
   }
   return absl::OkStatus();
 }
 
-static absl::StatusOr<ShardIndex> readIndex(int directory, llvm::StringRef name,
-                                            llvm::StringRef shown) {
+static absl::StatusOr<ShardIndex> readIndex(int directory, llvm::StringRef name, llvm::StringRef shown) {
   absl::StatusOr<InputFile> file = InputFile::openAt(directory, name, shown);
   if (!file.ok())
     return file.status();
   if (file->size() > mostIndexBytes)
-    return toStatus(brokenRule(25, "the index is larger than 100000000 bytes",
-                               file->path(), 0, "",
+    return toStatus(brokenRule(Error::S25, "the index is larger than 100000000 bytes", file->path(), 0, "",
                                "download the index again"));
   std::string text(file->size(), '\0');
-  absl::Status status =
-      file->read(0, {reinterpret_cast<uint8_t *>(text.data()), text.size()});
+  absl::Status status = file->read(0, {reinterpret_cast<uint8_t *>(text.data()), text.size()});
   if (!status.ok())
     return status;
   llvm::StringRef trimmed = llvm::StringRef(text).ltrim();
@@ -145,24 +129,26 @@ static absl::StatusOr<ShardIndex> readIndex(int directory, llvm::StringRef name,
   return parseShardIndex(text, shown);
 }
 
-absl::StatusOr<WeightStore>
-WeightStore::openSharded(int directory, llvm::StringRef directoryPath,
-                         llvm::StringRef name, const HeaderLimits &limits) {
+/// Opens and reads `name` in an open directory; `path` is its name in messages.
+static absl::StatusOr<SafetensorsFile> readAt(int directory, llvm::StringRef name, const std::string &path,
+                                              const HeaderLimits &limits) {
+  absl::StatusOr<InputFile> file = InputFile::openAt(directory, name, path);
+  if (!file.ok())
+    return file.status();
+  return SafetensorsFile::read(*std::move(file), limits);
+}
+
+absl::StatusOr<WeightStore> WeightStore::openSharded(int directory, llvm::StringRef directoryPath, llvm::StringRef name,
+                                                     const HeaderLimits &limits) {
   std::string shown = within(directoryPath, name);
   absl::StatusOr<ShardIndex> index = readIndex(directory, name, shown);
   if (!index.ok())
     return index.status();
   WeightStore store;
-  store.notes = index->warnings;
   std::vector<const SafetensorsFile *> shards;
   for (size_t i = 0; i < index->shards.size(); ++i) {
     const std::string &shard = index->shards[i];
-    absl::StatusOr<InputFile> file =
-        InputFile::openAt(directory, shard, within(directoryPath, shard));
-    if (!file.ok())
-      return file.status();
-    absl::StatusOr<SafetensorsFile> read =
-        SafetensorsFile::read(*std::move(file), limits);
+    absl::StatusOr<SafetensorsFile> read = readAt(directory, shard, within(directoryPath, shard), limits);
     if (!read.ok())
       return read.status();
     absl::Status status = checkUnlisted(*index, shown, *read, i);
@@ -178,45 +164,32 @@ WeightStore::openSharded(int directory, llvm::StringRef directoryPath,
   return store;
 }
 
-absl::StatusOr<WeightStore> WeightStore::open(llvm::StringRef path,
-                                              const HeaderLimits &limits) {
+absl::StatusOr<WeightStore> WeightStore::open(llvm::StringRef path, const HeaderLimits &limits) {
   bool isIndex = path.ends_with(".index.json");
   std::string directoryPath = path.str();
   if (isIndex) {
     llvm::StringRef parent = llvm::sys::path::parent_path(path);
     directoryPath = parent.empty() ? "." : parent.str();
   }
-  int directory = path.contains('\0')
-                      ? -1
-                      : ::open(directoryPath.c_str(),
-                               O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NONBLOCK);
-  // Not a directory: one file, whose own opening says what is wrong with it.
+  int directory =
+      path.contains('\0') ? -1 : ::open(directoryPath.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NONBLOCK);
+  // Not a directory: a single file, whose opening reports what is wrong with
+  // it.
   if (directory < 0)
     return openFiles({path.str()}, limits);
   llvm::scope_exit close([&] { ::close(directory); });
   if (isIndex)
-    return openSharded(directory, directoryPath,
-                       llvm::sys::path::filename(path), limits);
-  bool whole = existsIn(directory, wholeName),
-       sharded = existsIn(directory, indexName);
+    return openSharded(directory, directoryPath, llvm::sys::path::filename(path), limits);
+  bool whole = existsIn(directory, wholeName), sharded = existsIn(directory, indexName);
   if (!whole && sharded)
     return openSharded(directory, directoryPath, indexName, limits);
   if (!whole)
     return toStatus(noWeightsIn(path));
 
-  absl::StatusOr<InputFile> file =
-      InputFile::openAt(directory, wholeName, within(path, wholeName));
-  if (!file.ok())
-    return file.status();
-  absl::StatusOr<SafetensorsFile> read =
-      SafetensorsFile::read(*std::move(file), limits);
+  absl::StatusOr<SafetensorsFile> read = readAt(directory, wholeName, within(path, wholeName), limits);
   if (!read.ok())
     return read.status();
   WeightStore store;
-  if (sharded)
-    store.notes.push_back(printable(path, 4096) +
-                          " holds a whole file and an index; " +
-                          wholeName.str() + " is used");
   store.adopt(*std::move(read));
   if (absl::Status status = store.index(); !status.ok())
     return status;
@@ -237,43 +210,22 @@ std::vector<std::string> WeightStore::files() const {
   return result;
 }
 
-std::vector<std::string> WeightStore::warnings() const {
-  std::vector<std::string> result = notes;
-  for (const auto &file : opened)
-    llvm::append_range(result, file->header().warnings);
-  return result;
-}
-
-std::vector<std::pair<std::string, std::string>> WeightStore::metadata() const {
-  std::vector<std::pair<std::string, std::string>> result;
-  for (const auto &file : opened)
-    llvm::append_range(result, file->header().metadata);
-  return result;
-}
-
 const StoredTensor *WeightStore::find(llvm::StringRef name) const {
-  auto it = llvm::lower_bound(
-      table, name,
-      [](const StoredTensor &a, llvm::StringRef b) { return a.name() < b; });
+  auto it = llvm::lower_bound(table, name, [](const StoredTensor &a, llvm::StringRef b) { return a.name() < b; });
   return it != table.end() && it->name() == name ? &*it : nullptr;
 }
 
-absl::StatusOr<const StoredTensor *>
-WeightStore::get(llvm::StringRef name) const {
+absl::StatusOr<const StoredTensor *> WeightStore::get(llvm::StringRef name) const {
   if (const StoredTensor *tensor = find(name))
     return tensor;
   std::string near = nearestName(name, names());
-  return toStatus(brokenRule(
-      26, "the tensor is missing",
-      opened.empty() ? "(no file)" : opened.front()->path(), std::nullopt,
-      printable(name),
-      near.empty()
-          ? "see what the file holds, or give another with --weights=FILE"
-          : "the nearest name in the files is `" + printable(near) + "`"));
+  return toStatus(brokenRule(Error::S26, "the tensor is missing", opened.empty() ? "(no file)" : opened.front()->path(),
+                             std::nullopt, printable(name),
+                             near.empty() ? "see what the file holds, or give another with --weights=FILE"
+                                          : "the nearest name in the files is `" + printable(near) + "`"));
 }
 
-absl::StatusOr<bool> WeightStore::equal(const StoredTensor &a,
-                                        const StoredTensor &b) const {
+absl::StatusOr<bool> WeightStore::equal(const StoredTensor &a, const StoredTensor &b) const {
   if (a.type() != b.type() || a.shape() != b.shape())
     return false;
   if (a.record == b.record)

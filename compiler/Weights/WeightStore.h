@@ -1,6 +1,6 @@
-// All weights of a model under one roof: a file, several files, or a Hugging
-// Face directory (whole or sharded). Names to shapes; bytes only on demand,
-// never a whole file at once.
+// All weights of a model: one file, several files, or a Hugging Face directory
+// (whole or sharded). Names and shapes at once; bytes only on demand, never a
+// whole file.
 #ifndef HEDDLE_COMPILER_WEIGHTS_WEIGHTSTORE_H
 #define HEDDLE_COMPILER_WEIGHTS_WEIGHTSTORE_H
 
@@ -23,60 +23,48 @@ class WeightStore {
 public:
   /// `path`: a .safetensors file, a .safetensors.index.json, or a directory
   /// that holds model.safetensors or model.safetensors.index.json.
-  static absl::StatusOr<WeightStore> open(llvm::StringRef path,
-                                          const HeaderLimits &limits = {});
-  /// Files named one by one (the `model.weights` attribute); no name may stand
-  /// in two.
-  static absl::StatusOr<WeightStore>
-  openFiles(llvm::ArrayRef<std::string> paths, const HeaderLimits &limits = {});
+  static absl::StatusOr<WeightStore> open(llvm::StringRef path, const HeaderLimits &limits = {});
+  /// Opens files named one by one (the attribute `model.weights`); an error if
+  /// a name is in two of them.
+  static absl::StatusOr<WeightStore> openFiles(llvm::ArrayRef<std::string> paths, const HeaderLimits &limits = {});
 
   /// Ordered by name.
   llvm::ArrayRef<StoredTensor> tensors() const { return table; }
   std::vector<llvm::StringRef> names() const;
   /// The files in the order they were opened (shards by name).
   std::vector<std::string> files() const;
-  std::vector<std::string> warnings() const;
-  /// `__metadata__` entries of all files, in order.
-  std::vector<std::pair<std::string, std::string>> metadata() const;
 
-  /// Null when absent.
+  /// Null if there is no such tensor.
   const StoredTensor *find(llvm::StringRef name) const;
-  /// An error that names the nearest tensor when absent (rule S26).
+  /// An error with the nearest name if there is no such tensor (rule S26).
   absl::StatusOr<const StoredTensor *> get(llvm::StringRef name) const;
 
-  /// Elements [first, first + to.size()), row-major, widened.
-  absl::Status readF32(const StoredTensor &tensor, uint64_t first,
-                       llvm::MutableArrayRef<float> to) const {
+  /// Reads the elements [first, first + to.size()) in row-major order, widened.
+  absl::Status readF32(const StoredTensor &tensor, uint64_t first, llvm::MutableArrayRef<float> to) const {
     return tensor.file->readF32(*tensor.record, first, to);
   }
-  absl::Status readI64(const StoredTensor &tensor, uint64_t first,
-                       llvm::MutableArrayRef<int64_t> to) const {
+  absl::Status readI64(const StoredTensor &tensor, uint64_t first, llvm::MutableArrayRef<int64_t> to) const {
     return tensor.file->readI64(*tensor.record, first, to);
   }
-  absl::Status readBytes(const StoredTensor &tensor, uint64_t first,
-                         llvm::MutableArrayRef<uint8_t> to) const {
+  absl::Status readBytes(const StoredTensor &tensor, uint64_t first, llvm::MutableArrayRef<uint8_t> to) const {
     return tensor.file->readBytes(*tensor.record, first, to);
   }
 
   /// Same shape, same type and same bytes: a tied copy.
-  absl::StatusOr<bool> equal(const StoredTensor &a,
-                             const StoredTensor &b) const;
+  absl::StatusOr<bool> equal(const StoredTensor &a, const StoredTensor &b) const;
 
-  /// Fails when any file changed since it was opened; call it after the last
+  /// An error if any file changed since it was opened; call it after the last
   /// read.
   absl::Status recheck() const;
 
 private:
-  static absl::StatusOr<WeightStore> openSharded(int directory,
-                                                 llvm::StringRef directoryPath,
-                                                 llvm::StringRef name,
+  static absl::StatusOr<WeightStore> openSharded(int directory, llvm::StringRef directoryPath, llvm::StringRef name,
                                                  const HeaderLimits &limits);
   void adopt(SafetensorsFile file);
   absl::Status index();
 
   std::vector<std::unique_ptr<SafetensorsFile>> opened;
   std::vector<StoredTensor> table;
-  std::vector<std::string> notes;
 };
 
 } // namespace heddle

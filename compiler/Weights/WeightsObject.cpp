@@ -1,7 +1,7 @@
-// All sizes are known from the plan, so the object is written front to back in
-// one go: ELF header, the blob at byte 4096, small constants, symbols, names,
-// section table. (A relocatable section's file offset need not follow its
-// alignment; the linker's does.)
+// All sizes are known from the plan, so the object is written from front to
+// back in one pass: ELF header, the blob at byte 4096, small constants,
+// symbols, names, section table. (In a relocatable file a section's offset need
+// not have its alignment; in the linked one it has.)
 #include "compiler/Weights/WeightsObject.h"
 #include "compiler/Weights/OutputFile.h"
 #include "heddle/seal.h"
@@ -22,15 +22,15 @@ ObjectSymbol ObjectSymbol::number(llvm::StringRef name, uint64_t value) {
 
 namespace {
 
-/// The weights start a page, the largest that Linux on these machines has: the kernel reads files in around
-/// a fault in such pieces. What lies before them is padded to this in every binary.
+/// The blob is aligned to 64 KiB, the largest page of Linux on these machines;
+/// the kernel reads files ahead in such pieces. The padding is part of every
+/// binary.
 constexpr uint64_t blobAt = 4096, blobAlign = 64 << 10;
 
-/// Passes bytes on and takes down their digests on the way.
+/// Passes bytes on and computes the digests of their blocks.
 class IndexingSink final : public ByteSink {
 public:
-  IndexingSink(OutputFile &file, const PackPlan &plan)
-      : file(file), entries(plan.entries) {
+  IndexingSink(OutputFile &file, const PackPlan &plan) : file(file), entries(plan.entries) {
     if (plan.bytes && (entries.empty() || entries.front().offset))
       index.tensor("");
   }
@@ -39,10 +39,8 @@ public:
     absl::Status status = file.append(bytes);
     while (status.ok() && !bytes.empty()) {
       begin();
-      uint64_t room = entries.empty() ? UINT64_MAX
-                                      : entries.front().offset - index.bytes();
-      llvm::ArrayRef<uint8_t> piece =
-          bytes.take_front(std::min<uint64_t>(room, bytes.size()));
+      uint64_t room = entries.empty() ? UINT64_MAX : entries.front().offset - index.bytes();
+      llvm::ArrayRef<uint8_t> piece = bytes.take_front(std::min<uint64_t>(room, bytes.size()));
       index.update(piece.data(), piece.size());
       bytes = bytes.drop_front(piece.size());
     }
@@ -58,7 +56,7 @@ public:
   }
 
 private:
-  /// The entries that start here.
+  /// Tells the index which tensors begin here.
   void begin() {
     while (!entries.empty() && entries.front().offset <= index.bytes()) {
       index.tensor(entries.front().request.tensor);
@@ -67,30 +65,26 @@ private:
   }
 
   OutputFile &file;
-  llvm::ArrayRef<PackEntry> entries; ///< that have not started
+  llvm::ArrayRef<PackEntry> entries; ///< those that have not begun
   IndexWriter index;
 };
 
-/// Little-endian structures, written the same on any host.
+/// Writes little-endian structures, whatever the host is.
 class Bytes {
 public:
   void u8(uint8_t value) { text += char(value); }
   void u16(uint16_t value) { put(value, 2); }
   void u32(uint32_t value) { put(value, 4); }
   void u64(uint64_t value) { put(value, 8); }
-  /// A NUL-terminated string; where it begins.
+  /// Appends a NUL-terminated string and returns its offset.
   uint32_t name(llvm::StringRef string) {
     uint32_t at = uint32_t(text.size());
     text += string.str();
     text += '\0';
     return at;
   }
-  void alignTo(uint64_t align) {
-    text.resize(llvm::alignTo(text.size(), align));
-  }
-  llvm::ArrayRef<uint8_t> view() const {
-    return {reinterpret_cast<const uint8_t *>(text.data()), text.size()};
-  }
+  void alignTo(uint64_t align) { text.resize(llvm::alignTo(text.size(), align)); }
+  llvm::ArrayRef<uint8_t> view() const { return {reinterpret_cast<const uint8_t *>(text.data()), text.size()}; }
 
   std::string text;
 
@@ -109,12 +103,7 @@ struct Section {
   uint64_t align = 1, entry = 0;
 };
 
-enum SectionNumber {
-  blobNumber = 1,
-  constantsNumber,
-  symbolsNumber,
-  stringsNumber
-};
+enum SectionNumber { blobNumber = 1, constantsNumber, symbolsNumber, stringsNumber };
 
 class ObjectImage {
 public:
@@ -127,14 +116,13 @@ public:
       uint64_t align = std::max(symbol.align, 1u);
       constantsAlign = std::max(constantsAlign, align);
       constants.alignTo(align);
-      addSymbol(symbol.name, constantsNumber, constants.text.size(),
-                symbol.bytes.size(), true);
+      addSymbol(symbol.name, constantsNumber, constants.text.size(), symbol.bytes.size(), true);
       constants.text += symbol.bytes;
     }
   }
 
-  /// What stands before the blob and behind it; `total` is the size of the
-  /// whole file.
+  /// The bytes before and behind the blob; `total` is the size of the whole
+  /// file.
   std::string head() const;
   std::string tail() const { return tailBytes; }
   uint64_t total() const { return blobEnd() + tailBytes.size(); }
@@ -142,8 +130,7 @@ public:
 
 private:
   uint64_t blobEnd() const { return blobAt + blobBytes; }
-  void addSymbol(llvm::StringRef name, uint16_t section, uint64_t value,
-                 uint64_t size, bool global) {
+  void addSymbol(llvm::StringRef name, uint16_t section, uint64_t value, uint64_t size, bool global) {
     symbols.u32(name.empty() ? 0 : strings.name(name));
     symbols.u8(global ? STB_GLOBAL << 4 | STT_OBJECT : 0);
     symbols.u8(global ? STV_HIDDEN : STV_DEFAULT);
@@ -162,11 +149,13 @@ private:
   uint16_t sections = 0, namesNumber = 0;
 };
 
+/// Lays out everything behind the blob: constants, symbols, their names and the
+/// section table; relocatable, so all addresses are 0.
 void ObjectImage::build() {
   uint64_t base = blobEnd();
   Bytes out;
   auto place = [&](const Bytes &bytes, uint64_t align) {
-    // Offsets are of the file, not of the tail.
+    // Offsets count from the beginning of the file, not of the tail.
     out.text.resize(llvm::alignTo(base + out.text.size(), align) - base);
     uint64_t at = base + out.text.size();
     out.text += bytes.text;
@@ -176,20 +165,16 @@ void ObjectImage::build() {
   std::vector<Section> table;
   table.push_back({"", SHT_NULL, 0, 0, 0});
   table.back().align = 0;
-  table.push_back({".lrodata.heddle", SHT_PROGBITS,
-                   SHF_ALLOC | (x86 ? uint64_t(SHF_X86_64_LARGE) : 0), blobAt,
+  table.push_back({".lrodata.heddle", SHT_PROGBITS, SHF_ALLOC | (x86 ? uint64_t(SHF_X86_64_LARGE) : 0), blobAt,
                    blobBytes, 0, 0, blobAlign});
-  table.push_back({".rodata.heddle", SHT_PROGBITS, SHF_ALLOC,
-                   place(constants, constantsAlign), constants.text.size(), 0,
-                   0, constantsAlign});
-  table.push_back({".symtab", SHT_SYMTAB, 0, place(symbols, 8),
-                   symbols.text.size(), stringsNumber, 1, 8,
-                   sizeof(Elf64_Sym)});
+  table.push_back({".rodata.heddle", SHT_PROGBITS, SHF_ALLOC, place(constants, constantsAlign), constants.text.size(),
+                   0, 0, constantsAlign});
   table.push_back(
-      {".strtab", SHT_STRTAB, 0, place(strings, 1), strings.text.size()});
-  // Without it linkers assume that the program needs an executable stack.
-  table.push_back(
-      {".note.GNU-stack", SHT_PROGBITS, 0, base + out.text.size(), 0});
+      {".symtab", SHT_SYMTAB, 0, place(symbols, 8), symbols.text.size(), stringsNumber, 1, 8, sizeof(Elf64_Sym)});
+  table.push_back({".strtab", SHT_STRTAB, 0, place(strings, 1), strings.text.size()});
+  // Without this section linkers assume that the program needs an executable
+  // stack.
+  table.push_back({".note.GNU-stack", SHT_PROGBITS, 0, base + out.text.size(), 0});
   Bytes names;
   std::vector<uint32_t> nameAt;
   table.push_back({".shstrtab", SHT_STRTAB, 0, base + out.text.size(), 0});
@@ -220,14 +205,7 @@ void ObjectImage::build() {
 
 std::string ObjectImage::head() const {
   Bytes out;
-  out.text = {'\x7f',
-              'E',
-              'L',
-              'F',
-              char(ELFCLASS64),
-              char(ELFDATA2LSB),
-              char(EV_CURRENT),
-              char(ELFOSABI_NONE)};
+  out.text = {'\x7f', 'E', 'L', 'F', char(ELFCLASS64), char(ELFDATA2LSB), char(EV_CURRENT), char(ELFOSABI_NONE)};
   out.text.resize(EI_NIDENT);
   out.u16(ET_REL);
   out.u16(machine == ObjectMachine::X86_64 ? EM_X86_64 : EM_AARCH64);
@@ -247,15 +225,13 @@ std::string ObjectImage::head() const {
 }
 
 absl::Status appendText(OutputFile &file, llvm::StringRef text) {
-  return file.append(
-      {reinterpret_cast<const uint8_t *>(text.data()), text.size()});
+  return file.append({reinterpret_cast<const uint8_t *>(text.data()), text.size()});
 }
 
 } // namespace
 
-absl::StatusOr<WrittenWeights>
-writeWeightsObject(llvm::StringRef path, const WeightStore &store,
-                   const PackPlan &plan, const ObjectOptions &options) {
+absl::StatusOr<WrittenWeights> writeWeightsObject(llvm::StringRef path, const WeightStore &store, const PackPlan &plan,
+                                                  const ObjectOptions &options) {
   ObjectImage image(plan.bytes, /*withBlob=*/true, options);
   image.build();
   absl::StatusOr<OutputFile> file = OutputFile::create(path, image.total());
@@ -269,16 +245,14 @@ writeWeightsObject(llvm::StringRef path, const WeightStore &store,
     return status;
   if (status = appendText(*file, image.tail()); !status.ok())
     return status;
-  // The linker reads it next; nothing is lost when the machine stops before
-  // that.
+  // The linker reads it next; if the machine stops before that, nothing is
+  // lost.
   if (status = file->commit(/*durable=*/false); !status.ok())
     return status;
   return sink.finish();
 }
 
-absl::StatusOr<WrittenWeights> writeWeightsFile(llvm::StringRef path,
-                                                const WeightStore &store,
-                                                const PackPlan &plan,
+absl::StatusOr<WrittenWeights> writeWeightsFile(llvm::StringRef path, const WeightStore &store, const PackPlan &plan,
                                                 const PackOptions &options) {
   absl::StatusOr<OutputFile> file = OutputFile::create(path, plan.bytes);
   if (!file.ok())
@@ -292,15 +266,13 @@ absl::StatusOr<WrittenWeights> writeWeightsFile(llvm::StringRef path,
   return sink.finish();
 }
 
-absl::Status writeSymbolsObject(llvm::StringRef path,
-                                const ObjectOptions &options) {
+absl::Status writeSymbolsObject(llvm::StringRef path, const ObjectOptions &options) {
   ObjectImage image(0, /*withBlob=*/false, options);
   image.build();
   absl::StatusOr<OutputFile> file = OutputFile::create(path, image.total());
   if (!file.ok())
     return file.status();
-  if (absl::Status status = appendText(*file, image.head() + image.tail());
-      !status.ok())
+  if (absl::Status status = appendText(*file, image.head() + image.tail()); !status.ok())
     return status;
   return file->commit(/*durable=*/false);
 }

@@ -1,8 +1,8 @@
-// The packed weights as something a linker takes: an ELF64 relocatable object
-// whose section `.lrodata.heddle` (flagged large on x86-64, so that gigabytes
-// do not push code out of reach) is streamed out while tensors are packed. Or,
-// with --no-embed, as a plain file beside the program. No time, path or host
-// enters the bytes.
+// The packed weights as an ELF64 relocatable object. They are in the section
+// `.lrodata.heddle` (flagged large on x86-64, so that gigabytes do not push
+// code out of reach), which is streamed out while tensors are packed. With
+// --no-embed they are a plain file beside the program instead. No time, path or
+// host name gets into the bytes.
 #ifndef HEDDLE_COMPILER_WEIGHTS_WEIGHTSOBJECT_H
 #define HEDDLE_COMPILER_WEIGHTS_WEIGHTSOBJECT_H
 
@@ -16,14 +16,13 @@ namespace heddle {
 
 enum class ObjectMachine : uint8_t { X86_64, AArch64 };
 
-/// A small constant in .rodata beside the weights (a tokenizer, a card, a
-/// size).
+/// A small constant in .rodata beside the weights: a tokenizer, a card, a size.
 struct ObjectSymbol {
   std::string name;
   std::string bytes;
   unsigned align = 16;
 
-  /// A little-endian uint64_t.
+  /// A symbol with a little-endian uint64_t.
   static ObjectSymbol number(llvm::StringRef name, uint64_t value);
 };
 
@@ -42,17 +41,15 @@ struct WrittenWeights {
   std::string index;
 };
 
-absl::StatusOr<WrittenWeights>
-writeWeightsObject(llvm::StringRef path, const WeightStore &store,
-                   const PackPlan &plan, const ObjectOptions &options = {});
+absl::StatusOr<WrittenWeights> writeWeightsObject(llvm::StringRef path, const WeightStore &store, const PackPlan &plan,
+                                                  const ObjectOptions &options = {});
 
-absl::StatusOr<WrittenWeights>
-writeWeightsFile(llvm::StringRef path, const WeightStore &store,
-                 const PackPlan &plan, const PackOptions &options = {});
+absl::StatusOr<WrittenWeights> writeWeightsFile(llvm::StringRef path, const WeightStore &store, const PackPlan &plan,
+                                                const PackOptions &options = {});
 
-/// An object that holds symbols only (a program without weights of its own).
-absl::Status writeSymbolsObject(llvm::StringRef path,
-                                const ObjectOptions &options);
+/// Writes an object with the symbols only, for a program whose weights are
+/// elsewhere.
+absl::Status writeSymbolsObject(llvm::StringRef path, const ObjectOptions &options);
 
 } // namespace heddle
 

@@ -7,11 +7,11 @@
 #include "dialects/Attn/IR/Attn.h"
 #include "dialects/Mask/IR/Mask.h"
 #include "dialects/Model/IR/Model.h"
+#include "mlir/Parser/Parser.h"
+#include "mlir/Pass/PassManager.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/JSON.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/SourceMgr.h"
-#include "mlir/Parser/Parser.h"
-#include "mlir/Pass/PassManager.h"
 
 #endif

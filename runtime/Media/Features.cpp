@@ -1,8 +1,8 @@
 //===- Features.cpp - What a model hears ----------------------------------===//
 //
-// The spectrogram is that of transformers.audio_utils: frames in double
-// precision, power 2, filters in the mel scale of Slaney (Whisper) or Kaldi
-// (wav2vec2-bert).
+// From samples to features. The spectrogram is that of
+// transformers.audio_utils: frames in double precision, power 2, filters in the
+// mel scale of Slaney (Whisper) or Kaldi (wav2vec2-bert).
 //
 //===----------------------------------------------------------------------===//
 #include "runtime/Media/Sound.h"
@@ -15,16 +15,16 @@ namespace heddle::rt {
 
 namespace {
 
-/// The discrete Fourier transform of one length, by splitting off the smallest
-/// prime factor again and again; any length.
+/// The discrete Fourier transform of one length, any length: a mixed-radix FFT
+/// that splits off the smallest prime factor at each level.
 class Fourier {
 public:
-  explicit Fourier(int64_t count)
-      : count(count), turns(count), in(count), out(count), mixed(count) {
+  explicit Fourier(int64_t count) : count(count), turns(count), in(count), out(count), mixed(count) {
     for (int64_t k = 0; k < count; ++k)
       turns[k] = std::polar(1.0, -2 * M_PI * double(k) / double(count));
   }
-  /// |X|^2 of the first count / 2 + 1 frequencies; `frame` is filled up with 0.
+  /// `result` becomes |X|^2 of the first count / 2 + 1 frequencies; a shorter
+  /// `frame` is padded with zeros.
   void power(const std::vector<double> &frame, std::vector<double> &result) {
     for (int64_t i = 0; i < count; ++i)
       in[i] = i < int64_t(frame.size()) ? frame[i] : 0;
@@ -61,24 +61,23 @@ private:
 };
 
 //===----------------------------------------------------------------------===//
-// Mel filters: triangles between points that are evenly spaced for the ear.
+// Mel filters: triangles between points that are evenly spaced in the mel
+// scale.
 
 double slaneyOf(double hertz) {
-  return hertz < 1000 ? 3 * hertz / 200
-                      : 15 + std::log(hertz / 1000) * (27 / std::log(6.4));
+  return hertz < 1000 ? 3 * hertz / 200 : 15 + std::log(hertz / 1000) * (27 / std::log(6.4));
 }
 double hertzOf(double slaney) {
-  return slaney < 15 ? 200 * slaney / 3
-                     : 1000 * std::exp((slaney - 15) * (std::log(6.4) / 27));
+  return slaney < 15 ? 200 * slaney / 3 : 1000 * std::exp((slaney - 15) * (std::log(6.4) / 27));
 }
 double kaldiOf(double hertz) { return 1127 * std::log(1 + hertz / 700); }
 
 /// Weights [filter][frequency].
 using Filters = std::vector<std::vector<double>>;
 
-/// `centres`: where a filter begins, peaks and ends, in the unit of `places`.
-Filters triangles(const std::vector<double> &centres,
-                  const std::vector<double> &places) {
+/// Filter f rises from centres[f] to centres[f + 1] and falls to centres[f +
+/// 2], all in the unit of `places`, the frequencies.
+Filters triangles(const std::vector<double> &centres, const std::vector<double> &places) {
   Filters filters;
   for (size_t f = 0; f + 2 < centres.size(); ++f) {
     std::vector<double> weights;
@@ -92,12 +91,11 @@ Filters triangles(const std::vector<double> &centres,
   return filters;
 }
 
-/// Slaney's, each of area 1.
+/// Whisper's filters, each scaled to area 1.
 Filters slaneyFilters(int64_t bins, int64_t fft, double rate, double highest) {
   std::vector<double> centres, places;
   for (int64_t i = 0; i < bins + 2; ++i)
-    centres.push_back(
-        hertzOf(slaneyOf(highest) * double(i) / double(bins + 1)));
+    centres.push_back(hertzOf(slaneyOf(highest) * double(i) / double(bins + 1)));
   for (int64_t k = 0; k <= fft / 2; ++k)
     places.push_back(std::floor(rate / 2) * double(k) / double(fft / 2));
   Filters filters = triangles(centres, places);
@@ -126,13 +124,11 @@ double dot(const std::vector<double> &a, const std::vector<double> &b) {
 
 //===----------------------------------------------------------------------===//
 
-/// [bins][frames]: exactly `samples` of sound, cut or filled with silence.
-void logMel(std::vector<float> wave, const Settings &settings, int64_t rate,
-            Features &features) {
-  auto bins = int64_t(settings.number("bins", 80)),
-       fft = int64_t(settings.number("n_fft", 400)),
-       hop = int64_t(settings.number("hop", 160)),
-       length = int64_t(settings.number("samples", double(30 * rate)));
+/// Whisper: [bins][frames] of exactly `samples` samples; the sound is cut or
+/// padded with zeros.
+void logMel(std::vector<float> wave, const Settings &settings, int64_t rate, Features &features) {
+  auto bins = int64_t(settings.number("bins", 80)), fft = int64_t(settings.number("n_fft", 400)),
+       hop = int64_t(settings.number("hop", 160)), length = int64_t(settings.number("samples", double(30 * rate)));
   features.cut = std::max<int64_t>(0, int64_t(wave.size()) - length);
   wave.resize(length, 0);
   std::vector<double> window, frame(fft), power;
@@ -140,7 +136,8 @@ void logMel(std::vector<float> wave, const Settings &settings, int64_t rate,
     window.push_back(0.5 - 0.5 * std::cos(2 * M_PI * double(i) / double(fft)));
   Filters filters = slaneyFilters(bins, fft, double(rate), 8000);
   Fourier fourier(fft);
-  // Frames are centred, the ends mirrored; the last frame is dropped.
+  // Frames are centred on their sample, the ends are mirrored, and the last
+  // frame is dropped, as the library does.
   int64_t frames = length / hop;
   auto mirrored = [&](int64_t at) {
     at = at < 0 ? -at : at;
@@ -164,19 +161,17 @@ void logMel(std::vector<float> wave, const Settings &settings, int64_t rate,
     features.values[i] = float((std::max(logs[i], loudest - 8) + 4) / 4);
 }
 
-/// [frames / stride][bins * stride], every bin of mean 0 and variance 1.
-Status filterBanks(const std::vector<float> &wave, const Settings &settings,
-                   int64_t rate, Features &features) {
+/// wav2vec2-bert: [frames / stride][bins * stride], every bin normalised to
+/// mean 0 and variance 1 over the frames.
+Status filterBanks(const std::vector<float> &wave, const Settings &settings, int64_t rate, Features &features) {
   constexpr int64_t kFrame = 400, kHop = 160, kFft = 512;
-  auto bins = int64_t(settings.number("bins", 80)),
-       stride = int64_t(settings.number("stride", 2));
+  auto bins = int64_t(settings.number("bins", 80)), stride = int64_t(settings.number("stride", 2));
   int64_t frames = 1 + (int64_t(wave.size()) - kFrame) / kHop;
   if (int64_t(wave.size()) < kFrame || frames / stride < 2)
     return badInput("the sound is too short for this model");
   std::vector<double> window, frame(kFrame), power;
   for (int64_t i = 0; i < kFrame; ++i)
-    window.push_back(std::pow(
-        0.5 - 0.5 * std::cos(2 * M_PI * double(i) / double(kFrame - 1)), 0.85));
+    window.push_back(std::pow(0.5 - 0.5 * std::cos(2 * M_PI * double(i) / double(kFrame - 1)), 0.85));
   Filters filters = kaldiFilters(bins, kFft, double(rate));
   Fourier fourier(kFft);
   std::vector<double> logs(frames * bins);
@@ -194,8 +189,7 @@ Status filterBanks(const std::vector<float> &wave, const Settings &settings,
       frame[i] *= window[i];
     fourier.power(frame, power);
     for (int64_t f = 0; f < bins; ++f)
-      logs[t * bins + f] =
-          std::log(std::max(1.192092955078125e-07, dot(filters[f], power)));
+      logs[t * bins + f] = std::log(std::max(1.192092955078125e-07, dot(filters[f], power)));
   }
   for (int64_t f = 0; f < bins; ++f) {
     double mean = 0, square = 0;
@@ -206,17 +200,15 @@ Status filterBanks(const std::vector<float> &wave, const Settings &settings,
     for (int64_t t = 0; t < frames; ++t)
       logs[t * bins + f] = (logs[t * bins + f] - mean) / std::sqrt(square + 1e-7);
   }
-  // A frame that finds no partner is dropped.
+  // Neighbouring frames are joined `stride` at a time; a rest is dropped.
   features.shape = {frames / stride, bins * stride};
-  features.values.assign(logs.begin(),
-                         logs.begin() + frames / stride * stride * bins);
+  features.values.assign(logs.begin(), logs.begin() + frames / stride * stride * bins);
   return {};
 }
 
 } // namespace
 
-Status soundFeatures(const Sound &sound, const Settings &settings,
-                     Features &features) {
+Status soundFeatures(const Sound &sound, const Settings &settings, Features &features) {
   auto rate = int64_t(settings.number("rate", 16000));
   Sound same = resampled(sound, rate);
   if (settings.has("fbank"))

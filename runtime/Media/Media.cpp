@@ -1,6 +1,6 @@
 //===- Media.cpp - Pictures and speech in ---------------------------------===//
 //
-// The file is read whole, within a limit, before anybody looks into it.
+// The whole file is read, up to a limit, and then decoded from memory.
 //
 //===----------------------------------------------------------------------===//
 #include "runtime/Media/Media.h"
@@ -12,19 +12,15 @@
 #include <algorithm>
 #include <cstdlib>
 
-// Absent from models that take no pictures.
-extern "C" int heddle_decode_picture(const uint8_t *, size_t, uint64_t,
-                                     struct heddle_pixels *)
-    __attribute__((weak));
+// Weak: null in models that take no pictures.
+extern "C" int heddle_decode_picture(const uint8_t *, size_t, uint64_t, struct heddle_pixels *) __attribute__((weak));
 
 namespace heddle::rt {
 
 static constexpr uint64_t kMaxBytes = uint64_t(2) << 30;
 static constexpr uint64_t kMaxPixels = uint64_t(1) << 26;
 
-bool takesMedia(const Card &card) {
-  return !card.picture.values.empty() || !card.sound.values.empty();
-}
+bool takesMedia(const Card &card) { return !card.picture.values.empty() || !card.sound.values.empty(); }
 
 TextBeside textBeside(const Card &card) {
   const Entry *run = card.entry("run");
@@ -38,39 +34,33 @@ TextBeside textBeside(const Card &card) {
   return card.roles.tokens == text->name ? TextBeside::Maybe : TextBeside::None;
 }
 
-const char *mediaExample(const Card &card) {
-  return card.picture.values.empty() ? "speech.wav" : "photo.png";
-}
+const char *mediaExample(const Card &card) { return card.picture.values.empty() ? "speech.wav" : "photo.png"; }
 
-static Status readPicture(const std::string &path,
-                          const std::string &bytes,
-                          Picture &picture) {
+static Status readPicture(const std::string &path, const std::string &bytes, Picture &picture) {
   if (!heddle_decode_picture)
     return internalError("the reader of pictures was not linked");
   struct heddle_pixels pixels;
-  if (heddle_decode_picture(reinterpret_cast<const uint8_t *>(bytes.data()),
-                            bytes.size(), kMaxPixels, &pixels)) {
+  if (heddle_decode_picture(reinterpret_cast<const uint8_t *>(bytes.data()), bytes.size(), kMaxPixels, &pixels)) {
     std::string why = pixels.error;
-    return badFile(quote(path) + ": " + why)
-        .withHelp("this model takes a picture, PNG or JPEG");
+    return badFile(quote(path) + ": " + why).withHelp("this model takes a picture, PNG or JPEG");
   }
   picture.width = pixels.width;
   picture.height = pixels.height;
-  picture.rgb.assign(pixels.rgb, pixels.rgb + size_t(pixels.width) *
-                                                  pixels.height * 3);
+  picture.rgb.assign(pixels.rgb, pixels.rgb + size_t(pixels.width) * pixels.height * 3);
   free(pixels.rgb);
   return {};
 }
 
-/// The only input of `run` with a name that such files have.
+/// The input of `run` that a file fills: the first of the names that models
+/// use.
 static const Value *mediaInput(const Entry &run) {
   for (const char *name : {"pixel_values", "input_features", "input_values"})
-    if (const Value *value = run.input(name);
-        value && value->type == Type::F32)
+    if (const Value *value = run.input(name); value && value->type == Type::F32)
       return value;
   return nullptr;
 }
 
+// The card has settings either for pictures or for sound.
 Status readMedia(const Model &model, const std::string &path, Tensor &tensor) {
   const Card &card = model.card();
   const Entry *run = card.entry("run");
@@ -89,21 +79,17 @@ Status readMedia(const Model &model, const std::string &path, Tensor &tensor) {
     HEDDLE_TRY(readPicture(path, file.bytes, picture));
     HEDDLE_TRY(pixelValues(picture, card.picture, values));
     int64_t area = picture.width * picture.height;
-    shape.insert(shape.end(), {int64_t(values.size()) / area, picture.height,
-                               picture.width});
+    shape.insert(shape.end(), {int64_t(values.size()) / area, picture.height, picture.width});
   } else {
     Sound sound;
     Features features;
-    HEDDLE_TRY(readWav(reinterpret_cast<const uint8_t *>(file.bytes.data()),
-                       file.bytes.size(), path, sound));
+    HEDDLE_TRY(readWav(reinterpret_cast<const uint8_t *>(file.bytes.data()), file.bytes.size(), path, sound));
     HEDDLE_TRY(soundFeatures(sound, card.sound, features));
     if (features.cut > 0)
       note(format("the model hears %.1f seconds at a time; the last %.1f "
                   "seconds of %s are left out",
-                  card.sound.number("samples", 0) /
-                      card.sound.number("rate", 16000),
-                  double(features.cut) / card.sound.number("rate", 16000),
-                  quote(path).c_str()));
+                  card.sound.number("samples", 0) / card.sound.number("rate", 16000),
+                  double(features.cut) / card.sound.number("rate", 16000), quote(path).c_str()));
     shape.insert(shape.end(), features.shape.begin(), features.shape.end());
     values = std::move(features.values);
   }

@@ -1,8 +1,7 @@
-//===- Media.h - Pictures and speech in ---------------------------*- C++
-//-*-===//
+//===- Media.h - Pictures and speech in -------------------------*- C++ -*-===//
 //
-// From a file to the tensor that the model takes, as preprocessor_config.json
-// says; the card keeps what it says.
+// A picture or a sound in a file becomes the tensor that the model takes, by
+// the steps and numbers of preprocessor_config.json, which the card repeats.
 //
 //===----------------------------------------------------------------------===//
 #ifndef HEDDLE_RUNTIME_MEDIA_MEDIA_H
@@ -12,21 +11,23 @@
 
 namespace heddle::rt {
 
-/// Whether a file is what this model is asked with.
+/// Whether the model takes a picture or a sound.
 bool takesMedia(const Card &card);
 
-/// What stands beside the file on the command line.
+/// Which text belongs to the file on the command line.
 enum class TextBeside : uint8_t {
   None,
-  Maybe, ///< the beginning of what is said of it
-  Needed ///< a question about it
+  Maybe, ///< the first words of the description, may be left out
+  Needed ///< a question about the file
 };
 TextBeside textBeside(const Card &card);
 
-/// "FILE.png" or "FILE.wav", for the help.
+/// "FILE.png" or "FILE.wav", for examples in the help.
 const char *mediaExample(const Card &card);
 
-/// The input of `run` that the file becomes, as one row of a batch.
+/// Reads the file at `path` into the input of `run` for pictures or sound, a
+/// batch of one. Errors: a damaged or too large file, sizes the model cannot
+/// take.
 Status readMedia(const Model &model, const std::string &path, Tensor &tensor);
 
 } // namespace heddle::rt

@@ -1,7 +1,7 @@
 //===- Picture.cpp - From pixels to a model's input -----------------------===//
 //
-// Pillow's two passes, columns of a row first, with coefficients of 22 bits
-// after the point and bytes in between.
+// Pillow resizes in two passes, first along rows, then along columns, with
+// weights in fixed point (22 bits behind the point) and bytes in between.
 //
 //===----------------------------------------------------------------------===//
 #include "runtime/Media/Picture.h"
@@ -21,33 +21,23 @@ double sinc(double x) { return x == 0 ? 1 : std::sin(x * M_PI) / (x * M_PI); }
 double weightAt(Resample filter, double x) {
   x = std::fabs(x);
   switch (filter) {
-  case Resample::Box:
-    return x <= 0.5 ? 1 : 0;
-  case Resample::Bilinear:
-    return x < 1 ? 1 - x : 0;
-  case Resample::Hamming:
-    return x == 0  ? 1
-           : x < 1 ? sinc(x) * (0.54 + 0.46 * std::cos(x * M_PI))
-                   : 0;
+  case Resample::Box: return x <= 0.5 ? 1 : 0;
+  case Resample::Bilinear: return x < 1 ? 1 - x : 0;
+  case Resample::Hamming: return x == 0 ? 1 : x < 1 ? sinc(x) * (0.54 + 0.46 * std::cos(x * M_PI)) : 0;
   case Resample::Bicubic: {
     constexpr double a = -0.5;
-    return x < 1   ? ((a + 2) * x - (a + 3)) * x * x + 1
-           : x < 2 ? (((x - 5) * x + 8) * x - 4) * a
-                   : 0;
+    return x < 1 ? ((a + 2) * x - (a + 3)) * x * x + 1 : x < 2 ? (((x - 5) * x + 8) * x - 4) * a : 0;
   }
-  default:
-    return x < 3 ? sinc(x) * sinc(x / 3) : 0;
+  default: return x < 3 ? sinc(x) * sinc(x / 3) : 0;
   }
 }
 
 double supportOf(Resample filter) {
-  return filter == Resample::Box       ? 0.5
-         : filter == Resample::Bicubic ? 2
-         : filter == Resample::Lanczos ? 3
-                                       : 1;
+  return filter == Resample::Box ? 0.5 : filter == Resample::Bicubic ? 2 : filter == Resample::Lanczos ? 3 : 1;
 }
 
-/// For every new place: the first old one, and the weights from there on.
+/// For every new pixel of a row: the first old pixel, and the weights of it and
+/// of those that follow.
 struct Taps {
   int64_t first = 0;
   std::vector<int32_t> weights;
@@ -64,28 +54,25 @@ std::vector<Taps> tapsOf(int64_t before, int64_t after, Resample filter) {
     std::vector<double> weights;
     double sum = 0;
     for (int64_t k = first; k < last; ++k) {
-      weights.push_back(
-          weightAt(filter, (double(k) - centre + 0.5) * (1 / wide)));
+      weights.push_back(weightAt(filter, (double(k) - centre + 0.5) * (1 / wide)));
       sum += weights.back();
     }
     all[i].first = first;
     for (double weight : weights) {
       double share = sum != 0 ? weight / sum : weight;
-      all[i].weights.push_back(
-          int32_t(share * (1 << kBits) + (share < 0 ? -0.5 : 0.5)));
+      all[i].weights.push_back(int32_t(share * (1 << kBits) + (share < 0 ? -0.5 : 0.5)));
     }
   }
   return all;
 }
 
-uint8_t clipped(int64_t sum) {
-  return uint8_t(std::clamp<int64_t>(sum >> kBits, 0, 255));
-}
+uint8_t clipped(int64_t sum) { return uint8_t(std::clamp<int64_t>(sum >> kBits, 0, 255)); }
 
 } // namespace
 
-Picture resized(const Picture &picture, int64_t width, int64_t height,
-                Resample filter) {
+// Nearest takes single pixels; all other filters sum `Taps` along x, then along
+// y, rounding to bytes after each pass.
+Picture resized(const Picture &picture, int64_t width, int64_t height, Resample filter) {
   Picture out;
   out.width = width;
   out.height = height;
@@ -93,13 +80,10 @@ Picture resized(const Picture &picture, int64_t width, int64_t height,
     out.rgb.resize(width * height * 3);
     for (int64_t y = 0; y < height; ++y)
       for (int64_t x = 0; x < width; ++x) {
-        auto fromX = int64_t((double(x) + 0.5) * double(picture.width) /
-                             double(width)),
-             fromY = int64_t((double(y) + 0.5) * double(picture.height) /
-                             double(height));
+        auto fromX = int64_t((double(x) + 0.5) * double(picture.width) / double(width)),
+             fromY = int64_t((double(y) + 0.5) * double(picture.height) / double(height));
         for (int c = 0; c < 3; ++c)
-          out.rgb[(y * width + x) * 3 + c] =
-              picture.rgb[(fromY * picture.width + fromX) * 3 + c];
+          out.rgb[(y * width + x) * 3 + c] = picture.rgb[(fromY * picture.width + fromX) * 3 + c];
       }
     return out;
   }
@@ -112,8 +96,7 @@ Picture resized(const Picture &picture, int64_t width, int64_t height,
       for (int64_t x = 0; x < width; ++x)
         for (int c = 0; c < 3; ++c) {
           int64_t sum = int64_t(1) << (kBits - 1);
-          const uint8_t *from =
-              &picture.rgb[(y * picture.width + taps[x].first) * 3 + c];
+          const uint8_t *from = &picture.rgb[(y * picture.width + taps[x].first) * 3 + c];
           for (int32_t weight : taps[x].weights) {
             sum += int64_t(*from) * weight;
             from += 3;
@@ -143,26 +126,22 @@ Picture middle(const Picture &picture, int64_t width, int64_t height) {
   out.width = width;
   out.height = height;
   out.rgb.assign(width * height * 3, 0);
-  // Division towards minus infinity, as Python's.
+  // Rounds towards minus infinity, as Python's // does.
   auto half = [](int64_t n) { return n >= 0 ? n / 2 : -((1 - n) / 2); };
-  int64_t top = half(picture.height - height),
-          left = half(picture.width - width);
+  int64_t top = half(picture.height - height), left = half(picture.width - width);
   for (int64_t y = 0; y < height; ++y)
     for (int64_t x = 0; x < width; ++x) {
       int64_t fromY = y + top, fromX = x + left;
-      if (fromY < 0 || fromX < 0 || fromY >= picture.height ||
-          fromX >= picture.width)
+      if (fromY < 0 || fromX < 0 || fromY >= picture.height || fromX >= picture.width)
         continue;
       for (int c = 0; c < 3; ++c)
-        out.rgb[(y * width + x) * 3 + c] =
-            picture.rgb[(fromY * picture.width + fromX) * 3 + c];
+        out.rgb[(y * width + x) * 3 + c] = picture.rgb[(fromY * picture.width + fromX) * 3 + c];
     }
   return out;
 }
 
-/// The size a picture is brought to before the middle is cut out.
-static void targetSize(const Picture &picture, const Settings &settings,
-                       int64_t &width, int64_t &height) {
+/// The size to resize to, before the centre is cropped.
+static void targetSize(const Picture &picture, const Settings &settings, int64_t &width, int64_t &height) {
   width = picture.width;
   height = picture.height;
   std::vector<int64_t> size = settings.integers("size");
@@ -174,8 +153,7 @@ static void targetSize(const Picture &picture, const Settings &settings,
     double scale = shorter / double(std::min(width, height));
     double newWidth = double(width) * scale, newHeight = double(height) * scale;
     if (settings.has("longest")) {
-      double most = settings.number("longest", 0),
-             longer = std::max(newWidth, newHeight);
+      double most = settings.number("longest", 0), longer = std::max(newWidth, newHeight);
       if (longer > most) {
         newWidth *= most / longer;
         newHeight *= most / longer;
@@ -183,35 +161,31 @@ static void targetSize(const Picture &picture, const Settings &settings,
       width = int64_t(newWidth + 0.5);
       height = int64_t(newHeight + 0.5);
     } else {
-      // The longer side is cut to an integer, the shorter one is exact.
+      // The shorter side gets its size, the longer one is truncated to an
+      // integer.
       int64_t &longer = width > height ? width : height;
       int64_t &other = width > height ? height : width;
       longer = int64_t(shorter * double(longer) / double(other));
       other = int64_t(shorter);
     }
-    if (int64_t multiple = int64_t(settings.number("multiple", 1));
-        multiple > 1) {
+    if (int64_t multiple = int64_t(settings.number("multiple", 1)); multiple > 1) {
       width = width / multiple * multiple;
       height = height / multiple * multiple;
     }
   }
 }
 
-Status pixelValues(Picture &picture, const Settings &settings,
-                   std::vector<float> &values) {
+Status pixelValues(Picture &picture, const Settings &settings, std::vector<float> &values) {
   int64_t width = 0, height = 0;
   targetSize(picture, settings, width, height);
   if (width < 1 || height < 1 || width > kMaxSide || height > kMaxSide)
     return badInput(format("a picture of %lld x %lld pixels would become %lld "
                            "x %lld, expected 1 to %lld a side",
-                           static_cast<long long>(picture.width),
-                           static_cast<long long>(picture.height),
-                           static_cast<long long>(width),
-                           static_cast<long long>(height),
+                           static_cast<long long>(picture.width), static_cast<long long>(picture.height),
+                           static_cast<long long>(width), static_cast<long long>(height),
                            static_cast<long long>(kMaxSide)));
   if (width != picture.width || height != picture.height)
-    picture = resized(picture, width, height,
-                      Resample(int(settings.number("resample", 2))));
+    picture = resized(picture, width, height, Resample(int(settings.number("resample", 2))));
   std::vector<int64_t> crop = settings.integers("crop");
   if (crop.size() == 2)
     picture = middle(picture, crop[1], crop[0]);

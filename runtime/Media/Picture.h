@@ -1,9 +1,8 @@
-//===- Picture.h - From pixels to a model's input -----------------*- C++
-//-*-===//
+//===- Picture.h - From pixels to a model's input ---------------*- C++ -*-===//
 //
-// What an image processor of Hugging Face does, in its order: resize as Pillow
-// does, cut the middle out, rescale, normalise, channels first. Resized pixels
-// are bytes, equal to Pillow's bit for bit.
+// The steps of Hugging Face's image processors, in their order: resize as
+// Pillow does, crop the centre, rescale, normalise, channels first. Resized
+// pixels are bytes and equal Pillow's bit for bit.
 //
 //===----------------------------------------------------------------------===//
 #ifndef HEDDLE_RUNTIME_MEDIA_PICTURE_H
@@ -13,32 +12,25 @@
 
 namespace heddle::rt {
 
-/// Rows of RGB bytes.
+/// An image: rgb is [height][width][3].
 struct Picture {
   int64_t width = 0, height = 0;
   std::vector<uint8_t> rgb;
 };
 
-/// Pillow's numbers for its filters.
-enum class Resample : uint8_t {
-  Nearest = 0,
-  Lanczos = 1,
-  Bilinear = 2,
-  Bicubic = 3,
-  Box = 4,
-  Hamming = 5
-};
+/// The filters of Image.resize, numbered as in Pillow.
+enum class Resample : uint8_t { Nearest = 0, Lanczos = 1, Bilinear = 2, Bicubic = 3, Box = 4, Hamming = 5 };
 
-Picture resized(const Picture &picture, int64_t width, int64_t height,
-                Resample filter);
+/// The picture at another size, as Image.resize gives it.
+Picture resized(const Picture &picture, int64_t width, int64_t height, Resample filter);
 
-/// The middle; what lies outside of the picture is black.
+/// The centre, `width` x `height`; what lies outside of the picture is black.
 Picture middle(const Picture &picture, int64_t width, int64_t height);
 
-/// [channels][height][width] as `settings` say; the size comes back in
-/// `picture`.
-Status pixelValues(Picture &picture, const Settings &settings,
-                   std::vector<float> &values);
+/// Does all steps that `settings` ask for. `values` becomes
+/// [channels][height][width], and `picture` has the final size. An error if a
+/// side would become 0 or larger than HEDDLE_MAX_SIDE.
+Status pixelValues(Picture &picture, const Settings &settings, std::vector<float> &values);
 
 } // namespace heddle::rt
 

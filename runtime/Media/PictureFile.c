@@ -34,14 +34,11 @@ static int refuse(struct heddle_pixels *out, const char *why) {
 }
 
 /** Room for the pixels, once the header is known. */
-static int reserve(struct heddle_pixels *out, uint64_t width, uint64_t height,
-                   uint64_t max_pixels) {
-  if (width == 0 || height == 0 || width > HEDDLE_MAX_SIDE ||
-      height > HEDDLE_MAX_SIDE || width * height > max_pixels) {
-    snprintf(out->error, sizeof out->error,
-             "%llu x %llu pixels, expected 1 to %d a side and at most %llu",
-             (unsigned long long)width, (unsigned long long)height,
-             (int)HEDDLE_MAX_SIDE, (unsigned long long)max_pixels);
+static int reserve(struct heddle_pixels *out, uint64_t width, uint64_t height, uint64_t max_pixels) {
+  if (width == 0 || height == 0 || width > HEDDLE_MAX_SIDE || height > HEDDLE_MAX_SIDE || width * height > max_pixels) {
+    snprintf(out->error, sizeof out->error, "%llu x %llu pixels, expected 1 to %d a side and at most %llu",
+             (unsigned long long)width, (unsigned long long)height, (int)HEDDLE_MAX_SIDE,
+             (unsigned long long)max_pixels);
     return -1;
   }
   out->width = (uint32_t)width;
@@ -55,8 +52,7 @@ static int reserve(struct heddle_pixels *out, uint64_t width, uint64_t height,
 
 static void png_failed(png_structp png, png_const_charp why) {
   struct reader *reader = png_get_error_ptr(png);
-  snprintf(reader->out->error, sizeof reader->out->error,
-           "damaged PNG at byte %zu: %s", reader->at, why);
+  snprintf(reader->out->error, sizeof reader->out->error, "damaged PNG at byte %zu: %s", reader->at, why);
   longjmp(reader->leave, 1);
 }
 
@@ -76,8 +72,7 @@ static void png_pull(png_structp png, png_bytep bytes, size_t count) {
 static int read_png(struct reader *reader, uint64_t max_pixels) {
   if (setjmp(reader->leave))
     return -1;
-  reader->png = png_create_read_struct(PNG_LIBPNG_VER_STRING, reader,
-                                       png_failed, png_warned);
+  reader->png = png_create_read_struct(PNG_LIBPNG_VER_STRING, reader, png_failed, png_warned);
   reader->info = reader->png ? png_create_info_struct(reader->png) : NULL;
   if (!reader->info)
     return refuse(reader->out, "no memory for the PNG reader");
@@ -124,8 +119,7 @@ static void jpeg_failed(j_common_ptr common) {
   struct jpeg_reader *reader = (struct jpeg_reader *)common->err;
   char text[JMSG_LENGTH_MAX];
   common->err->format_message(common, text);
-  snprintf(reader->out->error, sizeof reader->out->error, "damaged JPEG: %s",
-           text);
+  snprintf(reader->out->error, sizeof reader->out->error, "damaged JPEG: %s", text);
   longjmp(reader->leave, 1);
 }
 
@@ -147,8 +141,7 @@ static void jpeg_watch(j_common_ptr common) {
   }
 }
 
-static int read_jpeg(struct jpeg_reader *reader, const uint8_t *data,
-                     size_t size, uint64_t max_pixels) {
+static int read_jpeg(struct jpeg_reader *reader, const uint8_t *data, size_t size, uint64_t max_pixels) {
   struct jpeg_decompress_struct *info = &reader->info;
   info->err = jpeg_std_error(&reader->errors);
   reader->errors.error_exit = jpeg_failed;
@@ -169,8 +162,7 @@ static int read_jpeg(struct jpeg_reader *reader, const uint8_t *data,
     return -1;
   jpeg_start_decompress(info);
   while (info->output_scanline < info->output_height) {
-    JSAMPROW row = reader->out->rgb +
-                   (size_t)info->output_scanline * info->output_width * 3;
+    JSAMPROW row = reader->out->rgb + (size_t)info->output_scanline * info->output_width * 3;
     jpeg_read_scanlines(info, &row, 1);
   }
   return 0;
@@ -178,8 +170,7 @@ static int read_jpeg(struct jpeg_reader *reader, const uint8_t *data,
 
 /*===----------------------------------------------------------------------===*/
 
-int heddle_decode_picture(const uint8_t *data, size_t size, uint64_t max_pixels,
-                          struct heddle_pixels *pixels) {
+int heddle_decode_picture(const uint8_t *data, size_t size, uint64_t max_pixels, struct heddle_pixels *pixels) {
   memset(pixels, 0, sizeof *pixels);
   int failed = -1;
   if (size >= 8 && png_sig_cmp(data, 0, 8) == 0) {
@@ -190,12 +181,10 @@ int heddle_decode_picture(const uint8_t *data, size_t size, uint64_t max_pixels,
     reader->data = data;
     reader->size = size;
     failed = read_png(reader, max_pixels);
-    png_destroy_read_struct(reader->png ? &reader->png : NULL,
-                            reader->info ? &reader->info : NULL, NULL);
+    png_destroy_read_struct(reader->png ? &reader->png : NULL, reader->info ? &reader->info : NULL, NULL);
     free(reader->rows);
     free(reader);
-  } else if (size >= 3 && data[0] == 0xff && data[1] == 0xd8 &&
-             data[2] == 0xff) {
+  } else if (size >= 3 && data[0] == 0xff && data[1] == 0xd8 && data[2] == 0xff) {
     struct jpeg_reader *reader = calloc(1, sizeof *reader);
     if (!reader)
       return refuse(pixels, "no memory for the JPEG reader");

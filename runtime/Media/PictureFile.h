@@ -1,7 +1,7 @@
 /*===- PictureFile.h - PNG and JPEG to pixels ---------------------*- C -*-===//
 //
-// The one place that knows libpng and libjpeg. It is an archive of its own,
-// linked only into models that take pictures; the others need neither library.
+// Decodes PNG and JPEG with libpng and libjpeg. It is an archive of its own,
+// linked only into models that take pictures; all others need neither library.
 //
 //===----------------------------------------------------------------------===*/
 #ifndef HEDDLE_RUNTIME_MEDIA_PICTUREFILE_H
@@ -25,8 +25,7 @@ enum { HEDDLE_MAX_SIDE = 32768 };
 /** Returns 0, or -1 with `error`. Alpha is dropped, grey is spread over three
  *  channels, of 16 bits the upper 8 are taken; orientation tags do not count.
  *  Pictures of more than `max_pixels` are refused before they are decoded. */
-int heddle_decode_picture(const uint8_t *data, size_t size, uint64_t max_pixels,
-                          struct heddle_pixels *pixels);
+int heddle_decode_picture(const uint8_t *data, size_t size, uint64_t max_pixels, struct heddle_pixels *pixels);
 
 /** What the licences of both libraries, and of zlib, ask to be said. */
 const char *heddle_notices_of_pictures(void);

@@ -1,10 +1,9 @@
-//===- Sound.h - From a WAV file to a model's input ---------------*- C++
-//-*-===//
+//===- Sound.h - From a WAV file to a model's input -------------*- C++ -*-===//
 //
-// PCM of 8, 16, 24 or 32 bits and floats of 32 or 64, any number of channels
-// (mixed to one) and any rate (resampled by a windowed sinc). Then what the
-// feature extractors of Hugging Face compute: samples of mean 0 and variance 1,
-// Whisper's log-mel spectrogram, or Kaldi's filter banks.
+// WAV files: PCM of 8, 16, 24 or 32 bits or floats of 32 or 64, any number of
+// channels (averaged to one), any rate (resampled by a windowed sinc). Then
+// what Hugging Face's feature extractors compute: samples of mean 0 and
+// variance 1, Whisper's log-mel spectrogram, or Kaldi's filter banks.
 //
 //===----------------------------------------------------------------------===//
 #ifndef HEDDLE_RUNTIME_MEDIA_SOUND_H
@@ -19,22 +18,23 @@ struct Sound {
   std::vector<float> samples; ///< one channel, -1 to 1
 };
 
-/// `name` stands for the file in messages.
-Status readWav(const unsigned char *data, size_t size, const std::string &name,
-               Sound &sound);
+/// Decodes a WAV file of `size` bytes; `name` is its name in errors, which also
+/// give the byte where the file is wrong.
+Status readWav(const unsigned char *data, size_t size, const std::string &name, Sound &sound);
 
-/// The same sound with `rate` samples a second.
+/// The sound at `rate` samples a second.
 Sound resampled(const Sound &sound, int64_t rate);
 
+/// A model's input, made from a sound.
 struct Features {
   std::vector<int64_t> shape; ///< without the batch
   std::vector<float> values;
-  int64_t cut = 0; ///< samples at the end that the model does not hear
+  int64_t cut = 0; ///< samples at the end that did not fit
 };
 
-/// What `settings` make of a sound of any rate.
-Status soundFeatures(const Sound &sound, const Settings &settings,
-                     Features &features);
+/// Resamples `sound` to the model's rate and computes the features that
+/// `settings` name. An error if it is too short for a single frame.
+Status soundFeatures(const Sound &sound, const Settings &settings, Features &features);
 
 } // namespace heddle::rt
 

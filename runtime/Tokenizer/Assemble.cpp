@@ -1,7 +1,7 @@
 //===- Assemble.cpp - From encoded texts to one sequence ------------------===//
 //
-// Texts are cut first, so that the template's tokens always fit; then the
-// template is filled, and last the whole is padded.
+// Texts are truncated first, so that the template's tokens always fit; then the
+// template is filled, and the result is padded.
 //
 //===----------------------------------------------------------------------===//
 #include "runtime/Tokenizer/Tokenizer.h"
@@ -20,8 +20,7 @@ static void keep(Encoded &encoded, size_t count, bool cutLeft) {
     tokens.resize(count);
 }
 
-void stopAtWholeSplits(WordReader rule, const std::vector<Split> &splits,
-                       Encoded &encoded) {
+void stopAtWholeSplits(WordReader rule, const std::vector<Split> &splits, Encoded &encoded) {
   size_t most = rule.next();
   rule.next(); // which text may be cut
   bool left = rule.next();
@@ -30,7 +29,7 @@ void stopAtWholeSplits(WordReader rule, const std::vector<Split> &splits,
     size_t at = left ? n - 1 - i : i;
     size_t begins = at ? splits[at - 1].end : 0;
     size_t count = left ? total - begins : splits[at].end;
-    // The library counts an added token and goes on; it stops at a word.
+    // Added tokens do not end the text here, only words do: so in the library.
     if (count >= most && !splits[at].added)
       return keep(encoded, count, left);
   }
@@ -41,8 +40,8 @@ bool mayCutFirst(WordReader rule) {
   return rule.next() != tok::kOnlySecond;
 }
 
-/// How many tokens of each text stay when both share `most`; of an odd number
-/// the longer one has one more, and the second where they are equally long.
+/// How many tokens of texts with `a` and `b` stay when both share `most`; of an
+/// odd number the longer one gets one more, of equally long ones the second.
 static void share(size_t most, size_t &a, size_t &b) {
   bool swapped = a > b;
   if (swapped)
@@ -56,8 +55,7 @@ static void share(size_t most, size_t &a, size_t &b) {
     std::swap(a, b);
 }
 
-Status truncateTokens(WordReader rule, size_t added, Encoded &first,
-                      Encoded *second) {
+Status truncateTokens(WordReader rule, size_t added, Encoded &first, Encoded *second) {
   if (rule.done())
     return {};
   size_t most = rule.next();
@@ -90,14 +88,12 @@ Status truncateTokens(WordReader rule, size_t added, Encoded &first,
   return {};
 }
 
-void fillTemplate(WordReader items, bool addTokens, Encoded &&first,
-                  Encoded *second, Encoded &out) {
+void fillTemplate(WordReader items, bool addTokens, Encoded &&first, Encoded *second, Encoded &out) {
   auto firstSurfaces = uint32_t(first.surfaces.size());
   out.tokens.clear();
   out.surfaces = std::move(first.surfaces);
   if (second)
-    out.surfaces.insert(out.surfaces.end(), second->surfaces.begin(),
-                        second->surfaces.end());
+    out.surfaces.insert(out.surfaces.end(), second->surfaces.begin(), second->surfaces.end());
   auto append = [&](const Encoded &text, uint32_t type) {
     out.tokens.reserve(out.tokens.size() + text.tokens.size());
     for (Token token : text.tokens) {
@@ -137,8 +133,7 @@ void padTokens(WordReader rule, Encoded &encoded) {
   if (multiple && length % multiple)
     length += multiple - length % multiple;
   if (length > tokens.size())
-    tokens.insert(left ? tokens.begin() : tokens.end(), length - tokens.size(),
-                  pad);
+    tokens.insert(left ? tokens.begin() : tokens.end(), length - tokens.size(), pad);
 }
 
 } // namespace heddle::rt

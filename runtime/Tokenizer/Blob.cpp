@@ -1,6 +1,6 @@
 //===- Blob.cpp - The tables of the tokenizer -----------------------------===//
 //
-// Hash tables have a power of two of slots and are probed in order.
+// Hash tables have 2^n slots and linear probing.
 //
 //===----------------------------------------------------------------------===//
 #include "runtime/Tokenizer/Blob.h"
@@ -36,9 +36,7 @@ WordReader WordReader::part(size_t size) {
 }
 
 Status Blob::open(const unsigned char *data, uint64_t size) {
-  auto bad = [](const char *what) {
-    return internalError(format("the tokenizer of this program: %s", what));
-  };
+  auto bad = [](const char *what) { return internalError(format("the tokenizer of this program: %s", what)); };
   if (reinterpret_cast<uintptr_t>(data) % 4 || size < 12)
     return bad("too short or not aligned");
   const auto *words = reinterpret_cast<const uint32_t *>(data);
@@ -48,10 +46,8 @@ Status Blob::open(const unsigned char *data, uint64_t size) {
   if (sections > 64 || 12 + sections * 12 > size)
     return bad("too many sections");
   for (uint64_t i = 0; i < sections; ++i) {
-    uint64_t kind = words[3 + i * 3], offset = words[4 + i * 3],
-             count = words[5 + i * 3];
-    if (kind >= 16 || offset % 4 || offset > size ||
-        count > (size - offset) / 4)
+    uint64_t kind = words[3 + i * 3], offset = words[4 + i * 3], count = words[5 + i * 3];
+    if (kind >= 16 || offset % 4 || offset > size || count > (size - offset) / 4)
       return bad("a section lies outside");
     views[kind] = {words + offset / 4, size_t(count)};
   }
@@ -74,9 +70,7 @@ Status Blob::open(const unsigned char *data, uint64_t size) {
   return {};
 }
 
-WordReader Blob::section(tok::Section kind) const {
-  return {views[kind].words, views[kind].count};
-}
+WordReader Blob::section(tok::Section kind) const { return {views[kind].words, views[kind].count}; }
 
 std::string_view Blob::piece(uint32_t id) const {
   if (id >= ids)
@@ -129,8 +123,7 @@ uint8_t Blob::classOf(uint32_t c) const {
   size_t page = c / 256;
   if (page >= tok::kPages || classes.count < tok::kPages)
     return 0;
-  const auto *bytes =
-      reinterpret_cast<const unsigned char *>(classes.words + tok::kPages);
+  const auto *bytes = reinterpret_cast<const unsigned char *>(classes.words + tok::kPages);
   size_t at = size_t(classes.words[page]) * 256 + c % 256;
   return at < (classes.count - tok::kPages) * 4 ? bytes[at] : 0;
 }

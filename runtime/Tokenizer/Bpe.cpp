@@ -1,9 +1,10 @@
 //===- Bpe.cpp - Byte-pair encoding ---------------------------------------===//
 //
-// Of all neighbours that the vocabulary can merge, those of the lowest rank are
-// merged first, of equals the leftmost. A short word is searched for them again
-// and again; a long one keeps a queue of places for every rank, so that its
-// time stays in proportion to its length.
+// Byte-pair encoding: of all neighbours that the vocabulary can merge, those of
+// the lowest rank are merged first, of equals the leftmost. A word of up to
+// kShort symbols is scanned for them again after each merge; a longer one keeps
+// a queue of places for every rank, so that its time is in proportion to its
+// length.
 //
 //===----------------------------------------------------------------------===//
 #include "runtime/Tokenizer/Tokenizer.h"
@@ -20,14 +21,15 @@ constexpr uint32_t kNoRank = 0xffffffff;
 constexpr uint32_t kNowhere = 0xffffffff;
 constexpr size_t kShort = 48; ///< symbols
 
+/// A piece of the word in a doubly linked list.
 struct Symbol {
   uint32_t id;
-  uint32_t rank; ///< of the merge with the next one
+  uint32_t rank; ///< of the merge with the next symbol
   uint32_t previous, next;
 };
 
-/// Places that wait for one rank. They nearly always arrive from left to right;
-/// what does not goes to a heap.
+/// Places whose merge has one rank, leftmost first. They nearly always come
+/// from left to right, in `ordered`; the others go to a heap.
 class Queue {
 public:
   bool empty() const { return head == ordered.size() && late.empty(); }
@@ -38,8 +40,7 @@ public:
       late.push(place);
   }
   uint32_t pop() {
-    bool first = head < ordered.size() &&
-                 (late.empty() || ordered[head] <= late.top());
+    bool first = head < ordered.size() && (late.empty() || ordered[head] <= late.top());
     uint32_t place = first ? ordered[head++] : late.top();
     if (!first)
       late.pop();
@@ -92,7 +93,7 @@ private:
     symbols.push_back({id, kNoRank, at ? at - 1 : kNowhere, kNowhere});
   }
 
-  /// The characters of the word as symbols.
+  /// Fills `symbols` with the characters of the word, with prefix and suffix.
   Status spell(std::string_view word) {
     bool lastUnknown = false;
     for (size_t at = 0; at < word.size();) {
@@ -119,7 +120,7 @@ private:
       }
       if (flags & tok::kNeedsUnknown)
         return noUnknownToken(word);
-      // Without an unknown token such characters vanish.
+      // Without an unknown token such a character is dropped.
       if (unknown >= 0 && !(flags & tok::kFuseUnk && lastUnknown))
         push(uint32_t(unknown));
       lastUnknown = unknown >= 0;
@@ -139,18 +140,17 @@ private:
     return true;
   }
 
-  /// Finds out with which rank a symbol and the next one merge.
+  /// Looks up the rank with which a symbol and the next one merge.
   uint32_t rankAt(uint32_t at) {
     Symbol &left = symbols[at];
     left.rank = kNoRank;
     if (left.next != kNowhere)
-      if (std::optional<Merge> merge =
-              blob.merge(left.id, symbols[left.next].id))
+      if (std::optional<Merge> merge = blob.merge(left.id, symbols[left.next].id))
         left.rank = merge->rank;
     return left.rank;
   }
 
-  /// The symbol at `at` takes the next one in.
+  /// Merges the symbol at `at` with the next one.
   void merge(uint32_t at) {
     Symbol &left = symbols[at], &right = symbols[left.next];
     std::optional<Merge> merge = blob.merge(left.id, right.id);
@@ -164,6 +164,8 @@ private:
       rankAt(left.previous);
   }
 
+  /// Scans for the lowest rank after each merge: quadratic, but fast when
+  /// short.
   void joinShort() {
     for (uint32_t at = 0; at < symbols.size(); ++at)
       rankAt(at);
@@ -180,6 +182,7 @@ private:
     }
   }
 
+  /// Puts the place into the queue of its rank.
   void offer(uint32_t at) {
     uint32_t rank = symbols[at].rank;
     if (rank >= queueOf.size())
@@ -195,6 +198,8 @@ private:
     queue.push(at);
   }
 
+  /// Empties the queues in order of rank; stale places are recognised by their
+  /// symbol's rank.
   void joinLong() {
     if (queueOf.empty())
       queueOf.assign(blob.mergeSlots(), kNowhere);
@@ -204,13 +209,13 @@ private:
     while (!waiting.empty()) {
       uint32_t rank = waiting.top();
       waiting.pop();
-      // Until it is empty, or a merge has made way for a lower rank.
+      // Until the queue is empty or a merge has made a lower rank possible.
       bool again = false;
       while (!again) {
         Queue &queue = queues[queueOf[rank]];
         uint32_t at = queue.pop();
         bool more = !queue.empty();
-        // It may have been merged meanwhile, and its neighbours too.
+        // The symbol or its neighbour may have been merged since.
         if (symbols[at].rank == rank) {
           merge(at);
           if (symbols[at].previous != kNowhere)
@@ -245,8 +250,6 @@ private:
 
 } // namespace
 
-std::unique_ptr<WordModel> makeBpe(const Blob &blob, WordReader model) {
-  return std::make_unique<Bpe>(blob, model);
-}
+std::unique_ptr<WordModel> makeBpe(const Blob &blob, WordReader model) { return std::make_unique<Bpe>(blob, model); }
 
 } // namespace heddle::rt

@@ -1,6 +1,7 @@
 //===- Matcher.cpp - Patterns of the tokenizer ----------------------------===//
 //
-// A repeat of one set is one choice that gives characters back one at a time.
+// A repeat of one set (\w+) is a single choice, which gives characters back one
+// at a time.
 //
 //===----------------------------------------------------------------------===//
 #include "runtime/Tokenizer/Matcher.h"
@@ -16,7 +17,7 @@ static constexpr uint64_t kStepsPerByte = 200;
 
 bool Matcher::contains(size_t set, uint32_t c) const {
   bool negated = word(set), inside = false;
-  // A damaged program counts no further than it is long.
+  // Even a damaged program is read no further than its end.
   size_t ranges = std::min<size_t>(word(set + 1), size), at = set + 2;
   size_t low = 0, high = ranges;
   while (low < high) {
@@ -31,8 +32,7 @@ bool Matcher::contains(size_t set, uint32_t c) const {
   size_t classes = std::min<size_t>(word(at++), size);
   uint8_t properties = classes && !inside ? blob.classOf(c) : 0;
   for (size_t i = 0; i < classes && !inside; ++i, at += 3) {
-    bool has = (word(at) >> (properties & 31) & 1) ||
-               (word(at + 1) & properties & ~31u);
+    bool has = (word(at) >> (properties & 31) & 1) || (word(at + 1) & properties & ~31u);
     inside = has != bool(word(at + 2));
   }
   return inside != negated;
@@ -47,13 +47,11 @@ static size_t backOne(std::string_view text, size_t at) {
 }
 
 /// Whether a look-behind's inner program matches up to `at`.
-bool Matcher::standsBefore(std::string_view text, size_t pc, size_t at,
-                           unsigned depth) {
+bool Matcher::standsBefore(std::string_view text, size_t pc, size_t at, unsigned depth) {
   uint32_t fewest = word(pc + 3), most = word(pc + 4);
   size_t begin = at, past = 0;
   for (uint32_t count = 0; count <= most; ++count) {
-    if (count >= fewest && depth < 16 &&
-        match(text, pc + 5, begin, past, depth + 1, at))
+    if (count >= fewest && depth < 16 && match(text, pc + 5, begin, past, depth + 1, at))
       return true;
     if (begin == 0)
       break;
@@ -67,12 +65,12 @@ bool Matcher::inWord(std::string_view text) const {
   uint32_t c;
   if (!decodeUtf8(text, c))
     return false;
-  return (blob.classOf(c) & tok::kWord) || c == 0xb2 || c == 0xb3 ||
-         c == 0xb9 || (c >= 0xbc && c <= 0xbe);
+  return (blob.classOf(c) & tok::kWord) || c == 0xb2 || c == 0xb3 || c == 0xb9 || (c >= 0xbc && c <= 0xbe);
 }
 
-bool Matcher::match(std::string_view text, size_t pc, size_t at, size_t &end,
-                    unsigned depth, size_t stop) {
+// One loop: each code word either goes on, or sets `failed`; then the last
+// choice made in this call is taken up again.
+bool Matcher::match(std::string_view text, size_t pc, size_t at, size_t &end, unsigned depth, size_t stop) {
   const size_t bottom = choices.size();
   auto leave = [&](bool found) {
     choices.resize(bottom);
@@ -88,8 +86,7 @@ bool Matcher::match(std::string_view text, size_t pc, size_t at, size_t &end,
     case tok::kChar:
     case tok::kSet: {
       size_t n = decodeUtf8(text.substr(at), c);
-      failed = n == 0 || !(word(pc) == tok::kChar ? c == word(pc + 1)
-                                                  : contains(word(pc + 1), c));
+      failed = n == 0 || !(word(pc) == tok::kChar ? c == word(pc + 1) : contains(word(pc + 1), c));
       at += n;
       pc += 2;
       break;
@@ -117,9 +114,7 @@ bool Matcher::match(std::string_view text, size_t pc, size_t at, size_t &end,
       choices.push_back({word(pc + 2), at, at});
       pc = word(pc + 1);
       break;
-    case tok::kJump:
-      pc = word(pc + 1);
-      break;
+    case tok::kJump: pc = word(pc + 1); break;
     case tok::kAhead:
     case tok::kAtomic: {
       bool ahead = word(pc) == tok::kAhead;
@@ -148,8 +143,7 @@ bool Matcher::match(std::string_view text, size_t pc, size_t at, size_t &end,
       ++pc;
       break;
     case tok::kTextEnd:
-      failed = at != text.size() &&
-               !(word(pc + 1) && text.substr(at) == "\n");
+      failed = at != text.size() && !(word(pc + 1) && text.substr(at) == "\n");
       pc += 2;
       break;
     case tok::kWordEdge: {
@@ -164,8 +158,7 @@ bool Matcher::match(std::string_view text, size_t pc, size_t at, size_t &end,
         break;
       end = at;
       return leave(true);
-    default:
-      return leave(false);
+    default: return leave(false);
     }
     if (!failed)
       continue;
@@ -197,11 +190,10 @@ Status Matcher::findAll(std::string_view text, std::vector<Span> &spans) {
     size_t end = at;
     bool found = match(text, 0, at, end, 0);
     if (steps == 0)
-      return badTokenizer(
-          format("a pattern of the tokenizer takes more than %llu steps and "
-                 "%llu a byte",
-                 static_cast<unsigned long long>(kFreeSteps),
-                 static_cast<unsigned long long>(kStepsPerByte)));
+      return badTokenizer(format("a pattern of the tokenizer takes more than %llu steps and "
+                                 "%llu a byte",
+                                 static_cast<unsigned long long>(kFreeSteps),
+                                 static_cast<unsigned long long>(kStepsPerByte)));
     if (found && (end > at || at != last)) {
       spans.push_back({at, end});
       at = last = end;

@@ -1,8 +1,8 @@
 //===- NormalForms.cpp - Marks in order, and put together -----------------===//
 //
-// Unicode's normal forms in three stages: characters are mapped to their parts
-// (kMapCharacters), marks are ordered by combining class, parts are composed.
-// The syllables of Hangul follow arithmetic and are in no table.
+// Unicode's normal forms take three stages: characters are mapped to their
+// parts (kMapCharacters), marks are sorted by combining class, parts are
+// composed. Korean syllables (Hangul) follow arithmetic and are in no table.
 //
 //===----------------------------------------------------------------------===//
 #include "runtime/Tokenizer/Tokenizer.h"
@@ -18,18 +18,14 @@ namespace {
 constexpr uint32_t kS = 0xac00, kL = 0x1100, kV = 0x1161, kT = 0x11a7;
 constexpr uint32_t kVCount = 21, kTCount = 28, kSCount = 11172;
 
-/// Rows of `width` words, ascending; finds the one that begins with the key.
+/// Rows of `width` words, ascending by the first; finds the row of a key.
 class Table {
 public:
-  Table(WordReader rows, size_t width)
-      : rows(rows.here()), count(rows.left() / width), width(width) {}
+  Table(WordReader rows, size_t width) : rows(rows.here()), count(rows.left() / width), width(width) {}
 
-  const uint32_t *find(uint32_t first, uint32_t second = 0,
-                       bool pairs = false) const {
+  const uint32_t *find(uint32_t first, uint32_t second = 0, bool pairs = false) const {
     size_t low = 0, high = count;
-    auto before = [&](const uint32_t *row) {
-      return row[0] != first ? row[0] < first : pairs && row[1] < second;
-    };
+    auto before = [&](const uint32_t *row) { return row[0] != first ? row[0] < first : pairs && row[1] < second; };
     while (low < high) {
       size_t middle = (low + high) / 2;
       if (before(rows + middle * width))
@@ -99,15 +95,14 @@ std::string orderMarks(WordReader stage, std::string_view input) {
     size_t end = begin;
     while (end < all.size() && classOf(all[end]) != 0)
       ++end;
-    std::stable_sort(
-        all.begin() + begin, all.begin() + end,
-        [&](uint32_t a, uint32_t b) { return classOf(a) < classOf(b); });
+    std::stable_sort(all.begin() + begin, all.begin() + end,
+                     [&](uint32_t a, uint32_t b) { return classOf(a) < classOf(b); });
     begin = end;
   }
   return text(all);
 }
 
-/// The stage holds the pairs, their number first, then the combining classes.
+/// The stage has the number of compositions, those, then combining classes.
 std::string composeMarks(WordReader stage, std::string_view input) {
   uint32_t pairCount = stage.next();
   Table pairs(stage.part(size_t(pairCount) * 3), 3), classes(stage, 2);
@@ -117,7 +112,7 @@ std::string composeMarks(WordReader stage, std::string_view input) {
   for (uint32_t c : all) {
     const uint32_t *row = c < 0x300 ? nullptr : classes.find(c);
     uint32_t mark = row ? row[1] : 0;
-    // A mark of the same class in between, or a letter, blocks.
+    // A mark is blocked by one of the same or a higher class, or by a letter.
     bool adjacent = starter != SIZE_MAX && starter + 1 == out.size();
     bool blocked = !adjacent && (mark == 0 || lastClass >= mark);
     if (starter != SIZE_MAX && !blocked) {
@@ -143,10 +138,10 @@ namespace {
 /// SentencePiece's double-array trie.
 class CharsMap {
 public:
-  explicit CharsMap(WordReader stage)
-      : trie(stage.string()), strings(stage.string()) {}
+  explicit CharsMap(WordReader stage) : trie(stage.string()), strings(stage.string()) {}
 
-  /// Whether a key is at the start of `text`: what the shortest one becomes.
+  /// Whether `text` begins with a key; `becomes` is what the shortest one maps
+  /// to.
   bool find(std::string_view text, std::string_view &becomes) const {
     size_t node = offset(unit(0));
     for (size_t i = 0; i < text.size() && text[i]; ++i) {
@@ -174,19 +169,16 @@ private:
       memcpy(&value, trie.data() + at * 4, 4);
     return value;
   }
-  static size_t offset(uint32_t u) {
-    return size_t(u >> 10) << ((u & (1u << 9)) >> 6);
-  }
+  static size_t offset(uint32_t u) { return size_t(u >> 10) << ((u & (1u << 9)) >> 6); }
   std::string_view trie, strings;
 };
 
-/// Signs of numbers and others that stand in front of what they belong to.
+/// Grapheme_Cluster_Break=Prepend: signs in front of what they belong to.
 bool isPrepended(uint32_t c) {
-  return (c >= 0x600 && c <= 0x605) || c == 0x6dd || c == 0x70f || c == 0x890 ||
-         c == 0x891 || c == 0x8e2 || c == 0xd4e;
+  return (c >= 0x600 && c <= 0x605) || c == 0x6dd || c == 0x70f || c == 0x890 || c == 0x891 || c == 0x8e2 || c == 0xd4e;
 }
 
-/// The bytes of the first character with the marks on it.
+/// Bytes of the first character with its combining marks.
 size_t clusterSize(const Blob &blob, std::string_view text) {
   // Line and paragraph separators, controls and format characters.
   constexpr uint32_t controls = 0xfu << 24;
@@ -216,12 +208,11 @@ size_t clusterSize(const Blob &blob, std::string_view text) {
 
 } // namespace
 
-/// As the library does it, whose ids models were made with: a character with
-/// its marks, if shorter than six bytes, becomes what the shortest key in it
-/// becomes, even where SentencePiece itself would take a longer one; otherwise
-/// each part is looked up alone.
-std::string runCharsMap(const Blob &blob, WordReader stage,
-                        std::string_view input) {
+/// As Hugging Face's library does it, with whose ids models were trained: a
+/// character with its marks that is shorter than six bytes becomes what the
+/// shortest key in it maps to, even where SentencePiece would take a longer
+/// one; any other is looked up part by part.
+std::string runCharsMap(const Blob &blob, WordReader stage, std::string_view input) {
   CharsMap map(stage);
   std::string out;
   while (!input.empty()) {

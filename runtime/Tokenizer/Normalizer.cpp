@@ -1,6 +1,6 @@
 //===- Normalizer.cpp - Stages that change the text -----------------------===//
 //
-// Characters in, characters out, one stage after the other.
+// The normalizer: stages that rewrite a text, one after the other.
 //
 //===----------------------------------------------------------------------===//
 #include "runtime/Tokenizer/Matcher.h"
@@ -9,14 +9,11 @@
 
 namespace heddle::rt {
 
-/// A text may grow to this: no published normalizer makes more than 18
+/// The longest text that a normalizer may make; published ones make at most 18
 /// characters of one.
-static size_t mostBytes(std::string_view text) {
-  return (size_t(16) << 20) + 64 * text.size();
-}
+static size_t mostBytes(std::string_view text) { return (size_t(16) << 20) + 64 * text.size(); }
 
-static std::string mapCharacters(WordReader table, std::string_view text,
-                                 size_t most) {
+static std::string mapCharacters(WordReader table, std::string_view text, size_t most) {
   size_t entries = table.next();
   const uint32_t *entry = table.here();
   size_t targets = table.left() >= entries * 3 ? table.left() - entries * 3 : 0;
@@ -48,8 +45,7 @@ static std::string mapCharacters(WordReader table, std::string_view text,
   return out;
 }
 
-static std::string replace(std::string_view text, std::string_view from,
-                           std::string_view to, size_t most) {
+static std::string replace(std::string_view text, std::string_view from, std::string_view to, size_t most) {
   std::string out;
   while (!from.empty() && out.size() <= most) {
     size_t at = text.find(from);
@@ -61,12 +57,9 @@ static std::string replace(std::string_view text, std::string_view from,
   return out.append(text);
 }
 
-static std::string strip(const Blob &blob, std::string_view text, bool left,
-                         bool right) {
+static std::string strip(const Blob &blob, std::string_view text, bool left, bool right) {
   uint32_t c;
-  auto space = [&](std::string_view at) {
-    return decodeUtf8(at, c) && (blob.classOf(c) & tok::kSpace);
-  };
+  auto space = [&](std::string_view at) { return decodeUtf8(at, c) && (blob.classOf(c) & tok::kSpace); };
   while (left && !text.empty() && space(text))
     text.remove_prefix(decodeUtf8(text, c));
   while (right && !text.empty()) {
@@ -80,14 +73,14 @@ static std::string strip(const Blob &blob, std::string_view text, bool left,
   return std::string(text);
 }
 
-/// Whether what begins at `at` of a text is a single character up to `end`.
+/// Whether the first `end` bytes of a text are one character.
 static bool oneCharacter(std::string_view text, size_t end) {
   uint32_t c;
   return decodeUtf8(text, c) == end;
 }
 
-Status runNormalizer(const Blob &blob, std::string_view text, std::string &now,
-                     bool *fromStart) {
+// `start` stays true while the first character comes from that of the text.
+Status runNormalizer(const Blob &blob, std::string_view text, std::string &now, bool *fromStart) {
   bool start = true;
   const size_t most = mostBytes(text);
   now.assign(text);
@@ -117,9 +110,8 @@ Status runNormalizer(const Blob &blob, std::string_view text, std::string &now,
       std::vector<Span> matches;
       HEDDLE_TRY(Matcher(blob, stage).findAll(now, matches));
       size_t at = 0;
-      // What several characters became counts as the last of them.
-      if (!surround && !matches.empty() && matches[0].begin == 0 &&
-          matches[0].end > 0)
+      // A replacement of several characters counts as made of the last of them.
+      if (!surround && !matches.empty() && matches[0].begin == 0 && matches[0].end > 0)
         start &= !to.empty() && oneCharacter(now, matches[0].end);
       for (Span span : matches) {
         if (out.size() > most)
@@ -132,15 +124,9 @@ Status runNormalizer(const Blob &blob, std::string_view text, std::string &now,
       now = out.append(now, at);
       break;
     }
-    case tok::kOrderMarks:
-      now = orderMarks(stage, now);
-      break;
-    case tok::kCompose:
-      now = composeMarks(stage, now);
-      break;
-    case tok::kCharsMap:
-      now = runCharsMap(blob, stage, now);
-      break;
+    case tok::kOrderMarks: now = orderMarks(stage, now); break;
+    case tok::kCompose: now = composeMarks(stage, now); break;
+    case tok::kCharsMap: now = runCharsMap(blob, stage, now); break;
     case tok::kLettersForBytes: {
       std::string letters;
       for (char byte : now)

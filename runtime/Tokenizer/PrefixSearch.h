@@ -1,9 +1,8 @@
-//===- PrefixSearch.h - Which texts of a list begin here ----------*- C++
-//-*-===//
+//===- PrefixSearch.h - Which texts of a list begin here --------*- C++ -*-===//
 //
-// Walks down a list of texts in the order of their bytes: after each byte only
-// those stay that begin with all bytes so far. A walk ends where none is left,
-// however long the longest text of the list is.
+// Finds all texts of a sorted list that are prefixes of a given one: after each
+// byte only those remain that begin with all bytes so far. The walk ends when
+// none remains, however long the longest text of the list is.
 //
 //===----------------------------------------------------------------------===//
 #ifndef HEDDLE_RUNTIME_TOKENIZER_PREFIXSEARCH_H
@@ -15,7 +14,7 @@
 
 namespace heddle::rt {
 
-/// `TextAt` gives the text at a place of the sorted list.
+/// `textAt(i)` is the text at index i of the list, which is sorted by bytes.
 template <typename TextAt> class PrefixSearch {
 public:
   PrefixSearch(size_t count, TextAt textAt) : textAt(textAt), starts(257) {
@@ -23,10 +22,9 @@ public:
       starts[byte] = firstNotBelow(0, count, 0, int(byte));
   }
 
-  /// Calls `found(place, size)` for every text of the list that `text` begins
-  /// with, the shortest first.
-  template <typename Found>
-  void walk(std::string_view text, Found &&found) const {
+  /// Calls `found(index, size)` for every text of the list that is a prefix of
+  /// `text`, the shortest first.
+  template <typename Found> void walk(std::string_view text, Found &&found) const {
     if (text.empty())
       return;
     auto first = static_cast<unsigned char>(text[0]);
@@ -38,7 +36,7 @@ public:
           found(low, only.size());
         return;
       }
-      // A text that ends here stands before those that go on.
+      // A text that ends here sorts before those that go on.
       if (textAt(low).size() == depth) {
         found(low, depth);
         ++low;
@@ -46,7 +44,7 @@ public:
       if (depth == text.size())
         return;
       auto byte = static_cast<unsigned char>(text[depth]);
-      // All go on with this byte where the first and the last one do.
+      // All go on with this byte if the first and the last one do.
       if (byteAt(low, depth) == byte && byteAt(high - 1, depth) == byte)
         continue;
       low = firstNotBelow(low, high, depth, byte);

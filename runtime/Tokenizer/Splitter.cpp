@@ -1,7 +1,7 @@
 //===- Splitter.cpp - Stages that cut the text into words -----------------===//
 //
-// Every stage cuts the pieces of the one before it; the model then encodes each
-// piece on its own.
+// The splitter: stages that cut a text into words, each working on the pieces
+// of the one before. The model then encodes every word separately.
 //
 //===----------------------------------------------------------------------===//
 #include "runtime/Tokenizer/Matcher.h"
@@ -14,7 +14,8 @@ namespace heddle::rt {
 
 using Pieces = std::vector<std::string>;
 
-// 33..126, 161..172 and 174..255 stand for themselves, the others follow 255.
+// Bytes 33..126, 161..172 and 174..255 are their own letters; the others get
+// the characters from 256 on.
 uint32_t letterOfByte(unsigned char byte) {
   if ((byte >= 33 && byte <= 126) || (byte >= 161 && byte != 173))
     return byte;
@@ -41,16 +42,16 @@ static void toLetters(std::string &piece, bool addSpace) {
   piece = std::move(out);
 }
 
-/// Parts that match and parts between them, in order.
+/// A match of the pattern, or the text between two.
 struct Part {
   Span span;
   bool matched;
 };
 
-/// Gives whether the first piece still begins where the text did.
-static bool splitPiece(const std::string &text,
-                       const std::vector<Span> &matches, uint32_t behavior,
-                       bool invert, Pieces &out) {
+/// Cuts `text` at the matches as `behavior` says; whether the first piece
+/// begins where the text did.
+static bool splitPiece(const std::string &text, const std::vector<Span> &matches, uint32_t behavior, bool invert,
+                       Pieces &out) {
   std::vector<Part> parts;
   size_t at = 0;
   for (Span match : matches) {
@@ -89,9 +90,7 @@ static bool splitPiece(const std::string &text,
       else
         spans.push_back(part.span);
       break;
-    default:
-      spans.push_back(part.span);
-      break;
+    default: spans.push_back(part.span); break;
     }
     previous = part.matched;
   }
@@ -104,10 +103,9 @@ static bool splitPiece(const std::string &text,
   return fromStart;
 }
 
-/// A piece for every stretch of one script. Spaces and characters without a
-/// script belong to any, but those in front of the first that has one to none.
-static void splitScripts(const std::string &text, WordReader table,
-                         Pieces &out) {
+/// One piece for each run of one script. Spaces and characters without a script
+/// join the run before them; in front of the first run they are dropped.
+static void splitScripts(const std::string &text, WordReader table, Pieces &out) {
   const uint32_t *rows = table.here();
   size_t count = table.left() / 3;
   uint32_t last = 0, c = 0;
@@ -122,8 +120,7 @@ static void splitScripts(const std::string &text, WordReader table,
       else
         high = middle;
     }
-    uint32_t script =
-        c != ' ' && low < count && rows[low * 3] <= c ? rows[low * 3 + 2] : 0;
+    uint32_t script = c != ' ' && low < count && rows[low * 3] <= c ? rows[low * 3 + 2] : 0;
     if (script && script != last) {
       if (begin != std::string::npos)
         out.push_back(text.substr(begin, at - begin));
@@ -136,8 +133,9 @@ static void splitScripts(const std::string &text, WordReader table,
     out.push_back(text.substr(begin));
 }
 
-static void metaspace(const std::string &text, WordReader stage, bool first,
-                      Pieces &out) {
+/// SentencePiece's: spaces become the mark (U+2581), one is put in front, and
+/// the text is cut before each.
+static void metaspace(const std::string &text, WordReader stage, bool first, Pieces &out) {
   std::string_view mark = stage.string();
   uint32_t prepend = stage.next();
   bool split = stage.next();
@@ -163,8 +161,9 @@ static void metaspace(const std::string &text, WordReader stage, bool first,
   }
 }
 
-Status runSplitter(const Blob &blob, std::string_view text, bool fromStart,
-                   std::vector<std::string> &pieces) {
+// `pieces` go through one stage after the other; `fromStart` stays true while
+// the first piece is the beginning of the user's text.
+Status runSplitter(const Blob &blob, std::string_view text, bool fromStart, std::vector<std::string> &pieces) {
   pieces.clear();
   std::vector<Span> matches;
   if (!text.empty())

@@ -1,7 +1,7 @@
 //===- TokenModel.cpp - Words that are looked up --------------------------===//
 //
-// WordPiece takes the longest piece each time, WordLevel the whole word. The
-// other models have files of their own.
+// The models that only look words up: WordPiece takes the longest piece each
+// time, WordLevel the whole word. Bpe.cpp and Unigram.cpp have the others.
 //
 //===----------------------------------------------------------------------===//
 #include "runtime/Tokenizer/Tokenizer.h"
@@ -16,8 +16,7 @@ Status noUnknownToken(std::string_view word) {
   while (cut && size > 0 && (word[size] & 0xc0) == 0x80)
     --size;
   return badTokenizer("the tokenizer has no unknown token for " +
-                      quote(std::string(word.substr(0, size)) +
-                            (cut ? "..." : "")));
+                      quote(std::string(word.substr(0, size)) + (cut ? "..." : "")));
 }
 
 namespace {
@@ -52,7 +51,7 @@ public:
   }
 
 private:
-  /// The longest piece at `at`, which moves past it.
+  /// The longest piece at `at`, which is advanced past it.
   std::optional<uint32_t> longestAt(std::string_view word, size_t &at) {
     candidate.assign(at ? prefix : std::string_view());
     size_t before = candidate.size();
@@ -79,8 +78,7 @@ private:
 
 class WordLevel : public WordModel {
 public:
-  WordLevel(const Blob &blob, WordReader model)
-      : blob(blob), unknown(int64_t(model.next()) - 1) {}
+  WordLevel(const Blob &blob, WordReader model) : blob(blob), unknown(int64_t(model.next()) - 1) {}
 
   Status encode(std::string_view word, Encoded &out) override {
     if (std::optional<uint32_t> id = blob.find(word))
@@ -102,16 +100,11 @@ private:
 std::unique_ptr<WordModel> makeWordModel(const Blob &blob) {
   WordReader model = blob.section(tok::kModel);
   switch (model.next()) {
-  case tok::kBpe:
-    return makeBpe(blob, model);
-  case tok::kWordLevel:
-    return std::make_unique<WordLevel>(blob, model);
-  case tok::kWordPiece:
-    return std::make_unique<WordPiece>(blob, model);
-  case tok::kUnigram:
-    return makeUnigram(blob, model);
-  default:
-    return nullptr;
+  case tok::kBpe: return makeBpe(blob, model);
+  case tok::kWordLevel: return std::make_unique<WordLevel>(blob, model);
+  case tok::kWordPiece: return std::make_unique<WordPiece>(blob, model);
+  case tok::kUnigram: return makeUnigram(blob, model);
+  default: return nullptr;
   }
 }
 

@@ -1,7 +1,7 @@
 //===- Tokenizer.cpp - Text to ids and back -------------------------------===//
 //
-// Added tokens are found leftmost first and longest first. Those that the file
-// calls normalized are searched in normalized text by their normalized form.
+// Added tokens are searched from left to right, the longest first. Those marked
+// `normalized` are searched in normalized text, by their normalized form.
 //
 //===----------------------------------------------------------------------===//
 #include "runtime/Tokenizer/Tokenizer.h"
@@ -26,7 +26,7 @@ std::string validUtf8(std::string_view bytes) {
       bytes.remove_prefix(n);
       continue;
     }
-    // The longest beginning of a character counts as one.
+    // A maximal incomplete character counts as one error.
     n = 1;
     auto first = static_cast<unsigned char>(bytes[0]);
     size_t length = first >= 0xf0 ? 4 : first >= 0xe0 ? 3 : 2;
@@ -72,9 +72,7 @@ Status Tokenizer::open(const unsigned char *data, uint64_t size) {
     (normalized ? normalizedAdded : rawAdded).push_back(std::move(token));
   }
   for (AddedList *list : {&rawAdded, &normalizedAdded})
-    std::stable_sort(
-        list->begin(), list->end(),
-        [](const Added &a, const Added &b) { return a.text < b.text; });
+    std::stable_sort(list->begin(), list->end(), [](const Added &a, const Added &b) { return a.text < b.text; });
   return {};
 }
 
@@ -87,27 +85,21 @@ static uint32_t characterBefore(std::string_view text, size_t at) {
   return begin < at && decodeUtf8(text.substr(begin), c) ? c : 0;
 }
 
-void Tokenizer::cutAdded(std::string_view text, const AddedList &list,
-                         std::vector<Section> &out) const {
-  PrefixSearch search(list.size(), [&list](size_t i) {
-    return std::string_view(list[i].text);
-  });
-  auto is = [&](uint32_t c, uint8_t property) {
-    return c && (blob.classOf(c) & property);
-  };
+// At every place the longest token of the list; flags then decide whether it
+// counts (a single word) and how many spaces around it belong to it.
+void Tokenizer::cutAdded(std::string_view text, const AddedList &list, std::vector<Section> &out) const {
+  PrefixSearch search(list.size(), [&list](size_t i) { return std::string_view(list[i].text); });
+  auto is = [&](uint32_t c, uint8_t property) { return c && (blob.classOf(c) & property); };
   size_t plain = 0;
   for (size_t at = 0; at < text.size() && !list.empty();) {
     const Added *token = nullptr;
-    search.walk(text.substr(at),
-                [&](size_t place, size_t) { token = &list[place]; });
+    search.walk(text.substr(at), [&](size_t place, size_t) { token = &list[place]; });
     size_t begin = at, end = token ? at + token->text.size() : 0;
     uint32_t next = 0;
     bool keep = token != nullptr;
     if (token && token->flags & tok::kSingleWord) {
       decodeUtf8(text.substr(end), next);
-      auto inWord = [&](uint32_t c) {
-        return is(c, tok::kWord) || c == 0x200c || c == 0x200d;
-      };
+      auto inWord = [&](uint32_t c) { return is(c, tok::kWord) || c == 0x200c || c == 0x200d; };
       keep = !inWord(characterBefore(text, at)) && !inWord(next);
     }
     if (!keep) {
@@ -133,8 +125,9 @@ void Tokenizer::cutAdded(std::string_view text, const AddedList &list,
     out.push_back({std::string(text.substr(plain)), nullptr});
 }
 
-Status Tokenizer::encodeBody(std::string_view text, Encoded &encoded,
-                             bool stops) const {
+// `first` is true while a section is the beginning of the user's text: there
+// some splitters add a space.
+Status Tokenizer::encodeBody(std::string_view text, Encoded &encoded, bool stops) const {
   if (text.size() > kMaxText)
     return badInput("a text of more than 1 GiB");
   std::unique_ptr<WordModel> model = makeWordModel(blob);
@@ -149,8 +142,7 @@ Status Tokenizer::encodeBody(std::string_view text, Encoded &encoded,
       continue;
     }
     std::string normal;
-    HEDDLE_TRY(runNormalizer(blob, section.text, normal,
-                             &section == raw.data() ? &first : nullptr));
+    HEDDLE_TRY(runNormalizer(blob, section.text, normal, &section == raw.data() ? &first : nullptr));
     if (!normalizedAdded.empty())
       cutAdded(normal, normalizedAdded, sections);
     else if (!normal.empty())
@@ -180,8 +172,8 @@ Status Tokenizer::encodeBody(std::string_view text, Encoded &encoded,
   return {};
 }
 
-Status Tokenizer::encode(std::string_view text, const std::string_view *pair,
-                         bool addTemplate, Encoded &encoded) const {
+Status Tokenizer::encode(std::string_view text, const std::string_view *pair, bool addTemplate,
+                         Encoded &encoded) const {
   Encoded first, second;
   WordReader truncation = blob.section(tok::kTruncation);
   bool stops = pair && !truncation.done();
@@ -199,14 +191,11 @@ Status Tokenizer::encode(std::string_view text, const std::string_view *pair,
   return {};
 }
 
-std::string_view Tokenizer::textOf(const Encoded &encoded,
-                                   const Token &token) const {
-  return token.surface ? encoded.surfaces[token.surface - 1]
-                       : blob.piece(token.id);
+std::string_view Tokenizer::textOf(const Encoded &encoded, const Token &token) const {
+  return token.surface ? encoded.surfaces[token.surface - 1] : blob.piece(token.id);
 }
 
-Status Tokenizer::encodeIds(std::string_view text,
-                            std::vector<int64_t> &ids) const {
+Status Tokenizer::encodeIds(std::string_view text, std::vector<int64_t> &ids) const {
   Encoded encoded;
   HEDDLE_TRY(encode(text, nullptr, true, encoded));
   ids.clear();
@@ -216,8 +205,7 @@ Status Tokenizer::encodeIds(std::string_view text,
   return {};
 }
 
-void Tokenizer::decodeNext(int64_t id, bool skipSpecial, Decoding &decoding,
-                           std::string &text) const {
+void Tokenizer::decodeNext(int64_t id, bool skipSpecial, Decoding &decoding, std::string &text) const {
   if (id < 0 || id >= int64_t(blob.size()))
     return;
   std::string_view piece = blob.piece(uint32_t(id));
@@ -225,8 +213,7 @@ void Tokenizer::decodeNext(int64_t id, bool skipSpecial, Decoding &decoding,
     decoding.add(piece, text);
 }
 
-std::string Tokenizer::decodeBytes(const std::vector<int64_t> &ids,
-                                   bool skipSpecial) const {
+std::string Tokenizer::decodeBytes(const std::vector<int64_t> &ids, bool skipSpecial) const {
   Decoding decoding(blob);
   std::string text;
   for (int64_t id : ids)
@@ -235,8 +222,7 @@ std::string Tokenizer::decodeBytes(const std::vector<int64_t> &ids,
   return text;
 }
 
-std::string Tokenizer::decode(const std::vector<int64_t> &ids,
-                              bool skipSpecial) const {
+std::string Tokenizer::decode(const std::vector<int64_t> &ids, bool skipSpecial) const {
   return validUtf8(decodeBytes(ids, skipSpecial));
 }
 

@@ -1,9 +1,10 @@
-//===- Tokenizer.h - Text to ids and back -------------------------*- C++
-//-*-===//
+//===- Tokenizer.h - Text to ids and back -----------------------*- C++ -*-===//
 //
-// The pipeline that the blob describes: added tokens are cut out, the rest is
-// normalized, split, and encoded by the model; the template adds its tokens.
-// Decoding runs the decoder's stages over the pieces.
+// Text to ids and back, by the pipeline that the blob describes: added tokens
+// are cut out of the text, the rest is normalized, split into words, and
+// encoded by the model; the template adds its tokens. Decoding runs the
+// decoder's stages over the pieces. `Split`s are the "words" of the truncation
+// rule.
 //
 //===----------------------------------------------------------------------===//
 #ifndef HEDDLE_RUNTIME_TOKENIZER_TOKENIZER_H
@@ -16,18 +17,19 @@
 
 namespace heddle::rt {
 
-/// One piece of an encoded text; small, as long texts have many.
+/// One token of an encoded text; small, as long texts have many.
 struct Token {
   uint32_t id;
-  uint32_t surface = 0; ///< of `Encoded::surfaces`, plus one
-  uint32_t type = 0;
-  bool real = true; ///< false for padding
+  uint32_t surface = 0; ///< 1 + index in `Encoded::surfaces`; 0: its piece
+  uint32_t type = 0;    ///< token_type_ids
+  bool real = true;     ///< false for padding
 };
 
+/// An encoded text or pair of texts.
 struct Encoded {
   std::vector<Token> tokens;
-  /// Texts of tokens that show something else than their vocabulary's entry:
-  /// what an added token matched, the unknown.
+  /// Texts of tokens that stand for other text than their piece: what an added
+  /// token matched, an unknown word.
   std::vector<std::string> surfaces;
 
   void add(uint32_t id) { tokens.push_back({id}); }
@@ -37,7 +39,7 @@ struct Encoded {
   }
 };
 
-/// A word of the splitter or an added token: where its tokens end.
+/// The end of a word of the splitter, or of an added token.
 struct Split {
   size_t end;
   bool added;
@@ -47,24 +49,23 @@ class Tokenizer {
 public:
   Status open(const unsigned char *data, uint64_t size);
 
-  /// One text, or two (`pair`), with the template's tokens if asked for, cut
-  /// and padded as the file says. Bytes that are no UTF-8 count as U+FFFD.
-  Status encode(std::string_view text, const std::string_view *pair,
-                bool addTemplate, Encoded &encoded) const;
-  /// What a token shows.
+  /// Encodes one text, or two (`pair`), with the template's tokens if
+  /// `addTemplate`, truncated and padded as the file says. Invalid UTF-8 counts
+  /// as U+FFFD. Errors: a text over 1 GiB, a character that no token can
+  /// express.
+  Status encode(std::string_view text, const std::string_view *pair, bool addTemplate, Encoded &encoded) const;
+  /// The text that a token stands for; valid as long as `encoded` and this.
   std::string_view textOf(const Encoded &encoded, const Token &token) const;
-  /// The ids of a prompt: one text in its template, never padded.
+  /// The ids of one text in its template, never padded.
   Status encodeIds(std::string_view text, std::vector<int64_t> &ids) const;
 
-  /// The bytes that `ids` stand for; the end may be half a character.
-  std::string decodeBytes(const std::vector<int64_t> &ids,
-                          bool skipSpecial) const;
+  /// The bytes that `ids` decode to; they may end within a character.
+  std::string decodeBytes(const std::vector<int64_t> &ids, bool skipSpecial) const;
   /// The same for ids that come one after the other: `decoding()` once, then
-  /// `decodeNext` for each, then `finish`.
+  /// `decodeNext` for each id, then `Decoding::finish`.
   Decoding decoding() const { return Decoding(blob); }
-  void decodeNext(int64_t id, bool skipSpecial, Decoding &decoding,
-                  std::string &text) const;
-  /// The same as a text: half characters become U+FFFD.
+  void decodeNext(int64_t id, bool skipSpecial, Decoding &decoding, std::string &text) const;
+  /// The same as valid UTF-8: incomplete characters become U+FFFD.
   std::string decode(const std::vector<int64_t> &ids, bool skipSpecial) const;
 
   uint32_t size() const { return blob.size(); }
@@ -72,76 +73,79 @@ public:
 private:
   struct Added {
     uint32_t id, flags;
-    std::string text; ///< as it is searched
+    std::string text; ///< as it is searched for
   };
   /// Added tokens in the order of their bytes.
   using AddedList = std::vector<Added>;
-  /// A stretch of text, or an added token in it.
+  /// A stretch of text between added tokens, or the text of one (`added`).
   struct Section {
     std::string text;
     const Added *added = nullptr;
   };
 
-  /// `stops`: one of a pair that is to be cut (stopAtWholeSplits).
+  /// Encodes a text without template, truncation and padding. `stops`: it is
+  /// one of a pair that will be truncated (stopAtWholeSplits).
   Status encodeBody(std::string_view text, Encoded &encoded, bool stops) const;
-  void cutAdded(std::string_view text, const AddedList &list,
-                std::vector<Section> &out) const;
+  /// Appends `text` to `out`, cut at the tokens of `list`.
+  void cutAdded(std::string_view text, const AddedList &list, std::vector<Section> &out) const;
 
   Blob blob;
   AddedList rawAdded, normalizedAdded;
   std::vector<bool> special; ///< by id
 };
 
-// What happens to encoded texts before they are put together, and after.
-/// What the library has of a text of a pair before the two share the room:
-/// whole splits from the side that is kept, until they are `max_length` tokens
-/// or more. So two long texts differ by what their last words are too long, and
-/// which one is longer decides where an odd token goes.
-void stopAtWholeSplits(WordReader rule, const std::vector<Split> &splits,
-                       Encoded &encoded);
-/// Whether that is done to the first text, too.
+// Truncation, template and padding of encoded texts (Assemble.cpp). `rule` is
+// the section kTruncation or kPadding of the blob; an empty one does nothing.
+/// Hugging Face's library encodes a text of a pair by whole words, from the
+/// side that is kept, and stops as soon as it has `max_length` tokens or more.
+/// So the lengths that truncateTokens compares differ by what the last word is
+/// too long.
+void stopAtWholeSplits(WordReader rule, const std::vector<Split> &splits, Encoded &encoded);
+/// Whether the first text is shortened so, too: not with "only_second".
 bool mayCutFirst(WordReader rule);
-Status truncateTokens(WordReader rule, size_t added, Encoded &first,
-                      Encoded *second);
-void fillTemplate(WordReader items, bool addTokens, Encoded &&first,
-                  Encoded *second, Encoded &out);
+/// Cuts the texts so that with `added` tokens of the template they have at most
+/// the rule's length; an error if the one that may be cut is too short for
+/// that.
+Status truncateTokens(WordReader rule, size_t added, Encoded &first, Encoded *second);
+/// Puts the texts into the template; without `addTokens` only their order and
+/// types are the template's.
+void fillTemplate(WordReader items, bool addTokens, Encoded &&first, Encoded *second, Encoded &out);
+/// Pads to the rule's length or multiple.
 void padTokens(WordReader rule, Encoded &encoded);
 
-/// Every maximal part of `bytes` that is no UTF-8 replaced by U+FFFD.
+/// `bytes` with U+FFFD for every maximal part that is not UTF-8.
 std::string validUtf8(std::string_view bytes);
 
-// The stages, each in a file of its own.
-// A text that a stage makes too long, or a pattern that takes too many steps,
-// is an error.
-/// `fromStart` becomes false where the first character of `out` no longer comes
-/// from the first one of `text`.
-Status runNormalizer(const Blob &blob, std::string_view text, std::string &out,
-                     bool *fromStart = nullptr);
+// The stages, each in its own file. An error if a stage makes a text too long,
+// or a pattern takes too many steps.
+
+/// `out` becomes the normalized text. `fromStart` is cleared if its first
+/// character does not come from the first character of `text`.
+Status runNormalizer(const Blob &blob, std::string_view text, std::string &out, bool *fromStart = nullptr);
+/// The normalizer stages kOrderMarks, kCompose and kCharsMap on a whole text.
 std::string orderMarks(WordReader stage, std::string_view text);
 std::string composeMarks(WordReader stage, std::string_view text);
-std::string runCharsMap(const Blob &blob, WordReader stage,
-                        std::string_view text);
-/// `fromStart`: the text begins where the user's text does.
-Status runSplitter(const Blob &blob, std::string_view text, bool fromStart,
-                   std::vector<std::string> &pieces);
+std::string runCharsMap(const Blob &blob, WordReader stage, std::string_view text);
+/// `pieces` becomes the words of `text`. `fromStart`: the text is the beginning
+/// of the user's text, where some stages add a space.
+Status runSplitter(const Blob &blob, std::string_view text, bool fromStart, std::vector<std::string> &pieces);
 
-/// What makes ids of a word; it keeps its scratch memory from one word to the
-/// next.
+/// The model: makes ids of one word. It keeps its working memory for the next.
 class WordModel {
 public:
   virtual ~WordModel() = default;
   virtual Status encode(std::string_view word, Encoded &encoded) = 0;
 };
-/// The one that the blob describes; null if the blob is damaged.
+/// The model that the blob describes; null if the blob is damaged.
 std::unique_ptr<WordModel> makeWordModel(const Blob &blob);
 std::unique_ptr<WordModel> makeBpe(const Blob &blob, WordReader model);
 std::unique_ptr<WordModel> makeUnigram(const Blob &blob, WordReader model);
-/// Of a word that the vocabulary cannot say.
+/// The error of a word that the vocabulary cannot express.
 Status noUnknownToken(std::string_view word);
 
-/// GPT-2's letters for bytes.
+/// The letter that GPT-2's vocabulary writes for a byte.
 uint32_t letterOfByte(unsigned char byte);
-/// -1 if the character stands for no byte.
+/// The byte of such a letter, -1 for any other character.
 int byteOfLetter(uint32_t c);
 
 } // namespace heddle::rt

@@ -1,8 +1,9 @@
 //===- Unigram.cpp - The likeliest way to cut a word ----------------------===//
 //
-// Viterbi over the characters: the best sum of scores to each place. Sums run
-// in double from left to right and the first of equals stays, as in the
-// library. Neighbouring unknown characters become one piece.
+// The Unigram model: the segmentation of a word with the largest sum of scores,
+// by Viterbi over its characters. Sums are made in double from left to right
+// and the first of equals wins, as in the library. Neighbouring unknown
+// characters become one piece.
 //
 //===----------------------------------------------------------------------===//
 #include "runtime/Tokenizer/PrefixSearch.h"
@@ -17,7 +18,7 @@ namespace {
 
 constexpr uint32_t kNone = 0xffffffff, kNotReached = 0xfffffffe;
 
-/// How a place in the word is reached best; small, one a byte of the text.
+/// The best way to a place in the word; small, as there is one for each byte.
 struct Place {
   double score = 0;
   uint32_t size = 0; ///< of the piece that ends here
@@ -25,9 +26,7 @@ struct Place {
 };
 
 struct PieceAt {
-  std::string_view operator()(size_t place) const {
-    return blob->piece(ids[place]);
-  }
+  std::string_view operator()(size_t place) const { return blob->piece(ids[place]); }
   const Blob *blob;
   const uint32_t *ids;
 };
@@ -35,8 +34,7 @@ struct PieceAt {
 class Unigram : public WordModel {
 public:
   Unigram(const Blob &blob, WordReader model)
-      : blob(blob), sorted(blob.section(tok::kSortedPieces)),
-        search(sorted.left(), PieceAt{&blob, sorted.here()}) {
+      : blob(blob), sorted(blob.section(tok::kSortedPieces)), search(sorted.left(), PieceAt{&blob, sorted.here()}) {
     unknown = int64_t(model.next()) - 1;
     byteFallback = model.next();
     unknownScore = model.nextDouble();
@@ -47,8 +45,7 @@ public:
       return noUnknownToken(word);
     ends.clear();
     for (size_t at = word.size(); at > 0; at -= places[at].size) {
-      bool joins = isUnknown(places[at].id) && !ends.empty() &&
-                   isUnknown(places[ends.back().end].id);
+      bool joins = isUnknown(places[at].id) && !ends.empty() && isUnknown(places[ends.back().end].id);
       if (joins)
         ends.back().begin = at - places[at].size;
       else
@@ -59,8 +56,7 @@ public:
       if (!isUnknown(id))
         out.add(id);
       else
-        HEDDLE_TRY(addUnknown(
-            word.substr(ends[i].begin, ends[i].end - ends[i].begin), out));
+        HEDDLE_TRY(addUnknown(word.substr(ends[i].begin, ends[i].end - ends[i].begin), out));
     }
     return {};
   }
@@ -70,12 +66,10 @@ private:
     size_t begin, end;
   };
 
-  bool isUnknown(uint32_t id) const {
-    return id == kNone || int64_t(id) == unknown;
-  }
+  bool isUnknown(uint32_t id) const { return id == kNone || int64_t(id) == unknown; }
 
-  /// False where an unknown character would be taken and there is no unknown
-  /// token, which the library asks for even if it says bytes in its place.
+  /// Fills `places`. False if the best way takes an unknown character and there
+  /// is no unknown token: the library fails then, even with byte fallback.
   bool findBestPaths(std::string_view word) {
     places.assign(word.size() + 1, Place());
     auto offer = [&](size_t from, size_t size, double score, uint32_t id) {
@@ -103,13 +97,12 @@ private:
     return true;
   }
 
-  /// As bytes if the vocabulary has them all.
+  /// Unknown text: as bytes if the vocabulary has them all, else the unknown
+  /// token.
   Status addUnknown(std::string_view text, Encoded &out) {
     std::vector<uint32_t> bytes;
     for (char byte : text)
-      if (std::optional<uint32_t> id =
-              byteFallback ? byteId(static_cast<unsigned char>(byte))
-                           : std::nullopt)
+      if (std::optional<uint32_t> id = byteFallback ? byteId(static_cast<unsigned char>(byte)) : std::nullopt)
         bytes.push_back(*id);
     if (bytes.size() == text.size())
       for (uint32_t id : bytes)

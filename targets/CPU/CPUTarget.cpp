@@ -4,9 +4,9 @@
 #include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Export.h"
+#include "targets/Optimise.h"
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/MC/TargetRegistry.h"
-#include "llvm/Passes/PassBuilder.h"
 #include "llvm/TargetParser/Host.h"
 
 using namespace heddle::cpu;
@@ -24,9 +24,9 @@ std::unique_ptr<llvm::TargetMachine> CPUTarget::machine(std::string &error) cons
   if (!target)
     return nullptr;
   llvm::TargetOptions options;
-  return std::unique_ptr<llvm::TargetMachine>(
-      target->createTargetMachine(parsed, processor.cpu, processor.features, options, llvm::Reloc::PIC_, std::nullopt,
-                                  llvm::CodeGenOptLevel::Aggressive));
+  return std::unique_ptr<llvm::TargetMachine>(target->createTargetMachine(parsed, processor.cpu, processor.features,
+                                                                          options, llvm::Reloc::PIC_, std::nullopt,
+                                                                          llvm::CodeGenOptLevel::Aggressive));
 }
 
 std::unique_ptr<llvm::Module> heddle::cpu::translate(mlir::ModuleOp module, llvm::LLVMContext &context,
@@ -48,21 +48,11 @@ std::unique_ptr<llvm::Module> heddle::cpu::translate(mlir::ModuleOp module, llvm
 }
 
 void heddle::cpu::optimise(llvm::Module &module, llvm::TargetMachine &machine) {
-  llvm::PassBuilder builder(&machine);
-  llvm::LoopAnalysisManager lam;
-  llvm::FunctionAnalysisManager fam;
-  llvm::CGSCCAnalysisManager cam;
-  llvm::ModuleAnalysisManager mam;
-  builder.registerModuleAnalyses(mam);
-  builder.registerCGSCCAnalyses(cam);
-  builder.registerFunctionAnalyses(fam);
-  builder.registerLoopAnalyses(lam);
-  builder.crossRegisterProxies(lam, fam, cam, mam);
-  builder.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O2).run(module, mam);
+  heddle::optimise(module, machine, llvm::OptimizationLevel::O2);
 }
 
-bool heddle::cpu::emit(llvm::Module &module, llvm::TargetMachine &machine, Output kind,
-                       llvm::raw_pwrite_stream &os, std::string &error) {
+bool heddle::cpu::emit(llvm::Module &module, llvm::TargetMachine &machine, Output kind, llvm::raw_pwrite_stream &os,
+                       std::string &error) {
   llvm::legacy::PassManager codegen;
   if (machine.addPassesToEmitFile(codegen, os, nullptr,
                                   kind == Output::Object ? llvm::CodeGenFileType::ObjectFile

@@ -1,14 +1,14 @@
 //===- CPUTarget.h - from the LLVM dialect to an object ---------*- C++ -*-===//
 //
-// A target is a machine description, an object writer and a link line. This one is LLVM's
-// code generator for the host or any named CPU of its architecture.
+// The CPU target: a description of the machine, from an LLVM module to an object, and a link line
+// (Link.h). It is LLVM's code generator for the host or for any named processor of its architecture.
 //
 //===----------------------------------------------------------------------===//
 #ifndef HEDDLE_TARGETS_CPU_CPUTARGET_H
 #define HEDDLE_TARGETS_CPU_CPUTARGET_H
 
-#include "targets/CPU/Processors.h"
 #include "mlir/IR/BuiltinOps.h"
+#include "targets/CPU/Processors.h"
 #include "llvm/IR/LLVMContext.h"
 #include "llvm/IR/Module.h"
 #include "llvm/IR/OptBisect.h"
@@ -23,21 +23,24 @@ struct CPUTarget {
   std::string triple;
   Processor processor;
 
-  /// For "native" or a name LLVM knows; on failure `error` says why.
+  /// Finds the processor for "native" or a name that LLVM knows; none with `error`.
   static std::optional<CPUTarget> resolve(llvm::StringRef mcpu, std::string &error);
+  /// LLVM's machine for it, owned by the caller; null with `error`.
   std::unique_ptr<llvm::TargetMachine> machine(std::string &error) const;
 };
 
-/// A context for code that goes through `optimise` and `emit`. Loop strength reduction is left out
-/// of the code generator: it took half of its time, and the kernels' addresses are written as a
-/// processor adds them up (targets/README.md has the measurements).
+/// A context for modules that go through `optimise` and `emit`. It leaves loop strength reduction out of
+/// the code generator: the pass took half of the time, and kernels compute addresses as base + index +
+/// constant already (measured in targets/README.md).
 struct CodeContext {
   CodeContext() { llvm.setOptPassGate(gate); }
   llvm::LLVMContext llvm;
 
 private:
   struct Gate final : llvm::OptPassGate {
-    bool shouldRunPass(llvm::StringRef pass, llvm::StringRef) const override { return pass != "Loop Strength Reduction"; }
+    bool shouldRunPass(llvm::StringRef pass, llvm::StringRef) const override {
+      return pass != "Loop Strength Reduction";
+    }
     bool isEnabled() const override { return true; }
   } gate;
 };
@@ -45,12 +48,13 @@ private:
 /// The LLVM module of a module of stage `llvm`, for `machine`, not yet optimised.
 std::unique_ptr<llvm::Module> translate(mlir::ModuleOp module, llvm::LLVMContext &context,
                                         llvm::TargetMachine &machine);
+/// LLVM's optimisation pipeline for `machine`.
 void optimise(llvm::Module &module, llvm::TargetMachine &machine);
 
 enum class Output { Assembly, Object };
 /// Writes assembly or an object; false with a diagnostic in `error`.
-bool emit(llvm::Module &module, llvm::TargetMachine &machine, Output kind,
-          llvm::raw_pwrite_stream &os, std::string &error);
+bool emit(llvm::Module &module, llvm::TargetMachine &machine, Output kind, llvm::raw_pwrite_stream &os,
+          std::string &error);
 
 } // namespace heddle::cpu
 

@@ -17,7 +17,7 @@ static double threadSeconds() {
   return double(now.tv_sec) + double(now.tv_nsec) * 1e-9;
 }
 
-/// Gives what was local to the module a name that its parts can share, hidden from all others.
+/// Gives local symbols names and hidden visibility, so that the parts can refer to them.
 static void shareSymbols(llvm::Module &module) {
   unsigned unnamed = 0;
   for (llvm::GlobalValue &value : module.global_values()) {
@@ -31,8 +31,9 @@ static void shareSymbols(llvm::Module &module) {
   }
 }
 
-/// The bitcode of what `keep` holds, everything else declared where it is used.
-static llvm::SmallVector<char, 0> bitcodeOf(const llvm::Module &module, llvm::function_ref<bool(const llvm::GlobalValue *)> keep) {
+/// The bitcode of the definitions that `keep` selects; others that they use are declared.
+static llvm::SmallVector<char, 0> bitcodeOf(const llvm::Module &module,
+                                            llvm::function_ref<bool(const llvm::GlobalValue *)> keep) {
   llvm::ValueToValueMapTy map;
   std::unique_ptr<llvm::Module> part = llvm::CloneModule(module, map, keep);
   for (llvm::GlobalValue &value : llvm::make_early_inc_range(part->global_values()))
@@ -44,7 +45,7 @@ static llvm::SmallVector<char, 0> bitcodeOf(const llvm::Module &module, llvm::fu
   return bytes;
 }
 
-/// Bitcode to optimised bitcode or to an object, in a context of its own.
+/// Compiles one part, in an LLVM context of its own so that threads share nothing.
 static bool compilePart(CodePart &part, const CPUTarget &target, bool stayBitcode, std::string &error) {
   double start = threadSeconds();
   CodeContext context;
@@ -57,7 +58,8 @@ static bool compilePart(CodePart &part, const CPUTarget &target, bool stayBitcod
     error = llvm::toString(module.takeError());
     return false;
   }
-  optimise(**module, *machine);
+  if (llvm::none_of(**module, [](const llvm::Function &f) { return f.hasFnAttribute(kOptimised); }))
+    optimise(**module, *machine);
   llvm::SmallVector<char, 0> bytes;
   llvm::raw_svector_ostream os(bytes);
   if (stayBitcode)
@@ -79,9 +81,10 @@ std::vector<CodePart> heddle::cpu::splitFunctions(llvm::Module &module) {
   return parts;
 }
 
-bool heddle::cpu::compileParts(llvm::MutableArrayRef<CodePart> parts, const CPUTarget &target, bool stayBitcode, std::string &error) {
+bool heddle::cpu::compileParts(llvm::MutableArrayRef<CodePart> parts, const CPUTarget &target, bool stayBitcode,
+                               std::string &error) {
   std::vector<std::string> errors(parts.size());
-  // The longest first, so that no core is left with it at the end.
+  // The longest first, so that no core is left with a long one at the end.
   std::vector<size_t> order(parts.size());
   std::iota(order.begin(), order.end(), size_t(0));
   llvm::stable_sort(order, [&](size_t a, size_t b) { return parts[a].bytes.size() > parts[b].bytes.size(); });
@@ -98,7 +101,8 @@ bool heddle::cpu::compileParts(llvm::MutableArrayRef<CodePart> parts, const CPUT
   return error.empty();
 }
 
-std::unique_ptr<llvm::Module> heddle::cpu::joinParts(llvm::ArrayRef<CodePart> parts, llvm::LLVMContext &context, std::string &error) {
+std::unique_ptr<llvm::Module> heddle::cpu::joinParts(llvm::ArrayRef<CodePart> parts, llvm::LLVMContext &context,
+                                                     std::string &error) {
   auto whole = std::make_unique<llvm::Module>("heddle", context);
   llvm::Linker linker(*whole);
   for (const CodePart &part : parts) {

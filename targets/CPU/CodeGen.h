@@ -1,7 +1,8 @@
 //===- CodeGen.h - functions to machine code, on all cores -----*- C++ -*-===//
 //
-// Every function of a module is optimised and compiled as a module of its own, so that all cores
-// take part, its time is known, and its bytes depend on nothing but the function and the processor.
+// Machine code on all cores. Every function of a module is optimised and compiled as a module of its
+// own, so that all cores take part, each function's time is known, and its bytes depend only on the
+// function and the processor.
 //
 //===----------------------------------------------------------------------===//
 #ifndef HEDDLE_TARGETS_CPU_CODEGEN_H
@@ -20,15 +21,18 @@ struct CodePart {
   double seconds = 0;               ///< of CPU, to compile it
 };
 
-/// The functions of `module` as bitcode, in its order, the data last. Symbols that were local to
-/// the module become hidden ones that the linker joins.
+/// Splits `module` into the bitcode of its functions, in order, and of its data, last. Symbols that were
+/// local become hidden ones, which the linker resolves.
 std::vector<CodePart> splitFunctions(llvm::Module &module);
 
-/// Optimises every part, on all cores, and makes it an object unless it is to stay bitcode.
-/// False where LLVM refuses a part; `error` then says why.
+/// Marks a function that LLVM's pipeline has optimised already (kernels for the emulator: as they go to the device).
+constexpr llvm::StringLiteral kOptimised = "heddle-optimised";
+
+/// Optimises every part on all cores and compiles it to an object, or with `stayBitcode` leaves it as
+/// bitcode. False with `error` if LLVM refuses a part.
 bool compileParts(llvm::MutableArrayRef<CodePart> parts, const CPUTarget &target, bool stayBitcode, std::string &error);
 
-/// One module again, to be read or written as a whole: parts that stayed bitcode, joined.
+/// Joins parts that stayed bitcode to one module, to be printed or written as a whole; null with `error`.
 std::unique_ptr<llvm::Module> joinParts(llvm::ArrayRef<CodePart> parts, llvm::LLVMContext &context, std::string &error);
 
 } // namespace heddle::cpu

@@ -9,7 +9,7 @@
 
 using llvm::StringRef;
 
-/// The file in the directories that were found when Heddle was configured.
+/// The path of a start file or library, in the directories found when Heddle was configured.
 static std::string find(StringRef name) {
   llvm::SmallVector<StringRef> dirs;
   StringRef(HEDDLE_LINK_DIRS).split(dirs, ':');
@@ -19,10 +19,12 @@ static std::string find(StringRef name) {
   return name.str();
 }
 
+/// The link line: a position-independent executable of the C library's start files, the objects, the
+/// runtime and the static C++ library, with libc and libm as shared libraries.
 heddle::cpu::Linked heddle::cpu::link(llvm::ArrayRef<std::string> objects, StringRef runtimeArchive, StringRef output,
                                       StringRef log, llvm::function_ref<void(int)> child, std::string &error) {
-  std::vector<std::string> args = {"ld.lld", "-pie", "--build-id=none", "--gc-sections", "-z", "relro",
-                                   "-z", "now", "--hash-style=gnu", "--strip-all", "-o", output.str()};
+  std::vector<std::string> args = {"ld.lld", "-pie", "--build-id=none",  "--gc-sections", "-z", "relro",
+                                   "-z",     "now",  "--hash-style=gnu", "--strip-all",   "-o", output.str()};
 #if defined(__x86_64__)
   args.insert(args.end(), {"--dynamic-linker", "/lib64/ld-linux-x86-64.so.2"});
 #elif defined(__aarch64__)
@@ -36,8 +38,8 @@ heddle::cpu::Linked heddle::cpu::link(llvm::ArrayRef<std::string> objects, Strin
     args.push_back(find(file));
   args.insert(args.end(), objects.begin(), objects.end());
   args.push_back(runtimeArchive.str());
-  args.insert(args.end(), {find("libstdc++.a"), "-lm", find("libgcc.a"), find("libgcc_eh.a"), "-lc",
-                           find("libgcc.a"), find("crtendS.o"), find("crtn.o")});
+  args.insert(args.end(), {find("libstdc++.a"), "-lm", find("libgcc.a"), find("libgcc_eh.a"), "-lc", find("libgcc.a"),
+                           find("crtendS.o"), find("crtn.o")});
 
   llvm::SmallVector<StringRef> refs(args.begin(), args.end());
   std::string why;

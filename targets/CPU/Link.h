@@ -9,13 +9,14 @@
 
 namespace heddle::cpu {
 
-/// `Stopped`: it could not begin, or a signal ended it (no memory, a full disk).
+/// `Refused`: lld reported an error. `Stopped`: it could not be started, or a signal ended it (no
+/// memory, a full disk).
 enum class Linked { Yes, Refused, Stopped };
 
-/// Links `objects` with the runtime archive into `output`; what lld says goes to the file `log` (both
-/// temporaries of the caller). lld runs as a child: it dies by SIGBUS on a full disk, and that must not
-/// be our death; `child` is told its process, and 0 when it has ended.
-/// The result needs libc and libm, nothing else. Unless `Yes`, the reason is in `error`.
+/// Links `objects` and the runtime archive to the executable `output`, which needs libc and libm only.
+/// lld runs as a child process, since on a full disk it dies by SIGBUS; its messages go to the file
+/// `log`. `child` is called with its process id, and with 0 after it has ended. Unless `Yes` is
+/// returned, `error` is the reason.
 Linked link(llvm::ArrayRef<std::string> objects, llvm::StringRef runtimeArchive, llvm::StringRef output,
             llvm::StringRef log, llvm::function_ref<void(int)> child, std::string &error);
 

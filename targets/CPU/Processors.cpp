@@ -15,20 +15,21 @@
 using namespace heddle::cpu;
 using llvm::StringRef;
 
-/// What a binary can ask for.
+/// Features that a binary can ask for.
 static const StringRef kAsked[] = {
 #define HEDDLE_CPU_FEATURE(name, leaf, subleaf, reg, bit, state) name,
 #include "heddle/cpu_features.def"
 };
 
-/// Instructions of x86 by LLVM's names; its other bits say what is fast on a processor.
+/// Instruction sets of x86 by LLVM's names; LLVM's other bits describe what is fast.
 static const StringRef kInstructions[] = {
 #define X86_FEATURE(ENUM, NAME) NAME,
 #include "llvm/TargetParser/X86TargetParser.def"
 };
 
-/// Of those, what every processor of 64 bits has, and what is a habit of the code generator.
-static const StringRef kAlways[] = {"64bit", "cmov", "cx8", "fxsr", "mmx", "sse", "sse2", "x87", "evex512", "vzeroupper"};
+/// Those of them that every 64-bit processor has, or that only concern the code generator.
+static const StringRef kAlways[] = {"64bit", "cmov", "cx8", "fxsr",    "mmx",
+                                    "sse",   "sse2", "x87", "evex512", "vzeroupper"};
 
 static llvm::Triple hostTriple() { return llvm::Triple(llvm::sys::getDefaultTargetTriple()); }
 
@@ -39,10 +40,11 @@ static const llvm::Target *hostTarget() {
   return llvm::TargetRegistry::lookupTarget(hostTriple(), error);
 }
 
-/// LLVM's bits of a processor; "" is a processor of no name, which knows every name and feature.
+/// LLVM's feature bits of a processor; the name "" knows all names and features.
 static std::unique_ptr<llvm::MCSubtargetInfo> bitsOf(StringRef cpu, StringRef features) {
   const llvm::Target *target = hostTarget();
-  return std::unique_ptr<llvm::MCSubtargetInfo>(target ? target->createMCSubtargetInfo(hostTriple(), cpu, features) : nullptr);
+  return std::unique_ptr<llvm::MCSubtargetInfo>(target ? target->createMCSubtargetInfo(hostTriple(), cpu, features)
+                                                       : nullptr);
 }
 
 /// The names of the bits that are set.
@@ -55,7 +57,8 @@ static std::vector<StringRef> enabled(const llvm::MCSubtargetInfo &bits) {
 }
 
 static bool cannotBeAsked(StringRef feature) {
-  return llvm::is_contained(kInstructions, feature) && !llvm::is_contained(kAlways, feature) && !llvm::is_contained(kAsked, feature);
+  return llvm::is_contained(kInstructions, feature) && !llvm::is_contained(kAlways, feature) &&
+         !llvm::is_contained(kAsked, feature);
 }
 
 std::string Processor::needsText() const { return llvm::join(needs, " "); }
@@ -77,11 +80,13 @@ bool heddle::cpu::isProcessor(StringRef mcpu) {
   return mcpu == "native" || (bits && bits->isCPUStringValid(mcpu));
 }
 
+/// Three steps: the feature bits of the processor; those that a binary can ask
+/// for; the width of its vectors and what the kernels want to know.
 std::optional<Processor> heddle::cpu::findProcessor(StringRef mcpu, std::string &error) {
   Processor p;
   p.cpu = mcpu == "native" ? llvm::sys::getHostCPUName().str() : mcpu.str();
   llvm::SubtargetFeatures features;
-  // A virtual machine may hide what the name promises: the list is what is really there.
+  // A virtual machine may hide features of the named processor: use what is really there.
   if (mcpu == "native")
     for (auto &f : llvm::sys::getHostCPUFeatures())
       features.AddFeature(f.first(), f.second);
@@ -94,7 +99,8 @@ std::optional<Processor> heddle::cpu::findProcessor(StringRef mcpu, std::string 
     p.features = features.getString();
     if (mcpu == "native" || mcpu == "generic")
       return p;
-    error = "a binary cannot ask this kind of processor whether it is '" + mcpu.str() + "'; there are native and generic";
+    error =
+        "a binary cannot ask this kind of processor whether it is '" + mcpu.str() + "'; there are native and generic";
     return std::nullopt;
   }
   if (!bits->checkFeatures("+64bit")) {
@@ -136,7 +142,10 @@ std::string heddle::cpu::describeProcessors() {
       if (!host.lookup(f))
         lacks += (lacks.empty() ? "lacks " : ", ") + f;
     os << llvm::left_justify(name, 18) << llvm::left_justify(std::to_string(p->vectorWidth), 14)
-       << (name == "native" ? "is " + p->cpu : lacks.empty() ? "runs it" : lacks) << "\n";
+       << (name == "native" ? "is " + p->cpu
+           : lacks.empty()  ? "runs it"
+                            : lacks)
+       << "\n";
   }
   return text;
 }

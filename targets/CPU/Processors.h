@@ -1,8 +1,8 @@
 //===- Processors.h - the processors that code is made for ------*- C++ -*-===//
 //
-// What a binary uses of a processor, it asks for when it starts; what it cannot ask for, it does not
-// use. Both follow from LLVM's own feature bits: those that heddle/cpu_features.def can express are
-// asked for, the other instructions of the processor are turned off in the code.
+// Processors and their features. A binary asks for what its code needs when it starts; what cannot be
+// asked for is not used. Both follow from LLVM's feature bits of the processor: those in
+// heddle/cpu_features.def are asked for, all other instructions are turned off.
 //
 //===----------------------------------------------------------------------===//
 #ifndef HEDDLE_TARGETS_CPU_PROCESSORS_H
@@ -17,24 +17,25 @@ namespace heddle::cpu {
 
 struct Processor {
   std::string cpu;                ///< LLVM's name
-  std::string features;           ///< "+a,-b": what LLVM gets beside the name
-  std::vector<std::string> needs; ///< asked for at start, in the order of cpu_features.def
+  std::string features;           ///< "+a,-b": what LLVM is given beside the name
+  std::vector<std::string> needs; ///< features asked for at start, in the order of cpu_features.def
   int64_t vectorWidth = 4;        ///< f32 lanes
   int64_t registers = 32;         ///< vector registers
-  bool f16 = true;                ///< f32 to f16 and back; on x86 it is f16c
-  bool dots = false;              ///< vdpbf16ps: pairs of bf16 multiplied and added at once; and vpermi2b
+  bool f16 = true;                ///< has conversions between f32 and f16 (x86: f16c)
+  bool dots = false;              ///< has dot products of pairs of bf16 (vdpbf16ps), and vpermi2b
 
   std::string needsText() const; ///< separated by spaces
 };
 
-/// "native" and every name of `--mcpu`.
+/// "native" and every name that `--mcpu` accepts.
 std::vector<std::string> processorNames();
-/// Whether LLVM has heard of it; it may know more spellings than `processorNames` lists.
+/// Whether LLVM knows the name; it may know more spellings than `processorNames` lists.
 bool isProcessor(llvm::StringRef mcpu);
-/// None, and why in `error`, where a binary could not ask for what its code would need.
+/// The processor of this name; none with `error` if the name is unknown, or if a binary could not ask
+/// for a feature that its code would need.
 std::optional<Processor> findProcessor(llvm::StringRef mcpu, std::string &error);
 
-/// The table of `--mcpu=help`: names, the width of vectors, what this machine lacks.
+/// The table of `--mcpu=help`: names, vector widths, and what this machine lacks.
 std::string describeProcessors();
 
 } // namespace heddle::cpu

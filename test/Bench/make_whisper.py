@@ -5,20 +5,10 @@
 import argparse
 
 import random_model
+from random_model import linear, norm
 
 SIZES = {"tiny": (384, 4, 6), "base": (512, 6, 8), "small": (768, 12, 12)}
 VOCAB, MELS, FRAMES, POSITIONS = 51865, 80, 1500, 448
-
-
-def norm(name, width):
-    yield name + ".weight", (width,), 1
-    yield name + ".bias", (width,), 0
-
-
-def linear(name, out, width, bias=True):
-    yield name + ".weight", (out, width), 0
-    if bias:
-        yield name + ".bias", (out,), 0
 
 
 def layer(at, width, attentions):

@@ -7,6 +7,18 @@ import numpy as np
 BYTES = {"F32": 4, "BF16": 2}
 
 
+def norm(name, width):
+    """Tensors of a layer norm, as `write` takes them."""
+    yield name + ".weight", (width,), 1
+    yield name + ".bias", (width,), 0
+
+
+def linear(name, out, width, bias=True):
+    yield name + ".weight", (out, width), 0
+    if bias:
+        yield name + ".bias", (out,), 0
+
+
 def values(random, shape, dtype, about):
     """Sizes as training leaves them, so that no activation runs away; norms lie around 1."""
     v = random.standard_normal(shape, np.float32) * np.float32(0.02) + np.float32(about)

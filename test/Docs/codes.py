@@ -1,32 +1,54 @@
-"""Every error code of the sources has its row in compiler/Driver/errors.md, and every row its code: `codes.py`.
+"""Every row of runtime/include/heddle/errors.def has a user in the sources: `heddle reference errors | codes.py`.
 
-A code is a string "Hnnnn" outside of comments, or the number of a rule given to brokenRule, which makes H02nn of it; the rules' own
-numbers are those that the tests of the readers name (S01 to S26; S22 is a note)."""
+A user is `Error::Name`; what the compiler and the targets have is said by heddle, what the runtime has by a compiled model.
+No source spells a code itself, and no message begins with `error` without one. The page is read from standard input: a row
+for each code."""
 import os
 import re
 import sys
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-RULES = {"H02%02d" % n for n in range(1, 27) if n != 22}
+TABLE = "runtime/include/heddle/errors.def"
+SAID_BY = {"Heddle": {"compiler"}, "Model": {"runtime"}, "Both": {"compiler", "runtime"}}
+
+
+def sources():
+    for folder in ("compiler", "runtime", "targets", "dialects"):
+        for top, _, names in os.walk(os.path.join(ROOT, folder)):
+            for name in sorted(names):
+                if name.endswith((".cpp", ".h", ".c")):
+                    path = os.path.join(top, name)
+                    with open(path, encoding="utf-8") as f:
+                        yield os.path.relpath(path, ROOT), f.read()
 
 
 def main():
-    said = {}
-    for folder in ("compiler", "runtime", "targets"):
-        for top, _, names in os.walk(os.path.join(ROOT, folder)):
-            for name in names:
-                if name.endswith((".cpp", ".h", ".c")):
-                    with open(os.path.join(top, name), encoding="utf-8") as f:
-                        for number, line in enumerate(f, 1):
-                            for code in re.findall(r'"(?:[^"]*\[)?(H\d{4})\b', line.split("//")[0]):
-                                said.setdefault(code, "%s:%d" % (os.path.relpath(os.path.join(top, name), ROOT), number))
-    with open(os.path.join(ROOT, "compiler", "Driver", "errors.md"), encoding="utf-8") as f:
-        rows = set(re.findall(r"^\| (H\d{4}) \|", f.read(), re.M))
-    wrong = ["%s: %s has no row in compiler/Driver/errors.md" % (said[c], c) for c in sorted(set(said) - rows)]
-    wrong += ["compiler/Driver/errors.md: nothing says %s" % c for c in sorted(rows - set(said) - RULES)]
-    wrong += ["compiler/Driver/errors.md has no row for the rule %s" % c for c in sorted(RULES - rows)]
+    with open(os.path.join(ROOT, TABLE), encoding="utf-8") as f:
+        rows = re.findall(r"^HEDDLE_ERROR\((H\d{4}), (\w+), (\w+), (\w+), ", f.read(), re.M)
+    used, wrong = {}, []
+    for path, text in sources():
+        side = "runtime" if path.startswith("runtime") else "compiler"
+        for number, line in enumerate(text.split("\n"), 1):
+            code = line.split("//")[0]
+            for name in re.findall(r"\bError::(\w+)", code):
+                used.setdefault(name, set()).add(side)
+            if re.search(r'"[^"]*(\bH0\d{3}\b|(?<!internal )\berror: )', code):
+                wrong.append("%s:%d: a code or `error: ` outside of %s" % (path, number, TABLE))
+    for code, name, _, by in rows:
+        if name not in used:
+            wrong.append("%s: nothing says %s (%s)" % (TABLE, code, name))
+        elif used[name] != SAID_BY[by]:
+            wrong.append("%s: %s (%s) is said by %s" % (TABLE, code, name, " and ".join(sorted(used[name]))))
+    for which in (0, 1):
+        names = [row[which] for row in rows]
+        wrong += ["%s: %s twice" % (TABLE, n) for n in sorted(set(names)) if names.count(n) > 1]
+    if [row[0] for row in rows] != sorted(row[0] for row in rows):
+        wrong.append("%s: not in the order of its codes" % TABLE)
+    page = re.findall(r"^\| (H\d{4}) \|", sys.stdin.read(), re.M)
+    if page != [row[0] for row in rows]:
+        wrong.append("the page has other codes than %s" % TABLE)
     print("\n".join(wrong + ["%d codes, %d wrong" % (len(rows), len(wrong))]))
-    return int(bool(wrong) or len(said) < 20)
+    return int(bool(wrong) or len(rows) < 80)
 
 
 if __name__ == "__main__":

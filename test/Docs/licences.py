@@ -27,7 +27,7 @@ def read(*parts):
 
 
 def main():
-    notices = read("runtime", "Licences.cpp") + read("runtime", "Media", "PictureNotices.c").replace('\\n"\n    "', " ").replace('\\"', '"')
+    notices = read("runtime", "Licences.cpp") + re.sub(r'\\n"\s*"', " ", read("runtime", "Media", "PictureNotices.c")).replace('\\"', '"')
     plain = " ".join(notices.split())
     wrong, looked = [], 0
     linked = re.findall(r'"(lib[\w+]+\.a)"', read("targets", "CPU", "Link.cpp"))

@@ -1,5 +1,6 @@
-// `heddle_check_is_compile SCRATCH` reads paths of models from standard input, a line each, and asks `check` and `compile` about
-// each: they must end with the same status and say the same errors. A line that differs is printed; at last the totals.
+// `heddle_check_is_compile SCRATCH` reads paths of models from standard input, a line each, and asks `check` and
+// `compile` about each: they must end with the same status and say the same errors. A line that differs is printed; at
+// last the totals.
 //
 // One thing only compile can know: whether tensors of equal shape hold the same numbers. `check` reads no data.
 #include "compiler/Driver/Inspect.h"
@@ -62,12 +63,13 @@ int main(int argc, char **argv) {
     if (same && (check.code == 0) == check.errors.empty())
       continue;
     ++different;
-    std::cout << path << ": check ends with " << check.code << ", compile --emit=" << c.emit << " with " << compiled.code << "\n";
+    std::cout << path << ": check ends with " << check.code << ", compile --emit=" << c.emit << " with "
+              << compiled.code << "\n";
     for (auto &[who, errors] : {std::pair("check", check.errors), {"compile", compiled.errors}})
       for (const std::string &e : errors)
         std::cout << "  " << who << " says " << e << "\n";
   }
-  std::cout << accepted << " accepted, " << refused << " refused, " << data << " told apart by their data alone, " << different
-            << " different\n";
+  std::cout << accepted << " accepted, " << refused << " refused, " << data << " told apart by their data alone, "
+            << different << " different\n";
   return different != 0 || accepted == 0 || refused == 0;
 }

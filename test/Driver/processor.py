@@ -9,7 +9,7 @@ import sys
 
 def main():
     heddle, model = sys.argv[1:]
-    table = subprocess.run([heddle, "compile", "--mcpu=help"], check=True, capture_output=True, text=True).stdout.splitlines()[2:]
+    table = subprocess.run([heddle, "compile", "--mcpu=help"], check=True, capture_output=True, text=True).stdout.split("\n\n")[0].splitlines()[2:]
     lacking, running = {}, {}
     for line in table:
         name, lanes, rest = line.split(maxsplit=2)

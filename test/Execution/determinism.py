@@ -1,11 +1,11 @@
 #!/usr/bin/python3
 """A row's bits never depend on what stands beside it.
 
-    determinism.py --heddle BIN [--dtype f16 | --dtype bf16 [--math dots|wide]] [-v]
+    determinism.py --heddle BIN [--dtype f16 | --dtype bf16 [--math dots|wide]] [--target cuda --device emulator|N] [--only NAME,...] [-v]
 
-Models of this repository are compiled and run in different company: threads, batch size, slot of the batch, padding on either
-side, longer texts, cached steps against the whole text again. Every comparison is of bits. One line a failure, then
-`N passed, N failed`."""
+Models of this repository are compiled and run in different company: threads (of the emulated device: grids of three sizes, three
+orders of blocks, warps and lanes), batch size, slot of the batch, padding on either side, longer texts, cached steps against the
+whole text again. Every comparison is of bits. One line a failure, then `N passed, N failed`."""
 import argparse
 import os
 import subprocess
@@ -22,10 +22,24 @@ import tensors
 SPOIL = ["/usr/bin/python3", os.path.join(ROOT, "test", "support", "spoil.py")]
 
 
+# How else a program is run: a name, and the arguments.
+THREADS = [("%d threads" % n, ["--threads", str(n)]) for n in (1, 2, 3, 4, 7)]
+GRIDS = [("%d multiprocessors, %s" % (n, how), ["--device=emulator:sms=%d,%s" % (n, how)])
+         for n, how in ((1, "order=reverse"), (3, "order=random,seed=1,early"), (16, "order=random,seed=2"))]
+
+
+def add_target(parser):
+    parser.add_argument("--target", default="cpu", choices=["cpu", "cuda"])
+    parser.add_argument("--device", default="", help="what programs of cuda run on: a number, or emulator")
+
+
 class Suite:
-    def __init__(self, heddle, work, verbose, settings=()):
+    def __init__(self, heddle, work, verbose, settings=(), target="cpu", device=""):
         self.heddle, self.work, self.verbose, self.count, self.passed, self.failed = heddle, work, verbose, 0, 0, 0
-        self.settings = settings  # more arguments of every compilation
+        emulated = device == "emulator"
+        self.settings = [*settings, "--target", target, *(["--emulate", "--mcpu=sm_80"] if emulated else [])]
+        self.usual = ["--device", device] if device else []
+        self.ways = GRIDS if emulated else [] if device else THREADS
 
     def file(self):
         self.count += 1
@@ -36,14 +50,17 @@ class Suite:
         subprocess.run([self.heddle, "compile", model, "-o", out, *self.settings, *more], check=True)
         return out
 
-    def call(self, binary, given, *command):
+    def call(self, binary, given, *command, way=None):
         source, result = self.file(), self.file()
         tensors.write(source, given)
-        subprocess.run([binary, *command, "--input", source, "--output", result], check=True)
-        return tensors.read(result)
+        subprocess.run([binary, *command, "--input", source, "--output", result, *(way or self.usual)], check=True)
+        out = tensors.read(result)
+        os.remove(source)
+        os.remove(result)
+        return out
 
-    def run(self, binary, given, threads=0):
-        return self.call(binary, given, "run", *(["--threads", str(threads)] if threads else []))["logits"]
+    def run(self, binary, given, way=None, output="logits"):
+        return self.call(binary, given, "run", way=way)[output]
 
     def same(self, what, a, b):
         good = a.shape == b.shape and a.tobytes() == b.tobytes()
@@ -60,9 +77,9 @@ def decoder(suite, name, model, vocab, longest):
     random, binary = np.random.default_rng(3), suite.compile(model)
     n = min(37, longest - 3)
     ids = random.integers(1, vocab, (3, n))
-    whole = suite.run(binary, {"input_ids": ids}, 1)
-    for threads in (2, 3, 4, 7):
-        suite.same("%s, %d threads" % (name, threads), whole, suite.run(binary, {"input_ids": ids}, threads))
+    whole = suite.run(binary, {"input_ids": ids})
+    for way, arguments in suite.ways:
+        suite.same("%s, %s" % (name, way), whole, suite.run(binary, {"input_ids": ids}, arguments))
     suite.same("%s, again" % name, whole, suite.run(binary, {"input_ids": ids}))
     for b in range(3):
         suite.same("%s, row %d alone" % (name, b), whole[b:b + 1], suite.run(binary, {"input_ids": ids[b:b + 1]}))
@@ -99,10 +116,10 @@ def encoder(suite, name, model, vocab):
     """An encoder with a mask: pads on the right are seen by nobody."""
     random, binary = np.random.default_rng(4), suite.compile(model)
     ids = random.integers(1, vocab, (2, 9))
-    run = lambda given, threads=0: suite.call(binary, given, "run", *(["--threads", str(threads)] if threads else []))["last_hidden_state"]
+    run = lambda given, way=None: suite.run(binary, given, way, "last_hidden_state")
     whole = run({"input_ids": ids})
-    for threads in (1, 2, 5):
-        suite.same("%s, %d threads" % (name, threads), whole, run({"input_ids": ids}, threads))
+    for way, arguments in suite.ways:
+        suite.same("%s, %s" % (name, way), whole, run({"input_ids": ids}, arguments))
     for b in range(2):
         suite.same("%s, row %d alone" % (name, b), whole[b:b + 1], run({"input_ids": ids[b:b + 1]}))
     for pad in (1, 4, 7):
@@ -116,10 +133,12 @@ def main():
     p.add_argument("--heddle", required=True)
     p.add_argument("--dtype", default="f32")
     p.add_argument("--math", default="auto")
+    p.add_argument("--only", default="")
     p.add_argument("-v", action="store_true")
+    add_target(p)
     o = p.parse_args()
     with tempfile.TemporaryDirectory(prefix="heddle-determinism-") as work:
-        suite = Suite(os.path.abspath(o.heddle), work, o.v, ["--dtype", o.dtype, "--math", o.math])
+        suite = Suite(os.path.abspath(o.heddle), work, o.v, ["--dtype", o.dtype, "--math", o.math], o.target, o.device)
 
         def base(name):
             test = os.path.join(work, name + ".test")
@@ -132,6 +151,8 @@ def main():
                            ("gpt2", lambda: decoder(suite, "gpt2", base("gpt2"), 11, 16)),
                            ("llama", lambda: decoder(suite, "llama", base("llama"), 11, 16)),
                            ("bert", lambda: encoder(suite, "bert", base("bert"), 11))):
+            if o.only and what not in o.only.split(","):
+                continue
             try:
                 test()
             except (subprocess.CalledProcessError, OSError, KeyError) as e:

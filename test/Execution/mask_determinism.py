@@ -1,10 +1,10 @@
 #!/usr/bin/python3
 """A row's bits never depend on what stands beside it, for every kind of mask and every score modifier.
 
-    mask_determinism.py --heddle BIN [--dtype bf16|f16] [--only NAME,...] [-v]
+    mask_determinism.py --heddle BIN [--dtype bf16|f16] [--target cuda --device emulator|N] [--only NAME,...] [-v]
 
-Small decoders, one a mask and one a modifier, are compiled with a cache and without, and run on one thread and two, in batches of
-1, 3 and 8, in other slots, behind and before padding, on shorter texts, and token by token. Every comparison is of bits. One line a
+Small decoders, one a mask and one a modifier, are compiled with a cache and without, and run on one thread and two (of the emulated
+device: on grids of three sizes, in three orders), in batches of 1, 3 and 8, in other slots, behind and before padding, on shorter texts, and token by token. Every comparison is of bits. One line a
 failure, then `N passed, N failed`."""
 import argparse
 import json
@@ -97,15 +97,21 @@ def write_model(folder, mask, before, statements, attributes, weights, longest=L
     return folder
 
 
+def ways(suite):
+    """Two numbers of threads are enough here; every one of the grids and orders of a device."""
+    return suite.ways[:2] if suite.ways is determinism.THREADS else suite.ways
+
+
 def check(suite, name, model, absolute):
     """As determinism.decoder, and batches of 8; the text is longer than a tile of 128 keys."""
     binary, again = suite.compile(model), suite.compile(model, "--cache=none")
     random, n = np.random.default_rng(3), 137
     ids = random.integers(1, VOCAB, (8, n))
     placed = "position_ids" in open(os.path.join(model, "model.json")).read()
-    whole = suite.run(binary, {"input_ids": ids}, 1)
-    suite.same("%s, 2 threads" % name, whole, suite.run(binary, {"input_ids": ids}, 2))
-    suite.same("%s, again" % name, whole, suite.run(binary, {"input_ids": ids}, 1))
+    whole = suite.run(binary, {"input_ids": ids})
+    for way, arguments in ways(suite):
+        suite.same("%s, %s" % (name, way), whole, suite.run(binary, {"input_ids": ids}, arguments))
+    suite.same("%s, again" % name, whole, suite.run(binary, {"input_ids": ids}))
     suite.same("%s, 3 of 8" % name, whole[2:5], suite.run(binary, {"input_ids": ids[2:5]}))
     suite.same("%s, slots exchanged" % name, whole[::-1], suite.run(binary, {"input_ids": ids[::-1]}))
     for b in (0, 7):
@@ -122,7 +128,7 @@ def check(suite, name, model, absolute):
         if not absolute:
             suite.same("%s, %d pads on the left" % (name, pad), whole, suite.run(binary, left)[:, pad:])
 
-    generate = lambda program, given, new, *more: suite.call(program, given, "generate", "-n", str(new), "--greedy", "--ignore-eos", *more)["ids"]
+    generate = lambda program, given, new: suite.call(program, given, "generate", "-n", str(new), "--greedy", "--ignore-eos")["ids"]
     prompts = [ids[0, :5], ids[1, :8], ids[2, :2]]
     alone = [generate(binary, {"input_ids": p[None]}, 20)[0] for p in prompts]
     for p, a in zip(prompts, alone):
@@ -156,12 +162,13 @@ def check_ring(suite, name, model, ring, room):
     binary, again = suite.compile(model), suite.compile(model, "--cache=none")
     card = subprocess.run([binary, "info", "--card"], check=True, stdout=subprocess.PIPE).stdout.decode()
     suite.same("%s has a ring" % name, np.array(["\npieces 512 beyond %d\n" % ring in card, "min(%d," % room in card]), np.array([True, True]))
-    generate = lambda program, given, new, *more: suite.call(program, given, "generate", "-n", str(new), "--greedy", "--ignore-eos", *more)["ids"]
+    generate = lambda program, given, new, way=None: suite.call(program, given, "generate", "-n", str(new), "--greedy", "--ignore-eos", way=way)["ids"]
     ids = np.random.default_rng(5).integers(1, VOCAB, (2, 2100))
     for long in (300, 1900):
         suite.same("%s, 60 tokens after %d, recomputed" % (name, long), generate(binary, {"input_ids": ids[:, :long]}, 60), generate(again, {"input_ids": ids[:, :long]}, 60))
-    whole = generate(binary, {"input_ids": ids[:1, :700]}, 1300, "--threads", "1")
-    suite.same("%s, 2 threads" % name, whole, generate(binary, {"input_ids": ids[:1, :700]}, 1300, "--threads", "2"))
+    whole = generate(binary, {"input_ids": ids[:1, :700]}, 1300)
+    for way, arguments in ways(suite):
+        suite.same("%s, %s" % (name, way), whole, generate(binary, {"input_ids": ids[:1, :700]}, 1300, arguments))
     for n in (1, 150, 512, 513, 896, 1100):  # what was fed alone, a prompt by now
         suite.same("%s, %d tokens more of the prompt" % (name, n), whole, generate(binary, {"input_ids": whole[:, :700 + n]}, 1300 - n))
     pad = 77
@@ -176,9 +183,10 @@ def main():
     p.add_argument("--dtype", default="f32")
     p.add_argument("--only", default="")
     p.add_argument("-v", action="store_true")
+    determinism.add_target(p)
     o = p.parse_args()
     with tempfile.TemporaryDirectory(prefix="heddle-determinism-") as work:
-        suite = determinism.Suite(os.path.abspath(o.heddle), work, o.v, ["--dtype", o.dtype])
+        suite = determinism.Suite(os.path.abspath(o.heddle), work, o.v, ["--dtype", o.dtype], o.target, o.device)
         models = [("mask " + n, m, b, [], {}, {}, a) for n, (m, b, a) in MASKS.items()]
         models += [("modifier " + n, "causal", [], s, a, w, False) for n, (s, a, w) in MODIFIERS.items()]
         models += [("modifier %s, window" % n, "window(20, 0)", [], *MODIFIERS[n], False) for n in ("alibi", "buckets", "shaw", "sinks")]

@@ -48,35 +48,22 @@ Bytes contents(const std::string &path) {
 /// the rest.
 Bytes changed(const Bytes &good, Random &random, size_t head) {
   Bytes bad = good;
-  for (size_t changes = 1 + below(random, random() % 4 ? 1 : 8);
-       changes && !bad.empty();
-       --changes) {
+  for (size_t changes = 1 + below(random, random() % 4 ? 1 : 8); changes && !bad.empty(); --changes) {
     size_t range = random() % 2 ? bad.size() : std::min(head, bad.size());
     size_t at = below(random, range), from = below(random, bad.size());
     size_t size = below(random, std::min<size_t>(64, bad.size() - from)) + 1;
     switch (random() % 8) {
-    case 0:
-      bad.erase(at, size);
-      break;
-    case 1:
-      bad.insert(at, bad.substr(from, size));
-      break;
-    case 2:
-      bad.replace(at, size, bad.substr(from, size));
-      break;
-    case 3:
-      bad.resize(std::max<size_t>(at, 1));
-      break;
+    case 0: bad.erase(at, size); break;
+    case 1: bad.insert(at, bad.substr(from, size)); break;
+    case 2: bad.replace(at, size, bad.substr(from, size)); break;
+    case 3: bad.resize(std::max<size_t>(at, 1)); break;
     case 4:
       // Lengths and counts at the ends of their ranges.
       for (size_t i = at; i < std::min(at + 4, bad.size()); ++i)
         bad[i] = char(random() % 3 ? 0xff : 0x7f);
       break;
-    case 5:
-      bad[at] = char(bad[at] ^ (1 << random() % 8));
-      break;
-    default:
-      bad[at] = char(random());
+    case 5: bad[at] = char(bad[at] ^ (1 << random() % 8)); break;
+    default: bad[at] = char(random());
     }
   }
   return bad;
@@ -108,8 +95,7 @@ void repairPng(Bytes &png) {
 }
 
 /// Noise in `channels`, as PCM (1) or floats (3) of `bits`.
-Bytes wav(int kind, int bits, int channels, int rate, size_t bytes,
-          Random &random) {
+Bytes wav(int kind, int bits, int channels, int rate, size_t bytes, Random &random) {
   Bytes out;
   auto put = [&](uint64_t value, int count) {
     for (int i = 0; i < count; ++i)
@@ -136,14 +122,12 @@ Bytes wav(int kind, int bits, int channels, int rate, size_t bytes,
 
 bool tryPicture(const Bytes &bytes, Random &random) {
   heddle_pixels pixels;
-  if (heddle_decode_picture(reinterpret_cast<const uint8_t *>(bytes.data()),
-                            bytes.size(), 1 << 20, &pixels))
+  if (heddle_decode_picture(reinterpret_cast<const uint8_t *>(bytes.data()), bytes.size(), 1 << 20, &pixels))
     return false;
   Picture picture;
   picture.width = pixels.width;
   picture.height = pixels.height;
-  picture.rgb.assign(pixels.rgb,
-                     pixels.rgb + 3 * picture.width * picture.height);
+  picture.rgb.assign(pixels.rgb, pixels.rgb + 3 * picture.width * picture.height);
   free(pixels.rgb);
   Settings settings;
   auto side = [&] { return double(1 + below(random, 70)); };
@@ -166,22 +150,17 @@ bool tryPicture(const Bytes &bytes, Random &random) {
 
 bool trySound(const Bytes &bytes, Random &random) {
   Sound sound;
-  if (!readWav(reinterpret_cast<const unsigned char *>(bytes.data()),
-               bytes.size(), "x.wav", sound)
-           .ok())
+  if (!readWav(reinterpret_cast<const unsigned char *>(bytes.data()), bytes.size(), "x.wav", sound).ok())
     return false;
   // Rates without a common factor cost a row of weights for every sample.
   if (sound.rate > 100000)
     sound.rate = 16000;
   Settings settings;
   switch (random() % 3) {
-  case 0:
-    settings.values = {{"raw", {1}}, {"normalize", {double(random() % 2)}}};
-    break;
+  case 0: settings.values = {{"raw", {1}}, {"normalize", {double(random() % 2)}}}; break;
   case 1:
-    settings.values = {{"fbank", {1}},
-                       {"bins", {double(1 + below(random, 90))}},
-                       {"stride", {double(1 + below(random, 4))}}};
+    settings.values = {
+        {"fbank", {1}}, {"bins", {double(1 + below(random, 90))}}, {"stride", {double(1 + below(random, 4))}}};
     break;
   default:
     settings.values = {{"bins", {double(1 + below(random, 90))}},
@@ -200,23 +179,18 @@ bool useTokenizer(const Bytes &blob, Random &random) {
   if (!blob.empty())
     memcpy(words.data(), blob.data(), blob.size());
   Tokenizer tokenizer;
-  if (!tokenizer
-           .open(reinterpret_cast<const unsigned char *>(words.data()),
-                 blob.size())
-           .ok())
+  if (!tokenizer.open(reinterpret_cast<const unsigned char *>(words.data()), blob.size()).ok())
     return false;
   std::string noise;
   for (int i = 0; i < 40; ++i)
     noise += char(random());
   std::string_view pair = "and [MASK] a second\n text";
   bool good = true;
-  for (const std::string &text :
-       {std::string("One day, there was a LOUD cra\xcc\x81"
-                    "ck! 2023 "),
-        std::string(200, 'a'), noise, std::string()}) {
+  for (const std::string &text : {std::string("One day, there was a LOUD cra\xcc\x81"
+                                              "ck! 2023 "),
+                                  std::string(200, 'a'), noise, std::string()}) {
     Encoded encoded;
-    good &= tokenizer.encode(text, random() % 2 ? &pair : nullptr, true, encoded)
-                .ok();
+    good &= tokenizer.encode(text, random() % 2 ? &pair : nullptr, true, encoded).ok();
     for (const Token &token : encoded.tokens)
       good &= tokenizer.textOf(encoded, token).size() < blob.size() + 4096;
   }
@@ -241,9 +215,7 @@ bool tryTokenizer(const Bytes &json, Random &random) {
 
 /// The parts of a tokenizer that are small: a long vocabulary would hide them
 /// from the changes.
-Bytes smallTokenizer(const char *model, const char *rest) {
-  return Bytes("{\"model\":") + model + "," + rest + "}";
-}
+Bytes smallTokenizer(const char *model, const char *rest) { return Bytes("{\"model\":") + model + "," + rest + "}"; }
 
 } // namespace
 
@@ -271,30 +243,28 @@ int main(int argc, char **argv) {
   for (auto [kind, bits] : {std::pair(1, 8), {1, 16}, {1, 24}, {1, 32}, {3, 32}})
     wavs.push_back(wav(kind, bits, 1 + bits % 3, 16000, 4800, random));
   tokenizers = {
-      smallTokenizer(R"({"type":"BPE","unk_token":"<unk>","fuse_unk":true,"byte_fallback":true,"vocab":{"<unk>":0,"<0x0A>":1,"a":2,"aa":3,"aaaa":4,"b":5},"merges":[["a","a"],["aa","aa"]]})",
-                     R"("added_tokens":[{"id":6,"content":"[MASK]","lstrip":true,"normalized":true,"special":true}],"normalizer":{"type":"Sequence","normalizers":[{"type":"NFKC"},{"type":"Replace","pattern":{"Regex":" +"},"content":" "},{"type":"Prepend","prepend":"_"}]},"pre_tokenizer":{"type":"Split","pattern":{"Regex":"\\s+(?!\\S)|[^\\s]+|\\p{L}{1,3}"},"behavior":"MergedWithPrevious","invert":false},"decoder":{"type":"Sequence","decoders":[{"type":"ByteFallback"},{"type":"Fuse"},{"type":"Strip","content":" ","start":1,"stop":0}]})"),
-      smallTokenizer(R"({"type":"WordPiece","unk_token":"[UNK]","continuing_subword_prefix":"##","max_input_chars_per_word":100,"vocab":{"[UNK]":0,"[CLS]":1,"[SEP]":2,"a":3,"##a":4,"one":5,"day":6}})",
-                     R"("normalizer":{"type":"BertNormalizer","clean_text":true,"handle_chinese_chars":true,"strip_accents":null,"lowercase":true},"pre_tokenizer":{"type":"BertPreTokenizer"},"post_processor":{"type":"TemplateProcessing","single":[{"SpecialToken":{"id":"[CLS]","type_id":0}},{"Sequence":{"id":"A","type_id":0}}],"pair":[{"Sequence":{"id":"A","type_id":0}},{"Sequence":{"id":"B","type_id":1}}],"special_tokens":{"[CLS]":{"id":"[CLS]","ids":[1],"tokens":["[CLS]"]}}},"decoder":{"type":"WordPiece","prefix":"##","cleanup":true},"truncation":{"max_length":20,"strategy":"LongestFirst","stride":0,"direction":"Right"},"padding":{"strategy":{"Fixed":24},"direction":"Left","pad_to_multiple_of":8,"pad_id":0,"pad_type_id":0,"pad_token":"[PAD]"})"),
-      smallTokenizer(R"({"type":"Unigram","unk_id":0,"byte_fallback":false,"vocab":[["<unk>",0.0],["a",-2.5],["aa",-3.5],["\u2581one",-4.0],["d",-5.0],["day",-6.25]]})",
-                     R"("pre_tokenizer":{"type":"Sequence","pretokenizers":[{"type":"WhitespaceSplit"},{"type":"Metaspace","replacement":"\u2581","prepend_scheme":"always","split":true}]},"decoder":{"type":"Metaspace","replacement":"\u2581","prepend_scheme":"always","split":true})"),
+      smallTokenizer(
+          R"({"type":"BPE","unk_token":"<unk>","fuse_unk":true,"byte_fallback":true,"vocab":{"<unk>":0,"<0x0A>":1,"a":2,"aa":3,"aaaa":4,"b":5},"merges":[["a","a"],["aa","aa"]]})",
+          R"("added_tokens":[{"id":6,"content":"[MASK]","lstrip":true,"normalized":true,"special":true}],"normalizer":{"type":"Sequence","normalizers":[{"type":"NFKC"},{"type":"Replace","pattern":{"Regex":" +"},"content":" "},{"type":"Prepend","prepend":"_"}]},"pre_tokenizer":{"type":"Split","pattern":{"Regex":"\\s+(?!\\S)|[^\\s]+|\\p{L}{1,3}"},"behavior":"MergedWithPrevious","invert":false},"decoder":{"type":"Sequence","decoders":[{"type":"ByteFallback"},{"type":"Fuse"},{"type":"Strip","content":" ","start":1,"stop":0}]})"),
+      smallTokenizer(
+          R"({"type":"WordPiece","unk_token":"[UNK]","continuing_subword_prefix":"##","max_input_chars_per_word":100,"vocab":{"[UNK]":0,"[CLS]":1,"[SEP]":2,"a":3,"##a":4,"one":5,"day":6}})",
+          R"("normalizer":{"type":"BertNormalizer","clean_text":true,"handle_chinese_chars":true,"strip_accents":null,"lowercase":true},"pre_tokenizer":{"type":"BertPreTokenizer"},"post_processor":{"type":"TemplateProcessing","single":[{"SpecialToken":{"id":"[CLS]","type_id":0}},{"Sequence":{"id":"A","type_id":0}}],"pair":[{"Sequence":{"id":"A","type_id":0}},{"Sequence":{"id":"B","type_id":1}}],"special_tokens":{"[CLS]":{"id":"[CLS]","ids":[1],"tokens":["[CLS]"]}}},"decoder":{"type":"WordPiece","prefix":"##","cleanup":true},"truncation":{"max_length":20,"strategy":"LongestFirst","stride":0,"direction":"Right"},"padding":{"strategy":{"Fixed":24},"direction":"Left","pad_to_multiple_of":8,"pad_id":0,"pad_type_id":0,"pad_token":"[PAD]"})"),
+      smallTokenizer(
+          R"({"type":"Unigram","unk_id":0,"byte_fallback":false,"vocab":[["<unk>",0.0],["a",-2.5],["aa",-3.5],["\u2581one",-4.0],["d",-5.0],["day",-6.25]]})",
+          R"("pre_tokenizer":{"type":"Sequence","pretokenizers":[{"type":"WhitespaceSplit"},{"type":"Metaspace","replacement":"\u2581","prepend_scheme":"always","split":true}]},"decoder":{"type":"Metaspace","replacement":"\u2581","prepend_scheme":"always","split":true})"),
       contents(examples + "/dates/tokenizer.json"),
   };
   for (const Bytes &json : tokenizers) {
     std::string error;
-    if (!tokenizerBlobFromText(json, "good", blobs.emplace_back(), error) ||
-        !useTokenizer(blobs.back(), random)) {
+    if (!tokenizerBlobFromText(json, "good", blobs.emplace_back(), error) || !useTokenizer(blobs.back(), random)) {
       fprintf(stderr, "a good tokenizer is refused: %s\n", error.c_str());
       return 70;
     }
   }
   std::map<std::string, std::pair<uint64_t, uint64_t>> counts;
   for (uint64_t run = 0; run < runs; ++run) {
-    auto pick = [&](const std::vector<Bytes> &all) -> const Bytes & {
-      return all[below(random, all.size())];
-    };
-    auto count = [&](const char *what, bool used) {
-      (used ? counts[what].first : counts[what].second) += 1;
-    };
+    auto pick = [&](const std::vector<Bytes> &all) -> const Bytes & { return all[below(random, all.size())]; };
+    auto count = [&](const char *what, bool used) { (used ? counts[what].first : counts[what].second) += 1; };
     switch (run % 5) {
     case 0: {
       Bytes png = changed(pick(pngs), random, 64);
@@ -303,27 +273,16 @@ int main(int argc, char **argv) {
       count("PNG", tryPicture(png, random));
       break;
     }
-    case 1:
-      count("JPEG", tryPicture(changed(jpeg, random, 700), random));
-      break;
-    case 2:
-      count("WAV", trySound(changed(pick(wavs), random, 48), random));
-      break;
-    case 3:
-      count("tokenizer.json",
-            tryTokenizer(changed(pick(tokenizers), random, 2000), random));
-      break;
-    default:
-      count("compiled tokenizer",
-            useTokenizer(changed(pick(blobs), random, 400), random));
+    case 1: count("JPEG", tryPicture(changed(jpeg, random, 700), random)); break;
+    case 2: count("WAV", trySound(changed(pick(wavs), random, 48), random)); break;
+    case 3: count("tokenizer.json", tryTokenizer(changed(pick(tokenizers), random, 2000), random)); break;
+    default: count("compiled tokenizer", useTokenizer(changed(pick(blobs), random, 400), random));
     }
   }
   for (const auto &[what, count] : counts)
-    printf("%s: %llu used, %llu refused\n", what.c_str(),
-           static_cast<unsigned long long>(count.first),
+    printf("%s: %llu used, %llu refused\n", what.c_str(), static_cast<unsigned long long>(count.first),
            static_cast<unsigned long long>(count.second));
-  printf("%llu files, seed %llu, no findings\n",
-         static_cast<unsigned long long>(runs),
+  printf("%llu files, seed %llu, no findings\n", static_cast<unsigned long long>(runs),
          static_cast<unsigned long long>(seed));
   return 0;
 }

@@ -25,15 +25,14 @@ static std::string checkRefusal(const absl::Status &status) {
   require(problem.has_value(), "a refusal without a problem");
   require(problem->file == "fuzz", "a refusal without its file");
   require(problem->byte.has_value(), "a refusal without its byte");
-  require(!problem->code.empty() && !problem->message.empty(), "a refusal without words");
+  require(!problem->message.empty(), "a refusal without words");
   for (char c : llvm::StringRef(status.message().data(), status.message().size()))
     require(uint8_t(c) >= 0x20 || c == '\n', "a control byte in a message");
-  return problem->rule.empty() ? problem->code : problem->rule;
+  return problem->rule.empty() ? codeOf(problem->code) : problem->rule;
 }
 
 /// Everything that a holder of the table relies on, from the definition.
-static void checkAccepted(const SafetensorsHeader &header, uint64_t headerBytes,
-                          uint64_t fileBytes) {
+static void checkAccepted(const SafetensorsHeader &header, uint64_t headerBytes, uint64_t fileBytes) {
   std::vector<std::pair<uint64_t, uint64_t>> ranges;
   std::set<std::string> names;
   for (const TensorRecord &tensor : header.tensors) {
@@ -45,10 +44,8 @@ static void checkAccepted(const SafetensorsHeader &header, uint64_t headerBytes,
     }
     require(elements * width(tensor.type) == tensor.bytes, "bytes are not the shape's");
     require(tensor.byte >= 8 + headerBytes, "data in the header");
-    require(tensor.byte <= fileBytes && tensor.bytes <= fileBytes - tensor.byte,
-            "data behind the end");
-    require(tensor.headerByte >= 8 && tensor.headerByte < 8 + headerBytes,
-            "a name outside of the header");
+    require(tensor.byte <= fileBytes && tensor.bytes <= fileBytes - tensor.byte, "data behind the end");
+    require(tensor.headerByte >= 8 && tensor.headerByte < 8 + headerBytes, "a name outside of the header");
     require(names.insert(tensor.name.str()).second, "a name twice");
     require(header.find(tensor.name) == &tensor, "a name that is not found");
     if (tensor.bytes)
@@ -73,22 +70,20 @@ std::string heddle::fuzzVerdict(llvm::StringRef input) {
       require(index->find(item.tensor) == &item, "a tensor that is not found");
     }
     for (const std::string &shard : index->shards)
-      require(shard.find('/') == std::string::npos && shard != ".." && !shard.empty(),
-              "a path that leads out");
+      require(shard.find('/') == std::string::npos && shard != ".." && !shard.empty(), "a path that leads out");
     return "index";
   }
   HeaderLimits limits;
   limits.tensors = 12; // low enough to be met
   if (std::optional<WeightProblem> wrong = recogniseWrongFile(input, "fuzz"))
     return checkRefusal(toStatus(*wrong));
-  absl::StatusOr<uint64_t> length =
-      safetensorsHeaderLength(input, input.size(), "fuzz", limits);
+  absl::StatusOr<uint64_t> length = safetensorsHeaderLength(input, input.size(), "fuzz", limits);
   if (!length.ok())
     return checkRefusal(length.status());
   // A copy of its own size, so that the sanitizer sees the end of the header.
   std::vector<char> header(input.begin() + 8, input.begin() + 8 + *length);
-  absl::StatusOr<SafetensorsHeader> table = parseSafetensorsHeader(
-      {header.data(), header.size()}, input.size(), "fuzz", limits);
+  absl::StatusOr<SafetensorsHeader> table =
+      parseSafetensorsHeader({header.data(), header.size()}, input.size(), "fuzz", limits);
   if (!table.ok())
     return checkRefusal(table.status());
   checkAccepted(*table, *length, input.size());

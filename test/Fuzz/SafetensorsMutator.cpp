@@ -32,17 +32,78 @@ private:
   uint64_t state;
 };
 
-const llvm::StringRef words[] = {
-    "{", "}", "[", "]", ",", ":", "\"", " ", "\\", "\n", "\t", "0", "1", "2", "3", "4",
-    "8", "16", "-1", "-0", "1.0", "1e3", "01", "9223372036854775807",
-    "9223372036854775808", "18446744073709551615", "18446744073709551616", "4294967296",
-    "null", "true", "NaN", "Infinity", "\"dtype\":", "\"shape\":", "\"data_offsets\":",
-    "\"__metadata__\":", "\"F32\"", "\"F64\"", "\"F16\"", "\"BF16\"", "\"I64\"", "\"I8\"",
-    "\"U8\"", "\"BOOL\"", "\"F4\"", "\"F8_E4M3\"", "\"Q31\"", "\"a\":", "\"b\":",
-    "\"\\u0061\":", "\\u0000", "\\ud800", "\\u00e9", "\xC3\xA9", "\xE2\x82", "\xFF",
-    "[0,0]", "[0,4]", "[4,8]", "[]", "{}", "[[[[[", "{\"x\":", "\"weight_map\":",
-    "\"metadata\":", "\"total_size\":", "\"1.safetensors\"", "../", "/", "..",
-    "\"\\u005f_metadata__\":{\"k\":\"v\"},", ".."};
+const llvm::StringRef words[] = {"{",
+                                 "}",
+                                 "[",
+                                 "]",
+                                 ",",
+                                 ":",
+                                 "\"",
+                                 " ",
+                                 "\\",
+                                 "\n",
+                                 "\t",
+                                 "0",
+                                 "1",
+                                 "2",
+                                 "3",
+                                 "4",
+                                 "8",
+                                 "16",
+                                 "-1",
+                                 "-0",
+                                 "1.0",
+                                 "1e3",
+                                 "01",
+                                 "9223372036854775807",
+                                 "9223372036854775808",
+                                 "18446744073709551615",
+                                 "18446744073709551616",
+                                 "4294967296",
+                                 "null",
+                                 "true",
+                                 "NaN",
+                                 "Infinity",
+                                 "\"dtype\":",
+                                 "\"shape\":",
+                                 "\"data_offsets\":",
+                                 "\"__metadata__\":",
+                                 "\"F32\"",
+                                 "\"F64\"",
+                                 "\"F16\"",
+                                 "\"BF16\"",
+                                 "\"I64\"",
+                                 "\"I8\"",
+                                 "\"U8\"",
+                                 "\"BOOL\"",
+                                 "\"F4\"",
+                                 "\"F8_E4M3\"",
+                                 "\"Q31\"",
+                                 "\"a\":",
+                                 "\"b\":",
+                                 "\"\\u0061\":",
+                                 "\\u0000",
+                                 "\\ud800",
+                                 "\\u00e9",
+                                 "\xC3\xA9",
+                                 "\xE2\x82",
+                                 "\xFF",
+                                 "[0,0]",
+                                 "[0,4]",
+                                 "[4,8]",
+                                 "[]",
+                                 "{}",
+                                 "[[[[[",
+                                 "{\"x\":",
+                                 "\"weight_map\":",
+                                 "\"metadata\":",
+                                 "\"total_size\":",
+                                 "\"1.safetensors\"",
+                                 "../",
+                                 "/",
+                                 "..",
+                                 "\"\\u005f_metadata__\":{\"k\":\"v\"},",
+                                 ".."};
 
 std::string file(llvm::StringRef header, size_t data) {
   std::string result;
@@ -58,9 +119,11 @@ std::vector<std::string> seeds() {
       file(R"({"__metadata__":{"format":"pt","k":"v"},)"
            R"("a":{"dtype":"BF16","shape":[2,3],"data_offsets":[0,12]},)"
            R"("b":{"dtype":"U8","shape":[],"data_offsets":[12,13]},)"
-           R"("c":{"dtype":"I64","shape":[0,5],"data_offsets":[13,13]}})", 13),
+           R"("c":{"dtype":"I64","shape":[0,5],"data_offsets":[13,13]}})",
+           13),
       file(R"({"h.0.w":{"dtype":"F16","shape":[1,1,4],"data_offsets":[8,16]},)"
-           R"("h.1.w":{"data_offsets":[0,8],"shape":[4],"dtype":"I16"}})", 16),
+           R"("h.1.w":{"data_offsets":[0,8],"shape":[4],"dtype":"I16"}})",
+           16),
       file(R"({"q":{"dtype":"F4","shape":[4],"data_offsets":[0,2]}})", 2),
       R"({"metadata":{"total_size":8},"weight_map":{"a":"1.safetensors","b":"2.safetensors"}})",
       R"({"weight_map":{"a":"1.safetensors"},"extra":[{"x":null}]})",
@@ -73,11 +136,11 @@ std::vector<std::string> seeds() {
 /// A whole file made by the rules, with one number out of place now and then: gets to
 /// the rules that single mutations of text rarely meet (duplicates, overlaps, products).
 std::string generate(Random &random) {
-  static const std::pair<const char *, unsigned> types[] = {
-      {"F64", 64}, {"F32", 32}, {"F16", 16}, {"BF16", 16}, {"I64", 64},     {"I32", 32},
-      {"I16", 16}, {"I8", 8},   {"U8", 8},   {"BOOL", 8},  {"F8_E5M2", 8}, {"F4", 4}};
-  static const char *huge[] = {"4294967296", "9223372036854775807", "2147483648",
-                               "1152921504606846976", "3", "18446744073709551615"};
+  static const std::pair<const char *, unsigned> types[] = {{"F64", 64}, {"F32", 32}, {"F16", 16},    {"BF16", 16},
+                                                            {"I64", 64}, {"I32", 32}, {"I16", 16},    {"I8", 8},
+                                                            {"U8", 8},   {"BOOL", 8}, {"F8_E5M2", 8}, {"F4", 4}};
+  static const char *huge[] = {"4294967296", "9223372036854775807", "2147483648", "1152921504606846976",
+                               "3",          "18446744073709551615"};
   std::vector<std::string> items;
   size_t tensors = random.below(random.oneIn(20) ? 16 : 6), cursor = 0;
   size_t usual = random.below(10);
@@ -88,8 +151,7 @@ std::string generate(Random &random) {
     for (size_t rank = random.below(4); rank > 0; --rank) {
       size_t dim = random.below(random.oneIn(4) ? 1 : 5);
       elements *= dim;
-      shape += (shape.empty() ? "" : ",") +
-               (random.oneIn(60) ? huge[random.below(6)] : std::to_string(dim));
+      shape += (shape.empty() ? "" : ",") + (random.oneIn(60) ? huge[random.below(6)] : std::to_string(dim));
     }
     size_t begin = cursor, end = cursor + elements * bits / 8;
     cursor = end;
@@ -102,9 +164,8 @@ std::string generate(Random &random) {
     size_t name = random.oneIn(60) ? random.below(tensors) : i;
     items.push_back((random.oneIn(9) ? "\"\\u006" + std::to_string(name % 10) + "\""
                                      : "\"" + std::string(1, char('`' + name)) + "\"") +
-                    ":{\"dtype\":\"" + type + "\",\"shape\":[" + shape +
-                    "],\"data_offsets\":[" + std::to_string(begin) + "," +
-                    std::to_string(end) + "]}");
+                    ":{\"dtype\":\"" + type + "\",\"shape\":[" + shape + "],\"data_offsets\":[" +
+                    std::to_string(begin) + "," + std::to_string(end) + "]}");
   }
   if (random.oneIn(4))
     items.push_back(R"("__metadata__":{"format":"pt"})");
@@ -130,15 +191,9 @@ void mutateOnce(std::string &text, const std::vector<std::string> &pool, Random 
     if (at < text.size())
       text[at] = char(random.next());
     break;
-  case 2:
-    text.insert(at, words[random.below(std::size(words))].str());
-    break;
-  case 3:
-    text.replace(at, length, words[random.below(std::size(words))].str());
-    break;
-  case 4:
-    text.erase(at, length);
-    break;
+  case 2: text.insert(at, words[random.below(std::size(words))].str()); break;
+  case 3: text.replace(at, length, words[random.below(std::size(words))].str()); break;
+  case 4: text.erase(at, length); break;
   case 5: // repeat a piece, sometimes often
     if (text.size() < 4096) {
       std::string piece = text.substr(at, length);
@@ -183,8 +238,7 @@ void mendLength(std::string &text) {
 }
 
 bool isFile(llvm::StringRef text) {
-  return !text.starts_with("{") && !text.starts_with("version") &&
-         !text.starts_with("<");
+  return !text.starts_with("{") && !text.starts_with("version") && !text.starts_with("<");
 }
 
 void dump(std::FILE *out, llvm::StringRef input, llvm::StringRef verdict) {
@@ -233,8 +287,7 @@ int main(int argc, char **argv) {
     bool made = random.oneIn(3);
     std::string input = made ? generate(random) : pool[random.below(pool.size())];
     bool mend = isFile(input) && !random.oneIn(8);
-    size_t mutations = made ? (random.oneIn(2) ? 0 : 1)
-                            : 1 + random.below(random.oneIn(2) ? 1 : 6);
+    size_t mutations = made ? (random.oneIn(2) ? 0 : 1) : 1 + random.below(random.oneIn(2) ? 1 : 6);
     for (; mutations > 0; --mutations)
       mutateOnce(input, pool, random);
     if (mend)
@@ -246,13 +299,12 @@ int main(int argc, char **argv) {
     if (counts[verdict]++ < 20 && input.size() < 4096)
       pool.push_back(input);
   }
-  double seconds =
-      std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   if (out)
     std::fclose(out);
   for (auto &[verdict, count] : counts)
     std::printf("%-16s %llu\n", verdict.c_str(), (unsigned long long)count);
-  std::printf("%llu inputs, seed %llu, %.1f s, 0 findings\n", (unsigned long long)runs,
-              (unsigned long long)seed, seconds);
+  std::printf("%llu inputs, seed %llu, %.1f s, 0 findings\n", (unsigned long long)runs, (unsigned long long)seed,
+              seconds);
   return 0;
 }

@@ -25,7 +25,8 @@ NUMBERS = ["0", "1", "-1", "2", "3", "7", "8", "15", "16", "17", "31", "33", "64
 FORMS = ["0", "64", "-64", "T", "B*T", "64*B", "nobody", "64*threads", "T//0", "T-1000000", "4611686018427387904*T", "1//0", "64*", "", "B**T",
          "max(B,T)", "9223372036854775807+B", "((((T))))", "past", "new", "capacity", "live"]
 PLAN = re.compile(r"model\.(place|scratch|arena|copy_in|copy_back|copies|in_place|schedule|pieces|target|blob|blob_bytes) = |"
-                  r"attn\.(cache|schedule) = |layout = |offset = |strides = |part = |parts |groups ")
+                  r"attn\.(cache|schedule) = |layout = |offset = |strides = |part = |parts |groups |"
+                  r"^#(tiles|attention|panels|natural|arena|target|entry)\d* = ", re.MULTILINE)
 
 
 def attribute(text, at):

@@ -1,6 +1,6 @@
 // The grammar by example: how operators bind, and where a mistake is said to be.
-#include "compiler/Import/Diagnostics.h"
 #include "compiler/Import/Expression.h"
+#include "compiler/Import/Diagnostics.h"
 
 #include <gtest/gtest.h>
 
@@ -81,14 +81,14 @@ TEST(Expression, Precedence) {
 
 TEST(Expression, MistakesHaveAPlace) {
   for (auto [text, words] : std::vector<std::pair<std::string, std::string>>{
-           {"(1 + 2", "e:1:9: error: $: expected ')', found the end"},
-           {"1 + * 2", "e:1:7: error: $: expected a value, found '*'"},
-           {"x[::2]", "e:1:6: error: $: a slice has no step"},
-           {"a = b", "e:1:5: error: $: expected an expression, found '='; equality is '=='"},
+           {"(1 + 2", "e:1:9: error[H0309]: $: expected ')', found the end"},
+           {"1 + * 2", "e:1:7: error[H0309]: $: expected a value, found '*'"},
+           {"x[::2]", "e:1:6: error[H0309]: $: a slice has no step"},
+           {"a = b", "e:1:5: error[H0309]: $: expected an expression, found '='; equality is '=='"},
            {"a && b", "say 'and'"},
-           {"'abc", "e:1:3: error: $: expected a closing '"},
-           {"a b", "e:1:5: error: $: unexpected 'b'"},
-           {"f(a b)", "e:1:7: error: $: expected ',' or ')', found 'b'"},
+           {"'abc", "e:1:3: error[H0309]: $: expected a closing '"},
+           {"a b", "e:1:5: error[H0309]: $: unexpected 'b'"},
+           {"f(a b)", "e:1:7: error[H0309]: $: expected ',' or ')', found 'b'"},
            {"1(2)", "only a function can be called"},
            {"and", "expected a value, found 'and'"},
            {"", "expected a value, found the end"},

@@ -11,8 +11,9 @@ TEST(Families, Gpt2) {
   EXPECT_EQ(count(o.ir, "model.repeat 2"), 1u);
   EXPECT_EQ(count(o.ir, "attn.sdpa"), 1u);
   EXPECT_EQ(count(o.ir, "\"transformer.wte.weight\""), 2u) << "the head is tied";
-  for (const char *part : {"model.dims = {T = 16 : i64}", "tokens = \"input_ids\"", "eos = 0", "pad = 0", "model.name = \"gpt2\"",
-                           "model.default", "\"last_hidden_state\"", "\"logits\"", "\"model.range\"", "in_out parts [1, 1, 1]"})
+  for (const char *part :
+       {"model.dims = {T = 16 : i64}", "tokens = \"input_ids\"", "eos = 0", "pad = 0", "model.name = \"gpt2\"",
+        "model.default", "\"last_hidden_state\"", "\"logits\"", "\"model.range\"", "in_out parts [1, 1, 1]"})
     EXPECT_TRUE(o.ir.find(part) != std::string::npos || std::string(part) == "\"model.range\"") << part << "\n" << o.ir;
   Case all = gpt2();
   all.outputsAll = true;
@@ -55,8 +56,11 @@ TEST(Families, ConstantsFold) {
   ASSERT_TRUE(o.ok) << o.messages;
   EXPECT_EQ(o.ir.find("model.binary"), std::string::npos) << o.ir;
   EXPECT_NE(o.ir.find("1.000000e-01"), std::string::npos) << o.ir;
-  EXPECT_TRUE(import(c.edit("\"width\": \"=w\"}}", "\"width\": \"=w\", \"scaling\": \"yarn\", \"factor\": 4.0, \"trained\": 32}}")).ok);
-  Outcome dynamic = import(c.edit("\"width\": \"=w\"}}", "\"width\": \"=w\", \"scaling\": \"dynamic\", \"factor\": 4.0, \"trained\": 32}}"));
+  EXPECT_TRUE(import(c.edit("\"width\": \"=w\"}}",
+                            "\"width\": \"=w\", \"scaling\": \"yarn\", \"factor\": 4.0, \"trained\": 32}}"))
+                  .ok);
+  Outcome dynamic = import(
+      c.edit("\"width\": \"=w\"}}", "\"width\": \"=w\", \"scaling\": \"dynamic\", \"factor\": 4.0, \"trained\": 32}}"));
   ASSERT_TRUE(dynamic.ok) << dynamic.messages;
   EXPECT_NE(dynamic.ir.find("model.reduce max"), std::string::npos);
 }

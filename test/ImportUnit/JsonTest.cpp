@@ -66,15 +66,15 @@ TEST(Json, IntegersAreExact) {
 
 TEST(Json, Refusals) {
   for (auto [text, words] : std::vector<std::pair<std::string, std::string>>{
-           {"{\"a\": 1, \"a\": 2}", "t.json:1:10: error: the key 'a' stands twice"},
-           {"{\"a\": 1,}", "t.json:1:9: error: not JSON"},
-           {"{\"a\": \"\xff\"}", "t.json:1:8: error: not JSON: invalid string: ill-formed UTF-8"},
+           {"{\"a\": 1, \"a\": 2}", "t.json:1:10: error[H0303]: the key 'a' stands twice"},
+           {"{\"a\": 1,}", "t.json:1:9: error[H0302]: not JSON"},
+           {"{\"a\": \"\xff\"}", "t.json:1:8: error[H0302]: not JSON: invalid string: ill-formed UTF-8"},
            {"[1, NaN]", "not JSON"},
            {"", "not JSON"},
-           {"[1] x", "t.json:1:5: error: not JSON"},
+           {"[1] x", "t.json:1:5: error[H0302]: not JSON"},
            {"\"abc", "not JSON"},
            {"[1e999]", "not JSON"},
-           {std::string(10000, '['), "t.json:1:65: error: objects and arrays are nested more than 64 deep"}}) {
+           {std::string(10000, '['), "t.json:1:65: error[H0302]: objects and arrays are nested more than 64 deep"}}) {
     Read r(text);
     EXPECT_FALSE(r.value) << text.substr(0, 20);
     EXPECT_NE(r.messages().find(words), std::string::npos) << r.messages();

@@ -32,7 +32,8 @@ TEST(Refusal, TheModelsThemselvesAreFine) {
 TEST(Refusal, KeysOpsAndNames) {
   refuse(encoder().edit("\"outputs\"", "\"bodys\": [], \"outputs\""), {"$.bodys", "'body'"});
   refuse(with("{\"y\": {\"embeding\": \"ids\"}}"), {"'embedding'"});
-  refuse(encoder().edit("\"weights\": \"embed\"", "\"weight_s\": \"embed\""), {"embedding has no attribute", "'weights'"});
+  refuse(encoder().edit("\"weights\": \"embed\"", "\"weight_s\": \"embed\""),
+         {"embedding has no attribute", "'weights'"});
   refuse(memoryIs("\"=word + 1\""), {"unknown name 'word'", "'words'"});
   refuse(encoder().edit("{\"embedding\": \"ids\"", "{\"embedding\": \"ids\", \"linear\": \"ids\""), {"exactly one op"});
   refuse(memoryIs("{\"layer_norm\": [\"x\", \"x\"], \"affine\": false}"), {"takes 1 operands", "found 2"});
@@ -68,7 +69,8 @@ TEST(Refusal, WeightsThatDoNotFit) {
 }
 
 TEST(Refusal, DecidedAtImport) {
-  refuse(encoder().edit("\"weights\": \"head\"}", "\"weights\": \"head\"}, \"if\": \"=ids\""), {"decided at import", "a tensor [B, T]"});
+  refuse(encoder().edit("\"weights\": \"head\"}", "\"weights\": \"head\"}, \"if\": \"=ids\""),
+         {"decided at import", "a tensor [B, T]"});
   refuse(with("{\"repeat\": \"=ids\", \"body\": [{\"x\": \"=x\"}]}"), {"repeat", "a constant"});
   refuse(encoder().edit("\"layers\": 2", "\"layers\": 1000000"), {"from 0 to 10000", "1000000"});
   refuse(encoder().edit("\"layers\": 2", "\"layers\": -1"), {"from 0 to 10000", "-1"});
@@ -95,20 +97,32 @@ TEST(Refusal, LengthsAreForms) {
 
 TEST(Refusal, WhatHasNoEffect) {
   refuse(encoder().edit("\"pad\": 0}", "\"pad\": 0, \"extra\": 1}"), {"$.config.extra", "nothing refers"});
-  refuse(encoder().edit("{\"ids\": \"i64[B,T]\"}", "{\"ids\": \"i64[B,T]\", \"extra\": \"i64[B]\"}"), {"$.inputs.extra", "nothing reads"});
+  refuse(encoder().edit("{\"ids\": \"i64[B,T]\"}", "{\"ids\": \"i64[B,T]\", \"extra\": \"i64[B]\"}"),
+         {"$.inputs.extra", "nothing reads"});
   refuse(with("{\"spare\": \"=words * 2\"}"), {"'spare'", "no output"});
-  refuse(encoder().edit("\"outputs\"", "\"blocks\": {\"spare\": {\"operands\": [\"x\"], \"body\": [{\"y\": \"=x\"}], \"result\": \"y\"}}, \"outputs\""),
-         {"$.blocks.spare", "nothing calls"});
-  refuse(encoder().edit("\"defaults\": {", "\"defaults\": {\"conv\": {\"stride\": 2}, "), {"$.defaults.conv.stride", "no call"});
-  refuse(encoder().edit("\"defaults\": {", "\"defaults\": {\"embedding\": {\"weights\": \"x\"}, "), {"$.defaults.embedding.weights"});
+  refuse(
+      encoder().edit(
+          "\"outputs\"",
+          "\"blocks\": {\"spare\": {\"operands\": [\"x\"], \"body\": [{\"y\": \"=x\"}], \"result\": \"y\"}}, \"outputs\""),
+      {"$.blocks.spare", "nothing calls"});
+  refuse(encoder().edit("\"defaults\": {", "\"defaults\": {\"conv\": {\"stride\": 2}, "),
+         {"$.defaults.conv.stride", "no call"});
+  refuse(encoder().edit("\"defaults\": {", "\"defaults\": {\"embedding\": {\"weights\": \"x\"}, "),
+         {"$.defaults.embedding.weights"});
   refuse(encoder().edit("\"down\": \"lin2\"", "\"down\": \"lin2\", \"quary\": \"q\""), {"names.quary"});
   refuse(encoder().edit("\"tied\": {", "\"tied\": {\"haed.w\": \"wtee.weight\", "), {"tied", "nothing reads"});
-  refuse(encoder().edit("\"=range(T)\", \"width\"", "\"=range(T)\", \"weights\": \"p\", \"width\""), {"sinusoidal reads no weights"});
+  refuse(encoder().edit("\"=range(T)\", \"width\"", "\"=range(T)\", \"weights\": \"p\", \"width\""),
+         {"sinusoidal reads no weights"});
   refuse(memoryIs("{\"counted\": \"x\", \"weights\": \"x\"}"), {"counted reads no weights"});
-  refuse(encoder().edit(memory, "{\"weights\": \"w\", \"body\": [{\"memory\": \"=x\"}]},"), {"nothing inside reads weights"});
-  refuse(encoder().edit("\"bias\": false, \"weights\": \"head\"", "\"bias\": false, \"groups\": 2, \"weights\": \"head\""), {"groups without split"});
-  refuse(memoryIs("{\"rearrange\": \"x\", \"pattern\": \"b t d -> b t d\", \"sizes\": {\"z\": 1}}"), {"sizes gives 'z'"});
-  refuse(encoder().edit("{\"ids\": \"i64[B,T]\"}", "{\"ids\": {\"type\": \"i64[B,T]\", \"defualt\": \"=1\"}}"), {"$.inputs.ids.defualt", "'default'"});
+  refuse(encoder().edit(memory, "{\"weights\": \"w\", \"body\": [{\"memory\": \"=x\"}]},"),
+         {"nothing inside reads weights"});
+  refuse(
+      encoder().edit("\"bias\": false, \"weights\": \"head\"", "\"bias\": false, \"groups\": 2, \"weights\": \"head\""),
+      {"groups without split"});
+  refuse(memoryIs("{\"rearrange\": \"x\", \"pattern\": \"b t d -> b t d\", \"sizes\": {\"z\": 1}}"),
+         {"sizes gives 'z'"});
+  refuse(encoder().edit("{\"ids\": \"i64[B,T]\"}", "{\"ids\": {\"type\": \"i64[B,T]\", \"defualt\": \"=1\"}}"),
+         {"$.inputs.ids.defualt", "'default'"});
   refuse(encoder().edit("[\"logits\"", "[\"logits\", \"memroy\""), {"$.outputs", "'memory'"});
   refuse(encoder().edit("{\"T\": 32}", "{\"T\": 32, \"S\": 64}"), {"$.dims.S", "no input"});
   refuse(with("{\"layers\": \"=ids\"}"), {"'layers' is a constant"});
@@ -118,33 +132,51 @@ TEST(Refusal, WhatHasNoEffect) {
 }
 
 TEST(Refusal, Roles) {
-  auto roles = [](const std::string &g) { return encoder().edit("\"outputs\"", "\"generate\": " + g + ", \"outputs\""); };
+  auto roles = [](const std::string &g) {
+    return encoder().edit("\"outputs\"", "\"generate\": " + g + ", \"outputs\"");
+  };
   EXPECT_TRUE(import(roles("{\"tokens\": \"ids\", \"logits\": \"logits\"}")).ok);
   refuse(roles("{\"token\": \"ids\", \"logits\": \"logits\"}"), {"$.generate.token", "'tokens'"});
-  refuse(roles("{\"tokens\": \"ids\", \"logits\": \"logits\", \"mask\": \"idz\"}"), {"$.generate.mask", "no input 'idz'", "'ids'"});
-  refuse(roles("{\"tokens\": \"ids\", \"logits\": \"logits\", \"extend\": {\"kinds\": \"=0\"}}"), {"$.generate.extend.kinds"});
+  refuse(roles("{\"tokens\": \"ids\", \"logits\": \"logits\", \"mask\": \"idz\"}"),
+         {"$.generate.mask", "no input 'idz'", "'ids'"});
+  refuse(roles("{\"tokens\": \"ids\", \"logits\": \"logits\", \"extend\": {\"kinds\": \"=0\"}}"),
+         {"$.generate.extend.kinds"});
   refuse(roles("{\"tokens\": \"ids\", \"logits\": \"logit\"}"), {"$.generate.logits", "'logits'"});
 }
 
 TEST(Refusal, Attributes) {
-  refuse(encoder().edit("\"bias\": false, \"weights\": \"head\"", "\"layout\": \"inout\", \"bias\": false, \"weights\": \"head\""),
+  refuse(encoder().edit("\"bias\": false, \"weights\": \"head\"",
+                        "\"layout\": \"inout\", \"bias\": false, \"weights\": \"head\""),
          {"layout is out_in or in_out", "'in_out'"});
-  refuse(encoder().edit("\"mask\": \"=real\"", "\"mask\": \"=real\", \"order\": \"prae\""), {"order is post or pre", "'pre'"});
-  refuse(encoder().edit("\"mask\": \"=real\"", "\"mask\": \"=real\", \"order\": \"=heads > 0 ? 'prae' : 'pre'\""), {"order is post or pre", "'pre'"});
-  refuse(encoder().edit("{\"heads\": \"=heads\", \"inner\"", "{\"heads\": \"=heads > 0 ? null : 1\", \"inner\""), {"needs the attribute 'heads'"});
+  refuse(encoder().edit("\"mask\": \"=real\"", "\"mask\": \"=real\", \"order\": \"prae\""),
+         {"order is post or pre", "'pre'"});
+  refuse(encoder().edit("\"mask\": \"=real\"", "\"mask\": \"=real\", \"order\": \"=heads > 0 ? 'prae' : 'pre'\""),
+         {"order is post or pre", "'pre'"});
+  refuse(encoder().edit("{\"heads\": \"=heads\", \"inner\"", "{\"heads\": \"=heads > 0 ? null : 1\", \"inner\""),
+         {"needs the attribute 'heads'"});
   refuse(memoryIs("{\"sum\": \"x\"}"), {"sum: needs the attribute 'axis'"});
   refuse(memoryIs("{\"sum\": \"x\", \"axis\": 3}"), {"axis 3 does not exist"});
-  refuse(encoder().edit("\"mask\": \"=real\"", "\"mask\": \"=real\", \"act\": \"gelu_old\""), {"unknown activation 'gelu_old'", "'gelu'"});
-  refuse(memoryIs("{\"again\": \"x\"}").edit("\"outputs\"", "\"blocks\": {\"again\": {\"operands\": [\"x\"], \"body\": [{\"y\": {\"again\": \"x\"}}], \"result\": \"y\"}}, \"outputs\""),
-         {"calling itself"});
-  refuse(memoryIs("{\"mine\": \"x\"}").edit("\"outputs\"", "\"blocks\": {\"mine\": {\"operands\": [\"x\"], \"body\": [{\"y\": \"=x + width\"}], \"result\": \"y\"}}, \"outputs\""),
-         {"unknown name 'width'", "called from here"});
+  refuse(encoder().edit("\"mask\": \"=real\"", "\"mask\": \"=real\", \"act\": \"gelu_old\""),
+         {"unknown activation 'gelu_old'", "'gelu'"});
+  refuse(
+      memoryIs("{\"again\": \"x\"}")
+          .edit(
+              "\"outputs\"",
+              "\"blocks\": {\"again\": {\"operands\": [\"x\"], \"body\": [{\"y\": {\"again\": \"x\"}}], \"result\": \"y\"}}, \"outputs\""),
+      {"calling itself"});
+  refuse(
+      memoryIs("{\"mine\": \"x\"}")
+          .edit(
+              "\"outputs\"",
+              "\"blocks\": {\"mine\": {\"operands\": [\"x\"], \"body\": [{\"y\": \"=x + width\"}], \"result\": \"y\"}}, \"outputs\""),
+      {"unknown name 'width'", "called from here"});
 }
 
 TEST(Refusal, Families) {
   refuse(gpt2().edit("\"n_embd\": 8", "\"n_embd\": 8, \"n_embdd\": 3"), {"config.json.n_embdd", "'n_embd'"}, 3);
   refuse(gpt2().edit("\"n_layer\": 2,", ""), {"n_layer", "??"});
-  refuse(gpt2().edit("\"is_encoder_decoder\": false", "\"is_encoder_decoder\": true"), {"is_encoder_decoder", "only false"}, 3);
+  refuse(gpt2().edit("\"is_encoder_decoder\": false", "\"is_encoder_decoder\": true"),
+         {"is_encoder_decoder", "only false"}, 3);
   refuse(gpt2().edit("[\"GPT2LMHeadModel\"]", "[\"GPT2LMHead\"]"), {"'GPT2LMHeadModel'"}, 3);
   refuse(gpt2().edit("\"gelu_new\"", "\"gelu_old\""), {"unknown activation 'gelu_old'", "'gelu"});
   refuse(gpt2().edit("\"gpt2\"", "\"gpt22\""), {"no family file", "'gpt2'"}, 3);
@@ -180,7 +212,8 @@ TEST(Refusal, RequireAndLike) {
   refuse(heir, {"$.like", "'base'"});
   heir.families["plain"] = R"json({"heddle": 1, "like": "base", "config": {"m": null}})json";
   refuse(heir, {"$.config.m", "null deletes"});
-  heir.families["plain"] = R"json({"heddle": 1, "like": "base", "family": {"require": {"gone": null}}, "config": {"n": "=size * 2"}})json";
+  heir.families["plain"] =
+      R"json({"heddle": 1, "like": "base", "family": {"require": {"gone": null}}, "config": {"n": "=size * 2"}})json";
   Outcome o = import(heir);
   EXPECT_TRUE(o.ok) << o.messages;
   EXPECT_NE(o.ir.find("[B, 6]"), std::string::npos) << o.ir;
@@ -198,8 +231,15 @@ TEST(Refusal, AllOfThemInOneRun) {
 
 TEST(Refusal, PlacesInsideExpressionsAndBlocks) {
   Outcome o = import(encoder().edit("\"=words * sqrt(width) + places\"", "\"=words * sqrt(width) + plces\""));
-  EXPECT_NE(o.messages.find("model.json:17:35: error: $.body[3].x: unknown name 'plces'; did you mean 'places'?"), std::string::npos) << o.messages;
+  EXPECT_NE(
+      o.messages.find("model.json:17:35: error[H0310]: $.body[3].x: unknown name 'plces'; did you mean 'places'?"),
+      std::string::npos)
+      << o.messages;
   o = import(encoder().edit("\"inner\": 16", "\"inner\": 17"));
-  EXPECT_NE(o.messages.find("model.json:20:14: error: $.body[4].body[1].x > encoder_layer > feed_forward: linear: out should be 17"), std::string::npos) << o.messages;
+  EXPECT_NE(
+      o.messages.find(
+          "model.json:20:14: error[H0342]: $.body[4].body[1].x > encoder_layer > feed_forward: linear: out should be 17"),
+      std::string::npos)
+      << o.messages;
   EXPECT_NE(o.messages.find("note: in the block 'feed_forward'"), std::string::npos) << o.messages;
 }

@@ -7,8 +7,10 @@ using namespace heddle::test;
 
 static Case layers(const std::string &body, const std::string &outputs = "[\"x\"]", const std::string &before = "") {
   Case c;
-  c.text = "{\"heddle\": 1, \"config\": {\"n\": 4}, \"inputs\": {\"x\": \"f32[B,T,8]\"}, \"weights\": \"w\",\n\"body\": [" + before +
-           "{\"repeat\": \"=n\", \"index\": \"i\", \"weights\": \"l.{i}\", \"body\": [" + body + "]}],\n\"outputs\": " + outputs + "}";
+  c.text =
+      "{\"heddle\": 1, \"config\": {\"n\": 4}, \"inputs\": {\"x\": \"f32[B,T,8]\"}, \"weights\": \"w\",\n\"body\": [" +
+      before + "{\"repeat\": \"=n\", \"index\": \"i\", \"weights\": \"l.{i}\", \"body\": [" + body +
+      "]}],\n\"outputs\": " + outputs + "}";
   for (int i = 0; i < 4; ++i) {
     c.tensors["l." + std::to_string(i) + ".f.weight"] = {8, 8};
     c.tensors["l." + std::to_string(i) + ".f.bias"] = {8};
@@ -55,7 +57,8 @@ TEST(Repeat, StatesOfEveryLayerAreCollected) {
 }
 
 TEST(Repeat, TwoCarriedValuesChangePlaces) {
-  Outcome o = import(layers("{\"t\": \"=y\"}, {\"y\": \"=x\"}, {\"x\": {\"linear\": \"t\", \"weights\": \"f\"}}", "[\"x\", \"y\"]", "{\"y\": \"=x * 2\"},"));
+  Outcome o = import(layers("{\"t\": \"=y\"}, {\"y\": \"=x\"}, {\"x\": {\"linear\": \"t\", \"weights\": \"f\"}}",
+                            "[\"x\", \"y\"]", "{\"y\": \"=x * 2\"},"));
   ASSERT_TRUE(o.ok) << o.messages;
   EXPECT_TRUE(count(o.ir, "model.linear") >= 1) << o.ir;
 }

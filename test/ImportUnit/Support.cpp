@@ -56,8 +56,7 @@ Outcome heddle::test::import(const Case &c) {
   mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
   auto start = std::chrono::steady_clock::now();
   mlir::OwningOpRef<mlir::ModuleOp> module = importModel(context, options, sink);
-  out.milliseconds =
-      std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
+  out.milliseconds = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
   out.ok = static_cast<bool>(module);
   out.exitCode = sink.exitCode();
   llvm::raw_string_ostream messages(out.messages), ir(out.ir);
@@ -125,7 +124,8 @@ Case heddle::test::gpt2(int64_t layers, int64_t width, int64_t heads, int64_t vo
   c.config = R"json({
   "architectures": ["GPT2LMHeadModel"], "model_type": "gpt2", "activation_function": "gelu_new",
   "eos_token_id": 0, "layer_norm_epsilon": 1e-05, "is_encoder_decoder": false,
-  "n_embd": )json" + n(width) + ",\n  \"n_head\": " + n(heads) + ",\n  \"n_layer\": " + n(layers) +
+  "n_embd": )json" +
+             n(width) + ",\n  \"n_head\": " + n(heads) + ",\n  \"n_layer\": " + n(layers) +
              ",\n  \"n_positions\": " + n(positions) + ",\n  \"vocab_size\": " + n(vocab) + "\n}";
   std::string p = "transformer.";
   c.tensors[p + "wte.weight"] = {vocab, width};

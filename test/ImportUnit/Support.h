@@ -36,8 +36,7 @@ Outcome import(const Case &c);
 /// An encoder of two layers with a head; every tensor is in its table.
 Case encoder();
 /// gpt2's family on a small config.json; `layers` and `width` may be those of the real one.
-Case gpt2(int64_t layers = 2, int64_t width = 8, int64_t heads = 2, int64_t vocab = 11,
-          int64_t positions = 16);
+Case gpt2(int64_t layers = 2, int64_t width = 8, int64_t heads = 2, int64_t vocab = 11, int64_t positions = 16);
 
 /// How often `part` stands in `text`.
 size_t count(const std::string &text, const std::string &part);

@@ -1,6 +1,6 @@
 // From what is asked for to what stands in the file (language.md section 7).
-#include "compiler/Import/Diagnostics.h"
 #include "compiler/Import/WeightNames.h"
+#include "compiler/Import/Diagnostics.h"
 
 #include <gtest/gtest.h>
 
@@ -83,7 +83,8 @@ TEST(WeightNames, LeftOverIsAnErrorUnlessIgnored) {
   WeightNames all(n.table, n.spec, "w", n.sink);
   all.get("a.weight", n.why);
   all.finish();
-  EXPECT_NE(n.messages().find("1 tensor is not used by the description: extra.weight"), std::string::npos) << n.messages();
+  EXPECT_NE(n.messages().find("1 tensor is not used by the description: extra.weight"), std::string::npos)
+      << n.messages();
 }
 
 TEST(WeightNames, MissingNamesTheNearest) {

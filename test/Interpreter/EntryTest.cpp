@@ -25,17 +25,20 @@ TEST(Inputs, MissingLeadingAxesStretch) {
               reals({2, 3}, {1, 3, 4, 2, 3, 4}));
 }
 TEST(Inputs, LeadingAxisThatNobodyGivesIsOne) {
-  expectClose(run(twoInputs, {{"states", reals({1}, {1})}, {"pairs", reals({2}, {3, 4})}}), "out", reals({1, 3}, {1, 3, 4}));
+  expectClose(run(twoInputs, {{"states", reals({1}, {1})}, {"pairs", reals({2}, {3, 4})}}), "out",
+              reals({1, 3}, {1, 3, 4}));
 }
 TEST(Inputs, IntegersAreReals) {
-  expectClose(run(twoInputs, {{"states", ints({1, 1}, {1})}, {"pairs", bools({1, 2}, {1, 0})}}), "out", reals({1, 3}, {1, 1, 0}));
+  expectClose(run(twoInputs, {{"states", ints({1, 1}, {1})}, {"pairs", bools({1, 2}, {1, 0})}}), "out",
+              reals({1, 3}, {1, 1, 0}));
 }
 TEST(Inputs, FormsAreChecked) {
   expectError(run(twoInputs, {{"states", fill({1, 2}, 1)}, {"pairs", fill({1, 5}, 1)}}),
               "input 'pairs': the axis 2*T should be 4, is 5");
 }
 TEST(Inputs, DimsAgree) {
-  expectError(run(twoInputs, {{"states", fill({1, 2}, 1)}, {"pairs", fill({3, 4}, 1)}}), "input 'pairs' has B = 3, but it is 1 elsewhere");
+  expectError(run(twoInputs, {{"states", fill({1, 2}, 1)}, {"pairs", fill({3, 4}, 1)}}),
+              "input 'pairs' has B = 3, but it is 1 elsewhere");
 }
 TEST(Inputs, BoundsHold) {
   expectError(run(twoInputs, {{"states", fill({1, 4}, 1)}, {"pairs", fill({1, 8}, 1)}}), "T = 4 is past its bound 3");
@@ -49,6 +52,7 @@ TEST(Inputs, MissingOne) {
 TEST(Inputs, UnknownOne) {
   expectError(run(twoInputs, {{"states", fill({1, 2}, 1)}, {"paris", fill({1, 4}, 1)}}),
               "no input 'paris'; did you mean 'pairs'?");
+  expectError(run(twoInputs, {{"ids", fill({1, 2}, 1)}}), "no input 'ids'; the model takes states, pairs");
 }
 
 static const char *const table = R"mlir(
@@ -65,7 +69,8 @@ TEST(Inputs, NoElements) {
   expectClose(run(table, {{"ids", ints({0}, {})}, {"w", fill({3, 2}, 1)}}), "out", reals({0, 2}, {}));
 }
 TEST(Refusals, IdOutsideOfTheTable) {
-  expectError(run(table, {{"ids", ints({2}, {0, 3})}, {"w", fill({3, 2}, 1)}}), "the id 3 is outside of the table of 3 rows");
+  expectError(run(table, {{"ids", ints({2}, {0, 3})}, {"w", fill({3, 2}, 1)}}),
+              "the id 3 is outside of the table of 3 rows");
   expectError(run(table, {{"ids", ints({1}, {-1})}, {"w", fill({3, 2}, 1)}}), "the id -1 is outside");
 }
 TEST(Refusals, ParameterThatIsNotThere) {
@@ -79,14 +84,18 @@ TEST(Refusals, GatherOutside) {
 func.func @run(%x: !model.tensor<[1, 2, 1], f32> {model.name = "x"}, %at: !model.tensor<[1], i64> {model.name = "at"}) -> (!model.tensor<[1, 1], f32> {model.name = "out"}) {
   %out = model.gather %x at %at : (!model.tensor<[1, 2, 1], f32>, !model.tensor<[1], i64>) -> !model.tensor<[1, 1], f32>
   return %out : !model.tensor<[1, 1], f32>
-})mlir", {{"x", fill({1, 2, 1}, 1)}, {"at", ints({1}, {2})}}), "the row 2 is outside of 2 rows");
+})mlir",
+                  {{"x", fill({1, 2, 1}, 1)}, {"at", ints({1}, {2})}}),
+              "the row 2 is outside of 2 rows");
 }
 TEST(Refusals, MaskThatDoesNotFit) {
-  expectError(weights("  %m = mask.keys %t : !model.tensor<[3], i64>\n", "%t: !model.tensor<[3], i64> {model.name = \"t\"}",
-                      {{"t", ints({3}, {1, 1, 1})}}, {1, 2, 4, 1, 0}),
+  expectError(weights("  %m = mask.keys %t : !model.tensor<[3], i64>\n",
+                      "%t: !model.tensor<[3], i64> {model.name = \"t\"}", {{"t", ints({3}, {1, 1, 1})}},
+                      {1, 2, 4, 1, 0}),
               "has an axis of 3 where the scores have one of 4");
   expectError(weights("  %m = mask.blocks 2, %t : !model.tensor<[2, 2, 1], i64>\n",
-                      "%t: !model.tensor<[2, 2, 1], i64> {model.name = \"t\"}", {{"t", ints({2, 2, 1}, {0, 1, 1, 0})}}, {1, 3, 3, 3, 0}),
+                      "%t: !model.tensor<[2, 2, 1], i64> {model.name = \"t\"}", {{"t", ints({2, 2, 1}, {0, 1, 1, 0})}},
+                      {1, 3, 3, 3, 0}),
               "has an axis of 2 where the scores have one of 3");
 }
 TEST(Refusals, LengthBelowZero) {
@@ -94,7 +103,9 @@ TEST(Refusals, LengthBelowZero) {
 func.func @run(%x: !model.tensor<[T], f32> {model.name = "x"}) -> (!model.tensor<["T-2"], f32> {model.name = "out"}) {
   %out = model.slice %x axis 0 from "2" to "T" : (!model.tensor<[T], f32>) -> !model.tensor<["T-2"], f32>
   return %out : !model.tensor<["T-2"], f32>
-})mlir", {{"x", fill({1}, 1)}}), "the length T-2 is -1");
+})mlir",
+                  {{"x", fill({1}, 1)}}),
+              "the length T-2 is -1");
 }
 TEST(Refusals, OpOfAnotherDialect) {
   expectError(run(R"mlir(
@@ -102,7 +113,9 @@ func.func @run(%x: !model.tensor<[1], f32> {model.name = "x"}) -> (!model.tensor
   func.call @other() : () -> ()
   return %x : !model.tensor<[1], f32>
 }
-func.func private @other())mlir", {{"x", fill({1}, 1)}}), "cannot be interpreted");
+func.func private @other())mlir",
+                  {{"x", fill({1}, 1)}}),
+              "cannot be interpreted");
 }
 
 //===-- defaults ---------------------------------------------------------------===//
@@ -129,15 +142,18 @@ TEST(Defaults, StandForWhatIsNotGiven) {
   expectClose(run(defaults, {{"x", reals({1, 2}, {1, 2})}}), "out", reals({1, 2}, {62, 64}));
 }
 TEST(Defaults, GiveWayToWhatIs) {
-  expectClose(run(defaults, {{"x", reals({1, 2}, {1, 2})}, {"mask", reals({1, 2}, {0, 1})}, {"far", reals({2}, {1, 0})}}), "out",
-              reals({1, 2}, {1, 3}));
+  expectClose(
+      run(defaults, {{"x", reals({1, 2}, {1, 2})}, {"mask", reals({1, 2}, {0, 1})}, {"far", reals({2}, {1, 0})}}),
+      "out", reals({1, 2}, {1, 3}));
 }
 TEST(Defaults, InputReadWithoutOne) {
   expectError(run(R"mlir(
 func.func @run(%x: !model.tensor<[1], f32> {model.name = "x", model.default}) -> (!model.tensor<[1], f32> {model.name = "out"}) {
   %out = model.unary neg %x : (!model.tensor<[1], f32>) -> !model.tensor<[1], f32>
   return %out : !model.tensor<[1], f32>
-})mlir", {}), "operand 0 is an input that was not given");
+})mlir",
+                  {}),
+              "operand 0 is an input that was not given");
 }
 
 //===-- repeats ----------------------------------------------------------------===//
@@ -171,7 +187,9 @@ func.func @run(%x: !model.tensor<[1], f32> {model.name = "x"}, %y: !model.tensor
     model.yield %q, %p : !model.tensor<[1], f32>, !model.tensor<[1], f32>
   }
   return %a : !model.tensor<[1], f32>
-})mlir", {{"x", reals({1}, {1})}, {"y", reals({1}, {2})}}), "out", reals({1}, {2}));
+})mlir",
+                  {{"x", reals({1}, {1})}, {"y", reals({1}, {2})}}),
+              "out", reals({1}, {2}));
 }
 
 //===-- states -----------------------------------------------------------------===//

@@ -9,6 +9,7 @@
 using namespace heddle;
 using namespace heddle::check;
 
+// clang-format off: what is expected stands as matrices
 TEST(Linear, LinearOutIn) {
   expectClose(run(R"mlir(
 func.func @run(%x: !model.tensor<[2, 2, 4], f32> {model.name = "x"}) -> (!model.tensor<[2, 2, 3], f32> {model.name = "out"}) {
@@ -37,6 +38,19 @@ func.func @run(%x: !model.tensor<[2, 4], f32> {model.name = "x"}, %w: !model.ten
                    {"w", fill({4, 3}, 2)}}),
               "out",
       reals({2, 3}, {-0.6875, 0.4375, 1.921875, 1.359375, 0.09375, -1.890625}));
+}
+
+// From `tiled` on a parameter is what its layout stores: 1 + 2^-8 lies between two numbers of bf16 and goes to the even one.
+TEST(Linear, PackedParameterIsWhatIsStored) {
+  expectClose(run(R"mlir(
+func.func @run(%x: !model.tensor<[1, 2], f32> {model.name = "x"}) -> (!model.tensor<[1, 2], f32> {model.name = "out"}) {
+  %w = model.param "w" {layout = #model.layout<panels 32, bf16>, offset = 0 : i64, strides = array<i64>} : !model.tensor<[2, 2], f32>
+  %out = model.linear %x, %w : (!model.tensor<[1, 2], f32>, !model.tensor<[2, 2], f32>) -> !model.tensor<[1, 2], f32>
+  return %out : !model.tensor<[1, 2], f32>
+}
+)mlir",
+                  {{"x", reals({1, 2}, {1, 2})}, {"w", reals({2, 2}, {1.00390625, 0.5, 1.01171875, -1})}}),
+              "out", reals({1, 2}, {2, -0.984375}));
 }
 
 TEST(Linear, LinearPartsAndGroups) {

@@ -9,6 +9,7 @@
 using namespace heddle;
 using namespace heddle::check;
 
+// clang-format off: what is expected stands as matrices
 TEST(Masks, All) {
   expectClose(weights(R"mlir(
   %m = mask.all

@@ -135,10 +135,11 @@ Outcome check::weights(const char *lines, const char *signature, Tensors tensors
               v = type(n.batches, n.keys, n.heads * n.keys), out = type(n.batches, n.rows, n.heads * n.keys);
   std::string heads = std::to_string(n.heads), comma = *signature ? ", " : "";
   std::string ir = "func.func @run(%query: " + q + " {model.name = \"query\"}, %key: " + k +
-                   " {model.name = \"key\"}, %value: " + v + " {model.name = \"value\"}" + comma + signature + ") -> (" + out +
-                   " {model.name = \"out\"}) {\n" + lines + "  %out = attn.sdpa %query, %key, %value mask %m heads " +
-                   heads + " kv_heads " + heads + " scale 1.0 key_start \"" + std::to_string(n.keyStart) + "\" : (" + q +
-                   ", " + k + ", " + v + ") -> " + out + "\n  return %out : " + out + "\n}\n";
+                   " {model.name = \"key\"}, %value: " + v + " {model.name = \"value\"}" + comma + signature +
+                   ") -> (" + out + " {model.name = \"out\"}) {\n" + lines +
+                   "  %out = attn.sdpa %query, %key, %value mask %m heads " + heads + " kv_heads " + heads +
+                   " scale 1.0 key_start \"" + std::to_string(n.keyStart) + "\" : (" + q + ", " + k + ", " + v +
+                   ") -> " + out + "\n  return %out : " + out + "\n}\n";
   tensors["query"] = Tensor::zeros(Tensor::Kind::Real, {n.batches, n.rows, n.heads});
   tensors["key"] = Tensor::zeros(Tensor::Kind::Real, {n.batches, n.keys, n.heads});
   Tensor value = Tensor::zeros(Tensor::Kind::Real, {n.batches, n.keys, n.heads * n.keys});

@@ -22,13 +22,17 @@ struct Part {
 } // namespace
 
 /// The part of a tensor whose axes are B, T, S or numbers. Rows that are not there are 0.
-template <typename T> static std::vector<T> cut(const std::vector<T> &x, const std::vector<std::string> &axes, const Sizes &n, const Part &part) {
+template <typename T>
+static std::vector<T> cut(const std::vector<T> &x, const std::vector<std::string> &axes, const Sizes &n,
+                          const Part &part) {
   std::vector<std::pair<int64_t, int64_t>> range;
   std::vector<int64_t> extent;
   int64_t count = 1;
   for (const std::string &a : axes) {
-    range.push_back(a == "B" ? std::pair(part.b0, part.b1) : a == "T" ? std::pair(part.t0, part.t1) : a == "S" ? std::pair(part.s0, part.s1)
-                                                                                                        : std::pair(int64_t(0), int64_t(std::stoll(a))));
+    range.push_back(a == "B"   ? std::pair(part.b0, part.b1)
+                    : a == "T" ? std::pair(part.t0, part.t1)
+                    : a == "S" ? std::pair(part.s0, part.s1)
+                               : std::pair(int64_t(0), int64_t(std::stoll(a))));
     extent.push_back(MaskSpec::extent(a, sizesOf(n)));
     count *= range.back().second - range.back().first;
   }
@@ -48,7 +52,9 @@ template <typename T> static std::vector<T> cut(const std::vector<T> &x, const s
   return y;
 }
 
-static std::vector<std::string> rowsOf(const char *length, int64_t features) { return {"B", length, std::to_string(features)}; }
+static std::vector<std::string> rowsOf(const char *length, int64_t features) {
+  return {"B", length, std::to_string(features)};
+}
 
 /// The part as a call of its own.
 static Call partOf(const Call &all, const Part &part) {
@@ -70,7 +76,8 @@ static Call partOf(const Call &all, const Part &part) {
 static bool sameRows(const Call &all, const Part &rows, const Call &got, int64_t from) {
   int64_t line = all.test.heads * all.test.valueWidth, count = (rows.t1 - rows.t0) * line;
   for (int64_t b = rows.b0; b < rows.b1; ++b)
-    if (std::memcmp(&all.y[(b * all.n.T + rows.t0) * line], &got.y[((b - rows.b0) * got.n.T + from) * line], count * sizeof(float)))
+    if (std::memcmp(&all.y[(b * all.n.T + rows.t0) * line], &got.y[((b - rows.b0) * got.n.T + from) * line],
+                    count * sizeof(float)))
       return false;
   return true;
 }
@@ -84,7 +91,8 @@ static std::string asStep(const std::string &text) {
   for (size_t i = 0; i < text.size(); ++i) {
     char c = text[i];
     inside = c == '[' ? true : c == ']' ? false : inside;
-    bool alone = i && !std::isalnum(text[i - 1]) && i + 1 < text.size() && !std::isalnum(text[i + 1]) && text[i + 1] != '"';
+    bool alone =
+        i && !std::isalnum(text[i - 1]) && i + 1 < text.size() && !std::isalnum(text[i + 1]) && text[i + 1] != '"';
     if (inside && alone && c == 'T')
       out += "new";
     else if (inside && alone && c == 'S')
@@ -99,33 +107,44 @@ static std::string stepText(const Case &c) {
   auto n = [](int64_t x) { return std::to_string(x); };
   auto type = [](const std::string &axes) { return "!model.tensor<[" + axes + "], f32>"; };
   int64_t w = c.kvHeads * c.width, u = c.kvHeads * c.valueWidth;
-  std::string q = type("B, new, " + n(c.heads * c.width)), k = type("B, new, " + n(w)), v = type("B, new, " + n(u)), y = type("B, new, " + n(c.heads * c.valueWidth));
-  std::string ks = "!model.state<[2, B, capacity, " + n(w) + "], f32>", vs = "!model.state<[2, B, capacity, " + n(u) + "], f32>";
+  std::string q = type("B, new, " + n(c.heads * c.width)), k = type("B, new, " + n(w)), v = type("B, new, " + n(u)),
+              y = type("B, new, " + n(c.heads * c.valueWidth));
+  std::string ks = "!model.state<[2, B, capacity, " + n(w) + "], f32>",
+              vs = "!model.state<[2, B, capacity, " + n(u) + "], f32>";
   std::string ka = type("B, \"new+past\", " + n(w)), va = type("B, \"new+past\", " + n(u)), f = c.function;
-  std::string text = "func.func @" + f + "(%q: " + q + " {model.name = \"q\"}, %k: " + k + " {model.name = \"k\"}, %v: " + v + " {model.name = \"v\"}";
+  std::string text = "func.func @" + f + "(%q: " + q + " {model.name = \"q\"}, %k: " + k +
+                     " {model.name = \"k\"}, %v: " + v + " {model.name = \"v\"}";
   for (const Extra &e : c.extras)
-    text += ", %" + e.name + ": " + asStep("!model.tensor<[" + e.axes + "], " + e.element + ">") + " {model.name = \"" + e.name + "\"}";
-  text += ", %ks: " + ks + " {model.state = \"k" + f + "\"}, %vs: " + vs + " {model.state = \"v" + f + "\"}) -> (" + y + " {model.name = \"y\"}) {\n";
-  text += "  %i = arith.constant 1 : index\n  %ka = model.append %ks[%i], %k axis 1 : " + ks + ", " + k + " -> " + ka + "\n";
+    text += ", %" + e.name + ": " + asStep("!model.tensor<[" + e.axes + "], " + e.element + ">") + " {model.name = \"" +
+            e.name + "\"}";
+  text += ", %ks: " + ks + " {model.state = \"k" + f + "\"}, %vs: " + vs + " {model.state = \"v" + f + "\"}) -> (" + y +
+          " {model.name = \"y\"}) {\n";
+  text += "  %i = arith.constant 1 : index\n  %ka = model.append %ks[%i], %k axis 1 : " + ks + ", " + k + " -> " + ka +
+          "\n";
   text += "  %va = model.append %vs[%i], %v axis 1 : " + vs + ", " + v + " -> " + va + "\n" + asStep(c.ops);
-  text += "\n  %y = attn.sdpa %q, %ka, %va " + asStep(c.operands) + " heads " + n(c.heads) + " kv_heads " + n(c.kvHeads) + " scale " + std::to_string(c.scale) + " ";
+  text += "\n  %y = attn.sdpa %q, %ka, %va " + asStep(c.operands) + " heads " + n(c.heads) + " kv_heads " +
+          n(c.kvHeads) + " scale " + std::to_string(c.scale) + " ";
   if (c.softcap)
     text += "softcap " + std::to_string(c.softcap) + " ";
-  return text + "past \"past\" " + c.attributes + " : (" + q + ", " + ka + ", " + va + ") -> " + y + "\n  return %y : " + y + "\n}\n";
+  return text + "past \"past\" " + c.attributes + " : (" + q + ", " + ka + ", " + va + ") -> " + y +
+         "\n  return %y : " + y + "\n}\n";
 }
 
 /// All of the call in pieces over the cache.
-static bool runPieces(Program &program, const std::string &function, Call &all, const std::vector<int64_t> &pieces, int64_t capacity) {
+static bool runPieces(Program &program, const std::string &function, Call &all, const std::vector<int64_t> &pieces,
+                      int64_t capacity) {
   const Case &c = all.test;
   Program::Dims dims{{"B", all.n.B}, {"past", 0}, {"new", 0}, {"capacity", capacity}};
   unsigned states = unsigned(3 + c.extras.size());
-  std::vector<char> ks(program.stateBytes(function, states, dims), char(0x7f)), vs(program.stateBytes(function, states + 1, dims), char(0x7f));
+  std::vector<char> ks(program.stateBytes(function, states, dims), char(0x7f)),
+      vs(program.stateBytes(function, states + 1, dims), char(0x7f));
   int64_t past = 0, line = c.heads * c.valueWidth;
   for (int64_t fresh : pieces) {
     // Rows of queries, keys and values are the new ones, what the mask reads of keys is all.
     Call one = partOf(all, {0, all.n.B, past, past + fresh, 0, past + fresh});
     std::vector<float> k = cut(all.k, rowsOf("S", c.kvHeads * c.width), all.n, {0, all.n.B, 0, 0, past, past + fresh});
-    std::vector<float> v = cut(all.v, rowsOf("S", c.kvHeads * c.valueWidth), all.n, {0, all.n.B, 0, 0, past, past + fresh});
+    std::vector<float> v =
+        cut(all.v, rowsOf("S", c.kvHeads * c.valueWidth), all.n, {0, all.n.B, 0, 0, past, past + fresh});
     dims["past"] = past;
     dims["new"] = fresh;
     auto memory = one.memory();
@@ -175,7 +194,8 @@ void Bits::company(const RandomAttention &d, Program &program, Call &all) {
   for (int64_t b = 0; b < all.n.B; ++b) {
     Call one = partOf(all, {b, b + 1, 0, all.n.T, 0, all.n.S});
     one.run(program);
-    same(sameRows(all, {b, b + 1, 0, all.n.T, 0, 0}, one, 0), "batch element " + std::to_string(b) + " of " + std::to_string(all.n.B) + " alone");
+    same(sameRows(all, {b, b + 1, 0, all.n.T, 0, 0}, one, 0),
+         "batch element " + std::to_string(b) + " of " + std::to_string(all.n.B) + " alone");
   }
 }
 
@@ -191,7 +211,8 @@ void Bits::pieces(const RandomAttention &d, Program &program, const Call &all) {
     run.enter(where);
     bool good = runPieces(program, "step" + d.test.function.substr(3), parts, way, capacity);
     run.leave();
-    same(good && sameRows(all, {0, all.n.B, 0, all.n.T, 0, 0}, parts, 0), std::to_string(way.size()) + " pieces over the cache");
+    same(good && sameRows(all, {0, all.n.B, 0, all.n.T, 0, 0}, parts, 0),
+         std::to_string(way.size()) + " pieces over the cache");
   }
 }
 
@@ -208,7 +229,8 @@ void Bits::padding(const RandomAttention &d, Program &program) {
     for (size_t i = 0; i < padded.extras[real].size(); ++i)
       padded.extras[real][i] = int64_t(i) >= left && int64_t(i) < left + rows;
     padded.run(program);
-    same(sameRows(bare, {0, 1, 0, rows, 0, 0}, padded, left), std::to_string(left) + " pads on the left, " + std::to_string(right) + " on the right");
+    same(sameRows(bare, {0, 1, 0, rows, 0, 0}, padded, left),
+         std::to_string(left) + " pads on the left, " + std::to_string(right) + " on the right");
   }
 }
 
@@ -226,7 +248,9 @@ static MaskSpec causalMask(std::mt19937_64 &random, int64_t most) {
       renumber(o);
   };
   renumber(spec.root);
-  spec.tensors.insert(spec.tensors.begin(), {{"B", "S"}, "i64", [](const MaskSizes &, uint64_t seed, int64_t i) { return double(mix(seed, i) % 9 != 0); }});
+  spec.tensors.insert(spec.tensors.begin(), {{"B", "S"}, "i64", [](const MaskSizes &, uint64_t seed, int64_t i) {
+                                               return double(mix(seed, i) % 9 != 0);
+                                             }});
   MaskSpec::Node real{MaskSpec::Keys}, inner{MaskSpec::And}, outer{MaskSpec::And};
   real.first = 0;
   inner.of = {real, {MaskSpec::Causal}};
@@ -245,7 +269,8 @@ TEST(MaskedAttention, SameBitsInAnyCompany) {
     std::vector<RandomAttention> drawn;
     std::string whole, steps;
     for (int64_t i = 0; i < perBatch; ++i) {
-      RandomAttention d = drawAttention(random, causalMask(random, most), size_t(batch * perBatch + i) % (modifierCount() + 1));
+      RandomAttention d =
+          drawAttention(random, causalMask(random, most), size_t(batch * perBatch + i) % (modifierCount() + 1));
       Case &c = d.test;
       c.sharedKeys = false;
       // A table counted from S would mean something else at each step.
@@ -276,7 +301,8 @@ TEST(MaskedAttention, SameBitsInAnyCompany) {
         continue;
       bits.pieces(d, *cached, all);
       // What depends on absolute positions means something else behind padding.
-      if (!reads(d.spec.root, {MaskSpec::Prefix, MaskSpec::Blocks, MaskSpec::Chunk, MaskSpec::Picture, MaskSpec::Windows}))
+      if (!reads(d.spec.root,
+                 {MaskSpec::Prefix, MaskSpec::Blocks, MaskSpec::Chunk, MaskSpec::Picture, MaskSpec::Windows}))
         bits.padding(d, *program);
     }
   });

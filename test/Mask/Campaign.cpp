@@ -37,11 +37,14 @@ bool CampaignOptions::parse(int argc, char **argv) {
 }
 
 static int64_t now() {
-  return std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::steady_clock::now().time_since_epoch()).count() + 1;
+  return std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::steady_clock::now().time_since_epoch())
+             .count() +
+         1;
 }
 static thread_local int slot = 0;
 
-Campaign::Campaign(std::string name, int64_t batches) : name(std::move(name)), batches(batches), slots(std::max(1, campaign.threads)) {}
+Campaign::Campaign(std::string name, int64_t batches)
+    : name(std::move(name)), batches(batches), slots(std::max(1, campaign.threads)) {}
 
 void Campaign::enter(const std::string &what) {
   slots[slot].what = what;

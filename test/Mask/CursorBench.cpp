@@ -20,13 +20,15 @@ int main() {
   auto program = CursorProgram::compile(cases, JitLevel::Optimized, CursorProgram::Parts::WalkOnly);
   if (!program)
     return 1;
-  std::printf("| mask (L %ld, tiles %ld x %ld) | ns a query tile | runs a query tile | ns a run |\n|---|---|---|---|\n", long(length), long(rows), long(keys));
+  std::printf("| mask (L %ld, tiles %ld x %ld) | ns a query tile | runs a query tile | ns a run |\n|---|---|---|---|\n",
+              long(length), long(rows), long(keys));
   bool good = true;
   for (size_t i = 0; i < masks.size(); ++i) {
     MaskSizes n{1, length, length, 0, 0};
     CursorProgram::Memory memory = program->memory(int(i), cases[i].spec, n, cases[i].spec.make(n, 0));
     auto [runs, best] = program->walkAll(int(i), n, rows, 60, memory);
-    std::printf("| %s | %.0f | %.1f | %.1f |\n", masks[i].name.c_str(), best / tiles, double(runs) / tiles, best / std::max<int64_t>(runs, 1));
+    std::printf("| %s | %.0f | %.1f | %.1f |\n", masks[i].name.c_str(), best / tiles, double(runs) / tiles,
+                best / std::max<int64_t>(runs, 1));
     good &= best / tiles <= 60;
   }
   return !good;

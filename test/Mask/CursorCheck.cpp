@@ -4,7 +4,8 @@
 
 using namespace heddle::test;
 
-Truth::Truth(const MaskSpec &spec, const MaskSpec::Data &data, const CursorProgram::Tile &t) : rows(t.rows()), keys(t.keys()), seen(keys, 0) {
+Truth::Truth(const MaskSpec &spec, const MaskSpec::Data &data, const CursorProgram::Tile &t)
+    : rows(t.rows()), keys(t.keys()), seen(keys, 0) {
   for (int64_t r = 0; r < rows; ++r) {
     MaskSpec::Row row = spec.row(t.n, data, t.batch, t.head, t.first + r * t.stride);
     for (int64_t k = 0; k < keys; ++k) {
@@ -25,7 +26,9 @@ std::string Check::cursor(const Truth &truth, const std::vector<CursorProgram::S
   }
   for (int64_t k = 0; k < truth.keys; ++k) {
     const CursorProgram::Segment &s = segments[k];
-    auto said = [&] { return "segment(" + number(k) + ") = any " + number(s.any) + " all " + number(s.all) + " end " + number(s.end); };
+    auto said = [&] {
+      return "segment(" + number(k) + ") = any " + number(s.any) + " all " + number(s.all) + " end " + number(s.end);
+    };
     if (s.end <= k)
       return said() + " does not move on";
     int64_t end = std::min(s.end, truth.keys);
@@ -39,7 +42,8 @@ std::string Check::cursor(const Truth &truth, const std::vector<CursorProgram::S
   return "";
 }
 
-std::string Check::walk(const CursorProgram::Tile &t, const Truth &truth, const std::vector<CursorProgram::Run> &runs) const {
+std::string Check::walk(const CursorProgram::Tile &t, const Truth &truth,
+                        const std::vector<CursorProgram::Run> &runs) const {
   int64_t before = t.anchor, width = test.tile;
   auto tileOf = [&](int64_t key) { return (key - t.anchor) / width; };
   auto unseen = [&](int64_t from, int64_t to) -> std::string {
@@ -98,7 +102,8 @@ std::string Check::elements(const Truth &truth, const std::vector<int32_t> &got)
   return "";
 }
 
-std::string Check::needed(const Truth &truth, const std::vector<CursorProgram::Run> &runs, const CursorProgram::Operands &operands) const {
+std::string Check::needed(const Truth &truth, const std::vector<CursorProgram::Run> &runs,
+                          const CursorProgram::Operands &operands) const {
   bool conjunction = program.known(index).conjunction;
   for (const CursorProgram::Run &run : runs)
     for (int64_t r = 0; r < truth.rows; ++r)
@@ -107,8 +112,9 @@ std::string Check::needed(const Truth &truth, const std::vector<CursorProgram::R
         bool seen = truth.counts[at] > 0;
         for (uint64_t bits : {operands.scalars[at], operands.vectors[at]})
           if ((conjunction ? (bits & run.need) == run.need : !run.need || (bits & run.need)) != seen)
-            return "run [" + number(run.begin) + ", " + number(run.end) + ") needs " + number(int64_t(run.need)) + ", row " + number(r) +
-                   " of the tile, key " + number(k) + ": the operands say " + number(int64_t(bits)) + ", it is " + (seen ? "seen" : "not seen");
+            return "run [" + number(run.begin) + ", " + number(run.end) + ") needs " + number(int64_t(run.need)) +
+                   ", row " + number(r) + " of the tile, key " + number(k) + ": the operands say " +
+                   number(int64_t(bits)) + ", it is " + (seen ? "seen" : "not seen");
       }
   return "";
 }
@@ -122,7 +128,9 @@ std::string Check::proofs(const CursorProgram::Tile &t, const Truth &truth, cons
         continue;
       some = true;
       int64_t ahead = (t.n.K + t.offset + k * t.stride) - (t.n.P + t.first + r * t.stride);
-      auto pair = [&] { return "row " + number(r) + " of the tile sees key " + number(k) + ", " + number(ahead) + " ahead: "; };
+      auto pair = [&] {
+        return "row " + number(r) + " of the tile sees key " + number(k) + ", " + number(ahead) + " ahead: ";
+      };
       if (known.reach.ahead && ahead > *known.reach.ahead)
         return pair() + "said to reach " + number(*known.reach.ahead) + " ahead";
       if (known.reach.behind && -ahead > *known.reach.behind)
@@ -141,7 +149,8 @@ std::string Check::proofs(const CursorProgram::Tile &t, const Truth &truth, cons
     }
   auto sameAs = [&](CursorProgram::Tile other) {
     Truth there(test.spec, data, other);
-    return std::equal(truth.counts.begin(), truth.counts.end(), there.counts.begin(), [](int32_t a, int32_t b) { return (a > 0) == (b > 0); });
+    return std::equal(truth.counts.begin(), truth.counts.end(), there.counts.begin(),
+                      [](int32_t a, int32_t b) { return (a > 0) == (b > 0); });
   };
   CursorProgram::Tile other = t;
   other.batch = (t.batch + 1) % t.n.B;
@@ -186,14 +195,16 @@ bool Check::tile(const CursorProgram::Tile &t, const MaskSpec::Data &data, Curso
 
 std::string Check::at(const CursorProgram::Tile &t) const {
   std::string view = t.stride == 1 ? "" : " every " + number(t.stride) + " from key " + number(t.offset);
-  return where + "\n  " + test.spec.str() + (test.built ? ", simplified and with tables" : ", as written") + "\n  " + t.n.str() + "batch " +
-         number(t.batch) + " head " + number(t.head) + " rows " + number(t.first) + ".." + number(t.last) + view + " anchor " + number(t.anchor) +
-         " tile " + number(test.tile) + " lanes " + number(test.lanes);
+  return where + "\n  " + test.spec.str() + (test.built ? ", simplified and with tables" : ", as written") + "\n  " +
+         t.n.str() + "batch " + number(t.batch) + " head " + number(t.head) + " rows " + number(t.first) + ".." +
+         number(t.last) + view + " anchor " + number(t.anchor) + " tile " + number(test.tile) + " lanes " +
+         number(test.lanes);
 }
 
 std::string Totals::str() const {
-  return number(expressions) + " expressions, " + number(built) + " of them simplified with " + number(tables) + " tables, " + number(strided) +
-         " in their strided view, of " + number(proved) + " every row is proved to see something; " + number(tiles) + " query tiles, " +
-         number(pairs) + " pairs, " + number(runs) + " runs; of " + number(keyTiles) + " key tiles visited " + number(empty) + " were empty, " +
+  return number(expressions) + " expressions, " + number(built) + " of them simplified with " + number(tables) +
+         " tables, " + number(strided) + " in their strided view, of " + number(proved) +
+         " every row is proved to see something; " + number(tiles) + " query tiles, " + number(pairs) + " pairs, " +
+         number(runs) + " runs; of " + number(keyTiles) + " key tiles visited " + number(empty) + " were empty, " +
          number(full) + " partial ones full";
 }

@@ -21,7 +21,8 @@
 namespace heddle::test {
 
 struct Totals {
-  std::atomic<int64_t> expressions{0}, built{0}, tables{0}, strided{0}, tiles{0}, pairs{0}, runs{0}, keyTiles{0}, empty{0}, full{0}, proved{0};
+  std::atomic<int64_t> expressions{0}, built{0}, tables{0}, strided{0}, tiles{0}, pairs{0}, runs{0}, keyTiles{0},
+      empty{0}, full{0}, proved{0};
   std::string str() const;
 };
 
@@ -30,7 +31,9 @@ struct Truth {
   int64_t rows, keys;
   std::vector<int32_t> counts;
   std::vector<int64_t> seen; ///< by key: how many rows see it
-  int64_t firstSeen() const { return std::find_if(seen.begin(), seen.end(), [](int64_t n) { return n > 0; }) - seen.begin(); }
+  int64_t firstSeen() const {
+    return std::find_if(seen.begin(), seen.end(), [](int64_t n) { return n > 0; }) - seen.begin();
+  }
   bool operator()(int64_t row, int64_t key) const { return counts[row * keys + key] > 0; }
   Truth(const MaskSpec &spec, const MaskSpec::Data &data, const CursorProgram::Tile &t);
 };
@@ -38,7 +41,8 @@ struct Truth {
 /// Of one mask of a program.
 class Check {
 public:
-  Check(Campaign &campaign, Totals &totals, const CursorProgram &program, int index, const CursorCase &test, std::string where)
+  Check(Campaign &campaign, Totals &totals, const CursorProgram &program, int index, const CursorCase &test,
+        std::string where)
       : campaign(campaign), totals(totals), program(program), index(index), test(test), where(std::move(where)) {}
 
   /// False after a failure.
@@ -56,7 +60,8 @@ private:
   std::string cursor(const Truth &truth, const std::vector<CursorProgram::Segment> &segments) const;
   std::string walk(const CursorProgram::Tile &t, const Truth &truth, const std::vector<CursorProgram::Run> &runs) const;
   std::string elements(const Truth &truth, const std::vector<int32_t> &got) const;
-  std::string needed(const Truth &truth, const std::vector<CursorProgram::Run> &runs, const CursorProgram::Operands &operands) const;
+  std::string needed(const Truth &truth, const std::vector<CursorProgram::Run> &runs,
+                     const CursorProgram::Operands &operands) const;
   std::string proofs(const CursorProgram::Tile &t, const Truth &truth, const MaskSpec::Data &data) const;
 };
 

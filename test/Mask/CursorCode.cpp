@@ -11,8 +11,11 @@ using namespace heddle::test;
 using model::ModelTensorType;
 using model::Size;
 
-CursorCode::CursorCode(OpBuilder &builder, Location loc, const AskedMask &mask, const CursorCase &test, const std::string &name)
-    : Code(ImplicitLocOpBuilder(loc, builder), 16), mask(mask), test(test) {
+static const loops::RegisterLanes kLanes(16);
+
+CursorCode::CursorCode(OpBuilder &builder, Location loc, const AskedMask &mask, const CursorCase &test,
+                       const std::string &name)
+    : OwnBuilder{ImplicitLocOpBuilder(loc, builder)}, Code(this->builder, kLanes), mask(mask), test(test) {
   Type ptr = LLVM::LLVMPointerType::get(b.getContext()), i64 = b.getI64Type();
   auto f = func::FuncOp::create(b, name, b.getFunctionType({ptr, ptr, ptr}, {}));
   Block *entry = f.addEntryBlock();
@@ -78,7 +81,8 @@ void CursorCode::elements() {
 
 static TypedAttr numbers(Type type, uint32_t v) {
   auto shaped = dyn_cast<VectorType>(type);
-  return shaped ? TypedAttr(DenseElementsAttr::get(shaped, APInt(32, v))) : TypedAttr(IntegerAttr::get(type, APInt(32, v)));
+  return shaped ? TypedAttr(DenseElementsAttr::get(shaped, APInt(32, v)))
+                : TypedAttr(IntegerAttr::get(type, APInt(32, v)));
 }
 
 void CursorCode::operands() {
@@ -91,12 +95,14 @@ void CursorCode::operands() {
       if (operand.isBound() && !vector) {
         Value bound = mask::emitBound(e, operand, position);
         bool lower = operand.side == mask::Sides::Lower;
-        one = arith::CmpIOp::create(e.step, e.loc, lower ? arith::CmpIPredicate::sge : arith::CmpIPredicate::slt, key, bound);
+        one = arith::CmpIOp::create(e.step, e.loc, lower ? arith::CmpIPredicate::sge : arith::CmpIPredicate::slt, key,
+                                    bound);
       } else {
         one = mask::emitContains(e, operand, position, key);
       }
       Type word = vector ? Type(vec(b.getI32Type())) : b.getI32Type();
-      Value yes = arith::ConstantOp::create(e.step, e.loc, numbers(word, 1u << n)), no = arith::ConstantOp::create(e.step, e.loc, numbers(word, 0));
+      Value yes = arith::ConstantOp::create(e.step, e.loc, numbers(word, 1u << n)),
+            no = arith::ConstantOp::create(e.step, e.loc, numbers(word, 0));
       Value bit = arith::SelectOp::create(e.step, e.loc, one, yes, no);
       bits = bits ? Value(arith::OrIOp::create(e.step, e.loc, bits, bit)) : bit;
     }
@@ -140,7 +146,7 @@ Value CursorCode::iota() {
   SmallVector<int32_t> steps;
   for (int32_t i = 0; i < lanes; ++i)
     steps.push_back(i);
-  return arith::ConstantOp::create(b, DenseIntElementsAttr::get(vec(b.getI32Type()), steps));
+  return arith::ConstantOp::create(b, DenseIntElementsAttr::get(cast<VectorType>(vec(b.getI32Type())), steps));
 }
 
 /// Computed at the start of the function.
@@ -159,7 +165,12 @@ Value CursorCode::lengthOf(const Size &form) {
     llvm::report_fatal_error("a tensor of a mask has an axis that the test does not know");
   };
   auto binary = [&](char op, Value x, Value y) {
-    return op == '+' ? add(x, y) : op == '-' ? sub(x, y) : op == '*' ? mul(x, y) : op == '/' ? floorDiv(x, y) : op == 'M' ? max(x, y) : min(x, y);
+    return op == '+'   ? add(x, y)
+           : op == '-' ? sub(x, y)
+           : op == '*' ? mul(x, y)
+           : op == '/' ? floorDiv(x, y)
+           : op == 'M' ? max(x, y)
+                       : min(x, y);
   };
   Value v = *model::visitSize<Value>(text, {number, dim, binary});
   prologueEnd = &*std::prev(b.getInsertionPoint());
@@ -194,8 +205,19 @@ Value CursorCode::element(OpBuilder &builder, Value tensor, ArrayRef<Value> inde
 }
 
 mask::Emitter CursorCode::emitter() {
-  mask::Emitter e{b, b, b.getLoc(), add(dims[kP], dims[kFirst]), add(dims[kP], dims[kLast]), dims[kBatch], dims[kHead],
-                  dims[kP], dims[kT], dims[kKeys], dims[kK], nullptr, nullptr};
+  mask::Emitter e{b,
+                  b,
+                  b.getLoc(),
+                  add(dims[kP], dims[kFirst]),
+                  add(dims[kP], dims[kLast]),
+                  dims[kBatch],
+                  dims[kHead],
+                  dims[kP],
+                  dims[kT],
+                  dims[kKeys],
+                  dims[kK],
+                  nullptr,
+                  nullptr};
   e.load = loadStore;
   e.lengthOf = lengthStore;
   e.lanes = test.lanes;

@@ -16,9 +16,10 @@ namespace heddle::test {
 /// What a call is told, in this order. kKeys: keys of the view (all, where it is not strided).
 enum Dim { kB, kT, kS, kP, kK, kBatch, kHead, kFirst, kLast, kAnchor, kOffset, kKeys, kDims };
 
-class CursorCode : public loops::Code {
+class CursorCode : private loops::OwnBuilder, public loops::Code {
 public:
-  CursorCode(mlir::OpBuilder &builder, mlir::Location loc, const AskedMask &mask, const CursorCase &test, const std::string &name);
+  CursorCode(mlir::OpBuilder &builder, mlir::Location loc, const AskedMask &mask, const CursorCase &test,
+             const std::string &name);
 
   /// A number of runs, then (begin, end, need) of each.
   void walk();
@@ -49,8 +50,12 @@ private:
   mask::Emitter emitter();
 
   std::function<mlir::Value(mlir::OpBuilder &, mlir::Value, llvm::ArrayRef<mlir::Value>)> loadStore =
-      [this](mlir::OpBuilder &builder, mlir::Value tensor, llvm::ArrayRef<mlir::Value> index) { return element(builder, tensor, index); };
-  std::function<mlir::Value(const model::Size &)> lengthStore = [this](const model::Size &form) { return lengthOf(form); };
+      [this](mlir::OpBuilder &builder, mlir::Value tensor, llvm::ArrayRef<mlir::Value> index) {
+        return element(builder, tensor, index);
+      };
+  std::function<mlir::Value(const model::Size &)> lengthStore = [this](const model::Size &form) {
+    return lengthOf(form);
+  };
 };
 
 } // namespace heddle::test

@@ -54,13 +54,13 @@ AskedMasks heddle::test::askMasks(const std::vector<CursorCase> &cases, CursorBo
       if (cases[n].built == built)
         text += textOf(cases[n].spec, n);
     if (bounds.most)
-      text = "module attributes {model.dims = {B = 8 : i64, T = " + most + ", S = " + most + ", P = " + most + ", K = 12 : i64}} {\n" + text + "}\n";
+      text = "module attributes {model.dims = {B = 8 : i64, T = " + most + ", S = " + most + ", P = " + most +
+             ", K = 12 : i64}} {\n" + text + "}\n";
     asked.modules.push_back(parseSourceString<ModuleOp>(text, ParserConfig(&context)));
     PassManager passes(&context);
     if (built) {
-      addPasses(passes, "fused", {}, [](StringRef flag) {
-        return flag == "mask-simplify" || flag == "canonicalize" || flag == "cse";
-      });
+      addPasses(passes, "fused", {},
+                [](StringRef flag) { return flag == "mask-simplify" || flag == "canonicalize" || flag == "cse"; });
       addPasses(passes, "buffers", {}, [](StringRef flag) { return flag == "mask-build-tables"; });
     }
     if (!asked.modules.back() || failed(passes.run(*asked.modules.back())))
@@ -73,7 +73,8 @@ AskedMasks heddle::test::askMasks(const std::vector<CursorCase> &cases, CursorBo
       if (auto sdpa = dyn_cast<attn::SdpaOp>(op)) {
         mask.value = sdpa.getMask();
         mask.everyRowSees = sdpa->hasAttr("every_row_sees");
-      } else if (isa<mask::KeyTableOp, mask::RowCountsOp, mask::LabelTableOp, mask::BlockRunsOp, mask::DenseTableOp>(op)) {
+      } else if (isa<mask::KeyTableOp, mask::RowCountsOp, mask::LabelTableOp, mask::BlockRunsOp, mask::DenseTableOp>(
+                     op)) {
         mask.tables.push_back(op);
       }
     });
@@ -97,8 +98,9 @@ std::string heddle::test::tablesText(const std::vector<AskedMask> &masks) {
     SmallVector<Type> results;
     for (Operation *table : masks[n].tables)
       results.push_back(table->getResult(0).getType());
-    OwningOpRef<func::FuncOp> f = func::FuncOp::create(source.getLoc(), "tables" + std::to_string(n),
-                                                       b.getFunctionType(llvm::to_vector(ValueRange(given).getTypes()), results));
+    OwningOpRef<func::FuncOp> f =
+        func::FuncOp::create(source.getLoc(), "tables" + std::to_string(n),
+                             b.getFunctionType(llvm::to_vector(ValueRange(given).getTypes()), results));
     b.setInsertionPointToStart(f->addEntryBlock());
     IRMapping at;
     for (auto [i, tensor] : llvm::enumerate(given)) {
@@ -111,7 +113,7 @@ std::string heddle::test::tablesText(const std::vector<AskedMask> &masks) {
       tables.push_back(b.clone(*table, at)->getResult(0));
     }
     func::ReturnOp::create(b, source.getLoc(), tables);
-    f->print(os);
+    f->print(os, OpPrintingFlags().useLocalScope()); // without aliases: several such texts are joined
     os << "\n";
   }
   return text;

@@ -9,9 +9,9 @@
 #define HEDDLE_TEST_MASK_CURSORMASKS_H
 
 #include "dialects/Attn/IR/Attn.h"
-#include "test/Mask/MaskSpec.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/BuiltinOps.h"
+#include "test/Mask/MaskSpec.h"
 
 namespace heddle::test {
 

@@ -2,12 +2,12 @@
 
 #include "test/Mask/CursorProgram.h"
 #include "compiler/Pipelines/Stages.h"
-#include "test/Mask/CursorCode.h"
-#include "test/Numerics/Jit.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/IR/Verifier.h"
 #include "mlir/Pass/PassManager.h"
+#include "test/Mask/CursorCode.h"
+#include "test/Numerics/Jit.h"
 #include <chrono>
 #include <cstring>
 
@@ -33,13 +33,19 @@ CursorProgram::~CursorProgram() = default;
 
 static CursorProgram::Known knownOf(const AskedMask &mask) {
   auto op = mask.value.getDefiningOp<mask::MaskOpInterface>();
-  return {mask::residuals(mask.value).conjunction, mask.everyRowSees, op.dependsOn(), op.reach(), mask.stride, mask.tables.size()};
+  return {mask::residuals(mask.value).conjunction,
+          mask.everyRowSees,
+          op.dependsOn(),
+          op.reach(),
+          mask.stride,
+          mask.tables.size()};
 }
 
-std::unique_ptr<CursorProgram> CursorProgram::compile(const std::vector<CursorCase> &cases, JitLevel level, Parts parts, CursorBounds bounds) {
+std::unique_ptr<CursorProgram> CursorProgram::compile(const std::vector<CursorCase> &cases, JitLevel level, Parts parts,
+                                                      CursorBounds bounds) {
   DialectRegistry registry;
-  registry.insert<model::ModelDialect, mask::MaskDialect, attn::AttnDialect, func::FuncDialect, arith::ArithDialect, math::MathDialect,
-                  scf::SCFDialect, vector::VectorDialect, LLVM::LLVMDialect>();
+  registry.insert<model::ModelDialect, mask::MaskDialect, attn::AttnDialect, func::FuncDialect, arith::ArithDialect,
+                  math::MathDialect, scf::SCFDialect, vector::VectorDialect, LLVM::LLVMDialect>();
   mask::registerMaskEmission(registry);
   MLIRContext context(registry, MLIRContext::Threading::DISABLED);
   context.loadAllAvailableDialects();
@@ -102,7 +108,8 @@ const CursorProgram::Known &CursorProgram::known(int mask) const { return impl->
 
 //===-- calls ----------------------------------------------------------------------===//
 
-CursorProgram::Memory CursorProgram::memory(int mask, const MaskSpec &spec, const MaskSizes &n, const MaskSpec::Data &data, int threads) const {
+CursorProgram::Memory CursorProgram::memory(int mask, const MaskSpec &spec, const MaskSizes &n,
+                                            const MaskSpec::Data &data, int threads) const {
   Memory memory;
   for (size_t t = 0; t < data.size(); ++t) {
     const std::string &element = spec.tensors[t].element;
@@ -198,7 +205,8 @@ CursorProgram::Timing CursorProgram::walkAll(int mask, MaskSizes n, int64_t rows
       walk(tensors, told, runs);
       best.runs += runs[0];
     }
-    best.nanoseconds = std::min(best.nanoseconds, std::chrono::duration<double, std::nano>(std::chrono::steady_clock::now() - start).count());
+    best.nanoseconds = std::min(
+        best.nanoseconds, std::chrono::duration<double, std::nano>(std::chrono::steady_clock::now() - start).count());
   }
   return best;
 }

@@ -17,8 +17,8 @@ class CursorProgram {
 public:
   enum class Parts { All, WalkOnly };
   /// Null after a message.
-  static std::unique_ptr<CursorProgram> compile(const std::vector<CursorCase> &cases, JitLevel level, Parts parts = Parts::All,
-                                                CursorBounds bounds = {});
+  static std::unique_ptr<CursorProgram> compile(const std::vector<CursorCase> &cases, JitLevel level,
+                                                Parts parts = Parts::All, CursorBounds bounds = {});
   ~CursorProgram();
 
   /// What the code reads: tensors and tables.

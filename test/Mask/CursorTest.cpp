@@ -136,7 +136,8 @@ TEST(Cursor, StretchesPastAWord) {
 /// 1 where it has none (residues that do not divide each other, or something else).
 static MaskSpec drawDilated(Random &random, int64_t most, int64_t &step) {
   MaskSpec spec;
-  const MaskSpec::Grid grids[] = {MaskSpec::Free, MaskSpec::Free, MaskSpec::FromZero, MaskSpec::Cached, MaskSpec::Square};
+  const MaskSpec::Grid grids[] = {MaskSpec::Free, MaskSpec::Free, MaskSpec::FromZero, MaskSpec::Cached,
+                                  MaskSpec::Square};
   spec.grid = grids[below(random, 5)];
   step = 1 + below(random, 9);
   std::vector<MaskSpec::Node> operands(1, {MaskSpec::Dilated});
@@ -154,12 +155,16 @@ static MaskSpec drawDilated(Random &random, int64_t most, int64_t &step) {
     step = more.step % step ? 1 : more.step;
     operands.push_back(more);
   } else if (below(random, 8) == 0) {
-    operands.push_back(spec.reads(MaskSpec::Dense, {{"T", "S"}, "i64", [](const MaskSizes &, uint64_t seed, int64_t i) { return double(mix(seed, i) % 2); }}));
+    operands.push_back(spec.reads(MaskSpec::Dense, {{"T", "S"}, "i64", [](const MaskSizes &, uint64_t seed, int64_t i) {
+                                                      return double(mix(seed, i) % 2);
+                                                    }}));
     step = 1;
   }
   for (int64_t sets = below(random, 3); sets > 0; --sets) {
     bool keys = below(random, 2);
-    MaskTensor bits{{keys ? "S" : "T"}, "i64", [](const MaskSizes &, uint64_t seed, int64_t i) { return double(mix(seed, i / 7) % 3 != 0); }};
+    MaskTensor bits{{keys ? "S" : "T"}, "i64", [](const MaskSizes &, uint64_t seed, int64_t i) {
+                      return double(mix(seed, i / 7) % 3 != 0);
+                    }};
     MaskSpec::Node set = spec.reads(keys ? MaskSpec::Keys : MaskSpec::Queries, bits), hidden{MaskSpec::Not};
     hidden.of = {set};
     operands.push_back(below(random, 3) ? set : hidden);
@@ -175,7 +180,8 @@ static MaskSpec drawDilated(Random &random, int64_t most, int64_t &step) {
       operands.push_back({MaskSpec::Causal});
     else if (which == 1)
       operands.push_back(spec.reads(MaskSpec::Prefix, {{"B"}, "i64", [](const MaskSizes &n, uint64_t seed, int64_t i) {
-                                                         return double(int64_t(mix(seed, i) % uint64_t(n.S + n.P + 20)) - 5);
+                                                         return double(
+                                                             int64_t(mix(seed, i) % uint64_t(n.S + n.P + 20)) - 5);
                                                        }}));
     else if (MaskSpec::Node window{MaskSpec::Window, side(), side(), 1, -1, -1, {}}; window.left || window.right)
       operands.push_back(window);
@@ -203,7 +209,9 @@ TEST(Cursor, StridedViews) {
       },
       [](const CursorCase &c, const CursorProgram::Known &known) -> std::string {
         // What mask-simplify finds to be all or nothing has no residue left.
-        return known.stride == c.step || (c.built && known.stride == 1) ? "" : "its view steps by " + std::to_string(known.stride);
+        return known.stride == c.step || (c.built && known.stride == 1)
+                   ? ""
+                   : "its view steps by " + std::to_string(known.stride);
       });
 }
 
@@ -212,7 +220,7 @@ TEST(Cursor, StridedViews) {
 TEST(Cursor, TightForTypicalMasks) {
   const int64_t length = 500, rows = 32, keys = 32;
   std::vector<TypicalMask> masks = typicalMasks();
-  ASSERT_EQ(masks.size(), 26u);
+  ASSERT_EQ(masks.size(), 27u);
   std::vector<CursorCase> cases;
   for (TypicalMask &m : masks)
     cases.push_back({m.spec, keys, 16, /*built=*/true});
@@ -230,14 +238,17 @@ TEST(Cursor, TightForTypicalMasks) {
       EXPECT_TRUE(check.tile(t, data, memory)) << masks[i].name;
     }
     EXPECT_EQ(totals.empty, 0) << masks[i].name << ": of " << totals.keyTiles << " tiles visited";
-    EXPECT_EQ(totals.full, 0) << masks[i].name << ": partial and truly full, of " << totals.keyTiles << " tiles visited";
+    EXPECT_EQ(totals.full, 0) << masks[i].name << ": partial and truly full, of " << totals.keyTiles
+                              << " tiles visited";
   }
 }
 
 int main(int argc, char **argv) {
   testing::InitGoogleTest(&argc, argv);
   if (!campaign.parse(argc, argv)) {
-    std::fprintf(stderr, "usage: %s [--expressions=N] [--seed=N] [--batch=N] [--threads=N] [--limit=N] [--failures=N]\n", argv[0]);
+    std::fprintf(stderr,
+                 "usage: %s [--expressions=N] [--seed=N] [--batch=N] [--threads=N] [--limit=N] [--failures=N]\n",
+                 argv[0]);
     return 2;
   }
   return RUN_ALL_TESTS();

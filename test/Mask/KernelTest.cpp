@@ -9,10 +9,10 @@
 #include "compiler/Interpreter/Interpreter.h"
 #include "compiler/Pipelines/Stages.h"
 #include "dialects/Attn/IR/Attn.h"
-#include "test/Mask/Campaign.h"
-#include "test/Mask/RandomAttention.h"
 #include "mlir/Parser/Parser.h"
 #include "mlir/Pass/PassManager.h"
+#include "test/Mask/Campaign.h"
+#include "test/Mask/RandomAttention.h"
 #include <cmath>
 #include <cstring>
 #include <gtest/gtest.h>
@@ -56,7 +56,8 @@ static int64_t poison(std::mt19937_64 &random, const RandomAttention &d, Call &c
 }
 
 /// The largest difference of the interpreter to `expected`.
-static double interpreterError(mlir::func::FuncOp f, const RandomAttention &d, const Call &call, const std::vector<double> &expected) {
+static double interpreterError(mlir::func::FuncOp f, const RandomAttention &d, const Call &call,
+                               const std::vector<double> &expected) {
   const Case &c = d.test;
   const Sizes &n = call.n;
   auto reals = [](std::vector<int64_t> shape, const auto &values) {
@@ -127,8 +128,8 @@ static double kernelError(const Call &call, const std::vector<double> &expected,
   return worst;
 }
 
-static void checkCall(Campaign &run, Totals &totals, std::mt19937_64 &random, const RandomAttention &d, Program &program, mlir::func::FuncOp f,
-                      const std::string &where, bool small) {
+static void checkCall(Campaign &run, Totals &totals, std::mt19937_64 &random, const RandomAttention &d,
+                      Program &program, mlir::func::FuncOp f, const std::string &where, bool small) {
   const int64_t most = small ? 60 : 600;
   MaskSizes m = d.spec.sizes(random, most);
   Sizes n{m.B, m.T, m.S, m.P, m.K};
@@ -169,7 +170,9 @@ static void checkCall(Campaign &run, Totals &totals, std::mt19937_64 &random, co
 
 static MaskSpec draw(std::mt19937_64 &random, int64_t most) {
   int64_t kind = random() % 12;
-  return kind == 0 ? drawCounted(random, 3, most) : kind < 3 ? drawDilated(random, 3, most) : MaskSpec::draw(random, 3, most);
+  return kind == 0  ? drawCounted(random, 3, most)
+         : kind < 3 ? drawDilated(random, 3, most)
+                    : MaskSpec::draw(random, 3, most);
 }
 
 TEST(MaskedAttention, RandomExpressions) {
@@ -190,7 +193,8 @@ TEST(MaskedAttention, RandomExpressions) {
     }
     std::string where = "--seed=" + std::to_string(campaign.seed) + " --batch=" + std::to_string(batch);
     mlir::DialectRegistry registry;
-    registry.insert<heddle::model::ModelDialect, heddle::mask::MaskDialect, heddle::attn::AttnDialect, mlir::func::FuncDialect>();
+    registry.insert<heddle::model::ModelDialect, heddle::mask::MaskDialect, heddle::attn::AttnDialect,
+                    mlir::func::FuncDialect>();
     mlir::MLIRContext context(registry, mlir::MLIRContext::Threading::DISABLED);
     // The interpreter is asked for masks as written, and as they are simplified.
     auto module = mlir::parseSourceString<mlir::ModuleOp>(plain, mlir::ParserConfig(&context));
@@ -210,14 +214,18 @@ TEST(MaskedAttention, RandomExpressions) {
   });
   for (const std::string &m : messages)
     ADD_FAILURE() << m;
-  std::printf("%ld expressions, %ld calls, %ld of them interpreted, %ld rows, %ld of them see nothing, %ld rows of keys and values spoiled\n",
-              long(totals.expressions), long(totals.calls), long(totals.interpreted), long(totals.rows), long(totals.deadRows), long(totals.poisoned));
+  std::printf(
+      "%ld expressions, %ld calls, %ld of them interpreted, %ld rows, %ld of them see nothing, %ld rows of keys and values spoiled\n",
+      long(totals.expressions), long(totals.calls), long(totals.interpreted), long(totals.rows), long(totals.deadRows),
+      long(totals.poisoned));
 }
 
 int main(int argc, char **argv) {
   testing::InitGoogleTest(&argc, argv);
   if (!campaign.parse(argc, argv)) {
-    std::fprintf(stderr, "usage: %s [--expressions=N] [--seed=N] [--batch=N] [--threads=N] [--limit=N] [--failures=N]\n", argv[0]);
+    std::fprintf(stderr,
+                 "usage: %s [--expressions=N] [--seed=N] [--batch=N] [--threads=N] [--limit=N] [--failures=N]\n",
+                 argv[0]);
     return 2;
   }
   return RUN_ALL_TESTS();

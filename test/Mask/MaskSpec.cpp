@@ -53,24 +53,16 @@ MaskSpec::Row MaskSpec::value(const At &at, const Node &node) const {
     each([&](int64_t k) { return f(a[k], b[k]); });
   };
   switch (node.kind) {
-  case All:
-    each([](int64_t) { return 1; });
-    break;
-  case Causal:
-    each([&](int64_t k) { return j + k <= i; });
-    break;
-  case Window:
-    each([&](int64_t k) { return inside(j + k - i); });
-    break;
+  case All: each([](int64_t) { return 1; }); break;
+  case Causal: each([&](int64_t k) { return j + k <= i; }); break;
+  case Window: each([&](int64_t k) { return inside(j + k - i); }); break;
   case Labels: {
     int64_t own = int64_t(along(at, node.first)[at.row]);
     Line keys = along(at, node.second < 0 ? node.first : node.second);
     each([&](int64_t k) { return inside(__int128(int64_t(keys[k])) - own); });
     break;
   }
-  case Chunk:
-    each([&](int64_t k) { return down(j + k, node.step) == down(i, node.step); });
-    break;
+  case Chunk: each([&](int64_t k) { return down(j + k, node.step) == down(i, node.step); }); break;
   case Picture:
     each([&](int64_t k) {
       int64_t w = node.step, rows = down(j + k, w) - down(i, w), columns = j + k - i - rows * w;
@@ -84,9 +76,7 @@ MaskSpec::Row MaskSpec::value(const At &at, const Node &node) const {
              down(i - row * w - node.shift, *node.right) == down(j + k - other * w - node.shift, *node.right);
     });
     break;
-  case Dilated:
-    each([&](int64_t k) { return (j + k - i) % node.step == 0; });
-    break;
+  case Dilated: each([&](int64_t k) { return (j + k - i) % node.step == 0; }); break;
   case Keys: {
     Line t = along(at, node.first);
     each([&](int64_t k) { return t[k] != 0; });
@@ -114,7 +104,8 @@ MaskSpec::Row MaskSpec::value(const At &at, const Node &node) const {
     int64_t block = i / node.step, blocks = extent(axes[axes.size() - 2], at.n), entries = extent(axes.back(), at.n);
     if (block >= blocks)
       break;
-    Line list = line(at, node.first, axes.size() == 3 ? std::vector<int64_t>{at.h, block} : std::vector<int64_t>{block});
+    Line list =
+        line(at, node.first, axes.size() == 3 ? std::vector<int64_t>{at.h, block} : std::vector<int64_t>{block});
     for (int64_t e = 0; e < entries; ++e)
       for (int64_t k = 0; k < at.n.S; ++k)
         y[k] += int64_t(list[e]) == k / node.step;
@@ -132,22 +123,15 @@ MaskSpec::Row MaskSpec::value(const At &at, const Node &node) const {
     each([&](int64_t k) { return t[k] != 0; });
     break;
   }
-  case And:
-    join([](int32_t a, int32_t b) { return a * b; });
-    break;
-  case Or:
-    join([](int32_t a, int32_t b) { return std::max(a, b); });
-    break;
-  case Add:
-    join([](int32_t a, int32_t b) { return a + b; });
-    break;
+  case And: join([](int32_t a, int32_t b) { return a * b; }); break;
+  case Or: join([](int32_t a, int32_t b) { return std::max(a, b); }); break;
+  case Add: join([](int32_t a, int32_t b) { return a + b; }); break;
   case Not: {
     Row a = value(at, node.of[0]);
     each([&](int64_t k) { return a[k] == 0; });
     break;
   }
-  case Select:
-    return value(at, node.of[at.data[node.first][0] != 0 ? 0 : 1]);
+  case Select: return value(at, node.of[at.data[node.first][0] != 0 ? 0 : 1]);
   }
   return y;
 }
@@ -203,7 +187,8 @@ std::string MaskSpec::textOf(const Node &node, std::string &lines, int &next) co
   auto t = [&](int tensor) { return "%t" + std::to_string(tensor); };
   auto typed = [&](int tensor) { return " : " + typeOf(tensor); };
   auto sides = [&] {
-    return (node.left ? " left " + std::to_string(*node.left) : "") + (node.right ? " right " + std::to_string(*node.right) : "");
+    return (node.left ? " left " + std::to_string(*node.left) : "") +
+           (node.right ? " right " + std::to_string(*node.right) : "");
   };
   std::string op;
   switch (node.kind) {
@@ -219,13 +204,16 @@ std::string MaskSpec::textOf(const Node &node, std::string &lines, int &next) co
   case Dilated: op = "dilated " + std::to_string(node.step); break;
   case Picture:
   case Windows:
-    op = std::string(node.kind == Picture ? "grid" : "grid_window") + " width " + std::to_string(node.step) + " rows " + std::to_string(*node.left) +
-         " columns " + std::to_string(*node.right) + (node.shift ? " shift " + std::to_string(node.shift) : "");
+    op = std::string(node.kind == Picture ? "grid" : "grid_window") + " width " + std::to_string(node.step) + " rows " +
+         std::to_string(*node.left) + " columns " + std::to_string(*node.right) +
+         (node.shift ? " shift " + std::to_string(node.shift) : "");
     break;
   case Keys: op = "keys " + t(node.first) + typed(node.first); break;
   case Queries: op = "queries " + t(node.first) + typed(node.first); break;
   case Prefix: op = "prefix " + t(node.first) + typed(node.first); break;
-  case Document: op = "document " + t(node.first) + ", " + t(node.second) + typed(node.first) + ", " + typeOf(node.second); break;
+  case Document:
+    op = "document " + t(node.first) + ", " + t(node.second) + typed(node.first) + ", " + typeOf(node.second);
+    break;
   case Blocks: op = "blocks " + std::to_string(node.step) + ", " + t(node.first) + typed(node.first); break;
   case Dense: op = "dense " + t(node.first) + typed(node.first); break;
   case And: op = "and " + of[0] + ", " + of[1]; break;
@@ -258,7 +246,9 @@ std::string MaskSpec::show(const Node &node) const {
   case Chunk: return "chunk(" + std::to_string(node.step) + ")";
   case Dilated: return "dilated(" + std::to_string(node.step) + ")";
   case Picture: return "grid(" + std::to_string(node.step) + ", " + side(node.left) + ", " + side(node.right) + ")";
-  case Windows: return "grid_window(" + std::to_string(node.step) + ", " + side(node.left) + ", " + side(node.right) + ", " + std::to_string(node.shift) + ")";
+  case Windows:
+    return "grid_window(" + std::to_string(node.step) + ", " + side(node.left) + ", " + side(node.right) + ", " +
+           std::to_string(node.shift) + ")";
   case Keys: return "keys(" + t(node.first) + ")";
   case Queries: return "queries(" + t(node.first) + ")";
   case Prefix: return "prefix(" + t(node.first) + ")";

@@ -33,18 +33,38 @@ struct MaskTensor {
 
 class MaskSpec {
 public:
-  enum Kind { All, Causal, Window, Labels, Chunk, Dilated, Picture, Windows, Keys, Queries, Prefix, Document, Blocks, Dense, And, Or, Add, Not, Select };
+  enum Kind {
+    All,
+    Causal,
+    Window,
+    Labels,
+    Chunk,
+    Dilated,
+    Picture,
+    Windows,
+    Keys,
+    Queries,
+    Prefix,
+    Document,
+    Blocks,
+    Dense,
+    And,
+    Or,
+    Add,
+    Not,
+    Select
+  };
   struct Node {
     Kind kind;
     std::optional<int64_t> left = {}, right = {}; ///< window, labels; of a picture: rows, columns
-    int64_t step = 1;                   ///< dilated, blocks, chunk; of a picture: its width
-    int first = -1, second = -1;        ///< tensors; labels: of rows, of keys (-1: the same)
+    int64_t step = 1;                             ///< dilated, blocks, chunk; of a picture: its width
+    int first = -1, second = -1;                  ///< tensors; labels: of rows, of keys (-1: the same)
     std::vector<Node> of = {};
-    int64_t shift = 0;                  ///< of windows in a picture
+    int64_t shift = 0; ///< of windows in a picture
   };
   Node root;
   std::vector<MaskTensor> tensors;
-  int heads = 1;       ///< of the attention: what axes of heads are made for
+  int heads = 1; ///< of the attention: what axes of heads are made for
   /// What lengths and positions have to do with each other. Cached: K = 0, S = P + T; Square:
   /// P = K = 0, T = S, so that labels of rows may also be those of keys.
   enum Grid { Free, FromZero, Cached, Square };
@@ -55,10 +75,14 @@ public:
   MaskSizes sizes(std::mt19937_64 &random, int64_t most) const;
 
   // Leaves by hand; each adds its tensor.
-  Node window(std::optional<int64_t> left, std::optional<int64_t> right) const { return {Window, left, right, 1, -1, -1, {}}; }
+  Node window(std::optional<int64_t> left, std::optional<int64_t> right) const {
+    return {Window, left, right, 1, -1, -1, {}};
+  }
   /// Neighbours (grid) or, with a shift, windows (grid_window) in a picture.
   static Node picture(int64_t width, int64_t rows, int64_t columns) { return {Picture, rows, columns, width}; }
-  static Node windows(int64_t width, int64_t rows, int64_t columns, int64_t shift) { return {Windows, rows, columns, width, -1, -1, {}, shift}; }
+  static Node windows(int64_t width, int64_t rows, int64_t columns, int64_t shift) {
+    return {Windows, rows, columns, width, -1, -1, {}, shift};
+  }
   Node reads(Kind kind, MaskTensor t);
   Node document(MaskTensor query, MaskTensor key);
   Node blocks(int64_t size, MaskTensor lists);

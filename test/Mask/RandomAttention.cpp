@@ -17,8 +17,9 @@ void Counts::fill(const MaskSpec &spec, const Call &call) {
 }
 
 std::string RandomAttention::str() const {
-  return spec.str() + "\n  " + modifier + " heads " + std::to_string(test.heads) + " kv_heads " + std::to_string(test.kvHeads) + " width " +
-         std::to_string(test.width) + " value width " + std::to_string(test.valueWidth) + " " + test.attributes +
+  return spec.str() + "\n  " + modifier + " heads " + std::to_string(test.heads) + " kv_heads " +
+         std::to_string(test.kvHeads) + " width " + std::to_string(test.width) + " value width " +
+         std::to_string(test.valueWidth) + " " + test.attributes +
          (test.sharedKeys ? " one batch element of keys" : "");
 }
 
@@ -142,11 +143,10 @@ RandomAttention heddle::test::drawAttention(std::mt19937_64 &random, MaskSpec ma
     std::string axes;
     for (const std::string &a : spec.tensors[t].axes)
       axes += (axes.empty() ? "" : ", ") + a;
-    c.extras.push_back({"t" + std::to_string(t), axes, spec.tensors[t].element, [spec, t, first](const Sizes &n, uint64_t seed) {
-                          return spec.make(sizesOf(n), seed - first - t)[t];
-                        }});
+    c.extras.push_back(
+        {"t" + std::to_string(t), axes, spec.tensors[t].element,
+         [spec, t, first](const Sizes &n, uint64_t seed) { return spec.make(sizesOf(n), seed - first - t)[t]; }});
   }
   c.count = [counts = d.counts](const Case::At &a) { return int(counts->at(a)); };
   return d;
 }
-

@@ -10,7 +10,7 @@ struct Draw {
   MaskSpec &spec;
   std::mt19937_64 &random;
   int64_t most;
-  bool adds; ///< `+` may occur
+  bool adds;                             ///< `+` may occur
   std::vector<MaskSpec::Node> read = {}; ///< leaves that read tensors
 
   int64_t below(int64_t n) { return int64_t(random() % uint64_t(n)); }
@@ -22,12 +22,9 @@ struct Draw {
   std::vector<std::string> aligned(const std::string &last) {
     std::string own = chance(12) ? "1" : last;
     switch (below(4)) {
-    case 0:
-      return {own};
-    case 1:
-      return {"1", own};
-    default:
-      return {"B", own};
+    case 0: return {own};
+    case 1: return {"1", own};
+    default: return {"B", own};
     }
   }
   MaskTensor set(std::vector<std::string> axes);
@@ -128,15 +125,17 @@ MaskSpec::Node Draw::leaf() {
 
 MaskSpec::Node Draw::prefix() {
   uint64_t salt = random();
-  std::vector<std::string> axes = below(3) ? std::vector<std::string>{"B"} : below(2) ? std::vector<std::string>{"1"} : std::vector<std::string>{};
+  std::vector<std::string> axes = below(3)   ? std::vector<std::string>{"B"}
+                                  : below(2) ? std::vector<std::string>{"1"}
+                                             : std::vector<std::string>{};
   return spec.reads(MaskSpec::Prefix, {axes, "i64", [=](const MaskSizes &n, uint64_t seed, int64_t i) {
-                                  uint64_t s = mix(mix(seed, salt), i);
-                                  if (s % 32 < 2) { // far past every key, whatever 32 bits of it say
-                                    double far = 4503599627370496.0 + double(s >> 32);
-                                    return s % 32 ? far : -far;
-                                  }
-                                  return double(int64_t((s >> 5) % uint64_t(n.S + n.P + 20)) - 5);
-                                }});
+                                         uint64_t s = mix(mix(seed, salt), i);
+                                         if (s % 32 < 2) { // far past every key, whatever 32 bits of it say
+                                           double far = 4503599627370496.0 + double(s >> 32);
+                                           return s % 32 ? far : -far;
+                                         }
+                                         return double(int64_t((s >> 5) % uint64_t(n.S + n.P + 20)) - 5);
+                                       }});
 }
 
 MaskSpec::Node Draw::listed() {
@@ -166,16 +165,15 @@ MaskSpec::Node Draw::freshLeaf() {
     return node;
   }
   case 18:
-    return M::picture(chance(4) ? between(1, 4) : between(1, 60), chance(8) ? kFar : below(6), chance(8) ? kFar : below(9));
+    return M::picture(chance(4) ? between(1, 4) : between(1, 60), chance(8) ? kFar : below(6),
+                      chance(8) ? kFar : below(9));
   case 19:
-    return M::windows(chance(4) ? between(1, 4) : between(1, 60), chance(8) ? kFar : between(1, 7), chance(8) ? kFar : between(1, 20), chance(2) ? 0 : below(12));
-  case 0:
-    return {chance(3) ? M::All : M::Causal};
-  case 1:
-    return {M::Causal};
+    return M::windows(chance(4) ? between(1, 4) : between(1, 60), chance(8) ? kFar : between(1, 7),
+                      chance(8) ? kFar : between(1, 20), chance(2) ? 0 : below(12));
+  case 0: return {chance(3) ? M::All : M::Causal};
+  case 1: return {M::Causal};
   case 2:
-  case 3:
-    return {M::Window, side(), side()};
+  case 3: return {M::Window, side(), side()};
   case 4: {
     M::Node node{M::Labels};
     int style = int(below(6));
@@ -196,11 +194,9 @@ MaskSpec::Node Draw::freshLeaf() {
     return node;
   }
   case 6:
-  case 7:
-    return spec.reads(M::Keys, set(aligned("S")));
+  case 7: return spec.reads(M::Keys, set(aligned("S")));
   case 8:
-  case 9:
-    return spec.reads(M::Queries, set(aligned("T")));
+  case 9: return spec.reads(M::Queries, set(aligned("T")));
   case 10: {
     if (chance(4)) // a band that reads several tensors
       return {chance(2) ? M::And : M::Or, {}, {}, 0, -1, -1, {prefix(), prefix()}};
@@ -221,8 +217,7 @@ MaskSpec::Node Draw::freshLeaf() {
     return spec.document(q, ids("S", other, chance(5) ? random() : salt, type));
   }
   case 13:
-  case 14:
-    return listed();
+  case 14: return listed();
   default: {
     std::vector<std::string> axes = {chance(6) ? "1" : "T", chance(6) ? "1" : "S"};
     if (int64_t more = below(3)) {
@@ -240,13 +235,18 @@ MaskSpec::Node Draw::node(int depth) {
   if (!depth || chance(6))
     return leaf();
   int64_t what = below(16);
-  M::Node made{what < 6 ? M::And : what < 11 ? M::Or : what < 13 ? (adds ? M::Add : M::And) : what < 15 ? M::Not : M::Select};
+  M::Node made{what < 6    ? M::And
+               : what < 11 ? M::Or
+               : what < 13 ? (adds ? M::Add : M::And)
+               : what < 15 ? M::Not
+                           : M::Select};
   made.of.push_back(node(depth - 1));
   if (made.kind != M::Not) // now and then an operand twice, for rewrites to meet
     made.of.push_back(chance(12) ? made.of[0] : node(depth - 1));
   if (made.kind == M::Select) {
     uint64_t salt = random();
-    spec.tensors.push_back({{}, "i1", [=](const MaskSizes &, uint64_t seed, int64_t) { return double(mix(seed, salt) & 1); }});
+    spec.tensors.push_back(
+        {{}, "i1", [=](const MaskSizes &, uint64_t seed, int64_t) { return double(mix(seed, salt) & 1); }});
     made.first = int(spec.tensors.size()) - 1;
   }
   return made;
@@ -267,7 +267,11 @@ MaskSizes MaskSpec::sizes(std::mt19937_64 &random, int64_t most) const {
   MaskSpec unused;
   Draw draw{unused, random, most, false};
   int64_t third = std::max<int64_t>(most / 2, 1);
-  auto length = [&] { return draw.between(1, draw.chance(3) ? third : draw.chance(2) ? std::min<int64_t>(third, 80) : std::min<int64_t>(third, 20)); };
+  auto length = [&] {
+    return draw.between(1, draw.chance(3)   ? third
+                           : draw.chance(2) ? std::min<int64_t>(third, 80)
+                                            : std::min<int64_t>(third, 20));
+  };
   MaskSizes n;
   n.B = draw.between(1, 3);
   n.T = length();

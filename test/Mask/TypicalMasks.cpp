@@ -86,8 +86,10 @@ std::vector<TypicalMask> heddle::test::typicalMasks() {
   Node causal{M::Causal};
   add("causal", [&](M &) { return causal; });
   add("window 64, causal", [&](M &) { return window(64, 0); });
-  add("causal, window, length", [&](M &m) { return both(both(causal, window(100, 5)), length(m, [](int64_t n) { return n * 4 / 5 + 3; })); });
-  add("left padding, causal", [&](M &m) { return both(keys(m, [](int64_t k, int64_t n) { return k >= n / 5; }), causal); });
+  add("causal, window, length",
+      [&](M &m) { return both(both(causal, window(100, 5)), length(m, [](int64_t n) { return n * 4 / 5 + 3; })); });
+  add("left padding, causal",
+      [&](M &m) { return both(keys(m, [](int64_t k, int64_t n) { return k >= n / 5; }), causal); });
   add("prefix LM", [&](M &m) { return either(causal, length(m, [](int64_t n) { return n / 4 + 1; })); });
   add("chunk 48, causal", [&](M &m) {
     Node labels{M::Labels, 0, 0};
@@ -103,6 +105,7 @@ std::vector<TypicalMask> heddle::test::typicalMasks() {
   });
   add("neighbours 3 x 3 in 20 columns", [&](M &) { return M::picture(20, 3, 3); });
   add("neighbours 2 x 5 in 50 columns", [&](M &) { return M::picture(50, 2, 5); });
+  add("neighbours 1 x 6 in 150 columns", [&](M &) { return M::picture(150, 1, 6); });
   add("windows 5 x 7 in 23 columns", [&](M &) { return M::windows(23, 5, 7, 0); });
   add("windows 4 x 4 shifted by 2 in 40 columns", [&](M &) { return M::windows(40, 4, 4, 2); });
   add("StreamingLLM", [&](M &m) { return both(causal, either(window(64, 0), length(m, [](int64_t) { return 4; }))); });
@@ -114,18 +117,24 @@ std::vector<TypicalMask> heddle::test::typicalMasks() {
   add("document, sorted", [&](M &m) { return documents(m, fiveSorted); });
   add("document, sorted, causal", [&](M &m) { return both(causal, documents(m, fiveSorted)); });
   add("document, descending", [&](M &m) { return documents(m, [](int64_t i) { return 9 - fiveSorted(i); }); });
-  add("document, shuffled, causal", [&](M &m) { return both(causal, documents(m, [](int64_t i) { return int64_t(mix(5, i) % 5); })); });
+  add("document, shuffled, causal",
+      [&](M &m) { return both(causal, documents(m, [](int64_t i) { return int64_t(mix(5, i) % 5); })); });
   add("causal, not document", [&](M &m) { return both(causal, inverse(documents(m, fiveSorted))); });
-  add("key mask, one run, causal", [&](M &m) { return both(keys(m, [](int64_t k, int64_t n) { return k > n / 6; }), causal); });
-  add("key mask with holes, causal", [&](M &m) { return both(keys(m, [](int64_t k, int64_t) { return k % 23 != 7; }), causal); });
+  add("key mask, one run, causal",
+      [&](M &m) { return both(keys(m, [](int64_t k, int64_t n) { return k > n / 6; }), causal); });
+  add("key mask with holes, causal",
+      [&](M &m) { return both(keys(m, [](int64_t k, int64_t) { return k % 23 != 7; }), causal); });
   add("dilated 8 x 4", [&](M &) {
     Node step{M::Dilated};
     step.step = 4;
     return both(window(32, 32), step);
   });
-  add("strided sparse 16", [&](M &m) { return both(causal, either(window(15, 0), keys(m, [](int64_t k, int64_t) { return k % 16 == 15; }))); });
+  add("strided sparse 16", [&](M &m) {
+    return both(causal, either(window(15, 0), keys(m, [](int64_t k, int64_t) { return k % 16 == 15; })));
+  });
   add("dense, random", [&](M &m) {
-    return m.reads(M::Dense, {{"T", "S"}, "i1", [](Sizes, uint64_t seed, int64_t k) { return double(mix(seed, k) % 10 < 3); }});
+    return m.reads(M::Dense,
+                   {{"T", "S"}, "i1", [](Sizes, uint64_t seed, int64_t k) { return double(mix(seed, k) % 10 < 3); }});
   });
   add("dense, blocks of 8", [&](M &m) {
     return m.reads(M::Dense, {{"T", "S"}, "i1", [](Sizes n, uint64_t seed, int64_t k) {
@@ -149,17 +158,22 @@ std::vector<TypicalMask> heddle::test::costlyMasks() {
   add("none", [&](M &) { return Node{M::All}; });
   add("causal", [&](M &) { return causal; });
   add("window 1024, causal", [&](M &) { return window(1024, 0); });
-  add("window, causal, length", [&](M &m) { return both(both(causal, window(1024, 5)), length(m, [](int64_t n) { return n * 4 / 5 + 3; })); });
+  add("window, causal, length",
+      [&](M &m) { return both(both(causal, window(1024, 5)), length(m, [](int64_t n) { return n * 4 / 5 + 3; })); });
   add("prefix LM", [&](M &m) { return either(causal, length(m, [](int64_t n) { return n / 8; })); });
-  add("StreamingLLM", [&](M &m) { return both(causal, either(window(1024, 0), length(m, [](int64_t) { return 4; }))); });
+  add("StreamingLLM",
+      [&](M &m) { return both(causal, either(window(1024, 0), length(m, [](int64_t) { return 4; }))); });
   add("Longformer, 6 globals", [&](M &m) {
     auto global = [](int64_t i, int64_t n) { return i < 3 || i == 5 || i == n / 2 || i == n - 9; };
     return either(either(window(256, 256), keys(m, global)), rows(m, global));
   });
   add("BigBird, blocks of 512", [&](M &m) { return m.blocks(512, bigBird(128)); });
-  add("document, sorted, causal", [&](M &m) { return both(causal, documents(m, [](int64_t i) { return (i + int64_t(mix(1, i / 700) % 300)) / 700; })); });
+  add("document, sorted, causal", [&](M &m) {
+    return both(causal, documents(m, [](int64_t i) { return (i + int64_t(mix(1, i / 700) % 300)) / 700; }));
+  });
   add("key mask, causal", [&](M &m) { return both(causal, keys(m, [](int64_t k, int64_t n) { return k > n / 9; })); });
-  add("key mask with holes, causal", [&](M &m) { return both(causal, keys(m, [](int64_t k, int64_t) { return mix(7, k / 3000) % 4 != 0; })); });
+  add("key mask with holes, causal",
+      [&](M &m) { return both(causal, keys(m, [](int64_t k, int64_t) { return mix(7, k / 3000) % 4 != 0; })); });
   add("chunk 8192, causal", [&](M &) { return both({M::Chunk, {}, {}, 8192}, causal); });
   add("neighbours 6 x 6 in 256 columns", [&](M &) { return M::picture(256, 6, 6); });
   add("windows 8 x 8 shifted by 4 in 256 columns", [&](M &) { return M::windows(256, 8, 8, 4); });

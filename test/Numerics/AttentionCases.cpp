@@ -18,7 +18,9 @@ uint64_t hash(uint64_t seed, uint64_t index) {
 double uniform(uint64_t seed, uint64_t index) { return double(hash(seed, index) >> 11) / double(1ull << 52) - 1.0; }
 
 std::string moduleText(const std::string &math, const std::string &functions) {
-  std::string how = math.empty() ? "" : math == "f16" ? "attributes {model.dtype = \"f16\"} " : "attributes {model.dtype = \"bf16\", model.math = \"" + math + "\"} ";
+  std::string how = math.empty()    ? ""
+                    : math == "f16" ? "attributes {model.dtype = \"f16\"} "
+                                    : "attributes {model.dtype = \"bf16\", model.math = \"" + math + "\"} ";
   return "module " + how + "{\n" + functions + "}\n";
 }
 
@@ -58,8 +60,8 @@ std::string Case::functionText(bool dims) const {
   std::string k = type(kb + ", S, " + std::to_string(kvHeads * width), "f32");
   std::string v = type(kb + ", S, " + std::to_string(kvHeads * valueWidth), "f32");
   std::string y = type("B, T, " + std::to_string(heads * valueWidth), "f32");
-  std::string text = "func.func @" + function + "(%q: " + q + " {model.name = \"q\"}, %k: " + k + " {model.name = \"k\"}, %v: " + v +
-                     " {model.name = \"v\"}";
+  std::string text = "func.func @" + function + "(%q: " + q + " {model.name = \"q\"}, %k: " + k +
+                     " {model.name = \"k\"}, %v: " + v + " {model.name = \"v\"}";
   if (dims)
     text += ", %dims: !model.tensor<[P, K], f32> {model.name = \"dims\"}";
   for (const Extra &e : extras)
@@ -114,14 +116,16 @@ void Call::run(Program &program, int threads) {
   for (auto &m : memory)
     tensors.push_back(m.data());
   tensors.push_back(y.data());
-  int64_t failure = program.run(test.function, {{"B", n.B}, {"T", n.T}, {"S", n.S}, {"P", n.P}, {"K", n.K}}, tensors, threads);
+  int64_t failure =
+      program.run(test.function, {{"B", n.B}, {"T", n.T}, {"S", n.S}, {"P", n.P}, {"K", n.K}}, tensors, threads);
   if (failure)
     y.assign(y.size(), std::numeric_limits<float>::quiet_NaN());
 }
 
 Call::Expected Call::expected() const {
   // What is stored is rounded; sums are not.
-  const std::vector<float> q = rounded(this->q, test.math == "dots", test.math), keys = rounded(this->k, !test.math.empty(), test.math),
+  const std::vector<float> q = rounded(this->q, test.math == "dots", test.math),
+                           keys = rounded(this->k, !test.math.empty(), test.math),
                            v = rounded(this->v, !test.math.empty(), test.math);
   const double inf = std::numeric_limits<double>::infinity();
   int64_t w = test.width, u = test.valueWidth, group = test.heads / test.kvHeads;
@@ -240,29 +244,50 @@ std::vector<Case> maskCases() {
   make("causal", "%m = mask.causal", [](At a) { return a.j() <= a.i(); });
   make("window", "%m = mask.window left 5 right 3", [](At a) { return a.j() - a.i() >= -5 && a.j() - a.i() <= 3; });
   make("window_left", "%m = mask.window left 40", [](At a) { return a.j() - a.i() >= -40; });
-  make("window_off_diagonal", "%m = mask.window left -3 right 20", [](At a) { return a.j() - a.i() >= 3 && a.j() - a.i() <= 20; });
+  make("window_off_diagonal", "%m = mask.window left -3 right 20",
+       [](At a) { return a.j() - a.i() >= 3 && a.j() - a.i() <= 20; });
   make("window_causal", "%c = mask.causal\n  %w = mask.window left 64\n  %m = mask.and %c, %w",
        [](At a) { return a.j() <= a.i() && a.j() - a.i() >= -64; });
   make("dilated", "%c = mask.causal\n  %d = mask.dilated 3\n  %m = mask.and %c, %d",
        [](At a) { return a.j() <= a.i() && (a.j() - a.i()) % 3 == 0; });
-  make("keys", "%m = mask.keys %t : !model.tensor<[B, S], i64>", [](At a) { return S(a, 0) != 0; }).extras = {keyBits("t", "i64")};
+  make("keys", "%m = mask.keys %t : !model.tensor<[B, S], i64>", [](At a) { return S(a, 0) != 0; }).extras = {
+      keyBits("t", "i64")};
   make("keys_causal", "%k0 = mask.keys %t : !model.tensor<[B, S], i1>\n  %c = mask.causal\n  %m = mask.and %k0, %c",
-       [](At a) { return S(a, 0) && a.j() <= a.i(); }).extras = {keyBits("t", "i1", 50)};
-  make("not_keys", "%k0 = mask.keys %t : !model.tensor<[B, S], f32>\n  %m = mask.not %k0",
-       [](At a) { return S(a, 0) == 0; }).extras = {keyBits("t", "f32")};
-  make("keys_shared", "%m = mask.keys %t : !model.tensor<[S], i64>", [](At a) { return a.extra[0][a.k] != 0; }).extras =
-      {{"t", "S", "i64", [](const Sizes &n, uint64_t s) { return bits(n.S, s, 4); }}};
-  make("queries", "%m = mask.queries %t : !model.tensor<[B, T], i64>", [](At a) { return T(a, 0) != 0; }).extras =
-      {{"t", "B, T", "i64", [](const Sizes &n, uint64_t s) { return bits(n.B * n.T, s, 3); }}};
+       [](At a) { return S(a, 0) && a.j() <= a.i(); })
+      .extras = {keyBits("t", "i1", 50)};
+  make("not_keys", "%k0 = mask.keys %t : !model.tensor<[B, S], f32>\n  %m = mask.not %k0", [](At a) {
+    return S(a, 0) == 0;
+  }).extras = {keyBits("t", "f32")};
+  make("keys_shared", "%m = mask.keys %t : !model.tensor<[S], i64>", [](At a) {
+    return a.extra[0][a.k] != 0;
+  }).extras = {{"t", "S", "i64", [](const Sizes &n, uint64_t s) { return bits(n.S, s, 4); }}};
+  make("queries", "%m = mask.queries %t : !model.tensor<[B, T], i64>", [](At a) { return T(a, 0) != 0; }).extras = {
+      {"t", "B, T", "i64", [](const Sizes &n, uint64_t s) { return bits(n.B * n.T, s, 3); }}};
   make("longformer",
        "%g = mask.keys %t : !model.tensor<[B, S], i64>\n  %q0 = mask.queries %r : !model.tensor<[B, T], i64>\n"
        "  %w = mask.window left 9 right 9\n  %a = mask.or %g, %q0\n  %m = mask.or %a, %w",
-       [](At a) { return S(a, 0) || T(a, 1) || std::abs(a.j() - a.i()) <= 9; }).extras = {
-      {"t", "B, S", "i64", [](const Sizes &n, uint64_t s) { auto x = bits(n.B * n.S, s, 20); for (double &v : x) v = !v; return x; }},
-      {"r", "B, T", "i64", [](const Sizes &n, uint64_t s) { auto x = bits(n.B * n.T, s, 20); for (double &v : x) v = !v; return x; }}};
-  make("prefix", "%p = mask.prefix %t : !model.tensor<[B], i64>\n  %c = mask.causal\n  %m = mask.or %p, %c",
-       [](At a) { return a.j() < int64_t(a.extra[0][a.b]) || a.j() <= a.i(); }).extras =
-      {{"t", "B", "i64", [](const Sizes &n, uint64_t s) { std::vector<double> x; for (int64_t b = 0; b < n.B; ++b) x.push_back(double(hash(s, b) % (n.S + 2))); return x; }}};
+       [](At a) { return S(a, 0) || T(a, 1) || std::abs(a.j() - a.i()) <= 9; })
+      .extras = {{"t", "B, S", "i64",
+                  [](const Sizes &n, uint64_t s) {
+                    auto x = bits(n.B * n.S, s, 20);
+                    for (double &v : x)
+                      v = !v;
+                    return x;
+                  }},
+                 {"r", "B, T", "i64", [](const Sizes &n, uint64_t s) {
+                    auto x = bits(n.B * n.T, s, 20);
+                    for (double &v : x)
+                      v = !v;
+                    return x;
+                  }}};
+  make("prefix", "%p = mask.prefix %t : !model.tensor<[B], i64>\n  %c = mask.causal\n  %m = mask.or %p, %c", [](At a) {
+    return a.j() < int64_t(a.extra[0][a.b]) || a.j() <= a.i();
+  }).extras = {{"t", "B", "i64", [](const Sizes &n, uint64_t s) {
+                  std::vector<double> x;
+                  for (int64_t b = 0; b < n.B; ++b)
+                    x.push_back(double(hash(s, b) % (n.S + 2)));
+                  return x;
+                }}};
   auto documents = [](int64_t rows, uint64_t s, bool sorted) {
     std::vector<double> x(rows);
     double id = 0;
@@ -273,15 +298,18 @@ std::vector<Case> maskCases() {
     return x;
   };
   for (bool sorted : {true, false})
-    make(sorted ? "documents" : "documents_mixed",
-         "%d = mask.document %t, %s : !model.tensor<[B, T], i64>, !model.tensor<[B, S], i64>\n  %c = mask.causal\n  %m = mask.and %c, %d",
-         [](At a) { return T(a, 0) == S(a, 1) && a.j() <= a.i(); }).extras = {
+    make(
+        sorted ? "documents" : "documents_mixed",
+        "%d = mask.document %t, %s : !model.tensor<[B, T], i64>, !model.tensor<[B, S], i64>\n  %c = mask.causal\n  %m = mask.and %c, %d",
+        [](At a) { return T(a, 0) == S(a, 1) && a.j() <= a.i(); })
+        .extras = {
         {"t", "B, T", "i64", [=](const Sizes &n, uint64_t s) { return documents(n.B * n.T, s / 7, sorted); }},
         {"s", "B, S", "i64", [=](const Sizes &n, uint64_t s) { return documents(n.B * n.S, s / 7, sorted); }}};
-  make("window_labels", "%m = mask.window left 1 right 1 on %t : !model.tensor<[B, T], i64> keys %s : !model.tensor<[B, S], i64>",
-       [](At a) { return std::abs(S(a, 1) - T(a, 0)) <= 1; }).extras = {
-      {"t", "B, T", "i64", [=](const Sizes &n, uint64_t s) { return documents(n.B * n.T, s / 7, true); }},
-      {"s", "B, S", "i64", [=](const Sizes &n, uint64_t s) { return documents(n.B * n.S, s / 7, false); }}};
+  make("window_labels",
+       "%m = mask.window left 1 right 1 on %t : !model.tensor<[B, T], i64> keys %s : !model.tensor<[B, S], i64>",
+       [](At a) { return std::abs(S(a, 1) - T(a, 0)) <= 1; })
+      .extras = {{"t", "B, T", "i64", [=](const Sizes &n, uint64_t s) { return documents(n.B * n.T, s / 7, true); }},
+                 {"s", "B, S", "i64", [=](const Sizes &n, uint64_t s) { return documents(n.B * n.S, s / 7, false); }}};
   auto lists = [](const Sizes &, uint64_t s) {
     std::vector<double> x;
     for (int i = 0; i < 2 * 12 * 3; ++i)
@@ -295,22 +323,27 @@ std::vector<Case> maskCases() {
       n += int64_t(a.extra[0][((heads ? a.h * 12 : 0) + q) * 3 + e]) == k;
     return n;
   };
-  make("blocks", "%m = mask.blocks 7, %t : !model.tensor<[12, 3], i64>", [=](At a) { return listed(a, 7, false) > 0; }).extras =
-      {{"t", "12, 3", "i64", lists}};
-  make("blocks_by_head", "%m = mask.blocks 16, %t : !model.tensor<[2, 12, 3], i64>",
-       [=](At a) { return listed(a, 16, true) > 0; }).extras = {{"t", "2, 12, 3", "i64", lists}};
-  make("bigbird",
-       "%g = mask.window left 4 right 4\n  %r = mask.blocks 8, %t : !model.tensor<[12, 3], i64>\n  %m = mask.add %g, %r",
-       [=](At a) { return listed(a, 8, false) + (std::abs(a.j() - a.i()) <= 4); }).extras = {{"t", "12, 3", "i64", lists}};
+  make("blocks", "%m = mask.blocks 7, %t : !model.tensor<[12, 3], i64>", [=](At a) {
+    return listed(a, 7, false) > 0;
+  }).extras = {{"t", "12, 3", "i64", lists}};
+  make("blocks_by_head", "%m = mask.blocks 16, %t : !model.tensor<[2, 12, 3], i64>", [=](At a) {
+    return listed(a, 16, true) > 0;
+  }).extras = {{"t", "2, 12, 3", "i64", lists}};
+  make(
+      "bigbird",
+      "%g = mask.window left 4 right 4\n  %r = mask.blocks 8, %t : !model.tensor<[12, 3], i64>\n  %m = mask.add %g, %r",
+      [=](At a) { return listed(a, 8, false) + (std::abs(a.j() - a.i()) <= 4); })
+      .extras = {{"t", "12, 3", "i64", lists}};
   make("dense", "%m = mask.dense %t : !model.tensor<[B, 2, T, S], i1>", [](At a) {
     return a.extra[0][((a.b * 2 + a.h) * a.n.T + a.r) * a.n.S + a.k] != 0;
   }).extras = {{"t", "B, 2, T, S", "i1", [](const Sizes &n, uint64_t s) { return bits(n.B * 2 * n.T * n.S, s, 3); }}};
-  make("dense_shared", "%d = mask.dense %t : !model.tensor<[T, S], f32>\n  %c = mask.causal\n  %m = mask.and %d, %c", [](At a) {
-    return a.extra[0][a.r * a.n.S + a.k] != 0 && a.j() <= a.i();
-  }).extras = {{"t", "T, S", "f32", [](const Sizes &n, uint64_t s) { return bits(n.T * n.S, s, 3); }}};
-  make("select", "%c = mask.causal\n  %w = mask.window left 2 right 2\n  %m = mask.select %t, %c, %w : !model.tensor<[], i1>",
-       [](At a) { return a.extra[0][0] != 0 ? a.j() <= a.i() : std::abs(a.j() - a.i()) <= 2; }).extras =
-      {{"t", "", "i1", [](const Sizes &, uint64_t s) { return std::vector<double>{double(s % 2)}; }}};
+  make("dense_shared", "%d = mask.dense %t : !model.tensor<[T, S], f32>\n  %c = mask.causal\n  %m = mask.and %d, %c",
+       [](At a) { return a.extra[0][a.r * a.n.S + a.k] != 0 && a.j() <= a.i(); })
+      .extras = {{"t", "T, S", "f32", [](const Sizes &n, uint64_t s) { return bits(n.T * n.S, s, 3); }}};
+  make("select",
+       "%c = mask.causal\n  %w = mask.window left 2 right 2\n  %m = mask.select %t, %c, %w : !model.tensor<[], i1>",
+       [](At a) { return a.extra[0][0] != 0 ? a.j() <= a.i() : std::abs(a.j() - a.i()) <= 2; })
+      .extras = {{"t", "", "i1", [](const Sizes &, uint64_t s) { return std::vector<double>{double(s % 2)}; }}};
   return cases;
 }
 
@@ -324,7 +357,8 @@ static std::vector<double> reals(int64_t n, uint64_t s) {
   return x;
 }
 static int64_t bucketOf(int64_t d, int64_t n, int64_t far, bool both) {
-  int64_t m = both ? n / 2 : n, base = both && d > 0 ? m : 0, r = both ? std::abs(d) : std::max<int64_t>(-d, 0), exact = m / 2;
+  int64_t m = both ? n / 2 : n, base = both && d > 0 ? m : 0, r = both ? std::abs(d) : std::max<int64_t>(-d, 0),
+          exact = m / 2;
   if (r < exact)
     return base + r;
   float ratio = std::log(float(r) / float(exact)) / float(std::log(double(far) / double(exact))) * float(m - exact);
@@ -350,18 +384,20 @@ std::vector<Case> biasCases(int heads) {
   auto real = [](std::string name, std::string axes, std::function<int64_t(const Sizes &)> count) {
     return Extra{name, axes, "f32", [=](const Sizes &n, uint64_t s) { return reals(count(n), s); }};
   };
-  make("alibi", "%bias = attn.alibi %t : !model.tensor<[" + H + "], f32>", [](At a) { return table(a, 0, a.h) * double(a.j() - a.i()); })
-      .extras = {real("t", H, [=](const Sizes &) { return heads; })};
+  make("alibi", "%bias = attn.alibi %t : !model.tensor<[" + H + "], f32>", [](At a) {
+    return table(a, 0, a.h) * double(a.j() - a.i());
+  }).extras = {real("t", H, [=](const Sizes &) { return heads; })};
   Case &both = make("alibi_symmetric", "%bias = attn.alibi %t symmetric : !model.tensor<[" + H + "], f32>",
                     [](At a) { return -table(a, 0, a.h) * std::abs(double(a.j() - a.i())); });
   both.extras = {real("t", H, [=](const Sizes &) { return heads; })};
   both.count = nullptr;
   both.ops = "  %bias = attn.alibi %t symmetric : !model.tensor<[" + H + "], f32>";
   both.operands = "bias %bias";
-  make("buckets", "%bias = attn.bucket_bias %t max_distance 20 : !model.tensor<[8, " + H + "], f32>",
-       [=](At a) { return table(a, 0, bucketOf(a.j() - a.i(), 8, 20, false) * heads + a.h); })
-      .extras = {real("t", "8, " + H, [=](const Sizes &) { return 8 * heads; })};
-  Case &two = make("buckets_two_sided", "", [=](At a) { return table(a, 0, bucketOf(a.j() - a.i(), 32, 128, true) * heads + a.h); });
+  make("buckets", "%bias = attn.bucket_bias %t max_distance 20 : !model.tensor<[8, " + H + "], f32>", [=](At a) {
+    return table(a, 0, bucketOf(a.j() - a.i(), 8, 20, false) * heads + a.h);
+  }).extras = {real("t", "8, " + H, [=](const Sizes &) { return 8 * heads; })};
+  Case &two = make("buckets_two_sided", "",
+                   [=](At a) { return table(a, 0, bucketOf(a.j() - a.i(), 32, 128, true) * heads + a.h); });
   two.ops = "  %bias = attn.bucket_bias %t max_distance 128 two_sided : !model.tensor<[32, " + H + "], f32>";
   two.operands = "bias %bias";
   two.count = nullptr;
@@ -371,21 +407,25 @@ std::vector<Case> biasCases(int heads) {
     int64_t line = keySide ? a.b * a.n.S + a.k : a.b * a.n.T + a.r;
     double s = 0;
     for (int64_t d = 0; d < w; ++d)
-      s += a.extra[0][(line * heads + a.h) * w + d] * a.extra[1][index * tableWidth + (tableWidth == w ? 0 : a.h * w) + d];
+      s += a.extra[0][(line * heads + a.h) * w + d] *
+           a.extra[1][index * tableWidth + (tableWidth == w ? 0 : a.h * w) + d];
     return s;
   };
   make("relative_query",
-       "%bias = attn.relative_dot %x, %t heads " + H + " zero \"8\" : !model.tensor<[B, T, " + wide(5) + "], f32>, !model.tensor<[17, 5], f32>",
+       "%bias = attn.relative_dot %x, %t heads " + H + " zero \"8\" : !model.tensor<[B, T, " + wide(5) +
+           "], f32>, !model.tensor<[17, 5], f32>",
        [=](At a) { return dot(a, false, 5, 17, 5, 8 + a.i() - a.j()); })
-      .extras = {real("x", "B, T, " + wide(5), [=](const Sizes &n) { return n.B * n.T * heads * 5; }), real("t", "17, 5", [](const Sizes &) { return 85; })};
+      .extras = {real("x", "B, T, " + wide(5), [=](const Sizes &n) { return n.B * n.T * heads * 5; }),
+                 real("t", "17, 5", [](const Sizes &) { return 85; })};
   make("relative_key",
-       "%bias = attn.relative_dot %x, %t heads " + H + " zero \"S\" key_side : !model.tensor<[B, S, " + wide(16) + "], f32>, !model.tensor<[40, " + wide(16) + "], f32>",
+       "%bias = attn.relative_dot %x, %t heads " + H + " zero \"S\" key_side : !model.tensor<[B, S, " + wide(16) +
+           "], f32>, !model.tensor<[40, " + wide(16) + "], f32>",
        [=](At a) { return dot(a, true, 16, 40, heads * 16, a.n.S + a.i() - a.j()); })
       .extras = {real("x", "B, S, " + wide(16), [=](const Sizes &n) { return n.B * n.S * heads * 16; }),
                  real("t", "40, " + wide(16), [=](const Sizes &) { return 40 * heads * 16; })};
-  make("dense_bias", "%bias = attn.dense_bias %t : !model.tensor<[B, " + H + ", T, S], f32>",
-       [=](At a) { return table(a, 0, ((a.b * heads + a.h) * a.n.T + a.r) * a.n.S + a.k); })
-      .extras = {real("t", "B, " + H + ", T, S", [=](const Sizes &n) { return n.B * heads * n.T * n.S; })};
+  make("dense_bias", "%bias = attn.dense_bias %t : !model.tensor<[B, " + H + ", T, S], f32>", [=](At a) {
+    return table(a, 0, ((a.b * heads + a.h) * a.n.T + a.r) * a.n.S + a.k);
+  }).extras = {real("t", "B, " + H + ", T, S", [=](const Sizes &n) { return n.B * heads * n.T * n.S; })};
   Case &hidden = make("dense_bias_hides", "", [](At a) { return table(a, 0, a.r * a.n.S + a.k); });
   hidden.ops = "  %bias = attn.dense_bias %t : !model.tensor<[T, S], f32>";
   hidden.operands = "bias %bias";
@@ -398,10 +438,12 @@ std::vector<Case> biasCases(int heads) {
                       return x;
                     }}};
   make("sum_and_scale",
-       "%a = attn.alibi %t : !model.tensor<[" + H + "], f32>\n  %d = attn.dense_bias %u : !model.tensor<[1, T, S], f32>\n"
-       "  %s = attn.bias_scale %d by 2.5\n  %bias = attn.bias_add %a, %s",
+       "%a = attn.alibi %t : !model.tensor<[" + H +
+           "], f32>\n  %d = attn.dense_bias %u : !model.tensor<[1, T, S], f32>\n"
+           "  %s = attn.bias_scale %d by 2.5\n  %bias = attn.bias_add %a, %s",
        [](At a) { return table(a, 0, a.h) * double(a.j() - a.i()) + 2.5 * table(a, 1, a.r * a.n.S + a.k); })
-      .extras = {real("t", H, [=](const Sizes &) { return heads; }), real("u", "1, T, S", [](const Sizes &n) { return n.T * n.S; })};
+      .extras = {real("t", H, [=](const Sizes &) { return heads; }),
+                 real("u", "1, T, S", [](const Sizes &n) { return n.T * n.S; })};
   Case &cap = make("softcap", "", [](At) { return 0.0; });
   cap.ops = "  %m = mask.causal";
   cap.operands = "mask %m";

@@ -44,11 +44,11 @@ struct Case {
     const Sizes &n;
     const std::vector<std::vector<double>> &extra;
     int64_t b, h, r, k;
-    int64_t i() const { return n.P + r; }   ///< position of the query
-    int64_t j() const { return n.K + k; }   ///< position of the key
+    int64_t i() const { return n.P + r; } ///< position of the query
+    int64_t j() const { return n.K + k; } ///< position of the key
   };
-  std::function<int(const At &)> count;     ///< none: always 1
-  std::function<double(const At &)> bias;   ///< none: 0
+  std::function<int(const At &)> count;   ///< none: always 1
+  std::function<double(const At &)> bias; ///< none: 0
   std::function<double(const std::vector<std::vector<double>> &, int64_t)> sink;
 
   std::string function = "run";

@@ -30,9 +30,10 @@ static void sweep(const Case &c, const std::vector<Sizes> &sizes) {
 
 /// Around tile edges, a past, several batch elements, keys that begin elsewhere.
 static std::vector<Sizes> edges() {
-  std::vector<Sizes> sizes = {{1, 0, 0, 0, 0}, {1, 0, 5, 0, 0}, {1, 5, 0, 0, 0}, {2, 1, 1, 0, 0},   {2, 3, 7, 4, 0},
-                              {1, 33, 40, 7, 0}, {3, 5, 130, 125, 0}, {1, 1, 257, 256, 0}, {2, 17, 129, 112, 0}, {1, 31, 64, 33, 3},
-                              {2, 40, 20, 0, 0}, {1, 65, 90, 10, -6}, {1, 8, 128, 120, 0}, {1, 70, 70, 0, 0}};
+  std::vector<Sizes> sizes = {{1, 0, 0, 0, 0},      {1, 0, 5, 0, 0},    {1, 5, 0, 0, 0},     {2, 1, 1, 0, 0},
+                              {2, 3, 7, 4, 0},      {1, 33, 40, 7, 0},  {3, 5, 130, 125, 0}, {1, 1, 257, 256, 0},
+                              {2, 17, 129, 112, 0}, {1, 31, 64, 33, 3}, {2, 40, 20, 0, 0},   {1, 65, 90, 10, -6},
+                              {1, 8, 128, 120, 0},  {1, 70, 70, 0, 0}};
   for (int64_t n : {127, 128, 129})
     sizes.push_back({1, n, n, 0, 0});
   return sizes;
@@ -106,7 +107,13 @@ TEST_P(Attention, Classes) {
       }
       c.ops += "\n" + dilated;
       c.math = GetParam();
-      sweep(c, {{2, 3, 7, 4, 0}, {1, 33, 40, 7, 0}, {1, 1, 257, 256, 0}, {2, 40, 20, 0, 0}, {1, 65, 90, 10, -6}, {1, 31, 264, 233, 3}, {2, 300, 300, 0, 0}});
+      sweep(c, {{2, 3, 7, 4, 0},
+                {1, 33, 40, 7, 0},
+                {1, 1, 257, 256, 0},
+                {2, 40, 20, 0, 0},
+                {1, 65, 90, 10, -6},
+                {1, 31, 264, 233, 3},
+                {2, 300, 300, 0, 0}});
     }
 }
 
@@ -127,13 +134,27 @@ TEST_P(Attention, WidthsAndGroups) {
   struct Shape {
     int heads, kv, w, u;
   };
-  for (Shape s : {Shape{1, 1, 1, 1}, {3, 3, 7, 5}, {4, 2, 20, 33}, {8, 1, 12, 64}, {6, 2, 64, 80}, {2, 1, 128, 128}, {3, 1, 17, 100}, {5, 5, 80, 48}, {2, 1, 256, 256}, {1, 1, 255, 31}}) {
+  for (Shape s : {Shape{1, 1, 1, 1},
+                  {3, 3, 7, 5},
+                  {4, 2, 20, 33},
+                  {8, 1, 12, 64},
+                  {6, 2, 64, 80},
+                  {2, 1, 128, 128},
+                  {3, 1, 17, 100},
+                  {5, 5, 80, 48},
+                  {2, 1, 256, 256},
+                  {1, 1, 255, 31}}) {
     Case c = caseNamed("causal");
     c.heads = s.heads;
     c.kvHeads = s.kv;
     c.width = s.w;
     c.valueWidth = s.u;
-    sweep(c, {{2, 37, 37, 0, 0}, {1, 1, 140, 139, 0}, {1, 2, 30, 28, 0}, {1, 11, 260, 249, 0}, {2, 4, 16, 12, 0}, {1, 65, 65, 0, 0}});
+    sweep(c, {{2, 37, 37, 0, 0},
+              {1, 1, 140, 139, 0},
+              {1, 2, 30, 28, 0},
+              {1, 11, 260, 249, 0},
+              {2, 4, 16, 12, 0},
+              {1, 65, 65, 0, 0}});
   }
 }
 
@@ -141,7 +162,8 @@ TEST_P(Attention, NarrowVectors) {
   if (GetParam() == "dots")
     GTEST_SKIP() << "dots are made of vectors of 16";
   for (int width : {8, 4})
-    for (const char *name : {"causal", "keys", "documents", "bigbird", "dense", "alibi", "buckets_two_sided", "relative_query", "softcap", "sinks"}) {
+    for (const char *name : {"causal", "keys", "documents", "bigbird", "dense", "alibi", "buckets_two_sided",
+                             "relative_query", "softcap", "sinks"}) {
       Case c = caseNamed(name);
       c.vectorWidth = width;
       sweep(c, {{2, 37, 37, 0, 0}, {1, 1, 140, 139, 0}, {1, 11, 260, 249, 0}, {1, 65, 65, 0, 0}});
@@ -175,7 +197,8 @@ TEST_P(Attention, MaskedRows) {
 TEST_P(Attention, HiddenPoison) {
   const float poisons[] = {std::numeric_limits<float>::quiet_NaN(), std::numeric_limits<float>::infinity(),
                            -std::numeric_limits<float>::infinity()};
-  for (const char *name : {"causal", "window_causal", "keys", "documents_mixed", "bigbird", "dense", "dense_bias_hides", "prefix"}) {
+  for (const char *name :
+       {"causal", "window_causal", "keys", "documents_mixed", "bigbird", "dense", "dense_bias_hides", "prefix"}) {
     Case c = caseNamed(name);
     auto program = Program::compile(c.text());
     ASSERT_TRUE(program);
@@ -198,7 +221,8 @@ TEST_P(Attention, HiddenPoison) {
 /// Every modifier at every usual width of heads, with values of another width; arithmetic, grouping, what becomes
 /// of masked rows and where keys begin take turns.
 TEST(AttentionModifiers, WidthsRowsAndKeys) {
-  const std::pair<int, int> widths[] = {{16, 24}, {24, 80}, {40, 16}, {64, 96}, {80, 40}, {96, 128}, {128, 64}, {256, 48}};
+  const std::pair<int, int> widths[] = {{16, 24}, {24, 80},  {40, 16},  {64, 96},
+                                        {80, 40}, {96, 128}, {128, 64}, {256, 48}};
   const std::vector<std::string> math = allMath();
   size_t turn = 0;
   for (Case c : biasCases()) {
@@ -249,8 +273,8 @@ TEST_P(AttentionBits, ThreadsAndBatch) {
 }
 
 TEST_P(AttentionBits, RowAloneAndAmongOthers) {
-  for (const char *name : {"none", "causal", "window_causal", "window", "alibi", "alibi_symmetric", "buckets", "buckets_two_sided",
-                           "relative_query", "relative_key", "softcap", "sinks"}) {
+  for (const char *name : {"none", "causal", "window_causal", "window", "alibi", "alibi_symmetric", "buckets",
+                           "buckets_two_sided", "relative_query", "relative_key", "softcap", "sinks"}) {
     Case c = caseNamed(name);
     c.heads = 4;
     c.kvHeads = 2;
@@ -310,20 +334,26 @@ TEST_P(AttentionBits, PaddingOnEitherSide) {
 }
 
 /// A step that keeps keys and values in its states: prefill, pieces and single rows.
-static std::string stepText(const std::string &math, int heads, int kv, int w, int u, const std::string &mask = "%m = mask.causal",
-                            bool real = false) {
+static std::string stepText(const std::string &math, int heads, int kv, int w, int u,
+                            const std::string &mask = "%m = mask.causal", bool real = false) {
   auto n = [](int64_t x) { return std::to_string(x); };
-  std::string q = "!model.tensor<[B, new, " + n(heads * w) + "], f32>", k = "!model.tensor<[B, new, " + n(kv * w) + "], f32>",
-              v = "!model.tensor<[B, new, " + n(kv * u) + "], f32>", y = "!model.tensor<[B, new, " + n(heads * u) + "], f32>";
-  std::string ks = "!model.state<[3, B, capacity, " + n(kv * w) + "], f32>", vs = "!model.state<[3, B, capacity, " + n(kv * u) + "], f32>";
-  std::string ka = "!model.tensor<[B, \"new+past\", " + n(kv * w) + "], f32>", va = "!model.tensor<[B, \"new+past\", " + n(kv * u) + "], f32>";
-  return moduleText(math, "func.func @step(%q: " + q + " {model.name = \"q\"}, %k: " + k + " {model.name = \"k\"}, %v: " + v +
-         " {model.name = \"v\"}, %ks: " + ks + " {model.state = \"k\"}, %vs: " + vs + " {model.state = \"v\"}" +
-         (real ? ", %real: !model.tensor<[B, \"new+past\"], i64> {model.name = \"real\"}" : "") + ") -> (" + y +
-         " {model.name = \"y\"}) {\n  %i = arith.constant 1 : index\n  %ka = model.append %ks[%i], %k axis 1 : " + ks + ", " + k +
-         " -> " + ka + "\n  %va = model.append %vs[%i], %v axis 1 : " + vs + ", " + v + " -> " + va +
-         "\n  " + mask + "\n  %y = attn.sdpa %q, %ka, %va mask %m heads " + n(heads) + " kv_heads " + n(kv) +
-         " scale 0.25 past \"past\" : (" + q + ", " + ka + ", " + va + ") -> " + y + "\n  return %y : " + y + "\n}\n");
+  std::string q = "!model.tensor<[B, new, " + n(heads * w) + "], f32>",
+              k = "!model.tensor<[B, new, " + n(kv * w) + "], f32>",
+              v = "!model.tensor<[B, new, " + n(kv * u) + "], f32>",
+              y = "!model.tensor<[B, new, " + n(heads * u) + "], f32>";
+  std::string ks = "!model.state<[3, B, capacity, " + n(kv * w) + "], f32>",
+              vs = "!model.state<[3, B, capacity, " + n(kv * u) + "], f32>";
+  std::string ka = "!model.tensor<[B, \"new+past\", " + n(kv * w) + "], f32>",
+              va = "!model.tensor<[B, \"new+past\", " + n(kv * u) + "], f32>";
+  return moduleText(
+      math,
+      "func.func @step(%q: " + q + " {model.name = \"q\"}, %k: " + k + " {model.name = \"k\"}, %v: " + v +
+          " {model.name = \"v\"}, %ks: " + ks + " {model.state = \"k\"}, %vs: " + vs + " {model.state = \"v\"}" +
+          (real ? ", %real: !model.tensor<[B, \"new+past\"], i64> {model.name = \"real\"}" : "") + ") -> (" + y +
+          " {model.name = \"y\"}) {\n  %i = arith.constant 1 : index\n  %ka = model.append %ks[%i], %k axis 1 : " + ks +
+          ", " + k + " -> " + ka + "\n  %va = model.append %vs[%i], %v axis 1 : " + vs + ", " + v + " -> " + va +
+          "\n  " + mask + "\n  %y = attn.sdpa %q, %ka, %va mask %m heads " + n(heads) + " kv_heads " + n(kv) +
+          " scale 0.25 past \"past\" : (" + q + ", " + ka + ", " + va + ") -> " + y + "\n  return %y : " + y + "\n}\n");
 }
 
 TEST_P(AttentionBits, StepsOverTheCache) {
@@ -341,7 +371,11 @@ TEST_P(AttentionBits, StepsOverTheCache) {
     c.count = [](const Case::At &a) { return a.j() <= a.i(); };
     Call all(c, {B, total, total, 0, 0}, 2);
     std::vector<float> whole;
-    for (std::vector<int64_t> pieces : {std::vector<int64_t>{total}, {100, 100, 100}, {1, 15, 16, 17, 128, 100, 23}, {297, 1, 1, 1}, {120, 8, 2, 170}}) {
+    for (std::vector<int64_t> pieces : {std::vector<int64_t>{total},
+                                        {100, 100, 100},
+                                        {1, 15, 16, 17, 128, 100, 23},
+                                        {297, 1, 1, 1},
+                                        {120, 8, 2, 170}}) {
       Program::Dims dims{{"B", B}, {"past", 0}, {"new", 0}, {"capacity", capacity}};
       std::vector<char> ks(program->stateBytes("step", 3, dims)), vs(program->stateBytes("step", 4, dims));
       std::vector<float> y(B * total * heads * u);
@@ -353,10 +387,13 @@ TEST_P(AttentionBits, StepsOverTheCache) {
             part.insert(part.end(), &x[(b * total + past) * f], &x[(b * total + past + n) * f]);
           return part;
         };
-        std::vector<float> q = cut(all.q, heads * w), k = cut(all.k, kv * w), v = cut(all.v, kv * u), out(B * n * heads * u);
+        std::vector<float> q = cut(all.q, heads * w), k = cut(all.k, kv * w), v = cut(all.v, kv * u),
+                           out(B * n * heads * u);
         dims["past"] = past;
         dims["new"] = n;
-        EXPECT_EQ(program->run("step", dims, {q.data(), k.data(), v.data(), out.data(), ks.data(), vs.data()}, int(past % 2 + 1)), 0);
+        EXPECT_EQ(program->run("step", dims, {q.data(), k.data(), v.data(), out.data(), ks.data(), vs.data()},
+                               int(past % 2 + 1)),
+                  0);
         for (int64_t b = 0; b < B; ++b)
           std::copy_n(&out[b * n * heads * u], n * heads * u, &y[(b * total + past) * heads * u]);
         past += n;
@@ -381,9 +418,16 @@ TEST_P(AttentionBits, RingsGoRound) {
     std::string mask;
     int64_t rows; ///< that a head has room for: the ring and the twin of its first block, class by class
   };
-  for (const Way &way : {Way{keys + "%n = mask.window left 9 right 0\n  %m = mask.and %n, %r", 384}, {keys + "%n = mask.window left 150 right 0\n  %m = mask.and %r, %n", 512},
-                         {keys + "%n = mask.window left 70 right -1\n  %f = mask.window left 197 right -150\n  %o = mask.or %n, %f\n  %m = mask.and %o, %r", 512},
-                         {keys + "%c = mask.causal\n  %n = mask.window left 260 right 40\n  %d = mask.dilated 3\n  %a = mask.and %c, %n\n  %e = mask.and %a, %d\n  %m = mask.and %e, %r", 3 * 320}}) {
+  for (
+      const Way &way :
+      {Way{keys + "%n = mask.window left 9 right 0\n  %m = mask.and %n, %r", 384},
+       {keys + "%n = mask.window left 150 right 0\n  %m = mask.and %r, %n", 512},
+       {keys +
+            "%n = mask.window left 70 right -1\n  %f = mask.window left 197 right -150\n  %o = mask.or %n, %f\n  %m = mask.and %o, %r",
+        512},
+       {keys +
+            "%c = mask.causal\n  %n = mask.window left 260 right 40\n  %d = mask.dilated 3\n  %a = mask.and %c, %n\n  %e = mask.and %a, %d\n  %m = mask.and %e, %r",
+        3 * 320}}) {
     std::string text = stepText(GetParam(), heads, kv, w, u, way.mask, true);
     auto plain = Program::compile(text), ring = Program::compile(text, 16, true, JitLevel::Plain, longest);
     ASSERT_TRUE(plain && ring);
@@ -399,7 +443,8 @@ TEST_P(AttentionBits, RingsGoRound) {
     auto run = [&](Program &program, std::vector<int64_t> pieces, bool rings) {
       Program::Dims dims{{"B", B}, {"past", 0}, {"new", 0}, {"capacity", capacity}};
       // What nobody has written is NaN.
-      std::vector<char> ks(program.stateBytes("step", 3, dims), char(0xff)), vs(program.stateBytes("step", 4, dims), char(0xff));
+      std::vector<char> ks(program.stateBytes("step", 3, dims), char(0xff)),
+          vs(program.stateBytes("step", 4, dims), char(0xff));
       if (rings) {
         bool bf16 = !GetParam().empty();
         EXPECT_EQ(int64_t(ks.size()), 3 * B * kv * way.rows * (bf16 ? w / 2 : w) * 4) << way.mask;
@@ -415,13 +460,17 @@ TEST_P(AttentionBits, RingsGoRound) {
             part.insert(part.end(), x.begin() + (b * total + past) * f, x.begin() + (b * total + past + n) * f);
           return part;
         };
-        std::vector<float> q = cut(all.q, heads * w), k = cut(all.k, kv * w), v = cut(all.v, kv * u), out(B * n * heads * u);
+        std::vector<float> q = cut(all.q, heads * w), k = cut(all.k, kv * w), v = cut(all.v, kv * u),
+                           out(B * n * heads * u);
         std::vector<int64_t> known;
         for (int64_t b = 0; b < B; ++b)
           known.insert(known.end(), real.begin() + b * total, real.begin() + b * total + past + n);
         dims["past"] = past;
         dims["new"] = n;
-        EXPECT_EQ(program.run("step", dims, {q.data(), k.data(), v.data(), known.data(), out.data(), ks.data(), vs.data()}, int(past % 2 + 1)), 0);
+        EXPECT_EQ(program.run("step", dims,
+                              {q.data(), k.data(), v.data(), known.data(), out.data(), ks.data(), vs.data()},
+                              int(past % 2 + 1)),
+                  0);
         for (int64_t b = 0; b < B; ++b)
           std::copy_n(&out[b * n * heads * u], n * heads * u, &y[(b * total + past) * heads * u]);
         past += n;
@@ -430,6 +479,7 @@ TEST_P(AttentionBits, RingsGoRound) {
     };
     std::vector<float> whole = run(*plain, {total}, false);
     for (std::vector<int64_t> pieces : {std::vector<int64_t>{longest}, {1}, {59, 1, 16, 7, 60, 33}})
-      EXPECT_TRUE(sameBits(whole.data(), run(*ring, pieces, true).data(), whole.size())) << way.mask << " pieces of " << pieces[0];
+      EXPECT_TRUE(sameBits(whole.data(), run(*ring, pieces, true).data(), whole.size()))
+          << way.mask << " pieces of " << pieces[0];
   }
 }

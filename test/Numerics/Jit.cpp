@@ -66,7 +66,8 @@ Program::~Program() = default;
 std::unique_ptr<Program> Program::compile(const std::string &text, int vectorWidth, bool planCache, JitLevel level,
                                           int64_t longestPiece) {
   DialectRegistry registry;
-  registry.insert<model::ModelDialect, mask::MaskDialect, attn::AttnDialect, func::FuncDialect, arith::ArithDialect, math::MathDialect>();
+  registry.insert<model::ModelDialect, mask::MaskDialect, attn::AttnDialect, func::FuncDialect, arith::ArithDialect,
+                  math::MathDialect>();
   loops::registerPlan(registry);
   MLIRContext context(registry, MLIRContext::Threading::DISABLED);
   OwningOpRef<ModuleOp> module = parseSourceString<ModuleOp>(text, ParserConfig(&context));
@@ -78,7 +79,8 @@ std::unique_ptr<Program> Program::compile(const std::string &text, int vectorWid
   options.registers = vectorWidth == 16 ? 32 : 16;
   PassManager plan(&context), lower(&context);
   addPasses(plan, "fused", options, [](StringRef flag) { return flag == "mask-simplify"; });
-  addPasses(plan, "tiled", options, [=](StringRef flag) { return flag == "model-plan-schedules" || (planCache && flag == "attn-plan-cache"); });
+  addPasses(plan, "tiled", options,
+            [=](StringRef flag) { return flag == "model-plan-schedules" || (planCache && flag == "attn-plan-cache"); });
   addStage(plan, *findStage("buffers"), options);
   if (failed(plan.run(*module)))
     return nullptr;
@@ -161,7 +163,9 @@ int64_t Program::run(const std::string &name, const Dims &dims, std::vector<void
   team.threads = threads;
   std::vector<std::thread> others;
   for (int t = 1; t < threads; ++t)
-    others.emplace_back([&, t] { entry.function(&team, t, threads, values.data(), tensors.data(), arena, static_cast<const char *>(weights)); });
+    others.emplace_back([&, t] {
+      entry.function(&team, t, threads, values.data(), tensors.data(), arena, static_cast<const char *>(weights));
+    });
   entry.function(&team, 0, threads, values.data(), tensors.data(), arena, static_cast<const char *>(weights));
   for (std::thread &t : others)
     t.join();

@@ -19,8 +19,8 @@ namespace heddle::test {
 
 class Program {
 public:
-  /// Simplifies masks, gives them tables and compiles; prints diagnostics and returns null when that fails. `planCache` runs
-  /// attn-plan-cache first, for calls of at most `longestPiece` new rows where there are rings.
+  /// Simplifies masks, gives them tables and compiles; prints diagnostics and returns null when that fails. `planCache`
+  /// runs attn-plan-cache first, for calls of at most `longestPiece` new rows where there are rings.
   static std::unique_ptr<Program> compile(const std::string &text, int vectorWidth = 16, bool planCache = false,
                                           JitLevel level = JitLevel::Plain, int64_t longestPiece = 512);
   ~Program();

@@ -4,8 +4,8 @@
 #include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Export.h"
+#include "targets/Optimise.h"
 #include "llvm/ExecutionEngine/Orc/ThreadSafeModule.h"
-#include "llvm/Passes/PassBuilder.h"
 #include "llvm/Support/TargetSelect.h"
 #include <cstdlib>
 
@@ -16,20 +16,6 @@ bool heddle::test::jitFailed(llvm::Error error) {
     return false;
   llvm::errs() << "jit: " << llvm::toString(std::move(error)) << '\n';
   return true;
-}
-
-static void optimizeModule(llvm::Module &code, llvm::TargetMachine *machine) {
-  llvm::LoopAnalysisManager loops;
-  llvm::FunctionAnalysisManager functions;
-  llvm::CGSCCAnalysisManager graphs;
-  llvm::ModuleAnalysisManager modules;
-  llvm::PassBuilder builder(machine);
-  builder.registerModuleAnalyses(modules);
-  builder.registerCGSCCAnalyses(graphs);
-  builder.registerFunctionAnalyses(functions);
-  builder.registerLoopAnalyses(loops);
-  builder.crossRegisterProxies(loops, functions, graphs, modules);
-  builder.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O3).run(code, modules);
 }
 
 std::unique_ptr<llvm::orc::LLJIT> heddle::test::jitModule(mlir::ModuleOp module, JitLevel level) {
@@ -60,7 +46,7 @@ std::unique_ptr<llvm::orc::LLJIT> heddle::test::jitModule(mlir::ModuleOp module,
     f.addFnAttr("prefer-vector-width", "512");
   }
   if (level == JitLevel::Optimized)
-    optimizeModule(*code, machine->get());
+    optimise(*code, **machine, llvm::OptimizationLevel::O3);
   if (const char *file = std::getenv("HEDDLE_TEST_DUMP_LL")) {
     std::error_code ec;
     llvm::raw_fd_ostream os(file, ec);
@@ -69,7 +55,8 @@ std::unique_ptr<llvm::orc::LLJIT> heddle::test::jitModule(mlir::ModuleOp module,
   auto jit = llvm::orc::LLJITBuilder().setJITTargetMachineBuilder(*host).create();
   if (!jit)
     return jitFailed(jit.takeError()), nullptr;
-  auto process = llvm::orc::DynamicLibrarySearchGenerator::GetForCurrentProcess((*jit)->getDataLayout().getGlobalPrefix());
+  auto process =
+      llvm::orc::DynamicLibrarySearchGenerator::GetForCurrentProcess((*jit)->getDataLayout().getGlobalPrefix());
   if (!process)
     return jitFailed(process.takeError()), nullptr;
   (*jit)->getMainJITDylib().addGenerator(std::move(*process));

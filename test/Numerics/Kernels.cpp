@@ -3,7 +3,7 @@
 #include "test/Numerics/Kernels.h"
 #include "compiler/Conversion/ToLoops/Passes.h"
 #include "compiler/Pipelines/Stages.h"
-#include "compiler/Plan/Blob.h"
+#include "compiler/Plan/ParameterBlob.h"
 #include "compiler/Weights/StoredType.h"
 #include "dialects/Attn/IR/Attn.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -36,6 +36,20 @@ static std::vector<int64_t> rowsOf(const WeightLayout &t, int64_t all) {
   return take;
 }
 
+/// N and K of a tensor [N, K], [K, N] or [N, c, k...], and where W[n, k] stands in it: of a filter the tensor has the
+/// taps inside, W the channels.
+struct Matrix {
+  int64_t rows = 1, k = 1, channels, taps = 1;
+  bool inOut;
+  explicit Matrix(const plan::BlobTensor &blob) : rows(blob.shape[blob.layout.inOut]), inOut(blob.layout.inOut) {
+    for (size_t i = 2; i < blob.shape.size(); ++i)
+      taps *= blob.shape[i];
+    channels = blob.shape[!inOut];
+    k = channels * taps;
+  }
+  int64_t at(int64_t n, int64_t j) const { return inOut ? j * rows + n : n * k + j % channels * taps + j / channels; }
+};
+
 static uint16_t toHalf(float x, bool f16) {
   if (f16)
     return toF16(x);
@@ -54,12 +68,13 @@ static void packHalves(const plan::BlobTensor &blob, const Tensor &tensor, char 
       *out++ = toHalf(float(tensor.reals[i]), f16);
     return;
   }
-  int64_t rows = blob.shape[t.inOut], k = blob.shape[!t.inOut], deep = (k + 1) / 2;
-  std::vector<int64_t> take = rowsOf(t, rows);
+  Matrix w(blob);
+  int64_t k = w.k, deep = (k + 1) / 2;
+  std::vector<int64_t> take = rowsOf(t, w.rows);
   for (size_t i = 0; i < take.size(); ++i)
     for (int64_t j = 0; j < k; ++j)
       out[((i / t.panel * deep + j / 2) * t.panel + i % t.panel) * 2 + j % 2] =
-          toHalf(float(tensor.reals[t.inOut ? j * rows + take[i] : take[i] * k + j]), f16);
+          toHalf(float(tensor.reals[w.at(take[i], j)]), f16);
 }
 
 /// Panels of rows of W, [N/panel][K][panel]; or elements as they are. Says in plain loops what WeightLayout says.
@@ -73,11 +88,12 @@ static void pack(const plan::BlobTensor &blob, const Tensor &tensor, char *to) {
       *out++ = float(tensor.reals[i]);
     return;
   }
-  int64_t rows = blob.shape[t.inOut], k = blob.shape[!t.inOut];
-  std::vector<int64_t> take = rowsOf(t, rows);
+  Matrix w(blob);
+  int64_t k = w.k;
+  std::vector<int64_t> take = rowsOf(t, w.rows);
   for (size_t i = 0; i < take.size(); ++i)
     for (int64_t j = 0; j < k; ++j)
-      out[(i / t.panel * k + j) * t.panel + i % t.panel] = float(tensor.reals[t.inOut ? j * rows + take[i] : take[i] * k + j]);
+      out[(i / t.panel * k + j) * t.panel + i % t.panel] = float(tensor.reals[w.at(take[i], j)]);
 }
 
 Kernels::Kernels(const std::string &text, Options options) : context(MLIRContext::Threading::DISABLED) {
@@ -99,9 +115,13 @@ Kernels::Kernels(const std::string &text, Options options) : context(MLIRContext
   OwningOpRef<ModuleOp> copy = cast<ModuleOp>((*module)->clone());
   PassManager passes(&context);
   addPasses(passes, "fused", {}, [&](StringRef flag) {
-    return flag == "model-split-linear" || (options.fuse && flag == "model-fuse-elementwise");
+    return flag == "model-split-linear" ||
+           (options.fuse && (flag == "model-conv-to-linear" || flag == "model-fuse-elementwise"));
   });
-  addPasses(passes, "tiled", {}, [](StringRef flag) { return flag == "model-plan-parameters"; });
+  PipelineOptions tiles;
+  tiles.panel = options.panel;
+  addPasses(passes, "tiled", tiles,
+            [](StringRef flag) { return flag == "model-plan-schedules" || flag == "model-plan-parameters"; });
   if (failed(passes.run(*copy)))
     return;
   blob.assign(plan::blobBytes(*copy) + 64, 0);
@@ -209,7 +229,10 @@ FailureOr<Tensors> Kernels::expected(const Dims &dims, const Bytes &inputs) {
     std::vector<int64_t> shape = shapeOf(type, dims);
     if (bytes.empty() && product(shape))
       continue;
-    Tensor t = Tensor::zeros(e.isF32() ? Tensor::Kind::Real : e.isInteger(64) ? Tensor::Kind::Int : Tensor::Kind::Bool, shape);
+    Tensor t = Tensor::zeros(e.isF32()         ? Tensor::Kind::Real
+                             : e.isInteger(64) ? Tensor::Kind::Int
+                                               : Tensor::Kind::Bool,
+                             shape);
     for (int64_t j = 0; j < t.count(); ++j)
       if (e.isF32())
         t.reals[j] = reinterpret_cast<const float *>(bytes.data())[j];
@@ -252,8 +275,9 @@ double Kernels::error(const Dims &dims, const Bytes &inputs, const Bytes &output
     double largest = 1e-30, off = 0;
     for (int64_t j = 0; j < want.count(); ++j) {
       double w = want.real(j), got = want.kind == Tensor::Kind::Real ? reinterpret_cast<const float *>(bytes.data())[j]
-                                   : want.kind == Tensor::Kind::Int ? reinterpret_cast<const int64_t *>(bytes.data())[j]
-                                                                    : bytes[j];
+                                     : want.kind == Tensor::Kind::Int
+                                         ? reinterpret_cast<const int64_t *>(bytes.data())[j]
+                                         : bytes[j];
       if (std::isnan(w) || std::isinf(w)) {
         off = (std::isnan(w) ? std::isnan(got) : got == w) ? off : INFINITY;
         continue;

@@ -8,9 +8,9 @@
 #define HEDDLE_TEST_NUMERICS_KERNELS_H
 
 #include "compiler/Interpreter/Interpreter.h"
-#include "test/Numerics/Jit.h"
 #include "mlir/IR/MLIRContext.h"
 #include "mlir/IR/OwningOpRef.h"
+#include "test/Numerics/Jit.h"
 
 namespace heddle::test {
 
@@ -20,6 +20,7 @@ public:
     bool fuse = true;
     int vectorWidth = 16;
     const char *math = ""; ///< "wide", "dots": the module stores bf16; "f16"
+    int64_t panel = 0;     ///< results of a tile of a product; 0: as the target likes them
   };
   explicit Kernels(const std::string &text) : Kernels(text, Options()) {}
   Kernels(const std::string &text, Options options);

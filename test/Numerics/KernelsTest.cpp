@@ -1,7 +1,7 @@
 //===- KernelsTest.cpp - every op, compiled, against its meaning ----------===//
 
-#include "test/Numerics/KernelCases.h"
 #include "test/Numerics/Kernels.h"
+#include "test/Numerics/KernelCases.h"
 #include "llvm/ADT/StringRef.h"
 #include <cmath>
 #include <gtest/gtest.h>
@@ -11,10 +11,12 @@ using namespace heddle::test;
 
 /// A linear [B, K] -> [B, N] with bias, as text.
 static std::string linear(int64_t k, int64_t n, bool inOut = false) {
-  std::string K = std::to_string(k), N = std::to_string(n), w = inOut ? "f[" + K + ", " + N + "]" : "f[" + N + ", " + K + "]";
+  std::string K = std::to_string(k), N = std::to_string(n),
+              w = inOut ? "f[" + K + ", " + N + "]" : "f[" + N + ", " + K + "]";
   std::string x = "f[B, " + K + "]", y = "f[B, " + N + "]";
   return functionText("x: " + x + " -> y: " + y, "%w = model.param \"w\" : " + w + "\n%b = model.param \"b\" : f[" + N +
-                          "]\n%y = model.linear %x, %w bias %b " + (inOut ? "in_out " : "") + ": (" + x + ", " + w + ", f[" + N + "]) -> " + y);
+                                                     "]\n%y = model.linear %x, %w bias %b " + (inOut ? "in_out " : "") +
+                                                     ": (" + x + ", " + w + ", f[" + N + "]) -> " + y);
 }
 
 TEST(Linear, SmallSizes) {
@@ -57,6 +59,23 @@ TEST(Linear, NarrowVectors) {
   }
 }
 
+/// Another width of panel is another order of the weights, never another sum.
+TEST(Linear, OtherPanels) {
+  for (int64_t panel : {16, 48, 64})
+    for (int64_t n : {1, 17, 33, 130, 319})
+      for (int width : {4, 16}) {
+        Kernels kernels(linear(140, n, n % 2), {true, width, "", panel}), usual(linear(140, n, n % 2), {true, width});
+        ASSERT_TRUE(kernels.good()) << panel << " " << n;
+        EXPECT_NE(kernels.prepared.find("panel = " + std::to_string(panel)), std::string::npos) << kernels.prepared;
+        for (int64_t m : {0, 1, 2, 3, 4, 5, 9, 15, 33}) {
+          EXPECT_LE(kernels.check({{"B", m}}, m), 2e-6) << "M " << m << " N " << n << " panel " << panel;
+          Kernels::Bytes inputs = kernels.inputs({{"B", m}}, m);
+          EXPECT_EQ(kernels.run({{"B", m}}, inputs), usual.run({{"B", m}}, inputs))
+              << "M " << m << " N " << n << " panel " << panel;
+        }
+      }
+}
+
 namespace heddle::test {
 static void PrintTo(const KernelCase &c, std::ostream *os) { *os << c.name; }
 } // namespace heddle::test
@@ -64,8 +83,11 @@ static void PrintTo(const KernelCase &c, std::ostream *os) { *os << c.name; }
 class Ops : public testing::TestWithParam<KernelCase> {};
 TEST_P(Ops, MeansWhatItSays) {
   const KernelCase &c = GetParam();
-  for (bool fuse : {true, false}) {
-    Kernels kernels(c.text(), {fuse, 16});
+  std::vector<Kernels::Options> ways = {{true, 16}, {false, 16}};
+  if (c.text().find("model.linear") != std::string::npos || c.text().find("model.matmul") != std::string::npos)
+    ways.push_back({true, 16, "", 16}); // in panels of another width
+  for (const Kernels::Options &way : ways) {
+    Kernels kernels(c.text(), way);
     ASSERT_TRUE(kernels.good()) << c.text();
     uint64_t seed = 0;
     for (const Dims &dims : c.dims) {
@@ -79,9 +101,10 @@ TEST_P(Ops, MeansWhatItSays) {
 INSTANTIATE_TEST_SUITE_P(Kernels, Ops, testing::ValuesIn(kernelCases()), [](const auto &i) { return i.param.name; });
 
 TEST(Defaults, LeftOutAndGiven) {
-  Kernels kernels(functionText("x: f[B, T], m: i[B, T] default -> y: f[B, T]",
-                               "%d = model.default %m : i[B, T] -> i[B, T] {\n%r = model.range \"0\" to \"T\" : i[T]\nmodel.yield %r : i[T]\n}\n"
-                               "%g = model.cast %d : i[B, T] -> f[B, T]\n%y = model.binary mul %x, %g : (f[B, T], f[B, T]) -> f[B, T]"));
+  Kernels kernels(functionText(
+      "x: f[B, T], m: i[B, T] default -> y: f[B, T]",
+      "%d = model.default %m : i[B, T] -> i[B, T] {\n%r = model.range \"0\" to \"T\" : i[T]\nmodel.yield %r : i[T]\n}\n"
+      "%g = model.cast %d : i[B, T] -> f[B, T]\n%y = model.binary mul %x, %g : (f[B, T], f[B, T]) -> f[B, T]"));
   ASSERT_TRUE(kernels.good());
   Dims dims{{"B", 3}, {"T", 21}};
   EXPECT_LE(kernels.check(dims, 1), 1e-6);
@@ -91,7 +114,9 @@ TEST(Defaults, LeftOutAndGiven) {
 }
 
 TEST(Embedding, AnIdOutsideIsTheRunsError) {
-  Kernels kernels(functionText("x: i[B] -> y: f[B, 6]", "%w = model.param \"w\" : f[5, 6]\n%y = model.embedding %x in %w : (i[B], f[5, 6]) -> f[B, 6]"));
+  Kernels kernels(
+      functionText("x: i[B] -> y: f[B, 6]",
+                   "%w = model.param \"w\" : f[5, 6]\n%y = model.embedding %x in %w : (i[B], f[5, 6]) -> f[B, 6]"));
   ASSERT_TRUE(kernels.good());
   Kernels::Bytes in = kernels.inputs({{"B", 4}}, 2);
   int64_t code = -1;
@@ -100,6 +125,6 @@ TEST(Embedding, AnIdOutsideIsTheRunsError) {
   for (int64_t bad : {5, -1}) {
     reinterpret_cast<int64_t *>(in[0].data())[2] = bad;
     (void)kernels.run({{"B", 4}}, in, 1, &code);
-    EXPECT_EQ(code, 1);
+    EXPECT_EQ(code, 1 + (1 << 8)) << "the failure, and above it 1 + the number of the lookup";
   }
 }

@@ -22,13 +22,16 @@ using Real = long double;
 
 namespace {
 const float inf = INFINITY, nan = NAN;
+// clang-format off
 const std::vector<float> kSpecials = {
     0.0f, -0.0f, 0x1p-149f, -0x1p-149f, 0x1.fffffcp-127f, -0x1.fffffcp-127f, 0x1p-126f, -0x1p-126f, // around the denormals
     FLT_MAX, -FLT_MAX, inf, -inf, nan,                                                                // the end
     1.0f, -1.0f, 0x1.000002p0f, 0x1.fffffep-1f, -2.0f, 0.5f, 3.14159274f,                             // around 1
     0x1p24f, -16777217.0f, 0x1p63f, -0x1p63f,                                                         // where integers end
     88.7228394f, 88.73f, -87.34f, -87.3f, -104.0f};                                                   // where exp does
-const std::vector<float> kMagnitudes = {1e-38f, 1e-30f, 1e-20f, 1e-10f, 1e-4f, 1e-1f, 1e1f, 1e4f, 1e6f, 1e10f, 1e18f, 1e38f};
+// clang-format on
+const std::vector<float> kMagnitudes = {1e-38f, 1e-30f, 1e-20f, 1e-10f, 1e-4f, 1e-1f,
+                                        1e1f,   1e4f,   1e6f,   1e10f,  1e18f, 1e38f};
 
 /// The distance of f32 numbers around x.
 Real ulp(Real x) {
@@ -42,13 +45,15 @@ bool agrees(float got, Real want, Real bound) {
   if (std::isnan(want))
     return std::isnan(got);
   if (std::isinf(got))
-    return std::fabs(want) + std::max(bound, ulp(FLT_MAX) / 2) >= (Real)FLT_MAX && std::signbit(got) == std::signbit(want);
+    return std::fabs(want) + std::max(bound, ulp(FLT_MAX) / 2) >= (Real)FLT_MAX &&
+           std::signbit(got) == std::signbit(want);
   if (std::isinf(want) || std::isnan(got))
     return false;
   return std::fabs(got - want) <= bound;
 }
 
-/// A function of one or two elements and what its contract allows: `ulps`, `amplified(x)` ulp more, and an absolute part.
+/// A function of one or two elements and what its contract allows: `ulps`, `amplified(x)` ulp more, and an absolute
+/// part.
 struct Function {
   std::string name;
   std::function<Real(Real, Real)> exact;
@@ -58,12 +63,15 @@ struct Function {
   std::function<Real(Real)> absolute = nullptr;
 
   Real bound(Real x, Real want) const {
-    return (ulps + (amplified ? amplified(x) : 0)) * ulp(want) + floor + (absolute && std::isfinite(x) ? absolute(x) : 0);
+    return (ulps + (amplified ? amplified(x) : 0)) * ulp(want) + floor +
+           (absolute && std::isfinite(x) ? absolute(x) : 0);
   }
 };
 
 Real gate(Real x, Real exponent) { return x / (1 + std::exp(-exponent)); }
-Real tanhExponent(Real x) { return 2 * std::sqrt(2 / 3.14159265358979323846264338327950288L) * (x + 0.044715L * x * x * x); }
+Real tanhExponent(Real x) {
+  return 2 * std::sqrt(2 / 3.14159265358979323846264338327950288L) * (x + 0.044715L * x * x * x);
+}
 Real toBf16(Real x) {
   float f = float(x);
   uint32_t bits;
@@ -78,6 +86,7 @@ const Real kTiny = 0x1p-126L;
 
 std::vector<Function> unaryFunctions() {
   auto capped = [](Real x) { return std::min<Real>(std::isnan(x) ? 0 : std::fabs(x), 128); };
+  // clang-format off
   return {
       {"neg", [](Real x, Real) { return -x; }, 0},
       {"abs", [](Real x, Real) { return std::fabs(x); }, 0},
@@ -101,9 +110,12 @@ std::vector<Function> unaryFunctions() {
       {"gelu", [](Real x, Real) { return x * std::erfc(-x / std::sqrt(2.0L)) / 2; }, 0.5, 0, nullptr,
        [](Real x) { return 0x1p-22L * std::fabs(x); }},
   };
+  // clang-format on
 }
 
-Real least(Real x, Real y) { return std::isnan(x) || std::isnan(y) ? nan : x < y || (x == y && std::signbit(x)) ? x : y; }
+Real least(Real x, Real y) {
+  return std::isnan(x) || std::isnan(y) ? nan : x < y || (x == y && std::signbit(x)) ? x : y;
+}
 Real modulo(Real x, Real y) {
   Real r = std::fmod(x, y);
   return r == 0 ? std::copysign(r, y) : (r < 0) != (y < 0) ? r + y : r;
@@ -200,8 +212,8 @@ void expectFunction(const Sweep &sweep, const Function &f, const std::string &na
     float got = program ? sweep.compiled(name, i) : float(sweep.meant(name).reals[i]);
     bool sameSign = got != 0 || std::isnan(want) || std::signbit(got) == std::signbit(want);
     EXPECT_TRUE(agrees(got, want, bound) && sameSign)
-        << (program ? "compiled " : "interpreted ") << name << "(" << double(x) << ", " << double(y) << ") is " << got << ", exactly " << double(want)
-        << ", off by " << double(std::fabs(got - want) / ulp(want)) << " ulp";
+        << (program ? "compiled " : "interpreted ") << name << "(" << double(x) << ", " << double(y) << ") is " << got
+        << ", exactly " << double(want) << ", off by " << double(std::fabs(got - want) / ulp(want)) << " ulp";
   }
 }
 } // namespace
@@ -259,23 +271,27 @@ TEST(Sweep, FunctionsOfTwoElements) {
   std::vector<float> whole{1.0f, 3.0f, 0.1f, 7.0f, 0.3f, 1e7f / 3};
   values.insert(values.end(), whole.begin(), whole.end());
   size_t n = values.size();
-  std::string N = std::to_string(n), type = "f[" + N + ", " + N + "]", column = "f[" + N + ", 1]", row = "f[" + N + "]", truth = "b[" + N + ", " + N + "]";
+  std::string N = std::to_string(n), type = "f[" + N + ", " + N + "]", column = "f[" + N + ", 1]", row = "f[" + N + "]",
+              truth = "b[" + N + ", " + N + "]";
   Sweep sweep;
   sweep.input("x: " + column, bytesOf(values));
   sweep.input("z: " + row, bytesOf(values));
   for (const Function &f : binaryFunctions())
     sweep.output("y_" + f.name, type, "model.binary " + f.name + " %x, %z : (" + column + ", " + row + ") -> " + type);
   for (const char *p : {"eq", "ne", "lt", "le", "gt", "ge"})
-    sweep.output(std::string("is_") + p, truth, std::string("model.compare ") + p + " %x, %z : (" + column + ", " + row + ") -> " + truth);
+    sweep.output(std::string("is_") + p, truth,
+                 std::string("model.compare ") + p + " %x, %z : (" + column + ", " + row + ") -> " + truth);
   ASSERT_TRUE(sweep.run());
   for (const Function &f : binaryFunctions())
     for (size_t i = 0; i < n * n && !testing::Test::HasFailure(); ++i)
       expectFunction(sweep, f, "y_" + f.name, i, values[i / n], values[i % n]);
   for (size_t i = 0; i < n * n; ++i) {
     float a = values[i / n], b = values[i % n];
-    std::pair<const char *, bool> meaning[] = {{"is_eq", a == b}, {"is_ne", a != b}, {"is_lt", a < b}, {"is_le", a <= b}, {"is_gt", a > b}, {"is_ge", a >= b}};
+    std::pair<const char *, bool> meaning[] = {{"is_eq", a == b}, {"is_ne", a != b}, {"is_lt", a < b},
+                                               {"is_le", a <= b}, {"is_gt", a > b},  {"is_ge", a >= b}};
     for (auto [name, truth] : meaning)
-      ASSERT_TRUE(sweep.compiled<char>(name, i) == truth && sweep.meant(name).ints[i] == truth) << name << " " << a << " " << b;
+      ASSERT_TRUE(sweep.compiled<char>(name, i) == truth && sweep.meant(name).ints[i] == truth)
+          << name << " " << a << " " << b;
   }
 }
 
@@ -284,8 +300,8 @@ TEST(Sweep, FunctionsOfTwoElements) {
 namespace {
 using Row = std::vector<Real>;
 
-/// One row with nothing but each special value, one with it among others; of each magnitude numbers of either sign, equal
-/// ones, ones that differ in the last digits, and ones whose sum is 0.
+/// One row with nothing but each special value, one with it among others; of each magnitude numbers of either sign,
+/// equal ones, ones that differ in the last digits, and ones whose sum is 0.
 std::vector<float> sweepRows(size_t width) {
   std::mt19937 random(12);
   auto any = [&] { return float(int(random() % 4001) - 2000) / 1000; };
@@ -298,16 +314,18 @@ std::vector<float> sweepRows(size_t width) {
   for (float m : kMagnitudes)
     for (int kind = 0; kind < 5; ++kind)
       for (size_t i = 0; i < width; ++i)
-        rows.push_back(kind == 0   ? m * any()
-                       : kind == 1 ? m
-                       : kind == 2 ? -m
-                       : kind == 3 ? m * (1 + any() / 1000)
-                                   : i + 1 == width && width % 2 ? 0 : i % 2 ? m : -m);
+        rows.push_back(kind == 0                     ? m * any()
+                       : kind == 1                   ? m
+                       : kind == 2                   ? -m
+                       : kind == 3                   ? m * (1 + any() / 1000)
+                       : i + 1 == width && width % 2 ? 0
+                       : i % 2                       ? m
+                                                     : -m);
   return rows;
 }
 
-/// What an op says about one row of f32 numbers: the exact results and how far each may be off. A bound with a minus holds for
-/// the interpreter alone: of such a row the op promises nothing.
+/// What an op says about one row of f32 numbers: the exact results and how far each may be off. A bound with a minus
+/// holds for the interpreter alone: of such a row the op promises nothing.
 struct RowOp {
   std::string name;
   std::function<void(const Row &x, Row &want, Row &bound)> meaning;
@@ -355,7 +373,8 @@ void normed(const Row &x, bool centred, const Tensor *w, const Tensor *b, Real o
     want.push_back(y * factor + shift);
     Real off = chain(x) * kHalf * (std::fabs(y) + (centred ? (1 + std::fabs(y)) * most / scale : 0));
     bool known = !finite || (squares < 0x1p126L && n * most < 0x1p126L);
-    bound.push_back(promised(known, off * std::fabs(factor) + 2 * kHalf * (std::fabs(y * factor) + std::fabs(shift)) + 0x1p-140L));
+    bound.push_back(
+        promised(known, off * std::fabs(factor) + 2 * kHalf * (std::fabs(y * factor) + std::fabs(shift)) + 0x1p-140L));
   }
 }
 } // namespace
@@ -364,7 +383,8 @@ TEST(Sweep, NormsAndReductions) {
   for (size_t width : {35, 64}) {
     std::vector<float> values = sweepRows(width);
     size_t count = values.size() / width;
-    std::string R = std::to_string(count), W = std::to_string(width), type = "f[" + R + ", " + W + "]", w = "f[" + W + "]", one = "f[" + R + "]";
+    std::string R = std::to_string(count), W = std::to_string(width), type = "f[" + R + ", " + W + "]",
+                w = "f[" + W + "]", one = "f[" + R + "]";
     std::string turned = "f[" + W + ", " + R + "]";
     Sweep sweep;
     sweep.input("x: " + type, bytesOf(values));
@@ -374,12 +394,17 @@ TEST(Sweep, NormsAndReductions) {
     sweep.step("%x3 = model.unsqueeze %x axis 1 : (" + type + ") -> f[" + R + ", 1, " + W + "]");
     sweep.step("%t = model.rearrange %x \"r w -> w r\" : (" + type + ") -> " + turned);
     std::string same = " : (" + type + ") -> " + type, eps = " eps 1.0e-5 ";
-    sweep.output("layer_norm", type, "model.layer_norm %x weight %w bias %b" + eps + ": (" + type + ", " + w + ", " + w + ") -> " + type);
-    sweep.output("rms_norm", type, "model.rms_norm %x weight %w" + eps + "offset 1.0 : (" + type + ", " + w + ") -> " + type);
+    sweep.output("layer_norm", type,
+                 "model.layer_norm %x weight %w bias %b" + eps + ": (" + type + ", " + w + ", " + w + ") -> " + type);
+    sweep.output("rms_norm", type,
+                 "model.rms_norm %x weight %w" + eps + "offset 1.0 : (" + type + ", " + w + ") -> " + type);
     sweep.output("l2_norm", type, "model.l2_norm %x" + eps + same.substr(1));
-    sweep.output("batch_norm", type, "model.batch_norm %x mean %m variance %v weight %w bias %b" + eps + ": (" + joined({type, w, w, w, w}) + ") -> " + type);
-    sweep.output("group_norm", "f[" + R + ", 1, " + W + "]", "model.group_norm %x3 weight %w bias %b groups 1" + eps + ": (f[" + R + ", 1, " + W + "], " + w + ", " + w +
-                 ") -> f[" + R + ", 1, " + W + "]");
+    sweep.output("batch_norm", type,
+                 "model.batch_norm %x mean %m variance %v weight %w bias %b" + eps + ": (" +
+                     joined({type, w, w, w, w}) + ") -> " + type);
+    sweep.output("group_norm", "f[" + R + ", 1, " + W + "]",
+                 "model.group_norm %x3 weight %w bias %b groups 1" + eps + ": (f[" + R + ", 1, " + W + "], " + w +
+                     ", " + w + ") -> f[" + R + ", 1, " + W + "]");
     sweep.output("softmax", type, "model.softmax %x axis 1" + same);
     sweep.output("log_softmax", type, "model.softmax %x axis 1 logarithm" + same);
     for (const char *mark : {"", " logarithm"}) {
@@ -399,6 +424,7 @@ TEST(Sweep, NormsAndReductions) {
       want.push_back(sumOf(x, [](Real v) { return v; }) / by);
       bound.push_back(ulp(want[0]) / 2 + x.size() * 0x1p-53L * sumOf(x, [](Real v) { return std::fabs(v); }) / by);
     };
+    // clang-format off
     const RowOp ops[] = {
         {"layer_norm", [&](const Row &x, Row &want, Row &bound) { normed(x, true, &weight, &bias, 0, want, bound); }},
         {"rms_norm", [&](const Row &x, Row &want, Row &bound) { normed(x, false, &weight, nullptr, 1, want, bound); }},
@@ -448,6 +474,7 @@ TEST(Sweep, NormsAndReductions) {
         {"mean", [&](const Row &x, Row &want, Row &bound) { total(x, x.size(), want, bound); }},
         {"max", [&](const Row &x, Row &want, Row &bound) { want.push_back(largestOf(x)), bound.push_back(0); }},
     };
+    // clang-format on
     for (const RowOp &op : ops)
       for (size_t r = 0; r < count; ++r) {
         Row x(values.begin() + r * width, values.begin() + (r + 1) * width), want, bound;
@@ -459,8 +486,9 @@ TEST(Sweep, NormsAndReductions) {
             if (program && bound[i] < 0)
               continue;
             ASSERT_TRUE(agrees(got, want[i], std::fabs(bound[i])))
-                << (program ? "compiled " : "interpreted ") << op.name << ", row " << r << " [" << double(x[0]) << ", " << double(x[1]) << ", ..], element " << i
-                << " is " << got << ", exactly " << double(want[i]) << ", bound " << double(bound[i]);
+                << (program ? "compiled " : "interpreted ") << op.name << ", row " << r << " [" << double(x[0]) << ", "
+                << double(x[1]) << ", ..], element " << i << " is " << got << ", exactly " << double(want[i])
+                << ", bound " << double(bound[i]);
           }
         }
       }

@@ -1,11 +1,11 @@
 // RUN: heddle-opt %s --attn-plan-cache | FileCheck %s
 
 // Keys and values under a dilated mask lie class by class, whatever hides padding beside it.
-// CHECK: %{{.+}}: !model.state<[B, capacity, 6], f32> {attn.cache = #attn.cache<keys, heads = 2, element = f32, block = 128, panel = 16, classes = 4>, model.state = "k"}
-// CHECK: %{{.+}}: !model.state<[B, capacity, 8], f32> {attn.cache = #attn.cache<values, heads = 2, element = f32, block = 128, panel = 16, classes = 4>, model.state = "v"}
+// CHECK: %{{.+}}: !state_B_capacity_6_f {attn.cache = #attn.cache<keys, heads = 2, element = f32, block = 128, panel = 16, classes = 4>, model.state = "k"}
+// CHECK: %{{.+}}: !state_B_capacity_8_f {attn.cache = #attn.cache<values, heads = 2, element = f32, block = 128, panel = 16, classes = 4>, model.state = "v"}
 // Two attentions that see one state want it in two ways: it stays as it is.
-// CHECK: %{{.+}}: !model.state<[B, capacity, 6], f32> {model.state = "k2"}
-// CHECK: %{{.+}}: !model.state<[B, capacity, 8], f32> {attn.cache = #attn.cache<values, heads = 2, element = f32, block = 128, panel = 16>, model.state = "v2"}
+// CHECK: %{{.+}}: !state_B_capacity_6_f {model.state = "k2"}
+// CHECK: %{{.+}}: !state_B_capacity_8_f {attn.cache = #attn.cache<values, heads = 2, element = f32, block = 128, panel = 16>, model.state = "v2"}
 func.func @step(%q: !model.tensor<[B, new, 6], f32> {model.name = "q"}, %k: !model.tensor<[B, new, 6], f32> {model.name = "k"}, %v: !model.tensor<[B, new, 8], f32> {model.name = "v"},
                 %real: !model.tensor<[B, "new+past"], i64> {model.name = "real"},
                 %ks: !model.state<[B, capacity, 6], f32> {model.state = "k"}, %vs: !model.state<[B, capacity, 8], f32> {model.state = "v"},

@@ -3,7 +3,7 @@
 
 // What @once keeps for attention is written as attention reads it, and loaded without a copy.
 // CHECK-LABEL: func.func @once
-// CHECK-SAME: %{{.+}}: !model.state<[3, B, S, 6], f32> {attn.cache = #attn.cache<keys, heads = 2, element = f32, block = 128, panel = 16>, model.state = "k"}
+// CHECK-SAME: %{{.+}}: !state_3_B_S_6_f {attn.cache = #attn.cache<keys, heads = 2, element = f32, block = 128, panel = 16>, model.state = "k"}
 // CHECK: model.store %{{.+}} in %{{.+}}[%{{.+}}] {attn.cache = #attn.cache<keys, heads = 2, element = f32, block = 128, panel = 16>}
 // CHECK-LABEL: func.func @step
 // CHECK-SAME: {attn.cache = #attn.cache<keys, heads = 2, element = f32, block = 128, panel = 16>, model.state = "k"}

@@ -2,11 +2,12 @@
 
 // The layer's residual writes over the carried value, and that is the caller's memory: nothing
 // is copied. The first value is made there already.
+// CHECK: #arena = #model.place<arena, "0">
 // CHECK-LABEL: func.func @run
 // CHECK-SAME: model.arena = "64*((3*B*T+3)//4)+64"
 // CHECK: model.unary neg %{{.+}} {model.place = [#model.place<output, 0>]}
 // CHECK: model.repeat 3 iter(%{{.+}}) {model.copy_back = array<i1: false>, model.copy_in = array<i1: false>, model.place = [#model.place<output, 0>]}
-// CHECK: model.unary exp %{{.+}} {model.place = [#model.place<arena, "0">]}
+// CHECK: model.unary exp %{{.+}} {model.place = [#arena]}
 // CHECK: model.binary add %{{.+}}, %{{.+}} {model.place = [#model.place<output, 0>]}
 // CHECK: return {model.copies = array<i1: false>}
 func.func @run(%x0: !model.tensor<[B, T, 12], f32> {model.name = "x"}) -> (!model.tensor<[B, T, 12], f32> {model.name = "y"}) {
@@ -23,7 +24,7 @@ func.func @run(%x0: !model.tensor<[B, T, 12], f32> {model.name = "x"}) -> (!mode
 // A linear reads all of its operand while it writes, so its result lies elsewhere although the
 // residual could lie there.
 // CHECK-LABEL: func.func @linear
-// CHECK: model.unary neg %{{.+}} {model.place = [#model.place<arena, "0">]}
+// CHECK: model.unary neg %{{.+}} {model.place = [#arena]}
 // CHECK: model.linear {{.*}} {model.place = [#model.place<output, 0>]
 func.func @linear(%x0: !model.tensor<[B, 12], f32> {model.name = "x"}) -> (!model.tensor<[B, 12], f32> {model.name = "y"}) {
   %n = model.unary neg %x0 : (!model.tensor<[B, 12], f32>) -> !model.tensor<[B, 12], f32>

@@ -85,8 +85,7 @@ TEST(Beams, OneBeamIsGreedy) {
   Ids text;
   for (int i = 0; i < 6; ++i) {
     std::vector<float> scores = opinion(text);
-    text.push_back(std::max_element(scores.begin(), scores.end()) -
-                   scores.begin());
+    text.push_back(std::max_element(scores.begin(), scores.end()) - scores.begin());
   }
   EXPECT_EQ(searched(options, 6, {}), text);
 }
@@ -130,8 +129,7 @@ TEST(Beams, EarlyStoppingDecidesWhenItEnds) {
     int count = 0;
     while (!search.done()) {
       ++count;
-      std::vector<float> p = {std::log(0.4f), std::log(0.35f), std::log(0.25f),
-                              -INFINITY};
+      std::vector<float> p = {std::log(0.4f), std::log(0.35f), std::log(0.25f), -INFINITY};
       search.step({p, p}, kWords);
     }
     return count;
@@ -144,8 +142,7 @@ TEST(Beams, EarlyStoppingDecidesWhenItEnds) {
 //===----------------------------------------------------------------------===//
 // The same in a model: states and texts must follow the beams.
 
-Ids generated(const Image &image, const Tensor &input, int64_t width,
-              int64_t steps) {
+Ids generated(const Image &image, const Tensor &input, int64_t width, int64_t steps) {
   test::TemporaryFile file;
   EXPECT_TRUE(writeTensors(file.path(), {&input}).ok());
   Model model;
@@ -167,19 +164,15 @@ Ids generated(const Image &image, const Tensor &input, int64_t width,
 TEST(Beams, CachedEqualsRecomputed) {
   Tensor ids = test::makeTensor("input_ids", {1, 3}, {1, 2, 4});
   for (int64_t width : {2, 3, 4})
-    EXPECT_EQ(generated(fake::decoderOnly(), ids, width, 10),
-              generated(fake::recomputing(), ids, width, 10))
-        << width;
+    EXPECT_EQ(generated(fake::decoderOnly(), ids, width, 10), generated(fake::recomputing(), ids, width, 10)) << width;
 }
 
 TEST(Beams, RowsDoNotSeeEachOther) {
-  Tensor both =
-      test::makeTensor("input_ids", {2, 4}, {1, 2, 3, 4, 9, 8, 6, 5});
+  Tensor both = test::makeTensor("input_ids", {2, 4}, {1, 2, 3, 4, 9, 8, 6, 5});
   Ids all = generated(fake::encoderDecoder(), both, 3, 8);
   Tensor first = test::makeTensor("input_ids", {1, 4}, {1, 2, 3, 4});
   Tensor second = test::makeTensor("input_ids", {1, 4}, {9, 8, 6, 5});
-  Ids one = generated(fake::encoderDecoder(), first, 3, 8),
-      two = generated(fake::encoderDecoder(), second, 3, 8);
+  Ids one = generated(fake::encoderDecoder(), first, 3, 8), two = generated(fake::encoderDecoder(), second, 3, 8);
   one.insert(one.end(), two.begin(), two.end());
   EXPECT_EQ(all, one);
 }

@@ -12,8 +12,7 @@ using namespace heddle::rt;
 
 namespace {
 
-std::optional<int64_t> value(const std::string &text,
-                             std::vector<int64_t> dims = {3, 7, 1}) {
+std::optional<int64_t> value(const std::string &text, std::vector<int64_t> dims = {3, 7, 1}) {
   Form form;
   if (!Form::parse(text, {"B", "T", "max"}, form).ok())
     return -12345;
@@ -97,14 +96,11 @@ TEST(Card, Reads) {
 }
 
 TEST(Card, HowNumbersAreStored) {
-  for (std::string line : {"", "dtype f32", "dtype bf16 wide", "dtype bf16 dots",
-                           "dtype bf16", "dtype f16", "dtype bf16 fast",
-                           "dtype f32 dots", "dtype f16 wide", "dtype"}) {
+  for (std::string line : {"", "dtype f32", "dtype bf16 wide", "dtype bf16 dots", "dtype bf16", "dtype f16",
+                           "dtype bf16 fast", "dtype f32 dots", "dtype f16 wide", "dtype"}) {
     Card card;
-    std::string text = "heddle-card 1\n" + line +
-                       "\ndim T 4\nentry run\ndims T\nend\n";
-    bool good = line != "dtype" && line != "dtype bf16" &&
-                line != "dtype f16 wide" && line != "dtype bf16 fast" &&
+    std::string text = "heddle-card 1\n" + line + "\ndim T 4\nentry run\ndims T\nend\n";
+    bool good = line != "dtype" && line != "dtype bf16" && line != "dtype f16 wide" && line != "dtype bf16 fast" &&
                 line != "dtype f32 dots";
     EXPECT_EQ(Card::parse(text.c_str(), card).ok(), good) << line;
     if (good) {
@@ -126,27 +122,155 @@ TEST(Card, EveryLineMatters) {
 }
 
 TEST(Card, Refused) {
-  auto with = [](const std::string &line) {
-    return "heddle-card 1\ndim T 4\nentry run\ndims T\n" + line + "\nend\n";
-  };
-  for (const char *line :
-       {"frobnicate", "input x i64", "input x i63 [T]", "input x i64 [T",
-        "input x i64 [T] sometimes", "input x i64 [Q]", "input x i64 [T,]",
-        "dims T", "arena Q", "pieces", "pieces 0 beyond 4", "pieces 4 behind 8",
-        "pieces 4 beyond", "pieces 8 beyond 4", "state s", "entry run", "output y f32 [T] default",
-        "input x i64 [T]\ninput x i64 [T]", "dim T 5", "dim U x",
-        "generate tokens", "generate magic x", "generate pad x",
-        "generate extend a b"}) {
+  auto with = [](const std::string &line) { return "heddle-card 1\ndim T 4\nentry run\ndims T\n" + line + "\nend\n"; };
+  for (const char *line : {"frobnicate",
+                           "input x i64",
+                           "input x i63 [T]",
+                           "input x i64 [T",
+                           "input x i64 [T] sometimes",
+                           "input x i64 [Q]",
+                           "input x i64 [T,]",
+                           "dims T",
+                           "arena Q",
+                           "pieces",
+                           "pieces 0 beyond 4",
+                           "pieces 4 behind 8",
+                           "pieces 4 beyond",
+                           "pieces 8 beyond 4",
+                           "state s",
+                           "entry run",
+                           "output y f32 [T] default",
+                           "input x i64 [T]\ninput x i64 [T]",
+                           "dim T 5",
+                           "dim U x",
+                           "generate tokens",
+                           "generate magic x",
+                           "generate pad x",
+                           "generate extend a b"}) {
     Card card;
     Status status = Card::parse(with(line).c_str(), card);
-    EXPECT_EQ(status.exit(), Exit::Internal) << line;
+    EXPECT_EQ(status.exit(), heddle::Exit::Internal) << line;
   }
   for (const char *text :
-       {"", "heddle-card", "heddle-card 2\nend\n", "heddle-card 1\nend\n",
-        "heddle-card 1\nentry run\nend\n"}) {
+       {"", "heddle-card", "heddle-card 2\nend\n", "heddle-card 1\nend\n", "heddle-card 1\nentry run\nend\n"}) {
     Card card;
     EXPECT_FALSE(Card::parse(text, card).ok()) << text;
   }
+}
+
+TEST(Card, Launches) {
+  Card card;
+  Status status = Card::parse(R"(heddle-card 1
+device sm_80 sm_90a
+dim T 8
+entry run
+dims B T
+arena 64
+launch first items max(B, 2) * T of 32 threads 256 # linear, $.layers[0] # x
+repeat 3
+launch second items T of 1 threads 96 shared 1024
+repeat B + 1
+launch third items 1 of 32 threads 32
+again
+again
+entry other
+dims B
+end
+)",
+                              card);
+  ASSERT_TRUE(status.ok()) << status.message();
+  EXPECT_EQ(card.devices, (std::vector<std::string>{"sm_80", "sm_90a"}));
+  const std::vector<LaunchLine> &lines = card.entries[0].launches;
+  using Kind = LaunchLine::Kind;
+  ASSERT_EQ(lines.size(), 7u);
+  const Kind kinds[] = {Kind::Launch, Kind::Repeat, Kind::Launch, Kind::Repeat, Kind::Launch, Kind::Again, Kind::Again};
+  for (size_t i = 0; i < 7; ++i)
+    EXPECT_EQ(lines[i].kind, kinds[i]) << i;
+  const int64_t dims[] = {1, 5};
+  EXPECT_EQ(lines[0].kernel, "first");
+  EXPECT_EQ(lines[0].count.evaluate(dims), 10);
+  EXPECT_EQ(lines[0].lanes, 32);
+  EXPECT_EQ(lines[0].place, "linear, $.layers[0] # x");
+  EXPECT_EQ(lines[2].place, "");
+  EXPECT_EQ(lines[0].threads, 256);
+  EXPECT_EQ(lines[0].shared, 0);
+  EXPECT_EQ(lines[1].count.evaluate(dims), 3);
+  EXPECT_EQ(lines[2].lanes, 1);
+  EXPECT_EQ(lines[2].shared, 1024);
+  EXPECT_EQ(lines[3].count.evaluate(dims), 2);
+  EXPECT_TRUE(card.entries[1].launches.empty());
+}
+
+/// A card for each of two targets: what is the target's own is taken over.
+TEST(Card, TwoTargets) {
+  auto text = [](const char *head, const char *dims, const char *rest) {
+    return "heddle-card 1\n" + std::string(head) + "\nentry run\ndims " + dims + "\n" + rest + "\nend\n";
+  };
+  std::string host = text("target cpu x", "B T", "arena 64*threads"),
+              gpu = text("target cuda sm_80\ndevice sm_80", "B T", "arena 128*T\nlaunch k items T of 32 threads 32");
+  Card card;
+  std::optional<Card> device;
+  ASSERT_TRUE(Card::parse(host.c_str(), card, device).ok());
+  EXPECT_FALSE(device);
+  Status status = Card::parse((host + gpu).c_str(), card, device);
+  ASSERT_TRUE(status.ok()) << status.message();
+  ASSERT_TRUE(device);
+  EXPECT_EQ(card.text, host + gpu);
+  const Entry *run = card.entry("run");
+  EXPECT_TRUE(run->launches.empty());
+  card.adopt(*device);
+  EXPECT_EQ(card.entry("run"), run);
+  EXPECT_EQ(card.target, "cuda sm_80");
+  EXPECT_EQ(card.devices, std::vector<std::string>{"sm_80"});
+  EXPECT_EQ(run->launches.size(), 1u);
+  const int64_t dims[] = {1, 5, 7};
+  EXPECT_EQ(run->arena.evaluate(dims), 640);
+  std::string other = text("target cuda sm_80", "B", "arena 64");
+  EXPECT_FALSE(Card::parse((host + other).c_str(), card, device).ok());
+  EXPECT_FALSE(Card::parse((host + "more").c_str(), card, device).ok());
+}
+
+TEST(Card, LaunchesRefused) {
+  auto parse = [](const std::string &lines, const char *device = "device sm_80") {
+    Card card;
+    return Card::parse(("heddle-card 1\n" + std::string(device) + "\nentry run\ndims T\n" + lines + "\nend\n").c_str(),
+                       card);
+  };
+  EXPECT_TRUE(parse("launch k items T of 32 threads 64").ok());
+  for (const char *lines : {"launch",
+                            "launch k",
+                            "launch k items",
+                            "launch k items T",
+                            "launch k items T of 32",
+                            "launch k items T of 32 threads",
+                            "launch k items T of 32 threads x",
+                            "launch k items T of 16 threads 64",
+                            "launch k items T of 32 threads 40",
+                            "launch k items T of 32 threads 0",
+                            "launch k items T of 32 threads 2048",
+                            "launch k items Q of 32 threads 64",
+                            "launch k T of 32 threads 64",
+                            "launch k items T of 32 threads 64 extra",
+                            "launch k items T of 32 threads 64 shared",
+                            "launch k items T of 32 threads 64 shared -1",
+                            "launch k items T of 32 threads 64 shared 8 9",
+                            "repeat",
+                            "repeat Q",
+                            "repeat 2",
+                            "repeat 2\nlaunch k items T of 32 threads 64",
+                            "again",
+                            "repeat 2\nagain\nagain",
+                            "repeat 2\nagain now",
+                            "repeat 2\nrepeat 2\nrepeat 2\nagain\nagain\nagain",
+                            "repeat 2\nentry other\ndims T",
+                            "device"}) {
+    Status status = parse(lines);
+    EXPECT_EQ(status.exit(), heddle::Exit::Internal) << lines;
+    EXPECT_NE(status.message().find("line "), std::string::npos) << lines;
+  }
+  EXPECT_FALSE(parse("launch k items T of 32 threads 64", "").ok());
+  EXPECT_FALSE(parse("", "device").ok());
+  EXPECT_FALSE(parse("", "device sm_80\ndevice sm_90a").ok());
 }
 
 struct Bound {
@@ -188,9 +312,8 @@ TEST(Bind, ReadsAndSolves) {
 TEST(Bind, Refuses) {
   auto says = [](const std::vector<Shape> &shapes, const char *what) {
     Bound bound(shapes);
-    EXPECT_EQ(bound.status.exit(), Exit::Input);
-    EXPECT_NE(bound.status.message().find(what), std::string::npos)
-        << bound.status.message();
+    EXPECT_EQ(bound.status.exit(), heddle::Exit::Input);
+    EXPECT_NE(bound.status.message().find(what), std::string::npos) << bound.status.message();
   };
   says({{2, 9}, {9}}, "past the bound 8");
   says({{2, 5}}, "nothing given tells the length `S`");

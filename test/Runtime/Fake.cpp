@@ -16,8 +16,7 @@ int calls = 0;
 int64_t longestCall = 0;
 int64_t nanId = -1;
 
-std::vector<int64_t> continuation(uint64_t seed, std::vector<int64_t> tokens,
-                                  int64_t steps) {
+std::vector<int64_t> continuation(uint64_t seed, std::vector<int64_t> tokens, int64_t steps) {
   std::vector<int64_t> made;
   for (int64_t i = 0; i < steps; ++i) {
     uint64_t hash = seed;
@@ -40,9 +39,7 @@ uint64_t sourceSeed(const std::vector<int64_t> &source) {
 
 static void putLogits(float *row, uint64_t hash) {
   for (int64_t v = 0; v < kVocab; ++v)
-    row[v] = v == nanId        ? NAN
-             : v == pick(hash) ? 2.0f
-                               : float(mix(hash, v, 5) % 1000) / 510;
+    row[v] = v == nanId ? NAN : v == pick(hash) ? 2.0f : float(mix(hash, v, 5) % 1000) / 510;
 }
 
 static void checkIds(heddle_ctx *ctx, const int64_t *ids, int64_t n) {
@@ -92,9 +89,8 @@ flops 1000*B*new
 arena 64
 )";
 
-static void runDecoder(heddle_ctx *ctx, int64_t tid, int64_t nth,
-                       const int64_t *dims, void *const *tensors, char *arena,
-                       const char *) {
+static void runDecoder(heddle_ctx *ctx, int64_t tid, int64_t nth, const int64_t *dims, void *const *tensors,
+                       char *arena, const char *) {
   int64_t B = dims[0], T = dims[1];
   auto *ids = static_cast<const int64_t *>(tensors[0]);
   auto *mask = static_cast<const int64_t *>(tensors[1]);
@@ -122,8 +118,7 @@ static void runDecoder(heddle_ctx *ctx, int64_t tid, int64_t nth,
     putLogits(logits + i * kVocab, hashes[i]);
 }
 
-static void stepDecoder(heddle_ctx *ctx, int64_t tid, int64_t nth,
-                        const int64_t *dims, void *const *tensors, char *,
+static void stepDecoder(heddle_ctx *ctx, int64_t tid, int64_t nth, const int64_t *dims, void *const *tensors, char *,
                         const char *) {
   int64_t B = dims[0], past = dims[1], count = dims[2], capacity = dims[3];
   auto *ids = static_cast<const int64_t *>(tensors[0]);
@@ -164,8 +159,7 @@ static void stepDecoder(heddle_ctx *ctx, int64_t tid, int64_t nth,
 }
 
 rt::Image decoderOnly() {
-  static const std::string card =
-      std::string(kDecoderRun) + kDecoderStep + "end\n";
+  static const std::string card = std::string(kDecoderRun) + kDecoderStep + "end\n";
   static const heddle_entry_fn entries[] = {runDecoder, stepDecoder};
   rt::Image image;
   image.card = card.c_str();
@@ -174,8 +168,7 @@ rt::Image decoderOnly() {
 }
 
 rt::Image inPieces() {
-  static const std::string card =
-      std::string(kDecoderRun) + kDecoderStep + "pieces 2 beyond 16\nend\n";
+  static const std::string card = std::string(kDecoderRun) + kDecoderStep + "pieces 2 beyond 16\nend\n";
   rt::Image image = decoderOnly();
   image.card = card.c_str();
   return image;
@@ -227,8 +220,8 @@ arena max(64, 8*new)
 end
 )";
 
-static void once(heddle_ctx *, int64_t tid, int64_t nth, const int64_t *dims,
-                 void *const *tensors, char *, const char *) {
+static void once(heddle_ctx *, int64_t tid, int64_t nth, const int64_t *dims, void *const *tensors, char *,
+                 const char *) {
   int64_t B = dims[0], S = dims[1];
   auto *ids = static_cast<const int64_t *>(tensors[0]);
   auto *mask = static_cast<const int64_t *>(tensors[1]);
@@ -241,8 +234,7 @@ static void once(heddle_ctx *, int64_t tid, int64_t nth, const int64_t *dims,
   }
 }
 
-static void stepTarget(heddle_ctx *, int64_t tid, int64_t nth,
-                       const int64_t *dims, void *const *tensors, char *,
+static void stepTarget(heddle_ctx *, int64_t tid, int64_t nth, const int64_t *dims, void *const *tensors, char *,
                        const char *) {
   int64_t B = dims[0], past = dims[2], count = dims[3];
   auto *ids = static_cast<const int64_t *>(tensors[0]);
@@ -258,8 +250,7 @@ static void stepTarget(heddle_ctx *, int64_t tid, int64_t nth,
   }
 }
 
-static void runTarget(heddle_ctx *, int64_t, int64_t, const int64_t *,
-                      void *const *, char *, const char *) {}
+static void runTarget(heddle_ctx *, int64_t, int64_t, const int64_t *, void *const *, char *, const char *) {}
 
 rt::Image encoderDecoder() {
   static const heddle_entry_fn entries[] = {runTarget, once, stepTarget};

@@ -1,5 +1,4 @@
-//===- Fake.h - Models written by hand ----------------------------*- C++
-//-*-===//
+//===- Fake.h - Models written by hand --------------------------*- C++ -*-===//
 //
 // A model here is a card and C++ functions. Its next token is a hash of all
 // real tokens and their positions so far, so that a token in the wrong place, a
@@ -28,8 +27,7 @@ inline uint64_t mix(uint64_t hash, int64_t token, int64_t position) {
 inline int64_t pick(uint64_t hash) { return int64_t(hash % kVocab); }
 
 /// What generating from real tokens must give; stops after an eos.
-std::vector<int64_t> continuation(uint64_t seed, std::vector<int64_t> tokens,
-                                  int64_t steps);
+std::vector<int64_t> continuation(uint64_t seed, std::vector<int64_t> tokens, int64_t steps);
 
 /// With an entry `step`; `refillAt`: the length at which it asks for a refill.
 rt::Image decoderOnly();

@@ -1,5 +1,4 @@
-//===- Files.h - Tensors and files for tests ----------------------*- C++
-//-*-===//
+//===- Files.h - Tensors and files for tests --------------------*- C++ -*-===//
 //
 // A file that goes away, and tensors from lists.
 //
@@ -47,8 +46,7 @@ private:
   std::string name;
 };
 
-inline rt::Tensor makeTensor(const std::string &name, rt::Shape shape,
-                             const std::vector<int64_t> &values) {
+inline rt::Tensor makeTensor(const std::string &name, rt::Shape shape, const std::vector<int64_t> &values) {
   rt::Tensor tensor;
   if (rt::Tensor::make(name, rt::Type::I64, std::move(shape), tensor).ok())
     std::copy(values.begin(), values.end(), tensor.data.as<int64_t>());

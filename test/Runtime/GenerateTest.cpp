@@ -18,10 +18,8 @@ namespace {
 constexpr int64_t kSteps = 12;
 
 /// A batch as `generate --input` sees it; returns the new ids, row after row.
-Ids generated(const Image &image, const std::vector<const Tensor *> &inputs,
-              Status *failure = nullptr, int64_t steps = kSteps,
-              bool ignoreEos = false, unsigned threads = 2,
-              GenerateOptions options = {}) {
+Ids generated(const Image &image, const std::vector<const Tensor *> &inputs, Status *failure = nullptr,
+              int64_t steps = kSteps, bool ignoreEos = false, unsigned threads = 2, GenerateOptions options = {}) {
   test::TemporaryFile file;
   EXPECT_TRUE(writeTensors(file.path(), inputs).ok());
   Model model;
@@ -47,13 +45,11 @@ Tensor matrix(const char *name, const std::vector<Ids> &rows) {
   Ids all;
   for (const Ids &row : rows)
     all.insert(all.end(), row.begin(), row.end());
-  return test::makeTensor(name, {int64_t(rows.size()), int64_t(rows[0].size())},
-                          all);
+  return test::makeTensor(name, {int64_t(rows.size()), int64_t(rows[0].size())}, all);
 }
 
 /// What the rows alone give, filled up with pad.
-Ids expected(const std::vector<Ids> &rows, int64_t steps = kSteps,
-             uint64_t seed = 0) {
+Ids expected(const std::vector<Ids> &rows, int64_t steps = kSteps, uint64_t seed = 0) {
   Ids all;
   for (const Ids &row : rows) {
     Ids made = fake::continuation(seed, row, steps);
@@ -88,15 +84,11 @@ TEST(Generate, InPieces) {
     fake::calls = 0;
     fake::longestCall = 0;
     // 5 columns and all new ones but the last: 16, 17.
-    EXPECT_EQ(generated(fake::inPieces(), {&batch.ids, &batch.mask}, nullptr,
-                        steps, /*ignoreEos=*/true)
-                  .size(),
+    EXPECT_EQ(generated(fake::inPieces(), {&batch.ids, &batch.mask}, nullptr, steps, /*ignoreEos=*/true).size(),
               size_t(3 * steps));
     EXPECT_EQ(fake::longestCall, steps == kSteps ? 5 : 2);
     EXPECT_EQ(fake::calls, int(steps == kSteps ? steps : steps + 2));
-    EXPECT_EQ(generated(fake::inPieces(), {&batch.ids, &batch.mask}, nullptr,
-                        steps),
-              expected(kRows, steps));
+    EXPECT_EQ(generated(fake::inPieces(), {&batch.ids, &batch.mask}, nullptr, steps), expected(kRows, steps));
   }
 }
 
@@ -111,8 +103,7 @@ TEST(Generate, PaddingOnEitherSide) {
   for (const Image &image : {fake::decoderOnly(), fake::recomputing()})
     for (bool left : {true, false}) {
       Padded batch = padded(left);
-      EXPECT_EQ(generated(image, {&batch.ids, &batch.mask}), expected(kRows))
-          << (left ? "left" : "right");
+      EXPECT_EQ(generated(image, {&batch.ids, &batch.mask}), expected(kRows)) << (left ? "left" : "right");
     }
 }
 
@@ -143,8 +134,7 @@ TEST(Generate, EosEndsRowsOnTheirOwn) {
   Ids all = generated(fake::decoderOnly(), {&ids}, nullptr, kSteps, true);
   size_t end = fake::continuation(0, rows[0], kSteps).size();
   EXPECT_EQ(all[end - 1], fake::kEos);
-  EXPECT_NE(Ids(all.begin() + end, all.begin() + kSteps),
-            Ids(kSteps - end, fake::kPad));
+  EXPECT_NE(Ids(all.begin() + end, all.begin() + kSteps), Ids(kSteps - end, fake::kPad));
 }
 
 TEST(Generate, BatchEndsWithItsLastRow) {
@@ -155,8 +145,7 @@ TEST(Generate, BatchEndsWithItsLastRow) {
   ASSERT_EQ(rows.size(), 1u);
   fake::calls = 0;
   Tensor ids = matrix("input_ids", rows);
-  EXPECT_EQ(generated(fake::decoderOnly(), {&ids}, nullptr, 20),
-            expected(rows, 20));
+  EXPECT_EQ(generated(fake::decoderOnly(), {&ids}, nullptr, 20), expected(rows, 20));
   EXPECT_EQ(size_t(fake::calls), fake::continuation(0, rows[0], 20).size());
 }
 
@@ -164,25 +153,21 @@ TEST(Generate, Refill) {
   fake::refillAt = 9;
   fake::calls = 0;
   Padded batch = padded(true);
-  EXPECT_EQ(generated(fake::decoderOnly(), {&batch.ids, &batch.mask}, nullptr,
-                      kSteps, true),
-            generated(fake::recomputing(), {&batch.ids, &batch.mask}, nullptr,
-                      kSteps, true));
+  EXPECT_EQ(generated(fake::decoderOnly(), {&batch.ids, &batch.mask}, nullptr, kSteps, true),
+            generated(fake::recomputing(), {&batch.ids, &batch.mask}, nullptr, kSteps, true));
   fake::refillAt = -1;
 }
 
 TEST(Generate, ExtendsOtherInputs) {
   Tensor ids = matrix("input_ids", {kRows[0]});
   Tensor types = matrix("token_type_ids", {{1, 1, 1, 2, 2}});
-  EXPECT_EQ(generated(fake::decoderOnly(), {&ids, &types}),
-            expected({kRows[0]}));
+  EXPECT_EQ(generated(fake::decoderOnly(), {&ids, &types}), expected({kRows[0]}));
 }
 
 TEST(Generate, PositionsOfThePromptContinue) {
   Tensor ids = matrix("input_ids", {{4, 5}});
   Tensor positions = matrix("position_ids", {{10, 11}});
-  Ids made =
-      generated(fake::decoderOnly(), {&ids, &positions}, nullptr, 3, true);
+  Ids made = generated(fake::decoderOnly(), {&ids, &positions}, nullptr, 3, true);
   uint64_t hash = fake::mix(fake::mix(0, 4, 10), 5, 11);
   for (int i = 0; i < 3; ++i) {
     EXPECT_EQ(made[i], fake::pick(hash));
@@ -194,8 +179,7 @@ TEST(Generate, EncoderDecoder) {
   std::vector<Ids> sources = {{1, 2, 3, 4}, {5, 6, 0, 0}};
   Tensor source = matrix("input_ids", sources);
   Tensor mask = matrix("attention_mask", {{1, 1, 1, 1}, {1, 1, 0, 0}});
-  Ids made =
-      generated(fake::encoderDecoder(), {&source, &mask}, nullptr, 6, true);
+  Ids made = generated(fake::encoderDecoder(), {&source, &mask}, nullptr, 6, true);
   std::vector<Ids> real = {{1, 2, 3, 4}, {5, 6}};
   for (int row = 0; row < 2; ++row) {
     uint64_t hash = fake::mix(fake::sourceSeed(real[row]), fake::kStart, 0);
@@ -206,19 +190,16 @@ TEST(Generate, EncoderDecoder) {
   }
   // A start that the file brings.
   Tensor start = matrix("decoder_input_ids", {{11, 4}, {11, 5}});
-  Ids longer = generated(fake::encoderDecoder(), {&source, &mask, &start},
-                         nullptr, 1, true);
+  Ids longer = generated(fake::encoderDecoder(), {&source, &mask, &start}, nullptr, 1, true);
   uint64_t hash = fake::mix(fake::sourceSeed({5, 6}), 11, 0);
   EXPECT_EQ(longer[1], fake::pick(fake::mix(hash, 5, 1)));
 }
 
 TEST(Generate, SameIdsWithAnyThreads) {
   Padded batch = padded(false);
-  Ids one = generated(fake::decoderOnly(), {&batch.ids, &batch.mask}, nullptr,
-                      kSteps, true, 1);
+  Ids one = generated(fake::decoderOnly(), {&batch.ids, &batch.mask}, nullptr, kSteps, true, 1);
   for (unsigned threads : {2, 3, 8})
-    EXPECT_EQ(one, generated(fake::decoderOnly(), {&batch.ids, &batch.mask},
-                             nullptr, kSteps, true, threads));
+    EXPECT_EQ(one, generated(fake::decoderOnly(), {&batch.ids, &batch.mask}, nullptr, kSteps, true, threads));
 }
 
 TEST(Generate, Refusals) {
@@ -226,27 +207,23 @@ TEST(Generate, Refusals) {
   Tensor ids = matrix("input_ids", {kRows[0]});
   // 5 + 40 tokens are past 32.
   generated(fake::decoderOnly(), {&ids}, &status, 40);
-  EXPECT_EQ(status.exit(), Exit::Input);
+  EXPECT_EQ(status.exit(), heddle::Exit::Input);
   EXPECT_NE(status.message().find("32"), std::string::npos) << status.message();
   // As many as fit.
   generated(fake::decoderOnly(), {&ids}, &status, 28);
   EXPECT_TRUE(status.ok()) << status.message();
   Tensor wrong = matrix("input_ids", {{1, 77}});
   generated(fake::decoderOnly(), {&wrong}, &status);
-  EXPECT_NE(status.message().find("id 77 is outside a table of 50 rows"),
-            std::string::npos);
+  EXPECT_NE(status.message().find("id 77 is outside a table of 50 rows"), std::string::npos);
   Tensor many = matrix("input_ids", std::vector<Ids>(5, Ids{1}));
   generated(fake::decoderOnly(), {&many}, &status);
-  EXPECT_NE(status.message().find("B = 5"), std::string::npos)
-      << status.message();
+  EXPECT_NE(status.message().find("B = 5"), std::string::npos) << status.message();
   Tensor mask = matrix("attention_mask", {{1, 1}});
   generated(fake::decoderOnly(), {&mask}, &status);
-  EXPECT_NE(status.message().find("`input_ids`"), std::string::npos)
-      << status.message();
+  EXPECT_NE(status.message().find("`input_ids`"), std::string::npos) << status.message();
   Tensor odd = matrix("attention_mask", {{1, 1}});
   generated(fake::decoderOnly(), {&ids, &odd}, &status);
-  EXPECT_NE(status.message().find("T is"), std::string::npos)
-      << status.message();
+  EXPECT_NE(status.message().find("T is"), std::string::npos) << status.message();
 }
 
 /// However a token would be chosen, and even where a rule forbids that one.
@@ -262,7 +239,7 @@ TEST(Generate, ALogitThatIsNaNIsAnError) {
     for (const Image &image : {fake::decoderOnly(), fake::recomputing()}) {
       Status status;
       generated(image, {&ids}, &status, 3, true, 2, options);
-      EXPECT_EQ(status.exit(), Exit::Input);
+      EXPECT_EQ(status.exit(), heddle::Exit::Input);
       EXPECT_EQ(status.message(), "the logit of id 17 is NaN, for new token 1 "
                                   "of row 0: no token can be chosen");
     }

@@ -30,8 +30,7 @@ Bytes contents(const std::string &path) {
   return Bytes(std::istreambuf_iterator<char>(file), {});
 }
 
-bool decode(const Bytes &bytes, Picture &picture, std::string *why = nullptr,
-            uint64_t most = 1 << 24) {
+bool decode(const Bytes &bytes, Picture &picture, std::string *why = nullptr, uint64_t most = 1 << 24) {
   heddle_pixels pixels;
   int failed = heddle_decode_picture(bytes.data(), bytes.size(), most, &pixels);
   if (failed) {
@@ -43,8 +42,7 @@ bool decode(const Bytes &bytes, Picture &picture, std::string *why = nullptr,
   }
   picture.width = pixels.width;
   picture.height = pixels.height;
-  picture.rgb.assign(pixels.rgb,
-                     pixels.rgb + 3 * picture.width * picture.height);
+  picture.rgb.assign(pixels.rgb, pixels.rgb + 3 * picture.width * picture.height);
   free(pixels.rgb);
   return true;
 }
@@ -52,12 +50,10 @@ bool decode(const Bytes &bytes, Picture &picture, std::string *why = nullptr,
 TEST(Pictures, AsTheLibraryMakesThem) {
   Json expected = Json::parse(std::ifstream(kShapes + "expected.json"));
   Settings settings;
-  settings.values = {{"size", {32, 32}}, {"resample", {2}},
-                     {"rescale", {1 / 255.0}}, {"mean", {0.5}}, {"std", {0.5}}};
+  settings.values = {{"size", {32, 32}}, {"resample", {2}}, {"rescale", {1 / 255.0}}, {"mean", {0.5}}, {"std", {0.5}}};
   for (const Json &one : expected["cases"]) {
     Picture picture;
-    ASSERT_TRUE(decode(contents(kShapes + one["image"].get<std::string>()),
-                       picture));
+    ASSERT_TRUE(decode(contents(kShapes + one["image"].get<std::string>()), picture));
     EXPECT_EQ(picture.height, one["height"]);
     EXPECT_EQ(picture.width, one["width"]);
     std::vector<float> values;
@@ -66,9 +62,7 @@ TEST(Pictures, AsTheLibraryMakesThem) {
     const Json &check = one["pixel_values_check"];
     for (size_t i = 0; i < check["values"].size(); ++i) {
       const Json &at = check["at_channel_row_col"][i];
-      EXPECT_NEAR(values[(at[0].get<int>() * 32 + at[1].get<int>()) * 32 +
-                         at[2].get<int>()],
-                  check["values"][i], 2e-7)
+      EXPECT_NEAR(values[(at[0].get<int>() * 32 + at[1].get<int>()) * 32 + at[2].get<int>()], check["values"][i], 2e-7)
           << one["image"] << at;
     }
     double sum = 0;
@@ -85,20 +79,16 @@ TEST(Pictures, ResizeByHand) {
   EXPECT_EQ(four.rgb, (Bytes{0, 0, 0, 50, 25, 10, 150, 75, 30, 200, 100, 40}));
   // Four to two: each the mean of its neighbourhood, ends weighted 3:3:1.
   Picture row{4, 1, {0, 0, 0, 70, 70, 70, 140, 140, 140, 210, 210, 210}};
-  EXPECT_EQ(resized(row, 2, 1, Resample::Bilinear).rgb,
-            (Bytes{50, 50, 50, 160, 160, 160}));
-  EXPECT_EQ(resized(row, 2, 1, Resample::Box).rgb,
-            (Bytes{35, 35, 35, 175, 175, 175}));
-  for (Resample filter : {Resample::Nearest, Resample::Lanczos,
-                          Resample::Bicubic, Resample::Hamming}) {
+  EXPECT_EQ(resized(row, 2, 1, Resample::Bilinear).rgb, (Bytes{50, 50, 50, 160, 160, 160}));
+  EXPECT_EQ(resized(row, 2, 1, Resample::Box).rgb, (Bytes{35, 35, 35, 175, 175, 175}));
+  for (Resample filter : {Resample::Nearest, Resample::Lanczos, Resample::Bicubic, Resample::Hamming}) {
     Picture flat{5, 7, Bytes(105, 99)};
     EXPECT_EQ(resized(flat, 3, 11, filter).rgb, Bytes(99, 99));
   }
 }
 
 TEST(Pictures, SizesAndMiddle) {
-  auto shape = [](std::map<std::string, std::vector<double>, std::less<>> said,
-                  int64_t width, int64_t height) {
+  auto shape = [](std::map<std::string, std::vector<double>, std::less<>> said, int64_t width, int64_t height) {
     Settings settings;
     settings.values = std::move(said);
     Picture picture{width, height, Bytes(width * height * 3, 1)};
@@ -108,18 +98,12 @@ TEST(Pictures, SizesAndMiddle) {
   };
   using Pair = std::pair<int64_t, int64_t>;
   EXPECT_EQ(shape({{"shortest", {20}}}, 37, 25), Pair(29, 20));
-  EXPECT_EQ(shape({{"shortest", {20}}, {"crop", {18, 16}}}, 37, 25),
-            Pair(16, 18));
-  EXPECT_EQ(
-      shape({{"shortest", {64}}, {"longest", {100}}, {"multiple", {32}}}, 90, 60),
-      Pair(96, 64));
-  EXPECT_EQ(shape({{"shortest", {64}}, {"longest", {100}}, {"multiple", {32}}},
-                  200, 100),
-            Pair(96, 32));
+  EXPECT_EQ(shape({{"shortest", {20}}, {"crop", {18, 16}}}, 37, 25), Pair(16, 18));
+  EXPECT_EQ(shape({{"shortest", {64}}, {"longest", {100}}, {"multiple", {32}}}, 90, 60), Pair(96, 64));
+  EXPECT_EQ(shape({{"shortest", {64}}, {"longest", {100}}, {"multiple", {32}}}, 200, 100), Pair(96, 32));
   Picture small{2, 2, Bytes(12, 7)};
   Picture wide = middle(small, 4, 2);
-  EXPECT_EQ(wide.rgb, (Bytes{0, 0, 0, 7, 7, 7, 7, 7, 7, 0, 0, 0,
-                             0, 0, 0, 7, 7, 7, 7, 7, 7, 0, 0, 0}));
+  EXPECT_EQ(wide.rgb, (Bytes{0, 0, 0, 7, 7, 7, 7, 7, 7, 0, 0, 0, 0, 0, 0, 7, 7, 7, 7, 7, 7, 0, 0, 0}));
 }
 
 /// Deterministic noise.
@@ -141,9 +125,7 @@ template <typename Try> void spoil(const Bytes &good, int copies, Try &&tryIt) {
     Bytes bad = good;
     for (uint64_t changes = 1 + noise.next() % 8; changes; --changes)
       // Headers are hit as often as all the rest.
-      bad[noise.next() % (noise.next() % 2 ? bad.size()
-                                           : std::min<size_t>(64, bad.size()))] =
-          uint8_t(noise.next());
+      bad[noise.next() % (noise.next() % 2 ? bad.size() : std::min<size_t>(64, bad.size()))] = uint8_t(noise.next());
     tryIt(bad);
   }
 }
@@ -201,9 +183,7 @@ Bytes wav(int kind, int bits, int channels, int rate, int count, double hertz) {
   Bytes data;
   for (int i = 0; i < count; ++i)
     for (int c = 0; c < channels; ++c) {
-      double x = c == channels - 1 && c > 0
-                     ? 0
-                     : 0.5 * std::sin(2 * M_PI * hertz * i / rate);
+      double x = c == channels - 1 && c > 0 ? 0 : 0.5 * std::sin(2 * M_PI * hertz * i / rate);
       if (kind == 3 && bits == 32) {
         float f = float(x);
         uint32_t word;
@@ -245,15 +225,12 @@ Sound heard(const Bytes &bytes) {
 }
 
 TEST(Sounds, EveryKindOfSample) {
-  for (auto [kind, bits] : {std::pair(1, 8), {1, 16}, {1, 24}, {1, 32}, {3, 32},
-                            {3, 64}})
+  for (auto [kind, bits] : {std::pair(1, 8), {1, 16}, {1, 24}, {1, 32}, {3, 32}, {3, 64}})
     for (int channels : {1, 2}) {
       Sound sound = heard(wav(kind, bits, channels, 16000, 500, 440));
       ASSERT_EQ(sound.samples.size(), 500u);
       for (int i = 0; i < 500; ++i)
-        EXPECT_NEAR(sound.samples[i],
-                    0.5 / channels * std::sin(2 * M_PI * 440 * i / 16000.0),
-                    bits == 8 ? 1e-2 : 1e-4)
+        EXPECT_NEAR(sound.samples[i], 0.5 / channels * std::sin(2 * M_PI * 440 * i / 16000.0), bits == 8 ? 1e-2 : 1e-4)
             << kind << " " << bits;
     }
 }
@@ -265,8 +242,7 @@ TEST(Sounds, AnyRate) {
     ASSERT_NEAR(double(sound.samples.size()), 16000, 1);
     double worst = 0;
     for (int i = 200; i < 15800; ++i)
-      worst = std::max(worst, std::fabs(sound.samples[i] -
-                                        0.5 * std::sin(2 * M_PI * i / 16.0)));
+      worst = std::max(worst, std::fabs(sound.samples[i] - 0.5 * std::sin(2 * M_PI * i / 16.0)));
     EXPECT_LT(worst, 2e-3) << rate;
   }
   // What the new rate cannot hold must go: 11 kHz would come back as 5 kHz.
@@ -277,8 +253,7 @@ TEST(Sounds, AnyRate) {
 
 TEST(Sounds, LogMelOfASine) {
   Settings settings;
-  settings.values = {{"rate", {16000}}, {"bins", {80}}, {"n_fft", {400}},
-                     {"hop", {160}},    {"samples", {480000}}};
+  settings.values = {{"rate", {16000}}, {"bins", {80}}, {"n_fft", {400}}, {"hop", {160}}, {"samples", {480000}}};
   Features features;
   Sound sound = heard(wav(1, 16, 1, 16000, 16000 * 31, 1000));
   ASSERT_TRUE(soundFeatures(sound, settings, features).ok());
@@ -287,13 +262,11 @@ TEST(Sounds, LogMelOfASine) {
   // 1000 Hz is 15 of Slaney's mels; 8000 Hz is 45.245, in 81 steps.
   int64_t loudest = 0;
   for (int64_t f = 1; f < 80; ++f)
-    if (features.values[f * 3000 + 1500] >
-        features.values[loudest * 3000 + 1500])
+    if (features.values[f * 3000 + 1500] > features.values[loudest * 3000 + 1500])
       loudest = f;
   EXPECT_NEAR(double(loudest), 15 / (45.245 / 81) - 1, 1);
   // Nothing is more than 8 decades below the loudest, (x + 4) / 4.
-  auto [least, most] =
-      std::minmax_element(features.values.begin(), features.values.end());
+  auto [least, most] = std::minmax_element(features.values.begin(), features.values.end());
   EXPECT_NEAR(*most - *least, 2, 1e-6);
 }
 
@@ -301,9 +274,7 @@ TEST(Sounds, RawIsNormalised) {
   Settings settings;
   settings.values = {{"rate", {16000}}, {"raw", {1}}, {"normalize", {1}}};
   Features features;
-  ASSERT_TRUE(soundFeatures(heard(wav(1, 16, 1, 16000, 16000, 440)), settings,
-                            features)
-                  .ok());
+  ASSERT_TRUE(soundFeatures(heard(wav(1, 16, 1, 16000, 16000, 440)), settings, features).ok());
   double mean = 0, square = 0;
   for (float value : features.values) {
     mean += value / 16000;
@@ -322,8 +293,7 @@ TEST(Sounds, DamagedFilesAreRefused) {
     return status.message();
   };
   EXPECT_NE(refusal({}).find("no WAV file"), std::string::npos);
-  EXPECT_NE(refusal(Bytes(good.begin(), good.end() - 1)).find("byte 36"),
-            std::string::npos);
+  EXPECT_NE(refusal(Bytes(good.begin(), good.end() - 1)).find("byte 36"), std::string::npos);
   Bytes odd = good;
   odd[20] = 17; // ADPCM
   EXPECT_NE(refusal(odd).find("kind 17"), std::string::npos);

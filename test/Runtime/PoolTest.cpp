@@ -16,14 +16,12 @@ namespace {
 constexpr int64_t kRounds = 200;
 
 /// Every thread adds what its neighbour wrote in the round before.
-void ring(heddle_ctx *ctx, int64_t tid, int64_t nth, const int64_t *dims,
-          void *const *tensors, char *, const char *) {
+void ring(heddle_ctx *ctx, int64_t tid, int64_t nth, const int64_t *dims, void *const *tensors, char *, const char *) {
   auto *cells = static_cast<int64_t *>(tensors[0]); // two banks
   if (tid == 0)
     *static_cast<int64_t *>(tensors[1]) = nth;
   for (int64_t round = 0; round < dims[0]; ++round) {
-    int64_t *from = cells + (round % 2) * nth,
-            *to = cells + (1 - round % 2) * nth;
+    int64_t *from = cells + (round % 2) * nth, *to = cells + (1 - round % 2) * nth;
     to[tid] = from[(tid + 1) % nth] + 1;
     heddle_barrier(ctx);
   }
@@ -82,8 +80,7 @@ TEST(TeamSize, ShrinksWhileTheMachineIsBusy) {
 }
 
 /// Sums over the members; one of them keeps the others waiting.
-void uneven(heddle_ctx *ctx, int64_t tid, int64_t nth, const int64_t *,
-            void *const *tensors, char *, const char *) {
+void uneven(heddle_ctx *ctx, int64_t tid, int64_t nth, const int64_t *, void *const *tensors, char *, const char *) {
   auto *sums = static_cast<std::atomic<int64_t> *>(tensors[0]);
   for (int i = 0; i < 3; ++i) {
     if (tid == nth - 1 && nth > 1)
@@ -109,8 +106,7 @@ TEST(Pool, TeamsOfAnySizeFollowEachOther) {
   EXPECT_GT(sums[1 + 1] + sums[1 + 2] + sums[1 + 3], 0);
 }
 
-void failing(heddle_ctx *ctx, int64_t tid, int64_t, const int64_t *dims,
-             void *const *, char *, const char *) {
+void failing(heddle_ctx *ctx, int64_t tid, int64_t, const int64_t *dims, void *const *, char *, const char *) {
   if (tid == dims[0])
     heddle_fail(ctx, 1, 77, 50);
   heddle_barrier(ctx);
@@ -123,7 +119,7 @@ TEST(Pool, FirstFailureStands) {
   int64_t dims[] = {2};
   Status status = pool.call(failing, dims, nullptr, nullptr, nullptr);
   EXPECT_EQ(status.message(), "id 77 is outside a table of 50 rows");
-  EXPECT_EQ(status.exit(), Exit::Input);
+  EXPECT_EQ(status.exit(), heddle::Exit::Input);
 }
 
 TEST(Pool, StartsAndStopsAtOnce) {

@@ -16,8 +16,7 @@ namespace {
 
 constexpr float kNever = -INFINITY;
 
-std::vector<float> after(const RuleOptions &options, const Ids &text,
-                         int64_t made, int64_t wanted = 10) {
+std::vector<float> after(const RuleOptions &options, const Ids &text, int64_t made, int64_t wanted = 10) {
   std::vector<float> scores = {1, 2, -1, 0.5f, -2, 3};
   Rules rules(options, wanted);
   rules.apply(text, made, scores.data(), int64_t(scores.size()));
@@ -35,31 +34,25 @@ TEST(Rules, RepetitionPenaltyOncePerId) {
   RuleOptions options;
   options.repetitionPenalty = 2;
   // Positive logits are divided, negative ones multiplied; 99 is no id.
-  EXPECT_EQ(after(options, {1, 1, 2, 99, -1}, 0),
-            (std::vector<float>{1, 1, -2, 0.5f, -2, 3}));
+  EXPECT_EQ(after(options, {1, 1, 2, 99, -1}, 0), (std::vector<float>{1, 1, -2, 0.5f, -2, 3}));
 }
 
 TEST(Rules, NoNgramTwice) {
   RuleOptions options;
   options.noRepeatNgram = 2;
-  EXPECT_EQ(after(options, {1, 2, 3, 1}, 1),
-            (std::vector<float>{1, 2, kNever, 0.5f, -2, 3}));
+  EXPECT_EQ(after(options, {1, 2, 3, 1}, 1), (std::vector<float>{1, 2, kNever, 0.5f, -2, 3}));
   options.noRepeatNgram = 3;
   EXPECT_EQ(after(options, {1, 2, 3, 1}, 1), kPlain);
-  EXPECT_EQ(after(options, {1, 2, 3, 4, 1, 2}, 1),
-            (std::vector<float>{1, 2, -1, kNever, -2, 3}));
+  EXPECT_EQ(after(options, {1, 2, 3, 4, 1, 2}, 1), (std::vector<float>{1, 2, -1, kNever, -2, 3}));
   options.noRepeatNgram = 1;
-  EXPECT_EQ(after(options, {5, 0}, 1),
-            (std::vector<float>{kNever, 2, -1, 0.5f, -2, kNever}));
+  EXPECT_EQ(after(options, {5, 0}, 1), (std::vector<float>{kNever, 2, -1, 0.5f, -2, kNever}));
 }
 
 TEST(Rules, BadWords) {
   RuleOptions options;
   options.badWords = {{5}, {1, 2, 3}, {9, 0}};
-  EXPECT_EQ(after(options, {1, 2}, 0),
-            (std::vector<float>{1, 2, -1, kNever, -2, kNever}));
-  EXPECT_EQ(after(options, {2}, 0),
-            (std::vector<float>{1, 2, -1, 0.5f, -2, kNever}));
+  EXPECT_EQ(after(options, {1, 2}, 0), (std::vector<float>{1, 2, -1, kNever, -2, kNever}));
+  EXPECT_EQ(after(options, {2}, 0), (std::vector<float>{1, 2, -1, 0.5f, -2, kNever}));
 }
 
 TEST(Rules, LeastLength) {
@@ -90,10 +83,8 @@ TEST(Rules, Suppressed) {
   RuleOptions options;
   options.suppressed = {0, 100};
   options.suppressedFirst = {5};
-  EXPECT_EQ(after(options, {2}, 0),
-            (std::vector<float>{kNever, 2, -1, 0.5f, -2, kNever}));
-  EXPECT_EQ(after(options, {2, 1}, 1),
-            (std::vector<float>{kNever, 2, -1, 0.5f, -2, 3}));
+  EXPECT_EQ(after(options, {2}, 0), (std::vector<float>{kNever, 2, -1, 0.5f, -2, kNever}));
+  EXPECT_EQ(after(options, {2, 1}, 1), (std::vector<float>{kNever, 2, -1, 0.5f, -2, 3}));
   // The beginning lies behind what is forced.
   options.forcedAt = {{1, 4}, {2, 3}};
   EXPECT_EQ(after(options, {2}, 0)[4], 0);
@@ -105,8 +96,7 @@ TEST(Rules, Suppressed) {
 TEST(Rules, OneOfAFew) {
   RuleOptions options;
   options.onlyAt[1] = {2, 3, 77};
-  EXPECT_EQ(after(options, {0}, 0),
-            (std::vector<float>{kNever, kNever, -1, 0.5f, kNever, kNever}));
+  EXPECT_EQ(after(options, {0}, 0), (std::vector<float>{kNever, kNever, -1, 0.5f, kNever, kNever}));
   EXPECT_EQ(after(options, {0, 0}, 1), kPlain);
 }
 

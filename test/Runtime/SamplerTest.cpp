@@ -40,10 +40,9 @@ TEST(Sampler, ALogitThatIsNaNIsAnError) {
     odd[id] = odd[999] = NAN;
     EXPECT_EQ(firstNaN(odd.data(), 1000), id);
     Status status = checkLogits(odd.data(), 1000, 2, 4);
-    EXPECT_EQ(status.exit(), Exit::Input);
+    EXPECT_EQ(status.exit(), heddle::Exit::Input);
     EXPECT_EQ(status.message(),
-              "the logit of id " + std::to_string(id) +
-                  " is NaN, for new token 5 of row 2: no token can be chosen");
+              "the logit of id " + std::to_string(id) + " is NaN, for new token 5 of row 2: no token can be chosen");
   }
 }
 
@@ -67,8 +66,7 @@ TEST(Sampler, TopKAndTopP) {
 }
 
 TEST(Sampler, SeedFixesTheStream) {
-  Sampler a({1.0, 0, 1.0, 7}, 2), b({1.0, 0, 1.0, 7}, 2),
-      c({1.0, 0, 1.0, 8}, 2);
+  Sampler a({1.0, 0, 1.0, 7}, 2), b({1.0, 0, 1.0, 7}, 2), c({1.0, 0, 1.0, 8}, 2);
   int differs = 0, rowsDiffer = 0;
   for (int i = 0; i < 200; ++i) {
     int64_t x = a.pick(0, kLogits.data(), 4);

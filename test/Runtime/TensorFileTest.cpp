@@ -32,10 +32,9 @@ Status openBytes(const std::string &bytes) {
   return tensors.open(place.path());
 }
 
-std::string entry(const std::string &name, const std::string &type,
-                  const std::string &shape, const std::string &offsets) {
-  return "\"" + name + "\":{\"dtype\":\"" + type + "\",\"shape\":" + shape +
-         ",\"data_offsets\":" + offsets + "}";
+std::string entry(const std::string &name, const std::string &type, const std::string &shape,
+                  const std::string &offsets) {
+  return "\"" + name + "\":{\"dtype\":\"" + type + "\",\"shape\":" + shape + ",\"data_offsets\":" + offsets + "}";
 }
 
 TEST(SafeTensors, Accepts) {
@@ -43,30 +42,25 @@ TEST(SafeTensors, Accepts) {
        {file("{}"), file("{}   "), file("{\"__metadata__\":{\"a\":\"b\"}}"),
         file("{" + entry("x", "F32", "[2]", "[0,8]") + "}", "12345678"),
         file("{" + entry("x", "F32", "[]", "[0,4]") + "}", "1234"),
-        file("{" + entry("x", "I8", "[0,5]", "[0,0]") + "," +
-                 entry("y", "I8", "[2]", "[0,2]") + "}",
-             "12"),
+        file("{" + entry("x", "I8", "[0,5]", "[0,0]") + "," + entry("y", "I8", "[2]", "[0,2]") + "}", "12"),
         file("{ \"x\" :\n{\"shape\": [1] , \"data_offsets\":[0,1],\t\"dtype\":"
              "\"U8\"} }",
              "1"),
-        file("{" + entry("b", "U8", "[1]", "[1,2]") + "," +
-                 entry("a", "U8", "[1]", "[0,1]") + "}",
-             "12"),
-        file("{" + entry("\\u0061\\ud83e\\uddf5", "U8", "[1]", "[0,1]") + "}",
-             "1")})
+        file("{" + entry("b", "U8", "[1]", "[1,2]") + "," + entry("a", "U8", "[1]", "[0,1]") + "}", "12"),
+        file("{" + entry("\\u0061\\ud83e\\uddf5", "U8", "[1]", "[0,1]") + "}", "1")})
     EXPECT_TRUE(openBytes(bytes).ok()) << openBytes(bytes).message();
 }
 
 TEST(SafeTensors, OtherFormatsAreNamed) {
-  for (auto [bytes, name] : std::vector<std::pair<std::string, std::string>>{
-           {"\x93NUMPY\1", "a NumPy array (.npy)"},
-           {"PK\3\4\x14 weights.npy", "a zip archive (.npz, .pt)"},
-           {"\x80\4\x95 pickled", "a pickle"},
-           {"GGUF\3", "a GGUF file"},
-           {"{\"input_ids\": [1]}", "JSON"},
-           {"\x89PNG\r\n\x1a\n", "a picture (PNG)"}}) {
+  for (auto [bytes, name] :
+       std::vector<std::pair<std::string, std::string>>{{"\x93NUMPY\1", "a NumPy array (.npy)"},
+                                                        {"PK\3\4\x14 weights.npy", "a zip archive (.npz, .pt)"},
+                                                        {"\x80\4\x95 pickled", "a pickle"},
+                                                        {"GGUF\3", "a GGUF file"},
+                                                        {"{\"input_ids\": [1]}", "JSON"},
+                                                        {"\x89PNG\r\n\x1a\n", "a picture (PNG)"}}) {
     Status status = openBytes(bytes + std::string(64, '\0'));
-    EXPECT_EQ(status.exit(), Exit::Input);
+    EXPECT_EQ(status.exit(), heddle::Exit::Input);
     EXPECT_NE(status.message().find("is " + name), std::string::npos) << status.message();
     ASSERT_EQ(status.helps().size(), 1u);
     EXPECT_NE(status.helps()[0].find("save_file"), std::string::npos);
@@ -74,9 +68,7 @@ TEST(SafeTensors, OtherFormatsAreNamed) {
 }
 
 TEST(SafeTensors, Refuses) {
-  auto one = [](const std::string &text) {
-    return file("{" + text + "}", "1234");
-  };
+  auto one = [](const std::string &text) { return file("{" + text + "}", "1234"); };
   const std::string good = entry("x", "F32", "[1]", "[0,4]");
   for (const std::string &bytes :
        {std::string(),
@@ -95,8 +87,7 @@ TEST(SafeTensors, Refuses) {
         file("{" + good + "}", "12345"),
         one(good + "," + good),
         one(good + ","),
-        one(entry("x", "F32", "[1]", "[0,4]") + "," +
-            entry("\\u0078", "F32", "[1]", "[0,4]")),
+        one(entry("x", "F32", "[1]", "[0,4]") + "," + entry("\\u0078", "F32", "[1]", "[0,4]")),
         one(entry("x", "F31", "[1]", "[0,4]")),
         one(entry("x", "F32", "[2]", "[0,4]")),
         one(entry("x", "F32", "[-1]", "[0,4]")),
@@ -111,10 +102,8 @@ TEST(SafeTensors, Refuses) {
         one(entry("x", "F32", "[1]", "[0,4,4]")),
         one(entry("x", "F32", "[1]", "[0]")),
         one(entry("x", "F32", "[1]", "[1,5]")),
-        one(entry("x", "U8", "[2]", "[0,2]") + "," +
-            entry("y", "U8", "[2]", "[1,3]")),
-        one(entry("x", "U8", "[1]", "[0,1]") + "," +
-            entry("y", "U8", "[2]", "[2,4]")),
+        one(entry("x", "U8", "[2]", "[0,2]") + "," + entry("y", "U8", "[2]", "[1,3]")),
+        one(entry("x", "U8", "[1]", "[0,1]") + "," + entry("y", "U8", "[2]", "[2,4]")),
         one("\"x\":{\"dtype\":\"F32\",\"shape\":[1]}"),
         one("\"x\":{\"dtype\":\"F32\",\"dtype\":\"F32\",\"shape\":[1],"
             "\"data_offsets\":[0,4]}"),
@@ -129,15 +118,14 @@ TEST(SafeTensors, Refuses) {
         one(entry("x\xff", "F32", "[1]", "[0,4]")),
         one(entry(std::string(5000, 'x'), "F32", "[1]", "[0,4]"))}) {
     Status status = openBytes(bytes);
-    EXPECT_EQ(status.exit(), Exit::Input) << bytes.substr(0, 200);
+    EXPECT_EQ(status.exit(), heddle::Exit::Input) << bytes.substr(0, 200);
     EXPECT_EQ(status.message().find('\x1b'), std::string::npos);
   }
 }
 
 TEST(SafeTensors, DamagedFilesNeverCrash) {
-  std::string good = file("{" + entry("a", "F32", "[2,1]", "[0,8]") + "," +
-                              entry("b", "BF16", "[2]", "[8,12]") + "}",
-                          "123456781234");
+  std::string good =
+      file("{" + entry("a", "F32", "[2,1]", "[0,8]") + "," + entry("b", "BF16", "[2]", "[8,12]") + "}", "123456781234");
   std::mt19937 random(7);
   int accepted = 0;
   for (int i = 0; i < 3000; ++i) {
@@ -149,14 +137,10 @@ TEST(SafeTensors, DamagedFilesNeverCrash) {
     std::vector<FileTensor> tensors;
     if (bytes.size() >= 8) {
       size_t header = bytes.size() - 8;
-      accepted += parseTensorHeader(std::string_view(bytes).substr(
-                                        8, header ? random() % header : 0),
-                                    12, tensors)
-                      .ok();
-      accepted += parseTensorHeader(std::string_view(bytes).substr(
-                                        8, std::min(header, good.size() - 20)),
-                                    12, tensors)
-                      .ok();
+      accepted +=
+          parseTensorHeader(std::string_view(bytes).substr(8, header ? random() % header : 0), 12, tensors).ok();
+      accepted +=
+          parseTensorHeader(std::string_view(bytes).substr(8, std::min(header, good.size() - 20)), 12, tensors).ok();
     }
   }
   EXPECT_LT(accepted, 3000);
@@ -164,22 +148,19 @@ TEST(SafeTensors, DamagedFilesNeverCrash) {
 
 TEST(SafeTensors, NoRegularFile) {
   TensorFile tensors;
-  EXPECT_EQ(tensors.open("/dev/null").exit(), Exit::Input);
+  EXPECT_EQ(tensors.open("/dev/null").exit(), heddle::Exit::Input);
   TensorFile folder;
-  EXPECT_EQ(folder.open("/").exit(), Exit::Input);
+  EXPECT_EQ(folder.open("/").exit(), heddle::Exit::Input);
   TensorFile absent;
-  EXPECT_EQ(absent.open("/nowhere/at/all").exit(), Exit::InputOutput);
+  EXPECT_EQ(absent.open("/nowhere/at/all").exit(), heddle::Exit::InputOutput);
 }
 
 template <typename T>
-Status readAs(const std::string &type, const std::string &data, Type wanted,
-              std::vector<T> &out, size_t count) {
+Status readAs(const std::string &type, const std::string &data, Type wanted, std::vector<T> &out, size_t count) {
   test::TemporaryFile place;
-  place.write(file("{" +
-                       entry("x", type, "[" + std::to_string(count) + "]",
-                             "[0," + std::to_string(data.size()) + "]") +
-                       "}",
-                   data));
+  place.write(
+      file("{" + entry("x", type, "[" + std::to_string(count) + "]", "[0," + std::to_string(data.size()) + "]") + "}",
+           data));
   TensorFile tensors;
   Status status = tensors.open(place.path());
   if (!status.ok())
@@ -189,8 +170,7 @@ Status readAs(const std::string &type, const std::string &data, Type wanted,
 }
 
 template <typename T> std::string bytesOf(std::vector<T> values) {
-  return std::string(reinterpret_cast<char *>(values.data()),
-                     values.size() * sizeof(T));
+  return std::string(reinterpret_cast<char *>(values.data()), values.size() * sizeof(T));
 }
 
 TEST(SafeTensors, Converts) {
@@ -199,16 +179,12 @@ TEST(SafeTensors, Converts) {
   std::vector<char> b;
   ASSERT_TRUE(readAs("F64", bytesOf<double>({0.5, -3}), Type::F32, f, 2).ok());
   EXPECT_EQ(f, (std::vector<float>{0.5f, -3.0f}));
-  ASSERT_TRUE(readAs("F16", bytesOf<uint16_t>({0x3c00, 0xc000, 0x0001, 0x7c00}),
-                     Type::F32, f, 4)
-                  .ok());
+  ASSERT_TRUE(readAs("F16", bytesOf<uint16_t>({0x3c00, 0xc000, 0x0001, 0x7c00}), Type::F32, f, 4).ok());
   EXPECT_EQ(f[0], 1.0f);
   EXPECT_EQ(f[1], -2.0f);
   EXPECT_EQ(f[2], 0x1p-24f);
   EXPECT_TRUE(std::isinf(f[3]));
-  ASSERT_TRUE(
-      readAs("BF16", bytesOf<uint16_t>({0x3f80, 0xc000}), Type::F32, f, 2)
-          .ok());
+  ASSERT_TRUE(readAs("BF16", bytesOf<uint16_t>({0x3f80, 0xc000}), Type::F32, f, 2).ok());
   EXPECT_EQ(f, (std::vector<float>{1.0f, -2.0f}));
   ASSERT_TRUE(readAs("I32", bytesOf<int32_t>({-5, 7}), Type::I64, i, 2).ok());
   EXPECT_EQ(i, (std::vector<int64_t>{-5, 7}));
@@ -263,17 +239,16 @@ TEST(AtomicOutput, OldFileSurvivesFailure) {
   setrlimit(RLIMIT_FSIZE, &limit);
   Status status = writeTensors(path, {&big});
   setrlimit(RLIMIT_FSIZE, &old);
-  EXPECT_EQ(status.exit(), Exit::Resources);
+  EXPECT_EQ(status.exit(), heddle::Exit::Resources);
   TensorFile file;
   ASSERT_TRUE(file.open(path).ok());
   EXPECT_EQ(file.tensors()[0].shape, (Shape{1}));
   EXPECT_EQ(unlink(path.c_str()), 0);
   EXPECT_EQ(rmdir(folder.c_str()), 0) << "something was left over";
-  EXPECT_EQ(writeTensors("/nowhere/at/all", {&small}).exit(),
-            Exit::InputOutput);
-  EXPECT_EQ(writeTensors("/tmp", {&small}).exit(), Exit::InputOutput);
+  EXPECT_EQ(writeTensors("/nowhere/at/all", {&small}).exit(), heddle::Exit::InputOutput);
+  EXPECT_EQ(writeTensors("/tmp", {&small}).exit(), heddle::Exit::InputOutput);
   EXPECT_TRUE(writeTensors("/dev/null", {&small}).ok());
-  EXPECT_EQ(writeTensors("/dev/full", {&small}).exit(), Exit::Resources);
+  EXPECT_EQ(writeTensors("/dev/full", {&small}).exit(), heddle::Exit::Resources);
 }
 
 } // namespace

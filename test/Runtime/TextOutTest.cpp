@@ -23,13 +23,8 @@ class TextOuts : public testing::Test {
 protected:
   void SetUp() override {
     std::string error;
-    ASSERT_TRUE(writeTokenizerBlob(
-        HEDDLE_EXAMPLES_DIR "/stories/tokenizer.json", blob, error))
-        << error;
-    ASSERT_TRUE(tokenizer
-                    .open(reinterpret_cast<const unsigned char *>(blob.data()),
-                          blob.size())
-                    .ok());
+    ASSERT_TRUE(writeTokenizerBlob(HEDDLE_EXAMPLES_DIR "/stories/tokenizer.json", blob, error)) << error;
+    ASSERT_TRUE(tokenizer.open(reinterpret_cast<const unsigned char *>(blob.data()), blob.size()).ok());
     roles.eos = {0};
   }
   std::vector<int64_t> ids(const std::string &text) {
@@ -38,10 +33,9 @@ protected:
     return list;
   }
   /// All pieces that are shown, each of which must be whole characters.
-  std::string shown(const std::string &text, std::vector<std::string> stops,
-                    const std::string &before = "", bool *stopped = nullptr) {
-    TextOut out(tokenizer, roles, std::move(stops),
-                before.empty() ? std::vector<int64_t>() : ids(before));
+  std::string shown(const std::string &text, std::vector<std::string> stops, const std::string &before = "",
+                    bool *stopped = nullptr) {
+    TextOut out(tokenizer, roles, std::move(stops), before.empty() ? std::vector<int64_t>() : ids(before));
     std::string all;
     for (int64_t id : ids(text)) {
       std::string piece = out.add(id);
@@ -60,8 +54,7 @@ protected:
 };
 
 TEST_F(TextOuts, NeverHalfACharacter) {
-  for (const char *text : {"plain words", "caf\u00e9 \u2014 \u4f60\u597d",
-                           "\U0001f9f5\U0001f9f5 \u00e9", "\u0416"}) {
+  for (const char *text : {"plain words", "caf\u00e9 \u2014 \u4f60\u597d", "\U0001f9f5\U0001f9f5 \u00e9", "\u0416"}) {
     ASSERT_GE(ids(text).size(), 2u);
     EXPECT_EQ(shown(text, {}), text);
   }
@@ -109,10 +102,8 @@ TEST_F(TextOuts, TheTimeIsThatOfTheNewIds) {
 
 /// What is shown of `list` behind `before`, by decoding the whole text at every
 /// id: up to the first stop text, or all.
-std::string shownByWhole(const Tokenizer &tokenizer,
-                         const std::vector<int64_t> &before,
-                         const std::vector<int64_t> &list,
-                         const std::string &stop) {
+std::string shownByWhole(const Tokenizer &tokenizer, const std::vector<int64_t> &before,
+                         const std::vector<int64_t> &list, const std::string &stop) {
   size_t first = tokenizer.decodeBytes(before, true).size();
   std::vector<int64_t> all = before;
   std::string text;
@@ -128,8 +119,7 @@ std::string shownByWhole(const Tokenizer &tokenizer,
 
 TEST(TextOutShared, PiecesJoinedAreTheWholeText) {
   std::error_code none;
-  std::filesystem::directory_iterator folders(
-      HEDDLE_SHARED_DIR "/tokenizers", none);
+  std::filesystem::directory_iterator folders(HEDDLE_SHARED_DIR "/tokenizers", none);
   if (none)
     GTEST_SKIP() << "no " HEDDLE_SHARED_DIR "/tokenizers";
   std::mt19937 random(1);
@@ -138,12 +128,8 @@ TEST(TextOutShared, PiecesJoinedAreTheWholeText) {
   for (const auto &folder : folders) {
     std::string path = folder.path() / "tokenizer.json", blob, error;
     Tokenizer tokenizer;
-    if (!std::filesystem::exists(path) ||
-        !writeTokenizerBlob(path, blob, error) ||
-        !tokenizer
-             .open(reinterpret_cast<const unsigned char *>(blob.data()),
-                   blob.size())
-             .ok())
+    if (!std::filesystem::exists(path) || !writeTokenizerBlob(path, blob, error) ||
+        !tokenizer.open(reinterpret_cast<const unsigned char *>(blob.data()), blob.size()).ok())
       continue;
     ++tokenizers;
     // Ids of texts in many writings, broken up by ids at random: pieces <0xNN>
@@ -175,10 +161,7 @@ TEST(TextOutShared, PiecesJoinedAreTheWholeText) {
         stop = whole.substr(begin, std::max<size_t>(end - begin, 1));
         whole = shownByWhole(tokenizer, before, list, stop);
       }
-      TextOut out(tokenizer, roles,
-                  stop.empty() ? std::vector<std::string>()
-                               : std::vector<std::string>{stop},
-                  before);
+      TextOut out(tokenizer, roles, stop.empty() ? std::vector<std::string>() : std::vector<std::string>{stop}, before);
       std::string joined;
       for (int64_t id : list) {
         std::string piece = out.add(id);

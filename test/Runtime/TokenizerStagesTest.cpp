@@ -28,8 +28,7 @@ struct Made {
       ADD_FAILURE() << error;
       return;
     }
-    Status status = tokenizer.open(
-        reinterpret_cast<const unsigned char *>(blob.data()), blob.size());
+    Status status = tokenizer.open(reinterpret_cast<const unsigned char *>(blob.data()), blob.size());
     EXPECT_TRUE(status.ok()) << status.message();
   }
 
@@ -45,23 +44,16 @@ struct Made {
   }
 };
 
-Texts cut(const Json &splitter, const std::string &text,
-          const Json &normalizer = nullptr) {
+Texts cut(const Json &splitter, const std::string &text, const Json &normalizer = nullptr) {
   return Made(Json{{"normalizer", normalizer},
-               {"pre_tokenizer", splitter},
-               {"model",
-                {{"type", "Unigram"},
-                 {"unk_id", 0},
-                 {"vocab", Json::array({Json::array({"<unk>", 0.0})})}}}})
+                   {"pre_tokenizer", splitter},
+                   {"model",
+                    {{"type", "Unigram"}, {"unk_id", 0}, {"vocab", Json::array({Json::array({"<unk>", 0.0})})}}}})
       .pieces(text);
 }
 
 Texts cutBy(const std::string &pattern, const std::string &text) {
-  return cut({{"type", "Split"},
-              {"pattern", {{"Regex", pattern}}},
-              {"behavior", "Isolated"},
-              {"invert", false}},
-             text);
+  return cut({{"type", "Split"}, {"pattern", {{"Regex", pattern}}}, {"behavior", "Isolated"}, {"invert", false}}, text);
 }
 
 std::string decoded(const Json &decoder, const Texts &pieces) {
@@ -72,22 +64,15 @@ std::string decoded(const Json &decoder, const Texts &pieces) {
       vocab[piece] = vocab.size();
     ids.push_back(vocab[piece]);
   }
-  return Made(Json{{"decoder", decoder},
-               {"model",
-                {{"type", "WordLevel"}, {"unk_token", "?"}, {"vocab", vocab}}}})
+  return Made(Json{{"decoder", decoder}, {"model", {{"type", "WordLevel"}, {"unk_token", "?"}, {"vocab", vocab}}}})
       .tokenizer.decode(ids, false);
 }
 
 /// A match of nothing cuts too: digits are grouped from the right so.
 TEST(TokenizerPatterns, MatchesOfNothing) {
-  EXPECT_EQ(cutBy("(?=(\\d{3})+(?!\\d))", "a1234567b"),
-            (Texts{"a1", "234", "567b"}));
-  EXPECT_EQ(cutBy("(?<=[a-z])(?=[A-Z])", "camelCaseWord"),
-            (Texts{"camel", "Case", "Word"}));
-  EXPECT_EQ(cut(nullptr, "123",
-                {{"type", "Replace"},
-                 {"pattern", {{"Regex", "(?=2)"}}},
-                 {"content", "_"}}),
+  EXPECT_EQ(cutBy("(?=(\\d{3})+(?!\\d))", "a1234567b"), (Texts{"a1", "234", "567b"}));
+  EXPECT_EQ(cutBy("(?<=[a-z])(?=[A-Z])", "camelCaseWord"), (Texts{"camel", "Case", "Word"}));
+  EXPECT_EQ(cut(nullptr, "123", {{"type", "Replace"}, {"pattern", {{"Regex", "(?=2)"}}}, {"content", "_"}}),
             (Texts{"1_23"}));
 }
 
@@ -117,55 +102,36 @@ TEST(TokenizerPatterns, Groups) {
 }
 
 TEST(TokenizerStages, Splitters) {
-  EXPECT_EQ(cut({{"type", "CharDelimiterSplit"}, {"delimiter", "-"}}, "a-b--c"),
-            (Texts{"a", "b", "c"}));
-  EXPECT_EQ(cut({{"type", "UnicodeScripts"}}, " どこで生れ. Yes"),
-            (Texts{"どこで生れ", ". ", "Yes"}));
+  EXPECT_EQ(cut({{"type", "CharDelimiterSplit"}, {"delimiter", "-"}}, "a-b--c"), (Texts{"a", "b", "c"}));
+  EXPECT_EQ(cut({{"type", "UnicodeScripts"}}, " どこで生れ. Yes"), (Texts{"どこで生れ", ". ", "Yes"}));
   EXPECT_EQ(cut(nullptr, "aé", {{"type", "ByteLevel"}}), (Texts{"aÃ©"}));
 }
 
 /// `first` asks where a piece stood in the text that was given.
 TEST(TokenizerStages, MetaspaceInFrontOfTheTextOnly) {
-  Json meta = {{"type", "Metaspace"},
-               {"replacement", "_"},
-               {"prepend_scheme", "first"},
-               {"split", true}};
-  EXPECT_EQ(cut(meta, "\x01"
-                      "ab",
+  Json meta = {{"type", "Metaspace"}, {"replacement", "_"}, {"prepend_scheme", "first"}, {"split", true}};
+  EXPECT_EQ(cut(meta,
+                "\x01"
+                "ab",
                 {{"type", "Nmt"}}),
             (Texts{"ab"}));
-  EXPECT_EQ(cut(meta, " ab",
-                {{"type", "Strip"}, {"strip_left", true}, {"strip_right", false}}),
-            (Texts{"ab"}));
+  EXPECT_EQ(cut(meta, " ab", {{"type", "Strip"}, {"strip_left", true}, {"strip_right", false}}), (Texts{"ab"}));
   auto replaced = [&](const Json &pattern, const char *text) {
-    return cut(meta, text,
-               {{"type", "Replace"}, {"pattern", pattern}, {"content", "x"}});
+    return cut(meta, text, {{"type", "Replace"}, {"pattern", pattern}, {"content", "x"}});
   };
   EXPECT_EQ(replaced({{"Regex", " {2,}"}}, "  ab"), (Texts{"xab"}));
   EXPECT_EQ(replaced({{"String", " "}}, " ab"), (Texts{"_xab"}));
-  Json words = {{"type", "Sequence"},
-                {"pretokenizers", Json::array({{{"type", "WhitespaceSplit"}}, meta})}};
+  Json words = {{"type", "Sequence"}, {"pretokenizers", Json::array({{{"type", "WhitespaceSplit"}}, meta})}};
   EXPECT_EQ(cut(words, " a b"), (Texts{"a", "b"}));
   EXPECT_EQ(cut(words, "a b"), (Texts{"_a", "b"}));
 }
 
 TEST(TokenizerStages, Decoders) {
-  Json ctc = {{"type", "CTC"},
-              {"pad_token", "<pad>"},
-              {"word_delimiter_token", "|"},
-              {"cleanup", true}};
-  EXPECT_EQ(decoded(ctc, {"<pad>", "h", "h", "<pad>", "h", "|", "|", "i", "|",
-                          ".", "<pad>"}),
-            "hh i .");
-  EXPECT_EQ(decoded({{"type", "Replace"},
-                     {"pattern", {{"Regex", "[ab]+"}}},
-                     {"content", "_"}},
-                    {"xab", "c", "aab"}),
+  Json ctc = {{"type", "CTC"}, {"pad_token", "<pad>"}, {"word_delimiter_token", "|"}, {"cleanup", true}};
+  EXPECT_EQ(decoded(ctc, {"<pad>", "h", "h", "<pad>", "h", "|", "|", "i", "|", ".", "<pad>"}), "hh i .");
+  EXPECT_EQ(decoded({{"type", "Replace"}, {"pattern", {{"Regex", "[ab]+"}}}, {"content", "_"}}, {"xab", "c", "aab"}),
             "x_c_");
-  EXPECT_EQ(decoded({{"type", "Metaspace"},
-                     {"replacement", "_"},
-                     {"prepend_scheme", "always"},
-                     {"split", true}},
+  EXPECT_EQ(decoded({{"type", "Metaspace"}, {"replacement", "_"}, {"prepend_scheme", "always"}, {"split", true}},
                     {"__a_b", "_c_"}),
             "ab c ");
 }
@@ -173,25 +139,20 @@ TEST(TokenizerStages, Decoders) {
 /// Behind Fuse all pieces are one, so how the text was cut into pieces does not
 /// show, even inside of what a stage looks for.
 TEST(TokenizerStages, CutsBehindFuseDoNotShow) {
-  Json replace = {{"type", "Replace"},
-                  {"pattern", {{"String", "aba"}}},
-                  {"content", "x"}},
-       pattern = {{"type", "Replace"},
-                  {"pattern", {{"Regex", "b+a"}}},
-                  {"content", "y"}},
-       meta = {{"type", "Metaspace"},
-               {"replacement", "\u2581"},
-               {"prepend_scheme", "always"},
-               {"split", true}},
+  Json replace = {{"type", "Replace"}, {"pattern", {{"String", "aba"}}}, {"content", "x"}},
+       pattern = {{"type", "Replace"}, {"pattern", {{"Regex", "b+a"}}}, {"content", "y"}},
+       meta = {{"type", "Metaspace"}, {"replacement", "\u2581"}, {"prepend_scheme", "always"}, {"split", true}},
        suffix = {{"type", "BPEDecoder"}, {"suffix", "ba"}},
        strip = {{"type", "Strip"}, {"content", "a"}, {"start", 2}, {"stop", 1}},
-       stripMeta = {{"type", "Strip"},
-                    {"content", "\u2581"},
-                    {"start", 3},
-                    {"stop", 1}},
-       fuse = {{"type", "Fuse"}}, bytes = {{"type", "ByteLevel"}};
+       stripMeta = {{"type", "Strip"}, {"content", "\u2581"}, {"start", 3}, {"stop", 1}}, fuse = {{"type", "Fuse"}},
+       bytes = {{"type", "ByteLevel"}};
   // The last one is in letters for bytes, three for a mark.
-  const Texts texts = {"abababaabbb", "cabcabababa", "ab", "a", "aaaba", "abaa",
+  const Texts texts = {"abababaabbb",
+                       "cabcabababa",
+                       "ab",
+                       "a",
+                       "aaaba",
+                       "abaa",
                        "\u00e2\u0138\u0123\u00e2\u0138\u0123b\u00e2\u0138\u0123"
                        "\u00e2\u0138\u0123"};
   auto character = [](const std::string &text, size_t at, int n) {
@@ -204,13 +165,11 @@ TEST(TokenizerStages, CutsBehindFuseDoNotShow) {
   for (const std::string &text : texts)
     for (size_t at = 0; at < text.size(); at = character(text, at, 1))
       for (int n : {1, 2, 3, 100})
-        vocab.emplace(text.substr(at, character(text, at, n) - at),
-                      vocab.size());
+        vocab.emplace(text.substr(at, character(text, at, n) - at), vocab.size());
   Json model = {{"type", "WordLevel"}, {"unk_token", "?"}, {"vocab", vocab}};
   std::mt19937 random(1);
-  const Json lists = {{fuse, replace}, {fuse, pattern},        {fuse, suffix},
-                      {fuse, strip},   {fuse, strip, replace}, {bytes, meta},
-                      {bytes, stripMeta}};
+  const Json lists = {{fuse, replace},        {fuse, pattern}, {fuse, suffix},    {fuse, strip},
+                      {fuse, strip, replace}, {bytes, meta},   {bytes, stripMeta}};
   for (const Json &stages : lists) {
     Json decoder = {{"type", "Sequence"}, {"decoders", stages}};
     Made made(Json{{"decoder", decoder}, {"model", model}});
@@ -221,8 +180,7 @@ TEST(TokenizerStages, CutsBehindFuseDoNotShow) {
           end = character(text, at, 1 + random() % 3);
           ids.push_back(vocab[text.substr(at, end - at)]);
         }
-        EXPECT_EQ(made.tokenizer.decode(ids, false),
-                  made.tokenizer.decode({int64_t(vocab[text])}, false))
+        EXPECT_EQ(made.tokenizer.decode(ids, false), made.tokenizer.decode({int64_t(vocab[text])}, false))
             << decoder << " " << Json(ids) << " " << text;
       }
   }
@@ -232,18 +190,12 @@ TEST(TokenizerStages, CutsBehindFuseDoNotShow) {
 /// that is there twice is special if either is.
 TEST(TokenizerModels, IdsOfAddedTokens) {
   auto added = [](int id, const char *content, bool special) {
-    return Json{{"id", id},
-                {"content", content},
-                {"special", special},
-                {"normalized", false}};
+    return Json{{"id", id}, {"content", content}, {"special", special}, {"normalized", false}};
   };
-  Json model = {{"type", "BPE"},
-                {"vocab", {{"a", 0}, {"b", 1}, {"ab", 2}}},
-                {"merges", Json::array({"a b"})}};
-  Made made(Json{{"added_tokens",
-                  {added(9, "[Y]", false), added(7, "ab", false),
-                   added(0, "[Z]", true), added(4, "[Y]", true)}},
-                 {"model", model}});
+  Json model = {{"type", "BPE"}, {"vocab", {{"a", 0}, {"b", 1}, {"ab", 2}}}, {"merges", Json::array({"a b"})}};
+  Made made(Json{
+      {"added_tokens", {added(9, "[Y]", false), added(7, "ab", false), added(0, "[Z]", true), added(4, "[Y]", true)}},
+      {"model", model}});
   std::vector<int64_t> ids;
   EXPECT_TRUE(made.tokenizer.encodeIds("b[Z]ab[Y]", ids).ok());
   EXPECT_EQ(ids, (std::vector<int64_t>{1, 4, 2, 3}));
@@ -253,25 +205,17 @@ TEST(TokenizerModels, IdsOfAddedTokens) {
 /// An unknown token outside the vocabulary matters only to a text that needs
 /// it.
 TEST(TokenizerModels, UnknownTokenThatIsMissing) {
-  Json model = {{"type", "BPE"},
-                {"unk_token", "<unk>"},
-                {"vocab", {{"a", 0}, {"b", 1}}},
-                {"merges", Json::array()}};
+  Json model = {{"type", "BPE"}, {"unk_token", "<unk>"}, {"vocab", {{"a", 0}, {"b", 1}}}, {"merges", Json::array()}};
   Made made(Json{{"model", model}});
   EXPECT_EQ(made.pieces("ab"), (Texts{"a", "b"}));
-  EXPECT_EQ(made.pieces("abc"),
-            (Texts{"error: the tokenizer has no unknown token for `abc`"}));
+  EXPECT_EQ(made.pieces("abc"), (Texts{"error: the tokenizer has no unknown token for `abc`"}));
   Json pieces = Json::array({Json::array({"a", -1.0})});
   for (const char *byte : {"<0x61>", "<0x62>"})
     pieces.push_back(Json::array({byte, -2.0}));
-  Json unigram = {{"type", "Unigram"},
-                  {"unk_id", nullptr},
-                  {"byte_fallback", true},
-                  {"vocab", pieces}};
+  Json unigram = {{"type", "Unigram"}, {"unk_id", nullptr}, {"byte_fallback", true}, {"vocab", pieces}};
   Made bytes(Json{{"model", unigram}});
   EXPECT_EQ(bytes.pieces("a"), (Texts{"a"}));
-  EXPECT_EQ(bytes.pieces("ab"),
-            (Texts{"error: the tokenizer has no unknown token for `ab`"}));
+  EXPECT_EQ(bytes.pieces("ab"), (Texts{"error: the tokenizer has no unknown token for `ab`"}));
 }
 
 /// Two texts that are too long together: the room is shared by what the library
@@ -282,6 +226,7 @@ TEST(TokenizerStages, OddTokenOfAPair) {
     int most;
     const char *direction, *first, *second, *ids;
   };
+  // clang-format off
   const Case cases[] = {
       {19, "Right", "<x> ab ab abbb", "cd cddd cdd c cdd cd cdd cddd",
        "0245454551676777671"},
@@ -310,43 +255,25 @@ TEST(TokenizerStages, OddTokenOfAPair) {
       {4, "Left", "abbb a a ab ab abb abb ab a <x> <x> abbb a",
        "<x> cddd <x> c cd cd <x> cdd cdd cd", "0171"},
   };
+  // clang-format on
   for (const Case &c : cases) {
     auto added = [](int id, const char *content, bool isSpecial) {
-      return Json{{"id", id},
-                  {"content", content},
-                  {"special", isSpecial},
-                  {"single_word", false},
-                  {"lstrip", false},
-                  {"rstrip", false},
-                  {"normalized", false}};
+      return Json{{"id", id},        {"content", content}, {"special", isSpecial}, {"single_word", false},
+                  {"lstrip", false}, {"rstrip", false},    {"normalized", false}};
     };
-    Made made(Json{{"truncation",
-                    {{"max_length", c.most},
-                     {"strategy", "LongestFirst"},
-                     {"stride", 0},
-                     {"direction", c.direction}}},
-                   {"added_tokens",
-                    {added(0, "[CLS]", true), added(1, "[SEP]", true),
-                     added(2, "<x>", false)}},
-                   {"pre_tokenizer", {{"type", "WhitespaceSplit"}}},
-                   {"post_processor",
-                    {{"type", "BertProcessing"},
-                     {"sep", {"[SEP]", 1}},
-                     {"cls", {"[CLS]", 0}}}},
-                   {"model",
-                    {{"type", "WordPiece"},
-                     {"unk_token", "[UNK]"},
-                     {"continuing_subword_prefix", "##"},
-                     {"max_input_chars_per_word", 100},
-                     {"vocab",
-                      {{"[CLS]", 0},
-                       {"[SEP]", 1},
-                       {"<x>", 2},
-                       {"[UNK]", 3},
-                       {"a", 4},
-                       {"##b", 5},
-                       {"c", 6},
-                       {"##d", 7}}}}}});
+    Made made(
+        Json{{"truncation",
+              {{"max_length", c.most}, {"strategy", "LongestFirst"}, {"stride", 0}, {"direction", c.direction}}},
+             {"added_tokens", {added(0, "[CLS]", true), added(1, "[SEP]", true), added(2, "<x>", false)}},
+             {"pre_tokenizer", {{"type", "WhitespaceSplit"}}},
+             {"post_processor", {{"type", "BertProcessing"}, {"sep", {"[SEP]", 1}}, {"cls", {"[CLS]", 0}}}},
+             {"model",
+              {{"type", "WordPiece"},
+               {"unk_token", "[UNK]"},
+               {"continuing_subword_prefix", "##"},
+               {"max_input_chars_per_word", 100},
+               {"vocab",
+                {{"[CLS]", 0}, {"[SEP]", 1}, {"<x>", 2}, {"[UNK]", 3}, {"a", 4}, {"##b", 5}, {"c", 6}, {"##d", 7}}}}}});
     std::string_view second = c.second;
     Encoded encoded;
     Status status = made.tokenizer.encode(c.first, &second, true, encoded);
@@ -354,8 +281,7 @@ TEST(TokenizerStages, OddTokenOfAPair) {
     std::string ids;
     for (const Token &token : encoded.tokens)
       ids += std::to_string(token.id);
-    EXPECT_EQ(ids, c.ids) << c.direction << " " << c.most << ": " << c.first
-                          << " | " << c.second;
+    EXPECT_EQ(ids, c.ids) << c.direction << " " << c.most << ": " << c.first << " | " << c.second;
   }
 }
 

@@ -40,8 +40,7 @@ struct Compiled {
   explicit Compiled(const std::string &path) {
     if (!writeTokenizerBlob(path, blob, error))
       return;
-    Status status = tokenizer.open(
-        reinterpret_cast<const unsigned char *>(blob.data()), blob.size());
+    Status status = tokenizer.open(reinterpret_cast<const unsigned char *>(blob.data()), blob.size());
     error = status.message();
     ok = status.ok();
   }
@@ -65,8 +64,7 @@ bool isQuirk(const Json &test) {
 }
 
 /// The first other list of a case that differs; "" if none does.
-std::string compareRest(const Tokenizer &tokenizer, const Encoded &encoded,
-                        const Json &test) {
+std::string compareRest(const Tokenizer &tokenizer, const Encoded &encoded, const Json &test) {
   std::vector<int64_t> types, mask;
   std::vector<std::string> texts;
   for (const Token &token : encoded.tokens) {
@@ -78,8 +76,7 @@ std::string compareRest(const Tokenizer &tokenizer, const Encoded &encoded,
     return "tokens";
   if (types != test.value("type_ids", std::vector<int64_t>(types.size(), 0)))
     return "type_ids";
-  if (mask !=
-      test.value("attention_mask", std::vector<int64_t>(mask.size(), 1)))
+  if (mask != test.value("attention_mask", std::vector<int64_t>(mask.size(), 1)))
     return "attention_mask";
   return "";
 }
@@ -88,16 +85,14 @@ struct Count {
   int ran = 0, wrong = 0, quirks = 0;
 };
 
-Count checkCases(const Tokenizer &tokenizer, const Json &cases,
-                 const std::string &name) {
+Count checkCases(const Tokenizer &tokenizer, const Json &cases, const std::string &name) {
   Count count;
   for (const Json &test : cases) {
     Encoded tokens;
     std::string pair = test.value("pair", "");
     std::string_view second = pair;
-    Status status = tokenizer.encode(
-        test["text"].get<std::string>(), test.count("pair") ? &second : nullptr,
-        test["add_special_tokens"].get<bool>(), tokens);
+    Status status = tokenizer.encode(test["text"].get<std::string>(), test.count("pair") ? &second : nullptr,
+                                     test["add_special_tokens"].get<bool>(), tokens);
     auto wanted = test.value("ids", std::vector<int64_t>());
     bool good = status.ok() ? ids(tokens) == wanted : test.count("error");
     if (status.ok() && test.count("error"))
@@ -108,8 +103,7 @@ Count checkCases(const Tokenizer &tokenizer, const Json &cases,
     good = what.empty();
     for (bool skip : {false, true}) {
       const char *key = skip ? "decoded_skip_special" : "decoded";
-      if (good && test.count(key) &&
-          tokenizer.decode(wanted, skip) != test[key].get<std::string>()) {
+      if (good && test.count(key) && tokenizer.decode(wanted, skip) != test[key].get<std::string>()) {
         good = false;
         what = key;
       }
@@ -120,10 +114,8 @@ Count checkCases(const Tokenizer &tokenizer, const Json &cases,
     }
     ++count.ran;
     if (!good && ++count.wrong <= 3)
-      ADD_FAILURE() << name << " (" << what
-                    << "): " << test.dump().substr(0, 700) << "\n got "
-                    << Json(ids(tokens)).dump() << " `"
-                    << Json(tokenizer.decode(wanted, false)).dump() << "`";
+      ADD_FAILURE() << name << " (" << what << "): " << test.dump().substr(0, 700) << "\n got "
+                    << Json(ids(tokens)).dump() << " `" << Json(tokenizer.decode(wanted, false)).dump() << "`";
   }
   return count;
 }
@@ -196,28 +188,23 @@ TEST(TokenizerOracle, Cases) {
     if (readJson(folder + "/decode.json", decode))
       for (const Json &test : decode) {
         auto list = test["ids"].get<std::vector<int64_t>>();
-        bool good = one.tokenizer.decode(list, false) ==
-                        test["decoded"].get<std::string>() &&
-                    one.tokenizer.decode(list, true) ==
-                        test["decoded_skip_special"].get<std::string>();
+        bool good = one.tokenizer.decode(list, false) == test["decoded"].get<std::string>() &&
+                    one.tokenizer.decode(list, true) == test["decoded_skip_special"].get<std::string>();
         if (!good && isQuirk(test)) {
           ++count.quirks;
           continue;
         }
         ++count.ran;
         if (!good && ++count.wrong <= 3)
-          ADD_FAILURE() << name << " decode: " << test.dump().substr(0, 500)
-                        << "\n got "
+          ADD_FAILURE() << name << " decode: " << test.dump().substr(0, 500) << "\n got "
                         << Json(one.tokenizer.decode(list, false)).dump();
       }
     if (count.wrong)
-      std::cout << "  " << name << ": " << count.wrong << " of " << count.ran
-                << " wrong\n";
+      std::cout << "  " << name << ": " << count.wrong << " of " << count.ran << " wrong\n";
     ran += count.ran;
     quirks += count.quirks;
   }
-  std::cout << "  " << compiled << " tokenizers, " << ran
-            << " cases, and apart from them " << quirks
+  std::cout << "  " << compiled << " tokenizers, " << ran << " cases, and apart from them " << quirks
             << " that the library itself gets wrong\n";
   EXPECT_EQ(compiled, 48);
 }
@@ -231,13 +218,11 @@ TEST(TokenizerExamples, Stories) {
   ASSERT_TRUE(one.ok) << one.error;
   for (const Json &test : expected["tokenizer"]) {
     std::vector<int64_t> list;
-    ASSERT_TRUE(
-        one.tokenizer.encodeIds(test["text"].get<std::string>(), list).ok());
+    ASSERT_TRUE(one.tokenizer.encodeIds(test["text"].get<std::string>(), list).ok());
     EXPECT_EQ(list, test["ids"].get<std::vector<int64_t>>()) << test["text"];
   }
   for (const Json &test : expected["cases"])
-    EXPECT_EQ(one.tokenizer.decode(
-                  test["generated_ids"].get<std::vector<int64_t>>(), true),
+    EXPECT_EQ(one.tokenizer.decode(test["generated_ids"].get<std::vector<int64_t>>(), true),
               test["generated_text"].get<std::string>());
 }
 
@@ -250,12 +235,9 @@ TEST(TokenizerExamples, Dates) {
   ASSERT_TRUE(one.ok) << one.error;
   for (const Json &test : expected["cases"]) {
     std::vector<int64_t> list;
-    ASSERT_TRUE(
-        one.tokenizer.encodeIds(test["text"].get<std::string>(), list).ok());
-    EXPECT_EQ(list, test["input_ids"].get<std::vector<int64_t>>())
-        << test["text"];
-    EXPECT_EQ(one.tokenizer.decode(
-                  test["generated_ids"].get<std::vector<int64_t>>(), true),
+    ASSERT_TRUE(one.tokenizer.encodeIds(test["text"].get<std::string>(), list).ok());
+    EXPECT_EQ(list, test["input_ids"].get<std::vector<int64_t>>()) << test["text"];
+    EXPECT_EQ(one.tokenizer.decode(test["generated_ids"].get<std::vector<int64_t>>(), true),
               test["output"].get<std::string>());
   }
 }
@@ -267,22 +249,15 @@ TEST(TokenizerStart, OpensAtOnce) {
     GTEST_SKIP() << error;
   auto start = std::chrono::steady_clock::now();
   Tokenizer tokenizer;
-  ASSERT_TRUE(tokenizer
-                  .open(reinterpret_cast<const unsigned char *>(blob.data()),
-                        blob.size())
-                  .ok());
-  auto us = std::chrono::duration_cast<std::chrono::microseconds>(
-                std::chrono::steady_clock::now() - start)
-                .count();
-  std::cout << "  opened in " << us << " us, blob of " << blob.size()
-            << " bytes\n";
+  ASSERT_TRUE(tokenizer.open(reinterpret_cast<const unsigned char *>(blob.data()), blob.size()).ok());
+  auto us = std::chrono::duration_cast<std::chrono::microseconds>(std::chrono::steady_clock::now() - start).count();
+  std::cout << "  opened in " << us << " us, blob of " << blob.size() << " bytes\n";
   EXPECT_LT(us, 1000);
 }
 
 /// The definition of byte-pair encoding: of all pairs that merge, the one of
 /// the lowest rank, of equals the leftmost, until none is left.
-std::vector<int64_t> mergedByDefinition(std::vector<std::string> pieces,
-                                        const Json &model) {
+std::vector<int64_t> mergedByDefinition(std::vector<std::string> pieces, const Json &model) {
   std::map<std::pair<std::string, std::string>, size_t> ranks;
   for (const Json &merge : model["merges"])
     ranks[{merge[0], merge[1]}] = ranks.size();
@@ -309,17 +284,14 @@ std::vector<int64_t> mergedByDefinition(std::vector<std::string> pieces,
 TEST(TokenizerModels, LongAndShortWordsAreMergedByDefinition) {
   std::mt19937 random(7);
   for (int round = 0; round < 60; ++round) {
-    Json model = {{"type", "BPE"}, {"vocab", Json::object()},
-                  {"merges", Json::array()}};
+    Json model = {{"type", "BPE"}, {"vocab", Json::object()}, {"merges", Json::array()}};
     std::vector<std::string> pieces = {"a", "b", "c"};
     for (size_t i = 0; i < pieces.size(); ++i)
       model["vocab"][pieces[i]] = i;
     while (pieces.size() < 40) {
-      std::string left = pieces[random() % pieces.size()],
-                  right = pieces[random() % pieces.size()];
+      std::string left = pieces[random() % pieces.size()], right = pieces[random() % pieces.size()];
       Json merge = {left, right};
-      if (left.size() + right.size() > 9 ||
-          std::count(model["merges"].begin(), model["merges"].end(), merge))
+      if (left.size() + right.size() > 9 || std::count(model["merges"].begin(), model["merges"].end(), merge))
         continue;
       model["merges"].push_back(merge);
       if (!model["vocab"].count(left + right)) {
@@ -328,14 +300,9 @@ TEST(TokenizerModels, LongAndShortWordsAreMergedByDefinition) {
       }
     }
     std::string blob, error;
-    ASSERT_TRUE(tokenizerBlobFromText(Json({{"model", model}}).dump(), "file",
-                                      blob, error))
-        << error;
+    ASSERT_TRUE(tokenizerBlobFromText(Json({{"model", model}}).dump(), "file", blob, error)) << error;
     Tokenizer tokenizer;
-    ASSERT_TRUE(tokenizer
-                    .open(reinterpret_cast<const unsigned char *>(blob.data()),
-                          blob.size())
-                    .ok());
+    ASSERT_TRUE(tokenizer.open(reinterpret_cast<const unsigned char *>(blob.data()), blob.size()).ok());
     for (size_t length : {1, 2, 7, 47, 48, 49, 50, 300}) {
       std::string text;
       for (size_t i = 0; i < length; ++i)
@@ -345,16 +312,14 @@ TEST(TokenizerModels, LongAndShortWordsAreMergedByDefinition) {
         letters.emplace_back(1, letter);
       std::vector<int64_t> list;
       ASSERT_TRUE(tokenizer.encodeIds(text, list).ok());
-      EXPECT_EQ(list, mergedByDefinition(letters, model))
-          << text << " " << model;
+      EXPECT_EQ(list, mergedByDefinition(letters, model)) << text << " " << model;
     }
   }
 }
 
 TEST(TokenizerModels, TextsThatBeginHere) {
   std::vector<std::string> texts = {"a", "ab", "ab", "abc", "abd", "b", "ba"};
-  PrefixSearch search(texts.size(),
-                      [&](size_t i) { return std::string_view(texts[i]); });
+  PrefixSearch search(texts.size(), [&](size_t i) { return std::string_view(texts[i]); });
   auto found = [&](std::string_view text) {
     std::vector<size_t> places;
     search.walk(text, [&](size_t place, size_t size) {
@@ -378,11 +343,10 @@ TEST(TokenizerModels, TextsThatBeginHere) {
 TEST(TokenizerErrors, ValuesOfAnotherKind) {
   auto why = [](const char *rest) {
     std::string blob, error;
-    EXPECT_FALSE(tokenizerBlobFromText(
-        std::string("{\"model\":{\"type\":\"BPE\",\"vocab\":{\"a\":0},"
-                    "\"merges\":[]},") +
-            rest + "}",
-        "file", blob, error))
+    EXPECT_FALSE(tokenizerBlobFromText(std::string("{\"model\":{\"type\":\"BPE\",\"vocab\":{\"a\":0},"
+                                                   "\"merges\":[]},") +
+                                           rest + "}",
+                                       "file", blob, error))
         << rest;
     return error;
   };
@@ -393,8 +357,7 @@ TEST(TokenizerErrors, ValuesOfAnotherKind) {
   EXPECT_EQ(why("\"decoder\":{\"type\":\"Metaspace\",\"replacement\":\"\"}"),
             "file: decoder.replacement: one character expected, found \"\"");
   EXPECT_EQ(why("\"added_tokens\":{}"), "file: added_tokens: a list expected");
-  EXPECT_EQ(why("\"padding\":{\"strategy\":{\"Fixed\":99999999}}"),
-            "file: padding to more than 1048576 ids");
+  EXPECT_EQ(why("\"padding\":{\"strategy\":{\"Fixed\":99999999}}"), "file: padding to more than 1048576 ids");
   EXPECT_EQ(why("\"added_tokens\":[{\"id\":9999999,\"content\":\"x\"}]"),
             "file: the id 9999999 of `x` is too large for a vocabulary of this "
             "size");
@@ -404,17 +367,13 @@ TEST(TokenizerErrors, ValuesOfAnotherKind) {
 TEST(TokenizerErrors, WithoutEnd) {
   auto why = [](const char *rest) {
     std::string blob, error;
-    EXPECT_TRUE(tokenizerBlobFromText(
-        std::string("{\"model\":{\"type\":\"BPE\",\"vocab\":{\"a\":0},"
-                    "\"merges\":[]},") +
-            rest + "}",
-        "file", blob, error))
+    EXPECT_TRUE(tokenizerBlobFromText(std::string("{\"model\":{\"type\":\"BPE\",\"vocab\":{\"a\":0},"
+                                                  "\"merges\":[]},") +
+                                          rest + "}",
+                                      "file", blob, error))
         << error;
     Tokenizer tokenizer;
-    EXPECT_TRUE(tokenizer
-                    .open(reinterpret_cast<const unsigned char *>(blob.data()),
-                          blob.size())
-                    .ok());
+    EXPECT_TRUE(tokenizer.open(reinterpret_cast<const unsigned char *>(blob.data()), blob.size()).ok());
     std::vector<int64_t> list;
     return tokenizer.encodeIds(std::string(200, 'a'), list).message();
   };
@@ -427,42 +386,37 @@ TEST(TokenizerErrors, WithoutEnd) {
   std::string all = stage;
   for (int i = 0; i < 9; ++i)
     all += "," + stage;
-  EXPECT_EQ(why(("\"normalizer\":{\"type\":\"Sequence\",\"normalizers\":[" +
-                 all + "]}")
-                    .c_str()),
+  EXPECT_EQ(why(("\"normalizer\":{\"type\":\"Sequence\",\"normalizers\":[" + all + "]}").c_str()),
             "the normalizer makes a text of 200 bytes more than 16790016 bytes "
             "long");
 }
 
 TEST(TokenizerErrors, HostileFiles) {
   std::string blob, error;
-  for (const char *text :
-       {"", "[", "{}", "[]", "null", "{\"model\":3}",
-        "{\"model\":{\"type\":\"BPE\",\"vocab\":{\"a\":-1},\"merges\":[]}}",
-        "{\"model\":{\"type\":\"BPE\",\"vocab\":{\"a\":0},\"merges\":[3]}}",
-        "{\"model\":{\"type\":\"BPE\",\"vocab\":{\"a\":0},\"merges\":[\"a "
-        "b\"]}}",
-        "{\"model\":{\"type\":\"BPE\",\"vocab\":{\"a\":99999999999},\"merges\":"
-        "[]}}",
-        "{\"model\":{\"type\":\"Sorcery\",\"vocab\":{\"a\":0}}}",
-        "{\"model\":{\"type\":\"BPE\",\"vocab\":{\"a\":0},\"merges\":[]},"
-        "\"added_tokens\":[{\"id\":-1,\"content\":\"b\"}]}",
-        "{\"model\":{\"type\":\"BPE\",\"vocab\":{\"a\":0},\"merges\":[]},"
-        "\"normalizer\":{\"type\":\"Sorcery\"}}",
-        "{\"model\":{\"type\":\"BPE\",\"vocab\":{\"a\":0},\"merges\":[]},"
-        "\"pre_tokenizer\":{\"type\":\"Split\",\"pattern\":{\"Regex\":\"(a*)*"
-        "\"}}}"})
+  for (const char *text : {"", "[", "{}", "[]", "null", "{\"model\":3}",
+                           "{\"model\":{\"type\":\"BPE\",\"vocab\":{\"a\":-1},\"merges\":[]}}",
+                           "{\"model\":{\"type\":\"BPE\",\"vocab\":{\"a\":0},\"merges\":[3]}}",
+                           "{\"model\":{\"type\":\"BPE\",\"vocab\":{\"a\":0},\"merges\":[\"a "
+                           "b\"]}}",
+                           "{\"model\":{\"type\":\"BPE\",\"vocab\":{\"a\":99999999999},\"merges\":"
+                           "[]}}",
+                           "{\"model\":{\"type\":\"Sorcery\",\"vocab\":{\"a\":0}}}",
+                           "{\"model\":{\"type\":\"BPE\",\"vocab\":{\"a\":0},\"merges\":[]},"
+                           "\"added_tokens\":[{\"id\":-1,\"content\":\"b\"}]}",
+                           "{\"model\":{\"type\":\"BPE\",\"vocab\":{\"a\":0},\"merges\":[]},"
+                           "\"normalizer\":{\"type\":\"Sorcery\"}}",
+                           "{\"model\":{\"type\":\"BPE\",\"vocab\":{\"a\":0},\"merges\":[]},"
+                           "\"pre_tokenizer\":{\"type\":\"Split\",\"pattern\":{\"Regex\":\"(a*)*"
+                           "\"}}}"})
     EXPECT_FALSE(tokenizerBlobFromText(text, "file", blob, error)) << text;
-  EXPECT_FALSE(
-      tokenizerBlobFromText(std::string(100000, '['), "file", blob, error));
+  EXPECT_FALSE(tokenizerBlobFromText(std::string(100000, '['), "file", blob, error));
   std::string nested = "{\"type\":\"Lowercase\"}";
   for (int i = 0; i < 1000; ++i)
     nested = "{\"type\":\"Sequence\",\"normalizers\":[" + nested + "]}";
-  EXPECT_FALSE(tokenizerBlobFromText(
-      "{\"model\":{\"type\":\"BPE\",\"vocab\":{\"a\":0},\"merges\":[]},"
-      "\"normalizer\":" +
-          nested + "}",
-      "file", blob, error));
+  EXPECT_FALSE(tokenizerBlobFromText("{\"model\":{\"type\":\"BPE\",\"vocab\":{\"a\":0},\"merges\":[]},"
+                                     "\"normalizer\":" +
+                                         nested + "}",
+                                     "file", blob, error));
 }
 
 } // namespace

@@ -5,8 +5,8 @@
 // is what LLVM finds.
 //
 //===----------------------------------------------------------------------===//
-#include "targets/CPU/CPUTarget.h"
 #include "runtime/Cpu.h"
+#include "targets/CPU/CPUTarget.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/MC/MCSubtargetInfo.h"
 #include "llvm/TargetParser/Host.h"
@@ -22,7 +22,8 @@ const StringRef kAsked[] = {
 #include "heddle/cpu_features.def"
 };
 
-/// Bits that name no instruction that another x86-64 lacks. A bit of a newer LLVM that is not here wants to be looked at.
+/// Bits that name no instruction that another x86-64 lacks. A bit of a newer LLVM that is not here wants to be looked
+/// at.
 bool harmless(StringRef bit) {
   static const StringRef known[] = {
       "64bit", "64bit-mode", "cmov", "cx8", "fxsr", "mmx", "sse", "sse2", "x87", "nopl", "evex512", "vzeroupper",
@@ -50,7 +51,8 @@ TEST(Processors, WhatCodeUsesIsAskedFor) {
     const llvm::MCSubtargetInfo *bits = machine->getMCSubtargetInfo();
     for (const llvm::SubtargetFeatureKV &f : bits->getAllProcessorFeatures())
       if (bits->getFeatureBits()[f.Value])
-        EXPECT_TRUE(llvm::is_contained(target->processor.needs, f.Key) || harmless(f.Key)) << name << " uses " << std::string(f.Key);
+        EXPECT_TRUE(llvm::is_contained(target->processor.needs, f.Key) || harmless(f.Key))
+            << name << " uses " << std::string(f.Key);
   }
 }
 

@@ -26,13 +26,11 @@ protected:
     std::vector<float> values(33 * 5);
     for (size_t i = 0; i < values.size(); ++i)
       values[i] = float(i);
-    auto opened = WeightStore::open(
-        dir.write("m.safetensors", goodFile({{"w", "F32", {33, 5}, bytesOf(values)}})));
+    auto opened = WeightStore::open(dir.write("m.safetensors", goodFile({{"w", "F32", {33, 5}, bytesOf(values)}})));
     ASSERT_OK(opened.status());
     store.emplace(*std::move(opened));
     plan = planOf({natural("w", 33 * 5), panels("w", 33, 5, false)});
-    options.symbols = {{"heddle_tokenizer", "tokens", 16},
-                       ObjectSymbol::number("heddle_tokenizer_size", 6)};
+    options.symbols = {{"heddle_tokenizer", "tokens", 16}, ObjectSymbol::number("heddle_tokenizer_size", 6)};
   }
   Directory dir;
   std::optional<WeightStore> store;
@@ -65,11 +63,9 @@ int main(void) {
   ASSERT_EQ(plan.entries[1].offset, 704u);
   // Both linkers: the one of LLVM and the system's.
   for (std::string linker : {std::string(" -fuse-ld=") + "lld -B" + dir.path, std::string()}) {
-    ASSERT_EQ(symlink(HEDDLE_TEST_LLD, (dir / "ld.lld").c_str()) == 0 || errno == EEXIST,
-              true);
-    auto [linked, said] = shell(std::string(HEDDLE_TEST_CC) + " -O1 -pie -fPIE" + linker +
-                                " -o " + dir / "main" + " " + dir / "main.c" + " " +
-                                dir / "w.o");
+    ASSERT_EQ(symlink(HEDDLE_TEST_LLD, (dir / "ld.lld").c_str()) == 0 || errno == EEXIST, true);
+    auto [linked, said] = shell(std::string(HEDDLE_TEST_CC) + " -O1 -pie -fPIE" + linker + " -o " + dir / "main" + " " +
+                                dir / "main.c" + " " + dir / "w.o");
     ASSERT_EQ(linked, 0) << said;
     EXPECT_EQ(said, "");
     auto [ran, output] = shell(dir / "main");
@@ -87,9 +83,7 @@ TEST_F(Object, SaysWhatItShouldToReadelf) {
   ASSERT_EQ(x, 0) << x86;
   ASSERT_EQ(a, 0) << arm;
   EXPECT_EQ(x86.find("warning"), std::string::npos) << x86;
-  auto has = [](const std::string &out, const char *text) {
-    return out.find(text) != std::string::npos;
-  };
+  auto has = [](const std::string &out, const char *text) { return out.find(text) != std::string::npos; };
   EXPECT_TRUE(has(x86, "X86-64")) << x86;
   EXPECT_TRUE(has(x86, ".lrodata.heddle   PROGBITS"));
   EXPECT_TRUE(has(x86, " Al ")) << x86;
@@ -98,9 +92,8 @@ TEST_F(Object, SaysWhatItShouldToReadelf) {
   EXPECT_TRUE(has(arm, "AArch64"));
   EXPECT_FALSE(has(arm, " Al ")) << arm;
   // Enough for a linker of the other machine.
-  auto [linked, said] = shell(std::string(HEDDLE_TEST_LLD) +
-                              " -m aarch64linux -shared -o " + dir / "a.so" + " " +
-                              dir / "a.o");
+  auto [linked, said] =
+      shell(std::string(HEDDLE_TEST_LLD) + " -m aarch64linux -shared -o " + dir / "a.so" + " " + dir / "a.o");
   EXPECT_EQ(linked, 0) << said;
 }
 
@@ -128,11 +121,9 @@ TEST_F(Object, SideFileHoldsTheSameBlob) {
   auto digestOfBlob = [&](const std::string &blob, std::string *index) {
     IndexWriter writer;
     for (size_t i = 0; i < plan.entries.size(); ++i) {
-      uint64_t end = i + 1 < plan.entries.size() ? plan.entries[i + 1].offset
-                                                 : blob.size();
+      uint64_t end = i + 1 < plan.entries.size() ? plan.entries[i + 1].offset : blob.size();
       writer.tensor("w");
-      writer.update(blob.data() + plan.entries[i].offset,
-                    end - plan.entries[i].offset);
+      writer.update(blob.data() + plan.entries[i].offset, end - plan.entries[i].offset);
     }
     uint64_t root = 0;
     std::string text = writer.finish(root);
@@ -174,9 +165,8 @@ TEST_F(Object, SymbolsAloneAndEmptyBlobs) {
                       "extern const uint64_t heddle_tokenizer_size;\n"
                       "static const unsigned char *volatile const base = heddle_weights;\n"
                       "int main(void) { return heddle_tokenizer_size != 6 || !base; }\n");
-  auto [linked, said] =
-      shell(std::string(HEDDLE_TEST_CC) + " -o " + dir / "main" + " " + dir / "main.c" +
-            " " + dir / "s.o" + " " + dir / "e.o");
+  auto [linked, said] = shell(std::string(HEDDLE_TEST_CC) + " -o " + dir / "main" + " " + dir / "main.c" + " " +
+                              dir / "s.o" + " " + dir / "e.o");
   ASSERT_EQ(linked, 0) << said;
   EXPECT_EQ(shell(dir / "main").first, 0);
 }

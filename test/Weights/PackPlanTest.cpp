@@ -38,9 +38,13 @@ TEST(PackPlan, ImpossibleRequestsAreRefused) {
   refused(PackRequest());
   refused(natural("", 1));
   refused(natural("a", -1));
-  PackRequest cube = panels("a", 2, 2, false);
+  PackRequest filter = panels("a", 2, 2, false), cube = panels("a", 2, 2, true), row = panels("a", 2, 2, false);
+  filter.shape.push_back(2);
+  EXPECT_OK(filter.check());
   cube.shape.push_back(2);
   refused(cube);
+  row.shape.pop_back();
+  refused(row);
   PackRequest turned = natural("a", 4);
   turned.layout.inOut = true;
   refused(turned);
@@ -60,8 +64,7 @@ TEST(PackPlan, ImpossibleRequestsAreRefused) {
 
 TEST(PackPlan, PlansAreHeldAgainstTheFile) {
   Directory dir;
-  auto store = WeightStore::open(dir.write(
-      "m.safetensors", goodFile({{"a", "F32", {2, 3}, std::string(24, 'x')}})));
+  auto store = WeightStore::open(dir.write("m.safetensors", goodFile({{"a", "F32", {2, 3}, std::string(24, 'x')}})));
   ASSERT_OK(store.status());
   auto rule = [&](PackRequest request) {
     absl::Status status = planOf({request}).check(*store);

@@ -11,15 +11,13 @@ TEST(Store, TiedCopiesAreComparedByContent) {
   std::string big(3 << 20, 'x'), other = big;
   other.back() = 'y';
   Directory dir;
-  auto store = WeightStore::open(dir.write(
-      "m.safetensors",
-      goodFile({{"a", "U8", {3 << 20}, big}, {"b", "U8", {3 << 20}, big},
-                {"c", "U8", {3 << 20}, other}, {"d", "U8", {1 << 20, 3}, big},
-                {"e", "I8", {3 << 20}, big}})));
+  auto store = WeightStore::open(dir.write("m.safetensors", goodFile({{"a", "U8", {3 << 20}, big},
+                                                                      {"b", "U8", {3 << 20}, big},
+                                                                      {"c", "U8", {3 << 20}, other},
+                                                                      {"d", "U8", {1 << 20, 3}, big},
+                                                                      {"e", "I8", {3 << 20}, big}})));
   ASSERT_OK(store.status());
-  auto equal = [&](const char *a, const char *b) {
-    return *store->equal(*store->find(a), *store->find(b));
-  };
+  auto equal = [&](const char *a, const char *b) { return *store->equal(*store->find(a), *store->find(b)); };
   EXPECT_TRUE(equal("a", "a"));
   EXPECT_TRUE(equal("a", "b"));
   EXPECT_FALSE(equal("a", "c"));
@@ -29,8 +27,7 @@ TEST(Store, TiedCopiesAreComparedByContent) {
 
 TEST(Store, AMissingTensorIsNamedWithItsNeighbour) {
   Directory dir;
-  auto store = WeightStore::open(
-      dir.write("m.safetensors", goodFile({{"wte.weight", "U8", {1}, "a"}})));
+  auto store = WeightStore::open(dir.write("m.safetensors", goodFile({{"wte.weight", "U8", {1}, "a"}})));
   ASSERT_OK(store.status());
   auto missing = store->get("wte.wieght");
   ASSERT_FALSE(missing.ok());

@@ -1,8 +1,8 @@
 // Widening is exact: every f16 and bf16 pattern against arithmetic on its fields, and
 // rounding back is the nearest, ties to even, for every pattern and its neighbours.
 #include "compiler/Weights/StoredType.h"
-#include "llvm/ADT/bit.h"
 #include "test/Weights/Support.h"
+#include "llvm/ADT/bit.h"
 #include <cmath>
 #include <limits>
 
@@ -19,8 +19,7 @@ float widen(StoredType type, uint16_t bits) {
 
 double halfByFields(uint16_t bits) {
   int exponent = (bits >> 10) & 31, fraction = bits & 1023;
-  double magnitude = exponent == 0 ? std::ldexp(fraction, -24)
-                                   : std::ldexp(1024 + fraction, exponent - 25);
+  double magnitude = exponent == 0 ? std::ldexp(fraction, -24) : std::ldexp(1024 + fraction, exponent - 25);
   return bits & 0x8000 ? -magnitude : magnitude;
 }
 
@@ -78,8 +77,7 @@ TEST(StoredType, RoundsToNearestEven) {
   EXPECT_EQ(toBF16(-INFINITY), 0xff80);
 }
 
-template <typename T>
-void checkAtAnyAlignment(StoredType type, const std::vector<T> &values) {
+template <typename T> void checkAtAnyAlignment(StoredType type, const std::vector<T> &values) {
   std::string bytes = "x" + bytesOf(values);
   const auto *from = reinterpret_cast<const uint8_t *>(bytes.data()) + 1;
   std::vector<float> reals(values.size());
@@ -95,8 +93,7 @@ void checkAtAnyAlignment(StoredType type, const std::vector<T> &values) {
 }
 
 template <typename T> std::vector<T> edges() {
-  return {std::numeric_limits<T>::lowest(), std::numeric_limits<T>::max(), T(0), T(1),
-          T(-1), T(77)};
+  return {std::numeric_limits<T>::lowest(), std::numeric_limits<T>::max(), T(0), T(1), T(-1), T(77)};
 }
 
 TEST(StoredType, OthersAtAnyAlignment) {
@@ -114,10 +111,8 @@ TEST(StoredType, OthersAtAnyAlignment) {
 }
 
 TEST(StoredType, WordsAndWidths) {
-  for (StoredType type : {StoredType::F64, StoredType::F32, StoredType::F16,
-                          StoredType::BF16, StoredType::I64, StoredType::I32,
-                          StoredType::I16, StoredType::I8, StoredType::U8,
-                          StoredType::Bool})
+  for (StoredType type : {StoredType::F64, StoredType::F32, StoredType::F16, StoredType::BF16, StoredType::I64,
+                          StoredType::I32, StoredType::I16, StoredType::I8, StoredType::U8, StoredType::Bool})
     EXPECT_EQ(storedTypeOf(spelling(type)), type);
   EXPECT_EQ(storedTypeOf("F8_E4M3"), std::nullopt);
   EXPECT_EQ(bitsOfForeignType("F8_E4M3"), 8u);

@@ -1,10 +1,11 @@
 //===- Builder.cpp - values by demand --------------------------------------===//
 //
-// What holds for every op: which mode its operands are asked in, and the op again on them.
+// The general case: in which mode each operand is asked for, and the op again on those.
 //
 //===----------------------------------------------------------------------===//
 
 #include "compiler/Conversion/ModelToEntries/Builder.h"
+#include "dialects/Model/IR/Names.h"
 #include "mlir/IR/IRMapping.h"
 
 using namespace mlir;
@@ -21,7 +22,7 @@ Value entries::Builder::refuse(const Reason *reason, Value held) {
   return {};
 }
 
-/// The repeat whose body `region` is in, past regions of defaults.
+/// The repeat around `region`, outside of regions of defaults.
 static model::RepeatOp repeatAround(Region *region) {
   while (region) {
     if (auto repeat = dyn_cast<model::RepeatOp>(region->getParentOp()))
@@ -56,7 +57,7 @@ model::StateType entries::Builder::stateType(Value v, ArrayRef<Size> shape, Type
 }
 
 Value entries::Builder::state(Value v, StringRef what, ArrayRef<Size> shape, Type element) {
-  Value arg = into.getBody().front().addArgument(stateType(v, shape, element), v.getLoc());
+  Value arg = into.getBody().front().addArgument(stateType(v, shape, element), model::locationOf(v));
   keptStates[(what + Twine(numStates++)).str()] = arg;
   return arg;
 }
@@ -65,18 +66,17 @@ ModelTensorType entries::Builder::typeIn(Value v, StringRef mode) {
   auto t = cast<ModelTensorType>(v.getType());
   for (auto [i, axis] : llvm::enumerate(kinds.stepAxes(v))) {
     std::optional<int64_t> c = kinds.offset(v, axis);
-    t = t.withSize(axis, mode[i] == 'n'   ? newDim()
-                         : mode[i] == 'l' ? Size(1)
-                                          : allRows() + Size(c.value_or(0)));
+    t = t.withSize(axis, mode[i] == 'n' ? newDim() : mode[i] == 'l' ? Size(1) : allRows() + Size(c.value_or(0)));
   }
   return t;
 }
 
-/// Every form over the step dim that an op carries, in terms of past and new.
+/// Rewrites size forms over the step dim in attributes to past and new.
 static void renameForms(Operation *op, const Kinds &kinds, Size length) {
   for (NamedAttribute a : llvm::to_vector(op->getAttrs())) {
     auto text = dyn_cast<StringAttr>(a.getValue());
-    bool form = llvm::is_contained({"from", "to", "size", "before", "after", "zero", "key_start"}, a.getName().getValue());
+    bool form =
+        llvm::is_contained({"from", "to", "size", "before", "after", "zero", "key_start"}, a.getName().getValue());
     if (!text || !form || !kinds.uses(text.getValue()))
       continue;
     Size renamed = Size::parse(text.getValue())->substitute({{kinds.roles.axis, length}});
@@ -98,8 +98,9 @@ Operation *entries::Builder::again(OpBuilder &where, Operation *op, ValueRange o
     copy->getResult(0).setType(cast<ModelTensorType>(operands[0].getType()).withElement(element(op->getResult(0))));
   } else if (auto infer = dyn_cast<InferTypeOpInterface>(copy)) {
     SmallVector<Type> types;
-    if (failed(infer.inferReturnTypes(copy->getContext(), copy->getLoc(), copy->getOperands(), copy->getAttrDictionary(),
-                                      copy->getPropertiesStorage(), copy->getRegions(), types)) ||
+    if (failed(infer.inferReturnTypes(copy->getContext(), copy->getLoc(), copy->getOperands(),
+                                      copy->getAttrDictionary(), copy->getPropertiesStorage(), copy->getRegions(),
+                                      types)) ||
         types.size() != copy->getNumResults()) {
       broken = true;
       return copy;
@@ -110,7 +111,7 @@ Operation *entries::Builder::again(OpBuilder &where, Operation *op, ValueRange o
   return copy;
 }
 
-Value entries::Builder::sliceRows(OpBuilder &where, Location loc, Value v, unsigned axis, Size from, Size to) {
+Value entries::sliceRows(OpBuilder &where, Location loc, Value v, unsigned axis, Size from, Size to) {
   if (from.is(0) && to == cast<ModelTensorType>(v.getType()).getSize(axis))
     return v;
   return model::SliceOp::create(where, loc, v, axis, from.str(), to.str());
@@ -136,16 +137,6 @@ std::optional<std::string> entries::Builder::modeOf(OpOperand &operand, Value re
   return out;
 }
 
-bool entries::Builder::isAlong(Operation *op) {
-  auto rows = dyn_cast<model::StepInterface>(op);
-  if (rows)
-    for (OpOperand &o : op->getOpOperands())
-      for (unsigned a : kinds.stepAxes(o.get()))
-        if (rows.relateStep(o.getOperandNumber(), a).kind == model::StepRelation::Along)
-          return true;
-  return false;
-}
-
 Value entries::Builder::get(Value v, std::string mode) {
   Key key{v.getAsOpaquePointer(), mode};
   if (auto it = memo.find(key); it != memo.end())
@@ -157,18 +148,21 @@ Value entries::Builder::get(Value v, std::string mode) {
   return memo[key] = made;
 }
 
-/// Ops that may be computed again for all rows rather than kept.
+/// Ops that may be computed for all rows again instead of keeping their rows in a state.
 static bool isCheap(Operation *op) {
   return isa<model::UnaryOp, model::BinaryOp, model::CompareOp, model::SelectOp, model::CastOp, model::BroadcastOp,
              model::SliceOp, model::SqueezeOp, model::UnsqueezeOp, model::RearrangeOp, model::RotaryOp, model::RangeOp,
              model::SinusoidalOp, model::DefaultOp, model::ConcatOp, model::PadOp>(op);
 }
 
+/// Computes what `get` returns. In order: masks and biases; values that @once stores; all rows
+/// (a state, or computed again); the last row as a slice of new rows; arguments; then the rule
+/// of the op.
 Value entries::Builder::make(Value v, const std::string &mode) {
   if (isa<mask::MaskType, attn::BiasType>(v.getType()))
-    return pairs(v, mode);
+    return maskOrBias(v, mode);
   if (v.getType().isIndex())
-    return {}; // the index of a repeat: known while its body is built
+    return {}; // the index of a repeat, defined while its body is built
   const Facts &f = kinds.of(v);
   if (f.kind == Kind::Fixed && f.inputs && !once)
     return load(v);
@@ -178,18 +172,19 @@ Value entries::Builder::make(Value v, const std::string &mode) {
   Operation *op = v.getDefiningOp();
 
   if (!axes.empty() && mode.find_first_not_of('a') == std::string::npos) {
-    if (axes.size() == 1 && !f.unstable && !replays(v))
+    if (axes.size() == 1 && !f.unstable && !replays(v, kinds))
       return append(v);
     if (!op || !isCheap(op))
-      return refuse(f.unstable ? f.unstable : kinds.reason(op ? *op : *kinds.run, "a table of rows by rows is not kept"), v);
+      return refuse(
+          f.unstable ? f.unstable : kinds.reason(op ? *op : *kinds.run, "a table of rows by rows is not kept"), v);
   }
   if (mode[0] == 'l') {
     std::string rows = mode;
     rows[0] = 'n';
-    bool slices = !op || isa<model::RepeatOp>(op) || isAlong(op) || (!planning && wasPlanned(v, rows));
+    bool slices = !op || isa<model::RepeatOp>(op) || kinds.isAlong(op) || (!planning && wasPlanned(v, rows));
     if (slices) {
       Value all = get(v, rows);
-      return stop() ? Value() : sliceRows(at(v), v.getLoc(), all, axes[0], newDim() - Size(1), newDim());
+      return stop() ? Value() : sliceRows(at(v), model::locationOf(v), all, axes[0], newDim() - Size(1), newDim());
     }
   }
   if (auto arg = dyn_cast<BlockArgument>(v))
@@ -197,7 +192,7 @@ Value entries::Builder::make(Value v, const std::string &mode) {
 
   auto result = cast<OpResult>(v);
   if (auto range = dyn_cast<model::RangeOp>(op)) {
-    if (axes.empty() || mode == "a" || stop()) // a range of fixed length may still begin at T
+    if (axes.empty() || mode == "a" || stop()) // of fixed length, though it may begin at T
       return generic(result, mode);
     int64_t c = kinds.offset(v);
     Size from = *Size::parse(range.getFrom()) + pastDim() + Size(c), to = from + newDim();
@@ -217,7 +212,7 @@ Value entries::Builder::make(Value v, const std::string &mode) {
   }
   if (auto sdpa = dyn_cast<attn::SdpaOp>(op))
     return attention(sdpa, mode);
-  if (isAlong(op))
+  if (kinds.isAlong(op))
     return alongRows(result, mode);
   return generic(result, mode);
 }
@@ -228,7 +223,7 @@ Value entries::Builder::argument(BlockArgument a, const std::string &mode) {
       planCarried(repeat, a.getArgNumber() - 1, mode);
     return {};
   }
-  // An input: an argument of the entry once it is built.
+  // An input of @run: an argument of the entry from beginBuilding on.
   const Facts &f = kinds.of(a);
   return f.kind != Kind::Fixed && f.unstable ? refuse(f.unstable) : Value();
 }
@@ -259,7 +254,7 @@ Value entries::Builder::generic(OpResult v, const std::string &mode) {
   if (auto rearrange = dyn_cast<model::RearrangeOp>(op); rearrange && !mode.empty()) {
     named = op->clone();
     SmallVector<NamedAttribute> sizes;
-    for (NamedAttribute a : rearrange.getSizes()) // a length that the operand tells
+    for (NamedAttribute a : rearrange.getSizes()) // others follow from the operand
       if (!kinds.uses(cast<StringAttr>(a.getValue()).getValue()))
         sizes.push_back(a);
     cast<model::RearrangeOp>(named).setSizesAttr(DictionaryAttr::get(b.getContext(), sizes));
@@ -278,10 +273,10 @@ Value entries::Builder::defaulted(model::DefaultOp op, const std::string &mode) 
   if (given.kind == Kind::Now || (given.kind == Kind::Fixed && kinds.of(op.getResult()).kind != Kind::Fixed))
     return refuse(kinds.of(op.getResult()).unstable);
   if (given.kind == Kind::Rows && !given.unstable)
-    return get(op.getInput(), mode); // a role: always given
+    return get(op.getInput(), mode); // an input with a role is always given
   auto yield = cast<model::YieldOp>(op.getBody().front().getTerminator());
   Value stands = yield.getOperand(0);
-  if (given.kind == Kind::Rows) { // never given when generating
+  if (given.kind == Kind::Rows) { // not given while generating
     int64_t shift = cast<ModelTensorType>(op.getType()).getRank() - cast<ModelTensorType>(stands.getType()).getRank();
     SmallVector<unsigned, 2> mine = kinds.stepAxes(op.getResult());
     std::string m;
@@ -293,7 +288,7 @@ Value entries::Builder::defaulted(model::DefaultOp op, const std::string &mode) 
     ModelTensorType want = typeIn(op.getResult(), mode);
     return v.getType() == want ? v : model::BroadcastOp::create(at(op.getResult()), op.getLoc(), want, v).getResult();
   }
-  // @once: the op with its region, whatever it reads from outside.
+  // @once: a copy of the op with its region and everything that it reads from outside.
   Value input = get(op.getInput(), "");
   IRMapping mapping;
   op.getBody().walk([&](Operation *inner) {
@@ -328,7 +323,7 @@ void entries::Builder::beginBuilding() {
   }
   if (once)
     for (const Kept &k : kept)
-      keptStates[k.state] = block->addArgument(k.type, k.value.getLoc());
+      keptStates[k.state] = block->addArgument(k.type, model::locationOf(k.value));
 }
 
 void entries::Builder::finish(ArrayRef<Value> results, ArrayRef<std::string> names) {

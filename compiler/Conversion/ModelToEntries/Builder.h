@@ -1,12 +1,12 @@
 //===- Builder.h - an entry, built backwards from its result ----*- C++ -*-===//
 //
-// get(value, mode) gives the value of @run in the entry that is being built: only its new
-// rows, its last row, or all of them. It asks the operands first, so only what is needed
-// comes to be. The same walk runs twice: planning records what is asked and every reason
-// why something cannot be had; building makes ops.
+// Builds an entry backwards from its results. get(value, mode) is the counterpart of a value
+// of @run in the entry: only its new rows, its last row, or all rows. It asks for the
+// operands first, so only what is needed is built. The same walk runs twice: planning records
+// what is asked for, and every reason why something cannot be computed; building makes ops.
 //
-// A mode has one letter for each step axis: 'n' the new rows, 'l' the last of them, 'a' all
-// rows. A mask or a bias has the letter of its queries.
+// A mode has one letter for each step axis: 'n' the new rows, 'l' the last new row, 'a' all
+// rows. A mask or a bias has the letter of its queries only.
 //
 //===----------------------------------------------------------------------===//
 #ifndef HEDDLE_COMPILER_CONVERSION_MODELTOENTRIES_BUILDER_H
@@ -16,72 +16,72 @@
 
 namespace heddle::entries {
 
-/// A reason, and the value whose rows had to be kept when it was met.
+/// A reason against the step, and the value whose rows a state would have had to keep.
 struct Refusal {
   const Reason *reason;
   mlir::Value held;
 };
 
-/// A value that no token reaches, kept by @once for @step.
+/// A value that no token reaches: @once stores it in a state, @step loads it.
 struct Kept {
   mlir::Value value; ///< of @run
   std::string state;
   model::StateType type;
 };
 
+/// One entry while it is planned and built; `into` is its function, empty at first.
 class Builder {
 public:
   Builder(Kinds &kinds, mlir::func::FuncOp into, bool once)
       : kinds(kinds), into(into), once(once), b(into.getContext()) {}
 
+  /// The value in `mode`; null while planning, and after a refusal.
   mlir::Value get(mlir::Value v, std::string mode);
 
   //===-- phases ------------------------------------------------------------===//
-  /// Ends planning: inputs of @run that were asked become arguments of the entry.
+  /// Ends planning: the inputs of @run that were asked for become arguments of the entry.
   void beginBuilding();
-  /// Gives up: nothing can be built any more.
+  /// Whether something was refused; then nothing can be built.
   bool refused() const { return !refusals.empty(); }
-  /// Makes the signature of the function fit its body; `results` with their names.
+  /// Ends the function with a return of `results` and gives it their types and `names`.
   void finish(llvm::ArrayRef<mlir::Value> results, llvm::ArrayRef<std::string> names);
 
-  /// @step: what has been asked of @once, in order. @once: what it has to keep.
+  /// @step: the values that @once has to store, in the order in which they were asked for.
+  /// @once: the same list.
   std::vector<Kept> kept;
   void planKept();
   void storeKept();
-  /// Whether a guard still has the value that the states were made with: an i64, not 0 when
-  /// it has not. `values` are the guards.
+  /// An i64 that is not 0 if any of the guards `values` differs from the value that the
+  /// states were computed with.
   mlir::Value refill(llvm::ArrayRef<mlir::Value> values);
   llvm::SmallVector<Refusal> refusals;
-  /// A program error (an op that cannot be rebuilt); reported where it arose.
+  /// An op could not be rebuilt, a mistake of the compiler; reported where it arose.
   bool broken = false;
 
   //===-- for the rules -----------------------------------------------------===//
-  /// True when the rule has asked all it needs and must not make ops.
+  /// Whether a rule has asked for all it needs and must not make ops.
   bool stop() const { return planning || broken || !refusals.empty(); }
   mlir::Value refuse(const Reason *reason, mlir::Value held = {});
-  /// Where ops that stand for `v` go.
+  /// Where the counterpart of `v` is built: in the entry, or in a repeat of it.
   mlir::OpBuilder &at(mlir::Value v) { return at(v.getParentRegion()); }
   mlir::OpBuilder &at(mlir::Region *region);
-  /// A new state argument for `v`, one of `shape` for every iteration of the repeats around it.
+  /// A new argument of the entry for a state of `v`, with `shape` for every iteration of the
+  /// repeats around it; `what` is part of its name.
   mlir::Value state(mlir::Value v, llvm::StringRef what, llvm::ArrayRef<model::Size> shape, mlir::Type element);
   model::StateType stateType(mlir::Value v, llvm::ArrayRef<model::Size> shape, mlir::Type element);
-  /// The indices of the iterations that are being built around `v`.
+  /// The indices of the repeats around `v` that are being built.
   llvm::SmallVector<mlir::Value> indices(mlir::Value v);
-  /// `op` again with other operands; types are inferred anew. Inserted by `b`.
+  /// A copy of `op` with other operands and types inferred anew, inserted by `b`.
   mlir::Operation *again(mlir::OpBuilder &b, mlir::Operation *op, mlir::ValueRange operands);
   /// The type of `v` in `mode`.
   model::ModelTensorType typeIn(mlir::Value v, llvm::StringRef mode);
-  /// The mode in which an op reads `operand` when its result is asked in `mode`.
+  /// The mode in which an op reads `operand` if `result` is asked for in `mode`; none if the
+  /// op has no rule for it.
   std::optional<std::string> modeOf(mlir::OpOperand &operand, mlir::Value result, llvm::StringRef mode);
 
   // states (States.cpp)
   mlir::Value append(mlir::Value v);
-  bool replays(mlir::Value v);
   mlir::Value load(mlir::Value v);
-  /// What `state` holds; in a call that begins a text `empty`, or else zeros.
-  mlir::Value loadPast(mlir::OpBuilder &b, mlir::Location loc, mlir::Value state, mlir::ValueRange at, model::ModelTensorType type, mlir::Value empty = {});
-
-  mlir::Value sliceRows(mlir::OpBuilder &b, mlir::Location loc, mlir::Value v, unsigned axis, model::Size from, model::Size to);
 
 private:
   struct Frame {
@@ -92,20 +92,16 @@ private:
   mlir::Value make(mlir::Value v, const std::string &mode);
   mlir::Value argument(mlir::BlockArgument a, const std::string &mode);
   mlir::Value generic(mlir::OpResult v, const std::string &mode);
-  mlir::Value attention(attn::SdpaOp op, const std::string &mode);   // Pairs.cpp
-  mlir::Value pairs(mlir::Value v, const std::string &mode);         // Pairs.cpp
-  mlir::Value alongRows(mlir::OpResult v, const std::string &mode);  // Along.cpp
-  mlir::Value cumsum(model::CumsumOp op);                            // Along.cpp
-  mlir::Value conv(model::ConvOp op, unsigned axis);                 // Along.cpp
-  mlir::Value slice(model::SliceOp op, unsigned axis, const std::string &mode);
-  mlir::Value behind(mlir::OpResult v, mlir::Value rows, const std::string &mode);
-  mlir::Value tail(mlir::Value owner, mlir::Value rows, unsigned axis, int64_t count);
+  mlir::Value attention(attn::SdpaOp op, const std::string &mode);           // StepAttention.cpp
+  mlir::Value maskOrBias(mlir::Value v, const std::string &mode);            // StepAttention.cpp
+  mlir::Value alongRows(mlir::OpResult v, const std::string &mode);          // Along.cpp
   void planCarried(model::RepeatOp op, unsigned i, const std::string &mode); // Repeat.cpp
   void buildRepeat(model::RepeatOp op);
   void storeInside(model::RepeatOp op);
   mlir::Value defaulted(model::DefaultOp op, const std::string &mode);
-  bool wasPlanned(mlir::Value v, llvm::StringRef mode) const { return planned.count({v.getAsOpaquePointer(), mode.str()}); }
-  bool isAlong(mlir::Operation *op);
+  bool wasPlanned(mlir::Value v, llvm::StringRef mode) const {
+    return planned.count({v.getAsOpaquePointer(), mode.str()});
+  }
 
   Kinds &kinds;
   mlir::func::FuncOp into;
@@ -116,10 +112,19 @@ private:
   std::map<Key, mlir::Value> memo;
   std::set<Key> planned;
   std::deque<Frame> frames;
-  std::set<void *> built; ///< repeats that have been rebuilt
+  std::set<void *> built; ///< repeats that are rebuilt already
   unsigned numStates = 0;
   std::map<std::string, mlir::Value> keptStates; ///< @once: the argument of each state
 };
+
+/// Whether to keep the operands of `v` and compute it again: if they are smaller, or are themselves computed again.
+bool replays(mlir::Value v, const Kinds &kinds);
+/// The contents of `state` (in a part that `at` chooses); in a call with past = 0 `empty`, or zeros.
+mlir::Value loadPast(mlir::OpBuilder &b, mlir::Location loc, mlir::Value state, mlir::ValueRange at,
+                     model::ModelTensorType type, mlir::Value empty = {});
+/// Rows [from, to) of `v` along `axis`.
+mlir::Value sliceRows(mlir::OpBuilder &b, mlir::Location loc, mlir::Value v, unsigned axis, model::Size from,
+                      model::Size to);
 
 } // namespace heddle::entries
 

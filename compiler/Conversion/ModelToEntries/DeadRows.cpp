@@ -9,7 +9,7 @@ using model::ModelTensorType;
 using model::Size;
 
 namespace {
-/// What is padding of `rows` is seen by no query.
+/// Whether no query sees a padded row under `mask`.
 bool hides(Value mask, const PaddedRows &rows, llvm::function_ref<bool(Value)> isMask) {
   using mask::Truth;
   Truth padding = rows.inverted ? Truth::Always : Truth::Never;
@@ -18,7 +18,7 @@ bool hides(Value mask, const PaddedRows &rows, llvm::function_ref<bool(Value)> i
 
 Size lengthOf(Value v, int64_t axis) { return cast<ModelTensorType>(v.getType()).getSize(axis); }
 
-/// The name of the state that an argument of a function is.
+/// The name of the state that an argument is.
 StringRef stateName(Value v) {
   auto arg = dyn_cast<BlockArgument>(v);
   auto function = arg ? dyn_cast<func::FuncOp>(arg.getOwner()->getParentOp()) : func::FuncOp();
@@ -26,7 +26,7 @@ StringRef stateName(Value v) {
   return name ? name.getValue() : StringRef();
 }
 
-/// One value for all rows: what stands for a mask that a step has no input for.
+/// Whether all rows are equal: a default in place of a mask that a step has no input for.
 bool isConstant(Value v) {
   while (auto stretched = v.getDefiningOp<model::BroadcastOp>())
     v = stretched.getOperand();
@@ -39,7 +39,7 @@ std::string nameOf(Operation *op) { return op->getName().stripDialect().str(); }
 SmallVector<PaddedRows> entries::findPaddedRows(func::FuncOp function) {
   SmallVector<std::pair<PaddedRows, unsigned>> found;
   function.walk([&](attn::SdpaOp op) {
-    // Keys are rows of this call, or end with them.
+    // The keys are the rows of this call, or a cache that ends with them.
     auto append = op.getKey().getDefiningOp<model::AppendOp>();
     Size batch = lengthOf(op.getKey(), 0), keys = lengthOf(op.getKey(), 1);
     Size rows = append && append.getAxis() == 1 ? append.getRows().getType().getSize(1) : keys;
@@ -71,7 +71,7 @@ SmallVector<PaddedRows> entries::findPaddedRows(func::FuncOp function) {
   return out;
 }
 
-/// Of what a mask of rows is made: every input must be one that may stand for padding.
+/// Whether a mask of rows is made only of inputs that may mark padding; `any`: one was met.
 static bool comesFromPadding(Value v, bool inverted, bool &any) {
   if (auto arg = dyn_cast<BlockArgument>(v)) {
     auto function = dyn_cast<func::FuncOp>(arg.getOwner()->getParentOp());
@@ -117,7 +117,8 @@ DeadRows::DeadRows(func::FuncOp function, PaddedRows given) : rows(std::move(giv
         if (axesOf(v))
           values.push_back(v);
   });
-  // Everything is free until a use objects; what objects to a result objects to its operands.
+  // Start with every value free and propagate objections to a fixed point: from a use to the
+  // value, and from a result to the operands.
   for (bool changed = true; changed;) {
     changed = false;
     for (Value v : llvm::reverse(values)) {
@@ -129,7 +130,7 @@ DeadRows::DeadRows(func::FuncOp function, PaddedRows given) : rows(std::move(giv
           changed = true;
           break;
         }
-      // A carried value is one thing: what is wrong with its result is wrong with it.
+      // A carried value is one value: an objection to the result holds for the argument.
       auto arg = dyn_cast<BlockArgument>(v);
       auto repeat = arg ? dyn_cast<model::RepeatOp>(arg.getOwner()->getParentOp()) : model::RepeatOp();
       if (repeat && arg.getArgNumber() > 0 && !objections.count(v))
@@ -176,19 +177,21 @@ std::optional<RowAxes> DeadRows::axesOf(Value v) const {
 }
 
 bool DeadRows::hidesKeys(attn::SdpaOp op) const {
-  return op.getMaskedRows() != attn::MaskedRows::mean && hides(op.getMask(), rows, [&](Value v) { return v == rows.mask; });
+  return op.getMaskedRows() != attn::MaskedRows::mean &&
+         hides(op.getMask(), rows, [&](Value v) { return v == rows.mask; });
 }
 
-/// Whether `v` is the constant 0.
+/// Whether `v` is a constant 0.
 static bool isZero(Value v) {
   auto constant = v.getDefiningOp<model::ConstantOp>();
   auto dense = constant ? dyn_cast<DenseElementsAttr>(constant.getValue()) : DenseElementsAttr();
   if (!dense || !dense.isSplat())
     return false;
-  return isa<FloatType>(dense.getElementType()) ? dense.getSplatValue<APFloat>().isZero() : dense.getSplatValue<APInt>().isZero();
+  return isa<FloatType>(dense.getElementType()) ? dense.getSplatValue<APFloat>().isZero()
+                                                : dense.getSplatValue<APInt>().isZero();
 }
 
-/// Whether `v`, made of the mask row by row, is 0 wherever the mask is.
+/// Whether `v` is computed from the mask row by row and is 0 wherever the mask is.
 bool DeadRows::isMaskOrZero(Value v) const {
   for (Operation *op = v.getDefiningOp(); op && v != rows.mask; op = v.getDefiningOp()) {
     auto compare = dyn_cast<model::CompareOp>(op);
@@ -204,7 +207,7 @@ std::optional<Objection> DeadRows::ask(OpOperand &use) const {
   Operation *op = use.getOwner();
   RowAxes axes = *axesOf(use.get());
   unsigned operand = use.getOperandNumber();
-  if (isa<func::ReturnOp, model::DefaultOp>(op)) // handed out, or only stands for an input
+  if (isa<func::ReturnOp, model::DefaultOp>(op)) // an output, or a default for an input
     return std::nullopt;
   if (auto sdpa = dyn_cast<attn::SdpaOp>(op))
     return askAttention(sdpa, operand);
@@ -243,7 +246,7 @@ std::optional<Objection> DeadRows::askRowWise(OpOperand &use, RowAxes axes) cons
   model::StepRelation batch = step.relateStep(operand, axes.batch), row = step.relateStep(operand, axes.row);
   if (auto slice = dyn_cast<model::SliceOp>(op); slice && row.kind == model::StepRelation::Along)
     if ((*Size::parse(slice.getTo()) - *Size::parse(slice.getFrom())).constant())
-      return std::nullopt; // these rows are computed, padding or not
+      return std::nullopt; // these rows are always computed
   if (auto gather = dyn_cast<model::GatherOp>(op); gather && row.kind == model::StepRelation::Along)
     if (gather.getAt().getType().getRank() == 1 && axes == RowAxes{0, 1})
       return std::nullopt;
@@ -269,16 +272,17 @@ std::optional<Objection> DeadRows::askAttention(attn::SdpaOp op, unsigned operan
   if (!(*axesOf(v) == RowAxes{0, 1}) || (v != op.getQuery() && v != op.getKey() && v != op.getValue()))
     return Objection{op.getLoc(), "attention reads it whole"};
   if ((itself || v != op.getQuery()) && !hidesKeys(op))
-    return Objection{op.getLoc(), op.getMaskedRows() == attn::MaskedRows::mean
-                                      ? "a row that sees nothing is the mean of all values, hidden ones too"
-                                      : "attention may see keys of padding: its mask does not imply keys(..) of the padding"};
+    return Objection{op.getLoc(),
+                     op.getMaskedRows() == attn::MaskedRows::mean
+                         ? "a row that sees nothing is the mean of all values, hidden ones too"
+                         : "attention may see keys of padding: its mask does not imply keys(..) of the padding"};
   if (v == op.getQuery())
     if (const Objection *o = objection(op.getResult()))
       return *o;
   return std::nullopt;
 }
 
-/// The attentions that a bias reaches.
+/// Asks all attentions that a bias reaches.
 std::optional<Objection> DeadRows::askBias(Value bias, bool keySide) const {
   for (Operation *user : bias.getUsers()) {
     std::optional<Objection> o;
@@ -300,7 +304,7 @@ std::optional<Objection> DeadRows::askBias(Value bias, bool keySide) const {
   return std::nullopt;
 }
 
-/// Rows that outlive the call are hidden wherever they are read.
+/// Rows in a state: they must be hidden wherever the state is read.
 std::optional<Objection> DeadRows::askState(Operation *op) const {
   if (auto append = dyn_cast<model::AppendOp>(op)) {
     for (OpOperand &use : append.getResult().getUses()) {

@@ -1,9 +1,9 @@
 //===- DeadRows.h - which rows nobody needs --------------------*- C++ -*-===//
 //
-// A mask `keys(M)`, M [B, T], that every attention over these rows implies, makes row (b, t) with
-// M = 0 a row of padding: no other row sees it. Such a row of a value may then hold anything,
-// if all that is done with the value keeps rows apart, or is attention that hides it, or hands
-// it out. This is found out backwards from the uses, with the relations of StepInterface.
+// A mask keys(M), M [B, T], that every attention over these rows implies, makes row (b, t) with
+// M = 0 a row of padding: no other row sees it. In some values such a row may then hold
+// anything: if every use keeps rows apart, is an attention that hides the row, or returns it.
+// Uses are followed backwards, with the relations of StepInterface.
 //
 //===----------------------------------------------------------------------===//
 #ifndef HEDDLE_COMPILER_CONVERSION_MODELTOENTRIES_DEADROWS_H
@@ -14,48 +14,50 @@
 
 namespace heddle::entries {
 
-/// The rows (b, t) of a mask of keys. In a step the mask is longer than the rows: it begins
-/// with those of the past.
+/// The rows (b, t) that a mask of keys tells apart. In a step the mask is longer than the
+/// rows: it begins with the rows of the past.
 struct PaddedRows {
   model::Size batch, rows, past;
   mlir::Value mask;      ///< [batch, past + rows]
   bool inverted = false; ///< padding is where the mask is not 0 (`not keys(..)`)
 };
 
-/// The padded rows of a function: for each pair of dims the mask that most attentions over it have.
+/// The padded rows of a function: for each pair of dims (batch, rows) the mask that most of
+/// its attentions have.
 llvm::SmallVector<PaddedRows> findPaddedRows(mlir::func::FuncOp function);
 
-/// Whether the description says that these rows are padding, not just that no key of them is seen:
-/// the mask is made of inputs that have a default or are the mask of `generate`, or of ids that
-/// are compared with `!=` to one id. Else what outputs say of the rows may be wanted.
+/// Whether the description marks these rows as padding, and not only as keys that nobody sees:
+/// the mask is made of inputs that have a default or the role `mask` of `generate`, or of ids
+/// compared by `!=` with one id. Otherwise outputs for these rows may be wanted.
 bool isSaidToBePadding(const PaddedRows &rows);
 
-/// Why rows of padding are computed all the same.
+/// Why rows of padding have to be computed.
 struct Objection {
   mlir::Location where;
   std::string why;
 };
 
-/// Axes of a value: which counts batch elements, which rows.
+/// The axes of a value that count batch elements and rows.
 struct RowAxes {
   unsigned batch, row;
   bool operator==(const RowAxes &o) const { return batch == o.batch && row == o.row; }
 };
 
+/// The values of a function whose rows of padding may hold anything.
 class DeadRows {
 public:
   DeadRows(mlir::func::FuncOp function, PaddedRows rows);
 
   const PaddedRows rows;
-  /// None: the value is no row a token.
+  /// The axes of a value that has such rows; none for any other value.
   std::optional<RowAxes> axesOf(mlir::Value v) const;
   /// Whether the rows of padding of this value may hold anything.
   bool isFree(mlir::Value v) const { return axesOf(v) && !objections.count(v); }
-  /// Why not; null where it is free or no row a token.
+  /// Why not; null if it is free or has no such rows.
   const Objection *objection(mlir::Value v) const;
-  /// Whether the attention's keys of padding are hidden.
+  /// Whether the attention hides the keys of padding.
   bool hidesKeys(attn::SdpaOp op) const;
-  /// Slices and gathers that read rows of free values by their position.
+  /// Slices and gathers that select rows of free values by position.
   llvm::ArrayRef<mlir::Operation *> reads() const { return positional; }
 
 private:

@@ -1,12 +1,14 @@
 //===- DeriveEntries.cpp - the pass model-derive-entries -------------------===//
 //
-// Classify, plan from the logits backwards, and where nothing refuses, build. What refuses
-// is either a guard to be watched or a reason to recompute.
+// The pass: classify all values, plan the step backwards from the logits, and build it if
+// nothing was refused. A refusal is due to a guard, which the step then compares, or is the
+// reason why text is recomputed at every step.
 //
 //===----------------------------------------------------------------------===//
 
 #include "compiler/Conversion/ModelToEntries/Passes.h"
 #include "compiler/Conversion/ModelToEntries/Report.h"
+#include "dialects/Model/IR/Names.h"
 #include "mlir/IR/Dominance.h"
 #include "mlir/IR/PatternMatch.h"
 #include "mlir/Transforms/CSE.h"
@@ -22,13 +24,14 @@ using namespace heddle::entries;
 
 namespace {
 
-/// What does not change from one iteration to the next is computed before the repeat.
+/// Moves ops that do not depend on the iteration in front of their repeat.
 void hoist(func::FuncOp f) {
   f.walk([](model::RepeatOp repeat) {
     for (Operation &op : llvm::make_early_inc_range(repeat.getBody().front())) {
       if (op.hasTrait<OpTrait::IsTerminator>() || !isPure(&op) || op.getNumRegions() > 0)
         continue;
-      bool inside = llvm::any_of(op.getOperands(), [&](Value v) { return repeat.getBody().isAncestor(v.getParentRegion()); });
+      bool inside =
+          llvm::any_of(op.getOperands(), [&](Value v) { return repeat.getBody().isAncestor(v.getParentRegion()); });
       if (!inside)
         op.moveBefore(repeat);
     }
@@ -50,7 +53,13 @@ std::optional<Roles> rolesOf(ModuleOp module, func::FuncOp run) {
   auto dict = module->getAttrOfType<DictionaryAttr>("model.generate");
   if (!dict)
     return std::nullopt;
-  Roles r{textOf(dict, "tokens"), textOf(dict, "logits"), textOf(dict, "mask"), textOf(dict, "positions"), textOf(dict, "source"), {}, {}};
+  Roles r{textOf(dict, "tokens"),
+          textOf(dict, "logits"),
+          textOf(dict, "mask"),
+          textOf(dict, "positions"),
+          textOf(dict, "source"),
+          {},
+          {}};
   if (auto extend = dict.getAs<DictionaryAttr>("extend"))
     for (NamedAttribute a : extend)
       r.extend.insert(a.getName().str());
@@ -79,22 +88,26 @@ private:
 };
 
 void annotateKinds(Kinds &kinds) {
-  static const char *names[] = {"fixed", "frozen", "now", "row", "grid", "whole", "pairs"};
+  static const char *names[] = {"fixed", "frozen", "now", "row", "grid", "odd", "mask_or_bias"};
   OpBuilder b(kinds.run.getContext());
   kinds.run.getBody().walk([&](Operation *op) {
     if (op->getNumResults() == 0 || op->getParentOfType<model::DefaultOp>())
       return;
     const Facts &f = kinds.of(op->getResult(0));
-    StringRef name = f.kind == Kind::Rows && f.unstable ? "moving" : f.kind == Kind::Rows && f.past ? "past" : names[int(f.kind)];
+    StringRef name = f.kind == Kind::Rows && f.unstable ? "moving"
+                     : f.kind == Kind::Rows && f.past   ? "past"
+                                                        : names[int(f.kind)];
     op->setAttr("model.kind", b.getStringAttr(name));
   });
 }
 
-/// Asks for all that the entry hands out; the last row of the logits, without its axis.
+/// Asks `step` for its result: the last row of the logits.
 Value ask(entries::Builder &step, Kinds &kinds, Value logits) {
   return step.get(logits, kinds.of(logits).kind == Kind::Rows ? "l" : "");
 }
 
+/// Plans, and builds if possible. Each round adds guards for what was refused; it ends when
+/// nothing is refused, or when some refusal is due to no guard.
 bool DeriveEntriesPass::derive(Kinds &kinds, Value logits) {
   OpBuilder atEnd = OpBuilder::atBlockEnd(getOperation().getBody());
   for (int round = 0; round < 32; ++round) {
@@ -116,7 +129,7 @@ bool DeriveEntriesPass::derive(Kinds &kinds, Value logits) {
       return true;
     }
     function.erase();
-    // Is everything that refuses due to small values that may stand still?
+    // Go on only if every refusal is due to a small value that may stand still.
     SmallVector<Value> more;
     for (const Refusal &r : step.refusals)
       if (Value g = guardFrom(r.reason->frontier, kinds); g && !guards.contains(g))
@@ -130,6 +143,8 @@ bool DeriveEntriesPass::derive(Kinds &kinds, Value logits) {
   return false;
 }
 
+/// Builds @step as planned, then @once for what @step loads, and notes what the user should
+/// know.
 LogicalResult DeriveEntriesPass::build(Kinds &kinds, Value logits, entries::Builder &step, func::FuncOp function) {
   step.beginBuilding();
   Value last = ask(step, kinds, logits);
@@ -165,7 +180,8 @@ LogicalResult DeriveEntriesPass::build(Kinds &kinds, Value logits, entries::Buil
   }
   if (int64_t rows = shortestPrompt(kinds, logits); rows > 1) {
     getOperation()->setAttr("model.shortest_prompt", OpBuilder(&getContext()).getI64IntegerAttr(rows));
-    lines.push_back(StringAttr::get(&getContext(), "cached step needs a prompt of at least " + std::to_string(rows) + " tokens"));
+    lines.push_back(
+        StringAttr::get(&getContext(), "cached step needs a prompt of at least " + std::to_string(rows) + " tokens"));
   }
   return success();
 }
@@ -174,10 +190,11 @@ void DeriveEntriesPass::report(ArrayRef<Refusal> refusals) {
   bool error = cache == "require";
   const char *head = "no cached step: every step recomputes the whole text (work grows with T^2)";
   lines.assign(1, StringAttr::get(&getContext(), head));
-  InFlightDiagnostic d = error ? emitError(refusals.front().reason->where, head) : emitRemark(refusals.front().reason->where, head);
+  InFlightDiagnostic d =
+      error ? emitError(refusals.front().reason->where, head) : emitRemark(refusals.front().reason->where, head);
   for (const Refusal &r : refusals) {
     Diagnostic &note = d.attachNote(r.reason->where) << r.reason->why;
-    if (r.held && r.held.getLoc() != r.reason->where)
+    if (r.held && model::withName("", r.held.getLoc()) != r.reason->where)
       note << "; needed unchanged at " << place(r.held.getLoc());
     lines.push_back(StringAttr::get(&getContext(), line(r)));
   }
@@ -185,23 +202,27 @@ void DeriveEntriesPass::report(ArrayRef<Refusal> refusals) {
     signalPassFailure();
 }
 
-/// An input along the step axis that may be left out and has no role: the step takes its default, also
-/// where the prompt was given another value. (With a source the text begins with the start token:
-/// there is no prompt to which one could have been given.)
+/// Warns of an input along the step axis that has a default and no role: while text is
+/// generated the default is used, even if the prompt was given another value. (With a source
+/// the text begins with the start token, so no value can have been given for a prompt.)
 void DeriveEntriesPass::warnOfDefaults(const Kinds &kinds) {
   if (!kinds.roles.source.empty())
     return;
   kinds.run.getBody().walk([&](model::DefaultOp op) {
     auto input = dyn_cast<BlockArgument>(op.getInput());
-    auto name = input ? func::FuncOp(kinds.run).getArgAttrOfType<StringAttr>(input.getArgNumber(), "model.name") : StringAttr();
+    auto name =
+        input ? func::FuncOp(kinds.run).getArgAttrOfType<StringAttr>(input.getArgNumber(), "model.name") : StringAttr();
     if (!name || op.getResult().use_empty() || kinds.of(input).kind != Kind::Rows || kinds.roles.grows(name.getValue()))
       return;
-    emitWarning(input.getLoc(), "the input '") << name.getValue() << "' lies along " << kinds.roles.axis
+    emitWarning(input.getLoc(), "the input '")
+        << name.getValue() << "' lies along " << kinds.roles.axis
         << " and `generate` gives it no role: while text is generated its default stands for it, whatever was given for the prompt; "
            "`extend` says what a new token takes";
   });
 }
 
+/// Checks options and roles, derives the entries unless told not to, and writes the
+/// attributes that tell what was derived and how batches may be padded.
 void DeriveEntriesPass::runOnOperation() {
   ModuleOp module = getOperation();
   auto run = module.lookupSymbol<func::FuncOp>("run");
@@ -227,7 +248,8 @@ void DeriveEntriesPass::runOnOperation() {
       logits = ret.getOperand(i);
   if (!logits || roles->axis.empty()) {
     run.emitError("model.generate names tokens '")
-        << roles->tokens << "' and logits '" << roles->logits << "', but @run has no such input with a step axis, or no such result";
+        << roles->tokens << "' and logits '" << roles->logits
+        << "', but @run has no such input with a step axis, or no such result";
     return signalPassFailure();
   }
   Kinds kinds(run, *roles);
@@ -240,8 +262,13 @@ void DeriveEntriesPass::runOnOperation() {
   guards.clear();
   kinds.classify(DenseSet<Value>());
   Padding p = padding(kinds, logits);
+  if (p.because && !roles->mask.empty())
+    emitRemark(
+        p.because->getLoc(),
+        "a padded row of a batch is not what it is alone: this reads where a row stands, or rows that may be padding");
   OpBuilder b(&getContext());
-  module->setAttr("model.padding", b.getDictionaryAttr({b.getNamedAttr("left", b.getBoolAttr(p.left)), b.getNamedAttr("right", b.getBoolAttr(p.right))}));
+  module->setAttr("model.padding", b.getDictionaryAttr({b.getNamedAttr("left", b.getBoolAttr(p.left)),
+                                                        b.getNamedAttr("right", b.getBoolAttr(p.right))}));
   if (!lines.empty())
     module->setAttr("model.step_report", b.getArrayAttr(lines));
 }

@@ -1,12 +1,13 @@
 //===- Kinds.cpp - kinds and stability of every value ----------------------===//
 //
-// A value is stable when its operands are and its op says how their rows are kept apart or
-// ordered. A value without step axis that rows reach changes with every token; what it
-// joins moves.
+// A value is stable if its operands are and its op keeps rows apart or takes them in order. A
+// value without step axis that depends on rows changes with every token, and what it is joined
+// with is not stable.
 //
 //===----------------------------------------------------------------------===//
 
 #include "compiler/Conversion/ModelToEntries/Kinds.h"
+#include "dialects/Model/IR/Names.h"
 #include "dialects/Model/IR/ReservedDims.h"
 
 using namespace mlir;
@@ -28,6 +29,16 @@ SmallVector<unsigned, 2> Kinds::stepAxes(Value v) const {
   return out;
 }
 
+bool Kinds::isAlong(Operation *op) const {
+  auto rows = dyn_cast<model::StepInterface>(op);
+  if (rows)
+    for (OpOperand &o : op->getOpOperands())
+      for (unsigned a : stepAxes(o.get()))
+        if (rows.relateStep(o.getOperandNumber(), a).kind == model::StepRelation::Along)
+          return true;
+  return false;
+}
+
 std::optional<int64_t> Kinds::offset(Value v, unsigned axis) const {
   return (cast<ModelTensorType>(v.getType()).getSize(axis) - Size::dim(roles.axis)).constant();
 }
@@ -46,10 +57,11 @@ Kind Kinds::shapeOf(Value v) const {
 }
 
 const Reason *Kinds::reason(Operation &op, std::string why, Value frontier) {
+  Location where = model::withName("", op.getLoc()); // of a statement, whatever values it made
   for (Reason &r : reasons)
-    if (r.where == op.getLoc() && r.why == why && r.frontier == frontier)
+    if (r.where == where && r.why == why && r.frontier == frontier)
       return &r;
-  return &reasons.emplace_back(Reason{op.getLoc(), std::move(why), frontier});
+  return &reasons.emplace_back(Reason{where, std::move(why), frontier});
 }
 
 std::string entries::describe(Value v, const Kinds &kinds) {
@@ -76,15 +88,16 @@ void Kinds::classify(const DenseSet<Value> &assumed) {
     if (f.kind == Kind::Odd)
       f.unstable = reason(*run, "an input has an axis that is not a row a token");
     else if (f.kind != Kind::Fixed && !roles.grows(name ? name.getValue() : ""))
-      f.unstable = reason(*run, "the input '" + (name ? name.getValue().str() : "") +
-                                    "' lies along the step axis and `generate` gives it no role: nothing says how it grows");
+      f.unstable =
+          reason(*run, "the input '" + (name ? name.getValue().str() : "") +
+                           "' lies along the step axis and `generate` gives it no role: nothing says how it grows");
     facts[a] = f;
   }
   for (Operation &op : run.getBody().front())
     classify(op);
 }
 
-/// The reach of a mask ahead of a query, less the distance to its first key row.
+/// The mask's reach ahead of a query, less the position of the first key row.
 std::optional<int64_t> Kinds::ahead(attn::SdpaOp op) const {
   std::optional<Size> start = Size::parse(op.getKeyStart());
   if (!op.getMask() || !start || !start->constant())
@@ -96,14 +109,15 @@ std::optional<int64_t> Kinds::ahead(attn::SdpaOp op) const {
   return *reach - *start->constant() - offset(op.getKey());
 }
 
-/// Masks and biases carry the facts of what they hold.
-void Kinds::pairs(Operation &op) {
+/// A mask or a bias has the facts of its operands; a step axis must lie where the op reads
+/// queries or keys.
+void Kinds::classifyMaskOrBias(Operation &op) {
   Facts f;
   for (OpOperand &o : op.getOpOperands()) {
     const Facts &in = of(o.get());
     f.inputs |= in.inputs;
     if (in.kind != Kind::Fixed)
-      f.kind = Kind::Pairs;
+      f.kind = Kind::MaskOrBias;
     if (!f.unstable)
       f.unstable = in.unstable;
     auto sides = dyn_cast<model::SidesInterface>(op);
@@ -117,22 +131,12 @@ void Kinds::pairs(Operation &op) {
       switch (sides.stepSide(o.getOperandNumber())) {
       case model::StepSide::Queries:
       case model::StepSide::Keys:
-      case model::StepSide::Both:
-        fits = a + 1 == rank;
-        break;
-      case model::StepSide::Pairs:
-        fits = a + 2 >= rank;
-        break;
+      case model::StepSide::Both: fits = a + 1 == rank; break;
+      case model::StepSide::QueriesAndKeys: fits = a + 2 >= rank; break;
       case model::StepSide::RowsOfQueries:
-      case model::StepSide::RowsOfKeys:
-        fits = a == 1;
-        break;
-      case model::StepSide::Table:
-        fits = a == 0;
-        break;
-      case model::StepSide::None:
-        fits = false;
-        break;
+      case model::StepSide::RowsOfKeys: fits = a == 1; break;
+      case model::StepSide::Table: fits = a == 0; break;
+      case model::StepSide::None: fits = false; break;
       }
       if (!fits && !f.unstable)
         f.unstable = reason(op, op.getName().stripDialect().str() + ": the step axis is neither queries nor keys");
@@ -140,7 +144,7 @@ void Kinds::pairs(Operation &op) {
   }
   if (auto dot = dyn_cast<attn::RelativeDotOp>(op))
     if (uses(dot.getZero())) {
-      f.kind = Kind::Pairs;
+      f.kind = Kind::MaskOrBias;
       if (!f.unstable)
         f.unstable = reason(op, "the distance that relative_dot counts from depends on " + roles.axis);
     }
@@ -215,7 +219,7 @@ void Kinds::classify(model::DefaultOp op) {
   auto arg = dyn_cast<BlockArgument>(op.getInput());
   auto name = arg ? run.getArgAttrOfType<StringAttr>(arg.getArgNumber(), "model.name") : StringAttr();
   bool role = name && roles.grows(name.getValue());
-  if (given.kind == Kind::Rows && !role) { // never given when generating: the step takes what stands for it
+  if (given.kind == Kind::Rows && !role) { // not given while generating: the step uses the default
     f = stands;
     f.kind = Kind::Rows;
   } else if (given.kind == Kind::Fixed && stands.kind != Kind::Fixed) {
@@ -239,7 +243,8 @@ void Kinds::classify(model::RepeatOp op) {
     for (unsigned i = 0; i < op.getNumCarried(); ++i) {
       Facts &a = facts[body.getArgument(i + 1)];
       const Facts &y = of(yield->getOperand(i));
-      Facts joined{std::max(a.kind, y.kind), a.inputs || y.inputs, a.past || y.past, a.unstable ? a.unstable : y.unstable};
+      Facts joined{std::max(a.kind, y.kind), a.inputs || y.inputs, a.past || y.past,
+                   a.unstable ? a.unstable : y.unstable};
       if (joined.kind != a.kind || joined.inputs != a.inputs || joined.past != a.past || joined.unstable != a.unstable)
         changed = true;
       a = joined;
@@ -249,6 +254,8 @@ void Kinds::classify(model::RepeatOp op) {
     facts[r] = Facts(i < op.getNumCarried() ? of(body.getArgument(i + 1)) : of(yield->getOperand(i)));
 }
 
+/// One op: join the facts of its operands, apply its relation to the step axis, then set the
+/// kind of each result by its shape.
 void Kinds::classify(Operation &op) {
   if (auto repeat = dyn_cast<model::RepeatOp>(op))
     return classify(repeat);
@@ -257,11 +264,11 @@ void Kinds::classify(Operation &op) {
   if (op.getNumResults() == 0)
     return;
   if (isa<mask::MaskType, attn::BiasType>(op.getResult(0).getType()))
-    return pairs(op);
+    return classifyMaskOrBias(op);
 
   Facts f;
-  bool reached = false; // by something that is not fixed
-  bool early = true;    // and all of that is frozen
+  bool reached = false; // some operand is not fixed
+  bool early = true;    // and all of those are frozen
   for (OpOperand &o : op.getOpOperands()) {
     const Facts &in = of(o.get());
     f.inputs |= in.inputs;
@@ -310,11 +317,12 @@ void Kinds::classify(Operation &op) {
       mine.unstable = reason(op, "an axis of length " + lengths + " is not a row a token");
     }
     if (mine.kind == Kind::Fixed && reached) {
-      auto slice = dyn_cast<model::SliceOp>(op); // the first rows of stable rows do not change
-      bool first = slice && !below && of(slice.getOperand()).kind == Kind::Rows && !uses(slice.getFrom()) && !uses(slice.getTo());
+      auto slice = dyn_cast<model::SliceOp>(op); // the first rows of a stable value do not change
+      bool first = slice && !below && of(slice.getOperand()).kind == Kind::Rows && !uses(slice.getFrom()) &&
+                   !uses(slice.getTo());
       mine.kind = first || (early && !below) ? Kind::Frozen : Kind::Now;
       if (mine.kind == Kind::Now) {
-        // An operand that changes is the reason; else this value is where change begins.
+        // The reason is that of an operand that changes; if there is none, change begins here.
         const Reason *deep = nullptr;
         for (Value o : op.getOperands())
           if (!deep && of(o).kind == Kind::Now)

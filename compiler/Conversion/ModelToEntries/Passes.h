@@ -1,7 +1,7 @@
 //===- Passes.h - from one body to the entries of a binary ------*- C++ -*-===//
 //
-// The stage `entries`: beside @run, for models that generate, @step(new rows) and, where
-// values depend on inputs but on no token, @once. Derived from the body alone.
+// The stage `entries`: for models that generate, @step (new rows) and, where values depend on
+// inputs but on no token, @once are derived from @run.
 //
 //===----------------------------------------------------------------------===//
 #ifndef HEDDLE_COMPILER_CONVERSION_MODELTOENTRIES_PASSES_H

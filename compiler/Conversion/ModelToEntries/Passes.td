@@ -1,4 +1,4 @@
-// The stage `entries`.
+// The passes that derive entries and leave out rows of padding.
 #ifndef HEDDLE_COMPILER_CONVERSION_MODELTOENTRIES_PASSES_TD
 #define HEDDLE_COMPILER_CONVERSION_MODELTOENTRIES_PASSES_TD
 

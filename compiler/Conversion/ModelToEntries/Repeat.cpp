@@ -1,9 +1,8 @@
 //===- Repeat.cpp - one body for every layer, in a step too ----------------===//
 //
-// A repeat is rebuilt with the carried values that are asked for; its body is built like
-// any other piece, from what it yields. Whatever the body keeps gets an axis of iterations
-// and is found by the index.
-//
+// Repeats in an entry. A repeat is rebuilt with the carried values that are asked for, and its
+// body like any other code, from what it yields. States of values in the body get an axis of
+// iterations, selected by the repeat's index.
 //===----------------------------------------------------------------------===//
 
 #include "compiler/Conversion/ModelToEntries/Builder.h"
@@ -14,8 +13,8 @@ using namespace heddle::entries;
 using model::ModelTensorType;
 using model::Size;
 
-/// Carried value i in `mode`: what it begins with and what every iteration makes of it. A
-/// collected result is only the latter.
+/// Plans carried value i in `mode`: its initial value and what every iteration yields. A
+/// collected result has no initial value.
 void entries::Builder::planCarried(model::RepeatOp op, unsigned i, const std::string &mode) {
   Block &body = op.getBody().front();
   if (i < op.getNumCarried()) {
@@ -25,6 +24,8 @@ void entries::Builder::planCarried(model::RepeatOp op, unsigned i, const std::st
   get(body.getTerminator()->getOperand(i), mode);
 }
 
+/// Rebuilds a repeat once. `live` are its results in the modes that were planned; the new body
+/// is built in a frame of its own and then given to the new op.
 void entries::Builder::buildRepeat(model::RepeatOp op) {
   if (!built.insert(op.getOperation()).second)
     return;
@@ -43,7 +44,7 @@ void entries::Builder::buildRepeat(model::RepeatOp op) {
         continue;
       Value v = op.getResult(i);
       if (const Facts &f = kinds.of(v); f.kind == Kind::Fixed && f.inputs && !once)
-        continue; // loaded where it is read
+        continue; // loaded from its state where it is read
       live.push_back({i, mode});
       if (i < op.getNumCarried())
         inits.push_back(get(op.getCarried()[i], mode));
@@ -95,7 +96,7 @@ void entries::Builder::planKept() {
     get(k.value, "");
 }
 
-/// The stores that stand in the body of `op`, and repeats within it that hold some.
+/// @once: stores the kept values that are in the body of `op` or in repeats within it.
 void entries::Builder::storeInside(model::RepeatOp op) {
   if (!once)
     return;

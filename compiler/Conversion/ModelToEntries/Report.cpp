@@ -1,11 +1,12 @@
 //===- Report.cpp - reasons, padding and guards -----------------------------===//
 //
-// Facts about the whole graph below the logits that are said to the user or kept as
-// attributes of the module.
+// Facts about everything that the logits depend on: printed for the user or kept as attributes
+// of the module.
 //
 //===----------------------------------------------------------------------===//
 
 #include "compiler/Conversion/ModelToEntries/Report.h"
+#include "dialects/Model/IR/Names.h"
 
 using namespace mlir;
 using namespace heddle;
@@ -13,23 +14,21 @@ using namespace heddle::entries;
 using model::Size;
 
 std::string entries::place(Location loc) {
-  if (auto named = dyn_cast<NameLoc>(loc))
-    return named.getName().str();
-  if (auto fused = dyn_cast<FusedLoc>(loc); fused && !fused.getLocations().empty())
-    return place(fused.getLocations().front());
-  if (auto file = dyn_cast<FileLineColLoc>(loc))
+  if (StringRef path = model::pathOf(loc); !path.empty())
+    return path.str();
+  if (auto file = loc->findInstanceOf<FileLineColLoc>())
     return file.getFilename().str() + ":" + std::to_string(file.getLine()) + ":" + std::to_string(file.getColumn());
   return "the description";
 }
 
 std::string entries::line(const Refusal &r) {
   std::string text = place(r.reason->where) + ": " + r.reason->why;
-  if (r.held && r.held.getLoc() != r.reason->where)
+  if (r.held && model::withName("", r.held.getLoc()) != r.reason->where)
     text += "; needed unchanged at " + place(r.held.getLoc());
   return text;
 }
 
-/// An input with a role: the caller gives it, or counts it from the mask.
+/// Whether the input has a role: the runtime gives it or computes it from the mask.
 static bool isGiven(model::DefaultOp op, const Kinds &kinds) {
   const Facts &f = kinds.of(op.getInput());
   return f.kind == Kind::Rows && !f.unstable;
@@ -70,7 +69,7 @@ SetVector<Operation *> entries::reaching(Value root, const Kinds &kinds) {
 
 //===-- padding ----------------------------------------------------------------===//
 
-/// Does `v` come from the input with the role of the mask?
+/// Whether `v` depends on the input with the role `mask`.
 static bool isFromMask(Value v, const Kinds &kinds) {
   auto isMask = [&](Value in) {
     auto arg = dyn_cast<BlockArgument>(in);
@@ -89,44 +88,51 @@ static bool isFromMask(Value v, const Kinds &kinds) {
 
 static bool hidesPadding(Value mask, const Kinds &kinds) {
   using mask::Truth;
-  return mask::truthOf(mask, [&](Value t) { return isFromMask(t, kinds) ? Truth::Never : Truth::Unknown; }) == Truth::Never;
+  return mask::truthOf(mask, [&](Value t) { return isFromMask(t, kinds) ? Truth::Never : Truth::Unknown; }) ==
+         Truth::Never;
 }
 
 static bool isHeavy(Operation *op) {
   return isa<model::LinearOp, model::EmbeddingOp, attn::SdpaOp, model::ConvOp, model::MatmulOp>(op);
 }
 
+/// Neither side if anything mixes rows outside of attention, or an attention sees padding; not
+/// the right side if masks or biases depend on distances, which rotation changes.
 Padding entries::padding(const Kinds &kinds, Value logits) {
   Padding p;
-  auto neither = [&] { p.left = p.right = false; };
+  auto neither = [&](Operation *reader) {
+    p.left = p.right = false;
+    p.because = p.because ? p.because : reader;
+  };
   for (Operation *op : reaching(logits, kinds)) {
     if (isa<mask::MaskOpInterface>(op) || isa<attn::BiasType>(op->getResult(0).getType()))
-      continue; // asked by the attention that reads it
+      continue; // looked at below, with the attention that reads it
     const Facts &f = kinds.of(op->getResult(0));
     if (f.kind == Kind::Fixed)
       continue;
     if (isa<model::RangeOp, model::SizeOp>(op) || f.kind == Kind::Now || f.kind == Kind::Frozen || f.kind == Kind::Grid)
-      neither();
+      neither(op);
     if (auto rows = dyn_cast<model::StepInterface>(op))
       for (OpOperand &o : op->getOpOperands())
         for (unsigned a : kinds.stepAxes(o.get()))
           if (rows.relateStep(o.getOperandNumber(), a).kind != model::StepRelation::Same)
             if (!isa<model::CumsumOp>(op) || llvm::any_of(reaching(op->getOperand(0), kinds), isHeavy))
-              neither();
+              neither(op);
     auto sdpa = dyn_cast<attn::SdpaOp>(op);
     if (!sdpa || kinds.of(sdpa.getKey()).kind != Kind::Rows)
       continue;
     if (!hidesPadding(sdpa.getMask(), kinds))
-      neither();
+      neither(op);
     SmallVector<Value> worklist{sdpa.getMask(), sdpa.getBias()};
     while (!worklist.empty()) {
       Value v = worklist.pop_back_val();
       Operation *leaf = v ? v.getDefiningOp() : nullptr;
       if (!leaf)
         continue;
-      auto read = isa<mask::MaskOpInterface>(leaf) ? cast<mask::MaskOpInterface>(leaf).positions() : mask::Positions::Order;
+      auto read =
+          isa<mask::MaskOpInterface>(leaf) ? cast<mask::MaskOpInterface>(leaf).positions() : mask::Positions::Order;
       if (read == mask::Positions::Absolute)
-        neither();
+        neither(leaf);
       if (read == mask::Positions::Distance || isa<attn::AlibiOp, attn::BucketBiasOp, attn::RelativeDotOp>(leaf))
         p.right = false;
       for (Value o : leaf->getOperands())
@@ -149,10 +155,11 @@ Value entries::guardFrom(Value v, const Kinds &kinds) {
     return {};
   auto mayStandStill = [](Operation *op) {
     if (auto binary = dyn_cast<model::BinaryOp>(op))
-      return llvm::is_contained({model::BinaryKind::min, model::BinaryKind::max, model::BinaryKind::floordiv}, binary.getKind());
+      return llvm::is_contained({model::BinaryKind::min, model::BinaryKind::max, model::BinaryKind::floordiv},
+                                binary.getKind());
     if (auto unary = dyn_cast<model::UnaryOp>(op))
       return llvm::is_contained({model::UnaryKind::floor, model::UnaryKind::ceil}, unary.getKind());
-    if (auto size = dyn_cast<model::SizeOp>(op)) // a length whose form has such an operation in it
+    if (auto size = dyn_cast<model::SizeOp>(op)) // a length whose formula has such an operation
       return size.getSize().contains("max(") || size.getSize().contains("min(") || size.getSize().contains("//");
     return isa<model::CompareOp, model::SelectOp>(op);
   };
@@ -160,12 +167,13 @@ Value entries::guardFrom(Value v, const Kinds &kinds) {
     SetVector<Operation *> below = reaching(x, kinds);
     return !llvm::any_of(below, isHeavy) && llvm::any_of(below, mayStandStill);
   };
-  // Out to the value that rows read.
+  // Follow elementwise users to the last value before rows read it.
   DenseSet<Value> seen;
   while (seen.insert(v).second) {
     SmallVector<Value> up;
     for (Operation *user : v.getUsers())
-      if (isElementwise(user) && kinds.of(user->getResult(0)).kind == Kind::Now && !llvm::is_contained(up, user->getResult(0)))
+      if (isElementwise(user) && kinds.of(user->getResult(0)).kind == Kind::Now &&
+          !llvm::is_contained(up, user->getResult(0)))
         up.push_back(user->getResult(0));
     if (up.size() != 1)
       break;

@@ -6,27 +6,30 @@
 
 namespace heddle::entries {
 
-/// "$.body[4]", or file:line:column.
+/// A location for messages: "$.body[4]", or file:line:column.
+// What the derivation says of a model: reasons for the user, and attributes of the module.
+
 std::string place(mlir::Location loc);
-/// One line for a reason: place, reason, and what needed it.
+/// A refusal in one line: place, reason, and which value needed it.
 std::string line(const Refusal &refusal);
 
-/// May a padded batch be run as it is, each sequence as if alone? (step.md section 3)
+/// On which sides a batch may be padded so that each sequence is computed as if alone
+/// (step.md section 3).
 struct Padding {
   bool left = true, right = true;
+  mlir::Operation *because = nullptr; ///< what forbids both
 };
 Padding padding(const Kinds &kinds, mlir::Value logits);
 
-/// Everything that reaches `v`, through the carried values of repeats too; not what would
-/// stand for an input that has a role.
+/// All ops that `v` depends on, through carried values of repeats, too; without defaults of
+/// inputs that have a role.
 llvm::SetVector<mlir::Operation *> reaching(mlir::Value v, const Kinds &kinds);
 
-/// The value that may stand still for all rows (a guard), starting at `frontier`; null when
-/// it is made of activations, or changes with every token for sure.
+/// The guard for a value `frontier` that changes: a small value that may stand still while
+/// tokens are added; null if it is made of activations or changes with every token.
 mlir::Value guardFrom(mlir::Value frontier, const Kinds &kinds);
 
-/// A shortest prompt, where first rows are read: the greatest row that a frozen slice of
-/// `step` needs.
+/// The fewest tokens that the first call needs: the largest row that a frozen slice reads.
 int64_t shortestPrompt(const Kinds &kinds, mlir::Value logits);
 
 } // namespace heddle::entries

@@ -1,15 +1,16 @@
 //===- SkipPadding.cpp - the pass model-skip-padding -----------------------===//
 //
-// Rows of padding that nobody needs (DeadRows.h) are not computed. What keeps rows apart works on
-// packed rows, [1, live, ..] for [B, T, ..]; attention and all else sees rows at their places,
-// and the queries of padding are hidden as its keys are. Rows that are read by position (a first
-// row, a last one) are computed whether they are padding or not.
+// The pass: rows of padding that nobody needs (DeadRows.h) are not computed. Ops that keep rows
+// apart work on packed rows, [1, live, ..] instead of [B, T, ..]; attention and all others see
+// rows in their places, and the queries of padding are hidden like its keys. Rows that are
+// selected by position (the first, the last) are always computed.
 //
 //===----------------------------------------------------------------------===//
 
 #include "compiler/Conversion/ModelToEntries/DeadRows.h"
 #include "compiler/Conversion/ModelToEntries/Passes.h"
 #include "compiler/Conversion/ModelToEntries/Report.h"
+#include "dialects/Model/IR/Names.h"
 #include "dialects/Model/IR/ReservedDims.h"
 
 namespace heddle {
@@ -31,34 +32,36 @@ public:
   Packer(func::FuncOp function, const DeadRows &dead, bool mayZero)
       : function(function), dead(dead), mayZero(mayZero), b(function.getContext()) {}
 
-  /// Whether linears can be spared rows of padding; then `run` changes the function.
+  /// Decides whether any linear can leave out rows of padding; then `run` rewrites the function.
   bool plan();
   void run();
-  /// Why a linear computes rows of padding, if one does.
+  /// Why some linear computes rows of padding nevertheless.
   std::optional<Objection> why;
 
 private:
   func::FuncOp function;
   const DeadRows &dead;
-  bool mayZero; ///< whether outputs may say 0 of rows of padding
+  bool mayZero; ///< whether rows of padding of outputs may become 0
   OpBuilder b;
-  SetVector<Operation *> early;      ///< what the list of live rows is made of
-  DenseSet<Operation *> chosen;      ///< ops that will work on packed rows
-  DenseMap<Value, Value> packed;     ///< of a value: its packed rows
-  DenseSet<Value> gone;              ///< values that only their packed rows are left of
-  DenseMap<Value, Value> unpacked;   ///< of a value that is gone: its rows at their places
-  DenseMap<Value, ModelTensorType> types; ///< what a value that is gone was
+  SetVector<Operation *> early;           ///< ops that the list of live rows is computed by
+  DenseSet<Operation *> chosen;           ///< ops that will work on packed rows
+  DenseMap<Value, Value> packed;          ///< a value's packed rows
+  DenseSet<Value> gone;                   ///< values that exist as packed rows only
+  DenseMap<Value, Value> unpacked;        ///< for those: the rows in their places, once needed
+  DenseMap<Value, ModelTensorType> types; ///< for those: the type before
   DenseMap<Value, Value> masks;
   Value live, list;
-  Operation *first = nullptr;        ///< the op that makes the list
+  Operation *first = nullptr; ///< the op that computes the list
 
   std::optional<Objection> collectEarly(Value v);
   bool isPackable(Operation *op) const;
-  /// Whether the operand must be packed where its op is; none where it cannot be.
+  /// Whether an operand must be packed if its op is; none if it cannot be.
   std::optional<bool> needsPacking(Operation *op, unsigned operand) const;
   bool carriesPacked(model::RepeatOp op, unsigned i) const { return isPacked(op.getCarriedArgs()[i]); }
   bool isPacked(Value v) const { return dead.isFree(v) && *dead.axesOf(v) == RowAxes{0, 1}; }
-  ModelTensorType packedType(ModelTensorType t) const { return t.withSize(0, Size(1)).withSize(1, typeOf(list).getSize(0)); }
+  ModelTensorType packedType(ModelTensorType t) const {
+    return t.withSize(0, Size(1)).withSize(1, typeOf(list).getSize(0));
+  }
 
   Value makeLive();
   void makeList();
@@ -72,7 +75,7 @@ private:
 
 //===-- planning -----------------------------------------------------------------===//
 
-/// What the list needs must stand before all that is packed: it is moved to the top.
+/// Collects what the list of live rows is computed by: it moves to the top of the function.
 std::optional<Objection> Packer::collectEarly(Value v) {
   Operation *op = v.getDefiningOp();
   if (!op || early.contains(op))
@@ -80,7 +83,8 @@ std::optional<Objection> Packer::collectEarly(Value v) {
   bool state = isa<model::AppendOp, model::LoadOp>(op) && op->getOperand(0).hasOneUse();
   if (op->getBlock() != &function.getBody().front() || !(state || isPure(op)) ||
       isa<model::RepeatOp, model::LinearOp, attn::SdpaOp>(op))
-    return Objection{op->getLoc(), "which rows are padding, or which of them are read, is only known in the course of the model"};
+    return Objection{op->getLoc(),
+                     "which rows are padding, or which of them are read, is only known in the course of the model"};
   std::optional<Objection> why;
   auto visit = [&](Operation *inner) {
     for (Value operand : inner->getOperands())
@@ -90,7 +94,7 @@ std::optional<Objection> Packer::collectEarly(Value v) {
   visit(op);
   for (Region &region : op->getRegions())
     region.walk(visit);
-  early.insert(op); // behind its operands
+  early.insert(op); // after its operands
   return why;
 }
 
@@ -130,10 +134,11 @@ bool Packer::isPackable(Operation *op) const {
   for (Value result : op->getResults())
     if (!isPacked(result))
       return false;
-  if (auto rearrange = dyn_cast<model::RearrangeOp>(op)) { // "b t ..." -> "b t ..."
+  if (auto rearrange = dyn_cast<model::RearrangeOp>(op)) { // keeps the first two axes
     std::optional<model::AxesPattern> pattern = model::parsePattern(rearrange.getPattern());
     for (unsigned i : {0, 1})
-      if (pattern->left[i].size() != 1 || pattern->left[i] != pattern->right[i] || rearrange.getSizes().contains(pattern->left[i][0]))
+      if (pattern->left[i].size() != 1 || pattern->left[i] != pattern->right[i] ||
+          rearrange.getSizes().contains(pattern->left[i][0]))
         return false;
   }
   bool any = false;
@@ -152,8 +157,9 @@ bool Packer::plan() {
   if (!linears)
     return false;
   if (!isSaidToBePadding(dead.rows)) {
-    why = Objection{dead.rows.mask.getLoc(), "that rows whose keys nobody sees are padding is not said: their mask should have a default, be "
-                                             "the mask of 'generate', or compare ids with != to the id of padding"};
+    why = Objection{dead.rows.mask.getLoc(),
+                    "that rows whose keys nobody sees are padding is not said: their mask should have a default, be "
+                    "the mask of 'generate', or compare ids with != to the id of padding"};
     return false;
   }
   Operation *end = function.getBody().front().getTerminator();
@@ -185,7 +191,7 @@ bool Packer::plan() {
 
 //===-- the list of live rows ----------------------------------------------------===//
 
-/// [B, T], not 0 where a row is computed.
+/// The tensor [B, T] that is not 0 where a row is computed.
 Value Packer::makeLive() {
   const PaddedRows &rows = dead.rows;
   Location loc = rows.mask.getLoc();
@@ -197,7 +203,8 @@ Value Packer::makeLive() {
     return mask;
   Type element = typeOf(mask).getElementType();
   if (!element.isInteger(1)) {
-    Value zero = element.isF32() ? model::ConstantOp::create(b, loc, 0.0) : model::ConstantOp::create(b, loc, int64_t(0));
+    Value zero =
+        element.isF32() ? model::ConstantOp::create(b, loc, 0.0) : model::ConstantOp::create(b, loc, int64_t(0));
     auto predicate = rows.inverted ? model::ComparePredicate::eq : model::ComparePredicate::ne;
     mask = model::CompareOp::create(b, loc, predicate, mask, zero);
   } else if (rows.inverted) {
@@ -207,7 +214,8 @@ Value Packer::makeLive() {
     Location at = read->getLoc();
     Value range = model::RangeOp::create(b, at, b.getStringAttr("0"), text(rows.rows)), hit;
     if (auto slice = dyn_cast<model::SliceOp>(read)) {
-      Value from = model::SizeOp::create(b, at, slice.getFromAttr()), to = model::SizeOp::create(b, at, slice.getToAttr());
+      Value from = model::SizeOp::create(b, at, slice.getFromAttr()),
+            to = model::SizeOp::create(b, at, slice.getToAttr());
       Value behind = model::CompareOp::create(b, at, model::ComparePredicate::ge, range, from);
       Value before = model::CompareOp::create(b, at, model::ComparePredicate::lt, range, to);
       hit = model::BinaryOp::create(b, at, model::BinaryKind::logical_and, behind, before);
@@ -238,7 +246,7 @@ void Packer::makeList() {
   std::string name = model::kLiveDim.str();
   for (int n = 1; dims.count(name); ++n)
     name = model::kLiveDim.str() + std::to_string(n);
-  list = model::LiveRowsOp::create(b, dead.rows.mask.getLoc(), live, b.getStringAttr(name));
+  list = model::LiveRowsOp::create(b, model::withName(name, dead.rows.mask.getLoc()), live, b.getStringAttr(name));
   first = list.getDefiningOp();
 }
 
@@ -263,8 +271,8 @@ Value Packer::getPacked(Value v) {
   whole.append(rest.begin() + (leading ? 1 : 2), rest.end()); // [T, ..] or [B|1, T|1, ..]
   Value x = v;
   if (type.withSizes(whole) != type)
-    x = model::BroadcastOp::create(b, v.getLoc(), type.withSizes(whole), v);
-  return packed[v] = model::PackRowsOp::create(b, v.getLoc(), x, list);
+    x = model::BroadcastOp::create(b, model::locationOf(v), type.withSizes(whole), v);
+  return packed[v] = model::PackRowsOp::create(b, model::locationOf(v), x, list);
 }
 
 Value Packer::getWhole(Value v) {
@@ -273,10 +281,10 @@ Value Packer::getWhole(Value v) {
   if (Value known = unpacked.lookup(v))
     return known;
   insertBehind(packed[v]);
-  return unpacked[v] = model::UnpackRowsOp::create(b, v.getLoc(), types[v], packed[v], list);
+  return unpacked[v] = model::UnpackRowsOp::create(b, model::locationOf(v), types[v], packed[v], list);
 }
 
-/// The attention's mask, under which a row of padding sees nothing.
+/// The attention's mask with rows of padding seeing nothing.
 Value Packer::hideQueries(attn::SdpaOp op) {
   Value mask = op.getMask();
   if (Value known = mask ? masks.lookup(mask) : Value())
@@ -286,7 +294,8 @@ Value Packer::hideQueries(attn::SdpaOp op) {
     insertBehind(mask);
   else
     b.setInsertionPoint(op);
-  Value rows = mask::QueriesOp::create(b, op.getLoc(), TypeRange(mask::MaskType::get(b.getContext())), ValueRange(live));
+  Value rows =
+      mask::QueriesOp::create(b, op.getLoc(), TypeRange(mask::MaskType::get(b.getContext())), ValueRange(live));
   Value both = mask ? Value(mask::AndOp::create(b, mask.getLoc(), rows.getType(), mask, rows)) : rows;
   return shared ? masks[mask] = both : both;
 }
@@ -312,7 +321,8 @@ void Packer::rewrite(Operation *op) {
   if (auto sdpa = dyn_cast<attn::SdpaOp>(op); sdpa && isPacked(sdpa.getResult()))
     sdpa.getMaskMutable().assign(hideQueries(sdpa));
   for (auto [i, v] : llvm::enumerate(op->getOperands())) {
-    bool carried = (repeat && carriesPacked(repeat, i)) || (around && i < around.getNumCarried() && carriesPacked(around, i));
+    bool carried =
+        (repeat && carriesPacked(repeat, i)) || (around && i < around.getNumCarried() && carriesPacked(around, i));
     op->setOperand(i, carried ? getPacked(v) : getWhole(v));
   }
   for (unsigned i = 0; repeat && i < repeat.getNumCarried(); ++i)
@@ -336,7 +346,7 @@ void Packer::run() {
   for (auto [i, v] : llvm::enumerate(function.getBody().front().getTerminator()->getOperands()))
     if (v.getDefiningOp<model::UnpackRowsOp>())
       function.setResultAttr(i, "model.padded_rows", b.getStringAttr("zero"));
-  // Carried values change their type only now: until here it says which axes are rows.
+  // Only now carried values change their type: until here it told which axes are rows.
   for (auto &[v, type] : types)
     if (packed[v] == v)
       v.setType(packedType(type));
@@ -355,7 +365,8 @@ struct SkipPaddingPass : heddle::impl::SkipPaddingPassBase<SkipPaddingPass> {
   void runOnOperation() override {
     if (rows == "compute")
       return;
-    // Who reads a Hugging Face model's outputs knows its mask; a description says what it hands out.
+    // Users of a Hugging Face model read its outputs by the mask that they gave; what an output
+    // of a description says of padding may be wanted.
     bool mayZero = rows == "skip" || getOperation()->hasAttr("model.padding_unread");
     SmallVector<Attribute> lines;
     for (auto function : getOperation().getOps<func::FuncOp>()) {
@@ -367,8 +378,8 @@ struct SkipPaddingPass : heddle::impl::SkipPaddingPassBase<SkipPaddingPass> {
         if (packer.plan())
           packer.run();
         if (packer.why) {
-          std::string text = "@" + function.getName().str() + " computes rows of padding (" + padded.batch.str() + " x " +
-                             padded.rows.str() + "): " + place(packer.why->where) + ": " + packer.why->why;
+          std::string text = "@" + function.getName().str() + " computes rows of padding (" + padded.batch.str() +
+                             " x " + padded.rows.str() + "): " + place(packer.why->where) + ": " + packer.why->why;
           lines.push_back(StringAttr::get(&getContext(), text));
         }
       }

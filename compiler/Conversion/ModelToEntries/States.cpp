@@ -1,12 +1,13 @@
 //===- States.cpp - what outlives a call ----------------------------------===//
 //
-// Rows that later steps read again are appended to a state; what no token reaches but
-// inputs do is computed by @once and loaded. A state belongs to one value: equal needs
-// share it. A state inside repeats has an axis for each of them.
+// States, which outlive a call. Rows that later steps read are appended to a state; values that
+// depend on inputs but on no token are stored by @once and loaded. A state belongs to one value,
+// so all its readers share it. Inside repeats it has one axis for each of them.
 //
 //===----------------------------------------------------------------------===//
 
 #include "compiler/Conversion/ModelToEntries/Builder.h"
+#include "dialects/Model/IR/Names.h"
 #include "dialects/Model/IR/ReservedDims.h"
 
 using namespace mlir;
@@ -15,7 +16,7 @@ using namespace heddle::entries;
 using model::ModelTensorType;
 using model::Size;
 
-/// Bytes of one row, as far as they are known: lengths that are dims count once.
+/// Bytes of one row; lengths that are dims count as 1.
 static int64_t rowBytes(Value v) {
   auto t = cast<ModelTensorType>(v.getType());
   int64_t n = t.getElementType().isInteger(1) ? 1 : t.getElementType().isF32() ? 4 : 8;
@@ -24,8 +25,7 @@ static int64_t rowBytes(Value v) {
   return n;
 }
 
-/// Keep something smaller and compute this again? What an expression only blows up is.
-bool entries::Builder::replays(Value v) {
+bool entries::replays(Value v, const Kinds &kinds) {
   Operation *op = v.getDefiningOp();
   if (!op || isa<model::RepeatOp>(op))
     return false;
@@ -34,9 +34,9 @@ bool entries::Builder::replays(Value v) {
   if (auto def = dyn_cast<model::DefaultOp>(op)) {
     const Facts &given = kinds.of(def.getInput());
     Value stands = cast<model::YieldOp>(def.getBody().front().getTerminator()).getOperand(0);
-    return given.unstable && (kinds.of(stands).kind != Kind::Rows || replays(stands));
+    return given.unstable && (kinds.of(stands).kind != Kind::Rows || replays(stands, kinds));
   }
-  if (isa<model::ConcatOp, model::PadOp, model::SliceOp>(op) && isAlong(op))
+  if (isa<model::ConcatOp, model::PadOp, model::SliceOp>(op) && kinds.isAlong(op))
     return true;
   if (!isa<model::UnaryOp, model::BinaryOp, model::CompareOp, model::SelectOp, model::CastOp, model::BroadcastOp,
            model::SliceOp, model::SqueezeOp, model::UnsqueezeOp, model::RearrangeOp>(op))
@@ -47,7 +47,7 @@ bool entries::Builder::replays(Value v) {
   for (Value o : op->getOperands())
     if (kinds.of(o).kind == Kind::Rows && seen.insert(o).second) {
       bytes += rowBytes(o);
-      every &= replays(o);
+      every &= replays(o, kinds);
     }
   return every || bytes < rowBytes(v);
 }
@@ -69,8 +69,8 @@ Value entries::Builder::append(Value v) {
   shape[axis] = Size::dim(model::kCapacityDim);
   Value where = state(v, "rows", shape, t.getElementType());
   auto all = cast<ModelTensorType>(rows.getType()).withSize(axis, allRows());
-  Value kept = model::AppendOp::create(at(v), v.getLoc(), all, where, indices(v), rows, axis);
-  return sliceRows(at(v), v.getLoc(), kept, axis, Size(-c), allRows());
+  Value kept = model::AppendOp::create(at(v), model::locationOf(v), all, where, indices(v), rows, axis);
+  return sliceRows(at(v), model::locationOf(v), kept, axis, Size(-c), allRows());
 }
 
 Value entries::Builder::load(Value v) {
@@ -80,30 +80,19 @@ Value entries::Builder::load(Value v) {
   std::string name = "once" + std::to_string(numStates);
   Value where = state(v, "once", t.getSizes(), t.getElementType());
   kept.push_back({v, name, cast<model::StateType>(where.getType())});
-  return model::LoadOp::create(at(v), v.getLoc(), t, where, indices(v));
+  return model::LoadOp::create(at(v), model::locationOf(v), t, where, indices(v));
 }
 
-Value entries::Builder::loadPast(OpBuilder &where, Location loc, Value state, ValueRange at, ModelTensorType type, Value empty) {
+Value entries::loadPast(OpBuilder &where, Location loc, Value state, ValueRange at, ModelTensorType type, Value empty) {
   Value held = model::LoadOp::create(where, loc, type, state, at);
-  Value none = model::ConstantOp::create(where, loc, int64_t(0)), past = model::SizeOp::create(where, loc, model::kPastDim);
+  Value none = model::ConstantOp::create(where, loc, int64_t(0)),
+        past = model::SizeOp::create(where, loc, model::kPastDim);
   Value first = model::CompareOp::create(where, loc, model::ComparePredicate::eq, past, none);
   if (!empty)
     empty = type.getElementType().isF32()         ? model::ConstantOp::create(where, loc, 0.0).getResult()
             : type.getElementType().isInteger(64) ? none
                                                   : model::ConstantOp::create(where, loc, false).getResult();
   return model::SelectOp::create(where, loc, first, empty, held);
-}
-
-Value entries::Builder::tail(Value owner, Value rows, unsigned axis, int64_t count) {
-  OpBuilder &where = at(owner);
-  Location loc = owner.getLoc();
-  auto t = cast<ModelTensorType>(rows.getType()).withSize(axis, Size(count));
-  Value place = state(owner, "tail", t.getSizes(), t.getElementType());
-  Value before = loadPast(where, loc, place, indices(owner), t);
-  Value both = model::ConcatOp::create(where, loc, ValueRange{before, rows}, axis);
-  Value last = sliceRows(where, loc, both, axis, newDim(), newDim() + Size(count));
-  model::StoreOp::create(where, loc, last, place, indices(owner));
-  return both;
 }
 
 Value entries::Builder::refill(ArrayRef<Value> values) {
@@ -113,7 +102,7 @@ Value entries::Builder::refill(ArrayRef<Value> values) {
     if (stop())
       continue;
     auto t = cast<ModelTensorType>(now.getType());
-    Location loc = v.getLoc();
+    Location loc = model::locationOf(v);
     Value place = state(v, "guard", t.getSizes(), t.getElementType());
     Value held = model::LoadOp::create(b, loc, t, place, ValueRange{});
     model::StoreOp::create(b, loc, now, place, ValueRange{});
@@ -128,7 +117,7 @@ Value entries::Builder::refill(ArrayRef<Value> values) {
   }
   if (stop() || !any)
     return {};
-  // The first call has nothing to compare with.
+  // In the first call there is nothing to compare with.
   Location loc = any.getLoc();
   Value none = model::ConstantOp::create(b, loc, int64_t(0)), past = model::SizeOp::create(b, loc, model::kPastDim);
   Value first = model::CompareOp::create(b, loc, model::ComparePredicate::eq, past, none);

@@ -28,16 +28,11 @@ static constexpr std::pair<StringRef, llvm::ArrayRef<Word>> kFunctions[] = {
 static FunctionType typeOf(llvm::ArrayRef<Word> words, MLIRContext *context) {
   auto type = [&](Word word) -> Type {
     switch (word) {
-    case i32:
-      return IntegerType::get(context, 32);
-    case i64:
-      return IntegerType::get(context, 64);
-    case f32:
-      return Float32Type::get(context);
-    case f64:
-      return Float64Type::get(context);
-    default:
-      return LLVM::LLVMPointerType::get(context);
+    case i32: return IntegerType::get(context, 32);
+    case i64: return IntegerType::get(context, 64);
+    case f32: return Float32Type::get(context);
+    case f64: return Float64Type::get(context);
+    default: return LLVM::LLVMPointerType::get(context);
     }
   };
   llvm::SmallVector<Type> results, arguments;

@@ -1,7 +1,7 @@
 //===- Abi.h - runtime/include/heddle/abi.def as the compiler sees it -------===//
 //
-// The signature of an entry, the functions that generated code may call and the codes of its
-// failures: one row each of abi.def, from which the runtime takes the same.
+// runtime/include/heddle/abi.def as the compiler uses it: the type of entries, the functions that generated code may
+// call, and the codes of its failures. The runtime reads the same rows.
 //
 //===----------------------------------------------------------------------===//
 #ifndef HEDDLE_COMPILER_CONVERSION_TOLOOPS_ABI_H
@@ -21,7 +21,7 @@ enum class Failure : int64_t {
 /// The type of every entry; every pointer is an !llvm.ptr.
 mlir::FunctionType entryType(mlir::MLIRContext *context);
 
-/// The type of a function of the runtime or of libm; nothing where generated code may not call it.
+/// The type of a function of the runtime or of libm; none if generated code may not call it.
 std::optional<mlir::FunctionType> functionType(llvm::StringRef symbol, mlir::MLIRContext *context);
 
 } // namespace heddle::abi

@@ -17,6 +17,9 @@ using model::ModelTensorType;
 using model::Size;
 
 static ModelTensorType typeOf(Value v) { return cast<ModelTensorType>(v.getType()); }
+static constexpr int64_t kLeastRows = 8;  ///< rows that are computed at once
+static constexpr int64_t kMostKeys = 256; ///< code of a whole tile is unrolled over its vectors
+
 static int64_t up16(int64_t n) { return (n + 15) / 16 * 16; }
 static Size ceilDiv(const Size &n, int64_t d) { return (n + Size(d - 1)).floorDiv(Size(d)); }
 
@@ -31,7 +34,7 @@ static bool biasKnowsHeads(Value bias) {
   return false;
 }
 
-/// The leaves of a bias that are each made once.
+/// Collects the leaves of a bias, each once.
 static void biasLeaves(Value bias, SmallVectorImpl<Operation *> &leaves) {
   Operation *op = bias.getDefiningOp();
   if (!isa<attn::BiasAddOp, attn::BiasScaleOp>(op)) {
@@ -43,19 +46,25 @@ static void biasLeaves(Value bias, SmallVectorImpl<Operation *> &leaves) {
     biasLeaves(operand, leaves);
 }
 
-/// Whether query heads of one key head see different masks or biases.
-static bool isHeadAware(attn::SdpaOp op) {
-  auto root = op.getMask() ? op.getMask().getDefiningOp<mask::MaskOpInterface>() : mask::MaskOpInterface();
+/// The leaves of the attention's bias.
+static SmallVector<Operation *> leavesOf(attn::SdpaOp op) {
   SmallVector<Operation *> leaves;
   if (op.getBias())
     biasLeaves(op.getBias(), leaves);
-  return (root && (root.dependsOn() & mask::Head)) || llvm::any_of(leaves, [](Operation *leaf) { return biasKnowsHeads(leaf->getResult(0)); });
+  return leaves;
 }
 
-/// Whether values may stand in pairs: the tiles of all batch elements begin at key 0, and nobody else reads them.
+/// Whether query heads that share a key head have different masks or biases.
+static bool isHeadAware(attn::SdpaOp op) {
+  auto root = op.getMask() ? op.getMask().getDefiningOp<mask::MaskOpInterface>() : mask::MaskOpInterface();
+  return (root && (root.dependsOn() & mask::Head)) ||
+         llvm::any_of(leavesOf(op), [](Operation *leaf) { return biasKnowsHeads(leaf->getResult(0)); });
+}
+
+/// Whether values may be stored in pairs: the tiles of all batch elements begin at key 0, and no other op reads them.
 static bool mayPair(attn::SdpaOp op) {
-  return model::arithmeticOf(op).dots && !cacheLayoutOf(op.getValue()) && (!op.getMask() || mask::leadingKeys(op.getMask()).empty()) &&
-         op.getMaskedRows() != attn::MaskedRows::mean;
+  return model::arithmeticOf(op).dots && !cacheLayoutOf(op.getValue()) &&
+         (!op.getMask() || mask::leadingKeys(op.getMask()).empty()) && op.getMaskedRows() != attn::MaskedRows::mean;
 }
 
 attn::ScheduleAttr heddle::loops::usualTiles(attn::SdpaOp op) {
@@ -67,28 +76,46 @@ std::string heddle::loops::refuseTiles(attn::SdpaOp op) {
   attn::ScheduleAttr tiles = attn::scheduleOf(op);
   if (!tiles)
     return "has no tiles; the pass model-plan-schedules gives it some";
-  if (tiles.getRows() != kRowTile || tiles.getKeys() != kKeyTile || tiles.getPanel() != kPanel)
-    return "has tiles that loops are not made of; they have " + std::to_string(kRowTile) + " rows and " + std::to_string(kKeyTile) +
-           " keys in panels of " + std::to_string(kPanel);
+  if (tiles.getRows() < kLeastRows)
+    return "has work items of " + std::to_string(tiles.getRows()) + " rows, but rows are computed " +
+           std::to_string(kLeastRows) + " at once";
+  if (tiles.getPanel() != kPanel)
+    return "has panels of " + std::to_string(tiles.getPanel()) + " keys; loops are made of " + std::to_string(kPanel);
+  if (tiles.getKeys() < kPanelsAtOnce * kPanel || tiles.getKeys() > kMostKeys)
+    return "has tiles of " + std::to_string(tiles.getKeys()) + " keys; they have " +
+           std::to_string(kPanelsAtOnce * kPanel) + " to " + std::to_string(kMostKeys);
+  if (tiles.getClasses() > 1 &&
+      tiles.getKeys() < 2 * kPanelsAtOnce * kPanel) // a class has room for whole halves of tiles
+    return "has tiles of " + std::to_string(tiles.getKeys()) + " keys; in classes they have " +
+           std::to_string(2 * kPanelsAtOnce * kPanel) + " or more";
+  if (tiles.getRows() < kRowTile &&
+      llvm::any_of(leavesOf(op), [](Operation *leaf) { return isa<attn::RelativeDotOp>(leaf); }))
+    return "has work items of " + std::to_string(tiles.getRows()) + " rows; with a relative_dot they have " +
+           std::to_string(kRowTile) + " or more";
   if (tiles.getPacked() != 1 && tiles.getPacked() != usualTiles(op).getPacked())
-    return "has " + std::to_string(tiles.getPacked()) + " query heads together; it may have 1 or " + std::to_string(usualTiles(op).getPacked());
+    return "has " + std::to_string(tiles.getPacked()) + " query heads together; it may have 1 or " +
+           std::to_string(usualTiles(op).getPacked());
   if (tiles.getClasses() != 1 && tiles.getClasses() != keyClasses(op))
-    return "falls into " + std::to_string(tiles.getClasses()) + " classes; its mask allows 1 or " + std::to_string(keyClasses(op));
+    return "falls into " + std::to_string(tiles.getClasses()) + " classes; its mask allows 1 or " +
+           std::to_string(keyClasses(op));
   if (tiles.getPaired() && !mayPair(op))
     return "has paired values, which need products of pairs, all tiles at key 0 and no cache";
   for (Value rows : {Value(op.getKey()), Value(op.getValue())})
     if (std::optional<CacheLayout> cache = cacheLayoutOf(rows)) {
       attn::CacheAttr mark = attn::cacheOf(rows.getDefiningOp());
-      if (mark.getBlock() != tiles.getKeys() || mark.getPanel() != tiles.getPanel() || mark.getClasses() != tiles.getClasses())
-        return "reads a cache with blocks of " + std::to_string(mark.getBlock()) + " rows, panels of " + std::to_string(mark.getPanel()) + " and " +
-               std::to_string(mark.getClasses()) + " classes, but has others";
-      if (cache->heads != int64_t(op.getKvHeads()) || cache->keys != (rows == op.getKey()) || cache->stored != model::arithmeticOf(op).stored)
+      if (mark.getBlock() != tiles.getKeys() || mark.getPanel() != tiles.getPanel() ||
+          mark.getClasses() != tiles.getClasses())
+        return "reads a cache with blocks of " + std::to_string(mark.getBlock()) + " rows, panels of " +
+               std::to_string(mark.getPanel()) + " and " + std::to_string(mark.getClasses()) +
+               " classes, but has others";
+      if (cache->heads != int64_t(op.getKvHeads()) || cache->keys != (rows == op.getKey()) ||
+          cache->stored != model::arithmeticOf(op).stored)
         return "reads a cache that is not laid out for it";
     }
   return "";
 }
 
-/// Buckets of the distances j - i from -reach to reach; beyond it they do not change.
+/// The buckets of distances j - i from -reach to reach; beyond it they are constant.
 static AttentionPlan::Lookup lookupOf(attn::BucketBiasOp op, int64_t step) {
   int64_t buckets = *typeOf(op.getTable()).getSize(0).constant(), far = op.getMaxDistance(), d = far;
   auto bucket = [&](int64_t at) { return attn::bucketOf(at, buckets, far, op.getTwoSided()); };
@@ -101,7 +128,7 @@ static AttentionPlan::Lookup lookupOf(attn::BucketBiasOp op, int64_t step) {
   return lookup;
 }
 
-/// DeBERTa's buckets of i - j, until they leave a table of `rows` rows on either side.
+/// DeBERTa's buckets of i - j, up to where they leave a table of `rows` rows on either side.
 static AttentionPlan::Lookup lookupOf(attn::RelativeDotOp op, int64_t step) {
   AttentionPlan::Lookup lookup;
   if (!op.getBucket())
@@ -133,8 +160,10 @@ AttentionPlan::AttentionPlan(attn::SdpaOp op) : op(op), arithmetic(model::arithm
   valueSource = valueCache ? Source::Cache : Source::Rows;
   attn::ScheduleAttr tiles = attn::scheduleOf(op);
   classes = tiles.getClasses();
-  keyRoom = keyCache ? keyCache->room : roomOfClass(keys, classes, kKeyTile);
-  valueRoom = valueCache ? valueCache->room : roomOfClass(keys, classes, kKeyTile);
+  rowTile = tiles.getRows();
+  keyTile = tiles.getKeys();
+  keyRoom = keyCache ? keyCache->room : roomOfClass(keys, classes, keyTile);
+  valueRoom = valueCache ? valueCache->room : roomOfClass(keys, classes, keyTile);
   keyRing = keyCache ? keyCache->ring : 0;
   valueRing = valueCache ? valueCache->ring : 0;
 
@@ -164,15 +193,15 @@ AttentionPlan::AttentionPlan(attn::SdpaOp op) : op(op), arithmetic(model::arithm
     at += up16(floats);
     return here;
   };
-  atQuery = reserve(kRowTile * queryWords());
-  atScores = reserve(kRowTile * kScoreStride);
-  atOutput = reserve(kRowTile * up16(valueWidth));
-  atSum = reserve(kRowTile * 16);
-  atScale = reserve(kRowTile);
-  atMax = reserve(kRowTile);
-  atBounds = reserve(kRowTile);
-  atCounts = counted ? reserve(kRowTile * kScoreStride) : 0;
-  atPairs = arithmetic.dots && !paired ? reserve(kKeyTile / 2 * pairStride()) : 0;
+  atQuery = reserve(rowTile * queryWords());
+  atScores = reserve(rowTile * scoreStride());
+  atOutput = reserve(rowTile * up16(valueWidth));
+  atSum = reserve(rowTile * 16);
+  atScale = reserve(rowTile);
+  atMax = reserve(rowTile);
+  atBounds = reserve(rowTile);
+  atCounts = counted ? reserve(rowTile * scoreStride()) : 0;
+  atPairs = arithmetic.dots && !paired ? reserve(keyTile / 2 * pairStride()) : 0;
   for (Operation *bias : biases) {
     int64_t floats = 0;
     lookups.emplace_back();
@@ -183,11 +212,12 @@ AttentionPlan::AttentionPlan(attn::SdpaOp op) : op(op), arithmetic(model::arithm
       lookups.back() = lookupOf(dot, classes);
       ModelTensorType x = typeOf(dot.getX());
       std::optional<Size> w = x.getSize(2).exactDiv(Size(int64_t(dot.getHeads())));
-      floats = relativeFloats(w && w->constant() ? *w->constant() : 0, dot.getKeySide());
+      floats = relativeFloats(*this, w && w->constant() ? *w->constant() : 0, dot.getKeySide());
     }
     atBias.push_back(reserve(floats));
   }
-  threadFloats = at + 16; // areas of two threads never share a cache line
+  at = std::max(at, atScores + (rowTile + 1) * scoreStride()); // a row of scores is read behind the last one
+  threadFloats = at + 16;                                      // areas of two threads never share a cache line
   for (const Size &n : {rowBlocks(), keyBlocks(), atValues(), atAnchors(), atThreads()})
     note(n);
 }
@@ -222,8 +252,8 @@ void AttentionPlan::noteBias(Value bias) {
   }
 }
 
-Size AttentionPlan::rowBlocks() const { return ceilDiv(ceilDiv(rows, classes) * Size(packed), kRowTile); }
-Size AttentionPlan::keyBlocks() const { return ceilDiv(ceilDiv(keys, classes), kKeyTile); }
+Size AttentionPlan::rowBlocks() const { return ceilDiv(ceilDiv(rows, classes) * Size(packed), rowTile); }
+Size AttentionPlan::keyBlocks() const { return ceilDiv(ceilDiv(keys, classes), keyTile); }
 
 Size AttentionPlan::atValues() const {
   Size elements = sharedKeys ? Size(1) : batch;
@@ -231,7 +261,8 @@ Size AttentionPlan::atValues() const {
 }
 Size AttentionPlan::atAnchors() const {
   Size elements = sharedKeys ? Size(1) : batch;
-  return atValues() + (valueSource == Source::Cache ? Size(0) : elements * Size(kvHeads * classes * valueWords()) * valueRoom);
+  return atValues() +
+         (valueSource == Source::Cache ? Size(0) : elements * Size(kvHeads * classes * valueWords()) * valueRoom);
 }
 Size AttentionPlan::atThreads() const {
   // anchors are i64; 16 floats a batch element keep the areas behind them aligned
@@ -262,9 +293,9 @@ std::string AttentionPlan::textOf(Value value) const {
 std::string AttentionPlan::text() const {
   std::string text;
   llvm::raw_string_ostream os(text);
-  os << op->getPropertiesAsAttribute() << ' ' << int(arithmetic.stored) << arithmetic.dots << ' ' << width << ' ' << valueWidth << ' ' << sharedKeys << int(keySource)
-     << int(valueSource) << batch.str() << ';' << rows.str() << ';' << keys.str() << ';' << keyRoom.str() << ';'
-     << valueRoom.str() << ';' << keyRing << ';' << valueRing;
+  os << op->getPropertiesAsAttribute() << ' ' << int(arithmetic.stored) << arithmetic.dots << ' ' << width << ' '
+     << valueWidth << ' ' << sharedKeys << int(keySource) << int(valueSource) << batch.str() << ';' << rows.str() << ';'
+     << keys.str() << ';' << keyRoom.str() << ';' << valueRoom.str() << ';' << keyRing << ';' << valueRing;
   if (attn::scheduleOf(op) != usualTiles(op))
     os << attn::scheduleOf(op);
   if (op.getMask())

@@ -4,6 +4,8 @@
 // keys come from; batch, lengths and `past` are numbers it receives. Ops with one plan text
 // share one kernel. Layouts:
 //
+// (blocks and work items of the usual schedule; another one may say otherwise)
+//
 //   keys     [B][g][blocks of 128][8 panels][w][16 keys]      values   [B][g][rows][u]
 //   halves   [B][g][blocks of 128][8 panels][w/2][16 keys][2]          [B][g][rows][u], halves,
 //                                                                 or  [B][g][rows/2][u][2] where they are `paired`
@@ -21,17 +23,14 @@
 
 namespace heddle::loops {
 
-constexpr int64_t kKeyTile = 128;  ///< keys of a tile, and of a block of the cache
-constexpr int64_t kPanel = 16;     ///< keys of a panel
-constexpr int64_t kRowTile = 32;   ///< packed rows of a work item
-constexpr int64_t kScoreFront = 64; ///< room before column 0 of a row of scores
-constexpr int64_t kScoreStride = 272;
+constexpr int64_t kKeyTile = 128;    ///< keys of a tile, and of a block of the cache, where nobody says otherwise
+constexpr int64_t kPanel = 16;       ///< keys of a panel
+constexpr int64_t kRowTile = 32;     ///< packed rows of a work item, where nobody says otherwise
+constexpr int64_t kPanelsAtOnce = 4; ///< panels that scores are made of at once, at most
+constexpr int64_t kScoreFront = kPanelsAtOnce * kPanel; ///< room before column 0 of a row of scores
 
 /// Floats of a head's row of biases by distance: -reach-16 .. reach+16.
 inline int64_t tableStride(int64_t reach) { return (2 * reach + 33 + 15) / 16 * 16; }
-
-/// Floats of scratch of a relative_dot: panels of distances, dots (AttentionRelative.cpp).
-int64_t relativeFloats(int64_t w, bool keySide);
 
 /// Where the keys or values of an attention come from.
 enum class Source { Rows, Cache };
@@ -39,12 +38,13 @@ enum class Source { Rows, Cache };
 struct AttentionPlan {
   explicit AttentionPlan(attn::SdpaOp op);
 
-  mutable attn::SdpaOp op; ///< accessors of ops are not const
+  mutable attn::SdpaOp op;      ///< accessors of ops are not const
   model::Arithmetic arithmetic; ///< how keys and values are stored, and the queries with dots
   int64_t heads, kvHeads, width, valueWidth;
   /// Rows (position, member) of one key head stand together unless mask or bias know heads.
   int64_t packed;
-  int64_t classes; ///< into how many attentions this one falls (KeyClasses.h)
+  int64_t classes;          ///< into how many attentions this one falls (KeyClasses.h)
+  int64_t rowTile, keyTile; ///< packed rows of a work item; keys that it meets at once
   model::Size batch, rows, keys, past, keyStart;
   bool sharedKeys; ///< one batch element of keys for all
   Source keySource, valueSource;
@@ -82,10 +82,15 @@ struct AttentionPlan {
   model::Size keyBlocks() const;
   /// Words of 4 bytes that a row of one head takes where it is stored.
   int64_t keyWords() const { return arithmetic.halves() ? (width + 1) / 2 : width; }
-  int64_t valueWords() const { return paired ? pairStride() / 2 : arithmetic.halves() ? (valueWidth + 1) / 2 : valueWidth; }
+  int64_t valueWords() const {
+    return paired ? pairStride() / 2 : arithmetic.halves() ? (valueWidth + 1) / 2 : valueWidth;
+  }
   int64_t queryWords() const { return arithmetic.dots ? keyWords() : width; }
   /// Words of a row of paired values: whole vectors of 32 halves.
   int64_t pairStride() const { return (valueWidth + 31) / 32 * 32; }
+  /// Floats of a row of scores: as much room behind the tile as before it, and a line, so that rows fall on
+  /// different sets of the cache.
+  int64_t scoreStride() const { return kScoreFront + keyTile + kScoreFront + 16; }
   /// Offsets of the shared parts of scratch, in floats.
   model::Size atKeys() const { return model::Size(0); }
   model::Size atValues() const;
@@ -101,6 +106,9 @@ private:
   void noteBias(mlir::Value bias);
   std::string textOf(mlir::Value value) const;
 };
+
+/// Floats of scratch of a relative_dot: panels of distances, dots (AttentionRelative.cpp).
+int64_t relativeFloats(const AttentionPlan &plan, int64_t w, bool keySide);
 
 } // namespace heddle::loops
 

@@ -8,7 +8,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "compiler/Conversion/ToLoops/AttentionKernel.h"
+#include "compiler/Conversion/ToLoops/AttentionBias.h"
+#include "compiler/Conversion/ToLoops/AttentionStored.h"
 
 using namespace mlir;
 using namespace heddle;
@@ -16,74 +17,70 @@ using namespace heddle::loops;
 using model::ModelTensorType;
 using model::Size;
 
-static constexpr int64_t kMost = kKeyTile + kRowTile; ///< values of m, a multiple of 2 panels
-static constexpr int64_t kKeyDots = 16 + kRowTile;    ///< values of m that 16 keys need
+static int64_t mostOf(const AttentionPlan &plan) {
+  return plan.keyTile + plan.rowTile;
+} ///< values of m, a multiple of 2 panels
+static int64_t keyDotsOf(const AttentionPlan &plan) {
+  return kPanel + plan.rowTile;
+} ///< values of m that a panel of keys needs
 
-int64_t heddle::loops::relativeFloats(int64_t w, bool keySide) {
+int64_t heddle::loops::relativeFloats(const AttentionPlan &plan, int64_t w, bool keySide) {
   // Whole vectors are read: 32 floats behind the last.
-  return kMost * w + 2 * kPanel + (keySide ? kPanel * (kKeyDots + 1) + kRowTile * kScoreStride : kRowTile * kMost);
+  int64_t most = mostOf(plan);
+  return most * w + 2 * kPanel +
+         (keySide ? kPanel * (keyDotsOf(plan) + 1) + plan.rowTile * plan.scoreStride() : plan.rowTile * most);
 }
-
-namespace {
-/// Where things of one relative_dot lie behind plan.atBias, in floats.
-struct Places {
-  int64_t panels, dots, scores;
-  Places(int64_t at, int64_t w) : panels(at), dots(at + kMost * w), scores(dots + kPanel * (kKeyDots + 1)) {}
-};
-} // namespace
 
 static int64_t widthOf(attn::RelativeDotOp op) {
   auto x = cast<ModelTensorType>(op.getX().getType());
   return x.getSize(2).exactDiv(Size(int64_t(op.getHeads())))->constant().value_or(0);
 }
 
-/// First column of the tile's first panel.
-static Value firstColumn(AttentionKernel &k, const AttentionKernel::Tile &tile) {
-  return k.mul(k.div(k.sub(tile.begin, tile.at), k.constant(kPanel)), kPanel);
-}
+RelativeDots::RelativeDots(const ItemCode &item, attn::RelativeDotOp op, int64_t at)
+    : ItemCode(item), op(op), number(at), w(widthOf(op)), panels(plan.atBias[at]), dots(panels + mostOf(plan) * w),
+      scores(dots + kPanel * (keyDotsOf(plan) + 1)) {}
 
-Value AttentionKernel::relativeAt(attn::RelativeDotOp op, int64_t at, const Row &row, Value column) {
-  Places places(plan.atBias[at], widthOf(op));
+Value RelativeDots::atRow(const RowContext &row, Value column, Value first) {
   if (op.getKeySide())
-    return loadVec(floats(places.scores), add(add(mul(row.index, kScoreStride), kScoreFront), column));
-  Value m = sub(add(sub(column, relativeColumn), sub(count, constant(1))), row.index);
-  return loadVec(floats(places.dots), add(mul(row.index, kMost), m));
+    return loadVec({area.floats(scores), add(add(mul(row.index, plan.scoreStride()), kScoreFront), column)});
+  Value m = sub(add({sub(column, first), sub(item.count, constant(1))}), row.index);
+  return loadVec({area.floats(dots), add(mul(row.index, mostOf(plan)), m)});
 }
 
 /// The rows of R that the tile needs, as panels: m = 0, 1, .. for distances from `farthest` down.
-void AttentionKernel::packDistances(attn::RelativeDotOp op, int64_t at, Value farthest, Value panels) {
+void RelativeDots::packDistances(Value farthest, Value panelCount) {
   auto table = cast<ModelTensorType>(op.getTable().getType());
-  int64_t w = widthOf(op), tableWidth = table.getSize(1).constant().value_or(w);
-  const AttentionPlan::Lookup &lookup = plan.lookups[at];
+  int64_t tableWidth = table.getSize(1).constant().value_or(w);
+  const AttentionPlan::Lookup &lookup = plan.lookups[number];
   Value zero = length(Size::parse(op.getZero()).value_or(Size(0))), last = sub(length(table.getSize(0)), constant(1));
   Value source = tensor(op.getTable());
   if (tableWidth != w)
-    source = this->at(source, mul(group, w), f32());
-  loop(constant(0), panels, 1, [&](Value panel) {
+    source = at(source, mul(item.group, w), f32());
+  loop(constant(0), panelCount, 1, [&](Value panel) {
     auto rowAt = [&](int64_t i) {
       Value distance = sub(farthest, add(mul(panel, kPanel), i));
       if (!lookup.entries.empty()) {
         Value n = min(max(add(distance, lookup.reach), constant(0)), constant(2 * lookup.reach));
-        Value entry = load(b.getI32Type(), this->at(tensors[plan.tensors.size() + at], n, b.getI32Type()));
-        distance = arith::IndexCastOp::create(b, b.getIndexType(), entry);
+        distance = toIndex(load(b.getI32Type(), at(args.lookups[number], n, b.getI32Type())));
       } else {
         distance = mul(distance, plan.classes);
       }
-      return this->at(source, mul(max(min(add(zero, distance), last), constant(0)), tableWidth), f32());
+      return at(source, mul(max(min(add(zero, distance), last), constant(0)), tableWidth), f32());
     };
-    packPanel(*this, Stored::f32, rowAt, w, this->at(floats(Places(plan.atBias[at], w).panels), mul(panel, kPanel * w), f32()));
+    Value target = at({area.floats(panels), mul(panel, kPanel * w)}, f32());
+    packPanel(*this, Stored::f32, rowAt, w, target);
   });
 }
 
-/// Rows of w floats against `n` panels; one accumulator a dot, d ascending. Row after row.
-Values AttentionKernel::dots(ArrayRef<Value> rows, Value panels, int64_t w, int64_t n) {
+/// Rows of w floats against `count` panels; one accumulator a dot, d ascending. Row after row.
+Values RelativeDots::products(ArrayRef<Value> rows, Value panel, int64_t count) {
   int64_t perPanel = kPanel / lanes;
-  Values init(rows.size() * n * perPanel, real(vec(f32()), 0.0));
+  Values init(rows.size() * count * perPanel, real(vec(f32()), 0.0));
   return loop(constant(0), constant(w), 1, init, [&](Value d, ValueRange carried) {
     Values next(carried.begin(), carried.end()), k;
-    for (int64_t p = 0; p < n; ++p)
+    for (int64_t p = 0; p < count; ++p)
       for (int64_t v = 0; v < perPanel; ++v)
-        k.push_back(loadVec(panels, add(mul(d, kPanel), p * kPanel * w + v * lanes)));
+        k.push_back(loadVec(panel, add(mul(d, kPanel), p * kPanel * w + v * lanes)));
     for (size_t i = 0; i < rows.size(); ++i) {
       Value x = splat(loadF32(rows[i], d));
       for (size_t v = 0; v < k.size(); ++v)
@@ -93,80 +90,84 @@ Values AttentionKernel::dots(ArrayRef<Value> rows, Value panels, int64_t w, int6
   });
 }
 
-void AttentionKernel::emitDots(attn::RelativeDotOp op, int64_t at, const Tile &tile) {
+void RelativeDots::emit(const Tile &tile, Value first) {
   auto x = cast<ModelTensorType>(op.getX().getType());
-  int64_t heads = op.getHeads(), w = widthOf(op);
-  Places places(plan.atBias[at], w);
-  relativeColumn = firstColumn(*this, tile);
-  Value columns = sub(sub(tile.end, tile.at), relativeColumn), before = sub(count, constant(1));
-  Value farthest = sub(ownOf(add(firstRow, before)), add(tile.at, relativeColumn)); // of the last row
-  Value panels = div(add(add(columns, before), kPanel - 1), constant(kPanel));
-  packDistances(op, at, farthest, panels);
-  Value element = x.getSize(0).is(1) ? constant(0) : batch;
-  Value lines = length(x.getSize(1)), head = heads == 1 ? constant(0) : group;
+  int64_t heads = op.getHeads();
+  Value columns = sub(sub(tile.end, tile.at), first), before = sub(item.count, constant(1));
+  Value own = ownOf(add(item.firstRow, before)); // of the last row
+  Value farthest = sub(own, add(tile.at, first));
+  Value panelCount = div(add(add(columns, before), kPanel - 1), constant(kPanel));
+  packDistances(farthest, panelCount);
+  Value element = x.getSize(0).is(1) ? constant(0) : keys.batch;
+  Value lines = length(x.getSize(1)), head = heads == 1 ? constant(0) : item.group;
   auto lineAt = [&](Value line) {
-    return this->at(tensor(op.getX()), mul(add(mul(add(mul(element, lines), line), heads), head), w), f32());
+    return at({tensor(op.getX()), mul(add(mul(add(mul(element, lines), line), heads), head), w)}, f32());
   };
-  if (op.getKeySide())
-    keyDots(places.panels, places.dots, places.scores, w, columns, [&](Value column) {
-      return lineAt(min(keyRow(add(add(tile.at, relativeColumn), column)), sub(lines, constant(1))));
-    });
-  else
-    queryDots(places.panels, places.dots, w, panels, lineAt);
+  if (!op.getKeySide())
+    return queryDots(panelCount, lineAt);
+  keyDots(first, columns, [&](Value column) {
+    Value row = keyRow(add(add(tile.at, first), column));
+    return lineAt(min(row, sub(lines, constant(1))));
+  });
 }
 
 /// dots[r][m] for rows of queries.
-void AttentionKernel::queryDots(int64_t panelsAt, int64_t dotsAt, int64_t w, Value panels, llvm::function_ref<Value(Value)> lineAt) {
-  int64_t perPanel = kPanel / lanes, room = machine.registers >= 32 ? 16 : 8;
+void RelativeDots::queryDots(Value panelCount, llvm::function_ref<Value(Value)> lineAt) {
+  int64_t perPanel = kPanel / lanes, most = mostOf(plan);
   byRowGroups([&](Value from, Value to, int64_t rows) {
-    int64_t n = std::clamp<int64_t>(room / (rows * perPanel), 1, 2);
-    loop(constant(0), panels, n, [&](Value panel) {
-      Value panelAt = at(floats(panelsAt), mul(panel, kPanel * w), f32());
+    int64_t n = std::clamp<int64_t>(accumulators() / (rows * perPanel), 1, 2);
+    loop(constant(0), panelCount, n, [&](Value panel) {
+      Value panelAt = at({area.floats(panels), mul(panel, kPanel * w)}, f32());
       loop(from, to, rows, [&](Value r) {
         Values lines;
         for (int64_t i = 0; i < rows; ++i)
-          lines.push_back(lineAt(rowOf(add(firstRow, add(r, i)))));
-        Values sums = dots(lines, panelAt, w, n);
-        Value target = at(floats(dotsAt), add(mul(r, kMost), mul(panel, kPanel)), f32());
+          lines.push_back(lineAt(rowOf(add(item.firstRow, add(r, i)))));
+        Values sums = products(lines, panelAt, n);
+        Value target = at({area.floats(dots), add({mul(r, most), mul(panel, kPanel)})}, f32());
         for (int64_t i = 0, v = n * perPanel; i < rows * v; ++i)
-          store(sums[i], at(target, constant(i / v * kMost + i % v * lanes), f32()));
+          store(sums[i], at(target, constant(i / v * most + i % v * lanes), f32()));
       });
     });
   });
 }
 
 /// scores[r][column] from rows of keys: 16 keys need m from their first column on.
-void AttentionKernel::keyDots(int64_t panelsAt, int64_t dotsAt, int64_t scoresAt, int64_t w, Value columns,
-                              llvm::function_ref<Value(Value)> lineAt) {
+void RelativeDots::keyDots(Value first, Value columns, llvm::function_ref<Value(Value)> lineAt) {
   int64_t perPanel = kPanel / lanes;
-  int64_t rows = machine.registers >= 32 ? 8 : 4, n = machine.registers >= 32 && lanes == 16 ? 3 : 1;
+  int64_t rows = groupRows(), keyDots = keyDotsOf(plan);
+  int64_t n = machine.registers >= 32 && lanes == 16 && keyDots / kPanel % 3 == 0 ? 3 : 1; // panels at once
   // The front of it is read by rows that are not there.
-  Value dotsOf = at(floats(dotsAt), constant(kPanel), f32());
+  Value dotsOf = at(area.floats(dots), constant(kPanel), f32());
   loop(constant(0), columns, kPanel, [&](Value column) {
     loop(constant(0), constant(kPanel), rows, [&](Value t) {
       Values lines;
       for (int64_t i = 0; i < rows; ++i)
         lines.push_back(lineAt(add(column, add(t, i))));
-      for (int64_t panel = 0; panel < kKeyDots / kPanel; panel += n) {
-        Value panelAt = at(floats(panelsAt), mul(add(column, panel * kPanel), w), f32());
-        Values sums = dots(lines, panelAt, w, n);
-        Value target = at(dotsOf, add(mul(t, kKeyDots), panel * kPanel), f32());
+      for (int64_t panel = 0; panel < keyDots / kPanel; panel += n) {
+        Value panelAt = at({area.floats(panels), mul(add(column, panel * kPanel), w)}, f32());
+        Values sums = products(lines, panelAt, n);
+        Value target = at(dotsOf, add(mul(t, keyDots), panel * kPanel), f32());
         for (int64_t i = 0, v = n * perPanel; i < rows * v; ++i)
-          store(sums[i], at(target, constant(i / v * kKeyDots + i % v * lanes), f32()));
+          store(sums[i], at(target, constant(i / v * keyDots + i % v * lanes), f32()));
       }
     });
-    // Lanes are rows, last first; transposed they are keys.
-    loop(constant(0), count, lanes, [&](Value r) {
-      for (int64_t first = 0; first < kPanel; first += lanes) {
-        Values block;
-        for (int64_t t = first; t < first + lanes; ++t)
-          block.push_back(loadVec(dotsOf, add(sub(sub(count, constant(lanes)), r), t * (kKeyDots + 1))));
-        block = transpose(*this, block);
-        for (int64_t i = 0; i < lanes; ++i) {
-          Value target = add(add(mul(add(r, lanes - 1 - i), kScoreStride), kScoreFront), add(add(column, relativeColumn), first));
-          store(block[i], at(floats(scoresAt), target, f32()));
-        }
+    transposeDots(dotsOf, column, first);
+  });
+}
+
+/// Lanes of dots are rows, last first; transposed they are keys.
+void RelativeDots::transposeDots(Value from, Value column, Value first) {
+  loop(constant(0), item.count, lanes, [&](Value r) {
+    for (int64_t half = 0; half < kPanel; half += lanes) {
+      Values block;
+      for (int64_t t = half; t < half + lanes; ++t)
+        block.push_back(loadVec(from, add(sub(sub(item.count, constant(lanes)), r), t * (keyDotsOf(plan) + 1))));
+      block = transpose(*this, block);
+      for (int64_t i = 0; i < lanes; ++i) {
+        Value row = add(mul(add(r, lanes - 1 - i), plan.scoreStride()), kScoreFront);
+        Value target = add(row, add(add(column, first), half));
+        store(block[i], at(area.floats(scores), target, f32()));
       }
-    });
+    }
   });
 }

@@ -1,21 +1,14 @@
-//===- AttentionStored.cpp - how queries, keys and values are stored ------===//
-//
-// f32, or bf16 or f16: keys in panels of pairs along d, which are widened or, in bf16, dotted with
-// rounded queries (SumStep.h); values as rows of halves, which are widened, or paired when a tile is met
-// (AttentionPairs.cpp). Stored in pairs a value's bits would depend on the slot in which padding
-// puts its key: two neighbours of a pair are added in another order than two that are none. Only where
-// nothing moves the tiles, and no cache is read by others, are they packed in pairs.
-//
-//===----------------------------------------------------------------------===//
+//===- AttentionStored.cpp - how keys and values are stored ---------------===//
 
-#include "compiler/Conversion/ToLoops/AttentionKernel.h"
+#include "compiler/Conversion/ToLoops/AttentionStored.h"
+#include "compiler/Conversion/ToLoops/AttentionPlan.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 
 using namespace mlir;
 using namespace heddle;
 using namespace heddle::loops;
 
-/// Halves of ever smaller blocks change places: log2(lanes) steps of two-operand shuffles.
+/// Swaps halves of ever smaller blocks: log2(lanes) steps of two-operand shuffles.
 Values heddle::loops::transpose(Code &c, Values rows) {
   int64_t n = c.lanes;
   for (int64_t d = 1; d < n; d *= 2) {
@@ -35,7 +28,8 @@ Values heddle::loops::transpose(Code &c, Values rows) {
   return rows;
 }
 
-void heddle::loops::packPanel(Code &c, Stored stored, llvm::function_ref<Value(int64_t)> rowAt, int64_t w, Value target) {
+void heddle::loops::packPanel(Code &c, Stored stored, llvm::function_ref<Value(int64_t)> rowAt, int64_t w,
+                              Value target) {
   for (int64_t half = 0; half < kPanel; half += c.lanes) {
     Values rows;
     for (int64_t i = 0; i < c.lanes; ++i)
@@ -56,25 +50,27 @@ void heddle::loops::packPanel(Code &c, Stored stored, llvm::function_ref<Value(i
   }
 }
 
-void heddle::loops::packPanel(Code &c, Stored stored, Value source, int64_t stride, int64_t w, Value target, Value rows) {
-  // Rows behind the last repeat it: finite, and never looked at.
+void heddle::loops::packPanel(Code &c, Stored stored, Value source, int64_t stride, int64_t w, Value target,
+                              Value rows) {
+  // Missing rows repeat the last one: finite, and never used.
   Value last = c.sub(rows, c.constant(1));
-  packPanel(c, stored, [&](int64_t i) { return c.at(source, c.mul(c.min(c.constant(i), last), stride), c.f32()); }, w, target);
+  packPanel(
+      c, stored, [&](int64_t i) { return c.at(source, c.mul(c.min(c.constant(i), last), stride), c.f32()); }, w,
+      target);
 }
 
 void heddle::loops::packKey(Code &c, Stored stored, Value source, int64_t w, Value panel, Value lane) {
   if (stored == Stored::f32) {
-    c.loop(c.constant(0), c.constant(w), 1, [&](Value d) {
-      c.store(c.loadF32(source, d), c.at(panel, c.add(c.mul(d, kPanel), lane), c.f32()));
-    });
+    c.loop(c.constant(0), c.constant(w), 1,
+           [&](Value d) { c.store({c.loadF32(source, d), c.at(panel, c.add(c.mul(d, kPanel), lane), c.f32())}); });
     return;
   }
   auto put = [&](Value even, Value odd, Value pair) {
-    c.store(pairWord(c, stored, even, odd), c.at(panel, c.add(c.mul(pair, kPanel), lane), c.f32()));
+    c.store({pairWord(c, stored, even, odd), c.at(panel, c.add(c.mul(pair, kPanel), lane), c.f32())});
   };
   c.loop(c.constant(0), c.constant(w / 2), 1, [&](Value pair) {
-    Value d = c.mul(pair, 2);
-    put(c.loadF32(source, d), c.loadF32(source, c.add(d, 1)), pair);
+    Value d = c.mul(pair, 2), even = c.loadF32(source, d), odd = c.loadF32(source, c.add(d, 1));
+    put(even, odd, pair);
   });
   if (w % 2)
     put(c.loadF32(source, c.constant(w - 1)), c.real(0.0), c.constant(w / 2));
@@ -85,30 +81,13 @@ void heddle::loops::packValue(Code &c, Stored stored, Value source, int64_t u, V
   Type element = halves ? Type(c.b.getI16Type()) : c.f32();
   c.vectors(c.constant(u), [&](Value d, Value mask) {
     Value x = c.loadVec(source, d, mask);
-    c.store(halves ? halfOf(c, stored, x) : x, c.at(target, d, element), mask);
+    c.store({halves ? halfOf(c, stored, x) : x, c.at(target, d, element)}, mask);
   });
 }
 
 void heddle::loops::packPair(Code &c, Value even, Value odd, int64_t u, Value target) {
   c.vectors(c.constant(u), [&](Value d, Value mask) {
-    c.store(c.pairWord(c.loadVec(even, d, mask), c.loadVec(odd, d, mask)), c.at(target, d, c.b.getI32Type()));
+    Value low = c.loadVec(even, d, mask), high = c.loadVec(odd, d, mask);
+    c.store({bf16Pair(c, low, high), c.at(target, d, c.b.getI32Type())});
   });
-}
-
-Value AttentionKernel::loadValue(Value base, Value index, Value mask) {
-  Value x = load(vec(valueType()), at(base, index, valueType()), mask);
-  return plan.arithmetic.halves() ? heddle::loops::widened(*this, plan.arithmetic.stored, x) : x;
-}
-
-/// A query in units of log2 and with its scale; with dots as it is, in pairs.
-void AttentionKernel::storeQuery(Value source, Value target) {
-  double scale = plan.op.getScale().convertToDouble() * kLog2E;
-  bool dots = plan.arithmetic.dots;
-  Type stored = dots ? Type(b.getI16Type()) : f32();
-  vectors(constant(plan.width), [&](Value j, Value mask) {
-    Value x = loadVec(source, j, mask);
-    store(dots ? toBf16(x) : mulf(x, real(vec(f32()), scale)), at(target, j, stored), mask);
-  });
-  if (dots && plan.width % 2)
-    store(integer(stored, 0), at(target, constant(plan.width), stored));
 }

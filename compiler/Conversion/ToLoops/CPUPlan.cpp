@@ -1,7 +1,7 @@
 //===- CPUPlan.cpp - the tiles that loops are made for --------------------===//
 //
-// What the plan asks of the target "cpu" (compiler/Plan/Target.h). The numbers were measured (compiler/Conversion/ToLoops/README.md)
-// and can be changed for an op in a saved stage `tiled`.
+// The answers of the target "cpu" to the plan (compiler/Plan/Target.h). The numbers were measured
+// (compiler/Conversion/ToLoops/README.md); they can be changed for an op in a saved stage `tiled`.
 //
 //===----------------------------------------------------------------------===//
 
@@ -13,14 +13,15 @@
 
 using namespace mlir;
 using namespace heddle;
+using namespace heddle::loops;
 using namespace heddle::model;
 
-static constexpr int64_t kResults = 32;         ///< results of a tile, and so of a panel of weights
-static constexpr int64_t kRows = 8;             ///< rows of a tile
-static constexpr int64_t kRowBlock = 256;       ///< rows that a panel of weights serves before the next one
-static constexpr int64_t kMatmulBlock = 64;     ///< the same where both sides are values
-static constexpr int64_t kAhead = 64;           ///< k steps of prefetch when few rows stream the weights
-static constexpr int64_t kSmall = 1 << 15;      ///< weights that need no code of their own for few rows
+static constexpr int64_t kResults = 32;     ///< results of a tile, and so of a panel of weights
+static constexpr int64_t kRows = 8;         ///< rows of a tile
+static constexpr int64_t kRowBlock = 256;   ///< rows that a panel of weights serves before the next one
+static constexpr int64_t kMatmulBlock = 64; ///< the same where both sides are values
+static constexpr int64_t kAhead = 64;       ///< k steps of prefetch when few rows stream the weights
+static constexpr int64_t kSmall = 1 << 15;  ///< weights that need no code of their own for few rows
 
 ScheduleAttr heddle::loops::usualTiles(Operation *op) {
   return isa<MatmulOp>(op) ? ScheduleAttr::get(op->getContext(), kResults, kRows, kMatmulBlock, 0, 0)
@@ -36,28 +37,20 @@ std::string heddle::loops::refuseTiles(Operation *op) {
   if (!schedule)
     return "has no tiles; the pass model-plan-schedules gives it some";
   if (TargetAttr target = targetOf(op); target && schedule.getPanel() % target.getLanes())
-    return "has panels of " + std::to_string(schedule.getPanel()) + " results, which vectors of " + std::to_string(target.getLanes()) + " do not divide";
+    return "has panels of " + std::to_string(schedule.getPanel()) + " results, which vectors of " +
+           std::to_string(target.getLanes()) + " do not divide";
   if (auto linear = dyn_cast<LinearOp>(op); linear && isPackedWeight(linear))
     if (int64_t panel = weightLayoutOf(linear).panel; panel != schedule.getPanel())
-      return "has tiles of " + std::to_string(schedule.getPanel()) + " results, but its weight lies in panels of " + std::to_string(panel);
+      return "has tiles of " + std::to_string(schedule.getPanel()) + " results, but its weight lies in panels of " +
+             std::to_string(panel);
   return "";
 }
 
-namespace {
-struct CPUPlan final : plan::Target {
-  StringRef name() const override { return "cpu"; }
-  int64_t panelOf(LinearOp op) const override {
-    ScheduleAttr schedule = scheduleOf(op);
-    return schedule ? schedule.getPanel() : kResults;
-  }
-  ScheduleAttr tilesOf(Operation *op) const override { return loops::usualTiles(op); }
-  attn::ScheduleAttr tilesOf(attn::SdpaOp op) const override { return loops::usualTiles(op); }
-  std::string refusal(Operation *op) const override { return loops::refuseTiles(op); }
-  std::pair<int64_t, int64_t> cacheBlock() const override { return {loops::kKeyTile, loops::kPanel}; }
-  Size scratchBytes(Operation *op) const override { return loops::scratchBytes(op); }
-};
-} // namespace
+std::pair<int64_t, int64_t> CPUPlan::cacheBlock() const { return {kKeyTile, kPanel}; }
+
+Size CPUPlan::scratchBytes(Operation *op) const { return loops::scratchBytes(op); }
 
 void heddle::loops::registerPlan(DialectRegistry &registry) {
-  registry.addExtension(+[](MLIRContext *, ModelDialect *dialect) { plan::Targets::of(dialect).add(std::make_unique<CPUPlan>()); });
+  registry.addExtension(
+      +[](MLIRContext *, ModelDialect *dialect) { plan::Targets::of(dialect).add(std::make_unique<CPUPlan>()); });
 }

@@ -6,14 +6,24 @@
 
 namespace heddle::loops {
 
-/// The tiles of a linear or a matmul, or of an attention, where nobody has said otherwise. Kernels of others bear their
-/// tiles in their names.
+/// The default tiles of a linear, a matmul or an attention. Kernels with other tiles have these in their names.
 model::ScheduleAttr usualTiles(mlir::Operation *op);
 attn::ScheduleAttr usualTiles(attn::SdpaOp op);
 
-/// Why there are no loops with the tiles that an op says; empty: there are.
+/// Why the tiles that an op has cannot be lowered; "" if they can.
 std::string refuseTiles(mlir::Operation *op);
 std::string refuseTiles(attn::SdpaOp op);
+
+/// The target "cpu". A target of other lanes that reads the same weights and caches is one with other answers.
+class CPUPlan : public plan::Target {
+public:
+  llvm::StringRef name() const override { return "cpu"; }
+  model::ScheduleAttr tilesOf(mlir::Operation *op) const override { return usualTiles(op); }
+  attn::ScheduleAttr tilesOf(attn::SdpaOp op) const override { return usualTiles(op); }
+  std::string refusal(mlir::Operation *op) const override { return refuseTiles(op); }
+  std::pair<int64_t, int64_t> cacheBlock() const override;
+  model::Size scratchBytes(mlir::Operation *op) const override;
+};
 
 } // namespace heddle::loops
 

@@ -1,14 +1,13 @@
 //===- Card.cpp - what a binary says of itself ----------------------------===//
 //
-// The runtime reads dims, inputs, outputs, states and the arena's size from a text inside the
-// binary (runtime/README.md has its grammar). The functions to call stand in a table in
-// the order of the text.
-//
+// The card: a text inside the binary (grammar in runtime/README.md) from which the runtime reads dims, inputs, outputs,
+// states and the size of the arena. The functions of the entries are in a table, in the order of the text.
 //===----------------------------------------------------------------------===//
 
-#include "compiler/Plan/CacheLayout.h"
+#include "compiler/Conversion/ToLoops/Lookups.h"
 #include "compiler/Conversion/ToLoops/Lowering.h"
-#include "compiler/Plan/Blob.h"
+#include "compiler/Plan/CacheLayout.h"
+#include "compiler/Plan/ParameterBlob.h"
 #include "dialects/Model/IR/Arithmetic.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "llvm/ADT/StringExtras.h"
@@ -48,7 +47,7 @@ static std::string numberText(Attribute value) {
   return text;
 }
 
-/// A text as one word: what is no letter stands as %41, as the runtime reads it.
+/// A text as one word of the card: bytes that are no letters become %41 and so on.
 static std::string asWord(StringRef text) {
   std::string word;
   for (unsigned char c : text)
@@ -59,8 +58,8 @@ static std::string asWord(StringRef text) {
   return word;
 }
 
-/// In how many equal parts each row of the batch has a piece: the product of the axes in
-/// front of the batch. 0: the state has no such axis.
+/// The number of equal parts of a state in each of which every row of the batch has one piece: the product of the axes
+/// in front of the batch axis. 0: there is no batch axis.
 static int64_t rowGroups(StateType type, StringRef batch) {
   int64_t groups = 1;
   for (Size size : type.getSizes()) {
@@ -73,7 +72,7 @@ static int64_t rowGroups(StateType type, StringRef batch) {
   return 0;
 }
 
-/// Numbers among the weights of the file, each tensor once however it is packed.
+/// The number of weights in the file; each tensor counts once, however often it is packed.
 static int64_t parameterCount(ModuleOp module) {
   llvm::StringMap<int64_t> tensors;
   for (const plan::BlobTensor &tensor : plan::blobTensors(module)) {
@@ -94,7 +93,7 @@ Size heddle::loops::stateBytes(func::FuncOp function, unsigned argument) {
   Size bytes = Code::bytesOf(type.getElementType());
   for (int64_t i = 0; i < type.getRank(); ++i) {
     Size n = type.getSize(i);
-    // Keys and values lie in blocks of rows, class by class, in 16 bits with two numbers of a head in a word.
+    // A cache has blocks of rows, class by class; with 16 bits two numbers of a head share a word.
     if (cache && i == type.getRank() - 2)
       n = cache.roomOf(n) * Size(cache.getClasses());
     if (cache && cache.halves() && i == type.getRank() - 1) {
@@ -120,7 +119,11 @@ std::string heddle::loops::cardText(ModuleOp module) {
       os << "needs " << target.getNeeds().getValue() << "\n";
   }
   if (model::Arithmetic arithmetic = model::arithmeticOf(module); arithmetic.halves())
-    os << "dtype " << wordOf(arithmetic.stored) << (arithmetic.stored == model::Stored::f16 ? "" : arithmetic.dots ? " dots" : " wide") << "\n";
+    os << "dtype " << wordOf(arithmetic.stored)
+       << (arithmetic.stored == model::Stored::f16 ? ""
+           : arithmetic.dots                       ? " dots"
+                                                   : " wide")
+       << "\n";
   os << "masked_rows " << (word("model.masked_rows").empty() ? StringRef("zero") : word("model.masked_rows")) << "\n";
   if (!word("model.license").empty())
     os << "license " << word("model.license") << "\n";
@@ -135,6 +138,9 @@ std::string heddle::loops::cardText(ModuleOp module) {
     if (auto settings = module->getAttrOfType<DictionaryAttr>(("model." + what).str()))
       for (NamedAttribute one : settings)
         os << what << " " << one.getName().getValue() << " " << numberText(one.getValue()) << "\n";
+
+  for (const std::string &lookup : lookupTexts(module))
+    os << "lookup " << asWord(lookup) << "\n";
 
   SmallVector<func::FuncOp> entries(module.getOps<func::FuncOp>());
   auto bounds = module->getAttrOfType<DictionaryAttr>("model.dims");
@@ -171,8 +177,8 @@ std::string heddle::loops::cardText(ModuleOp module) {
   auto tokens = roles ? roles.getAs<StringAttr>("tokens") : StringAttr();
   for (func::FuncOp f : entries)
     for (BlockArgument arg : f.getArguments())
-      if (auto t = dyn_cast<ModelTensorType>(arg.getType()); t && tokens && t.getRank() == 2 &&
-                                                             f.getArgAttr(arg.getArgNumber(), "model.name") == tokens)
+      if (auto t = dyn_cast<ModelTensorType>(arg.getType());
+          t && tokens && t.getRank() == 2 && f.getArgAttr(arg.getArgNumber(), "model.name") == tokens)
         batch = t.getAxes().front().str();
 
   for (func::FuncOp f : entries) {
@@ -191,7 +197,8 @@ std::string heddle::loops::cardText(ModuleOp module) {
            << (f.getArgAttr(arg.getArgNumber(), "model.default") ? " default" : "") << "\n";
     for (auto [i, type] : llvm::enumerate(f.getResultTypes())) {
       auto t = cast<ModelTensorType>(type);
-      os << "output " << nameOf(f.getResultAttrDict(i), "model.name", i) << " " << typeText(t.getAxes(), t.getElementType())
+      os << "output " << nameOf(f.getResultAttrDict(i), "model.name", i) << " "
+         << typeText(t.getAxes(), t.getElementType())
          << (f.getResultAttr(i, "model.optional_all") ? " optional-all" : "") << "\n";
     }
     for (BlockArgument arg : f.getArguments())
@@ -217,8 +224,9 @@ void heddle::loops::addCard(ModuleOp module, StringRef text, ArrayRef<std::strin
   std::string bytes = text.str() + '\0';
   Type array = LLVM::LLVMArrayType::get(b.getI8Type(), bytes.size());
   LLVM::GlobalOp::create(b, array, /*isConstant=*/true, LLVM::Linkage::External, "heddle_card", b.getStringAttr(bytes));
-  // The table itself waits until the functions are LLVM's: an address needs its target.
-  module->setAttr("heddle.entries", b.getStrArrayAttr(SmallVector<StringRef>(entrySymbols.begin(), entrySymbols.end())));
+  // Only names here: the table needs the functions of the LLVM dialect (addEntryTable).
+  module->setAttr("heddle.entries",
+                  b.getStrArrayAttr(SmallVector<StringRef>(entrySymbols.begin(), entrySymbols.end())));
 }
 
 void heddle::loops::addEntryTable(ModuleOp module) {
@@ -229,11 +237,13 @@ void heddle::loops::addEntryTable(ModuleOp module) {
   b.setInsertionPointToEnd(module.getBody());
   Type ptr = LLVM::LLVMPointerType::get(b.getContext());
   Type table = LLVM::LLVMArrayType::get(ptr, symbols.size());
-  auto entries = LLVM::GlobalOp::create(b, table, /*isConstant=*/true, LLVM::Linkage::External, "heddle_entries", Attribute());
+  auto entries =
+      LLVM::GlobalOp::create(b, table, /*isConstant=*/true, LLVM::Linkage::External, "heddle_entries", Attribute());
   Block *init = b.createBlock(&entries.getInitializerRegion());
   b.setInsertionPointToStart(init);
   Value v = LLVM::PoisonOp::create(b, table);
   for (auto [i, symbol] : llvm::enumerate(symbols.getAsRange<StringAttr>()))
-    v = LLVM::InsertValueOp::create(b, v, Value(LLVM::AddressOfOp::create(b, ptr, symbol.getValue())), ArrayRef<int64_t>{int64_t(i)});
+    v = LLVM::InsertValueOp::create(b, v, Value(LLVM::AddressOfOp::create(b, ptr, symbol.getValue())),
+                                    ArrayRef<int64_t>{int64_t(i)});
   LLVM::ReturnOp::create(b, v);
 }

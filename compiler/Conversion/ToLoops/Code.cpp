@@ -1,22 +1,25 @@
-//===- Code.cpp - index arithmetic, control, memory -----------------------===//
+//===- Code.cpp - index arithmetic, control, memory, reals ----------------===//
 
 #include "compiler/Conversion/ToLoops/Code.h"
+#include "dialects/Model/Transforms/Scalars.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/Matchers.h"
 
 using namespace mlir;
+using namespace heddle;
 using namespace heddle::loops;
 
-Type Code::pointer() { return LLVM::LLVMPointerType::get(b.getContext()); }
+Type TypedCode::pointer() { return LLVM::LLVMPointerType::get(b.getContext()); }
 
-Type Code::with(Type type, Type element) {
+Type TypedCode::with(Type type, Type element) {
   if (auto v = dyn_cast<VectorType>(type))
     return v.clone(element);
   return element;
 }
-int64_t Code::bytesOf(Type element) {
+int64_t TypedCode::bytesOf(Type element) {
   if (isa<LLVM::LLVMPointerType>(element))
     return 8;
   if (!element.isIntOrFloat()) // a pointer
@@ -25,16 +28,26 @@ int64_t Code::bytesOf(Type element) {
   return bits < 8 ? 1 : bits / 8;
 }
 
-//===-- index arithmetic ---------------------------------------------------------===//
+Value TypedCode::constant(int64_t value) { return arith::ConstantIndexOp::create(b, value); }
 
-Value Code::constant(int64_t value) { return arith::ConstantIndexOp::create(b, value); }
-
-std::optional<int64_t> Code::known(Value x) {
+std::optional<int64_t> TypedCode::known(Value x) {
   APInt value;
   return matchPattern(x, m_ConstantInt(&value)) ? std::optional(value.getSExtValue()) : std::nullopt;
 }
 
-Value Code::add(Value x, Value y) {
+Value TypedCode::real(Type like, double value) {
+  Location loc = b.getLoc();
+  return model::constantLike(b, loc, like, value);
+}
+Value TypedCode::integer(Type like, int64_t value) {
+  IntegerAttr one = b.getIntegerAttr(getElementTypeOrSelf(like), value);
+  auto vector = dyn_cast<VectorType>(like);
+  return arith::ConstantOp::create(b, vector ? TypedAttr(DenseElementsAttr::get(vector, one)) : TypedAttr(one));
+}
+
+//===-- index arithmetic ---------------------------------------------------------===//
+
+Value IndexCode::add(Value x, Value y) {
   auto a = known(x), c = known(y);
   if (a && c)
     return constant(*a + *c);
@@ -42,13 +55,13 @@ Value Code::add(Value x, Value y) {
     return y;
   return c == 0 ? x : Value(arith::AddIOp::create(b, x, y));
 }
-Value Code::sub(Value x, Value y) {
+Value IndexCode::sub(Value x, Value y) {
   auto a = known(x), c = known(y);
   if (a && c)
     return constant(*a - *c);
   return c == 0 ? x : Value(arith::SubIOp::create(b, x, y));
 }
-Value Code::mul(Value x, Value y) {
+Value IndexCode::mul(Value x, Value y) {
   auto a = known(x), c = known(y);
   if (a && c)
     return constant(*a * *c);
@@ -56,19 +69,19 @@ Value Code::mul(Value x, Value y) {
     return y;
   return c == 1 || a == 0 ? x : Value(arith::MulIOp::create(b, x, y));
 }
-Value Code::div(Value x, Value y) {
+Value IndexCode::div(Value x, Value y) {
   auto a = known(x), c = known(y);
   if (a && c && *a >= 0 && *c > 0)
     return constant(*a / *c);
   return c == 1 ? x : Value(arith::DivUIOp::create(b, x, y));
 }
-Value Code::rem(Value x, Value y) {
+Value IndexCode::rem(Value x, Value y) {
   auto a = known(x), c = known(y);
   if (a && c && *a >= 0 && *c > 0)
     return constant(*a % *c);
   return c == 1 ? constant(0) : Value(arith::RemUIOp::create(b, x, y));
 }
-Value Code::floorDiv(Value x, Value y) {
+Value IndexCode::floorDiv(Value x, Value y) {
   auto c = known(y);
   if (c == 1)
     return x;
@@ -77,26 +90,27 @@ Value Code::floorDiv(Value x, Value y) {
   Value d = c && *c > 0 ? y : max(y, one);
   Value q = arith::DivSIOp::create(b, x, d);
   Value r = arith::SubIOp::create(b, x, Value(arith::MulIOp::create(b, q, d)));
-  return select(less(r, zero), sub(q, one), q);
+  return select({less(r, zero), sub(q, one), q});
 }
-Value Code::min(Value x, Value y) { return x == y ? x : Value(arith::MinSIOp::create(b, x, y)); }
-Value Code::max(Value x, Value y) { return x == y ? x : Value(arith::MaxSIOp::create(b, x, y)); }
-Value Code::less(Value x, Value y) { return arith::CmpIOp::create(b, arith::CmpIPredicate::slt, x, y); }
-Value Code::equal(Value x, Value y) { return arith::CmpIOp::create(b, arith::CmpIPredicate::eq, x, y); }
-Value Code::toI64(Value index) { return arith::IndexCastOp::create(b, b.getI64Type(), index); }
-Value Code::toIndex(Value i64) { return arith::IndexCastOp::create(b, b.getIndexType(), i64); }
+Value IndexCode::min(Value x, Value y) { return x == y ? x : Value(arith::MinSIOp::create(b, x, y)); }
+Value IndexCode::max(Value x, Value y) { return x == y ? x : Value(arith::MaxSIOp::create(b, x, y)); }
+Value IndexCode::less(Value x, Value y) { return arith::CmpIOp::create(b, arith::CmpIPredicate::slt, x, y); }
+Value IndexCode::equal(Value x, Value y) { return arith::CmpIOp::create(b, arith::CmpIPredicate::eq, x, y); }
+Value IndexCode::toI64(Value index) { return arith::IndexCastOp::create(b, b.getI64Type(), index); }
+Value IndexCode::select(Value condition, Value yes, Value no) { return arith::SelectOp::create(b, condition, yes, no); }
+Value IndexCode::toIndex(Value i64) { return arith::IndexCastOp::create(b, b.getIndexType(), i64); }
 
 //===-- control --------------------------------------------------------------------===//
 
-void Code::loop(Value from, Value to, int64_t step, llvm::function_ref<void(Value)> body) {
+void MemoryCode::loop(Value from, Value to, int64_t step, llvm::function_ref<void(Value)> body) {
   auto op = scf::ForOp::create(b, from, to, constant(step));
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPoint(op.getBody()->getTerminator());
   body(op.getInductionVar());
 }
 
-Values Code::loop(Value from, Value to, int64_t step, ValueRange init,
-                  llvm::function_ref<Values(Value, ValueRange)> body) {
+Values MemoryCode::loop(Value from, Value to, int64_t step, ValueRange init,
+                        llvm::function_ref<Values(Value, ValueRange)> body) {
   if (init.empty()) {
     loop(from, to, step, [&](Value i) { (void)body(i, {}); });
     return {};
@@ -109,7 +123,7 @@ Values Code::loop(Value from, Value to, int64_t step, ValueRange init,
   return Values(op.getResults().begin(), op.getResults().end());
 }
 
-void Code::when(Value condition, llvm::function_ref<void()> body, llvm::function_ref<void()> otherwise) {
+void MemoryCode::when(Value condition, llvm::function_ref<void()> body, llvm::function_ref<void()> otherwise) {
   auto op = scf::IfOp::create(b, condition, bool(otherwise));
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPoint(op.thenBlock()->getTerminator());
@@ -119,8 +133,6 @@ void Code::when(Value condition, llvm::function_ref<void()> body, llvm::function
     otherwise();
   }
 }
-
-Value Code::select(Value condition, Value yes, Value no) { return arith::SelectOp::create(b, condition, yes, no); }
 
 void Code::vectors(Value n, llvm::function_ref<void(Value, Value)> body) {
   (void)vectors(n, ValueRange{}, [&](Value j, Value mask, ValueRange) {
@@ -136,7 +148,7 @@ Values Code::vectors(Value n, ValueRange init, llvm::function_ref<Values(Value, 
     now = loop(constant(0), whole, lanes, now, [&](Value j, ValueRange c) { return body(j, Value(), c); });
   if (auto k = known(n); !k || *k % lanes)
     now = loop(whole, n, lanes, now, [&](Value j, ValueRange c) {
-      Value mask = vector::CreateMaskOp::create(b, vec(b.getI1Type()), sub(n, j));
+      Value mask = firstLanes(sub(n, j));
       return body(j, mask, c);
     });
   return now;
@@ -149,7 +161,7 @@ static Type stored(Type type) {
   return element.isInteger(1) ? Code::with(type, IntegerType::get(type.getContext(), 8)) : type;
 }
 
-Value Code::at(Value base, Value index, Type element) {
+Value MemoryCode::at(Value base, Value index, Type element) {
   if (known(index) == 0)
     return base;
   Type unit = stored(element);
@@ -158,7 +170,7 @@ Value Code::at(Value base, Value index, Type element) {
   return LLVM::GEPOp::create(b, pointer(), unit, base, ArrayRef<LLVM::GEPArg>{toI64(index)});
 }
 
-Value Code::load(Type type, Value address, Value mask) {
+Value MemoryCode::load(Type type, Value address, Value mask) {
   Type memory = stored(type);
   unsigned align = bytesOf(getElementTypeOrSelf(type));
   Value v;
@@ -174,7 +186,7 @@ Value Code::load(Type type, Value address, Value mask) {
   return arith::CmpIOp::create(b, arith::CmpIPredicate::ne, v, zero);
 }
 
-Value Code::gather(Type element, Value address, int64_t step, Value mask) {
+Value MemoryCode::gather(Type element, Value address, int64_t step, Value mask) {
   SmallVector<int64_t> offsets;
   for (int64_t i = 0; i < lanes; ++i)
     offsets.push_back(i * step);
@@ -187,7 +199,7 @@ Value Code::gather(Type element, Value address, int64_t step, Value mask) {
   return memory == element ? v : Value(arith::CmpIOp::create(b, arith::CmpIPredicate::ne, v, zero));
 }
 
-void Code::store(Value value, Value address, Value mask) {
+void MemoryCode::store(Value value, Value address, Value mask) {
   Type type = value.getType(), memory = stored(type);
   if (memory != type)
     value = arith::ExtUIOp::create(b, memory, value);
@@ -198,11 +210,24 @@ void Code::store(Value value, Value address, Value mask) {
     LLVM::StoreOp::create(b, value, address, align);
 }
 
-void Code::prefetch(Value address, bool write) {
-  LLVM::Prefetch::create(b, address, write ? 1 : 0, 3, 1);
-}
+//===-- reals, scalar or vector ----------------------------------------------------===//
 
-Value Code::splat(Value scalar) {
-  return isa<VectorType>(scalar.getType()) ? scalar
-                                           : Value(vector::BroadcastOp::create(b, vec(scalar.getType()), scalar));
+Value Code::addf(Value x, Value y) { return arith::AddFOp::create(b, x, y); }
+Value Code::subf(Value x, Value y) { return arith::SubFOp::create(b, x, y); }
+Value Code::mulf(Value x, Value y) { return arith::MulFOp::create(b, x, y); }
+Value Code::divf(Value x, Value y) { return arith::DivFOp::create(b, x, y); }
+Value Code::fma(Value x, Value y, Value z) { return math::FmaOp::create(b, x, y, z); }
+Value Code::maxf(Value x, Value y) { return arith::MaximumFOp::create(b, x, y); }
+Value Code::sqrt(Value x) { return math::SqrtOp::create(b, x); }
+Value Code::lessf(Value x, Value y) { return arith::CmpFOp::create(b, arith::CmpFPredicate::OLT, x, y); }
+Value Code::isNaN(Value x) { return arith::CmpFOp::create(b, arith::CmpFPredicate::UNO, x, x); }
+
+Value Code::foldLanes(Value vector, llvm::function_ref<Value(Value, Value)> join) {
+  return vectorLanes.fold(*this, vector, join);
+}
+Value Code::sum(Value vector) {
+  return foldLanes(vector, [&](Value x, Value y) { return addf(x, y); });
+}
+Value Code::largest(Value vector) {
+  return foldLanes(vector, [&](Value x, Value y) { return maxf(x, y); });
 }

@@ -1,9 +1,8 @@
 //===- Cost.cpp - operations of a call, as a form over its dims -----------===//
 //
-// Multiplications and additions of the products (linear, matmul, conv, attention on the
-// keys that its mask can reach), each counted once: what the fraction of the machine's peak
-// is measured against. Elementwise work is not counted.
-//
+// The operations of a call as a form over its dims: multiplications and additions of products (linear, matmul, conv,
+// and attention on the keys that its mask can reach). `bench` compares them with the machine's peak. Elementwise ops
+// are not counted.
 //===----------------------------------------------------------------------===//
 
 #include "compiler/Conversion/ToLoops/Lowering.h"
@@ -14,8 +13,8 @@ using namespace heddle::model;
 
 static ModelTensorType typeOf(Value v) { return cast<ModelTensorType>(v.getType()); }
 
-/// Pairs of a query row and a key that the mask's reach leaves: all of them, or under a
-/// causal mask of positions that end together the triangle.
+/// The pairs of a query and a key that the mask's reach allows: a triangle if it is causal and rows and keys end at the
+/// same position, otherwise all.
 static Size visiblePairs(attn::SdpaOp op) {
   Size rows = typeOf(op.getQuery()).getSize(1), keys = typeOf(op.getKey()).getSize(1);
   auto mask = op.getMask() ? op.getMask().getDefiningOp<mask::MaskOpInterface>() : mask::MaskOpInterface();
@@ -45,7 +44,7 @@ static Size operationsOf(Operation *op) {
     return typeOf(conv.getResult()).getCount() * taps;
   }
   if (auto sdpa = dyn_cast<attn::SdpaOp>(op)) {
-    // Scores and output, all heads: their widths together are the features.
+    // Scores and output for all heads: the widths of heads add up to the features.
     Size width = typeOf(sdpa.getQuery()).getSize(2) + typeOf(sdpa.getResult()).getSize(2);
     return typeOf(sdpa.getQuery()).getSize(0) * visiblePairs(sdpa) * width * Size(2);
   }
@@ -60,5 +59,5 @@ static Size operationsOf(Operation *op) {
 }
 
 Size heddle::loops::operations(func::FuncOp function) {
-  return operationsOf(function).substitute(plan::rowBounds(function)); // as if nothing were padded
+  return operationsOf(function).substitute(plan::rowBounds(function)); // an upper bound: no row is padding
 }

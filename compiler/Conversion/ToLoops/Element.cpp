@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "compiler/Conversion/ToLoops/Element.h"
+#include "compiler/Conversion/ToLoops/Functions.h"
 #include "dialects/Model/Transforms/Scalars.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/TypeUtilities.h"
@@ -26,7 +27,7 @@ Value heddle::loops::emitRegion(Code &c, Region &region, ValueRange operands) {
   map.map(block.getArguments(), operands);
   for (Operation &op : block.without_terminator()) {
     if (auto f = dyn_cast<FunctionOp>(op)) {
-      map.map(f.getResult(), c.function(f.getKind(), map.lookup(f.getOperand())));
+      map.map(f.getResult(), Functions(c).function(f.getKind(), map.lookup(f.getOperand())));
       continue;
     }
     if (auto k = dyn_cast<arith::ConstantOp>(op); k && isa<VectorType>(shape)) {
@@ -47,5 +48,5 @@ Value heddle::loops::emitRegion(Code &c, Region &region, ValueRange operands) {
 Value heddle::loops::emitBody(Code &c, Operation *op, ValueRange operands) {
   if (auto map = dyn_cast<MapOp>(op))
     return operands.empty() ? c.splat(emitRegion(c, map.getBody(), operands)) : emitRegion(c, map.getBody(), operands);
-  return emitElement(c.b, op, operands, [&](UnaryKind kind, Value v) { return c.function(kind, v); });
+  return emitElement(c.b, op, operands, [&](UnaryKind kind, Value v) { return Functions(c).function(kind, v); });
 }

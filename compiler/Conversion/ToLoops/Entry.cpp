@@ -1,8 +1,8 @@
 //===- Entry.cpp - a function becomes what the runtime calls --------------===//
 
+#include "compiler/Conversion/ToLoops/Entry.h"
 #include "compiler/Conversion/ToLoops/Abi.h"
-#include "compiler/Conversion/ToLoops/Lowering.h"
-#include "dialects/Model/IR/ReservedDims.h"
+#include "compiler/Plan/PlanCheck.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/IR/Verifier.h"
 
@@ -13,47 +13,9 @@ using model::ModelTensorType;
 using model::Size;
 using model::StateType;
 
-SmallVector<std::string> heddle::loops::entryDims(func::FuncOp function) {
-  SmallVector<std::string> names;
-  auto note = [&](StringRef name) {
-    if (name != model::kThreadsDim && !llvm::is_contained(names, name))
-      names.push_back(name.str());
-  };
-  auto noteAll = [&](ArrayRef<StringAttr> axes) {
-    for (StringAttr axis : axes) {
-      // Names in the order in which they are written.
-      auto number = [](int64_t) { return 0; };
-      auto dim = [&](StringRef name) {
-        note(name);
-        return 0;
-      };
-      auto binary = [](char, int, int) { return 0; };
-      model::visitSize<int>(axis.getValue(), {number, dim, binary});
-    }
-  };
-  bool step = function.getName() == "step";
-  // "B past new capacity": what a step always has, behind the dims of its first input.
-  for (Type t : function.getArgumentTypes())
-    if (auto tensor = dyn_cast<ModelTensorType>(t); tensor && !step)
-      noteAll(tensor.getAxes());
-  for (Type t : function.getArgumentTypes()) {
-    if (auto tensor = dyn_cast<ModelTensorType>(t))
-      noteAll(tensor.getAxes());
-    if (auto state = dyn_cast<StateType>(t))
-      noteAll(state.getAxes());
-  }
-  if (step)
-    for (StringRef name : model::kStepDims)
-      note(name);
-  for (Type t : function.getResultTypes())
-    if (auto tensor = dyn_cast<ModelTensorType>(t))
-      noteAll(tensor.getAxes());
-  return names;
-}
-
 Lowering::Lowering(func::FuncOp source, const Machine &machine)
-    : Code(ImplicitLocOpBuilder(source.getLoc(), source.getContext()), machine.vectorWidth), machine(machine),
-      module(source->getParentOfType<ModuleOp>()), source(source), dimNames(entryDims(source)) {
+    : OwnBuilder{ImplicitLocOpBuilder(source.getLoc(), source.getContext())}, Code(builder, machine.lanes),
+      machine(machine), module(source->getParentOfType<ModuleOp>()), source(source), dimNames(entryDims(source)) {
   b.setInsertionPointToEnd(module.getBody());
   Type ptr = Code::pointer();
   function = func::FuncOp::create(b, "heddle_entry_" + source.getName().str(), abi::entryType(b.getContext()));
@@ -97,7 +59,8 @@ LogicalResult Lowering::lowerReturn(func::ReturnOp op) {
     if (!copies.empty() && !copies[i])
       continue;
     auto type = cast<ModelTensorType>(value.getType());
-    copy(pointer(value), place(model::PlaceAttr::output(op.getContext(), i)), type.getElementType(), size(type.getCount()));
+    Value target = place(model::PlaceAttr::output(op.getContext(), i));
+    copy(pointer(value), target, type.getElementType(), size(type.getCount()));
   }
   return success();
 }
@@ -108,4 +71,29 @@ LogicalResult Lowering::run() {
   if (failed(lowerBlock(source.getBody().front())))
     return failure();
   return lowerReturn(cast<func::ReturnOp>(source.getBody().front().getTerminator()));
+}
+
+LogicalResult heddle::loops::lowerEntries(ModuleOp module, const Machine &machine,
+                                          function_ref<void(Lowering &)> done) {
+  bool whole = true;
+  plan::checkBuffersPlan(module, [&](Operation *op, const Twine &what) {
+    op->emitError() << what;
+    whole = false;
+  });
+  if (!whole)
+    return failure();
+  SmallVector<func::FuncOp> sources(module.getOps<func::FuncOp>());
+  std::string card = cardText(module);
+  SmallVector<std::string> symbols;
+  for (func::FuncOp source : sources) {
+    Lowering lowering(source, machine);
+    if (failed(lowering.run()))
+      return failure();
+    symbols.push_back(lowering.function.getName().str());
+    done(lowering);
+  }
+  for (func::FuncOp source : sources)
+    source.erase();
+  addCard(module, card, symbols);
+  return success();
 }

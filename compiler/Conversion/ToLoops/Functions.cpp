@@ -6,7 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "compiler/Conversion/ToLoops/Code.h"
+#include "compiler/Conversion/ToLoops/Functions.h"
+#include "compiler/Conversion/ToLoops/Halves.h"
 #include "dialects/Model/Transforms/Scalars.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -18,46 +19,14 @@ using namespace heddle;
 using namespace heddle::loops;
 using model::UnaryKind;
 
-Value Code::real(Type like, double value) {
-  Location loc = b.getLoc();
-  return model::constantLike(b, loc, like, value);
-}
-Value Code::addf(Value x, Value y) { return arith::AddFOp::create(b, x, y); }
-Value Code::subf(Value x, Value y) { return arith::SubFOp::create(b, x, y); }
-Value Code::mulf(Value x, Value y) { return arith::MulFOp::create(b, x, y); }
-Value Code::divf(Value x, Value y) { return arith::DivFOp::create(b, x, y); }
-Value Code::fma(Value x, Value y, Value z) { return math::FmaOp::create(b, x, y, z); }
-Value Code::maxf(Value x, Value y) { return arith::MaximumFOp::create(b, x, y); }
-Value Code::sqrt(Value x) { return math::SqrtOp::create(b, x); }
-Value Code::lessf(Value x, Value y) { return arith::CmpFOp::create(b, arith::CmpFPredicate::OLT, x, y); }
-Value Code::isNaN(Value x) { return arith::CmpFOp::create(b, arith::CmpFPredicate::UNO, x, x); }
-
-Value Code::foldLanes(Value vector, llvm::function_ref<Value(Value, Value)> join) {
-  for (int64_t n = cast<VectorType>(vector.getType()).getDimSize(0); n > 1; n /= 2) {
-    SmallVector<int64_t> low, high;
-    for (int64_t i = 0; i < n / 2; ++i) {
-      low.push_back(i);
-      high.push_back(i + n / 2);
-    }
-    vector = join(vector::ShuffleOp::create(b, vector, vector, low), vector::ShuffleOp::create(b, vector, vector, high));
-  }
-  return vector::ExtractOp::create(b, vector, ArrayRef<int64_t>{0});
-}
-Value Code::sum(Value vector) {
-  return foldLanes(vector, [&](Value x, Value y) { return addf(x, y); });
-}
-Value Code::largest(Value vector) {
-  return foldLanes(vector, [&](Value x, Value y) { return maxf(x, y); });
-}
-
-Value Code::poly(Value x, ArrayRef<double> c) {
+Value Functions::poly(Value x, ArrayRef<double> c) {
   Value p = real(x.getType(), c[0]);
   for (double k : c.drop_front())
     p = fma(p, x, real(x.getType(), k));
   return p;
 }
 
-Value Code::exp(Value x) {
+Value Functions::exp(Value x) {
   Type t = x.getType(), i = with(t, b.getI32Type());
   // x = n ln 2 + r; n stands in the low bits of x*log2(e) + 1.5*2^23. A NaN passes through. The ends are the last
   // numbers whose results are not denormal and not infinite.
@@ -68,10 +37,12 @@ Value Code::exp(Value x) {
   Value n = subf(magic, real(t, 12582912.0));
   Value r = fma(n, real(t, -0.693359375), v);
   r = fma(n, real(t, 2.12194440e-4), r);
-  Value p = poly(r, {1.9875691500e-4, 1.3981999507e-3, 8.3334519073e-3, 4.1665795894e-2, 1.6666665459e-1, 5.0000001201e-1});
+  Value p =
+      poly(r, {1.9875691500e-4, 1.3981999507e-3, 8.3334519073e-3, 4.1665795894e-2, 1.6666665459e-1, 5.0000001201e-1});
   p = addf(fma(p, mulf(r, r), r), real(t, 1.0));
-  Value shift = arith::ConstantOp::create(b, isa<VectorType>(i) ? TypedAttr(DenseElementsAttr::get(cast<ShapedType>(i), b.getI32IntegerAttr(23)))
-                                                               : TypedAttr(b.getI32IntegerAttr(23)));
+  Value shift = arith::ConstantOp::create(
+      b, isa<VectorType>(i) ? TypedAttr(DenseElementsAttr::get(cast<ShapedType>(i), b.getI32IntegerAttr(23)))
+                            : TypedAttr(b.getI32IntegerAttr(23)));
   Value e = arith::ShLIOp::create(b, Value(arith::BitcastOp::create(b, i, magic)), shift);
   Value bits = arith::AddIOp::create(b, Value(arith::BitcastOp::create(b, i, p)), e);
   Value y = arith::BitcastOp::create(b, t, bits);
@@ -79,12 +50,12 @@ Value Code::exp(Value x) {
   return select(isNaN(x), x, y);
 }
 
-Value Code::sigmoid(Value x) {
+Value Functions::sigmoid(Value x) {
   Value one = real(x.getType(), 1.0);
   return divf(one, addf(one, exp(arith::NegFOp::create(b, x))));
 }
 
-Value Code::tanh(Value x) {
+Value Functions::tanh(Value x) {
   Type t = x.getType();
   Value z = mulf(x, x), abs = math::AbsFOp::create(b, x);
   Value p = poly(z, {-5.70498872745e-3, 2.06390887954e-2, -5.37397155531e-2, 1.33314422036e-1, -3.33332819422e-1});
@@ -94,10 +65,10 @@ Value Code::tanh(Value x) {
   return math::CopySignOp::create(b, select(lessf(abs, real(t, 0.625)), small, large), x);
 }
 
-Value Code::erf(Value x) {
+Value Functions::erf(Value x) {
   Type t = x.getType();
   Value lo = real(t, -4.0), hi = real(t, 4.0);
-  Value v = select(lessf(x, lo), lo, select(lessf(hi, x), hi, x)), z = mulf(v, v);
+  Value v = select({lessf(x, lo), lo, select(lessf(hi, x), hi, x)}), z = mulf(v, v);
   Value p = poly(z, {-2.72614225801306e-10, 2.77068142495902e-08, -2.10102402082508e-06, -5.69250639462346e-05,
                      -7.34990630326855e-04, -2.95459980854025e-03, -1.60960333262415e-02});
   Value q = poly(z, {-1.45660718464996e-05, -2.13374055278905e-04, -1.68282697438203e-03, -7.37332916720468e-03,
@@ -105,11 +76,12 @@ Value Code::erf(Value x) {
   return divf(mulf(v, p), q);
 }
 
-Value Code::log(Value x) {
+Value Functions::log(Value x) {
   Type t = x.getType(), i = with(t, b.getI32Type());
   auto number = [&](int64_t v) -> Value {
-    return arith::ConstantOp::create(b, isa<VectorType>(i) ? TypedAttr(DenseElementsAttr::get(cast<ShapedType>(i), b.getI32IntegerAttr(v)))
-                                                           : TypedAttr(b.getI32IntegerAttr(v)));
+    return arith::ConstantOp::create(
+        b, isa<VectorType>(i) ? TypedAttr(DenseElementsAttr::get(cast<ShapedType>(i), b.getI32IntegerAttr(v)))
+                              : TypedAttr(b.getI32IntegerAttr(v)));
   };
   // Denormals are scaled up first; then x = 2^e m with m in [sqrt(1/2), sqrt(2)).
   Value tiny = lessf(x, real(t, 1.17549435e-38));
@@ -117,9 +89,10 @@ Value Code::log(Value x) {
   Value bits = arith::BitcastOp::create(b, i, v);
   Value shifted = arith::AddIOp::create(b, bits, number(0x3f800000 - 0x3f3504f3));
   Value e = arith::SubIOp::create(b, Value(arith::ShRSIOp::create(b, shifted, number(23))), number(127));
-  Value mantissa = arith::AddIOp::create(b, Value(arith::AndIOp::create(b, shifted, number(0x007fffff))), number(0x3f3504f3));
+  Value mantissa =
+      arith::AddIOp::create(b, Value(arith::AndIOp::create(b, shifted, number(0x007fffff))), number(0x3f3504f3));
   Value m = subf(arith::BitcastOp::create(b, t, mantissa), real(t, 1.0));
-  Value n = subf(arith::SIToFPOp::create(b, t, e), select(tiny, real(t, 23.0), real(t, 0.0)));
+  Value n = subf({arith::SIToFPOp::create(b, t, e), select(tiny, real(t, 23.0), real(t, 0.0))});
   Value z = mulf(m, m);
   Value p = poly(m, {7.0376836292e-2, -1.1514610310e-1, 1.1676998740e-1, -1.2420140846e-1, 1.4249322787e-1,
                      -1.6668057665e-1, 2.0000714765e-1, -2.4999993993e-1, 3.3333331174e-1});
@@ -134,12 +107,13 @@ Value Code::log(Value x) {
   return select(bad, real(t, NAN), y);
 }
 
-std::pair<Value, Value> Code::sinCos(Value angle) {
+std::pair<Value, Value> Functions::sinCos(Value angle) {
   // angle = q pi/2 + r with |r| <= pi/4, reduced in f64 so that large positions keep their digits.
   Type d = angle.getType(), t = with(d, f32()), i = with(d, b.getI64Type());
   auto number = [&](int64_t v) -> Value {
-    return arith::ConstantOp::create(b, isa<VectorType>(i) ? TypedAttr(DenseElementsAttr::get(cast<ShapedType>(i), b.getI64IntegerAttr(v)))
-                                                           : TypedAttr(b.getI64IntegerAttr(v)));
+    return arith::ConstantOp::create(
+        b, isa<VectorType>(i) ? TypedAttr(DenseElementsAttr::get(cast<ShapedType>(i), b.getI64IntegerAttr(v)))
+                              : TypedAttr(b.getI64IntegerAttr(v)));
   };
   Value magic = fma(angle, real(d, 0.63661977236758134308), real(d, 6755399441055744.0));
   Value q = subf(magic, real(d, 6755399441055744.0));
@@ -149,78 +123,62 @@ std::pair<Value, Value> Code::sinCos(Value angle) {
   Value s = poly(z, {-1.9515295891e-4, 8.3321608736e-3, -1.6666654611e-1});
   s = fma(mulf(s, z), x, x);
   Value c = poly(z, {2.443315711809948e-5, -1.388731625493765e-3, 4.166664568298827e-2});
-  c = fma(mulf(c, z), z, fma(z, real(t, -0.5), real(t, 1.0)));
+  c = fma({mulf(c, z), z, fma(z, real(t, -0.5), real(t, 1.0))});
   Value bits = arith::BitcastOp::create(b, i, magic);
   auto isSet = [&](Value v, int64_t bit) -> Value {
-    return arith::CmpIOp::create(b, arith::CmpIPredicate::ne, Value(arith::AndIOp::create(b, v, number(bit))), number(0));
+    return arith::CmpIOp::create(b, arith::CmpIPredicate::ne, Value(arith::AndIOp::create(b, v, number(bit))),
+                                 number(0));
   };
   Value odd = isSet(bits, 1);
   Value sine = select(odd, c, s), cosine = select(odd, s, c);
-  sine = select(isSet(bits, 2), arith::NegFOp::create(b, sine), sine);
+  sine = select({isSet(bits, 2), arith::NegFOp::create(b, sine), sine});
   Value next = arith::AddIOp::create(b, bits, number(1));
-  cosine = select(isSet(next, 2), arith::NegFOp::create(b, cosine), cosine);
+  cosine = select({isSet(next, 2), arith::NegFOp::create(b, cosine), cosine});
   return {sine, cosine};
 }
 
-/// Of any f32. Turns of numbers from 2^50 on do not fit the reduction of sinCos: the library knows them, and is asked
-/// only where there are some.
-static Value sinOrCos(Code &c, Value x, bool sine) {
-  auto &b = c.b;
+Value Functions::sinOrCos(Value x, bool sine) {
   Type t = x.getType();
-  auto [sin, cos] = c.sinCos(arith::ExtFOp::create(b, Code::with(t, c.f64()), x));
-  Value zero = arith::CmpFOp::create(b, arith::CmpFPredicate::OEQ, x, c.real(t, 0.0));
-  Value near = sine ? c.select(zero, x, sin) : cos; // sin -0 is -0
-  Value far = arith::CmpFOp::create(b, arith::CmpFPredicate::OGE, math::AbsFOp::create(b, x), c.real(t, 0x1p50));
+  auto [sin, cos] = sinCos(arith::ExtFOp::create(b, with(t, f64()), x));
+  Value zero = arith::CmpFOp::create(b, arith::CmpFPredicate::OEQ, x, real(t, 0.0));
+  Value near = sine ? select(zero, x, sin) : cos; // sin -0 is -0
+  Value far = arith::CmpFOp::create(b, arith::CmpFPredicate::OGE, math::AbsFOp::create(b, x), real(t, 0x1p50));
   Value any = isa<VectorType>(t) ? Value(vector::ReductionOp::create(b, vector::CombiningKind::OR, far)) : far;
   auto op = scf::IfOp::create(b, t, any, /*withElseRegion=*/true);
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(op.thenBlock());
-  Value known = sine ? Value(math::SinOp::create(b, x)) : Value(math::CosOp::create(b, x));
-  scf::YieldOp::create(b, c.select(far, known, near));
+  Value known = vectorLanes.farAngle(*this, x, sine);
+  scf::YieldOp::create(b, select(far, known, near));
   b.setInsertionPointToStart(op.elseBlock());
   scf::YieldOp::create(b, near);
   return op.getResult(0);
 }
 
-Value Code::function(UnaryKind kind, Value x) {
+Value Functions::function(UnaryKind kind, Value x) {
   Type t = x.getType();
   Value one = real(t, 1.0), zero = real(t, 0.0);
   switch (kind) {
-  case UnaryKind::neg:
-    return arith::NegFOp::create(b, x);
-  case UnaryKind::abs:
-    return math::AbsFOp::create(b, x);
-  case UnaryKind::sqrt:
-    return sqrt(x);
-  case UnaryKind::exp:
-    return exp(x);
-  case UnaryKind::log:
-    return log(x);
-  case UnaryKind::sin:
-    return sinOrCos(*this, x, true);
-  case UnaryKind::cos:
-    return sinOrCos(*this, x, false);
-  case UnaryKind::floor:
-    return math::FloorOp::create(b, x);
-  case UnaryKind::ceil:
-    return math::CeilOp::create(b, x);
-  case UnaryKind::tanh:
-    return tanh(x);
-  case UnaryKind::sigmoid:
-    return sigmoid(x);
-  case UnaryKind::relu:
-    return maxf(x, zero);
-  case UnaryKind::gelu:
-    return mulf(mulf(x, real(t, 0.5)), addf(one, erf(mulf(x, real(t, 0.70710678118654752440)))));
+  case UnaryKind::neg: return arith::NegFOp::create(b, x);
+  case UnaryKind::abs: return math::AbsFOp::create(b, x);
+  case UnaryKind::sqrt: return sqrt(x);
+  case UnaryKind::exp: return exp(x);
+  case UnaryKind::log: return log(x);
+  case UnaryKind::sin: return sinOrCos(x, true);
+  case UnaryKind::cos: return sinOrCos(x, false);
+  case UnaryKind::floor: return math::FloorOp::create(b, x);
+  case UnaryKind::ceil: return math::CeilOp::create(b, x);
+  case UnaryKind::tanh: return tanh(x);
+  case UnaryKind::sigmoid: return sigmoid(x);
+  case UnaryKind::relu: return maxf(x, zero);
+  case UnaryKind::gelu: return mulf({mulf(x, real(t, 0.5)), addf(one, erf(mulf(x, real(t, 0.70710678118654752440))))});
   case UnaryKind::gelu_tanh: {
     // 0.5 x (1 + tanh u) = x / (1 + exp(-2u))
-    Value u = mulf(x, fma(mulf(x, x), real(t, -2 * 0.79788456080286535588 * 0.044715), real(t, -2 * 0.79788456080286535588)));
+    Value u =
+        mulf(x, fma(mulf(x, x), real(t, -2 * 0.79788456080286535588 * 0.044715), real(t, -2 * 0.79788456080286535588)));
     return divf(x, addf(one, exp(u)));
   }
-  case UnaryKind::quick_gelu:
-    return divf(x, addf(one, exp(mulf(x, real(t, -1.702)))));
-  case UnaryKind::silu:
-    return divf(x, addf(one, exp(arith::NegFOp::create(b, x))));
+  case UnaryKind::quick_gelu: return divf(x, addf(one, exp(mulf(x, real(t, -1.702)))));
+  case UnaryKind::silu: return divf(x, addf(one, exp(arith::NegFOp::create(b, x))));
   case UnaryKind::relu2: {
     Value r = maxf(x, zero);
     return mulf(r, r);
@@ -230,13 +188,11 @@ Value Code::function(UnaryKind kind, Value x) {
     Value e = exp(arith::NegFOp::create(b, Value(math::AbsFOp::create(b, x))));
     Value u = addf(one, e), d = subf(u, one);
     Value none = arith::CmpFOp::create(b, arith::CmpFPredicate::OEQ, d, zero);
-    Value l = select(none, e, divf(mulf(log(u), e), select(none, one, d)));
+    Value l = select(none, e, divf({mulf(log(u), e), select(none, one, d)}));
     return addf(maxf(x, zero), l);
   }
-  case UnaryKind::bf16:
-    return arith::BitcastOp::create(b, t, bf16Word(x));
-  case UnaryKind::logical_not:
-    break;
+  case UnaryKind::bf16: return arith::BitcastOp::create(b, t, bf16Word(*this, x));
+  case UnaryKind::logical_not: break;
   }
   llvm_unreachable("not a function of a real");
 }

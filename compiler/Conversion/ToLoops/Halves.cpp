@@ -7,30 +7,32 @@ using namespace heddle::loops;
 
 Value heddle::loops::halfOf(Code &c, Stored stored, Value x) {
   if (stored == Stored::bf16)
-    return c.toBf16(x);
+    return toBf16(c, x);
   Value half = arith::TruncFOp::create(c.b, Code::with(x.getType(), c.b.getF16Type()), x);
   return arith::BitcastOp::create(c.b, Code::with(x.getType(), c.b.getI16Type()), half);
 }
 
 Value heddle::loops::widened(Code &c, Stored stored, Value x) {
   if (stored == Stored::bf16)
-    return c.fromBf16(x);
+    return fromBf16(c, x);
   Value half = arith::BitcastOp::create(c.b, Code::with(x.getType(), c.b.getF16Type()), x);
   return arith::ExtFOp::create(c.b, Code::with(x.getType(), c.f32()), half);
 }
 
 Value heddle::loops::pairWord(Code &c, Stored stored, Value even, Value odd) {
   if (stored == Stored::bf16)
-    return c.pairWord(even, odd);
+    return bf16Pair(c, even, odd);
   Type i = Code::with(even.getType(), c.b.getI32Type());
-  Value low = arith::ExtUIOp::create(c.b, i, halfOf(c, stored, even)), high = arith::ExtUIOp::create(c.b, i, halfOf(c, stored, odd));
+  Value low = arith::ExtUIOp::create(c.b, i, halfOf(c, stored, even)),
+        high = arith::ExtUIOp::create(c.b, i, halfOf(c, stored, odd));
   return arith::OrIOp::create(c.b, low, Value(arith::ShLIOp::create(c.b, high, c.integer(i, 16))));
 }
 
 std::pair<Value, Value> heddle::loops::widenedPair(Code &c, Stored stored, Value pairs) {
   if (stored == Stored::bf16)
-    return c.widened(pairs);
+    return fromBf16Pair(c, pairs);
   Type i = pairs.getType(), half = Code::with(i, c.b.getI16Type());
   Value odd = arith::ShRUIOp::create(c.b, pairs, c.integer(i, 16));
-  return {widened(c, stored, arith::TruncIOp::create(c.b, half, pairs)), widened(c, stored, arith::TruncIOp::create(c.b, half, odd))};
+  return {widened(c, stored, arith::TruncIOp::create(c.b, half, pairs)),
+          widened(c, stored, arith::TruncIOp::create(c.b, half, odd))};
 }

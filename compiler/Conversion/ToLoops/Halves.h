@@ -16,6 +16,20 @@ namespace heddle::loops {
 
 using model::Stored;
 
+//===-- bf16 (Bf16.cpp) -----------------------------------------------------------===//
+
+/// i32 whose upper half is x rounded to bf16 (nearest, ties to even; a NaN stays one), lower half 0.
+Value bf16Word(Code &c, Value x);
+Value toBf16(Code &c, Value x);   ///< i16
+Value fromBf16(Code &c, Value x); ///< i16 -> f32
+/// i32: two numbers, `even` in the lower half; and both of them widened.
+Value bf16Pair(Code &c, Value even, Value odd);
+std::pair<Value, Value> fromBf16Pair(Code &c, Value pairs);
+/// sum + even * even + odd * odd in every lane of two vectors of pairs (vdpbf16ps, 16 lanes).
+Value dot(Code &c, Value sum, Value x, Value y);
+
+//===-- either (Halves.cpp) -------------------------------------------------------===//
+
 /// f32 -> i16, rounded to the nearest bf16 or f16, ties to even; a NaN stays one.
 Value halfOf(Code &c, Stored stored, Value x);
 /// i16 -> f32.

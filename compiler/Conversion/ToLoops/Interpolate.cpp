@@ -26,7 +26,7 @@ static Value cubic(Lower &l, Value t, bool near) {
   auto number = [&](double v) { return l.real(l.f64(), v); };
   constexpr double a = -0.75;
   if (near) // (a+2)t³ - (a+3)t² + 1
-    return l.fma(l.fma(t, number(a + 2), number(-(a + 3))), l.mulf(t, t), number(1));
+    return l.fma({l.fma(t, number(a + 2), number(-(a + 3))), l.mulf(t, t), number(1)});
   // a t³ - 5a t² + 8a t - 4a
   return l.fma(l.fma(l.fma(t, number(a), number(-5 * a)), t, number(8 * a)), t, number(-4 * a));
 }
@@ -93,7 +93,7 @@ LogicalResult heddle::loops::lowerInterpolate(Lower &l, InterpolateOp op) {
         }
         return total;
       };
-      l.store(sum(0, fixed), l.at(y, l.add(l.mul(place, channels), j), l.f32()), mask);
+      l.storeLanes({sum(0, fixed), l.at(y, l.add(l.mul(place, channels), j), l.f32())}, mask);
     });
   });
   l.barrier(op.getLoc());

@@ -1,20 +1,18 @@
 //===- Linear.cpp - x W + b and what finishes it --------------------------===//
 //
-// Weights lie in panels of results, f32 or pairs of k in a word (WeightLayout.h, SumStep.h). A
-// tile of rows x panels keeps its sums in registers while k ascends: one accumulator an element,
-// never split, so that a row's bits are the same in a tile of 8 rows, of 1 row, and beside
-// whatever rows. Work items are (block of rows, panel); the kernel is one function for each
-// (K, N, epilogue) and is shared by all layers and entries.
+// y = x W + b and its epilogue. Weights are in panels of results, f32 or pairs of k in a word (WeightLayout.h,
+// SumStep.h). A tile of rows x panels keeps its sums in registers while k ascends, with one accumulator for each
+// element, never split, so a row's bits are the same in tiles of 8 rows and of 1, whatever the other rows are. Work
+// items are (block of rows, panel). There is one kernel for each (K, N, epilogue), shared by all layers and entries.
 //
 //===----------------------------------------------------------------------===//
 
 #include "compiler/Conversion/ToLoops/CPUPlan.h"
 #include "compiler/Conversion/ToLoops/Element.h"
+#include "compiler/Conversion/ToLoops/LinearCode.h"
 #include "compiler/Conversion/ToLoops/LinearPack.h"
-#include "compiler/Conversion/ToLoops/Lowering.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
-#include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "llvm/Support/xxhash.h"
 
 using namespace mlir;
@@ -24,16 +22,12 @@ using namespace heddle::model;
 using Lower = heddle::loops::Lowering;
 
 namespace {
-/// How an operand of the epilogue is read at (row, column): along which of the two it changes.
-enum class Extra { Scalar, Column, Row, Element, General };
-
-/// The kernel of one (K, N, epilogue), while it is written.
+/// Emits the kernel of one (K, N, epilogue).
 class LinearKernel {
 public:
   LinearKernel(LinearOp op, Code &c, Block *block);
   void emit();
   static FunctionType typeOf(LinearOp op, MLIRContext *ctx);
-  static Extra kindOf(LinearOp op, Value extra);
 
 private:
   LinearOp op;
@@ -56,7 +50,7 @@ private:
 
 static int64_t lastOf(ModelTensorType t) { return *t.getSize(t.getRank() - 1).constant(); }
 
-Extra LinearKernel::kindOf(LinearOp op, Value extra) {
+Extra heddle::loops::kindOf(LinearOp op, Value extra) {
   auto y = cast<ModelTensorType>(op->getResult(0).getType()), t = cast<ModelTensorType>(extra.getType());
   int64_t shift = y.getRank() - t.getRank(), last = y.getRank() - 1;
   bool column = t.getRank() && !t.getSize(t.getRank() - 1).is(1), all = true, none = true;
@@ -81,7 +75,7 @@ FunctionType LinearKernel::typeOf(LinearOp op, MLIRContext *ctx) {
 }
 
 LinearKernel::LinearKernel(LinearOp op, Code &c, Block *block)
-    : op(op), c(c), step(arithmeticOf(op), lastOf(op.getInput().getType())), tiles(scheduleOf(op)), depth(step.depth()) {
+    : op(op), c(c), step(stepOf(op)), tiles(scheduleOf(op)), depth(step.depth()) {
   n = lastOf(cast<ModelTensorType>(op->getResult(0).getType()));
   width = weightLayoutOf(op).panel;
   panels = (n + width - 1) / width;
@@ -100,7 +94,7 @@ LinearKernel::LinearKernel(LinearOp op, Code &c, Block *block)
 Value LinearKernel::maskOf(Value column) {
   if (n % width == 0)
     return {};
-  return vector::CreateMaskOp::create(c.b, c.vec(c.b.getI1Type()), c.sub(c.constant(n), column));
+  return c.firstLanes(c.sub(c.constant(n), column));
 }
 
 void LinearKernel::finish(Value sum, Value row, Value column, Value address, Value bias, Value mask) {
@@ -112,22 +106,15 @@ void LinearKernel::finish(Value sum, Value row, Value column, Value address, Val
       Type element = cast<ModelTensorType>(value.getType()).getElementType();
       auto at = [&, &base = base](Value index) { return c.at(base, index, element); };
       switch (kindOf(op, value)) {
-      case Extra::Scalar:
-        in.push_back(c.splat(c.load(element, base)));
-        break;
-      case Extra::Row:
-        in.push_back(c.splat(c.load(element, at(row))));
-        break;
-      case Extra::Column:
-        in.push_back(c.load(c.vec(element), at(column), mask));
-        break;
-      default:
-        in.push_back(c.load(c.vec(element), at(c.add(c.mul(row, n), column)), mask));
+      case Extra::Scalar: in.push_back(c.splat(c.load(element, base))); break;
+      case Extra::Row: in.push_back(c.splat(c.load(element, at(row)))); break;
+      case Extra::Column: in.push_back(c.loadLanes(element, at(column), mask)); break;
+      default: in.push_back(c.loadLanes(element, at(c.add(c.mul(row, n), column)), mask));
       }
     }
     sum = emitRegion(c, op.getEpilogue(), in);
   }
-  c.store(sum, address, mask);
+  c.storeLanes(sum, address, mask);
 }
 
 /// Rows [row, row + mr) x panels [panel, panel + pn). `stream`: few rows, so the weights come
@@ -136,10 +123,11 @@ void LinearKernel::finish(Value sum, Value row, Value column, Value address, Val
 void LinearKernel::tile(Value row, Value panel, int64_t mr, int64_t pn, bool stream, Value share) {
   int64_t nv = vectors() * pn;
   Type f32 = c.f32(), word = f32;
-  Value a = c.at(x, c.mul(row, step.pitch()), word), b = c.at(w, c.mul(panel, depth * width), word);
+  Value a = c.at(x, c.mul(row, step.pitch), word), b = c.at(w, c.mul(panel, depth * width), word);
   Value next;
   if (!stream) {
-    Value part = c.mul(c.mul(c.div(c.rem(row, c.constant(tiles.getBlock())), c.constant(tiles.getRows())), depth), share);
+    Value part =
+        c.mul(c.mul(c.div(c.rem(row, c.constant(tiles.getBlock())), c.constant(tiles.getRows())), depth), share);
     next = c.at(c.at(b, c.constant(depth * width), word), part, word);
   }
   Value zero = c.real(c.vec(f32), 0.0);
@@ -152,21 +140,22 @@ void LinearKernel::tile(Value row, Value panel, int64_t mr, int64_t pn, bool str
     step.multiply(c, a, at, weights, mr, acc);
     return acc;
   };
-  Values sums = c.loop(c.constant(0), c.constant(step.whole()), 1, Values(mr * nv, zero), [&](Value at, ValueRange carried) {
-    if (stream) {
-      // Past the end of a panel comes what the group of panels behind it begins with.
-      Value ahead = c.add(at, tiles.getAhead());
-      Value over = c.less(c.constant(depth - 1), ahead);
-      Value skip = c.select(over, c.constant((pn - 1) * depth * width), c.constant(0));
-      Value line = c.at(b, c.add(c.mul(ahead, width), skip), word);
-      for (int64_t p = 0; p < pn; ++p)
-        for (int64_t q = 0; q < width; q += 16)
-          c.prefetch(c.at(line, c.constant(p * depth * width + q), word));
-    } else {
-      c.prefetch(c.at(next, c.mul(at, share), word));
-    }
-    return multiply(at, Values(carried.begin(), carried.end()));
-  });
+  Values sums =
+      c.loop(c.constant(0), c.constant(step.whole()), 1, Values(mr * nv, zero), [&](Value at, ValueRange carried) {
+        if (stream) {
+          // Past the end of a panel comes what the group of panels behind it begins with.
+          Value ahead = c.add(at, tiles.getAhead());
+          Value over = c.less(c.constant(depth - 1), ahead);
+          Value skip = c.select(over, c.constant((pn - 1) * depth * width), c.constant(0));
+          Value line = c.at(b, c.add(c.mul(ahead, width), skip), word);
+          for (int64_t p = 0; p < pn; ++p)
+            for (int64_t q = 0; q < width; q += 16)
+              c.prefetch(c.at(line, c.constant(p * depth * width + q), word));
+        } else {
+          c.prefetch(c.at(next, c.mul(at, share), word));
+        }
+        return multiply(at, Values(carried.begin(), carried.end()));
+      });
   if (step.whole() < depth)
     sums = multiply(c.constant(step.whole()), sums);
   // A long epilogue is one loop over the rows instead of a copy for each accumulator: the sums
@@ -180,7 +169,7 @@ void LinearKernel::tile(Value row, Value panel, int64_t mr, int64_t pn, bool str
   for (int64_t j = 0; j < nv; ++j) {
     columns.push_back(c.add(column, j * c.lanes));
     masks.push_back(maskOf(columns[j]));
-    biases.push_back(bias ? c.load(c.vec(f32), c.at(bias, columns[j], f32), masks[j]) : Value());
+    biases.push_back(bias ? c.loadLanes(f32, c.at(bias, columns[j], f32), masks[j]) : Value());
   }
   if (functions && mr > 1) {
     Value stack;
@@ -192,13 +181,14 @@ void LinearKernel::tile(Value row, Value panel, int64_t mr, int64_t pn, bool str
       stack = LLVM::AllocaOp::create(c.b, c.pointer(), f32, count, 64);
     }
     for (int64_t i = 0; i < mr * nv; ++i)
-      c.store(sums[i], c.at(stack, c.constant(i * c.lanes), f32));
+      c.storeLanes(sums[i], c.at(stack, c.constant(i * c.lanes), f32));
     c.loop(c.constant(0), c.constant(mr), 1, [&](Value i) {
       Value r = c.add(row, i), line = c.at(stack, c.mul(i, nv * c.lanes), f32);
       Value out = c.at(y, c.add(c.mul(r, n), column), f32);
-      for (int64_t j = 0; j < nv; ++j)
-        finish(c.load(c.vec(f32), c.at(line, c.constant(j * c.lanes), f32)), r, columns[j],
-               c.at(out, c.constant(j * c.lanes), f32), biases[j], masks[j]);
+      for (int64_t j = 0; j < nv; ++j) {
+        Value sum = c.loadLanes(f32, c.at(line, c.constant(j * c.lanes), f32));
+        finish(sum, r, columns[j], c.at(out, c.constant(j * c.lanes), f32), biases[j], masks[j]);
+      }
     });
     return;
   }
@@ -259,7 +249,7 @@ static std::string kernelName(LinearOp op, int64_t k, int64_t n) {
   llvm::raw_string_ostream os(text);
   os << (op.getBias() ? "b" : "");
   for (Value extra : op.getExtras())
-    os << int(LinearKernel::kindOf(op, extra)) << cast<ModelTensorType>(extra.getType()).getElementType();
+    os << int(kindOf(op, extra)) << cast<ModelTensorType>(extra.getType()).getElementType();
   if (!op.getEpilogue().empty()) {
     llvm::DenseMap<Value, int> numbers;
     Block &block = op.getEpilogue().front();
@@ -275,47 +265,75 @@ static std::string kernelName(LinearOp op, int64_t k, int64_t n) {
       }
     }
   }
-  std::string name = "heddle_linear_" + std::to_string(k) + "_" + std::to_string(n) + SumStep(arithmeticOf(op), k).suffix().str();
+  SumStep step = stepOf(op);
+  std::string name = "heddle_linear_" + std::to_string(k) + "_" + std::to_string(n) + step.suffix().str();
+  if (step.pitch != SumStep(step.arithmetic, k).pitch)
+    name += "_every_" + std::to_string(step.pitch);
   if (scheduleOf(op) != usualTiles(op))
     llvm::raw_string_ostream(text) << scheduleOf(op);
   return text.empty() ? name : name + "_" + llvm::utohexstr(llvm::xxh3_64bits(text), true);
 }
 
-LogicalResult heddle::loops::lowerLinear(Lower &l, LinearOp op) {
+FailureOr<ReadyLinear> heddle::loops::readyLinear(Lower &l, LinearOp op) {
   if (op->getNumResults() != 1)
     return op.emitOpError("internal error: model-split-linear leaves one result");
-  ModelTensorType xt = op.getInput().getType(), yt = cast<ModelTensorType>(op->getResult(0).getType());
-  Size ks = xt.getSize(xt.getRank() - 1), ns = yt.getSize(yt.getRank() - 1);
-  std::optional<int64_t> k = ks.constant(), n = ns.constant();
   for (Value extra : op.getExtras())
-    if (LinearKernel::kindOf(op, extra) == Extra::General)
+    if (kindOf(op, extra) == Extra::General)
       return op.emitOpError("internal error: an epilogue reads a value along some of the leading axes only");
-
-  Location loc = op.getLoc();
-  l.b.setLoc(loc);
-  SumStep step(arithmeticOf(op), *k);
-  if (step.arithmetic.dots && l.lanes != 16)
-    return op.emitOpError("'model.math' is \"dots\", which needs vectors of 16 f32, but the target has ") << l.lanes;
-  int64_t width = weightLayoutOf(op).panel;
+  l.b.setLoc(op.getLoc());
+  int64_t width = weightLayoutOf(op).panel, n = lastOf(cast<ModelTensorType>(op->getResult(0).getType()));
   if (width % l.lanes)
     return op.emitOpError("has panels of ") << width << " results, but vectors of " << l.lanes;
-  Value w = isPackedWeight(op) ? l.pointer(op.getWeight()) : packWeight(l, op, step, *n);
-  auto f = l.kernel(loc, kernelName(op, *k, *n), LinearKernel::typeOf(op, op.getContext()), [&](OpBuilder &b, Block *block) {
-    Code c(ImplicitLocOpBuilder(loc, b), l.lanes);
-    LinearKernel(op, c, block).emit();
-  });
-  Value rows = l.count(xt, 0, xt.getRank() - 1);
-  int64_t block = scheduleOf(op).getBlock();
-  Value blocks = l.div(l.add(rows, block - 1), l.constant(block));
-  auto [from, to] = l.share(l.mul(blocks, (*n + width - 1) / width));
-  Value bias = LLVM::ZeroOp::create(l.b, l.Code::pointer());
+  SumStep step = stepOf(op);
+  ReadyLinear ready;
+  ready.weight = isPackedWeight(op) ? l.pointer(op.getWeight()) : packWeight(l, op, step, n);
+  ready.bias = LLVM::ZeroOp::create(l.b, l.Code::pointer());
   if (op.getBias())
-    bias = isPackedBias(op) ? l.pointer(op.getBias()) : packBias(l, op, *n);
-  Values operands{step.arithmetic.dots ? packRows(l, op, step) : l.pointer(op.getInput()), w, bias, l.allocatePointer(op->getResult(0))};
+    ready.bias = isPackedBias(op) ? l.pointer(op.getBias()) : packBias(l, op, n);
+  ready.input = step.arithmetic.dots ? packRows(l, op, step) : l.pointer(op.getInput());
+  ready.result = l.allocatePointer(op->getResult(0));
   for (Value extra : op.getExtras())
-    operands.push_back(l.pointer(extra));
+    ready.extras.push_back(l.pointer(extra));
+  return ready;
+}
+
+void heddle::loops::emitLinear(Lower &l, LinearOp op, const ReadyLinear &ready, Value rows) {
+  int64_t n = lastOf(cast<ModelTensorType>(op->getResult(0).getType())), k = lastOf(op.getInput().getType());
+  auto f = l.kernel(op.getLoc(), kernelName(op, k, n), LinearKernel::typeOf(op, op.getContext()),
+                    [&](Code &c, Block *block) { LinearKernel(op, c, block).emit(); });
+  int64_t block = scheduleOf(op).getBlock(), width = weightLayoutOf(op).panel;
+  Value blocks = l.div(l.add(rows, block - 1), l.constant(block));
+  auto [from, to] = l.share(l.mul(blocks, (n + width - 1) / width));
+  Values operands{ready.input, ready.weight, ready.bias, ready.result};
+  operands.append(ready.extras);
   operands.append({rows, from, to});
-  l.call(f, operands);
-  l.barrier(loc);
+  LeftSide left(op);
+  if (left.batch.is(1)) {
+    l.call(f, operands);
+    return;
+  }
+  l.loop(op.getLoc(), l.constant(0), l.size(left.batch), 1, [&](Value element) {
+    Values mine = operands;
+    Value row = l.mul(element, rows), place = l.mul(row, n);
+    mine[0] = l.at(ready.input, l.mul(element, l.size(left.between)), l.f32());
+    mine[3] = l.at(ready.result, place, l.f32());
+    for (auto [i, extra] : llvm::enumerate(op.getExtras())) {
+      Type type = cast<ModelTensorType>(extra.getType()).getElementType();
+      Extra kind = kindOf(op, extra);
+      if (kind == Extra::Row || kind == Extra::Element)
+        mine[4 + i] = l.at(ready.extras[i], kind == Extra::Row ? row : place, type);
+    }
+    l.call(f, mine);
+  });
+}
+
+LogicalResult heddle::loops::lowerLinear(Lower &l, LinearOp op) {
+  if (arithmeticOf(op).dots && l.lanes != 16)
+    return op.emitOpError("'model.math' is \"dots\", which needs vectors of 16 f32, but the target has ") << l.lanes;
+  FailureOr<ReadyLinear> ready = readyLinear(l, op);
+  if (failed(ready))
+    return failure();
+  emitLinear(l, op, *ready, l.size(LeftSide(op).rows));
+  l.barrier(op.getLoc());
   return success();
 }

@@ -7,6 +7,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "compiler/Conversion/ToLoops/LinearPack.h"
+#include "dialects/Model/Transforms/Views.h"
+#include <numeric>
 
 using namespace mlir;
 using namespace heddle;
@@ -33,10 +35,37 @@ bool heddle::loops::isPackedBias(LinearOp op) {
 WeightLayout heddle::loops::weightLayoutOf(LinearOp op) {
   if (isPackedWeight(op))
     return layoutOf(op.getWeight()).getLayout();
-  WeightLayout layout;
+  WeightLayout layout; // of the rows that are taken
   layout.type = packedTypeOf(arithmeticOf(op).stored);
   layout.panel = scheduleOf(op).getPanel();
   return layout;
+}
+
+LeftSide::LeftSide(LinearOp op) : windows(op.getInput().getDefiningOp<WindowsOp>()) {
+  ModelTensorType x = op.getInput().getType();
+  int64_t last = x.getRank() - 1;
+  SumStep step(arithmeticOf(op), *x.getSize(last).constant());
+  if (windows && !overlaps(windows))
+    windows = {};
+  if (!windows || step.arithmetic.dots) {
+    for (int64_t i = 0; i < last; ++i)
+      rows = rows * x.getSize(i);
+    pitch = step.pitch;
+    between = rows * Size(pitch);
+    return;
+  }
+  ModelTensorType source = windows.getOperand().getType();
+  batch = x.getSize(0);
+  rows = x.getSize(1);
+  pitch = windows.getStride()[0] * *source.getSize(2).constant();
+  between = source.getSize(1) * source.getSize(2);
+}
+
+SumStep heddle::loops::stepOf(LinearOp op) {
+  ModelTensorType x = op.getInput().getType();
+  SumStep step(arithmeticOf(op), *x.getSize(x.getRank() - 1).constant());
+  step.pitch = LeftSide(op).pitch;
+  return step;
 }
 
 /// Parts begin at cache lines.
@@ -56,18 +85,13 @@ LinearScratch::LinearScratch(LinearOp op) {
   }
 }
 
-/// Feature `i` of a part is feature i/unit * stride + begin + i%unit of the whole.
-static Value wholeFeature(Lower &l, LinearOp op, Value i, Value n) {
-  if (!op.getPart() || !op.getParts())
+/// Which feature of the whole is feature `i` of the part of `n` that the linear is.
+static Value wholeFeature(Lower &l, LinearOp op, Value i, int64_t n) {
+  WeightLayout taken = rowsTakenBy(op);
+  if (taken.parts.empty())
     return i;
-  int64_t total = 0, before = 0, part = *op.getPart(), own = (*op.getParts())[part];
-  for (auto [j, p] : llvm::enumerate(*op.getParts())) {
-    before += int64_t(j) < part ? p : 0;
-    total += p;
-  }
-  Value unit = l.div(n, l.constant(op.getGroups()));
-  Value stride = l.div(l.mul(unit, total), l.constant(own)), begin = l.div(l.mul(unit, before), l.constant(own));
-  return l.add(l.add(l.mul(l.div(i, unit), stride), begin), l.rem(i, unit));
+  int64_t total = std::accumulate(taken.parts.begin(), taken.parts.end(), int64_t(0));
+  return taken.take(n / taken.parts[taken.part] * total).row(LayoutCode{l}, i);
 }
 
 Value heddle::loops::packWeight(Lower &l, LinearOp op, const SumStep &step, int64_t n) {
@@ -75,11 +99,11 @@ Value heddle::loops::packWeight(Lower &l, LinearOp op, const SumStep &step, int6
   Value all = l.size(op.getWeight().getType().getSize(op.getInOut() ? 1 : 0));
   Value depth = l.constant(step.depth());
   int64_t width = weightLayoutOf(op).panel;
-  l.parallelFor(op.getLoc(), l.mul(l.constant((n + width - 1) / width), depth), [&](Value item) {
+  l.forEach(op.getLoc(), l.mul(l.constant((n + width - 1) / width), depth), [&](Value item) {
     Value panel = l.div(item, depth), at = l.rem(item, depth);
     l.loop(op.getLoc(), l.constant(0), l.constant(width), 1, [&](Value lane) {
       Value i = l.add(l.mul(panel, width), lane), inside = l.less(i, l.constant(n));
-      Value row = wholeFeature(l, op, l.select(inside, i, l.constant(0)), l.constant(n));
+      Value row = wholeFeature(l, op, l.select(inside, i, l.constant(0)), n);
       auto element = [&](Value kk, Value there) {
         Value index = op.getInOut() ? l.add(l.mul(kk, all), row) : l.add(l.mul(row, k), kk);
         return l.select(there, l.loadF32(from, index), l.real(0.0));
@@ -88,7 +112,8 @@ Value heddle::loops::packWeight(Lower &l, LinearOp op, const SumStep &step, int6
       if (step.arithmetic.halves()) {
         Value even = l.mul(at, 2), odd = l.add(even, 1), both = l.less(odd, k);
         Value second = arith::AndIOp::create(l.b, inside, both);
-        word = pairWord(l, step.arithmetic.stored, element(even, inside), element(l.select(both, odd, even), second));
+        Value low = element(even, inside), high = element(l.select(both, odd, even), second);
+        word = pairWord(l, step.arithmetic.stored, low, high);
       } else {
         word = element(at, inside);
       }
@@ -101,23 +126,33 @@ Value heddle::loops::packWeight(Lower &l, LinearOp op, const SumStep &step, int6
 
 Value heddle::loops::packBias(Lower &l, LinearOp op, int64_t n) {
   Value from = l.pointer(op.getBias());
-  Value to = l.at(l.scratchPointer(op), l.size(LinearScratch(op).weight), l.b.getI8Type());
-  l.parallelFor(op.getLoc(), l.constant(n), [&](Value i) {
-    l.store(l.loadF32(from, wholeFeature(l, op, i, l.constant(n))), l.at(to, i, l.f32()));
-  });
+  Value to = l.at({l.scratchPointer(op), l.size(LinearScratch(op).weight)}, l.b.getI8Type());
+  l.forEach(op.getLoc(), l.constant(n),
+            [&](Value i) { l.store({l.loadF32(from, wholeFeature(l, op, i, n)), l.at(to, i, l.f32())}); });
   l.barrier(op.getLoc());
   return to;
 }
 
 Value heddle::loops::packRows(Lower &l, LinearOp op, const SumStep &step) {
   LinearScratch scratch(op);
-  ModelTensorType x = op.getInput().getType();
-  Value from = l.pointer(op.getInput()), to = l.at(l.scratchPointer(op), l.size(scratch.weight + scratch.bias), l.b.getI8Type());
+  LeftSide left(op);
+  Value from = l.pointer(op.getInput()),
+        to = l.at({l.scratchPointer(op), l.size(scratch.weight + scratch.bias)}, l.b.getI8Type());
   Type half = l.b.getI16Type();
-  l.parallelFor(op.getLoc(), l.count(x, 0, x.getRank() - 1), [&](Value row) {
-    Value source = l.at(from, l.mul(row, step.k), l.f32()), target = l.at(to, l.mul(row, 2 * step.depth()), half);
+  // The beginning of a row: of a window, in what the windows are of.
+  auto begin = [&](Value row) {
+    if (!left.windows)
+      return l.mul(row, step.k);
+    ModelTensorType source = left.windows.getOperand().getType();
+    Value rows = l.size(op.getInput().getType().getSize(1)), channels = l.size(source.getSize(2));
+    Value batch = l.div(row, rows), element = l.mul(batch, l.size(source.getSize(1)));
+    Value place = l.add(element, l.mul(l.rem(row, rows), left.windows.getStride()[0]));
+    return l.mul(place, channels);
+  };
+  l.parallelFor(op.getLoc(), l.size(left.rows), [&](Value row) {
+    Value source = l.at(from, begin(row), l.f32()), target = l.at(to, l.mul(row, 2 * step.depth()), half);
     l.vectors(l.constant(step.k), [&](Value j, Value mask) {
-      l.store(l.toBf16(l.loadVec(source, j, mask)), l.at(target, j, half), mask);
+      l.storeLanes({toBf16(l, l.loadVec(source, j, mask)), l.at(target, j, half)}, mask);
     });
     if (step.k % 2)
       l.store(l.integer(half, 0), l.at(target, l.constant(step.k), half));

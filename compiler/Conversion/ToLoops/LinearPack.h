@@ -6,8 +6,32 @@
 
 namespace heddle::loops {
 
+/// The places and rows of a layout as code.
+struct LayoutCode {
+  Lowering &l;
+  Value add(Value x, Value y) const { return l.add(x, y); }
+  Value add(Value x, int64_t y) const { return l.add(x, y); }
+  Value mul(Value x, Value y) const { return l.mul(x, y); }
+  Value mul(Value x, int64_t y) const { return l.mul(x, y); }
+  Value div(Value x, int64_t y) const { return l.div(x, l.constant(y)); }
+  Value rem(Value x, int64_t y) const { return l.rem(x, l.constant(y)); }
+};
+
 /// How the kernel reads the weight: as the packed parameter lies, or as `packWeight` lays out any other.
 WeightLayout weightLayoutOf(model::LinearOp op);
+
+/// The left side of a linear as its kernel reads it: batch elements of rows that lie `pitch` words apart. Rows of
+/// overlapping windows (dialects/Model/Transforms/Views.h) lie as their operand does; all others, and rows that are
+/// rounded to pairs, one behind the other.
+struct LeftSide {
+  explicit LeftSide(model::LinearOp op);
+  model::WindowsOp windows;        ///< whose rows overlap, or null
+  model::Size batch = 1, rows = 1; ///< batch elements, rows of each
+  model::Size between;             ///< words from one batch element to the next
+  int64_t pitch;
+};
+/// The step along k of a linear whose rows lie so.
+SumStep stepOf(model::LinearOp op);
 
 /// Working memory of a linear beside its result: each part 0 bytes where it is not needed.
 struct LinearScratch {

@@ -21,7 +21,7 @@ LogicalResult heddle::loops::lowerOp(Lower &l, Operation *op) {
       return success();
   if (std::optional<Size> offset = viewOffset(op)) {
     auto type = cast<ModelTensorType>(op->getOperand(0).getType());
-    l.setPointer(op->getResult(0), l.at(l.pointer(op->getOperand(0)), l.size(*offset), type.getElementType()));
+    l.setPointer(op->getResult(0), l.at({l.pointer(op->getOperand(0)), l.size(*offset)}, type.getElementType()));
     return success();
   }
   return llvm::TypeSwitch<Operation *, LogicalResult>(op)
@@ -29,12 +29,13 @@ LogicalResult heddle::loops::lowerOp(Lower &l, Operation *op) {
       .Case([&](DefaultOp o) { return lowerDefault(l, o); })
       .Case<ParamOp, ConstantOp, SizeOp, RangeOp, attn::AlibiSlopesOp>([&](Operation *o) { return lowerLeaf(l, o); })
       .Case<AppendOp, LoadOp, StoreOp>([&](Operation *o) { return lowerState(l, o); })
-      .Case<MapOp, UnaryOp, BinaryOp, CompareOp, SelectOp, CastOp, BroadcastOp>([&](Operation *o) { return lowerMap(l, o); })
-      .Case<SliceOp, RearrangeOp, ConcatOp, PadOp>([&](Operation *o) { return lowerMove(l, o); })
+      .Case<MapOp, UnaryOp, BinaryOp, CompareOp, SelectOp, CastOp, BroadcastOp>(
+          [&](Operation *o) { return lowerMap(l, o); })
+      .Case<SliceOp, RearrangeOp, ConcatOp, PadOp, WindowsOp>([&](Operation *o) { return lowerMove(l, o); })
       .Case<LiveRowsOp, PackRowsOp, UnpackRowsOp>([&](Operation *o) { return lowerRows(l, o); })
       .Case([&](GatherOp o) { return lowerGather(l, o); })
       .Case([&](EmbeddingOp o) { return lowerEmbedding(l, o); })
-      .Case([&](LinearOp o) { return lowerLinear(l, o); })
+      .Case([&](LinearOp o) { return l.machine.programs.linear(l, o); })
       .Case([&](MatmulOp o) { return lowerMatmul(l, o); })
       .Case([&](ConvOp o) { return lowerConv(l, o); })
       .Case<LayerNormOp, RmsNormOp, GroupNormOp, BatchNormOp, L2NormOp>([&](Operation *o) { return lowerNorm(l, o); })
@@ -46,7 +47,7 @@ LogicalResult heddle::loops::lowerOp(Lower &l, Operation *op) {
       .Case([&](InterpolateOp o) { return lowerInterpolate(l, o); })
       .Case<mask::KeyTableOp, mask::RowCountsOp, mask::LabelTableOp, mask::BlockRunsOp, mask::DenseTableOp>(
           [&](Operation *o) { return lowerMaskTable(l, o); })
-      .Case([&](attn::SdpaOp o) { return lowerAttention(l, o); })
+      .Case([&](attn::SdpaOp o) { return l.machine.programs.attention(l, o); })
       .Case([&](arith::ConstantOp o) { // an index in a parameter's name
         l.setPointer(o.getResult(), l.constant(cast<IntegerAttr>(o.getValue()).getInt()));
         return success();

@@ -38,18 +38,12 @@ Value Lowering::size(const Size &form) {
     if (!x || !y)
       return Value();
     switch (op) {
-    case '+':
-      return add(x, y);
-    case '-':
-      return sub(x, y);
-    case '*':
-      return mul(x, y);
-    case '/':
-      return floorDiv(x, y);
-    case 'M':
-      return max(x, y);
-    default:
-      return min(x, y);
+    case '+': return add(x, y);
+    case '-': return sub(x, y);
+    case '*': return mul(x, y);
+    case '/': return floorDiv(x, y);
+    case 'M': return max(x, y);
+    default: return min(x, y);
     }
   };
   auto number = [&](int64_t n) { return constant(n); };
@@ -78,13 +72,6 @@ Values Lowering::strides(ModelTensorType type) {
     stride = stride * n;
   }
   return out;
-}
-
-Value Lowering::linear(ModelTensorType type, ArrayRef<Value> at) {
-  Value index = constant(0);
-  for (auto [i, stride] : llvm::zip_equal(at, strides(type)))
-    index = add(index, mul(i, stride));
-  return index;
 }
 
 Values Lowering::unravel(ModelTensorType type, Value at) {
@@ -144,8 +131,8 @@ Value Lowering::constantArray(DenseElementsAttr value) {
   Type element = value.getElementType();
   int64_t count = std::max<int64_t>(1, value.getNumElements());
   auto type = RankedTensorType::get({count}, element);
-  DenseElementsAttr flat = value.getNumElements() ? value.reshape(type)
-                                                  : DenseElementsAttr::get(type, b.getZeroAttr(element));
+  DenseElementsAttr flat =
+      value.getNumElements() ? value.reshape(type) : DenseElementsAttr::get(type, b.getZeroAttr(element));
   std::string name;
   int64_t made = 0;
   for (LLVM::GlobalOp g : module.getOps<LLVM::GlobalOp>()) {
@@ -187,15 +174,17 @@ void Lowering::fail(abi::Failure code, Value x, Value y) {
   call(external("heddle_fail"), {context, number, x, y});
 }
 
-std::pair<Value, Value> Lowering::share(Value n) {
-  return {div(mul(n, tid), nth), div(mul(n, add(tid, 1)), nth)};
-}
-
 void Lowering::parallelFor(Location loc, Value n, llvm::function_ref<void(Value)> body) {
   b.setLoc(loc);
-  auto [from, to] = share(n);
-  Code::loop(from, to, 1, body);
+  vectorLanes.items(*this, n, tid, nth, Worker::Team, body);
 }
+
+void Lowering::forEach(Location loc, Value n, llvm::function_ref<void(Value)> body) {
+  b.setLoc(loc);
+  vectorLanes.items(*this, n, tid, nth, Worker::Lane, body);
+}
+
+std::pair<Value, Value> Lowering::share(Value n) { return {div(mul(n, tid), nth), div(mul(n, add(tid, 1)), nth)}; }
 
 void Lowering::loop(Location loc, Value from, Value to, int64_t step, llvm::function_ref<void(Value)> body) {
   b.setLoc(loc);
@@ -203,19 +192,20 @@ void Lowering::loop(Location loc, Value from, Value to, int64_t step, llvm::func
 }
 
 func::FuncOp Lowering::kernel(Location loc, StringRef name, FunctionType type,
-                              llvm::function_ref<void(OpBuilder &, Block *)> build) {
+                              llvm::function_ref<void(Code &, Block *)> build) {
   if (auto f = module.lookupSymbol<func::FuncOp>(name))
     return f;
-  OpBuilder builder(b.getContext());
-  builder.setInsertionPointToEnd(module.getBody());
-  auto f = func::FuncOp::create(builder, loc, name, type);
+  ImplicitLocOpBuilder inside(loc, b.getContext());
+  inside.setInsertionPointToEnd(module.getBody());
+  auto f = func::FuncOp::create(inside, name, type);
   f.setPrivate();
   f->setAttr("llvm.linkage", LLVM::LinkageAttr::get(b.getContext(), LLVM::Linkage::Internal));
   Block *block = f.addEntryBlock();
-  builder.setInsertionPointToEnd(block);
-  auto end = func::ReturnOp::create(builder, loc);
-  builder.setInsertionPoint(end);
-  build(builder, block);
+  inside.setInsertionPointToEnd(block);
+  auto end = func::ReturnOp::create(inside);
+  inside.setInsertionPoint(end);
+  Code code(inside, vectorLanes);
+  build(code, block);
   return f;
 }
 
@@ -228,7 +218,7 @@ void Lowering::copy(Value from, Value to, Type element, Value n) {
     Value begin = mul(i, 4096);
     vectors(min(sub(n, begin), constant(4096)), [&](Value j, Value mask) {
       Value k = add(begin, j);
-      store(load(vec(element), at(from, k, element), mask), at(to, k, element), mask);
+      storeLanes({loadLanes(element, at(from, k, element), mask), at(to, k, element)}, mask);
     });
   });
 }

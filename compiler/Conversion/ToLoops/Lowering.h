@@ -25,22 +25,39 @@ enum class Failure : int64_t; // Abi.h
 
 namespace heddle::loops {
 
+/// On a load whose value no later phase of the entry changes (what the function has found out for itself): the bound of
+/// that value, a form.
+constexpr llvm::StringLiteral kKeptAttr = "heddle.kept";
+
+class Lowering;
+
+/// Ops whose code each target writes in its own way; all others are one source for every target.
+struct Programs {
+  mlir::LogicalResult (*linear)(Lowering &, model::LinearOp);
+  mlir::LogicalResult (*attention)(Lowering &, attn::SdpaOp);
+  /// Appends and stores whose state has a cache layout.
+  mlir::LogicalResult (*cacheWrite)(Lowering &, mlir::Operation *);
+};
+/// Of vector registers and threads (Attention.cpp).
+const Programs &registerPrograms();
+
 /// Facts about the machine that schedules ask for. One value a compilation.
 struct Machine {
-  int64_t vectorWidth = 16; ///< f32 lanes of a vector register (16: AVX-512, 8: AVX2, 4: NEON)
+  const Lanes &lanes;       ///< what a vector is; on a CPU 16 f32 (AVX-512), 8 (AVX2) or 4 (NEON)
+  const Programs &programs; ///< the ops that a target writes itself
   int64_t registers = 32;   ///< vector registers
 };
 
-class Lowering : public Code {
+class Lowering : private OwnBuilder, public Code {
 public:
   Lowering(mlir::func::FuncOp source, const Machine &machine);
 
   const Machine &machine;
   mlir::ModuleOp module;
-  mlir::func::FuncOp source;   ///< the function that is lowered
-  mlir::func::FuncOp function; ///< what it becomes
+  mlir::func::FuncOp source;                          ///< the function that is lowered
+  mlir::func::FuncOp function;                        ///< what it becomes
   mlir::Value context, dims, tensors, arena, weights; ///< the arguments of abi.h
-  mlir::Value tid, nth;        ///< index: this thread and how many there are
+  mlir::Value tid, nth;                               ///< index: this thread and how many there are
 
   /// Lowers the whole function; reports what cannot be.
   mlir::LogicalResult run();
@@ -70,24 +87,25 @@ public:
   /// Records a run-time error; operands are i64.
   void fail(abi::Failure code, mlir::Value x, mlir::Value y);
 
-  /// body(i) for this thread's contiguous share of [0, n): i from n*tid/nth to n*(tid+1)/nth.
+  /// body(i) for this team's items of [0, n): a thread's stretch n*tid/nth .. n*(tid+1)/nth on a CPU.
   void parallelFor(mlir::Location loc, mlir::Value n, llvm::function_ref<void(mlir::Value i)> body);
-  /// The ends of that share.
+  /// The same where an item is the work of one lane: element by element, or sums in the order of an axis.
+  void forEach(mlir::Location loc, mlir::Value n, llvm::function_ref<void(mlir::Value i)> body);
+  /// The ends of this team's stretch of [0, n).
   std::pair<mlir::Value, mlir::Value> share(mlir::Value n);
   /// body(i) for i = from, from+step, ... < to on this thread.
-  void loop(mlir::Location loc, mlir::Value from, mlir::Value to, int64_t step, llvm::function_ref<void(mlir::Value i)> body);
+  void loop(mlir::Location loc, mlir::Value from, mlir::Value to, int64_t step,
+            llvm::function_ref<void(mlir::Value i)> body);
   using Code::loop;
 
   /// A private function of the module, made once for `name` by `build` (kernels specialised to
   /// a shape are shared by every layer and entry that has the shape).
   mlir::func::FuncOp kernel(mlir::Location loc, llvm::StringRef name, mlir::FunctionType type,
-                            llvm::function_ref<void(mlir::OpBuilder &, mlir::Block *)> build);
+                            llvm::function_ref<void(Code &, mlir::Block *)> build);
   void call(mlir::func::FuncOp callee, mlir::ValueRange operands);
   /// The declaration of a function that abi.def lists.
   mlir::func::FuncOp external(llvm::StringRef symbol);
 
-  /// Row-major linear index of `at` in a tensor of `type`; axes of length 1 may be given any index.
-  mlir::Value linear(model::ModelTensorType type, llvm::ArrayRef<mlir::Value> at);
   /// Row-major strides in elements; 0 for an axis of length 1.
   Values strides(model::ModelTensorType type);
   /// The index of each axis behind the linear index `at`.
@@ -114,8 +132,7 @@ private:
 
 //===-- what an entry looks like from outside ---------------------------------------===//
 
-/// The dims of an entry in the order in which the runtime passes them.
-llvm::SmallVector<std::string> entryDims(mlir::func::FuncOp function);
+using plan::entryDims; ///< in the order in which the runtime passes them
 /// Bytes of an argument that is a state (attn-plan-cache may have changed its layout).
 model::Size stateBytes(mlir::func::FuncOp function, unsigned argument);
 
@@ -146,25 +163,23 @@ mlir::LogicalResult lowerDefault(Lowering &l, model::DefaultOp op); // Structure
 mlir::LogicalResult lowerState(Lowering &l, mlir::Operation *op);   // Structure.cpp: append, load, store
 mlir::LogicalResult lowerLeaf(Lowering &l, mlir::Operation *op);    // Structure.cpp: param, constant, size, range
 mlir::LogicalResult lowerMap(Lowering &l, mlir::Operation *op);     // Maps.cpp: map and unfused elementwise
-mlir::LogicalResult lowerMove(Lowering &l, mlir::Operation *op);    // Moves.cpp: slice, rearrange, concat, pad, broadcast
-mlir::LogicalResult lowerRows(Lowering &l, mlir::Operation *op);    // Rows.cpp: live_rows, pack_rows, unpack_rows
-mlir::LogicalResult lowerGather(Lowering &l, model::GatherOp op);   // Tables.cpp
+mlir::LogicalResult lowerMove(Lowering &l, mlir::Operation *op);  // Moves.cpp: slice, rearrange, concat, pad, broadcast
+mlir::LogicalResult lowerRows(Lowering &l, mlir::Operation *op);  // Rows.cpp: live_rows, pack_rows, unpack_rows
+mlir::LogicalResult lowerGather(Lowering &l, model::GatherOp op); // Tables.cpp
 mlir::LogicalResult lowerEmbedding(Lowering &l, model::EmbeddingOp op); // Tables.cpp
-mlir::LogicalResult lowerLinear(Lowering &l, model::LinearOp op);   // Linear.cpp
-mlir::LogicalResult lowerMatmul(Lowering &l, model::MatmulOp op);   // Matmul.cpp
-mlir::LogicalResult lowerConv(Lowering &l, model::ConvOp op);       // Conv.cpp
-mlir::LogicalResult lowerNorm(Lowering &l, mlir::Operation *op);    // Norms.cpp
-mlir::LogicalResult lowerReduce(Lowering &l, model::ReduceOp op);   // Reductions.cpp
-mlir::LogicalResult lowerCumsum(Lowering &l, model::CumsumOp op);   // Reductions.cpp
-mlir::LogicalResult lowerSoftmax(Lowering &l, model::SoftmaxOp op); // Reductions.cpp
-mlir::LogicalResult lowerTopK(Lowering &l, model::TopKOp op);       // Reductions.cpp
-mlir::LogicalResult lowerPosition(Lowering &l, mlir::Operation *op); // Positions.cpp: sinusoidal, rotary
+mlir::LogicalResult lowerLinear(Lowering &l, model::LinearOp op);       // Linear.cpp: the general kernel for all rows
+mlir::LogicalResult lowerMatmul(Lowering &l, model::MatmulOp op);       // Matmul.cpp
+mlir::LogicalResult lowerConv(Lowering &l, model::ConvOp op);           // Conv.cpp
+mlir::LogicalResult lowerNorm(Lowering &l, mlir::Operation *op);        // Norms.cpp
+mlir::LogicalResult lowerReduce(Lowering &l, model::ReduceOp op);       // Reductions.cpp
+mlir::LogicalResult lowerCumsum(Lowering &l, model::CumsumOp op);       // Reductions.cpp
+mlir::LogicalResult lowerSoftmax(Lowering &l, model::SoftmaxOp op);     // Reductions.cpp
+mlir::LogicalResult lowerTopK(Lowering &l, model::TopKOp op);           // Reductions.cpp
+mlir::LogicalResult lowerPosition(Lowering &l, mlir::Operation *op);    // Positions.cpp: sinusoidal, rotary
 mlir::LogicalResult lowerInterpolate(Lowering &l, model::InterpolateOp op); // Interpolate.cpp
 
-mlir::LogicalResult lowerMaskTable(Lowering &l, mlir::Operation *op);  // MaskTables.cpp
-mlir::LogicalResult lowerAttention(Lowering &l, attn::SdpaOp op);      // Attention.cpp
-mlir::LogicalResult lowerCacheWrite(Lowering &l, mlir::Operation *op); // Attention.cpp: appends and stores whose state has a cache layout
-model::Size attentionScratchBytes(attn::SdpaOp op);                    // Attention.cpp
+mlir::LogicalResult lowerMaskTable(Lowering &l, mlir::Operation *op); // FillMaskTables.cpp
+model::Size attentionScratchBytes(attn::SdpaOp op);                   // Attention.cpp
 
 } // namespace heddle::loops
 

@@ -1,10 +1,8 @@
 //===- Maps.cpp - elementwise work, lanes along the innermost axes --------===//
 //
-// The innermost axes along which every operand is either contiguous or one element are walked
-// as one long row of vectors; the axes before them are walked by index. Blocks of 4096
-// elements are dealt out to the threads. Ends of rows use masks, so that an element's bits do
-// not depend on where it stands.
-//
+// Elementwise maps. The innermost axes along which every operand is contiguous or a single element are one long row,
+// computed in vectors; the axes in front are walked by index. Threads take blocks of 4096 elements. The end of a row is
+// computed with a mask of lanes, so that an element's bits do not depend on its position.
 //===----------------------------------------------------------------------===//
 
 #include "compiler/Conversion/ToLoops/Element.h"
@@ -19,11 +17,11 @@ using Lower = heddle::loops::Lowering;
 static constexpr int64_t kBlock = 4096;
 
 namespace {
-/// How an operand is read at the axes of the result: 0 at broadcast ones.
+/// How an operand is read for an index of the result; the stride is 0 along broadcast axes.
 struct Read {
   Value base;
   Type element;
-  SmallVector<bool> moves; ///< an axis of the result: does the operand change along it
+  SmallVector<bool> moves; ///< for each axis of the result: whether the operand has it
   ModelTensorType type;
 };
 } // namespace
@@ -42,7 +40,7 @@ LogicalResult heddle::loops::lowerMap(Lower &l, Operation *op) {
       r.moves[rank - r.type.getRank() + i] = !r.type.getSize(i).is(1);
     reads.push_back(r);
   }
-  // The longest suffix along which no operand changes its mind (axes of 1 do not count).
+  // The longest suffix of axes along which every operand either moves or stands still (axes of 1 do not count).
   int64_t split = rank;
   SmallVector<std::optional<bool>> kind(reads.size());
   for (; split > 0; --split) {
@@ -62,7 +60,7 @@ LogicalResult heddle::loops::lowerMap(Lower &l, Operation *op) {
   Type element = type.getElementType();
   Value blocks = l.div(l.add(inner, kBlock - 1), l.constant(kBlock));
 
-  // Strides of each operand along the outer axes.
+  // The strides of each operand along the outer axes.
   SmallVector<Values> strides;
   for (Read &r : reads) {
     Values all(split, l.constant(0));
@@ -82,7 +80,7 @@ LogicalResult heddle::loops::lowerMap(Lower &l, Operation *op) {
         if (r.moves[a])
           offset = l.add(offset, l.mul(at[a], strides[i][a]));
       Value base = l.at(r.base, offset, r.element);
-      // One element for the whole row is read once.
+      // A single element for the whole row is loaded once.
       bool moves = kind[i] && *kind[i];
       bases.push_back(moves ? l.at(base, begin, r.element) : l.splat(l.load(r.element, base)));
     }
@@ -91,9 +89,9 @@ LogicalResult heddle::loops::lowerMap(Lower &l, Operation *op) {
       Values in;
       for (auto [i, r] : llvm::enumerate(reads)) {
         bool moves = kind[i] && *kind[i];
-        in.push_back(moves ? l.load(l.vec(r.element), l.at(bases[i], j, r.element), mask) : bases[i]);
+        in.push_back(moves ? l.loadLanes(r.element, l.at(bases[i], j, r.element), mask) : bases[i]);
       }
-      l.store(emitBody(l, op, in), l.at(target, j, element), mask);
+      l.storeLanes({emitBody(l, op, in), l.at(target, j, element)}, mask);
     });
   });
   l.barrier(op->getLoc());

@@ -9,7 +9,6 @@
 #include "compiler/Conversion/ToLoops/CPUPlan.h"
 #include "compiler/Conversion/ToLoops/Lowering.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
-#include "mlir/Dialect/Vector/IR/VectorOps.h"
 
 using namespace mlir;
 using namespace heddle;
@@ -18,13 +17,14 @@ using namespace heddle::model;
 using Lower = heddle::loops::Lowering;
 
 /// Rows [row, row + mr) x columns [column, column + width) of y = x w.
-static void tile(Code &c, int64_t width, Value x, Value w, Value y, Value depth, Value columns, Value row, Value column, int64_t mr) {
+static void tile(Code &c, int64_t width, Value x, Value w, Value y, Value depth, Value columns, Value row, Value column,
+                 int64_t mr) {
   Type f32 = c.f32();
   int64_t nv = width / c.lanes;
   Values at, masks;
   for (int64_t j = 0; j < nv; ++j) {
     at.push_back(c.add(column, j * c.lanes));
-    masks.push_back(vector::CreateMaskOp::create(c.b, c.vec(c.b.getI1Type()), c.sub(columns, at[j])));
+    masks.push_back(c.firstLanes(c.sub(columns, at[j])));
   }
   Values rows;
   for (int64_t i = 0; i < mr; ++i)
@@ -34,7 +34,7 @@ static void tile(Code &c, int64_t width, Value x, Value w, Value y, Value depth,
     Values acc(carried.begin(), carried.end()), b;
     Value line = c.at(w, c.mul(k, columns), f32);
     for (int64_t j = 0; j < nv; ++j)
-      b.push_back(c.load(c.vec(f32), c.at(line, at[j], f32), masks[j]));
+      b.push_back(c.loadLanes(f32, c.at(line, at[j], f32), masks[j]));
     for (int64_t i = 0; i < mr; ++i) {
       Value a = c.splat(c.load(f32, c.at(rows[i], k, f32)));
       for (int64_t j = 0; j < nv; ++j)
@@ -45,7 +45,7 @@ static void tile(Code &c, int64_t width, Value x, Value w, Value y, Value depth,
   for (int64_t i = 0; i < mr; ++i) {
     Value out = c.at(y, c.mul(c.add(row, i), columns), f32);
     for (int64_t j = 0; j < nv; ++j)
-      c.store(sums[i * nv + j], c.at(out, at[j], f32), masks[j]);
+      c.storeLanes(sums[i * nv + j], c.at(out, at[j], f32), masks[j]);
   }
 }
 
@@ -59,10 +59,10 @@ static func::FuncOp matmulKernel(Lower &l, MatmulOp op) {
   Type ptr = l.Code::pointer(), index = l.b.getIndexType();
   // x, w, y, rows, depth, columns, first row, first column
   auto type = l.b.getFunctionType({ptr, ptr, ptr, index, index, index, index, index}, {});
-  return l.kernel(loc, name, type, [&](OpBuilder &b, Block *block) {
-    Code c(ImplicitLocOpBuilder(loc, b), l.lanes);
+  return l.kernel(loc, name, type, [&](Code &c, Block *block) {
     Value x = block->getArgument(0), w = block->getArgument(1), y = block->getArgument(2), rows = block->getArgument(3);
-    Value depth = block->getArgument(4), columns = block->getArgument(5), begin = block->getArgument(6), column = block->getArgument(7);
+    Value depth = block->getArgument(4), columns = block->getArgument(5), begin = block->getArgument(6),
+          column = block->getArgument(7);
     Value end = c.min(c.add(begin, tiles.getBlock()), rows);
     Value whole = c.add(begin, c.mul(c.div(c.sub(end, begin), c.constant(tall)), tall));
     c.loop(begin, whole, tall, [&](Value row) { tile(c, width, x, w, y, depth, columns, row, column, tall); });

@@ -1,8 +1,7 @@
 //===- Moves.cpp - elements to other places -------------------------------===//
 //
-// slice, rearrange, concat and pad are one thing: for each element of a box of the result, the
-// element of an operand that it takes. What differs is the stride of each axis. The innermost
-// axis moves as vectors where it is contiguous on both sides.
+// slice, rearrange, windows, concat and pad copy boxes: each element of a box of the result is an element of an
+// operand, found by the strides of the axes. The innermost axis is copied in vectors if it is contiguous on both sides.
 //
 //===----------------------------------------------------------------------===//
 
@@ -16,13 +15,13 @@ using namespace heddle::model;
 using Lower = heddle::loops::Lowering;
 
 namespace {
-/// One axis of a box: its length and how far a step goes on either side (in elements).
+/// One axis of a box: its length, and the strides in the operand and in the result, in elements.
 struct Axis {
   Size length, from, to;
 };
 } // namespace
 
-/// Joins neighbours that are one stretch on both sides and drops axes of length 1.
+/// Joins neighbouring axes that are contiguous on both sides, and drops axes of length 1.
 static SmallVector<Axis> simplify(ArrayRef<Axis> axes) {
   SmallVector<Axis> out;
   for (const Axis &a : axes) {
@@ -36,7 +35,7 @@ static SmallVector<Axis> simplify(ArrayRef<Axis> axes) {
   return out;
 }
 
-/// Copies a box; outer items are dealt out to the threads. No barrier.
+/// Copies a box; threads share the outer axes. No barrier.
 static void moveBox(Lower &l, Location loc, Value from, Value to, Type element, ArrayRef<Axis> given) {
   SmallVector<Axis> axes = simplify(given);
   Axis inner = axes.empty() ? Axis{1, 1, 1} : axes.pop_back_val();
@@ -61,13 +60,13 @@ static void moveBox(Lower &l, Location loc, Value from, Value to, Type element, 
     Value n = l.min(l.sub(row, begin), l.constant(block));
     if (contiguous || spread) {
       l.vectors(n, [&](Value j, Value mask) {
-        Value v = spread ? l.splat(l.load(element, x)) : l.load(l.vec(element), l.at(x, j, element), mask);
-        l.store(v, l.at(y, j, element), mask);
+        Value v = spread ? l.splat(l.load(element, x)) : l.loadLanes(element, l.at(x, j, element), mask);
+        l.storeLanes(v, l.at(y, j, element), mask);
       });
       return;
     }
-    l.loop(loc, l.constant(0), n, 1, [&](Value j) {
-      l.store(l.load(element, l.at(x, l.mul(j, stepFrom), element)), l.at(y, l.mul(j, stepTo), element));
+    l.elements(n, [&](Value j) {
+      l.store({l.load(element, l.at(x, l.mul(j, stepFrom), element)), l.at(y, l.mul(j, stepTo), element)});
     });
   });
 }
@@ -80,8 +79,9 @@ static SmallVector<Size> stridesOf(ArrayRef<Size> sizes) {
   return out;
 }
 
-/// Moves all of `value`, broadcast to `lengths`, to the offset `at` of a result with `strides`.
-static void place(Lower &l, Location loc, Value value, ArrayRef<Size> lengths, ArrayRef<Size> strides, Value to, Size at) {
+/// Copies `value`, broadcast to `lengths`, to offset `at` of a result with `strides`.
+static void place(Lower &l, Location loc, Value value, ArrayRef<Size> lengths, ArrayRef<Size> strides, Value to,
+                  Size at) {
   auto type = cast<ModelTensorType>(value.getType());
   SmallVector<Size> own = stridesOf(type.getSizes());
   int64_t shift = int64_t(lengths.size()) - type.getRank();
@@ -114,16 +114,19 @@ static void lowerPad(Lower &l, PadOp op, Value to) {
   SmallVector<Size> strides = stridesOf(type.getSizes());
   Size before = *Size::parse(op.getBefore());
   Value inner = l.size(strides[axis]), length = l.size(type.getSize(axis));
-  // The fill, row by row of the padded axis; then the operand between.
+  // The fill, row by row of the padded axis; then the operand.
   Value lo = l.size(before), hi = l.size(before + from.getSize(axis));
   double value = op.getValue().convertToDouble();
   l.parallelFor(op.getLoc(), l.mul(l.count(type, 0, axis), length), [&](Value i) {
     Value at = l.rem(i, length);
-    Value inside = arith::AndIOp::create(l.b, l.less(l.sub(lo, l.constant(1)), at), l.less(at, hi));
-    l.when(inside, [] {}, [&] {
-      Value fill = l.real(l.vec(element), value), row = l.at(to, l.mul(i, inner), element);
-      l.vectors(inner, [&](Value j, Value mask) { l.store(fill, l.at(row, j, element), mask); });
-    });
+    Value notBefore = l.less(l.sub(lo, l.constant(1)), at), before = l.less(at, hi);
+    Value inside = arith::AndIOp::create(l.b, notBefore, before);
+    l.when(
+        inside, [] {},
+        [&] {
+          Value fill = l.real(l.vec(element), value), row = l.at(to, l.mul(i, inner), element);
+          l.vectors(inner, [&](Value j, Value mask) { l.storeLanes(fill, l.at(row, j, element), mask); });
+        });
   });
   place(l, op.getLoc(), op.getOperand(), from.getSizes(), strides, to, before * strides[axis]);
 }
@@ -145,6 +148,18 @@ LogicalResult heddle::loops::lowerMove(Lower &l, Operation *op) {
       offset = *Size::parse(slice.getFrom()) * source[slice.getAxis()];
       for (int64_t i = 0; i < type.getRank(); ++i)
         axes.push_back({type.getSize(i), source[i], target[i]});
+    } else if (auto windows = dyn_cast<WindowsOp>(op)) {
+      // [batch, l..., t..., channel], whose last axes are one of the result.
+      int64_t axesBetween = windows.getSize().size();
+      axes.push_back({type.getSize(0), source.front(), target.front()});
+      for (int64_t i = 0; i < axesBetween; ++i)
+        axes.push_back({type.getSize(1 + i), source[1 + i] * Size(windows.getStride()[i]), target[1 + i]});
+      Size inside = type.getSize(axesBetween + 1);
+      for (int64_t i = 0; i < axesBetween; ++i) {
+        inside = *inside.exactDiv(Size(windows.getSize()[i]));
+        axes.push_back({windows.getSize()[i], source[1 + i] * Size(windows.getDilation()[i]), inside});
+      }
+      axes.push_back({from.getSize(axesBetween + 1), 1, 1});
     } else {
       Rearrangement names = rearrangement(cast<RearrangeOp>(op));
       std::map<std::string, Size> strides;
@@ -159,7 +174,7 @@ LogicalResult heddle::loops::lowerMove(Lower &l, Operation *op) {
         stride = stride * names.sizes[name];
       }
     }
-    Value x = l.at(l.pointer(op->getOperand(0)), l.size(offset), type.getElementType());
+    Value x = l.at({l.pointer(op->getOperand(0)), l.size(offset)}, type.getElementType());
     moveBox(l, loc, x, to, type.getElementType(), axes);
   }
   l.barrier(loc);

@@ -1,7 +1,7 @@
 //===- Norms.cpp - layer, rms, group, batch and l2 norms ------------------===//
 //
-// A row is normalised by one thread: its statistics are sums over vectors in a fixed order,
-// the variance in a second pass over the row, which then lies in the first cache.
+// Layer, rms, group, batch and l2 norms. One thread normalises a row: sums run over vectors in a fixed order, the
+// variance in a second pass, when the row is in the nearest cache.
 //
 //===----------------------------------------------------------------------===//
 
@@ -13,8 +13,8 @@ using namespace heddle::loops;
 using namespace heddle::model;
 using Lower = heddle::loops::Lowering;
 
-/// The sum of body(j, mask) over the vectors of a row of n elements: four partial sums where
-/// the length allows it, so that additions do not wait for one another.
+/// The sum of body(j, mask) over the vectors of a row of n elements. Four partial sums where the length allows, so that
+/// additions need not wait for each other.
 static Value rowSum(Lower &l, Value n, llvm::function_ref<Value(Value j, Value mask)> body) {
   Value zero = l.splat(l.real(0.0));
   constexpr int64_t unroll = 4;
@@ -25,7 +25,7 @@ static Value rowSum(Lower &l, Value n, llvm::function_ref<Value(Value j, Value m
         next.push_back(l.addf(sum[u], body(l.add(j, l.constant(u * l.lanes)), {})));
       return next;
     });
-    return l.sum(l.addf(l.addf(sums[0], sums[1]), l.addf(sums[2], sums[3])));
+    return l.sum(l.addf({l.addf(sums[0], sums[1]), l.addf(sums[2], sums[3])}));
   }
   Values sum = l.vectors(n, zero, [&](Value j, Value mask, ValueRange sum) {
     Value v = body(j, mask);
@@ -37,7 +37,7 @@ static Value rowSum(Lower &l, Value n, llvm::function_ref<Value(Value j, Value m
 }
 
 namespace {
-/// The rows of a tensor along its last axis.
+/// A tensor as `count` rows of n elements along its last axis.
 struct Rows {
   Value count, n;
   explicit Rows(Lower &l, ModelTensorType type)
@@ -45,8 +45,9 @@ struct Rows {
 };
 } // namespace
 
-/// y[j] = scaleAndShift(x[j], j) for the rows of `op`, which `start` has looked at.
-static void eachRow(Lower &l, Operation *op, llvm::function_ref<std::function<Value(Value, Value, Value)>(Value row, Value n)> start) {
+/// Emits the loop over rows: `start` emits the statistics of a row and returns the function that gives y[j] from x[j].
+static void eachRow(Lower &l, Operation *op,
+                    llvm::function_ref<std::function<Value(Value, Value, Value)>(Value row, Value n)> start) {
   Location loc = op->getLoc();
   auto type = cast<ModelTensorType>(op->getResult(0).getType());
   Rows rows(l, type);
@@ -56,7 +57,7 @@ static void eachRow(Lower &l, Operation *op, llvm::function_ref<std::function<Va
     Value x = l.at(from, at, l.f32()), y = l.at(to, at, l.f32());
     auto element = start(x, rows.n);
     l.vectors(rows.n, [&](Value j, Value mask) {
-      l.store(element(l.loadVec(x, j, mask), j, mask), l.at(y, j, l.f32()), mask);
+      l.storeLanes({element(l.loadVec(x, j, mask), j, mask), l.at(y, j, l.f32())}, mask);
     });
   });
   l.barrier(loc);
@@ -79,15 +80,18 @@ static void lowerLayerNorm(Lower &l, LayerNormOp op) {
   double eps = op.getEps().convertToDouble();
   eachRow(l, op, [&](Value x, Value n) -> std::function<Value(Value, Value, Value)> {
     Value mu = l.splat(mean(l, rowSum(l, n, [&](Value j, Value mask) { return l.loadVec(x, j, mask); }), n));
-    Value variance = mean(l, rowSum(l, n, [&](Value j, Value mask) {
-                            Value d = l.subf(l.loadVec(x, j, mask), mu);
-                            return l.mulf(d, d);
-                          }), n);
+    Value variance = mean(l,
+                          rowSum(l, n,
+                                 [&](Value j, Value mask) {
+                                   Value d = l.subf(l.loadVec(x, j, mask), mu);
+                                   return l.mulf(d, d);
+                                 }),
+                          n);
     Value scale = l.splat(l.divf(l.real(1.0), l.sqrt(l.addf(variance, l.real(eps)))));
     return [=, &l](Value v, Value j, Value mask) {
       Value y = l.mulf(l.subf(v, mu), scale);
       if (w && b)
-        return l.fma(y, l.loadVec(w, j, mask), l.loadVec(b, j, mask));
+        return l.fma({y, l.loadVec(w, j, mask), l.loadVec(b, j, mask)});
       return w ? l.mulf(y, l.loadVec(w, j, mask)) : b ? l.addf(y, l.loadVec(b, j, mask)) : y;
     };
   });
@@ -123,9 +127,9 @@ static void lowerBatchNorm(Lower &l, BatchNormOp op) {
   double eps = op.getEps().convertToDouble();
   eachRow(l, op, [&](Value, Value) -> std::function<Value(Value, Value, Value)> {
     return [=, &l](Value v, Value j, Value mask) {
-      Value deviation = l.sqrt(l.addf(l.loadVec(variance, j, mask), l.splat(l.real(eps))));
+      Value deviation = l.sqrt(l.addf({l.loadVec(variance, j, mask), l.splat(l.real(eps))}));
       Value y = l.divf(l.subf(v, l.loadVec(mu, j, mask)), deviation);
-      return l.fma(y, l.loadVec(w, j, mask), l.loadVec(b, j, mask));
+      return l.fma({y, l.loadVec(w, j, mask), l.loadVec(b, j, mask)});
     };
   });
 }
@@ -140,14 +144,14 @@ static void lowerGroupNorm(Lower &l, GroupNormOp op) {
   Value from = l.pointer(op.getInput()), to = l.allocatePointer(op->getResult(0));
   Value w = l.pointer(op.getWeight()), b = l.pointer(op.getBias());
   double eps = op.getEps().convertToDouble();
-  l.parallelFor(loc, l.mul(batch, groups), [&](Value i) {
-    Value first = l.mul(l.rem(i, groups), width), base = l.mul(l.div(i, groups), l.mul(places, channels));
+  l.forEach(loc, l.mul(batch, groups), [&](Value i) {
+    Value first = l.mul(l.rem(i, groups), width), base = l.mul({l.div(i, groups), l.mul(places, channels)});
     Value zero = l.real(l.f64(), 0.0);
     // The sum of f(x) over the group.
     auto total = [&](llvm::function_ref<Value(Value)> f) {
       return l.Code::loop(l.constant(0), places, 1, zero, [&](Value p, ValueRange outer) {
         return l.Code::loop(l.constant(0), width, 1, outer, [&](Value c, ValueRange sum) {
-          Value at = l.add(base, l.add(l.mul(p, channels), l.add(first, c)));
+          Value at = l.add(base, l.add({l.mul(p, channels), l.add(first, c)}));
           Value x = arith::ExtFOp::create(l.b, l.f64(), l.loadF32(from, at));
           return Values{l.addf(sum[0], f(x))};
         });
@@ -158,14 +162,15 @@ static void lowerGroupNorm(Lower &l, GroupNormOp op) {
     Value variance = l.divf(total([&](Value x) {
                               Value d = l.subf(x, mu);
                               return l.mulf(d, d);
-                            }), n);
+                            }),
+                            n);
     Value scale = l.divf(l.real(l.f64(), 1.0), l.sqrt(l.addf(variance, l.real(l.f64(), eps))));
     l.Code::loop(l.constant(0), places, 1, [&](Value p) {
       l.Code::loop(l.constant(0), width, 1, [&](Value c) {
         Value channel = l.add(first, c), at = l.add(base, l.add(l.mul(p, channels), channel));
         Value x = arith::ExtFOp::create(l.b, l.f64(), l.loadF32(from, at));
         Value y = arith::TruncFOp::create(l.b, l.f32(), l.mulf(l.subf(x, mu), scale));
-        l.store(l.fma(y, l.loadF32(w, channel), l.loadF32(b, channel)), l.at(to, at, l.f32()));
+        l.store({l.fma({y, l.loadF32(w, channel), l.loadF32(b, channel)}), l.at(to, at, l.f32())});
       });
     });
   });

@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "compiler/Conversion/ToLoops/Functions.h"
 #include "compiler/Conversion/ToLoops/Lowering.h"
 #include <cmath>
 
@@ -17,7 +18,8 @@ using Lower = heddle::loops::Lowering;
 /// An element of a tensor of positions (i64 or f32) as f64.
 static Value positionAt(Lower &l, Value base, Value index, Type element) {
   Value p = l.load(element, l.at(base, index, element));
-  return element.isF32() ? Value(arith::ExtFOp::create(l.b, l.f64(), p)) : Value(arith::SIToFPOp::create(l.b, l.f64(), p));
+  return element.isF32() ? Value(arith::ExtFOp::create(l.b, l.f64(), p))
+                         : Value(arith::SIToFPOp::create(l.b, l.f64(), p));
 }
 
 static LogicalResult lowerSinusoidal(Lower &l, SinusoidalOp op) {
@@ -26,14 +28,15 @@ static LogicalResult lowerSinusoidal(Lower &l, SinusoidalOp op) {
   SmallVector<double> turns; // theta^(-2i/width)
   for (int64_t i = 0; i < half; ++i)
     turns.push_back(std::pow(op.getTheta().convertToDouble(), -2.0 * double(i) / double(op.getWidth())));
-  Value frequencies = l.constantArray(DenseElementsAttr::get(RankedTensorType::get({half}, l.f64()), ArrayRef<double>(turns)));
+  Value frequencies =
+      l.constantArray(DenseElementsAttr::get(RankedTensorType::get({half}, l.f64()), ArrayRef<double>(turns)));
   auto positions = op.getPositions().getType();
   Value from = l.pointer(op.getPositions()), to = l.allocatePointer(op->getResult(0));
   l.parallelFor(loc, l.count(positions), [&](Value p) {
     Value at = positionAt(l, from, p, positions.getElementType());
     Value row = l.at(to, l.mul(p, 2 * half), l.f32());
-    l.Code::loop(l.constant(0), l.constant(half), 1, [&](Value i) {
-      auto [sine, cosine] = l.sinCos(l.mulf(at, l.load(l.f64(), l.at(frequencies, i, l.f64()))));
+    l.elements(l.constant(half), [&](Value i) {
+      auto [sine, cosine] = Functions(l).sinCos(l.mulf(at, l.load(l.f64(), l.at(frequencies, i, l.f64()))));
       Value s = op.getHalves() ? i : l.mul(i, 2), c = op.getHalves() ? l.add(i, half) : l.add(l.mul(i, 2), 1);
       l.store(sine, l.at(row, s, l.f32()));
       l.store(cosine, l.at(row, c, l.f32()));
@@ -68,29 +71,37 @@ static LogicalResult lowerRotary(Lower &l, RotaryOp op) {
     Value amplitude = l.loadF32(scale, l.constant(0));
     bool pairs = op.getPairs();
     // One frequency (pairs) or a vector of them (halves).
-    auto turn = [&](Value j, Type t, Value mask) {
-      Value g = l.load(t, l.at(f, j, l.f32()), mask);
-      Type wide = Code::with(t, l.f64());
-      Value p = isa<VectorType>(t) ? l.splat(position) : position, m = isa<VectorType>(t) ? l.splat(amplitude) : amplitude;
-      auto [sine, cosine] = l.sinCos(l.mulf(p, arith::ExtFOp::create(l.b, wide, g)));
+    auto turn = [&](Value j, Value mask) {
+      auto read = [&](Value base, Value i) {
+        Value address = l.at(base, i, l.f32());
+        return pairs ? l.load(l.f32(), address) : l.loadLanes(l.f32(), address, mask);
+      };
+      auto write = [&](Value v, Value base, Value i) {
+        Value address = l.at(base, i, l.f32());
+        pairs ? l.store(v, address) : l.storeLanes(v, address, mask);
+      };
+      Value g = read(f, j);
+      Type wide = Code::with(g.getType(), l.f64());
+      Value p = pairs ? position : l.splat(position), m = pairs ? amplitude : l.splat(amplitude);
+      auto [sine, cosine] = Functions(l).sinCos(l.mulf(p, arith::ExtFOp::create(l.b, wide, g)));
       Value s = l.mulf(sine, m), c = l.mulf(cosine, m);
       l.Code::loop(l.constant(0), heads, 1, [&](Value h) {
         Value base = l.mul(h, width);
         Value a = l.add(base, pairs ? l.mul(j, 2) : j), b = l.add(base, pairs ? l.add(l.mul(j, 2), 1) : l.add(j, n));
-        Value u = l.load(t, l.at(from, a, l.f32()), mask), v = l.load(t, l.at(from, b, l.f32()), mask);
-        l.store(l.subf(l.mulf(u, c), l.mulf(v, s)), l.at(to, a, l.f32()), mask);
-        l.store(l.addf(l.mulf(v, c), l.mulf(u, s)), l.at(to, b, l.f32()), mask);
+        Value u = read(from, a), v = read(from, b);
+        write(l.subf({l.mulf(u, c), l.mulf(v, s)}), to, a);
+        write(l.addf({l.mulf(v, c), l.mulf(u, s)}), to, b);
       });
     };
     if (pairs)
-      l.Code::loop(l.constant(0), l.constant(n), 1, [&](Value j) { turn(j, l.f32(), {}); });
+      l.elements(l.constant(n), [&](Value j) { turn(j, {}); });
     else
-      l.vectors(l.constant(n), [&](Value j, Value mask) { turn(j, l.vec(l.f32()), mask); });
+      l.vectors(l.constant(n), [&](Value j, Value mask) { turn(j, mask); });
     if (2 * n < width)
       l.Code::loop(l.constant(0), heads, 1, [&](Value h) {
         Value rest = l.add(l.mul(h, width), 2 * n);
         l.vectors(l.constant(width - 2 * n), [&](Value j, Value mask) {
-          l.store(l.loadVec(from, l.add(rest, j), mask), l.at(to, l.add(rest, j), l.f32()), mask);
+          l.storeLanes({l.loadVec(from, l.add(rest, j), mask), l.at(to, l.add(rest, j), l.f32())}, mask);
         });
       });
   });

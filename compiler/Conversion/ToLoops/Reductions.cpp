@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "compiler/Conversion/ToLoops/Functions.h"
 #include "compiler/Conversion/ToLoops/Lowering.h"
 #include <limits>
 
@@ -30,8 +31,8 @@ static Value beats(Lower &l, Value candidate, Value best) {
   if (!isa<FloatType>(candidate.getType()))
     return arith::CmpIOp::create(l.b, arith::CmpIPredicate::sgt, candidate, best);
   Value more = l.lessf(best, candidate);
-  Value nan = arith::AndIOp::create(l.b, l.isNaN(candidate),
-                                    arith::CmpFOp::create(l.b, arith::CmpFPredicate::ORD, best, best));
+  Value none = l.isNaN(candidate), number = arith::CmpFOp::create(l.b, arith::CmpFPredicate::ORD, best, best);
+  Value nan = arith::AndIOp::create(l.b, none, number);
   return arith::OrIOp::create(l.b, more, nan);
 }
 
@@ -52,7 +53,7 @@ LogicalResult heddle::loops::lowerReduce(Lower &l, ReduceOp op) {
   for (int64_t axis : gone)
     reduced = l.mul(reduced, l.size(from.getSize(axis)));
 
-  l.parallelFor(loc, l.count(to), [&](Value out) {
+  l.forEach(loc, l.count(to), [&](Value out) {
     // The axes that stay, most significant first, are exactly the result's (or 1).
     Value base = l.constant(0), rest = out;
     for (int64_t axis : llvm::reverse(kept)) {
@@ -100,8 +101,8 @@ LogicalResult heddle::loops::lowerCumsum(Lower &l, CumsumOp op) {
   AroundAxis a(l, type, op.getAxis());
   Value from = l.pointer(op.getOperand()), to = l.allocatePointer(op->getResult(0));
   Value init = op.getInit() ? l.pointer(op.getInit()) : Value();
-  l.parallelFor(loc, l.mul(a.outer, a.inner), [&](Value i) {
-    Value base = l.add(l.mul(l.div(i, a.inner), l.mul(a.length, a.inner)), l.rem(i, a.inner));
+  l.forEach(loc, l.mul(a.outer, a.inner), [&](Value i) {
+    Value base = l.add({l.mul({l.div(i, a.inner), l.mul(a.length, a.inner)}), l.rem(i, a.inner)});
     Value zero = element.isF32() ? l.real(0.0) : i64(l, 0);
     Value first = init ? l.load(element, l.at(init, i, element)) : zero;
     l.Code::loop(l.constant(0), a.length, 1, first, [&](Value k, ValueRange sum) {
@@ -126,16 +127,16 @@ static void softmaxRows(Lower &l, SoftmaxOp op, const AroundAxis &a, Value from,
       return Values{l.maxf(best[0], mask ? l.select(mask, v, low) : v)};
     })[0]));
     Value total = l.splat(l.sum(l.vectors(a.length, zero, [&](Value j, Value mask, ValueRange sum) {
-      Value e = l.exp(l.subf(l.loadVec(x, j, mask), top));
+      Value e = Functions(l).exp(l.subf(l.loadVec(x, j, mask), top));
       if (!op.getLogarithm())
-        l.store(e, l.at(y, j, l.f32()), mask);
+        l.storeLanes(e, l.at(y, j, l.f32()), mask);
       return Values{l.addf(sum[0], mask ? l.select(mask, e, zero) : e)};
     })[0]));
     // The maximum goes first: beside a large one the logarithm of the sum would be lost.
-    Value share = op.getLogarithm() ? l.log(total) : Value();
+    Value share = op.getLogarithm() ? Functions(l).log(total) : Value();
     l.vectors(a.length, [&](Value j, Value mask) {
       Value v = share ? l.subf(l.subf(l.loadVec(x, j, mask), top), share) : l.divf(l.loadVec(y, j, mask), total);
-      l.store(v, l.at(y, j, l.f32()), mask);
+      l.storeLanes(v, l.at(y, j, l.f32()), mask);
     });
   });
 }
@@ -146,20 +147,21 @@ LogicalResult heddle::loops::lowerSoftmax(Lower &l, SoftmaxOp op) {
   if (Code::known(a.inner) == 1) {
     softmaxRows(l, op, a, from, to);
   } else {
-    l.parallelFor(op.getLoc(), l.mul(a.outer, a.inner), [&](Value i) {
-      Value base = l.add(l.mul(l.div(i, a.inner), l.mul(a.length, a.inner)), l.rem(i, a.inner));
+    l.forEach(op.getLoc(), l.mul(a.outer, a.inner), [&](Value i) {
+      Value base = l.add({l.mul({l.div(i, a.inner), l.mul(a.length, a.inner)}), l.rem(i, a.inner)});
       auto place = [&](Value p, Value k) { return l.at(p, l.add(base, l.mul(k, a.inner)), l.f32()); };
       auto along = [&](Value first, llvm::function_ref<Value(Value, Value)> step) {
         return l.Code::loop(l.constant(0), a.length, 1, first, [&](Value k, ValueRange now) {
           return Values{step(l.load(l.f32(), place(from, k)), now[0])};
         })[0];
       };
-      Value top = along(l.real(-std::numeric_limits<double>::infinity()), [&](Value x, Value m) { return l.maxf(m, x); });
-      Value total = along(l.real(0.0), [&](Value x, Value s) { return l.addf(s, l.exp(l.subf(x, top))); });
-      Value share = op.getLogarithm() ? l.log(total) : Value();
+      Value top =
+          along(l.real(-std::numeric_limits<double>::infinity()), [&](Value x, Value m) { return l.maxf(m, x); });
+      Value total = along(l.real(0.0), [&](Value x, Value s) { return l.addf(s, Functions(l).exp(l.subf(x, top))); });
+      Value share = op.getLogarithm() ? Functions(l).log(total) : Value();
       l.Code::loop(l.constant(0), a.length, 1, [&](Value k) {
         Value below = l.subf(l.load(l.f32(), place(from, k)), top);
-        l.store(share ? l.subf(below, share) : l.divf(l.exp(below), total), place(to, k));
+        l.store({share ? l.subf(below, share) : l.divf(Functions(l).exp(below), total), place(to, k)});
       });
     });
   }
@@ -175,7 +177,7 @@ LogicalResult heddle::loops::lowerTopK(Lower &l, TopKOp op) {
   Value from = l.pointer(op.getOperand()), to = l.allocatePointer(op->getResult(0));
   Value k = i64(l, op.getK());
   double fill = op.getFill().convertToDouble();
-  l.parallelFor(op.getLoc(), l.mul(a.outer, a.length), [&](Value i) {
+  l.forEach(op.getLoc(), l.mul(a.outer, a.length), [&](Value i) {
     Value row = l.at(from, l.mul(l.div(i, a.length), a.length), l.f32()), place = l.rem(i, a.length);
     Value x = l.loadF32(row, place);
     Value none = i64(l, 0), one = i64(l, 1);
@@ -186,7 +188,7 @@ LogicalResult heddle::loops::lowerTopK(Lower &l, TopKOp op) {
       return Values{arith::AddIOp::create(l.b, n[0], l.select(beats(l, l.loadF32(row, j), x), one, none))};
     })[0];
     Value stays = arith::CmpIOp::create(l.b, arith::CmpIPredicate::slt, before, k);
-    l.store(l.select(stays, x, l.real(fill)), l.at(to, i, l.f32()));
+    l.store({l.select(stays, x, l.real(fill)), l.at(to, i, l.f32())});
   });
   l.barrier(op.getLoc());
   return success();

@@ -34,13 +34,15 @@ static LogicalResult lowerLiveRows(Lower &l, LiveRowsOp op) {
   Value from = l.pointer(op.getMask()), rows = l.allocatePointer(op->getResult(0)), count = l.scratchPointer(op);
   l.when(l.equal(l.tid, l.constant(0)), [&] {
     Values n = l.loop(l.constant(0), l.size(mask.getCount()), 1, ValueRange{l.constant(0)}, [&](Value i, ValueRange n) {
-      l.store(l.toI64(i), l.at(rows, n[0], i64)); // n <= i: within the mask's count
+      l.store({l.toI64(i), l.at(rows, n[0], i64)}); // n <= i: within the mask's count
       return Values{l.add(n[0], isLive(l, from, mask.getElementType(), i))};
     });
     l.store(l.toI64(n[0]), count);
   });
   l.barrier(op.getLoc());
-  l.setSize(op.getDim(), l.toIndex(l.load(i64, count)));
+  Value found = l.load(i64, count);
+  found.getDefiningOp()->setAttr(kKeptAttr, l.b.getStringAttr(mask.getCount().str()));
+  l.setSize(op.getDim(), l.toIndex(found));
   return success();
 }
 
@@ -59,20 +61,21 @@ LogicalResult heddle::loops::lowerRows(Lower &l, Operation *op) {
   bool pack = isa<PackRowsOp>(op), inPlace = isInPlace(op);
   auto x = cast<ModelTensorType>(op->getOperand(0).getType()), y = cast<ModelTensorType>(op->getResult(0).getType());
   Type element = x.getElementType();
-  Value from = l.pointer(op->getOperand(0)), list = l.pointer(op->getOperand(1)), to = l.allocatePointer(op->getResult(0));
+  Value from = l.pointer(op->getOperand(0)), list = l.pointer(op->getOperand(1)),
+        to = l.allocatePointer(op->getResult(0));
   Value live = l.count(pack ? y : x, 0, 2), all = l.count(pack ? x : y, 0, 2), width = l.count(x, 2, x.getRank());
   auto rowOf = [&](Value i) { return l.toIndex(l.load(i64, l.at(list, i, i64))); };
   auto copyRow = [&](Value source, Value target, Value column, Value n) {
     Value a = l.at(from, l.add(l.mul(source, width), column), element);
     Value c = l.at(to, l.add(l.mul(target, width), column), element);
     l.vectors(n, [&](Value j, Value mask) {
-      l.store(l.load(l.vec(element), l.at(a, j, element), mask), l.at(c, j, element), mask);
+      l.storeLanes({l.loadLanes(element, l.at(a, j, element), mask), l.at(c, j, element)}, mask);
     });
   };
   auto clearRow = [&](Value target, Value column, Value n) {
     Value c = l.at(to, l.add(l.mul(target, width), column), element);
     Value zero = arith::ConstantOp::create(l.b, l.b.getZeroAttr(l.vec(element)));
-    l.vectors(n, [&](Value j, Value mask) { l.store(zero, l.at(c, j, element), mask); });
+    l.vectors(n, [&](Value j, Value mask) { l.storeLanes(zero, l.at(c, j, element), mask); });
   };
   auto move = [&] {
     columns(l, width, [&](Value column, Value n) {

@@ -1,10 +1,9 @@
 //===- Split.cpp - long code becomes several functions --------------------===//
 //
-// Much of a code generator looks at a function as a whole and takes longer than in proportion to its
-// length: a model of 20,000 statements would take hours. So the ops of a long block are moved, in order,
-// into functions of a bounded length. What only computes (indices, addresses) is made anew where it is
-// needed; what else crosses from one part to the next goes through arguments and results.
-//
+// Splits long functions. Parts of LLVM's code generator take more than linear time in the length of a function: a model
+// of 20,000 statements would take hours. So the ops of a long block are moved, in order, to functions of a bounded
+// length. Ops that only compute (indices, addresses) are repeated where they are needed; all other values that cross
+// from one part to another are arguments and results.
 //===----------------------------------------------------------------------===//
 
 #include "compiler/Conversion/ToLoops/Split.h"
@@ -21,7 +20,7 @@ namespace {
 class Splitter {
 public:
   Splitter(func::FuncOp function, int64_t part) : function(function), part(part) {}
-  /// Splits what is in a block; afterwards the block is short.
+  /// Splits the contents of a block; afterwards the block is short.
   void split(Block &block);
 
 private:
@@ -34,18 +33,18 @@ private:
 };
 } // namespace
 
-/// A function that is just too long becomes so many.
+/// A function that is just too long becomes about so many.
 static constexpr int64_t kParts = 10;
 
-/// How many ops there are, with those inside.
+/// The number of ops in a list, nested ones included.
 static int64_t length(Operation *op) {
   int64_t n = 0;
   op->walk([&](Operation *) { ++n; });
   return n;
 }
 
-/// Whether `op` gives the same wherever it stands: it computes, or loads what nobody writes: a length or
-/// the address of a tensor, from what the caller hands over.
+/// Whether `op` has the same result anywhere: it only computes, or loads what nobody writes (a length, or the address
+/// of a tensor, from the arguments of the entry).
 bool Splitter::computed(Operation *op) {
   if (op->getNumRegions())
     return false;
@@ -59,7 +58,7 @@ bool Splitter::computed(Operation *op) {
   return isPure(op);
 }
 
-/// Moves `ops`, of one block, into a function of their own, and calls it in their place.
+/// Moves `ops`, all of one block, into a new function, and calls it in their place.
 void Splitter::outline(const llvm::SetVector<Operation *> &ops) {
   Block *block = ops.front()->getBlock();
   Location loc = ops.front()->getLoc();
@@ -70,7 +69,7 @@ void Splitter::outline(const llvm::SetVector<Operation *> &ops) {
     for (Value v : op->getResults())
       if (!llvm::all_of(v.getUsers(), inside))
         results.push_back(v);
-  // What is used from outside, in the order of use.
+  // Values from outside, in the order of use.
   llvm::SetVector<Value> used;
   for (Operation *op : ops)
     op->walk([&](Operation *inner) {
@@ -78,7 +77,7 @@ void Splitter::outline(const llvm::SetVector<Operation *> &ops) {
         if (Operation *home = v.getDefiningOp() ? v.getDefiningOp() : v.getParentBlock()->getParentOp(); !inside(home))
           used.insert(v);
     });
-  // Of that, what must be handed over; and the ops that compute the rest from it, each before its users.
+  // Of these, which must be arguments; and the ops that compute the others from arguments, each before its users.
   llvm::SetVector<Value> arguments;
   llvm::SetVector<Operation *> again;
   auto need = [&](auto &self, Value v) -> void {
@@ -101,10 +100,11 @@ void Splitter::outline(const llvm::SetVector<Operation *> &ops) {
     in.push_back(v.getType());
   for (Value v : results)
     out.push_back(v.getType());
-  auto made = func::FuncOp::create(b, loc, function.getName().str() + "_" + std::to_string(count++), b.getFunctionType(in, out));
+  auto made = func::FuncOp::create(b, loc, function.getName().str() + "_" + std::to_string(count++),
+                                   b.getFunctionType(in, out));
   made.setPrivate();
   made->setAttr("llvm.linkage", LLVM::LinkageAttr::get(b.getContext(), LLVM::Linkage::Internal));
-  made->setAttr("passthrough", b.getStrArrayAttr({"noinline"})); // or it would come back, being called once
+  made->setAttr("passthrough", b.getStrArrayAttr({"noinline"})); // it is called once, so LLVM would inline it
   Block *body = made.addEntryBlock();
   b.setInsertionPointToEnd(body);
   IRMapping mapping;
@@ -143,9 +143,10 @@ void Splitter::split(Block &block) {
     now = 0;
   };
   for (Operation &op : llvm::make_early_inc_range(block.without_terminator())) {
-    // What computes moves only with what it is computed from; memory of a function's own ends with it.
-    bool stays = isa<LLVM::AllocaOp>(op) ||
-                 (computed(&op) && llvm::none_of(op.getOperands(), [&](Value v) { return ops.contains(v.getDefiningOp()); }));
+    // An op that only computes moves only with its operands. Stack memory must stay: it ends with its function.
+    bool stays =
+        isa<LLVM::AllocaOp>(op) ||
+        (computed(&op) && llvm::none_of(op.getOperands(), [&](Value v) { return ops.contains(v.getDefiningOp()); }));
     if (stays)
       continue;
     ops.insert(&op);
@@ -154,7 +155,7 @@ void Splitter::split(Block &block) {
       finish();
   }
   finish();
-  // What has been made anew elsewhere is used no longer.
+  // Ops that were repeated elsewhere may have no users left.
   for (Operation &op : llvm::make_early_inc_range(llvm::reverse(block)))
     if (op.use_empty() && !op.hasTrait<OpTrait::IsTerminator>() && computed(&op))
       op.erase();

@@ -6,7 +6,8 @@
 
 namespace heddle::loops {
 
-/// Moves the code of a function of more than `longest` ops into functions of about a tenth of that, which it then calls.
+/// Moves the code of a function of more than `longest` ops into functions of about a tenth of that, which it then
+/// calls.
 void splitLongFunction(mlir::func::FuncOp function, int64_t longest);
 
 } // namespace heddle::loops

@@ -66,12 +66,12 @@ LogicalResult heddle::loops::lowerLeaf(Lower &l, Operation *op) {
   Type i64 = l.b.getI64Type();
   Value to = l.allocatePointer(op->getResult(0));
   if (auto size = dyn_cast<SizeOp>(op)) {
-    l.parallelFor(op->getLoc(), l.constant(1), [&](Value) { l.store(l.toI64(l.size(size.getSize())), to); });
+    l.forEach(op->getLoc(), l.constant(1), [&](Value) { l.store(l.toI64(l.size(size.getSize())), to); });
   } else {
     auto range = cast<RangeOp>(op);
     Value from = l.size(range.getFrom());
-    l.parallelFor(op->getLoc(), l.size(range.getType().getSize(0)),
-                  [&](Value i) { l.store(l.toI64(l.add(from, i)), l.at(to, i, i64)); });
+    l.forEach(op->getLoc(), l.size(range.getType().getSize(0)),
+              [&](Value i) { l.store({l.toI64(l.add(from, i)), l.at(to, i, i64)}); });
   }
   l.barrier(op->getLoc());
   return success();
@@ -114,7 +114,7 @@ LogicalResult heddle::loops::lowerRepeat(Lower &l, RepeatOp op) {
     Value one = yield.getOperand(i);
     Type element = elements(one).getElementType();
     Value n = l.size(elements(one).getCount());
-    Value row = l.at(l.pointer(op->getResult(i)), l.mul(loop.getInductionVar(), n), element);
+    Value row = l.at({l.pointer(op->getResult(i)), l.mul(loop.getInductionVar(), n)}, element);
     l.copy(l.pointer(one), row, element, n);
     copied = true;
   }
@@ -152,12 +152,12 @@ LogicalResult heddle::loops::lowerDefault(Lower &l, DefaultOp op) {
     ModelTensorType to = op.getType();
     Values strides = l.strides(from);
     Type element = to.getElementType();
-    l.parallelFor(loc, l.size(to.getCount()), [&](Value i) {
+    l.forEach(loc, l.size(to.getCount()), [&](Value i) {
       Values at = l.unravel(to, i);
       Value index = l.constant(0);
       for (int64_t k = 0; k < from.getRank(); ++k)
         index = l.add(index, l.mul(at[to.getRank() - from.getRank() + k], strides[k]));
-      l.store(l.load(element, l.at(l.pointer(value), index, element)), l.at(place, i, element));
+      l.store({l.load(element, l.at(l.pointer(value), index, element)), l.at(place, i, element)});
     });
     l.barrier(loc);
   });
@@ -181,7 +181,7 @@ static Value statePart(Lower &l, Value state, OperandRange indices) {
     Value at = matchPattern(index, m_ConstantInt(&constant)) ? l.constant(constant.getSExtValue()) : l.pointer(index);
     part = l.add(i ? l.mul(part, l.size(type.getSize(i))) : l.constant(0), at);
   }
-  return l.at(l.pointer(state), l.mul(part, l.size(inner)), type.getElementType());
+  return l.at({l.pointer(state), l.mul(part, l.size(inner))}, type.getElementType());
 }
 
 /// Rows go behind the past ones; then the result takes all rows, batch element by batch
@@ -202,7 +202,7 @@ static LogicalResult lowerAppend(Lower &l, AppendOp op) {
       auto [a, c] = rowsOf(i);
       Value x = l.at(source, l.mul(a, inner), element), y = l.at(target, l.mul(c, inner), element);
       l.vectors(inner, [&](Value j, Value mask) {
-        l.store(l.load(l.vec(element), l.at(x, j, element), mask), l.at(y, j, element), mask);
+        l.storeLanes({l.loadLanes(element, l.at(x, j, element), mask), l.at(y, j, element)}, mask);
       });
     });
     l.barrier(loc);
@@ -211,20 +211,20 @@ static LogicalResult lowerAppend(Lower &l, AppendOp op) {
     Value row = l.add(past, l.rem(i, fresh));
     return std::make_pair(i, l.add(l.mul(l.div(i, fresh), capacity), row));
   });
-  copyRows(part, to, total, [&](Value i) {
-    return std::make_pair(l.add(l.mul(l.div(i, total), capacity), l.rem(i, total)), i);
-  });
+  copyRows(part, to, total,
+           [&](Value i) { return std::make_pair(l.add({l.mul(l.div(i, total), capacity), l.rem(i, total)}), i); });
   return success();
 }
 
 LogicalResult heddle::loops::lowerState(Lower &l, Operation *op) {
   if (attn::cacheOf(op)) // what is loaded from a cache is the cache itself
-    return isa<LoadOp>(op) ? success() : lowerCacheWrite(l, op);
+    return isa<LoadOp>(op) ? success() : l.machine.programs.cacheWrite(l, op);
   if (auto append = dyn_cast<AppendOp>(op))
     return lowerAppend(l, append);
   if (auto read = dyn_cast<LoadOp>(op)) {
     Value part = statePart(l, read.getState(), read.getIndices());
-    l.copy(part, l.allocatePointer(op->getResult(0)), read.getType().getElementType(), l.size(read.getType().getCount()));
+    Value target = l.allocatePointer(op->getResult(0));
+    l.copy(part, target, read.getType().getElementType(), l.size(read.getType().getCount()));
   } else {
     auto write = cast<StoreOp>(op);
     Value part = statePart(l, write.getState(), write.getIndices());

@@ -10,7 +10,7 @@ void SumStep::multiply(Code &c, Value rows, Value at, ArrayRef<Value> weights, i
   Type i32 = c.b.getI32Type();
   auto add = [&](Value first, int64_t k, ArrayRef<Value> w) {
     for (int64_t i = 0; i < count; ++i) {
-      Value x = c.splat(c.load(c.f32(), c.at(first, c.constant(i * pitch() + k), c.f32())));
+      Value x = c.splat(c.load(c.f32(), c.at(first, c.constant(i * pitch + k), c.f32())));
       for (int64_t j = 0; j < n; ++j)
         sums[i * n + j] = c.fma(x, w[j], sums[i * n + j]);
     }
@@ -18,18 +18,20 @@ void SumStep::multiply(Code &c, Value rows, Value at, ArrayRef<Value> weights, i
   auto loaded = [&](Type type) {
     Values all;
     for (Value address : weights)
-      all.push_back(c.load(c.vec(type), address));
+      all.push_back(c.loadLanes(type, address));
     return all;
   };
-  if (!arithmetic.halves())
-    return add(c.at(rows, at, c.f32()), 0, loaded(c.f32()));
+  if (!arithmetic.halves()) {
+    Value first = c.at(rows, at, c.f32());
+    return add(first, 0, loaded(c.f32()));
+  }
   Values pairs = loaded(i32);
   if (arithmetic.dots) {
     Value first = c.at(rows, at, i32);
     for (int64_t i = 0; i < count; ++i) {
-      Value x = c.splat(c.load(i32, c.at(first, c.constant(i * pitch()), i32)));
+      Value x = c.splat(c.load(i32, c.at(first, c.constant(i * pitch), i32)));
       for (int64_t j = 0; j < n; ++j)
-        sums[i * n + j] = c.dot(sums[i * n + j], x, pairs[j]);
+        sums[i * n + j] = dot(c, sums[i * n + j], x, pairs[j]);
     }
     return;
   }

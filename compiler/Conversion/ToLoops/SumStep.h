@@ -18,18 +18,20 @@
 namespace heddle::loops {
 
 struct SumStep {
-  SumStep(model::Arithmetic arithmetic, int64_t k) : arithmetic(arithmetic), k(k) {}
+  SumStep(model::Arithmetic arithmetic, int64_t k)
+      : arithmetic(arithmetic), k(k), pitch(arithmetic.dots ? depth() : k) {}
   model::Arithmetic arithmetic;
   int64_t k;
+  int64_t pitch; ///< words from one row of the left side to the next
 
   /// Steps along k, which is also the height of a panel in rows of words.
   int64_t depth() const { return arithmetic.halves() ? (k + 1) / 2 : k; }
   /// Steps that multiply all they hold: a pair may lack its second half.
   int64_t whole() const { return arithmetic.halves() && !arithmetic.dots ? k / 2 : depth(); }
-  /// Words of a row of the left side.
-  int64_t pitch() const { return arithmetic.dots ? depth() : k; }
   /// For the names of kernels.
-  llvm::StringRef suffix() const { return arithmetic.dots ? "_dots" : arithmetic.stored == Stored::f16 ? "_f16" : arithmetic.halves() ? "_wide" : ""; }
+  llvm::StringRef suffix() const {
+    return arithmetic.dots ? "_dots" : arithmetic.stored == Stored::f16 ? "_f16" : arithmetic.halves() ? "_wide" : "";
+  }
 
   /// sums[i, j] += rows[i] * weights[j] over the k of step `at`: `rows` is the first row of the
   /// left side, `weights` the addresses of one vector each.

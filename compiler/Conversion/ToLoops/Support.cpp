@@ -10,7 +10,7 @@ using namespace heddle;
 using namespace heddle::loops;
 using namespace heddle::model;
 
-/// One table of sines serves all rows.
+/// One table of frequencies must serve all rows.
 static LogicalResult check(RotaryOp op) {
   ModelTensorType frequencies = op.getFrequencies().getType();
   for (int64_t i = 0; i + 1 < frequencies.getRank(); ++i)
@@ -21,12 +21,13 @@ static LogicalResult check(RotaryOp op) {
   return success();
 }
 
-/// Panels have a width, and sums an end.
+/// Both numbers of features must be constants: panels and sums have fixed lengths.
 static LogicalResult check(LinearOp op) {
   ModelTensorType x = op.getInput().getType(), y = cast<ModelTensorType>(op->getResult(0).getType());
   Size k = x.getSize(x.getRank() - 1), n = y.getSize(y.getRank() - 1);
   if (!k.constant() || !n.constant())
-    return op.emitError("unsupported: a linear whose numbers of features are no constants; it reads ") << k.str() << " and gives " << n.str();
+    return op.emitError("unsupported: a linear whose numbers of features are no constants; it reads ")
+           << k.str() << " and gives " << n.str();
   return success();
 }
 

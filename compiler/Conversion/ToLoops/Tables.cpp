@@ -7,7 +7,8 @@
 
 #include "compiler/Conversion/ToLoops/Abi.h"
 #include "compiler/Conversion/ToLoops/Halves.h"
-#include "compiler/Conversion/ToLoops/Lowering.h"
+#include "compiler/Conversion/ToLoops/LinearPack.h"
+#include "compiler/Conversion/ToLoops/Lookups.h"
 
 using namespace mlir;
 using namespace heddle;
@@ -15,24 +16,14 @@ using namespace heddle::loops;
 using namespace heddle::model;
 using Lower = heddle::loops::Lowering;
 
-namespace {
-/// The places of a layout as code.
-struct IndexCode {
-  Lower &l;
-  Value add(Value x, Value y) const { return l.add(x, y); }
-  Value mul(Value x, Value y) const { return l.mul(x, y); }
-  Value mul(Value x, int64_t y) const { return l.mul(x, y); }
-  Value div(Value x, int64_t y) const { return l.div(x, l.constant(y)); }
-  Value rem(Value x, int64_t y) const { return l.rem(x, l.constant(y)); }
-};
-} // namespace
-
-/// The id at `index` as an index; reports one outside of [0, rows).
-static Value checkedId(Lower &l, Value ids, Value index, Value rows) {
+/// The id at `index` as an index; reports one outside of [0, rows), and in the bits above the code which lookup it is
+/// of.
+static Value checkedId(Lower &l, Operation *lookup, Value ids, Value index, Value rows) {
   Type i64 = l.b.getI64Type();
   Value id = l.load(i64, l.at(ids, index, i64)), n = l.toI64(rows);
   Value bad = arith::CmpIOp::create(l.b, arith::CmpIPredicate::uge, id, n);
-  l.when(bad, [&] { l.fail(abi::Failure::IdOutsideTable, id, n); });
+  auto failure = abi::Failure(int64_t(abi::Failure::IdOutsideTable) + ((lookupNumber(lookup) + 1) << 8));
+  l.when(bad, [&] { l.fail(failure, id, n); });
   return l.select(bad, l.constant(0), l.toIndex(id));
 }
 
@@ -46,21 +37,22 @@ LogicalResult heddle::loops::lowerEmbedding(Lower &l, EmbeddingOp op) {
   Stored stored = storedOf(layout.type);
   Type f32 = l.f32(), half = l.b.getI16Type();
   l.parallelFor(op.getLoc(), l.size(op.getIds().getType().getCount()), [&](Value i) {
-    Value id = checkedId(l, ids, i, rows), target = l.at(to, l.mul(i, width), f32);
+    Value id = checkedId(l, op, ids, i, rows), target = l.at(to, l.mul(i, width), f32);
     if (!layout.panel) {
       Value row = l.at(from, l.mul(id, width), halves ? half : f32);
       l.vectors(width, [&](Value j, Value mask) {
-        Value v = halves ? widened(l, stored, l.load(l.vec(half), l.at(row, j, half), mask)) : l.loadVec(row, j, mask);
-        l.store(v, l.at(target, j, f32), mask);
+        Value v = halves ? widened(l, stored, l.loadLanes(half, l.at(row, j, half), mask)) : l.loadVec(row, j, mask);
+        l.storeLanes(v, l.at(target, j, f32), mask);
       });
       return;
     }
     // The panels of a linear: a table [rows, width] is its W[N, K], or [K, N].
-    l.loop(op.getLoc(), l.constant(0), width, 1, [&](Value j) {
+    l.elements(width, [&](Value j) {
       Value n = layout.inOut ? j : id, k = layout.inOut ? id : j, all = layout.inOut ? rows : width;
       Value depth = l.div(l.add(all, layout.pair() - 1), l.constant(layout.pair()));
-      Value at = layout.at(IndexCode{l}, n, k, depth);
-      l.store(halves ? widened(l, stored, l.load(half, l.at(from, at, half))) : l.loadF32(from, at), l.at(target, j, f32));
+      Value at = layout.at(LayoutCode{l}, n, k, depth);
+      l.store({halves ? widened(l, stored, l.load(half, l.at(from, at, half))) : l.loadF32(from, at),
+               l.at(target, j, f32)});
     });
   });
   l.barrier(op.getLoc());
@@ -75,11 +67,11 @@ LogicalResult heddle::loops::lowerGather(Lower &l, GatherOp op) {
   Value from = l.pointer(op.getOperand()), ids = l.pointer(op.getAt()), to = l.allocatePointer(op->getResult(0));
   l.parallelFor(op.getLoc(), l.size(at.getCount()), [&](Value i) {
     Value batch = x.getSize(0).is(1) ? l.constant(0) : l.div(i, chosen);
-    Value id = checkedId(l, ids, i, rows);
+    Value id = checkedId(l, op, ids, i, rows);
     Value row = l.at(from, l.mul(l.add(l.mul(batch, rows), id), width), element);
     Value target = l.at(to, l.mul(i, width), element);
     l.vectors(width, [&](Value j, Value mask) {
-      l.store(l.load(l.vec(element), l.at(row, j, element), mask), l.at(target, j, element), mask);
+      l.storeLanes({l.loadLanes(element, l.at(row, j, element), mask), l.at(target, j, element)}, mask);
     });
   });
   l.barrier(op.getLoc());

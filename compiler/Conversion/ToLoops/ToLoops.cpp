@@ -1,8 +1,7 @@
 //===- ToLoops.cpp - convert-heddle-to-loops, heddle-add-entry-table -------===//
 
-#include "compiler/Conversion/ToLoops/Lowering.h"
+#include "compiler/Conversion/ToLoops/Entry.h"
 #include "compiler/Conversion/ToLoops/Passes.h"
-#include "compiler/Conversion/ToLoops/PlanCheck.h"
 #include "compiler/Conversion/ToLoops/Split.h"
 #include "dialects/Mask/Emission/Emission.h"
 
@@ -25,35 +24,20 @@ struct ConvertToLoops final : heddle::loops::impl::ConvertToLoopsPassBase<Conver
   }
   void runOnOperation() override {
     ModuleOp module = getOperation();
-    Machine machine;
-    machine.vectorWidth = vectorWidth;
-    machine.registers = registers;
+    int64_t width = vectorWidth, registersOf = registers;
     if (model::TargetAttr target = model::targetOf(module)) { // a saved stage is for the machine that it was made for
-      machine.vectorWidth = target.getLanes();
-      machine.registers = target.getRegisters();
+      width = target.getLanes();
+      registersOf = target.getRegisters();
     }
-    if (machine.vectorWidth != 4 && machine.vectorWidth != 8 && machine.vectorWidth != 16) {
-      module.emitError("loops are made of vectors of 4, 8 or 16 f32, not of ") << machine.vectorWidth;
+    if (width != 4 && width != 8 && width != 16) {
+      module.emitError("loops are made of vectors of 4, 8 or 16 f32, not of ") << width;
       return signalPassFailure();
     }
-    SmallVector<func::FuncOp> sources(module.getOps<func::FuncOp>());
-    bool whole = true;
-    for (func::FuncOp source : sources)
-      whole &= succeeded(checkPlan(source));
-    if (!whole)
-      return signalPassFailure();
-    std::string card = cardText(module);
-    SmallVector<std::string> symbols;
-    for (func::FuncOp source : sources) {
-      heddle::loops::Lowering lowering(source, machine);
-      if (failed(lowering.run()))
-        return signalPassFailure();
-      symbols.push_back(lowering.function.getName().str());
-      splitLongFunction(lowering.function, longestFunction);
-    }
-    for (func::FuncOp source : sources)
-      source.erase();
-    addCard(module, card, symbols);
+    RegisterLanes lanes(width);
+    Machine machine{lanes, registerPrograms(), registersOf};
+    if (failed(lowerEntries(module, machine,
+                            [&](heddle::loops::Lowering &l) { splitLongFunction(l.function, longestFunction); })))
+      signalPassFailure();
   }
 };
 

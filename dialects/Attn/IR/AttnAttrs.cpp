@@ -20,15 +20,17 @@ void AttnDialect::registerAttributes() {
 
 using Complaint = llvm::function_ref<InFlightDiagnostic()>;
 
-LogicalResult CacheAttr::verify(Complaint emitError, CacheKind, int64_t heads, Type element, int64_t block, int64_t panel,
-                                int64_t classes, int64_t ring) {
+LogicalResult CacheAttr::verify(Complaint emitError, CacheKind, int64_t heads, Type element, int64_t block,
+                                int64_t panel, int64_t classes, int64_t ring) {
   if (heads < 1 || block < 1 || block > 4096 || panel < 1 || classes < 1 || classes > mostClasses) // cache_c1
-    return emitError() << "a cache has 1 or more heads, 1 to " << mostClasses << " classes, blocks of 1 to 4096 rows and panels of 1 or more, not "
-                       << heads << ", " << classes << ", " << block << " and " << panel;
+    return emitError() << "a cache has 1 or more heads, 1 to " << mostClasses
+                       << " classes, blocks of 1 to 4096 rows and panels of 1 or more, not " << heads << ", " << classes
+                       << ", " << block << " and " << panel;
   if (!element.isF32() && !element.isBF16() && !element.isF16()) // cache_c2
     return emitError() << "a cache holds f32, bf16 or f16, not " << element;
   if (block % panel || ring < 0 || ring % block || ring > int64_t(1) << 48) // cache_c3
-    return emitError() << "panels divide a block, and blocks a ring, but these are " << panel << ", " << block << " and " << ring;
+    return emitError() << "panels divide a block, and blocks a ring, but these are " << panel << ", " << block
+                       << " and " << ring;
   return success();
 }
 
@@ -36,8 +38,8 @@ LogicalResult ScheduleAttr::verify(Complaint emitError, int64_t rows, int64_t ke
                                    int64_t classes, bool) {
   auto power = [](int64_t n, int64_t most) { return n >= 1 && n <= most && llvm::isPowerOf2_64(n); };
   if (!power(rows, 256) || !power(keys, 1024) || !power(panel, 1024)) // schedule_c1
-    return emitError() << "tiles are of 1, 2, 4 .. 256 rows, 1, 2, 4 .. 1024 keys and panels of as many, not " << rows << ", " << keys
-                       << " and " << panel;
+    return emitError() << "tiles are of 1, 2, 4 .. 256 rows, 1, 2, 4 .. 1024 keys and panels of as many, not " << rows
+                       << ", " << keys << " and " << panel;
   if (panel > keys) // schedule_c2
     return emitError() << "a panel of " << panel << " keys does not fit a tile of " << keys;
   if (packed < 1) // schedule_c3
@@ -47,7 +49,8 @@ LogicalResult ScheduleAttr::verify(Complaint emitError, int64_t rows, int64_t ke
   return success();
 }
 
-/// Whole blocks, or of classes, which are many and small, at least what a step reads at once.
+/// Rounded up to whole blocks; with classes, which are many and small, to half blocks, what a step
+/// reads at once.
 Size CacheAttr::roomOf(const Size &rows) const {
   Size unit(getClasses() == 1 ? getBlock() : (getBlock() + 1) / 2), all = unit * Size(getClasses());
   Size room = (rows + all - Size(1)).floorDiv(all) * unit;

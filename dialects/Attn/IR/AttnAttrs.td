@@ -45,7 +45,8 @@ def Attn_ScheduleAttr : Attn_Attr<"Schedule", "schedule"> {
     A work item is `rows` packed rows of one key head (of a query head where `packed` is 1); it meets `keys` keys at
     once, in panels of `panel`. `packed` query heads that share a key head stand together; an attention under a
     dilated mask falls into `classes` attentions, one for each residue; with `paired` two rows of values
-    stand in one row of words.
+    stand in one row of words. `rows`, `packed` and `paired` say who computes what and when: results keep their
+    bits. `keys` and `classes` say in which order a row's sums are made: results differ in their rounding.
     - (C1) rows, keys and panel are powers of two, rows up to 256, keys up to 1024. (C2) panels divide keys.
     - (C3) packed is positive and divides the query heads of a key head (verified on the op).
     - (C4) classes are 1 to 32.

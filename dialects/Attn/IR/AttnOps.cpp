@@ -1,14 +1,14 @@
 //===- AttnOps.cpp - the attn dialect: verifiers, inference, bucket rules ----===//
 
-#include "dialects/Attn/IR/Attn.h"
+#include "dialects/Attn/IR/Misfit.h"
 #include "mlir/IR/DialectImplementation.h"
 #include "llvm/ADT/TypeSwitch.h"
 #include <cmath>
 
 using namespace mlir;
 using namespace heddle::attn;
-using heddle::model::Size;
 using heddle::model::ModelTensorType;
+using heddle::model::Size;
 
 #include "dialects/Attn/IR/AttnDialect.cpp.inc"
 #include "dialects/Attn/IR/AttnEnums.cpp.inc"
@@ -17,8 +17,22 @@ using heddle::model::ModelTensorType;
 #define GET_OP_CLASSES
 #include "dialects/Attn/IR/AttnOps.cpp.inc"
 
+namespace {
+/// The tiles of attentions are named in front of a module.
+struct ShortNames final : OpAsmDialectInterface {
+  using OpAsmDialectInterface::OpAsmDialectInterface;
+  AliasResult getAlias(Attribute attr, raw_ostream &os) const override {
+    if (!isa<ScheduleAttr>(attr))
+      return AliasResult::NoAlias;
+    os << "attention";
+    return AliasResult::FinalAlias;
+  }
+};
+} // namespace
+
 void AttnDialect::initialize() {
   registerAttributes();
+  addInterfaces<ShortNames>();
   addTypes<
 #define GET_TYPEDEF_LIST
 #include "dialects/Attn/IR/AttnTypes.cpp.inc"
@@ -57,14 +71,27 @@ LogicalResult SdpaOp::inferReturnTypes(MLIRContext *, std::optional<Location> lo
   return success();
 }
 
-static std::optional<std::string> misfitOf(Value v, const heddle::mask::Scores &s, llvm::DenseSet<Operation *> &seen) {
+/// The heads that a part of a bias has numbers for; nothing: any number of heads will do, or its axes say it.
+static std::optional<Size> headsOf(Operation *part) {
+  auto axis = [](Value v, int64_t rank, int64_t at) {
+    return typeOf(v).getRank() == rank ? std::optional(typeOf(v).getSize(at)) : std::nullopt;
+  };
+  return llvm::TypeSwitch<Operation *, std::optional<Size>>(part)
+      .Case([&](AlibiOp op) { return axis(op.getSlopes(), 1, 0); })
+      .Case([&](BucketBiasOp op) { return axis(op.getTable(), 2, 1); })
+      .Case([](RelativeDotOp op) { return std::optional(Size(int64_t(op.getHeads()))); })
+      .Default([](Operation *) { return std::nullopt; });
+}
+
+/// The same of one leaf or part, whatever it is made of.
+static std::optional<std::string> misfitOfPart(Operation *op, const heddle::mask::Scores &s) {
   using Want = SmallVector<std::optional<Size>, 4>;
-  Operation *op = v.getDefiningOp();
-  if (!op || !seen.insert(op).second)
-    return std::nullopt;
   if (auto leaf = dyn_cast<heddle::mask::MaskOpInterface>(op))
-    if (auto no = leaf.misfit(s))
-      return no;
+    return leaf.misfit(s);
+  if (std::optional<Size> heads = headsOf(op); heads && !heads->is(s.heads)) // sdpa_c5
+    return (op->getName().stripDialect() + " is made for " + heads->str() + " heads, the attention has " +
+            llvm::Twine(s.heads))
+        .str();
   if (auto dense = dyn_cast<DenseBiasOp>(op)) {
     Want want = {s.batch, s.rows, s.keys};
     if (typeOf(dense.getTensor()).getRank() == 4)
@@ -72,16 +99,30 @@ static std::optional<std::string> misfitOf(Value v, const heddle::mask::Scores &
     return heddle::mask::misfitOfTensor("dense_bias", dense.getTensor(), want, s);
   }
   if (auto dot = dyn_cast<RelativeDotOp>(op))
-    return heddle::mask::misfitOfTensor("relative_dot", dot.getX(), Want{s.batch, dot.getKeySide() ? s.keys : s.rows, std::nullopt}, s);
-  for (Value operand : op->getOperands())
-    if (isa<heddle::mask::MaskType, BiasType>(operand.getType()))
-      if (auto no = misfitOf(operand, s, seen))
-        return no;
+    return heddle::mask::misfitOfTensor("relative_dot", dot.getX(),
+                                        Want{s.batch, dot.getKeySide() ? s.keys : s.rows, std::nullopt}, s);
   return std::nullopt;
 }
-std::optional<std::string> heddle::attn::misfit(Value maskOrBias, const heddle::mask::Scores &scores) {
+
+static Operation *partOf(Value v, const heddle::mask::Scores &s, llvm::DenseSet<Operation *> &seen) {
+  Operation *op = v.getDefiningOp();
+  if (!op || !seen.insert(op).second)
+    return nullptr;
+  if (misfitOfPart(op, s))
+    return op;
+  for (Value operand : op->getOperands())
+    if (isa<heddle::mask::MaskType, BiasType>(operand.getType()))
+      if (Operation *part = partOf(operand, s, seen))
+        return part;
+  return nullptr;
+}
+Operation *heddle::attn::misfittingPart(Value maskOrBias, const heddle::mask::Scores &scores) {
   llvm::DenseSet<Operation *> seen;
-  return misfitOf(maskOrBias, scores, seen);
+  return partOf(maskOrBias, scores, seen);
+}
+std::optional<std::string> heddle::attn::misfit(Value maskOrBias, const heddle::mask::Scores &scores) {
+  Operation *part = misfittingPart(maskOrBias, scores);
+  return part ? misfitOfPart(part, scores) : std::nullopt;
 }
 
 LogicalResult SdpaOp::verify() {
@@ -145,8 +186,8 @@ int64_t heddle::attn::bucketOf(int64_t d, int64_t buckets, int64_t maxDistance, 
   int64_t r = twoSided ? std::abs(d) : std::max<int64_t>(-d, 0), exact = m / 2;
   if (r < exact)
     return base + r;
-  float ratio = std::log(float(r) / float(exact)) / float(std::log(double(maxDistance) / double(exact))) *
-                float(m - exact);
+  float ratio =
+      std::log(float(r) / float(exact)) / float(std::log(double(maxDistance) / double(exact))) * float(m - exact);
   return base + std::min<int64_t>(exact + int64_t(ratio), m - 1);
 }
 
@@ -155,6 +196,7 @@ int64_t heddle::attn::logBucketOf(int64_t d, int64_t size, int64_t far) {
   double a = std::abs(d) < mid ? double(mid - 1) : double(std::abs(d));
   if (a <= double(mid))
     return d;
-  double lg = std::ceil(std::log(a / double(mid)) / std::log(double(far - 1) / double(mid)) * double(mid - 1)) + double(mid);
+  double lg =
+      std::ceil(std::log(a / double(mid)) / std::log(double(far - 1) / double(mid)) * double(mid - 1)) + double(mid);
   return int64_t(lg) * (d > 0 ? 1 : d < 0 ? -1 : 0);
 }

@@ -40,6 +40,7 @@ def Attn_SdpaOp : Attn_Op<"sdpa", [AttrSizedOperandSegments, InferTypeOpAdaptor,
     - (C2) features divide into heads; key heads divide heads; q and k heads equally wide.
     - (C3) sinks are [heads].
     - (C4) what mask and bias hold lies along the axes of the scores [B, heads, T, S]: equal lengths, or 1.
+    - (C5) slopes and tables of a bias are of as many heads.
     ```mlir
     %a = attn.sdpa %q, %k, %v mask %m heads 12 kv_heads 12 scale 1.250000e-01 : (!model.tensor<[B, T, 768], f32>, !model.tensor<[B, T, 768], f32>, !model.tensor<[B, T, 768], f32>) -> !model.tensor<[B, T, 768], f32>
     ```

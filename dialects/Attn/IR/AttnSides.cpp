@@ -5,7 +5,7 @@
 using namespace heddle::attn;
 using heddle::model::StepSide;
 
-StepSide DenseBiasOp::stepSide(unsigned) { return StepSide::Pairs; }
+StepSide DenseBiasOp::stepSide(unsigned) { return StepSide::QueriesAndKeys; }
 StepSide RelativeDotOp::stepSide(unsigned operand) {
   if (operand == 1)
     return StepSide::Table;

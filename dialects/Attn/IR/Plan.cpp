@@ -9,17 +9,19 @@ using namespace heddle::attn;
 
 static constexpr llvm::StringLiteral kCache = "attn.cache", kSchedule = "attn.schedule";
 
-/// A state of a mark: [.., rows, features], whose features divide into the mark's heads.
+/// `cache` may be on a state [.., rows, features] whose features divide into the cache's heads.
 static LogicalResult verifyCache(Operation *op, Type type, Attribute value) {
   auto cache = dyn_cast<CacheAttr>(value);
   if (!cache)
     return op->emitError() << "'" << kCache << "' is an #attn.cache, but is " << value;
   auto state = dyn_cast<model::StateType>(type);
   if (!state || state.getRank() < 3 || !state.getElementType().isF32())
-    return op->emitError() << "'" << kCache << "' is said of a state [.., batch, rows, features] of f32, but is of " << type;
+    return op->emitError() << "'" << kCache << "' is said of a state [.., batch, rows, features] of f32, but is of "
+                           << type;
   std::optional<int64_t> features = state.getSize(state.getRank() - 1).constant();
   if (!features || *features % cache.getHeads())
-    return op->emitError() << "features of " << state << " do not divide into the " << cache.getHeads() << " heads of its cache";
+    return op->emitError() << "features of " << state << " do not divide into the " << cache.getHeads()
+                           << " heads of its cache";
   return success();
 }
 
@@ -44,15 +46,21 @@ LogicalResult AttnDialect::verifyOperationAttribute(Operation *op, NamedAttribut
     auto sdpa = dyn_cast<SdpaOp>(op);
     auto schedule = dyn_cast<ScheduleAttr>(attr.getValue());
     if (!sdpa || !schedule)
-      return op->emitError() << "'" << kSchedule << "' is the #attn.schedule of an attn.sdpa, but is " << attr.getValue();
-    int64_t shared = int64_t(sdpa.getHeads()) / int64_t(sdpa.getKvHeads());
+      return op->emitError() << "'" << kSchedule << "' is the #attn.schedule of an attn.sdpa, but is "
+                             << attr.getValue();
+    int64_t keyHeads = sdpa.getKvHeads();
+    if (keyHeads < 1) // this is asked before the op's own sdpa_c2, which refuses it
+      return success();
+    int64_t shared = int64_t(sdpa.getHeads()) / keyHeads;
     if (shared % schedule.getPacked()) // schedule_c3
-      return op->emitError() << schedule.getPacked() << " query heads cannot stand together where " << shared << " share a key head";
+      return op->emitError() << schedule.getPacked() << " query heads cannot stand together where " << shared
+                             << " share a key head";
   }
   return success();
 }
 
-LogicalResult AttnDialect::verifyRegionArgAttribute(Operation *op, unsigned region, unsigned argument, NamedAttribute attr) {
+LogicalResult AttnDialect::verifyRegionArgAttribute(Operation *op, unsigned region, unsigned argument,
+                                                    NamedAttribute attr) {
   if (attr.getName() != kCache)
     return success();
   return verifyCache(op, op->getRegion(region).getArgument(argument).getType(), attr.getValue());

@@ -1,6 +1,7 @@
 //===- Plan.h - what the plan writes on attention and its states --*- C++ -*-===//
 //
-// As dialects/Model/IR/Plan.h: discardable attributes whose names stand in Plan.cpp alone.
+// Accessors of what the plan decides for attention and its states: discardable attributes, whose names
+// are in Plan.cpp only (as in dialects/Model/IR/Plan.h).
 //
 //===----------------------------------------------------------------------===//
 #ifndef HEDDLE_DIALECTS_ATTN_IR_PLAN_H
@@ -10,14 +11,14 @@
 
 namespace heddle::attn {
 
-/// How the state that an append, load or store is about holds keys or values; null: as a tensor.
+/// How the state of an append, load or store holds keys or values; null: like any tensor.
 CacheAttr cacheOf(mlir::Operation *op);
 void setCache(mlir::Operation *op, CacheAttr cache);
-/// The same of a state among the arguments of a function.
+/// The same for a state among the arguments of a function.
 CacheAttr cacheOf(mlir::Operation *function, unsigned argument);
 void setCache(mlir::Operation *function, unsigned argument, CacheAttr cache);
 
-/// The tiles of an attention; null: nobody has said.
+/// The tiles of an attention; null before they are planned.
 ScheduleAttr scheduleOf(SdpaOp op);
 void setSchedule(SdpaOp op, ScheduleAttr schedule);
 

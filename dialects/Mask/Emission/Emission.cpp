@@ -20,9 +20,12 @@ void heddle::mask::registerMaskEmission(DialectRegistry &registry) {
   });
 }
 
-/// A mask that a block carries has no code: passes that would make one refuse first.
+/// The interface of the op that defines a mask. A mask carried by a block has none, but passes that
+/// would make one refuse before.
 static MaskCodeInterface codeOf(Value mask) { return cast<MaskCodeInterface>(mask.getDefiningOp()); }
 
 Segment heddle::mask::emitSegment(Emitter &e, Value mask, Value key) { return codeOf(mask).emitSegment(e, key); }
 Hull heddle::mask::emitHull(Emitter &e, Value mask) { return codeOf(mask).emitHull(e); }
-Value heddle::mask::emitContains(Emitter &e, Value mask, Value row, Value key) { return codeOf(mask).emitContains(e, row, key); }
+Value heddle::mask::emitContains(Emitter &e, Value mask, Value row, Value key) {
+  return codeOf(mask).emitContains(e, row, key);
+}

@@ -1,5 +1,5 @@
-// The code of a mask: asked of every op of the dialect, answered in this folder (external models,
-// attached by registerMaskEmission), so that the ops themselves know no loops and no vectors.
+// The interface for the code of masks. Every op of the dialect implements it, by external models in
+// this folder (registerMaskEmission), so that the ops themselves know no loops and no vectors.
 #ifndef HEDDLE_DIALECTS_MASK_EMISSION_EMISSIONINTERFACE_TD
 #define HEDDLE_DIALECTS_MASK_EMISSION_EMISSIONINTERFACE_TD
 

@@ -1,7 +1,8 @@
 //===- EmitBands.cpp - bands: causal, windows, prefixes and what they join to ----===//
 //
-// A half-line k < bound(i) whose bound never decreases: over a tile of rows its least value is
-// at the first row, its greatest at the last. Five operations a step, exact on both bits.
+// Code of bands, from their bounds. A half-line k < bound(i) has a bound that never decreases, so over
+// a tile of rows it is least at the first row and greatest at the last: five operations for each
+// segment, exact for `any` and `all`.
 //
 //===----------------------------------------------------------------------===//
 
@@ -24,7 +25,7 @@ static Value emitTerm(OpBuilder &b, Emitter &e, Value row, const Term &t) {
   return c.add(c.asBound(e.load(b, t.value, at)), c.constant(t.shift));
 }
 
-/// As a key row, or of a strided view the first key of it at or past the bound.
+/// The bound at position `row` as a key row; in a strided view the first key at or past the bound.
 static Value boundAt(MaskOpInterface band, Emitter &e, Value row, Sides side) {
   OpBuilder &b = e.tile;
   IntCode c{b, e.loc};
@@ -78,9 +79,7 @@ static Segment segmentOf(MaskOpInterface band, Emitter &e, Value key) {
   return s;
 }
 static Hull hullOf(MaskOpInterface band, Emitter &e) {
-  auto bound = [&](Sides side, Value row) {
-    return has(band.sides(), side) ? boundAt(band, e, row, side) : Value();
-  };
+  auto bound = [&](Sides side, Value row) { return has(band.sides(), side) ? boundAt(band, e, row, side) : Value(); };
   return {bound(Sides::Lower, e.first), bound(Sides::Upper, e.last)};
 }
 static Value contains(MaskOpInterface band, Emitter &e, Value row, Value key) {
@@ -95,16 +94,18 @@ static Value contains(MaskOpInterface band, Emitter &e, Value row, Value key) {
 }
 
 namespace {
-/// Whatever says its bounds has its code.
+/// The code of every op that answers `sides` and `bound`.
 template <typename Op> struct BandCode : MaskCodeInterface::ExternalModel<BandCode<Op>, Op> {
-  Segment emitSegment(Operation *op, Emitter &e, Value key) const { return segmentOf(cast<MaskOpInterface>(op), e, key); }
+  Segment emitSegment(Operation *op, Emitter &e, Value key) const {
+    return segmentOf(cast<MaskOpInterface>(op), e, key);
+  }
   Hull emitHull(Operation *op, Emitter &e) const { return hullOf(cast<MaskOpInterface>(op), e); }
   Value emitContains(Operation *op, Emitter &e, Value row, Value key) const {
     return contains(cast<MaskOpInterface>(op), e, row, key);
   }
 };
 
-/// A window on labels is none.
+/// The code of windows: a band, except on labels.
 struct WindowCode : MaskCodeInterface::ExternalModel<WindowCode, WindowOp> {
   Segment emitSegment(Operation *op, Emitter &e, Value key) const {
     auto w = cast<WindowOp>(op);
@@ -120,7 +121,9 @@ struct WindowCode : MaskCodeInterface::ExternalModel<WindowCode, WindowOp> {
   }
 };
 
-template <typename... Ops> void attachBandLike(MLIRContext &context) { (Ops::template attachInterface<BandCode<Ops>>(context), ...); }
+template <typename... Ops> void attachBandLike(MLIRContext &context) {
+  (Ops::template attachInterface<BandCode<Ops>>(context), ...);
+}
 } // namespace
 
 void heddle::mask::attachBands(MLIRContext &context) {

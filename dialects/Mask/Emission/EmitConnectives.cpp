@@ -1,7 +1,7 @@
 //===- EmitConnectives.cpp - and, or, +, not, a choice -------------===//
 //
-// A segment is three values: `any`, `all`, `end`. Nothing is ever listed, so no mask is too
-// irregular, and a connective costs one bit operation a bit and a minimum of ends.
+// Code of connectives. A segment is three values: `any`, `all`, `end`. Nothing is listed, so no mask is
+// too irregular; a connective costs one bit operation for each bit and a minimum of ends.
 //
 //===----------------------------------------------------------------------===//
 
@@ -16,7 +16,7 @@ template <typename Op> static Segment joinBoth(Op op, Emitter &e, Value key, boo
   Segment x = emitSegment(e, op.getLhs(), key), y = emitSegment(e, op.getRhs(), key);
   return join({e.step, e.loc}, x, y, conjunction);
 }
-/// AND: any bound is a bound. OR: bounded only where both are.
+/// AND is bounded where either operand is, OR where both are.
 template <typename Op> static Hull hullBoth(Op op, Emitter &e, bool conjunction) {
   Hull x = emitHull(e, op.getLhs()), y = emitHull(e, op.getRhs());
   IntCode c{e.tile, e.loc};
@@ -53,7 +53,7 @@ static Value contains(NotOp op, Emitter &e, Value row, Value key) {
   return IntCode{e.step, e.loc}.invert(emitContains(e, op.getOperand(), row, key));
 }
 
-/// The condition is known when the run starts: it holds for every row and key.
+/// The condition of a choice: one value for all rows and keys.
 static Value conditionOf(SelectOp op, OpBuilder &b, Emitter &e) {
   SmallVector<Value> at(cast<heddle::model::ModelTensorType>(op.getCondition().getType()).getRank(),
                         IntCode{b, e.loc}.constant(0));

@@ -1,8 +1,9 @@
 //===- EmitLabels.cpp - documents, and windows on labels ------------------===//
 //
-// -left <= label(k) - label(q) <= right. With a table: where the keys of every row are one
-// stretch that never moves back (sorted or contiguous labels; found at run time) they are a band
-// of looked-up bounds; else signatures of 16 keys say what may meet. Without one, key by key.
+// Code of documents and of windows on labels: -left <= label(k) - label(q) <= right. With a table: if the
+// keys of every row are one run that never moves back (labels that are sorted or contiguous, which is
+// found at run time), it is a band whose bounds are looked up; otherwise signatures of 16 keys (least,
+// greatest, set modulo 64) decide where labels can meet. Without a table keys are compared one by one.
 //
 //===----------------------------------------------------------------------===//
 
@@ -18,7 +19,11 @@ std::optional<int64_t> heddle::mask::labelSide(std::optional<uint64_t> side) {
 }
 
 Labels heddle::mask::labelsOf(WindowOp op) {
-  return {op, op.getLabels(), op.getKeyLabels() ? op.getKeyLabels() : op.getLabels(), op.getTable(), labelSide(op.getLeft()),
+  return {op,
+          op.getLabels(),
+          op.getKeyLabels() ? op.getKeyLabels() : op.getLabels(),
+          op.getTable(),
+          labelSide(op.getLeft()),
           labelSide(op.getRight())};
 }
 Labels heddle::mask::labelsOf(DocumentOp op) { return {op, op.getQueryIds(), op.getKeyIds(), op.getTable(), 0, 0}; }
@@ -38,11 +43,11 @@ static Value labelAt(Emitter &e, OpBuilder &b, Value tensor, Value at) {
 //===-- the rows of a tile ---------------------------------------------------------===//
 
 namespace {
-/// Of the rows of a tile: least and greatest label, the set of label mod 64.
+/// The labels of a tile's rows: least, greatest, and the set of label mod 64.
 struct RowSet {
   Value least, greatest, bits;
 };
-/// What a cursor knows of a tile: its rows, and with a table its bounds if it is a band.
+/// What is computed once for a tile: its labels and, with a table, the bounds if it is a band.
 struct TileLabels {
   RowSet rows;
   Value isBand, firstBegin, lastBegin, firstEnd, lastEnd;
@@ -63,7 +68,7 @@ static SmallVector<Value> gatherRows(const Labels &l, Emitter &e) {
   });
 }
 
-/// Once a tile. The rows are looked at one by one only where there is no band.
+/// Computed once for a tile; rows are read one by one only if the table is not a band.
 static TileLabels tileLabels(const Labels &l, Emitter &e) {
   auto unpack = [](ArrayRef<Value> v) -> TileLabels {
     TileLabels t{{v[0], v[1], v[2]}, {}, {}, {}, {}, {}};
@@ -104,8 +109,9 @@ static TileLabels tileLabels(const Labels &l, Emitter &e) {
 
 //===-- segments -----------------------------------------------------------------===//
 
-/// (any, all) of keys whose labels lie in [least, greatest], and in `bits` modulo 64.
-static std::pair<Value, Value> meets(const Labels &l, IntCode c, const RowSet &rows, Value least, Value greatest, Value bits) {
+/// (any, all) for keys whose labels are in [least, greatest], and in `bits` modulo 64.
+static std::pair<Value, Value> meets(const Labels &l, IntCode c, const RowSet &rows, Value least, Value greatest,
+                                     Value bits) {
   Value any = c.flag(true), all = c.flag(true);
   if (l.left) {
     any = c.both(any, c.atLeast(greatest, rows.least, -*l.left));
@@ -128,7 +134,7 @@ static Segment byKeys(const Labels &l, Emitter &e, Value key) {
   });
 }
 
-/// As far as the signatures of granules agree, at most sixteen of them.
+/// The segment of granules whose signatures give the same answer, at most sixteen.
 static Segment bySignatures(const Labels &l, Emitter &e, const RowSet &rows, Value key) {
   OpBuilder &b = e.step;
   IntCode c{b, e.loc};
@@ -137,7 +143,8 @@ static Segment bySignatures(const Labels &l, Emitter &e, const RowSet &rows, Val
     IntCode s{at, e.loc};
     Value entry = s.add(first, s.mul(granule, s.constant(3)));
     auto part = [&](int64_t n) { return e.load(at, l.table, {e.batch, s.add(entry, s.constant(n))}); };
-    return meets(l, s, rows, part(0), part(1), part(2));
+    Value least = part(0), greatest = part(1), bits = part(2);
+    return meets(l, s, rows, least, greatest, bits);
   };
   Value granule = c.div(key, kGranule), one = c.constant(1);
   Value granules = c.div(c.add(e.lengthOf(lastSize(l.keys)), c.constant(kGranule - 1)), kGranule);
@@ -149,8 +156,9 @@ static Segment bySignatures(const Labels &l, Emitter &e, const RowSet &rows, Val
     OpBuilder::InsertionGuard guard(b);
     Block *before = b.createBlock(&loop.getBefore(), {}, {index}, {e.loc});
     Value g = before->getArgument(0), inside = c.less(g, limit);
-    auto [any2, all2] = state(b, c.choose(inside, g, granule)); // nothing is read behind the table
-    Value same = c.both(c.compare(Compare::eq, any, any2), c.compare(Compare::eq, all, all2));
+    auto [any2, all2] = state(b, c.choose(inside, g, granule)); // never reads behind the table
+    Value sameAny = c.compare(Compare::eq, any, any2), sameAll = c.compare(Compare::eq, all, all2),
+          same = c.both(sameAny, sameAll);
     scf::ConditionOp::create(b, e.loc, c.both(inside, same), before->getArguments());
     Block *after = b.createBlock(&loop.getAfter(), {}, {index}, {e.loc});
     scf::YieldOp::create(b, e.loc, ValueRange{c.add(after->getArgument(0), one)});
@@ -159,7 +167,7 @@ static Segment bySignatures(const Labels &l, Emitter &e, const RowSet &rows, Val
 }
 
 Segment heddle::mask::labelSegment(const Labels &l, Emitter &e, Value key) {
-  if (areReal(l)) { // a NaN among the rows decides nothing: it meets no id, the others may
+  if (areReal(l)) { // a row with NaN meets no key, so bounds over rows decide nothing
     IntCode c{e.tile, e.loc};
     return everywhere(e, c.flag(true), c.flag(false));
   }
@@ -188,7 +196,8 @@ Hull heddle::mask::labelHull(const Labels &l, Emitter &e) {
     return {};
   TileLabels t = tileLabels(l, e);
   IntCode c{e.tile, e.loc};
-  return {c.choose(t.isBand, t.firstBegin, c.constant(-kUnbounded)), c.choose(t.isBand, t.lastEnd, c.constant(kUnbounded))};
+  return {c.choose(t.isBand, t.firstBegin, c.constant(-kUnbounded)),
+          c.choose(t.isBand, t.lastEnd, c.constant(kUnbounded))};
 }
 
 //===-- predicates ---------------------------------------------------------------===//
@@ -209,7 +218,9 @@ Value heddle::mask::labelContains(const Labels &l, Emitter &e, Value row, Value 
 
 static Segment segmentOf(DocumentOp op, Emitter &e, Value key) { return labelSegment(labelsOf(op), e, key); }
 static Hull hullOf(DocumentOp op, Emitter &e) { return labelHull(labelsOf(op), e); }
-static Value contains(DocumentOp op, Emitter &e, Value row, Value key) { return labelContains(labelsOf(op), e, row, key); }
+static Value contains(DocumentOp op, Emitter &e, Value row, Value key) {
+  return labelContains(labelsOf(op), e, row, key);
+}
 
 void heddle::mask::attachLabels(MLIRContext &context) {
   DocumentOp::attachInterface<CodeOf<DocumentOp, segmentOf, hullOf, contains>>(context);

@@ -1,7 +1,7 @@
 //===- EmitPositions.cpp - constants, residues, pictures ---------------------------===//
 //
-// Every pair, no pair; keys a multiple of a step away, which are undecided everywhere but in a
-// strided view; neighbours and windows in a picture.
+// Code of leaves that read positions only: all and none; residues, which are undecided everywhere
+// except in a strided view; neighbours and windows in a picture.
 //
 //===----------------------------------------------------------------------===//
 
@@ -34,7 +34,7 @@ static Value contains(NoneOp op, Emitter &e, Value, Value key) { return always(e
 
 //===-- residues: undecided everywhere -----------------------------------------===//
 
-/// In a strided view that this step divides nothing is left of the residue.
+/// Whether the view's keys all have the row's residue, so that the leaf is true.
 static bool settled(DilatedOp op, Emitter &e) { return e.stride % int64_t(op.getStep()) == 0; }
 
 static Segment segmentOf(DilatedOp op, Emitter &e, Value) {
@@ -49,7 +49,8 @@ static Value contains(DilatedOp op, Emitter &e, Value row, Value key) {
     return always(e, key, true);
   int64_t step = std::min<int64_t>(op.getStep(), kUnbounded);
   Value n = c.constant(step), r = arith::RemSIOp::create(e.tile, e.loc, c.sub(row, e.keyStart), n);
-  r = c.choose(c.less(r, c.constant(0)), c.add(r, n), r);
+  Value negative = c.less(r, c.constant(0)), turned = c.add(r, n);
+  r = c.choose(negative, turned, r);
   Value modulus = isa<VectorType>(key.getType())
                       ? s.spread(arith::ConstantIntOp::create(e.step, e.loc, step, 32).getResult(), key)
                       : s.constant(step);
@@ -58,26 +59,28 @@ static Value contains(DilatedOp op, Emitter &e, Value row, Value key) {
 
 //===-- tokens of a picture ------------------------------------------------------===//
 //
-// What a row of the picture sees is rows [from, to) of it, and likewise with columns; both ends
-// never decrease. A tile of queries is the end of a row of the picture, whole rows, and the begin
-// of a row: so in each row of keys what some query sees is three stretches, and what all see one.
-// Every answer is exact.
+// A token in row r of the picture sees the rows [from(r), to(r)) of it, and columns alike; both ends
+// never decrease. The queries of a tile are the end of one row of the picture, whole rows, and the
+// beginning of one. So in each row of keys the keys that any query sees are at most three runs, and
+// those that all see are one. Every answer is exact.
 
 namespace {
-/// Along one axis: x sees [from(x), to(x)).
+/// One axis: x sees [from(x), to(x)).
 struct Span {
-  int64_t size;            ///< neighbours: so far to either side; windows: their length
-  int64_t shift = 0;       ///< windows begin at shift + n * size
+  int64_t size;      ///< neighbours: so far to either side; windows: their length
+  int64_t shift = 0; ///< windows begin at shift + n * size
   bool isWindow = false;
 
   Value from(IntCode c, Value x) const {
     if (!isWindow)
       return c.sub(x, c.constant(size));
-    // shift is taken below size, so that nothing that is divided is negative
+    // shift is reduced below size, so that no dividend is negative.
     Value up = c.add(x, c.constant(size - shift % size));
     return c.sub(c.mul(c.div(up, size), c.constant(size)), c.constant(size - shift % size));
   }
-  Value to(IntCode c, Value x) const { return c.add(isWindow ? from(c, x) : x, c.constant(isWindow ? size : size + 1)); }
+  Value to(IntCode c, Value x) const {
+    return c.add(isWindow ? from(c, x) : x, c.constant(isWindow ? size : size + 1));
+  }
 };
 struct Picture {
   int64_t width;
@@ -86,7 +89,10 @@ struct Picture {
 /// A range [begin, end) of rows or columns.
 struct Stretch {
   Value begin, end;
-  Value holds(IntCode c, Value x) const { return c.both(c.compare(Compare::sge, x, begin), c.less(x, end)); }
+  Value holds(IntCode c, Value x) const {
+    Value notBefore = c.compare(Compare::sge, x, begin), before = c.less(x, end);
+    return c.both(notBefore, before);
+  }
 };
 } // namespace
 
@@ -99,7 +105,7 @@ static Picture pictureOf(GridWindowOp op) {
 }
 
 namespace {
-/// Once a tile: the picture's rows and columns of its first and last query.
+/// Computed once for a tile: rows and columns, in the picture, of its first and last query.
 struct PictureTile {
   PictureTile(const Picture &p, Emitter &e) : p(p), c{e.tile, e.loc} {
     firstRow = c.div(e.first, p.width), firstColumn = c.rem(e.first, p.width);
@@ -109,23 +115,24 @@ struct PictureTile {
   const Picture &p;
   IntCode c;
   Value firstRow, firstColumn, lastRow, lastColumn;
-  Value single; ///< all queries stand in one row
+  Value single; ///< whether all queries are in one row of the picture
 
   Value width() { return c.constant(p.width); }
   Value one() { return c.constant(1); }
   Stretch rowsSeen(Value x) { return {p.rows.from(c, x), p.rows.to(c, x)}; }
-  /// By the rows between the first and the last.
+  /// Seen by some query of the rows strictly between the first and the last.
   Stretch rowsSeenBetween() {
     Value some = c.less(c.add(firstRow, one()), lastRow), begin = p.rows.from(c, c.add(firstRow, one()));
     return {begin, c.choose(some, p.rows.to(c, c.sub(lastRow, one())), begin)};
   }
-  /// By every row and by every query.
+  /// Seen by all queries: rows, and columns.
   Stretch rowsOfAll() { return {p.rows.from(c, lastRow), p.rows.to(c, firstRow)}; }
   Stretch columnsOfAll() {
-    Value least = c.choose(single, firstColumn, c.constant(0)), most = c.choose(single, lastColumn, c.constant(p.width - 1));
+    Value least = c.choose(single, firstColumn, c.constant(0)),
+          most = c.choose(single, lastColumn, c.constant(p.width - 1));
     return {p.columns.from(c, most), p.columns.to(c, least)};
   }
-  /// By the queries of the first row, and by those of the last.
+  /// Columns seen by some query of the first row, and of the last.
   Stretch columnsOfFirst() {
     Value end = c.choose(single, p.columns.to(c, lastColumn), width());
     return {p.columns.from(c, firstColumn), end};
@@ -134,7 +141,7 @@ struct PictureTile {
 };
 } // namespace
 
-/// x // n and x - x // n * n of any x, an index or a vector of i32.
+/// floor(x / n) and x - n * floor(x / n) for any x, an index or a vector of i32.
 static std::pair<Value, Value> divided(IntCode c, Value x, int64_t n) {
   auto like = [&](int64_t v) -> Value {
     if (!isa<VectorType>(x.getType()))
@@ -148,16 +155,21 @@ static std::pair<Value, Value> divided(IntCode c, Value x, int64_t n) {
 
 static Segment pictureSegment(const Picture &p, Emitter &e, Value key) {
   PictureTile t(p, e);
-  Stretch first = t.rowsSeen(t.firstRow), between = t.rowsSeenBetween(), last = t.rowsSeen(t.lastRow), rows = t.rowsOfAll();
+  Stretch first = t.rowsSeen(t.firstRow), between = t.rowsSeenBetween(), last = t.rowsSeen(t.lastRow),
+          rows = t.rowsOfAll();
   Stretch firstColumns = t.columnsOfFirst(), lastColumns = t.columnsOfLast(), columns = t.columnsOfAll();
   Value many = t.c.invert(t.single), width = t.width();
   IntCode c{e.step, e.loc};
   auto [row, column] = divided(c, c.add(key, e.keyStart), p.width);
-  Value byFirst = c.both(first.holds(c, row), firstColumns.holds(c, column));
-  Value byLast = c.both(many, c.both(last.holds(c, row), lastColumns.holds(c, column)));
+  auto inBoth = [&, row = row, column = column](Stretch ofRows, Stretch ofColumns) {
+    Value inRows = ofRows.holds(c, row), inColumns = ofColumns.holds(c, column);
+    return c.both(inRows, inColumns);
+  };
+  Value byFirst = inBoth(first, firstColumns), byLast = c.both(many, inBoth(last, lastColumns));
   Value any = c.either(c.either(byFirst, between.holds(c, row)), byLast);
-  Value all = c.both(rows.holds(c, row), columns.holds(c, column));
-  Value end = width; // the next column at which one of these may change; the first row's end is the last one's, or the width
+  Value all = inBoth(rows, columns);
+  Value end =
+      width; // the next column at which one of these may change; the first row's end is the last one's, or the width
   for (Value at : {firstColumns.begin, lastColumns.end, columns.begin, columns.end})
     end = c.min(end, c.choose(c.less(column, at), at, width));
   return {any, all, c.add(key, c.sub(end, column))};
@@ -167,10 +179,13 @@ static Hull pictureHull(const Picture &p, Emitter &e) {
   PictureTile t(p, e);
   IntCode c = t.c;
   auto at = [&](Value row, Value column) { return c.add(c.mul(row, t.width()), column); };
-  // The first query sees first what it sees, unless one in the next row, which begins at column 0, sees as high up.
-  Value begin = at(p.rows.from(c, t.firstRow), c.max(p.columns.from(c, t.firstColumn), c.constant(0)));
+  // The first visible key is the first query's, unless the next row of the picture, whose queries begin
+  // at column 0, sees as high up.
+  Value firstRow = p.rows.from(c, t.firstRow), firstColumn = c.max(p.columns.from(c, t.firstColumn), c.constant(0));
+  Value begin = at(firstRow, firstColumn);
   Value next = at(p.rows.from(c, c.add(t.firstRow, t.one())), c.constant(0));
-  Value end = at(c.sub(p.rows.to(c, t.lastRow), t.one()), c.min(p.columns.to(c, t.lastColumn), t.width()));
+  Value lastRow = c.sub(p.rows.to(c, t.lastRow), t.one()), lastColumn = c.min(p.columns.to(c, t.lastColumn), t.width());
+  Value end = at(lastRow, lastColumn);
   Value before = at(p.rows.to(c, c.sub(t.lastRow, t.one())), c.constant(0));
   auto bound = [&](Value position) {
     Value key = c.sub(position, e.keyStart);
@@ -182,23 +197,29 @@ static Hull pictureHull(const Picture &p, Emitter &e) {
 static Value pictureContains(const Picture &p, Emitter &e, Value row, Value key) {
   IntCode t{e.tile, e.loc}, c{e.step, e.loc};
   Value width = t.constant(p.width), r = t.div(row, p.width), column = t.rem(row, p.width);
-  // Rows of keys are a range of positions; only columns are divided.
+  // A row of the picture is a range of key positions, so only columns need a division.
   auto bound = [&](Value pictureRow) {
     Value at = t.sub(t.mul(pictureRow, width), e.keyStart);
     return t.max(t.min(at, t.constant(kUnbounded)), t.constant(-kUnbounded));
   };
-  Value inRows = c.both(c.keyAgainst(Compare::sge, key, bound(p.rows.from(t, r))), c.keyAgainst(Compare::slt, key, bound(p.rows.to(t, r))));
+  Value fromRow = c.keyAgainst(Compare::sge, key, bound(p.rows.from(t, r)));
+  Value toRow = c.keyAgainst(Compare::slt, key, bound(p.rows.to(t, r))), inRows = c.both(fromRow, toRow);
   Value start = e.keyStart;
   if (isa<VectorType>(key.getType()))
     start = c.spread(arith::IndexCastOp::create(e.step, e.loc, e.step.getI32Type(), start).getResult(), key);
   Value at = divided(c, c.add(key, start), p.width).second;
-  Value inColumns = c.both(c.keyAgainst(Compare::sge, at, p.columns.from(t, column)), c.keyAgainst(Compare::slt, at, p.columns.to(t, column)));
+  Value fromColumn = c.keyAgainst(Compare::sge, at, p.columns.from(t, column));
+  Value toColumn = c.keyAgainst(Compare::slt, at, p.columns.to(t, column)), inColumns = c.both(fromColumn, toColumn);
   return c.both(inRows, inColumns);
 }
 
-template <typename Op> static Segment segmentOf(Op op, Emitter &e, Value key) { return pictureSegment(pictureOf(op), e, key); }
+template <typename Op> static Segment segmentOf(Op op, Emitter &e, Value key) {
+  return pictureSegment(pictureOf(op), e, key);
+}
 template <typename Op> static Hull hullOf(Op op, Emitter &e) { return pictureHull(pictureOf(op), e); }
-template <typename Op> static Value contains(Op op, Emitter &e, Value row, Value key) { return pictureContains(pictureOf(op), e, row, key); }
+template <typename Op> static Value contains(Op op, Emitter &e, Value row, Value key) {
+  return pictureContains(pictureOf(op), e, row, key);
+}
 
 void heddle::mask::attachPositions(MLIRContext &context) {
   AllOp::attachInterface<CodeOf<AllOp, segmentOf, hullOf, contains>>(context);

@@ -1,9 +1,8 @@
 //===- EmitSets.cpp - sets of keys and of rows ----------------------------===//
 //
-// With a table a stretch of keys is one load, a tile of rows two (MaskTables.h). Without one the
-// data itself is looked at: from `key` on, as long as the state stays what it is, at most to
-// the end of a granule; the rows of a tile one by one, once a tile.
-//
+// Code of sets of keys and rows. With a table a run of keys takes one load and a tile of rows two
+// (MaskTables.h). Without one the data is scanned: keys from `key` on while the state stays the same, at
+// most to the end of a granule; the rows of a tile one by one, once for the tile.
 //===----------------------------------------------------------------------===//
 
 #include "dialects/Mask/Emission/MaskCode.h"
@@ -27,7 +26,8 @@ Value heddle::mask::keyRow(Emitter &e, OpBuilder &b, Value key) {
     return c.add(e.offset, c.mul(key, c.constant(e.stride)));
   Value offset = arith::IndexCastOp::create(b, e.loc, b.getI32Type(), e.offset);
   Value stride = arith::ConstantIntOp::create(b, e.loc, e.stride, 32);
-  return c.add(c.spread(offset, key), c.mul(key, c.spread(stride, key)));
+  Value start = c.spread(offset, key), steps = c.mul(key, c.spread(stride, key));
+  return c.add(start, steps);
 }
 
 Value heddle::mask::keyFrom(Emitter &e, OpBuilder &b, Value keyRow) {
@@ -68,9 +68,10 @@ Segment heddle::mask::scanStretch(Emitter &e, Value key, StateAt state) {
   OpBuilder::InsertionGuard guard(b);
   Block *before = b.createBlock(&loop.getBefore(), {}, {index}, {e.loc});
   Value k = before->getArgument(0), inside = c.less(k, limit);
-  // Behind the limit nothing may be read: the last key is looked at once more.
+  // Keys behind the limit must not be read: the last one is read again instead.
   auto [any2, all2] = state(b, c.choose(inside, k, key));
-  Value same = c.both(c.compare(Compare::eq, any, any2), c.compare(Compare::eq, all, all2));
+  Value sameAny = c.compare(Compare::eq, any, any2), sameAll = c.compare(Compare::eq, all, all2),
+        same = c.both(sameAny, sameAll);
   scf::ConditionOp::create(b, e.loc, c.both(inside, same), before->getArguments());
   Block *after = b.createBlock(&loop.getAfter(), {}, {index}, {e.loc});
   scf::YieldOp::create(b, e.loc, ValueRange{c.add(after->getArgument(0), one)});
@@ -79,7 +80,7 @@ Segment heddle::mask::scanStretch(Emitter &e, Value key, StateAt state) {
 
 //===-- keys and queries -------------------------------------------------------===//
 
-/// As scanStretch, for a predicate of the key alone: a vector of keys at a time.
+/// As scanStretch, for a predicate of the key alone, with vectors of keys.
 static Segment scanVectors(Emitter &e, Value key, Value tensor) {
   constexpr int64_t granule = 512;
   OpBuilder &b = e.step;
@@ -104,7 +105,7 @@ static Segment scanVectors(Emitter &e, Value key, Value tensor) {
     Value packed = vector::BitCastOp::create(b, e.loc, VectorType::get({1}, bits), other);
     Value differ = vector::ExtractOp::create(b, e.loc, packed, ArrayRef<int64_t>{0});
     Value none = arith::ConstantOp::create(b, e.loc, b.getIntegerAttr(bits, 0));
-    Value go = c.both(c.less(k, limit), c.compare(Compare::eq, differ, none));
+    Value more = c.less(k, limit), alike = c.compare(Compare::eq, differ, none), go = c.both(more, alike);
     scf::ConditionOp::create(b, e.loc, go, ValueRange{k, differ});
     Block *after = b.createBlock(&loop.getAfter(), {}, {index, bits}, {e.loc, e.loc});
     scf::YieldOp::create(b, e.loc, ValueRange{c.add(after->getArgument(0), c.constant(e.lanes))});
@@ -115,7 +116,7 @@ static Segment scanVectors(Emitter &e, Value key, Value tensor) {
 }
 
 namespace {
-/// The first key that is set and the end of the last one, once a tile.
+/// The first key that is set and the end of the last one; computed once for a tile.
 struct KeyEnds {
   Value first, stop;
 };
@@ -131,7 +132,7 @@ static KeyEnds keyEnds(KeysOp op, Emitter &e) {
   return {kept[0], kept[1]};
 }
 
-/// Between the ends a granule's entry says its state; outside of them nothing is set.
+/// Between these two the entry of the granule has the state; outside nothing is set.
 static Segment lookUpKeys(KeysOp op, Emitter &e, Value key) {
   auto [first, stop] = keyEnds(op, e);
   IntCode c{e.step, e.loc};
@@ -139,7 +140,7 @@ static Segment lookUpKeys(KeysOp op, Emitter &e, Value key) {
   Value entry = c.index(e.load(e.step, op.getTable(), {e.batch, at}));
   Value state = c.both(entry, c.constant(3)), end = arith::ShRUIOp::create(e.step, e.loc, entry, c.constant(2));
   end = keyFrom(e, e.step, end);
-  Value before = c.less(key, first), inside = c.both(c.invert(before), c.less(key, stop));
+  Value before = c.less(key, first), notBefore = c.invert(before), inside = c.both(notBefore, c.less(key, stop));
   Value later = c.choose(inside, end, c.constant(kUnbounded));
   return {c.both(inside, c.compare(Compare::ne, state, c.constant(0))),
           c.both(inside, c.compare(Compare::eq, state, c.constant(2))), c.choose(before, first, later)};
@@ -180,14 +181,15 @@ static std::pair<Value, Value> rowsOf(QueriesOp op, Emitter &e) {
     SmallVector<Value> bits;
     if (op.getTable()) {
       auto before = [&](Value row) { return c.index(e.load(e.tile, op.getTable(), {e.batch, row})); };
-      Value set = c.sub(before(stop), before(first));
+      Value setToStop = before(stop), set = c.sub(setToStop, before(first));
       bits = {c.compare(Compare::ne, set, c.constant(0)), c.compare(Compare::eq, set, c.sub(stop, first))};
     } else {
-      bits = overRows(e, {c.flag(false), c.flag(true)}, [&](OpBuilder &b, Value r, ValueRange carried) -> SmallVector<Value> {
-        IntCode s{b, e.loc};
-        Value set = s.isSet(loadAlong(e, b, op.getTensor(), r));
-        return {s.either(carried[0], set), s.both(carried[1], set)};
-      });
+      bits = overRows(e, {c.flag(false), c.flag(true)},
+                      [&](OpBuilder &b, Value r, ValueRange carried) -> SmallVector<Value> {
+                        IntCode s{b, e.loc};
+                        Value set = s.isSet(loadAlong(e, b, op.getTensor(), r));
+                        return {s.either(carried[0], set), s.both(carried[1], set)};
+                      });
     }
     e.kept[op] = bits;
     return {bits[0], bits[1]};

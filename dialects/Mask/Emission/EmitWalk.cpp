@@ -7,9 +7,9 @@
 //     else the tile is cut: its segments are joined up to the tile's end
 //     if any: visit(k, last visible, need)
 //
-// `need` joins the open operands of every segment of a cut tile, of full ones too: under OR the
-// operand that makes the first half full must still be tested in the second. An empty segment
-// counts, and makes the tile partial, only if a visible one follows: the rim is trimmed away.
+// `need` joins the open operands of all segments of a cut tile, including full ones: under OR, the
+// operand that makes the first half full must still be tested in the second. An empty segment makes a
+// tile partial only if a visible one follows; empty segments at its end are trimmed off.
 //
 //===----------------------------------------------------------------------===//
 
@@ -23,7 +23,7 @@ using Compare = arith::CmpIPredicate;
 //===-- the walk -----------------------------------------------------------------===//
 
 namespace {
-/// A segment of the whole mask, and which of its operands are open there (i32).
+/// A segment of the whole mask, and the operands that are undecided there (i32).
 struct Open {
   Segment segment;
   Value bits;
@@ -57,33 +57,32 @@ struct Walker {
     s.end = IntCode{b, e.loc}.min(s.end, stop);
     return {s, bits};
   }
-  /// The start of the tile that holds `key` >= anchor.
-  Value tileOf(IntCode c, Value key) {
-    return c.add(anchor, c.mul(c.div(c.sub(key, anchor), tile), c.constant(tile)));
-  }
+  /// The first key of the tile that contains `key` >= anchor.
+  Value tileOf(IntCode c, Value key) { return c.add(anchor, c.mul(c.div(c.sub(key, anchor), tile), c.constant(tile))); }
   Value need(IntCode c, Value full, Value bits) { return c.choose(full, word(c.b, 0), bits); }
 };
 } // namespace
 
 namespace {
-/// What a cut tile comes to: the end of its visible keys, what is open, and its last segment.
+/// The result of a cut tile: the end of its visible keys, the open operands, its last segment.
 struct Cut {
   Value hi, need;
   Open last;
 };
 } // namespace
 
-/// Joins the segments of a cut tile: from `end` on to `tileEnd`.
+/// Joins the segments of a cut tile from `end` to `tileEnd`.
 static Cut joinCut(OpBuilder &b, Walker &w, Open head, Value tileEnd) {
   Location loc = w.e.loc;
   Type index = b.getIndexType(), bit = b.getI1Type(), word = b.getI32Type();
-  // where to look next; the end of what is visible; full so far; open so far; open in the gap since;
-  // the last segment
+  // The next key; the end of what is visible; full so far; open operands so far; open operands of the
+  // gap since; the last segment
   SmallVector<Type> types = {index, index, bit, word, word, bit, bit, index, word};
   SmallVector<Location> locs(types.size(), loc);
   Segment first = head.segment;
   auto loop = scf::WhileOp::create(
-      b, loc, types, ValueRange{first.end, first.end, first.all, head.bits, w.word(b, 0), first.any, first.all, first.end, head.bits});
+      b, loc, types,
+      ValueRange{first.end, first.end, first.all, head.bits, w.word(b, 0), first.any, first.all, first.end, head.bits});
   OpBuilder::InsertionGuard guard(b);
   Block *before = b.createBlock(&loop.getBefore(), {}, types, locs);
   scf::ConditionOp::create(b, loc, IntCode{b, loc}.less(before->getArgument(0), tileEnd), before->getArguments());
@@ -96,12 +95,15 @@ static Cut joinCut(OpBuilder &b, Walker &w, Open head, Value tileEnd) {
   Value since = c.either(gap, bits), stillFull = c.both(full, c.both(s.all, gapless));
   scf::YieldOp::create(b, loc,
                        ValueRange{end, c.choose(s.any, end, hi), c.choose(s.any, stillFull, full),
-                                  c.choose(s.any, c.either(open, since), open), c.choose(s.any, w.word(b, 0), since), s.any, s.all, s.end, bits});
+                                  c.choose(s.any, c.either(open, since), open), c.choose(s.any, w.word(b, 0), since),
+                                  s.any, s.all, s.end, bits});
   b.setInsertionPointAfter(loop);
   auto at = [&](unsigned n) { return loop.getResult(n); };
   return {at(1), w.need({b, loc}, at(2), at(3)), {{at(5), at(6), at(7)}, at(8)}};
 }
 
+/// The loop of the opening comment. Code that runs once for a tile of rows goes in front of it (e.tile),
+/// code of segments into it (e.step).
 void heddle::mask::emitWalk(OpBuilder &b, Emitter &e, Value mask, Value anchor, int64_t tile, RunVisitor visit) {
   Location loc = e.loc;
   IntCode c{b, loc};
@@ -146,12 +148,12 @@ void heddle::mask::emitWalk(OpBuilder &b, Emitter &e, Value mask, Value anchor, 
     run.append(segment);
     auto whole = scf::IfOp::create(b, loc, run, c.compare(Compare::sge, s.end, tileEnd), true);
     b.setInsertionPointToStart(whole.thenBlock());
-    Value until = c.choose(c.compare(Compare::eq, s.end, w.stop), w.stop, w.tileOf(c, s.end));
+    Value isStop = c.compare(Compare::eq, s.end, w.stop), until = c.choose(isStop, w.stop, w.tileOf(c, s.end));
     scf::YieldOp::create(b, loc, ValueRange{until, until, w.need(c, s.all, head.bits), s.any, s.all, s.end, head.bits});
     b.setInsertionPointToStart(whole.elseBlock());
     auto [hi, need, last] = joinCut(b, w, head, tileEnd);
     Segment l = last.segment;
-    // The empty segment that a tile ends in may reach past it.
+    // An empty segment at the end of the tile may reach beyond it.
     scf::YieldOp::create(b, loc, ValueRange{c.choose(l.any, tileEnd, l.end), hi, need, l.any, l.all, l.end, last.bits});
     b.setInsertionPointAfter(whole);
     visit(b, key, whole.getResult(1), whole.getResult(2));
@@ -178,16 +180,30 @@ static Value asWord(Emitter &e, Value bits) {
 
 Value heddle::mask::emitCount(Emitter &e, Value mask, Value row, Value key) {
   auto count = [&](Value m) { return emitCount(e, m, row, key); };
+  auto counts = [&](auto op) {
+    Value left = count(op.getLhs());
+    return std::pair(left, count(op.getRhs()));
+  };
   IntCode c{e.step, e.loc};
   return llvm::TypeSwitch<Operation *, Value>(mask.getDefiningOp())
-      .Case([&](AddOp op) { return c.add(count(op.getLhs()), count(op.getRhs())); })
-      .Case([&](AndOp op) { return c.mul(count(op.getLhs()), count(op.getRhs())); })
-      .Case([&](OrOp op) { return c.max(count(op.getLhs()), count(op.getRhs())); })
+      .Case([&](AddOp op) {
+        auto [left, right] = counts(op);
+        return c.add(left, right);
+      })
+      .Case([&](AndOp op) {
+        auto [left, right] = counts(op);
+        return c.mul(left, right);
+      })
+      .Case([&](OrOp op) {
+        auto [left, right] = counts(op);
+        return c.max(left, right);
+      })
       .Case([&](NotOp op) { return asWord(e, emitContains(e, op.getResult(), row, key)); })
       .Case([&](BlocksOp op) { return asWord(e, emitMultiplicity(op, e, row, key)); })
       .Case([&](SelectOp op) {
-        Value yes = c.isSet(e.load(e.step, op.getCondition(), {}));
-        return c.choose(yes, count(op.getYes()), count(op.getNo()));
+        Value yes = c.isSet(e.load(e.step, op.getCondition(), {})), ofYes = count(op.getYes()),
+              ofNo = count(op.getNo());
+        return c.choose(yes, ofYes, ofNo);
       })
       .Default([&](Operation *) { return asWord(e, emitContains(e, mask, row, key)); });
 }

@@ -18,7 +18,8 @@ Value IntCode::invert(Value bit) {
 
 Value IntCode::ceilDiv(Value x, int64_t y) {
   Value down = arith::DivSIOp::create(b, loc, x, constant(y)); // towards 0: up where x < 0
-  return choose(less(mul(down, constant(y)), x), add(down, constant(1)), down);
+  Value over = less(mul(down, constant(y)), x), up = add(down, constant(1));
+  return choose(over, up, down);
 }
 
 Value IntCode::spread(Value v, Value like) {
@@ -41,18 +42,20 @@ Value IntCode::asBound(Value i64) {
   return arith::IndexCastOp::create(b, loc, b.getIndexType(), clamped);
 }
 
-/// label + by (scalar or vector), which stops at the ends of i64.
+/// label + by (scalar or vector), saturating at the ends of i64.
 static Value saturated(IntCode c, Value label, int64_t by) {
   auto word = [&](int64_t v) -> Value {
     Attribute n = c.b.getI64IntegerAttr(v);
     auto type = vectorLike(label, c.b.getI64Type());
-    return arith::ConstantOp::create(c.b, c.loc, type ? TypedAttr(DenseElementsAttr::get(type, n)) : cast<TypedAttr>(n));
+    return arith::ConstantOp::create(c.b, c.loc,
+                                     type ? TypedAttr(DenseElementsAttr::get(type, n)) : cast<TypedAttr>(n));
   };
   Value room = by > 0 ? c.min(label, word(INT64_MAX - by)) : c.max(label, word(INT64_MIN - by));
   return c.add(room, word(by));
 }
 
-// Towards the end at which the sum stops, a label there is not yet past it: so `>` and `<` one further.
+// A saturated sum would compare equal to a label at the end of i64 that is not reached; so compare
+// strictly with a limit that is one further.
 Value IntCode::atLeast(Value label, Value own, int64_t by) {
   auto limit = [&](int64_t by) { return spread(saturated(*this, own, by), label); };
   return by <= 0 ? compare(Compare::sge, label, limit(by)) : compare(Compare::sgt, label, limit(by - 1));

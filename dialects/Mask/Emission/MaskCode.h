@@ -1,7 +1,7 @@
 //===- MaskCode.h - integer code for cursors and predicates -----*- C++ -*-===//
 //
-// Predicates are written once for a key that is an index or a vector of consecutive keys:
-// the helpers here spread scalars where the other side is a vector.
+// Helpers for the code of masks. Predicates are written once, for a key that is an index or a vector
+// of consecutive keys: scalars are broadcast when the other side is a vector.
 //
 //===----------------------------------------------------------------------===//
 #ifndef HEDDLE_DIALECTS_MASK_EMISSION_MASKCODE_H
@@ -41,57 +41,61 @@ struct IntCode {
   Value either(Value x, Value y) { return mlir::arith::OrIOp::create(b, loc, x, y); }
   Value choose(Value c, Value x, Value y) { return mlir::arith::SelectOp::create(b, loc, c, x, y); }
   Value invert(Value bit);
-  /// `v` as large as `like`: itself, or broadcast to like's vector length.
+  /// `v`, broadcast to the vector length of `like` if that is a vector.
   Value spread(Value v, Value like);
-  /// key <p> bound, for an index bound within +-kUnbounded.
+  /// key <p> bound, where the bound is an index between -kUnbounded and kUnbounded.
   Value keyAgainst(Compare p, Value key, Value bound);
   /// An i64 of a table as an index.
   Value index(Value i64) { return mlir::arith::IndexCastOp::create(b, loc, b.getIndexType(), i64); }
-  /// An i64 as a bound: clamped to +-kUnbounded, index.
+  /// An i64 clamped to -kUnbounded .. kUnbounded, as an index.
   Value asBound(Value i64);
-  /// label >= own + by and label <= own + by of i64, as if there were no ends of 64 bits.
+  /// label >= own + by and label <= own + by on i64, without overflow.
   Value atLeast(Value label, Value own, int64_t by);
   Value atMost(Value label, Value own, int64_t by);
   /// t != 0 for f32, i64 or i1, scalar or vector (NaN is not 0).
   Value isSet(Value t);
-  /// x == y for two of those.
+  /// x == y for two such values.
   Value equal(Value x, Value y);
   /// A key (index or vector<Nxi32>) as i64 or vector<Nxi64>.
   Value wide(Value key);
 };
 
-/// Bits of two masks that begin at the same key, joined; the nearer end.
+/// The segment of two masks that begin at the same key, joined by AND or OR: it ends where the nearer
+/// one does.
 Segment join(IntCode c, Segment x, Segment y, bool conjunction);
 Segment negate(IntCode c, Segment s);
 Segment everywhere(Emitter &e, Value any, Value all);
 
-/// k < bound(i), or k >= bound(i) for a lower side, from the bound at the tile's end rows.
+/// The segment of k < bound(i), or of k >= bound(i) for a lower side, from the bound at the first and
+/// last row of the tile.
 Segment halfLine(Emitter &e, Value atFirst, Value atLast, Value key, Sides side);
 
-/// The key row of a key (index or vector): itself, but in a strided view.
+/// The row of a key (index or vector): the key itself, except in a strided view.
 Value keyRow(Emitter &e, mlir::OpBuilder &b, Value key);
 /// The first key at or past a key row.
 Value keyFrom(Emitter &e, mlir::OpBuilder &b, Value keyRow);
-/// Row of this call at position `row`.
+/// The row of this call at position `row`: row - past.
 Value rowIndex(Emitter &e, mlir::OpBuilder &b, Value row);
 /// t[last] or t[batch, last].
 Value loadAlong(Emitter &e, mlir::OpBuilder &b, Value tensor, Value last);
-/// body(b, row index of this call, carried) for every row of the tile, once a tile.
-llvm::SmallVector<Value> overRows(Emitter &e, mlir::ValueRange inits,
-                                  llvm::function_ref<llvm::SmallVector<Value>(mlir::OpBuilder &, Value, mlir::ValueRange)> body);
-/// The stretch of keys from `key` on with one state (any, all), looked at key by key, to the
-/// end of its granule.
+/// A loop over the rows of the tile, emitted where code runs once for each tile: body(b, row of this
+/// call, carried values).
+llvm::SmallVector<Value>
+overRows(Emitter &e, mlir::ValueRange inits,
+         llvm::function_ref<llvm::SmallVector<Value>(mlir::OpBuilder &, Value, mlir::ValueRange)> body);
+/// The segment from `key` on found by scanning: all following keys with the same state (any, all), at
+/// most to the end of the granule.
 using StateAt = llvm::function_ref<std::pair<Value, Value>(mlir::OpBuilder &, Value key)>;
 Segment scanStretch(Emitter &e, Value key, StateAt state);
 
-/// A leaf on labels: -left <= label(k) - label(q) <= right; both 0: a document.
+/// A leaf that compares labels: -left <= label(k) - label(q) <= right; with both 0 it is a document.
 struct Labels {
   mlir::Operation *op;
   Value rows, keys, table;
   std::optional<int64_t> left, right;
   bool equal() const { return left == 0 && right == 0; }
 };
-/// A side of a window on labels, which can be negated.
+/// A side of a window on labels, none if unlimited.
 std::optional<int64_t> labelSide(std::optional<uint64_t> side);
 Labels labelsOf(WindowOp op);
 Labels labelsOf(DocumentOp op);
@@ -104,12 +108,15 @@ Value emitMultiplicity(BlocksOp op, Emitter &e, Value row, Value key);
 
 //===-- the models of each file (registerMaskEmission attaches them) ------------------===//
 
-/// A model whose code is three functions over its op.
-template <typename Op, Segment segment(Op, Emitter &, Value), Hull hull(Op, Emitter &), Value contains(Op, Emitter &, Value, Value)>
+/// An external model of the interface whose code is three functions.
+template <typename Op, Segment segment(Op, Emitter &, Value), Hull hull(Op, Emitter &),
+          Value contains(Op, Emitter &, Value, Value)>
 struct CodeOf : MaskCodeInterface::ExternalModel<CodeOf<Op, segment, hull, contains>, Op> {
   Segment emitSegment(mlir::Operation *op, Emitter &e, Value key) const { return segment(mlir::cast<Op>(op), e, key); }
   Hull emitHull(mlir::Operation *op, Emitter &e) const { return hull(mlir::cast<Op>(op), e); }
-  Value emitContains(mlir::Operation *op, Emitter &e, Value row, Value key) const { return contains(mlir::cast<Op>(op), e, row, key); }
+  Value emitContains(mlir::Operation *op, Emitter &e, Value row, Value key) const {
+    return contains(mlir::cast<Op>(op), e, row, key);
+  }
 };
 
 void attachBands(mlir::MLIRContext &context);

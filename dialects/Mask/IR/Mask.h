@@ -1,8 +1,8 @@
 //===- Mask.h - masks as values ---------------------------------*- C++ -*-===//
 //
-// A mask is a predicate visible(b, h, i, k). Its ops answer the questions of MaskInterfaces.td;
-// here stand the words of the answers, and what is made of them for a whole mask. No code is
-// emitted here: dialects/Mask/Emission.
+// A mask is a predicate visible(b, h, i, k): does query i of head h and batch element b see key k.
+// Its ops answer the questions of MaskInterfaces.td; here are the types of the answers, and what
+// follows from them for a whole mask. No code is emitted here: that is dialects/Mask/Emission.
 //
 //===----------------------------------------------------------------------===//
 #ifndef HEDDLE_DIALECTS_MASK_IR_MASK_H
@@ -12,22 +12,22 @@
 
 namespace heddle::mask {
 
-/// Past every position, and safe where index is 32 bits.
+/// More than any position, and safe where an index has 32 bits.
 constexpr int64_t kUnbounded = int64_t(1) << 30;
 
 //===-- answers --------------------------------------------------------------------===//
 
-/// Largest j - i and i - j that are let through; none: without limit.
+/// The largest j - i and i - j of visible pairs (query i, key j); none: unlimited.
 struct Reach {
   std::optional<int64_t> ahead, behind;
 };
 
-/// Axes of the scores: a bit set over b, h, q, k.
+/// Axes of the scores, a bit set over batch, head, query and key.
 enum Axes : unsigned { None = 0, Batch = 1, Head = 2, Query = 4, Key = 8 };
 inline Axes operator|(Axes a, Axes b) { return Axes(unsigned(a) | unsigned(b)); }
 
-/// An operand that is a tensor, and the axis of the scores that each of its axes lies along,
-/// aligned at the last; None: an axis of its own. Axes in front may be missing.
+/// How a mask reads a tensor: for each axis of the operand, aligned at the last, the axis of the
+/// scores that it lies along; None: another axis. Axes in front may be missing.
 struct Reading {
   unsigned operand;
   llvm::SmallVector<Axes, 4> axes;
@@ -41,22 +41,23 @@ struct Scores {
   llvm::function_ref<std::string(mlir::Value)> show; ///< a tensor, in a message
 };
 
-/// Kleene's logic: And is the lesser, Or the greater.
+/// Three-valued logic (Kleene's): And is the minimum, Or the maximum.
 enum class Truth { Never, Unknown, Always };
-/// What a leaf `keys(t)` says, for t.
+/// The truth of a leaf keys(t), by its tensor t.
 using KeysTruth = llvm::function_ref<Truth(mlir::Value)>;
 
-/// What of positions a mask reads: which row is before which, how far they are apart, or where
-/// they stand. (Data that belongs to a row moves with the row.)
+/// What a mask's answer depends on besides data: the order of rows, distances, or absolute
+/// positions. (Data of a row moves with the row.) It decides whether padding may be moved.
 enum class Positions { Order, Distance, Absolute };
 
-/// What a tensor of a mask holds: a set (0 or not), labels, lengths, pairs.
+/// The contents of a mask's tensor, to invent examples: a set (0 or not), labels, lengths, or a
+/// value for each pair of a query and a key.
 enum class Example { None, Set, Labels, Length, Pairs };
 
-/// How a tensor is written.
+/// How a tensor is called in a description or message.
 using Words = llvm::function_ref<std::string(mlir::Value)>;
 
-/// A key that stands for a proof: the row's own position, or the first key.
+/// The key by which a row is proved not to be empty: the row's own position, or the first key.
 enum class Witness { Own, First };
 
 //===-- bands ------------------------------------------------------------------------===//
@@ -65,61 +66,65 @@ enum class Witness { Own, First };
 enum class Sides : unsigned { NotABand = 0, Lower = 1, Upper = 2, Both = 3 };
 inline bool has(Sides sides, Sides one) { return unsigned(sides) & unsigned(one); }
 
-/// (i rounded down to a multiple of chunk, or a value of the batch element, or nothing) + shift.
+/// One term of a bound: (i rounded down to a multiple of chunk, or a value of the batch element, or
+/// 0) + shift, where i is the position of the row.
 struct Term {
   bool row = false;
   mlir::Value value = {}; ///< i64 of rank 0 or 1
   int64_t shift = 0;
   int64_t chunk = 1;
 
-  bool operator==(const Term &o) const { return row == o.row && value == o.value && shift == o.shift && chunk == o.chunk; }
+  bool operator==(const Term &o) const {
+    return row == o.row && value == o.value && shift == o.shift && chunk == o.chunk;
+  }
 };
-/// An upper bound is the least of its groups' greatest terms, a lower one the greatest of its
+/// A bound: an upper one is the least of its groups' greatest terms, a lower one the greatest of its
 /// groups' least terms (MaskBands.h).
 using TermGroup = llvm::SmallVector<Term, 2>;
 using Bound = llvm::SmallVector<TermGroup, 2>;
 
 //===-- facts ------------------------------------------------------------------------===//
 
-/// Lengths and positions of the grid of an attention.
+/// The rows and keys of an attention: how many, and the positions of the first ones.
 struct Grid {
   model::Size rows, keys, past, keyStart;
 };
 
-/// What is known of every grid that asks a mask.
+/// What holds for every attention that uses a mask.
 struct Facts {
-  bool aligned = false;     ///< the last key stands where the last row stands (self-attention)
-  bool fromZero = false;    ///< key 0 stands at position 0
-  bool sameRows = false;    ///< row r stands where key r stands
-  bool hasKeys = false;     ///< there is a key, even where no row is
-  std::optional<int64_t> lastRow; ///< no row stands past it
-  std::optional<int64_t> lastKey; ///< no key stands past it
+  bool aligned = false;           ///< the last key and the last row have the same position (self-attention)
+  bool fromZero = false;          ///< key 0 has position 0
+  bool sameRows = false;          ///< row r and key r have the same position
+  bool hasKeys = false;           ///< there is at least one key, even if there are no rows
+  std::optional<int64_t> lastRow; ///< no row has a larger position
+  std::optional<int64_t> lastKey; ///< no key has a larger position
 };
-/// `bounds`: upper bounds of dims (module attribute model.dims).
+/// The facts of one grid; `bounds` are upper bounds of dims (module attribute model.dims).
 Facts factsOf(const Grid &grid, mlir::DictionaryAttr bounds);
-/// What holds for both.
+/// The facts that hold in both.
 Facts meet(const Facts &a, const Facts &b);
 
 //===-- of a whole mask ----------------------------------------------------------------===//
 
-/// MaskOpInterface::implies of a mask value; a null one hides nothing, a carried one is unknown.
+/// MaskOpInterface::implies of a whole mask. A null mask hides nothing; of one that a block carries
+/// nothing is known.
 Truth truthOf(mlir::Value mask, KeysTruth keys);
-/// Whatever the data: Never sees nothing, Always hides nothing.
+/// The same whatever the data: Never sees nothing, Always hides nothing.
 Truth truthOf(mlir::Value mask);
 
-/// Whether counts other than 0 and 1 can occur.
+/// Whether it can count other than 0 and 1 (below a `+`).
 bool isCounted(mlir::Value mask);
-/// Every leaf, each once, and the choices, whose conditions are data too.
+/// All leaves, each once, and choices (`?:`), whose conditions are data, too.
 void collectLeaves(mlir::Value mask, llvm::SmallVectorImpl<mlir::Operation *> &leaves);
 /// The tensors t of the leaves `keys(t)`, as often as they occur.
 llvm::SmallVector<mlir::Value> keySetsOf(mlir::Value mask);
-/// The `keys` leaves, or negations of one, that everything visible is seen by: of a conjunction
-/// those of either side, of a choice or disjunction those of both. The first key that all of
-/// them see is where the batch element begins.
+/// The `keys` leaves, negated or not, that see every visible key: of a conjunction those of either
+/// side, of a disjunction or choice those of both. The first key that all of them see is where the
+/// text of the batch element begins.
 llvm::SmallVector<mlir::Operation *> leadingKeys(mlir::Value mask);
 
-/// An operand of the root that keys and rows of a run may have to be tested against: a mask,
-/// or one side of a band.
+/// An operand of a mask's root that the elements of a run may have to be tested against: a mask, or
+/// one side of a band.
 struct Residual {
   mlir::Value mask;
   Sides side = Sides::NotABand; ///< Lower or Upper; NotABand: all of the mask
@@ -127,38 +132,38 @@ struct Residual {
   bool isBound() const { return side != Sides::NotABand; }
 };
 
-/// The operands of a mask's root. Bit n of the walk's `need` stands for operands[n].
+/// The operands of a mask's root. Bit n of `need` (emitWalk) stands for operands[n].
 struct Residuals {
-  bool conjunction; ///< visible where all are; else where one is
+  bool conjunction; ///< visible where all of them see the key; else where one does
   llvm::SmallVector<Residual> operands;
 };
 Residuals residuals(mlir::Value mask);
 
 /// The step d > 1 of a mask that is a conjunction of `dilated(d)` with bands and sets of keys and
-/// rows, however these are joined: rows and keys of different residues modulo d never meet, so its
-/// attention is d attentions over every d-th row and key, in which nothing is left of the residue.
-/// 1: it is not such a mask.
+/// rows, in any nesting; 1 for any other. Rows see keys of their own residue modulo d only, so such
+/// an attention is d attentions, each over every d-th row and key, and within them the condition on
+/// residues is always true.
 ///
-/// For class c the consumer keeps keys c, c + d, ... together (key k of the view is key row
-/// c + d * k) and takes the rows i with i = key_start + c modulo d. It fills Emitter as ever (first,
-/// last and `row`: positions; keys: how many the view has), with stride = d and offset = c; what is
-/// emitted then speaks of keys of the view.
+/// For class c a kernel stores keys c, c + d, ... contiguously (key k of this view is key row
+/// c + d * k) and takes the rows i with i = key_start + c modulo d. It fills Emitter as usual (first,
+/// last and `row` are positions, `keys` the number of keys in the view) with stride = d and
+/// offset = c; the emitted code then counts keys of the view.
 int64_t stridedOf(mlir::Value mask);
 
-/// False is a proof that no row of such a grid is fully masked: the dead-row guard may go.
-/// A null mask hides nothing.
+/// False if it is proved that every row of such a grid sees a key, so that no guard is needed. A null
+/// mask hides nothing.
 bool rowMayBeEmpty(mlir::Value mask, const Facts &facts);
 
 //===-- defaults of the interface -----------------------------------------------------===//
 
 Axes axesRead(mlir::Operation *op);
 std::optional<std::string> misfitOfAxes(mlir::Operation *op, const Scores &scores);
-/// How the axes of a tensor do not fit: `want` in the words of messages, aligned at the last axis, none
-/// for an axis of its own; `what`: who reads it.
+/// How the axes of a tensor differ from `want` (aligned at the last axis; none: any length), in words;
+/// none if they fit. `what` is who reads the tensor.
 std::optional<std::string> misfitOfTensor(llvm::StringRef what, mlir::Value tensor,
                                           llvm::ArrayRef<std::optional<model::Size>> want, const Scores &scores);
 std::string call(mlir::Operation *op, Words tensor);
-/// The side of the pairs on which an operand is read, as axesOf() says.
+/// Whether an operand is read by query, by key or by both, from axesOf().
 model::StepSide sideRead(mlir::Operation *op, unsigned operand);
 
 } // namespace heddle::mask
@@ -171,7 +176,7 @@ model::StepSide sideRead(mlir::Operation *op, unsigned operand);
 #include "dialects/Mask/IR/MaskOps.h.inc"
 
 namespace heddle::mask {
-/// The op of a mask value; null of one that a block carries.
+/// The op that defines a mask; null for one that a block carries.
 inline MaskOpInterface ask(mlir::Value mask) { return mask.getDefiningOp<MaskOpInterface>(); }
 } // namespace heddle::mask
 

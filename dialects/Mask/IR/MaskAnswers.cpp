@@ -1,7 +1,8 @@
 //===- MaskAnswers.cpp - the interface's defaults ---------------------------===//
 //
-// What follows from the axes along which a mask's tensors lie: on what it depends, on which side
-// of the pairs a tensor is read, whether it fits the scores. And how a mask is written.
+// The defaults of MaskOpInterface: from the axes along which a mask's tensors lie follow the axes that
+// it depends on, whether a tensor is read by query or key, and whether it fits the scores. And how a
+// mask is written.
 //
 //===----------------------------------------------------------------------===//
 
@@ -15,7 +16,7 @@ using heddle::model::StepSide;
 
 static ModelTensorType typeOf(Value v) { return cast<ModelTensorType>(v.getType()); }
 
-/// A length of 1 does not vary.
+/// An axis of length 1 does not make the mask depend on it.
 Axes heddle::mask::axesRead(Operation *op) {
   Axes all = None;
   for (const Reading &r : cast<MaskOpInterface>(op).axesOf()) {
@@ -34,7 +35,7 @@ StepSide heddle::mask::sideRead(Operation *op, unsigned operand) {
     bool queries = llvm::is_contained(r.axes, Query), keys = llvm::is_contained(r.axes, Key);
     if (r.operand != operand || (!queries && !keys))
       continue;
-    StepSide here = queries && keys ? StepSide::Pairs : queries ? StepSide::Queries : StepSide::Keys;
+    StepSide here = queries && keys ? StepSide::QueriesAndKeys : queries ? StepSide::Queries : StepSide::Keys;
     side = side == StepSide::None ? here : StepSide::Both;
   }
   return side;
@@ -42,14 +43,14 @@ StepSide heddle::mask::sideRead(Operation *op, unsigned operand) {
 
 //===-- fit --------------------------------------------------------------------------===//
 
-/// "[T] or [B, T]": the shapes that lie along the scores.
+/// The shapes that would fit, for messages: "[T] or [B, T]".
 static std::string showForms(ArrayRef<std::optional<Size>> want) {
   std::string text;
   size_t least = want.size() > 2 ? 2 : 1;
   for (size_t n = least; n <= want.size(); ++n) {
     text += n == least ? "[" : " or [";
     for (size_t i = want.size() - n; i < want.size(); ++i) {
-      // Of [B, H, T, S] it is the heads that may be left out alone.
+      // In [B, H, T, S] the axis of heads can be left out alone: [B, T, S].
       const std::optional<Size> &size = want[n == 3 && want.size() == 4 && i == 1 ? 0 : i];
       text += (i > want.size() - n ? ", " : "") + (size ? size->str() : std::string("n"));
     }
@@ -58,15 +59,15 @@ static std::string showForms(ArrayRef<std::optional<Size>> want) {
   return text;
 }
 
-std::optional<std::string> heddle::mask::misfitOfTensor(StringRef what, Value tensor, ArrayRef<std::optional<Size>> want,
-                                                        const Scores &scores) {
+std::optional<std::string> heddle::mask::misfitOfTensor(StringRef what, Value tensor,
+                                                        ArrayRef<std::optional<Size>> want, const Scores &scores) {
   ModelTensorType type = typeOf(tensor);
   for (int64_t i = 1; i <= type.getRank() && i <= int64_t(want.size()); ++i) {
     const std::optional<Size> &w = want[want.size() - i];
     Size have = type.getSize(type.getRank() - i);
     if (w && have != *w && !have.is(1))
-      return what.str() + " of " + scores.show(tensor) + " has an axis of " + have.str() + " where the scores have one of " +
-             w->str() + "; expected " + showForms(want);
+      return what.str() + " of " + scores.show(tensor) + " has an axis of " + have.str() +
+             " where the scores have one of " + w->str() + "; expected " + showForms(want);
   }
   return std::nullopt;
 }
@@ -76,8 +77,8 @@ std::optional<std::string> heddle::mask::misfitOfAxes(Operation *op, const Score
   for (const Reading &r : cast<MaskOpInterface>(op).axesOf()) {
     SmallVector<std::optional<Size>> want;
     for (Axes a : r.axes)
-      want.push_back(a == Batch  ? std::optional(scores.batch)
-                     : a == Head ? std::optional(Size(scores.heads))
+      want.push_back(a == Batch   ? std::optional(scores.batch)
+                     : a == Head  ? std::optional(Size(scores.heads))
                      : a == Query ? std::optional(scores.rows)
                      : a == Key   ? std::optional(scores.keys)
                                   : std::nullopt);

@@ -1,6 +1,6 @@
 //===- MaskBands.cpp - bands: causal, windows, prefixes and what they join to ----===//
 //
-// A band says its bounds as terms; reach, axes, proofs and words follow from them.
+// Leaves that are bands give their bounds as terms; reach, axes, proofs and text follow from the bounds.
 //
 //===----------------------------------------------------------------------===//
 
@@ -17,7 +17,7 @@ static ModelTensorType typeOf(Value v) { return cast<ModelTensorType>(v.getType(
 
 //===-- what each name stands for ------------------------------------------------===//
 
-/// Past this a side is no limit, and sums stay far from overflow.
+/// Clamps a side of a window: beyond kUnbounded it is no limit, and sums stay far from overflow.
 static int64_t limited(int64_t v) { return std::clamp(v, -kUnbounded, kUnbounded); }
 
 /// The terms of a map of mask.band.
@@ -59,13 +59,14 @@ static void overGroups(MaskOpInterface band, llvm::function_ref<void(Sides, cons
         f(side, group);
 }
 
-/// Of a group one term is the limit, and it may be any; of the groups the nearest.
+/// Any term of a group may be its limit, so the farthest counts; of several groups the nearest.
 static Reach reachOf(MaskOpInterface band) {
   Reach reach;
   overGroups(band, [&](Sides side, const TermGroup &group) {
     std::optional<int64_t> far = -kUnbounded;
     for (const Term &t : group)
-      far = far && t.row ? std::optional(std::max(*far, side == Sides::Upper ? t.shift - 1 : t.chunk - 1 - t.shift)) : std::nullopt;
+      far = far && t.row ? std::optional(std::max(*far, side == Sides::Upper ? t.shift - 1 : t.chunk - 1 - t.shift))
+                         : std::nullopt;
     std::optional<int64_t> &near = side == Sides::Upper ? reach.ahead : reach.behind;
     if (far)
       near = near ? std::min(*near, *far) : far;
@@ -82,7 +83,8 @@ static Axes axesOfBand(MaskOpInterface band) {
   return a;
 }
 
-/// Bounds that are the row's own position say what is before it; others how far, or where.
+/// Bounds at the row's own position depend on the order of rows only; at a shift on distances; with
+/// values or chunks on absolute positions.
 static Positions positionsOf(MaskOpInterface band) {
   Positions all = Positions::Order;
   overGroups(band, [&](Sides side, const TermGroup &group) {
@@ -94,10 +96,10 @@ static Positions positionsOf(MaskOpInterface band) {
   return all;
 }
 
-/// The most by which i rounded down to a multiple of `a` is past i rounded down to one of `b`.
+/// The largest difference of i rounded down to a multiple of `a` and of i rounded down to one of `b`.
 static int64_t mostPast(int64_t a, int64_t b) { return a % b == 0 ? 0 : b % a == 0 ? b - a : b - 1; }
 
-/// i lies in [0, lastRow].
+/// Proves x <= y for all positions i in [0, lastRow].
 bool heddle::mask::atMost(const Term &x, const Term &y, const Facts &facts) {
   if (x.row && y.row)
     return x.shift + mostPast(x.chunk, y.chunk) <= y.shift;
@@ -108,12 +110,13 @@ bool heddle::mask::atMost(const Term &x, const Term &y, const Facts &facts) {
   return x.shift <= y.shift;
 }
 
-/// Lower sides need, of every group, a term at or before the witness; upper ones a term past it.
+/// Lower sides: every group has a term at or before the witness; upper ones: a term past it.
 static bool seenByBand(MaskOpInterface band, Witness witness, const Facts &facts) {
   Term at{witness == Witness::Own, {}, 0}, past{at.row, {}, 1};
   bool seen = band.sides() != Sides::NotABand;
   overGroups(band, [&](Sides side, const TermGroup &group) {
-    seen &= llvm::any_of(group, [&](const Term &t) { return side == Sides::Lower ? atMost(t, at, facts) : atMost(past, t, facts); });
+    seen &= llvm::any_of(
+        group, [&](const Term &t) { return side == Sides::Lower ? atMost(t, at, facts) : atMost(past, t, facts); });
   });
   return seen;
 }
@@ -170,7 +173,7 @@ LogicalResult WindowOp::verify() {
   return fitsTable(*this, getTable(), labelTableType(typeOf(getLabels()), typeOf(keys))); // window_c2
 }
 
-/// On labels it is no band: their order is found at run time.
+/// With labels it is not a band at compile time: their order is known at run time only.
 Sides WindowOp::sides() {
   return getLabels() ? Sides::NotABand : sidesOf(getLeft().has_value(), getRight().has_value());
 }
@@ -193,20 +196,21 @@ SmallVector<Reading> WindowOp::axesOf() {
   return {{0, {Batch, Query}, "labels"}, {getKeyLabels() ? 1u : 0u, {Batch, Key}, "labels"}};
 }
 Axes WindowOp::dependsOn() { return getLabels() ? axesRead(*this) : Query | Key; }
-/// Labels may be positions.
+/// Labels may be positions, which padding would change.
 Positions WindowOp::positions() { return Positions::Distance; }
 Truth WindowOp::implies(KeysTruth) { return getLeft() || getRight() ? Truth::Unknown : Truth::Always; }
 bool WindowOp::surelySees(Witness w, const Facts &facts) {
   if (!getLabels())
     return (!getLeft() && !getRight()) || seenByBand(*this, w, facts);
-  // A row's own label lies in the window of labels that holds 0.
+  // The window around a row's own label contains that label if it contains distance 0.
   return w == Witness::Own && facts.sameRows && !getKeyLabels() && int64_t(getLeft().value_or(0)) >= 0 &&
          int64_t(getRight().value_or(0)) >= 0;
 }
 Example WindowOp::exampleData() { return Example::Labels; }
 std::string WindowOp::describe(Words tensor) {
   auto limit = [](std::optional<uint64_t> n) { return n ? std::to_string(int64_t(*n)) : std::string("null"); };
-  return "window(" + limit(getLeft()) + ", " + limit(getRight()) + (getLabels() ? ", " + tensor(getLabels()) : "") + ")";
+  return "window(" + limit(getLeft()) + ", " + limit(getRight()) + (getLabels() ? ", " + tensor(getLabels()) : "") +
+         ")";
 }
 Value WindowOp::createTable(OpBuilder &b) {
   Value keys = getKeyLabels() ? getKeyLabels() : getLabels();
@@ -228,12 +232,14 @@ static bool isChunk(AffineExpr e) {
     return false;
   auto quotient = dyn_cast<AffineBinaryOpExpr>(product.getLHS());
   auto size = dyn_cast<AffineConstantExpr>(product.getRHS());
-  return quotient && size && product.getKind() == AffineExprKind::Mul && quotient.getKind() == AffineExprKind::FloorDiv &&
-         size.getValue() > 0 && quotient.getRHS() == size && isa<AffineDimExpr>(quotient.getLHS());
+  return quotient && size && product.getKind() == AffineExprKind::Mul &&
+         quotient.getKind() == AffineExprKind::FloorDiv && size.getValue() > 0 && quotient.getRHS() == size &&
+         isa<AffineDimExpr>(quotient.getLHS());
 }
 static bool isTerm(AffineExpr e) {
   if (auto sum = dyn_cast<AffineBinaryOpExpr>(e); sum && sum.getKind() == AffineExprKind::Add)
-    return isa<AffineConstantExpr>(sum.getRHS()) && (isa<AffineDimExpr, AffineSymbolExpr>(sum.getLHS()) || isChunk(sum.getLHS()));
+    return isa<AffineConstantExpr>(sum.getRHS()) &&
+           (isa<AffineDimExpr, AffineSymbolExpr>(sum.getLHS()) || isChunk(sum.getLHS()));
   return isa<AffineDimExpr, AffineSymbolExpr, AffineConstantExpr>(e) || isChunk(e);
 }
 
@@ -253,7 +259,8 @@ LogicalResult BandOp::verify() {
         if (!isTerm(e)) { // band_c2
           std::string text;
           llvm::raw_string_ostream(text) << e;
-          return emitOpError("bound '") << text << "' is not a position, a chunk's first position, a value or nothing, plus a constant";
+          return emitOpError("bound '")
+                 << text << "' is not a position, a chunk's first position, a value or nothing, plus a constant";
         }
     }
   return success();
@@ -285,7 +292,6 @@ BandOp heddle::mask::createBand(OpBuilder &b, Location loc, const Bound &from, c
   return BandOp::create(b, loc, MaskType::get(b.getContext()), maps(from), maps(below), values.getArrayRef());
 }
 
-
 Sides BandOp::sides() { return sidesOf(getFrom().has_value(), getBelow().has_value()); }
 Bound BandOp::bound(Sides side) {
   Bound bound;
@@ -305,7 +311,7 @@ Axes BandOp::dependsOn() { return axesOfBand(*this); }
 Positions BandOp::positions() { return positionsOf(*this); }
 bool BandOp::surelySees(Witness w, const Facts &facts) { return seenByBand(*this, w, facts); }
 
-/// A bound in words: `i + 1`, `max(i + 1, n)`.
+/// A bound as text: `i + 1`, `max(i + 1, n)`.
 static std::string describeBound(const Bound &bound, Sides side, Words tensor) {
   auto several = [](ArrayRef<std::string> all, StringRef name) {
     return all.size() == 1 ? all.front() : name.str() + "(" + llvm::join(all, ", ") + ")";
@@ -336,7 +342,9 @@ std::string BandOp::describe(Words tensor) {
   if (!getFrom() && below == 1)
     return "causal";
   if ((from || !getFrom()) && (below || !getBelow()))
-    return "window(" + (from ? std::to_string(-*from) : "null") + ", " + (below ? std::to_string(*below - 1) : "null") + ")";
+    return "window(" + (from ? std::to_string(-*from) : "null") + ", " + (below ? std::to_string(*below - 1) : "null") +
+           ")";
   auto words = [&](Sides side) { return describeBound(bound(side), side, tensor); };
-  return (getFrom() ? words(Sides::Lower) + " <= " : std::string()) + "k" + (getBelow() ? " < " + words(Sides::Upper) : std::string());
+  return (getFrom() ? words(Sides::Lower) + " <= " : std::string()) + "k" +
+         (getBelow() ? " < " + words(Sides::Upper) : std::string());
 }

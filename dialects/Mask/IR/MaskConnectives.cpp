@@ -1,8 +1,8 @@
 //===- MaskConnectives.cpp - and, or, +, not, a choice ------------------------===//
 //
-// What they answer follows from their operands: `and` takes the nearer limit, `or`, `+` and a
-// choice the farther one. Then what is made of a whole mask by its structure. The connectives are
-// all there are: only leaves are added.
+// Connectives answer from their operands: `and` takes the nearer limit, `or`, `+` and a choice the
+// farther one. Then questions about a whole mask, by its structure. The set of connectives is closed;
+// only leaves are ever added.
 //
 //===----------------------------------------------------------------------===//
 
@@ -45,7 +45,7 @@ Axes OrOp::dependsOn() { return axesOfMask(getLhs()) | axesOfMask(getRhs()); }
 Axes AddOp::dependsOn() { return axesOfMask(getLhs()) | axesOfMask(getRhs()); }
 Axes SelectOp::dependsOn() { return axesOfMask(getYes()) | axesOfMask(getNo()); }
 
-/// Connectives read no positions of their own: their leaves are asked.
+/// A connective reads no positions itself.
 Positions NotOp::positions() { return Positions::Order; }
 Positions AndOp::positions() { return Positions::Order; }
 Positions OrOp::positions() { return Positions::Order; }
@@ -67,7 +67,7 @@ Truth heddle::mask::truthOf(Value mask) {
 static Truth inverse(Truth t) {
   return t == Truth::Never ? Truth::Always : t == Truth::Always ? Truth::Never : Truth::Unknown;
 }
-/// The same mask, written twice.
+/// Whether two values are the same mask, possibly by two equal ops.
 static bool sameMask(Value x, Value y) {
   Operation *a = x.getDefiningOp(), *b = y.getDefiningOp();
   if (x == y)
@@ -80,7 +80,7 @@ static bool sameMask(Value x, Value y) {
       return false;
   return true;
 }
-/// One operand is the negation of the other, as written.
+/// Whether one is written as the negation of the other.
 static bool areOpposite(Value x, Value y) {
   auto negates = [](Value p, Value q) {
     auto n = p.getDefiningOp<NotOp>();
@@ -116,7 +116,7 @@ bool NotOp::surelySees(Witness, const Facts &) { return isa_and_nonnull<NoneOp>(
 
 //===-- the operands of the root -------------------------------------------------===//
 
-/// Bits of `need` are i32; a root of more operands is one operand.
+/// `need` is an i32; a root with more operands is treated as one operand.
 static constexpr size_t kMostResiduals = 31;
 
 static void flatten(Value mask, OperationName connective, llvm::SetVector<Value> &into) {
@@ -136,7 +136,8 @@ Residuals heddle::mask::residuals(Value mask) {
     operands.insert(mask);
   for (Value operand : operands) {
     Sides sides = ask(operand).sides();
-    // A band is a conjunction: its sides stand apart in one, and in no disjunction.
+    // A band is the conjunction of its sides: in a conjunction they are operands by themselves, in a
+    // disjunction the band is one operand.
     bool apart = r.conjunction ? sides != Sides::NotABand : sides == Sides::Lower || sides == Sides::Upper;
     if (!apart)
       r.operands.push_back({operand});
@@ -193,7 +194,7 @@ SmallVector<Operation *> heddle::mask::leadingKeys(Value mask) {
     return {};
   unsigned n = op->getNumOperands();
   SmallVector<Operation *> found = leadingKeys(op->getOperand(n - 2)), other = leadingKeys(op->getOperand(n - 1));
-  if (!conjunction) // what both sides ask
+  if (!conjunction) // only what both sides require
     llvm::erase_if(found, [&](Operation *o) { return !llvm::is_contained(other, o); });
   for (Operation *o : other)
     if (conjunction && !llvm::is_contained(found, o))

@@ -1,6 +1,6 @@
-// The one interface of the mask dialect: what is known of a mask without running it. Simplification,
-// proofs, padding, reports and messages are derived from it; nothing outside of the dialect looks at
-// the kind of a leaf. Its code is asked of MaskCodeInterface (dialects/Mask/Emission).
+// The interface of the mask dialect: what is known of a mask without running it. Simplification,
+// proofs, padding, reports and messages are derived from it; nothing outside of the dialect asks which
+// op a leaf is. Code is generated through MaskCodeInterface (dialects/Mask/Emission).
 #ifndef HEDDLE_DIALECTS_MASK_IR_MASKINTERFACES_TD
 #define HEDDLE_DIALECTS_MASK_IR_MASKINTERFACES_TD
 

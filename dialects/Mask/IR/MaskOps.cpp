@@ -1,7 +1,7 @@
 //===- MaskOps.cpp - the mask dialect -------------------------------------===//
 //
-// What the ops answer stands with their relatives: MaskBands, MaskPositions, MaskSets and
-// MaskConnectives; what answers follow from others in MaskAnswers.
+// Registration of the dialect. What ops answer is in MaskBands, MaskPositions, MaskSets and
+// MaskConnectives; defaults are in MaskAnswers.
 //
 //===----------------------------------------------------------------------===//
 

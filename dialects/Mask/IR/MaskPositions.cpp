@@ -1,6 +1,7 @@
 //===- MaskPositions.cpp - leaves that read nothing and are no bands ------------===//
 //
-// Every pair, no pair, residues, tokens of a picture: what they answer (MaskInterfaces.td).
+// Leaves that read positions only and are no bands: all, none, residues, tokens of a picture. Their
+// verifiers and answers (MaskInterfaces.td).
 //
 //===----------------------------------------------------------------------===//
 
@@ -18,14 +19,13 @@ bool AllOp::surelySees(Witness, const Facts &) { return true; }
 
 Truth NoneOp::implies(KeysTruth) { return Truth::Never; }
 Positions NoneOp::positions() { return Positions::Order; }
-/// Nothing is let through: any limit is one.
+/// No pair is visible, so any limit holds.
 Reach NoneOp::reach() { return {-kUnbounded, -kUnbounded}; }
 
 //===-- residues ---------------------------------------------------------------------===//
 
 LogicalResult DilatedOp::verify() {
-  return int64_t(getStep()) < 1 ? emitOpError("step must be positive, but is ") << getStep()
-                                : success();
+  return int64_t(getStep()) < 1 ? emitOpError("step must be positive, but is ") << getStep() : success();
 }
 Axes DilatedOp::dependsOn() { return Query | Key; }
 Positions DilatedOp::positions() { return Positions::Distance; }
@@ -37,9 +37,10 @@ bool DilatedOp::surelySees(Witness w, const Facts &) { return w == Witness::Own 
 static LogicalResult inRange(Operation *op, StringRef what, int64_t n, int64_t least) {
   if (n >= least && n < kUnbounded) // grid_c1, grid_window_c1
     return success();
-  return op->emitOpError() << what << " must be " << (least ? "positive" : "0 or more") << " and below 2**30, but is " << n;
+  return op->emitOpError() << what << " must be " << (least ? "positive" : "0 or more") << " and below 2**30, but is "
+                           << n;
 }
-/// So many rows and columns away at most.
+/// The reach of a token that sees at most so many rows and columns around it.
 static Reach reachOf(int64_t width, int64_t rows, int64_t columns) {
   int64_t n = rows * width + std::min(columns, width - 1);
   return n < kUnbounded ? Reach{n, n} : Reach{};
@@ -58,7 +59,8 @@ std::string GridOp::describe(Words) {
 
 LogicalResult GridWindowOp::verify() {
   return success(succeeded(inRange(*this, "width", getWidth(), 1)) && succeeded(inRange(*this, "rows", getRows(), 1)) &&
-                 succeeded(inRange(*this, "columns", getColumns(), 1)) && succeeded(inRange(*this, "shift", getShift(), 0)));
+                 succeeded(inRange(*this, "columns", getColumns(), 1)) &&
+                 succeeded(inRange(*this, "shift", getShift(), 0)));
 }
 Reach GridWindowOp::reach() { return reachOf(getWidth(), getRows() - 1, getColumns() - 1); }
 Axes GridWindowOp::dependsOn() { return Query | Key; }

@@ -1,7 +1,8 @@
 //===- MaskProofs.cpp - what holds for every row --------------------------===//
 //
-// Facts of lengths. A witness is a key that every row sees: its own position, or the first key. Where
-// there is one no row is fully masked. Strided views. Sound and incomplete: what is not proved costs a test at run time.
+// Proofs about all rows. Facts follow from lengths. A witness is a key that every row sees: its own
+// position, or the first key; if there is one, no row is fully masked. Also the proof that a mask is
+// strided. All proofs are sound and incomplete: what is not proved is tested at run time.
 //
 //===----------------------------------------------------------------------===//
 
@@ -13,7 +14,7 @@ using heddle::model::Size;
 
 //===-- facts --------------------------------------------------------------------===//
 
-/// The greatest value of a form whose dims have bounds; a minus sign is not looked behind.
+/// The greatest value of a form whose dims have bounds; none if it has a minus sign or a division.
 static std::optional<int64_t> greatest(const Size &form, DictionaryAttr bounds) {
   if (StringRef(form.str()).contains('-') || StringRef(form.str()).contains("//"))
     return std::nullopt;
@@ -45,8 +46,8 @@ Facts heddle::mask::meet(const Facts &a, const Facts &b) {
   auto farther = [](std::optional<int64_t> x, std::optional<int64_t> y) {
     return x && y ? std::optional(std::max(*x, *y)) : std::nullopt;
   };
-  return {a.aligned && b.aligned, a.fromZero && b.fromZero, a.sameRows && b.sameRows, a.hasKeys && b.hasKeys,
-          farther(a.lastRow, b.lastRow), farther(a.lastKey, b.lastKey)};
+  return {a.aligned && b.aligned, a.fromZero && b.fromZero,      a.sameRows && b.sameRows,
+          a.hasKeys && b.hasKeys, farther(a.lastRow, b.lastRow), farther(a.lastKey, b.lastKey)};
 }
 
 //===-- witnesses ----------------------------------------------------------------===//
@@ -57,7 +58,7 @@ static bool sees(Value mask, Witness w, const Facts &facts) {
 }
 
 bool heddle::mask::rowMayBeEmpty(Value mask, const Facts &facts) {
-  // The keys reach from position 0 to the last row's, so there is one wherever there is a row.
+  // Keys cover the positions from 0 to the last row's, so there is one wherever there is a row.
   bool own = facts.fromZero && facts.aligned, first = facts.fromZero && (facts.aligned || facts.hasKeys);
   if (!mask)
     return !own && !facts.hasKeys;
@@ -66,7 +67,7 @@ bool heddle::mask::rowMayBeEmpty(Value mask, const Facts &facts) {
 
 //===-- residues -----------------------------------------------------------------===//
 
-/// Whether a mask answers about the keys of a view of this step.
+/// Whether the mask can be evaluated on the keys of a view with this step.
 static bool speaksOfViews(Value mask, int64_t step) {
   Operation *op = mask.getDefiningOp();
   if (auto dilated = dyn_cast<DilatedOp>(op))

@@ -1,8 +1,8 @@
 //===- MaskSets.cpp - leaves that are read from data -------------------------===//
 //
-// Sets of keys and of rows, documents, block lists, dense masks: verifiers, and what they answer
-// (MaskInterfaces.td). Data that belongs to a row moves with it, so only lists of blocks and dense
-// masks know where a row stands.
+// Leaves that read data: sets of keys and of rows, documents, block lists, dense masks; their verifiers
+// and answers (MaskInterfaces.td). Data of a row moves with it, so only block lists and dense masks
+// depend on absolute positions.
 //
 //===----------------------------------------------------------------------===//
 
@@ -14,7 +14,7 @@ using heddle::model::ModelTensorType;
 using heddle::model::Size;
 
 static ModelTensorType typeOf(Value v) { return cast<ModelTensorType>(v.getType()); }
-/// A length of 1 stands for every row or key: there is nothing to look up.
+/// Whether the tensor has a value for each row or key; one of length 1 needs no table.
 static bool isLong(Value tensor) { return !lastSize(tensor).is(1); }
 
 //===-- sets of keys and of rows --------------------------------------------------------===//
@@ -49,7 +49,8 @@ void QueriesOp::setTable(Value table) { getTableMutable().assign(table); }
 //===-- documents ------------------------------------------------------------------------===//
 
 LogicalResult DocumentOp::verify() {
-  if (failed(needsRank(*this, getQueryIds(), 1, 2, "query_ids")) || failed(needsRank(*this, getKeyIds(), 1, 2, "key_ids"))) // document_c1
+  if (failed(needsRank(*this, getQueryIds(), 1, 2, "query_ids")) ||
+      failed(needsRank(*this, getKeyIds(), 1, 2, "key_ids"))) // document_c1
     return failure();
   return fitsTable(*this, getTable(), labelTableType(typeOf(getQueryIds()), typeOf(getKeyIds()))); // document_c2
 }
@@ -60,7 +61,7 @@ std::string DocumentOp::describe(Words tensor) {
   bool same = getQueryIds() == getKeyIds();
   return "document(" + tensor(getQueryIds()) + (same ? "" : ", " + tensor(getKeyIds())) + ")";
 }
-/// A real id may be NaN, which equals nothing.
+/// Not for reals: a NaN differs from itself.
 bool DocumentOp::surelySees(Witness w, const Facts &facts) {
   return w == Witness::Own && facts.sameRows && getQueryIds() == getKeyIds() &&
          !isa<FloatType>(typeOf(getQueryIds()).getElementType());
@@ -82,7 +83,7 @@ LogicalResult BlocksOp::verify() {
     return failure();
   return fitsTable(*this, getTable(), blockRunsType(typeOf(getLists())));
 }
-/// [blocks, n], or for each head.
+/// [blocks, n], or [heads, blocks, n].
 SmallVector<Reading> BlocksOp::axesOf() {
   if (typeOf(getLists()).getRank() == 2)
     return {};
@@ -91,20 +92,20 @@ SmallVector<Reading> BlocksOp::axesOf() {
 Axes BlocksOp::dependsOn() { return typeOf(getLists()).getRank() == 3 ? Query | Key | Head : Query | Key; }
 Positions BlocksOp::positions() { return Positions::Absolute; }
 Example BlocksOp::exampleData() { return Example::None; }
-/// Also: lists are not those of batch elements, and constant ones name only blocks that there are.
+/// Also: there is no batch axis, and constant lists name existing blocks only.
 std::optional<std::string> BlocksOp::misfit(const Scores &scores) {
   if (std::optional<std::string> no = misfitOfAxes(*this, scores))
     return no;
   ModelTensorType type = typeOf(getLists());
   int64_t rank = type.getRank(), size = getSize();
   if (rank == 2 && type.getSize(0) == scores.batch && !scores.batch.constant())
-    return "the lists of blocks are the same for every batch element: expected [blocks, n] or [" + std::to_string(scores.heads) +
-           ", blocks, n], found " + scores.show(getLists());
+    return "the lists of blocks are the same for every batch element: expected [blocks, n] or [" +
+           std::to_string(scores.heads) + ", blocks, n], found " + scores.show(getLists());
   auto constant = getLists().getDefiningOp<heddle::model::ConstantOp>();
   auto values = constant ? dyn_cast<DenseIntElementsAttr>(constant.getValue()) : DenseIntElementsAttr();
   if (!values)
     return std::nullopt;
-  // As many blocks of keys as of queries, where a sequence looks at itself.
+  // In self-attention there are as many blocks of keys as of queries.
   int64_t blocks = INT64_MAX;
   if (std::optional<int64_t> n = scores.keys.constant())
     blocks = (*n + size - 1) / size;
@@ -112,11 +113,11 @@ std::optional<std::string> BlocksOp::misfit(const Scores &scores) {
     blocks = values.getType().getDimSize(rank - 2);
   for (const APInt &n : values.getValues<APInt>())
     if (n.getSExtValue() >= blocks)
-      return "blocks: block " + std::to_string(n.getSExtValue()) + " lies outside the sequence: there are " + std::to_string(blocks) +
-             " blocks of " + std::to_string(size) + ", numbered from 0";
+      return "blocks: block " + std::to_string(n.getSExtValue()) + " lies outside the sequence: there are " +
+             std::to_string(blocks) + " blocks of " + std::to_string(size) + ", numbered from 0";
   return std::nullopt;
 }
-/// Constant lists of key blocks as they were written: without the filling of -1.
+/// Constant lists as they were written, without the padding of -1.
 std::string BlocksOp::describe(Words tensor) {
   auto text = [&]() -> std::string {
     auto constant = getLists().getDefiningOp<heddle::model::ConstantOp>();
@@ -156,7 +157,7 @@ SmallVector<Reading> DenseOp::axesOf() {
 }
 Positions DenseOp::positions() { return Positions::Absolute; }
 Example DenseOp::exampleData() { return Example::Pairs; }
-/// One element for all rows, or all keys, is no matter of tiles.
+/// One element for all rows or all keys needs no table.
 Value DenseOp::createTable(OpBuilder &b) {
   ModelTensorType t = typeOf(getTensor());
   bool one = t.getSize(t.getRank() - 1).is(1) || t.getSize(t.getRank() - 2).is(1);

@@ -9,7 +9,7 @@ using heddle::model::Size;
 
 static ModelTensorType typeOf(Value v) { return cast<ModelTensorType>(v.getType()); }
 
-/// The tensor's batch axis, or 1, and `entries` for each element of it.
+/// [batch, entries], where batch is the tensor's batch axis or 1.
 static ModelTensorType perBatch(ModelTensorType t, Size entries) {
   Size batch = t.getRank() == 2 ? t.getSize(0) : Size(1);
   return ModelTensorType::get(t.getContext(), {batch, entries}, IntegerType::get(t.getContext(), 64));
@@ -43,7 +43,8 @@ ModelTensorType heddle::mask::denseTableType(ModelTensorType t) {
 using Types = SmallVectorImpl<Type>;
 using Where = std::optional<Location>;
 
-static LogicalResult infer(Where loc, ModelTensorType t, int64_t low, int64_t high, ModelTensorType table(ModelTensorType), Types &out) {
+static LogicalResult infer(Where loc, ModelTensorType t, int64_t low, int64_t high,
+                           ModelTensorType table(ModelTensorType), Types &out) {
   if (t.getRank() < low || t.getRank() > high)
     return emitOptionalError(loc, "a table is made of a tensor of rank ", low, " to ", high, ", not of ", t);
   out.push_back(table(t));
@@ -72,7 +73,8 @@ LogicalResult LabelTableOp::inferReturnTypes(MLIRContext *, Where loc, Adaptor o
 //===-- what leaves check --------------------------------------------------------------===//
 
 bool heddle::mask::areLabels(Value rows, Value keys) {
-  return llvm::all_of(ArrayRef<Value>{rows, keys}, [](Value v) { return !lastSize(v).is(1) && !isa<FloatType>(typeOf(v).getElementType()); });
+  return llvm::all_of(ArrayRef<Value>{rows, keys},
+                      [](Value v) { return !lastSize(v).is(1) && !isa<FloatType>(typeOf(v).getElementType()); });
 }
 
 LogicalResult heddle::mask::needsRank(Operation *op, Value v, int64_t low, int64_t high, StringRef what) {

@@ -1,7 +1,7 @@
 //===- MaskTables.h - the tables that data leaves look up -------*- C++ -*-===//
 //
-// Made once a forward pass from the data itself, O(length), and shared by every layer and head.
-// All entries are i64; b is 1 where the tensor has no batch axis. G = ceil(S / 16) granules.
+// The layouts of tables that summarise the data of masks. They are computed once in each call, in
+// O(length), and shared by all layers and heads.
 //
 //   key_table    [b][2 + G]            first key that is set, one past the last; then an entry a
 //                                      granule: end << 2 | state (0 none, 1 some, 2 all of its keys
@@ -22,27 +22,30 @@
 
 namespace heddle::mask {
 
-constexpr int64_t kGranule = 16;     ///< keys of a granule
-constexpr int64_t kRowGranule = 8;   ///< rows of a granule of a dense table
+constexpr int64_t kGranule = 16;   ///< keys of a granule
+constexpr int64_t kRowGranule = 8; ///< rows of a granule of a dense table
 constexpr int64_t kWordKeys = 64 * kGranule;
 
-inline model::Size ceilDiv(const model::Size &n, int64_t d) { return (n + model::Size(d - 1)).floorDiv(model::Size(d)); }
+inline model::Size ceilDiv(const model::Size &n, int64_t d) {
+  return (n + model::Size(d - 1)).floorDiv(model::Size(d));
+}
 inline model::Size lastSize(mlir::Value tensor) {
   auto type = mlir::cast<model::ModelTensorType>(tensor.getType());
   return type.getSize(type.getRank() - 1);
 }
 
-/// The types of the tables of these tensors.
+/// The type of the table of a tensor of this type.
 model::ModelTensorType keyTableType(model::ModelTensorType keys);
 model::ModelTensorType rowCountsType(model::ModelTensorType rows);
 model::ModelTensorType labelTableType(model::ModelTensorType rows, model::ModelTensorType keys);
 model::ModelTensorType blockRunsType(model::ModelTensorType lists);
 model::ModelTensorType denseTableType(model::ModelTensorType dense);
 
-/// Whether labels of rows and of keys are such that a table is made of: integers, not one for all.
+/// Whether a table is made of these labels: integers, and not one label for all rows or keys.
 bool areLabels(mlir::Value rows, mlir::Value keys);
 
-/// In a verifier: a tensor of these ranks; a table, where there is one, of this type.
+/// For verifiers: an error unless the tensor has between `low` and `high` axes, and unless a table, if
+/// there is one, has the expected type.
 mlir::LogicalResult needsRank(mlir::Operation *op, mlir::Value tensor, int64_t low, int64_t high, llvm::StringRef what);
 mlir::LogicalResult fitsTable(mlir::Operation *op, mlir::Value table, model::ModelTensorType expected);
 

@@ -1,7 +1,7 @@
 //===- BuildTables.cpp - mask-build-tables --------------------------------===//
 //
-// One table a forward: made where the tensor is, outside of every repeat that does not change
-// it, and shared by the leaves that ask the same of the same tensors.
+// Creates the tables of leaves: where their tensor is defined, outside of every repeat in which it does
+// not change, and one for all leaves that need the same table of the same tensors.
 //
 //===----------------------------------------------------------------------===//
 
@@ -17,8 +17,8 @@ namespace heddle::mask {
 using namespace mlir;
 using namespace heddle::mask;
 
-/// Moves what makes `v` in front of the repeats that hold it, as far as it does not depend on
-/// their iterations.
+/// Moves the op that defines `v`, and its operands, in front of all repeats on whose iteration they do
+/// not depend.
 static void hoist(Value v) {
   Operation *op = v.getDefiningOp();
   while (op && isMemoryEffectFree(op) && op->getNumRegions() == 0) {
@@ -33,13 +33,14 @@ static void hoist(Value v) {
   }
 }
 
-/// Behind the last of the operands that `table` is made of.
+/// Moves `table` behind the last of its operands.
 static void placeBehindOperands(Operation *table) {
   Operation *last = nullptr;
   Block *block = nullptr;
   for (Value v : table->getOperands()) {
     Operation *here = v.getDefiningOp();
-    bool inner = !block || (v.getParentBlock() != block && block->getParentOp()->isProperAncestor(v.getParentBlock()->getParentOp()));
+    bool inner = !block || (v.getParentBlock() != block &&
+                            block->getParentOp()->isProperAncestor(v.getParentBlock()->getParentOp()));
     if (inner)
       last = nullptr;
     if (inner)

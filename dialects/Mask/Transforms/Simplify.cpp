@@ -1,8 +1,8 @@
 //===- Simplify.cpp - mask-simplify ---------------------------------------===//
 //
-// Each mask that an op asks is read into a form (SimplifyForm.h), simplified with what is known
-// of the lengths of all who ask it, and written back if it changed. Where counts matter (`+`)
-// the structure stays and what is 0 or 1 below it is rewritten on its own.
+// Each mask used by an op is read into a form (SimplifyForm.h), simplified under the facts that hold
+// for all its users, and written back if it changed. Below a `+`, where counts matter, the structure is
+// kept, and each part that is 0 or 1 is rewritten by itself.
 //
 //===----------------------------------------------------------------------===//
 
@@ -25,20 +25,20 @@ class Rewriter {
 public:
   Rewriter(OpBuilder &b, const Facts &facts) : b(b), facts(facts) {}
 
-  /// A value that sees what `mask` sees.
+  /// An equivalent mask where only 0 or not 0 matters.
   Value simplified(Value mask) {
     bool outer = std::exchange(rewritten, false);
     FormRef form = read(mask), less = simplify(form, facts);
     bool keep = !std::exchange(rewritten, outer) && same(form, less);
     return keep ? mask : write(less, mask.getLoc());
   }
-  /// A value that counts what `mask` counts.
+  /// An equivalent mask where counts matter.
   Value counted(Value mask);
 
 private:
   OpBuilder &b;
   const Facts &facts;
-  bool rewritten = false; ///< what was read is not what stands there
+  bool rewritten = false; ///< the form differs from the ops it was read from
 
   FormRef read(Value mask);
   Value write(const FormRef &form, Location loc);
@@ -46,7 +46,7 @@ private:
 };
 } // namespace
 
-/// The condition of a choice, where it is a constant.
+/// The condition of a choice if it is constant.
 static std::optional<bool> chosen(SelectOp op) {
   auto constant = op.getCondition().getDefiningOp<heddle::model::ConstantOp>();
   auto value = constant ? dyn_cast<DenseElementsAttr>(constant.getValue()) : DenseElementsAttr();
@@ -67,6 +67,7 @@ Value Rewriter::select(SelectOp op, bool counts) {
   return SelectOp::create(b, op.getLoc(), op.getCondition(), yes, no);
 }
 
+/// The form of a mask: connectives become nodes, bands half-lines, all else atoms.
 FormRef Rewriter::read(Value mask) {
   auto joined = [&](Form::Kind kind, Operation *op) {
     return joinForms(kind, {read(op->getOperand(0)), read(op->getOperand(1))});
@@ -79,7 +80,7 @@ FormRef Rewriter::read(Value mask) {
       .Case([&](NoneOp) { return constantForm(false); })
       .Case([&](AndOp) { return joined(Form::And, op); })
       .Case([&](OrOp) { return joined(Form::Or, op); })
-      .Case([&](AddOp) { // here only 0 or not matters
+      .Case([&](AddOp) { // where only 0 or not 0 matters it is an `or`
         rewritten = true;
         return joined(Form::Or, op);
       })
@@ -114,20 +115,16 @@ Value Rewriter::write(const FormRef &form, Location loc) {
   switch (form->kind) {
   case Form::Constant:
     return form->flag ? AllOp::create(b, loc, type).getResult() : NoneOp::create(b, loc, type).getResult();
-  case Form::Below:
-    return createBand(b, loc, {}, form->bound);
-  case Form::From:
-    return createBand(b, loc, form->bound, {});
-  case Form::Atom:
-    return form->flag ? NotOp::create(b, form->atom.getLoc(), type, form->atom).getResult() : form->atom;
-  default:
-    break;
+  case Form::Below: return createBand(b, loc, {}, form->bound);
+  case Form::From: return createBand(b, loc, form->bound, {});
+  case Form::Atom: return form->flag ? NotOp::create(b, form->atom.getLoc(), type, form->atom).getResult() : form->atom;
+  default: break;
   }
   bool conjunction = form->kind == Form::And;
   SmallVector<Value> operands;
   const Form *from = nullptr, *below = nullptr;
   for (const FormRef &o : form->operands) {
-    // The sides of a conjunction are one band.
+    // A lower and an upper side of a conjunction become one band.
     const Form *&side = o->kind == Form::From ? from : below;
     bool isSide = conjunction && (o->kind == Form::From || o->kind == Form::Below) && !side;
     if (isSide)
@@ -136,10 +133,12 @@ Value Rewriter::write(const FormRef &form, Location loc) {
       operands.push_back(write(o, loc));
   }
   if (from || below)
-    operands.insert(operands.begin(), createBand(b, loc, from ? from->bound : Bound(), below ? below->bound : Bound()).getResult());
+    operands.insert(operands.begin(),
+                    createBand(b, loc, from ? from->bound : Bound(), below ? below->bound : Bound()).getResult());
   Value result = operands.front();
   for (Value next : ArrayRef<Value>(operands).drop_front())
-    result = conjunction ? AndOp::create(b, loc, type, result, next).getResult() : OrOp::create(b, loc, type, result, next).getResult();
+    result = conjunction ? AndOp::create(b, loc, type, result, next).getResult()
+                         : OrOp::create(b, loc, type, result, next).getResult();
   return result;
 }
 
@@ -148,11 +147,12 @@ static bool canCount(Value mask) {
   Operation *op = mask.getDefiningOp();
   if (!op || isa<AddOp, BlocksOp>(op))
     return true;
-  return !isa<NotOp>(op) && llvm::any_of(op->getOperands(), [](Value v) { return isa<MaskType>(v.getType()) && canCount(v); });
+  return !isa<NotOp>(op) &&
+         llvm::any_of(op->getOperands(), [](Value v) { return isa<MaskType>(v.getType()) && canCount(v); });
 }
 
 Value Rewriter::counted(Value mask) {
-  if (!canCount(mask)) { // `not not blocks` is 1 where `blocks` may be 2
+  if (!canCount(mask)) { // `not not blocks` is 0 or 1 where `blocks` may be 2
     Value less = simplified(mask);
     return canCount(less) ? mask : less;
   }

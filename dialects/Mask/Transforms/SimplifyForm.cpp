@@ -1,8 +1,8 @@
 //===- SimplifyForm.cpp - the laws ----------------------------------------===//
 //
-// Lattice laws (flatten, duplicates, half-lines of one direction, what another operand implies,
-// common operands) keep every state of every tile. Contradiction and the lengths tighten.
-// Rules in the order that pays; each either shortens the form or leaves it.
+// The rules of mask-simplify. Lattice laws (flattening, duplicates, half-lines of one direction,
+// implication, common operands) keep the state of every tile; contradictions and lengths turn tiles
+// empty or full. Cheap and frequent rules come first; each shortens the form or leaves it.
 //
 //===----------------------------------------------------------------------===//
 
@@ -32,7 +32,7 @@ bool heddle::mask::same(const FormRef &x, const FormRef &y) {
 //===-- bounds -----------------------------------------------------------------------===//
 
 namespace {
-/// A bound as an expression of max and min, for proofs.
+/// A bound as an expression of max and min, for comparing.
 struct Lattice {
   enum { Leaf, Max, Min } kind;
   Term term;
@@ -55,7 +55,7 @@ static Lattice latticeOf(const Form &x) {
   return outer;
 }
 
-/// a <= b for every row; sound, not complete.
+/// Proves a <= b for every row; sound, not complete.
 static bool atMost(const Lattice &a, const Lattice &b, const Facts &f) {
   auto left = [&](const Lattice &part) { return atMost(part, b, f); };
   auto right = [&](const Lattice &part) { return atMost(a, part, f); };
@@ -70,8 +70,7 @@ static bool atMost(const Lattice &a, const Lattice &b, const Facts &f) {
   return heddle::mask::atMost(a.term, b.term, f);
 }
 
-/// Groups that hold all terms of another add nothing to the least of greatest terms, nor to the
-/// greatest of least ones.
+/// Drops groups that contain all terms of another group: they do not change the bound.
 static Bound absorbed(const Bound &bound) {
   auto holds = [](const TermGroup &x, const TermGroup &y) {
     return llvm::all_of(y, [&](const Term &t) { return llvm::is_contained(x, t); });
@@ -86,9 +85,9 @@ static Bound absorbed(const Bound &bound) {
   return kept;
 }
 
-/// Every choice of one term a group, as groups: a least of greatest terms becomes a greatest of
-/// least ones, and the other way round. With so few terms as isSmall() allows that is at most 70
-/// groups on the way, and turned twice is the same again.
+/// Converts a least of greatest terms to a greatest of least ones, or back, by distribution: a group
+/// for every choice of one term from each group. isSmall() limits this to 70 groups; applied twice it
+/// gives the same bound.
 static Bound turned(const Bound &bound) {
   Bound out = {{}};
   for (const TermGroup &group : bound) {
@@ -116,10 +115,10 @@ bool heddle::mask::isSmall(const Bound &bound) {
   return bound.size() <= 16 && choices <= 16 && terms.size() <= 8;
 }
 
-/// Terms and groups that others dominate go.
+/// Drops terms and groups that others make redundant.
 static Bound pruned(const Bound &bound, Kind kind, const Facts &f) {
   bool upper = kind == Kind::Below;
-  // Members of a maximum that are at most another go; of a minimum, those that are at least.
+  // Drops members of a maximum that are at most another one, of a minimum those that are at least.
   auto keep = [](auto list, auto idle) {
     decltype(list) kept;
     for (size_t n = 0; n < list.size(); ++n) {
@@ -146,14 +145,10 @@ static Bound pruned(const Bound &bound, Kind kind, const Facts &f) {
 
 FormRef heddle::mask::negate(const FormRef &x) {
   switch (x->kind) {
-  case Kind::Constant:
-    return constantForm(!x->flag);
-  case Kind::Below:
-    return halfLineForm(Kind::From, turned(x->bound));
-  case Kind::From:
-    return halfLineForm(Kind::Below, turned(x->bound));
-  case Kind::Atom:
-    return atomForm(x->atom, !x->flag);
+  case Kind::Constant: return constantForm(!x->flag);
+  case Kind::Below: return halfLineForm(Kind::From, turned(x->bound));
+  case Kind::From: return halfLineForm(Kind::Below, turned(x->bound));
+  case Kind::Atom: return atomForm(x->atom, !x->flag);
   default:
     std::vector<FormRef> operands;
     for (const FormRef &o : x->operands)
@@ -162,7 +157,7 @@ FormRef heddle::mask::negate(const FormRef &x) {
   }
 }
 
-/// Proves x => y.
+/// Proves that x implies y.
 static bool implies(const FormRef &x, const FormRef &y, const Facts &f) {
   if (same(x, y) || (x->kind == Kind::Constant && !x->flag) || (y->kind == Kind::Constant && y->flag))
     return true;
@@ -308,7 +303,8 @@ FormRef heddle::mask::simplify(const FormRef &x, const Facts &f) {
   }
   for (size_t n = 0; n < operands.size(); ++n)
     for (size_t m = 0; m < n; ++m)
-      if (conjunction ? contradict(operands[n], operands[m], f) : contradict(negate(operands[n]), negate(operands[m]), f))
+      if (conjunction ? contradict(operands[n], operands[m], f)
+                      : contradict(negate(operands[n]), negate(operands[m]), f))
         return constantForm(!conjunction);
   // Context: what one operand settles inside another goes; absorption is the simplest case.
   for (size_t n = 0; n < operands.size(); ++n)

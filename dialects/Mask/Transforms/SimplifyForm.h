@@ -1,8 +1,8 @@
 //===- SimplifyForm.h - masks as expressions without `not` ------*- C++ -*-===//
 //
-// A form is a tree of conjunctions and disjunctions over half-lines k < b(i), k >= b(i) and
-// atoms (any other mask value, inverted or not). NOT of a half-line is a half-line, NOT of an
-// atom an atom, so De Morgan leaves no NOT.
+// Masks as expressions without `not`, for mask-simplify. A form is a tree of conjunctions and
+// disjunctions over half-lines k < b(i), k >= b(i) and atoms (any other mask, inverted or not). NOT of
+// a half-line is a half-line and NOT of an atom an atom, so De Morgan's laws remove every NOT.
 //
 //===----------------------------------------------------------------------===//
 #ifndef HEDDLE_DIALECTS_MASK_TRANSFORMS_SIMPLIFYFORM_H
@@ -16,6 +16,7 @@ namespace heddle::mask {
 struct Form;
 using FormRef = std::shared_ptr<const Form>;
 
+/// A node of the tree; immutable and shared.
 struct Form {
   enum Kind { Constant, Below, From, Atom, And, Or };
   Kind kind;
@@ -31,13 +32,15 @@ FormRef constantForm(bool value);
 FormRef halfLineForm(Form::Kind kind, Bound bound);
 FormRef atomForm(mlir::Value mask, bool inverted = false);
 FormRef joinForms(Form::Kind kind, std::vector<FormRef> operands);
+/// Whether two forms are equal.
 bool same(const FormRef &x, const FormRef &y);
 
-/// Whether a bound can be turned over (a least of greatest terms into a greatest of least
-/// ones) in few terms: only such bounds are half-lines, others stay atoms.
+/// Whether negating a bound (a least of greatest terms becomes a greatest of least ones) gives few
+/// terms: only such bounds become half-lines, others stay atoms.
 bool isSmall(const Bound &bound);
 
 FormRef negate(const FormRef &x);
+/// The form after all laws, under what is known of the grid.
 FormRef simplify(const FormRef &x, const Facts &facts);
 
 } // namespace heddle::mask

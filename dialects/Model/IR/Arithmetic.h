@@ -31,10 +31,10 @@ PackedType packedTypeOf(Stored stored);
 Stored storedOf(PackedType type);
 
 struct Arithmetic {
-  Stored stored = Stored::f32; ///< model.dtype
-  bool dots = false;           ///< model.math; only with bf16
+  Stored stored = Stored::f32;                                ///< model.dtype
+  bool dots = false;                                          ///< model.math; only with bf16
   Stored left() const { return dots ? stored : Stored::f32; } ///< the other factor of a product
-  bool halves() const { return stored != Stored::f32; } ///< 16 bits
+  bool halves() const { return stored != Stored::f32; }       ///< 16 bits
 };
 
 /// What the module around `op` says.

@@ -32,13 +32,11 @@ namespace heddle::model {
 
 /// numpy broadcasting of lengths: aligned from the right, equal forms or the constant
 /// 1. On failure says why through `whyNot` and returns nothing.
-std::optional<llvm::SmallVector<Size>>
-broadcast(llvm::ArrayRef<ModelTensorType> types, std::string *whyNot = nullptr);
+std::optional<llvm::SmallVector<Size>> broadcast(llvm::ArrayRef<ModelTensorType> types, std::string *whyNot = nullptr);
 
 /// Prints and parses `[B, 12, "H//6+1"]`.
 void printAxes(mlir::AsmPrinter &p, llvm::ArrayRef<mlir::StringAttr> axes);
-mlir::ParseResult parseAxes(mlir::AsmParser &p,
-                            llvm::SmallVectorImpl<mlir::StringAttr> &axes);
+mlir::ParseResult parseAxes(mlir::AsmParser &p, llvm::SmallVectorImpl<mlir::StringAttr> &axes);
 
 /// One axis of an einops pattern: names, or "1", that are merged into it.
 using PatternGroup = std::vector<std::string>;
@@ -48,9 +46,8 @@ struct AxesPattern {
 /// Reads "b t (h d) -> b h t d"; none when it is not a pattern.
 std::optional<AxesPattern> parsePattern(llvm::StringRef text);
 /// The length of every name of a rearrange. None with `whyNot` where it does not fit.
-std::optional<std::map<std::string, Size>>
-patternSizes(const AxesPattern &pattern, ModelTensorType operand,
-             mlir::DictionaryAttr sizes, std::string &whyNot);
+std::optional<std::map<std::string, Size>> patternSizes(const AxesPattern &pattern, ModelTensorType operand,
+                                                        mlir::DictionaryAttr sizes, std::string &whyNot);
 
 } // namespace heddle::model
 

@@ -39,16 +39,11 @@ static std::optional<PackedType> packedType(Type type) {
 
 static Type typeOf(MLIRContext *ctx, PackedType type) {
   switch (type) {
-  case PackedType::F32:
-    return Float32Type::get(ctx);
-  case PackedType::BF16:
-    return BFloat16Type::get(ctx);
-  case PackedType::F16:
-    return Float16Type::get(ctx);
-  case PackedType::I64:
-    return IntegerType::get(ctx, 64);
-  case PackedType::Bool:
-    return IntegerType::get(ctx, 1);
+  case PackedType::F32: return Float32Type::get(ctx);
+  case PackedType::BF16: return BFloat16Type::get(ctx);
+  case PackedType::F16: return Float16Type::get(ctx);
+  case PackedType::I64: return IntegerType::get(ctx, 64);
+  case PackedType::Bool: return IntegerType::get(ctx, 1);
   }
   llvm_unreachable("all types are named");
 }
@@ -58,7 +53,12 @@ LayoutAttr LayoutAttr::get(MLIRContext *ctx, const WeightLayout &l) {
 }
 
 WeightLayout LayoutAttr::getLayout() const {
-  return {*packedType(getElement()), getPanel(), getInOut(), getPart(), getGroups(), {getParts().begin(), getParts().end()}};
+  return {*packedType(getElement()),
+          getPanel(),
+          getInOut(),
+          getPart(),
+          getGroups(),
+          {getParts().begin(), getParts().end()}};
 }
 
 LogicalResult LayoutAttr::verify(Complaint emitError, int64_t panel, Type element, bool inOut, int64_t part,
@@ -66,6 +66,7 @@ LogicalResult LayoutAttr::verify(Complaint emitError, int64_t panel, Type elemen
   std::optional<PackedType> type = packedType(element);
   if (!type)
     return emitError() << "elements are f32, bf16, f16, i64 or i1, but got " << element;
+  // layout_c1, layout_c2, layout_c3 and layout_c4 stand in the class.
   std::string why = WeightLayout{*type, panel, inOut, part, groups, {parts.begin(), parts.end()}}.wrong();
   return why.empty() ? success() : emitError() << why;
 }
@@ -113,13 +114,15 @@ Attribute LayoutAttr::parse(AsmParser &p, Type) {
     }
     auto one = [&] { return p.parseInteger(parts.emplace_back()); };
     if (p.parseKeyword("part", " or 'in_out'") || p.parseInteger(part) || p.parseKeyword("of") ||
-        p.parseCommaSeparatedList(AsmParser::Delimiter::Square, one) || p.parseKeyword("groups") || p.parseInteger(groups))
+        p.parseCommaSeparatedList(AsmParser::Delimiter::Square, one) || p.parseKeyword("groups") ||
+        p.parseInteger(groups))
       return {};
     break;
   }
   if (p.parseGreater())
     return {};
-  return getChecked([&] { return p.emitError(at); }, p.getContext(), panel, element, inOut, part, ArrayRef(parts), groups);
+  return getChecked([&] { return p.emitError(at); }, p.getContext(), panel, element, inOut, part, ArrayRef(parts),
+                    groups);
 }
 
 //===-- the blob ---------------------------------------------------------------===//
@@ -128,16 +131,27 @@ LogicalResult BlobEntryAttr::verify(Complaint emitError, StringAttr name, DenseI
                                     int64_t offset, DenseI64ArrayAttr firsts, DenseI64ArrayAttr counts,
                                     DenseI64ArrayAttr strides) {
   if (firsts.size() != counts.size() || firsts.size() != strides.size()) // entry_c1
-    return emitError() << "the entry of " << name << " has " << firsts.size() << " firsts, " << counts.size() << " counts and "
-                       << strides.size() << " strides";
+    return emitError() << "the entry of " << name << " has " << firsts.size() << " firsts, " << counts.size()
+                       << " counts and " << strides.size() << " strides";
   if (std::string why = layout.getLayout().misfit(shape); !why.empty()) // entry_c2
     return emitError() << "the layout of " << name << " does not fit: " << why;
   int64_t all = 1;
   for (auto [first, count, stride] : llvm::zip_equal(firsts.asArrayRef(), counts.asArrayRef(), strides.asArrayRef()))
     if (first < 0 || count < 1 || stride < 0 || llvm::MulOverflow(all, count, all) || all > (1 << 24)) // entry_c3
-      return emitError() << "the entry of " << name << " counts " << count << " indices from " << first << " with a stride of " << stride;
+      return emitError() << "the entry of " << name << " counts " << count << " indices from " << first
+                         << " with a stride of " << stride;
   if (offset < 0)
     return emitError() << "the entry of " << name << " lies at " << offset;
+  uint64_t behind = layout.getLayout().bytes(shape.asArrayRef()); // what the indices so far choose from
+  for (int64_t i = int64_t(counts.size()) - 1; i >= 0; --i) {
+    bool over = false;
+    if (counts[i] > 1 && uint64_t(strides[i]) < behind) // entry_c4
+      return emitError() << "tensors of " << name << " overlap: a stride of " << strides[i] << " is less than "
+                         << behind << " bytes";
+    behind = llvm::SaturatingMultiplyAdd(uint64_t(counts[i] - 1), uint64_t(strides[i]), behind, &over);
+    if (over || behind > uint64_t(INT64_MAX))
+      return emitError() << "the entry of " << name << " has more bytes than fit";
+  }
   return success();
 }
 
@@ -192,12 +206,14 @@ Attribute PlaceAttr::parse(AsmParser &p, Type) {
     return {};
   if (p.parseGreater())
     return {};
-  return getChecked([&] { return p.emitError(at); }, p.getContext(), *kind, StringAttr::get(p.getContext(), form), output);
+  return getChecked([&] { return p.emitError(at); }, p.getContext(), *kind, StringAttr::get(p.getContext(), form),
+                    output);
 }
 
 //===-- schedules --------------------------------------------------------------===//
 
-LogicalResult ScheduleAttr::verify(Complaint emitError, int64_t panel, int64_t rows, int64_t block, int64_t ahead, int64_t small) {
+LogicalResult ScheduleAttr::verify(Complaint emitError, int64_t panel, int64_t rows, int64_t block, int64_t ahead,
+                                   int64_t small) {
   if (rows < 1 || rows > 32 || !llvm::isPowerOf2_64(rows)) // schedule_c1
     return emitError() << "a tile has 1, 2, 4, 8, 16 or 32 rows, not " << rows;
   if (block < rows || block > 65536 || block % rows) // schedule_c2
@@ -217,7 +233,8 @@ LogicalResult PiecesAttr::verify(Complaint emitError, int64_t longest, int64_t b
   return success();
 }
 
-LogicalResult TargetAttr::verify(Complaint emitError, StringRef name, StringRef, int64_t lanes, int64_t registers, StringAttr) {
+LogicalResult TargetAttr::verify(Complaint emitError, StringRef name, StringRef, int64_t lanes, int64_t registers,
+                                 StringAttr) {
   if (name.empty() || !llvm::all_of(name, llvm::isAlnum)) // target_c1
     return emitError() << "a target is a word, not \"" << name << "\"";
   if (lanes < 1 || lanes > 64 || !llvm::isPowerOf2_64(lanes)) // target_c2

@@ -35,7 +35,8 @@ def Model_BlobEntryAttr : Model_Attr<"BlobEntry", "entry"> {
     `firsts`, `counts` and `strides` have one number for each index of the name: the tensor with indices i lies at
     offset + the sum of strides * (i - firsts), for firsts <= i < firsts + counts.
     - (C1) one first, count and stride an index. (C2) the layout fits the shape.
-    - (C3) offset, firsts and strides are not negative, counts positive.
+    - (C3) offset, firsts and strides are not negative, counts positive. (C4) tensors of an entry do not overlap:
+      a stride is at least the bytes of what the indices behind it choose from.
   }];
   let parameters = (ins "::mlir::StringAttr":$name, "::mlir::DenseI64ArrayAttr":$shape, "::heddle::model::LayoutAttr":$layout,
                         "int64_t":$offset, "::mlir::DenseI64ArrayAttr":$firsts, "::mlir::DenseI64ArrayAttr":$counts,

@@ -11,9 +11,7 @@ using namespace mlir;
 using namespace heddle::model;
 using namespace heddle::model::inference;
 
-
-std::optional<SmallVector<Size>>
-heddle::model::broadcast(ArrayRef<ModelTensorType> types, std::string *whyNot) {
+std::optional<SmallVector<Size>> heddle::model::broadcast(ArrayRef<ModelTensorType> types, std::string *whyNot) {
   int64_t rank = 0;
   for (ModelTensorType t : types)
     rank = std::max(rank, t.getRank());
@@ -36,8 +34,8 @@ heddle::model::broadcast(ArrayRef<ModelTensorType> types, std::string *whyNot) {
   return sizes;
 }
 
-static LogicalResult inferBroadcast(MLIRContext *ctx, Loc loc, ArrayRef<ModelTensorType> types,
-                                    Type element, Types &out) {
+static LogicalResult inferBroadcast(MLIRContext *ctx, Loc loc, ArrayRef<ModelTensorType> types, Type element,
+                                    Types &out) {
   std::string why;
   std::optional<SmallVector<Size>> sizes = broadcast(types, &why);
   if (!sizes)
@@ -70,8 +68,7 @@ LogicalResult UnaryOp::inferReturnTypes(MLIRContext *, Loc loc, Adaptor op, Type
   ModelTensorType t = typeOf(op.getOperand());
   Type e = t.getElementType();
   bool integer = op.getKind() == UnaryKind::neg || op.getKind() == UnaryKind::abs;
-  bool fits = op.getKind() == UnaryKind::logical_not ? e.isInteger(1)
-                                                     : e.isF32() || (integer && e.isInteger(64));
+  bool fits = op.getKind() == UnaryKind::logical_not ? e.isInteger(1) : e.isF32() || (integer && e.isInteger(64));
   if (!fits)
     return refuse(loc, stringifyUnaryKind(op.getKind()), " does not take elements of ", e);
   out.push_back(t);
@@ -93,16 +90,14 @@ LogicalResult BinaryOp::inferReturnTypes(MLIRContext *ctx, Loc loc, Adaptor op, 
 LogicalResult CompareOp::inferReturnTypes(MLIRContext *ctx, Loc loc, Adaptor op, Types &out) {
   ModelTensorType a = typeOf(op.getLhs()), b = typeOf(op.getRhs());
   if (a.getElementType() != b.getElementType())
-    return refuse(loc, "operands have element types ", a.getElementType(), " and ",
-                  b.getElementType());
+    return refuse(loc, "operands have element types ", a.getElementType(), " and ", b.getElementType());
   return inferBroadcast(ctx, loc, {a, b}, IntegerType::get(ctx, 1), out);
 }
 
 LogicalResult SelectOp::inferReturnTypes(MLIRContext *ctx, Loc loc, Adaptor op, Types &out) {
   ModelTensorType c = typeOf(op.getCondition()), a = typeOf(op.getYes()), b = typeOf(op.getNo());
   if (a.getElementType() != b.getElementType())
-    return refuse(loc, "branches have element types ", a.getElementType(), " and ",
-                  b.getElementType());
+    return refuse(loc, "branches have element types ", a.getElementType(), " and ", b.getElementType());
   return inferBroadcast(ctx, loc, {c, a, b}, a.getElementType(), out);
 }
 
@@ -123,9 +118,13 @@ LogicalResult LinearOp::inferReturnTypes(MLIRContext *, Loc loc, Adaptor op, Typ
   if (x.getRank() < 1)
     return refuse(loc, "linear needs an operand with features, but got a scalar");
   Size n = x.getSize(x.getRank() - 1);
-  if (w.getRank() != 2 || w.getSize(op.getInOut() ? 0 : 1) != n) // linear_c1
-    return refuse(loc, "weight is ", show(w), op.getInOut() ? " (in_out)" : " (out_in)",
-                  ", the operand has ", n.str(), " features");
+  if (op.getFilter()) {
+    if (w.getRank() < 3 || op.getInOut() || !w.getCount().constant() || w.getCount() != w.getSize(0) * n) // linear_c5
+      return refuse(loc, "a filter is [m, c, k...] in numbers with c * k... the ", n.str(),
+                    " features of the operand, but the weight is ", show(w));
+  } else if (w.getRank() != 2 || w.getSize(op.getInOut() ? 0 : 1) != n) // linear_c1
+    return refuse(loc, "weight is ", show(w), op.getInOut() ? " (in_out)" : " (out_in)", ", the operand has ", n.str(),
+                  " features");
   Size m = w.getSize(op.getInOut() ? 1 : 0);
   if (op.getBias()) {
     ModelTensorType b = typeOf(op.getBias());
@@ -139,11 +138,9 @@ LogicalResult LinearOp::inferReturnTypes(MLIRContext *, Loc loc, Adaptor op, Typ
       return refuse(loc, "a part must be positive, but got ", p);
     total += p;
   }
-  std::optional<Size> unit =
-      groups > 0 ? m.exactDiv(Size(groups * total)) : std::nullopt;
+  std::optional<Size> unit = groups > 0 ? m.exactDiv(Size(groups * total)) : std::nullopt;
   if (!unit) // linear_c3
-    return refuse(loc, m.str(), " features do not split into ", groups, " groups of ", total,
-                  " units");
+    return refuse(loc, m.str(), " features do not split into ", groups, " groups of ", total, " units");
   SmallVector<Size> sizes = x.getSizes();
   // `part = j` (model-split-linear) keeps one of the results.
   std::optional<int64_t> part = op.getPart();
@@ -184,8 +181,7 @@ LogicalResult ConvOp::inferReturnTypes(MLIRContext *, Loc loc, Adaptor op, Types
   int64_t groups = op.getGroups();
   Size in = x.getSize(n + 1), m = w.getSize(0);
   if (groups < 1 || in != w.getSize(1) * Size(groups))
-    return refuse(loc, "weight is ", show(w), " with ", groups, " groups, the operand has ",
-                  in.str(), " channels");
+    return refuse(loc, "weight is ", show(w), " with ", groups, " groups, the operand has ", in.str(), " channels");
   if (!m.exactDiv(Size(groups)))
     return refuse(loc, m.str(), " results do not divide into ", groups, " groups");
   if (op.getBias() && (typeOf(op.getBias()).getRank() != 1 || typeOf(op.getBias()).getSize(0) != m))
@@ -279,7 +275,8 @@ LogicalResult RotaryOp::inferReturnTypes(MLIRContext *, Loc loc, Adaptor op, Typ
 LogicalResult InterpolateOp::inferReturnTypes(MLIRContext *, Loc loc, Adaptor op, Types &out) {
   ModelTensorType x = typeOf(op.getInput());
   SmallVector<Size> sizes = x.getSizes();
-  if (op.getSizes().size() + 2 > sizes.size() || (!op.getScales().empty() && op.getScales().size() != op.getSizes().size()))
+  if (op.getSizes().size() + 2 > sizes.size() ||
+      (!op.getScales().empty() && op.getScales().size() != op.getSizes().size()))
     return refuse(loc, op.getSizes().size(), " sizes do not fit ", show(x));
   for (auto [i, s] : llvm::enumerate(op.getSizes().getAsValueRange<StringAttr>())) {
     std::optional<Size> size = Size::parse(s);

@@ -5,6 +5,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "dialects/Model/IR/Model.h"
+#include "mlir/Interfaces/FunctionInterfaces.h"
 
 using namespace mlir;
 using namespace heddle::model;
@@ -12,8 +13,7 @@ using namespace heddle::model;
 #define GET_OP_CLASSES
 #include "dialects/Model/IR/ModelOps.cpp.inc"
 
-LogicalResult ParamOp::verify() {
-  // Every index is used and every {k} has one.
+LogicalResult ParamOp::verify() { // param_c1: every index is used and every {k} has one
   for (unsigned k = 0, n = getIndices().size(); k < n; ++k)
     if (!getName().contains(("{" + Twine(k) + "}").str()))
       return emitOpError("index ") << k << " does not occur in the name " << getNameAttr();
@@ -64,8 +64,8 @@ LogicalResult ConstantOp::verify() { // constant_c1
     return emitOpError("value has rank ") << type.getRank() << ", the result " << result.getRank();
   for (int64_t i = 0; i < result.getRank(); ++i)
     if (!result.getSize(i).is(type.getDimSize(i)))
-      return emitOpError("axis ") << i << " of the value has length " << type.getDimSize(i)
-                                  << ", the result " << result.getSize(i).str();
+      return emitOpError("axis ") << i << " of the value has length " << type.getDimSize(i) << ", the result "
+                                  << result.getSize(i).str();
   Type from = type.getElementType(), to = result.getElementType();
   if (to.isF32() ? !isa<FloatType>(from) : from != to)
     return emitOpError("cannot hold ") << from << " as " << to;
@@ -91,6 +91,29 @@ LogicalResult BroadcastOp::verify() {
     return emitOpError(why);
   if (*sizes != to.getSizes())
     return emitOpError("cannot stretch ") << from << " to " << to;
+  return success();
+}
+
+LogicalResult DefaultOp::verify() {
+  auto input = dyn_cast<BlockArgument>(getInput());
+  if (!input || !isa<FunctionOpInterface>(input.getOwner()->getParentOp())) // default_c1
+    return emitOpError("stands for an argument of the function");
+  if (getType() != getInput().getType())
+    return emitOpError("keeps the type of its input, ") << getInput().getType() << ", but gives " << getType();
+  Operation *yield = getBody().front().getTerminator();
+  auto value =
+      yield->getNumOperands() == 1 ? dyn_cast<ModelTensorType>(yield->getOperand(0).getType()) : ModelTensorType();
+  if (!value || value.getElementType() != getType().getElementType()) // default_c2
+    return emitOpError("yields one tensor of ") << getType().getElementType();
+  // A default of so many elements fixes a length that nobody else gives.
+  SmallVector<Size> from = value.getSizes(), to = getType().getSizes();
+  bool fits = from.size() <= to.size();
+  for (size_t i = 0; fits && i < from.size(); ++i) {
+    const Size &here = from[i], &there = to[to.size() - from.size() + i];
+    fits = here == there || here.is(1) || (here.constant() && !there.constant());
+  }
+  if (!fits)
+    return emitOpError("cannot stretch ") << value << " to " << getType();
   return success();
 }
 
@@ -134,10 +157,9 @@ LogicalResult RepeatOp::verify() {
     return emitOpError("must yield ") << getNumResults() << " values";
   for (unsigned i = 0; i < n; ++i) { // repeat_c1
     Type t = getCarried()[i].getType();
-    if (body.getArgument(i + 1).getType() != t || yield.getOperand(i).getType() != t ||
-        getResult(i).getType() != t)
-      return emitOpError("carried value ") << i << " must keep its type " << t
-             << ", but yields " << yield.getOperand(i).getType();
+    if (body.getArgument(i + 1).getType() != t || yield.getOperand(i).getType() != t || getResult(i).getType() != t)
+      return emitOpError("carried value ")
+             << i << " must keep its type " << t << ", but yields " << yield.getOperand(i).getType();
   }
   for (unsigned i = n; i < getNumResults(); ++i) {
     auto one = dyn_cast<ModelTensorType>(yield.getOperand(i).getType());

@@ -162,13 +162,16 @@ def Model_DefaultOp : Model_Op<"default", [Pure, SingleBlockImplicitTerminator<"
   let summary = "an input, or what stands for it when it was not given";
   let description = [{
     The result is `input` when the caller gave it, else what the region yields, broadcast to
-    the type of the input. The input must be an argument of the function with the attribute
+    the type of the input. The input is an argument of the function with the attribute
     `model.default`.
+    - (C1) the input is an argument of a function and the result of its type. (C2) the region yields one tensor
+      that stretches to that type.
   }];
   let arguments = (ins Model_Any:$input);
   let results = (outs Model_Any:$result);
   let regions = (region SizedRegion<1>:$body);
   let assemblyFormat = "$input attr-dict `:` type($input) `->` type($result) $body";
+  let hasVerifier = 1;
 }
 
 //===-- moving -----------------------------------------------------------------===//
@@ -221,6 +224,27 @@ def Model_GatherOp : Model_Infer<"gather", [], OwnStep> {
   let assemblyFormat = "$operand `at` $at attr-dict `:` functional-type(operands, results)";
 }
 
+// What a convolution multiplies. Along one axis without dilation rows overlap in the memory of x: then nothing is
+// copied (dialects/Model/Transforms/Views.h).
+def Model_WindowsOp : Model_Infer<"windows", [], []> {
+  let summary = "each window of x as a row: [B, L..., c] -> [B, L'..., Πsize * c], taps in row-major order, channels last";
+  let description = [{
+    y[b, l..., t*c + i] = x[b, l*stride + t*dilation, i]; L' = (L - dilation*(size-1) - 1)//stride + 1. Made by
+    `model-conv-to-linear`, which pads first.
+    - (C1) x has rank 3 or more; size, stride, dilation have one number each of the axes between, 1 or more.
+    - (C2) an axis of known length holds a window; the channels are a number.
+    ```mlir
+    func.func @overlapping(%x: !model.tensor<[B, T, 8], f32>) {
+      %y = model.windows %x size [3] stride [2] dilation [1] : (!model.tensor<[B, T, 8], f32>) -> !model.tensor<[B, "(T-3)//2+1", 24], f32>
+      return
+    }
+    ```
+  }];
+  let arguments = (ins Model_Real:$operand, DenseI64ArrayAttr:$size, DenseI64ArrayAttr:$stride, DenseI64ArrayAttr:$dilation);
+  let results = (outs Model_Real:$result);
+  let assemblyFormat = "$operand `size` $size `stride` $stride `dilation` $dilation attr-dict `:` functional-type(operands, results)";
+}
+
 //===-- projections ------------------------------------------------------------===//
 
 def Model_EmbeddingOp : Model_Infer<"embedding", [], OwnStep> {
@@ -239,8 +263,10 @@ def Model_LinearOp : Model_Op<"linear", [Pure, AttrSizedOperandSegments, Isolate
     From `fused` on: `extras` and the region `epilogue` finish each element,
     ^bb(%acc: f32, %extra0: ...) -> model.yield %out : f32, where an extra is aligned with the
     result from the right and read at the element's index.
+    `filter` (`model-conv-to-linear`): W [m, c, k...], whose feature t*c + i is W[m, i, t], taps t in row-major order.
     - (C1) W has rank 2 and n features. (C2) b is [m]. (C3) m divides into groups and parts.
     - (C4) an epilogue stands only where there is one result.
+    - (C5) with `filter`, W has rank 3 or more, constant lengths, n = c * Πk, and is not `in_out`.
     ```mlir
     func.func @qkv(%x: !model.tensor<[B, T, 8], f32>, %w: !model.tensor<[24, 8], f32>, %b: !model.tensor<[24], f32>) {
       %q, %k, %v = model.linear %x, %w bias %b parts [1, 1, 1] groups 1
@@ -252,11 +278,11 @@ def Model_LinearOp : Model_Op<"linear", [Pure, AttrSizedOperandSegments, Isolate
   }];
   let arguments = (ins Model_Real:$input, Model_Real:$weight, Optional<Model_Real>:$bias, Variadic<Model_Any>:$extras,
                        UnitAttr:$in_out, OptionalAttr<DenseI64ArrayAttr>:$parts, DefaultValuedAttr<I64Attr, "1">:$groups,
-                       OptionalAttr<I64Attr>:$part);
+                       OptionalAttr<I64Attr>:$part, UnitAttr:$filter);
   let results = (outs Variadic<Model_Real>:$results);
   let regions = (region AnyRegion:$epilogue);
   let assemblyFormat = [{
-    $input `,` $weight (`bias` $bias^)? (`in_out` $in_out^)? (`parts` $parts^ `groups` $groups)?
+    $input `,` $weight (`bias` $bias^)? (`in_out` $in_out^)? (`filter` $filter^)? (`parts` $parts^ `groups` $groups)?
     (`with` $extras^)? attr-dict `:` functional-type(operands, results) ($epilogue^)? }];
   let hasVerifier = 1;
 }
@@ -279,6 +305,10 @@ def Model_ConvOp : Model_Infer<"conv", [], OwnStep> {
   let results = (outs Model_Real:$result);
   let assemblyFormat = [{ $input `,` $weight (`bias` $bias^)? `stride` $stride `dilation` $dilation `padding` $padding
     (`groups` $groups^)? attr-dict `:` functional-type(operands, results) }];
+  let extraClassDeclaration = [{
+    /// Whether result c reads channel c alone.
+    bool isDepthwise() { return getWeight().getType().getSize(1).is(1) && getWeight().getType().getSize(0).is(getGroups()); }
+  }];
 }
 
 // A NaN is larger than every number, as for max and argmax: exactly k elements stay, a NaN among them, so that

@@ -12,8 +12,19 @@ using namespace heddle::model;
 #define GET_TYPEDEF_CLASSES
 #include "dialects/Model/IR/ModelTypes.cpp.inc"
 
+namespace {
+/// What a module names in front, so that its lines stay short: every tensor type, as !B_T_48_f, and the larger
+/// attributes of the plan.
+struct ShortNames final : OpAsmDialectInterface {
+  using OpAsmDialectInterface::OpAsmDialectInterface;
+  AliasResult getAlias(Type type, raw_ostream &os) const override;
+  AliasResult getAlias(Attribute attr, raw_ostream &os) const override;
+};
+} // namespace
+
 void ModelDialect::initialize() {
   registerAttributes();
+  addInterfaces<ShortNames>();
   addTypes<
 #define GET_TYPEDEF_LIST
 #include "dialects/Model/IR/ModelTypes.cpp.inc"
@@ -41,9 +52,7 @@ ModelTensorType ModelTensorType::get(MLIRContext *ctx, ArrayRef<Size> sizes, Typ
   return get(ctx, axesOf(ctx, sizes), element);
 }
 Size ModelTensorType::getSize(int64_t axis) const { return sizeOf(getAxes()[axis]); }
-SmallVector<Size> ModelTensorType::getSizes() const {
-  return llvm::map_to_vector(getAxes(), sizeOf);
-}
+SmallVector<Size> ModelTensorType::getSizes() const { return llvm::map_to_vector(getAxes(), sizeOf); }
 Size ModelTensorType::getCount() const {
   Size n = 1;
   for (const Size &s : getSizes())
@@ -66,19 +75,16 @@ StateType StateType::get(MLIRContext *ctx, ArrayRef<Size> sizes, Type element) {
   return get(ctx, axesOf(ctx, sizes), element);
 }
 Size StateType::getSize(int64_t axis) const { return sizeOf(getAxes()[axis]); }
-SmallVector<Size> StateType::getSizes() const {
-  return llvm::map_to_vector(getAxes(), sizeOf);
-}
+SmallVector<Size> StateType::getSizes() const { return llvm::map_to_vector(getAxes(), sizeOf); }
 
-LogicalResult ModelTensorType::verify(llvm::function_ref<InFlightDiagnostic()> emitError,
-                                 ArrayRef<StringAttr> axes, Type element) {
+LogicalResult ModelTensorType::verify(llvm::function_ref<InFlightDiagnostic()> emitError, ArrayRef<StringAttr> axes,
+                                      Type element) {
   for (StringAttr axis : axes) {
     std::optional<Size> s = Size::parse(axis.getValue());
     if (!s)
       return emitError() << "an axis must be a size form, but got " << axis;
     if (s->str() != axis.getValue())
-      return emitError() << "an axis must be in normal form '" << s->str()
-                         << "', but got " << axis;
+      return emitError() << "an axis must be in normal form '" << s->str() << "', but got " << axis;
   }
   if (!element.isF32() && !element.isInteger(64) && !element.isInteger(1))
     return emitError() << "elements are f32, i64 or i1, but got " << element;
@@ -135,11 +141,9 @@ void ModelTensorType::print(AsmPrinter &p) const {
 Type ModelTensorType::parse(AsmParser &p) {
   SmallVector<StringAttr> axes;
   Type element;
-  if (p.parseLess() || parseAxes(p, axes) || p.parseComma() || p.parseType(element) ||
-      p.parseGreater())
+  if (p.parseLess() || parseAxes(p, axes) || p.parseComma() || p.parseType(element) || p.parseGreater())
     return {};
-  return getChecked([&] { return p.emitError(p.getNameLoc()); }, p.getContext(), axes,
-                    element);
+  return getChecked([&] { return p.emitError(p.getNameLoc()); }, p.getContext(), axes, element);
 }
 void StateType::print(AsmPrinter &p) const {
   p << '<';
@@ -149,8 +153,54 @@ void StateType::print(AsmPrinter &p) const {
 Type StateType::parse(AsmParser &p) {
   SmallVector<StringAttr> axes;
   Type element;
-  if (p.parseLess() || parseAxes(p, axes) || p.parseComma() || p.parseType(element) ||
-      p.parseGreater())
+  if (p.parseLess() || parseAxes(p, axes) || p.parseComma() || p.parseType(element) || p.parseGreater())
     return {};
   return get(p.getContext(), axes, element);
+}
+
+//===-- short names -------------------------------------------------------------===//
+
+/// Longer forms are written `n`.
+static constexpr size_t kLongestWord = 20;
+
+/// `B_T_48_f`: the axes, then f, i or b for f32, i64 or i1. Of a form what is neither letter nor digit becomes _.
+static void printShort(ArrayRef<StringAttr> axes, Type element, raw_ostream &os) {
+  for (StringAttr axis : axes) {
+    std::string word;
+    for (char c : axis.getValue())
+      if (llvm::isAlnum(c))
+        word += c;
+      else if (!word.empty() && word.back() != '_')
+        word += '_';
+    os << (word.size() > kLongestWord ? "n" : StringRef(word).rtrim('_')) << '_';
+  }
+  os << (element.isF32() ? 'f' : element.isInteger(1) ? 'b' : 'i');
+}
+
+OpAsmDialectInterface::AliasResult ShortNames::getAlias(Type type, raw_ostream &os) const {
+  if (auto tensor = dyn_cast<ModelTensorType>(type)) {
+    printShort(tensor.getAxes(), tensor.getElementType(), os);
+    return AliasResult::FinalAlias;
+  }
+  if (auto state = dyn_cast<StateType>(type)) {
+    printShort(state.getAxes(), state.getElementType(), os << "state_");
+    return AliasResult::FinalAlias;
+  }
+  return AliasResult::NoAlias;
+}
+
+OpAsmDialectInterface::AliasResult ShortNames::getAlias(Attribute attr, raw_ostream &os) const {
+  if (isa<BlobEntryAttr>(attr))
+    os << "entry";
+  else if (isa<ScheduleAttr>(attr))
+    os << "tiles";
+  else if (isa<TargetAttr>(attr))
+    os << "target";
+  else if (auto layout = dyn_cast<LayoutAttr>(attr))
+    os << (layout.getPanel() ? "panels" : "natural");
+  else if (auto place = dyn_cast<PlaceAttr>(attr); place && place.inArena())
+    os << "arena";
+  else
+    return AliasResult::NoAlias;
+  return AliasResult::FinalAlias;
 }

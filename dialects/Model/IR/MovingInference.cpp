@@ -88,9 +88,9 @@ std::optional<AxesPattern> heddle::model::parsePattern(StringRef text) {
   return AxesPattern{*l, *r};
 }
 
-std::optional<std::map<std::string, Size>>
-heddle::model::patternSizes(const AxesPattern &pattern, ModelTensorType operand, DictionaryAttr given,
-                            std::string &whyNot) {
+std::optional<std::map<std::string, Size>> heddle::model::patternSizes(const AxesPattern &pattern,
+                                                                       ModelTensorType operand, DictionaryAttr given,
+                                                                       std::string &whyNot) {
   auto fail = [&](const Twine &why) {
     whyNot = why.str();
     return std::nullopt;
@@ -203,8 +203,7 @@ LogicalResult PadOp::inferReturnTypes(MLIRContext *, Loc loc, Adaptor op, Types 
 
 LogicalResult GatherOp::inferReturnTypes(MLIRContext *, Loc loc, Adaptor op, Types &out) {
   ModelTensorType x = typeOf(op.getOperand()), at = typeOf(op.getAt());
-  if (x.getRank() < 2 || at.getRank() < 1 || at.getRank() > 2 ||
-      (at.getSize(0) != x.getSize(0) && !x.getSize(0).is(1)))
+  if (x.getRank() < 2 || at.getRank() < 1 || at.getRank() > 2 || (at.getSize(0) != x.getSize(0) && !x.getSize(0).is(1)))
     return refuse(loc, "positions ", show(at), " do not fit rows of ", show(x));
   SmallVector<Size> sizes = at.getSizes();
   for (int64_t i = 2; i < x.getRank(); ++i)
@@ -228,6 +227,29 @@ LogicalResult PackRowsOp::inferReturnTypes(MLIRContext *, Loc loc, Adaptor op, T
   if (x.getRank() < 2 || rows.getRank() != 1) // pack_rows_c1
     return refuse(loc, "cannot take the rows ", show(rows), " of ", show(x));
   out.push_back(x.withSize(0, Size(1)).withSize(1, rows.getSize(0)));
+  return success();
+}
+
+LogicalResult WindowsOp::inferReturnTypes(MLIRContext *, Loc loc, Adaptor op, Types &out) {
+  ModelTensorType x = typeOf(op.getOperand());
+  int64_t axes = x.getRank() - 2;
+  for (ArrayRef<int64_t> numbers : {op.getSize(), op.getStride(), op.getDilation()})
+    if (axes < 1 || int64_t(numbers.size()) != axes ||
+        llvm::any_of(numbers, [](int64_t n) { return n < 1; })) // windows_c1
+      return refuse(loc, "windows of ", show(x),
+                    " take a size, a stride and a dilation, 1 or more, for each axis between the first and the last");
+  SmallVector<Size> sizes = x.getSizes();
+  for (int64_t i = 0; i < axes; ++i) {
+    int64_t reach = op.getDilation()[i] * (op.getSize()[i] - 1) + 1;
+    std::optional<int64_t> length = sizes[1 + i].constant();
+    if (length && *length < reach) // windows_c2
+      return refuse(loc, "an axis of ", *length, " is shorter than a window of ", reach);
+    sizes[1 + i] = (sizes[1 + i] - Size(reach)).floorDiv(Size(op.getStride()[i])) + Size(1);
+    sizes.back() = sizes.back() * Size(op.getSize()[i]);
+  }
+  if (!sizes.back().constant()) // windows_c2
+    return refuse(loc, "the channels of ", show(x), " must be a number");
+  out.push_back(x.withSizes(sizes));
   return success();
 }
 

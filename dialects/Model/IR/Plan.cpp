@@ -14,8 +14,9 @@ using namespace heddle::model;
 
 static constexpr llvm::StringLiteral kPlace = "model.place", kScratch = "model.scratch", kArena = "model.arena",
                                      kCopyIn = "model.copy_in", kCopyBack = "model.copy_back", kCopies = "model.copies",
-                                     kInPlace = "model.in_place", kSchedule = "model.schedule", kPieces = "model.pieces",
-                                     kTarget = "model.target", kBlob = "model.blob", kBlobBytes = "model.blob_bytes";
+                                     kInPlace = "model.in_place", kSchedule = "model.schedule",
+                                     kPieces = "model.pieces", kTarget = "model.target", kBlob = "model.blob",
+                                     kBlobBytes = "model.blob_bytes";
 
 //===-- what each may be -------------------------------------------------------===//
 
@@ -26,14 +27,16 @@ static LogicalResult refuse(Operation *op, StringRef name, const Twine &expected
 /// One flag for each of `count` values.
 static LogicalResult verifyFlags(Operation *op, NamedAttribute attr, int64_t count) {
   auto flags = dyn_cast<DenseBoolArrayAttr>(attr.getValue());
-  return flags && flags.size() == count ? success()
-                                        : refuse(op, attr.getName(), "one flag for each of " + Twine(count) + " values", attr.getValue());
+  return flags && flags.size() == count
+             ? success()
+             : refuse(op, attr.getName(), "one flag for each of " + Twine(count) + " values", attr.getValue());
 }
 
 static LogicalResult verifyPlaces(Operation *op, NamedAttribute attr) {
   auto places = dyn_cast<ArrayAttr>(attr.getValue());
   if (!places || places.size() != op->getNumResults() || !llvm::all_of(places, llvm::IsaPred<PlaceAttr>))
-    return refuse(op, attr.getName(), "one #model.place for each of " + Twine(op->getNumResults()) + " results", attr.getValue());
+    return refuse(op, attr.getName(), "one #model.place for each of " + Twine(op->getNumResults()) + " results",
+                  attr.getValue());
   return success();
 }
 
@@ -45,6 +48,7 @@ static LogicalResult verifyBlob(Operation *op, NamedAttribute attr) {
     return refuse(op, attr.getName(), "an array of #model.entry on a module", attr.getValue());
   if (!bytes || bytes.getInt() < 0)
     return op->emitError() << "'" << attr.getName() << "' comes with '" << kBlobBytes << "'";
+  SmallVector<std::pair<int64_t, BlobEntryAttr>> ends; // where each ends
   for (auto entry : entries.getAsRange<BlobEntryAttr>()) {
     int64_t end = entry.getOffset() + int64_t(entry.getLayout().getLayout().bytes(entry.getShape().asArrayRef()));
     bool over = false;
@@ -53,9 +57,17 @@ static LogicalResult verifyBlob(Operation *op, NamedAttribute attr) {
       over |= llvm::MulOverflow(count - 1, stride, last) || llvm::AddOverflow(end, last, end);
     }
     if (over || end > bytes.getInt())
-      return op->emitError() << "the entry of " << entry.getName() << " ends at " << end << ", behind the " << bytes.getInt()
-                             << " bytes of the blob";
+      return op->emitError() << "the entry of " << entry.getName() << " ends at " << end << ", behind the "
+                             << bytes.getInt() << " bytes of the blob";
+    ends.push_back({end, entry});
   }
+  llvm::sort(ends, [](auto &a, auto &b) {
+    return std::pair(a.second.getOffset(), a.first) < std::pair(b.second.getOffset(), b.first);
+  });
+  for (size_t i = 1; i < ends.size(); ++i)
+    if (ends[i].second.getOffset() < ends[i - 1].first)
+      return op->emitError() << "the entries of " << ends[i - 1].second.getName() << " and " << ends[i].second.getName()
+                             << " overlap in the blob";
   return success();
 }
 
@@ -70,8 +82,9 @@ LogicalResult ModelDialect::verifyOperationAttribute(Operation *op, NamedAttribu
   }
   if (name == kArena) {
     auto text = dyn_cast<StringAttr>(value);
-    return text && isa<FunctionOpInterface>(op) && Size::parse(text) ? success()
-                                                                     : refuse(op, name, "the size form of a function's bytes", value);
+    return text && isa<FunctionOpInterface>(op) && Size::parse(text)
+               ? success()
+               : refuse(op, name, "the size form of a function's bytes", value);
   }
   if (name == kCopyIn || name == kCopyBack) {
     auto repeat = dyn_cast<RepeatOp>(op);
@@ -80,18 +93,27 @@ LogicalResult ModelDialect::verifyOperationAttribute(Operation *op, NamedAttribu
   if (name == kCopies)
     return verifyFlags(op, attr, op->getNumOperands());
   if (name == kInPlace)
-    return isa<UnitAttr>(value) && isa<PackRowsOp, UnpackRowsOp>(op) ? success() : refuse(op, name, "a flag of pack_rows or unpack_rows", value);
+    return isa<UnitAttr>(value) && isa<PackRowsOp, UnpackRowsOp>(op)
+               ? success()
+               : refuse(op, name, "a flag of pack_rows or unpack_rows", value);
   if (name == kSchedule)
-    return isa<ScheduleAttr>(value) && isa<LinearOp, MatmulOp>(op) ? success() : refuse(op, name, "the #model.schedule of a linear or a matmul", value);
+    return isa<ScheduleAttr>(value) && isa<LinearOp, MatmulOp>(op)
+               ? success()
+               : refuse(op, name, "the #model.schedule of a linear or a matmul", value);
   if (name == kPieces)
-    return isa<PiecesAttr>(value) && isa<FunctionOpInterface>(op) ? success() : refuse(op, name, "the #model.pieces of a function", value);
+    return isa<PiecesAttr>(value) && isa<FunctionOpInterface>(op)
+               ? success()
+               : refuse(op, name, "the #model.pieces of a function", value);
   if (name == kTarget)
-    return isa<TargetAttr>(value) && isa<ModuleOp>(op) ? success() : refuse(op, name, "the #model.target of a module", value);
+    return isa<TargetAttr>(value) && isa<ModuleOp>(op) ? success()
+                                                       : refuse(op, name, "the #model.target of a module", value);
   if (name == kBlob)
     return verifyBlob(op, attr);
   if (name == kBlobBytes) {
     auto bytes = dyn_cast<IntegerAttr>(value);
-    return bytes && bytes.getType().isInteger(64) && isa<ModuleOp>(op) ? success() : refuse(op, name, "a number of bytes, i64, on a module", value);
+    return bytes && bytes.getType().isInteger(64) && isa<ModuleOp>(op)
+               ? success()
+               : refuse(op, name, "a number of bytes, i64, on a module", value);
   }
   return success();
 }
@@ -100,7 +122,8 @@ LogicalResult ModelDialect::verifyOperationAttribute(Operation *op, NamedAttribu
 
 PlaceAttr heddle::model::placeOf(OpResult result) {
   auto places = result.getOwner()->getAttrOfType<ArrayAttr>(kPlace);
-  return places && result.getResultNumber() < places.size() ? dyn_cast<PlaceAttr>(places[result.getResultNumber()]) : PlaceAttr();
+  return places && result.getResultNumber() < places.size() ? dyn_cast<PlaceAttr>(places[result.getResultNumber()])
+                                                            : PlaceAttr();
 }
 void heddle::model::setPlaces(Operation *op, ArrayRef<PlaceAttr> places) {
   op->setAttr(kPlace, ArrayAttr::get(op->getContext(), SmallVector<Attribute>(places.begin(), places.end())));
@@ -137,6 +160,16 @@ void heddle::model::setInPlace(Operation *op) { op->setAttr(kInPlace, UnitAttr::
 
 ScheduleAttr heddle::model::scheduleOf(Operation *op) { return op->getAttrOfType<ScheduleAttr>(kSchedule); }
 void heddle::model::setSchedule(Operation *op, ScheduleAttr schedule) { op->setAttr(kSchedule, schedule); }
+
+heddle::WeightLayout heddle::model::rowsTakenBy(LinearOp op) {
+  WeightLayout layout;
+  if (op.getPart() && op.getParts() && op.getParts()->size() > 1) {
+    layout.part = *op.getPart();
+    layout.groups = op.getGroups();
+    layout.parts.assign(op.getParts()->begin(), op.getParts()->end());
+  }
+  return layout;
+}
 
 PiecesAttr heddle::model::piecesOf(Operation *function) { return function->getAttrOfType<PiecesAttr>(kPieces); }
 void heddle::model::setPieces(Operation *function, PiecesAttr pieces) { function->setAttr(kPieces, pieces); }

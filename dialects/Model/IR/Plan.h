@@ -41,6 +41,9 @@ void setInPlace(mlir::Operation *op);
 ScheduleAttr scheduleOf(mlir::Operation *op);
 void setSchedule(mlir::Operation *op, ScheduleAttr schedule);
 
+/// The rows of its weight, and elements of its bias, that a linear takes: all, or those of its part.
+WeightLayout rowsTakenBy(LinearOp op);
+
 /// In what pieces a long text comes to the step; null: in one.
 PiecesAttr piecesOf(mlir::Operation *function);
 void setPieces(mlir::Operation *function, PiecesAttr pieces);

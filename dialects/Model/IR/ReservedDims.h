@@ -19,8 +19,8 @@ inline constexpr llvm::StringLiteral kStepDims[] = {kPastDim, kNewDim, kCapacity
 
 /// What a reserved dim counts; empty for any other.
 inline llvm::StringRef meaningOfReservedDim(llvm::StringRef dim) {
-#define HEDDLE_DIM(name, word, meaning)                                                            \
-  if (dim == word)                                                                                 \
+#define HEDDLE_DIM(name, word, meaning)                                                                                \
+  if (dim == word)                                                                                                     \
     return meaning;
 #include "runtime/include/heddle/abi.def"
   return {};

@@ -39,8 +39,7 @@ std::optional<int64_t> Size::constant() const {
 }
 
 std::optional<std::string> Size::bareDim() const {
-  if (terms.size() != 1 || terms.begin()->second != 1 ||
-      terms.begin()->first.size() != 1)
+  if (terms.size() != 1 || terms.begin()->second != 1 || terms.begin()->first.size() != 1)
     return std::nullopt;
   const std::string &name = terms.begin()->first[0];
   for (char c : name)
@@ -111,8 +110,7 @@ Size Size::floorDiv(const Size &o) const {
   if (m == 1)
     return out + inner;
   std::string text = inner.str();
-  bool simple = inner.terms.size() == 1 && inner.terms.begin()->second == 1 &&
-                inner.terms.begin()->first.size() == 1;
+  bool simple = inner.terms.size() == 1 && inner.terms.begin()->second == 1 && inner.terms.begin()->first.size() == 1;
   return out + atom((simple ? text : "(" + text + ")") + "//" + std::to_string(m));
 }
 
@@ -194,28 +192,22 @@ std::string Size::str() const {
 }
 
 /// Builds a form with `dim` for the names.
-static std::optional<Size> build(StringRef text,
-                                 llvm::function_ref<Size(StringRef)> dim) {
+static std::optional<Size> build(StringRef text, llvm::function_ref<Size(StringRef)> dim) {
   bool good = true;
   auto constant = [](int64_t n) { return Size(n); };
   auto binary = [&](char op, Size a, Size b) -> Size {
     switch (op) {
-    case '+':
-      return a + b;
-    case '-':
-      return a - b;
-    case '*':
-      return a * b;
+    case '+': return a + b;
+    case '-': return a - b;
+    case '*': return a * b;
     case '/':
       if (b.is(0)) {
         good = false;
         return a;
       }
       return a.floorDiv(b);
-    case 'M':
-      return Size::max(a, b);
-    default:
-      return Size::min(a, b);
+    case 'M': return Size::max(a, b);
+    default: return Size::min(a, b);
     }
   };
   std::optional<Size> s = visitSize<Size>(text, {constant, dim, binary});
@@ -255,8 +247,7 @@ Size Size::substitute(const std::map<std::string, Size> &values) const {
   return out;
 }
 
-std::optional<int64_t>
-Size::evaluate(const std::map<std::string, int64_t> &dims) const {
+std::optional<int64_t> Size::evaluate(const std::map<std::string, int64_t> &dims) const {
   std::map<std::string, Size> values;
   for (const std::string &d : this->dims()) {
     auto it = dims.find(d);

@@ -25,7 +25,7 @@ namespace heddle::model {
 
 class Size {
 public:
-  Size() = default;                 ///< 0
+  Size() = default; ///< 0
   Size(int64_t constant);
   static Size dim(llvm::StringRef name);
 
@@ -80,8 +80,7 @@ template <typename T> struct SizeVisitor {
 };
 
 /// Parses canonical or hand-written text through `visitor`; none on a syntax error.
-template <typename T>
-std::optional<T> visitSize(llvm::StringRef text, SizeVisitor<T> visitor);
+template <typename T> std::optional<T> visitSize(llvm::StringRef text, SizeVisitor<T> visitor);
 
 } // namespace heddle::model
 

@@ -1,4 +1,8 @@
-//===- SizeParser.h - the one grammar of size forms -------------*- C++ -*-===//
+//===- SizeParser.h - the grammar of size forms -----------------*- C++ -*-===//
+//
+// Parses a size form and calls a SizeVisitor for each operation; types, evaluation and code
+// generation are visitors. The runtime has a parser of its own (runtime/Form.cpp), without
+// LLVM; both are tested against the table test/support/size_forms.def.
 //
 //   sum := product {("+"|"-") product}    product := unary {("*"|"//"|"%") unary}
 //   unary := "-" unary | integer | name | "max(" sum "," sum ")" | "min(...)" | "(" sum ")"
@@ -101,8 +105,7 @@ private:
 };
 } // namespace detail
 
-template <typename T>
-std::optional<T> visitSize(llvm::StringRef text, SizeVisitor<T> visitor) {
+template <typename T> std::optional<T> visitSize(llvm::StringRef text, SizeVisitor<T> visitor) {
   return detail::SizeParser<T>(text, visitor).run();
 }
 } // namespace heddle::model

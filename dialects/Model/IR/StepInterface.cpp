@@ -48,16 +48,14 @@ StepRelation SinusoidalOp::relateStep(unsigned, unsigned axis) { return StepRela
 StepRelation RotaryOp::relateStep(unsigned operand, unsigned axis) {
   unsigned r = rankOf(getResult()), q = rankOf((*this)->getOperand(operand));
   switch (operand) {
-  case 0:
-    return relateFeatures(*this, 0, axis);
+  case 0: return relateFeatures(*this, 0, axis);
   case 1: // positions: as the input without its features
     return StepRelation::same(axis + r - 1 - q);
   case 2: // frequencies [.., n] against positions[.., null]
     if (axis + 1 == q)
       return StepRelation::mixed("rotary: the frequencies lie along the step axis");
     return StepRelation::same(axis + r - q);
-  default:
-    return StepRelation::mixed("rotary: the amplitude has the step axis");
+  default: return StepRelation::mixed("rotary: the amplitude has the step axis");
   }
 }
 
@@ -130,7 +128,8 @@ StepRelation RearrangeOp::relateStep(unsigned, unsigned axis) {
 StepRelation MatmulOp::relateStep(unsigned operand, unsigned axis) {
   unsigned q = rankOf((*this)->getOperand(operand));
   if (axis + (operand == 0 ? 1 : 2) == q)
-    return StepRelation::mixed("matmul sums over the step axis; say it with `attention`, whose mask can be proved causal");
+    return StepRelation::mixed(
+        "matmul sums over the step axis; say it with `attention`, whose mask can be proved causal");
   return relateRowWise(*this, operand, axis);
 }
 

@@ -1,4 +1,4 @@
-// How the rows of a result depend on the rows of an operand: all that the derivation of the
+// How the rows of results depend on the rows of operands: all that the derivation of the
 // cached step (compiler/Conversion/ModelToEntries) asks of an op. No op knows of caches.
 #ifndef HEDDLE_DIALECTS_MODEL_IR_STEPINTERFACE_TD
 #define HEDDLE_DIALECTS_MODEL_IR_STEPINTERFACE_TD

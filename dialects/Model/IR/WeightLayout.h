@@ -7,9 +7,13 @@
 //   panels    [ceil(N/panel)][ceil(K/pair)][panel][pair], zeros behind N and K. In 16 bits `pair` is 2: a word
 //             of 4 bytes holds two neighbours along K
 //
-// Whoever must agree on this asks here: the plan (bytes), the packer (rows, places), the kernels (places),
-// the verifier of the IR (what fits). A coded layout (8 or 4 bits, a scale for each group of K) is one more
-// `PackedType` with its `bytes` and `at`. No MLIR here: compiler/Weights has none.
+// Panels of a tensor [N, c, k...], the filter of a convolution, have K = c * Πk: summed feature t*c + i is element
+// (i, t) of the file, so that channels lie side by side as they do in what is multiplied.
+//
+// The plan (bytes), the packer (rows, places), the kernels (rows, places), the interpreter (rows, the type that
+// elements are rounded to) and the verifier of the IR (what fits) all use this class, so they cannot disagree. A coded
+// layout (8 or 4 bits with a scale for each group of K) is one more `PackedType` with its `bytes` and `at`. No MLIR
+// here: compiler/Weights has none.
 //
 //===----------------------------------------------------------------------===//
 #ifndef HEDDLE_DIALECTS_MODEL_IR_WEIGHTLAYOUT_H
@@ -29,29 +33,35 @@ enum class PackedType : uint8_t { F32, BF16, F16, I64, Bool };
 /// Bytes of an element.
 inline unsigned width(PackedType type) {
   switch (type) {
-  case PackedType::F32:
-    return 4;
+  case PackedType::F32: return 4;
   case PackedType::BF16:
-  case PackedType::F16:
-    return 2;
-  case PackedType::I64:
-    return 8;
-  case PackedType::Bool:
-    return 1;
+  case PackedType::F16: return 2;
+  case PackedType::I64: return 8;
+  case PackedType::Bool: return 1;
   }
   return 0;
 }
 inline bool isReal(PackedType type) { return type != PackedType::I64 && type != PackedType::Bool; }
 
+/// Calculates with numbers, where a kernel makes code that calculates.
+struct Integers {
+  int64_t add(int64_t x, int64_t y) const { return x + y; }
+  int64_t mul(int64_t x, int64_t y) const { return x * y; }
+  int64_t div(int64_t x, int64_t y) const { return x / y; }
+  int64_t rem(int64_t x, int64_t y) const { return x % y; }
+};
+
 /// Rows [g*stride + begin, g*stride + end) for g in [0, groups).
 struct RowGroups {
   int64_t groups = 1, stride = 0, begin = 0, end = 0;
   int64_t count() const { return groups * (end - begin); }
-  /// The row of the tensor that is the i-th of these.
-  int64_t row(int64_t i) const {
+  /// The row of the tensor that is the i-th of these; `c` as in WeightLayout::at.
+  template <typename Number, typename Calculator> Number row(const Calculator &c, Number i) const {
     int64_t each = end - begin;
-    return i / each * stride + begin + i % each;
+    Number first = c.add(c.mul(c.div(i, each), stride), begin);
+    return c.add(first, c.rem(i, each));
   }
+  int64_t row(int64_t i) const { return row(Integers(), i); }
 };
 
 struct WeightLayout {
@@ -78,12 +88,21 @@ struct WeightLayout {
 
   /// W of a tensor of this shape. What is no panel has its elements in one row; with parts, one in each row.
   Matrix matrixOf(llvm::ArrayRef<int64_t> shape) const {
-    if (panel)
+    if (panel && shape.size() == 2)
       return inOut ? Matrix{shape[1], shape[0]} : Matrix{shape[0], shape[1]};
     int64_t elements = 1;
     for (int64_t n : shape)
       elements *= n;
+    if (panel)
+      return {shape[0], shape[0] ? elements / shape[0] : 0};
     return parts.empty() ? Matrix{1, elements} : Matrix{elements, 1};
+  }
+  /// The summed feature that element j of a row of the file is: of a filter taps outside, channels inside.
+  static int64_t featureOf(llvm::ArrayRef<int64_t> shape, int64_t j) {
+    int64_t taps = 1;
+    for (int64_t n : shape.drop_front(std::min<size_t>(shape.size(), 2)))
+      taps *= n;
+    return j % taps * shape[1] + j / taps;
   }
   /// Which of N rows are packed.
   RowGroups take(int64_t n) const {
@@ -114,8 +133,11 @@ struct WeightLayout {
   template <typename Number, typename Calculator>
   Number at(const Calculator &c, Number n, Number k, Number depth) const {
     Number first = c.mul(c.div(n, panel), depth);
-    Number word = c.add(c.mul(c.add(first, c.div(k, pair())), panel), c.rem(n, panel));
-    return pair() == 1 ? word : c.add(c.mul(word, pair()), c.rem(k, pair()));
+    Number line = c.mul(c.add(first, c.div(k, pair())), panel), word = c.add(line, c.rem(n, panel));
+    if (pair() == 1)
+      return word;
+    Number even = c.mul(word, pair());
+    return c.add(even, c.rem(k, pair()));
   }
 
   /// Why there is no such layout; empty: there is.
@@ -138,8 +160,9 @@ struct WeightLayout {
   }
   /// Why a tensor of this shape does not fit a layout that is not wrong; empty: it does.
   std::string misfit(llvm::ArrayRef<int64_t> shape) const {
-    if (panel && shape.size() != 2)
-      return "panels are of a matrix, but the shape has " + std::to_string(shape.size()) + " axes";
+    if (panel && (shape.size() < 2 || (inOut && shape.size() > 2)))
+      return "panels are of a matrix or of a filter [N, c, k...], but the shape has " + std::to_string(shape.size()) +
+             " axes";
     bool overflow = false;
     uint64_t elements = 1;
     for (int64_t n : shape) {
@@ -156,7 +179,8 @@ struct WeightLayout {
     for (int64_t p : parts)
       total += p;
     if (!parts.empty() && (total > w.n || groups > w.n / total || w.n % (groups * total)))
-      return std::to_string(w.n) + " rows do not split into " + std::to_string(groups) + " groups of " + std::to_string(total) + " units";
+      return std::to_string(w.n) + " rows do not split into " + std::to_string(groups) + " groups of " +
+             std::to_string(total) + " units";
     return "";
   }
 };

@@ -1,11 +1,12 @@
 //===- FuseElementwise.cpp - chains become maps, maps become epilogues ----===//
 //
-// Every elementwise op becomes a map; on the way it takes in the maps that only it reads.
-// Constants of one element move into the body. Then a linear takes in the map that alone reads
-// it. What is computed does not change, only how often it goes through memory.
+// Every elementwise op becomes a map and merges the maps that only it reads; constants of one element
+// move into the body. Then a linear takes the map that is its only reader as its epilogue. Values do not
+// change, only how often they go through memory.
 //
 //===----------------------------------------------------------------------===//
 
+#include "dialects/Model/IR/Names.h"
 #include "dialects/Model/Transforms/Fusion.h"
 #include "dialects/Model/Transforms/Passes.h"
 #include "dialects/Model/Transforms/Scalars.h"
@@ -20,15 +21,16 @@ namespace heddle::model {
 using namespace mlir;
 using namespace heddle::model;
 
-/// Ops of a body that make it worth computing only once an element.
+/// Bodies with more ops than this are computed only once for each element, never again in a reader that
+/// broadcasts.
 static constexpr int kCheap = 4;
-/// Ops of a body that takes no more: what is left to gain is little, and the time to make code for one body grows
-/// faster than its length.
+/// Bodies with more ops than this merge no further map: little is gained, and code generation time grows
+/// faster than the body.
 static constexpr size_t kLongestBody = 256;
 
 static ModelTensorType typeOf(Value v) { return cast<ModelTensorType>(v.getType()); }
 
-/// The one element of a constant tensor, as an attribute of the type it is computed in.
+/// The element of a constant with one element, as an attribute of the type it is computed in.
 static TypedAttr oneElement(Value v) {
   auto constant = v.getDefiningOp<ConstantOp>();
   if (!constant || !typeOf(v).getCount().is(1))
@@ -41,7 +43,7 @@ static TypedAttr oneElement(Value v) {
   return b.getIntegerAttr(element, element.isInteger(1) ? int64_t(value.getBoolValue()) : value.getSExtValue());
 }
 
-/// Whether the map behind `v` may be computed inside of its reader `op`.
+/// The map that defines `v` if it may be computed inside of its reader `op`; null otherwise.
 static MapOp fusable(Value v, Operation *op) {
   auto map = v.getDefiningOp<MapOp>();
   if (!map || map->getBlock() != op->getBlock())
@@ -53,7 +55,7 @@ static MapOp fusable(Value v, Operation *op) {
     return {};
   if (typeOf(v).getCount() == typeOf(op->getResult(0)).getCount())
     return map;
-  // It broadcasts into the reader: elements would be computed more than once.
+  // It is broadcast in the reader, so its elements would be computed more than once.
   int ops = 0;
   bool functions = false;
   for (Operation &o : map.getBody().front().without_terminator()) {
@@ -63,7 +65,10 @@ static MapOp fusable(Value v, Operation *op) {
   return functions || ops > kCheap ? MapOp() : map;
 }
 
-/// Makes a map of `op` and of the maps that it takes in.
+/// `where` under the name of `v`.
+static Location named(Location where, Value v) { return withName(nameOf(locationOf(v)), where); }
+
+/// Replaces `op` by a map that also computes the maps that only it reads.
 static void toMap(Operation *op) {
   OpBuilder b(op);
   Location loc = op->getLoc();
@@ -89,7 +94,7 @@ static void toMap(Operation *op) {
   Block *body = b.createBlock(&fused.getBody());
   llvm::DenseMap<Value, Value> elements;
   for (Value v : operands)
-    elements[v] = body->addArgument(typeOf(v).getElementType(), loc);
+    elements[v] = body->addArgument(typeOf(v).getElementType(), named(loc, v));
   SmallVector<Value> in;
   llvm::DenseMap<Value, Value> done;
   for (auto [v, map] : llvm::zip_equal(op->getOperands(), taken)) {
@@ -109,9 +114,8 @@ static void toMap(Operation *op) {
       done[v] = in.back();
     }
   }
-  Value out = emitElement(b, op, in, [&](UnaryKind kind, Value v) -> Value {
-    return FunctionOp::create(b, loc, v.getType(), kind, v);
-  });
+  Value out = emitElement(
+      b, op, in, [&](UnaryKind kind, Value v) -> Value { return FunctionOp::create(b, loc, v.getType(), kind, v); });
   YieldOp::create(b, loc, ValueRange{out});
   op->getResult(0).replaceAllUsesWith(fused.getResult());
   op->erase();
@@ -123,8 +127,8 @@ static void toMap(Operation *op) {
     map->erase();
 }
 
-/// Whether an epilogue over `result` can read `extra`: at the element, along the columns or
-/// along all of the rows, or one element.
+/// Whether an epilogue over `result` can read `extra`: at the element, along the columns, along the rows,
+/// or as one element.
 static bool readable(ModelTensorType result, ModelTensorType extra) {
   int64_t shift = result.getRank() - extra.getRank();
   bool all = true, none = true;
@@ -150,13 +154,13 @@ LinearOp heddle::model::linearTaking(MapOp map) {
   return linear;
 }
 
-/// Moves `map` into the epilogue of its linear, if there is one.
+/// Moves `map` into the epilogue of its linear, if linearTaking finds one.
 static void toEpilogue(MapOp map) {
   LinearOp linear = linearTaking(map);
   if (!linear)
     return;
   SmallVector<Value> extras;
-  SmallVector<unsigned> order; // of the map's arguments behind the sum
+  SmallVector<unsigned> order; // of the map's arguments after the linear's result
   unsigned own = 0;
   for (auto [i, v] : llvm::enumerate(map.getOperands())) {
     if (v.getDefiningOp() == linear) {
@@ -168,15 +172,17 @@ static void toEpilogue(MapOp map) {
   }
   OpBuilder b(map);
   Location loc = map.getLoc();
-  auto fused = LinearOp::create(b, linear.getLoc(), map->getResultTypes(), linear.getInput(), linear.getWeight(),
-                                linear.getBias(), extras, linear.getInOutAttr(), linear.getPartsAttr(), linear.getGroupsAttr(),
-                                linear.getPartAttr());
+  // What comes out is the map's value, made where the linear stands.
+  auto fused =
+      LinearOp::create(b, named(linear.getLoc(), map.getResult()), map->getResultTypes(), linear.getInput(),
+                       linear.getWeight(), linear.getBias(), extras, linear.getInOutAttr(), linear.getPartsAttr(),
+                       linear.getGroupsAttr(), linear.getPartAttr(), linear.getFilterAttr());
   fused->setDiscardableAttrs(linear->getDiscardableAttrDictionary());
   Block *body = b.createBlock(&fused.getEpilogue());
   IRMapping mapping;
-  mapping.map(map.getBody().getArgument(own), body->addArgument(b.getF32Type(), loc));
+  mapping.map(map.getBody().getArgument(own), body->addArgument(b.getF32Type(), named(loc, linear.getResult(0))));
   for (auto [i, v] : llvm::zip_equal(order, extras))
-    mapping.map(map.getBody().getArgument(i), body->addArgument(typeOf(v).getElementType(), loc));
+    mapping.map(map.getBody().getArgument(i), body->addArgument(typeOf(v).getElementType(), named(loc, v)));
   for (Operation &o : map.getBody().front())
     b.clone(o, mapping);
   map.getResult().replaceAllUsesWith(fused.getResult(0));
@@ -198,7 +204,7 @@ struct FuseElementwise final : heddle::model::impl::FuseElementwisePassBase<Fuse
     getOperation().walk([&](MapOp map) { maps.push_back(map); });
     for (MapOp map : maps)
       toEpilogue(map);
-    // Constants that only bodies read are gone.
+    // Constants that had only been read by maps are unused now.
     getOperation().walk([](ConstantOp op) {
       if (op->use_empty())
         op.erase();

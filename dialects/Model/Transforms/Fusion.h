@@ -6,9 +6,9 @@
 
 namespace heddle::model {
 
-/// The linear whose epilogue can become `map`: it has one result and no epilogue yet, `map` alone
-/// reads it, has its shape, and reads everything else at the element, along the columns, along all
-/// of the rows, or as one element. Null where there is none.
+/// The linear into whose epilogue `map` can be moved, null if there is none. It must have one result,
+/// which only `map` reads, and no epilogue yet; `map` must have its shape and read every other operand
+/// at the element, along the columns, along the rows, or as one element.
 LinearOp linearTaking(MapOp map);
 
 } // namespace heddle::model

@@ -13,6 +13,15 @@ def SplitLinearPass : Pass<"model-split-linear", "mlir::ModuleOp"> {
   }];
 }
 
+def ConvToLinearPass : Pass<"model-conv-to-linear", "mlir::ModuleOp"> {
+  let summary = "Make a linear over windows of each convolution with large groups";
+  let description = [{
+    `model.conv` becomes `model.pad` (where it pads), `model.windows` and a `model.linear` whose weight is the
+    filter, or one linear a group and a `model.concat`. What stays has groups of fewer than 16 results, as depthwise
+    convolutions have.
+  }];
+}
+
 def FuseElementwisePass : Pass<"model-fuse-elementwise", "mlir::ModuleOp"> {
   let summary = "Join elementwise chains into maps and maps into the epilogue of their linear";
   let description = [{

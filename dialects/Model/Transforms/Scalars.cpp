@@ -24,14 +24,14 @@ Value heddle::model::constantLike(OpBuilder &b, Location loc, Type type, double 
   return arith::ConstantOp::create(b, loc, one);
 }
 
-/// `type` with other elements.
+/// `element`, or a vector of it if `type` is a vector.
 static Type with(Type type, Type element) {
   if (auto v = dyn_cast<VectorType>(type))
     return v.clone(element);
   return element;
 }
 
-/// x floordiv y for i64. A zero divisor gives 0, -1 gives -x: neither may stop the program.
+/// x floordiv y for i64. A divisor 0 gives 0 and -1 gives -x, so that nothing traps.
 static Value floorDivInt(OpBuilder &b, Location loc, Value x, Value y) {
   Type t = x.getType();
   Value zero = constantLike(b, loc, t, 0), one = constantLike(b, loc, t, 1);
@@ -42,7 +42,7 @@ static Value floorDivInt(OpBuilder &b, Location loc, Value x, Value y) {
   Value safe = arith::SelectOp::create(b, loc, odd, one, y);
   Value q = arith::DivSIOp::create(b, loc, x, safe);
   Value r = arith::SubIOp::create(b, loc, x, arith::MulIOp::create(b, loc, q, safe));
-  // Round down where the remainder has the other sign.
+  // Round towards minus infinity where the remainder has the other sign.
   Value signs = arith::XOrIOp::create(b, loc, r, safe);
   Value other = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt, signs, zero);
   Value inexact = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ne, r, zero);
@@ -52,15 +52,17 @@ static Value floorDivInt(OpBuilder &b, Location loc, Value x, Value y) {
   return arith::SelectOp::create(b, loc, isZero, zero, q);
 }
 
-/// Where a remainder is not 0 and has the other sign than the divisor.
+/// Whether a remainder is not 0 and has the other sign than the divisor.
 static Value turnsSign(OpBuilder &b, Location loc, Value remainder, Value divisor) {
   Value zero = constantLike(b, loc, remainder.getType(), 0);
   auto compare = [&](arith::CmpFPredicate p, Value v) -> Value { return arith::CmpFOp::create(b, loc, p, v, zero); };
-  Value other = arith::XOrIOp::create(b, loc, compare(arith::CmpFPredicate::OLT, remainder), compare(arith::CmpFPredicate::OLT, divisor));
+  Value below = compare(arith::CmpFPredicate::OLT, remainder), divides = compare(arith::CmpFPredicate::OLT, divisor);
+  Value other = arith::XOrIOp::create(b, loc, below, divides);
   return arith::AndIOp::create(b, loc, other, compare(arith::CmpFPredicate::ONE, remainder));
 }
 
-/// x floordiv y for f32. A quotient that was rounded up to a whole number leaves a remainder of the wrong sign.
+/// x floordiv y for f32. If the quotient was rounded up to a whole number, the remainder's sign is wrong
+/// and 1 is subtracted.
 static Value floorDivReal(OpBuilder &b, Location loc, Value x, Value y) {
   Value q = math::FloorOp::create(b, loc, Value(arith::DivFOp::create(b, loc, x, y)));
   Value left = math::FmaOp::create(b, loc, Value(arith::NegFOp::create(b, loc, q)), y, x);
@@ -68,15 +70,16 @@ static Value floorDivReal(OpBuilder &b, Location loc, Value x, Value y) {
   return arith::SelectOp::create(b, loc, turnsSign(b, loc, left, y), down, q);
 }
 
-/// x mod y for f32. The remainder of a division towards 0 is exact, x - y * q is not.
+/// x mod y for f32, by a truncating remainder, which is exact where x - y * q is not.
 static Value modReal(OpBuilder &b, Location loc, Value x, Value y) {
   Value r = arith::RemFOp::create(b, loc, x, y), zero = constantLike(b, loc, r.getType(), 0);
   Value none = arith::CmpFOp::create(b, loc, arith::CmpFPredicate::OEQ, r, zero);
-  Value turned = arith::SelectOp::create(b, loc, turnsSign(b, loc, r, y), Value(arith::AddFOp::create(b, loc, r, y)), r);
+  Value turns = turnsSign(b, loc, r, y), sum = arith::AddFOp::create(b, loc, r, y);
+  Value turned = arith::SelectOp::create(b, loc, turns, sum, r);
   return arith::SelectOp::create(b, loc, none, Value(math::CopySignOp::create(b, loc, r, y)), turned);
 }
 
-/// x ^ 0.5 as pow has it: of -0 it is 0, of -inf it is inf.
+/// pow(x, 0.5): unlike sqrt it gives 0 for -0 and inf for -inf.
 static Value squareRootPower(OpBuilder &b, Location loc, Value x) {
   Type t = x.getType();
   Value root = math::SqrtOp::create(b, loc, Value(arith::AddFOp::create(b, loc, x, constantLike(b, loc, t, 0))));
@@ -84,14 +87,16 @@ static Value squareRootPower(OpBuilder &b, Location loc, Value x) {
   return arith::SelectOp::create(b, loc, low, constantLike(b, loc, t, INFINITY), root);
 }
 
-/// Towards zero; what does not fit saturates, a NaN is 0.
+/// f32 to an integer, towards zero; what does not fit saturates, a NaN gives 0.
 static Value truncateReal(OpBuilder &b, Location loc, Value x, Type to) {
   Type t = x.getType();
-  Value low = constantLike(b, loc, t, -0x1p63), high = constantLike(b, loc, t, 0x1p63), zero = constantLike(b, loc, t, 0);
+  Value low = constantLike(b, loc, t, -0x1p63), high = constantLike(b, loc, t, 0x1p63),
+        zero = constantLike(b, loc, t, 0);
   auto compare = [&](arith::CmpFPredicate p, Value y) -> Value { return arith::CmpFOp::create(b, loc, p, x, y); };
   Value over = compare(arith::CmpFPredicate::OGE, high);
-  // Only what fits is converted: of anything else the instruction may make what it likes.
-  Value fits = arith::AndIOp::create(b, loc, compare(arith::CmpFPredicate::OGE, low), compare(arith::CmpFPredicate::OLT, high));
+  // Convert only what fits: for other values the instruction's result is not defined.
+  Value notUnder = compare(arith::CmpFPredicate::OGE, low), notOver = compare(arith::CmpFPredicate::OLT, high);
+  Value fits = arith::AndIOp::create(b, loc, notUnder, notOver);
   Value n = arith::FPToSIOp::create(b, loc, to, Value(arith::SelectOp::create(b, loc, fits, x, zero)));
   auto most = [&](int64_t value) -> Value {
     TypedAttr one = b.getI64IntegerAttr(value);
@@ -112,10 +117,8 @@ static Value emitBinary(OpBuilder &b, Location loc, BinaryKind kind, Value x, Va
     return real ? Value(arith::SubFOp::create(b, loc, x, y)) : Value(arith::SubIOp::create(b, loc, x, y));
   case BinaryKind::mul:
     return real ? Value(arith::MulFOp::create(b, loc, x, y)) : Value(arith::MulIOp::create(b, loc, x, y));
-  case BinaryKind::div:
-    return arith::DivFOp::create(b, loc, x, y);
-  case BinaryKind::floordiv:
-    return real ? floorDivReal(b, loc, x, y) : floorDivInt(b, loc, x, y);
+  case BinaryKind::div: return arith::DivFOp::create(b, loc, x, y);
+  case BinaryKind::floordiv: return real ? floorDivReal(b, loc, x, y) : floorDivInt(b, loc, x, y);
   case BinaryKind::mod: {
     if (real)
       return modReal(b, loc, x, y);
@@ -123,7 +126,7 @@ static Value emitBinary(OpBuilder &b, Location loc, BinaryKind kind, Value x, Va
     return emitBinary(b, loc, BinaryKind::sub, x, emitBinary(b, loc, BinaryKind::mul, y, q));
   }
   case BinaryKind::pow: {
-    // The powers that models write; the rest is the library's.
+    // Exponents that models use are multiplications or roots; others call pow.
     FloatAttr power;
     Attribute constant;
     if (matchPattern(y, m_Constant(&constant))) {
@@ -146,10 +149,8 @@ static Value emitBinary(OpBuilder &b, Location loc, BinaryKind kind, Value x, Va
     return real ? Value(arith::MinimumFOp::create(b, loc, x, y)) : Value(arith::MinSIOp::create(b, loc, x, y));
   case BinaryKind::max:
     return real ? Value(arith::MaximumFOp::create(b, loc, x, y)) : Value(arith::MaxSIOp::create(b, loc, x, y));
-  case BinaryKind::logical_and:
-    return arith::AndIOp::create(b, loc, x, y);
-  case BinaryKind::logical_or:
-    return arith::OrIOp::create(b, loc, x, y);
+  case BinaryKind::logical_and: return arith::AndIOp::create(b, loc, x, y);
+  case BinaryKind::logical_or: return arith::OrIOp::create(b, loc, x, y);
   }
   llvm_unreachable("every kind is handled");
 }
@@ -180,7 +181,8 @@ static Value emitCast(OpBuilder &b, Location loc, Value x, Type to) {
                         : Value(arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ne, x, zero));
   }
   if (from.isInteger(1))
-    return to.isF32() ? Value(arith::UIToFPOp::create(b, loc, type, x)) : Value(arith::ExtUIOp::create(b, loc, type, x));
+    return to.isF32() ? Value(arith::UIToFPOp::create(b, loc, type, x))
+                      : Value(arith::ExtUIOp::create(b, loc, type, x));
   return to.isF32() ? Value(arith::SIToFPOp::create(b, loc, type, x)) : truncateReal(b, loc, x, type);
 }
 

@@ -1,7 +1,7 @@
 //===- Scalars.h - elementwise ops on one element ---------------*- C++ -*-===//
 //
-// The meaning of the elementwise ops as arith and math ops on scalars, or on vectors of
-// them: one place for the body of maps and for lowering what stayed outside of one.
+// Elementwise ops of the model dialect as arith and math ops on scalars, or on vectors of them; used
+// for the bodies of maps and for the lowering of ops outside of one.
 //
 //===----------------------------------------------------------------------===//
 #ifndef HEDDLE_DIALECTS_MODEL_TRANSFORMS_SCALARS_H
@@ -11,16 +11,17 @@
 
 namespace heddle::model {
 
-/// unary, binary, compare, select, cast, broadcast: ops whose element i needs element i.
+/// Whether element i of the result depends on element i of the operands only: unary, binary, compare,
+/// select, cast, broadcast.
 bool isElementwise(mlir::Operation *op);
 
 using EmitFunction = llvm::function_ref<mlir::Value(UnaryKind, mlir::Value)>;
 
-/// The element that `op` makes of `operands` (scalars or vectors of equal length). Functions of
-/// calculus go through `function`.
+/// The result of `op` for `operands`, scalars or vectors of equal length. Unary functions such as exp are
+/// emitted by `function`.
 mlir::Value emitElement(mlir::OpBuilder &b, mlir::Operation *op, mlir::ValueRange operands, EmitFunction function);
 
-/// A constant of the type of `like` (or of its elements when it is a vector: a splat).
+/// A constant of `type`; a splat if it is a vector.
 mlir::Value constantLike(mlir::OpBuilder &b, mlir::Location loc, mlir::Type type, double value);
 
 } // namespace heddle::model

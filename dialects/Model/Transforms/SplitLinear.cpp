@@ -1,10 +1,11 @@
 //===- SplitLinear.cpp - one linear a used part ---------------------------===//
 //
-// q, k, v = linear(x) splits into three linears over the same weight. Each reads only its own
-// rows of the weight, so the products are the same and discarded parts vanish.
+// q, k, v = linear(x) becomes three linears over the same weight, each reading only its own rows of it.
+// The products are the same, and unused parts disappear.
 //
 //===----------------------------------------------------------------------===//
 
+#include "dialects/Model/IR/Names.h"
 #include "dialects/Model/Transforms/Passes.h"
 
 namespace heddle::model {
@@ -21,8 +22,9 @@ static void split(LinearOp op) {
     Value result = op.getResult(j);
     if (result.use_empty())
       continue;
-    auto one = LinearOp::create(b, op.getLoc(), result.getType(), op.getInput(), op.getWeight(), op.getBias(),
-                                op.getExtras(), op.getInOutAttr(), op.getPartsAttr(), op.getGroupsAttr(), b.getI64IntegerAttr(j));
+    auto one = LinearOp::create(b, locationOf(result), result.getType(), op.getInput(), op.getWeight(), op.getBias(),
+                                op.getExtras(), op.getInOutAttr(), op.getPartsAttr(), op.getGroupsAttr(),
+                                b.getI64IntegerAttr(j), op.getFilterAttr());
     result.replaceAllUsesWith(one.getResult(0));
   }
   op.erase();

@@ -21,7 +21,16 @@ Rearrangement heddle::model::rearrangement(RearrangeOp op) {
   return r;
 }
 
+bool heddle::model::overlaps(WindowsOp op) {
+  if (op.getSize().size() != 1 || op.getDilation()[0] != 1)
+    return false;
+  return llvm::all_of(op->getUses(),
+                      [](OpOperand &use) { return isa<LinearOp>(use.getOwner()) && use.getOperandNumber() == 0; });
+}
+
 std::optional<Size> heddle::model::viewOffset(Operation *op) {
+  if (auto windows = dyn_cast<WindowsOp>(op))
+    return overlaps(windows) ? std::optional(Size(0)) : std::nullopt;
   if (isa<SqueezeOp, UnsqueezeOp>(op))
     return Size(0);
   if (auto r = dyn_cast<RearrangeOp>(op)) {
@@ -31,9 +40,8 @@ std::optional<Size> heddle::model::viewOffset(Operation *op) {
   if (isa<BroadcastOp, CastOp>(op)) {
     auto from = cast<ModelTensorType>(op->getOperand(0).getType());
     auto to = cast<ModelTensorType>(op->getResult(0).getType());
-    return from.getElementType() == to.getElementType() && from.getCount() == to.getCount()
-               ? std::optional(Size(0))
-               : std::nullopt;
+    return from.getElementType() == to.getElementType() && from.getCount() == to.getCount() ? std::optional(Size(0))
+                                                                                            : std::nullopt;
   }
   if (auto s = dyn_cast<SliceOp>(op)) {
     ModelTensorType t = s.getOperand().getType();

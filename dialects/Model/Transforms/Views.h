@@ -6,13 +6,19 @@
 
 namespace heddle::model {
 
-/// Where the row-major result of `op` starts inside its first operand (in elements), when the
-/// result is a contiguous stretch of it as it stands: squeeze, unsqueeze, a rearrange that
-/// permutes nothing, a slice behind axes of 1, a broadcast or cast that changes nothing.
+/// The offset, in elements, of the result of `op` in its first operand, if the result is a contiguous
+/// part of the operand in row-major order, so that nothing has to be copied: squeeze, unsqueeze, a
+/// rearrange that permutes nothing, a slice behind axes of 1, a broadcast or cast without effect, windows that
+/// overlap. None for any other op.
 std::optional<Size> viewOffset(mlir::Operation *op);
 
-/// The names of a rearrange's axes other than 1, in order of the operand and of the result,
-/// and their lengths.
+/// Whether the rows of `op` are read where its operand lies: windows along one axis, without dilation, that linears
+/// alone read. Rows overlap, so the result is no tensor of its own: row l of batch element b begins `stride` * c
+/// elements behind row l - 1 and at the beginning of b where l = 0.
+bool overlaps(WindowsOp op);
+
+/// The axes of a rearrange that are not 1: names in the order of the operand and of the result, and
+/// their lengths.
 struct Rearrangement {
   std::vector<std::string> from, to;
   std::map<std::string, Size> sizes;

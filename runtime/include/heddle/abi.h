@@ -1,10 +1,10 @@
 //===- abi.h - What compiled models and the runtime agree on ----*- C -*-===//
 //
-// Generated code sees the runtime only through this file; the compiler reads
-// abi.def, which lists the same functions with their types. An entry is called
-// once on every thread of the team with the same arguments (SPMD): it takes its
-// share of the work from `tid` and `nth`, and separates producers from
-// consumers on other threads by heddle_barrier.
+// All that generated code sees of the runtime. abi.def lists the same functions
+// with their types for the compiler. An entry is called once on every thread of
+// the team with the same arguments (SPMD): it takes its share of the work by
+// `tid` and `nth`, and heddle_barrier separates what threads write from what
+// other threads read.
 //
 //===----------------------------------------------------------------------===//
 #ifndef HEDDLE_RUNTIME_ABI_H
@@ -23,16 +23,28 @@ typedef struct heddle_ctx heddle_ctx;
 /// states in card order, row-major and contiguous, a bool is a byte 0 or 1; an
 /// input with a default may be NULL. `arena`: 64-byte aligned scratch memory of
 /// the size the card states. `weights`: base of the packed weights.
-typedef void (*heddle_entry_fn)(heddle_ctx *ctx, int64_t tid, int64_t nth,
-                                const int64_t *dims, void *const *tensors,
+typedef void (*heddle_entry_fn)(heddle_ctx *ctx, int64_t tid, int64_t nth, const int64_t *dims, void *const *tensors,
                                 char *arena, const char *weights);
+
+/// What a kernel on a device records instead of calling heddle_fail: whoever
+/// changes `state` from 0 to 1 writes the rest.
+typedef struct heddle_failure {
+  int64_t state, code, a, b;
+} heddle_failure;
+
+/// A kernel of an entry on a device; every pointer is the device's. `fail`: one
+/// for a call, state 0 at first. `i`, `j`: indices of the repeats around its
+/// launch, outer and inner (README.md, "The card"); 0 without.
+typedef void (*heddle_kernel_fn)(heddle_failure *fail, const int64_t *dims, void *const *tensors, char *arena,
+                                 const char *weights, int64_t i, int64_t j);
 
 /// Waits until every thread of the team is here. What was written before it on
 /// any thread is visible after it on all.
 void heddle_barrier(heddle_ctx *ctx);
 
-/// Records the first run-time error and returns; codes are in abi.def. The
-/// results of the call are refused afterwards.
+/// Records the first run-time error and returns; the low 8 bits of `code` are
+/// one of abi.def, those above 1 + the number of the card's `lookup` that it
+/// is of, or 0. The results of the call are refused afterwards.
 void heddle_fail(heddle_ctx *ctx, int64_t code, int64_t a, int64_t b);
 
 #ifdef __cplusplus

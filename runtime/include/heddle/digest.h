@@ -1,10 +1,9 @@
-//===- digest.h - The 64-bit hash of what a program is made of ----*- C++
-//-*-===//
+//===- digest.h - The 64-bit hash of what a program is made of --*- C++ -*-===//
 //
-// Eight lanes over little-endian 64-bit words, so that it keeps up with memory.
-// One function for the compiler, which writes digests, and the runtime, which
-// checks them. A change inside of one word is always found, any other misses
-// once in 2^64. It finds accidents, it does not resist an attacker.
+// A 64-bit checksum, written by the compiler and checked by the runtime. Eight
+// lanes over little-endian 64-bit words make it as fast as memory. A change
+// within one word is always found, any other is missed once in 2^64. It finds
+// accidents; it does not resist an attacker.
 //
 //===----------------------------------------------------------------------===//
 #ifndef HEDDLE_RUNTIME_INCLUDE_HEDDLE_DIGEST_H
@@ -23,12 +22,12 @@ namespace heddle {
 /// in the same way.
 class Digest {
 public:
+  /// Appends bytes; how they are cut into calls does not matter.
   void update(const void *data, size_t bytes) {
     auto *from = static_cast<const unsigned char *>(data);
     length += bytes;
     if (filled) {
-      size_t n = sizeof pending - filled < bytes ? sizeof pending - filled
-                                                 : bytes;
+      size_t n = sizeof pending - filled < bytes ? sizeof pending - filled : bytes;
       std::memcpy(pending + filled, from, n);
       filled += n;
       from += n;
@@ -43,6 +42,7 @@ public:
     std::memcpy(pending, from + (bytes - filled), filled);
   }
 
+  /// The digest of all bytes so far; nothing may be appended afterwards.
   uint64_t finish() {
     if (filled) {
       std::memset(pending + filled, 0, sizeof pending - filled);
@@ -61,7 +61,7 @@ private:
     return ((lane << 27) | (lane >> 37)) * 0x9E3779B97F4A7C15ull;
   }
   void absorb(const unsigned char *from, size_t count) {
-    // A copy that stays in registers: twice as fast.
+    // A local copy stays in registers: twice as fast.
     uint64_t mine[8];
     std::memcpy(mine, lanes, sizeof mine);
     for (; count > 0; --count, from += sizeof mine)
@@ -83,6 +83,7 @@ private:
   uint64_t length = 0;
 };
 
+/// The digest of `bytes` bytes.
 inline uint64_t digestOf(const void *data, size_t bytes) {
   Digest digest;
   digest.update(data, bytes);

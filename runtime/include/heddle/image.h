@@ -1,9 +1,8 @@
-//===- image.h - The symbols of a compiled model -----------------*- C++
-//-*-===//
+//===- image.h - The symbols of a compiled model ----------------*- C++ -*-===//
 //
-// The object code of a model defines these; main() collects them in one Image,
-// and everything behind it works on the Image, so that tests can run models
-// that they wrote by hand.
+// The symbols that a model's object file defines. main() collects them in an
+// Image, and everything else works on the Image, so that tests can run models
+// written by hand.
 //
 //===----------------------------------------------------------------------===//
 #ifndef HEDDLE_RUNTIME_IMAGE_H
@@ -12,9 +11,28 @@
 #include "heddle/abi.h"
 #include "heddle/seal.h"
 
+namespace heddle::rt {
+struct Driver;
+}
+
 extern "C" {
+/// The kernels of all entries for one kind of device.
+struct heddle_device_image {
+  const char *chip; ///< "sm_80"
+  const char *kind; ///< "ptx", text that ends with a zero, or "cubin"
+  const void *bytes;
+  uint64_t size;
+};
+/// A kernel as code of this processor, for the emulator.
+struct heddle_emulated_kernel {
+  const char *name; ///< as the card has it
+  heddle_kernel_fn function;
+  uint64_t shared; ///< bytes of shared memory that it names itself
+};
+
 extern const char heddle_card[];
-extern const heddle_entry_fn heddle_entries[];
+/// Weak: absent in a program that runs on a GPU alone.
+extern const heddle_entry_fn heddle_entries[] __attribute__((weak));
 /// Weak: absent when the weights are in a side file or the model has none.
 extern const unsigned char heddle_weights[] __attribute__((weak));
 /// Weak: bytes of the weights, embedded or in the side file.
@@ -24,6 +42,15 @@ extern const char heddle_weights_file[] __attribute__((weak));
 /// Weak: the digests of all this, and those of the blocks of the weights.
 extern const heddle::Seal heddle_seal __attribute__((weak));
 extern const unsigned char heddle_index[] __attribute__((weak));
+/// Weak: absent in a program for the processor alone; the last has no chip.
+extern const heddle_device_image heddle_device_images[] __attribute__((weak));
+/// Weak: only in programs compiled with --emulate; the last has no name.
+extern const heddle_emulated_kernel heddle_emulated_kernels[] __attribute__((weak));
+/// Weak: libheddle_emulator.a's. Fills `driver` with the functions of a device
+/// that this processor plays with `kernels`; null, or what is wrong with
+/// `options` (test/Emulator/Options.h).
+const char *heddle_emulator(const char *options, const heddle_emulated_kernel *kernels, heddle::rt::Driver *driver)
+    __attribute__((weak));
 /// Weak: absent when the model has no tokenizer.
 extern const unsigned char heddle_tokenizer[] __attribute__((weak));
 extern const uint64_t heddle_tokenizer_size __attribute__((weak));
@@ -31,6 +58,8 @@ extern const uint64_t heddle_tokenizer_size __attribute__((weak));
 
 namespace heddle::rt {
 
+/// Card, entries, weights and tokenizer of a model; null or 0 where it has
+/// none.
 struct Image {
   const char *card = nullptr;
   const heddle_entry_fn *entries = nullptr;
@@ -41,6 +70,9 @@ struct Image {
   uint64_t tokenizerSize = 0;
   const Seal *seal = nullptr;
   const unsigned char *index = nullptr;
+  const heddle_device_image *deviceImages = nullptr;
+  const heddle_emulated_kernel *emulatedKernels = nullptr;
+  decltype(&heddle_emulator) emulator = nullptr;
 };
 
 /// The image this program was linked with.

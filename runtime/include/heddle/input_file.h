@@ -1,12 +1,11 @@
-//===- input_file.h - How a file of somebody else is opened -------*- C++
-//-*-===//
+//===- input_file.h - How a file of somebody else is opened -----*- C++ -*-===//
 //
-// The one way, in the compiler and in what it makes: opening waits for nobody
-// (a FIFO without a writer, a device), what was opened decides what it is, not
-// a second look at its path, and no more is read than the caller allows. A file
-// that is there and cannot be used is an error and never an absence. The one
-// pipe that is read is one that the caller of the program has handed over open:
-// /dev/stdin, /dev/fd/63.
+// How the compiler and compiled models open a file that somebody else wrote.
+// Opening never blocks (a FIFO without a writer, a device); what was opened
+// says what it is, not a second look at the path; and no more is read than the
+// caller allows. A file that exists and cannot be used is an error, never an
+// absence. The only pipe that is read is one that was handed to the program
+// open: /dev/stdin, /dev/fd/63.
 //
 //===----------------------------------------------------------------------===//
 #ifndef HEDDLE_RUNTIME_INCLUDE_HEDDLE_INPUT_FILE_H
@@ -23,8 +22,8 @@
 
 namespace heddle {
 
-/// The number of a descriptor that was open before the program began, where the
-/// path means one; else -1.
+/// The number of an open descriptor that the path means (/dev/stdin,
+/// /dev/fd/N), else -1.
 inline int handedOver(const char *path) {
   if (strcmp(path, "/dev/stdin") == 0)
     return 0;
@@ -32,25 +31,21 @@ inline int handedOver(const char *path) {
     if (size_t n = strlen(folder); strncmp(path, folder, n) == 0) {
       char *end = nullptr;
       long number = strtol(path + n, &end, 10);
-      return end != path + n && *end == 0 && number >= 0 && number < 1 << 20
-                 ? int(number)
-                 : -1;
+      return end != path + n && *end == 0 && number >= 0 && number < 1 << 20 ? int(number) : -1;
     }
   return -1;
 }
 
-/// A descriptor of a regular file, closed with it, or why there is none.
+/// An open regular file, which this owns, or the reason why there is none.
 class OpenedFile {
 public:
-  /// A relative `path` begins in `directory`.
+  /// Opens for reading; a relative `path` starts in `directory`.
   explicit OpenedFile(const char *path, int directory = AT_FDCWD) {
     int given = handedOver(path);
     fd = given >= 0 ? fcntl(given, F_DUPFD_CLOEXEC, 0)
-                    : ::openat(directory, path,
-                               O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+                    : ::openat(directory, path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
     look();
-    stream = found && given >= 0 &&
-             (S_ISFIFO(status.st_mode) || S_ISSOCK(status.st_mode));
+    stream = found && given >= 0 && (S_ISFIFO(status.st_mode) || S_ISSOCK(status.st_mode));
   }
   OpenedFile(const OpenedFile &) = delete;
   OpenedFile &operator=(const OpenedFile &) = delete;
@@ -60,7 +55,7 @@ public:
   }
 
   bool ok() const { return error == 0 && !found; }
-  /// Or it can at least be read from the front.
+  /// A regular file, or a pipe that can be read from the front.
   bool isReadable() const { return ok() || stream; }
   /// The system's reason, 0 if it gave none.
   int systemError() const { return error; }
@@ -69,7 +64,7 @@ public:
   const struct stat &info() const { return status; }
   uint64_t size() const { return uint64_t(status.st_size); }
   int descriptor() const { return fd; }
-  /// The descriptor becomes the caller's.
+  /// Gives the descriptor to the caller, who has to close it.
   int release() {
     int mine = fd;
     fd = -1;
@@ -80,15 +75,13 @@ private:
   void look() {
     if (fd < 0 || fstat(fd, &status) != 0) {
       error = errno;
-      // What openat says of a socket.
+      // openat gives ENXIO for a socket.
       if (error == ENXIO) {
         error = 0;
         found = "a socket or a device";
       }
     } else if (!S_ISREG(status.st_mode)) {
-      found = S_ISDIR(status.st_mode)    ? "a directory"
-              : S_ISFIFO(status.st_mode) ? "a pipe"
-                                         : "a device";
+      found = S_ISDIR(status.st_mode) ? "a directory" : S_ISFIFO(status.st_mode) ? "a pipe" : "a device";
     }
   }
 
@@ -98,22 +91,23 @@ private:
   struct stat status = {};
 };
 
-/// Whether the directory has something of this name, be it of no use: a link
-/// that leads nowhere, a FIFO, a file that nobody may read.
+/// Whether the directory has an entry of this name, even an unusable one: a
+/// dangling link, a FIFO, a file without permission.
 inline bool isThere(const char *path) {
   struct stat status;
   return lstat(path, &status) == 0 || (errno != ENOENT && errno != ENOTDIR);
 }
 
-/// The whole of a file, or why not.
+/// The contents of a file, or why they could not be read.
 struct ReadFile {
-  std::string bytes;   ///< of one that is too large the first 1024
+  std::string bytes;   ///< of a file that is too large the first 1024
   std::string why;     ///< "cannot read it: ...", empty if all is well
-  int systemError = 0; ///< where the system is the reason
+  int systemError = 0; ///< errno, where the system is the reason
 
   bool ok() const { return why.empty(); }
 };
 
+/// Reads a whole file or pipe of at most `most` bytes.
 inline ReadFile readInputFile(const char *path, uint64_t most) {
   ReadFile result;
   auto failed = [&](int error) {
@@ -127,23 +121,21 @@ inline ReadFile readInputFile(const char *path, uint64_t most) {
     return result;
   }
   if (!file.isReadable()) {
-    result.why =
-        std::string("a regular file expected, found ") + file.foundInstead();
+    result.why = std::string("a regular file expected, found ") + file.foundInstead();
     return result;
   }
   if (file.ok() && file.size() > most) {
-    result.why = "the file has " + std::to_string(file.size()) +
-                 " bytes; at most " + std::to_string(most) + " are read";
+    result.why =
+        "the file has " + std::to_string(file.size()) + " bytes; at most " + std::to_string(most) + " are read";
     result.bytes.resize(1024);
     ssize_t n = ::pread(file.descriptor(), &result.bytes[0], 1024, 0);
     result.bytes.resize(n > 0 ? size_t(n) : 0);
     return result;
   }
-  // Files of /proc say 0 and have more: read to the end, which may have moved.
+  // Files of /proc have size 0 and contents: read to the end.
   result.bytes.resize(size_t(file.size()) + 1);
   for (size_t at = 0;;) {
-    ssize_t n = ::read(file.descriptor(), &result.bytes[at],
-                       result.bytes.size() - at);
+    ssize_t n = ::read(file.descriptor(), &result.bytes[at], result.bytes.size() - at);
     if (n < 0 && errno == EINTR)
       continue;
     if (n < 0) {

@@ -1,11 +1,11 @@
-//===- seal.h - How damage to a program is found ------------------*- C++
-//-*-===//
+//===- seal.h - How damage to a program is found ----------------*- C++ -*-===//
 //
-// A tree of digests. The weights are cut into blocks that never cross from one
-// tensor into the next; the index names the tensors and has the digest of every
-// block; the seal has the sizes and digests of all that a program is made of
-// beside its code, and of itself. At every start the seal, the card and the
-// index are checked, which takes microseconds; `--verify` checks everything.
+// How damage to a program is found: a tree of digests. The weights are cut into
+// blocks that never cross from one tensor to the next; the index has the
+// tensors' names and the digest of every block; the seal has sizes and digests
+// of all parts of a program except its code, and its own digest. Every start
+// checks seal, card and index, which takes microseconds; `--verify` checks
+// everything.
 //
 //===----------------------------------------------------------------------===//
 #ifndef HEDDLE_RUNTIME_INCLUDE_HEDDLE_SEAL_H
@@ -25,17 +25,17 @@ struct Seal {
   static constexpr uint64_t kMagic = 0x31'6c61'6573'6468; // "hdseal1"
 
   uint64_t magic = kMagic;
-  uint64_t cardBytes = 0, card = 0; ///< with its NUL
+  uint64_t cardBytes = 0, card = 0; ///< sizes and digests; the card's with NUL
   uint64_t indexBytes = 0, index = 0;
-  uint64_t weightsBytes = 0, weights = 0; ///< of the digests of the blocks
+  uint64_t weightsBytes = 0, weights = 0; ///< digest of the blocks' digests
   uint64_t tokenizerBytes = 0, tokenizer = 0;
   uint64_t fileBytes = 0, file = 0; ///< the side file's name with its NUL
-  uint64_t self = 0;                ///< of all words before
+  uint64_t self = 0;                ///< digest of all words above
 
   uint64_t ofItself() const { return digestOf(this, offsetof(Seal, self)); }
 };
 
-/// Bytes of a block; the last one of a tensor is shorter.
+/// Bytes of a block; the last block of a tensor may be shorter.
 constexpr uint64_t kSealBlock = 256 << 10;
 
 /// The index: words, little-endian, then names that end in NUL.
@@ -45,13 +45,14 @@ constexpr uint64_t kSealBlock = 256 << 10;
 /// A tensor reaches to the next one, padding included.
 class IndexWriter {
 public:
-  /// What follows belongs to this tensor.
+  /// The bytes that follow belong to this tensor.
   void tensor(std::string_view name) {
     endBlock();
     starts.push_back(length);
     names.push_back(std::string(name));
   }
 
+  /// Appends bytes of the weights, padding included.
   void update(const void *data, size_t bytes) {
     auto *from = static_cast<const unsigned char *>(data);
     while (bytes) {
@@ -69,20 +70,18 @@ public:
 
   uint64_t bytes() const { return length; }
 
-  /// The index; `root` is the digest of the weights.
+  /// The finished index; `root` becomes the digest of the weights.
   std::string finish(uint64_t &root) {
     endBlock();
     std::vector<uint64_t> words = {kSealBlock, starts.size(), length};
-    uint64_t nameAt =
-        8 * (words.size() + 2 * starts.size() + digests.size());
+    uint64_t nameAt = 8 * (words.size() + 2 * starts.size() + digests.size());
     for (size_t i = 0; i < starts.size(); ++i) {
       words.insert(words.end(), {starts[i], nameAt});
       nameAt += names[i].size() + 1;
     }
     root = digestOf(digests.data(), 8 * digests.size());
     words.insert(words.end(), digests.begin(), digests.end());
-    std::string text(reinterpret_cast<const char *>(words.data()),
-                     8 * words.size());
+    std::string text(reinterpret_cast<const char *>(words.data()), 8 * words.size());
     for (const std::string &name : names)
       text.append(name).push_back('\0');
     return text;

@@ -1,8 +1,7 @@
-//===- tokenizer.h - The tokenizer for programs around the runtime -*- C++
-//-*-===//
+//===- tokenizer.h - The tokenizer for the compiler -------------*- C++ -*-===//
 //
-// What `heddle tokenize` uses: the very code that runs in a compiled model,
-// behind a few plain types.
+// The tokenizer for `heddle tokenize`: the same code that runs in a compiled
+// model, behind plain types.
 //
 //===----------------------------------------------------------------------===//
 #ifndef HEDDLE_RUNTIME_TOKENIZER_H
@@ -20,13 +19,14 @@ class Tokenizer;
 
 struct Encoded;
 
+/// One token of an encoded text.
 struct Piece {
   uint32_t id, type;
   bool real;             ///< false for padding
   std::string_view text; ///< as long as encoding and codec live
 };
 
-/// An encoded text.
+/// An encoded text; owns its tokens.
 class Encoding {
 public:
   Encoding();
@@ -42,20 +42,18 @@ private:
 
 class TextCodec {
 public:
-  /// Null: `error` says why. The blob must outlive the codec.
-  static std::unique_ptr<TextCodec> open(const std::string &blob,
-                                         std::string &error);
+  /// Opens a blob, which must outlive the codec; null with `error` if it is
+  /// damaged.
+  static std::unique_ptr<TextCodec> open(const std::string &blob, std::string &error);
   ~TextCodec();
 
-  /// Ids are smaller than this.
+  /// The number of ids.
   uint32_t size() const;
 
-  /// One text, or two. False: `error` says why.
-  bool encode(const std::string &text, const std::string *pair,
-              bool addSpecialTokens, Encoding &encoding,
+  /// Encodes one text, or two; false with `error` if it cannot.
+  bool encode(const std::string &text, const std::string *pair, bool addSpecialTokens, Encoding &encoding,
               std::string &error) const;
-  std::string decode(const std::vector<int64_t> &ids,
-                     bool skipSpecialTokens) const;
+  std::string decode(const std::vector<int64_t> &ids, bool skipSpecialTokens) const;
 
 private:
   TextCodec();

@@ -1,10 +1,11 @@
 //===- tokenizer_format.h - The tokenizer inside a binary -------*- C++ -*-===//
 //
-// The compiler writes this blob, the runtime reads it in place: tables are laid
-// out as they are looked up, so that start-up parses nothing. A tokenizer is a
-// pipeline: normalizer stages, splitting stages, one model, a template, decoder
-// stages. A new component is a new stage kind here, a case in the writer and
-// one in the reader. All numbers are little-endian 32-bit words.
+// The tokenizer's blob inside a binary. The compiler writes it and the runtime
+// reads it in place: tables are laid out for look-up, so start-up parses
+// nothing. A tokenizer is a pipeline: normalizer stages, splitter stages, one
+// model, a template, decoder stages. A new component is a stage kind here, a
+// case in the writer and one in the reader. All numbers are little-endian
+// 32-bit words.
 //
 //   magic, version, section count, then (kind, offset in bytes, words) a
 //   section. A stage list: (kind, words that follow) and those words, repeated.
@@ -35,32 +36,25 @@ enum Section : uint32_t {
   kScores = 11,       ///< doubles, Unigram: one an id
   kTemplatePair = 12, ///< the same for two texts
   kTruncation = 13,   ///< most ids, TruncationStrategy, from the left?
-  kPadding =
-      14, ///< fixed length or 0, multiple or 0, left?, id, type id, string
+  kPadding = 14,      ///< fixed length or 0, multiple or 0, left?, id, type id, string
   kSortedPieces = 15, ///< Unigram: ids in the order of their pieces' bytes
 };
 
-enum AddedFlags : uint32_t {
-  kSingleWord = 1,
-  kStripLeft = 2,
-  kStripRight = 4,
-  kNormalized = 8,
-  kSpecial = 16
-};
+enum AddedFlags : uint32_t { kSingleWord = 1, kStripLeft = 2, kStripRight = 4, kNormalized = 8, kSpecial = 16 };
 
 enum NormalizerStage : uint32_t {
   /// Entries n, then (from, first target, targets) n times in ascending order,
   /// then the targets: characters become others, or several, or none.
   kMapCharacters = 1,
-  kReplaceText = 2,  ///< string from, string to
-  kPrependText = 3,  ///< string, unless the text is empty
-  kStripText = 4,    ///< left?, right?
-  kReplaceMatch = 5, ///< string to, program
-  kSurround = 6,     ///< program; matches get a space on either side
-  kOrderMarks = 7, ///< (character, combining class), ascending; after Hangul is
-                   ///< taken apart, where the first word is not 0
-  kCompose = 8,    ///< (first, second, composed), ascending
-  kCharsMap = 9,   ///< SentencePiece's trie and its strings, as two strings
+  kReplaceText = 2,      ///< string from, string to
+  kPrependText = 3,      ///< string, unless the text is empty
+  kStripText = 4,        ///< left?, right?
+  kReplaceMatch = 5,     ///< string to, program
+  kSurround = 6,         ///< program; matches get a space on either side
+  kOrderMarks = 7,       ///< (character, combining class), ascending; after Hangul is
+                         ///< taken apart, where the first word is not 0
+  kCompose = 8,          ///< (first, second, composed), ascending
+  kCharsMap = 9,         ///< SentencePiece's trie and its strings, as two strings
   kLettersForBytes = 10, ///< GPT-2's letters
 };
 
@@ -68,18 +62,11 @@ enum SplitterStage : uint32_t {
   kSplit = 1,       ///< Behavior, invert?, program
   kByteLevel = 2,   ///< add a space in front?; then bytes become letters
   kPrefixSpace = 4, ///< a space in front of a text that begins without one
-  kMetaspace =
-      3, ///< string replacement, prepend (0 never 1 first 2 always), split?
-  kScripts = 5, ///< (first, last, script) ascending; cut where the script changes
+  kMetaspace = 3,   ///< string replacement, prepend (0 never 1 first 2 always), split?
+  kScripts = 5,     ///< (first, last, script) ascending; cut where the script changes
 };
 
-enum Behavior : uint32_t {
-  kRemoved = 0,
-  kIsolated = 1,
-  kMergedWithPrevious = 2,
-  kMergedWithNext = 3,
-  kContiguous = 4
-};
+enum Behavior : uint32_t { kRemoved = 0, kIsolated = 1, kMergedWithPrevious = 2, kMergedWithNext = 3, kContiguous = 4 };
 
 enum ModelKind : uint32_t {
   kBpe = 1,       ///< unk + 1, BpeFlags, string prefix, string suffix
@@ -102,24 +89,20 @@ constexpr uint32_t kFirst = 0xffffffff, kSecond = 0xfffffffe;
 /// The longest padding and the largest multiple of kPadding, in ids.
 constexpr uint32_t kMaxPadding = 1 << 20;
 
-enum TruncationStrategy : uint32_t {
-  kLongestFirst = 0,
-  kOnlyFirst = 1,
-  kOnlySecond = 2
-};
+enum TruncationStrategy : uint32_t { kLongestFirst = 0, kOnlyFirst = 1, kOnlySecond = 2 };
 
 enum DecoderStage : uint32_t {
   kBytesFromLetters = 1,
   kFuse = 2,
-  kSuffixToSpace = 3,   ///< string suffix
-  kJoinPieces = 4,      ///< string prefix, clean up?
-  kSpaceFromMeta = 5,   ///< string replacement, drop the first?
-  kReplaceDecoded = 6,  ///< string from, string to
-  kBytesFromPieces = 7, ///< <0x0A>
-  kStripDecoded = 8,    ///< string character, from the start, from the end
-  kJoinWithSpaces = 9,  ///< what a file without a decoder means
+  kSuffixToSpace = 3,     ///< string suffix
+  kJoinPieces = 4,        ///< string prefix, clean up?
+  kSpaceFromMeta = 5,     ///< string replacement, drop the first?
+  kReplaceDecoded = 6,    ///< string from, string to
+  kBytesFromPieces = 7,   ///< <0x0A>
+  kStripDecoded = 8,      ///< string character, from the start, from the end
+  kJoinWithSpaces = 9,    ///< what a file without a decoder means
   kReplaceInDecoded = 10, ///< string to, program
-  kCollapse = 11, ///< CTC: string padding, string delimiter, clean up?
+  kCollapse = 11,         ///< CTC: string padding, string delimiter, clean up?
 };
 
 /// A program of the matcher: words of code, then of sets. Code words:
@@ -129,8 +112,7 @@ enum Op : uint32_t {
   kRepeat = 3, ///< set offset, least, most, possessive?
   kFork = 4,   ///< try this offset first, then that
   kJump = 5,   ///< offset
-  kAhead =
-      6, ///< negative?, offset past the inner program, which ends in kMatch
+  kAhead = 6,  ///< negative?, offset past the inner program, which ends in kMatch
   kLineStart = 7,
   kLineEnd = 8,
   kAtomic = 9, ///< offset past the inner program

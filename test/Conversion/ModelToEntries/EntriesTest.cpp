@@ -55,10 +55,12 @@ public:
 
 private:
   static const std::map<std::string, std::vector<int64_t>> &shapes() {
+    // clang-format off
     static const std::map<std::string, std::vector<int64_t>> all = {
         {"e.weight", {13, 8}}, {"head.weight", {13, 8}}, {"q.weight", {8, 8}}, {"k.weight", {8, 8}}, {"v.weight", {8, 8}},
         {"l.weight", {8, 8}}, {"n.weight", {8}}, {"n.bias", {8}}, {"c.weight", {8, 8, 3}}, {"c.bias", {8}}, {"table.weight", {64, 8}},
         {"latent", {1, 3, 8}}, {"row", {1, 1, 8}}, {"memory", {1, 4, 8}}};
+    // clang-format on
     return all;
   }
 };
@@ -91,9 +93,12 @@ struct Compiled {
     std::string head = has("\"logits\"") ? "" : R"({"logits": {"linear": "x", "weights": "head"}},)";
     std::string body = m.body + head;
     body.pop_back();
-    std::string doc = R"({"heddle": 1, "name": "tiny", "inputs": {)" + inputs + R"(}, "weights": {"file": "weights.safetensors", "ignored": {"one file for all models": ["*"]}}, "defaults": {"linear": {"bias": false})" +
-                      (has("attention") ? R"(, "attention": {"heads": 2})" : "") +
-                      R"(}, "body": [{"x": {"embedding": "ids", "weights": "e"}}, )" + body + R"(], "outputs": ["logits"], "generate": {)" + roles + "}}";
+    std::string doc =
+        R"({"heddle": 1, "name": "tiny", "inputs": {)" + inputs +
+        R"(}, "weights": {"file": "weights.safetensors", "ignored": {"one file for all models": ["*"]}}, "defaults": {"linear": {"bias": false})" +
+        (has("attention") ? R"(, "attention": {"heads": 2})" : "") +
+        R"(}, "body": [{"x": {"embedding": "ids", "weights": "e"}}, )" + body +
+        R"(], "outputs": ["logits"], "generate": {)" + roles + "}}";
     ImportOptions options;
     options.path = "tiny.json";
     options.text = doc;
@@ -213,7 +218,8 @@ TEST_P(Steps, AsRecomputed) {
       report += mlir::cast<mlir::StringAttr>(a).str() + "\n";
     EXPECT_NE(report.find(m.why), std::string::npos) << report;
     // At its statement; an input that has no role stands in none.
-    EXPECT_NE(report.find(m.inputs.find("seen") == std::string::npos ? "$.body[" : "'seen'"), std::string::npos) << report;
+    EXPECT_NE(report.find(m.inputs.find("seen") == std::string::npos ? "$.body[" : "'seen'"), std::string::npos)
+        << report;
     EXPECT_FALSE(bool(Compiled(m, "require").module));
     return;
   }

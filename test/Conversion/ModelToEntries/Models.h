@@ -22,12 +22,14 @@ struct Model {
 
 inline std::string layer(const std::string &mask = "=causal and keys(mask)", const std::string &more = "") {
   return R"j({"q": {"linear": "x", "weights": "q"}}, {"k": {"linear": "x", "weights": "k"}}, {"v": {"linear": "x", "weights": "v"}},
-            {"a": {"attention": ["q", "k", "v"], "mask": ")j" + mask + "\"" + more + R"j(}}, {"x": "=x + a"},)j";
+            {"a": {"attention": ["q", "k", "v"], "mask": ")j" +
+         mask + "\"" + more + R"j(}}, {"x": "=x + a"},)j";
 }
 
 inline std::vector<Model> models() {
   const std::string L = layer();
   auto again = [](const std::string &s) { return s + s; };
+  // clang-format off
   return {
       // Legal.
       {"TwoCausalLayers", L + L, "", ""},
@@ -91,6 +93,7 @@ inline std::vector<Model> models() {
       {"InputWithoutRole", layer("=causal and dense(seen)") + L, R"j("seen": "bool[T,T]")j", "gives it no role"},
       {"GatherAnywhere", R"j({"w": {"gather": ["x", "=(range(T) + ids * 0) * 0 + 2"]}}, {"x": "=x + w"},)j" + L, "", "gather takes rows of any position"},
   };
+  // clang-format on
 }
 
 } // namespace heddle::testing

@@ -42,9 +42,9 @@ func.func @run(%src: !model.tensor<[B, S], i64> {model.name = "input_ids"}, %mas
 }
 
 // CHECK-LABEL: func.func @once
-// CHECK-SAME: %{{.*}}: !model.tensor<[B, S], i64> {model.name = "input_ids"}
+// CHECK-SAME: %{{.*}}: !B_S_i {model.name = "input_ids"}
 // CHECK-SAME: {model.default, model.name = "attention_mask"}
-// CHECK-SAME: %[[K:[^:]*]]: !model.state<[3, B, S, 24], f32> {model.state = "[[KNAME:once[0-9]]]"}
+// CHECK-SAME: %[[K:[^:]*]]: !state_3_B_S_24_f {model.state = "[[KNAME:once[0-9]]]"}
 // CHECK: model.repeat 2
 // CHECK: model.repeat 3 :
 // CHECK-NEXT: ^bb0(%[[I:.*]]: index):
@@ -53,10 +53,10 @@ func.func @run(%src: !model.tensor<[B, S], i64> {model.name = "input_ids"}, %mas
 
 // The mask of the target was not given a role: the step takes what stands for it.
 // CHECK-LABEL: func.func @step
-// CHECK-SAME: (%{{[^:]*}}: !model.tensor<[B, new], i64> {model.name = "decoder_input_ids"}, %{{[^:]*}}: !model.state
+// CHECK-SAME: (%{{[^:]*}}: !B_new_i {model.name = "decoder_input_ids"}, %{{[^:]*}}: !state_
 // CHECK-SAME: {model.state = "[[KNAME]]"}
 // CHECK-NOT: append {{.*}} i64
 // CHECK: model.repeat 3 iter
 // CHECK: attn.sdpa {{.*}} bias {{.*}} past "past"
-// CHECK: model.load %{{.*}}[%{{.*}}] : !model.state<[3, B, S, 24], f32>
+// CHECK: model.load %{{.*}}[%{{.*}}] : !state_3_B_S_24_f
 // CHECK-NOT: model.linear {{.*}}S, 24

@@ -4,6 +4,7 @@
 
 module attributes {model.name = "gpt", model.dims = {T = 64 : i64},
     model.generate = {tokens = "input_ids", logits = "logits", mask = "attention_mask", positions = "position_ids"}} {
+// CHECK: !B_new_past_i = !model.tensor<[B, "new+past"], i64>
 // CHECK: model.padding = {left = true, right = true}
 func.func @run(%ids: !model.tensor<[B, T], i64> {model.name = "input_ids"},
                %mask: !model.tensor<[B, T], i64> {model.name = "attention_mask", model.default},
@@ -48,18 +49,18 @@ func.func @run(%ids: !model.tensor<[B, T], i64> {model.name = "input_ids"},
 
 // CHECK-NOT: @once
 // CHECK-LABEL: func.func @step
-// CHECK-SAME: %[[IDS:.*]]: !model.tensor<[B, new], i64> {model.name = "input_ids"}
-// CHECK-SAME: %[[M:[^:]*]]: !model.tensor<[B, new], i64> {model.name = "attention_mask"}
-// CHECK-SAME: !model.tensor<[B, new], i64> {model.name = "position_ids"}
-// CHECK-SAME: !model.state<[2, B, capacity, 24], f32> {model.state = "[[K:rows[0-9]]]"}
-// CHECK-SAME: -> (!model.tensor<[B, 50], f32> {model.name = "logits"})
-// CHECK: %[[ALL:.*]] = model.append %{{.*}}, %[[M]] axis 1 : !model.state<[B, capacity], i64>, <[B, new], i64> -> <[B, "new+past"], i64>
+// CHECK-SAME: %[[IDS:.*]]: !B_new_i {model.name = "input_ids"}
+// CHECK-SAME: %[[M:[^:]*]]: !B_new_i {model.name = "attention_mask"}
+// CHECK-SAME: !B_new_i {model.name = "position_ids"}
+// CHECK-SAME: !state_2_B_capacity_24_f {model.state = "[[K:rows[0-9]]]"}
+// CHECK-SAME: -> (!B_50_f {model.name = "logits"})
+// CHECK: %[[ALL:.*]] = model.append %{{.*}}, %[[M]] axis 1 : !state_B_capacity_i, !B_new_i -> !B_new_past_i
 // CHECK: mask.keys %[[ALL]]
 // CHECK: %[[X:.*]] = model.repeat 2 iter
-// CHECK: ^bb0(%[[I:.*]]: index, %{{.*}}: !model.tensor<[B, new, 24], f32>)
-// CHECK: %[[KEYS:.*]] = model.append %{{.*}}[%[[I]]], %{{.*}} axis 1 : !model.state<[2, B, capacity, 24], f32>
+// CHECK: ^bb0(%[[I:.*]]: index, %{{.*}}: !B_new_24_f)
+// CHECK: %[[KEYS:.*]] = model.append %{{.*}}[%[[I]]], %{{.*}} axis 1 : !state_2_B_capacity_24_f
 // CHECK: attn.sdpa %{{.*}}, %[[KEYS]], %{{.*}} past "past"
 // CHECK: %[[LAST:.*]] = model.slice %[[X]] axis 1 from "new-1" to "new"
 // CHECK: model.l2_norm %[[LAST]]
-// CHECK: model.linear {{.*}} -> !model.tensor<[B, 1, 50], f32>
+// CHECK: model.linear {{.*}} -> !B_1_50_f
 // CHECK: model.squeeze

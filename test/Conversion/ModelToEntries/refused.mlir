@@ -16,8 +16,8 @@ module attributes {model.generate = {tokens = "ids", logits = "logits"}} {
 func.func @run(%ids: !model.tensor<[B, T], i64> {model.name = "ids"}) -> (!model.tensor<[B, T, 50], f32> {model.name = "logits"}) {
   %w = model.param "shared" : !model.tensor<[50, 24], f32>
   %x = model.embedding %ids in %w : (!model.tensor<[B, T], i64>, !model.tensor<[50, 24], f32>) -> !model.tensor<[B, T, 24], f32>
-  %a = attn.sdpa %x, %x, %x heads 4 kv_heads 4 scale 0.5 : (!model.tensor<[B, T, 24], f32>, !model.tensor<[B, T, 24], f32>, !model.tensor<[B, T, 24], f32>) -> !model.tensor<[B, T, 24], f32> loc("$.body[4]"("model.json":8:3))
-  %k = model.l2_norm %a eps 1.0e-6 : (!model.tensor<[B, T, 24], f32>) -> !model.tensor<[B, T, 24], f32> loc("$.body[6]"("model.json":10:3))
+  %a = attn.sdpa %x, %x, %x heads 4 kv_heads 4 scale 0.5 : (!model.tensor<[B, T, 24], f32>, !model.tensor<[B, T, 24], f32>, !model.tensor<[B, T, 24], f32>) -> !model.tensor<[B, T, 24], f32> loc(fused<"$.body[4]">["model.json":8:3])
+  %k = model.l2_norm %a eps 1.0e-6 : (!model.tensor<[B, T, 24], f32>) -> !model.tensor<[B, T, 24], f32> loc(fused<"$.body[6]">["model.json":10:3])
   %causal = mask.causal
   %b = attn.sdpa %x, %k, %k mask %causal heads 4 kv_heads 4 scale 0.5 : (!model.tensor<[B, T, 24], f32>, !model.tensor<[B, T, 24], f32>, !model.tensor<[B, T, 24], f32>) -> !model.tensor<[B, T, 24], f32>
   %logits = model.linear %b, %w : (!model.tensor<[B, T, 24], f32>, !model.tensor<[50, 24], f32>) -> !model.tensor<[B, T, 50], f32>

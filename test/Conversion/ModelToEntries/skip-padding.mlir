@@ -7,22 +7,22 @@
 // places, the result is packed; the table of positions is packed once.
 // CHECK-LABEL: func.func @encoder
 // CHECK: %[[SOME:.+]] = model.compare ne %{{.+}}, %{{.+}}
-// CHECK: %[[LIVE:.+]] = model.binary or %[[SOME]], %{{.+}} : {{.*}} -> !model.tensor<[B, T], i1>
+// CHECK: %[[LIVE:.+]] = model.binary or %[[SOME]], %{{.+}} : {{.*}} -> !B_T_b
 // CHECK: %[[ROWS:.+]] = model.live_rows %[[LIVE]] as "live"
-// CHECK: %[[PLACES:.+]] = model.broadcast %{{.+}} : <[T, 8], f32> -> <[B, T, 8], f32>
-// CHECK: %[[PACKED:.+]] = model.pack_rows %[[PLACES]] at %[[ROWS]] : {{.*}} -> !model.tensor<[1, live, 8], f32>
-// CHECK: %[[IDS:.+]] = model.pack_rows %{{.+}} at %[[ROWS]] : {{.*}} -> !model.tensor<[1, live], i64>
+// CHECK: %[[PLACES:.+]] = model.broadcast %{{.+}} : !T_8_f -> !B_T_8_f
+// CHECK: %[[PACKED:.+]] = model.pack_rows %[[PLACES]] at %[[ROWS]] : {{.*}} -> !_1_live_8_f
+// CHECK: %[[IDS:.+]] = model.pack_rows %{{.+}} at %[[ROWS]] : {{.*}} -> !_1_live_i
 // CHECK: %[[Q:.+]] = mask.queries %[[LIVE]]
 // CHECK: mask.and %{{.+}}, %[[Q]]
 // CHECK: model.embedding %[[IDS]]
-// CHECK: model.binary add %{{.+}}, %[[PACKED]] : (!model.tensor<[1, live, 8], f32>
-// CHECK: model.repeat 2 iter(%{{.+}}) : (!model.tensor<[1, live, 8], f32>) -> !model.tensor<[1, live, 8], f32>
-// CHECK: model.linear {{.*}} -> (!model.tensor<[1, live, 8], f32>, !model.tensor<[1, live, 8], f32>, !model.tensor<[1, live, 8], f32>)
+// CHECK: model.binary add %{{.+}}, %[[PACKED]] : (!_1_live_8_f
+// CHECK: model.repeat 2 iter(%{{.+}}) : (!_1_live_8_f) -> !_1_live_8_f
+// CHECK: model.linear {{.*}} -> (!_1_live_8_f, !_1_live_8_f, !_1_live_8_f)
 // CHECK-COUNT-3: model.unpack_rows
 // CHECK: attn.sdpa
-// CHECK: model.pack_rows %{{.+}} at %[[ROWS]] : (!model.tensor<[B, T, 8], f32>
-// CHECK: model.unary gelu %{{.+}} : (!model.tensor<[1, live, 8], f32>)
-// CHECK: %[[OUT:.+]] = model.unpack_rows %{{.+}} at %[[ROWS]] : (!model.tensor<[1, live, 8], f32>{{.*}} -> !model.tensor<[B, T, 8], f32>
+// CHECK: model.pack_rows %{{.+}} at %[[ROWS]] : (!B_T_8_f
+// CHECK: model.unary gelu %{{.+}} : (!_1_live_8_f)
+// CHECK: %[[OUT:.+]] = model.unpack_rows %{{.+}} at %[[ROWS]] : (!_1_live_8_f{{.*}} -> !B_T_8_f
 // CHECK: model.slice %[[OUT]] axis 1 from "0" to "1"
 // CHECK: return %[[OUT]],
 func.func @encoder(%ids: !model.tensor<[B, T], i64>, %real: !model.tensor<[B, T], i64> {model.default}, %places: !model.tensor<[T, 8], f32>)
@@ -54,10 +54,10 @@ func.func @encoder(%ids: !model.tensor<[B, T], i64>, %real: !model.tensor<[B, T]
 // CHECK: %[[ALL:.+]] = model.append
 // CHECK: %[[NEW:.+]] = model.slice %[[ALL]] axis 1 from "past" to "new+past"
 // CHECK: model.live_rows %[[NEW]] as "live"
-// CHECK: model.linear {{.*}} -> !model.tensor<[1, live, 8], f32>
+// CHECK: model.linear {{.*}} -> !_1_live_8_f
 // CHECK: %[[PLACED:.+]] = model.unpack_rows
 // CHECK: model.append %{{.+}}, %[[PLACED]] axis 1
-// CHECK: model.unpack_rows %{{.+}} -> !model.tensor<[B, new, 8], f32>
+// CHECK: model.unpack_rows %{{.+}} -> !B_new_8_f
 func.func @step(%x: !model.tensor<[B, new, 8], f32>, %real: !model.tensor<[B, new], i1> {model.default},
                 %k: !model.state<[B, capacity, 8], f32> {model.state = "k"}, %r: !model.state<[B, capacity], i1> {model.state = "r"})
     -> !model.tensor<[B, new, 8], f32> {
@@ -80,7 +80,7 @@ func.func @step(%x: !model.tensor<[B, new, 8], f32>, %real: !model.tensor<[B, ne
 // CHECK-LABEL: func.func @inverted
 // CHECK: %[[NOT:.+]] = model.unary not %{{.+}}
 // CHECK: model.live_rows %[[NOT]] as "live"
-// CHECK: model.linear {{.*}} -> !model.tensor<[1, live, 8], f32>
+// CHECK: model.linear {{.*}} -> !_1_live_8_f
 func.func @inverted(%x: !model.tensor<[B, T, 8], f32>, %pad: !model.tensor<[B, T], i1> {model.default}) -> !model.tensor<[B, T, 8], f32> {
   %k = mask.keys %pad : !model.tensor<[B, T], i1>
   %c = mask.causal
@@ -98,7 +98,7 @@ func.func @inverted(%x: !model.tensor<[B, T, 8], f32>, %pad: !model.tensor<[B, T
 
 // A mean of the live rows does not mind the others.
 // CHECK-LABEL: func.func @pooled
-// CHECK: model.linear {{.*}} -> !model.tensor<[1, live, 8], f32>
+// CHECK: model.linear {{.*}} -> !_1_live_8_f
 // CHECK: %[[WHOLE:.+]] = model.unpack_rows
 // CHECK: model.binary mul
 // CHECK: model.reduce sum

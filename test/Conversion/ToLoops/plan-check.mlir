@@ -73,8 +73,8 @@ func.func @no_parameter() attributes {model.arena = "64"} {
 // -----
 
 module attributes {model.blob = [], model.blob_bytes = 64 : i64} {
-  func.func @outside_blob() attributes {model.arena = "64"} {
-    // expected-error @below {{lies outside of the blob's 64 bytes}}
+  func.func @no_entry() attributes {model.arena = "64"} {
+    // expected-error @below {{is no entry of the blob: 'model.blob' has none of its name, shape and layout}}
     %w = model.param "w" {layout = #model.layout<natural, f32>, offset = 64 : i64, strides = array<i64>} : !model.tensor<[4, 4], f32>
     return
   }
@@ -94,8 +94,8 @@ func.func @no_copies(%x: !model.tensor<[T], f32>) attributes {model.arena = "64*
 // -----
 
 func.func @tiles(%q: !model.tensor<[B, T, 8], f32>) attributes {model.arena = "64*B*T"} {
-  // expected-error @below {{has tiles that loops are not made of; they have 32 rows and 128 keys in panels of 16}}
-  %a = attn.sdpa %q, %q, %q heads 2 kv_heads 2 scale 1.0 {attn.schedule = #attn.schedule<rows = 64, keys = 128, panel = 16, packed = 1>, model.place = [#model.place<arena, "0">]} : (!model.tensor<[B, T, 8], f32>, !model.tensor<[B, T, 8], f32>, !model.tensor<[B, T, 8], f32>) -> !model.tensor<[B, T, 8], f32>
+  // expected-error @below {{has panels of 8 keys; loops are made of 16}}
+  %a = attn.sdpa %q, %q, %q heads 2 kv_heads 2 scale 1.0 {attn.schedule = #attn.schedule<rows = 64, keys = 128, panel = 8, packed = 1>, model.place = [#model.place<arena, "0">]} : (!model.tensor<[B, T, 8], f32>, !model.tensor<[B, T, 8], f32>, !model.tensor<[B, T, 8], f32>) -> !model.tensor<[B, T, 8], f32>
   return
 }
 

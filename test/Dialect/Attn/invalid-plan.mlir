@@ -83,3 +83,13 @@ func.func @cache_heads(%s: !model.state<[B, capacity, 6], f32> {attn.cache = #at
 
 // expected-error @below {{'attn.cache' is said of a state [.., batch, rows, features] of f32}}
 func.func @cache_state(%s: !model.tensor<[B, capacity, 6], f32> {attn.cache = #attn.cache<keys, heads = 2, element = f32, block = 128, panel = 16>}) { return }
+
+// -----
+
+// A schedule is read before the op itself is checked.
+func.func @no_key_heads(%q: !model.tensor<[B, T, 8], f32>) {
+  // expected-error @below {{'kv_heads' must divide 'heads'}}
+  // expected-error @below {{failed to infer returned types}}
+  %y = attn.sdpa %q, %q, %q heads 2 kv_heads 0 scale 1.0 {attn.schedule = #attn.schedule<rows = 32, keys = 128, panel = 16, packed = 1>} : (!model.tensor<[B, T, 8], f32>, !model.tensor<[B, T, 8], f32>, !model.tensor<[B, T, 8], f32>) -> !model.tensor<[B, T, 8], f32>
+  return
+}

@@ -95,3 +95,13 @@ func.func @sdpa_c4_bias(%q: !model.tensor<[B, T, 8], f32>, %t: !model.tensor<[B,
   %a = attn.sdpa %q, %q, %q bias %b heads 2 kv_heads 2 scale 1.0 : (!model.tensor<[B, T, 8], f32>, !model.tensor<[B, T, 8], f32>, !model.tensor<[B, T, 8], f32>) -> !model.tensor<[B, T, 8], f32>
   return
 }
+
+// -----
+
+func.func @sdpa_c5(%q: !model.tensor<[B, T, 8], f32>, %m: !model.tensor<[3], f32>) {
+  %b = attn.alibi %m : !model.tensor<[3], f32>
+  %c = attn.bias_scale %b by 2.0
+  // expected-error @below {{alibi is made for 3 heads, the attention has 2}}
+  %a = attn.sdpa %q, %q, %q bias %c heads 2 kv_heads 2 scale 1.0 : (!model.tensor<[B, T, 8], f32>, !model.tensor<[B, T, 8], f32>, !model.tensor<[B, T, 8], f32>) -> !model.tensor<[B, T, 8], f32>
+  return
+}

@@ -6,7 +6,7 @@ func.func @sdpa(%q: !model.tensor<[B, new, 64], f32>, %k: !model.tensor<[B, "new
   // CHECK: %[[BIAS:.+]] = attn.bucket_bias %{{.+}} max_distance 128
   %b = attn.bucket_bias %table max_distance 128 : !model.tensor<[32, 4], f32>
   // CHECK: attn.sdpa %{{.+}}, %{{.+}}, %{{.+}} mask %{{.+}} bias %[[BIAS]] sinks %{{.+}} : {{.*}} heads 4 kv_heads 2 scale 2.500000e-01 softcap 5.000000e+01 past "past"
-  // CHECK-SAME: -> <[B, new, 32], f32>
+  // CHECK-SAME: -> !B_new_32_f
   %a = attn.sdpa %q, %k, %v mask %m bias %b sinks %sinks : !model.tensor<[4], f32> heads 4 kv_heads 2 scale 0.25 softcap 50.0 past "past" : (!model.tensor<[B, new, 64], f32>, !model.tensor<[B, "new+past", 32], f32>, !model.tensor<[B, "new+past", 16], f32>) -> !model.tensor<[B, new, 32], f32>
   return
 }

@@ -5,13 +5,17 @@
 !x = !model.tensor<[B, T, 8], f32>
 !ids = !model.tensor<[B, T], i64>
 
+// CHECK-DAG: !B_T_15_16_2_i = !model.tensor<[B, "(T+15)//16+2"], i64>
+// CHECK-DAG: !B_T_1_i = !model.tensor<[B, "T+1"], i64>
+// CHECK-DAG: !B_3_T_15_16_2_T_1_i = !model.tensor<[B, "3*((T+15)//16)+2*T+1"], i64>
+// CHECK-DAG: !B_1_T_7_8_2_T_1023_1024_i = !model.tensor<[B, 1, "(T+7)//8", 2, "(T+1023)//1024"], i64>
 // CHECK-LABEL: @layers
 func.func @layers(%x: !x, %ids: !ids, %pad: !ids) -> !x {
   // CHECK: %[[REAL:.*]] = model.compare
   // CHECK-NEXT: %[[KEYS:.*]] = mask.key_table %[[REAL]] :
   // CHECK: model.repeat
   // CHECK-NOT: mask.key_table
-  // CHECK: mask.keys %[[REAL]] : {{.*}} table %[[KEYS]] : {{.*}}<[B, "(T+15)//16+2"], i64>
+  // CHECK: mask.keys %[[REAL]] : {{.*}} table %[[KEYS]] : {{.*}}!B_T_15_16_2_i
   // CHECK: mask.keys %[[REAL]] : {{.*}} table %[[KEYS]]
   %out = model.repeat 12 iter(%x) : (!x) -> (!x) {
   ^bb0(%i: index, %y: !x):
@@ -35,20 +39,20 @@ func.func @kinds(%x: !x, %ids: !ids, %real: !model.tensor<[B, T], f32>, %lists: 
   // CHECK-DAG: mask.label_table %arg1, %arg1 left 3
   // CHECK-DAG: mask.block_runs 64, %arg3
   // CHECK-DAG: mask.dense_table %arg4
-  // CHECK: mask.queries %arg1 : {{.*}} table {{.*}}<[B, "T+1"], i64>
+  // CHECK: mask.queries %arg1 : {{.*}} table {{.*}}!B_T_1_i
   %a = mask.queries %ids : !ids
-  // CHECK: mask.document {{.*}} table {{.*}}<[B, "3*((T+15)//16)+2*T+1"], i64>
+  // CHECK: mask.document {{.*}} table {{.*}}!B_3_T_15_16_2_T_1_i
   %b = mask.document %ids, %ids : !ids, !ids
   // CHECK: mask.window left 3 on {{.*}} table
   %c = mask.window left 3 on %ids : !ids
-  // CHECK: mask.blocks 64, {{.*}} table {{.*}}<[1, 4, 5], i64>
+  // CHECK: mask.blocks 64, {{.*}} table {{.*}}!_1_4_5_i
   %d = mask.blocks 64, %lists : !model.tensor<[4, 2], i64>
-  // CHECK: mask.dense %arg4 : {{.*}} table {{.*}}<[B, 1, "(T+7)//8", 2, "(T+1023)//1024"], i64>
+  // CHECK: mask.dense %arg4 : {{.*}} table {{.*}}!B_1_T_7_8_2_T_1023_1024_i
   %e = mask.dense %pairs : !model.tensor<[B, 1, T, T], i1>
   // One element for all rows, and reals, are not looked up.
-  // CHECK: mask.dense %arg5 : {{.*}}<[B, 1, 1, T], i1>{{$}}
+  // CHECK: mask.dense %arg5 : {{.*}}!B_1_1_T_b{{$}}
   %f = mask.dense %row : !model.tensor<[B, 1, 1, T], i1>
-  // CHECK: mask.document %arg2, %arg2 : {{.*}}f32>{{$}}
+  // CHECK: mask.document %arg2, %arg2 : {{.*}}_f{{$}}
   %g = mask.document %real, %real : !model.tensor<[B, T], f32>, !model.tensor<[B, T], f32>
   %h = mask.and %a, %b
   %i = mask.and %h, %c

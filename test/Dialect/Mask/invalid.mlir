@@ -42,7 +42,7 @@ func.func @blocks_lists(%t: !model.tensor<[4], i64>) {
 
 // -----
 
-func.func @document_rank(%t: !model.tensor<[B, T], i64>, %s: !model.tensor<[B, T, S], i64>) {
+func.func @document_c1(%t: !model.tensor<[B, T], i64>, %s: !model.tensor<[B, T, S], i64>) {
   // expected-error @below {{key_ids must have rank 1 to 2}}
   %m = mask.document %t, %s : !model.tensor<[B, T], i64>, !model.tensor<[B, T, S], i64>
   return

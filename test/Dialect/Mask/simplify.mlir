@@ -15,7 +15,7 @@ func.func @bands(%x: !q, %n: !model.tensor<[B], i64>) -> !q {
   %c = mask.prefix %n : !model.tensor<[B], i64>
   %d = mask.and %a, %b
   %m = mask.and %d, %c
-  // CHECK-NEXT: %[[M:.*]] = mask.band from {{\[}}[[FROM]]{{\]}} below {{\[}}[[BELOW]], [[LENGTH]]{{\]}} of %{{.*}} : !model.tensor<[B], i64>
+  // CHECK-NEXT: %[[M:.*]] = mask.band from {{\[}}[[FROM]]{{\]}} below {{\[}}[[BELOW]], [[LENGTH]]{{\]}} of %{{.*}} : !B_i
   // CHECK-NEXT: attn.sdpa %{{.*}} mask %[[M]]
   %y = attn.sdpa %x, %x, %x mask %m heads 2 kv_heads 2 scale 1.0 : (!q, !q, !q) -> !q
   return %y : !q

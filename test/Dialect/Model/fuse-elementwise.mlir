@@ -3,7 +3,7 @@
 // A chain becomes one map, its constant moves inside, and the linear before it takes it in:
 // bias, activation and residual leave with the sums.
 // CHECK-LABEL: func.func @run
-// CHECK-SAME: %[[X:[^:]+]]: !model.tensor<[B, T, 12], f32>
+// CHECK-SAME: %[[X:[^:]+]]: !B_T_12_f
 // CHECK-NOT: model.unary
 // CHECK-NOT: model.constant
 // CHECK: %[[Y:.+]] = model.linear %[[X]], %{{.+}} bias %{{.+}} with %[[X]]

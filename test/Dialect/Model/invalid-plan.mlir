@@ -52,7 +52,7 @@
 
 // -----
 
-// expected-error @below {{the layout of "w" does not fit: panels are of a matrix, but the shape has 1 axes}}
+// expected-error @below {{the layout of "w" does not fit: panels are of a matrix or of a filter [N, c, k...], but the shape has 1 axes}}
 #entry_c2 = #model.entry<name = "w", shape = [4], layout = <panels 32, f32>, offset = 0, firsts = [], counts = [], strides = []>
 
 // -----
@@ -64,6 +64,11 @@
 
 // expected-error @below {{the entry of "w" lies at -64}}
 #entry_c3_offset = #model.entry<name = "w", shape = [4], layout = <natural, f32>, offset = -64, firsts = [], counts = [], strides = []>
+
+// -----
+
+// expected-error @below {{tensors of "w{0}" overlap: a stride of 8 is less than 16 bytes}}
+#entry_c4 = #model.entry<name = "w{0}", shape = [4], layout = <natural, f32>, offset = 0, firsts = [0], counts = [2], strides = [8]>
 
 // -----
 

@@ -10,7 +10,7 @@ func.func @element_c1(%x: !model.tensor<[T], f64>) { return }
 
 // -----
 
-func.func @param_index(%i: index) {
+func.func @param_c1(%i: index) {
   // expected-error @below {{index 0 does not occur in the name}}
   %w = model.param "wte"[%i] : !model.tensor<[4], f32>
   return
@@ -18,7 +18,7 @@ func.func @param_index(%i: index) {
 
 // -----
 
-func.func @param_place() {
+func.func @param_c1_place() {
   // expected-error @below {{has more places than indices}}
   %w = model.param "h.{0}.w" : !model.tensor<[4], f32>
   return
@@ -91,6 +91,60 @@ func.func @linear_c3(%x: !model.tensor<[T, 8], f32>, %w: !model.tensor<[12, 8], 
   // expected-error @below {{12 features do not split into 5 groups of 2 units}}
   // expected-error @below {{failed to infer returned types}}
   %y, %z = model.linear %x, %w parts [1, 1] groups 5 : (!model.tensor<[T, 8], f32>, !model.tensor<[12, 8], f32>) -> (!model.tensor<[T, 6], f32>, !model.tensor<[T, 6], f32>)
+  return
+}
+
+// -----
+
+func.func @linear_c5(%x: !model.tensor<[T, 8], f32>, %w: !model.tensor<[12, 2, 3], f32>) {
+  // expected-error @below {{a filter is [m, c, k...] in numbers with c * k... the 8 features of the operand, but the weight is [12, 2, 3]}}
+  // expected-error @below {{failed to infer returned types}}
+  %y = model.linear %x, %w filter : (!model.tensor<[T, 8], f32>, !model.tensor<[12, 2, 3], f32>) -> !model.tensor<[T, 12], f32>
+  return
+}
+
+// -----
+
+func.func @linear_c5_matrix(%x: !model.tensor<[T, 8], f32>, %w: !model.tensor<[12, 8], f32>) {
+  // expected-error @below {{but the weight is [12, 8]}}
+  // expected-error @below {{failed to infer returned types}}
+  %y = model.linear %x, %w filter : (!model.tensor<[T, 8], f32>, !model.tensor<[12, 8], f32>) -> !model.tensor<[T, 12], f32>
+  return
+}
+
+// -----
+
+func.func @windows_c1(%x: !model.tensor<[B, T, 8], f32>) {
+  // expected-error @below {{take a size, a stride and a dilation, 1 or more, for each axis between the first and the last}}
+  // expected-error @below {{failed to infer returned types}}
+  %y = model.windows %x size [3] stride [0] dilation [1] : (!model.tensor<[B, T, 8], f32>) -> !model.tensor<[B, "T-2", 24], f32>
+  return
+}
+
+// -----
+
+func.func @windows_c1_axes(%x: !model.tensor<[B, T, 8], f32>) {
+  // expected-error @below {{take a size, a stride and a dilation, 1 or more, for each axis between the first and the last}}
+  // expected-error @below {{failed to infer returned types}}
+  %y = model.windows %x size [3, 3] stride [1, 1] dilation [1, 1] : (!model.tensor<[B, T, 8], f32>) -> !model.tensor<[B, "T-2", 24], f32>
+  return
+}
+
+// -----
+
+func.func @windows_c2(%x: !model.tensor<[B, 4, 8], f32>) {
+  // expected-error @below {{an axis of 4 is shorter than a window of 5}}
+  // expected-error @below {{failed to infer returned types}}
+  %y = model.windows %x size [3] stride [1] dilation [2] : (!model.tensor<[B, 4, 8], f32>) -> !model.tensor<[B, 1, 24], f32>
+  return
+}
+
+// -----
+
+func.func @windows_c2_channels(%x: !model.tensor<[B, 4, C], f32>) {
+  // expected-error @below {{the channels of [B, 4, C] must be a number}}
+  // expected-error @below {{failed to infer returned types}}
+  %y = model.windows %x size [3] stride [1] dilation [1] : (!model.tensor<[B, 4, C], f32>) -> !model.tensor<[B, 2, "3*C"], f32>
   return
 }
 
@@ -220,5 +274,71 @@ func.func @pack_rows_c1(%x: !model.tensor<[B], f32>, %r: !model.tensor<[n], i64>
 func.func @unpack_rows_c1(%x: !model.tensor<[1, n, 8], f32>, %r: !model.tensor<[n], i64>) {
   // expected-error @below {{cannot put '!model.tensor<[1, n, 8], f32>' at the rows '!model.tensor<[n], i64>' of '!model.tensor<[B, T, 9], f32>'}}
   %y = model.unpack_rows %x at %r : (!model.tensor<[1, n, 8], f32>, !model.tensor<[n], i64>) -> !model.tensor<[B, T, 9], f32>
+  return
+}
+
+// -----
+
+func.func @linear_c4(%x: !model.tensor<[T, 8], f32>, %w: !model.tensor<[12, 8], f32>) {
+  // expected-error @below {{an epilogue stands only where there is one result}}
+  %y, %z = "model.linear"(%x, %w) <{operandSegmentSizes = array<i32: 1, 1, 0, 0>, parts = array<i64: 1, 1>}> ({
+  ^bb0(%a: f32):
+    "model.yield"(%a) : (f32) -> ()
+  }) : (!model.tensor<[T, 8], f32>, !model.tensor<[12, 8], f32>) -> (!model.tensor<[T, 6], f32>, !model.tensor<[T, 6], f32>)
+  return
+}
+
+// -----
+
+func.func @default_c1(%x: !model.tensor<[B, T], i64>) {
+  %n = model.unary neg %x : (!model.tensor<[B, T], i64>) -> !model.tensor<[B, T], i64>
+  // expected-error @below {{stands for an argument of the function}}
+  %m = model.default %n : !model.tensor<[B, T], i64> -> !model.tensor<[B, T], i64> {
+    %one = model.constant dense<1> : tensor<i64> : !model.tensor<[], i64>
+    model.yield %one : !model.tensor<[], i64>
+  }
+  return
+}
+
+// -----
+
+func.func @default_c1_type(%x: !model.tensor<[B, T], i64> {model.default}) {
+  // expected-error @below {{keeps the type of its input, '!model.tensor<[B, T], i64>', but gives '!model.tensor<[B], i64>'}}
+  %m = model.default %x : !model.tensor<[B, T], i64> -> !model.tensor<[B], i64> {
+    %one = model.constant dense<1> : tensor<i64> : !model.tensor<[], i64>
+    model.yield %one : !model.tensor<[], i64>
+  }
+  return
+}
+
+// -----
+
+func.func @default_c2(%x: !model.tensor<[B, T], i64> {model.default}) {
+  // expected-error @below {{yields one tensor of 'i64'}}
+  %m = model.default %x : !model.tensor<[B, T], i64> -> !model.tensor<[B, T], i64> {
+    %one = model.constant dense<1.0> : tensor<f32> : !model.tensor<[], f32>
+    model.yield %one : !model.tensor<[], f32>
+  }
+  return
+}
+
+// -----
+
+func.func @default_c2_none(%x: !model.tensor<[B, T], i64> {model.default}) {
+  // expected-error @below {{yields one tensor of 'i64'}}
+  %m = model.default %x : !model.tensor<[B, T], i64> -> !model.tensor<[B, T], i64> {
+    model.yield
+  }
+  return
+}
+
+// -----
+
+func.func @default_shape(%z: !model.tensor<[B, 4], i64> {model.default}) {
+  // expected-error @below {{cannot stretch '!model.tensor<[3], i64>' to '!model.tensor<[B, 4], i64>'}}
+  %m = model.default %z : !model.tensor<[B, 4], i64> -> !model.tensor<[B, 4], i64> {
+    %three = model.constant dense<1> : tensor<3xi64> : !model.tensor<[3], i64>
+    model.yield %three : !model.tensor<[3], i64>
+  }
   return
 }

@@ -1,15 +1,19 @@
 // Every form of the type, and ops whose assembly is more than a list of operands.
 // RUN: heddle-opt %s | heddle-opt | FileCheck %s
 
+// Tensor types stand in front under short names, lengths in normal form.
+// CHECK-DAG: !B_H_2_2_T_1_768_f = !model.tensor<[B, "H//2", "2*T+1", 768], f32>
+// CHECK-DAG: !B_T_i = !model.tensor<[B, T], i64>
+// CHECK-DAG: !state_3_B_capacity_8_f = !model.state<[3, B, capacity, 8], f32>
 // CHECK-LABEL: func.func @sizes
-// CHECK-SAME: !model.tensor<[B, "H//2", "2*T+1", 768], f32>
+// CHECK-SAME: !B_H_2_2_T_1_768_f
 func.func @sizes(%x: !model.tensor<[B, "(H-2)//2+1", "T+T+1", 768], f32>) {
   return
 }
 
 // CHECK-LABEL: func.func @repeat
 func.func @repeat(%x0: !model.tensor<[B, T, 8], f32>) -> !model.tensor<[B, T, 8], f32> {
-  // CHECK: %[[R:.+]]:2 = model.repeat 3 iter(%{{.+}}) : (!model.tensor<[B, T, 8], f32>) -> (!model.tensor<[B, T, 8], f32>, !model.tensor<[3, B, T, 8], f32>)
+  // CHECK: %[[R:.+]]:2 = model.repeat 3 iter(%{{.+}}) : (!B_T_8_f) -> (!B_T_8_f, !_3_B_T_8_f)
   %x, %all = model.repeat 3 iter(%x0) : (!model.tensor<[B, T, 8], f32>) -> (!model.tensor<[B, T, 8], f32>, !model.tensor<[3, B, T, 8], f32>) {
   ^bb0(%i: index, %y: !model.tensor<[B, T, 8], f32>):
     // CHECK: model.param "h.{0}.w"[%{{.+}}]
@@ -37,14 +41,14 @@ func.func @linear(%x: !model.tensor<[B, 8], f32>, %w: !model.tensor<[12, 8], f32
 
 // CHECK-LABEL: func.func @states
 func.func @states(%s: !model.state<[3, B, capacity, 8], f32> {model.state = "keys"}, %rows: !model.tensor<[B, new, 8], f32>, %i: index) {
-  // CHECK: model.append %{{.+}}[%{{.+}}], %{{.+}} axis 1 : !model.state<[3, B, capacity, 8], f32>
+  // CHECK: model.append %{{.+}}[%{{.+}}], %{{.+}} axis 1 : !state_3_B_capacity_8_f
   %all = model.append %s[%i], %rows axis 1 : !model.state<[3, B, capacity, 8], f32>, !model.tensor<[B, new, 8], f32> -> !model.tensor<[B, "new+past", 8], f32>
   return
 }
 
 // CHECK-LABEL: func.func @default
 func.func @default(%mask: !model.tensor<[B, T], i64> {model.default}) {
-  // CHECK: model.default %{{.+}} : <[B, T], i64> -> <[B, T], i64> {
+  // CHECK: model.default %{{.+}} : !B_T_i -> !B_T_i {
   %m = model.default %mask : !model.tensor<[B, T], i64> -> !model.tensor<[B, T], i64> {
     %one = model.constant dense<1> : tensor<i64> : !model.tensor<[], i64>
     model.yield %one : !model.tensor<[], i64>
@@ -54,11 +58,11 @@ func.func @default(%mask: !model.tensor<[B, T], i64> {model.default}) {
 
 // CHECK-LABEL: func.func @live_rows
 func.func @live_rows(%mask: !model.tensor<[B, T], i64>, %x: !model.tensor<[B, T, 8], f32>) {
-  // CHECK: model.live_rows %{{.+}} as "live" : (!model.tensor<[B, T], i64>) -> !model.tensor<[live], i64>
+  // CHECK: model.live_rows %{{.+}} as "live" : (!B_T_i) -> !live_i
   %rows = model.live_rows %mask as "live" : (!model.tensor<[B, T], i64>) -> !model.tensor<[live], i64>
-  // CHECK: model.pack_rows %{{.+}} at %{{.+}} : (!model.tensor<[B, T, 8], f32>, !model.tensor<[live], i64>) -> !model.tensor<[1, live, 8], f32>
+  // CHECK: model.pack_rows %{{.+}} at %{{.+}} : (!B_T_8_f, !live_i) -> !_1_live_8_f
   %packed = model.pack_rows %x at %rows : (!model.tensor<[B, T, 8], f32>, !model.tensor<[live], i64>) -> !model.tensor<[1, live, 8], f32>
-  // CHECK: model.unpack_rows %{{.+}} at %{{.+}} : (!model.tensor<[1, live, 8], f32>, !model.tensor<[live], i64>) -> !model.tensor<[B, T, 8], f32>
+  // CHECK: model.unpack_rows %{{.+}} at %{{.+}} : (!_1_live_8_f, !live_i) -> !B_T_8_f
   %back = model.unpack_rows %packed at %rows : (!model.tensor<[1, live, 8], f32>, !model.tensor<[live], i64>) -> !model.tensor<[B, T, 8], f32>
   return
 }

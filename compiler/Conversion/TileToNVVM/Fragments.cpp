@@ -1,0 +1,40 @@
+//===- Fragments.cpp - which thread holds what ----------------------------===//
+//
+// The clauses of !tile.frag as index arithmetic.
+//
+//===----------------------------------------------------------------------===//
+
+#include "compiler/Conversion/TileToNVVM/TileCode.h"
+#include "compiler/Conversion/ToLoops/Gpu/WarpLanes.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+
+using namespace mlir;
+using namespace heddle::tile;
+using heddle::loops::kWarp;
+
+TileCode::TileCode(ImplicitLocOpBuilder &b, const loops::Lanes &lanes, int64_t threads)
+    : Code(b, lanes), threads(threads) {
+  Value number = NVVM::ThreadIdXOp::create(b, b.getI32Type());
+  thread = arith::IndexCastUIOp::create(b, b.getIndexType(), number);
+}
+
+Value TileCode::owner(FragType type) { return type.getSpread() == Spread::mma ? div(thread, constant(kWarp)) : thread; }
+
+Value TileCode::rowOf(FragType type, Value i) {
+  Value mine = div(owner(type), constant(type.getAcross()));
+  if (type.getSpread() == Spread::block) {
+    Value square = mul(div(i, constant(4)), 4 * type.getDown()), first = mul(mine, 4);
+    return add({add(square, first), rem(i, constant(4))});
+  }
+  Value group = div(rem(thread, constant(kWarp)), constant(4)), first = mul(mine, type.getRows() / type.getDown());
+  Value piece = mul(div(i, constant(2)), 16), half = mul(rem(i, constant(2)), 8);
+  return add({add(first, group), add(piece, half)});
+}
+
+Value TileCode::columnOf(FragType type, int64_t j) {
+  Value mine = rem(owner(type), constant(type.getAcross()));
+  if (type.getSpread() == Spread::block)
+    return add(mul(mine, 4), j / 4 * 4 * type.getAcross() + j % 4);
+  Value pair = mul(rem(thread, constant(4)), 2), first = mul(mine, type.getColumns() / type.getAcross());
+  return add(add(first, pair), j / 2 * 8 + j % 2);
+}

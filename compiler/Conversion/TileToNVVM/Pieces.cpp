@@ -1,0 +1,80 @@
+//===- Pieces.cpp - matrices in shared memory -----------------------------===//
+//
+// The images of !tile.shared as index arithmetic, and how they are filled: cp.async of 16 bytes where four words of a
+// row are neighbours on both sides, else of 4. A copy of no bytes writes zeros.
+//
+//===----------------------------------------------------------------------===//
+
+#include "compiler/Conversion/TileToNVVM/TileCode.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+
+using namespace mlir;
+using namespace heddle::tile;
+
+Type TileCode::sharedPointer() {
+  return LLVM::LLVMPointerType::get(b.getContext(), unsigned(NVVM::NVVMMemorySpace::Shared));
+}
+
+Value TileCode::behind(Value base, Value words) {
+  if (known(words) == 0)
+    return base;
+  return LLVM::GEPOp::create(b, sharedPointer(), f32(), base, ArrayRef<LLVM::GEPArg>{toI64(words)});
+}
+
+/// x xor y of indices.
+static Value crossed(TileCode &c, Value x, Value y) { return arith::XOrIOp::create(c.b, x, y); }
+
+Value TileCode::wordAt(const Piece &piece, Value row, Value column) {
+  int64_t pitch = piece.type.pitch();
+  switch (piece.type.getImage()) {
+  case Image::plain: return behind(piece.base, add(mul(row, pitch), column));
+  case Image::turned: return behind(piece.base, add(mul(column, pitch), row));
+  case Image::chunks: {
+    Value turn = rem(div(row, constant(2)), constant(4)), chunk = div(column, constant(4));
+    Value word = add({mul(crossed(*this, chunk, turn), 4), rem(column, constant(4))});
+    return behind(piece.base, add(mul(row, pitch), word));
+  }
+  case Image::woven: {
+    Value turn = mul(rem(row, constant(4)), 8);
+    return behind(piece.base, add({mul(row, pitch), crossed(*this, column, turn)}));
+  }
+  }
+  llvm_unreachable("all images are there");
+}
+
+void TileCode::copy(const Window &w, const Piece &piece) {
+  int64_t rows = piece.type.getRows(), columns = piece.type.getColumns();
+  std::optional<int64_t> all = known(w.columns);
+  bool wide = piece.type.getImage() != Image::turned && columns % 4 == 0 && (w.panels || (all && *all % 4 == 0));
+  int64_t at = wide ? 4 : 1, parts = columns / at, count = rows * parts;
+  Type global = LLVM::LLVMPointerType::get(b.getContext(), unsigned(NVVM::NVVMMemorySpace::Global));
+  Value from = LLVM::AddrSpaceCastOp::create(b, global, w.from);
+  auto modifier = wide ? NVVM::LoadCacheModifierKind::CG : NVVM::LoadCacheModifierKind::CA;
+  auto one = [&](Value part) {
+    Value row = div(part, constant(parts)), column = mul(rem(part, constant(parts)), at);
+    Value r = add(w.row, row), c = add(w.column, column);
+    Value low = less(r, w.rows), left = less(c, w.columns);
+    Value inside = arith::AndIOp::create(b, low, left);
+    Value index = add({mul(r, w.columns), c});
+    if (w.panels) {
+      Value panel = div(c, constant(w.panels)), place = rem(c, constant(w.panels));
+      Value before = mul(panel, w.rows);
+      index = add({mul(add(before, r), w.panels), place});
+    }
+    // Where nothing is read the address is one that could be.
+    index = toI64(select(inside, index, constant(0)));
+    Value source = LLVM::GEPOp::create(b, global, f32(), from, ArrayRef<LLVM::GEPArg>{index});
+    Value full = arith::ConstantOp::create(b, b.getI32IntegerAttr(int32_t(4 * at)));
+    Value none = arith::ConstantOp::create(b, b.getI32IntegerAttr(0)), bytes = select(inside, full, none);
+    Value to = wordAt(piece, row, column);
+    NVVM::CpAsyncOp::create(b, to, source, b.getI32IntegerAttr(int32_t(4 * at)),
+                            NVVM::LoadCacheModifierKindAttr::get(b.getContext(), modifier), bytes);
+  };
+  for (int64_t first = 0; first < count; first += threads) {
+    Value part = add(thread, first);
+    if (first + threads <= count)
+      one(part);
+    else
+      when(less(part, constant(count)), [&] { one(part); });
+  }
+}

@@ -1,0 +1,62 @@
+//===- TileCode.h - what the lowering of tiles is written in ----*- C++ -*-===//
+//
+// Index arithmetic of ToLoops with what a thread of a tile knows: its number, which elements of a fragment it holds,
+// where a word of a piece lies in shared memory.
+//
+//===----------------------------------------------------------------------===//
+#ifndef HEDDLE_COMPILER_CONVERSION_TILETONVVM_TILECODE_H
+#define HEDDLE_COMPILER_CONVERSION_TILETONVVM_TILECODE_H
+
+#include "compiler/Conversion/ToLoops/Code.h"
+#include "dialects/Tile/IR/Tile.h"
+
+namespace heddle::tile {
+
+using loops::Value;
+using loops::Values;
+
+/// A piece of shared memory in one stage of a ring.
+struct Piece {
+  Value base; ///< its first word
+  SharedType type;
+};
+
+/// Where a piece of a matrix in memory begins, and how large the matrix is.
+struct Window {
+  Value from, row, column, rows, columns;
+  int64_t panels; ///< columns of a panel; 0: the matrix lies row after row
+};
+
+class TileCode : public loops::Code {
+public:
+  TileCode(mlir::ImplicitLocOpBuilder &b, const loops::Lanes &lanes, int64_t threads);
+  const int64_t threads; ///< of a tile
+  Value thread;          ///< this one's number
+
+  //===-- fragments (Fragments.cpp): a thread holds heldRows() x heldColumns() ----===//
+  /// The row of the fragment that is row `i` of this thread; the column that is its column `j`.
+  Value rowOf(FragType type, Value i);
+  Value columnOf(FragType type, int64_t j);
+
+  //===-- shared memory (Pieces.cpp) ----------------------------------------------===//
+  mlir::Type sharedPointer();
+  /// `words` words behind `base`.
+  Value behind(Value base, Value words);
+  Value wordAt(const Piece &piece, Value row, Value column);
+  /// All threads together ask for what the piece is to hold; what is outside of the matrix is 0.
+  void copy(const Window &window, const Piece &piece);
+
+  //===-- products (Products.cpp) -------------------------------------------------===//
+  /// sums + left * right over the first `depth` columns of the left side.
+  Values multiply(const Piece &left, const Piece &right, FragType type, Values sums, int64_t depth);
+
+private:
+  /// What of a spread's D x A a thread belongs to: itself (block), its group (mma).
+  Value owner(FragType type);
+  Values multiplyReals(const Piece &left, const Piece &right, FragType type, Values sums, int64_t depth);
+  Values multiplyPairs(const Piece &left, const Piece &right, FragType type, Values sums, int64_t depth);
+};
+
+} // namespace heddle::tile
+
+#endif

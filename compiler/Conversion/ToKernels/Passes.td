@@ -1,0 +1,23 @@
+// From SPMD entries to kernels.
+#ifndef HEDDLE_COMPILER_CONVERSION_TOKERNELS_PASSES_TD
+#define HEDDLE_COMPILER_CONVERSION_TOKERNELS_PASSES_TD
+
+include "mlir/Pass/PassBase.td"
+
+def SplitKernelsPass : Pass<"heddle-split-kernels", "mlir::ModuleOp"> {
+  let summary = "Cut SPMD entries at their barriers into kernels";
+  let description = [{
+    What stands between two barriers of an entry (a phase) becomes a function of one signature,
+    `(fail, dims, tensors, arena, weights, i, j)`, with the attribute `heddle.kernel`. What it needs from before is computed
+    again from these arguments: pure ops, loads of dims and of tensors, and loads that bear `heddle.kept`; anything else
+    that lives across a barrier is an error. A loop with barriers inside is a loop of launches, its variable `i` (`j`
+    inside another); a condition with barriers inside becomes one inside of each kernel. The entries go; the card
+    (`heddle_card`) says for each of them what is launched: `launch KERNEL items FORM of 1|32 threads N`, `repeat COUNT`,
+    `again`.
+  }];
+  let dependentDialects = [
+    "mlir::arith::ArithDialect", "mlir::func::FuncDialect", "mlir::LLVM::LLVMDialect", "mlir::NVVM::NVVMDialect",
+    "mlir::scf::SCFDialect"];
+}
+
+#endif

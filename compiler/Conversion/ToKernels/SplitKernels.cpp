@@ -1,0 +1,372 @@
+//===- SplitKernels.cpp - SPMD entries fall into kernels at their barriers -===//
+//
+// A kernel is launched once for all of its threads and ends where all of them have ended, so the end of a kernel is the
+// barrier of a device. Nothing is handed from one kernel to the next but memory: lengths and addresses are computed
+// again, which costs some integer instructions at the top of each.
+//
+//===----------------------------------------------------------------------===//
+
+#include "compiler/Conversion/ToKernels/ItemForms.h"
+#include "compiler/Conversion/ToKernels/Passes.h"
+#include "compiler/Conversion/ToLoops/Gpu/WarpLanes.h"
+#include "compiler/Conversion/ToLoops/Lowering.h"
+#include "dialects/Tile/IR/Tile.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/IRMapping.h"
+#include "mlir/IR/Matchers.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+
+namespace heddle::kernels {
+#define GEN_PASS_DEF_SPLITKERNELSPASS
+#include "compiler/Conversion/ToKernels/Passes.h.inc"
+} // namespace heddle::kernels
+
+using namespace mlir;
+using namespace heddle;
+using heddle::kernels::Items;
+
+/// Threads of a block where no tile says how many: four warps.
+static constexpr int64_t kThreads = 128;
+
+/// Those of the tiles among `ops`, if there are any.
+static std::optional<int64_t> threadsOf(const llvm::SetVector<Operation *> &ops) {
+  std::optional<int64_t> threads;
+  for (Operation *root : ops)
+    root->walk([&](tile::LaunchOp op) {
+      assert((!threads || *threads == int64_t(op.getThreads())) && "tiles of one phase have one size of blocks");
+      threads = op.getThreads();
+    });
+  return threads;
+}
+
+/// The arguments of an entry (runtime/include/heddle/abi.h) and of a kernel.
+namespace {
+enum EntryArgument { Context, Team, Teams, Dims, Tensors, Arena, Weights };
+enum KernelArgument { Fail, KernelDims, KernelTensors, KernelArena, KernelWeights, FirstIndex };
+} // namespace
+
+/// Of heddle_entry_NAME.
+static StringRef shortName(func::FuncOp entry) {
+  StringRef name = entry.getName();
+  name.consume_front("heddle_entry_");
+  return name;
+}
+static StringRef calleeOf(Operation *op) {
+  auto call = dyn_cast<func::CallOp>(op);
+  return call ? call.getCallee() : StringRef();
+}
+static bool isBarrier(Operation *op) { return calleeOf(op) == "heddle_barrier"; }
+static bool holdsBarrier(Operation *op) {
+  return op->walk([](Operation *inner) { return isBarrier(inner) ? WalkResult::interrupt() : WalkResult::advance(); })
+      .wasInterrupted();
+}
+
+namespace {
+class Splitter {
+public:
+  Splitter(func::FuncOp entry) : entry(entry), module(entry->getParentOfType<ModuleOp>()) {}
+  /// Makes the kernels of the entry, and the lines of the card that launch them.
+  LogicalResult run(std::string &lines);
+
+private:
+  /// A loop of launches or a condition around a phase, and the block of it in which the phase stands.
+  struct Frame {
+    Operation *op;
+    Block *block;
+  };
+  func::FuncOp entry;
+  ModuleOp module;
+  SmallVector<Frame> frames;
+  SmallVector<Operation *> phase; ///< since the last barrier, in the innermost frame
+  std::string card;
+  int64_t made = 0;
+  bool good = true;
+
+  void visit(Block &block);
+  void visitRepeat(scf::ForOp loop);
+  void flush();
+  void collect(Operation *op, llvm::SetVector<Operation *> &ops);
+  bool changesMemory(Operation *op);
+  bool computable(Operation *op);
+  void makeKernel(llvm::SetVector<Operation *> &ops);
+};
+} // namespace
+
+/// Whether an op of an entry, or one inside of it, stores or calls what may.
+bool Splitter::changesMemory(Operation *op) {
+  return op
+      ->walk([&](Operation *inner) {
+        if (inner->getNumRegions() || isa<LLVM::LoadOp, LLVM::MaskedLoadOp, LLVM::AllocaOp>(inner))
+          return WalkResult::advance();
+        return isMemoryEffectFree(inner) ? WalkResult::advance() : WalkResult::interrupt();
+      })
+      .wasInterrupted();
+}
+
+/// Whether `op` gives the same in every kernel: it computes, or loads what no kernel of the entry writes.
+bool Splitter::computable(Operation *op) {
+  if (auto load = dyn_cast<LLVM::LoadOp>(op)) {
+    if (op->hasAttr(loops::kKeptAttr))
+      return true;
+    Value base = load.getAddr();
+    while (auto gep = base.getDefiningOp<LLVM::GEPOp>())
+      base = gep.getBase();
+    return base == entry.getArgument(Dims) || base == entry.getArgument(Tensors);
+  }
+  if (isa<LLVM::AllocaOp>(op)) // memory of the thread, written in each phase before it is read
+    return true;
+  if (op->getNumRegions() == 0)
+    return isPure(op);
+  return !op->walk([&](Operation *inner) {
+              return inner == op || inner->getNumRegions() || computable(inner) ? WalkResult::advance()
+                                                                                : WalkResult::interrupt();
+            }).wasInterrupted();
+}
+
+/// `op` with all that it needs and what stands inside of it needs.
+void Splitter::collect(Operation *op, llvm::SetVector<Operation *> &ops) {
+  if (!ops.insert(op))
+    return;
+  op->walk([&](Operation *inner) {
+    for (Value v : inner->getOperands()) {
+      Operation *from = v.getDefiningOp();
+      if (!from || op->isAncestor(from))
+        continue;
+      bool mine = llvm::is_contained(phase, from);
+      if (!mine && !computable(from)) {
+        from->emitError("internal error: a value lives across a barrier and cannot be computed again");
+        good = false;
+        continue;
+      }
+      collect(from, ops);
+    }
+  });
+}
+
+/// Ends a phase.
+void Splitter::flush() {
+  llvm::SetVector<Operation *> ops;
+  bool any = false;
+  for (Operation *op : phase)
+    if (changesMemory(op)) {
+      any = true;
+      collect(op, ops);
+    }
+  if (any && good)
+    makeKernel(ops);
+  phase.clear();
+}
+
+void Splitter::visitRepeat(scf::ForOp loop) {
+  APInt from, to, step;
+  int64_t depth = llvm::count_if(frames, [](const Frame &f) { return isa<scf::ForOp>(f.op); });
+  if (depth == 2 || loop.getNumResults() || !matchPattern(loop.getLowerBound(), m_ConstantInt(&from)) ||
+      !from.isZero() || !matchPattern(loop.getUpperBound(), m_ConstantInt(&to)) ||
+      !matchPattern(loop.getStep(), m_ConstantInt(&step)) || !step.isOne()) {
+    loop.emitError("internal error: a loop with barriers inside is a repeat of a constant count, at most two deep");
+    good = false;
+    return;
+  }
+  card += "repeat " + std::to_string(to.getSExtValue()) + "\n";
+  frames.push_back({loop, loop.getBody()});
+  visit(*loop.getBody());
+  flush();
+  frames.pop_back();
+  card += "again\n";
+}
+
+void Splitter::visit(Block &block) {
+  for (Operation &op : block.without_terminator()) {
+    if (isBarrier(&op)) {
+      flush();
+      continue;
+    }
+    if (!holdsBarrier(&op)) {
+      phase.push_back(&op);
+      continue;
+    }
+    flush();
+    if (auto loop = dyn_cast<scf::ForOp>(op)) {
+      visitRepeat(loop);
+      continue;
+    }
+    auto branch = dyn_cast<scf::IfOp>(op);
+    if (!branch || branch.getNumResults()) {
+      op.emitError("internal error: a barrier stands inside of what is neither a repeat nor a condition");
+      good = false;
+      continue;
+    }
+    for (Region &region : branch->getRegions())
+      if (!region.empty()) {
+        frames.push_back({branch, &region.front()});
+        visit(region.front());
+        flush();
+        frames.pop_back();
+      }
+  }
+}
+
+/// team, teams (i64): this thread's warp among all of the launch, and how many there are.
+static std::pair<Value, Value> teamOf(ImplicitLocOpBuilder &b) {
+  Type i32 = b.getI32Type(), i64 = b.getI64Type();
+  auto wide = [&](Value v) -> Value { return arith::ExtUIOp::create(b, i64, v); };
+  Value thread = wide(NVVM::ThreadIdXOp::create(b, i32)), threads = wide(NVVM::BlockDimXOp::create(b, i32));
+  Value block = wide(NVVM::BlockIdXOp::create(b, i32)), blocks = wide(NVVM::GridDimXOp::create(b, i32));
+  Value warp = arith::ConstantOp::create(b, b.getI64IntegerAttr(loops::kWarp));
+  Value before = arith::MulIOp::create(b, block, threads), mine = arith::AddIOp::create(b, before, thread);
+  Value all = arith::MulIOp::create(b, blocks, threads);
+  Value team = arith::DivUIOp::create(b, mine, warp), teams = arith::DivUIOp::create(b, all, warp);
+  return {team, teams};
+}
+
+/// " # file:line:column", which errors of a launch name; nothing where a location has no file.
+static std::string placeComment(Location loc) {
+  auto place = loc->findInstanceOf<FileLineColLoc>();
+  if (!place)
+    return "";
+  return " # " + place.getFilename().str() + ":" + std::to_string(place.getLine()) + ":" +
+         std::to_string(place.getColumn());
+}
+
+void Splitter::makeKernel(llvm::SetVector<Operation *> &ops) {
+  for (const Frame &frame : frames)
+    if (auto branch = dyn_cast<scf::IfOp>(frame.op))
+      if (Operation *condition = branch.getCondition().getDefiningOp())
+        collect(condition, ops);
+  if (!good)
+    return;
+  Location loc = (*llvm::find_if(phase, [&](Operation *op) { return changesMemory(op); }))->getLoc();
+  ImplicitLocOpBuilder b(loc, module.getContext());
+  b.setInsertionPointToEnd(module.getBody());
+  Type pointer = LLVM::LLVMPointerType::get(b.getContext()), i64 = b.getI64Type();
+  std::string name = shortName(entry).str() + "_" + std::to_string(made++);
+  auto kernel =
+      func::FuncOp::create(b, name, b.getFunctionType({pointer, pointer, pointer, pointer, pointer, i64, i64}, {}));
+  kernel->setAttr(kernels::kKernelAttr, b.getUnitAttr());
+  Block *body = kernel.addEntryBlock();
+  b.setInsertionPointToEnd(body);
+  auto end = func::ReturnOp::create(b);
+  b.setInsertionPoint(end);
+
+  IRMapping map;
+  auto [team, teams] = teamOf(b);
+  map.map(entry.getArgument(Context), body->getArgument(Fail));
+  map.map(entry.getArgument(Team), team);
+  map.map(entry.getArgument(Teams), teams);
+  for (auto [from, to] :
+       {std::pair(Dims, KernelDims), {Tensors, KernelTensors}, {Arena, KernelArena}, {Weights, KernelWeights}})
+    map.map(entry.getArgument(from), body->getArgument(to));
+  unsigned depth = 0;
+  Block *at = &entry.getBody().front();
+  for (size_t i = 0;; ++i) {
+    for (Operation &op : *at)
+      if (ops.contains(&op))
+        b.clone(op, map);
+    if (i == frames.size())
+      break;
+    auto [op, inner] = frames[i];
+    if (auto loop = dyn_cast<scf::ForOp>(op)) {
+      Value index = arith::IndexCastOp::create(b, b.getIndexType(), body->getArgument(FirstIndex + depth++));
+      map.map(loop.getInductionVar(), index);
+    } else {
+      auto branch = cast<scf::IfOp>(op);
+      bool then = inner == branch.thenBlock();
+      auto mine = scf::IfOp::create(b, map.lookup(branch.getCondition()), /*withElseRegion=*/!then);
+      b.setInsertionPoint((then ? mine.thenBlock() : mine.elseBlock())->getTerminator());
+    }
+    at = inner;
+  }
+  std::optional<int64_t> tiled = threadsOf(ops);
+  if (tiled) // what ptxas shares registers out for
+    kernel->setAttr(NVVM::NVVMDialect::getMaxntidAttrName(), b.getDenseI32ArrayAttr(int32_t(*tiled)));
+  Items items = kernels::itemsOf(entry, ops);
+  card += "launch " + name + " items " + items.count.str() + " of " + std::to_string(items.lanes) + " threads " +
+          std::to_string(tiled.value_or(kThreads)) + placeComment(loc) + "\n";
+}
+
+LogicalResult Splitter::run(std::string &lines) {
+  visit(entry.getBody().front());
+  flush();
+  lines = card;
+  return success(good);
+}
+
+//===-- what is left of the entries ----------------------------------------------------===//
+
+/// The first failure of a call goes into the record behind the pointer: { state, code, a, b }, i64 each.
+static void defineFail(ModuleOp module) {
+  auto fail = module.lookupSymbol<func::FuncOp>("heddle_fail");
+  if (!fail || !fail.isExternal())
+    return;
+  ImplicitLocOpBuilder b(module.getLoc(), module.getContext());
+  fail->setAttr("llvm.linkage", LLVM::LinkageAttr::get(b.getContext(), LLVM::Linkage::Internal));
+  Block *block = fail.addEntryBlock();
+  b.setInsertionPointToEnd(block);
+  auto end = func::ReturnOp::create(b);
+  b.setInsertionPoint(end);
+  auto number = [&](int64_t n) -> Value { return arith::ConstantOp::create(b, b.getI64IntegerAttr(n)); };
+  Value record = block->getArgument(0), none = number(0), taken = number(1);
+  auto swap = LLVM::AtomicCmpXchgOp::create(b, record, none, taken, LLVM::AtomicOrdering::monotonic,
+                                            LLVM::AtomicOrdering::monotonic);
+  Value first = LLVM::ExtractValueOp::create(b, swap, ArrayRef<int64_t>{1});
+  auto mine = scf::IfOp::create(b, first, /*withElseRegion=*/false);
+  b.setInsertionPoint(mine.thenBlock()->getTerminator());
+  for (int32_t i = 1; i <= 3; ++i) {
+    Value at = LLVM::GEPOp::create(b, record.getType(), b.getI64Type(), record, ArrayRef<LLVM::GEPArg>{i});
+    LLVM::StoreOp::create(b, block->getArgument(i), at);
+  }
+}
+
+namespace {
+struct SplitKernels final : kernels::impl::SplitKernelsPassBase<SplitKernels> {
+  using SplitKernelsPassBase::SplitKernelsPassBase;
+  void runOnOperation() override {
+    ModuleOp module = getOperation();
+    auto card = module.lookupSymbol<LLVM::GlobalOp>("heddle_card");
+    SmallVector<func::FuncOp> entries;
+    for (func::FuncOp f : module.getOps<func::FuncOp>())
+      if (f->hasAttr("heddle.dims"))
+        entries.push_back(f);
+    for (func::FuncOp entry : entries) {
+      std::string lines;
+      if (failed(Splitter(entry).run(lines)))
+        return signalPassFailure();
+      if (card)
+        addLaunches(card, entry, lines);
+    }
+    for (func::FuncOp entry : entries)
+      entry.erase();
+    defineFail(module);
+    module->removeAttr("heddle.entries");
+    if (model::TargetAttr target = model::targetOf(module); card && target)
+      addDevices(card, target);
+  }
+
+  /// `device sm_80 sm_90a`, behind the line `target`.
+  static void addDevices(LLVM::GlobalOp card, model::TargetAttr target) {
+    std::string text = cast<StringAttr>(card.getValueAttr()).getValue().str(), chips = target.getChip().str();
+    llvm::replace(chips, '+', ' ');
+    size_t at = text.find("\ntarget ");
+    if (at != std::string::npos)
+      setText(card, text.insert(text.find('\n', at + 1) + 1, "device " + chips + "\n"));
+  }
+  static void setText(LLVM::GlobalOp card, StringRef text) {
+    OpBuilder b(card);
+    card.setGlobalType(LLVM::LLVMArrayType::get(b.getI8Type(), text.size()));
+    card.setValueAttr(b.getStringAttr(text));
+  }
+
+  /// The lines stand behind those of the entry.
+  static void addLaunches(LLVM::GlobalOp card, func::FuncOp entry, StringRef lines) {
+    std::string text = cast<StringAttr>(card.getValueAttr()).getValue().str();
+    size_t at = text.find("\nentry " + shortName(entry).str() + "\n");
+    at = at == std::string::npos ? at : text.find("\narena ", at);
+    at = at == std::string::npos ? at : text.find('\n', at + 1);
+    if (at == std::string::npos)
+      return;
+    setText(card, text.insert(at + 1, lines.str()));
+  }
+};
+} // namespace

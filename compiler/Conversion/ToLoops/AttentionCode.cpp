@@ -1,0 +1,75 @@
+//===- AttentionCode.cpp - what all of an attention kernel knows ----------===//
+
+#include "compiler/Conversion/ToLoops/AttentionCode.h"
+#include "compiler/Conversion/ToLoops/Halves.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+
+using namespace mlir;
+using namespace heddle;
+using namespace heddle::loops;
+using model::Size;
+
+FunctionType AttentionArguments::typeOf(const AttentionPlan &plan, MLIRContext *ctx) {
+  Type ptr = LLVM::LLVMPointerType::get(ctx), index = IndexType::get(ctx);
+  SmallVector<Type> types(5 + plan.tensors.size() + plan.lookups.size(), ptr);
+  types.append(3 + plan.lengths.size(), index);
+  return FunctionType::get(ctx, types, {});
+}
+
+AttentionArguments::AttentionArguments(const AttentionPlan &plan, Block *entry) : entry(entry) {
+  ArrayRef<BlockArgument> left = entry->getArguments();
+  auto next = [&]() -> Value {
+    Value first = left.front();
+    left = left.drop_front();
+    return first;
+  };
+  auto nextOnes = [&](size_t n) {
+    Values first(left.begin(), left.begin() + n);
+    left = left.drop_front(n);
+    return first;
+  };
+  query = next();
+  key = next();
+  value = next();
+  result = next();
+  scratch = next();
+  tensors = nextOnes(plan.tensors.size());
+  lookups = nextOnes(plan.lookups.size());
+  thread = next();
+  from = next();
+  to = next();
+  lengths = nextOnes(plan.lengths.size());
+}
+
+Value AttentionCode::length(const Size &form) {
+  if (std::optional<int64_t> n = form.constant()) {
+    // Made at the top of the kernel, since code anywhere in it may use it.
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(args.entry);
+    return constant(*n);
+  }
+  const auto *at = llvm::find(plan.lengths, form);
+  assert(at != plan.lengths.end() && "the plan notes every length");
+  return args.lengths[at - plan.lengths.begin()];
+}
+
+Value AttentionCode::tensor(Value operand) {
+  const auto *at = llvm::find(plan.tensors, operand);
+  assert(at != plan.tensors.end() && "the plan notes every tensor");
+  return args.tensors[at - plan.tensors.begin()];
+}
+
+Value AttentionCode::splatWord(Value index) { return splat(arith::IndexCastOp::create(b, b.getI32Type(), index)); }
+
+Value AttentionCode::iota(Value first) {
+  SmallVector<int32_t> steps;
+  for (int32_t i = 0; i < lanes; ++i)
+    steps.push_back(i);
+  Value up = arith::ConstantOp::create(b, DenseIntElementsAttr::get(words(), steps));
+  return arith::AddIOp::create(b, splatWord(first), up);
+}
+
+Value AttentionCode::loadValue(Value base, Value index, Value mask) {
+  Value x = load(vec(valueType()), at(base, index, valueType()), mask);
+  return plan.arithmetic.halves() ? widened(*this, plan.arithmetic.stored, x) : x;
+}

@@ -1,0 +1,32 @@
+//===- CachePart.h - where an attention finds keys and values ---*- C++ -*-===//
+#ifndef HEDDLE_COMPILER_CONVERSION_TOLOOPS_CACHEPART_H
+#define HEDDLE_COMPILER_CONVERSION_TOLOOPS_CACHEPART_H
+
+#include "compiler/Conversion/ToLoops/Lowering.h"
+#include "compiler/Plan/CacheLayout.h"
+
+namespace heddle::loops {
+
+/// The first byte of the part of a state with a cache layout that belongs to this iteration of its repeats.
+Value cachePart(Lowering &l, const plan::CacheLayout &layout);
+/// The same for keys or values that a cache holds; else element 0 of their rows.
+Value keysOrValues(Lowering &l, Value operand);
+
+/// Rows [batch][fresh][heads * width] that an op puts where attention reads them: those of an append behind the `past`
+/// ones, those of a store from the first place on.
+struct CacheWrite {
+  plan::CacheLayout layout;
+  Value part, source;       ///< where the cache of this iteration begins; the rows
+  Value batch, fresh, past; ///< lengths
+  Value room;               ///< words of a class of a head
+
+  /// body(place) for where key number `key` of its class stands. What stands in the first block of a ring stands behind
+  /// the last one too, where there is room.
+  void places(Lowering &l, Value key, llvm::function_ref<void(Value place)> body) const;
+};
+/// What an append or a store writes; fails where its state has no cache's shape.
+mlir::FailureOr<CacheWrite> cacheWrite(Lowering &l, mlir::Operation *op);
+
+} // namespace heddle::loops
+
+#endif

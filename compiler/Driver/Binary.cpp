@@ -1,0 +1,260 @@
+//===- Binary.cpp - code, weights and runtime become one program ----------===//
+//
+// Builds a binary in a folder beside the output (Scratch.h): weights are packed while code is generated, both are
+// linked with the runtime, the result is checked by running it, and the last step is a rename.
+//
+//===----------------------------------------------------------------------===//
+
+#include "compiler/Driver/Binary.h"
+#include "compiler/Driver/Exit.h"
+#include "compiler/Driver/Limits.h"
+#include "compiler/Driver/Output.h"
+#include "compiler/Driver/Phase.h"
+#include "compiler/Driver/Scratch.h"
+#include "compiler/Weights/WeightsObject.h"
+#include "heddle/input_file.h"
+#include "heddle/seal.h"
+#include "targets/CPU/CodeGen.h"
+#include "targets/CPU/Link.h"
+#include "llvm/IR/Constants.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Path.h"
+#include "llvm/Support/Program.h"
+#include <future>
+#include <map>
+
+using namespace mlir;
+using namespace heddle;
+
+/// Notes, once, that a checkpoint in 16 bits is stored in f32 and takes twice the space, and which flag avoids it.
+static void sayWidened(const Console &console, const CompileOptions &options, const WeightStore &store,
+                       const PackPlan &plan) {
+  std::map<StoredType, uint64_t> bytes; // as f32, by how the file stores them
+  uint64_t all = 0;
+  for (const PackEntry &entry : plan.entries)
+    if (entry.request.layout.type == PackedType::F32)
+      if (const StoredTensor *tensor = store.find(entry.request.tensor)) {
+        bytes[tensor->type()] += entry.request.bytes();
+        all += entry.request.bytes();
+      }
+  for (auto [type, word] : {std::pair{StoredType::BF16, "bf16"}, std::pair{StoredType::F16, "f16"}})
+    if (options.dtype.empty() && bytes[type] > all / 2)
+      console.err << "heddle: note: weights that the file stores as " << word
+                  << " become f32, twice their size; --dtype=" << word << " keeps them\n";
+}
+
+static std::string runtimeArchive(const CompileOptions &options) {
+  if (!options.runtimeArchive.empty())
+    return options.runtimeArchive;
+  std::string self = llvm::sys::fs::getMainExecutable(nullptr, nullptr);
+  llvm::SmallString<256> path(llvm::sys::path::parent_path(llvm::sys::path::parent_path(self)));
+  llvm::sys::path::append(path, "lib", "libheddle_rt.a");
+  return std::string(path);
+}
+
+/// The seal (heddle/seal.h): sizes and digests of all parts of a binary except its code.
+static std::string sealOf(const llvm::Module &code, const WrittenWeights &weights, StringRef tokenizer,
+                          StringRef side) {
+  Seal seal;
+  if (const llvm::GlobalVariable *global = code.getNamedGlobal("heddle_card"); global && global->hasInitializer())
+    if (auto *text = dyn_cast<llvm::ConstantDataArray>(global->getInitializer())) {
+      StringRef card = text->getAsString();
+      seal.cardBytes = card.size();
+      seal.card = digestOf(card.data(), card.size());
+    }
+  seal.indexBytes = weights.index.size();
+  seal.index = digestOf(weights.index.data(), weights.index.size());
+  seal.weightsBytes = weights.bytes;
+  seal.weights = weights.digest;
+  seal.tokenizerBytes = tokenizer.size();
+  seal.tokenizer = digestOf(tokenizer.data(), tokenizer.size());
+  if (!side.empty()) {
+    std::string name = side.str() + '\0';
+    seal.fileBytes = name.size();
+    seal.file = digestOf(name.data(), name.size());
+  }
+  seal.self = seal.ofItself();
+  return std::string(reinterpret_cast<const char *>(&seal), sizeof seal);
+}
+
+/// Runs `BINARY --verify`, which compares what is on the disk with what was written.
+static int verify(const Console &console, Scratch &folder, const std::string &binary, const std::string &output) {
+  std::string log = folder.file("verify"), why;
+  bool failed = false;
+  StringRef args[] = {binary, "--verify"};
+  llvm::sys::ProcessInfo process = llvm::sys::ExecuteNoWait(
+      binary, args, std::nullopt, {StringRef(""), StringRef(log), StringRef(log)}, 0, &why, &failed);
+  if (failed) {
+    console.err << "heddle: note: " << output << " was not checked, it cannot be run where it lies: " << why << "\n";
+    return Ok;
+  }
+  folder.writer(int(process.Pid));
+  int code = llvm::sys::Wait(process, std::nullopt, &why).ReturnCode;
+  folder.writer(0);
+  if (code == 0)
+    return Ok;
+  ReadFile said = readInputFile(log.c_str(), 1 << 20);
+  return console.complain(
+      code == int(Exit::Resources) ? Error::NoResources : Error::CannotRead,
+      output + ": what was written is not what lies on the disk: " + (said.ok() ? said.bytes : said.why));
+}
+
+/// The name of the side file with the weights; "" if they are in the binary. It has this name from the beginning, since
+/// the binary looks for it when it is checked.
+static std::string sideFile(const CompileOptions &options) {
+  return options.embed ? "" : llvm::sys::path::filename(options.output).str() + ".weights";
+}
+
+/// Packs the weights and writes the object `data` with the tokenizer and the weights, unless these go into the file
+/// `side` of the folder.
+static absl::StatusOr<WrittenWeights> writeData(const Scratch &folder, StringRef data, StringRef side,
+                                                ObjectMachine machine, const WeightStore &store, const PackPlan &plan,
+                                                const std::string &tokenizer) {
+  ObjectOptions parts;
+  parts.machine = machine;
+  parts.symbols.push_back({"heddle_tokenizer", tokenizer.empty() ? std::string(1, '\0') : tokenizer, 64});
+  parts.symbols.push_back(ObjectSymbol::number("heddle_tokenizer_size", tokenizer.size()));
+  parts.symbols.push_back(ObjectSymbol::number("heddle_weights_size", plan.bytes));
+  if (side.empty())
+    return writeWeightsObject(data, store, plan, parts);
+  parts.symbols.push_back({"heddle_weights_file", side.str() + '\0', 16});
+  absl::StatusOr<WrittenWeights> weights = writeWeightsFile(folder.file(side), store, plan);
+  if (absl::Status status = writeSymbolsObject(data, parts); weights.ok() && !status.ok())
+    return status;
+  return weights;
+}
+
+/// Writes the object with the digests, which are known only when the weights have been written.
+static absl::Status writeDigests(StringRef file, ObjectMachine machine, const llvm::Module &code,
+                                 const WrittenWeights &weights, const std::string &tokenizer, StringRef side) {
+  ObjectOptions seal;
+  seal.machine = machine;
+  seal.symbols = {{"heddle_seal", sealOf(code, weights, tokenizer, side), 64}, {"heddle_index", weights.index, 64}};
+  return writeSymbolsObject(file, seal);
+}
+
+/// Writes each function's object into the folder and appends its name to `objects`.
+static int writeFunctions(const Console &console, const Scratch &folder, ArrayRef<cpu::CodePart> functions,
+                          std::vector<std::string> &objects) {
+  for (const cpu::CodePart &part : functions) {
+    objects.push_back(folder.file("code" + std::to_string(objects.size()) + ".o"));
+    if (int failed = writeAtomically(console, objects.back(), [&](llvm::raw_pwrite_stream &os) {
+          os.write(part.bytes.data(), part.bytes.size());
+          return true;
+        }))
+      return failed;
+  }
+  return Ok;
+}
+
+/// The archives that a model with pictures needs beside the runtime; others contain no reader of PNG and JPEG.
+static std::vector<std::string> pictureReader(ModuleOp module, StringRef runtime) {
+  if (!module->hasAttr("model.picture"))
+    return {};
+  llvm::SmallString<128> archive(llvm::sys::path::parent_path(runtime));
+  llvm::sys::path::append(archive, "libheddle_pictures.a");
+  return {"--undefined=heddle_decode_picture", std::string(archive)};
+}
+
+/// What a program that emulates its own device is linked with (--emulate).
+static std::vector<std::string> emulator(StringRef runtime) {
+  llvm::SmallString<128> archive(llvm::sys::path::parent_path(runtime));
+  llvm::sys::path::append(archive, "libheddle_emulator.a");
+  return {"--undefined=heddle_emulator", std::string(archive)};
+}
+
+/// Checks that the disk has room for the output: the linker maps it, and a full disk would end the linker by a signal.
+static int askForSpace(const Console &console, const Scratch &folder, const std::vector<std::string> &files,
+                       const std::string &output) {
+  uint64_t needed = 0;
+  for (const std::string &file : files)
+    if (uint64_t size = 0; !llvm::sys::fs::file_size(file, size))
+      needed += size;
+  llvm::ErrorOr<llvm::sys::fs::space_info> disk = llvm::sys::fs::disk_space(folder.file(""));
+  if (!disk || disk->available >= needed)
+    return Ok;
+  return console.complain(Error::NoResources, output + ": " + std::to_string(needed >> 20) + " MB to write, " +
+                                                  std::to_string(disk->available >> 20) + " MB free on the disk");
+}
+
+/// Links `files` with the runtime into `linked`.
+static int linkInto(const Console &console, Scratch &folder, const std::string &linked, std::vector<std::string> files,
+                    ModuleOp module, const CompileOptions &options) {
+  std::string runtime = runtimeArchive(options), error;
+  llvm::append_range(files, pictureReader(module, runtime));
+  if (options.forTarget.emulate)
+    llvm::append_range(files, emulator(runtime));
+  std::vector<std::string> copied = files;
+  copied.push_back(runtime);
+  if (int full = askForSpace(console, folder, copied, options.output))
+    return full;
+  switch (cpu::link(files, runtime, linked, folder.file("log"), [&](int pid) { folder.writer(pid); }, error)) {
+  case cpu::Linked::Yes: return Ok;
+  case cpu::Linked::Stopped: return console.complain(Error::NoResources, error);
+  case cpu::Linked::Refused:
+    return console.complain(speaksOfResources(error) ? Error::NoResources : Error::OurMistake, error);
+  }
+  llvm_unreachable("all answers of the linker stand above");
+}
+
+/// Renames the result to its final name. An older binary keeps its own weights until then.
+static int moveIntoPlace(const Console &console, const Scratch &folder, const std::string &linked, StringRef side,
+                         const std::string &output) {
+  dropLimits(); // a limit that struck between the two renames would leave a binary with the weights of another
+  if (!side.empty())
+    if (std::error_code ec = llvm::sys::fs::rename(folder.file(side), output + ".weights"))
+      return console.complain(errorOf(ec, Error::CannotWrite), output + ".weights: " + ec.message());
+  if (std::error_code ec = llvm::sys::fs::rename(linked, output))
+    return console.complain(errorOf(ec, Error::CannotWrite), output + ": " + ec.message());
+  return Ok;
+}
+
+int heddle::writeBinary(const Console &console, ModuleOp module, llvm::Module &code, const cpu::CPUTarget &target,
+                        const CompileOptions &options, const std::string &tokenizer) {
+  PackPlan plan = packPlanOf(module);
+  int failed = Ok;
+  std::optional<WeightStore> store = openWeights(console, module, failed);
+  if (!store)
+    return failed;
+  sayWidened(console, options, *store, plan);
+  Scratch folder;
+  if (std::error_code ec = folder.create(options.output))
+    return console.complain(errorOf(ec, Error::CannotWrite),
+                            options.output + ": cannot write beside it: " + ec.message());
+
+  // Code is generated while weights are read and written; every return before `compiled.get()` waits for it.
+  std::vector<cpu::CodePart> functions = cpu::splitFunctions(code);
+  std::string refused;
+  std::future<bool> compiled =
+      std::async(std::launch::async, [&] { return cpu::compileParts(functions, target, false, refused); });
+  std::optional<Phase> phase;
+  llvm::raw_ostream *say = options.time ? &console.err : nullptr;
+  phase.emplace("weights, while code is generated", say);
+  ObjectMachine machine = code.getTargetTriple().isAArch64() ? ObjectMachine::AArch64 : ObjectMachine::X86_64;
+  std::string data = folder.file("data.o"), digests = folder.file("digests.o"), side = sideFile(options);
+  absl::StatusOr<WrittenWeights> weights = writeData(folder, data, side, machine, *store, plan, tokenizer);
+  if (!weights.ok())
+    return complain(console, weights.status());
+  if (absl::Status status = writeDigests(digests, machine, code, *weights, tokenizer, side); !status.ok())
+    return complain(console, status);
+  phase.emplace("rest of the code generation", say);
+  bool good = compiled.get();
+  phase.reset();
+  if (!good)
+    return console.complain(Error::OurMistake, refused);
+  if (say)
+    printFunctions(*say, functions);
+  std::vector<std::string> files;
+  if ((failed = writeFunctions(console, folder, functions, files)))
+    return failed;
+  files.insert(files.end(), {data, digests});
+
+  phase.emplace("link", say);
+  std::string linked = folder.file("linked");
+  if ((failed = linkInto(console, folder, linked, files, module, options)))
+    return failed;
+  phase.emplace("check of the binary", say);
+  if ((failed = verify(console, folder, linked, options.output)))
+    return failed;
+  return moveIntoPlace(console, folder, linked, side, options.output);
+}

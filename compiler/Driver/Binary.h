@@ -1,0 +1,18 @@
+//===- Binary.h - code, weights and runtime become one program --*- C++ -*-===//
+#ifndef HEDDLE_COMPILER_DRIVER_BINARY_H
+#define HEDDLE_COMPILER_DRIVER_BINARY_H
+
+#include "compiler/Driver/Compile.h"
+#include "targets/CPU/CPUTarget.h"
+
+namespace heddle {
+
+/// Writes the binary `options.output` of `module` (stage `llvm`), whose functions are `code`, with the tokenizer's blob
+/// in it, and with --no-embed the file of weights beside it. Both appear whole or not at all. Returns the exit code;
+/// errors have been printed.
+int writeBinary(const Console &console, mlir::ModuleOp module, llvm::Module &code, const cpu::CPUTarget &target,
+                const CompileOptions &options, const std::string &tokenizer);
+
+} // namespace heddle
+
+#endif

@@ -1,0 +1,24 @@
+//===- PrintIR.h - a stage as text for people -------------------*- C++ -*-===//
+//
+// One way to print for --emit and --dump-ir: a header of comments, values under the names of the statements that made
+// them, tensor types and the plan's attributes under short names in front, locations behind everything. What is printed
+// parses back to the same module and prints the same.
+//
+//===----------------------------------------------------------------------===//
+#ifndef HEDDLE_COMPILER_DRIVER_PRINTIR_H
+#define HEDDLE_COMPILER_DRIVER_PRINTIR_H
+
+#include "mlir/IR/BuiltinOps.h"
+
+namespace heddle {
+
+struct PrintOptions {
+  bool locations = true; ///< false: without them; a comment says what is lost
+  llvm::StringRef pass;  ///< that ran last, where the module stands between two stages
+};
+
+void printIR(mlir::ModuleOp module, llvm::raw_ostream &os, const PrintOptions &options = {});
+
+} // namespace heddle
+
+#endif

@@ -1,0 +1,56 @@
+// Internal to the importer: runs the statements of a body in order. Names are bound in a scope, blocks expanded,
+// defaults merged, and a repeat is written out turn by turn.
+#ifndef HEDDLE_COMPILER_IMPORT_BODYRUNNER_H
+#define HEDDLE_COMPILER_IMPORT_BODYRUNNER_H
+
+#include "compiler/Import/ModelWeights.h"
+#include "compiler/Import/Session.h"
+#include <set>
+
+namespace heddle {
+
+class BodyRunner {
+public:
+  BodyRunner(Session &session, const Description &doc, ModelWeights &weights)
+      : session(session), doc(doc), weights(weights), in(session.in), evaluator(session.evaluator) {}
+
+  /// Ends early, with an error, where the description expands to too much. `weights` is the scope of names in force.
+  void run(const std::vector<Statement> &body, const Scope &scope, const std::string &weights);
+
+  // Calls.cpp
+  std::vector<Value> runCall(const CallSpec &call, const Scope &scope, const std::string &weights);
+  std::vector<Value> runBlock(const BlockSpec &block, std::vector<Value> operands, const CallSpec *call,
+                              const Scope &scope, const std::string &weights, At at);
+  /// From now on, until popDefaults: attributes of ops and blocks whose calls do not say them.
+  void pushDefaults(const JsonValue &given, const Scope &scope);
+  void popDefaults() { defaults.pop_back(); }
+  Value defaultOf(llvm::StringRef op, llvm::StringRef attribute) const;
+
+  llvm::ArrayRef<Unrolled> repeats() const { return unrolled; }
+
+  Session &session;
+  const Description &doc;
+  ModelWeights &weights;
+  /// Ops that nothing is to be warned of (Warnings.h).
+  std::set<mlir::Operation *> meant;
+  /// Where shapes are made up: the width that the model, or a tower of it, last named.
+  std::optional<int64_t> width;
+
+private:
+  void runStatement(const Statement &s, const Scope &scope, const std::string &weights);
+  void runBinding(const Statement &s, const Scope &scope, const std::string &weights);
+  void runRepeat(const Statement &s, const Scope &scope, const std::string &weights);
+  std::string into(const std::string &weights, const Statement &s, const Scope &scope);
+
+  using Attributes = std::map<std::string, Value, std::less<>>;
+  Emitter &in;
+  Evaluator &evaluator;
+  std::vector<std::map<std::string, Attributes, std::less<>>> defaults; ///< op or block -> attribute -> value
+  std::vector<Unrolled> unrolled;
+};
+
+std::string joinName(llvm::StringRef scope, llvm::StringRef name);
+
+} // namespace heddle
+
+#endif // HEDDLE_COMPILER_IMPORT_BODYRUNNER_H

@@ -1,0 +1,183 @@
+// Opens the weights that a description or a command line names, and tells at the end what they lack and what nobody
+// read.
+#include "compiler/Import/ModelWeights.h"
+#include "compiler/Import/OtherKinds.h"
+#include "compiler/Import/Session.h"
+
+#include "heddle/input_file.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Path.h"
+
+using namespace heddle;
+using llvm::StringRef;
+using llvm::Twine;
+namespace fs = llvm::sys::fs;
+namespace path = llvm::sys::path;
+
+/// What the description says of its weights, and the file that it names.
+static bool readWeightSpec(Session &session, const Description &doc, WeightNames::Spec &spec, std::string &file) {
+  const JsonValue *w = doc.weights;
+  if (!w)
+    return true;
+  if (w->isString()) {
+    file = w->string;
+    return true;
+  }
+  if (!w->isObject())
+    return false;
+  auto text = [&](StringRef key) {
+    const JsonValue *v = w->find(key);
+    return v && v->isString() ? v->string : std::string();
+  };
+  file = text("file");
+  spec.prefix = text("prefix");
+  if (const JsonValue *names = w->find("names"))
+    for (const JsonMember &m : names->members)
+      spec.names[m.key] = m.value.string;
+  if (const JsonValue *renamed = w->find("renamed")) {
+    spec.renamedJson = renamed;
+    for (const JsonMember &m : renamed->members)
+      spec.renamed.push_back({m.key, m.value.string});
+  }
+  auto constant = [&](const JsonValue &v) -> std::optional<std::string> {
+    Value c = session.evaluator.value(v, session.evaluator.fileScope);
+    if (c.is(Value::Kind::String))
+      return c.asString();
+    if (!c.isBad() && !c.isNull())
+      session.in.error(Error::WrongValue, {v.loc, &v}, "a name or null expected, found " + Twine(c.show()));
+    return std::nullopt;
+  };
+  if (const JsonValue *tied = w->find("tied"))
+    for (const JsonMember &m : tied->members)
+      if (std::optional<std::string> of = constant(m.value))
+        spec.tied.push_back({m.key, *of, &m.value});
+  if (const JsonValue *ignored = w->find("ignored"))
+    for (const JsonMember &m : ignored->members)
+      for (const JsonValue &p : m.value.items)
+        if (std::optional<std::string> pattern = constant(p))
+          spec.ignored.push_back(*pattern);
+  return true;
+}
+
+ModelWeights::ModelWeights(Session &session, const Source &source) {
+  const ImportOptions &options = session.options;
+  WeightNames::Spec spec;
+  std::string named;
+  if (!readWeightSpec(session, *source.doc, spec, named))
+    return;
+  table = options.weights;
+  if (!table)
+    open(session, source, named);
+  if (!table)
+    return;
+  for (const std::string &pattern : options.ignoreWeights) {
+    std::vector<std::string> known = table->names();
+    if (llvm::none_of(known, [&](const std::string &name) { return globMatch(name, pattern); }))
+      session.sink.errorInFile(Error::NothingNamed, "--ignore-weights", "",
+                               "the file has no tensor " + quote(pattern) + nearest(pattern, known));
+    spec.ignored.push_back(pattern);
+  }
+  byName = std::make_unique<WeightNames>(*table, std::move(spec), file.empty() ? "weights" : file, session.sink);
+}
+
+/// Whether there is such a file, or such a directory with weights in it.
+static bool holdsWeights(StringRef file) {
+  if (file.empty() || !isThere(file.str().c_str()))
+    return false;
+  if (!fs::is_directory(file))
+    return true;
+  std::error_code ec;
+  for (fs::directory_iterator it(file, ec), end; it != end && !ec; it.increment(ec))
+    if (StringRef(it->path()).contains(".safetensors") || StringRef(it->path()).ends_with(".bin"))
+      return true;
+  return false;
+}
+
+void ModelWeights::open(Session &session, const Source &source, const std::string &named) {
+  const ImportOptions &options = session.options;
+  llvm::SmallString<128> chosen;
+  if (!options.weightsPath.empty()) {
+    chosen = options.weightsPath;
+  } else if (!named.empty()) {
+    if (path::is_absolute(named)) {
+      chosen = named;
+    } else {
+      chosen = source.directory;
+      path::append(chosen, named);
+    }
+  } else if (source.config) {
+    chosen = source.directory.empty() ? "." : source.directory;
+  }
+  file = std::string(chosen);
+  bool anything = holdsWeights(chosen);
+  if (!anything && (options.weightsOptional || (source.config && options.configAlone)) && options.weightsPath.empty()) {
+    absenceTold = true; // nothing to complain about
+    return;
+  }
+  if (!anything && !named.empty() && options.weightsPath.empty() && !isThere(chosen.c_str())) {
+    const JsonValue *weights = source.doc->weights;
+    const JsonValue *where = weights->isObject() ? weights->find("file") : weights;
+    session.in.error(Error::PartMissing, {where->loc, where},
+                     "no file " + quote(named) + " beside the description; --weights=FILE names another");
+    absenceTold = true;
+    return;
+  }
+  if (chosen.empty())
+    return; // an op that wants one complains
+  own = openWeights(chosen, options.headersOnly, session.sink);
+  table = own.get();
+  absenceTold = !table;
+}
+
+std::vector<std::string> ModelWeights::files() const { return table ? table->files() : std::vector<std::string>(); }
+
+void ModelWeights::finish(DiagnosticSink &sink, bool complete) {
+  // After other errors it is unknown which weights would have been read.
+  if (!missing.empty())
+    reportMissing(sink);
+  else if (byName && complete)
+    byName->finish();
+}
+
+void ModelWeights::reportMissing(DiagnosticSink &sink) {
+  bool alone = !sink.hasErrors();
+  std::vector<Missing> all;
+  std::set<std::string> seen;
+  for (Missing &m : missing)
+    if (seen.insert(m.name).second)
+      all.push_back(std::move(m));
+  std::vector<std::string> left = byName->unread();
+  const Missing &first = all.front();
+  Diagnostic *d;
+  if (all.size() == 1) {
+    d = &sink.error(Error::WeightMissing, first.shown, first.path, first.why);
+    if (!first.expected.empty())
+      d->note({}, "a tensor " + first.expected + " is expected");
+  } else {
+    d = &sink.error(Error::WeightMissing, first.shown, first.path,
+                    Twine(all.size()) + " weights that are read here and below are not in " + quote(file));
+    d->table.push_back({"weight", "expected", "nearest that nothing reads", "asked for at"});
+    for (const Missing &m : llvm::ArrayRef(all).take_front(WeightNames::mostRows)) {
+      std::optional<WeightNames::Found> near = byName->nearestStored(m.name, left);
+      d->table.push_back({escaped(m.name), m.expected.empty() ? "?" : m.expected,
+                          near ? escaped(near->name) + " " + shapeText(near->tensor.shape) : "nothing near it",
+                          placeText(m.shown)});
+    }
+    if (all.size() > WeightNames::mostRows)
+      d->table.push_back({"and " + std::to_string(all.size() - WeightNames::mostRows) + " more"});
+  }
+  if (llvm::any_of(all, [](const Missing &m) { return m.expected.find('?') != std::string::npos; }))
+    d->note({}, "? is a length that the description leaves to the file");
+  if (!(first.shown == first.asked) && first.asked)
+    d->note(first.asked, "in the block " + quote(first.block));
+  // What is left over is the best hint, where nothing else kept it from being read.
+  if (!alone || left.empty())
+    return;
+  std::string some;
+  for (size_t i = 0; i < left.size() && i < 6; ++i)
+    some += (i ? ", " : "") + escaped(left[i]);
+  d->note({}, "the file has " + Twine(left.size()) + (left.size() == 1 ? " tensor" : " tensors") +
+                  " that nothing reads: " + some + (left.size() > 6 ? ", ..." : ""));
+}

@@ -1,0 +1,52 @@
+// Internal to the importer: the weights of a model, as its ops ask for them. What is asked for and not there is noted
+// and told at the end, in one table; what is there and nobody asks for too.
+#ifndef HEDDLE_COMPILER_IMPORT_MODELWEIGHTS_H
+#define HEDDLE_COMPILER_IMPORT_MODELWEIGHTS_H
+
+#include "compiler/Import/WeightNames.h"
+#include <memory>
+#include <optional>
+
+namespace heddle {
+struct Session;
+struct Source;
+
+class ModelWeights {
+public:
+  /// Opens the file that the options or the description name.
+  ModelWeights(Session &session, const Source &source);
+
+  /// Null: there are none. Ops that read weights then cannot be imported, or have shapes that are made up.
+  WeightNames *names() { return byName.get(); }
+  /// Whether their absence is still to be told; once.
+  bool tellAbsence() { return !std::exchange(absenceTold, true); }
+
+  /// A weight that an op asks for and the files do not have.
+  struct Missing {
+    Loc shown, asked; ///< in the user's file; of the op itself
+    std::string path, block, name, why;
+    std::string expected; ///< its shape as far as the op knows it
+  };
+  void note(Missing weight) { missing.push_back(std::move(weight)); }
+  size_t countMissing() const { return missing.size(); }
+
+  /// Tells what is missing; else, where the import is `complete`, what was not read.
+  void finish(DiagnosticSink &sink, bool complete);
+  /// For the attribute model.weights.
+  std::vector<std::string> files() const;
+
+private:
+  void open(Session &session, const Source &source, const std::string &named);
+  void reportMissing(DiagnosticSink &sink);
+
+  std::unique_ptr<WeightTable> own;
+  const WeightTable *table = nullptr; ///< `own`, or that of the options
+  std::unique_ptr<WeightNames> byName;
+  std::string file; ///< as messages call it
+  bool absenceTold = false;
+  std::vector<Missing> missing;
+};
+
+} // namespace heddle
+
+#endif // HEDDLE_COMPILER_IMPORT_MODELWEIGHTS_H

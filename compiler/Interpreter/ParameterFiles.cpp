@@ -1,0 +1,142 @@
+//===- ParameterFiles.cpp - parameters, inputs and outputs as safetensors -===//
+
+#include "compiler/Interpreter/ParameterFiles.h"
+#include "compiler/Weights/OutputFile.h"
+#include "llvm/Support/JSON.h"
+#include "llvm/Support/raw_ostream.h"
+#include <cstring>
+
+using namespace mlir;
+using namespace heddle;
+
+/// Reads a tensor and widens it.
+static absl::StatusOr<Tensor> read(const SafetensorsFile &file, const TensorRecord &record) {
+  uint64_t n = record.elements();
+  if (isReal(record.type)) {
+    std::vector<float> elements(n);
+    if (absl::Status s = file.readF32(record, 0, elements); !s.ok())
+      return s;
+    return Tensor::ofReals(record.shape, std::vector<double>(elements.begin(), elements.end()));
+  }
+  std::vector<int64_t> elements(n);
+  if (absl::Status s = file.readI64(record, 0, elements); !s.ok())
+    return s;
+  if (record.type != StoredType::Bool)
+    return Tensor::ofInts(record.shape, std::move(elements));
+  return Tensor::ofBools(record.shape, std::move(elements));
+}
+
+absl::StatusOr<ParameterFiles> ParameterFiles::open(ModuleOp module) {
+  std::vector<std::string> paths;
+  if (auto files = module->getAttrOfType<ArrayAttr>("model.weights"))
+    for (StringAttr path : files.getAsRange<StringAttr>())
+      paths.push_back(path.str());
+  absl::StatusOr<WeightStore> store = WeightStore::openFiles(paths);
+  if (!store.ok())
+    return store.status();
+  return ParameterFiles(std::move(*store));
+}
+
+FailureOr<Tensor> ParameterFiles::read(llvm::StringRef name) {
+  auto it = known.find(name.str());
+  if (it != known.end())
+    return it->second;
+  const StoredTensor *stored = store.find(name);
+  if (!stored)
+    return failure();
+  absl::StatusOr<Tensor> t = ::read(*stored->file, *stored->record);
+  if (!t.ok())
+    return failure();
+  return known[name.str()] = std::move(*t);
+}
+
+absl::StatusOr<Tensors> heddle::readTensors(llvm::StringRef path) {
+  absl::StatusOr<SafetensorsFile> file = SafetensorsFile::open(path);
+  if (!file.ok())
+    return file.status();
+  Tensors tensors;
+  for (const TensorRecord &record : file->header().tensors) {
+    absl::StatusOr<Tensor> t = read(*file, record);
+    if (!t.ok())
+      return t.status();
+    tensors[record.name.str()] = std::move(*t);
+  }
+  return tensors;
+}
+
+/// The bytes of a tensor in a file (little-endian, as on this machine).
+static std::vector<uint8_t> bytesOf(const Tensor &t, bool doubles) {
+  std::vector<uint8_t> bytes;
+  auto append = [&](auto x) {
+    size_t at = bytes.size();
+    bytes.resize(at + sizeof(x));
+    std::memcpy(&bytes[at], &x, sizeof(x));
+  };
+  for (double x : t.reals)
+    doubles ? append(x) : append(float(x));
+  for (int64_t x : t.ints)
+    t.kind == Tensor::Kind::Bool ? append(uint8_t(x)) : append(x);
+  return bytes;
+}
+
+absl::Status heddle::writeTensors(llvm::StringRef path, const Tensors &tensors, bool doubles) {
+  std::string header;
+  llvm::raw_string_ostream os(header);
+  llvm::json::OStream json(os);
+  std::vector<uint8_t> data;
+  json.object([&] {
+    for (const auto &[name, t] : tensors)
+      json.attributeObject(llvm::json::fixUTF8(name), [&, &t = t] {
+        std::vector<uint8_t> bytes = bytesOf(t, doubles);
+        const char *type = t.kind == Tensor::Kind::Int    ? "I64"
+                           : t.kind == Tensor::Kind::Bool ? "BOOL"
+                           : doubles                      ? "F64"
+                                                          : "F32";
+        json.attribute("dtype", type);
+        json.attributeArray("shape", [&] {
+          for (int64_t length : t.shape)
+            json.value(length);
+        });
+        json.attributeArray("data_offsets", [&] {
+          json.value(int64_t(data.size()));
+          json.value(int64_t(data.size() + bytes.size()));
+        });
+        data.insert(data.end(), bytes.begin(), bytes.end());
+      });
+  });
+  header.resize((header.size() + 7) / 8 * 8, ' ');
+  uint64_t length = header.size();
+  uint8_t prefix[8];
+  std::memcpy(prefix, &length, 8);
+  absl::StatusOr<OutputFile> file = OutputFile::create(path, 8 + length + data.size());
+  if (!file.ok())
+    return file.status();
+  for (llvm::ArrayRef<uint8_t> part :
+       {llvm::ArrayRef<uint8_t>(prefix), llvm::ArrayRef(reinterpret_cast<const uint8_t *>(header.data()), length),
+        llvm::ArrayRef<uint8_t>(data)})
+    if (absl::Status s = file->append(part); !s.ok())
+      return s;
+  return file->commit();
+}
+
+FailureOr<Tensors> heddle::runModel(ModuleOp module, const Tensors &inputs, ReadParameter readParameter,
+                                    const RunOptions &options) {
+  if (options.newTokens <= 0) {
+    auto run = module.lookupSymbol<func::FuncOp>("run");
+    if (!run)
+      return emitError(module.getLoc(), "has no function @run");
+    return interpret(run, inputs, {}, nullptr, readParameter);
+  }
+  GenerateOptions generate;
+  generate.newTokens = options.newTokens;
+  generate.ignoreEos = false;
+  FailureOr<Generated> got = options.cached ? generateCached(module, inputs, readParameter, generate)
+                                            : generateRecomputing(module, inputs, readParameter, generate);
+  if (failed(got))
+    return failure();
+  Tensors outputs;
+  outputs["ids"] = std::move(got->ids);
+  for (auto [i, logits] : llvm::enumerate(got->logits))
+    outputs["logits." + std::to_string(i)] = std::move(logits);
+  return outputs;
+}

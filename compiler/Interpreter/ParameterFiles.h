@@ -1,0 +1,57 @@
+//===- ParameterFiles.h - the interpreter on files --------------*- C++ -*-===//
+//
+// The interpreter on files: parameters from the files that a module names,
+// inputs and outputs as safetensors.
+//
+//===----------------------------------------------------------------------===//
+#ifndef HEDDLE_COMPILER_INTERPRETER_PARAMETERFILES_H
+#define HEDDLE_COMPILER_INTERPRETER_PARAMETERFILES_H
+
+#include "compiler/Interpreter/Interpreter.h"
+#include "compiler/Weights/WeightStore.h"
+
+namespace heddle {
+
+/// The parameters in the files of `model.weights`; each is read once and kept.
+class ParameterFiles {
+public:
+  static absl::StatusOr<ParameterFiles> open(mlir::ModuleOp module);
+
+  mlir::FailureOr<Tensor> read(llvm::StringRef name);
+  /// The argument `readParameter` of interpret(); this object must stay where
+  /// it is.
+  auto reader() {
+    return [this](llvm::StringRef name) { return read(name); };
+  }
+
+private:
+  explicit ParameterFiles(WeightStore store) : store(std::move(store)) {}
+
+  WeightStore store;
+  std::map<std::string, Tensor> known;
+};
+
+/// Reads all tensors of a safetensors file: reals as f64, integers as i64,
+/// booleans.
+absl::StatusOr<Tensors> readTensors(llvm::StringRef path);
+/// Writes reals as F32, or as F64 with `doubles`; integers as I64; booleans as
+/// BOOL.
+absl::Status writeTensors(llvm::StringRef path, const Tensors &tensors, bool doubles = false);
+
+struct RunOptions {
+  /// Tokens to generate greedily; the results are then `ids`, `logits.0`, ... 0:
+  /// calls @run.
+  int64_t newTokens = 0;
+  /// Generates with @once and @step instead of computing everything again with
+  /// @run.
+  bool cached = false;
+};
+
+/// Calls @run on `inputs`, or generates until `eos` or `newTokens`. Errors are
+/// diagnostics of the module's context.
+mlir::FailureOr<Tensors> runModel(mlir::ModuleOp module, const Tensors &inputs, ReadParameter readParameter,
+                                  const RunOptions &options);
+
+} // namespace heddle
+
+#endif

@@ -1,0 +1,107 @@
+//===- CacheUse.cpp - how the rows of a state are read --------------------===//
+
+#include "compiler/Plan/CacheUse.h"
+#include "compiler/Plan/KeyClasses.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+using namespace heddle;
+using namespace heddle::model;
+using namespace heddle::plan;
+
+void CacheUse::join(std::optional<attn::CacheKind> as, int64_t g, int64_t d, std::optional<int64_t> far) {
+  good &= as && (!role || (role == as && heads == g && classes == d));
+  role = as;
+  heads = g;
+  classes = d;
+  behind = behind && far ? std::optional(std::max(*behind, *far)) : std::nullopt;
+}
+
+/// How far back of its own position a query of `op` may look among the rows of `append`.
+static std::optional<int64_t> farthestBack(attn::SdpaOp op, AppendOp append) {
+  auto mask = op.getMask() ? op.getMask().getDefiningOp<mask::MaskOpInterface>() : mask::MaskOpInterface();
+  std::optional<Size> first = Size::parse(op.getPast()), start = Size::parse(op.getKeyStart());
+  // The mean over all values needs all of them.
+  if (!mask || !first || !start || !start->is(0) || op.getMaskedRows() == attn::MaskedRows::mean)
+    return std::nullopt;
+  Size all = cast<ModelTensorType>(append.getResult().getType()).getSize(1),
+       fresh = append.getRows().getType().getSize(1);
+  // Queries are the new rows, or the last of them alone.
+  if (*first != all - fresh && *first != all - Size(1))
+    return std::nullopt;
+  return mask.reach().behind;
+}
+
+static void joinReaders(Value rows, CacheUse &use) {
+  auto append = rows.getDefiningOp<AppendOp>();
+  for (OpOperand &o : rows.getUses()) {
+    auto sdpa = dyn_cast<attn::SdpaOp>(o.getOwner());
+    bool isKey = sdpa && o.getOperandNumber() == 1, isValue = sdpa && o.getOperandNumber() == 2;
+    use.join(isKey     ? std::optional(attn::CacheKind::keys)
+             : isValue ? std::optional(attn::CacheKind::values)
+                       : std::nullopt,
+             sdpa ? int64_t(sdpa.getKvHeads()) : 0, sdpa ? keyClasses(sdpa) : 1,
+             sdpa && append ? farthestBack(sdpa, append) : std::nullopt);
+  }
+}
+
+/// Whether an op reads or writes [B, rows, features] of a state [iterations..., B, rows, features]: the only shape that
+/// a cache layout has blocks for.
+static bool fits(Value state, OperandRange indices, Value rows) {
+  auto type = dyn_cast<StateType>(state.getType());
+  auto part = dyn_cast<ModelTensorType>(rows.getType());
+  return type && part && part.getRank() == 3 && type.getRank() == int64_t(indices.size()) + 3 &&
+         part.getElementType().isF32();
+}
+
+/// How one function uses a state: the roles of all its users joined.
+static CacheUse useOf(BlockArgument state) {
+  CacheUse use;
+  bool loads = false, stores = false;
+  for (Operation *user : state.getUsers()) {
+    if (auto append = dyn_cast<AppendOp>(user)) {
+      use.good &= fits(state, append.getIndices(), append.getRows()) && append.getAxis() == 1;
+      joinReaders(append.getResult(), use);
+    } else if (auto load = dyn_cast<LoadOp>(user)) {
+      use.good &= fits(state, load.getIndices(), load.getResult());
+      joinReaders(load.getResult(), use);
+      loads = true;
+    } else if (auto store = dyn_cast<StoreOp>(user)) {
+      use.good &= fits(state, store.getIndices(), store.getValue());
+      stores = true;
+    } else {
+      use.good = false;
+    }
+  }
+  // A load gives a view of the state, not a copy, so a store in the same function could overwrite what is still read.
+  use.good &= !(loads && stores);
+  return use;
+}
+
+CacheUse heddle::plan::useOf(ArrayRef<BlockArgument> state) {
+  CacheUse use;
+  for (BlockArgument arg : state) {
+    CacheUse mine = ::useOf(arg);
+    use.good &= mine.good;
+    if (mine.role)
+      use.join(mine.role, mine.heads, mine.classes, mine.behind);
+  }
+  return use;
+}
+
+llvm::StringMap<SmallVector<BlockArgument>> heddle::plan::statesOf(ModuleOp module) {
+  llvm::StringMap<SmallVector<BlockArgument>> states;
+  for (auto f : module.getOps<func::FuncOp>())
+    for (BlockArgument arg : f.getArguments())
+      if (auto name = f.getArgAttrOfType<StringAttr>(arg.getArgNumber(), "model.state"))
+        states[name.getValue()].push_back(arg);
+  return states;
+}
+
+std::optional<int64_t> heddle::plan::leastRing(int64_t behind, int64_t piece, int64_t block) {
+  if (behind > (int64_t(1) << 40))
+    return std::nullopt;
+  int64_t rows = std::max<int64_t>(behind, 0) + piece - 1;
+  return (llvm::divideCeil(rows, block) + 1) * block;
+}

@@ -1,0 +1,316 @@
+//===- CommandLine.cpp - what a command line says -------------------------===//
+//
+// Reads a command line: every command declares its options, then words with a form of their own (NAME=VALUE, ROWSxKEYS)
+// are parsed. The only file that knows CLI11, which reports errors by exceptions.
+//
+//===----------------------------------------------------------------------===//
+
+#include "compiler/Tools/heddle/CommandLine.h"
+#include "targets/Target.h"
+#include <CLI/CLI.hpp>
+#include <sstream>
+
+using namespace heddle;
+
+static const char *kExitCodes =
+    "Exit codes: 0 done, 1 bad input, 2 bad usage, 3 unsupported, 4 resources, 5 files, 70 internal error\n";
+
+/// The last lines of each command's help; "" is the tool itself.
+static const std::pair<const char *, const char *> kExamples[] = {
+    {"", R"(  heddle compile models/gpt2 -o gpt2       a Hugging Face directory becomes one binary
+  heddle check models/gpt2                 everything that is wrong with it, at once
+  heddle help compile                      more of one command
+)"},
+    {"compile", R"(  heddle compile models/gpt2               a Hugging Face directory becomes the binary ./gpt2
+  heddle compile encoder.json -o encoder   Heddle's own description
+  heddle compile models/gpt2 --emit=fused  the IR after a stage
+  heddle compile - -o model < model.json   a description from standard input
+)"},
+    {"check", R"(  heddle check models/gpt2                 accepted, or every reason why not
+  heddle check model.json --json           the same for programs
+)"},
+    {"interpret", R"(  heddle interpret model.json -i in.safetensors -o out.safetensors
+  heddle interpret models/gpt2 -i in.safetensors -o out.safetensors -n 5
+)"},
+    {"mask", R"(  heddle mask model.json --dims T=4096     what each attention sees, skips and saves
+  heddle mask model.json --svg masks.svg   as a picture in a file
+)"},
+    {"verify", R"(  heddle verify model.json -i in.safetensors
+)"},
+    {"tokenize", R"(  echo "Once upon a time" | heddle tokenize models/gpt2
+)"},
+    {"stages", R"(  heddle stages
+)"},
+    {"schema", R"(  heddle schema > heddle.schema.json       for editors that check JSON
+)"},
+    {"reference", R"(  heddle reference | less
+  heddle reference blocks                  how the blocks of the library are defined
+  heddle reference errors                  what the codes of errors mean
+)"},
+};
+
+/// Splits "NAME=VALUE"; throws CLI11's error if there is no `=`.
+static std::pair<std::string, std::string> split(const std::string &text, const char *what) {
+  size_t at = text.find('=');
+  if (at == std::string::npos || at == 0)
+    throw CLI::ValidationError(what, "expected NAME=VALUE, found '" + text + "'");
+  return {text.substr(0, at), text.substr(at + 1)};
+}
+
+/// The largest length and tile that `heddle mask` takes.
+static constexpr int64_t kLongestDim = 1 << 18; // every pair of positions is counted, in tiles
+
+/// "DIM=N", N positive.
+static std::pair<std::string, int64_t> dimOf(const std::string &text, const char *what) {
+  auto [dim, number] = split(text, what);
+  int64_t n;
+  if (llvm::StringRef(number).getAsInteger(10, n) || n < 1)
+    throw CLI::ValidationError(what, "expected a positive number, found '" + number + "'");
+  return {dim, n};
+}
+
+namespace {
+/// Options that are parsed when the whole command line has been read.
+struct Unread {
+  std::vector<std::string> sets, bounds, dims;
+  std::string outputs, tile, topic;
+  bool noEmbed = false, noLocations = false, json = false;
+};
+} // namespace
+
+/// The message about words that the parser did not know, with the nearest option.
+static int misused(const Console &console, CLI::App &app, const CLI::ParseError &e) {
+  std::vector<CLI::App *> parsed = app.get_subcommands();
+  std::vector<std::string> left = app.remaining(/*recurse=*/true), known;
+  std::string text = e.what();
+  if (parsed.empty()) {
+    for (CLI::App *sub : app.get_subcommands([](CLI::App *) { return true; }))
+      known.push_back(sub->get_name());
+    if (!left.empty())
+      text = "there is no command " + quote(left.front()) + nearest(left.front(), known);
+  } else if (e.get_exit_code() == int(CLI::ExitCodes::ExtrasError)) {
+    for (CLI::Option *o : parsed.front()->get_options())
+      for (const std::string &name : o->get_lnames())
+        known.push_back("--" + name);
+    for (llvm::StringRef word : left)
+      if (word.starts_with("-")) {
+        text = "heddle " + parsed.front()->get_name() + " has no option " + quote(word) +
+               nearest(word.split('=').first, known);
+        break;
+      }
+  }
+  return console.complain(Error::BadUsage, text + "\nRun with --help for more information.");
+}
+
+/// `heddle help`, `heddle help compile`.
+static int showHelp(const Console &console, const CLI::App &app, const std::string &topic) {
+  std::vector<std::string> known;
+  for (const CLI::App *sub : app.get_subcommands([](const CLI::App *) { return true; })) {
+    known.push_back(sub->get_name());
+    if (sub->get_name() == topic) {
+      console.out << sub->help("heddle");
+      return Ok;
+    }
+  }
+  if (!topic.empty())
+    return console.complain(Error::BadUsage, "there is no command " + quote(topic) + nearest(topic, known));
+  // help() would show the command that was given, which is this one.
+  console.out << app.get_formatter()->make_help(&app, app.get_name(), CLI::AppFormatMode::Normal);
+  return Ok;
+}
+
+/// The options about the model, for every command that reads one.
+static void addInput(CLI::App *sub, CommandLine &line, Unread &unread) {
+  CompileOptions &c = line.compile;
+  sub->add_option("model", c.import.path,
+                  "model.json, a Hugging Face directory, the .mlir of a stage, or - for standard input")
+      ->required();
+  sub->add_option("--weights", c.import.weightsPath, "read these weights instead of the description's");
+  sub->add_option("--set", unread.sets, "NAME=VALUE: another value of a constant of the description")
+      ->allow_extra_args(false);
+  sub->add_option("--families", line.families, "a folder of family files, asked before those that are built in");
+  sub->add_option("--ignore-config", c.import.ignoreConfig, "KEY: read config.json as if it had no such key")
+      ->allow_extra_args(false);
+  sub->add_option("--ignore-weights", c.import.ignoreWeights,
+                  "PATTERN: tensors of the file that nothing reads; * is any text")
+      ->allow_extra_args(false);
+  sub->add_option("--bound", unread.bounds, "DIM=MAX: the largest length of a dim")->allow_extra_args(false);
+  sub->add_option("--outputs", unread.outputs, "all: hand out hidden states too")
+      ->check(CLI::IsMember({"all", "default"}));
+  sub->add_option("--masked-rows", c.import.maskedRows, "what a row that sees nothing yields")
+      ->check(CLI::IsMember({"zero", "nan", "mean"}));
+  sub->add_option("--cache", c.pipeline.cache, "the cached step: auto, or an error without one, or none")
+      ->check(CLI::IsMember({"auto", "require", "none"}));
+  sub->add_option(
+         "--padded-rows", c.pipeline.paddedRows,
+         "rows of padding: skip leaves them out (an output is 0 there), compute computes them, auto leaves out those that no output has, and all in models of a config.json")
+      ->check(CLI::IsMember({"auto", "skip", "compute"}));
+}
+
+/// How reals are stored and multiplied; interpret and verify round as the binary does.
+static void addArithmetic(CLI::App *sub, CompileOptions &c) {
+  sub->add_option("--dtype", c.dtype, "how weights, keys and values are stored (f32); sums are f32 always")
+      ->check(CLI::IsMember({"f32", "bf16", "f16"}));
+  sub->add_option(
+         "--math", c.math,
+         "of bf16: dots rounds the other factor too (fast, avx512bf16), wide keeps it f32; auto: dots if there are")
+      ->check(CLI::IsMember({"auto", "dots", "wide"}));
+}
+
+/// The options of `heddle compile`: the output, the processor, limits.
+static void addCompile(const Console &console, CLI::App &app, CommandLine &line, Unread &unread) {
+  CompileOptions &c = line.compile;
+  CLI::App *sub = app.add_subcommand("compile", "compile a model into one standalone binary");
+  addInput(sub, line, unread);
+  sub->add_option("-o,--output", c.output,
+                  "the file to write; if not given, a binary gets the model's name here, text goes to standard output");
+  std::vector<std::string> stageNames;
+  for (llvm::StringRef target : {"cpu", "cuda"}) {
+    for (const Stage &s : stages(target))
+      if (!llvm::is_contained(stageNames, s.name))
+        stageNames.push_back(s.name.str());
+    for (auto &s : outputStages(target))
+      if (!llvm::is_contained(stageNames, s.first))
+        stageNames.push_back(s.first.str());
+  }
+  sub->add_option("--emit", c.emit, "stop after a stage and write its text")->check(CLI::IsMember(stageNames));
+  sub->add_option("--target", c.target, "what the binary runs on: cpu, cuda, or cpu,cuda");
+  sub->add_flag("--cubin", c.forTarget.cubin,
+                "of cuda: machine code beside the PTX, by the ptxas on the path; such a program starts sooner");
+  sub->add_flag("--emulate", c.forTarget.emulate)->group(""); // for tests
+  sub->add_flag("--emulate-races", c.forTarget.races)->group("");
+  sub->add_option(
+         "--mcpu", c.mcpu,
+         "what the code is for: native, x86-64-v3, znver5, ...; of cuda sm_80, sm_90a, sm_80+sm_90a (help lists all); of cpu,cuda both, as x86-64-v3,sm_80")
+      ->each([&console](const std::string &name) {
+        if (name != "help")
+          return;
+        console.out << describeMachines();
+        throw CLI::Success(); // nothing else of the command line is needed
+      });
+  addArithmetic(sub, c);
+  sub->add_flag("--no-embed", unread.noEmbed, "keep the weights in a second file beside the binary");
+  sub->add_option("--depfile", c.depfile, "write the files it is made of as a rule of make, for build systems");
+  sub->add_option("--dump-ir", c.dumpDir, "write the IR after every pass into this folder");
+  sub->add_flag(
+      "--no-locations", unread.noLocations,
+      "leave the places in the description out of --emit and --dump-ir; messages about such a file cannot point there");
+  sub->add_flag("-v,--time", c.time, "say where time and memory went: phases, then functions");
+  sub->add_option("--timeout", c.timeout, "give up after so many seconds (exit code 4)")->check(CLI::PositiveNumber);
+  sub->add_option("--max-memory", c.maxMemory, "give up beyond so much memory, as 500M or 2G (exit code 4)")
+      ->transform(CLI::AsSizeValue(false));
+}
+
+/// The options of the commands that look at a model: check, interpret, mask, verify.
+static void addInspection(CLI::App &app, CommandLine &line, Unread &unread) {
+  InspectOptions &look = line.look;
+  CLI::App *check = app.add_subcommand(
+      "check", "everything that compile would refuse, at once; reads the headers of weights, not their data");
+  addInput(check, line, unread);
+  check->add_flag("--json", unread.json, "one JSON array");
+
+  CLI::App *interpret = app.add_subcommand("interpret", "run a model by the reference interpreter (slow, f64)");
+  addInput(interpret, line, unread);
+  addArithmetic(interpret, line.compile);
+  interpret->add_option("-i,--input", look.input, "safetensors with the inputs by name")->required();
+  interpret->add_option("-o,--output", look.output, "safetensors to write")->required();
+  interpret->add_option("--stage", look.stage,
+                        "interpret the IR after this stage (model; fused with --padded-rows=skip)");
+  interpret->add_option(
+      "-n,--new-tokens", look.newTokens,
+      "generate greedily instead, at most this many tokens, up to eos: `ids`, and `logits.0`, ... of each step");
+
+  CLI::App *mask = app.add_subcommand("mask", "every attention's mask: expression and picture");
+  addInput(mask, line, unread);
+  mask->add_option("--dims", unread.dims, "NAME=N: lengths; what is not named is 512, the batch 1")
+      ->delimiter(',')
+      ->allow_extra_args(false);
+  mask->add_option("--tile", unread.tile, "ROWSxKEYS of a tile, instead of the kernel's");
+  mask->add_option("--head", look.head, "the head that is drawn, where heads differ")->check(CLI::NonNegativeNumber);
+  mask->add_option("--batch", look.batch, "the batch element that is drawn, where they differ")
+      ->check(CLI::NonNegativeNumber);
+  mask->add_option("-i,--input", look.input, "safetensors with real data: ids, lengths, masks");
+  mask->add_option("--svg", look.output, "write a picture into this file, and no picture in letters");
+  mask->add_flag("--json", unread.json, "one JSON object instead of text");
+
+  CLI::App *verify = app.add_subcommand("verify", "interpret after every pass; name the first that changes a result");
+  addInput(verify, line, unread);
+  addArithmetic(verify, line.compile);
+  verify->add_option("-i,--input", look.input, "safetensors with the inputs by name")->required();
+  verify->add_option("-n,--new-tokens", look.newTokens, "hold so many tokens of the cached step against @run, too");
+}
+
+/// The commands that need no model: tokenize, stages, schema, reference, help.
+static void addRest(CLI::App &app, CommandLine &line, Unread &unread) {
+  CLI::App *tokenize = app.add_subcommand("tokenize", "a text a line in, ids and pieces out");
+  tokenize->add_option("tokenizer", line.tokenizer, "tokenizer.json or its directory")->required();
+  tokenize->add_flag("--json", unread.json, "one JSON object a line, in and out");
+  app.add_subcommand("stages", "the table of stages");
+  CLI::App *schema = app.add_subcommand("schema", "the JSON Schema of descriptions");
+  schema->add_option("description", line.described,
+                     "the schema of this file: it knows the blocks that the file declares");
+  schema->add_option("--families", line.families, "a folder of family files, asked before those that are built in");
+  CLI::App *reference = app.add_subcommand("reference", "the reference page of the description language");
+  reference
+      ->add_option("part", line.part,
+                   "blocks: the library of blocks instead (stdlib.json); errors: what the codes of errors mean")
+      ->check(CLI::IsMember({"blocks", "errors"}));
+  CLI::App *help = app.add_subcommand("help", "more of one command");
+  help->add_option("command", unread.topic, "the command");
+}
+
+/// Parses words that have a form of their own; throws CLI11's errors.
+static void readWords(const Unread &unread, CommandLine &line) {
+  InspectOptions &look = line.look;
+  for (const std::string &s : unread.sets)
+    line.compile.import.sets.push_back(split(s, "--set"));
+  for (const std::string &s : unread.bounds)
+    line.compile.import.bounds.push_back(dimOf(s, "--bound"));
+  for (const std::string &s : unread.dims)
+    if (auto dim = dimOf(s, "--dims"); !look.dims.insert(dim).second || dim.second > kLongestDim)
+      throw CLI::ValidationError("--dims",
+                                 "each dim once, at most " + std::to_string(kLongestDim) + ", found '" + s + "'");
+  if (auto [rows, keys] = llvm::StringRef(unread.tile).split('x');
+      !unread.tile.empty() &&
+      (rows.getAsInteger(10, look.rowTile) || keys.getAsInteger(10, look.keyTile) ||
+       std::min(look.rowTile, look.keyTile) < 1 || std::max(look.rowTile, look.keyTile) > kLongestDim))
+    throw CLI::ValidationError("--tile", "expected ROWSxKEYS, as 32x128, found '" + unread.tile + "'");
+  line.compile.import.outputsAll = unread.outputs == "all";
+  line.compile.embed = !unread.noEmbed;
+  line.compile.locations = !unread.noLocations;
+  look.json = unread.json;
+}
+
+std::optional<CommandLine> readCommandLine(const Console &console, int argc, char **argv, int &code) {
+  CLI::App app{"heddle compiles transformer models ahead of time"};
+  app.require_subcommand(1);
+  app.set_version_flag("--version", "heddle " HEDDLE_VERSION);
+  CommandLine line;
+  Unread unread;
+  addCompile(console, app, line, unread);
+  addInspection(app, line, unread);
+  addRest(app, line, unread);
+  for (auto [name, text] : kExamples)
+    (*name ? app.get_subcommand(name) : &app)->footer(std::string("Examples:\n") + text + (*name ? "" : kExitCodes));
+
+  try {
+    app.parse(argc, argv);
+    readWords(unread, line);
+  } catch (const CLI::ParseError &e) {
+    if (e.get_exit_code() != 0) {
+      code = misused(console, app, e);
+      return std::nullopt;
+    }
+    std::ostringstream help;
+    app.exit(e, help, help);
+    console.out << help.str();
+    code = Ok;
+    return std::nullopt;
+  }
+  line.command = app.get_subcommands().front()->get_name();
+  if (line.command == "help") {
+    code = showHelp(console, app, unread.topic);
+    return std::nullopt;
+  }
+  return line;
+}

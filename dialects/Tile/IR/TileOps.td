@@ -1,0 +1,136 @@
+// Programs whose threads share tiles. Each clause has its verifier (TileOps.cpp, TileTypes.cpp) and a negative test
+// (test/Dialect/Tile/invalid.mlir).
+#ifndef HEDDLE_DIALECTS_TILE_IR_TILEOPS_TD
+#define HEDDLE_DIALECTS_TILE_IR_TILEOPS_TD
+
+include "dialects/Tile/IR/TileTypes.td"
+include "mlir/Interfaces/SideEffectInterfaces.td"
+
+/// An address in the one memory that all threads of all blocks know.
+def Tile_Address : Type<CPred<"$_self == ::mlir::LLVM::LLVMPointerType::get($_self.getContext())">, "an address">,
+                   BuildableType<"$_builder.getType<::mlir::LLVM::LLVMPointerType>()">;
+
+class Tile_Op<string mnemonic, list<Trait> traits = []> : Op<Tile_Dialect, mnemonic, traits>;
+
+def Tile_LaunchOp : Tile_Op<"launch", [SingleBlock]> {
+  let summary = "one tile after the other, each the work of all threads of a block";
+  let description = [{
+    The body is done for each number 0 .. count - 1, in any order and at the same time, by `threads` threads that share memory; who
+    stands before or behind it in the same kernel shares nothing with it. Which threads they are is the business of the
+    lowering.
+    - (C1) threads are 32, 64, .. 1024.
+    - (C2) a fragment in the body is spread over all threads.
+    - (C3) the body takes the number of its tile and yields nothing.
+    ```mlir
+    tile.launch %count threads 256 {
+    ^bb0(%tile: index):
+      %zero = tile.zero : !tile.frag<128x128, block 16x16>
+      tile.yield
+    }
+    ```
+  }];
+  let arguments = (ins Index:$count, I64Attr:$threads);
+  let regions = (region SizedRegion<1>:$body);
+  let hasRegionVerifier = 1;
+  let assemblyFormat = "$count `threads` $threads $body attr-dict";
+}
+
+def Tile_StreamOp : Tile_Op<"stream", [SingleBlock, AllTypesMatch<["init", "result"]>]> {
+  let summary = "a sum over pieces that arrive while others are used";
+  let description = [{
+    For at = 0, step, 2·step, .. < length, ascending: `fill` names the pieces of shared memory for columns (of the left side; rows of
+    the right side) from `at` on, `use` makes the next value from them. Pieces of `stages` rounds exist at once:
+    `fill` of a later round is under way while `use` works. When a `fill` may begin and what `use` waits for is never
+    written down, so that it cannot be wrong. If step does not divide length, the last round has the rest: products take no
+    more of its pieces.
+    - (C1) length and step are positive, stages 2 to 8.
+    - (C2) `fill` takes an index and one or more pieces, `use` the same pieces and the value; it yields the next one.
+    - (C3) each piece is the target of one copy, in `fill`.
+    ```mlir
+    %sum = tile.stream 768 by 16 stages 2 carry %zero : !tile.frag<128x128, block 16x16> fill {
+    ^bb0(%at: index, %a: !tile.shared<128x16xf32, turned>, %b: !tile.shared<16x128xf32, plain>):
+      tile.copy %x[%row, %at] of %rows by %columns -> %a : !tile.shared<128x16xf32, turned>
+      tile.copy %w[%at, %column] of %columns by %results panels 32 -> %b : !tile.shared<16x128xf32, plain>
+      tile.yield
+    } use {
+    ^bb0(%a: !tile.shared<128x16xf32, turned>, %b: !tile.shared<16x128xf32, plain>, %now: !tile.frag<128x128, block 16x16>):
+      %next = tile.mma %a, %b, %now : !tile.shared<128x16xf32, turned>, !tile.shared<16x128xf32, plain> -> !tile.frag<128x128, block 16x16>
+      tile.yield %next : !tile.frag<128x128, block 16x16>
+    }
+    ```
+  }];
+  let arguments = (ins I64Attr:$length, I64Attr:$step, I64Attr:$stages, Tile_Frag:$init);
+  let results = (outs Tile_Frag:$result);
+  let regions = (region SizedRegion<1>:$fill, SizedRegion<1>:$use);
+  let hasRegionVerifier = 1;
+  let hasVerifier = 1;
+  let assemblyFormat = [{
+    $length `by` $step `stages` $stages `carry` $init `:` type($result) `fill` $fill `use` $use attr-dict }];
+}
+
+def Tile_CopyOp : Tile_Op<"copy"> {
+  let summary = "a piece of a matrix in memory, on its way into shared memory";
+  let description = [{
+    The matrix has `rows` x `columns` words and lies row after row, or in panels: columns [n·p, n·p + p) of all rows, for n
+    = 0, 1, .. one behind the other. The piece begins at [row, column]; what is outside of the matrix is 0. The address is one of 16
+    bytes where 4 divides the columns.
+    - (C1) `panels` is a positive multiple of 4.
+    - (C2) it stands in the `fill` of a stream, and its target is an argument of that.
+    The example of `tile.stream` has one of each kind.
+  }];
+  let arguments = (ins Tile_Address:$from, Index:$row, Index:$column, Index:$rows, Index:$columns, OptionalAttr<I64Attr>:$panels,
+                       Tile_Shared:$to);
+  let hasVerifier = 1;
+  let assemblyFormat = "$from `[` $row `,` $column `]` `of` $rows `by` $columns (`panels` $panels^)? `->` $to attr-dict `:` type($to)";
+}
+
+def Tile_ZeroOp : Tile_Op<"zero", [Pure]> {
+  let summary = "a fragment of zeros";
+  let results = (outs Tile_Frag:$result);
+  let assemblyFormat = "attr-dict `:` type($result)";
+}
+
+def Tile_MmaOp : Tile_Op<"mma", [AllTypesMatch<["sum", "result"]>]> {
+  let summary = "sum + left·right";
+  let description = [{
+    `block`: every element is one chain of fused products, k ascending, so it has the bits of any other such chain.
+    `mma`: 8 words (16 products) at a time, ascending; how a unit adds these 16 is its own business, but the same wherever the
+    element stands in a tile.
+    - (C1) left is rows x k, right is k x columns.
+    - (C2) `block` takes `turned` and `plain`, `mma` takes `chunks` and `woven`.
+  }];
+  let arguments = (ins Tile_Shared:$left, Tile_Shared:$right, Tile_Frag:$sum);
+  let results = (outs Tile_Frag:$result);
+  let hasVerifier = 1;
+  let assemblyFormat = "$left `,` $right `,` $sum attr-dict `:` type($left) `,` type($right) `->` type($result)";
+}
+
+def Tile_EachOp : Tile_Op<"each", [SingleBlock]> {
+  let summary = "does something with each element of a fragment that is inside of a matrix";
+  let description = [{
+    Element (i, j) of the fragment is (row + i, column + j) of a matrix of `rows` x `columns`; the body is done for those that are inside,
+    each by the thread that holds it, in any order. It may store, and read what no other element stores.
+    `run` elements are inside or outside together: column and columns are multiples of it.
+    - (C1) run is 1, 2 or 4, and no more than a thread holds side by side.
+    - (C2) the body takes row, column and element, and yields nothing.
+    ```mlir
+    tile.each %sum at[%row, %column] of %rows by %columns run 4 : !tile.frag<128x128, block 16x16> {
+    ^bb0(%i: index, %j: index, %x: f32):
+      "docs.use"(%i, %j, %x) : (index, index, f32) -> ()
+      tile.yield
+    }
+    ```
+  }];
+  let arguments = (ins Tile_Frag:$fragment, Index:$row, Index:$column, Index:$rows, Index:$columns, I64Attr:$run);
+  let regions = (region SizedRegion<1>:$body);
+  let hasRegionVerifier = 1;
+  let assemblyFormat = "$fragment `at` `[` $row `,` $column `]` `of` $rows `by` $columns `run` $run `:` type($fragment) $body attr-dict";
+}
+
+def Tile_YieldOp : Tile_Op<"yield", [Pure, Terminator]> {
+  let summary = "ends the body of an op of this dialect";
+  let arguments = (ins Optional<Tile_Frag>:$value);
+  let assemblyFormat = "($value^ `:` type($value))? attr-dict";
+}
+
+#endif

@@ -1,0 +1,82 @@
+// The `tile` dialect and its types: where the elements of a tile are.
+#ifndef HEDDLE_DIALECTS_TILE_IR_TILETYPES_TD
+#define HEDDLE_DIALECTS_TILE_IR_TILETYPES_TD
+
+include "mlir/IR/AttrTypeBase.td"
+include "mlir/IR/EnumAttr.td"
+include "mlir/IR/OpBase.td"
+
+def Tile_Dialect : Dialect {
+  let name = "tile";
+  let cppNamespace = "::heddle::tile";
+  let summary = "programs whose threads share tiles";
+  let useDefaultTypePrinterParser = 1;
+  let dependentDialects = ["::mlir::LLVM::LLVMDialect"];
+}
+
+class Tile_Enum<string name, string text, list<I32EnumAttrCase> cases> : I32EnumAttr<name, text, cases> {
+  let cppNamespace = "::heddle::tile";
+  let genSpecializedAttr = 0;
+}
+
+def Tile_Spread : Tile_Enum<"Spread", "which thread holds which element of a fragment",
+                            [I32EnumAttrCase<"block", 0>, I32EnumAttrCase<"mma", 1>]>;
+def Tile_Image : Tile_Enum<"Image", "in which order a piece lies in shared memory", [
+    I32EnumAttrCase<"plain", 0>, I32EnumAttrCase<"turned", 1>, I32EnumAttrCase<"chunks", 2>, I32EnumAttrCase<"woven", 3>]>;
+
+class Tile_Type<string name, string mnemonicText> : TypeDef<Tile_Dialect, name> {
+  let mnemonic = mnemonicText;
+  let genVerifyDecl = 1;
+  let hasCustomAssemblyFormat = 1;
+}
+
+def Tile_Frag : Tile_Type<"Frag", "frag"> {
+  let summary = "a matrix of f32 whose elements lie in the registers of all threads";
+  let description = [{
+    `!tile.frag<128x128, block 16x16>`: 128 rows and 128 columns. What thread t holds is fixed by the spread D x A:
+    - `block`: threads stand in D rows of A. The one at (y, x) holds rows 4·D·n + 4·y + 0..3 and columns
+      4·A·n + 4·x + 0..3 for n = 0, 1, ...: squares of 4 x 4.
+    - `mma`: groups of 32 threads stand in D rows of A; each has a rectangle of rows/D x columns/A, in pieces of 16 x 8. Thread
+      l of a group holds of a piece rows l/4 and l/4 + 8, columns 2·(l%4) and the one behind: the accumulators of a unit
+      that multiplies matrices.
+
+    - (C1) D and A are positive, and so are rows and columns.
+    - (C2) `block`: 4·D divides the rows, 4·A the columns.
+    - (C3) `mma`: 16·D divides the rows, 8·A the columns.
+  }];
+  let parameters = (ins "int64_t":$rows, "int64_t":$columns, "::heddle::tile::Spread":$spread, "int64_t":$down, "int64_t":$across);
+  let extraClassDeclaration = [{
+    /// Threads that hold it together.
+    int64_t threads() const;
+    /// Of a thread: rows, and elements of each.
+    int64_t heldRows() const;
+    int64_t heldColumns() const;
+    /// Neighbours in a row that one thread holds.
+    int64_t run() const;
+  }];
+}
+
+def Tile_Shared : Tile_Type<"Shared", "shared"> {
+  let summary = "a matrix of words in the memory that the threads of a tile share";
+  let description = [{
+    `!tile.shared<128x16xf32, turned>`: element (row, column) is a word of 4 bytes, an f32 or (i32) a pair of bf16. Where it
+    lies is chosen so that threads that read at once meet no bank twice:
+    - `plain`: row after row.
+    - `turned`: column after column, four words between two of them left free.
+    - `chunks`: row after row, four words at a time; chunk c of a row stands at c xor (row/2 mod 4).
+    - `woven`: row after row; column c of a row stands at c xor 8·(row mod 4).
+
+    - (C1) rows and columns are positive.
+    - (C2) `plain` and `turned` hold f32, `chunks` and `woven` i32.
+    - (C3) what is fetched at once is whole: 4 divides the columns of `plain` and the rows of `turned`, `chunks` have
+      16 columns and rows by 16, `woven` has rows by 8 and columns by 32.
+  }];
+  let parameters = (ins "int64_t":$rows, "int64_t":$columns, "::mlir::Type":$word, "::heddle::tile::Image":$image);
+  let extraClassDeclaration = [{
+    /// Words from one row to the next (`turned`: from one column to the next), and of all of it.
+    int64_t pitch() const;
+    int64_t words() const;
+  }];
+}
+
+#endif

@@ -1,0 +1,62 @@
+//===- ProcessorTarget.cpp - a processor as a target ------------------------===//
+
+#include "targets/CPU/ProcessorTarget.h"
+#include "targets/CPU/CodeGen.h"
+
+using namespace mlir;
+using namespace heddle;
+
+namespace {
+class ProcessorTarget final : public Target {
+public:
+  explicit ProcessorTarget(cpu::CPUTarget cpu) : cpu(std::move(cpu)) {}
+
+  llvm::StringRef name() const override { return "cpu"; }
+
+  model::TargetAttr describe(MLIRContext *context) const override {
+    const cpu::Processor &p = cpu.processor;
+    StringAttr needs = p.needs.empty() ? StringAttr() : StringAttr::get(context, p.needsText());
+    return model::TargetAttr::get(context, name(), p.cpu, p.vectorWidth, p.registers, needs);
+  }
+
+  Halves halves() const override { return {cpu.processor.dots, cpu.processor.f16}; }
+  const cpu::CPUTarget *processor() const override { return &cpu; }
+
+  /// As it is compiled for a binary, function by function.
+  bool print(ModuleOp module, llvm::StringRef what, llvm::raw_pwrite_stream &os, std::string &error) const override {
+    std::unique_ptr<llvm::TargetMachine> machine = cpu.machine(error);
+    cpu::CodeContext context, joined;
+    std::unique_ptr<llvm::Module> all = machine ? code(module, *machine, context.llvm, error) : nullptr;
+    if (!all)
+      return false;
+    std::vector<cpu::CodePart> parts = cpu::splitFunctions(*all);
+    if (!cpu::compileParts(parts, cpu, true, error) || !(all = cpu::joinParts(parts, joined.llvm, error)))
+      return false;
+    if (what == "asm")
+      return cpu::emit(*all, *machine, cpu::Output::Assembly, os, error);
+    all->print(os, nullptr);
+    return true;
+  }
+
+  std::unique_ptr<llvm::Module> code(ModuleOp module, llvm::TargetMachine &host, llvm::LLVMContext &context,
+                                     std::string &error) const override {
+    std::unique_ptr<llvm::Module> out = cpu::translate(module, context, host);
+    if (!out)
+      error = "the functions could not be translated to LLVM IR";
+    return out;
+  }
+
+private:
+  cpu::CPUTarget cpu;
+};
+} // namespace
+
+std::unique_ptr<Target> heddle::makeProcessorTarget(llvm::StringRef machine, const TargetOptions &, Refusal &why) {
+  if (!cpu::isProcessor(machine)) {
+    why = {"",  machine.str(), "processor", "\nheddle compile --mcpu=help lists all of them.", cpu::processorNames(),
+           true};
+    return nullptr;
+  }
+  std::optional<cpu::CPUTarget> cpu = cpu::CPUTarget::resolve(machine, why.text);
+  return cpu ? std::make_unique<ProcessorTarget>(std::move(*cpu)) : nullptr;
+}

@@ -1,0 +1,134 @@
+//===- DeviceTarget.cpp - NVIDIA's devices as a target ----------------------===//
+//
+// PTX is data: a program holds one text a chip, no entries of its own, and the runtime that hands a text to the driver.
+// With --emulate the kernels are in it a second time, as host code.
+//
+//===----------------------------------------------------------------------===//
+
+#include "targets/GPU/DeviceTarget.h"
+#include "targets/GPU/Emulate.h"
+#include "targets/GPU/GPUTarget.h"
+#include "targets/GPU/Ptxas.h"
+#include "llvm/IR/Constants.h"
+#include "llvm/Transforms/Utils/Cloning.h"
+
+using namespace mlir;
+using namespace heddle;
+using llvm::StringRef;
+
+/// Of a warp: threads, and registers a thread.
+static constexpr int64_t kLanes = 32, kRegisters = 255;
+
+namespace {
+/// The kernels for one chip, as the program holds them.
+struct Image {
+  std::string chip, kind, bytes;
+};
+} // namespace
+
+static llvm::Constant *textIn(llvm::Module &module, StringRef text, bool ended) {
+  llvm::Constant *bytes = llvm::ConstantDataArray::getString(module.getContext(), text, ended);
+  return new llvm::GlobalVariable(module, bytes->getType(), true, llvm::GlobalValue::PrivateLinkage, bytes);
+}
+
+/// heddle_device_images of runtime/include/heddle/image.h.
+static void addImages(llvm::Module &module, llvm::ArrayRef<Image> images) {
+  llvm::LLVMContext &context = module.getContext();
+  llvm::Type *pointer = llvm::PointerType::get(context, 0), *i64 = llvm::Type::getInt64Ty(context);
+  auto *row = llvm::StructType::get(context, {pointer, pointer, pointer, i64}); // chip, kind, bytes, size
+  llvm::SmallVector<llvm::Constant *> rows;
+  for (const Image &image : images) { // a driver reads PTX up to a NUL
+    llvm::Constant *chip = textIn(module, image.chip, true), *kind = textIn(module, image.kind, true);
+    llvm::Constant *bytes = textIn(module, image.bytes, true),
+                   *size = llvm::ConstantInt::get(i64, image.bytes.size() + 1);
+    rows.push_back(llvm::ConstantStruct::get(row, {chip, kind, bytes, size}));
+  }
+  rows.push_back(llvm::ConstantAggregateZero::get(row));
+  auto *table = llvm::ArrayType::get(row, rows.size());
+  new llvm::GlobalVariable(module, table, true, llvm::GlobalValue::ExternalLinkage,
+                           llvm::ConstantArray::get(table, rows), "heddle_device_images");
+}
+
+namespace {
+class DeviceTarget final : public Target {
+public:
+  /// `assembler` is "" where no cubins are wanted.
+  DeviceTarget(std::vector<gpu::Chip> chips, const TargetOptions &options, std::string assembler)
+      : chips(std::move(chips)), options(options), assembler(std::move(assembler)) {}
+
+  StringRef name() const override { return "cuda"; }
+
+  model::TargetAttr describe(MLIRContext *context) const override {
+    return model::TargetAttr::get(context, name(), gpu::namesOf(chips), kLanes, kRegisters, StringAttr());
+  }
+
+  /// Every chip has units for pairs of bf16.
+  Halves halves() const override { return {/*dots=*/true, /*f16=*/true}; }
+
+  bool print(ModuleOp module, StringRef what, llvm::raw_pwrite_stream &os, std::string &error) const override {
+    cpu::CodeContext context; // as for a program, to the byte
+    for (const gpu::Chip &chip : chips) {
+      std::unique_ptr<llvm::Module> kernels = gpu::translate(module, context.llvm, chip, error);
+      if (!kernels)
+        return false;
+      if (what == "llvmir") {
+        kernels->print(os, nullptr);
+        continue;
+      }
+      std::string text = gpu::writePTX(*kernels, chip, error);
+      if (text.empty())
+        return false;
+      os << text;
+    }
+    return true;
+  }
+
+  std::unique_ptr<llvm::Module> code(ModuleOp module, llvm::TargetMachine &host, llvm::LLVMContext &context,
+                                     std::string &error) const override {
+    auto out = std::make_unique<llvm::Module>("heddle", context);
+    out->setTargetTriple(host.getTargetTriple());
+    out->setDataLayout(host.createDataLayout());
+    std::vector<Image> images;
+    for (const gpu::Chip &chip : chips) {
+      std::unique_ptr<llvm::Module> kernels = gpu::translate(module, context, chip, error);
+      if (!kernels)
+        return nullptr;
+      if (options.emulate && images.empty()) {
+        out = llvm::CloneModule(*kernels);
+        if (!gpu::emulate(*out, host, options.races, error))
+          return nullptr;
+      }
+      std::string text = gpu::writePTX(*kernels, chip, error);
+      if (text.empty())
+        return nullptr;
+      if (!assembler.empty()) {
+        std::optional<std::string> binary = gpu::assemble(assembler, text, chip.name, error);
+        if (!binary)
+          return nullptr;
+        images.push_back({chip.name, "cubin", std::move(*binary)});
+      }
+      images.push_back({chip.name, "ptx", std::move(text)});
+    }
+    addImages(*out, images);
+    return out;
+  }
+
+private:
+  std::vector<gpu::Chip> chips;
+  TargetOptions options;
+  std::string assembler;
+};
+} // namespace
+
+std::unique_ptr<Target> heddle::makeDeviceTarget(StringRef machine, const TargetOptions &options, Refusal &why) {
+  std::optional<std::vector<gpu::Chip>> chips = gpu::chipsOf(machine, why);
+  if (!chips)
+    return nullptr;
+  std::string assembler = options.cubin ? gpu::findAssembler() : "";
+  if (options.cubin && assembler.empty()) {
+    why.text =
+        "--cubin assembles with NVIDIA's ptxas, and there is none on the path; without it the driver assembles when a program starts";
+    return nullptr;
+  }
+  return std::make_unique<DeviceTarget>(std::move(*chips), options, std::move(assembler));
+}

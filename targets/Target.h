@@ -1,0 +1,66 @@
+//===- Target.h - what the driver asks of a target --------------*- C++ -*-===//
+//
+// A target takes a module of stage `llvm` that was made for it and gives text, or what a program holds of it beside
+// weights and card. What plans ask stands in compiler/Plan/Target.h, what lowerings ask in ToLoops: this is the rest,
+// for the driver.
+//
+//===----------------------------------------------------------------------===//
+#ifndef HEDDLE_TARGETS_TARGET_H
+#define HEDDLE_TARGETS_TARGET_H
+
+#include "dialects/Model/IR/Plan.h"
+#include "targets/CPU/CPUTarget.h"
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace heddle {
+
+/// How 16 bits can be multiplied and read.
+struct Halves {
+  bool dots = false; ///< products of pairs of bf16
+  bool f16 = false;  ///< conversions between f16 and f32
+};
+
+class Target {
+public:
+  virtual ~Target() = default;
+  /// The name of the table of stages and of #model.target.
+  virtual llvm::StringRef name() const = 0;
+  /// What passes are told of it.
+  virtual model::TargetAttr describe(mlir::MLIRContext *context) const = 0;
+  virtual Halves halves() const = 0;
+  /// The processor that its part of the program runs on; null: any will do.
+  virtual const cpu::CPUTarget *processor() const { return nullptr; }
+  /// Writes the output stage `what` that is text (compiler/Pipelines, outputStages).
+  virtual bool print(mlir::ModuleOp module, llvm::StringRef what, llvm::raw_pwrite_stream &os,
+                     std::string &error) const = 0;
+  /// What a program has of the module, but for its card, as code and data of `host`; null with `error`.
+  virtual std::unique_ptr<llvm::Module> code(mlir::ModuleOp module, llvm::TargetMachine &host,
+                                             llvm::LLVMContext &context, std::string &error) const = 0;
+};
+
+/// What the command line says beside names.
+struct TargetOptions {
+  bool emulate = false; ///< kernels as host code beside the PTX (test/Emulator)
+  bool races = false;   ///< with `emulate`: every access is reported
+  bool cubin = false;   ///< kernels assembled, too
+};
+
+/// Why there are no targets: a text, or the name of a machine (of `kind`) that nobody knows, and those that there are.
+struct Refusal {
+  std::string text, unknown, kind, help;
+  std::vector<std::string> known;
+  bool misuse = false; ///< of `text`: the command line is wrong
+};
+
+/// The targets of --target=cpu, cuda or cpu,cuda. `machines` is --mcpu: "native" for all, or a word a target between
+/// commas. Empty with `why`.
+std::vector<std::unique_ptr<Target>> makeTargets(llvm::StringRef names, llvm::StringRef machines,
+                                                 const TargetOptions &options, Refusal &why);
+/// The table of --mcpu=help.
+std::string describeMachines();
+
+} // namespace heddle
+
+#endif

@@ -1,0 +1,68 @@
+// RUN: heddle-opt %s --heddle-split-kernels | FileCheck %s
+
+// An SPMD entry as convert-heddle-to-warps leaves it: what stands between two barriers is a kernel, which makes again what it
+// needs; a repeat is a loop of launches whose variable is `i`; a condition around barriers stands inside of each kernel.
+module attributes {heddle.entries = ["heddle_entry_run"], model.target = #model.target<"cuda", chip = "sm_80+sm_90a", lanes = 32, registers = 255>} {
+  llvm.mlir.global external constant @heddle_card("heddle-card 1\0Atarget cuda sm_80+sm_90a\0Aentry run\0Adims B T\0Aarena 64\0Aend\0A\00")
+  func.func private @heddle_barrier(!llvm.ptr)
+  func.func private @heddle_entry_run(%context: !llvm.ptr, %team: i64, %teams: i64, %dims: !llvm.ptr, %tensors: !llvm.ptr, %arena: !llvm.ptr, %weights: !llvm.ptr) attributes {heddle.dims = ["B", "T"]} {
+    %t = arith.index_cast %team : i64 to index
+    %n = arith.index_cast %teams : i64 to index
+    %b64 = llvm.load %dims : !llvm.ptr -> i64
+    %b = arith.index_cast %b64 : i64 to index
+    %second = llvm.getelementptr %dims[1] : (!llvm.ptr) -> !llvm.ptr, i64
+    %t64 = llvm.load %second : !llvm.ptr -> i64
+    %length = arith.index_cast %t64 : i64 to index
+    %zero = arith.constant 0 : index
+    %one = arith.constant 1 : index
+    %three = arith.constant 3 : index
+    %rows = arith.muli %b, %length : index
+    // An item is a team's work.
+    scf.for %i = %t to %rows step %n {
+      %x = arith.index_cast %i : index to i64
+      %at = llvm.getelementptr %arena[%x] : (!llvm.ptr, i64) -> !llvm.ptr, i64
+      llvm.store %x, %at : i64, !llvm.ptr
+    } {heddle.items = "team"}
+    func.call @heddle_barrier(%context) : (!llvm.ptr) -> ()
+    scf.for %layer = %zero to %three step %one {
+      // A stretch of items: from rows * team / teams on.
+      %product = arith.muli %b, %t : index
+      %from = arith.divui %product, %n : index
+      %y = arith.addi %from, %layer : index
+      %z = arith.index_cast %y : index to i64
+      llvm.store %z, %arena : i64, !llvm.ptr
+      func.call @heddle_barrier(%context) : (!llvm.ptr) -> ()
+      %given = llvm.load %tensors : !llvm.ptr -> !llvm.ptr
+      %null = llvm.mlir.zero : !llvm.ptr
+      %absent = llvm.icmp "eq" %given, %null : !llvm.ptr
+      scf.if %absent {
+        scf.for %i = %t to %length step %n {
+          llvm.store %t64, %arena : i64, !llvm.ptr
+        } {heddle.items = "lane"}
+        func.call @heddle_barrier(%context) : (!llvm.ptr) -> ()
+      }
+    }
+    return
+  }
+}
+
+// CHECK: device sm_80 sm_90a\0A
+// CHECK-SAME: arena 64\0Alaunch run_0 items B*T of 32 threads 128 # {{[^ ]*}}split.mlir:{{[0-9]+:[0-9]+}}\0Arepeat 3\0Alaunch run_1 items B of 32 threads 128 #{{.*}}\0Alaunch run_2 items T of 1 threads 128 #{{.*}}\0Aagain\0Aend
+// CHECK-NOT: heddle_entry_run
+// CHECK-LABEL: func.func @run_0(
+// CHECK-SAME: %[[FAIL:[a-z0-9]*]]: !llvm.ptr, %[[DIMS:[a-z0-9]*]]: !llvm.ptr, %{{[a-z0-9]*}}: !llvm.ptr, %[[ARENA:[a-z0-9]*]]: !llvm.ptr, %{{[a-z0-9]*}}: !llvm.ptr, %{{[a-z0-9]*}}: i64, %{{[a-z0-9]*}}: i64) attributes {heddle.kernel}
+// CHECK: nvvm.read.ptx.sreg.tid.x
+// CHECK: llvm.load %[[DIMS]]
+// CHECK: scf.for
+// CHECK-NOT: call
+// CHECK: return
+// The index of the repeat is the kernel's.
+// CHECK-LABEL: func.func @run_1(
+// CHECK-SAME: %[[I:[a-z0-9]*]]: i64, %{{[a-z0-9]*}}: i64) attributes
+// CHECK-DAG: arith.index_cast %[[I]] : i64 to index
+// CHECK: llvm.store
+// CHECK-LABEL: func.func @run_2(
+// CHECK: %[[ABSENT:.*]] = llvm.icmp "eq"
+// CHECK: scf.if %[[ABSENT]]
+// CHECK-NEXT: scf.for
+// CHECK-NEXT: llvm.store

@@ -1,0 +1,38 @@
+"""The planted faults of the lowering: (what is wrong, source, right, wrong, the test that must fail)."""
+
+LOOPS = "compiler/Conversion/ToLoops/"
+
+FAULTS = [(name, LOOPS + file, right, wrong, test) for name, file, right, wrong, test in [
+    # barriers and shares
+    ("nobody waits for the rows of a linear", "Linear.cpp", "l.size(LeftSide(op).rows));\n  l.barrier(op.getLoc());\n", "l.size(LeftSide(op).rows));\n", "linear.mlir"),
+    ("attention begins before its keys are packed", "Attention.cpp", "  if (packs || !plan.leading.empty())\n    l.barrier(loc);\n", "", "attention-step.mlir"),
+    ("a thread's part ends where the next but one begins", "RegisterLanes.cpp", "c.add(team, 1)", "c.add(team, 2)", "maps.mlir"),
+    ("what is collected is overwritten before it is copied", "Structure.cpp", "  // What is collected may be an old carried value, so those are replaced behind a barrier.\n  if (copied)", "  if (false)", "repeat.mlir"),
+    # strides and offsets
+    ("panels are N apart, not K", "Linear.cpp", "b = c.at(w, c.mul(panel, depth * width), word);", "b = c.at(w, c.mul(panel, n * width), word);", "linear.mlir"),
+    ("rows and columns of an item are swapped", "Matmul.cpp", "column = l.mul(l.rem(rest, panels), width);", "column = l.mul(l.div(rest, panels), width);", "matmul.mlir"),
+    ("all layers have the parameters of the first", "Structure.cpp", "at = l.add(at, l.mul(i, stride));", "at = l.add(at, l.mul(i, int64_t(0)));", "repeat.mlir"),
+    ("maxima lie where alpha does", "AttentionPlan.cpp", "atMax = reserve(rowTile);", "atMax = atScale;", "attention-step.mlir"),
+    ("a slice begins at its first row", "Moves.cpp", "offset = *Size::parse(slice.getFrom()) * source[slice.getAxis()];", "offset = 0;", "moves.mlir"),
+    ("new rows are written over the first ones", "Structure.cpp", "Value row = l.add(past, l.rem(i, fresh));", "Value row = l.rem(i, fresh);", "states.mlir"),
+    # ends
+    ("lanes past the last result are stored", "Linear.cpp", "  if (n % width == 0)\n    return {};", "  if (n)\n    return {};", "linear.mlir"),
+    ("lanes past the end count in the variance", "Norms.cpp", "      v = l.select(mask, v, zero);", "      v = l.select(mask, v, v);", "norms.mlir"),
+    ("a row that is left over is left out", "Matmul.cpp", "for (int64_t mr = tall / 2; mr >= 1; mr /= 2)", "for (int64_t mr = tall / 2; mr > 1; mr /= 2)", "matmul.mlir"),
+    ("taps in front of the sound are read", "Conv.cpp", "arith::CmpIPredicate::ult, p,", "arith::CmpIPredicate::slt, p,", "conv.mlir"),
+    ("taps behind the sound are read", "Conv.cpp", "to = l.min(tapsBefore(l.size(in.getSize(last))), l.constant(taps));", "to = l.constant(taps);", "conv-depthwise.mlir"),
+    ("windows begin one place apart, whatever their stride", "LinearPack.cpp", "pitch = windows.getStride()[0] * *source", "pitch = *source", "conv.mlir"),
+    ("numbers below 0 are in the table", "Tables.cpp", "arith::CmpIPredicate::uge", "arith::CmpIPredicate::sge", "tables.mlir"),
+    # attention
+    ("a group of rows looks at all keys", "AttentionScores.cpp", "c.toI64(hull.end ? hull.end : c.keys.count);", "c.toI64(c.keys.count);", "attention-causal.mlir"),
+    ("a whole tile tests its mask", "AttentionKernel.cpp", "emitMaxima(c, tile, bias, Open::Nothing);", "emitMaxima(c, tile, bias, Open::All);", "attention-full.mlir"),
+    ("tiles stand at key 0", "AttentionKernel.cpp", "mask::emitWalk(c.b, e, c.plan.op.getMask(), c.item.anchor, c.plan.keyTile, visit);", "mask::emitWalk(c.b, e, c.plan.op.getMask(), c.constant(0), c.plan.keyTile, visit);", "attention-padding.mlir"),
+    ("a ring turns by where it is", "AttentionKernel.cpp", "c.sub(at, c.rem(at, c.constant(ring)))", "c.rem(at, c.constant(ring))", "rings.mlir"),
+    ("the first block of a ring stands once", "CachePart.cpp", "twin = l.add(place, layout.ring);", "twin = place;", "rings.mlir"),
+    ("sums of weights keep their old scale", "AttentionWeights.cpp", "store(fma(load(vec(f32()), sumAt), scale, sum), sumAt);", "store(addf(load(vec(f32()), sumAt), sum), sumAt);", "attention-step.mlir"),
+    ("alpha is not applied to the output", "AttentionOutput.cpp", "sums.push_back(mulf(before, splat(loadF32(scale, constant(i)))));", "sums.push_back(before);", "attention-step.mlir"),
+    # signs
+    ("a bias is taken off", "Linear.cpp", "    sum = c.addf(sum, bias);", "    sum = c.subf(sum, bias);", "linear.mlir"),
+    ("slopes climb", "AttentionBias.cpp", "Value distance = c.iota(c.sub(firstKey, row.own));", "Value distance = c.iota(c.sub(row.own, firstKey));", "attention-bias.mlir"),
+    ("a rotation turns the other way", "Positions.cpp", "l.subf({l.mulf(u, c), l.mulf(v, s)})", "l.addf({l.mulf(u, c), l.mulf(v, s)})", "positions.mlir"),
+]]

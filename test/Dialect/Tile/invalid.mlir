@@ -1,0 +1,209 @@
+// RUN: heddle-opt %s -split-input-file -verify-diagnostics
+
+// The clauses of TileTypes.td and TileOps.td, in their order.
+
+// expected-error @below {{a fragment of 128x0 over 1x1 has no elements}}
+func.func private @frag_c1(!tile.frag<128x0, block 1x1>)
+
+// -----
+
+// expected-error @below {{squares of 4x4 in 16 rows of 16 threads do not fill 96x128}}
+func.func private @frag_c2(!tile.frag<96x128, block 16x16>)
+
+// -----
+
+// expected-error @below {{pieces of 16x8 in 2 rows of 4 groups do not fill 48x128}}
+func.func private @frag_c3(!tile.frag<48x128, mma 2x4>)
+
+// -----
+
+// expected-error @below {{there is no 'diagonal'}}
+func.func private @spread(!tile.frag<48x128, diagonal 2x4>)
+
+// -----
+
+// expected-error @below {{expected rows x columns}}
+func.func private @extent(!tile.frag<48, block 2x4>)
+
+// -----
+
+// expected-error @below {{a piece of 0x16 has no elements}}
+func.func private @shared_c1(!tile.shared<0x16xf32, plain>)
+
+// -----
+
+// expected-error @below {{'turned' holds f32, not 'i32'}}
+func.func private @shared_c2(!tile.shared<128x16xi32, turned>)
+
+// -----
+
+// expected-error @below {{'woven' holds i32, not 'f32'}}
+func.func private @shared_c2_pairs(!tile.shared<16x128xf32, woven>)
+
+// -----
+
+// expected-error @below {{'plain' is fetched in parts that do not fill 16x126}}
+func.func private @shared_c3(!tile.shared<16x126xf32, plain>)
+
+// -----
+
+// expected-error @below {{'turned' is fetched in parts that do not fill 126x16}}
+func.func private @shared_c3_turned(!tile.shared<126x16xf32, turned>)
+
+// -----
+
+// expected-error @below {{'chunks' is fetched in parts that do not fill 128x32}}
+func.func private @shared_c3_chunks(!tile.shared<128x32xi32, chunks>)
+
+// -----
+
+// expected-error @below {{'woven' is fetched in parts that do not fill 16x48}}
+func.func private @shared_c3_woven(!tile.shared<16x48xi32, woven>)
+
+// -----
+
+func.func @launch_c1(%count: index) {
+  // expected-error @below {{is for 32, 64, .. 1024 threads, not 48}}
+  tile.launch %count threads 48 {
+  ^bb0(%tile: index):
+    tile.yield
+  }
+  return
+}
+
+// -----
+
+func.func @launch_c2(%count: index) {
+  tile.launch %count threads 128 {
+  ^bb0(%tile: index):
+    // expected-error @below {{spreads a fragment over 256 threads, but the launch has 128}}
+    %none = tile.zero : !tile.frag<128x128, block 16x16>
+    tile.yield
+  }
+  return
+}
+
+// -----
+
+func.func @launch_c3(%count: index) {
+  // expected-error @below {{has a body that takes the number of a tile and yields nothing}}
+  tile.launch %count threads 128 {
+  ^bb0(%tile: i32):
+    tile.yield
+  }
+  return
+}
+
+// -----
+
+!f = !tile.frag<64x64, block 8x8>
+!a = !tile.shared<64x16xf32, turned>
+func.func @stream_c1(%x: !llvm.ptr, %n: index, %none: !f) {
+  // expected-error @below {{has a length and a step of 1 or more and 2 to 8 stages, not 64, 16 and 1}}
+  %sum = tile.stream 64 by 16 stages 1 carry %none : !f fill {
+  ^bb0(%at: index, %a: !a):
+    tile.copy %x[%at, %at] of %n by %n -> %a : !a
+    tile.yield
+  } use {
+  ^bb0(%a: !a, %now: !f):
+    tile.yield %now : !f
+  }
+  return
+}
+
+// -----
+
+!f = !tile.frag<64x64, block 8x8>
+!a = !tile.shared<64x16xf32, turned>
+func.func @stream_c2(%x: !llvm.ptr, %n: index, %none: !f) {
+  // expected-error @below {{has a body 'fill' of an index and pieces, and a body 'use' of these and the value, which yields the next}}
+  %sum = tile.stream 64 by 16 stages 2 carry %none : !f fill {
+  ^bb0(%at: index, %a: !a):
+    tile.copy %x[%at, %at] of %n by %n -> %a : !a
+    tile.yield
+  } use {
+  ^bb0(%now: !f):
+    tile.yield %now : !f
+  }
+  return
+}
+
+// -----
+
+!f = !tile.frag<64x64, block 8x8>
+!a = !tile.shared<64x16xf32, turned>
+func.func @stream_c3(%x: !llvm.ptr, %n: index, %none: !f) {
+  // expected-error @below {{fills each piece by one copy}}
+  %sum = tile.stream 64 by 16 stages 2 carry %none : !f fill {
+  ^bb0(%at: index, %a: !a, %b: !a):
+    tile.copy %x[%at, %at] of %n by %n -> %a : !a
+    tile.yield
+  } use {
+  ^bb0(%a: !a, %b: !a, %now: !f):
+    tile.yield %now : !f
+  }
+  return
+}
+
+// -----
+
+!f = !tile.frag<64x64, block 8x8>
+!a = !tile.shared<64x16xf32, turned>
+func.func @copy_c1(%x: !llvm.ptr, %n: index, %none: !f) {
+  %sum = tile.stream 64 by 16 stages 2 carry %none : !f fill {
+  ^bb0(%at: index, %a: !a):
+    // expected-error @below {{has panels of 4, 8, .. columns, not 6}}
+    tile.copy %x[%at, %at] of %n by %n panels 6 -> %a : !a
+    tile.yield
+  } use {
+  ^bb0(%a: !a, %now: !f):
+    tile.yield %now : !f
+  }
+  return
+}
+
+// -----
+
+func.func @copy_c2(%x: !llvm.ptr, %n: index, %a: !tile.shared<64x16xf32, turned>) {
+  // expected-error @below {{stands in the body 'fill' of a stream and has an argument of it as target}}
+  tile.copy %x[%n, %n] of %n by %n -> %a : !tile.shared<64x16xf32, turned>
+  return
+}
+
+// -----
+
+func.func @mma_c1(%a: !tile.shared<64x16xf32, turned>, %b: !tile.shared<16x32xf32, plain>, %sum: !tile.frag<64x64, block 8x8>) {
+  // expected-error @below {{multiplies 64x16 by 16x32 into 64x64}}
+  %next = tile.mma %a, %b, %sum : !tile.shared<64x16xf32, turned>, !tile.shared<16x32xf32, plain> -> !tile.frag<64x64, block 8x8>
+  return
+}
+
+// -----
+
+func.func @mma_c2(%a: !tile.shared<64x16xf32, turned>, %b: !tile.shared<16x64xf32, plain>, %sum: !tile.frag<64x64, mma 2x4>) {
+  // expected-error @below {{into 'mma' reads 'chunks' and 'woven'}}
+  %next = tile.mma %a, %b, %sum : !tile.shared<64x16xf32, turned>, !tile.shared<16x64xf32, plain> -> !tile.frag<64x64, mma 2x4>
+  return
+}
+
+// -----
+
+func.func @each_c1(%n: index, %sum: !tile.frag<64x64, mma 2x4>) {
+  // expected-error @below {{has runs of 1, 2 or 4 elements, up to the 2 that a thread has side by side, not 4}}
+  tile.each %sum at [%n, %n] of %n by %n run 4 : !tile.frag<64x64, mma 2x4> {
+  ^bb0(%i: index, %j: index, %x: f32):
+    tile.yield
+  }
+  return
+}
+
+// -----
+
+func.func @each_c2(%n: index, %sum: !tile.frag<64x64, mma 2x4>) {
+  // expected-error @below {{has a body that takes a row, a column and an f32 and yields nothing}}
+  tile.each %sum at [%n, %n] of %n by %n run 2 : !tile.frag<64x64, mma 2x4> {
+  ^bb0(%i: index, %x: f32):
+    tile.yield
+  }
+  return
+}
