@@ -312,7 +312,7 @@ bool Rehearsal::visitRepeat(RepeatOp op) {
       return false;
   }
   for (unsigned i = 0; i < carried; ++i)
-    held[op->getResult(i)] = held[op.getCarriedArgs()[i]];
+    held[op->getResult(i)] = Held(held.lookup(op.getCarriedArgs()[i])); // a copy: the map may grow meanwhile
   return intact(op, collected);
 }
 
