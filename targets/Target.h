@@ -10,6 +10,7 @@
 
 #include "dialects/Model/IR/Plan.h"
 #include "targets/CPU/CPUTarget.h"
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -20,6 +21,12 @@ namespace heddle {
 struct Halves {
   bool dots = false; ///< products of pairs of bf16
   bool f16 = false;  ///< conversions between f16 and f32
+};
+
+/// Of --report.
+struct ReportOptions {
+  std::map<std::string, int64_t> dims; ///< lengths by name
+  bool json = false;                   ///< else tables for people
 };
 
 class Target {
@@ -38,6 +45,11 @@ public:
   /// What a program has of the module, but for its card, as code and data of `host`; null with `error`.
   virtual std::unique_ptr<llvm::Module> code(mlir::ModuleOp module, llvm::TargetMachine &host,
                                              llvm::LLVMContext &context, std::string &error) const = 0;
+  /// Writes what its kernels take and the time they need at least; false with `error`, also where it has no report.
+  virtual bool report(mlir::ModuleOp, const ReportOptions &, llvm::raw_ostream &, std::string &error) const {
+    error = "--report is of --target=cuda; what a processor does, `BINARY bench` measures";
+    return false;
+  }
 };
 
 /// What the command line says beside names.

@@ -175,6 +175,18 @@ static std::optional<cpu::CPUTarget> hostOf(ArrayRef<std::unique_ptr<Target>> ta
   return cpu::CPUTarget::resolve("native", error);
 }
 
+/// What the kernels of the parts take, as --report wants it.
+static int writeReport(const Console &console, ArrayRef<TargetPart> parts, const CompileOptions &options) {
+  ReportOptions how{options.dims, !options.report->empty()};
+  std::string error;
+  int code = writeAtomically(console, how.json ? StringRef(*options.report) : "-", [&](llvm::raw_pwrite_stream &os) {
+    return llvm::all_of(parts, [&](const TargetPart &part) {
+      return (parts.size() > 1 && part.target->processor()) || part.target->report(part.module, how, os, error);
+    });
+  });
+  return error.empty() ? code : console.complain(Error::BadUsage, error);
+}
+
 /// Runs the stages for each target and writes what they make.
 static int compileFor(const Console &console, OwningOpRef<ModuleOp> module, ArrayRef<std::unique_ptr<Target>> targets,
                       const CompileOptions &options, const Words &words) {
@@ -199,6 +211,9 @@ static int compileFor(const Console &console, OwningOpRef<ModuleOp> module, Arra
       return failed;
     parts.push_back({target.get(), own});
   }
+  if (options.report)
+    if (int failed = writeReport(console, parts, options); failed || options.output.empty())
+      return failed;
   if (options.emit == "exe" && !words.note.empty())
     console.err << "heddle: note: compiled without a tokenizer: " << words.note << "\n";
   if (!isIR)

@@ -39,8 +39,12 @@ struct CompileOptions {
   std::string math = "auto";         ///< of bf16: dots, wide, or dots where the processor has them
   std::string depfile;               ///< --depfile: the files it was made of, as a rule of make
   std::vector<std::string> alsoRead; ///< for the depfile: what the tool itself has read
-  std::string dumpDir;               ///< --dump-ir: numbered files, one a pass
-  bool locations = true;             ///< of the text of a stage; false: --no-locations
+  /// --report: "" for tables on standard output, else the file of JSON; then nothing is written but what `output`
+  /// names.
+  std::optional<std::string> report;
+  std::map<std::string, int64_t> dims; ///< the lengths of the report
+  std::string dumpDir;                 ///< --dump-ir: numbered files, one a pass
+  bool locations = true;               ///< of the text of a stage; false: --no-locations
   PipelineOptions pipeline;
   bool embed = true; ///< false: weights in a second file beside the binary
   TargetOptions forTarget;

@@ -9,7 +9,9 @@
 #include "targets/GPU/Emulate.h"
 #include "targets/GPU/GPUTarget.h"
 #include "targets/GPU/Ptxas.h"
+#include "targets/GPU/Report/Report.h"
 #include "llvm/IR/Constants.h"
+#include "llvm/Support/FormatVariadic.h"
 #include "llvm/Transforms/Utils/Cloning.h"
 
 using namespace mlir;
@@ -102,15 +104,37 @@ public:
       if (text.empty())
         return nullptr;
       if (!assembler.empty()) {
-        std::optional<std::string> binary = gpu::assemble(assembler, text, chip.name, error);
+        std::optional<gpu::Assembled> binary = gpu::assemble(assembler, text, chip.name, error);
         if (!binary)
           return nullptr;
-        images.push_back({chip.name, "cubin", std::move(*binary)});
+        images.push_back({chip.name, "cubin", std::move(binary->bytes)});
       }
       images.push_back({chip.name, "ptx", std::move(text)});
     }
     addImages(*out, images);
     return out;
+  }
+
+  bool report(ModuleOp module, const ReportOptions &how, llvm::raw_ostream &os, std::string &error) const override {
+    llvm::json::Array all;
+    for (const gpu::Chip &chip : chips) {
+      cpu::CodeContext context;
+      std::unique_ptr<llvm::Module> kernels = gpu::translate(module, context.llvm, chip, error);
+      std::string text = kernels ? gpu::writePTX(*kernels, chip, error) : "";
+      if (text.empty())
+        return false;
+      std::optional<llvm::json::Object> one =
+          gpu::report(module, text, chip.name, how.dims, gpu::findAssembler(), error);
+      if (!one)
+        return false;
+      if (how.json)
+        all.push_back(std::move(*one));
+      else
+        gpu::print(*one, os);
+    }
+    if (how.json)
+      os << llvm::formatv("{0:2}\n", llvm::json::Value(std::move(all)));
+    return true;
   }
 
 private:

@@ -14,6 +14,7 @@
 #include "llvm/Support/Program.h"
 #include "llvm/Support/raw_ostream.h"
 
+using heddle::gpu::Assembled, heddle::gpu::Resources;
 using llvm::StringRef;
 
 std::string heddle::gpu::findAssembler() {
@@ -26,8 +27,41 @@ static std::string contentsOf(StringRef path) {
   return text ? (*text)->getBuffer().str() : "";
 }
 
-std::optional<std::string> heddle::gpu::assemble(StringRef assembler, StringRef ptx, StringRef chip,
-                                                 std::string &error) {
+/// The number in front of `unit`; 0: there is none.
+static int64_t numberBefore(StringRef line, StringRef unit) {
+  size_t end = line.find(unit);
+  if (end == StringRef::npos)
+    return 0;
+  StringRef text = line.take_front(end).rtrim();
+  int64_t n = 0;
+  (void)text.drop_front(text.find_last_not_of("0123456789") + 1).getAsInteger(10, n); // 0 if it is no number
+  return n;
+}
+
+/// What `ptxas -v` says: of each function a line with its name, one of its stack, and of a kernel one of its registers.
+static std::map<std::string, Resources> resourcesOf(StringRef log) {
+  std::map<std::string, Resources> all;
+  std::string name;
+  while (!log.empty()) {
+    StringRef line;
+    std::tie(line, log) = log.split('\n');
+    if (size_t at = line.find("Function properties for "); at != StringRef::npos)
+      name = line.drop_front(at + 24).trim().str();
+    if (name.empty())
+      continue;
+    if (line.contains("bytes stack frame")) {
+      all[name].stack = numberBefore(line, "bytes stack");
+      all[name].spills = numberBefore(line, "bytes spill stores") + numberBefore(line, "bytes spill loads");
+    }
+    if (line.contains(" registers")) {
+      all[name].registers = numberBefore(line, "registers");
+      all[name].shared = numberBefore(line, "bytes smem");
+    }
+  }
+  return all;
+}
+
+std::optional<Assembled> heddle::gpu::assemble(StringRef assembler, StringRef ptx, StringRef chip, std::string &error) {
   llvm::SmallString<128> folder;
   if (std::error_code ec = llvm::sys::fs::createUniqueDirectory("heddle-ptxas", folder)) {
     error = "no folder for ptxas: " + ec.message();
@@ -46,12 +80,11 @@ std::optional<std::string> heddle::gpu::assemble(StringRef assembler, StringRef 
     return std::nullopt;
   }
   std::string arch = ("-arch=" + chip).str(), why;
-  StringRef arguments[] = {assembler, arch, source, "-o", result};
+  StringRef arguments[] = {assembler, "-v", arch, source, "-o", result};
   int rc = llvm::sys::ExecuteAndWait(assembler, arguments, std::nullopt,
                                      {StringRef(""), StringRef(log), StringRef(log)}, 0, 0, &why);
-  std::string bytes = rc == 0 ? contentsOf(result) : "";
-  if (!bytes.empty())
-    return bytes;
+  if (std::string bytes = rc == 0 ? contentsOf(result) : ""; !bytes.empty())
+    return Assembled{bytes, resourcesOf(contentsOf(log))};
   error = assembler.str() + " made no code for " + chip.str() + ": " +
           (why.empty() ? StringRef(contentsOf(log)).take_front(400).str() : why);
   return std::nullopt;

@@ -26,11 +26,12 @@ def main():
     p = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     p.add_argument("dir")
     p.add_argument("--size", choices=SIZES, default="small")
+    p.add_argument("--zeros", action="store_true", help="no numbers: a file with a hole, which takes no room")
     o = p.parse_args()
     width, layers, heads = SIZES[o.size]
     config = {"architectures": ["GPT2LMHeadModel"], "model_type": "gpt2", "activation_function": "gelu_new", "bos_token_id": 50256, "eos_token_id": 50256,
               "layer_norm_epsilon": 1e-05, "n_ctx": POSITIONS, "n_embd": width, "n_head": heads, "n_layer": layers, "n_positions": POSITIONS, "vocab_size": VOCAB}
-    random_model.write(o.dir, config, tensors(width, layers))
+    random_model.write(o.dir, config, tensors(width, layers), zeros=o.zeros)
 
 
 if __name__ == "__main__":

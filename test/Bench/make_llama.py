@@ -25,12 +25,13 @@ def main():
     p = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     p.add_argument("dir")
     p.add_argument("--layers", type=int, default=22)
+    p.add_argument("--zeros", action="store_true", help="no numbers: a file with a hole, which takes no room")
     o = p.parse_args()
     config = {"architectures": ["LlamaForCausalLM"], "model_type": "llama", "attention_bias": False, "bos_token_id": 1, "eos_token_id": 2, "hidden_act": "silu",
               "hidden_size": WIDTH, "initializer_range": 0.02, "intermediate_size": INNER, "max_position_embeddings": 2048, "num_attention_heads": HEADS,
               "num_hidden_layers": o.layers, "num_key_value_heads": KEY_HEADS, "rms_norm_eps": 1e-05, "rope_theta": 10000.0, "tie_word_embeddings": False,
               "torch_dtype": "bfloat16", "use_cache": True, "vocab_size": VOCAB}
-    random_model.write(o.dir, config, tensors(o.layers), "BF16")
+    random_model.write(o.dir, config, tensors(o.layers), "BF16", zeros=o.zeros)
 
 
 if __name__ == "__main__":

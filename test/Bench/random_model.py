@@ -25,8 +25,8 @@ def values(random, shape, dtype, about):
     return v if dtype == "F32" else (v.view(np.uint32) >> 16).astype(np.uint16)
 
 
-def write(folder, config, tensors, dtype="F32", seed=124):
-    """tensors: (name, shape, value it lies around). Returns the number of parameters."""
+def write(folder, config, tensors, dtype="F32", seed=124, zeros=False):
+    """tensors: (name, shape, value it lies around). `zeros`: a hole instead of numbers, which takes no room on the disk."""
     os.makedirs(folder, exist_ok=True)
     with open(os.path.join(folder, "config.json"), "w") as f:
         json.dump(config, f, indent=2)
@@ -40,6 +40,9 @@ def write(folder, config, tensors, dtype="F32", seed=124):
     random = np.random.default_rng(seed)
     with open(os.path.join(folder, "model.safetensors"), "wb") as f:
         f.write(len(text).to_bytes(8, "little") + text)
+        if zeros:
+            f.truncate(8 + len(text) + at)
+            tensors = []
         for _, shape, about in tensors:
             f.write(values(random, shape, dtype, about).tobytes())
     print("%s: %d parameters, %.0f MB" % (folder, at // BYTES[dtype], at / 1e6))

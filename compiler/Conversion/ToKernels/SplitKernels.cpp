@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "compiler/Conversion/ToKernels/ItemForms.h"
+#include "compiler/Conversion/ToKernels/Launch.h"
 #include "compiler/Conversion/ToKernels/Passes.h"
 #include "compiler/Conversion/ToLoops/Gpu/WarpLanes.h"
 #include "compiler/Conversion/ToLoops/Lowering.h"
@@ -25,7 +26,7 @@ namespace heddle::kernels {
 
 using namespace mlir;
 using namespace heddle;
-using heddle::kernels::Items;
+using heddle::kernels::Items, heddle::kernels::Launch;
 
 /// Threads of a block where no tile says how many: four warps.
 static constexpr int64_t kThreads = 128;
@@ -81,16 +82,17 @@ private:
   SmallVector<Frame> frames;
   SmallVector<Operation *> phase; ///< since the last barrier, in the innermost frame
   std::string card;
-  int64_t made = 0;
+  int64_t made = 0, times = 1; ///< kernels; calls of the innermost frame by the repeats around it
   bool good = true;
 
   void visit(Block &block);
   void visitRepeat(scf::ForOp loop);
-  void flush();
+  /// Ends a phase at a barrier, or at the end of the entry, which says what the phase took.
+  void flush(Operation *end = nullptr);
   void collect(Operation *op, llvm::SetVector<Operation *> &ops);
   bool changesMemory(Operation *op);
   bool computable(Operation *op);
-  void makeKernel(llvm::SetVector<Operation *> &ops);
+  void makeKernel(llvm::SetVector<Operation *> &ops, Operation *end);
 };
 } // namespace
 
@@ -145,8 +147,7 @@ void Splitter::collect(Operation *op, llvm::SetVector<Operation *> &ops) {
   });
 }
 
-/// Ends a phase.
-void Splitter::flush() {
+void Splitter::flush(Operation *end) {
   llvm::SetVector<Operation *> ops;
   bool any = false;
   for (Operation *op : phase)
@@ -155,7 +156,7 @@ void Splitter::flush() {
       collect(op, ops);
     }
   if (any && good)
-    makeKernel(ops);
+    makeKernel(ops, end);
   phase.clear();
 }
 
@@ -171,8 +172,11 @@ void Splitter::visitRepeat(scf::ForOp loop) {
   }
   card += "repeat " + std::to_string(to.getSExtValue()) + "\n";
   frames.push_back({loop, loop.getBody()});
+  int64_t outside = times;
+  times *= to.getSExtValue();
   visit(*loop.getBody());
   flush();
+  times = outside;
   frames.pop_back();
   card += "again\n";
 }
@@ -180,7 +184,7 @@ void Splitter::visitRepeat(scf::ForOp loop) {
 void Splitter::visit(Block &block) {
   for (Operation &op : block.without_terminator()) {
     if (isBarrier(&op)) {
-      flush();
+      flush(&op);
       continue;
     }
     if (!holdsBarrier(&op)) {
@@ -221,16 +225,15 @@ static std::pair<Value, Value> teamOf(ImplicitLocOpBuilder &b) {
   return {team, teams};
 }
 
-/// " # file:line:column", which errors of a launch name; nothing where a location has no file.
-static std::string placeComment(Location loc) {
+/// "file:line:column", which errors of a launch name; nothing where a location has no file.
+static std::string placeOf(Location loc) {
   auto place = loc->findInstanceOf<FileLineColLoc>();
   if (!place)
     return "";
-  return " # " + place.getFilename().str() + ":" + std::to_string(place.getLine()) + ":" +
-         std::to_string(place.getColumn());
+  return place.getFilename().str() + ":" + std::to_string(place.getLine()) + ":" + std::to_string(place.getColumn());
 }
 
-void Splitter::makeKernel(llvm::SetVector<Operation *> &ops) {
+void Splitter::makeKernel(llvm::SetVector<Operation *> &ops, Operation *end) {
   for (const Frame &frame : frames)
     if (auto branch = dyn_cast<scf::IfOp>(frame.op))
       if (Operation *condition = branch.getCondition().getDefiningOp())
@@ -247,8 +250,7 @@ void Splitter::makeKernel(llvm::SetVector<Operation *> &ops) {
   kernel->setAttr(kernels::kKernelAttr, b.getUnitAttr());
   Block *body = kernel.addEntryBlock();
   b.setInsertionPointToEnd(body);
-  auto end = func::ReturnOp::create(b);
-  b.setInsertionPoint(end);
+  b.setInsertionPoint(func::ReturnOp::create(b));
 
   IRMapping map;
   auto [team, teams] = teamOf(b);
@@ -282,13 +284,17 @@ void Splitter::makeKernel(llvm::SetVector<Operation *> &ops) {
   if (tiled) // what ptxas shares registers out for
     kernel->setAttr(NVVM::NVVMDialect::getMaxntidAttrName(), b.getDenseI32ArrayAttr(int32_t(*tiled)));
   Items items = kernels::itemsOf(entry, ops);
-  card += "launch " + name + " items " + items.count.str() + " of " + std::to_string(items.lanes) + " threads " +
-          std::to_string(tiled.value_or(kThreads)) + placeComment(loc) + "\n";
+  Launch launch{name, shortName(entry).str(), items.count, items.lanes, tiled.value_or(kThreads), times, placeOf(loc)};
+  if (auto costs = end ? end->getAttrOfType<ArrayAttr>(loops::kCostsAttr) : ArrayAttr())
+    for (auto cost : costs.getAsRange<DictionaryAttr>())
+      launch.costs.push_back(loops::Cost::of(cost));
+  launch.writeTo(kernel);
+  card += launch.line();
 }
 
 LogicalResult Splitter::run(std::string &lines) {
   visit(entry.getBody().front());
-  flush();
+  flush(entry);
   lines = card;
   return success(good);
 }

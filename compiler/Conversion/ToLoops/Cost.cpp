@@ -1,15 +1,23 @@
 //===- Cost.cpp - operations of a call, as a form over its dims -----------===//
 //
 // The operations of a call as a form over its dims: multiplications and additions of products (linear, matmul, conv,
-// and attention on the keys that its mask can reach). `bench` compares them with the machine's peak. Elementwise ops
-// are not counted.
+// and attention on the keys that its mask can reach). `bench` compares them with the machine's peak, `--report` with a
+// device's. Elementwise ops are not counted.
 //===----------------------------------------------------------------------===//
 
-#include "compiler/Conversion/ToLoops/Lowering.h"
+#include "compiler/Conversion/ToLoops/Cost.h"
+#include "compiler/Plan/CacheLayout.h"
+#include "compiler/Plan/Lengths.h"
+#include "dialects/Attn/IR/Plan.h"
+#include "dialects/Model/IR/Arithmetic.h"
+#include "dialects/Model/IR/Plan.h"
+#include "dialects/Model/Transforms/Views.h"
+#include "llvm/ADT/SetVector.h"
 
 using namespace mlir;
 using namespace heddle;
 using namespace heddle::model;
+using heddle::loops::Cost;
 
 static ModelTensorType typeOf(Value v) { return cast<ModelTensorType>(v.getType()); }
 
@@ -24,7 +32,8 @@ static Size visiblePairs(attn::SdpaOp op) {
   return rows * keys;
 }
 
-static Size operationsOf(Operation *op) {
+/// Of the products of one op, without what stands in its regions.
+static Size productsOf(Operation *op) {
   if (auto linear = dyn_cast<LinearOp>(op)) {
     ModelTensorType x = linear.getInput().getType();
     Size n = x.getSize(x.getRank() - 1), total = 0;
@@ -48,7 +57,11 @@ static Size operationsOf(Operation *op) {
     Size width = typeOf(sdpa.getQuery()).getSize(2) + typeOf(sdpa.getResult()).getSize(2);
     return typeOf(sdpa.getQuery()).getSize(0) * visiblePairs(sdpa) * width * Size(2);
   }
-  Size total = 0, times = 1;
+  return 0;
+}
+
+static Size operationsOf(Operation *op) {
+  Size total = productsOf(op), times = 1;
   if (auto repeat = dyn_cast<RepeatOp>(op))
     times = Size(int64_t(repeat.getCount()));
   for (Region &region : op->getRegions())
@@ -60,4 +73,79 @@ static Size operationsOf(Operation *op) {
 
 Size heddle::loops::operations(func::FuncOp function) {
   return operationsOf(function).substitute(plan::rowBounds(function)); // an upper bound: no row is padding
+}
+
+//===-- bytes ------------------------------------------------------------------------===//
+
+Size heddle::loops::bytesWhereItLies(Value v) {
+  auto type = dyn_cast<ModelTensorType>(v.getType());
+  if (!type)
+    return 0;
+  Operation *op = v.getDefiningOp();
+  auto param = dyn_cast_if_present<ParamOp>(op);
+  // Of a stored tensor its part; several ops may take one part each of it.
+  if (LayoutAttr layout = param ? param.getLayoutAttr() : LayoutAttr()) {
+    SmallVector<int64_t> shape;
+    for (const Size &n : type.getSizes())
+      shape.push_back(n.constant().value_or(0));
+    return Size(int64_t(layout.getLayout().bytes(shape)));
+  }
+  bool halves = op && plan::standsForCache(op) && attn::cacheOf(op) && attn::cacheOf(op).halves();
+  return type.getCount() * Size(halves ? 2 : plan::bytesOf(type.getElementType()));
+}
+
+/// A view of a tensor is that tensor as far as bytes go; a mask or a bias stands for the tensors it is made of.
+static void collect(Value v, llvm::SmallSetVector<Value, 8> &tensors) {
+  Operation *op = v.getDefiningOp();
+  if (isa<ModelTensorType>(v.getType())) {
+    if (auto windows = dyn_cast_if_present<WindowsOp>(op); windows && viewOffset(op))
+      v = windows.getOperand(); // overlapping rows are more elements than lie there
+    tensors.insert(v);
+    return;
+  }
+  if (op && isa<mask::MaskType, attn::BiasType>(v.getType()))
+    for (Value operand : op->getOperands())
+      collect(operand, tensors);
+}
+
+Cost heddle::loops::costOf(Operation *op) {
+  Cost cost{op->getName().stripDialect().str(), productsOf(op)};
+  if (isa<PackRowsOp, UnpackRowsOp>(op) && isInPlace(op))
+    return cost; // no row is padding, so none moves
+  cost.dots = isa<LinearOp>(op) && arithmeticOf(op).dots;
+  for (Value result : op->getResults())
+    cost.written = cost.written + bytesWhereItLies(result);
+  llvm::SmallSetVector<Value, 8> tensors;
+  for (Value v : op->getOperands())
+    collect(v, tensors);
+  bool looksUp = isa<EmbeddingOp, GatherOp>(op);
+  for (Value v : tensors) {
+    auto param = v.getDefiningOp<ParamOp>();
+    if (!looksUp || !param)
+      cost.read = cost.read + bytesWhereItLies(v);
+    else // just the rows that are asked for
+      cost.read =
+          cost.read + typeOf(op->getResult(0)).getCount() * Size(int64_t(width(param.getLayout()->getLayout().type)));
+  }
+  return cost;
+}
+
+//===-- as an attribute --------------------------------------------------------------===//
+
+DictionaryAttr Cost::attribute(MLIRContext *context) const {
+  Builder b(context);
+  return b.getDictionaryAttr({b.getNamedAttr("dots", b.getBoolAttr(dots)), b.getNamedAttr("op", b.getStringAttr(op)),
+                              b.getNamedAttr("operations", b.getStringAttr(operations.str())),
+                              b.getNamedAttr("read", b.getStringAttr(read.str())),
+                              b.getNamedAttr("written", b.getStringAttr(written.str()))});
+}
+
+Cost Cost::of(DictionaryAttr attribute) {
+  auto text = [&](StringRef key) {
+    auto value = attribute.getAs<StringAttr>(key);
+    return value ? value.getValue() : StringRef();
+  };
+  auto form = [&](StringRef key) { return Size::parse(text(key)).value_or(Size(0)); };
+  auto dots = attribute.getAs<BoolAttr>("dots");
+  return {text("op").str(), form("operations"), dots && dots.getValue(), form("read"), form("written")};
 }

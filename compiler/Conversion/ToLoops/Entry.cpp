@@ -61,7 +61,11 @@ LogicalResult Lowering::lowerReturn(func::ReturnOp op) {
     auto type = cast<ModelTensorType>(value.getType());
     Value target = place(model::PlaceAttr::output(op.getContext(), i));
     copy(pointer(value), target, type.getElementType(), size(type.getCount()));
+    Value returned = value;
+    spend([&] { return Cost{"return", 0, false, bytesWhereItLies(returned), bytesWhereItLies(returned)}; });
   }
+  if (!spent.empty()) // of the last phase, which the end of the entry ends
+    function->setAttr(kCostsAttr, b.getArrayAttr(spent));
   return success();
 }
 

@@ -120,6 +120,7 @@ Value heddle::loops::packWeight(Lower &l, LinearOp op, const SumStep &step, int6
       l.store(word, l.at(to, l.add(l.mul(item, width), lane), l.f32()));
     });
   });
+  l.spend([&] { return Cost{"linear", 0, false, bytesWhereItLies(op.getWeight()), LinearScratch(op).weight}; });
   l.barrier(op.getLoc());
   return to;
 }
@@ -129,6 +130,7 @@ Value heddle::loops::packBias(Lower &l, LinearOp op, int64_t n) {
   Value to = l.at({l.scratchPointer(op), l.size(LinearScratch(op).weight)}, l.b.getI8Type());
   l.forEach(op.getLoc(), l.constant(n),
             [&](Value i) { l.store({l.loadF32(from, wholeFeature(l, op, i, n)), l.at(to, i, l.f32())}); });
+  l.spend([&] { return Cost{"linear", 0, false, LinearScratch(op).bias, LinearScratch(op).bias}; });
   l.barrier(op.getLoc());
   return to;
 }
@@ -157,6 +159,7 @@ Value heddle::loops::packRows(Lower &l, LinearOp op, const SumStep &step) {
     if (step.k % 2)
       l.store(l.integer(half, 0), l.at(target, l.constant(step.k), half));
   });
+  l.spend([&] { return Cost{"linear", 0, false, bytesWhereItLies(op.getInput()), scratch.rows}; });
   l.barrier(op.getLoc());
   return to;
 }

@@ -12,6 +12,13 @@ using namespace heddle::loops;
 using namespace heddle::model;
 using Lower = heddle::loops::Lowering;
 
+/// Whether `op` is one phase (at most one of several that counts), so that what it takes is known beforehand. Linears
+/// and rows into a cache note their phases themselves; a repeat or a default is what stands inside.
+static bool isOnePhase(Operation *op) {
+  return !isa<ParamOp, ConstantOp, attn::AlibiSlopesOp, arith::ConstantOp, RepeatOp, DefaultOp, LinearOp>(op) &&
+         !attn::cacheOf(op);
+}
+
 LogicalResult heddle::loops::lowerOp(Lower &l, Operation *op) {
   if (failed(checkSupport(op)))
     return failure();
@@ -24,6 +31,8 @@ LogicalResult heddle::loops::lowerOp(Lower &l, Operation *op) {
     l.setPointer(op->getResult(0), l.at({l.pointer(op->getOperand(0)), l.size(*offset)}, type.getElementType()));
     return success();
   }
+  if (isOnePhase(op))
+    l.spend([&] { return costOf(op); });
   return llvm::TypeSwitch<Operation *, LogicalResult>(op)
       .Case([&](RepeatOp o) { return lowerRepeat(l, o); })
       .Case([&](DefaultOp o) { return lowerDefault(l, o); })

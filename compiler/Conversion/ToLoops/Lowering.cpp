@@ -166,7 +166,20 @@ func::FuncOp Lowering::external(StringRef symbol) {
 
 void Lowering::barrier(Location loc) {
   b.setLoc(loc);
-  call(external("heddle_barrier"), context);
+  auto end = func::CallOp::create(b, external("heddle_barrier"), ValueRange(context));
+  if (!spent.empty())
+    end->setAttr(kCostsAttr, b.getArrayAttr(spent));
+  spent.clear();
+}
+
+void Lowering::spend(llvm::function_ref<Cost()> of) {
+  if (!machine.costs)
+    return;
+  Cost cost = of();
+  std::map<std::string, Size> bounds = plan::rowBounds(source);
+  for (Size *form : {&cost.operations, &cost.read, &cost.written})
+    *form = form->substitute(bounds);
+  spent.push_back(cost.attribute(b.getContext()));
 }
 
 void Lowering::fail(abi::Failure code, Value x, Value y) {

@@ -14,6 +14,7 @@
 #define HEDDLE_COMPILER_CONVERSION_TOLOOPS_LOWERING_H
 
 #include "compiler/Conversion/ToLoops/Code.h"
+#include "compiler/Conversion/ToLoops/Cost.h"
 #include "compiler/Plan/Lengths.h"
 #include "dialects/Attn/IR/Plan.h"
 #include "dialects/Model/IR/Plan.h"
@@ -46,6 +47,7 @@ struct Machine {
   const Lanes &lanes;       ///< what a vector is; on a CPU 16 f32 (AVX-512), 8 (AVX2) or 4 (NEON)
   const Programs &programs; ///< the ops that a target writes itself
   int64_t registers = 32;   ///< vector registers
+  bool costs = false;       ///< barriers say what the phase before them took (Cost.h)
 };
 
 class Lowering : private OwnBuilder, public Code {
@@ -84,6 +86,8 @@ public:
   /// what other threads wrote. The driver of the lowering puts one after every op that
   /// writes memory, so an op only needs its own between its phases.
   void barrier(mlir::Location loc);
+  /// Notes what the ops since the last barrier took, on the next one. Ops that are one phase are noted by the driver.
+  void spend(llvm::function_ref<Cost()> cost);
   /// Records a run-time error; operands are i64.
   void fail(abi::Failure code, mlir::Value x, mlir::Value y);
 
@@ -125,6 +129,7 @@ private:
   std::map<std::string, mlir::Value> sizes;
   mlir::Operation *prologueEnd = nullptr; ///< sizes are computed before what follows it
   llvm::SmallVector<std::string> dimNames;
+  llvm::SmallVector<mlir::Attribute> spent; ///< since the last barrier
 
   mlir::Value place(model::PlaceAttr place);
   mlir::LogicalResult lowerReturn(mlir::func::ReturnOp op);
@@ -144,9 +149,6 @@ model::Size scratchBytes(mlir::Operation *op);
 /// that this part of the linear adds; else both are packed into scratch at run time.
 bool isPackedWeight(model::LinearOp op);
 bool isPackedBias(model::LinearOp op);
-
-/// Multiplications and additions of one call (Cost.cpp).
-model::Size operations(mlir::func::FuncOp function);
 
 /// Adds the global heddle_card (text of the module at stage `buffers`) and notes the entries;
 /// addEntryTable makes the global heddle_entries once they are functions of LLVM.

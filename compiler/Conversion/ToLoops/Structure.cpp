@@ -84,6 +84,9 @@ LogicalResult heddle::loops::lowerRepeat(Lower &l, RepeatOp op) {
   unsigned carried = op.getNumCarried();
   ArrayRef<bool> copyIn = copiesInto(op), copyOut = copiesBack(op);
   auto elements = [](Value v) { return cast<ModelTensorType>(v.getType()); };
+  auto spendCopy = [&](Value v) {
+    l.spend([&] { return Cost{"repeat", 0, false, bytesWhereItLies(v), bytesWhereItLies(v)}; });
+  };
 
   bool copied = false;
   for (unsigned i = 0; i < carried; ++i) {
@@ -92,6 +95,7 @@ LogicalResult heddle::loops::lowerRepeat(Lower &l, RepeatOp op) {
     if (copyIn[i]) {
       Value from = op.getCarried()[i];
       l.copy(l.pointer(from), place, elements(from).getElementType(), l.size(elements(from).getCount()));
+      spendCopy(from);
       copied = true;
     }
   }
@@ -116,6 +120,7 @@ LogicalResult heddle::loops::lowerRepeat(Lower &l, RepeatOp op) {
     Value n = l.size(elements(one).getCount());
     Value row = l.at({l.pointer(op->getResult(i)), l.mul(loop.getInductionVar(), n)}, element);
     l.copy(l.pointer(one), row, element, n);
+    spendCopy(one);
     copied = true;
   }
   // What is collected may be an old carried value, so those are replaced behind a barrier.
@@ -127,6 +132,7 @@ LogicalResult heddle::loops::lowerRepeat(Lower &l, RepeatOp op) {
       Value from = yield.getOperand(i);
       l.copy(l.pointer(from), l.pointer(op->getResult(i)), elements(from).getElementType(),
              l.size(elements(from).getCount()));
+      spendCopy(from);
       copied = true;
     }
   if (copied)
@@ -159,6 +165,7 @@ LogicalResult heddle::loops::lowerDefault(Lower &l, DefaultOp op) {
         index = l.add(index, l.mul(at[to.getRank() - from.getRank() + k], strides[k]));
       l.store({l.load(element, l.at(l.pointer(value), index, element)), l.at(place, i, element)});
     });
+    l.spend([&] { return Cost{"default", 0, false, bytesWhereItLies(value), bytesWhereItLies(op.getResult())}; });
     l.barrier(loc);
   });
   if (failed(good))

@@ -73,7 +73,7 @@ namespace {
 /// Options that are parsed when the whole command line has been read.
 struct Unread {
   std::vector<std::string> sets, bounds, dims;
-  std::string outputs, tile, topic;
+  std::string outputs, tile, topic, report;
   bool noEmbed = false, noLocations = false, json = false;
 };
 } // namespace
@@ -177,6 +177,13 @@ static void addCompile(const Console &console, CLI::App &app, CommandLine &line,
   sub->add_option("--target", c.target, "what the binary runs on: cpu, cuda, or cpu,cuda");
   sub->add_flag("--cubin", c.forTarget.cubin,
                 "of cuda: machine code beside the PTX, by the ptxas on the path; such a program starts sooner");
+  sub->add_flag(
+      "--report{-}", unread.report,
+      "of cuda: what each kernel takes and its least time, as a table, or as JSON with --report=FILE; without -o nothing is compiled");
+  sub->add_option("--dims", unread.dims, "NAME=N: the lengths of --report")
+      ->delimiter(',')
+      ->allow_extra_args(false)
+      ->needs("--report");
   sub->add_flag("--emulate", c.forTarget.emulate)->group(""); // for tests
   sub->add_flag("--emulate-races", c.forTarget.races)->group("");
   sub->add_option(
@@ -275,6 +282,9 @@ static void readWords(const Unread &unread, CommandLine &line) {
       (rows.getAsInteger(10, look.rowTile) || keys.getAsInteger(10, look.keyTile) ||
        std::min(look.rowTile, look.keyTile) < 1 || std::max(look.rowTile, look.keyTile) > kLongestDim))
     throw CLI::ValidationError("--tile", "expected ROWSxKEYS, as 32x128, found '" + unread.tile + "'");
+  line.compile.dims.insert(look.dims.begin(), look.dims.end());
+  if (!unread.report.empty())
+    line.compile.report = unread.report == "-" ? "" : unread.report;
   line.compile.import.outputsAll = unread.outputs == "all";
   line.compile.embed = !unread.noEmbed;
   line.compile.locations = !unread.noLocations;

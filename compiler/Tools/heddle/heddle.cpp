@@ -30,9 +30,11 @@ static int readFamilies(const Console &console, const std::string &folder, Famil
 
 /// `heddle compile`: chooses the name of the output, then calls the driver.
 static int compileTo(const Console &console, CompileOptions &c) {
-  bool binary = c.emit == "exe" || c.emit == "obj", unsaid = binary && c.output.empty();
+  bool binary = c.emit == "exe" || c.emit == "obj", unsaid = binary && c.output.empty() && !c.report;
   if (binary && c.output == "-")
     return console.complain(Error::BadUsage, "-o -: a binary goes into a file; -o FILE names it");
+  if (c.report && !binary)
+    return console.complain(Error::BadUsage, "--report is of a whole program; it does not go with --emit=" + c.emit);
   if (unsaid)
     if (int code = chooseOutput(console, c))
       return code;

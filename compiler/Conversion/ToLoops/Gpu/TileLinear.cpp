@@ -143,6 +143,14 @@ LogicalResult heddle::loops::lowerTiledLinear(Lowering &l, LinearOp op) {
     tall = l.mul(rows, many);
   }
   Value few = l.sub(rows, tall);
+  // Either phase is the whole product, or has no items.
+  auto whole = [&] {
+    Cost cost = costOf(op);
+    if (arithmetic.dots) // the rows as packRows has left them
+      cost.read = cost.read - bytesWhereItLies(op.getInput()) + LinearScratch(op).rows;
+    return cost;
+  };
+  l.spend(whole);
   if (arithmetic.dots)
     tiles.emit(kLowPairs, few);
   else
@@ -151,6 +159,7 @@ LogicalResult heddle::loops::lowerTiledLinear(Lowering &l, LinearOp op) {
   if (general)
     return success();
   // A kernel of its own, so that few rows, which wait for memory, have the registers of many threads.
+  l.spend(whole);
   tiles.emit(arithmetic.dots ? kPairs : kReals, tall);
   l.barrier(op.getLoc());
   return success();

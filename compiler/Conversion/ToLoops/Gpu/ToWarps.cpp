@@ -31,6 +31,7 @@ struct ConvertToWarps final : heddle::loops::impl::ConvertToWarpsPassBase<Conver
     ModuleOp module = getOperation();
     WarpLanes lanes;
     Machine machine{lanes, warpPrograms()};
+    machine.costs = true;
     Builder b(&getContext());
     auto noteDims = [&](heddle::loops::Lowering &l) {
       SmallVector<std::string> dims = entryDims(l.source);

@@ -14,6 +14,7 @@
 using namespace mlir;
 using namespace heddle;
 using namespace heddle::loops;
+using namespace heddle::model;
 using namespace heddle::plan;
 
 static LogicalResult lowerAttention(Lowering &l, attn::SdpaOp op) {
@@ -48,6 +49,7 @@ static LogicalResult lowerCacheWrite(Lowering &l, Operation *op) {
   Location loc = op->getLoc();
   const CacheLayout &layout = write->layout;
   Value fresh = write->fresh;
+  bool halves = layout.stored != model::Stored::f32;
   int64_t w = layout.width, heads = layout.heads, classes = layout.classes, words = layout.words;
   l.parallelFor(loc, l.mul(l.mul(write->batch, heads), fresh), [&](Value item) {
     Value row = l.rem(item, fresh), outer = l.div(item, fresh);
@@ -62,6 +64,11 @@ static LogicalResult lowerCacheWrite(Lowering &l, Operation *op) {
         word = l.add(l.mul(l.div(place, l.constant(kPanel)), words * kPanel), l.rem(place, l.constant(kPanel)));
       writeRow(l, layout, from, l.at(base, word, l.f32()));
     });
+  });
+  l.spend([&] {
+    auto append = dyn_cast<AppendOp>(op);
+    Size rows = bytesWhereItLies(append ? append.getRows() : cast<StoreOp>(op).getValue());
+    return Cost{op->getName().stripDialect().str(), 0, false, rows, halves ? rows.floorDiv(Size(2)) : rows};
   });
   l.barrier(loc);
   return success();

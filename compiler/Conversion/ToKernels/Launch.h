@@ -1,0 +1,28 @@
+//===- Launch.h - how a kernel is launched, and what it takes ---*- C++ -*-===//
+#ifndef HEDDLE_COMPILER_CONVERSION_TOKERNELS_LAUNCH_H
+#define HEDDLE_COMPILER_CONVERSION_TOKERNELS_LAUNCH_H
+
+#include "compiler/Conversion/ToLoops/Cost.h"
+
+namespace heddle::kernels {
+
+/// One line `launch` of the card, as the attribute `heddle.launch` of its kernel.
+struct Launch {
+  std::string kernel, entry;
+  model::Size items = 0;               ///< a form over the dims of the entry
+  int64_t lanes = 1;                   ///< threads of an item: 1 or 32
+  int64_t threads = 128;               ///< of a block
+  int64_t times = 1;                   ///< launches in a call of the entry, by the repeats around it
+  std::string place;                   ///< "file:line:column" of the description, or ""
+  std::vector<loops::Cost> costs = {}; ///< of the phases of ops that it does
+
+  /// Writes it on a kernel, and reads it back from one; none where nothing is written.
+  void writeTo(mlir::Operation *kernel) const;
+  static std::optional<Launch> of(mlir::Operation *kernel);
+  /// The line of the card.
+  std::string line() const;
+};
+
+} // namespace heddle::kernels
+
+#endif

@@ -1,0 +1,39 @@
+//===- Cost.h - what a phase of an op takes ---------------------*- C++ -*-===//
+//
+// Operations and bytes as forms over the dims of an entry, with every row that may be padding counted as a row. Bytes
+// are what the op must touch at least once: each operand and each result one time, in the type in which it lies.
+//
+//===----------------------------------------------------------------------===//
+#ifndef HEDDLE_COMPILER_CONVERSION_TOLOOPS_COST_H
+#define HEDDLE_COMPILER_CONVERSION_TOLOOPS_COST_H
+
+#include "dialects/Model/IR/Model.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+
+namespace heddle::loops {
+
+/// On the barrier that ends a phase: an array of what its ops took, each a dictionary that Cost writes and reads.
+constexpr llvm::StringLiteral kCostsAttr = "heddle.costs";
+
+struct Cost {
+  std::string op;                    ///< "linear"
+  model::Size operations = 0;        ///< multiplications and additions of products
+  bool dots = false;                 ///< of pairs of bf16
+  model::Size read = 0, written = 0; ///< bytes
+
+  mlir::DictionaryAttr attribute(mlir::MLIRContext *context) const;
+  static Cost of(mlir::DictionaryAttr attribute);
+};
+
+/// Bytes of a tensor where it lies: a parameter in its layout, a cache in its type.
+model::Size bytesWhereItLies(mlir::Value v);
+
+/// Of a whole op: its products, operands and results.
+Cost costOf(mlir::Operation *op);
+
+/// Multiplications and additions of one call of an entry.
+model::Size operations(mlir::func::FuncOp function);
+
+} // namespace heddle::loops
+
+#endif
