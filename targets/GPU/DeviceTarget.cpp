@@ -9,7 +9,7 @@
 #include "targets/GPU/Emulate.h"
 #include "targets/GPU/GPUTarget.h"
 #include "targets/GPU/Ptxas.h"
-#include "targets/GPU/Report/Report.h"
+#include "targets/GPU/Report/KernelReport.h"
 #include "llvm/IR/Constants.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Transforms/Utils/Cloning.h"

@@ -1,6 +1,6 @@
-//===- Report.cpp - what a device's kernels take, and their bound -----------===//
+//===- KernelReport.cpp - what kernels take, and their bound ---------------===//
 
-#include "targets/GPU/Report/Report.h"
+#include "targets/GPU/Report/KernelReport.h"
 #include "compiler/Conversion/ToKernels/Launch.h"
 #include "dialects/Model/IR/ReservedDims.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"

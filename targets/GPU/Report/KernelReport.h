@@ -1,12 +1,12 @@
-//===- Report.h - what a device's kernels take, and their bound -*- C++ -*-===//
+//===- KernelReport.h - what kernels take, and their bound ------*- C++ -*-===//
 //
 // What can be said of speed without a device: bytes and operations from the types, instructions from the PTX, registers
 // from ptxas where there is one, and from these the time that a kernel takes at least. A bound is no measurement, and
 // is printed as such.
 //
 //===----------------------------------------------------------------------===//
-#ifndef HEDDLE_TARGETS_GPU_REPORT_REPORT_H
-#define HEDDLE_TARGETS_GPU_REPORT_REPORT_H
+#ifndef HEDDLE_TARGETS_GPU_REPORT_KERNELREPORT_H
+#define HEDDLE_TARGETS_GPU_REPORT_KERNELREPORT_H
 
 #include "mlir/IR/BuiltinOps.h"
 #include "llvm/Support/JSON.h"
