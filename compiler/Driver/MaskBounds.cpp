@@ -161,7 +161,7 @@ std::optional<Interval> Reader::leaf(mask::MaskOpInterface leaf, bool full) {
     atoms[v] = Size::dim(name);
     return v;
   };
-  auto lengthOf = [&](const Size &n) { return unknown(n); };
+  auto lengthOf = [&](Value t, int64_t axis) { return unknown(cast<ModelTensorType>(t.getType()).getSize(axis)); };
   e.load = load;
   e.lengthOf = lengthOf;
   mask::Hull hull = mask::emitHull(e, leaf->getResult(0));

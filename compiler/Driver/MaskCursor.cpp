@@ -105,7 +105,7 @@ struct Body {
   void walk(int64_t keyTile) {
     mask::Emitter e = emitter();
     auto load = [&](OpBuilder &o, Value t, ArrayRef<Value> place) { return element(o, t, place); };
-    auto lengthOf = [&](const Size &n) { return length(n); };
+    auto lengthOf = [&](Value t, int64_t axis) { return length(cast<ModelTensorType>(t.getType()).getSize(axis)); };
     e.load = load;
     e.lengthOf = lengthOf;
     auto visit = [&](OpBuilder &o, Value lo, Value hi, Value need) {
@@ -126,7 +126,7 @@ struct Body {
   void seen() {
     mask::Emitter e = emitter();
     auto load = [&](OpBuilder &o, Value t, ArrayRef<Value> place) { return element(o, t, place); };
-    auto lengthOf = [&](const Size &n) { return length(n); };
+    auto lengthOf = [&](Value t, int64_t axis) { return length(cast<ModelTensorType>(t.getType()).getSize(axis)); };
     e.load = load;
     e.lengthOf = lengthOf;
     Value zero = arith::ConstantIntOp::create(b, loc, 0, 64), one = arith::ConstantIndexOp::create(b, loc, 1);

@@ -53,8 +53,8 @@ private:
       [this](mlir::OpBuilder &builder, mlir::Value tensor, llvm::ArrayRef<mlir::Value> index) {
         return element(builder, tensor, index);
       };
-  std::function<mlir::Value(const model::Size &)> lengthStore = [this](const model::Size &form) {
-    return lengthOf(form);
+  std::function<mlir::Value(mlir::Value, int64_t)> lengthStore = [this](mlir::Value tensor, int64_t axis) {
+    return lengthOf(mlir::cast<model::ModelTensorType>(tensor.getType()).getSize(axis));
   };
 };
 

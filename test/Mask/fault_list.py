@@ -123,7 +123,7 @@ FAULTS = sum([
        ("real ids are sure of what NaN leaves open", "return everywhere(e, c.flag(true), c.flag(false));", "return everywhere(e, c.flag(true), c.flag(true));"),
        ("booleans as labels are -1", "arith::ExtUIOp::create(b, e.loc, b.getI64Type(), v)", "arith::ExtSIOp::create(b, e.loc, b.getI64Type(), v)"),
        ("the left end of a window on labels is exclusive", "c.atLeast(other, own, -*l.left)", "c.atLeast(other, own, 1 - *l.left)"),
-       ("entries of signatures begin one too early", "Value first = c.add(c.mul(e.lengthOf(lastSize(l.rows)), c.constant(2)), c.constant(1));", "Value first = c.mul(e.lengthOf(lastSize(l.rows)), c.constant(2));")),
+       ("entries of signatures begin one too early", "Value first = c.add(c.mul(lastLength(e, l.rows), c.constant(2)), c.constant(1));", "Value first = c.mul(lastLength(e, l.rows), c.constant(2));")),
     of(EMISSION + "EmitBlocks.cpp",
        ("the last row of blocks is left out", "stop = t.add(t.div(e.last, op.getSize()), t.constant(1));", "stop = t.max(t.div(e.last, op.getSize()), t.add(first, t.constant(1)));"),
        ("rows behind the lists see what the first block sees", "return c.choose(inside, count, zero);", "return count;"),

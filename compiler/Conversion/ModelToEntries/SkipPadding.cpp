@@ -225,7 +225,8 @@ Value Packer::makeLive() {
     }
     mask = model::BinaryOp::create(b, at, model::BinaryKind::logical_or, mask, hit);
   }
-  return mask;
+  // In the type of the mask, so that the attentions of all entries read the same.
+  return element.isInteger(1) ? mask : Value(model::CastOp::create(b, loc, mask, element));
 }
 
 void Packer::makeList() {

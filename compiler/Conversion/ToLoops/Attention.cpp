@@ -36,8 +36,8 @@ static LogicalResult lowerAttention(Lowering &l, attn::SdpaOp op) {
       build(AttentionCode(c, plan, l.machine, args));
     });
     Values operands = {l.pointer(op.getQuery()), key, value, result, scratch};
-    for (Value t : plan.tensors)
-      operands.push_back(l.pointer(t));
+    for (Value t : plan.tensors())
+      operands.push_back(l.pointer(plan.sourceOf(t)));
     for (const AttentionPlan::Lookup &lookup : plan.lookups) {
       auto type = RankedTensorType::get({int64_t(lookup.entries.size())}, l.b.getI32Type());
       operands.push_back(lookup.entries.empty()
@@ -54,9 +54,10 @@ static LogicalResult lowerAttention(Lowering &l, attn::SdpaOp op) {
   l.b.setLoc(loc);
   bool packs = plan.keySource == Source::Rows || plan.valueSource == Source::Rows;
   if (packs) {
+    bool one = plan.keySource != plan.valueSource; // of the two
+    std::string suffix = !one ? "_pack" : plan.keySource == Source::Rows ? "_pack_keys" : "_pack_values";
     Value elements = plan.sharedKeys ? l.constant(1) : l.size(plan.batch);
-    call("_pack", key, value, l.mul({l.mul(elements, plan.kvHeads * plan.classes), l.size(plan.keyBlocks())}),
-         emitPack);
+    call(suffix, key, value, l.mul({l.mul(elements, plan.kvHeads * plan.classes), l.size(plan.keyBlocks())}), emitPack);
   }
   if (!plan.leading.empty())
     call("_anchors", key, value, l.size(plan.batch), emitAnchors);

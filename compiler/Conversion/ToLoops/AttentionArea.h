@@ -15,7 +15,7 @@ class ThreadArea : public AttentionCode {
 public:
   /// Makes the code of the area's address.
   explicit ThreadArea(const AttentionCode &code) : AttentionCode(code) {
-    Value start = add({length(plan.atThreads()), mul(args.thread, plan.threadFloats)});
+    Value start = add({length(Role::Threads), mul(args.thread, plan.threadFloats)});
     base = at(args.scratch, start, f32());
   }
   /// What begins so many floats into the area.

@@ -19,7 +19,7 @@ static void emitBuckets(ItemCode c, attn::BucketBiasOp op, int64_t number) {
   int64_t reach = plan.lookups[number].reach, stride = tableStride(reach);
   Type i32 = c.b.getI32Type();
   Value lookup = c.args.lookups[number], table = c.tensor(op.getTable());
-  Value columns = c.length(tensorType(op.getTable()).getSize(1));
+  Value columns = c.length(op.getTable(), 1);
   c.loop(c.constant(0), c.constant(plan.packed), 1, [&](Value member) {
     Value head = c.headOf(member);
     if (tensorType(op.getTable()).getSize(1).is(1))

@@ -7,11 +7,10 @@
 using namespace mlir;
 using namespace heddle;
 using namespace heddle::loops;
-using model::Size;
 
 FunctionType AttentionArguments::typeOf(const AttentionPlan &plan, MLIRContext *ctx) {
   Type ptr = LLVM::LLVMPointerType::get(ctx), index = IndexType::get(ctx);
-  SmallVector<Type> types(5 + plan.tensors.size() + plan.lookups.size(), ptr);
+  SmallVector<Type> types(5 + plan.tensors().size() + plan.lookups.size(), ptr);
   types.append(3 + plan.lengths.size(), index);
   return FunctionType::get(ctx, types, {});
 }
@@ -33,7 +32,7 @@ AttentionArguments::AttentionArguments(const AttentionPlan &plan, Block *entry) 
   value = next();
   result = next();
   scratch = next();
-  tensors = nextOnes(plan.tensors.size());
+  tensors = nextOnes(plan.tensors().size());
   lookups = nextOnes(plan.lookups.size());
   thread = next();
   from = next();
@@ -41,23 +40,24 @@ AttentionArguments::AttentionArguments(const AttentionPlan &plan, Block *entry) 
   lengths = nextOnes(plan.lengths.size());
 }
 
-Value AttentionCode::length(const Size &form) {
-  if (std::optional<int64_t> n = form.constant()) {
-    // Made at the top of the kernel, since code anywhere in it may use it.
-    OpBuilder::InsertionGuard guard(b);
-    b.setInsertionPointToStart(args.entry);
-    return constant(*n);
-  }
-  const auto *at = llvm::find(plan.lengths, form);
-  assert(at != plan.lengths.end() && "the plan notes every length");
-  return args.lengths[at - plan.lengths.begin()];
+Value AttentionCode::numberAtTop(int64_t n) {
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(args.entry);
+  return constant(n);
 }
 
-Value AttentionCode::tensor(Value operand) {
-  const auto *at = llvm::find(plan.tensors, operand);
-  assert(at != plan.tensors.end() && "the plan notes every tensor");
-  return args.tensors[at - plan.tensors.begin()];
+Value AttentionCode::length(Role role) {
+  std::optional<int64_t> n = plan.numberOf(role);
+  return n ? numberAtTop(*n) : args.lengths[plan.indexOf(role)];
 }
+
+Value AttentionCode::length(Value operand, int64_t axis) {
+  if (std::optional<int64_t> n = cast<model::ModelTensorType>(operand.getType()).getSize(axis).constant())
+    return numberAtTop(*n);
+  return args.lengths[plan.indexOf(operand, axis)];
+}
+
+Value AttentionCode::tensor(Value operand) { return args.tensors[cast<BlockArgument>(operand).getArgNumber()]; }
 
 Value AttentionCode::splatWord(Value index) { return splat(arith::IndexCastOp::create(b, b.getI32Type(), index)); }
 

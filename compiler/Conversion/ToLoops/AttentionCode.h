@@ -33,8 +33,10 @@ public:
   const Machine &machine;
   const AttentionArguments &args;
 
-  /// A length that the plan has listed; a constant is made at the top of the kernel.
-  Value length(const model::Size &form);
+  /// What the kernel is given as this length; a number is made at the top of the kernel.
+  Value length(Role role);
+  /// The same for an axis of a tensor that the plan has listed.
+  Value length(mlir::Value operand, int64_t axis);
   /// The pointer to a tensor that the plan has listed.
   Value tensor(mlir::Value operand);
 
@@ -53,6 +55,10 @@ public:
   mlir::Type valueType() { return plan.arithmetic.halves() ? mlir::Type(b.getI16Type()) : f32(); }
   int64_t valuePitch() const { return plan.arithmetic.halves() ? 2 * plan.valueWords() : plan.valueWidth; }
   Value loadValue(Value base, Value index, Value mask = {});
+
+private:
+  /// Code anywhere in the kernel may use it.
+  Value numberAtTop(int64_t n);
 };
 
 } // namespace heddle::loops

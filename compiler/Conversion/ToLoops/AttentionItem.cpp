@@ -26,7 +26,7 @@ Value KeyCode::element(OpBuilder &builder, Value operand, ArrayRef<Value> at) {
   Value index = constant(0), lanesOfKeys;
   for (auto [axis, i] : llvm::enumerate(at)) {
     Size n = type.getSize(axis);
-    index = mul(index, length(n));
+    index = mul(index, length(operand, axis));
     bool vector = isa<VectorType>(i.getType());
     if (vector)
       lanesOfKeys = i;
@@ -40,19 +40,19 @@ Value KeyCode::element(OpBuilder &builder, Value operand, ArrayRef<Value> at) {
     return load(element, address);
   if (type.getSize(type.getRank() - 1).is(1))
     return splat(load(element, address));
-  Value inside = arith::CmpIOp::create(b, arith::CmpIPredicate::slt, lanesOfKeys, splatWord(length(plan.keys)));
+  Value inside = arith::CmpIOp::create(b, arith::CmpIPredicate::slt, lanesOfKeys, splatWord(length(Role::Keys)));
   return keys.residue ? gather(element, address, plan.classes, inside) : load(vec(element), address, inside);
 }
 
 void KeyCode::ask(llvm::function_ref<void(mask::Emitter &)> body) {
   auto load = [&](OpBuilder &at, Value operand, ArrayRef<Value> index) { return element(at, operand, index); };
-  auto lengthOf = [&](const Size &n) { return length(n); };
+  auto lengthOf = [&](Value t, int64_t axis) { return length(t, axis); };
   mask::Emitter e{b, b, b.getLoc()};
   e.batch = keys.batch;
-  e.past = length(plan.past);
-  e.queries = length(plan.rows);
+  e.past = length(Role::Past);
+  e.queries = length(Role::Rows);
   e.keys = keys.count;
-  e.keyStart = length(plan.keyStart);
+  e.keyStart = length(Role::KeyStart);
   e.load = load;
   e.lengthOf = lengthOf;
   e.lanes = lanes;
@@ -67,10 +67,10 @@ void KeyCode::ask(llvm::function_ref<void(mask::Emitter &)> body) {
 
 Item heddle::loops::itemOf(AttentionCode &c, Value number) {
   const AttentionPlan &plan = c.plan;
-  Value blocks = c.length(plan.rowBlocks()), outer = c.div(number, blocks), rows = c.length(plan.rows);
-  Value past = c.length(plan.past), keyStart = c.length(plan.keyStart), classes = c.constant(plan.classes);
+  Value blocks = c.length(Role::RowBlocks), outer = c.div(number, blocks), rows = c.length(Role::Rows);
+  Value past = c.length(Role::Past), keyStart = c.length(Role::KeyStart), classes = c.constant(plan.classes);
   Item item;
-  item.keys.count = c.length(plan.keys);
+  item.keys.count = c.length(Role::Keys);
   if (plan.classes == 1) {
     item.ownStart = c.sub(past, keyStart);
   } else {
@@ -91,7 +91,7 @@ Item heddle::loops::itemOf(AttentionCode &c, Value number) {
   item.anchor = c.constant(0);
   if (!plan.leading.empty()) {
     Type i64 = c.b.getI64Type();
-    Value anchors = c.at(c.args.scratch, c.length(plan.atAnchors()), c.f32());
+    Value anchors = c.at(c.args.scratch, c.length(Role::Anchors), c.f32());
     item.anchor = c.toIndex(c.load(i64, c.at(anchors, item.keys.batch, i64)));
     if (item.keys.residue) // the first key of the class that is not before it
       item.anchor = c.div(c.sub(c.add(item.anchor, plan.classes - 1), item.keys.residue), classes);
@@ -109,15 +109,15 @@ Value ItemCode::rowOf(Value packedRow) {
   return item.rowStart ? add(item.rowStart, mul(row, plan.classes)) : row;
 }
 Value ItemCode::ownOf(Value packedRow) { return add(div(packedRow, constant(plan.packed)), item.ownStart); }
-Value ItemCode::positionOf(Value packedRow) { return add({length(plan.past), rowOf(packedRow)}); }
+Value ItemCode::positionOf(Value packedRow) { return add({length(Role::Past), rowOf(packedRow)}); }
 
 RowContext ItemCode::contextOf(Value index) {
   Value packedRow = add(item.firstRow, index), row = rowOf(packedRow), own = ownOf(packedRow), head = headOf(packedRow);
-  return {index, row, add(length(plan.past), row), own, head};
+  return {index, row, add(length(Role::Past), row), own, head};
 }
 
 Value ItemCode::queryOf(Value packedRow) {
-  Value row = add({mul(keys.batch, length(plan.rows)), rowOf(packedRow)});
+  Value row = add({mul(keys.batch, length(Role::Rows)), rowOf(packedRow)});
   Value line = add({mul(row, plan.heads), headOf(packedRow)});
   return at(args.query, mul(line, plan.width), f32());
 }
@@ -149,19 +149,19 @@ Value ItemCode::partOf(Value room) {
 }
 
 Value ItemCode::keysOf(const Tile &tile) {
-  Value row = partOf(length(plan.keyRoom));
+  Value row = partOf(length(Role::KeyRoom));
   return at(args.key, mul(tile.keyTurn ? sub(row, tile.keyTurn) : row, plan.keyWords()), f32());
 }
 
 Value ItemCode::valuesOf(const Tile &tile, Value key) {
-  Value row = add(partOf(length(plan.valueRoom)), key);
+  Value row = add(partOf(length(Role::ValueRoom)), key);
   return at(args.value, mul(tile.valueTurn ? sub(row, tile.valueTurn) : row, plan.valueWords()), f32());
 }
 
 //===-- a tile and a group of rows -----------------------------------------------------===//
 
 std::pair<Value, Value> ItemCode::seenBy(const Tile &tile, Value r) {
-  if (!plan.op.getMask())
+  if (!plan.mask)
     return {tile.begin, tile.end};
   Type i64 = b.getI64Type();
   Value from = area.bounds(r);

@@ -56,7 +56,7 @@ static void emitTiles(ItemCode &c, Value guarded) {
         emitTile(c, at, begin, end, need, full, guarded);
       });
     };
-    mask::emitWalk(c.b, e, c.plan.op.getMask(), c.item.anchor, c.plan.keyTile, visit);
+    mask::emitWalk(c.b, e, c.plan.mask, c.item.anchor, c.plan.keyTile, visit);
   });
 }
 

@@ -14,9 +14,9 @@ using namespace heddle;
 using namespace heddle::loops;
 
 int64_t heddle::loops::openBeyondBounds(const AttentionPlan &plan) {
-  if (!plan.op.getMask())
+  if (!plan.mask)
     return 0;
-  mask::Residuals root = mask::residuals(plan.op.getMask());
+  mask::Residuals root = mask::residuals(plan.mask);
   int64_t bits = 0;
   for (auto [n, operand] : llvm::enumerate(root.operands))
     if (!root.conjunction || !operand.isBound())
@@ -57,7 +57,7 @@ void heddle::loops::emitMaxima(const ItemCode &item, const Tile &tile, const Til
 
 /// The keys of the tile within the row's bounds, to which all bounds of a conjunction are folded.
 std::pair<Value, Value> Maxima::keysSeen(const RowContext &row) {
-  Value begin = tile.begin, end = tile.end, mask = plan.op.getMask();
+  Value begin = tile.begin, end = tile.end, mask = plan.mask;
   if (!mask || plan.counted)
     return {begin, end};
   mask::Residuals root = mask::residuals(mask);
@@ -77,7 +77,7 @@ std::pair<Value, Value> Maxima::keysSeen(const RowContext &row) {
 /// Tests the rest of the mask for keys within the bounds; stores counts where keys are counted.
 Value Maxima::seen(const Line &line, Value keys, Value column, Value within, Point outside) {
   const RowContext &row = line.row;
-  Value mask = plan.op.getMask(), seen = within;
+  Value mask = plan.mask, seen = within;
   ask([&](mask::Emitter &e) {
     e.head = row.head;
     e.first = e.last = row.position;
@@ -101,7 +101,7 @@ Value Maxima::score(const Line &line, Value column, Point outside) {
   Value s = loadVec(line.scores, column), firstKey = add(tile.at, column);
   if (plan.op.getSoftcap())
     s = softcap(*this, s, plan.op.getSoftcap()->convertToDouble());
-  if (Value added = plan.op.getBias())
+  if (Value added = plan.bias)
     s = fma(bias.at(added, line.row, firstKey, column), real(vec(f32()), kLog2E), s);
   if (open != Open::Nothing) {
     using Compare = arith::CmpIPredicate;
@@ -109,11 +109,11 @@ Value Maxima::score(const Line &line, Value column, Point outside) {
     Value below = arith::CmpIOp::create(b, Compare::slt, keys, splatWord(line.end));
     Value from = arith::CmpIOp::create(b, Compare::sge, keys, splatWord(line.begin));
     Value shown = arith::AndIOp::create(b, below, from);
-    if (plan.op.getMask() && open == Open::All)
+    if (plan.mask && open == Open::All)
       shown = seen(line, keys, column, shown, outside);
     s = select(shown, s, real(vec(f32()), -INFINITY));
   }
-  if (open != Open::Nothing || plan.op.getSoftcap() || plan.op.getBias())
+  if (open != Open::Nothing || plan.op.getSoftcap() || plan.bias)
     store(s, at(line.scores, column, f32()));
   return s;
 }

@@ -22,14 +22,14 @@ private:
   Value outer;                    ///< which class of which head of which batch element
   Value row;                      ///< of the class's key 0
 
-  Value target(const Size &at, const Size &room, int64_t words);
+  Value target(Value start, Role room, int64_t words);
   void packKeys();
   void packValues();
 };
 } // namespace
 
 Packer::Packer(const AttentionCode &code, Value item) : AttentionCode(code) {
-  Value rows = length(plan.keys), blocks = length(plan.keyBlocks()), classes = constant(plan.classes);
+  Value rows = length(Role::Keys), blocks = length(Role::KeyBlocks), classes = constant(plan.classes);
   // Heads in turn: their parts of a row lie side by side in memory.
   head = rem(item, constant(plan.kvHeads));
   Value rest = div(item, constant(plan.kvHeads));
@@ -41,8 +41,8 @@ Packer::Packer(const AttentionCode &code, Value item) : AttentionCode(code) {
   row = add(mul(element, rows), residue);
 }
 
-Value Packer::target(const Size &start, const Size &room, int64_t words) {
-  return at(args.scratch, add({length(start), mul(outer, mul(length(room), words))}), f32());
+Value Packer::target(Value start, Role room, int64_t words) {
+  return at(args.scratch, add({start, mul(outer, mul(length(room), words))}), f32());
 }
 
 void Packer::emit() {
@@ -55,7 +55,7 @@ void Packer::emit() {
 void Packer::packKeys() {
   int64_t w = plan.width, stride = plan.classes * plan.kvHeads * w, words = plan.keyWords();
   Value source = at(args.key, add({mul(row, plan.kvHeads * w), mul(head, w)}), f32());
-  Value panels = target(plan.atKeys(), plan.keyRoom, words);
+  Value panels = target(constant(0), Role::KeyRoom, words);
   loop(first, last, kPanel, [&](Value k) {
     Value from = at(source, mul(k, stride), f32()), to = at(panels, mul(k, words), f32());
     packPanel(*this, plan.arithmetic.stored, from, stride, w, to, sub(count, k));
@@ -65,7 +65,7 @@ void Packer::packKeys() {
 void Packer::packValues() {
   int64_t u = plan.valueWidth, stride = plan.classes * plan.kvHeads * u, words = plan.valueWords();
   Value source = at(args.value, add({mul(row, plan.kvHeads * u), mul(head, u)}), f32());
-  Value rows = target(plan.atValues(), plan.valueRoom, words);
+  Value rows = target(length(Role::Values), Role::ValueRoom, words);
   loop(first, last, plan.paired ? 2 : 1, [&](Value k) {
     Value from, partner;
     if (plan.paired) { // a last key without a partner is its own
@@ -110,7 +110,7 @@ static void emitAnchor(KeyCode c) {
   {
     OpBuilder::InsertionGuard guard(b);
     Block *before = b.createBlock(&scan.getBefore(), {}, {b.getIndexType()}, {loc});
-    Value k = before->getArgument(0), inside = c.less(k, c.length(c.plan.keys));
+    Value k = before->getArgument(0), inside = c.less(k, c.length(Role::Keys));
     auto look = scf::IfOp::create(c.b, TypeRange{b.getI1Type()}, inside, true);
     b.setInsertionPointToStart(look.thenBlock());
     scf::YieldOp::create(c.b, ValueRange{isHidden(c, k)});
@@ -121,11 +121,11 @@ static void emitAnchor(KeyCode c) {
     Block *after = b.createBlock(&scan.getAfter(), {}, {b.getIndexType()}, {loc});
     scf::YieldOp::create(c.b, ValueRange{c.add(after->getArgument(0), 1)});
   }
-  Value anchors = c.at(c.args.scratch, c.length(c.plan.atAnchors()), c.f32());
+  Value anchors = c.at(c.args.scratch, c.length(Role::Anchors), c.f32());
   c.store({c.toI64(scan.getResult(0)), c.at(anchors, c.keys.batch, b.getI64Type())});
 }
 
 void heddle::loops::emitAnchors(AttentionCode c) {
   c.loop(c.args.from, c.args.to, 1,
-         [&](Value element) { emitAnchor(KeyCode(c, {element, c.length(c.plan.keys), {}})); });
+         [&](Value element) { emitAnchor(KeyCode(c, {element, c.length(Role::Keys), {}})); });
 }

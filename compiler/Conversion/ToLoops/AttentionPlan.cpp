@@ -167,24 +167,19 @@ AttentionPlan::AttentionPlan(attn::SdpaOp op) : op(op), arithmetic(model::arithm
   keyRing = keyCache ? keyCache->ring : 0;
   valueRing = valueCache ? valueCache->ring : 0;
 
-  counted = false;
-  if (Value mask = op.getMask()) {
-    counted = mask::isCounted(mask);
+  llvm::DenseMap<Value, Value> made;
+  if (op.getMask()) {
+    mask = copyOf(op.getMask(), made);
     leading = mask::leadingKeys(mask);
-    SmallVector<Operation *> leaves;
-    mask::collectLeaves(mask, leaves);
-    for (Operation *leaf : leaves)
-      for (Value operand : leaf->getOperands())
-        if (isa<ModelTensorType>(operand.getType()))
-          note(operand);
   }
+  counted = mask && mask::isCounted(mask);
   paired = tiles.getPaired();
-  for (const Size &n : {batch, rows, keys, past, keyStart, keyRoom, valueRoom})
-    note(n);
-  if (op.getBias())
-    noteBias(op.getBias());
+  if (op.getBias()) {
+    bias = copyOf(op.getBias(), made);
+    biasLeaves(bias, biases);
+  }
   if (op.getSinks())
-    note(op.getSinks());
+    sinks = addTensor(op.getSinks());
   packed = tiles.getPacked();
 
   int64_t at = 0;
@@ -218,38 +213,59 @@ AttentionPlan::AttentionPlan(attn::SdpaOp op) : op(op), arithmetic(model::arithm
   }
   at = std::max(at, atScores + (rowTile + 1) * scoreStride()); // a row of scores is read behind the last one
   threadFloats = at + 16;                                      // areas of two threads never share a cache line
-  for (const Size &n : {rowBlocks(), keyBlocks(), atValues(), atAnchors(), atThreads()})
-    note(n);
+
+  lengths = {rows,        keys,        past,       keyStart,    keyRoom,    valueRoom,
+             rowBlocks(), keyBlocks(), atValues(), atAnchors(), atThreads()}; // in the order of Role
+  for (Operation *bias : biases)
+    if (auto dot = dyn_cast<attn::RelativeDotOp>(bias))
+      lengths.push_back(Size::parse(dot.getZero()).value_or(Size(0)));
+  for (auto [tensor, axis] : axes)
+    lengths.push_back(typeOf(tensor).getSize(axis));
 }
 
-void AttentionPlan::note(const Size &length) {
-  if (!length.constant() && !llvm::is_contained(lengths, length))
-    lengths.push_back(length);
+std::optional<int64_t> AttentionPlan::numberOf(Role role) const {
+  std::optional<int64_t> count = rows.constant();
+  if ((role != Role::Rows && role != Role::RowBlocks) || !count || *count >= kLeastRows)
+    return std::nullopt;
+  return lengths[indexOf(role)].constant();
 }
 
-void AttentionPlan::note(Value tensor) {
-  if (llvm::is_contained(tensors, tensor))
-    return;
-  tensors.push_back(tensor);
-  for (const Size &n : typeOf(tensor).getSizes())
-    note(n);
+size_t AttentionPlan::indexOf(attn::RelativeDotOp bias) const {
+  const auto *at = llvm::find(biases, bias.getOperation());
+  return kRoles + std::count_if(biases.begin(), at, llvm::IsaPred<attn::RelativeDotOp>);
 }
 
-void AttentionPlan::noteBias(Value bias) {
-  Operation *op = bias.getDefiningOp();
-  if (!isa<attn::BiasAddOp, attn::BiasScaleOp>(op)) {
-    if (llvm::is_contained(biases, op))
-      return;
-    biases.push_back(op);
-    if (auto dot = dyn_cast<attn::RelativeDotOp>(op))
-      note(Size::parse(dot.getZero()).value_or(Size(0)));
-  }
-  for (Value operand : op->getOperands()) {
-    if (isa<ModelTensorType>(operand.getType()))
-      note(operand);
-    else
-      noteBias(operand);
-  }
+size_t AttentionPlan::indexOf(Value tensor, int64_t axis) const {
+  const auto *at = llvm::find(axes, std::pair(tensor, axis));
+  assert(at != axes.end() && "the plan notes every tensor");
+  return lengths.size() - size_t(axes.end() - at);
+}
+
+Value AttentionPlan::addTensor(Value source) {
+  Value tensor = own->addArgument(source.getType(), source.getLoc());
+  sources.push_back(source);
+  for (auto [axis, n] : llvm::enumerate(typeOf(tensor).getSizes()))
+    if (!n.constant())
+      axes.push_back({tensor, int64_t(axis)});
+  return tensor;
+}
+
+/// `made` has the copies so far: what an attention says twice stays one.
+Value AttentionPlan::copyOf(Value value, llvm::DenseMap<Value, Value> &made) {
+  if (Value known = made.lookup(value))
+    return known;
+  if (isa<ModelTensorType>(value.getType()))
+    return addTensor(value);
+  Operation *op = value.getDefiningOp();
+  if (!op) // an argument; refused by checkSupport
+    return value;
+  SmallVector<Value> operands;
+  for (Value operand : op->getOperands())
+    operands.push_back(copyOf(operand, made));
+  Operation *copy = op->clone();
+  copy->setOperands(operands);
+  own->push_back(copy);
+  return made[value] = copy->getResult(0);
 }
 
 Size AttentionPlan::rowBlocks() const { return ceilDiv(ceilDiv(rows, classes) * Size(packed), rowTile); }
@@ -274,35 +290,40 @@ Size AttentionPlan::scratchBytes() const {
 
 //===-- the text -------------------------------------------------------------------===//
 
-std::string AttentionPlan::textOf(Value value) const {
-  if (const auto *at = llvm::find(tensors, value); at != tensors.end()) {
-    std::string text = "t" + std::to_string(at - tensors.begin());
-    llvm::raw_string_ostream(text) << value.getType();
-    return text;
-  }
+/// The properties of an op but the lengths among them, which are arguments.
+static Attribute propertiesOf(Operation *op) {
+  NamedAttrList properties(dyn_cast_or_null<DictionaryAttr>(op->getPropertiesAsAttribute()));
+  for (StringRef length : {"past", "key_start", "zero"})
+    properties.erase(length);
+  return properties.getDictionary(op->getContext());
+}
+
+/// Axes that are numbers stand as they are: code is made for them (an axis of 1 is not read along).
+static void write(llvm::raw_ostream &os, Value value) {
   Operation *op = value.getDefiningOp();
-  std::string text;
-  llvm::raw_string_ostream os(text);
-  os << op->getName() << op->getPropertiesAsAttribute() << '(';
+  if (!op) {
+    os << 't' << cast<BlockArgument>(value).getArgNumber() << typeOf(value).getElementType() << '[';
+    for (const Size &n : typeOf(value).getSizes())
+      os << (n.constant() ? n.str() : "?") << ',';
+    os << "],";
+    return;
+  }
+  os << op->getName() << propertiesOf(op) << '(';
   for (Value operand : op->getOperands())
-    os << textOf(operand) << ',';
-  os << ')';
-  return text;
+    write(os, operand);
+  os << "),";
 }
 
 std::string AttentionPlan::text() const {
   std::string text;
   llvm::raw_string_ostream os(text);
-  os << op->getPropertiesAsAttribute() << ' ' << int(arithmetic.stored) << arithmetic.dots << ' ' << width << ' '
-     << valueWidth << ' ' << sharedKeys << int(keySource) << int(valueSource) << batch.str() << ';' << rows.str() << ';'
-     << keys.str() << ';' << keyRoom.str() << ';' << valueRoom.str() << ';' << keyRing << ';' << valueRing;
-  if (attn::scheduleOf(op) != usualTiles(op))
-    os << attn::scheduleOf(op);
-  if (op.getMask())
-    os << textOf(op.getMask());
-  if (op.getBias())
-    os << textOf(op.getBias());
-  if (op.getSinks())
-    os << textOf(op.getSinks());
+  os << propertiesOf(op) << ' ' << int(arithmetic.stored) << arithmetic.dots << ' ' << width << ' ' << valueWidth << ' '
+     << sharedKeys << ' ' << numberOf(Role::Rows).value_or(0) << ' ' << keyRing << ' ' << valueRing
+     << attn::scheduleOf(op);
+  for (Value part : {mask, bias, sinks})
+    if (part)
+      write(os, part);
+    else
+      os << "none,";
   return text;
 }

@@ -1,8 +1,9 @@
 //===- AttentionPlan.h - what one attention kernel is made for --*- C++ -*-===//
 //
-// A kernel is specialised to widths, head counts, the structure of mask and bias, and where
-// keys come from; batch, lengths and `past` are numbers it receives. Ops with one plan text
-// share one kernel. Layouts:
+// A kernel is specialised to widths, head counts and the structure of mask and bias. Lengths are numbers that it
+// receives, each in its role: neither a dim's name nor (but for few rows) a number among them is part of a kernel, so
+// attention in @run (rows T, keys T, past 0) and in @step (rows new, keys past + new) is one function. Ops with one
+// plan text share their kernels. Layouts:
 //
 // (blocks and work items of the usual schedule; another one may say otherwise)
 //
@@ -35,6 +36,10 @@ inline int64_t tableStride(int64_t reach) { return (2 * reach + 33 + 15) / 16 * 
 /// Where the keys or values of an attention come from.
 enum class Source { Rows, Cache };
 
+/// What a length says of an attention. Values, Anchors and Threads are where these parts of scratch begin, in floats.
+enum class Role { Rows, Keys, Past, KeyStart, KeyRoom, ValueRoom, RowBlocks, KeyBlocks, Values, Anchors, Threads };
+constexpr int64_t kRoles = int64_t(Role::Threads) + 1;
+
 struct AttentionPlan {
   explicit AttentionPlan(attn::SdpaOp op);
 
@@ -54,14 +59,29 @@ struct AttentionPlan {
   bool paired;
   int64_t keyRing = 0, valueRing = 0; ///< of a cache: after how many positions places come again (0: never)
 
+  /// Mask (may be null), bias (may be null) and sinks (may be null) as the kernel knows them: copies, owned by the
+  /// plan, in which every operand is a tensor of its own. So it shows neither which dims the tensors of an op have nor
+  /// whether two of them are one.
+  mlir::Value mask, bias, sinks;
   bool counted;
-  llvm::SmallVector<mlir::Operation *> leading; ///< `keys` leaves that say where a batch element begins
-  llvm::SmallVector<mlir::Operation *> biases;  ///< leaves, each once
+  llvm::SmallVector<mlir::Operation *> leading; ///< `keys` leaves of `mask` that say where a batch element begins
+  llvm::SmallVector<mlir::Operation *> biases;  ///< leaves of `bias`, each once
 
-  /// What the kernel is given beside q, k, v, the result and scratch: tensors of leaves,
-  /// slopes, tables, sinks; and every length that is not a number.
-  llvm::SmallVector<mlir::Value> tensors;
+  /// What the kernel is given beside q, k, v, the result and scratch: tensors of leaves, slopes, tables, sinks; and as
+  /// lengths one for each Role, the zero of each relative_dot, and the axes of `tensors` that are no numbers.
+  llvm::ArrayRef<mlir::BlockArgument> tensors() const { return own->getArguments(); }
   llvm::SmallVector<model::Size> lengths;
+  /// What the op has for one of `tensors`.
+  mlir::Value sourceOf(mlir::Value tensor) const {
+    return sources[mlir::cast<mlir::BlockArgument>(tensor).getArgNumber()];
+  }
+  /// The number that a length is in this kernel: few rows, of which no more than one group is computed at once, are
+  /// worth a kernel of their own.
+  std::optional<int64_t> numberOf(Role role) const;
+  /// Where among `lengths` these stand.
+  size_t indexOf(Role role) const { return size_t(role); }
+  size_t indexOf(attn::RelativeDotOp bias) const;
+  size_t indexOf(mlir::Value tensor, int64_t axis) const;
 
   /// For each of `biases`, in turn: what its distances map to (indices of a table of buckets),
   /// handed to the kernel as constants; empty where nothing is looked up.
@@ -97,14 +117,17 @@ struct AttentionPlan {
   model::Size atAnchors() const;
   model::Size atThreads() const;
   model::Size scratchBytes() const;
-  /// Equal texts: equal kernels.
+  /// Equal texts: equal kernels. Where keys and values come from is not in it: only packing asks.
   std::string text() const;
 
 private:
-  void note(mlir::Value tensor);
-  void note(const model::Size &length);
-  void noteBias(mlir::Value bias);
-  std::string textOf(mlir::Value value) const;
+  std::unique_ptr<mlir::Block> own = std::make_unique<mlir::Block>(); ///< the copies; its arguments are `tensors`
+  llvm::SmallVector<mlir::Value> sources;                             ///< for each of `tensors`
+  /// The axes of `tensors` that are no numbers, in the order of their lengths.
+  llvm::SmallVector<std::pair<mlir::Value, int64_t>> axes;
+
+  mlir::Value addTensor(mlir::Value source);
+  mlir::Value copyOf(mlir::Value maskOrBias, llvm::DenseMap<mlir::Value, mlir::Value> &made);
 };
 
 /// Floats of scratch of a relative_dot: panels of distances, dots (AttentionRelative.cpp).

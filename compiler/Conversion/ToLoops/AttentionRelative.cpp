@@ -52,7 +52,7 @@ void RelativeDots::packDistances(Value farthest, Value panelCount) {
   auto table = cast<ModelTensorType>(op.getTable().getType());
   int64_t tableWidth = table.getSize(1).constant().value_or(w);
   const AttentionPlan::Lookup &lookup = plan.lookups[number];
-  Value zero = length(Size::parse(op.getZero()).value_or(Size(0))), last = sub(length(table.getSize(0)), constant(1));
+  Value zero = args.lengths[plan.indexOf(op)], last = sub(length(op.getTable(), 0), constant(1));
   Value source = tensor(op.getTable());
   if (tableWidth != w)
     source = at(source, mul(item.group, w), f32());
@@ -99,7 +99,7 @@ void RelativeDots::emit(const Tile &tile, Value first) {
   Value panelCount = div(add(add(columns, before), kPanel - 1), constant(kPanel));
   packDistances(farthest, panelCount);
   Value element = x.getSize(0).is(1) ? constant(0) : keys.batch;
-  Value lines = length(x.getSize(1)), head = heads == 1 ? constant(0) : item.group;
+  Value lines = length(op.getX(), 1), head = heads == 1 ? constant(0) : item.group;
   auto lineAt = [&](Value line) {
     return at({tensor(op.getX()), mul(add(mul(add(mul(element, lines), line), heads), head), w)}, f32());
   };

@@ -46,7 +46,7 @@ void Rows::in() {
     for (int64_t j = 0; j < area.outputStride(); j += lanes)
       store(zero, at(out, constant(j), f32()));
     Value greatest = real(kLowest), sum = zero;
-    if (Value sinks = plan.op.getSinks()) {
+    if (Value sinks = plan.sinks) {
       // The sink is a score whose value is 0: it is there from the start.
       Value sink = mulf(loadF32(tensor(sinks), head), real(kLog2E));
       greatest = larger(*this, sink, greatest);
@@ -63,7 +63,7 @@ Value Rows::out() {
   Value zero = real(vec(f32()), 0.0);
   Values bad = loop(constant(0), item.count, 1, ValueRange{zero}, [&](Value r, ValueRange carried) -> Values {
     Value packedRow = add(item.firstRow, r), head = headOf(packedRow);
-    Value row = add({mul(keys.batch, length(plan.rows)), rowOf(packedRow)});
+    Value row = add({mul(keys.batch, length(Role::Rows)), rowOf(packedRow)});
     Value target = at(args.result, mul(add(mul(row, plan.heads), head), plan.valueWidth), f32());
     Value total = sum(load(vec(f32()), area.sum(r)));
     Value empty = arith::CmpFOp::create(b, arith::CmpFPredicate::OEQ, total, real(0.0));
@@ -84,18 +84,18 @@ Value Rows::out() {
 /// A row that saw nothing, where the model wants NaN or the mean of all values.
 void Rows::maskedRow(Value target) {
   Value nan = real(vec(f32()), std::nan(""));
-  Value first = mul({headOfKeys(), mul(length(plan.valueRoom), plan.classes * plan.valueWords())});
+  Value first = mul({headOfKeys(), mul(length(Role::ValueRoom), plan.classes * plan.valueWords())});
   Value values = at(args.value, first, f32());
-  Value count = arith::SIToFPOp::create(b, f32(), toI64(length(plan.keys)));
+  Value count = arith::SIToFPOp::create(b, f32(), toI64(length(Role::Keys)));
   vectors(constant(plan.valueWidth), [&](Value j, Value mask) {
     Value v = nan;
     if (plan.op.getMaskedRows() == attn::MaskedRows::mean) {
       Values sum = loop(
-          constant(0), length(plan.keys), 1, ValueRange{real(vec(f32()), 0.0)}, [&](Value k, ValueRange c) -> Values {
+          constant(0), length(Role::Keys), 1, ValueRange{real(vec(f32()), 0.0)}, [&](Value k, ValueRange c) -> Values {
             Value row = k;
             if (keys.residue) // all keys in turn, whatever their class
               row =
-                  add({mul({rem(k, constant(plan.classes)), length(plan.valueRoom)}), div(k, constant(plan.classes))});
+                  add({mul({rem(k, constant(plan.classes)), length(Role::ValueRoom)}), div(k, constant(plan.classes))});
             return {addf(c[0], loadValue(values, add(mul(row, valuePitch()), j), mask))};
           });
       v = divf(sum[0], splat(count));

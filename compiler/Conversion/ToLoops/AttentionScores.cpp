@@ -17,7 +17,7 @@ using namespace heddle::loops;
 
 void heddle::loops::emitBounds(const ItemCode &item, mask::Emitter e) {
   ItemCode c = item;
-  Value mask = c.plan.op.getMask();
+  Value mask = c.plan.mask;
   if (!mask)
     return;
   Type i64 = c.b.getI64Type();

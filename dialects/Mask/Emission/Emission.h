@@ -37,8 +37,8 @@ struct Emitter {
   /// leaf reads: f32, i64 or i1. If the last index is a vector of key rows (vector<Nxi32>), `stride`
   /// apart, the result is a vector, too.
   llvm::function_ref<mlir::Value(mlir::OpBuilder &, mlir::Value tensor, llvm::ArrayRef<mlir::Value> at)> load = {};
-  /// The value (index) of a length in the type of such a tensor.
-  llvm::function_ref<mlir::Value(const model::Size &)> lengthOf = {};
+  /// The length (index) of an axis of such a tensor.
+  llvm::function_ref<mlir::Value(mlir::Value tensor, int64_t axis)> lengthOf = {};
   /// Lanes of the vectors of keys that `load` accepts while scanning; 1: scalars only.
   int64_t lanes = 1;
   /// For a strided view (stridedOf): key k of the cursor is key row offset + k * stride.

@@ -22,7 +22,7 @@ static Value listed(BlocksOp op, OpBuilder &b, Emitter &e, Value rowBlock, Value
   IntCode c{b, e.loc};
   auto type = cast<ModelTensorType>(op.getLists().getType());
   int64_t rank = type.getRank();
-  Value rows = e.lengthOf(type.getSize(rank - 2)), entries = e.lengthOf(type.getSize(rank - 1));
+  Value rows = e.lengthOf(op.getLists(), rank - 2), entries = e.lengthOf(op.getLists(), rank - 1);
   Value zero = c.constant(0), inside = c.less(rowBlock, rows), wanted = c.wide(keyBlock);
   Value none = arith::ConstantOp::create(b, e.loc, b.getZeroAttr(wanted.getType()));
   auto loop = scf::ForOp::create(b, e.loc, zero, c.choose(inside, entries, zero), c.constant(1), ValueRange{none});
@@ -51,7 +51,7 @@ static SmallVector<Value> overRowBlocks(BlocksOp op, Emitter &e, OpBuilder &b, V
 
 static Value hasList(BlocksOp op, Emitter &e, OpBuilder &b, Value rowBlock) {
   auto type = cast<ModelTensorType>(op.getLists().getType());
-  return IntCode{b, e.loc}.less(rowBlock, e.lengthOf(type.getSize(type.getRank() - 2)));
+  return IntCode{b, e.loc}.less(rowBlock, e.lengthOf(op.getLists(), type.getRank() - 2));
 }
 
 /// Entry `n` of the runs of a row block, as an index.
@@ -73,8 +73,7 @@ static std::pair<Value, Value> stretchAt(BlocksOp op, Emitter &e, OpBuilder &b, 
   Type index = b.getIndexType();
   Value zero = c.constant(0), one = c.constant(1), two = c.constant(2), far = c.constant(kUnbounded);
   Value last = c.mul(runCount(op, e, b, rowBlock), two); // the entry with the last end
-  Value row = c.choose(hasList(op, e, b, rowBlock), rowBlock, zero),
-        most = c.sub(e.lengthOf(lastSize(op.getTable())), one);
+  Value row = c.choose(hasList(op, e, b, rowBlock), rowBlock, zero), most = c.sub(lastLength(e, op.getTable()), one);
   auto loop = scf::WhileOp::create(b, e.loc, TypeRange{index, index}, ValueRange{two});
   {
     OpBuilder::InsertionGuard guard(b);

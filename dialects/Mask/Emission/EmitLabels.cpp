@@ -97,7 +97,7 @@ static TileLabels tileLabels(const Labels &l, Emitter &e) {
       scf::YieldOp::create(b, e.loc, gatherRows(l, e));
     }
     values = llvm::to_vector_of<Value>(rows.getResults());
-    Value length = e.lengthOf(lastSize(l.rows)), one = c.constant(1);
+    Value length = lastLength(e, l.rows), one = c.constant(1);
     Value first = c.add(rowIndex(e, b, e.first), one), last = c.add(rowIndex(e, b, e.last), one);
     values.push_back(isBand);
     for (Value index : {first, last, c.add(first, length), c.add(last, length)})
@@ -138,7 +138,7 @@ static Segment byKeys(const Labels &l, Emitter &e, Value key) {
 static Segment bySignatures(const Labels &l, Emitter &e, const RowSet &rows, Value key) {
   OpBuilder &b = e.step;
   IntCode c{b, e.loc};
-  Value first = c.add(c.mul(e.lengthOf(lastSize(l.rows)), c.constant(2)), c.constant(1));
+  Value first = c.add(c.mul(lastLength(e, l.rows), c.constant(2)), c.constant(1));
   auto state = [&](OpBuilder &at, Value granule) {
     IntCode s{at, e.loc};
     Value entry = s.add(first, s.mul(granule, s.constant(3)));
@@ -147,7 +147,7 @@ static Segment bySignatures(const Labels &l, Emitter &e, const RowSet &rows, Val
     return meets(l, s, rows, least, greatest, bits);
   };
   Value granule = c.div(key, kGranule), one = c.constant(1);
-  Value granules = c.div(c.add(e.lengthOf(lastSize(l.keys)), c.constant(kGranule - 1)), kGranule);
+  Value granules = c.div(c.add(lastLength(e, l.keys), c.constant(kGranule - 1)), kGranule);
   Value limit = c.min(c.add(granule, c.constant(16)), granules);
   auto [any, all] = state(b, granule);
   Type index = b.getIndexType();

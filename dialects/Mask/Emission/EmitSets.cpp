@@ -37,6 +37,10 @@ Value heddle::mask::keyFrom(Emitter &e, OpBuilder &b, Value keyRow) {
   return c.ceilDiv(c.sub(keyRow, e.offset), e.stride);
 }
 
+Value heddle::mask::lastLength(Emitter &e, Value tensor) {
+  return e.lengthOf(tensor, cast<ModelTensorType>(tensor.getType()).getRank() - 1);
+}
+
 Value heddle::mask::loadAlong(Emitter &e, OpBuilder &b, Value tensor, Value last) {
   SmallVector<Value> at;
   if (cast<ModelTensorType>(tensor.getType()).getRank() == 2)

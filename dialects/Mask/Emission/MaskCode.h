@@ -76,6 +76,8 @@ Value keyRow(Emitter &e, mlir::OpBuilder &b, Value key);
 Value keyFrom(Emitter &e, mlir::OpBuilder &b, Value keyRow);
 /// The row of this call at position `row`: row - past.
 Value rowIndex(Emitter &e, mlir::OpBuilder &b, Value row);
+/// The length (index) of a tensor's last axis.
+Value lastLength(Emitter &e, mlir::Value tensor);
 /// t[last] or t[batch, last].
 Value loadAlong(Emitter &e, mlir::OpBuilder &b, Value tensor, Value last);
 /// A loop over the rows of the tile, emitted where code runs once for each tile: body(b, row of this

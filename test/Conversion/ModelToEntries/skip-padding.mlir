@@ -7,7 +7,8 @@
 // places, the result is packed; the table of positions is packed once.
 // CHECK-LABEL: func.func @encoder
 // CHECK: %[[SOME:.+]] = model.compare ne %{{.+}}, %{{.+}}
-// CHECK: %[[LIVE:.+]] = model.binary or %[[SOME]], %{{.+}} : {{.*}} -> !B_T_b
+// CHECK: %[[EITHER:.+]] = model.binary or %[[SOME]], %{{.+}} : {{.*}} -> !B_T_b
+// CHECK: %[[LIVE:.+]] = model.cast %[[EITHER]] : !B_T_b -> !B_T_i
 // CHECK: %[[ROWS:.+]] = model.live_rows %[[LIVE]] as "live"
 // CHECK: %[[PLACES:.+]] = model.broadcast %{{.+}} : !T_8_f -> !B_T_8_f
 // CHECK: %[[PACKED:.+]] = model.pack_rows %[[PLACES]] at %[[ROWS]] : {{.*}} -> !_1_live_8_f

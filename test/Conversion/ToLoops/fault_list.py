@@ -26,7 +26,7 @@ FAULTS = [(name, LOOPS + file, right, wrong, test) for name, file, right, wrong,
     # attention
     ("a group of rows looks at all keys", "AttentionScores.cpp", "c.toI64(hull.end ? hull.end : c.keys.count);", "c.toI64(c.keys.count);", "attention-causal.mlir"),
     ("a whole tile tests its mask", "AttentionKernel.cpp", "emitMaxima(c, tile, bias, Open::Nothing);", "emitMaxima(c, tile, bias, Open::All);", "attention-full.mlir"),
-    ("tiles stand at key 0", "AttentionKernel.cpp", "mask::emitWalk(c.b, e, c.plan.op.getMask(), c.item.anchor, c.plan.keyTile, visit);", "mask::emitWalk(c.b, e, c.plan.op.getMask(), c.constant(0), c.plan.keyTile, visit);", "attention-padding.mlir"),
+    ("tiles stand at key 0", "AttentionKernel.cpp", "mask::emitWalk(c.b, e, c.plan.mask, c.item.anchor, c.plan.keyTile, visit);", "mask::emitWalk(c.b, e, c.plan.mask, c.constant(0), c.plan.keyTile, visit);", "attention-padding.mlir"),
     ("a ring turns by where it is", "AttentionKernel.cpp", "c.sub(at, c.rem(at, c.constant(ring)))", "c.rem(at, c.constant(ring))", "rings.mlir"),
     ("the first block of a ring stands once", "CachePart.cpp", "twin = l.add(place, layout.ring);", "twin = place;", "rings.mlir"),
     ("sums of weights keep their old scale", "AttentionWeights.cpp", "store(fma(load(vec(f32()), sumAt), scale, sum), sumAt);", "store(addf(load(vec(f32()), sumAt), sum), sumAt);", "attention-step.mlir"),

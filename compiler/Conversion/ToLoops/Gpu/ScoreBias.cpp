@@ -20,13 +20,13 @@ Value ScoreBias::finished(Value s, Value k) const {
     double cap = op.getSoftcap()->convertToDouble();
     s = l.mulf(Functions(l).tanh(l.mulf(s, l.real(1 / cap))), l.real(cap));
   }
-  return op.getBias() ? l.addf(s, biasAt(op.getBias(), k)) : s;
+  return plan.bias ? l.addf(s, biasAt(plan.bias, k)) : s;
 }
 
-Value ScoreBias::length(const Size &form) const {
+Value ScoreBias::length(Value tensor, int64_t axis) const {
   OpBuilder::InsertionGuard guard(l.b);
   l.b.setInsertionPointToStart(&l.function.getBody().front());
-  return l.size(form);
+  return l.size(tensorType(tensor).getSize(axis));
 }
 
 Value ScoreBias::element(OpBuilder &builder, Value tensor, ArrayRef<Value> at) const {
@@ -40,7 +40,7 @@ Value ScoreBias::element(OpBuilder &builder, Value tensor, ArrayRef<Value> at) c
     if (!n.is(1))
       index = l.add(index, i);
   }
-  return l.load(type.getElementType(), l.at(l.pointer(tensor), index, type.getElementType()));
+  return l.load(type.getElementType(), l.at(pointer(tensor), index, type.getElementType()));
 }
 
 /// What the table of buckets of a bias says of a distance, in steps of the classes.
@@ -67,11 +67,11 @@ Value ScoreBias::relativeDot(attn::RelativeDotOp op, Value k, Value own) const {
   Value entry = l.min(l.max(l.add(zero, distance), l.constant(0)), last);
   Value element = x.getSize(0).is(1) ? l.constant(0) : batch, member = heads == 1 ? l.constant(0) : head;
   Value line = l.add(l.mul(element, l.size(x.getSize(1))), op.getKeySide() ? k : row);
-  Value left = l.at(l.pointer(op.getX()), l.mul(l.add(l.mul(line, heads), member), w), l.f32());
+  Value left = l.at(pointer(op.getX()), l.mul(l.add(l.mul(line, heads), member), w), l.f32());
   Value at = l.mul(entry, l.size(table.getSize(1)));
   if (!table.getSize(1).is(w))
     at = l.add(at, l.mul(head, w));
-  Value right = l.at(l.pointer(op.getTable()), at, l.f32());
+  Value right = l.at(pointer(op.getTable()), at, l.f32());
   return l.Code::loop(l.constant(0), l.constant(w), 1, ValueRange{l.real(0.0)}, [&](Value d, ValueRange sum) {
     Value a = l.loadF32(left, d), b = l.loadF32(right, d);
     return Values{l.fma(a, b, sum[0])};
@@ -90,7 +90,7 @@ Value ScoreBias::biasAt(Value bias, Value k) const {
       })
       .Case([&](attn::AlibiOp op) {
         Value slope =
-            l.loadF32(l.pointer(op.getSlopes()), tensorType(op.getSlopes()).getCount().is(1) ? l.constant(0) : head);
+            l.loadF32(pointer(op.getSlopes()), tensorType(op.getSlopes()).getCount().is(1) ? l.constant(0) : head);
         Value d = arith::SIToFPOp::create(l.b, l.f32(), l.toI64(distance));
         if (op.getSymmetric()) {
           d = math::AbsFOp::create(l.b, d);
@@ -102,7 +102,7 @@ Value ScoreBias::biasAt(Value bias, Value k) const {
         Size columns = tensorType(op.getTable()).getSize(1);
         Value entry = lookedUp(op, distance);
         Value at = l.add(l.mul(entry, l.size(columns)), columns.is(1) ? l.constant(0) : head);
-        return l.loadF32(l.pointer(op.getTable()), at);
+        return l.loadF32(pointer(op.getTable()), at);
       })
       .Case([&](attn::RelativeDotOp op) { return relativeDot(op, k, own); })
       .Case([&](attn::DenseBiasOp op) {

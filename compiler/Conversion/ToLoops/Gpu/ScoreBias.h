@@ -20,8 +20,8 @@ public:
 
   /// The product `s` of query and key `k` with scale, softcap and bias.
   Value finished(Value s, Value k) const;
-  /// The value of a length, at the top of the function: masks ask from inside of loops of their own.
-  Value length(const model::Size &form) const;
+  /// The length of an axis of a tensor, at the top of the function: masks ask from inside of loops of their own.
+  Value length(Value tensor, int64_t axis) const;
   /// Element `at` of a tensor that a mask or bias holds; axes of length 1 are read at 0. Emits at `builder`.
   Value element(mlir::OpBuilder &builder, Value tensor, llvm::ArrayRef<Value> at) const;
 
@@ -30,6 +30,7 @@ private:
   const AttentionPlan &plan;
   Value batch, head, row, position;
 
+  Value pointer(Value tensor) const { return l.pointer(plan.sourceOf(tensor)); }
   Value biasAt(Value bias, Value k) const;
   Value relativeDot(attn::RelativeDotOp op, Value k, Value own) const;
   Value lookedUp(mlir::Operation *bias, Value distance) const;

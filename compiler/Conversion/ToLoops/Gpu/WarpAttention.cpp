@@ -160,7 +160,7 @@ Value RowProgram::anchorOf(const ScoreBias &score, Value batch) {
     OpBuilder::InsertionGuard inner(l.b);
     l.b.setInsertionPointToStart(look.thenBlock());
     auto load = [&](OpBuilder &b, Value operand, ArrayRef<Value> at) { return score.element(b, operand, at); };
-    auto lengthOf = [&](const Size &n) { return score.length(n); };
+    auto lengthOf = [&](Value t, int64_t axis) { return score.length(t, axis); };
     mask::Emitter e{l.b, l.b, l.b.getLoc()};
     e.batch = batch;
     e.past = l.size(plan.past);
@@ -214,10 +214,10 @@ void RowProgram::emit(Value item) {
     outputs.emplace_back(l, l.real(0.0));
 
   auto load = [&](OpBuilder &b, Value operand, ArrayRef<Value> at) { return score.element(b, operand, at); };
-  auto lengthOf = [&](const Size &n) { return score.length(n); };
+  auto lengthOf = [&](Value t, int64_t axis) { return score.length(t, axis); };
   mask::Emitter e{l.b,  l.b,  l.b.getLoc(),          position, position, batch, head, l.size(plan.past),
                   rows, keys, l.size(plan.keyStart), load,     lengthOf};
-  Value mask = op.getMask();
+  Value mask = plan.mask;
 
   auto visit = [&](OpBuilder &, Value begin, Value end, Value) {
     Value first = l.add(anchor, l.mul(l.div(l.sub(begin, anchor), l.constant(kWarp)), kWarp));
