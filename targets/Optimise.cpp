@@ -4,8 +4,10 @@
 #include "llvm/Passes/PassBuilder.h"
 #include "llvm/Target/TargetMachine.h"
 
-void heddle::optimise(llvm::Module &module, llvm::TargetMachine &machine, llvm::OptimizationLevel level) {
-  llvm::PassBuilder builder(&machine);
+void heddle::optimise(llvm::Module &module, llvm::TargetMachine &machine, llvm::OptimizationLevel level, bool unrolls) {
+  llvm::PipelineTuningOptions tuning;
+  tuning.LoopUnrolling = unrolls;
+  llvm::PassBuilder builder(&machine, tuning);
   llvm::LoopAnalysisManager loops;
   llvm::FunctionAnalysisManager functions;
   llvm::CGSCCAnalysisManager calls;

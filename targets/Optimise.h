@@ -11,8 +11,8 @@ class TargetMachine;
 
 namespace heddle {
 
-/// LLVM's own pipeline of `level` for `machine`.
-void optimise(llvm::Module &module, llvm::TargetMachine &machine, llvm::OptimizationLevel level);
+/// LLVM's own pipeline of `level` for `machine`; without `unrolls` loops stay as they are.
+void optimise(llvm::Module &module, llvm::TargetMachine &machine, llvm::OptimizationLevel level, bool unrolls = true);
 
 } // namespace heddle
 

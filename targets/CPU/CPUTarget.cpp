@@ -48,7 +48,9 @@ std::unique_ptr<llvm::Module> heddle::cpu::translate(mlir::ModuleOp module, llvm
 }
 
 void heddle::cpu::optimise(llvm::Module &module, llvm::TargetMachine &machine) {
-  heddle::optimise(module, machine, llvm::OptimizationLevel::O2);
+  // Kernels have as many sums side by side as there are registers. LLVM would unroll whatever fits into the cache of
+  // decoded instructions of some processors (6,750 of them on Zen 4), loops around loops too.
+  heddle::optimise(module, machine, llvm::OptimizationLevel::O2, /*unrolls=*/false);
 }
 
 bool heddle::cpu::emit(llvm::Module &module, llvm::TargetMachine &machine, Output kind, llvm::raw_pwrite_stream &os,
