@@ -36,8 +36,9 @@ static std::unique_ptr<Pass> skipPadding(Options o) { return createSkipPaddingPa
 static std::unique_ptr<Pass> planCache(Options o) { return plan::createPlanCachePass({o.longestPiece}); }
 static std::unique_ptr<Pass> planSchedules(Options o) { return plan::createPlanSchedulesPass({o.panel}); }
 static std::unique_ptr<Pass> convertToLoops(Options o) {
-  return loops::createConvertToLoopsPass({o.vectorWidth, o.registers, o.longestFunction});
+  return loops::createConvertToLoopsPass({o.vectorWidth, o.registers});
 }
+static std::unique_ptr<Pass> shareLoops(Options o) { return loops::createShareLoopsPass({o.longestFunction}); }
 static std::unique_ptr<Pass> vectorToSCF(Options) { return createConvertVectorToSCFPass(); }
 
 static constexpr PassFactory kEntries[] = {
@@ -89,6 +90,7 @@ static constexpr PassFactory kKernelsToLlvm[] = {
 };
 static constexpr PassFactory kLlvm[] = {
     convertToLoops,
+    shareLoops,
     plain<createCanonicalizerPass>,
     plain<createCSEPass>,
     plain<createLoopInvariantCodeMotionPass>,

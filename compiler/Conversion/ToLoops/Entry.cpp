@@ -46,8 +46,13 @@ Lowering::Lowering(func::FuncOp source, const Machine &machine)
 LogicalResult Lowering::lowerBlock(Block &block) {
   for (Operation &op : block.without_terminator()) {
     b.setLoc(op.getLoc());
+    Operation *end = &*b.getInsertionPoint(), *last = end->getPrevNode();
     if (failed(lowerOp(*this, &op)))
       return failure();
+    for (Operation *made = last ? last->getNextNode() : &end->getBlock()->front(); made != end;
+         made = made->getNextNode())
+      if (made->getNumRegions())
+        made->setAttr(kOfAttr, b.getStringAttr(op.getName().stripDialect()));
   }
   return success();
 }

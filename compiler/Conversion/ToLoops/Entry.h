@@ -13,8 +13,8 @@ namespace heddle::loops {
 
 /// Checks the plan of a module of stage `buffers`, lowers its functions, each of which goes to `done` with what it
 /// became, and puts those and the card in their place.
-mlir::LogicalResult lowerEntries(mlir::ModuleOp module, const Machine &machine,
-                                 llvm::function_ref<void(Lowering &)> done);
+mlir::LogicalResult lowerEntries(
+    mlir::ModuleOp module, const Machine &machine, llvm::function_ref<void(Lowering &)> done = [](Lowering &) {});
 
 } // namespace heddle::loops
 

@@ -30,6 +30,9 @@ namespace heddle::loops {
 /// that value, a form.
 constexpr llvm::StringLiteral kKeptAttr = "heddle.kept";
 
+/// On what an op has become in its entry, where that has regions: the op's name.
+constexpr llvm::StringLiteral kOfAttr = "heddle.of";
+
 class Lowering;
 
 /// Ops whose code each target writes in its own way; all others are one source for every target.

@@ -8,13 +8,24 @@ def ConvertToLoopsPass : Pass<"convert-heddle-to-loops", "mlir::ModuleOp"> {
   let summary = "Turn the functions of stage `buffers` into SPMD loops over memory";
   let options = [
     Option<"vectorWidth", "vector-width", "int64_t", "16", "f32 lanes of a vector register">,
-    Option<"registers", "registers", "int64_t", "32", "vector registers">,
-    Option<"longestFunction", "longest-function", "int64_t", "16000", "ops above which a function becomes several">
+    Option<"registers", "registers", "int64_t", "32", "vector registers">
   ];
   let dependentDialects = [
     "mlir::arith::ArithDialect", "mlir::func::FuncDialect", "mlir::LLVM::LLVMDialect",
     "mlir::math::MathDialect", "mlir::scf::SCFDialect",
     "mlir::vector::VectorDialect"];
+}
+
+def ShareLoopsPass : Pass<"heddle-share-loops", "mlir::ModuleOp"> {
+  let summary = "Make loops of entries functions, equal ones the same";
+  let description = [{
+    A loop between two barriers becomes a function of the lengths and addresses that it reads, and a call; loops that
+    come again are calls of one function. An entry that is still too long becomes several functions.
+  }];
+  let options = [
+    Option<"longestFunction", "longest-function", "int64_t", "16000", "ops above which a function becomes several">
+  ];
+  let dependentDialects = ["mlir::func::FuncDialect", "mlir::LLVM::LLVMDialect"];
 }
 
 def AddEntryTablePass : Pass<"heddle-add-entry-table", "mlir::ModuleOp"> {

@@ -2,7 +2,6 @@
 
 #include "compiler/Conversion/ToLoops/Entry.h"
 #include "compiler/Conversion/ToLoops/Passes.h"
-#include "compiler/Conversion/ToLoops/Split.h"
 #include "dialects/Mask/Emission/Emission.h"
 
 namespace heddle::loops {
@@ -35,8 +34,7 @@ struct ConvertToLoops final : heddle::loops::impl::ConvertToLoopsPassBase<Conver
     }
     RegisterLanes lanes(width);
     Machine machine{lanes, registerPrograms(), registersOf};
-    if (failed(lowerEntries(module, machine,
-                            [&](heddle::loops::Lowering &l) { splitLongFunction(l.function, longestFunction); })))
+    if (failed(lowerEntries(module, machine)))
       signalPassFailure();
   }
 };
