@@ -30,7 +30,7 @@ config.substitutions += [
     ("%spoil", "%s %s/spoil.py" % (python, support)),
 ]
 
-for feature, tool in (("heddle", "heddle"), ("heddle-opt", "heddle-opt"), ("heddle-translate", "heddle-translate")):
+for feature, tool in (("heddle", "heddle"), ("heddle-opt", "heddle-opt"), ("heddle-translate", "heddle-translate"), ("heddle-toy", "heddle-toy")):
     if os.path.exists(os.path.join(config.heddle_tools, tool)):
         config.available_features.add(feature)
 if os.path.exists("/usr/bin/clang-format-22"):

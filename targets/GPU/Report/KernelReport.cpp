@@ -1,4 +1,8 @@
 //===- KernelReport.cpp - what kernels take, and their bound ---------------===//
+//
+// Lengths for the dims of an entry, a row for each of its kernels, totals; then the same as tables for people.
+//
+//===----------------------------------------------------------------------===//
 
 #include "targets/GPU/Report/KernelReport.h"
 #include "compiler/Conversion/ToKernels/Launch.h"

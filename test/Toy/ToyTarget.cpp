@@ -1,0 +1,53 @@
+//===- ToyTarget.cpp - a third target, in one folder ------------------------===//
+//
+// Tiles of its own, the lowering of loops with four lanes, and code for the processor at hand.
+//
+//===----------------------------------------------------------------------===//
+
+#include "test/Toy/ToyTarget.h"
+#include "compiler/Conversion/ToLoops/CPUPlan.h"
+#include "compiler/Pipelines/Stages.h"
+#include "dialects/Model/IR/Model.h"
+#include "mlir/Conversion/Passes.h"
+
+using namespace mlir;
+using namespace heddle;
+
+static constexpr int64_t kLanes = 4, kRegisters = 8;
+
+namespace {
+struct ToyPlan final : loops::CPUPlan {
+  using CPUPlan::tilesOf;
+  llvm::StringRef name() const override { return "toy"; }
+  /// Eight results of two rows: four registers of sums, and one code for few rows and many.
+  model::ScheduleAttr tilesOf(Operation *op) const override {
+    return model::ScheduleAttr::get(op->getContext(), /*panel=*/8, /*rows=*/2, /*block=*/16, /*ahead=*/0,
+                                    /*small=*/1 << 30);
+  }
+};
+} // namespace
+
+void toy::registerPlan(MLIRContext &context) {
+  plan::Targets::of(context.getLoadedDialect<model::ModelDialect>()).add(std::make_unique<ToyPlan>());
+}
+
+void toy::addPasses(OpPassManager &pm) {
+  heddle::addPasses(pm, "llvm", {}, [](llvm::StringRef) { return true; });
+}
+
+model::TargetAttr toy::ToyTarget::describe(MLIRContext *context) const {
+  return model::TargetAttr::get(context, name(), "four-lanes", kLanes, kRegisters, StringAttr());
+}
+
+bool toy::ToyTarget::print(ModuleOp, llvm::StringRef what, llvm::raw_pwrite_stream &, std::string &error) const {
+  error = "the toy shows no " + what.str();
+  return false;
+}
+
+std::unique_ptr<llvm::Module> toy::ToyTarget::code(ModuleOp module, llvm::TargetMachine &machine,
+                                                   llvm::LLVMContext &context, std::string &error) const {
+  std::unique_ptr<llvm::Module> out = cpu::translate(module, context, machine);
+  if (!out)
+    error = "the functions could not be translated to LLVM IR";
+  return out;
+}
