@@ -17,10 +17,10 @@ def ConvertToLoopsPass : Pass<"convert-heddle-to-loops", "mlir::ModuleOp"> {
 }
 
 def ShareLoopsPass : Pass<"heddle-share-loops", "mlir::ModuleOp"> {
-  let summary = "Make loops of entries functions, equal ones the same";
+  let summary = "Make equal loops of entries one function";
   let description = [{
-    A loop between two barriers becomes a function of the lengths and addresses that it reads, and a call; loops that
-    come again are calls of one function. An entry that is still too long becomes several functions.
+    Loops between two barriers that come more than once become calls of one function of the lengths and addresses that
+    they read. An entry that is still too long becomes several functions.
   }];
   let options = [
     Option<"longestFunction", "longest-function", "int64_t", "16000", "ops above which a function becomes several">

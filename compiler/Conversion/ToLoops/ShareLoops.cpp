@@ -1,8 +1,8 @@
 //===- ShareLoops.cpp - loops that are equal are one function ---------------===//
 //
-// An entry is a row of loops with barriers between. Each of them becomes a function whose arguments are the lengths and
-// addresses that it reads: a loop that comes again, for another tensor, in another layer or entry, is a call of the
-// same function, and code is generated for it once. Numbers stay in the code: loops that differ in one are two.
+// An entry is a row of loops with barriers between. Those that come more than once, for another tensor, in another
+// layer or entry, become calls of one function. Its arguments are the lengths and addresses that the loop reads; code
+// is generated for it once. Numbers stay in the code: loops that differ in one are two.
 //
 // Afterwards an entry that is still too long is split (Split.h).
 //
@@ -12,9 +12,10 @@
 #include "compiler/Conversion/ToLoops/Passes.h"
 #include "compiler/Conversion/ToLoops/Split.h"
 #include "mlir/IR/IRMapping.h"
-#include "mlir/IR/Matchers.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/StringMap.h"
 #include "llvm/Support/xxhash.h"
 
 namespace heddle::loops {
@@ -26,10 +27,8 @@ using namespace mlir;
 using namespace heddle;
 using namespace heddle::loops;
 
-/// Shorter loops stay where they are, in ops.
+/// Shorter loops stay where they are, in ops: a call and a module of LLVM cost as much.
 static constexpr int64_t kShortest = 40;
-/// Functions of an entry: each is a module of its own for LLVM, so many thousands would cost more than they save.
-static constexpr size_t kMost = 256;
 
 static bool isBarrier(Operation *op) {
   auto call = dyn_cast<func::CallOp>(op);
@@ -37,23 +36,23 @@ static bool isBarrier(Operation *op) {
 }
 
 namespace {
-/// A loop as text: equal texts, equal code. Values have the numbers of their first mention, what comes from outside
-/// too.
-class LoopText {
-public:
-  explicit LoopText(Operation *loop) : loop(loop), os(text) { write(loop); }
-  /// What comes from outside, in the order of its first mention; numbers and constants are no part of it.
-  llvm::SetVector<Value> outside;
-  /// Numbers and constants that are made outside.
-  llvm::SetVector<Operation *> constants;
-  /// Whether a function can have the loop: memory of the stack ends with the function that has it.
-  bool movable = true;
+/// A loop of an entry.
+struct Loop {
+  Operation *op;
+  std::string kind;                       ///< the op of a model that it has been made for
+  std::string text;                       ///< equal texts: equal code
+  llvm::SetVector<Value> outside;         ///< what it reads from outside, in the order of the text
+  llvm::SetVector<Operation *> constants; ///< numbers that are made outside; they are in the text
+  bool movable = true;                    ///< false where it uses the stack of its function
+};
 
-  StringRef str() const { return text; }
+/// Writes a loop's text: values have the numbers of their first mention.
+class Writer {
+public:
+  explicit Writer(Loop &loop) : loop(loop), os(loop.text) { write(loop.op); }
 
 private:
-  Operation *loop;
-  std::string text;
+  Loop &loop;
   llvm::raw_string_ostream os;
   llvm::DenseMap<Value, int64_t> numbers;
 
@@ -62,23 +61,23 @@ private:
 };
 } // namespace
 
-void LoopText::mention(Value v) {
+void Writer::mention(Value v) {
   auto [at, fresh] = numbers.try_emplace(v, numbers.size());
   os << ' ' << at->second;
-  if (!fresh || loop->isAncestor(v.getParentBlock()->getParentOp()))
+  if (!fresh || loop.op->isAncestor(v.getParentBlock()->getParentOp()))
     return;
   Operation *made = v.getDefiningOp();
-  movable &= !isa_and_nonnull<LLVM::AllocaOp>(made);
+  loop.movable &= !isa_and_nonnull<LLVM::AllocaOp>(made);
   if (made && made->getNumOperands() == 0 && made->getNumRegions() == 0 && isPure(made)) {
-    constants.insert(made);
+    loop.constants.insert(made);
     os << '=' << made->getName() << made->getAttrDictionary();
   } else {
-    outside.insert(v);
+    loop.outside.insert(v);
   }
   os << ':' << v.getType();
 }
 
-void LoopText::write(Operation *op) {
+void Writer::write(Operation *op) {
   os << op->getName() << op->getDiscardableAttrDictionary() << op->getPropertiesAsAttribute();
   for (Value v : op->getOperands())
     mention(v);
@@ -103,68 +102,10 @@ void LoopText::write(Operation *op) {
   os << '\n';
 }
 
-namespace {
-class Sharer {
-public:
-  explicit Sharer(ModuleOp module) : module(module) {}
-  /// The loops of a block, which is part of what an op of `kind` has become.
-  void visit(Block &block, StringRef kind = "loop");
-
-private:
-  ModuleOp module;
-  llvm::StringMap<func::FuncOp> functions; ///< by text
-
-  void share(Operation *loop, StringRef kind);
-  func::FuncOp functionOf(Operation *loop, const LoopText &text, StringRef kind);
-};
-} // namespace
-
-/// The function that is made of the loop, which moves there.
-func::FuncOp Sharer::functionOf(Operation *loop, const LoopText &text, StringRef kind) {
-  OpBuilder b(module.getContext());
-  b.setInsertionPointToEnd(module.getBody());
-  SmallVector<Type> types;
-  for (Value v : text.outside)
-    types.push_back(v.getType());
-  std::string name = "heddle_" + kind.str() + "_" + llvm::utohexstr(llvm::xxh3_64bits(text.str()), true);
-  auto function = func::FuncOp::create(b, loop->getLoc(), name, b.getFunctionType(types, {}));
-  function.setPrivate();
-  function->setAttr("llvm.linkage", LLVM::LinkageAttr::get(b.getContext(), LLVM::Linkage::Internal));
-  Block *body = function.addEntryBlock();
-  b.setInsertionPointToEnd(body);
-  IRMapping inside;
-  for (auto [v, argument] : llvm::zip_equal(text.outside, body->getArguments()))
-    inside.map(v, argument);
-  for (Operation *constant : text.constants)
-    b.clone(*constant, inside);
-  auto end = func::ReturnOp::create(b, loop->getLoc());
-  loop->moveBefore(end);
-  loop->walk([&](Operation *op) {
-    for (OpOperand &operand : op->getOpOperands())
-      if (Value v = inside.lookupOrNull(operand.get()))
-        operand.set(v);
-  });
-  return function;
-}
-
-void Sharer::share(Operation *loop, StringRef kind) {
-  LoopText text(loop);
-  auto known = functions.find(text.str());
-  if (!text.movable || (known == functions.end() && functions.size() == kMost))
-    return;
-  OpBuilder b(loop->getContext());
-  b.setInsertionPointAfter(loop);
-  Location loc = loop->getLoc();
-  if (known == functions.end())
-    known = functions.try_emplace(text.str(), functionOf(loop, text, kind)).first;
-  else
-    loop->erase();
-  func::CallOp::create(b, loc, known->second, text.outside.getArrayRef());
-}
-
-/// Loops stand in the entry itself, or in what has barriers inside: a repeat of layers, a condition.
-void Sharer::visit(Block &block, StringRef kind) {
-  for (Operation &op : llvm::make_early_inc_range(block)) {
+/// The loops of a block, which is part of what an op of `kind` has become: those that stand there, or in what has
+/// barriers inside, a repeat of layers or a condition.
+static void collect(Block &block, StringRef kind, SmallVectorImpl<std::unique_ptr<Loop>> &loops) {
+  for (Operation &op : block) {
     if (op.getNumRegions() == 0)
       continue;
     auto own = cast_or_null<StringAttr>(op.removeAttr(kOfAttr));
@@ -178,10 +119,64 @@ void Sharer::visit(Block &block, StringRef kind) {
     if (barrier) {
       for (Region &region : op.getRegions())
         for (Block &inner : region)
-          visit(inner, of);
+          collect(inner, of, loops);
     } else if (length >= kShortest && op.getNumResults() == 0) {
-      share(&op, of);
+      auto loop = std::make_unique<Loop>();
+      loop->op = &op;
+      loop->kind = of.str();
+      Writer writer(*loop);
+      if (loop->movable)
+        loops.push_back(std::move(loop));
     }
+  }
+}
+
+/// The function that is made of a loop, which moves there.
+static func::FuncOp functionOf(const Loop &loop) {
+  Location loc = loop.op->getLoc();
+  ImplicitLocOpBuilder b(loc, loop.op->getContext());
+  b.setInsertionPointToEnd(loop.op->getParentOfType<ModuleOp>().getBody());
+  SmallVector<Type> types;
+  for (Value v : loop.outside)
+    types.push_back(v.getType());
+  std::string name = "heddle_" + loop.kind + "_" + llvm::utohexstr(llvm::xxh3_64bits(loop.text), true);
+  auto function = func::FuncOp::create(b, name, b.getFunctionType(types, {}));
+  function.setPrivate();
+  function->setAttr("llvm.linkage", LLVM::LinkageAttr::get(b.getContext(), LLVM::Linkage::Internal));
+  Block *body = function.addEntryBlock();
+  b.setInsertionPointToEnd(body);
+  IRMapping inside;
+  for (auto [v, argument] : llvm::zip_equal(loop.outside, body->getArguments()))
+    inside.map(v, argument);
+  for (Operation *constant : loop.constants)
+    b.clone(*constant, inside);
+  auto end = func::ReturnOp::create(b);
+  loop.op->moveBefore(end);
+  loop.op->walk([&](Operation *op) {
+    for (OpOperand &operand : op->getOpOperands())
+      if (Value v = inside.lookupOrNull(operand.get()))
+        operand.set(v);
+  });
+  return function;
+}
+
+static void share(ArrayRef<std::unique_ptr<Loop>> loops) {
+  llvm::StringMap<int64_t> counts;
+  for (const std::unique_ptr<Loop> &loop : loops)
+    ++counts[loop->text];
+  llvm::StringMap<func::FuncOp> functions;
+  for (const std::unique_ptr<Loop> &loop : loops) {
+    if (counts[loop->text] == 1)
+      continue;
+    OpBuilder b(loop->op->getContext());
+    b.setInsertionPointAfter(loop->op);
+    Location loc = loop->op->getLoc();
+    func::FuncOp &function = functions[loop->text];
+    if (function)
+      loop->op->erase();
+    else
+      function = functionOf(*loop);
+    func::CallOp::create(b, loc, function, loop->outside.getArrayRef());
   }
 }
 
@@ -195,11 +190,12 @@ struct ShareLoops final : heddle::loops::impl::ShareLoopsPassBase<ShareLoops> {
       for (auto name : names.getAsRange<StringAttr>())
         if (auto entry = module.lookupSymbol<func::FuncOp>(name.getValue()))
           entries.push_back(entry);
-    Sharer sharer(module);
-    for (func::FuncOp entry : entries) {
-      sharer.visit(entry.getBody().front());
+    SmallVector<std::unique_ptr<Loop>> loops;
+    for (func::FuncOp entry : entries)
+      collect(entry.getBody().front(), "loop", loops);
+    share(loops);
+    for (func::FuncOp entry : entries)
       splitLongFunction(entry, longestFunction);
-    }
   }
 };
 } // namespace
