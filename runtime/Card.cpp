@@ -450,6 +450,17 @@ Status CardParser::statement(std::string_view key) {
     for (std::string_view chip = word(); !chip.empty(); chip = word())
       card.devices.push_back(std::string(chip));
     return card.devices.empty() ? error("`device` takes names of chips") : Status();
+  } else if (key == "regroup") {
+    Regroup next;
+    uint64_t before = card.regroups.empty() ? 0 : uint64_t(card.regroups.back().offset) + card.regroups.back().bytes();
+    constexpr int64_t kMost = int64_t(1) << 20;
+    if (!parseInteger(word(), next.offset) || !parseInteger(word(), next.depth) || !parseInteger(word(), next.panels) ||
+        !parseInteger(word(), next.width) || next.offset < 0 || next.offset % 16 || next.depth < 4 || next.depth % 4 ||
+        next.depth > kMost || next.panels < 1 || next.panels > kMost || next.width < 1 || next.width > kMost / 4 ||
+        uint64_t(next.offset) < before)
+      return error("`regroup` takes where panels begin, their depth by 4, how many there are and their width, "
+                   "ascending");
+    card.regroups.push_back(next);
   } else if (key == "dim") {
     return dimLine();
   } else if (key == "generate") {
@@ -538,6 +549,7 @@ void Card::adopt(const Card &other) {
     mine.launches = its.launches;
   }
   devices = other.devices;
+  regroups = other.regroups;
   lookups = other.lookups;
 }
 

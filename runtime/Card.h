@@ -48,10 +48,11 @@ struct LaunchLine {
   std::string kernel;
   /// Work items of a launch, or how often what follows is repeated.
   Form count;
-  int64_t lanes = 32;  ///< threads an item takes: 32, a warp, or 1
-  int64_t threads = 0; ///< of a block
-  int64_t shared = 0;  ///< bytes of shared memory of a block
-  std::string place;   ///< op and place of a launch, for messages; may be ""
+  int64_t lanes = 32;             ///< threads an item takes: 32, a warp, or 1
+  int64_t threads = 0;            ///< of a block
+  int64_t shared = 0;             ///< bytes of shared memory of a block, on the chips
+  std::vector<std::string> chips; ///< that are named here; none: on all of them
+  std::string place;              ///< op and place of a launch, for messages; may be ""
 
   /// Reads what stands behind `key`, which is one of isKey's, and appends it.
   /// `dims` are the entry's; errors name what was expected.
@@ -106,6 +107,13 @@ struct Roles {
   std::map<std::string, int64_t> languages, tasks; ///< name -> id of its token
 };
 
+/// A weight of 16 bits whose words lie otherwise on a device: of panels
+/// [panels][depth][width] of words, [depth / 4][panels * width][4].
+struct Regroup {
+  int64_t offset = 0, depth = 0, panels = 0, width = 0;
+  uint64_t bytes() const { return 4 * uint64_t(depth) * uint64_t(panels) * uint64_t(width); }
+};
+
 struct Card {
   std::string text, name, target, maskedRows, license;
   std::string dtype = "f32";                                        ///< of storage: "f32", "bf16", "f16"
@@ -120,6 +128,7 @@ struct Card {
   int64_t parameters = 0;           ///< numbers among the weights; 0: not said
   std::vector<Entry> entries;
   std::vector<std::string> devices; ///< chips that there are images for
+  std::vector<Regroup> regroups;    ///< ascending, none over another
 
   static Status parse(const char *text, Card &card);
   /// A text may hold a card for the processor and behind it one for GPUs, of

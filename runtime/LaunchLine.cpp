@@ -1,7 +1,7 @@
 //===- LaunchLine.cpp - Lines of the card for a device --------------------===//
 //
-// `launch KERNEL items FORM of 32|1 threads N [shared BYTES]`, `repeat FORM`,
-// `again`. A form may have spaces in it, so a line is cut at its words from
+// `launch KERNEL items FORM of 32|1 threads N [shared BYTES [on CHIP..]]`,
+// `repeat FORM`, `again`. A form may have spaces in it, so a line is cut at its words from
 // behind.
 //
 //===----------------------------------------------------------------------===//
@@ -34,8 +34,16 @@ static Status parseLaunch(std::string_view text, const std::vector<std::string> 
   constexpr int64_t kMostThreads = 1024, kMostShared = 1 << 20;
   auto expected = [] {
     return internalError("expected `launch KERNEL items FORM of 32|1 threads N "
-                         "[shared BYTES]`");
+                         "[shared BYTES [on CHIP..]]`");
   };
+  if (size_t at = text.find(" on "); text.find(" shared ") < at && at != std::string_view::npos) {
+    std::string_view chips = text.substr(at + 4);
+    for (size_t end; !chips.empty(); chips.remove_prefix(std::min(chips.size(), end + 1))) {
+      end = std::min(chips.find(' '), chips.size());
+      line.chips.push_back(std::string(chips.substr(0, end)));
+    }
+    text = text.substr(0, at);
+  }
   if (text.find(" shared ") != std::string_view::npos) {
     std::optional<int64_t> shared = cutNumber(text, " shared ");
     if (!shared || *shared < 0 || *shared > kMostShared)

@@ -67,10 +67,12 @@ static constexpr PassFactory kBuffers[] = {
     plain<plan::createPlanMemoryPass>,
 };
 static constexpr PassFactory kKernels[] = {
+    plain<loops::createGroupWeightsPass>,
     plain<loops::createConvertToWarpsPass>,
     plain<kernels::createSplitKernelsPass>,
 };
 static constexpr PassFactory kKernelsToLlvm[] = {
+    plain<kernels::createKernelsByChipPass>,
     plain<tile::createTileToNVVMPass>,
     plain<createCanonicalizerPass>,
     plain<createCSEPass>,

@@ -48,8 +48,11 @@ Status Device::start(const void *from) {
   HEDDLE_TRY(kernels.load(card));
   if (image.weightsSize == 0)
     return {};
+  if (!card.regroups.empty() &&
+      uint64_t(card.regroups.back().offset) + card.regroups.back().bytes() > image.weightsSize)
+    return internalError("a weight to be regrouped ends behind the weights");
   HEDDLE_TRY(take(image.weightsSize, "the weights", weights));
-  return upload(gpu, from, image.weightsSize, weights);
+  return upload(gpu, from, image.weightsSize, card.regroups, weights);
 }
 
 Status Device::take(uint64_t bytes, std::string_view what, CuAddress &address) {

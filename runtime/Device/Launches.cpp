@@ -42,6 +42,11 @@ const heddle_device_image *pickImage(const heddle_device_image *images, int capa
   return best;
 }
 
+int64_t sharedOn(const LaunchLine &line, std::string_view chip) {
+  bool named = std::find(line.chips.begin(), line.chips.end(), chip) != line.chips.end();
+  return line.chips.empty() || named ? line.shared : 0;
+}
+
 Kernels::~Kernels() {
   if (module)
     gpu.driver.moduleUnload(module);
@@ -99,11 +104,12 @@ Status Kernels::find(const LaunchLine &line) {
   Kernel kernel;
   if (gpu.driver.moduleFunction(&kernel.function, module, line.kernel.c_str()) != kCuSuccess)
     return internalError("the image for " + std::string(chip()) + " has no kernel " + quote(line.kernel));
-  if (line.shared > kSharedForAll)
-    HEDDLE_TRY(gpu.check(gpu.driver.functionSet(kernel.function, kCuMostDynamicShared, int(line.shared)),
+  kernel.shared = sharedOn(line, chip());
+  if (kernel.shared > kSharedForAll)
+    HEDDLE_TRY(gpu.check(gpu.driver.functionSet(kernel.function, kCuMostDynamicShared, int(kernel.shared)),
                          "shared memory was asked for"));
   int blocks = 0;
-  HEDDLE_TRY(gpu.check(gpu.driver.occupancy(&blocks, kernel.function, int(line.threads), size_t(line.shared)),
+  HEDDLE_TRY(gpu.check(gpu.driver.occupancy(&blocks, kernel.function, int(line.threads), size_t(kernel.shared)),
                        "a kernel was asked what it needs"));
   if (blocks < 1)
     return {Error::GpuFailed, "the kernel " + quote(line.kernel) + " does not fit the GPU"};
@@ -124,7 +130,7 @@ Status Kernels::launch(const LaunchLine &line, const std::vector<int64_t> &dims,
   int64_t i = index[0], j = index[1];
   void *values[] = {&arguments.fail, &arguments.dims, &arguments.tensors, &arguments.arena, &arguments.weights, &i, &j};
   int result = gpu.driver.launch(kernel.function, unsigned(blocks), 1, 1, unsigned(line.threads), 1, 1,
-                                 unsigned(line.shared), gpu.stream, values, nullptr);
+                                 unsigned(kernel.shared), gpu.stream, values, nullptr);
   std::string name = "the kernel " + quote(line.kernel) + (line.place.empty() ? "" : " (" + line.place + ")");
   HEDDLE_TRY(gpu.check(result, (name + " was launched").c_str()));
   if (!waits)

@@ -20,6 +20,9 @@ namespace heddle::rt {
 /// highest that is not above it; a cubin before text. Null if none fits.
 const heddle_device_image *pickImage(const heddle_device_image *images, int capability);
 
+/// Bytes of shared memory that a launch gives a kernel for `chip`.
+int64_t sharedOn(const LaunchLine &line, std::string_view chip);
+
 /// Where the arguments of a kernel lie, on the device.
 struct KernelArguments {
   CuAddress fail = 0, dims = 0, tensors = 0, arena = 0, weights = 0;
@@ -47,7 +50,8 @@ public:
 private:
   struct Kernel {
     CuFunction function = nullptr;
-    int64_t most = 1; ///< blocks that fill the device
+    int64_t most = 1;   ///< blocks that fill the device
+    int64_t shared = 0; ///< bytes of shared memory that a launch gives it
   };
   Status find(const LaunchLine &line);
   Status launch(const LaunchLine &line, const std::vector<int64_t> &dims, const KernelArguments &arguments,

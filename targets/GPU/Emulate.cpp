@@ -13,6 +13,7 @@
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Analysis/ValueTracking.h"
 #include "llvm/IR/IRBuilder.h"
+#include "llvm/IR/InlineAsm.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/ReplaceConstant.h"
 
@@ -33,7 +34,14 @@ static constexpr StringRef kTogether[] = {"shfl.sync.bfly.f32",
                                           "cp.async.commit.group",
                                           "cp.async.wait.group",
                                           "ldmatrix.sync.aligned.m8n8.x4.b16.p3",
-                                          "mma.m16n8k16.row.col.bf16"};
+                                          "mma.m16n8k16.row.col.bf16",
+                                          "mbarrier.init.shared",
+                                          "fence.mbarrier_init.release.cluster",
+                                          "mbarrier.arrive.expect.tx.scope.cta.space.cta",
+                                          "cp.async.bulk.global.to.shared.cluster",
+                                          "wgmma.fence.sync.aligned",
+                                          "wgmma.commit_group.sync.aligned",
+                                          "wgmma.wait_group.sync.aligned"};
 
 /// Calls of `f`, which gives a structure, become calls of `to` with a place for it as first argument: how a structure
 /// is returned is agreed between LLVM and C in no simple way.
@@ -58,6 +66,61 @@ static void returnThroughMemory(Function &f, StringRef symbol) {
     call->replaceAllUsesWith(b.CreateLoad(result, place));
     call->eraseFromParent();
   }
+}
+
+/// Assembly on registers that it changes (the f32 operands, all of its results) becomes a call of `symbol`, which
+/// changes them in memory: (registers, number, other operands).
+static void changeInMemory(CallInst &call, StringRef symbol, uint32_t number) {
+  IRBuilder<> entry(&*call.getFunction()->getEntryBlock().getFirstInsertionPt()), b(&call);
+  Module &module = *call.getModule();
+  SmallVector<Value *> registers, arguments{nullptr, b.getInt32(number)};
+  for (Value *operand : call.args())
+    (operand->getType()->isFloatTy() ? registers : arguments).push_back(operand);
+  auto *type = ArrayType::get(b.getFloatTy(), registers.size());
+  Value *place = entry.CreateAlloca(type);
+  arguments[0] = place;
+  for (auto [i, value] : enumerate(registers))
+    b.CreateStore(value, b.CreateConstInBoundsGEP2_32(type, place, 0, unsigned(i)));
+  SmallVector<Type *> types;
+  for (Value *argument : arguments)
+    types.push_back(argument->getType());
+  FunctionCallee to = module.getOrInsertFunction(symbol, FunctionType::get(b.getVoidTy(), types, false));
+  cast<Function>(to.getCallee())->addFnAttr(Attribute::Convergent);
+  b.CreateCall(to, arguments);
+  Value *all = PoisonValue::get(call.getType());
+  for (size_t i = 0; i < registers.size(); ++i) {
+    Value *one = b.CreateLoad(b.getFloatTy(), b.CreateConstInBoundsGEP2_32(type, place, 0, unsigned(i)));
+    all = b.CreateInsertValue(all, one, unsigned(i));
+  }
+  call.replaceAllUsesWith(all);
+  call.eraseFromParent();
+}
+
+static bool replaceAssembly(Module &module, std::string &error) {
+  SmallVector<CallInst *> calls;
+  for (Function &f : module)
+    for (Instruction &i : instructions(f))
+      if (auto *call = dyn_cast<CallInst>(&i); call && call->isInlineAsm())
+        calls.push_back(call);
+  for (CallInst *call : calls) {
+    StringRef text = cast<InlineAsm>(call->getCalledOperand())->getAsmString();
+    uint32_t columns = 0;
+    if (StringRef rest = text; rest.consume_front("wgmma.mma_async.sync.aligned.m64n") &&
+                               !rest.consumeInteger(10, columns) && rest.starts_with("k16.f32.bf16.bf16 ") &&
+                               rest.ends_with(", 1, 1, 1, 0, 0;")) {
+      changeInMemory(*call, "hdemu_wgmma", columns);
+    } else if (text == "wgmma.wait_group.sync.aligned 0;") {
+      changeInMemory(*call, "hdemu_wgmma_settle", uint32_t(call->arg_size()));
+    } else if (text.contains("mbarrier.try_wait.parity.shared::cta.b64")) {
+      FunctionCallee to = module.getOrInsertFunction("hdemu_mbarrier_wait", call->getFunctionType());
+      cast<Function>(to.getCallee())->addFnAttr(Attribute::Convergent);
+      call->setCalledOperand(to.getCallee());
+    } else {
+      error = "the emulator does not know the assembly '" + text.take_front(60).str() + "'";
+      return false;
+    }
+  }
+  return true;
 }
 
 static bool replaceIntrinsics(Module &module, std::string &error) {
@@ -151,7 +214,7 @@ static void addTable(Module &module, ArrayRef<Function *> kernels, const DenseMa
 }
 
 bool heddle::gpu::emulate(Module &module, TargetMachine &host, bool races, std::string &error) {
-  if (!replaceIntrinsics(module, error))
+  if (!replaceIntrinsics(module, error) || !replaceAssembly(module, error))
     return false;
   module.setTargetTriple(host.getTargetTriple());
   module.setDataLayout(host.createDataLayout());

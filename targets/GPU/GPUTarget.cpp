@@ -99,6 +99,26 @@ static void markGlobal(llvm::Module &module) {
     }
 }
 
+/// Leaves the kernels that are for `chip`, under the names that the card launches.
+static void pickKernels(mlir::ModuleOp module, llvm::Module &out, const Chip &chip) {
+  for (auto f : module.getOps<mlir::LLVM::LLVMFuncOp>()) {
+    mlir::Attribute kernel = f->getAttr(heddle::kernels::kKernelAttr);
+    if (!kernel)
+      continue;
+    llvm::Function *code = out.getFunction(f.getName());
+    if (!heddle::kernels::isFor(f, chip.name)) {
+      code->eraseFromParent();
+      continue;
+    }
+    code->setCallingConv(llvm::CallingConv::PTX_Kernel);
+    if (auto name = llvm::dyn_cast<mlir::StringAttr>(kernel))
+      code->setName(name.getValue());
+  }
+  for (llvm::GlobalVariable &global : llvm::make_early_inc_range(out.globals()))
+    if (global.use_empty() && global.getName().starts_with("heddle_shared_"))
+      global.eraseFromParent();
+}
+
 std::unique_ptr<llvm::Module> heddle::gpu::translate(mlir::ModuleOp module, llvm::LLVMContext &context,
                                                      const Chip &chip, std::string &error) {
   std::unique_ptr<llvm::TargetMachine> machine = machineOf(chip, error);
@@ -114,12 +134,14 @@ std::unique_ptr<llvm::Module> heddle::gpu::translate(mlir::ModuleOp module, llvm
   }
   out->setTargetTriple(machine->getTargetTriple());
   out->setDataLayout(machine->createDataLayout());
-  for (auto f : module.getOps<mlir::LLVM::LLVMFuncOp>())
-    if (f->hasAttr(kernels::kKernelAttr))
-      out->getFunction(f.getName())->setCallingConv(llvm::CallingConv::PTX_Kernel);
+  pickKernels(module, *out, chip);
   for (llvm::Function &f : *out)
     if (!f.isDeclaration() && f.getCallingConv() != llvm::CallingConv::PTX_Kernel)
       f.setLinkage(llvm::GlobalValue::InternalLinkage);
+  for (llvm::Function &f : *out)
+    for (llvm::Instruction &i : llvm::instructions(f))
+      if (auto *call = llvm::dyn_cast<llvm::CallInst>(&i); call && call->isInlineAsm())
+        call->setConvergent(); // instructions of groups of threads, for which the dialect has no word
   // The card is for the host.
   if (llvm::GlobalVariable *card = out->getGlobalVariable("heddle_card"))
     card->eraseFromParent();

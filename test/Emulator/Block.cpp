@@ -63,7 +63,14 @@ bool Block::runBlock() {
   stopped.resize(threads);
   for (uint32_t i = 0; i < threads; ++i)
     stopped[i] = stacks.enter(i, body);
-  sharedMemory.assign(job->shared, char(0xff));
+  constexpr uintptr_t kAligned = 1024; // compilers rely on what a kernel asks for
+  sharedMemory.assign(job->shared + kAligned, char(0xff));
+  sharedBegin = sharedMemory.data() + (-reinterpret_cast<uintptr_t>(sharedMemory.data()) & (kAligned - 1));
+  written.assign(job->shared / 4 + 1, false);
+  phases.begin();
+  groups.clear();
+  for (uint32_t i = 0; i < threads; i += Group::kThreads)
+    groups.emplace_back(*this);
   sharedRaces.begin(threads);
   waiting = ended = 0;
   barriers = 0;
@@ -82,9 +89,13 @@ void Block::body() {
   warp.ready &= ~lane;
   if (!self.copies[self.current].open.empty())
     self.fail("ends while copies that it asked for are under way");
+  if (self.group().isOpen())
+    self.fail("ends while products that it asked for are under way");
   if (warp.arrived && warp.mask & lane)
     self.fail("ends while lanes of its warp wait for it");
   ++self.ended;
+  if (self.ended == job.threads && !self.phases.idle())
+    self.fail("ends while copies in bulk are under way");
   if (self.waiting)
     self.fail("ends while threads of its block wait for it at a barrier");
   self.next();
@@ -117,6 +128,8 @@ void Block::next() {
         lane = (lane + 1) % 32;
     return go(warp * 32 + lane);
   }
+  if (ended < job->threads && phases.progress())
+    return next();
   if (ended < job->threads)
     error = "kernel " + std::string(job->name) + ": threads wait for each other, " +
             place(block * job->threads + current) + " last";
@@ -176,21 +189,43 @@ void Block::barrier() {
     next();
 }
 
+void Block::sleep() {
+  warps[current / 32].ready &= ~(1u << current % 32);
+  next();
+}
+
+uint64_t Block::sharedOffset(const char *at, uint64_t bytes) {
+  auto offset = uint64_t(at - sharedBegin);
+  if (offset > job->shared || bytes > job->shared - offset)
+    fail("takes " + std::to_string(bytes) + " bytes for shared memory that are not");
+  return offset;
+}
+
+void Block::fillInBulk(char *to, uint64_t bytes) {
+  uint64_t offset = sharedOffset(to, bytes);
+  touch(to, bytes, true); // from now on, whenever it is
+  for (uint64_t word = offset / 4; word < (offset + bytes) / 4; ++word)
+    written[word] = false;
+  if (options.races)
+    sharedRaces.forget(offset, bytes);
+}
+
 void Block::perform(const Copy &copy) {
   memcpy(copy.to, copy.from, copy.bytes);
   memset(copy.to + copy.bytes, 0, copy.size - copy.bytes);
 }
 
 void Block::copyAsync(char *to, const char *from, uint32_t bytes, uint32_t size) {
-  auto offset = uint64_t(to - sharedMemory.data());
-  if (offset % size || reinterpret_cast<uintptr_t>(from) % size || bytes > size || offset + size > sharedMemory.size())
+  auto offset = uint64_t(to - sharedBegin);
+  if (offset % size || reinterpret_cast<uintptr_t>(from) % size || bytes > size || offset + size > job->shared)
     fail("copies " + std::to_string(size) + " bytes to or from where they do not fit");
   touch(from, bytes, false);
   touch(to, size, true); // from now on, whenever it is
+  for (uint64_t word = offset / 4; word < (offset + size) / 4; ++word)
+    written[word] = true;
   Copies &mine = copies[current];
   Copy copy{to, from, bytes, size, mine.groups};
-  bool early = options.copies == Moments::Early || (options.copies == Moments::Random && random(2));
-  if (early)
+  if (isNow(options.copies))
     perform(copy);
   else
     mine.open.push_back(copy);
@@ -215,11 +250,14 @@ std::string Block::place(uint32_t thread) const {
 void Block::touch(const void *address, uint64_t bytes, bool stores) {
   if (!options.races)
     return;
-  uint64_t offset = uint64_t(static_cast<const char *>(address) - sharedMemory.data());
-  bool isShared = offset < sharedMemory.size();
+  uint64_t offset = uint64_t(static_cast<const char *>(address) - sharedBegin);
+  bool isShared = offset < job->shared;
   if (!isShared && !memory.offsetOf(address, offset))
     return; // a thread's own
   Races &shadows = isShared ? sharedRaces : races;
+  if (isShared && stores)
+    for (uint64_t word = offset / 4; word <= (offset + bytes - 1) / 4; ++word)
+      written[word] = true;
   uint32_t other = 0;
   if (!(stores ? shadows.store(offset, bytes, now(), other) : shadows.load(offset, bytes, now(), other)))
     fail(std::string("races: it ") + (stores ? "writes" : "reads") + (isShared ? " shared memory" : " memory") +

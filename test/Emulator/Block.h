@@ -11,8 +11,10 @@
 
 #include "heddle/abi.h"
 #include "test/Emulator/Fibers.h"
+#include "test/Emulator/Groups.h"
 #include "test/Emulator/Memory.h"
 #include "test/Emulator/Options.h"
+#include "test/Emulator/Phases.h"
 #include "test/Emulator/Races.h"
 
 #include <array>
@@ -54,7 +56,7 @@ public:
   const Launch &launch() const { return *job; }
   uint32_t thread() const { return current; }
   uint32_t number() const { return block; }
-  char *shared() { return sharedMemory.data(); }
+  char *shared() { return sharedBegin; }
   /// Waits for the lanes of `mask`; what lane `from` brought.
   uint32_t meet(Meeting meeting, uint32_t mask, uint32_t value, uint32_t from);
   /// Waits for the lanes of `mask`, which bring words each.
@@ -69,9 +71,30 @@ public:
   /// Waits for all groups but the last `pending`.
   void waitGroups(uint32_t pending);
   bool chops() const { return options.chop; }
+  /// The threads of the four warps of the thread that runs.
+  Group &group() { return groups[current / Group::kThreads]; }
+
+  // For what waits and goes on by itself.
+  /// Lets others go on until somebody wakes the thread that runs.
+  void sleep();
+  void wake(uint32_t thread) { warps[thread / 32].ready |= 1u << thread % 32; }
+  uint32_t random(uint32_t below);
+  /// Whether what may be done now or later is done now.
+  bool isNow(Moments moments) { return moments == Moments::Early || (moments == Moments::Random && random(2)); }
+  uint64_t sharedBytes() const { return job->shared; }
+  /// Of `bytes` bytes in shared memory.
+  uint64_t sharedOffset(const char *at, uint64_t bytes);
+  /// Bytes of shared memory will come from elsewhere, and whoever needs them is told.
+  void fillInBulk(char *to, uint64_t bytes);
+  /// Whether a thread, or what it asked for, wrote there and not what a unit sees.
+  bool isWrittenByThreads(uint64_t offset) const { return written[offset / 4]; }
+
   /// An access to memory, before it happens.
   void touch(const void *address, uint64_t bytes, bool stores);
   [[noreturn]] void fail(const std::string &what);
+
+  const Options &options;
+  Phases phases{*this};
 
 private:
   struct Warp {
@@ -100,11 +123,9 @@ private:
   /// Goes on with the next thread that can, or with run() if all have ended.
   void next();
   void go(uint32_t thread);
-  uint32_t random(uint32_t below);
   std::string place(uint32_t thread) const;
   Moment now() const;
 
-  const Options &options;
   const Memory &memory;
   Races races, sharedRaces;
   Stacks stacks;
@@ -117,6 +138,9 @@ private:
   uint32_t waiting = 0, ended = 0;
   uint16_t barriers = 0;
   std::vector<char> sharedMemory;
+  char *sharedBegin = nullptr; ///< within it
+  std::vector<bool> written;   ///< words of it, by threads
+  std::vector<Group> groups;
   uint64_t state = 1, switched = 0;
   std::string error;
 };

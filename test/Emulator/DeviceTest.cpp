@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 #include "runtime/Device/Graphs.h"
 #include "runtime/Device/Launches.h"
+#include "runtime/Device/Upload.h"
 #include "test/Emulator/DeviceModel.h"
 #include "test/Emulator/Machine.h"
 #include "test/Runtime/Files.h"
@@ -129,6 +130,31 @@ TEST(Device, RunsTensorsThroughUploadedWeights) {
             emulator::machine()->memory.total()); // all was given back
 }
 
+TEST(Device, RegroupsWeightsOnTheirWay) {
+  // Word i is i; two weights with something before, between and behind them.
+  const std::vector<Regroup> regroups = {{64, 8, 3, 32}, {64 + 3072 + 128, 12, 1, 16}};
+  std::vector<uint32_t> words(1200), there(1200), pieces(1200);
+  for (uint32_t i = 0; i < 1200; ++i)
+    words[i] = i;
+  auto *from = reinterpret_cast<const char *>(words.data());
+  arrange(regroups, from, 0, 4800, reinterpret_cast<char *>(there.data()));
+  std::vector<uint32_t> right = words;
+  for (const Regroup &r : regroups)
+    for (int64_t k = 0; k < r.depth; ++k)
+      for (int64_t n = 0; n < r.panels * r.width; ++n) {
+        int64_t first = r.offset / 4, panel = n / r.width;
+        right[size_t(first + (k / 4 * r.panels * r.width + n) * 4 + k % 4)] =
+            words[size_t(first + (panel * r.depth + k) * r.width + n % r.width)];
+      }
+  EXPECT_EQ(there, right);
+  // However the weights are cut.
+  for (uint64_t size : {16, 48, 336, 3072}) {
+    for (uint64_t at = 0; at < 4800; at += size)
+      arrange(regroups, from, at, std::min<uint64_t>(size, 4800 - at), reinterpret_cast<char *>(pieces.data()) + at);
+    EXPECT_EQ(pieces, right) << size;
+  }
+}
+
 TEST(Device, CapturesAGraphForABucketOfLengths) {
   both(generating({"-n", "200"}));
   // Lengths 4 to 128, and 129 to 202.
@@ -205,6 +231,15 @@ TEST(Device, PicksImages) {
   EXPECT_EQ(pickImage(images, 90), images + 1);
   EXPECT_EQ(pickImage(images, 100), images + 0);
   EXPECT_EQ(pickImage(nullptr, 80), nullptr);
+}
+
+TEST(Device, MemoryIsForTheChipsThatAreNamed) {
+  LaunchLine line;
+  line.shared = 1 << 16;
+  EXPECT_EQ(sharedOn(line, "sm_80"), 1 << 16);
+  line.chips = {"sm_89", "sm_90a"};
+  EXPECT_EQ(sharedOn(line, "sm_80"), 0);
+  EXPECT_EQ(sharedOn(line, "sm_90a"), 1 << 16);
 }
 
 TEST(Device, AKernelsFailureIsTheModels) {

@@ -7,6 +7,8 @@
 #ifndef HEDDLE_TEST_EMULATOR_KERNEL_H
 #define HEDDLE_TEST_EMULATOR_KERNEL_H
 
+#include <cstdint>
+
 extern "C" {
 int hdemu_read_ptx_sreg_tid_x(void);
 int hdemu_read_ptx_sreg_ntid_x(void);
@@ -37,6 +39,22 @@ void hdemu_ldmatrix_sync_aligned_m8n8_x4_b16_p3(int *out, const char *row);
 /// sum + left * right of 16 x 16 by 16 x 8 bf16, in the registers that PTX says.
 void hdemu_mma_m16n8k16_row_col_bf16(float *out, int a0, int a1, int a2, int a3, int b0, int b1, float c0, float c1,
                                      float c2, float c3);
+
+/// Barriers of slots (Phases.h). Copies in bulk take the last four arguments for
+/// clusters and hints, of which none are generated.
+void hdemu_mbarrier_init_shared(char *at, int arrivals);
+void hdemu_fence_mbarrier_init_release_cluster(void);
+int64_t hdemu_mbarrier_arrive_expect_tx_scope_cta_space_cta(char *at, int bytes);
+void hdemu_mbarrier_wait(int64_t at, int parity);
+void hdemu_cp_async_bulk_global_to_shared_cluster(char *to, char *at, const char *from, int bytes, short, int64_t, bool,
+                                                  bool);
+
+/// Products of groups of warps (Groups.h). The registers of one lie at `sums`.
+void hdemu_wgmma_fence_sync_aligned(void);
+void hdemu_wgmma(float *sums, int columns, int64_t left, int64_t right);
+void hdemu_wgmma_commit_group_sync_aligned(void);
+void hdemu_wgmma_wait_group_sync_aligned(int64_t pending);
+void hdemu_wgmma_settle(float *sums, int count);
 
 /// The block's shared memory, NaN when the block begins.
 char *hdemu_shared(void);

@@ -52,9 +52,10 @@ static bool readOption(std::string_view word, Options &options) {
     options.order = value == "reverse" ? Order::Reverse : value == "random" ? Order::Random : Order::Forward;
     return value == "forward" || options.order != Order::Forward;
   }
-  if (name == "copies") {
-    options.copies = value == "early" ? Moments::Early : value == "random" ? Moments::Random : Moments::Late;
-    return value == "late" || options.copies != Moments::Late;
+  if (name == "copies" || name == "products") {
+    Moments &moments = name == "copies" ? options.copies : options.products;
+    moments = value == "early" ? Moments::Early : value == "random" ? Moments::Random : Moments::Late;
+    return value == "late" || moments != Moments::Late;
   }
   if (name == "mma") {
     options.chop = value == "chop";

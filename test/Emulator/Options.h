@@ -6,7 +6,9 @@
 //   seed=N          of the random order
 //   races           words that two threads touch unordered, one writing, fail
 //   copies=late|early|random  when cp.async is done: when it is waited for, when
-//                   it is asked for, one or the other
+//                   it is asked for, one or the other; copies in bulk when no
+//                   thread can go on without
+//   products=late|early|random  when wgmma is done, likewise
 //   mma=chop        units that multiply matrices cut sums off, as hardware does,
 //                   and do not round each
 //   early           copies and launches happen when they are asked for, not
@@ -34,7 +36,7 @@ enum class Moments : uint8_t { Late, Early, Random };
 
 struct Options {
   Order order = Order::Forward;
-  Moments copies = Moments::Late;
+  Moments copies = Moments::Late, products = Moments::Late;
   bool chop = false;
   uint64_t seed = 1;
   bool races = false, early = false, count = false;

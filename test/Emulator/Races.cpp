@@ -65,6 +65,11 @@ bool Races::load(uint64_t offset, uint64_t bytes, Moment now, uint32_t &other) {
   return true;
 }
 
+void Races::forget(uint64_t offset, uint64_t bytes) {
+  for (uint64_t i = offset; i < offset + bytes; ++i)
+    shadows[i] = Shadow();
+}
+
 bool Races::store(uint64_t offset, uint64_t bytes, Moment now, uint32_t &other) {
   for (uint64_t i = offset; i < offset + bytes; ++i) {
     Shadow &s = at(i);

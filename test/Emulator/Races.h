@@ -39,6 +39,8 @@ public:
   /// Notes an access; false if it races, and `other` is with whom.
   bool load(uint64_t offset, uint64_t bytes, Moment now, uint32_t &other);
   bool store(uint64_t offset, uint64_t bytes, Moment now, uint32_t &other);
+  /// Whoever goes on knows of these bytes by other means.
+  void forget(uint64_t offset, uint64_t bytes);
 
 private:
   /// How far apart those are that read a byte: they agree down to this.

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """PTX of models, assembled: `ptxas.py --heddle HEDDLE [--chips sm_80,sm_90a] [--tiles] MODEL...`.
 
-With --tiles also two of one linear each, 1024 x 512, in f32 and in bf16: a kernel that does it must have just so many
-instructions that multiply (PRODUCTS), or LLVM has made something else of a tile. For each model and chip a line: kernels, most registers, bytes of stack, spills. A kernel with stack or spills, a text that ptxas
+With --tiles also two of one linear each, 1024 x 512, in f32 and in bf16: kernels that do it must have just so many
+instructions that multiply (PRODUCTS; GROUPED in machine code), or LLVM or ptxas has made something else of a tile. For each model and chip a line: kernels, most registers, bytes of stack, spills. A kernel with stack or spills, a text that ptxas
 refuses or warns of, or one that holds what no text may hold (targets/GPU/README.md) counts as a failure. Ends in
 `N passed, N failed[, N skipped]`; where there is no ptxas the assembling is skipped and said so."""
 import argparse
@@ -10,6 +10,7 @@ import json
 import os
 import re
 import shutil
+import struct
 import subprocess
 import sys
 import tempfile
@@ -19,11 +20,21 @@ FORBIDDEN = [(r"__nv_", "calls a device library"), (r"@-1\b", "a predicate that 
 
 
 # Of the kernels of one linear: what a line holds, and how many lines do. f32: 4 steps of 8 x 8 sums a thread, and the general kernel for few rows. bf16: of a
-# tall tile 2 steps of 4 x 4 units, of a low one 2 of 2; each left side comes by one ldmatrix.
+# tall tile 2 steps of 4 x 4 units on sm_80 and 4 steps on sm_90a, of a low one 2 of 2; each left side comes by one ldmatrix, right sides by two.
+PAIRS, MATRICES, GROUPS = ("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32", "ldmatrix.sync.aligned.m8n8.x4.shared.b16",
+                           "wgmma.mma_async.sync.aligned.m64n128k16.f32.bf16.bf16")
 PRODUCTS = {
-    "f32": [("fma.rn.f32", 256, 1000), ("mma.sync", 0, 0)],
-    "bf16": [("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32", 36, 36), ("ldmatrix.sync.aligned.m8n8.x4.shared.b16", 10, 10), ("fma.rn.f32", 0, 0)],
+    ("f32", "sm_80"): [("fma.rn.f32", 256, 1000), (PAIRS, 0, 0), (GROUPS, 0, 0)],
+    ("bf16", "sm_80"): [(PAIRS, 36, 36), (MATRICES, 16, 16), (GROUPS, 0, 0), ("fma.rn.f32", 0, 0)],
+    ("f32", "sm_90a"): [("fma.rn.f32", 256, 1000), (PAIRS, 0, 0), (GROUPS, 0, 0)],
+    ("bf16", "sm_90a"): [(PAIRS, 4, 4), (MATRICES, 4, 4), (GROUPS, 4, 4), ("cp.async.bulk.shared::cluster", 6, 6), ("fma.rn.f32", 0, 0)],
 }
+# The kernels of one linear, and opcodes of machine code: the low 12 bits of an instruction of 16 bytes. A product of a group of warps with its left side in
+# registers is among what ptxas before 13.3 may get wrong, so there is none.
+KERNELS = {"f32": ["few rows", "tall tiles"], "bf16": ["rounding", "low tiles", "tall tiles"]}
+OPCODES = {"FFMA": 0x223, "HMMA": 0x23C, "HGMMA": 0x9F0, "HGMMA with registers": 0xDF0}
+GROUPED = {("bf16", "sm_90a", "tall tiles"): 4}
+SLACK = 8 # registers that a kernel may differ from the table by
 
 
 def one_linear(folder):
@@ -39,22 +50,67 @@ def one_linear(folder):
     return f.name
 
 
-def miscounts(text, dtype):
-    return ["%d x %s, not %d%s" % (found, what, low, " to %d" % high if high > low else "") for what, low, high in PRODUCTS[dtype]
+def miscounts(text, dtype, chip):
+    return ["%d x %s, not %d%s" % (found, what, low, " to %d" % high if high > low else "") for what, low, high in PRODUCTS.get((dtype, chip), [])
             if not low <= (found := text.count(what)) <= high]
 
 
-def assemble(path, chip):
-    """-> problem or "", most registers, kernels"""
-    p = subprocess.run(["ptxas", "-v", "-arch=" + chip, path, "-o", path + ".cubin"], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
-    if p.returncode:
-        return "ptxas refuses it: " + p.stdout.strip().splitlines()[0], 0, 0
-    used = [int(n) for n in re.findall(r"Used (\d+) registers", p.stdout)]
-    frames = re.findall(r"(\d+) bytes stack frame, (\d+) bytes spill stores, (\d+) bytes spill loads", p.stdout)
-    if any(n != "0" for frame in frames for n in frame):
-        return "stack or spills", max(used, default=0), len(used)
-    warned = [line for line in p.stdout.splitlines() if "warning" in line.lower() or "C75" in line]
-    return warned[0] if warned else "", max(used, default=0), len(used)
+def machine_code(path):
+    """kernel -> how often each of OPCODES is in it, of a cubin, which is an ELF file."""
+    with open(path, "rb") as f:
+        file = f.read()
+    start, (size, count, names) = struct.unpack_from("<Q", file, 40)[0], struct.unpack_from("<HHH", file, 58)
+    sections = [struct.unpack_from("<IIQQQQ", file, start + i * size) for i in range(count)]
+    kernels = {}
+    for name, _, _, _, offset, length in sections:
+        at = sections[names][4] + name
+        text = file[at:file.index(b"\0", at)].decode()
+        if text.startswith(".text."):
+            found = [struct.unpack_from("<Q", file, i)[0] & 0xFFF for i in range(offset, offset + length, 16)]
+            kernels[text[6:]] = {what: found.count(code) for what, code in OPCODES.items()}
+    return kernels
+
+
+class Assembled:
+    """What ptxas says of a text: a problem or "", and registers of each kernel."""
+
+    def __init__(self, path, chip):
+        self.cubin, self.registers, self.problem = path + ".cubin", {}, ""
+        p = subprocess.run(["ptxas", "-v", "-arch=" + chip, path, "-o", self.cubin], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+        if p.returncode:
+            self.problem = "ptxas refuses it: " + p.stdout.strip().splitlines()[0]
+            return
+        self.registers = {name: int(n) for name, n in re.findall(r"entry function '(\w+)'(?:(?!entry function).)*?Used (\d+) registers", p.stdout, re.S)}
+        frames = re.findall(r"(\d+) bytes stack frame, (\d+) bytes spill stores, (\d+) bytes spill loads", p.stdout)
+        warned = [line for line in p.stdout.splitlines() if "warning" in line.lower() or "C75" in line]
+        self.problem = "stack or spills" if any(n != "0" for frame in frames for n in frame) else warned[0] if warned else ""
+
+    def rows(self, dtype, chip):
+        """Of the kernels of one linear: lines of the table of targets/GPU/README.md, and problems."""
+        code, lines, problems = machine_code(self.cubin), [], []
+        for i, what in enumerate(KERNELS[dtype]):
+            counts, registers = code["run_%d" % i], self.registers["run_%d" % i]
+            lines.append((dtype, chip, what, registers, counts["FFMA"], counts["HMMA"], counts["HGMMA"]))
+            expected = GROUPED.get((dtype, chip, what), 0)
+            if counts["HGMMA"] != expected or counts["HGMMA with registers"]:
+                problems.append("%s: %d products of groups in machine code, %d with registers, not %d and 0" %
+                                (what, counts["HGMMA"], counts["HGMMA with registers"], expected))
+        return lines, problems
+
+
+def compare(lines, path):
+    """How the table in a file differs from these lines."""
+    with open(path) as f:
+        table = {tuple(cells[:3]): [int(n) for n in cells[3:]] for line in f
+                 if len(cells := [c.strip() for c in line.strip().strip("|").split("|")]) == 7 and cells[0] in KERNELS}
+    print("| linear of 1024 x 512 | chip | kernel | registers | FFMA | HMMA | HGMMA |\n|---|---|---|---|---|---|---|")
+    wrong = []
+    for line in lines:
+        print("| " + " | ".join(str(cell) for cell in line) + " |")
+        there = table.pop(line[:3], None)
+        if there is None or abs(there[0] - line[3]) > SLACK or there[1:] != list(line[4:]):
+            wrong.append("%s: the table of %s says %s" % (" ".join(map(str, line)), os.path.basename(path), there))
+    return wrong + ["%s: nothing is so called" % " ".join(key) for key in table]
 
 
 def main():
@@ -62,11 +118,13 @@ def main():
     p.add_argument("--heddle", required=True)
     p.add_argument("--chips", default="sm_80,sm_90a")
     p.add_argument("--tiles", action="store_true")
+    p.add_argument("--table", metavar="FILE", help="its table of the linears' kernels must be that of ptxas, up to %d registers" % SLACK)
     p.add_argument("model", nargs="*")
     o = p.parse_args()
     own = tempfile.TemporaryDirectory()
     models = [(model, model, None) for model in o.model]
-    models += [("a linear in " + dtype, one_linear(own.name), dtype) for dtype in PRODUCTS if o.tiles]
+    models += [("a linear in " + dtype, one_linear(own.name), dtype) for dtype in KERNELS if o.tiles]
+    lines = []
     there = shutil.which("ptxas")
     passed = failed = skipped = 0
     if not there:
@@ -88,20 +146,29 @@ def main():
                 problems = [why for pattern, why in FORBIDDEN if re.search(pattern, text)]
                 kernels = len(re.findall(r"^\.visible \.entry", text, re.M))
                 if dtype:
-                    problems += miscounts(text, dtype)
+                    problems += miscounts(text, dtype, chip)
                 if not kernels:
                     problems.append("no kernels")
                 registers = "?"
                 if there:
-                    problem, registers, assembled = assemble(path, chip)
-                    problems += [problem] if problem else []
-                    if not problem and assembled != kernels:
-                        problems.append("%d of %d kernels were assembled" % (assembled, kernels))
+                    done = Assembled(path, chip)
+                    registers = max(done.registers.values(), default=0)
+                    problems += [done.problem] if done.problem else []
+                    if not done.problem and len(done.registers) != kernels:
+                        problems.append("%d of %d kernels were assembled" % (len(done.registers), kernels))
+                    elif not done.problem and dtype:
+                        more, wrong = done.rows(dtype, chip)
+                        lines, problems = lines + more, problems + wrong
                 else:
                     skipped += 1
                 print("%s%s %s: %d kernels, at most %s registers%s" % ("FAIL " if problems else "", name, chip, kernels, registers,
                                                                        ": " + "; ".join(problems) if problems else ""))
                 passed, failed = passed + (not problems), failed + bool(problems)
+    if o.table and there:
+        wrong = compare(lines, o.table)
+        for line in wrong:
+            print("FAIL " + line)
+        passed, failed = passed + (not wrong), failed + bool(wrong)
     print("%d passed, %d failed%s" % (passed, failed, ", %d skipped" % skipped if skipped else ""))
     return int(failed > 0)
 

@@ -4,7 +4,7 @@
 Sides that no tile fits, rows that fill no tile, a residual, a bias, a function in the epilogue. In f32 every bit is a processor's, whether 1
 row is multiplied, 16 (the general kernel), 17 or 150 (tiles). In bf16 a row's bits are the same in any company, and numbers
 are those of rounded factors in f64 as far as sums in f32 go, whether units round or cut off. All of it whatever the order of threads
-and the moment at which copies are done, and without a race. Ends in `N passed, N failed`."""
+and the moment at which copies and products are done, and without a race, on sm_80 and on sm_90a. Ends in `N passed, N failed`."""
 import argparse
 import json
 import math
@@ -19,18 +19,25 @@ ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)
 sys.path.insert(0, os.path.join(ROOT, "test", "Oracle"))
 import tensors  # noqa: E402
 
-ROWS = [1, 16, 17, 150]
-DEVICES = ["", "copies=early,order=reverse", "copies=random,order=random,seed=5,sms=3", "races,copies=random,seed=2"]
-MODEL = {
-    "heddle": 1, "name": "tiles", "inputs": {"x": "f32[n,100]"}, "weights": {"file": "model.safetensors"},
-    "body": [
-        {"h": {"linear": "x", "out": 180, "weights": "up"}},
-        {"g": "=gelu(h)"},
-        {"r": {"linear": "x", "out": 133, "bias": False, "weights": "skip"}},
-        {"d": {"linear": "g", "out": 133, "weights": "down"}},
-        {"y": "=d + r"},
-        {"z": {"linear": "y", "out": 64, "weights": "last"}}],
-    "outputs": ["h", "y", "z"]}
+ROWS = [1, 16, 17, 64, 65, 130, 150]
+DEVICES = ["", "copies=early,order=reverse", "copies=random,order=random,seed=5,sms=3", "races,copies=random,seed=2",
+           "copies=early,products=late,sms=1", "products=early,order=reverse", "races,copies=random,products=random,order=random,seed=7"]
+# The sides of the linears: x, up and skip, down, last. No unit of 16 fills the first; the second ones lie in groups on a device, and fill no round of 64.
+SIDES = {"panels": (100, 180, 133, 64), "groups": (112, 208, 144, 70)}
+
+
+def model(sides):
+    x, up, down, last = sides
+    return {
+        "heddle": 1, "name": "tiles", "inputs": {"x": "f32[n,%d]" % x}, "weights": {"file": "model.safetensors"},
+        "body": [
+            {"h": {"linear": "x", "out": up, "weights": "up"}},
+            {"g": "=gelu(h)"},
+            {"r": {"linear": "x", "out": down, "bias": False, "weights": "skip"}},
+            {"d": {"linear": "g", "out": down, "weights": "down"}},
+            {"y": "=d + r"},
+            {"z": {"linear": "y", "out": last, "weights": "last"}}],
+        "outputs": ["h", "y", "z"]}
 
 
 def bf16(x):
@@ -48,18 +55,24 @@ def expected(w, x):
 
 
 class Suite:
-    def __init__(self, heddle, work):
-        self.heddle, self.work, self.passed, self.failed = heddle, work, 0, 0
+    """Programs of one model."""
+    passed = failed = 0
+
+    def __init__(self, heddle, work, name):
+        self.heddle, self.work, self.name = heddle, os.path.join(work, name), name
+        os.mkdir(self.work)
         random = np.random.default_rng(12)
+        x, up, down, last = SIDES[name]
         self.weights = {}
-        for name, out, inner, bias in (("up", 180, 100, True), ("skip", 133, 100, False), ("down", 133, 180, True), ("last", 64, 133, True)):
-            self.weights[name + ".weight"] = (inner ** -0.5 * random.standard_normal((out, inner))).astype(np.float32)
+        for weight, out, inner, bias in (("up", up, x, True), ("skip", down, x, False), ("down", down, up, True), ("last", last, down, True)):
+            self.weights[weight + ".weight"] = (inner ** -0.5 * random.standard_normal((out, inner))).astype(np.float32)
             if bias:
-                self.weights[name + ".bias"] = random.standard_normal(out).astype(np.float32)
-        self.x = random.standard_normal((max(ROWS), 100)).astype(np.float32)
-        with open(os.path.join(work, "model.json"), "w") as f:
-            json.dump(MODEL, f)
-        tensors.write(os.path.join(work, "model.safetensors"), self.weights)
+                self.weights[weight + ".bias"] = random.standard_normal(out).astype(np.float32)
+        self.x = random.standard_normal((max(ROWS), x)).astype(np.float32)
+        with open(os.path.join(self.work, "model.json"), "w") as f:
+            json.dump(model(SIDES[name]), f)
+        tensors.write(os.path.join(self.work, "model.safetensors"), self.weights)
+        self.right = expected(self.weights, self.x)
 
     def compile(self, name, *flags):
         program = os.path.join(self.work, name)
@@ -77,13 +90,39 @@ class Suite:
         return tensors.read(result)
 
     def count(self, good, what):
-        self.passed, self.failed = self.passed + bool(good), self.failed + (not good)
+        Suite.passed, Suite.failed = Suite.passed + bool(good), Suite.failed + (not good)
         if not good:
-            print("FAIL " + what)
+            print("FAIL %s, %s" % (self.name, what))
 
     def same(self, a, b, what):
         """b is the last rows of a, bit by bit."""
         self.count(a.keys() == b.keys() and a and all(a[k][-len(b[k]):].tobytes() == b[k].tobytes() for k in a), what)
+
+    def reals(self, chip):
+        """f32: a processor's bits."""
+        program, all_rows = self.compile("f32_" + chip, *cuda(chip)), self.run(self.compile("cpu"), max(ROWS))
+        for rows in ROWS:
+            self.same(all_rows, self.run(program, rows, ""), "f32 %s: %d rows have other bits than on a processor" % (chip, rows))
+        for device in DEVICES[1:4]:
+            self.same(all_rows, self.run(program, max(ROWS), device), "f32 %s: other bits with %s" % (chip, device))
+
+    def pairs(self, chip, mma):
+        """bf16: the same bits in any company, and the numbers of rounded factors. Gives the results of all rows."""
+        program = self.compile("bf16_" + chip, "--dtype=bf16", *cuda(chip))
+        tall = self.run(program, max(ROWS), mma)
+        for rows in ROWS[:-1]:
+            self.same(tall, self.run(program, rows, mma), "bf16 %s %s: %d rows have other bits than %d" % (chip, mma, rows, max(ROWS)))
+        for device in DEVICES[1:]:
+            self.same(tall, self.run(program, max(ROWS), ",".join(filter(None, [device, mma]))), "bf16 %s %s: other bits with %s" % (chip, mma, device))
+        # The first product has the factors of the other one; behind it a rounding may go the other way.
+        for name, limit in (("h", 2e-6), ("y", 4e-4), ("z", 4e-4)):
+            off = np.sqrt(np.mean((tall[name] - self.right[name]) ** 2) / np.mean(self.right[name] ** 2)) if name in tall else np.inf
+            self.count(off < limit, "bf16 %s %s: %s is off by %.1e of its rms" % (chip, mma, name, off))
+        return tall
+
+
+def cuda(chip):
+    return ["--target=cuda", "--mcpu=" + chip, "--emulate", "--emulate-races"]
 
 
 def main():
@@ -91,27 +130,19 @@ def main():
     p.add_argument("--heddle", required=True)
     o = p.parse_args()
     with tempfile.TemporaryDirectory() as work:
-        suite = Suite(os.path.abspath(o.heddle), work)
-        cuda = ["--target=cuda", "--mcpu=sm_80", "--emulate", "--emulate-races"]
-        processor, reals, pairs = suite.compile("cpu"), suite.compile("f32", *cuda), suite.compile("bf16", "--dtype=bf16", *cuda)
-        all_rows = suite.run(processor, max(ROWS))
-        for rows in ROWS:
-            suite.same(all_rows, suite.run(reals, rows, ""), "f32: %d rows have other bits than on a processor" % rows)
-        for device in DEVICES[1:]:
-            suite.same(all_rows, suite.run(reals, max(ROWS), device), "f32: other bits with " + device)
-        right = expected(suite.weights, suite.x)
+        panels, groups = (Suite(os.path.abspath(o.heddle), work, name) for name in SIDES)
+        panels.reals("sm_80")
+        groups.reals("sm_90a")
+        panels.pairs("sm_80", "")
+        panels.pairs("sm_90a", "mma=chop")
         for mma in ("", "mma=chop"):
-            tall = suite.run(pairs, max(ROWS), mma)
-            for rows in ROWS[:-1]:
-                suite.same(tall, suite.run(pairs, rows, mma), "bf16 %s: %d rows have other bits than %d" % (mma, rows, max(ROWS)))
-            for device in DEVICES[1:]:
-                suite.same(tall, suite.run(pairs, max(ROWS), ",".join(filter(None, [device, mma]))), "bf16 %s: other bits with %s" % (mma, device))
-            # The first product has the factors of the other one; behind it a rounding may go the other way.
-            for name, limit in (("h", 2e-6), ("y", 4e-4), ("z", 4e-4)):
-                off = np.sqrt(np.mean((tall[name] - right[name]) ** 2) / np.mean(right[name] ** 2)) if name in tall else np.inf
-                suite.count(off < limit, "bf16 %s: %s is off by %.1e of its rms" % (mma, name, off))
-        print("%d passed, %d failed" % (suite.passed, suite.failed))
-        return int(suite.failed > 0)
+            # Both chips add units in one order here, so that they have the same bits; so has a program for both.
+            tall = groups.pairs("sm_80", mma)
+            groups.same(tall, groups.pairs("sm_90a", mma), "bf16 %s: two chips have other bits" % mma)
+        both = groups.compile("bf16_both", "--dtype=bf16", *cuda("sm_80+sm_90a"))
+        groups.same(groups.run(groups.compile("bf16_one", "--dtype=bf16", *cuda("sm_80")), 65, ""), groups.run(both, 65, ""), "bf16: other bits in a program for two chips")
+    print("%d passed, %d failed" % (Suite.passed, Suite.failed))
+    return int(Suite.failed > 0)
 
 
 if __name__ == "__main__":

@@ -169,6 +169,7 @@ arena 64
 launch first items max(B, 2) * T of 32 threads 256 # linear, $.layers[0] # x
 repeat 3
 launch second items T of 1 threads 96 shared 1024
+launch fourth items T of 1 threads 96 shared 65536 on sm_89 sm_90a # on top
 repeat B + 1
 launch third items 1 of 32 threads 32
 again
@@ -182,9 +183,10 @@ end
   EXPECT_EQ(card.devices, (std::vector<std::string>{"sm_80", "sm_90a"}));
   const std::vector<LaunchLine> &lines = card.entries[0].launches;
   using Kind = LaunchLine::Kind;
-  ASSERT_EQ(lines.size(), 7u);
-  const Kind kinds[] = {Kind::Launch, Kind::Repeat, Kind::Launch, Kind::Repeat, Kind::Launch, Kind::Again, Kind::Again};
-  for (size_t i = 0; i < 7; ++i)
+  ASSERT_EQ(lines.size(), 8u);
+  const Kind kinds[] = {Kind::Launch, Kind::Repeat, Kind::Launch, Kind::Launch,
+                        Kind::Repeat, Kind::Launch, Kind::Again,  Kind::Again};
+  for (size_t i = 0; i < 8; ++i)
     EXPECT_EQ(lines[i].kind, kinds[i]) << i;
   const int64_t dims[] = {1, 5};
   EXPECT_EQ(lines[0].kernel, "first");
@@ -197,8 +199,31 @@ end
   EXPECT_EQ(lines[1].count.evaluate(dims), 3);
   EXPECT_EQ(lines[2].lanes, 1);
   EXPECT_EQ(lines[2].shared, 1024);
-  EXPECT_EQ(lines[3].count.evaluate(dims), 2);
+  EXPECT_TRUE(lines[2].chips.empty());
+  EXPECT_EQ(lines[3].shared, 65536);
+  EXPECT_EQ(lines[3].chips, (std::vector<std::string>{"sm_89", "sm_90a"}));
+  EXPECT_EQ(lines[3].place, "on top");
+  EXPECT_EQ(lines[4].count.evaluate(dims), 2);
   EXPECT_TRUE(card.entries[1].launches.empty());
+}
+
+TEST(Card, Regroups) {
+  auto parse = [](const char *lines, Card &card) {
+    return Card::parse(("heddle-card 1\ndevice sm_80\n" + std::string(lines) + "\nentry run\ndims T\nend\n").c_str(),
+                       card);
+  };
+  Card card;
+  Status status = parse("regroup 64 8 2 32\nregroup 2112 4 1 32", card);
+  ASSERT_TRUE(status.ok()) << status.message();
+  ASSERT_EQ(card.regroups.size(), 2u);
+  EXPECT_EQ(card.regroups[0].bytes(), 2048u);
+  EXPECT_EQ(card.regroups[1].offset, 2112);
+  for (const char *lines : {"regroup", "regroup 64", "regroup 64 8 2", "regroup 64 8 2 x", "regroup -64 8 2 32",
+                            "regroup 8 8 2 32", "regroup 64 6 2 32", "regroup 64 0 2 32", "regroup 64 8 0 32",
+                            "regroup 64 8 2 0", "regroup 64 8 2 32\nregroup 2048 4 1 32"}) {
+    Card other;
+    EXPECT_FALSE(parse(lines, other).ok()) << lines;
+  }
 }
 
 /// A card for each of two targets: what is the target's own is taken over.
@@ -254,6 +279,7 @@ TEST(Card, LaunchesRefused) {
                             "launch k items T of 32 threads 64 shared",
                             "launch k items T of 32 threads 64 shared -1",
                             "launch k items T of 32 threads 64 shared 8 9",
+                            "launch k items T of 32 threads 64 on sm_80",
                             "repeat",
                             "repeat Q",
                             "repeat 2",

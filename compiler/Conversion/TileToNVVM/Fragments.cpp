@@ -18,7 +18,7 @@ TileCode::TileCode(ImplicitLocOpBuilder &b, const loops::Lanes &lanes, int64_t t
   thread = arith::IndexCastUIOp::create(b, b.getIndexType(), number);
 }
 
-Value TileCode::owner(FragType type) { return type.getSpread() == Spread::mma ? div(thread, constant(kWarp)) : thread; }
+Value TileCode::owner(FragType type) { return div(thread, constant(type.group())); }
 
 Value TileCode::rowOf(FragType type, Value i) {
   Value mine = div(owner(type), constant(type.getAcross()));
@@ -27,7 +27,11 @@ Value TileCode::rowOf(FragType type, Value i) {
     return add({add(square, first), rem(i, constant(4))});
   }
   Value group = div(rem(thread, constant(kWarp)), constant(4)), first = mul(mine, type.getRows() / type.getDown());
-  Value piece = mul(div(i, constant(2)), 16), half = mul(rem(i, constant(2)), 8);
+  // A piece has 16 rows of each warp of a group.
+  int64_t warps = type.group() / kWarp;
+  if (warps > 1)
+    first = add(first, mul(rem(div(thread, constant(kWarp)), constant(warps)), 16));
+  Value piece = mul(div(i, constant(2)), 16 * warps), half = mul(rem(i, constant(2)), 8);
   return add({add(first, group), add(piece, half)});
 }
 

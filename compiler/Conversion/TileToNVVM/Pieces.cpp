@@ -38,6 +38,14 @@ Value TileCode::wordAt(const Piece &piece, Value row, Value column) {
     Value turn = mul(rem(row, constant(4)), 8);
     return behind(piece.base, add({mul(row, pitch), crossed(*this, column, turn)}));
   }
+  case Image::left: {
+    Value group = mul(div(column, constant(4)), pitch), word = add({mul(row, 4), rem(column, constant(4))});
+    return behind(piece.base, add(group, word));
+  }
+  case Image::right: {
+    Value group = mul(div(row, constant(4)), pitch), word = add({mul(column, 4), rem(row, constant(4))});
+    return behind(piece.base, add(group, word));
+  }
   }
   llvm_unreachable("all images are there");
 }
@@ -45,17 +53,31 @@ Value TileCode::wordAt(const Piece &piece, Value row, Value column) {
 void TileCode::copy(const Window &w, const Piece &piece) {
   int64_t rows = piece.type.getRows(), columns = piece.type.getColumns();
   std::optional<int64_t> all = known(w.columns);
-  bool wide = piece.type.getImage() != Image::turned && columns % 4 == 0 && (w.panels || (all && *all % 4 == 0));
-  int64_t at = wide ? 4 : 1, parts = columns / at, count = rows * parts;
+  bool left = piece.type.getImage() == Image::left;
+  bool wide =
+      w.groups || (piece.type.getImage() != Image::turned && columns % 4 == 0 && (w.panels || (all && *all % 4 == 0)));
+  int64_t at = wide ? 4 : 1, count = rows * columns / at;
   Type global = LLVM::LLVMPointerType::get(b.getContext(), unsigned(NVVM::NVVMMemorySpace::Global));
   Value from = LLVM::AddrSpaceCastOp::create(b, global, w.from);
   auto modifier = wide ? NVVM::LoadCacheModifierKind::CG : NVVM::LoadCacheModifierKind::CA;
   auto one = [&](Value part) {
-    Value row = div(part, constant(parts)), column = mul(rem(part, constant(parts)), at);
+    // What lies side by side in groups is asked for side by side.
+    int64_t across = !w.groups ? columns / at : left ? rows : columns;
+    Value row = div(part, constant(across)), column = rem(part, constant(across));
+    if (w.groups && left)
+      std::swap(row, column);
+    row = w.groups && !left ? mul(row, at) : row;
+    column = w.groups && !left ? column : mul(column, at);
     Value r = add(w.row, row), c = add(w.column, column);
-    Value low = less(r, w.rows), left = less(c, w.columns);
-    Value inside = arith::AndIOp::create(b, low, left);
-    Value index = add({mul(r, w.columns), c});
+    Value low = less(r, w.rows), front = less(c, w.columns);
+    Value inside = arith::AndIOp::create(b, low, front);
+    Value index;
+    if (w.groups) {
+      Value group = div(left ? c : r, constant(at)), before = mul(group, left ? w.rows : w.columns);
+      index = mul(add(before, left ? r : c), at);
+    } else {
+      index = add({mul(r, w.columns), c});
+    }
     if (w.panels) {
       Value panel = div(c, constant(w.panels)), place = rem(c, constant(w.panels));
       Value before = mul(panel, w.rows);

@@ -2,7 +2,8 @@
 //
 // f32: each thread multiplies what it has of a column by what it has of a row; every element is one chain of fused
 // products, k ascending. Pairs of bf16: units of 16 x 8 with 16 products each; a unit's left side comes by ldmatrix,
-// its right side lies in the blob as its registers want it.
+// its right side lies in the blob as its registers want it, or in groups and comes by ldmatrix too. Groups of warps
+// (wgmma) are another file, Groups.cpp.
 //
 //===----------------------------------------------------------------------===//
 
@@ -16,9 +17,12 @@ using namespace heddle::tile;
 using heddle::loops::kWarp;
 
 Values TileCode::multiply(const Piece &left, const Piece &right, FragType type, Values sums, int64_t depth) {
-  bool reals = type.getSpread() == Spread::block;
-  return reals ? multiplyReals(left, right, type, std::move(sums), depth)
-               : multiplyPairs(left, right, type, std::move(sums), depth);
+  switch (type.getSpread()) {
+  case Spread::block: return multiplyReals(left, right, type, std::move(sums), depth);
+  case Spread::mma: return multiplyPairs(left, right, type, std::move(sums), depth);
+  case Spread::wgmma: return multiplyGroups(left, right, type, std::move(sums), depth);
+  }
+  llvm_unreachable("all spreads are there");
 }
 
 /// Four f32 that are neighbours in shared memory.
@@ -82,7 +86,16 @@ Values TileCode::multiplyPairs(const Piece &left, const Piece &right, FragType t
       for (int64_t n = 0; n < 4; ++n)
         words.push_back(element(all, n));
     }
-    for (int64_t j = 0; j < columns; j += 2) {
+    // Two pieces at a time, of each the first and the second half of k.
+    bool grouped = right.type.getImage() == Image::right;
+    for (int64_t j = 0; grouped && j < columns; j += 4) {
+      Value column = add({across, add(add(rem(lane, constant(8)), mul(div(lane, constant(16)), 8)), j / 2 * 8)});
+      Value row = add(mul(rem(div(lane, constant(8)), constant(2)), 4), k), address = wordAt(right, row, column);
+      Value all = NVVM::LdMatrixOp::create(b, fourWords, address, b.getI32IntegerAttr(4), rowMajor, shape, halves);
+      for (int64_t n = 0; n < 4; n += 2)
+        w.push_back({element(all, n), element(all, n + 1)});
+    }
+    for (int64_t j = 0; !grouped && j < columns; j += 2) {
       Value column = add({across, add(group, j / 2 * 8)});
       Values &words = w.emplace_back();
       for (int64_t half = 0; half < kWords; half += kWords / 2) {

@@ -25,6 +25,7 @@ struct Piece {
 struct Window {
   Value from, row, column, rows, columns;
   int64_t panels; ///< columns of a panel; 0: the matrix lies row after row
+  bool groups;    ///< the words lie in groups of four along the axis that is summed
 };
 
 class TileCode : public loops::Code {
@@ -46,15 +47,30 @@ public:
   /// All threads together ask for what the piece is to hold; what is outside of the matrix is 0.
   void copy(const Window &window, const Piece &piece);
 
+  //===-- bulk copies (Bulk.cpp): done by the threads of the first warp ------------===//
+  /// The barrier of `slot` among those that begin at `first`.
+  Value barrierAt(Value first, Value slot);
+  /// Makes `count` barriers for phases of `pieces` announced pieces each; done by one thread.
+  void makeBarriers(Value first, int64_t count, int64_t pieces);
+  /// Announces the bytes of a piece to `barrier` and asks for them.
+  void copyBulk(const Window &window, const Piece &piece, Value barrier);
+  /// Waits until the phase of `barrier` that has this parity is over.
+  void waitForPhase(Value barrier, Value parity);
+
   //===-- products (Products.cpp) -------------------------------------------------===//
-  /// sums + left * right over the first `depth` columns of the left side.
+  /// sums + left * right over the first `depth` columns of the left side. Of `wgmma` they are under way: registers that
+  /// nobody may touch until `settle`.
   Values multiply(const Piece &left, const Piece &right, FragType type, Values sums, int64_t depth);
+  /// The sums of products that were under way.
+  Values settle(mlir::ValueRange sums);
 
 private:
-  /// What of a spread's D x A a thread belongs to: itself (block), its group (mma).
+  /// What of a spread's D x A a thread belongs to: itself (block), its group of threads.
   Value owner(FragType type);
+  Value address(Value shared);
   Values multiplyReals(const Piece &left, const Piece &right, FragType type, Values sums, int64_t depth);
   Values multiplyPairs(const Piece &left, const Piece &right, FragType type, Values sums, int64_t depth);
+  Values multiplyGroups(const Piece &left, const Piece &right, FragType type, Values sums, int64_t depth);
 };
 
 } // namespace heddle::tile

@@ -24,43 +24,44 @@ using namespace heddle;
 using namespace heddle::tile;
 
 namespace {
+/// Of a kernel: a ring that its streams take in turn, and behind it the barriers of each stream that has some.
+struct SharedMemory {
+  Value ring; ///< null without streams
+  llvm::DenseMap<Operation *, Value> barriers;
+};
+
 /// Emits one launch.
 class Launch {
 public:
-  Launch(LaunchOp op, ImplicitLocOpBuilder &b, const loops::Lanes &lanes, Value memory)
+  Launch(LaunchOp op, ImplicitLocOpBuilder &b, const loops::Lanes &lanes, const SharedMemory &memory)
       : op(op), b(b), c(b, lanes, op.getThreads()), memory(memory) {}
   LogicalResult emit();
-  /// Words of shared memory that a round of a stream needs.
-  static int64_t wordsOf(StreamOp op);
 
 private:
   LaunchOp op;
   ImplicitLocOpBuilder &b;
   TileCode c;
-  Value memory;  ///< all of the kernel's shared memory; null without
+  const SharedMemory &memory;
   IRMapping map; ///< of what is no value of the dialect
+  Value turn;    ///< tiles that this block has done
   llvm::DenseMap<Value, Values> fragments;
   llvm::DenseMap<Value, Piece> pieces;
   int64_t depth = 0; ///< columns that products take now
+  Value arrival;     ///< the barrier that copies tell; null where there is none
+  bool open = false; ///< whether products may stay under way behind the body of a stream
 
   LogicalResult emitOps(Block &block);
   void zero(ZeroOp op);
   LogicalResult stream(StreamOp op);
+  LogicalResult bulkStream(StreamOp op);
   void copy(CopyOp op);
   void each(EachOp op);
   void bind(Block::BlockArgListType arguments, Value slot);
-  LogicalResult fill(StreamOp op, Value round);
-  FailureOr<Values> use(StreamOp op, Value round, ValueRange value, int64_t columns);
+  LogicalResult fill(StreamOp op, Value round, Value slot);
+  FailureOr<Values> use(StreamOp op, Value slot, ValueRange value, int64_t columns);
   void waitFor(int64_t pending);
 };
 } // namespace
-
-int64_t Launch::wordsOf(StreamOp op) {
-  int64_t words = 0;
-  for (BlockArgument piece : op.getFill().getArguments().drop_front())
-    words += cast<SharedType>(piece.getType()).words();
-  return words;
-}
 
 LogicalResult Launch::emit() {
   Value block = NVVM::BlockIdXOp::create(b, b.getI32Type()), blocks = NVVM::GridDimXOp::create(b, b.getI32Type());
@@ -70,6 +71,8 @@ LogicalResult Launch::emit() {
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPoint(loop.getBody()->getTerminator());
   map.map(op.getBody().getArgument(0), loop.getInductionVar());
+  if (!memory.barriers.empty())
+    turn = c.div(c.sub(loop.getInductionVar(), first), step);
   return emitOps(op.getBody().front());
 }
 
@@ -79,12 +82,14 @@ LogicalResult Launch::emitOps(Block &block) {
     LogicalResult done =
         llvm::TypeSwitch<Operation *, LogicalResult>(&inner)
             .Case([&](ZeroOp o) { return zero(o), success(); })
-            .Case([&](StreamOp o) { return stream(o); })
+            .Case([&](StreamOp o) { return o.getBulk() ? bulkStream(o) : stream(o); })
             .Case([&](CopyOp o) { return copy(o), success(); })
             .Case([&](EachOp o) { return each(o), success(); })
             .Case([&](MmaOp o) {
               fragments[o] = c.multiply(pieces.at(o.getLeft()), pieces.at(o.getRight()), o.getType(),
                                         fragments.at(o.getSum()), depth);
+              if (o.getType().getSpread() == Spread::wgmma && !open)
+                fragments[o] = c.settle(fragments[o]);
               return success();
             })
             .Default([&](Operation *o) -> LogicalResult {
@@ -113,7 +118,7 @@ void Launch::bind(Block::BlockArgListType arguments, Value slot) {
   int64_t before = 0, all = 0;
   for (BlockArgument argument : arguments)
     all += cast<SharedType>(argument.getType()).words();
-  Value first = c.behind(memory, c.mul(slot, all));
+  Value first = c.behind(memory.ring, c.mul(slot, all));
   for (BlockArgument argument : arguments) {
     auto type = cast<SharedType>(argument.getType());
     pieces[argument] = {c.behind(first, c.constant(before)), type};
@@ -124,22 +129,25 @@ void Launch::bind(Block::BlockArgListType arguments, Value slot) {
 void Launch::copy(CopyOp op) {
   auto value = [&](Value v) { return map.lookupOrDefault(v); };
   Window window{value(op.getFrom()), value(op.getRow()),     value(op.getColumn()),
-                value(op.getRows()), value(op.getColumns()), int64_t(op.getPanels().value_or(0))};
-  c.copy(window, pieces.at(op.getTo()));
+                value(op.getRows()), value(op.getColumns()), int64_t(op.getPanels().value_or(0)),
+                op.getGroups()};
+  if (arrival)
+    c.copyBulk(window, pieces.at(op.getTo()), arrival);
+  else
+    c.copy(window, pieces.at(op.getTo()));
 }
 
 /// Asks for the pieces of a round.
-LogicalResult Launch::fill(StreamOp op, Value round) {
+LogicalResult Launch::fill(StreamOp op, Value round, Value slot) {
   Block &body = op.getFill().front();
-  Value slot = c.rem(round, c.constant(op.getStages()));
   bind(body.getArguments().drop_front(), slot);
   map.map(body.getArgument(0), c.mul(round, op.getStep()));
   return emitOps(body);
 }
 
-FailureOr<Values> Launch::use(StreamOp op, Value round, ValueRange value, int64_t columns) {
+FailureOr<Values> Launch::use(StreamOp op, Value slot, ValueRange value, int64_t columns) {
   Block &body = op.getUse().front();
-  bind(body.getArguments().drop_back(), c.rem(round, c.constant(op.getStages())));
+  bind(body.getArguments().drop_back(), slot);
   fragments[body.getArguments().back()] = Values(value.begin(), value.end());
   depth = columns;
   if (failed(emitOps(body)))
@@ -159,9 +167,10 @@ void Launch::waitFor(int64_t pending) {
 LogicalResult Launch::stream(StreamOp op) {
   int64_t step = op.getStep(), stages = op.getStages(), whole = op.getLength() / step, rest = op.getLength() % step;
   int64_t rounds = whole + (rest > 0);
+  auto slot = [&](Value round) { return c.rem(round, c.constant(stages)); };
   NVVM::BarrierOp::create(b); // the memory was that of the stream before
   for (int64_t round = 0; round < stages - 1; ++round) {
-    if (round < rounds && failed(fill(op, c.constant(round))))
+    if (round < rounds && failed(fill(op, c.constant(round), c.constant(round))))
       return failure();
     NVVM::CpAsyncCommitGroupOp::create(b);
   }
@@ -170,9 +179,9 @@ LogicalResult Launch::stream(StreamOp op) {
   now = c.loop(c.constant(0), c.constant(whole), 1, now, [&](Value round, ValueRange carried) -> Values {
     waitFor(stages - 2);
     Value later = c.add(round, stages - 1);
-    c.when(c.less(later, c.constant(rounds)), [&] { good = failed(good) ? good : fill(op, later); });
+    c.when(c.less(later, c.constant(rounds)), [&] { good = failed(good) ? good : fill(op, later, slot(later)); });
     NVVM::CpAsyncCommitGroupOp::create(b);
-    FailureOr<Values> next = use(op, round, carried, step);
+    FailureOr<Values> next = use(op, slot(round), carried, step);
     good = failed(next) ? failure() : good;
     return failed(next) ? Values(carried) : *next;
   });
@@ -180,12 +189,74 @@ LogicalResult Launch::stream(StreamOp op) {
     return failure();
   if (rest) {
     waitFor(stages - 2);
-    FailureOr<Values> next = use(op, c.constant(whole), now, rest);
+    FailureOr<Values> next = use(op, c.constant(whole % stages), now, rest);
     if (failed(next))
       return failure();
     now = *next;
   }
   fragments[op.getResult()] = now;
+  return success();
+}
+
+/// Whether the body is one product on the stream's value: then it can be under way while the next round begins.
+static bool isChain(StreamOp op) {
+  Block &body = op.getUse().front();
+  auto product = dyn_cast<MmaOp>(body.front());
+  return product && product.getType().getSpread() == Spread::wgmma && product.getSum() == body.getArguments().back() &&
+         product.getResult() == cast<YieldOp>(body.getTerminator()).getValue() &&
+         llvm::hasSingleElement(body.without_terminator());
+}
+
+/// Rounds are counted through all tiles of the block, so that a slot's barrier goes from phase to phase. What the round
+/// before multiplied is settled when the round's own product has begun; behind a barrier nobody reads that slot any
+/// more.
+LogicalResult Launch::bulkStream(StreamOp op) {
+  int64_t step = op.getStep(), stages = op.getStages(), whole = op.getLength() / step, rest = op.getLength() % step;
+  int64_t rounds = whole + (rest > 0);
+  Value before = c.mul(turn, rounds), barriers = memory.barriers.at(op);
+  auto slot = [&](Value round) { return c.rem(c.add(before, round), c.constant(stages)); };
+  auto ask = [&](Value round) {
+    LogicalResult done = success();
+    c.when(c.less(c.thread, c.constant(loops::kWarp)), [&] {
+      Value mine = slot(round);
+      arrival = c.barrierAt(barriers, mine);
+      done = fill(op, round, mine);
+      arrival = {};
+    });
+    return done;
+  };
+  open = isChain(op);
+  auto turnOf = [&](Value round, ValueRange now, int64_t columns) -> FailureOr<Values> {
+    Value mine = slot(round), phase = c.div(c.add(before, round), c.constant(stages));
+    c.waitForPhase(c.barrierAt(barriers, mine), c.rem(phase, c.constant(2)));
+    return use(op, mine, now, columns);
+  };
+  NVVM::BarrierOp::create(b); // the memory was that of the stream before
+  for (int64_t round = 0; round < std::min(stages - 1, rounds); ++round)
+    if (failed(ask(c.constant(round))))
+      return failure();
+  Values now = fragments.at(op.getInit());
+  LogicalResult good = success();
+  now = c.loop(c.constant(0), c.constant(whole), 1, now, [&](Value round, ValueRange carried) -> Values {
+    FailureOr<Values> next = turnOf(round, carried, step);
+    if (open)
+      NVVM::WgmmaWaitGroupSyncOp::create(b, 1);
+    NVVM::BarrierOp::create(b);
+    Value later = c.add(round, stages - 1);
+    c.when(c.less(later, c.constant(rounds)), [&] { good = failed(good) ? good : ask(later); });
+    good = failed(next) ? failure() : good;
+    return failed(next) ? Values(carried) : *next;
+  });
+  if (failed(good))
+    return failure();
+  if (rest) {
+    FailureOr<Values> next = turnOf(c.constant(whole), now, rest);
+    if (failed(next))
+      return failure();
+    now = *next;
+  }
+  fragments[op.getResult()] = open ? c.settle(now) : now;
+  open = false;
   return success();
 }
 
@@ -222,19 +293,46 @@ void Launch::each(EachOp op) {
 
 //===-- the pass --------------------------------------------------------------------------===//
 
-/// The shared memory of `f`, as large as its largest ring; null if it needs none.
-static Value sharedMemory(func::FuncOp f) {
-  int64_t words = 0;
-  f.walk([&](StreamOp op) { words = std::max<int64_t>(words, Launch::wordsOf(op) * op.getStages()); });
-  if (!words)
-    return {};
+/// What needs no asking; more is given at the launch (`shared` in the card).
+static constexpr int64_t kSharedForAll = 48 << 10;
+
+/// The shared memory of `f`, with its barriers made.
+static SharedMemory sharedMemory(func::FuncOp f, const loops::Lanes &lanes) {
+  SharedMemory memory;
+  int64_t ring = 0, bytes = 0;
+  f.walk([&](StreamOp op) { ring = std::max<int64_t>(ring, 4 * op.slotWords() * op.getStages()); });
+  f.walk([&](LaunchOp op) { bytes = std::max(bytes, op.sharedBytes()); });
+  if (!ring)
+    return memory;
   ImplicitLocOpBuilder b(f.getLoc(), f);
-  auto bytes = LLVM::LLVMArrayType::get(b.getI8Type(), 4 * words);
+  bool asked = bytes > kSharedForAll;
+  auto type = LLVM::LLVMArrayType::get(b.getI8Type(), asked ? 0 : bytes);
   unsigned space = unsigned(NVVM::NVVMMemorySpace::Shared);
-  auto global = LLVM::GlobalOp::create(b, bytes, /*isConstant=*/false, LLVM::Linkage::Internal,
-                                       "heddle_shared_" + f.getName().str(), Attribute(), /*alignment=*/128, space);
+  auto global =
+      LLVM::GlobalOp::create(b, type, /*isConstant=*/false, asked ? LLVM::Linkage::External : LLVM::Linkage::Internal,
+                             "heddle_shared_" + f.getName().str(), Attribute(), /*alignment=*/128, space);
   b.setInsertionPointToStart(&f.getBody().front());
-  return LLVM::AddressOfOp::create(b, LLVM::LLVMPointerType::get(b.getContext(), space), global.getSymName());
+  memory.ring = LLVM::AddressOfOp::create(b, LLVM::LLVMPointerType::get(b.getContext(), space), global.getSymName());
+  SmallVector<StreamOp> streams;
+  f.walk([&](StreamOp op) {
+    if (op.getBulk())
+      streams.push_back(op);
+  });
+  if (streams.empty())
+    return memory;
+  TileCode c(b, lanes, 0);
+  int64_t at = ring / 4;
+  for (StreamOp op : streams) {
+    memory.barriers[op] = c.behind(memory.ring, c.constant(at));
+    at += 2 * op.getStages();
+  }
+  c.when(c.equal(c.thread, c.constant(0)), [&] {
+    for (StreamOp op : streams)
+      c.makeBarriers(memory.barriers.at(op), op.getStages(), op.getFill().getNumArguments() - 1);
+    NVVM::FenceMbarrierInitOp::create(b);
+  });
+  NVVM::BarrierOp::create(b);
+  return memory;
 }
 
 namespace {
@@ -245,8 +343,11 @@ struct TileToNVVM final : tile::impl::TileToNVVMPassBase<TileToNVVM> {
     for (func::FuncOp f : getOperation().getOps<func::FuncOp>()) {
       SmallVector<LaunchOp> launches;
       f.walk([&](LaunchOp op) { launches.push_back(op); });
-      Value memory = launches.empty() ? Value() : sharedMemory(f);
+      SharedMemory memory = sharedMemory(f, lanes);
       for (LaunchOp op : launches) {
+        if (std::optional<uint64_t> together = op.getTogether())
+          f->setAttr(NVVM::NVVMDialect::getMinctasmAttrName(),
+                     IntegerAttr::get(IntegerType::get(&getContext(), 32), *together));
         ImplicitLocOpBuilder b(op.getLoc(), op);
         if (failed(Launch(op, b, lanes, memory).emit()))
           return signalPassFailure();

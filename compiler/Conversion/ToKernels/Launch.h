@@ -15,10 +15,14 @@ struct Launch {
   int64_t times = 1;                   ///< launches in a call of the entry, by the repeats around it
   std::string place;                   ///< "file:line:column" of the description, or ""
   std::vector<loops::Cost> costs = {}; ///< of the phases of ops that it does
+  int64_t shared = 0;                  ///< bytes of shared memory that it is given, beside what it has by itself
+  std::vector<std::string> on = {};    ///< the chips that `shared` is for; none: all
 
   /// Writes it on a kernel, and reads it back from one; none where nothing is written.
   void writeTo(mlir::Operation *kernel) const;
   static std::optional<Launch> of(mlir::Operation *kernel);
+  /// The bytes that it is given on a chip.
+  int64_t sharedOn(llvm::StringRef chip) const;
   /// The line of the card.
   std::string line() const;
 };

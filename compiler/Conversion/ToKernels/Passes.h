@@ -6,8 +6,13 @@
 
 namespace heddle::kernels {
 
-/// On the functions that are launched.
+/// On the functions that are launched; under which name, where that is not the function's.
 constexpr llvm::StringLiteral kKernelAttr = "heddle.kernel";
+/// On kernels that are for some chips of the target alone: which.
+constexpr llvm::StringLiteral kChipsAttr = "heddle.chips";
+
+/// Whether a kernel is for this chip of the target.
+bool isFor(mlir::Operation *kernel, llvm::StringRef chip);
 
 #define GEN_PASS_DECL
 #define GEN_PASS_REGISTRATION

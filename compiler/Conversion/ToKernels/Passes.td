@@ -12,12 +12,21 @@ def SplitKernelsPass : Pass<"heddle-split-kernels", "mlir::ModuleOp"> {
     again from these arguments: pure ops, loads of dims and of tensors, and loads that bear `heddle.kept`; anything else
     that lives across a barrier is an error. A loop with barriers inside is a loop of launches, its variable `i` (`j`
     inside another); a condition with barriers inside becomes one inside of each kernel. The entries go; the card
-    (`heddle_card`) says for each of them what is launched: `launch KERNEL items FORM of 1|32 threads N`, `repeat COUNT`,
-    `again`.
+    (`heddle_card`) says for each of them what is launched: `launch KERNEL items FORM of 1|32 threads N [shared BYTES [on CHIP..]]`,
+    `repeat COUNT`, `again`; and what is regrouped while weights are sent to the device, `regroup OFFSET DEPTH PANELS WIDTH`.
   }];
   let dependentDialects = [
     "mlir::arith::ArithDialect", "mlir::func::FuncDialect", "mlir::LLVM::LLVMDialect", "mlir::NVVM::NVVMDialect",
     "mlir::scf::SCFDialect"];
+}
+
+def KernelsByChipPass : Pass<"heddle-kernels-by-chip", "mlir::ModuleOp"> {
+  let summary = "Give each chip the forms of tiles that are its own";
+  let description = [{
+    A kernel whose `tile.launch` ops name chips (`on`) becomes one for each set of chips of the target that do the same launches: the
+    function `NAME_for_CHIP` has `heddle.chips`, its chips, and `heddle.kernel` says the name under which it is launched. Launches that no
+    chip of the target does are gone, and so is `on`.
+  }];
 }
 
 #endif

@@ -9,6 +9,7 @@
 #include "compiler/Conversion/ToKernels/ItemForms.h"
 #include "compiler/Conversion/ToKernels/Launch.h"
 #include "compiler/Conversion/ToKernels/Passes.h"
+#include "compiler/Conversion/ToLoops/Gpu/Groups.h"
 #include "compiler/Conversion/ToLoops/Gpu/WarpLanes.h"
 #include "compiler/Conversion/ToLoops/Lowering.h"
 #include "dialects/Tile/IR/Tile.h"
@@ -40,6 +41,21 @@ static std::optional<int64_t> threadsOf(const llvm::SetVector<Operation *> &ops)
       threads = op.getThreads();
     });
   return threads;
+}
+
+/// Notes what tiles need and a kernel cannot have without asking.
+static void askForShared(Launch &launch, const llvm::SetVector<Operation *> &ops) {
+  constexpr int64_t kForAll = 48 << 10;
+  for (Operation *root : ops)
+    root->walk([&](tile::LaunchOp op) {
+      if (op.sharedBytes() <= kForAll)
+        return;
+      assert(!launch.shared && "one form of a phase asks for memory");
+      launch.shared = op.sharedBytes();
+      if (ArrayAttr on = op.getOnAttr())
+        for (StringAttr chip : on.getAsRange<StringAttr>())
+          launch.on.push_back(chip.getValue().str());
+    });
 }
 
 /// The arguments of an entry (runtime/include/heddle/abi.h) and of a kernel.
@@ -288,6 +304,7 @@ void Splitter::makeKernel(llvm::SetVector<Operation *> &ops, Operation *end) {
   if (auto costs = end ? end->getAttrOfType<ArrayAttr>(loops::kCostsAttr) : ArrayAttr())
     for (auto cost : costs.getAsRange<DictionaryAttr>())
       launch.costs.push_back(loops::Cost::of(cost));
+  askForShared(launch, ops);
   launch.writeTo(kernel);
   card += launch.line();
 }
@@ -347,16 +364,32 @@ struct SplitKernels final : kernels::impl::SplitKernelsPassBase<SplitKernels> {
     defineFail(module);
     module->removeAttr("heddle.entries");
     if (model::TargetAttr target = model::targetOf(module); card && target)
-      addDevices(card, target);
+      addDevices(card, target, regroupLines(module));
+    module->removeAttr(loops::kRegroupedAttr);
   }
 
-  /// `device sm_80 sm_90a`, behind the line `target`.
-  static void addDevices(LLVM::GlobalOp card, model::TargetAttr target) {
+  /// `regroup OFFSET DEPTH PANELS WIDTH` of each.
+  static std::string regroupLines(ModuleOp module) {
+    constexpr size_t kNumbers = 4;
+    std::string text;
+    auto all = module->getAttrOfType<DenseI64ArrayAttr>(loops::kRegroupedAttr);
+    for (ArrayRef<int64_t> rest = all ? all.asArrayRef() : ArrayRef<int64_t>(); !rest.empty();
+         rest = rest.drop_front(kNumbers)) {
+      text += "regroup";
+      for (int64_t number : rest.take_front(kNumbers))
+        text += " " + std::to_string(number);
+      text += "\n";
+    }
+    return text;
+  }
+
+  /// `device sm_80 sm_90a` and `lines`, behind the line `target`.
+  static void addDevices(LLVM::GlobalOp card, model::TargetAttr target, const std::string &lines) {
     std::string text = cast<StringAttr>(card.getValueAttr()).getValue().str(), chips = target.getChip().str();
     llvm::replace(chips, '+', ' ');
     size_t at = text.find("\ntarget ");
     if (at != std::string::npos)
-      setText(card, text.insert(text.find('\n', at + 1) + 1, "device " + chips + "\n"));
+      setText(card, text.insert(text.find('\n', at + 1) + 1, "device " + chips + "\n" + lines));
   }
   static void setText(LLVM::GlobalOp card, StringRef text) {
     OpBuilder b(card);

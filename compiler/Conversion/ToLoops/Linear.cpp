@@ -274,7 +274,8 @@ static std::string kernelName(LinearOp op, int64_t k, int64_t n) {
   return text.empty() ? name : name + "_" + llvm::utohexstr(llvm::xxh3_64bits(text), true);
 }
 
-FailureOr<ReadyLinear> heddle::loops::readyLinear(Lower &l, LinearOp op) {
+FailureOr<ReadyLinear> heddle::loops::readyLinear(Lower &l, LinearOp op,
+                                                  Value (*pack)(Lower &, LinearOp, const SumStep &)) {
   if (op->getNumResults() != 1)
     return op.emitOpError("internal error: model-split-linear leaves one result");
   for (Value extra : op.getExtras())
@@ -290,7 +291,7 @@ FailureOr<ReadyLinear> heddle::loops::readyLinear(Lower &l, LinearOp op) {
   ready.bias = LLVM::ZeroOp::create(l.b, l.Code::pointer());
   if (op.getBias())
     ready.bias = isPackedBias(op) ? l.pointer(op.getBias()) : packBias(l, op, n);
-  ready.input = step.arithmetic.dots ? packRows(l, op, step) : l.pointer(op.getInput());
+  ready.input = step.arithmetic.dots ? pack(l, op, step) : l.pointer(op.getInput());
   ready.result = l.allocatePointer(op->getResult(0));
   for (Value extra : op.getExtras())
     ready.extras.push_back(l.pointer(extra));

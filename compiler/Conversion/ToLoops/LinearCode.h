@@ -7,7 +7,7 @@
 #ifndef HEDDLE_COMPILER_CONVERSION_TOLOOPS_LINEARCODE_H
 #define HEDDLE_COMPILER_CONVERSION_TOLOOPS_LINEARCODE_H
 
-#include "compiler/Conversion/ToLoops/Lowering.h"
+#include "compiler/Conversion/ToLoops/LinearPack.h"
 
 namespace heddle::loops {
 
@@ -23,8 +23,10 @@ struct ReadyLinear {
   Value result;
   Values extras;
 };
-/// Packs what has to be packed; ends behind a barrier if anything had to. Fails at what no kernel can do.
-mlir::FailureOr<ReadyLinear> readyLinear(Lowering &l, model::LinearOp op);
+/// Packs what has to be packed, the left side of dots by `pack`; ends behind a barrier if anything had to. Fails at
+/// what no kernel can do.
+mlir::FailureOr<ReadyLinear> readyLinear(Lowering &l, model::LinearOp op,
+                                         Value (*pack)(Lowering &, model::LinearOp, const SumStep &) = packRows);
 
 /// Rows [0, rows) by the general kernel of the op's (K, N, epilogue).
 void emitLinear(Lowering &l, model::LinearOp op, const ReadyLinear &ready, Value rows);

@@ -135,24 +135,27 @@ Value heddle::loops::packBias(Lower &l, LinearOp op, int64_t n) {
   return to;
 }
 
+Value heddle::loops::rowBegin(Lower &l, LinearOp op, const LeftSide &left, Value row) {
+  ModelTensorType x = op.getInput().getType();
+  WindowsOp windows = left.windows;
+  if (!windows)
+    return l.mul(row, *x.getSize(x.getRank() - 1).constant());
+  ModelTensorType source = windows.getOperand().getType();
+  Value rows = l.size(x.getSize(1)), channels = l.size(source.getSize(2));
+  Value batch = l.div(row, rows), element = l.mul(batch, l.size(source.getSize(1)));
+  Value place = l.add(element, l.mul(l.rem(row, rows), windows.getStride()[0]));
+  return l.mul(place, channels);
+}
+
 Value heddle::loops::packRows(Lower &l, LinearOp op, const SumStep &step) {
   LinearScratch scratch(op);
   LeftSide left(op);
   Value from = l.pointer(op.getInput()),
         to = l.at({l.scratchPointer(op), l.size(scratch.weight + scratch.bias)}, l.b.getI8Type());
   Type half = l.b.getI16Type();
-  // The beginning of a row: of a window, in what the windows are of.
-  auto begin = [&](Value row) {
-    if (!left.windows)
-      return l.mul(row, step.k);
-    ModelTensorType source = left.windows.getOperand().getType();
-    Value rows = l.size(op.getInput().getType().getSize(1)), channels = l.size(source.getSize(2));
-    Value batch = l.div(row, rows), element = l.mul(batch, l.size(source.getSize(1)));
-    Value place = l.add(element, l.mul(l.rem(row, rows), left.windows.getStride()[0]));
-    return l.mul(place, channels);
-  };
   l.parallelFor(op.getLoc(), l.size(left.rows), [&](Value row) {
-    Value source = l.at(from, begin(row), l.f32()), target = l.at(to, l.mul(row, 2 * step.depth()), half);
+    Value source = l.at(from, rowBegin(l, op, left, row), l.f32()),
+          target = l.at(to, l.mul(row, 2 * step.depth()), half);
     l.vectors(l.constant(step.k), [&](Value j, Value mask) {
       l.storeLanes({toBf16(l, l.loadVec(source, j, mask)), l.at(target, j, half)}, mask);
     });

@@ -42,6 +42,9 @@ struct LinearScratch {
   model::Size bytes() const { return weight + bias + rows; }
 };
 
+/// Where a row of the left side begins, in elements of what it is read from: of a window, in what the windows are of.
+Value rowBegin(Lowering &l, model::LinearOp op, const LeftSide &left, Value row);
+
 /// Each leaves its part of the scratch filled, behind a barrier.
 Value packWeight(Lowering &l, model::LinearOp op, const SumStep &step, int64_t n);
 Value packBias(Lowering &l, model::LinearOp op, int64_t n);

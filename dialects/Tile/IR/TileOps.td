@@ -21,6 +21,8 @@ def Tile_LaunchOp : Tile_Op<"launch", [SingleBlock]> {
     - (C1) threads are 32, 64, .. 1024.
     - (C2) a fragment in the body is spread over all threads.
     - (C3) the body takes the number of its tile and yields nothing.
+    - (C4) `on` names chips: those for which it is done at all; without it all of them.
+    - (C5) `together` is 1 to 32: blocks for which a multiprocessor is to have registers at once.
     ```mlir
     tile.launch %count threads 256 {
     ^bb0(%tile: index):
@@ -29,10 +31,14 @@ def Tile_LaunchOp : Tile_Op<"launch", [SingleBlock]> {
     }
     ```
   }];
-  let arguments = (ins Index:$count, I64Attr:$threads);
+  let arguments = (ins Index:$count, I64Attr:$threads, OptionalAttr<I64Attr>:$together, OptionalAttr<StrArrayAttr>:$on);
   let regions = (region SizedRegion<1>:$body);
   let hasRegionVerifier = 1;
-  let assemblyFormat = "$count `threads` $threads $body attr-dict";
+  let assemblyFormat = "$count `threads` $threads (`together` $together^)? (`on` $on^)? $body attr-dict";
+  let extraClassDeclaration = [{
+    /// Bytes of shared memory that its largest stream takes, and the barriers of all of them.
+    int64_t sharedBytes();
+  }];
 }
 
 def Tile_StreamOp : Tile_Op<"stream", [SingleBlock, AllTypesMatch<["init", "result"]>]> {
@@ -43,9 +49,12 @@ def Tile_StreamOp : Tile_Op<"stream", [SingleBlock, AllTypesMatch<["init", "resu
     `fill` of a later round is under way while `use` works. When a `fill` may begin and what `use` waits for is never
     written down, so that it cannot be wrong. If step does not divide length, the last round has the rest: products take no
     more of its pieces.
+    `bulk`: a few threads ask for a piece in a few large parts, and each slot has a barrier that knows how many bytes are still to
+    come. Parts end where the matrix ends, so words outside of it may be anything: they meet no row and column that is inside.
     - (C1) length and step are positive, stages 2 to 8.
     - (C2) `fill` takes an index and one or more pieces, `use` the same pieces and the value; it yields the next one.
     - (C3) each piece is the target of one copy, in `fill`.
+    - (C4) `bulk`: length and step are multiples of 8, and what is copied lies in groups.
     ```mlir
     %sum = tile.stream 768 by 16 stages 2 carry %zero : !tile.frag<128x128, block 16x16> fill {
     ^bb0(%at: index, %a: !tile.shared<128x16xf32, turned>, %b: !tile.shared<16x128xf32, plain>):
@@ -59,29 +68,34 @@ def Tile_StreamOp : Tile_Op<"stream", [SingleBlock, AllTypesMatch<["init", "resu
     }
     ```
   }];
-  let arguments = (ins I64Attr:$length, I64Attr:$step, I64Attr:$stages, Tile_Frag:$init);
+  let arguments = (ins I64Attr:$length, I64Attr:$step, I64Attr:$stages, UnitAttr:$bulk, Tile_Frag:$init);
   let results = (outs Tile_Frag:$result);
   let regions = (region SizedRegion<1>:$fill, SizedRegion<1>:$use);
   let hasRegionVerifier = 1;
   let hasVerifier = 1;
   let assemblyFormat = [{
-    $length `by` $step `stages` $stages `carry` $init `:` type($result) `fill` $fill `use` $use attr-dict }];
+    $length `by` $step `stages` $stages (`bulk` $bulk^)? `carry` $init `:` type($result) `fill` $fill `use` $use attr-dict }];
+  let extraClassDeclaration = [{
+    /// Words of a slot: of the pieces of one round.
+    int64_t slotWords();
+  }];
 }
 
 def Tile_CopyOp : Tile_Op<"copy"> {
   let summary = "a piece of a matrix in memory, on its way into shared memory";
   let description = [{
     The matrix has `rows` x `columns` words and lies row after row, or in panels: columns [n·p, n·p + p) of all rows, for n
-    = 0, 1, .. one behind the other. The piece begins at [row, column]; what is outside of the matrix is 0. The address is one of 16
-    bytes where 4 divides the columns.
+    = 0, 1, .. one behind the other; or in `groups`, as a whole in the order of the piece that it fills, `left` or `right`. The piece begins at [row, column]; what is outside of the matrix is 0. The address is one of 16
+    bytes where 4 divides the columns; in groups 4 divides the axis that is summed.
     - (C1) `panels` is a positive multiple of 4.
     - (C2) it stands in the `fill` of a stream, and its target is an argument of that.
+    - (C3) `left` and `right` are filled from groups, without panels, and no other pieces are.
     The example of `tile.stream` has one of each kind.
   }];
-  let arguments = (ins Tile_Address:$from, Index:$row, Index:$column, Index:$rows, Index:$columns, OptionalAttr<I64Attr>:$panels,
+  let arguments = (ins Tile_Address:$from, Index:$row, Index:$column, Index:$rows, Index:$columns, OptionalAttr<I64Attr>:$panels, UnitAttr:$groups,
                        Tile_Shared:$to);
   let hasVerifier = 1;
-  let assemblyFormat = "$from `[` $row `,` $column `]` `of` $rows `by` $columns (`panels` $panels^)? `->` $to attr-dict `:` type($to)";
+  let assemblyFormat = "$from `[` $row `,` $column `]` `of` $rows `by` $columns (`panels` $panels^)? (`groups` $groups^)? `->` $to attr-dict `:` type($to)";
 }
 
 def Tile_ZeroOp : Tile_Op<"zero", [Pure]> {
@@ -95,9 +109,10 @@ def Tile_MmaOp : Tile_Op<"mma", [AllTypesMatch<["sum", "result"]>]> {
   let description = [{
     `block`: every element is one chain of fused products, k ascending, so it has the bits of any other such chain.
     `mma`: 8 words (16 products) at a time, ascending; how a unit adds these 16 is its own business, but the same wherever the
-    element stands in a tile.
+    element stands in a tile. `wgmma`: the same, by units that read shared memory by themselves while threads go on.
     - (C1) left is rows x k, right is k x columns.
-    - (C2) `block` takes `turned` and `plain`, `mma` takes `chunks` and `woven`.
+    - (C2) `block` takes `turned` and `plain`, `mma` takes `chunks` or `left` and `woven` or `right`, `wgmma` takes `left` and `right`.
+    - (C3) into `wgmma` it stands in a `bulk` stream, whose copies such units see.
   }];
   let arguments = (ins Tile_Shared:$left, Tile_Shared:$right, Tile_Frag:$sum);
   let results = (outs Tile_Frag:$result);

@@ -62,6 +62,9 @@ LogicalResult FragType::verify(Complaint emitError, int64_t rows, int64_t column
   if (spread == Spread::mma && (rows % (16 * down) || columns % (8 * across))) // frag_c3
     return emitError() << "pieces of 16x8 in " << down << " rows of " << across << " groups do not fill " << rows << "x"
                        << columns;
+  if (spread == Spread::wgmma && (rows % (64 * down) || columns % (8 * across) || columns / across > 256)) // frag_c4
+    return emitError() << "pieces of 64 rows and 8, 16, .. 256 columns in " << down << " rows of " << across
+                       << " groups of 128 threads do not fill " << rows << "x" << columns;
   return success();
 }
 
@@ -79,10 +82,21 @@ void FragType::print(AsmPrinter &p) const {
     << getAcross() << ">";
 }
 
-int64_t FragType::threads() const { return getDown() * getAcross() * (getSpread() == Spread::mma ? 32 : 1); }
-int64_t FragType::heldRows() const { return getRows() / getDown() / (getSpread() == Spread::mma ? 8 : 1); }
-int64_t FragType::heldColumns() const { return getColumns() / getAcross() / (getSpread() == Spread::mma ? 4 : 1); }
-int64_t FragType::run() const { return getSpread() == Spread::mma ? 2 : 4; }
+int64_t FragType::group() const {
+  switch (getSpread()) {
+  case Spread::block: return 1;
+  case Spread::mma: return 32;
+  case Spread::wgmma: return 128;
+  }
+  llvm_unreachable("all spreads are there");
+}
+int64_t FragType::threads() const { return getDown() * getAcross() * group(); }
+int64_t FragType::heldRows() const {
+  return getRows() / getDown() /
+         (getSpread() == Spread::block ? 1 : group() / 4); // four threads stand beside each other
+}
+int64_t FragType::heldColumns() const { return getColumns() / getAcross() / (getSpread() == Spread::block ? 1 : 4); }
+int64_t FragType::run() const { return getSpread() == Spread::block ? 4 : 2; }
 
 //===-- shared memory -------------------------------------------------------------===//
 
@@ -95,7 +109,9 @@ LogicalResult SharedType::verify(Complaint emitError, int64_t rows, int64_t colu
   bool whole = image == Image::plain    ? columns % 4 == 0
                : image == Image::turned ? rows % 4 == 0
                : image == Image::chunks ? columns == 16 && rows % 16 == 0
-                                        : rows % 8 == 0 && columns % 32 == 0;
+               : image == Image::woven  ? rows % 8 == 0 && columns % 32 == 0
+               : image == Image::left   ? rows % 16 == 0 && columns % 8 == 0
+                                        : rows % 8 == 0 && columns % 16 == 0;
   if (!whole) // shared_c3
     return emitError() << "'" << stringifyImage(image) << "' is fetched in parts that do not fill " << rows << "x"
                        << columns;
@@ -116,5 +132,14 @@ void SharedType::print(AsmPrinter &p) const {
   p << "<" << getRows() << "x" << getColumns() << "x" << getWord() << ", " << stringifyImage(getImage()) << ">";
 }
 
-int64_t SharedType::pitch() const { return getImage() == Image::turned ? getRows() + 4 : getColumns(); }
-int64_t SharedType::words() const { return pitch() * (getImage() == Image::turned ? getColumns() : getRows()); }
+int64_t SharedType::pitch() const {
+  switch (getImage()) {
+  case Image::turned: return getRows() + 4;
+  case Image::left: return 4 * getRows();
+  case Image::right: return 4 * getColumns();
+  default: return getColumns();
+  }
+}
+int64_t SharedType::words() const {
+  return getImage() == Image::turned ? pitch() * getColumns() : getRows() * getColumns();
+}

@@ -20,9 +20,10 @@ class Tile_Enum<string name, string text, list<I32EnumAttrCase> cases> : I32Enum
 }
 
 def Tile_Spread : Tile_Enum<"Spread", "which thread holds which element of a fragment",
-                            [I32EnumAttrCase<"block", 0>, I32EnumAttrCase<"mma", 1>]>;
+                            [I32EnumAttrCase<"block", 0>, I32EnumAttrCase<"mma", 1>, I32EnumAttrCase<"wgmma", 2>]>;
 def Tile_Image : Tile_Enum<"Image", "in which order a piece lies in shared memory", [
-    I32EnumAttrCase<"plain", 0>, I32EnumAttrCase<"turned", 1>, I32EnumAttrCase<"chunks", 2>, I32EnumAttrCase<"woven", 3>]>;
+    I32EnumAttrCase<"plain", 0>, I32EnumAttrCase<"turned", 1>, I32EnumAttrCase<"chunks", 2>, I32EnumAttrCase<"woven", 3>,
+    I32EnumAttrCase<"left", 4>, I32EnumAttrCase<"right", 5>]>;
 
 class Tile_Type<string name, string mnemonicText> : TypeDef<Tile_Dialect, name> {
   let mnemonic = mnemonicText;
@@ -39,10 +40,13 @@ def Tile_Frag : Tile_Type<"Frag", "frag"> {
     - `mma`: groups of 32 threads stand in D rows of A; each has a rectangle of rows/D x columns/A, in pieces of 16 x 8. Thread
       l of a group holds of a piece rows l/4 and l/4 + 8, columns 2·(l%4) and the one behind: the accumulators of a unit
       that multiplies matrices.
+    - `wgmma`: as `mma`, but groups of 128 threads, in pieces of 64 rows that are as wide as the rectangle; the q-th 32 threads of a group
+      hold rows 16·q .. 16·q + 15 of a piece as a group of `mma` does.
 
     - (C1) D and A are positive, and so are rows and columns.
     - (C2) `block`: 4·D divides the rows, 4·A the columns.
     - (C3) `mma`: 16·D divides the rows, 8·A the columns.
+    - (C4) `wgmma`: 64·D divides the rows, 8·A the columns, and a rectangle has at most 256 of them.
   }];
   let parameters = (ins "int64_t":$rows, "int64_t":$columns, "::heddle::tile::Spread":$spread, "int64_t":$down, "int64_t":$across);
   let extraClassDeclaration = [{
@@ -53,6 +57,8 @@ def Tile_Frag : Tile_Type<"Frag", "frag"> {
     int64_t heldColumns() const;
     /// Neighbours in a row that one thread holds.
     int64_t run() const;
+    /// Threads that hold a rectangle together.
+    int64_t group() const;
   }];
 }
 
@@ -65,15 +71,19 @@ def Tile_Shared : Tile_Type<"Shared", "shared"> {
     - `turned`: column after column, four words between two of them left free.
     - `chunks`: row after row, four words at a time; chunk c of a row stands at c xor (row/2 mod 4).
     - `woven`: row after row; column c of a row stands at c xor 8·(row mod 4).
+    - `left`, `right`: in groups of four words along the axis that is summed, the columns of a left and the rows of a right side: four words
+      of a row (of a column), those of all rows (columns) one behind the other, then the next four. Eight such rows are one
+      8 x 8 matrix of halves, 128 bytes without a gap, as `ldmatrix` and `wgmma` want them.
 
     - (C1) rows and columns are positive.
-    - (C2) `plain` and `turned` hold f32, `chunks` and `woven` i32.
+    - (C2) `plain` and `turned` hold f32, all others i32.
     - (C3) what is fetched at once is whole: 4 divides the columns of `plain` and the rows of `turned`, `chunks` have
-      16 columns and rows by 16, `woven` has rows by 8 and columns by 32.
+      16 columns and rows by 16, `woven` has rows by 8 and columns by 32, `left` rows by 16 and columns by 8, `right` rows by 8 and columns
+      by 16.
   }];
   let parameters = (ins "int64_t":$rows, "int64_t":$columns, "::mlir::Type":$word, "::heddle::tile::Image":$image);
   let extraClassDeclaration = [{
-    /// Words from one row to the next (`turned`: from one column to the next), and of all of it.
+    /// Words from one row to the next (`turned`: from one column, `left` and `right`: from one group to the next), and of all of it.
     int64_t pitch() const;
     int64_t words() const;
   }];

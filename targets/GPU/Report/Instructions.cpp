@@ -35,6 +35,8 @@ static int64_t extent(StringRef opcode, StringRef before, char letter) {
 /// m * n * k of a matrix product, doubled.
 static int64_t operationsOf(StringRef opcode) {
   size_t at = opcode.find(".m");
+  while (at != StringRef::npos && (at + 2 == opcode.size() || !llvm::isDigit(opcode[at + 2])))
+    at = opcode.find(".m", at + 1); // of wgmma.mma_async.sync.aligned.m64n128k16
   if (at == StringRef::npos)
     return 0;
   StringRef shape = opcode.drop_front(at);

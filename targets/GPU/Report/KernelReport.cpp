@@ -6,6 +6,7 @@
 
 #include "targets/GPU/Report/KernelReport.h"
 #include "compiler/Conversion/ToKernels/Launch.h"
+#include "compiler/Conversion/ToKernels/Passes.h"
 #include "dialects/Model/IR/ReservedDims.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "targets/GPU/Ptxas.h"
@@ -148,10 +149,12 @@ static llvm::json::Object kernelRow(const Launch &launch, const Dims &lengths, c
                          {"loop_instructions", loop.total()},
                          {"loop_products", loop.products}};
   if (resources) {
-    int64_t blocks = residentBlocks(machine, *resources, launch.threads);
+    Resources all = *resources;
+    all.shared += launch.sharedOn(machine.chip);
+    int64_t blocks = residentBlocks(machine, all, launch.threads);
     double wanted = std::ceil(items * double(launch.lanes) / double(launch.threads));
     row["registers"] = resources->registers;
-    row["shared"] = resources->shared;
+    row["shared"] = all.shared;
     row["stack"] = resources->stack;
     row["spills"] = resources->spills;
     row["blocks_per_processor"] = blocks;
@@ -210,7 +213,7 @@ std::optional<llvm::json::Object> heddle::gpu::report(ModuleOp module, StringRef
   std::vector<Launch> launches;
   llvm::SmallVector<std::string> entries;
   for (auto f : module.getOps<LLVM::LLVMFuncOp>())
-    if (std::optional<Launch> launch = Launch::of(f)) {
+    if (std::optional<Launch> launch = Launch::of(f); launch && kernels::isFor(f, chip)) {
       if (!llvm::is_contained(entries, launch->entry))
         entries.push_back(launch->entry);
       launches.push_back(std::move(*launch));

@@ -17,6 +17,16 @@ func.func private @frag_c3(!tile.frag<48x128, mma 2x4>)
 
 // -----
 
+// expected-error @below {{pieces of 64 rows and 8, 16, .. 256 columns in 2 rows of 1 groups of 128 threads do not fill 64x128}}
+func.func private @frag_c4(!tile.frag<64x128, wgmma 2x1>)
+
+// -----
+
+// expected-error @below {{pieces of 64 rows and 8, 16, .. 256 columns in 1 rows of 1 groups of 128 threads do not fill 64x264}}
+func.func private @frag_c4_wide(!tile.frag<64x264, wgmma 1x1>)
+
+// -----
+
 // expected-error @below {{there is no 'diagonal'}}
 func.func private @spread(!tile.frag<48x128, diagonal 2x4>)
 
@@ -42,6 +52,11 @@ func.func private @shared_c2_pairs(!tile.shared<16x128xf32, woven>)
 
 // -----
 
+// expected-error @below {{'left' holds i32, not 'f32'}}
+func.func private @shared_c2_groups(!tile.shared<128x16xf32, left>)
+
+// -----
+
 // expected-error @below {{'plain' is fetched in parts that do not fill 16x126}}
 func.func private @shared_c3(!tile.shared<16x126xf32, plain>)
 
@@ -62,6 +77,16 @@ func.func private @shared_c3_woven(!tile.shared<16x48xi32, woven>)
 
 // -----
 
+// expected-error @below {{'left' is fetched in parts that do not fill 128x12}}
+func.func private @shared_c3_left(!tile.shared<128x12xi32, left>)
+
+// -----
+
+// expected-error @below {{'right' is fetched in parts that do not fill 16x24}}
+func.func private @shared_c3_right(!tile.shared<16x24xi32, right>)
+
+// -----
+
 func.func @launch_c1(%count: index) {
   // expected-error @below {{is for 32, 64, .. 1024 threads, not 48}}
   tile.launch %count threads 48 {
@@ -78,6 +103,28 @@ func.func @launch_c2(%count: index) {
   ^bb0(%tile: index):
     // expected-error @below {{spreads a fragment over 256 threads, but the launch has 128}}
     %none = tile.zero : !tile.frag<128x128, block 16x16>
+    tile.yield
+  }
+  return
+}
+
+// -----
+
+func.func @launch_c4(%count: index) {
+  // expected-error @below {{is done on chips that have names, or on all of them}}
+  tile.launch %count threads 128 on [] {
+  ^bb0(%tile: index):
+    tile.yield
+  }
+  return
+}
+
+// -----
+
+func.func @launch_c5(%count: index) {
+  // expected-error @below {{has 1 to 32 blocks together, not 33}}
+  tile.launch %count threads 128 together 33 {
+  ^bb0(%tile: index):
     tile.yield
   }
   return
@@ -164,6 +211,74 @@ func.func @copy_c1(%x: !llvm.ptr, %n: index, %none: !f) {
 
 // -----
 
+!f = !tile.frag<64x64, mma 1x1>
+!a = !tile.shared<64x16xi32, left>
+func.func @stream_c4(%x: !llvm.ptr, %n: index, %none: !f) {
+  // expected-error @below {{takes whole units of 8 words in bulk, not 60 by 16}}
+  %sum = tile.stream 60 by 16 stages 2 bulk carry %none : !f fill {
+  ^bb0(%at: index, %a: !a):
+    tile.copy %x[%at, %at] of %n by %n groups -> %a : !a
+    tile.yield
+  } use {
+  ^bb0(%a: !a, %now: !f):
+    tile.yield %now : !f
+  }
+  return
+}
+
+// -----
+
+!f = !tile.frag<64x64, mma 1x1>
+!a = !tile.shared<64x16xi32, chunks>
+func.func @stream_c4_rows(%x: !llvm.ptr, %n: index, %none: !f) {
+  %sum = tile.stream 64 by 16 stages 2 bulk carry %none : !f fill {
+  ^bb0(%at: index, %a: !a):
+    // expected-error @below {{in bulk is of a matrix that lies in groups}}
+    tile.copy %x[%at, %at] of %n by %n -> %a : !a
+    tile.yield
+  } use {
+  ^bb0(%a: !a, %now: !f):
+    tile.yield %now : !f
+  }
+  return
+}
+
+// -----
+
+!f = !tile.frag<64x64, mma 1x1>
+!a = !tile.shared<64x16xi32, left>
+func.func @copy_c3(%x: !llvm.ptr, %n: index, %none: !f) {
+  %sum = tile.stream 64 by 16 stages 2 carry %none : !f fill {
+  ^bb0(%at: index, %a: !a):
+    // expected-error @below {{fills 'left' from groups and nothing else}}
+    tile.copy %x[%at, %at] of %n by %n -> %a : !a
+    tile.yield
+  } use {
+  ^bb0(%a: !a, %now: !f):
+    tile.yield %now : !f
+  }
+  return
+}
+
+// -----
+
+!f = !tile.frag<64x64, mma 1x1>
+!a = !tile.shared<64x16xi32, chunks>
+func.func @copy_c3_chunks(%x: !llvm.ptr, %n: index, %none: !f) {
+  %sum = tile.stream 64 by 16 stages 2 carry %none : !f fill {
+  ^bb0(%at: index, %a: !a):
+    // expected-error @below {{fills 'chunks' from rows or panels, not from groups}}
+    tile.copy %x[%at, %at] of %n by %n groups -> %a : !a
+    tile.yield
+  } use {
+  ^bb0(%a: !a, %now: !f):
+    tile.yield %now : !f
+  }
+  return
+}
+
+// -----
+
 func.func @copy_c2(%x: !llvm.ptr, %n: index, %a: !tile.shared<64x16xf32, turned>) {
   // expected-error @below {{stands in the body 'fill' of a stream and has an argument of it as target}}
   tile.copy %x[%n, %n] of %n by %n -> %a : !tile.shared<64x16xf32, turned>
@@ -181,8 +296,36 @@ func.func @mma_c1(%a: !tile.shared<64x16xf32, turned>, %b: !tile.shared<16x32xf3
 // -----
 
 func.func @mma_c2(%a: !tile.shared<64x16xf32, turned>, %b: !tile.shared<16x64xf32, plain>, %sum: !tile.frag<64x64, mma 2x4>) {
-  // expected-error @below {{into 'mma' reads 'chunks' and 'woven'}}
+  // expected-error @below {{into 'mma' reads 'chunks' or 'left' and 'woven' or 'right'}}
   %next = tile.mma %a, %b, %sum : !tile.shared<64x16xf32, turned>, !tile.shared<16x64xf32, plain> -> !tile.frag<64x64, mma 2x4>
+  return
+}
+
+// -----
+
+func.func @mma_c2_groups(%a: !tile.shared<64x16xi32, left>, %b: !tile.shared<16x64xi32, woven>, %sum: !tile.frag<64x64, wgmma 1x1>) {
+  // expected-error @below {{into 'wgmma' reads 'left' and 'right'}}
+  %next = tile.mma %a, %b, %sum : !tile.shared<64x16xi32, left>, !tile.shared<16x64xi32, woven> -> !tile.frag<64x64, wgmma 1x1>
+  return
+}
+
+// -----
+
+!f = !tile.frag<64x64, wgmma 1x1>
+!a = !tile.shared<64x16xi32, left>
+!b = !tile.shared<16x64xi32, right>
+func.func @mma_c3(%x: !llvm.ptr, %n: index, %none: !f) {
+  %sum = tile.stream 64 by 16 stages 2 carry %none : !f fill {
+  ^bb0(%at: index, %a: !a, %b: !b):
+    tile.copy %x[%at, %at] of %n by %n groups -> %a : !a
+    tile.copy %x[%at, %at] of %n by %n groups -> %b : !b
+    tile.yield
+  } use {
+  ^bb0(%a: !a, %b: !b, %now: !f):
+    // expected-error @below {{into 'wgmma' stands in a stream in bulk}}
+    %next = tile.mma %a, %b, %now : !a, !b -> !f
+    tile.yield %next : !f
+  }
   return
 }
 

@@ -53,5 +53,32 @@ func.func @pairs(%count: index) {
   return
 }
 
+// CHECK-LABEL: func.func @groups
+func.func @groups(%x: !llvm.ptr, %w: !llvm.ptr, %count: index, %rows: index) {
+  %k = arith.constant 96 : index
+  %n = arith.constant 160 : index
+  // CHECK: tile.launch %{{.+}} threads 128 together 2 on ["sm_90a"] {
+  tile.launch %count threads 128 together 2 on ["sm_90a"] {
+  ^bb0(%tile: index):
+    // CHECK: tile.zero : <64x128, wgmma 1x1>
+    %none = tile.zero : !tile.frag<64x128, wgmma 1x1>
+    // CHECK: tile.stream 96 by 32 stages 3 bulk carry %{{.+}} : <64x128, wgmma 1x1> fill {
+    %sum = tile.stream 96 by 32 stages 3 bulk carry %none : !tile.frag<64x128, wgmma 1x1> fill {
+    ^bb0(%at: index, %a: !tile.shared<64x32xi32, left>, %b: !tile.shared<32x128xi32, right>):
+      // CHECK: tile.copy %{{.+}}[%{{.+}}, %{{.+}}] of %{{.+}} by %{{.+}} groups -> %{{.+}} : <64x32xi32, left>
+      tile.copy %x[%tile, %at] of %rows by %k groups -> %a : !tile.shared<64x32xi32, left>
+      tile.copy %w[%at, %tile] of %k by %n groups -> %b : !tile.shared<32x128xi32, right>
+      tile.yield
+    } use {
+    ^bb0(%a: !tile.shared<64x32xi32, left>, %b: !tile.shared<32x128xi32, right>, %now: !tile.frag<64x128, wgmma 1x1>):
+      // CHECK: tile.mma %{{.+}}, %{{.+}}, %{{.+}} : <64x32xi32, left>, <32x128xi32, right> -> <64x128, wgmma 1x1>
+      %next = tile.mma %a, %b, %now : !tile.shared<64x32xi32, left>, !tile.shared<32x128xi32, right> -> !tile.frag<64x128, wgmma 1x1>
+      tile.yield %next : !tile.frag<64x128, wgmma 1x1>
+    }
+    tile.yield
+  }
+  return
+}
+
 // CHECK-LABEL: func.func private @images(!tile.shared<128x16xi32, chunks>, !tile.shared<16x128xi32, woven>)
 func.func private @images(!tile.shared<128x16xi32, chunks>, !tile.shared<16x128xi32, woven>)

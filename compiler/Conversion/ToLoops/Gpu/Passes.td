@@ -4,6 +4,15 @@
 
 include "mlir/Pass/PassBase.td"
 
+def GroupWeightsPass : Pass<"heddle-group-weights", "mlir::ModuleOp"> {
+  let summary = "Choose the weights that lie in groups on a device";
+  let description = [{
+    A parameter in panels of bf16 that nothing but linears of pairs reads, of whole units of 16 features, gets `heddle.groups`: while it is
+    sent to the device its words are put in the order in which units fetch them (`dialects/Tile`, `left` and `right`), as
+    `heddle.regrouped` of the module says.
+  }];
+}
+
 def ConvertToWarpsPass : Pass<"convert-heddle-to-warps", "mlir::ModuleOp"> {
   let summary = "Turn the functions of stage `buffers` into SPMD loops over memory, a warp a team";
   let description = [{
@@ -13,7 +22,7 @@ def ConvertToWarpsPass : Pass<"convert-heddle-to-warps", "mlir::ModuleOp"> {
   }];
   let dependentDialects = [
     "mlir::arith::ArithDialect", "mlir::func::FuncDialect", "mlir::LLVM::LLVMDialect", "mlir::NVVM::NVVMDialect",
-    "mlir::math::MathDialect", "mlir::scf::SCFDialect", "mlir::vector::VectorDialect"];
+    "mlir::math::MathDialect", "mlir::scf::SCFDialect", "mlir::vector::VectorDialect", "heddle::tile::TileDialect"];
 }
 
 #endif

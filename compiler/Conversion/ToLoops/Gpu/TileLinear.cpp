@@ -10,71 +10,67 @@
 
 #include "compiler/Conversion/ToLoops/Gpu/TileLinear.h"
 #include "compiler/Conversion/ToLoops/Element.h"
+#include "compiler/Conversion/ToLoops/Gpu/Groups.h"
+#include "compiler/Conversion/ToLoops/Gpu/TilePlan.h"
 #include "compiler/Conversion/ToLoops/LinearCode.h"
 #include "compiler/Conversion/ToLoops/LinearPack.h"
-#include "dialects/Tile/IR/Tile.h"
+#include "dialects/Model/IR/Plan.h"
 
 using namespace mlir;
 using namespace heddle;
 using namespace heddle::loops;
 using namespace heddle::model;
-using tile::FragType, tile::SharedType, tile::Image, tile::Spread;
+using tile::FragType, tile::SharedType, tile::Image;
 
 static constexpr int64_t kThreads = 256;
 static constexpr int64_t kFewRows = 16; ///< up to these tall tiles would multiply mostly zeros
 
 namespace {
-struct Shape {
-  int64_t rows, columns, step, stages;
-  Spread spread;
-  int64_t down, across;
-};
-/// 2 x 16.25 KiB, 3 x 16 KiB and 4 x 9 KiB of shared memory; a thread has 64, 64 and 8 sums.
-constexpr Shape kReals{128, 128, 16, 2, Spread::block, 16, 16};
-constexpr Shape kPairs{128, 128, 16, 3, Spread::mma, 2, 4};
-constexpr Shape kLowPairs{16, 128, 16, 4, Spread::mma, 1, 8};
-
 class TileLinear {
 public:
-  TileLinear(Lowering &l, LinearOp op, const ReadyLinear &ready);
-  /// Rows [0, rows) in tiles of one shape.
-  void emit(const Shape &shape, Value rows);
+  TileLinear(Lowering &l, LinearOp op, const ReadyLinear &ready, Sides sides);
+  /// Rows [0, rows) in tiles of one shape, on the chips that take it.
+  void emit(const TileForm &form, Value rows);
 
 private:
   Lowering &l;
   LinearOp op;
   const ReadyLinear &ready;
   int64_t n, width, depth; ///< results; those of a panel; words of a row of the left side
-  bool pairs;
+  Sides sides;
 
-  Value sum(const Shape &shape, Value row, Value column, Value rows);
+  Value sum(const TileShape &shape, Value row, Value column, Value rows);
   void finish(Value x, Value row, Value column);
 };
 } // namespace
 
 static int64_t lastOf(ModelTensorType t) { return *t.getSize(t.getRank() - 1).constant(); }
 
-TileLinear::TileLinear(Lowering &l, LinearOp op, const ReadyLinear &ready)
+TileLinear::TileLinear(Lowering &l, LinearOp op, const ReadyLinear &ready, Sides sides)
     : l(l), op(op), ready(ready), n(lastOf(cast<ModelTensorType>(op->getResult(0).getType()))),
       width(weightLayoutOf(op).panel), depth(SumStep(arithmeticOf(op), lastOf(op.getInput().getType())).depth()),
-      pairs(arithmeticOf(op).dots) {}
+      sides(sides) {}
 
 /// The fragment of y at (row, column) without what finishes it.
-Value TileLinear::sum(const Shape &s, Value row, Value column, Value rows) {
+Value TileLinear::sum(const TileShape &s, Value row, Value column, Value rows) {
   MLIRContext *context = op.getContext();
-  Type word = pairs ? Type(l.b.getI32Type()) : l.f32(), index = l.b.getIndexType();
+  Type word = sides == Sides::Reals ? l.f32() : Type(l.b.getI32Type()), index = l.b.getIndexType();
+  bool groups = sides == Sides::Groups;
+  Image rowsLie = groups ? Image::left : sides == Sides::Pairs ? Image::chunks : Image::turned;
+  Image weightsLie = groups ? Image::right : sides == Sides::Pairs ? Image::woven : Image::plain;
   auto fragment = FragType::get(context, s.rows, s.columns, s.spread, s.down, s.across);
-  auto left = SharedType::get(context, s.rows, s.step, word, pairs ? Image::chunks : Image::turned);
-  auto right = SharedType::get(context, s.step, s.columns, word, pairs ? Image::woven : Image::plain);
+  auto left = SharedType::get(context, s.rows, s.step, word, rowsLie);
+  auto right = SharedType::get(context, s.step, s.columns, word, weightsLie);
   Value k = l.constant(depth), results = l.constant((n + width - 1) / width * width);
   Value zero = tile::ZeroOp::create(l.b, fragment);
-  auto stream = tile::StreamOp::create(l.b, fragment, depth, s.step, s.stages, zero);
+  auto stream = tile::StreamOp::create(l.b, fragment, depth, s.step, s.stages, s.bulk, zero);
   OpBuilder::InsertionGuard guard(l.b);
   Location loc = op.getLoc();
   Block *fill = l.b.createBlock(&stream.getFill(), {}, {index, left, right}, {loc, loc, loc});
   Value at = fill->getArgument(0);
-  tile::CopyOp::create(l.b, ready.input, row, at, rows, k, IntegerAttr(), fill->getArgument(1));
-  tile::CopyOp::create(l.b, ready.weight, at, column, k, results, l.b.getI64IntegerAttr(width), fill->getArgument(2));
+  tile::CopyOp::create(l.b, ready.input, row, at, rows, k, IntegerAttr(), groups, fill->getArgument(1));
+  IntegerAttr panels = groups ? IntegerAttr() : l.b.getI64IntegerAttr(width);
+  tile::CopyOp::create(l.b, ready.weight, at, column, k, results, panels, groups, fill->getArgument(2));
   tile::YieldOp::create(l.b, Value());
   Block *use = l.b.createBlock(&stream.getUse(), {}, {left, right, fragment}, {loc, loc, loc});
   Value next = tile::MmaOp::create(l.b, fragment, use->getArgument(0), use->getArgument(1), use->getArgument(2));
@@ -103,10 +99,13 @@ void TileLinear::finish(Value x, Value row, Value column) {
   l.store(x, l.at(ready.result, place, l.f32()));
 }
 
-void TileLinear::emit(const Shape &s, Value rows) {
+void TileLinear::emit(const TileForm &form, Value rows) {
+  const TileShape &s = form.shape;
   int64_t across = (n + s.columns - 1) / s.columns;
   Value count = l.mul(l.div(l.add(rows, s.rows - 1), l.constant(s.rows)), across);
-  auto launch = tile::LaunchOp::create(l.b, count, kThreads);
+  ArrayAttr on = form.on.empty() ? ArrayAttr() : l.b.getStrArrayAttr(form.on);
+  IntegerAttr together = s.together ? l.b.getI64IntegerAttr(s.together) : IntegerAttr();
+  auto launch = tile::LaunchOp::create(l.b, count, kThreads, together, on);
   OpBuilder::InsertionGuard guard(l.b);
   Location loc = op.getLoc();
   Type index = l.b.getIndexType();
@@ -126,16 +125,18 @@ void TileLinear::emit(const Shape &s, Value rows) {
 }
 
 LogicalResult heddle::loops::lowerTiledLinear(Lowering &l, LinearOp op) {
-  FailureOr<ReadyLinear> ready = readyLinear(l, op);
+  Sides sides = isGrouped(op) ? Sides::Groups : arithmeticOf(op).dots ? Sides::Pairs : Sides::Reals;
+  FailureOr<ReadyLinear> ready = readyLinear(l, op, sides == Sides::Groups ? packGroups : packRows);
   if (failed(ready))
     return failure();
   ModelTensorType x = op.getInput().getType();
   LeftSide left(op);
   Value rows = l.size(left.rows);
   model::Arithmetic arithmetic = arithmeticOf(op);
-  TileLinear tiles(l, op, *ready);
+  TileLinear tiles(l, op, *ready, sides);
+  SmallVector<TileForm> tallForms = tallTiles(sides, targetOf(op->getParentOfType<ModuleOp>()));
   // Small sides leave most of a tile empty; numbers that are widened and rows that overlap are the general kernel's.
-  bool general = !arithmetic.dots && (arithmetic.halves() || left.windows || lastOf(x) < kReals.step ||
+  bool general = !arithmetic.dots && (arithmetic.halves() || left.windows || lastOf(x) < tallForms[0].shape.step ||
                                       lastOf(cast<ModelTensorType>(op->getResult(0).getType())) < 32);
   Value tall = l.constant(0);
   if (!general) {
@@ -152,7 +153,7 @@ LogicalResult heddle::loops::lowerTiledLinear(Lowering &l, LinearOp op) {
   };
   l.spend(whole);
   if (arithmetic.dots)
-    tiles.emit(kLowPairs, few);
+    tiles.emit({lowTile(), {}}, few);
   else
     emitLinear(l, op, *ready, few);
   l.barrier(op.getLoc());
@@ -160,7 +161,8 @@ LogicalResult heddle::loops::lowerTiledLinear(Lowering &l, LinearOp op) {
     return success();
   // A kernel of its own, so that few rows, which wait for memory, have the registers of many threads.
   l.spend(whole);
-  tiles.emit(arithmetic.dots ? kPairs : kReals, tall);
+  for (const TileForm &form : tallForms)
+    tiles.emit(form, tall);
   l.barrier(op.getLoc());
   return success();
 }

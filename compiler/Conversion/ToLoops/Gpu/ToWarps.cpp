@@ -6,6 +6,7 @@
 #include "compiler/Conversion/ToLoops/Gpu/WarpLanes.h"
 #include "compiler/Conversion/ToLoops/Gpu/WarpPrograms.h"
 #include "dialects/Mask/Emission/Emission.h"
+#include "dialects/Tile/IR/Tile.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
