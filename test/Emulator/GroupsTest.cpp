@@ -40,6 +40,7 @@ enum Wrong : int64_t {
   Generic,
   Reused,
   StaleFence,
+  OneArrival,
 };
 
 uint16_t halfOf(float x) {
@@ -92,7 +93,7 @@ std::string run(heddle_kernel_fn kernel, const char *text, std::vector<float> &v
 
 void makeBarriers(int64_t wrong) {
   if (hdemu_read_ptx_sreg_tid_x() == 0) {
-    hdemu_mbarrier_init_shared(hdemu_shared() + kBarriers, 1);
+    hdemu_mbarrier_init_shared(hdemu_shared() + kBarriers, wrong == OneArrival ? 2 : 1);
     hdemu_mbarrier_init_shared(hdemu_shared() + kBarriers + 8, 1);
     if (wrong != NoInitFence)
       hdemu_fence_mbarrier_init_release_cluster();
@@ -243,8 +244,9 @@ TEST(Groups, ASlotIsFilledWhileItIsRead) {
   EXPECT_FALSE(areRight(values));
 }
 
-TEST(Phases, CountBytes) {
+TEST(Phases, CountBytesAndArrivals) {
   std::vector<float> values;
+  EXPECT_NE(run(products, "", values, OneArrival).find("wait for each other"), std::string::npos);
   EXPECT_NE(run(products, "", values, FewBytes).find("fewer bytes"), std::string::npos);
   EXPECT_NE(run(products, "", values, ManyBytes).find("wait for each other"), std::string::npos);
   EXPECT_NE(run(products, "", values, OddBytes).find("do not fit"), std::string::npos);

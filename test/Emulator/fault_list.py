@@ -59,11 +59,11 @@ FAULTS = [
     ("the odd half is the lower one on the left", EMULATOR + "Matrices.cpp", "2 * (k / 8)], k % 2);", "2 * (k / 8)], 1 - k % 2);", "Matrices.UnitsMultiply"),
     ("sums are never cut off", EMULATOR + "Units.cpp", "return chops && ", "return false && ", "Matrices.UnitsMultiply"),
     # copies in bulk
-    ("a phase is over when its bytes are there, whoever is missing", EMULATOR + "Phases.cpp", "if (phase.missing || phase.bytes)", "if (phase.bytes)", "Phases.CountBytes"),
-    ("bytes are not counted", EMULATOR + "Phases.cpp", "  phase.bytes += bytes;\n", "", "Phases.CountBytes"),
+    ("a phase is over when its bytes are there, whoever is missing", EMULATOR + "Phases.cpp", "if (phase.missing || phase.bytes)", "if (phase.bytes)", "Phases.CountBytesAndArrivals"),
+    ("bytes are not counted", EMULATOR + "Phases.cpp", "  phase.bytes += bytes;\n", "", "Phases.CountBytesAndArrivals"),
     ("a copy needs no barrier that it knows", EMULATOR + "Phases.cpp", "if (!find(at).known)", "if (false)", "Phases.AreWaitedFor"),
     ("copies in bulk are forgotten at the end", EMULATOR + "Block.cpp", "self.ended == job.threads && !self.phases.idle()", "false", "Phases.AreWaitedFor"),
-    ("copies in bulk may be anywhere", EMULATOR + "Phases.cpp", "|| bytes % 16 || bytes == 0", "|| bytes == 0", "Phases.CountBytes"),
+    ("copies in bulk may be anywhere", EMULATOR + "Phases.cpp", "|| bytes % 16 || bytes == 0", "|| bytes == 0", "Phases.CountBytesAndArrivals"),
     # products of groups
     ("a product needs no fence", EMULATOR + "Groups.cpp", "if (!thread.fenced)", "if (false)", "Groups.FencesAndGroupsAreMissed"),
     ("a fence is for ever", EMULATOR + "Groups.cpp", "  mine().fenced = false;\n", "", "Groups.AFenceIsForWhatIsBehindIt"),
