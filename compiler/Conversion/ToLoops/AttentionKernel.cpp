@@ -8,11 +8,9 @@ using namespace heddle;
 using namespace heddle::loops;
 
 /// Steps 1 to 4 for keys [begin, end) of the tile at `at`; `full` (i1): every row of the item sees all of them.
-static void emitTile(ItemCode &c, Value at, Value begin, Value end, Value need, Value full, Value guarded) {
+static void emitTile(ItemCode &c, const Tile &tile, Value need, Value full, Value guarded) {
   const AttentionPlan &plan = c.plan;
-  auto turn = [&](int64_t ring) { return ring ? c.sub(at, c.rem(at, c.constant(ring))) : Value(); };
-  Tile tile{at, begin, end, turn(plan.keyRing), turn(plan.valueRing)};
-  Value wholeBegin = c.equal(begin, at), wholeEnd = c.equal(end, c.add(at, plan.keyTile));
+  Value wholeBegin = c.equal(tile.begin, tile.at), wholeEnd = c.equal(tile.end, c.add(tile.at, plan.keyTile));
   Value whole = arith::AndIOp::create(c.b, Value(arith::AndIOp::create(c.b, wholeBegin, wholeEnd)), full);
   emitScores(c, tile);
   TileBias bias(c, tile);
@@ -41,6 +39,25 @@ static void emitTile(ItemCode &c, Value at, Value begin, Value end, Value need, 
   emitOutput(c, tile, guarded);
 }
 
+/// What positions of a ring turn by, tile by tile; a run of tiles is shorter than the ring, so there is one division a
+/// run.
+class Turn {
+public:
+  Turn(ItemCode &c, Role ring, Value first) : c(c) {
+    if (c.plan.rings) {
+      this->ring = c.length(ring);
+      start = c.sub(first, c.rem(first, this->ring));
+    }
+  }
+  Value of(Value at) const {
+    return ring ? c.select(c.less(c.sub(at, start), ring), start, c.add(start, ring)) : Value();
+  }
+
+private:
+  ItemCode &c;
+  Value ring, start;
+};
+
 /// Visits all tiles that some row of the item sees.
 static void emitTiles(ItemCode &c, Value guarded) {
   c.ask([&](mask::Emitter &e) {
@@ -51,9 +68,10 @@ static void emitTiles(ItemCode &c, Value guarded) {
     auto visit = [&](OpBuilder &, Value lo, Value hi, Value need) {
       Value full = c.equal(need, arith::ConstantIntOp::create(c.b, 0, 32));
       Value first = c.add(c.item.anchor, c.tripFloor(c.sub(lo, c.item.anchor), c.plan.keyTile));
+      Turn keys(c, Role::KeyRing, first), values(c, Role::ValueRing, first);
       c.loop(first, hi, c.plan.keyTile, [&](Value at) {
         Value limit = c.add(at, c.plan.keyTile), begin = c.max(lo, at), end = c.min(hi, limit);
-        emitTile(c, at, begin, end, need, full, guarded);
+        emitTile(c, {at, begin, end, keys.of(at), values.of(at)}, need, full, guarded);
       });
     };
     mask::emitWalk(c.b, e, c.plan.mask, c.item.anchor, c.plan.keyTile, visit);

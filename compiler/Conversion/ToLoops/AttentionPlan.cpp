@@ -214,8 +214,13 @@ AttentionPlan::AttentionPlan(attn::SdpaOp op) : op(op), arithmetic(model::arithm
   at = std::max(at, atScores + (rowTile + 1) * scoreStride()); // a row of scores is read behind the last one
   threadFloats = at + 16;                                      // areas of two threads never share a cache line
 
+  auto root = mask ? mask.getDefiningOp<mask::MaskOpInterface>() : mask::MaskOpInterface();
+  rings = keyRing || valueRing || (root && root.reach().behind);
   lengths = {rows,        keys,        past,       keyStart,    keyRoom,    valueRoom,
              rowBlocks(), keyBlocks(), atValues(), atAnchors(), atThreads()}; // in the order of Role
+  if (rings)
+    for (int64_t ring : {keyRing, valueRing})
+      lengths.push_back(Size(ring ? ring : kNoRing));
   for (Operation *bias : biases)
     if (auto dot = dyn_cast<attn::RelativeDotOp>(bias))
       lengths.push_back(Size::parse(dot.getZero()).value_or(Size(0)));
@@ -232,7 +237,8 @@ std::optional<int64_t> AttentionPlan::numberOf(Role role) const {
 
 size_t AttentionPlan::indexOf(attn::RelativeDotOp bias) const {
   const auto *at = llvm::find(biases, bias.getOperation());
-  return kRoles + std::count_if(biases.begin(), at, llvm::IsaPred<attn::RelativeDotOp>);
+  return size_t(Role::KeyRing) + (rings ? 2 : 0) +
+         std::count_if(biases.begin(), at, llvm::IsaPred<attn::RelativeDotOp>);
 }
 
 size_t AttentionPlan::indexOf(Value tensor, int64_t axis) const {
@@ -318,8 +324,7 @@ std::string AttentionPlan::text() const {
   std::string text;
   llvm::raw_string_ostream os(text);
   os << propertiesOf(op) << ' ' << int(arithmetic.stored) << arithmetic.dots << ' ' << width << ' ' << valueWidth << ' '
-     << sharedKeys << ' ' << numberOf(Role::Rows).value_or(0) << ' ' << keyRing << ' ' << valueRing
-     << attn::scheduleOf(op);
+     << sharedKeys << ' ' << numberOf(Role::Rows).value_or(0) << rings << attn::scheduleOf(op);
   for (Value part : {mask, bias, sinks})
     if (part)
       write(os, part);

@@ -37,8 +37,22 @@ inline int64_t tableStride(int64_t reach) { return (2 * reach + 33 + 15) / 16 * 
 enum class Source { Rows, Cache };
 
 /// What a length says of an attention. Values, Anchors and Threads are where these parts of scratch begin, in floats.
-enum class Role { Rows, Keys, Past, KeyStart, KeyRoom, ValueRoom, RowBlocks, KeyBlocks, Values, Anchors, Threads };
-constexpr int64_t kRoles = int64_t(Role::Threads) + 1;
+enum class Role {
+  Rows,
+  Keys,
+  Past,
+  KeyStart,
+  KeyRoom,
+  ValueRoom,
+  RowBlocks,
+  KeyBlocks,
+  Values,
+  Anchors,
+  Threads,
+  KeyRing,
+  ValueRing
+};
+constexpr int64_t kNoRing = int64_t(1) << 40; ///< the length of a ring that never turns
 
 struct AttentionPlan {
   explicit AttentionPlan(attn::SdpaOp op);
@@ -58,6 +72,7 @@ struct AttentionPlan {
   /// a key of its own: then those of a tile are paired when it is met.
   bool paired;
   int64_t keyRing = 0, valueRing = 0; ///< of a cache: after how many positions places come again (0: never)
+  bool rings; ///< whether caches may be rings, since the mask looks back so far and no farther: then the kernel turns
 
   /// Mask (may be null), bias (may be null) and sinks (may be null) as the kernel knows them: copies, owned by the
   /// plan, in which every operand is a tensor of its own. So it shows neither which dims the tensors of an op have nor
@@ -68,7 +83,8 @@ struct AttentionPlan {
   llvm::SmallVector<mlir::Operation *> biases;  ///< leaves of `bias`, each once
 
   /// What the kernel is given beside q, k, v, the result and scratch: tensors of leaves, slopes, tables, sinks; and as
-  /// lengths one for each Role, the zero of each relative_dot, and the axes of `tensors` that are no numbers.
+  /// lengths one for each Role (of rings only where there may be some), the zero of each relative_dot, and the axes of
+  /// `tensors` that are no numbers.
   llvm::ArrayRef<mlir::BlockArgument> tensors() const { return own->getArguments(); }
   llvm::SmallVector<model::Size> lengths;
   /// What the op has for one of `tensors`.

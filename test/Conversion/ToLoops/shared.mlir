@@ -3,15 +3,20 @@
 // RUN: grep -c 'func.func private @heddle_attention_[0-9A-Fa-f]*(' %t | FileCheck %s --check-prefix=TWO
 // RUN: grep -c 'func.func private @heddle_attention_[0-9A-Fa-f]*_anchors(' %t | FileCheck %s --check-prefix=ONE
 // RUN: grep -c 'func.func private @heddle_layer_norm' %t | FileCheck %s --check-prefix=ONE
+// RUN: sed 's/^  %c = mask.causal/%u = mask.causal\n%l = mask.window left 199\n%c = mask.and %u, %l/' %s | heddle-opt --heddle-tiled --heddle-buffers --convert-heddle-to-loops -o %t.ring
+// RUN: grep -c 'func.func private @heddle_attention_[0-9A-Fa-f]*(' %t.ring | FileCheck %s --check-prefix=TWO
+// RUN: grep -c 'arith.constant 896 : index' %t.ring | FileCheck %s --check-prefix=SOME
 // RUN: sed '/past "past"/s/heads 2 kv_heads 2/heads 1 kv_heads 1/' %s | heddle-opt --heddle-tiled --heddle-buffers --convert-heddle-to-loops | grep -c 'func.func private @heddle_attention_[0-9A-Fa-f]*(' | FileCheck %s --check-prefix=THREE
 
 // Lengths reach a kernel by their roles. Attention of all rows (rows T, keys T, past 0, keys from the rows of the call; one
 // tensor says which keys and which queries there are) is the function of the attention of new rows (rows new, keys past +
 // new, from a cache; two tensors), and so is that of a fixed number of rows. Heads of another width are another function:
-// with one head of 32 features instead of two of 16 there are three.
+// with one head of 32 features instead of two of 16 there are three. Under a window @step reads a ring of 896 rows and @run its
+// rows, in one function too.
 // ONE: {{^}}1{{$}}
 // TWO: {{^}}2{{$}}
 // THREE: {{^}}3{{$}}
+// SOME: {{^[1-9]}}
 !x = !model.tensor<[B, T, 32], f32>
 !m = !model.tensor<[B, T], i64>
 !new = !model.tensor<[B, new, 32], f32>
