@@ -65,7 +65,7 @@ def gpt2(rows, keys, w=768, layers=12, vocab=50257):
     step = rows == 1
     layer = add(times(3, linear(rows, w, w)), linear(rows, w, w, extra=1), linear(rows, w, 4 * w), linear(rows, 4 * w, w, extra=1))
     pairs = keys if step else rows * (rows + 1) // 2
-    masks = 8 * keys + words(keys) + (17 if step else 8 * rows + 8)
+    masks = 8 * keys + words(keys) + (24 if step else 8 * rows + 8)
     return {"linear": add(times(layers, layer), linear(rows, w, vocab, bias=False)), "layer_norm": times(2 * layers + 1, norm(rows, w, 2)),
             "sdpa": times(layers, attention(rows, keys, 12, 12, 64, pairs, masks, 2 if step else 4)), "embedding": times(2, table(rows, w))}
 
@@ -75,7 +75,7 @@ def llama(rows, keys, w=2048, inner=5632, layers=22, vocab=32000, kv=256):
     layer = add(linear(rows, w, w, bias=False), times(2, linear(rows, w, kv, bias=False)), linear(rows, w, w, bias=False, extra=1),
                 linear(rows, w, inner, bias=False), linear(rows, w, inner, bias=False, extra=1), linear(rows, inner, w, bias=False, extra=1))
     pairs = keys if step else rows * (rows + 1) // 2
-    masks = 8 * keys + words(keys) + (17 if step else 8 * rows + 8)
+    masks = 8 * keys + words(keys) + (24 if step else 8 * rows + 8)
     return {"linear": add(times(layers, layer), linear(rows, w, vocab, bias=False)), "rms_norm": times(2 * layers + 1, norm(rows, w, 1)),
             "sdpa": times(layers, attention(rows, keys, 32, 4, 64, pairs, masks, 2 if step else 4)), "embedding": table(rows, w),
             "rotary": times(layers, add(rotary(rows, w, 64), rotary(rows, kv, 64)))}
@@ -83,7 +83,7 @@ def llama(rows, keys, w=2048, inner=5632, layers=22, vocab=32000, kv=256):
 
 def bert(rows, keys, w=768, layers=12):
     layer = add(times(3, linear(rows, w, w)), linear(rows, w, w, extra=1), linear(rows, w, 4 * w), linear(rows, 4 * w, w, extra=1))
-    masks = 8 * keys + keys + words(keys) + 8 * rows + 8
+    masks = 8 * keys + 8 * rows + words(keys) + 8 * rows + 8
     return {"linear": add(times(layers, layer), linear(1, w, w)), "layer_norm": times(2 * layers + 1, norm(rows, w, 2)),
             "sdpa": times(layers, attention(rows, keys, 12, 12, 64, rows * keys, masks)), "embedding": times(3, table(rows, w))}
 
