@@ -210,6 +210,15 @@ void Block::fillInBulk(char *to, uint64_t bytes) {
     sharedRaces.forget(offset, bytes);
 }
 
+bool Block::barrierOr(bool mine) {
+  bool &yes = said[barriers % 2];
+  if (!waiting)
+    yes = false;
+  yes |= mine;
+  barrier();
+  return yes;
+}
+
 void Block::perform(const Copy &copy) {
   memcpy(copy.to, copy.from, copy.bytes);
   memset(copy.to + copy.bytes, 0, copy.size - copy.bytes);

@@ -63,6 +63,8 @@ public:
   const Brought &gather(Meeting meeting, uint32_t mask, const Brought::value_type &words);
   /// Waits for all threads of the block.
   void barrier();
+  /// The same; whether a thread said yes there.
+  bool barrierOr(bool mine);
   /// Asks for a copy of `bytes` bytes into shared memory, zeros up to `size`:
   /// done at once or when it is waited for, as the options say.
   void copyAsync(char *to, const char *from, uint32_t bytes, uint32_t size);
@@ -137,6 +139,7 @@ private:
   void *outside = nullptr;     ///< where run() goes on
   uint32_t waiting = 0, ended = 0;
   uint16_t barriers = 0;
+  bool said[2] = {}; ///< whether some thread says yes at this barrier; at the one before
   std::vector<char> sharedMemory;
   char *sharedBegin = nullptr; ///< within it
   std::vector<bool> written;   ///< words of it, by threads

@@ -7,6 +7,7 @@
 #include "test/Emulator/Block.h"
 #include "test/Emulator/Kernel.h"
 
+#include <array>
 #include <cmath>
 #include <gtest/gtest.h>
 #include <set>
@@ -142,6 +143,26 @@ TEST(Block, ThreadsMeetAtBarriers) {
     // Without the second barrier.
     std::string race = bench.run(mirror, 2, 128, 4 * 128, 1);
     EXPECT_NE(race.find("shared memory"), std::string::npos) << race;
+  }
+}
+
+/// Thread i says yes at the first of three votes, thread j at the last one; what each thread heard, as bits.
+KERNEL(votes) {
+  int t = hdemu_read_ptx_sreg_tid_x(), heard = 0;
+  heard |= hdemu_barrier_cta_red_or_aligned_all(0, t == i) ? 1 : 0;
+  heard |= hdemu_barrier_cta_red_or_aligned_all(0, false) ? 2 : 0;
+  heard |= hdemu_barrier_cta_red_or_aligned_all(0, t == j) ? 4 : 0;
+  floats(arena)[place()] = float(heard);
+}
+
+TEST(Block, ThreadsVoteAtBarriers) {
+  for (const char *order : {"", "order=reverse", "order=random,seed=3"}) {
+    Bench bench(order);
+    for (auto [first, last, heard] : {std::array{127, 200, 1}, {200, 0, 4}, {3, 40, 5}, {200, 200, 0}}) {
+      ASSERT_EQ(bench.run(votes, 2, 128, 0, first, last), "");
+      for (int t = 0; t < 2 * 128; ++t)
+        EXPECT_EQ(bench.values[t], float(heard)) << order << t;
+    }
   }
 }
 

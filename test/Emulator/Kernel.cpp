@@ -67,6 +67,12 @@ void hdemu_barrier_cta_sync_aligned_all(int barrier) {
   runningBlock().barrier();
 }
 
+bool hdemu_barrier_cta_red_or_aligned_all(int barrier, bool mine) {
+  if (barrier != 0)
+    runningBlock().fail("waits at a barrier other than 0");
+  return runningBlock().barrierOr(mine);
+}
+
 char *hdemu_shared(void) { return runningBlock().shared(); }
 
 void hdemu_load(const void *p, int bytes) { runningBlock().touch(p, uint64_t(bytes), false); }

@@ -25,6 +25,8 @@ int hdemu_shfl_sync_idx_i32(int mask, int v, int lane, int clamp);
 
 void hdemu_bar_warp_sync(int mask);
 void hdemu_barrier_cta_sync_aligned_all(int barrier);
+/// Whether some thread of the block says so.
+bool hdemu_barrier_cta_red_or_aligned_all(int barrier, bool mine);
 
 /// A copy of `bytes` of the 4 or 16 bytes to shared memory, the rest of them 0,
 /// that is done by the time its group has been waited for.
@@ -36,6 +38,9 @@ void hdemu_cp_async_wait_group(int pending);
 /// Four matrices of 8 x 8 halves: lane l says where row l % 8 of matrix l / 8
 /// begins, and gets of each matrix the pair l % 4 of row l / 4.
 void hdemu_ldmatrix_sync_aligned_m8n8_x4_b16_p3(int *out, const char *row);
+/// The same matrices turned: lane l gets of each column l / 4 the halves of rows
+/// 2 (l % 4) and the one below.
+void hdemu_ldmatrix_sync_aligned_m8n8_x4_trans_b16_p3(int *out, const char *row);
 /// sum + left * right of 16 x 16 by 16 x 8 bf16, in the registers that PTX says.
 void hdemu_mma_m16n8k16_row_col_bf16(float *out, int a0, int a1, int a2, int a3, int b0, int b1, float c0, float c1,
                                      float c2, float c3);

@@ -120,6 +120,33 @@ TEST(Matrices, RowsAreDealtToLanes) {
   EXPECT_NE(run(matrices, "", 32, values, 1).find("16 bytes"), std::string::npos);
 }
 
+/// Half (row, column) of 8 x 32 is 100 row + column; matrix m has columns 8 m .. 8 m + 7.
+KERNEL(turned) {
+  int lane = hdemu_read_ptx_sreg_laneid(), out[4];
+  for (int n = lane; n < 256; n += 32) {
+    auto half = uint16_t(100 * (n / 32) + n % 32);
+    memcpy(hdemu_shared() + 2 * n, &half, 2);
+  }
+  hdemu_bar_warp_sync(-1);
+  hdemu_ldmatrix_sync_aligned_m8n8_x4_trans_b16_p3(out, hdemu_shared() + 64 * (lane % 8) + 16 * (lane / 8));
+  for (int m = 0; m < 4; ++m)
+    memcpy(arena + 8192 + 4 * (32 * m + lane), out + m, 4);
+}
+
+TEST(Matrices, ColumnsAreDealtToLanesWhereTheyAreTurned) {
+  std::vector<float> values;
+  for (const char *text : {"", "order=reverse", "order=random,seed=2", "races"}) {
+    ASSERT_EQ(run(turned, text, 32, values), "");
+    for (int m = 0; m < 4; ++m)
+      for (int lane = 0; lane < 32; ++lane) {
+        uint16_t halves[2];
+        memcpy(halves, &values[size_t(2048 + 32 * m + lane)], 4);
+        for (int half = 0; half < 2; ++half)
+          EXPECT_EQ(halves[half], 100 * (2 * (lane % 4) + half) + 8 * m + lane / 4) << text << m << lane;
+      }
+  }
+}
+
 int pairOf(float even, float odd) {
   uint32_t low, high;
   memcpy(&low, &even, 4);

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """PTX of models, assembled: `ptxas.py --heddle HEDDLE [--chips sm_80,sm_90a] [--tiles] MODEL...`.
 
-With --tiles also two of one linear each, 1024 x 512, in f32 and in bf16: kernels that do it must have just so many
+With --tiles also attentions in bf16 with heads 64 and 128 wide (ATTENTIONS) and two of one linear each, 1024 x 512, in f32 and in bf16: kernels that do it must have just so many
 instructions that multiply (PRODUCTS; GROUPED in machine code), or LLVM or ptxas has made something else of a tile. For each model and chip a line: kernels, most registers, bytes of stack, spills. A kernel with stack or spills, a text that ptxas
 refuses or warns of, or one that holds what no text may hold (targets/GPU/README.md) counts as a failure. Ends in
 `N passed, N failed[, N skipped]`; where there is no ptxas the assembling is skipped and said so."""
@@ -29,6 +29,10 @@ PRODUCTS = {
     ("f32", "sm_90a"): [("fma.rn.f32", 256, 1000), (PAIRS, 0, 0), (GROUPS, 0, 0)],
     ("bf16", "sm_90a"): [(PAIRS, 4, 4), (MATRICES, 4, 4), (GROUPS, 4, 4), ("cp.async.bulk.shared::cluster", 6, 6), ("fma.rn.f32", 0, 0)],
 }
+# Of an attention in bf16, in a tall and in a low tile alike: of the scores 4 steps of 8 units (64 keys) or 8 of 4 (heads of 128, 32 keys), of the values as
+# many; queries come by one ldmatrix a step, values by one for two units.
+TURNED = "ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16"
+ATTENTIONS = {64: [(PAIRS, 128, 128), (MATRICES, 8, 8), (TURNED, 32, 32)], 128: [(PAIRS, 128, 128), (MATRICES, 16, 16), (TURNED, 32, 32)]}
 # The kernels of one linear, and opcodes of machine code: the low 12 bits of an instruction of 16 bytes. A product of a group of warps with its left side in
 # registers is among what ptxas before 13.3 may get wrong, so there is none.
 KERNELS = {"f32": ["few rows", "tall tiles"], "bf16": ["rounding", "low tiles", "tall tiles"]}
@@ -50,8 +54,17 @@ def one_linear(folder):
     return f.name
 
 
-def miscounts(text, dtype, chip):
-    return ["%d x %s, not %d%s" % (found, what, low, " to %d" % high if high > low else "") for what, low, high in PRODUCTS.get((dtype, chip), [])
+def one_attention(folder, width):
+    """The path of a model of one attention, of grouped heads in texts with padding."""
+    sides = {name: "f32[B,T,%d]" % (heads * width) for name, heads in (("q", 4), ("k", 2), ("v", 2))}
+    with open(os.path.join(folder, "attention%d.json" % width), "w") as f:
+        json.dump({"heddle": 1, "name": "tiles", "inputs": {**sides, "seen": "i64[B,T]"}, "outputs": ["y"],
+                   "body": [{"y": {"attention": ["q", "k", "v"], "heads": 4, "kv_heads": 2, "mask": "=causal and keys(seen)"}}]}, f)
+    return f.name
+
+
+def miscounts(text, products):
+    return ["%d x %s, not %d%s" % (found, what, low, " to %d" % high if high > low else "") for what, low, high in products
             if not low <= (found := text.count(what)) <= high]
 
 
@@ -122,14 +135,16 @@ def main():
     p.add_argument("model", nargs="*")
     o = p.parse_args()
     own = tempfile.TemporaryDirectory()
-    models = [(model, model, None) for model in o.model]
-    models += [("a linear in " + dtype, one_linear(own.name), dtype) for dtype in KERNELS if o.tiles]
+    models = [(model, model, None, None) for model in o.model]
+    if o.tiles:
+        models += [("a linear in " + dtype, one_linear(own.name), dtype, None) for dtype in KERNELS]
+        models += [("an attention of heads %d wide" % width, one_attention(own.name, width), "bf16", ATTENTIONS[width]) for width in ATTENTIONS]
     lines = []
     there = shutil.which("ptxas")
     passed = failed = skipped = 0
     if not there:
         print("there is no ptxas: texts are looked at, not assembled")
-    for name, model, dtype in models:
+    for name, model, dtype, products in models:
         for chip in o.chips.split(","):
             with tempfile.TemporaryDirectory() as folder:
                 path = folder + "/kernels.ptx"
@@ -146,7 +161,7 @@ def main():
                 problems = [why for pattern, why in FORBIDDEN if re.search(pattern, text)]
                 kernels = len(re.findall(r"^\.visible \.entry", text, re.M))
                 if dtype:
-                    problems += miscounts(text, dtype, chip)
+                    problems += miscounts(text, products or PRODUCTS.get((dtype, chip), []))
                 if not kernels:
                     problems.append("no kernels")
                 registers = "?"
@@ -156,7 +171,7 @@ def main():
                     problems += [done.problem] if done.problem else []
                     if not done.problem and len(done.registers) != kernels:
                         problems.append("%d of %d kernels were assembled" % (len(done.registers), kernels))
-                    elif not done.problem and dtype:
+                    elif not done.problem and dtype and not products:
                         more, wrong = done.rows(dtype, chip)
                         lines, problems = lines + more, problems + wrong
                 else:

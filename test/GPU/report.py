@@ -47,9 +47,11 @@ def table(rows, width):
 
 
 def attention(queries, keys, heads, kv_heads, width, pairs, masks, stored=4):
-    """`pairs` of a query and a key a head; `masks`: bytes of the tables that the mask asks."""
+    """`pairs` of a query and a key a head; `masks`: bytes of the tables that the mask asks. Keys and values are read as bf16; those that are rows of a
+    tensor (`stored` in 4 bytes) are rounded first."""
     q, kv = heads * width, kv_heads * width
-    return 4 * pairs * q, 4 * queries * q + 2 * stored * keys * kv + masks, 4 * queries * q
+    rounded = 2 * keys * kv if stored == 4 else 0
+    return 4 * pairs * q, 4 * queries * q + 4 * rounded + 4 * keys * kv + masks, 4 * queries * q + 2 * rounded
 
 
 def words(keys):

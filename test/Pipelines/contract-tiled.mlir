@@ -82,3 +82,44 @@ module attributes {heddle.stage = "tiled", model.target = #model.target<"cpu", c
     return %z : !model.tensor<[T, 4], f32>
   }
 }
+
+// -----
+
+// A program of tiles that threads share: where the target has it, of the sizes that it has.
+module attributes {heddle.stage = "tiled", model.blob = [], model.blob_bytes = 0 : i64, model.target = #model.target<"cpu", chip = "znver5", lanes = 16, registers = 32>} {
+  func.func @run(%q: !model.tensor<[B, T, 8], f32>) {
+    // expected-error @below {{has a program of tiles that threads share, which this target has not}}
+    %a = attn.sdpa %q, %q, %q heads 2 kv_heads 2 scale 1.0 {attn.schedule = #attn.schedule<rows = 64, keys = 64, panel = 16, packed = 1, tiled = true>} : (!model.tensor<[B, T, 8], f32>, !model.tensor<[B, T, 8], f32>, !model.tensor<[B, T, 8], f32>) -> !model.tensor<[B, T, 8], f32>
+    return
+  }
+}
+
+// -----
+
+module attributes {heddle.stage = "tiled", model.blob = [], model.blob_bytes = 0 : i64, model.target = #model.target<"cuda", chip = "sm_80", lanes = 32, registers = 255>} {
+  func.func @run(%q: !model.tensor<[B, T, 8], f32>) {
+    // expected-error @below {{has a program of tiles, which takes dots of heads up to 128 wide, whole masks and short biases only}}
+    %a = attn.sdpa %q, %q, %q heads 2 kv_heads 2 scale 1.0 {attn.schedule = #attn.schedule<rows = 64, keys = 64, panel = 16, packed = 1, tiled = true>} : (!model.tensor<[B, T, 8], f32>, !model.tensor<[B, T, 8], f32>, !model.tensor<[B, T, 8], f32>) -> !model.tensor<[B, T, 8], f32>
+    return
+  }
+}
+
+// -----
+
+module attributes {heddle.stage = "tiled", model.dtype = "bf16", model.math = "dots", model.blob = [], model.blob_bytes = 0 : i64, model.target = #model.target<"cuda", chip = "sm_80", lanes = 32, registers = 255>} {
+  func.func @run(%q: !model.tensor<[B, T, 8], f32>) {
+    // expected-error @below {{has tiles of 64 rows and 128 keys in panels of 16, but threads share 64 rows and 32 to 64 keys in panels of 16}}
+    %a = attn.sdpa %q, %q, %q heads 2 kv_heads 2 scale 1.0 {attn.schedule = #attn.schedule<rows = 64, keys = 128, panel = 16, packed = 1, tiled = true>} : (!model.tensor<[B, T, 8], f32>, !model.tensor<[B, T, 8], f32>, !model.tensor<[B, T, 8], f32>) -> !model.tensor<[B, T, 8], f32>
+    return
+  }
+}
+
+// -----
+
+module attributes {heddle.stage = "tiled", model.dtype = "bf16", model.math = "dots", model.blob = [], model.blob_bytes = 0 : i64, model.target = #model.target<"cuda", chip = "sm_80", lanes = 32, registers = 255>} {
+  func.func @run(%q: !model.tensor<[B, T, 8], f32>) {
+    // expected-error @below {{has tiles that threads share with 1 query heads together, of 1 classes; they have 1 or 1 heads, one class and no paired values}}
+    %a = attn.sdpa %q, %q, %q heads 2 kv_heads 2 scale 1.0 {attn.schedule = #attn.schedule<rows = 64, keys = 64, panel = 16, packed = 1, paired = true, tiled = true>} : (!model.tensor<[B, T, 8], f32>, !model.tensor<[B, T, 8], f32>, !model.tensor<[B, T, 8], f32>) -> !model.tensor<[B, T, 8], f32>
+    return
+  }
+}

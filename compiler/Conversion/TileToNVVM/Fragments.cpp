@@ -35,10 +35,20 @@ Value TileCode::rowOf(FragType type, Value i) {
   return add({add(first, group), add(piece, half)});
 }
 
-Value TileCode::columnOf(FragType type, int64_t j) {
+Value TileCode::columnOf(FragType type, Value j) {
   Value mine = rem(owner(type), constant(type.getAcross()));
-  if (type.getSpread() == Spread::block)
-    return add(mul(mine, 4), j / 4 * 4 * type.getAcross() + j % 4);
-  Value pair = mul(rem(thread, constant(4)), 2), first = mul(mine, type.getColumns() / type.getAcross());
-  return add(add(first, pair), j / 2 * 8 + j % 2);
+  switch (type.getSpread()) {
+  case Spread::block: {
+    Value square = mul(div(j, constant(4)), 4 * type.getAcross()), inside = rem(j, constant(4));
+    return add({mul(mine, 4), add(square, inside)});
+  }
+  case Spread::mma:
+  case Spread::wgmma: {
+    Value pair = mul(rem(thread, constant(4)), 2), first = mul(mine, type.getColumns() / type.getAcross());
+    Value piece = mul(div(j, constant(2)), 8), inside = rem(j, constant(2));
+    return add({add(first, pair), add(piece, inside)});
+  }
+  case Spread::rows: return constant(0);
+  }
+  llvm_unreachable("all spreads are there");
 }

@@ -30,7 +30,9 @@ Value TileCode::wordAt(const Piece &piece, Value row, Value column) {
   case Image::plain: return behind(piece.base, add(mul(row, pitch), column));
   case Image::turned: return behind(piece.base, add(mul(column, pitch), row));
   case Image::chunks: {
-    Value turn = rem(div(row, constant(2)), constant(4)), chunk = div(column, constant(4));
+    bool lines = piece.type.getColumns() % 32 == 0; // rows begin at the same bank
+    Value turn = lines ? rem(row, constant(8)) : rem(div(row, constant(2)), constant(4)),
+          chunk = div(column, constant(4));
     Value word = add({mul(crossed(*this, chunk, turn), 4), rem(column, constant(4))});
     return behind(piece.base, add(mul(row, pitch), word));
   }
@@ -51,30 +53,38 @@ Value TileCode::wordAt(const Piece &piece, Value row, Value column) {
 }
 
 void TileCode::copy(const Window &w, const Piece &piece) {
-  int64_t rows = piece.type.getRows(), columns = piece.type.getColumns();
   std::optional<int64_t> all = known(w.columns);
+  bool wide = w.groups || (piece.type.getImage() != Image::turned && piece.type.getColumns() % 4 == 0 &&
+                           (w.panels || (all && *all % 4 == 0)));
+  if (!wide || !w.anywhere)
+    return copyParts(w, piece, wide ? 4 : 1);
+  Value first = rem(w.column, constant(4));
+  when(equal(first, constant(0)), [&] { copyParts(w, piece, 4); }, [&] { copyParts(w, piece, 1); });
+}
+
+/// `words` words at a time.
+void TileCode::copyParts(const Window &w, const Piece &piece, int64_t words) {
+  constexpr int64_t kWrittenOut = 8; // copies of a thread that stand in the code one by one
+  int64_t rows = piece.type.getRows(), columns = piece.type.getColumns(), count = rows * columns / words;
   bool left = piece.type.getImage() == Image::left;
-  bool wide =
-      w.groups || (piece.type.getImage() != Image::turned && columns % 4 == 0 && (w.panels || (all && *all % 4 == 0)));
-  int64_t at = wide ? 4 : 1, count = rows * columns / at;
   Type global = LLVM::LLVMPointerType::get(b.getContext(), unsigned(NVVM::NVVMMemorySpace::Global));
   Value from = LLVM::AddrSpaceCastOp::create(b, global, w.from);
-  auto modifier = wide ? NVVM::LoadCacheModifierKind::CG : NVVM::LoadCacheModifierKind::CA;
+  auto modifier = words == 4 ? NVVM::LoadCacheModifierKind::CG : NVVM::LoadCacheModifierKind::CA;
   auto one = [&](Value part) {
     // What lies side by side in groups is asked for side by side.
-    int64_t across = !w.groups ? columns / at : left ? rows : columns;
+    int64_t across = !w.groups ? columns / words : left ? rows : columns;
     Value row = div(part, constant(across)), column = rem(part, constant(across));
     if (w.groups && left)
       std::swap(row, column);
-    row = w.groups && !left ? mul(row, at) : row;
-    column = w.groups && !left ? column : mul(column, at);
+    row = w.groups && !left ? mul(row, words) : row;
+    column = w.groups && !left ? column : mul(column, words);
     Value r = add(w.row, row), c = add(w.column, column);
     Value low = less(r, w.rows), front = less(c, w.columns);
     Value inside = arith::AndIOp::create(b, low, front);
     Value index;
     if (w.groups) {
-      Value group = div(left ? c : r, constant(at)), before = mul(group, left ? w.rows : w.columns);
-      index = mul(add(before, left ? r : c), at);
+      Value group = div(left ? c : r, constant(words)), before = mul(group, left ? w.rows : w.columns);
+      index = mul(add(before, left ? r : c), words);
     } else {
       index = add({mul(r, w.columns), c});
     }
@@ -86,12 +96,14 @@ void TileCode::copy(const Window &w, const Piece &piece) {
     // Where nothing is read the address is one that could be.
     index = toI64(select(inside, index, constant(0)));
     Value source = LLVM::GEPOp::create(b, global, f32(), from, ArrayRef<LLVM::GEPArg>{index});
-    Value full = arith::ConstantOp::create(b, b.getI32IntegerAttr(int32_t(4 * at)));
+    Value full = arith::ConstantOp::create(b, b.getI32IntegerAttr(int32_t(4 * words)));
     Value none = arith::ConstantOp::create(b, b.getI32IntegerAttr(0)), bytes = select(inside, full, none);
     Value to = wordAt(piece, row, column);
-    NVVM::CpAsyncOp::create(b, to, source, b.getI32IntegerAttr(int32_t(4 * at)),
+    NVVM::CpAsyncOp::create(b, to, source, b.getI32IntegerAttr(int32_t(4 * words)),
                             NVVM::LoadCacheModifierKindAttr::get(b.getContext(), modifier), bytes);
   };
+  if (count > kWrittenOut * threads)
+    return loop(thread, constant(count), threads, one);
   for (int64_t first = 0; first < count; first += threads) {
     Value part = add(thread, first);
     if (first + threads <= count)

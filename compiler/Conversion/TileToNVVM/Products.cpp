@@ -21,6 +21,7 @@ Values TileCode::multiply(const Piece &left, const Piece &right, FragType type, 
   case Spread::block: return multiplyReals(left, right, type, std::move(sums), depth);
   case Spread::mma: return multiplyPairs(left, right, type, std::move(sums), depth);
   case Spread::wgmma: return multiplyGroups(left, right, type, std::move(sums), depth);
+  case Spread::rows: break; // no sum of products (mma_c2)
   }
   llvm_unreachable("all spreads are there");
 }
@@ -59,64 +60,107 @@ Values TileCode::multiplyReals(const Piece &left, const Piece &right, FragType t
   return together(constant(whole), depth - whole, sums);
 }
 
+static Value wordOf(TileCode &c, Value aggregate, int64_t i) {
+  return LLVM::ExtractValueOp::create(c.b, aggregate, ArrayRef<int64_t>{i});
+}
+
+Values TileCode::loadMatrices(Value address, bool turned) {
+  Type i32 = b.getI32Type(), fourWords = LLVM::LLVMStructType::getLiteral(b.getContext(), {i32, i32, i32, i32});
+  Value all =
+      NVVM::LdMatrixOp::create(b, fourWords, address, 4u, turned ? NVVM::MMALayout::col : NVVM::MMALayout::row,
+                               NVVM::LdStMatrixShapeAttr::get(b.getContext(), 8, 8), NVVM::LdStMatrixEltType::B16);
+  Values words;
+  for (int64_t n = 0; n < 4; ++n)
+    words.push_back(wordOf(*this, all, n));
+  return words;
+}
+
+void TileCode::multiplyUnit(ArrayRef<Value> left, ArrayRef<Value> right, FragType type, int64_t i, int64_t j,
+                            Values &sums) {
+  Type fourReals = LLVM::LLVMStructType::getLiteral(b.getContext(), {f32(), f32(), f32(), f32()});
+  int64_t top = i * type.heldColumns() + j, low = top + type.heldColumns();
+  Values now{sums[top], sums[top + 1], sums[low], sums[low + 1]};
+  Value next = NVVM::MmaOp::create(b, fourReals, left, right, now, ArrayRef<int64_t>{16, 8, 16}, std::nullopt,
+                                   std::nullopt, std::array{NVVM::MMATypes::bf16, NVVM::MMATypes::bf16},
+                                   std::array{NVVM::MMALayout::row, NVVM::MMALayout::col});
+  sums[top] = wordOf(*this, next, 0);
+  sums[top + 1] = wordOf(*this, next, 1);
+  sums[low] = wordOf(*this, next, 2);
+  sums[low + 1] = wordOf(*this, next, 3);
+}
+
 Values TileCode::multiplyPairs(const Piece &left, const Piece &right, FragType type, Values sums, int64_t depth) {
   constexpr int64_t kWords = 8; // of a unit along k
   int64_t rows = type.heldRows(), columns = type.heldColumns();
-  Type i32 = b.getI32Type(), real = f32();
-  Type fourWords = LLVM::LLVMStructType::getLiteral(b.getContext(), {i32, i32, i32, i32});
-  Type fourReals = LLVM::LLVMStructType::getLiteral(b.getContext(), {real, real, real, real});
   Value lane = rem(thread, constant(kWarp)), group = div(lane, constant(4)), place = rem(lane, constant(4));
   // Lane l says where row l % 8 of matrix l / 8 begins: the matrices are upper and lower rows, first and second half of
   // k.
   Value upper = sub(rowOf(type, constant(0)), group), line = rem(lane, constant(16)),
         second = mul(div(lane, constant(16)), 4);
   Value across = sub(columnOf(type, 0), mul(place, 2));
-  auto element = [&](Value aggregate, int64_t i) -> Value {
-    return LLVM::ExtractValueOp::create(b, aggregate, ArrayRef<int64_t>{i});
-  };
-  auto shape = NVVM::LdStMatrixShapeAttr::get(b.getContext(), 8, 8);
-  auto halves = NVVM::LdStMatrixEltTypeAttr::get(b.getContext(), NVVM::LdStMatrixEltType::B16);
-  auto rowMajor = NVVM::MMALayoutAttr::get(b.getContext(), NVVM::MMALayout::row);
   for (int64_t k = 0; k < depth; k += kWords) {
     SmallVector<Values> x, w;
     for (int64_t i = 0; i < rows; i += 2) {
-      Value row = add({upper, add(line, i / 2 * 16)}), word = add(second, k), address = wordAt(left, row, word);
-      Value all = NVVM::LdMatrixOp::create(b, fourWords, address, b.getI32IntegerAttr(4), rowMajor, shape, halves);
-      Values &words = x.emplace_back();
-      for (int64_t n = 0; n < 4; ++n)
-        words.push_back(element(all, n));
+      Value row = add({upper, add(line, i / 2 * 16)}), word = add(second, k);
+      x.push_back(loadMatrices(wordAt(left, row, word), /*turned=*/false));
     }
     // Two pieces at a time, of each the first and the second half of k.
     bool grouped = right.type.getImage() == Image::right;
     for (int64_t j = 0; grouped && j < columns; j += 4) {
       Value column = add({across, add(add(rem(lane, constant(8)), mul(div(lane, constant(16)), 8)), j / 2 * 8)});
       Value row = add(mul(rem(div(lane, constant(8)), constant(2)), 4), k), address = wordAt(right, row, column);
-      Value all = NVVM::LdMatrixOp::create(b, fourWords, address, b.getI32IntegerAttr(4), rowMajor, shape, halves);
+      Values all = loadMatrices(address, /*turned=*/false);
       for (int64_t n = 0; n < 4; n += 2)
-        w.push_back({element(all, n), element(all, n + 1)});
+        w.push_back({all[n], all[n + 1]});
     }
     for (int64_t j = 0; !grouped && j < columns; j += 2) {
       Value column = add({across, add(group, j / 2 * 8)});
       Values &words = w.emplace_back();
       for (int64_t half = 0; half < kWords; half += kWords / 2) {
         Value row = add(place, k + half), address = wordAt(right, row, column),
-              word = LLVM::LoadOp::create(b, i32, address, /*alignment=*/4);
+              word = LLVM::LoadOp::create(b, b.getI32Type(), address, /*alignment=*/4);
         words.push_back(word);
       }
     }
     for (int64_t i = 0; i < rows; i += 2)
-      for (int64_t j = 0; j < columns; j += 2) {
-        int64_t top = i * columns + j, low = top + columns;
-        Values now{sums[top], sums[top + 1], sums[low], sums[low + 1]};
-        Value next =
-            NVVM::MmaOp::create(b, fourReals, x[i / 2], w[j / 2], now, ArrayRef<int64_t>{16, 8, 16}, std::nullopt,
-                                std::nullopt, std::array{NVVM::MMATypes::bf16, NVVM::MMATypes::bf16},
-                                std::array{NVVM::MMALayout::row, NVVM::MMALayout::col});
-        sums[top] = element(next, 0);
-        sums[top + 1] = element(next, 1);
-        sums[low] = element(next, 2);
-        sums[low + 1] = element(next, 3);
+      for (int64_t j = 0; j < columns; j += 2)
+        multiplyUnit(x[i / 2], w[j / 2], type, i, j, sums);
+  }
+  return sums;
+}
+
+/// The upper halves of two numbers, `even` in the lower half.
+static Value upperHalves(TileCode &c, Value even, Value odd) {
+  Type i32 = c.b.getI32Type();
+  Value low = arith::BitcastOp::create(c.b, i32, even), high = arith::BitcastOp::create(c.b, i32, odd);
+  low = arith::ShRUIOp::create(c.b, low, c.integer(i32, 16));
+  high = arith::AndIOp::create(c.b, high, c.integer(i32, -65536));
+  return arith::OrIOp::create(c.b, low, high);
+}
+
+/// Two pieces of 16 x 8 of a fragment are, as they lie in registers, the left side of a unit. The right side lies row
+/// by row and comes turned: matrices are first and second half of k, of 8 columns and of the 8 behind.
+Values TileCode::multiply(const Values &left, int64_t depth, const Piece &right, FragType type, Values sums) {
+  int64_t rows = type.heldRows(), columns = type.heldColumns(), held = depth / 4;
+  Value lane = rem(thread, constant(kWarp)), line = rem(lane, constant(16)), chunk = mul(div(lane, constant(16)), 4);
+  for (int64_t k = 0; k < depth; k += 16) {
+    SmallVector<Values> x;
+    for (int64_t i = 0; i < rows; i += 2) {
+      Values &words = x.emplace_back();
+      for (int64_t half = 0; half < 2; ++half)
+        for (int64_t low = 0; low < 2; ++low) {
+          int64_t at = (i + low) * held + k / 4 + 2 * half;
+          words.push_back(upperHalves(*this, left[at], left[at + 1]));
+        }
+    }
+    for (int64_t j = 0; j < columns; j += 4) {
+      Value row = add(line, k), word = add(chunk, 2 * j);
+      Values w = loadMatrices(wordAt(right, row, word), /*turned=*/true);
+      for (int64_t i = 0; i < rows; i += 2) {
+        multiplyUnit(x[i / 2], ArrayRef(w).take_front(2), type, i, j, sums);
+        multiplyUnit(x[i / 2], ArrayRef(w).drop_front(2), type, i, j + 2, sums);
       }
+    }
   }
   return sums;
 }

@@ -26,6 +26,7 @@ struct Window {
   Value from, row, column, rows, columns;
   int64_t panels; ///< columns of a panel; 0: the matrix lies row after row
   bool groups;    ///< the words lie in groups of four along the axis that is summed
+  bool anywhere;  ///< whether `column` may be any, not only a multiple of four
 };
 
 class TileCode : public loops::Code {
@@ -37,7 +38,8 @@ public:
   //===-- fragments (Fragments.cpp): a thread holds heldRows() x heldColumns() ----===//
   /// The row of the fragment that is row `i` of this thread; the column that is its column `j`.
   Value rowOf(FragType type, Value i);
-  Value columnOf(FragType type, int64_t j);
+  Value columnOf(FragType type, Value j);
+  Value columnOf(FragType type, int64_t j) { return columnOf(type, constant(j)); }
 
   //===-- shared memory (Pieces.cpp) ----------------------------------------------===//
   mlir::Type sharedPointer();
@@ -63,6 +65,8 @@ public:
   Values multiply(const Piece &left, const Piece &right, FragType type, Values sums, int64_t depth);
   /// The sums of products that were under way.
   Values settle(mlir::ValueRange sums);
+  /// The same where the left side is a fragment of `depth` columns, of which this thread holds `left`.
+  Values multiply(const Values &left, int64_t depth, const Piece &right, FragType type, Values sums);
 
 private:
   /// What of a spread's D x A a thread belongs to: itself (block), its group of threads.
@@ -71,6 +75,12 @@ private:
   Values multiplyReals(const Piece &left, const Piece &right, FragType type, Values sums, int64_t depth);
   Values multiplyPairs(const Piece &left, const Piece &right, FragType type, Values sums, int64_t depth);
   Values multiplyGroups(const Piece &left, const Piece &right, FragType type, Values sums, int64_t depth);
+  /// Four matrices of 8 x 8 halves whose rows begin where each lane says, as words.
+  Values loadMatrices(Value address, bool turned);
+  /// One unit on the rows and columns of `sums` that belong to row pair `i` and column pair `j`.
+  void multiplyUnit(llvm::ArrayRef<Value> left, llvm::ArrayRef<Value> right, FragType type, int64_t i, int64_t j,
+                    Values &sums);
+  void copyParts(const Window &window, const Piece &piece, int64_t words);
 };
 
 } // namespace heddle::tile

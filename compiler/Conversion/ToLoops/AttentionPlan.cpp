@@ -69,13 +69,16 @@ static bool mayPair(attn::SdpaOp op) {
 
 attn::ScheduleAttr heddle::loops::usualTiles(attn::SdpaOp op) {
   int64_t packed = isHeadAware(op) ? 1 : int64_t(op.getHeads()) / int64_t(op.getKvHeads());
-  return attn::ScheduleAttr::get(op.getContext(), kRowTile, kKeyTile, kPanel, packed, keyClasses(op), mayPair(op));
+  return attn::ScheduleAttr::get(op.getContext(), kRowTile, kKeyTile, kPanel, packed, keyClasses(op), mayPair(op),
+                                 /*tiled=*/false);
 }
 
 std::string heddle::loops::refuseTiles(attn::SdpaOp op) {
   attn::ScheduleAttr tiles = attn::scheduleOf(op);
   if (!tiles)
     return "has no tiles; the pass model-plan-schedules gives it some";
+  if (tiles.getTiled())
+    return "has a program of tiles that threads share, which this target has not";
   if (tiles.getRows() < kLeastRows)
     return "has work items of " + std::to_string(tiles.getRows()) + " rows, but rows are computed " +
            std::to_string(kLeastRows) + " at once";

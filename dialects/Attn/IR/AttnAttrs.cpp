@@ -35,7 +35,7 @@ LogicalResult CacheAttr::verify(Complaint emitError, CacheKind, int64_t heads, T
 }
 
 LogicalResult ScheduleAttr::verify(Complaint emitError, int64_t rows, int64_t keys, int64_t panel, int64_t packed,
-                                   int64_t classes, bool) {
+                                   int64_t classes, bool, bool) {
   auto power = [](int64_t n, int64_t most) { return n >= 1 && n <= most && llvm::isPowerOf2_64(n); };
   if (!power(rows, 256) || !power(keys, 1024) || !power(panel, 1024)) // schedule_c1
     return emitError() << "tiles are of 1, 2, 4 .. 256 rows, 1, 2, 4 .. 1024 keys and panels of as many, not " << rows

@@ -46,13 +46,15 @@ def Attn_ScheduleAttr : Attn_Attr<"Schedule", "schedule"> {
     once, in panels of `panel`. `packed` query heads that share a key head stand together; an attention under a
     dilated mask falls into `classes` attentions, one for each residue; with `paired` two rows of values
     stand in one row of words. `rows`, `packed` and `paired` say who computes what and when: results keep their
-    bits. `keys` and `classes` say in which order a row's sums are made: results differ in their rounding.
+    bits. `keys` and `classes` say in which order a row's sums are made: results differ in their rounding, and so they
+    do where `tiled` asks for a program of tiles that threads share (dialects/Tile), in place of the general one.
     - (C1) rows, keys and panel are powers of two, rows up to 256, keys up to 1024. (C2) panels divide keys.
     - (C3) packed is positive and divides the query heads of a key head (verified on the op).
     - (C4) classes are 1 to 32.
   }];
   let parameters = (ins "int64_t":$rows, "int64_t":$keys, "int64_t":$panel, "int64_t":$packed,
-                        DefaultValuedParameter<"int64_t", "1">:$classes, DefaultValuedParameter<"bool", "false">:$paired);
+                        DefaultValuedParameter<"int64_t", "1">:$classes, DefaultValuedParameter<"bool", "false">:$paired,
+                        DefaultValuedParameter<"bool", "false">:$tiled);
   let assemblyFormat = "`<` struct(params) `>`";
 }
 

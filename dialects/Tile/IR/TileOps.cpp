@@ -7,10 +7,24 @@ using namespace heddle::tile;
 
 static YieldOp yieldOf(Region &body) { return dyn_cast<YieldOp>(body.front().getTerminator()); }
 
-/// Whether a body takes just these and yields nothing.
-static bool takes(Region &body, ArrayRef<Type> types) {
+/// Whether a body takes just these and yields a value of `result`, or nothing where that is null.
+static bool takes(Region &body, ArrayRef<Type> types, Type result = {}) {
   YieldOp end = yieldOf(body);
-  return llvm::equal(body.getArgumentTypes(), types) && end && !end.getValue();
+  return llvm::equal(body.getArgumentTypes(), types) && end &&
+         (end.getValue() ? end.getValue().getType() == result : !result);
+}
+
+/// Whether `x` is a fragment or a number a row that is spread as `whole` is.
+static bool fits(FragType x, FragType whole) { return x == whole || x == whole.ofRows(); }
+
+static bool ringFits(uint64_t step, uint64_t stages) {
+  return step >= 1 && step < uint64_t(1) << 40 && stages >= 2 && stages <= 8;
+}
+
+/// Whether each piece that a body `fill` is given is the target of one copy.
+static bool eachIsCopied(Region &fill) {
+  return llvm::all_of(fill.getArguments().drop_front(),
+                      [](BlockArgument piece) { return piece.hasOneUse() && isa<CopyOp>(*piece.user_begin()); });
 }
 
 LogicalResult LaunchOp::verifyRegions() {
@@ -35,25 +49,36 @@ LogicalResult LaunchOp::verifyRegions() {
   return failure(all.wasInterrupted());
 }
 
-int64_t StreamOp::slotWords() {
+static int64_t wordsOf(Region &fill) {
   int64_t words = 0;
-  for (BlockArgument piece : getFill().getArguments().drop_front())
+  for (BlockArgument piece : fill.getArguments().drop_front())
     words += cast<SharedType>(piece.getType()).words();
+  return words;
+}
+int64_t StreamOp::slotWords() { return wordsOf(getFill()); }
+int64_t RoundsOp::slotWords() { return wordsOf(getFill()); }
+
+int64_t LaunchOp::ownWords() {
+  int64_t words = 0;
+  getBody().walk([&](PieceOp op) { words += op.getType().words(); });
+  return words;
+}
+
+int64_t LaunchOp::ringWords() {
+  int64_t words = 0;
+  getBody().walk([&](StreamOp op) { words = std::max<int64_t>(words, op.slotWords() * int64_t(op.getStages())); });
+  getBody().walk([&](RoundsOp op) { words = std::max<int64_t>(words, op.slotWords() * int64_t(op.getStages())); });
   return words;
 }
 
 int64_t LaunchOp::sharedBytes() {
-  int64_t ring = 0, barriers = 0;
-  getBody().walk([&](StreamOp op) {
-    ring = std::max<int64_t>(ring, 4 * op.slotWords() * op.getStages());
-    barriers += op.getBulk() ? 8 * op.getStages() : 0;
-  });
-  return ring + barriers;
+  int64_t barriers = 0;
+  getBody().walk([&](StreamOp op) { barriers += op.getBulk() ? 8 * op.getStages() : 0; });
+  return 4 * (ownWords() + ringWords()) + barriers;
 }
 
 LogicalResult StreamOp::verify() {
-  auto positive = [](uint64_t n) { return n >= 1 && n < uint64_t(1) << 40; };
-  if (!positive(getLength()) || !positive(getStep()) || getStages() < 2 || getStages() > 8) // stream_c1
+  if (getLength() < 1 || getLength() >= uint64_t(1) << 40 || !ringFits(getStep(), getStages())) // stream_c1
     return emitOpError("has a length and a step of 1 or more and 2 to 8 stages, not ")
            << getLength() << ", " << getStep() << " and " << getStages();
   if (getBulk() && (getLength() % 8 || getStep() % 8)) // stream_c4
@@ -73,12 +98,28 @@ LogicalResult StreamOp::verifyRegions() {
   if (!fits) // stream_c2
     return emitOpError(
         "has a body 'fill' of an index and pieces, and a body 'use' of these and the value, which yields the next");
-  for (BlockArgument piece : getFill().getArguments().drop_front())
-    if (!piece.hasOneUse() || !isa<CopyOp>(*piece.user_begin())) // stream_c3
-      return emitOpError("fills each piece by one copy");
+  if (!eachIsCopied(getFill())) // stream_c3
+    return emitOpError("fills each piece by one copy");
   for (CopyOp copy : getFill().getOps<CopyOp>())
     if (getBulk() && !copy.getGroups()) // stream_c4
       return copy.emitOpError("in bulk is of a matrix that lies in groups");
+  return success();
+}
+
+LogicalResult RoundsOp::verify() {
+  if (!ringFits(getStep(), getStages())) // rounds_c1
+    return emitOpError("has a step of 1 or more and 2 to 8 stages, not ") << getStep() << " and " << getStages();
+  return success();
+}
+
+LogicalResult RoundsOp::verifyRegions() {
+  SmallVector<Type> given(getFill().getArgumentTypes());
+  if (given.size() < 2 || !given.front().isIndex() ||
+      !llvm::all_of(ArrayRef(given).drop_front(), llvm::IsaPred<SharedType>) || !takes(getFill(), given) ||
+      !takes(getUse(), given)) // rounds_c2
+    return emitOpError("has bodies 'fill' and 'use' of an index and pieces, which yield nothing");
+  if (!eachIsCopied(getFill())) // rounds_c3
+    return emitOpError("fills each piece by one copy");
   return success();
 }
 
@@ -86,10 +127,11 @@ LogicalResult CopyOp::verify() {
   if (std::optional<uint64_t> panels = getPanels();
       panels && (*panels == 0 || *panels % 4 || *panels > 1 << 20)) // copy_c1
     return emitOpError("has panels of 4, 8, .. columns, not ") << *panels;
-  auto stream = dyn_cast<StreamOp>((*this)->getParentOp());
+  Operation *around = (*this)->getParentOp();
   auto target = dyn_cast<BlockArgument>(getTo());
-  if (!stream || !target || target.getOwner() != &stream.getFill().front()) // copy_c2
-    return emitOpError("stands in the body 'fill' of a stream and has an argument of it as target");
+  bool fills = isa_and_nonnull<StreamOp, RoundsOp>(around) && (*this)->getParentRegion() == &around->getRegion(0);
+  if (!fills || !target || target.getOwner() != (*this)->getBlock()) // copy_c2
+    return emitOpError("stands in the body 'fill' of a stream or of rounds and has an argument of it as target");
   Image image = getTo().getType().getImage();
   bool grouped = image == Image::left || image == Image::right;
   if (grouped != getGroups() || (grouped && getPanels())) // copy_c3
@@ -98,8 +140,34 @@ LogicalResult CopyOp::verify() {
   return success();
 }
 
+LogicalResult PutOp::verifyRegions() {
+  Type index = IndexType::get(getContext()), word = getPiece().getType().getWord();
+  if (!takes(getBody(), {index, index, word}, word)) // put_c1
+    return emitOpError("has a body that takes a row, a column and a word, and yields a word");
+  return success();
+}
+
+/// left * right where the left side is a fragment.
+static LogicalResult verifyHeld(MmaOp op, FragType left) {
+  SharedType right = op.getRight().getType();
+  FragType sum = op.getSum().getType();
+  if (left.getRows() != sum.getRows() || 2 * right.getColumns() != sum.getColumns() ||
+      left.getColumns() != right.getRows()) // mma_c1
+    return op.emitOpError("multiplies ") << left.getRows() << "x" << left.getColumns() << " by " << right.getRows()
+                                         << "x" << right.getColumns() << " pairs into " << sum.getRows() << "x"
+                                         << sum.getColumns();
+  if (right.getImage() != Image::chunks) // mma_c2
+    return op.emitOpError("of a fragment reads 'chunks', not '") << stringifyImage(right.getImage()) << "'";
+  if (left.getSpread() != Spread::mma || sum.getSpread() != Spread::mma || left.getDown() != sum.getDown() ||
+      left.getAcross() != 1 || sum.getAcross() != 1) // mma_c4
+    return op.emitOpError("has a fragment on the left that is not spread as the sum is, over D x 1 groups of 'mma'");
+  return success();
+}
+
 LogicalResult MmaOp::verify() {
-  SharedType left = getLeft().getType(), right = getRight().getType();
+  if (auto held = dyn_cast<FragType>(getLeft().getType()))
+    return verifyHeld(*this, held);
+  auto left = cast<SharedType>(getLeft().getType()), right = getRight().getType();
   FragType sum = getSum().getType();
   if (left.getRows() != sum.getRows() || right.getColumns() != sum.getColumns() ||
       left.getColumns() != right.getRows()) // mma_c1
@@ -115,6 +183,7 @@ LogicalResult MmaOp::verify() {
                 : "'chunks' or 'left' and 'woven' or 'right'";
     break;
   case Spread::wgmma: reads = x == Image::left && w == Image::right ? "" : "'left' and 'right'"; break;
+  case Spread::rows: reads = "no pieces"; break;
   }
   if (!reads.empty())
     return emitOpError("into '") << stringifySpread(sum.getSpread()) << "' reads " << reads;
@@ -132,5 +201,42 @@ LogicalResult EachOp::verifyRegions() {
   Type index = IndexType::get(getContext());
   if (!takes(getBody(), {index, index, Float32Type::get(getContext())})) // each_c2
     return emitOpError("has a body that takes a row, a column and an f32 and yields nothing");
+  return success();
+}
+
+/// Index, index, and an f32 for each of `count` fragments.
+static SmallVector<Type> elementTypes(MLIRContext *context, size_t count) {
+  SmallVector<Type> types(2, IndexType::get(context));
+  types.append(count, Float32Type::get(context));
+  return types;
+}
+
+LogicalResult MapOp::verifyRegions() {
+  for (Type type : getOperandTypes())
+    if (!fits(cast<FragType>(type), getType())) // map_c1
+      return emitOpError("makes ") << getType() << " from " << type << ", which is not spread like it";
+  if (!takes(getBody(), elementTypes(getContext(), getNumOperands()), Float32Type::get(getContext()))) // map_c2
+    return emitOpError("has a body that takes a row, a column and an f32 of each operand, and yields an f32");
+  return success();
+}
+
+LogicalResult KeepOp::verifyRegions() {
+  if (!takes(getBody(), elementTypes(getContext(), 0), IntegerType::get(getContext(), 1))) // keep_c1
+    return emitOpError("has a body that takes a row and a column, and yields an i1");
+  return success();
+}
+
+LogicalResult FoldOp::verify() {
+  FragType whole = getFragment().getType();
+  if (whole.getSpread() != Spread::mma || whole.getAcross() != 1) // fold_c1
+    return emitOpError("folds rows of 'mma' over D x 1 groups, not of ") << whole;
+  if (getType() != whole.ofRows()) // fold_c2
+    return emitOpError("gives ") << whole.ofRows() << ", not " << getType();
+  return success();
+}
+
+LogicalResult AnyOp::verifyRegions() {
+  if (!takes(getBody(), Float32Type::get(getContext()), IntegerType::get(getContext(), 1))) // any_c1
+    return emitOpError("has a body that takes an f32 and yields an i1");
   return success();
 }

@@ -36,7 +36,10 @@ def Tile_LaunchOp : Tile_Op<"launch", [SingleBlock]> {
   let hasRegionVerifier = 1;
   let assemblyFormat = "$count `threads` $threads (`together` $together^)? (`on` $on^)? $body attr-dict";
   let extraClassDeclaration = [{
-    /// Bytes of shared memory that its largest stream takes, and the barriers of all of them.
+    /// Words of the pieces of its own, and of its largest ring behind them.
+    int64_t ownWords();
+    int64_t ringWords();
+    /// Bytes of shared memory: those, and the barriers of all streams.
     int64_t sharedBytes();
   }];
 }
@@ -86,17 +89,86 @@ def Tile_CopyOp : Tile_Op<"copy"> {
   let description = [{
     The matrix has `rows` x `columns` words and lies row after row, or in panels: columns [n·p, n·p + p) of all rows, for n
     = 0, 1, .. one behind the other; or in `groups`, as a whole in the order of the piece that it fills, `left` or `right`. The piece begins at [row, column]; what is outside of the matrix is 0. The address is one of 16
-    bytes where 4 divides the columns; in groups 4 divides the axis that is summed.
+    bytes where 4 divides the columns, and 4 divides `column` too unless it is `anywhere`; in groups 4 divides the axis that is summed.
     - (C1) `panels` is a positive multiple of 4.
-    - (C2) it stands in the `fill` of a stream, and its target is an argument of that.
+    - (C2) it stands in the `fill` of a stream or of rounds, and its target is an argument of that.
     - (C3) `left` and `right` are filled from groups, without panels, and no other pieces are.
-    The example of `tile.stream` has one of each kind.
+    The example of `tile.stream` has one of each kind, that of `tile.rounds` one that begins anywhere.
   }];
   let arguments = (ins Tile_Address:$from, Index:$row, Index:$column, Index:$rows, Index:$columns, OptionalAttr<I64Attr>:$panels, UnitAttr:$groups,
-                       Tile_Shared:$to);
+                       UnitAttr:$anywhere, Tile_Shared:$to);
   let hasVerifier = 1;
-  let assemblyFormat = "$from `[` $row `,` $column `]` `of` $rows `by` $columns (`panels` $panels^)? (`groups` $groups^)? `->` $to attr-dict `:` type($to)";
+  let assemblyFormat = [{
+    $from `[` $row `,` $column `]` `of` $rows `by` $columns (`panels` $panels^)? (`groups` $groups^)? (`anywhere` $anywhere^)? `->` $to attr-dict `:` type($to) }];
 }
+
+def Tile_RoundsOp : Tile_Op<"rounds", [SingleBlock]> {
+  let summary = "pieces that arrive one after the other while others are used";
+  let description = [{
+    For at = from, from + step, .. < to, ascending: `fill` names the pieces of shared memory for `at`, `use` does what is to be done
+    with them; what it makes it leaves in variables. Pieces of `stages` rounds exist at once, as in a stream. Every round is a whole one: the copies say where matrices end.
+    All threads come here with the same numbers.
+    - (C1) step is positive, stages 2 to 8.
+    - (C2) `fill` takes an index and one or more pieces, `use` the same, and both yield nothing.
+    - (C3) each piece is the target of one copy, in `fill`.
+    ```mlir
+    %zero = tile.zero : !tile.frag<64x64, mma 4x1>
+    %scores = tile.var %zero : !tile.frag<64x64, mma 4x1>
+    tile.rounds %first to %last by 64 stages 2 fill {
+    ^bb0(%at: index, %k: !tile.shared<32x64xi32, woven>):
+      tile.copy %keys[%row, %at] of %rows by %last panels 16 anywhere -> %k : !tile.shared<32x64xi32, woven>
+      tile.yield
+    } use {
+    ^bb0(%at: index, %k: !tile.shared<32x64xi32, woven>):
+      %s = tile.mma %queries, %k, %zero : !tile.shared<64x32xi32, chunks>, !tile.shared<32x64xi32, woven> -> !tile.frag<64x64, mma 4x1>
+      tile.set %scores, %s : !tile.var<<64x64, mma 4x1>>
+      tile.yield
+    }
+    ```
+  }];
+  let arguments = (ins Index:$from, Index:$to, I64Attr:$step, I64Attr:$stages);
+  let regions = (region SizedRegion<1>:$fill, SizedRegion<1>:$use);
+  let extraClassDeclaration = [{
+    /// Words of the pieces of a round.
+    int64_t slotWords();
+  }];
+  let hasRegionVerifier = 1;
+  let hasVerifier = 1;
+  let assemblyFormat = "$from `to` $to `by` $step `stages` $stages `fill` $fill `use` $use attr-dict";
+}
+
+def Tile_PieceOp : Tile_Op<"piece"> {
+  let summary = "a piece of shared memory that a tile has beside those that arrive";
+  let description = [{
+    It holds nothing in particular when a tile begins.
+    ```mlir
+    %queries = tile.piece : !tile.shared<64x32xi32, chunks>
+    tile.put %queries : !tile.shared<64x32xi32, chunks> {
+    ^bb0(%i: index, %j: index, %now: i32):
+      %word = "docs.make"(%i, %j) : (index, index) -> i32
+      tile.yield %word : i32
+    }
+    ```
+  }];
+  let results = (outs Tile_Shared:$result);
+  let assemblyFormat = "attr-dict `:` type($result)";
+}
+
+def Tile_PutOp : Tile_Op<"put", [SingleBlock]> {
+  let summary = "gives every word of a piece a new value";
+  let description = [{
+    The body makes word (row, column) from what it is now. Whoever reads the piece before reads what was there, whoever reads
+    it behind this op what is there now.
+    - (C1) the body takes row, column and word, and yields a word.
+    The example of `tile.piece` has one.
+  }];
+  let arguments = (ins Tile_Shared:$piece);
+  let regions = (region SizedRegion<1>:$body);
+  let hasRegionVerifier = 1;
+  let assemblyFormat = "$piece `:` type($piece) $body attr-dict";
+}
+
+//===-- fragments -----------------------------------------------------------------===//
 
 def Tile_ZeroOp : Tile_Op<"zero", [Pure]> {
   let summary = "a fragment of zeros";
@@ -110,14 +182,135 @@ def Tile_MmaOp : Tile_Op<"mma", [AllTypesMatch<["sum", "result"]>]> {
     `block`: every element is one chain of fused products, k ascending, so it has the bits of any other such chain.
     `mma`: 8 words (16 products) at a time, ascending; how a unit adds these 16 is its own business, but the same wherever the
     element stands in a tile. `wgmma`: the same, by units that read shared memory by themselves while threads go on.
-    - (C1) left is rows x k, right is k x columns.
-    - (C2) `block` takes `turned` and `plain`, `mma` takes `chunks` or `left` and `woven` or `right`, `wgmma` takes `left` and `right`.
+    A fragment on the left is multiplied as pairs of bf16, which are the upper halves of its
+    numbers: who wants them rounded rounds them before. Its columns are rows of the right side, whose words are pairs of neighbours in a row.
+    - (C1) left is rows x k, right is k x columns (of pairs of columns, behind a fragment).
+    - (C2) `block` takes `turned` and `plain`, `mma` takes `chunks` or `left` and `woven` or `right`, or a fragment and `chunks`, `wgmma` takes `left` and `right`.
     - (C3) into `wgmma` it stands in a `bulk` stream, whose copies such units see.
+    - (C4) a fragment on the left is spread as the sum is, and A is 1: a group has whole rows.
   }];
-  let arguments = (ins Tile_Shared:$left, Tile_Shared:$right, Tile_Frag:$sum);
+  let arguments = (ins AnyTypeOf<[Tile_Shared, Tile_Frag]>:$left, Tile_Shared:$right, Tile_Frag:$sum);
   let results = (outs Tile_Frag:$result);
   let hasVerifier = 1;
   let assemblyFormat = "$left `,` $right `,` $sum attr-dict `:` type($left) `,` type($right) `->` type($result)";
+}
+
+/// The type of a fragment is never written beside that of its variable, so it cannot be another one.
+class Tile_VariableOp<string mnemonic, string fragment>
+    : Tile_Op<mnemonic, [TypesMatchWith<"it is a fragment of the variable's type", "variable", fragment,
+                                        "::llvm::cast<VarType>($_self).getFragment()">]>;
+
+def Tile_VarOp : Tile_Op<"var", [TypesMatchWith<"the variable is of the fragment's type", "init", "result",
+                                                "VarType::get($_self.getContext(), ::llvm::cast<FragType>($_self))">]> {
+  let summary = "a variable of the launch, for what lives across control flow";
+  let description = [{
+    Loops and conditions that walk over a mask carry no values; a variable is what a thread keeps in registers all the same.
+    ```mlir
+    %zero = tile.zero : !tile.frag<64x64, mma 4x1>
+    %sum = tile.var %zero : !tile.frag<64x64, mma 4x1>
+    %now = tile.get %sum : !tile.var<<64x64, mma 4x1>>
+    tile.set %sum, %now : !tile.var<<64x64, mma 4x1>>
+    ```
+  }];
+  let arguments = (ins Tile_Frag:$init);
+  let results = (outs Tile_Var:$result);
+  let assemblyFormat = "$init attr-dict `:` qualified(type($init))";
+}
+
+def Tile_GetOp : Tile_VariableOp<"get", "result"> {
+  let summary = "the value of a variable";
+  let description = "The example of `tile.var` has one.";
+  let arguments = (ins Tile_Var:$variable);
+  let results = (outs Tile_Frag:$result);
+  let assemblyFormat = "$variable attr-dict `:` qualified(type($variable))";
+}
+
+def Tile_SetOp : Tile_VariableOp<"set", "value"> {
+  let summary = "gives a variable a value";
+  let description = "The example of `tile.var` has one.";
+  let arguments = (ins Tile_Var:$variable, Tile_Frag:$value);
+  let assemblyFormat = "$variable `,` $value attr-dict `:` qualified(type($variable))";
+}
+
+def Tile_MapOp : Tile_Op<"map", [SingleBlock]> {
+  let summary = "a fragment whose elements are made from those of others";
+  let description = [{
+    The body makes element (row, column) of the result from the elements that stand there in the operands; of one that has a number
+    a row, from that. It stands once for each element that a thread holds: mind its length.
+    - (C1) operands are spread as the result is, or are its `rows`.
+    - (C2) the body takes row, column and an element of each operand, and yields an f32.
+    ```mlir
+    %scaled = tile.map(%sum, %factors) : (!tile.frag<64x64, mma 4x1>, !tile.frag<64x1, rows 4x1>) -> !tile.frag<64x64, mma 4x1> {
+    ^bb0(%i: index, %j: index, %x: f32, %factor: f32):
+      %y = arith.mulf %x, %factor : f32
+      tile.yield %y : f32
+    }
+    ```
+  }];
+  let arguments = (ins Variadic<Tile_Frag>:$operands);
+  let results = (outs Tile_Frag:$result);
+  let regions = (region SizedRegion<1>:$body);
+  let hasRegionVerifier = 1;
+  let assemblyFormat = "`(` $operands `)` `:` functional-type($operands, $result) $body attr-dict";
+}
+
+def Tile_KeepOp : Tile_Op<"keep", [SingleBlock, AllTypesMatch<["fragment", "result"]>]> {
+  let summary = "some elements of a fragment, the others are a number";
+  let description = [{
+    Element (row, column) stays what it is where the body says yes. The body stands once, however many elements a thread holds.
+    - (C1) the body takes row and column, and yields an i1.
+    ```mlir
+    %seen = tile.keep %scores else 0xFF800000 : !tile.frag<64x64, mma 4x1> {
+    ^bb0(%i: index, %j: index):
+      %yes = arith.cmpi sle, %j, %i : index
+      tile.yield %yes : i1
+    }
+    ```
+  }];
+  let arguments = (ins Tile_Frag:$fragment, F32Attr:$other);
+  let results = (outs Tile_Frag:$result);
+  let regions = (region SizedRegion<1>:$body);
+  let hasRegionVerifier = 1;
+  let assemblyFormat = "$fragment `else` $other `:` type($fragment) $body attr-dict";
+}
+
+def Tile_Join : Tile_Enum<"Join", "how a row becomes a number", [I32EnumAttrCase<"sum", 0>, I32EnumAttrCase<"most", 1>]>;
+
+def Tile_FoldOp : Tile_Op<"fold", [Pure]> {
+  let summary = "the sum of each row, or its largest element";
+  let description = [{
+    In an order that is the same for all rows and fragments as wide: a thread's elements ascending, then those of neighbours,
+    then of those two apart. `most`: an element that is not greater does not count, so a NaN may be lost.
+    - (C1) the fragment is `mma`, and A is 1: a group has whole rows.
+    - (C2) the result is its `rows`.
+    ```mlir
+    %sums = tile.fold sum %scores : !tile.frag<64x64, mma 4x1> -> !tile.frag<64x1, rows 4x1>
+    ```
+  }];
+  let arguments = (ins EnumProp<Tile_Join>:$join, Tile_Frag:$fragment);
+  let results = (outs Tile_Frag:$result);
+  let hasVerifier = 1;
+  let assemblyFormat = "$join $fragment attr-dict `:` type($fragment) `->` type($result)";
+}
+
+def Tile_AnyOp : Tile_Op<"any", [SingleBlock]> {
+  let summary = "whether some element is such a one, for all threads of the tile";
+  let description = [{
+    All threads come here.
+    - (C1) the body takes an element and yields an i1.
+    ```mlir
+    %nan = tile.any %scores : !tile.frag<64x64, mma 4x1> {
+    ^bb0(%x: f32):
+      %is = arith.cmpf uno, %x, %x : f32
+      tile.yield %is : i1
+    }
+    ```
+  }];
+  let arguments = (ins Tile_Frag:$fragment);
+  let results = (outs I1:$result);
+  let regions = (region SizedRegion<1>:$body);
+  let hasRegionVerifier = 1;
+  let assemblyFormat = "$fragment `:` type($fragment) $body attr-dict";
 }
 
 def Tile_EachOp : Tile_Op<"each", [SingleBlock]> {
@@ -144,7 +337,7 @@ def Tile_EachOp : Tile_Op<"each", [SingleBlock]> {
 
 def Tile_YieldOp : Tile_Op<"yield", [Pure, Terminator]> {
   let summary = "ends the body of an op of this dialect";
-  let arguments = (ins Optional<Tile_Frag>:$value);
+  let arguments = (ins Optional<AnyType>:$value);
   let assemblyFormat = "($value^ `:` type($value))? attr-dict";
 }
 

@@ -65,6 +65,9 @@ LogicalResult FragType::verify(Complaint emitError, int64_t rows, int64_t column
   if (spread == Spread::wgmma && (rows % (64 * down) || columns % (8 * across) || columns / across > 256)) // frag_c4
     return emitError() << "pieces of 64 rows and 8, 16, .. 256 columns in " << down << " rows of " << across
                        << " groups of 128 threads do not fill " << rows << "x" << columns;
+  if (spread == Spread::rows && (rows % (16 * down) || columns != 1 || across != 1)) // frag_c5
+    return emitError() << "a number a row is of rows x 1, 16 rows for each of D x 1 groups, not of " << rows << "x"
+                       << columns << " over " << down << "x" << across;
   return success();
 }
 
@@ -85,7 +88,8 @@ void FragType::print(AsmPrinter &p) const {
 int64_t FragType::group() const {
   switch (getSpread()) {
   case Spread::block: return 1;
-  case Spread::mma: return 32;
+  case Spread::mma:
+  case Spread::rows: return 32;
   case Spread::wgmma: return 128;
   }
   llvm_unreachable("all spreads are there");
@@ -95,8 +99,14 @@ int64_t FragType::heldRows() const {
   return getRows() / getDown() /
          (getSpread() == Spread::block ? 1 : group() / 4); // four threads stand beside each other
 }
-int64_t FragType::heldColumns() const { return getColumns() / getAcross() / (getSpread() == Spread::block ? 1 : 4); }
-int64_t FragType::run() const { return getSpread() == Spread::block ? 4 : 2; }
+int64_t FragType::heldColumns() const {
+  bool quads = getSpread() == Spread::mma || getSpread() == Spread::wgmma;
+  return getColumns() / getAcross() / (quads ? 4 : 1);
+}
+int64_t FragType::run() const { return getSpread() == Spread::block ? 4 : getSpread() == Spread::rows ? 1 : 2; }
+FragType FragType::ofRows() const {
+  return getSpread() == Spread::mma ? get(getContext(), getRows(), 1, Spread::rows, getDown(), 1) : FragType();
+}
 
 //===-- shared memory -------------------------------------------------------------===//
 
@@ -108,7 +118,7 @@ LogicalResult SharedType::verify(Complaint emitError, int64_t rows, int64_t colu
     return emitError() << "'" << stringifyImage(image) << "' holds " << (reals ? "f32" : "i32") << ", not " << word;
   bool whole = image == Image::plain    ? columns % 4 == 0
                : image == Image::turned ? rows % 4 == 0
-               : image == Image::chunks ? columns == 16 && rows % 16 == 0
+               : image == Image::chunks ? columns % 16 == 0 && rows % 16 == 0
                : image == Image::woven  ? rows % 8 == 0 && columns % 32 == 0
                : image == Image::left   ? rows % 16 == 0 && columns % 8 == 0
                                         : rows % 8 == 0 && columns % 16 == 0;

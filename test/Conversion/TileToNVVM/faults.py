@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Planted faults of tiles: each is one wrong line in the lowering of tiles or in the program of linears, which test/GPU/tiles.py must
-notice on the emulated device. One source and heddle are made anew for each (test/support/plant.py).
+"""Planted faults of tiles: each is one wrong line in the lowering of tiles or in the programs of linears and attention, which test/GPU/tiles.py
+or, where the list says so, test/GPU/tile_attention.py must notice on the emulated device. One source and heddle are made anew for each (test/support/plant.py).
 
     nice -n 10 test/Conversion/TileToNVVM/faults.py BUILD_DIR [--only TEXT] [--list] [--keep-going-from N]
     test/Conversion/TileToNVVM/faults.py --applies
@@ -18,9 +18,9 @@ from plant import ROOT, campaign
 TOOL = "heddle"
 
 
-def fails(tool):
-    """What test/GPU/tiles.py says first; None if nothing is wrong."""
-    test = os.path.join(ROOT, "test/GPU/tiles.py")
+def fails(tool, script):
+    """What the script says first; None if nothing is wrong."""
+    test = os.path.join(ROOT, "test/GPU", script)
     done = subprocess.run(["/usr/bin/python3", test, "--heddle", tool], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=600)
     return next((line for line in done.stdout.splitlines() if "FAIL" in line or "rror" in line), "status %d" % done.returncode) if done.returncode else None
 
@@ -32,11 +32,12 @@ def check(build, made, fault):
         os.symlink(os.path.join(build.path, "lib"), os.path.join(tree, "lib"))
         tool = os.path.join(tree, "bin", TOOL)
         os.rename(build.link(TOOL, made), tool)
-        return fails(tool)
+        return fails(tool, *(fault[4:] or ["tiles.py"]))
 
 
 def sound(build):
-    return fails(os.path.join(build.path, "bin", TOOL))
+    tool = os.path.join(build.path, "bin", TOOL)
+    return fails(tool, "tiles.py") or fails(tool, "tile_attention.py")
 
 
 if __name__ == "__main__":

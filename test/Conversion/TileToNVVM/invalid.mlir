@@ -1,12 +1,17 @@
 // RUN: heddle-opt %s --heddle-tile-to-nvvm --verify-diagnostics
 
-// Which ops of tiles a block does is the same for all of its threads, so none of them stands under a condition.
-func.func @conditional(%count: index, %condition: i1) {
+// All threads of a tile go the same way, through control flow whose parts are blocks that hand on no fragments.
+func.func @carried(%count: index, %condition: i1) {
   tile.launch %count threads 256 {
   ^bb0(%tile: index):
-    // expected-error @below {{internal error: an op of tiles stands under a condition or in a loop}}
-    scf.if %condition {
-      %none = tile.zero : !tile.frag<128x128, block 16x16>
+    %none = tile.zero : !tile.frag<128x128, block 16x16>
+    // expected-error @below {{internal error: ops of tiles stand in control flow that is not structured}}
+    %some = scf.while (%now = %none) : (!tile.frag<128x128, block 16x16>) -> !tile.frag<128x128, block 16x16> {
+      scf.condition(%condition) %now : !tile.frag<128x128, block 16x16>
+    } do {
+    ^bb0(%now: !tile.frag<128x128, block 16x16>):
+      %next = tile.zero : !tile.frag<128x128, block 16x16>
+      scf.yield %next : !tile.frag<128x128, block 16x16>
     }
     tile.yield
   }

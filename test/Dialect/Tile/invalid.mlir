@@ -27,6 +27,11 @@ func.func private @frag_c4_wide(!tile.frag<64x264, wgmma 1x1>)
 
 // -----
 
+// expected-error @below {{a number a row is of rows x 1, 16 rows for each of D x 1 groups, not of 64x2 over 4x1}}
+func.func private @frag_c5(!tile.frag<64x2, rows 4x1>)
+
+// -----
+
 // expected-error @below {{there is no 'diagonal'}}
 func.func private @spread(!tile.frag<48x128, diagonal 2x4>)
 
@@ -67,8 +72,8 @@ func.func private @shared_c3_turned(!tile.shared<126x16xf32, turned>)
 
 // -----
 
-// expected-error @below {{'chunks' is fetched in parts that do not fill 128x32}}
-func.func private @shared_c3_chunks(!tile.shared<128x32xi32, chunks>)
+// expected-error @below {{'chunks' is fetched in parts that do not fill 128x24}}
+func.func private @shared_c3_chunks(!tile.shared<128x24xi32, chunks>)
 
 // -----
 
@@ -280,7 +285,7 @@ func.func @copy_c3_chunks(%x: !llvm.ptr, %n: index, %none: !f) {
 // -----
 
 func.func @copy_c2(%x: !llvm.ptr, %n: index, %a: !tile.shared<64x16xf32, turned>) {
-  // expected-error @below {{stands in the body 'fill' of a stream and has an argument of it as target}}
+  // expected-error @below {{stands in the body 'fill' of a stream or of rounds and has an argument of it as target}}
   tile.copy %x[%n, %n] of %n by %n -> %a : !tile.shared<64x16xf32, turned>
   return
 }
@@ -347,6 +352,167 @@ func.func @each_c2(%n: index, %sum: !tile.frag<64x64, mma 2x4>) {
   tile.each %sum at [%n, %n] of %n by %n run 2 : !tile.frag<64x64, mma 2x4> {
   ^bb0(%i: index, %x: f32):
     tile.yield
+  }
+  return
+}
+
+// -----
+
+!k = !tile.shared<32x64xi32, woven>
+func.func @rounds_c1(%x: !llvm.ptr, %n: index) {
+  // expected-error @below {{has a step of 1 or more and 2 to 8 stages, not 0 and 2}}
+  tile.rounds %n to %n by 0 stages 2 fill {
+  ^bb0(%at: index, %k: !k):
+    tile.copy %x[%n, %at] of %n by %n panels 16 -> %k : !k
+    tile.yield
+  } use {
+  ^bb0(%at: index, %k: !k):
+    tile.yield
+  }
+  return
+}
+
+// -----
+
+!k = !tile.shared<32x64xi32, woven>
+func.func @rounds_c2(%x: !llvm.ptr, %n: index) {
+  // expected-error @below {{has bodies 'fill' and 'use' of an index and pieces, which yield nothing}}
+  tile.rounds %n to %n by 64 stages 2 fill {
+  ^bb0(%at: index, %k: !k):
+    tile.copy %x[%n, %at] of %n by %n panels 16 -> %k : !k
+    tile.yield
+  } use {
+  ^bb0(%k: !k):
+    tile.yield
+  }
+  return
+}
+
+// -----
+
+!k = !tile.shared<32x64xi32, woven>
+func.func @rounds_c3(%x: !llvm.ptr, %n: index) {
+  // expected-error @below {{fills each piece by one copy}}
+  tile.rounds %n to %n by 64 stages 2 fill {
+  ^bb0(%at: index, %k: !k):
+    tile.yield
+  } use {
+  ^bb0(%at: index, %k: !k):
+    tile.yield
+  }
+  return
+}
+
+// -----
+
+func.func @copy_c2_used(%x: !llvm.ptr, %n: index) {
+  tile.rounds %n to %n by 64 stages 2 fill {
+  ^bb0(%at: index, %k: !tile.shared<32x64xi32, woven>):
+    tile.copy %x[%n, %at] of %n by %n panels 16 -> %k : !tile.shared<32x64xi32, woven>
+    tile.yield
+  } use {
+  ^bb0(%at: index, %k: !tile.shared<32x64xi32, woven>):
+    // expected-error @below {{stands in the body 'fill' of a stream or of rounds and has an argument of it as target}}
+    tile.copy %x[%n, %at] of %n by %n panels 16 -> %k : !tile.shared<32x64xi32, woven>
+    tile.yield
+  }
+  return
+}
+
+// -----
+
+func.func @put_c1(%q: !tile.shared<64x32xi32, chunks>) {
+  // expected-error @below {{has a body that takes a row, a column and a word, and yields a word}}
+  tile.put %q : !tile.shared<64x32xi32, chunks> {
+  ^bb0(%i: index, %j: index, %now: i32):
+    tile.yield
+  }
+  return
+}
+
+// -----
+
+!p = !tile.frag<64x64, mma 4x1>
+func.func @mma_c1_held(%p: !p, %v: !tile.shared<64x16xi32, chunks>, %sum: !p) {
+  // expected-error @below {{multiplies 64x64 by 64x16 pairs into 64x64}}
+  %next = tile.mma %p, %v, %sum : !p, !tile.shared<64x16xi32, chunks> -> !p
+  return
+}
+
+// -----
+
+!p = !tile.frag<64x64, mma 4x1>
+func.func @mma_c2_held(%p: !p, %v: !tile.shared<64x32xi32, woven>, %sum: !p) {
+  // expected-error @below {{of a fragment reads 'chunks', not 'woven'}}
+  %next = tile.mma %p, %v, %sum : !p, !tile.shared<64x32xi32, woven> -> !p
+  return
+}
+
+// -----
+
+func.func @mma_c4(%p: !tile.frag<64x64, mma 4x1>, %v: !tile.shared<64x32xi32, chunks>, %sum: !tile.frag<64x64, mma 2x2>) {
+  // expected-error @below {{has a fragment on the left that is not spread as the sum is, over D x 1 groups of 'mma'}}
+  %next = tile.mma %p, %v, %sum : !tile.frag<64x64, mma 4x1>, !tile.shared<64x32xi32, chunks> -> !tile.frag<64x64, mma 2x2>
+  return
+}
+
+// -----
+
+func.func @map_c1(%x: !tile.frag<64x32, mma 4x1>) {
+  // expected-error @below {{makes '!tile.frag<64x64, mma 4x1>' from '!tile.frag<64x32, mma 4x1>', which is not spread like it}}
+  %y = tile.map(%x) : (!tile.frag<64x32, mma 4x1>) -> !tile.frag<64x64, mma 4x1> {
+  ^bb0(%i: index, %j: index, %a: f32):
+    tile.yield %a : f32
+  }
+  return
+}
+
+// -----
+
+func.func @map_c2(%x: !tile.frag<64x64, mma 4x1>) {
+  // expected-error @below {{has a body that takes a row, a column and an f32 of each operand, and yields an f32}}
+  %y = tile.map(%x) : (!tile.frag<64x64, mma 4x1>) -> !tile.frag<64x64, mma 4x1> {
+  ^bb0(%i: index, %j: index):
+    %a = arith.constant 1.0 : f32
+    tile.yield %a : f32
+  }
+  return
+}
+
+// -----
+
+func.func @keep_c1(%x: !tile.frag<64x64, mma 4x1>) {
+  // expected-error @below {{has a body that takes a row and a column, and yields an i1}}
+  %y = tile.keep %x else 0.0 : !tile.frag<64x64, mma 4x1> {
+  ^bb0(%i: index, %j: index):
+    tile.yield %i : index
+  }
+  return
+}
+
+// -----
+
+func.func @fold_c1(%x: !tile.frag<64x64, mma 2x2>) {
+  // expected-error @below {{folds rows of 'mma' over D x 1 groups, not of '!tile.frag<64x64, mma 2x2>'}}
+  %y = tile.fold sum %x : !tile.frag<64x64, mma 2x2> -> !tile.frag<64x1, rows 2x1>
+  return
+}
+
+// -----
+
+func.func @fold_c2(%x: !tile.frag<64x64, mma 4x1>) {
+  // expected-error @below {{gives '!tile.frag<64x1, rows 4x1>', not '!tile.frag<64x1, rows 2x1>'}}
+  %y = tile.fold most %x : !tile.frag<64x64, mma 4x1> -> !tile.frag<64x1, rows 2x1>
+  return
+}
+
+// -----
+
+func.func @any_c1(%x: !tile.frag<64x64, mma 4x1>) {
+  // expected-error @below {{has a body that takes an f32 and yields an i1}}
+  %y = tile.any %x : !tile.frag<64x64, mma 4x1> {
+  ^bb0(%a: f32):
+    tile.yield %a : f32
   }
   return
 }

@@ -27,7 +27,7 @@ func.func @f32(%x: !llvm.ptr, %w: !llvm.ptr, %y: !llvm.ptr, %count: index, %rows
     // CHECK: } use {
     } use {
     ^bb0(%a: !x, %b: !w, %now: !reals):
-      // CHECK: tile.mma %{{.+}}, %{{.+}}, %{{.+}} : <128x16xf32, turned>, <16x128xf32, plain> -> <128x128, block 16x16>
+      // CHECK: tile.mma %{{.+}}, %{{.+}}, %{{.+}} : !tile.shared<128x16xf32, turned>, <16x128xf32, plain> -> <128x128, block 16x16>
       %next = tile.mma %a, %b, %now : !x, !w -> !reals
       tile.yield %next : !reals
     }
@@ -71,10 +71,78 @@ func.func @groups(%x: !llvm.ptr, %w: !llvm.ptr, %count: index, %rows: index) {
       tile.yield
     } use {
     ^bb0(%a: !tile.shared<64x32xi32, left>, %b: !tile.shared<32x128xi32, right>, %now: !tile.frag<64x128, wgmma 1x1>):
-      // CHECK: tile.mma %{{.+}}, %{{.+}}, %{{.+}} : <64x32xi32, left>, <32x128xi32, right> -> <64x128, wgmma 1x1>
+      // CHECK: tile.mma %{{.+}}, %{{.+}}, %{{.+}} : !tile.shared<64x32xi32, left>, <32x128xi32, right> -> <64x128, wgmma 1x1>
       %next = tile.mma %a, %b, %now : !tile.shared<64x32xi32, left>, !tile.shared<32x128xi32, right> -> !tile.frag<64x128, wgmma 1x1>
       tile.yield %next : !tile.frag<64x128, wgmma 1x1>
     }
+    tile.yield
+  }
+  return
+}
+
+!scores = !tile.frag<64x64, mma 4x1>
+!numbers = !tile.frag<64x1, rows 4x1>
+!queries = !tile.shared<64x32xi32, chunks>
+!keys = !tile.shared<32x64xi32, woven>
+!values = !tile.shared<64x32xi32, chunks>
+
+// CHECK-LABEL: func.func @rows
+func.func @rows(%keys: !llvm.ptr, %values: !llvm.ptr, %out: !llvm.ptr, %count: index, %n: index, %words: index) {
+  %none = arith.constant 0 : index
+  tile.launch %count threads 128 {
+  ^bb0(%tile: index):
+    // CHECK: %[[Q:.+]] = tile.piece : <64x32xi32, chunks>
+    %q = tile.piece : !queries
+    // CHECK: tile.put %[[Q]] : <64x32xi32, chunks> {
+    tile.put %q : !queries {
+    ^bb0(%i: index, %j: index, %now: i32):
+      // CHECK: tile.yield %{{.+}} : i32
+      tile.yield %now : i32
+    }
+    %zero = tile.zero : !scores
+    // CHECK: %[[SUM:.+]] = tile.var %{{.+}} : !tile.frag<64x64, mma 4x1>
+    %sum = tile.var %zero : !scores
+    // CHECK: tile.rounds %[[TILE:.+]] to %{{.+}} by 64 stages 2 fill {
+    tile.rounds %tile to %n by 64 stages 2 fill {
+    ^bb0(%at: index, %k: !keys, %v: !values):
+      // CHECK: tile.copy %{{.+}}[%{{.+}}, %{{.+}}] of %{{.+}} by %{{.+}} panels 16 anywhere -> %{{.+}} : <32x64xi32, woven>
+      tile.copy %keys[%none, %at] of %words by %n panels 16 anywhere -> %k : !keys
+      tile.copy %values[%at, %none] of %n by %words -> %v : !values
+      tile.yield
+    // CHECK: } use {
+    } use {
+    ^bb0(%at: index, %k: !keys, %v: !values):
+      %s = tile.mma %q, %k, %zero : !queries, !keys -> !scores
+      // CHECK: tile.keep %{{.+}} else 0xFF800000 : <64x64, mma 4x1> {
+      %seen = tile.keep %s else 0xFF800000 : !scores {
+      ^bb0(%i: index, %j: index):
+        %yes = arith.cmpi sle, %j, %i : index
+        tile.yield %yes : i1
+      }
+      // CHECK: %[[TOP:.+]] = tile.fold most %[[SEEN:.+]] : <64x64, mma 4x1> -> <64x1, rows 4x1>
+      %top = tile.fold most %seen : !scores -> !numbers
+      // CHECK: tile.map(%[[SEEN]], %[[TOP]]) : (!tile.frag<64x64, mma 4x1>, !tile.frag<64x1, rows 4x1>) -> !tile.frag<64x64, mma 4x1> {
+      %p = tile.map(%seen, %top) : (!scores, !numbers) -> !scores {
+      ^bb0(%i: index, %j: index, %x: f32, %y: f32):
+        %less = arith.subf %x, %y : f32
+        tile.yield %less : f32
+      }
+      // CHECK: %[[OLD:.+]] = tile.get %[[SUM]] : !tile.var<<64x64, mma 4x1>>
+      %old = tile.get %sum : !tile.var<!scores>
+      // CHECK: tile.mma %{{.+}}, %{{.+}}, %[[OLD]] : !tile.frag<64x64, mma 4x1>, <64x32xi32, chunks> -> <64x64, mma 4x1>
+      %new = tile.mma %p, %v, %old : !scores, !values -> !scores
+      // CHECK: tile.set %[[SUM]], %{{.+}} : !tile.var<<64x64, mma 4x1>>
+      tile.set %sum, %new : !tile.var<!scores>
+      tile.yield
+    }
+    %all = tile.get %sum : !tile.var<!scores>
+    // CHECK: tile.any %{{.+}} : <64x64, mma 4x1> {
+    %nan = tile.any %all : !scores {
+    ^bb0(%x: f32):
+      %is = arith.cmpf uno, %x, %x : f32
+      tile.yield %is : i1
+    }
+    llvm.store %nan, %out : i1, !llvm.ptr
     tile.yield
   }
   return

@@ -2,7 +2,9 @@
 
 #include "compiler/Conversion/ToLoops/Gpu/ScoreBias.h"
 #include "compiler/Conversion/ToLoops/Functions.h"
+#include "dialects/Mask/Emission/MaskCode.h"
 #include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
@@ -41,6 +43,46 @@ Value ScoreBias::element(OpBuilder &builder, Value tensor, ArrayRef<Value> at) c
       index = l.add(index, i);
   }
   return l.load(type.getElementType(), l.at(pointer(tensor), index, type.getElementType()));
+}
+
+Value ScoreBias::firstKey() const {
+  if (plan.leading.empty())
+    return l.constant(0);
+  auto scan = scf::WhileOp::create(l.b, TypeRange{l.b.getIndexType()}, ValueRange{l.constant(0)});
+  OpBuilder::InsertionGuard guard(l.b);
+  Block *before = l.b.createBlock(&scan.getBefore(), {}, {l.b.getIndexType()}, {l.b.getLoc()});
+  Value k = before->getArgument(0), inside = l.less(k, l.size(plan.keys));
+  auto look = scf::IfOp::create(l.b, TypeRange{l.b.getI1Type()}, inside, /*withElseRegion=*/true);
+  {
+    OpBuilder::InsertionGuard inner(l.b);
+    l.b.setInsertionPointToStart(look.thenBlock());
+    auto load = [&](OpBuilder &b, Value operand, ArrayRef<Value> at) { return element(b, operand, at); };
+    auto lengthOf = [&](Value t, int64_t axis) { return length(t, axis); };
+    mask::Emitter e{l.b, l.b, l.b.getLoc()};
+    e.batch = batch;
+    e.past = l.size(plan.past);
+    e.queries = l.size(plan.rows);
+    e.keys = l.size(plan.keys);
+    e.keyStart = l.size(plan.keyStart);
+    e.load = load;
+    e.lengthOf = lengthOf;
+    mask::IntCode code{l.b, l.b.getLoc()};
+    Value hidden;
+    for (Operation *leaf : plan.leading) {
+      e.tile = e.step = l.b;
+      Value clear = code.invert(mask::emitContains(e, leaf->getResult(0), e.past, k));
+      hidden = hidden ? code.either(hidden, clear) : clear;
+    }
+    scf::YieldOp::create(l.b, hidden);
+    l.b.setInsertionPointToStart(look.elseBlock());
+    Value no = arith::ConstantOp::create(l.b, l.b.getBoolAttr(false));
+    scf::YieldOp::create(l.b, no);
+  }
+  scf::ConditionOp::create(l.b, look.getResult(0), before->getArguments());
+  Block *after = l.b.createBlock(&scan.getAfter(), {}, {l.b.getIndexType()}, {l.b.getLoc()});
+  Value next = l.add(after->getArgument(0), 1);
+  scf::YieldOp::create(l.b, next);
+  return scan.getResult(0);
 }
 
 /// What the table of buckets of a bias says of a distance, in steps of the classes.

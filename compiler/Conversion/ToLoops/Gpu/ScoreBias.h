@@ -1,7 +1,7 @@
 //===- ScoreBias.h - what becomes of one score ------------------*- C++ -*-===//
 //
 // Scale, softcap and biases of the score of one (query row, key) pair, all as scalars: on a device every lane has a
-// pair of its own.
+// pair of its own. And what the programs of attention ask of the tensors that masks and biases hold.
 //
 //===----------------------------------------------------------------------===//
 #ifndef HEDDLE_COMPILER_CONVERSION_TOLOOPS_GPU_SCOREBIAS_H
@@ -20,6 +20,9 @@ public:
 
   /// The product `s` of query and key `k` with scale, softcap and bias.
   Value finished(Value s, Value k) const;
+  /// The first key that every leading `keys` leaf sees: where the tiles of the batch element stand, so that padding on
+  /// the left moves nothing.
+  Value firstKey() const;
   /// The length of an axis of a tensor, at the top of the function: masks ask from inside of loops of their own.
   Value length(Value tensor, int64_t axis) const;
   /// Element `at` of a tensor that a mask or bias holds; axes of length 1 are read at 0. Emits at `builder`.

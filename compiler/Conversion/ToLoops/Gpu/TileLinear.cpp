@@ -68,9 +68,11 @@ Value TileLinear::sum(const TileShape &s, Value row, Value column, Value rows) {
   Location loc = op.getLoc();
   Block *fill = l.b.createBlock(&stream.getFill(), {}, {index, left, right}, {loc, loc, loc});
   Value at = fill->getArgument(0);
-  tile::CopyOp::create(l.b, ready.input, row, at, rows, k, IntegerAttr(), groups, fill->getArgument(1));
+  tile::CopyOp::create(l.b, ready.input, row, at, rows, k, IntegerAttr(), groups, /*anywhere=*/false,
+                       fill->getArgument(1));
   IntegerAttr panels = groups ? IntegerAttr() : l.b.getI64IntegerAttr(width);
-  tile::CopyOp::create(l.b, ready.weight, at, column, k, results, panels, groups, fill->getArgument(2));
+  tile::CopyOp::create(l.b, ready.weight, at, column, k, results, panels, groups, /*anywhere=*/false,
+                       fill->getArgument(2));
   tile::YieldOp::create(l.b, Value());
   Block *use = l.b.createBlock(&stream.getUse(), {}, {left, right, fragment}, {loc, loc, loc});
   Value next = tile::MmaOp::create(l.b, fragment, use->getArgument(0), use->getArgument(1), use->getArgument(2));

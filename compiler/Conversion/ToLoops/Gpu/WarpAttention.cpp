@@ -142,51 +142,9 @@ private:
   const AttentionPlan &plan;
   Value key, value; ///< element 0 of keys and values
 
-  Value anchorOf(const ScoreBias &score, Value batch);
   void finish(Value out, Variable &sum, llvm::MutableArrayRef<Variable> outputs, StoredRows &values);
 };
 } // namespace
-
-/// The first key that every leading `keys` leaf sees.
-Value RowProgram::anchorOf(const ScoreBias &score, Value batch) {
-  if (plan.leading.empty())
-    return l.constant(0);
-  auto scan = scf::WhileOp::create(l.b, TypeRange{l.b.getIndexType()}, ValueRange{l.constant(0)});
-  OpBuilder::InsertionGuard guard(l.b);
-  Block *before = l.b.createBlock(&scan.getBefore(), {}, {l.b.getIndexType()}, {l.b.getLoc()});
-  Value k = before->getArgument(0), inside = l.less(k, l.size(plan.keys));
-  auto look = scf::IfOp::create(l.b, TypeRange{l.b.getI1Type()}, inside, /*withElseRegion=*/true);
-  {
-    OpBuilder::InsertionGuard inner(l.b);
-    l.b.setInsertionPointToStart(look.thenBlock());
-    auto load = [&](OpBuilder &b, Value operand, ArrayRef<Value> at) { return score.element(b, operand, at); };
-    auto lengthOf = [&](Value t, int64_t axis) { return score.length(t, axis); };
-    mask::Emitter e{l.b, l.b, l.b.getLoc()};
-    e.batch = batch;
-    e.past = l.size(plan.past);
-    e.queries = l.size(plan.rows);
-    e.keys = l.size(plan.keys);
-    e.keyStart = l.size(plan.keyStart);
-    e.load = load;
-    e.lengthOf = lengthOf;
-    mask::IntCode code{l.b, l.b.getLoc()};
-    Value hidden;
-    for (Operation *leaf : plan.leading) {
-      e.tile = e.step = l.b;
-      Value clear = code.invert(mask::emitContains(e, leaf->getResult(0), e.past, k));
-      hidden = hidden ? code.either(hidden, clear) : clear;
-    }
-    scf::YieldOp::create(l.b, hidden);
-    l.b.setInsertionPointToStart(look.elseBlock());
-    Value no = arith::ConstantOp::create(l.b, l.b.getBoolAttr(false));
-    scf::YieldOp::create(l.b, no);
-  }
-  scf::ConditionOp::create(l.b, look.getResult(0), before->getArguments());
-  Block *after = l.b.createBlock(&scan.getAfter(), {}, {l.b.getIndexType()}, {l.b.getLoc()});
-  Value next = l.add(after->getArgument(0), 1);
-  scf::YieldOp::create(l.b, next);
-  return scan.getResult(0);
-}
 
 void RowProgram::emit(Value item) {
   attn::SdpaOp op = plan.op;
@@ -199,7 +157,7 @@ void RowProgram::emit(Value item) {
   Value element = plan.sharedKeys ? l.constant(0) : batch;
   StoredRows storedKeys(l, plan, true, key, element, keyHead), storedValues(l, plan, false, value, element, keyHead);
   ScoreBias score(l, plan, batch, head, row, position);
-  Value anchor = anchorOf(score, batch);
+  Value anchor = score.firstKey();
 
   auto larger = [&](Value x, Value y) { return l.select(l.lessf(y, x), x, y); }; // a NaN shows in its weight
   Value greatest = l.real(kLowest), total = l.real(0.0);

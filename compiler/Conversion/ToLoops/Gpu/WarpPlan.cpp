@@ -2,12 +2,14 @@
 //
 // What the plan asks of the target "cuda" (compiler/Plan/Target.h). Blocks of caches are the CPU's and so, while its
 // panels are as wide as a warp, are the packed weights, so that one file serves both; what a thread of a CPU keeps in
-// memory, a warp keeps in registers, so attention needs no scratch.
+// memory, a warp keeps in registers, so attention needs no scratch but for keys and values that come as rows of a
+// tensor and that tiles want packed.
 //
 //===----------------------------------------------------------------------===//
 
 #include "compiler/Conversion/ToLoops/CPUPlan.h"
 #include "compiler/Conversion/ToLoops/Gpu/Passes.h"
+#include "compiler/Conversion/ToLoops/Gpu/TileAttention.h"
 #include "compiler/Conversion/ToLoops/Gpu/WarpLanes.h"
 
 using namespace mlir;
@@ -16,17 +18,29 @@ using namespace heddle::model;
 
 namespace {
 struct WarpPlan final : loops::CPUPlan {
-  using CPUPlan::tilesOf;
   StringRef name() const override { return "cuda"; }
   /// A tile has a result for each lane of a warp, however wide the tiles of a CPU are.
   ScheduleAttr tilesOf(Operation *op) const override {
     ScheduleAttr t = loops::usualTiles(op);
     return ScheduleAttr::get(op->getContext(), loops::kWarp, t.getRows(), t.getBlock(), t.getAhead(), t.getSmall());
   }
+  /// Tiles that threads share where they can be made, else the general program with a CPU's order of sums.
+  attn::ScheduleAttr tilesOf(attn::SdpaOp op) const override {
+    attn::ScheduleAttr tiled = loops::tiledSchedule(op);
+    return tiled ? tiled : loops::usualTiles(op);
+  }
+  std::string refusal(Operation *op) const override {
+    auto sdpa = dyn_cast<attn::SdpaOp>(op);
+    attn::ScheduleAttr tiles = sdpa ? attn::scheduleOf(sdpa) : attn::ScheduleAttr();
+    return tiles && tiles.getTiled() ? loops::refuseTiled(sdpa) : CPUPlan::refusal(op);
+  }
   /// How many rows are no padding is asked by every kernel behind the one that counts them.
   bool scratchLasts(Operation *op) const override { return isa<LiveRowsOp>(op); }
   Size scratchBytes(Operation *op) const override {
-    return isa<attn::SdpaOp>(op) ? Size(0) : CPUPlan::scratchBytes(op);
+    auto sdpa = dyn_cast<attn::SdpaOp>(op);
+    if (!sdpa)
+      return CPUPlan::scratchBytes(op);
+    return attn::scheduleOf(sdpa).getTiled() ? loops::tiledScratchBytes(sdpa) : Size(0);
   }
 };
 } // namespace

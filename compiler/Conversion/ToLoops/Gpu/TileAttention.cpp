@@ -1,0 +1,407 @@
+//===- TileAttention.cpp - attention through tiles ------------------------===//
+//
+// A tile is 64 packed rows of one key head (16 where there are no more), 16 of them a warp. It walks the runs of keys
+// that the mask leaves, a block of keys a round, while the next block arrives (dialects/Tile):
+//   1. scores: rounded queries times stored keys, in units of 16 products; scale, softcap, bias
+//   2. in a block that some row does not see all of, the mask is asked about each element
+//   3. online softmax: the row's maximum, weights rounded to bf16, their sum
+//   4. weights times values, in units of 16 products
+// Blocks stand at the first key that the batch element sees, and a block that a row sees nothing of adds 0 to it. So a
+// row's bits are its own, whatever rows stand beside it, in whatever tile.
+//
+// A weight of 0 times a value that is no number is no number. So if some output is not finite, the tile is done again:
+// with the other values left out, then once for the rows that see +inf, and once for those that see -inf (a NaN is
+// both).
+//
+//===----------------------------------------------------------------------===//
+
+#include "compiler/Conversion/ToLoops/Gpu/TileAttention.h"
+#include "compiler/Conversion/ToLoops/Functions.h"
+#include "compiler/Conversion/ToLoops/Gpu/PackedRows.h"
+#include "compiler/Conversion/ToLoops/Gpu/ScoreBias.h"
+#include "compiler/Conversion/ToLoops/Halves.h"
+#include "dialects/Mask/Emission/Emission.h"
+#include "dialects/Tile/IR/Tile.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include <cmath>
+
+using namespace mlir;
+using namespace heddle;
+using namespace heddle::loops;
+using model::Size;
+using tile::FragType, tile::SharedType, tile::Image, tile::Spread;
+
+static constexpr int64_t kTallRows = 64, kLowRows = 16, kStages = 2;
+static constexpr double kLowest = -3.4028234663852886e38;
+
+namespace {
+/// The passes over a tile; those behind the first only where an output is not finite.
+enum Pass : int64_t { All, Finite, Plus, Minus, kPasses };
+
+/// One tile while its code is written.
+class AttentionTile {
+public:
+  AttentionTile(Lowering &l, const AttentionPlan &plan, Value key, Value value, int64_t tileRows);
+  /// The body of a launch: rows [block * tileRows, ..) of one group of heads of one batch element.
+  void emit(Value batch, Value group, Value block);
+
+private:
+  Lowering &l;
+  const AttentionPlan &plan;
+  attn::SdpaOp op;
+  Value key, value;      ///< element 0 of keys and values
+  Value rows, all, keys; ///< rows; packed rows; keys
+  FragType scoreType, outType, rowType;
+  SharedType queryPiece, keyPiece, valuePiece;
+
+  Value batch, head, first;     ///< of the tile: batch element, first head of the group, first packed row
+  Value keyBase, valueBase;     ///< of this key head
+  Value queries;                ///< the piece
+  Value most, sum, out, scores; ///< variables
+  Value pass;                   ///< which Pass this is
+
+  using Body = llvm::function_ref<Value(ValueRange)>;
+  void body(Region &region, ArrayRef<Type> types, Body make);
+  Value map(FragType type, ValueRange operands, Body make);
+  Value get(Value variable) {
+    return tile::GetOp::create(l.b, cast<tile::VarType>(variable.getType()).getFragment(), variable);
+  }
+  void set(Value variable, Value x) { tile::SetOp::create(l.b, variable, x); }
+  Value variable(Value init) {
+    return tile::VarOp::create(l.b, tile::VarType::get(l.b.getContext(), cast<FragType>(init.getType())), init);
+  }
+  Value constant(FragType type, double x);
+
+  /// Of packed row `p` of the group (one behind the end stands for the last): its row, its head.
+  Value inside(Value p) { return l.min({p, l.sub(all, l.constant(1))}); }
+  Value rowOf(Value p) { return l.div(inside(p), l.constant(plan.packed)); }
+  Value headOf(Value p) { return l.add(head, l.rem(inside(p), l.constant(plan.packed))); }
+  Value positionOf(Value p) { return l.add(l.size(plan.past), rowOf(p)); }
+  ScoreBias scoreOf(Value p);
+  Value placeOf(Value p); ///< of the row among rows of one head
+
+  void putQueries();
+  void start();
+  void onePass(mask::Emitter &e, Value anchor);
+  void blocks(mask::Emitter &e, Value anchor, Value begin, Value end, Value need);
+  void useBlock(mask::Emitter &e, Value at, Value k, Value v, Value begin, Value end, Value need);
+  void hide(mask::Emitter &e, Value at, Value begin, Value end);
+  void leaveOut(Value v);
+  void finish();
+};
+} // namespace
+
+static int64_t up(int64_t n, int64_t unit) { return (n + unit - 1) / unit * unit; }
+
+AttentionTile::AttentionTile(Lowering &l, const AttentionPlan &plan, Value key, Value value, int64_t tileRows)
+    : l(l), plan(plan), op(plan.op), key(key), value(value), rows(l.size(plan.rows)), all(l.mul(rows, plan.packed)),
+      keys(l.size(plan.keys)) {
+  MLIRContext *context = op.getContext();
+  Type word = l.b.getI32Type();
+  int64_t groups = tileRows / 16, block = plan.keyTile, depth = up(plan.keyWords(), 16), wide = up(plan.valueWidth, 32);
+  scoreType = FragType::get(context, tileRows, block, Spread::mma, groups, 1);
+  outType = FragType::get(context, tileRows, wide, Spread::mma, groups, 1);
+  rowType = scoreType.ofRows();
+  queryPiece = SharedType::get(context, tileRows, depth, word, Image::chunks);
+  keyPiece = SharedType::get(context, depth, block, word, Image::woven);
+  valuePiece = SharedType::get(context, block, wide / 2, word, Image::chunks);
+}
+
+//===-- writing bodies --------------------------------------------------------------------===//
+
+void AttentionTile::body(Region &region, ArrayRef<Type> types, Body make) {
+  OpBuilder::InsertionGuard guard(l.b);
+  SmallVector<Location> places(types.size(), l.b.getLoc());
+  Block *block = l.b.createBlock(&region, {}, types, places);
+  Value made = make(block->getArguments());
+  tile::YieldOp::create(l.b, made);
+}
+
+Value AttentionTile::map(FragType type, ValueRange operands, Body make) {
+  auto op = tile::MapOp::create(l.b, type, operands);
+  SmallVector<Type> types(2, l.b.getIndexType());
+  types.append(operands.size(), l.f32());
+  body(op.getBody(), types, make);
+  return op;
+}
+
+Value AttentionTile::constant(FragType type, double x) {
+  return map(type, {}, [&](ValueRange) { return l.real(x); });
+}
+
+ScoreBias AttentionTile::scoreOf(Value p) { return ScoreBias(l, plan, batch, headOf(p), rowOf(p), positionOf(p)); }
+
+Value AttentionTile::placeOf(Value p) {
+  Value row = l.add(l.mul(batch, rows), rowOf(p));
+  return l.add(l.mul(row, plan.heads), headOf(p));
+}
+
+/// A score that is greater takes the place; a NaN shows in its weight.
+static Value larger(Lowering &l, Value x, Value y) { return l.select({l.lessf(y, x), x, y}); }
+
+//===-- a tile ----------------------------------------------------------------------------===//
+
+void AttentionTile::emit(Value batchElement, Value group, Value block) {
+  batch = batchElement;
+  head = l.mul(group, plan.packed);
+  first = l.mul(block, scoreType.getRows());
+  Value keyHead = l.div(head, l.constant(plan.heads / plan.kvHeads)), element = plan.sharedKeys ? l.constant(0) : batch;
+  Value part = l.add(l.mul(element, plan.kvHeads), keyHead);
+  keyBase = l.at({key, l.mul({part, l.size(plan.keyRoom * Size(plan.keyWords()))})}, l.f32());
+  valueBase = l.at({value, l.mul({part, l.size(plan.valueRoom * Size(plan.valueWords()))})}, l.f32());
+  putQueries();
+
+  Value last = l.add(first, scoreType.getRows() - 1);
+  ScoreBias score = scoreOf(first);
+  auto load = [&](OpBuilder &b, Value operand, ArrayRef<Value> at) { return score.element(b, operand, at); };
+  auto lengthOf = [&](Value t, int64_t axis) { return score.length(t, axis); };
+  mask::Emitter e{l.b,
+                  l.b,
+                  l.b.getLoc(),
+                  positionOf(first),
+                  positionOf(last),
+                  batch,
+                  head,
+                  l.size(plan.past),
+                  rows,
+                  keys,
+                  l.size(plan.keyStart),
+                  load,
+                  lengthOf};
+  Value anchor = score.firstKey();
+
+  Type index = l.b.getIndexType();
+  auto passes = scf::WhileOp::create(l.b, TypeRange{index, index}, ValueRange{l.constant(All), l.constant(1)});
+  OpBuilder::InsertionGuard guard(l.b);
+  SmallVector<Location> places(2, l.b.getLoc());
+  Block *before = l.b.createBlock(&passes.getBefore(), {}, {index, index}, places);
+  scf::ConditionOp::create(l.b, l.less(before->getArgument(0), before->getArgument(1)), before->getArguments());
+  Block *after = l.b.createBlock(&passes.getAfter(), {}, {index, index}, places);
+  pass = after->getArgument(0);
+  onePass(e, anchor);
+  auto any = tile::AnyOp::create(l.b, l.b.getI1Type(), get(out));
+  body(any.getBody(), l.f32(), [&](ValueRange x) -> Value {
+    Value size = math::AbsFOp::create(l.b, x[0]);
+    return arith::CmpFOp::create(l.b, arith::CmpFPredicate::UGE, size, l.real(INFINITY));
+  });
+  Value again = arith::OrIOp::create(l.b, any.getResult(), l.less(l.constant(All), pass));
+  Value end = l.select({again, l.constant(kPasses), l.constant(1)});
+  scf::YieldOp::create(l.b, ValueRange{l.add(pass, 1), end});
+}
+
+/// Rounded queries in pairs; rows behind the end stand for the last one, components behind the end are 0.
+void AttentionTile::putQueries() {
+  queries = tile::PieceOp::create(l.b, queryPiece);
+  auto put = tile::PutOp::create(l.b, queries);
+  Type index = l.b.getIndexType(), word = l.b.getI32Type();
+  Value from = l.pointer(op.getQuery());
+  body(put.getBody(), {index, index, word}, [&](ValueRange at) -> Value {
+    Value row = l.mul(placeOf(l.add(first, at[0])), plan.width), even = l.mul(at[1], 2);
+    auto component = [&](Value d) {
+      Value there = l.less(d, l.constant(plan.width));
+      Value x = l.loadF32(from, l.add(row, l.select(there, d, l.constant(0))));
+      return l.select(there, x, l.real(0.0));
+    };
+    Value low = component(even), high = component(l.add(even, 1));
+    return bf16Pair(l, low, high);
+  });
+}
+
+/// Nothing is seen yet; a sink is a score whose value is 0: it is there from the start.
+void AttentionTile::start() {
+  Value least = constant(rowType, kLowest), none = constant(rowType, 0.0);
+  if (Value sinks = op.getSinks()) {
+    auto sinkOf = [&](Value i) { return l.loadF32(l.pointer(sinks), headOf(l.add(first, i))); };
+    least = map(rowType, {}, [&](ValueRange at) { return larger(l, sinkOf(at[0]), l.real(kLowest)); });
+    none = map(rowType, least, [&](ValueRange at) { return Functions(l).exp(l.subf(sinkOf(at[0]), at[2])); });
+  }
+  most = variable(least);
+  sum = variable(none);
+  out = variable(tile::ZeroOp::create(l.b, outType));
+  scores = variable(tile::ZeroOp::create(l.b, scoreType));
+}
+
+void AttentionTile::onePass(mask::Emitter &e, Value anchor) {
+  start();
+  auto visit = [&](OpBuilder &, Value begin, Value end, Value need) { blocks(e, anchor, begin, end, need); };
+  mask::emitWalk(l.b, e, plan.mask, anchor, plan.keyTile, visit);
+  finish();
+}
+
+/// The blocks of keys of a run.
+void AttentionTile::blocks(mask::Emitter &e, Value anchor, Value begin, Value end, Value need) {
+  Value whole = l.mul(l.div(l.sub(begin, anchor), l.constant(plan.keyTile)), plan.keyTile);
+  auto rounds = tile::RoundsOp::create(l.b, l.add(anchor, whole), end, plan.keyTile, kStages);
+  SmallVector<Type> types{l.b.getIndexType(), keyPiece, valuePiece};
+  body(rounds.getFill(), types, [&](ValueRange given) -> Value {
+    Value at = given[0], left = l.sub(keys, at), none = l.constant(0);
+    auto placeIn = [&](int64_t ring) { return ring ? l.rem(at, l.constant(ring)) : at; };
+    Value place = placeIn(plan.keyRing), words = l.constant(plan.keyWords());
+    tile::CopyOp::create(l.b, keyBase, none, place, words, l.add(place, left), l.b.getI64IntegerAttr(kPanel),
+                         /*groups=*/false, /*anywhere=*/true, given[1]);
+    place = placeIn(plan.valueRing);
+    words = l.constant(plan.valueWords());
+    tile::CopyOp::create(l.b, valueBase, place, none, l.add(place, left), words, IntegerAttr(), /*groups=*/false,
+                         /*anywhere=*/false, given[2]);
+    return {};
+  });
+  body(rounds.getUse(), types, [&](ValueRange given) -> Value {
+    useBlock(e, given[0], given[1], given[2], begin, end, need);
+    return {};
+  });
+}
+
+void AttentionTile::useBlock(mask::Emitter &e, Value at, Value k, Value v, Value begin, Value end, Value need) {
+  Value none = tile::ZeroOp::create(l.b, scoreType), lastKey = l.sub(keys, l.constant(1));
+  Value s = tile::MmaOp::create(l.b, scoreType, queries, k, none);
+  s = map(scoreType, s, [&](ValueRange x) {
+    Value there = l.min({l.add(at, x[1]), lastKey}); // a column without a key looks at one that exists
+    return scoreOf(l.add(first, x[0])).finished(x[2], there);
+  });
+  set(scores, s);
+  Value open = arith::CmpIOp::create(l.b, arith::CmpIPredicate::ne, need, l.integer(need.getType(), 0));
+  Value early = l.less(at, begin), late = l.less({end, l.add(at, plan.keyTile)});
+  Value cut = arith::OrIOp::create(l.b, early, late), partial = arith::OrIOp::create(l.b, open, cut);
+  l.when(partial, [&] { hide(e, at, begin, end); });
+  s = get(scores);
+
+  Value before = get(most), top = tile::FoldOp::create(l.b, rowType, tile::Join::most, s);
+  Value now = map(rowType, {top, before}, [&](ValueRange x) { return larger(l, x[2], x[3]); });
+  Value shrunk = map(rowType, {before, now}, [&](ValueRange x) { return Functions(l).exp(l.subf(x[2], x[3])); });
+  Value p = map(scoreType, {s, now}, [&](ValueRange x) -> Value {
+    Value weight = Functions(l).exp(l.subf(x[2], x[3]));
+    return arith::BitcastOp::create(l.b, l.f32(), bf16Word(l, weight));
+  });
+  Value added = tile::FoldOp::create(l.b, rowType, tile::Join::sum, p);
+  set(most, now);
+  set(sum, map(rowType, {get(sum), shrunk, added}, [&](ValueRange x) { return l.fma(x[2], x[3], x[4]); }));
+  Value o = map(outType, {get(out), shrunk}, [&](ValueRange x) { return l.mulf(x[2], x[3]); });
+  l.when(l.less(l.constant(All), pass), [&] { leaveOut(v); });
+  set(out, tile::MmaOp::create(l.b, outType, p, v, o));
+}
+
+/// What is not seen has the score -inf, and so the weight 0.
+void AttentionTile::hide(mask::Emitter &e, Value at, Value begin, Value end) {
+  Value s = get(scores), lastKey = l.sub(end, l.constant(1));
+  auto keep = tile::KeepOp::create(l.b, scoreType, s, l.b.getF32FloatAttr(-INFINITY));
+  Type index = l.b.getIndexType();
+  body(keep.getBody(), {index, index}, [&](ValueRange x) -> Value {
+    Value k = l.add(at, x[1]), there = l.min({l.max(k, begin), lastKey}), seen = l.equal(k, there);
+    if (Value mask = plan.mask) {
+      mask::Emitter here = e; // of this element alone
+      here.kept.clear();
+      here.tile = here.step = l.b;
+      Value sees = mask::emitContains(here, mask, positionOf(l.add(first, x[0])), there);
+      l.b.setInsertionPointToEnd(l.b.getInsertionBlock());
+      seen = arith::AndIOp::create(l.b, seen, sees);
+    }
+    return seen;
+  });
+  set(scores, keep);
+}
+
+/// What a pass makes of the values of a block: those that are numbers, or 1 for each that is what it looks for.
+void AttentionTile::leaveOut(Value v) {
+  auto put = tile::PutOp::create(l.b, v);
+  Type index = l.b.getIndexType(), word = l.b.getI32Type();
+  auto is = [&](Value x, int64_t mask, int64_t what) -> Value {
+    return arith::CmpIOp::create(l.b, arith::CmpIPredicate::eq,
+                                 Value(arith::AndIOp::create(l.b, x, l.integer(word, mask))), l.integer(word, what));
+  };
+  body(put.getBody(), {index, index, word}, [&](ValueRange at) -> Value {
+    Value none = l.integer(word, 0), one = l.integer(word, 0x3f80), finite = l.equal(pass, l.constant(Finite));
+    Value sign =
+        l.select(l.equal(pass, l.constant(Plus)), none, l.integer(word, 0x8000)); // of what this pass looks for
+    auto half = [&](Value h) {
+      Value number = is(h, 0x7f80, 0x7f80), infinite = is(h, 0x7f, 0);
+      Value mine = arith::CmpIOp::create(l.b, arith::CmpIPredicate::eq,
+                                         Value(arith::AndIOp::create(l.b, h, l.integer(word, 0x8000))), sign);
+      Value sought = l.select(l.select(infinite, mine, number), one, none);
+      return l.select({number, l.select(finite, none, sought), l.select(finite, h, none)});
+    };
+    Value low = half(arith::AndIOp::create(l.b, at[2], l.integer(word, 0xffff))),
+          high = half(arith::ShRUIOp::create(l.b, at[2], l.integer(word, 16)));
+    return arith::OrIOp::create(l.b, low, Value(arith::ShLIOp::create(l.b, high, l.integer(word, 16))));
+  });
+}
+
+/// The rows of the result, or what a later pass has to say of them.
+void AttentionTile::finish() {
+  Value fill = l.real(op.getMaskedRows() == attn::MaskedRows::zero ? 0.0 : std::nan(""));
+  Value weighs = l.less(pass, l.constant(Plus));
+  Value y = map(outType, {get(out), get(sum)}, [&](ValueRange x) {
+    Value empty = arith::CmpFOp::create(l.b, arith::CmpFPredicate::OEQ, x[3], l.real(0.0));
+    Value mean = l.select({empty, fill, l.divf(x[2], x[3])});
+    return l.select(weighs, mean, x[2]);
+  });
+  Value result = l.pointer(op->getResult(0));
+  auto each =
+      tile::EachOp::create(l.b, y, first, l.constant(0), all, l.constant(plan.valueWidth), plan.valueWidth % 2 ? 1 : 2);
+  Type index = l.b.getIndexType();
+  body(each.getBody(), {index, index, l.f32()}, [&](ValueRange x) -> Value {
+    Value at = l.at({result, l.add(l.mul(placeOf(x[0]), plan.valueWidth), x[1])}, l.f32());
+    auto mark = [&] { // an infinity that the row sees joins what it has
+      Value sees = l.lessf(l.real(0.0), x[2]), plus = l.real(INFINITY), old = l.load(l.f32(), at);
+      Value both = arith::CmpFOp::create(l.b, arith::CmpFPredicate::OEQ, old, plus);
+      Value minus = l.select(both, l.real(std::nan("")), l.real(-INFINITY));
+      Value sought = l.select(l.equal(pass, l.constant(Plus)), plus, minus);
+      l.store(l.select(sees, sought, old), at);
+    };
+    l.when(weighs, [&] { l.store(x[2], at); }, mark);
+    return {};
+  });
+}
+
+//===-- the program -----------------------------------------------------------------------===//
+
+static void emitTiles(Lowering &l, const AttentionPlan &plan, Value key, Value value, int64_t tileRows, Value rows) {
+  int64_t groups = plan.groups();
+  Value blocks = l.div(l.add(rows, tileRows - 1), l.constant(tileRows)), outer = l.mul(l.size(plan.batch), groups);
+  AttentionTile tile(l, plan, key, value, tileRows);
+  auto launch = tile::LaunchOp::create(l.b, l.mul(outer, blocks), 2 * tileRows, IntegerAttr(), ArrayAttr());
+  OpBuilder::InsertionGuard guard(l.b);
+  Block *body = l.b.createBlock(&launch.getBody(), {}, {l.b.getIndexType()}, {l.b.getLoc()});
+  Value number = body->getArgument(0), last = l.sub(blocks, l.constant(1));
+  // The last rows see most where a text grows: they come first.
+  Value block = l.sub({last, l.div(number, outer)}), rest = l.rem(number, outer);
+  Value group = l.rem(rest, l.constant(groups)), batch = l.div(rest, l.constant(groups));
+  tile.emit(batch, group, block);
+  tile::YieldOp::create(l.b, Value());
+}
+
+void heddle::loops::emitTileAttention(Lowering &l, const AttentionPlan &plan, Value key, Value value) {
+  attn::SdpaOp op = plan.op;
+  Location loc = op->getLoc();
+  Size unpacked = 0, packed = 0; // bytes of keys and values that come as rows of a tensor
+  auto pack = [&](bool keys, Value operand, Value rows) {
+    unpacked = unpacked + bytesWhereItLies(operand);
+    packed = packed + bytesWhereItLies(operand).floorDiv(Size(2));
+    return packOperand(l, plan, keys, rows);
+  };
+  bool rowsOfKeys = plan.keySource == Source::Rows, rowsOfValues = plan.valueSource == Source::Rows;
+  if (rowsOfKeys)
+    key = pack(/*keys=*/true, op.getKey(), key);
+  if (rowsOfValues)
+    value = pack(/*keys=*/false, op.getValue(), value);
+  if (rowsOfKeys || rowsOfValues) {
+    l.spend([&] { return Cost{"sdpa", 0, false, unpacked, packed}; });
+    l.barrier(loc);
+  }
+  // Either phase is all of it, or has no items.
+  auto whole = [&] {
+    Cost cost = costOf(op);
+    cost.dots = true;
+    cost.read = cost.read - unpacked + packed;
+    return cost;
+  };
+  // How many rows there are only the device knows; which tiles they go through shows in no bit.
+  Value rows = l.mul(l.size(plan.rows), plan.packed);
+  Value many = l.min({l.div(rows, l.constant(kLowRows + 1)), l.constant(1)}), tall = l.mul(rows, many);
+  l.spend(whole);
+  emitTiles(l, plan, key, value, kLowRows, l.sub(rows, tall));
+  l.barrier(loc);
+  l.spend(whole);
+  emitTiles(l, plan, key, value, kTallRows, tall);
+  l.barrier(loc);
+}

@@ -1,0 +1,78 @@
+//===- TileAttentionPlan.cpp - which attentions go through tiles ----------===//
+//
+// Those whose products are dots of bf16, whose rows fit registers and shared memory, and whose scores need no more than
+// a few instructions each; all others have the general program (WarpAttention.cpp).
+//
+//===----------------------------------------------------------------------===//
+
+#include "compiler/Conversion/ToLoops/CPUPlan.h"
+#include "compiler/Conversion/ToLoops/Gpu/TileAttention.h"
+#include "compiler/Plan/CacheLayout.h"
+
+using namespace mlir;
+using namespace heddle;
+using namespace heddle::loops;
+using namespace heddle::plan;
+using model::ModelTensorType;
+using model::Size;
+
+static constexpr int64_t kRows = 64;       ///< of a tall tile: four warps
+static constexpr int64_t kMostWidth = 128; ///< of a head: more sums than a thread has registers for
+
+/// Features of one head; 0 where only the device knows.
+static int64_t widthOf(Value rows, int64_t heads) {
+  auto type = cast<ModelTensorType>(rows.getType());
+  std::optional<Size> width = type.getSize(2).exactDiv(Size(heads));
+  return width ? width->constant().value_or(0) : 0;
+}
+static int64_t widest(attn::SdpaOp op) {
+  int64_t keys = widthOf(op.getKey(), op.getKvHeads()), values = widthOf(op.getValue(), op.getKvHeads());
+  return keys && values ? std::max(keys, values) : kMostWidth + 1;
+}
+/// Keys of a block: two blocks of keys and of values, and the queries, are 48 KiB at most.
+static int64_t keysOf(attn::SdpaOp op) { return widest(op) <= 64 ? 64 : 32; }
+
+/// Whether a bias is a few instructions a score; a relative_dot is a product.
+static bool isShort(Value bias) {
+  Operation *op = bias.getDefiningOp();
+  if (isa<attn::BiasAddOp, attn::BiasScaleOp>(op))
+    return llvm::all_of(op->getOperands(), isShort);
+  return isa<attn::AlibiOp, attn::BucketBiasOp, attn::DenseBiasOp>(op);
+}
+
+attn::ScheduleAttr heddle::loops::tiledSchedule(attn::SdpaOp op) {
+  attn::ScheduleAttr usual = usualTiles(op);
+  bool fits = model::arithmeticOf(op).dots && widest(op) <= kMostWidth && usual.getClasses() == 1 &&
+              op.getMaskedRows() != attn::MaskedRows::mean && !(op.getMask() && mask::isCounted(op.getMask())) &&
+              !(op.getBias() && !isShort(op.getBias()));
+  if (!fits)
+    return {};
+  return attn::ScheduleAttr::get(op.getContext(), kRows, keysOf(op), kPanel, usual.getPacked(), /*classes=*/1,
+                                 /*paired=*/false, /*tiled=*/true);
+}
+
+std::string heddle::loops::refuseTiled(attn::SdpaOp op) {
+  attn::ScheduleAttr tiles = attn::scheduleOf(op), own = tiledSchedule(op);
+  if (!own)
+    return "has a program of tiles, which takes dots of heads up to 128 wide, whole masks and short biases only";
+  if (tiles.getRows() != own.getRows() || tiles.getKeys() < 32 || tiles.getKeys() > own.getKeys() ||
+      tiles.getPanel() != own.getPanel())
+    return "has tiles of " + std::to_string(tiles.getRows()) + " rows and " + std::to_string(tiles.getKeys()) +
+           " keys in panels of " + std::to_string(tiles.getPanel()) + ", but threads share 64 rows and 32 to " +
+           std::to_string(own.getKeys()) + " keys in panels of " + std::to_string(kPanel);
+  if ((tiles.getPacked() != 1 && tiles.getPacked() != own.getPacked()) || tiles.getClasses() != 1 || tiles.getPaired())
+    return "has tiles that threads share with " + std::to_string(tiles.getPacked()) + " query heads together, of " +
+           std::to_string(tiles.getClasses()) + " classes; they have 1 or " + std::to_string(own.getPacked()) +
+           " heads, one class and no paired values";
+  for (Value rows : {Value(op.getKey()), Value(op.getValue())})
+    if (std::optional<CacheLayout> cache = cacheLayoutOf(rows)) {
+      attn::CacheAttr mark = attn::cacheOf(rows.getDefiningOp());
+      if (mark.getBlock() % tiles.getKeys() || mark.getPanel() != kPanel || cache->classes != 1 ||
+          cache->heads != int64_t(op.getKvHeads()) || cache->keys != (rows == op.getKey()) ||
+          cache->stored != model::arithmeticOf(op).stored)
+        return "reads a cache that is not laid out for it";
+    }
+  return "";
+}
+
+Size heddle::loops::tiledScratchBytes(attn::SdpaOp op) { return AttentionPlan(op).atAnchors() * Size(4); }

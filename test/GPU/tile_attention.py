@@ -1,0 +1,185 @@
+#!/usr/bin/env python3
+"""Attention through tiles on the emulated device: `tile_attention.py --heddle HEDDLE`. Grouped heads, masks, padding, a row that sees nothing,
+keys and values that are no numbers.
+
+A row's bits are the same whatever the length of the text, the batch, the padding and what nobody sees; numbers are those of
+rounded queries, keys and values in f64, but for weights, which are rounded too. Ends in `N passed, N failed`."""
+import argparse
+import json
+import os
+import subprocess
+import sys
+import tempfile
+
+import numpy as np
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+sys.path.insert(0, os.path.join(ROOT, "test", "Oracle"))
+import tensors  # noqa: E402
+
+LENGTHS = [1, 8, 17, 64, 65]  # of 2 heads a group: low tiles up to 8 rows
+LONGEST, BATCH, HEADS, GROUPS, WIDTH, WIDE = 130, 3, 4, 2, 20, 96
+KINDS = {  # name: mask; a row that sees keys is any whose text has begun, but for `apart`
+    "grows": "=causal and keys(seen)",
+    "behind": "=window(40, 0) and keys(seen)",
+    "around": "=window(9, 3) and keys(seen)",
+    "apart": "=window(70, -64) and keys(seen)",
+    "texts": "=causal and keys(seen) and document(part)",
+}
+CUDA = ["--target=cuda", "--mcpu=sm_80", "--emulate", "--emulate-races"]
+DEVICES = ["copies=early,order=reverse", "copies=random,order=random,seed=5,sms=3", "races,copies=random,seed=2"]
+
+
+def bf16(x):
+    """Rounded to bf16, as f64."""
+    bits = np.asarray(x, np.float32).view(np.uint32)
+    return ((bits + 0x7FFF + (bits >> 16 & 1)) & 0xFFFF0000).astype(np.uint32).view(np.float32).astype(np.float64)
+
+
+
+class Suite:
+    """Programs of one model, and what is said of their results."""
+
+    def __init__(self, heddle, work, name, model, weights):
+        self.heddle, self.work, self.weights, self.passed, self.failed = heddle, os.path.join(work, name), weights, 0, 0
+        os.mkdir(self.work)
+        with open(os.path.join(self.work, "model.json"), "w") as f:
+            json.dump(model, f)
+        tensors.write(os.path.join(self.work, "model.safetensors"), weights)
+
+    def compile(self, name, *flags):
+        program = os.path.join(self.work, name)
+        subprocess.run([self.heddle, "compile", os.path.join(self.work, "model.json"), "-o", program, *flags], check=True)
+        return program
+
+    def run(self, program, inputs, device=None):
+        given, result = os.path.join(self.work, "in.safetensors"), os.path.join(self.work, "out.safetensors")
+        tensors.write(given, inputs)
+        chosen = [] if device is None else ["--device=emulator" + (":" + device if device else "")]
+        p = subprocess.run([program, "run", "--input", given, "--output", result, *chosen], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+        if p.returncode:
+            print("FAIL %s: exit status %d: %s" % (os.path.basename(program), p.returncode, p.stdout.strip()[-300:]))
+            return {}
+        return tensors.read(result)
+
+    def count(self, good, what):
+        self.passed, self.failed = self.passed + bool(good), self.failed + (not good)
+        if not good:
+            print("FAIL " + what)
+
+    def same(self, a, b, what, part=lambda x: x):
+        """`part` of each tensor of a is b, bit by bit."""
+        self.count(a.keys() == b.keys() and a and all(part(a[k]).tobytes() == b[k].tobytes() for k in a), what)
+
+    def near(self, got, right, limit, what):
+        off = np.sqrt(np.mean((got - right) ** 2) / np.mean(right ** 2)) if got is not None and got.shape == right.shape else np.inf
+        self.count(off < limit, "%s is off by %.1e of its rms" % (what, off))
+
+
+def model():
+    attention = lambda x, mask, **more: {"attention": x, "heads": HEADS, "kv_heads": GROUPS, "mask": mask, **more}  # noqa: E731
+    body = [{name: attention(["q", "k", "v"], mask)} for name, mask in KINDS.items()]
+    body += [{"sink": {"parameter": [], "weights": "sink", "shape": [HEADS]}}, {"near": {"alibi": HEADS}},
+             {"modified": attention(["q", "k", "v"], KINDS["grows"], bias="=near", sinks="=sink", softcap=2.0)},
+             {"wide": {"attention": ["x", "x", "x"], "heads": 1, "mask": KINDS["grows"]}}]
+    return {"heddle": 1, "name": "attentions", "weights": {"file": "model.safetensors"},
+            "inputs": {"q": "f32[B,T,%d]" % (HEADS * WIDTH), "k": "f32[B,T,%d]" % (GROUPS * WIDTH), "v": "f32[B,T,%d]" % (GROUPS * WIDTH),
+                       "x": "f32[B,T,%d]" % WIDE, "seen": "i64[B,T]", "part": "i64[B,T]"},
+            "body": body, "outputs": [*KINDS, "modified", "wide"]}
+
+
+def inputs(length, batch=slice(None), left=0, right=0):
+    """The first rows of the longest text, with padding."""
+    random = np.random.default_rng(7)
+    given = {name: random.standard_normal((BATCH, LONGEST, w)).astype(np.float32)
+             for name, w in (("q", HEADS * WIDTH), ("k", GROUPS * WIDTH), ("v", GROUPS * WIDTH), ("x", WIDE))}
+    given["seen"] = np.ones((BATCH, LONGEST), np.int64)
+    given["part"] = np.broadcast_to(np.arange(LONGEST) // 50, (BATCH, LONGEST)).astype(np.int64)
+    ends = lambda x, fill: np.pad(x[batch, :length], [(0, 0), (left, right)] + [(0, 0)] * (x.ndim - 2), constant_values=fill)  # noqa: E731
+    return {name: np.ascontiguousarray(ends(x, 0)) for name, x in given.items()}
+
+
+def sees(name, given, b):
+    n = given["seen"].shape[1]
+    behind = np.arange(n)[:, None] - np.arange(n)[None, :]
+    shape = {"behind": (behind >= 0) & (behind <= 40), "around": (behind >= -3) & (behind <= 9), "apart": (behind >= 64) & (behind <= 70),
+             "texts": (behind >= 0) & (given["part"][b][:, None] == given["part"][b][None, :])}.get(name, behind >= 0)
+    return shape & (given["seen"][b] != 0)[None, :], behind
+
+
+def expected(name, given, sink):
+    heads, groups, x = (1, 1, ("x", "x", "x")) if name == "wide" else (HEADS, GROUPS, ("q", "k", "v"))
+    q, k, v = (bf16(given[i]) for i in x)
+    batch, n, width = q.shape[0], q.shape[1], q.shape[2] // heads
+    out = np.zeros((batch, n, heads * width))
+    for b in range(batch):
+        seen, behind = sees(name, given, b)
+        for h in range(heads):
+            mine, group = slice(h * width, h * width + width), slice(h // (heads // groups) * width, (h // (heads // groups) + 1) * width)
+            s = q[b][:, mine] @ k[b][:, group].T * width ** -0.5
+            extra = 0
+            if name == "modified":
+                s = 2 * np.tanh(s / 2) - 2.0 ** (-8 / heads * (h + 1)) * behind
+                extra = np.exp(float(sink[h]))
+            p = np.where(seen, np.exp(s), 0)
+            total = p.sum(1, keepdims=True) + extra
+            out[b][:, mine] = p / np.where(total, total, 1) @ v[b][:, group]
+    return out
+
+
+def attentions(heddle, work):
+    weights = {"sink.weight": np.array([0.5, -1, 2, 0], np.float32)}
+    suite = Suite(heddle, work, "attentions", model(), weights)
+    program = suite.compile("bf16", "--dtype=bf16", *CUDA)
+    whole = suite.run(program, inputs(LONGEST), "")
+    # Numbers: sums in f32 of rounded factors, and weights that are off by 2^-9 at most.
+    for mma in ("", "mma=chop"):
+        got = whole if not mma else suite.run(program, inputs(LONGEST), mma)
+        for name in model()["outputs"]:
+            suite.near(got.get(name), expected(name, inputs(LONGEST), weights["sink.weight"]), 2.5e-3, "%s %s" % (name, mma))
+    suite.count("apart" in whole and not whole["apart"][:, :64].any(), "rows that see nothing are not 0")
+    # Bits.
+    for device in DEVICES:
+        suite.same(whole, suite.run(program, inputs(LONGEST), device), "other bits with " + device)
+    suite.same(whole, suite.run(program, inputs(LONGEST, slice(1, 2)), ""), "a text alone has other bits than in a batch", lambda x: x[1:2])
+    ahead = {k: x for k, x in whole.items() if k != "around"}  # whose rows see what comes behind the end
+    for n in LENGTHS:
+        got = {k: x for k, x in suite.run(program, inputs(n), "").items() if k != "around"}
+        suite.same(ahead, got, "%d rows have other bits than %d" % (n, LONGEST), lambda x: x[:, :n])
+    for left, right in ((1, 0), (67, 0), (0, 70), (3, 5)):
+        got = suite.run(program, inputs(LONGEST, left=left, right=right), "")
+        text = {k: x[:, left:left + LONGEST] for k, x in got.items()}
+        suite.same(whole, text, "other bits with %d rows of padding in front and %d behind" % (left, right))
+        suite.count(got and not got["behind"][:, :left].any(), "rows of padding that see nothing are not 0")
+    # What nobody sees may be anything; an infinity that a row sees shows, two make a NaN.
+    padded = inputs(LONGEST, left=3, right=5)
+    for name in ("k", "v", "x"):
+        padded[name][:, :3], padded[name][:, -5:] = np.nan, -np.inf
+    text = {k: x[:, 3:3 + LONGEST] for k, x in suite.run(program, padded, "").items()}
+    suite.same(whole, text, "other bits where padding is no number")
+    given = inputs(LONGEST)
+    given["v"][:, 20, 0], given["v"][:, 30, 0], given["v"][:, 25, 1], given["v"][:, 40, 2] = np.inf, -np.inf, np.nan, -np.inf
+    got, right = suite.run(program, given, ""), {k: x.copy() for k, x in whole.items()}
+    for h in range(HEADS // GROUPS):  # the heads of the first group
+        first = h * WIDTH
+        right["grows"][:, 20:30, first], right["grows"][:, 30:, first] = np.inf, np.nan
+        right["grows"][:, 25:, first + 1], right["grows"][:, 40:, first + 2] = np.nan, -np.inf
+        right["behind"][:, 20:30, first], right["behind"][:, 30:61, first], right["behind"][:, 61:71, first] = np.inf, np.nan, -np.inf
+        right["behind"][:, 25:66, first + 1], right["behind"][:, 40:81, first + 2] = np.nan, -np.inf
+    for name in ("grows", "behind"):
+        suite.count(name in got and np.array_equal(got[name], right[name], equal_nan=True), "%s: infinities are not seen as they are" % name)
+    return suite
+
+
+def main():
+    p = argparse.ArgumentParser()
+    p.add_argument("--heddle", required=True)
+    o = p.parse_args()
+    with tempfile.TemporaryDirectory() as work:
+        suite = attentions(os.path.abspath(o.heddle), work)
+    print("%d passed, %d failed" % (suite.passed, suite.failed))
+    return int(suite.failed > 0)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
