@@ -50,7 +50,10 @@ public:
     }
   }
   Value of(Value at) const {
-    return ring ? c.select(c.less(c.sub(at, start), ring), start, c.add(start, ring)) : Value();
+    if (!ring)
+      return Value();
+    Value inside = c.less(c.sub(at, start), ring), next = c.add(start, ring);
+    return c.select(inside, start, next);
   }
 
 private:
