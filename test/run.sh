@@ -175,9 +175,9 @@ beside "masks on the emulated device" $python test/Execution/mask_determinism.py
 all_beside
 if [[ -f $oracle/index.json ]]; then
   part "oracle on the emulated device" 900 test/Oracle/run.py --heddle "$build/bin/heddle" --jobs "$jobs" --binary "${emulated[@]}" "$oracle"
-  part "bf16 on the emulated device" 300 test/Oracle/run.py --heddle "$build/bin/heddle" --jobs "$jobs" --binary --dtype bf16 "${emulated[@]}" --listed "$oracle"
-  part "bf16 on an emulated sm_90a" 120 test/Oracle/run.py --heddle "$build/bin/heddle" --jobs "$jobs" --binary --dtype bf16 "${emulated[@]}" --chip sm_90a --only gpt2,llama_gqa,t5,vit "$oracle"
-  part "races on the emulated device" 300 test/Oracle/run.py --heddle "$build/bin/heddle" --jobs "$jobs" --binary --target cuda --device emulator:races --listed "$oracle"
+  part "bf16 on the emulated device" 900 test/Oracle/run.py --heddle "$build/bin/heddle" --jobs "$jobs" --binary --dtype bf16 "${emulated[@]}" --listed "$oracle"
+  part "bf16 on an emulated sm_90a" 600 test/Oracle/run.py --heddle "$build/bin/heddle" --jobs "$jobs" --binary --dtype bf16 "${emulated[@]}" --chip sm_90a --only gpt2,llama_gqa,t5,vit "$oracle"
+  part "races on the emulated device" 900 test/Oracle/run.py --heddle "$build/bin/heddle" --jobs "$jobs" --binary --target cuda --device emulator:races --listed "$oracle"
 else
   echo "no oracle at ${oracle#"$root/"}: skipped"
   skipped=$((skipped + 1))
