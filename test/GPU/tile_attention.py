@@ -7,7 +7,6 @@ rounded queries, keys and values in f64, but for weights, which are rounded too.
 import argparse
 import json
 import os
-import subprocess
 import sys
 import tempfile
 
@@ -16,6 +15,7 @@ import numpy as np
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 sys.path.insert(0, os.path.join(ROOT, "test", "Oracle"))
 import tensors  # noqa: E402
+from emulated_program import compile_model, run_program  # noqa: E402
 
 LENGTHS = [1, 8, 17, 64, 65]  # of 2 heads a group: low tiles up to 8 rows
 LONGEST, BATCH, HEADS, GROUPS, WIDTH, WIDE = 130, 3, 4, 2, 20, 96
@@ -48,19 +48,10 @@ class Suite:
         tensors.write(os.path.join(self.work, "model.safetensors"), weights)
 
     def compile(self, name, *flags):
-        program = os.path.join(self.work, name)
-        subprocess.run([self.heddle, "compile", os.path.join(self.work, "model.json"), "-o", program, *flags], check=True)
-        return program
+        return compile_model(self.heddle, self.work, name, *flags)
 
     def run(self, program, inputs, device=None):
-        given, result = os.path.join(self.work, "in.safetensors"), os.path.join(self.work, "out.safetensors")
-        tensors.write(given, inputs)
-        chosen = [] if device is None else ["--device=emulator" + (":" + device if device else "")]
-        p = subprocess.run([program, "run", "--input", given, "--output", result, *chosen], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
-        if p.returncode:
-            print("FAIL %s: exit status %d: %s" % (os.path.basename(program), p.returncode, p.stdout.strip()[-300:]))
-            return {}
-        return tensors.read(result)
+        return run_program(program, self.work, inputs, device)
 
     def count(self, good, what):
         self.passed, self.failed = self.passed + bool(good), self.failed + (not good)

@@ -9,7 +9,6 @@ import argparse
 import json
 import math
 import os
-import subprocess
 import sys
 import tempfile
 
@@ -18,6 +17,7 @@ import numpy as np
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 sys.path.insert(0, os.path.join(ROOT, "test", "Oracle"))
 import tensors  # noqa: E402
+from emulated_program import compile_model, run_program  # noqa: E402
 
 ROWS = [1, 16, 17, 64, 65, 130, 150]
 DEVICES = ["", "copies=early,order=reverse", "copies=random,order=random,seed=5,sms=3", "races,copies=random,seed=2",
@@ -75,19 +75,10 @@ class Suite:
         self.right = expected(self.weights, self.x)
 
     def compile(self, name, *flags):
-        program = os.path.join(self.work, name)
-        subprocess.run([self.heddle, "compile", os.path.join(self.work, "model.json"), "-o", program, *flags], check=True)
-        return program
+        return compile_model(self.heddle, self.work, name, *flags)
 
     def run(self, program, rows, device=None):
-        given, result = os.path.join(self.work, "in.safetensors"), os.path.join(self.work, "out.safetensors")
-        tensors.write(given, {"x": self.x[-rows:]})
-        chosen = [] if device is None else ["--device=emulator" + (":" + device if device else "")]
-        p = subprocess.run([program, "run", "--input", given, "--output", result, *chosen], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
-        if p.returncode:
-            print("FAIL %s: exit status %d: %s" % (os.path.basename(program), p.returncode, p.stdout.strip()[-300:]))
-            return {}
-        return tensors.read(result)
+        return run_program(program, self.work, {"x": self.x[-rows:]}, device)
 
     def count(self, good, what):
         Suite.passed, Suite.failed = Suite.passed + bool(good), Suite.failed + (not good)
