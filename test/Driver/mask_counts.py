@@ -2,12 +2,13 @@
 
 Random masks (every leaf, every connective, real data) in random sizes and tiles. Visible pairs, tiles empty/full/partial, blind
 rows and every cell of the picture must be exact; what is visited and computed must cover what is visible; the formulas must hold
-for every tile of rows. The report must have exactly the members of SHAPE, and compiler/Driver/README.md must name each.
+for every tile of rows, and those of pictures must be near it. The report must have exactly the members of SHAPE, and compiler/Driver/README.md must name each.
 One line a failure, then `N passed, N failed`."""
 import argparse
 import json
 import os
 import random
+import re
 import subprocess
 import sys
 
@@ -162,6 +163,11 @@ def check(r, seen, case):
     equal("drawn tiles", r["drawn"]["tiles"]["visible"], summed(visible[0], rows, keys))
     if not (c["full"] + c["partial"] <= c["visited"] <= c["tiles"] and c["visible"] <= c["computed"] <= c["pairs"] and c["tested"] <= c["computed"]):
         wrong.append("counts do not cover each other: %s" % c)
+    # Neighbours in a picture are at most so many keys away, and a window may begin a row of the picture earlier.
+    picture = re.fullmatch(r"grid(_window)?\((\d+), (\d+), (\d+)(, \d+)?\)", r["mask"])
+    if picture:
+        w, high, wide = (int(n) for n in picture.groups()[1:4])
+        most = (high - 1) * w + min(wide - 1, w - 1) + w if picture[1] else high * w + min(wide, w - 1)
     at, k = {"T": T, "B": B, "b": 0, "h": 0}, np.arange(T)
     for b in range(B):
         at["length"] = int(case.data["length"][b])
@@ -171,6 +177,8 @@ def check(r, seen, case):
             for into, intervals in ((hull, r["bounds"]["visible"]), (full, r["bounds"]["full"])):
                 for i in intervals:
                     into |= (k >= value(i["begin"], at)) & (k < value(i["end"], at))
+            if picture and any(value(i["begin"], at) < max(0, at["t"] * rows - most) or value(i["end"], at) > min(T, (at["t"] + 1) * rows + most) for i in r["bounds"]["visible"]):
+                wrong.append("the bounds %s of tile %d are further than %d keys from its rows" % (r["bounds"]["visible"], at["t"], most))
             if (part & ~hull).any():
                 wrong.append("rows of tile %d see keys outside of %s" % (at["t"], r["bounds"]["visible"]))
             if (~part & full).any():
