@@ -99,6 +99,8 @@ Status printWords(const Tokenizer &tokenizer, const std::vector<Token> &tokens, 
   return {};
 }
 
+/// Prints the best answers to a question: pieces of `context`, by the scores of where one starts and ends. The
+/// context's tokens are found within the model's input, since only they may be part of an answer.
 Status printSpans(const Tokenizer &tokenizer, const std::vector<Token> &tokens, const std::string &context,
                   const float *starts, const float *ends, AnswerForm form) {
   std::vector<uint32_t> wanted, all;

@@ -51,6 +51,8 @@ AtomicFile::~AtomicFile() {
 
 Status AtomicFile::fail(const char *what, int error) { return outputError(what, target, error); }
 
+/// A regular file is written beside its target and renamed when it is complete. "-", pipes and devices are written
+/// directly.
 Status AtomicFile::open(const std::string &path, uint64_t size) {
   target = path;
   if (path == "-") {

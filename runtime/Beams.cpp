@@ -62,6 +62,8 @@ bool BeamSearch::hopeless(double bestSum, int64_t length) const {
   return worst() >= scoreOf(bestSum, longest ? mostNew : length);
 }
 
+/// One step for one text: `scores` are the log-probabilities [beam][count] of the next token. Finished hypotheses leave
+/// the beams, the best others are the new beams.
 void BeamSearch::step(const std::vector<std::vector<float>> &scores, int64_t count) {
   // Of all width * count continuations keep enough to fill the beams even if
   // those by each eos are among the best; `better` is a total order, so the

@@ -121,6 +121,8 @@ bool parseInteger(std::string_view word, int64_t &value) {
   return !copy.empty() && *end == 0 && errno == 0;
 }
 
+/// Reads the card line by line: the first word of a line says what the rest is. A line that is wrong is a mistake of
+/// the compiler, since the card is linked into this program.
 class CardParser {
 public:
   CardParser(const char *text, Card &card) : rest(text), card(card) {}

@@ -14,6 +14,7 @@ namespace heddle::rt {
 
 static constexpr unsigned kMaxDepth = 64;
 
+/// The parser. `sum` and the functions below it emit code for what they have read.
 class FormParser {
 public:
   FormParser(std::string_view text, const std::vector<std::string> &dims, Form &form)

@@ -92,6 +92,8 @@ static Status searchBeams(Model &model, const Prompt &prompt, const GenerateOpti
   return {};
 }
 
+/// Continues every row of the prompt by up to `newTokens` ids; `ids` [rows, newTokens] ends in padding where a row
+/// ended early. A row is finished at an eos or a stop text; the others go on beside it with padding in its place.
 Status generate(Model &model, const Prompt &prompt, const GenerateOptions &options, std::vector<int64_t> &ids) {
   const Roles &roles = model.card().roles;
   int64_t rows = prompt.rows, steps = options.newTokens, pad = padId(roles);

@@ -310,6 +310,8 @@ static Status checkForgottenCommand(const Card &card, const Words &words) {
   return {};
 }
 
+/// `MODEL TEXT..`, without a command: continues a text, or answers about a picture or sound file. With --lines each
+/// line of the input is a text. A model that does not generate classifies instead.
 Status textCommand(Model &model, const Words &words) {
   const Card &card = model.card();
   HEDDLE_TRY(checkForgottenCommand(card, words));

@@ -117,6 +117,7 @@ static std::string imagesText(const Model &model) {
   return text;
 }
 
+/// `MODEL info` for people: a line each fact, those that do not apply left out.
 static void printText(const Model &model) {
   const Card &card = model.card();
   printf("%s", model.name.c_str());

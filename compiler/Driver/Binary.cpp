@@ -209,6 +209,9 @@ static int moveIntoPlace(const Console &console, const Scratch &folder, const st
   return Ok;
 }
 
+/// Makes the program: generates objects from the code on all cores while the weights are packed into an object (or a
+/// side file), links both with the runtime in a scratch folder beside the output, and renames the result. Returns the
+/// exit code.
 int heddle::writeBinary(const Console &console, ModuleOp module, llvm::Module &code, const cpu::CPUTarget &target,
                         const CompileOptions &options, const std::string &tokenizer) {
   PackPlan plan = packPlanOf(module);

@@ -299,6 +299,9 @@ static void checkPicture(const Companions &found, model::ModelTensorType input, 
   }
 }
 
+/// Reads the files beside config.json (generation_config.json, preprocessor_config.json, ..) and writes what they say
+/// as attributes of the module: roles of generation, settings for pictures and sound, labels. Without a module the
+/// files are only checked.
 void heddle::addCompanions(const ImportOptions &options, ModuleOp module, DiagnosticSink &sink) {
   MLIRContext unused(MLIRContext::Threading::DISABLED);
   Builder b(module ? module.getContext() : &unused);

@@ -205,6 +205,9 @@ static void readStops(CompanionReader &file, Builder &b, Attributes &roles) {
     roles.set("stop", b.getArrayAttr(texts));
 }
 
+/// Reads every key of generation_config.json into `roles`, leaving out those at their neutral value; an unknown key is
+/// an error. `legacy`: the file is a config.json with such keys among its own, of which the others belong to the
+/// family.
 void heddle::readGenerationConfig(CompanionReader &file, bool legacy, Builder &b, Attributes &roles) {
   std::vector<StringRef> known;
   for (const NumberKey &key : numberKeys) {

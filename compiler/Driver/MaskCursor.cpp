@@ -152,6 +152,9 @@ static LogicalResult lower(ModuleOp module) {
   return pm.run(module);
 }
 
+/// Compiles two functions for each mask from the emitters that the kernels of a model use: one walks the segments of a
+/// tile of rows, one asks for a single row and key. The arguments of a mask are the dims and tensors that its leaves
+/// read.
 std::unique_ptr<MaskCursors> MaskCursors::compile(MLIRContext &context, ArrayRef<Value> masks, int64_t keyTile,
                                                   std::string &error) {
   auto result = std::make_unique<MaskCursors>();

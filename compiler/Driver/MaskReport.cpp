@@ -403,6 +403,8 @@ std::vector<int64_t> cuts(int64_t lo, int64_t hi, std::initializer_list<int64_t>
 }
 } // namespace
 
+/// Runs the compiled walk of mask `n` over every tile of rows, and counts full, partial and skipped tiles and the keys
+/// that rows see.
 void Gatherer::count(AttentionReport &r, MaskCursors &cursors, unsigned n, attn::SdpaOp op, Value mask) {
   // The data in the form that generated code reads.
   std::vector<std::vector<char>> stores;
@@ -501,6 +503,8 @@ static LogicalResult simplify(ModuleOp module, llvm::ArrayRef<attn::SdpaOp> dist
   return success();
 }
 
+/// `heddle mask`: imports the model without its weights, binds dims and example data, compiles the masks, and prints
+/// the report as text, JSON or a picture. Returns the exit code.
 int heddle::showMasks(const Console &console, const CompileOptions &options, const InspectOptions &look) {
   if (!look.input.empty())
     if (int missing = canRead(console, look.input))

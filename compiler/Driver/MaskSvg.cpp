@@ -104,6 +104,7 @@ static void legend(llvm::raw_ostream &os, double y) {
   text(os, x + 88, y, "small", "cell seen in part");
 }
 
+/// One attention: its mask in words, the picture of its tiles, and the counts beside it. `y` is the upper edge.
 static void card(llvm::raw_ostream &os, const AttentionReport &r, size_t n, double y) {
   os << llvm::format(
       "<rect x=\"16\" y=\"%.1f\" width=\"%d\" height=\"%d\" rx=\"8\" fill=\"#ffffff\" stroke=\"#d5dbe3\"/>\n", y,

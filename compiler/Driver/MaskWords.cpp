@@ -43,6 +43,7 @@ struct Words {
 } // namespace
 
 static Words wordsOf(Value v);
+/// A value in parentheses where its operator binds weaker than the one around it.
 static std::string within(Value v, Level around) {
   Words w = wordsOf(v);
   return w.level < around ? "(" + w.text + ")" : w.text;

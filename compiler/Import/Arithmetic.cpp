@@ -1,5 +1,5 @@
-// Which arithmetic an operator is, by what stands on its sides; that itself stands in ArithmeticNumbers,
-// ArithmeticTensors and ArithmeticMasks.
+// Binary and unary operators: chooses by the kinds of the operands whether an operator works on masks, biases, tensors,
+// lengths or numbers. The arithmetic of each kind stands in ArithmeticMasks, ArithmeticTensors and ArithmeticNumbers.
 #include "compiler/Import/Arithmetic.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -13,11 +13,15 @@ static bool isComparison(StringRef op) {
   return op == "==" || op == "!=" || op == "<" || op == "<=" || op == ">" || op == ">=";
 }
 
+/// Applies `a op b`. The order of the tests is the order of precedence of kinds: a mask or a bias on either side
+/// decides first, since they mix with nothing else; then null, truth values, tensors (which take numbers and lengths as
+/// their elements), lists and strings, lengths, and numbers last. What none of them takes is an error at the operator.
 Value Arithmetic::binary(StringRef op, Value a, Value b, At at) {
   if (a.is(K::Mask) || b.is(K::Mask))
     return masks(op, a, b, at);
   if (a.is(K::Bias) || b.is(K::Bias))
     return biases(op, a, b, at);
+  // `in` compares anything with the members of a list, or looks for a part of a string.
   if (op == "in") {
     if (b.is(K::List))
       return Value::boolean(llvm::any_of(b.asList(), [&](const Value &x) { return equalConstants(a, x); }));
@@ -33,6 +37,7 @@ Value Arithmetic::binary(StringRef op, Value a, Value b, At at) {
     in.error(Error::AbsentValue, at, "null in arithmetic; give a default with ??");
     return Value::poison();
   }
+  // Logic: on tensors elementwise, on two constants at once.
   bool hasArray = a.isArray() || b.isArray();
   if (op == "and" || op == "or") {
     for (const Value *v : {&a, &b})
@@ -55,6 +60,7 @@ Value Arithmetic::binary(StringRef op, Value a, Value b, At at) {
   }
   if (a.is(K::String) && b.is(K::String) && op == "+")
     return Value::string(a.asString() + b.asString());
+  // Without tensors only lengths and numbers are left for arithmetic; anything can be compared for equality.
   auto isLength = [](const Value &v) { return v.is(K::Size) || v.is(K::Integer); };
   if ((a.is(K::Size) || b.is(K::Size)) && (isLength(a) || a.is(K::Real)) && (isLength(b) || b.is(K::Real)))
     return lengths(op, a, b, at);
@@ -81,6 +87,7 @@ Value Arithmetic::logicalNot(Value v, At at) {
   return Value::poison();
 }
 
+/// `-v`. A real is subtracted from -0.0, so that -(0.0) is -0.0 as IEEE has it; a length and a bias are scaled by -1.
 Value Arithmetic::negate(Value v, At at) {
   if (v.isBad())
     return v;

@@ -15,10 +15,13 @@ struct Sub {
   At at;
 };
 
+/// The operators and functions of expressions, applied to values. Every method takes the place of the operator or
+/// function for messages and for the locations of ops, and yields poison after an error, which it has reported.
 class Arithmetic {
 public:
   explicit Arithmetic(Emitter &in) : in(in) {}
 
+  /// `a op b`, for every infix operator of the language.
   Value binary(llvm::StringRef op, Value a, Value b, At at);
   Value negate(Value v, At at);
   Value logicalNot(Value v, At at);
@@ -36,10 +39,12 @@ public:
 private:
   using Element = Emitter::Element;
 
+  // `binary`, by what the operands are.
   Value numbers(llvm::StringRef op, const Value &a, const Value &b, At at);
   Value lengths(llvm::StringRef op, const Value &a, const Value &b, At at);
   Value masks(llvm::StringRef op, const Value &a, const Value &b, At at);
   Value biases(llvm::StringRef op, const Value &a, const Value &b, At at);
+  // `subscript` and `function`, by what they are applied to. A function of a tensor becomes an op of its name.
   Value subscriptTensor(const Value &v, llvm::ArrayRef<Sub> subs, At at);
   Value activation(const Value &x, llvm::StringRef name, At at);
   Value mathFunction(llvm::StringRef name, const Value &x, At at);

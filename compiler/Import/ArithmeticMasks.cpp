@@ -1,4 +1,5 @@
-// Masks and biases: values of their own, never mixed with tensors. Leaves: MaskLeaves.cpp.
+// Operators on masks (and, or, not, +) and on biases (sum, difference, scaling by a constant). Both are types of their
+// own that never mix with tensors. The leaves of masks, such as window(..), are in MaskLeaves.cpp.
 #include "compiler/Import/Arithmetic.h"
 #include "compiler/Import/EmitTemplates.h"
 
@@ -11,6 +12,8 @@ Value Arithmetic::namedMask(StringRef name, At at) {
   return name == "causal" ? in.emitMask<mask::CausalOp>(at, {}) : in.emitMask<mask::AllOp>(at, {});
 }
 
+/// Combines two masks into one op. `+` adds how often a key is seen, `or` whether it is. Anything else beside a mask is
+/// an error that says how to make a mask of it.
 Value Arithmetic::masks(StringRef op, const Value &a, const Value &b, At at) {
   if (op == "not")
     return in.emitMask<mask::NotOp>(at, {a.asIr()});
@@ -35,6 +38,7 @@ Value Arithmetic::masks(StringRef op, const Value &a, const Value &b, At at) {
   return in.emitMask<mask::AddOp>(at, {a.asIr(), b.asIr()});
 }
 
+/// Adds two biases or scales one by a constant; a - b is a + (-1)·b.
 Value Arithmetic::biases(StringRef op, const Value &a, const Value &b, At at) {
   if (op == "+" && a.is(K::Bias) && b.is(K::Bias))
     return in.emitBias<attn::BiasAddOp>(at, {a.asIr(), b.asIr()});

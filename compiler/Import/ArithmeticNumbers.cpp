@@ -1,5 +1,5 @@
-// Arithmetic on constants (integers exact, or an error) and on lengths, and the functions
-// of expressions.
+// Arithmetic on constants and on lengths, and the functions of expressions. Integers are exact: a result beyond 64 bits
+// is an error, never a rounded number. Lengths are polynomials over dims (model::Size) and stay so where they can.
 #include "compiler/Import/Arithmetic.h"
 #include "compiler/Import/EmitTemplates.h"
 #include "compiler/Import/FoldTensors.h"
@@ -65,6 +65,8 @@ static std::optional<int64_t> exact(StringRef op, int64_t a, int64_t b) {
   return overflow ? std::nullopt : std::optional<int64_t>(r);
 }
 
+/// Two numbers. Integers give an integer wherever the result is one (4 / 2, but not 1 / 2 or 2 ** -1), else a real;
+/// `//` and `%` round towards minus infinity, as in Python. Division by zero and infinite results are errors.
 Value Arithmetic::numbers(StringRef op, const Value &a, const Value &b, At at) {
   bool integers = a.is(K::Integer) && b.is(K::Integer);
   if (isComparison(op))
@@ -107,8 +109,8 @@ Value Arithmetic::numbers(StringRef op, const Value &a, const Value &b, At at) {
   return Value::real(r);
 }
 
-/// A length with dims in it is on one side at least. What stays a form stays one; anything
-/// else is worked out when the run starts.
+/// Lengths, at least one of which has dims in it. A result that is a length again (T + 1, T // 2) stays one and may be
+/// the size of an axis; any other (T < 5, T / 3) becomes ops on scalars, computed when the model runs.
 Value Arithmetic::lengths(StringRef op, const Value &a, const Value &b, At at) {
   bool whole = !a.is(K::Real) && !b.is(K::Real);
   constexpr int64_t limit = int64_t(1) << 40; // forms are multiplied without checks
@@ -150,6 +152,7 @@ Value Arithmetic::lengths(StringRef op, const Value &a, const Value &b, At at) {
 
 //===--- functions ------------------------------------------------------------===//
 
+/// Calls a function of expressions. The number of arguments was checked by the caller (Evaluator::call).
 Value Arithmetic::function(const FunctionInfo &f, llvm::ArrayRef<Value> args, At at) {
   StringRef name = f.name;
   int n = args.size();
@@ -184,6 +187,7 @@ Value Arithmetic::function(const FunctionInfo &f, llvm::ArrayRef<Value> args, At
   return mathFunction(name, args[0], at);
 }
 
+/// `len(x)`: items of a list, members of an object, bytes of a string.
 Value Arithmetic::lengthOf(const Value &x, At at) {
   if (x.is(K::List))
     return Value::integer(x.asList().size());
@@ -195,6 +199,7 @@ Value Arithmetic::lengthOf(const Value &x, At at) {
   return Value::poison();
 }
 
+/// `each(x, n)`: a list of n is itself, one thing becomes n of it, for keys of config.json that are a number or a list.
 Value Arithmetic::eachOf(const Value &x, const Value &count, At at) {
   if (!count.is(K::Integer) || count.asInteger() < 0 || count.asInteger() > 10000) {
     in.error(Error::OutOfRange, at, "each: a count of 0 to 10000 expected, found " + Twine(count.show()));
@@ -223,6 +228,7 @@ Value Arithmetic::minMax(bool isMax, const Value &a, const Value &b, At at) {
   return tensors(isMax ? "max" : "min", a, b, at);
 }
 
+/// `range(to)` or `range(from, to)`: i64[to - from]. A constant where both ends are known and it is short, else an op.
 Value Arithmetic::rangeOf(llvm::ArrayRef<Value> args, At at) {
   for (const Value &v : args)
     if (!v.is(K::Integer) && !v.is(K::Size)) {
@@ -243,6 +249,7 @@ Value Arithmetic::rangeOf(llvm::ArrayRef<Value> args, At at) {
   return in.emit<model::RangeOp>(at, {}, {in.textAttr("from", from.str()), in.textAttr("to", to.str())});
 }
 
+/// `size(x, axis)`: the length of an axis, counted from the end if negative.
 Value Arithmetic::sizeOf(const Value &x, const Value &axis, At at) {
   if (!axis.is(K::Integer)) {
     in.error(Error::WrongValue, at, "size: a constant axis expected, found " + Twine(axis.show()));
@@ -289,6 +296,7 @@ static std::optional<double> applyReal(StringRef f, double x) {
   return std::isfinite(r) ? std::optional<double>(r) : std::nullopt;
 }
 
+/// `real([..])`: a list of numbers, most often from config.json, as a constant tensor with one axis.
 Value Arithmetic::listAsTensor(const Value &list, At at) {
   ConstantTensor t;
   t.shape = {static_cast<int64_t>(list.asList().size())};
@@ -306,9 +314,12 @@ Value Arithmetic::listAsTensor(const Value &list, At at) {
   return Value::constant(std::move(t));
 }
 
+/// A function of one number or, elementwise, of a tensor: the group `arithmetic` of OpTable, and `neg`. Constants are
+/// computed here in double; of other tensors it becomes a `model.unary` on reals. abs and neg keep integers.
 Value Arithmetic::mathFunction(StringRef name, const Value &x, At at) {
   if (x.is(K::Bool) && (name == "int" || name == "real"))
     return name == "int" ? Value::integer(x.asBool()) : Value::real(x.asBool());
+  // Constants.
   if (x.isNumber()) {
     if (name == "real")
       return Value::real(x.asReal());
@@ -340,6 +351,7 @@ Value Arithmetic::mathFunction(StringRef name, const Value &x, At at) {
     in.error(Error::WrongValue, at, name + ": a number or a tensor expected, found " + Twine(x.show()));
     return Value::poison();
   }
+  // Tensors: folded if constant, else an op. int and real are casts.
   if (std::optional<Value> folded = foldUnary(name, x))
     return *folded;
   mlir::Value v = in.materialize(x, at);
@@ -358,6 +370,7 @@ Value Arithmetic::mathFunction(StringRef name, const Value &x, At at) {
   return in.emit<model::UnaryOp>(at, {v}, {in.attr("kind", model::UnaryKindAttr::get(&in.context, *kind))});
 }
 
+/// An activation as an op, elementwise on reals; `linear` is no op at all.
 Value Arithmetic::activation(const Value &x, StringRef name, At at) {
   if (!x.isArray() && !x.isNumber() && !x.is(K::Size)) {
     in.error(Error::WrongValue, at, name + ": a tensor expected, found " + Twine(x.show()));

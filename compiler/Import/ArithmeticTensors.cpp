@@ -19,6 +19,9 @@ static Emitter::Element common(Emitter::Element a, Emitter::Element b) {
   return a == E::Bool && b == E::Bool ? E::Bool : E::Integer;
 }
 
+/// An operator on tensors that broadcast as in numpy: folded where both are constants, else `model.compare` or
+/// `model.binary`. Both operands are brought to one element type first: `/` and `**` need reals, logic needs truth
+/// values, and truth values that are added or ordered count as integers 0 and 1.
 Value Arithmetic::tensors(StringRef op, const Value &a, const Value &b, At at) {
   if (op == "not") {
     if (std::optional<Value> folded = foldUnary("not", a))
@@ -41,6 +44,7 @@ Value Arithmetic::tensors(StringRef op, const Value &a, const Value &b, At at) {
                     .Case(">", model::ComparePredicate::gt)
                     .Case(">=", model::ComparePredicate::ge)
                     .Default(std::nullopt);
+  // Comparisons give truth values, whatever is compared; truth values have no order, so `<` takes them as 0 and 1.
   if (predicate) {
     if (e == Element::Bool && *predicate != model::ComparePredicate::eq && *predicate != model::ComparePredicate::ne)
       e = Element::Integer;
@@ -67,6 +71,7 @@ Value Arithmetic::tensors(StringRef op, const Value &a, const Value &b, At at) {
     in.error(Error::WrongValue, at, "'" + op + "' is not defined on tensors");
     return Value::poison();
   }
+  // The element type in which it is computed.
   bool logic = op == "and" || op == "or";
   if (logic)
     e = Element::Bool;
@@ -78,6 +83,8 @@ Value Arithmetic::tensors(StringRef op, const Value &a, const Value &b, At at) {
   return in.emit<model::BinaryOp>(at, {x, y}, {in.attr("kind", model::BinaryKindAttr::get(&in.context, *kind))});
 }
 
+/// `condition ? yes : no` where the condition is known only when the model runs: elementwise between tensors, or
+/// between two whole masks, for which the condition must have no axes.
 Value Arithmetic::select(const Value &condition, const Value &yes, const Value &no, At at) {
   if (yes.is(K::Mask) && no.is(K::Mask)) {
     mlir::Value c = in.materialize(condition, Element::Bool, at);
@@ -146,6 +153,8 @@ Value Arithmetic::subscript(const Value &v, llvm::ArrayRef<Sub> subs, At at) {
   return Value::poison();
 }
 
+/// x[a, b:c, null]: one subscript an axis from the left, each a slice (`model.slice`), one place (slice and squeeze) or
+/// a new axis of length 1 (unsqueeze). `axis` is that of `x` as it is after the subscripts so far.
 Value Arithmetic::subscriptTensor(const Value &v, llvm::ArrayRef<Sub> subs, At at) {
   if (std::optional<Value> folded = foldSubscript(v, subs))
     return *folded;

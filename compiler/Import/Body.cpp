@@ -1,4 +1,5 @@
-// Runs statements in order: bindings, groups, repeats.
+// Runs statements in order: bindings, groups and repeats. A value that went wrong is bound to poison, so that
+// statements that use it say nothing.
 #include "compiler/Import/BodyRunner.h"
 #include "compiler/Import/EmitTemplates.h"
 
@@ -12,6 +13,8 @@ using K = Value::Kind;
 // The most iterations of a repeat; a larger count is a mistake.
 static constexpr int64_t mostTurns = 10000;
 
+/// A weight's name within a scope: "h.0" and "attn" give "h.0.attn"; "/wte" begins anew. A '|' in the scope says where
+/// the part begins that a block asked for (WeightNames.h).
 std::string heddle::joinName(StringRef scope, StringRef name) {
   if (name.starts_with("/"))
     return name.drop_front().str();
@@ -20,6 +23,7 @@ std::string heddle::joinName(StringRef scope, StringRef name) {
   return (scope + (scope.ends_with("|") ? "" : ".") + name).str();
 }
 
+/// The scope of weights inside of a group or repeat: its `weights` joined to the one in force.
 std::string BodyRunner::into(const std::string &weights, const Statement &s, const Scope &scope) {
   if (!s.weights)
     return weights;
@@ -44,6 +48,7 @@ static void poisonNames(const std::vector<Statement> &body, Environment &env) {
   });
 }
 
+/// Decides the statement's `if`, which must be a constant, and runs the statement, its `else`, or nothing.
 void BodyRunner::runStatement(const Statement &s, const Scope &scope, const std::string &weights) {
   // Defaults of a group hold in both of its branches, and may use names of its condition.
   bool pushed = s.defaults && s.kind != Statement::Kind::Bind;
@@ -80,6 +85,7 @@ void BodyRunner::runStatement(const Statement &s, const Scope &scope, const std:
     popDefaults();
 }
 
+/// Evaluates the call or expression and binds its results to the names, which may contain {expressions}.
 void BodyRunner::runBinding(const Statement &s, const Scope &scope, const std::string &weights) {
   std::vector<Value> got;
   if (s.call) {
@@ -113,6 +119,7 @@ void BodyRunner::runBinding(const Statement &s, const Scope &scope, const std::s
   in.name(bound, got);
 }
 
+/// Writes every iteration out, with the index bound, between markers by which Roll.cpp finds them again.
 void BodyRunner::runRepeat(const Statement &s, const Scope &scope, const std::string &weights) {
   Value n = evaluator.value(*s.count, scope);
   if (!n.is(K::Integer) || n.asInteger() < 0 || n.asInteger() > mostTurns) {

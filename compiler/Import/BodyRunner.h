@@ -9,6 +9,7 @@
 
 namespace heddle {
 
+/// Executes statements while the importer builds ops: the interpreter of the language. One exists for each import.
 class BodyRunner {
 public:
   BodyRunner(Session &session, const Description &doc, ModelWeights &weights)
@@ -18,14 +19,19 @@ public:
   void run(const std::vector<Statement> &body, const Scope &scope, const std::string &weights);
 
   // Calls.cpp
+  /// The results of an op or a block; empty or poison after an error.
   std::vector<Value> runCall(const CallSpec &call, const Scope &scope, const std::string &weights);
+  /// Expands a block: its operands and parameters are all the names that its body sees. `call` gives the parameters; it
+  /// is null for a block that `experts` expands, whose parameters have their defaults.
   std::vector<Value> runBlock(const BlockSpec &block, std::vector<Value> operands, const CallSpec *call,
                               const Scope &scope, const std::string &weights, At at);
   /// From now on, until popDefaults: attributes of ops and blocks whose calls do not say them.
   void pushDefaults(const JsonValue &given, const Scope &scope);
   void popDefaults() { defaults.pop_back(); }
+  /// What the innermost `defaults` in force say of an attribute, or null.
   Value defaultOf(llvm::StringRef op, llvm::StringRef attribute) const;
 
+  /// Every repeat that was run, inner ones before those around them.
   llvm::ArrayRef<Unrolled> repeats() const { return unrolled; }
 
   Session &session;
@@ -49,6 +55,7 @@ private:
   std::vector<Unrolled> unrolled;
 };
 
+/// The name of a weight in a scope, "h.0" + "attn" = "h.0.attn".
 std::string joinName(llvm::StringRef scope, llvm::StringRef name);
 
 } // namespace heddle

@@ -10,6 +10,7 @@ using K = Value::Kind;
 
 //===--- defaults -------------------------------------------------------------===//
 
+/// Evaluates an object of `defaults` (op or block → attribute → value) where it stands and puts it in force.
 void BodyRunner::pushDefaults(const JsonValue &given, const Scope &scope) {
   defaults.emplace_back();
   for (const JsonMember &op : given.members)
@@ -28,6 +29,8 @@ Value BodyRunner::defaultOf(StringRef op, StringRef attribute) const {
 
 //===--- calls ----------------------------------------------------------------===//
 
+/// Evaluates the operands, then expands a block or imports an op. A block's `weights` is a scope for all that it reads,
+/// unless the block has a parameter of that name.
 std::vector<Value> BodyRunner::runCall(const CallSpec &call, const Scope &scope, const std::string &weights) {
   At at{call.loc, call.json};
   std::vector<Value> operands;
@@ -48,6 +51,9 @@ std::vector<Value> BodyRunner::runCall(const CallSpec &call, const Scope &scope,
   return importOp(op);
 }
 
+/// Binds operands and parameters in an environment of the block's own, runs its body in it, and takes the results out
+/// by name. A parameter comes from the call, else from `defaults`, else from the block; the block's own default may use
+/// the parameters before it. One with `one_of` takes only those values, the first if none is given.
 std::vector<Value> BodyRunner::runBlock(const BlockSpec &block, std::vector<Value> operands, const CallSpec *call,
                                         const Scope &scope, const std::string &weights, At at) {
   std::vector<Value> poison(block.results.size(), Value::poison());

@@ -1,6 +1,5 @@
-// What every family knows of the keys of config.json, from config_keys.json: the spellings
-// that one thing has had over the years, the keys that say nothing of the architecture, and
-// those that are refused with advice. And --ignore-config, which takes keys away.
+// Look-ups in config.json by any of a key's spellings, the table of spellings (config_keys.json), two spellings that
+// disagree, and --ignore-config, which takes keys away.
 #include "compiler/Import/ConfigFile.h"
 #include "compiler/Import/Description.h"
 #include "compiler/Import/Library.h"
@@ -55,6 +54,7 @@ std::vector<std::string> ConfigFile::spellingsOf(StringRef chain) const {
   return out;
 }
 
+/// The key's own spelling wins if it is not null, then the others in the order of the table.
 std::pair<const JsonMember *, std::string> ConfigFile::member(StringRef chain) const {
   const JsonMember *own = memberAt(json, chain);
   if (own && !own->value.isNull())
@@ -70,6 +70,7 @@ const JsonValue *ConfigFile::find(StringRef chain) const {
   return m ? &m->value : nullptr;
 }
 
+/// Compares the value of each used key with those under its other spellings; objects and ignored keys are left out.
 void ConfigFile::checkSpellings(const std::set<std::string> &used, const std::vector<std::string> &ignored,
                                 DiagnosticSink &sink) const {
   std::set<std::string> complained;

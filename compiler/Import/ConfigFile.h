@@ -9,6 +9,7 @@
 
 namespace heddle {
 
+/// A config.json that was read, with the spellings of its keys. Owned by the Source of an import.
 class ConfigFile {
 public:
   JsonValue json;

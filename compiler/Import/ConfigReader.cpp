@@ -1,4 +1,5 @@
-// Reading the constants, and what is wrong with the keys of config.json.
+// Constants of a description, and for a family the checks of config.json: `require`, `architectures`, and that every
+// key is either read by some expression of the family file or known to be of no concern.
 #include "compiler/Import/ConfigReader.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -14,6 +15,8 @@ static std::string orIgnore(StringRef key) {
   return "; --ignore-config " + escaped(key) + " reads the file as if it were not there";
 }
 
+/// One entry of the family's `require`: `allowed` is an expression that must be true, a value, or a list of values (an
+/// empty one: the key must be absent). Absence of the key is always allowed unless an expression says otherwise.
 void ConfigReader::checkRequire(StringRef key, const JsonValue &allowed) {
   auto [m, name] = file->member(key);
   const JsonValue *found = m ? &m->value : nullptr;
@@ -46,6 +49,8 @@ void ConfigReader::checkRequire(StringRef key, const JsonValue &allowed) {
         .note(allowed.loc, "required here");
 }
 
+/// Reports each key that is neither `used` nor matches a pattern of `ignored` (the family's, of whole chains "a.b") or
+/// of `shared` (those of all families, of the last word). Goes into an object if only some of its members are used.
 void ConfigReader::checkKeys(const JsonValue &object, const std::string &prefix, const std::set<std::string> &used,
                              const std::vector<std::string> &ignored, const std::vector<std::string> &shared) {
   auto leadsInto = [](const std::string &name, const std::string &full) {
@@ -75,6 +80,7 @@ void ConfigReader::checkKeys(const JsonValue &object, const std::string &prefix,
   }
 }
 
+/// Collects the patterns of an object reason → patterns.
 static void addPatterns(const JsonValue *reasons, std::vector<std::string> &out) {
   if (reasons)
     for (const JsonMember &reason : reasons->members)
@@ -83,6 +89,8 @@ static void addPatterns(const JsonValue *reasons, std::vector<std::string> &out)
           out.push_back(p.string);
 }
 
+/// Finds the family's entry for the first class in `architectures` (without one: the family's first entry) and binds
+/// the constants that it sets, such as which head there is.
 void ConfigReader::readArchitecture() {
   const JsonValue *known = doc.family->find("architectures");
   // Which class, and what it sets.
@@ -115,6 +123,8 @@ void ConfigReader::readArchitecture() {
         constants.bind(m.key, Value::poison());
 }
 
+/// All checks of config.json against the family file. A key is used if a constant or `require` mentions it, under any
+/// of its spellings.
 void ConfigReader::readFamily() {
   file->readTable(sink);
   readArchitecture();
@@ -147,6 +157,7 @@ void ConfigReader::readFamily() {
   checkKeys(file->json, "", used, ignored, shared);
 }
 
+/// The values of --set: JSON if it parses, else the text itself.
 std::map<std::string, Value> ConfigReader::readSets(const std::vector<std::pair<std::string, std::string>> &sets) {
   std::map<std::string, Value> out;
   for (auto &[name, text] : sets) {
@@ -158,6 +169,7 @@ std::map<std::string, Value> ConfigReader::readSets(const std::vector<std::pair<
   return out;
 }
 
+/// The value of one member of `config`; for a family its expression looks names up in config.json.
 Value ConfigReader::constant(const JsonMember &m) {
   if (!m.value.isExpression())
     return evaluator.literal(m.value);
@@ -177,6 +189,7 @@ Value ConfigReader::constant(const JsonMember &m) {
   return Value::poison();
 }
 
+/// Binds constants in order, so that each may use those before it; --set replaces a constant before it is evaluated.
 void ConfigReader::run(const std::vector<std::pair<std::string, std::string>> &given) {
   std::map<std::string, Value> sets = readSets(given);
   if (file)

@@ -8,6 +8,7 @@
 
 namespace heddle {
 
+/// Reads the constants of one import; used once and thrown away.
 class ConfigReader {
 public:
   /// `sets`: NAME and VALUE of each --set. Constants are bound in `evaluator`. `file` is null for a description.

@@ -46,6 +46,8 @@ struct CallSpec {
 
 /// A statement: a binding of names, a repeat, or a group (`if`, `defaults`, `weights` around a body).
 struct Statement {
+  /// Bind: names = a call or an expression. Repeat: `body`, `count` times. Group: `body` or `otherwise`, by
+  /// `condition`.
   enum class Kind { Bind, Repeat, Group };
   Kind kind = Kind::Bind;
   const JsonValue *json = nullptr;

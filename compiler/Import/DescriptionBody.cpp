@@ -1,5 +1,6 @@
-// Statements, calls and blocks: the form of the body. A call's op is known from its name
-// alone, since no op is named like an attribute.
+// Reads statements, calls and blocks from JSON and checks their form: which keys there are, of which kind, spelled how.
+// Nothing is evaluated. A call is an object with exactly one key that names an op or a block; its other keys are
+// attributes, which is unambiguous because no op is named like an attribute.
 #include "compiler/Import/DescriptionReader.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -109,6 +110,7 @@ bool heddle::matches(StringRef a, StringRef b) { return a == b || globMatch(a, b
 
 //===--- expressions anywhere -------------------------------------------------===//
 
+/// Parses each {expression} in a name, and reports a brace without its partner.
 void DescriptionReader::checkBraces(const std::string &text, Loc loc, const JsonValue &context) {
   StringRef rest = text;
   for (size_t at = rest.find_first_of("{}"); at != StringRef::npos;) {
@@ -137,6 +139,8 @@ void DescriptionReader::checkExpressions(const JsonValue &value) {
 
 //===--- blocks ---------------------------------------------------------------===//
 
+/// Declares blocks with their names, operands and parameters, before any body is read: a call is checked against these,
+/// wherever the block stands in the file. The file's own blocks are declared first and hide the library's.
 void DescriptionReader::declareBlocks(const JsonValue &blocks, bool isLibrary) {
   for (const JsonMember &m : blocks.members) {
     if (findOp(m.key)) {
@@ -180,6 +184,7 @@ void DescriptionReader::declareBlocks(const JsonValue &blocks, bool isLibrary) {
   }
 }
 
+/// Reads the body and the results of a block that is declared.
 void DescriptionReader::readBlock(BlockSpec &block) {
   const JsonValue &json = *block.json;
   if (!json.isObject())
@@ -199,6 +204,7 @@ void DescriptionReader::readBlock(BlockSpec &block) {
         block.results.push_back(n.text);
 }
 
+/// Checks an object of `defaults`: known ops and blocks, and attributes that they have.
 void DescriptionReader::checkDefaults(const JsonValue &defaults) {
   for (const JsonMember &m : defaults.members) {
     const OpInfo *op = findOp(m.key);
@@ -250,6 +256,7 @@ Statement DescriptionReader::readStatement(const JsonValue &s) {
   return out;
 }
 
+/// A repeat (with the key `repeat`) or a group (without).
 void DescriptionReader::readGroup(const JsonValue &s, Statement &out) {
   out.count = s.find("repeat");
   out.kind = out.count ? Statement::Kind::Repeat : Statement::Kind::Group;
@@ -291,6 +298,7 @@ void DescriptionReader::readGroup(const JsonValue &s, Statement &out) {
   }
 }
 
+/// A statement with one key beside `if` and `about`: the names, and as its value a call or an expression.
 void DescriptionReader::readBinding(const JsonValue &s, Statement &out) {
   std::vector<const JsonMember *> bound;
   for (const JsonMember &m : s.members)
@@ -342,6 +350,8 @@ void DescriptionReader::checkNames(const std::vector<NameSpec> &names, const Jso
 
 //===--- calls ----------------------------------------------------------------===//
 
+/// Reads a call: finds the one key that names an op or a block, takes its value as the operands (a list, or one
+/// operand), and the other keys as attributes, which must be known. Null where there is no such key, or more than one.
 std::unique_ptr<CallSpec> DescriptionReader::readCall(const JsonValue &what) {
   auto call = std::make_unique<CallSpec>();
   call->json = &what;

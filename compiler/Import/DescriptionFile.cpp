@@ -1,5 +1,5 @@
-// The file around the body: `like` as a JSON Merge Patch (RFC 7396), and the keys of the
-// top level, each checked for its form.
+// Opens a description, merges it into the file that it is `like` (a JSON Merge Patch, RFC 7396), and reads the keys of
+// the top level, each checked for its form.
 #include "compiler/Import/DescriptionReader.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -56,6 +56,8 @@ bool heddle::isIdentifier(StringRef text) {
 
 //===--- files and `like` -----------------------------------------------------===//
 
+/// Parses a text and merges it into the family that its `like` names, which may be like another one. `heirs` are the
+/// families on the way here, to find circles.
 std::optional<JsonValue> DescriptionReader::open(std::string name, std::string text, bool isLibrary,
                                                  std::vector<std::string> &heirs) {
   SourceFile &file = sink.addFile(std::move(name), std::move(text));
@@ -131,6 +133,7 @@ JsonValue DescriptionReader::merge(JsonValue base, JsonValue patch, const std::s
   return out;
 }
 
+/// Reads the file, with everything it is like, and the library of blocks; false if nothing can be made of it.
 bool DescriptionReader::load(std::string name, std::string text) {
   std::vector<std::string> heirs;
   bool isLibrary = StringRef(name).starts_with("families/");
@@ -151,6 +154,8 @@ bool DescriptionReader::load(std::string name, std::string text) {
 
 //===--- the top level --------------------------------------------------------===//
 
+/// Reads the keys of the top level in the order in which they depend on each other: blocks are declared before anything
+/// that may call them. A key of the wrong kind is reported and left out.
 void DescriptionReader::readTop() {
   const JsonValue &root = doc.root;
   knownKeys(root, {"heddle", "like", "name", "about", "family", "config", "dims", "inputs", "weights", "defaults",
@@ -220,6 +225,7 @@ void DescriptionReader::readTop() {
     readGenerate(*doc.generate);
 }
 
+/// `family`: the model types it is for, its classes with their constants, what it requires and ignores of config.json.
 void DescriptionReader::readFamily(const JsonValue &family) {
   knownKeys(family, {"model_type", "architectures", "require", "ignored"});
   const JsonValue *type = family.find("model_type");
@@ -245,6 +251,7 @@ void DescriptionReader::readFamily(const JsonValue &family) {
             expect(p, Kind::String, "a pattern");
 }
 
+/// `weights` as an object: the file, a prefix, and how names are translated (language.md section 7).
 void DescriptionReader::readWeights(const JsonValue &weights) {
   knownKeys(weights, {"file", "prefix", "names", "tied", "renamed", "ignored"});
   for (StringRef key : {"file", "prefix"})
@@ -273,6 +280,7 @@ void DescriptionReader::readWeights(const JsonValue &weights) {
               checkExpressions(p);
 }
 
+/// `inputs`: each a type, or an object with a type and perhaps a default, a count of copies and a condition.
 void DescriptionReader::readInputs(const JsonValue &inputs) {
   for (const JsonMember &m : inputs.members) {
     InputSpec in;
@@ -322,6 +330,7 @@ void DescriptionReader::readOutputs(const JsonValue &outputs) {
   doc.outputs = &outputs;
 }
 
+/// `generate`: the roles of inputs and outputs when a text is continued.
 void DescriptionReader::readGenerate(const JsonValue &generate) {
   knownKeys(generate, {"tokens", "logits", "mask", "positions", "extend", "source", "start", "eos", "pad", "if"});
   for (StringRef key : {"tokens", "logits"})

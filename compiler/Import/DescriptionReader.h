@@ -7,12 +7,15 @@
 
 namespace heddle {
 
+/// Fills a Description from JSON and reports what is wrong with its form. It goes on after an error: what was refused
+/// is left out and its words are remembered (Description::torn), so that later checks do not blame what depends on it.
 class DescriptionReader {
 public:
   DescriptionReader(Description &doc, const FamilyLibrary &families, Expressions &expressions, DiagnosticSink &sink)
       : doc(doc), families(families), expressions(expressions), sink(sink) {}
 
   // DescriptionFile.cpp
+  /// Opens the file and what it is `like`; then readTop reads it. False: there is nothing to read.
   bool load(std::string name, std::string text);
   void readTop();
 
@@ -42,7 +45,9 @@ private:
   void checkBraces(const std::string &text, Loc loc, const JsonValue &context);
 
   // Small checks.
+  /// Whether a value is of a kind; an error with `what` was expected if not.
   bool expect(const JsonValue &value, JsonValue::Kind kind, llvm::StringRef what);
+  /// An error for every key that is none of these.
   void knownKeys(const JsonValue &object, llvm::ArrayRef<llvm::StringRef> known);
   void error(Error code, const JsonValue &at, const llvm::Twine &message);
   void errorAtKey(Error code, const JsonValue &object, const JsonMember &member, const llvm::Twine &message);
@@ -55,6 +60,7 @@ private:
   DiagnosticSink &sink;
 };
 
+/// Letters, digits and _, not beginning with a digit.
 bool isIdentifier(llvm::StringRef text);
 
 } // namespace heddle

@@ -1,4 +1,5 @@
-// Collecting, sorting and printing complaints; the nearest known spelling of a name.
+// Collects errors and warnings, sorts them by place and prints them as text or JSON; and the suggestion of a name that
+// is known and nearly the one that was written.
 #include "compiler/Import/Diagnostics.h"
 #include "heddle/nearest.h"
 
@@ -14,6 +15,8 @@ using llvm::Twine;
 /// More than anyone reads; a hostile file must not fill the memory with complaints.
 static constexpr size_t maxKept = 10000;
 
+/// Records a message unless one of the same words stands at the same place. `shape` is the message with every run of
+/// digits as '#': layers 0 to 11 of a repeat complain with different numbers and count as one.
 Diagnostic &DiagnosticSink::say(Diagnostic::Kind kind, Loc loc, const Twine &path, const Twine &message) {
   // Another turn of a repeat says the same about another number.
   std::string text = message.str(), shape;
@@ -123,6 +126,7 @@ static void printPlace(llvm::raw_ostream &os, Loc loc, StringRef file) {
   }
 }
 
+/// Rows of cells in columns as wide as their widest cell; a row of one cell is a remark and widens nothing.
 static void printTable(llvm::raw_ostream &os, const std::vector<std::vector<std::string>> &rows) {
   std::vector<size_t> widths;
   for (auto &row : rows)
@@ -141,6 +145,7 @@ static void printTable(llvm::raw_ostream &os, const std::vector<std::vector<std:
   }
 }
 
+/// The path in the JSON, the message, and how many more there were at its place.
 static std::string fullMessage(const Diagnostic &d) {
   std::string out;
   if (d.isUnsupported())

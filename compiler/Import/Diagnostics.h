@@ -1,4 +1,4 @@
-// All that is said in one run, errors, warnings and remarks, each with its place, the path of JSON keys that leads
+// The errors, warnings and remarks of one run, each with its place, the path of JSON keys that leads
 // there, and what was expected; errors with their code (heddle/errors.def). Nothing is printed until the end: then
 // sorted, each place once, so that a user mends a description in one round.
 #ifndef HEDDLE_COMPILER_IMPORT_DIAGNOSTICS_H

@@ -1,4 +1,5 @@
-// Making ops, and turning constants into them where a tensor is wanted.
+// Creates ops with locations and names, and makes tensors in the IR of numbers, lengths and constants where an op wants
+// a tensor.
 #include "compiler/Import/EmitTemplates.h"
 #include "dialects/Model/IR/Names.h"
 #include "llvm/ADT/MapVector.h"
@@ -18,6 +19,7 @@ bool Emitter::spend(At at) {
   return true;
 }
 
+/// Creates an op whose types are known already, and counts it against the limit of one import.
 mlir::Operation *Emitter::create(At at, llvm::StringRef name, llvm::ArrayRef<mlir::Value> operands,
                                  llvm::ArrayRef<mlir::Type> types, const Attrs &attrs, unsigned regions) {
   spend(at);
@@ -35,6 +37,7 @@ static llvm::StringRef shortWeightName(llvm::StringRef name) {
   return from == llvm::StringRef::npos ? name : name.substr(from + 1);
 }
 
+/// A `model.param`: the weight of this name in the file. Its location carries the name under which the IR prints it.
 mlir::Value Emitter::param(At at, llvm::StringRef name, mlir::Type type) {
   mlir::Operation *op = create(at, ParamOp::getOperationName(), {}, {type}, {textAttr("name", name)});
   op->setLoc(withName(shortWeightName(name), op->getLoc()));
@@ -123,6 +126,8 @@ mlir::Value Emitter::cast(mlir::Value v, Element element, At at) {
   return create(at, CastOp::getOperationName(), {v}, {have.withElement(want)}, {})->getResult(0);
 }
 
+/// A `model.constant` with elements of the given kind. Reals are kept as f64 in the attribute and rounded once the type
+/// of computation is known.
 mlir::Value Emitter::constantOp(const ConstantTensor &t, Element element, At at) {
   llvm::SmallVector<Size> sizes(t.shape.begin(), t.shape.end());
   mlir::DenseElementsAttr data;

@@ -1,5 +1,6 @@
-// The one way ops are made here: result types are inferred first, with whatever inference
-// has to say caught and told at the JSON token. (Op::create would end the process.)
+// Bodies of Emitter's templates: how the importer makes an op of a type known at compile time. Result types are
+// inferred before the op exists, and what inference refuses becomes an error at the user's JSON token. (Op::create
+// aborts the process where inference fails.)
 #ifndef HEDDLE_COMPILER_IMPORT_EMITTEMPLATES_H
 #define HEDDLE_COMPILER_IMPORT_EMITTEMPLATES_H
 
@@ -10,6 +11,8 @@
 
 namespace heddle {
 
+/// Infers the result types with a diagnostic handler in place, then creates the op. What inference says is completed
+/// with the shapes of the operands, where it names none, and with the weights that were read for this op.
 template <class Op>
 std::vector<mlir::Value> Emitter::emitAll(At at, llvm::ArrayRef<mlir::Value> operands, Attrs attrs, unsigned regions) {
   for (mlir::Value v : operands)
@@ -38,6 +41,7 @@ std::vector<mlir::Value> Emitter::emitAll(At at, llvm::ArrayRef<mlir::Value> ope
                                           mlir::OpaqueProperties(&properties), {}, types));
     }
   }
+  // Shapes are in brackets: a message that has one names the operands already, if there are not many.
   if (!ok) {
     if (said.empty())
       said = "operands do not fit";
@@ -60,6 +64,7 @@ template <class Op> Value Emitter::emit(At at, llvm::ArrayRef<mlir::Value> opera
   return results.empty() ? Value::poison() : Value::ofIr(Value::Kind::Tensor, results[0]);
 }
 
+/// Masks and biases have one type each, so nothing is inferred. A null operand is an error that was reported.
 template <class Op> Value Emitter::emitMask(At at, llvm::ArrayRef<mlir::Value> operands, Attrs attrs) {
   for (mlir::Value v : operands)
     if (!v)
@@ -76,6 +81,7 @@ template <class Op> Value Emitter::emitBias(At at, llvm::ArrayRef<mlir::Value> o
   return Value::ofIr(Value::Kind::Bias, op->getResult(0));
 }
 
+/// The type of a value that is known to be a tensor.
 inline model::ModelTensorType tensorType(mlir::Value v) { return llvm::cast<model::ModelTensorType>(v.getType()); }
 
 } // namespace heddle

@@ -10,9 +10,11 @@
 
 namespace heddle {
 
+/// The builder of one import, and what every op needs: its location, its result types, its name in the printed IR.
 class Emitter {
 public:
   using Attrs = llvm::SmallVector<mlir::NamedAttribute, 8>;
+  /// Element types of the language: f32, i64, i1.
   enum class Element { Real, Integer, Bool };
 
   Emitter(mlir::MLIRContext &context, Places &places) : context(context), places(places), builder(&context) {}
@@ -43,9 +45,11 @@ public:
   /// Gives `values`, which a statement binds, the statement's names. Of the statements of nested blocks that bind one
   /// value the outermost names it, of those side by side the first.
   void name(llvm::ArrayRef<std::string> names, llvm::ArrayRef<Value> values);
+  /// Creates an op whose result types are given.
   mlir::Operation *create(At at, llvm::StringRef name, llvm::ArrayRef<mlir::Value> operands,
                           llvm::ArrayRef<mlir::Type> types, const Attrs &attrs, unsigned regions = 0);
 
+  // Attributes of ops by kind. `segments` is MLIR's operandSegmentSizes, for ops with optional operands.
   mlir::NamedAttribute attr(llvm::StringRef name, mlir::Attribute value);
   mlir::NamedAttribute intAttr(llvm::StringRef name, int64_t value);
   mlir::NamedAttribute realAttr(llvm::StringRef name, double value);
@@ -54,10 +58,12 @@ public:
   mlir::NamedAttribute intsAttr(llvm::StringRef name, llvm::ArrayRef<int64_t> values);
   mlir::NamedAttribute segments(llvm::ArrayRef<int32_t> sizes);
 
+  /// The element type that a value has as a tensor.
   static Element elementOf(const Value &v);
   /// A tensor in the IR: constants, lengths and numbers become ops. Null when it cannot be.
   mlir::Value materialize(const Value &v, At at);
   mlir::Value materialize(const Value &v, Element element, At at);
+  /// `v` with elements of another type, or itself.
   mlir::Value cast(mlir::Value v, Element element, At at);
   mlir::Value constantOp(const ConstantTensor &t, Element element, At at);
 

@@ -1,5 +1,5 @@
-// Walking an expression: atoms, names, lists, members, ??, and what each operator is given
-// to. What operators and functions do with values is Arithmetic.
+// Evaluates expressions and JSON values: looks names up, walks the tree, and hands operators and functions with their
+// evaluated operands to Arithmetic. Also {expressions} inside of names.
 #include "compiler/Import/Description.h"
 #include "compiler/Import/Evaluator.h"
 #include "compiler/Import/OpTable.h"
@@ -69,6 +69,7 @@ Value Evaluator::value(const JsonValue &v, const Scope &scope) {
   return literal(v);
 }
 
+/// An operand of a call: a plain string is the name of a value (it may contain {expressions}), not a text.
 Value Evaluator::operand(const JsonValue &v, const Scope &scope) {
   if (!v.isString() || v.isExpression())
     return value(v, scope);
@@ -98,6 +99,9 @@ std::string Evaluator::meantExpression(StringRef text, const Scope &scope) const
   return names && known ? "; did you mean " + quote(("=" + text).str()) + "?" : "";
 }
 
+/// The value of a name. A scope of constants (Config) sees the constants before it and, in a family, the keys of
+/// config.json; a body sees its own values, then constants, dims and the masks that are names; a block sees no
+/// constants.
 Value Evaluator::lookup(StringRef name, At at, const Scope &scope) {
   if (const Value *v = scope.env->find(name))
     return *v;
@@ -168,6 +172,8 @@ static std::string chainOf(const Expr *e, const Environment &constants) {
   return base.empty() ? base : base + "." + std::string(e->text);
 }
 
+/// Evaluates a tree. Poison in any part makes the whole poison; Absent (a key that config.json lacks) travels up to the
+/// nearest `??`. `context` is the JSON value that the expression stands in, for the paths of messages.
 Value Evaluator::evaluate(const Expr *e, const Scope &scope, const JsonValue *context) {
   if (!e) // did not parse, and was complained about
     return Value::poison();
@@ -235,6 +241,7 @@ Value Evaluator::evaluate(const Expr *e, const Scope &scope, const JsonValue *co
     Value b = evaluate(e->args[1], scope, context);
     if (a.isBad() || b.isBad())
       return a.is(K::Poison) || !b.isBad() ? a : b;
+    // Told here, where the tensor's own place and name are known.
     if (a.is(K::Mask) != b.is(K::Mask) && (e->text == "and" || e->text == "or") && (a.isArray() || b.isArray())) {
       const Expr *tensor = e->args[a.is(K::Mask) ? 1 : 0];
       std::string t = tensor->kind == Expr::Kind::Name ? tensor->text : "t";
@@ -249,6 +256,7 @@ Value Evaluator::evaluate(const Expr *e, const Scope &scope, const JsonValue *co
   return Value::poison();
 }
 
+/// `c ? a : b`: only the branch that a constant condition chooses is evaluated, both if it is a tensor.
 Value Evaluator::conditional(const Expr *e, const Scope &scope, const JsonValue *context) {
   Value c = evaluate(e->args[0], scope, context);
   if (c.isBad())
@@ -266,6 +274,8 @@ Value Evaluator::conditional(const Expr *e, const Scope &scope, const JsonValue 
   return arithmetic.select(c, yes, no, {e->loc, context});
 }
 
+/// A function with its arguments. All arguments are evaluated first, so that each one's errors are told, then the name
+/// and the number of arguments are checked.
 Value Evaluator::call(const Expr *e, const Scope &scope, const JsonValue *context) {
   At at{e->loc, context};
   StringRef name = e->text;
@@ -310,6 +320,7 @@ Value Evaluator::call(const Expr *e, const Scope &scope, const JsonValue *contex
   return arithmetic.function(*f, args, at);
 }
 
+/// x[..]: evaluates the subscripts. `null` as a subscript is a new axis, an open end of a slice is null too.
 Value Evaluator::index(const Expr *e, const Scope &scope, const JsonValue *context) {
   Value v = evaluate(e->args[0], scope, context);
   llvm::SmallVector<Sub, 4> subs;

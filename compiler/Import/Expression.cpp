@@ -1,4 +1,5 @@
-// A recursive descent parser, one function a line of the grammar.
+// The parser of expressions: a scanner into tokens, and recursive descent with one function for each line of the
+// grammar (language.md section 3).
 #include "compiler/Import/Expression.h"
 
 #include "compiler/Import/Diagnostics.h"
@@ -15,12 +16,14 @@ struct Token {
   StringRef text;
   size_t at = 0;
 };
-// Trees are walked recursively; hostile texts must not exhaust the stack.
+// Limits of depth and length. Trees are walked recursively, and a hostile text must not exhaust the stack.
 constexpr unsigned maxDepth = 200;
 constexpr size_t maxTokens = 5000;
 } // namespace
 
 namespace heddle {
+/// Parses one text. The first error is reported and ends it; every function then returns null. `place` gives the place
+/// in the user's file of a byte of the text.
 class ExprParser {
 public:
   ExprParser(Expressions &owner, StringRef text, llvm::function_ref<Loc(size_t)> place, const JsonValue *context)
@@ -37,6 +40,7 @@ public:
 
 private:
   //===--- tokens ---------------------------------------------------------------===//
+  /// Splits the text into tokens: numbers (1, 1.5, 1e-5), 'texts', words, and operators of one or two characters.
   bool scan() {
     size_t at = 0;
     while (true) {
@@ -115,6 +119,7 @@ private:
     failed = true;
     return nullptr;
   }
+  /// Makes a node, owned by Expressions; null if one of its parts is.
   const Expr *make(Expr::Kind kind, size_t at, llvm::ArrayRef<const Expr *> args = {}, StringRef word = "") {
     for (const Expr *a : args)
       if (!a)
@@ -153,6 +158,7 @@ private:
   }
 
   //===--- the grammar ----------------------------------------------------------===//
+  /// coalesce [ '?' expr ':' expr ]
   const Expr *expr() {
     Deeper d(*this);
     if (tooDeep())
@@ -167,6 +173,7 @@ private:
     return make(Expr::Kind::Conditional, at, {c, a, expr()});
   }
 
+  /// left [ '??' coalesce ]
   const Expr *coalesce() {
     Deeper d(*this);
     if (tooDeep())
@@ -178,6 +185,7 @@ private:
     return make(Expr::Kind::Coalesce, at, {a, coalesce()});
   }
 
+  /// Whether a token is an operator of a level of `left`.
   static bool isOperator(unsigned level, const Token &t) {
     if (t.kind == Token::Word)
       return (level == 0 && t.text == "or") || (level == 1 && t.text == "and") || (level == 3 && t.text == "in");
@@ -191,7 +199,8 @@ private:
     return false;
   }
 
-  /// or, and, not, comparison, sum, product: levels 0 to 5.
+  /// Operators that group from the left, by precedence: or, and, not (a prefix), comparison, sum, product are levels 0
+  /// to 5.
   const Expr *left(unsigned level) {
     if (level == 6)
       return unary();
@@ -212,6 +221,7 @@ private:
     return a;
   }
 
+  /// '-' unary, or postfix [ '**' unary ]: a power binds tighter than the sign before it and groups from the right.
   const Expr *unary() {
     Deeper d(*this);
     if (tooDeep())
@@ -227,6 +237,7 @@ private:
     return make(Expr::Kind::Binary, at, {a, unary()}, "**");
   }
 
+  /// An atom with members (.name), calls (only of a name) and subscripts behind it.
   const Expr *postfix() {
     const Expr *a = atom();
     while (a && (isOp(".") || isOp("[") || isOp("("))) {
@@ -251,6 +262,7 @@ private:
     return a;
   }
 
+  /// Expressions between commas up to `close`, which is taken; a comma may stand before it.
   bool items(llvm::SmallVectorImpl<const Expr *> &out, StringRef close) {
     while (!isOp(close)) {
       const Expr *e = expr();
@@ -268,6 +280,7 @@ private:
     return true;
   }
 
+  /// Subscripts up to ']': each an expression or a slice a:b with either end open.
   const Expr *index(const Expr *base, size_t at) {
     llvm::SmallVector<Expr::Subscript, 2> subs;
     if (isOp("]"))
@@ -303,6 +316,7 @@ private:
     return made;
   }
 
+  /// A number, a text, a word, (expr) or [list].
   const Expr *atom() {
     const Token t = peek();
     switch (t.kind) {
@@ -404,6 +418,7 @@ llvm::SmallVector<std::pair<size_t, size_t>, 2> heddle::bracesIn(StringRef text)
   return out;
 }
 
+/// Names of functions are in Expr::text of a call and are not found; a.b.c is found once, as a whole.
 void heddle::namesIn(const Expr *e, llvm::function_ref<void(StringRef, Loc)> found) {
   if (!e)
     return;

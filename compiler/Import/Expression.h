@@ -11,6 +11,7 @@
 
 namespace heddle {
 
+/// A node of a tree. Which fields hold what depends on the kind.
 struct Expr {
   enum class Kind {
     Null,

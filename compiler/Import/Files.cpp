@@ -14,6 +14,7 @@ using llvm::Twine;
 namespace fs = llvm::sys::fs;
 namespace path = llvm::sys::path;
 
+/// The bytes of a file that should be JSON; none after an error.
 static std::optional<std::string> readText(const std::string &file, DiagnosticSink &sink) {
   ReadFile read = readInputFile(file.c_str(), JsonLimits().bytes);
   // The kind of file comes first: for a file of another kind its size is not what is wrong.
@@ -121,6 +122,8 @@ static bool isConfigFile(StringRef name, const std::string &text) {
   return read && read->isObject() && read->find("model_type") && !read->find("heddle");
 }
 
+/// Opens the path of the options: a directory stands for its config.json, else its model.json; a file is a config.json
+/// or a description by its contents. Tests give the texts instead (options.text, options.configText).
 std::optional<Source> heddle::openSource(Session &session) {
   const ImportOptions &options = session.options;
   DiagnosticSink &sink = session.sink;
@@ -153,6 +156,7 @@ std::optional<Source> heddle::openSource(Session &session) {
     text = std::move(*read);
   }
   std::string directory = path::parent_path(file).str();
+  // By its contents: a config.json leads to its family file, anything else is the user's own description.
   if (isConfigFile(path::filename(file), text))
     return openConfig(session, std::move(directory), file, std::move(text));
   if (!options.ignoreConfig.empty())

@@ -10,9 +10,10 @@ using llvm::StringRef;
 using K = Value::Kind;
 using E = ConstantTensor::Element;
 
-// Larger results stay ops, so that the IR can be read.
+// The most elements of a folded tensor. Larger ones stay ops, so that the printed IR can be read.
 static constexpr int64_t largest = 1 << 16;
 
+/// A number or a constant tensor as a tensor; none for anything else.
 static std::optional<ConstantTensor> constantOf(const Value &v) {
   ConstantTensor t;
   switch (v.kind()) {
@@ -31,7 +32,8 @@ static std::optional<ConstantTensor> constantOf(const Value &v) {
 }
 
 namespace {
-/// Reads the element of an operand that is broadcast to the result.
+/// Maps a place in the result to the element of an operand that is broadcast to it, both row-major; axes of length 1
+/// have stride 0.
 class Reader {
 public:
   Reader(const ConstantTensor &t, llvm::ArrayRef<int64_t> result) {
@@ -55,6 +57,7 @@ private:
 };
 } // namespace
 
+/// The shape that all broadcast to as in numpy; none if they do not, or if it has too many elements.
 static std::optional<llvm::SmallVector<int64_t, 4>> broadcastShape(llvm::ArrayRef<const ConstantTensor *> all) {
   llvm::SmallVector<int64_t, 4> out;
   for (const ConstantTensor *t : all)
@@ -74,6 +77,7 @@ static std::optional<llvm::SmallVector<int64_t, 4>> broadcastShape(llvm::ArrayRe
   return out;
 }
 
+/// Visits the places of a tensor in row-major order.
 static void forEachPlace(llvm::ArrayRef<int64_t> shape, llvm::function_ref<void(llvm::ArrayRef<int64_t>)> visit) {
   for (int64_t n : shape)
     if (n == 0)
@@ -94,6 +98,8 @@ static int64_t floorDiv(int64_t a, int64_t b) {
   return a % b != 0 && (a < 0) != (b < 0) ? q - 1 : q;
 }
 
+/// Element by element: comparisons and logic give truth values, `/`, `**` and anything with a real give reals, the rest
+/// is exact in 64 bits. An overflow or a division by zero is left to the op, which computes as the model would.
 std::optional<Value> heddle::foldBinary(StringRef op, const Value &a, const Value &b) {
   // Two plain numbers are folded elsewhere; here at least one operand is a tensor.
   if (!a.is(K::Constant) && !b.is(K::Constant))
@@ -126,6 +132,7 @@ std::optional<Value> heddle::foldBinary(StringRef op, const Value &a, const Valu
                                            : p != 0 || q != 0);
       return;
     }
+    // One operand is real, or the operator makes reals of integers: in double.
     if (real) {
       double p = x->real(i), q = y->real(j), r = 0;
       if (op == "+")
@@ -149,6 +156,7 @@ std::optional<Value> heddle::foldBinary(StringRef op, const Value &a, const Valu
       out.reals.push_back(r);
       return;
     }
+    // Integers, exact.
     int64_t p = x->integers[i], q = y->integers[j], r = 0;
     if (op == "+")
       good &= !__builtin_add_overflow(p, q, &r);
@@ -169,6 +177,7 @@ std::optional<Value> heddle::foldBinary(StringRef op, const Value &a, const Valu
   return good ? std::optional<Value>(Value::constant(std::move(out))) : std::nullopt;
 }
 
+/// A function of each element; `floor`, `ceil` and the like of integers give reals, as the op does.
 std::optional<Value> heddle::foldUnary(StringRef name, const Value &v) {
   if (!v.is(K::Constant))
     return std::nullopt;
@@ -220,6 +229,7 @@ std::optional<Value> heddle::foldUnary(StringRef name, const Value &v) {
   return Value::constant(std::move(out));
 }
 
+/// c ? a : b element by element, broadcast.
 std::optional<Value> heddle::foldSelect(const Value &c, const Value &a, const Value &b) {
   std::optional<ConstantTensor> z = constantOf(c), x = constantOf(a), y = constantOf(b);
   if (!z || !x || !y)
@@ -244,6 +254,8 @@ std::optional<Value> heddle::foldSelect(const Value &c, const Value &a, const Va
   return Value::constant(std::move(out));
 }
 
+/// Subscripts of a constant: a view is described by an offset and a stride for each axis of the result, and copied. An
+/// index that is out of range is left to the op, which reports it.
 std::optional<Value> heddle::foldSubscript(const Value &v, llvm::ArrayRef<Sub> subs) {
   if (!v.is(K::Constant))
     return std::nullopt;
@@ -281,6 +293,7 @@ std::optional<Value> heddle::foldSubscript(const Value &v, llvm::ArrayRef<Sub> s
     offset += from * strides[axis];
     ++axis;
   }
+  // Axes without a subscript stay whole.
   for (; axis < x.shape.size(); ++axis) {
     shape.push_back(x.shape[axis]);
     step.push_back(strides[axis]);

@@ -7,6 +7,7 @@
 
 namespace heddle {
 
+// An operator, a function of one argument, a choice, a subscript.
 std::optional<Value> foldBinary(llvm::StringRef op, const Value &a, const Value &b);
 std::optional<Value> foldUnary(llvm::StringRef name, const Value &x);
 std::optional<Value> foldSelect(const Value &c, const Value &a, const Value &b);

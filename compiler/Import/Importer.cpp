@@ -32,7 +32,9 @@ static void verify(mlir::ModuleOp module, llvm::StringRef file, DiagnosticSink &
     sink.errorInFile(Error::OurMistake, file, "", "the imported module does not verify");
 }
 
-/// Null after an error, and without one where an output is unknown for lack of weights.
+/// Imports what the options name: null after an error, and without one where an output is unknown for lack of weights.
+/// The whole import in order. Later steps run after errors of earlier ones, to report all mistakes at once; the module
+/// is thrown away then.
 static mlir::OwningOpRef<mlir::ModuleOp> import(Session &session) {
   DiagnosticSink &sink = session.sink;
   std::optional<Source> source = openSource(session);

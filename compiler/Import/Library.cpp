@@ -1,4 +1,4 @@
-// Library.inc is written by EmbedText.cmake.
+// The embedded texts: a table of name and text in Library.inc, which EmbedText.cmake writes at build time.
 #include "compiler/Import/Library.h"
 
 using namespace heddle;
@@ -17,6 +17,7 @@ static const Embedded embedded[] = {
 /// Whether an embedded text is none of the families.
 static bool isShared(StringRef name) { return name == "stdlib" || name == "config_keys" || name == "language"; }
 
+/// The text of this name; an empty object if there is none.
 static StringRef embeddedText(StringRef name) {
   for (const Embedded &e : embedded)
     if (e.name == name)

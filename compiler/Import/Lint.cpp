@@ -1,5 +1,5 @@
-// Calls against what blocks accept, defaults that nobody takes, outputs, inputs, roles and
-// constants that nothing refers to.
+// Checks calls against what blocks accept, and finds what has no effect: defaults that no call takes, blocks that
+// nothing calls, inputs and constants that nothing reads, outputs and roles that name nothing.
 #include "compiler/Import/Lint.h"
 
 #include "compiler/Import/Diagnostics.h"
@@ -10,6 +10,8 @@ using namespace heddle;
 using llvm::StringRef;
 using llvm::Twine;
 
+/// Runs the checks in an order in which each knows what those before it need. First come the words that stand in
+/// refused parts of the file (`torn`) and the names those may have meant: nothing is said of them.
 bool Lint::run() {
   if (!checkRecursion())
     return false;
@@ -32,6 +34,7 @@ bool Lint::run() {
   }
   checkBody(doc.body);
 
+  // What the body calls, and what defaults of inputs call beside it.
   std::vector<Reached> inBody, everywhere;
   Names expanded;
   reach(doc.body, expanded, inBody);
@@ -61,6 +64,7 @@ bool Lint::isTorn(const std::vector<Statement> &body) {
   return any;
 }
 
+/// Calls, and the `weights` and `defaults` of groups and repeats.
 void Lint::checkBody(const std::vector<Statement> &body) {
   forEachStatement(body, [&](const Statement &s) {
     if (s.call)
@@ -79,6 +83,7 @@ void Lint::checkBody(const std::vector<Statement> &body) {
   });
 }
 
+/// A call of a block: `weights` only where it reads some, and every required attribute.
 void Lint::checkCall(const CallSpec &call) {
   if (!call.block)
     return;
@@ -100,6 +105,7 @@ void Lint::checkCall(const CallSpec &call) {
   }
 }
 
+/// Reports each default that every call in reach overrides, or that no call could take.
 void Lint::checkDefaults(const JsonValue *defaults, const std::vector<Reached> &calls) {
   if (!defaults)
     return;
@@ -139,6 +145,8 @@ void Lint::suspectMisspelt(const std::vector<std::string> &bound) {
 
 //===--- what is handed out and what is read ----------------------------------===//
 
+/// Every output is bound by some statement; every value and every input leads to an output; every dim of `dims` is an
+/// axis of an input. Names with {expressions} are compared as patterns with '*'.
 void Lint::checkOutputsAndInputs(const std::vector<Reached> &calls) {
   std::vector<std::string> bound;
   forEachStatement(doc.body, [&](const Statement &s) {
@@ -196,6 +204,7 @@ void Lint::checkOutputsAndInputs(const std::vector<Reached> &calls) {
                        nearest(m.key, std::vector<std::string>(axes.begin(), axes.end())));
 }
 
+/// The roles of `generate` name inputs and outputs that exist.
 void Lint::checkRoles() {
   if (!doc.generate)
     return;
@@ -228,6 +237,8 @@ void Lint::checkRoles() {
 
 //===--- constants ------------------------------------------------------------===//
 
+/// Every constant is mentioned in some expression, type or pair of braces of the file, has no name that means something
+/// else, and is not bound by a statement.
 void Lint::checkConstants() {
   struct Constant {
     StringRef name;

@@ -10,6 +10,7 @@ namespace heddle {
 
 class DiagnosticSink;
 
+/// The checks of one description. They look at names as written and evaluate nothing.
 class Lint {
 public:
   Lint(const Description &doc, Expressions &expressions, DiagnosticSink &sink)
@@ -26,7 +27,8 @@ private:
   };
   using Names = std::set<std::string, std::less<>>;
 
-  // LintReach.cpp: calls, and names that values depend on
+  // LintReach.cpp. The calls that a body can reach (`reach`), whether it reads weights (`readsWeights`), the names that
+  // a value depends on (`refers`), and the statements whose values reach no output (`unread`).
   bool checkRecursion();
   void reachCall(const CallSpec &call, Names &expanded, std::vector<Reached> &out);
   void reach(const std::vector<Statement> &body, Names &expanded, std::vector<Reached> &out);

@@ -1,5 +1,5 @@
-// Which calls a body can reach, and on which names its outputs depend. Names are taken as written, whatever the
-// constants are: both branches of an `if` count.
+// Finds which calls a body can reach, through blocks too, and on which names its outputs depend. Names are taken as
+// written, whatever the constants are: both branches of an `if` count.
 #include "compiler/Import/Diagnostics.h"
 #include "compiler/Import/Lint.h"
 
@@ -15,6 +15,7 @@ static StringRef expertBlock(const CallSpec &call) {
   return block && block->value->isString() ? StringRef(block->value->string) : StringRef();
 }
 
+/// Reports blocks that call themselves, directly or not; false if there are any.
 bool Lint::checkRecursion() {
   // Depth first over blocks; a block that is being expanded is grey.
   std::map<StringRef, int> colour;
@@ -45,6 +46,7 @@ bool Lint::checkRecursion() {
   return good;
 }
 
+/// Adds a call and those of the block that it calls. `expanded` are the blocks whose calls are in `out` already.
 void Lint::reachCall(const CallSpec &call, Names &expanded, std::vector<Reached> &out) {
   out.push_back({call.name, &call});
   StringRef expert = expertBlock(call);
@@ -63,6 +65,7 @@ void Lint::reach(const std::vector<Statement> &body, Names &expanded, std::vecto
   });
 }
 
+/// Whether an op or block reads weights; remembered for each block.
 bool Lint::readsWeights(StringRef name) {
   if (const OpInfo *op = findOp(name))
     return op->readsWeights();
@@ -86,6 +89,7 @@ bool Lint::readsWeights(const std::vector<Statement> &body) {
 
 //===--- names ----------------------------------------------------------------===//
 
+/// The names in the {expressions} of a text.
 void Lint::refersIn(const std::string &text, Loc loc, Names &out) {
   for (auto [begin, end] : bracesIn(text))
     namesIn(expressions.ofPart(text, loc, begin, end), [&](StringRef n, Loc) { out.insert(n.split('.').first.str()); });
@@ -113,6 +117,7 @@ void Lint::refers(const JsonValue *v, Names &out, bool operand) {
     refers(&x, out, operand);
 }
 
+/// The names that a call depends on, by its operands and attributes.
 void Lint::refersOf(const CallSpec &call, Names &out) {
   for (const JsonValue *v : call.operands)
     refers(v, out, /*operand=*/true);
@@ -125,6 +130,9 @@ void Lint::refersOf(const CallSpec &call, Names &out) {
   }
 }
 
+/// Follows dependencies backwards from `roots` (outputs, or a block's results; conditions and counts count too) and
+/// reports every bound value that is not reached. Returns all names that were. Linear in the names, except for
+/// patterns.
 Lint::Names Lint::unread(const std::vector<Statement> &body, Names roots) {
   struct Bound {
     Names needs;

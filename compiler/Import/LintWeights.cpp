@@ -1,4 +1,4 @@
-// Reports entries of `names` and `tied` that no block and no op can ask for.
+// Reports entries of the description's `weights.names` and `weights.tied` that no block and no op can ask for.
 #include "compiler/Import/Lint.h"
 
 #include "compiler/Import/Diagnostics.h"
@@ -29,6 +29,8 @@ static void wordsOf(const JsonValue *v, Names &out) {
     wordsOf(&m.value, out);
 }
 
+/// An entry of `names` must be made of words of the file and end in one that a block asks for (in its body, its
+/// attributes, what calls give it, or `defaults`); one of `tied` must have a side that is made of words of the file.
 void Lint::checkWeights(const std::vector<Reached> &calls) {
   if (!doc.weights || !doc.weights->isObject())
     return;

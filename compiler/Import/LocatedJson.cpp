@@ -1,7 +1,7 @@
-// The SAX handler keeps a cursor of its own in the text: events come in the order of
-// tokens, so from the end of one token the start of the next is found by skipping
-// blanks, commas, colons and comments. (The lexer's own position is one late after a
-// number, since it reads one character past it.)
+// The JSON parser with places: a handler of nlohmann's SAX events, which have no positions. The handler keeps a cursor
+// of its own in the text: events come in the order of tokens, so from the end of one token the start of the next is
+// found by skipping blanks, commas, colons and comments. (The lexer's position is one late after a number, since it
+// reads one character past it.)
 #include "compiler/Import/LocatedJson.h"
 
 #include "compiler/Import/Diagnostics.h"
@@ -17,6 +17,7 @@ using llvm::Twine;
 
 namespace {
 
+/// Builds the tree of values. A handler returns false to end the parse, after it has reported why.
 class Reader {
 public:
   // The names and signatures that nlohmann's SAX parser calls.
@@ -65,6 +66,7 @@ public:
   bool end_object() { return close(); }
   bool end_array() { return close(); }
 
+  /// A key opens a member, whose value the next event fills.
   bool key(string_t &k) {
     Loc loc = quotedToken();
     if (!keys.back().insert(k).second) {
@@ -91,9 +93,11 @@ public:
     return false;
   }
 
+  /// What was read.
   JsonValue root;
 
 private:
+  /// Moves the cursor to the next token.
   void skipBlanks() {
     while (at < text.size()) {
       char c = text[at];
@@ -182,6 +186,7 @@ private:
   JsonLimits limits;
   StringRef text;
   size_t at = 0;
+  // Containers that are open, outermost first, and the keys that each has so far.
   std::vector<JsonValue *> stack;
   std::vector<llvm::StringSet<>> keys;
 };
@@ -219,6 +224,7 @@ const JsonValue *JsonValue::find(StringRef key) const {
   return m ? &m->value : nullptr;
 }
 
+/// Recursive; values must not move afterwards, since children point to their parents.
 void JsonValue::link() {
   for (size_t i = 0; i < items.size(); ++i) {
     items[i].parent = this;

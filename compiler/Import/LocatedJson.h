@@ -15,6 +15,7 @@ namespace heddle {
 class DiagnosticSink;
 struct JsonMember;
 
+/// A value with its place. One struct for all kinds, since descriptions are small and are walked by kind everywhere.
 struct JsonValue {
   /// HugeInteger: an integer beyond 64 bits, kept as text; it is an error only if it is used.
   enum class Kind { Null, Bool, Integer, HugeInteger, Real, String, Array, Object };
@@ -38,6 +39,7 @@ struct JsonValue {
   bool isObject() const { return kind == Kind::Object; }
   bool isExpression() const { return isString() && !string.empty() && string[0] == '='; }
 
+  /// The value of a key of an object, or its member with the key's place; null if there is none.
   const JsonValue *find(llvm::StringRef key) const;
   const JsonMember *findMember(llvm::StringRef key) const;
 
@@ -49,6 +51,7 @@ struct JsonValue {
   std::string text() const;
 };
 
+/// A key of an object with its value.
 struct JsonMember {
   std::string key;
   Loc keyLoc;

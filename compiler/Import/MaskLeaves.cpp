@@ -1,4 +1,5 @@
-// From window(..), keys(..) and their like to ops: the table of the leaves of masks.
+// The table of the leaves of masks (window, keys, grid, ..): for each the name, the number of arguments, its meaning in
+// a line, and the function that checks the arguments and makes the op.
 #include "compiler/Import/MaskLeaves.h"
 #include "compiler/Import/EmitTemplates.h"
 
@@ -10,8 +11,8 @@ using llvm::Twine;
 using E = Emitter::Element;
 using K = Value::Kind;
 
-/// A leaf with its arguments. What asks for one says what was wrong with it, and then yields null or
-/// nothing: emit() makes poison of that.
+/// A call of a leaf with its arguments. A method that reads an argument reports what is wrong with it, sets `bad` and
+/// returns something harmless; emit() then makes poison in place of the op.
 class heddle::MaskCall {
 public:
   MaskCall(Emitter &in, StringRef name, llvm::ArrayRef<Value> args, At at) : in(in), name(name), args(args), at(at) {}
@@ -22,6 +23,7 @@ public:
   At at;
   bool bad = false;
 
+  /// Whether argument n is there; null is no limit, no labels.
   bool given(size_t n) const { return n < args.size() && !args[n].isNull(); }
   void refuse(const Twine &expected, const Value &found) {
     fail(Error::WrongValue, expected + " expected, found " + found.show());
@@ -64,6 +66,7 @@ public:
 
 //===--- leaves ---------------------------------------------------------------===//
 
+/// window(left, right[, labels]): attributes for the limits that are given, an operand for the labels.
 static Value window(MaskCall &c) {
   Emitter::Attrs attrs;
   const StringRef sides[] = {"left", "right"};
@@ -124,6 +127,7 @@ static Value keys(MaskCall &c) { return c.emit<mask::KeysOp>({c.tensor(0, 1, 2)}
 static Value queries(MaskCall &c) { return c.emit<mask::QueriesOp>({c.tensor(0, 1, 2)}); }
 static Value dense(MaskCall &c) { return c.emit<mask::DenseOp>({c.tensor(0, 2, 4)}); }
 
+/// prefix(n): n is a tensor (one number a batch row), a constant or a length.
 static Value prefix(MaskCall &c) {
   const Value &n = c.args[0];
   if (n.isArray())
@@ -135,6 +139,7 @@ static Value prefix(MaskCall &c) {
   return c.emit<mask::PrefixOp>({c.in.materialize(n, E::Integer, c.at)});
 }
 
+/// document(q[, k]): one tensor of labels is for both sides.
 static Value document(MaskCall &c) {
   mlir::Value q = c.tensor(0, 1, 2, E::Integer), k = c.given(1) ? c.tensor(1, 1, 2, E::Integer) : q;
   return c.emit<mask::DocumentOp>({q, k});
@@ -174,6 +179,7 @@ static std::optional<ConstantTensor> blockLists(const Value &v) {
   return t;
 }
 
+/// blocks(size, lists): the lists are a tensor or constants.
 static Value blocks(MaskCall &c) {
   int64_t size = c.constant(0, 1, "a positive constant as the size of a block");
   if (c.bad)

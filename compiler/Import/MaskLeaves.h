@@ -8,6 +8,7 @@
 
 namespace heddle {
 
+/// A row of the table: how the language and its page know the leaf, and the function that makes the op.
 class MaskCall;
 struct MaskLeaf {
   FunctionInfo info;

@@ -16,7 +16,8 @@ using llvm::Twine;
 namespace fs = llvm::sys::fs;
 namespace path = llvm::sys::path;
 
-/// What the description says of its weights, and the file that it names.
+/// Reads the description's `weights` into `spec`, and the name of the file into `file`; false if it has the wrong form,
+/// which was reported. Values of `tied` and `ignored` may be expressions over constants.
 static bool readWeightSpec(Session &session, const Description &doc, WeightNames::Spec &spec, std::string &file) {
   const JsonValue *w = doc.weights;
   if (!w)
@@ -61,6 +62,7 @@ static bool readWeightSpec(Session &session, const Description &doc, WeightNames
   return true;
 }
 
+/// Opens the table of weights, or takes that of the options, and adds the patterns of --ignore-weights.
 ModelWeights::ModelWeights(Session &session, const Source &source) {
   const ImportOptions &options = session.options;
   WeightNames::Spec spec;
@@ -95,6 +97,9 @@ static bool holdsWeights(StringRef file) {
   return false;
 }
 
+/// Chooses the file: --weights, else the one that the description names (relative to its own folder), else the folder
+/// of the config.json. Where there is nothing, either the absence is allowed, or it is an error at the name, or the
+/// first op that reads a weight reports it.
 void ModelWeights::open(Session &session, const Source &source, const std::string &named) {
   const ImportOptions &options = session.options;
   llvm::SmallString<128> chosen;
@@ -141,6 +146,8 @@ void ModelWeights::finish(DiagnosticSink &sink, bool complete) {
     byName->finish();
 }
 
+/// One error for all weights that are missing: a sentence for one, a table for several, with the shape that is expected
+/// and the tensor of the file that may be meant. It stands where the first one is read.
 void ModelWeights::reportMissing(DiagnosticSink &sink) {
   bool alone = !sink.hasErrors();
   std::vector<Missing> all;

@@ -11,6 +11,7 @@ namespace heddle {
 struct Session;
 struct Source;
 
+/// The weights of one import. It opens the files, answers ops by name, and collects what is missing.
 class ModelWeights {
 public:
   /// Opens the file that the options or the description name.
@@ -18,7 +19,7 @@ public:
 
   /// Null: there are none. Ops that read weights then cannot be imported, or have shapes that are made up.
   WeightNames *names() { return byName.get(); }
-  /// Whether their absence is still to be told; once.
+  /// True once: the first time it is asked, unless the absence of weights was reported, or allowed, before.
   bool tellAbsence() { return !std::exchange(absenceTold, true); }
 
   /// A weight that an op asks for and the files do not have.

@@ -1,4 +1,5 @@
-// The attributes of the module: its name, bounds of dims, files of weights, and the roles of inputs and outputs.
+// Writes the attributes of the module that later stages read: model.name, model.dims (bounds of dims), model.weights
+// (files), model.generate (roles of inputs and outputs) and model.padding_unread.
 #include "compiler/Import/EmitTemplates.h"
 #include "compiler/Import/ModelWeights.h"
 #include "compiler/Import/Session.h"
@@ -11,7 +12,8 @@ using llvm::StringRef;
 using llvm::Twine;
 using K = Value::Kind;
 
-/// Who plays which part in generation; null where the head that generates is not the one that was chosen.
+/// The roles of `generate`, role → name of the input or output, and token ids: eos may be several. Null where the model
+/// does not generate: no such section, its `if` is false, or its logits are no output under these constants.
 static mlir::DictionaryAttr rolesOf(Session &session, const Description &doc, const std::vector<std::string> &inputs,
                                     const std::vector<std::string> &outputs) {
   Emitter &in = session.in;
@@ -69,6 +71,8 @@ static mlir::DictionaryAttr rolesOf(Session &session, const Description &doc, co
   return in.builder.getDictionaryAttr(roles);
 }
 
+/// The name is the description's, else the model type, else the file's. The bound of a dim is the smaller of the
+/// description's and --bound.
 void heddle::writeModuleAttributes(Session &session, const Source &source, const ModelWeights &weights,
                                    mlir::ModuleOp module, const std::vector<std::string> &inputs,
                                    const std::vector<std::string> &outputs) {

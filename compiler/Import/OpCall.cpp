@@ -1,4 +1,4 @@
-// Reading the attributes of a call, with what was expected when they do not fit.
+// Reads the attributes, operands and weights of a call, and reports what was expected where one does not fit.
 #include "compiler/Import/OpCall.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -19,6 +19,7 @@ Diagnostic &OpCall::fail(Error code, At where, const Twine &message) {
   return in.error(code, where, Twine(spec.name) + ": " + message);
 }
 
+/// The call's own attribute, else the default in force; null counts as not given.
 Value OpCall::attr(StringRef name) {
   if (const AttrSpec *a = spec.attribute(name)) {
     Value v = evaluator.value(*a->value, scope);
@@ -38,6 +39,7 @@ std::string OpCall::shown(const Value &v) const {
   return v.show() + (v.is(K::String) ? evaluator.meantExpression(v.asString(), scope) : "");
 }
 
+/// After an error the result is a number that does no harm; `bad` keeps the op from being made.
 int64_t OpCall::integer(StringRef name, std::optional<int64_t> fallback, int64_t least) {
   Value v = attr(name);
   if (v.isBad())
@@ -183,6 +185,10 @@ bool OpCall::isOff(StringRef kind) {
   return v.is(K::Bool) && !v.asBool();
 }
 
+/// A part of the op that is read from the file. `weight` and `bias` may be named by the attribute of that name, or be a
+/// tensor; otherwise, and for other parts such as running_mean, the name is that of `weights` with the part behind it.
+/// The name is looked up in the scope in force. Without a file shapes are invented (heddle mask) or the absence is told
+/// once; a name that the file lacks is noted and told with the others at the end.
 mlir::Value OpCall::weight(StringRef kind) {
   bool mayBeGiven = kind == "weight" || kind == "bias";
   const AttrSpec *given = mayBeGiven ? spec.attribute(kind) : nullptr;
@@ -204,6 +210,7 @@ mlir::Value OpCall::weight(StringRef kind) {
       return {};
     }
   }
+  // The usual case: `weights` and the part's own name.
   if (!name) {
     std::string base;
     if (const AttrSpec *w = spec.attribute("weights"); w && w->value->isString()) {
@@ -219,6 +226,7 @@ mlir::Value OpCall::weight(StringRef kind) {
     mlir::Type type = model::ModelTensorType::get(&in.context, sizes, element);
     return in.param(at, from, type);
   };
+  // No file at all.
   if (!body.weights.names()) {
     if (std::optional<std::vector<int64_t>> shape =
             body.session.options.weightsInvented ? inventedShape(kind) : std::nullopt)

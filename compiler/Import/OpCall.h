@@ -8,6 +8,7 @@
 
 namespace heddle {
 
+/// A call of an op. Handlers (OpHandlers.h) ask it for attributes, operands and weights, then make ops, unless `bad`.
 class OpCall {
 public:
   OpCall(BodyRunner &body, const CallSpec &spec, const Scope &scope, std::string weights, std::vector<Value> operands)
@@ -70,6 +71,7 @@ public:
   mlir::Value missing(llvm::StringRef kind, const std::string &name, const std::string &why);
 };
 
+/// Runs the handler of the call's op; one value for each result, poison after an error.
 std::vector<Value> importOp(OpCall &call);
 
 } // namespace heddle

@@ -1,4 +1,5 @@
-// The contents of OpTable.h: sections 3, 5 and 10 of language.md as data, from which their tables are printed.
+// The rows of OpTable.h: ops, functions and activations of the language as data. The tables of language.md sections 3,
+// 5 and 10 are printed from it.
 #include "compiler/Import/OpTable.h"
 #include "compiler/Import/MaskLeaves.h"
 
@@ -8,6 +9,7 @@ using llvm::StringRef;
 using Role = AttrRole;
 using Type = AttrType;
 
+// Attributes that several ops have.
 static const AttrInfo weights = {"weights", Role::Weight, Type::Name, "none"};
 static const AttrInfo weight = {"weight", Role::Weight, Type::Weight, "weights.weight"};
 static const AttrInfo bias = {"bias", Role::Weight, Type::WeightOrOff, "true: weights.bias"};
@@ -18,6 +20,8 @@ static const AttrInfo lastAxis = {"axis", Role::Optional, Type::Integer, "-1"};
 
 static AttrInfo eps(StringRef value) { return {"eps", Role::Optional, Type::Real, value}; }
 
+/// One row an op: name, operands, whether it takes any number, shapes, formula, the axis along which rows depend on
+/// each other ("-": none), source, attributes. The texts are those of the page.
 static std::vector<OpInfo> makeOps() {
   // clang-format off
   return {

@@ -9,6 +9,7 @@
 
 namespace heddle {
 
+/// What an attribute is for; a column of the page.
 enum class AttrRole {
   Required,
   Optional,
@@ -16,6 +17,7 @@ enum class AttrRole {
   Weight, // names weights
 };
 
+/// What an attribute may be, as far as its form says it; the schema and the spelling checks follow from it.
 enum class AttrType {
   Integer,
   Real,
@@ -37,6 +39,7 @@ enum class AttrType {
   SizeMap,
 };
 
+/// An attribute of an op.
 struct AttrInfo {
   llvm::StringRef name;
   AttrRole role;
@@ -45,6 +48,7 @@ struct AttrInfo {
   std::vector<llvm::StringRef> choices = {};
 };
 
+/// An op of the language.
 struct OpInfo {
   static constexpr int variadic = -1;
 
@@ -59,6 +63,7 @@ struct OpInfo {
   bool readsWeights() const { return attribute("weights") != nullptr; }
 };
 
+/// A function of expressions, or a leaf of masks (group "masks").
 struct FunctionInfo {
   llvm::StringRef name;
   int least, most; // arguments; most -1: any number

@@ -1,4 +1,4 @@
-// Attention and the biases of its scores, and the table from an op's name to its function.
+// Imports attention and the biases of its scores; and the table from an op's name to the function that imports it.
 #include "compiler/Import/OpCall.h"
 #include "compiler/Import/OpHandlers.h"
 #include "dialects/Attn/IR/Misfit.h"
@@ -16,7 +16,10 @@ using K = Value::Kind;
 
 static std::vector<Value> poison() { return {Value::poison()}; }
 
+/// q [B, T, heads·w], k [B, S, kv_heads·w], v [B, S, kv_heads·u]. Mask and bias are checked against the axes of the
+/// scores [B, heads, T, S], and a mask that hides everything is refused. Without `scale` it is 1/√w.
 std::vector<Value> ops::attention(OpCall &c) {
+  // Operands and attributes, each by itself.
   mlir::Value q = c.tensor(0, E::Real), k = c.tensor(1, E::Real), v = c.tensor(2, E::Real);
   int64_t heads = c.integer("heads", std::nullopt, 1), kvHeads = c.integer("kv_heads", heads, 1);
   Value mask = c.attr("mask"), bias = c.attr("bias"), sinks = c.attr("sinks");
@@ -48,6 +51,7 @@ std::vector<Value> ops::attention(OpCall &c) {
       c.fail(Error::MaskMisfit, c.place(attribute), *no)
           .note(c.in.places.of(attn::misfittingPart(v.asIr(), scores)->getLoc()), "made here");
   };
+  // Masks and biases against the axes of the scores.
   if (mask.is(K::Mask))
     lies(mask, "mask");
   if (mask.is(K::Mask) && mask::truthOf(mask.asIr()) == mask::Truth::Never)
@@ -70,6 +74,7 @@ std::vector<Value> ops::attention(OpCall &c) {
   }
   // `all` hides nothing: no mask at all.
   bool masked = mask.is(K::Mask) && mask::truthOf(mask.asIr()) != mask::Truth::Always;
+  // The op: optional operands in the order mask, bias, sinks.
   llvm::SmallVector<mlir::Value> operands = {q, k, v};
   if (masked)
     operands.push_back(mask.asIr());
@@ -92,6 +97,7 @@ std::vector<Value> ops::attention(OpCall &c) {
 
 //===--- biases ---------------------------------------------------------------===//
 
+/// The slopes of ALiBi for the number of heads that is the op's operand, [heads].
 static std::optional<ConstantTensor> slopes(OpCall &c) {
   const Value &heads = c.operands[0];
   if (heads.isBad())
@@ -111,6 +117,8 @@ std::vector<Value> ops::alibiSlopes(OpCall &c) {
   return {t ? Value::constant(*t) : Value::poison()};
 }
 
+/// The operand is a number of heads or a tensor of slopes. An explicit "symmetric": false says that a bias which grows
+/// towards the future is meant, so no warning is given (Warnings.h).
 std::vector<Value> ops::alibi(OpCall &c) {
   bool symmetric = c.flag("symmetric", false);
   mlir::Value m;
@@ -134,6 +142,8 @@ std::vector<Value> ops::alibi(OpCall &c) {
   return {bias};
 }
 
+/// T5's bias: a table [buckets, heads] read by the bucket of the distance. Half of the buckets (of each side) are exact
+/// distances, the others logarithmic up to max_distance.
 std::vector<Value> ops::bucketBias(OpCall &c) {
   int64_t heads = c.integer("heads", std::nullopt, 1), buckets = c.integer("buckets", std::nullopt, 2),
           far = c.integer("max_distance", std::nullopt, 1);
@@ -159,6 +169,7 @@ std::vector<Value> ops::bucketBias(OpCall &c) {
   return {c.in.emitBias<attn::BucketBiasOp>(c.at, {table}, attrs)};
 }
 
+/// Scores of x [B, rows, heads·w] with a table of relative positions, [n, w] for all heads or [n, heads·w].
 std::vector<Value> ops::relativeDot(OpCall &c) {
   mlir::Value x = c.tensor(0, E::Real), table = c.tensor(1, E::Real);
   int64_t heads = c.integer("heads", std::nullopt, 1);

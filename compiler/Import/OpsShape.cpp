@@ -19,6 +19,7 @@ std::vector<Value> ops::matmul(OpCall &c) {
   return c.bad ? poison() : std::vector<Value>{c.in.emit<model::MatmulOp>(c.at, {a, b})};
 }
 
+/// mean, sum, max and argmax, over one axis or a list of axes.
 std::vector<Value> ops::reduce(OpCall &c) {
   StringRef name = c.spec.name;
   // Sums count booleans as integers; means are real.
@@ -78,6 +79,8 @@ std::vector<Value> ops::topK(OpCall &c) {
   return {c.in.emit<model::TopKOp>(c.at, {x}, {c.in.intAttr("k", k), c.in.realAttr("fill", fill)})};
 }
 
+/// All parts are brought to one element type: real if any is, truth values only if all are. The rank is that of the
+/// longest shape; shorter ones broadcast.
 std::vector<Value> ops::concat(OpCall &c) {
   E e = E::Bool;
   for (const Value &v : c.operands)
@@ -132,6 +135,8 @@ static std::string unpaired(const model::AxesPattern &axes) {
   return left.empty() ? missing(axes.right, axes.left) : left;
 }
 
+/// An einops pattern, "b t (h d) -> b h t d". Both sides must name the same axes; `sizes` gives lengths that cannot be
+/// divided out of the operand's.
 std::vector<Value> ops::rearrange(OpCall &c) {
   mlir::Value x = c.tensor(0);
   Value pattern = c.attr("pattern"), sizes = c.attr("sizes");
@@ -214,6 +219,8 @@ static mlir::Value tensorAttribute(OpCall &c, StringRef name, std::optional<E> e
   return t;
 }
 
+/// x [B, T, heads·head_width]. Positions and frequencies are attributes that must be tensors; the amplitude is 1 if
+/// absent.
 std::vector<Value> ops::rotary(OpCall &c) {
   mlir::Value x = c.tensor(0, E::Real);
   mlir::Value positions = tensorAttribute(c, "positions", std::nullopt);
@@ -234,6 +241,8 @@ std::vector<Value> ops::rotary(OpCall &c) {
   return {c.in.emit<model::RotaryOp>(c.at, {x, positions, frequencies, a}, attrs)};
 }
 
+/// Two lists with one entry for each spatial axis: `size`, lengths of the result, and `scale`, numbers that may depend
+/// on lengths and are therefore operands.
 std::vector<Value> ops::interpolate(OpCall &c) {
   mlir::Value x = c.tensor(0, E::Real);
   Value size = c.attr("size"), scale = c.attr("scale");

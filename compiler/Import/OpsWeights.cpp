@@ -11,6 +11,7 @@ using llvm::Twine;
 using E = Emitter::Element;
 using K = Value::Kind;
 
+/// A shape as messages show it.
 static std::string show(ModelTensorType t) {
   std::string out;
   for (const Size &s : t.getSizes())
@@ -38,6 +39,8 @@ static std::optional<std::vector<int64_t>> splitOf(OpCall &c) {
   return parts;
 }
 
+/// x Wᵀ + b with W [out, in], or [in, out] where the layout says so. With `split` the output features are divided into
+/// parts, one result each, `groups` times over (fused q, k, v that are interleaved by head group).
 std::vector<Value> ops::linear(OpCall &c) {
   mlir::Value x = c.tensor(0, E::Real), w = c.realWeight("weight");
   bool inOut = c.isOther("layout");
@@ -74,6 +77,7 @@ std::vector<Value> ops::linear(OpCall &c) {
   return results;
 }
 
+/// Rows of a table [rows, width] by integer ids; `rows` and `width` only check the table.
 std::vector<Value> ops::embedding(OpCall &c) {
   if (c.operands[0].isArray() && c.in.elementOf(c.operands[0]) == E::Real)
     c.fail(Error::WrongElement, "ids should be integers, found real numbers");
@@ -93,6 +97,7 @@ std::vector<Value> ops::embedding(OpCall &c) {
   return {c.in.emit<model::EmbeddingOp>(c.at, {ids, w})};
 }
 
+/// The weight itself as a value, of any shape and element type.
 std::vector<Value> ops::parameter(OpCall &c) {
   mlir::Value w = c.weight("weight");
   Value shape = c.attr("shape");
@@ -135,6 +140,7 @@ static std::vector<int64_t> paddingOf(OpCall &c, size_t n) {
   return out;
 }
 
+/// Channels last: x [B, L..., in], weight [out, in / groups, taps...], one or more spatial axes by the weight's rank.
 std::vector<Value> ops::conv(OpCall &c) {
   mlir::Value x = c.tensor(0, E::Real), w = c.realWeight("weight");
   if (!x || !w)
@@ -170,6 +176,8 @@ std::vector<Value> ops::conv(OpCall &c) {
                                     c.in.intAttr("groups", groups)})};
 }
 
+/// Σₑ gates[..., e] · blockₑ(x): the block is expanded once for each expert, with the index e bound in `weights` only,
+/// and the weighted results are added in order. Every expert is computed for every row, whatever its gate.
 std::vector<Value> ops::experts(OpCall &c) {
   int64_t count = c.integer("count", std::nullopt, 1);
   Value name = c.attr("block"), index = c.attr("index");
@@ -186,6 +194,7 @@ std::vector<Value> ops::experts(OpCall &c) {
   mlir::Value x = c.tensor(0), gates = c.tensor(1, E::Real);
   if (c.bad)
     return {Value::poison()};
+  // gates [..., count]: column e weighs expert e.
   ModelTensorType g = tensorType(gates);
   if (g.getRank() < 1 || !g.getSize(g.getRank() - 1).is(count)) {
     c.fail(Error::Misfit, "gates are " + show(g) + ", expected " + Twine(count) + " on the last axis");
@@ -220,6 +229,7 @@ std::vector<Value> ops::experts(OpCall &c) {
 
 //===--- norms ----------------------------------------------------------------===//
 
+/// `affine`: false has neither weight nor bias; "bias": false only no bias.
 std::vector<Value> ops::layerNorm(OpCall &c) {
   mlir::Value x = c.tensor(0, E::Real), w, b;
   bool affine = c.flag("affine", true);

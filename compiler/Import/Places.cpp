@@ -1,4 +1,4 @@
-// The token that a message points at, and the location of an op.
+// Chooses the token that a message points at when blocks are expanded, and makes the locations of ops.
 #include "compiler/Import/Places.h"
 #include "dialects/Model/IR/Names.h"
 
@@ -18,6 +18,7 @@ static int rankOf(Loc loc) {
   return !loc.file->isLibrary ? 0 : loc.file->name() == "stdlib.json" ? 2 : 1;
 }
 
+/// The innermost place of the best rank among `at` and the calls of blocks around it.
 At Places::shown(At at) const {
   At best = at;
   for (const Frame &f : llvm::reverse(frames))
@@ -78,6 +79,8 @@ static void configNotes(Diagnostic &d, const JsonValue *json, const Description 
   walk(*json);
 }
 
+/// The error stands at the user's token; notes say where in the block, through which calls, and which values of
+/// config.json the expression used.
 Diagnostic &Places::error(Error code, At at, const Twine &message) {
   At where = shown(at);
   Diagnostic &d = sink.error(code, where.loc, pathOf(at), message);

@@ -16,6 +16,7 @@ struct At {
   const JsonValue *json = nullptr;
 };
 
+/// Keeps the stack of blocks that are being expanded and makes messages and locations from it.
 class Places {
 public:
   Places(mlir::MLIRContext &context, DiagnosticSink &sink, Expressions &expressions)

@@ -1,6 +1,6 @@
-// `heddle reference`: language.md with the tables between `<!-- generated: NAME -->` and `<!-- end of NAME -->` printed
-// anew from what the importer reads. A test compares the result with the page in the tree, so neither can go out of
-// date.
+// Prints `heddle reference`: language.md, with each table between `<!-- generated: NAME -->` and `<!-- end of NAME -->`
+// made anew from what the importer reads; and the page of error codes. A test compares the result with the page in the
+// tree, so neither can go out of date.
 #include "compiler/Import/Description.h"
 #include "compiler/Import/Diagnostics.h"
 #include "compiler/Import/Import.h"
@@ -20,6 +20,7 @@ static std::string cell(StringRef text) {
 
 //===--- ops ------------------------------------------------------------------===//
 
+/// The ops: operands, shapes, formula, and which axis they mix.
 static void printOps(llvm::raw_ostream &os) {
   os << "| op | operands | shapes | formula | mixes | source |\n|---|---|---|---|---|---|\n";
   for (const OpInfo &op : allOps())
@@ -27,6 +28,7 @@ static void printOps(llvm::raw_ostream &os) {
        << cell(op.shapes) << " | " << cell(op.formula) << " | " << cell(op.mixes) << " | " << op.source << " |\n";
 }
 
+/// The attributes of an op with one role, each with its choices or default: a cell of the next table.
 static void attributesOf(llvm::raw_ostream &os, const OpInfo &op, AttrRole role) {
   StringRef comma;
   for (const AttrInfo &a : op.attributes) {
@@ -88,6 +90,7 @@ static void printMasks(llvm::raw_ostream &os) {
 
 //===--- blocks ---------------------------------------------------------------===//
 
+/// The default of a block's attribute.
 static std::string shown(const JsonValue &v) {
   if (v.isObject() && v.find("one_of")) {
     std::string out;
@@ -100,6 +103,7 @@ static std::string shown(const JsonValue &v) {
   return v.isString() ? v.string : v.text();
 }
 
+/// A weight's name in a scope, with a dot where both are there.
 static std::string under(StringRef scope, StringRef name) {
   return (scope + (scope.empty() || name.empty() ? "" : ".") + name).str();
 }
@@ -127,6 +131,7 @@ static void weightsOf(const JsonValue &body, const JsonValue &blocks, const std:
   }
 }
 
+/// The blocks of stdlib.json; attributes that must be given are bold.
 static void printBlockTable(llvm::raw_ostream &os) {
   DiagnosticSink quiet;
   SourceFile file("stdlib.json", standardLibrary().str());

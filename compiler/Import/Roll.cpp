@@ -1,7 +1,7 @@
-// Rolls repeats. A repeat is imported iteration by iteration; here consecutive iterations that are alike (the same ops,
-// attributes and types, parameter names that differ by the index only) become one `model.repeat`. Values that an
-// iteration reads from the previous one are carried; values of single iterations that are read afterwards are
-// collected.
+// Rolls repeats: consecutive iterations that are alike (the same ops, attributes and types, parameter names that differ
+// by the index only) become one `model.repeat`. Values that an iteration reads from the previous one are carried
+// through block arguments; values of single iterations that are read afterwards are collected into a result with a
+// leading axis.
 #include "compiler/Import/EmitTemplates.h"
 #include "compiler/Import/Session.h"
 #include "dialects/Model/IR/Names.h"
@@ -16,6 +16,8 @@ using heddle::model::Size;
 using llvm::StringRef;
 using mlir::Operation;
 
+/// A marker is a cast without operands and results, which no clean-up takes for an unused value. rollRepeats erases
+/// them.
 mlir::Operation *heddle::markIteration(Emitter &in, At at) {
   return mlir::UnrealizedConversionCastOp::create(in.builder, in.location(at), mlir::TypeRange(), mlir::ValueRange());
 }
@@ -53,16 +55,19 @@ struct Outer {
 };
 using OuterMap = llvm::MapVector<std::pair<unsigned, unsigned>, Outer>; // op, operand
 
+/// Rolls the iterations of one repeat. The fields describe the group of alike iterations found so far, by the indices
+/// of ops and values in its first iteration.
 class Roller {
 public:
   Roller(mlir::OpBuilder &builder, mlir::Location location, StringRef index)
       : b(builder), location(location), index(index) {}
 
+  /// Splits the iterations into groups as long as possible and builds a `model.repeat` of each that has two or more.
   void run(std::vector<Iteration> &turns);
 
 private:
   bool alike(const Iteration &first, const Iteration &previous, const Iteration &turn, int64_t distance);
-  using Places = llvm::SmallVector<unsigned, 2>; // which of a name's numbers
+  using Places = llvm::SmallVector<unsigned, 2>; // which of a name's numbers grow with the index, counted from the left
   bool sameName(StringRef first, StringRef other, int64_t distance, Places &grown);
   static std::string pattern(StringRef name, const Places &places, unsigned hole);
   void build(llvm::MutableArrayRef<Iteration> group);
@@ -122,6 +127,9 @@ bool Roller::sameName(StringRef first, StringRef other, int64_t distance, Places
   return first.drop_front(atX) == other.drop_front(atY);
 }
 
+/// Whether `turn`, `distance` iterations after `first`, is the same code. The second iteration decides which operands
+/// are carried and which numbers in names grow; those after it must agree. Ops are compared in order, not as a graph:
+/// they come from one and the same text.
 bool Roller::alike(const Iteration &first, const Iteration &previous, const Iteration &turn, int64_t distance) {
   if (first.all.size() != turn.all.size() || first.values.size() != turn.values.size())
     return false;
@@ -175,6 +183,7 @@ bool Roller::alike(const Iteration &first, const Iteration &previous, const Iter
   return true;
 }
 
+/// "h.3.attn" with place 0 as hole 0 is "h.{0}.attn".
 std::string Roller::pattern(StringRef name, const Places &places, unsigned hole) {
   std::string out;
   size_t at = 0;
@@ -188,6 +197,10 @@ std::string Roller::pattern(StringRef name, const Places &places, unsigned hole)
   return out + name.drop_front(at).str();
 }
 
+/// Makes a `model.repeat` of a group: its body is the first iteration, moved, with carried operands replaced by block
+/// arguments and growing numbers by holes. Readers behind the group get the results: the last iteration's carried
+/// value, or a slice of a collected one. Then the other iterations are erased. A group whose mask or bias is read
+/// behind it stays as it is, since masks have no axis to collect along.
 void Roller::build(llvm::MutableArrayRef<Iteration> group) {
   Iteration &first = group.front(), &last = group.back();
   int64_t count = group.size();

@@ -13,11 +13,13 @@ using llvm::json::Array;
 using llvm::json::Object;
 
 static constexpr const char *kIdentifier = "^[A-Za-z_][A-Za-z0-9_]*$";
-// The names that a statement binds, separated by commas; parts of a name are separated by dots.
+// A pattern for the names that a statement binds, separated by commas; parts of a name are separated by dots.
 static constexpr const char *kNames =
     "^\\s*(_|[A-Za-z_][A-Za-z0-9_]*(\\.([A-Za-z_][A-Za-z0-9_]*|[0-9]+|\\{[^{}]*\\}))*)"
     "(\\s*,\\s*(_|[A-Za-z_][A-Za-z0-9_]*(\\.([A-Za-z_][A-Za-z0-9_]*|[0-9]+|\\{[^{}]*\\}))*))*\\s*$";
 
+// Words of JSON Schema: a reference, a type, a pattern, alternatives, lists and maps, an object with exactly these
+// keys.
 static Object refTo(const llvm::Twine &name) { return Object{{"$ref", ("#/$defs/" + name).str()}}; }
 static Object type(StringRef name) { return Object{{"type", name}}; }
 static Object pattern(StringRef text) { return Object{{"type", "string"}, {"pattern", text}}; }
@@ -51,6 +53,7 @@ struct Callable {
 };
 } // namespace
 
+/// What an attribute may be, by its type in the table.
 static Object ofType(const AttrInfo &a) {
   switch (a.type) {
   case AttrType::Integer:
@@ -87,6 +90,7 @@ static Callable ofOp(const OpInfo &op) {
   return c;
 }
 
+/// A value of our parser as one of llvm::json.
 static llvm::json::Value plain(const JsonValue &v) {
   llvm::Expected<llvm::json::Value> parsed = llvm::json::parse(v.text());
   return parsed ? std::move(*parsed) : (llvm::consumeError(parsed.takeError()), llvm::json::Value(nullptr));
@@ -113,6 +117,7 @@ static Callable ofBlock(StringRef name, const JsonValue &block) {
   return c;
 }
 
+/// The value of the key that names the op: a list of its operands.
 static Object operandsOf(const Callable &c) {
   auto n = int64_t(c.operands);
   if (c.variadic)

@@ -27,7 +27,7 @@ struct Session {
   Evaluator evaluator;
 };
 
-/// What stands at the path.
+/// The description that was opened, and the config.json that led to it.
 struct Source {
   std::unique_ptr<Description> doc;
   std::unique_ptr<ConfigFile> config; ///< where the description is a family's; null: it is the user's own

@@ -1,4 +1,4 @@
-// The signature of @run: inputs with types and defaults, and outputs.
+// Declares @run: its inputs with their types and defaults, and its outputs.
 #include "compiler/Import/BodyRunner.h"
 #include "compiler/Import/DescriptionReader.h"
 #include "compiler/Import/EmitTemplates.h"
@@ -43,6 +43,7 @@ static std::optional<std::pair<StringRef, StringRef>> splitType(StringRef text) 
   return std::pair(text.take_front(open).trim(), text.slice(open + 1, text.size() - 1));
 }
 
+/// Every axis that is a plain name and no constant declares a dim; names that mean something else are errors.
 static void collectDims(Session &session, const InputSpec &input, StringRef type) {
   Emitter &in = session.in;
   Evaluator &evaluator = session.evaluator;
@@ -59,6 +60,7 @@ static void collectDims(Session &session, const InputSpec &input, StringRef type
       }
 }
 
+/// The type "i64[B,T]" in the IR; its axes are expressions over constants and dims. Null after an error.
 static mlir::Type readType(Session &session, const InputSpec &input, StringRef type) {
   Emitter &in = session.in;
   Evaluator &evaluator = session.evaluator;
@@ -95,7 +97,8 @@ static mlir::Type readType(Session &session, const InputSpec &input, StringRef t
   return ModelTensorType::get(&in.context, sizes, element);
 }
 
-/// Fills an input that may be left out, from what `env` has.
+/// Makes the `model.default` of an input that may be left out: its region computes the value from what `env` has, and
+/// must broadcast to the input's type. The result takes the input's place in `env`.
 static void runDefault(BodyRunner &body, const InputSpec &input, mlir::Value argument, Environment &env) {
   Emitter &in = body.session.in;
   At at{input.fallback->loc, input.fallback};
@@ -142,6 +145,8 @@ struct Active {
 };
 } // namespace
 
+/// The inputs whose `if` holds, with those that `repeat` written out as name.0, name.1, ..; also declares all dims,
+/// which any type may use.
 static std::vector<Active> activeInputs(Session &session, const Description &doc, Environment &env) {
   Emitter &in = session.in;
   Evaluator &evaluator = session.evaluator;
@@ -161,6 +166,7 @@ static std::vector<Active> activeInputs(Session &session, const Description &doc
       if (!c.asBool())
         continue;
     }
+    // The type may be an expression that gives a text.
     std::string type = input.type->string;
     if (input.type->isExpression()) {
       Value t = evaluator.value(*input.type, evaluator.fileScope);
@@ -191,6 +197,8 @@ static std::vector<Active> activeInputs(Session &session, const Description &doc
   return active;
 }
 
+/// Creates the function with its arguments and binds them, then computes defaults, each of which may use the inputs
+/// that must be given and the defaults before it. The top-level `defaults` are in force from here on.
 Signature heddle::declareInputs(Session &session, const Description &doc, BodyRunner &body, Environment &env) {
   Emitter &in = session.in;
   llvm::SmallVector<mlir::Type> types;
@@ -237,6 +245,8 @@ Signature heddle::declareInputs(Session &session, const Description &doc, BodyRu
   return made;
 }
 
+/// Collects the outputs in the order of the description and returns them from @run. A name that is not bound under
+/// these constants, or is null, is left out; a pattern "hidden.*" counts with --outputs=all only.
 std::optional<std::vector<std::string>> heddle::writeOutputs(Session &session, const Description &doc,
                                                              mlir::func::FuncOp run, const Environment &env) {
   Emitter &in = session.in;

@@ -1,4 +1,5 @@
-// The beginnings of lines are found once; the column inside a JSON string by walking over its escapes.
+// Lines and columns of byte offsets: the beginnings of lines are found once. And places inside of JSON strings, found
+// by walking over the escapes.
 #include "compiler/Import/SourceFile.h"
 
 #include <algorithm>
@@ -36,12 +37,14 @@ llvm::StringRef SourceFile::lineText(unsigned line) const {
 /// The bytes that a code point takes in UTF-8.
 static size_t utf8Length(uint32_t point) { return point < 0x80 ? 1 : point < 0x800 ? 2 : point < 0x10000 ? 3 : 4; }
 
+/// The number of a \uXXXX escape; 0 if it is broken.
 static uint32_t readHex4(llvm::StringRef text, size_t at) {
   uint32_t value = 0;
   llvm::StringRef digits = text.substr(at, 4);
   return digits.getAsInteger(16, value) ? 0 : value;
 }
 
+/// Walks the source text and the decoded one side by side: an escape reads 2, 6 or 12 bytes and makes 1 to 4.
 Loc heddle::insideString(Loc string, size_t index) {
   if (!string.file)
     return string;

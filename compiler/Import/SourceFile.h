@@ -11,6 +11,7 @@
 
 namespace heddle {
 
+/// A text with its name and its lines. Owned by the DiagnosticSink, which outlives all places in it.
 class SourceFile {
 public:
   SourceFile(std::string name, std::string text);

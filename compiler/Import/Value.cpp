@@ -1,4 +1,4 @@
-// Values in messages, and equality of constants.
+// How values are shown in messages, and equality of constants.
 #include "compiler/Import/Value.h"
 
 #include "compiler/Import/Diagnostics.h"

@@ -31,6 +31,7 @@ struct ConstantTensor {
   double real(size_t i) const { return element == Element::Real ? reals[i] : static_cast<double>(integers[i]); }
 };
 
+/// A value of an expression. Cheap to copy: whatever is large is shared and never changed.
 class Value {
 public:
   enum class Kind {
@@ -100,6 +101,7 @@ public:
   /// Whether it can be an operand of elementwise arithmetic on tensors.
   bool isArray() const { return k == Kind::Tensor || k == Kind::Constant; }
 
+  // Each is for its own kind only; asReal is for any number.
   bool asBool() const { return i != 0; }
   int64_t asInteger() const { return i; }
   double asReal() const { return k == Kind::Real ? r : static_cast<double>(i); }
@@ -129,6 +131,7 @@ private:
     return v;
   }
 
+  // Which of these holds the value depends on the kind.
   Kind k = Kind::Poison;
   int64_t i = 0;
   double r = 0;

@@ -1,4 +1,5 @@
-// ALiBi that favours what comes later, and tables of positions that a long text leaves.
+// Two warnings: ALiBi slopes that favour keys after the query under a mask that shows them, and a table of positions
+// with fewer rows than the input may be long.
 #include "compiler/Import/Warnings.h"
 
 #include "dialects/Attn/IR/Attn.h"
@@ -53,6 +54,7 @@ static bool seesAhead(mlir::Value mask) {
   return !ahead || *ahead > 0;
 }
 
+/// An unsymmetric ALiBi in an attention whose mask does not end at the query.
 void Warnings::check(attn::SdpaOp op) {
   if (!op.getBias() || !seesAhead(op.getMask()))
     return;
@@ -64,6 +66,7 @@ void Warnings::check(attn::SdpaOp op) {
           .note(places.of(op->getLoc()), "the attention");
 }
 
+/// An embedding of range(T) whose table has fewer rows than T's bound, or T has no bound.
 void Warnings::check(model::EmbeddingOp op) {
   auto range = op.getIds().getDefiningOp<model::RangeOp>();
   std::optional<int64_t> rows = llvm::cast<ModelTensorType>(op.getTable().getType()).getSize(0).constant();

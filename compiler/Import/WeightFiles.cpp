@@ -1,4 +1,5 @@
-// The table of weights over WeightStore; its errors become diagnostics.
+// The WeightTable over files (compiler/Weights/WeightStore), whose errors become diagnostics; and messages about files
+// that are no JSON, by their first bytes.
 #include "compiler/Import/WeightTable.h"
 
 #include "compiler/Import/Diagnostics.h"
@@ -18,6 +19,7 @@ static void refuse(DiagnosticSink &sink, StringRef path, const absl::Status &sta
 }
 
 namespace {
+/// Names, shapes and bytes as the headers of the files say. With `headersOnly` bytes are not compared.
 class StoredTable final : public WeightTable {
 public:
   StoredTable(WeightStore store, bool headersOnly, DiagnosticSink &sink)
@@ -75,6 +77,7 @@ std::unique_ptr<WeightTable> heddle::openWeights(StringRef path, bool headersOnl
   return std::make_unique<StoredTable>(*std::move(store), headersOnly, sink);
 }
 
+/// Safetensors, other known formats, UTF-16 and binary data, each with what the user can name instead.
 bool heddle::refuseOtherKind(StringRef file, StringRef firstBytes, DiagnosticSink &sink) {
   WeightProblem problem;
   problem.file = printable(file, 4096);

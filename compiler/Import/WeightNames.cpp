@@ -1,4 +1,4 @@
-// The translation of names, and the account of what was read.
+// Translates names that ops ask for into names in the file, and keeps account of what was read.
 #include "compiler/Import/WeightNames.h"
 
 #include "compiler/Import/Description.h"
@@ -20,6 +20,8 @@ static std::optional<StringRef> starOf(StringRef name, StringRef pattern) {
   return name.slice(head.size(), name.size() - tail.size());
 }
 
+/// Renames older spellings once for all (`renamed`), so that look-ups see the newer ones only. Both in one file is an
+/// error.
 WeightNames::WeightNames(const WeightTable &table, Spec given, StringRef file, DiagnosticSink &sink)
     : table(table), spec(std::move(given)), file(file.str()), sink(sink) {
   std::vector<std::string> names = table.names();
@@ -46,6 +48,7 @@ WeightNames::WeightNames(const WeightTable &table, Spec given, StringRef file, D
     longest = std::max(longest, StringRef(name).count('.') + 1);
 }
 
+/// The name with or without the prefix, whichever the file has; both is an error in `why`.
 std::optional<std::string> WeightNames::find(StringRef name, std::string *why) {
   std::string prefixed = spec.prefix + name.str();
   bool plain = inFile.count(name.str()), other = !spec.prefix.empty() && inFile.count(prefixed);
@@ -61,6 +64,7 @@ std::optional<std::string> WeightNames::find(StringRef name, std::string *why) {
   return std::nullopt;
 }
 
+/// Segments between dots and bars.
 static void pieces(StringRef text, llvm::SmallVectorImpl<StringRef> &out) {
   llvm::SmallVector<StringRef, 16> all;
   text.split(all, '.');
@@ -73,6 +77,8 @@ static void pieces(StringRef text, llvm::SmallVectorImpl<StringRef> &out) {
   }
 }
 
+/// Replaces words of blocks by the model's own (`names`): at each segment the longest entry that matches and ends
+/// behind the first bar, that is in a part which a block asked for.
 std::string WeightNames::translate(StringRef asked) const {
   // An entry must end on a segment that a block asked for: one behind the first bar.
   llvm::SmallVector<StringRef, 16> segments, outer;
@@ -100,6 +106,7 @@ std::string WeightNames::translate(StringRef asked) const {
   return out;
 }
 
+/// Translates the name, follows a tie, and looks it up.
 std::optional<WeightNames::Found> WeightNames::get(StringRef asked, std::string &why, Loc reader, std::string *absent) {
   llvm::SmallVector<StringRef, 16> segments;
   pieces(asked, segments);
@@ -127,6 +134,8 @@ std::optional<WeightNames::Found> WeightNames::get(StringRef asked, std::string 
   return Found{name, *table.find(name)};
 }
 
+/// A tied copy that is in the file too must be equal to the original. Tensors that are left over are one error with a
+/// table.
 void WeightNames::finish() {
   for (const Tie &t : spec.tied) {
     std::optional<std::string> a = find(t.copy, nullptr), b = find(t.of, nullptr);

@@ -9,12 +9,17 @@
 
 namespace heddle {
 
+/// The names of one set of weights, from how ops ask to how the file spells them.
 class WeightNames {
 public:
+  /// `copy` is not read; `of` stands for it.
   struct Tie {
     std::string copy, of;
     const JsonValue *json;
   };
+  /// The description's `weights` (language.md section 7): `names` and `tied` translate what is asked for, `renamed`
+  /// what the file has, `prefix` may stand before any name of the file, `ignored` are patterns of tensors that need not
+  /// be read.
   struct Spec {
     std::string prefix;
     std::map<std::string, std::string, std::less<>> names;

@@ -1,4 +1,5 @@
-// Weights that are asked for and not there: what their ops know of their shapes.
+// Weights that an op asks for and the file lacks: the shape that the op expects, and a stand-in so that the import goes
+// on and reports all that are missing.
 #include "compiler/Import/OpCall.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -8,6 +9,7 @@ using llvm::StringRef;
 using llvm::Twine;
 using K = Value::Kind;
 
+/// From the op's attributes and the features of its operand; an axis that neither tells is none.
 std::vector<std::optional<int64_t>> OpCall::expectedShape(StringRef kind) {
   using Axis = std::optional<int64_t>;
   StringRef op = spec.name;
@@ -42,6 +44,8 @@ std::vector<std::optional<int64_t>> OpCall::expectedShape(StringRef kind) {
   return {};
 }
 
+/// Notes the weight and yields a parameter in its place: of the expected shape if all of it is known, else of that of a
+/// tensor that nothing reads, has nearly the name and fits. Otherwise the op is bad and what uses it stays silent.
 mlir::Value OpCall::missing(StringRef kind, const std::string &name, const std::string &why) {
   std::vector<std::optional<int64_t>> shape = expectedShape(kind);
   std::string text;

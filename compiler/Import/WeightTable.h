@@ -16,6 +16,7 @@ namespace heddle {
 
 class DiagnosticSink;
 
+/// A set of tensors by name, wherever they are stored.
 class WeightTable {
 public:
   enum class Element { Real, Integer, Bool };

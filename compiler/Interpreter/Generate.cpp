@@ -236,6 +236,7 @@ FailureOr<Generated> choose(ModuleOp module, Text &text, const Tensors &inputs, 
 }
 } // namespace
 
+/// Greedy generation by the whole model on the whole text at every step: the reference for generateCached.
 FailureOr<Generated> heddle::generateRecomputing(ModuleOp module, const Tensors &inputs, ReadParameter readParameter,
                                                  const GenerateOptions &options) {
   func::FuncOp run = entryOf(module, "run");
@@ -281,6 +282,7 @@ FailureOr<Generated> heddle::generateRecomputing(ModuleOp module, const Tensors 
   });
 }
 
+/// Greedy generation by @once and @step with states, as a binary does it.
 FailureOr<Generated> heddle::generateCached(ModuleOp module, const Tensors &inputs, ReadParameter readParameter,
                                             const GenerateOptions &options) {
   func::FuncOp once = entryOf(module, "once"), step = entryOf(module, "step");

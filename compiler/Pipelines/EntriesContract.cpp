@@ -38,6 +38,8 @@ static void checkStep(ModuleOp module, ContractReport report) {
     report(module, "it generates, has no @step and does not say why (model.step_report)");
 }
 
+/// What holds behind the stage `entries`: there is @run, a cached @step or the reason why not, and every state has a
+/// name, one type in all functions, an owner and exactly one writer.
 void heddle::checkEntriesStage(ModuleOp module, ContractReport report) {
   auto run = module.lookupSymbol<func::FuncOp>("run");
   if (!run || run.isExternal())

@@ -39,6 +39,8 @@ struct Storage {
   unsigned merged; ///< union-find: its own index, or the storage that it was merged into
 };
 
+/// Plans one function: numbers its ops, finds the life of each storage, merges storages that may be one, assigns
+/// places.
 class Planner {
 public:
   Planner(func::FuncOp function, const plan::Target &target)
@@ -304,6 +306,9 @@ void Planner::mergeReturn(func::ReturnOp op) {
 /// Whether a size form is at least 0 for all dims. Conservative: true where no term is subtracted.
 static bool surelyNotNegative(const Size &form) { return !StringRef(form.str()).contains('-'); }
 
+/// Gives every storage an offset in the arena: in the order in which they come to life each takes the slot that fits
+/// best among those whose last user is gone, or a new one. Slots then lie one after the other. Sizes are forms over
+/// dims, so "fits" means: for all values of the dims.
 void Planner::assign() {
   struct Slot {
     Size bytes;

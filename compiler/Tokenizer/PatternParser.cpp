@@ -62,6 +62,7 @@ struct Flags {
   bool ignoreCase = false, dotAll = false;
 };
 
+/// Recursive descent over the code points of a pattern. The first error is kept; every function then returns null.
 class Parser {
 public:
   Parser(std::string &error) : error(error) {}

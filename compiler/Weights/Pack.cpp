@@ -18,6 +18,8 @@ struct RowRun {
   int64_t n, row, count;
 };
 
+/// Writes one packed tensor to a sink: reads a strip of rows from the file, as large as `stripBytes` allows, and emits
+/// it in the order of the layout.
 class Packer {
 public:
   Packer(const WeightStore &store, const PackRequest &request, ByteSink &sink, const PackOptions &options)

@@ -35,6 +35,7 @@ const char *unsafeName(llvm::StringRef name) {
   return nullptr;
 }
 
+/// Reads an index file: {"metadata": .., "weight_map": {tensor: file}}. Events of a SAX parser; false ends it.
 class IndexReader : public JsonCursor {
 public:
   IndexReader(llvm::StringRef text, llvm::StringRef file) : JsonCursor(text), file(printable(file, 4096)) {}

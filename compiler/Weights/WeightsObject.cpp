@@ -105,6 +105,7 @@ struct Section {
 
 enum SectionNumber { blobNumber = 1, constantsNumber, symbolsNumber, stringsNumber };
 
+/// The layout of an ELF object around a blob that is written in between: what stands in front of it and behind it.
 class ObjectImage {
 public:
   ObjectImage(uint64_t blobBytes, bool withBlob, const ObjectOptions &options)

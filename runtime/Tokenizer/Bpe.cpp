@@ -57,6 +57,8 @@ private:
   std::priority_queue<uint32_t, std::vector<uint32_t>, std::greater<>> late;
 };
 
+/// Byte pair encoding of a word: characters are joined pair by pair, the pair with the lowest rank first, the leftmost
+/// of equals. Short words scan for that pair, long ones keep a queue.
 class Bpe : public WordModel {
 public:
   Bpe(const Blob &blob, WordReader model) : blob(blob) {

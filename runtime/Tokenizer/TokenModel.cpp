@@ -21,6 +21,8 @@ Status noUnknownToken(std::string_view word) {
 
 namespace {
 
+/// WordPiece: the longest piece that a word begins with, then the longest that continues it, and so on; the unknown
+/// token for the whole word where that fails.
 class WordPiece : public WordModel {
 public:
   WordPiece(const Blob &blob, WordReader model) : blob(blob) {

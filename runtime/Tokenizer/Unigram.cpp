@@ -31,6 +31,8 @@ struct PieceAt {
   const uint32_t *ids;
 };
 
+/// Unigram (SentencePiece): of all ways to cut a word into pieces the one with the greatest sum of scores, by Viterbi
+/// over the places between bytes.
 class Unigram : public WordModel {
 public:
   Unigram(const Blob &blob, WordReader model)

@@ -1,4 +1,8 @@
 //===- Abi.cpp - types of MLIR for the rows of abi.def ----------------------===//
+//
+// Expands the rows of abi.def to types of MLIR: the signature of entries and of the functions they may call.
+//
+//===----------------------------------------------------------------------===//
 
 #include "compiler/Conversion/ToLoops/Abi.h"
 #include "mlir/Dialect/LLVMIR/LLVMTypes.h"
@@ -18,13 +22,13 @@ enum Word { none, i32, i64, f32, f64, ctx, dims, tensors, arena, weights };
 #define HEDDLE_FN(symbol, ...) HEDDLE_WORDS(words_##symbol, __VA_ARGS__)
 #include "runtime/include/heddle/abi.def"
 
-/// Each with the words of its result and arguments.
+/// The functions that generated code may call, each with the words of its result and arguments.
 static constexpr std::pair<StringRef, llvm::ArrayRef<Word>> kFunctions[] = {
 #define HEDDLE_FN(symbol, ...) {#symbol, words_##symbol},
 #include "runtime/include/heddle/abi.def"
 };
 
-/// The first word is the result.
+/// The type that words stand for; the first word is the result.
 static FunctionType typeOf(llvm::ArrayRef<Word> words, MLIRContext *context) {
   auto type = [&](Word word) -> Type {
     switch (word) {

@@ -1,4 +1,9 @@
 //===- CachePart.cpp - where an attention finds keys and values -----------===//
+//
+// Addresses in a cache of keys and values: the part of this iteration of the repeats, and the places of a key in a
+// ring.
+//
+//===----------------------------------------------------------------------===//
 
 #include "compiler/Conversion/ToLoops/CachePart.h"
 #include "mlir/IR/Matchers.h"
@@ -16,6 +21,8 @@ static Value indexValue(Lowering &l, Value index) {
   return matchPattern(index, m_ConstantInt(&constant)) ? l.constant(constant.getSExtValue()) : l.pointer(index);
 }
 
+/// The indices number the part row-major over the state's leading axes; a part has `heads` heads of `element` words
+/// each, for every batch row and every other leading axis.
 Value heddle::loops::cachePart(Lowering &l, const CacheLayout &layout) {
   auto state = cast<model::StateType>(layout.state.getType());
   int64_t skipped = layout.indices.size();
@@ -33,6 +40,7 @@ Value heddle::loops::keysOrValues(Lowering &l, Value operand) {
   return cache ? cachePart(l, *cache) : l.pointer(operand);
 }
 
+/// An append writes behind the rows that its result has beside the new ones; a store from row 0.
 FailureOr<CacheWrite> heddle::loops::cacheWrite(Lowering &l, Operation *op) {
   std::optional<CacheLayout> layout = cacheLayoutOf(op);
   auto append = dyn_cast<model::AppendOp>(op);
@@ -49,6 +57,8 @@ FailureOr<CacheWrite> heddle::loops::cacheWrite(Lowering &l, Operation *op) {
   return CacheWrite{*layout, part, source, batch, fresh, past, room};
 }
 
+/// Without a ring the place is the key. With one it is key mod ring, and once more one ring further on, if that is
+/// within the room.
 void CacheWrite::places(Lowering &l, Value key, function_ref<void(Value)> body) const {
   if (!layout.ring)
     return body(key);

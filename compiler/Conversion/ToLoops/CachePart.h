@@ -1,4 +1,9 @@
 //===- CachePart.h - where an attention finds keys and values ---*- C++ -*-===//
+//
+// Where an attention finds the keys and values that a cache holds, and where new rows of them are put. The layout is
+// the plan's (compiler/Plan/CacheLayout.h); here it becomes addresses.
+//
+//===----------------------------------------------------------------------===//
 #ifndef HEDDLE_COMPILER_CONVERSION_TOLOOPS_CACHEPART_H
 #define HEDDLE_COMPILER_CONVERSION_TOLOOPS_CACHEPART_H
 
@@ -20,8 +25,8 @@ struct CacheWrite {
   Value batch, fresh, past; ///< lengths
   Value room;               ///< words of a class of a head
 
-  /// body(place) for where key number `key` of its class stands. What stands in the first block of a ring stands behind
-  /// the last one too, where there is room.
+  /// Emits body(place) for each place at which key number `key` of its class is kept. The first block of a ring is kept
+  /// a second time behind the last one, so that a tile may read over the end of the ring without wrapping.
   void places(Lowering &l, Value key, llvm::function_ref<void(Value place)> body) const;
 };
 /// What an append or a store writes; fails where its state has no cache's shape.

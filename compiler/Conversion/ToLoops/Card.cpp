@@ -20,6 +20,7 @@ using model::ModelTensorType;
 using model::Size;
 using model::StateType;
 
+/// "f32 [B, T, 768]".
 static std::string typeText(ArrayRef<StringAttr> axes, Type element) {
   std::string text = element.isF32() ? "f32 [" : element.isInteger(64) ? "i64 [" : "bool [";
   for (auto [i, a] : llvm::enumerate(axes))
@@ -27,6 +28,7 @@ static std::string typeText(ArrayRef<StringAttr> axes, Type element) {
   return text + "]";
 }
 
+/// An attribute as words of the card: a number, a text, or a list of them with blanks between.
 static std::string numberText(Attribute value) {
   if (auto i = dyn_cast<IntegerAttr>(value))
     return std::to_string(i.getInt());
@@ -87,6 +89,7 @@ static int64_t parameterCount(ModuleOp module) {
   return all;
 }
 
+/// The bytes of a state as the plan laid it out, a formula over dims.
 Size heddle::loops::stateBytes(func::FuncOp function, unsigned argument) {
   auto type = cast<StateType>(function.getArgument(argument).getType());
   attn::CacheAttr cache = attn::cacheOf(function, argument);
@@ -105,6 +108,9 @@ Size heddle::loops::stateBytes(func::FuncOp function, unsigned argument) {
   return bytes;
 }
 
+/// The whole text, line by line, in the order of the grammar: facts about the model, lookups, dims with their bounds,
+/// roles of generation, then each entry with its dims, inputs, outputs, states, operations and arena. Read by
+/// runtime/Card.cpp.
 std::string heddle::loops::cardText(ModuleOp module) {
   std::string text = "heddle-card 1\n";
   llvm::raw_string_ostream os(text);
@@ -218,6 +224,7 @@ std::string heddle::loops::cardText(ModuleOp module) {
   return text;
 }
 
+/// Puts the text into the module as the symbol heddle_card, ending in a zero byte.
 void heddle::loops::addCard(ModuleOp module, StringRef text, ArrayRef<std::string> entrySymbols) {
   ImplicitLocOpBuilder b(module.getLoc(), module.getContext());
   b.setInsertionPointToStart(module.getBody());
@@ -229,6 +236,7 @@ void heddle::loops::addCard(ModuleOp module, StringRef text, ArrayRef<std::strin
                   b.getStrArrayAttr(SmallVector<StringRef>(entrySymbols.begin(), entrySymbols.end())));
 }
 
+/// Makes heddle_entries, an array of the entries' addresses in the order of the card.
 void heddle::loops::addEntryTable(ModuleOp module) {
   auto symbols = module->getAttrOfType<ArrayAttr>("heddle.entries");
   if (!symbols || module.lookupSymbol("heddle_entries"))

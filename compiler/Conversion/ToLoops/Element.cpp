@@ -16,6 +16,8 @@ using namespace heddle;
 using namespace heddle::loops;
 using namespace heddle::model;
 
+/// Clones the ops of the body with the operands in place of its arguments. Functions (exp, gelu, ..) become our own
+/// code, constants are splat, and results take the vector type of the operands, if they are vectors.
 Value heddle::loops::emitRegion(Code &c, Region &region, ValueRange operands) {
   Block &block = region.front();
   // A body without operands that vary still yields a vector where its caller wants one.

@@ -1,4 +1,8 @@
 //===- Element.h - bodies of maps and epilogues -----------------*- C++ -*-===//
+//
+// Emits the body of an elementwise op, a map or an epilogue, on scalars or on vectors.
+//
+//===----------------------------------------------------------------------===//
 #ifndef HEDDLE_COMPILER_CONVERSION_TOLOOPS_ELEMENT_H
 #define HEDDLE_COMPILER_CONVERSION_TOLOOPS_ELEMENT_H
 

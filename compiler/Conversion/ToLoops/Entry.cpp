@@ -1,4 +1,9 @@
 //===- Entry.cpp - a function becomes what the runtime calls --------------===//
+//
+// Lowers a function of stage `buffers` to an entry: the function with the signature of abi.def that the runtime calls
+// on every thread. The frame around the ops is made here; each op is lowered by lowerOp.
+//
+//===----------------------------------------------------------------------===//
 
 #include "compiler/Conversion/ToLoops/Entry.h"
 #include "compiler/Conversion/ToLoops/Abi.h"
@@ -13,6 +18,9 @@ using model::ModelTensorType;
 using model::Size;
 using model::StateType;
 
+/// Makes the function of an entry with the arguments of abi.def (context, thread, number of threads, dims, tensors,
+/// arena, weights) and loads the address of each input and state from `tensors`. Lengths are computed behind
+/// `prologueEnd`.
 Lowering::Lowering(func::FuncOp source, const Machine &machine)
     : OwnBuilder{ImplicitLocOpBuilder(source.getLoc(), source.getContext())}, Code(builder, machine.lanes),
       machine(machine), module(source->getParentOfType<ModuleOp>()), source(source), dimNames(entryDims(source)) {
@@ -43,6 +51,8 @@ Lowering::Lowering(func::FuncOp source, const Machine &machine)
   prologueEnd = &*std::prev(b.getInsertionPoint());
 }
 
+/// Lowers the ops in order. What an op became is found between `last` and the insertion point; its loops are marked
+/// with the op's name, by which shared functions are called (ShareLoops).
 LogicalResult Lowering::lowerBlock(Block &block) {
   for (Operation &op : block.without_terminator()) {
     b.setLoc(op.getLoc());
@@ -57,6 +67,7 @@ LogicalResult Lowering::lowerBlock(Block &block) {
   return success();
 }
 
+/// Copies results to the caller's memory, except those that the plan placed there.
 LogicalResult Lowering::lowerReturn(func::ReturnOp op) {
   b.setLoc(op.getLoc());
   ArrayRef<bool> copies = model::copiesOut(op);

@@ -154,6 +154,7 @@ Value Functions::sinOrCos(Value x, bool sine) {
   return op.getResult(0);
 }
 
+/// An elementwise function of the language, on one f32 or a vector of them.
 Value Functions::function(UnaryKind kind, Value x) {
   Type t = x.getType();
   Value one = real(t, 1.0), zero = real(t, 0.0);

@@ -1,4 +1,8 @@
 //===- Halves.cpp - numbers stored in 16 bits -----------------------------===//
+//
+// Conversions between f32 and numbers stored in 16 bits. bf16 is in Bf16.cpp; f16 uses LLVM's own conversions.
+//
+//===----------------------------------------------------------------------===//
 
 #include "compiler/Conversion/ToLoops/Halves.h"
 

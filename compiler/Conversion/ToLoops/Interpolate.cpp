@@ -1,7 +1,8 @@
 //===- Interpolate.cpp - a grid stretched to another size -----------------===//
 //
-// Result i reads position (i+½)/scale - ½ with 2 or 4 taps an axis (Keys 1981, a = -¾);
-// beyond an edge stands the edge. Positions and weights are f64, products f32.
+// Interpolation of a grid [B, spatial.., channels] to another size, bilinear or bicubic. Result i reads the input at
+// position (i+½)/scale - ½ with 2 or 4 taps an axis (Keys 1981, a = -¾); beyond an edge the edge is read. Positions and
+// weights are computed in f64, the weighted sums in f32.
 //
 //===----------------------------------------------------------------------===//
 
@@ -31,6 +32,7 @@ static Value cubic(Lower &l, Value t, bool near) {
   return l.fma(l.fma(l.fma(t, number(a), number(-5 * a)), t, number(8 * a)), t, number(-4 * a));
 }
 
+/// The taps for index i of a spatial axis, counted without the batch.
 static Taps tapsOf(Lower &l, InterpolateOp op, int64_t axis, Value i) {
   auto from = op.getInput().getType();
   Value length = l.size(from.getSize(1 + axis));
@@ -62,6 +64,7 @@ static Taps tapsOf(Lower &l, InterpolateOp op, int64_t axis, Value i) {
   return taps;
 }
 
+/// A thread takes a place of the result; the channels there are vectors.
 LogicalResult heddle::loops::lowerInterpolate(Lower &l, InterpolateOp op) {
   auto from = op.getInput().getType();
   ModelTensorType to = op.getType();

@@ -1,4 +1,8 @@
 //===- Lookups.cpp - rows that are chosen by numbers of the data ----------===//
+//
+// Numbers the embeddings and gathers of a module, and says in words what each one reads.
+//
+//===----------------------------------------------------------------------===//
 
 #include "compiler/Conversion/ToLoops/Lookups.h"
 #include "dialects/Model/IR/Model.h"
@@ -15,7 +19,8 @@ static void forEachLookup(ModuleOp module, llvm::function_ref<void(Operation *)>
   });
 }
 
-/// Where the numbers come from; empty: they are computed.
+/// Where the numbers of a lookup come from, through ops that only reshape them: an input or positions; empty if they
+/// are computed.
 static std::string sourceOf(Value numbers) {
   while (Operation *op = numbers.getDefiningOp()) {
     if (isa<model::RangeOp>(op))
@@ -31,6 +36,7 @@ static std::string sourceOf(Value numbers) {
   return name ? "input `" + name.getValue().str() + "`" : "";
 }
 
+/// What a message says of a lookup: the table, and by what it is indexed.
 static std::string textOf(Operation *lookup) {
   auto embedding = dyn_cast<model::EmbeddingOp>(lookup);
   auto table = embedding ? embedding.getTable().getDefiningOp<model::ParamOp>() : model::ParamOp();

@@ -1,4 +1,8 @@
 //===- LowerOp.cpp - which function lowers which op -----------------------===//
+//
+// The dispatch from an op to the function that lowers it, the views that need no code, and the cost of each op.
+//
+//===----------------------------------------------------------------------===//
 
 #include "compiler/Conversion/ToLoops/LinearPack.h"
 #include "compiler/Conversion/ToLoops/Lowering.h"
@@ -22,6 +26,8 @@ static bool isOnePhase(Operation *op) {
          !attn::cacheOf(op);
 }
 
+/// Lowers one op of stage `buffers`: nothing for masks and biases, another address for a view (a reshape, a slice of
+/// outer rows), code for all else. Linears, attention and writes into caches are the target's own (Programs).
 LogicalResult heddle::loops::lowerOp(Lower &l, Operation *op) {
   if (failed(checkSupport(op)))
     return failure();
@@ -67,6 +73,7 @@ LogicalResult heddle::loops::lowerOp(Lower &l, Operation *op) {
       .Default([](Operation *o) { return o->emitOpError("has no lowering to loops"); });
 }
 
+/// Working memory that an op needs beside its result, for all threads.
 Size heddle::loops::scratchBytes(Operation *op) {
   if (auto sdpa = dyn_cast<attn::SdpaOp>(op))
     return attentionScratchBytes(sdpa);

@@ -14,6 +14,8 @@ using model::Size;
 
 //===-- lengths ----------------------------------------------------------------------===//
 
+/// Each form is computed once, in the prologue of the entry, and remembered by its text. Its dims are loaded from the
+/// entry's argument, except those that the function found out itself (setSize) and the number of threads.
 Value Lowering::size(const Size &form) {
   if (std::optional<int64_t> n = form.constant())
     return constant(*n);

@@ -85,9 +85,8 @@ public:
   /// A constant array in the program, as a pointer.
   mlir::Value constantArray(mlir::DenseElementsAttr value);
 
-  /// All threads wait for each other; needed between a producer and consumers that read
-  /// what other threads wrote. The driver of the lowering puts one after every op that
-  /// writes memory, so an op only needs its own between its phases.
+  /// All threads wait for each other; needed between a producer and consumers that read what other threads wrote. Every
+  /// lowering emits one behind its last write, and between its phases.
   void barrier(mlir::Location loc);
   /// Notes what the ops since the last barrier took, on the next one. Ops that are one phase are noted by the driver.
   void spend(llvm::function_ref<Cost()> cost);

@@ -14,6 +14,7 @@ using namespace heddle::loops;
 using namespace heddle::model;
 using Lower = heddle::loops::Lowering;
 
+/// Elements of a block, the unit that threads share.
 static constexpr int64_t kBlock = 4096;
 
 namespace {
@@ -26,6 +27,9 @@ struct Read {
 };
 } // namespace
 
+/// Splits the axes of the result in front of the longest suffix along which each operand is either contiguous or one
+/// element: [outer axes | one long row]. An item of work is a block of a row; the outer index gives each operand's
+/// first element by its strides. The body is emitted once, on vectors.
 LogicalResult heddle::loops::lowerMap(Lower &l, Operation *op) {
   auto type = cast<ModelTensorType>(op->getResult(0).getType());
   int64_t rank = type.getRank();

@@ -22,6 +22,7 @@ struct Axis {
 } // namespace
 
 /// Joins neighbouring axes that are contiguous on both sides, and drops axes of length 1.
+/// Outer axes come first.
 static SmallVector<Axis> simplify(ArrayRef<Axis> axes) {
   SmallVector<Axis> out;
   for (const Axis &a : axes) {
@@ -35,7 +36,9 @@ static SmallVector<Axis> simplify(ArrayRef<Axis> axes) {
   return out;
 }
 
-/// Copies a box; threads share the outer axes. No barrier.
+/// Copies a box from address `from` to address `to`. Threads share the outer axes, and the innermost one in blocks of
+/// 4096 elements. That one is copied in vectors if it is contiguous on both sides, or a single element that fills the
+/// result (stride 0). The caller emits the barrier.
 static void moveBox(Lower &l, Location loc, Value from, Value to, Type element, ArrayRef<Axis> given) {
   SmallVector<Axis> axes = simplify(given);
   Axis inner = axes.empty() ? Axis{1, 1, 1} : axes.pop_back_val();
@@ -93,6 +96,7 @@ static void place(Lower &l, Location loc, Value value, ArrayRef<Size> lengths, A
   moveBox(l, loc, l.pointer(value), l.at(to, l.size(at), type.getElementType()), type.getElementType(), axes);
 }
 
+/// Each operand is a box of the result, behind those before it along the axis; operands broadcast along the others.
 static void lowerConcat(Lower &l, ConcatOp op, Value to) {
   SmallVector<Size> lengths = op.getType().getSizes(), strides = stridesOf(lengths);
   int64_t axis = op.getAxis(), rank = lengths.size();
@@ -107,6 +111,7 @@ static void lowerConcat(Lower &l, ConcatOp op, Value to) {
   }
 }
 
+/// First the fill: threads share the rows of the padded axis and skip those of the operand. Then the operand's box.
 static void lowerPad(Lower &l, PadOp op, Value to) {
   ModelTensorType from = op.getOperand().getType(), type = op.getType();
   Type element = type.getElementType();
@@ -131,6 +136,9 @@ static void lowerPad(Lower &l, PadOp op, Value to) {
   place(l, op.getLoc(), op.getOperand(), from.getSizes(), strides, to, before * strides[axis]);
 }
 
+/// Describes each op as one box: its axes with their strides in the operand and in the result, and the operand's first
+/// element. A slice begins further on; windows (im2col) read every place of the input once a tap, so that strides and
+/// dilations multiply the operand's; a rearrange has an axis for each elementary name of its pattern.
 LogicalResult heddle::loops::lowerMove(Lower &l, Operation *op) {
   Location loc = op->getLoc();
   Value to = l.allocatePointer(op->getResult(0));

@@ -45,7 +45,8 @@ struct Rows {
 };
 } // namespace
 
-/// Emits the loop over rows: `start` emits the statistics of a row and returns the function that gives y[j] from x[j].
+/// Emits the loop over rows, which threads share: `start(row, n)` emits the statistics of a row and returns the
+/// function (x[j], j, mask of lanes) -> y[j], emitted in a second loop over the row.
 static void eachRow(Lower &l, Operation *op,
                     llvm::function_ref<std::function<Value(Value, Value, Value)>(Value row, Value n)> start) {
   Location loc = op->getLoc();
@@ -63,6 +64,7 @@ static void eachRow(Lower &l, Operation *op,
   l.barrier(loc);
 }
 
+/// Σ x[j]² over a row.
 static Value sumOfSquares(Lower &l, Value x, Value n) {
   return rowSum(l, n, [&](Value j, Value mask) {
     Value v = l.loadVec(x, j, mask);
@@ -70,10 +72,12 @@ static Value sumOfSquares(Lower &l, Value x, Value n) {
   });
 }
 
+/// sum / n in f32.
 static Value mean(Lower &l, Value sum, Value n) {
   return l.divf(sum, arith::SIToFPOp::create(l.b, l.f32(), l.toI64(n)));
 }
 
+/// (x - μ) / √(σ² + eps) · w + b; weight and bias may be absent.
 static void lowerLayerNorm(Lower &l, LayerNormOp op) {
   Value w = op.getWeight() ? l.pointer(op.getWeight()) : Value();
   Value b = op.getBias() ? l.pointer(op.getBias()) : Value();
@@ -97,6 +101,7 @@ static void lowerLayerNorm(Lower &l, LayerNormOp op) {
   });
 }
 
+/// x / √(mean x² + eps) · (offset + w).
 static void lowerRmsNorm(Lower &l, RmsNormOp op) {
   Value w = l.pointer(op.getWeight());
   double eps = op.getEps().convertToDouble(), offset = op.getOffset().convertToDouble();
@@ -112,6 +117,7 @@ static void lowerRmsNorm(Lower &l, RmsNormOp op) {
   });
 }
 
+/// x / max(‖x‖, eps).
 static void lowerL2Norm(Lower &l, L2NormOp op) {
   double eps = op.getEps().convertToDouble();
   eachRow(l, op, [&](Value x, Value n) -> std::function<Value(Value, Value, Value)> {
@@ -121,6 +127,7 @@ static void lowerL2Norm(Lower &l, L2NormOp op) {
   });
 }
 
+/// (x - mean[j]) / √(var[j] + eps) · w[j] + b[j]: the statistics are weights, so rows need none of their own.
 static void lowerBatchNorm(Lower &l, BatchNormOp op) {
   Value mu = l.pointer(op.getMean()), variance = l.pointer(op.getVariance());
   Value w = l.pointer(op.getWeight()), b = l.pointer(op.getBias());
@@ -134,7 +141,8 @@ static void lowerBatchNorm(Lower &l, BatchNormOp op) {
   });
 }
 
-/// Statistics over all positions and the channels of a group, in f64: they may be many.
+/// x [batch, positions.., channels]; a thread takes one group of one batch element. Statistics go over all positions
+/// and the group's channels, in f64, since these may be millions.
 static void lowerGroupNorm(Lower &l, GroupNormOp op) {
   Location loc = op.getLoc();
   ModelTensorType type = op.getType();

@@ -22,6 +22,8 @@ static Value positionAt(Lower &l, Value base, Value index, Type element) {
                          : Value(arith::SIToFPOp::create(l.b, l.f64(), p));
 }
 
+/// Sinusoidal embeddings: for each position a row of `width` f32, sines and cosines of position · theta^(-2i/width),
+/// side by side (s c s c) or in halves (s.. c..). The frequencies are a constant in f64.
 static LogicalResult lowerSinusoidal(Lower &l, SinusoidalOp op) {
   Location loc = op.getLoc();
   int64_t half = op.getWidth() / 2;
@@ -46,8 +48,10 @@ static LogicalResult lowerSinusoidal(Lower &l, SinusoidalOp op) {
   return success();
 }
 
-/// Every row turns by its position: sine and cosine are made once a row and frequency and
-/// serve all heads. The features behind 2n of each head pass.
+/// Rotary embedding of x [.., heads · width]: feature pairs (u, v) of a head become (u·c - v·s, v·c + u·s). With n
+/// frequencies the first 2n features of a head turn, paired as (2j, 2j+1) or as (j, j+n), and the rest are copied. A
+/// thread takes a row; sine and cosine are computed once for each frequency and serve all heads. Positions broadcast
+/// over the leading axes.
 static LogicalResult lowerRotary(Lower &l, RotaryOp op) {
   Location loc = op.getLoc();
   ModelTensorType type = op.getType();

@@ -1,7 +1,8 @@
 //===- Reductions.cpp - sums, maxima, running sums, softmax, top k --------===//
 //
-// One thread makes one element (or one row) of the result, in ascending order of what is
-// reduced; sums are kept in f64, so that long ones lose nothing.
+// Reductions, running sums, softmax and top k. One thread makes one element (or one row) of the result and walks what
+// is reduced in ascending order, so the bits do not depend on the number of threads. `sum` and `mean` of reals add in
+// f64; running sums and the denominators of softmax in f32.
 //
 //===----------------------------------------------------------------------===//
 
@@ -24,6 +25,7 @@ struct AroundAxis {
 };
 } // namespace
 
+/// A constant i64.
 static Value i64(Lower &l, int64_t v) { return arith::ConstantOp::create(l.b, l.b.getI64IntegerAttr(v)); }
 
 /// Whether `candidate` is larger than `best`: a NaN is larger than every number, and no larger than a NaN.
@@ -36,6 +38,9 @@ static Value beats(Lower &l, Value candidate, Value best) {
   return arith::OrIOp::create(l.b, more, nan);
 }
 
+/// sum, mean, max or argmax over any axes. The result's elements are numbered row-major over the axes that stay; for
+/// each the axes that go are walked as one loop. Its two carried values are the sum (f64) or the largest element so
+/// far, and the index of the latter.
 LogicalResult heddle::loops::lowerReduce(Lower &l, ReduceOp op) {
   Location loc = op.getLoc();
   ModelTensorType from = op.getOperand().getType(), to = op.getType();
@@ -94,6 +99,7 @@ LogicalResult heddle::loops::lowerReduce(Lower &l, ReduceOp op) {
   return success();
 }
 
+/// y[k] = init + x[0] + .. + x[k] along an axis; `init` [outer, inner] is the sum of the past rows in a cached step.
 LogicalResult heddle::loops::lowerCumsum(Lower &l, CumsumOp op) {
   Location loc = op.getLoc();
   ModelTensorType type = op.getType();
@@ -117,7 +123,8 @@ LogicalResult heddle::loops::lowerCumsum(Lower &l, CumsumOp op) {
   return success();
 }
 
-/// Along the last axis: three passes over a row of vectors.
+/// Softmax along the last axis: three passes over a row in vectors, for the maximum, the sum of exponentials (kept in
+/// the result), and the quotients.
 static void softmaxRows(Lower &l, SoftmaxOp op, const AroundAxis &a, Value from, Value to) {
   Value low = l.splat(l.real(-std::numeric_limits<double>::infinity())), zero = l.splat(l.real(0.0));
   l.parallelFor(op.getLoc(), a.outer, [&](Value r) {
@@ -141,6 +148,7 @@ static void softmaxRows(Lower &l, SoftmaxOp op, const AroundAxis &a, Value from,
   });
 }
 
+/// Along any other axis one thread takes a column, element by element.
 LogicalResult heddle::loops::lowerSoftmax(Lower &l, SoftmaxOp op) {
   AroundAxis a(l, op.getType(), op.getAxis());
   Value from = l.pointer(op.getOperand()), to = l.allocatePointer(op->getResult(0));

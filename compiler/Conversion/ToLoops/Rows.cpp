@@ -54,6 +54,8 @@ static void columns(Lower &l, Value width, llvm::function_ref<void(Value, Value)
   l.when(l.less(begin, end), [&] { body(begin, l.sub(end, begin)); });
 }
 
+/// pack_rows copies row list[i] of x [batch, rows, ..] to row i, unpack_rows row i to row list[i] and zeros to the
+/// others. Packing walks upwards and unpacking downwards, so that no row is overwritten before it was moved.
 LogicalResult heddle::loops::lowerRows(Lower &l, Operation *op) {
   if (auto live = dyn_cast<LiveRowsOp>(op))
     return lowerLiveRows(l, live);

@@ -1,8 +1,9 @@
 //===- ShareLoops.cpp - loops that are equal are one function ---------------===//
 //
-// An entry is a row of loops with barriers between. Those that come more than once, for another tensor, in another
-// layer or entry, become calls of one function. Its arguments are the lengths and addresses that the loop reads; code
-// is generated for it once. Numbers stay in the code: loops that differ in one are two.
+// The pass that makes one function of loops that are equal. An entry is a sequence of loops with barriers between. A
+// loop that comes more than once, for another tensor, in another layer or entry, becomes calls of one function, whose
+// arguments are the lengths and addresses that the loop reads; LLVM generates code for it once. Constants stay in the
+// code, which may be specialised for them: loops that differ in a constant are different functions.
 //
 // Afterwards an entry that is still too long is split (Split.h).
 //
@@ -27,9 +28,10 @@ using namespace mlir;
 using namespace heddle;
 using namespace heddle::loops;
 
-/// Shorter loops stay where they are, in ops: a call and a module of LLVM cost as much.
+/// Loops of fewer ops stay where they are: a call, and the module of LLVM that the function would be in, cost as much.
 static constexpr int64_t kShortest = 40;
 
+/// Whether an op waits for the other threads; what a barrier is in stays in the entry.
 static bool isBarrier(Operation *op) {
   auto call = dyn_cast<func::CallOp>(op);
   return call && call.getCallee() == "heddle_barrier";
@@ -46,7 +48,8 @@ struct Loop {
   bool movable = true;                    ///< false where it uses the stack of its function
 };
 
-/// Writes a loop's text: values have the numbers of their first mention.
+/// Writes a loop as text in which values have the numbers of their first mention, so that equal texts are equal code.
+/// Also notes what the loop reads from outside.
 class Writer {
 public:
   explicit Writer(Loop &loop) : loop(loop), os(loop.text) { write(loop.op); }
@@ -61,6 +64,7 @@ private:
 };
 } // namespace
 
+/// An operand: its number, and at its first mention, if it is made outside, the constant that it is or its type.
 void Writer::mention(Value v) {
   auto [at, fresh] = numbers.try_emplace(v, numbers.size());
   os << ' ' << at->second;
@@ -77,6 +81,7 @@ void Writer::mention(Value v) {
   os << ':' << v.getType();
 }
 
+/// An op with its attributes, operands, types of results, and regions.
 void Writer::write(Operation *op) {
   os << op->getName() << op->getDiscardableAttrDictionary() << op->getPropertiesAsAttribute();
   for (Value v : op->getOperands())
@@ -131,7 +136,8 @@ static void collect(Block &block, StringRef kind, SmallVectorImpl<std::unique_pt
   }
 }
 
-/// The function that is made of a loop, which moves there.
+/// Makes a function of a loop: constants are repeated in it, all else that the loop reads from outside is an argument,
+/// and the loop moves there. The name has the hash of the text, so it is the same in every run.
 static func::FuncOp functionOf(const Loop &loop) {
   Location loc = loop.op->getLoc();
   ImplicitLocOpBuilder b(loc, loop.op->getContext());
@@ -160,6 +166,7 @@ static func::FuncOp functionOf(const Loop &loop) {
   return function;
 }
 
+/// Replaces every loop whose text comes more than once by a call.
 static void share(ArrayRef<std::unique_ptr<Loop>> loops) {
   llvm::StringMap<int64_t> counts;
   for (const std::unique_ptr<Loop> &loop : loops)

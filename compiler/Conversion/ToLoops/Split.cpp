@@ -1,6 +1,6 @@
 //===- Split.cpp - long code becomes several functions --------------------===//
 //
-// Splits long functions. Parts of LLVM's code generator take more than linear time in the length of a function: a model
+// Splits long functions. Parts of LLVM's code generator take more than linear time in the length of a function; a model
 // of 20,000 statements would take hours. So the ops of a long block are moved, in order, to functions of a bounded
 // length. Ops that only compute (indices, addresses) are repeated where they are needed; all other values that cross
 // from one part to another are arguments and results.
@@ -17,6 +17,7 @@ using namespace mlir;
 using namespace heddle::loops;
 
 namespace {
+/// Splits one function. `part` is the length, in ops, of the functions that are made.
 class Splitter {
 public:
   Splitter(func::FuncOp function, int64_t part) : function(function), part(part) {}
@@ -33,10 +34,10 @@ private:
 };
 } // namespace
 
-/// A function that is just too long becomes about so many.
+/// The number of functions that one which is just too long becomes.
 static constexpr int64_t kParts = 10;
 
-/// The number of ops in a list, nested ones included.
+/// The number of ops in an op, itself and nested ones included.
 static int64_t length(Operation *op) {
   int64_t n = 0;
   op->walk([&](Operation *) { ++n; });
@@ -58,7 +59,9 @@ bool Splitter::computed(Operation *op) {
   return isPure(op);
 }
 
-/// Moves `ops`, all of one block, into a new function, and calls it in their place.
+/// Moves `ops`, all of one block and in its order, into a new private function, and calls it in their place. Values
+/// that are used behind them are results; values from in front of them are arguments, or are computed again in the
+/// function if all they need is (`computed`).
 void Splitter::outline(const llvm::SetVector<Operation *> &ops) {
   Block *block = ops.front()->getBlock();
   Location loc = ops.front()->getLoc();
@@ -128,6 +131,8 @@ void Splitter::outline(const llvm::SetVector<Operation *> &ops) {
     });
 }
 
+/// First makes the regions inside of long ops short, then cuts the block into runs of about `part` ops, each of which
+/// becomes a function.
 void Splitter::split(Block &block) {
   for (Operation &op : llvm::make_early_inc_range(block))
     if (op.getNumRegions() && length(&op) > part)

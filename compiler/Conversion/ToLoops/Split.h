@@ -1,4 +1,8 @@
 //===- Split.h - long code becomes several functions ------------*- C++ -*-===//
+//
+// Cuts functions that are too long for LLVM's code generator into several.
+//
+//===----------------------------------------------------------------------===//
 #ifndef HEDDLE_COMPILER_CONVERSION_TOLOOPS_SPLIT_H
 #define HEDDLE_COMPILER_CONVERSION_TOLOOPS_SPLIT_H
 

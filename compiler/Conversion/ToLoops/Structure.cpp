@@ -1,4 +1,9 @@
 //===- Structure.cpp - leaves, repeats, defaults, states ------------------===//
+//
+// Leaves of a module (parameters, constants, lengths, ranges), repeats of layers, defaults of inputs, and states that
+// outlive a call. What they have in common is that they place and copy rows; none of them computes.
+//
+//===----------------------------------------------------------------------===//
 
 #include "compiler/Conversion/ToLoops/Lowering.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -37,6 +42,8 @@ static DenseElementsAttr inMemory(ElementsAttr value, ModelTensorType type) {
   return DenseElementsAttr::get(RankedTensorType::get(shape, IntegerType::get(ctx, 64)), ArrayRef<int64_t>(out));
 }
 
+/// A parameter is an address in the blob of weights: its offset, and in a repeat a stride for each index. No code
+/// beyond that.
 static LogicalResult lowerParam(Lower &l, ParamOp op) {
   Value at = l.constant(*op.getOffset());
   for (auto [index, stride] : llvm::zip_equal(op.getIndices(), *op.getStrides())) {
@@ -49,6 +56,8 @@ static LogicalResult lowerParam(Lower &l, ParamOp op) {
   return success();
 }
 
+/// Ops without tensors as operands: parameters, constants and slopes are addresses of data; `model.size` and
+/// `model.range` are written when the model runs.
 LogicalResult heddle::loops::lowerLeaf(Lower &l, Operation *op) {
   if (auto param = dyn_cast<ParamOp>(op))
     return lowerParam(l, param);
@@ -79,6 +88,10 @@ LogicalResult heddle::loops::lowerLeaf(Lower &l, Operation *op) {
 
 //===-- repetition -------------------------------------------------------------------===//
 
+/// A loop over iterations that all threads run together. A carried value has one place, that of the result: it is
+/// copied in before the loop and the iteration's yield is copied back, except where the plan made both lie there
+/// already
+/// (`copiesInto`, `copiesBack`). A collected value's row i is copied from iteration i.
 LogicalResult heddle::loops::lowerRepeat(Lower &l, RepeatOp op) {
   Location loc = op.getLoc();
   unsigned carried = op.getNumCarried();
@@ -140,6 +153,8 @@ LogicalResult heddle::loops::lowerRepeat(Lower &l, RepeatOp op) {
   return success();
 }
 
+/// An input that may be left out: the runtime passes a null pointer then, and its region's value is computed into a
+/// place of its own, broadcast to the input's shape. The result is whichever pointer there is.
 LogicalResult heddle::loops::lowerDefault(Lower &l, DefaultOp op) {
   Location loc = op.getLoc();
   Value given = l.pointer(op.getInput());
@@ -176,7 +191,7 @@ LogicalResult heddle::loops::lowerDefault(Lower &l, DefaultOp op) {
 
 //===-- states -----------------------------------------------------------------------===//
 
-/// The first element of the part of a state that the indices choose.
+/// The address of the part of a state that the indices choose along its leading axes.
 static Value statePart(Lower &l, Value state, OperandRange indices) {
   auto type = cast<StateType>(state.getType());
   Size inner = 1;
@@ -191,8 +206,9 @@ static Value statePart(Lower &l, Value state, OperandRange indices) {
   return l.at({l.pointer(state), l.mul(part, l.size(inner))}, type.getElementType());
 }
 
-/// Rows go behind the past ones; then the result takes all rows, batch element by batch
-/// element, since the capacity between them does not belong to it.
+/// Copies new rows behind the past ones of a state [.., outer, capacity, inner], then all rows, past and new, to the
+/// result [outer, total, inner], which is dense: the unused capacity is not part of it. States with a cache layout are
+/// read in place instead (lowerState).
 static LogicalResult lowerAppend(Lower &l, AppendOp op) {
   Location loc = op.getLoc();
   auto type = cast<StateType>(op.getState().getType());
@@ -223,6 +239,8 @@ static LogicalResult lowerAppend(Lower &l, AppendOp op) {
   return success();
 }
 
+/// append, load and store. Those of a cache that attention reads are written by the target (Programs::cacheWrite) and
+/// loaded by attention itself.
 LogicalResult heddle::loops::lowerState(Lower &l, Operation *op) {
   if (attn::cacheOf(op)) // what is loaded from a cache is the cache itself
     return isa<LoadOp>(op) ? success() : l.machine.programs.cacheWrite(l, op);

@@ -1,4 +1,8 @@
 //===- Support.cpp - what loops are not made of ---------------------------===//
+//
+// Checks for what the language allows and loops cannot do, each with what was found.
+//
+//===----------------------------------------------------------------------===//
 
 #include "compiler/Conversion/ToLoops/Support.h"
 #include "compiler/Conversion/ToLoops/AttentionPlan.h"
@@ -31,6 +35,7 @@ static LogicalResult check(LinearOp op) {
   return success();
 }
 
+/// Widths of heads must be constants (tiles are unrolled over them), and a mask must be known as an op, not as a value.
 static LogicalResult check(attn::SdpaOp op) {
   AttentionPlan plan(op);
   if (!plan.width || !plan.valueWidth)

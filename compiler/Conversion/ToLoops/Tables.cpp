@@ -1,7 +1,7 @@
 //===- Tables.cpp - rows by number: embedding and gather ------------------===//
 //
-// A number outside of the table is recorded as the run's error; the row that then stands for it
-// is the first, and the run's results are refused.
+// Rows chosen by numbers of the data: embedding and gather. A number outside of the table is recorded as the run's
+// error (heddle_fail); the first row is read in its place and the runtime refuses the results.
 //
 //===----------------------------------------------------------------------===//
 
@@ -27,6 +27,9 @@ static Value checkedId(Lower &l, Operation *lookup, Value ids, Value index, Valu
   return l.select(bad, l.constant(0), l.toIndex(id));
 }
 
+/// Row ids[i] of the table [rows, width] becomes row i of the result, in f32. The table lies as it is in the file,
+/// perhaps in 16 bits, or in the panels of a linear that shares it (tied embeddings), whose elements are addressed one
+/// by one.
 LogicalResult heddle::loops::lowerEmbedding(Lower &l, EmbeddingOp op) {
   ModelTensorType table = op.getTable().getType();
   Value rows = l.size(table.getSize(0)), width = l.size(table.getSize(1));
@@ -59,6 +62,7 @@ LogicalResult heddle::loops::lowerEmbedding(Lower &l, EmbeddingOp op) {
   return success();
 }
 
+/// Rows x[b, at[b, i]] of a tensor x [B, T, ..], whose batch axis may be 1.
 LogicalResult heddle::loops::lowerGather(Lower &l, GatherOp op) {
   ModelTensorType x = op.getOperand().getType(), at = op.getAt().getType();
   Type element = x.getElementType();

@@ -1,4 +1,9 @@
 //===- ToLoops.cpp - convert-heddle-to-loops, heddle-add-entry-table -------===//
+//
+// The two passes of this folder that make code: one lowers all functions to loops for a processor, one adds the table
+// of entries once they are functions of LLVM.
+//
+//===----------------------------------------------------------------------===//
 
 #include "compiler/Conversion/ToLoops/Entry.h"
 #include "compiler/Conversion/ToLoops/Passes.h"

@@ -88,6 +88,8 @@ std::optional<AxesPattern> heddle::model::parsePattern(StringRef text) {
   return AxesPattern{*l, *r};
 }
 
+/// The length of each name of a rearrangement: given, or what is left of the operand's axis when the other names of its
+/// group are divided out. None, with `whyNot`, where that does not determine them or they do not multiply up.
 std::optional<std::map<std::string, Size>> heddle::model::patternSizes(const AxesPattern &pattern,
                                                                        ModelTensorType operand, DictionaryAttr given,
                                                                        std::string &whyNot) {

@@ -71,6 +71,8 @@ static LogicalResult verifyBlob(Operation *op, NamedAttribute attr) {
   return success();
 }
 
+/// The attributes that plans write on ops and functions: each on an op that may have it, of its type, with as many
+/// entries as there are results.
 LogicalResult ModelDialect::verifyOperationAttribute(Operation *op, NamedAttribute attr) {
   StringRef name = attr.getName();
   Attribute value = attr.getValue();

@@ -71,6 +71,8 @@ Size Size::operator*(const Size &o) const {
   return s;
 }
 
+/// Divides term by term where the divisor is a positive constant, so that (4·T + 6) // 4 is T + 1; what does not divide
+/// stays one atom "(..)//(..)".
 Size Size::floorDiv(const Size &o) const {
   std::optional<int64_t> n = o.constant();
   if (!n || *n <= 0) {

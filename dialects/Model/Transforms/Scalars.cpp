@@ -108,6 +108,7 @@ static Value truncateReal(OpBuilder &b, Location loc, Value x, Type to) {
   return arith::SelectOp::create(b, loc, over, most(INT64_MAX), n);
 }
 
+/// An operator on two scalars or vectors of one type, f32, i64 or i1.
 static Value emitBinary(OpBuilder &b, Location loc, BinaryKind kind, Value x, Value y) {
   bool real = getElementTypeOrSelf(x.getType()).isF32();
   switch (kind) {
