@@ -385,6 +385,10 @@ Status CardParser::inEntry(std::string_view key) {
     widened.dims.emplace_back(kThreadsDim);
     return form(remaining(), entry.arena, widened);
   }
+  if (key == "length") {
+    entry.lengths.emplace_back();
+    return form(remaining(), entry.lengths.back(), entry);
+  }
   if (LaunchLine::isKey(key)) {
     if (card.devices.empty())
       return error("launches without a line `device`");
@@ -549,6 +553,7 @@ void Card::adopt(const Card &other) {
     mine.longestPiece = its.longestPiece;
     mine.ring = its.ring;
     mine.launches = its.launches;
+    mine.lengths = its.lengths;
   }
   devices = other.devices;
   regroups = other.regroups;

@@ -52,6 +52,7 @@ struct LaunchLine {
   int64_t threads = 0;            ///< of a block
   int64_t shared = 0;             ///< bytes of shared memory of a block, on the chips
   std::vector<std::string> chips; ///< that are named here; none: on all of them
+  std::vector<int64_t> numbers;   ///< what the kernel is given beside what all kernels get
   std::string place;              ///< op and place of a launch, for messages; may be ""
 
   /// Reads what stands behind `key`, which is one of isKey's, and appends it.
@@ -75,6 +76,7 @@ struct Entry {
   /// `longestPiece` new ones; 0: any number.
   int64_t longestPiece = 0, ring = 0;
   std::vector<LaunchLine> launches; ///< what a call is on a device
+  std::vector<Form> lengths;        ///< what its kernels find behind the dims
   bool hasArena = false, hasFlops = false;
 
   /// Index of a dim in `dims`, -1 if there is none of this name.

@@ -1,7 +1,7 @@
 //===- LaunchLine.cpp - Lines of the card for a device --------------------===//
 //
-// `launch KERNEL items FORM of 32|1 threads N [shared BYTES [on CHIP..]]`,
-// `repeat FORM`, `again`. A form may have spaces in it, so a line is cut at its words from
+// `launch KERNEL items FORM of 32|1 threads N [shared BYTES [on CHIP..]] [with
+// NUMBER..]`, `repeat FORM`, `again`. A form may have spaces in it, so a line is cut at its words from
 // behind.
 //
 //===----------------------------------------------------------------------===//
@@ -30,18 +30,39 @@ static std::optional<int64_t> cutNumber(std::string_view &text, std::string_view
   return value;
 }
 
+/// The words of `text`.
+template <typename Take> static bool eachWord(std::string_view text, Take take) {
+  while (!text.empty()) {
+    size_t end = std::min(text.find(' '), text.size());
+    if (!take(text.substr(0, end)))
+      return false;
+    text.remove_prefix(std::min(text.size(), end + 1));
+  }
+  return true;
+}
+
 static Status parseLaunch(std::string_view text, const std::vector<std::string> &dims, LaunchLine &line) {
   constexpr int64_t kMostThreads = 1024, kMostShared = 1 << 20;
+  constexpr size_t kMostNumbers = 256; // of the 4 KiB that arguments may take
   auto expected = [] {
     return internalError("expected `launch KERNEL items FORM of 32|1 threads N "
-                         "[shared BYTES [on CHIP..]]`");
+                         "[shared BYTES [on CHIP..]] [with NUMBER..]`");
   };
+  if (size_t at = text.find(" with "); at != std::string_view::npos) {
+    bool good = eachWord(text.substr(at + 6), [&](std::string_view word) {
+      std::optional<int64_t> number = parseInteger(word);
+      line.numbers.push_back(number.value_or(0));
+      return number.has_value();
+    });
+    if (!good || line.numbers.empty() || line.numbers.size() > kMostNumbers)
+      return expected();
+    text = text.substr(0, at);
+  }
   if (size_t at = text.find(" on "); text.find(" shared ") < at && at != std::string_view::npos) {
-    std::string_view chips = text.substr(at + 4);
-    for (size_t end; !chips.empty(); chips.remove_prefix(std::min(chips.size(), end + 1))) {
-      end = std::min(chips.find(' '), chips.size());
-      line.chips.push_back(std::string(chips.substr(0, end)));
-    }
+    eachWord(text.substr(at + 4), [&](std::string_view chip) {
+      line.chips.push_back(std::string(chip));
+      return true;
+    });
     text = text.substr(0, at);
   }
   if (text.find(" shared ") != std::string_view::npos) {

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "compiler/Pipelines/Contracts.h"
+#include "compiler/Conversion/ToKernels/Launch.h"
 #include "compiler/Conversion/ToKernels/Passes.h"
 #include "compiler/Conversion/ToLoops/Abi.h"
 #include "compiler/Plan/PlanCheck.h"
@@ -119,10 +120,12 @@ void heddle::checkLlvmStage(ModuleOp module, ContractReport report) {
 
 //===-- of a device --------------------------------------------------------------------===//
 
-/// The one signature of kernels: (fail, dims, tensors, arena, weights, i, j), five pointers and two i64.
+/// The one signature of kernels: (fail, dims, tensors, arena, weights, i, j, numbers), five pointers, two i64 and one
+/// pointer more.
 static bool isKernelType(ArrayRef<Type> arguments) {
-  return arguments.size() == 7 && llvm::all_of(arguments.take_front(5), llvm::IsaPred<LLVM::LLVMPointerType>) &&
-         llvm::all_of(arguments.drop_front(5), [](Type t) { return t.isInteger(64); });
+  auto pointer = llvm::IsaPred<LLVM::LLVMPointerType>;
+  return arguments.size() == 8 && llvm::all_of(arguments.take_front(5), pointer) && arguments[5].isInteger(64) &&
+         arguments[6].isInteger(64) && pointer(arguments[7]);
 }
 
 void heddle::checkKernelsStage(ModuleOp module, ContractReport report) {
@@ -132,6 +135,8 @@ void heddle::checkKernelsStage(ModuleOp module, ContractReport report) {
     auto f = dyn_cast<func::FuncOp>(op);
     if (f && f->hasAttr(kernels::kKernelAttr) && (!isKernelType(f.getArgumentTypes()) || f.getNumResults()))
       report(f, "the kernel '" + f.getName() + "' has another type than kernels have");
+    if (f)
+      (void)kernels::Launch::of(f, [&](const Twine &what) { report(f, what); });
     if (f && f.isExternal() && !SymbolTable::symbolKnownUseEmpty(f, module))
       report(f, "'" + f.getName() + "' is defined nowhere");
     if (auto call = dyn_cast<func::CallOp>(op); call && call.getCallee() == "heddle_barrier")

@@ -67,9 +67,9 @@ static constexpr PassFactory kBuffers[] = {
     plain<plan::createPlanMemoryPass>,
 };
 static constexpr PassFactory kKernels[] = {
-    plain<loops::createGroupWeightsPass>,
-    plain<loops::createConvertToWarpsPass>,
-    plain<kernels::createSplitKernelsPass>,
+    plain<loops::createGroupWeightsPass>,   plain<loops::createConvertToWarpsPass>,
+    plain<kernels::createSplitKernelsPass>, plain<createCSEPass>,
+    plain<kernels::createJoinKernelsPass>,
 };
 static constexpr PassFactory kKernelsToLlvm[] = {
     plain<kernels::createKernelsByChipPass>,

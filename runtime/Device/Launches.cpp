@@ -128,7 +128,10 @@ Status Kernels::launch(const LaunchLine &line, const std::vector<int64_t> &dims,
   int64_t blocks = std::clamp<int64_t>(wanted / line.threads + (wanted % line.threads > 0), 1, kernel.most);
   KernelArguments arguments = given;
   int64_t i = index[0], j = index[1];
-  void *values[] = {&arguments.fail, &arguments.dims, &arguments.tensors, &arguments.arena, &arguments.weights, &i, &j};
+  std::vector<int64_t> numbers = line.numbers;
+  numbers.resize(std::max<size_t>(numbers.size(), 1)); // an argument of 8 bytes that a kernel without does not read
+  void *values[] = {&arguments.fail, &arguments.dims, &arguments.tensors, &arguments.arena, &arguments.weights, &i, &j,
+                    numbers.data()};
   int result = gpu.driver.launch(kernel.function, unsigned(blocks), 1, 1, unsigned(line.threads), 1, 1,
                                  unsigned(kernel.shared), gpu.stream, values, nullptr);
   std::string name = "the kernel " + quote(line.kernel) + (line.place.empty() ? "" : " (" + line.place + ")");

@@ -9,6 +9,7 @@
 #include "runtime/Failure.h"
 #include "runtime/Model.h"
 
+#include <algorithm>
 #include <cstring>
 
 namespace heddle::rt {
@@ -36,7 +37,7 @@ Status Layout::make(const Entry &entry, const std::vector<int64_t> &dims, Layout
     return place;
   };
   size_t tensors = entry.inputs.size() + entry.outputs.size() + entry.states.size();
-  take(dims.size() * sizeof(int64_t));
+  take((dims.size() + entry.lengths.size()) * sizeof(int64_t));
   layout.addresses = take(tensors * sizeof(CuAddress));
   uint64_t bytes = 0;
   for (const Value &input : entry.inputs) {
@@ -84,7 +85,14 @@ Status Staging::reserve(uint64_t bytes) {
 
 Status Staging::fill(const Layout &layout, const Entry &entry, const std::vector<int64_t> &dims,
                      const std::vector<void *> &tensors) {
-  memcpy(host, dims.data(), dims.size() * sizeof(int64_t));
+  auto *lengths = reinterpret_cast<int64_t *>(host);
+  std::copy(dims.begin(), dims.end(), lengths);
+  for (size_t i = 0; i < entry.lengths.size(); ++i) {
+    std::optional<int64_t> length = entry.lengths[i].evaluate(dims.data());
+    if (!length)
+      return internalError("a length of " + quote(entry.name) + " is more than 64 bits can count");
+    lengths[dims.size() + i] = *length;
+  }
   auto *addresses = reinterpret_cast<CuAddress *>(host + layout.addresses);
   size_t inputs = entry.inputs.size(), outputs = entry.outputs.size();
   for (size_t i = 0; i < tensors.size(); ++i) {

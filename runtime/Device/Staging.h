@@ -4,10 +4,11 @@
 // record of a failure here. All of it has a place in one block, once in
 // page-locked memory and once on the device:
 //
-//   dims | addresses | inputs | failure | outputs
-//   ---------- copied in ---------------
-//                               --- copied out ---
+//   dims, lengths | addresses | inputs | failure | outputs
+//   -------------- copied in --------------------
+//                                        --- copied out ---
 //
+// Lengths are forms over the dims that kernels need computed.
 // Layout: the places for one set of dims. Staging: the two blocks, which grow
 // to the largest layout and are reused.
 //

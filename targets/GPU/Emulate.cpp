@@ -198,16 +198,28 @@ static void reportAccesses(Module &module) {
     }
 }
 
-/// heddle_emulated_kernels: { name, function, bytes of shared memory } each, ended by a null name.
+/// The numbers that a kernel gets by value come as a pointer; how many there are.
+static uint64_t takeByPointer(Function &kernel) {
+  uint64_t count = 0;
+  for (Argument &argument : kernel.args())
+    if (Type *type = argument.getParamByValType()) {
+      count = cast<ArrayType>(type)->getNumElements();
+      argument.removeAttr(Attribute::ByVal);
+    }
+  return count;
+}
+
+/// heddle_emulated_kernels: { name, function, bytes of shared memory, numbers } each, ended by a null name.
 static void addTable(Module &module, ArrayRef<Function *> kernels, const DenseMap<Function *, uint64_t> &shared) {
   LLVMContext &context = module.getContext();
   Type *pointer = PointerType::get(context, 0), *i64 = Type::getInt64Ty(context);
-  StructType *row = StructType::get(context, {pointer, pointer, i64});
+  StructType *row = StructType::get(context, {pointer, pointer, i64, i64});
   SmallVector<Constant *> rows;
   for (Function *f : kernels) {
     Constant *text = ConstantDataArray::getString(context, f->getName());
     auto *name = new GlobalVariable(module, text->getType(), true, GlobalValue::PrivateLinkage, text);
-    rows.push_back(ConstantStruct::get(row, {name, f, ConstantInt::get(i64, shared.lookup(f))}));
+    Constant *bytes = ConstantInt::get(i64, shared.lookup(f)), *numbers = ConstantInt::get(i64, takeByPointer(*f));
+    rows.push_back(ConstantStruct::get(row, {name, f, bytes, numbers}));
   }
   rows.push_back(ConstantAggregateZero::get(row));
   auto *table = ArrayType::get(row, rows.size());

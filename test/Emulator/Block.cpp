@@ -82,7 +82,7 @@ bool Block::runBlock() {
 void Block::body() {
   Block &self = runningBlock();
   const Launch &job = *self.job;
-  job.function(job.fail, job.dims, job.tensors, job.arena, job.weights, job.i, job.j);
+  job.function(job.fail, job.dims, job.tensors, job.arena, job.weights, job.i, job.j, job.numbers.data());
   Warp &warp = self.warps[self.current / 32];
   uint32_t lane = 1u << self.current % 32;
   warp.ended |= lane;

@@ -35,6 +35,7 @@ struct Launch {
   char *arena;
   const char *weights;
   int64_t i, j;
+  std::vector<int64_t> numbers;
 };
 
 /// Where lanes of a warp wait for each other.

@@ -51,7 +51,7 @@ struct Bench {
 
 #define KERNEL(name)                                                                                                   \
   void name(heddle_failure *, const int64_t *, void *const *, [[maybe_unused]] char *arena, const char *,              \
-            [[maybe_unused]] int64_t i, [[maybe_unused]] int64_t j)
+            [[maybe_unused]] int64_t i, [[maybe_unused]] int64_t j, const int64_t *)
 
 int place() { return hdemu_read_ptx_sreg_ctaid_x() * hdemu_read_ptx_sreg_ntid_x() + hdemu_read_ptx_sreg_tid_x(); }
 float *floats(char *arena) { return reinterpret_cast<float *>(arena); }

@@ -19,7 +19,7 @@ namespace {
 #define KERNEL(name)                                                                                                   \
   void name([[maybe_unused]] heddle_failure *fail, [[maybe_unused]] const int64_t *dims,                               \
             [[maybe_unused]] void *const *tensors, [[maybe_unused]] char *arena, [[maybe_unused]] const char *weights, \
-            [[maybe_unused]] int64_t i, [[maybe_unused]] int64_t j)
+            [[maybe_unused]] int64_t i, [[maybe_unused]] int64_t j, const int64_t *)
 
 int64_t thread() {
   return int64_t(hdemu_read_ptx_sreg_ctaid_x()) * hdemu_read_ptx_sreg_ntid_x() + hdemu_read_ptx_sreg_tid_x();
@@ -139,9 +139,9 @@ rt::Image onDevice(int64_t bytes) {
   static const std::string card = deviceCard();
   // clang-format off
   static const heddle_emulated_kernel kernels[] = {
-      {"checkWeights", checkWeights, 0}, {"runHashes", runHashes, 0},
-      {"runLogits", runLogits, 0},       {"stepHashes", stepHashes, 0},
-      {"stepLogits", stepLogits, 0},     {nullptr, nullptr, 0}};
+      {"checkWeights", checkWeights, 0, 0}, {"runHashes", runHashes, 0, 0},
+      {"runLogits", runLogits, 0, 0},       {"stepHashes", stepHashes, 0, 0},
+      {"stepLogits", stepLogits, 0, 0},     {nullptr, nullptr, 0, 0}};
   // clang-format on
   static std::vector<unsigned char> weights;
   weights.resize(bytes);
@@ -208,10 +208,10 @@ KERNEL(targetLogits) {
 rt::Image encoderOnDevice() {
   // clang-format off
   static const heddle_emulated_kernel kernels[] = {
-      {"onceSeeds", onceSeeds, 0},
-      {"targetHashes", targetHashes, 0},
-      {"targetLogits", targetLogits, 0},
-      {nullptr, nullptr, 0}};
+      {"onceSeeds", onceSeeds, 0, 0},
+      {"targetHashes", targetHashes, 0, 0},
+      {"targetLogits", targetLogits, 0, 0},
+      {nullptr, nullptr, 0, 0}};
   // clang-format on
   static const std::string card = [] {
     std::string text = encoderDecoder().card;
@@ -260,8 +260,11 @@ KERNEL(fourth) { note(4, tensors, arena, i, j); }
 } // namespace
 
 rt::Image logging() {
-  static const heddle_emulated_kernel kernels[] = {
-      {"first", first, 0}, {"second", second, 0}, {"third", third, 0}, {"fourth", fourth, 0}, {nullptr, nullptr, 0}};
+  static const heddle_emulated_kernel kernels[] = {{"first", first, 0, 0},
+                                                   {"second", second, 0, 0},
+                                                   {"third", third, 0, 0},
+                                                   {"fourth", fourth, 0, 0},
+                                                   {nullptr, nullptr, 0, 0}};
   rt::Image image;
   image.card = R"(heddle-card 1
 name logging

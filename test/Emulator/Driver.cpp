@@ -274,7 +274,10 @@ static int cuLaunchKernel(CuFunction function, unsigned gridX, unsigned gridY, u
                       pointer(3),
                       pointer(4),
                       *static_cast<int64_t *>(arguments[5]),
-                      *static_cast<int64_t *>(arguments[6])};
+                      *static_cast<int64_t *>(arguments[6]),
+                      {}};
+  auto *numbers = static_cast<const int64_t *>(arguments[7]);
+  operation.launch.numbers.assign(numbers, numbers + kernel->numbers);
   return self().submit(streamOf(stream), operation);
 }
 

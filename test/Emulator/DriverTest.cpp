@@ -17,21 +17,31 @@ using namespace heddle::rt;
 namespace {
 
 /// arena[t] += dims[0] + i, for every thread t of the grid.
-void add(heddle_failure *, const int64_t *dims, void *const *, char *arena, const char *, int64_t i, int64_t) {
+void add(heddle_failure *, const int64_t *dims, void *const *, char *arena, const char *, int64_t i, int64_t,
+         const int64_t *) {
   int t = hdemu_read_ptx_sreg_ctaid_x() * hdemu_read_ptx_sreg_ntid_x() + hdemu_read_ptx_sreg_tid_x();
   reinterpret_cast<int64_t *>(arena)[t] += dims[0] + i;
 }
 
-void leaves(heddle_failure *, const int64_t *, void *const *, char *, const char *, int64_t, int64_t) {
+void leaves(heddle_failure *, const int64_t *, void *const *, char *, const char *, int64_t, int64_t, const int64_t *) {
   if (hdemu_read_ptx_sreg_laneid())
     hdemu_bar_warp_sync(-1);
 }
 
-void overwrites(heddle_failure *, const int64_t *, void *const *, char *, const char *weights, int64_t, int64_t) {
+void overwrites(heddle_failure *, const int64_t *, void *const *, char *, const char *weights, int64_t, int64_t,
+                const int64_t *) {
   const_cast<char *>(weights)[3] = 1;
 }
 
-const heddle_emulated_kernel kKernels[] = {{"add", add, 0}, {"leaves", leaves, 0}, {"overwrites", overwrites, 0}, {}};
+/// arena[t] += the second number.
+void addNumber(heddle_failure *, const int64_t *, void *const *, char *arena, const char *, int64_t, int64_t,
+               const int64_t *numbers) {
+  int t = hdemu_read_ptx_sreg_ctaid_x() * hdemu_read_ptx_sreg_ntid_x() + hdemu_read_ptx_sreg_tid_x();
+  reinterpret_cast<int64_t *>(arena)[t] += numbers[1];
+}
+
+const heddle_emulated_kernel kKernels[] = {
+    {"add", add, 0, 0}, {"leaves", leaves, 0, 0}, {"overwrites", overwrites, 0, 0}, {"addNumber", addNumber, 0, 2}, {}};
 
 /// A stream, 64 numbers there and here, and a number in `dims`.
 struct Bench {
@@ -60,9 +70,11 @@ struct Bench {
     if (int result = driver.moduleFunction(&function, module, name))
       return result;
     CuAddress none = 0;
-    int64_t j = 0;
-    void *arguments[] = {&none, &dims, &none, &arena, &dims, &i, &j};
-    return driver.launch(function, 2, 1, 1, 32, 1, 1, 0, stream, arguments, nullptr);
+    int64_t j = 0, numbers[2] = {1000, 100 * i};
+    void *arguments[] = {&none, &dims, &none, &arena, &dims, &i, &j, numbers};
+    int launched = driver.launch(function, 2, 1, 1, 32, 1, 1, 0, stream, arguments, nullptr);
+    numbers[1] = -1; // arguments are taken when a launch is asked for
+    return launched;
   }
   int64_t result() {
     EXPECT_EQ(driver.copyOut(host, arena, 64 * 8, stream), 0);
@@ -78,6 +90,13 @@ TEST(EmulatedDriver, CopiesAndLaunchesInTheirOrder) {
   EXPECT_EQ(bench.launch("add", 1), 0);
   EXPECT_EQ(bench.launch("add", 2), 0);
   EXPECT_EQ(bench.result(), 5 + 1 + 5 + 2);
+}
+
+TEST(EmulatedDriver, NumbersComeByValue) {
+  Bench bench;
+  EXPECT_EQ(bench.launch("addNumber", 1), 0);
+  EXPECT_EQ(bench.launch("addNumber", 2), 0);
+  EXPECT_EQ(bench.result(), 300);
 }
 
 TEST(EmulatedDriver, WorkIsDoneLateOrEarly) {

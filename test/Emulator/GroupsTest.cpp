@@ -89,7 +89,7 @@ std::string run(heddle_kernel_fn kernel, const char *text, std::vector<float> &v
 
 #define KERNEL(name)                                                                                                   \
   void name(heddle_failure *, const int64_t *, void *const *, [[maybe_unused]] char *arena, const char *,              \
-            [[maybe_unused]] int64_t i, [[maybe_unused]] int64_t j)
+            [[maybe_unused]] int64_t i, [[maybe_unused]] int64_t j, const int64_t *)
 
 void makeBarriers(int64_t wrong) {
   if (hdemu_read_ptx_sreg_tid_x() == 0) {

@@ -44,7 +44,7 @@ std::string run(heddle_kernel_fn kernel, const char *text, uint32_t threads, std
 
 #define KERNEL(name)                                                                                                   \
   void name(heddle_failure *, const int64_t *, void *const *, [[maybe_unused]] char *arena, const char *,              \
-            [[maybe_unused]] int64_t i, [[maybe_unused]] int64_t j)
+            [[maybe_unused]] int64_t i, [[maybe_unused]] int64_t j, const int64_t *)
 
 /// Thread t copies four floats (12 bytes of them where t is odd), one group a round of two, and gives what another
 /// thread copied in the first. `i` groups may be pending at the wait; with j there is no barrier behind it.

@@ -166,12 +166,14 @@ dim T 8
 entry run
 dims B T
 arena 64
+length 64*T + 8
+length max(B, T)
 launch first items max(B, 2) * T of 32 threads 256 # linear, $.layers[0] # x
 repeat 3
 launch second items T of 1 threads 96 shared 1024
-launch fourth items T of 1 threads 96 shared 65536 on sm_89 sm_90a # on top
+launch fourth items T of 1 threads 96 shared 65536 on sm_89 sm_90a with 7 # on top
 repeat B + 1
-launch third items 1 of 32 threads 32
+launch third items 1 of 32 threads 32 with 5 -1 4294967296
 again
 again
 entry other
@@ -203,7 +205,13 @@ end
   EXPECT_EQ(lines[3].shared, 65536);
   EXPECT_EQ(lines[3].chips, (std::vector<std::string>{"sm_89", "sm_90a"}));
   EXPECT_EQ(lines[3].place, "on top");
+  EXPECT_EQ(lines[3].numbers, (std::vector<int64_t>{7}));
   EXPECT_EQ(lines[4].count.evaluate(dims), 2);
+  EXPECT_EQ(lines[5].numbers, (std::vector<int64_t>{5, -1, int64_t(1) << 32}));
+  EXPECT_TRUE(lines[2].numbers.empty());
+  ASSERT_EQ(card.entries[0].lengths.size(), 2u);
+  EXPECT_EQ(card.entries[0].lengths[0].evaluate(dims), 328);
+  EXPECT_EQ(card.entries[0].lengths[1].evaluate(dims), 5);
   EXPECT_TRUE(card.entries[1].launches.empty());
 }
 
@@ -280,6 +288,11 @@ TEST(Card, LaunchesRefused) {
                             "launch k items T of 32 threads 64 shared -1",
                             "launch k items T of 32 threads 64 shared 8 9",
                             "launch k items T of 32 threads 64 on sm_80",
+                            "launch k items T of 32 threads 64 with",
+                            "launch k items T of 32 threads 64 with x",
+                            "launch k items T of 32 threads 64 with 1  2",
+                            "length",
+                            "length Q",
                             "repeat",
                             "repeat Q",
                             "repeat 2",

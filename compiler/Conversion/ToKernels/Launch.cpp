@@ -7,73 +7,102 @@
 
 #include "compiler/Conversion/ToKernels/Launch.h"
 #include "compiler/Conversion/ToKernels/Passes.h"
+#include "compiler/Conversion/ToLoops/Gpu/WarpLanes.h"
 
 using namespace mlir;
 using namespace heddle;
-using heddle::kernels::Launch;
+using heddle::kernels::Launch, heddle::kernels::kLaunchAttr;
 
-static constexpr StringLiteral kLaunchAttr = "heddle.launch";
-
-void Launch::writeTo(Operation *op) const {
-  Builder b(op->getContext());
+static DictionaryAttr attributeOf(const Launch &launch, Builder &b) {
   SmallVector<Attribute> all;
-  for (const loops::Cost &cost : costs)
+  for (const loops::Cost &cost : launch.costs)
     all.push_back(cost.attribute(b.getContext()));
   auto text = [&](StringRef key, StringRef value) { return b.getNamedAttr(key, b.getStringAttr(value)); };
   auto number = [&](StringRef key, int64_t value) { return b.getNamedAttr(key, b.getI64IntegerAttr(value)); };
   SmallVector<NamedAttribute> written{b.getNamedAttr("costs", b.getArrayAttr(all)),
-                                      text("entry", entry),
-                                      text("items", items.str()),
-                                      number("lanes", lanes),
-                                      text("place", place),
-                                      number("threads", threads),
-                                      number("times", times)};
-  if (shared) {
-    SmallVector<StringRef> chips(on.begin(), on.end());
-    written.append({b.getNamedAttr("on", b.getStrArrayAttr(chips)), number("shared", shared)});
+                                      text("entry", launch.entry),
+                                      text("items", launch.items.str()),
+                                      number("lanes", launch.lanes),
+                                      text("place", launch.place),
+                                      number("threads", launch.threads),
+                                      number("times", launch.times)};
+  if (!launch.numbers.empty())
+    written.push_back(b.getNamedAttr("numbers", b.getDenseI64ArrayAttr(launch.numbers)));
+  if (launch.shared) {
+    SmallVector<StringRef> chips(launch.on.begin(), launch.on.end());
+    written.append({b.getNamedAttr("on", b.getStrArrayAttr(chips)), number("shared", launch.shared)});
   }
-  op->setAttr(kLaunchAttr, b.getDictionaryAttr(written));
+  return b.getDictionaryAttr(written);
 }
 
-std::optional<Launch> Launch::of(Operation *op) {
-  auto all = op->getAttrOfType<DictionaryAttr>(kLaunchAttr);
-  auto symbol = op->getAttrOfType<StringAttr>(SymbolTable::getSymbolAttrName());
-  if (!all || !symbol)
-    return std::nullopt;
-  auto text = [&](StringRef key) {
-    auto value = all.getAs<StringAttr>(key);
-    return value ? value.getValue() : StringRef();
-  };
-  auto number = [&](StringRef key) {
-    auto value = all.getAs<IntegerAttr>(key);
-    return value ? value.getInt() : 1;
-  };
+void Launch::write(Operation *kernel, ArrayRef<Launch> launches) {
+  Builder b(kernel->getContext());
+  SmallVector<Attribute> all;
+  for (const Launch &launch : launches)
+    all.push_back(attributeOf(launch, b));
+  kernel->setAttr(kLaunchAttr, b.getArrayAttr(all));
+}
+
+/// One element of the array; none, with an error, where it is damaged.
+static std::optional<Launch> launchOf(Attribute attribute, StringRef kernel, loops::ErrorOf error) {
+  loops::Fields fields(attribute, kLaunchAttr, error);
   Launch launch;
-  auto name = op->getAttrOfType<StringAttr>(kKernelAttr); // of a form for some chips
-  launch.kernel = (name ? name : symbol).getValue().str();
-  launch.entry = text("entry").str();
-  launch.items = model::Size::parse(text("items")).value_or(model::Size(0));
-  launch.lanes = number("lanes");
-  launch.threads = number("threads");
-  launch.times = number("times");
-  launch.place = text("place").str();
-  if (all.get("shared"))
-    launch.shared = number("shared");
-  if (auto on = all.getAs<ArrayAttr>("on"))
-    for (auto chip : on.getAsRange<StringAttr>())
-      launch.on.push_back(chip.getValue().str());
-  if (auto costs = all.getAs<ArrayAttr>("costs"))
-    for (auto one : costs.getAsRange<DictionaryAttr>())
-      launch.costs.push_back(loops::Cost::of(one));
-  return launch;
+  launch.kernel = kernel.str();
+  launch.entry = fields.text("entry");
+  launch.items = fields.form("items");
+  launch.lanes = fields.number("lanes", 1);
+  launch.threads = fields.number("threads", loops::kWarp);
+  launch.times = fields.number("times", 0);
+  launch.place = fields.text("place");
+  bool good = true;
+  for (Attribute one : fields.elements("costs")) {
+    std::optional<loops::Cost> cost = loops::Cost::of(one, error);
+    good &= cost.has_value();
+    launch.costs.push_back(cost.value_or(loops::Cost()));
+  }
+  if (fields.has("numbers"))
+    launch.numbers = fields.numbers("numbers");
+  if (fields.has("shared")) {
+    launch.shared = fields.number("shared", 1);
+    launch.on = fields.texts("on");
+  }
+  return good && fields.whole() ? std::optional(launch) : std::nullopt;
+}
+
+FailureOr<std::vector<Launch>> Launch::of(Operation *kernel) {
+  return of(kernel, [&](const Twine &what) { kernel->emitError() << what; });
+}
+
+FailureOr<std::vector<Launch>> Launch::of(Operation *kernel, loops::ErrorOf report) {
+  std::vector<Launch> launches;
+  Attribute written = kernel->getAttr(kLaunchAttr);
+  auto symbol = kernel->getAttrOfType<StringAttr>(SymbolTable::getSymbolAttrName());
+  if (!written || !symbol)
+    return launches;
+  auto error = [&](const Twine &what) { report("the kernel '" + symbol.getValue() + "': " + what); };
+  auto all = dyn_cast<ArrayAttr>(written);
+  if (!all) {
+    error("'" + kLaunchAttr + "' is no array");
+    return failure();
+  }
+  auto name = kernel->getAttrOfType<StringAttr>(kKernelAttr); // of a form for some chips
+  for (Attribute one : all) {
+    std::optional<Launch> launch = launchOf(one, (name ? name : symbol).getValue(), error);
+    if (!launch)
+      return failure();
+    launches.push_back(std::move(*launch));
+  }
+  return launches;
 }
 
 int64_t Launch::sharedOn(StringRef chip) const { return on.empty() || llvm::is_contained(on, chip) ? shared : 0; }
 
 std::string Launch::line() const {
-  std::string memory = shared ? " shared " + std::to_string(shared) : "";
+  std::string more = shared ? " shared " + std::to_string(shared) : "";
   for (const std::string &chip : on)
-    memory += (&chip == &on.front() ? " on " : " ") + chip;
+    more += (&chip == &on.front() ? " on " : " ") + chip;
+  for (const int64_t &number : numbers)
+    more += (&number == &numbers.front() ? " with " : " ") + std::to_string(number);
   return "launch " + kernel + " items " + items.str() + " of " + std::to_string(lanes) + " threads " +
-         std::to_string(threads) + memory + (place.empty() ? "" : " # " + place) + "\n";
+         std::to_string(threads) + more + (place.empty() ? "" : " # " + place) + "\n";
 }

@@ -6,7 +6,10 @@
 
 namespace heddle::kernels {
 
-/// One line `launch` of the card, as the attribute `heddle.launch` of its kernel.
+/// On kernels: an array of their launches, a dictionary each.
+constexpr llvm::StringLiteral kLaunchAttr = "heddle.launch";
+
+/// One line `launch` of the card.
 struct Launch {
   std::string kernel, entry;
   model::Size items = 0;               ///< a form over the dims of the entry
@@ -17,10 +20,12 @@ struct Launch {
   std::vector<loops::Cost> costs = {}; ///< of the phases of ops that it does
   int64_t shared = 0;                  ///< bytes of shared memory that it is given, beside what it has by itself
   std::vector<std::string> on = {};    ///< the chips that `shared` is for; none: all
+  std::vector<int64_t> numbers = {};   ///< what it is given beside what all kernels get
 
-  /// Writes it on a kernel, and reads it back from one; none where nothing is written.
-  void writeTo(mlir::Operation *kernel) const;
-  static std::optional<Launch> of(mlir::Operation *kernel);
+  static void write(mlir::Operation *kernel, llvm::ArrayRef<Launch> launches);
+  /// Of a kernel; none where nothing is written. Fails, with an error, where what is written is damaged.
+  static mlir::FailureOr<std::vector<Launch>> of(mlir::Operation *kernel);
+  static mlir::FailureOr<std::vector<Launch>> of(mlir::Operation *kernel, loops::ErrorOf report);
   /// The bytes that it is given on a chip.
   int64_t sharedOn(llvm::StringRef chip) const;
   /// The line of the card.

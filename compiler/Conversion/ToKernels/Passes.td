@@ -8,16 +8,27 @@ def SplitKernelsPass : Pass<"heddle-split-kernels", "mlir::ModuleOp"> {
   let summary = "Cut SPMD entries at their barriers into kernels";
   let description = [{
     What stands between two barriers of an entry (a phase) becomes a function of one signature,
-    `(fail, dims, tensors, arena, weights, i, j)`, with the attribute `heddle.kernel`. What it needs from before is computed
+    `(fail, dims, tensors, arena, weights, i, j, numbers)`, with the attribute `heddle.kernel`. What it needs from before is computed
     again from these arguments: pure ops, loads of dims and of tensors, and loads that bear `heddle.kept`; anything else
     that lives across a barrier is an error. A loop with barriers inside is a loop of launches, its variable `i` (`j`
     inside another); a condition with barriers inside becomes one inside of each kernel. The entries go; the card
-    (`heddle_card`) says for each of them what is launched: `launch KERNEL items FORM of 1|32 threads N [shared BYTES [on CHIP..]]`,
+    (`heddle_card`) says for each of them what is launched: `launch KERNEL items FORM of 1|32 threads N [shared BYTES [on CHIP..]] [with NUMBER..]`,
     `repeat COUNT`, `again`; and what is regrouped while weights are sent to the device, `regroup OFFSET DEPTH PANELS WIDTH`.
   }];
   let dependentDialects = [
     "mlir::arith::ArithDialect", "mlir::func::FuncDialect", "mlir::LLVM::LLVMDialect", "mlir::NVVM::NVVMDialect",
     "mlir::scf::SCFDialect"];
+}
+
+def JoinKernelsPass : Pass<"heddle-join-kernels", "mlir::ModuleOp"> {
+  let summary = "Make kernels that are equal but for numbers one kernel";
+  let description = [{
+    Kernels that differ in where their operands lie, in the arena and among the weights, in which tensors of the call they read and
+    which lengths, become one. What differs is read from `numbers`, an array by value (`llvm.byval`); the card says behind
+    `with` what each launch gives. Places in the arena are forms over the lengths of a call: they become lines `length FORM` of the
+    entry, which the runtime computes behind its dims, and a number says which of them. No argument of a launch changes between calls.
+  }];
+  let dependentDialects = ["mlir::arith::ArithDialect", "mlir::func::FuncDialect", "mlir::LLVM::LLVMDialect"];
 }
 
 def KernelsByChipPass : Pass<"heddle-kernels-by-chip", "mlir::ModuleOp"> {

@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "compiler/Conversion/ToKernels/CardLines.h"
 #include "compiler/Conversion/ToKernels/ItemForms.h"
 #include "compiler/Conversion/ToKernels/Launch.h"
 #include "compiler/Conversion/ToKernels/Passes.h"
@@ -27,7 +28,7 @@ namespace heddle::kernels {
 
 using namespace mlir;
 using namespace heddle;
-using heddle::kernels::Items, heddle::kernels::Launch;
+using namespace heddle::kernels;
 
 /// Threads of a block where no tile says how many: four warps.
 static constexpr int64_t kThreads = 128;
@@ -58,10 +59,9 @@ static void askForShared(Launch &launch, const llvm::SetVector<Operation *> &ops
     });
 }
 
-/// The arguments of an entry (runtime/include/heddle/abi.h) and of a kernel.
+/// The arguments of an entry (runtime/include/heddle/abi.h).
 namespace {
 enum EntryArgument { Context, Team, Teams, Dims, Tensors, Arena, Weights };
-enum KernelArgument { Fail, KernelDims, KernelTensors, KernelArena, KernelWeights, FirstIndex };
 } // namespace
 
 /// Of heddle_entry_NAME.
@@ -261,9 +261,10 @@ void Splitter::makeKernel(llvm::SetVector<Operation *> &ops, Operation *end) {
   b.setInsertionPointToEnd(module.getBody());
   Type pointer = LLVM::LLVMPointerType::get(b.getContext()), i64 = b.getI64Type();
   std::string name = shortName(entry).str() + "_" + std::to_string(made++);
-  auto kernel =
-      func::FuncOp::create(b, name, b.getFunctionType({pointer, pointer, pointer, pointer, pointer, i64, i64}, {}));
-  kernel->setAttr(kernels::kKernelAttr, b.getUnitAttr());
+  auto kernel = func::FuncOp::create(
+      b, name, b.getFunctionType({pointer, pointer, pointer, pointer, pointer, i64, i64, pointer}, {}));
+  kernel->setAttr(kKernelAttr, b.getUnitAttr());
+  kernel->setAttr(loops::kDimsAttr, entry->getAttr(loops::kDimsAttr));
   Block *body = kernel.addEntryBlock();
   b.setInsertionPointToEnd(body);
   b.setInsertionPoint(func::ReturnOp::create(b));
@@ -299,13 +300,17 @@ void Splitter::makeKernel(llvm::SetVector<Operation *> &ops, Operation *end) {
   std::optional<int64_t> tiled = threadsOf(ops);
   if (tiled) // what ptxas shares registers out for
     kernel->setAttr(NVVM::NVVMDialect::getMaxntidAttrName(), b.getDenseI32ArrayAttr(int32_t(*tiled)));
-  Items items = kernels::itemsOf(entry, ops);
+  Items items = itemsOf(entry, ops);
   Launch launch{name, shortName(entry).str(), items.count, items.lanes, tiled.value_or(kThreads), times, placeOf(loc)};
   if (auto costs = end ? end->getAttrOfType<ArrayAttr>(loops::kCostsAttr) : ArrayAttr())
-    for (auto cost : costs.getAsRange<DictionaryAttr>())
-      launch.costs.push_back(loops::Cost::of(cost));
+    for (Attribute one : costs) {
+      std::optional<loops::Cost> cost =
+          loops::Cost::of(one, [&](const Twine &what) { emitError(end->getLoc()) << what; });
+      good &= cost.has_value();
+      launch.costs.push_back(cost.value_or(loops::Cost()));
+    }
   askForShared(launch, ops);
-  launch.writeTo(kernel);
+  Launch::write(kernel, launch);
   card += launch.line();
 }
 
@@ -347,24 +352,27 @@ struct SplitKernels final : kernels::impl::SplitKernelsPassBase<SplitKernels> {
   using SplitKernelsPassBase::SplitKernelsPassBase;
   void runOnOperation() override {
     ModuleOp module = getOperation();
-    auto card = module.lookupSymbol<LLVM::GlobalOp>("heddle_card");
+    CardLines card(module);
     SmallVector<func::FuncOp> entries;
     for (func::FuncOp f : module.getOps<func::FuncOp>())
-      if (f->hasAttr("heddle.dims"))
+      if (f->hasAttr(loops::kDimsAttr))
         entries.push_back(f);
     for (func::FuncOp entry : entries) {
       std::string lines;
       if (failed(Splitter(entry).run(lines)))
         return signalPassFailure();
-      if (card)
-        addLaunches(card, entry, lines);
+      card.addToEntry(shortName(entry), lines);
     }
     for (func::FuncOp entry : entries)
       entry.erase();
     defineFail(module);
     module->removeAttr("heddle.entries");
-    if (model::TargetAttr target = model::targetOf(module); card && target)
-      addDevices(card, target, regroupLines(module));
+    if (model::TargetAttr target = model::targetOf(module)) {
+      std::string chips = target.getChip().str();
+      llvm::replace(chips, '+', ' ');
+      card.addBehind("target", "device " + chips + "\n" + regroupLines(module));
+    }
+    card.save();
     module->removeAttr(loops::kRegroupedAttr);
   }
 
@@ -381,31 +389,6 @@ struct SplitKernels final : kernels::impl::SplitKernelsPassBase<SplitKernels> {
       text += "\n";
     }
     return text;
-  }
-
-  /// `device sm_80 sm_90a` and `lines`, behind the line `target`.
-  static void addDevices(LLVM::GlobalOp card, model::TargetAttr target, const std::string &lines) {
-    std::string text = cast<StringAttr>(card.getValueAttr()).getValue().str(), chips = target.getChip().str();
-    llvm::replace(chips, '+', ' ');
-    size_t at = text.find("\ntarget ");
-    if (at != std::string::npos)
-      setText(card, text.insert(text.find('\n', at + 1) + 1, "device " + chips + "\n" + lines));
-  }
-  static void setText(LLVM::GlobalOp card, StringRef text) {
-    OpBuilder b(card);
-    card.setGlobalType(LLVM::LLVMArrayType::get(b.getI8Type(), text.size()));
-    card.setValueAttr(b.getStringAttr(text));
-  }
-
-  /// The lines stand behind those of the entry.
-  static void addLaunches(LLVM::GlobalOp card, func::FuncOp entry, StringRef lines) {
-    std::string text = cast<StringAttr>(card.getValueAttr()).getValue().str();
-    size_t at = text.find("\nentry " + shortName(entry).str() + "\n");
-    at = at == std::string::npos ? at : text.find("\narena ", at);
-    at = at == std::string::npos ? at : text.find('\n', at + 1);
-    if (at == std::string::npos)
-      return;
-    setText(card, text.insert(at + 1, lines.str()));
   }
 };
 } // namespace

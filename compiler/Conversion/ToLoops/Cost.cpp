@@ -17,7 +17,7 @@
 using namespace mlir;
 using namespace heddle;
 using namespace heddle::model;
-using heddle::loops::Cost;
+using heddle::loops::Cost, heddle::loops::ErrorOf, heddle::loops::Fields, heddle::loops::kCostsAttr;
 
 static ModelTensorType typeOf(Value v) { return cast<ModelTensorType>(v.getType()); }
 
@@ -140,12 +140,9 @@ DictionaryAttr Cost::attribute(MLIRContext *context) const {
                               b.getNamedAttr("written", b.getStringAttr(written.str()))});
 }
 
-Cost Cost::of(DictionaryAttr attribute) {
-  auto text = [&](StringRef key) {
-    auto value = attribute.getAs<StringAttr>(key);
-    return value ? value.getValue() : StringRef();
-  };
-  auto form = [&](StringRef key) { return Size::parse(text(key)).value_or(Size(0)); };
-  auto dots = attribute.getAs<BoolAttr>("dots");
-  return {text("op").str(), form("operations"), dots && dots.getValue(), form("read"), form("written")};
+std::optional<Cost> Cost::of(Attribute attribute, ErrorOf error) {
+  Fields fields(attribute, kCostsAttr, error);
+  Cost cost{fields.text("op"), fields.form("operations"), fields.flag("dots"), fields.form("read"),
+            fields.form("written")};
+  return fields.whole() ? std::optional(cost) : std::nullopt;
 }

@@ -7,6 +7,7 @@
 #ifndef HEDDLE_COMPILER_CONVERSION_TOLOOPS_COST_H
 #define HEDDLE_COMPILER_CONVERSION_TOLOOPS_COST_H
 
+#include "compiler/Conversion/ToLoops/Fields.h"
 #include "dialects/Model/IR/Model.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
@@ -22,7 +23,8 @@ struct Cost {
   model::Size read = 0, written = 0; ///< bytes
 
   mlir::DictionaryAttr attribute(mlir::MLIRContext *context) const;
-  static Cost of(mlir::DictionaryAttr attribute);
+  /// Of one element of `heddle.costs`; nothing, with an error, where it is damaged.
+  static std::optional<Cost> of(mlir::Attribute attribute, ErrorOf error);
 };
 
 /// Bytes of a tensor where it lies: a parameter in its layout, a cache in its type.

@@ -30,6 +30,9 @@ namespace heddle::loops {
 /// that value, a form.
 constexpr llvm::StringLiteral kKeptAttr = "heddle.kept";
 
+/// On entries that kernels are made of, and on these kernels: the names of the lengths that lie in `dims`.
+constexpr llvm::StringLiteral kDimsAttr = "heddle.dims";
+
 /// On what an op has become in its entry, where that has regions: the op's name.
 constexpr llvm::StringLiteral kOfAttr = "heddle.of";
 

@@ -27,7 +27,8 @@ struct heddle_device_image {
 struct heddle_emulated_kernel {
   const char *name; ///< as the card has it
   heddle_kernel_fn function;
-  uint64_t shared; ///< bytes of shared memory that it names itself
+  uint64_t shared;  ///< bytes of shared memory that it names itself
+  uint64_t numbers; ///< how many it gets by value
 };
 
 extern const char heddle_card[];

@@ -212,12 +212,18 @@ std::optional<llvm::json::Object> heddle::gpu::report(ModuleOp module, StringRef
   }
   std::vector<Launch> launches;
   llvm::SmallVector<std::string> entries;
-  for (auto f : module.getOps<LLVM::LLVMFuncOp>())
-    if (std::optional<Launch> launch = Launch::of(f); launch && kernels::isFor(f, chip)) {
-      if (!llvm::is_contained(entries, launch->entry))
-        entries.push_back(launch->entry);
-      launches.push_back(std::move(*launch));
+  for (auto f : module.getOps<LLVM::LLVMFuncOp>()) {
+    if (!kernels::isFor(f, chip))
+      continue;
+    FailureOr<std::vector<Launch>> mine = Launch::of(f);
+    if (failed(mine))
+      return std::nullopt;
+    for (Launch &launch : *mine) {
+      if (!llvm::is_contained(entries, launch.entry))
+        entries.push_back(launch.entry);
+      launches.push_back(std::move(launch));
     }
+  }
   std::set<std::string> known;
   for (const std::string &entry : entries)
     known.merge(dimsOf(launches, entry));

@@ -50,9 +50,9 @@ module attributes {heddle.entries = ["heddle_entry_run"], model.target = #model.
 // CHECK-SAME: arena 64\0Alaunch run_0 items B*T of 32 threads 128 # {{[^ ]*}}split.mlir:{{[0-9]+:[0-9]+}}\0Arepeat 3\0Alaunch run_1 items B of 32 threads 128 #{{.*}}\0Alaunch run_2 items T of 1 threads 128 #{{.*}}\0Aagain\0Aend
 // CHECK-NOT: heddle_entry_run
 // CHECK-LABEL: func.func @run_0(
-// CHECK-SAME: %[[FAIL:[a-z0-9]*]]: !llvm.ptr, %[[DIMS:[a-z0-9]*]]: !llvm.ptr, %{{[a-z0-9]*}}: !llvm.ptr, %[[ARENA:[a-z0-9]*]]: !llvm.ptr, %{{[a-z0-9]*}}: !llvm.ptr, %{{[a-z0-9]*}}: i64, %{{[a-z0-9]*}}: i64)
+// CHECK-SAME: %[[FAIL:[a-z0-9]*]]: !llvm.ptr, %[[DIMS:[a-z0-9]*]]: !llvm.ptr, %{{[a-z0-9]*}}: !llvm.ptr, %[[ARENA:[a-z0-9]*]]: !llvm.ptr, %{{[a-z0-9]*}}: !llvm.ptr, %{{[a-z0-9]*}}: i64, %{{[a-z0-9]*}}: i64, %{{[a-z0-9]*}}: !llvm.ptr)
 // What the barrier says of the phase stands on the kernel.
-// CHECK-SAME: attributes {heddle.kernel, heddle.launch = {costs = [{dots = false, op = "map", operations = "0", read = "4*B*T", written = "8*B*T"}], entry = "run", items = "B*T", lanes = 32 : i64, place = "{{[^"]*}}", threads = 128 : i64, times = 1 : i64}}
+// CHECK-SAME: attributes {heddle.dims = ["B", "T"], heddle.kernel, heddle.launch = [{costs = [{dots = false, op = "map", operations = "0", read = "4*B*T", written = "8*B*T"}], entry = "run", items = "B*T", lanes = 32 : i64, place = "{{[^"]*}}", threads = 128 : i64, times = 1 : i64}]}
 // CHECK: nvvm.read.ptx.sreg.tid.x
 // CHECK: llvm.load %[[DIMS]]
 // CHECK: scf.for
@@ -60,7 +60,7 @@ module attributes {heddle.entries = ["heddle_entry_run"], model.target = #model.
 // CHECK: return
 // The index of the repeat is the kernel's.
 // CHECK-LABEL: func.func @run_1(
-// CHECK-SAME: %[[I:[a-z0-9]*]]: i64, %{{[a-z0-9]*}}: i64) attributes
+// CHECK-SAME: %[[I:[a-z0-9]*]]: i64, %{{[a-z0-9]*}}: i64, %{{[a-z0-9]*}}: !llvm.ptr) attributes
 // CHECK-DAG: arith.index_cast %[[I]] : i64 to index
 // CHECK: llvm.store
 // CHECK-LABEL: func.func @run_2(

@@ -39,10 +39,10 @@ module attributes {heddle.entries = ["heddle_entry_run"], model.target = #model.
 }
 
 // CHECK-LABEL: func.func @run_0(
-// CHECK-SAME: attributes {heddle.kernel, heddle.launch = {{.*}}, nvvm.maxntid = array<i32: 256>}
+// CHECK-SAME: attributes {{.*}}heddle.kernel, heddle.launch = {{.*}}, nvvm.maxntid = array<i32: 256>}
 // CHECK: scf.for
 // CHECK: tile.launch %{{.*}} threads 256 {
 // CHECK: tile.each
 // CHECK-LABEL: func.func @run_1(
-// CHECK-SAME: attributes {heddle.kernel, heddle.launch = {{.*}}}
+// CHECK-SAME: attributes {{.*}}heddle.kernel, heddle.launch = {{.*}}]}
 // CHECK-NOT: tile.

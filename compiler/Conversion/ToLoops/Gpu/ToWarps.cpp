@@ -36,7 +36,7 @@ struct ConvertToWarps final : heddle::loops::impl::ConvertToWarpsPassBase<Conver
     Builder b(&getContext());
     auto noteDims = [&](heddle::loops::Lowering &l) {
       SmallVector<std::string> dims = entryDims(l.source);
-      l.function->setAttr("heddle.dims", b.getStrArrayAttr(SmallVector<StringRef>(dims.begin(), dims.end())));
+      l.function->setAttr(kDimsAttr, b.getStrArrayAttr(SmallVector<StringRef>(dims.begin(), dims.end())));
     };
     if (failed(lowerEntries(module, machine, noteDims)))
       return signalPassFailure();
