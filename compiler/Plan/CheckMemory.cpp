@@ -104,8 +104,9 @@ private:
   const Dims &dims;
   Report report;
   Memory memory;
-  llvm::DenseMap<Value, Held> held; ///< of values in the arena or an output
-  SmallVector<Operation *> writers; ///< of each writing
+  llvm::DenseMap<Value, Held> held;          ///< of values in the arena or an output
+  llvm::DenseMap<Operation *, Held> working; ///< of ops that have working memory
+  SmallVector<Operation *> writers;          ///< of each writing
 
   int64_t number(const Size &form) { return form.substitute(bounds).evaluate(dims).value_or(0); }
   int64_t bytesOf(Value v) {
@@ -227,8 +228,18 @@ bool Rehearsal::visit(Operation *op) {
     return true;
   Held scratch{{}, writing(op)};
   if (Size bytes = target.scratchBytes(op); !bytes.is(0)) {
-    scratch.where = stretchOf(scratchOf(op), number(bytes));
-    memory.write(scratch.where, scratch.writing);
+    Stretch where = stretchOf(scratchOf(op), number(bytes));
+    if (Operation *before = target.leavesScratchFor(op)) {
+      scratch = working.lookup(before);
+      if (!(scratch.where == where) || memory.other(where, scratch.writing)) {
+        report(op, "does not find the working memory that '" + before->getName().getStringRef() + "' before it left");
+        return false;
+      }
+    } else {
+      scratch.where = where;
+      memory.write(where, scratch.writing);
+    }
+    working[op] = scratch;
   }
   bool apart = true;
   for (OpResult result : op->getResults())

@@ -16,6 +16,7 @@
 #include "compiler/Plan/Target.h"
 #include "dialects/Model/IR/Plan.h"
 #include "dialects/Model/Transforms/Views.h"
+#include "llvm/ADT/MapVector.h"
 
 namespace heddle::plan {
 #define GEN_PASS_DEF_PLANMEMORYPASS
@@ -55,8 +56,8 @@ private:
   int64_t now = 0;
   std::vector<Storage> storages;
   llvm::DenseMap<Value, SmallVector<unsigned, 1>> roots;
-  llvm::DenseSet<Value> exact; ///< values that fill their one storage; others are views into it
-  SmallVector<std::pair<Operation *, unsigned>> scratches;
+  llvm::DenseSet<Value> exact;                      ///< values that fill their one storage; others are views into it
+  llvm::MapVector<Operation *, unsigned> scratches; ///< working memory of ops; several may have one
 
   unsigned find(unsigned i) {
     while (storages[i].merged != i)
@@ -198,8 +199,12 @@ void Planner::visit(Operation *op) {
         visit(inner);
 
   Size scratch = target.scratchBytes(op).substitute(bounds);
-  if (!scratch.is(0)) {
-    scratches.push_back({op, create({}, scratch, op)});
+  if (Operation *before = scratch.is(0) ? nullptr : target.leavesScratchFor(op)) {
+    unsigned shared = scratches.lookup(before);
+    storages[shared].end = std::max(storages[shared].end, positions[op].second);
+    scratches[op] = shared;
+  } else if (!scratch.is(0)) {
+    scratches[op] = create({}, scratch, op);
     if (target.scratchLasts(op))
       storages.back().end = std::numeric_limits<decltype(storages.back().end)>::max();
   }

@@ -30,11 +30,12 @@ def times(n, count):
     return tuple(n * x for x in count)
 
 
-def linear(rows, k, n, bias=True, extra=0):
-    """Rows rounded to bf16 first (4 bytes read, 2 written), then the product with a weight in bf16; `extra`: f32 operands of its epilogue, as large as it."""
+def linear(rows, k, n, bias=True, extra=0, rounded=False):
+    """Rows rounded to bf16 first (4 bytes read, 2 written) unless a linear before has `rounded` them, then the product with a weight in bf16; `extra`: f32
+    operands of its epilogue, as large as it."""
     weight = math.ceil(n / PANEL) * PANEL * (k + k % 2) * 2
-    read = rows * k * (4 + 2) + weight + (4 * n if bias else 0) + 4 * rows * n * extra
-    return 2 * rows * k * n, read, rows * k * 2 + 4 * rows * n
+    read = rows * k * (2 if rounded else 4 + 2) + weight + (4 * n if bias else 0) + 4 * rows * n * extra
+    return 2 * rows * k * n, read, (0 if rounded else rows * k * 2) + 4 * rows * n
 
 
 def norm(rows, width, vectors):
@@ -65,7 +66,7 @@ def rotary(rows, width, head):
 
 def gpt2(rows, keys, w=768, layers=12, vocab=50257):
     step = rows == 1
-    layer = add(times(3, linear(rows, w, w)), linear(rows, w, w, extra=1), linear(rows, w, 4 * w), linear(rows, 4 * w, w, extra=1))
+    layer = add(linear(rows, w, w), times(2, linear(rows, w, w, rounded=True)), linear(rows, w, w, extra=1), linear(rows, w, 4 * w), linear(rows, 4 * w, w, extra=1))
     pairs = keys if step else rows * (rows + 1) // 2
     masks = 8 * keys + words(keys) + (24 if step else 8 * rows + 8)
     return {"linear": add(times(layers, layer), linear(rows, w, vocab, bias=False)), "layer_norm": times(2 * layers + 1, norm(rows, w, 2)),
@@ -74,8 +75,8 @@ def gpt2(rows, keys, w=768, layers=12, vocab=50257):
 
 def llama(rows, keys, w=2048, inner=5632, layers=22, vocab=32000, kv=256):
     step = rows == 1
-    layer = add(linear(rows, w, w, bias=False), times(2, linear(rows, w, kv, bias=False)), linear(rows, w, w, bias=False, extra=1),
-                linear(rows, w, inner, bias=False), linear(rows, w, inner, bias=False, extra=1), linear(rows, inner, w, bias=False, extra=1))
+    layer = add(linear(rows, w, w, bias=False), times(2, linear(rows, w, kv, bias=False, rounded=True)), linear(rows, w, w, bias=False, extra=1),
+                linear(rows, w, inner, bias=False), linear(rows, w, inner, bias=False, extra=1, rounded=True), linear(rows, inner, w, bias=False, extra=1))
     pairs = keys if step else rows * (rows + 1) // 2
     masks = 8 * keys + words(keys) + (24 if step else 8 * rows + 8)
     return {"linear": add(times(layers, layer), linear(rows, w, vocab, bias=False)), "rms_norm": times(2 * layers + 1, norm(rows, w, 1)),
@@ -84,7 +85,7 @@ def llama(rows, keys, w=2048, inner=5632, layers=22, vocab=32000, kv=256):
 
 
 def bert(rows, keys, w=768, layers=12):
-    layer = add(times(3, linear(rows, w, w)), linear(rows, w, w, extra=1), linear(rows, w, 4 * w), linear(rows, 4 * w, w, extra=1))
+    layer = add(linear(rows, w, w), times(2, linear(rows, w, w, rounded=True)), linear(rows, w, w, extra=1), linear(rows, w, 4 * w), linear(rows, 4 * w, w, extra=1))
     masks = 8 * keys + 8 * rows + words(keys) + 8 * rows + 8
     return {"linear": add(times(layers, layer), linear(1, w, w)), "layer_norm": times(2 * layers + 1, norm(rows, w, 2)),
             "sdpa": times(layers, attention(rows, keys, 12, 12, 64, rows * keys, masks)), "embedding": times(3, table(rows, w))}

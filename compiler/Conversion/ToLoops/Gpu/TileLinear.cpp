@@ -11,6 +11,7 @@
 #include "compiler/Conversion/ToLoops/Gpu/TileLinear.h"
 #include "compiler/Conversion/ToLoops/Element.h"
 #include "compiler/Conversion/ToLoops/Gpu/Groups.h"
+#include "compiler/Conversion/ToLoops/Gpu/RoundedRows.h"
 #include "compiler/Conversion/ToLoops/Gpu/TilePlan.h"
 #include "compiler/Conversion/ToLoops/LinearCode.h"
 #include "compiler/Conversion/ToLoops/LinearPack.h"
@@ -128,7 +129,7 @@ void TileLinear::emit(const TileForm &form, Value rows) {
 
 LogicalResult heddle::loops::lowerTiledLinear(Lowering &l, LinearOp op) {
   Sides sides = isGrouped(op) ? Sides::Groups : arithmeticOf(op).dots ? Sides::Pairs : Sides::Reals;
-  FailureOr<ReadyLinear> ready = readyLinear(l, op, sides == Sides::Groups ? packGroups : packRows);
+  FailureOr<ReadyLinear> ready = readyLinear(l, op, roundedRows);
   if (failed(ready))
     return failure();
   ModelTensorType x = op.getInput().getType();

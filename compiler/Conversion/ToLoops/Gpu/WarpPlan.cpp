@@ -9,6 +9,7 @@
 
 #include "compiler/Conversion/ToLoops/CPUPlan.h"
 #include "compiler/Conversion/ToLoops/Gpu/Passes.h"
+#include "compiler/Conversion/ToLoops/Gpu/RoundedRows.h"
 #include "compiler/Conversion/ToLoops/Gpu/TileAttention.h"
 #include "compiler/Conversion/ToLoops/Gpu/WarpLanes.h"
 
@@ -36,6 +37,11 @@ struct WarpPlan final : loops::CPUPlan {
   }
   /// How many rows are no padding is asked by every kernel behind the one that counts them.
   bool scratchLasts(Operation *op) const override { return isa<LiveRowsOp>(op); }
+  Operation *leavesScratchFor(Operation *op) const override {
+    auto linear = dyn_cast<LinearOp>(op);
+    SmallVector<LinearOp> readers = linear ? loops::readersOfRows(linear) : SmallVector<LinearOp>();
+    return readers.empty() || readers.front() == linear ? nullptr : readers.front();
+  }
   Size scratchBytes(Operation *op) const override {
     auto sdpa = dyn_cast<attn::SdpaOp>(op);
     if (!sdpa)
