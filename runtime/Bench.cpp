@@ -10,6 +10,7 @@
 #include "runtime/Cpu.h"
 #include "runtime/Generate.h"
 #include "runtime/Peaks.h"
+#include "runtime/Profile.h"
 #include "runtime/Run.h"
 
 #include <algorithm>
@@ -34,12 +35,14 @@ struct Figures {
   int prefills = 0;
   uint64_t weightBytes = 0, stateBytes = 0, arenaBytes = 0;
   std::optional<double> prefillFlops, stepFlops; ///< operations of one call
+  std::optional<double> stepReads;               ///< bytes of weights and states that a step reads
+  std::vector<ProfileRow> prefillRows, stepRows; ///< where the time goes, with --profile
   Peaks peaks;
 
   bool dots = false; ///< products are of pairs of bf16 (the card's dtype line)
 
-  /// Bytes that a step reads: every weight and every state once.
-  double stepBytes() const { return double(weightBytes + stateBytes); }
+  /// Bytes that a step reads: by the card, else every weight and every state once.
+  double stepBytes() const { return stepReads.value_or(double(weightBytes + stateBytes)); }
   /// Whether the caches may hold so much of them that memory is not the limit.
   bool cached() const { return stepBytes() < 4 * double(peaks.cacheBytes); }
   /// Fractions of this machine's peaks: of the operations a second in a call
@@ -64,17 +67,31 @@ double median(std::vector<double> &times) {
 /// Measurements are repeated for about so many seconds.
 constexpr double kSecondsEnough = 2.0;
 
-/// Operations of one call of `entry` by the card's formula, if it has one.
-std::optional<double> flops(const Entry *entry, const std::vector<int64_t> &dims) {
-  if (!entry || !entry->hasFlops)
-    return std::nullopt;
-  std::optional<int64_t> value = entry->flops.evaluate(dims.data());
+/// A formula of the card for one call, if it has one.
+std::optional<double> count(bool has, const Form &form, const std::vector<int64_t> &dims) {
+  std::optional<int64_t> value = has ? form.evaluate(dims.data()) : std::nullopt;
   return value ? std::optional<double>(double(*value)) : std::nullopt;
+}
+
+/// Phases of calls of `entry`, each `call` one, for as long as kSecondsEnough says.
+template <typename Call>
+Status profile(Model &model, const Entry &entry, const std::vector<int64_t> &dims, Call call,
+               std::vector<ProfileRow> &rows) {
+  if (entry.phases.empty())
+    return unsupported("this binary has no list of phases: it computes on a device");
+  PhaseClock clock(entry.phases.size());
+  Status status;
+  double begin = secondsNow();
+  for (int pass = 0; status.ok() && (pass < 3 || (secondsNow() - begin < kSecondsEnough && pass < 50)); ++pass)
+    status = call(clock);
+  model.pool().time(nullptr);
+  HEDDLE_TRY(std::move(status));
+  return profileOf(entry, dims, clock, rows);
 }
 
 /// Times prefill and greedy steps, for as long as kSecondsEnough says. The
 /// first pass warms the caches up and is not counted.
-Status benchGeneration(Model &model, int64_t steps, Figures &figures) {
+Status benchGeneration(Model &model, int64_t steps, bool profiles, Figures &figures) {
   Prompt prompt;
   HEDDLE_TRY(promptForBench(model, figures.rows, figures.prompt, steps, prompt));
   figures.rows = prompt.rows;
@@ -112,9 +129,37 @@ Status benchGeneration(Model &model, int64_t steps, Figures &figures) {
   const Entry *entry = model.card().entry("step");
   if (!entry)
     entry = model.card().entry("run");
-  figures.prefillFlops = flops(entry, sequence.prefillDims());
-  figures.stepFlops = flops(entry, sequence.stepDims());
-  return {};
+  if (!entry)
+    return {};
+  figures.prefillFlops = count(entry->hasFlops, entry->flops, sequence.prefillDims());
+  figures.stepFlops = count(entry->hasFlops, entry->flops, sequence.stepDims());
+  figures.stepReads = count(entry->hasReads, entry->reads, sequence.stepDims());
+  if (!profiles)
+    return {};
+  auto prefill = [&](PhaseClock &clock) -> Status {
+    model.pool().time(nullptr);
+    HEDDLE_TRY(sequence.reset());
+    model.pool().time(&clock);
+    return sequence.prefill();
+  };
+  HEDDLE_TRY(profile(model, *entry, sequence.prefillDims(), prefill, figures.prefillRows));
+  if (figures.steps < 2)
+    return {};
+  int64_t room = 0;
+  auto step = [&](PhaseClock &clock) -> Status {
+    if (room == 0) {
+      model.pool().time(nullptr);
+      HEDDLE_TRY(sequence.reset());
+      HEDDLE_TRY(sequence.prefill());
+      room = figures.steps - 1;
+    }
+    for (int64_t row = 0; row < sequence.rows(); ++row)
+      ids[row] = sampler.pick(row, sequence.logitsOf(row), sequence.vocabulary());
+    model.pool().time(&clock);
+    --room;
+    return sequence.append(ids);
+  };
+  return profile(model, *entry, sequence.stepDims(), step, figures.stepRows);
 }
 
 /// Seconds of processor time of this process. With one thread on a machine that
@@ -128,7 +173,7 @@ double workedSeconds() {
 
 /// Times calls of `run` on the inputs of the file `path`, or on invented ones
 /// of the lengths in `figures`. The first call is not counted.
-Status benchRun(Model &model, const std::string &path, Figures &figures) {
+Status benchRun(Model &model, const std::string &path, bool profiles, Figures &figures) {
   const Entry *entry = model.card().entry("run");
   if (!entry)
     return unsupported("this model has no entry `run`");
@@ -164,8 +209,14 @@ Status benchRun(Model &model, const std::string &path, Figures &figures) {
   figures.prefill = median(times);
   figures.worked = median(worked);
   figures.prefills = int(times.size());
-  figures.prefillFlops = flops(entry, dims);
-  return {};
+  figures.prefillFlops = count(entry->hasFlops, entry->flops, dims);
+  if (!profiles)
+    return {};
+  auto call = [&](PhaseClock &clock) {
+    model.pool().time(&clock);
+    return run.call();
+  };
+  return profile(model, *entry, dims, call, figures.prefillRows);
 }
 
 /// The figures for people: times, and the fraction of the machine's peaks.
@@ -186,8 +237,8 @@ void printText(const Model &model, const Figures &f) {
       std::string share = !f.onHost                                  ? ""
                           : f.stepBytes() < double(peaks.cacheBytes) ? ", small enough to stay in the caches"
                                                                      : ", " + shareText(f.stepShare(), f.cached());
-      printf("         %10.1f GB/s: %s of weights and %s of states a step%s\n", f.stepBytes() / f.step / 1e9,
-             humanBytes(f.weightBytes).c_str(), humanBytes(f.stateBytes).c_str(), share.c_str());
+      printf("         %10.1f GB/s: %s of weights and states read a step%s\n", f.stepBytes() / f.step / 1e9,
+             humanBytes(uint64_t(f.stepBytes())).c_str(), share.c_str());
     }
     if (f.stepFlops)
       printf("         %10.1f GFLOP/s: %.3f GFLOP a token\n", *f.stepFlops / f.step / 1e9,
@@ -202,6 +253,10 @@ void printText(const Model &model, const Figures &f) {
          "in this run with the same threads\n",
          peaks.bytesPerSecond / 1e9, humanBytes(peaks.bufferBytes).c_str(), peaks.flopsPerSecond / 1e9, dots.c_str(),
          peaks.vectors);
+  if (!f.prefillRows.empty())
+    printProfile(f.generates ? "prefill" : "run", f.prefillRows, peaks);
+  if (!f.stepRows.empty())
+    printProfile("decode, a step", f.stepRows, peaks);
 }
 
 /// The figures as one JSON object; times in ms, the rest in bytes and 1/s.
@@ -253,6 +308,10 @@ void printJson(const Model &model, const Figures &f) {
   number("machine_flops_per_s", f.peaks.flopsPerSecond);
   number("machine_dots_per_s", f.peaks.dotsPerSecond);
   text += ",\"machine_vectors\":" + jsonString(f.peaks.vectors);
+  if (!f.prefillRows.empty())
+    text += ",\"profile_prefill\":" + profileJson(f.prefillRows, f.peaks);
+  if (!f.stepRows.empty())
+    text += ",\"profile_decode\":" + profileJson(f.stepRows, f.peaks);
   puts((text + "}").c_str());
 }
 
@@ -267,7 +326,7 @@ std::string shareText(double share, bool cached) {
 Status benchCommand(Model &model, const Words &words) {
   Args args;
   HEDDLE_TRY(Args::parse(words, {"--prompt-tokens", "--new-tokens", "--batch", "--threads", "--device", "--input"},
-                         {"--json"}, 0, args));
+                         {"--json", "--profile"}, 0, args));
   int64_t prompt = 64, steps = 32, rows = 1;
   StartOptions start;
   HEDDLE_TRY(args.integer("--prompt-tokens", 1, 1 << 24, prompt));
@@ -285,8 +344,11 @@ Status benchCommand(Model &model, const Words &words) {
   figures.machine = model.backend().describe();
   figures.weightBytes = model.weightBytes();
   figures.dots = model.card().dots;
-  HEDDLE_TRY(model.card().roles.present ? benchGeneration(model, steps, figures)
-                                        : benchRun(model, args.get("--input"), figures));
+  bool profiles = args.has("--profile");
+  if (profiles && !figures.onHost)
+    return badUsage("--profile is of the processor; what kernels of a device take, heddle compile --report says");
+  HEDDLE_TRY(model.card().roles.present ? benchGeneration(model, steps, profiles, figures)
+                                        : benchRun(model, args.get("--input"), profiles, figures));
   struct rusage usage;
   if (getrusage(RUSAGE_SELF, &usage) == 0)
     figures.memory = uint64_t(usage.ru_maxrss) * 1024;

@@ -377,6 +377,14 @@ Status CardParser::inEntry(std::string_view key) {
     entry.hasFlops = true;
     return form(remaining(), entry.flops, entry);
   }
+  if (key == "reads") {
+    entry.hasReads = true;
+    return form(remaining(), entry.reads, entry);
+  }
+  if (key == "phase") {
+    entry.phases.push_back({std::string(remaining()), std::string(comment)});
+    return {};
+  }
   if (key == "arena") {
     // Scratch memory may also grow with the team: the dim `threads` comes last.
     entry.hasArena = true;

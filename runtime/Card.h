@@ -39,7 +39,6 @@ struct State {
   int64_t groups = 0;
 };
 
-/// One function of the binary: `run`, `once` or `step`.
 /// A line of an entry's program for a device (LaunchLine.cpp reads it): a
 /// kernel, or where repeats begin and end. Lines are executed in their order.
 struct LaunchLine {
@@ -64,6 +63,12 @@ struct LaunchLine {
   static Status checkEnded(const std::vector<LaunchLine> &lines);
 };
 
+/// What threads do up to a barrier. Only `bench --profile` reads the text (Profile.cpp).
+struct Phase {
+  std::string text, place;
+};
+
+/// One function of the binary: `run`, `once` or `step`.
 struct Entry {
   std::string name;
   int index = 0; ///< into heddle_entries
@@ -72,12 +77,14 @@ struct Entry {
   std::vector<State> states;
   Form arena;
   Form flops; ///< multiplications and additions of one call
+  Form reads; ///< bytes of weights and caches that one call reads, each once
   /// Where a text may get longer than `ring` positions, a call takes at most
   /// `longestPiece` new ones; 0: any number.
   int64_t longestPiece = 0, ring = 0;
+  std::vector<Phase> phases;        ///< what a call is on the processor
   std::vector<LaunchLine> launches; ///< what a call is on a device
   std::vector<Form> lengths;        ///< what its kernels find behind the dims
-  bool hasArena = false, hasFlops = false;
+  bool hasArena = false, hasFlops = false, hasReads = false;
 
   /// Index of a dim in `dims`, -1 if there is none of this name.
   int dim(std::string_view name) const;

@@ -177,7 +177,7 @@ static void printInfo(const char *self) {
 }
 
 static void printBench(const Abilities &can, const char *self) {
-  printf("  %s bench [%s--batch B] [--json]\n"
+  printf("  %s bench [%s--batch B] [--profile] [--json]\n"
          "      speed, beside what this machine can reach%s\n",
          self, can.generates ? "--prompt-tokens P] [--new-tokens N] [" : "--prompt-tokens P] [",
          can.generates ? "" : "; --input FILE: the tensors that run takes");
@@ -229,7 +229,9 @@ static Status printTopic(const Card &card, const Abilities &can, const char *sel
     example = "info";
   } else if (topic == "bench") {
     printBench(can, self);
-    printf("\n");
+    printf("\n  --json                    as one JSON object\n"
+           "  --profile                 also where the time goes: a line for each place of the description, beside "
+           "what the\n                            machine needs for its operations and bytes\n");
     printWhere(card);
     example = can.generates ? "bench --prompt-tokens 128 --new-tokens 32" : "bench --prompt-tokens 128";
   } else if (topic == "licences") {

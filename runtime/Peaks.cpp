@@ -10,8 +10,10 @@
 
 #include <algorithm>
 #include <cstring>
+#include <sys/mman.h>
 #include <time.h>
 #include <unistd.h>
+#include <vector>
 
 #if defined(__x86_64__)
 #include <immintrin.h>
@@ -30,18 +32,21 @@ namespace {
 /// Reads [begin, end), a multiple of 512 bytes; returns a sum so that the
 /// compiler keeps the loop.
 using ReadLoop = float (*)(const char *begin, const char *end);
-/// Does `rounds` times 16 independent vector operations; returns their number.
-using MultiplyLoop = float (*)(int64_t rounds);
+/// Does `rounds` times `chains` independent vector operations. How many chains keep a processor busiest differs: enough
+/// to cover the latency, few enough for its registers; so several are tried and the best counts.
+struct MultiplyLoop {
+  float (*run)(int64_t rounds);
+  int chains;
+};
 
 struct Loops {
   ReadLoop read;
-  MultiplyLoop multiply;
-  MultiplyLoop dots; ///< of pairs of bf16; null where the processor has none
+  std::vector<MultiplyLoop> multiply;
+  std::vector<MultiplyLoop> dots; ///< of pairs of bf16; none where the processor has no such instruction
   int lanes;
   const char *name;
 };
 
-constexpr int kChains = 16;
 constexpr float kFactor = 0.999f, kTerm = 0.001f;
 
 typedef float Vector4 __attribute__((vector_size(16)));
@@ -60,10 +65,10 @@ float readPlain(const char *begin, const char *end) {
   return all;
 }
 
-float multiplyPlain(int64_t rounds) {
-  Vector4 chain[kChains], factor = {kFactor, kFactor, kFactor, kFactor};
+template <int chains> float multiplyPlain(int64_t rounds) {
+  Vector4 chain[chains], factor = {kFactor, kFactor, kFactor, kFactor};
   Vector4 term = {kTerm, kTerm, kTerm, kTerm};
-  for (int i = 0; i < kChains; ++i) // alike they would be one chain
+  for (int i = 0; i < chains; ++i) // alike they would be one chain
     chain[i] = term * float(i);
   for (int64_t r = 0; r < rounds; ++r)
     for (auto &value : chain)
@@ -95,31 +100,21 @@ __attribute__((target("avx2"))) float readAvx2(const char *begin, const char *en
   return all;
 }
 
-__attribute__((target("avx2,fma"))) float multiplyAvx2(int64_t rounds) {
-  // 12 chains cover the latency and leave registers for the operands.
-  __m256 c0, c1, c2, c3, c4, c5, c6, c7, c8, c9, c10, c11;
-  // Chains that began alike would be one chain to the compiler.
-  c0 = _mm256_set1_ps(0 * kTerm);
-  c1 = _mm256_set1_ps(1 * kTerm);
-  c2 = _mm256_set1_ps(2 * kTerm);
-  c3 = _mm256_set1_ps(3 * kTerm);
-  c4 = _mm256_set1_ps(4 * kTerm);
-  c5 = _mm256_set1_ps(5 * kTerm);
-  c6 = _mm256_set1_ps(6 * kTerm);
-  c7 = _mm256_set1_ps(7 * kTerm);
-  c8 = _mm256_set1_ps(8 * kTerm);
-  c9 = _mm256_set1_ps(9 * kTerm);
-  c10 = _mm256_set1_ps(10 * kTerm);
-  c11 = _mm256_set1_ps(11 * kTerm);
-  __m256 factor = _mm256_set1_ps(kFactor), term = _mm256_set1_ps(kTerm);
-  for (int64_t r = 0; r < rounds * kChains / 12 + 1; ++r) {
-#define STEP(c) c = _mm256_fmadd_ps(c, factor, term)
-    STEP(c0), STEP(c1), STEP(c2), STEP(c3), STEP(c4), STEP(c5), STEP(c6), STEP(c7), STEP(c8), STEP(c9), STEP(c10),
-        STEP(c11);
-#undef STEP
+template <int chains> __attribute__((target("avx2,fma"))) float multiplyAvx2(int64_t rounds) {
+  __m256 chain[chains], factor = _mm256_set1_ps(kFactor), term = _mm256_set1_ps(kTerm);
+#pragma GCC unroll 16
+  for (int i = 0; i < chains; ++i) // alike they would be one chain
+    chain[i] = _mm256_set1_ps(float(i) * kTerm);
+  for (int64_t r = 0; r < rounds; ++r) {
+#pragma GCC unroll 16
+    for (int i = 0; i < chains; ++i)
+      chain[i] = _mm256_fmadd_ps(chain[i], factor, term);
     asm volatile("" ::: "memory");
   }
-  __m256 all = c0 + c1 + c2 + c3 + c4 + c5 + c6 + c7 + c8 + c9 + c10 + c11;
+  __m256 all = chain[0];
+#pragma GCC unroll 16
+  for (int i = 1; i < chains; ++i)
+    all += chain[i];
   return all[0] + all[7];
 }
 
@@ -137,66 +132,41 @@ __attribute__((target("avx512f"))) float readAvx512(const char *begin, const cha
   return all[0] + all[15];
 }
 
-__attribute__((target("avx512f"))) float multiplyAvx512(int64_t rounds) {
-  __m512 c0, c1, c2, c3, c4, c5, c6, c7, c8, c9, c10, c11, c12, c13, c14, c15;
-  // Chains that began alike would be one chain to the compiler.
-  c0 = _mm512_set1_ps(0 * kTerm);
-  c1 = _mm512_set1_ps(1 * kTerm);
-  c2 = _mm512_set1_ps(2 * kTerm);
-  c3 = _mm512_set1_ps(3 * kTerm);
-  c4 = _mm512_set1_ps(4 * kTerm);
-  c5 = _mm512_set1_ps(5 * kTerm);
-  c6 = _mm512_set1_ps(6 * kTerm);
-  c7 = _mm512_set1_ps(7 * kTerm);
-  c8 = _mm512_set1_ps(8 * kTerm);
-  c9 = _mm512_set1_ps(9 * kTerm);
-  c10 = _mm512_set1_ps(10 * kTerm);
-  c11 = _mm512_set1_ps(11 * kTerm);
-  c12 = _mm512_set1_ps(12 * kTerm);
-  c13 = _mm512_set1_ps(13 * kTerm);
-  c14 = _mm512_set1_ps(14 * kTerm);
-  c15 = _mm512_set1_ps(15 * kTerm);
-  __m512 factor = _mm512_set1_ps(kFactor), term = _mm512_set1_ps(kTerm);
+template <int chains> __attribute__((target("avx512f"))) float multiplyAvx512(int64_t rounds) {
+  __m512 chain[chains], factor = _mm512_set1_ps(kFactor), term = _mm512_set1_ps(kTerm);
+#pragma GCC unroll 16
+  for (int i = 0; i < chains; ++i) // alike they would be one chain
+    chain[i] = _mm512_set1_ps(float(i) * kTerm);
   for (int64_t r = 0; r < rounds; ++r) {
-#define STEP(c) c = _mm512_fmadd_ps(c, factor, term)
-    STEP(c0), STEP(c1), STEP(c2), STEP(c3), STEP(c4), STEP(c5), STEP(c6), STEP(c7), STEP(c8), STEP(c9), STEP(c10),
-        STEP(c11), STEP(c12), STEP(c13), STEP(c14), STEP(c15);
-#undef STEP
+#pragma GCC unroll 16
+    for (int i = 0; i < chains; ++i)
+      chain[i] = _mm512_fmadd_ps(chain[i], factor, term);
     asm volatile("" ::: "memory");
   }
-  __m512 all = c0 + c1 + c2 + c3 + c4 + c5 + c6 + c7 + c8 + c9 + c10 + c11 + c12 + c13 + c14 + c15;
+  __m512 all = chain[0];
+#pragma GCC unroll 16
+  for (int i = 1; i < chains; ++i)
+    all += chain[i];
   return all[0] + all[15];
 }
 
-__attribute__((target("avx512f,avx512bf16"))) float dotsAvx512(int64_t rounds) {
-  __m512 c0, c1, c2, c3, c4, c5, c6, c7, c8, c9, c10, c11, c12, c13, c14, c15;
-  // Chains that began alike would be one chain to the compiler.
-  c0 = _mm512_set1_ps(0 * kTerm);
-  c1 = _mm512_set1_ps(1 * kTerm);
-  c2 = _mm512_set1_ps(2 * kTerm);
-  c3 = _mm512_set1_ps(3 * kTerm);
-  c4 = _mm512_set1_ps(4 * kTerm);
-  c5 = _mm512_set1_ps(5 * kTerm);
-  c6 = _mm512_set1_ps(6 * kTerm);
-  c7 = _mm512_set1_ps(7 * kTerm);
-  c8 = _mm512_set1_ps(8 * kTerm);
-  c9 = _mm512_set1_ps(9 * kTerm);
-  c10 = _mm512_set1_ps(10 * kTerm);
-  c11 = _mm512_set1_ps(11 * kTerm);
-  c12 = _mm512_set1_ps(12 * kTerm);
-  c13 = _mm512_set1_ps(13 * kTerm);
-  c14 = _mm512_set1_ps(14 * kTerm);
-  c15 = _mm512_set1_ps(15 * kTerm);
+template <int chains> __attribute__((target("avx512f,avx512bf16"))) float dotsAvx512(int64_t rounds) {
   // All halves 2^-66: products far below the sums, and the sums stay finite.
   __m512bh tiny = (__m512bh)_mm512_set1_epi32(0x1e801e80);
+  __m512 chain[chains];
+#pragma GCC unroll 16
+  for (int i = 0; i < chains; ++i) // alike they would be one chain
+    chain[i] = _mm512_set1_ps(float(i) * kTerm);
   for (int64_t r = 0; r < rounds; ++r) {
-#define STEP(c) c = _mm512_dpbf16_ps(c, tiny, tiny)
-    STEP(c0), STEP(c1), STEP(c2), STEP(c3), STEP(c4), STEP(c5), STEP(c6), STEP(c7), STEP(c8), STEP(c9), STEP(c10),
-        STEP(c11), STEP(c12), STEP(c13), STEP(c14), STEP(c15);
-#undef STEP
+#pragma GCC unroll 16
+    for (int i = 0; i < chains; ++i)
+      chain[i] = _mm512_dpbf16_ps(chain[i], tiny, tiny);
     asm volatile("" ::: "memory");
   }
-  __m512 all = c0 + c1 + c2 + c3 + c4 + c5 + c6 + c7 + c8 + c9 + c10 + c11 + c12 + c13 + c14 + c15;
+  __m512 all = chain[0];
+#pragma GCC unroll 16
+  for (int i = 1; i < chains; ++i)
+    all += chain[i];
   return all[0] + all[15];
 }
 
@@ -205,16 +175,21 @@ __attribute__((target("avx512f,avx512bf16"))) float dotsAvx512(int64_t rounds) {
 Loops chooseLoops() {
 #if defined(__x86_64__)
   __builtin_cpu_init();
-  if (__builtin_cpu_supports("avx512f"))
-    return {readAvx512, multiplyAvx512, __builtin_cpu_supports("avx512bf16") ? dotsAvx512 : nullptr, 16, "avx512"};
+  if (__builtin_cpu_supports("avx512f")) {
+    Loops loops{readAvx512, {{multiplyAvx512<12>, 12}, {multiplyAvx512<16>, 16}}, {}, 16, "avx512"};
+    if (__builtin_cpu_supports("avx512bf16"))
+      loops.dots = {{dotsAvx512<12>, 12}, {dotsAvx512<16>, 16}};
+    return loops;
+  }
   if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
-    return {readAvx2, multiplyAvx2, nullptr, 8, "avx2"};
+    return {readAvx2, {{multiplyAvx2<10>, 10}, {multiplyAvx2<12>, 12}}, {}, 8, "avx2"};
 #endif
-  return {readPlain, multiplyPlain, nullptr, 4, "128-bit"};
+  return {readPlain, {{multiplyPlain<12>, 12}, {multiplyPlain<16>, 16}}, {}, 4, "128-bit"};
 }
 
 struct Work {
-  Loops loops;
+  ReadLoop read;
+  MultiplyLoop multiply;
   char *buffer;
   uint64_t bytes;
   int64_t rounds;
@@ -233,6 +208,23 @@ double bestTime(Pool &pool, Pool::Function function, Work &work) {
   return best;
 }
 
+/// Vector operations a second of the best of `loops`, all threads together.
+double bestRate(Pool &pool, const std::vector<MultiplyLoop> &loops, Work &work) {
+  double best = 0;
+  for (const MultiplyLoop &loop : loops) {
+    work.multiply = loop;
+    double seconds = bestTime(
+        pool,
+        [](void *argument, int64_t, int64_t) {
+          Work &work = *static_cast<Work *>(argument);
+          work.sink = work.multiply.run(work.rounds);
+        },
+        work);
+    best = std::max(best, double(loop.chains) * double(work.rounds) * pool.threads() / seconds);
+  }
+  return best;
+}
+
 } // namespace
 
 // Reading first, over a buffer larger than the last cache; then f32 and, where
@@ -243,7 +235,10 @@ Status measurePeaks(Pool &pool, Peaks &peaks) {
   bytes = std::min<uint64_t>(bytes, uint64_t(1) << 30) & ~uint64_t(4095);
   Buffer buffer;
   HEDDLE_TRY(Buffer::make(bytes, "measuring", buffer));
-  Work work{chooseLoops(), buffer.as<char>(), bytes, 1000000, 0};
+  // Large pages, where the system has them: what is measured is memory, not the walk through page tables.
+  madvise(buffer.data(), bytes, MADV_HUGEPAGE);
+  Loops loops = chooseLoops();
+  Work work{loops.read, {}, buffer.as<char>(), bytes, 1000000, 0};
   pool.run(
       [](void *argument, int64_t tid, int64_t nth) {
         Work &work = *static_cast<Work *>(argument);
@@ -257,33 +252,16 @@ Status measurePeaks(Pool &pool, Peaks &peaks) {
         Work &work = *static_cast<Work *>(argument);
         uint64_t part = work.bytes / nth / 512 * 512;
         const char *begin = work.buffer + tid * part;
-        work.sink = work.loops.read(begin, begin + part);
+        work.sink = work.read(begin, begin + part);
       },
       work);
-  double multiply = bestTime(
-      pool,
-      [](void *argument, int64_t, int64_t) {
-        Work &work = *static_cast<Work *>(argument);
-        work.sink = work.loops.multiply(work.rounds);
-      },
-      work);
-  if (work.loops.dots) {
-    double dots = bestTime(
-        pool,
-        [](void *argument, int64_t, int64_t) {
-          Work &work = *static_cast<Work *>(argument);
-          work.sink = work.loops.dots(work.rounds);
-        },
-        work);
-    peaks.dotsPerSecond =
-        std::max(peaks.dotsPerSecond, 4.0 * kChains * work.loops.lanes * double(work.rounds) * pool.threads() / dots);
-  }
   peaks.bufferBytes = bytes;
   peaks.cacheBytes = cache > 0 ? uint64_t(cache) : 0;
   peaks.bytesPerSecond = std::max(peaks.bytesPerSecond, double(bytes) / read);
-  peaks.flopsPerSecond = std::max(peaks.flopsPerSecond,
-                                  2.0 * kChains * work.loops.lanes * double(work.rounds) * pool.threads() / multiply);
-  peaks.vectors = work.loops.name;
+  // A multiplication and an addition in each lane; twice as many where a lane takes a pair.
+  peaks.flopsPerSecond = std::max(peaks.flopsPerSecond, 2.0 * loops.lanes * bestRate(pool, loops.multiply, work));
+  peaks.dotsPerSecond = std::max(peaks.dotsPerSecond, 4.0 * loops.lanes * bestRate(pool, loops.dots, work));
+  peaks.vectors = loops.name;
   return {};
 }
 

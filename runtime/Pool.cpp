@@ -177,6 +177,9 @@ Status Pool::call(heddle_entry_fn entry, const int64_t *dims, void *const *tenso
   unsigned members = size.next();
   call.context.team = members;
   call.context.spins = spins;
+  call.context.clock = phaseClock;
+  if (phaseClock)
+    phaseClock->begin();
   callerSlept.store(0, std::memory_order_relaxed);
   uint64_t start = nanoseconds();
   run(
@@ -185,6 +188,8 @@ Status Pool::call(heddle_entry_fn entry, const int64_t *dims, void *const *tenso
         call.entry(&call.context, tid, nth, call.dims, call.tensors, call.arena, call.weights);
       },
       &call, members);
+  if (phaseClock)
+    phaseClock->end(-1);
   const heddle_ctx &context = call.context;
   size.learn(members, nanoseconds() - start, context.slept.load() + callerSlept.load());
   if (!context.failed.load(std::memory_order_acquire))
@@ -194,11 +199,16 @@ Status Pool::call(heddle_entry_fn entry, const int64_t *dims, void *const *tenso
 
 } // namespace heddle::rt
 
-extern "C" void heddle_barrier(heddle_ctx *ctx) {
-  if (ctx->team == 1)
+extern "C" void heddle_barrier(heddle_ctx *ctx, int64_t phase) {
+  if (ctx->team == 1) {
+    if (ctx->clock)
+      ctx->clock->end(phase);
     return;
+  }
   uint32_t round = ctx->round.load(std::memory_order_relaxed);
   if (ctx->arrived.fetch_add(1, std::memory_order_acq_rel) == ctx->team - 1) {
+    if (ctx->clock)
+      ctx->clock->end(phase);
     ctx->arrived.store(0, std::memory_order_relaxed);
     ctx->round.store(round + 1);
     heddle::rt::wake(ctx->round, ctx->asleep);

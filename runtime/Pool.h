@@ -11,6 +11,7 @@
 #define HEDDLE_RUNTIME_POOL_H
 
 #include "heddle/abi.h"
+#include "runtime/PhaseClock.h"
 #include "runtime/Status.h"
 
 #include <atomic>
@@ -28,6 +29,7 @@ struct heddle_ctx {
   std::atomic<uint64_t> slept{0}; ///< nanoseconds, all threads together
   std::atomic<uint32_t> failed{0};
   int64_t code = 0, a = 0, b = 0;
+  heddle::rt::PhaseClock *clock = nullptr; ///< takes the time of phases; mostly none
 };
 
 namespace heddle::rt {
@@ -70,6 +72,9 @@ public:
   /// What a failure of lookup 0, 1, ... is said of: the `lookup` lines of the card.
   void nameLookups(std::vector<std::string> texts) { lookups = std::move(texts); }
 
+  /// Calls of entries are timed by `clock` from now on; null: no longer.
+  void time(PhaseClock *clock) { phaseClock = clock; }
+
   using Function = void (*)(void *argument, int64_t tid, int64_t nth);
   /// Calls `function` on every thread.
   void run(Function function, void *argument) { run(function, argument, team); }
@@ -102,6 +107,7 @@ private:
   std::vector<Worker> seats;
   std::vector<pthread_t> workers;
   std::vector<std::string> lookups;
+  PhaseClock *phaseClock = nullptr;
 };
 
 } // namespace heddle::rt

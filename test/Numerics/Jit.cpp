@@ -27,7 +27,7 @@ struct Team {
 };
 } // namespace
 
-extern "C" void heddle_test_barrier(Team *team) {
+extern "C" void heddle_test_barrier(Team *team, int64_t) {
   std::unique_lock<std::mutex> hold(team->lock);
   int64_t mine = team->round;
   if (++team->waiting == team->threads) {

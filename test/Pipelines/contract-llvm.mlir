@@ -2,7 +2,7 @@
 // RUN: heddle-opt %s --heddle-check-stage --split-input-file --verify-diagnostics
 
 module attributes {heddle.stage = "llvm"} {
-  llvm.func @heddle_barrier(!llvm.ptr)
+  llvm.func @heddle_barrier(!llvm.ptr, i64)
   llvm.func @expf(f32) -> f32
   llvm.func internal @kernel(%x: f32) -> f32 {
     %y = llvm.call @expf(%x) : (f32) -> f32

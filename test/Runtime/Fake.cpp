@@ -113,7 +113,7 @@ static void runDecoder(heddle_ctx *ctx, int64_t tid, int64_t nth, const int64_t 
       hidden[2 * i + 1] = float(t);
     }
   }
-  heddle_barrier(ctx);
+  heddle_barrier(ctx, 0);
   for (int64_t i = tid; i < B * T; i += nth)
     putLogits(logits + i * kVocab, hashes[i]);
 }
@@ -137,7 +137,7 @@ static void stepDecoder(heddle_ctx *ctx, int64_t tid, int64_t nth, const int64_t
     if (past + count > capacity)
       heddle_fail(ctx, 2, past + count, capacity);
   }
-  heddle_barrier(ctx);
+  heddle_barrier(ctx, 0);
   for (int64_t b = tid; b < B; b += nth) {
     if (past == 0)
       hashes[b] = 0;

@@ -23,7 +23,7 @@ void ring(heddle_ctx *ctx, int64_t tid, int64_t nth, const int64_t *dims, void *
   for (int64_t round = 0; round < dims[0]; ++round) {
     int64_t *from = cells + (round % 2) * nth, *to = cells + (1 - round % 2) * nth;
     to[tid] = from[(tid + 1) % nth] + 1;
-    heddle_barrier(ctx);
+    heddle_barrier(ctx, 0);
   }
 }
 
@@ -86,7 +86,7 @@ void uneven(heddle_ctx *ctx, int64_t tid, int64_t nth, const int64_t *, void *co
     if (tid == nth - 1 && nth > 1)
       usleep(500);
     sums[0] += 12 / nth;
-    heddle_barrier(ctx);
+    heddle_barrier(ctx, 0);
   }
   if (tid == 0)
     ++sums[1 + nth];
@@ -109,7 +109,7 @@ TEST(Pool, TeamsOfAnySizeFollowEachOther) {
 void failing(heddle_ctx *ctx, int64_t tid, int64_t, const int64_t *dims, void *const *, char *, const char *) {
   if (tid == dims[0])
     heddle_fail(ctx, 1, 77, 50);
-  heddle_barrier(ctx);
+  heddle_barrier(ctx, 0);
   heddle_fail(ctx, 2, 1, 2);
 }
 

@@ -22,6 +22,17 @@ using model::Size;
 
 Size heddle::loops::attentionScratchBytes(attn::SdpaOp op) { return AttentionPlan(op).scratchBytes(); }
 
+/// Of the phase that packs rows: they are read once and written once.
+static Cost bytesOfPacking(const AttentionPlan &plan) {
+  attn::SdpaOp op = plan.op;
+  Cost cost{"sdpa", 0, false, 0, 0};
+  for (auto [source, tensor] : {std::pair(plan.keySource, op.getKey()), std::pair(plan.valueSource, op.getValue())})
+    if (source == Source::Rows)
+      cost.read = cost.read + bytesWhereItLies(tensor);
+  cost.written = cost.read;
+  return cost;
+}
+
 static LogicalResult lowerAttention(Lowering &l, attn::SdpaOp op) {
   AttentionPlan plan(op);
   Location loc = op.getLoc();
@@ -61,14 +72,17 @@ static LogicalResult lowerAttention(Lowering &l, attn::SdpaOp op) {
   }
   if (!plan.leading.empty())
     call("_anchors", key, value, l.size(plan.batch), emitAnchors);
-  if (packs || !plan.leading.empty())
+  if (packs || !plan.leading.empty()) {
+    l.spend([&] { return bytesOfPacking(plan); });
     l.barrier(loc);
+  }
   if (plan.keySource == Source::Rows)
     key = l.at(scratch, l.size(plan.atKeys()), l.f32());
   if (plan.valueSource == Source::Rows)
     value = l.at(scratch, l.size(plan.atValues()), l.f32());
   call("", key, value, l.mul({l.mul(l.size(plan.batch), plan.groups() * plan.classes), l.size(plan.rowBlocks())}),
        emitAttention);
+  l.spend([&] { return costOf(op); });
   l.barrier(loc);
   return success();
 }
@@ -124,6 +138,7 @@ static LogicalResult lowerCacheWrite(Lowering &l, Operation *op) {
     };
     write->places(l, first, [&](Value place) { writePanel(l.at(base, l.mul(place, words), l.f32())); });
   });
+  l.spend([&] { return costOfWrite(op, layout.stored); });
   l.barrier(loc);
   return success();
 }

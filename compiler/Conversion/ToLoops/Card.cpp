@@ -10,6 +10,7 @@
 #include "compiler/Plan/ParameterBlob.h"
 #include "dialects/Model/IR/Arithmetic.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringMap.h"
 
@@ -108,10 +109,32 @@ Size heddle::loops::stateBytes(func::FuncOp function, unsigned argument) {
   return bytes;
 }
 
+/// "linear+map turns N operations FORM bytes FORM # place": what threads do up to a barrier.
+static std::string phaseText(const Phase &phase) {
+  llvm::SetVector<StringRef> ops;
+  Size operations = 0, bytes = 0;
+  bool dots = false;
+  for (const Cost &cost : phase.costs) {
+    ops.insert(cost.op);
+    operations = operations + cost.operations;
+    bytes = bytes + cost.read + cost.written;
+    dots |= cost.dots;
+  }
+  std::string text = ops.empty() ? "-" : llvm::join(ops, "+");
+  if (dots)
+    text += " dots";
+  text += " turns " + std::to_string(phase.turns) + " operations " + operations.str() + " bytes " + bytes.str();
+  if (auto place = phase.place->findInstanceOf<FileLineColLoc>())
+    text += " # " + place.getFilename().str() + ":" + std::to_string(place.getLine()) + ":" +
+            std::to_string(place.getColumn());
+  return text;
+}
+
 /// The whole text, line by line, in the order of the grammar: facts about the model, lookups, dims with their bounds,
-/// roles of generation, then each entry with its dims, inputs, outputs, states, operations and arena. Read by
-/// runtime/Card.cpp.
-std::string heddle::loops::cardText(ModuleOp module) {
+/// roles of generation, then each entry with its dims, inputs, outputs, states, operations, bytes, arena and phases. Read
+/// by runtime/Card.cpp.
+std::string heddle::loops::cardText(ModuleOp module, ArrayRef<func::FuncOp> entries,
+                                    ArrayRef<std::vector<Phase>> phases) {
   std::string text = "heddle-card 1\n";
   llvm::raw_string_ostream os(text);
   auto word = [&](StringRef attr) {
@@ -148,7 +171,6 @@ std::string heddle::loops::cardText(ModuleOp module) {
   for (const std::string &lookup : lookupTexts(module))
     os << "lookup " << asWord(lookup) << "\n";
 
-  SmallVector<func::FuncOp> entries(module.getOps<func::FuncOp>());
   auto bounds = module->getAttrOfType<DictionaryAttr>("model.dims");
   SmallVector<std::string> named;
   for (func::FuncOp f : entries)
@@ -187,7 +209,8 @@ std::string heddle::loops::cardText(ModuleOp module) {
           t && tokens && t.getRank() == 2 && f.getArgAttr(arg.getArgNumber(), "model.name") == tokens)
         batch = t.getAxes().front().str();
 
-  for (func::FuncOp f : entries) {
+  for (auto [number, entry] : llvm::enumerate(entries)) {
+    func::FuncOp f = entry;
     os << "entry " << f.getName() << "\ndims";
     for (const std::string &dim : entryDims(f))
       os << " " << dim;
@@ -218,7 +241,11 @@ std::string heddle::loops::cardText(ModuleOp module) {
     if (model::PiecesAttr pieces = model::piecesOf(f))
       os << "pieces " << pieces.getLongest() << " beyond " << pieces.getBeyond() << "\n";
     os << "flops " << operations(f).str() << "\n";
+    os << "reads " << bytesRead(f).str() << "\n";
     os << "arena " << model::arenaOf(f).value_or(Size(64)).str() << "\n";
+    if (!phases.empty())
+      for (const Phase &phase : phases[number])
+        os << "phase " << phaseText(phase) << "\n";
   }
   os << "end\n";
   return text;

@@ -108,6 +108,15 @@ static void collect(Value v, llvm::SmallSetVector<Value, 8> &tensors) {
       collect(operand, tensors);
 }
 
+/// Whether `op` takes single rows of a parameter, those that it is asked for.
+static bool looksUp(Operation *op, Value tensor) {
+  return isa<EmbeddingOp, GatherOp>(op) && tensor.getDefiningOp<ParamOp>();
+}
+static Size bytesLookedUp(Operation *op, Value tensor) {
+  auto param = tensor.getDefiningOp<ParamOp>();
+  return typeOf(op->getResult(0)).getCount() * Size(int64_t(width(param.getLayout()->getLayout().type)));
+}
+
 Cost heddle::loops::costOf(Operation *op) {
   Cost cost{op->getName().stripDialect().str(), productsOf(op)};
   if (isa<PackRowsOp, UnpackRowsOp>(op) && isInPlace(op))
@@ -118,16 +127,68 @@ Cost heddle::loops::costOf(Operation *op) {
   llvm::SmallSetVector<Value, 8> tensors;
   for (Value v : op->getOperands())
     collect(v, tensors);
-  bool looksUp = isa<EmbeddingOp, GatherOp>(op);
-  for (Value v : tensors) {
-    auto param = v.getDefiningOp<ParamOp>();
-    if (!looksUp || !param)
-      cost.read = cost.read + bytesWhereItLies(v);
-    else // just the rows that are asked for
-      cost.read =
-          cost.read + typeOf(op->getResult(0)).getCount() * Size(int64_t(width(param.getLayout()->getLayout().type)));
-  }
+  for (Value v : tensors)
+    cost.read = cost.read + (looksUp(op, v) ? bytesLookedUp(op, v) : bytesWhereItLies(v));
   return cost;
+}
+
+Cost heddle::loops::costOfWrite(Operation *op, Stored stored) {
+  auto append = dyn_cast<AppendOp>(op);
+  Size rows = bytesWhereItLies(append ? append.getRows() : cast<StoreOp>(op).getValue());
+  return {op->getName().stripDialect().str(), 0, false, rows, stored == Stored::f32 ? rows : rows.floorDiv(Size(2))};
+}
+
+/// Rows that a call with this many queries can reach in `tensor`, keys or values of `op` where a cache has them.
+static Size bytesOfReach(attn::SdpaOp op, Value tensor) {
+  ModelTensorType type = typeOf(tensor);
+  Size keys = type.getSize(1), reached = keys;
+  auto mask = op.getMask() ? op.getMask().getDefiningOp<mask::MaskOpInterface>() : mask::MaskOpInterface();
+  if (mask && mask.reach().behind)
+    reached = Size::min(keys, typeOf(op.getQuery()).getSize(1) + Size(*mask.reach().behind));
+  Size whole = heddle::loops::bytesWhereItLies(tensor);
+  std::optional<Size> row = whole.exactDiv(keys);
+  return row ? *row * reached : whole;
+}
+
+/// How often what stands here is done in a call.
+static Size turnsOf(Operation *op) {
+  Size turns = 1;
+  while ((op = op->getParentOp()))
+    if (auto repeat = dyn_cast<RepeatOp>(op))
+      turns = turns * Size(int64_t(repeat.getCount()));
+  return turns;
+}
+
+/// All tensors that a parameter of layers stands for.
+static Size bytesOfAll(ParamOp param) {
+  Size bytes = heddle::loops::bytesWhereItLies(param.getResult());
+  for (Value index : param.getIndices())
+    if (auto turn = dyn_cast<BlockArgument>(index))
+      bytes = bytes * Size(int64_t(cast<RepeatOp>(turn.getOwner()->getParentOp()).getCount()));
+  return bytes;
+}
+
+Size heddle::loops::bytesRead(func::FuncOp function) {
+  llvm::SmallSetVector<Operation *, 32> whole, rows;
+  Size total = 0;
+  function.walk([&](Operation *op) {
+    llvm::SmallSetVector<Value, 8> tensors;
+    for (Value v : op->getOperands())
+      collect(v, tensors);
+    for (Value v : tensors) {
+      Operation *made = v.getDefiningOp();
+      if (looksUp(op, v))
+        total = total + bytesLookedUp(op, v) * turnsOf(op);
+      else if (isa_and_nonnull<ParamOp>(made))
+        whole.insert(made);
+      else if (auto sdpa = dyn_cast<attn::SdpaOp>(op);
+               sdpa && isa_and_nonnull<AppendOp, LoadOp>(made) && rows.insert(made))
+        total = total + bytesOfReach(sdpa, v) * turnsOf(made);
+    }
+  });
+  for (Operation *param : whole)
+    total = total + bytesOfAll(cast<ParamOp>(param));
+  return total.substitute(plan::rowBounds(function));
 }
 
 //===-- as an attribute --------------------------------------------------------------===//

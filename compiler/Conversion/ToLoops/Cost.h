@@ -8,6 +8,7 @@
 #define HEDDLE_COMPILER_CONVERSION_TOLOOPS_COST_H
 
 #include "compiler/Conversion/ToLoops/Fields.h"
+#include "dialects/Model/IR/Arithmetic.h"
 #include "dialects/Model/IR/Model.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
@@ -33,8 +34,15 @@ model::Size bytesWhereItLies(mlir::Value v);
 /// Of a whole op: its products, operands and results.
 Cost costOf(mlir::Operation *op);
 
+/// Of an append or a store of rows into a cache of `stored` numbers.
+Cost costOfWrite(mlir::Operation *op, model::Stored stored);
+
 /// Multiplications and additions of one call of an entry.
 model::Size operations(mlir::func::FuncOp function);
+
+/// Bytes of weights and caches that one call of an entry reads, each once: of tables the rows that are looked up, of
+/// caches the keys that the mask can reach.
+model::Size bytesRead(mlir::func::FuncOp function);
 
 } // namespace heddle::loops
 

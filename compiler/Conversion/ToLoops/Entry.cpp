@@ -23,7 +23,7 @@ using model::StateType;
 /// `prologueEnd`.
 Lowering::Lowering(func::FuncOp source, const Machine &machine)
     : OwnBuilder{ImplicitLocOpBuilder(source.getLoc(), source.getContext())}, Code(builder, machine.lanes),
-      machine(machine), module(source->getParentOfType<ModuleOp>()), source(source), dimNames(entryDims(source)) {
+      machine(machine), module(source->getParentOfType<ModuleOp>()), source(source), dimNames(entryDims(source)), rowBounds(plan::rowBounds(source)) {
   b.setInsertionPointToEnd(module.getBody());
   Type ptr = Code::pointer();
   function = func::FuncOp::create(b, "heddle_entry_" + source.getName().str(), abi::entryType(b.getContext()));
@@ -80,8 +80,7 @@ LogicalResult Lowering::lowerReturn(func::ReturnOp op) {
     Value returned = value;
     spend([&] { return Cost{"return", 0, false, bytesWhereItLies(returned), bytesWhereItLies(returned)}; });
   }
-  if (!spent.empty()) // of the last phase, which the end of the entry ends
-    function->setAttr(kCostsAttr, b.getArrayAttr(spent));
+  endPhase(function, op.getLoc()); // the last one ends with the entry
   return success();
 }
 
@@ -103,15 +102,18 @@ LogicalResult heddle::loops::lowerEntries(ModuleOp module, const Machine &machin
   if (!whole)
     return failure();
   SmallVector<func::FuncOp> sources(module.getOps<func::FuncOp>());
-  std::string card = cardText(module);
   SmallVector<std::string> symbols;
+  std::vector<std::vector<Phase>> phases;
   for (func::FuncOp source : sources) {
     Lowering lowering(source, machine);
     if (failed(lowering.run()))
       return failure();
     symbols.push_back(lowering.function.getName().str());
+    if (!machine.costs)
+      phases.push_back(std::move(lowering.phases));
     done(lowering);
   }
+  std::string card = cardText(module, sources, phases);
   for (func::FuncOp source : sources)
     source.erase();
   addCard(module, card, symbols);

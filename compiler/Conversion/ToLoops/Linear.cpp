@@ -335,6 +335,7 @@ LogicalResult heddle::loops::lowerLinear(Lower &l, LinearOp op) {
   if (failed(ready))
     return failure();
   emitLinear(l, op, *ready, l.size(LeftSide(op).rows));
+  l.spend([&] { return costOf(op); });
   l.barrier(op.getLoc());
   return success();
 }

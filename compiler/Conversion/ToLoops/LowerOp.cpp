@@ -17,12 +17,10 @@ using namespace heddle::model;
 using Lower = heddle::loops::Lowering;
 
 /// Whether `op` is one phase (at most one of several that counts), so that what it takes is known beforehand. Linears,
-/// attention through tiles and rows into a cache note their phases themselves; a repeat or a default is what stands
-/// inside.
+/// attention and rows into a cache note their phases themselves; a repeat or a default is what stands inside.
 static bool isOnePhase(Operation *op) {
-  if (auto sdpa = dyn_cast<attn::SdpaOp>(op); sdpa && attn::scheduleOf(sdpa).getTiled())
-    return false;
-  return !isa<ParamOp, ConstantOp, attn::AlibiSlopesOp, arith::ConstantOp, RepeatOp, DefaultOp, LinearOp>(op) &&
+  return !isa<ParamOp, ConstantOp, attn::AlibiSlopesOp, arith::ConstantOp, RepeatOp, DefaultOp, LinearOp, attn::SdpaOp>(
+             op) &&
          !attn::cacheOf(op);
 }
 

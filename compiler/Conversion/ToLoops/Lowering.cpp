@@ -168,20 +168,27 @@ func::FuncOp Lowering::external(StringRef symbol) {
 
 void Lowering::barrier(Location loc) {
   b.setLoc(loc);
-  auto end = func::CallOp::create(b, external("heddle_barrier"), ValueRange(context));
-  if (!spent.empty())
-    end->setAttr(kCostsAttr, b.getArrayAttr(spent));
+  Value phase = arith::ConstantOp::create(b, b.getI64IntegerAttr(int64_t(phases.size())));
+  auto end = func::CallOp::create(b, external("heddle_barrier"), ValueRange{context, phase});
+  endPhase(end, loc);
+}
+
+void Lowering::endPhase(Operation *end, Location loc) {
+  if (machine.costs && !spent.empty()) {
+    SmallVector<Attribute> costs;
+    for (const Cost &cost : spent)
+      costs.push_back(cost.attribute(b.getContext()));
+    end->setAttr(kCostsAttr, b.getArrayAttr(costs));
+  }
+  phases.push_back({std::move(spent), loc, turns});
   spent.clear();
 }
 
 void Lowering::spend(llvm::function_ref<Cost()> of) {
-  if (!machine.costs)
-    return;
   Cost cost = of();
-  std::map<std::string, Size> bounds = plan::rowBounds(source);
   for (Size *form : {&cost.operations, &cost.read, &cost.written})
-    *form = form->substitute(bounds);
-  spent.push_back(cost.attribute(b.getContext()));
+    *form = form->substitute(rowBounds);
+  spent.push_back(std::move(cost));
 }
 
 void Lowering::fail(abi::Failure code, Value x, Value y) {

@@ -53,7 +53,14 @@ struct Machine {
   const Lanes &lanes;       ///< what a vector is; on a CPU 16 f32 (AVX-512), 8 (AVX2) or 4 (NEON)
   const Programs &programs; ///< the ops that a target writes itself
   int64_t registers = 32;   ///< vector registers
-  bool costs = false;       ///< barriers say what the phase before them took (Cost.h)
+  bool costs = false;       ///< barriers have what the phase before them took as an attribute (Cost.h)
+};
+
+/// What threads do between two barriers.
+struct Phase {
+  std::vector<Cost> costs;
+  mlir::Location place; ///< of the last op in it
+  int64_t turns;        ///< how often a call does it: repeats stand around it
 };
 
 class Lowering : private OwnBuilder, public Code {
@@ -66,6 +73,8 @@ public:
   mlir::func::FuncOp function;                        ///< what it becomes
   mlir::Value context, dims, tensors, arena, weights; ///< the arguments of abi.h
   mlir::Value tid, nth;                               ///< index: this thread and how many there are
+  std::vector<Phase> phases;                          ///< in the order of the text, by the barriers that end them
+  int64_t turns = 1;                                  ///< of the repeats around the code that is made now
 
   /// Lowers the whole function; reports what cannot be.
   mlir::LogicalResult run();
@@ -91,7 +100,7 @@ public:
   /// All threads wait for each other; needed between a producer and consumers that read what other threads wrote. Every
   /// lowering emits one behind its last write, and between its phases.
   void barrier(mlir::Location loc);
-  /// Notes what the ops since the last barrier took, on the next one. Ops that are one phase are noted by the driver.
+  /// Notes what an op of the phase at hand takes. Ops that are one phase are noted by the driver (LowerOp.cpp).
   void spend(llvm::function_ref<Cost()> cost);
   /// Records a run-time error; operands are i64.
   void fail(abi::Failure code, mlir::Value x, mlir::Value y);
@@ -134,7 +143,10 @@ private:
   std::map<std::string, mlir::Value> sizes;
   mlir::Operation *prologueEnd = nullptr; ///< sizes are computed before what follows it
   llvm::SmallVector<std::string> dimNames;
-  llvm::SmallVector<mlir::Attribute> spent; ///< since the last barrier
+  std::map<std::string, model::Size> rowBounds; ///< of dims that the function finds out, for costs
+  std::vector<Cost> spent;                      ///< since the last barrier
+
+  void endPhase(mlir::Operation *end, mlir::Location loc);
 
   mlir::Value place(model::PlaceAttr place);
   mlir::LogicalResult lowerReturn(mlir::func::ReturnOp op);
@@ -155,9 +167,10 @@ model::Size scratchBytes(mlir::Operation *op);
 bool isPackedWeight(model::LinearOp op);
 bool isPackedBias(model::LinearOp op);
 
-/// Adds the global heddle_card (text of the module at stage `buffers`) and notes the entries;
-/// addEntryTable makes the global heddle_entries once they are functions of LLVM.
-std::string cardText(mlir::ModuleOp module);
+/// Adds the global heddle_card (text of the module at stage `buffers`) and notes the entries; addEntryTable makes the
+/// global heddle_entries once they are functions of LLVM. `phases`: of each entry; none where a device's launches say it.
+std::string cardText(mlir::ModuleOp module, llvm::ArrayRef<mlir::func::FuncOp> entries,
+                     llvm::ArrayRef<std::vector<Phase>> phases);
 void addCard(mlir::ModuleOp module, llvm::StringRef text, llvm::ArrayRef<std::string> entrySymbols);
 void addEntryTable(mlir::ModuleOp module);
 

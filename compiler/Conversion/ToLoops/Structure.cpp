@@ -8,6 +8,7 @@
 #include "compiler/Conversion/ToLoops/Lowering.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "llvm/Support/SaveAndRestore.h"
 
 using namespace mlir;
 using namespace heddle;
@@ -121,6 +122,7 @@ LogicalResult heddle::loops::lowerRepeat(Lower &l, RepeatOp op) {
   OpBuilder::InsertionGuard guard(l.b);
   l.b.setInsertionPoint(loop.getBody()->getTerminator());
   l.setPointer(op.getIndex(), loop.getInductionVar());
+  llvm::SaveAndRestore turns(l.turns, l.turns * int64_t(op.getCount()));
   if (failed(l.lowerBlock(op.getBody().front())))
     return failure();
 

@@ -40,8 +40,9 @@ typedef void (*heddle_kernel_fn)(heddle_failure *fail, const int64_t *dims, void
                                  const char *weights, int64_t i, int64_t j, const int64_t *numbers);
 
 /// Waits until every thread of the team is here. What was written before it on
-/// any thread is visible after it on all.
-void heddle_barrier(heddle_ctx *ctx);
+/// any thread is visible after it on all. It ends phase number `phase` of the
+/// entry, a line `phase` of the card.
+void heddle_barrier(heddle_ctx *ctx, int64_t phase);
 
 /// Records the first run-time error and returns; the low 8 bits of `code` are
 /// one of abi.def, those above 1 + the number of the card's `lookup` that it

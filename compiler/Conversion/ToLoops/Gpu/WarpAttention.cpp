@@ -257,5 +257,6 @@ void heddle::loops::emitWarpAttention(Lowering &l, const AttentionPlan &plan, Va
   Value items = l.mul(l.mul(l.size(plan.batch), plan.heads), l.size(plan.rows));
   RowProgram program(l, plan, key, value);
   l.parallelFor(loc, items, [&](Value item) { program.emit(item); });
+  l.spend([&] { return costOf(plan.op); });
   l.barrier(loc);
 }

@@ -34,12 +34,7 @@ static LogicalResult lowerCacheWrite(Lowering &l, Operation *op) {
   if (failed(write))
     return failure();
   emitPackedRows(l, op->getLoc(), *write);
-  l.spend([&] {
-    auto append = dyn_cast<AppendOp>(op);
-    Size rows = bytesWhereItLies(append ? append.getRows() : cast<StoreOp>(op).getValue());
-    bool halves = write->layout.stored != Stored::f32;
-    return Cost{op->getName().stripDialect().str(), 0, false, rows, halves ? rows.floorDiv(Size(2)) : rows};
-  });
+  l.spend([&] { return costOfWrite(op, write->layout.stored); });
   l.barrier(op->getLoc());
   return success();
 }

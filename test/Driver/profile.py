@@ -1,0 +1,84 @@
+"""What `bench` counts: `profile.py BINARY [GPT2_DIRECTORY]`.
+
+The bytes that a step of a GPT-2 reads are counted here from its config; the lines of `bench --profile` must add up to the
+operations of a call, be as many as the barriers that a call meets, and say no share above 1."""
+import json
+import os
+import re
+import subprocess
+import sys
+
+passed = failed = 0
+
+
+def check(what, good, found=""):
+    global passed, failed
+    passed, failed = passed + bool(good), failed + (not good)
+    if not good:
+        print("FAIL %s: %s" % (what, str(found)[:500]))
+
+
+def said(*command):
+    done = subprocess.run(command, capture_output=True, text=True, timeout=300)
+    check(" ".join(command), done.returncode == 0, done.stderr)
+    return done.stdout
+
+
+def entries(card):
+    """{entry: {key: [lines]}} of the text of a card."""
+    found, entry = {}, None
+    for line in card.splitlines():
+        key, _, rest = line.partition(" ")
+        if key == "entry":
+            entry = found.setdefault(rest, {})
+        elif entry is not None:
+            entry.setdefault(key, []).append(rest)
+    return found
+
+
+def value(form, **dims):
+    return eval(form.split(" #")[0], {"max": max, "min": min}, dims)
+
+
+def turns(line):
+    return int(re.search(r" turns (\d+) ", line).group(1))
+
+
+def main():
+    binary = os.path.abspath(sys.argv[1])
+    card = entries(said(binary, "info", "--card"))
+    if len(sys.argv) > 2:
+        with open(os.path.join(sys.argv[2], "config.json")) as f:
+            c = json.load(f)
+        width, layers, vocabulary = c["n_embd"], c["n_layer"], c["vocab_size"]
+        # A layer has 12 width^2 weights and 13 width biases and gains; the head is the table, which tokens look up rows of, too.
+        weights = layers * (12 * width * width + 13 * width) + 2 * width + vocabulary * width
+        for batch, past, new in ((1, 0, 1), (3, 17, 1), (2, 100, 5)):
+            looked_up = batch * new * 2 * width
+            # Beside the cache: which of the keys are no padding, 8 bytes each.
+            rows = batch * (past + new) * (layers * 2 * width * 4 + 8)
+            found = value(card["step"]["reads"][0], B=batch, past=past, new=new, capacity=256)
+            check("bytes of a step, %d x %d behind %d" % (batch, new, past), found == 4 * (weights + looked_up) + rows, found)
+    for threads in ("1", "3"):
+        steps = ["--new-tokens", "4"] if "step" in card else []
+        figures = json.loads(said(binary, "bench", "--profile", "--json", "--prompt-tokens", "12", "--threads", threads, *steps))
+        for what in ("prefill", "decode") if steps else ("prefill",):
+            rows = figures["profile_" + what]
+            lines = card["step" if steps else "run"]["phase"]
+            met = sum(r["phases"] for r in rows)
+            # What only padding needs is passed over.
+            needed = sum(turns(line) for line in lines if not re.match("(un)?pack_rows ", line))
+            check("phases", needed <= met <= sum(map(turns, lines)), (needed, met))
+            check("each has taken time", all((r["ms"] > 0) == (r["phases"] > 0) for r in rows), rows)
+            check("a share above 1", all(r["limit_fraction"] is None or 0 < r["limit_fraction"] <= 1 for r in rows), rows)
+            check("places", all(re.search(r"\.json:\d+:\d+$", r["place"]) for r in rows), rows)
+            if what == "prefill":
+                check("operations", sum(r["operations"] for r in rows) == figures["prefill_flops"], (rows, figures["prefill_flops"]))
+    table = said(binary, "bench", "--profile", "--prompt-tokens", "12", "--threads", "2")
+    check("a table", re.search(r"phases, [\d.]+ ms between their barriers\n +ms +% +phases", table), table)
+    print("%d passed, %d failed" % (passed, failed))
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
