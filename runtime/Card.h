@@ -65,7 +65,7 @@ struct LaunchLine {
 
 /// What threads do up to a barrier. Only `bench --profile` reads the text (Profile.cpp).
 struct Phase {
-  std::string text, place;
+  std::string text, weight;
 };
 
 /// One function of the binary: `run`, `once` or `step`.

@@ -230,8 +230,8 @@ static Status printTopic(const Card &card, const Abilities &can, const char *sel
   } else if (topic == "bench") {
     printBench(can, self);
     printf("\n  --json                    as one JSON object\n"
-           "  --profile                 also where the time goes: a line for each place of the description, beside "
-           "what the\n                            machine needs for its operations and bytes\n");
+           "  --profile                 also where the time goes: a line for each weight, all layers together,\n"
+           "                            beside what the machine needs for its operations and bytes\n");
     printWhere(card);
     example = can.generates ? "bench --prompt-tokens 128 --new-tokens 32" : "bench --prompt-tokens 128";
   } else if (topic == "licences") {

@@ -102,6 +102,7 @@ Status Pool::start(unsigned threads) {
   team = 1;
   spins = threads <= availableCores() ? kSpins : kSpinsWhenCrowded;
   seats.reserve(threads);
+  stretches = std::vector<heddle_stretch>(threads);
   for (unsigned tid = 1; tid < threads; ++tid) {
     seats.push_back({this, tid});
     pthread_t thread;
@@ -161,6 +162,13 @@ void Pool::run(Function newFunction, void *newArgument, unsigned members) {
     now = waitWhile(done, now, callerAsleep, spins, &callerSlept);
 }
 
+/// Nothing is taken of the phase that begins; one thread does this while all others wait.
+static void nextPhase(heddle_ctx &context) {
+  for (uint32_t i = 0; i < context.team; ++i)
+    context.stretches[i].taken.store(0, std::memory_order_relaxed);
+  context.takes.store(false, std::memory_order_relaxed);
+}
+
 namespace {
 struct Call {
   heddle_entry_fn entry;
@@ -177,6 +185,8 @@ Status Pool::call(heddle_entry_fn entry, const int64_t *dims, void *const *tenso
   unsigned members = size.next();
   call.context.team = members;
   call.context.spins = spins;
+  call.context.stretches = stretches.data();
+  nextPhase(call.context);
   call.context.clock = phaseClock;
   if (phaseClock)
     phaseClock->begin();
@@ -201,12 +211,16 @@ Status Pool::call(heddle_entry_fn entry, const int64_t *dims, void *const *tenso
 
 extern "C" void heddle_barrier(heddle_ctx *ctx, int64_t phase) {
   if (ctx->team == 1) {
+    if (ctx->takes.load(std::memory_order_relaxed))
+      heddle::rt::nextPhase(*ctx);
     if (ctx->clock)
       ctx->clock->end(phase);
     return;
   }
   uint32_t round = ctx->round.load(std::memory_order_relaxed);
   if (ctx->arrived.fetch_add(1, std::memory_order_acq_rel) == ctx->team - 1) {
+    if (ctx->takes.load(std::memory_order_relaxed))
+      heddle::rt::nextPhase(*ctx);
     if (ctx->clock)
       ctx->clock->end(phase);
     ctx->arrived.store(0, std::memory_order_relaxed);
@@ -215,6 +229,24 @@ extern "C" void heddle_barrier(heddle_ctx *ctx, int64_t phase) {
     return;
   }
   heddle::rt::waitWhile(ctx->round, round, ctx->asleep, ctx->spins, &ctx->slept);
+}
+
+extern "C" int64_t heddle_take(heddle_ctx *ctx, int64_t tid, int64_t parts) {
+  int64_t team = ctx->team;
+  if (!ctx->takes.load(std::memory_order_relaxed))
+    ctx->takes.store(true, std::memory_order_relaxed);
+  for (int64_t i = 0; i < team; ++i) {
+    int64_t owner = tid + i < team ? tid + i : tid + i - team;
+    int64_t begin = parts * owner / team, count = parts * (owner + 1) / team - begin;
+    std::atomic<int64_t> &taken = ctx->stretches[owner].taken;
+    // Others' stretches are mostly done; looking does not take their line away.
+    if (taken.load(std::memory_order_relaxed) >= count)
+      continue;
+    int64_t next = taken.fetch_add(1, std::memory_order_relaxed);
+    if (next < count)
+      return begin + next;
+  }
+  return -1;
 }
 
 extern "C" void heddle_fail(heddle_ctx *ctx, int64_t code, int64_t a, int64_t b) {

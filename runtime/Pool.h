@@ -17,6 +17,11 @@
 #include <atomic>
 #include <pthread.h>
 
+/// How many parts have been taken of a thread's stretch.
+struct heddle_stretch {
+  alignas(128) std::atomic<int64_t> taken{0};
+};
+
 /// One call of an entry, which generated code passes to heddle_barrier and
 /// heddle_fail: the barrier's counters, each on a cache line of its own, and
 /// the first failure.
@@ -26,7 +31,9 @@ struct heddle_ctx {
   std::atomic<uint32_t> asleep{0}; ///< threads that gave up spinning
   alignas(128) uint32_t team = 1;
   uint32_t spins = 0;
-  std::atomic<uint64_t> slept{0}; ///< nanoseconds, all threads together
+  heddle_stretch *stretches = nullptr;         ///< one a thread
+  alignas(128) std::atomic<bool> takes{false}; ///< whether anybody has taken a part in this phase
+  std::atomic<uint64_t> slept{0};              ///< nanoseconds, all threads together
   std::atomic<uint32_t> failed{0};
   int64_t code = 0, a = 0, b = 0;
   heddle::rt::PhaseClock *clock = nullptr; ///< takes the time of phases; mostly none
@@ -108,6 +115,7 @@ private:
   std::vector<pthread_t> workers;
   std::vector<std::string> lookups;
   PhaseClock *phaseClock = nullptr;
+  std::vector<heddle_stretch> stretches;
 };
 
 } // namespace heddle::rt

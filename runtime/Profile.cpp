@@ -35,7 +35,7 @@ static Status parsePhase(const Phase &phase, const std::vector<std::string> &dim
   if (row.dots)
     ops.remove_suffix(kDots.size());
   row.ops = std::string(ops);
-  row.place = phase.place;
+  row.weight = phase.weight;
   HEDDLE_TRY(Form::parse(text.substr(at + 12, then - at - 12), dims, operations));
   return Form::parse(text.substr(then + 7), dims, bytes);
 }
@@ -48,7 +48,7 @@ Status profileOf(const Entry &entry, const std::vector<int64_t> &dims, const Pha
     ProfileRow one;
     Form operations, bytes;
     HEDDLE_TRY(parsePhase(entry.phases[i], entry.dims, one, operations, bytes));
-    auto same = [&](const ProfileRow &row) { return row.ops == one.ops && row.place == one.place; };
+    auto same = [&](const ProfileRow &row) { return row.ops == one.ops && row.weight == one.weight; };
     auto row = std::find_if(rows.begin(), rows.end(), same);
     one.seconds = seconds[i];
     if (one.seconds <= 0) // behind a condition: rows that are padding
@@ -87,7 +87,7 @@ void printProfile(const char *title, const std::vector<ProfileRow> &rows, const 
   }
   printf("\n%s: %lld phases, %.3f ms between their barriers\n", title, static_cast<long long>(phases), all * 1e3);
   printf("%10s %6s %7s %10s %9s %9s %-8s %-24s %s\n", "ms", "%", "phases", "GFLOP/s", "GB/s", "of limit", "by", "ops",
-         "place");
+         "weight");
   double rest = 0;
   for (const ProfileRow &row : rows) {
     if (row.seconds < kWorthALine * all) {
@@ -102,7 +102,7 @@ void printProfile(const char *title, const std::vector<ProfileRow> &rows, const 
            computes    ? "compute"
            : share > 0 ? "memory"
                        : "caches",
-           row.ops.c_str(), row.place.c_str());
+           row.ops.c_str(), row.weight.c_str());
   }
   if (rest > 0)
     printf("%10.3f %6.1f  all others\n", rest * 1e3, 100 * rest / all);
@@ -112,9 +112,9 @@ std::string profileJson(const std::vector<ProfileRow> &rows, const Peaks &peaks)
   std::string text = "[";
   for (const ProfileRow &row : rows) {
     double share = shareOf(row, peaks);
-    text += format("%s{\"ops\":%s,\"place\":%s,\"phases\":%lld,\"ms\":%.9g,\"operations\":%.17g,\"bytes\":%.17g,"
+    text += format("%s{\"ops\":%s,\"weight\":%s,\"phases\":%lld,\"ms\":%.9g,\"operations\":%.17g,\"bytes\":%.17g,"
                    "\"limit_ms\":%.9g,\"limit_fraction\":",
-                   &row == rows.data() ? "" : ",", jsonString(row.ops).c_str(), jsonString(row.place).c_str(),
+                   &row == rows.data() ? "" : ",", jsonString(row.ops).c_str(), jsonString(row.weight).c_str(),
                    static_cast<long long>(row.phases), row.seconds * 1e3, row.operations, row.bytes,
                    1e3 * std::max(row.computing(peaks), row.moving(peaks)));
     text += share > 0 ? format("%.9g}", share) : "null}";

@@ -1,7 +1,7 @@
 //===- Profile.h - Where the time of a call goes ----------------*- C++ -*-===//
 //
-// `bench --profile`: phases of a call (the card's lines `phase`) that come from
-// one place of the description, all layers together, with their time, their
+// `bench --profile`: phases of a call (the card's lines `phase`) that have
+// one weight, all layers together, with their time, their
 // operations and bytes, and the share of what this machine reaches.
 //
 //===----------------------------------------------------------------------===//
@@ -14,12 +14,12 @@
 
 namespace heddle::rt {
 
-/// The phases of one place.
+/// The phases of one weight, or of an op that has none.
 struct ProfileRow {
-  std::string ops, place; ///< "linear+map", "gpt2.json:61:9"
-  bool dots = false;      ///< products are of pairs of bf16
-  int64_t phases = 0;     ///< of a call
-  double seconds = 0;     ///< of a call
+  std::string ops, weight; ///< "linear+map", "h.{0}.mlp.c_fc.weight"
+  bool dots = false;       ///< products are of pairs of bf16
+  int64_t phases = 0;      ///< of a call
+  double seconds = 0;      ///< of a call
   double operations = 0, bytes = 0;
 
   /// Seconds that this machine needs for the operations, or the bytes.

@@ -24,6 +24,7 @@ struct Team {
   std::condition_variable met;
   int threads = 1, waiting = 0;
   int64_t round = 0, failure = 0;
+  int64_t dealt = 0; ///< parts of this phase's work
 };
 } // namespace
 
@@ -31,12 +32,17 @@ extern "C" void heddle_test_barrier(Team *team, int64_t) {
   std::unique_lock<std::mutex> hold(team->lock);
   int64_t mine = team->round;
   if (++team->waiting == team->threads) {
-    team->waiting = 0;
+    team->waiting = team->dealt = 0;
     ++team->round;
     team->met.notify_all();
   } else {
     team->met.wait(hold, [&] { return team->round != mine; });
   }
+}
+/// From the last part to the first, to whichever thread comes: nothing may depend on it.
+extern "C" int64_t heddle_test_take(Team *team, int64_t, int64_t parts) {
+  std::unique_lock<std::mutex> hold(team->lock);
+  return team->dealt < parts ? parts - 1 - team->dealt++ : -1;
 }
 extern "C" void heddle_test_fail(Team *team, int64_t code, int64_t, int64_t) {
   std::unique_lock<std::mutex> hold(team->lock);
@@ -115,6 +121,7 @@ std::unique_ptr<Program> Program::compile(const std::string &text, int vectorWid
     symbols[jit->mangleAndIntern(name)] = {llvm::orc::ExecutorAddr::fromPtr(function), llvm::JITSymbolFlags::Exported};
   };
   bind("heddle_barrier", &heddle_test_barrier);
+  bind("heddle_take", &heddle_test_take);
   bind("heddle_fail", &heddle_test_fail);
   if (jitFailed(jit->getMainJITDylib().define(llvm::orc::absoluteSymbols(symbols))))
     return nullptr;

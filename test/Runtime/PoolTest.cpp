@@ -13,7 +13,7 @@ using namespace heddle::rt;
 
 namespace {
 
-constexpr int64_t kRounds = 200;
+constexpr int64_t kRounds = 200, kPhases = 20;
 
 /// Every thread adds what its neighbour wrote in the round before.
 void ring(heddle_ctx *ctx, int64_t tid, int64_t nth, const int64_t *dims, void *const *tensors, char *, const char *) {
@@ -43,6 +43,36 @@ TEST(Pool, BarrierOrdersNeighbours) {
         EXPECT_EQ(cells[i], (i + kRounds) % team + kRounds);
     }
   }
+}
+
+/// Every phase has dims[0] parts; who takes one counts it. Thread 0 is held up in its first part.
+void dealt(heddle_ctx *ctx, int64_t tid, int64_t, const int64_t *dims, void *const *tensors, char *, const char *) {
+  auto *counts = static_cast<std::atomic<int> *>(tensors[0]);
+  for (int64_t phase = 0; phase < kPhases; ++phase) {
+    for (int64_t part; (part = heddle_take(ctx, tid, dims[0])) >= 0;) {
+      if (tid == 0 && phase == 0)
+        usleep(2000);
+      ++counts[phase * dims[0] + part];
+    }
+    EXPECT_EQ(heddle_take(ctx, tid, dims[0]), -1);
+    heddle_barrier(ctx, phase);
+  }
+}
+
+TEST(Pool, EveryPartIsTakenOnce) {
+  for (unsigned threads : {1, 2, 3, 7})
+    for (int64_t parts : {0, 1, 2, 5, 64, 1000}) {
+      Pool pool;
+      ASSERT_TRUE(pool.start(threads).ok());
+      for (int call = 0; call < 3; ++call) {
+        std::vector<std::atomic<int>> counts(kPhases * parts);
+        void *tensors[] = {counts.data()};
+        int64_t dims[] = {parts};
+        ASSERT_TRUE(pool.call(dealt, dims, tensors, nullptr, nullptr).ok());
+        for (const std::atomic<int> &count : counts)
+          EXPECT_EQ(count, 1);
+      }
+    }
 }
 
 TEST(Pool, WakesAfterSleep) {

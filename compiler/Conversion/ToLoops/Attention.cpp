@@ -55,11 +55,15 @@ static LogicalResult lowerAttention(Lowering &l, attn::SdpaOp op) {
                              ? Value(LLVM::ZeroOp::create(l.b, l.Code::pointer()))
                              : l.constantArray(DenseElementsAttr::get(type, ArrayRef<int32_t>(lookup.entries))));
     }
-    auto [from, to] = l.share(items);
-    operands.append({l.tid, from, to});
+    Values lengths;
     for (const Size &n : plan.lengths)
-      operands.push_back(l.size(n));
-    l.call(kernel, operands);
+      lengths.push_back(l.size(n));
+    l.deal(loc, items, items, [&](Value from, Value to) {
+      Values mine = operands;
+      mine.append({l.tid, from, to});
+      mine.append(lengths);
+      l.call(kernel, mine);
+    });
   };
 
   l.b.setLoc(loc);

@@ -109,7 +109,7 @@ Size heddle::loops::stateBytes(func::FuncOp function, unsigned argument) {
   return bytes;
 }
 
-/// "linear+map turns N operations FORM bytes FORM # place": what threads do up to a barrier.
+/// "linear+map turns N operations FORM bytes FORM # h.{0}.ff.weight": what threads do up to a barrier.
 static std::string phaseText(const Phase &phase) {
   llvm::SetVector<StringRef> ops;
   Size operations = 0, bytes = 0;
@@ -124,9 +124,8 @@ static std::string phaseText(const Phase &phase) {
   if (dots)
     text += " dots";
   text += " turns " + std::to_string(phase.turns) + " operations " + operations.str() + " bytes " + bytes.str();
-  if (auto place = phase.place->findInstanceOf<FileLineColLoc>())
-    text += " # " + place.getFilename().str() + ":" + std::to_string(place.getLine()) + ":" +
-            std::to_string(place.getColumn());
+  if (!phase.weight.empty())
+    text += " # " + phase.weight;
   return text;
 }
 

@@ -23,7 +23,8 @@ using model::StateType;
 /// `prologueEnd`.
 Lowering::Lowering(func::FuncOp source, const Machine &machine)
     : OwnBuilder{ImplicitLocOpBuilder(source.getLoc(), source.getContext())}, Code(builder, machine.lanes),
-      machine(machine), module(source->getParentOfType<ModuleOp>()), source(source), dimNames(entryDims(source)), rowBounds(plan::rowBounds(source)) {
+      machine(machine), module(source->getParentOfType<ModuleOp>()), source(source), dimNames(entryDims(source)),
+      rowBounds(plan::rowBounds(source)) {
   b.setInsertionPointToEnd(module.getBody());
   Type ptr = Code::pointer();
   function = func::FuncOp::create(b, "heddle_entry_" + source.getName().str(), abi::entryType(b.getContext()));
@@ -57,8 +58,10 @@ LogicalResult Lowering::lowerBlock(Block &block) {
   for (Operation &op : block.without_terminator()) {
     b.setLoc(op.getLoc());
     Operation *end = &*b.getInsertionPoint(), *last = end->getPrevNode();
+    current = &op;
     if (failed(lowerOp(*this, &op)))
       return failure();
+    current = nullptr;
     for (Operation *made = last ? last->getNextNode() : &end->getBlock()->front(); made != end;
          made = made->getNextNode())
       if (made->getNumRegions())
@@ -80,7 +83,7 @@ LogicalResult Lowering::lowerReturn(func::ReturnOp op) {
     Value returned = value;
     spend([&] { return Cost{"return", 0, false, bytesWhereItLies(returned), bytesWhereItLies(returned)}; });
   }
-  endPhase(function, op.getLoc()); // the last one ends with the entry
+  endPhase(function); // the last one ends with the entry
   return success();
 }
 

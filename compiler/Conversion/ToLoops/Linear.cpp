@@ -21,6 +21,9 @@ using namespace heddle::loops;
 using namespace heddle::model;
 using Lower = heddle::loops::Lowering;
 
+/// So few rows are computed as fast as their weights are read.
+static constexpr int64_t kFewRows = 4;
+
 namespace {
 /// Emits the kernel of one (K, N, epilogue).
 class LinearKernel {
@@ -224,9 +227,9 @@ void LinearKernel::wide() {
   });
 }
 
-/// Up to 4 rows: memory is the limit, so several panels stream at once. Items are panels.
+/// Up to kFewRows rows: memory is the limit, so several panels stream at once. Items are panels.
 void LinearKernel::narrow() {
-  for (int64_t mr = 1; mr <= 4; ++mr) {
+  for (int64_t mr = 1; mr <= kFewRows; ++mr) {
     c.when(c.equal(rows, c.constant(mr)), [&] {
       int64_t pn = mr == 1 ? 4 : mr == 2 ? 2 : 1;
       Value whole = c.add(from, c.mul(c.div(c.sub(to, from), c.constant(pn)), pn));
@@ -240,7 +243,7 @@ void LinearKernel::narrow() {
 void LinearKernel::emit() {
   if (isSmall())
     return wide();
-  c.when(c.less(c.constant(4), rows), [&] { wide(); }, [&] { narrow(); });
+  c.when(c.less(c.constant(kFewRows), rows), [&] { wide(); }, [&] { narrow(); });
 }
 
 /// Equal texts, equal kernels: epilogues are told apart by how they print.
@@ -304,15 +307,22 @@ void heddle::loops::emitLinear(Lower &l, LinearOp op, const ReadyLinear &ready, 
                     [&](Code &c, Block *block) { LinearKernel(op, c, block).emit(); });
   int64_t block = scheduleOf(op).getBlock(), width = weightLayoutOf(op).panel;
   Value blocks = l.div(l.add(rows, block - 1), l.constant(block));
-  auto [from, to] = l.share(l.mul(blocks, (n + width - 1) / width));
+  Value items = l.mul(blocks, (n + width - 1) / width);
   Values operands{ready.input, ready.weight, ready.bias, ready.result};
   operands.append(ready.extras);
-  operands.append({rows, from, to});
   LeftSide left(op);
   if (left.batch.is(1)) {
-    l.call(f, operands);
+    // Of few rows every thread streams its own panels.
+    Value parts = l.select(l.less(l.constant(kFewRows), rows), items, l.nth);
+    l.deal(op.getLoc(), items, parts, [&](Value from, Value to) {
+      Values mine = operands;
+      mine.append({rows, from, to});
+      l.call(f, mine);
+    });
     return;
   }
+  auto [from, to] = l.share(items);
+  operands.append({rows, from, to});
   l.loop(op.getLoc(), l.constant(0), l.size(left.batch), 1, [&](Value element) {
     Values mine = operands;
     Value row = l.mul(element, rows), place = l.mul(row, n);

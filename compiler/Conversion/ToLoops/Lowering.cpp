@@ -170,17 +170,22 @@ void Lowering::barrier(Location loc) {
   b.setLoc(loc);
   Value phase = arith::ConstantOp::create(b, b.getI64IntegerAttr(int64_t(phases.size())));
   auto end = func::CallOp::create(b, external("heddle_barrier"), ValueRange{context, phase});
-  endPhase(end, loc);
+  endPhase(end);
 }
 
-void Lowering::endPhase(Operation *end, Location loc) {
+void Lowering::endPhase(Operation *end) {
   if (machine.costs && !spent.empty()) {
     SmallVector<Attribute> costs;
     for (const Cost &cost : spent)
       costs.push_back(cost.attribute(b.getContext()));
     end->setAttr(kCostsAttr, b.getArrayAttr(costs));
   }
-  phases.push_back({std::move(spent), loc, turns});
+  dealt = false;
+  std::string weight;
+  for (Value v : current ? current->getOperands() : ValueRange())
+    if (auto param = v.getDefiningOp<model::ParamOp>(); param && weight.empty())
+      weight = param.getName().str();
+  phases.push_back({std::move(spent), weight, turns});
   spent.clear();
 }
 
@@ -207,6 +212,32 @@ void Lowering::forEach(Location loc, Value n, llvm::function_ref<void(Value)> bo
 }
 
 std::pair<Value, Value> Lowering::share(Value n) { return {div(mul(n, tid), nth), div(mul(n, add(tid, 1)), nth)}; }
+
+void Lowering::deal(Location loc, Value n, Value parts, llvm::function_ref<void(Value, Value)> body) {
+  b.setLoc(loc);
+  if (!machine.takes || dealt) {
+    auto [from, to] = share(n);
+    return body(from, to);
+  }
+  dealt = true;
+  Value all = select(equal(nth, constant(1)), constant(1), parts);
+  func::FuncOp take = external("heddle_take");
+  Value me = toI64(tid), count = toI64(all);
+  auto next = [&]() -> Value { return func::CallOp::create(b, take, ValueRange{context, me, count}).getResult(0); };
+  auto loop = scf::WhileOp::create(b, TypeRange{b.getI64Type()}, ValueRange{next()});
+  OpBuilder::InsertionGuard guard(b);
+  Block *test = b.createBlock(&loop.getBefore(), {}, {b.getI64Type()}, {loc});
+  Value none = arith::ConstantOp::create(b, b.getI64IntegerAttr(0));
+  Value some = arith::CmpIOp::create(b, arith::CmpIPredicate::sge, test->getArgument(0), none);
+  scf::ConditionOp::create(b, some, test->getArguments());
+  Block *work = b.createBlock(&loop.getAfter(), {}, {b.getI64Type()}, {loc});
+  Value part = toIndex(work->getArgument(0));
+  Value from = div(mul(n, part), all);
+  Value to = div(mul(n, add(part, 1)), all);
+  body(from, to);
+  Value after = next();
+  scf::YieldOp::create(b, after);
+}
 
 void Lowering::loop(Location loc, Value from, Value to, int64_t step, llvm::function_ref<void(Value)> body) {
   b.setLoc(loc);

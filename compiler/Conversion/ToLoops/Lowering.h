@@ -53,14 +53,15 @@ struct Machine {
   const Lanes &lanes;       ///< what a vector is; on a CPU 16 f32 (AVX-512), 8 (AVX2) or 4 (NEON)
   const Programs &programs; ///< the ops that a target writes itself
   int64_t registers = 32;   ///< vector registers
+  bool takes = true;        ///< threads take work from counters (heddle_take); else each has a fixed stretch
   bool costs = false;       ///< barriers have what the phase before them took as an attribute (Cost.h)
 };
 
 /// What threads do between two barriers.
 struct Phase {
   std::vector<Cost> costs;
-  mlir::Location place; ///< of the last op in it
-  int64_t turns;        ///< how often a call does it: repeats stand around it
+  std::string weight; ///< the name of the first parameter of its last op, or ""
+  int64_t turns;      ///< how often a call does it: repeats stand around it
 };
 
 class Lowering : private OwnBuilder, public Code {
@@ -111,6 +112,11 @@ public:
   void forEach(mlir::Location loc, mlir::Value n, llvm::function_ref<void(mlir::Value i)> body);
   /// The ends of this team's stretch of [0, n).
   std::pair<mlir::Value, mlir::Value> share(mlir::Value n);
+  /// body(from, to) for stretches of [0, n), which is cut into `parts`: all of it where a thread is alone, otherwise a
+  /// part at a time, so that who is held up leaves parts to the others. Nothing may depend on who does what. Only the
+  /// first such loop of a phase is dealt so; of a second one each thread has its own part.
+  void deal(mlir::Location loc, mlir::Value n, mlir::Value parts,
+            llvm::function_ref<void(mlir::Value from, mlir::Value to)> body);
   /// body(i) for i = from, from+step, ... < to on this thread.
   void loop(mlir::Location loc, mlir::Value from, mlir::Value to, int64_t step,
             llvm::function_ref<void(mlir::Value i)> body);
@@ -145,8 +151,10 @@ private:
   llvm::SmallVector<std::string> dimNames;
   std::map<std::string, model::Size> rowBounds; ///< of dims that the function finds out, for costs
   std::vector<Cost> spent;                      ///< since the last barrier
+  mlir::Operation *current = nullptr;           ///< the op that is lowered now
+  bool dealt = false;                           ///< in the phase at hand
 
-  void endPhase(mlir::Operation *end, mlir::Location loc);
+  void endPhase(mlir::Operation *end);
 
   mlir::Value place(model::PlaceAttr place);
   mlir::LogicalResult lowerReturn(mlir::func::ReturnOp op);
@@ -168,7 +176,8 @@ bool isPackedWeight(model::LinearOp op);
 bool isPackedBias(model::LinearOp op);
 
 /// Adds the global heddle_card (text of the module at stage `buffers`) and notes the entries; addEntryTable makes the
-/// global heddle_entries once they are functions of LLVM. `phases`: of each entry; none where a device's launches say it.
+/// global heddle_entries once they are functions of LLVM. `phases`: of each entry; none where a device's launches say
+/// it.
 std::string cardText(mlir::ModuleOp module, llvm::ArrayRef<mlir::func::FuncOp> entries,
                      llvm::ArrayRef<std::vector<Phase>> phases);
 void addCard(mlir::ModuleOp module, llvm::StringRef text, llvm::ArrayRef<std::string> entrySymbols);

@@ -44,6 +44,12 @@ typedef void (*heddle_kernel_fn)(heddle_failure *fail, const int64_t *dims, void
 /// entry, a line `phase` of the card.
 void heddle_barrier(heddle_ctx *ctx, int64_t phase);
 
+/// A part of this phase's work that nobody has taken yet, of parts 0, 1, ...
+/// `parts` - 1; -1: none is left. Thread `tid` gets those of its own stretch
+/// in their order, then what other threads have left of theirs. Every thread
+/// of the team names the same number of parts; one such loop a phase.
+int64_t heddle_take(heddle_ctx *ctx, int64_t tid, int64_t parts);
+
 /// Records the first run-time error and returns; the low 8 bits of `code` are
 /// one of abi.def, those above 1 + the number of the card's `lookup` that it
 /// is of, or 0. The results of the call are refused afterwards.

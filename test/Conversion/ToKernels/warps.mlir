@@ -18,4 +18,5 @@ module attributes {heddle.stage = "fused", model.target = #model.target<"cuda", 
 // CHECK-COUNT-5: nvvm.shfl.sync bfly
 // CHECK-NOT: nvvm.shfl.sync
 // CHECK: heddle.items = "team"
+// CHECK-NEXT: arith.constant 0 : i64
 // CHECK-NEXT: call @heddle_barrier

@@ -7,9 +7,9 @@
 // A slope a head times the distance j - i; the row is `past`.
 !s = !model.tensor<[2], f32>
 // CHECK-LABEL: heddle_entry_alibi:
-// CHECK-NEXT: heddle_attention_pack(q, k, v, y, arena, slopes, null, tid, share(2*(past/128)*B + 2*B), 1, past + 1, past, 0, 128*(past/128) + 128, 128*(past/128) + 128, 1, (past/128) + 1, 4096*(past/128)*B + 4096*B, 8192*(past/128)*B + 8192*B, 8192*(past/128)*B + 8192*B)
+// CHECK-NEXT: heddle_attention_pack(q, k, v, y, arena, slopes, null, tid, dealt(2*(past/128)*B + 2*B), 1, past + 1, past, 0, 128*(past/128) + 128, 128*(past/128) + 128, 1, (past/128) + 1, 4096*(past/128)*B + 4096*B, 8192*(past/128)*B + 8192*B, 8192*(past/128)*B + 8192*B)
 // CHECK-NEXT: barrier
-// CHECK-NEXT: heddle_attention(q, arena, arena[4096*(past/128)*B + 4096*B], y, arena, slopes, null, tid, share(2*B), 1, past + 1, past, 0, 128*(past/128) + 128, 128*(past/128) + 128, 1, (past/128) + 1, 4096*(past/128)*B + 4096*B, 8192*(past/128)*B + 8192*B, 8192*(past/128)*B + 8192*B)
+// CHECK-NEXT: heddle_attention(q, arena, arena[4096*(past/128)*B + 4096*B], y, arena, slopes, null, tid, dealt(2*B), 1, past + 1, past, 0, 128*(past/128) + 128, 128*(past/128) + 128, 1, (past/128) + 1, 4096*(past/128)*B + 4096*B, 8192*(past/128)*B + 8192*B, 8192*(past/128)*B + 8192*B)
 // CHECK-NEXT: barrier
 // CHECK-LABEL: heddle_attention_pack:
 // CHECK: | n0 := ((i/2)%((past/128) + 1))
@@ -40,9 +40,9 @@ func.func @alibi(%q: !q {model.name = "q"}, %k: !k {model.name = "k"}, %v: !k {m
 // are those of its ends.
 !t = !model.tensor<[4, 2], f32>
 // CHECK-LABEL: heddle_entry_buckets:
-// CHECK-NEXT: heddle_attention_pack(q, k, v, y, arena, t, constant_0, tid, share(2*(past/128)*B + 2*B), 1, past + 1, past, 0, 128*(past/128) + 128, 128*(past/128) + 128, 1, (past/128) + 1, 4096*(past/128)*B + 4096*B, 8192*(past/128)*B + 8192*B, 8192*(past/128)*B + 8192*B)
+// CHECK-NEXT: heddle_attention_pack(q, k, v, y, arena, t, constant_0, tid, dealt(2*(past/128)*B + 2*B), 1, past + 1, past, 0, 128*(past/128) + 128, 128*(past/128) + 128, 1, (past/128) + 1, 4096*(past/128)*B + 4096*B, 8192*(past/128)*B + 8192*B, 8192*(past/128)*B + 8192*B)
 // CHECK-NEXT: barrier
-// CHECK-NEXT: heddle_attention(q, arena, arena[4096*(past/128)*B + 4096*B], y, arena, t, constant_0, tid, share(2*B), 1, past + 1, past, 0, 128*(past/128) + 128, 128*(past/128) + 128, 1, (past/128) + 1, 4096*(past/128)*B + 4096*B, 8192*(past/128)*B + 8192*B, 8192*(past/128)*B + 8192*B)
+// CHECK-NEXT: heddle_attention(q, arena, arena[4096*(past/128)*B + 4096*B], y, arena, t, constant_0, tid, dealt(2*B), 1, past + 1, past, 0, 128*(past/128) + 128, 128*(past/128) + 128, 1, (past/128) + 1, 4096*(past/128)*B + 4096*B, 8192*(past/128)*B + 8192*B, 8192*(past/128)*B + 8192*B)
 // CHECK-NEXT: barrier
 // CHECK-LABEL: heddle_attention_pack:
 // CHECK: | n0 := ((i/2)%((past/128) + 1))

@@ -4,9 +4,9 @@
 // at the end of the keys compares with their number.
 !x = !model.tensor<[B, T, 16], f32>
 // CHECK-LABEL: heddle_entry_run:
-// CHECK-NEXT: heddle_attention_pack(q, k, v, y, arena, tid, share(((T + 127)/128)*B), T, T, 0, 0, 128*((T + 127)/128), 128*((T + 127)/128), ((T + 31)/32), ((T + 127)/128), 2048*((T + 127)/128)*B, 4096*((T + 127)/128)*B, 4096*((T + 127)/128)*B)
+// CHECK-NEXT: heddle_attention_pack(q, k, v, y, arena, tid, dealt(((T + 127)/128)*B), T, T, 0, 0, 128*((T + 127)/128), 128*((T + 127)/128), ((T + 31)/32), ((T + 127)/128), 2048*((T + 127)/128)*B, 4096*((T + 127)/128)*B, 4096*((T + 127)/128)*B)
 // CHECK-NEXT: barrier
-// CHECK-NEXT: heddle_attention(q, arena, arena[2048*((T + 127)/128)*B], y, arena, tid, share(((T + 31)/32)*B), T, T, 0, 0, 128*((T + 127)/128), 128*((T + 127)/128), ((T + 31)/32), ((T + 127)/128), 2048*((T + 127)/128)*B, 4096*((T + 127)/128)*B, 4096*((T + 127)/128)*B)
+// CHECK-NEXT: heddle_attention(q, arena, arena[2048*((T + 127)/128)*B], y, arena, tid, dealt(((T + 31)/32)*B), T, T, 0, 0, 128*((T + 127)/128), 128*((T + 127)/128), ((T + 31)/32), ((T + 127)/128), 2048*((T + 127)/128)*B, 4096*((T + 127)/128)*B, 4096*((T + 127)/128)*B)
 // CHECK-NEXT: barrier
 // CHECK-LABEL: heddle_attention_pack:
 // CHECK: | n0 := (i%((T + 127)/128))

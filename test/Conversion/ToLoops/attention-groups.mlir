@@ -5,9 +5,9 @@
 !q = !model.tensor<[B, T, 64], f32>
 !k = !model.tensor<[B, T, 32], f32>
 // CHECK-LABEL: heddle_entry_run:
-// CHECK-NEXT: heddle_attention_pack(q, k, v, y, arena, tid, share(2*((T + 127)/128)*B), T, T, 0, 0, 128*((T + 127)/128), 128*((T + 127)/128), ((T + 15)/16), ((T + 127)/128), 4096*((T + 127)/128)*B, 8192*((T + 127)/128)*B, 8192*((T + 127)/128)*B)
+// CHECK-NEXT: heddle_attention_pack(q, k, v, y, arena, tid, dealt(2*((T + 127)/128)*B), T, T, 0, 0, 128*((T + 127)/128), 128*((T + 127)/128), ((T + 15)/16), ((T + 127)/128), 4096*((T + 127)/128)*B, 8192*((T + 127)/128)*B, 8192*((T + 127)/128)*B)
 // CHECK-NEXT: barrier
-// CHECK-NEXT: heddle_attention(q, arena, arena[4096*((T + 127)/128)*B], y, arena, tid, share(2*((T + 15)/16)*B), T, T, 0, 0, 128*((T + 127)/128), 128*((T + 127)/128), ((T + 15)/16), ((T + 127)/128), 4096*((T + 127)/128)*B, 8192*((T + 127)/128)*B, 8192*((T + 127)/128)*B)
+// CHECK-NEXT: heddle_attention(q, arena, arena[4096*((T + 127)/128)*B], y, arena, tid, dealt(2*((T + 15)/16)*B), T, T, 0, 0, 128*((T + 127)/128), 128*((T + 127)/128), ((T + 15)/16), ((T + 127)/128), 4096*((T + 127)/128)*B, 8192*((T + 127)/128)*B, 8192*((T + 127)/128)*B)
 // CHECK-NEXT: barrier
 // CHECK-LABEL: heddle_attention_pack:
 // CHECK-NEXT: for i = from to to

@@ -26,10 +26,10 @@
 // CHECK-NEXT: | | j1' <- n5
 // CHECK-NEXT: barrier
 // CHECK-NEXT: n8 := ((((T + 15)/16)*B + 2*B + 7)/8)
-// CHECK-NEXT: heddle_attention_pack(q, k, v, y, arena[64*n8], m, arena, tid, share(((T + 127)/128)*B), T, T, 0, 0, 128*((T + 127)/128), 128*((T + 127)/128), ((T + 31)/32), ((T + 127)/128), 2048*((T + 127)/128)*B, 4096*((T + 127)/128)*B, 4096*((T + 127)/128)*B + 16*B, B, T, B, ((T + 15)/16) + 2)
+// CHECK-NEXT: heddle_attention_pack(q, k, v, y, arena[64*n8], m, arena, tid, dealt(((T + 127)/128)*B), T, T, 0, 0, 128*((T + 127)/128), 128*((T + 127)/128), ((T + 31)/32), ((T + 127)/128), 2048*((T + 127)/128)*B, 4096*((T + 127)/128)*B, 4096*((T + 127)/128)*B + 16*B, B, T, B, ((T + 15)/16) + 2)
 // CHECK-NEXT: heddle_attention_anchors(q, k, v, y, arena[64*n8], m, arena, tid, share(B), T, T, 0, 0, 128*((T + 127)/128), 128*((T + 127)/128), ((T + 31)/32), ((T + 127)/128), 2048*((T + 127)/128)*B, 4096*((T + 127)/128)*B, 4096*((T + 127)/128)*B + 16*B, B, T, B, ((T + 15)/16) + 2)
 // CHECK-NEXT: barrier
-// CHECK-NEXT: heddle_attention(q, arena[64*n8], arena[64*n8][2048*((T + 127)/128)*B], y, arena[64*n8], m, arena, tid, share(((T + 31)/32)*B), T, T, 0, 0, 128*((T + 127)/128), 128*((T + 127)/128), ((T + 31)/32), ((T + 127)/128), 2048*((T + 127)/128)*B, 4096*((T + 127)/128)*B, 4096*((T + 127)/128)*B + 16*B, B, T, B, ((T + 15)/16) + 2)
+// CHECK-NEXT: heddle_attention(q, arena[64*n8], arena[64*n8][2048*((T + 127)/128)*B], y, arena[64*n8], m, arena, tid, dealt(((T + 31)/32)*B), T, T, 0, 0, 128*((T + 127)/128), 128*((T + 127)/128), ((T + 31)/32), ((T + 127)/128), 2048*((T + 127)/128)*B, 4096*((T + 127)/128)*B, 4096*((T + 127)/128)*B + 16*B, B, T, B, ((T + 15)/16) + 2)
 // CHECK-NEXT: barrier
 // CHECK-LABEL: heddle_attention_pack:
 // CHECK: | n0 := (i%((T + 127)/128))

@@ -6,9 +6,9 @@
 !q = !model.tensor<[1, 1, 16], f32>
 !x = !model.tensor<[1, "past+1", 16], f32>
 // CHECK-LABEL: heddle_entry_run:
-// CHECK-NEXT: heddle_attention_pack(q, k, v, y, arena, tid, share((past/128) + 1), 1, past + 1, past, 0, 128*(past/128) + 128, 128*(past/128) + 128, 1, (past/128) + 1, 2048*(past/128) + 2048, 4096*(past/128) + 4096, 4096*(past/128) + 4096)
+// CHECK-NEXT: heddle_attention_pack(q, k, v, y, arena, tid, dealt((past/128) + 1), 1, past + 1, past, 0, 128*(past/128) + 128, 128*(past/128) + 128, 1, (past/128) + 1, 2048*(past/128) + 2048, 4096*(past/128) + 4096, 4096*(past/128) + 4096)
 // CHECK-NEXT: barrier
-// CHECK-NEXT: heddle_attention(q, arena, arena[2048*(past/128) + 2048], y, arena, tid, share(1), 1, past + 1, past, 0, 128*(past/128) + 128, 128*(past/128) + 128, 1, (past/128) + 1, 2048*(past/128) + 2048, 4096*(past/128) + 4096, 4096*(past/128) + 4096)
+// CHECK-NEXT: heddle_attention(q, arena, arena[2048*(past/128) + 2048], y, arena, tid, dealt(1), 1, past + 1, past, 0, 128*(past/128) + 128, 128*(past/128) + 128, 1, (past/128) + 1, 2048*(past/128) + 2048, 4096*(past/128) + 4096, 4096*(past/128) + 4096)
 // CHECK-NEXT: barrier
 // CHECK-LABEL: heddle_attention_pack:
 // CHECK-NEXT: for i = from to to

@@ -40,7 +40,7 @@
 // CHECK-NEXT: | | vs[2048*n4*n5 + 16*j : 16] = v[16*n5*new + 16*j - 16*past : 16]
 // CHECK-NEXT: barrier
 // CHECK-NEXT: n6 := ((new + past + 127)/128)
-// CHECK-NEXT: heddle_attention(q, ks, vs, y, arena, tid, share(((new + 31)/32)*B), new, new + past, past, 0, 128*n4, 128*n4, ((new + 31)/32), n6, 0, 0, 0)
+// CHECK-NEXT: heddle_attention(q, ks, vs, y, arena, tid, dealt(((new + 31)/32)*B), new, new + past, past, 0, 128*n4, 128*n4, ((new + 31)/32), n6, 0, 0, 0)
 // CHECK-NEXT: barrier
 // CHECK-LABEL: heddle_attention:
 // CHECK-NEXT: area := scratch[10352*thread]

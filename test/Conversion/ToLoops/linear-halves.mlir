@@ -4,7 +4,7 @@
 // end is a step of its own behind the loop.
 module attributes {model.dtype = "bf16"} {
 // CHECK-LABEL: heddle_entry_run:
-// CHECK-NEXT: heddle_linear_5_16_wide(x, weights, null, y, B, share(((B + 255)/256)))
+// CHECK-NEXT: heddle_linear_5_16_wide(x, weights, null, y, B, dealt(((B + 255)/256) of select(B > 4, ((B + 255)/256), nth)))
 // CHECK-NEXT: barrier
 // CHECK-LABEL: heddle_linear_5_16_wide:
 // CHECK-NEXT: for i = from to to

@@ -9,7 +9,7 @@
 // Panels of 16 and tiles of 2 rows, so that all of it can be read: k ascends, a step has one fma a sum, a result is stored
 // once, and only lanes that exist are. Weights come from panel i%3, whose next one is fetched meanwhile.
 // CHECK-LABEL: heddle_entry_tiles:
-// CHECK-NEXT: heddle_linear_10_40(x, weights, weights[1920], y, B, share(3*((B + 255)/256)))
+// CHECK-NEXT: heddle_linear_10_40(x, weights, weights[1920], y, B, dealt(3*((B + 255)/256) of select(B > 4, 3*((B + 255)/256), nth)))
 // CHECK-NEXT: barrier
 // CHECK-LABEL: heddle_linear_10_40:
 // CHECK-NEXT: for i = from to to
@@ -40,7 +40,7 @@ func.func @tiles(%x: !x {model.name = "x"}) -> (!y {model.name = "y"}) {
 !x2 = !model.tensor<[2, 10], f32>
 !y2 = !model.tensor<[2, 40], f32>
 // CHECK-LABEL: heddle_entry_few:
-// CHECK-NEXT: heddle_linear_10_40(x, weights, null, y, 2, share(3))
+// CHECK-NEXT: heddle_linear_10_40(x, weights, null, y, 2, dealt(3 of nth))
 // CHECK-NEXT: barrier
 // CHECK-LABEL: heddle_linear_10_40:
 // CHECK-NEXT: if rows > 4
@@ -134,7 +134,7 @@ func.func @few(%x: !x2 {model.name = "x"}) -> (!y2 {model.name = "y"}) {
 
 // What rides along is computed on the sums before they are stored: the residual is read where the result goes.
 // CHECK-LABEL: heddle_entry_epilogue:
-// CHECK-NEXT: heddle_linear_10_40(x, weights, null, y, r, B, share(3*((B + 255)/256)))
+// CHECK-NEXT: heddle_linear_10_40(x, weights, null, y, r, B, dealt(3*((B + 255)/256) of select(B > 4, 3*((B + 255)/256), nth)))
 // CHECK-NEXT: barrier
 // CHECK-LABEL: heddle_linear_10_40:
 // CHECK-NEXT: for i = from to to
@@ -170,7 +170,7 @@ func.func @epilogue(%x: !x {model.name = "x"}, %r: !y {model.name = "r"}) -> (!y
 // CHECK-NEXT: | | n0 := select(16*(i/10) + j < 40, 16*(i/10) + j, 0)
 // CHECK-NEXT: | | arena[16*i + j] = select(16*(i/10) + j < 40, w[(i%10) + 10*n0], 0)
 // CHECK-NEXT: barrier
-// CHECK-NEXT: heddle_linear_10_40(x, arena, null, y, B, share(3*((B + 255)/256)))
+// CHECK-NEXT: heddle_linear_10_40(x, arena, null, y, B, dealt(3*((B + 255)/256) of select(B > 4, 3*((B + 255)/256), nth)))
 // CHECK-NEXT: barrier
 func.func @computed(%x: !x {model.name = "x"}, %w: !w {model.name = "w"}) -> (!y {model.name = "y"}) {
   %y = model.linear %x, %w {model.schedule = #model.schedule<panel = 16, rows = 2, block = 256, ahead = 64, small = 32768>} : (!x, !w) -> !y

@@ -5,7 +5,8 @@ FILE is IR of stage `fused`; heddle-opt plans it, lowers it (--options of the pa
 name begins with heddle_PREFIX) is a nest of loops: index arithmetic stands as polynomials in the loop variables, i, j, k ..
 from the outside to the inside; a loop's carried values are i0, i1 ..; an address is `base[index]`, a vector
 `base[index : lanes]`, its masked form `base[index : min(lanes, n)]`; `share(n)` is a thread's part of n, n tid / nth to
-n (tid + 1) / nth. Lengths and tensors have the names of the card; of a kernel, those of its first caller. A long quotient,
+n (tid + 1) / nth; a call for `dealt(n of P)` stands for a loop of calls, each for one of P parts of n, which threads take from
+counters (P is 1 where a thread is alone). Lengths and tensors have the names of the card; of a kernel, those of its first caller. A long quotient,
 minimum or choice gets a name (`n0 := ..`, a line in front of the first that uses it), with --names a long real too; what is
 nested deeper than N is `..`. Hashes in names of kernels are left out. An op of a dialect that loops are not made of (memref,
 one of ours) is an error."""
@@ -31,9 +32,17 @@ def carry(types, names):
     return [atom(n) if re.match(r"index$|i\d\d", t) else Text(n) for n, t in zip(names, types.strip("()").split(", "))]
 
 
+class Taken:
+    """A part that a thread has taken."""
+
+    def __init__(self, parts):
+        self.parts = parts
+
+
 class Printer:
     def __init__(self, named, only, card):
         self.named, self.only, self.env, self.card, self.calls, self.quotients = named, only, {}, card, {}, {}
+        self.dealt = None # the number of parts, inside of a loop that takes them
 
     def function(self, op):
         symbol, (arguments, body) = op.attr("sym_name"), op.regions[0]
@@ -91,10 +100,16 @@ class Printer:
         return atom("<%d>" % self.names.index(text))
 
     def share(self, x, y):
-        """n where x and y are n tid / nth and n (tid + 1) / nth."""
+        """n where x and y are n tid / nth and n (tid + 1) / nth, or the same of part and parts."""
         a, b = self.quotients.get(str(x)), self.quotients.get(str(y))
         if a and b and str(a[1]) == str(b[1]) == "nth" and (b[0] - a[0]) * atom("tid") == a[0]:
             return "share(%s)" % (b[0] - a[0])
+        if a and b and self.dealt and str(a[1]) == str(b[1]) == str(self.dealt) and (b[0] - a[0]) * atom("part") == a[0]:
+            alone = re.fullmatch(r"select\(nth == 1, 1, (.*)\)", self.spell(str(self.dealt)))
+            items, parts = self.spell(str(b[0] - a[0])), alone[1] if alone else str(self.dealt)
+            return "dealt(%s)" % (b[0] - a[0]) if items == parts else "dealt(%s of %s)" % (b[0] - a[0], parts)
+        if self.dealt and str(x) == "part" and str(y) == "part + 1":
+            return "dealt(%s)" % self.dealt
         return None
 
     def memory(self, pointer, type_text, mask=None):
@@ -111,6 +126,9 @@ class Printer:
             return getattr(self, short.replace("func", "function"))(op, *([values, depth] if short != "func" else []))
         if short == "call":
             self.calls.setdefault(op.attr("callee"), [Poly({tuple(map(self.spell, m)): f for m, f in v.items()}) if isinstance(v, Poly) else v for v in values])
+            if op.attr("callee") == "heddle_take":
+                self.env[op.result] = Taken(values[2])
+                return None
             callee = re.sub(r"_[0-9a-f]{16}", "", op.attr("callee"))
             parts = [self.share(x, y) for x, y in zip(values, values[1:] + [None])]
             texts = [p or str(v) for n, (v, p) in enumerate(zip(values, parts)) if not (n and parts[n - 1])]
@@ -237,6 +255,13 @@ class Printer:
 
     def turns(self, op, values, depth):
         (before, test), (after, body) = op.regions
+        if isinstance(values[0], Taken):
+            self.dealt = values[0].parts
+            self.env[after[0]] = atom("part")
+            again = self.block(body, depth)
+            assert str(again[0].parts) == str(self.dealt), "another loop takes parts"
+            self.dealt = None
+            return
         names = carry(op.inputs, ["w%d.%d" % (self.counter, n) for n in range(len(before))])
         self.counter += 1
         self.env.update(zip(before, names))

@@ -45,7 +45,7 @@
 // CHECK-NEXT: | | | vs[16*n4*n8 + 16*j + 16*k - 256*(past/16) - 256*n1 : 16] = v[16*n8*new + 16*k - 16*past : 16]
 // CHECK-NEXT: barrier
 // CHECK-NEXT: n9 := ((new + past + 127)/128)
-// CHECK-NEXT: heddle_attention(q, ks, vs, y, arena, tid, share(((new + 31)/32)*B), new, new + past, past, 0, n4, n4, ((new + 31)/32), n9, 0, 0, 0, 896, 896)
+// CHECK-NEXT: heddle_attention(q, ks, vs, y, arena, tid, dealt(((new + 31)/32)*B), new, new + past, past, 0, n4, n4, ((new + 31)/32), n9, 0, 0, 0, 896, 896)
 // CHECK-NEXT: barrier
 // CHECK-LABEL: heddle_attention:
 // CHECK-NEXT: area := scratch[10352*thread]

@@ -32,6 +32,7 @@ struct ConvertToWarps final : heddle::loops::impl::ConvertToWarpsPassBase<Conver
     ModuleOp module = getOperation();
     WarpLanes lanes;
     Machine machine{lanes, warpPrograms()};
+    machine.takes = false;
     machine.costs = true;
     Builder b(&getContext());
     auto noteDims = [&](heddle::loops::Lowering &l) {
