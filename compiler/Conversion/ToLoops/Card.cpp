@@ -130,8 +130,8 @@ static std::string phaseText(const Phase &phase) {
 }
 
 /// The whole text, line by line, in the order of the grammar: facts about the model, lookups, dims with their bounds,
-/// roles of generation, then each entry with its dims, inputs, outputs, states, operations, bytes, arena and phases. Read
-/// by runtime/Card.cpp.
+/// roles of generation, then each entry with its dims, inputs, outputs, states, operations, bytes, arena and phases.
+/// Read by runtime/Card.cpp.
 std::string heddle::loops::cardText(ModuleOp module, ArrayRef<func::FuncOp> entries,
                                     ArrayRef<std::vector<Phase>> phases) {
   std::string text = "heddle-card 1\n";
