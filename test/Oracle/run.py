@@ -40,6 +40,12 @@ LISTED = ["att_alibi_decode", "att_bigbird", "att_dense_bias", "att_document", "
           "mistral_swa", "mixtral", "t5", "transfo_xl", "wav2vec2", "whisper"]
 
 
+def multiplies_pairs():
+    """Whether this processor has products of pairs of bf16, so that --math=auto takes them."""
+    with open("/proc/cpuinfo", encoding="ascii", errors="replace") as f:
+        return "avx512_bf16" in f.read()
+
+
 class Failure(Exception):
     pass
 
@@ -128,7 +134,7 @@ class Runner:
         self.target += ["--emulate-races"] if emulated and "races" in device else []
         self.device = ["--device", device] if device else []
         self.rms, self.arithmetic = RMS_OF_HALVES.get(dtype), ["--dtype", dtype, "--math", math]
-        wide = math == "wide" or target == "cuda" and math == "auto"
+        wide = math == "wide" or math == "auto" and (target == "cuda" or not multiplies_pairs())
         self.beyond = BEYOND_HALVES + (BEYOND_WIDE if wide else [])
 
     def file(self, ending):
