@@ -40,6 +40,13 @@ static std::unique_ptr<Pass> convertToLoops(Options o) {
 }
 static std::unique_ptr<Pass> shareLoops(Options o) { return loops::createShareLoopsPass({o.longestFunction}); }
 static std::unique_ptr<Pass> vectorToSCF(Options) { return createConvertVectorToSCFPass(); }
+/// The canonicalizer on loops, from the last op to the first. Every change asks all loops around it again whether they
+/// are dead, which takes as long as they are; in this order unused ops go before they are folded, so there are few
+/// changes. LLVM makes the same code of both results; a kernel whose mask has 64 documents takes 0.2 s in place of 3.1.
+static std::unique_ptr<Pass> canonicalizeLoops(Options) {
+  GreedyRewriteConfig config;
+  return createCanonicalizerPass(config.setUseTopDownTraversal(false));
+}
 
 static constexpr PassFactory kEntries[] = {
     deriveEntries,
@@ -93,7 +100,7 @@ static constexpr PassFactory kKernelsToLlvm[] = {
 static constexpr PassFactory kLlvm[] = {
     convertToLoops,
     shareLoops,
-    plain<createCanonicalizerPass>,
+    canonicalizeLoops,
     plain<createCSEPass>,
     plain<createLoopInvariantCodeMotionPass>,
     vectorToSCF,
