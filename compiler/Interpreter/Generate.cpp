@@ -2,13 +2,15 @@
 //
 // Greedy generation in two ways that must agree token for token: computing the whole text
 // again is what the description means, the cached step is what the compiler derived from
-// it. Masks, positions and inputs that grow follow `generate` in language.md section 9.
+// it. Masks, positions and inputs that grow follow `generate` in language.md section 9; both
+// turn a row padded on the right first, as a binary does.
 //
 //===----------------------------------------------------------------------===//
 
 #include "compiler/Interpreter/Interpreter.h"
 #include "dialects/Model/IR/ReservedDims.h"
 #include "mlir/IR/BuiltinAttributes.h"
+#include <algorithm>
 #include <cmath>
 #include <optional>
 
@@ -116,7 +118,7 @@ public:
 
   int64_t length() const { return ids.shape[1]; }
   int64_t batches() const { return ids.shape[0]; }
-  /// Rotates each row so that its masked columns come first.
+  /// Rotates each row to the right by its padding at the end, so that all texts end in the last column.
   void padLeft();
   void grow(ArrayRef<int64_t> tokens) {
     appendColumn(ids, tokens);
@@ -128,7 +130,7 @@ public:
 };
 
 /// Separates the inputs of a module into those that grow and those that do not;
-/// without tokens the text begins with the start token.
+/// without tokens the text begins with the start token. Rows are padded on the left then.
 FailureOr<Text> Text::begin(ModuleOp module, const Tensors &inputs) {
   FailureOr<Roles> roles = readRoles(module);
   if (failed(roles))
@@ -170,32 +172,29 @@ FailureOr<Text> Text::begin(ModuleOp module, const Tensors &inputs) {
     if (*t)
       text.grows[name] = std::move(**t);
   }
+  text.padLeft();
   return text;
 }
 
 void Text::padLeft() {
   if (!mask)
     return;
-  Tensor old = *mask;
-  auto turn = [&](Tensor &t) {
-    for (int64_t b = 0, n = length(); b < batches(); ++b) {
-      std::vector<int64_t> order; // masked columns, then the seen ones
-      for (bool seen : {false, true})
-        for (int64_t i = 0; i < n; ++i)
-          if ((old.real(b * n + i) != 0) == seen)
-            order.push_back(b * n + i);
-      Tensor from = t;
-      for (int64_t i = 0; i < n; ++i)
-        if (t.kind == Tensor::Kind::Real)
-          t.reals[b * n + i] = from.reals[order[i]];
-        else
-          t.ints[b * n + i] = from.ints[order[i]];
-    }
-  };
-  turn(ids);
-  turn(*mask);
-  for (auto &[name, t] : grows)
-    turn(t);
+  int64_t n = length();
+  for (int64_t b = 0; b < batches(); ++b) {
+    int64_t end = n;
+    while (end > 0 && mask->real(b * n + end - 1) == 0)
+      --end;
+    if (end == 0 || end == n) // nothing but padding, or none at the end
+      continue;
+    auto turn = [&](Tensor &t) {
+      auto row = [&](auto &values) { std::rotate(&values[b * n], &values[b * n + end], values.data() + (b + 1) * n); };
+      t.kind == Tensor::Kind::Real ? row(t.reals) : row(t.ints);
+    };
+    turn(ids);
+    for (auto &[name, t] : grows)
+      turn(t);
+    turn(*mask);
+  }
 }
 
 /// The loop: chooses the largest logit until there are enough tokens. `logitsOf` returns
@@ -265,19 +264,10 @@ FailureOr<Generated> heddle::generateRecomputing(ModuleOp module, const Tensors 
     const Tensor &all = logits->second;
     if (all.rank() == 2)
       return all;
-    // The logits of the last visible row, whichever side the padding is on.
     int64_t rows = all.shape[1], vocabulary = all.shape[2];
     Tensor last = Tensor::zeros(Tensor::Kind::Real, {text->batches(), vocabulary});
-    for (int64_t b = 0; b < text->batches(); ++b) {
-      int64_t row = rows - 1;
-      if (text->mask)
-        for (int64_t i = row; i >= 0; --i)
-          if (text->mask->real(b * rows + i) != 0) {
-            row = i;
-            break;
-          }
-      std::copy_n(&all.reals[(b * rows + row) * vocabulary], vocabulary, &last.reals[b * vocabulary]);
-    }
+    for (int64_t b = 0; b < text->batches(); ++b)
+      std::copy_n(&all.reals[(b * rows + rows - 1) * vocabulary], vocabulary, &last.reals[b * vocabulary]);
     return last;
   });
 }
@@ -291,7 +281,6 @@ FailureOr<Generated> heddle::generateCached(ModuleOp module, const Tensors &inpu
     return failure();
   if (!step)
     return emitError(module.getLoc(), "has no function @step");
-  text->padLeft();
   const Roles &roles = text->roles;
   States states;
   Dims dims{{model::kCapacityDim.str(), text->length() + options.newTokens}};

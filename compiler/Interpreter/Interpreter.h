@@ -60,11 +60,10 @@ struct Generated {
 };
 
 /// Greedy generation as `model.generate` describes it, with @run on the whole text for
-/// every token.
+/// every token. Rows padded on the right are rotated first, as the runtime does.
 mlir::FailureOr<Generated> generateRecomputing(mlir::ModuleOp module, const Tensors &inputs,
                                                ReadParameter readParameter, const GenerateOptions &options);
-/// The same with @once (if there is one) and @step. Rows padded on the right are rotated
-/// first, as the runtime does.
+/// The same with @once (if there is one) and @step.
 mlir::FailureOr<Generated> generateCached(mlir::ModuleOp module, const Tensors &inputs, ReadParameter readParameter,
                                           const GenerateOptions &options);
 

@@ -97,6 +97,30 @@ TEST(Generate, RightPaddingIsTurned) {
   tensors["mask"] = ints({2, 4}, {1, 1, 0, 0, 1, 1, 1, 1});
   expectSameText(generate(decoder, tensors, 5, false), generate(decoder, tensors, 5, true), 5);
 }
+/// A window counts positions, so padding between a text and what is added to it would be counted: each row gets what it
+/// gets alone, cached or not, on whichever side it is padded. Padding inside of a text stays where it is.
+TEST(Generate, PaddingOnTheRightIsNotCounted) {
+  std::string text = decoder;
+  for (size_t at = 0; (at = text.find("mask.causal", at)) != std::string::npos; at += 10)
+    text.replace(at, 11, "mask.window left 2 right 0");
+  Tensors alone = weightsOfTheDecoder(), both = weightsOfTheDecoder();
+  alone["ids"] = ints({1, 3}, {5, 2, 4});
+  alone["mask"] = ints({1, 3}, {1, 0, 1});
+  both["ids"] = ints({3, 5}, {5, 2, 4, 6, 6, 6, 6, 5, 2, 4, 1, 5, 0, 2, 2});
+  both["mask"] = ints({3, 5}, {1, 0, 1, 0, 0, 0, 0, 1, 0, 1, 1, 1, 1, 1, 1});
+  for (bool cached : {false, true}) {
+    Text one = generate(text.c_str(), alone, 5, cached), three = generate(text.c_str(), both, 5, cached);
+    ASSERT_TRUE(one.good && three.good) << one.error << three.error;
+    for (int64_t i = 0; i < 5; ++i)
+      for (int64_t row : {0, 1})
+        EXPECT_EQ(one.ids.ints[3 + i], three.ids.ints[row * 10 + 5 + i]) << i << " of row " << row << ", " << cached;
+    for (size_t i = 0; i < one.logits.size(); ++i)
+      for (int64_t v = 0; v < 7; ++v)
+        for (int64_t row : {0, 1})
+          EXPECT_NEAR(one.logits[i].reals[v], three.logits[i].reals[row * 7 + v], 1e-12);
+  }
+}
+
 TEST(Generate, FinishedRowsAreFedPad) {
   Tensors tensors = weightsOfTheDecoder();
   for (int64_t first = 0; first < 7; ++first) {
