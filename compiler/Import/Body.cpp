@@ -23,12 +23,17 @@ std::string heddle::joinName(StringRef scope, StringRef name) {
   return (scope + (scope.ends_with("|") ? "" : ".") + name).str();
 }
 
-/// The scope of weights inside of a group or repeat: its `weights` joined to the one in force.
-std::string BodyRunner::into(const std::string &weights, const Statement &s, const Scope &scope) {
+/// The scope of weights inside of a group or repeat: its `weights` joined to the one in force; none after an error.
+std::optional<std::string> BodyRunner::into(const std::string &weights, const Statement &s, const Scope &scope) {
   if (!s.weights)
     return weights;
   std::optional<std::string> filled = evaluator.fill(*s.weights, scope);
-  return joinName(weights, filled.value_or(""));
+  return filled ? std::optional(joinName(weights, *filled)) : std::nullopt;
+}
+
+/// "; did you mean '=layers'?" for a string in the place of a constant.
+std::string BodyRunner::orExpression(const Value &v, const Scope &scope) const {
+  return v.is(K::String) ? evaluator.meantExpression(v.asString(), scope) : "";
 }
 
 void BodyRunner::run(const std::vector<Statement> &body, const Scope &scope, const std::string &weights) {
@@ -48,6 +53,18 @@ static void poisonNames(const std::vector<Statement> &body, Environment &env) {
   });
 }
 
+/// Runs statements under the `weights` of the group or repeat around them; if those are wrong, their names are poison:
+/// the weights would all be missing.
+bool BodyRunner::runInside(const std::vector<Statement> &body, const Statement &s, const Scope &scope,
+                           const std::string &weights) {
+  std::optional<std::string> inside = into(weights, s, scope);
+  if (inside)
+    run(body, scope, *inside);
+  else
+    poisonNames(body, *scope.env);
+  return inside.has_value();
+}
+
 /// Decides the statement's `if`, which must be a constant, and runs the statement, its `else`, or nothing.
 void BodyRunner::runStatement(const Statement &s, const Scope &scope, const std::string &weights) {
   // Defaults of a group hold in both of its branches, and may use names of its condition.
@@ -60,7 +77,7 @@ void BodyRunner::runStatement(const Statement &s, const Scope &scope, const std:
     if (!c.is(K::Bool)) {
       if (!c.isBad())
         in.error(Error::WrongValue, session.places.of(*s.condition),
-                 "true or false expected, decided at import; found " + Twine(c.show()));
+                 "true or false expected, decided at import; found " + c.show() + orExpression(c, scope));
       for (const NameSpec &n : s.names)
         if (n.text != "_" && !StringRef(n.text).contains('{'))
           scope.env->bind(n.text, Value::poison());
@@ -69,7 +86,7 @@ void BodyRunner::runStatement(const Statement &s, const Scope &scope, const std:
       runs = false;
     } else if (!c.asBool()) {
       if (!s.otherwise.empty())
-        run(s.otherwise, scope, into(weights, s, scope));
+        runInside(s.otherwise, s, scope, weights);
       runs = false;
     }
   }
@@ -79,7 +96,7 @@ void BodyRunner::runStatement(const Statement &s, const Scope &scope, const std:
     else if (s.kind == Statement::Kind::Repeat)
       runRepeat(s, scope, weights);
     else
-      run(s.body, scope, into(weights, s, scope));
+      runInside(s.body, s, scope, weights);
   }
   if (pushed)
     popDefaults();
@@ -125,7 +142,8 @@ void BodyRunner::runRepeat(const Statement &s, const Scope &scope, const std::st
   if (!n.is(K::Integer) || n.asInteger() < 0 || n.asInteger() > mostTurns) {
     if (!n.isBad())
       in.error(Error::OutOfRange, session.places.of(*s.count),
-               "repeat: a constant from 0 to " + Twine(mostTurns) + " expected, found " + n.show());
+               "repeat: a constant from 0 to " + Twine(mostTurns) + " expected, found " + n.show() +
+                   orExpression(n, scope));
     poisonNames(s.body, *scope.env);
     return;
   }
@@ -134,7 +152,8 @@ void BodyRunner::runRepeat(const Statement &s, const Scope &scope, const std::st
   for (int64_t i = 0; i < n.asInteger() && !in.exhausted(); ++i) {
     repeat.markers.push_back(markIteration(in, {s.json->loc, s.json}));
     scope.env->bind(s.index, Value::integer(i));
-    run(s.body, scope, into(weights, s, scope));
+    if (!runInside(s.body, s, scope, weights))
+      break;
   }
   repeat.markers.push_back(markIteration(in, {s.json->loc, s.json}));
   unrolled.push_back(std::move(repeat));

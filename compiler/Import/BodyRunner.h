@@ -46,7 +46,10 @@ private:
   void runStatement(const Statement &s, const Scope &scope, const std::string &weights);
   void runBinding(const Statement &s, const Scope &scope, const std::string &weights);
   void runRepeat(const Statement &s, const Scope &scope, const std::string &weights);
-  std::string into(const std::string &weights, const Statement &s, const Scope &scope);
+  bool runInside(const std::vector<Statement> &body, const Statement &s, const Scope &scope,
+                 const std::string &weights);
+  std::optional<std::string> into(const std::string &weights, const Statement &s, const Scope &scope);
+  std::string orExpression(const Value &v, const Scope &scope) const;
 
   using Attributes = std::map<std::string, Value, std::less<>>;
   Emitter &in;

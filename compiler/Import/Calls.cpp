@@ -40,7 +40,9 @@ std::vector<Value> BodyRunner::runCall(const CallSpec &call, const Scope &scope,
     std::string inner = weights;
     if (const AttrSpec *w = call.attribute("weights"); w && w->value->isString() && !call.block->parameter("weights")) {
       std::optional<std::string> filled = evaluator.fill(*w->value, scope);
-      inner = joinName(weights, filled.value_or(""));
+      if (!filled)
+        return std::vector<Value>(call.block->results.size(), Value::poison());
+      inner = joinName(weights, *filled);
     }
     return runBlock(*call.block, std::move(operands), &call, scope, inner, at);
   }

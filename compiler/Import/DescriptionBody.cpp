@@ -393,8 +393,18 @@ std::unique_ptr<CallSpec> DescriptionReader::readCall(const JsonValue &what) {
       call->operands.push_back(&v);
   else
     call->operands.push_back(&head.value);
-  for (const JsonValue *v : call->operands)
+  for (const JsonValue *v : call->operands) {
     checkExpressions(*v);
+    if (v->isObject()) {
+      error(
+          Error::WrongJson, *v,
+          "an operand is the name of a value or an expression; a call stands in a statement of its own before this one, "
+          "which names its result, as in {\"y\": {\"" +
+              Twine(v->members.empty() ? "linear" : escaped(v->members.front().key)) +
+              "\": ...}}, and here stands \"y\"");
+      return nullptr;
+    }
+  }
   size_t wanted = call->op ? call->op->operands.size() : call->block->operands.size();
   bool countFits = call->op && call->op->isVariadic ? !call->operands.empty() : call->operands.size() == wanted;
   if (!countFits) {

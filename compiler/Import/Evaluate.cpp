@@ -127,7 +127,10 @@ Value Evaluator::lookup(StringRef name, At at, const Scope &scope) {
   for (auto &d : dims)
     known.push_back(d.first);
   known.insert(known.end(), {"causal", "all"});
-  in.error(Error::UnknownName, at, "unknown name " + quote(name) + nearest(name, known));
+  in.error(
+      Error::UnknownName, at,
+      "unknown name " + quote(name) +
+          (name == "i" ? "; the index of a repeat is 'i' unless its key 'index' names another" : nearest(name, known)));
   return Value::poison();
 }
 

@@ -137,6 +137,11 @@ void Lint::suspectMisspelt(const std::vector<std::string> &bound) {
       refersOf(*s.call, asked);
     there.insert(s.index);
   });
+  for (const InputSpec &in : doc.inputs) {
+    refers(in.fallbackCall ? nullptr : in.fallback, asked);
+    if (in.fallbackCall)
+      refersOf(*in.fallbackCall, asked);
+  }
   for (const std::string &name : asked)
     if (name.size() > 2 && !there.count(name) && !isNamedMask(name))
       if (std::string meant = nearestOf(name, known); !meant.empty())

@@ -19,6 +19,9 @@ static std::string show(ModelTensorType t) {
   return "[" + out + "]";
 }
 
+/// " (NAME is [2, 3])": the weights that an op has read, behind what is wrong with one.
+static std::string read(const OpCall &c) { return c.in.weightsRead.empty() ? "" : " (" + c.in.weightsRead + ")"; }
+
 /// The parts of a split; an integer n means n equal ones.
 static std::optional<std::vector<int64_t>> splitOf(OpCall &c) {
   Value v = c.attr("split");
@@ -55,7 +58,7 @@ std::vector<Value> ops::linear(OpCall &c) {
   ModelTensorType t = tensorType(w);
   if (t.getRank() == 2 && out && !t.getSize(inOut ? 1 : 0).is(*out)) {
     c.fail(Error::WeightMisshapen, c.place("out"),
-           "out should be " + Twine(*out) + ", the weight has " + t.getSize(inOut ? 1 : 0).str());
+           "out should be " + Twine(*out) + ", the weight has " + t.getSize(inOut ? 1 : 0).str() + read(c));
     return poison;
   }
   Emitter::Attrs attrs = {c.in.segments({1, 1, b ? 1 : 0, 0})};
@@ -88,10 +91,10 @@ std::vector<Value> ops::embedding(OpCall &c) {
   ModelTensorType t = tensorType(w);
   if (t.getRank() == 2 && rows && !t.getSize(0).is(*rows))
     c.fail(Error::WeightMisshapen, c.place("rows"),
-           "the table should have " + Twine(*rows) + " rows, has " + t.getSize(0).str());
+           "the table should have " + Twine(*rows) + " rows, has " + t.getSize(0).str() + read(c));
   if (t.getRank() == 2 && width && !t.getSize(1).is(*width))
     c.fail(Error::WeightMisshapen, c.place("width"),
-           "the table should be " + Twine(*width) + " wide, is " + t.getSize(1).str());
+           "the table should be " + Twine(*width) + " wide, is " + t.getSize(1).str() + read(c));
   if (c.bad)
     return {Value::poison()};
   return {c.in.emit<model::EmbeddingOp>(c.at, {ids, w})};
@@ -156,7 +159,7 @@ std::vector<Value> ops::conv(OpCall &c) {
   int64_t groups = c.integer("groups", 1, 1);
   if (std::optional<int64_t> out = c.optionalInteger("out"); out && !t.getSize(0).is(*out))
     c.fail(Error::WeightMisshapen, c.place("out"),
-           "out should be " + Twine(*out) + ", the weight has " + t.getSize(0).str());
+           "out should be " + Twine(*out) + ", the weight has " + t.getSize(0).str() + read(c));
   if (!c.attr("taps").isNull()) {
     std::vector<int64_t> taps = c.integers("taps", n, 0);
     for (size_t i = 0; i < n && !c.bad; ++i)

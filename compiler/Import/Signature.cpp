@@ -6,6 +6,7 @@
 #include "dialects/Model/IR/ReservedDims.h"
 
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringSwitch.h"
 
 using namespace heddle;
 using heddle::model::ModelTensorType;
@@ -73,8 +74,15 @@ static mlir::Type readType(Session &session, const InputSpec &input, StringRef t
               : parts->first == "bool" ? mlir::Type(in.builder.getI1Type())
                                        : mlir::Type();
   if (!element) {
+    StringRef meant = parts ? llvm::StringSwitch<StringRef>(parts->first.lower())
+                                  .Cases({"int64", "int32", "i32", "int", "long"}, "i64")
+                                  .Cases({"float32", "float", "float16", "f16", "bfloat16", "bf16", "f64"}, "f32")
+                                  .Cases({"boolean", "i1"}, "bool")
+                                  .Default("")
+                            : "";
     in.error(Error::BadExpression, at,
-             "a type expected, f32, i64 or bool with axes such as i64[B,T], found " + quote(type));
+             "a type expected, f32, i64 or bool with axes such as i64[B,T], found " + quote(type) +
+                 (meant.empty() ? "" : "; did you mean " + quote((meant + "[" + parts->second + "]").str()) + "?"));
     return {};
   }
   llvm::SmallVector<Size> sizes;
@@ -203,10 +211,12 @@ Signature heddle::declareInputs(Session &session, const Description &doc, BodyRu
   Emitter &in = session.in;
   llvm::SmallVector<mlir::Type> types;
   std::vector<Active> typed;
+  Environment seen; // what defaults may use: the inputs that must be given, and the defaults before them
   for (Active &a : activeInputs(session, doc, env)) {
     mlir::Type t = readType(session, *a.spec, a.type);
     if (!t) {
       env.bind(a.name, Value::poison());
+      seen.bind(a.name, Value::poison());
       continue;
     }
     types.push_back(t);
@@ -229,8 +239,6 @@ Signature heddle::declareInputs(Session &session, const Description &doc, BodyRu
   }
   if (doc.defaults)
     body.pushDefaults(*doc.defaults, session.evaluator.fileScope);
-  // Defaults may use the inputs that must be given, and the defaults before them.
-  Environment seen;
   for (auto [i, a] : llvm::enumerate(typed))
     if (!a.spec->fallback)
       seen.bind(a.name, Value::ofIr(K::Tensor, entry->getArgument(i)));

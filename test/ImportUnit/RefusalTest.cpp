@@ -15,6 +15,13 @@ static void refuse(const Case &c, const std::vector<std::string> &words, int exi
     EXPECT_NE(o.messages.find(w), std::string::npos) << "not said: " << w << "\n" << o.messages;
 }
 
+/// The same, and nothing else is said to be wrong.
+static void refuseOnce(const Case &c, const std::vector<std::string> &words) {
+  refuse(c, words);
+  std::string messages = import(c).messages;
+  EXPECT_EQ(messages.find("error["), messages.rfind("error[")) << messages;
+}
+
 static const std::string memory = "{\"memory\": \"=x\"},";
 
 /// One more statement before the head.
@@ -47,6 +54,28 @@ TEST(Refusal, KeysOpsAndNames) {
   refuse(with("{\"y\": \"x\"}"), {"an expression begins with '='"});
   refuse(with("{\"if\": true, \"bodi\": []}"), {"error"});
   refuse(with("{\"y.{i\": \"=x\"}"), {"brace"});
+}
+
+/// What a first reader of the tutorial writes; each says the way out and has no second error in its wake.
+TEST(Refusal, SlipsOfTheFirstHour) {
+  refuseOnce(memoryIs("{\"concat\": [\"x\", {\"l2_norm\": \"x\"}], \"axis\": -1}"),
+             {"$.body[5].memory.concat[1]", "a statement of its own before this one", "{\"y\": {\"l2_norm\": ...}}"});
+  refuseOnce(encoder().edit("\"repeat\": \"=layers\"", "\"repeat\": \"layers\""),
+             {"found 'layers'; did you mean '=layers'?"});
+  refuseOnce(encoder().edit("{\"memory\": \"=x\"}", "{\"memory\": \"=x\", \"if\": \"layers > 1\"}"),
+             {"found 'layers > 1'; did you mean '=layers > 1'?"});
+  refuseOnce(
+      encoder().edit("\"index\": \"i\"", "\"index\": \"layer\"").edit("hidden_states.{i}", "hidden_states.{layer}"),
+      {"unknown name 'i'; the index of a repeat is 'i' unless its key 'index' names another"});
+  refuseOnce(encoder().edit("{\"ids\": \"i64[B,T]\"}", "{\"ids\": \"int64[B,T]\"}"),
+             {"found 'int64[B,T]'; did you mean 'i64[B,T]'?"});
+  refuseOnce(encoder()
+                 .edit("{\"ids\": \"i64[B,T]\"}",
+                       "{\"ids\": \"long[B,T]\", \"m\": {\"type\": \"bool[B,T]\", \"default\": \"=ids != pad\"}}")
+                 .edit("keys(ids != pad)", "keys(m)"),
+             {"did you mean 'i64[B,T]'?"});
+  refuseOnce(encoder().edit("\"vocab\": 11", "\"vocab\": 12").edit("\"out\": \"=vocab\", ", ""),
+             {"should have 12 rows, has 11 (embed.weight is [11, 8])"});
 }
 
 TEST(Refusal, MasksAndTensorsDoNotMix) {
