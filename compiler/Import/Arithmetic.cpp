@@ -9,7 +9,7 @@ using llvm::StringRef;
 using llvm::Twine;
 using K = Value::Kind;
 
-static bool isComparison(StringRef op) {
+bool heddle::isComparison(StringRef op) {
   return op == "==" || op == "!=" || op == "<" || op == "<=" || op == ">" || op == ">=";
 }
 

@@ -59,6 +59,9 @@ private:
   Emitter &in;
 };
 
+/// Whether an operator is one of == != < <= > >=.
+bool isComparison(llvm::StringRef op);
+
 } // namespace heddle
 
 #endif // HEDDLE_COMPILER_IMPORT_ARITHMETIC_H

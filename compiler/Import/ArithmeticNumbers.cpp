@@ -14,24 +14,14 @@ using llvm::StringRef;
 using llvm::Twine;
 using K = Value::Kind;
 
-static bool compare(StringRef op, double a, double b) {
+/// a op b for a comparison; integers are not made real for it.
+template <typename T> static bool compare(StringRef op, T a, T b) {
   return op == "=="   ? a == b
          : op == "!=" ? a != b
          : op == "<"  ? a < b
          : op == "<=" ? a <= b
          : op == ">"  ? a > b
                       : a >= b;
-}
-static bool compareIntegers(StringRef op, int64_t a, int64_t b) {
-  return op == "=="   ? a == b
-         : op == "!=" ? a != b
-         : op == "<"  ? a < b
-         : op == "<=" ? a <= b
-         : op == ">"  ? a > b
-                      : a >= b;
-}
-static bool isComparison(StringRef op) {
-  return op == "==" || op == "!=" || op == "<" || op == "<=" || op == ">" || op == ">=";
 }
 
 /// Integers to integers; none when the result does not fit 64 bits.
@@ -70,8 +60,7 @@ static std::optional<int64_t> exact(StringRef op, int64_t a, int64_t b) {
 Value Arithmetic::numbers(StringRef op, const Value &a, const Value &b, At at) {
   bool integers = a.is(K::Integer) && b.is(K::Integer);
   if (isComparison(op))
-    return Value::boolean(integers ? compareIntegers(op, a.asInteger(), b.asInteger())
-                                   : compare(op, a.asReal(), b.asReal()));
+    return Value::boolean(integers ? compare(op, a.asInteger(), b.asInteger()) : compare(op, a.asReal(), b.asReal()));
   if ((op == "/" || op == "//" || op == "%") && b.asReal() == 0) {
     in.error(Error::BadArithmetic, at, "division by zero: " + Twine(a.show()) + " " + op + " " + b.show());
     return Value::poison();
@@ -145,7 +134,7 @@ Value Arithmetic::lengths(StringRef op, const Value &a, const Value &b, At at) {
     }
     if (isComparison(op))
       if (std::optional<int64_t> d = (x - y).constant())
-        return Value::boolean(compareIntegers(op, *d, 0));
+        return Value::boolean(compare<int64_t>(op, *d, 0));
   }
   return tensors(op, a, b, at);
 }

@@ -110,7 +110,7 @@ std::optional<Value> heddle::foldBinary(StringRef op, const Value &a, const Valu
   auto shape = broadcastShape({&*x, &*y});
   if (!shape)
     return std::nullopt; // the op says what is wrong
-  bool comparison = op == "==" || op == "!=" || op == "<" || op == "<=" || op == ">" || op == ">=";
+  bool comparison = isComparison(op);
   bool logic = op == "and" || op == "or";
   bool real = x->element == E::Real || y->element == E::Real || op == "/" || op == "**";
   ConstantTensor out;

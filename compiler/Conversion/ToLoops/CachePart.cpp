@@ -6,7 +6,6 @@
 //===----------------------------------------------------------------------===//
 
 #include "compiler/Conversion/ToLoops/CachePart.h"
-#include "mlir/IR/Matchers.h"
 
 using namespace mlir;
 using namespace heddle;
@@ -15,12 +14,6 @@ using namespace heddle::plan;
 using model::ModelTensorType;
 using model::Size;
 
-/// Indices are the loop variables of repeats, or constants of the description.
-static Value indexValue(Lowering &l, Value index) {
-  APInt constant;
-  return matchPattern(index, m_ConstantInt(&constant)) ? l.constant(constant.getSExtValue()) : l.pointer(index);
-}
-
 /// The indices number the part row-major over the state's leading axes; a part has `heads` heads of `element` words
 /// each, for every batch row and every other leading axis.
 Value heddle::loops::cachePart(Lowering &l, const CacheLayout &layout) {
@@ -28,7 +21,7 @@ Value heddle::loops::cachePart(Lowering &l, const CacheLayout &layout) {
   int64_t skipped = layout.indices.size();
   Value part = l.constant(0);
   for (auto [i, index] : llvm::enumerate(layout.indices))
-    part = l.add({l.mul(part, l.size(state.getSize(i))), indexValue(l, index)});
+    part = l.add({l.mul(part, l.size(state.getSize(i))), l.index(index)});
   Size perIteration = layout.element * Size(layout.heads);
   for (int64_t i = skipped; i < state.getRank() - 2; ++i)
     perIteration = perIteration * state.getSize(i);

@@ -5,6 +5,7 @@
 #include "dialects/Model/IR/ReservedDims.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/Matchers.h"
 
 using namespace mlir;
 using namespace heddle;
@@ -105,6 +106,11 @@ Value Lowering::pointer(Value tensor) {
   auto it = pointers.find(tensor);
   assert(it != pointers.end() && "operands are lowered before their users");
   return it->second;
+}
+
+Value Lowering::index(Value index) {
+  APInt constant;
+  return matchPattern(index, m_ConstantInt(&constant)) ? this->constant(constant.getSExtValue()) : pointer(index);
 }
 
 Value Lowering::place(model::PlaceAttr place) {

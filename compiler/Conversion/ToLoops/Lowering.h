@@ -90,6 +90,8 @@ public:
   /// follow in row-major order: f32, i64, bytes for booleans.
   mlir::Value pointer(mlir::Value tensor);
   using Code::pointer;
+  /// An index of a parameter or a state: the variable of a repeat, or a constant of the description.
+  mlir::Value index(mlir::Value index);
   void setPointer(mlir::Value tensor, mlir::Value pointer) { pointers[tensor] = pointer; }
   /// The place planned for a result.
   mlir::Value allocatePointer(mlir::OpResult result);

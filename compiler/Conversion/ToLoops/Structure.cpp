@@ -48,9 +48,7 @@ static DenseElementsAttr inMemory(ElementsAttr value, ModelTensorType type) {
 static LogicalResult lowerParam(Lower &l, ParamOp op) {
   Value at = l.constant(*op.getOffset());
   for (auto [index, stride] : llvm::zip_equal(op.getIndices(), *op.getStrides())) {
-    // Indices are the loop variables of repeats, or constants of the description.
-    APInt constant;
-    Value i = matchPattern(index, m_ConstantInt(&constant)) ? l.constant(constant.getSExtValue()) : l.pointer(index);
+    Value i = l.index(index);
     at = l.add(at, l.mul(i, stride));
   }
   l.setPointer(op.getResult(), l.at(l.weights, at, l.b.getI8Type()));
@@ -201,8 +199,7 @@ static Value statePart(Lower &l, Value state, OperandRange indices) {
     inner = inner * type.getSize(i);
   Value part = l.constant(0);
   for (auto [i, index] : llvm::enumerate(indices)) {
-    APInt constant;
-    Value at = matchPattern(index, m_ConstantInt(&constant)) ? l.constant(constant.getSExtValue()) : l.pointer(index);
+    Value at = l.index(index);
     part = l.add(i ? l.mul(part, l.size(type.getSize(i))) : l.constant(0), at);
   }
   return l.at({l.pointer(state), l.mul(part, l.size(inner))}, type.getElementType());
