@@ -90,10 +90,21 @@ Status profile(Model &model, const Entry &entry, const std::vector<int64_t> &dim
 }
 
 /// Times prefill and greedy steps, for as long as kSecondsEnough says. The
-/// first pass warms the caches up and is not counted.
-Status benchGeneration(Model &model, int64_t steps, bool profiles, Figures &figures) {
+/// first pass warms the caches up and is not counted. Lengths that were asked
+/// for must fit the model; those that were not are cut to its bounds.
+Status benchGeneration(Model &model, const Args &args, int64_t steps, Figures &figures) {
+  bool profiles = args.has("--profile");
   Prompt prompt;
   HEDDLE_TRY(promptForBench(model, figures.rows, figures.prompt, steps, prompt));
+  bool grows = model.card().roles.source.empty();
+  if ((args.has("--new-tokens") && roomFor(model, prompt, steps) < steps) ||
+      (args.has("--prompt-tokens") && grows && prompt.length < figures.prompt)) {
+    const std::string &dim = prompt.run->dims[prompt.stepDim];
+    return badInput(format("%lld tokens of prompt and %lld new ones are more than the model takes: %s <= %lld",
+                           static_cast<long long>(grows ? figures.prompt : prompt.length),
+                           static_cast<long long>(steps), dim.c_str(),
+                           static_cast<long long>(*model.card().bound(dim))));
+  }
   figures.rows = prompt.rows;
   if (model.card().roles.source.empty())
     figures.prompt = prompt.length;
@@ -171,9 +182,11 @@ double workedSeconds() {
   return double(now.tv_sec) + double(now.tv_nsec) * 1e-9;
 }
 
-/// Times calls of `run` on the inputs of the file `path`, or on invented ones
-/// of the lengths in `figures`. The first call is not counted.
-Status benchRun(Model &model, const std::string &path, bool profiles, Figures &figures) {
+/// Times calls of `run` on the inputs of the file that --input names, or on
+/// invented ones of the lengths in `figures`. The first call is not counted.
+Status benchRun(Model &model, const Args &args, Figures &figures) {
+  std::string path = args.get("--input");
+  bool profiles = args.has("--profile");
   const Entry *entry = model.card().entry("run");
   if (!entry)
     return unsupported("this model has no entry `run`");
@@ -188,6 +201,10 @@ Status benchRun(Model &model, const std::string &path, bool profiles, Figures &f
     for (const std::string &name : entry->dims) {
       int64_t length = name == "B" ? figures.rows : figures.prompt;
       std::optional<int64_t> bound = model.card().bound(name);
+      const char *asked = name == "B" ? "--batch" : "--prompt-tokens";
+      if (bound && length > *bound && args.has(asked))
+        return badInput(format("%s %lld is more than the model takes: %s <= %lld", asked,
+                               static_cast<long long>(length), name.c_str(), static_cast<long long>(*bound)));
       dims.push_back(bound ? std::min(length, *bound) : length);
     }
     for (size_t i = 0; i < inputs.size(); ++i)
@@ -344,11 +361,10 @@ Status benchCommand(Model &model, const Words &words) {
   figures.machine = model.backend().describe();
   figures.weightBytes = model.weightBytes();
   figures.dots = model.card().dots;
-  bool profiles = args.has("--profile");
-  if (profiles && !figures.onHost)
+  if (args.has("--profile") && !figures.onHost)
     return badUsage("--profile is of the processor; what kernels of a device take, heddle compile --report says");
-  HEDDLE_TRY(model.card().roles.present ? benchGeneration(model, steps, profiles, figures)
-                                        : benchRun(model, args.get("--input"), profiles, figures));
+  HEDDLE_TRY(model.card().roles.present ? benchGeneration(model, args, steps, figures)
+                                        : benchRun(model, args, figures));
   struct rusage usage;
   if (getrusage(RUSAGE_SELF, &usage) == 0)
     figures.memory = uint64_t(usage.ru_maxrss) * 1024;

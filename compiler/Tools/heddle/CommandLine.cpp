@@ -78,6 +78,13 @@ struct Unread {
 };
 } // namespace
 
+/// Where a command is that a compiled model has, not heddle.
+static std::string commandOfModel(llvm::StringRef word) {
+  if (!llvm::is_contained({"run", "generate", "bench", "info", "licences"}, word))
+    return "";
+  return "; a compiled model has it: heddle compile MODEL -o NAME, then ./NAME " + word.str();
+}
+
 /// The message about words that the parser did not know, with the nearest option.
 static int misused(const Console &console, CLI::App &app, const CLI::ParseError &e) {
   std::vector<CLI::App *> parsed = app.get_subcommands();
@@ -87,7 +94,8 @@ static int misused(const Console &console, CLI::App &app, const CLI::ParseError 
     for (CLI::App *sub : app.get_subcommands([](CLI::App *) { return true; }))
       known.push_back(sub->get_name());
     if (!left.empty())
-      text = "there is no command " + quote(left.front()) + nearest(left.front(), known);
+      text = "there is no command " + quote(left.front()) +
+             (commandOfModel(left.front()).empty() ? nearest(left.front(), known) : commandOfModel(left.front()));
   } else if (e.get_exit_code() == int(CLI::ExitCodes::ExtrasError)) {
     for (CLI::Option *o : parsed.front()->get_options())
       for (const std::string &name : o->get_lnames())
