@@ -106,7 +106,7 @@ int Interpreted::read(const Console &console, const CompileOptions &options, con
   if (!given.ok())
     return complain(console, given.status());
   inputs = std::move(*given);
-  // As in a binary; the interpreter itself knows what nothing is.
+  // A binary refuses axes of length 0, so this does too, although the interpreter can compute with them.
   for (const auto &[name, tensor] : inputs)
     if (llvm::is_contained(tensor.shape, 0))
       return console.complain(Error::BadInput,

@@ -120,7 +120,7 @@ static void readSize(CompanionReader &file, const PictureClass &known, Builder &
 
 static void readPicture(CompanionReader &file, const PictureClass &known, Builder &b, Attributes &picture) {
   bool resize = file.boolean("do_resize").value_or(true);
-  // The library writes all it knows, what it does not do as well.
+  // The library writes all settings, those of steps that are switched off too.
   Attributes unused;
   readSize(file, known, b, resize ? picture : unused);
   std::optional<int64_t> resample = file.integer("resample", 0, 5);
@@ -196,7 +196,7 @@ static void readSound(CompanionReader &file, StringRef name, Builder &b, Attribu
     set("fbank", 1);
     set("bins", file.integer("num_mel_bins", 1, 4096).value_or(80));
     set("stride", file.integer("stride", 1, 64).value_or(2));
-    // feature_size repeats num_mel_bins; languages are for what is said back.
+    // feature_size repeats num_mel_bins; the languages are those of the decoder's texts.
     file.ignore({"feature_size", "padding_value", "src_lang", "tgt_lang", "mel_filters", "window"});
   }
   file.ignore({"return_attention_mask", "feature_extractor_type", "processor_class", "auto_map", "_*",

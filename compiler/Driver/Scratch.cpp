@@ -52,7 +52,7 @@ static void endWriter() {
 static void removeFolder() {
   if (folderPath[0] == 0)
     return;
-  // Removing moves what is left: read from the beginning until a turn removes nothing.
+  // Removing an entry may move those that are left, so the folder is read from its beginning until a pass removes none.
   for (bool again = true; again;) {
     again = false;
     alignas(dirent64) char entries[4096];

@@ -50,7 +50,8 @@ int heddle::readStream(const Console &console, ImportOptions &options) {
   return Ok;
 }
 
-/// What the model is called by who works with it.
+/// The name of a model by its path: that of its folder if the file has the same name in every folder, else the file's,
+/// without its ending.
 static std::string nameOf(StringRef model) {
   llvm::SmallString<256> file(model);
   if (fs::make_absolute(file))
@@ -64,12 +65,13 @@ static std::string nameOf(StringRef model) {
   return path::stem(file).str();
 }
 
+/// Without -o the output is ./NAME (or NAME.o); it replaces only what a compiler made.
 int heddle::chooseOutput(const Console &console, CompileOptions &options) {
   std::string name = options.import.text ? "" : nameOf(options.import.path);
   if (name.empty() || name == "/")
     return console.complain(Error::BadUsage, "this model has no name to call the output by; -o FILE gives one");
   std::string output = "./" + name + (options.emit == "obj" ? ".o" : "");
-  // The directory of the model itself, more often than not.
+  // Most often that is the directory of the model itself.
   if (fs::is_directory(output))
     output += ".out";
   llvm::file_magic magic;

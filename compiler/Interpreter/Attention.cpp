@@ -91,6 +91,7 @@ void Attention::blindRow(int64_t batch, int64_t head, double *out) const {
         out[d] += features(v, batch, key, head / group, valueWidth)[d] / double(grid.keys);
 }
 
+/// One op: rounds its operands as a binary stores them, then computes every row of every head in f64 by the formula.
 static LogicalResult evaluate(Evaluator &e, attn::SdpaOp op) {
   FailureOr<int64_t> past = e.size(op, op.getPast()), keyStart = e.size(op, op.getKeyStart());
   if (failed(past) || failed(keyStart))

@@ -199,6 +199,8 @@ bool Rehearsal::visit(Block &block) {
   return true;
 }
 
+/// Runs one op on the map of the arena: its operands must lie there as they were written; its working memory and its
+/// results take their places, which ends what lay there before. False after an error.
 bool Rehearsal::visit(Operation *op) {
   if (auto repeat = dyn_cast<RepeatOp>(op))
     return visitRepeat(repeat);
