@@ -1,0 +1,191 @@
+#!/usr/bin/python3
+"""Heddle beside ONNX Runtime, in turns on this machine: one command, one table.
+
+    rivals.py --heddle build/bin/heddle --work DIR [--rounds 3] [--cores 1,2] [--rows bert,gpt2] [--mcpu NAME] [--out table.md]
+
+DIR takes models of true shapes with random weights (make_*.py), graphs and binaries: 3 GB, 12 with --rows llama; what is there
+is not made again. ONNX Runtime comes out of npm's package onnxruntime-node, installed there. Both get the same weights and the
+same rows; that they do the same work is checked on their outputs first. Every measured process is pinned, runs before all
+others where the system allows it, and takes its turn with the others; ONNX Runtime's is the better of two levels of its
+optimiser. Shares of the limit are of what Heddle's own bench measures beside it."""
+import argparse
+import json
+import os
+import shutil
+import statistics
+import subprocess
+import sys
+
+import numpy as np
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.append(os.path.join(HERE, "rivals"))
+import graphs
+
+DTYPES = ("f32", "bf16")
+
+
+class Row:
+    """prompt: tokens; gen: a text is continued by `steps` tokens; image: Heddle takes its length from the model itself."""
+
+    def __init__(self, key, name, model, make, graph, prompt, gen=False, batch=1, seconds=2, form=""):
+        self.key, self.name, self.model, self.make, self.graph = key, name, model, make, graph
+        self.prompt, self.gen, self.batch, self.seconds, self.form = prompt, gen, batch, seconds, form
+        self.steps = 17 if gen else 1
+
+
+ROWS = [
+    Row("bert", "BERT-base 128", "bert", ["make_bert.py"], graphs.bert, 128, form="attention"),
+    Row("bert", "BERT-base 512", "bert", ["make_bert.py"], graphs.bert, 512, form="attention"),
+    Row("vit", "ViT-base 197", "vit", ["make_vit.py"], graphs.vit, 197, form="attention"),
+    Row("gpt2", "GPT-2 124M, 64", "gpt2", ["make_gpt2.py"], graphs.gpt2, 64, gen=True),
+    Row("gpt2", "GPT-2 124M, 512", "gpt2", ["make_gpt2.py"], graphs.gpt2, 512, gen=True),
+    Row("batch", "GPT-2 124M, 8 texts of 64", "gpt2", ["make_gpt2.py"], graphs.gpt2, 64, gen=True, batch=8),
+    Row("whisper", "Whisper-base, 30 s and the first token", "whisper", ["make_whisper.py"], graphs.whisper, 1),
+    Row("llama", "LLaMA 1.1B, 512", "llama", ["make_llama.py"], graphs.llama, 512, gen=True, seconds=1),
+]
+
+
+def said(command, cwd=None):
+    done = subprocess.run(command, cwd=cwd, capture_output=True, text=True)
+    if done.returncode:
+        sys.exit("rivals.py: error: %s: %s" % (" ".join(command), (done.stderr or done.stdout).strip()[-500:]))
+    return done.stdout
+
+
+def before_others(cores):
+    """Pinned to the last cores, and in front of other processes where the system allows it."""
+    def enter():
+        mine = sorted(os.sched_getaffinity(0))
+        os.sched_setaffinity(0, mine[-cores:])
+        try:
+            os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(40))
+        except PermissionError:
+            pass
+    return enter
+
+
+def measured(command, cores, cwd):
+    done = subprocess.run(command, cwd=cwd, capture_output=True, text=True, preexec_fn=before_others(cores))
+    if done.returncode:
+        sys.exit("rivals.py: error: %s: %s" % (" ".join(command), done.stderr.strip()[-500:]))
+    return json.loads(done.stdout.strip().splitlines()[-1])
+
+
+class Bench:
+    def __init__(self, options):
+        self.o, self.work = options, os.path.abspath(options.work)
+        self.heddle = os.path.abspath(options.heddle)
+        for folder in ("models", "graphs", "bin"):
+            os.makedirs(os.path.join(self.work, folder), exist_ok=True)
+        if not shutil.which("node") or not shutil.which("npm"):
+            sys.exit("rivals.py: error: needs node and npm, which bring ONNX Runtime (packages nodejs and npm)")
+        if not os.path.exists(os.path.join(self.work, "node_modules", "onnxruntime-node")):
+            said(["npm", "install", "--ignore-scripts", "--no-save", "--prefix", self.work, "onnxruntime-node"])
+
+    def model(self, row):
+        folder = os.path.join(self.work, "models", row.model)
+        if not os.path.exists(os.path.join(folder, "model.safetensors")):
+            said([sys.executable, os.path.join(HERE, row.make[0]), folder] + row.make[1:])
+        return folder
+
+    def graph(self, row):
+        path = os.path.join(self.work, "graphs", "%s.%d.onnx" % (row.model, 0 if row.gen else row.prompt))
+        if not os.path.exists(path):
+            row.graph(self.model(row), path, row.prompt, row.form)
+        return path
+
+    def binary(self, row, dtype):
+        # The compiler may have changed, so that binaries are made anew.
+        path = os.path.join(self.work, "bin", "%s.%s" % (row.model, dtype))
+        if path not in made:
+            made.add(path)
+            said([self.heddle, "compile", self.model(row), "--dtype=" + dtype, "-o", path] + (["--mcpu=" + self.o.mcpu] if self.o.mcpu else []))
+        return path
+
+    def ort(self, row, cores, level, *more):
+        keys = ["level=" + level, "seconds=%g" % row.seconds, "prompt=%d" % row.prompt, "steps=%d" % row.steps, "batch=%d" % row.batch, "dim.T=1"]
+        command = ["node", os.path.join(HERE, "rivals", "ort.mjs"), self.graph(row), str(cores), "gen" if row.gen else "run", *keys, *more]
+        return measured(command, cores, self.work)
+
+    def ours(self, row, dtype, cores):
+        command = [self.binary(row, dtype), "bench", "--prompt-tokens", str(row.prompt), "--batch", str(row.batch), "--threads", str(cores), "--json"]
+        # A step after the prompt is what makes a text of the first token.
+        return measured(command + ["--new-tokens", str(max(row.steps, 2))] if row.gen or row.model == "whisper" else command, cores, self.work)
+
+    def agree(self, row):
+        """The root of the mean square of the difference of outputs for the same ids, relative to their size."""
+        out = os.path.join(self.work, "out")
+        self.ort(row, 1, "basic", "dump=" + out + ".f32", "seconds=0", "steps=1")
+        theirs = np.fromfile(out + ".f32", "<f4")
+        k = np.arange(row.prompt, dtype=np.int64)
+        ids = 100 + (k * 7919 % 20000 if row.gen else (k * 7919 + 13) % 20000)
+        head = {"input_ids": {"dtype": "I64", "shape": [1, row.prompt], "data_offsets": [0, 8 * row.prompt]}}
+        text = json.dumps(head).encode()
+        with open(out + ".in.safetensors", "wb") as f:
+            f.write(len(text).to_bytes(8, "little") + text + ids.tobytes())
+        said([self.binary(row, "f32"), "run", "--input", out + ".in.safetensors", "--output", out + ".safetensors"])
+        mine = graphs.Weights(out + ".safetensors")("logits" if row.gen else "last_hidden_state").reshape(-1)[-len(theirs):]
+        return float(np.sqrt(np.mean((mine - theirs) ** 2) / np.mean(theirs ** 2)))
+
+
+made = set()
+
+
+def spread(values):
+    return "%.4g (%.4g-%.4g)" % (statistics.median(values), min(values), max(values))
+
+
+def lines_of(row, cores, theirs, ours):
+    """Table lines of a row: one for a prompt or a run, one for a step."""
+    for what in ("prefill", "decode") if row.gen else ("prefill",):
+        level = min(theirs, key=lambda l: statistics.median(r[what + "_ms"] for r in theirs[l]))
+        rival = [r[what + "_ms"] for r in theirs[level]]
+        cells = [row.name + (", " + what if row.gen else ""), str(cores), spread(rival)]
+        for dtype in DTYPES:
+            mine = [r[what + "_ms"] for r in ours[dtype]]
+            shares = [r.get("prefill_flops_fraction" if what == "prefill" else "decode_bandwidth_fraction") for r in ours[dtype]]
+            shares = [s for s in shares if s is not None]
+            cells += [spread(mine), "%.2f" % (statistics.median(mine) / statistics.median(rival)), "%.0f %%" % (100 * statistics.median(shares)) if shares else "-"]
+        yield "| " + " | ".join(cells) + " |"
+
+
+def main():
+    p = argparse.ArgumentParser(description=__doc__.split("\n")[0], formatter_class=argparse.RawDescriptionHelpFormatter)
+    p.add_argument("--heddle", required=True, metavar="BIN")
+    p.add_argument("--work", required=True, metavar="DIR")
+    p.add_argument("--rounds", type=int, default=3)
+    p.add_argument("--cores", default="1,2")
+    p.add_argument("--rows", default="bert,vit,gpt2,batch,whisper", help="which of " + ", ".join(dict.fromkeys(r.key for r in ROWS)))
+    p.add_argument("--mcpu", help="what Heddle compiles for, if not this processor")
+    p.add_argument("--out", metavar="FILE", help="where the table goes, too")
+    o = p.parse_args()
+    bench = Bench(o)
+    unknown = set(o.rows.split(",")) - {r.key for r in ROWS}
+    if unknown:
+        p.error("no row %s" % ", ".join(sorted(unknown)))
+    table = ["| row | cores | ONNX Runtime f32, ms | Heddle f32, ms | ratio | of the limit | Heddle bf16, ms | ratio | of the limit |", "|---|---|---|---|---|---|---|---|---|"]
+    for line in table:
+        print(line)
+    for row in (r for r in ROWS if r.key in o.rows.split(",")):
+        if row.key in ("bert", "gpt2", "llama"):
+            apart = bench.agree(row)
+            if not apart < 1e-4:
+                sys.exit("rivals.py: error: %s: outputs are %.1e apart: not the same work" % (row.name, apart))
+        for cores in map(int, o.cores.split(",")):
+            theirs, ours = {"all": [], "basic": []}, {d: [] for d in DTYPES}
+            for _ in range(o.rounds):
+                for level in theirs:
+                    theirs[level].append(bench.ort(row, cores, level))
+                for dtype in DTYPES:
+                    ours[dtype].append(bench.ours(row, dtype, cores))
+            for line in lines_of(row, cores, theirs, ours):
+                print(line, flush=True)
+                table.append(line)
+    if o.out:
+        with open(o.out, "w") as f:
+            f.write("\n".join(table) + "\n")
+
+
+if __name__ == "__main__":
+    main()
