@@ -40,6 +40,8 @@ LogicalResult heddle::loops::lowerOp(Lower &l, Operation *op) {
   }
   if (isOnePhase(op))
     l.spend([&] { return costOf(op); });
+  if (l.machine.programs.other && l.machine.programs.other(l, op))
+    return success();
   return llvm::TypeSwitch<Operation *, LogicalResult>(op)
       .Case([&](RepeatOp o) { return lowerRepeat(l, o); })
       .Case([&](DefaultOp o) { return lowerDefault(l, o); })

@@ -44,6 +44,8 @@ struct Programs {
   mlir::LogicalResult (*attention)(Lowering &, attn::SdpaOp);
   /// Appends and stores whose state has a cache layout.
   mlir::LogicalResult (*cacheWrite)(Lowering &, mlir::Operation *);
+  /// Any other op: whether the target has lowered it. Null where it lowers none itself.
+  bool (*other)(Lowering &, mlir::Operation *) = nullptr;
 };
 /// Of vector registers and threads (Attention.cpp).
 const Programs &registerPrograms();

@@ -8,6 +8,7 @@
 
 #include "compiler/Conversion/ToLoops/Functions.h"
 #include "compiler/Conversion/ToLoops/Lowering.h"
+#include "compiler/Conversion/ToLoops/Predicates.h"
 #include <limits>
 
 using namespace mlir;
@@ -28,8 +29,7 @@ struct AroundAxis {
 /// A constant i64.
 static Value i64(Lower &l, int64_t v) { return arith::ConstantOp::create(l.b, l.b.getI64IntegerAttr(v)); }
 
-/// Whether `candidate` is larger than `best`: a NaN is larger than every number, and no larger than a NaN.
-static Value beats(Lower &l, Value candidate, Value best) {
+Value heddle::loops::beats(Lower &l, Value candidate, Value best) {
   if (!isa<FloatType>(candidate.getType()))
     return arith::CmpIOp::create(l.b, arith::CmpIPredicate::sgt, candidate, best);
   Value more = l.lessf(best, candidate);

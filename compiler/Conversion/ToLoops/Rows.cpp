@@ -8,6 +8,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "compiler/Conversion/ToLoops/Lowering.h"
+#include "compiler/Conversion/ToLoops/Predicates.h"
 
 using namespace mlir;
 using namespace heddle;
@@ -15,8 +16,7 @@ using namespace heddle::loops;
 using namespace heddle::model;
 using Lower = heddle::loops::Lowering;
 
-/// 1 where element `i` is not 0, as an index.
-static Value isLive(Lower &l, Value mask, Type element, Value i) {
+Value heddle::loops::isLive(Lower &l, Value mask, Type element, Value i) {
   if (element.isF32()) {
     Value zero = l.real(0.0), x = l.loadF32(mask, i);
     Value live = arith::CmpFOp::create(l.b, arith::CmpFPredicate::UNE, x, zero); // a NaN is not 0

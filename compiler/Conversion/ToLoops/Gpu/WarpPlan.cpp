@@ -11,7 +11,8 @@
 #include "compiler/Conversion/ToLoops/Gpu/Passes.h"
 #include "compiler/Conversion/ToLoops/Gpu/RoundedRows.h"
 #include "compiler/Conversion/ToLoops/Gpu/TileAttention.h"
-#include "compiler/Conversion/ToLoops/Gpu/WarpLanes.h"
+#include "compiler/Conversion/ToLoops/Gpu/WarpOps.h"
+#include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
 using namespace heddle;
@@ -43,10 +44,12 @@ struct WarpPlan final : loops::CPUPlan {
     return readers.empty() || readers.front() == linear ? nullptr : readers.front();
   }
   Size scratchBytes(Operation *op) const override {
-    auto sdpa = dyn_cast<attn::SdpaOp>(op);
-    if (!sdpa)
-      return CPUPlan::scratchBytes(op);
-    return attn::scheduleOf(sdpa).getTiled() ? loops::tiledScratchBytes(sdpa) : Size(0);
+    return llvm::TypeSwitch<Operation *, Size>(op)
+        .Case([](attn::SdpaOp o) { return attn::scheduleOf(o).getTiled() ? loops::tiledScratchBytes(o) : Size(0); })
+        .Case([](LiveRowsOp o) { return loops::liveRowsScratch(o); })
+        .Case([](ReduceOp o) { return loops::reduceScratch(o); })
+        .Case([](GroupNormOp o) { return loops::groupNormScratch(o); })
+        .Default([this](Operation *o) { return CPUPlan::scratchBytes(o); });
   }
 };
 } // namespace

@@ -1,7 +1,8 @@
 //===- WarpPrograms.cpp - ops that warps do in their own way ------------------===//
 //
-// What differs from the source that all targets share: linears of many rows, attention, and rows that go into a cache
-// as attention reads them. The layouts are the CPU's (AttentionPlan.h), so one plan serves both.
+// What differs from the source that all targets share: linears of many rows, attention, rows that go into a cache as
+// attention reads them, and ops whose elements depend on each other. The layouts are the CPU's (AttentionPlan.h), so
+// one plan serves both.
 //
 //===----------------------------------------------------------------------===//
 
@@ -10,6 +11,8 @@
 #include "compiler/Conversion/ToLoops/Gpu/TileAttention.h"
 #include "compiler/Conversion/ToLoops/Gpu/TileLinear.h"
 #include "compiler/Conversion/ToLoops/Gpu/WarpAttention.h"
+#include "compiler/Conversion/ToLoops/Gpu/WarpOps.h"
+#include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
 using namespace heddle;
@@ -39,7 +42,18 @@ static LogicalResult lowerCacheWrite(Lowering &l, Operation *op) {
   return success();
 }
 
+static bool lowerOther(Lowering &l, Operation *op) {
+  return llvm::TypeSwitch<Operation *, bool>(op)
+      .Case([&](ReduceOp o) { return lowerWarpReduce(l, o); })
+      .Case([&](CumsumOp o) { return lowerWarpCumsum(l, o); })
+      .Case([&](LiveRowsOp o) { return lowerWarpLiveRows(l, o), true; })
+      .Case([&](GroupNormOp o) { return lowerWarpGroupNorm(l, o), true; })
+      .Case([&](mask::KeyTableOp o) { return lowerWarpKeyTable(l, o), true; })
+      .Case([&](mask::RowCountsOp o) { return lowerWarpRowCounts(l, o), true; })
+      .Default([](Operation *) { return false; });
+}
+
 const Programs &heddle::loops::warpPrograms() {
-  static constexpr Programs programs{lowerTiledLinear, lowerAttention, lowerCacheWrite};
+  static constexpr Programs programs{lowerTiledLinear, lowerAttention, lowerCacheWrite, lowerOther};
   return programs;
 }
