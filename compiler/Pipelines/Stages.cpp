@@ -17,6 +17,7 @@
 #include "mlir/Transforms/Passes.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/raw_ostream.h"
+#include <array>
 
 using namespace mlir;
 using namespace heddle;
@@ -78,29 +79,9 @@ static constexpr PassFactory kKernels[] = {
     plain<kernels::createSplitKernelsPass>, plain<createCSEPass>,
     plain<kernels::createJoinKernelsPass>,
 };
-static constexpr PassFactory kKernelsToLlvm[] = {
-    plain<kernels::createKernelsByChipPass>,
-    plain<tile::createTileToNVVMPass>,
-    plain<createCanonicalizerPass>,
-    plain<createCSEPass>,
-    plain<createLoopInvariantCodeMotionPass>,
-    vectorToSCF,
-    plain<createSCFToControlFlowPass>,
-    plain<createConvertVectorToLLVMPass>,
-    plain<createConvertMathToLLVMPass>,
-    plain<createArithToLLVMConversionPass>,
-    plain<createConvertIndexToLLVMPass>,
-    plain<createConvertFuncToLLVMPass>,
-    plain<createConvertControlFlowToLLVMPass>,
-    plain<createUBToLLVMConversionPass>,
-    plain<createReconcileUnrealizedCastsPass>,
-    plain<createCanonicalizerPass>,
-    plain<createCSEPass>,
-};
-static constexpr PassFactory kLlvm[] = {
-    convertToLoops,
-    shareLoops,
-    canonicalizeLoops,
+/// From loops over memory to the LLVM dialect, of every target. A device has no libm, and no function of it is left by
+/// then (Gpu/Power, Gpu/FarAngles).
+static constexpr PassFactory kLoopsToLlvm[] = {
     plain<createCSEPass>,
     plain<createLoopInvariantCodeMotionPass>,
     vectorToSCF,
@@ -114,10 +95,26 @@ static constexpr PassFactory kLlvm[] = {
     plain<createConvertControlFlowToLLVMPass>,
     plain<createUBToLLVMConversionPass>,
     plain<createReconcileUnrealizedCastsPass>,
-    plain<loops::createAddEntryTablePass>,
-    plain<createCanonicalizerPass>,
-    plain<createCSEPass>,
 };
+static constexpr PassFactory kTidy[] = {plain<createCanonicalizerPass>, plain<createCSEPass>};
+static constexpr PassFactory kLoops[] = {convertToLoops, shareLoops, canonicalizeLoops};
+static constexpr PassFactory kEntryTable[] = {plain<loops::createAddEntryTablePass>};
+static constexpr PassFactory kTiles[] = {plain<kernels::createKernelsByChipPass>, plain<tile::createTileToNVVMPass>,
+                                         plain<createCanonicalizerPass>};
+
+/// One list behind the other.
+template <size_t... n> static constexpr auto joined(const PassFactory (&...lists)[n]) {
+  std::array<PassFactory, (n + ...)> all{};
+  size_t at = 0;
+  auto append = [&](const auto &list) {
+    for (PassFactory create : list)
+      all[at++] = create;
+  };
+  (append(lists), ...);
+  return all;
+}
+static constexpr auto kLlvm = joined(kLoops, kLoopsToLlvm, kEntryTable, kTidy);
+static constexpr auto kKernelsToLlvm = joined(kTiles, kLoopsToLlvm, kTidy);
 
 static constexpr Stage kModelStage{
     "model", {}, "the description, one op for one statement; every op knows its JSON token", checkModelStage};

@@ -19,7 +19,7 @@ namespace {
 #define KERNEL(name)                                                                                                   \
   void name([[maybe_unused]] heddle_failure *fail, [[maybe_unused]] const int64_t *dims,                               \
             [[maybe_unused]] void *const *tensors, [[maybe_unused]] char *arena, [[maybe_unused]] const char *weights, \
-            [[maybe_unused]] int64_t i, [[maybe_unused]] int64_t j, const int64_t *)
+            [[maybe_unused]] int64_t i, [[maybe_unused]] int64_t j, [[maybe_unused]] const int64_t *numbers)
 
 int64_t thread() {
   return int64_t(hdemu_read_ptx_sreg_ctaid_x()) * hdemu_read_ptx_sreg_ntid_x() + hdemu_read_ptx_sreg_tid_x();
@@ -255,7 +255,12 @@ KERNEL(first) {
 }
 KERNEL(second) { note(2, tensors, arena, i, j); }
 KERNEL(third) { note(3, tensors, arena, i, j); }
-KERNEL(fourth) { note(4, tensors, arena, i, j); }
+/// What lies behind the dims, at places that are numbers of the launch.
+KERNEL(fourth) {
+  note(4, tensors, arena, i, j);
+  for (int k = 0; thread() == 0 && k < 2; ++k)
+    static_cast<float *>(tensors[1])[30 + k] = float(dims[numbers[k]]);
+}
 
 } // namespace
 
@@ -263,7 +268,7 @@ rt::Image logging() {
   static const heddle_emulated_kernel kernels[] = {{"first", first, 0, 0},
                                                    {"second", second, 0, 0},
                                                    {"third", third, 0, 0},
-                                                   {"fourth", fourth, 0, 0},
+                                                   {"fourth", fourth, 0, 2},
                                                    {nullptr, nullptr, 0, 0}};
   rt::Image image;
   image.card = R"(heddle-card 1
@@ -275,6 +280,8 @@ dims N
 input x f32 [N]
 output log f32 [32]
 arena 64
+length 3*N + 1
+length N*N
 launch first items 0 of 32 threads 64
 repeat 2
 launch second items N of 32 threads 64
@@ -288,7 +295,7 @@ repeat 2
 launch third items 1 of 1 threads 32
 again
 again
-launch fourth items 1000*N of 1 threads 32
+launch fourth items 1000*N of 1 threads 32 with 2 1
 end
 )";
   image.deviceImages = kImages;

@@ -216,6 +216,9 @@ TEST(Device, LaunchesFollowTheCard) {
   const float expected[] = {1001, 2002, 3001, 3011, 2102, 3101, 3111, 4002, 0};
   for (size_t i = 0; i < std::size(expected); ++i)
     EXPECT_EQ(log[i], expected[i]) << i;
+  // The forms of the card, of which the launch names the second and the first.
+  EXPECT_EQ(log[30], 16);
+  EXPECT_EQ(log[31], 13);
 }
 
 TEST(Device, PicksImages) {

@@ -83,4 +83,8 @@ FAULTS = [
     ("a weight is regrouped from its beginning in every piece", DEVICE + "Upload.cpp", "regroup(r, from + begin, at - begin, size, to);", "regroup(r, from + begin, 0, size, to);", "Device.RegroupsWeightsOnTheirWay"),
     ("what is between two weights stays behind", DEVICE + "Upload.cpp", "      memcpy(to, from + at, begin - at);\n", "", "Device.RegroupsWeightsOnTheirWay"),
     ("memory of one chip's kernels is given on all", DEVICE + "Launches.cpp", "line.chips.empty() || named ? line.shared : 0", "line.shared", "Device.MemoryIsForTheChipsThatAreNamed"),
+    # numbers of launches
+    ("numbers of a launch stay with the host", EMULATOR + "Driver.cpp", "operation.launch.numbers.assign(numbers, numbers + kernel->numbers);", "operation.launch.numbers.assign(kernel->numbers, numbers[0]);", "EmulatedDriver.NumbersComeByValue"),
+    ("every launch of a kernel has the first number twice", DEVICE + "Launches.cpp", "numbers.resize(std::max<size_t>(numbers.size(), 1));", "numbers.assign(std::max<size_t>(numbers.size(), 1), line.numbers.empty() ? 0 : line.numbers[0]);", "Device.LaunchesFollowTheCard"),
+    ("a computed length lies where the first one does", DEVICE + "Staging.cpp", "lengths[dims.size() + i] = *length;", "lengths[dims.size()] = *length;", "Device.LaunchesFollowTheCard"),
 ]

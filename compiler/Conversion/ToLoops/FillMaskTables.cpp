@@ -7,6 +7,7 @@
 
 #include "compiler/Conversion/ToLoops/TableCode.h"
 #include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "llvm/ADT/TypeSwitch.h"
 #include <limits>
 
@@ -16,6 +17,21 @@ using namespace heddle::loops;
 using mask::kGranule;
 using model::ModelTensorType;
 using Compare = arith::CmpIPredicate;
+
+Value TableCode::element(Value base, ModelTensorType t, Value batch) {
+  if (t.getRank() < 2 || t.getSize(0).is(1))
+    return base;
+  return l.at(base, l.mul(batch, l.size(t.getSize(t.getRank() - 1))), t.getElementType());
+}
+
+Value TableCode::setBits(Value base, Type element, Value from, Value count) {
+  auto lanes = VectorType::get({kGranule}, l.b.getI1Type());
+  Value inside = vector::CreateMaskOp::create(l.b, lanes, count);
+  Value v = l.load(VectorType::get({kGranule}, element), l.at(base, from, element), inside);
+  Value set = mask::IntCode{l.b, l.b.getLoc()}.isSet(v);
+  Value bits = vector::BitCastOp::create(l.b, VectorType::get({1}, l.b.getI16Type()), set);
+  return arith::ExtUIOp::create(l.b, i64, Value(vector::ExtractOp::create(l.b, bits, ArrayRef<int64_t>{0})));
+}
 
 //===-- keys and queries -----------------------------------------------------------===//
 

@@ -5,7 +5,6 @@
 #include "compiler/Conversion/ToLoops/Lowering.h"
 #include "dialects/Mask/Emission/MaskCode.h"
 #include "dialects/Mask/IR/MaskTables.h"
-#include "mlir/Dialect/Vector/IR/VectorOps.h"
 
 namespace heddle::loops {
 
@@ -32,22 +31,10 @@ struct TableCode {
     return element.isInteger(1) ? Value(mlir::arith::ExtUIOp::create(l.b, i64, v)) : v;
   }
   /// The address of batch element `batch` in a tensor [S] or [B, S].
-  Value element(Value base, model::ModelTensorType t, Value batch) {
-    if (t.getRank() < 2 || t.getSize(0).is(1))
-      return base;
-    return l.at(base, l.mul(batch, l.size(t.getSize(t.getRank() - 1))), t.getElementType());
-  }
+  Value element(Value base, model::ModelTensorType t, Value batch);
 
   /// An i64 whose bit n says whether element `from` + n is set, for n < count <= 16.
-  Value setBits(Value base, mlir::Type element, Value from, Value count) {
-    auto lanes = mlir::VectorType::get({mask::kGranule}, l.b.getI1Type());
-    Value inside = mlir::vector::CreateMaskOp::create(l.b, lanes, count);
-    Value v = l.load(mlir::VectorType::get({mask::kGranule}, element), l.at(base, from, element), inside);
-    Value set = mask::IntCode{l.b, l.b.getLoc()}.isSet(v);
-    Value bits = mlir::vector::BitCastOp::create(l.b, mlir::VectorType::get({1}, l.b.getI16Type()), set);
-    return mlir::arith::ExtUIOp::create(l.b, i64,
-                                        Value(mlir::vector::ExtractOp::create(l.b, bits, llvm::ArrayRef<int64_t>{0})));
-  }
+  Value setBits(Value base, mlir::Type element, Value from, Value count);
   /// The bits [from, to) set, 0 <= from, to <= 16; none if to <= from.
   Value bitRange(Value from, Value to) {
     Value stop = l.max(from, to);
