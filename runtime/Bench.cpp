@@ -34,9 +34,9 @@ struct Figures {
   uint64_t memory = 0;          ///< bytes, the largest resident size of the process
   int prefills = 0;
   uint64_t weightBytes = 0, stateBytes = 0, arenaBytes = 0;
-  std::optional<double> prefillFlops, stepFlops; ///< operations of one call
-  std::optional<double> stepReads;               ///< bytes of weights and states that a step reads
-  std::vector<ProfileRow> prefillRows, stepRows; ///< where the time goes, with --profile
+  std::optional<double> prefillFlops, stepFlops;           ///< operations of one call
+  std::optional<double> stepReads;                         ///< bytes of weights and states that a step reads
+  std::vector<ProfileRow> onceRows, prefillRows, stepRows; ///< where the time goes, with --profile
   Peaks peaks;
 
   bool dots = false; ///< products are of pairs of bf16 (the card's dtype line)
@@ -79,7 +79,7 @@ Status profile(Model &model, const Entry &entry, const std::vector<int64_t> &dim
                std::vector<ProfileRow> &rows) {
   if (entry.phases.empty())
     return unsupported("this binary has no list of phases: it computes on a device");
-  PhaseClock clock(entry.phases.size());
+  PhaseClock clock(model.image().entries[entry.index], entry.phases.size());
   Status status;
   double begin = secondsNow();
   for (int pass = 0; status.ok() && (pass < 3 || (secondsNow() - begin < kSecondsEnough && pass < 50)); ++pass)
@@ -143,6 +143,10 @@ Status benchGeneration(Model &model, const Args &args, int64_t steps, Figures &f
   if (!entry)
     return {};
   figures.prefillFlops = count(entry->hasFlops, entry->flops, sequence.prefillDims());
+  const Entry *once = sequence.onceEntry();
+  if (once && figures.prefillFlops) // the encoder is a call of its own
+    if (std::optional<double> flops = count(once->hasFlops, once->flops, sequence.onceDims()))
+      *figures.prefillFlops += *flops;
   figures.stepFlops = count(entry->hasFlops, entry->flops, sequence.stepDims());
   figures.stepReads = count(entry->hasReads, entry->reads, sequence.stepDims());
   if (!profiles)
@@ -150,9 +154,12 @@ Status benchGeneration(Model &model, const Args &args, int64_t steps, Figures &f
   auto prefill = [&](PhaseClock &clock) -> Status {
     model.pool().time(nullptr);
     HEDDLE_TRY(sequence.reset());
+    clock.sample();
     model.pool().time(&clock);
     return sequence.prefill();
   };
+  if (once)
+    HEDDLE_TRY(profile(model, *once, sequence.onceDims(), prefill, figures.onceRows));
   HEDDLE_TRY(profile(model, *entry, sequence.prefillDims(), prefill, figures.prefillRows));
   if (figures.steps < 2)
     return {};
@@ -166,6 +173,7 @@ Status benchGeneration(Model &model, const Args &args, int64_t steps, Figures &f
     }
     for (int64_t row = 0; row < sequence.rows(); ++row)
       ids[row] = sampler.pick(row, sequence.logitsOf(row), sequence.vocabulary());
+    clock.sample();
     model.pool().time(&clock);
     --room;
     return sequence.append(ids);
@@ -230,6 +238,7 @@ Status benchRun(Model &model, const Args &args, Figures &figures) {
   if (!profiles)
     return {};
   auto call = [&](PhaseClock &clock) {
+    clock.sample();
     model.pool().time(&clock);
     return run.call();
   };
@@ -270,6 +279,8 @@ void printText(const Model &model, const Figures &f) {
          "in this run with the same threads\n",
          peaks.bytesPerSecond / 1e9, humanBytes(peaks.bufferBytes).c_str(), peaks.flopsPerSecond / 1e9, dots.c_str(),
          peaks.vectors);
+  if (!f.onceRows.empty())
+    printProfile("encoder", f.onceRows, peaks);
   if (!f.prefillRows.empty())
     printProfile(f.generates ? "prefill" : "run", f.prefillRows, peaks);
   if (!f.stepRows.empty())
@@ -325,6 +336,8 @@ void printJson(const Model &model, const Figures &f) {
   number("machine_flops_per_s", f.peaks.flopsPerSecond);
   number("machine_dots_per_s", f.peaks.dotsPerSecond);
   text += ",\"machine_vectors\":" + jsonString(f.peaks.vectors);
+  if (!f.onceRows.empty())
+    text += ",\"profile_encoder\":" + profileJson(f.onceRows, f.peaks);
   if (!f.prefillRows.empty())
     text += ",\"profile_prefill\":" + profileJson(f.prefillRows, f.peaks);
   if (!f.stepRows.empty())

@@ -7,10 +7,7 @@
 
 namespace heddle::rt {
 
-void PhaseClock::begin() {
-  taken.emplace_back(phases, 0.0);
-  last = secondsNow();
-}
+void PhaseClock::begin() { last = secondsNow(); }
 
 void PhaseClock::end(int64_t phase) {
   double now = secondsNow();
@@ -23,8 +20,8 @@ void PhaseClock::end(int64_t phase) {
 std::vector<double> PhaseClock::medians() const {
   std::vector<double> result(phases), times(taken.size());
   for (size_t phase = 0; phase < phases && !times.empty(); ++phase) {
-    for (size_t call = 0; call < taken.size(); ++call)
-      times[call] = taken[call][phase];
+    for (size_t sample = 0; sample < taken.size(); ++sample)
+      times[sample] = taken[sample][phase];
     std::nth_element(times.begin(), times.begin() + times.size() / 2, times.end());
     result[phase] = times[times.size() / 2];
   }

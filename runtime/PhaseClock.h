@@ -8,6 +8,8 @@
 #ifndef HEDDLE_RUNTIME_PHASECLOCK_H
 #define HEDDLE_RUNTIME_PHASECLOCK_H
 
+#include "heddle/abi.h"
+
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -16,23 +18,26 @@ namespace heddle::rt {
 
 class PhaseClock {
 public:
-  /// For calls of an entry with so many phases.
-  explicit PhaseClock(std::size_t phases) : phases(phases) {}
+  /// For calls of `entry`, which has so many phases.
+  PhaseClock(heddle_entry_fn entry, std::size_t phases) : entry(entry), phases(phases) {}
+  bool isOf(heddle_entry_fn other) const { return other == entry; }
 
+  /// What is timed from here on is one sample: mostly one call, several where a prompt comes in pieces.
+  void sample() { taken.emplace_back(phases, 0.0); }
   /// A call begins.
   void begin();
   /// Phase `phase` ends, for all threads; -1: the last one. A phase inside of a
   /// repeat ends once a turn.
   void end(int64_t phase);
 
-  std::size_t calls() const { return taken.size(); }
-  /// Seconds of each phase, the median of all calls.
+  /// Seconds of each phase, the median of all samples.
   std::vector<double> medians() const;
 
 private:
+  heddle_entry_fn entry;
   std::size_t phases;
   double last = 0;                        ///< when a phase last ended
-  std::vector<std::vector<double>> taken; ///< seconds, [call][phase]
+  std::vector<std::vector<double>> taken; ///< seconds, [sample][phase]
 };
 
 } // namespace heddle::rt

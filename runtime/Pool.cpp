@@ -187,9 +187,10 @@ Status Pool::call(heddle_entry_fn entry, const int64_t *dims, void *const *tenso
   call.context.spins = spins;
   call.context.stretches = stretches.data();
   nextPhase(call.context);
-  call.context.clock = phaseClock;
-  if (phaseClock)
-    phaseClock->begin();
+  PhaseClock *clock = phaseClock && phaseClock->isOf(entry) ? phaseClock : nullptr;
+  call.context.clock = clock;
+  if (clock)
+    clock->begin();
   callerSlept.store(0, std::memory_order_relaxed);
   uint64_t start = nanoseconds();
   run(
@@ -198,8 +199,8 @@ Status Pool::call(heddle_entry_fn entry, const int64_t *dims, void *const *tenso
         call.entry(&call.context, tid, nth, call.dims, call.tensors, call.arena, call.weights);
       },
       &call, members);
-  if (phaseClock)
-    phaseClock->end(-1);
+  if (clock)
+    clock->end(-1);
   const heddle_ctx &context = call.context;
   size.learn(members, nanoseconds() - start, context.slept.load() + callerSlept.load());
   if (!context.failed.load(std::memory_order_acquire))

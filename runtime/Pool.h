@@ -79,7 +79,7 @@ public:
   /// What a failure of lookup 0, 1, ... is said of: the `lookup` lines of the card.
   void nameLookups(std::vector<std::string> texts) { lookups = std::move(texts); }
 
-  /// Calls of entries are timed by `clock` from now on; null: no longer.
+  /// Calls of its entry are timed by `clock` from now on; null: no longer.
   void time(PhaseClock *clock) { phaseClock = clock; }
 
   using Function = void (*)(void *argument, int64_t tid, int64_t nth);

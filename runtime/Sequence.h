@@ -44,6 +44,9 @@ public:
   std::vector<int64_t> stepDims() const;
   /// The dims of the call that took the prompt.
   std::vector<int64_t> prefillDims() const;
+  /// The encoder, if it is an entry of its own, and the dims of its call.
+  const Entry *onceEntry() const { return once; }
+  std::vector<int64_t> onceDims() const { return once ? dimsOf(*once, 0, prompt->length) : std::vector<int64_t>(); }
 
 private:
   /// An input along the step axis. `values` is [rows][capacity]; `staging` has

@@ -62,9 +62,11 @@ def main():
     for threads in ("1", "3"):
         steps = ["--new-tokens", "4"] if "step" in card else []
         figures = json.loads(said(binary, "bench", "--profile", "--json", "--prompt-tokens", "12", "--threads", threads, *steps))
-        for what in ("prefill", "decode") if steps else ("prefill",):
+        entry = {"encoder": "once", "prefill": "step" if steps else "run", "decode": "step"}
+        done = 0
+        for what in ("encoder",) * ("once" in card) + ("prefill", "decode")[: 1 + len(steps)]:
             rows = figures["profile_" + what]
-            lines = card["step" if steps else "run"]["phase"]
+            lines = card[entry[what]]["phase"]
             met = sum(r["phases"] for r in rows)
             # What only padding needs is passed over.
             needed = sum(turns(line) for line in lines if not re.match("(un)?pack_rows ", line))
@@ -72,8 +74,8 @@ def main():
             check("each has taken time", all((r["ms"] > 0) == (r["phases"] > 0) for r in rows), rows)
             check("a share above 1", all(r["limit_fraction"] is None or 0 < r["limit_fraction"] <= 1 for r in rows), rows)
             check("weights", all(r["weight"] for r in rows if r["ops"] in ("linear", "layer_norm", "embedding")), rows)
-            if what == "prefill":
-                check("operations", sum(r["operations"] for r in rows) == figures["prefill_flops"], (rows, figures["prefill_flops"]))
+            done += sum(r["operations"] for r in rows) if what != "decode" else 0
+        check("operations", done == figures["prefill_flops"], (done, figures["prefill_flops"]))
     table = said(binary, "bench", "--profile", "--prompt-tokens", "12", "--threads", "2")
     check("a table", re.search(r"phases, [\d.]+ ms between their barriers\n +ms +% +phases", table), table)
     print("%d passed, %d failed" % (passed, failed))
