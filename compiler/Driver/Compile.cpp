@@ -197,11 +197,15 @@ static int compileFor(const Console &console, OwningOpRef<ModuleOp> module, Arra
   bool isIR = findStage(options.emit, targets[0]->name());
   SmallVector<OwningOpRef<ModuleOp>> modules;
   SmallVector<TargetPart> parts;
+  CompileOptions all = options;
+  if (targets.size() > 1) // one file of weights serves them, in panels of the widest vectors
+    for (const std::unique_ptr<Target> &target : targets)
+      all.pipeline.panel = std::max(all.pipeline.panel, target->describe(module->getContext()).getLanes());
   for (const std::unique_ptr<Target> &target : targets) {
     modules.push_back(target == targets.back() ? std::move(module) : OwningOpRef<ModuleOp>(module->clone()));
     ModuleOp own = *modules.back();
     model::setTarget(own, target->describe(own.getContext()));
-    CompileOptions knobs = options;
+    CompileOptions knobs = all;
     if (targets.size() > 1 && !knobs.dumpDir.empty())
       knobs.dumpDir += "/" + target->name().str();
     if (!knobs.dumpDir.empty())

@@ -6,6 +6,7 @@
 #include "compiler/Plan/ParameterBlob.h"
 #include "compiler/Weights/StoredType.h"
 #include "dialects/Attn/IR/Attn.h"
+#include "dialects/Model/IR/Plan.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Parser/Parser.h"
 #include "mlir/Pass/PassManager.h"
@@ -112,6 +113,8 @@ Kernels::Kernels(const std::string &text, Options options) : context(MLIRContext
     if (!f16)
       module.get()->setAttr("model.math", b.getStringAttr(options.math));
   }
+  if (options.vectorWidth < 16) // narrow vectors come with few registers (Jit.cpp), and so with other tiles
+    model::setTarget(*module, model::TargetAttr::get(&context, "cpu", "", options.vectorWidth, 16, StringAttr()));
   OwningOpRef<ModuleOp> copy = cast<ModuleOp>((*module)->clone());
   PassManager passes(&context);
   addPasses(passes, "fused", {}, [&](StringRef flag) {

@@ -59,6 +59,26 @@ TEST(Linear, NarrowVectors) {
   }
 }
 
+/// Tiles for 16 registers, 4 rows x 3 vectors or 6 x 2, with every number of rows that they leave over, the last panel
+/// whole and cut; panels that are passed over twice. The bits are those of 8 x 32.
+TEST(Linear, FewRegisters) {
+  for (int64_t n : {240, 256, 257, 263})
+    for (int width : {8, 4})
+      for (int64_t panel : {0, 32}) {
+        Kernels few(linear(140, n, n % 2), {true, width, "", panel}), many(linear(140, n, n % 2));
+        ASSERT_TRUE(few.good() && many.good()) << n;
+        if (!panel)
+          EXPECT_NE(few.prepared.find("panel = " + std::to_string(n == 240 ? 3 * width : 2 * width)),
+                    std::string::npos);
+        for (int64_t m : {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 17, 263}) {
+          Kernels::Bytes inputs = few.inputs({{"B", m}}, m);
+          EXPECT_EQ(few.run({{"B", m}}, inputs), many.run({{"B", m}}, inputs))
+              << "M " << m << " N " << n << " of " << width;
+        }
+        EXPECT_LE(few.check({{"B", 17}}, 3), 2e-6) << n;
+      }
+}
+
 /// Another width of panel is another order of the weights, never another sum.
 TEST(Linear, OtherPanels) {
   for (int64_t panel : {16, 48, 64})
@@ -84,8 +104,10 @@ class Ops : public testing::TestWithParam<KernelCase> {};
 TEST_P(Ops, MeansWhatItSays) {
   const KernelCase &c = GetParam();
   std::vector<Kernels::Options> ways = {{true, 16}, {false, 16}};
-  if (c.text().find("model.linear") != std::string::npos || c.text().find("model.matmul") != std::string::npos)
+  if (c.text().find("model.linear") != std::string::npos || c.text().find("model.matmul") != std::string::npos) {
     ways.push_back({true, 16, "", 16}); // in panels of another width
+    ways.push_back({true, 8});          // with 16 registers
+  }
   for (const Kernels::Options &way : ways) {
     Kernels kernels(c.text(), way);
     ASSERT_TRUE(kernels.good()) << c.text();

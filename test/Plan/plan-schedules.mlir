@@ -1,5 +1,6 @@
 // RUN: heddle-opt %s --model-plan-schedules --split-input-file --verify-diagnostics | FileCheck %s
 
+// RUN: heddle-opt %s --model-plan-schedules --split-input-file --verify-diagnostics | FileCheck %s --check-prefix=AVX
 // RUN: heddle-opt %s --model-plan-schedules=panel=16 --split-input-file --verify-diagnostics | FileCheck %s --check-prefix=NARROW
 
 // Every product and attention gets its tiles; what was said by hand stays. Rows of four query heads that share a key head
@@ -34,6 +35,25 @@ func.func @run(%x: !model.tensor<[B, T, 16], f32>, %w: !model.tensor<[16, 16], f
   %s = mask.dilated 3
   %u = attn.sdpa %z, %k, %k mask %s heads 4 kv_heads 1 scale 0.5 : (!model.tensor<[B, T, 16], f32>, !model.tensor<[B, T, 4], f32>, !model.tensor<[B, T, 4], f32>) -> !model.tensor<[B, T, 16], f32>
   return
+}
+
+// -----
+
+// 16 registers have room for 12 sums of AVX2: three vectors of results where they divide them, else two, of a matmul for fewer rows.
+// AVX-DAG: [[THREE:#tiles[0-9]*]] = #model.schedule<panel = 24, rows = 4, block = 256, ahead = 64, small = 32768>
+// AVX-DAG: [[TWO:#tiles[0-9]*]] = #model.schedule<panel = 16, rows = 6, block = 258, ahead = 64, small = 32768>
+// AVX-DAG: [[COLUMNS:#tiles[0-9]*]] = #model.schedule<panel = 16, rows = 4, block = 64>
+// AVX-LABEL: func.func @few_registers
+// AVX: model.linear {{.*}}model.schedule = [[THREE]]}
+// AVX: model.linear {{.*}}model.schedule = [[TWO]]}
+// AVX: model.matmul {{.*}}model.schedule = [[COLUMNS]]}
+module attributes {model.target = #model.target<"cpu", chip = "haswell", lanes = 8, registers = 16>} {
+  func.func @few_registers(%x: !model.tensor<[T, 48], f32>, %w: !model.tensor<[48, 48], f32>, %v: !model.tensor<[50, 48], f32>) {
+    %a = model.linear %x, %w : (!model.tensor<[T, 48], f32>, !model.tensor<[48, 48], f32>) -> !model.tensor<[T, 48], f32>
+    %b = model.linear %a, %v : (!model.tensor<[T, 48], f32>, !model.tensor<[50, 48], f32>) -> !model.tensor<[T, 50], f32>
+    %c = model.matmul %a, %w : (!model.tensor<[T, 48], f32>, !model.tensor<[48, 48], f32>) -> !model.tensor<[T, 48], f32>
+    return
+  }
 }
 
 // -----

@@ -46,7 +46,7 @@ public:
   Value iota(Value first);      ///< first, first + 1, .. as i32
 
   /// Rows that a tile of scores or of outputs computes together.
-  int64_t groupRows() const { return machine.registers >= 32 ? 8 : 4; }
+  int64_t groupRows() const { return machine.registers >= 32 ? 8 : 6; }
   /// Vector registers for the sums of such a tile.
   int64_t accumulators() const { return 2 * groupRows(); }
 

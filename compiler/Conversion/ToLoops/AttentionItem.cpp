@@ -126,8 +126,10 @@ void ItemCode::byRowGroups(llvm::function_ref<void(Value, Value, int64_t)> body)
   int64_t most = groupRows();
   Value done = tripFloor(item.count, most);
   body(constant(0), done, most);
-  for (int64_t rows = most / 2; rows; rows /= 2) {
-    Value next = tripFloor(item.count, rows);
+  for (int64_t rows = llvm::bit_floor(uint64_t(most - 1)); rows; rows /= 2) {
+    // Of a power of two what is done is a multiple of all lower ones.
+    Value next =
+        llvm::isPowerOf2_64(most) ? tripFloor(item.count, rows) : add(done, tripFloor(sub(item.count, done), rows));
     when(less(done, next), [&] { body(done, next, rows); });
     done = next;
   }

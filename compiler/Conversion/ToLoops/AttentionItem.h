@@ -78,7 +78,7 @@ public:
   Value headOf(Value packedRow), rowOf(Value packedRow), ownOf(Value packedRow), positionOf(Value packedRow);
   RowContext contextOf(Value index);
   Value queryOf(Value packedRow); ///< address
-  /// Calls body(from, to, rows) for groups of 8 rows (4 with few registers), then of 4, 2 and 1, so that a block with
+  /// Calls body(from, to, rows) for groups of 8 rows (6 with few registers), then of 4, 2 and 1, so that a block with
   /// fewer rows costs only these.
   void byRowGroups(llvm::function_ref<void(Value from, Value to, int64_t rows)> body);
 

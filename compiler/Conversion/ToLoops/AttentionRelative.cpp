@@ -134,7 +134,7 @@ void RelativeDots::queryDots(Value panelCount, llvm::function_ref<Value(Value)> 
 /// scores[r][column] from rows of keys: 16 keys need m from their first column on.
 void RelativeDots::keyDots(Value first, Value columns, llvm::function_ref<Value(Value)> lineAt) {
   int64_t perPanel = kPanel / lanes;
-  int64_t rows = groupRows(), keyDots = keyDotsOf(plan);
+  int64_t rows = llvm::bit_floor(uint64_t(groupRows())), keyDots = keyDotsOf(plan);
   int64_t n = machine.registers >= 32 && lanes == 16 && keyDots / kPanel % 3 == 0 ? 3 : 1; // panels at once
   // The front of it is read by rows that are not there.
   Value dotsOf = at(area.floats(dots), constant(kPanel), f32());

@@ -61,7 +61,8 @@ void Scores::emit() {
 }
 
 void Scores::rowGroup(Value from, Value to, int64_t rows) {
-  int64_t count = std::clamp<int64_t>(accumulators() / (rows * perPanel), 1, kPanelsAtOnce);
+  // A power of two: a tile has whole groups of panels.
+  int64_t count = llvm::bit_floor(uint64_t(std::clamp<int64_t>(accumulators() / (rows * perPanel), 1, kPanelsAtOnce)));
   Value keys = keysOf(tile);
   Value first = tripFloor(div(tile.begin, constant(kPanel)), count);
   Value last = div(add(tile.end, kPanel - 1), constant(kPanel));

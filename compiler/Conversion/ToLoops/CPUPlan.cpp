@@ -16,16 +16,42 @@ using namespace heddle;
 using namespace heddle::loops;
 using namespace heddle::model;
 
-static constexpr int64_t kResults = 32;     ///< results of a tile, and so of a panel of weights
-static constexpr int64_t kRows = 8;         ///< rows of a tile
 static constexpr int64_t kRowBlock = 256;   ///< rows that a panel of weights serves before the next one
 static constexpr int64_t kMatmulBlock = 64; ///< the same where both sides are values
 static constexpr int64_t kAhead = 64;       ///< k steps of prefetch when few rows stream the weights
 static constexpr int64_t kSmall = 1 << 15;  ///< weights that need no code of their own for few rows
 
+namespace {
+/// A tile's rows, and its results, which are those of a panel of weights.
+struct Tile {
+  int64_t rows = 8, results = 32;
+};
+} // namespace
+
+/// The tile whose sums stay in registers. 32 registers have room for any of the vectors that there are: 8 x 32. Of 16
+/// there are 12 for sums, three of 4 rows or, where no whole panels of three vectors make up the results, two of 6.
+/// The columns of a matmul come with two masks, so it has 4 rows of two.
+static Tile tileOf(Operation *op) {
+  TargetAttr target = targetOf(op);
+  if (!target || target.getRegisters() >= 32 || isa<ConvOp>(op))
+    return {};
+  int64_t lanes = target.getLanes();
+  if (isa<MatmulOp>(op))
+    return {4, 2 * lanes};
+  auto type = cast<ModelTensorType>(op->getResult(0).getType());
+  std::optional<int64_t> results = type.getSize(type.getRank() - 1).constant();
+  return results && *results % (3 * lanes) == 0 ? Tile{4, 3 * lanes} : Tile{6, 2 * lanes};
+}
+
 ScheduleAttr heddle::loops::usualTiles(Operation *op) {
-  return isa<MatmulOp>(op) ? ScheduleAttr::get(op->getContext(), kResults, kRows, kMatmulBlock, 0, 0)
-                           : ScheduleAttr::get(op->getContext(), kResults, kRows, kRowBlock, kAhead, kSmall);
+  auto [rows, results] = tileOf(op);
+  if (isa<MatmulOp>(op))
+    return ScheduleAttr::get(op->getContext(), results, rows, kMatmulBlock, 0, 0);
+  return ScheduleAttr::get(op->getContext(), results, rows, llvm::alignTo(kRowBlock, rows), kAhead, kSmall);
+}
+
+int64_t heddle::loops::lowerTile(ScheduleAttr tiles, int64_t rows) {
+  return llvm::isPowerOf2_64(tiles.getRows()) ? rows / 2 : rows - 1;
 }
 
 std::string heddle::loops::refuseTiles(Operation *op) {

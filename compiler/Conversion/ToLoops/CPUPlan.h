@@ -6,9 +6,17 @@
 
 namespace heddle::loops {
 
-/// The default tiles of a linear, a matmul or an attention. Kernels with other tiles have these in their names.
+/// Vector registers of a tile that are left to sums: the others hold the weights of a step and a factor.
+constexpr int64_t sumRegisters(int64_t registers) { return registers - 4; }
+
+/// The default tiles of a linear, a matmul or an attention for the registers of #model.target. Kernels with other
+/// tiles have these in their names.
 model::ScheduleAttr usualTiles(mlir::Operation *op);
 attn::ScheduleAttr usualTiles(attn::SdpaOp op);
+
+/// The height of the next lower tile for the rows that are left: half of a power of two; where 6 are a whole tile each
+/// height has its own, so that there is one for all that is left. 0 below 1.
+int64_t lowerTile(model::ScheduleAttr tiles, int64_t rows);
 
 /// Why the tiles that an op has cannot be lowered; "" if they can.
 std::string refuseTiles(mlir::Operation *op);

@@ -28,7 +28,7 @@ namespace {
 /// Emits the kernel of one (K, N, epilogue).
 class LinearKernel {
 public:
-  LinearKernel(LinearOp op, Code &c, Block *block);
+  LinearKernel(LinearOp op, Code &c, int64_t registers, Block *block);
   void emit();
   static FunctionType typeOf(LinearOp op, MLIRContext *ctx);
 
@@ -38,11 +38,12 @@ private:
   SumStep step;
   ScheduleAttr tiles;
   int64_t n, width, panels, depth; ///< width: results of a panel; depth: steps along k, rows of words of a panel
+  int64_t sumsAtOnce;              ///< for which there are registers
   Value x, w, bias, y, rows, from, to;
   Values extras;
 
-  int64_t vectors() const { return width / c.lanes; }
   void tile(Value row, Value panel, int64_t mr, int64_t pn, bool stream, Value share);
+  void pass(Value row, Value panel, int64_t mr, int64_t pn, bool stream, Value share, int64_t first, int64_t count);
   void finish(Value sum, Value row, Value column, Value address, Value bias, Value mask);
   Value maskOf(Value column);
   void wide();
@@ -77,8 +78,8 @@ FunctionType LinearKernel::typeOf(LinearOp op, MLIRContext *ctx) {
   return FunctionType::get(ctx, in, {});
 }
 
-LinearKernel::LinearKernel(LinearOp op, Code &c, Block *block)
-    : op(op), c(c), step(stepOf(op)), tiles(scheduleOf(op)), depth(step.depth()) {
+LinearKernel::LinearKernel(LinearOp op, Code &c, int64_t registers, Block *block)
+    : op(op), c(c), step(stepOf(op)), tiles(scheduleOf(op)), depth(step.depth()), sumsAtOnce(sumRegisters(registers)) {
   n = lastOf(cast<ModelTensorType>(op->getResult(0).getType()));
   width = weightLayoutOf(op).panel;
   panels = (n + width - 1) / width;
@@ -120,11 +121,21 @@ void LinearKernel::finish(Value sum, Value row, Value column, Value address, Val
   c.storeLanes(sum, address, mask);
 }
 
-/// Rows [row, row + mr) x panels [panel, panel + pn). `stream`: few rows, so the weights come
+/// Rows [row, row + mr) x panels [panel, panel + pn). Panels wider than the registers hold sums of (they are as wide as
+/// a warp in a program for a GPU too) are passed over more than once.
+void LinearKernel::tile(Value row, Value panel, int64_t mr, int64_t pn, bool stream, Value share) {
+  int64_t vectors = width / c.lanes, most = std::max<int64_t>(sumsAtOnce / (mr * pn), 1);
+  int64_t passes = (vectors + most - 1) / most, count = (vectors + passes - 1) / passes;
+  for (int64_t first = 0; first < vectors; first += count)
+    pass(row, panel, mr, pn, stream, share, first, std::min(count, vectors - first));
+}
+
+/// Of each of the panels the vectors [first, first + count). `stream`: few rows, so the weights come
 /// from memory a fixed distance ahead; otherwise each tile fetches its part of the next panel,
 /// `share` words a step.
-void LinearKernel::tile(Value row, Value panel, int64_t mr, int64_t pn, bool stream, Value share) {
-  int64_t nv = vectors() * pn;
+void LinearKernel::pass(Value row, Value panel, int64_t mr, int64_t pn, bool stream, Value share, int64_t first,
+                        int64_t count) {
+  int64_t nv = count * pn;
   Type f32 = c.f32(), word = f32;
   Value a = c.at(x, c.mul(row, step.pitch), word), b = c.at(w, c.mul(panel, depth * width), word);
   Value next;
@@ -138,7 +149,7 @@ void LinearKernel::tile(Value row, Value panel, int64_t mr, int64_t pn, bool str
     Values weights;
     Value line = c.at(b, c.mul(at, width), word);
     for (int64_t p = 0; p < pn; ++p)
-      for (int64_t j = 0; j < vectors(); ++j)
+      for (int64_t j = first; j < first + count; ++j)
         weights.push_back(c.at(line, c.constant(p * depth * width + j * c.lanes), word));
     step.multiply(c, a, at, weights, mr, acc);
     return acc;
@@ -154,7 +165,7 @@ void LinearKernel::tile(Value row, Value panel, int64_t mr, int64_t pn, bool str
           for (int64_t p = 0; p < pn; ++p)
             for (int64_t q = 0; q < width; q += 16)
               c.prefetch(c.at(line, c.constant(p * depth * width + q), word));
-        } else {
+        } else if (!first) {
           c.prefetch(c.at(next, c.mul(at, share), word));
         }
         return multiply(at, Values(carried.begin(), carried.end()));
@@ -168,9 +179,10 @@ void LinearKernel::tile(Value row, Value panel, int64_t mr, int64_t pn, bool str
   if (ops)
     op.getEpilogue().walk([&](FunctionOp) { functions = true; });
   Value column = c.mul(panel, width);
+  auto offset = [&](int64_t j) { return (j / count) * width + (first + j % count) * c.lanes; };
   Values columns, masks, biases;
   for (int64_t j = 0; j < nv; ++j) {
-    columns.push_back(c.add(column, j * c.lanes));
+    columns.push_back(c.add(column, offset(j)));
     masks.push_back(maskOf(columns[j]));
     biases.push_back(bias ? c.loadLanes(f32, c.at(bias, columns[j], f32), masks[j]) : Value());
   }
@@ -190,7 +202,7 @@ void LinearKernel::tile(Value row, Value panel, int64_t mr, int64_t pn, bool str
       Value out = c.at(y, c.add(c.mul(r, n), column), f32);
       for (int64_t j = 0; j < nv; ++j) {
         Value sum = c.loadLanes(f32, c.at(line, c.constant(j * c.lanes), f32));
-        finish(sum, r, columns[j], c.at(out, c.constant(j * c.lanes), f32), biases[j], masks[j]);
+        finish(sum, r, columns[j], c.at(out, c.constant(offset(j)), f32), biases[j], masks[j]);
       }
     });
     return;
@@ -198,7 +210,7 @@ void LinearKernel::tile(Value row, Value panel, int64_t mr, int64_t pn, bool str
   for (int64_t i = 0; i < mr; ++i) {
     Value r = c.add(row, i), out = c.at(y, c.add(c.mul(r, n), column), f32);
     for (int64_t j = 0; j < nv; ++j)
-      finish(sums[i * nv + j], r, columns[j], c.at(out, c.constant(j * c.lanes), f32), biases[j], masks[j]);
+      finish(sums[i * nv + j], r, columns[j], c.at(out, c.constant(offset(j)), f32), biases[j], masks[j]);
   }
 }
 
@@ -211,15 +223,15 @@ void LinearKernel::wide() {
     Value end = c.min(c.add(begin, block), rows);
     Value whole = c.add(begin, c.mul(c.div(c.sub(end, begin), c.constant(tall)), tall));
     // Words of the next panel that a tile owes at each step.
-    Value tiles = c.max(c.div(c.sub(whole, begin), c.constant(tall)), c.constant(1));
-    Value share = c.max(c.div(c.constant(width), tiles), c.constant(1));
+    Value high = c.max(c.div(c.sub(whole, begin), c.constant(tall)), c.constant(1));
+    Value share = c.max(c.div(c.constant(width), high), c.constant(1));
     c.loop(begin, whole, tall, [&](Value row) { tile(row, panel, tall, 1, false, share); });
     if (isSmall()) {
       c.loop(whole, end, 1, [&](Value row) { tile(row, panel, 1, 1, false, share); });
       return;
     }
     Value at = whole;
-    for (int64_t mr = tall / 2; mr >= 1; mr /= 2) {
+    for (int64_t mr = lowerTile(tiles, tall); mr; mr = lowerTile(tiles, mr)) {
       Value fits = c.less(c.add(at, mr - 1), end);
       c.when(fits, [&] { tile(at, panel, mr, 1, false, share); });
       at = c.select(fits, c.add(at, mr), at);
@@ -304,7 +316,7 @@ FailureOr<ReadyLinear> heddle::loops::readyLinear(Lower &l, LinearOp op,
 void heddle::loops::emitLinear(Lower &l, LinearOp op, const ReadyLinear &ready, Value rows) {
   int64_t n = lastOf(cast<ModelTensorType>(op->getResult(0).getType())), k = lastOf(op.getInput().getType());
   auto f = l.kernel(op.getLoc(), kernelName(op, k, n), LinearKernel::typeOf(op, op.getContext()),
-                    [&](Code &c, Block *block) { LinearKernel(op, c, block).emit(); });
+                    [&](Code &c, Block *block) { LinearKernel(op, c, l.machine.registers, block).emit(); });
   int64_t block = scheduleOf(op).getBlock(), width = weightLayoutOf(op).panel;
   Value blocks = l.div(l.add(rows, block - 1), l.constant(block));
   Value items = l.mul(blocks, (n + width - 1) / width);

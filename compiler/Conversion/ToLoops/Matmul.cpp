@@ -67,7 +67,7 @@ static func::FuncOp matmulKernel(Lower &l, MatmulOp op) {
     Value whole = c.add(begin, c.mul(c.div(c.sub(end, begin), c.constant(tall)), tall));
     c.loop(begin, whole, tall, [&](Value row) { tile(c, width, x, w, y, depth, columns, row, column, tall); });
     Value at = whole;
-    for (int64_t mr = tall / 2; mr >= 1; mr /= 2) {
+    for (int64_t mr = lowerTile(tiles, tall); mr; mr = lowerTile(tiles, mr)) {
       Value fits = c.less(c.add(at, mr - 1), end);
       c.when(fits, [&] { tile(c, width, x, w, y, depth, columns, at, column, mr); });
       at = c.select(fits, c.add(at, mr), at);

@@ -214,8 +214,8 @@ Attribute PlaceAttr::parse(AsmParser &p, Type) {
 
 LogicalResult ScheduleAttr::verify(Complaint emitError, int64_t panel, int64_t rows, int64_t block, int64_t ahead,
                                    int64_t small) {
-  if (rows < 1 || rows > 32 || !llvm::isPowerOf2_64(rows)) // schedule_c1
-    return emitError() << "a tile has 1, 2, 4, 8, 16 or 32 rows, not " << rows;
+  if (rows < 1 || rows > 32) // schedule_c1
+    return emitError() << "a tile has 1 to 32 rows, not " << rows;
   if (block < rows || block > 65536 || block % rows) // schedule_c2
     return emitError() << "a block is a multiple of the " << rows << " rows of a tile up to 65536, not " << block;
   if (panel < 1 || panel > WeightLayout::mostPanel) // schedule_c3

@@ -92,8 +92,8 @@
 
 // -----
 
-// expected-error @below {{a tile has 1, 2, 4, 8, 16 or 32 rows, not 6}}
-#schedule_c1 = #model.schedule<panel = 32, rows = 6, block = 60>
+// expected-error @below {{a tile has 1 to 32 rows, not 33}}
+#schedule_c1 = #model.schedule<panel = 32, rows = 33, block = 66>
 
 // -----
 
