@@ -161,6 +161,7 @@ all_beside
 say "oracle"
 if [[ -f $oracle/index.json ]]; then
   part oracle 1200 test/Oracle/run.py --heddle "$build/bin/heddle" --jobs "$jobs" "$oracle"
+  part "oracle for AVX2" 600 test/Oracle/run.py --heddle "$build/bin/heddle" --jobs "$jobs" --binary --mcpu x86-64-v3 --listed "$oracle"
   part "oracle in bf16" 600 test/Oracle/run.py --heddle "$build/bin/heddle" --jobs "$jobs" --binary --dtype bf16 "$oracle"
 else
   echo "no oracle at ${oracle#"$root/"}: skipped"

@@ -2,7 +2,7 @@
 """Runs the oracle's cases through Heddle: every case is compiled and executed, and interpreted.
 
     run.py --heddle BIN [--kind hf_model|attention|seed_module]... [--only CASE,...] [--jobs N] [--binary | --interpret] [--dtype f16 | --dtype bf16 [--math dots|wide]]
-           [--target cuda --device emulator] [--listed] [-v] DIR
+           [--mcpu CPU | --target cuda --device emulator] [--listed] [-v] DIR
 
 DIR: one folder per case as its README describes (config.json, model.safetensors, inputs, expected, meta.json). A run counts
 twice, once for the binary and once for the interpreter. Tolerances and valid rows are those of meta.json, always. A line is
@@ -126,11 +126,11 @@ class Case:
 
 
 class Runner:
-    def __init__(self, heddle, case, dtype="f32", math="auto", target="cpu", device="", chip="sm_80"):
+    def __init__(self, heddle, case, dtype="f32", math="auto", target="cpu", device="", chip="sm_80", mcpu="native"):
         self.heddle, self.case, self.binaries, self.count = heddle, case, {}, 0
         # One text of PTX is enough where the emulator runs the kernels.
         emulated = device.startswith("emulator")
-        self.target = [] if target == "cpu" else ["--target", target] + (["--emulate", "--mcpu=" + chip] if emulated else [])
+        self.target = ["--mcpu", mcpu] if target == "cpu" else ["--target", target] + (["--emulate", "--mcpu=" + chip] if emulated else [])
         self.target += ["--emulate-races"] if emulated and "races" in device else []
         self.device = ["--device", device] if device else []
         self.rms, self.arithmetic = RMS_OF_HALVES.get(dtype), ["--dtype", dtype, "--math", math]
@@ -259,7 +259,7 @@ def run_case(path, options):
             return ["skip %s: %s" % (name, e)], 0, 0, 1
         except (OSError, ValueError, KeyError, StopIteration) as e:
             return ["FAIL %s: cannot read the case: %s: %s" % (name, type(e).__name__, e)], 0, 1, 0
-        runner = Runner(options.heddle, case, options.dtype, options.math, options.target, options.device, options.chip)
+        runner = Runner(options.heddle, case, options.dtype, options.math, options.target, options.device, options.chip, options.mcpu)
         for run in case.meta["runs"]:
             if runner.rms and ("greedy" in run["kind"] or name in runner.beyond):
                 continue  # the expected tokens are those of f32
@@ -290,6 +290,7 @@ def main():
     p.add_argument("--math", default="auto", choices=["auto", "dots", "wide"])
     p.add_argument("--target", default="cpu", choices=["cpu", "cuda"])
     p.add_argument("--device", default="", help="what binaries run on: a number, or emulator[:OPTIONS] (test/Emulator/README.md)")
+    p.add_argument("--mcpu", default="native", help="the processor that binaries are for")
     p.add_argument("--chip", default="sm_80", help="whose kernels are emulated")
     p.add_argument("-v", action="store_true", help="a line for what passes, too")
     p.add_argument("dir")

@@ -1,0 +1,27 @@
+#!/usr/bin/python3
+"""Sums stay in registers: `registers.py HEDDLE MODEL CPU LEAST`.
+
+Of the assembly of MODEL for CPU: innermost loops that do nothing but multiply and add (linears and attention: no compare of
+vectors, no other arithmetic of reals) and have LEAST or more multiply-adds touch no stack. Prints how many there are."""
+import re
+import subprocess
+import sys
+
+heddle, model, cpu, least = sys.argv[1:]
+text = subprocess.run([heddle, "compile", model, "--mcpu=" + cpu, "--emit=asm", "-o", "-"], check=True, stdout=subprocess.PIPE, text=True).stdout
+lines, labels, good, bad = text.splitlines(), {}, 0, 0
+for number, line in enumerate(lines):
+    label, jump = re.match(r"(\.L\w+):", line), re.match(r"\s+j[a-z]+\s+(\.L\w+)", line)
+    if label:
+        labels = {label[1]: number}  # a loop with a label inside is no innermost one
+    if not jump or jump[1] not in labels:
+        continue
+    body = [x.strip() for x in lines[labels[jump[1]] + 1:number]]
+    if sum("fmadd" in x for x in body) < int(least) or any(re.match(r"v(cmp|mul|add|sub|div|max|min)", x) for x in body):
+        continue
+    spills = [x for x in body if x.startswith("v") and "(%rsp" in x]
+    good, bad = good + (not spills), bad + bool(spills)
+    if spills:
+        print("%s: %d multiply-adds and %d moves to or from the stack" % (jump[1], sum("fmadd" in x for x in body), len(spills)))
+print("%d loops in registers, %d not" % (good, bad))
+sys.exit(bad > 0 or good == 0)
