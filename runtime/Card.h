@@ -49,6 +49,7 @@ struct LaunchLine {
   Form count;
   int64_t lanes = 32;             ///< threads an item takes: 32, a warp, or 1
   int64_t threads = 0;            ///< of a block
+  bool optional = false;          ///< a launch that is left out where it has no items
   int64_t shared = 0;             ///< bytes of shared memory of a block, on the chips
   std::vector<std::string> chips; ///< that are named here; none: on all of them
   std::vector<int64_t> numbers;   ///< what the kernel is given beside what all kernels get

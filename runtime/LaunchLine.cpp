@@ -1,6 +1,6 @@
 //===- LaunchLine.cpp - Lines of the card for a device --------------------===//
 //
-// `launch KERNEL items FORM of 32|1 threads N [shared BYTES [on CHIP..]] [with
+// `launch KERNEL items FORM of 32|1 threads N [optional] [shared BYTES [on CHIP..]] [with
 // NUMBER..]`, `repeat FORM`, `again`. A form may have spaces in it, so a line is cut at its words from
 // behind.
 //
@@ -46,7 +46,7 @@ static Status parseLaunch(std::string_view text, const std::vector<std::string> 
   constexpr size_t kMostNumbers = 256; // of the 4 KiB that arguments may take
   auto expected = [] {
     return internalError("expected `launch KERNEL items FORM of 32|1 threads N "
-                         "[shared BYTES [on CHIP..]] [with NUMBER..]`");
+                         "[optional] [shared BYTES [on CHIP..]] [with NUMBER..]`");
   };
   if (size_t at = text.find(" with "); at != std::string_view::npos) {
     bool good = eachWord(text.substr(at + 6), [&](std::string_view word) {
@@ -71,6 +71,10 @@ static Status parseLaunch(std::string_view text, const std::vector<std::string> 
       return expected();
     line.shared = *shared;
   }
+  constexpr std::string_view optional = " optional";
+  line.optional = text.size() > optional.size() && text.substr(text.size() - optional.size()) == optional;
+  if (line.optional)
+    text.remove_suffix(optional.size());
   std::optional<int64_t> threads = cutNumber(text, " threads ");
   std::optional<int64_t> lanes = cutNumber(text, " of ");
   size_t items = text.find(" items ");

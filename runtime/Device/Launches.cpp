@@ -124,6 +124,8 @@ Status Kernels::launch(const LaunchLine &line, const std::vector<int64_t> &dims,
   int64_t wanted = 0;
   if (!items || __builtin_mul_overflow(*items, line.lanes, &wanted))
     return internalError("the items of " + quote(line.kernel) + " are more than 64 bits can count");
+  if (line.optional && wanted == 0)
+    return {};
   const Kernel &kernel = kernels.find(line.kernel)->second;
   int64_t blocks = std::clamp<int64_t>(wanted / line.threads + (wanted % line.threads > 0), 1, kernel.most);
   KernelArguments arguments = given;

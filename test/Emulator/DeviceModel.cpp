@@ -283,6 +283,7 @@ arena 64
 length 3*N + 1
 length N*N
 launch first items 0 of 32 threads 64
+launch fourth items 0 of 32 threads 64 optional
 repeat 2
 launch second items N of 32 threads 64
 repeat N - 2

@@ -23,6 +23,8 @@ FAULTS = [
     ("an index is left behind by a repeat that ended", DEVICE + "Launches.cpp", "      index[--depth] = 0;\n", "      --depth;\n", "Device.LaunchesFollowTheCard"),
     ("a repeat runs once too often", DEVICE + "Launches.cpp", "} else if (++index[depth - 1] < repeats", "} else if (index[depth - 1]++ < repeats", "Device.LaunchesFollowTheCard"),
     ("a repeat of none runs", DEVICE + "Launches.cpp", "      if (*count > 0) {", "      if (*count >= 0) {", "Device.LaunchesFollowTheCard"),
+    ("a kernel without items is launched all the same", DEVICE + "Launches.cpp", "if (line.optional && wanted == 0)", "if (line.optional && wanted < 0)", "Device.LaunchesFollowTheCard"),
+    ("a kernel that has to be launched is left out", DEVICE + "Launches.cpp", "if (line.optional && wanted == 0)", "if (wanted == 0)", "Device.LaunchesFollowTheCard"),
     ("more blocks than the device holds", DEVICE + "Launches.cpp", "1, kernel.most);", "1, 1 << 20);", "Device.LaunchesFollowTheCard"),
     ("an item is one thread, whatever the card says", DEVICE + "Launches.cpp", "__builtin_mul_overflow(*items, line.lanes, &wanted)", "__builtin_mul_overflow(*items, int64_t(1), &wanted)", "Device.LaunchesFollowTheCard"),
     ("code for another family of chips", DEVICE + "Launches.cpp", "        (binary && number / 10 != capability / 10))", "        (binary && number < 0))", "Device.PicksImages"),

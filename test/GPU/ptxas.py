@@ -19,15 +19,16 @@ FORBIDDEN = [(r"__nv_", "calls a device library"), (r"@-1\b", "a predicate that 
              (r"\b(add|sub|mul|div|sqrt|fma)(\.ftz)?\.f32\b", "no rounding mode"), (r"\batom\.[a-z.]*(add|min|max)[a-z.]*\.f(16|32|64)\b", "float atomics")]
 
 
-# Of the kernels of one linear: what a line holds, and how many lines do. f32: 4 steps of 8 x 8 sums a thread, and the general kernel for few rows. bf16: of a
-# tall tile 2 steps of 4 x 4 units on sm_80 and 4 steps on sm_90a, of a low one 2 of 2; each left side comes by one ldmatrix, right sides by two.
+# Of the kernels of one linear: what a line holds, and how many lines do. f32: 4 steps of 8 x 8 sums a thread in a tall tile, 32 of one in a low
+# one, twice where a round has 64. bf16: of a tall tile 2 steps of 4 x 4 units on sm_80 and 4 steps on sm_90a, of a low one 8 of one; each left side comes by one
+# ldmatrix, and so do two right sides.
 PAIRS, MATRICES, GROUPS = ("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32", "ldmatrix.sync.aligned.m8n8.x4.shared.b16",
                            "wgmma.mma_async.sync.aligned.m64n128k16.f32.bf16.bf16")
 PRODUCTS = {
-    ("f32", "sm_80"): [("fma.rn.f32", 256, 1000), (PAIRS, 0, 0), (GROUPS, 0, 0)],
-    ("bf16", "sm_80"): [(PAIRS, 36, 36), (MATRICES, 16, 16), (GROUPS, 0, 0), ("fma.rn.f32", 0, 0)],
-    ("f32", "sm_90a"): [("fma.rn.f32", 256, 1000), (PAIRS, 0, 0), (GROUPS, 0, 0)],
-    ("bf16", "sm_90a"): [(PAIRS, 4, 4), (MATRICES, 4, 4), (GROUPS, 4, 4), ("cp.async.bulk.shared::cluster", 6, 6), ("fma.rn.f32", 0, 0)],
+    ("f32", "sm_80"): [("fma.rn.f32", 288, 320), (PAIRS, 0, 0), (GROUPS, 0, 0)],
+    ("bf16", "sm_80"): [(PAIRS, 40, 40), (MATRICES, 24, 24), (GROUPS, 0, 0), ("fma.rn.f32", 0, 0)],
+    ("f32", "sm_90a"): [("fma.rn.f32", 288, 320), (PAIRS, 0, 0), (GROUPS, 0, 0)],
+    ("bf16", "sm_90a"): [(PAIRS, 8, 8), (MATRICES, 12, 12), (GROUPS, 4, 4), ("cp.async.bulk.shared::cluster", 6, 6), ("fma.rn.f32", 0, 0)],
 }
 # Of an attention in bf16, in a tall and in a low tile alike: of the scores 4 steps of 8 units (64 keys) or 8 of 4 (heads of 128, 32 keys), of the values as
 # many; queries come by one ldmatrix a step, values by one for two units.
@@ -35,7 +36,7 @@ TURNED = "ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16"
 ATTENTIONS = {64: [(PAIRS, 128, 128), (MATRICES, 8, 8), (TURNED, 32, 32)], 128: [(PAIRS, 128, 128), (MATRICES, 16, 16), (TURNED, 32, 32)]}
 # The kernels of one linear, and opcodes of machine code: the low 12 bits of an instruction of 16 bytes. A product of a group of warps with its left side in
 # registers is among what ptxas before 13.3 may get wrong, so there is none.
-KERNELS = {"f32": ["few rows", "tall tiles"], "bf16": ["rounding", "low tiles", "tall tiles"]}
+KERNELS = {"f32": ["low tiles", "tall tiles"], "bf16": ["rounding", "low tiles", "tall tiles"]}
 OPCODES = {"FFMA": 0x223, "HMMA": 0x23C, "HGMMA": 0x9F0, "HGMMA with registers": 0xDF0}
 GROUPED = {("bf16", "sm_90a", "tall tiles"): 4}
 SLACK = 8 # registers that a kernel may differ from the table by

@@ -170,7 +170,7 @@ length 64*T + 8
 length max(B, T)
 launch first items max(B, 2) * T of 32 threads 256 # linear, $.layers[0] # x
 repeat 3
-launch second items T of 1 threads 96 shared 1024
+launch second items T of 1 threads 96 optional shared 1024
 launch fourth items T of 1 threads 96 shared 65536 on sm_89 sm_90a with 7 # on top
 repeat B + 1
 launch third items 1 of 32 threads 32 with 5 -1 4294967296
@@ -201,6 +201,8 @@ end
   EXPECT_EQ(lines[1].count.evaluate(dims), 3);
   EXPECT_EQ(lines[2].lanes, 1);
   EXPECT_EQ(lines[2].shared, 1024);
+  EXPECT_TRUE(lines[2].optional);
+  EXPECT_FALSE(lines[3].optional);
   EXPECT_TRUE(lines[2].chips.empty());
   EXPECT_EQ(lines[3].shared, 65536);
   EXPECT_EQ(lines[3].chips, (std::vector<std::string>{"sm_89", "sm_90a"}));
@@ -284,6 +286,8 @@ TEST(Card, LaunchesRefused) {
                             "launch k items Q of 32 threads 64",
                             "launch k T of 32 threads 64",
                             "launch k items T of 32 threads 64 extra",
+                            "launch k items T of 32 threads 64optional",
+                            "launch k items T of 32 optional threads 64",
                             "launch k items T of 32 threads 64 shared",
                             "launch k items T of 32 threads 64 shared -1",
                             "launch k items T of 32 threads 64 shared 8 9",

@@ -26,6 +26,8 @@ Value TileCode::rowOf(FragType type, Value i) {
     Value square = mul(div(i, constant(4)), 4 * type.getDown()), first = mul(mine, 4);
     return add({add(square, first), rem(i, constant(4))});
   }
+  if (type.getSpread() == Spread::cyclic)
+    return add(mul(i, type.getDown()), mine);
   Value group = div(rem(thread, constant(kWarp)), constant(4)), first = mul(mine, type.getRows() / type.getDown());
   // A piece has 16 rows of each warp of a group.
   int64_t warps = type.group() / kWarp;
@@ -48,6 +50,7 @@ Value TileCode::columnOf(FragType type, Value j) {
     Value piece = mul(div(j, constant(2)), 8), inside = rem(j, constant(2));
     return add({add(first, pair), add(piece, inside)});
   }
+  case Spread::cyclic: return add(mul(j, type.getAcross()), mine);
   case Spread::rows: return constant(0);
   }
   llvm_unreachable("all spreads are there");

@@ -54,8 +54,8 @@ Value TileCode::wordAt(const Piece &piece, Value row, Value column) {
 
 void TileCode::copy(const Window &w, const Piece &piece) {
   std::optional<int64_t> all = known(w.columns);
-  bool wide = w.groups || (piece.type.getImage() != Image::turned && piece.type.getColumns() % 4 == 0 &&
-                           (w.panels || (all && *all % 4 == 0)));
+  bool turned = piece.type.getImage() == Image::turned || piece.type.getImage() == Image::right;
+  bool wide = w.groups || (!turned && piece.type.getColumns() % 4 == 0 && (w.panels || (all && *all % 4 == 0)));
   if (!wide || !w.anywhere)
     return copyParts(w, piece, wide ? 4 : 1);
   Value first = rem(w.column, constant(4));
@@ -66,7 +66,7 @@ void TileCode::copy(const Window &w, const Piece &piece) {
 void TileCode::copyParts(const Window &w, const Piece &piece, int64_t words) {
   constexpr int64_t kWrittenOut = 8; // copies of a thread that stand in the code one by one
   int64_t rows = piece.type.getRows(), columns = piece.type.getColumns(), count = rows * columns / words;
-  bool left = piece.type.getImage() == Image::left;
+  bool left = w.groups && piece.type.getImage() == Image::left, right = w.groups && !left;
   Type global = LLVM::LLVMPointerType::get(b.getContext(), unsigned(NVVM::NVVMMemorySpace::Global));
   Value from = LLVM::AddrSpaceCastOp::create(b, global, w.from);
   auto modifier = words == 4 ? NVVM::LoadCacheModifierKind::CG : NVVM::LoadCacheModifierKind::CA;
@@ -74,10 +74,10 @@ void TileCode::copyParts(const Window &w, const Piece &piece, int64_t words) {
     // What lies side by side in groups is asked for side by side.
     int64_t across = !w.groups ? columns / words : left ? rows : columns;
     Value row = div(part, constant(across)), column = rem(part, constant(across));
-    if (w.groups && left)
+    if (left)
       std::swap(row, column);
-    row = w.groups && !left ? mul(row, words) : row;
-    column = w.groups && !left ? column : mul(column, words);
+    row = right ? mul(row, words) : row;
+    column = right ? column : mul(column, words);
     Value r = add(w.row, row), c = add(w.column, column);
     Value low = less(r, w.rows), front = less(c, w.columns);
     Value inside = arith::AndIOp::create(b, low, front);

@@ -18,7 +18,8 @@ using heddle::loops::kWarp;
 
 Values TileCode::multiply(const Piece &left, const Piece &right, FragType type, Values sums, int64_t depth) {
   switch (type.getSpread()) {
-  case Spread::block: return multiplyReals(left, right, type, std::move(sums), depth);
+  case Spread::block: return multiplySquares(left, right, type, std::move(sums), depth);
+  case Spread::cyclic: return multiplyChains(left, right, type, std::move(sums), depth);
   case Spread::mma: return multiplyPairs(left, right, type, std::move(sums), depth);
   case Spread::wgmma: return multiplyGroups(left, right, type, std::move(sums), depth);
   case Spread::rows: break; // no sum of products (mma_c2)
@@ -38,7 +39,7 @@ static void loadFour(TileCode &c, Value address, Values &to) {
 
 /// A few k at a time stand in the code: enough to be multiplied while the next are fetched, and no more than compilers
 /// like.
-Values TileCode::multiplyReals(const Piece &left, const Piece &right, FragType type, Values sums, int64_t depth) {
+Values TileCode::multiplySquares(const Piece &left, const Piece &right, FragType type, Values sums, int64_t depth) {
   constexpr int64_t kTogether = 4;
   int64_t rows = type.heldRows(), columns = type.heldColumns(), whole = depth / kTogether * kTogether;
   auto together = [&](Value first, int64_t count, Values now) {
@@ -52,6 +53,31 @@ Values TileCode::multiplyReals(const Piece &left, const Piece &right, FragType t
       for (int64_t i = 0; i < rows; ++i)
         for (int64_t j = 0; j < columns; ++j)
           now[i * columns + j] = fma(x[i], w[j], now[i * columns + j]);
+    }
+    return now;
+  };
+  sums = loop(constant(0), constant(whole), kTogether, sums,
+              [&](Value first, ValueRange now) { return together(first, kTogether, Values(now.begin(), now.end())); });
+  return together(constant(whole), depth - whole, sums);
+}
+
+/// Both sides lie in groups of four along k, which are fetched at once. So many stand in the code that fetches of one
+/// warp alone are under way while it multiplies.
+Values TileCode::multiplyChains(const Piece &left, const Piece &right, FragType type, Values sums, int64_t depth) {
+  constexpr int64_t kTogether = 32;
+  int64_t rows = type.heldRows(), columns = type.heldColumns(), whole = depth / kTogether * kTogether;
+  auto together = [&](Value first, int64_t count, Values now) {
+    for (int64_t k = 0; k < count; k += 4) {
+      Value at = add(first, k);
+      SmallVector<Values> x(rows), w(columns);
+      for (int64_t i = 0; i < rows; ++i)
+        loadFour(*this, wordAt(left, rowOf(type, constant(i)), at), x[i]);
+      for (int64_t j = 0; j < columns; ++j)
+        loadFour(*this, wordAt(right, at, columnOf(type, j)), w[j]);
+      for (int64_t n = 0; n < std::min<int64_t>(4, count - k); ++n)
+        for (int64_t i = 0; i < rows; ++i)
+          for (int64_t j = 0; j < columns; ++j)
+            now[i * columns + j] = fma(x[i][n], w[j][n], now[i * columns + j]);
     }
     return now;
   };
@@ -98,20 +124,30 @@ Values TileCode::multiplyPairs(const Piece &left, const Piece &right, FragType t
   Value upper = sub(rowOf(type, constant(0)), group), line = rem(lane, constant(16)),
         second = mul(div(lane, constant(16)), 4);
   Value across = sub(columnOf(type, 0), mul(place, 2));
+  Values odd;
   for (int64_t k = 0; k < depth; k += kWords) {
     SmallVector<Values> x, w;
     for (int64_t i = 0; i < rows; i += 2) {
       Value row = add({upper, add(line, i / 2 * 16)}), word = add(second, k);
       x.push_back(loadMatrices(wordAt(left, row, word), /*turned=*/false));
     }
-    // Two pieces at a time, of each the first and the second half of k.
+    // Two pieces at a time, of each the first and the second half of k; of one that is left over, those of two units.
     bool grouped = right.type.getImage() == Image::right;
-    for (int64_t j = 0; grouped && j < columns; j += 4) {
+    for (int64_t j = 0; grouped && j + 2 < columns; j += 4) {
       Value column = add({across, add(add(rem(lane, constant(8)), mul(div(lane, constant(16)), 8)), j / 2 * 8)});
       Value row = add(mul(rem(div(lane, constant(8)), constant(2)), 4), k), address = wordAt(right, row, column);
       Values all = loadMatrices(address, /*turned=*/false);
       for (int64_t n = 0; n < 4; n += 2)
         w.push_back({all[n], all[n + 1]});
+    }
+    if (grouped && columns % 4) {
+      if (k % (2 * kWords) == 0) {
+        Value column = add({across, add(rem(lane, constant(8)), (columns - 2) / 2 * 8)});
+        Value row = add(mul(div(lane, constant(8)), 4), k), address = wordAt(right, row, column);
+        odd = loadMatrices(address, /*turned=*/false);
+      }
+      int64_t half = k % (2 * kWords) / 4;
+      w.push_back({odd[half], odd[half + 1]});
     }
     for (int64_t j = 0; !grouped && j < columns; j += 2) {
       Value column = add({across, add(group, j / 2 * 8)});

@@ -9,6 +9,7 @@
 #include "compiler/Conversion/TileToNVVM/TileLaunch.h"
 #include "compiler/Conversion/ToLoops/Gpu/WarpLanes.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 
 using namespace mlir;
 using namespace heddle;
@@ -93,6 +94,17 @@ struct Ring {
 };
 } // namespace
 
+/// A round is long enough: several of them one behind the other would only be more code to fetch.
+static void stayALoop(const Values &made) {
+  auto loop = made[0].getDefiningOp<scf::ForOp>();
+  if (!loop)
+    return;
+  MLIRContext *context = loop.getContext();
+  auto unroll = LLVM::LoopUnrollAttr::get(context, BoolAttr::get(context, true), {}, {}, {}, {}, {}, {});
+  loop->setAttr("llvm.loop_annotation",
+                LLVM::LoopAnnotationAttr::get(context, {}, {}, {}, unroll, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}));
+}
+
 LogicalResult Launch::stream(StreamOp op) {
   int64_t step = op.getStep(), stages = op.getStages(), whole = op.getLength() / step, rest = op.getLength() % step;
   auto slot = [&](Value round) { return c.rem(round, c.constant(stages)); };
@@ -107,6 +119,7 @@ LogicalResult Launch::stream(StreamOp op) {
     ring.good = failed(next) ? failure() : ring.good;
     return failed(next) ? Values(carried) : *next;
   });
+  stayALoop(now);
   if (failed(ring.good))
     return failure();
   if (rest) {

@@ -72,7 +72,8 @@ private:
   /// What of a spread's D x A a thread belongs to: itself (block), its group of threads.
   Value owner(FragType type);
   Value address(Value shared);
-  Values multiplyReals(const Piece &left, const Piece &right, FragType type, Values sums, int64_t depth);
+  Values multiplySquares(const Piece &left, const Piece &right, FragType type, Values sums, int64_t depth);
+  Values multiplyChains(const Piece &left, const Piece &right, FragType type, Values sums, int64_t depth);
   Values multiplyPairs(const Piece &left, const Piece &right, FragType type, Values sums, int64_t depth);
   Values multiplyGroups(const Piece &left, const Piece &right, FragType type, Values sums, int64_t depth);
   /// Four matrices of 8 x 8 halves whose rows begin where each lane says, as words.

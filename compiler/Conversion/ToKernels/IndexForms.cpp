@@ -42,18 +42,27 @@ Form IndexForms::read(Value v) {
   Operation *op = v.getDefiningOp();
   if (!op)
     return std::nullopt;
-  auto both = [&](Value a, Value c, auto join) -> Form {
-    Form x = read(a), y = read(c);
+  auto both = [&](Value a, Value c, auto join, bool lessens = false) -> Form {
+    Form x = read(a);
+    unsigned before = found;
+    Form y = read(c);
+    lessened |= lessens && found != before;
     return x && y ? Form(join(*x, *y)) : std::nullopt;
   };
-  auto operands = [&](auto join) { return both(op->getOperand(0), op->getOperand(1), join); };
+  auto operands = [&](auto join, bool lessens = false) {
+    return both(op->getOperand(0), op->getOperand(1), join, lessens);
+  };
   auto divided = [&](Value a, Value c) -> Form {
-    Form x = read(a), y = read(c);
+    Form x = read(a);
+    unsigned before = found;
+    Form y = read(c);
+    lessened |= found != before;
     return x && y && !y->is(0) ? Form(x->floorDiv(*y)) : std::nullopt;
   };
   return llvm::TypeSwitch<Operation *, Form>(op)
       .Case([&](arith::IndexCastOp o) { return read(o.getIn()); })
       .Case([&](LLVM::LoadOp o) -> Form {
+        found += o->hasAttr(loops::kKeptAttr);
         if (auto bound = o->getAttrOfType<StringAttr>(loops::kKeptAttr))
           return bounds ? Size::parse(bound.getValue()) : std::nullopt;
         std::optional<int64_t> slot = slotOf(o, dims);
@@ -61,7 +70,7 @@ Form IndexForms::read(Value v) {
         return known ? Form(Size::dim(cast<StringAttr>(names[size_t(*slot)]).getValue())) : std::nullopt;
       })
       .Case([&](arith::AddIOp) { return operands([](const Size &x, const Size &y) { return x + y; }); })
-      .Case([&](arith::SubIOp) { return operands([](const Size &x, const Size &y) { return x - y; }); })
+      .Case([&](arith::SubIOp) { return operands([](const Size &x, const Size &y) { return x - y; }, true); })
       .Case([&](arith::MulIOp) { return operands([](const Size &x, const Size &y) { return x * y; }); })
       .Case([&](arith::DivUIOp o) { return divided(o.getLhs(), o.getRhs()); })
       .Case([&](arith::SelectOp o) -> Form {

@@ -15,11 +15,16 @@ public:
   IndexForms(mlir::Value dims, mlir::ArrayAttr names, bool bounds) : dims(dims), names(names), bounds(bounds) {}
   /// The form that an index is, none if it is none over the dims.
   std::optional<model::Size> read(mlir::Value v);
+  /// Whether what was read is at least what it stands for: fewer rows that are found out than there may be never make
+  /// a form more.
+  bool areBounds() const { return !lessened; }
 
 private:
   mlir::Value dims;
   mlir::ArrayAttr names;
   bool bounds;
+  unsigned found = 0;    ///< numbers so far that the entry finds out for itself
+  bool lessened = false; ///< whether such a number was taken away from another, or divided one
 };
 
 } // namespace heddle::kernels

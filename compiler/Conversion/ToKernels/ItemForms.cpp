@@ -9,6 +9,7 @@
 #include "compiler/Conversion/ToKernels/IndexForms.h"
 #include "compiler/Conversion/ToLoops/Gpu/WarpLanes.h"
 #include "compiler/Conversion/ToLoops/Lowering.h"
+#include "dialects/Model/IR/ReservedDims.h"
 #include "dialects/Tile/IR/Tile.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -37,21 +38,34 @@ static Value stretchOf(Operation *op, func::FuncOp entry) {
 kernels::Items kernels::itemsOf(func::FuncOp entry, const llvm::SetVector<Operation *> &ops) {
   IndexForms forms(entry.getArgument(3), entry->getAttrOfType<ArrayAttr>(loops::kDimsAttr), /*bounds=*/true);
   std::optional<Size> teams, lanes;
+  bool tiles = false, stretches = false, bare = false;
   auto note = [&](std::optional<Size> &most, Value n, int64_t each = 1) {
     Size form = forms.read(n).value_or(Size(kUnknown)) * Size(each);
     most = most ? Size::max(*most, form) : form;
   };
-  for (Operation *root : ops)
+  for (Operation *root : ops) {
+    bool dealt = false;
     root->walk([&](Operation *op) {
-      if (Value n = stretchOf(op, entry))
+      if (Value n = stretchOf(op, entry)) {
         note(teams, n);
-      if (auto launch = dyn_cast<tile::LaunchOp>(op))
+        stretches = true;
+      }
+      if (auto launch = dyn_cast<tile::LaunchOp>(op)) {
         note(teams, launch.getCount(), launch.getThreads() / loops::kWarp);
+        tiles = dealt = true;
+      }
       if (auto loop = dyn_cast<scf::ForOp>(op))
-        if (auto worker = op->getAttrOfType<StringAttr>(loops::kItemsAttr))
+        if (auto worker = op->getAttrOfType<StringAttr>(loops::kItemsAttr)) {
           note(worker.getValue() == "lane" ? lanes : teams, loop.getUpperBound());
+          dealt = true;
+        }
     });
-  if (!lanes)
-    return {teams.value_or(Size(1)), loops::kWarp};
-  return {teams ? Size::max(*lanes, *teams * Size(loops::kWarp)) : *lanes, 1};
+    bare |= !dealt && !isMemoryEffectFree(root) && !isa<LLVM::LoadOp, LLVM::AllocaOp>(root);
+  }
+  Items items = !lanes ? Items{teams.value_or(Size(1)), loops::kWarp}
+                       : Items{teams ? Size::max(*lanes, *teams * Size(loops::kWarp)) : *lanes, 1};
+  // A graph of steps is kept for many lengths of the past.
+  items.optional =
+      tiles && !bare && !stretches && forms.areBounds() && !items.count.dims().count(model::kPastDim.str());
+  return items;
 }

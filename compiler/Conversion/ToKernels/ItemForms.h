@@ -12,6 +12,7 @@ namespace heddle::kernels {
 struct Items {
   model::Size count;
   int64_t lanes;
+  bool optional = false; ///< whether nothing is done where `count` is 0
 };
 
 /// Of the ops of one phase of `entry` (a function of convert-heddle-to-warps): the most that any of its loops over

@@ -26,6 +26,8 @@ static DictionaryAttr attributeOf(const Launch &launch, Builder &b) {
                                       text("place", launch.place),
                                       number("threads", launch.threads),
                                       number("times", launch.times)};
+  if (launch.optional)
+    written.push_back(b.getNamedAttr("optional", b.getUnitAttr()));
   if (!launch.numbers.empty())
     written.push_back(b.getNamedAttr("numbers", b.getDenseI64ArrayAttr(launch.numbers)));
   if (launch.shared) {
@@ -60,6 +62,7 @@ static std::optional<Launch> launchOf(Attribute attribute, StringRef kernel, loo
     good &= cost.has_value();
     launch.costs.push_back(cost.value_or(loops::Cost()));
   }
+  launch.optional = fields.has("optional");
   if (fields.has("numbers"))
     launch.numbers = fields.numbers("numbers");
   if (fields.has("shared")) {
@@ -98,7 +101,9 @@ FailureOr<std::vector<Launch>> Launch::of(Operation *kernel, loops::ErrorOf repo
 int64_t Launch::sharedOn(StringRef chip) const { return on.empty() || llvm::is_contained(on, chip) ? shared : 0; }
 
 std::string Launch::line() const {
-  std::string more = shared ? " shared " + std::to_string(shared) : "";
+  std::string more = optional ? " optional" : "";
+  if (shared)
+    more += " shared " + std::to_string(shared);
   for (const std::string &chip : on)
     more += (&chip == &on.front() ? " on " : " ") + chip;
   for (const int64_t &number : numbers)

@@ -18,6 +18,7 @@ struct Launch {
   int64_t times = 1;                   ///< launches in a call of the entry, by the repeats around it
   std::string place;                   ///< "file:line:column" of the description, or ""
   std::vector<loops::Cost> costs = {}; ///< of the phases of ops that it does
+  bool optional = false;               ///< left out where it has no items
   int64_t shared = 0;                  ///< bytes of shared memory that it is given, beside what it has by itself
   std::vector<std::string> on = {};    ///< the chips that `shared` is for; none: all
   std::vector<int64_t> numbers = {};   ///< what it is given beside what all kernels get

@@ -302,6 +302,7 @@ void Splitter::makeKernel(llvm::SetVector<Operation *> &ops, Operation *end) {
     kernel->setAttr(NVVM::NVVMDialect::getMaxntidAttrName(), b.getDenseI32ArrayAttr(int32_t(*tiled)));
   Items items = itemsOf(entry, ops);
   Launch launch{name, shortName(entry).str(), items.count, items.lanes, tiled.value_or(kThreads), times, placeOf(loc)};
+  launch.optional = items.optional;
   if (auto costs = end ? end->getAttrOfType<ArrayAttr>(loops::kCostsAttr) : ArrayAttr())
     for (Attribute one : costs) {
       std::optional<loops::Cost> cost =

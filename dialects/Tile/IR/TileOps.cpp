@@ -133,7 +133,7 @@ LogicalResult CopyOp::verify() {
   if (!fills || !target || target.getOwner() != (*this)->getBlock()) // copy_c2
     return emitOpError("stands in the body 'fill' of a stream or of rounds and has an argument of it as target");
   Image image = getTo().getType().getImage();
-  bool grouped = image == Image::left || image == Image::right;
+  bool grouped = (image == Image::left || image == Image::right) && !getTo().getType().getWord().isF32();
   if (grouped != getGroups() || (grouped && getPanels())) // copy_c3
     return emitOpError("fills '") << stringifyImage(image) << "' from "
                                   << (grouped ? "groups and nothing else" : "rows or panels, not from groups");
@@ -174,15 +174,19 @@ LogicalResult MmaOp::verify() {
     return emitOpError("multiplies ") << left.getRows() << "x" << left.getColumns() << " by " << right.getRows() << "x"
                                       << right.getColumns() << " into " << sum.getRows() << "x" << sum.getColumns();
   Image x = left.getImage(), w = right.getImage();
+  bool groups = x == Image::left && w == Image::right;
+  bool reals = left.getWord().isF32() && right.getWord().isF32(),
+       pairs = !left.getWord().isF32() && !right.getWord().isF32();
   StringRef reads;
   switch (sum.getSpread()) { // mma_c2
   case Spread::block: reads = x == Image::turned && w == Image::plain ? "" : "'turned' and 'plain'"; break;
   case Spread::mma:
-    reads = (x == Image::chunks || x == Image::left) && (w == Image::woven || w == Image::right)
+    reads = pairs && (x == Image::chunks || x == Image::left) && (w == Image::woven || w == Image::right)
                 ? ""
-                : "'chunks' or 'left' and 'woven' or 'right'";
+                : "'chunks' or 'left' and 'woven' or 'right' of pairs";
     break;
-  case Spread::wgmma: reads = x == Image::left && w == Image::right ? "" : "'left' and 'right'"; break;
+  case Spread::wgmma: reads = pairs && groups ? "" : "'left' and 'right' of pairs"; break;
+  case Spread::cyclic: reads = reals && groups ? "" : "'left' and 'right' of f32"; break;
   case Spread::rows: reads = "no pieces"; break;
   }
   if (!reads.empty())

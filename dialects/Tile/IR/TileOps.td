@@ -92,7 +92,7 @@ def Tile_CopyOp : Tile_Op<"copy"> {
     bytes where 4 divides the columns, and 4 divides `column` too unless it is `anywhere`; in groups 4 divides the axis that is summed.
     - (C1) `panels` is a positive multiple of 4.
     - (C2) it stands in the `fill` of a stream or of rounds, and its target is an argument of that.
-    - (C3) `left` and `right` are filled from groups, without panels, and no other pieces are.
+    - (C3) `left` and `right` of pairs are filled from groups, without panels, and no other pieces are.
     The example of `tile.stream` has one of each kind, that of `tile.rounds` one that begins anywhere.
   }];
   let arguments = (ins Tile_Address:$from, Index:$row, Index:$column, Index:$rows, Index:$columns, OptionalAttr<I64Attr>:$panels, UnitAttr:$groups,
@@ -179,13 +179,14 @@ def Tile_ZeroOp : Tile_Op<"zero", [Pure]> {
 def Tile_MmaOp : Tile_Op<"mma", [AllTypesMatch<["sum", "result"]>]> {
   let summary = "sum + left·right";
   let description = [{
-    `block`: every element is one chain of fused products, k ascending, so it has the bits of any other such chain.
+    `block`, `cyclic`: every element is one chain of fused products, k ascending, so it has the bits of any other such chain.
     `mma`: 8 words (16 products) at a time, ascending; how a unit adds these 16 is its own business, but the same wherever the
     element stands in a tile. `wgmma`: the same, by units that read shared memory by themselves while threads go on.
     A fragment on the left is multiplied as pairs of bf16, which are the upper halves of its
     numbers: who wants them rounded rounds them before. Its columns are rows of the right side, whose words are pairs of neighbours in a row.
     - (C1) left is rows x k, right is k x columns (of pairs of columns, behind a fragment).
-    - (C2) `block` takes `turned` and `plain`, `mma` takes `chunks` or `left` and `woven` or `right`, or a fragment and `chunks`, `wgmma` takes `left` and `right`.
+    - (C2) `block` takes `turned` and `plain`, `mma` takes `chunks` or `left` and `woven` or `right`, or a fragment and `chunks`, `wgmma` takes `left` and `right`,
+      `cyclic` these two of f32.
     - (C3) into `wgmma` it stands in a `bulk` stream, whose copies such units see.
     - (C4) a fragment on the left is spread as the sum is, and A is 1: a group has whole rows.
   }];

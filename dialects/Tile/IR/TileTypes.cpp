@@ -68,6 +68,8 @@ LogicalResult FragType::verify(Complaint emitError, int64_t rows, int64_t column
   if (spread == Spread::rows && (rows % (16 * down) || columns != 1 || across != 1)) // frag_c5
     return emitError() << "a number a row is of rows x 1, 16 rows for each of D x 1 groups, not of " << rows << "x"
                        << columns << " over " << down << "x" << across;
+  if (spread == Spread::cyclic && (rows % down || columns % across)) // frag_c6
+    return emitError() << down << " rows of " << across << " threads do not fill " << rows << "x" << columns;
   return success();
 }
 
@@ -87,7 +89,8 @@ void FragType::print(AsmPrinter &p) const {
 
 int64_t FragType::group() const {
   switch (getSpread()) {
-  case Spread::block: return 1;
+  case Spread::block:
+  case Spread::cyclic: return 1;
   case Spread::mma:
   case Spread::rows: return 32;
   case Spread::wgmma: return 128;
@@ -96,14 +99,22 @@ int64_t FragType::group() const {
 }
 int64_t FragType::threads() const { return getDown() * getAcross() * group(); }
 int64_t FragType::heldRows() const {
-  return getRows() / getDown() /
-         (getSpread() == Spread::block ? 1 : group() / 4); // four threads stand beside each other
+  return getRows() / getDown() / (group() == 1 ? 1 : group() / 4); // four threads stand beside each other
 }
 int64_t FragType::heldColumns() const {
   bool quads = getSpread() == Spread::mma || getSpread() == Spread::wgmma;
   return getColumns() / getAcross() / (quads ? 4 : 1);
 }
-int64_t FragType::run() const { return getSpread() == Spread::block ? 4 : getSpread() == Spread::rows ? 1 : 2; }
+int64_t FragType::run() const {
+  switch (getSpread()) {
+  case Spread::block: return 4;
+  case Spread::mma:
+  case Spread::wgmma: return 2;
+  case Spread::rows:
+  case Spread::cyclic: return 1;
+  }
+  llvm_unreachable("all spreads are there");
+}
 FragType FragType::ofRows() const {
   return getSpread() == Spread::mma ? get(getContext(), getRows(), 1, Spread::rows, getDown(), 1) : FragType();
 }
@@ -113,15 +124,19 @@ FragType FragType::ofRows() const {
 LogicalResult SharedType::verify(Complaint emitError, int64_t rows, int64_t columns, Type word, Image image) {
   if (rows < 1 || columns < 1) // shared_c1
     return emitError() << "a piece of " << rows << "x" << columns << " has no elements";
-  bool reals = image == Image::plain || image == Image::turned;
-  if (reals ? !word.isF32() : !word.isInteger(32)) // shared_c2
-    return emitError() << "'" << stringifyImage(image) << "' holds " << (reals ? "f32" : "i32") << ", not " << word;
+  bool reals = image == Image::plain || image == Image::turned, pairs = image == Image::chunks || image == Image::woven;
+  if (!(word.isF32() && !pairs) && !(word.isInteger(32) && !reals)) // shared_c2
+    return emitError() << "'" << stringifyImage(image) << "' holds "
+                       << (reals   ? "f32"
+                           : pairs ? "i32"
+                                   : "f32 or i32")
+                       << ", not " << word;
   bool whole = image == Image::plain    ? columns % 4 == 0
                : image == Image::turned ? rows % 4 == 0
                : image == Image::chunks ? columns % 16 == 0 && rows % 16 == 0
                : image == Image::woven  ? rows % 8 == 0 && columns % 32 == 0
                : image == Image::left   ? rows % 16 == 0 && columns % 8 == 0
-                                        : rows % 8 == 0 && columns % 16 == 0;
+                                        : rows % 8 == 0 && columns % 8 == 0 && (rows % 16 == 0 || columns % 16 == 0);
   if (!whole) // shared_c3
     return emitError() << "'" << stringifyImage(image) << "' is fetched in parts that do not fill " << rows << "x"
                        << columns;
@@ -145,11 +160,15 @@ void SharedType::print(AsmPrinter &p) const {
 int64_t SharedType::pitch() const {
   switch (getImage()) {
   case Image::turned: return getRows() + 4;
-  case Image::left: return 4 * getRows();
+  case Image::left: return 4 * getRows() + (getWord().isF32() ? 4 : 0);
   case Image::right: return 4 * getColumns();
   default: return getColumns();
   }
 }
 int64_t SharedType::words() const {
-  return getImage() == Image::turned ? pitch() * getColumns() : getRows() * getColumns();
+  switch (getImage()) {
+  case Image::turned: return pitch() * getColumns();
+  case Image::left: return pitch() * getColumns() / 4;
+  default: return getRows() * getColumns();
+  }
 }

@@ -21,7 +21,7 @@ class Tile_Enum<string name, string text, list<I32EnumAttrCase> cases> : I32Enum
 
 def Tile_Spread : Tile_Enum<"Spread", "which thread holds which element of a fragment",
                             [I32EnumAttrCase<"block", 0>, I32EnumAttrCase<"mma", 1>, I32EnumAttrCase<"wgmma", 2>,
-                             I32EnumAttrCase<"rows", 3>]>;
+                             I32EnumAttrCase<"rows", 3>, I32EnumAttrCase<"cyclic", 4>]>;
 def Tile_Image : Tile_Enum<"Image", "in which order a piece lies in shared memory", [
     I32EnumAttrCase<"plain", 0>, I32EnumAttrCase<"turned", 1>, I32EnumAttrCase<"chunks", 2>, I32EnumAttrCase<"woven", 3>,
     I32EnumAttrCase<"left", 4>, I32EnumAttrCase<"right", 5>]>;
@@ -43,6 +43,7 @@ def Tile_Frag : Tile_Type<"Frag", "frag"> {
       that multiplies matrices.
     - `wgmma`: as `mma`, but groups of 128 threads, in pieces of 64 rows that are as wide as the rectangle; the q-th 32 threads of a group
       hold rows 16·q .. 16·q + 15 of a piece as a group of `mma` does.
+    - `cyclic`: threads stand in D rows of A. The one at (y, x) holds rows D·n + y and columns A·n + x.
     - `rows`: a number a row, held by the four threads that hold elements of this row in an `mma` fragment of as many rows.
 
     - (C1) D and A are positive, and so are rows and columns.
@@ -50,6 +51,7 @@ def Tile_Frag : Tile_Type<"Frag", "frag"> {
     - (C3) `mma`: 16·D divides the rows, 8·A the columns.
     - (C4) `wgmma`: 64·D divides the rows, 8·A the columns, and a rectangle has at most 256 of them.
     - (C5) `rows`: 16·D divides the rows, there is one column, and A is 1.
+    - (C6) `cyclic`: D divides the rows, A the columns.
   }];
   let parameters = (ins "int64_t":$rows, "int64_t":$columns, "::heddle::tile::Spread":$spread, "int64_t":$down, "int64_t":$across);
   let extraClassDeclaration = [{
@@ -85,14 +87,15 @@ def Tile_Shared : Tile_Type<"Shared", "shared"> {
       columns, else at c xor (row/2 mod 4).
     - `woven`: row after row; column c of a row stands at c xor 8·(row mod 4).
     - `left`, `right`: in groups of four words along the axis that is summed, the columns of a left and the rows of a right side: four words
-      of a row (of a column), those of all rows (columns) one behind the other, then the next four. Eight such rows are one
-      8 x 8 matrix of halves, 128 bytes without a gap, as `ldmatrix` and `wgmma` want them.
+      of a row (of a column), those of all rows (columns) one behind the other, then the next four. Eight such rows of pairs are one
+      8 x 8 matrix of halves, 128 bytes without a gap, as `ldmatrix` and `wgmma` want them; between two groups of a left side of f32
+      four words are left free.
 
     - (C1) rows and columns are positive.
-    - (C2) `plain` and `turned` hold f32, all others i32.
+    - (C2) `plain` and `turned` hold f32, `chunks` and `woven` i32.
     - (C3) what is fetched at once is whole: 4 divides the columns of `plain` and the rows of `turned`, `chunks` have
       rows and columns by 16, `woven` has rows by 8 and columns by 32, `left` rows by 16 and columns by 8, `right` rows by 8 and columns
-      by 16.
+      by 16, or rows by 16 and columns by 8.
   }];
   let parameters = (ins "int64_t":$rows, "int64_t":$columns, "::mlir::Type":$word, "::heddle::tile::Image":$image);
   let extraClassDeclaration = [{

@@ -43,6 +43,8 @@ static constexpr Machine kMachines[] = {
     {"sm_89", "L4", 58, 2.04, 300e9, 30.3e12, 121e12, 100 << 10},
     {"sm_90a", "H100", 132, 1.755, 3350e9, 66.9e12, 989e12, 228 << 10},
 };
+/// Bytes that a multiprocessor takes from the cache of all in a clock.
+static constexpr double kTaken = 64;
 /// Between the end of a kernel and the beginning of the next in a graph, in seconds.
 static constexpr double kLaunch = 2e-6;
 /// Of a dim without a bound.
@@ -127,23 +129,32 @@ static llvm::json::Object kernelRow(const Launch &launch, const Dims &lengths, c
       written += value(cost.written);
     }
   }
-  double memory = (read + written) / machine.bandwidth, compute = operations / (dots ? machine.pairs : machine.reals);
+  // A block works on one multiprocessor, and a warp is issued to by one scheduler.
+  double blocks = std::max(1.0, std::ceil(items * double(launch.lanes) / double(launch.threads)));
+  double working = std::min(blocks, machine.processors), clock = machine.gigahertz * 1e9;
+  double issued = std::min(blocks * double(launch.threads) / 32, machine.processors * Machine::schedulers);
+  double bytes = read + written, memory = std::max(bytes / machine.bandwidth, bytes / (working * kTaken * clock));
+  double compute = operations / ((dots ? machine.pairs : machine.reals) * working / machine.processors);
   double issue = 0;
   if (loop.operations && operations > 0)
-    issue = operations / double(loop.operations) * double(loop.total()) /
-            (machine.processors * Machine::schedulers * machine.gigahertz * 1e9);
+    issue = operations / double(loop.operations) * double(loop.total()) / (issued * clock);
   double bound = std::max({memory, compute, issue});
-  StringRef by = bound == 0 ? "launch" : bound == memory ? "bytes" : bound == compute ? "operations" : "instructions";
+  bool launched = items > 0 || !launch.optional;
+  StringRef by = !launched          ? "nothing"
+                 : bound == 0       ? "launch"
+                 : bound == memory  ? "bytes"
+                 : bound == compute ? "operations"
+                                    : "instructions";
   llvm::json::Object row{{"kernel", launch.kernel},
                          {"op", llvm::join(ops, "+")},
                          {"place", launch.place},
-                         {"launches", launch.times},
+                         {"launches", launched ? launch.times : 0},
                          {"items", int64_t(items)},
                          {"threads", launch.threads},
                          {"read", int64_t(read)},
                          {"written", int64_t(written)},
                          {"operations", int64_t(operations)},
-                         {"bound_us", (bound + kLaunch) * 1e6},
+                         {"bound_us", launched ? (bound + kLaunch) * 1e6 : 0},
                          {"bound_by", by.str()},
                          {"loop", loop.str()},
                          {"loop_instructions", loop.total()},
@@ -151,14 +162,13 @@ static llvm::json::Object kernelRow(const Launch &launch, const Dims &lengths, c
   if (resources) {
     Resources all = *resources;
     all.shared += launch.sharedOn(machine.chip);
-    int64_t blocks = residentBlocks(machine, all, launch.threads);
-    double wanted = std::ceil(items * double(launch.lanes) / double(launch.threads));
+    int64_t resident = residentBlocks(machine, all, launch.threads);
     row["registers"] = resources->registers;
     row["shared"] = all.shared;
     row["stack"] = resources->stack;
     row["spills"] = resources->spills;
-    row["blocks_per_processor"] = blocks;
-    row["waves"] = blocks ? wanted / (double(blocks) * machine.processors) : 0;
+    row["blocks_per_processor"] = resident;
+    row["waves"] = resident && items > 0 ? blocks / (double(resident) * machine.processors) : 0;
   }
   return row;
 }
@@ -179,12 +189,12 @@ static llvm::json::Object entryReport(llvm::ArrayRef<Launch> launches, StringRef
     llvm::json::Object row = kernelRow(launch, lengths, machine, loop == loops.end() ? Mix() : loop->second,
                                        taken == resources.end() ? nullptr : &taken->second);
     bool dots = llvm::any_of(launch.costs, [](const loops::Cost &cost) { return cost.dots; });
-    double times = double(launch.times);
+    double times = double(*row.getInteger("launches"));
     read += times * double(*row.getInteger("read"));
     written += times * double(*row.getInteger("written"));
     (dots ? pairs : reals) += times * double(*row.getInteger("operations"));
     bound += times * *row.getNumber("bound_us");
-    count += launch.times;
+    count += *row.getInteger("launches");
     rows.push_back(std::move(row));
   }
   double roofline = std::max((read + written) / machine.bandwidth, reals / machine.reals + pairs / machine.pairs);

@@ -32,6 +32,11 @@ func.func private @frag_c5(!tile.frag<64x2, rows 4x1>)
 
 // -----
 
+// expected-error @below {{16 rows of 8 threads do not fill 24x8}}
+func.func private @frag_c6(!tile.frag<24x8, cyclic 16x8>)
+
+// -----
+
 // expected-error @below {{there is no 'diagonal'}}
 func.func private @spread(!tile.frag<48x128, diagonal 2x4>)
 
@@ -57,8 +62,8 @@ func.func private @shared_c2_pairs(!tile.shared<16x128xf32, woven>)
 
 // -----
 
-// expected-error @below {{'left' holds i32, not 'f32'}}
-func.func private @shared_c2_groups(!tile.shared<128x16xf32, left>)
+// expected-error @below {{'left' holds f32 or i32, not 'f16'}}
+func.func private @shared_c2_groups(!tile.shared<128x16xf16, left>)
 
 // -----
 
@@ -87,8 +92,8 @@ func.func private @shared_c3_left(!tile.shared<128x12xi32, left>)
 
 // -----
 
-// expected-error @below {{'right' is fetched in parts that do not fill 16x24}}
-func.func private @shared_c3_right(!tile.shared<16x24xi32, right>)
+// expected-error @below {{'right' is fetched in parts that do not fill 24x24}}
+func.func private @shared_c3_right(!tile.shared<24x24xi32, right>)
 
 // -----
 
@@ -301,7 +306,7 @@ func.func @mma_c1(%a: !tile.shared<64x16xf32, turned>, %b: !tile.shared<16x32xf3
 // -----
 
 func.func @mma_c2(%a: !tile.shared<64x16xf32, turned>, %b: !tile.shared<16x64xf32, plain>, %sum: !tile.frag<64x64, mma 2x4>) {
-  // expected-error @below {{into 'mma' reads 'chunks' or 'left' and 'woven' or 'right'}}
+  // expected-error @below {{into 'mma' reads 'chunks' or 'left' and 'woven' or 'right' of pairs}}
   %next = tile.mma %a, %b, %sum : !tile.shared<64x16xf32, turned>, !tile.shared<16x64xf32, plain> -> !tile.frag<64x64, mma 2x4>
   return
 }
@@ -309,8 +314,24 @@ func.func @mma_c2(%a: !tile.shared<64x16xf32, turned>, %b: !tile.shared<16x64xf3
 // -----
 
 func.func @mma_c2_groups(%a: !tile.shared<64x16xi32, left>, %b: !tile.shared<16x64xi32, woven>, %sum: !tile.frag<64x64, wgmma 1x1>) {
-  // expected-error @below {{into 'wgmma' reads 'left' and 'right'}}
+  // expected-error @below {{into 'wgmma' reads 'left' and 'right' of pairs}}
   %next = tile.mma %a, %b, %sum : !tile.shared<64x16xi32, left>, !tile.shared<16x64xi32, woven> -> !tile.frag<64x64, wgmma 1x1>
+  return
+}
+
+// -----
+
+func.func @mma_c2_reals(%a: !tile.shared<64x16xf32, left>, %b: !tile.shared<16x64xf32, right>, %sum: !tile.frag<64x64, mma 1x1>) {
+  // expected-error @below {{into 'mma' reads 'chunks' or 'left' and 'woven' or 'right' of pairs}}
+  %next = tile.mma %a, %b, %sum : !tile.shared<64x16xf32, left>, !tile.shared<16x64xf32, right> -> !tile.frag<64x64, mma 1x1>
+  return
+}
+
+// -----
+
+func.func @mma_c2_cyclic(%a: !tile.shared<16x16xi32, left>, %b: !tile.shared<16x8xi32, right>, %sum: !tile.frag<16x8, cyclic 16x8>) {
+  // expected-error @below {{into 'cyclic' reads 'left' and 'right' of f32}}
+  %next = tile.mma %a, %b, %sum : !tile.shared<16x16xi32, left>, !tile.shared<16x8xi32, right> -> !tile.frag<16x8, cyclic 16x8>
   return
 }
 

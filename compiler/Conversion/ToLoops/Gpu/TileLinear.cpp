@@ -3,7 +3,7 @@
 // y = x W + b and its epilogue, a tile of y at a time (dialects/Tile): pieces of x and of the panels of W stream
 // through shared memory, sums stay in registers, and the epilogue is done on them. f32 is one chain of fused products
 // an element, as in the general kernel; dots are units of 16 products, in the same order in any tile. So it is the
-// number of rows, which only the device knows, that chooses between a tall tile and the program for few rows, and
+// number of rows, which only the device knows, that chooses between a tall tile and a low one of few columns, and
 // the choice shows in no bit.
 //
 //===----------------------------------------------------------------------===//
@@ -23,7 +23,6 @@ using namespace heddle::loops;
 using namespace heddle::model;
 using tile::FragType, tile::SharedType, tile::Image;
 
-static constexpr int64_t kThreads = 256;
 static constexpr int64_t kFewRows = 16; ///< up to these tall tiles would multiply mostly zeros
 
 namespace {
@@ -40,6 +39,9 @@ private:
   int64_t n, width, depth; ///< results; those of a panel; words of a row of the left side
   Sides sides;
 
+  FragType fragmentOf(const TileShape &s) {
+    return FragType::get(op.getContext(), s.rows, s.columns, s.spread, s.down, s.across);
+  }
   Value sum(const TileShape &shape, Value row, Value column, Value rows);
   void finish(Value x, Value row, Value column);
 };
@@ -56,10 +58,10 @@ TileLinear::TileLinear(Lowering &l, LinearOp op, const ReadyLinear &ready, Sides
 Value TileLinear::sum(const TileShape &s, Value row, Value column, Value rows) {
   MLIRContext *context = op.getContext();
   Type word = sides == Sides::Reals ? l.f32() : Type(l.b.getI32Type()), index = l.b.getIndexType();
-  bool groups = sides == Sides::Groups;
-  Image rowsLie = groups ? Image::left : sides == Sides::Pairs ? Image::chunks : Image::turned;
-  Image weightsLie = groups ? Image::right : sides == Sides::Pairs ? Image::woven : Image::plain;
-  auto fragment = FragType::get(context, s.rows, s.columns, s.spread, s.down, s.across);
+  bool groups = sides == Sides::Groups, together = groups || s.spread == tile::Spread::cyclic;
+  Image rowsLie = together ? Image::left : sides == Sides::Pairs ? Image::chunks : Image::turned;
+  Image weightsLie = together ? Image::right : sides == Sides::Pairs ? Image::woven : Image::plain;
+  FragType fragment = fragmentOf(s);
   auto left = SharedType::get(context, s.rows, s.step, word, rowsLie);
   auto right = SharedType::get(context, s.step, s.columns, word, weightsLie);
   Value k = l.constant(depth), results = l.constant((n + width - 1) / width * width);
@@ -108,7 +110,7 @@ void TileLinear::emit(const TileForm &form, Value rows) {
   Value count = l.mul(l.div(l.add(rows, s.rows - 1), l.constant(s.rows)), across);
   ArrayAttr on = form.on.empty() ? ArrayAttr() : l.b.getStrArrayAttr(form.on);
   IntegerAttr together = s.together ? l.b.getI64IntegerAttr(s.together) : IntegerAttr();
-  auto launch = tile::LaunchOp::create(l.b, count, kThreads, together, on);
+  auto launch = tile::LaunchOp::create(l.b, count, fragmentOf(s).threads(), together, on);
   OpBuilder::InsertionGuard guard(l.b);
   Location loc = op.getLoc();
   Type index = l.b.getIndexType();
@@ -155,10 +157,10 @@ LogicalResult heddle::loops::lowerTiledLinear(Lowering &l, LinearOp op) {
     return cost;
   };
   l.spend(whole);
-  if (arithmetic.dots)
-    tiles.emit({lowTile(), {}}, few);
-  else
+  if (general)
     emitLinear(l, op, *ready, few);
+  else
+    tiles.emit({lowTile(sides), {}}, few);
   l.barrier(op.getLoc());
   if (general)
     return success();

@@ -8,11 +8,16 @@ using namespace heddle::loops;
 using tile::Spread;
 
 /// Shared memory, and sums of a thread: 2 x 16.25 KiB and 64; 3 x 16 KiB and 64; 3 x 32 KiB and 64, which lets two
-/// blocks share a multiprocessor of sm_90a; 4 x 9 KiB and 8.
+/// blocks share a multiprocessor of sm_90a.
 static constexpr TileShape kReals{128, 128, 16, 2, false, Spread::block, 16, 16};
 static constexpr TileShape kPairs{128, 128, 16, 3, false, Spread::mma, 2, 4};
 static constexpr TileShape kGroups{128, 128, 32, 3, true, Spread::wgmma, 2, 1, 2};
-static constexpr TileShape kLowPairs{16, 128, 16, 4, false, Spread::mma, 1, 8};
+
+/// Few rows wait for weights, so a tile has few columns, and much of k is on its way: 768 results are 96 blocks, each
+/// with 10 KiB of weights in flight in 36 KiB (f32: 38), so that four fit a multiprocessor. Panels are read 32 wide.
+static constexpr TileShape kLowReals{16, 8, 64, 6, false, Spread::cyclic, 16, 8};
+static constexpr TileShape kLowPairs{16, 32, 64, 3, false, Spread::mma, 1, 4};
+static constexpr TileShape kLowGroups{16, 8, 64, 6, false, Spread::mma, 1, 1};
 
 /// Chips whose groups of warps multiply by themselves.
 static bool hasGroups(llvm::StringRef chip) { return chip == "sm_90a"; }
@@ -33,4 +38,11 @@ llvm::SmallVector<TileForm> heddle::loops::tallTiles(Sides sides, model::TargetA
   return {usual, grouped};
 }
 
-TileShape heddle::loops::lowTile() { return kLowPairs; }
+TileShape heddle::loops::lowTile(Sides sides) {
+  switch (sides) {
+  case Sides::Reals: return kLowReals;
+  case Sides::Pairs: return kLowPairs;
+  case Sides::Groups: return kLowGroups;
+  }
+  llvm_unreachable("all sides are there");
+}

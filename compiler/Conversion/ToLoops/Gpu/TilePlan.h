@@ -33,8 +33,8 @@ struct TileForm {
 /// For many rows, a form for each kind of chip among the target's. All have as many threads and tiles of one size,
 /// since one launch stands for them.
 llvm::SmallVector<TileForm> tallTiles(Sides sides, model::TargetAttr target);
-/// For up to 16 rows of pairs, on every chip.
-TileShape lowTile();
+/// For up to 16 rows, on every chip.
+TileShape lowTile(Sides sides);
 
 } // namespace heddle::loops
 
