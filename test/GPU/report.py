@@ -49,10 +49,11 @@ def table(rows, width):
 
 def attention(queries, keys, heads, kv_heads, width, pairs, masks, stored=4):
     """`pairs` of a query and a key a head; `masks`: bytes of the tables that the mask asks. Keys and values are read as bf16; those that are rows of a
-    tensor (`stored` in 4 bytes) are rounded first."""
+    tensor (`stored` in 4 bytes) are rounded first. Of few rows each part of 128 keys leaves its sums and two numbers, which are read again."""
     q, kv = heads * width, kv_heads * width
     rounded = 2 * keys * kv if stored == 4 else 0
-    return 4 * pairs * q, 4 * queries * q + 4 * rounded + 4 * keys * kv + masks, 4 * queries * q + 2 * rounded
+    left = 4 * queries * heads * math.ceil(keys / 128) * (width + 2) if queries * heads // kv_heads <= 16 else 0
+    return 4 * pairs * q, 4 * queries * q + 4 * rounded + 4 * keys * kv + masks + left, 4 * queries * q + 2 * rounded + left
 
 
 def words(keys):

@@ -162,14 +162,72 @@ def attentions(heddle, work):
     return suite
 
 
+def shared_keys(heddle, work, dtype):
+    """Few rows over many keys: parts of 128 keys are other blocks' work, and joined behind. As many rows as fill tall tiles join them as they go."""
+    keys, rows, few = 300, 40, [1, 3, 8]
+    attention = lambda mask, **more: {"attention": ["q", "k", "v"], "heads": HEADS, "kv_heads": GROUPS, "mask": mask, **more}  # noqa: E731
+    model = {"heddle": 1, "name": "shared", "weights": {"file": "model.safetensors"},
+             "inputs": {"q": "f32[B,Q,%d]" % (HEADS * WIDTH), **{x: "f32[B,T,%d]" % (GROUPS * WIDTH) for x in "kv"}, "seen": "i64[B,T]"},
+             "body": [{"sink": {"parameter": [], "weights": "sink", "shape": [HEADS]}}, {"plain": attention("=keys(seen)")},
+                      {"modified": attention("=keys(seen)", sinks="=sink", softcap=2.0)}],
+             "outputs": ["plain", "modified"]}
+    weights = {"sink.weight": np.array([0.5, -1, 2, 0], np.float32)}
+    suite = Suite(heddle, work, "shared_" + dtype, model, weights)
+    program = suite.compile(dtype, "--dtype=" + dtype, *CUDA)
+    random = np.random.default_rng(11)
+    given = {x: random.standard_normal((BATCH, n, w)).astype(np.float32)
+             for x, n, w in (("q", rows, HEADS * WIDTH), ("k", keys, GROUPS * WIDTH), ("v", keys, GROUPS * WIDTH))}
+    # One text is whole, one lacks a part of keys, one begins later and sees 2 keys of its second part.
+    given["seen"] = np.ones((BATCH, keys), np.int64)
+    given["seen"][1, 100:260], given["seen"][2, :70], given["seen"][2, 200:] = 0, 0, 0
+    given["k"][2, 20], given["v"][2, 30] = np.nan, np.inf
+    given["q"][:, 2] *= 30 # one key has most of the weight
+    rounded = bf16 if dtype == "bf16" else lambda x: x.astype(np.float64)
+
+    def right(name):
+        out = np.zeros((BATCH, rows, HEADS * WIDTH))
+        for b in range(BATCH):
+            there = given["seen"][b] != 0
+            for h in range(HEADS):
+                mine, kv = slice(h * WIDTH, (h + 1) * WIDTH), slice(h // 2 * WIDTH, (h // 2 + 1) * WIDTH)
+                s = rounded(given["q"][b][:, mine]) @ rounded(given["k"][b][there][:, kv]).T * WIDTH ** -0.5
+                s, extra = (2 * np.tanh(s / 2), weights["sink.weight"][h]) if name == "modified" else (s, -np.inf)
+                most = np.maximum(s.max(1, keepdims=True), extra)
+                p = np.exp(s - most)
+                out[b][:, mine] = p / (p.sum(1, keepdims=True) + np.exp(extra - most)) @ rounded(given["v"][b][there][:, kv])
+        return out
+
+    def run(n, device="", **more):
+        return suite.run(program, {**given, **more, "q": np.ascontiguousarray(given["q"][:, :n])}, device)
+
+    tall = run(rows)
+    for name in model["outputs"]:
+        suite.near(tall.get(name), right(name), 2.5e-3 if dtype == "bf16" else 2e-6, "%s of shared keys, %s," % (name, dtype))
+    for n in few:
+        suite.same(tall, run(n), "%s: %d rows have other bits where keys are shared out" % (dtype, n), lambda x: x[:, :n])
+    for device in DEVICES:
+        suite.same(tall, run(3, device), "%s: shared keys, other bits with %s" % (dtype, device), lambda x: x[:, :3])
+    # Infinities in several parts; the third text does not see those of the last.
+    spoiled = given["v"].copy()
+    spoiled[:, 80, 0], spoiled[:, 290, 0], spoiled[:, 290, 1], spoiled[:, 90, 2], spoiled[:, 299, 2] = np.inf, np.inf, -np.inf, np.inf, -np.inf
+    tall, low = run(rows, v=spoiled), run(3, v=spoiled)
+    for name in model["outputs"]:
+        suite.count(name in low and np.array_equal(tall[name][:, :3], low[name], equal_nan=True), "%s: infinities of shared keys" % name)
+        first = low[name][0, 0, :3] if name in low else []
+        suite.count(np.array_equal(first, [np.inf, -np.inf, np.nan], equal_nan=True), "%s: infinities are %s" % (name, first))
+    return suite
+
+
 def main():
     p = argparse.ArgumentParser()
     p.add_argument("--heddle", required=True)
     o = p.parse_args()
     with tempfile.TemporaryDirectory() as work:
-        suite = attentions(os.path.abspath(o.heddle), work)
-    print("%d passed, %d failed" % (suite.passed, suite.failed))
-    return int(suite.failed > 0)
+        heddle = os.path.abspath(o.heddle)
+        suites = [attentions(heddle, work), shared_keys(heddle, work, "bf16")]
+    passed, failed = (sum(n) for n in zip(*((suite.passed, suite.failed) for suite in suites)))
+    print("%d passed, %d failed" % (passed, failed))
+    return int(failed > 0)
 
 
 if __name__ == "__main__":

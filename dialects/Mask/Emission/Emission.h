@@ -39,6 +39,8 @@ struct Emitter {
   llvm::function_ref<mlir::Value(mlir::OpBuilder &, mlir::Value tensor, llvm::ArrayRef<mlir::Value> at)> load = {};
   /// The length (index) of an axis of such a tensor.
   llvm::function_ref<mlir::Value(mlir::Value tensor, int64_t axis)> lengthOf = {};
+  /// The walk leaves out keys outside of these.
+  Hull within = {};
   /// Lanes of the vectors of keys that `load` accepts while scanning; 1: scalars only.
   int64_t lanes = 1;
   /// For a strided view (stridedOf): key k of the cursor is key row offset + k * stride.

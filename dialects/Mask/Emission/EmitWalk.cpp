@@ -111,8 +111,12 @@ void heddle::mask::emitWalk(OpBuilder &b, Emitter &e, Value mask, Value anchor, 
   e.kept.clear();
   Hull hull = mask ? emitHull(e, mask) : Hull{};
   b.restoreInsertionPoint(e.tile.saveInsertionPoint());
-  Value begin = hull.begin ? c.max(hull.begin, anchor) : anchor;
-  Walker w{e, mask ? residuals(mask) : Residuals{true, {}}, anchor, hull.end ? c.min(hull.end, e.keys) : e.keys, tile};
+  Value begin = hull.begin ? c.max(hull.begin, anchor) : anchor, end = hull.end ? c.min(hull.end, e.keys) : e.keys;
+  if (e.within.begin)
+    begin = c.max(begin, e.within.begin);
+  if (e.within.end)
+    end = c.min(end, e.within.end);
+  Walker w{e, mask ? residuals(mask) : Residuals{true, {}}, anchor, end, tile};
 
   // the key, and the last segment: (any, all, end, bits)
   Type index = b.getIndexType(), bit = b.getI1Type(), word = b.getI32Type();

@@ -1,22 +1,24 @@
 //===- TileAttention.cpp - attention through tiles ------------------------===//
 //
-// A tile is 64 packed rows of one key head (16 where there are no more), 16 of them a warp. It walks the runs of keys
-// that the mask leaves, a block of keys a round, while the next block arrives (dialects/Tile):
+// A tile is 64 packed rows of one key head (16 where there are no more), 16 of them a warp. It takes the keys part by
+// part (KeyParts.h); where rows are few each part is another tile's. In a part it walks the runs of keys that the mask
+// leaves, a block of keys a round, while the next block arrives (dialects/Tile):
 //   1. scores: rounded queries times stored keys, in units of 16 products; scale, softcap, bias
 //   2. in a block that some row does not see all of, the mask is asked about each element
 //   3. online softmax: the row's maximum, weights rounded to bf16, their sum
 //   4. weights times values, in units of 16 products
-// Blocks stand at the first key that the batch element sees, and a block that a row sees nothing of adds 0 to it. So a
+// Parts stand at the first key that the batch element sees, and a block that a row sees nothing of adds 0 to it. So a
 // row's bits are its own, whatever rows stand beside it, in whatever tile.
 //
-// A weight of 0 times a value that is no number is no number. So if some output is not finite, the tile is done again:
-// with the other values left out, then once for the rows that see +inf, and once for those that see -inf (a NaN is
-// both).
+// A weight of 0 times a value that is no number is no number. So if some output of a part is not finite, the part is
+// done again: with the other values left out, then once for the rows that see +inf, and once for those that see -inf (a
+// NaN is both).
 //
 //===----------------------------------------------------------------------===//
 
 #include "compiler/Conversion/ToLoops/Gpu/TileAttention.h"
 #include "compiler/Conversion/ToLoops/Functions.h"
+#include "compiler/Conversion/ToLoops/Gpu/KeyParts.h"
 #include "compiler/Conversion/ToLoops/Gpu/PackedRows.h"
 #include "compiler/Conversion/ToLoops/Gpu/ScoreBias.h"
 #include "compiler/Conversion/ToLoops/Halves.h"
@@ -32,34 +34,38 @@ using namespace heddle::loops;
 using model::Size;
 using tile::FragType, tile::SharedType, tile::Image, tile::Spread;
 
-static constexpr int64_t kTallRows = 64, kLowRows = 16, kStages = 2;
-static constexpr double kLowest = -3.4028234663852886e38;
+static constexpr int64_t kTallRows = 64, kLowRows = KeyParts::kLowRows, kStages = 2;
 
 namespace {
-/// The passes over a tile; those behind the first only where an output is not finite.
+/// The passes over a part; those behind the first only where an output is not finite.
 enum Pass : int64_t { All, Finite, Plus, Minus, kPasses };
 
 /// One tile while its code is written.
 class AttentionTile {
 public:
-  AttentionTile(Lowering &l, const AttentionPlan &plan, Value key, Value value, int64_t tileRows);
-  /// The body of a launch: rows [block * tileRows, ..) of one group of heads of one batch element.
-  void emit(Value batch, Value group, Value block);
+  /// `parts`: where what it makes of its part is left; null: it takes all parts, and its rows are done.
+  AttentionTile(Lowering &l, const AttentionPlan &plan, Value key, Value value, int64_t tileRows,
+                const KeyParts *parts);
+  /// The body of a launch: rows [block * tileRows, ..) of one group of heads of one batch element, and which part.
+  void emit(Value batch, Value group, Value block, Value part);
 
 private:
   Lowering &l;
   const AttentionPlan &plan;
   attn::SdpaOp op;
-  Value key, value;      ///< element 0 of keys and values
+  Value key, value; ///< element 0 of keys and values
+  const KeyParts *parts;
   Value rows, all, keys; ///< rows; packed rows; keys
   FragType scoreType, outType, rowType;
   SharedType queryPiece, keyPiece, valuePiece;
 
-  Value batch, head, first;     ///< of the tile: batch element, first head of the group, first packed row
-  Value keyBase, valueBase;     ///< of this key head
-  Value queries;                ///< the piece
-  Value most, sum, out, scores; ///< variables
-  Value pass;                   ///< which Pass this is
+  Value batch, group, head, first; ///< of the tile: batch element, group and its first head, first packed row
+  Value part;                      ///< which it is at
+  Value keyBase, valueBase;        ///< of this key head
+  Value queries;                   ///< the piece
+  Value most, sum, out, scores;    ///< variables
+  Value allMost, allSum;           ///< the same of the parts so far, whose outputs are in the result
+  Value pass;                      ///< which Pass this is
 
   using Body = llvm::function_ref<Value(ValueRange)>;
   void body(Region &region, ArrayRef<Type> types, Body make);
@@ -81,9 +87,20 @@ private:
   ScoreBias scoreOf(Value p);
   Value placeOf(Value p); ///< of the row among rows of one head
 
+  /// The element of the result, or of what is left of the part, for packed row `p`.
+  Value outputAt(Value p, Value column);
+  /// One number for each row that it has in front of a part: those of no keys, or of a sink.
+  std::pair<Value, Value> before(bool sinks);
+  Value outputSoFar(ValueRange at);
+  void each(Value fragment, int64_t columns, Body make);
+
   void putQueries();
   void start();
+  void onePart(mask::Emitter &e, Value anchor);
   void onePass(mask::Emitter &e, Value anchor);
+  void join();
+  void leave();
+  void mark();
   void blocks(mask::Emitter &e, Value anchor, Value begin, Value end, Value need);
   void useBlock(mask::Emitter &e, Value at, Value k, Value v, Value begin, Value end, Value need);
   void hide(mask::Emitter &e, Value at, Value begin, Value end);
@@ -94,9 +111,10 @@ private:
 
 static int64_t up(int64_t n, int64_t unit) { return (n + unit - 1) / unit * unit; }
 
-AttentionTile::AttentionTile(Lowering &l, const AttentionPlan &plan, Value key, Value value, int64_t tileRows)
-    : l(l), plan(plan), op(plan.op), key(key), value(value), rows(l.size(plan.rows)), all(l.mul(rows, plan.packed)),
-      keys(l.size(plan.keys)) {
+AttentionTile::AttentionTile(Lowering &l, const AttentionPlan &plan, Value key, Value value, int64_t tileRows,
+                             const KeyParts *parts)
+    : l(l), plan(plan), op(plan.op), key(key), value(value), parts(parts), rows(l.size(plan.rows)),
+      all(l.mul(rows, plan.packed)), keys(l.size(plan.keys)) {
   MLIRContext *context = op.getContext();
   Type word = l.b.getI32Type();
   int64_t groups = tileRows / 16, block = plan.keyTile, depth = up(plan.keyWords(), 16), wide = up(plan.valueWidth, 32);
@@ -137,19 +155,29 @@ Value AttentionTile::placeOf(Value p) {
   return l.add(l.mul(row, plan.heads), headOf(p));
 }
 
-/// A score that is greater takes the place; a NaN shows in its weight.
-static Value larger(Lowering &l, Value x, Value y) { return l.select({l.lessf(y, x), x, y}); }
+Value AttentionTile::outputAt(Value p, Value column) {
+  if (parts)
+    return l.at(parts->output(parts->rowOf(batch, group, part, p)), column, l.f32());
+  return l.at({l.pointer(op->getResult(0)), l.add(l.mul(placeOf(p), plan.valueWidth), column)}, l.f32());
+}
+
+void AttentionTile::each(Value fragment, int64_t columns, Body make) {
+  auto op = tile::EachOp::create(l.b, fragment, first, l.constant(0), all, l.constant(columns), columns % 2 ? 1 : 2);
+  Type index = l.b.getIndexType();
+  body(op.getBody(), {index, index, l.f32()}, make);
+}
 
 //===-- a tile ----------------------------------------------------------------------------===//
 
-void AttentionTile::emit(Value batchElement, Value group, Value block) {
+void AttentionTile::emit(Value batchElement, Value groupOfHeads, Value block, Value onlyPart) {
   batch = batchElement;
+  group = groupOfHeads;
   head = l.mul(group, plan.packed);
   first = l.mul(block, scoreType.getRows());
   Value keyHead = l.div(head, l.constant(plan.heads / plan.kvHeads)), element = plan.sharedKeys ? l.constant(0) : batch;
-  Value part = l.add(l.mul(element, plan.kvHeads), keyHead);
-  keyBase = l.at({key, l.mul({part, l.size(plan.keyRoom * Size(plan.keyWords()))})}, l.f32());
-  valueBase = l.at({value, l.mul({part, l.size(plan.valueRoom * Size(plan.valueWords()))})}, l.f32());
+  Value owner = l.add(l.mul(element, plan.kvHeads), keyHead);
+  keyBase = l.at({key, l.mul({owner, l.size(plan.keyRoom * Size(plan.keyWords()))})}, l.f32());
+  valueBase = l.at({value, l.mul({owner, l.size(plan.valueRoom * Size(plan.valueWords()))})}, l.f32());
   putQueries();
 
   Value last = l.add(first, scoreType.getRows() - 1);
@@ -170,7 +198,25 @@ void AttentionTile::emit(Value batchElement, Value group, Value block) {
                   load,
                   lengthOf};
   Value anchor = score.firstKey();
+  if (parts) {
+    part = onlyPart;
+    return onePart(e, anchor);
+  }
+  auto [least, none] = before(/*sinks=*/true);
+  allMost = variable(least);
+  allSum = variable(none);
+  Value count = l.div(l.add(keys, kPartKeys - 1), l.constant(kPartKeys));
+  l.Code::loop(l.constant(0), count, 1, [&](Value number) {
+    part = number;
+    onePart(e, anchor);
+  });
+  finish();
+}
 
+/// The keys of a part in as many passes as it takes; then what they gave goes where it belongs.
+void AttentionTile::onePart(mask::Emitter &e, Value anchor) {
+  Value begin = l.add(anchor, l.mul(part, kPartKeys));
+  e.within = {begin, l.add(begin, kPartKeys)};
   Type index = l.b.getIndexType();
   auto passes = scf::WhileOp::create(l.b, TypeRange{index, index}, ValueRange{l.constant(All), l.constant(1)});
   OpBuilder::InsertionGuard guard(l.b);
@@ -187,6 +233,10 @@ void AttentionTile::emit(Value batchElement, Value group, Value block) {
   });
   Value again = arith::OrIOp::create(l.b, any.getResult(), l.less(l.constant(All), pass));
   Value end = l.select({again, l.constant(kPasses), l.constant(1)});
+  Value twice = l.equal(pass, l.constant(Finite)), once = l.less(end, l.constant(kPasses));
+  Value done = arith::OrIOp::create(l.b, twice, once);
+  l.when(done, [&] { parts ? leave() : join(); });
+  l.when(l.less(l.constant(Finite), pass), [&] { mark(); });
   scf::YieldOp::create(l.b, ValueRange{l.add(pass, 1), end});
 }
 
@@ -209,13 +259,18 @@ void AttentionTile::putQueries() {
 }
 
 /// Nothing is seen yet; a sink is a score whose value is 0: it is there from the start.
-void AttentionTile::start() {
+std::pair<Value, Value> AttentionTile::before(bool withSinks) {
   Value least = constant(rowType, kLowest), none = constant(rowType, 0.0);
-  if (Value sinks = op.getSinks()) {
+  if (Value sinks = withSinks ? op.getSinks() : Value()) {
     auto sinkOf = [&](Value i) { return l.loadF32(l.pointer(sinks), headOf(l.add(first, i))); };
     least = map(rowType, {}, [&](ValueRange at) { return larger(l, sinkOf(at[0]), l.real(kLowest)); });
-    none = map(rowType, least, [&](ValueRange at) { return Functions(l).exp(l.subf(sinkOf(at[0]), at[2])); });
+    none = map(rowType, least, [&](ValueRange at) { return shrinkage(l, sinkOf(at[0]), at[2]); });
   }
+  return {least, none};
+}
+
+void AttentionTile::start() {
+  auto [least, none] = before(/*sinks=*/false);
   most = variable(least);
   sum = variable(none);
   out = variable(tile::ZeroOp::create(l.b, outType));
@@ -226,7 +281,6 @@ void AttentionTile::onePass(mask::Emitter &e, Value anchor) {
   start();
   auto visit = [&](OpBuilder &, Value begin, Value end, Value need) { blocks(e, anchor, begin, end, need); };
   mask::emitWalk(l.b, e, plan.mask, anchor, plan.keyTile, visit);
-  finish();
 }
 
 /// The blocks of keys of a run.
@@ -326,47 +380,105 @@ void AttentionTile::leaveOut(Value v) {
   });
 }
 
-/// The rows of the result, or what a later pass has to say of them.
+/// Element (row, column) of the result as the parts before have left it; 0 where there is none.
+Value AttentionTile::outputSoFar(ValueRange at) {
+  Value p = l.add(first, at[0]), inRow = l.less(p, all), inColumn = l.less(at[1], l.constant(plan.valueWidth));
+  Value inside = arith::AndIOp::create(l.b, inRow, inColumn);
+  auto read = scf::IfOp::create(l.b, TypeRange{l.f32()}, inside, /*withElseRegion=*/true);
+  OpBuilder::InsertionGuard guard(l.b);
+  l.b.setInsertionPointToStart(read.thenBlock());
+  Value old = l.load(l.f32(), outputAt(p, at[1]));
+  scf::YieldOp::create(l.b, old);
+  l.b.setInsertionPointToStart(read.elseBlock());
+  Value none = l.real(0.0);
+  scf::YieldOp::create(l.b, none);
+  return read.getResult(0);
+}
+
+/// The part joins those before it.
+void AttentionTile::join() {
+  Value before = get(allMost);
+  Value now = map(rowType, {get(most), before}, [&](ValueRange x) { return larger(l, x[2], x[3]); });
+  auto towards = [&](ValueRange x) { return shrinkage(l, x[2], x[3]); };
+  Value old = map(rowType, {before, now}, towards), own = map(rowType, {get(most), now}, towards);
+  set(allMost, now);
+  set(allSum, map(rowType, {get(allSum), old, get(sum), own}, [&](ValueRange x) {
+        Value kept = l.mulf(x[2], x[3]), more = l.mulf(x[4], x[5]);
+        return l.addf(kept, more);
+      }));
+  Value isFirst = l.equal(part, l.constant(0));
+  Value y = map(outType, {get(out), old, own}, [&](ValueRange x) {
+    Value there = outputSoFar(x), kept = shrunk(l, l.select(isFirst, l.real(0.0), there), x[3]);
+    Value more = shrunk(l, x[2], x[4]);
+    return l.addf(kept, more);
+  });
+  each(y, plan.valueWidth, [&](ValueRange x) -> Value {
+    l.store(x[2], outputAt(x[0], x[1]));
+    return {};
+  });
+}
+
+/// The part is left for the kernel behind this one.
+void AttentionTile::leave() {
+  each(get(out), plan.valueWidth, [&](ValueRange x) -> Value {
+    l.store(x[2], outputAt(x[0], x[1]));
+    return {};
+  });
+  Value numbers = map(outType, {get(most), get(sum)},
+                      [&](ValueRange x) { return l.select({l.equal(x[1], l.constant(0)), x[2], x[3]}); });
+  each(numbers, 2, [&](ValueRange x) -> Value {
+    l.store(x[2], l.at(parts->numbers(parts->rowOf(batch, group, part, x[0])), x[1], l.f32()));
+    return {};
+  });
+}
+
+/// An infinity that a row sees in this pass joins what the row has.
+void AttentionTile::mark() {
+  each(get(out), plan.valueWidth, [&](ValueRange x) -> Value {
+    Value at = outputAt(x[0], x[1]), old = l.load(l.f32(), at), sees = l.lessf(l.real(0.0), x[2]);
+    Value sought = l.select(l.equal(pass, l.constant(Plus)), l.real(INFINITY), l.real(-INFINITY));
+    l.store(l.select(sees, l.addf(old, sought), old), at);
+    return {};
+  });
+}
+
+/// The rows of the result.
 void AttentionTile::finish() {
   Value fill = l.real(op.getMaskedRows() == attn::MaskedRows::zero ? 0.0 : std::nan(""));
-  Value weighs = l.less(pass, l.constant(Plus));
-  Value y = map(outType, {get(out), get(sum)}, [&](ValueRange x) {
-    Value empty = arith::CmpFOp::create(l.b, arith::CmpFPredicate::OEQ, x[3], l.real(0.0));
-    Value mean = l.select({empty, fill, l.divf(x[2], x[3])});
-    return l.select(weighs, mean, x[2]);
+  Value y = map(outType, {get(allSum)}, [&](ValueRange x) {
+    Value empty = arith::CmpFOp::create(l.b, arith::CmpFPredicate::OEQ, x[2], l.real(0.0));
+    Value there = outputSoFar(x);
+    return l.select({empty, fill, l.divf(there, x[2])});
   });
-  Value result = l.pointer(op->getResult(0));
-  auto each =
-      tile::EachOp::create(l.b, y, first, l.constant(0), all, l.constant(plan.valueWidth), plan.valueWidth % 2 ? 1 : 2);
-  Type index = l.b.getIndexType();
-  body(each.getBody(), {index, index, l.f32()}, [&](ValueRange x) -> Value {
-    Value at = l.at({result, l.add(l.mul(placeOf(x[0]), plan.valueWidth), x[1])}, l.f32());
-    auto mark = [&] { // an infinity that the row sees joins what it has
-      Value sees = l.lessf(l.real(0.0), x[2]), plus = l.real(INFINITY), old = l.load(l.f32(), at);
-      Value both = arith::CmpFOp::create(l.b, arith::CmpFPredicate::OEQ, old, plus);
-      Value minus = l.select(both, l.real(std::nan("")), l.real(-INFINITY));
-      Value sought = l.select(l.equal(pass, l.constant(Plus)), plus, minus);
-      l.store(l.select(sees, sought, old), at);
-    };
-    l.when(weighs, [&] { l.store(x[2], at); }, mark);
+  each(y, plan.valueWidth, [&](ValueRange x) -> Value {
+    l.store(x[2], outputAt(x[0], x[1]));
     return {};
   });
 }
 
 //===-- the program -----------------------------------------------------------------------===//
 
-static void emitTiles(Lowering &l, const AttentionPlan &plan, Value key, Value value, int64_t tileRows, Value rows) {
+/// Rows [0, rows) in tiles of `tileRows`, each with all keys or with one of `parts`.
+static void emitTiles(Lowering &l, const AttentionPlan &plan, Value key, Value value, int64_t tileRows, Value rows,
+                      const KeyParts *parts) {
   int64_t groups = plan.groups();
   Value blocks = l.div(l.add(rows, tileRows - 1), l.constant(tileRows)), outer = l.mul(l.size(plan.batch), groups);
-  AttentionTile tile(l, plan, key, value, tileRows);
-  auto launch = tile::LaunchOp::create(l.b, l.mul(outer, blocks), 2 * tileRows, IntegerAttr(), ArrayAttr());
+  AttentionTile tile(l, plan, key, value, tileRows, parts);
+  Value count = l.mul(outer, blocks);
+  if (parts)
+    count = l.mul(count, parts->count);
+  auto launch = tile::LaunchOp::create(l.b, count, 2 * tileRows, IntegerAttr(), ArrayAttr());
   OpBuilder::InsertionGuard guard(l.b);
   Block *body = l.b.createBlock(&launch.getBody(), {}, {l.b.getIndexType()}, {l.b.getLoc()});
-  Value number = body->getArgument(0), last = l.sub(blocks, l.constant(1));
+  Value number = body->getArgument(0), last = l.sub(blocks, l.constant(1)), part;
+  if (parts) {
+    part = l.rem(number, parts->count);
+    number = l.div(number, parts->count);
+  }
   // The last rows see most where a text grows: they come first.
   Value block = l.sub({last, l.div(number, outer)}), rest = l.rem(number, outer);
   Value group = l.rem(rest, l.constant(groups)), batch = l.div(rest, l.constant(groups));
-  tile.emit(batch, group, block);
+  tile.emit(batch, group, block, part);
   tile::YieldOp::create(l.b, Value());
 }
 
@@ -388,20 +500,27 @@ void heddle::loops::emitTileAttention(Lowering &l, const AttentionPlan &plan, Va
     l.spend([&] { return Cost{"sdpa", 0, false, unpacked, packed}; });
     l.barrier(loc);
   }
-  // Either phase is all of it, or has no items.
-  auto whole = [&] {
+  // How many rows there are only the device knows; which tiles they go through shows in no bit.
+  Value rows = l.size(plan.rows), all = l.mul(rows, plan.packed);
+  Value many = l.min({l.div(all, l.constant(kLowRows + 1)), l.constant(1)}), tall = l.mul(all, many);
+  Value few = l.sub({l.constant(1), many});
+  // Few rows and many are each all of it, or nothing.
+  auto whole = [&](Size left) {
     Cost cost = costOf(op);
     cost.dots = true;
     cost.read = cost.read - unpacked + packed;
+    cost.written = left.is(0) ? cost.written : left;
     return cost;
   };
-  // How many rows there are only the device knows; which tiles they go through shows in no bit.
-  Value rows = l.mul(l.size(plan.rows), plan.packed);
-  Value many = l.min({l.div(rows, l.constant(kLowRows + 1)), l.constant(1)}), tall = l.mul(rows, many);
-  l.spend(whole);
-  emitTiles(l, plan, key, value, kLowRows, l.sub(rows, tall));
+  KeyParts parts(l, plan);
+  Size left = KeyParts::leftBytes(plan);
+  l.spend([&] { return whole(left); });
+  emitTiles(l, plan, key, value, kLowRows, l.sub(all, tall), &parts);
   l.barrier(loc);
-  l.spend(whole);
-  emitTiles(l, plan, key, value, kTallRows, tall);
+  l.spend([&] { return Cost{"sdpa", 0, false, left, costOf(op).written}; });
+  emitJoin(l, parts, l.mul(rows, few));
+  l.barrier(loc);
+  l.spend([&] { return whole(Size(0)); });
+  emitTiles(l, plan, key, value, kTallRows, tall, nullptr);
   l.barrier(loc);
 }

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "compiler/Conversion/ToLoops/CPUPlan.h"
+#include "compiler/Conversion/ToLoops/Gpu/KeyParts.h"
 #include "compiler/Conversion/ToLoops/Gpu/TileAttention.h"
 #include "compiler/Plan/CacheLayout.h"
 
@@ -75,4 +76,7 @@ std::string heddle::loops::refuseTiled(attn::SdpaOp op) {
   return "";
 }
 
-Size heddle::loops::tiledScratchBytes(attn::SdpaOp op) { return AttentionPlan(op).atAnchors() * Size(4); }
+Size heddle::loops::tiledScratchBytes(attn::SdpaOp op) {
+  AttentionPlan plan(op);
+  return plan.atAnchors() * Size(4) + KeyParts::bytes(plan);
+}
