@@ -142,13 +142,13 @@ Status benchGeneration(Model &model, const Args &args, int64_t steps, Figures &f
     entry = model.card().entry("run");
   if (!entry)
     return {};
-  figures.prefillFlops = count(entry->hasFlops, entry->flops, sequence.prefillDims());
-  const Entry *once = sequence.onceEntry();
+  figures.prefillFlops = count(entry->hasFlops, entry->flops, sequence.dimsOf(Sequence::Call::Prefill));
+  const Entry *once = entry->name == "step" ? model.card().entry("once") : nullptr;
   if (once && figures.prefillFlops) // the encoder is a call of its own
-    if (std::optional<double> flops = count(once->hasFlops, once->flops, sequence.onceDims()))
+    if (std::optional<double> flops = count(once->hasFlops, once->flops, sequence.dimsOf(Sequence::Call::Encoder)))
       *figures.prefillFlops += *flops;
-  figures.stepFlops = count(entry->hasFlops, entry->flops, sequence.stepDims());
-  figures.stepReads = count(entry->hasReads, entry->reads, sequence.stepDims());
+  figures.stepFlops = count(entry->hasFlops, entry->flops, sequence.dimsOf(Sequence::Call::Step));
+  figures.stepReads = count(entry->hasReads, entry->reads, sequence.dimsOf(Sequence::Call::Step));
   if (!profiles)
     return {};
   auto prefill = [&](PhaseClock &clock) -> Status {
@@ -159,8 +159,8 @@ Status benchGeneration(Model &model, const Args &args, int64_t steps, Figures &f
     return sequence.prefill();
   };
   if (once)
-    HEDDLE_TRY(profile(model, *once, sequence.onceDims(), prefill, figures.onceRows));
-  HEDDLE_TRY(profile(model, *entry, sequence.prefillDims(), prefill, figures.prefillRows));
+    HEDDLE_TRY(profile(model, *once, sequence.dimsOf(Sequence::Call::Encoder), prefill, figures.onceRows));
+  HEDDLE_TRY(profile(model, *entry, sequence.dimsOf(Sequence::Call::Prefill), prefill, figures.prefillRows));
   if (figures.steps < 2)
     return {};
   int64_t room = 0;
@@ -178,7 +178,7 @@ Status benchGeneration(Model &model, const Args &args, int64_t steps, Figures &f
     --room;
     return sequence.append(ids);
   };
-  return profile(model, *entry, sequence.stepDims(), step, figures.stepRows);
+  return profile(model, *entry, sequence.dimsOf(Sequence::Call::Step), step, figures.stepRows);
 }
 
 /// Seconds of processor time of this process. With one thread on a machine that

@@ -162,12 +162,13 @@ std::vector<int64_t> Sequence::dimsOf(const Entry &entry, int64_t past, int64_t 
   return dims;
 }
 
-std::vector<int64_t> Sequence::prefillDims() const {
-  return step ? dimsOf(*step, 0, prompt->length) : dimsOf(*prompt->run, 0, prompt->length);
-}
-
-std::vector<int64_t> Sequence::stepDims() const {
-  return step ? dimsOf(*step, std::max<int64_t>(filled - 1, 0), filled) : dimsOf(*prompt->run, 0, filled);
+std::vector<int64_t> Sequence::dimsOf(Call call) const {
+  if (call == Call::Encoder)
+    return once ? dimsOf(*once, 0, prompt->length) : std::vector<int64_t>();
+  const Entry &entry = step ? *step : *prompt->run;
+  if (call == Call::Prefill)
+    return dimsOf(entry, 0, prompt->length);
+  return dimsOf(entry, step ? std::max<int64_t>(filled - 1, 0) : 0, filled);
 }
 
 /// Takes every state at its largest size; a state of `once` and `step` is one.

@@ -39,14 +39,10 @@ public:
   uint64_t stateBytes() const { return bytesOfStates; }
   uint64_t arenaBytes() const { return arena.size(); }
   bool cached() const { return step != nullptr; }
-  /// Dims of a step of one token at the present length, for formulas of the
-  /// card.
-  std::vector<int64_t> stepDims() const;
-  /// The dims of the call that took the prompt.
-  std::vector<int64_t> prefillDims() const;
-  /// The encoder, if it is an entry of its own, and the dims of its call.
-  const Entry *onceEntry() const { return once; }
-  std::vector<int64_t> onceDims() const { return once ? dimsOf(*once, 0, prompt->length) : std::vector<int64_t>(); }
+  /// A call: of the encoder (`once`), of the prompt, of one token at the present length.
+  enum class Call : uint8_t { Encoder, Prefill, Step };
+  /// Its dims, for formulas of the card.
+  std::vector<int64_t> dimsOf(Call call) const;
 
 private:
   /// An input along the step axis. `values` is [rows][capacity]; `staging` has

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 """Heddle beside ONNX Runtime, in turns on this machine: one command, one table.
 
-    rivals.py --heddle build/bin/heddle --work DIR [--rounds 3] [--cores 1,2] [--rows bert,gpt2] [--mcpu NAME] [--out table.md]
+    rivals.py --heddle build/bin/heddle --work DIR [--rounds 3] [--cores 1,2] [--rows bert,gpt2] [--mcpu NAME] [--out FILE]
 
 DIR takes models of true shapes with random weights (make_*.py), graphs and binaries: 3 GB, 12 with --rows llama; what is there
 is not made again. ONNX Runtime comes out of npm's package onnxruntime-node, installed there. Both get the same weights and the
