@@ -116,7 +116,8 @@ static void checkWeights(ModuleOp module, DiagnosticSink &sink) {
   if (auto list = module->getAttrOfType<ArrayAttr>("model.weights"))
     for (StringAttr file : list.getAsRange<StringAttr>())
       files.push_back(file.str());
-  absl::StatusOr<WeightStore> store = WeightStore::openFiles(files);
+  auto quantised = module->getAttrOfType<StringAttr>("model.quantised");
+  absl::StatusOr<WeightStore> store = WeightStore::openCoded(files, quantised ? quantised.getValue() : "");
   if (store.ok())
     return;
   std::optional<WeightProblem> problem = problemOf(store.status());

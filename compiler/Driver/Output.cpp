@@ -45,7 +45,8 @@ std::optional<WeightStore> heddle::openWeights(const Console &console, ModuleOp 
   if (auto list = module->getAttrOfType<ArrayAttr>("model.weights"))
     for (StringAttr file : list.getAsRange<StringAttr>())
       files.push_back(file.getValue().str());
-  absl::StatusOr<WeightStore> store = WeightStore::openFiles(files);
+  auto quantised = module->getAttrOfType<StringAttr>("model.quantised");
+  absl::StatusOr<WeightStore> store = WeightStore::openCoded(files, quantised ? quantised.getValue() : "");
   if (!store.ok()) {
     code = complain(console, store.status());
     return std::nullopt;

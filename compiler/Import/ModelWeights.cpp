@@ -4,6 +4,7 @@
 #include "compiler/Import/OtherKinds.h"
 #include "compiler/Import/Session.h"
 
+#include "compiler/Weights/CodedMethods.h"
 #include "heddle/input_file.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
@@ -69,6 +70,12 @@ ModelWeights::ModelWeights(Session &session, const Source &source) {
   std::string named;
   if (!readWeightSpec(session, *source.doc, spec, named))
     return;
+  std::optional<QuantisedConfig> config = readQuantisedConfig(session, source);
+  if (!config) {
+    absenceTold = true; // which weights there are cannot be known
+    return;
+  }
+  quantisation = *std::move(config);
   table = options.weights;
   if (!table)
     open(session, source, named);
@@ -131,9 +138,29 @@ void ModelWeights::open(Session &session, const Source &source, const std::strin
   }
   if (chosen.empty())
     return; // an op that wants one complains
-  own = openWeights(chosen, options.headersOnly, session.sink);
+  own = openWeights(chosen, quantisation.scheme, options.headersOnly, session.sink);
+  if (own && source.config && refuseOtherMethod(session))
+    own = nullptr;
   table = own.get();
   absenceTold = !table;
+}
+
+/// Whether tensors are left that a method of quantising writes, and which the config does not name; reports it.
+bool ModelWeights::refuseOtherMethod(Session &session) {
+  for (const std::string &name : own->names()) {
+    StringRef method = methodOfName(name);
+    if (method.empty())
+      continue;
+    std::string says = quantisation.scheme
+                           ? "; the config says " + quote(quantisation.scheme.method)
+                           : std::string("; without quantization_config in config.json it cannot be read");
+    session.sink
+        .errorInFile(Error::QuantisationUnsupported, file, "weights",
+                     escaped(name) + " is how weights are stored that are quantised by " + method + says)
+        .note({}, "take config.json and weights of one revision, or the checkpoint that it was made from");
+    return true;
+  }
+  return false;
 }
 
 std::vector<std::string> ModelWeights::files() const { return table ? table->files() : std::vector<std::string>(); }
@@ -175,6 +202,9 @@ void ModelWeights::reportMissing(DiagnosticSink &sink) {
     if (all.size() > WeightNames::mostRows)
       d->table.push_back({"and " + std::to_string(all.size() - WeightNames::mostRows) + " more"});
   }
+  if (const QuantisedConfig::Excluded *entry = quantisation.exclusionOf(first.name))
+    d->note(quantisation.loc, quote(entry->pattern) + " in " + entry->key + " keeps " + quote(first.name) +
+                                  " from being quantised, so it must stand in the files as it is");
   if (llvm::any_of(all, [](const Missing &m) { return m.expected.find('?') != std::string::npos; }))
     d->note({}, "? is a length that the description leaves to the file");
   if (!(first.shown == first.asked) && first.asked)

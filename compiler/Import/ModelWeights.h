@@ -3,6 +3,7 @@
 #ifndef HEDDLE_COMPILER_IMPORT_MODELWEIGHTS_H
 #define HEDDLE_COMPILER_IMPORT_MODELWEIGHTS_H
 
+#include "compiler/Import/QuantisedConfig.h"
 #include "compiler/Import/WeightNames.h"
 #include <memory>
 #include <optional>
@@ -35,15 +36,19 @@ public:
   void finish(DiagnosticSink &sink, bool complete);
   /// For the attribute model.weights.
   std::vector<std::string> files() const;
+  /// For the attribute model.quantised; empty where no matrix stands as codes.
+  std::string quantised() const { return table ? quantisation.scheme.text() : ""; }
 
 private:
   void open(Session &session, const Source &source, const std::string &named);
+  bool refuseOtherMethod(Session &session);
   void reportMissing(DiagnosticSink &sink);
 
   std::unique_ptr<WeightTable> own;
   const WeightTable *table = nullptr; ///< `own`, or that of the options
   std::unique_ptr<WeightNames> byName;
   std::string file; ///< as messages call it
+  QuantisedConfig quantisation;
   bool absenceTold = false;
   std::vector<Missing> missing;
 };

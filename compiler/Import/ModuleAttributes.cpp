@@ -1,5 +1,6 @@
 // Writes the attributes of the module that later stages read: model.name, model.dims (bounds of dims), model.weights
-// (files), model.generate (roles of inputs and outputs) and model.padding_unread.
+// (files), model.quantised (how their matrices stand as codes), model.generate (roles of inputs and outputs) and
+// model.padding_unread.
 #include "compiler/Import/EmitTemplates.h"
 #include "compiler/Import/ModelWeights.h"
 #include "compiler/Import/Session.h"
@@ -120,6 +121,8 @@ void heddle::writeModuleAttributes(Session &session, const Source &source, const
   for (const std::string &f : weights.files())
     files.push_back(in.builder.getStringAttr(f));
   module->setAttr("model.weights", in.builder.getArrayAttr(files));
+  if (std::string quantised = weights.quantised(); !quantised.empty())
+    module->setAttr("model.quantised", in.builder.getStringAttr(quantised));
 
   if (mlir::DictionaryAttr roles = rolesOf(session, doc, inputs, outputs))
     module->setAttr("model.generate", roles);

@@ -253,8 +253,10 @@ mlir::Value OpCall::weight(StringRef kind) {
   }
   in.weightsRead +=
       (in.weightsRead.empty() ? "" : ", ") + escaped(found->name) + " is " + shapeText(found->tensor.shape);
-  if (kind == "weight")
+  if (kind == "weight") {
     weightShape = found->tensor.shape;
+    rowsAreOutputs = found->tensor.rowsAreOutputs;
+  }
   mlir::Type e = found->tensor.element == WeightTable::Element::Real   ? mlir::Type(in.builder.getF32Type())
                  : found->tensor.element == WeightTable::Element::Bool ? mlir::Type(in.builder.getI1Type())
                                                                        : mlir::Type(in.builder.getI64Type());

@@ -62,6 +62,7 @@ public:
   bool isOff(llvm::StringRef kind);
   /// Of the part `weight`, once it was asked for: what a bias must fit.
   std::vector<int64_t> weightShape;
+  bool rowsAreOutputs = false; ///< of the weight: it is [out, in] whatever the layout
 
   // WeightShapes.cpp
   /// Axis by axis what the op expects of a part; none: cannot be known without the weight.

@@ -46,7 +46,7 @@ static std::optional<std::vector<int64_t>> splitOf(OpCall &c) {
 /// parts, one result each, `groups` times over (fused q, k, v that are interleaved by head group).
 std::vector<Value> ops::linear(OpCall &c) {
   mlir::Value x = c.tensor(0, E::Real), w = c.realWeight("weight");
-  bool inOut = c.isOther("layout");
+  bool inOut = c.isOther("layout") && !c.rowsAreOutputs;
   std::optional<std::vector<int64_t>> parts = splitOf(c);
   size_t n = parts ? parts->size() : 1;
   std::vector<Value> poison(n, Value::poison());

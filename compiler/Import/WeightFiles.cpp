@@ -4,6 +4,8 @@
 
 #include "compiler/Import/Diagnostics.h"
 #include "compiler/Import/OtherKinds.h"
+#include "compiler/Weights/CodedMethods.h"
+#include "compiler/Weights/CodedTensor.h"
 #include "compiler/Weights/KnownFiles.h"
 #include "compiler/Weights/Problem.h"
 #include "compiler/Weights/WeightStore.h"
@@ -36,12 +38,14 @@ public:
     if (!t)
       return std::nullopt;
     Element e = t->type() == StoredType::Bool ? Element::Bool : isReal(t->type()) ? Element::Real : Element::Integer;
-    return Tensor{std::vector<int64_t>(t->shape().begin(), t->shape().end()), e};
+    return Tensor{std::vector<int64_t>(t->shape().begin(), t->shape().end()), e, t->coded != nullptr};
   }
   Storage storage(StringRef name) const override {
     const StoredTensor *t = store.find(name);
     if (!t)
       return {};
+    if (t->coded)
+      return {t->coded->kind() + " " + shapeText(t->shape()), llvm::sys::path::filename(t->file->path()).str()};
     uint64_t begin = t->record->byte, end = begin + t->record->bytes;
     return {(spelling(t->type()) + " " + shapeText(t->shape())).str(),
             (llvm::sys::path::filename(t->file->path()) + ", bytes " + llvm::Twine(begin) + " to " + llvm::Twine(end))
@@ -68,10 +72,13 @@ private:
 };
 } // namespace
 
-std::unique_ptr<WeightTable> heddle::openWeights(StringRef path, bool headersOnly, DiagnosticSink &sink) {
+std::unique_ptr<WeightTable> heddle::openWeights(StringRef path, const CodedScheme &scheme, bool headersOnly,
+                                                 DiagnosticSink &sink) {
   absl::StatusOr<WeightStore> store = WeightStore::open(path);
-  if (!store.ok()) {
-    refuse(sink, path, store.status());
+  absl::Status status = store.ok() ? store->decode(scheme) : store.status();
+  if (!status.ok()) {
+    std::optional<WeightProblem> problem = problemOf(status);
+    refuse(sink, problem && problem->code == Error::CodedPiece ? StringRef(problem->file) : path, status);
     return nullptr;
   }
   return std::make_unique<StoredTable>(*std::move(store), headersOnly, sink);

@@ -25,7 +25,7 @@ std::vector<std::optional<int64_t>> OpCall::expectedShape(StringRef kind) {
   };
   if (op == "linear") {
     Axis in = features(), out = given("out");
-    bool inOut = isOther("layout");
+    bool inOut = isOther("layout") && !rowsAreOutputs;
     if (kind == "bias")
       return {weightShape.size() == 2 ? Axis(weightShape[inOut ? 1 : 0]) : out};
     return inOut ? std::vector<Axis>{in, out} : std::vector<Axis>{out, in};

@@ -23,6 +23,8 @@ public:
   struct Tensor {
     std::vector<int64_t> shape;
     Element element = Element::Real;
+    /// Rows are outputs whatever layout the description names: programs that quantise a matrix store it so.
+    bool rowsAreOutputs = false;
   };
 
   virtual ~WeightTable() = default;
@@ -42,8 +44,12 @@ public:
 /// "[2, 3]"
 std::string shapeText(llvm::ArrayRef<int64_t> shape);
 
-/// Opens a file, an index or a directory; null after an error. With `headersOnly` only headers are read.
-std::unique_ptr<WeightTable> openWeights(llvm::StringRef path, bool headersOnly, DiagnosticSink &sink);
+struct CodedScheme;
+
+/// Opens a file, an index or a directory; null after an error. Quantised matrices stand in the table as the real ones
+/// that they are. With `headersOnly` only headers are read.
+std::unique_ptr<WeightTable> openWeights(llvm::StringRef path, const CodedScheme &scheme, bool headersOnly,
+                                         DiagnosticSink &sink);
 
 /// A table with names and shapes, without data.
 class PlainWeightTable : public WeightTable {

@@ -9,17 +9,18 @@
 using namespace mlir;
 using namespace heddle;
 
-/// Reads a tensor and widens it.
-static absl::StatusOr<Tensor> read(const SafetensorsFile &file, const TensorRecord &record) {
+/// Reads a tensor of a file or of a store, and widens it.
+template <typename Source, typename Stored>
+static absl::StatusOr<Tensor> readWhole(const Source &source, const Stored &stored, const TensorRecord &record) {
   uint64_t n = record.elements();
   if (isReal(record.type)) {
     std::vector<float> elements(n);
-    if (absl::Status s = file.readF32(record, 0, elements); !s.ok())
+    if (absl::Status s = source.readF32(stored, 0, elements); !s.ok())
       return s;
     return Tensor::ofReals(record.shape, std::vector<double>(elements.begin(), elements.end()));
   }
   std::vector<int64_t> elements(n);
-  if (absl::Status s = file.readI64(record, 0, elements); !s.ok())
+  if (absl::Status s = source.readI64(stored, 0, elements); !s.ok())
     return s;
   if (record.type != StoredType::Bool)
     return Tensor::ofInts(record.shape, std::move(elements));
@@ -31,7 +32,8 @@ absl::StatusOr<ParameterFiles> ParameterFiles::open(ModuleOp module) {
   if (auto files = module->getAttrOfType<ArrayAttr>("model.weights"))
     for (StringAttr path : files.getAsRange<StringAttr>())
       paths.push_back(path.str());
-  absl::StatusOr<WeightStore> store = WeightStore::openFiles(paths);
+  auto quantised = module->getAttrOfType<StringAttr>("model.quantised");
+  absl::StatusOr<WeightStore> store = WeightStore::openCoded(paths, quantised ? quantised.getValue() : "");
   if (!store.ok())
     return store.status();
   return ParameterFiles(std::move(*store));
@@ -44,7 +46,7 @@ FailureOr<Tensor> ParameterFiles::read(llvm::StringRef name) {
   const StoredTensor *stored = store.find(name);
   if (!stored)
     return failure();
-  absl::StatusOr<Tensor> t = ::read(*stored->file, *stored->record);
+  absl::StatusOr<Tensor> t = readWhole(store, *stored, *stored->record);
   if (!t.ok())
     return failure();
   return known[name.str()] = std::move(*t);
@@ -56,7 +58,7 @@ absl::StatusOr<Tensors> heddle::readTensors(llvm::StringRef path) {
     return file.status();
   Tensors tensors;
   for (const TensorRecord &record : file->header().tensors) {
-    absl::StatusOr<Tensor> t = read(*file, record);
+    absl::StatusOr<Tensor> t = readWhole(*file, record, record);
     if (!t.ok())
       return t.status();
     tensors[record.name.str()] = std::move(*t);

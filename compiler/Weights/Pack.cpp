@@ -84,7 +84,7 @@ absl::Status Packer::checkF16(uint64_t first, llvm::ArrayRef<float> values) cons
       snprintf(number, sizeof number, "%g", values[i]);
       return toStatus(WeightProblem{
           Error::BeyondF16, "", "element " + std::to_string(first + i) + " is " + number + ", and f16 ends at 65504",
-          tensor.file->path(), tensor.record->byte + (first + i) * width(tensor.type()), printable(tensor.name()),
+          tensor.file->path(), tensor.byteOf(first + i), printable(tensor.name()),
           "store the weights as bf16 or f32: --dtype=bf16, --dtype=f32"});
     }
   return absl::OkStatus();

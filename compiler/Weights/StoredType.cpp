@@ -14,6 +14,9 @@ std::optional<StoredType> storedTypeOf(llvm::StringRef word) {
       .Case("F32", StoredType::F32)
       .Case("F16", StoredType::F16)
       .Case("BF16", StoredType::BF16)
+      .Case("F8_E4M3", StoredType::F8_E4M3)
+      .Case("F8_E5M2", StoredType::F8_E5M2)
+      .Case("F8_E8M0", StoredType::F8_E8M0)
       .Case("I64", StoredType::I64)
       .Case("I32", StoredType::I32)
       .Case("I16", StoredType::I16)
@@ -24,22 +27,23 @@ std::optional<StoredType> storedTypeOf(llvm::StringRef word) {
 }
 
 llvm::StringRef spelling(StoredType type) {
-  static constexpr const char *words[] = {"F64", "F32", "F16", "BF16", "I64", "I32", "I16", "I8", "U8", "BOOL"};
+  static constexpr const char *words[] = {"F64", "F32", "F16", "BF16", "F8_E4M3", "F8_E5M2", "F8_E8M0",
+                                          "I64", "I32", "I16", "I8",   "U8",      "BOOL"};
   return words[unsigned(type)];
 }
 
 unsigned width(StoredType type) {
-  static constexpr unsigned char widths[] = {8, 4, 2, 2, 8, 4, 2, 1, 1, 1};
+  static constexpr unsigned char widths[] = {8, 4, 2, 2, 1, 1, 1, 8, 4, 2, 1, 1, 1};
   return widths[unsigned(type)];
 }
 
-bool isReal(StoredType type) { return type <= StoredType::BF16; }
+bool isReal(StoredType type) { return type <= StoredType::F8_E8M0; }
 
 std::optional<unsigned> bitsOfForeignType(llvm::StringRef word) {
   return llvm::StringSwitch<std::optional<unsigned>>(word)
       .Case("F4", 4)
       .Cases({"F6_E2M3", "F6_E3M2"}, 6)
-      .Cases({"F8_E5M2", "F8_E4M3", "F8_E8M0", "F8_E4M3FNUZ", "F8_E5M2FNUZ"}, 8)
+      .Cases({"F8_E4M3FNUZ", "F8_E5M2FNUZ"}, 8)
       .Case("U16", 16)
       .Case("U32", 32)
       .Cases({"U64", "C64"}, 64)
@@ -63,6 +67,24 @@ static float fromF16(uint16_t half) {
     return llvm::bit_cast<float>(sign | llvm::bit_cast<uint32_t>(magnitude));
   }
   return llvm::bit_cast<float>(sign | ((exponent + 112) << 23) | (fraction << 13));
+}
+
+static float fromE4M3(uint8_t bits) {
+  uint32_t sign = uint32_t(bits & 0x80) << 24, exponent = (bits >> 3) & 15, fraction = bits & 7;
+  if (exponent == 15 && fraction == 7)
+    return llvm::bit_cast<float>(sign | 0x7fc00000u);
+  if (exponent == 0) {
+    float magnitude = float(fraction) * 0x1p-9f;
+    return llvm::bit_cast<float>(sign | llvm::bit_cast<uint32_t>(magnitude));
+  }
+  return llvm::bit_cast<float>(sign | ((exponent + 120) << 23) | (fraction << 20));
+}
+
+static float fromE5M2(uint8_t bits) { return fromF16(uint16_t(bits << 8)); }
+
+static float fromE8M0(uint8_t exponent) {
+  // 2^-127 is a subnormal float, and 255 is NaN.
+  return llvm::bit_cast<float>(exponent == 0 ? 0x00400000u : exponent == 255 ? 0x7fc00000u : uint32_t(exponent) << 23);
 }
 
 static float fromBF16(uint16_t value) { return llvm::bit_cast<float>(uint32_t(value) << 16); }
@@ -113,7 +135,10 @@ template <typename To> static void convertWhole(StoredType type, const uint8_t *
   case StoredType::F64:
   case StoredType::F32:
   case StoredType::F16:
-  case StoredType::BF16: assert(false && "real tensors do not become integers");
+  case StoredType::BF16:
+  case StoredType::F8_E4M3:
+  case StoredType::F8_E5M2:
+  case StoredType::F8_E8M0: assert(false && "real tensors do not become integers");
   }
 }
 
@@ -135,6 +160,18 @@ void widenToF32(StoredType type, const uint8_t *from, llvm::MutableArrayRef<floa
   case StoredType::BF16:
     for (size_t i = 0; i < to.size(); ++i)
       to[i] = fromBF16(load<uint16_t>(from + 2 * i));
+    return;
+  case StoredType::F8_E4M3:
+    for (size_t i = 0; i < to.size(); ++i)
+      to[i] = fromE4M3(from[i]);
+    return;
+  case StoredType::F8_E5M2:
+    for (size_t i = 0; i < to.size(); ++i)
+      to[i] = fromE5M2(from[i]);
+    return;
+  case StoredType::F8_E8M0:
+    for (size_t i = 0; i < to.size(); ++i)
+      to[i] = fromE8M0(from[i]);
     return;
   default: return convertWhole(type, from, to);
   }

@@ -1,6 +1,8 @@
 // The element types of safetensors files, and their conversions. Real types
 // widen to f32 and integers to i64. Only f64 -> f32 and 64-bit integers -> f32
-// round (to nearest even).
+// round (to nearest even). The 8-bit floats are those of the Open Compute
+// Project: E4M3 has no infinity, E5M2 is the upper byte of an f16, E8M0 is a
+// power of two.
 #ifndef HEDDLE_COMPILER_WEIGHTS_STOREDTYPE_H
 #define HEDDLE_COMPILER_WEIGHTS_STOREDTYPE_H
 
@@ -11,7 +13,7 @@
 
 namespace heddle {
 
-enum class StoredType : uint8_t { F64, F32, F16, BF16, I64, I32, I16, I8, U8, Bool };
+enum class StoredType : uint8_t { F64, F32, F16, BF16, F8_E4M3, F8_E5M2, F8_E8M0, I64, I32, I16, I8, U8, Bool };
 
 /// "F32" and so on, as the file spells it.
 std::optional<StoredType> storedTypeOf(llvm::StringRef word);
@@ -20,8 +22,8 @@ llvm::StringRef spelling(StoredType type);
 unsigned width(StoredType type);
 bool isReal(StoredType type);
 
-/// A type of the format that Heddle does not compute with (F8_E4M3, F4, U16,
-/// C64 ...): its width in bits; nothing for a word the format does not know.
+/// A type of the format that Heddle does not compute with (F4, F8_E4M3FNUZ,
+/// U16, C64 ...): its width in bits; nothing for a word the format does not know.
 std::optional<unsigned> bitsOfForeignType(llvm::StringRef word);
 
 /// Converts `to.size()` elements of `type`; `from` may have any alignment.

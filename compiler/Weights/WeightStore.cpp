@@ -2,6 +2,8 @@
 // relative to that descriptor, so a directory that is replaced meanwhile cannot
 // mix two models.
 #include "compiler/Weights/WeightStore.h"
+#include "compiler/Weights/CodedMethods.h"
+#include "compiler/Weights/CodedTensor.h"
 #include "compiler/Weights/KnownFiles.h"
 #include "compiler/Weights/Problem.h"
 #include "compiler/Weights/ShardIndex.h"
@@ -9,7 +11,9 @@
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/ScopeExit.h"
 #include "llvm/ADT/SmallString.h"
+#include "llvm/ADT/StringSet.h"
 #include "llvm/Support/Path.h"
+#include <cstring>
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -32,6 +36,11 @@ static bool existsIn(int directory, llvm::StringRef name) {
   // is wrong.
   return fstatat(directory, name.str().c_str(), &info, AT_SYMLINK_NOFOLLOW) == 0 || errno != ENOENT;
 }
+
+WeightStore::WeightStore() = default;
+WeightStore::WeightStore(WeightStore &&) = default;
+WeightStore &WeightStore::operator=(WeightStore &&) = default;
+WeightStore::~WeightStore() = default;
 
 void WeightStore::adopt(SafetensorsFile file) {
   opened.push_back(std::make_unique<SafetensorsFile>(std::move(file)));
@@ -63,6 +72,41 @@ absl::StatusOr<WeightStore> WeightStore::openFiles(llvm::ArrayRef<std::string> p
   if (absl::Status status = store.index(); !status.ok())
     return status;
   return store;
+}
+
+absl::StatusOr<WeightStore> WeightStore::openCoded(llvm::ArrayRef<std::string> paths, llvm::StringRef text) {
+  absl::StatusOr<CodedScheme> scheme = CodedScheme::parse(text);
+  if (!scheme.ok())
+    return scheme.status();
+  absl::StatusOr<WeightStore> store = openFiles(paths);
+  if (store.ok())
+    if (absl::Status status = store->decode(*scheme); !status.ok())
+      return status;
+  return store;
+}
+
+absl::Status WeightStore::decode(const CodedScheme &scheme) {
+  if (!scheme)
+    return absl::OkStatus();
+  absl::StatusOr<CodedView> view = viewCoded(table, [this](llvm::StringRef name) { return find(name); }, scheme);
+  if (!view.ok())
+    return view.status();
+  llvm::StringSet<> gone;
+  for (llvm::StringRef name : view->pieces)
+    gone.insert(name);
+  for (llvm::StringRef name : view->unneeded) {
+    gone.insert(name);
+    notNeeded.push_back(name.str());
+  }
+  std::vector<StoredTensor> rest;
+  for (const std::unique_ptr<CodedTensor> &matrix : view->matrices)
+    rest.push_back({&matrix->record(), matrix->file(), matrix.get()});
+  for (const StoredTensor &tensor : table)
+    if (!gone.contains(tensor.name()))
+      rest.push_back(tensor);
+  table = std::move(rest);
+  coded = std::move(view->matrices);
+  return index();
 }
 
 /// Rule 25, from the index's side: each tensor it lists is in the shard it
@@ -225,11 +269,28 @@ absl::StatusOr<const StoredTensor *> WeightStore::get(llvm::StringRef name) cons
                                           : "the nearest name in the files is `" + printable(near) + "`"));
 }
 
+absl::Status WeightStore::readF32(const StoredTensor &tensor, uint64_t first, llvm::MutableArrayRef<float> to) const {
+  return tensor.coded ? tensor.coded->readF32(first, to) : tensor.file->readF32(*tensor.record, first, to);
+}
+
 absl::StatusOr<bool> WeightStore::equal(const StoredTensor &a, const StoredTensor &b) const {
   if (a.type() != b.type() || a.shape() != b.shape())
     return false;
   if (a.record == b.record)
     return true;
+  if (a.coded || b.coded) {
+    constexpr uint64_t piece = 1 << 20;
+    std::vector<float> one(std::min(piece, a.elements())), two(one.size());
+    for (uint64_t at = 0; at < a.elements(); at += piece) {
+      size_t count = std::min(piece, a.elements() - at);
+      for (auto [tensor, to] : {std::pair(&a, &one), std::pair(&b, &two)})
+        if (absl::Status status = readF32(*tensor, at, {to->data(), count}); !status.ok())
+          return status;
+      if (std::memcmp(one.data(), two.data(), count * sizeof(float)))
+        return false;
+    }
+    return true;
+  }
   constexpr uint64_t piece = 1 << 20;
   std::vector<uint8_t> one(std::min(piece, a.record->bytes)), two(one.size());
   for (uint64_t at = 0; at < a.record->bytes; at += piece) {

@@ -1,6 +1,7 @@
 // All weights of a model: one file, several files, or a Hugging Face directory
 // (whole or sharded). Names and shapes at once; bytes only on demand, never a
-// whole file.
+// whole file. Of a quantised checkpoint the store lists each matrix as the real
+// tensor that its pieces stand for.
 #ifndef HEDDLE_COMPILER_WEIGHTS_WEIGHTSTORE_H
 #define HEDDLE_COMPILER_WEIGHTS_WEIGHTSTORE_H
 
@@ -8,25 +9,45 @@
 
 namespace heddle {
 
+class CodedTensor;
+struct CodedScheme;
+
 /// A tensor of the store. Valid as long as the store.
 struct StoredTensor {
   const TensorRecord *record = nullptr;
   const SafetensorsFile *file = nullptr;
+  /// Not null: the tensor stands in pieces as codes, and `record` is what they stand for.
+  const CodedTensor *coded = nullptr;
 
   llvm::StringRef name() const { return record->name; }
   llvm::ArrayRef<int64_t> shape() const { return record->shape; }
   StoredType type() const { return record->type; }
   uint64_t elements() const { return record->elements(); }
+  /// Where an element stands in the file; of codes, where the codes begin.
+  uint64_t byteOf(uint64_t element) const { return record->byte + (coded ? 0 : element * width(record->type)); }
 };
 
 class WeightStore {
 public:
+  WeightStore();
+  WeightStore(WeightStore &&);
+  WeightStore &operator=(WeightStore &&);
+  ~WeightStore();
+
   /// `path`: a .safetensors file, a .safetensors.index.json, or a directory
   /// that holds model.safetensors or model.safetensors.index.json.
   static absl::StatusOr<WeightStore> open(llvm::StringRef path, const HeaderLimits &limits = {});
   /// Opens files named one by one (the attribute `model.weights`); an error if
   /// a name is in two of them.
   static absl::StatusOr<WeightStore> openFiles(llvm::ArrayRef<std::string> paths, const HeaderLimits &limits = {});
+  /// The same, with the coded matrices in the place of their pieces: `scheme` is the text of a CodedScheme (the
+  /// attribute `model.quantised`), empty where nothing is quantised.
+  static absl::StatusOr<WeightStore> openCoded(llvm::ArrayRef<std::string> paths, llvm::StringRef scheme);
+
+  /// Puts the coded matrices in the place of their pieces. Reads headers, and the few tensors that shapes depend on.
+  absl::Status decode(const CodedScheme &scheme);
+  /// After `decode`: names of tensors that the checkpoint has and that are not needed (scales of activations).
+  llvm::ArrayRef<std::string> unneeded() const { return notNeeded; }
 
   /// Ordered by name.
   llvm::ArrayRef<StoredTensor> tensors() const { return table; }
@@ -40,17 +61,16 @@ public:
   absl::StatusOr<const StoredTensor *> get(llvm::StringRef name) const;
 
   /// Reads the elements [first, first + to.size()) in row-major order, widened.
-  absl::Status readF32(const StoredTensor &tensor, uint64_t first, llvm::MutableArrayRef<float> to) const {
-    return tensor.file->readF32(*tensor.record, first, to);
-  }
+  absl::Status readF32(const StoredTensor &tensor, uint64_t first, llvm::MutableArrayRef<float> to) const;
   absl::Status readI64(const StoredTensor &tensor, uint64_t first, llvm::MutableArrayRef<int64_t> to) const {
     return tensor.file->readI64(*tensor.record, first, to);
   }
+  /// The bytes as they stand; not of codes.
   absl::Status readBytes(const StoredTensor &tensor, uint64_t first, llvm::MutableArrayRef<uint8_t> to) const {
     return tensor.file->readBytes(*tensor.record, first, to);
   }
 
-  /// Same shape, same type and same bytes: a tied copy.
+  /// Same shape, same type and same bytes (of codes: same elements): a tied copy.
   absl::StatusOr<bool> equal(const StoredTensor &a, const StoredTensor &b) const;
 
   /// An error if any file changed since it was opened; call it after the last
@@ -65,6 +85,8 @@ private:
 
   std::vector<std::unique_ptr<SafetensorsFile>> opened;
   std::vector<StoredTensor> table;
+  std::vector<std::unique_ptr<CodedTensor>> coded;
+  std::vector<std::string> notNeeded;
 };
 
 } // namespace heddle

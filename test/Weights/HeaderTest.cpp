@@ -103,8 +103,8 @@ std::vector<Broken> brokenHeaders() {
       {"an unknown dtype", 11, tensor("Q31", "[1]", "[0,4]"), 4, "\"Q31\"", "t"},
       {"a lower case dtype", 11, tensor("f32", "[1]", "[0,4]"), 4, "\"f32\"", "t"},
       {"a dtype that is a number", 11, R"({"t":{"dtype":32}})", 0, "32", "t"},
-      {"a valid dtype that is not supported", 11, tensor("F8_E4M3", "[4]", "[0,4]"), 4,
-       "\"F8_E4M3\"", "t"},
+      {"a valid dtype that is not supported", 11, tensor("F8_E4M3FNUZ", "[4]", "[0,4]"), 4,
+       "\"F8_E4M3FNUZ\"", "t"},
       {"a negative dimension", 12, tensor("F32", "[-1]", "[0,4]"), 4, "-1", "t"},
       {"minus zero", 12, tensor("F32", "[-0]", "[0,0]"), 0, "-0", "t"},
       {"a fraction", 12, tensor("F32", "[1.0]", "[0,4]"), 4, "1.0", "t"},
@@ -280,7 +280,7 @@ TEST(SafetensorsRules, S02LengthOfTheHeader) {
 }
 
 TEST(SafetensorsRules, S11SaysWhichTypesAreValidButUnsupported) {
-  std::string header = tensor("F8_E4M3", "[4]", "[0,4]");
+  std::string header = tensor("F8_E4M3FNUZ", "[4]", "[0,4]");
   auto result = parseSafetensorsHeader(header, 8 + header.size() + 4, "m");
   EXPECT_EQ(result.status().code(), absl::StatusCode::kUnimplemented);
   EXPECT_NE(text(result.status()).find("valid in safetensors"), std::string::npos);

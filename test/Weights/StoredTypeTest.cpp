@@ -54,6 +54,45 @@ TEST(StoredType, EveryBFloat) {
   }
 }
 
+float widenByte(StoredType type, uint8_t bits) {
+  float result;
+  widenToF32(type, &bits, result);
+  return result;
+}
+
+TEST(StoredType, EveryEightBitFloat) {
+  for (unsigned bits = 0; bits < 256; ++bits) {
+    int exponent = (bits >> 3) & 15, fraction = bits & 7;
+    float e4m3 = widenByte(StoredType::F8_E4M3, uint8_t(bits));
+    if ((bits & 127) == 127)
+      EXPECT_TRUE(std::isnan(e4m3)) << bits;
+    else
+      EXPECT_EQ(double(e4m3),
+                std::ldexp(exponent ? 8 + fraction : fraction, std::max(exponent, 1) - 10) * (bits & 128 ? -1 : 1))
+          << bits;
+    EXPECT_EQ(std::signbit(e4m3), bits >= 128) << bits;
+
+    exponent = (bits >> 2) & 31, fraction = bits & 3;
+    float e5m2 = widenByte(StoredType::F8_E5M2, uint8_t(bits));
+    if (exponent == 31 && fraction)
+      EXPECT_TRUE(std::isnan(e5m2)) << bits;
+    else if (exponent == 31)
+      EXPECT_TRUE(std::isinf(e5m2)) << bits;
+    else
+      EXPECT_EQ(double(e5m2),
+                std::ldexp(exponent ? 4 + fraction : fraction, std::max(exponent, 1) - 17) * (bits & 128 ? -1 : 1))
+          << bits;
+    EXPECT_EQ(std::signbit(e5m2), bits >= 128) << bits;
+
+    float e8m0 = widenByte(StoredType::F8_E8M0, uint8_t(bits));
+    if (bits == 255)
+      EXPECT_TRUE(std::isnan(e8m0));
+    else
+      EXPECT_EQ(double(e8m0), std::ldexp(1.0, int(bits) - 127)) << bits;
+  }
+  EXPECT_EQ(widenByte(StoredType::F8_E4M3, 0x7e), 448.0f);
+}
+
 /// Between two neighbouring patterns a float goes to the nearer one, the middle to the
 /// even one.
 void checkRounding(StoredType type, uint16_t (*narrow)(float), uint16_t last) {
@@ -111,11 +150,12 @@ TEST(StoredType, OthersAtAnyAlignment) {
 }
 
 TEST(StoredType, WordsAndWidths) {
-  for (StoredType type : {StoredType::F64, StoredType::F32, StoredType::F16, StoredType::BF16, StoredType::I64,
-                          StoredType::I32, StoredType::I16, StoredType::I8, StoredType::U8, StoredType::Bool})
+  for (StoredType type : {StoredType::F64, StoredType::F32, StoredType::F16, StoredType::BF16, StoredType::F8_E4M3,
+                          StoredType::F8_E5M2, StoredType::F8_E8M0, StoredType::I64, StoredType::I32, StoredType::I16,
+                          StoredType::I8, StoredType::U8, StoredType::Bool})
     EXPECT_EQ(storedTypeOf(spelling(type)), type);
-  EXPECT_EQ(storedTypeOf("F8_E4M3"), std::nullopt);
-  EXPECT_EQ(bitsOfForeignType("F8_E4M3"), 8u);
+  EXPECT_EQ(storedTypeOf("F8_E4M3FNUZ"), std::nullopt);
+  EXPECT_EQ(bitsOfForeignType("F8_E4M3FNUZ"), 8u);
   EXPECT_EQ(bitsOfForeignType("Q31"), std::nullopt);
 }
 
