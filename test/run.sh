@@ -2,7 +2,8 @@
 # The whole test suite, from a clean clone: installs what is missing, builds, and
 # runs the unit tests, the lit suite, the examples, runs that must agree bit for bit,
 # random models, a model of real size, hostile configs and tokenizers and, where ../shared/oracle
-# and ../shared/configs are there, the oracle and published configs. The last line is the total; any failure makes the exit status 1.
+# ../shared/configs and ../shared/quantised-cases are there, the oracle, published configs and quantised checkpoints.
+# The last line is the total; any failure makes the exit status 1.
 #   test/run.sh [BUILD_DIR]        (default: build)
 set -uo pipefail
 cd "$(dirname "$0")/.."
@@ -11,6 +12,7 @@ build=${1:-build}
 [[ $build == /* ]] || build=$root/$build
 oracle=${HEDDLE_ORACLE:-$root/../shared/oracle}
 configs=${HEDDLE_CONFIGS:-$root/../shared/configs}
+coded=${HEDDLE_QUANTISED:-$root/../shared/quantised-cases}
 jobs=$(nproc)
 passed=0 failed=0 skipped=0
 # Memory that is freed, or not yet written, holds a pattern: who reads it fails every time, not once in a while.
@@ -133,6 +135,7 @@ beside "mask determinism of bf16" $python test/Execution/mask_determinism.py --d
 beside examples $python examples/run.py --bin "$build/bin"
 beside determinism $python test/Execution/determinism.py --heddle "$build/bin/heddle"
 beside "determinism of bf16" $python test/Execution/determinism.py --dtype bf16 --heddle "$build/bin/heddle"
+beside "quantised checkpoints" $python test/Execution/quantised.py --heddle "$build/bin/heddle"
 beside padding $python test/Execution/padding.py --heddle "$build/bin/heddle"
 beside generation $python test/Execution/generation.py --heddle "$build/bin/heddle"
 beside "pictures and speech" $python test/Execution/media.py --heddle "$build/bin/heddle"
@@ -165,6 +168,14 @@ if [[ -f $oracle/index.json ]]; then
   part "oracle in bf16" 600 test/Oracle/run.py --heddle "$build/bin/heddle" --jobs "$jobs" --binary --dtype bf16 "$oracle"
 else
   echo "no oracle at ${oracle#"$root/"}: skipped"
+  skipped=$((skipped + 1))
+fi
+
+say "quantised checkpoints of others"
+if [[ -f $coded/gptq_sym/meta.json ]]; then
+  part "quantised cases" 600 test/Oracle/run.py --heddle "$build/bin/heddle" --jobs "$jobs" --math wide "$coded"
+else
+  echo "no cases at ${coded#"$root/"}: skipped"
   skipped=$((skipped + 1))
 fi
 

@@ -70,8 +70,8 @@ int heddle::setArithmetic(const Console &console, ModuleOp module, const Compile
   bool said = options.dtype.empty() && options.math == "auto" && module->hasAttr("model.math");
   want.dots = said ? had.dots
                    : want.stored == Stored::bf16 && (options.math == "dots" || (options.math == "auto" && target.dots));
-  if (want.stored != Stored::bf16 && options.math != "auto")
-    return console.complain(Error::BadUsage, "--math says how stored bf16 is multiplied; it needs --dtype=bf16");
+  if (want.stored != Stored::bf16 && options.math == "dots")
+    return console.complain(Error::BadUsage, "--math=dots says how stored bf16 is multiplied; it needs --dtype=bf16");
   if (want.dots && !target.dots)
     return console.complain(
         Error::TargetUnsupported,

@@ -9,6 +9,7 @@
 #include "compiler/Weights/KnownFiles.h"
 #include "compiler/Weights/Problem.h"
 #include "compiler/Weights/WeightStore.h"
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
 
@@ -62,6 +63,14 @@ public:
       return *same;
     refuse(sink, x->file->path(), same.status());
     return std::nullopt;
+  }
+  bool changesNothing(StringRef name) const override {
+    const StoredTensor *bias = store.find(name);
+    const StoredTensor *matrix = name.consume_back(".bias") ? store.find(name.str() + ".weight") : nullptr;
+    if (!bias || !matrix || !matrix->coded || !isReal(bias->type()) || bias->elements() > (1 << 24))
+      return false;
+    std::vector<float> values(bias->elements());
+    return store.readF32(*bias, 0, values).ok() && llvm::all_of(values, [](float x) { return x == 0; });
   }
   std::vector<std::string> files() const override { return store.files(); }
 

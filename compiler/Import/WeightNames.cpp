@@ -172,9 +172,10 @@ void WeightNames::finish() {
 std::vector<std::string> WeightNames::unread() const {
   std::vector<std::string> left;
   for (auto &[name, stored] : inFile)
-    if (!used.count(name) && llvm::none_of(spec.ignored, [&, &name = name](const std::string &p) {
-          return !p.empty() && globMatch(name, p);
-        }))
+    if (!used.count(name) &&
+        llvm::none_of(spec.ignored,
+                      [&, &name = name](const std::string &p) { return !p.empty() && globMatch(name, p); }) &&
+        !table.changesNothing(stored))
       left.push_back(name);
   return left;
 }

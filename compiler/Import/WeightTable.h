@@ -37,6 +37,9 @@ public:
   virtual Storage storage(llvm::StringRef name) const;
   /// Whether two tensors are equal bit for bit; none if their bytes cannot be read, or are not to be.
   virtual std::optional<bool> equal(llvm::StringRef a, llvm::StringRef b) const = 0;
+  /// Whether a tensor changes nothing if nobody reads it: a bias of zeros beside a quantised matrix, which older
+  /// programs wrote to every module.
+  virtual bool changesNothing(llvm::StringRef name) const { return false; }
   /// The files for the attribute model.weights.
   virtual std::vector<std::string> files() const = 0;
 };

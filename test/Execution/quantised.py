@@ -1,0 +1,215 @@
+#!/usr/bin/python3
+"""Quantised checkpoints give what their dequantised matrices give, bit for bit.
+
+    quantised.py --heddle BIN [-v]
+
+1. Every way of storing a matrix that is read, with its options: a family of one linear, interpreted on the unit matrix, yields
+   the matrix; it must be the one that test/support/quantised.py computes from the codes, every bit.
+2. Models of several families, each quantised in another way (with biases, fused projections, matrices that the family
+   stores [in, out], experts, a tied table, shards, files beside config.json), beside the directory of their dequantised
+   weights in f32: both are compiled with --math=wide, in f32 and bf16, and interpreted; their outputs are the same bytes,
+   padded rows and all.
+One line a failure, then `N passed, N failed`."""
+import argparse
+import json
+import os
+import subprocess
+import sys
+import tempfile
+
+import numpy as np
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path[:0] = [os.path.join(HERE, os.pardir, "Oracle"), os.path.join(HERE, os.pardir, "support")]
+import quantised as Q
+import tensors
+
+# How, n, k, options. 96 is no multiple of 64; 40 rows fill no panel, 72 no eight words; N * K = 3 * 35 is odd.
+WAYS = [
+    ("gptq", 64, 128, {}), ("gptq", 40, 96, dict(sym=False)), ("gptq", 72, 96, dict(group=64, sym=False)), ("gptq", 32, 64, dict(bits=2, sym=False)),
+    ("gptq", 96, 128, dict(bits=3, sym=False)), ("gptq", 64, 96, dict(bits=3)), ("gptq", 64, 128, dict(bits=8, group=-1, sym=False, version=2)),
+    ("gptq", 44, 64, dict(bits=8, sym=False)), ("gptq", 64, 128, dict(act_order=True, sym=False)), ("gptq", 64, 128, dict(act_order=True, bits=3, version=2)),
+    ("gptq", 64, 128, dict(version=2, said="gptq")), ("gptq", 64, 128, dict(version=1, said="nothing")), ("gptq", 64, 128, dict(g_idx=False, group=64, sym=False)),
+    ("gptq", 64, 128, dict(scale="BF16", sym=False)), ("gptq", 64, 128, dict(bits=2, group=128, version=2, sym=False)), ("gptq", 8, 32, dict(group=16)),
+    ("awq", 64, 128, {}), ("awq", 40, 96, dict(group=-1)), ("awq", 8, 64, dict(scale="BF16")), ("awq", 64, 128, dict(zero_point=False)),
+    ("packed", 64, 128, {}), ("packed", 40, 96, dict(asym=True, scale="BF16")), ("packed", 43, 128, dict(asym=True, order="mixed", bits=8)), ("packed", 64, 100, dict(group=-1, scale="F32")),
+    ("packed", 33, 64, dict(order="none")), ("packed", 40, 64, dict(asym=True, zeros="I8")), ("packed", 17, 96, dict(bits=2, asym=True)), ("packed", 40, 128, dict(order="mixed")),
+    ("integers", 40, 96, {}), ("integers", 40, 96, dict(asym=True, strategy="group", scale="F16")), ("integers", 33, 64, dict(strategy="tensor", asym=True, scale="F32")),
+    ("integers", 33, 64, dict(flat=True)), ("integers", 33, 64, dict(strategy="tensor", flat=True)), ("integers", 1, 64, dict(scale="F32")),
+    ("floats", 40, 96, {}), ("floats", 33, 64, dict(strategy="tensor", scale="F32")), ("floats", 64, 96, dict(strategy="group", scale="F16")),
+    ("floats", 100, 200, dict(strategy="block", block=(32, 64), scale="F32")), ("floats", 160, 300, dict(strategy="block", block=(128, 128), scale="F32", name=".weight_scale_inv")),
+    ("floats", 70, 130, dict(strategy="block", block=(64, 128), scale="BF16", name=".weight_scale_inv")), ("floats", 40, 64, dict(kind="F8_E5M2")),
+    ("nvfp4", 40, 96, {}), ("nvfp4", 3, 16, {}),
+    ("four_bits", 40, 96, {}), ("four_bits", 40, 96, dict(double=True)), ("four_bits", 100, 333, dict(double=True)), ("four_bits", 3, 35, dict(kind="fp4")), ("four_bits", 3, 35, {}),
+    ("four_bits", 40, 96, dict(kind="fp4", block=128, storage="BF16")), ("eight_bits", 40, 96, {}),
+]
+# What else config.json may say of the same pieces.
+SAID = [
+    ("gptq", dict(sym=False), {"quant_method": "auto-round", "bits": 4, "group_size": 32, "sym": False, "packing_format": "auto_round:auto_gptq"}),
+    ("awq", {}, {"quant_method": "auto-round", "bits": 4, "group_size": 32, "sym": False, "packing_format": "auto_round:auto_awq"}),
+    ("gptq", dict(bits=8, group=64), {"quant_method": "gptq", "bits": 4, "group_size": 128, "sym": True, "dynamic": {"+:m": {"bits": 8, "group_size": 64}, "-:lm_head": {}}}),
+    ("awq", {}, {"quant_method": "awq", "w_bit": 4, "q_group_size": 32, "zero_point": True, "version": "GEMM"}),
+    ("four_bits", {}, {"load_in_4bit": True, "bnb_4bit_quant_type": "nf4"}),
+    ("packed", dict(bits=8), {"quant_method": "compressed-tensors", "format": "mixed-precision", "sparsity_config": {}, "config_groups": {
+        "a": {"format": "float-quantized", "weights": {"num_bits": 8, "type": "float", "strategy": "channel"}}, "b": {"format": "pack-quantized", "weights": {"num_bits": 8, "group_size": 32}},
+        "c": {"format": "pack-quantized", "weights": {"num_bits": 4, "group_size": 128}}}}),
+    ("floats", dict(strategy="tensor", scale="F32"), {"quant_method": "fp8", "activation_scheme": "static"}),
+    ("integers", {}, {"quant_method": "compressed-tensors", "format": "naive-quantized", "config_groups": {"a": {"weights": {"num_bits": 8, "strategy": "channel"}}}}),
+]
+FAMILY = {"heddle": 1, "family": {"model_type": "matrix", "architectures": {"*": {}}}, "config": {"width": "=hidden_size"}, "inputs": {"x": "f32[T,width]"},
+          "body": [{"y": {"linear": "x", "bias": False, "weights": "m"}}], "outputs": ["y"]}
+
+
+class Suite:
+    def __init__(self, heddle, work, verbose):
+        self.heddle, self.work, self.verbose, self.passed, self.failed = heddle, work, verbose, 0, 0
+
+    def check(self, what, good, more=""):
+        self.passed, self.failed = self.passed + bool(good), self.failed + (not good)
+        if self.verbose or not good:
+            print("%s %s %s" % ("ok  " if good else "FAIL", what, more), flush=True)
+
+    def path(self, *parts):
+        return os.path.join(self.work, *parts)
+
+    def run(self, *command):
+        p = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace")
+        return p.returncode, p.stdout
+
+    def write(self, folder, config, named):
+        os.makedirs(self.path(folder), exist_ok=True)
+        with open(self.path(folder, "config.json"), "w", encoding="utf-8") as f:
+            json.dump(config, f)
+        Q.write(self.path(folder, "model.safetensors"), named)
+
+    # ---- 1
+    def one_matrix(self, number, method, n, k, options, said=None):
+        what = "%s %s %s" % (method, options, "as " + said["quant_method"] if said and "quant_method" in said else "")
+        pieces, wanted = Q.matrix(method, np.random.default_rng([7, number]), n, k, **options)
+        config = {"model_type": "matrix", "hidden_size": k, "quantization_config": said or Q.config(method, **options)}
+        self.write("one", config, {"m" + end: t for end, t in pieces.items()})
+        tensors.write(self.path("unit"), {"x": np.eye(k, dtype=np.float32)})
+        status, said = self.run(self.heddle, "interpret", self.path("one"), "--families=" + self.work, "-i", self.path("unit"), "-o", self.path("got"))
+        if status:
+            return self.check(what, False, said)
+        got = np.ascontiguousarray(tensors.read(self.path("got"))["y"].T)
+        # A sum of zeros loses the sign of -0.
+        same = got.shape == wanted.shape and np.array_equal(got, wanted) and np.isfinite(wanted).all()
+        self.check(what, same, "" if same else "%d of %d differ" % ((got != wanted).sum(), wanted.size) if got.shape == wanted.shape else str(got.shape))
+
+    # ---- 2
+    def model(self, name, config, linears, rest, method, options, said=None, beside=None, shards=0, wide=(), turned=False, tied=None):
+        """`linears`: name -> (out, in), `rest`: name -> shape. `turned`: the family stores matrices [in, out]. `beside`: the name of
+        a file that holds the config instead of config.json."""
+        r = np.random.default_rng([11, len(name)])
+        coded, plain = {}, {}
+        for n, shape in rest.items():
+            v = 1 + .1 * r.standard_normal(shape) if "norm" in n or "ln_" in n else r.standard_normal(shape) * (.1 if n.endswith("bias") else .5)
+            coded[n] = v.astype(np.float16)
+            plain[n] = coded[n].astype(np.float32)
+        for n, (rows, k) in linears.items():
+            if n in wide:
+                coded[n + ".weight"] = (r.standard_normal((rows, k)) / np.sqrt(k)).astype(np.float16)
+                plain[n + ".weight"] = coded[n + ".weight"].astype(np.float32)
+                continue
+            pieces, values = Q.matrix(method, r, rows, k, **options)
+            coded.update({n + end: t for end, t in pieces.items()})
+            plain[n + ".weight"] = np.ascontiguousarray(values.T if turned else values)
+        said = said or Q.config(method, **options)
+        self.write(name, config if beside else {**config, "quantization_config": said}, coded)
+        if beside:
+            with open(self.path(name, beside), "w", encoding="utf-8") as f:
+                json.dump(said, f)
+        if shards:
+            os.remove(self.path(name, "model.safetensors"))
+            names, where = sorted(coded), {}
+            for i in range(shards):
+                shard = "model-%05d-of-%05d.safetensors" % (i + 1, shards)
+                Q.write(self.path(name, shard), {n: coded[n] for n in names[i::shards]})
+                where.update({n: shard for n in names[i::shards]})
+            with open(self.path(name, "model.safetensors.index.json"), "w", encoding="utf-8") as f:
+                json.dump({"metadata": {}, "weight_map": where}, f)
+        self.write(name + "-f32", config, plain)
+        ids = r.integers(3, config["vocab_size"], (3, 9))
+        mask = np.ones_like(ids)
+        mask[1, :4] = mask[2, 6:] = 0
+        tensors.write(self.path("in"), {"input_ids": ids, "attention_mask": mask})
+        self.same(name, mask)
+
+    def same(self, name, mask):
+        for dtype in ("f32", "bf16", "interpreted"):
+            got = []
+            for folder in (name, name + "-f32"):
+                out = self.path("out-" + folder)
+                if dtype == "interpreted":
+                    status, said = self.run(self.heddle, "interpret", self.path(folder), "-i", self.path("in"), "-o", out)
+                else:
+                    binary = self.path("bin")
+                    status, said = self.run(self.heddle, "compile", self.path(folder), "-o", binary, "--dtype", dtype, "--math=wide")
+                    if not status:
+                        status, said = self.run(binary, "run", "--input", self.path("in"), "--output", out)
+                if status:
+                    return self.check("%s %s" % (folder, dtype), False, said)
+                with open(out, "rb") as f:
+                    got.append(f.read())
+            logits = next(iter(tensors.read(self.path("out-" + name)).values()))[mask > 0]
+            self.check("%s %s" % (name, dtype), got[0] == got[1] and np.isfinite(logits).all() and logits.std() > 0.01, "other bytes, or no numbers")
+
+
+def layers(count, prefix, of):
+    return {prefix % l + n: s for l in range(count) for n, s in of.items()}
+
+
+def models(suite):
+    h, i, kv, v = 128, 160, 64, 72
+    base = {"hidden_size": h, "intermediate_size": i, "num_attention_heads": 4, "num_key_value_heads": 2, "num_hidden_layers": 2, "vocab_size": v, "max_position_embeddings": 64,
+            "tie_word_embeddings": False, "rms_norm_eps": 1e-6, "hidden_act": "silu", "rope_theta": 10000.0, "bos_token_id": 1, "eos_token_id": 2, "pad_token_id": 0, "torch_dtype": "float16"}
+    attention = {"self_attn.q_proj": (h, h), "self_attn.k_proj": (kv, h), "self_attn.v_proj": (kv, h), "self_attn.o_proj": (h, h)}
+    norms = {"input_layernorm.weight": (h,), "post_attention_layernorm.weight": (h,)}
+    gated = {"mlp.gate_proj": (i, h), "mlp.up_proj": (i, h), "mlp.down_proj": (h, i)}
+    table, p = {"model.embed_tokens.weight": (v, h), "model.norm.weight": (h,)}, "model.layers.%d."
+    head = {"lm_head": (v, h)}
+    llama, rest = layers(2, p, {**attention, **gated}), {**table, **layers(2, p, norms)}
+    # Shards; every module with a bias of zeros that nothing reads; the output product is quantised too.
+    suite.model("llama", {**base, "architectures": ["LlamaForCausalLM"], "model_type": "llama"}, {**llama, **head}, rest, "gptq", dict(act_order=True, sym=False, bias=True), shards=3)
+    # Biases; one product stays wide.
+    biased = {**rest, **{n + ".bias": (s[0],) for n, s in llama.items() if n[-6] in "qkv"}}
+    qwen = {**base, "architectures": ["Qwen2ForCausalLM"], "model_type": "qwen2", "use_sliding_window": False}
+    suite.model("qwen2", qwen, {**llama, **head}, biased, "awq", {}, said={"zero_point": True, "q_group_size": 32, "w_bit": 4, "version": "GEMM"}, beside="quant_config.json", wide=["lm_head", "model.layers.1.self_attn.k_proj"])
+    # The table and the output product are one quantised matrix.
+    suite.model("tied", {**qwen, "tie_word_embeddings": True}, {**llama, "model.embed_tokens": (v, h)}, {n: s for n, s in biased.items() if "embed" not in n}, "packed", dict(bits=8, scale="BF16"))
+    # Fused projections that are cut by rows.
+    fused = {"self_attn.qkv_proj": (h + 2 * kv, h), "self_attn.o_proj": (h, h), "mlp.gate_up_proj": (2 * i, h), "mlp.down_proj": (h, i)}
+    suite.model("phi3", {**base, "architectures": ["Phi3ForCausalLM"], "model_type": "phi3"}, {**layers(2, p, fused), **head}, rest, "four_bits", dict(double=True))
+    # Matrices that the family stores [in, out], one of them square.
+    gpt = {"architectures": ["GPT2LMHeadModel"], "model_type": "gpt2", "n_embd": h, "n_layer": 2, "n_head": 4, "n_positions": 64, "vocab_size": v, "layer_norm_epsilon": 1e-5}
+    conv = layers(2, "transformer.h.%d.", {"attn.c_attn": (3 * h, h), "attn.c_proj": (h, h), "mlp.c_fc": (4 * h, h), "mlp.c_proj": (h, 4 * h)})
+    gpt_rest = {"transformer.wte.weight": (v, h), "transformer.wpe.weight": (64, h), "transformer.ln_f.weight": (h,), "transformer.ln_f.bias": (h,), **{n + ".bias": (s[0],) for n, s in conv.items()},
+                **layers(2, "transformer.h.%d.", {"ln_1.weight": (h,), "ln_1.bias": (h,), "ln_2.weight": (h,), "ln_2.bias": (h,)})}
+    suite.model("gpt2", gpt, conv, gpt_rest, "gptq", {}, said={"bits": 4, "group_size": 32, "desc_act": False, "sym": True}, beside="quantize_config.json", turned=True)
+    # Experts; the router stays wide.
+    experts = layers(2, p, {**attention, **{"block_sparse_moe.experts.%d.%s" % (e, w): (h, i) if w == "w2" else (i, h) for e in range(4) for w in ("w1", "w2", "w3")}})
+    suite.model("mixtral", {**base, "architectures": ["MixtralForCausalLM"], "model_type": "mixtral", "num_local_experts": 4, "num_experts_per_tok": 2, "sliding_window": None},
+                {**experts, **head}, {**rest, **layers(2, p, {"block_sparse_moe.gate.weight": (4, h)})}, "floats", dict(strategy="block", block=(64, 64), scale="F32", name=".weight_scale_inv"))
+
+
+def main():
+    p = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    p.add_argument("--heddle", required=True)
+    p.add_argument("-v", action="store_true")
+    o = p.parse_args()
+    with tempfile.TemporaryDirectory(prefix="heddle-quantised-") as work:
+        suite = Suite(os.path.abspath(o.heddle), work, o.v)
+        with open(suite.path("matrix.json"), "w", encoding="utf-8") as f:
+            json.dump(FAMILY, f)
+        for number, (method, n, k, options) in enumerate(WAYS):
+            suite.one_matrix(number, method, n, k, options)
+        for number, (method, options, said) in enumerate(SAID):
+            suite.one_matrix(100 + number, method, 64, 128, options, said)
+        models(suite)
+        print("%d passed, %d failed" % (suite.passed, suite.failed))
+        sys.exit(1 if suite.failed or not suite.passed else 0)
+
+
+if __name__ == "__main__":
+    main()
