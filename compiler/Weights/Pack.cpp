@@ -3,6 +3,7 @@
 // block is read depends only on how the tensor is stored: as [N, K] (whole
 // rows) or as [K, N] (columns out of rows).
 #include "compiler/Weights/Pack.h"
+#include "compiler/Weights/PackCoded.h"
 #include "compiler/Weights/Problem.h"
 #include "llvm/Support/MathExtras.h"
 #include <algorithm>
@@ -251,12 +252,85 @@ template <typename T> absl::Status Packer::emit(llvm::ArrayRef<T> values) {
   return absl::OkStatus();
 }
 
+/// An ordinary matrix whose rows are rounded to codes when they are asked for. Of a tensor [K, N] as many columns are
+/// read at once as fit in a strip.
+class RoundedMatrix final : public CodedSource {
+public:
+  RoundedMatrix(const WeightStore &store, const PackRequest &request, uint64_t strip)
+      : store(store), tensor(*store.find(request.tensor)), inOut(request.layout.inOut),
+        matrix(request.layout.matrixOf(request.shape)), coded(formOf(request.layout.coding, matrix.k)),
+        atOnce(std::max<int64_t>(int64_t(strip / sizeof(float)) / std::max<int64_t>(matrix.k, 1), 256)) {}
+
+  CodingError error;
+  const CodedForm &form() const override { return coded; }
+  absl::Status rows(int64_t first, int64_t count, CodedRows &to) override {
+    absl::Status status = inOut ? readColumns(first, count) : readRows(first, count);
+    if (!status.ok())
+      return status;
+    llvm::ArrayRef<float> mine = llvm::ArrayRef(values).slice((first - begin) * matrix.k, count * matrix.k);
+    std::optional<size_t> bad = quantiseRows(coded, mine, matrix.k, to, error);
+    return bad ? noCode(first + int64_t(*bad) / matrix.k, int64_t(*bad) % matrix.k, mine[*bad]) : absl::OkStatus();
+  }
+
+private:
+  absl::Status readRows(int64_t first, int64_t count) {
+    begin = first;
+    values.resize(size_t(count * matrix.k));
+    return store.readF32(tensor, uint64_t(first * matrix.k), values);
+  }
+  absl::Status readColumns(int64_t first, int64_t count) {
+    if (first >= begin && first + count <= end)
+      return absl::OkStatus();
+    begin = first;
+    end = std::min(matrix.n, first + std::max(atOnce, count));
+    values.resize(size_t((end - begin) * matrix.k));
+    std::vector<float> line(size_t(end - begin));
+    for (int64_t k = 0; k < matrix.k; ++k) {
+      if (absl::Status status = store.readF32(tensor, uint64_t(k * matrix.n + begin), line); !status.ok())
+        return status;
+      for (int64_t n = 0; n < end - begin; ++n)
+        values[n * matrix.k + k] = line[n];
+    }
+    return absl::OkStatus();
+  }
+  absl::Status noCode(int64_t n, int64_t k, float value) const {
+    char number[32];
+    snprintf(number, sizeof number, "%g", value);
+    int64_t element = inOut ? k * matrix.n + n : n * matrix.k + k;
+    return toStatus(
+        WeightProblem{Error::HasNoCode, "",
+                      "element " + std::to_string(element) + " is " + number + ", which a group of codes cannot hold",
+                      tensor.file->path(), tensor.record->byte + uint64_t(element) * width(tensor.type()),
+                      printable(tensor.name()), "leave this tensor as it is: --keep=NAME"});
+  }
+
+  const WeightStore &store;
+  const StoredTensor &tensor;
+  bool inOut;
+  WeightLayout::Matrix matrix;
+  CodedForm coded;
+  int64_t atOnce, begin = 0, end = 0;
+  std::vector<float> values; ///< rows [begin, end), row-major
+};
+
 } // namespace
+
+static absl::Status packCodes(const WeightStore &store, const PackRequest &request, ByteSink &sink,
+                              const PackOptions &options) {
+  WeightLayout::Matrix matrix = request.layout.matrixOf(request.shape);
+  RoundedMatrix source(store, request, options.stripBytes);
+  absl::Status status = packCoded(source, request.layout, matrix.n, matrix.k, sink);
+  if (status.ok() && options.rounded)
+    options.rounded(request, source.error);
+  return status;
+}
 
 absl::Status packRequest(const WeightStore &store, const PackRequest &request, ByteSink &sink,
                          const PackOptions &options) {
   if (absl::Status status = request.check(store); !status.ok())
     return status;
+  if (request.layout.coding)
+    return packCodes(store, request, sink, options);
   return Packer(store, request, sink, options).run();
 }
 

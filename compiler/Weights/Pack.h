@@ -6,7 +6,9 @@
 #define HEDDLE_COMPILER_WEIGHTS_PACK_H
 
 #include "compiler/Weights/PackPlan.h"
+#include "compiler/Weights/Quantise.h"
 #include "compiler/Weights/WeightStore.h"
+#include <functional>
 
 namespace heddle {
 
@@ -20,6 +22,8 @@ public:
 
 struct PackOptions {
   uint64_t stripBytes = 16 << 20;
+  /// Is told what rounding to codes changed of a tensor that the file has in full.
+  std::function<void(const PackRequest &request, const CodingError &error)> rounded;
 };
 
 /// Writes the bytes of one request, without padding behind them. The errors are

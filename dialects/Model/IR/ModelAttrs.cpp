@@ -49,7 +49,7 @@ static Type typeOf(MLIRContext *ctx, PackedType type) {
 }
 
 LayoutAttr LayoutAttr::get(MLIRContext *ctx, const WeightLayout &l) {
-  return get(ctx, l.panel, typeOf(ctx, l.type), l.inOut, l.part, l.parts, l.groups);
+  return get(ctx, l.panel, typeOf(ctx, l.type), l.inOut, l.part, l.parts, l.groups, l.coding);
 }
 
 WeightLayout LayoutAttr::getLayout() const {
@@ -58,16 +58,17 @@ WeightLayout LayoutAttr::getLayout() const {
           getInOut(),
           getPart(),
           getGroups(),
-          {getParts().begin(), getParts().end()}};
+          {getParts().begin(), getParts().end()},
+          getCoding()};
 }
 
 LogicalResult LayoutAttr::verify(Complaint emitError, int64_t panel, Type element, bool inOut, int64_t part,
-                                 ArrayRef<int64_t> parts, int64_t groups) {
+                                 ArrayRef<int64_t> parts, int64_t groups, Coding coding) {
   std::optional<PackedType> type = packedType(element);
   if (!type)
     return emitError() << "elements are f32, bf16, f16, i64 or i1, but got " << element;
-  // layout_c1, layout_c2, layout_c3 and layout_c4 stand in the class.
-  std::string why = WeightLayout{*type, panel, inOut, part, groups, {parts.begin(), parts.end()}}.wrong();
+  // layout_c1, layout_c2, layout_c3, layout_c4 and layout_c5 stand in the class.
+  std::string why = WeightLayout{*type, panel, inOut, part, groups, {parts.begin(), parts.end()}, coding}.wrong();
   return why.empty() ? success() : emitError() << why;
 }
 
@@ -78,6 +79,9 @@ void LayoutAttr::print(AsmPrinter &p) const {
   else
     p << "natural";
   p << ", " << getElement();
+  if (Coding c = getCoding())
+    p << ", coded " << c.bits << " by " << c.group << ' ' << typeOf(getContext(), c.scale) << (c.zeros ? " zeros" : "")
+      << (c.ordered ? " ordered" : "");
   if (getInOut())
     p << ", in_out";
   if (!getParts().empty()) {
@@ -88,12 +92,29 @@ void LayoutAttr::print(AsmPrinter &p) const {
   p << '>';
 }
 
+/// "8 by 128 f16 zeros ordered", behind the word.
+static ParseResult parseCoding(AsmParser &p, Coding &coding) {
+  SMLoc at;
+  Type scale;
+  if (p.parseInteger(coding.bits) || p.parseKeyword("by") || p.parseInteger(coding.group) ||
+      p.getCurrentLocation(&at) || p.parseType(scale))
+    return failure();
+  std::optional<PackedType> type = packedType(scale);
+  if (!type)
+    return p.emitError(at, "scales are f16, bf16 or f32, but got ") << scale;
+  coding.scale = *type;
+  coding.zeros = succeeded(p.parseOptionalKeyword("zeros"));
+  coding.ordered = succeeded(p.parseOptionalKeyword("ordered"));
+  return success();
+}
+
 Attribute LayoutAttr::parse(AsmParser &p, Type) {
   SMLoc at = p.getCurrentLocation();
   int64_t panel = 0, part = 0, groups = 1;
   Type element;
   bool inOut = false;
   SmallVector<int64_t> parts;
+  Coding coding;
   if (p.parseLess())
     return {};
   if (failed(p.parseOptionalKeyword("natural"))) {
@@ -112,6 +133,11 @@ Attribute LayoutAttr::parse(AsmParser &p, Type) {
       inOut = true;
       continue;
     }
+    if (!inOut && !coding && succeeded(p.parseOptionalKeyword("coded"))) {
+      if (failed(parseCoding(p, coding)))
+        return {};
+      continue;
+    }
     auto one = [&] { return p.parseInteger(parts.emplace_back()); };
     if (p.parseKeyword("part", " or 'in_out'") || p.parseInteger(part) || p.parseKeyword("of") ||
         p.parseCommaSeparatedList(AsmParser::Delimiter::Square, one) || p.parseKeyword("groups") ||
@@ -122,7 +148,28 @@ Attribute LayoutAttr::parse(AsmParser &p, Type) {
   if (p.parseGreater())
     return {};
   return getChecked([&] { return p.emitError(at); }, p.getContext(), panel, element, inOut, part, ArrayRef(parts),
-                    groups);
+                    groups, coding);
+}
+
+//===-- codes ------------------------------------------------------------------===//
+
+LogicalResult CodedAttr::verify(Complaint emitError, int64_t bits, int64_t group, Type scale, bool zeros, bool ordered,
+                                bool, StringAttr from) {
+  std::optional<PackedType> type = packedType(scale);
+  if (!type)
+    return emitError() << "scales are f16, bf16 or f32, but got " << scale;
+  // coded_c1, coded_c2 and coded_c3 stand in the class.
+  if (std::string why = Coding{bits, group, *type, zeros, ordered}.wrong(); !why.empty())
+    return emitError() << why;
+  if (from.empty() || !llvm::all_of(from.getValue(), [](char c) { return llvm::isAlnum(c) || c == '-' || c == '_'; }))
+    return emitError() << "codes are from a method whose name is a word, not " << from; // coded_c4
+  if (from.getValue() == "search" && (zeros || ordered))
+    return emitError() << "a search finds scales alone, no zeros and no order";
+  return success();
+}
+
+Coding CodedAttr::getCoding() const {
+  return {getBits(), getGroup(), *packedType(getScale()), getZeros(), getOrdered()};
 }
 
 //===-- the blob ---------------------------------------------------------------===//

@@ -18,14 +18,39 @@ def Model_LayoutAttr : Model_Attr<"Layout", "layout"> {
     `#model.layout<panels 64, bf16, in_out, part 1 of [2, 1, 1] groups 4>`: panels of 64 rows of W, stored [K, N]
     in the file; of the results, which split into 4 groups of 2 + 1 + 1 units, the second part.
     - (C1) a panel has 1 to 256 rows. (C2) panels hold reals; elements are f32, bf16, f16, i64 or i1.
+    `#model.layout<panels 32, f32, coded 4 by 32 f16 zeros ordered>`: panels of codes of 4 bits, a scale of f16 and a
+    zero for each 32 features of the order that lies before them.
     - (C3) `in_out` is said of panels alone. (C4) the part is there, parts and groups are positive.
+    - (C5) codes lie in panels and mean f32; they are as `#model.coded` (C1 to C3) has them.
   }];
   let parameters = (ins "int64_t":$panel, "::mlir::Type":$element, "bool":$inOut, "int64_t":$part,
-                        ArrayRefParameter<"int64_t">:$parts, "int64_t":$groups);
+                        ArrayRefParameter<"int64_t">:$parts, "int64_t":$groups, "::heddle::Coding":$coding);
   let hasCustomAssemblyFormat = 1;
   let extraClassDeclaration = [{
     static LayoutAttr get(::mlir::MLIRContext *ctx, const ::heddle::WeightLayout &layout);
     ::heddle::WeightLayout getLayout() const;
+  }];
+}
+
+def Model_CodedAttr : Model_Attr<"Coded", "coded"> {
+  let summary = "a matrix whose numbers are codes with a scale for each group of features";
+  let description = [{
+    `#model.coded<bits = 4, group = 32, scale = f16, zeros = true, ordered = true, from = "gptq">`. Along the features
+    that are summed, the last axis or with `in_out` the first, `group` neighbours share a scale and, with `zeros`, a
+    zero; with `ordered` they are neighbours in an order that the file gives. An element is (code - zero) * scale,
+    rounded once to f32. `from` names what has the codes: a method of quantisation that the weights file is written in,
+    or "search", by which an ordinary matrix is rounded when it is read (compiler/Weights/Quantise.h).
+    - (C1) `bits` is 8 or 4. (C2) a group has 1 feature or more. (C3) scales are f16, bf16 or f32.
+    - (C4) `from` is a word, and what "search" finds has no zeros and no order.
+  }];
+  let parameters = (ins "int64_t":$bits, "int64_t":$group, "::mlir::Type":$scale, DefaultValuedParameter<"bool", "false">:$zeros,
+                        DefaultValuedParameter<"bool", "false">:$ordered, DefaultValuedParameter<"bool", "false">:$in_out,
+                        "::mlir::StringAttr":$from);
+  let assemblyFormat = "`<` struct(params) `>`";
+  let extraClassDeclaration = [{
+    ::heddle::Coding getCoding() const;
+    /// Whether codes are made when the weights are read.
+    bool isSearched() const { return getFrom().getValue() == "search"; }
   }];
 }
 

@@ -33,6 +33,21 @@ LogicalResult ParamOp::verify() { // param_c1: every index is used and every {k}
     if (element.isF32() ? !isReal(layout.type) : element != attr->getElement())
       return emitOpError("of ") << element << " cannot lie as " << attr->getElement();
   }
+  if (std::optional<CodedAttr> coded = getCoded()) { // param_c4
+    ModelTensorType type = getType();
+    std::optional<int64_t> n, k;
+    if (type.getRank() == 2) {
+      n = type.getSize(coded->getInOut()).constant();
+      k = type.getSize(!coded->getInOut()).constant();
+    }
+    if (!n || !k || !type.getElementType().isF32())
+      return emitOpError("that is coded is a matrix of f32 of constant lengths, but is ") << type;
+    if (std::string why = coded->getCoding().misfit(*k); !why.empty())
+      return emitOpError("has codes that do not fit: ") << why;
+  }
+  Coding lies = getLayout() ? getLayout()->getCoding() : Coding();
+  if (lies && (!getCoded() || !(lies == getCoded()->getCoding()) || getLayout()->getInOut() != getCoded()->getInOut()))
+    return emitOpError("lies in the blob in codes that are not its own");
   if (getOffset() || getStrides()) { // param_c3
     if (!getOffset() || int64_t(*getOffset()) < 0 || !getStrides() || getStrides()->size() != getIndices().size())
       return emitOpError("has a place in the blob, which is an offset from 0 on and ")

@@ -30,12 +30,15 @@ def Model_ParamOp : Model_Op<"param", [Pure]> {
     where; index k moves them by `strides[k]`.
     - (C1) every index has a place in the name. (C2) the layout fits the shape and the element type.
     - (C3) a place in the blob is not negative and has a stride an index.
+    - (C4) with `coded` its numbers are codes: it is a matrix of constant lengths and of f32, whose features divide into
+      groups of 16, 32, 64 or a multiple of 128, or are one; a layout in codes has these, any other what they mean.
     ```mlir
     %w = model.param "wte.weight" : !model.tensor<[50257, 768], f32>
     ```
   }];
   let arguments = (ins StrAttr:$name, Variadic<Index>:$indices, OptionalAttr<Model_LayoutAttr>:$layout,
-                       OptionalAttr<I64Attr>:$offset, OptionalAttr<DenseI64ArrayAttr>:$strides);
+                       OptionalAttr<I64Attr>:$offset, OptionalAttr<DenseI64ArrayAttr>:$strides,
+                       OptionalAttr<Model_CodedAttr>:$coded);
   let results = (outs Model_Any:$result);
   let assemblyFormat = "$name (`[` $indices^ `]`)? attr-dict `:` type($result)";
   let hasVerifier = 1;

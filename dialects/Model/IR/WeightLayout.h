@@ -6,13 +6,17 @@
 //   natural   the elements as the file has them
 //   panels    [ceil(N/panel)][ceil(K/pair)][panel][pair], zeros behind N and K. In 16 bits `pair` is 2: a word
 //             of 4 bytes holds two neighbours along K
+//   coded      panels of codes of 8 or 4 bits instead of numbers (struct Coding): [order, if it is one of its own: i32
+//             [K], padded to 64 bytes] and then [ceil(N/panel)][blocks of K] times [scales, panel of 16 or 32 bits]
+//             [zeros, panel of f16, if there are some][codes: words of 4 bytes [features / per][panel]]. A word of 8
+//             bits holds the features 4s .. 4s+3 of its block, one of 4 bits 8s+b in the low and 8s+4+b in the high
+//             half of byte b. Codes are unsigned: 0 is stored as 128 or 8. Behind N and K scales are 0 and codes mean 0
 //
 // Panels of a tensor [N, c, k...], the filter of a convolution, have K = c * Πk: summed feature t*c + i is element
 // (i, t) of the file, so that channels lie side by side as they do in what is multiplied.
 //
 // The plan (bytes), the packer (rows, places), the kernels (rows, places), the interpreter (rows, the type that
-// elements are rounded to) and the verifier of the IR (what fits) all use this class, so they cannot disagree. A coded
-// layout (8 or 4 bits with a scale for each group of K) is one more `PackedType` with its `bytes` and `at`. No MLIR
+// elements are rounded to) and the verifier of the IR (what fits) all use this class, so they cannot disagree. No MLIR
 // here: compiler/Weights has none.
 //
 //===----------------------------------------------------------------------===//
@@ -20,6 +24,7 @@
 #define HEDDLE_DIALECTS_MODEL_IR_WEIGHTLAYOUT_H
 
 #include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/Hashing.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/Support/MathExtras.h"
 #include <cstdint>
@@ -64,13 +69,90 @@ struct RowGroups {
   int64_t row(int64_t i) const { return row(Integers(), i); }
 };
 
+/// How numbers lie as codes: value = (code - offset - zero) * scale, the scale and the zero those of a group of `group`
+/// neighbours along K (the last group of K may be shorter).
+struct Coding {
+  int64_t bits = 0;                   ///< of a code, 8 or 4; 0: numbers lie as they are
+  int64_t group = 0;                  ///< all K where K is no larger
+  PackedType scale = PackedType::F16; ///< f16, bf16 or f32
+  bool zeros = false;                 ///< whether groups have zeros
+  bool ordered = false;               ///< neighbours are those of an order of features that lies before the panels
+
+  /// Rows that are multiplied as integers have a scale for so many features (ModelOps.td, linear).
+  static constexpr int64_t rowFeatures = 128;
+
+  explicit operator bool() const { return bits != 0; }
+  int64_t offset() const { return int64_t(1) << (bits - 1); }
+  /// Features in a word of 4 bytes.
+  int64_t perWord() const { return 32 / bits; }
+  bool operator==(const Coding &o) const {
+    return bits == o.bits && group == o.group && scale == o.scale && zeros == o.zeros && ordered == o.ordered;
+  }
+
+  /// Groups of K features, and how many each has in a panel, where there are whole units to sum: at least 16, and
+  /// `rowFeatures` or a part of them.
+  int64_t groups(int64_t k) const { return group < k ? (k + group - 1) / group : 1; }
+  int64_t features(int64_t k) const {
+    return group < k ? group : int64_t(llvm::alignTo(uint64_t(k), k > rowFeatures ? rowFeatures : 16));
+  }
+  int64_t unit(int64_t k) const { return std::min(features(k), rowFeatures); }
+  /// Bytes of the order, of what stands before the codes of a group, of a group, and of a panel.
+  int64_t orderBytes(int64_t k) const { return ordered ? int64_t(llvm::alignTo(uint64_t(4 * k), 64)) : 0; }
+  int64_t headBytes(int64_t panel) const { return panel * (width(scale) + (zeros ? 2 : 0)); }
+  int64_t groupBytes(int64_t panel, int64_t k) const { return headBytes(panel) + panel * features(k) * bits / 8; }
+  int64_t panelBytes(int64_t panel, int64_t k) const { return groups(k) * groupBytes(panel, k); }
+
+  /// Byte offsets of what makes element (n, p), p counted in the order: the byte of its code, whose bits begin at
+  /// `shift`. `c` as in WeightLayout::at.
+  template <typename Number> struct Place {
+    Number scale, zero, code, shift;
+  };
+  template <typename Number, typename Calculator>
+  Place<Number> at(const Calculator &c, Number n, Number p, int64_t panel, int64_t k) const {
+    Number lane = c.rem(n, panel), in = c.rem(p, features(k));
+    Number first = c.mul(c.div(n, panel), panelBytes(panel, k));
+    Number group = c.add(c.add(first, c.mul(c.div(p, features(k)), groupBytes(panel, k))), orderBytes(k));
+    Place<Number> place;
+    place.scale = c.add(group, c.mul(lane, width(scale)));
+    place.zero = c.add(c.add(group, c.mul(lane, int64_t(2))), panel * width(scale));
+    Number word = c.add(c.mul(c.div(in, perWord()), panel), lane);
+    place.code = c.add(c.add(group, c.mul(word, int64_t(4))), c.rem(in, int64_t(4)));
+    place.code = c.add(place.code, headBytes(panel));
+    place.shift = c.mul(c.rem(c.div(in, int64_t(4)), bits == 4 ? int64_t(2) : int64_t(1)), int64_t(4));
+    return place;
+  }
+
+  /// Why there is no such coding; empty: there is.
+  std::string wrong() const {
+    if (bits != 8 && bits != 4)
+      return "codes have 8 or 4 bits, not " + std::to_string(bits);
+    if (group < 1 || group > (int64_t(1) << 32))
+      return "a group has 1 or more features, not " + std::to_string(group);
+    if (scale != PackedType::F16 && scale != PackedType::BF16 && scale != PackedType::F32)
+      return "scales are f16, bf16 or f32";
+    return "";
+  }
+  /// Why K features have no such groups; empty: they do.
+  std::string misfit(int64_t k) const {
+    if (group >= k || (group % 16 == 0 && rowFeatures % group == 0) || group % rowFeatures == 0)
+      return "";
+    return "groups have 16, 32, 64 or a multiple of " + std::to_string(rowFeatures) + " features, or all " +
+           std::to_string(k) + ", but not " + std::to_string(group);
+  }
+};
+
+inline llvm::hash_code hash_value(const Coding &c) {
+  return llvm::hash_combine(c.bits, c.group, unsigned(c.scale), c.zeros, c.ordered);
+}
+
 struct WeightLayout {
-  PackedType type = PackedType::F32;
-  int64_t panel = 0; ///< rows of W side by side in a panel; 0: natural
+  PackedType type = PackedType::F32; ///< of the numbers, also where they lie as codes
+  int64_t panel = 0;                 ///< rows of W side by side in a panel; 0: natural
   bool inOut = false;
   /// The rows of part `part` where the results split into `groups` groups of `parts`; no parts: all rows.
   int64_t part = 0, groups = 1;
   llvm::SmallVector<int64_t, 4> parts;
+  Coding coding; ///< of panels
 
   struct Matrix {
     int64_t n = 0, k = 0;
@@ -119,6 +201,8 @@ struct WeightLayout {
   /// Bytes of `rows` packed rows of K features.
   uint64_t bytes(int64_t rows, int64_t k) const {
     uint64_t lines = panel ? llvm::alignTo(uint64_t(rows), uint64_t(panel)) : uint64_t(rows);
+    if (coding)
+      return rows && k ? coding.orderBytes(k) + lines / panel * uint64_t(coding.panelBytes(panel, k)) : 0;
     return lines * uint64_t(depth(k) * pair()) * width(type);
   }
   /// Of what is packed of a tensor of this shape.
@@ -148,6 +232,10 @@ struct WeightLayout {
       return "panels hold f32, bf16 or f16";
     if (!panel && inOut)
       return "'in_out' is said of panels alone";
+    if (coding && (!panel || type != PackedType::F32))
+      return "codes lie in panels and mean f32";
+    if (coding && !coding.wrong().empty())
+      return coding.wrong();
     int64_t total = 0;
     for (int64_t p : parts)
       if (p < 1 || p > mostElements || (total += p) > mostElements)
@@ -173,6 +261,10 @@ struct WeightLayout {
     if (overflow || elements > uint64_t(mostElements))
       return "the shape has more elements than fit";
     Matrix w = matrixOf(shape);
+    if (coding && shape.size() != 2)
+      return "codes are of a matrix, but the shape has " + std::to_string(shape.size()) + " axes";
+    if (coding && !coding.misfit(w.k).empty())
+      return coding.misfit(w.k);
     if (panel && llvm::SaturatingMultiply(uint64_t(w.n + panel), uint64_t(w.k + 1)) > uint64_t(mostElements))
       return "the panels have more elements than fit";
     int64_t total = 0;

@@ -42,6 +42,94 @@
 
 // -----
 
+// expected-error @below {{codes lie in panels and mean f32}}
+#layout_c5 = #model.layout<natural, f32, coded 8 by 32 f16>
+
+// -----
+
+// expected-error @below {{codes lie in panels and mean f32}}
+#layout_c5_type = #model.layout<panels 32, bf16, coded 8 by 32 f16>
+
+// -----
+
+// expected-error @below {{codes have 8 or 4 bits, not 3}}
+#layout_c5_bits = #model.layout<panels 32, f32, coded 3 by 32 f16>
+
+// -----
+
+// expected-error @below {{scales are f16, bf16 or f32, but got 'f64'}}
+#layout_c5_scale = #model.layout<panels 32, f32, coded 8 by 32 f64>
+
+// -----
+
+// expected-error @below {{codes have 8 or 4 bits, not 2}}
+#coded_c1 = #model.coded<bits = 2, group = 32, scale = f16, from = "gptq">
+
+// -----
+
+// expected-error @below {{a group has 1 or more features, not 0}}
+#coded_c2 = #model.coded<bits = 4, group = 0, scale = f16, from = "gptq">
+
+// -----
+
+// expected-error @below {{scales are f16, bf16 or f32}}
+#coded_c3 = #model.coded<bits = 4, group = 32, scale = i1, from = "gptq">
+
+// -----
+
+// expected-error @below {{scales are f16, bf16 or f32, but got 'f64'}}
+#coded_c3_type = #model.coded<bits = 4, group = 32, scale = f64, from = "gptq">
+
+// -----
+
+// expected-error @below {{codes are from a method whose name is a word, not "g p"}}
+#coded_c4 = #model.coded<bits = 4, group = 32, scale = f16, from = "g p">
+
+// -----
+
+// expected-error @below {{a search finds scales alone, no zeros and no order}}
+#coded_c4_search = #model.coded<bits = 4, group = 32, scale = f16, zeros = true, from = "search">
+
+// -----
+
+func.func @param_c4_rank() {
+  // expected-error @below {{that is coded is a matrix of f32 of constant lengths}}
+  %w = model.param "w" {coded = #model.coded<bits = 8, group = 32, scale = f16, from = "search">} : !model.tensor<[4, 32, 2], f32>
+  return
+}
+
+// -----
+
+func.func @param_c4_group() {
+  // expected-error @below {{has codes that do not fit: groups have 16, 32, 64 or a multiple of 128 features, or all 64, but not 48}}
+  %w = model.param "w" {coded = #model.coded<bits = 8, group = 48, scale = f16, from = "search">} : !model.tensor<[4, 64], f32>
+  return
+}
+
+// -----
+
+func.func @param_c4_layout() {
+  // expected-error @below {{lies in the blob in codes that are not its own}}
+  %w = model.param "w" {coded = #model.coded<bits = 8, group = 32, scale = f16, from = "search">,
+                        layout = #model.layout<panels 32, f32, coded 4 by 32 f16>} : !model.tensor<[4, 64], f32>
+  return
+}
+
+// -----
+
+func.func @param_c4_no_codes() {
+  // expected-error @below {{lies in the blob in codes that are not its own}}
+  %w = model.param "w" {layout = #model.layout<panels 32, f32, coded 4 by 32 f16>} : !model.tensor<[4, 64], f32>
+  return
+}
+
+// -----
+
+// expected-error @below {{the layout of "w" does not fit: codes are of a matrix, but the shape has 3 axes}}
+#entry_c2_codes = #model.entry<name = "w", shape = [4, 64, 2], layout = <panels 32, f32, coded 4 by 32 f16>, offset = 0, firsts = [], counts = [], strides = []>
+
+// -----
+
 // expected-error @below {{expected 'panels' or 'natural'}}
 #layout_word = #model.layout<transposed, f32>
 

@@ -5,6 +5,8 @@
 // CHECK-DAG: !B_H_2_2_T_1_768_f = !model.tensor<[B, "H//2", "2*T+1", 768], f32>
 // CHECK-DAG: !B_T_i = !model.tensor<[B, T], i64>
 // CHECK-DAG: !state_3_B_capacity_8_f = !model.state<[3, B, capacity, 8], f32>
+// CHECK-DAG: [[LA:#panels[0-9]*]] = #model.layout<panels 32, f32, coded 4 by 128 bf16 zeros ordered, part 1 of [1, 1] groups 1>
+// CHECK-DAG: [[LB:#panels[0-9]*]] = #model.layout<panels 32, f32, coded 8 by 32 f16, in_out>
 // CHECK-LABEL: func.func @sizes
 // CHECK-SAME: !B_H_2_2_T_1_768_f
 func.func @sizes(%x: !model.tensor<[B, "(H-2)//2+1", "T+T+1", 768], f32>) {
@@ -23,6 +25,17 @@ func.func @repeat(%x0: !model.tensor<[B, T, 8], f32>) -> !model.tensor<[B, T, 8]
     model.yield %n, %y : !model.tensor<[B, T, 8], f32>, !model.tensor<[B, T, 8], f32>
   }
   return %x : !model.tensor<[B, T, 8], f32>
+}
+
+// CHECK-LABEL: func.func @codes
+func.func @codes() {
+  // CHECK: model.param "a" {coded = #model.coded<bits = 4, group = 128, scale = bf16, zeros = true, ordered = true, from = "gptq">, layout = [[LA]]} : !
+  %a = model.param "a" {coded = #model.coded<bits = 4, group = 128, scale = bf16, zeros = true, ordered = true, from = "gptq">,
+                        layout = #model.layout<panels 32, f32, coded 4 by 128 bf16 zeros ordered, part 1 of [1, 1] groups 1>} : !model.tensor<[64, 256], f32>
+  // CHECK: model.param "b" {coded = #model.coded<bits = 8, group = 32, scale = f16, in_out = true, from = "search">, layout = [[LB]]} : !
+  %b = model.param "b" {coded = #model.coded<bits = 8, group = 32, scale = f16, in_out = true, from = "search">,
+                        layout = #model.layout<panels 32, f32, coded 8 by 32 f16, in_out>} : !model.tensor<[100, 64], f32>
+  return
 }
 
 // CHECK-LABEL: func.func @linear
