@@ -3,6 +3,7 @@
 // block is read depends only on how the tensor is stored: as [N, K] (whole
 // rows) or as [K, N] (columns out of rows).
 #include "compiler/Weights/Pack.h"
+#include "compiler/Weights/CodedTensor.h"
 #include "compiler/Weights/PackCoded.h"
 #include "compiler/Weights/Problem.h"
 #include "llvm/Support/MathExtras.h"
@@ -313,11 +314,35 @@ private:
   std::vector<float> values; ///< rows [begin, end), row-major
 };
 
+/// A matrix of a quantised checkpoint.
+class StoredCodes final : public CodedSource {
+public:
+  StoredCodes(const CodedTensor &tensor, CodedForm coded) : tensor(tensor), coded(std::move(coded)) {}
+  const CodedForm &form() const override { return coded; }
+  absl::Status rows(int64_t first, int64_t count, CodedRows &to) override {
+    absl::StatusOr<CodedRows> read = tensor.readCodes(first, count);
+    if (read.ok())
+      to = std::move(*read);
+    return read.status();
+  }
+
+private:
+  const CodedTensor &tensor;
+  CodedForm coded;
+};
+
 } // namespace
 
 static absl::Status packCodes(const WeightStore &store, const PackRequest &request, ByteSink &sink,
                               const PackOptions &options) {
   WeightLayout::Matrix matrix = request.layout.matrixOf(request.shape);
+  if (const CodedTensor *tensor = store.find(request.tensor)->coded) {
+    absl::StatusOr<std::optional<CodedForm>> form = tensor->form();
+    if (!form.ok())
+      return form.status();
+    StoredCodes source(*tensor, form->value_or(CodedForm()));
+    return packCoded(source, request.layout, matrix.n, matrix.k, sink);
+  }
   RoundedMatrix source(store, request, options.stripBytes);
   absl::Status status = packCoded(source, request.layout, matrix.n, matrix.k, sink);
   if (status.ok() && options.rounded)
