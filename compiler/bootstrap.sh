@@ -10,6 +10,7 @@ packages=(
   nlohmann-json3-dev libabsl-dev libcli11-dev                            # readers of files, the command line
   libpcre2-dev libutf8proc-dev zlib1g-dev                                # tokenizers
   libpng-dev libjpeg62-turbo-dev                                         # pictures in
+  libevent-dev curl                                                      # a model as a server
   libgtest-dev libbenchmark-dev python3 python3-numpy python3-psutil     # tests
   clang-format-22                                                        # how sources look
 )

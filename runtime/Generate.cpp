@@ -133,6 +133,8 @@ Status generate(Model &model, const Prompt &prompt, const GenerateOptions &optio
         logits = scores.data();
       }
       next[row] = sampler.pick(row, logits, sequence.vocabulary());
+      if (options.onChosen)
+        options.onChosen(row, sequence.logitsOf(row), sequence.vocabulary(), next[row]);
       ids[row * steps + i] = next[row];
       texts[row].push_back(next[row]);
       made[row].push_back(next[row]);

@@ -30,6 +30,8 @@ struct GenerateOptions {
   /// gets `pad`. Returning false ends the generation. With beams it is called
   /// only at the end, once for each id of the best texts.
   std::function<bool(const std::vector<int64_t> &)> onStep;
+  /// Called for each id that is chosen, with the row's plain logits, before rules and temperature. Not with beams.
+  std::function<void(int64_t row, const float *logits, int64_t count, int64_t id)> onChosen;
   /// Called before prefill and after every step; `done`: new tokens so far.
   std::function<void(int64_t done)> onProgress;
 };

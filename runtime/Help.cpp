@@ -9,6 +9,7 @@
 #include "runtime/Commands.h"
 #include "runtime/Media/Media.h"
 
+#include <algorithm>
 #include <cstdio>
 
 namespace heddle::rt {
@@ -44,6 +45,11 @@ static void printChoices(const Card &card, bool text) {
          "  --print-ids               ids instead of text\n"
          "  --stats                   times and the seed, on stderr\n",
          settings.has("forced_eos_token_id") ? ", and force none" : "");
+}
+
+static bool hasCommand(const char *name) {
+  std::vector<std::string> names = commandNames();
+  return std::find(names.begin(), names.end(), name) != names.end();
 }
 
 /// The inputs and outputs of `run`.
@@ -183,6 +189,28 @@ static void printBench(const Abilities &can, const char *self) {
          can.generates ? "" : "; --input FILE: the tensors that run takes");
 }
 
+static void printServe(const char *self) {
+  printf("  %s serve [--port N] [--host ADDRESS]\n      the model behind OpenAI's API\n", self);
+}
+
+/// Options and limits of `serve`.
+static void printServeOptions() {
+  printf("\n  --host ADDRESS            127.0.0.1 if not given; any other needs keys, or --no-key\n"
+         "  --port N                  8080; 0: a free one\n"
+         "  --context N               positions of a text: the model's, at most 4096\n"
+         "  --queue N                 requests that may wait (64); one more gets 503\n"
+         "  --api-key-file FILE       a key a line, at least 16 characters; --no-key: everyone may ask\n"
+         "  --alias NAME              another name of the model in requests; may be given again\n"
+         "  --allow-host NAME         a name that this server is called by; addresses and localhost are known\n"
+         "  --allow-origin URL        pages of elsewhere that may ask\n"
+         "  --max-body BYTES          of a request (4194304)\n"
+         "  --drain SECONDS           that running answers have after SIGTERM (30)\n"
+         "  --log                     a line an answer on stderr; never what was said\n"
+         "  --fields                  prints what a request may say\n"
+         "  Fixed: 1024 connections, 100 requests each; 10 s for a head of at most 16 KiB and 64 fields, 30 s for a\n"
+         "  body, 60 s idle; an answer of which 1 MiB waits unread is given up.\n");
+}
+
 static void printLicences(const char *self) { printf("  %s licences\n      the notices of what is linked in\n", self); }
 
 static void printVerify(const char *self) {
@@ -234,6 +262,11 @@ static Status printTopic(const Card &card, const Abilities &can, const char *sel
            "                            beside what the machine needs for its operations and bytes\n");
     printWhere(card);
     example = can.generates ? "bench --prompt-tokens 128 --new-tokens 32" : "bench --prompt-tokens 128";
+  } else if (topic == "serve" && hasCommand("serve")) {
+    printServe(self);
+    printServeOptions();
+    printWhere(card);
+    example = "serve --port 8080";
   } else if (topic == "licences") {
     printLicences(self);
     example = "licences";
@@ -264,6 +297,8 @@ Status helpCommand(Model &model, const std::string &program, const std::string &
   printRun(self);
   printInfo(self);
   printBench(can, self);
+  if (hasCommand("serve"))
+    printServe(self);
   printVerify(self);
   printLicences(self);
   printf("  %s help COMMAND\n      more of one of these; --version says who "

@@ -2,7 +2,8 @@
 //
 // The command `licences`: the notices that the licences of libraries and data
 // inside a binary demand, and the model's licence where its files name one.
-// Those of the libraries for pictures are in Media/PictureNotices.c.
+// Those of the libraries for pictures are in Media/PictureNotices.c, that of
+// the server's in Serve/ServeNotices.cpp.
 //
 //===----------------------------------------------------------------------===//
 #include "runtime/Args.h"
@@ -10,8 +11,9 @@
 
 #include <cstdio>
 
-// Weak: null in models that take no pictures.
+// Weak: null in models that take no pictures, and in those that do not serve.
 extern "C" const char *heddle_notices_of_pictures(void) __attribute__((weak));
+extern "C" const char *heddle_notices_of_serving(void) __attribute__((weak));
 
 namespace heddle::rt {
 
@@ -73,6 +75,8 @@ Status licencesCommand(Model &model, const Words &words) {
     fputs(kUnicodeNotices, stdout);
   if (heddle_notices_of_pictures)
     fputs(heddle_notices_of_pictures(), stdout);
+  if (heddle_notices_of_serving)
+    fputs(heddle_notices_of_serving(), stdout);
   return {};
 }
 

@@ -17,6 +17,10 @@
 #include <new>
 #include <unistd.h>
 
+// Commands of archives that are linked into some programs only; null in the others.
+extern "C" heddle::rt::Status (*const heddle_serve_command)(heddle::rt::Model &, const heddle::rt::Words &)
+    __attribute__((weak));
+
 namespace heddle::rt {
 
 static void outOfMemory() {
@@ -36,9 +40,17 @@ constexpr Command kCommands[] = {{"run", runCommand},     {"generate", generateC
                                  {"bench", benchCommand}, {"licences", licencesCommand}, {"--verify", verifyCommand}};
 } // namespace
 
+/// The commands of this program.
+static std::vector<Command> commands() {
+  std::vector<Command> all(std::begin(kCommands), std::end(kCommands));
+  if (&heddle_serve_command)
+    all.insert(all.begin() + 2, {"serve", heddle_serve_command});
+  return all;
+}
+
 std::vector<std::string> commandNames() {
   std::vector<std::string> names;
-  for (const Command &command : kCommands)
+  for (const Command &command : commands())
     names.push_back(command.name);
   return names;
 }
@@ -100,10 +112,10 @@ static Status dispatch(Model &model, const Words &words, const std::string &prog
     printVersion(model);
     return {};
   }
-  const Command *found = nullptr;
-  for (const Command &command : kCommands)
+  std::optional<Command> found;
+  for (const Command &command : commands())
     if (words[0] == command.name)
-      found = &command;
+      found = command;
   for (const std::string &word : words) {
     if (word == "--")
       break;

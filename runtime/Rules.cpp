@@ -17,7 +17,8 @@ Rules::Rules(RuleOptions given, int64_t wanted) : options(std::move(given)), wan
   const RuleOptions &o = options;
   active = o.repetitionPenalty != 1 || o.noRepeatNgram > 0 || !o.badWords.empty() || o.minLength > 0 ||
            o.minNewTokens > 0 || o.forcedFirst || !o.forcedLast.empty() || !o.forcedAt.empty() || !o.onlyAt.empty() ||
-           !o.suppressed.empty() || !o.suppressedFirst.empty();
+           !o.suppressed.empty() || !o.suppressedFirst.empty() || o.presencePenalty != 0 || o.frequencyPenalty != 0 ||
+           !o.bias.empty();
 }
 
 void Rules::forbid(int64_t id, float *scores, int64_t count) const {
@@ -58,10 +59,29 @@ void Rules::penalise(const std::vector<int64_t> &text, float *scores, int64_t co
   }
 }
 
+/// Takes the two penalties off the scores of the last `made` tokens.
+void Rules::penaliseMade(const std::vector<int64_t> &text, int64_t made, float *scores, int64_t count) {
+  seen.resize(count, 0);
+  ++pass;
+  for (auto at = text.end() - made; at != text.end(); ++at) {
+    if (*at < 0 || *at >= count)
+      continue;
+    if (seen[*at] != pass)
+      scores[*at] -= float(options.presencePenalty);
+    seen[*at] = pass;
+    scores[*at] -= float(options.frequencyPenalty);
+  }
+}
+
 // In the order of Hugging Face's logits processors, which matters: what is
 // forced later overrides what was forbidden before.
 void Rules::apply(const std::vector<int64_t> &text, int64_t made, float *scores, int64_t count) {
   auto length = int64_t(text.size());
+  for (auto [id, more] : options.bias)
+    if (id >= 0 && id < count)
+      scores[id] += float(more);
+  if (options.presencePenalty != 0 || options.frequencyPenalty != 0)
+    penaliseMade(text, made, scores, count);
   if (options.repetitionPenalty != 1)
     penalise(text, scores, count);
   if (int64_t n = options.noRepeatNgram; n > 0)

@@ -3,7 +3,8 @@
 // The rules of generation_config.json: they change the logits of a row before a
 // token is chosen, each as Hugging Face defines it and in its order: repetition
 // penalty, n-grams that must not repeat, forbidden words, least length, forced
-// tokens, suppressed ones. They look at the real tokens of the row and never at
+// tokens, suppressed ones. The bias and the two penalties of OpenAI's API come
+// before all of these. They look at the real tokens of the row and never at
 // its padding, so a row gets the same in every batch.
 //
 //===----------------------------------------------------------------------===//
@@ -27,6 +28,9 @@ struct RuleOptions {
   std::map<int64_t, int64_t> forcedAt;            ///< place in the text -> id
   std::map<int64_t, std::vector<int64_t>> onlyAt; ///< place -> one of these
   std::vector<int64_t> suppressed, suppressedFirst;
+  /// Of new tokens: taken off the score of each that was made, once, and for each time that it was made.
+  double presencePenalty = 0, frequencyPenalty = 0;
+  std::map<int64_t, double> bias; ///< id -> added to its score
   std::vector<int64_t> eos;
 };
 
@@ -48,6 +52,7 @@ private:
   void force(const std::vector<int64_t> &ids, float *scores, int64_t count) const;
   void keepOnly(const std::vector<int64_t> &ids, float *scores, int64_t count) const;
   void penalise(const std::vector<int64_t> &text, float *scores, int64_t count);
+  void penaliseMade(const std::vector<int64_t> &text, int64_t made, float *scores, int64_t count);
 
   RuleOptions options;
   int64_t wanted;

@@ -140,6 +140,8 @@ beside padding $python test/Execution/padding.py --heddle "$build/bin/heddle"
 beside generation $python test/Execution/generation.py --heddle "$build/bin/heddle"
 beside "pictures and speech" $python test/Execution/media.py --heddle "$build/bin/heddle"
 beside texts $python test/Execution/texts.py --heddle "$build/bin/heddle"
+beside "a server's API" $python test/Serve/api.py --heddle "$build/bin/heddle"
+beside "a server and strangers" $python test/Serve/abuse.py --heddle "$build/bin/heddle"
 beside "options of families" $python test/Execution/families.py --heddle "$build/bin/heddle"
 all_beside
 

@@ -156,6 +156,19 @@ static std::vector<std::string> pictureReader(ModuleOp module, StringRef runtime
   return {"--undefined=heddle_decode_picture", std::string(archive)};
 }
 
+/// The archives of a server, for a model that makes texts and has a tokenizer.
+static std::vector<std::string> server(ModuleOp module, StringRef runtime) {
+  if (!module->hasAttr("model.tokenizer") || !module->hasAttr("model.generate"))
+    return {};
+  std::vector<std::string> files = {"--undefined=heddle_serve_command", "--undefined=heddle_notices_of_serving"};
+  for (StringRef name : {"libheddle_serve.a", "libheddle_json.a"}) {
+    llvm::SmallString<128> archive(llvm::sys::path::parent_path(runtime));
+    llvm::sys::path::append(archive, name);
+    files.push_back(std::string(archive));
+  }
+  return files;
+}
+
 /// What a program that emulates its own device is linked with (--emulate).
 static std::vector<std::string> emulator(StringRef runtime) {
   llvm::SmallString<128> archive(llvm::sys::path::parent_path(runtime));
@@ -182,6 +195,8 @@ static int linkInto(const Console &console, Scratch &folder, const std::string &
                     ModuleOp module, const CompileOptions &options) {
   std::string runtime = runtimeArchive(options), error;
   llvm::append_range(files, pictureReader(module, runtime));
+  if (options.serve)
+    llvm::append_range(files, server(module, runtime));
   if (options.forTarget.emulate)
     llvm::append_range(files, emulator(runtime));
   std::vector<std::string> copied = files;

@@ -46,6 +46,7 @@ struct CompileOptions {
   std::string dumpDir;                 ///< --dump-ir: numbered files, one a pass
   bool locations = true;               ///< of the text of a stage; false: --no-locations
   PipelineOptions pipeline;
+  bool serve = true; ///< whether the program can serve; false: --without=serve
   bool embed = true; ///< false: weights in a second file beside the binary
   TargetOptions forTarget;
   bool time = false;          ///< --time: where time and memory went, on standard error

@@ -9,11 +9,12 @@ import sys
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 # archive -> title of its notice
 NOTICES = {"libstdc++.a": "libstdc++", "libgcc.a": "libgcc", "libgcc_eh.a": "libgcc", "libpng16.a": "libpng", "libpng.a": "libpng",
-           "libjpeg.a": "libjpeg-turbo", "libz.a": "zlib"}
+           "libjpeg.a": "libjpeg-turbo", "libz.a": "zlib", "libevent_core.a": "libevent"}
 # notice -> where Debian keeps it, and what of it must be said (blanks aside)
 SAID = {
     "/usr/share/doc/zlib1g-dev/copyright": ["warranty. In no event will the authors be held liable for any damages arising from the use of this software."],
     "/usr/share/doc/libjpeg62-turbo-dev/copyright": ["Redistributions in binary form must reproduce the above copyright notice, this list of conditions and the following disclaimer in the documentation and/or other materials provided with the distribution."],
+    "/usr/share/doc/libevent-dev/copyright": ["may not be used to endorse or promote products derived from this software without specific prior written permission."],
     "/usr/share/doc/libpng-dev/copyright": ["The PNG Reference Library is supplied \"AS IS\"."],
     "/usr/share/doc/libutf8proc-dev/copyright": ["NEGLIGENCE OR OTHER TORTIOUS ACTION, ARISING OUT OF OR IN CONNECTION WITH THE USE OR PERFORMANCE OF THE DATA FILES OR SOFTWARE.",
                                                  "to permit persons to whom the Data Files or Software are furnished to do so, provided that (a) the above copyright notice(s)"],
@@ -28,6 +29,7 @@ def read(*parts):
 
 def main():
     notices = read("runtime", "Licences.cpp") + re.sub(r'\\n"\s*"', " ", read("runtime", "Media", "PictureNotices.c")).replace('\\"', '"')
+    notices += read("runtime", "Serve", "ServeNotices.cpp")
     plain = " ".join(notices.split())
     wrong, looked = [], 0
     linked = re.findall(r'"(lib[\w+]+\.a)"', read("targets", "CPU", "Link.cpp"))

@@ -37,6 +37,22 @@ TEST(Rules, RepetitionPenaltyOncePerId) {
   EXPECT_EQ(after(options, {1, 1, 2, 99, -1}, 0), (std::vector<float>{1, 1, -2, 0.5f, -2, 3}));
 }
 
+TEST(Rules, BiasAndPenaltiesOfWhatWasMade) {
+  RuleOptions options;
+  options.bias = {{0, 2.5}, {2, -100}, {99, 1}};
+  EXPECT_TRUE(Rules(options, 10).any());
+  EXPECT_EQ(after(options, {1, 2}, 1), (std::vector<float>{3.5f, 2, -101, 0.5f, -2, 3}));
+  options = {};
+  options.presencePenalty = 0.5;
+  // The prompt does not count; 5 was made twice.
+  EXPECT_EQ(after(options, {0, 1, 5, 3, 5}, 3), (std::vector<float>{1, 2, -1, 0, -2, 2.5f}));
+  options.frequencyPenalty = 1;
+  EXPECT_EQ(after(options, {0, 1, 5, 3, 5}, 3), (std::vector<float>{1, 2, -1, -1, -2, 0.5f}));
+  options.presencePenalty = 0;
+  EXPECT_EQ(after(options, {0, 1, 5, 3, 5, 99}, 4), (std::vector<float>{1, 2, -1, -0.5f, -2, 1}));
+  EXPECT_EQ(after(options, {0, 1}, 0), kPlain);
+}
+
 TEST(Rules, NoNgramTwice) {
   RuleOptions options;
   options.noRepeatNgram = 2;

@@ -73,7 +73,7 @@ namespace {
 /// Options that are parsed when the whole command line has been read.
 struct Unread {
   std::vector<std::string> sets, bounds, dims;
-  std::string outputs, tile, topic, report;
+  std::string outputs, tile, topic, report, without;
   bool noEmbed = false, noLocations = false, json = false;
 };
 } // namespace
@@ -205,6 +205,8 @@ static void addCompile(const Console &console, CLI::App &app, CommandLine &line,
       });
   addArithmetic(sub, c);
   sub->add_flag("--no-embed", unread.noEmbed, "keep the weights in a second file beside the binary");
+  sub->add_option("--without", unread.without, "serve: leave the server out, half a megabyte")
+      ->check(CLI::IsMember({"serve"}));
   sub->add_option("--depfile", c.depfile, "write the files it is made of as a rule of make, for build systems");
   sub->add_option("--dump-ir", c.dumpDir, "write the IR after every pass into this folder");
   sub->add_flag(
@@ -294,6 +296,7 @@ static void readWords(const Unread &unread, CommandLine &line) {
   if (!unread.report.empty())
     line.compile.report = unread.report == "-" ? "" : unread.report;
   line.compile.import.outputsAll = unread.outputs == "all";
+  line.compile.serve = unread.without != "serve";
   line.compile.embed = !unread.noEmbed;
   line.compile.locations = !unread.noLocations;
   look.json = unread.json;

@@ -1,0 +1,230 @@
+// `MODEL serve`: the model as a server that speaks OpenAI's API. Three threads: the loop of sockets, one that reads
+// requests (JSON, checks, template, tokenizer), and the one that computes, which is the program's own.
+#include "runtime/Args.h"
+#include "runtime/Commands.h"
+#include "runtime/GenerateFlags.h"
+#include "runtime/Serve/Gate.h"
+#include "runtime/Serve/OpenAI.h"
+#include "runtime/Serve/Queue.h"
+#include <algorithm>
+#include <cstdio>
+#include <ctime>
+#include <thread>
+
+namespace heddle::serve {
+namespace {
+
+struct ServeOptions {
+  ListenOptions listen;
+  int64_t queue = 64;
+  bool log = false;
+};
+
+/// The most positions of a text of this model, if they are bounded.
+std::optional<int64_t> longestText(const rt::Card &card) {
+  const rt::Entry *run = card.entry("run");
+  const rt::Value *tokens = run ? run->input(card.roles.tokens) : nullptr;
+  int axis = tokens && !tokens->axes.empty() ? tokens->axes.back().asDim() : -1;
+  return axis < 0 ? std::nullopt : card.bound(run->dims[size_t(axis)]);
+}
+
+class Server {
+public:
+  Server(rt::Model &model, const rt::Tokenizer &tokenizer, const ServeOptions &options)
+      : options(options), listener(options.listen), incoming(options.listen.connections + 1),
+        jobs(size_t(options.queue)) {
+    service.model = &model;
+    service.tokenizer = &tokenizer;
+    service.started = int64_t(time(nullptr));
+  }
+
+  rt::Status configure(const rt::Args &args, const rt::StartOptions &start);
+  rt::Status run();
+
+private:
+  void take(ExchangePtr exchange);
+  void readRequests();
+  void logAnswer(const RequestHead *head, int status);
+
+  ServeOptions options;
+  Service service;
+  Metrics metrics;
+  Gate gate;
+  Listener listener;
+  Queue<ExchangePtr> incoming;
+  Queue<Job> jobs;
+};
+
+constexpr Route kRoutes[] = {{"/health", "GET", true},    {"/metrics", "GET"},
+                             {"/v1/models", "GET"},       {"/v1/models/", "GET", false, true},
+                             {"/v1/completions", "POST"}, {"/v1/chat/completions", "POST"}};
+
+bool isThisMachine(const std::string &host) {
+  return host == "localhost" || host == "::1" || host.rfind("127.", 0) == 0;
+}
+
+rt::Status Server::configure(const rt::Args &args, const rt::StartOptions &start) {
+  gate = Gate({std::begin(kRoutes), std::end(kRoutes)});
+  gate.allowHosts = args.all("--allow-host");
+  gate.allowOrigins = args.all("--allow-origin");
+  bool open = false;
+  if (args.has("--api-key-file"))
+    HEDDLE_TRY(readKeys(args.get("--api-key-file"), gate.keys, open));
+  if (open)
+    rt::note(args.get("--api-key-file") + ": everyone on this machine can read the keys; chmod 600");
+  if (args.has("--api-key-file") && args.has("--no-key"))
+    return rt::badUsage("--api-key-file and --no-key exclude each other");
+  if (!isThisMachine(options.listen.host) && gate.keys.empty() && !args.has("--no-key"))
+    return rt::badUsage("whoever reaches " + options.listen.host + " could use the model")
+        .withHelp("--api-key-file FILE asks for a key, --no-key serves everyone");
+  const rt::Card &card = service.model->card();
+  service.name = card.name.empty() ? service.model->name : card.name;
+  service.aliases = args.all("--alias");
+  service.aliases.push_back(service.model->name);
+  const Seal *seal = service.model->image().seal;
+  service.fingerprint = rt::format("heddle-%016llx", static_cast<unsigned long long>(seal ? seal->self : 0));
+  std::optional<int64_t> bound = longestText(card);
+  service.context = std::min<int64_t>(bound.value_or(4096), 4096);
+  HEDDLE_TRY(args.integer("--context", 1, bound.value_or(1 << 24), service.context));
+  HEDDLE_TRY(service.model->start(start));
+
+  listener.judge = [this](const RequestHead &head) { return gate.judge(head); };
+  listener.explain = [](const Refusal &refusal) { return errorBody(fromRefusal(refusal)); };
+  listener.handle = [this](ExchangePtr exchange) { take(std::move(exchange)); };
+  listener.onAnswer = [this](const RequestHead *head, int status) { logAnswer(head, status); };
+  listener.onDrain = [this] {
+    for (Job &job : jobs.drain())
+      failJob(listener, job, {503, "this server is stopping", "", "draining"});
+  };
+  return listener.open();
+}
+
+void Server::logAnswer(const RequestHead *head, int status) {
+  bool known = head && std::any_of(std::begin(kRoutes), std::end(kRoutes),
+                                   [&](const Route &route) { return head->path == route.path; });
+  metrics.answered(known ? head->path : "", status);
+  if (!options.log)
+    return;
+  // Nothing that a user has said is written.
+  time_t now = time(nullptr);
+  tm parts;
+  char text[32];
+  strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&now, &parts));
+  fprintf(stderr, "%s %s %s %d\n", text, head ? rt::quote(head->method).c_str() : "-", known ? head->path.c_str() : "-",
+          status);
+}
+
+/// On the loop: answers what is known at once, and queues the rest.
+void Server::take(ExchangePtr exchange) {
+  const std::string &path = exchange->head.path;
+  auto answer = [&](int status, const char *type, std::string body) {
+    listener.whole(*exchange, status, type, std::move(body));
+  };
+  if (path == "/health")
+    return answer(listener.isDraining() ? 503 : 200, "application/json",
+                  listener.isDraining() ? "{\"status\":\"draining\"}" : "{\"status\":\"ok\"}");
+  if (path == "/metrics")
+    return answer(200, "text/plain; version=0.0.4", metrics.text(jobs.size(), 1));
+  if (path == "/v1/models")
+    return answer(200, "application/json", modelList(service));
+  if (path.rfind("/v1/models/", 0) == 0) {
+    std::string name = path.substr(11);
+    bool known = name == service.name ||
+                 std::find(service.aliases.begin(), service.aliases.end(), name) != service.aliases.end();
+    return known ? answer(200, "application/json", modelObject(service))
+                 : answer(404, "application/json",
+                          errorBody({404,
+                                     "the model " + rt::quote(name) + " is not served here; " +
+                                         rt::quote(service.name) + " is",
+                                     "model", "model_not_found"}));
+  }
+  if (!incoming.put(exchange))
+    listener.whole(*exchange, 503, "application/json", errorBody({503, "too many requests wait", "", "overloaded"}),
+                   "Retry-After: 1\r\n");
+}
+
+/// The reader's thread.
+void Server::readRequests() {
+  while (std::optional<ExchangePtr> exchange = incoming.take()) {
+    if ((*exchange)->abandoned)
+      continue;
+    Job job;
+    Endpoint endpoint = (*exchange)->head.path == "/v1/completions" ? Completions : Chat;
+    if (ApiError error = readJob(service, endpoint, *exchange, job)) {
+      failJob(listener, job, error);
+      continue;
+    }
+    if (listener.isDraining())
+      failJob(listener, job, {503, "this server is stopping", "", "draining"});
+    else if (!jobs.put(job))
+      failJob(listener, job, {503, "the queue is full", "", "overloaded"});
+  }
+  jobs.close();
+}
+
+rt::Status Server::run() {
+  printf("%s: http://%s:%u/ serves %s, %lld positions a text, one request at a time\n", service.model->name.c_str(),
+         options.listen.host.find(':') == std::string::npos ? options.listen.host.c_str()
+                                                            : ("[" + options.listen.host + "]").c_str(),
+         listener.port(), service.name.c_str(), static_cast<long long>(service.context));
+  HEDDLE_TRY(rt::flushOutput());
+  bool whole = true;
+  std::thread reader([this] { readRequests(); });
+  std::thread loop([&] {
+    whole = listener.run();
+    incoming.close();
+  });
+  while (std::optional<Job> job = jobs.take()) {
+    metrics.running = 1;
+    runJob(service, listener, metrics, *job);
+    metrics.running = 0;
+  }
+  reader.join();
+  loop.join();
+  if (!whole)
+    rt::note("answers were cut: --drain SECONDS waits longer");
+  return {};
+}
+
+} // namespace
+} // namespace heddle::serve
+
+extern "C" heddle::rt::Status (*const heddle_serve_command)(heddle::rt::Model &, const heddle::rt::Words &);
+heddle::rt::Status (*const heddle_serve_command)(heddle::rt::Model &,
+                                                 const heddle::rt::Words &) = heddle::rt::serveCommand;
+
+namespace heddle::rt {
+
+Status serveCommand(Model &model, const Words &words) {
+  Args args;
+  HEDDLE_TRY(Args::parse(words,
+                         {"--host", "--port", "--context", "--queue", "--threads", "--device", "--api-key-file",
+                          "--alias*", "--allow-host*", "--allow-origin*", "--max-body", "--drain"},
+                         {"--no-key", "--log", "--fields"}, 0, args));
+  if (args.has("--fields")) {
+    fputs(serve::describeFields().c_str(), stdout);
+    return {};
+  }
+  if (!model.card().roles.present)
+    return unsupported("this model makes no texts, and nothing else is served yet");
+  Tokenizer tokenizer;
+  HEDDLE_TRY(openTokenizer(model, tokenizer));
+  StartOptions start;
+  HEDDLE_TRY(readStart(args, start));
+  serve::ServeOptions options;
+  int64_t port = options.listen.port, body = int64_t(options.listen.http.body), drain = 30;
+  HEDDLE_TRY(args.integer("--port", 0, 65535, port));
+  HEDDLE_TRY(args.integer("--max-body", 1, 1 << 30, body));
+  HEDDLE_TRY(args.integer("--drain", 0, 3600, drain));
+  HEDDLE_TRY(args.integer("--queue", 1, 1 << 16, options.queue));
+  options.listen.port = uint16_t(port);
+  options.listen.http.body = uint64_t(body);
+  options.listen.drainSeconds = double(drain);
+  options.listen.host = args.get("--host", "127.0.0.1");
+  options.log = args.has("--log");
+  serve::Server server(model, tokenizer, options);
+  HEDDLE_TRY(server.configure(args, start));
+  return server.run();
+}
+
+} // namespace heddle::rt
