@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "compiler/Driver/Binary.h"
+#include "compiler/Driver/CodesReport.h"
 #include "compiler/Driver/Exit.h"
 #include "compiler/Driver/Limits.h"
 #include "compiler/Driver/Output.h"
@@ -109,16 +110,17 @@ static std::string sideFile(const CompileOptions &options) {
 /// `side` of the folder.
 static absl::StatusOr<WrittenWeights> writeData(const Scratch &folder, StringRef data, StringRef side,
                                                 ObjectMachine machine, const WeightStore &store, const PackPlan &plan,
-                                                const std::string &tokenizer) {
+                                                const std::string &tokenizer, CodesReport &codes) {
   ObjectOptions parts;
   parts.machine = machine;
+  parts.pack.rounded = [&](const PackRequest &request, const CodingError &error) { codes.add(request, error); };
   parts.symbols.push_back({"heddle_tokenizer", tokenizer.empty() ? std::string(1, '\0') : tokenizer, 64});
   parts.symbols.push_back(ObjectSymbol::number("heddle_tokenizer_size", tokenizer.size()));
   parts.symbols.push_back(ObjectSymbol::number("heddle_weights_size", plan.bytes));
   if (side.empty())
     return writeWeightsObject(data, store, plan, parts);
   parts.symbols.push_back({"heddle_weights_file", side.str() + '\0', 16});
-  absl::StatusOr<WrittenWeights> weights = writeWeightsFile(folder.file(side), store, plan);
+  absl::StatusOr<WrittenWeights> weights = writeWeightsFile(folder.file(side), store, plan, parts.pack);
   if (absl::Status status = writeSymbolsObject(data, parts); weights.ok() && !status.ok())
     return status;
   return weights;
@@ -250,7 +252,8 @@ int heddle::writeBinary(const Console &console, ModuleOp module, llvm::Module &c
   phase.emplace("weights, while code is generated", say);
   ObjectMachine machine = code.getTargetTriple().isAArch64() ? ObjectMachine::AArch64 : ObjectMachine::X86_64;
   std::string data = folder.file("data.o"), digests = folder.file("digests.o"), side = sideFile(options);
-  absl::StatusOr<WrittenWeights> weights = writeData(folder, data, side, machine, *store, plan, tokenizer);
+  CodesReport codes;
+  absl::StatusOr<WrittenWeights> weights = writeData(folder, data, side, machine, *store, plan, tokenizer, codes);
   if (!weights.ok())
     return complain(console, weights.status());
   if (absl::Status status = writeDigests(digests, machine, code, *weights, tokenizer, side); !status.ok())
@@ -274,5 +277,12 @@ int heddle::writeBinary(const Console &console, ModuleOp module, llvm::Module &c
   phase.emplace("check of the binary", say);
   if ((failed = verify(console, folder, linked, options.output)))
     return failed;
-  return moveIntoPlace(console, folder, linked, side, options.output);
+  phase.reset();
+  if ((failed = moveIntoPlace(console, folder, linked, side, options.output)))
+    return failed;
+  if (options.json)
+    codes.printJson(console.out, plan);
+  else if (!codes.empty())
+    codes.print(console.out, plan);
+  return Ok;
 }

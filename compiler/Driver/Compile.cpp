@@ -11,6 +11,7 @@
 #include "compiler/Driver/Phase.h"
 #include "compiler/Driver/PrintIR.h"
 #include "dialects/Model/IR/Arithmetic.h"
+#include "dialects/Model/IR/Model.h"
 #include "dialects/Model/IR/Plan.h"
 #include "heddle/input_file.h"
 #include "mlir/IR/AsmState.h"
@@ -63,7 +64,30 @@ static bool isInput(const ImportOptions &options, ModuleOp module, StringRef out
                       [&](const std::string &file) { return llvm::sys::fs::equivalent(file, output); });
 }
 
+/// Says which matrices become codes (--weights-dtype), where a file of codes is not read already.
+static int codeWeights(const Console &console, ModuleOp module, const CompileOptions &options) {
+  if (options.pipeline.weightBits == 0)
+    return Ok;
+  if (module->hasAttr("heddle.stage") && stageOf(module) != "model")
+    return console.complain(Error::BadUsage,
+                            "--weights-dtype comes before the stage 'entries', and this file is past the stage '" +
+                                stageOf(module) + "'");
+  model::CodedAttr stored;
+  module.walk([&](model::ParamOp op) {
+    if (op.getCoded() && !op.getCoded()->isSearched())
+      stored = *op.getCoded();
+  });
+  if (stored)
+    return console.complain(Error::BadUsage,
+                            "the weights are stored as codes of " + Twine(stored.getBits()) + " bits already (" +
+                                stored.getFrom().getValue() +
+                                "), and would be rounded twice; --weights-dtype is of weights in f32, bf16 or f16");
+  return runStages(console, module, "model", options);
+}
+
 int heddle::setArithmetic(const Console &console, ModuleOp module, const CompileOptions &options, Halves target) {
+  if (int failed = codeWeights(console, module, options))
+    return failed;
   using model::Stored;
   model::Arithmetic had = model::arithmeticOf(module),
                     want{options.dtype.empty() ? had.stored : *model::storedOf(options.dtype)};

@@ -46,6 +46,7 @@ struct CompileOptions {
   std::string dumpDir;                 ///< --dump-ir: numbered files, one a pass
   bool locations = true;               ///< of the text of a stage; false: --no-locations
   PipelineOptions pipeline;
+  bool json = false; ///< --json: what rounding weights changed, as JSON
   bool serve = true; ///< whether the program can serve; false: --without=serve
   bool embed = true; ///< false: weights in a second file beside the binary
   TargetOptions forTarget;
@@ -55,7 +56,8 @@ struct CompileOptions {
   std::string runtimeArchive; ///< libheddle_rt.a; empty: beside the tool
 };
 
-/// Writes how reals are stored and multiplied on the module (dialects/Model/IR/Arithmetic.h).
+/// Writes how reals are stored and multiplied on the module (dialects/Model/IR/Arithmetic.h), and on its parameters
+/// which of them become codes.
 int setArithmetic(const Console &console, mlir::ModuleOp module, const CompileOptions &options, Halves target);
 
 /// Runs the stages after the module's own up to `stage`. Errors go to the sink, or are printed.

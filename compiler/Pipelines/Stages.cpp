@@ -28,6 +28,13 @@ using Options = const PipelineOptions &;
 /// A pass without options.
 template <std::unique_ptr<Pass> (*create)()> static std::unique_ptr<Pass> plain(Options) { return create(); }
 
+static std::unique_ptr<Pass> codeWeights(Options o) {
+  model::CodeWeightsPassOptions options;
+  options.bits = o.weightBits;
+  options.group = o.weightGroup;
+  options.keep.assign(o.keep.begin(), o.keep.end());
+  return model::createCodeWeightsPass(std::move(options));
+}
 static std::unique_ptr<Pass> deriveEntries(Options o) {
   DeriveEntriesPassOptions options;
   options.cache = o.cache;
@@ -49,6 +56,7 @@ static std::unique_ptr<Pass> canonicalizeLoops(Options) {
   return createCanonicalizerPass(config.setUseTopDownTraversal(false));
 }
 
+static constexpr PassFactory kModel[] = {codeWeights};
 static constexpr PassFactory kEntries[] = {
     deriveEntries,
     plain<createCanonicalizerPass>,
@@ -117,7 +125,9 @@ static constexpr auto kLlvm = joined(kLoops, kLoopsToLlvm, kEntryTable, kTidy);
 static constexpr auto kKernelsToLlvm = joined(kTiles, kLoopsToLlvm, kTidy);
 
 static constexpr Stage kModelStage{
-    "model", {}, "the description, one op for one statement; every op knows its JSON token", checkModelStage};
+    "model", kModel,
+    "the description, one op for one statement; every op knows its JSON token; what is stored as codes says so",
+    checkModelStage};
 static constexpr Stage kEntriesStage{
     "entries", kEntries,
     "the functions a binary needs: @run, and for models that generate @once and @step with their states",
@@ -219,8 +229,14 @@ struct PipelineFlags : PassPipelineOptions<PipelineFlags> {
   Option<int64_t> longestFunction{*this, "longest-function",
                                   llvm::cl::desc("ops above which a function becomes several"),
                                   llvm::cl::init(values.longestFunction)};
+  Option<int64_t> weightBits{*this, "weight-bits", llvm::cl::desc("8 or 4: large matrices become codes; 0: none does"),
+                             llvm::cl::init(values.weightBits)};
+  Option<int64_t> weightGroup{*this, "weight-group", llvm::cl::desc("features that share a scale; 0: all of a row"),
+                              llvm::cl::init(values.weightGroup)};
+  ListOption<std::string> keep{*this, "keep", llvm::cl::desc("names of matrices that become no codes")};
   PipelineOptions read() const {
-    return {cache, paddedRows, longestPiece, panel, vectorWidth, registers, longestFunction};
+    return {cache,     paddedRows,      longestPiece, panel,       vectorWidth,
+            registers, longestFunction, weightBits,   weightGroup, std::vector<std::string>(keep.begin(), keep.end())};
   }
 };
 } // namespace
@@ -244,7 +260,8 @@ std::string heddle::describeStages() {
   llvm::raw_string_ostream os(text);
   os << "| stage | after it | passes |\n|---|---|---|\n";
   auto row = [&](const Stage &s, StringRef target) {
-    os << "| `" << s.name << "`" << target << " | " << s.summary << " | " << (s.passes.empty() ? "the importer" : "");
+    os << "| `" << s.name << "`" << target << " | " << s.summary << " | "
+       << (s.name == "model" ? "the importer, " : "");
     llvm::interleaveComma(s.passes, os, [&](PassFactory create) { os << create({})->getArgument(); });
     os << " |\n";
   };

@@ -16,6 +16,7 @@
 #include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/ADT/StringRef.h"
 #include <string>
+#include <vector>
 
 namespace heddle {
 
@@ -29,6 +30,9 @@ struct PipelineOptions {
   int64_t vectorWidth = 16;        ///< f32 lanes of the target's vectors
   int64_t registers = 32;          ///< vector registers of the target
   int64_t longestFunction = 16000; ///< ops above which a function becomes several
+  int64_t weightBits = 0;          ///< 8 or 4: large matrices become codes; 0: none does
+  int64_t weightGroup = 128;       ///< features that share a scale; 0: all of a row
+  std::vector<std::string> keep;   ///< names of matrices that become no codes, * is any text
 };
 
 /// What a contract complains to: an op, and what is wrong with it.

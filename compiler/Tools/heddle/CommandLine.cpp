@@ -73,7 +73,7 @@ namespace {
 /// Options that are parsed when the whole command line has been read.
 struct Unread {
   std::vector<std::string> sets, bounds, dims;
-  std::string outputs, tile, topic, report, without;
+  std::string outputs, tile, topic, report, weights, group, without;
   bool noEmbed = false, noLocations = false, json = false;
 };
 } // namespace
@@ -156,13 +156,25 @@ static void addInput(CLI::App *sub, CommandLine &line, Unread &unread) {
 }
 
 /// How reals are stored and multiplied; interpret and verify round as the binary does.
-static void addArithmetic(CLI::App *sub, CompileOptions &c) {
+static void addArithmetic(CLI::App *sub, CompileOptions &c, Unread &unread) {
   sub->add_option("--dtype", c.dtype, "how weights, keys and values are stored (f32); sums are f32 always")
       ->check(CLI::IsMember({"f32", "bf16", "f16"}));
   sub->add_option(
          "--math", c.math,
          "of bf16: dots rounds the other factor too (fast, avx512bf16), wide keeps it f32; auto: dots if there are")
       ->check(CLI::IsMember({"auto", "dots", "wide"}));
+  CLI::Option *codes =
+      sub->add_option(
+             "--weights-dtype", unread.weights,
+             "int8, int4: large matrices and the table of tokens are rounded to codes; what is left is as --dtype says")
+          ->check(CLI::IsMember({"int8", "int4"}));
+  sub->add_option("--group", unread.group, "of --weights-dtype: features that share a scale (int8: 128, int4: 32)")
+      ->check(CLI::IsMember({"32", "64", "128", "channel"}))
+      ->needs(codes);
+  sub->add_option("--keep", c.pipeline.keep,
+                  "of --weights-dtype, PATTERN: matrices that are not rounded; * is any text")
+      ->allow_extra_args(false)
+      ->needs(codes);
 }
 
 /// The options of `heddle compile`: the output, the processor, limits.
@@ -203,10 +215,11 @@ static void addCompile(const Console &console, CLI::App &app, CommandLine &line,
         console.out << describeMachines();
         throw CLI::Success(); // nothing else of the command line is needed
       });
-  addArithmetic(sub, c);
+  addArithmetic(sub, c, unread);
   sub->add_flag("--no-embed", unread.noEmbed, "keep the weights in a second file beside the binary");
   sub->add_option("--without", unread.without, "serve: leave the server out, half a megabyte")
       ->check(CLI::IsMember({"serve"}));
+  sub->add_flag("--json", c.json, "of --weights-dtype: what rounding changed of each matrix, as JSON on standard output");
   sub->add_option("--depfile", c.depfile, "write the files it is made of as a rule of make, for build systems");
   sub->add_option("--dump-ir", c.dumpDir, "write the IR after every pass into this folder");
   sub->add_flag(
@@ -228,7 +241,7 @@ static void addInspection(CLI::App &app, CommandLine &line, Unread &unread) {
 
   CLI::App *interpret = app.add_subcommand("interpret", "run a model by the reference interpreter (slow, f64)");
   addInput(interpret, line, unread);
-  addArithmetic(interpret, line.compile);
+  addArithmetic(interpret, line.compile, unread);
   interpret->add_option("-i,--input", look.input, "safetensors with the inputs by name")->required();
   interpret->add_option("-o,--output", look.output, "safetensors to write")->required();
   interpret->add_option("--stage", look.stage,
@@ -252,7 +265,7 @@ static void addInspection(CLI::App &app, CommandLine &line, Unread &unread) {
 
   CLI::App *verify = app.add_subcommand("verify", "interpret after every pass; name the first that changes a result");
   addInput(verify, line, unread);
-  addArithmetic(verify, line.compile);
+  addArithmetic(verify, line.compile, unread);
   verify->add_option("-i,--input", look.input, "safetensors with the inputs by name")->required();
   verify->add_option("-n,--new-tokens", look.newTokens, "hold so many tokens of the cached step against @run, too");
 }
@@ -295,6 +308,13 @@ static void readWords(const Unread &unread, CommandLine &line) {
   line.compile.dims.insert(look.dims.begin(), look.dims.end());
   if (!unread.report.empty())
     line.compile.report = unread.report == "-" ? "" : unread.report;
+  if (!unread.weights.empty()) {
+    PipelineOptions &coded = line.compile.pipeline;
+    coded.weightBits = unread.weights == "int4" ? 4 : 8;
+    coded.weightGroup = coded.weightBits == 4 ? 32 : 128;
+    if (!unread.group.empty() && llvm::StringRef(unread.group).getAsInteger(10, coded.weightGroup))
+      coded.weightGroup = 0; // "channel"
+  }
   line.compile.import.outputsAll = unread.outputs == "all";
   line.compile.serve = unread.without != "serve";
   line.compile.embed = !unread.noEmbed;

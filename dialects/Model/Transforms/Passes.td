@@ -22,6 +22,21 @@ def ConvToLinearPass : Pass<"model-conv-to-linear", "mlir::ModuleOp"> {
   }];
 }
 
+def CodeWeightsPass : Pass<"model-code-weights", "mlir::ModuleOp"> {
+  let summary = "Say which parameters are rounded to codes of 8 or 4 bits";
+  let description = [{
+    Gives `coded` to each f32 matrix that linears read as their weight, or an embedding as its table of tokens (ids that
+    a caller must give), and that nothing else reads. A linear that has as many results as a table of tokens has rows makes
+    logits: its matrix, and so a table that it shares, has 8 bits in groups of 32 whatever is asked. What chooses experts,
+    matrices of fewer than 32 results or 64 features, and parameters that have codes already stay as they are.
+  }];
+  let options = [
+    Option<"bits", "bits", "int64_t", "0", "of a code: 8 or 4; 0: nothing becomes codes">,
+    Option<"group", "group", "int64_t", "128", "features that share a scale; 0: all of a row">,
+    ListOption<"keep", "keep", "std::string", "names of parameters that stay, * is any text">
+  ];
+}
+
 def FuseElementwisePass : Pass<"model-fuse-elementwise", "mlir::ModuleOp"> {
   let summary = "Join elementwise chains into maps and maps into the epilogue of their linear";
   let description = [{

@@ -1,0 +1,76 @@
+//===- CodesReport.cpp - what rounding weights to codes changed -----------===//
+
+#include "compiler/Driver/CodesReport.h"
+#include "llvm/ADT/MapVector.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/Format.h"
+#include "llvm/Support/JSON.h"
+
+using namespace heddle;
+
+void CodesReport::add(const PackRequest &request, const CodingError &error) {
+  matrices.push_back({request.tensor, request.layout.coding, request.bytes(), error});
+}
+
+CodingError CodesReport::all() const {
+  CodingError sum;
+  for (const Matrix &matrix : matrices)
+    sum.add(matrix.error);
+  return sum;
+}
+
+uint64_t CodesReport::otherBytes(const PackPlan &plan) const {
+  uint64_t bytes = 0;
+  for (const PackEntry &entry : plan.entries)
+    if (!entry.request.layout.coding)
+      bytes += entry.request.bytes();
+  return bytes;
+}
+
+static auto megabytes(uint64_t bytes) { return llvm::format("%.1f MB", double(bytes) * 1e-6); }
+
+void CodesReport::print(llvm::raw_ostream &os, const PackPlan &plan) const {
+  struct Kind {
+    int64_t count = 0;
+    uint64_t bytes = 0;
+  };
+  llvm::MapVector<std::pair<int64_t, int64_t>, Kind> kinds; // by bits and group
+  for (const Matrix &matrix : matrices) {
+    Kind &kind = kinds[{matrix.coding.bits, matrix.coding.group}];
+    ++kind.count;
+    kind.bytes += matrix.bytes;
+  }
+  os << "weights: ";
+  for (auto &[key, kind] : kinds)
+    os << "int" << key.first << " in groups of " << key.second << ", " << kind.count
+       << (kind.count == 1 ? " matrix, " : " matrices, ") << megabytes(kind.bytes) << "; ";
+  os << "the rest " << megabytes(otherBytes(plan)) << "\n";
+  std::vector<const Matrix *> order;
+  for (const Matrix &matrix : matrices)
+    order.push_back(&matrix);
+  llvm::stable_sort(order, [](const Matrix *a, const Matrix *b) { return a->error.relative() > b->error.relative(); });
+  os << "relative error of what was rounded " << llvm::format("%.4f", all().relative()) << ", at worst ";
+  llvm::interleaveComma(llvm::ArrayRef(order).take_front(3), os, [&](const Matrix *matrix) {
+    os << matrix->name << " " << llvm::format("%.4f", matrix->error.relative());
+  });
+  os << "\n";
+}
+
+void CodesReport::printJson(llvm::raw_ostream &os, const PackPlan &plan) const {
+  llvm::json::OStream json(os, 2);
+  json.object([&] {
+    json.attribute("relative_error", all().relative());
+    json.attribute("other_bytes", int64_t(otherBytes(plan)));
+    json.attributeArray("matrices", [&] {
+      for (const Matrix &matrix : matrices)
+        json.object([&] {
+          json.attribute("name", matrix.name);
+          json.attribute("bits", matrix.coding.bits);
+          json.attribute("group", matrix.coding.group);
+          json.attribute("bytes", int64_t(matrix.bytes));
+          json.attribute("relative_error", matrix.error.relative());
+        });
+    });
+  });
+  os << "\n";
+}

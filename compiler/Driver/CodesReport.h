@@ -1,0 +1,42 @@
+//===- CodesReport.h - what rounding weights to codes changed ---*- C++ -*-===//
+//
+// --weights-dtype: while weights are packed, the error of each matrix is noted; the report says them all together, the
+// worst ones by name, and the bytes.
+//
+//===----------------------------------------------------------------------===//
+#ifndef HEDDLE_COMPILER_DRIVER_CODESREPORT_H
+#define HEDDLE_COMPILER_DRIVER_CODESREPORT_H
+
+#include "compiler/Weights/Pack.h"
+#include "llvm/Support/raw_ostream.h"
+
+namespace heddle {
+
+class CodesReport {
+public:
+  /// One matrix of the file, which became codes.
+  void add(const PackRequest &request, const CodingError &error);
+  bool empty() const { return matrices.empty(); }
+
+  /// Lines for people; `plan`: all that is packed.
+  void print(llvm::raw_ostream &os, const PackPlan &plan) const;
+  /// One JSON object.
+  void printJson(llvm::raw_ostream &os, const PackPlan &plan) const;
+
+private:
+  struct Matrix {
+    std::string name;
+    Coding coding;
+    uint64_t bytes;
+    CodingError error;
+  };
+  CodingError all() const;
+  /// Bytes of what is packed and is no code.
+  uint64_t otherBytes(const PackPlan &plan) const;
+
+  std::vector<Matrix> matrices;
+};
+
+} // namespace heddle
+
+#endif
