@@ -348,16 +348,16 @@ std::optional<QuantisedConfig> heddle::readQuantisedConfig(Session &session, con
 }
 
 /// Patterns behind `re:` fit from the beginning on, as in the library that writes them; other entries are names of
-/// modules or parts of names.
+/// modules or parts of names. Names here may lack the prefix that a family allows, such as `model.`.
 const QuantisedConfig::Excluded *QuantisedConfig::exclusionOf(StringRef weight) const {
   StringRef module = weight;
   module.consume_back(".weight");
   auto fits = [&](const Excluded &e) {
     StringRef pattern = e.pattern;
     if (!pattern.consume_front("re:"))
-      return module.contains(pattern);
+      return module.contains(pattern) || pattern.ends_with(("." + module).str());
     llvm::Regex regex(("^(" + pattern + ")").str());
-    return regex.isValid() && regex.match(module);
+    return regex.isValid() && (regex.match(module) || regex.match(("model." + module).str()));
   };
   auto found = llvm::find_if(excluded, fits);
   return found == excluded.end() ? nullptr : &*found;

@@ -2,6 +2,7 @@
 
 #include "compiler/Interpreter/ParameterFiles.h"
 #include "compiler/Weights/OutputFile.h"
+#include "compiler/Weights/Problem.h"
 #include "llvm/Support/JSON.h"
 #include "llvm/Support/raw_ostream.h"
 #include <cstring>
@@ -36,7 +37,7 @@ absl::StatusOr<ParameterFiles> ParameterFiles::open(ModuleOp module) {
   absl::StatusOr<WeightStore> store = WeightStore::openCoded(paths, quantised ? quantised.getValue() : "");
   if (!store.ok())
     return store.status();
-  return ParameterFiles(std::move(*store));
+  return ParameterFiles(std::move(*store), module.getLoc());
 }
 
 FailureOr<Tensor> ParameterFiles::read(llvm::StringRef name) {
@@ -48,7 +49,7 @@ FailureOr<Tensor> ParameterFiles::read(llvm::StringRef name) {
     return failure();
   absl::StatusOr<Tensor> t = readWhole(store, *stored, *stored->record);
   if (!t.ok())
-    return failure();
+    return emitError(location) << textOf(t.status());
   return known[name.str()] = std::move(*t);
 }
 

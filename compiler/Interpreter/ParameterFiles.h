@@ -17,6 +17,7 @@ class ParameterFiles {
 public:
   static absl::StatusOr<ParameterFiles> open(mlir::ModuleOp module);
 
+  /// A tensor that is there and cannot be read is told at the module.
   mlir::FailureOr<Tensor> read(llvm::StringRef name);
   /// The argument `readParameter` of interpret(); this object must stay where
   /// it is.
@@ -25,9 +26,10 @@ public:
   }
 
 private:
-  explicit ParameterFiles(WeightStore store) : store(std::move(store)) {}
+  ParameterFiles(WeightStore store, mlir::Location location) : store(std::move(store)), location(location) {}
 
   WeightStore store;
+  mlir::Location location;
   std::map<std::string, Tensor> known;
 };
 

@@ -2,7 +2,9 @@
 
     BASE: NAME                         the good model, a folder of test/Import/Inputs; its weights.json says which tensors it has
     EDIT FILE: OLD => NEW              OLD must stand exactly once in the text of FILE; \\n is a line's end
-    TENSOR NAME: drop | [shape] | copy OTHER | OTHER + 1      one more, one less, or another one in model.safetensors
+    QUANTISE: METHOD OPTION=VALUE ...                         matrices called *_proj become codes (quantised.py), and config.json says so
+    TENSOR NAME: drop | [shape] [TYPE] | copy OTHER | OTHER + 1      one more, one less, or another one in model.safetensors;
+                 at INDEX VALUE | bytes TEXT                  one element of its own; other bytes (U8)
     STORE: BF16|F16                    the tensors of model.safetensors are stored so
     HEADER: OLD => NEW                 the same as EDIT in the JSON header of model.safetensors (its length is kept right)
     LENGTH: N                          the eight bytes of the header's length say N
@@ -21,6 +23,8 @@ import shutil
 import sys
 
 import numpy as np
+
+import quantised
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 INPUTS = os.path.join(HERE, os.pardir, "Import", "Inputs")
@@ -47,10 +51,11 @@ def halves(t, kind):
 def safetensors(named, kind="F32"):
     head, blobs, at = {}, [], 0
     for name, t in named.items():
-        t = t if kind == "F32" else halves(t, kind)
-        head[name] = {"dtype": kind, "shape": list(t.shape), "data_offsets": [at, at + t.nbytes]}
-        blobs.append(t.tobytes())
-        at += t.nbytes
+        real = not isinstance(t, quantised.Bits) and t.dtype == np.float32
+        data = halves(t, kind).tobytes() if real and kind != "F32" else quantised.bytes_of(t)
+        head[name] = {"dtype": kind if real else quantised.kind_of(t), "shape": list(t.shape), "data_offsets": [at, at + len(data)]}
+        blobs.append(data)
+        at += len(data)
     text = json.dumps(head, separators=(",", ":")).encode()
     return joined(text + b" " * (-len(text) % 8), b"".join(blobs))
 
@@ -96,11 +101,29 @@ class Model:
         if what == "drop":
             del self.tensors[name]
         elif what.startswith("["):
-            self.tensors[name] = np.zeros(json.loads(what), "<f4")
+            shape, _, kind = what.rpartition("] ")
+            self.tensors[name] = np.zeros(json.loads(shape + "]" if shape else what), quantised.NAMES[kind] if shape else "<f4")
+        elif what.startswith("at "):
+            _, index, value = what.split(" ")
+            self.tensors[name].reshape(-1)[int(index)] = float(value)
+        elif what.startswith("bytes "):
+            self.tensors[name] = np.frombuffer(unescape(what[6:]), np.uint8)
         elif what.startswith("copy "):
             self.tensors[name] = self.tensors[what[5:]]
         else:
             self.tensors[name] = self.tensors[what.split(" ")[0]] + np.float32(1)
+        self.save()
+
+    def quantise(self, what):
+        method, *options = what.split(" ")
+        options = {k: json.loads(v) for k, v in (o.split("=") for o in options)}
+        random = np.random.default_rng(2)
+        for name in [n for n in self.tensors if n.endswith("_proj.weight")]:
+            n, k = self.tensors.pop(name).shape
+            pieces, _ = quantised.matrix(method, random, n, k, **options)
+            self.tensors.update({name[:-7] + end: t if isinstance(t, quantised.Bits) else t.copy() for end, t in pieces.items()})
+        config = {**json.loads(self.read("config.json")), "quantization_config": quantised.config(method, **options)}
+        self.write("config.json", json.dumps(config, indent=2).encode())
         self.save()
 
     def shards(self, count):
@@ -122,6 +145,8 @@ class Model:
             self.write(file, self.replaced(self.read(file), old, new, file))
         elif verb == "TENSOR":
             self.tensor(file, rest)
+        elif verb == "QUANTISE":
+            self.quantise(rest)
         elif verb == "STORE":
             self.write("model.safetensors", safetensors(self.tensors, rest))
         elif verb == "HEADER":
@@ -151,7 +176,7 @@ def main():
     model, found = Model(folder), False
     with open(test, encoding="utf-8") as f:
         for line in f:
-            m = re.match(r"(BASE|EDIT|TENSOR|STORE|HEADER|LENGTH|WRITE|APPEND|CUT|REPEAT|REMOVE|SHARDS)(?: ([^\s:]+))?(?:: ?(.*))?$", line.rstrip("\n"))
+            m = re.match(r"(BASE|EDIT|QUANTISE|TENSOR|STORE|HEADER|LENGTH|WRITE|APPEND|CUT|REPEAT|REMOVE|SHARDS)(?: ([^\s:]+))?(?:: ?(.*))?$", line.rstrip("\n"))
             if m:
                 model.command(m[1], m[2], m[3] or "")
                 found = True
