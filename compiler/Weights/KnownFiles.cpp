@@ -54,8 +54,7 @@ std::optional<KnownFile> recognise(llvm::StringRef bytes) {
     return KnownFile{Error::Pickle, "a pickle (an old PyTorch checkpoint)", convertPickle};
   if (text.starts_with("GGUF") || text.starts_with("lmgg") || text.starts_with("fmgg") || text.starts_with("tjgg"))
     return KnownFile{Error::Gguf, "a GGUF/GGML file (llama.cpp)",
-                     "use the safetensors files of the model it was made from; quantised "
-                     "GGUF weights cannot be read"};
+                     "name the Hugging Face directory of the model it was made from, and --weights=FILE.gguf"};
   struct Compressed {
     llvm::StringRef magic;
     const char *what, *command;
@@ -150,7 +149,8 @@ WeightProblem noWeightsIn(llvm::StringRef directory) {
   else if (found.pickle)
     problem.help = convertPickle;
   else if (found.gguf)
-    problem.help = "use the safetensors files of the model the GGUF was made from";
+    problem.help = "name the file: --weights=" + problem.file +
+                   "/NAME.gguf; config.json must be of the model that it was made from";
   else
     problem.help = "download the weights into it (huggingface-cli download MODEL "
                    "--local-dir DIR), or name the file with --weights=FILE";
@@ -167,8 +167,7 @@ WeightProblem noModelIn(llvm::StringRef directory) {
     problem.message += "; it holds " + llvm::join(found.names, ", ");
   if (found.gguf && !found.safetensors && !found.pickle)
     problem.help = "use the Hugging Face directory of the model that the GGUF "
-                   "was made from, with config.json and safetensors; quantised "
-                   "GGUF weights cannot be read";
+                   "was made from, with config.json and tokenizer.json, and --weights=FILE.gguf";
   else if (!found.names.empty())
     problem.help = "put the config.json of the model beside its weights";
   else

@@ -14,6 +14,11 @@ public:
   /// The same for a file that is open already.
   static absl::StatusOr<SafetensorsFile> read(InputFile file, const HeaderLimits &limits = {});
 
+  /// A file of another container, whose tensors stand where `table` says: it lies inside of the file.
+  static SafetensorsFile of(InputFile file, SafetensorsHeader table) {
+    return SafetensorsFile(std::move(file), std::move(table));
+  }
+
   const std::string &path() const { return file.path(); }
   const SafetensorsHeader &header() const { return table; }
   const TensorRecord *find(llvm::StringRef name) const { return table.find(name); }

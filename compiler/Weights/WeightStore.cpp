@@ -4,6 +4,8 @@
 #include "compiler/Weights/WeightStore.h"
 #include "compiler/Weights/CodedMethods.h"
 #include "compiler/Weights/CodedTensor.h"
+#include "compiler/Weights/GgufHeader.h"
+#include "compiler/Weights/GgufView.h"
 #include "compiler/Weights/KnownFiles.h"
 #include "compiler/Weights/Problem.h"
 #include "compiler/Weights/ShardIndex.h"
@@ -61,14 +63,37 @@ absl::Status WeightStore::index() {
   return absl::OkStatus();
 }
 
+absl::Status WeightStore::adoptFile(llvm::StringRef path, const HeaderLimits &limits) {
+  absl::StatusOr<InputFile> file = InputFile::open(path);
+  if (!file.ok())
+    return file.status();
+  char first[4] = {};
+  absl::StatusOr<size_t> got = file->readSome(0, {reinterpret_cast<uint8_t *>(first), sizeof first});
+  if (!got.ok())
+    return got.status();
+  if (!beginsAsGguf({first, *got})) {
+    absl::StatusOr<SafetensorsFile> read = SafetensorsFile::read(*std::move(file), limits);
+    if (read.ok())
+      adopt(*std::move(read));
+    return read.status();
+  }
+  absl::StatusOr<GgufView> view = openGguf(*std::move(file));
+  if (!view.ok())
+    return view.status();
+  opened.push_back(std::move(view->file));
+  for (std::unique_ptr<CodedTensor> &matrix : view->matrices) {
+    table.push_back({&matrix->record(), opened.back().get(), matrix.get()});
+    coded.push_back(std::move(matrix));
+  }
+  notNeeded.insert(notNeeded.end(), view->unneeded.begin(), view->unneeded.end());
+  return absl::OkStatus();
+}
+
 absl::StatusOr<WeightStore> WeightStore::openFiles(llvm::ArrayRef<std::string> paths, const HeaderLimits &limits) {
   WeightStore store;
-  for (const std::string &path : paths) {
-    absl::StatusOr<SafetensorsFile> file = SafetensorsFile::open(path, limits);
-    if (!file.ok())
-      return file.status();
-    store.adopt(*std::move(file));
-  }
+  for (const std::string &path : paths)
+    if (absl::Status status = store.adoptFile(path, limits); !status.ok())
+      return status;
   if (absl::Status status = store.index(); !status.ok())
     return status;
   return store;
@@ -105,7 +130,8 @@ absl::Status WeightStore::decode(const CodedScheme &scheme) {
     if (!gone.contains(tensor.name()))
       rest.push_back(tensor);
   table = std::move(rest);
-  coded = std::move(view->matrices);
+  for (std::unique_ptr<CodedTensor> &matrix : view->matrices)
+    coded.push_back(std::move(matrix));
   return index();
 }
 

@@ -1,7 +1,7 @@
 // All weights of a model: one file, several files, or a Hugging Face directory
 // (whole or sharded). Names and shapes at once; bytes only on demand, never a
-// whole file. Of a quantised checkpoint the store lists each matrix as the real
-// tensor that its pieces stand for.
+// whole file. Of a quantised checkpoint, and of a GGUF file, the store lists
+// each matrix as the real tensor that its pieces stand for.
 #ifndef HEDDLE_COMPILER_WEIGHTS_WEIGHTSTORE_H
 #define HEDDLE_COMPILER_WEIGHTS_WEIGHTSTORE_H
 
@@ -34,7 +34,7 @@ public:
   WeightStore &operator=(WeightStore &&);
   ~WeightStore();
 
-  /// `path`: a .safetensors file, a .safetensors.index.json, or a directory
+  /// `path`: a .safetensors file, a .safetensors.index.json, a GGUF file, or a directory
   /// that holds model.safetensors or model.safetensors.index.json.
   static absl::StatusOr<WeightStore> open(llvm::StringRef path, const HeaderLimits &limits = {});
   /// Opens files named one by one (the attribute `model.weights`); an error if
@@ -81,6 +81,8 @@ private:
   static absl::StatusOr<WeightStore> openSharded(int directory, llvm::StringRef directoryPath, llvm::StringRef name,
                                                  const HeaderLimits &limits);
   void adopt(SafetensorsFile file);
+  /// Opens a file, of either container, and takes its tensors in.
+  absl::Status adoptFile(llvm::StringRef path, const HeaderLimits &limits);
   absl::Status index();
 
   std::vector<std::unique_ptr<SafetensorsFile>> opened;

@@ -29,7 +29,7 @@ def refused(what, path, *says):
 
 noise = bytes(range(256)) * 8
 kinds = {
-    "model.gguf": (b"GGUF\3\0\0\0" + noise, "this is a GGUF/GGML file (llama.cpp), not JSON", "use the safetensors files"),
+    "model.gguf": (b"GGUF\3\0\0\0" + noise, "this is a GGUF/GGML file (llama.cpp), not JSON", "--weights=FILE.gguf"),
     "model.pt": (b"PK\3\4\x14\0 archive/data.pkl" + noise, "a PyTorch checkpoint", "save_file"),
     "old.bin": (b"\x80\2}q\0." + noise, "a pickle", "save_file"),
     "x.npy": (b"\x93NUMPY\1\0" + noise, "a NumPy array (.npy), not JSON", "name a description"),

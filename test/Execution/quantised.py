@@ -9,6 +9,8 @@
    stores [in, out], experts, a tied table, shards, files beside config.json), beside the directory of their dequantised
    weights in f32: both are compiled with --math=wide, in f32 and bf16, and interpreted; their outputs are the same bytes,
    padded rows and all.
+3. GGUF files that the test writes, beside a config.json: blocks and plain numbers, rows of queries and keys in llama's order,
+   norms with 1 added, all experts in one tensor.
 One line a failure, then `N passed, N failed`."""
 import argparse
 import json
@@ -130,22 +132,53 @@ class Suite:
             with open(self.path(name, "model.safetensors.index.json"), "w", encoding="utf-8") as f:
                 json.dump({"metadata": {}, "weight_map": where}, f)
         self.write(name + "-f32", config, plain)
+        self.same(name, self.inputs(config, r))
+
+    def gguf(self, name, architecture, numbers, config, tensors_, turned=()):
+        """`tensors_`: name there -> (name here, shape, kind, change). Changes: a number of heads whose rows stand as pairs, "+1", or
+        a list of names of experts. `turned`: names here that the family stores [in, out]."""
+        r = np.random.default_rng([13, len(name)])
+        named, plain = {}, {}
+        for there, (here, shape, kind, change) in tensors_.items():
+            raw = 1 + .1 * r.standard_normal(shape) if "norm" in there else r.standard_normal(shape) * (1 / np.sqrt(shape[-1]) if len(shape) > 1 else .1)
+            data, values = Q.gguf_tensor(r, int(np.prod(shape[:-1])), shape[-1], kind, raw)
+            named[there] = (kind, shape, data)
+            if here == "unread":
+                continue
+            values = values.reshape(shape)
+            if isinstance(change, list):
+                plain.update({n: values[e] for e, n in enumerate(change)})
+                continue
+            if change == "+1":
+                values = values - np.float32(1)
+            elif change:  # pairs (0, D/2, 1, ...) of a head are its halves
+                values = values.reshape(change, -1, 2, *shape[1:]).swapaxes(1, 2).reshape(shape)
+            plain[here] = np.ascontiguousarray(values.T if here in turned else values)
+        os.makedirs(self.path(name), exist_ok=True)
+        with open(self.path(name, "config.json"), "w", encoding="utf-8") as f:
+            json.dump(config, f)
+        with open(self.path(name, "model.gguf"), "wb") as f:
+            f.write(Q.gguf_file({"general.architecture": architecture, "tokenizer.ggml.tokens": ["a", "b", "c"] * 99, "x.y": 1.5, **{architecture + "." + k: v for k, v in numbers.items()}}, named))
+        self.write(name + "-f32", config, plain)
+        self.same(name, self.inputs(config, r), ["--weights=" + self.path(name, "model.gguf")])
+
+    def inputs(self, config, r):
         ids = r.integers(3, config["vocab_size"], (3, 9))
         mask = np.ones_like(ids)
         mask[1, :4] = mask[2, 6:] = 0
         tensors.write(self.path("in"), {"input_ids": ids, "attention_mask": mask})
-        self.same(name, mask)
+        return mask
 
-    def same(self, name, mask):
+    def same(self, name, mask, more=()):
         for dtype in ("f32", "bf16", "interpreted"):
             got = []
             for folder in (name, name + "-f32"):
-                out = self.path("out-" + folder)
+                out, extra = self.path("out-" + folder), more if folder == name else []
                 if dtype == "interpreted":
-                    status, said = self.run(self.heddle, "interpret", self.path(folder), "-i", self.path("in"), "-o", out)
+                    status, said = self.run(self.heddle, "interpret", self.path(folder), "-i", self.path("in"), "-o", out, *extra)
                 else:
                     binary = self.path("bin")
-                    status, said = self.run(self.heddle, "compile", self.path(folder), "-o", binary, "--dtype", dtype, "--math=wide")
+                    status, said = self.run(self.heddle, "compile", self.path(folder), "-o", binary, "--dtype", dtype, "--math=wide", *extra)
                     if not status:
                         status, said = self.run(binary, "run", "--input", self.path("in"), "--output", out)
                 if status:
@@ -193,6 +226,38 @@ def models(suite):
                 {**experts, **head}, {**rest, **layers(2, p, {"block_sparse_moe.gate.weight": (4, h)})}, "floats", dict(strategy="block", block=(64, 64), scale="F32", name=".weight_scale_inv"))
 
 
+def gguf_models(suite):
+    h, i, kv, v = 128, 160, 64, 72
+    base = {"hidden_size": h, "intermediate_size": i, "num_attention_heads": 4, "num_key_value_heads": 2, "num_hidden_layers": 2, "vocab_size": v, "max_position_embeddings": 64,
+            "tie_word_embeddings": False, "rms_norm_eps": 1e-6, "hidden_act": "silu", "rope_theta": 10000.0}
+    kinds = ["Q8_0", "Q4_0", "F16", "BF16", "F32"]
+
+    def decoder(norms, plus, permuted, more):
+        out = {"token_embd.weight": ("model.embed_tokens.weight", (v, h), "Q8_0", None), "output_norm.weight": ("model.norm.weight", (h,), "F32", plus), "rope_freqs.weight": ("unread", (16,), "F32", None)}
+        for l in range(2):
+            there, here = "blk.%d." % l, "model.layers.%d." % l
+            for at, (a, b, shape, heads) in enumerate([("attn_q", "q", (h, h), 4), ("attn_k", "k", (kv, h), 2), ("attn_v", "v", (kv, h), None), ("attn_output", "o", (h, h), None)]):
+                out[there + a + ".weight"] = (here + "self_attn.%s_proj.weight" % b, shape, kinds[(at + l) % 5], heads if permuted else None)
+            out.update({there + a + ".weight": (here + b + ".weight", (h,), "F32", plus) for a, b in norms.items()})
+            out.update({there + a: (here + b if isinstance(b, str) else [here + n for n in b], *rest) for a, (b, *rest) in more(l).items()})
+        return out
+
+    def gated(l):
+        return {"ffn_gate.weight": ("mlp.gate_proj.weight", (i, h), kinds[l], None), "ffn_up.weight": ("mlp.up_proj.weight", (i, h), kinds[1 + l], None), "ffn_down.weight": ("mlp.down_proj.weight", (h, i), kinds[3 * l], None)}
+
+    plain = {"attn_norm": "input_layernorm", "ffn_norm": "post_attention_layernorm"}
+    heads = {"attention.head_count": 4, "attention.head_count_kv": 2}
+    head = {"output.weight": ("lm_head.weight", (v, h), "Q8_0", None)}
+    suite.gguf("gguf-llama", "llama", heads, {**base, "architectures": ["LlamaForCausalLM"], "model_type": "llama"}, {**decoder(plain, None, True, gated), **head})
+    suite.gguf("gguf-gemma2", "gemma2", heads, {**base, "architectures": ["Gemma2ForCausalLM"], "model_type": "gemma2", "tie_word_embeddings": True, "head_dim": 32, "hidden_act": "gelu_pytorch_tanh", "query_pre_attn_scalar": 32,
+               "sliding_window": 16, "attn_logit_softcapping": 50.0, "final_logit_softcapping": 30.0},
+               decoder({"attn_norm": "input_layernorm", "post_attention_norm": "post_attention_layernorm", "ffn_norm": "pre_feedforward_layernorm", "post_ffw_norm": "post_feedforward_layernorm"}, "+1", False, gated))
+    experts = lambda l: {"ffn_gate_inp.weight": ("block_sparse_moe.gate.weight", (4, h), "F32", None),
+                         **{"ffn_%s_exps.weight" % a: (["block_sparse_moe.experts.%d.%s.weight" % (e, w) for e in range(4)], (4, *((h, i) if w == "w2" else (i, h))), kinds[l], "experts") for a, w in (("gate", "w1"), ("down", "w2"), ("up", "w3"))}}
+    mixture = {n: (None, shape, kind, here) if change == "experts" else (here, shape, kind, change) for n, (here, shape, kind, change) in decoder(plain, None, True, experts).items()}
+    suite.gguf("gguf-mixtral", "llama", heads, {**base, "architectures": ["MixtralForCausalLM"], "model_type": "mixtral", "num_local_experts": 4, "num_experts_per_tok": 2, "sliding_window": None}, {**mixture, **head})
+
+
 def main():
     p = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     p.add_argument("--heddle", required=True)
@@ -207,6 +272,7 @@ def main():
         for number, (method, options, said) in enumerate(SAID):
             suite.one_matrix(100 + number, method, 64, 128, options, said)
         models(suite)
+        gguf_models(suite)
         print("%d passed, %d failed" % (suite.passed, suite.failed))
         sys.exit(1 if suite.failed or not suite.passed else 0)
 

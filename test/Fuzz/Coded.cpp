@@ -317,6 +317,92 @@ std::string fileOf(Checkpoint &c) {
   return std::string(reinterpret_cast<const char *>(&length), 8) + header + data;
 }
 
+/// A GGUF file of a few tensors, whose bytes are changed afterwards.
+std::string ggufOf(Random &r) {
+  std::string out = "GGUF";
+  auto number = [&](uint64_t value, size_t bytes) { out.append(reinterpret_cast<const char *>(&value), bytes); };
+  auto text = [&](const std::string &value) {
+    number(value.size(), 8);
+    out += value;
+  };
+  struct Tensor {
+    std::string name;
+    std::vector<int64_t> shape; // the fastest dimension first
+    uint32_t type;
+    int64_t bytes;
+  };
+  std::string architecture = r.pick<std::string>({"llama", "gemma", "gpt2", "qwen2moe", "llama", "nobody"});
+  int64_t k = 32 * (1 + r.below(3)), heads = 1 + r.below(3), n = heads * 2 * (1 + r.below(4));
+  std::vector<Tensor> tensors;
+  for (const char *name :
+       {"blk.0.attn_q.weight", "blk.0.attn_k.weight", "blk.1.ffn_up.weight", "blk.0.ffn_gate_exps.weight",
+        "output_norm.weight", "token_embd.weight", "blk.0.attn_q.bias", "blk.0.ffn_gate_inp_shexp.weight"}) {
+    if (r.oneIn(3))
+      continue;
+    uint32_t type = r.pick<uint32_t>({0, 1, 2, 8, 30});
+    Tensor t{name, {k, n}, type, 0};
+    llvm::StringRef called(name);
+    if (called.contains("exps"))
+      t.shape.push_back(1 + r.below(3));
+    if (called.contains("norm") || called.contains("bias") || called.contains("shexp")) {
+      t.shape = {called.contains("bias") ? n : k};
+      t.type = r.pick<uint32_t>({0, 1, 30});
+    }
+    int64_t elements = 1;
+    for (int64_t d : t.shape)
+      elements *= d;
+    t.bytes = t.type == 2 ? elements / 32 * 18 : t.type == 8 ? elements / 32 * 34 : elements * (t.type ? 2 : 4);
+    tensors.push_back(t);
+  }
+  number(r.oneIn(20) ? r.below(6) : 2 + r.below(2), 4);
+  number(tensors.size(), 8);
+  number(4, 8);
+  text("general.architecture");
+  number(8, 4);
+  text(architecture);
+  for (const char *key : {".attention.head_count", ".attention.head_count_kv"}) {
+    text(architecture + key);
+    number(4, 4);
+    number(heads, 4);
+  }
+  text("tokenizer.ggml.tokens");
+  number(9, 4);
+  number(8, 4);
+  number(3, 8);
+  for (const char *token : {"a", "", "token"})
+    text(token);
+  int64_t at = 0;
+  for (const Tensor &t : tensors) {
+    text(t.name);
+    number(t.shape.size(), 4);
+    for (int64_t d : t.shape)
+      number(d, 8);
+    number(t.type, 4);
+    number(at, 8);
+    at += (t.bytes + 31) / 32 * 32;
+  }
+  out.resize((out.size() + 31) / 32 * 32);
+  for (int64_t i = 0; i < at; ++i)
+    out += char(0x20 + r.below(20));
+  for (int64_t changes = r.below(3); changes > 0; --changes) {
+    size_t place = r.below(r.oneIn(8) ? out.size() : std::min<size_t>(out.size(), 700));
+    switch (r.below(5)) {
+    case 0: out.resize(place); break;
+    case 1: out.insert(place, out.substr(r.below(out.size()), r.below(16))); break;
+    case 2: out.erase(place, r.below(16)); break;
+    case 3: {
+      int64_t value = odd(r, 8);
+      std::memcpy(&out[place], &value, std::min<size_t>(8, out.size() - place));
+      break;
+    }
+    default: out[place] = char(out[place] ^ (1 << r.below(8)));
+    }
+    if (out.empty())
+      break;
+  }
+  return out;
+}
+
 /// A file without a name.
 class MemoryFile {
 public:
@@ -384,8 +470,11 @@ std::string verdict(const MemoryFile &file, const CodedScheme &scheme, Random &r
     return refused(store.status());
   std::string what = "no matrix";
   for (const StoredTensor &tensor : store->tensors())
-    if (tensor.coded)
+    if (tensor.coded) {
       what = readAll(*store, tensor, r);
+      if (what[0] == 'H')
+        break;
+    }
   return what;
 }
 
@@ -406,6 +495,11 @@ int main(int argc, char **argv) {
   std::map<std::string, std::map<std::string, uint64_t>> counts;
   auto start = std::chrono::steady_clock::now();
   for (uint64_t run = 0; run < runs; ++run) {
+    if (random.oneIn(5)) {
+      file.write(ggufOf(random));
+      ++counts["gguf"][verdict(file, {}, random)];
+      continue;
+    }
     Checkpoint checkpoint = Maker(random).run();
     for (int64_t times = random.below(4); times > 0 && !checkpoint.pieces.empty(); --times)
       damage(checkpoint, random);

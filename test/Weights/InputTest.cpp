@@ -55,7 +55,7 @@ TEST(Input, WrongFilesAreRecognised) {
   };
   std::string tar(600, '\0');
   tar.replace(257, 5, "ustar");
-  std::string gguf = std::string("GGUF\x03\0\0\0", 8) + std::string(100, '\0');
+  std::string gguf = std::string("lmgg\x03\0\0\0", 8) + std::string(100, '\0');
   for (const Case &c : std::vector<Case>{
            {"version https://git-lfs.github.com/spec/v1\noid sha256:12\nsize 5\n", Error::LfsPointer, "git lfs pull"},
            {"<!DOCTYPE html><html></html>", Error::HtmlPage, "/resolve/"},
@@ -63,7 +63,7 @@ TEST(Input, WrongFilesAreRecognised) {
            {std::string("\x80\x02}q\0.", 6), Error::Pickle, "save_file"},
            {"PK\x03\x04 archive/data.pkl", Error::Pickle, "save_file"},
            {"PK\x03\x04 weights.npy", Error::OtherKind, "save_file"},
-           {gguf, Error::Gguf, "safetensors files"},
+           {gguf, Error::Gguf, "--weights=FILE.gguf"},
            {"\x1f\x8b\x08 deflated", Error::Packed, "gunzip"},
            {"\xfd"
             "7zXZ",

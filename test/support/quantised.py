@@ -226,3 +226,49 @@ def config(method, **o):
     kind = {"packed": "pack-quantized", "integers": "int-quantized", "floats": "float-quantized", "nvfp4": "nvfp4-pack-quantized"}[method]
     return {"quant_method": "compressed-tensors", "format": kind, "ignore": ["lm_head"], "kv_cache_scheme": None,
             "config_groups": {"group_0": {"targets": ["Linear"], "weights": weights, "input_activations": None}}}
+
+
+# ---- GGUF
+def gguf_row(q, d, kind):
+    """Blocks of 32 codes a row [n, k]: signed bytes, or nibbles 8 too large."""
+    n, k = q.shape
+    d = d.astype(np.float16).reshape(n, -1, 1).view(np.uint8)
+    q = q.reshape(n, -1, 32)
+    body = q.astype(np.int8).view(np.uint8) if kind == "Q8_0" else (q[..., :16] + 8 | q[..., 16:] + 8 << 4).astype(np.uint8)
+    return np.concatenate([d, body], -1).tobytes()
+
+
+def gguf_tensor(r, n, k, kind, plain=None):
+    """Random blocks, or `plain` in F32, F16 or BF16: the bytes, and the values as f32."""
+    if kind in ("Q8_0", "Q4_0"):
+        q = r.integers(-128, 128, (n, k)) if kind == "Q8_0" else r.integers(-8, 8, (n, k))
+        d, values = scales(r, (n, k // 32), k, 74 if kind == "Q8_0" else 4.6, "F16")
+        return gguf_row(q, d, kind), q.astype(np.float32) * np.repeat(values, 32, 1)
+    t, values = stored(plain, kind)
+    return bytes_of(t), values
+
+
+GGUF_TYPES = {"F32": 0, "F16": 1, "Q4_0": 2, "Q8_0": 8, "Q4_K": 12, "BF16": 30}
+
+
+def gguf_file(numbers, named, version=3, alignment=32):
+    """`numbers`: key -> a text, a whole number or a list of texts; `named`: name -> (kind, shape, bytes), the slowest dimension first."""
+    text = lambda s: len(s.encode()).to_bytes(8, "little") + s.encode()
+    u32, u64 = (lambda x: int(x).to_bytes(4, "little")), (lambda x: int(x).to_bytes(8, "little"))
+    head = b"GGUF" + u32(version) + u64(len(named)) + u64(len(numbers))
+    for key, value in numbers.items():
+        if isinstance(value, str):
+            head += text(key) + u32(8) + text(value)
+        elif isinstance(value, list):
+            head += text(key) + u32(9) + u32(8) + u64(len(value)) + b"".join(map(text, value))
+        elif isinstance(value, float):
+            head += text(key) + u32(6) + np.float32(value).tobytes()
+        else:
+            head += text(key) + u32(4) + u32(value)
+    at, blobs = 0, []
+    for name, (kind, shape, data) in named.items():
+        head += text(name) + u32(len(shape)) + b"".join(u64(d) for d in reversed(shape)) + u32(GGUF_TYPES[kind]) + u64(at)
+        data += b"\0" * (-len(data) % alignment)
+        blobs.append(data)
+        at += len(data)
+    return head + b"\0" * (-len(head) % alignment) + b"".join(blobs)

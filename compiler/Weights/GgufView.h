@@ -1,0 +1,21 @@
+// The tensors of a GGUF file as those of the Hugging Face checkpoint that it was made from: under their names, with
+// what llama.cpp's converter did to them undone.
+#ifndef HEDDLE_COMPILER_WEIGHTS_GGUFVIEW_H
+#define HEDDLE_COMPILER_WEIGHTS_GGUFVIEW_H
+
+#include "compiler/Weights/CodedTensor.h"
+
+namespace heddle {
+
+struct GgufView {
+  /// The file, whose table lists the tensors as they are stored.
+  std::unique_ptr<SafetensorsFile> file;
+  std::vector<std::unique_ptr<CodedTensor>> matrices;
+  std::vector<std::string> unneeded;
+};
+
+absl::StatusOr<GgufView> openGguf(InputFile file);
+
+} // namespace heddle
+
+#endif // HEDDLE_COMPILER_WEIGHTS_GGUFVIEW_H
