@@ -6,6 +6,7 @@
 #include "compiler/Driver/Load.h"
 #include "compiler/Driver/Output.h"
 #include "compiler/Driver/PassMessages.h"
+#include "compiler/Driver/Stored.h"
 #include "compiler/Import/LocatedJson.h"
 #include "compiler/Interpreter/ParameterFiles.h"
 #include "compiler/Interpreter/Verify.h"
@@ -54,6 +55,9 @@ int heddle::checkInput(const Console &console, const CompileOptions &options, co
     return code;
   console.out << options.import.path << ": accepted"
               << (module ? "" : "; there are no weights beside it to compare with") << "\n";
+  if (module)
+    if (std::optional<WeightStore> store = openWeights(console, *module, code))
+      printStored(*store, console.out);
   if (!words.note.empty())
     console.out << "without a tokenizer: " << words.note << "\n";
   return Ok;
