@@ -26,6 +26,7 @@ absl::Status CodedTensor::outside() const {
                                 printable(name), ""});
 }
 
+absl::StatusOr<std::optional<CodedForm>> CodedTensor::form() const { return std::nullopt; }
 absl::StatusOr<CodedRows> CodedTensor::readCodes(int64_t, int64_t) const { return outside(); }
 
 absl::Status CodedTensor::readF32(uint64_t first, llvm::MutableArrayRef<float> to) const {

@@ -30,7 +30,7 @@ public:
 
   /// How the integer codes stand; none where the codes are no integers, or where groups of features are of unequal
   /// size. Reads what it has to know (g_idx, zeros), once.
-  virtual absl::StatusOr<std::optional<CodedForm>> form() const { return std::optional<CodedForm>(); }
+  virtual absl::StatusOr<std::optional<CodedForm>> form() const;
   /// The codes of some rows, if there is a form.
   virtual absl::StatusOr<CodedRows> readCodes(int64_t first, int64_t rows) const;
 
