@@ -12,6 +12,7 @@ build=${1:-build}
 [[ $build == /* ]] || build=$root/$build
 oracle=${HEDDLE_ORACLE:-$root/../shared/oracle}
 configs=${HEDDLE_CONFIGS:-$root/../shared/configs}
+templates=${HEDDLE_TEMPLATES:-$root/../shared/chat-templates}
 coded=${HEDDLE_QUANTISED:-$root/../shared/quantised-cases}
 jobs=$(nproc)
 passed=0 failed=0 skipped=0
@@ -135,6 +136,12 @@ beside "mask determinism of bf16" $python test/Execution/mask_determinism.py --d
 beside examples $python examples/run.py --bin "$build/bin"
 beside determinism $python test/Execution/determinism.py --heddle "$build/bin/heddle"
 beside "determinism of bf16" $python test/Execution/determinism.py --dtype bf16 --heddle "$build/bin/heddle"
+if [[ -d $templates ]]; then
+  beside "chat templates" $python test/Chat/run.py --heddle "$build/bin/heddle" "$templates"
+else
+  echo "no chat templates in $templates: their cases are skipped"
+  skipped=$((skipped + 1))
+fi
 beside "quantised checkpoints" $python test/Execution/quantised.py --heddle "$build/bin/heddle"
 beside padding $python test/Execution/padding.py --heddle "$build/bin/heddle"
 beside generation $python test/Execution/generation.py --heddle "$build/bin/heddle"

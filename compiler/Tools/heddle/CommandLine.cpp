@@ -39,6 +39,9 @@ static const std::pair<const char *, const char *> kExamples[] = {
 )"},
     {"tokenize", R"(  echo "Once upon a time" | heddle tokenize models/gpt2
 )"},
+    {"template", R"(  echo '{"messages": [{"role": "user", "content": "Hi"}]}' | heddle template models/llama
+  heddle template models/llama --info      what its turns look like
+)"},
     {"stages", R"(  heddle stages
 )"},
     {"schema", R"(  heddle schema > heddle.schema.json       for editors that check JSON
@@ -270,11 +273,17 @@ static void addInspection(CLI::App &app, CommandLine &line, Unread &unread) {
   verify->add_option("-n,--new-tokens", look.newTokens, "hold so many tokens of the cached step against @run, too");
 }
 
-/// The commands that need no model: tokenize, stages, schema, reference, help.
+/// The commands that need no model: tokenize, template, stages, schema, reference, help.
 static void addRest(CLI::App &app, CommandLine &line, Unread &unread) {
   CLI::App *tokenize = app.add_subcommand("tokenize", "a text a line in, ids and pieces out");
   tokenize->add_option("tokenizer", line.tokenizer, "tokenizer.json or its directory")->required();
   tokenize->add_flag("--json", unread.json, "one JSON object a line, in and out");
+  CLI::App *chat =
+      app.add_subcommand("template", "a conversation as JSON a line in, the text of its chat template out");
+  chat->add_option("template", line.chatTemplate, "a template, a tokenizer_config.json that has one, or a directory")
+      ->required();
+  chat->add_flag("--json", unread.json, "answers as JSON, too: {\"text\"} or {\"error\"}");
+  chat->add_flag("--info", line.info, "what the template understands: system turns, parts, calls, the end of a turn");
   app.add_subcommand("stages", "the table of stages");
   CLI::App *schema = app.add_subcommand("schema", "the JSON Schema of descriptions");
   schema->add_option("description", line.described,

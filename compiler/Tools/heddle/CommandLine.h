@@ -9,10 +9,12 @@ struct CommandLine {
   std::string command; ///< "compile", "check", ...
   heddle::CompileOptions compile;
   heddle::InspectOptions look;
-  std::string families;  ///< a folder of family files; empty: none
-  std::string tokenizer; ///< of `tokenize`: a file or a folder
-  std::string part;      ///< of `reference`: "blocks"; empty: the page
-  std::string described; ///< of `schema`: a description; empty: any
+  std::string families;     ///< a folder of family files; empty: none
+  std::string tokenizer;    ///< of `tokenize`: a file or a folder
+  std::string chatTemplate; ///< of `template`: the same
+  bool info = false;        ///< of `template`
+  std::string part;         ///< of `reference`: "blocks"; empty: the page
+  std::string described;    ///< of `schema`: a description; empty: any
 };
 
 /// Nothing where the command line is at its end already, with help that was asked for or a mistake that has been

@@ -1,5 +1,6 @@
 //===- heddle.cpp - a command line becomes one call of the driver ---------===//
 
+#include "compiler/Driver/ChatTemplate.h"
 #include "compiler/Driver/Exit.h"
 #include "compiler/Driver/Unsaid.h"
 #include "compiler/Import/LocatedJson.h"
@@ -66,6 +67,8 @@ static int run(const Console &console, int argc, char **argv) {
     return showSchema(console, line->described, c.import.families);
   if (command == "tokenize")
     return tokenize(line->tokenizer, look.json);
+  if (command == "template")
+    return runTemplate(console, line->chatTemplate, look.json, line->info);
   if (command == "stages") {
     console.out << describeStages();
     return Ok;
