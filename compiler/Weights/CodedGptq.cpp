@@ -28,11 +28,6 @@ absl::Status readScaleColumns(const StoredTensor &scales, int64_t first, int64_t
   return absl::OkStatus();
 }
 
-/// The number that a stored code has among unsigned codes of the form's width, whose middle stands for 0.
-uint8_t widened(uint32_t code, unsigned bits, const CodedForm &form) {
-  return uint8_t(int64_t(code) - (1 << (bits - 1)) + form.offset());
-}
-
 class Gptq final : public IntegerCodes {
 public:
   struct Parts {
@@ -107,9 +102,9 @@ absl::Status Gptq::read(const Tables &tables, int64_t first, int64_t rows, Coded
     absl::StatusOr<std::vector<uint32_t>> words = readWords(codes, w, count, first, rows);
     if (!words.ok())
       return words.status();
+    // Codes are stored unsigned, the middle of their own width at the middle of the form's.
     for (int64_t r = 0; r < rows; ++r)
-      for (int64_t i = 0; i < ks; ++i)
-        to.codes[r * k + firstK + i] = widened(field(words->data() + r, rows, bits, i), bits, tables.form);
+      unpack(words->data() + r, rows, bits, ks, int(tables.form.offset() - middle), to.codes.data() + r * k + firstK);
   }
   if (absl::Status status = readScaleColumns(scales, first, rows, to.scales); !status.ok())
     return status;

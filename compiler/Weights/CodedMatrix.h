@@ -35,7 +35,7 @@ struct CodedRows {
 
 /// The number that a code means: (code - offset - zero) * scale, rounded once to f32.
 inline float codedValue(const CodedForm &form, uint8_t code, float scale, float zero = 0) {
-  return (float(int64_t(code) - form.offset()) - zero) * scale;
+  return (float(int32_t(code) - int32_t(form.offset())) - zero) * scale;
 }
 
 } // namespace heddle

@@ -79,8 +79,7 @@ absl::Status Packed::read(const Tables &tables, int64_t first, int64_t rows, Cod
   to.codes.resize(rows * k);
   int64_t shift = tables.form.offset() - (1 << (bits - 1));
   for (int64_t r = 0; r < rows; ++r)
-    for (int64_t i = 0; i < k; ++i)
-      to.codes[r * k + i] = uint8_t(field(words->data() + r * perRow, 1, bits, i) + shift);
+    unpack(words->data() + r * perRow, 1, bits, k, int(shift), to.codes.data() + r * k);
   to.scales.resize(rows * groups);
   if (absl::Status status = readScales(scales, first * groups, to.scales); !status.ok())
     return status;

@@ -3,6 +3,7 @@
 #include "compiler/Weights/CodedPieces.h"
 #include "compiler/Weights/Problem.h"
 #include "llvm/ADT/STLExtras.h"
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 
@@ -108,6 +109,26 @@ absl::StatusOr<std::vector<uint32_t>> readWords(const StoredTensor &piece, int64
       std::memcpy(to.data(), line.data() + column, count * 4);
   }
   return words;
+}
+
+/// Fields that fill a word exactly.
+template <unsigned Bits>
+static void unpackWhole(const uint32_t *words, size_t stride, int64_t count, int add, uint8_t *to) {
+  constexpr int64_t per = 32 / Bits;
+  for (; count > 0; count -= per, words += stride, to += per)
+    for (int64_t j = 0; j < std::min(per, count); ++j)
+      to[j] = uint8_t(((*words >> (j * Bits)) & ((1u << Bits) - 1)) + add);
+}
+
+void unpack(const uint32_t *words, size_t stride, unsigned bits, int64_t count, int add, uint8_t *to) {
+  switch (bits) {
+  case 2: return unpackWhole<2>(words, stride, count, add, to);
+  case 4: return unpackWhole<4>(words, stride, count, add, to);
+  case 8: return unpackWhole<8>(words, stride, count, add, to);
+  default:
+    for (int64_t i = 0; i < count; ++i)
+      to[i] = uint8_t(int(field(words, stride, bits, i)) + add);
+  }
 }
 
 absl::StatusOr<std::vector<int64_t>> readIntegers(const StoredTensor &piece) {

@@ -66,6 +66,9 @@ inline uint32_t field(const uint32_t *words, size_t stride, unsigned bits, size_
   return value & ((1u << bits) - 1);
 }
 
+/// The first `count` fields, each with `add` added.
+void unpack(const uint32_t *words, size_t stride, unsigned bits, int64_t count, int add, uint8_t *to);
+
 } // namespace heddle
 
 #endif // HEDDLE_COMPILER_WEIGHTS_CODEDPIECES_H
