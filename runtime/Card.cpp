@@ -437,6 +437,16 @@ Status CardParser::statement(std::string_view key) {
       return error("expected `dtype f32`, `dtype f16`, `dtype bf16 wide` or "
                    "`dtype bf16 dots`");
     card.dots = math == "dots";
+  } else if (key == "codes") {
+    CodesLine codes;
+    for (int64_t *number : {&codes.bits, &codes.group, &codes.matrices, &codes.bytes})
+      if (!parseInteger(word(), *number) || *number < 1)
+        return error("`codes` takes four numbers and dots or wide");
+    std::string_view math = word();
+    if (math != "wide" && math != "dots")
+      return error("`codes` ends in dots or wide");
+    codes.dots = math == "dots";
+    card.codes.push_back(codes);
   } else if (key == "masked_rows")
     card.maskedRows = std::string(remaining());
   else if (key == "license")

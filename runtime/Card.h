@@ -124,10 +124,17 @@ struct Regroup {
   uint64_t bytes() const { return 4 * uint64_t(depth) * uint64_t(panels) * uint64_t(width); }
 };
 
+/// Matrices that lie as codes of so many bits with a scale for each `group` features.
+struct CodesLine {
+  int64_t bits = 0, group = 0, matrices = 0, bytes = 0;
+  bool dots = false; ///< rows are rounded to 8 bits and integers multiplied
+};
+
 struct Card {
   std::string text, name, target, maskedRows, license;
-  std::string dtype = "f32";                                        ///< of storage: "f32", "bf16", "f16"
-  bool dots = false;                                                ///< both factors of products are bf16
+  std::string dtype = "f32"; ///< of storage: "f32", "bf16", "f16"
+  bool dots = false;         ///< both factors of products are bf16
+  std::vector<CodesLine> codes;
   std::vector<std::string> needs;                                   ///< CPU features
   std::vector<std::pair<std::string, std::optional<int64_t>>> dims; ///< bounds
   Roles roles;

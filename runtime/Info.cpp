@@ -129,6 +129,13 @@ static void printText(const Model &model) {
   if (const Card &device = model.kernelCard(); !device.devices.empty())
     printf("kernels for GPUs: %zu, for %s\n", kernelNames(device).size(), imagesText(model).c_str());
   printf("numbers: stored as %s, added as f32%s\n", card.dtype.c_str(), card.dots ? ", products of bf16" : "");
+  for (const CodesLine &codes : card.codes)
+    printf("codes: %lld bits, a scale for each %lld features, %lld matrices, %s\n", static_cast<long long>(codes.bits),
+           static_cast<long long>(codes.group), static_cast<long long>(codes.matrices),
+           humanBytes(uint64_t(codes.bytes)).c_str());
+  if (!card.codes.empty())
+    printf("products of codes: %s\n", card.codes.front().dots ? "rows rounded to 8 bits over 128 features, integer sums"
+                                                              : "of the f32 that they mean");
   if (!card.license.empty())
     printf("license of the weights: %s\n", card.license.c_str());
   if (model.weightBytes())
@@ -269,6 +276,13 @@ static void printJson(const Model &model) {
   const Card &card = model.card();
   std::string text = "{\"name\":" + jsonString(card.name) + ",\"target\":" + jsonString(card.target) +
                      ",\"dtype\":" + jsonString(card.dtype) + ",\"dots\":" + (card.dots ? "true" : "false");
+  std::string coded;
+  for (const CodesLine &codes : card.codes)
+    coded += (coded.empty() ? "" : ",") + ("{\"bits\":" + std::to_string(codes.bits)) +
+             ",\"group\":" + std::to_string(codes.group) + ",\"matrices\":" + std::to_string(codes.matrices) +
+             ",\"bytes\":" + std::to_string(codes.bytes) + ",\"integers\":" + (codes.dots ? "true" : "false") + "}";
+  if (!coded.empty())
+    text += ",\"codes\":[" + coded + "]";
   if (!card.license.empty())
     text += ",\"license\":" + jsonString(card.license);
   if (const Card &device = model.kernelCard(); !device.devices.empty()) {

@@ -33,7 +33,7 @@ static void sayWidened(const Console &console, const CompileOptions &options, co
   std::map<StoredType, uint64_t> bytes; // as f32, by how the file stores them
   uint64_t all = 0;
   for (const PackEntry &entry : plan.entries)
-    if (entry.request.layout.type == PackedType::F32)
+    if (entry.request.layout.type == PackedType::F32 && !entry.request.layout.coding)
       if (const StoredTensor *tensor = store.find(entry.request.tensor)) {
         bytes[tensor->type()] += entry.request.bytes();
         all += entry.request.bytes();

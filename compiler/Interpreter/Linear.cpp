@@ -1,5 +1,6 @@
 //===- Linear.cpp - parameters, tables, products and convolution ----------===//
 
+#include "compiler/Interpreter/Codes.h"
 #include "compiler/Interpreter/Evaluator.h"
 #include "dialects/Model/IR/Arithmetic.h"
 #include "llvm/ADT/TypeSwitch.h"
@@ -34,6 +35,8 @@ static LogicalResult evaluate(Evaluator &e, model::ParamOp op) {
   if (ArrayRef(t->shape) != ArrayRef(e.shapeOf(op.getResult())))
     return op.emitOpError() << "the parameter '" << name << "' is " << showShape(t->shape) << " in the file, but "
                             << op.getResult().getType() << " here";
+  if (op.getCoded() && failed(giveCodes(op, *t)))
+    return failure();
   // From `tiled` on a parameter is what the blob holds of it: its layout says to what an element is rounded.
   if (op.getLayout())
     for (double &x : t->reals)
@@ -80,6 +83,10 @@ static LogicalResult evaluate(Evaluator &e, model::LinearOp op) {
   // A filter [m, c, k...] has its channels inside of its taps.
   int64_t channels = op.getFilter() ? w.shape[1] : n, taps = op.getFilter() ? n / channels : 1;
 
+  std::optional<IntegerProduct> integers;
+  if (arithmetic.integers())
+    integers.emplace(*w.codes, n, e.options.declaredTypes);
+
   // With `part = j` the op is result j alone (made by model-split-linear).
   std::optional<uint64_t> only = op.getPart();
 
@@ -104,20 +111,25 @@ static LogicalResult evaluate(Evaluator &e, model::LinearOp op) {
     }
     Walk walk(shape, extraShapes);
     SmallVector<Scalar> arguments(1 + extraShapes.size());
-    for (int64_t r = 0; r < rows; ++r)
+    for (int64_t r = 0; r < rows; ++r) {
+      if (integers)
+        integers->round(x.reals.data() + r * n);
       for (int64_t c = 0; c < shape.back(); ++c, walk.next()) {
         int64_t m = mine.row(c);
-        double sum = 0;
-        for (int64_t k = 0; k < n; ++k)
+        double sum = integers ? integers->with(m) : 0;
+        for (int64_t k = 0; k < n && !integers; ++k)
           sum += x.reals[r * n + k] *
                  w.reals[op.getInOut() ? k * features + m : m * n + k % channels * taps + k / channels];
         if (op.getBias())
           sum += e.tensor(op.getBias()).reals[m];
+        if (integers && e.options.declaredTypes)
+          sum = float(sum);
         arguments[0].real = sum;
         for (auto [k, v] : llvm::enumerate(op.getExtras()))
           arguments[1 + k] = scalarOf(e.tensor(v), walk.at(k));
         store(out, walk.here(), finishes ? epilogue->run(arguments) : arguments[0]);
       }
+    }
     e.set(result, std::move(out));
   }
   return success();

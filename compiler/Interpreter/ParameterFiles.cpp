@@ -1,6 +1,7 @@
 //===- ParameterFiles.cpp - parameters, inputs and outputs as safetensors -===//
 
 #include "compiler/Interpreter/ParameterFiles.h"
+#include "compiler/Weights/CodedTensor.h"
 #include "compiler/Weights/OutputFile.h"
 #include "compiler/Weights/Problem.h"
 #include "llvm/Support/JSON.h"
@@ -50,6 +51,17 @@ FailureOr<Tensor> ParameterFiles::read(llvm::StringRef name) {
   absl::StatusOr<Tensor> t = readWhole(store, *stored, *stored->record);
   if (!t.ok())
     return emitError(location) << textOf(t.status());
+  if (stored->coded && t->rank() == 2) {
+    absl::StatusOr<std::optional<CodedForm>> form = stored->coded->form();
+    if (!form.ok())
+      return emitError(location) << textOf(form.status());
+    if (*form) {
+      absl::StatusOr<CodedRows> rows = stored->coded->readCodes(0, t->shape[0]);
+      if (!rows.ok())
+        return emitError(location) << textOf(rows.status());
+      t->codes = std::make_shared<TensorCodes>(TensorCodes{std::move(**form), std::move(*rows)});
+    }
+  }
   return known[name.str()] = std::move(*t);
 }
 

@@ -7,14 +7,22 @@
 #ifndef HEDDLE_COMPILER_INTERPRETER_TENSOR_H
 #define HEDDLE_COMPILER_INTERPRETER_TENSOR_H
 
+#include "compiler/Weights/CodedMatrix.h"
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/SmallVector.h"
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <string>
 #include <vector>
 
 namespace heddle {
+
+/// The codes of a matrix W[N, K].
+struct TensorCodes {
+  CodedForm form;
+  CodedRows rows; ///< all of them
+};
 
 struct Tensor {
   enum class Kind { Real, Int, Bool };
@@ -23,6 +31,8 @@ struct Tensor {
   std::vector<int64_t> shape;
   std::vector<double> reals; ///< the elements of a Real tensor
   std::vector<int64_t> ints; ///< the elements of an Int tensor; a Bool one has 0 and 1
+  /// Of a matrix of codes, which the elements are the values of; null: it has none.
+  std::shared_ptr<const TensorCodes> codes = nullptr;
 
   int64_t rank() const { return shape.size(); }
   int64_t count() const { return kind == Kind::Real ? reals.size() : ints.size(); }

@@ -23,17 +23,20 @@ static bool sameRows(const WeightLayout &a, const WeightLayout &b) {
 /// Whether the reader of `use` can work with elements that lie in `layout`.
 static bool canRead(OpOperand &use, const WeightLayout &layout) {
   Operation *reader = use.getOwner();
-  PackedType stored = packedTypeOf(arithmeticOf(reader).stored);
+  Arithmetic arithmetic = arithmeticOf(reader);
+  PackedType stored = packedTypeOf(arithmetic.stored);
   auto linear = dyn_cast<LinearOp>(reader);
   bool all = layout.parts.empty();
   if (linear && use.getOperandNumber() == 1 && layout.panel)
-    return layout.type == stored && layout.inOut == linear.getInOut() && sameRows(layout, rowsTakenBy(linear));
+    return layout.type == stored && layout.coding == arithmetic.coding && layout.inOut == linear.getInOut() &&
+           sameRows(layout, rowsTakenBy(linear));
   if (linear && linear.getBias() && use.getOperandNumber() == 2)
     return !layout.panel && layout.type == PackedType::F32 && (all || sameRows(layout, rowsTakenBy(linear)));
   if (auto conv = dyn_cast<ConvOp>(reader); conv && conv.isDepthwise() && use.getOperandNumber() == 1 && layout.panel)
     return layout.type == PackedType::F32 && all;
   if (isa<EmbeddingOp>(reader) && use.getOperandNumber() == 1)
-    return layout.type == stored && all;
+    return layout.type == stored && layout.coding == arithmetic.coding && all &&
+           !(layout.coding.ordered && layout.inOut); // its rows are features, which stand in another order
   return !layout.panel && all && layout.type != PackedType::BF16 &&
          layout.type != PackedType::F16; // its elements as they are
 }

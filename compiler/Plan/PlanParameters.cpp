@@ -26,6 +26,7 @@ using namespace heddle;
 using namespace heddle::model;
 
 static constexpr int64_t kAlignment = 64;
+static constexpr int64_t kTablePanel = 32; ///< rows of a panel of a table of codes that nobody multiplies
 
 namespace {
 /// One tensor of the weights file, or one name pattern over the layers of a repeat, in one layout.
@@ -43,6 +44,7 @@ struct PlanParameters final : heddle::plan::impl::PlanParametersPassBase<PlanPar
   LayoutAttr natural(Type element, bool stored);
   LayoutAttr panels(ConvOp op);
   LayoutAttr panels(LinearOp op);
+  LayoutAttr panels(CodedAttr table);
   LayoutAttr bias(LinearOp op);
   LogicalResult separate(ParamOp op);
   LogicalResult note(ParamOp op);
@@ -74,10 +76,21 @@ LayoutAttr PlanParameters::panels(ConvOp op) {
 /// The layout in which a linear reads its weight: panels as wide as its tiles.
 LayoutAttr PlanParameters::panels(LinearOp op) {
   WeightLayout layout = rowsTakenBy(op);
-  layout.type = packedTypeOf(arithmetic.stored);
+  Arithmetic mine = arithmeticOf(op);
+  layout.type = packedTypeOf(mine.stored);
+  layout.coding = mine.coding;
   ScheduleAttr schedule = scheduleOf(op);
   layout.panel = (schedule ? schedule : target->tilesOf(op)).getPanel();
   layout.inOut = op.getInOut();
+  return LayoutAttr::get(&getContext(), layout);
+}
+
+/// The layout of a table of codes that no linear shares.
+LayoutAttr PlanParameters::panels(CodedAttr table) {
+  WeightLayout layout;
+  layout.panel = kTablePanel;
+  layout.coding = table.getCoding();
+  layout.inOut = table.getInOut();
   return LayoutAttr::get(&getContext(), layout);
 }
 
@@ -99,8 +112,15 @@ LogicalResult PlanParameters::separate(ParamOp op) {
       layout = panels(conv);
     else if (auto table = dyn_cast<EmbeddingOp>(use.getOwner()); table && use.getOperandNumber() == 1) {
       auto it = wholePanels.find(op.getNameAttr());
-      layout = it != wholePanels.end() ? it->second : natural(element, /*stored=*/true);
+      layout = it != wholePanels.end() ? it->second
+               : op.getCoded()         ? panels(*op.getCoded())
+                                       : natural(element, /*stored=*/true);
     }
+    if (op.getCoded() && layout.getCoding() && layout.getInOut() != op.getCoded()->getInOut())
+      return use.getOwner()->emitError("sums over another axis than the groups of the codes of ") << op.getNameAttr();
+    if (op.getCoded() && op.getCoded()->isSearched() && !layout.getCoding())
+      return use.getOwner()->emitError("reads ")
+             << op.getNameAttr() << ", which is rounded to codes; linears and embeddings can read these";
     ParamOp &mine = byLayout[layout];
     if (!mine) {
       mine = byLayout.size() == 1 ? op : cast<ParamOp>(OpBuilder(op).clone(*op));

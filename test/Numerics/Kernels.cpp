@@ -4,6 +4,7 @@
 #include "compiler/Conversion/ToLoops/Passes.h"
 #include "compiler/Pipelines/Stages.h"
 #include "compiler/Plan/ParameterBlob.h"
+#include "compiler/Weights/PackCoded.h"
 #include "compiler/Weights/StoredType.h"
 #include "dialects/Attn/IR/Attn.h"
 #include "dialects/Model/IR/Plan.h"
@@ -97,7 +98,72 @@ static void pack(const plan::BlobTensor &blob, const Tensor &tensor, char *to) {
       out[(i / t.panel * k + j) * t.panel + i % t.panel] = float(tensor.reals[w.at(take[i], j)]);
 }
 
-Kernels::Kernels(const std::string &text, Options options) : context(MLIRContext::Threading::DISABLED) {
+namespace {
+class Sink final : public ByteSink {
+public:
+  explicit Sink(char *to) : to(to) {}
+  absl::Status append(llvm::ArrayRef<uint8_t> bytes) override {
+    to = std::copy(bytes.begin(), bytes.end(), to);
+    return absl::OkStatus();
+  }
+  char *to;
+};
+
+/// Rows of codes that are there.
+class Codes final : public CodedSource {
+public:
+  Codes(const TensorCodes &codes, int64_t k) : codes(codes), k(k) {}
+  const CodedForm &form() const override { return codes.form; }
+  absl::Status rows(int64_t first, int64_t count, CodedRows &to) override {
+    int64_t groups = codes.form.groups(k);
+    auto part = [&](auto &all, int64_t each) {
+      return std::decay_t<decltype(all)>(all.begin() + first * each, all.begin() + (first + count) * each);
+    };
+    to = {part(codes.rows.codes, k), part(codes.rows.scales, groups), {}};
+    if (codes.form.zeros)
+      to.zeros = part(codes.rows.zeros, groups);
+    return absl::OkStatus();
+  }
+  const TensorCodes &codes;
+  int64_t k;
+};
+} // namespace
+
+/// Gives a matrix [n, k] (inOut: [k, n]) codes: of a search those that it finds, else random ones, whose values the
+/// elements become.
+static void makeCodes(Tensor &t, model::CodedAttr attr, std::mt19937_64 &random) {
+  int64_t n = t.shape[attr.getInOut()], k = t.shape[!attr.getInOut()];
+  auto element = [&](int64_t i, int64_t j) -> double & { return t.reals[attr.getInOut() ? j * n + i : i * k + j]; };
+  auto codes = std::make_shared<TensorCodes>();
+  CodedForm &form = codes->form = formOf(attr.getCoding(), k);
+  CodedRows &rows = codes->rows;
+  if (attr.isSearched()) {
+    std::vector<float> w;
+    for (int64_t i = 0; i < n * k; ++i)
+      w.push_back(float(element(i / k, i % k)));
+    CodingError error;
+    (void)quantiseRows(form, w, k, rows, error);
+    t.codes = codes;
+    return;
+  }
+  for (int64_t i = 0; i < n * form.groups(k); ++i) {
+    rows.scales.push_back(float(int64_t(random() % 255) - 127) / 1024);
+    if (form.zeros)
+      rows.zeros.push_back(float(int64_t(random() % uint64_t(2 * form.offset())) - form.offset()));
+  }
+  for (int64_t p = 0; attr.getOrdered() && p < k; ++p)
+    form.order.push_back(int32_t(p));
+  std::shuffle(form.order.begin(), form.order.end(), random);
+  for (int64_t i = 0; i < n * k; ++i) {
+    int64_t g = i / k * form.groups(k) + i % k / form.group, feature = attr.getOrdered() ? form.order[i % k] : i % k;
+    rows.codes.push_back(uint8_t(random() % uint64_t(2 * form.offset())));
+    element(i / k, feature) = codedValue(form, rows.codes.back(), rows.scales[g], form.zeros ? rows.zeros[g] : 0);
+  }
+  t.codes = codes;
+}
+
+Kernels::Kernels(const std::string &text, Options options, const Kernels *values)
+    : context(MLIRContext::Threading::DISABLED) {
   DialectRegistry registry;
   registry.insert<model::ModelDialect, mask::MaskDialect, attn::AttnDialect, func::FuncDialect>();
   loops::registerPlan(registry);
@@ -113,8 +179,11 @@ Kernels::Kernels(const std::string &text, Options options) : context(MLIRContext
     if (!f16)
       module.get()->setAttr("model.math", b.getStringAttr(options.math));
   }
+  if (*options.codes)
+    module.get()->setAttr("model.codes", StringAttr::get(&context, options.codes));
   if (options.vectorWidth < 16) // narrow vectors come with few registers (Jit.cpp), and so with other tiles
-    model::setTarget(*module, model::TargetAttr::get(&context, "cpu", "", options.vectorWidth, 16, StringAttr()));
+    model::setTarget(*module, model::TargetAttr::get(&context, "cpu", "", options.vectorWidth, 16,
+                                                     StringAttr::get(&context, options.needs)));
   OwningOpRef<ModuleOp> copy = cast<ModuleOp>((*module)->clone());
   PassManager passes(&context);
   addPasses(passes, "fused", {}, [&](StringRef flag) {
@@ -129,12 +198,29 @@ Kernels::Kernels(const std::string &text, Options options) : context(MLIRContext
     return;
   blob.assign(plan::blobBytes(*copy) + 64, 0);
   std::mt19937_64 random(7);
+  std::map<std::string, model::CodedAttr> coded;
+  module->walk([&](model::ParamOp op) {
+    if (op.getCoded())
+      coded[op.getName().str()] = *op.getCoded();
+  });
   for (const plan::BlobTensor &t : plan::blobTensors(*copy)) {
     Tensor &tensor = parameters[t.name];
+    if (values)
+      tensor = values->parameterValue(t.name);
     if (tensor.reals.empty()) {
       tensor = Tensor::zeros(Tensor::Kind::Real, t.shape);
       for (double &x : tensor.reals)
         x = value(random) / 2;
+      if (auto it = coded.find(t.name); it != coded.end())
+        makeCodes(tensor, it->second, random);
+    }
+    if (t.layout.coding) {
+      WeightLayout::Matrix w = t.layout.matrixOf(t.shape);
+      Codes source(*tensor.codes, w.k);
+      Sink sink(blob.data() + t.offset);
+      if (!packCoded(source, t.layout, w.n, w.k, sink).ok())
+        return;
+      continue;
     }
     pack(t, tensor, blob.data() + t.offset);
   }
@@ -224,7 +310,21 @@ void Kernels::again(const Dims &dims, const Bytes &inputs, int times) {
     (void)program->run("run", dims, tensors);
 }
 
-FailureOr<Tensors> Kernels::expected(const Dims &dims, const Bytes &inputs) {
+std::vector<char> Kernels::declared(const Dims &dims, const Bytes &inputs) {
+  InterpretOptions options;
+  options.declaredTypes = true;
+  FailureOr<Tensors> all = expected(dims, inputs, options);
+  std::vector<char> bytes;
+  if (failed(all))
+    return bytes;
+  for (double x : (*all)[entry().getResultAttrOfType<StringAttr>(0, "model.name").getValue().str()].reals) {
+    float y = float(x);
+    bytes.insert(bytes.end(), reinterpret_cast<char *>(&y), reinterpret_cast<char *>(&y) + 4);
+  }
+  return bytes;
+}
+
+FailureOr<Tensors> Kernels::expected(const Dims &dims, const Bytes &inputs, InterpretOptions options) {
   Tensors in;
   func::FuncOp f = entry();
   for (auto [i, bytes] : llvm::enumerate(inputs)) {
@@ -244,7 +344,7 @@ FailureOr<Tensors> Kernels::expected(const Dims &dims, const Bytes &inputs) {
     in[f.getArgAttrOfType<StringAttr>(i, "model.name").getValue().str()] = t;
   }
   auto read = [&](llvm::StringRef name) -> FailureOr<Tensor> { return parameters.at(name.str()); };
-  return interpret(f, in, dims, nullptr, read);
+  return interpret(f, in, dims, nullptr, read, options);
 }
 
 double Kernels::rmsOfRounding(const Dims &dims, const Bytes &inputs, const Bytes &outputs) {

@@ -19,11 +19,14 @@ public:
   struct Options {
     bool fuse = true;
     int vectorWidth = 16;
-    const char *math = ""; ///< "wide", "dots": the module stores bf16; "f16"
-    int64_t panel = 0;     ///< results of a tile of a product; 0: as the target likes them
+    const char *math = "";  ///< "wide", "dots": the module stores bf16; "f16"
+    int64_t panel = 0;      ///< results of a tile of a product; 0: as the target likes them
+    const char *needs = ""; ///< features of the target, with a vectorWidth of less than 16
+    const char *codes = ""; ///< "wide", "dots": how codes are multiplied
   };
   explicit Kernels(const std::string &text) : Kernels(text, Options()) {}
-  Kernels(const std::string &text, Options options);
+  /// `values`: whose parameters these are, if they have the same names.
+  Kernels(const std::string &text, Options options, const Kernels *values = nullptr);
   bool good() const { return program != nullptr; }
 
   using Bytes = std::vector<std::vector<char>>;
@@ -40,7 +43,9 @@ public:
   /// relative to that of the numbers.
   double rmsOfRounding(const Dims &dims, const Bytes &inputs, const Bytes &outputs);
   /// What the interpreter makes of them, by name.
-  mlir::FailureOr<Tensors> expected(const Dims &dims, const Bytes &inputs);
+  mlir::FailureOr<Tensors> expected(const Dims &dims, const Bytes &inputs, InterpretOptions options = {});
+  /// The first output, of f32, as the interpreter computes it in declared types.
+  std::vector<char> declared(const Dims &dims, const Bytes &inputs);
   const Tensor &parameterValue(const std::string &name) const { return parameters.at(name); }
   /// All of it: computes, compares, and compares the bits of 1 and 3 threads.
   double check(const Dims &dims, uint64_t seed);

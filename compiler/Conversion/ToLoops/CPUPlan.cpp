@@ -7,6 +7,7 @@
 
 #include "compiler/Conversion/ToLoops/CPUPlan.h"
 #include "compiler/Conversion/ToLoops/AttentionPlan.h"
+#include "compiler/Conversion/ToLoops/IntegerRows.h"
 #include "compiler/Conversion/ToLoops/LinearPack.h"
 #include "compiler/Conversion/ToLoops/Lowering.h"
 #include "compiler/Conversion/ToLoops/Passes.h"
@@ -16,10 +17,11 @@ using namespace heddle;
 using namespace heddle::loops;
 using namespace heddle::model;
 
-static constexpr int64_t kRowBlock = 256;   ///< rows that a panel of weights serves before the next one
-static constexpr int64_t kMatmulBlock = 64; ///< the same where both sides are values
-static constexpr int64_t kAhead = 64;       ///< k steps of prefetch when few rows stream the weights
-static constexpr int64_t kSmall = 1 << 15;  ///< weights that need no code of their own for few rows
+static constexpr int64_t kRowBlock = 256;    ///< rows that a panel of weights serves before the next one
+static constexpr int64_t kMatmulBlock = 64;  ///< the same where both sides are values
+static constexpr int64_t kAhead = 64;        ///< k steps of prefetch when few rows stream the weights
+static constexpr int64_t kAheadOfCodes = 16; ///< the same for codes, in words
+static constexpr int64_t kSmall = 1 << 15;   ///< weights that need no code of their own for few rows
 
 namespace {
 /// A tile's rows, and its results, which are those of a panel of weights.
@@ -33,6 +35,13 @@ struct Tile {
 /// The columns of a matmul come with two masks, so it has 4 rows of two.
 static Tile tileOf(Operation *op) {
   TargetAttr target = targetOf(op);
+  if (Arithmetic arithmetic = arithmeticOf(op); arithmetic.integers()) {
+    // Integer sums, and sums of f32 that pass over a unit: of 32 registers both have room in 6 rows, and of 8 the
+    // second lie on the stack, where that is seldom enough. Of 16 there are 8 for integers.
+    if (target && target.getRegisters() < 32)
+      return {4, 2 * target.getLanes()};
+    return {arithmetic.coding.group < Coding::rowFeatures ? 6 : 8, 32};
+  }
   if (!target || target.getRegisters() >= 32 || isa<ConvOp>(op))
     return {};
   int64_t lanes = target.getLanes();
@@ -47,7 +56,8 @@ ScheduleAttr heddle::loops::usualTiles(Operation *op) {
   auto [rows, results] = tileOf(op);
   if (isa<MatmulOp>(op))
     return ScheduleAttr::get(op->getContext(), results, rows, kMatmulBlock, 0, 0);
-  return ScheduleAttr::get(op->getContext(), results, rows, llvm::alignTo(kRowBlock, rows), kAhead, kSmall);
+  int64_t ahead = arithmeticOf(op).integers() ? kAheadOfCodes : kAhead;
+  return ScheduleAttr::get(op->getContext(), results, rows, llvm::alignTo(kRowBlock, rows), ahead, kSmall);
 }
 
 int64_t heddle::loops::lowerTile(ScheduleAttr tiles, int64_t rows) {
@@ -73,6 +83,12 @@ std::string heddle::loops::refuseTiles(Operation *op) {
 }
 
 std::pair<int64_t, int64_t> CPUPlan::cacheBlock() const { return {kKeyTile, kPanel}; }
+
+Operation *CPUPlan::leavesScratchFor(Operation *op) const {
+  auto linear = dyn_cast<LinearOp>(op);
+  SmallVector<LinearOp> readers = linear ? readersOfIntegers(linear) : SmallVector<LinearOp>();
+  return readers.empty() || readers.front() == linear ? nullptr : readers.front();
+}
 
 Size CPUPlan::scratchBytes(Operation *op) const { return loops::scratchBytes(op); }
 

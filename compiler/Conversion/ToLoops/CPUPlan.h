@@ -31,6 +31,7 @@ public:
   std::string refusal(mlir::Operation *op) const override { return refuseTiles(op); }
   std::pair<int64_t, int64_t> cacheBlock() const override;
   model::Size scratchBytes(mlir::Operation *op) const override;
+  mlir::Operation *leavesScratchFor(mlir::Operation *op) const override;
 };
 
 } // namespace heddle::loops

@@ -13,6 +13,8 @@
 #include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringMap.h"
+#include "llvm/ADT/StringSet.h"
+#include <map>
 
 using namespace mlir;
 using namespace heddle;
@@ -90,6 +92,29 @@ static int64_t parameterCount(ModuleOp module) {
   return all;
 }
 
+/// Lines "codes BITS GROUP MATRICES BYTES dots|wide", one for each way in which matrices are coded. A tensor that lies
+/// in several parts is one matrix.
+static std::vector<std::string> codesTexts(ModuleOp module) {
+  struct Sum {
+    llvm::StringSet<> names;
+    uint64_t bytes = 0;
+  };
+  std::map<std::pair<int64_t, int64_t>, Sum> sums;
+  for (const plan::BlobTensor &tensor : plan::blobTensors(module))
+    if (const Coding &coding = tensor.layout.coding) {
+      Sum &sum = sums[{coding.bits, coding.group}];
+      sum.names.insert(tensor.name);
+      sum.bytes += tensor.layout.bytes(tensor.shape);
+    }
+  auto math = module->getAttrOfType<StringAttr>("model.codes");
+  std::vector<std::string> texts;
+  for (const auto &[form, sum] : sums)
+    texts.push_back(std::to_string(form.first) + " " + std::to_string(form.second) + " " +
+                    std::to_string(sum.names.size()) + " " + std::to_string(sum.bytes) + " " +
+                    (math ? math.getValue().str() : "dots"));
+  return texts;
+}
+
 /// The bytes of a state as the plan laid it out, a formula over dims.
 Size heddle::loops::stateBytes(func::FuncOp function, unsigned argument) {
   auto type = cast<StateType>(function.getArgument(argument).getType());
@@ -152,6 +177,8 @@ std::string heddle::loops::cardText(ModuleOp module, ArrayRef<func::FuncOp> entr
            : arithmetic.dots                       ? " dots"
                                                    : " wide")
        << "\n";
+  for (const std::string &codes : codesTexts(module))
+    os << "codes " << codes << "\n";
   os << "masked_rows " << (word("model.masked_rows").empty() ? StringRef("zero") : word("model.masked_rows")) << "\n";
   if (!word("model.license").empty())
     os << "license " << word("model.license") << "\n";

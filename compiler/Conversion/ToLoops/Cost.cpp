@@ -113,15 +113,17 @@ static bool looksUp(Operation *op, Value tensor) {
   return isa<EmbeddingOp, GatherOp>(op) && tensor.getDefiningOp<ParamOp>();
 }
 static Size bytesLookedUp(Operation *op, Value tensor) {
-  auto param = tensor.getDefiningOp<ParamOp>();
-  return typeOf(op->getResult(0)).getCount() * Size(int64_t(width(param.getLayout()->getLayout().type)));
+  WeightLayout layout = tensor.getDefiningOp<ParamOp>().getLayout()->getLayout();
+  Size count = typeOf(op->getResult(0)).getCount();
+  return layout.coding ? (count * Size(layout.coding.bits)).floorDiv(Size(8))
+                       : count * Size(int64_t(width(layout.type)));
 }
 
 Cost heddle::loops::costOf(Operation *op) {
   Cost cost{op->getName().stripDialect().str(), productsOf(op)};
   if (isa<PackRowsOp, UnpackRowsOp>(op) && isInPlace(op))
     return cost; // no row is padding, so none moves
-  cost.dots = isa<LinearOp>(op) && arithmeticOf(op).dots;
+  cost.dots = isa<LinearOp>(op) && arithmeticOf(op).dots && !arithmeticOf(op).coding;
   for (Value result : op->getResults())
     cost.written = cost.written + bytesWhereItLies(result);
   llvm::SmallSetVector<Value, 8> tensors;

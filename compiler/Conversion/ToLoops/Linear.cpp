@@ -8,6 +8,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "compiler/Conversion/ToLoops/CPUPlan.h"
+#include "compiler/Conversion/ToLoops/CodedSums.h"
 #include "compiler/Conversion/ToLoops/Element.h"
 #include "compiler/Conversion/ToLoops/LinearCode.h"
 #include "compiler/Conversion/ToLoops/LinearPack.h"
@@ -41,13 +42,23 @@ private:
   int64_t sumsAtOnce;              ///< for which there are registers
   Value x, w, bias, y, rows, from, to;
   Values extras;
+  std::optional<IntegerRow> record; ///< of a row, where integers are multiplied
+  Value decoded;                    ///< where a panel of codes is decoded; null where none is
 
   void tile(Value row, Value panel, int64_t mr, int64_t pn, bool stream, Value share);
   void pass(Value row, Value panel, int64_t mr, int64_t pn, bool stream, Value share, int64_t first, int64_t count);
+  Values sumsOf(Value row, Value panel, int64_t mr, int64_t pn, bool stream, Value share, int64_t first, int64_t count);
+  Values sumsOfCodes(Value row, Value panel, int64_t mr, int64_t pn, bool stream, Value share, int64_t first,
+                     int64_t count);
+  Value turnOfTile(Value row);
   void finish(Value sum, Value row, Value column, Value address, Value bias, Value mask);
   Value maskOf(Value column);
   void wide();
   void narrow();
+  void decode(Value panel) {
+    if (decoded)
+      decodePanel(c, step.arithmetic.coding, step.k, width, w, panel, decoded);
+  }
   bool isSmall() const { return step.k * n < tiles.getSmall(); }
 };
 } // namespace
@@ -75,6 +86,8 @@ FunctionType LinearKernel::typeOf(LinearOp op, MLIRContext *ctx) {
   SmallVector<Type> in{ptr, ptr, ptr, ptr}; // x, w, bias, y
   in.append(op.getExtras().size(), ptr);
   in.append({index, index, index}); // rows, items from, to
+  if (Arithmetic arithmetic = arithmeticOf(op); arithmetic.coding && !arithmetic.dots)
+    in.push_back(ptr);
   return FunctionType::get(ctx, in, {});
 }
 
@@ -84,6 +97,12 @@ LinearKernel::LinearKernel(LinearOp op, Code &c, int64_t registers, Block *block
   width = weightLayoutOf(op).panel;
   panels = (n + width - 1) / width;
   auto args = block->getArguments();
+  if (step.arithmetic.integers())
+    record.emplace(step.arithmetic.coding, step.k, productsOf(op));
+  else if (step.arithmetic.coding) {
+    decoded = args.back();
+    args = args.drop_back();
+  }
   x = args[0];
   w = args[1];
   bias = op.getBias() ? args[2] : Value();
@@ -130,16 +149,41 @@ void LinearKernel::tile(Value row, Value panel, int64_t mr, int64_t pn, bool str
     pass(row, panel, mr, pn, stream, share, first, std::min(count, vectors - first));
 }
 
-/// Of each of the panels the vectors [first, first + count). `stream`: few rows, so the weights come
+/// Which tile of its block the one at `row` is.
+Value LinearKernel::turnOfTile(Value row) {
+  return c.div(c.rem(row, c.constant(tiles.getBlock())), c.constant(tiles.getRows()));
+}
+
+/// The sums of a tile of codes; `share` bytes a turn of the inner loop.
+Values LinearKernel::sumsOfCodes(Value row, Value panel, int64_t mr, int64_t pn, bool stream, Value share,
+                                 int64_t first, int64_t count) {
+  Type i8 = c.b.getI8Type();
+  CodedSums codes(c, *record, width);
+  CodedSums::Tile tile{{}, {}, mr, pn, first, count, stream, 0, {}, {}};
+  tile.left = c.at(x, c.mul(row, record->bytes), i8);
+  Value panels = c.at(w, c.constant(record->coding.orderBytes(step.k)), i8);
+  tile.stream = c.at(panels, c.mul(panel, codes.panelBytes()), i8);
+  if (stream) {
+    tile.ahead = tiles.getAhead() * width * 4;
+  } else if (!first) {
+    Value part = c.mul(c.mul(turnOfTile(row), codes.turns()), share);
+    tile.next = c.at(tile.stream, c.add(part, codes.panelBytes()), i8);
+    tile.share = share;
+  }
+  return codes.sums(tile);
+}
+
+/// The sums of these, row by row. `stream`: few rows, so the weights come
 /// from memory a fixed distance ahead; otherwise each tile fetches its part of the next panel,
 /// `share` words a step.
-void LinearKernel::pass(Value row, Value panel, int64_t mr, int64_t pn, bool stream, Value share, int64_t first,
-                        int64_t count) {
+Values LinearKernel::sumsOf(Value row, Value panel, int64_t mr, int64_t pn, bool stream, Value share, int64_t first,
+                            int64_t count) {
   int64_t nv = count * pn;
   Type f32 = c.f32(), word = f32;
-  Value a = c.at(x, c.mul(row, step.pitch), word), b = c.at(w, c.mul(panel, depth * width), word);
+  Value a = c.at(x, c.mul(row, step.pitch), word);
+  Value b = decoded ? decoded : c.at(w, c.mul(panel, depth * width), word);
   Value next;
-  if (!stream) {
+  if (!stream && !decoded) {
     Value part =
         c.mul(c.mul(c.div(c.rem(row, c.constant(tiles.getBlock())), c.constant(tiles.getRows())), depth), share);
     next = c.at(c.at(b, c.constant(depth * width), word), part, word);
@@ -156,7 +200,9 @@ void LinearKernel::pass(Value row, Value panel, int64_t mr, int64_t pn, bool str
   };
   Values sums =
       c.loop(c.constant(0), c.constant(step.whole()), 1, Values(mr * nv, zero), [&](Value at, ValueRange carried) {
-        if (stream) {
+        if (decoded) {
+          // It lies in a near cache.
+        } else if (stream) {
           // Past the end of a panel comes what the group of panels behind it begins with.
           Value ahead = c.add(at, tiles.getAhead());
           Value over = c.less(c.constant(depth - 1), ahead);
@@ -172,6 +218,16 @@ void LinearKernel::pass(Value row, Value panel, int64_t mr, int64_t pn, bool str
       });
   if (step.whole() < depth)
     sums = multiply(c.constant(step.whole()), sums);
+  return sums;
+}
+
+/// Of each of the panels the vectors [first, first + count): sums, and what finishes them.
+void LinearKernel::pass(Value row, Value panel, int64_t mr, int64_t pn, bool stream, Value share, int64_t first,
+                        int64_t count) {
+  int64_t nv = count * pn;
+  Type f32 = c.f32();
+  Values sums = record ? sumsOfCodes(row, panel, mr, pn, stream, share, first, count)
+                       : sumsOf(row, panel, mr, pn, stream, share, first, count);
   // A long epilogue is one loop over the rows instead of a copy for each accumulator: the sums
   // pass through a piece of stack. (The result cannot hold them: an extra may lie there.)
   int64_t ops = op.getEpilogue().empty() ? 0 : int64_t(op.getEpilogue().front().getOperations().size());
@@ -224,7 +280,15 @@ void LinearKernel::wide() {
     Value whole = c.add(begin, c.mul(c.div(c.sub(end, begin), c.constant(tall)), tall));
     // Words of the next panel that a tile owes at each step.
     Value high = c.max(c.div(c.sub(whole, begin), c.constant(tall)), c.constant(1));
-    Value share = c.max(c.div(c.constant(width), high), c.constant(1));
+    Value share;
+    if (record) {
+      CodedSums codes(c, *record, width);
+      int64_t bytes = (codes.panelBytes() + codes.turns() - 1) / codes.turns();
+      share = c.max(c.div(c.constant(bytes), high), c.constant(1));
+    } else {
+      share = c.max(c.div(c.constant(width), high), c.constant(1));
+    }
+    decode(panel);
     c.loop(begin, whole, tall, [&](Value row) { tile(row, panel, tall, 1, false, share); });
     if (isSmall()) {
       c.loop(whole, end, 1, [&](Value row) { tile(row, panel, 1, 1, false, share); });
@@ -241,11 +305,16 @@ void LinearKernel::wide() {
 
 /// Up to kFewRows rows: memory is the limit, so several panels stream at once. Items are panels.
 void LinearKernel::narrow() {
+  // Integer sums, sums of 16 bits and codes share 16 registers.
+  int64_t most = record && sumsAtOnce < 16 ? 2 : 4;
   for (int64_t mr = 1; mr <= kFewRows; ++mr) {
     c.when(c.equal(rows, c.constant(mr)), [&] {
-      int64_t pn = mr == 1 ? 4 : mr == 2 ? 2 : 1;
+      int64_t pn = decoded ? 1 : mr == 1 ? most : mr == 2 ? most / 2 : 1;
       Value whole = c.add(from, c.mul(c.div(c.sub(to, from), c.constant(pn)), pn));
-      c.loop(from, whole, pn, [&](Value panel) { tile(c.constant(0), panel, mr, pn, true, {}); });
+      c.loop(from, whole, pn, [&](Value panel) {
+        decode(panel);
+        tile(c.constant(0), panel, mr, pn, true, {});
+      });
       if (pn > 1)
         c.loop(whole, to, 1, [&](Value panel) { tile(c.constant(0), panel, mr, 1, true, {}); });
     });
@@ -282,7 +351,10 @@ static std::string kernelName(LinearOp op, int64_t k, int64_t n) {
   }
   SumStep step = stepOf(op);
   std::string name = "heddle_linear_" + std::to_string(k) + "_" + std::to_string(n) + step.suffix().str();
-  if (step.pitch != SumStep(step.arithmetic, k).pitch)
+  if (const Coding &coding = step.arithmetic.coding)
+    llvm::raw_string_ostream(name) << "_codes" << coding.bits << "_by_" << coding.group << "_" << int(coding.scale)
+                                   << (coding.zeros ? "_zeros" : "") << (coding.ordered ? "_ordered" : "");
+  if (!step.arithmetic.integers() && step.pitch != SumStep(step.arithmetic, k).pitch)
     name += "_every_" + std::to_string(step.pitch);
   if (scheduleOf(op) != usualTiles(op))
     llvm::raw_string_ostream(text) << scheduleOf(op);
@@ -306,7 +378,14 @@ FailureOr<ReadyLinear> heddle::loops::readyLinear(Lower &l, LinearOp op,
   ready.bias = LLVM::ZeroOp::create(l.b, l.Code::pointer());
   if (op.getBias())
     ready.bias = isPackedBias(op) ? l.pointer(op.getBias()) : packBias(l, op, n);
-  ready.input = step.arithmetic.dots ? pack(l, op, step) : l.pointer(op.getInput());
+  ready.input = step.arithmetic.integers() ? integerRows(l, op)
+                : step.arithmetic.dots     ? pack(l, op, step)
+                                           : l.pointer(op.getInput());
+  if (step.arithmetic.coding && !step.arithmetic.dots) {
+    LinearScratch scratch(op);
+    Value areas = l.at({l.scratchPointer(op), l.size(scratch.weight + scratch.bias)}, l.b.getI8Type());
+    ready.decoded = l.at(areas, l.mul(l.tid, decodedBytes(op)), l.b.getI8Type());
+  }
   ready.result = l.allocatePointer(op->getResult(0));
   for (Value extra : op.getExtras())
     ready.extras.push_back(l.pointer(extra));
@@ -329,12 +408,16 @@ void heddle::loops::emitLinear(Lower &l, LinearOp op, const ReadyLinear &ready, 
     l.deal(op.getLoc(), items, parts, [&](Value from, Value to) {
       Values mine = operands;
       mine.append({rows, from, to});
+      if (ready.decoded)
+        mine.push_back(ready.decoded);
       l.call(f, mine);
     });
     return;
   }
   auto [from, to] = l.share(items);
   operands.append({rows, from, to});
+  if (ready.decoded)
+    operands.push_back(ready.decoded);
   l.loop(op.getLoc(), l.constant(0), l.size(left.batch), 1, [&](Value element) {
     Values mine = operands;
     Value row = l.mul(element, rows), place = l.mul(row, n);
@@ -351,7 +434,7 @@ void heddle::loops::emitLinear(Lower &l, LinearOp op, const ReadyLinear &ready, 
 }
 
 LogicalResult heddle::loops::lowerLinear(Lower &l, LinearOp op) {
-  if (arithmeticOf(op).dots && l.lanes != 16)
+  if (arithmeticOf(op).dots && !arithmeticOf(op).coding && l.lanes != 16)
     return op.emitOpError("'model.math' is \"dots\", which needs vectors of 16 f32, but the target has ") << l.lanes;
   FailureOr<ReadyLinear> ready = readyLinear(l, op);
   if (failed(ready))

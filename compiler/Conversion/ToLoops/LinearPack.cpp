@@ -7,6 +7,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "compiler/Conversion/ToLoops/LinearPack.h"
+#include "compiler/Conversion/ToLoops/IntegerRows.h"
+#include "dialects/Model/IR/ReservedDims.h"
 #include "dialects/Model/Transforms/Views.h"
 #include <numeric>
 
@@ -51,6 +53,8 @@ LeftSide::LeftSide(LinearOp op) : windows(op.getInput().getDefiningOp<WindowsOp>
     for (int64_t i = 0; i < last; ++i)
       rows = rows * x.getSize(i);
     pitch = step.pitch;
+    if (step.arithmetic.integers())
+      pitch = IntegerRow(step.arithmetic.coding, step.k, productsOf(op)).bytes / 4;
     between = rows * Size(pitch);
     return;
   }
@@ -71,6 +75,13 @@ SumStep heddle::loops::stepOf(LinearOp op) {
 /// Parts begin at cache lines.
 static Size lines(Size bytes) { return (bytes + Size(63)).floorDiv(Size(64)) * Size(64); }
 
+int64_t heddle::loops::decodedBytes(LinearOp op) {
+  ModelTensorType x = op.getInput().getType();
+  int64_t k = *x.getSize(x.getRank() - 1).constant();
+  Coding coding = arithmeticOf(op).coding;
+  return LinearScratch::linesOf(4 * coding.groups(k) * coding.features(k) * weightLayoutOf(op).panel);
+}
+
 LinearScratch::LinearScratch(LinearOp op) {
   ModelTensorType x = op.getInput().getType(), y = cast<ModelTensorType>(op->getResult(0).getType());
   Size k = x.getSize(x.getRank() - 1), n = y.getSize(y.getRank() - 1);
@@ -78,7 +89,21 @@ LinearScratch::LinearScratch(LinearOp op) {
     weight = Size(int64_t(weightLayoutOf(op).bytes(*n.constant(), *k.constant())));
   if (op.getBias() && !isPackedBias(op))
     bias = lines(n * Size(4));
-  if (arithmeticOf(op).dots) {
+  Arithmetic arithmetic = arithmeticOf(op);
+  if (arithmetic.coding && k.constant()) {
+    Size threads = Size::dim(kThreadsDim);
+    if (!arithmetic.dots) {
+      own = threads * Size(decodedBytes(op));
+      return;
+    }
+    rows = Size(IntegerRow(arithmetic.coding, *k.constant(), productsOf(op)).bytes);
+    for (int64_t i = 0; i + 1 < x.getRank(); ++i)
+      rows = rows * x.getSize(i);
+    if (arithmetic.coding.ordered)
+      own = threads * Size(linesOf(4 * *k.constant()));
+    return;
+  }
+  if (arithmetic.dots) {
     rows = (k + Size(1)).floorDiv(Size(2)) * Size(4);
     for (int64_t i = 0; i + 1 < x.getRank(); ++i)
       rows = rows * x.getSize(i);

@@ -38,9 +38,14 @@ struct LinearScratch {
   explicit LinearScratch(model::LinearOp op);
   model::Size weight = 0; ///< panels packed at run time, of a weight that is no packed parameter
   model::Size bias = 0;   ///< the same for the bias of one part
-  model::Size rows = 0;   ///< the left side as pairs of bf16
-  model::Size bytes() const { return weight + bias + rows; }
+  model::Size rows = 0;   ///< the left side as pairs of bf16, or as records of integers (IntegerRows.h)
+  model::Size own = 0;    ///< of each thread a row in the order of its codes, or a panel that is decoded (CodedSums.h)
+  model::Size bytes() const { return weight + bias + rows + own; }
+  /// Parts begin at cache lines.
+  static int64_t linesOf(int64_t bytes) { return int64_t(llvm::alignTo(uint64_t(bytes), 64)); }
 };
+/// Bytes of a decoded panel.
+int64_t decodedBytes(model::LinearOp op);
 
 /// Where a row of the left side begins, in elements of what it is read from: of a window, in what the windows are of.
 Value rowBegin(Lowering &l, model::LinearOp op, const LeftSide &left, Value row);

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "compiler/Conversion/ToLoops/Abi.h"
+#include "compiler/Conversion/ToLoops/CodedSums.h"
 #include "compiler/Conversion/ToLoops/Halves.h"
 #include "compiler/Conversion/ToLoops/LinearPack.h"
 #include "compiler/Conversion/ToLoops/Lookups.h"
@@ -27,6 +28,38 @@ static Value checkedId(Lower &l, Operation *lookup, Value ids, Value index, Valu
   return l.select(bad, l.constant(0), l.toIndex(id));
 }
 
+/// Of a table of codes the elements of a row are decoded one by one.
+static void decodeRows(Lower &l, EmbeddingOp op, const WeightLayout &layout) {
+  ModelTensorType table = op.getTable().getType();
+  int64_t width = *table.getSize(1).constant(), rows = *table.getSize(0).constant();
+  Type i8 = l.b.getI8Type(), i32 = l.b.getI32Type(), f32 = l.f32();
+  const Coding &coding = layout.coding;
+  Value ids = l.pointer(op.getIds()), from = l.pointer(op.getTable()), to = l.allocatePointer(op->getResult(0));
+  auto real = [&](PackedType type, Value at) {
+    Value address = l.at(from, at, i8);
+    return type == PackedType::F32 ? l.load(f32, address) : widenedScale(l, type, l.load(l.b.getI16Type(), address));
+  };
+  l.parallelFor(op.getLoc(), l.size(op.getIds().getType().getCount()), [&](Value i) {
+    Value id = checkedId(l, op, ids, i, l.constant(rows)), target = l.at(to, l.mul(i, width), f32);
+    l.elements(l.constant(width), [&](Value j) {
+      Value n = layout.inOut ? j : id, p = layout.inOut ? id : j, feature = j;
+      auto place = coding.at(LayoutCode{l}, n, p, layout.panel, layout.inOut ? rows : width);
+      if (coding.ordered)
+        feature = l.toIndex(arith::ExtSIOp::create(l.b, l.b.getI64Type(), l.load(i32, l.at(from, j, i32))));
+      Value byte = arith::ExtUIOp::create(l.b, i32, l.load(i8, l.at(from, place.code, i8)));
+      Value shift = arith::IndexCastOp::create(l.b, i32, place.shift);
+      Value code = arith::ShRUIOp::create(l.b, byte, shift);
+      code = arith::AndIOp::create(l.b, code, l.integer(i32, (1 << coding.bits) - 1));
+      Value x = l.subf(Value(arith::SIToFPOp::create(l.b, f32, code)), l.real(double(coding.offset())));
+      if (coding.zeros)
+        x = l.subf(x, real(PackedType::F16, place.zero));
+      Value value = l.mulf(x, real(coding.scale, place.scale));
+      l.store(value, l.at(target, feature, f32));
+    });
+  });
+  l.barrier(op.getLoc());
+}
+
 /// Row ids[i] of the table [rows, width] becomes row i of the result, in f32. The table lies as it is in the file,
 /// perhaps in 16 bits, or in the panels of a linear that shares it (tied embeddings), whose elements are addressed one
 /// by one.
@@ -39,6 +72,10 @@ LogicalResult heddle::loops::lowerEmbedding(Lower &l, EmbeddingOp op) {
   bool halves = layout.halves();
   Stored stored = storedOf(layout.type);
   Type f32 = l.f32(), half = l.b.getI16Type();
+  if (layout.coding) {
+    decodeRows(l, op, layout);
+    return success();
+  }
   l.parallelFor(op.getLoc(), l.size(op.getIds().getType().getCount()), [&](Value i) {
     Value id = checkedId(l, op, ids, i, rows), target = l.at(to, l.mul(i, width), f32);
     if (!layout.panel) {

@@ -1,6 +1,7 @@
 //===- Arithmetic.cpp - how reals are stored and multiplied ---------------===//
 
 #include "dialects/Model/IR/Arithmetic.h"
+#include "dialects/Model/IR/Model.h"
 
 using namespace mlir;
 using namespace heddle::model;
@@ -29,14 +30,27 @@ Stored heddle::model::storedOf(PackedType type) {
   return type == PackedType::BF16 ? Stored::bf16 : type == PackedType::F16 ? Stored::f16 : Stored::f32;
 }
 
+/// The coding of the weight or the table that `op` reads, if it has one.
+static heddle::Coding codingOf(Operation *op) {
+  Value weight;
+  if (auto linear = dyn_cast<LinearOp>(op))
+    weight = linear.getWeight();
+  else if (auto embedding = dyn_cast<EmbeddingOp>(op))
+    weight = embedding.getTable();
+  auto param = weight ? weight.getDefiningOp<ParamOp>() : ParamOp();
+  return param && param.getCoded() ? param.getCoded()->getCoding() : heddle::Coding();
+}
+
 Arithmetic heddle::model::arithmeticOf(Operation *op) {
   auto module = dyn_cast<ModuleOp>(op);
   if (!module)
     module = op->getParentOfType<ModuleOp>();
   if (!module)
     return {};
+  if (heddle::Coding coding = codingOf(op))
+    return {Stored::f32, isa<LinearOp>(op) && attributeOf(module, "model.codes", "dots") == "dots", coding};
   Stored stored = storedOf(attributeOf(module, "model.dtype", "f32")).value_or(Stored::f32);
-  return {stored, stored == Stored::bf16 && attributeOf(module, "model.math", "wide") == "dots"};
+  return {stored, stored == Stored::bf16 && attributeOf(module, "model.math", "wide") == "dots", {}};
 }
 
 LogicalResult heddle::model::verifyArithmetic(ModuleOp module) {
@@ -47,5 +61,7 @@ LogicalResult heddle::model::verifyArithmetic(ModuleOp module) {
     return module.emitError("'model.math' is \"wide\" or \"dots\", but is \"") << math << "\"";
   if (math == "dots" && dtype != "bf16")
     return module.emitError("'model.math' is \"dots\", which needs 'model.dtype' = \"bf16\"");
+  if (StringRef codes = attributeOf(module, "model.codes", "dots"); codes != "wide" && codes != "dots")
+    return module.emitError("'model.codes' is \"wide\" or \"dots\", but is \"") << codes << "\"";
   return success();
 }

@@ -1,12 +1,15 @@
 //===- Arithmetic.h - how reals are stored and multiplied -------*- C++ -*-===//
 //
-// Two attributes of a module, read by everything from the interpreter to the kernels:
+// Three attributes of a module, read by everything from the interpreter to the kernels:
 //
 //   model.dtype  "f32" (as without it), "bf16" or "f16": what weights of linears, tables of
 //                embeddings, and the keys and values of attention are rounded to where they are stored
 //   model.math   "wide" (as without it): a stored number is widened and meets an f32;
 //                "dots", of bf16: linears, scores and weighted values round the other factor too, and
 //                pairs of products are added at once (vdpbf16ps)
+//   model.codes  "dots" (as without it): a linear whose weight is coded (#model.coded) rounds its rows to 8 bits and
+//                multiplies integers, as its contract says (ModelOps.td); "wide": it is a linear over what the codes
+//                mean. A weight that is coded is not rounded to model.dtype
 //
 // Sums are f32 whatever these say, and every other tensor is.
 //
@@ -32,12 +35,14 @@ Stored storedOf(PackedType type);
 
 struct Arithmetic {
   Stored stored = Stored::f32;                                ///< model.dtype
-  bool dots = false;                                          ///< model.math; only with bf16
+  bool dots = false;                                          ///< model.math; only with bf16. Of codes model.codes
   Stored left() const { return dots ? stored : Stored::f32; } ///< the other factor of a product
   bool halves() const { return stored != Stored::f32; }       ///< 16 bits
+  Coding coding;                                              ///< of the weight or the table that an op reads
+  bool integers() const { return coding && dots; }            ///< products of codes and of rows of 8 bits
 };
 
-/// What the module around `op` says.
+/// What the module around `op` says, and the weight that a linear or an embedding reads.
 Arithmetic arithmeticOf(mlir::Operation *op);
 
 /// Reports attributes with another value, and dots of anything but bf16.

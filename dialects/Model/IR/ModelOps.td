@@ -267,6 +267,14 @@ def Model_LinearOp : Model_Op<"linear", [Pure, AttrSizedOperandSegments, Isolate
     ^bb(%acc: f32, %extra0: ...) -> model.yield %out : f32, where an extra is aligned with the
     result from the right and read at the element's index.
     `filter` (`model-conv-to-linear`): W [m, c, k...], whose feature t*c + i is W[m, i, t], taps t in row-major order.
+    Where W is a coded parameter (`#model.coded`) and `model.codes` is not "wide", rows are rounded and integers are
+    multiplied. Of each 128 features x (in the order of the codes) of a row: b = max |x|, inv = 127 / b, q = x * inv
+    rounded to the nearest integer, ties to even, s = b / 127; where inv is no finite number all q are 0, and s of a
+    row that has a NaN or an infinity among them is NaN. Of each unit of features, a group or 128 of a larger one,
+    t = the sum of q * (code - zero), exactly; with w, the scale of its group, y = 0 and, all in f32 and ascending:
+    groups of up to 128: z = fma(t, w, z) over the units of 128 features, then y = fma(z, s, y) and z = 0;
+    larger ones:         z = fma(t, s, z) over the units of a group, then y = fma(z, w, y) and z = 0.
+    So a row's bits depend on that row alone, and are the same on every processor.
     - (C1) W has rank 2 and n features. (C2) b is [m]. (C3) m divides into groups and parts.
     - (C4) an epilogue stands only where there is one result.
     - (C5) with `filter`, W has rank 3 or more, constant lengths, n = c * Πk, and is not `in_out`.

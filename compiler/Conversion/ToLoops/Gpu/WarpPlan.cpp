@@ -32,6 +32,8 @@ struct WarpPlan final : loops::CPUPlan {
     return tiled ? tiled : loops::usualTiles(op);
   }
   std::string refusal(Operation *op) const override {
+    if (isa<LinearOp, EmbeddingOp>(op) && arithmeticOf(op).coding)
+      return "reads weights that are codes, and has no program for them on this target";
     auto sdpa = dyn_cast<attn::SdpaOp>(op);
     attn::ScheduleAttr tiles = sdpa ? attn::scheduleOf(sdpa) : attn::ScheduleAttr();
     return tiles && tiles.getTiled() ? loops::refuseTiled(sdpa) : CPUPlan::refusal(op);
