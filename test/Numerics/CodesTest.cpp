@@ -82,7 +82,7 @@ TEST(Codes, EveryNumberOfRows) {
 }
 
 TEST(Codes, SmallAndOdd) {
-  for (auto [k, n] : {std::pair{1, 1}, {2, 33}, {9, 7}, {16, 32}, {31, 31}, {127, 5}, {129, 64}, {200, 31}})
+  for (auto [k, n] : {std::pair{1, 1}, {2, 33}, {9, 7}, {16, 32}, {31, 31}, {40, 50}, {127, 5}, {129, 64}, {200, 31}})
     for (int64_t bits : {4, 8})
       holds(linear({bits, 1000, "f16", k % 2 == 0, false, n % 2 == 1}, k, n), {1, 5, 8},
             std::to_string(n) + " x " + std::to_string(k));

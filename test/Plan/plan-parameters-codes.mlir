@@ -9,8 +9,8 @@
 // CHECK-DAG: [[WHOLE:#natural[0-9]*]] = #model.layout<natural, f32>
 // CHECK-DAG: #model.entry<name = "tied", shape = [50, 64], layout = [[TIED]], offset = 0
 // CHECK-DAG: #model.entry<name = "w", shape = [64, 96], layout = [[IN]], offset = 4352
-// CHECK-DAG: #model.entry<name = "own", shape = [40, 64], layout = [[TABLE]], offset = 6656
-// CHECK-DAG: #model.entry<name = "own", shape = [40, 64], layout = [[WHOLE]], offset = 9216
+// CHECK-DAG: #model.entry<name = "own", shape = [40, 64], layout = [[TABLE]], offset = 16896
+// CHECK-DAG: #model.entry<name = "own", shape = [40, 64], layout = [[WHOLE]], offset = 6656
 // CHECK-LABEL: func.func @run
 #tied = #model.coded<bits = 8, group = 32, scale = f16, from = "search">
 #in = #model.coded<bits = 4, group = 32, scale = f16, in_out = true, from = "search">
@@ -21,8 +21,8 @@ module attributes {model.dtype = "bf16", model.math = "wide"} {
     %t = model.param "tied" {coded = #tied} : !model.tensor<[50, 64], f32>
     // CHECK: model.param "w" {coded = {{.*}}, layout = [[IN]], offset = 4352 : i64
     %w = model.param "w" {coded = #in} : !model.tensor<[64, 96], f32>
-    // CHECK-DAG: model.param "own" {coded = {{.*}}, layout = [[TABLE]], offset = 6656 : i64
-    // CHECK-DAG: model.param "own" {coded = {{.*}}, layout = [[WHOLE]], offset = 9216 : i64
+    // CHECK-DAG: model.param "own" {coded = {{.*}}, layout = [[TABLE]], offset = 16896 : i64
+    // CHECK-DAG: model.param "own" {coded = {{.*}}, layout = [[WHOLE]], offset = 6656 : i64
     %o = model.param "own" {coded = #table} : !model.tensor<[40, 64], f32>
     %x = model.embedding %ids in %t : (!model.tensor<[B], i64>, !model.tensor<[50, 64], f32>) -> !model.tensor<[B, 64], f32>
     %e = model.embedding %ids in %o : (!model.tensor<[B], i64>, !model.tensor<[40, 64], f32>) -> !model.tensor<[B, 64], f32>

@@ -52,8 +52,13 @@ static Value added(Code &c, Value x, Value y) { return arith::AddIOp::create(c.b
 
 int64_t CodedSums::stepsOfTurn() const {
   int64_t steps = row.unit / row.coding.perWord();
+  if (row.products != Products::Pairs || row.coding.bits != 4)
+    return steps <= 4 ? steps : 1;
   // 4 words of 4 bits: 8 * 2 * 15 * 127 = 30480 is less than 2^15.
-  return row.products == Products::Pairs && row.coding.bits == 4 ? std::min<int64_t>(steps, 4) : steps <= 4 ? steps : 1;
+  int64_t most = 4;
+  while (steps % most)
+    --most;
+  return most;
 }
 
 /// What stands `behind` bytes behind `at` in the record of row `i`, in all lanes.
