@@ -142,6 +142,8 @@ else
   echo "no chat templates in $templates: their cases are skipped"
   skipped=$((skipped + 1))
 fi
+beside "determinism of int8" $python test/Execution/determinism.py --weights-dtype int8 --only stories --heddle "$build/bin/heddle"
+beside "determinism of int4" $python test/Execution/determinism.py --weights-dtype int4 --only stories --heddle "$build/bin/heddle"
 beside "quantised checkpoints" $python test/Execution/quantised.py --heddle "$build/bin/heddle"
 beside padding $python test/Execution/padding.py --heddle "$build/bin/heddle"
 beside generation $python test/Execution/generation.py --heddle "$build/bin/heddle"

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 """A row's bits never depend on what stands beside it.
 
-    determinism.py --heddle BIN [--dtype f16 | --dtype bf16 [--math dots|wide]] [--target cuda --device emulator|N] [--only NAME,...] [-v]
+    determinism.py --heddle BIN [--dtype f16 | --dtype bf16 [--math dots|wide]] [--weights-dtype int8|int4] [--target cuda --device emulator|N] [--only NAME,...] [-v]
 
 Models of this repository are compiled and run in different company: threads (of the emulated device: grids of three sizes, three
 orders of blocks, warps and lanes), batch size, slot of the batch, padding on either side, longer texts, cached steps against the
@@ -133,12 +133,14 @@ def main():
     p.add_argument("--heddle", required=True)
     p.add_argument("--dtype", default="f32")
     p.add_argument("--math", default="auto")
+    p.add_argument("--weights-dtype", choices=["int8", "int4"])
     p.add_argument("--only", default="")
     p.add_argument("-v", action="store_true")
     add_target(p)
     o = p.parse_args()
     with tempfile.TemporaryDirectory(prefix="heddle-determinism-") as work:
-        suite = Suite(os.path.abspath(o.heddle), work, o.v, ["--dtype", o.dtype, "--math", o.math], o.target, o.device)
+        codes = ["--weights-dtype", o.weights_dtype] if o.weights_dtype else []
+        suite = Suite(os.path.abspath(o.heddle), work, o.v, ["--dtype", o.dtype, "--math", o.math, *codes], o.target, o.device)
 
         def base(name):
             test = os.path.join(work, name + ".test")

@@ -29,7 +29,7 @@ namespace {
 /// Emits the kernel of one (K, N, epilogue).
 class LinearKernel {
 public:
-  LinearKernel(LinearOp op, Code &c, int64_t registers, Block *block);
+  LinearKernel(LinearOp op, Code &c, int64_t registers, Block *block, func::FuncOp decoder);
   void emit();
   static FunctionType typeOf(LinearOp op, MLIRContext *ctx);
 
@@ -43,7 +43,8 @@ private:
   Value x, w, bias, y, rows, from, to;
   Values extras;
   std::optional<IntegerRow> record; ///< of a row, where integers are multiplied
-  Value decoded;                    ///< where a panel of codes is decoded; null where none is
+  Value decoded;                    ///< where a panel of codes is decoded, by `decoder`; null where none is
+  func::FuncOp decoder;
 
   void tile(Value row, Value panel, int64_t mr, int64_t pn, bool stream, Value share);
   void pass(Value row, Value panel, int64_t mr, int64_t pn, bool stream, Value share, int64_t first, int64_t count);
@@ -57,7 +58,7 @@ private:
   void narrow();
   void decode(Value panel) {
     if (decoded)
-      decodePanel(c, step.arithmetic.coding, step.k, width, w, panel, decoded);
+      func::CallOp::create(c.b, decoder, ValueRange{w, panel, decoded});
   }
   bool isSmall() const { return step.k * n < tiles.getSmall(); }
 };
@@ -91,8 +92,9 @@ FunctionType LinearKernel::typeOf(LinearOp op, MLIRContext *ctx) {
   return FunctionType::get(ctx, in, {});
 }
 
-LinearKernel::LinearKernel(LinearOp op, Code &c, int64_t registers, Block *block)
-    : op(op), c(c), step(stepOf(op)), tiles(scheduleOf(op)), depth(step.depth()), sumsAtOnce(sumRegisters(registers)) {
+LinearKernel::LinearKernel(LinearOp op, Code &c, int64_t registers, Block *block, func::FuncOp decoder)
+    : op(op), c(c), step(stepOf(op)), tiles(scheduleOf(op)), depth(step.depth()), sumsAtOnce(sumRegisters(registers)),
+      decoder(decoder) {
   n = lastOf(cast<ModelTensorType>(op->getResult(0).getType()));
   width = weightLayoutOf(op).panel;
   panels = (n + width - 1) / width;
@@ -327,6 +329,25 @@ void LinearKernel::emit() {
   c.when(c.less(c.constant(kFewRows), rows), [&] { wide(); }, [&] { narrow(); });
 }
 
+/// "_codes4_by_32_2".
+static std::string textOf(const Coding &coding) {
+  return "_codes" + std::to_string(coding.bits) + "_by_" + std::to_string(coding.group) + "_" +
+         std::to_string(int(coding.scale)) + (coding.zeros ? "_zeros" : "") + (coding.ordered ? "_ordered" : "");
+}
+
+/// The function that decodes a panel of the weight of `op`: (matrix, number of the panel, to). In the function of the
+/// kernel its constants would take registers of the tiles.
+static func::FuncOp decoderOf(Lower &l, LinearOp op, int64_t k) {
+  Coding coding = arithmeticOf(op).coding;
+  int64_t width = weightLayoutOf(op).panel;
+  std::string name = "heddle_decode_" + std::to_string(k) + "_" + std::to_string(width) + textOf(coding);
+  Type pointer = l.Code::pointer();
+  auto type = FunctionType::get(op.getContext(), {pointer, l.b.getIndexType(), pointer}, {});
+  return l.kernel(op.getLoc(), name, type, [&](Code &c, Block *block) {
+    decodePanel(c, coding, k, width, block->getArgument(0), block->getArgument(1), block->getArgument(2));
+  });
+}
+
 /// Equal texts, equal kernels: epilogues are told apart by how they print.
 static std::string kernelName(LinearOp op, int64_t k, int64_t n) {
   std::string text;
@@ -352,8 +373,7 @@ static std::string kernelName(LinearOp op, int64_t k, int64_t n) {
   SumStep step = stepOf(op);
   std::string name = "heddle_linear_" + std::to_string(k) + "_" + std::to_string(n) + step.suffix().str();
   if (const Coding &coding = step.arithmetic.coding)
-    llvm::raw_string_ostream(name) << "_codes" << coding.bits << "_by_" << coding.group << "_" << int(coding.scale)
-                                   << (coding.zeros ? "_zeros" : "") << (coding.ordered ? "_ordered" : "");
+    name += textOf(coding);
   if (!step.arithmetic.integers() && step.pitch != SumStep(step.arithmetic, k).pitch)
     name += "_every_" + std::to_string(step.pitch);
   if (scheduleOf(op) != usualTiles(op))
@@ -394,8 +414,9 @@ FailureOr<ReadyLinear> heddle::loops::readyLinear(Lower &l, LinearOp op,
 
 void heddle::loops::emitLinear(Lower &l, LinearOp op, const ReadyLinear &ready, Value rows) {
   int64_t n = lastOf(cast<ModelTensorType>(op->getResult(0).getType())), k = lastOf(op.getInput().getType());
+  func::FuncOp decoder = ready.decoded ? decoderOf(l, op, k) : func::FuncOp();
   auto f = l.kernel(op.getLoc(), kernelName(op, k, n), LinearKernel::typeOf(op, op.getContext()),
-                    [&](Code &c, Block *block) { LinearKernel(op, c, l.machine.registers, block).emit(); });
+                    [&](Code &c, Block *block) { LinearKernel(op, c, l.machine.registers, block, decoder).emit(); });
   int64_t block = scheduleOf(op).getBlock(), width = weightLayoutOf(op).panel;
   Value blocks = l.div(l.add(rows, block - 1), l.constant(block));
   Value items = l.mul(blocks, (n + width - 1) / width);
