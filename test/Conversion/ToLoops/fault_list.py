@@ -10,7 +10,7 @@ FAULTS = [(name, LOOPS + file, right, wrong, test) for name, file, right, wrong,
     ("a thread's part ends where the next but one begins", "RegisterLanes.cpp", "c.add(team, 1)", "c.add(team, 2)", "maps.mlir"),
     ("what is collected is overwritten before it is copied", "Structure.cpp", "  // What is collected may be an old carried value, so those are replaced behind a barrier.\n  if (copied)", "  if (false)", "repeat.mlir"),
     # strides and offsets
-    ("panels are N apart, not K", "Linear.cpp", "b = c.at(w, c.mul(panel, depth * width), word);", "b = c.at(w, c.mul(panel, n * width), word);", "linear.mlir"),
+    ("panels are N apart, not K", "Linear.cpp", ": c.at(w, c.mul(panel, depth * width), word);", ": c.at(w, c.mul(panel, n * width), word);", "linear.mlir"),
     ("rows and columns of an item are swapped", "Matmul.cpp", "column = l.mul(l.rem(rest, panels), width);", "column = l.mul(l.div(rest, panels), width);", "matmul.mlir"),
     ("all layers have the parameters of the first", "Structure.cpp", "at = l.add(at, l.mul(i, stride));", "at = l.add(at, l.mul(i, int64_t(0)));", "repeat.mlir"),
     ("maxima lie where alpha does", "AttentionPlan.cpp", "atMax = reserve(rowTile);", "atMax = atScale;", "attention-step.mlir"),
