@@ -91,7 +91,7 @@ class Suite:
         config = {"model_type": "matrix", "hidden_size": k, "quantization_config": said or Q.config(method, **options)}
         self.write("one", config, {"m" + end: t for end, t in pieces.items()})
         tensors.write(self.path("unit"), {"x": np.eye(k, dtype=np.float32)})
-        status, said = self.run(self.heddle, "interpret", self.path("one"), "--families=" + self.work, "-i", self.path("unit"), "-o", self.path("got"))
+        status, said = self.run(self.heddle, "interpret", self.path("one"), "--math=wide", "--families=" + self.work, "-i", self.path("unit"), "-o", self.path("got"))
         if status:
             return self.check(what, False, said)
         got = np.ascontiguousarray(tensors.read(self.path("got"))["y"].T)
