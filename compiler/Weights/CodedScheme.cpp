@@ -8,6 +8,9 @@
 
 namespace heddle {
 
+/// Of a group or a block; sums of sizes fit then.
+static constexpr int64_t most = 1 << 24;
+
 int64_t CodedScheme::groupOf(int64_t k, int64_t count) const {
   if (k <= 0 || count <= 0)
     return 0;
@@ -46,11 +49,12 @@ absl::StatusOr<CodedScheme> CodedScheme::parse(llvm::StringRef text) {
     auto [first, second] = value.split('x');
     int64_t a = 0, b = 0;
     bool one = !value.getAsInteger(10, a), two = !first.getAsInteger(10, a) && !second.getAsInteger(10, b);
+    bool fits = a <= most && b <= most;
     if (key == "bits" && one && a > 0 && a <= 32)
       scheme.bits = a;
-    else if (key == "group" && one && (a > 0 || a == -1))
+    else if (key == "group" && one && fits && (a > 0 || a == -1))
       scheme.groups.push_back(a);
-    else if (key == "block" && two && a > 0 && b > 0)
+    else if (key == "block" && two && fits && a > 0 && b > 0)
       scheme.blocks.push_back({a, b});
     else if (word == "symmetric")
       scheme.symmetric = true;

@@ -199,7 +199,7 @@ TEST(Coded, SchemeThereAndBack) {
     EXPECT_EQ(read->text(), scheme);
   }
   for (const char *scheme : {"gptq bits=0", "gptq bits=x", "gptq group=0", "gptq group=-2", "fp8 block=128", "gptq odd",
-                             "fp8 block=0x8", "gptq version=3"})
+                             "fp8 block=0x8", "gptq group=9223372036854775807", "gptq version=3"})
     refusal(CodedScheme::parse(scheme).status());
 }
 
