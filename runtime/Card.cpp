@@ -453,7 +453,10 @@ Status CardParser::statement(std::string_view key) {
     card.license = std::string(remaining());
   else if (key == "note")
     remaining();
-  else if (key == "label")
+  else if (key == "chat") {
+    std::string name(word());
+    card.chat.emplace_back(name, percentDecoded(word()));
+  } else if (key == "label")
     card.labels.push_back(percentDecoded(word()));
   else if (key == "lookup")
     card.lookups.push_back(percentDecoded(word()));

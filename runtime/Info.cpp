@@ -136,6 +136,9 @@ static void printText(const Model &model) {
   if (!card.codes.empty())
     printf("products of codes: %s\n", card.codes.front().dots ? "rows rounded to 8 bits over 128 features, integer sums"
                                                               : "of the f32 that they mean");
+  for (size_t i = 0; i < card.chat.size(); ++i)
+    printf("%s%s %s%s", i ? ", " : "chat template: ", card.chat[i].first.c_str(), card.chat[i].second.c_str(),
+           i + 1 == card.chat.size() ? "\n" : "");
   if (!card.license.empty())
     printf("license of the weights: %s\n", card.license.c_str());
   if (model.weightBytes())
@@ -283,6 +286,9 @@ static void printJson(const Model &model) {
              ",\"bytes\":" + std::to_string(codes.bytes) + ",\"integers\":" + (codes.dots ? "true" : "false") + "}";
   if (!coded.empty())
     text += ",\"codes\":[" + coded + "]";
+  for (size_t i = 0; i < card.chat.size(); ++i)
+    text += (i ? "," : ",\"chat\":{") + jsonString(card.chat[i].first) + ":" + jsonString(card.chat[i].second) +
+            (i + 1 == card.chat.size() ? "}" : "");
   if (!card.license.empty())
     text += ",\"license\":" + jsonString(card.license);
   if (const Card &device = model.kernelCard(); !device.devices.empty()) {

@@ -242,8 +242,7 @@ void heddle::readChatTemplates(StringRef folder, StringRef file, DiagnosticSink 
 
 //===--- heddle template ------------------------------------------------------===//
 
-/// The earliest of the special tokens in a text; of those at one place the longest.
-static std::string firstSpecialOf(const std::vector<std::string> &specials, StringRef text) {
+std::string ChatTemplates::firstSpecial(StringRef text) const {
   size_t first = StringRef::npos;
   StringRef best;
   for (const std::string &token : specials)
@@ -283,7 +282,7 @@ int heddle::runTemplate(const Console &console, const std::string &name, bool js
     return console.complain(Error::OurMistake, error);
   if (info) {
     TemplateTraits traits =
-        probeTemplate(*runner, [&](const std::string &text) { return firstSpecialOf(templates.specials, text); });
+        probeTemplate(*runner, [&](const std::string &text) { return templates.firstSpecial(text); });
     console.out << "templates:";
     for (const std::string &one : runner->names())
       console.out << " " << one;

@@ -13,8 +13,10 @@
 namespace heddle {
 
 struct ChatTemplates {
-  std::string blob;                  ///< heddle_template; empty: none
-  std::string from;                  ///< the file of the default one
+  std::string blob; ///< heddle_template; empty: none
+  std::string from; ///< the file of the default one
+  /// The earliest of the special tokens in a text; of those at one place the longest; "" if there is none.
+  std::string firstSpecial(llvm::StringRef text) const;
   std::vector<std::string> specials; ///< the special tokens that tokenizer_config.json names
 };
 

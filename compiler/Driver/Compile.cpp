@@ -264,6 +264,7 @@ int heddle::compile(const Console &console, const CompileOptions &options) {
       return code;
   OwningOpRef<ModuleOp> module;
   Words words;
+  words.chatTemplate = options.chatTemplate;
   {
     Phase phase("import", options.time ? &console.err : nullptr);
     module = load(console, *context, options.import, code, &words);

@@ -46,9 +46,10 @@ struct CompileOptions {
   std::string dumpDir;                 ///< --dump-ir: numbered files, one a pass
   bool locations = true;               ///< of the text of a stage; false: --no-locations
   PipelineOptions pipeline;
-  bool json = false; ///< --json: what rounding weights changed, as JSON
-  bool serve = true; ///< whether the program can serve; false: --without=serve
-  bool embed = true; ///< false: weights in a second file beside the binary
+  bool json = false;        ///< --json: what rounding weights changed, as JSON
+  std::string chatTemplate; ///< --template: a file, or "none"; empty: the model's own
+  bool serve = true;        ///< whether the program can serve; false: --without=serve
+  bool embed = true;        ///< false: weights in a second file beside the binary
   TargetOptions forTarget;
   bool time = false;          ///< --time: where time and memory went, on standard error
   double timeout = 0;         ///< seconds; 0: none

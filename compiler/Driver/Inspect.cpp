@@ -33,6 +33,7 @@ int heddle::checkInput(const Console &console, const CompileOptions &options, co
   std::unique_ptr<MLIRContext> context = makeContext();
   DiagnosticSink sink;
   Words words;
+  words.chatTemplate = options.chatTemplate;
   int code = Ok;
   OwningOpRef<ModuleOp> module = readModel(*context, knobs.import, &words, sink, code);
   if (module)

@@ -1,15 +1,19 @@
 //===- Load.cpp - import, companions, tokenizer ---------------------------===//
 
 #include "compiler/Driver/Load.h"
+#include "compiler/Driver/ChatTemplate.h"
 #include "compiler/Driver/Companions.h"
 #include "compiler/Driver/Exit.h"
 #include "compiler/Driver/PassMessages.h"
+#include "compiler/Template/Probe.h"
 #include "compiler/Tokenizer/TokenizerBlob.h"
 #include "compiler/Tokenizer/Vocabulary.h"
 #include "compiler/Weights/Problem.h"
 #include "compiler/Weights/WeightStore.h"
 #include "heddle/input_file.h"
+#include "heddle/template.h"
 #include "heddle/tokenizer.h"
+#include "mlir/IR/Builders.h"
 #include "mlir/Parser/Parser.h"
 #include "llvm/ADT/ScopeExit.h"
 #include "llvm/Support/FileSystem.h"
@@ -174,6 +178,36 @@ static void readTokenizer(const ImportOptions &options, ModuleOp module, bool pa
                          " tokens; this tokenizer is not the model's");
 }
 
+//===--- the chat template ----------------------------------------------------===//
+
+/// Compiles the chat template of a model that makes texts, and writes what it understands as `model.chat`.
+static void readTemplate(const ImportOptions &options, ModuleOp module, const Words &words, DiagnosticSink &sink) {
+  if (words.chatTemplate == "none" || (module && !module->hasAttr("model.generate")))
+    return;
+  llvm::SmallString<256> folder(options.path);
+  if (!fs::is_directory(folder))
+    path::remove_filename(folder);
+  ChatTemplates templates;
+  readChatTemplates(folder.empty() ? StringRef(".") : StringRef(folder), words.chatTemplate, sink, templates);
+  std::string error;
+  std::unique_ptr<rt::TemplateRunner> runner;
+  if (!templates.blob.empty() && !sink.hasErrors())
+    runner = rt::TemplateRunner::open(templates.blob, error);
+  if (!runner || !module)
+    return;
+  TemplateTraits traits = probeTemplate(*runner, [&](const std::string &text) { return templates.firstSpecial(text); });
+  Builder b(module.getContext());
+  auto yes = [&](bool value) { return b.getStringAttr(value ? "yes" : "no"); };
+  NamedAttrList chat;
+  chat.set("system", yes(traits.system));
+  chat.set("parts", yes(traits.parts));
+  chat.set("arguments", b.getStringAttr(traits.arguments));
+  chat.set("tool_turn", yes(traits.toolTurn));
+  if (!traits.turnEnd.empty())
+    chat.set("turn_end", b.getStringAttr(traits.turnEnd));
+  module->setAttr("model.chat", chat.getDictionary(module.getContext()));
+}
+
 //===--- all of it ------------------------------------------------------------===//
 
 OwningOpRef<ModuleOp> heddle::readModel(MLIRContext &context, const ImportOptions &options, Words *words,
@@ -199,6 +233,8 @@ OwningOpRef<ModuleOp> heddle::readModel(MLIRContext &context, const ImportOption
   }
   if (words)
     readTokenizer(options, module ? *module : ModuleOp(), parsed, *words, sink);
+  if (words && !parsed && !options.text)
+    readTemplate(options, module ? *module : ModuleOp(), *words, sink);
   return sink.hasErrors() ? OwningOpRef<ModuleOp>() : std::move(module);
 }
 

@@ -21,6 +21,8 @@ int canRead(const Console &console, llvm::StringRef file);
 struct Words {
   std::string blob; ///< heddle_tokenizer; empty: none
   std::string note; ///< why there is none although the model has one that cannot be read
+  /// The file of the chat template instead of the model's, or "none": what --template says.
+  std::string chatTemplate;
 };
 
 /// Imports the model, or parses its stage, and adds the files beside it. With `words` its tokenizer is compiled, too.

@@ -194,6 +194,10 @@ std::string heddle::loops::cardText(ModuleOp module, ArrayRef<func::FuncOp> entr
       for (NamedAttribute one : settings)
         os << what << " " << one.getName().getValue() << " " << numberText(one.getValue()) << "\n";
 
+  if (auto chat = module->getAttrOfType<DictionaryAttr>("model.chat"))
+    for (NamedAttribute one : chat)
+      os << "chat " << one.getName().getValue() << " " << asWord(cast<StringAttr>(one.getValue()).getValue()) << "\n";
+
   for (const std::string &lookup : lookupTexts(module))
     os << "lookup " << asWord(lookup) << "\n";
 

@@ -146,6 +146,8 @@ static void addInput(CLI::App *sub, CommandLine &line, Unread &unread) {
                   "PATTERN: tensors of the file that nothing reads; * is any text")
       ->allow_extra_args(false);
   sub->add_option("--bound", unread.bounds, "DIM=MAX: the largest length of a dim")->allow_extra_args(false);
+  sub->add_option("--template", c.chatTemplate,
+                  "FILE: this chat template instead of the model's own; none: without one");
   sub->add_option("--outputs", unread.outputs, "all: hand out hidden states too")
       ->check(CLI::IsMember({"all", "default"}));
   sub->add_option("--masked-rows", c.import.maskedRows, "what a row that sees nothing yields")
@@ -222,7 +224,8 @@ static void addCompile(const Console &console, CLI::App &app, CommandLine &line,
   sub->add_flag("--no-embed", unread.noEmbed, "keep the weights in a second file beside the binary");
   sub->add_option("--without", unread.without, "serve: leave the server out, half a megabyte")
       ->check(CLI::IsMember({"serve"}));
-  sub->add_flag("--json", c.json, "of --weights-dtype: what rounding changed of each matrix, as JSON on standard output");
+  sub->add_flag("--json", c.json,
+                "of --weights-dtype: what rounding changed of each matrix, as JSON on standard output");
   sub->add_option("--depfile", c.depfile, "write the files it is made of as a rule of make, for build systems");
   sub->add_option("--dump-ir", c.dumpDir, "write the IR after every pass into this folder");
   sub->add_flag(
