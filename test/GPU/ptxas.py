@@ -2,8 +2,10 @@
 """PTX of models, assembled: `ptxas.py --heddle HEDDLE [--chips sm_80,sm_90a] [--tiles] MODEL...`.
 
 With --tiles also attentions in bf16 with heads 64 and 128 wide (ATTENTIONS) and two of one linear each, 1024 x 512, in f32 and in bf16: kernels that do it must have just so many
-instructions that multiply (PRODUCTS; GROUPED in machine code), or LLVM or ptxas has made something else of a tile. For each model and chip a line: kernels, most registers, bytes of stack, spills. A kernel with stack or spills, a text that ptxas
-refuses or warns of, or one that holds what no text may hold (targets/GPU/README.md) counts as a failure. Ends in
+instructions that multiply (PRODUCTS; GROUPED in machine code), or LLVM or ptxas has made something else of a tile.
+
+For each model and chip a line: kernels, most registers. A kernel of tiles with stack or spills, another one with spills or with more stack than --stack (0), a
+text that ptxas refuses or warns of, or one that holds what no text may hold (targets/GPU/README.md) counts as a failure. Ends in
 `N passed, N failed[, N skipped]`; where there is no ptxas the assembling is skipped and said so."""
 import argparse
 import json
@@ -88,16 +90,21 @@ def machine_code(path):
 class Assembled:
     """What ptxas says of a text: a problem or "", and registers of each kernel."""
 
-    def __init__(self, path, chip):
+    def __init__(self, path, chip, tiles, stack):
         self.cubin, self.registers, self.problem = path + ".cubin", {}, ""
         p = subprocess.run(["ptxas", "-v", "-arch=" + chip, path, "-o", self.cubin], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
         if p.returncode:
             self.problem = "ptxas refuses it: " + p.stdout.strip().splitlines()[0]
             return
         self.registers = {name: int(n) for name, n in re.findall(r"entry function '(\w+)'(?:(?!entry function).)*?Used (\d+) registers", p.stdout, re.S)}
-        frames = re.findall(r"(\d+) bytes stack frame, (\d+) bytes spill stores, (\d+) bytes spill loads", p.stdout)
+        frames = [(name, [int(n) for n in numbers]) for name, *numbers in re.findall(
+            r"Function properties for (\w+)\s+(\d+) bytes stack frame, (\d+) bytes spill stores, (\d+) bytes spill loads", p.stdout)]
+        named = {name for name, _ in frames}
+        wrong = ["%s has no properties" % name for name in sorted(tiles - named)]
+        wrong += ["%s: %d bytes of stack, %d and %d of spills" % (name, *numbers) for name, numbers in frames
+                  if any(numbers[1:]) or numbers[0] > (0 if name in tiles else stack)]
         warned = [line for line in p.stdout.splitlines() if "warning" in line.lower() or "C75" in line]
-        self.problem = "stack or spills" if any(n != "0" for frame in frames for n in frame) else warned[0] if warned else ""
+        self.problem = "; ".join(wrong) or (warned[0] if warned else "")
 
     def rows(self, dtype, chip):
         """Of the kernels of one linear: lines of the table of targets/GPU/README.md, and problems."""
@@ -133,6 +140,7 @@ def main():
     p.add_argument("--chips", default="sm_80,sm_90a")
     p.add_argument("--tiles", action="store_true")
     p.add_argument("--table", metavar="FILE", help="its table of the linears' kernels must be that of ptxas, up to %d registers" % SLACK)
+    p.add_argument("--stack", type=int, default=0, metavar="N", help="bytes of stack that kernels without tiles may have; tiles may have none")
     p.add_argument("model", nargs="*")
     o = p.parse_args()
     own = tempfile.TemporaryDirectory()
@@ -167,7 +175,8 @@ def main():
                     problems.append("no kernels")
                 registers = "?"
                 if there:
-                    done = Assembled(path, chip)
+                    tiles = set(re.findall(r"\.entry (\w+)\([^{]*?\.maxntid", text)) # only kernels of tiles have blocks of a fixed size
+                    done = Assembled(path, chip, tiles, o.stack)
                     registers = max(done.registers.values(), default=0)
                     problems += [done.problem] if done.problem else []
                     if not done.problem and len(done.registers) != kernels:

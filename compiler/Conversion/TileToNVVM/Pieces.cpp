@@ -62,53 +62,76 @@ void TileCode::copy(const Window &w, const Piece &piece) {
   when(equal(first, constant(0)), [&] { copyParts(w, piece, 4); }, [&] { copyParts(w, piece, 1); });
 }
 
-/// `words` words at a time.
+/// `words` words at a time. In rows and panels, what a thread copies in its next turn lies a constant number of rows
+/// and columns further, so that one address and constants serve all turns, and few questions whether a row is inside:
+/// registers that a tall tile of f32 needs for its sums. In groups each copy has an address of its own.
 void TileCode::copyParts(const Window &w, const Piece &piece, int64_t words) {
   constexpr int64_t kWrittenOut = 8; // copies of a thread that stand in the code one by one
+  constexpr int64_t kNear = 4;       // words of a row that are fetched side by side where the next row's follow
   int64_t rows = piece.type.getRows(), columns = piece.type.getColumns(), count = rows * columns / words;
   bool left = w.groups && piece.type.getImage() == Image::left, right = w.groups && !left;
+  bool turned = piece.type.getImage() == Image::turned && columns % kNear == 0;
   Type global = LLVM::LLVMPointerType::get(b.getContext(), unsigned(NVVM::NVVMMemorySpace::Global));
   Value from = LLVM::AddrSpaceCastOp::create(b, global, w.from);
   auto modifier = words == 4 ? NVVM::LoadCacheModifierKind::CG : NVVM::LoadCacheModifierKind::CA;
-  auto one = [&](Value part) {
-    // What lies side by side in groups is asked for side by side.
-    int64_t across = !w.groups ? columns / words : left ? rows : columns;
-    Value row = div(part, constant(across)), column = rem(part, constant(across));
-    if (left)
-      std::swap(row, column);
-    row = right ? mul(row, words) : row;
-    column = right ? column : mul(column, words);
+  // What lies side by side in groups is asked for side by side.
+  int64_t across = turned ? kNear : !w.groups ? columns / words : left ? rows : columns;
+  // The copy of a part, `down` rows and `aside` columns further.
+  auto one = [&](Value part, int64_t down, int64_t aside) {
+    Value line = div(part, constant(across)), side = rem(part, constant(across)), row = line, column = side;
+    if (turned) {
+      row = rem(line, constant(rows));
+      column = add(side, mul(div(line, constant(rows)), across));
+    } else if (left) {
+      row = side;
+      column = mul(line, words);
+    } else if (right) {
+      row = mul(line, words);
+    } else {
+      column = mul(side, words);
+    }
     Value r = add(w.row, row), c = add(w.column, column);
-    Value low = less(r, w.rows), front = less(c, w.columns);
-    Value inside = arith::AndIOp::create(b, low, front);
-    Value index;
+    Value low = less(add(r, down), w.rows), front = less(add(c, aside), w.columns);
+    Value inside = arith::AndIOp::create(b, low, front), index, further;
     if (w.groups) {
       Value group = div(left ? c : r, constant(words)), before = mul(group, left ? w.rows : w.columns);
       index = mul(add(before, left ? r : c), words);
-    } else {
-      index = add({mul(r, w.columns), c});
-    }
-    if (w.panels) {
+      index = select(inside, index, constant(0)); // the address is one that could be
+    } else if (w.panels) {
       Value panel = div(c, constant(w.panels)), place = rem(c, constant(w.panels));
       Value before = mul(panel, w.rows);
       index = add({mul(add(before, r), w.panels), place});
+      further = constant(down * w.panels);
+    } else {
+      index = add({mul(r, w.columns), c});
+      further = add(mul(w.columns, down), aside);
     }
-    // Where nothing is read the address is one that could be.
-    index = toI64(select(inside, index, constant(0)));
-    Value source = LLVM::GEPOp::create(b, global, f32(), from, ArrayRef<LLVM::GEPArg>{index});
+    // Where nothing is read the address may lead anywhere.
+    Value source = LLVM::GEPOp::create(b, global, f32(), from, ArrayRef<LLVM::GEPArg>{toI64(index)});
+    if (down || aside)
+      source = LLVM::GEPOp::create(b, global, f32(), source, ArrayRef<LLVM::GEPArg>{toI64(further)});
     Value full = arith::ConstantOp::create(b, b.getI32IntegerAttr(int32_t(4 * words)));
     Value none = arith::ConstantOp::create(b, b.getI32IntegerAttr(0)), bytes = select(inside, full, none);
-    Value to = wordAt(piece, row, column);
+    Value to = wordAt(piece, add(row, down), add(column, aside));
     NVVM::CpAsyncOp::create(b, to, source, b.getI32IntegerAttr(int32_t(4 * words)),
                             NVVM::LoadCacheModifierKindAttr::get(b.getContext(), modifier), bytes);
   };
   if (count > kWrittenOut * threads)
-    return loop(thread, constant(count), threads, one);
+    return loop(thread, constant(count), threads, [&](Value part) { one(part, 0, 0); });
+  bool further = !w.groups && threads % across == 0 && (!turned || rows % (threads / across) == 0);
   for (int64_t first = 0; first < count; first += threads) {
-    Value part = add(thread, first);
+    int64_t lines = first / across;
+    auto copied = [&] {
+      if (!further)
+        one(add(thread, first), 0, 0);
+      else if (turned)
+        one(thread, lines % rows, lines / rows * across);
+      else
+        one(thread, lines, 0);
+    };
     if (first + threads <= count)
-      one(part);
+      copied();
     else
-      when(less(part, constant(count)), [&] { one(part); });
+      when(less(add(thread, first), constant(count)), copied);
   }
 }

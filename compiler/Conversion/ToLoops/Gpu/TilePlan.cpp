@@ -9,7 +9,7 @@ using tile::Spread;
 
 /// Shared memory, and sums of a thread: 2 x 16.25 KiB and 64; 3 x 16 KiB and 64; 3 x 32 KiB and 64, which lets two
 /// blocks share a multiprocessor of sm_90a.
-static constexpr TileShape kReals{128, 128, 16, 2, false, Spread::block, 16, 16};
+static constexpr TileShape kReals{128, 128, 16, 2, false, Spread::block, 16, 16, 1};
 static constexpr TileShape kPairs{128, 128, 16, 3, false, Spread::mma, 2, 4};
 static constexpr TileShape kGroups{128, 128, 32, 3, true, Spread::wgmma, 2, 1, 2};
 
