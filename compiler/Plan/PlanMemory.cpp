@@ -31,6 +31,7 @@ namespace {
 /// One allocation: its size, and its live range in numbers of ops.
 struct Storage {
   int64_t begin = 0, end = 0;
+  int64_t first = 0, last = 0; ///< the same in levels, where these count
   Size bytes;
   Block *block = nullptr;        ///< where it is defined: uses in deeper repeats last to their end
   Operation *producer = nullptr; ///< the first op that writes it
@@ -54,6 +55,9 @@ private:
   std::map<std::string, Size> bounds; ///< of dims that are computed inside the function
   llvm::DenseMap<Operation *, std::pair<int64_t, int64_t>> positions;
   int64_t now = 0;
+  /// Of ops: behind how many others that each need one another; a repeat and what is in it stands behind all before it.
+  llvm::DenseMap<Operation *, std::pair<int64_t, int64_t>> levels;
+  int64_t base = 0, top = 0; ///< where the ops of the block at hand begin, the deepest so far
   std::vector<Storage> storages;
   llvm::DenseMap<Value, SmallVector<unsigned, 1>> roots;
   llvm::DenseSet<Value> exact;                      ///< values that fill their one storage; others are views into it
@@ -77,6 +81,8 @@ private:
       c.producer = a.producer;
     c.begin = std::min(c.begin, a.begin);
     c.end = std::max(c.end, a.end);
+    c.first = std::min(c.first, a.first);
+    c.last = std::max(c.last, a.last);
     a.merged = into;
   }
 
@@ -121,12 +127,22 @@ bool Planner::mayOverwrite(Operation *op, Value operand, unsigned root) {
 
 void Planner::number(Block &block) {
   for (Operation &op : block) {
-    int64_t begin = now++;
-    if (!isa<MapOp, LinearOp>(op))
+    int64_t begin = now++, level = base;
+    bool around = op.getNumRegions() && !isa<MapOp, LinearOp>(op);
+    for (Value v : op.getOperands())
+      if (auto it = levels.find(v.getDefiningOp()); it != levels.end())
+        level = std::max(level, it->second.second + 1);
+    if (around) {
+      level = top + 1;
+      base = top = level + 1;
       for (Region &region : op.getRegions())
         for (Block &inner : region)
           number(inner);
-    positions[&op] = {begin, op.getNumRegions() && !isa<MapOp, LinearOp>(op) ? now++ : begin};
+      base = top + 1;
+    }
+    top = std::max(top, around ? base : level);
+    positions[&op] = {begin, around ? now++ : begin};
+    levels[&op] = {level, around ? base : level};
   }
 }
 
@@ -134,6 +150,8 @@ unsigned Planner::create(Value v, Size bytes, Operation *op) {
   Storage s;
   s.begin = positions[op].first;
   s.end = positions[op].second;
+  s.first = levels[op].first;
+  s.last = levels[op].second;
   s.bytes = bytes;
   s.block = op->getBlock();
   s.producer = op;
@@ -156,6 +174,7 @@ void Planner::touch(Value v, Operation *user) {
     // The first value of a repeat is read when the repeat begins, and not again.
     bool first = here == user && isa<RepeatOp>(user);
     s.end = std::max(s.end, first ? positions[here].first : positions[here].second);
+    s.last = std::max(s.last, first ? levels[here].first : levels[here].second);
     if (auto repeat = dyn_cast<RepeatOp>(s.producer); repeat && repeat->isProperAncestor(user)) {
       Operation *inside = repeat.getBody().front().findAncestorOpInBlock(*user);
       s.bodyLast = std::max(s.bodyLast, positions[inside].second);
@@ -202,11 +221,12 @@ void Planner::visit(Operation *op) {
   if (Operation *before = scratch.is(0) ? nullptr : target.leavesScratchFor(op)) {
     unsigned shared = scratches.lookup(before);
     storages[shared].end = std::max(storages[shared].end, positions[op].second);
+    storages[shared].last = std::max(storages[shared].last, levels[op].second);
     scratches[op] = shared;
   } else if (!scratch.is(0)) {
     scratches[op] = create({}, scratch, op);
     if (target.scratchLasts(op))
-      storages.back().end = std::numeric_limits<decltype(storages.back().end)>::max();
+      storages.back().end = storages.back().last = std::numeric_limits<int64_t>::max();
   }
 
   if (std::optional<Size> offset = viewOffset(op)) {
@@ -317,7 +337,7 @@ static bool surelyNotNegative(const Size &form) { return !StringRef(form.str()).
 void Planner::assign() {
   struct Slot {
     Size bytes;
-    int64_t end;
+    int64_t end, last;
     SmallVector<unsigned> users;
   };
   SmallVector<Slot> slots;
@@ -333,7 +353,7 @@ void Planner::assign() {
     Slot *best = nullptr;
     int rank = 0; // best fit among free slots. 3: as large, 2: larger, 1: smaller, so the slot grows
     for (Slot &slot : slots) {
-      if (slot.end >= s.begin)
+      if (slot.end >= s.begin || (target.worksByLevels() && slot.last >= s.first))
         continue;
       int mine = slot.bytes == s.bytes                     ? 3
                  : surelyNotNegative(slot.bytes - s.bytes) ? 2
@@ -347,12 +367,13 @@ void Planner::assign() {
         break;
     }
     if (!best) {
-      slots.push_back({s.bytes, s.end, {}});
+      slots.push_back({s.bytes, s.end, s.last, {}});
       best = &slots.back();
     }
     if (rank == 1)
       best->bytes = s.bytes;
     best->end = s.end;
+    best->last = std::max(best->last, s.last);
     best->users.push_back(i);
   }
   Size offset = 0;

@@ -30,6 +30,9 @@ public:
   virtual model::Size scratchBytes(mlir::Operation *op) const = 0;
   /// Whether code behind the op reads its working memory again, to the end of the function.
   virtual bool scratchLasts(mlir::Operation *op) const { return false; }
+  /// Whether ops that need nothing of each other are done at the same time, however far apart they stand: then none of
+  /// them may have its result where another one still reads.
+  virtual bool worksByLevels() const { return false; }
   /// The op before this one in its block in whose working memory, which is as large, it works, finding there what that
   /// op left; null: it has its own.
   virtual mlir::Operation *leavesScratchFor(mlir::Operation *op) const { return nullptr; }

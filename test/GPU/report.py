@@ -119,7 +119,9 @@ def by_op(entry):
     """-> {op: (operations, read, written)} of a call."""
     sums = {}
     for k in entry["kernels"]:
-        sums[k["op"]] = add(sums.get(k["op"], (0, 0, 0)), times(k["launches"], (k["operations"], k["read"], k["written"])))
+        for part in k["parts"]:
+            op = part["op"]
+            sums[op] = add(sums.get(op, (0, 0, 0)), times(k["launches"], (part["operations"], part["read"], part["written"])))
     return sums
 
 
@@ -141,8 +143,8 @@ def resources_of(found):
     most = {}
     for chips in found.values():
         for chip in chips:
-            for k in (k for e in chip["entries"] for k in e["kernels"] if "registers" in k and k["op"]):
-                key = k["op"], chip["chip"]
+            for k, op in ((k, part["op"]) for e in chip["entries"] for k in e["kernels"] if "registers" in k for part in k["parts"]):
+                key = op, chip["chip"]
                 most[key] = tuple(max(a, b) for a, b in zip(most.get(key, (0, 0, 0, 0)), (k["registers"], k["shared"], k["stack"], k["spills"])))
     return {key: took for key, took in most.items() if took[0] > FEW or any(took[1:])}
 

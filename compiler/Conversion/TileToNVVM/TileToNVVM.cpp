@@ -27,6 +27,8 @@ LogicalResult Launch::emit() {
   Value block = NVVM::BlockIdXOp::create(b, b.getI32Type()), blocks = NVVM::GridDimXOp::create(b, b.getI32Type());
   Value first = arith::IndexCastUIOp::create(b, b.getIndexType(), block),
         step = arith::IndexCastUIOp::create(b, b.getIndexType(), blocks);
+  if (Value before = op.getBefore())
+    first = loops::WarpLanes::turn(c, first, step, before);
   auto loop = scf::ForOp::create(b, first, op.getCount(), step);
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPoint(loop.getBody()->getTerminator());
@@ -158,8 +160,9 @@ static SharedMemory sharedMemory(func::FuncOp f, const loops::Lanes &lanes) {
   int64_t words = 0, bytes = 0;
   f.walk([&](LaunchOp op) {
     words = std::max(words, op.ownWords() + op.ringWords());
-    bytes = std::max(bytes, op.sharedBytes());
+    bytes += op.barrierBytes();
   });
+  bytes += 4 * words;
   if (!words)
     return memory;
   ImplicitLocOpBuilder b(f.getLoc(), f);

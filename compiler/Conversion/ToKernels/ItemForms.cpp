@@ -35,7 +35,8 @@ static Value stretchOf(Operation *op, func::FuncOp entry) {
   return product && isArgument(product.getRhs(), entry, 1) ? product.getLhs() : Value();
 }
 
-kernels::Items kernels::itemsOf(func::FuncOp entry, const llvm::SetVector<Operation *> &ops) {
+static kernels::Items itemsOf(func::FuncOp entry, const llvm::SetVector<Operation *> &ops) {
+  using kernels::IndexForms, kernels::Items;
   IndexForms forms(entry.getArgument(3), entry->getAttrOfType<ArrayAttr>(loops::kDimsAttr), /*bounds=*/true);
   std::optional<Size> teams, lanes;
   bool tiles = false, stretches = false, bare = false;
@@ -68,4 +69,15 @@ kernels::Items kernels::itemsOf(func::FuncOp entry, const llvm::SetVector<Operat
   items.optional =
       tiles && !bare && !stretches && forms.areBounds() && !items.count.dims().count(model::kPastDim.str());
   return items;
+}
+
+kernels::Items kernels::itemsOf(func::FuncOp entry, ArrayRef<Phase> group) {
+  Items all = ::itemsOf(entry, group.front().ops);
+  for (const Phase &phase : group.drop_front()) {
+    Items mine = ::itemsOf(entry, phase.ops);
+    int64_t lanes = std::min(all.lanes, mine.lanes);
+    Size count = all.count * Size(all.lanes / lanes), more = mine.count * Size(mine.lanes / lanes);
+    all = {count + more, lanes, all.optional && mine.optional};
+  }
+  return all;
 }

@@ -2,9 +2,8 @@
 #ifndef HEDDLE_COMPILER_CONVERSION_TOKERNELS_ITEMFORMS_H
 #define HEDDLE_COMPILER_CONVERSION_TOKERNELS_ITEMFORMS_H
 
+#include "compiler/Conversion/ToKernels/Phases.h"
 #include "dialects/Model/IR/Size.h"
-#include "mlir/Dialect/Func/IR/FuncOps.h"
-#include "llvm/ADT/SetVector.h"
 
 namespace heddle::kernels {
 
@@ -15,10 +14,10 @@ struct Items {
   bool optional = false; ///< whether nothing is done where `count` is 0
 };
 
-/// Of the ops of one phase of `entry` (a function of convert-heddle-to-warps): the most that any of its loops over
-/// dealt items has. Where a number cannot be read back as a form it stands as 2^30: any grid gives the same results, so
-/// that costs idle threads at most.
-Items itemsOf(mlir::func::FuncOp entry, const llvm::SetVector<mlir::Operation *> &ops);
+/// Of phases of `entry` (a function of convert-heddle-to-warps) that are one kernel: together what each of them has,
+/// the most that any of its loops over dealt items has. Where a number cannot be read back as a form it stands as 2^30:
+/// any grid gives the same results, so that costs idle threads at most.
+Items itemsOf(mlir::func::FuncOp entry, llvm::ArrayRef<Phase> group);
 
 } // namespace heddle::kernels
 

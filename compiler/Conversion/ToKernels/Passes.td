@@ -11,10 +11,12 @@ def SplitKernelsPass : Pass<"heddle-split-kernels", "mlir::ModuleOp"> {
     `(fail, dims, tensors, arena, weights, i, j, numbers)`, with the attribute `heddle.kernel`. What it needs from before is computed
     again from these arguments: pure ops, loads of dims and of tensors, and loads that bear `heddle.kept`; anything else
     that lives across a barrier is an error. A loop with barriers inside is a loop of launches, its variable `i` (`j`
-    inside another); a condition with barriers inside becomes one inside of each kernel. The entries go; the card
+    inside another); a condition with barriers inside becomes one inside of each kernel. Phases between two such loops that do
+    not touch what the other writes are one kernel (`heddle.place` tells places in the arena apart), unless `alone`. The entries go; the card
     (`heddle_card`) says for each of them what is launched: `launch KERNEL items FORM of 1|32 threads N [shared BYTES [on CHIP..]] [with NUMBER..]`,
     `repeat COUNT`, `again`; and what is regrouped while weights are sent to the device, `regroup OFFSET DEPTH PANELS WIDTH`.
   }];
+  let options = [Option<"alone", "alone", "bool", "false", "make each phase a kernel">];
   let dependentDialects = [
     "mlir::arith::ArithDialect", "mlir::func::FuncDialect", "mlir::LLVM::LLVMDialect", "mlir::NVVM::NVVMDialect",
     "mlir::scf::SCFDialect"];

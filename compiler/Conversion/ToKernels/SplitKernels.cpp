@@ -10,6 +10,7 @@
 #include "compiler/Conversion/ToKernels/ItemForms.h"
 #include "compiler/Conversion/ToKernels/Launch.h"
 #include "compiler/Conversion/ToKernels/Passes.h"
+#include "compiler/Conversion/ToKernels/Phases.h"
 #include "compiler/Conversion/ToLoops/Gpu/Groups.h"
 #include "compiler/Conversion/ToLoops/Gpu/WarpLanes.h"
 #include "compiler/Conversion/ToLoops/Lowering.h"
@@ -33,36 +34,29 @@ using namespace heddle::kernels;
 /// Threads of a block where no tile says how many: four warps.
 static constexpr int64_t kThreads = 128;
 
-/// Those of the tiles among `ops`, if there are any.
-static std::optional<int64_t> threadsOf(const llvm::SetVector<Operation *> &ops) {
-  std::optional<int64_t> threads;
-  for (Operation *root : ops)
-    root->walk([&](tile::LaunchOp op) {
-      assert((!threads || *threads == int64_t(op.getThreads())) && "tiles of one phase have one size of blocks");
-      threads = op.getThreads();
-    });
-  return threads;
-}
-
-/// Notes what tiles need and a kernel cannot have without asking.
-static void askForShared(Launch &launch, const llvm::SetVector<Operation *> &ops) {
+/// Notes what tiles need and a kernel cannot have without asking: pieces and rings in one another's place, and all of
+/// their barriers.
+static void askForShared(Launch &launch, ArrayRef<Phase> group) {
   constexpr int64_t kForAll = 48 << 10;
-  for (Operation *root : ops)
-    root->walk([&](tile::LaunchOp op) {
-      if (op.sharedBytes() <= kForAll)
-        return;
-      assert(!launch.shared && "one form of a phase asks for memory");
-      launch.shared = op.sharedBytes();
-      if (ArrayAttr on = op.getOnAttr())
-        for (StringAttr chip : on.getAsRange<StringAttr>())
-          launch.on.push_back(chip.getValue().str());
-    });
+  llvm::MapVector<Attribute, std::pair<int64_t, int64_t>> forms; // by the chips that do them
+  for (const Phase &phase : group)
+    for (Operation *root : phase.ops)
+      root->walk([&](tile::LaunchOp op) {
+        auto &[words, barriers] = forms[op.getOnAttr()];
+        words = std::max(words, op.ownWords() + op.ringWords());
+        barriers += op.barrierBytes();
+      });
+  for (auto [on, needs] : forms) {
+    int64_t bytes = 4 * needs.first + needs.second;
+    if (bytes <= kForAll)
+      continue;
+    assert(!launch.shared && "tiles of one kind of chip ask for memory");
+    launch.shared = bytes;
+    if (on)
+      for (StringAttr chip : cast<ArrayAttr>(on).getAsRange<StringAttr>())
+        launch.on.push_back(chip.getValue().str());
+  }
 }
-
-/// The arguments of an entry (runtime/include/heddle/abi.h).
-namespace {
-enum EntryArgument { Context, Team, Teams, Dims, Tensors, Arena, Weights };
-} // namespace
 
 /// Of heddle_entry_NAME.
 static StringRef shortName(func::FuncOp entry) {
@@ -83,19 +77,16 @@ static bool holdsBarrier(Operation *op) {
 namespace {
 class Splitter {
 public:
-  Splitter(func::FuncOp entry) : entry(entry), module(entry->getParentOfType<ModuleOp>()) {}
+  Splitter(func::FuncOp entry, bool alone) : entry(entry), module(entry->getParentOfType<ModuleOp>()), alone(alone) {}
   /// Makes the kernels of the entry, and the lines of the card that launch them.
   LogicalResult run(std::string &lines);
 
 private:
-  /// A loop of launches or a condition around a phase, and the block of it in which the phase stands.
-  struct Frame {
-    Operation *op;
-    Block *block;
-  };
   func::FuncOp entry;
   ModuleOp module;
+  bool alone; ///< whether each phase is a kernel
   SmallVector<Frame> frames;
+  std::vector<Phase> phases;      ///< that are no kernels yet, since the last loop of launches began or ended
   SmallVector<Operation *> phase; ///< since the last barrier, in the innermost frame
   std::string card;
   int64_t made = 0, times = 1; ///< kernels; calls of the innermost frame by the repeats around it
@@ -105,10 +96,13 @@ private:
   void visitRepeat(scf::ForOp loop);
   /// Ends a phase at a barrier, or at the end of the entry, which says what the phase took.
   void flush(Operation *end = nullptr);
+  /// Makes kernels of the phases at hand.
+  void makeKernels();
   void collect(Operation *op, llvm::SetVector<Operation *> &ops);
   bool changesMemory(Operation *op);
   bool computable(Operation *op);
-  void makeKernel(llvm::SetVector<Operation *> &ops, Operation *end);
+  void makeKernel(ArrayRef<Phase> group);
+  void copy(const Phase &phase, OpBuilder &b, IRMapping &map, bool several, Value before);
 };
 } // namespace
 
@@ -165,15 +159,33 @@ void Splitter::collect(Operation *op, llvm::SetVector<Operation *> &ops) {
 
 void Splitter::flush(Operation *end) {
   llvm::SetVector<Operation *> ops;
-  bool any = false;
+  Operation *first = nullptr;
   for (Operation *op : phase)
     if (changesMemory(op)) {
-      any = true;
+      first = first ? first : op;
       collect(op, ops);
     }
-  if (any && good)
-    makeKernel(ops, end);
+  if (first)
+    for (const Frame &frame : frames)
+      if (auto branch = dyn_cast<scf::IfOp>(frame.op))
+        if (Operation *condition = branch.getCondition().getDefiningOp())
+          collect(condition, ops);
+  if (first && good)
+    phases.push_back({frames, std::move(ops), end, first->getLoc()});
   phase.clear();
+}
+
+void Splitter::makeKernels() {
+  std::vector<std::vector<Phase>> groups;
+  if (alone)
+    for (Phase &one : phases)
+      groups.push_back({std::move(one)});
+  else
+    groups = groupsOf(entry, std::move(phases));
+  phases.clear();
+  for (const std::vector<Phase> &group : groups)
+    if (good)
+      makeKernel(group);
 }
 
 void Splitter::visitRepeat(scf::ForOp loop) {
@@ -186,12 +198,14 @@ void Splitter::visitRepeat(scf::ForOp loop) {
     good = false;
     return;
   }
+  makeKernels();
   card += "repeat " + std::to_string(to.getSExtValue()) + "\n";
   frames.push_back({loop, loop.getBody()});
   int64_t outside = times;
   times *= to.getSExtValue();
   visit(*loop.getBody());
   flush();
+  makeKernels();
   times = outside;
   frames.pop_back();
   card += "again\n";
@@ -249,15 +263,29 @@ static std::string placeOf(Location loc) {
   return place.getFilename().str() + ":" + std::to_string(place.getLine()) + ":" + std::to_string(place.getColumn());
 }
 
-void Splitter::makeKernel(llvm::SetVector<Operation *> &ops, Operation *end) {
-  for (const Frame &frame : frames)
-    if (auto branch = dyn_cast<scf::IfOp>(frame.op))
-      if (Operation *condition = branch.getCondition().getDefiningOp())
-        collect(condition, ops);
-  if (!good)
-    return;
-  Location loc = (*llvm::find_if(phase, [&](Operation *op) { return changesMemory(op); }))->getLoc();
-  ImplicitLocOpBuilder b(loc, module.getContext());
+/// What a phase deals out: tiles to blocks, or items to warps; null where that is not known outside of its loops and
+/// conditions. It decides no result, only who is busy.
+static Value dealtBy(const Phase &phase, loops::Code &c, const IRMapping &map, bool tiles) {
+  Value most;
+  auto note = [&](Value n, int64_t lanes) {
+    Value mine = map.lookupOrNull(n);
+    if (!mine || mine.getParentBlock() != c.b.getInsertionBlock())
+      return;
+    Value count = lanes == 1 ? mine : c.div(c.add(mine, lanes - 1), c.constant(lanes));
+    most = most ? c.max(most, count) : count;
+  };
+  for (Operation *root : phase.ops)
+    root->walk([&](Operation *op) {
+      if (auto launch = dyn_cast<tile::LaunchOp>(op))
+        note(launch.getCount(), 1);
+      else if (auto worker = op->getAttrOfType<StringAttr>(loops::kItemsAttr); worker && !tiles)
+        note(cast<scf::ForOp>(op).getUpperBound(), worker.getValue() == "lane" ? loops::kWarp : 1);
+    });
+  return most;
+}
+
+void Splitter::makeKernel(ArrayRef<Phase> group) {
+  ImplicitLocOpBuilder b(group.front().loc, module.getContext());
   b.setInsertionPointToEnd(module.getBody());
   Type pointer = LLVM::LLVMPointerType::get(b.getContext()), i64 = b.getI64Type();
   std::string name = shortName(entry).str() + "_" + std::to_string(made++);
@@ -267,57 +295,95 @@ void Splitter::makeKernel(llvm::SetVector<Operation *> &ops, Operation *end) {
   kernel->setAttr(loops::kDimsAttr, entry->getAttr(loops::kDimsAttr));
   Block *body = kernel.addEntryBlock();
   b.setInsertionPointToEnd(body);
-  b.setInsertionPoint(func::ReturnOp::create(b));
-
-  IRMapping map;
+  auto end = func::ReturnOp::create(b);
+  b.setInsertionPoint(end);
+  std::optional<int64_t> tiled = threadsOf(group.front());
   auto [team, teams] = teamOf(b);
-  map.map(entry.getArgument(Context), body->getArgument(Fail));
-  map.map(entry.getArgument(Team), team);
-  map.map(entry.getArgument(Teams), teams);
-  for (auto [from, to] :
-       {std::pair(Dims, KernelDims), {Tensors, KernelTensors}, {Arena, KernelArena}, {Weights, KernelWeights}})
-    map.map(entry.getArgument(from), body->getArgument(to));
+  loops::WarpLanes lanes;
+  loops::Code c(b, lanes);
+  Value before; // what the phases of the group deal out before the one at hand
+  for (const Phase &phase : group) {
+    b.setInsertionPoint(end);
+    b.setLoc(phase.loc);
+    IRMapping map;
+    Value mine = team;
+    if (before && !tiled)
+      mine = c.toI64(loops::WarpLanes::turn(c, c.toIndex(team), c.toIndex(teams), before));
+    map.map(entry.getArgument(Context), body->getArgument(Fail));
+    map.map(entry.getArgument(Team), mine);
+    map.map(entry.getArgument(Teams), teams);
+    for (auto [from, to] :
+         {std::pair(Dims, KernelDims), {Tensors, KernelTensors}, {Arena, KernelArena}, {Weights, KernelWeights}})
+      map.map(entry.getArgument(from), body->getArgument(to));
+    copy(phase, b, map, group.size() > 1, tiled ? before : Value());
+    b.setInsertionPoint(end);
+    if (group.size() == 1)
+      break;
+    if (Value dealt = dealtBy(phase, c, map, tiled.has_value()))
+      before = before ? c.add(before, dealt) : dealt;
+  }
+  kernel.walk([](Operation *op) { op->removeAttr(loops::kPlaceAttr); });
+  if (tiled) // what ptxas shares registers out for
+    kernel->setAttr(NVVM::NVVMDialect::getMaxntidAttrName(), b.getDenseI32ArrayAttr(int32_t(*tiled)));
+  Items items = itemsOf(entry, group);
+  Launch launch{name,  shortName(entry).str(),    items.count, items.lanes, tiled.value_or(kThreads),
+                times, placeOf(group.front().loc)};
+  launch.optional = items.optional;
+  for (const Phase &phase : group)
+    if (auto costs = phase.end ? phase.end->getAttrOfType<ArrayAttr>(loops::kCostsAttr) : ArrayAttr())
+      for (Attribute one : costs) {
+        std::optional<loops::Cost> cost =
+            loops::Cost::of(one, [&](const Twine &what) { emitError(phase.end->getLoc()) << what; });
+        good &= cost.has_value();
+        launch.costs.push_back(cost.value_or(loops::Cost()));
+      }
+  askForShared(launch, group);
+  Launch::write(kernel, launch);
+  card += launch.line();
+}
+
+/// Copies a phase to `b`, with the conditions around it; its tiles are dealt behind `before` others. What `several`
+/// phases compute alike stays in registers from the first to the last, unless blocks must share a multiprocessor.
+void Splitter::copy(const Phase &phase, OpBuilder &b, IRMapping &map, bool several, Value before) {
+  constexpr uint64_t kTall = 256, kTogether = 2;
+  auto clone = [&](Operation &op) {
+    Operation *made = b.clone(op, map);
+    made->walk([&](tile::LaunchOp launch) {
+      if (before)
+        launch.getBeforeMutable().assign(before);
+      if (several && !launch.getTogether() && launch.getThreads() >= kTall)
+        launch.setTogether(kTogether);
+    });
+  };
+  Block &kernel = *b.getInsertionBlock();
   unsigned depth = 0;
   Block *at = &entry.getBody().front();
   for (size_t i = 0;; ++i) {
     for (Operation &op : *at)
-      if (ops.contains(&op))
-        b.clone(op, map);
-    if (i == frames.size())
+      if (phase.ops.contains(&op))
+        clone(op);
+    if (i == phase.frames.size())
       break;
-    auto [op, inner] = frames[i];
+    auto [op, inner] = phase.frames[i];
     if (auto loop = dyn_cast<scf::ForOp>(op)) {
-      Value index = arith::IndexCastOp::create(b, b.getIndexType(), body->getArgument(FirstIndex + depth++));
+      Value index =
+          arith::IndexCastOp::create(b, op->getLoc(), b.getIndexType(), kernel.getArgument(FirstIndex + depth++));
       map.map(loop.getInductionVar(), index);
     } else {
       auto branch = cast<scf::IfOp>(op);
       bool then = inner == branch.thenBlock();
-      auto mine = scf::IfOp::create(b, map.lookup(branch.getCondition()), /*withElseRegion=*/!then);
+      Value condition = map.lookup(branch.getCondition());
+      auto mine = scf::IfOp::create(b, op->getLoc(), condition, /*withElseRegion=*/!then);
       b.setInsertionPoint((then ? mine.thenBlock() : mine.elseBlock())->getTerminator());
     }
     at = inner;
   }
-  std::optional<int64_t> tiled = threadsOf(ops);
-  if (tiled) // what ptxas shares registers out for
-    kernel->setAttr(NVVM::NVVMDialect::getMaxntidAttrName(), b.getDenseI32ArrayAttr(int32_t(*tiled)));
-  Items items = itemsOf(entry, ops);
-  Launch launch{name, shortName(entry).str(), items.count, items.lanes, tiled.value_or(kThreads), times, placeOf(loc)};
-  launch.optional = items.optional;
-  if (auto costs = end ? end->getAttrOfType<ArrayAttr>(loops::kCostsAttr) : ArrayAttr())
-    for (Attribute one : costs) {
-      std::optional<loops::Cost> cost =
-          loops::Cost::of(one, [&](const Twine &what) { emitError(end->getLoc()) << what; });
-      good &= cost.has_value();
-      launch.costs.push_back(cost.value_or(loops::Cost()));
-    }
-  askForShared(launch, ops);
-  Launch::write(kernel, launch);
-  card += launch.line();
 }
 
 LogicalResult Splitter::run(std::string &lines) {
   visit(entry.getBody().front());
   flush(entry);
+  makeKernels();
   lines = card;
   return success(good);
 }
@@ -360,7 +426,7 @@ struct SplitKernels final : kernels::impl::SplitKernelsPassBase<SplitKernels> {
         entries.push_back(f);
     for (func::FuncOp entry : entries) {
       std::string lines;
-      if (failed(Splitter(entry).run(lines)))
+      if (failed(Splitter(entry, alone).run(lines)))
         return signalPassFailure();
       card.addToEntry(shortName(entry), lines);
     }

@@ -113,9 +113,20 @@ Value Lowering::index(Value index) {
   return matchPattern(index, m_ConstantInt(&constant)) ? this->constant(constant.getSExtValue()) : pointer(index);
 }
 
+/// A place in the arena.
+static Value placeAt(Lowering &l, const Size &offset) {
+  Value index = l.size(offset);
+  if (!l.machine.costs)
+    return l.at(l.arena, index, l.b.getI8Type());
+  auto begin =
+      LLVM::GEPOp::create(l.b, l.arena.getType(), l.b.getI8Type(), l.arena, ArrayRef<LLVM::GEPArg>{l.toI64(index)});
+  begin->setAttr(kPlaceAttr, l.b.getStringAttr(offset.str()));
+  return begin;
+}
+
 Value Lowering::place(model::PlaceAttr place) {
   if (place.inArena())
-    return at(arena, size(place.getOffset()), b.getI8Type());
+    return placeAt(*this, place.getOffset());
   int64_t index = place.getOutput();
   for (Type t : source.getArgumentTypes()) // inputs, then outputs, then states
     index += !isa<model::StateType>(t);
@@ -130,9 +141,7 @@ Value Lowering::allocatePointer(OpResult result) {
   return p;
 }
 
-Value Lowering::scratchPointer(Operation *op) {
-  return at(arena, size(model::scratchOf(op).getOffset()), b.getI8Type());
-}
+Value Lowering::scratchPointer(Operation *op) { return placeAt(*this, model::scratchOf(op).getOffset()); }
 
 Value Lowering::constantArray(DenseElementsAttr value) {
   // Equal constants share one global; an empty one has an element that nobody reads.

@@ -30,6 +30,9 @@ namespace heddle::loops {
 /// that value, a form.
 constexpr llvm::StringLiteral kKeptAttr = "heddle.kept";
 
+/// On an address in the arena at which planned memory begins: the form of that place. Two places do not overlap.
+constexpr llvm::StringLiteral kPlaceAttr = "heddle.place";
+
 /// On entries that kernels are made of, and on these kernels: the names of the lengths that lie in `dims`.
 constexpr llvm::StringLiteral kDimsAttr = "heddle.dims";
 
@@ -56,7 +59,7 @@ struct Machine {
   const Programs &programs; ///< the ops that a target writes itself
   int64_t registers = 32;   ///< vector registers
   bool takes = true;        ///< threads take work from counters (heddle_take); else each has a fixed stretch
-  bool costs = false;       ///< barriers have what the phase before them took as an attribute (Cost.h)
+  bool costs = false; ///< barriers have what the phase before them took as an attribute (Cost.h), places their forms
 };
 
 /// What threads do between two barriers.

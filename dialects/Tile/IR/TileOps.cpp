@@ -71,10 +71,10 @@ int64_t LaunchOp::ringWords() {
   return words;
 }
 
-int64_t LaunchOp::sharedBytes() {
+int64_t LaunchOp::barrierBytes() {
   int64_t barriers = 0;
   getBody().walk([&](StreamOp op) { barriers += op.getBulk() ? 8 * op.getStages() : 0; });
-  return 4 * (ownWords() + ringWords()) + barriers;
+  return barriers;
 }
 
 LogicalResult StreamOp::verify() {

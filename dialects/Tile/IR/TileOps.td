@@ -23,6 +23,9 @@ def Tile_LaunchOp : Tile_Op<"launch", [SingleBlock]> {
     - (C3) the body takes the number of its tile and yields nothing.
     - (C4) `on` names chips: those for which it is done at all; without it all of them.
     - (C5) `together` is 1 to 32: blocks for which a multiprocessor is to have registers at once.
+
+    Tiles are dealt to blocks in turn; `after`: as if so many others had been dealt before, so that several launches of a kernel
+    meet other blocks first.
     ```mlir
     tile.launch %count threads 256 {
     ^bb0(%tile: index):
@@ -31,16 +34,17 @@ def Tile_LaunchOp : Tile_Op<"launch", [SingleBlock]> {
     }
     ```
   }];
-  let arguments = (ins Index:$count, I64Attr:$threads, OptionalAttr<I64Attr>:$together, OptionalAttr<StrArrayAttr>:$on);
+  let arguments = (ins Index:$count, Optional<Index>:$before, I64Attr:$threads, OptionalAttr<I64Attr>:$together, OptionalAttr<StrArrayAttr>:$on);
   let regions = (region SizedRegion<1>:$body);
   let hasRegionVerifier = 1;
-  let assemblyFormat = "$count `threads` $threads (`together` $together^)? (`on` $on^)? $body attr-dict";
+  let assemblyFormat = "$count (`after` $before^)? `threads` $threads (`together` $together^)? (`on` $on^)? $body attr-dict";
   let extraClassDeclaration = [{
     /// Words of the pieces of its own, and of its largest ring behind them.
     int64_t ownWords();
     int64_t ringWords();
-    /// Bytes of shared memory: those, and the barriers of all streams.
-    int64_t sharedBytes();
+    /// Bytes of the barriers of all streams; all bytes of shared memory.
+    int64_t barrierBytes();
+    int64_t sharedBytes() { return 4 * (ownWords() + ringWords()) + barrierBytes(); }
   }];
 }
 

@@ -114,20 +114,33 @@ static int64_t residentBlocks(const Machine &machine, const Resources &r, int64_
   return blocks;
 }
 
+/// "unpack_rows+rotary*2".
+static std::string opsOf(const Launch &launch) {
+  std::string text;
+  for (auto it = launch.costs.begin(); it != launch.costs.end();) {
+    auto next = std::find_if(it, launch.costs.end(), [&](const loops::Cost &cost) { return cost.op != it->op; });
+    text += (text.empty() ? "" : "+") + it->op + (next - it > 1 ? "*" + std::to_string(next - it) : "");
+    it = next;
+  }
+  return text;
+}
+
 static llvm::json::Object kernelRow(const Launch &launch, const Dims &lengths, const Machine &machine, const Mix &loop,
                                     const Resources *resources) {
   auto value = [&](const Size &form) { return double(form.evaluate(lengths).value_or(0)); };
   double items = value(launch.items), operations = 0, read = 0, written = 0;
   bool dots = false;
-  llvm::SmallVector<StringRef> ops;
+  llvm::json::Array parts;
   for (const loops::Cost &cost : launch.costs) {
-    ops.push_back(cost.op);
+    bool mine = items > 0; // otherwise another kernel does it
+    double did = mine ? value(cost.operations) : 0, took = mine ? value(cost.read) : 0,
+           left = mine ? value(cost.written) : 0;
+    parts.push_back(llvm::json::Object{
+        {"op", cost.op}, {"operations", int64_t(did)}, {"read", int64_t(took)}, {"written", int64_t(left)}});
     dots |= cost.dots;
-    if (items > 0) { // otherwise another kernel does it
-      operations += value(cost.operations);
-      read += value(cost.read);
-      written += value(cost.written);
-    }
+    operations += did;
+    read += took;
+    written += left;
   }
   // A block works on one multiprocessor, and a warp is issued to by one scheduler.
   double blocks = std::max(1.0, std::ceil(items * double(launch.lanes) / double(launch.threads)));
@@ -146,7 +159,8 @@ static llvm::json::Object kernelRow(const Launch &launch, const Dims &lengths, c
                  : bound == compute ? "operations"
                                     : "instructions";
   llvm::json::Object row{{"kernel", launch.kernel},
-                         {"op", llvm::join(ops, "+")},
+                         {"op", opsOf(launch)},
+                         {"parts", std::move(parts)},
                          {"place", launch.place},
                          {"launches", launched ? launch.times : 0},
                          {"items", int64_t(items)},

@@ -36,4 +36,11 @@ FAULTS = [(name, LOOPS + file, right, wrong, test) for name, file, right, wrong,
     ("a bias is taken off", "Linear.cpp", "    sum = c.addf(sum, bias);", "    sum = c.subf(sum, bias);", "linear.mlir"),
     ("slopes climb", "AttentionBias.cpp", "Value distance = c.iota(c.sub(firstKey, row.own));", "Value distance = c.iota(c.sub(row.own, firstKey));", "attention-bias.mlir"),
     ("a rotation turns the other way", "Positions.cpp", "l.subf({l.mulf(u, c), l.mulf(v, s)})", "l.addf({l.mulf(u, c), l.mulf(v, s)})", "positions.mlir"),
+]] + [(name, "compiler/Conversion/ToKernels/" + file, right, wrong, "../ToKernels/levels.mlir") for name, file, right, wrong in [
+    # which phases are one kernel
+    ("a place that is still read is written over", "Phases.cpp", "(mine.second || it->second)", "mine.second"),
+    ("what a phase writes is read beside it", "Phases.cpp", "(mine.second || it->second)", "it->second"),
+    ("a phase has the level of those that it needs", "Phases.cpp", "level = levels[i] + 1;", "level = levels[i];"),
+    ("a kernel has the items of its first phase", "ItemForms.cpp", "all = {count + more,", "all = {count,"),
+    ("all phases of a kernel begin with its first team", "SplitKernels.cpp", "if (before && !tiled)", "if (before && tiled)"),
 ]]

@@ -467,7 +467,7 @@ static void emitTiles(Lowering &l, const AttentionPlan &plan, Value key, Value v
   Value count = l.mul(outer, blocks);
   if (parts)
     count = l.mul(count, parts->count);
-  auto launch = tile::LaunchOp::create(l.b, count, 2 * tileRows, IntegerAttr(), ArrayAttr());
+  auto launch = tile::LaunchOp::create(l.b, count, Value(), 2 * tileRows, l.b.getI64IntegerAttr(1), ArrayAttr());
   OpBuilder::InsertionGuard guard(l.b);
   Block *body = l.b.createBlock(&launch.getBody(), {}, {l.b.getIndexType()}, {l.b.getLoc()});
   Value number = body->getArgument(0), last = l.sub(blocks, l.constant(1)), part;

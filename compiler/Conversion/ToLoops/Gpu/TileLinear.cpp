@@ -110,7 +110,7 @@ void TileLinear::emit(const TileForm &form, Value rows) {
   Value count = l.mul(l.div(l.add(rows, s.rows - 1), l.constant(s.rows)), across);
   ArrayAttr on = form.on.empty() ? ArrayAttr() : l.b.getStrArrayAttr(form.on);
   IntegerAttr together = s.together ? l.b.getI64IntegerAttr(s.together) : IntegerAttr();
-  auto launch = tile::LaunchOp::create(l.b, count, fragmentOf(s).threads(), together, on);
+  auto launch = tile::LaunchOp::create(l.b, count, Value(), fragmentOf(s).threads(), together, on);
   OpBuilder::InsertionGuard guard(l.b);
   Location loc = op.getLoc();
   Type index = l.b.getIndexType();

@@ -16,6 +16,12 @@ Value WarpLanes::lane(Code &c) {
   return arith::IndexCastUIOp::create(c.b, c.b.getIndexType(), lane);
 }
 
+Value WarpLanes::turn(Code &c, Value number, Value count, Value before) {
+  Value last = c.rem(before, count), there = c.sub(count, last);
+  Value turn = c.add(number, there), less = c.sub(turn, count);
+  return c.select(c.less(turn, count), turn, less);
+}
+
 Value WarpLanes::fromLane(Code &c, Value value, Value from) {
   Value lane = arith::IndexCastOp::create(c.b, c.b.getI32Type(), from);
   Value all = everyLane(c), clamp = word(c, kWarp - 1);

@@ -35,6 +35,8 @@ public:
 
   /// This thread's number in its warp (index).
   static Value lane(Code &c);
+  /// The turn of worker `number` of `count` where `before` items have been dealt already (index).
+  static Value turn(Code &c, Value number, Value count, Value before);
   /// The value (f32 or i32) that lane `from` (index) holds.
   static Value fromLane(Code &c, Value value, Value from);
 };

@@ -40,6 +40,7 @@ struct WarpPlan final : loops::CPUPlan {
   }
   /// How many rows are no padding is asked by every kernel behind the one that counts them.
   bool scratchLasts(Operation *op) const override { return isa<LiveRowsOp>(op); }
+  bool worksByLevels() const override { return true; }
   Operation *leavesScratchFor(Operation *op) const override {
     auto linear = dyn_cast<LinearOp>(op);
     SmallVector<LinearOp> readers = linear ? loops::readersOfRows(linear) : SmallVector<LinearOp>();
