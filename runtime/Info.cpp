@@ -130,9 +130,9 @@ static void printText(const Model &model) {
     printf("kernels for GPUs: %zu, for %s\n", kernelNames(device).size(), imagesText(model).c_str());
   printf("numbers: stored as %s, added as f32%s\n", card.dtype.c_str(), card.dots ? ", products of bf16" : "");
   for (const CodesLine &codes : card.codes)
-    printf("codes: %lld bits, a scale for each %lld features, %lld matrices, %s\n", static_cast<long long>(codes.bits),
+    printf("codes: %lld bits, a scale for each %lld features, %lld %s, %s\n", static_cast<long long>(codes.bits),
            static_cast<long long>(codes.group), static_cast<long long>(codes.matrices),
-           humanBytes(uint64_t(codes.bytes)).c_str());
+           codes.matrices == 1 ? "matrix" : "matrices", humanBytes(uint64_t(codes.bytes)).c_str());
   if (!card.codes.empty())
     printf("products of codes: %s\n", card.codes.front().dots ? "rows rounded to 8 bits over 128 features, integer sums"
                                                               : "of the f32 that they mean");

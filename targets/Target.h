@@ -19,8 +19,9 @@ namespace heddle {
 
 /// How 16 bits can be multiplied and read.
 struct Halves {
-  bool dots = false; ///< products of pairs of bf16
-  bool f16 = false;  ///< conversions between f16 and f32
+  bool dots = false;  ///< products of pairs of bf16
+  bool f16 = false;   ///< conversions between f16 and f32
+  bool codes = false; ///< matrices of codes of 8 and 4 bits
 };
 
 /// Of --report.

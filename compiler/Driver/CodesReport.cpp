@@ -9,6 +9,12 @@
 using namespace heddle;
 
 void CodesReport::add(const PackRequest &request, const CodingError &error) {
+  // Parts of one matrix, as of queries, keys and values in one, are packed one by one.
+  for (Matrix &matrix : matrices)
+    if (matrix.name == request.tensor) {
+      matrix.bytes += request.bytes();
+      return matrix.error.add(error);
+    }
   matrices.push_back({request.tensor, request.layout.coding, request.bytes(), error});
 }
 

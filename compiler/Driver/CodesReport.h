@@ -14,7 +14,7 @@ namespace heddle {
 
 class CodesReport {
 public:
-  /// One matrix of the file, which became codes.
+  /// A matrix of the file that became codes, or a part of one.
   void add(const PackRequest &request, const CodingError &error);
   bool empty() const { return matrices.empty(); }
 

@@ -64,62 +64,6 @@ static bool isInput(const ImportOptions &options, ModuleOp module, StringRef out
                       [&](const std::string &file) { return llvm::sys::fs::equivalent(file, output); });
 }
 
-/// Says which matrices become codes (--weights-dtype), where a file of codes is not read already.
-static int codeWeights(const Console &console, ModuleOp module, const CompileOptions &options) {
-  if (options.pipeline.weightBits == 0)
-    return Ok;
-  if (module->hasAttr("heddle.stage") && stageOf(module) != "model")
-    return console.complain(Error::BadUsage,
-                            "--weights-dtype comes before the stage 'entries', and this file is past the stage '" +
-                                stageOf(module) + "'");
-  model::CodedAttr stored;
-  module.walk([&](model::ParamOp op) {
-    if (op.getCoded() && !op.getCoded()->isSearched())
-      stored = *op.getCoded();
-  });
-  if (stored)
-    return console.complain(Error::BadUsage,
-                            "the weights are stored as codes of " + Twine(stored.getBits()) + " bits already (" +
-                                stored.getFrom().getValue() +
-                                "), and would be rounded twice; --weights-dtype is of weights in f32, bf16 or f16");
-  return runStages(console, module, "model", options);
-}
-
-int heddle::setArithmetic(const Console &console, ModuleOp module, const CompileOptions &options, Halves target) {
-  if (int failed = codeWeights(console, module, options))
-    return failed;
-  using model::Stored;
-  model::Arithmetic had = model::arithmeticOf(module),
-                    want{options.dtype.empty() ? had.stored : *model::storedOf(options.dtype)};
-  bool said = options.dtype.empty() && options.math == "auto" && module->hasAttr("model.math");
-  want.dots = said ? had.dots
-                   : want.stored == Stored::bf16 && (options.math == "dots" || (options.math == "auto" && target.dots));
-  if (want.stored != Stored::bf16 && options.math == "dots")
-    return console.complain(Error::BadUsage, "--math=dots says how stored bf16 is multiplied; it needs --dtype=bf16");
-  if (want.dots && !target.dots)
-    return console.complain(
-        Error::TargetUnsupported,
-        "products of pairs of bf16 need a processor with avx512bf16 and avx512vbmi; --math=wide does without");
-  if (want.stored == Stored::f16 && !target.f16)
-    return console.complain(
-        Error::TargetUnsupported,
-        "numbers stored as f16 need a processor with f16c (x86-64-v3 and later have it); --dtype=bf16 --math=wide does without");
-  if (had.stored == want.stored && had.dots == want.dots)
-    return Ok;
-  if (model::hasBlob(module))
-    return console.complain(
-        Error::BadUsage,
-        "the weights of this file are laid out already; --dtype and --math come before the stage 'tiled'");
-  OpBuilder b(module.getContext());
-  module->removeAttr("model.dtype");
-  module->removeAttr("model.math");
-  if (want.halves())
-    module->setAttr("model.dtype", b.getStringAttr(model::wordOf(want.stored)));
-  if (want.stored == Stored::bf16)
-    module->setAttr("model.math", b.getStringAttr(want.dots ? "dots" : "wide"));
-  return Ok;
-}
-
 /// "cpu" where nobody has said.
 static StringRef targetName(ModuleOp module) {
   model::TargetAttr target = model::targetOf(module);
@@ -185,9 +129,9 @@ static std::vector<std::unique_ptr<Target>> targetsOf(const Console &console, co
 
 /// What all of them can do with 16 bits.
 static Halves commonHalves(ArrayRef<std::unique_ptr<Target>> targets) {
-  Halves all = {true, true};
+  Halves all = {true, true, true};
   for (const std::unique_ptr<Target> &target : targets)
-    all = {all.dots && target->halves().dots, all.f16 && target->halves().f16};
+    all = {all.dots && target->halves().dots, all.f16 && target->halves().f16, all.codes && target->halves().codes};
   return all;
 }
 

@@ -22,7 +22,7 @@ using namespace heddle;
 static int setArithmeticOfHost(const Console &console, ModuleOp module, const CompileOptions &options) {
   std::string error;
   std::optional<cpu::CPUTarget> host = cpu::CPUTarget::resolve("native", error);
-  return host ? setArithmetic(console, module, options, {host->processor.dots, host->processor.f16})
+  return host ? setArithmetic(console, module, options, {host->processor.dots, host->processor.f16, /*codes=*/true})
               : console.complain(Error::BadUsage, error);
 }
 

@@ -22,6 +22,9 @@ struct BlobTensor {
   uint64_t offset = 0; ///< in the blob
 };
 
+/// The name of a tensor of a pattern: "h.{0}.weight" with the indices inserted.
+std::string filledName(llvm::StringRef pattern, llvm::ArrayRef<int64_t> indices);
+
 /// All tensors of `model.blob`, ascending by offset.
 std::vector<BlobTensor> blobTensors(mlir::ModuleOp module);
 /// The size of the blob in bytes.

@@ -222,7 +222,7 @@ void PlanParameters::runOnOperation() {
 
 uint64_t heddle::plan::blobBytes(ModuleOp module) { return blobBytesOf(module); }
 
-static std::string filled(StringRef pattern, ArrayRef<int64_t> indices) {
+std::string heddle::plan::filledName(StringRef pattern, ArrayRef<int64_t> indices) {
   std::string name = pattern.str();
   for (auto [k, value] : llvm::enumerate(indices)) {
     std::string place = "{" + std::to_string(k) + "}";
@@ -247,7 +247,7 @@ std::vector<heddle::plan::BlobTensor> heddle::plan::blobTensors(ModuleOp module)
         t.offset += strides[i] * at[i];
         indices.push_back(firsts[i] + at[i]);
       }
-      t.name = filled(entry.getName(), indices);
+      t.name = filledName(entry.getName(), indices);
       all.push_back(t);
       more = false;
       for (int i = int(at.size()) - 1; i >= 0 && !more; --i)

@@ -19,7 +19,7 @@ public:
     return model::TargetAttr::get(context, name(), p.cpu, p.vectorWidth, p.registers, needs);
   }
 
-  Halves halves() const override { return {cpu.processor.dots, cpu.processor.f16}; }
+  Halves halves() const override { return {cpu.processor.dots, cpu.processor.f16, /*codes=*/true}; }
   const cpu::CPUTarget *processor() const override { return &cpu; }
 
   /// As it is compiled for a binary, function by function.

@@ -5,7 +5,7 @@
 
 The examples that say what they must yield are compiled with --dtype=bf16, with each --math that this processor has, and with
 --dtype=f16, and interpreted with the same. Outputs may be off by LIMIT: the root of the mean square of the difference, relative to that of what is
-expected; that they are off at all shows that something was rounded. Weights take half the bytes, but for biases and norms. One
+expected; that they are off at all shows that something was rounded. Weights take half the bytes, but for biases and norms. Then the same for codes of 8 and 4 bits (codes.py). One
 line a failure, then `N passed, N failed`."""
 import argparse
 import json
@@ -19,6 +19,8 @@ import numpy as np
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
 sys.path.insert(0, os.path.join(ROOT, "test", "Oracle"))
+sys.path.insert(0, HERE)
+import codes
 import tensors
 
 # A product is off by 2e-3, of f16 by an eighth of it; these models have up to six layers.
@@ -76,6 +78,7 @@ def main():
                         else:
                             off = rms((got[key] - e)[~ruled_out]) / rms(e[~ruled_out])
                         check("%s %s %s %s" % (name, math, engine, key), least < off <= most, "off by %.1e" % off)
+        codes.rows(heddle, work, check)
     print("%d passed, %d failed" % (passed, failed))
     return int(failed > 0 or not passed)
 

@@ -1,0 +1,230 @@
+//===- Storage.cpp - how reals are stored and multiplied ------------------===//
+//
+// --dtype, --math and --weights-dtype become attributes of the module and of its parameters, before any stage. Matrices
+// that a checkpoint stores as codes keep these where linears can read them; elsewhere they are the numbers they mean.
+//
+//===----------------------------------------------------------------------===//
+
+#include "compiler/Driver/Compile.h"
+#include "compiler/Driver/Output.h"
+#include "compiler/Plan/Indices.h"
+#include "compiler/Plan/ParameterBlob.h"
+#include "compiler/Weights/CodedTensor.h"
+#include "compiler/Weights/PackCoded.h"
+#include "dialects/Model/IR/Arithmetic.h"
+#include "dialects/Model/IR/Model.h"
+#include "dialects/Model/IR/Plan.h"
+#include "mlir/IR/Builders.h"
+#include "llvm/ADT/MapVector.h"
+
+using namespace mlir;
+using namespace heddle;
+
+static bool anyCodes(ModuleOp module) {
+  return module.walk([](model::ParamOp op) { return op.getCoded() ? WalkResult::interrupt() : WalkResult::advance(); })
+      .wasInterrupted();
+}
+
+/// Calls `visit` with the name of each tensor of a parameter, until it returns false. False: it did, or an index is
+/// neither a constant nor that of a repeat.
+static bool eachTensor(model::ParamOp op, llvm::function_ref<bool(StringRef)> visit) {
+  SmallVector<plan::IndexRange> ranges;
+  SmallVector<int64_t> at;
+  for (Value index : op.getIndices()) {
+    std::optional<plan::IndexRange> range = plan::rangeOf(index);
+    if (!range || range->first >= range->end)
+      return false;
+    ranges.push_back(*range);
+    at.push_back(range->first);
+  }
+  for (;;) {
+    if (!visit(plan::filledName(op.getName(), at)))
+      return false;
+    size_t i = at.size();
+    while (i > 0 && ++at[i - 1] == ranges[i - 1].end) {
+      at[i - 1] = ranges[i - 1].first;
+      --i;
+    }
+    if (i == 0)
+      return true;
+  }
+}
+
+/// Whether all readers can work on codes [results, features]: linears, and lookups of rows.
+static bool readsCodes(model::ParamOp op) {
+  return llvm::all_of(op->getUses(), [](OpOperand &use) {
+    auto linear = dyn_cast<model::LinearOp>(use.getOwner());
+    if (linear && use.getOperandNumber() == 1)
+      return !linear.getInOut() && !linear.getFilter();
+    return isa<model::EmbeddingOp>(use.getOwner()) && use.getOperandNumber() == 1;
+  });
+}
+
+/// The word by which codes say where they are from: "gptq" of "gptq, 4 bits".
+static std::string methodOf(const CodedTensor &tensor) {
+  std::string word;
+  for (char c : StringRef(tensor.kind()).split(',').first)
+    word += llvm::isAlnum(c) || c == '-' || c == '_' ? c : '_';
+  return word.empty() ? "codes" : word;
+}
+
+namespace {
+/// Finds the codes of parameters in the files of a model.
+class StoredCodesOf {
+public:
+  explicit StoredCodesOf(const WeightStore &store) : store(store) {}
+
+  /// How the tensors of `op` are coded, if all are so alike that one loop over layers reads them; nothing otherwise.
+  absl::StatusOr<model::CodedAttr> find(model::ParamOp op);
+
+private:
+  const WeightStore &store;
+};
+} // namespace
+
+absl::StatusOr<model::CodedAttr> StoredCodesOf::find(model::ParamOp op) {
+  std::optional<Coding> common;
+  std::string from;
+  absl::Status status;
+  bool alike = eachTensor(op, [&](StringRef name) {
+    const StoredTensor *tensor = store.find(name);
+    if (!tensor || !tensor->coded || tensor->shape().size() != 2)
+      return false;
+    absl::StatusOr<std::optional<CodedForm>> form = tensor->coded->form();
+    if (!form.ok())
+      status = form.status();
+    if (!form.ok() || !*form)
+      return false;
+    Coding coding;
+    coding.bits = (*form)->bits;
+    coding.group = (*form)->group;
+    coding.scale = packedTypeOf((*form)->scale);
+    coding.zeros = (*form)->zeros;
+    coding.ordered = !(*form)->order.empty();
+    if (!coding.misfit(tensor->shape()[1]).empty() || (common && !(*common == coding)))
+      return false;
+    common = coding;
+    from = methodOf(*tensor->coded);
+    return true;
+  });
+  if (!status.ok())
+    return status;
+  if (!alike || !common)
+    return model::CodedAttr();
+  Builder b(op.getContext());
+  Type scale = common->scale == PackedType::F16    ? Type(b.getF16Type())
+               : common->scale == PackedType::BF16 ? Type(b.getBF16Type())
+                                                   : Type(b.getF32Type());
+  return model::CodedAttr::get(op.getContext(), common->bits, common->group, scale, common->zeros, common->ordered,
+                               /*inOut=*/false, b.getStringAttr(from));
+}
+
+/// Marks the parameters whose tensors are integer codes that kernels can read.
+static int markStoredCodes(const Console &console, ModuleOp module, const CompileOptions &options, Halves target) {
+  auto quantised = module->getAttrOfType<StringAttr>("model.quantised");
+  bool early = !module->hasAttr("heddle.stage") || stageOf(module) == "model";
+  if (!quantised || !target.codes || options.import.headersOnly || !early)
+    return Ok;
+  int failed = Ok;
+  std::optional<WeightStore> store = openWeights(console, module, failed);
+  if (!store)
+    return failed;
+  llvm::MapVector<StringAttr, SmallVector<model::ParamOp>> parameters;
+  module.walk([&](model::ParamOp op) { parameters[op.getNameAttr()].push_back(op); });
+  StoredCodesOf codes(*store);
+  for (auto &[name, ops] : parameters) {
+    if (!llvm::all_of(ops, readsCodes))
+      continue;
+    absl::StatusOr<model::CodedAttr> coded = codes.find(ops.front());
+    if (!coded.ok())
+      return complain(console, coded.status());
+    for (model::ParamOp op : ops)
+      if (*coded)
+        op.setCodedAttr(*coded);
+  }
+  return Ok;
+}
+
+/// Says which matrices become codes (--weights-dtype), where a file of codes is not read already.
+static int codeWeights(const Console &console, ModuleOp module, const CompileOptions &options, Halves target) {
+  if (options.pipeline.weightBits == 0)
+    return Ok;
+  if (!target.codes)
+    return console.complain(
+        Error::TargetUnsupported,
+        "a GPU multiplies no codes yet; --target=cpu does, and --dtype=bf16 halves the weights there");
+  if (module->hasAttr("heddle.stage") && stageOf(module) != "model")
+    return console.complain(Error::BadUsage,
+                            "--weights-dtype comes before the stage 'entries', and this file is past the stage '" +
+                                stageOf(module) + "'");
+  model::CodedAttr stored;
+  module.walk([&](model::ParamOp op) {
+    if (op.getCoded() && !op.getCoded()->isSearched())
+      stored = *op.getCoded();
+  });
+  if (stored)
+    return console.complain(Error::BadUsage,
+                            "the weights are stored as codes of " + Twine(stored.getBits()) + " bits already (" +
+                                stored.getFrom().getValue() +
+                                "), and would be rounded twice; --weights-dtype is of weights in f32, bf16 or f16");
+  return runStages(console, module, "model", options);
+}
+
+/// Says how codes are multiplied: as integers, unless --math=wide.
+static int setCodes(const Console &console, ModuleOp module, const CompileOptions &options) {
+  auto had = module->getAttrOfType<StringAttr>("model.codes");
+  if (options.math == "auto" || !anyCodes(module))
+    return Ok;
+  StringRef want = options.math;
+  if ((had ? had.getValue() : StringRef("dots")) == want)
+    return Ok;
+  if (model::hasBlob(module))
+    return console.complain(Error::BadUsage,
+                            "the weights of this file are laid out already; --math comes before the stage 'tiled'");
+  module->setAttr("model.codes", StringAttr::get(module.getContext(), want));
+  return Ok;
+}
+
+int heddle::setArithmetic(const Console &console, ModuleOp module, const CompileOptions &options, Halves target) {
+  if (int failed = markStoredCodes(console, module, options, target))
+    return failed;
+  if (int failed = codeWeights(console, module, options, target))
+    return failed;
+  if (int failed = setCodes(console, module, options))
+    return failed;
+  using model::Stored;
+  model::Arithmetic had = model::arithmeticOf(module), want;
+  want.stored = options.dtype.empty() ? had.stored : *model::storedOf(options.dtype);
+  bool said = options.dtype.empty() && options.math == "auto" && module->hasAttr("model.math");
+  want.dots = said ? had.dots
+                   : want.stored == Stored::bf16 && (options.math == "dots" || (options.math == "auto" && target.dots));
+  if (want.stored != Stored::bf16 && options.math == "dots" && !anyCodes(module) &&
+      !module->hasAttr("model.quantised"))
+    return console.complain(Error::BadUsage,
+                            "--math=dots says how stored bf16 and codes are multiplied; it needs --dtype=bf16 or "
+                            "--weights-dtype");
+  if (want.dots && !target.dots && anyCodes(module) && options.math == "dots")
+    want.dots = false; // it was said of the codes
+  if (want.dots && !target.dots)
+    return console.complain(
+        Error::TargetUnsupported,
+        "products of pairs of bf16 need a processor with avx512bf16 and avx512vbmi; --math=wide does without");
+  if (want.stored == Stored::f16 && !target.f16)
+    return console.complain(
+        Error::TargetUnsupported,
+        "numbers stored as f16 need a processor with f16c (x86-64-v3 and later have it); --dtype=bf16 --math=wide does without");
+  if (had.stored == want.stored && had.dots == want.dots)
+    return Ok;
+  if (model::hasBlob(module))
+    return console.complain(
+        Error::BadUsage,
+        "the weights of this file are laid out already; --dtype and --math come before the stage 'tiled'");
+  OpBuilder b(module.getContext());
+  module->removeAttr("model.dtype");
+  module->removeAttr("model.math");
+  if (want.halves())
+    module->setAttr("model.dtype", b.getStringAttr(model::wordOf(want.stored)));
+  if (want.stored == Stored::bf16)
+    module->setAttr("model.math", b.getStringAttr(want.dots ? "dots" : "wide"));
+  return Ok;
+}
