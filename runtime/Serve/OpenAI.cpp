@@ -395,12 +395,14 @@ ApiError Answer::make(const PromptText &given, int64_t number, int64_t index) {
     say(choice, out.add(end));
     return !out.stopped() && !job.to->abandoned;
   };
+  if (job.chat && service.turnEnd)
+    how.ended = [&](int64_t, const std::vector<int64_t> &made) { return made.back() == *service.turnEnd; };
   std::vector<int64_t> ids;
   rt::Status status = rt::generate(*service.model, prompt, how, ids);
   if (!status.ok())
     return fromStatus(status, "");
   say(choice, out.finish());
-  if (out.stopped() || std::find(roles.eos.begin(), roles.eos.end(), end) != roles.eos.end())
+  if (out.stopped() || (job.chat && service.turnEnd == end) || std::find(roles.eos.begin(), roles.eos.end(), end) != roles.eos.end())
     choice.finish = "stop";
   if (number == 0)
     read += given.ids.size();

@@ -4,7 +4,7 @@
 #define HEDDLE_RUNTIME_SERVE_OPENAI_H
 
 #include "runtime/Model.h"
-#include "runtime/Serve/Fields.h"
+#include "runtime/Serve/RequestFields.h"
 #include "runtime/Serve/Listener.h"
 #include "runtime/Serve/Metrics.h"
 #include "runtime/Tokenizer/Tokenizer.h"
@@ -24,6 +24,7 @@ struct Service {
   int64_t started = 0;              ///< seconds since 1970
   /// Puts a conversation into the model's template; absent: the model has none.
   std::function<ApiError(const json::Value &body, std::string &text)> render;
+  std::optional<int64_t> turnEnd; ///< the token that ends an answer in a conversation
 };
 
 /// A prompt as text, and as what the model reads.

@@ -6,6 +6,7 @@
 #include "runtime/Serve/Gate.h"
 #include "runtime/Serve/OpenAI.h"
 #include "runtime/Serve/Queue.h"
+#include "runtime/Serve/ServeChat.h"
 #include <algorithm>
 #include <cstdio>
 #include <ctime>
@@ -42,6 +43,7 @@ public:
   rt::Status run();
 
 private:
+  void configureChat();
   void take(ExchangePtr exchange);
   void readRequests();
   void logAnswer(const RequestHead *head, int status);
@@ -88,6 +90,9 @@ rt::Status Server::configure(const rt::Args &args, const rt::StartOptions &start
   HEDDLE_TRY(args.integer("--context", 1, bound.value_or(1 << 24), service.context));
   HEDDLE_TRY(service.model->start(start));
 
+  if (&heddle_serve_render && !card.chat.empty())
+    configureChat();
+
   listener.judge = [this](const RequestHead &head) { return gate.judge(head); };
   listener.explain = [](const Refusal &refusal) { return errorBody(fromRefusal(refusal)); };
   listener.handle = [this](ExchangePtr exchange) { take(std::move(exchange)); };
@@ -97,6 +102,22 @@ rt::Status Server::configure(const rt::Args &args, const rt::StartOptions &start
       failJob(listener, job, {503, "this server is stopping", "", "draining"});
   };
   return listener.open();
+}
+
+/// Conversations go through the program's template, and end where it ends a turn.
+void Server::configureChat() {
+  service.render = [this](const json::Value &body, std::string &text) -> ApiError {
+    json::Value variables;
+    if (ApiError error = conversationOf(service.model->card(), body, variables))
+      return error;
+    if (heddle_serve_render(json::write(variables), text))
+      return {};
+    return {400, std::move(text), "messages", "chat_template_error"};
+  };
+  rt::Encoded encoded;
+  std::string last = chatTrait(service.model->card(), "turn_end");
+  if (!last.empty() && service.tokenizer->encode(last, nullptr, false, encoded).ok() && encoded.tokens.size() == 1)
+    service.turnEnd = encoded.tokens[0].id;
 }
 
 void Server::logAnswer(const RequestHead *head, int status) {

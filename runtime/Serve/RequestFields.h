@@ -1,7 +1,7 @@
 // What a request may say: one table of all fields with their kinds and bounds, from which requests are checked,
 // messages are made and the page of the API is printed (`MODEL serve --fields`).
-#ifndef HEDDLE_RUNTIME_SERVE_FIELDS_H
-#define HEDDLE_RUNTIME_SERVE_FIELDS_H
+#ifndef HEDDLE_RUNTIME_SERVE_REQUESTFIELDS_H
+#define HEDDLE_RUNTIME_SERVE_REQUESTFIELDS_H
 
 #include "runtime/Json/Tree.h"
 #include "runtime/Serve/Http.h"

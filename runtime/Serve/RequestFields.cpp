@@ -1,6 +1,6 @@
 // Fields that are taken and do nothing here are not in the table; what would change an answer and is not done is
 // refused where it asks for something.
-#include "runtime/Serve/Fields.h"
+#include "runtime/Serve/RequestFields.h"
 #include "runtime/Status.h"
 #include <algorithm>
 
