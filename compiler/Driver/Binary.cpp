@@ -9,6 +9,7 @@
 #include "compiler/Driver/CodesReport.h"
 #include "compiler/Driver/Exit.h"
 #include "compiler/Driver/Limits.h"
+#include "compiler/Driver/Load.h"
 #include "compiler/Driver/Output.h"
 #include "compiler/Driver/Phase.h"
 #include "compiler/Driver/Scratch.h"
@@ -110,12 +111,17 @@ static std::string sideFile(const CompileOptions &options) {
 /// `side` of the folder.
 static absl::StatusOr<WrittenWeights> writeData(const Scratch &folder, StringRef data, StringRef side,
                                                 ObjectMachine machine, const WeightStore &store, const PackPlan &plan,
-                                                const std::string &tokenizer, CodesReport &codes) {
+                                                const Words &words, CodesReport &codes) {
   ObjectOptions parts;
   parts.machine = machine;
   parts.pack.rounded = [&](const PackRequest &request, const CodingError &error) { codes.add(request, error); };
+  const std::string &tokenizer = words.blob;
   parts.symbols.push_back({"heddle_tokenizer", tokenizer.empty() ? std::string(1, '\0') : tokenizer, 64});
   parts.symbols.push_back(ObjectSymbol::number("heddle_tokenizer_size", tokenizer.size()));
+  if (!words.templates.empty()) {
+    parts.symbols.push_back({"heddle_template", words.templates, 64});
+    parts.symbols.push_back(ObjectSymbol::number("heddle_template_size", words.templates.size()));
+  }
   parts.symbols.push_back(ObjectSymbol::number("heddle_weights_size", plan.bytes));
   if (side.empty())
     return writeWeightsObject(data, store, plan, parts);
@@ -159,11 +165,16 @@ static std::vector<std::string> pictureReader(ModuleOp module, StringRef runtime
 }
 
 /// The archives of a server, for a model that makes texts and has a tokenizer.
-static std::vector<std::string> server(ModuleOp module, StringRef runtime) {
+static std::vector<std::string> server(ModuleOp module, const Words &words, StringRef runtime) {
   if (!module->hasAttr("model.tokenizer") || !module->hasAttr("model.generate"))
     return {};
   std::vector<std::string> files = {"--undefined=heddle_serve_command", "--undefined=heddle_notices_of_serving"};
-  for (StringRef name : {"libheddle_serve.a", "libheddle_json.a"}) {
+  SmallVector<StringRef> archives = {"libheddle_serve.a", "libheddle_json.a"};
+  if (!words.templates.empty()) {
+    files.push_back("--undefined=heddle_serve_render");
+    archives.insert(archives.begin() + 1, "libheddle_chat.a");
+  }
+  for (StringRef name : archives) {
     llvm::SmallString<128> archive(llvm::sys::path::parent_path(runtime));
     llvm::sys::path::append(archive, name);
     files.push_back(std::string(archive));
@@ -194,11 +205,11 @@ static int askForSpace(const Console &console, const Scratch &folder, const std:
 
 /// Links `files` with the runtime into `linked`.
 static int linkInto(const Console &console, Scratch &folder, const std::string &linked, std::vector<std::string> files,
-                    ModuleOp module, const CompileOptions &options) {
+                    ModuleOp module, const CompileOptions &options, const Words &words) {
   std::string runtime = runtimeArchive(options), error;
   llvm::append_range(files, pictureReader(module, runtime));
   if (options.serve)
-    llvm::append_range(files, server(module, runtime));
+    llvm::append_range(files, server(module, words, runtime));
   if (options.forTarget.emulate)
     llvm::append_range(files, emulator(runtime));
   std::vector<std::string> copied = files;
@@ -230,7 +241,7 @@ static int moveIntoPlace(const Console &console, const Scratch &folder, const st
 /// side file), links both with the runtime in a scratch folder beside the output, and renames the result. Returns the
 /// exit code.
 int heddle::writeBinary(const Console &console, ModuleOp module, llvm::Module &code, const cpu::CPUTarget &target,
-                        const CompileOptions &options, const std::string &tokenizer) {
+                        const CompileOptions &options, const Words &words) {
   PackPlan plan = packPlanOf(module);
   int failed = Ok;
   std::optional<WeightStore> store = openWeights(console, module, failed);
@@ -253,10 +264,10 @@ int heddle::writeBinary(const Console &console, ModuleOp module, llvm::Module &c
   ObjectMachine machine = code.getTargetTriple().isAArch64() ? ObjectMachine::AArch64 : ObjectMachine::X86_64;
   std::string data = folder.file("data.o"), digests = folder.file("digests.o"), side = sideFile(options);
   CodesReport codes;
-  absl::StatusOr<WrittenWeights> weights = writeData(folder, data, side, machine, *store, plan, tokenizer, codes);
+  absl::StatusOr<WrittenWeights> weights = writeData(folder, data, side, machine, *store, plan, words, codes);
   if (!weights.ok())
     return complain(console, weights.status());
-  if (absl::Status status = writeDigests(digests, machine, code, *weights, tokenizer, side); !status.ok())
+  if (absl::Status status = writeDigests(digests, machine, code, *weights, words.blob, side); !status.ok())
     return complain(console, status);
   phase.emplace("rest of the code generation", say);
   bool good = compiled.get();
@@ -272,7 +283,7 @@ int heddle::writeBinary(const Console &console, ModuleOp module, llvm::Module &c
 
   phase.emplace("link", say);
   std::string linked = folder.file("linked");
-  if ((failed = linkInto(console, folder, linked, files, module, options)))
+  if ((failed = linkInto(console, folder, linked, files, module, options, words)))
     return failed;
   phase.emplace("check of the binary", say);
   if ((failed = verify(console, folder, linked, options.output)))

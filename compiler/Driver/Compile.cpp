@@ -189,7 +189,7 @@ static int compileFor(const Console &console, OwningOpRef<ModuleOp> module, Arra
   if (options.emit == "exe" && !words.note.empty())
     console.err << "heddle: note: compiled without a tokenizer: " << words.note << "\n";
   if (!isIR)
-    return writeOutput(console, parts, options, *host, words.blob);
+    return writeOutput(console, parts, options, *host, words);
   return writeAtomically(console, options.output, [&](llvm::raw_pwrite_stream &os) {
     printIR(parts[0].module, os, {options.locations, ""});
     return true;

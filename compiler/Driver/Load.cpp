@@ -181,7 +181,7 @@ static void readTokenizer(const ImportOptions &options, ModuleOp module, bool pa
 //===--- the chat template ----------------------------------------------------===//
 
 /// Compiles the chat template of a model that makes texts, and writes what it understands as `model.chat`.
-static void readTemplate(const ImportOptions &options, ModuleOp module, const Words &words, DiagnosticSink &sink) {
+static void readTemplate(const ImportOptions &options, ModuleOp module, Words &words, DiagnosticSink &sink) {
   if (words.chatTemplate == "none" || (module && !module->hasAttr("model.generate")))
     return;
   llvm::SmallString<256> folder(options.path);
@@ -206,6 +206,7 @@ static void readTemplate(const ImportOptions &options, ModuleOp module, const Wo
   if (!traits.turnEnd.empty())
     chat.set("turn_end", b.getStringAttr(traits.turnEnd));
   module->setAttr("model.chat", chat.getDictionary(module.getContext()));
+  words.templates = std::move(templates.blob);
 }
 
 //===--- all of it ------------------------------------------------------------===//

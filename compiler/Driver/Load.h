@@ -19,8 +19,9 @@ int canRead(const Console &console, llvm::StringRef file);
 
 /// The tokenizer of a binary.
 struct Words {
-  std::string blob; ///< heddle_tokenizer; empty: none
-  std::string note; ///< why there is none although the model has one that cannot be read
+  std::string blob;      ///< heddle_tokenizer; empty: none
+  std::string note;      ///< why there is none although the model has one that cannot be read
+  std::string templates; ///< heddle_template; empty: none
   /// The file of the chat template instead of the model's, or "none": what --template says.
   std::string chatTemplate;
 };

@@ -3,6 +3,7 @@
 #include "compiler/Driver/Output.h"
 #include "compiler/Driver/Binary.h"
 #include "compiler/Driver/Exit.h"
+#include "compiler/Driver/Load.h"
 #include "compiler/Driver/Phase.h"
 #include "compiler/Plan/ParameterBlob.h"
 #include "compiler/Weights/OutputFile.h"
@@ -103,7 +104,7 @@ static std::unique_ptr<llvm::Module> joinedCode(ArrayRef<TargetPart> parts, llvm
 }
 
 int heddle::writeOutput(const Console &console, ArrayRef<TargetPart> parts, const CompileOptions &options,
-                        const cpu::CPUTarget &host, const std::string &tokenizer) {
+                        const cpu::CPUTarget &host, const Words &words) {
   std::optional<Phase> phase;
   std::string error;
   auto refused = [&] { return console.complain(Error::OurMistake, error); };
@@ -126,7 +127,7 @@ int heddle::writeOutput(const Console &console, ArrayRef<TargetPart> parts, cons
     return refused();
   phase.reset();
   if (options.emit == "exe")
-    return writeBinary(console, parts[0].module, *code, host, options, tokenizer);
+    return writeBinary(console, parts[0].module, *code, host, options, words);
   phase.emplace("code generation", options.time ? &console.err : nullptr);
   std::vector<cpu::CodePart> functions = cpu::splitFunctions(*code);
   if (!cpu::compileParts(functions, host, true, error) || !(code = cpu::joinParts(functions, joined.llvm, error)))

@@ -7,6 +7,8 @@
 
 namespace heddle {
 
+struct Words;
+
 /// The packed weights that a module of stage `tiled` or later asks for (its `model.blob`).
 PackPlan packPlanOf(mlir::ModuleOp module);
 
@@ -20,10 +22,10 @@ struct TargetPart {
   mlir::ModuleOp module;
 };
 
-/// Writes an output stage of the targets' parts: text, an object, or the linked binary with the blob `tokenizer` in it.
+/// Writes an output stage of the targets' parts: text, an object, or the linked binary with the blobs of `words` in it.
 /// `host` is the processor of the runtime.
 int writeOutput(const Console &console, llvm::ArrayRef<TargetPart> parts, const CompileOptions &options,
-                const cpu::CPUTarget &host, const std::string &tokenizer);
+                const cpu::CPUTarget &host, const Words &words);
 
 /// Says what went wrong with weights or with a file that is written; returns its exit code.
 int complain(const Console &console, const absl::Status &status);

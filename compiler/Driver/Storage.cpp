@@ -198,8 +198,7 @@ int heddle::setArithmetic(const Console &console, ModuleOp module, const Compile
   bool said = options.dtype.empty() && options.math == "auto" && module->hasAttr("model.math");
   want.dots = said ? had.dots
                    : want.stored == Stored::bf16 && (options.math == "dots" || (options.math == "auto" && target.dots));
-  if (want.stored != Stored::bf16 && options.math == "dots" && !anyCodes(module) &&
-      !module->hasAttr("model.quantised"))
+  if (want.stored != Stored::bf16 && options.math == "dots" && !anyCodes(module) && !module->hasAttr("model.quantised"))
     return console.complain(Error::BadUsage,
                             "--math=dots says how stored bf16 and codes are multiplied; it needs --dtype=bf16 or "
                             "--weights-dtype");

@@ -402,7 +402,8 @@ ApiError Answer::make(const PromptText &given, int64_t number, int64_t index) {
   if (!status.ok())
     return fromStatus(status, "");
   say(choice, out.finish());
-  if (out.stopped() || (job.chat && service.turnEnd == end) || std::find(roles.eos.begin(), roles.eos.end(), end) != roles.eos.end())
+  if (out.stopped() || (job.chat && service.turnEnd == end) ||
+      std::find(roles.eos.begin(), roles.eos.end(), end) != roles.eos.end())
     choice.finish = "stop";
   if (number == 0)
     read += given.ids.size();

@@ -4,9 +4,9 @@
 #define HEDDLE_RUNTIME_SERVE_OPENAI_H
 
 #include "runtime/Model.h"
-#include "runtime/Serve/RequestFields.h"
 #include "runtime/Serve/Listener.h"
 #include "runtime/Serve/Metrics.h"
+#include "runtime/Serve/RequestFields.h"
 #include "runtime/Tokenizer/Tokenizer.h"
 #include <chrono>
 #include <map>

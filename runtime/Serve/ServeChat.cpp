@@ -32,7 +32,8 @@ static ApiError joinParts(Value &content) {
   for (const Value &part : content.items) {
     const Value *type = part.find("type"), *said = part.find("text");
     if (!type || type->text != "text" || !said || !said->is(Value::Kind::Text))
-      return {400, "a part of `content` must be {\"type\": \"text\", \"text\": ...}: pictures and sound are not served", "messages", "unsupported_content"};
+      return {400, "a part of `content` must be {\"type\": \"text\", \"text\": ...}: pictures and sound are not served",
+              "messages", "unsupported_content"};
     text += (text.empty() ? "" : "\n") + said->text;
   }
   content = textValue(std::move(text));

@@ -1,5 +1,5 @@
-// A conversation of a request as the text that the model reads: what its template understands is in the card, and what it
-// does not is done here (a system turn goes in front of the first question, parts are joined).
+// A conversation of a request as the text that the model reads: what its template understands is in the card, and what
+// it does not is done here (a system turn goes in front of the first question, parts are joined).
 #ifndef HEDDLE_RUNTIME_SERVE_SERVECHAT_H
 #define HEDDLE_RUNTIME_SERVE_SERVECHAT_H
 
