@@ -8,6 +8,7 @@ failure, then `N passed, N failed`."""
 import argparse
 import json
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -27,6 +28,53 @@ def texts_of(events):
             texts[index] = texts.get(index, "") + choice["text"]
             ends[index] = choice["finish_reason"] or ends.get(index)
     return texts, ends
+
+
+TEMPLATE = """{% for m in messages %}{{ m.role | capitalize }}: {{ m.content | trim }}
+{% endfor %}{% if add_generation_prompt %}{{ opening | default("Once upon a time") }}{% endif %}"""
+
+
+def conversations(t, heddle, work):
+    """A model with a chat template: its answers are what it says of the rendered text."""
+    folder = os.path.join(work, "talker")
+    shutil.copytree(os.path.join(ROOT, "examples", "stories"), folder)
+    with open(os.path.join(folder, "chat_template.jinja"), "w") as file:
+        file.write(TEMPLATE)
+    binary = os.path.join(work, "talker.bin")
+    subprocess.run([heddle, "compile", folder, "-o", binary], check=True)
+    path = "/v1/chat/completions"
+
+    def alone(messages, **variables):
+        request = json.dumps(dict(variables, messages=messages, add_generation_prompt=True)) + "\n"
+        text = json.loads(subprocess.run([heddle, "template", folder, "--json"], input=request, check=True, stdout=subprocess.PIPE, text=True).stdout)["text"]
+        out = subprocess.run([binary, "generate", "--text", text, "-n", "20", "--greedy"], check=True, stdout=subprocess.PIPE).stdout.decode()
+        return out[len(text):-1]
+
+    with Server(binary) as server:
+        talk = [{"role": "system", "content": "Be kind."}, {"role": "user", "content": "Tell me of an old cat."}]
+        ask = {"messages": talk, "max_tokens": 20, "temperature": 0}
+        status, got = server.post(path, ask)
+        said = got["choices"][0]["message"]["content"] if status == 200 else None
+        t.check("a conversation", said == alone(talk) and got["object"] == "chat.completion", got)
+        parts = [talk[0], {"role": "user", "content": [{"type": "text", "text": "Tell me"}, {"type": "text", "text": "of an old cat."}]}]
+        joined = [talk[0], {"role": "user", "content": "Tell me\nof an old cat."}]
+        status, got = server.post(path, dict(ask, messages=parts))
+        t.check("parts are joined", status == 200 and got["choices"][0]["message"]["content"] == alone(joined), got)
+        status, got = server.post(path, dict(ask, chat_template_kwargs={"opening": "The weaver"}))
+        t.check("variables", status == 200 and got["choices"][0]["message"]["content"] == alone(talk, opening="The weaver"), got)
+        status, events = server.stream(path, ask)
+        pieces = [e["choices"][0]["delta"] for e in events[:-1]]
+        t.check("its stream", pieces[0].get("role") == "assistant" and "".join(d.get("content", "") for d in pieces) == said and events[-1] == "[DONE]", events[-1])
+        status, got = server.post(path, dict(ask, max_tokens=3, logprobs=True, top_logprobs=2))
+        content = got["choices"][0]["logprobs"]["content"] if status == 200 else []
+        t.check("its probabilities", len(content) == 3 and all(len(c["top_logprobs"]) == 2 and c["top_logprobs"][0]["logprob"] == c["logprob"] for c in content), got)
+        for what, body, words in (("no messages", {}, "messages"), ("no turns", {"messages": []}, "messages"), ("a turn of no role", {"messages": [{"content": "a"}]}, "role"),
+                                  ("a picture", {"messages": [{"role": "user", "content": [{"type": "image_url", "image_url": {"url": "x"}}]}]}, "pictures"),
+                                  ("a number", {"messages": [{"role": "user", "content": 5}]}, "content"),
+                                  ("no such template", {"messages": [{"role": "user", "content": "a"}], "chat_template_kwargs": {"messages": 5}}, "")):
+            status, got = server.post(path, dict(body, max_tokens=1))
+            t.check(what, status == 400 and words in got["error"]["message"], got)
+        t.check("stops", server.stop() == 0)
 
 
 def main():
@@ -152,6 +200,7 @@ def main():
             status, head, _ = server.request("GET", "/health")
             t.check("fields", head["x-content-type-options"] == "nosniff" and "access-control-allow-origin" not in head, head)
             t.check("stops", server.stop() == 0)
+        conversations(t, heddle, work)
         fields = subprocess.run([binary, "serve", "--fields"], check=True, stdout=subprocess.PIPE, text=True).stdout
         t.check("the table of fields", "| `temperature` | both | a number, 0 to 2 |" in fields, fields)
     return t.end()
