@@ -131,7 +131,9 @@ protected:
     ASSERT_EQ(expected.size(), request.bytes()) << name(request);
     for (uint64_t strip : {uint64_t(1), uint64_t(10000), uint64_t(1) << 20}) {
       Collect sink;
-      absl::Status status = packRequest(*store, request, sink, {strip});
+      PackOptions options;
+      options.stripBytes = strip;
+      absl::Status status = packRequest(*store, request, sink, options);
       ASSERT_TRUE(status.ok()) << name(request) << "\n" << text(status);
       ASSERT_TRUE(sink.text == expected) << name(request) << " strip " << strip;
       ASSERT_LE(sink.largest, std::max<uint64_t>(strip, 4096));
