@@ -42,5 +42,5 @@ int main(int argc, char **argv) {
   toy::addPasses(pm);
   if (mlir::failed(pm.run(*module)))
     return console.complain(Error::OurMistake, "the toy's passes failed");
-  return writeOutput(console, {{&target, *module}}, options, *host, "");
+  return writeOutput(console, {{&target, *module}}, options, *host, {});
 }
