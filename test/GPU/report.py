@@ -31,15 +31,16 @@ def times(n, count):
 
 
 def linear(rows, k, n, bias=True, extra=0, rounded=False):
-    """Rows rounded to bf16 first (4 bytes read, 2 written) unless a linear before has `rounded` them, then the product with a weight in bf16; `extra`: f32
+    """Rows rounded to bf16 first (4 bytes read, 2 written) unless a linear or a norm before has `rounded` them, then the product with a weight in bf16; `extra`: f32
     operands of its epilogue, as large as it."""
     weight = math.ceil(n / PANEL) * PANEL * (k + k % 2) * 2
     read = rows * k * (2 if rounded else 4 + 2) + weight + (4 * n if bias else 0) + 4 * rows * n * extra
     return 2 * rows * k * n, read, (0 if rounded else rows * k * 2) + 4 * rows * n
 
 
-def norm(rows, width, vectors):
-    return 0, 4 * rows * width + 4 * vectors * width, 4 * rows * width
+def norm(rows, width, vectors, written=2):
+    """Rows that linears alone read are written in bf16, those that something else reads too (the hidden states that a run gives) in f32 as well."""
+    return 0, 4 * rows * width + 4 * vectors * width, written * rows * width
 
 
 def table(rows, width):
@@ -67,28 +68,29 @@ def rotary(rows, width, head):
 
 def gpt2(rows, keys, w=768, layers=12, vocab=50257):
     step = rows == 1
-    layer = add(linear(rows, w, w), times(2, linear(rows, w, w, rounded=True)), linear(rows, w, w, extra=1), linear(rows, w, 4 * w), linear(rows, 4 * w, w, extra=1))
+    layer = add(times(3, linear(rows, w, w, rounded=True)), linear(rows, w, w, extra=1), linear(rows, w, 4 * w, rounded=True), linear(rows, 4 * w, w, extra=1))
     pairs = keys if step else rows * (rows + 1) // 2
     masks = 8 * keys + words(keys) + (24 if step else 8 * rows + 8)
-    return {"linear": add(times(layers, layer), linear(rows, w, vocab, bias=False)), "layer_norm": times(2 * layers + 1, norm(rows, w, 2)),
+    return {"linear": add(times(layers, layer), linear(rows, w, vocab, bias=False, rounded=True)), "layer_norm": add(times(2 * layers, norm(rows, w, 2)), norm(rows, w, 2, written=2 if step else 6)),
             "sdpa": times(layers, attention(rows, keys, 12, 12, 64, pairs, masks, 2 if step else 4)), "embedding": times(2, table(rows, w))}
 
 
 def llama(rows, keys, w=2048, inner=5632, layers=22, vocab=32000, kv=256):
     step = rows == 1
-    layer = add(linear(rows, w, w, bias=False), times(2, linear(rows, w, kv, bias=False, rounded=True)), linear(rows, w, w, bias=False, extra=1),
-                linear(rows, w, inner, bias=False), linear(rows, w, inner, bias=False, extra=1, rounded=True), linear(rows, inner, w, bias=False, extra=1))
+    layer = add(linear(rows, w, w, bias=False, rounded=True), times(2, linear(rows, w, kv, bias=False, rounded=True)), linear(rows, w, w, bias=False, extra=1),
+                linear(rows, w, inner, bias=False, rounded=True), linear(rows, w, inner, bias=False, extra=1, rounded=True), linear(rows, inner, w, bias=False, extra=1))
     pairs = keys if step else rows * (rows + 1) // 2
     masks = 8 * keys + words(keys) + (24 if step else 8 * rows + 8)
-    return {"linear": add(times(layers, layer), linear(rows, w, vocab, bias=False)), "rms_norm": times(2 * layers + 1, norm(rows, w, 1)),
+    return {"linear": add(times(layers, layer), linear(rows, w, vocab, bias=False, rounded=True)), "rms_norm": add(times(2 * layers, norm(rows, w, 1)), norm(rows, w, 1, written=2 if step else 6)),
             "sdpa": times(layers, attention(rows, keys, 32, 4, 64, pairs, masks, 2 if step else 4)), "embedding": table(rows, w),
             "rotary": times(layers, add(rotary(rows, w, 64), rotary(rows, kv, 64)))}
 
 
 def bert(rows, keys, w=768, layers=12):
-    layer = add(linear(rows, w, w), times(2, linear(rows, w, w, rounded=True)), linear(rows, w, w, extra=1), linear(rows, w, 4 * w), linear(rows, 4 * w, w, extra=1))
+    """Rows come into a layer from the one before, so its first linear rounds them."""
+    layer = add(linear(rows, w, w), times(2, linear(rows, w, w, rounded=True)), linear(rows, w, w, extra=1), linear(rows, w, 4 * w, rounded=True), linear(rows, 4 * w, w, extra=1))
     masks = 8 * keys + 8 * rows + words(keys) + 8 * rows + 8
-    return {"linear": add(times(layers, layer), linear(1, w, w)), "layer_norm": times(2 * layers + 1, norm(rows, w, 2)),
+    return {"linear": add(times(layers, layer), linear(1, w, w)), "layer_norm": add(times(layers, norm(rows, w, 2, written=6)), times(layers + 1, norm(rows, w, 2, written=4))),
             "sdpa": times(layers, attention(rows, keys, 12, 12, 64, rows * keys, masks)), "embedding": times(3, table(rows, w))}
 
 

@@ -25,4 +25,17 @@ module attributes {model.dims = {}, model.dtype = "bf16", model.math = "dots", m
     %e = model.linear %x, %w {model.schedule = #tiles} : (!model.tensor<[n, 96], f32>, !model.tensor<[48, 96], f32>) -> !model.tensor<[n, 48], f32>
     return %a, %b, %c, %d, %e : !model.tensor<[n, 48], f32>, !model.tensor<[n, 48], f32>, !model.tensor<[n, 48], f32>, !model.tensor<[n, 48], f32>, !model.tensor<[n, 48], f32>
   }
+
+  // A norm leaves its rows rounded to all linears that read them; what else reads it reads its result.
+  // CHECK-LABEL: func.func @normed
+  func.func @normed(%x: !model.tensor<[n, 96], f32>, %g: !model.tensor<[96], f32>) -> (!model.tensor<[n, 48], f32>, !model.tensor<[n, 48], f32>, !model.tensor<[n, 96], f32>) {
+    %w = model.param "w" {layout = #panels, offset = 0 : i64, strides = array<i64>} : !model.tensor<[48, 96], f32>
+    // CHECK: model.rms_norm {{.*}}model.scratch = [[NORM:#[a-z0-9]+]]}
+    %y = model.rms_norm %x weight %g eps 1.0e-5 offset 0.0 : (!model.tensor<[n, 96], f32>, !model.tensor<[96], f32>) -> !model.tensor<[n, 96], f32>
+    // CHECK: model.linear {{.*}}model.scratch = [[NORM]]}
+    %a = model.linear %y, %w {model.schedule = #tiles} : (!model.tensor<[n, 96], f32>, !model.tensor<[48, 96], f32>) -> !model.tensor<[n, 48], f32>
+    // CHECK: model.linear {{.*}}model.scratch = [[NORM]]}
+    %b = model.linear %y, %w {model.schedule = #tiles} : (!model.tensor<[n, 96], f32>, !model.tensor<[48, 96], f32>) -> !model.tensor<[n, 48], f32>
+    return %a, %b, %y : !model.tensor<[n, 48], f32>, !model.tensor<[n, 48], f32>, !model.tensor<[n, 96], f32>
+  }
 }

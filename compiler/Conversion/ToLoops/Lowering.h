@@ -41,6 +41,12 @@ constexpr llvm::StringLiteral kOfAttr = "heddle.of";
 
 class Lowering;
 
+/// What else becomes of a result: `store` takes the elements of lanes from `column` on in `row`.
+struct Beside {
+  std::function<void(mlir::Value row, mlir::Value column, mlir::Value mask, mlir::Value elements)> store; ///< or null
+  bool alone = false; ///< nothing reads the result as it is
+};
+
 /// Ops whose code each target writes in its own way; all others are one source for every target.
 struct Programs {
   mlir::LogicalResult (*linear)(Lowering &, model::LinearOp);
@@ -49,6 +55,8 @@ struct Programs {
   mlir::LogicalResult (*cacheWrite)(Lowering &, mlir::Operation *);
   /// Any other op: whether the target has lowered it. Null where it lowers none itself.
   bool (*other)(Lowering &, mlir::Operation *) = nullptr;
+  /// What else becomes of a norm of rows. Null where nothing ever does.
+  Beside (*beside)(Lowering &, mlir::Operation *) = nullptr;
 };
 /// Of vector registers and threads (Attention.cpp).
 const Programs &registerPrograms();

@@ -53,12 +53,17 @@ static void eachRow(Lower &l, Operation *op,
   auto type = cast<ModelTensorType>(op->getResult(0).getType());
   Rows rows(l, type);
   Value from = l.pointer(op->getOperand(0)), to = l.allocatePointer(op->getResult(0));
+  Beside beside = l.machine.programs.beside ? l.machine.programs.beside(l, op) : Beside();
   l.parallelFor(loc, rows.count, [&](Value r) {
     Value at = l.mul(r, rows.n);
     Value x = l.at(from, at, l.f32()), y = l.at(to, at, l.f32());
     auto element = start(x, rows.n);
     l.vectors(rows.n, [&](Value j, Value mask) {
-      l.storeLanes({element(l.loadVec(x, j, mask), j, mask), l.at(y, j, l.f32())}, mask);
+      Value elements = element(l.loadVec(x, j, mask), j, mask);
+      if (!beside.alone)
+        l.storeLanes({elements, l.at(y, j, l.f32())}, mask);
+      if (beside.store)
+        beside.store(r, j, mask, elements);
     });
   });
   l.barrier(loc);

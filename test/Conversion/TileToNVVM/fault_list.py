@@ -60,6 +60,10 @@ FAULTS = [
     # groups
     ("rows lie one behind the other", GPU + "PackGroups.cpp", "Value row = l.rem(item, rows), group = l.div(item, rows);", "Value group = l.rem(item, l.constant(step.depth() / kWords)), row = l.div(item, l.constant(step.depth() / kWords));"),
     ("right sides of two units are swapped", TILES + "Products.cpp", "mul(rem(div(lane, constant(8)), constant(2)), 4), k)", "mul(sub(constant(1), rem(div(lane, constant(8)), constant(2))), 4), k)"),
+    # rows that a norm rounds
+    ("a norm leaves rows of groups one behind the other", GPU + "RoundedRows.cpp", "  if (grouped) {\n      Value eight", "  if (!grouped) {\n      Value eight"),
+    ("lanes of a norm round the first lane's column", GPU + "RoundedRows.cpp", "Value mine = l.add(column, WarpLanes::lane(l)),", "Value mine = column,"),
+    ("rows of a norm that something else reads are not stored", GPU + "RoundedRows.cpp", "beside.alone = llvm::all_of(", "beside.alone = llvm::any_of("),
     # the program
     ("few rows are computed by both programs", GPU + "TileLinear.cpp", "Value few = l.sub(rows, tall);", "Value few = rows;"),
     ("a residual is read along the row", GPU + "TileLinear.cpp", "kind == Extra::Column ? column : place;", "kind == Extra::Column ? column : column;"),

@@ -43,8 +43,7 @@ struct WarpPlan final : loops::CPUPlan {
   bool worksByLevels() const override { return true; }
   Operation *leavesScratchFor(Operation *op) const override {
     auto linear = dyn_cast<LinearOp>(op);
-    SmallVector<LinearOp> readers = linear ? loops::readersOfRows(linear) : SmallVector<LinearOp>();
-    return readers.empty() || readers.front() == linear ? nullptr : readers.front();
+    return linear ? loops::roundsRowsOf(linear) : nullptr;
   }
   Size scratchBytes(Operation *op) const override {
     return llvm::TypeSwitch<Operation *, Size>(op)
@@ -52,6 +51,7 @@ struct WarpPlan final : loops::CPUPlan {
         .Case([](LiveRowsOp o) { return loops::liveRowsScratch(o); })
         .Case([](ReduceOp o) { return loops::reduceScratch(o); })
         .Case([](GroupNormOp o) { return loops::groupNormScratch(o); })
+        .Case<LayerNormOp, RmsNormOp>([](Operation *o) { return loops::roundedBytes(o); })
         .Default([this](Operation *o) { return CPUPlan::scratchBytes(o); });
   }
 };

@@ -8,6 +8,7 @@
 
 #include "compiler/Conversion/ToLoops/Gpu/WarpPrograms.h"
 #include "compiler/Conversion/ToLoops/Gpu/PackedRows.h"
+#include "compiler/Conversion/ToLoops/Gpu/RoundedRows.h"
 #include "compiler/Conversion/ToLoops/Gpu/TileAttention.h"
 #include "compiler/Conversion/ToLoops/Gpu/TileLinear.h"
 #include "compiler/Conversion/ToLoops/Gpu/WarpAttention.h"
@@ -54,6 +55,6 @@ static bool lowerOther(Lowering &l, Operation *op) {
 }
 
 const Programs &heddle::loops::warpPrograms() {
-  static constexpr Programs programs{lowerTiledLinear, lowerAttention, lowerCacheWrite, lowerOther};
+  static constexpr Programs programs{lowerTiledLinear, lowerAttention, lowerCacheWrite, lowerOther, roundBeside};
   return programs;
 }
