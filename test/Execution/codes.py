@@ -1,5 +1,6 @@
 """What rounding weights to 8 and 4 bits costs: the second half of storage.py, which calls `rows`.
 
+The rule of GGUF's Q4_0 (the scale of a group is its largest number over -8) in the place of the search must cost more.
 `stories` tells unseen stories (the grammar that it was trained on, another seed, where `../shared/examples-models/scripts` is there):
 the Kullback-Leibler divergence of each next token from f32, in milli-nats, is printed and bounded, rows of 8 bits included. Greedy
 stories of expected.json may leave f32's text only where f32's two best logits are near. The error that the compiler reports is
@@ -7,6 +8,7 @@ computed again from codes of an own search, `dates` and `sentiment` keep their a
 import json
 import os
 import random
+import shutil
 import subprocess
 import sys
 
@@ -98,6 +100,26 @@ def reported(heddle, binary, flags, check, name):
     return binary
 
 
+def by_rule(heddle, work, matrices, check):
+    """`stories` in int4 with the codes of Q4_0's rule: the search, given the numbers that they mean, finds these codes again."""
+    folder, binary = os.path.join(work, "by-rule"), os.path.join(work, "stories-by-rule")
+    shutil.copytree(os.path.join(ROOT, "examples", "stories"), folder)
+    file = os.path.join(folder, "model.safetensors")
+    weights = tensors.read(file)
+    for name in matrices:
+        w = weights[name].T
+        x = w.reshape(w.shape[0], -1, 32).astype(np.float64)
+        s = half(np.take_along_axis(x, np.abs(x).argmax(-1)[..., None], -1) / -8)
+        q = np.clip(np.rint(np.divide(x, s, out=np.zeros_like(x), where=s != 0)), -8, 7)
+        weights[name] = np.ascontiguousarray((q * s).reshape(w.shape).T.astype(np.float32))
+    os.chmod(file, 0o644)
+    tensors.write(file, weights)
+    done = subprocess.run([heddle, "compile", folder, "-o", binary, "--json", "--weights-dtype=int4"], check=True, stdout=subprocess.PIPE)
+    again = {m["name"]: m["relative_error"] for m in json.loads(done.stdout)["matrices"]}
+    check("Q4_0's codes are found again", all(again[name] < 1e-6 for name in matrices), again)
+    return binary
+
+
 def greedy(binary, case):
     said = subprocess.run([binary, "generate", "--ids", ",".join(map(str, case["input_ids"])), "-n", "200", "--greedy", "--print-ids"], check=True, stdout=subprocess.PIPE).stdout
     return [int(x) for x in said.split(b",")]
@@ -121,6 +143,11 @@ def rows(heddle, work, check):
             kl = divergence(expected, log_probabilities(binary, texts, work))
             print("stories in %s: %.3f milli-nats a token from f32" % (dtype, kl))
             check("%s: divergence" % dtype, 0 < kl <= BOUND[dtype], "%.3f milli-nats" % kl)
+        if texts and dtype == "int4":
+            matrices = ["h.%d.%s.weight" % (i, m) for i in range(4) for m in ("attn.c_attn", "attn.c_proj", "mlp.c_fc", "mlp.c_proj")]
+            rule = divergence(expected, log_probabilities(by_rule(heddle, work, matrices, check), texts, work))
+            print("stories by the rule of Q4_0: %.3f milli-nats a token from f32" % rule)
+            check("int4: below the rule of Q4_0", kl < rule, "%.3f and %.3f milli-nats" % (kl, rule))
         if dtype == "int8":
             for case in cases:
                 ours, theirs = greedy(binary, case), case["generated_ids"]

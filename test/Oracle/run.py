@@ -31,8 +31,10 @@ SECONDS = 300
 RMS_OF_HALVES = {"bf16": 3e-2, "f16": 4e-3}
 # The same where rows are rounded to 8 bits before they meet a weight in codes (--math dots in f32).
 RMS_OF_CODES = 5e-2
-# There a router exchanges two experts at 2 of 26 tokens; the interpreter, exact in f64 but for these rows, does the same.
-BEYOND_CODES = ["gptq_experts"]
+# There a router of numbers that are not rounded rates two experts alike at 2 of 26 tokens (differences of 0.006 and 0.010; rounding the
+# rows of the linears before it moves its ratings by 0.006), and the reference's numpy with rounded rows exchanges the same two: one
+# token in so many is left out, the worst; all others must agree (0.022 there).
+EXCHANGED_BY_CODES = {"gptq_experts": 13}
 # Scores whose differences are smaller than the last place of a key of theirs in bf16, and routers (of random weights)
 # that rate two experts so much alike that rounding exchanges them: another expert is another answer, not a wrong one.
 BEYOND_HALVES = ["att_common_offset_scores", "qwen2_moe"]
@@ -137,13 +139,13 @@ class Runner:
         self.target = ["--mcpu", mcpu] if target == "cpu" else ["--target", target] + (["--emulate", "--mcpu=" + chip] if emulated else [])
         self.target += ["--emulate-races"] if emulated and "races" in device else []
         self.device = ["--device", device] if device else []
-        beyond = []
+        self.exchanged = None
         self.rms, self.arithmetic = RMS_OF_HALVES.get(dtype), ["--dtype", dtype, "--math", math]
         if dtype == "f32" and math == "dots":
             self.rms = RMS_OF_CODES
-            beyond = BEYOND_CODES
+            self.exchanged = EXCHANGED_BY_CODES.get(case.name)
         wide = math == "wide" or math == "auto" and (target == "cuda" or not multiplies_pairs())
-        self.beyond = beyond or BEYOND_HALVES + (BEYOND_WIDE if wide else [])
+        self.beyond = [] if self.rms == RMS_OF_CODES else BEYOND_HALVES + (BEYOND_WIDE if wide else [])
 
     def file(self, ending):
         self.count += 1
@@ -244,6 +246,10 @@ class Runner:
             if e.shape == a.shape and o.get("valid"):
                 rows = self.case.expected[o["valid"]].astype(bool)
                 e, a = e[rows], a[rows]
+            if self.exchanged and e.shape == a.shape and np.isfinite(a).all():
+                e, a = (x.reshape(-1, x.shape[-1]) for x in (e, a))
+                best = np.argsort(((a.astype(np.float64) - e) ** 2).sum(-1))[:len(e) - len(e) // self.exchanged]
+                e, a = e[best], a[best]
             if self.rms:
                 what = tensors.differs_in_the_mean(e, a, self.rms)
             else:
