@@ -35,6 +35,7 @@ struct Figures {
   int prefills = 0;
   uint64_t weightBytes = 0, stateBytes = 0, arenaBytes = 0;
   std::optional<double> prefillFlops, stepFlops;           ///< operations of one call
+  double prefillIntegers = 0;                              ///< of these, those of integers
   std::optional<double> stepReads;                         ///< bytes of weights and states that a step reads
   std::vector<ProfileRow> onceRows, prefillRows, stepRows; ///< where the time goes, with --profile
   Peaks peaks;
@@ -45,11 +46,14 @@ struct Figures {
   double stepBytes() const { return stepReads.value_or(double(weightBytes + stateBytes)); }
   /// Whether the caches may hold so much of them that memory is not the limit.
   bool cached() const { return stepBytes() < 4 * double(peaks.cacheBytes); }
-  /// Fractions of this machine's peaks: of the operations a second in a call
-  /// over the prompt, and of the bytes a second in a step.
+  /// Fractions of this machine's peaks: the time that the operations of a call
+  /// over the prompt take, each kind at its own peak, and the bytes a second in a step.
   double prefillShare() const {
     double limit = dots ? peaks.dotsPerSecond : peaks.flopsPerSecond;
-    return prefillFlops && onHost ? *prefillFlops / prefill / limit : 0;
+    double ofIntegers = peaks.integersPerSecond > 0 ? peaks.integersPerSecond : limit;
+    if (!prefillFlops || !onHost)
+      return 0;
+    return ((*prefillFlops - prefillIntegers) / limit + prefillIntegers / ofIntegers) / prefill;
   }
   double stepShare() const { return step > 0 && onHost ? stepBytes() / step / peaks.bytesPerSecond : 0; }
   /// A fraction above 1: the machine was slower while its peaks were measured.
@@ -147,6 +151,12 @@ Status benchGeneration(Model &model, const Args &args, int64_t steps, Figures &f
   if (once && figures.prefillFlops) // the encoder is a call of its own
     if (std::optional<double> flops = count(once->hasFlops, once->flops, sequence.dimsOf(Sequence::Call::Encoder)))
       *figures.prefillFlops += *flops;
+  auto integers = [&](const Entry &entry, Sequence::Call call) {
+    return count(entry.hasIntegers, entry.integers, sequence.dimsOf(call)).value_or(0);
+  };
+  figures.prefillIntegers = integers(*entry, Sequence::Call::Prefill);
+  if (once)
+    figures.prefillIntegers += integers(*once, Sequence::Call::Encoder);
   figures.stepFlops = count(entry->hasFlops, entry->flops, sequence.dimsOf(Sequence::Call::Step));
   figures.stepReads = count(entry->hasReads, entry->reads, sequence.dimsOf(Sequence::Call::Step));
   if (!profiles)
@@ -235,6 +245,7 @@ Status benchRun(Model &model, const Args &args, Figures &figures) {
   figures.worked = median(worked);
   figures.prefills = int(times.size());
   figures.prefillFlops = count(entry->hasFlops, entry->flops, dims);
+  figures.prefillIntegers = count(entry->hasIntegers, entry->integers, dims).value_or(0);
   if (!profiles)
     return {};
   auto call = [&](PhaseClock &clock) {
@@ -275,6 +286,8 @@ void printText(const Model &model, const Figures &f) {
   std::string dots;
   if (peaks.dotsPerSecond > 0)
     dots = format(", %.1f GFLOP/s of bf16 pairs", peaks.dotsPerSecond / 1e9);
+  if (f.prefillIntegers > 0 && peaks.integersPerSecond > 0)
+    dots += format(", %.1f GOP/s of bytes", peaks.integersPerSecond / 1e9);
   printf("machine  %10.1f GB/s reading %s, %.1f GFLOP/s f32%s (%s), measured "
          "in this run with the same threads\n",
          peaks.bytesPerSecond / 1e9, humanBytes(peaks.bufferBytes).c_str(), peaks.flopsPerSecond / 1e9, dots.c_str(),
@@ -325,6 +338,7 @@ void printJson(const Model &model, const Figures &f) {
   number("arena_bytes", double(f.arenaBytes));
   if (f.prefillFlops) {
     number("prefill_flops", *f.prefillFlops);
+    number("prefill_integers", f.prefillIntegers);
     if (f.onHost)
       share("prefill_flops_fraction", f.prefillShare());
   }
@@ -335,6 +349,7 @@ void printJson(const Model &model, const Figures &f) {
   number("machine_bytes_per_s", f.peaks.bytesPerSecond);
   number("machine_flops_per_s", f.peaks.flopsPerSecond);
   number("machine_dots_per_s", f.peaks.dotsPerSecond);
+  number("machine_integers_per_s", f.peaks.integersPerSecond);
   text += ",\"machine_vectors\":" + jsonString(f.peaks.vectors);
   if (!f.onceRows.empty())
     text += ",\"profile_encoder\":" + profileJson(f.onceRows, f.peaks);

@@ -377,6 +377,10 @@ Status CardParser::inEntry(std::string_view key) {
     entry.hasFlops = true;
     return form(remaining(), entry.flops, entry);
   }
+  if (key == "integers") {
+    entry.hasIntegers = true;
+    return form(remaining(), entry.integers, entry);
+  }
   if (key == "reads") {
     entry.hasReads = true;
     return form(remaining(), entry.reads, entry);

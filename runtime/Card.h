@@ -77,15 +77,16 @@ struct Entry {
   std::vector<Value> inputs, outputs;
   std::vector<State> states;
   Form arena;
-  Form flops; ///< multiplications and additions of one call
-  Form reads; ///< bytes of weights and caches that one call reads, each once
+  Form flops;    ///< multiplications and additions of one call
+  Form integers; ///< of these, those of integers
+  Form reads;    ///< bytes of weights and caches that one call reads, each once
   /// Where a text may get longer than `ring` positions, a call takes at most
   /// `longestPiece` new ones; 0: any number.
   int64_t longestPiece = 0, ring = 0;
   std::vector<Phase> phases;        ///< what a call is on the processor
   std::vector<LaunchLine> launches; ///< what a call is on a device
   std::vector<Form> lengths;        ///< what its kernels find behind the dims
-  bool hasArena = false, hasFlops = false, hasReads = false;
+  bool hasArena = false, hasFlops = false, hasIntegers = false, hasReads = false;
 
   /// Index of a dim in `dims`, -1 if there is none of this name.
   int dim(std::string_view name) const;

@@ -42,7 +42,8 @@ struct MultiplyLoop {
 struct Loops {
   ReadLoop read;
   std::vector<MultiplyLoop> multiply;
-  std::vector<MultiplyLoop> dots; ///< of pairs of bf16; none where the processor has no such instruction
+  std::vector<MultiplyLoop> dots;     ///< of pairs of bf16; none where the processor has no such instruction
+  std::vector<MultiplyLoop> integers; ///< of bytes, unsigned by signed ones; four products a lane
   int lanes;
   const char *name;
 };
@@ -170,21 +171,52 @@ template <int chains> __attribute__((target("avx512f,avx512bf16"))) float dotsAv
   return all[0] + all[15];
 }
 
+/// Defines a loop of products of bytes: `target` has the instruction `op`, of `type`, whose first argument is its
+/// chain.
+#define HEDDLE_INTEGER_LOOP(name, target_, type, set, op)                                                              \
+  template <int chains> __attribute__((target(target_))) float name(int64_t rounds) {                                  \
+    type chain[chains], factor = set(3);                                                                               \
+    _Pragma("GCC unroll 16") for (int i = 0; i < chains; ++i) chain[i] = set(char(i)); /* alike they would be one */   \
+    for (int64_t r = 0; r < rounds; ++r) {                                                                             \
+      _Pragma("GCC unroll 16") for (int i = 0; i < chains; ++i) chain[i] = op;                                         \
+      asm volatile("" ::: "memory");                                                                                   \
+    }                                                                                                                  \
+    type all = chain[0];                                                                                               \
+    _Pragma("GCC unroll 16") for (int i = 1; i < chains; ++i) all += chain[i];                                         \
+    return float(all[0]);                                                                                              \
+  }
+HEDDLE_INTEGER_LOOP(pairsAvx2, "avx2", __m256i, _mm256_set1_epi8, _mm256_maddubs_epi16(chain[i], factor))
+HEDDLE_INTEGER_LOOP(pairsAvx512, "avx512f,avx512bw", __m512i, _mm512_set1_epi8, _mm512_maddubs_epi16(chain[i], factor))
+HEDDLE_INTEGER_LOOP(quadsAvx2, "avx2,avxvnni", __m256i, _mm256_set1_epi8,
+                    _mm256_dpbusd_avx_epi32(chain[i], factor, factor))
+HEDDLE_INTEGER_LOOP(quadsAvx512, "avx512f,avx512vnni", __m512i, _mm512_set1_epi8,
+                    _mm512_dpbusd_epi32(chain[i], factor, factor))
+#undef HEDDLE_INTEGER_LOOP
+
 #endif
 
 Loops chooseLoops() {
 #if defined(__x86_64__)
   __builtin_cpu_init();
   if (__builtin_cpu_supports("avx512f")) {
-    Loops loops{readAvx512, {{multiplyAvx512<12>, 12}, {multiplyAvx512<16>, 16}}, {}, 16, "avx512"};
+    Loops loops{readAvx512, {{multiplyAvx512<12>, 12}, {multiplyAvx512<16>, 16}}, {}, {}, 16, "avx512"};
     if (__builtin_cpu_supports("avx512bf16"))
       loops.dots = {{dotsAvx512<12>, 12}, {dotsAvx512<16>, 16}};
+    if (__builtin_cpu_supports("avx512vnni"))
+      loops.integers = {{quadsAvx512<12>, 12}, {quadsAvx512<16>, 16}};
+    else if (__builtin_cpu_supports("avx512bw"))
+      loops.integers = {{pairsAvx512<12>, 12}, {pairsAvx512<16>, 16}};
     return loops;
   }
-  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
-    return {readAvx2, {{multiplyAvx2<10>, 10}, {multiplyAvx2<12>, 12}}, {}, 8, "avx2"};
+  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) {
+    Loops loops{readAvx2, {{multiplyAvx2<10>, 10}, {multiplyAvx2<12>, 12}}, {}, {}, 8, "avx2"};
+    loops.integers = {{pairsAvx2<10>, 10}, {pairsAvx2<12>, 12}};
+    if (__builtin_cpu_supports("avxvnni"))
+      loops.integers = {{quadsAvx2<10>, 10}, {quadsAvx2<12>, 12}};
+    return loops;
+  }
 #endif
-  return {readPlain, {{multiplyPlain<12>, 12}, {multiplyPlain<16>, 16}}, {}, 4, "128-bit"};
+  return {readPlain, {{multiplyPlain<12>, 12}, {multiplyPlain<16>, 16}}, {}, {}, 4, "128-bit"};
 }
 
 struct Work {
@@ -228,7 +260,7 @@ double bestRate(Pool &pool, const std::vector<MultiplyLoop> &loops, Work &work) 
 } // namespace
 
 // Reading first, over a buffer larger than the last cache; then f32 and, where
-// there is an instruction, pairs of bf16.
+// there is an instruction, pairs of bf16 and bytes.
 Status measurePeaks(Pool &pool, Peaks &peaks) {
   long cache = sysconf(_SC_LEVEL3_CACHE_SIZE);
   uint64_t bytes = std::max<uint64_t>(cache > 0 ? uint64_t(cache) * 2 : 0, uint64_t(256) << 20);
@@ -261,6 +293,7 @@ Status measurePeaks(Pool &pool, Peaks &peaks) {
   // A multiplication and an addition in each lane; twice as many where a lane takes a pair.
   peaks.flopsPerSecond = std::max(peaks.flopsPerSecond, 2.0 * loops.lanes * bestRate(pool, loops.multiply, work));
   peaks.dotsPerSecond = std::max(peaks.dotsPerSecond, 4.0 * loops.lanes * bestRate(pool, loops.dots, work));
+  peaks.integersPerSecond = std::max(peaks.integersPerSecond, 8.0 * loops.lanes * bestRate(pool, loops.integers, work));
   peaks.vectors = loops.name;
   return {};
 }

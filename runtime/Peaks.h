@@ -14,9 +14,10 @@
 namespace heddle::rt {
 
 struct Peaks {
-  double bytesPerSecond = 0; ///< reading a buffer larger than the last cache
-  double flopsPerSecond = 0; ///< f32; a multiplication and an addition are two
-  double dotsPerSecond = 0;  ///< the same with pairs of bf16; 0: no instruction
+  double bytesPerSecond = 0;    ///< reading a buffer larger than the last cache
+  double flopsPerSecond = 0;    ///< f32; a multiplication and an addition are two
+  double dotsPerSecond = 0;     ///< the same with pairs of bf16; 0: no instruction
+  double integersPerSecond = 0; ///< the same with bytes, unsigned by signed ones; 0: no instruction
   uint64_t bufferBytes = 0;
   uint64_t cacheBytes = 0;  ///< the last cache; 0 if unknown
   const char *vectors = ""; ///< "avx512", "avx2", "128-bit"

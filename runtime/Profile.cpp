@@ -14,10 +14,11 @@
 namespace heddle::rt {
 
 double ProfileRow::computing(const Peaks &peaks) const {
-  return operations / (dots && peaks.dotsPerSecond > 0 ? peaks.dotsPerSecond : peaks.flopsPerSecond);
+  double special = dots ? peaks.dotsPerSecond : integers ? peaks.integersPerSecond : 0;
+  return operations / (special > 0 ? special : peaks.flopsPerSecond);
 }
 
-/// OPS [dots] turns N operations FORM bytes FORM.
+/// OPS [dots|integers] turns N operations FORM bytes FORM.
 static Status parsePhase(const Phase &phase, const std::vector<std::string> &dims, ProfileRow &row, Form &operations,
                          Form &bytes) {
   std::string_view text = phase.text;
@@ -26,14 +27,18 @@ static Status parsePhase(const Phase &phase, const std::vector<std::string> &dim
   if (turns < at && at < then && then != std::string_view::npos)
     times = parseInteger(text.substr(turns + 7, at - turns - 7));
   if (!times)
-    return internalError("damaged card: expected `phase OPS [dots] turns N operations FORM bytes FORM`, found " +
-                         quote(text));
+    return internalError(
+        "damaged card: expected `phase OPS [dots|integers] turns N operations FORM bytes FORM`, found " + quote(text));
   row.phases = *times;
   std::string_view ops = text.substr(0, turns);
-  constexpr std::string_view kDots = " dots";
-  row.dots = ops.size() > kDots.size() && ops.substr(ops.size() - kDots.size()) == kDots;
-  if (row.dots)
-    ops.remove_suffix(kDots.size());
+  auto ends = [&](std::string_view word) {
+    bool has = ops.size() > word.size() && ops.substr(ops.size() - word.size()) == word;
+    if (has)
+      ops.remove_suffix(word.size());
+    return has;
+  };
+  row.dots = ends(" dots");
+  row.integers = ends(" integers");
   row.ops = std::string(ops);
   row.weight = phase.weight;
   HEDDLE_TRY(Form::parse(text.substr(at + 12, then - at - 12), dims, operations));
@@ -59,6 +64,9 @@ Status profileOf(const Entry &entry, const std::vector<int64_t> &dims, const Pha
       rows.push_back(one);
       continue;
     }
+    // A linear's rows are rounded in a phase of their own, which multiplies nothing.
+    row->dots |= one.dots;
+    row->integers |= one.integers;
     row->phases += one.phases;
     row->seconds += one.seconds;
     row->operations += one.operations;

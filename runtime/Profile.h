@@ -18,6 +18,7 @@ namespace heddle::rt {
 struct ProfileRow {
   std::string ops, weight; ///< "linear+map", "h.{0}.mlp.c_fc.weight"
   bool dots = false;       ///< products are of pairs of bf16
+  bool integers = false;   ///< or of codes by rows of 8 bits
   int64_t phases = 0;      ///< of a call
   double seconds = 0;      ///< of a call
   double operations = 0, bytes = 0;

@@ -1,7 +1,8 @@
 """What `bench` counts: `profile.py BINARY [GPT2_DIRECTORY]`.
 
 The bytes that a step of a GPT-2 reads are counted here from its config; the lines of `bench --profile` must add up to the
-operations of a call, be as many as the barriers that a call meets, and say no share above 1."""
+operations of a call, be as many as the barriers that a call meets, and say no share above 1. Of a model in codes, the products of
+integers are counted from its config."""
 import json
 import os
 import re
@@ -46,14 +47,18 @@ def turns(line):
 
 def main():
     binary = os.path.abspath(sys.argv[1])
-    card = entries(said(binary, "info", "--card"))
+    text = said(binary, "info", "--card")
+    card, coded = entries(text), bool(re.search(r"^codes .* dots$", text, re.M))
+    integers = None
     if len(sys.argv) > 2:
         with open(os.path.join(sys.argv[2], "config.json")) as f:
             c = json.load(f)
         width, layers, vocabulary = c["n_embd"], c["n_layer"], c["vocab_size"]
         # A layer has 12 width^2 weights and 13 width biases and gains; the head is the table, which tokens look up rows of, too.
+        if coded:
+            integers = 2 * 12 * layers * 12 * width * width + 2 * vocabulary * width
         weights = layers * (12 * width * width + 13 * width) + 2 * width + vocabulary * width
-        for batch, past, new in ((1, 0, 1), (3, 17, 1), (2, 100, 5)):
+        for batch, past, new in () if coded else ((1, 0, 1), (3, 17, 1), (2, 100, 5)):
             looked_up = batch * new * 2 * width
             # Beside the cache: which of the keys are no padding, 8 bytes each.
             rows = batch * (past + new) * (layers * 2 * width * 4 + 8)
@@ -76,6 +81,13 @@ def main():
             check("weights", all(r["weight"] for r in rows if r["ops"] in ("linear", "layer_norm", "embedding")), rows)
             done += sum(r["operations"] for r in rows) if what != "decode" else 0
         check("operations", done == figures["prefill_flops"], (done, figures["prefill_flops"]))
+        found = figures["prefill_integers"]
+        if integers:
+            # A row with the phase in which its rows are rounded counts as integers, too: at the peak of bytes it takes at most as long.
+            wide = [r for r in figures["profile_prefill"] if r["ops"] == "linear" and r["operations"] > 0]
+            peak = figures["machine_integers_per_s"] or figures["machine_flops_per_s"]
+            check("limits of integers", wide and all(r["limit_ms"] <= 1.001e3 * max(r["operations"] / peak, r["bytes"] / figures["machine_bytes_per_s"]) for r in wide), wide)
+        check("integers", found == integers if integers else (found > 0) == coded, (found, integers))
     table = said(binary, "bench", "--profile", "--prompt-tokens", "12", "--threads", "2")
     check("a table", re.search(r"phases, [\d.]+ ms between their barriers\n +ms +% +phases", table), table)
     print("%d passed, %d failed" % (passed, failed))

@@ -138,16 +138,17 @@ Size heddle::loops::stateBytes(func::FuncOp function, unsigned argument) {
 static std::string phaseText(const Phase &phase) {
   llvm::SetVector<StringRef> ops;
   Size operations = 0, bytes = 0;
-  bool dots = false;
+  bool dots = false, integers = false;
   for (const Cost &cost : phase.costs) {
     ops.insert(cost.op);
     operations = operations + cost.operations;
     bytes = bytes + cost.read + cost.written;
     dots |= cost.dots;
+    integers |= cost.integers;
   }
   std::string text = ops.empty() ? "-" : llvm::join(ops, "+");
-  if (dots)
-    text += " dots";
+  if (dots || integers)
+    text += dots ? " dots" : " integers";
   text += " turns " + std::to_string(phase.turns) + " operations " + operations.str() + " bytes " + bytes.str();
   if (!phase.weight.empty())
     text += " # " + phase.weight;
@@ -271,6 +272,8 @@ std::string heddle::loops::cardText(ModuleOp module, ArrayRef<func::FuncOp> entr
     if (model::PiecesAttr pieces = model::piecesOf(f))
       os << "pieces " << pieces.getLongest() << " beyond " << pieces.getBeyond() << "\n";
     os << "flops " << operations(f).str() << "\n";
+    if (Size integers = integerOperations(f); !integers.is(0))
+      os << "integers " << integers.str() << "\n";
     os << "reads " << bytesRead(f).str() << "\n";
     os << "arena " << model::arenaOf(f).value_or(Size(64)).str() << "\n";
     if (!phases.empty())

@@ -60,19 +60,26 @@ static Size productsOf(Operation *op) {
   return 0;
 }
 
-static Size operationsOf(Operation *op) {
-  Size total = productsOf(op), times = 1;
+/// Whether codes are multiplied by rows of 8 bits.
+static bool ofIntegers(Operation *op) { return isa<LinearOp>(op) && arithmeticOf(op).integers(); }
+
+static Size operationsOf(Operation *op, bool integers) {
+  Size total = !integers || ofIntegers(op) ? productsOf(op) : Size(0), times = 1;
   if (auto repeat = dyn_cast<RepeatOp>(op))
     times = Size(int64_t(repeat.getCount()));
   for (Region &region : op->getRegions())
     for (Block &block : region)
       for (Operation &inner : block)
-        total = total + operationsOf(&inner);
+        total = total + operationsOf(&inner, integers);
   return total * times;
 }
 
 Size heddle::loops::operations(func::FuncOp function) {
-  return operationsOf(function).substitute(plan::rowBounds(function)); // an upper bound: no row is padding
+  // An upper bound: no row is padding.
+  return operationsOf(function, /*integers=*/false).substitute(plan::rowBounds(function));
+}
+Size heddle::loops::integerOperations(func::FuncOp function) {
+  return operationsOf(function, /*integers=*/true).substitute(plan::rowBounds(function));
 }
 
 //===-- bytes ------------------------------------------------------------------------===//
@@ -124,6 +131,7 @@ Cost heddle::loops::costOf(Operation *op) {
   if (isa<PackRowsOp, UnpackRowsOp>(op) && isInPlace(op))
     return cost; // no row is padding, so none moves
   cost.dots = isa<LinearOp>(op) && arithmeticOf(op).dots && !arithmeticOf(op).coding;
+  cost.integers = ofIntegers(op);
   for (Value result : op->getResults())
     cost.written = cost.written + bytesWhereItLies(result);
   llvm::SmallSetVector<Value, 8> tensors;
@@ -197,15 +205,15 @@ Size heddle::loops::bytesRead(func::FuncOp function) {
 
 DictionaryAttr Cost::attribute(MLIRContext *context) const {
   Builder b(context);
-  return b.getDictionaryAttr({b.getNamedAttr("dots", b.getBoolAttr(dots)), b.getNamedAttr("op", b.getStringAttr(op)),
-                              b.getNamedAttr("operations", b.getStringAttr(operations.str())),
-                              b.getNamedAttr("read", b.getStringAttr(read.str())),
-                              b.getNamedAttr("written", b.getStringAttr(written.str()))});
+  return b.getDictionaryAttr(
+      {b.getNamedAttr("dots", b.getBoolAttr(dots)), b.getNamedAttr("integers", b.getBoolAttr(integers)),
+       b.getNamedAttr("op", b.getStringAttr(op)), b.getNamedAttr("operations", b.getStringAttr(operations.str())),
+       b.getNamedAttr("read", b.getStringAttr(read.str())), b.getNamedAttr("written", b.getStringAttr(written.str()))});
 }
 
 std::optional<Cost> Cost::of(Attribute attribute, ErrorOf error) {
   Fields fields(attribute, kCostsAttr, error);
-  Cost cost{fields.text("op"), fields.form("operations"), fields.flag("dots"), fields.form("read"),
-            fields.form("written")};
+  Cost cost{fields.text("op"),   fields.form("operations"), fields.flag("dots"),
+            fields.form("read"), fields.form("written"),    fields.flag("integers")};
   return fields.whole() ? std::optional(cost) : std::nullopt;
 }

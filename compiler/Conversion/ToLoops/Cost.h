@@ -22,6 +22,7 @@ struct Cost {
   model::Size operations = 0;        ///< multiplications and additions of products
   bool dots = false;                 ///< of pairs of bf16
   model::Size read = 0, written = 0; ///< bytes
+  bool integers = false;             ///< of codes by rows of 8 bits
 
   mlir::DictionaryAttr attribute(mlir::MLIRContext *context) const;
   /// Of one element of `heddle.costs`; nothing, with an error, where it is damaged.
@@ -37,8 +38,9 @@ Cost costOf(mlir::Operation *op);
 /// Of an append or a store of rows into a cache of `stored` numbers.
 Cost costOfWrite(mlir::Operation *op, model::Stored stored);
 
-/// Multiplications and additions of one call of an entry.
+/// Multiplications and additions of one call of an entry; of these, those of integers.
 model::Size operations(mlir::func::FuncOp function);
+model::Size integerOperations(mlir::func::FuncOp function);
 
 /// Bytes of weights and caches that one call of an entry reads, each once: of tables the rows that are looked up, of
 /// caches the keys that the mask can reach.

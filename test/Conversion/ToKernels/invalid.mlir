@@ -47,7 +47,7 @@ func.func private @heddle_barrier(!llvm.ptr)
 func.func private @heddle_entry_run(%context: !llvm.ptr, %team: i64, %teams: i64, %dims: !llvm.ptr, %tensors: !llvm.ptr, %arena: !llvm.ptr, %weights: !llvm.ptr) attributes {heddle.dims = []} {
   llvm.store %team, %arena : i64, !llvm.ptr
   // expected-error @below {{'heddle.costs' has no form 'read'}}
-  func.call @heddle_barrier(%context) {heddle.costs = [{dots = false, op = "map", operations = "0", read = "4*", written = "8"}]} : (!llvm.ptr) -> ()
+  func.call @heddle_barrier(%context) {heddle.costs = [{dots = false, integers = false, op = "map", operations = "0", read = "4*", written = "8"}]} : (!llvm.ptr) -> ()
   return
 }
 

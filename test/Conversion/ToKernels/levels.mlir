@@ -26,23 +26,23 @@ module attributes {heddle.entries = ["heddle_entry_run"], model.target = #model.
     scf.for %i = %t to %b step %n {
       llvm.store %c1, %p0 : i64, !llvm.ptr
     } {heddle.items = "team"}
-    func.call @heddle_barrier(%context) {heddle.costs = [{dots = false, op = "first", operations = "0", read = "0", written = "0"}]} : (!llvm.ptr) -> ()
+    func.call @heddle_barrier(%context) {heddle.costs = [{dots = false, integers = false, op = "first", operations = "0", read = "0", written = "0"}]} : (!llvm.ptr) -> ()
     scf.for %i = %t to %b step %n {
       %x = llvm.load %p0 : !llvm.ptr -> i64
       %y = arith.addi %x, %c2 : i64
       llvm.store %y, %p1 : i64, !llvm.ptr
     } {heddle.items = "team"}
-    func.call @heddle_barrier(%context) {heddle.costs = [{dots = false, op = "second", operations = "0", read = "0", written = "0"}]} : (!llvm.ptr) -> ()
+    func.call @heddle_barrier(%context) {heddle.costs = [{dots = false, integers = false, op = "second", operations = "0", read = "0", written = "0"}]} : (!llvm.ptr) -> ()
     scf.for %i = %t to %length step %n {
       llvm.store %c3, %p2 : i64, !llvm.ptr
     } {heddle.items = "lane"}
-    func.call @heddle_barrier(%context) {heddle.costs = [{dots = false, op = "third", operations = "0", read = "0", written = "0"}]} : (!llvm.ptr) -> ()
+    func.call @heddle_barrier(%context) {heddle.costs = [{dots = false, integers = false, op = "third", operations = "0", read = "0", written = "0"}]} : (!llvm.ptr) -> ()
     scf.for %i = %t to %length step %n {
       %x = llvm.load %given : !llvm.ptr -> i64
       %y = arith.addi %x, %c4 : i64
       llvm.store %y, %p2 : i64, !llvm.ptr
     } {heddle.items = "team"}
-    func.call @heddle_barrier(%context) {heddle.costs = [{dots = false, op = "fourth", operations = "0", read = "0", written = "0"}]} : (!llvm.ptr) -> ()
+    func.call @heddle_barrier(%context) {heddle.costs = [{dots = false, integers = false, op = "fourth", operations = "0", read = "0", written = "0"}]} : (!llvm.ptr) -> ()
     scf.for %i = %t to %b step %n {
       llvm.store %c5, %p0 : i64, !llvm.ptr
     } {heddle.items = "team"}

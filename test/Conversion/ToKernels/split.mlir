@@ -23,7 +23,7 @@ module attributes {heddle.entries = ["heddle_entry_run"], model.target = #model.
       %at = llvm.getelementptr %arena[%x] : (!llvm.ptr, i64) -> !llvm.ptr, i64
       llvm.store %x, %at : i64, !llvm.ptr
     } {heddle.items = "team"}
-    func.call @heddle_barrier(%context) {heddle.costs = [{dots = false, op = "map", operations = "0", read = "4*B*T", written = "8*B*T"}]} : (!llvm.ptr) -> ()
+    func.call @heddle_barrier(%context) {heddle.costs = [{dots = false, integers = false, op = "map", operations = "0", read = "4*B*T", written = "8*B*T"}]} : (!llvm.ptr) -> ()
     scf.for %layer = %zero to %three step %one {
       // A stretch of items: from rows * team / teams on.
       %product = arith.muli %b, %t : index
@@ -52,7 +52,7 @@ module attributes {heddle.entries = ["heddle_entry_run"], model.target = #model.
 // CHECK-LABEL: func.func @run_0(
 // CHECK-SAME: %[[FAIL:[a-z0-9]*]]: !llvm.ptr, %[[DIMS:[a-z0-9]*]]: !llvm.ptr, %{{[a-z0-9]*}}: !llvm.ptr, %[[ARENA:[a-z0-9]*]]: !llvm.ptr, %{{[a-z0-9]*}}: !llvm.ptr, %{{[a-z0-9]*}}: i64, %{{[a-z0-9]*}}: i64, %{{[a-z0-9]*}}: !llvm.ptr)
 // What the barrier says of the phase stands on the kernel.
-// CHECK-SAME: attributes {heddle.dims = ["B", "T"], heddle.kernel, heddle.launch = [{costs = [{dots = false, op = "map", operations = "0", read = "4*B*T", written = "8*B*T"}], entry = "run", items = "B*T", lanes = 32 : i64, place = "{{[^"]*}}", threads = 128 : i64, times = 1 : i64}]}
+// CHECK-SAME: attributes {heddle.dims = ["B", "T"], heddle.kernel, heddle.launch = [{costs = [{dots = false, integers = false, op = "map", operations = "0", read = "4*B*T", written = "8*B*T"}], entry = "run", items = "B*T", lanes = 32 : i64, place = "{{[^"]*}}", threads = 128 : i64, times = 1 : i64}]}
 // CHECK: nvvm.read.ptx.sreg.tid.x
 // CHECK: llvm.load %[[DIMS]]
 // CHECK: scf.for
