@@ -143,6 +143,24 @@ void Sequence::fillPositions(Column &positions, const Column *mask) {
   positions.given |= mask && mask->given;
 }
 
+/// `nextPosition` becomes what follows the first `length` columns of every row.
+void Sequence::countPositions(int64_t length) {
+  const Column *positions = column(model->card().roles.positions), *mask = column(model->card().roles.mask);
+  const Tensor *given = positions ? prompt->find(positions->name) : nullptr;
+  for (int64_t row = 0; row < prompt->rows; ++row) {
+    int64_t next = 0;
+    for (int64_t i = 0; positions && i < length; ++i) {
+      int64_t at = row * capacity + i;
+      if (given)
+        next = int64_t(load(positions->type, positions->values.data(), at)) + 1;
+      else
+        next += !mask || load(mask->type, mask->values.data(), at) != 0;
+    }
+    if (positions)
+      nextPosition[row] = next;
+  }
+}
+
 /// The dims of `entry` for a call on the columns [past, length).
 std::vector<int64_t> Sequence::dimsOf(const Entry &entry, int64_t past, int64_t length) const {
   std::vector<int64_t> dims;
@@ -223,6 +241,34 @@ Status Sequence::makeArena() {
   return model->backend().allocate(Backend::Use::Arena, most, "the arena", arena);
 }
 
+/// Bytes of an output under the dims of a call.
+static Status bytesOfOutput(const Value &value, const std::vector<int64_t> &dims, uint64_t &bytes) {
+  Shape shape;
+  HEDDLE_TRY(shapeOf(value, dims, shape));
+  std::optional<int64_t> count = elementCount(shape);
+  int64_t all = 0;
+  if (!count || __builtin_mul_overflow(*count, int64_t(typeSize(value.type)), &all))
+    return outOfResources(quote(value.name) + " does not fit in memory");
+  bytes = uint64_t(all);
+  return {};
+}
+
+/// Takes more arena and larger outputs if a call on the columns [past, length) needs them.
+Status Sequence::makeRoom(int64_t past, int64_t length) {
+  const Entry &entry = step ? *step : *prompt->run;
+  std::vector<int64_t> dims = dimsOf(entry, past, length);
+  uint64_t bytes = 0;
+  HEDDLE_TRY(arenaOf(entry, dims, model->backend().threads(), bytes));
+  if (bytes > arena.size())
+    HEDDLE_TRY(model->backend().allocate(Backend::Use::Arena, bytes, "the arena", arena));
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    HEDDLE_TRY(bytesOfOutput(entry.outputs[i], dims, bytes));
+    if (bytes > outputs[i].size())
+      HEDDLE_TRY(Buffer::make(bytes, quote(entry.outputs[i].name), outputs[i]));
+  }
+  return {};
+}
+
 /// Takes every output of `entry` at the size of the largest call.
 Status Sequence::makeOutputs(const Entry &entry) {
   logitsOutput = entry.outputIndex(model->card().roles.logits);
@@ -243,13 +289,9 @@ Status Sequence::makeOutputs(const Entry &entry) {
     for (auto &call : calls) {
       if (step && call.past == 0 && call.length == capacity && refillOutput < 0)
         continue;
-      Shape shape;
-      HEDDLE_TRY(shapeOf(entry.outputs[i], dimsOf(entry, call.past, call.length), shape));
-      std::optional<int64_t> count = elementCount(shape);
-      int64_t bytes = 0;
-      if (!count || __builtin_mul_overflow(*count, int64_t(typeSize(entry.outputs[i].type)), &bytes))
-        return outOfResources(quote(entry.outputs[i].name) + " does not fit in memory");
-      most = std::max(most, uint64_t(bytes));
+      uint64_t bytes = 0;
+      HEDDLE_TRY(bytesOfOutput(entry.outputs[i], dimsOf(entry, call.past, call.length), bytes));
+      most = std::max(most, bytes);
     }
     HEDDLE_TRY(Buffer::make(most, quote(entry.outputs[i].name), outputs[i]));
   }
@@ -327,10 +369,8 @@ Status Sequence::advance(int64_t past) {
     tensors.push_back(states[state.name].data());
   HEDDLE_TRY(model->backend().call(entry, dims, tensors, arena));
   if (refillOutput >= 0 && past > 0 && load(entry.outputs[refillOutput].type, outputs[refillOutput].data(), 0)) {
-    for (const State &state : entry.states)
-      if (!ofOnce(state))
-        HEDDLE_TRY(model->backend().clear(states[state.name]));
-    return advanceInPieces(filled);
+    HEDDLE_TRY(clearStates(entry));
+    return advanceInPieces(0, filled);
   }
   Shape shape;
   HEDDLE_TRY(shapeOf(entry.outputs[logitsOutput], dims, shape));
@@ -350,9 +390,16 @@ int64_t Sequence::pieceEnd(int64_t past, int64_t length) const {
   return pieces ? std::min(length, past + step->longestPiece) : length;
 }
 
-/// Computes all columns up to `length`, piece by piece.
-Status Sequence::advanceInPieces(int64_t length) {
-  int64_t past = 0;
+/// Zeroes the states of a step, but not what the encoder left.
+Status Sequence::clearStates(const Entry &entry) {
+  for (const State &state : entry.states)
+    if (!ofOnce(state))
+      HEDDLE_TRY(model->backend().clear(states[state.name]));
+  return {};
+}
+
+/// Computes the columns from `past` to `length`, piece by piece.
+Status Sequence::advanceInPieces(int64_t past, int64_t length) {
   do {
     filled = pieceEnd(past, length);
     HEDDLE_TRY(advance(past));
@@ -374,7 +421,7 @@ Status Sequence::reset() {
 Status Sequence::prefill() {
   filled = prompt->length;
   HEDDLE_TRY(runOnce());
-  return advanceInPieces(prompt->length);
+  return advanceInPieces(0, prompt->length);
 }
 
 /// Fills column `length` - 1 of every row: its id, the next position, or the
@@ -437,6 +484,55 @@ Status Sequence::append(const std::vector<int64_t> &ids) {
     return internalError("more tokens than there is room for");
   extendTo(filled + 1, ids.data());
   return advance(filled - 1);
+}
+
+Status Sequence::grow(const std::vector<int64_t> &ids) {
+  int64_t past = filled, rows = prompt->rows, count = int64_t(ids.size()) / rows;
+  if (count < 1 || count * rows != int64_t(ids.size()))
+    return internalError("a batch grows by the same number of tokens in every row, at least one");
+  if (count > capacity - filled)
+    return internalError("more tokens than there is room for");
+  std::vector<int64_t> next(rows);
+  for (int64_t i = 0; i < count; ++i) {
+    for (int64_t row = 0; row < rows; ++row)
+      next[row] = ids[row * count + i];
+    extendTo(filled + 1, next.data());
+  }
+  int64_t length = filled;
+  for (int64_t at = step ? past : 0, end = at; at < length; at = end) {
+    end = pieceEnd(at, length);
+    HEDDLE_TRY(makeRoom(at, end));
+  }
+  return advanceInPieces(past, length);
+}
+
+/// Whether every state is rows of tokens, of which those behind the text are read by nobody.
+bool Sequence::canGoBack() const {
+  if (!step)
+    return true; // nothing is kept
+  if (refillOutput >= 0 || (step->longestPiece > 0 && filled > step->ring))
+    return false;
+  int grows = step->dim(kCapacityDim);
+  for (const State &state : step->states) {
+    const std::vector<int> &uses = state.bytes.uses();
+    if (!ofOnce(state) && (grows < 0 || std::find(uses.begin(), uses.end(), grows) == uses.end()))
+      return false;
+  }
+  return true;
+}
+
+Status Sequence::rewind(int64_t wanted, int64_t &kept) {
+  if (wanted < 0 || wanted > filled)
+    return internalError("a sequence goes back to a beginning of itself");
+  kept = wanted;
+  if (wanted == filled)
+    return {};
+  if (!canGoBack())
+    kept = 0;
+  filled = kept;
+  countPositions(filled);
+  logits = nullptr;
+  return kept || !step ? Status() : clearStates(*step);
 }
 
 } // namespace heddle::rt

@@ -27,6 +27,14 @@ public:
   /// Appends ids[r] to row r and computes the next logits. An error if the
   /// capacity is used up.
   Status append(const std::vector<int64_t> &ids);
+  /// Appends ids [rows, n] and computes the logits after the last of them; what is there is not read again. Takes more
+  /// memory where such a call needs more than those that `prepare` foresaw. An error if the capacity is used up.
+  Status grow(const std::vector<int64_t> &ids);
+  /// Goes back to the first `wanted` columns. Where states cannot go back (a ring that has turned, a running sum, the
+  /// last rows of a convolution, a step with a guard) it goes back to the beginning, and all has to be grown again:
+  /// `kept` becomes the length that is left, `wanted` or 0. There are no logits before the next `grow`, and columns of
+  /// the prompt that were dropped are gone: `reset` and `prefill` are for sequences that only became longer.
+  Status rewind(int64_t wanted, int64_t &kept);
   /// Moves rows: row i becomes what row from[i] was. The sources and prompts of
   /// both must be equal. An error if a state has no piece for each row.
   Status reorder(const std::vector<int64_t> &from);
@@ -58,6 +66,7 @@ private:
   Status makeColumns();
   Status makeColumn(const std::string &name, double fill);
   void fillPositions(Column &positions, const Column *mask);
+  void countPositions(int64_t length);
   Status checkDims() const;
   Status makeStates();
   bool ofOnce(const State &state) const;
@@ -65,7 +74,10 @@ private:
   Status makeOutputs(const Entry &entry);
   Status runOnce();
   Status advance(int64_t past);
-  Status advanceInPieces(int64_t length);
+  Status advanceInPieces(int64_t past, int64_t length);
+  Status makeRoom(int64_t past, int64_t length);
+  bool canGoBack() const;
+  Status clearStates(const Entry &entry);
   int64_t pieceEnd(int64_t past, int64_t length) const;
   std::vector<int64_t> dimsOf(const Entry &entry, int64_t past, int64_t length) const;
   Status gather(const Entry &entry, const std::vector<int64_t> &dims);

@@ -174,6 +174,52 @@ rt::Image inPieces() {
   return image;
 }
 
+//===----------------------------------------------------------------------===//
+// The same, with the tokens themselves as its state.
+
+static const char kAppendingStep[] = R"(entry step
+dims B past new capacity
+input input_ids i64 [B, new]
+input attention_mask i64 [B, new]
+input position_ids i64 [B, new]
+input token_type_ids i64 [B, new] default
+output logits f32 [B, 50]
+state rows 24*B*capacity groups 1
+arena 8*B*new*(past+new)
+)";
+
+static void stepAppending(heddle_ctx *ctx, int64_t tid, int64_t nth, const int64_t *dims, void *const *tensors,
+                          char *arena, const char *) {
+  int64_t B = dims[0], past = dims[1], count = dims[2], capacity = dims[3];
+  auto *rows = static_cast<int64_t *>(tensors[5]);
+  if (tid == 0) {
+    ++calls;
+    longestCall = std::max(longestCall, count);
+    checkIds(ctx, static_cast<const int64_t *>(tensors[0]), B * count);
+    memset(arena, 0x5a, 8 * B * count * (past + count)); // as much as the card asks for
+  }
+  heddle_barrier(ctx, 0);
+  for (int64_t b = tid; b < B; b += nth) {
+    for (int64_t t = 0; t < count; ++t)
+      for (int64_t k = 0; k < 3; ++k)
+        rows[(b * capacity + past + t) * 3 + k] = static_cast<const int64_t *>(tensors[k])[b * count + t];
+    uint64_t hash = 0;
+    for (int64_t t = 0; t < past + count; ++t)
+      if (const int64_t *row = rows + (b * capacity + t) * 3; row[1])
+        hash = mix(hash, row[0], row[2]);
+    putLogits(static_cast<float *>(tensors[4]) + b * kVocab, hash);
+  }
+}
+
+rt::Image appending() {
+  static const std::string card = std::string(kDecoderRun) + kAppendingStep + "end\n";
+  static const heddle_entry_fn entries[] = {runDecoder, stepAppending};
+  rt::Image image;
+  image.card = card.c_str();
+  image.entries = entries;
+  return image;
+}
+
 rt::Image recomputing() {
   static const std::string card = std::string(kDecoderRun) + "end\n";
   static const heddle_entry_fn entries[] = {runDecoder};

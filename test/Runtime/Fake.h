@@ -38,6 +38,8 @@ extern int64_t longestCall;
 extern int64_t nanId;
 /// The same, where texts that may get longer than 16 come in pieces of 2.
 rt::Image inPieces();
+/// The same with rows of tokens as its only state, all of which every step reads: it can go back.
+rt::Image appending();
 /// Only `run`.
 rt::Image recomputing();
 /// Source, `once`, `step`.
