@@ -14,23 +14,6 @@
 
 namespace heddle::rt {
 
-static void store(Type type, void *values, int64_t index, double value) {
-  if (type == Type::F32)
-    static_cast<float *>(values)[index] = float(value);
-  else if (type == Type::I64)
-    static_cast<int64_t *>(values)[index] = int64_t(value);
-  else
-    static_cast<bool *>(values)[index] = value != 0;
-}
-
-static double load(Type type, const void *values, int64_t index) {
-  if (type == Type::F32)
-    return static_cast<const float *>(values)[index];
-  if (type == Type::I64)
-    return double(static_cast<const int64_t *>(values)[index]);
-  return static_cast<const bool *>(values)[index];
-}
-
 Status Sequence::prepare(Model &newModel, const Prompt &newPrompt, int64_t newTokens) {
   model = &newModel;
   prompt = &newPrompt;
@@ -48,7 +31,7 @@ Status Sequence::prepare(Model &newModel, const Prompt &newPrompt, int64_t newTo
                            static_cast<long long>(capacity), static_cast<long long>(*bound)));
   filled = prompt->length;
   HEDDLE_TRY(checkDims());
-  HEDDLE_TRY(makeColumns());
+  HEDDLE_TRY(columns.make(card.roles, *prompt, step, capacity));
   HEDDLE_TRY(makeStates());
   HEDDLE_TRY(makeArena());
   HEDDLE_TRY(makeOutputs(step ? *step : *prompt->run));
@@ -69,96 +52,6 @@ Status Sequence::checkDims() const {
         return internalError("dim " + quote(name) + " of " + quote(entry->name) + " is no dim of run");
     }
   return {};
-}
-
-Sequence::Column *Sequence::column(std::string_view name) {
-  for (Column &column : columns)
-    if (column.name == name)
-      return &column;
-  return nullptr;
-}
-
-/// Makes one column: the prompt's values, else `fill`; none if no entry has
-/// such an input.
-Status Sequence::makeColumn(const std::string &name, double fill) {
-  const Value *value = prompt->run->input(name);
-  if (!value && step)
-    value = step->input(name);
-  if (!value)
-    return {}; // nothing reads it
-  Column column;
-  column.name = name;
-  column.type = value->type;
-  column.fill = fill;
-  int64_t count = 0;
-  if (__builtin_mul_overflow(prompt->rows, capacity, &count))
-    return outOfResources("the batch does not fit in memory");
-  uint64_t bytes = uint64_t(count) * typeSize(column.type);
-  HEDDLE_TRY(Buffer::make(bytes, "the text", column.values));
-  HEDDLE_TRY(Buffer::make(bytes, "the text", column.staging));
-  const Tensor *given = prompt->find(name);
-  column.given = given != nullptr;
-  if (given && given->count() != prompt->rows * prompt->length)
-    return unsupported("input " + quote(name) + " does not hold one value a token of the batch");
-  for (int64_t row = 0; row < prompt->rows; ++row)
-    for (int64_t i = 0; i < prompt->length; ++i)
-      store(column.type, column.values.data(), row * capacity + i,
-            given ? load(column.type, given->data.data(), row * prompt->length + i) : fill);
-  columns.push_back(std::move(column));
-  return {};
-}
-
-Status Sequence::makeColumns() {
-  const Roles &roles = model->card().roles;
-  columns.clear();
-  HEDDLE_TRY(makeColumn(roles.tokens, 0));
-  if (!roles.mask.empty())
-    HEDDLE_TRY(makeColumn(roles.mask, 1));
-  if (!roles.positions.empty())
-    HEDDLE_TRY(makeColumn(roles.positions, 0));
-  Column *mask = column(roles.mask), *positions = column(roles.positions);
-  if (positions)
-    fillPositions(*positions, mask);
-  for (const auto &[name, fill] : roles.extend)
-    HEDDLE_TRY(makeColumn(name, fill));
-  return {};
-}
-
-/// Positions of the prompt: cumsum(mask) - 1, and 1 where masked, unless the
-/// prompt gave them. `nextPosition` becomes what follows in every row.
-void Sequence::fillPositions(Column &positions, const Column *mask) {
-  nextPosition.assign(prompt->rows, 0);
-  for (int64_t row = 0; row < prompt->rows; ++row) {
-    int64_t &next = nextPosition[row];
-    for (int64_t i = 0; i < prompt->length; ++i) {
-      int64_t at = row * capacity + i;
-      bool real = !mask || load(mask->type, mask->values.data(), at) != 0;
-      if (positions.given)
-        next = int64_t(load(positions.type, positions.values.data(), at)) + 1;
-      else
-        store(positions.type, positions.values.data(), at, real ? double(next++) : 1.0);
-    }
-  }
-  // A mask that was given makes positions that differ from the default ones.
-  positions.given |= mask && mask->given;
-}
-
-/// `nextPosition` becomes what follows the first `length` columns of every row.
-void Sequence::countPositions(int64_t length) {
-  const Column *positions = column(model->card().roles.positions), *mask = column(model->card().roles.mask);
-  const Tensor *given = positions ? prompt->find(positions->name) : nullptr;
-  for (int64_t row = 0; row < prompt->rows; ++row) {
-    int64_t next = 0;
-    for (int64_t i = 0; positions && i < length; ++i) {
-      int64_t at = row * capacity + i;
-      if (given)
-        next = int64_t(load(positions->type, positions->values.data(), at)) + 1;
-      else
-        next += !mask || load(mask->type, mask->values.data(), at) != 0;
-    }
-    if (positions)
-      nextPosition[row] = next;
-  }
 }
 
 /// The dims of `entry` for a call on the columns [past, length).
@@ -303,15 +196,14 @@ Status Sequence::makeOutputs(const Entry &entry) {
 Status Sequence::gather(const Entry &entry, const std::vector<int64_t> &dims) {
   tensors.clear();
   for (const Value &value : entry.inputs) {
-    Column *grows = column(value.name);
-    if (!grows) {
+    if (!columns.has(value.name)) {
       const Tensor *given = prompt->find(value.name);
       if (!given && !value.hasDefault)
         return badInput("missing: " + quote(value.name) + " (" + value.typeText() + ")");
       tensors.push_back(given ? given->data.data() : nullptr);
       continue;
     }
-    if (value.hasDefault && !grows->given && value.name != model->card().roles.tokens) {
+    if (columns.isDefault(value)) {
       tensors.push_back(nullptr);
       continue;
     }
@@ -320,11 +212,7 @@ Status Sequence::gather(const Entry &entry, const std::vector<int64_t> &dims) {
       return internalError("input " + quote(value.name) + " of " + quote(entry.name) +
                            " does not end in the step axis");
     int64_t rows = value.axes.size() == 2 ? prompt->rows : 1;
-    size_t size = typeSize(grows->type);
-    for (int64_t row = 0; row < rows; ++row)
-      memcpy(grows->staging.as<char>() + row * *last * size,
-             grows->values.as<char>() + (row * capacity + filled - *last) * size, *last * size);
-    tensors.push_back(grows->staging.data());
+    tensors.push_back(columns.gather(value.name, rows, *last, filled));
   }
   return {};
 }
@@ -368,7 +256,7 @@ Status Sequence::advance(int64_t past) {
   for (const State &state : entry.states)
     tensors.push_back(states[state.name].data());
   HEDDLE_TRY(model->backend().call(entry, dims, tensors, arena));
-  if (refillOutput >= 0 && past > 0 && load(entry.outputs[refillOutput].type, outputs[refillOutput].data(), 0)) {
+  if (refillOutput >= 0 && past > 0 && numberAt(entry.outputs[refillOutput].type, outputs[refillOutput].data(), 0)) {
     HEDDLE_TRY(clearStates(entry));
     return advanceInPieces(0, filled);
   }
@@ -411,9 +299,7 @@ Status Sequence::advanceInPieces(int64_t past, int64_t length) {
 Status Sequence::reset() {
   for (auto &state : states)
     HEDDLE_TRY(model->backend().clear(state.second));
-  Column *positions = column(model->card().roles.positions);
-  for (int64_t row = 0; positions && row < prompt->rows; ++row)
-    nextPosition[row] -= filled - prompt->length;
+  columns.stepBack(filled - prompt->length);
   filled = prompt->length;
   return {};
 }
@@ -424,25 +310,6 @@ Status Sequence::prefill() {
   return advanceInPieces(0, prompt->length);
 }
 
-/// Fills column `length` - 1 of every row: its id, the next position, or the
-/// fill.
-void Sequence::extendTo(int64_t length, const int64_t *ids) {
-  const Roles &roles = model->card().roles;
-  for (Column &column : columns)
-    for (int64_t row = 0; row < prompt->rows; ++row) {
-      int64_t at = row * capacity + length - 1;
-      double value = column.fill;
-      if (column.name == roles.tokens) {
-        column.values.as<int64_t>()[at] = ids[row];
-        continue;
-      }
-      if (column.name == roles.positions)
-        value = double(nextPosition[row]++);
-      store(column.type, column.values.data(), at, value);
-    }
-  filled = length;
-}
-
 // Columns, next positions and states of `step` move; those of `once` belong to
 // the source, which is the same for all beams.
 Status Sequence::reorder(const std::vector<int64_t> &from) {
@@ -451,16 +318,7 @@ Status Sequence::reorder(const std::vector<int64_t> &from) {
     moves |= from[row] != int64_t(row);
   if (!moves)
     return {};
-  size_t most = 0;
-  for (Column &column : columns)
-    most = std::max(most, size_t(capacity) * typeSize(column.type));
-  if (movedRows.size() < most * from.size())
-    HEDDLE_TRY(Buffer::make(most * from.size(), "the beams", movedRows));
-  for (Column &column : columns)
-    permuteRows(column.values.as<char>(), capacity * typeSize(column.type), from, movedRows.as<char>());
-  std::vector<int64_t> positions = nextPosition;
-  for (size_t row = 0; row < positions.size(); ++row)
-    nextPosition[row] = positions[from[row]];
+  HEDDLE_TRY(columns.reorder(from));
   if (!step)
     return {};
   std::vector<int64_t> dims = dimsOf(*step, 0, filled);
@@ -482,7 +340,7 @@ Status Sequence::reorder(const std::vector<int64_t> &from) {
 Status Sequence::append(const std::vector<int64_t> &ids) {
   if (filled == capacity)
     return internalError("more tokens than there is room for");
-  extendTo(filled + 1, ids.data());
+  columns.extend(++filled, ids.data());
   return advance(filled - 1);
 }
 
@@ -496,7 +354,7 @@ Status Sequence::grow(const std::vector<int64_t> &ids) {
   for (int64_t i = 0; i < count; ++i) {
     for (int64_t row = 0; row < rows; ++row)
       next[row] = ids[row * count + i];
-    extendTo(filled + 1, next.data());
+    columns.extend(++filled, next.data());
   }
   int64_t length = filled;
   for (int64_t at = step ? past : 0, end = at; at < length; at = end) {
@@ -530,7 +388,7 @@ Status Sequence::rewind(int64_t wanted, int64_t &kept) {
   if (!canGoBack())
     kept = 0;
   filled = kept;
-  countPositions(filled);
+  columns.count(filled);
   logits = nullptr;
   return kept || !step ? Status() : clearStates(*step);
 }

@@ -1,7 +1,7 @@
 //===- Sequence.h - A batch that grows --------------------------*- C++ -*-===//
 //
-// One generation: owns the columns of ids, mask and positions for the whole
-// text, states, arena and logits. All memory is taken up front for the largest
+// One generation: owns the columns of ids, mask and positions (Columns.h),
+// states, arena and logits. All memory is taken up front for the largest
 // call; a step allocates nothing. A model with an entry `step` computes the new
 // columns only; one without runs `run` on the whole text for each token.
 //
@@ -9,7 +9,7 @@
 #ifndef HEDDLE_RUNTIME_SEQUENCE_H
 #define HEDDLE_RUNTIME_SEQUENCE_H
 
-#include "runtime/Prompt.h"
+#include "runtime/Columns.h"
 
 namespace heddle::rt {
 
@@ -53,20 +53,6 @@ public:
   std::vector<int64_t> dimsOf(Call call) const;
 
 private:
-  /// An input along the step axis. `values` is [rows][capacity]; `staging` has
-  /// the columns that a call takes, copied without gaps.
-  struct Column {
-    std::string name;
-    Type type = Type::I64;
-    Buffer values, staging;
-    double fill = 0;
-    bool given = false;
-  };
-
-  Status makeColumns();
-  Status makeColumn(const std::string &name, double fill);
-  void fillPositions(Column &positions, const Column *mask);
-  void countPositions(int64_t length);
   Status checkDims() const;
   Status makeStates();
   bool ofOnce(const State &state) const;
@@ -81,19 +67,15 @@ private:
   int64_t pieceEnd(int64_t past, int64_t length) const;
   std::vector<int64_t> dimsOf(const Entry &entry, int64_t past, int64_t length) const;
   Status gather(const Entry &entry, const std::vector<int64_t> &dims);
-  Column *column(std::string_view name);
-  void extendTo(int64_t length, const int64_t *ids);
 
   Model *model = nullptr;
   const Prompt *prompt = nullptr;
   const Entry *once = nullptr, *step = nullptr;
   int64_t capacity = 0, filled = 0, vocab = 0;
-  std::vector<Column> columns;
-  std::vector<int64_t> nextPosition; ///< of every row
+  Columns columns; ///< ids, mask and positions
   std::map<std::string, Memory> states;
   uint64_t bytesOfStates = 0;
   Memory arena;
-  Buffer movedRows; ///< of the columns, on their way
   std::vector<Buffer> outputs;
   std::vector<void *> tensors;
   int logitsOutput = -1, refillOutput = -1;
