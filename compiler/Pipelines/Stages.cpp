@@ -66,6 +66,7 @@ static constexpr PassFactory kEntries[] = {
 static constexpr PassFactory kFused[] = {
     plain<createFoldConstantsPass>,
     skipPadding,
+    plain<createSkipUnseenPass>,
     plain<model::createSplitLinearPass>,
     plain<model::createConvToLinearPass>,
     plain<mask::createSimplifyPass>,

@@ -16,7 +16,9 @@ llvm::SmallVector<std::string> entryDims(mlir::func::FuncOp function);
 /// What dims that the function finds out for itself (`model.live_rows`) are at most.
 inline std::map<std::string, model::Size> rowBounds(mlir::func::FuncOp function) {
   std::map<std::string, model::Size> bounds;
-  function.walk([&](model::LiveRowsOp op) { bounds[op.getDim().str()] = op.getMask().getType().getCount(); });
+  function.walk([&](model::LiveRowsOp op) {
+    bounds[op.getDim().str()] = op.getMask().getType().getCount().substitute(bounds); // a list may refine a list
+  });
   return bounds;
 }
 

@@ -37,4 +37,15 @@ def SkipPaddingPass : Pass<"model-skip-padding", "mlir::ModuleOp"> {
                            "::heddle::attn::AttnDialect", "::mlir::func::FuncDialect"];
 }
 
+def SkipUnseenPass : Pass<"model-skip-unseen", "mlir::ModuleOp"> {
+  let summary = "Compute no queries that see nothing, and no keys that nobody sees";
+  let description = [{
+    Where the mask of an attention is `queries(t) and ..`, t [B, T] known in front of the layers and more than the
+    mask of padding, queries with t = 0 see nothing. A linear that makes the queries, and is read by nothing else, works
+    on the rows where t is not 0; one that makes keys or values on all rows of the texts that have such a row. Elsewhere
+    its rows are 0, which no result depends on: with `masked_rows mean` nothing is changed.
+  }];
+  let dependentDialects = ["::heddle::model::ModelDialect"];
+}
+
 #endif

@@ -8,6 +8,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "compiler/Conversion/ModelToEntries/DeadRows.h"
+#include "compiler/Conversion/ModelToEntries/LiveList.h"
 #include "compiler/Conversion/ModelToEntries/Passes.h"
 #include "compiler/Conversion/ModelToEntries/Report.h"
 #include "dialects/Model/IR/Names.h"
@@ -238,16 +239,7 @@ void Packer::makeList() {
     op->moveBefore(&block, block.begin());
   ordered.empty() ? b.setInsertionPointToStart(&block) : b.setInsertionPointAfter(ordered.back());
   live = makeLive();
-  std::set<std::string> dims;
-  for (Type t : function.getArgumentTypes())
-    if (auto tensor = dyn_cast<ModelTensorType>(t))
-      for (const Size &s : tensor.getSizes())
-        for (const std::string &dim : s.dims())
-          dims.insert(dim);
-  function.walk([&](model::LiveRowsOp op) { dims.insert(op.getDim().str()); });
-  std::string name = model::kLiveDim.str();
-  for (int n = 1; dims.count(name); ++n)
-    name = model::kLiveDim.str() + std::to_string(n);
+  std::string name = newLiveDim(function);
   list = model::LiveRowsOp::create(b, model::withName(name, dead.rows.mask.getLoc()), live, b.getStringAttr(name));
   first = list.getDefiningOp();
 }
