@@ -23,8 +23,8 @@ using model::StateType;
 /// `prologueEnd`.
 Lowering::Lowering(func::FuncOp source, const Machine &machine)
     : OwnBuilder{ImplicitLocOpBuilder(source.getLoc(), source.getContext())}, Code(builder, machine.lanes),
-      machine(machine), module(source->getParentOfType<ModuleOp>()), source(source), dimNames(entryDims(source)),
-      rowBounds(plan::rowBounds(source)) {
+      machine(machine), module(source->getParentOfType<ModuleOp>()), source(source), rowBounds(plan::rowBounds(source)),
+      dimNames(entryDims(source)) {
   b.setInsertionPointToEnd(module.getBody());
   Type ptr = Code::pointer();
   function = func::FuncOp::create(b, "heddle_entry_" + source.getName().str(), abi::entryType(b.getContext()));

@@ -207,7 +207,7 @@ void Lowering::endPhase(Operation *end) {
 void Lowering::spend(llvm::function_ref<Cost()> of) {
   Cost cost = of();
   for (Size *form : {&cost.operations, &cost.read, &cost.written})
-    *form = bounded(*form);
+    *form = form->substitute(rowBounds);
   spent.push_back(std::move(cost));
 }
 

@@ -145,9 +145,6 @@ public:
   /// The declaration of a function that abi.def lists.
   mlir::func::FuncOp external(llvm::StringRef symbol);
 
-  /// The form with what the dims that the function finds out for itself (`model.live_rows`) are at most.
-  model::Size bounded(const model::Size &form) const { return form.substitute(rowBounds); }
-
   /// Row-major strides in elements; 0 for an axis of length 1.
   Values strides(model::ModelTensorType type);
   /// The index of each axis behind the linear index `at`.
@@ -159,6 +156,9 @@ public:
   /// Copies `n` elements, every thread its share.
   void copy(mlir::Value from, mlir::Value to, mlir::Type element, mlir::Value n);
 
+  /// What the dims that the function finds out for itself (`model.live_rows`) are at most.
+  const std::map<std::string, model::Size> rowBounds;
+
   /// Lowers the ops of a block but its terminator.
   mlir::LogicalResult lowerBlock(mlir::Block &block);
 
@@ -167,10 +167,9 @@ private:
   std::map<std::string, mlir::Value> sizes;
   mlir::Operation *prologueEnd = nullptr; ///< sizes are computed before what follows it
   llvm::SmallVector<std::string> dimNames;
-  std::map<std::string, model::Size> rowBounds; ///< of dims that the function finds out
-  std::vector<Cost> spent;                      ///< since the last barrier
-  mlir::Operation *current = nullptr;           ///< the op that is lowered now
-  bool dealt = false;                           ///< in the phase at hand
+  std::vector<Cost> spent;            ///< since the last barrier
+  mlir::Operation *current = nullptr; ///< the op that is lowered now
+  bool dealt = false;                 ///< in the phase at hand
 
   void endPhase(mlir::Operation *end);
 

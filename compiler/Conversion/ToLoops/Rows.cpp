@@ -41,7 +41,7 @@ static LogicalResult lowerLiveRows(Lower &l, LiveRowsOp op) {
   });
   l.barrier(op.getLoc());
   Value found = l.load(i64, count);
-  found.getDefiningOp()->setAttr(kKeptAttr, l.b.getStringAttr(l.bounded(mask.getCount()).str()));
+  found.getDefiningOp()->setAttr(kKeptAttr, l.b.getStringAttr(mask.getCount().substitute(l.rowBounds).str()));
   l.setSize(op.getDim(), l.toIndex(found));
   return success();
 }

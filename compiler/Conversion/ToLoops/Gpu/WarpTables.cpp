@@ -72,7 +72,7 @@ void heddle::loops::lowerWarpLiveRows(Lower &l, LiveRowsOp op) {
       [&] { return Cost{"live_rows", 0, false, bytesWhereItLies(op.getMask()), bytesWhereItLies(op.getResult())}; });
   l.barrier(loc);
   Value found = l.load(i64, count);
-  found.getDefiningOp()->setAttr(kKeptAttr, l.b.getStringAttr(l.bounded(mask.getCount()).str()));
+  found.getDefiningOp()->setAttr(kKeptAttr, l.b.getStringAttr(mask.getCount().substitute(l.rowBounds).str()));
   l.setSize(op.getDim(), l.toIndex(found));
 }
 
