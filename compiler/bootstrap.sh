@@ -1,7 +1,8 @@
 #!/bin/bash
 # Installs every Debian package that Heddle is built and tested with. Where all of
 # them are there it only asks dpkg, which takes a few milliseconds; otherwise it
-# needs root or sudo. `compiler/bootstrap.sh --list` prints the packages.
+# needs root or sudo. `compiler/bootstrap.sh --list` prints the packages; `--sanitizers`
+# adds what test/sanitize.sh links with.
 set -euo pipefail
 
 packages=(
@@ -14,6 +15,7 @@ packages=(
   libgtest-dev libbenchmark-dev python3 python3-numpy python3-psutil     # tests
   clang-format-22                                                        # how sources look
 )
+[[ ${1:-} != --sanitizers ]] || packages+=(libclang-rt-22-dev)
 if [[ ${1:-} == --list ]]; then
   printf '%s\n' "${packages[@]}"
   exit 0

@@ -7,7 +7,7 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 build=${1:-build-sanitize}
 
-bash compiler/bootstrap.sh
+bash compiler/bootstrap.sh --sanitizers
 cmake -S . -B "$build" -G Ninja -DCMAKE_BUILD_TYPE=None -DHEDDLE_SANITIZE=ON "-DCMAKE_C_FLAGS=-O1 -g1" "-DCMAKE_CXX_FLAGS=-O1 -g1"
 ninja -C "$build"
 export ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1
