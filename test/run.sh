@@ -152,6 +152,7 @@ beside texts $python test/Execution/texts.py --heddle "$build/bin/heddle"
 beside "a server's API" $python test/Serve/api.py --heddle "$build/bin/heddle"
 beside "a server and strangers" $python test/Serve/abuse.py --heddle "$build/bin/heddle"
 beside "options of families" $python test/Execution/families.py --heddle "$build/bin/heddle"
+beside "newer families" $python test/Execution/newer_families.py --heddle "$build/bin/heddle"
 all_beside
 
 say "random models"
