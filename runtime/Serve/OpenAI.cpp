@@ -464,6 +464,8 @@ void runJob(const Service &service, Listener &listener, Metrics &metrics, const 
   Answer(service, listener, metrics, job).run();
 }
 
+ApiError stopping() { return {503, "this server is stopping", "", "draining"}; }
+
 void failJob(Listener &listener, const Job &job, const ApiError &error) {
   std::string fields = error.status == 503 ? "Retry-After: 1\r\n" : "";
   listener.whole(*job.to, error.status, "application/json", errorBody(error), job.fields + fields);

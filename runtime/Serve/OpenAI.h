@@ -57,6 +57,8 @@ ApiError readJob(const Service &service, Endpoint endpoint, ExchangePtr to, Job 
 /// Makes the texts of a job, one after the other, and answers.
 void runJob(const Service &service, Listener &listener, Metrics &metrics, const Job &job);
 
+/// The error of a request that comes, or still waits, while the server is stopping.
+ApiError stopping();
 /// Answers a job that is not run.
 void failJob(Listener &listener, const Job &job, const ApiError &error);
 

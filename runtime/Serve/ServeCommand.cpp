@@ -3,8 +3,8 @@
 #include "runtime/Args.h"
 #include "runtime/Commands.h"
 #include "runtime/GenerateFlags.h"
+#include "runtime/Serve/Engine.h"
 #include "runtime/Serve/Gate.h"
-#include "runtime/Serve/OpenAI.h"
 #include "runtime/Serve/Queue.h"
 #include "runtime/Serve/ServeChat.h"
 #include <algorithm>
@@ -33,7 +33,7 @@ class Server {
 public:
   Server(rt::Model &model, const rt::Tokenizer &tokenizer, const ServeOptions &options)
       : options(options), listener(options.listen), incoming(options.listen.connections + 1),
-        jobs(size_t(options.queue)) {
+        engine(oneAtATime(service, listener, metrics, size_t(options.queue))) {
     service.model = &model;
     service.tokenizer = &tokenizer;
     service.started = int64_t(time(nullptr));
@@ -54,7 +54,7 @@ private:
   Gate gate;
   Listener listener;
   Queue<ExchangePtr> incoming;
-  Queue<Job> jobs;
+  std::unique_ptr<Engine> engine;
 };
 
 constexpr Route kRoutes[] = {{"/health", "GET", true},    {"/metrics", "GET"},
@@ -97,10 +97,7 @@ rt::Status Server::configure(const rt::Args &args, const rt::StartOptions &start
   listener.explain = [](const Refusal &refusal) { return errorBody(fromRefusal(refusal)); };
   listener.handle = [this](ExchangePtr exchange) { take(std::move(exchange)); };
   listener.onAnswer = [this](const RequestHead *head, int status) { logAnswer(head, status); };
-  listener.onDrain = [this] {
-    for (Job &job : jobs.drain())
-      failJob(listener, job, {503, "this server is stopping", "", "draining"});
-  };
+  listener.onDrain = [this] { engine->drain(); };
   return listener.open();
 }
 
@@ -145,7 +142,7 @@ void Server::take(ExchangePtr exchange) {
     return answer(listener.isDraining() ? 503 : 200, "application/json",
                   listener.isDraining() ? "{\"status\":\"draining\"}" : "{\"status\":\"ok\"}");
   if (path == "/metrics")
-    return answer(200, "text/plain; version=0.0.4", metrics.text(jobs.size(), 1));
+    return answer(200, "text/plain; version=0.0.4", metrics.text(engine->waiting(), engine->slots()));
   if (path == "/v1/models")
     return answer(200, "application/json", modelList(service));
   if (path.rfind("/v1/models/", 0) == 0) {
@@ -166,21 +163,10 @@ void Server::take(ExchangePtr exchange) {
 
 /// The reader's thread.
 void Server::readRequests() {
-  while (std::optional<ExchangePtr> exchange = incoming.take()) {
-    if ((*exchange)->abandoned)
-      continue;
-    Job job;
-    Endpoint endpoint = (*exchange)->head.path == "/v1/completions" ? Completions : Chat;
-    if (ApiError error = readJob(service, endpoint, *exchange, job)) {
-      failJob(listener, job, error);
-      continue;
-    }
-    if (listener.isDraining())
-      failJob(listener, job, {503, "this server is stopping", "", "draining"});
-    else if (!jobs.put(job))
-      failJob(listener, job, {503, "the queue is full", "", "overloaded"});
-  }
-  jobs.close();
+  while (std::optional<ExchangePtr> exchange = incoming.take())
+    if (!(*exchange)->abandoned)
+      engine->put(std::move(*exchange));
+  engine->close();
 }
 
 rt::Status Server::run() {
@@ -195,11 +181,7 @@ rt::Status Server::run() {
     whole = listener.run();
     incoming.close();
   });
-  while (std::optional<Job> job = jobs.take()) {
-    metrics.running = 1;
-    runJob(service, listener, metrics, *job);
-    metrics.running = 0;
-  }
+  engine->run();
   reader.join();
   loop.join();
   if (!whole)

@@ -1,0 +1,33 @@
+// What computes: requests are put in by the reader's thread, and answered on the engine's own, which is the program's
+// thread. How many are computed at once is the engine's business.
+#ifndef HEDDLE_RUNTIME_SERVE_ENGINE_H
+#define HEDDLE_RUNTIME_SERVE_ENGINE_H
+
+#include "runtime/Serve/OpenAI.h"
+
+namespace heddle::serve {
+
+class Engine {
+public:
+  virtual ~Engine() = default;
+
+  /// Understands a request and lets it wait for its turn, or answers at once why not. Called by the reader's thread.
+  virtual void put(ExchangePtr exchange) = 0;
+  /// Answers what is put in, until `close`; then what still waits, and returns.
+  virtual void run() = 0;
+  /// Nothing is put in any more.
+  virtual void close() = 0;
+  /// Refuses all that waits, as the server is stopping. Called by the loop.
+  virtual void drain() = 0;
+  /// Requests that wait.
+  virtual size_t waiting() const = 0;
+  /// How many texts can be made at the same time.
+  virtual size_t slots() const = 0;
+};
+
+/// One text after the other; at most `queue` requests wait. The arguments must outlive it.
+std::unique_ptr<Engine> oneAtATime(const Service &service, Listener &listener, Metrics &metrics, size_t queue);
+
+} // namespace heddle::serve
+
+#endif
