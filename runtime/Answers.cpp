@@ -1,9 +1,9 @@
-//===- Answers.cpp - Words behind masks, stretches that answer ------------===//
+//===- Answers.cpp - What a model's tensors say in words ------------------===//
 //
-// Scores are those of Hugging Face's pipelines. Fill-mask: a softmax over the
-// vocabulary. Question answering: the product of two softmaxes, over the first
-// tokens and over the last ones, among the tokens of the context and the
-// template's first token, which stands for "no answer".
+// Scores are those of Hugging Face's pipelines. Classes: a softmax over them, or
+// what the model's kind says. Fill-mask: a softmax over the vocabulary. Question answering: the product of two
+// softmaxes, over the first tokens and over the last ones, among the tokens of the context and the template's first
+// token, which stands for "no answer".
 //
 //===----------------------------------------------------------------------===//
 #include "runtime/Answers.h"
@@ -17,7 +17,8 @@ namespace heddle::rt {
 /// The longest answer in tokens; the default of Hugging Face's pipeline.
 static constexpr int64_t kLongestAnswer = 15;
 
-void softmax(std::vector<double> &scores) {
+/// scores[i] becomes exp(scores[i]) / sum of all exp(scores), in place.
+static void softmax(std::vector<double> &scores) {
   double largest = *std::max_element(scores.begin(), scores.end()), sum = 0;
   for (double &score : scores)
     sum += score = std::exp(score - largest);
@@ -25,7 +26,9 @@ void softmax(std::vector<double> &scores) {
     score /= sum;
 }
 
-std::vector<int64_t> ranking(const std::vector<double> &scores, int64_t most) {
+/// Indices of the `most` largest scores, the largest first; of equal scores the
+/// one with the smaller index comes first.
+static std::vector<int64_t> ranking(const std::vector<double> &scores, int64_t most) {
   std::vector<int64_t> order(scores.size());
   for (size_t i = 0; i < order.size(); ++i)
     order[i] = int64_t(i);
@@ -59,15 +62,86 @@ std::optional<int64_t> maskToken(const Tokenizer &tokenizer, std::string *text) 
   return std::nullopt;
 }
 
-Status printWords(const Tokenizer &tokenizer, const std::vector<Token> &tokens, const float *logits, int64_t count,
-                  AnswerForm form) {
+/// The probabilities of one row of logits, as the kind of the model says.
+static std::vector<double> probabilities(const Card &card, const float *logits, int64_t count) {
+  std::vector<double> scores(logits, logits + count);
+  if (card.kind == "regression")
+    return scores;
+  if (card.kind == "multi_label") {
+    for (double &score : scores)
+      score = 1 / (1 + std::exp(-score));
+    return scores;
+  }
+  softmax(scores);
+  return scores;
+}
+
+static std::string labelOf(const Card &card, int64_t id) {
+  return id < int64_t(card.labels.size()) ? card.labels[id] : "LABEL_" + std::to_string(id);
+}
+
+/// The likeliest labels of `count` logits.
+static void writeClasses(const Card &card, const float *logits, int64_t count, AnswerForm form, std::string &text) {
+  std::vector<double> scores = probabilities(card, logits, count);
+  std::string list;
+  for (int64_t id : ranking(scores, form.most))
+    if (form.json)
+      list += (list.empty() ? "" : ",") + ("{\"label\":" + jsonString(labelOf(card, id))) +
+              ",\"id\":" + std::to_string(id) + ",\"score\":" + jsonNumber(scores[id]) +
+              ",\"logit\":" + jsonNumber(logits[id]) + "}";
+    else if (card.kind == "regression")
+      list += format("%10.4f  %s\n", scores[id], validUtf8(labelOf(card, id)).c_str());
+    else
+      list += format("%6.2f %%  %s\n", 100 * scores[id], validUtf8(labelOf(card, id)).c_str());
+  text += form.json ? "{\"labels\":[" + list + "]}\n" : list;
+}
+
+/// The likeliest label of every token, without those of the template.
+static void writeTokens(const Card &card, const Tokenizer &tokenizer, const std::vector<Token> &tokens,
+                        const float *logits, int64_t count, AnswerForm form, std::string &text) {
+  std::string list;
+  for (size_t i = 0; i < tokens.size(); ++i) {
+    std::string piece = tokenizer.decode({int64_t(tokens[i].id)}, true);
+    if (piece.empty())
+      continue;
+    std::vector<double> scores = probabilities(card, logits + int64_t(i) * count, count);
+    int64_t id = ranking(scores, 1)[0];
+    if (form.json)
+      list += (list.empty() ? "" : ",") + ("{\"token\":" + jsonString(piece)) +
+              ",\"label\":" + jsonString(labelOf(card, id)) + ",\"score\":" + jsonNumber(scores[id]) + "}";
+    else
+      list += format("%6.2f %%  %-12s %s\n", 100 * scores[id], labelOf(card, id).c_str(), piece.c_str());
+  }
+  text += form.json ? "{\"tokens\":[" + list + "]}\n" : list;
+}
+
+/// CTC: the likeliest id of each of `steps` time steps; runs of equal ids count
+/// once, then the blank is dropped, and the rest is decoded.
+static void writeLetters(const Card &card, const Tokenizer &tokenizer, const float *logits, int64_t steps,
+                         int64_t count, std::string &text) {
+  auto blank = int64_t(card.sound.number("blank", 0));
+  std::vector<int64_t> ids;
+  int64_t before = -1;
+  for (int64_t t = 0; t < steps; ++t) {
+    const float *row = logits + t * count;
+    int64_t id = std::max_element(row, row + count) - row;
+    if (id != before && id != blank)
+      ids.push_back(id);
+    before = id;
+  }
+  text += tokenizer.decode(ids, true) + "\n";
+}
+
+/// The likeliest words at every mask token of `tokens`. `logits` is [tokens][count].
+static Status writeWords(const Tokenizer &tokenizer, const std::vector<Token> &tokens, const float *logits,
+                         int64_t count, AnswerForm form, std::string &text) {
   std::string name;
   std::optional<int64_t> mask = maskToken(tokenizer, &name);
   if (!mask)
     return unsupported("this model guesses masked words, and its tokenizer has "
                        "no [MASK] or <mask>")
         .withHelp("run --input FILE --output FILE gives the logits as a tensor");
-  std::string text = "{\"masks\":[";
+  std::string all;
   int64_t masks = 0;
   for (size_t i = 0; i < tokens.size(); ++i) {
     if (int64_t(tokens[i].id) != *mask)
@@ -75,37 +149,33 @@ Status printWords(const Tokenizer &tokenizer, const std::vector<Token> &tokens, 
     const float *row = logits + int64_t(i) * count;
     std::vector<double> scores(row, row + count);
     softmax(scores);
-    if (form.json)
-      text += masks ? ",{\"words\":[" : "{\"words\":[";
-    else if (masks)
-      putchar('\n');
-    ++masks;
+    std::string list;
     for (int64_t id : ranking(scores, form.most)) {
       std::string word = validUtf8(tokenizer.decode({id}, false));
       if (form.json)
-        text += (text.back() == '[' ? "" : ",") + ("{\"word\":" + jsonString(word)) + ",\"id\":" + std::to_string(id) +
+        list += (list.empty() ? "" : ",") + ("{\"word\":" + jsonString(word)) + ",\"id\":" + std::to_string(id) +
                 ",\"score\":" + jsonNumber(scores[id]) + ",\"logit\":" + jsonNumber(row[id]) + "}";
       else
-        printf("%6.2f %%  %s\n", 100 * scores[id], word.c_str());
+        list += format("%6.2f %%  %s\n", 100 * scores[id], word.c_str());
     }
-    if (form.json)
-      text += "]}";
+    all += form.json ? (masks ? ",{\"words\":[" : "{\"words\":[") + list + "]}" : (masks ? "\n" : "") + list;
+    ++masks;
   }
   if (!masks)
     return badInput("this model guesses masked words, and the text has none")
         .withHelp("write " + name + " where a word is missing");
-  if (form.json)
-    puts((text + "]}").c_str());
+  text += form.json ? "{\"masks\":[" + all + "]}\n" : all;
   return {};
 }
 
-/// Prints the best answers to a question: pieces of `context`, by the scores of where one starts and ends. The
-/// context's tokens are found within the model's input, since only they may be part of an answer.
-Status printSpans(const Tokenizer &tokenizer, const std::vector<Token> &tokens, const std::string &context,
-                  const float *starts, const float *ends, AnswerForm form) {
+/// The stretches of `context` that most likely answer the question. `tokens` are those of "question, context" in the
+/// template; `starts` and `ends` have one logit for each, of being the answer's first or last token. The context's
+/// tokens are found within the model's input, since only they may be part of an answer.
+static Status writeSpans(const Tokenizer &tokenizer, const Asked &asked, const float *starts, const float *ends,
+                         AnswerForm form, std::string &text) {
   std::vector<uint32_t> wanted, all;
-  HEDDLE_TRY(bareTokens(tokenizer, context, wanted));
-  for (const Token &token : tokens)
+  HEDDLE_TRY(bareTokens(tokenizer, asked.context, wanted));
+  for (const Token &token : asked.tokens)
     all.push_back(token.id);
   auto at = std::find_end(all.begin(), all.end(), wanted.begin(), wanted.end());
   if (wanted.empty() || at == all.end())
@@ -131,20 +201,91 @@ Status printSpans(const Tokenizer &tokenizer, const std::vector<Token> &tokens, 
       spans.push_back({i, j});
       scores.push_back(begin[i] * end[j]);
     }
-  std::string text = "{\"answers\":[";
+  std::string list;
   for (int64_t n : ranking(scores, form.most)) {
     std::vector<int64_t> ids(wanted.begin() + spans[n].first, wanted.begin() + spans[n].second + 1);
     std::string answer = validUtf8(tokenizer.decode(ids, true));
     answer.erase(0, answer.find_first_not_of(' '));
     if (form.json)
-      text += (text.back() == '[' ? "" : ",") + ("{\"answer\":" + jsonString(answer)) +
+      list += (list.empty() ? "" : ",") + ("{\"answer\":" + jsonString(answer)) +
               ",\"first\":" + std::to_string(first + spans[n].first) +
               ",\"last\":" + std::to_string(first + spans[n].second) + ",\"score\":" + jsonNumber(scores[n]) + "}";
     else
-      printf("%6.2f %%  %s\n", 100 * scores[n], answer.c_str());
+      list += format("%6.2f %%  %s\n", 100 * scores[n], answer.c_str());
   }
-  if (form.json)
-    puts((text + "]}").c_str());
+  text += form.json ? "{\"answers\":[" + list + "]}\n" : list;
+  return {};
+}
+
+//===-- which of them ----------------------------------------------------------===//
+
+bool marksSpans(const Card &card) {
+  const Entry *run = card.entry("run");
+  return run && run->outputIndex("start_logits") >= 0 && run->outputIndex("end_logits") >= 0;
+}
+
+Status checkAnswers(const Card &card) {
+  const Entry *run = card.entry("run");
+  if (!run)
+    return internalError("the card has no entry run");
+  auto has = [&](const char *name) {
+    int index = run->outputIndex(name);
+    return index >= 0 && run->outputs[index].type == Type::F32;
+  };
+  if (has("logits") || has("prediction_logits") || (has("start_logits") && has("end_logits")))
+    return {};
+  std::string names;
+  for (const Value &value : run->outputs)
+    names += (names.empty() ? "" : ", ") + value.name;
+  return unsupported("this model has no classes to name; it gives " + names)
+      .withHelp("run --input FILE --output FILE gives these as tensors");
+}
+
+/// An error if a number of the row is NaN or infinite: every probability computed from it would be NaN.
+static Status checkNumbers(const EncoderBatch &batch, const Tensor &tensor, int64_t row, int64_t count) {
+  const float *numbers = batch.rowOf(tensor, row);
+  for (int64_t i = 0; i < count; ++i)
+    if (float x = numbers[i]; std::isnan(x) || x == INFINITY)
+      return badInput(quote(tensor.name) + (std::isnan(x) ? " holds a NaN" : " holds an infinity") +
+                      ": nothing can be chosen from it")
+          .withHelp("a weight or an input is NaN or infinite, or numbers have "
+                    "grown beyond what f32 holds");
+  return {};
+}
+
+Status answerRow(const Card &card, const Tokenizer &tokenizer, const EncoderBatch &batch, int64_t row,
+                 const Asked &asked, AnswerForm form, std::string &text) {
+  auto length = int64_t(asked.tokens.size());
+  const Tensor *logits = batch.output("logits"), *starts = batch.output("start_logits"),
+               *ends = batch.output("end_logits");
+  if (!logits)
+    logits = batch.output("prediction_logits");
+  if (!logits) {
+    Shape each = {batch.rows(), batch.width()};
+    if (!starts || !ends || asked.media || starts->shape != each || ends->shape != each)
+      return internalError("start_logits and end_logits are no [B, T]");
+    HEDDLE_TRY(checkNumbers(batch, *starts, row, length));
+    HEDDLE_TRY(checkNumbers(batch, *ends, row, length));
+    return writeSpans(tokenizer, asked, batch.rowOf(*starts, row), batch.rowOf(*ends, row), form, text);
+  }
+  int64_t count = logits->shape.back();
+  if (count < 1 || logits->count() < 1)
+    return internalError("the logits are empty");
+  // What stands at padding says nothing.
+  bool each = logits->shape.size() == 3 && logits->shape[1] == batch.width() && length > 0;
+  HEDDLE_TRY(checkNumbers(batch, *logits, row, each ? length * count : logits->count() / batch.rows()));
+  const float *numbers = batch.rowOf(*logits, row);
+  if (card.kind == "ctc")
+    writeLetters(card, tokenizer, numbers, logits->count() / batch.rows() / count, count, text);
+  else if (logits->shape.size() == 2)
+    writeClasses(card, numbers, count, form, text);
+  else if (each && !asked.media && count == int64_t(card.labels.size()))
+    writeTokens(card, tokenizer, asked.tokens, numbers, count, form, text);
+  else if (each && count >= int64_t(tokenizer.size()))
+    return writeWords(tokenizer, asked.tokens, numbers, count, form, text);
+  else
+    return unsupported("the logits of this model are " + shapeText(logits->shape) + ", no classes")
+        .withHelp("run --input FILE --output FILE gives them as a tensor");
   return {};
 }
 

@@ -54,16 +54,21 @@ static std::string runtimeArchive(const CompileOptions &options) {
   return std::string(path);
 }
 
+/// The text of the card, with the zero byte at its end; "" if there is none.
+static StringRef cardOf(const llvm::Module &code) {
+  const llvm::GlobalVariable *global = code.getNamedGlobal("heddle_card");
+  auto *text =
+      global && global->hasInitializer() ? dyn_cast<llvm::ConstantDataArray>(global->getInitializer()) : nullptr;
+  return text ? text->getAsString() : StringRef();
+}
+
 /// The seal (heddle/seal.h): sizes and digests of all parts of a binary except its code.
 static std::string sealOf(const llvm::Module &code, const WrittenWeights &weights, StringRef tokenizer,
                           StringRef side) {
   Seal seal;
-  if (const llvm::GlobalVariable *global = code.getNamedGlobal("heddle_card"); global && global->hasInitializer())
-    if (auto *text = dyn_cast<llvm::ConstantDataArray>(global->getInitializer())) {
-      StringRef card = text->getAsString();
-      seal.cardBytes = card.size();
-      seal.card = digestOf(card.data(), card.size());
-    }
+  StringRef card = cardOf(code);
+  seal.cardBytes = card.size();
+  seal.card = digestOf(card.data(), card.size());
   seal.indexBytes = weights.index.size();
   seal.index = digestOf(weights.index.data(), weights.index.size());
   seal.weightsBytes = weights.bytes;
@@ -164,9 +169,12 @@ static std::vector<std::string> pictureReader(ModuleOp module, StringRef runtime
   return {"--undefined=heddle_decode_picture", std::string(archive)};
 }
 
-/// The archives of a server, for a model that makes texts and has a tokenizer.
-static std::vector<std::string> server(ModuleOp module, const Words &words, StringRef runtime) {
-  if (!module->hasAttr("model.tokenizer") || !module->hasAttr("model.generate"))
+/// The archives of a server, for a model with a tokenizer that makes texts, or reads them and no pictures or sound.
+static std::vector<std::string> server(ModuleOp module, const llvm::Module &code, const Words &words,
+                                       StringRef runtime) {
+  bool reads = cardOf(code).contains("\ninput input_ids ") && !module->hasAttr("model.picture") &&
+               !module->hasAttr("model.sound");
+  if (!module->hasAttr("model.tokenizer") || !(module->hasAttr("model.generate") || reads))
     return {};
   std::vector<std::string> files = {"--undefined=heddle_serve_command", "--undefined=heddle_notices_of_serving"};
   SmallVector<StringRef> archives = {"libheddle_serve.a", "libheddle_json.a"};
@@ -205,11 +213,11 @@ static int askForSpace(const Console &console, const Scratch &folder, const std:
 
 /// Links `files` with the runtime into `linked`.
 static int linkInto(const Console &console, Scratch &folder, const std::string &linked, std::vector<std::string> files,
-                    ModuleOp module, const CompileOptions &options, const Words &words) {
+                    ModuleOp module, const llvm::Module &code, const CompileOptions &options, const Words &words) {
   std::string runtime = runtimeArchive(options), error;
   llvm::append_range(files, pictureReader(module, runtime));
   if (options.serve)
-    llvm::append_range(files, server(module, words, runtime));
+    llvm::append_range(files, server(module, code, words, runtime));
   if (options.forTarget.emulate)
     llvm::append_range(files, emulator(runtime));
   std::vector<std::string> copied = files;
@@ -283,7 +291,7 @@ int heddle::writeBinary(const Console &console, ModuleOp module, llvm::Module &c
 
   phase.emplace("link", say);
   std::string linked = folder.file("linked");
-  if ((failed = linkInto(console, folder, linked, files, module, options, words)))
+  if ((failed = linkInto(console, folder, linked, files, module, code, options, words)))
     return failed;
   phase.emplace("check of the binary", say);
   if ((failed = verify(console, folder, linked, options.output)))

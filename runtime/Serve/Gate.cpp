@@ -79,6 +79,10 @@ bool Gate::keyGiven(const RequestHead &head) const {
   return known;
 }
 
+bool Gate::isPath(std::string_view path) const {
+  return std::any_of(routes.begin(), routes.end(), [&](const Route &route) { return path == route.path; });
+}
+
 Refusal Gate::judge(const RequestHead &head) const {
   if (!hostAllowed(head.host))
     return {403, "this Host is not served; --allow-host NAME allows it"};

@@ -29,6 +29,8 @@ public:
   /// Status 0: the request may go on.
   Refusal judge(const RequestHead &head) const;
   bool hostAllowed(std::string_view host) const;
+  /// Whether a path is one of the routes, whole.
+  bool isPath(std::string_view path) const;
 
 private:
   bool originAllowed(const RequestHead &head) const;

@@ -6,24 +6,24 @@
 
 namespace heddle::serve {
 
-void Histogram::add(double seconds) {
+void Histogram::add(double value) {
   size_t step = 0;
-  for (double most = 1e-3; step < kSteps && seconds > most; most *= 2)
+  for (double most = least; step < steps && value > most; most *= 2)
     ++step;
   ++counts[step];
-  microseconds += uint64_t(std::llround(seconds * 1e6));
+  millionths += uint64_t(std::llround(value * 1e6));
 }
 
 std::string Histogram::text(const char *name, const char *help) const {
   std::string text = rt::format("# HELP %s %s\n# TYPE %s histogram\n", name, help, name);
   uint64_t sum = 0;
-  double most = 1e-3;
-  for (size_t step = 0; step <= kSteps; ++step, most *= 2) {
+  double most = least;
+  for (size_t step = 0; step <= steps; ++step, most *= 2) {
     sum += counts[step];
-    std::string bound = step == kSteps ? "+Inf" : rt::format("%g", most);
+    std::string bound = step == steps ? "+Inf" : rt::format("%g", most);
     text += rt::format("%s_bucket{le=\"%s\"} %llu\n", name, bound.c_str(), static_cast<unsigned long long>(sum));
   }
-  text += rt::format("%s_sum %.6f\n%s_count %llu\n", name, double(microseconds) * 1e-6, name,
+  text += rt::format("%s_sum %.6f\n%s_count %llu\n", name, double(millionths) * 1e-6, name,
                      static_cast<unsigned long long>(sum));
   return text;
 }
@@ -65,8 +65,9 @@ std::string Metrics::text(size_t waiting, size_t slots) const {
   line("heddle_slots", "{state=\"free\"}", slots - std::min<uint64_t>(running, slots));
   text += "# HELP heddle_queue Requests that wait.\n# TYPE heddle_queue gauge\n";
   line("heddle_queue", "", waiting);
-  text += step.text("heddle_step_seconds", "Time of a step.");
+  text += step.text("heddle_step_seconds", "Time of a step, or of a batch of an encoder.");
   text += firstToken.text("heddle_first_token_seconds", "From the request to its first token.");
+  text += batchRows.text("heddle_batch_rows", "Texts in a batch of an encoder.");
   text += "# HELP heddle_cancelled_total Answers that nobody waited for.\n# TYPE heddle_cancelled_total counter\n";
   line("heddle_cancelled_total", "", cancelled);
   text += "# HELP process_resident_memory_bytes Memory of this process.\n# TYPE process_resident_memory_bytes gauge\n";

@@ -11,16 +11,20 @@
 
 namespace heddle::serve {
 
-/// Counts of seconds, in doubling steps from 1 ms to 65 s.
+/// Counts of values, in doubling steps.
 class Histogram {
 public:
-  void add(double seconds);
+  /// The upper bounds are `least`, 2 * `least`, ..., so many of them, and infinity.
+  Histogram(double least, size_t steps) : least(least), steps(steps) {}
+  void add(double value);
   std::string text(const char *name, const char *help) const;
 
 private:
-  static constexpr size_t kSteps = 17;
-  std::array<std::atomic<uint64_t>, kSteps + 1> counts{};
-  std::atomic<uint64_t> microseconds{0};
+  static constexpr size_t kMost = 17;
+  const double least;
+  const size_t steps; ///< at most kMost
+  std::array<std::atomic<uint64_t>, kMost + 1> counts{};
+  std::atomic<uint64_t> millionths{0}; ///< of the sum
 };
 
 class Metrics {
@@ -30,7 +34,8 @@ public:
 
   std::atomic<uint64_t> promptTokens{0}, reusedTokens{0}, newTokens{0}, cancelled{0};
   std::atomic<uint64_t> running{0};
-  Histogram step, firstToken;
+  Histogram step{1e-3, 17}, firstToken{1e-3, 17}; ///< seconds, up to 65 s
+  Histogram batchRows{1, 7};                      ///< of encoders, up to 64
 
   /// `waiting`: requests in the queue; `slots`: how many can run.
   std::string text(size_t waiting, size_t slots) const;

@@ -28,51 +28,24 @@ static std::string drawnId(const char *prefix) {
   return id;
 }
 
-static ApiError fromStatus(const rt::Status &status, const char *param) {
-  std::string message = status.message();
-  for (const std::string &help : status.helps())
-    message += "; " + help;
-  switch (status.exit()) {
-  case Exit::Input:
-  case Exit::Usage:
-  case Exit::Unsupported: return {400, message, param, status.code()};
-  case Exit::Resources: return {503, message, "", status.code()};
-  default: return {500, message, "", status.code()};
-  }
-}
-
 static ApiError readPrompts(const Service &service, const Value &body, Job &job) {
   auto add = [&](const Value &one) -> ApiError {
     PromptText prompt;
-    if (one.is(Value::Kind::Text)) {
-      prompt.text = one.text;
-      if (rt::Status status = service.tokenizer->encodeIds(one.text, prompt.ids); !status.ok())
-        return fromStatus(status, "prompt");
-    } else {
-      for (const Value &id : one.items) {
-        if (id.integer < 0 || id.integer >= int64_t(service.tokenizer->size()))
-          return {400,
-                  "the id " + std::to_string(id.integer) + " is outside this model's " +
-                      std::to_string(service.tokenizer->size()) + " tokens",
-                  "prompt", "invalid_value"};
-        prompt.ids.push_back(id.integer);
-      }
-      prompt.text = service.tokenizer->decode(prompt.ids, true);
-    }
+    if (ApiError error = readTokens(service, one, "prompt", prompt.ids))
+      return error;
+    prompt.text = one.is(Value::Kind::Text) ? one.text : service.tokenizer->decode(prompt.ids, true);
     job.prompts.push_back(std::move(prompt));
     return {};
   };
   const Value *prompt = memberOf(body, "prompt");
   if (!prompt)
     return {400, "`prompt` is missing", "prompt", "missing_required_parameter"};
-  bool several =
-      prompt->is(Value::Kind::Array) && !(!prompt->items.empty() && prompt->items[0].is(Value::Kind::Integer));
-  if (!several)
+  if (!isSeveral(*prompt))
     return add(*prompt);
   for (const Value &one : prompt->items)
     if (ApiError error = add(one))
       return error;
-  return job.prompts.empty() ? ApiError{400, "`prompt` is an empty list", "prompt", "invalid_value"} : ApiError{};
+  return {};
 }
 
 static ApiError readConversation(const Service &service, const Value &body, Job &job) {
@@ -91,15 +64,6 @@ static ApiError readConversation(const Service &service, const Value &body, Job 
     prompt.ids.push_back(token.id);
   job.prompts.push_back(std::move(prompt));
   return {};
-}
-
-static ApiError readModelName(const Service &service, const Value &body) {
-  const Value *name = memberOf(body, "model");
-  if (!name || name->text == service.name ||
-      std::find(service.aliases.begin(), service.aliases.end(), name->text) != service.aliases.end())
-    return {};
-  return {404, "the model " + rt::quote(name->text) + " is not served here; " + rt::quote(service.name) + " is",
-          "model", "model_not_found"};
 }
 
 /// What is refused since an answer would not be what was asked for.
@@ -156,24 +120,10 @@ ApiError readJob(const Service &service, Endpoint endpoint, ExchangePtr to, Job 
   job.created = int64_t(time(nullptr));
   job.arrived = std::chrono::steady_clock::now();
   Value body;
-  if (json::Fault fault = json::readTree(job.to->body, body); !fault.ok())
-    return {400, "the body is no JSON: " + fault.message(), "", "invalid_json"};
-  std::vector<std::string> ignored;
-  if (ApiError error = checkFields(body, endpoint, ignored))
-    return error;
-  if (ApiError error = readModelName(service, body))
+  if (ApiError error = readBody(service, endpoint, job.to->body, body, job.fields))
     return error;
   if (ApiError error = readRefused(body))
     return error;
-  std::string names;
-  for (const std::string &name : ignored) // only what can stand in a head
-    if (name.size() <= 64 &&
-        std::all_of(name.begin(), name.end(),
-                    [](char c) { return isalnum(static_cast<unsigned char>(c)) || c == '_'; }) &&
-        names.size() < 1024)
-      names += (names.empty() ? "" : ", ") + name;
-  if (!names.empty())
-    job.fields = "Heddle-Ignored: " + names + "\r\n";
   job.stream = flagOf(body, "stream", false);
   if (const Value *options = memberOf(body, "stream_options"))
     job.usage = flagOf(*options, "include_usage", false);
@@ -434,7 +384,7 @@ void Answer::run() {
       if (!error)
         continue;
       if (!job.stream)
-        return failJob(listener, job, error);
+        return refuse(listener, *job.to, error, job.fields);
       event(errorBody(error));
       return listener.end(*job.to);
     }
@@ -462,13 +412,6 @@ void runJob(const Service &service, Listener &listener, Metrics &metrics, const 
     return;
   }
   Answer(service, listener, metrics, job).run();
-}
-
-ApiError stopping() { return {503, "this server is stopping", "", "draining"}; }
-
-void failJob(Listener &listener, const Job &job, const ApiError &error) {
-  std::string fields = error.status == 503 ? "Retry-After: 1\r\n" : "";
-  listener.whole(*job.to, error.status, "application/json", errorBody(error), job.fields + fields);
 }
 
 std::string modelObject(const Service &service) {

@@ -3,29 +3,11 @@
 #ifndef HEDDLE_RUNTIME_SERVE_OPENAI_H
 #define HEDDLE_RUNTIME_SERVE_OPENAI_H
 
-#include "runtime/Model.h"
-#include "runtime/Serve/Listener.h"
-#include "runtime/Serve/Metrics.h"
-#include "runtime/Serve/RequestFields.h"
-#include "runtime/Tokenizer/Tokenizer.h"
+#include "runtime/Serve/Requests.h"
 #include <chrono>
 #include <map>
 
 namespace heddle::serve {
-
-/// What is served, read by all threads and changed by none.
-struct Service {
-  rt::Model *model = nullptr;
-  const rt::Tokenizer *tokenizer = nullptr;
-  std::string name;                 ///< of the model
-  std::vector<std::string> aliases; ///< other names that requests may give
-  std::string fingerprint;          ///< of weights and program: same fingerprint, same seed, same text
-  int64_t context = 0;              ///< positions of a text
-  int64_t started = 0;              ///< seconds since 1970
-  /// Puts a conversation into the model's template; absent: the model has none.
-  std::function<ApiError(const json::Value &body, std::string &text)> render;
-  std::optional<int64_t> turnEnd; ///< the token that ends an answer in a conversation
-};
 
 /// A prompt as text, and as what the model reads.
 struct PromptText {
@@ -56,11 +38,6 @@ ApiError readJob(const Service &service, Endpoint endpoint, ExchangePtr to, Job 
 
 /// Makes the texts of a job, one after the other, and answers.
 void runJob(const Service &service, Listener &listener, Metrics &metrics, const Job &job);
-
-/// The error of a request that comes, or still waits, while the server is stopping.
-ApiError stopping();
-/// Answers a job that is not run.
-void failJob(Listener &listener, const Job &job, const ApiError &error);
 
 /// The body of GET /v1/models, or of one model.
 std::string modelList(const Service &service);

@@ -8,11 +8,24 @@ namespace heddle::serve {
 
 using json::Value;
 
-static constexpr unsigned Both = Completions | Chat;
+static constexpr unsigned Both = Completions | Chat, Judged = Classify | Fill | Answers,
+                          All = Both | Embeddings | Judged;
+
+const std::vector<EndpointName> &endpointNames() {
+  static const std::vector<EndpointName> table = {
+      {Completions, "/v1/completions", "completions"},
+      {Chat, "/v1/chat/completions", "chat"},
+      {Embeddings, "/v1/embeddings", "embeddings"},
+      {Classify, "/v1/classify", "classify"},
+      {Fill, "/v1/fill", "fill"},
+      {Answers, "/v1/answer", "answer"},
+  };
+  return table;
+}
 
 const std::vector<RequestField> &requestFields() {
   static const std::vector<RequestField> table = {
-      {"model", Both, FieldKind::Text, 1, 256, "the name of this model, or an --alias of it"},
+      {"model", All, FieldKind::Text, 1, 256, "the name of this model, or an --alias of it"},
       {"messages", Chat, FieldKind::Objects, 1, 10000, "the conversation"},
       {"prompt", Completions, FieldKind::Prompt, 1, 64, "a text, ids, or a list of texts or of lists of ids"},
       {"max_tokens", Both, FieldKind::Integer, 0, 1 << 24, "new tokens; default: what fits"},
@@ -28,7 +41,7 @@ const std::vector<RequestField> &requestFields() {
       {"seed", Both, FieldKind::Integer, 0, 9.2e18, "the same seed gives the same text; default: drawn"},
       {"n", Both, FieldKind::Integer, 1, 8, "answers to each prompt"},
       {"best_of", Completions, FieldKind::Integer, 1, 8, "must be n"},
-      {"stop", Both, FieldKind::Texts, 0, 16, "texts of at most 256 bytes that end the answer"},
+      {"stop", Both, FieldKind::Stops, 0, 16, "texts of at most 256 bytes that end the answer"},
       {"stream", Both, FieldKind::Boolean, 0, 0, "the answer comes as it is made"},
       {"stream_options", Both, FieldKind::Object, 0, 0, "include_usage: a last piece with the counts"},
       {"echo", Completions, FieldKind::Boolean, 0, 0, "the prompt stands before the answer"},
@@ -40,6 +53,14 @@ const std::vector<RequestField> &requestFields() {
       {"tools", Chat, FieldKind::Objects, 0, 1000, "given to the template; a call comes back as text"},
       {"tool_choice", Chat, FieldKind::Word, 0, 0, "none auto"},
       {"chat_template_kwargs", Chat, FieldKind::Object, 0, 0, "variables of the template"},
+      {"input", Embeddings, FieldKind::Prompt, 1, 2048, "what becomes vectors"},
+      {"input", Judged, FieldKind::Texts, 1, 2048, "what is judged; of answer, the question"},
+      {"pair", Judged, FieldKind::Texts, 1, 2048, "a second text, for all or for each; of answer, what is read"},
+      {"top", Judged, FieldKind::Integer, 1, 1 << 20, "at most so many labels, words or stretches; default: 5"},
+      {"encoding_format", Embeddings, FieldKind::Word, 0, 0, "float base64"},
+      {"normalize", Embeddings, FieldKind::Boolean, 0, 0, "vectors of length 1; default: true"},
+      {"pooling", Embeddings, FieldKind::Word, 0, 0, "mean pooled"},
+      {"dimensions", Embeddings, FieldKind::Integer, 1, 1 << 24, "must be the model's width"},
   };
   return table;
 }
@@ -56,7 +77,8 @@ static std::string wanted(const RequestField &field) {
   case FieldKind::Integer: return "a whole number, " + bounds(field);
   case FieldKind::Number: return "a number, " + bounds(field);
   case FieldKind::Text: return "a text of " + bounds(field) + " bytes";
-  case FieldKind::Texts: return "a text, or a list of at most " + rt::format("%.0f", field.most) + " texts";
+  case FieldKind::Texts:
+  case FieldKind::Stops: return "a text, or a list of at most " + rt::format("%.0f", field.most) + " texts";
   case FieldKind::Prompt:
     return "a text, a list of ids, or a list of at most " + rt::format("%.0f", field.most) + " of these";
   case FieldKind::Bias: return "an object of ids and numbers, " + bounds(field);
@@ -86,7 +108,8 @@ static bool fits(const RequestField &field, const Value &value) {
   case FieldKind::Integer: return value.is(Value::Kind::Integer) && within(value.real);
   case FieldKind::Number: return value.isNumber() && within(value.real);
   case FieldKind::Text: return value.is(Value::Kind::Text) && within(double(value.text.size()));
-  case FieldKind::Texts: {
+  case FieldKind::Texts: return value.is(Value::Kind::Text) || (isTexts(value) && within(double(value.items.size())));
+  case FieldKind::Stops: {
     auto text = [](const Value &one) {
       return one.is(Value::Kind::Text) && !one.text.empty() && one.text.size() <= 256;
     };
@@ -134,12 +157,14 @@ ApiError checkFields(const Value &body, Endpoint where, std::vector<std::string>
 
 std::string describeFields() {
   std::string page = "| field | of | what it may be | |\n|---|---|---|---|\n";
-  for (const RequestField &field : requestFields())
-    page += "| `" + std::string(field.name) + "` | " +
-            (field.where == Both   ? "both"
-             : field.where == Chat ? "chat"
-                                   : "completions") +
-            " | " + wanted(field) + " | " + (field.kind == FieldKind::Word ? "" : field.what) + " |\n";
+  for (const RequestField &field : requestFields()) {
+    std::string where;
+    for (const EndpointName &one : endpointNames())
+      if (field.where & one.endpoint)
+        where += (where.empty() ? "" : ", ") + std::string(one.name);
+    page += "| `" + std::string(field.name) + "` | " + (field.where == All ? "all" : where) + " | " + wanted(field) +
+            " | " + (field.kind == FieldKind::Word ? "" : field.what) + " |\n";
+  }
   return page;
 }
 
@@ -157,6 +182,7 @@ ApiError fromRefusal(const Refusal &refusal) {
   return {refusal.status, refusal.why, "", refusal.status == 401 ? "invalid_api_key" : ""};
 }
 
+bool isSeveral(const Value &prompt) { return prompt.is(Value::Kind::Array) && !isIds(prompt); }
 const Value *memberOf(const Value &body, std::string_view name) {
   const Value *value = body.find(name);
   return value && !value->is(Value::Kind::Null) ? value : nullptr;

@@ -9,10 +9,16 @@
 
 namespace heddle::serve {
 
-/// Which requests a field belongs to.
-enum Endpoint : unsigned { Completions = 1, Chat = 2 };
+/// What a model may be asked by a POST; the sets of them that a field belongs to, or that a model answers.
+enum Endpoint : unsigned { Completions = 1, Chat = 2, Embeddings = 4, Classify = 8, Fill = 16, Answers = 32 };
 
-enum class FieldKind : uint8_t { Boolean, Integer, Number, Text, Texts, Prompt, Bias, Object, Objects, Word };
+struct EndpointName {
+  Endpoint endpoint;
+  const char *path, *name;
+};
+const std::vector<EndpointName> &endpointNames();
+
+enum class FieldKind : uint8_t { Boolean, Integer, Number, Text, Texts, Stops, Prompt, Bias, Object, Objects, Word };
 
 struct RequestField {
   const char *name;
@@ -43,6 +49,8 @@ std::string errorBody(const ApiError &error);
 ApiError fromRefusal(const Refusal &refusal);
 
 // Members that have been checked; the default where they are absent or null.
+/// Whether a prompt or an input is a list of texts or of lists of ids, and not one of these.
+bool isSeveral(const json::Value &prompt);
 const json::Value *memberOf(const json::Value &body, std::string_view name);
 bool flagOf(const json::Value &body, std::string_view name, bool otherwise);
 std::optional<double> numberOf(const json::Value &body, std::string_view name);

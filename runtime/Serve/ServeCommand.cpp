@@ -3,7 +3,7 @@
 #include "runtime/Args.h"
 #include "runtime/Commands.h"
 #include "runtime/GenerateFlags.h"
-#include "runtime/Serve/Engine.h"
+#include "runtime/Serve/EncoderEngine.h"
 #include "runtime/Serve/Gate.h"
 #include "runtime/Serve/Queue.h"
 #include "runtime/Serve/ServeChat.h"
@@ -24,7 +24,7 @@ struct ServeOptions {
 /// The most positions of a text of this model, if they are bounded.
 std::optional<int64_t> longestText(const rt::Card &card) {
   const rt::Entry *run = card.entry("run");
-  const rt::Value *tokens = run ? run->input(card.roles.tokens) : nullptr;
+  const rt::Value *tokens = run ? run->input(card.roles.present ? card.roles.tokens : "input_ids") : nullptr;
   int axis = tokens && !tokens->axes.empty() ? tokens->axes.back().asDim() : -1;
   return axis < 0 ? std::nullopt : card.bound(run->dims[size_t(axis)]);
 }
@@ -32,8 +32,7 @@ std::optional<int64_t> longestText(const rt::Card &card) {
 class Server {
 public:
   Server(rt::Model &model, const rt::Tokenizer &tokenizer, const ServeOptions &options)
-      : options(options), listener(options.listen), incoming(options.listen.connections + 1),
-        engine(oneAtATime(service, listener, metrics, size_t(options.queue))) {
+      : options(options), listener(options.listen), incoming(options.listen.connections + 1) {
     service.model = &model;
     service.tokenizer = &tokenizer;
     service.started = int64_t(time(nullptr));
@@ -43,7 +42,9 @@ public:
   rt::Status run();
 
 private:
+  rt::Status configureEngine();
   void configureChat();
+  ApiError otherKind(const std::string &path) const;
   void take(ExchangePtr exchange);
   void readRequests();
   void logAnswer(const RequestHead *head, int status);
@@ -57,16 +58,20 @@ private:
   std::unique_ptr<Engine> engine;
 };
 
-constexpr Route kRoutes[] = {{"/health", "GET", true},    {"/metrics", "GET"},
-                             {"/v1/models", "GET"},       {"/v1/models/", "GET", false, true},
-                             {"/v1/completions", "POST"}, {"/v1/chat/completions", "POST"}};
+std::vector<Route> routes() {
+  std::vector<Route> all = {
+      {"/health", "GET", true}, {"/metrics", "GET"}, {"/v1/models", "GET"}, {"/v1/models/", "GET", false, true}};
+  for (const EndpointName &one : endpointNames())
+    all.push_back({one.path, "POST"});
+  return all;
+}
 
 bool isThisMachine(const std::string &host) {
   return host == "localhost" || host == "::1" || host.rfind("127.", 0) == 0;
 }
 
 rt::Status Server::configure(const rt::Args &args, const rt::StartOptions &start) {
-  gate = Gate({std::begin(kRoutes), std::end(kRoutes)});
+  gate = Gate(routes());
   gate.allowHosts = args.all("--allow-host");
   gate.allowOrigins = args.all("--allow-origin");
   bool open = false;
@@ -89,9 +94,7 @@ rt::Status Server::configure(const rt::Args &args, const rt::StartOptions &start
   service.context = std::min<int64_t>(bound.value_or(4096), 4096);
   HEDDLE_TRY(args.integer("--context", 1, bound.value_or(1 << 24), service.context));
   HEDDLE_TRY(service.model->start(start));
-
-  if (&heddle_serve_render && !card.chat.empty())
-    configureChat();
+  HEDDLE_TRY(configureEngine());
 
   listener.judge = [this](const RequestHead &head) { return gate.judge(head); };
   listener.explain = [](const Refusal &refusal) { return errorBody(fromRefusal(refusal)); };
@@ -99,6 +102,22 @@ rt::Status Server::configure(const rt::Args &args, const rt::StartOptions &start
   listener.onAnswer = [this](const RequestHead *head, int status) { logAnswer(head, status); };
   listener.onDrain = [this] { engine->drain(); };
   return listener.open();
+}
+
+/// What makes texts, or reads them.
+rt::Status Server::configureEngine() {
+  const rt::Card &card = service.model->card();
+  if (card.roles.present) {
+    service.endpoints = Completions | Chat;
+    if (&heddle_serve_render && !card.chat.empty())
+      configureChat();
+    engine = oneAtATime(service, listener, metrics, size_t(options.queue));
+    return {};
+  }
+  Endpoint endpoint;
+  HEDDLE_TRY(encoderEndpoint(card, *service.tokenizer, endpoint));
+  service.endpoints = endpoint;
+  return makeEncoderEngine(service, listener, metrics, size_t(options.queue), engine);
 }
 
 /// Conversations go through the program's template, and end where it ends a turn.
@@ -118,8 +137,7 @@ void Server::configureChat() {
 }
 
 void Server::logAnswer(const RequestHead *head, int status) {
-  bool known = head && std::any_of(std::begin(kRoutes), std::end(kRoutes),
-                                   [&](const Route &route) { return head->path == route.path; });
+  bool known = head && gate.isPath(head->path);
   metrics.answered(known ? head->path : "", status);
   if (!options.log)
     return;
@@ -130,6 +148,18 @@ void Server::logAnswer(const RequestHead *head, int status) {
   strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&now, &parts));
   fprintf(stderr, "%s %s %s %d\n", text, head ? rt::quote(head->method).c_str() : "-", known ? head->path.c_str() : "-",
           status);
+}
+
+/// The error of a path that models of another kind answer.
+ApiError Server::otherKind(const std::string &path) const {
+  std::string here;
+  for (const EndpointName &one : endpointNames())
+    if (service.endpoints & one.endpoint) {
+      if (path == one.path)
+        return {};
+      here += (here.empty() ? "" : " and ") + std::string(one.path);
+    }
+  return {404, "this model does not answer " + path + "; it answers " + here, "", "not_served"};
 }
 
 /// On the loop: answers what is known at once, and queues the rest.
@@ -145,20 +175,13 @@ void Server::take(ExchangePtr exchange) {
     return answer(200, "text/plain; version=0.0.4", metrics.text(engine->waiting(), engine->slots()));
   if (path == "/v1/models")
     return answer(200, "application/json", modelList(service));
-  if (path.rfind("/v1/models/", 0) == 0) {
-    std::string name = path.substr(11);
-    bool known = name == service.name ||
-                 std::find(service.aliases.begin(), service.aliases.end(), name) != service.aliases.end();
-    return known ? answer(200, "application/json", modelObject(service))
-                 : answer(404, "application/json",
-                          errorBody({404,
-                                     "the model " + rt::quote(name) + " is not served here; " +
-                                         rt::quote(service.name) + " is",
-                                     "model", "model_not_found"}));
-  }
+  if (path.rfind("/v1/models/", 0) == 0)
+    return service.hasName(path.substr(11)) ? answer(200, "application/json", modelObject(service))
+                                            : refuse(listener, *exchange, unknownModel(service, path.substr(11)));
+  if (ApiError error = otherKind(path))
+    return refuse(listener, *exchange, error);
   if (!incoming.put(exchange))
-    listener.whole(*exchange, 503, "application/json", errorBody({503, "too many requests wait", "", "overloaded"}),
-                   "Retry-After: 1\r\n");
+    refuse(listener, *exchange, {503, "too many requests wait", "", "overloaded"});
 }
 
 /// The reader's thread.
@@ -208,8 +231,6 @@ Status serveCommand(Model &model, const Words &words) {
     fputs(serve::describeFields().c_str(), stdout);
     return {};
   }
-  if (!model.card().roles.present)
-    return unsupported("this model makes no texts, and nothing else is served yet");
   Tokenizer tokenizer;
   HEDDLE_TRY(openTokenizer(model, tokenizer));
   StartOptions start;

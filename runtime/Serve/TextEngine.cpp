@@ -14,11 +14,11 @@ public:
     Job job;
     Endpoint endpoint = exchange->head.path == "/v1/completions" ? Completions : Chat;
     if (ApiError error = readJob(service, endpoint, std::move(exchange), job))
-      return failJob(listener, job, error);
+      return refuse(listener, *job.to, error, job.fields);
     if (listener.isDraining())
-      failJob(listener, job, stopping());
+      refuse(listener, *job.to, stopping());
     else if (!jobs.put(job))
-      failJob(listener, job, {503, "the queue is full", "", "overloaded"});
+      refuse(listener, *job.to, {503, "the queue is full", "", "overloaded"}, job.fields);
   }
   void run() override {
     while (std::optional<Job> job = jobs.take()) {
@@ -30,7 +30,7 @@ public:
   void close() override { jobs.close(); }
   void drain() override {
     for (const Job &job : jobs.drain())
-      failJob(listener, job, stopping());
+      refuse(listener, *job.to, stopping());
   }
   size_t waiting() const override { return jobs.size(); }
   size_t slots() const override { return 1; }

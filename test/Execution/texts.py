@@ -58,9 +58,9 @@ def bert(folder, architecture, **config):
         w.linear("cls.seq_relationship", 2, WIDTH)
     if "Question" in architecture:
         w.linear("qa_outputs", 2, WIDTH)
-    if "Sequence" in architecture:
+    if "Sequence" in architecture or "Token" in architecture:
         w.linear("classifier", len(config["id2label"]), WIDTH)
-    if "Sequence" in architecture or "PreTraining" in architecture:
+    if "Sequence" in architecture or "PreTraining" in architecture or architecture == "BertModel":
         w.linear("bert.pooler.dense", WIDTH, WIDTH)
     w.write({})
 

@@ -202,7 +202,7 @@ def main():
             t.check("stops", server.stop() == 0)
         conversations(t, heddle, work)
         fields = subprocess.run([binary, "serve", "--fields"], check=True, stdout=subprocess.PIPE, text=True).stdout
-        t.check("the table of fields", "| `temperature` | both | a number, 0 to 2 |" in fields, fields)
+        t.check("the table of fields", "| `temperature` | completions, chat | a number, 0 to 2 |" in fields, fields)
     return t.end()
 
 
