@@ -106,7 +106,7 @@ Status generate(Model &model, const Prompt &prompt, const GenerateOptions &optio
   if (options.beams.width > 1)
     return searchBeams(model, prompt, options, rules, ids);
   Sequence sequence;
-  HEDDLE_TRY(sequence.prepare(model, prompt, steps));
+  HEDDLE_TRY(sequence.prepare(model, prompt, steps, options.longestCall));
   Sampler sampler(options.sampler, rows);
   std::vector<int64_t> next(rows);
   std::vector<bool> finished(rows);
@@ -117,7 +117,9 @@ Status generate(Model &model, const Prompt &prompt, const GenerateOptions &optio
   std::vector<float> scores;
   int64_t open = rows;
   for (int64_t i = 0; i < steps; ++i) {
-    HEDDLE_TRY(i == 0 ? sequence.prefill() : sequence.append(next));
+    HEDDLE_TRY(i == 0 ? sequence.prefill(options.goesOn) : sequence.append(next));
+    if (!sequence.hasLogits())
+      return {};
     if (options.onProgress)
       options.onProgress(i + 1);
     for (int64_t row = 0; row < rows; ++row) {

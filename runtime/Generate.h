@@ -32,6 +32,10 @@ struct GenerateOptions {
   std::function<bool(const std::vector<int64_t> &)> onStep;
   /// Called for each id that is chosen, with the row's plain logits, before rules and temperature. Not with beams.
   std::function<void(int64_t row, const float *logits, int64_t count, int64_t id)> onChosen;
+  /// Of a prompt, at most so many columns are computed in a call, and between two calls `goesOn` is asked; if it says
+  /// no, nothing is generated. 0: all at once. Not with beams.
+  int64_t longestCall = 0;
+  std::function<bool()> goesOn;
   /// Called before prefill and after every step; `done`: new tokens so far.
   std::function<void(int64_t done)> onProgress;
 };

@@ -14,12 +14,14 @@
 
 namespace heddle::rt {
 
-Status Sequence::prepare(Model &newModel, const Prompt &newPrompt, int64_t newTokens) {
+Status Sequence::prepare(Model &newModel, const Prompt &newPrompt, int64_t newTokens, int64_t newLongestCall) {
   model = &newModel;
   prompt = &newPrompt;
   const Card &card = model->card();
   once = card.entry("once");
   step = card.entry("step");
+  // Where a step may ask for the whole text again, each piece could.
+  longestCall = step && step->outputIndex("refill") < 0 ? newLongestCall : 0;
   // The last new token is never an input, so it needs no column.
   capacity = prompt->length + std::max<int64_t>(newTokens, 1) - 1;
   const std::string &dim = prompt->run->dims[prompt->stepDim];
@@ -274,8 +276,9 @@ Status Sequence::advance(int64_t past) {
 /// The end of a call that begins at `past`, towards `length`: where states are
 /// rings, a call takes at most `longestPiece` columns.
 int64_t Sequence::pieceEnd(int64_t past, int64_t length) const {
-  bool pieces = step && step->longestPiece > 0 && capacity > step->ring;
-  return pieces ? std::min(length, past + step->longestPiece) : length;
+  int64_t end = longestCall ? std::min(length, past + longestCall) : length;
+  bool rings = step && step->longestPiece > 0 && capacity > step->ring;
+  return rings ? std::min(end, past + step->longestPiece) : end;
 }
 
 /// Zeroes the states of a step, but not what the encoder left.
@@ -286,12 +289,17 @@ Status Sequence::clearStates(const Entry &entry) {
   return {};
 }
 
-/// Computes the columns from `past` to `length`, piece by piece.
-Status Sequence::advanceInPieces(int64_t past, int64_t length) {
+/// Computes the columns from `past` to `length`, piece by piece, as long as `goesOn` says so.
+Status Sequence::advanceInPieces(int64_t past, int64_t length, const std::function<bool()> &goesOn) {
   do {
     filled = pieceEnd(past, length);
     HEDDLE_TRY(advance(past));
     past = filled;
+    if (past < length && goesOn && !goesOn()) {
+      filled = length;
+      logits = nullptr;
+      return {};
+    }
   } while (past < length);
   return {};
 }
@@ -304,10 +312,10 @@ Status Sequence::reset() {
   return {};
 }
 
-Status Sequence::prefill() {
+Status Sequence::prefill(const std::function<bool()> &goesOn) {
   filled = prompt->length;
   HEDDLE_TRY(runOnce());
-  return advanceInPieces(0, prompt->length);
+  return advanceInPieces(0, prompt->length, goesOn);
 }
 
 // Columns, next positions and states of `step` move; those of `once` belong to

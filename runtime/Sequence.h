@@ -11,19 +11,26 @@
 
 #include "runtime/Columns.h"
 
+#include <functional>
+
 namespace heddle::rt {
 
 class Sequence {
 public:
   /// Takes the memory for `prompt` and `newTokens` more. `prompt` must outlive
-  /// this. Errors: past the model's bound, not enough memory.
-  Status prepare(Model &model, const Prompt &prompt, int64_t newTokens);
+  /// this. A call computes at most `longestCall` new columns where the model can
+  /// be called in pieces; 0: as many as it takes. Errors: past the model's bound,
+  /// not enough memory.
+  Status prepare(Model &model, const Prompt &prompt, int64_t newTokens, int64_t longestCall = 0);
 
   /// Back to where it was after `prepare`: states zeroed, new tokens dropped.
   Status reset();
   /// Runs the encoder (`once`), if there is one, then the prompt; afterwards
-  /// logitsOf is valid.
-  Status prefill();
+  /// logitsOf is valid. `goesOn` is asked between two calls: if it says no, the
+  /// prompt is left there, and there are no logits before the next `reset` and
+  /// `prefill`.
+  Status prefill(const std::function<bool()> &goesOn = {});
+  bool hasLogits() const { return logits != nullptr; }
   /// Appends ids[r] to row r and computes the next logits. An error if the
   /// capacity is used up.
   Status append(const std::vector<int64_t> &ids);
@@ -60,7 +67,7 @@ private:
   Status makeOutputs(const Entry &entry);
   Status runOnce();
   Status advance(int64_t past);
-  Status advanceInPieces(int64_t past, int64_t length);
+  Status advanceInPieces(int64_t past, int64_t length, const std::function<bool()> &goesOn = {});
   Status makeRoom(int64_t past, int64_t length);
   bool canGoBack() const;
   Status clearStates(const Entry &entry);
@@ -72,7 +79,8 @@ private:
   const Prompt *prompt = nullptr;
   const Entry *once = nullptr, *step = nullptr;
   int64_t capacity = 0, filled = 0, vocab = 0;
-  Columns columns; ///< ids, mask and positions
+  int64_t longestCall = 0; ///< new columns; 0: no bound but the model's
+  Columns columns;         ///< ids, mask and positions
   std::map<std::string, Memory> states;
   uint64_t bytesOfStates = 0;
   Memory arena;

@@ -13,6 +13,9 @@ namespace heddle::serve {
 using json::Value;
 using rt::jsonString;
 
+/// Rows of a prompt between two looks at whether somebody still waits.
+static constexpr int64_t kLongestCall = 512;
+
 //===-- reading ----------------------------------------------------------------===//
 
 /// A prefix and 24 letters and digits, drawn.
@@ -331,6 +334,8 @@ ApiError Answer::make(const PromptText &given, int64_t number, int64_t index) {
                   roles.source.empty() ? given.ids : std::vector<int64_t>());
   auto last = std::chrono::steady_clock::now();
   int64_t end = -1; // the last id
+  how.longestCall = kLongestCall;
+  how.goesOn = [&] { return !job.to->abandoned; };
   if (job.logprobs >= 0)
     how.onChosen = [&](int64_t, const float *logits, int64_t count, int64_t id) { tell(choice, logits, count, id); };
   how.onStep = [&](const std::vector<int64_t> &next) {

@@ -25,7 +25,8 @@ struct Text {
   Sequence sequence;
 
   /// Computes `ids`; a column is seen where `mask` has 1, all if it is empty.
-  Text(const Image &image, const Rows &ids, const Rows &mask = {}, int64_t room = kRoom) {
+  Text(const Image &image, const Rows &ids, const Rows &mask = {}, int64_t room = kRoom, int64_t longestCall = 0,
+       const std::function<bool()> &goesOn = {}) {
     test::TemporaryFile file;
     Status status = model.open(image);
     const Roles &roles = model.card().roles;
@@ -41,9 +42,9 @@ struct Text {
     if (status.ok())
       status = model.start(2);
     if (status.ok())
-      status = sequence.prepare(model, prompt, room - prompt.length + 1);
+      status = sequence.prepare(model, prompt, room - prompt.length + 1, longestCall);
     if (status.ok())
-      status = sequence.prefill();
+      status = sequence.prefill(goesOn);
     EXPECT_TRUE(status.ok()) << status.message();
   }
 
@@ -116,6 +117,31 @@ TEST(Sequence, GrowsBehindPaddingOnTheRight) {
     grown.grow(more, 2);
     EXPECT_EQ(grown.logits(), left.logits());
   }
+}
+
+TEST(Sequence, PromptInShorterCalls) {
+  for (const Image &image : images()) {
+    Text at(image, kIds, kMask);
+    for (int64_t most : {1, 2, 5, 11, 20}) {
+      fake::longestCall = 0;
+      Text pieces(image, kIds, kMask, kRoom, most);
+      EXPECT_EQ(pieces.logits(), at.logits()) << most;
+      // A step that may ask for the whole text takes it at once; a model without a step does not count its calls.
+      if (image.entries != fake::recomputing().entries)
+        EXPECT_EQ(fake::longestCall, image.entries == fake::appending().entries ? std::min<int64_t>(most, 11) : 11);
+    }
+  }
+}
+
+TEST(Sequence, PromptIsLeft) {
+  int asked = 0;
+  fake::calls = 0;
+  Text left(fake::appending(), kIds, kMask, kRoom, 3, [&] { return ++asked < 2; });
+  EXPECT_FALSE(left.sequence.hasLogits());
+  EXPECT_EQ(asked, 2);
+  EXPECT_EQ(fake::calls, 2);
+  EXPECT_TRUE(left.sequence.reset().ok() && left.sequence.prefill().ok());
+  EXPECT_EQ(left.logits(), Text(fake::appending(), kIds, kMask).logits());
 }
 
 TEST(Sequence, WentBackIsComputedAnew) {
