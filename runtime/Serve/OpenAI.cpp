@@ -419,9 +419,15 @@ void runJob(const Service &service, Listener &listener, Metrics &metrics, const 
   Answer(service, listener, metrics, job).run();
 }
 
+/// With the paths that the model answers and the positions of a text, for the page.
 std::string modelObject(const Service &service) {
+  std::string paths;
+  for (const EndpointName &one : endpointNames())
+    if ((service.endpoints & one.endpoint) && (one.endpoint != Chat || service.render))
+      paths += (paths.empty() ? "\"" : ",\"") + std::string(one.path) + "\"";
   return "{\"id\":" + jsonString(service.name) +
-         ",\"object\":\"model\",\"created\":" + std::to_string(service.started) + ",\"owned_by\":\"heddle\"}";
+         ",\"object\":\"model\",\"created\":" + std::to_string(service.started) +
+         ",\"owned_by\":\"heddle\",\"endpoints\":[" + paths + "],\"context\":" + std::to_string(service.context) + "}";
 }
 
 std::string modelList(const Service &service) {

@@ -5,6 +5,7 @@
 #include "runtime/GenerateFlags.h"
 #include "runtime/Serve/EncoderEngine.h"
 #include "runtime/Serve/Gate.h"
+#include "runtime/Serve/Page.h"
 #include "runtime/Serve/Queue.h"
 #include "runtime/Serve/ServeChat.h"
 #include <algorithm>
@@ -59,8 +60,11 @@ private:
 };
 
 std::vector<Route> routes() {
-  std::vector<Route> all = {
-      {"/health", "GET", true}, {"/metrics", "GET"}, {"/v1/models", "GET"}, {"/v1/models/", "GET", false, true}};
+  std::vector<Route> all = {{"/", "GET", true},
+                            {"/health", "GET", true},
+                            {"/metrics", "GET"},
+                            {"/v1/models", "GET"},
+                            {"/v1/models/", "GET", false, true}};
   for (const EndpointName &one : endpointNames())
     all.push_back({one.path, "POST"});
   return all;
@@ -171,6 +175,8 @@ void Server::take(ExchangePtr exchange) {
   if (path == "/health")
     return answer(listener.isDraining() ? 503 : 200, "application/json",
                   listener.isDraining() ? "{\"status\":\"draining\"}" : "{\"status\":\"ok\"}");
+  if (path == "/")
+    return listener.whole(*exchange, 200, "text/html; charset=utf-8", pageBytes(), pageFields());
   if (path == "/metrics")
     return answer(200, "text/plain; version=0.0.4", metrics.text(engine->waiting(), engine->slots()));
   if (path == "/v1/models")

@@ -16,7 +16,7 @@ class Counts:
     """What passed and failed; prints a line a failure."""
 
     def __init__(self, verbose=False):
-        self.passed = self.failed = 0
+        self.passed = self.failed = self.skipped = 0
         self.verbose = verbose
 
     def check(self, what, good, more=""):
@@ -25,8 +25,12 @@ class Counts:
             print("%s %s %s" % ("ok  " if good else "FAIL", what, more), flush=True)
         return bool(good)
 
+    def skip(self, why):
+        self.skipped += 1
+        print("skipped: " + why, flush=True)
+
     def end(self):
-        print("%d passed, %d failed" % (self.passed, self.failed))
+        print("%d passed, %d failed" % (self.passed, self.failed) + (", %d skipped" % self.skipped if self.skipped else ""))
         return int(self.failed > 0 or not self.passed)
 
 
