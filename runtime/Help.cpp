@@ -190,7 +190,7 @@ static void printBench(const Abilities &can, const char *self) {
 }
 
 static void printServe(const char *self) {
-  printf("  %s serve [--port N] [--host ADDRESS]\n      the model behind OpenAI's API\n", self);
+  printf("  %s serve [--port N] [--host ADDRESS]\n      the model behind OpenAI's API, and a page at /\n", self);
 }
 
 /// Options and limits of `serve`.
@@ -203,12 +203,16 @@ static void printServeOptions() {
          "  --alias NAME              another name of the model in requests; may be given again\n"
          "  --allow-host NAME         a name that this server is called by; addresses and localhost are known\n"
          "  --allow-origin URL        pages of elsewhere that may ask\n"
+         "  --system TEXT             the system turn of conversations that have none\n"
+         "  --special-in-content refuse\n"
+         "                            turns that hold special tokens get 400; else they count as such\n"
          "  --max-body BYTES          of a request (4194304)\n"
          "  --drain SECONDS           that running answers have after SIGTERM (30)\n"
          "  --log                     a line an answer on stderr; never what was said\n"
          "  --fields                  prints what a request may say\n"
          "  Fixed: 1024 connections, 100 requests each; 10 s for a head of at most 16 KiB and 64 fields, 30 s for a\n"
-         "  body, 60 s idle; an answer of which 1 MiB waits unread is given up.\n");
+         "  body, 60 s idle; an answer of which 1 MiB waits unread is given up. An encoder takes at most 64 texts or\n"
+         "  16,384 tokens a batch.\n");
 }
 
 static void printLicences(const char *self) { printf("  %s licences\n      the notices of what is linked in\n", self); }

@@ -85,15 +85,21 @@ bool listHas(std::string_view list, std::string_view word) {
   return false;
 }
 
-Refusal readField(const std::string &name, std::string_view value, RequestHead &head, bool &lengthSeen) {
+/// What may stand in a head once.
+struct Seen {
+  bool host = false, length = false;
+};
+
+Refusal readField(const std::string &name, std::string_view value, RequestHead &head, Seen &seen) {
   if (name == "host") {
-    if (!head.host.empty() || value.empty())
-      return {400, "a request names one Host, and not nothing"};
+    if (seen.host)
+      return {400, "a request names one Host"};
+    seen.host = true;
     head.host = value;
   } else if (name == "content-length") {
-    if (lengthSeen)
+    if (seen.length)
       return {400, "there is more than one Content-Length"};
-    lengthSeen = true;
+    seen.length = true;
     if (value.empty() || value.size() > 10 ||
         !std::all_of(value.begin(), value.end(), [](char c) { return c >= '0' && c <= '9'; }))
       return {400, "a Content-Length is 1 to 10 digits"};
@@ -134,7 +140,7 @@ Refusal parseHead(std::string_view bytes, const HttpLimits &limits, RequestHead 
     return {400, "the request line has no end"};
   if (Refusal bad = readRequestLine(*line, head))
     return bad;
-  bool lengthSeen = false;
+  Seen seen;
   while ((line = takeLine(bytes)) && !line->empty()) {
     if (head.fields.size() == limits.fields)
       return {431, "there are too many fields"};
@@ -146,14 +152,14 @@ Refusal parseHead(std::string_view bytes, const HttpLimits &limits, RequestHead 
     if (!std::all_of(value.begin(), value.end(), isValue))
       return {400, "a field holds a control byte"};
     head.fields.emplace_back(lower(name), value);
-    if (Refusal bad = readField(head.fields.back().first, value, head, lengthSeen))
+    if (Refusal bad = readField(head.fields.back().first, value, head, seen))
       return bad;
   }
   if (!line || !bytes.empty())
     return {400, "the head does not end in an empty line"};
-  if (head.host.empty())
+  if (!seen.host)
     return {400, "there is no Host"};
-  if (head.chunked && lengthSeen)
+  if (head.chunked && seen.length)
     return {400, "a body has a length or chunks, not both"};
   if (head.length > limits.body)
     return {413, "the body is too long"};

@@ -2,6 +2,7 @@
 // token; what goes wrong later is a last event with an error and no [DONE].
 #include "runtime/Serve/OpenAI.h"
 #include "runtime/GenerateFlags.h"
+#include "runtime/Serve/Messages.h"
 #include "runtime/TextOut.h"
 #include <algorithm>
 #include <cmath>
@@ -51,11 +52,13 @@ static ApiError readPrompts(const Service &service, const Value &body, Job &job)
   return {};
 }
 
-static ApiError readConversation(const Service &service, const Value &body, Job &job) {
+static ApiError readConversation(const Service &service, Value &body, Job &job) {
   if (!memberOf(body, "messages"))
     return {400, "`messages` is missing", "messages", "missing_required_parameter"};
   if (!service.render)
     return {400, "this model has no chat template; POST /v1/completions continues a text", "", "no_chat_template"};
+  if (ApiError error = prepareMessages(service, body))
+    return error;
   PromptText prompt;
   if (ApiError error = service.render(body, prompt.text))
     return error;
@@ -79,6 +82,14 @@ static ApiError readRefused(const Value &body) {
   }
   if (numberOf(body, "best_of").value_or(numberOf(body, "n").value_or(1)) != numberOf(body, "n").value_or(1))
     return {400, "`best_of` above `n` is not done: all answers are handed out", "best_of", "unsupported_value"};
+  if (const Value *kinds = memberOf(body, "modalities"))
+    if (isSeveral(*kinds) ? std::any_of(kinds->items.begin(), kinds->items.end(),
+                                        [](const Value &kind) { return kind.text != "text"; })
+                          : kinds->text != "text")
+      return {400, "answers are texts; `modalities` may be [\"text\"]", "modalities", "unsupported_value"};
+  if (const Value *options = memberOf(body, "stream_options"))
+    if (const Value *usage = memberOf(*options, "include_usage"); usage && !usage->is(Value::Kind::Boolean))
+      return {400, "`include_usage` must be true or false", "stream_options", "invalid_value"};
   if (memberOf(body, "top_logprobs") && !flagOf(body, "logprobs", false))
     return {400, "`top_logprobs` needs `logprobs`: true", "top_logprobs", "invalid_value"};
   return {};
@@ -153,8 +164,9 @@ struct Told {
 /// One text of a job.
 struct Choice {
   int64_t index = 0;
-  std::string text; ///< all of it
-  size_t told = 0;  ///< of `tokens`, that the stream has said
+  std::string text;  ///< all of it
+  size_t echoed = 0; ///< bytes of the prompt in front
+  size_t told = 0;   ///< of `tokens`, that the stream has said
   std::vector<Told> tokens;
   size_t made = 0;
   const char *finish = "length";
@@ -330,6 +342,7 @@ ApiError Answer::make(const PromptText &given, int64_t number, int64_t index) {
                      ",\"delta\":{\"role\":\"assistant\",\"content\":\"\"},\"logprobs\":null,\"finish_reason\":null}"));
   if (job.echo)
     say(choice, given.text);
+  choice.echoed = choice.text.size();
   rt::TextOut out(*service.tokenizer, roles, job.stops.empty() ? roles.stops : job.stops,
                   roles.source.empty() ? given.ids : std::vector<int64_t>());
   auto last = std::chrono::steady_clock::now();
@@ -405,7 +418,7 @@ void Answer::run() {
         job.chat ? "\"message\":{\"role\":\"assistant\",\"content\":" + jsonString(choice.text) + ",\"refusal\":null}"
                  : "\"text\":" + jsonString(choice.text);
     list += (list.empty() ? "{\"index\":" : ",{\"index\":") + std::to_string(choice.index) + "," + body +
-            ",\"logprobs\":" + logprobs(choice, 0, 0) + ",\"finish_reason\":\"" + choice.finish + "\"}";
+            ",\"logprobs\":" + logprobs(choice, 0, choice.echoed) + ",\"finish_reason\":\"" + choice.finish + "\"}";
   }
   listener.whole(*job.to, 200, "application/json",
                  object(job.chat ? "chat.completion" : "text_completion", list, usage()), fields);

@@ -48,10 +48,12 @@ const std::vector<RequestField> &requestFields() {
       {"logprobs", Completions, FieldKind::Integer, 0, 20, "of each new token and so many others"},
       {"logprobs", Chat, FieldKind::Boolean, 0, 0, "of each new token"},
       {"top_logprobs", Chat, FieldKind::Integer, 0, 20, "of so many others; needs logprobs"},
-      {"suffix", Completions, FieldKind::Word, 0, 0, ""},
+      {"suffix", Completions, FieldKind::Word, 0, 0, "", "texts are continued at their end alone"},
       {"response_format", Chat, FieldKind::Object, 0, 0, "type: text"},
       {"tools", Chat, FieldKind::Objects, 0, 1000, "given to the template; a call comes back as text"},
-      {"tool_choice", Chat, FieldKind::Word, 0, 0, "none auto"},
+      {"tool_choice", Chat, FieldKind::Word, 0, 0, "none auto", "whether to call a tool is left to the model"},
+      {"modalities", Chat, FieldKind::Texts, 1, 16, "text alone"},
+      {"audio", Chat, FieldKind::Word, 0, 0, "", "answers are texts"},
       {"chat_template_kwargs", Chat, FieldKind::Object, 0, 0, "variables of the template"},
       {"input", Embeddings, FieldKind::Prompt, 1, 2048, "what becomes vectors"},
       {"input", Judged, FieldKind::Texts, 1, 2048, "what is judged; of answer, the question"},
@@ -150,7 +152,8 @@ ApiError checkFields(const Value &body, Endpoint where, std::vector<std::string>
     if (!field)
       ignored.push_back(name);
     else if (!fits(*field, value))
-      return {400, rt::quote(name) + " must be " + wanted(*field), name, "invalid_value"};
+      return {400, rt::quote(name) + " must be " + wanted(*field) + (field->why[0] ? ": " : "") + field->why, name,
+              "invalid_value"};
   }
   return {};
 }
@@ -163,7 +166,7 @@ std::string describeFields() {
       if (field.where & one.endpoint)
         where += (where.empty() ? "" : ", ") + std::string(one.name);
     page += "| `" + std::string(field.name) + "` | " + (field.where == All ? "all" : where) + " | " + wanted(field) +
-            " | " + (field.kind == FieldKind::Word ? "" : field.what) + " |\n";
+            " | " + (field.kind == FieldKind::Word ? field.why : field.what) + " |\n";
   }
   return page;
 }

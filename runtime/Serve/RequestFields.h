@@ -26,6 +26,7 @@ struct RequestField {
   FieldKind kind;
   double least = 0, most = 0; ///< of numbers; of texts, their count
   const char *what = "";      ///< for people; of a Word the words that it may be
+  const char *why = "";       ///< why it may be nothing else
 };
 
 /// An error of a request, as the API shows it.

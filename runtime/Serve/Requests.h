@@ -23,6 +23,9 @@ struct Service {
   /// Puts a conversation into the model's template; absent: the model has none.
   std::function<ApiError(const json::Value &body, std::string &text)> render;
   std::optional<int64_t> turnEnd; ///< the token that ends an answer in a conversation
+  std::string callArguments;      ///< how the template wants arguments of calls: "object", "text", or either
+  std::string system;             ///< of conversations that have no system turn; "": none
+  bool refusesSpecial = false;    ///< special tokens in what turns say
 
   bool hasName(std::string_view wanted) const;
 };

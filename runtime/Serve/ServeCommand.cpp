@@ -78,6 +78,11 @@ rt::Status Server::configure(const rt::Args &args, const rt::StartOptions &start
   gate = Gate(routes());
   gate.allowHosts = args.all("--allow-host");
   gate.allowOrigins = args.all("--allow-origin");
+  service.system = args.get("--system");
+  std::string special = args.get("--special-in-content", "allow");
+  if (special != "allow" && special != "refuse")
+    return rt::badUsage("--special-in-content is allow or refuse, not " + rt::quote(special));
+  service.refusesSpecial = special == "refuse";
   bool open = false;
   if (args.has("--api-key-file"))
     HEDDLE_TRY(readKeys(args.get("--api-key-file"), gate.keys, open));
@@ -113,6 +118,9 @@ rt::Status Server::configureEngine() {
   const rt::Card &card = service.model->card();
   if (card.roles.present) {
     service.endpoints = Completions | Chat;
+    for (const auto &[trait, value] : card.chat)
+      if (trait == "arguments")
+        service.callArguments = value;
     if (&heddle_serve_render && !card.chat.empty())
       configureChat();
     engine = oneAtATime(service, listener, metrics, size_t(options.queue));
@@ -229,10 +237,11 @@ namespace heddle::rt {
 
 Status serveCommand(Model &model, const Words &words) {
   Args args;
-  HEDDLE_TRY(Args::parse(words,
-                         {"--host", "--port", "--context", "--queue", "--threads", "--device", "--api-key-file",
-                          "--alias*", "--allow-host*", "--allow-origin*", "--max-body", "--drain"},
-                         {"--no-key", "--log", "--fields"}, 0, args));
+  HEDDLE_TRY(
+      Args::parse(words,
+                  {"--host", "--port", "--context", "--queue", "--threads", "--device", "--api-key-file", "--alias*",
+                   "--allow-host*", "--allow-origin*", "--max-body", "--drain", "--system", "--special-in-content"},
+                  {"--no-key", "--log", "--fields"}, 0, args));
   if (args.has("--fields")) {
     fputs(serve::describeFields().c_str(), stdout);
     return {};

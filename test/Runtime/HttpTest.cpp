@@ -137,7 +137,7 @@ TEST(Http, WhatIsRefused) {
       // Host.
       {"GET / HTTP/1.1\r\n\r\n", 400},
       {"GET / HTTP/1.1\r\nHost: a\r\nHost: a\r\n\r\n", 400},
-      {"GET / HTTP/1.1\r\nHost:\r\n\r\n", 400},
+      {"GET / HTTP/1.1\r\nHost:\r\nHost:\r\n\r\n", 400},
       // The request line.
       {"\r\nGET / HTTP/1.1\r\nHost: a\r\n\r\n", 400},
       {"GET  / HTTP/1.1\r\nHost: a\r\n\r\n", 400},

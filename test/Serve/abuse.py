@@ -239,10 +239,10 @@ class Abuse:
         with open(keys, "w") as file:
             file.write("0123456789abcdefX\nanother-key-of-ours\n")
         os.chmod(keys, 0o600)
-        for flags, words in ((["--host", "0.0.0.0"], "--api-key-file"), (["--host", "example.org", "--no-key"], "address"), (["--port", "70000"], "65535"),
+        for flags, words in ((["--host", "0.0.0.0"], "--api-key-file"), (["--host", "::"], "--no-key"), (["--special-in-content", "x"], "refuse"), (["--host", "example.org", "--no-key"], "address"), (["--port", "70000"], "65535"),
                              (["--api-key-file", "/dev/null"], "regular file")):
             done = subprocess.run([self.binary, "serve", *flags], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=20)
-            self.t.check("serve %s" % " ".join(flags), done.returncode != 0 and words in done.stderr, done)
+            self.t.check("serve %s" % " ".join(flags), done.returncode == (1 if "/dev/null" in flags else 2) and words in done.stderr, done)
         with Server(self.binary, "--api-key-file", keys, "--allow-host", "models.example.org", "--allow-origin", "https://app.example.org") as server:
             ask = lambda **fields: server.request("GET", "/v1/models", fields={k.replace("_", "-"): v for k, v in fields.items()})[0]
             key = {"Authorization": "Bearer another-key-of-ours"}
@@ -262,8 +262,11 @@ class Abuse:
             check("an allowed page", 200, Origin="https://app.example.org", **key)
             check("our own page", 200, Origin="http://localhost", Host="localhost", **key)
             self.t.check("/health is open", server.request("GET", "/health")[0] == 200)
+            self.t.check("the page is open", server.request("GET", "/")[0] == 200)
             self.t.check("/metrics is not", server.request("GET", "/metrics")[0] == 401)
-            self.t.check("an empty Host", b" 400 " in server.raw(b"GET /health HTTP/1.1\r\nHost:\r\n\r\n")[:20])
+            self.t.check("an empty Host", b" 403 " in server.raw(b"GET /health HTTP/1.1\r\nHost:\r\n\r\n")[:20])
+            self.t.check("text/plain", server.request("POST", PATH, json.dumps(GOOD), dict(key, **{"Content-Type": "text/plain"}))[0] == 415 and
+                         server.request("POST", PATH, json.dumps(GOOD), dict(key, **{"Content-Type": "application/json; charset=utf-8"}))[0] == 200)
             self.t.check("stops", server.stop() == 0)
 
 

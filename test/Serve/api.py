@@ -30,7 +30,9 @@ def texts_of(events):
     return texts, ends
 
 
-TEMPLATE = """{% for m in messages %}{{ m.role | capitalize }}: {{ m.content | trim }}
+TEMPLATE = """{% if tools %}Tools: {{ tools | map(attribute="function.name") | join(", ") }}
+{% endif %}{% for m in messages %}{{ m.role | capitalize }}: {{ (m.content or "") | trim }}{% for c in m.tool_calls or [] %} {{ c.function.name }} {{ c.function.arguments | tojson }}{% endfor %}
+
 {% endfor %}{% if add_generation_prompt %}{{ opening | default("Once upon a time") }}{% endif %}"""
 
 
@@ -68,6 +70,20 @@ def conversations(t, heddle, work):
         status, got = server.post(path, dict(ask, max_tokens=3, logprobs=True, top_logprobs=2))
         content = got["choices"][0]["logprobs"]["content"] if status == 200 else []
         t.check("its probabilities", len(content) == 3 and all(len(c["top_logprobs"]) == 2 and c["top_logprobs"][0]["logprob"] == c["logprob"] for c in content), got)
+        # Tools are shown; arguments of calls come as a text of JSON and are an object to the template.
+        tools = [{"type": "function", "function": {"name": "weigh", "parameters": {"type": "object"}}}]
+        call = lambda arguments: [talk[1], {"role": "assistant", "content": None, "tool_calls": [{"id": "1", "type": "function", "function": {"name": "weigh", "arguments": arguments}}]},
+                                  {"role": "tool", "tool_call_id": "1", "content": "4 kg"}]
+        status, got = server.post(path, dict(ask, messages=call('{"what": "a cat"}'), tools=tools))
+        t.check("tools", status == 200 and got["choices"][0]["message"]["content"] == alone(call({"what": "a cat"}), tools=tools), got)
+        status, got = server.post(path, dict(ask, tools=tools, tool_choice="none"))
+        t.check("no tools", status == 200 and got["choices"][0]["message"]["content"] == said, got)
+        for field, value, words in (("tool_choice", "required", "left to the model"), ("tool_choice", {"type": "function", "function": {"name": "weigh"}}, "left to the model"),
+                                    ("modalities", ["text", "audio"], "texts"), ("audio", {"voice": "a"}, "texts"), ("response_format", {"type": "json_object"}, "form"),
+                                    ("stream_options", {"include_usage": 1}, "include_usage"), ("top_logprobs", 2, "logprobs"), ("top_logprobs", 21, "20"), ("messages", call("{"), "arguments")):
+            status, got = server.post(path, dict(ask, **{field: value}))
+            t.check("%s: %r" % (field, value), status == 400 and words in got["error"]["message"] and got["error"]["param"] == field, got)
+        t.check("modalities: text", server.post(path, dict(ask, max_tokens=1, modalities=["text"], response_format={"type": "text"}))[0] == 200)
         for what, body, words in (("no messages", {}, "messages"), ("no turns", {"messages": []}, "messages"), ("a turn of no role", {"messages": [{"content": "a"}]}, "role"),
                                   ("a picture", {"messages": [{"role": "user", "content": [{"type": "image_url", "image_url": {"url": "x"}}]}]}, "pictures"),
                                   ("a number", {"messages": [{"role": "user", "content": 5}]}, "content"),
@@ -75,6 +91,13 @@ def conversations(t, heddle, work):
             status, got = server.post(path, dict(body, max_tokens=1))
             t.check(what, status == 400 and words in got["error"]["message"], got)
         t.check("stops", server.stop() == 0)
+    with Server(binary, "--system", "Be brave.", "--special-in-content", "refuse") as server:
+        status, got = server.post(path, dict(ask, messages=talk[1:]))
+        t.check("the server's system turn", status == 200 and got["choices"][0]["message"]["content"] == alone([{"role": "system", "content": "Be brave."}] + talk[1:]), got)
+        status, got = server.post(path, ask)
+        t.check("the conversation's own", got["choices"][0]["message"]["content"] == said, got)
+        status, got = server.post(path, dict(ask, messages=[{"role": "user", "content": "a <|endoftext|> b"}]))
+        t.check("special tokens are refused", status == 400 and got["error"]["code"] == "special_token" and "<|endoftext|>" in got["error"]["message"], got)
 
 
 def main():
@@ -143,6 +166,9 @@ def main():
             t.check("stop of a stream", texts_of(events) == ({0: cut}, {0: "stop"}), events[-3:])
             status, got = server.post(path, dict(greedy, prompt=prompt, echo=True))
             t.check("echo", got["choices"][0]["text"] == prompt + whole, got)
+            status, got = server.post(path, dict(greedy, prompt=prompt, echo=True, logprobs=0, max_tokens=5))
+            told = got["choices"][0]["logprobs"]
+            t.check("where tokens begin", all(got["choices"][0]["text"][at:].startswith(piece) for piece, at in zip(told["tokens"], told["text_offset"])) and told["text_offset"][0] == len(prompt), told)
 
             # Probabilities: of the plain logits, the same whatever rule or temperature; they name the token that was chosen.
             status, got = server.post(path, dict(greedy, prompt=prompt, max_tokens=6, logprobs=3))
@@ -186,6 +212,8 @@ def main():
             status, got = server.post(path, {"prompt": "a", "model": "gpt-4"})
             t.check("another model", status == 404 and got["error"]["code"] == "model_not_found" and "gpt2" in got["error"]["message"], got)
             t.check("an alias", server.post(path, {"prompt": "a", "model": "tales", "max_tokens": 1})[0] == 200)
+            status, got = server.post("/v1/embeddings", {"input": "a"})
+            t.check("no vectors", status == 404 and got["error"]["code"] == "not_served" and path in got["error"]["message"], got)
             status, got = server.post("/v1/chat/completions", {"messages": [{"role": "user", "content": "hi"}]})
             t.check("no template", status == 400 and got["error"]["code"] == "no_chat_template", got)
 
