@@ -13,6 +13,7 @@
 #include "compiler/Driver/Output.h"
 #include "compiler/Driver/Phase.h"
 #include "compiler/Driver/Scratch.h"
+#include "compiler/Weights/OutputFile.h"
 #include "compiler/Weights/WeightsObject.h"
 #include "heddle/input_file.h"
 #include "heddle/seal.h"
@@ -233,6 +234,15 @@ static int linkInto(const Console &console, Scratch &folder, const std::string &
   llvm_unreachable("all answers of the linker stand above");
 }
 
+/// Writes `linked` anew from front to back as `program`. The linker writes through a mapping, which leaves the file in
+/// the page cache in pieces of any size; then no page of the weights can be a huge one.
+static absl::Status inHugePages(const std::string &linked, const std::string &data, const std::string &program) {
+  llvm::sys::fs::remove(data); // its space is needed
+  absl::Status status = OutputFile::copy(linked, program);
+  llvm::sys::fs::remove(linked);
+  return status;
+}
+
 /// Renames the result to its final name. An older binary keeps its own weights until then.
 static int moveIntoPlace(const Console &console, const Scratch &folder, const std::string &linked, StringRef side,
                          const std::string &output) {
@@ -293,6 +303,12 @@ int heddle::writeBinary(const Console &console, ModuleOp module, llvm::Module &c
   std::string linked = folder.file("linked");
   if ((failed = linkInto(console, folder, linked, files, module, code, options, words)))
     return failed;
+  if (side.empty() && liesInHugePages(weights->bytes)) {
+    std::string program = folder.file("program");
+    if (absl::Status status = inHugePages(linked, data, program); !status.ok())
+      return complain(console, status);
+    linked = program;
+  }
   phase.emplace("check of the binary", say);
   if ((failed = verify(console, folder, linked, options.output)))
     return failed;

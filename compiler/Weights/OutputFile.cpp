@@ -2,6 +2,8 @@
 // signal handlers remove it if the process is interrupted.
 #include "compiler/Weights/OutputFile.h"
 #include "compiler/Weights/Problem.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Signals.h"
 #include <cerrno>
 #include <cstdio>
@@ -11,8 +13,6 @@
 #include <unistd.h>
 
 namespace heddle {
-
-static constexpr size_t bufferBytes = 1 << 18;
 
 static absl::Status cannotWrite(llvm::StringRef path, const char *what, int error) {
   bool full = error == ENOSPC || error == EDQUOT || error == EFBIG;
@@ -51,7 +51,7 @@ absl::StatusOr<OutputFile> OutputFile::create(llvm::StringRef path, uint64_t byt
     if (error && error != EINVAL && error != EOPNOTSUPP)
       return cannotWrite(path, ("cannot reserve " + std::to_string(bytes) + " bytes").c_str(), error);
   }
-  file.buffer.reserve(bufferBytes);
+  file.buffer.reserve(kHugePage);
   return file;
 }
 
@@ -91,13 +91,15 @@ absl::Status OutputFile::flush() {
 
 absl::Status OutputFile::append(llvm::ArrayRef<uint8_t> bytes) {
   written += bytes.size();
-  if (buffer.size() + bytes.size() < bufferBytes) {
-    buffer.insert(buffer.end(), bytes.begin(), bytes.end());
-    return absl::OkStatus();
+  while (!bytes.empty()) {
+    llvm::ArrayRef<uint8_t> part = bytes.take_front(kHugePage - buffer.size());
+    buffer.insert(buffer.end(), part.begin(), part.end());
+    bytes = bytes.drop_front(part.size());
+    if (buffer.size() == kHugePage)
+      if (absl::Status status = flush(); !status.ok())
+        return status;
   }
-  if (absl::Status status = flush(); !status.ok())
-    return status;
-  return writeOut(bytes);
+  return absl::OkStatus();
 }
 
 absl::Status OutputFile::commit(bool durable) {
@@ -114,6 +116,21 @@ absl::Status OutputFile::commit(bool durable) {
   llvm::sys::DontRemoveFileOnSignal(temporary);
   temporary.clear();
   return absl::OkStatus();
+}
+
+absl::Status OutputFile::copy(llvm::StringRef from, llvm::StringRef to) {
+  auto bytes = llvm::MemoryBuffer::getFile(from, /*IsText=*/false, /*RequiresNullTerminator=*/false);
+  if (!bytes)
+    return cannotWrite(to, "cannot read what is copied", bytes.getError().value());
+  absl::StatusOr<OutputFile> file = create(to, (*bytes)->getBufferSize());
+  if (!file.ok())
+    return file.status();
+  if (absl::Status status = file->append(llvm::arrayRefFromStringRef((*bytes)->getBuffer())); !status.ok())
+    return status;
+  struct stat info;
+  if (stat(from.str().c_str(), &info) != 0 || fchmod(file->fd, info.st_mode & 07777) != 0)
+    return cannotWrite(to, "cannot set the permissions", errno);
+  return file->commit(/*durable=*/false);
 }
 
 } // namespace heddle

@@ -12,6 +12,10 @@
 
 namespace heddle {
 
+/// What processors map at once where memory is large. A piece of a file of this size and alignment that is written in
+/// one call lies in the page cache in one piece, and a program that maps it, in one page.
+constexpr uint64_t kHugePage = 2 << 20;
+
 class OutputFile final : public ByteSink {
 public:
   /// Begins a file; `bytes` are reserved at once, 0 if the size is unknown.
@@ -26,6 +30,9 @@ public:
   /// that the same command reads again.
   absl::Status commit(bool durable = true);
 
+  /// Copies a file, with its permissions, from front to back.
+  static absl::Status copy(llvm::StringRef from, llvm::StringRef to);
+
 private:
   OutputFile() = default;
   absl::Status flush();
@@ -34,7 +41,7 @@ private:
   int fd = -1;
   std::string path, temporary;
   uint64_t written = 0;
-  std::vector<uint8_t> buffer;
+  std::vector<uint8_t> buffer; ///< what follows the last whole huge page
 };
 
 } // namespace heddle

@@ -41,6 +41,10 @@ struct WrittenWeights {
   std::string index;
 };
 
+/// Whether so many bytes of weights begin with a huge page, for less than an eighth of padding. A step of generation
+/// reads all weights, and an entry for every 4 KiB would be looked up on the way.
+constexpr bool liesInHugePages(uint64_t bytes) { return bytes >= 16 << 20; }
+
 absl::StatusOr<WrittenWeights> writeWeightsObject(llvm::StringRef path, const WeightStore &store, const PackPlan &plan,
                                                   const ObjectOptions &options = {});
 

@@ -17,6 +17,20 @@ absl::Status appendText(OutputFile &file, const std::string &bytes) {
   return file.append({reinterpret_cast<const uint8_t *>(bytes.data()), bytes.size()});
 }
 
+/// Runs `body` in a child where no file may grow beyond `bytes`: a disk that is full.
+template <typename Body> void withLimit(uint64_t bytes, Body body) {
+  pid_t child = fork();
+  if (child == 0) {
+    signal(SIGXFSZ, SIG_IGN);
+    struct rlimit limit = {bytes, bytes};
+    setrlimit(RLIMIT_FSIZE, &limit);
+    _exit(body() ? 0 : 1);
+  }
+  int status = 0;
+  waitpid(child, &status, 0);
+  EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << bytes << " " << status;
+}
+
 TEST(Output, AppearsOnlyAtCommit) {
   Directory dir;
   dir.write("out", "old");
@@ -36,6 +50,39 @@ TEST(Output, AppearsOnlyAtCommit) {
   ASSERT_OK(file->commit());
   EXPECT_EQ(slurp(dir / "out"), std::string("ne\0\0\0", 5) + std::string(1 << 20, 'w'));
   EXPECT_EQ(dir.entries(), 1u);
+}
+
+// Whole huge pages are written when they are full, whatever the pieces are.
+TEST(Output, PiecesOfAnySizeMakeTheFile) {
+  Directory dir;
+  auto file = OutputFile::create(dir / "out", 0);
+  ASSERT_OK(file.status());
+  std::string all;
+  for (size_t size : {size_t(1), size_t(kHugePage - 1), size_t(3), size_t(5 * kHugePage / 2), size_t(kHugePage),
+                      size_t(0), size_t(7)}) {
+    std::string piece(size, '\0');
+    for (size_t i = 0; i < size; ++i)
+      piece[i] = char((all.size() + i) * 31 >> 8);
+    ASSERT_OK(appendText(*file, piece));
+    all += piece;
+    EXPECT_EQ(file->position(), all.size());
+  }
+  ASSERT_OK(file->commit());
+  EXPECT_TRUE(slurp(dir / "out") == all);
+}
+
+TEST(Output, CopiesBytesAndPermissions) {
+  Directory dir;
+  std::string bytes = std::string(3 * kHugePage, 'x') + "end";
+  ASSERT_EQ(chmod(dir.write("from", bytes).c_str(), 0751), 0);
+  ASSERT_OK(OutputFile::copy(dir / "from", dir / "to"));
+  EXPECT_TRUE(slurp(dir / "to") == bytes);
+  struct stat info;
+  ASSERT_EQ(stat((dir / "to").c_str(), &info), 0);
+  EXPECT_EQ(info.st_mode & 07777, 0751u);
+  EXPECT_EQ(refusal(OutputFile::copy(dir / "none", dir / "no")).code, Error::CannotWrite);
+  withLimit(1000, [&] { return refusal(OutputFile::copy(dir / "from", dir / "no")).code == Error::DiskFull; });
+  EXPECT_EQ(dir.entries(), 2u);
 }
 
 TEST(Output, MoreReservedThanWrittenIsCut) {
@@ -67,20 +114,6 @@ TEST(Output, TheModeFollowsTheUmask) {
   struct stat info;
   ASSERT_EQ(stat((dir / "out").c_str(), &info), 0);
   EXPECT_EQ(info.st_mode & 0777, 0640u);
-}
-
-/// Runs `body` in a child where no file may grow beyond `bytes`: a disk that is full.
-template <typename Body> void withLimit(uint64_t bytes, Body body) {
-  pid_t child = fork();
-  if (child == 0) {
-    signal(SIGXFSZ, SIG_IGN);
-    struct rlimit limit = {bytes, bytes};
-    setrlimit(RLIMIT_FSIZE, &limit);
-    _exit(body() ? 0 : 1);
-  }
-  int status = 0;
-  waitpid(child, &status, 0);
-  EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << bytes << " " << status;
 }
 
 TEST(Output, FullDisksAtManySizes) {

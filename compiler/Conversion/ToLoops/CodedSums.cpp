@@ -128,7 +128,7 @@ void CodedSums::step(const Tile &tile, Value k, Value codes, Values &sums, Value
 }
 
 void CodedSums::fetch(const Tile &tile, Value address, int64_t bytes) {
-  for (int64_t p = 0; p < tile.panels; ++p)
+  for (int64_t p = 0; tile.ahead && p < tile.panels; ++p)
     for (int64_t at = 0; at < bytes; at += kLine)
       c.prefetch(byte(address, p * panelBytes() + at));
 }

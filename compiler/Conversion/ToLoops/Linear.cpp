@@ -202,8 +202,8 @@ Values LinearKernel::sumsOf(Value row, Value panel, int64_t mr, int64_t pn, bool
   };
   Values sums =
       c.loop(c.constant(0), c.constant(step.whole()), 1, Values(mr * nv, zero), [&](Value at, ValueRange carried) {
-        if (decoded) {
-          // It lies in a near cache.
+        if (decoded || (stream && !tiles.getAhead())) {
+          // It lies in a near cache, or the processor sees by itself what comes next.
         } else if (stream) {
           // Past the end of a panel comes what the group of panels behind it begins with.
           Value ahead = c.add(at, tiles.getAhead());
@@ -305,13 +305,15 @@ void LinearKernel::wide() {
   });
 }
 
-/// Up to kFewRows rows: memory is the limit, so several panels stream at once. Items are panels.
+/// Up to kFewRows rows: memory is the limit. Several panels stream at once where the code fetches ahead, one where the
+/// processor does. Items are panels.
 void LinearKernel::narrow() {
-  // Integer sums, sums of 16 bits and codes share 16 registers.
-  int64_t most = record && sumsAtOnce < 16 ? 2 : 4;
+  // Integer sums, sums of 16 bits and codes share 16 registers. Panels one by one are one stretch of memory, which a
+  // processor can follow by itself.
+  int64_t most = !tiles.getAhead() ? 1 : record && sumsAtOnce < 16 ? 2 : 4;
   for (int64_t mr = 1; mr <= kFewRows; ++mr) {
     c.when(c.equal(rows, c.constant(mr)), [&] {
-      int64_t pn = decoded ? 1 : mr == 1 ? most : mr == 2 ? most / 2 : 1;
+      int64_t pn = decoded ? 1 : mr == 1 ? most : mr == 2 ? std::max<int64_t>(most / 2, 1) : 1;
       Value whole = c.add(from, c.mul(c.div(c.sub(to, from), c.constant(pn)), pn));
       c.loop(from, whole, pn, [&](Value panel) {
         decode(panel);

@@ -132,6 +132,26 @@ func.func @few(%x: !x2 {model.name = "x"}) -> (!y2 {model.name = "y"}) {
   return %y : !y2
 }
 
+// Where nothing is fetched ahead (a processor that follows one stretch of memory by itself) panels come one by one.
+// CHECK-LABEL: heddle_entry_stream:
+// CHECK: heddle_linear_10_40:
+// CHECK: else
+// CHECK-NEXT: | if rows == 1
+// CHECK-NEXT: | | for i = from to to
+// CHECK-NEXT: | | | for j = 0 to 10, 1 from 0
+// CHECK-NEXT: | | | | j0' <- fma(x[j], w[160*i + 16*j : 16], j0')
+// CHECK-NEXT: | | | y[16*i : min(16, 40 - 16*i)] = j0'
+// CHECK-NEXT: | if rows == 2
+// CHECK-NEXT: | | for i = from to to
+// CHECK-NEXT: | | | for j = 0 to 10, 2 from 0
+// CHECK-NEXT: | | | | j0'3 <- fma(x[j], w[160*i + 16*j : 16], j0'3)
+// CHECK-NEXT: | | | | j1'3 <- fma(x[j + 10], w[160*i + 16*j : 16], j1'3)
+func.func @stream(%x: !x2 {model.name = "x"}) -> (!y2 {model.name = "y"}) {
+  %w = model.param "w" : !w
+  %y = model.linear %x, %w {model.schedule = #model.schedule<panel = 16, rows = 2, block = 256, ahead = 0, small = 0>} : (!x2, !w) -> !y2
+  return %y : !y2
+}
+
 // What rides along is computed on the sums before they are stored: the residual is read where the result goes.
 // CHECK-LABEL: heddle_entry_epilogue:
 // CHECK-NEXT: heddle_linear_10_40(x, weights, null, y, r, B, dealt(3*((B + 255)/256) of select(B > 4, 3*((B + 255)/256), nth)))
