@@ -291,7 +291,6 @@ bool Listener::run() {
 void Listener::accept(int fd) {
   uint64_t number = nextConnection++;
   connections.emplace_back(number, std::make_unique<Connection>(*this, number, fd));
-  connectionCount = connections.size();
   if (connections.size() >= options.connections)
     evconnlistener_disable(socket);
 }
@@ -305,7 +304,6 @@ void Listener::drop(uint64_t number) {
   if (at == connections.end() || at->first != number)
     return;
   connections.erase(at);
-  connectionCount = connections.size();
   if (draining && isIdle())
     event_base_loopbreak(base);
   else if (!draining && connections.size() < options.connections)

@@ -73,7 +73,6 @@ public:
   void end(const Exchange &to);
 
   bool isDraining() const { return draining; }
-  size_t openConnections() const { return connectionCount; }
 
 private:
   friend class Connection;
@@ -103,7 +102,6 @@ private:
   uint16_t boundPort = 0;
   uint64_t nextConnection = 1;
   std::vector<std::pair<uint64_t, std::unique_ptr<Connection>>> connections; ///< ascending numbers
-  std::atomic<size_t> connectionCount{0};
   std::atomic<bool> draining{false};
   bool cut = false;
   std::mutex mutex;

@@ -92,6 +92,25 @@ TEST(Generate, InPieces) {
   }
 }
 
+TEST(Generate, PromptInShorterCalls) {
+  Padded batch = padded(true);
+  GenerateOptions options;
+  options.longestCall = 2;
+  fake::longestCall = 0;
+  Ids made = generated(fake::appending(), {&batch.ids, &batch.mask}, nullptr, kSteps, false, 2, options);
+  EXPECT_EQ(made, expected(kRows));
+  EXPECT_EQ(fake::longestCall, 2);
+  // Nobody waits any more: one call, and no token.
+  int steps = 0;
+  options.goesOn = [] { return false; };
+  options.onStep = [&](const Ids &) { return ++steps > 0; };
+  fake::calls = 0;
+  made = generated(fake::appending(), {&batch.ids, &batch.mask}, nullptr, kSteps, false, 2, options);
+  EXPECT_EQ(made, Ids(3 * kSteps, fake::kPad));
+  EXPECT_EQ(steps, 0);
+  EXPECT_EQ(fake::calls, 1);
+}
+
 TEST(Generate, OneRow) {
   for (const Image &image : {fake::decoderOnly(), fake::recomputing()}) {
     Tensor ids = matrix("input_ids", {kRows[0]});

@@ -129,6 +129,28 @@ def vectors(t, heddle, work, architecture, pooled):
         t.check("stops", server.stop() == 0)
 
 
+def padding_matters(t, heddle, work):
+    """A model whose tokens see the mean over all columns, padding or not: no text is padded, and each still gets what it gets alone."""
+    folder, binary = os.path.join(work, "means"), os.path.join(work, "means.bin")
+    bert(folder, "BertModel")
+    os.remove(os.path.join(folder, "config.json"))
+    with open(os.path.join(folder, "model.json"), "w") as file:
+        json.dump({"heddle": 1, "name": "means", "dims": {"T": 48}, "outputs": ["last_hidden_state"],
+                   "inputs": {"input_ids": "i64[B,T]", "attention_mask": {"type": "i64[B,T]", "default": "=1"}},
+                   "weights": {"file": "model.safetensors", "ignored": {"not of this model": ["bert.encoder.*", "bert.pooler.*", "bert.embeddings.L*", "bert.embeddings.p*", "bert.embeddings.t*"]}},
+                   "body": [{"x": {"embedding": "input_ids", "rows": len(VOCABULARY), "width": 16, "weights": "bert.embeddings.word_embeddings"}},
+                            {"m": {"mean": "x", "axis": 1, "keep": True}},
+                            {"last_hidden_state": "=(x + m) * attention_mask[:, :, null]"}]}, file)
+    subprocess.run([heddle, "compile", os.path.join(folder, "model.json"), "-o", binary], check=True)
+    with Server(binary) as server:
+        alone, _ = company(t, server, "/v1/embeddings", [{"input": text} for text in TEXTS])
+        before = server.metric("heddle_batch_rows_count")
+        status, got = server.post("/v1/embeddings", {"input": TEXTS})
+        t.check("a list, unpadded", [d["embedding"] for d in got["data"]] == [json.loads(a)["data"][0]["embedding"] for a in alone])
+        lengths = len({json.loads(a)["usage"]["prompt_tokens"] for a in alone})
+        t.check("a batch a length", server.metric("heddle_batch_rows_count") - before == lengths, (server.metric("heddle_batch_rows_count") - before, lengths))
+
+
 def main():
     p = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     p.add_argument("--heddle", required=True)
@@ -137,6 +159,7 @@ def main():
     t, heddle = Counts(o.v), os.path.abspath(o.heddle)
     with tempfile.TemporaryDirectory(prefix="heddle-encoders-") as work:
         vectors(t, heddle, work, "BertModel", True)
+        padding_matters(t, heddle, work)
 
         binary = compile_example(heddle, work, "sentiment")
         with Server(binary) as server:
