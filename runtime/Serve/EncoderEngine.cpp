@@ -67,8 +67,8 @@ const char *pooledOutput(const rt::Entry &run) {
 
 class EncoderEngine final : public Engine {
 public:
-  EncoderEngine(const Service &service, Listener &listener, Metrics &metrics, size_t queue, bool pads)
-      : service(service), listener(listener), metrics(metrics), jobs(queue), pads(pads) {}
+  EncoderEngine(const Service &service, Listener &listener, Metrics &metrics, size_t queue)
+      : service(service), listener(listener), metrics(metrics), jobs(queue) {}
 
   void put(ExchangePtr exchange) override;
   void run() override;
@@ -85,6 +85,7 @@ private:
   ApiError readVectors(const Value &body, EncoderJob &job) const;
   ApiError readTexts(const Value &body, EncoderJob &job) const;
   ApiError addText(const Value &one, const std::string *pair, EncoderJob &job) const;
+  bool mayPad();
   void compute(std::vector<Row> batch);
   rt::Status answer(const rt::EncoderBatch &batch, int64_t number, const Row &row, std::string &text) const;
   rt::Status vectorOf(const rt::EncoderBatch &batch, int64_t number, const Row &row, std::vector<float> &vector) const;
@@ -94,7 +95,7 @@ private:
   Listener &listener;
   Metrics &metrics;
   Queue<EncoderJob> jobs;
-  const bool pads; ///< texts of different lengths may share a batch
+  std::optional<bool> pads; ///< texts of different lengths may share a batch; absent: not tried yet
 };
 
 //===-- reading ----------------------------------------------------------------===//
@@ -217,7 +218,8 @@ void EncoderEngine::run() {
       // The longest comes last and sets the width.
       for (end = begin + 1; end < rows.size() && end - begin < kMostRows; ++end) {
         size_t longest = rows[end].tokens().size();
-        if (longest * (end - begin + 1) > kMostTokens || (!pads && longest != rows[begin].tokens().size()))
+        bool longer = longest != rows[begin].tokens().size();
+        if (longest * (end - begin + 1) > kMostTokens || (longer && !mayPad()))
           break;
       }
       compute({rows.begin() + int64_t(begin), rows.begin() + int64_t(end)});
@@ -226,6 +228,15 @@ void EncoderEngine::run() {
       metrics.cancelled += job.left != 0; // nobody waited for it
     metrics.running = 0;
   }
+}
+
+/// Tried once, when it matters for the first time: the server listens sooner so.
+bool EncoderEngine::mayPad() {
+  if (!pads) {
+    bool proven = false;
+    pads = rt::provePadding(*service.model, *service.tokenizer, proven).ok() && proven;
+  }
+  return *pads;
 }
 
 /// Computes rows in one call and says what they yield. Those that nobody waits for any more are left out.
@@ -359,12 +370,8 @@ rt::Status encoderEndpoint(const rt::Card &card, const rt::Tokenizer &tokenizer,
   return rt::unsupported("this model gives neither labels nor words nor hidden states of a text: nothing is served");
 }
 
-rt::Status makeEncoderEngine(const Service &service, Listener &listener, Metrics &metrics, size_t queue,
-                             std::unique_ptr<Engine> &engine) {
-  bool pads = false;
-  HEDDLE_TRY(rt::provePadding(*service.model, *service.tokenizer, pads));
-  engine = std::make_unique<EncoderEngine>(service, listener, metrics, queue, pads);
-  return {};
+std::unique_ptr<Engine> encoderEngine(const Service &service, Listener &listener, Metrics &metrics, size_t queue) {
+  return std::make_unique<EncoderEngine>(service, listener, metrics, queue);
 }
 
 } // namespace heddle::serve

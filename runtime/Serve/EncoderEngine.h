@@ -10,10 +10,8 @@ namespace heddle::serve {
 /// What a model that reads texts answers; an error if that is nothing which is served.
 rt::Status encoderEndpoint(const rt::Card &card, const rt::Tokenizer &tokenizer, Endpoint &endpoint);
 
-/// Proves padding (runtime/Encoder.h), for which the model must have been started; at most `queue` requests wait. The
-/// arguments must outlive the engine.
-rt::Status makeEncoderEngine(const Service &service, Listener &listener, Metrics &metrics, size_t queue,
-                             std::unique_ptr<Engine> &engine);
+/// At most `queue` requests wait. The arguments must outlive the engine; the model must have been started when it runs.
+std::unique_ptr<Engine> encoderEngine(const Service &service, Listener &listener, Metrics &metrics, size_t queue);
 
 } // namespace heddle::serve
 

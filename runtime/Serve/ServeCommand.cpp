@@ -129,7 +129,8 @@ rt::Status Server::configureEngine() {
   Endpoint endpoint;
   HEDDLE_TRY(encoderEndpoint(card, *service.tokenizer, endpoint));
   service.endpoints = endpoint;
-  return makeEncoderEngine(service, listener, metrics, size_t(options.queue), engine);
+  engine = encoderEngine(service, listener, metrics, size_t(options.queue));
+  return {};
 }
 
 /// Conversations go through the program's template, and end where it ends a turn.
