@@ -12,7 +12,8 @@ namespace {
 
 using json::Value;
 
-constexpr size_t kMostRows = 64, kMostTokens = 16384;
+/// Of a batch. Where every token has a logit for each word, so many tokens take a quarter of a gigabyte.
+constexpr size_t kMostRows = 64, kMostTokens = 16384, kMostOfWords = 2048;
 constexpr const char *kPooled[] = {"text_embeds", "pooler_output"};
 constexpr const char *kHidden = "last_hidden_state";
 
@@ -212,6 +213,7 @@ void EncoderEngine::run() {
     for (EncoderJob &job : round)
       for (size_t i = 0; i < job.texts.size(); ++i)
         rows.push_back({&job, i});
+    const size_t most = service.endpoints == Fill ? kMostOfWords : kMostTokens;
     std::stable_sort(rows.begin(), rows.end(),
                      [](const Row &a, const Row &b) { return a.tokens().size() < b.tokens().size(); });
     for (size_t begin = 0, end = 0; begin < rows.size(); begin = end) {
@@ -219,7 +221,7 @@ void EncoderEngine::run() {
       for (end = begin + 1; end < rows.size() && end - begin < kMostRows; ++end) {
         size_t longest = rows[end].tokens().size();
         bool longer = longest != rows[begin].tokens().size();
-        if (longest * (end - begin + 1) > kMostTokens || (longer && !mayPad()))
+        if (longest * (end - begin + 1) > most || (longer && !mayPad()))
           break;
       }
       compute({rows.begin() + int64_t(begin), rows.begin() + int64_t(end)});

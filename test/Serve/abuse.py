@@ -68,6 +68,27 @@ def smuggled():
     yield (b"GET /health HTTP/1.1\r\n" + b"Host: localhost\r\nX: " + b"a" * 20000 + b"\r\n\r\n")
 
 
+# Values at bounds and of other kinds.
+ODD = [None, True, False, 0, 1, -1, 2, 0.5, 2.0001, -2, 1e308, -1e308, 5e-324, 2 ** 31, 2 ** 63 - 1, -2 ** 63, 2 ** 64, 10 ** 30, "", "a", "\u0000", "\U0001F600", "x" * 300,
+       [], [""], ["a", "b"], [0], [[0]], [[]], [-1], [2 ** 40], [None], {}, {"1": 1}, {"1": 101}, {"-1": 1}, {"99999999999": 1}, {"include_usage": True}, {"include_usage": 5}, [[[]]],
+       {"a": {"b": []}}, [{}], [{"role": "user"}], [{"role": "user", "content": "a"}], [{"role": "assistant", "tool_calls": 5}], [{"role": "assistant", "tool_calls": [{"function": {"arguments": "[]"}}]}],
+       "none", "base64", "pooled"]
+
+
+def fuzz(t, server, path, good, names, count, bounded=lambda body, draw: body):
+    """`count` requests: `good` with one to three of the fields `names` at ODD values. None may be our mistake."""
+    draw, worst = random.Random(1), {}
+    for _ in range(count):
+        body = dict(good)
+        for _ in range(draw.choice((1, 1, 2, 3))):
+            body[draw.choice(names)] = draw.choice(ODD)
+        body = bounded(body, draw)
+        status, _, data = server.request("POST", path, body)
+        if status not in (200, 400, 404):
+            worst[status] = (body, data[:300])
+    t.check("%d requests of all kinds to %s" % (count, path), not worst, worst)
+
+
 class Abuse:
     def __init__(self, t, binary, work, fuzz):
         self.t, self.binary, self.work, self.fuzz = t, binary, work, fuzz
@@ -184,22 +205,14 @@ class Abuse:
 
     def fields(self, server):
         """10: fields at their bounds and of other kinds."""
-        draw = random.Random(1)
-        names = ["model", "prompt", "max_tokens", "temperature", "top_p", "top_k", "min_p", "repetition_penalty", "presence_penalty", "frequency_penalty", "logit_bias",
-                 "seed", "n", "best_of", "stop", "stream", "stream_options", "echo", "logprobs", "suffix", "user"]
-        values = [None, True, False, 0, 1, -1, 2, 0.5, 2.0001, -2, 1e308, -1e308, 5e-324, 2 ** 31, 2 ** 63 - 1, -2 ** 63, 2 ** 64, 10 ** 30, "", "a", "\u0000", "\U0001F600", "x" * 300,
-                  [], [""], ["a", "b"], [0], [[0]], [[]], [-1], [2 ** 40], [None], {}, {"1": 1}, {"1": 101}, {"-1": 1}, {"99999999999": 1}, {"include_usage": True}, {"include_usage": 5}, [[[]]], {"a": {"b": []}}]
-        worst = {}
-        for i in range(self.fuzz):
-            body = {"prompt": "a", "max_tokens": 2, "temperature": 0}
-            for _ in range(draw.choice((1, 1, 2, 3))):
-                body[draw.choice(names)] = draw.choice(values)
+        def bounded(body, draw):
             if not isinstance(body.get("max_tokens"), int) or isinstance(body["max_tokens"], bool) or body["max_tokens"] > 8:
                 body["max_tokens"] = draw.choice((0, 1, 3, "x"))
-            status, _, data = server.request("POST", PATH, body)
-            if status >= 500 or status not in (200, 400, 404):
-                worst[status] = (body, data[:300])
-        self.t.check("%d requests of all kinds" % self.fuzz, not worst, worst)
+            return body
+
+        names = ["model", "prompt", "max_tokens", "temperature", "top_p", "top_k", "min_p", "repetition_penalty", "presence_penalty", "frequency_penalty", "logit_bias",
+                 "seed", "n", "best_of", "stop", "stream", "stream_options", "echo", "logprobs", "suffix", "user"]
+        fuzz(self.t, server, PATH, {"prompt": "a", "max_tokens": 2, "temperature": 0}, names, self.fuzz, bounded)
 
     def full_queue(self, server):
         """11: more requests than may wait."""

@@ -14,6 +14,7 @@ import sys
 import tempfile
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from abuse import fuzz
 from serving import ROOT, Counts, Server, compile_example
 
 
@@ -84,6 +85,8 @@ def conversations(t, heddle, work):
             status, got = server.post(path, dict(ask, **{field: value}))
             t.check("%s: %r" % (field, value), status == 400 and words in got["error"]["message"] and got["error"]["param"] == field, got)
         t.check("modalities: text", server.post(path, dict(ask, max_tokens=1, modalities=["text"], response_format={"type": "text"}))[0] == 200)
+        fuzz(t, server, path, {"messages": talk, "max_tokens": 1, "temperature": 0},
+             ["model", "messages", "tools", "tool_choice", "chat_template_kwargs", "logprobs", "top_logprobs", "stream_options", "response_format", "modalities", "audio"], 300)
         for what, body, words in (("no messages", {}, "messages"), ("no turns", {"messages": []}, "messages"), ("a turn of no role", {"messages": [{"content": "a"}]}, "role"),
                                   ("a picture", {"messages": [{"role": "user", "content": [{"type": "image_url", "image_url": {"url": "x"}}]}]}, "pictures"),
                                   ("a number", {"messages": [{"role": "user", "content": 5}]}, "content"),

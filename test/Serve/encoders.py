@@ -19,6 +19,7 @@ import numpy as np
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [HERE, os.path.join(os.path.dirname(HERE), "Execution")]
+from abuse import fuzz
 from determinism import tensors
 from serving import Counts, Server, compile_example
 from texts import VOCABULARY, bert
@@ -68,6 +69,7 @@ def judged(t, server, binary, path, texts, pair=None, more=()):
         t.check("%s: a list of pairs" % path, status == 200 and json.loads(data)["data"] == [json.loads(w) for w in want])
     status, _, data = server.request("POST", path, body(texts[0], top=1))
     t.check("%s: top" % path, data == said(binary, "--top", "1", *words[0]), data)
+    fuzz(t, server, path, body(texts[0]), ["model", "input", "pair", "top"], 150)
     for what, wrong, words in (("no input", {}, "missing"), ("a number", {"input": 5}, "text"), ("ids", {"input": [1, 2]}, "text"), ("no texts", {"input": []}, "list"), ("an empty text in a list", {"input": ["a", 5]}, "text"),
                                ("too long", {"input": "a " * 100, "pair": "a"}, "48"), ("top 0", {"input": "a", "top": 0}, "top"), ("pairs", {"input": "a", "pair": ["a", "b"]}, "pair"),
                                ("another model", {"input": "a", "model": "gpt-4"}, "gpt-4"), *more):
@@ -125,6 +127,7 @@ def vectors(t, heddle, work, architecture, pooled):
             t.check("embeddings: " + what, status == 400 and got["error"]["param"] == param, got)
         status, got = server.post("/v1/chat/completions", {"messages": [{"role": "user", "content": "a"}]})
         t.check("no chat", status == 404 and got["error"]["code"] == "not_served" and path in got["error"]["message"], got)
+        fuzz(t, server, path, {"input": "a cat"}, ["model", "input", "encoding_format", "normalize", "pooling", "dimensions", "user"], 300)
         t.check("metrics", server.metric('heddle_requests_total{path="/v1/embeddings",code="200"}') > 20)
         t.check("stops", server.stop() == 0)
 
