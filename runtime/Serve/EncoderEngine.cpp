@@ -4,6 +4,7 @@
 #include "runtime/Answers.h"
 #include "runtime/Serve/Queue.h"
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <cstring>
 

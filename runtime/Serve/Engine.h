@@ -3,7 +3,8 @@
 #ifndef HEDDLE_RUNTIME_SERVE_ENGINE_H
 #define HEDDLE_RUNTIME_SERVE_ENGINE_H
 
-#include "runtime/Serve/OpenAI.h"
+#include "runtime/Serve/Requests.h"
+#include <memory>
 
 namespace heddle::serve {
 

@@ -5,6 +5,7 @@
 #include "runtime/GenerateFlags.h"
 #include "runtime/Serve/EncoderEngine.h"
 #include "runtime/Serve/Gate.h"
+#include "runtime/Serve/OpenAI.h"
 #include "runtime/Serve/Page.h"
 #include "runtime/Serve/Queue.h"
 #include "runtime/Serve/ServeChat.h"
@@ -104,6 +105,8 @@ rt::Status Server::configure(const rt::Args &args, const rt::StartOptions &start
   HEDDLE_TRY(args.integer("--context", 1, bound.value_or(1 << 24), service.context));
   HEDDLE_TRY(service.model->start(start));
   HEDDLE_TRY(configureEngine());
+  if (args.has("--system") && !service.render)
+    return rt::badUsage("--system is for conversations, and this model has no chat template");
 
   listener.judge = [this](const RequestHead &head) { return gate.judge(head); };
   listener.explain = [](const Refusal &refusal) { return errorBody(fromRefusal(refusal)); };

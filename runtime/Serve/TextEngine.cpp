@@ -1,5 +1,6 @@
 // The engine of models that make texts: one request after the other, in the order in which they came.
 #include "runtime/Serve/Engine.h"
+#include "runtime/Serve/OpenAI.h"
 #include "runtime/Serve/Queue.h"
 
 namespace heddle::serve {

@@ -252,7 +252,7 @@ class Abuse:
         with open(keys, "w") as file:
             file.write("0123456789abcdefX\nanother-key-of-ours\n")
         os.chmod(keys, 0o600)
-        for flags, words in ((["--host", "0.0.0.0"], "--api-key-file"), (["--host", "::"], "--no-key"), (["--special-in-content", "x"], "refuse"), (["--host", "example.org", "--no-key"], "address"), (["--port", "70000"], "65535"),
+        for flags, words in ((["--host", "0.0.0.0"], "--api-key-file"), (["--host", "::"], "--no-key"), (["--special-in-content", "x"], "refuse"), (["--system", "x"], "template"), (["--host", "example.org", "--no-key"], "address"), (["--port", "70000"], "65535"),
                              (["--api-key-file", "/dev/null"], "regular file")):
             done = subprocess.run([self.binary, "serve", *flags], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=20)
             self.t.check("serve %s" % " ".join(flags), done.returncode == (1 if "/dev/null" in flags else 2) and words in done.stderr, done)
