@@ -51,6 +51,13 @@ const Entry *Card::entry(std::string_view name) const {
   return nullptr;
 }
 
+std::string Card::chatTrait(std::string_view trait) const {
+  for (const auto &[name, value] : chat)
+    if (name == trait)
+      return value;
+  return "";
+}
+
 std::optional<int64_t> Card::bound(std::string_view dim) const {
   for (const auto &[name, bound] : dims)
     if (name == dim)

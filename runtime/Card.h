@@ -160,6 +160,8 @@ struct Card {
   void adopt(const Card &other);
 
   const Entry *entry(std::string_view name) const;
+  /// What `chat` says of `trait`, or "".
+  std::string chatTrait(std::string_view trait) const;
   std::optional<int64_t> bound(std::string_view dim) const;
 };
 

@@ -29,6 +29,8 @@ Status classifyCommand(Model &model, const Words &words);
 Status infoCommand(Model &model, const Words &words);
 /// `BINARY bench`: times prefill and steps beside the limits of the machine.
 Status benchCommand(Model &model, const Words &words);
+/// `BINARY chat`: a conversation, line by line. Linked where there is a chat template (libheddle_chat.a); else null.
+Status chatCommand(Model &model, const Words &words);
 /// `BINARY serve`: the model behind OpenAI's API. Linked where there is a tokenizer (libheddle_serve.a); else null.
 Status serveCommand(Model &model, const Words &words);
 /// `BINARY licences`: the notices of what is linked in.

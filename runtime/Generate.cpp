@@ -12,6 +12,13 @@ namespace heddle::rt {
 
 int64_t padId(const Roles &roles) { return roles.pad ? *roles.pad : roles.eos.empty() ? 0 : roles.eos.front(); }
 
+std::optional<int64_t> longestText(const Card &card) {
+  const Entry *run = card.entry("run");
+  const Value *tokens = run ? run->input(card.roles.present ? card.roles.tokens : "input_ids") : nullptr;
+  int axis = tokens && !tokens->axes.empty() ? tokens->axes.back().asDim() : -1;
+  return axis < 0 ? std::nullopt : card.bound(run->dims[size_t(axis)]);
+}
+
 int64_t roomFor(const Model &model, const Prompt &prompt, int64_t wanted) {
   std::optional<int64_t> bound = model.card().bound(prompt.run->dims[prompt.stepDim]);
   // The last new token is never an input, so it needs no position.
@@ -92,34 +99,22 @@ static Status searchBeams(Model &model, const Prompt &prompt, const GenerateOpti
   return {};
 }
 
-/// Continues every row of the prompt by up to `newTokens` ids; `ids` [rows, newTokens] ends in padding where a row
-/// ended early. A row is finished at an eos or a stop text; the others go on beside it with padding in its place.
-Status generate(Model &model, const Prompt &prompt, const GenerateOptions &options, std::vector<int64_t> &ids) {
-  const Roles &roles = model.card().roles;
-  int64_t rows = prompt.rows, steps = options.newTokens, pad = padId(roles);
+/// Continues every row by up to `newTokens` ids; `ids` [rows, newTokens] ends in padding where a row ended early. A row
+/// is finished at an eos or a stop text; the others go on beside it with padding in its place.
+Status generateFrom(Sequence &sequence, const Roles &roles, std::vector<std::vector<int64_t>> texts,
+                    const GenerateOptions &options, std::vector<int64_t> &ids) {
+  int64_t rows = sequence.rows(), steps = options.newTokens, pad = padId(roles);
   ids.assign(rows * steps, pad);
-  if (steps == 0)
-    return {};
   Rules rules(options.rules, steps);
-  if (options.onProgress)
-    options.onProgress(0);
-  if (options.beams.width > 1)
-    return searchBeams(model, prompt, options, rules, ids);
-  Sequence sequence;
-  HEDDLE_TRY(sequence.prepare(model, prompt, steps, options.longestCall));
   Sampler sampler(options.sampler, rows);
   std::vector<int64_t> next(rows);
   std::vector<bool> finished(rows);
-  // Prompt and new ids of every row for the rules; new ids for stop texts.
-  std::vector<std::vector<int64_t>> texts(rows), made(rows);
-  for (int64_t row = 0; row < rows && rules.any(); ++row)
-    texts[row] = realTokens(model, prompt, row);
+  std::vector<std::vector<int64_t>> made(rows); // for stop texts
   std::vector<float> scores;
   int64_t open = rows;
   for (int64_t i = 0; i < steps; ++i) {
-    HEDDLE_TRY(i == 0 ? sequence.prefill(options.goesOn) : sequence.append(next));
-    if (!sequence.hasLogits())
-      return {};
+    if (i > 0)
+      HEDDLE_TRY(sequence.append(next));
     if (options.onProgress)
       options.onProgress(i + 1);
     for (int64_t row = 0; row < rows; ++row) {
@@ -152,6 +147,28 @@ Status generate(Model &model, const Prompt &prompt, const GenerateOptions &optio
       return {};
   }
   return {};
+}
+
+Status generate(Model &model, const Prompt &prompt, const GenerateOptions &options, std::vector<int64_t> &ids) {
+  const Roles &roles = model.card().roles;
+  int64_t rows = prompt.rows, steps = options.newTokens;
+  ids.assign(rows * steps, padId(roles));
+  if (steps == 0)
+    return {};
+  if (options.onProgress)
+    options.onProgress(0);
+  Rules rules(options.rules, steps);
+  if (options.beams.width > 1)
+    return searchBeams(model, prompt, options, rules, ids);
+  Sequence sequence;
+  HEDDLE_TRY(sequence.prepare(model, prompt, steps, options.longestCall));
+  HEDDLE_TRY(sequence.prefill(options.goesOn));
+  if (!sequence.hasLogits())
+    return {};
+  std::vector<std::vector<int64_t>> texts(rows);
+  for (int64_t row = 0; row < rows && rules.any(); ++row)
+    texts[row] = realTokens(model, prompt, row);
+  return generateFrom(sequence, roles, std::move(texts), options, ids);
 }
 
 } // namespace heddle::rt

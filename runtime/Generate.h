@@ -48,6 +48,14 @@ int64_t padId(const Roles &roles);
 /// must have been started. Errors: not enough memory, a NaN among the logits.
 Status generate(Model &model, const Prompt &prompt, const GenerateOptions &options, std::vector<int64_t> &ids);
 
+/// The same, without beams, on a sequence that holds the prompt and has its logits. `texts`: the real tokens of every
+/// row, which the rules look at. The last id that is chosen is not appended to the sequence.
+Status generateFrom(Sequence &sequence, const Roles &roles, std::vector<std::vector<int64_t>> texts,
+                    const GenerateOptions &options, std::vector<int64_t> &ids);
+
+/// The most positions of a text of this model, if they are bounded.
+std::optional<int64_t> longestText(const Card &card);
+
 /// At most `wanted`: the new tokens that the model's bound leaves after
 /// `prompt`.
 int64_t roomFor(const Model &model, const Prompt &prompt, int64_t wanted);

@@ -14,6 +14,7 @@
 #include "runtime/Stats.h"
 #include "runtime/TextIn.h"
 #include "runtime/TextOut.h"
+#include "runtime/Turn.h"
 
 #include <algorithm>
 #include <cstdio>
@@ -75,6 +76,8 @@ namespace {
 struct Request {
   uint64_t seed = drawSeed(); ///< used where --seed is not given
   int64_t line = 0;           ///< line n draws as row n of a batch would
+  bool turn = false;          ///< an answer in a conversation
+  std::optional<int64_t> end; ///< the token that ends it
 };
 } // namespace
 
@@ -89,6 +92,10 @@ static Status stream(Model &model, const Args &args, const Prompt &prompt, const
   if (request.line == 0)
     tellSeed(args, options);
   options.sampler.seed += uint64_t(request.line) << 32;
+  if (request.turn)
+    allowWholeAnswer(args, model.card(), kConversation, options);
+  if (request.end && !options.ignoreEos)
+    options.ended = [&](int64_t, const std::vector<int64_t> &made) { return made.back() == *request.end; };
   int64_t wanted = options.newTokens;
   StartOptions start;
   options.newTokens = roomFor(model, prompt, wanted);
@@ -194,6 +201,13 @@ static Status batch(Model &model, const Args &args) {
   return writeTensors(args.get("--output"), {&result});
 }
 
+/// Says at a terminal which of two things is done with a text; programs without a template do only one.
+static void tellTurn(const Card &card, bool turn) {
+  if (asksInTurns(card) && isatty(2))
+    note(turn ? "answered as a turn of a conversation; --raw continues a text"
+              : "continued as a text, without the chat template");
+}
+
 Status generateCommand(Model &model, const Words &words) {
   Args args;
   HEDDLE_TRY(Args::parse(words, generateValued({"--ids", "--text", "--input", "--output"}), generatePlain({"--lines"}),
@@ -230,6 +244,7 @@ Status generateCommand(Model &model, const Words &words) {
     HEDDLE_TRY(parseIds(args.get("--ids"), ids));
     return answer(ids, "", 0);
   }
+  tellTurn(model.card(), false);
   return forEachText({args.get("--text")}, args.has("--lines"), [&](const Texts &texts, int64_t line) -> Status {
     HEDDLE_TRY(tokenizer.encodeIds(texts[0], ids));
     return answer(ids, texts[0], line);
@@ -310,20 +325,51 @@ static Status checkForgottenCommand(const Card &card, const Words &words) {
   return {};
 }
 
-/// `MODEL TEXT..`, without a command: continues a text, or answers about a picture or sound file. With --lines each
-/// line of the input is a text. A model that does not generate classifies instead.
+/// `MODEL QUESTION` where there is a chat template: the answer alone is printed. With --messages the whole conversation
+/// is in a file.
+static Status answerTurns(Model &model, const Args &args, const Tokenizer &tokenizer) {
+  auto answer = [&](const std::string *question, int64_t line) -> Status {
+    Turn turn;
+    HEDDLE_TRY(heddle_chat_turn(model, tokenizer, args, question, turn));
+    Prompt prompt;
+    HEDDLE_TRY(promptFromIds(model, turn.ids, prompt));
+    Request request;
+    request.line = line;
+    request.turn = true;
+    request.end = turn.end;
+    return stream(model, args, prompt, args.has("--print-ids") ? nullptr : &tokenizer, turn.ids, "", request);
+  };
+  tellTurn(model.card(), true);
+  if (args.has("--messages"))
+    return answer(nullptr, 0);
+  return forEachText(args.positional(), args.has("--lines"),
+                     [&](const Texts &texts, int64_t line) { return answer(&texts[0], line); });
+}
+
+/// `MODEL TEXT..`, without a command: answers a question where there is a chat template, else continues a text; or
+/// answers about a picture or sound file. With --lines each line of the input is a text. A model that does not generate
+/// classifies instead.
 Status textCommand(Model &model, const Words &words) {
   const Card &card = model.card();
   HEDDLE_TRY(checkForgottenCommand(card, words));
+  HEDDLE_TRY(checkTurnFlags(card, words));
   bool media = takesMedia(card), tokenizes = model.image().tokenizerSize != 0;
   if (!card.roles.present && (media || tokenizes))
     return classifyCommand(model, words);
   Args args;
-  HEDDLE_TRY(Args::parse(words, generateValued({}), generatePlain({"--lines"}), media ? 2 : 1, args));
+  bool turns = asksInTurns(card);
+  HEDDLE_TRY(Args::parse(words, generateValued(turns ? Words{"--system", "--var*", "--messages"} : Words()),
+                         generatePlain(turns ? Words{"--lines", "--raw"} : Words{"--lines"}), media ? 2 : 1, args));
   HEDDLE_TRY(askAboutCommand(model, args));
   Texts given = args.positional();
-  bool lines = args.has("--lines");
-  if (given.empty() && !(lines && !media))
+  bool lines = args.has("--lines"), whole = args.has("--messages");
+  if (whole && (lines || !given.empty()))
+    return badUsage("--messages FILE is the whole conversation, the last question in it");
+  for (const char *flag : {"--system", "--var", "--messages"})
+    if (args.has("--raw") && args.has(flag))
+      return badUsage("--raw continues a text without the chat template, and " + std::string(flag) +
+                      " belongs to that");
+  if (!whole && given.empty() && !(lines && !media))
     return media ? badUsage("a file is missing").withHelp("see --help") : missingText("a text");
   if (!tokenizes && !media) {
     const Entry *run = card.entry("run");
@@ -337,6 +383,9 @@ Status textCommand(Model &model, const Words &words) {
   Tokenizer tokenizer;
   if (tokenizes)
     HEDDLE_TRY(openTokenizer(model, tokenizer));
+  if (turns && !args.has("--raw"))
+    return answerTurns(model, args, tokenizer);
+  tellTurn(card, false);
   Request request;
   std::string file;
   if (media) {

@@ -44,6 +44,12 @@ uint64_t drawSeed() {
   return drawn;
 }
 
+void allowWholeAnswer(const Args &args, const Card &card, int64_t most, GenerateOptions &options) {
+  const Settings &settings = card.roles.settings;
+  if (!args.has("-n") && !settings.has("max_new_tokens") && !settings.has("max_length"))
+    options.newTokens = most;
+}
+
 static Status readSampler(const Args &args, const Settings &defaults, bool beams, uint64_t drawnSeed,
                           SamplerOptions &options) {
   bool asked = args.has("--temp") || args.has("--top-k") || args.has("--top-p") || args.has("--min-p");

@@ -27,6 +27,13 @@ uint64_t drawSeed();
 Status readGenerateFlags(const Args &args, const Card &card, const Prompt &prompt, uint64_t drawnSeed,
                          GenerateOptions &options);
 
+/// Lets an answer in a conversation get as long as it is: where neither flags nor the model's files say how many new
+/// tokens there may be, it is `most`.
+void allowWholeAnswer(const Args &args, const Card &card, int64_t most, GenerateOptions &options);
+
+/// Positions of a conversation whose model has no bound or a higher one, unless somebody asks for more.
+constexpr int64_t kConversation = 4096;
+
 /// Texts at which generation stops: --stop, else those of
 /// generation_config.json.
 std::vector<std::string> stopTexts(const Args &args, const Roles &roles);

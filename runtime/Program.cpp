@@ -20,6 +20,8 @@
 // Commands of archives that are linked into some programs only; null in the others.
 extern "C" heddle::rt::Status (*const heddle_serve_command)(heddle::rt::Model &, const heddle::rt::Words &)
     __attribute__((weak));
+extern "C" heddle::rt::Status (*const heddle_chat_command)(heddle::rt::Model &, const heddle::rt::Words &)
+    __attribute__((weak));
 
 namespace heddle::rt {
 
@@ -45,6 +47,8 @@ static std::vector<Command> commands() {
   std::vector<Command> all(std::begin(kCommands), std::end(kCommands));
   if (&heddle_serve_command)
     all.insert(all.begin() + 2, {"serve", heddle_serve_command});
+  if (&heddle_chat_command)
+    all.insert(all.begin() + 2, {"chat", heddle_chat_command});
   return all;
 }
 

@@ -5,6 +5,7 @@
 //===----------------------------------------------------------------------===//
 #include "runtime/Stack.h"
 
+#include <csignal>
 #include <cstring>
 #include <sys/resource.h>
 
@@ -37,7 +38,12 @@ Status onEnoughStack(void *(*body)(void *), void *argument) {
                                  kStackBytes >> 10, static_cast<unsigned long long>(limit.rlim_cur >> 10),
                                  strerror(error)))
         .withHelp("allow more with ulimit -s 1024");
+  // Signals are the working thread's: what it blocks must not reach this one instead.
+  sigset_t all, before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_BLOCK, &all, &before);
   pthread_join(thread, nullptr);
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
   return {};
 }
 

@@ -170,19 +170,30 @@ static std::vector<std::string> pictureReader(ModuleOp module, StringRef runtime
   return {"--undefined=heddle_decode_picture", std::string(archive)};
 }
 
-/// The archives of a server, for a model with a tokenizer that makes texts, or reads them and no pictures or sound.
-static std::vector<std::string> server(ModuleOp module, const llvm::Module &code, const Words &words,
-                                       StringRef runtime) {
+/// The archives of the server and of conversations, for a model with a tokenizer that makes texts, or reads them and no
+/// pictures or sound.
+static std::vector<std::string> talking(ModuleOp module, const llvm::Module &code, const CompileOptions &options,
+                                        const Words &words, StringRef runtime) {
+  bool makes = module->hasAttr("model.generate");
   bool reads = cardOf(code).contains("\ninput input_ids ") && !module->hasAttr("model.picture") &&
                !module->hasAttr("model.sound");
-  if (!module->hasAttr("model.tokenizer") || !(module->hasAttr("model.generate") || reads))
+  bool chat = options.chat && makes && !words.templates.empty(), serve = options.serve && (makes || reads);
+  if (!module->hasAttr("model.tokenizer") || !(serve || chat))
     return {};
-  std::vector<std::string> files = {"--undefined=heddle_serve_command", "--undefined=heddle_notices_of_serving"};
-  SmallVector<StringRef> archives = {"libheddle_serve.a", "libheddle_json.a"};
-  if (!words.templates.empty()) {
-    files.push_back("--undefined=heddle_serve_render");
-    archives.insert(archives.begin() + 1, "libheddle_chat.a");
+  std::vector<std::string> files;
+  SmallVector<StringRef> archives;
+  if (serve) {
+    llvm::append_range(
+        files, ArrayRef<StringRef>{"--undefined=heddle_serve_command", "--undefined=heddle_notices_of_serving"});
+    archives.push_back("libheddle_serve.a");
   }
+  if (chat)
+    llvm::append_range(files, ArrayRef<StringRef>{"--undefined=heddle_chat_command", "--undefined=heddle_chat_turn"});
+  if (!words.templates.empty()) {
+    files.push_back("--undefined=heddle_chat_render");
+    archives.push_back("libheddle_chat.a");
+  }
+  archives.push_back("libheddle_json.a");
   for (StringRef name : archives) {
     llvm::SmallString<128> archive(llvm::sys::path::parent_path(runtime));
     llvm::sys::path::append(archive, name);
@@ -217,8 +228,7 @@ static int linkInto(const Console &console, Scratch &folder, const std::string &
                     ModuleOp module, const llvm::Module &code, const CompileOptions &options, const Words &words) {
   std::string runtime = runtimeArchive(options), error;
   llvm::append_range(files, pictureReader(module, runtime));
-  if (options.serve)
-    llvm::append_range(files, server(module, code, words, runtime));
+  llvm::append_range(files, talking(module, code, options, words, runtime));
   if (options.forTarget.emulate)
     llvm::append_range(files, emulator(runtime));
   std::vector<std::string> copied = files;

@@ -49,6 +49,7 @@ struct CompileOptions {
   bool json = false;        ///< --json: what rounding weights changed, as JSON
   std::string chatTemplate; ///< --template: a file, or "none"; empty: the model's own
   bool serve = true;        ///< whether the program can serve; false: --without=serve
+  bool chat = true;         ///< whether it talks on the command line, if it has a template; false: --without=chat
   bool embed = true;        ///< false: weights in a second file beside the binary
   TargetOptions forTarget;
   bool time = false;          ///< --time: where time and memory went, on standard error

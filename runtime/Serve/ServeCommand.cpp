@@ -1,6 +1,7 @@
 // `MODEL serve`: the model as a server that speaks OpenAI's API. Three threads: the loop of sockets, one that reads
 // requests (JSON, checks, template, tokenizer), and the one that computes, which is the program's own.
 #include "runtime/Args.h"
+#include "runtime/Chat/Conversation.h"
 #include "runtime/Commands.h"
 #include "runtime/GenerateFlags.h"
 #include "runtime/Serve/EncoderEngine.h"
@@ -8,7 +9,7 @@
 #include "runtime/Serve/OpenAI.h"
 #include "runtime/Serve/Page.h"
 #include "runtime/Serve/Queue.h"
-#include "runtime/Serve/ServeChat.h"
+#include "runtime/Turn.h"
 #include <algorithm>
 #include <cstdio>
 #include <ctime>
@@ -22,14 +23,6 @@ struct ServeOptions {
   int64_t queue = 64;
   bool log = false;
 };
-
-/// The most positions of a text of this model, if they are bounded.
-std::optional<int64_t> longestText(const rt::Card &card) {
-  const rt::Entry *run = card.entry("run");
-  const rt::Value *tokens = run ? run->input(card.roles.present ? card.roles.tokens : "input_ids") : nullptr;
-  int axis = tokens && !tokens->axes.empty() ? tokens->axes.back().asDim() : -1;
-  return axis < 0 ? std::nullopt : card.bound(run->dims[size_t(axis)]);
-}
 
 class Server {
 public:
@@ -100,8 +93,8 @@ rt::Status Server::configure(const rt::Args &args, const rt::StartOptions &start
   service.aliases.push_back(service.model->name);
   const Seal *seal = service.model->image().seal;
   service.fingerprint = rt::format("heddle-%016llx", static_cast<unsigned long long>(seal ? seal->self : 0));
-  std::optional<int64_t> bound = longestText(card);
-  service.context = std::min<int64_t>(bound.value_or(4096), 4096);
+  std::optional<int64_t> bound = rt::longestText(card);
+  service.context = std::min<int64_t>(bound.value_or(rt::kConversation), rt::kConversation);
   HEDDLE_TRY(args.integer("--context", 1, bound.value_or(1 << 24), service.context));
   HEDDLE_TRY(service.model->start(start));
   HEDDLE_TRY(configureEngine());
@@ -121,10 +114,8 @@ rt::Status Server::configureEngine() {
   const rt::Card &card = service.model->card();
   if (card.roles.present) {
     service.endpoints = Completions | Chat;
-    for (const auto &[trait, value] : card.chat)
-      if (trait == "arguments")
-        service.callArguments = value;
-    if (&heddle_serve_render && !card.chat.empty())
+    service.callArguments = card.chatTrait("arguments");
+    if (&heddle_chat_render && !card.chat.empty())
       configureChat();
     engine = oneAtATime(service, listener, metrics, size_t(options.queue));
     return {};
@@ -139,17 +130,16 @@ rt::Status Server::configureEngine() {
 /// Conversations go through the program's template, and end where it ends a turn.
 void Server::configureChat() {
   service.render = [this](const json::Value &body, std::string &text) -> ApiError {
-    json::Value variables;
-    if (ApiError error = conversationOf(service.model->card(), body, variables))
-      return error;
-    if (heddle_serve_render(json::write(variables), text))
-      return {};
-    return {400, std::move(text), "messages", "chat_template_error"};
+    const json::Value *choice = memberOf(body, "tool_choice");
+    chat::Request request = {memberOf(body, "messages"), memberOf(body, "tools"),
+                             memberOf(body, "chat_template_kwargs")};
+    if (choice && choice->text == "none")
+      request.tools = nullptr;
+    if (chat::Fault fault = heddle_chat_render(service.model->card(), request, text))
+      return {400, std::move(fault.message), "messages", std::move(fault.code)};
+    return {};
   };
-  rt::Encoded encoded;
-  std::string last = chatTrait(service.model->card(), "turn_end");
-  if (!last.empty() && service.tokenizer->encode(last, nullptr, false, encoded).ok() && encoded.tokens.size() == 1)
-    service.turnEnd = encoded.tokens[0].id;
+  service.turnEnd = rt::turnEnd(service.model->card(), *service.tokenizer);
 }
 
 void Server::logAnswer(const RequestHead *head, int status) {

@@ -76,14 +76,15 @@ namespace {
 /// Options that are parsed when the whole command line has been read.
 struct Unread {
   std::vector<std::string> sets, bounds, dims;
-  std::string outputs, tile, topic, report, weights, group, without;
+  std::string outputs, tile, topic, report, weights, group;
+  std::vector<std::string> without;
   bool noEmbed = false, noLocations = false, json = false;
 };
 } // namespace
 
 /// Where a command is that a compiled model has, not heddle.
 static std::string commandOfModel(llvm::StringRef word) {
-  if (!llvm::is_contained({"run", "generate", "bench", "info", "licences"}, word))
+  if (!llvm::is_contained({"run", "generate", "chat", "serve", "bench", "info", "licences"}, word))
     return "";
   return "; a compiled model has it: heddle compile MODEL -o NAME, then ./NAME " + word.str();
 }
@@ -222,8 +223,11 @@ static void addCompile(const Console &console, CLI::App &app, CommandLine &line,
       });
   addArithmetic(sub, c, unread);
   sub->add_flag("--no-embed", unread.noEmbed, "keep the weights in a second file beside the binary");
-  sub->add_option("--without", unread.without, "serve: leave the server out, half a megabyte")
-      ->check(CLI::IsMember({"serve"}));
+  sub->add_option(
+         "--without", unread.without,
+         "leave out what the program would have: serve, its server, half a megabyte; chat, talking on the command line")
+      ->check(CLI::IsMember({"serve", "chat"}))
+      ->delimiter(',');
   sub->add_flag("--json", c.json,
                 "of --weights-dtype: what rounding changed of each matrix, as JSON on standard output");
   sub->add_option("--depfile", c.depfile, "write the files it is made of as a rule of make, for build systems");
@@ -328,7 +332,8 @@ static void readWords(const Unread &unread, CommandLine &line) {
       coded.weightGroup = 0; // "channel"
   }
   line.compile.import.outputsAll = unread.outputs == "all";
-  line.compile.serve = unread.without != "serve";
+  line.compile.serve = !llvm::is_contained(unread.without, "serve");
+  line.compile.chat = !llvm::is_contained(unread.without, "chat");
   line.compile.embed = !unread.noEmbed;
   line.compile.locations = !unread.noLocations;
   look.json = unread.json;

@@ -1,0 +1,55 @@
+//===- ChatCommand.cpp - `chat` -------------------------------------------===//
+//
+// The flags of `chat`, and the order in which a talk begins: signals are held
+// back before the first thread of the model is there, so that all have it so.
+//
+//===----------------------------------------------------------------------===//
+#include "runtime/Args.h"
+#include "runtime/Chat/Session.h"
+#include "runtime/GenerateFlags.h"
+
+#include <algorithm>
+#include <unistd.h>
+
+namespace heddle::rt {
+
+/// The exit status after Ctrl-C, as shells count it.
+static constexpr int kInterrupted = 130;
+
+Status chatCommand(Model &model, const Words &words) {
+  Args args;
+  HEDDLE_TRY(
+      Args::parse(words,
+                  {"--system", "--var*", "--messages", "--context", "-n", "--threads", "--device", "--temp", "--top-k",
+                   "--top-p", "--min-p", "--seed", "--repetition-penalty", "--no-repeat-ngram-size", "--stop*"},
+                  {"--greedy", "--ignore-eos", "--stats"}, 0, args));
+  const Card &card = model.card();
+  if (!card.roles.source.empty())
+    return unsupported("this model answers each text by itself and keeps no conversation")
+        .withHelp("what works: " + model.name + " \"QUESTION\"");
+  std::optional<int64_t> bound = longestText(card);
+  int64_t context = std::min(bound.value_or(kConversation), kConversation);
+  HEDDLE_TRY(args.integer("--context", 1, bound.value_or(1 << 24), context));
+  Tokenizer tokenizer;
+  HEDDLE_TRY(openTokenizer(model, tokenizer));
+  StartOptions start;
+  HEDDLE_TRY(readStart(args, start));
+  chat::Terminal terminal;
+  HEDDLE_TRY(terminal.hold());
+  chat::Session session(model, tokenizer, terminal, context);
+  HEDDLE_TRY(session.readFlags(args));
+  HEDDLE_TRY(model.start(start));
+  terminal.open();
+  bool interrupted = false;
+  HEDDLE_TRY(session.run(interrupted));
+  HEDDLE_TRY(flushOutput());
+  if (interrupted)
+    _exit(kInterrupted);
+  return {};
+}
+
+} // namespace heddle::rt
+
+extern "C" heddle::rt::Status (*const heddle_chat_command)(heddle::rt::Model &, const heddle::rt::Words &);
+heddle::rt::Status (*const heddle_chat_command)(heddle::rt::Model &,
+                                                const heddle::rt::Words &) = heddle::rt::chatCommand;
