@@ -1,7 +1,8 @@
 //===- Cpu.cpp - What the processor can do --------------------------------===//
 //
-// cpuid says what the processor has, xgetbv which registers the system saves; a
-// feature needs both. The table of features is heddle/cpu_features.def.
+// On x86 cpuid says what the processor has, xgetbv which registers the system saves; a
+// feature needs both. On aarch64 the system says it in the auxiliary vector. The table of
+// features is heddle/cpu_features.def.
 //
 //===----------------------------------------------------------------------===//
 #include "runtime/Cpu.h"
@@ -12,6 +13,8 @@
 
 #if defined(__x86_64__)
 #include <cpuid.h>
+#elif defined(__aarch64__)
+#include <sys/auxv.h>
 #endif
 
 namespace heddle::rt {
@@ -77,6 +80,31 @@ private:
 
   std::vector<Leaf> asked;
   uint64_t saved = 0; ///< the states that the system saves, as xgetbv has them
+};
+} // namespace
+#elif defined(__aarch64__)
+namespace {
+/// Words of the auxiliary vector, by their numbers for getauxval.
+enum Word : unsigned long { HWCAP = 16, HWCAP2 = 26 };
+
+struct Feature {
+  const char *name;
+  Word word;
+  unsigned bit;
+};
+
+const Feature kFeatures[] = {
+#define HEDDLE_ARM_FEATURE(name, word, bit) {name, word, bit},
+#include "heddle/cpu_features.def"
+};
+
+struct Processor {
+  bool has(const std::string &name) {
+    for (const Feature &f : kFeatures)
+      if (name == f.name)
+        return getauxval(f.word) >> f.bit & 1;
+    return false;
+  }
 };
 } // namespace
 #else

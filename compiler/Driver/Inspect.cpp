@@ -22,7 +22,8 @@ using namespace heddle;
 static int setArithmeticOfHost(const Console &console, ModuleOp module, const CompileOptions &options) {
   std::string error;
   std::optional<cpu::CPUTarget> host = cpu::CPUTarget::resolve("native", error);
-  return host ? setArithmetic(console, module, options, {host->processor.dots, host->processor.f16, /*codes=*/true})
+  return host ? setArithmetic(console, module, options,
+                              {host->processor.vectors.dots, host->processor.vectors.f16, /*codes=*/true})
               : console.complain(Error::BadUsage, error);
 }
 

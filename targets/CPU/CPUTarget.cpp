@@ -7,7 +7,6 @@
 #include "targets/Optimise.h"
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/MC/TargetRegistry.h"
-#include "llvm/TargetParser/Host.h"
 
 using namespace heddle::cpu;
 
@@ -15,7 +14,7 @@ std::optional<CPUTarget> CPUTarget::resolve(llvm::StringRef mcpu, std::string &e
   std::optional<Processor> processor = findProcessor(mcpu, error);
   if (!processor)
     return std::nullopt;
-  return CPUTarget{llvm::sys::getDefaultTargetTriple(), std::move(*processor)};
+  return CPUTarget{processor->architecture->triple().str(), std::move(*processor)};
 }
 
 std::unique_ptr<llvm::TargetMachine> CPUTarget::machine(std::string &error) const {

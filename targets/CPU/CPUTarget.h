@@ -1,7 +1,7 @@
 //===- CPUTarget.h - from the LLVM dialect to an object ---------*- C++ -*-===//
 //
 // The CPU target: a description of the machine, from an LLVM module to an object, and a link line
-// (Link.h). It is LLVM's code generator for the host or for any named processor of its architecture.
+// (Link.h). It is LLVM's code generator for the host or for any named processor (Architectures.h).
 //
 //===----------------------------------------------------------------------===//
 #ifndef HEDDLE_TARGETS_CPU_CPUTARGET_H

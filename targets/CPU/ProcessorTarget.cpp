@@ -16,10 +16,10 @@ public:
   model::TargetAttr describe(MLIRContext *context) const override {
     const cpu::Processor &p = cpu.processor;
     StringAttr needs = p.needs.empty() ? StringAttr() : StringAttr::get(context, p.needsText());
-    return model::TargetAttr::get(context, name(), p.cpu, p.vectorWidth, p.registers, needs);
+    return model::TargetAttr::get(context, name(), p.cpu, p.vectors.width, p.vectors.registers, needs);
   }
 
-  Halves halves() const override { return {cpu.processor.dots, cpu.processor.f16, /*codes=*/true}; }
+  Halves halves() const override { return {cpu.processor.vectors.dots, cpu.processor.vectors.f16, /*codes=*/true}; }
   const cpu::CPUTarget *processor() const override { return &cpu; }
 
   /// As it is compiled for a binary, function by function.

@@ -6,45 +6,21 @@
 #include "llvm/MC/MCSubtargetInfo.h"
 #include "llvm/MC/TargetRegistry.h"
 #include "llvm/Support/Format.h"
-#include "llvm/Support/TargetSelect.h"
 #include "llvm/Support/raw_ostream.h"
 #include "llvm/TargetParser/Host.h"
 #include "llvm/TargetParser/SubtargetFeature.h"
-#include "llvm/TargetParser/X86TargetParser.h"
 
 using namespace heddle::cpu;
 using llvm::StringRef;
 
-/// Features that a binary can ask for.
-static const StringRef kAsked[] = {
-#define HEDDLE_CPU_FEATURE(name, leaf, subleaf, reg, bit, state) name,
-#include "heddle/cpu_features.def"
-};
-
-/// Instruction sets of x86 by LLVM's names; LLVM's other bits describe what is fast.
-static const StringRef kInstructions[] = {
-#define X86_FEATURE(ENUM, NAME) NAME,
-#include "llvm/TargetParser/X86TargetParser.def"
-};
-
-/// Those of them that every 64-bit processor has, or that only concern the code generator.
-static const StringRef kAlways[] = {"64bit", "cmov", "cx8", "fxsr",    "mmx",
-                                    "sse",   "sse2", "x87", "evex512", "vzeroupper"};
-
-static llvm::Triple hostTriple() { return llvm::Triple(llvm::sys::getDefaultTargetTriple()); }
-
-static const llvm::Target *hostTarget() {
-  llvm::InitializeNativeTarget();
-  llvm::InitializeNativeTargetAsmPrinter();
-  std::string error;
-  return llvm::TargetRegistry::lookupTarget(hostTriple(), error);
-}
-
 /// LLVM's feature bits of a processor; the name "" knows all names and features.
-static std::unique_ptr<llvm::MCSubtargetInfo> bitsOf(StringRef cpu, StringRef features) {
-  const llvm::Target *target = hostTarget();
-  return std::unique_ptr<llvm::MCSubtargetInfo>(target ? target->createMCSubtargetInfo(hostTriple(), cpu, features)
-                                                       : nullptr);
+static std::unique_ptr<llvm::MCSubtargetInfo> bitsOf(const Architecture &architecture, StringRef cpu,
+                                                     StringRef features) {
+  architecture.load();
+  std::string error;
+  const llvm::Target *target = llvm::TargetRegistry::lookupTarget(architecture.triple(), error);
+  return std::unique_ptr<llvm::MCSubtargetInfo>(
+      target ? target->createMCSubtargetInfo(architecture.triple(), cpu, features) : nullptr);
 }
 
 /// The names of the bits that are set.
@@ -56,75 +32,71 @@ static std::vector<StringRef> enabled(const llvm::MCSubtargetInfo &bits) {
   return names;
 }
 
-static bool cannotBeAsked(StringRef feature) {
-  return llvm::is_contained(kInstructions, feature) && !llvm::is_contained(kAlways, feature) &&
-         !llvm::is_contained(kAsked, feature);
+/// Whose processor this is: the first architecture that knows the name.
+static const Architecture *ownerOf(StringRef mcpu) {
+  std::vector<const Architecture *> all = architectures();
+  auto it = llvm::find_if(all, [&](const Architecture *a) {
+    std::unique_ptr<llvm::MCSubtargetInfo> bits = bitsOf(*a, "", "");
+    return mcpu == "native" ? a->isHost() : mcpu == a->least || (bits && bits->isCPUStringValid(mcpu));
+  });
+  return it == all.end() ? nullptr : *it;
 }
 
 std::string Processor::needsText() const { return llvm::join(needs, " "); }
 
 std::vector<std::string> heddle::cpu::processorNames() {
   std::vector<std::string> names = {"native"};
-  if (hostTriple().isX86()) {
-    llvm::SmallVector<StringRef> all;
-    llvm::X86::fillValidCPUArchList(all, /*Only64Bit=*/true);
-    names.insert(names.end(), all.begin(), all.end());
-  } else {
-    names.push_back("generic");
-  }
+  for (const Architecture *architecture : architectures())
+    for (StringRef name : architecture->names())
+      names.push_back(name.str());
   return names;
 }
 
-bool heddle::cpu::isProcessor(StringRef mcpu) {
-  std::unique_ptr<llvm::MCSubtargetInfo> bits = bitsOf("", "");
-  return mcpu == "native" || (bits && bits->isCPUStringValid(mcpu));
-}
+bool heddle::cpu::isProcessor(StringRef mcpu) { return mcpu == "native" || ownerOf(mcpu); }
 
 /// Three steps: the feature bits of the processor; those that a binary can ask
 /// for; the width of its vectors and what the kernels want to know.
 std::optional<Processor> heddle::cpu::findProcessor(StringRef mcpu, std::string &error) {
-  Processor p;
-  p.cpu = mcpu == "native" ? llvm::sys::getHostCPUName().str() : mcpu.str();
+  const Architecture *architecture = ownerOf(mcpu);
+  if (!architecture) {
+    error = "there is no code for " + (mcpu == "native" ? llvm::sys::getDefaultTargetTriple() : mcpu.str());
+    return std::nullopt;
+  }
+  Processor p{architecture, mcpu.str(), "", {}, {}};
   llvm::SubtargetFeatures features;
-  // A virtual machine may hide features of the named processor: use what is really there.
-  if (mcpu == "native")
+  if (mcpu == architecture->least)
+    p.cpu = architecture->leastOfLLVM.str();
+  if (mcpu == "native") {
+    p.cpu = llvm::sys::getHostCPUName().str();
+    // A virtual machine may hide features of the named processor: use what is really there.
     for (auto &f : llvm::sys::getHostCPUFeatures())
       features.AddFeature(f.first(), f.second);
-  std::unique_ptr<llvm::MCSubtargetInfo> bits = bitsOf(p.cpu, features.getString());
+  }
+  std::unique_ptr<llvm::MCSubtargetInfo> bits = bitsOf(*architecture, p.cpu, features.getString());
   if (!bits) {
-    error = "LLVM has no code generator for " + hostTriple().str();
+    error = "LLVM has no code generator for " + architecture->name.str();
     return std::nullopt;
   }
-  if (!hostTriple().isX86()) {
-    p.features = features.getString();
-    if (mcpu == "native" || mcpu == "generic")
-      return p;
-    error =
-        "a binary cannot ask this kind of processor whether it is '" + mcpu.str() + "'; there are native and generic";
+  if (!architecture->needed.empty() && !bits->checkFeatures("+" + architecture->needed.str())) {
+    error = "'" + mcpu.str() + "' has no 64 bits, and the code needs them; the least that there is, is " +
+            architecture->least.str();
     return std::nullopt;
   }
-  if (!bits->checkFeatures("+64bit")) {
-    error = "'" + mcpu.str() + "' has no 64 bits, and the code needs them; the least that there is, is x86-64";
-    return std::nullopt;
-  }
-  for (StringRef f : enabled(*bits))
-    if (cannotBeAsked(f))
-      features.AddFeature(f, false);
+  std::vector<StringRef> has = enabled(*bits);
+  auto cannotBeAsked = [&](StringRef f) { return architecture->cannotBeAsked(f); };
+  for (StringRef f : llvm::make_filter_range(has, cannotBeAsked))
+    features.AddFeature(f, false);
   p.features = features.getString();
-  bits = bitsOf(p.cpu, p.features);
+  bits = bitsOf(*architecture, p.cpu, p.features);
   std::vector<StringRef> left = enabled(*bits);
   if (auto it = llvm::find_if(left, cannotBeAsked); it != left.end()) {
     error = "code for '" + mcpu.str() + "' uses " + it->str() + ", and a binary cannot ask whether a machine has it";
     return std::nullopt;
   }
-  for (StringRef f : kAsked)
+  for (StringRef f : architecture->asked)
     if (llvm::is_contained(left, f))
       p.needs.push_back(f.str());
-  auto has = [&](StringRef f) { return llvm::is_contained(p.needs, f); };
-  p.vectorWidth = has("avx512f") ? 16 : has("avx2") && has("fma") ? 8 : 4;
-  p.registers = has("avx512f") ? 32 : 16;
-  p.f16 = has("f16c");
-  p.dots = has("avx512bf16") && has("avx512vbmi");
+  p.vectors = architecture->vectors([&](StringRef f) { return llvm::is_contained(p.needs, f); });
   return p;
 }
 
@@ -138,10 +110,12 @@ std::string heddle::cpu::describeProcessors() {
     if (!p)
       continue;
     std::string lacks;
+    if (!p->architecture->isHost())
+      lacks = "is for " + p->architecture->name.str();
     for (const std::string &f : p->needs)
-      if (!host.lookup(f))
+      if (p->architecture->isHost() && !host.lookup(f))
         lacks += (lacks.empty() ? "lacks " : ", ") + f;
-    os << llvm::left_justify(name, 18) << llvm::left_justify(std::to_string(p->vectorWidth), 14)
+    os << llvm::left_justify(name, 18) << llvm::left_justify(std::to_string(p->vectors.width), 14)
        << (name == "native" ? "is " + p->cpu
            : lacks.empty()  ? "runs it"
                             : lacks)

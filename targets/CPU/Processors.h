@@ -1,28 +1,24 @@
 //===- Processors.h - the processors that code is made for ------*- C++ -*-===//
 //
-// Processors and their features. A binary asks for what its code needs when it starts; what cannot be
-// asked for is not used. Both follow from LLVM's feature bits of the processor: those in
-// heddle/cpu_features.def are asked for, all other instructions are turned off.
+// Processors of all architectures and their features. A binary asks for what its code needs when it
+// starts; what cannot be asked for is not used. Both follow from LLVM's feature bits of the processor:
+// those in heddle/cpu_features.def are asked for, all other instructions are turned off.
 //
 //===----------------------------------------------------------------------===//
 #ifndef HEDDLE_TARGETS_CPU_PROCESSORS_H
 #define HEDDLE_TARGETS_CPU_PROCESSORS_H
 
-#include "llvm/ADT/StringRef.h"
+#include "targets/CPU/Architectures.h"
 #include <optional>
-#include <string>
-#include <vector>
 
 namespace heddle::cpu {
 
 struct Processor {
+  const Architecture *architecture;
   std::string cpu;                ///< LLVM's name
   std::string features;           ///< "+a,-b": what LLVM is given beside the name
   std::vector<std::string> needs; ///< features asked for at start, in the order of cpu_features.def
-  int64_t vectorWidth = 4;        ///< f32 lanes
-  int64_t registers = 32;         ///< vector registers
-  bool f16 = true;                ///< has conversions between f32 and f16 (x86: f16c)
-  bool dots = false;              ///< has dot products of pairs of bf16 (vdpbf16ps), and vpermi2b
+  Vectors vectors;
 
   std::string needsText() const; ///< separated by spaces
 };

@@ -11,12 +11,14 @@
 #include "llvm/MC/MCSubtargetInfo.h"
 #include "llvm/TargetParser/Host.h"
 #include <gtest/gtest.h>
+#include <map>
 
 using namespace heddle;
 using llvm::StringRef;
 
 namespace {
 
+/// Of x86.
 const StringRef kAsked[] = {
 #define HEDDLE_CPU_FEATURE(name, ...) name,
 #include "heddle/cpu_features.def"
@@ -24,7 +26,7 @@ const StringRef kAsked[] = {
 
 /// Bits that name no instruction that another x86-64 lacks. A bit of a newer LLVM that is not here wants to be looked
 /// at.
-bool harmless(StringRef bit) {
+bool harmlessOnX86(StringRef bit) {
   static const StringRef known[] = {
       "64bit", "64bit-mode", "cmov", "cx8", "fxsr", "mmx", "sse", "sse2", "x87", "nopl", "evex512", "vzeroupper",
       "allow-light-256-bit", "branch-hint", "branchfusion", "macrofusion", "ermsb", "fsrm", "faster-shift-than-shuffle",
@@ -35,25 +37,68 @@ bool harmless(StringRef bit) {
   return llvm::is_contained(known, bit) || llvm::any_of(families, [&](StringRef f) { return bit.starts_with(f); });
 }
 
+/// The same of aarch64: system registers, what is fast, and what is done for one processor, under its name.
+bool harmlessOnArm(StringRef bit) {
+  static const StringRef known[] = {"neon",
+                                    "fp-armv8",
+                                    "v8a",
+                                    "el3",
+                                    "el2vmsa",
+                                    "CONTEXTIDREL2",
+                                    "addr-lsl-slow-14",
+                                    "alu-lsl-fast",
+                                    "alternate-sextload-cvt-f32-pattern",
+                                    "arith-bcc-fusion",
+                                    "arith-cbz-fusion",
+                                    "avoid-ldapur",
+                                    "balance-fp-ops",
+                                    "cmp-bcc-fusion",
+                                    "disable-latency-sched-heuristic",
+                                    "disable-maximize-scalable-bandwidth",
+                                    "disable-unpredicated-ld-st-lower",
+                                    "enable-select-opt",
+                                    "force-32bit-jump-tables",
+                                    "ldp-aligned-only",
+                                    "max-interleave-factor-4",
+                                    "no-sve-fp-ld1r",
+                                    "no-zcz-fpr64",
+                                    "predictable-select-expensive",
+                                    "slow-strqro-store",
+                                    "store-pair-suppress",
+                                    "stp-aligned-only",
+                                    "strict-align",
+                                    "use-fixed-over-scalable-if-equal-cost",
+                                    "use-postra-scheduler",
+                                    "use-wzr-to-vec-move"};
+  static const StringRef families[] = {"aggressive-", "fuse-", "zcm-", "zcz-"};
+  static const StringRef processors[] = {"a3",   "a5",       "a6",      "a7",      "ampere",  "apple-",
+                                         "c1-",  "carmel",   "cortex-", "exynos",  "falkor",  "fujitsu-",
+                                         "kryo", "neoverse", "olympus", "saphira", "thunder", "tsv110"};
+  auto begins = [&](StringRef f) { return bit.starts_with(f); };
+  return llvm::is_contained(known, bit) || llvm::any_of(families, begins) || llvm::any_of(processors, begins);
+}
+
 bool x86() { return llvm::Triple(llvm::sys::getDefaultTargetTriple()).isX86(); }
 
 TEST(Processors, WhatCodeUsesIsAskedFor) {
-  if (!x86())
-    GTEST_SKIP() << "not x86";
-  std::vector<std::string> names = cpu::processorNames();
-  EXPECT_GT(names.size(), 50u);
-  for (const std::string &name : names) {
+  std::map<StringRef, size_t> seen; // names, by architecture
+  for (const std::string &name : cpu::processorNames()) {
     std::string error;
     std::optional<cpu::CPUTarget> target = cpu::CPUTarget::resolve(name, error);
     ASSERT_TRUE(target) << name << ": " << error;
     std::unique_ptr<llvm::TargetMachine> machine = target->machine(error);
     ASSERT_TRUE(machine) << name << ": " << error;
+    bool arm = machine->getTargetTriple().isAArch64();
+    ++seen[target->processor.architecture->name];
     const llvm::MCSubtargetInfo *bits = machine->getMCSubtargetInfo();
     for (const llvm::SubtargetFeatureKV &f : bits->getAllProcessorFeatures())
       if (bits->getFeatureBits()[f.Value])
-        EXPECT_TRUE(llvm::is_contained(target->processor.needs, f.Key) || harmless(f.Key))
+        EXPECT_TRUE(llvm::is_contained(target->processor.needs, f.Key) ||
+                    (arm ? harmlessOnArm(f.Key) : harmlessOnX86(f.Key)))
             << name << " uses " << std::string(f.Key);
   }
+  EXPECT_GT(seen["x86_64"], 50u);
+  EXPECT_GT(seen["aarch64"], 50u);
 }
 
 TEST(Processors, KnownOnesAskForWhatTheyAre) {
@@ -68,6 +113,21 @@ TEST(Processors, KnownOnesAskForWhatTheyAre) {
   std::string newest = needs("diamondrapids");
   for (StringRef f : {"avx512fp16", "avx512bf16", "avxifma", "avxneconvert", "avxvnniint16", "gfni"})
     EXPECT_NE(newest.find(f.str()), std::string::npos) << f.str() << " of " << newest;
+}
+
+TEST(Processors, OnesOfAnotherArchitecture) {
+  std::string error;
+  auto of = [&](StringRef name) { return *cpu::findProcessor(name, error); };
+  EXPECT_EQ(of("generic-aarch64").needsText(), "");
+  EXPECT_EQ(of("cortex-a53").needsText(), "");
+  EXPECT_EQ(of("neoverse-n1").needsText(), "lse rdm dotprod");
+  EXPECT_EQ(of("neoverse-v1").needsText(), "lse rdm dotprod i8mm bf16"); // not SVE
+  EXPECT_EQ(of("neoverse-v1").vectors.width, 4);
+  EXPECT_EQ(of("apple-m1").vectors.registers, 32);
+  std::optional<cpu::CPUTarget> arm = cpu::CPUTarget::resolve("cortex-a76", error);
+  ASSERT_TRUE(arm) << error;
+  EXPECT_TRUE(llvm::Triple(arm->triple).isAArch64());
+  EXPECT_FALSE(arm->processor.architecture->isHost() && x86());
 }
 
 TEST(Processors, Refused) {
