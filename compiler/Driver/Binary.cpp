@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "compiler/Driver/Binary.h"
+#include "compiler/Driver/Archives.h"
 #include "compiler/Driver/CodesReport.h"
 #include "compiler/Driver/Exit.h"
 #include "compiler/Driver/Limits.h"
@@ -44,23 +45,6 @@ static void sayWidened(const Console &console, const CompileOptions &options, co
     if (options.dtype.empty() && bytes[type] > all / 2)
       console.err << "heddle: note: weights that the file stores as " << word
                   << " become f32, twice their size; --dtype=" << word << " keeps them\n";
-}
-
-static std::string runtimeArchive(const CompileOptions &options) {
-  if (!options.runtimeArchive.empty())
-    return options.runtimeArchive;
-  std::string self = llvm::sys::fs::getMainExecutable(nullptr, nullptr);
-  llvm::SmallString<256> path(llvm::sys::path::parent_path(llvm::sys::path::parent_path(self)));
-  llvm::sys::path::append(path, "lib", "libheddle_rt.a");
-  return std::string(path);
-}
-
-/// The text of the card, with the zero byte at its end; "" if there is none.
-static StringRef cardOf(const llvm::Module &code) {
-  const llvm::GlobalVariable *global = code.getNamedGlobal("heddle_card");
-  auto *text =
-      global && global->hasInitializer() ? dyn_cast<llvm::ConstantDataArray>(global->getInitializer()) : nullptr;
-  return text ? text->getAsString() : StringRef();
 }
 
 /// The seal (heddle/seal.h): sizes and digests of all parts of a binary except its code.
@@ -161,54 +145,6 @@ static int writeFunctions(const Console &console, const Scratch &folder, ArrayRe
   return Ok;
 }
 
-/// The archives that a model with pictures needs beside the runtime; others contain no reader of PNG and JPEG.
-static std::vector<std::string> pictureReader(ModuleOp module, StringRef runtime) {
-  if (!module->hasAttr("model.picture"))
-    return {};
-  llvm::SmallString<128> archive(llvm::sys::path::parent_path(runtime));
-  llvm::sys::path::append(archive, "libheddle_pictures.a");
-  return {"--undefined=heddle_decode_picture", std::string(archive)};
-}
-
-/// The archives of the server and of conversations, for a model with a tokenizer that makes texts, or reads them and no
-/// pictures or sound.
-static std::vector<std::string> talking(ModuleOp module, const llvm::Module &code, const CompileOptions &options,
-                                        const Words &words, StringRef runtime) {
-  bool makes = module->hasAttr("model.generate");
-  bool reads = cardOf(code).contains("\ninput input_ids ") && !module->hasAttr("model.picture") &&
-               !module->hasAttr("model.sound");
-  bool chat = options.chat && makes && !words.templates.empty(), serve = options.serve && (makes || reads);
-  if (!module->hasAttr("model.tokenizer") || !(serve || chat))
-    return {};
-  std::vector<std::string> files;
-  SmallVector<StringRef> archives;
-  if (serve) {
-    llvm::append_range(
-        files, ArrayRef<StringRef>{"--undefined=heddle_serve_command", "--undefined=heddle_notices_of_serving"});
-    archives.push_back("libheddle_serve.a");
-  }
-  if (chat)
-    llvm::append_range(files, ArrayRef<StringRef>{"--undefined=heddle_chat_command", "--undefined=heddle_chat_turn"});
-  if (!words.templates.empty()) {
-    files.push_back("--undefined=heddle_chat_render");
-    archives.push_back("libheddle_chat.a");
-  }
-  archives.push_back("libheddle_json.a");
-  for (StringRef name : archives) {
-    llvm::SmallString<128> archive(llvm::sys::path::parent_path(runtime));
-    llvm::sys::path::append(archive, name);
-    files.push_back(std::string(archive));
-  }
-  return files;
-}
-
-/// What a program that emulates its own device is linked with (--emulate).
-static std::vector<std::string> emulator(StringRef runtime) {
-  llvm::SmallString<128> archive(llvm::sys::path::parent_path(runtime));
-  llvm::sys::path::append(archive, "libheddle_emulator.a");
-  return {"--undefined=heddle_emulator", std::string(archive)};
-}
-
 /// Checks that the disk has room for the output: the linker maps it, and a full disk would end the linker by a signal.
 static int askForSpace(const Console &console, const Scratch &folder, const std::vector<std::string> &files,
                        const std::string &output) {
@@ -223,19 +159,17 @@ static int askForSpace(const Console &console, const Scratch &folder, const std:
                                                   std::to_string(disk->available >> 20) + " MB free on the disk");
 }
 
-/// Links `files` with the runtime into `linked`.
+/// Links `files` with the archives into `linked`.
 static int linkInto(const Console &console, Scratch &folder, const std::string &linked, std::vector<std::string> files,
-                    ModuleOp module, const llvm::Module &code, const CompileOptions &options, const Words &words) {
-  std::string runtime = runtimeArchive(options), error;
-  llvm::append_range(files, pictureReader(module, runtime));
-  llvm::append_range(files, talking(module, code, options, words, runtime));
-  if (options.forTarget.emulate)
-    llvm::append_range(files, emulator(runtime));
+                    const Archives &archives, const cpu::Architecture &architecture, const std::string &output) {
+  std::string error;
+  llvm::append_range(files, archives.parts);
   std::vector<std::string> copied = files;
-  copied.push_back(runtime);
-  if (int full = askForSpace(console, folder, copied, options.output))
+  copied.push_back(archives.runtime);
+  if (int full = askForSpace(console, folder, copied, output))
     return full;
-  switch (cpu::link(files, runtime, linked, folder.file("log"), [&](int pid) { folder.writer(pid); }, error)) {
+  switch (cpu::link(
+      architecture, files, archives.runtime, linked, folder.file("log"), [&](int pid) { folder.writer(pid); }, error)) {
   case cpu::Linked::Yes: return Ok;
   case cpu::Linked::Stopped: return console.complain(Error::NoResources, error);
   case cpu::Linked::Refused:
@@ -272,6 +206,10 @@ int heddle::writeBinary(const Console &console, ModuleOp module, llvm::Module &c
                         const CompileOptions &options, const Words &words) {
   PackPlan plan = packPlanOf(module);
   int failed = Ok;
+  const cpu::Architecture &architecture = *target.processor.architecture;
+  std::optional<Archives> archives = archivesOf(console, module, code, options, words, architecture, failed);
+  if (!archives)
+    return failed;
   std::optional<WeightStore> store = openWeights(console, module, failed);
   if (!store)
     return failed;
@@ -311,7 +249,7 @@ int heddle::writeBinary(const Console &console, ModuleOp module, llvm::Module &c
 
   phase.emplace("link", say);
   std::string linked = folder.file("linked");
-  if ((failed = linkInto(console, folder, linked, files, module, code, options, words)))
+  if ((failed = linkInto(console, folder, linked, files, *archives, architecture, options.output)))
     return failed;
   if (side.empty() && liesInHugePages(weights->bytes)) {
     std::string program = folder.file("program");

@@ -1,5 +1,5 @@
-# `cmake --install` gives bin/heddle, bin/heddle-opt, lib/libheddle_rt.a and
-# lib/libheddle_pictures.a, the runtime's headers, and find_package(Heddle) with heddle_compile(NAME MODEL).
+# `cmake --install` gives bin/heddle, bin/heddle-opt, the archives of the runtime in lib (those for
+# other architectures in folders of their names), its headers, and find_package(Heddle) with heddle_compile(NAME MODEL).
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 
@@ -8,7 +8,11 @@ foreach(tool heddle heddle-opt)
     install(TARGETS ${tool} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
   endif()
 endforeach()
-install(TARGETS heddle_rt heddle_pictures ARCHIVE DESTINATION lib)
+install(TARGETS heddle_rt heddle_json heddle_chat heddle_serve heddle_pictures ARCHIVE DESTINATION lib)
+install(FILES ${CMAKE_ARCHIVE_OUTPUT_DIRECTORY}/libheddle_rt.dirs DESTINATION lib)
+foreach(architecture aarch64) # where it was built (CrossRuntime.cmake)
+  install(DIRECTORY ${CMAKE_ARCHIVE_OUTPUT_DIRECTORY}/${architecture} DESTINATION lib OPTIONAL)
+endforeach()
 
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/runtime/include/heddle
   DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})

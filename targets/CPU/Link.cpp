@@ -5,41 +5,49 @@
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/Path.h"
 #include "llvm/Support/Program.h"
 
 using llvm::StringRef;
 
-/// The path of a start file or library, in the directories found when Heddle was configured.
-static std::string find(StringRef name) {
-  llvm::SmallVector<StringRef> dirs;
-  StringRef(HEDDLE_LINK_DIRS).split(dirs, ':');
+/// The path of a start file or library, in `dirs`.
+static std::string fileOf(llvm::ArrayRef<StringRef> dirs, StringRef name) {
   for (StringRef dir : dirs)
     if (llvm::sys::fs::exists(dir + "/" + name))
       return (dir + "/" + name).str();
   return name.str();
 }
 
+std::string heddle::cpu::runtimeFile(StringRef runtimeArchive, StringRef name) {
+  llvm::SmallString<256> path(llvm::sys::path::parent_path(runtimeArchive));
+  llvm::sys::path::append(path, name);
+  return std::string(path);
+}
+
 /// The link line: a position-independent executable of the C library's start files, the objects, the
 /// runtime and the static C++ library, with libc and libm as shared libraries.
-heddle::cpu::Linked heddle::cpu::link(llvm::ArrayRef<std::string> objects, StringRef runtimeArchive, StringRef output,
-                                      StringRef log, llvm::function_ref<void(int)> child, std::string &error) {
+heddle::cpu::Linked heddle::cpu::link(const Architecture &architecture, llvm::ArrayRef<std::string> objects,
+                                      StringRef runtimeArchive, StringRef output, StringRef log,
+                                      llvm::function_ref<void(int)> child, std::string &error) {
+  std::string table = runtimeFile(runtimeArchive, kLinkDirs);
+  auto said = llvm::MemoryBuffer::getFile(table);
+  if (!said) {
+    error = table + ", which the build of the runtime leaves beside it, cannot be read: " + said.getError().message();
+    return Linked::Refused;
+  }
+  llvm::SmallVector<StringRef> dirs;
+  (*said)->getBuffer().trim().split(dirs, '\n');
   std::vector<std::string> args = {"ld.lld", "-pie", "--build-id=none",  "--gc-sections", "-z", "relro",
                                    "-z",     "now",  "--hash-style=gnu", "--strip-all",   "-o", output.str()};
-#if defined(__x86_64__)
-  args.insert(args.end(), {"--dynamic-linker", "/lib64/ld-linux-x86-64.so.2"});
-#elif defined(__aarch64__)
-  args.insert(args.end(), {"--dynamic-linker", "/lib/ld-linux-aarch64.so.1"});
-#endif
-  llvm::SmallVector<StringRef> dirs;
-  StringRef(HEDDLE_LINK_DIRS).split(dirs, ':');
+  args.insert(args.end(), {"--dynamic-linker", architecture.loader.str()});
   for (StringRef dir : dirs)
     args.push_back(("-L" + dir).str());
   for (StringRef file : {"Scrt1.o", "crti.o", "crtbeginS.o"})
-    args.push_back(find(file));
+    args.push_back(fileOf(dirs, file));
   args.insert(args.end(), objects.begin(), objects.end());
   args.push_back(runtimeArchive.str());
-  args.insert(args.end(), {find("libstdc++.a"), "-lm", find("libgcc.a"), find("libgcc_eh.a"), "-lc", find("libgcc.a"),
-                           find("crtendS.o"), find("crtn.o")});
+  args.insert(args.end(), {fileOf(dirs, "libstdc++.a"), "-lm", fileOf(dirs, "libgcc.a"), fileOf(dirs, "libgcc_eh.a"),
+                           "-lc", fileOf(dirs, "libgcc.a"), fileOf(dirs, "crtendS.o"), fileOf(dirs, "crtn.o")});
 
   llvm::SmallVector<StringRef> refs(args.begin(), args.end());
   std::string why;

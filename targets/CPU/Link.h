@@ -2,10 +2,8 @@
 #ifndef HEDDLE_TARGETS_CPU_LINK_H
 #define HEDDLE_TARGETS_CPU_LINK_H
 
-#include "llvm/ADT/ArrayRef.h"
+#include "targets/CPU/Architectures.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
-#include "llvm/ADT/StringRef.h"
-#include <string>
 
 namespace heddle::cpu {
 
@@ -13,12 +11,18 @@ namespace heddle::cpu {
 /// memory, a full disk).
 enum class Linked { Yes, Refused, Stopped };
 
-/// Links `objects` and the runtime archive to the executable `output`, which needs libc and libm only.
-/// lld runs as a child process, since on a full disk it dies by SIGBUS; its messages go to the file
+/// A file beside the archives of a runtime, one directory a line: where the compiler that built them has its start
+/// files and libraries. The linker is called directly, without a compiler driver.
+constexpr llvm::StringLiteral kLinkDirs = "libheddle_rt.dirs";
+/// The path of a file beside a runtime archive.
+std::string runtimeFile(llvm::StringRef runtimeArchive, llvm::StringRef name);
+
+/// Links `objects` and the runtime archive to the executable `output` of the architecture, which needs libc and libm
+/// only. lld runs as a child process, since on a full disk it dies by SIGBUS; its messages go to the file
 /// `log`. `child` is called with its process id, and with 0 after it has ended. Unless `Yes` is
 /// returned, `error` is the reason.
-Linked link(llvm::ArrayRef<std::string> objects, llvm::StringRef runtimeArchive, llvm::StringRef output,
-            llvm::StringRef log, llvm::function_ref<void(int)> child, std::string &error);
+Linked link(const Architecture &architecture, llvm::ArrayRef<std::string> objects, llvm::StringRef runtimeArchive,
+            llvm::StringRef output, llvm::StringRef log, llvm::function_ref<void(int)> child, std::string &error);
 
 } // namespace heddle::cpu
 
