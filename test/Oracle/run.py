@@ -2,7 +2,7 @@
 """Runs the oracle's cases through Heddle: every case is compiled and executed, and interpreted.
 
     run.py --heddle BIN [--kind hf_model|attention|seed_module]... [--only CASE,...] [--jobs N] [--binary | --interpret] [--dtype f16 | --dtype bf16 [--math dots|wide] | --math dots|wide]
-           [--mcpu CPU | --target cuda --device emulator] [--listed] [-v] DIR
+           [--mcpu CPU [--runner COMMAND] | --target cuda --device emulator] [--listed] [-v] DIR
 
 DIR: one folder per case as its README describes (config.json, model.safetensors, inputs, expected, meta.json). A run counts
 twice, once for the binary and once for the interpreter. Tolerances and valid rows are those of meta.json, always. A line is
@@ -13,6 +13,7 @@ import concurrent.futures
 import fnmatch
 import json
 import os
+import shlex
 import subprocess
 import sys
 import tempfile
@@ -132,19 +133,20 @@ class Case:
 
 
 class Runner:
-    def __init__(self, heddle, case, dtype="f32", math="auto", target="cpu", device="", chip="sm_80", mcpu="native"):
+    def __init__(self, heddle, case, dtype="f32", math="auto", target="cpu", device="", chip="sm_80", mcpu="native", runner=""):
         self.heddle, self.case, self.binaries, self.count = heddle, case, {}, 0
         # One text of PTX is enough where the emulator runs the kernels.
         emulated = device.startswith("emulator")
         self.target = ["--mcpu", mcpu] if target == "cpu" else ["--target", target] + (["--emulate", "--mcpu=" + chip] if emulated else [])
         self.target += ["--emulate-races"] if emulated and "races" in device else []
         self.device = ["--device", device] if device else []
+        self.runner = shlex.split(runner)
         self.exchanged = None
         self.rms, self.arithmetic = RMS_OF_HALVES.get(dtype), ["--dtype", dtype, "--math", math]
         if dtype == "f32" and math == "dots":
             self.rms = RMS_OF_CODES
             self.exchanged = EXCHANGED_BY_CODES.get(case.name)
-        wide = math == "wide" or math == "auto" and (target == "cuda" or not multiplies_pairs())
+        wide = math == "wide" or math == "auto" and (target == "cuda" or self.runner or not multiplies_pairs())
         self.beyond = [] if self.rms == RMS_OF_CODES else BEYOND_HALVES + (BEYOND_WIDE if wide else [])
 
     def file(self, ending):
@@ -183,9 +185,9 @@ class Runner:
         given = self.case.given(run)
         tensors.write(source, given)
         if "greedy" in run["kind"]:
-            self.execute([program, "generate", "--input", source, "--output", result, "-n", str(self.new_tokens(run, given)), "--greedy", "--ignore-eos"] + self.device, "generate")
+            self.execute(self.runner + [program, "generate", "--input", source, "--output", result, "-n", str(self.new_tokens(run, given)), "--greedy", "--ignore-eos"] + self.device, "generate")
         else:
-            self.execute([program, "run", "--input", source, "--output", result] + self.device, "run")
+            self.execute(self.runner + [program, "run", "--input", source, "--output", result] + self.device, "run")
         return tensors.read(result)
 
     def interpreter(self, run):
@@ -212,7 +214,7 @@ class Runner:
     def roles(self, run):
         """Where they depend on the head, the binary says which ones they are."""
         if any(str(name).startswith("=") for key, name in self.case.roles.items() if key in ("tokens", "mask", "positions", "source")):
-            said = subprocess.run([self.compiled(run), "info", "--json"], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, check=True)
+            said = subprocess.run(self.runner + [self.compiled(run), "info", "--json"], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, check=True)
             self.case.roles = json.loads(said.stdout)["generate"]
         return self.case.roles
 
@@ -273,7 +275,7 @@ def run_case(path, options):
             return ["skip %s: %s" % (name, e)], 0, 0, 1
         except (OSError, ValueError, KeyError, StopIteration) as e:
             return ["FAIL %s: cannot read the case: %s: %s" % (name, type(e).__name__, e)], 0, 1, 0
-        runner = Runner(options.heddle, case, options.dtype, options.math, options.target, options.device, options.chip, options.mcpu)
+        runner = Runner(options.heddle, case, options.dtype, options.math, options.target, options.device, options.chip, options.mcpu, options.runner)
         for run in case.meta["runs"]:
             if runner.rms and ("greedy" in run["kind"] or name in runner.beyond):
                 continue  # the expected tokens are those of f32
@@ -305,6 +307,7 @@ def main():
     p.add_argument("--target", default="cpu", choices=["cpu", "cuda"])
     p.add_argument("--device", default="", help="what binaries run on: a number, or emulator[:OPTIONS] (test/Emulator/README.md)")
     p.add_argument("--mcpu", default="native", help="the processor that binaries are for")
+    p.add_argument("--runner", default="", metavar="COMMAND", help="what runs binaries for another architecture, as 'qemu-aarch64 -L /usr/aarch64-linux-gnu'")
     p.add_argument("--chip", default="sm_80", help="whose kernels are emulated")
     p.add_argument("-v", action="store_true", help="a line for what passes, too")
     p.add_argument("dir")

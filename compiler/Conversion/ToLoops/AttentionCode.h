@@ -46,9 +46,11 @@ public:
   Value iota(Value first);      ///< first, first + 1, .. as i32
 
   /// Rows that a tile of scores or of outputs computes together.
-  int64_t groupRows() const { return machine.registers >= 32 ? 8 : 6; }
-  /// Vector registers for the sums of such a tile.
-  int64_t accumulators() const { return 2 * groupRows(); }
+  int64_t groupRows() const { return machine.registers >= 32 && !shortVectors() ? 8 : 6; }
+  /// Vector registers for the sums of such a tile: two a row, four where a panel of keys has four.
+  int64_t accumulators() const { return (shortVectors() ? 4 : 2) * groupRows(); }
+  /// 32 registers of 4 f32 (NEON).
+  bool shortVectors() const { return machine.registers >= 32 && lanes == 4; }
 
   /// How values are stored: the type of an element, the number of elements from one row to the next, and a load that
   /// widens.

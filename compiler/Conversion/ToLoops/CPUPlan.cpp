@@ -30,9 +30,12 @@ struct Tile {
 };
 } // namespace
 
-/// The tile whose sums stay in registers. 32 registers have room for any of the vectors that there are: 8 x 32. Of 16
-/// there are 12 for sums, three of 4 rows or, where no whole panels of three vectors make up the results, two of 6.
-/// The columns of a matmul come with two masks, so it has 4 rows of two.
+/// 32 registers of 4 f32: NEON.
+static bool shortVectors(TargetAttr target) { return target && target.getRegisters() >= 32 && target.getLanes() == 4; }
+
+/// The tile whose sums stay in registers. 32 registers have room for 8 x 32 in vectors of 16 or 8; in vectors of 4 for
+/// 24 sums, 6 rows of four: 10 loads for 24 products. Of 16 there are 12 for sums, three of 4 rows or, where no whole
+/// panels of three vectors make up the results, two of 6. The columns of a matmul come with masks, so it has 4 rows.
 static Tile tileOf(Operation *op) {
   TargetAttr target = targetOf(op);
   if (Arithmetic arithmetic = arithmeticOf(op); arithmetic.integers()) {
@@ -40,8 +43,10 @@ static Tile tileOf(Operation *op) {
     // second lie on the stack, where that is seldom enough. Of 16 there are 8 for integers.
     if (target && target.getRegisters() < 32)
       return {4, 2 * target.getLanes()};
-    return {arithmetic.coding.group < Coding::rowFeatures ? 6 : 8, 32};
+    return {arithmetic.coding.group < Coding::rowFeatures ? 6 : 8, shortVectors(target) ? 8 : 32};
   }
+  if (shortVectors(target) && !isa<ConvOp>(op))
+    return {isa<MatmulOp>(op) ? 4 : 6, 16};
   if (!target || target.getRegisters() >= 32 || isa<ConvOp>(op))
     return {};
   int64_t lanes = target.getLanes();

@@ -17,11 +17,14 @@ static constexpr int64_t kLine = 64; ///< bytes of a cache line
 
 //===-- integers ---------------------------------------------------------------===//
 
-/// sums + the products of four unsigned bytes by four signed ones, in every lane.
-static Value quads(Code &c, Value sums, Value codes, Value rows) {
+/// sums + the products of four bytes of codes by four of rows, in every lane; only codes of Quads are unsigned.
+static Value quads(Code &c, Products products, Value sums, Value codes, Value rows) {
   Type words = sums.getType(), bytes = VectorType::get({4 * c.lanes}, c.b.getI8Type());
   Value x = LLVM::BitcastOp::create(c.b, bytes, codes), y = LLVM::BitcastOp::create(c.b, bytes, rows);
-  StringRef name = c.lanes == 16 ? "llvm.x86.avx512.vpdpbusd.512" : "llvm.x86.avx512.vpdpbusd.256";
+  StringRef name = products == Products::SignedQuads ? "llvm.aarch64.neon.sdot"
+                   : c.lanes == 4                    ? "llvm.aarch64.neon.usdot"
+                   : c.lanes == 8                    ? "llvm.x86.avx512.vpdpbusd.256"
+                                                     : "llvm.x86.avx512.vpdpbusd.512";
   return LLVM::CallIntrinsicOp::create(c.b, words, c.b.getStringAttr(name), ValueRange{sums, x, y}).getResult(0);
 }
 
@@ -47,6 +50,10 @@ static Value masked(Code &c, Value x, int64_t bits) {
 }
 static Value shifted(Code &c, Value x, int64_t by) {
   return by ? Value(arith::ShRUIOp::create(c.b, x, c.integer(x.getType(), by))) : x;
+}
+/// The bytes of every lane less 128.
+static Value flipped(Code &c, Value x) {
+  return arith::XOrIOp::create(c.b, x, c.integer(x.getType(), int32_t(0x80808080)));
 }
 static Value added(Code &c, Value x, Value y) { return arith::AddIOp::create(c.b, x, y); }
 
@@ -75,11 +82,11 @@ void CodedSums::step(const Tile &tile, Value k, Value codes, Values &sums, Value
     words.push_back(
         c.loadLanes(i32, byte(codes, j / tile.count * panelBytes() + (tile.first + j % tile.count) * c.lanes * 4)));
   Value at = c.mul(k, row.codeBytes);
-  bool four = row.coding.bits == 4;
+  bool four = row.coding.bits == 4, signs = row.codesAreSigned();
   for (int64_t half = 0; half < (four ? 2 : 1); ++half) {
     Values mine;
     for (Value w : words)
-      mine.push_back(four ? masked(c, shifted(c, w, 4 * half), 0x0f0f0f0f) : w);
+      mine.push_back(four ? masked(c, shifted(c, w, 4 * half), 0x0f0f0f0f) : signs ? flipped(c, w) : w);
     if (row.products == Products::Plain) {
       for (int64_t b = 0; b < 4; ++b) {
         Values bytes;
@@ -116,8 +123,8 @@ void CodedSums::step(const Tile &tile, Value k, Value codes, Values &sums, Value
       Value x = word(tile, i, at, 4 * half, i32);
       for (int64_t j = 0; j < vectors; ++j) {
         Value &sum = sums[i * vectors + j];
-        if (row.products == Products::Quads) {
-          sum = quads(c, sum, mine[j], x);
+        if (row.products == Products::Quads || row.products == Products::SignedQuads) {
+          sum = quads(c, row.products, sum, mine[j], x);
           continue;
         }
         Value &part = shorts[i * vectors + j], product = pairsOfBytes(c, mine[j], x);
@@ -162,7 +169,8 @@ Values CodedSums::unit(const Tile &tile, Value number, Value codes) {
   Values sums;
   Value at = c.mul(number, 4);
   for (int64_t i = 0; i < tile.rows; ++i)
-    sums.append(vectors, word(tile, i, at, row.offsetsAt, c.b.getI32Type()));
+    sums.append(vectors, row.codesAreSigned() ? c.integer(c.vec(c.b.getI32Type()), 0)
+                                              : word(tile, i, at, row.offsetsAt, c.b.getI32Type()));
   if (turns == 1) {
     turn(tile, number, codes, c.constant(0), sums);
     return sums;

@@ -23,7 +23,7 @@ Products heddle::loops::productsOf(Operation *op) {
     return has("avx512vnni") ? Products::Quads : has("avx512bw") ? Products::Pairs : Products::Plain;
   if (target.getLanes() == 8)
     return has("avxvnni") ? Products::Quads : has("avx2") ? Products::Pairs : Products::Plain;
-  return Products::Plain;
+  return has("i8mm") ? Products::Quads : has("dotprod") ? Products::SignedQuads : Products::Plain;
 }
 
 IntegerRow::IntegerRow(const Coding &coding, int64_t k, Products products)

@@ -17,9 +17,10 @@
 
 namespace heddle::loops {
 
-/// How a target multiplies unsigned bytes by signed ones and adds neighbours: Quads four at once (vpdpbusd), Pairs two
-/// (vpmaddubsw, vpmaddwd), Plain in words of 32 bits. All give the same integers.
-enum class Products { Plain, Pairs, Quads };
+/// How a target multiplies unsigned bytes by signed ones and adds neighbours: Quads four at once (vpdpbusd, usdot),
+/// Pairs two (vpmaddubsw, vpmaddwd), Plain in words of 32 bits. SignedQuads (sdot) wants both signed: codes of 8 bits
+/// less 128, which are the integers that they mean. All give the same integers.
+enum class Products { Plain, Pairs, Quads, SignedQuads };
 Products productsOf(mlir::Operation *op);
 
 struct IntegerRow {
@@ -31,6 +32,8 @@ struct IntegerRow {
   int64_t codeBytes;                          ///< of one code
   int64_t scalesAt, offsetsAt, sumsAt, bytes; ///< byte offsets, and the length of a record
 
+  /// Whether codes are multiplied as the integers that they mean: no offset then.
+  bool codesAreSigned() const { return products == Products::SignedQuads && coding.bits == 8; }
   /// Makes a record at `to` of the K features at `from`.
   void round(Code &c, Value from, Value to) const;
 
