@@ -2,7 +2,8 @@
 # Installs every Debian package that Heddle is built and tested with. Where all of
 # them are there it only asks dpkg, which takes a few milliseconds; otherwise it
 # needs root or sudo. `compiler/bootstrap.sh --list` prints the packages; `--sanitizers`
-# adds what test/sanitize.sh links with.
+# adds what test/sanitize.sh links with, `--cross` what programs for aarch64 are built and
+# tried with (libraries, an emulator; 25 MB).
 set -euo pipefail
 
 packages=(
@@ -15,11 +16,14 @@ packages=(
   libgtest-dev libbenchmark-dev python3 python3-numpy python3-psutil     # tests
   clang-format-22                                                        # how sources look
 )
-[[ ${1:-} != --sanitizers ]] || packages+=(libclang-rt-22-dev)
 if [[ ${1:-} == --list ]]; then
   printf '%s\n' "${packages[@]}"
   exit 0
 fi
+case ${1:-} in
+  --sanitizers) packages+=(libclang-rt-22-dev) ;;
+  --cross) packages+=(libstdc++-12-dev-arm64-cross qemu-user) ;;
+esac
 
 missing=()
 for package in "${packages[@]}"; do

@@ -1,5 +1,6 @@
 # The lit suite: .mlir files (IR in, IR out) and .test files (a command line and what it says).
 import os
+import shutil
 
 import lit.formats
 
@@ -35,5 +36,10 @@ for feature, tool in (("heddle", "heddle"), ("heddle-opt", "heddle-opt"), ("hedd
         config.available_features.add(feature)
 if os.path.exists("/usr/bin/clang-format-22"):
     config.available_features.add("clang-format")
+# Programs of aarch64 can be linked and run: `ninja runtime-aarch64`, and the emulator of Debian's qemu-user.
+qemu = shutil.which("qemu-aarch64")
+config.substitutions.append(("%qemu", "%s -L /usr/aarch64-linux-gnu" % qemu))
+if qemu and os.path.exists(os.path.join(config.heddle_tools, os.pardir, "lib", "aarch64", "libheddle_rt.a")):
+    config.available_features.add("aarch64")
 if config.heddle_sanitize:
     config.available_features.add("sanitize")

@@ -114,6 +114,21 @@ log=$build/test-logs
 rm -rf "$log"
 mkdir -p "$log"
 
+# Programs for aarch64 are built and tried where its libraries and an emulator can be had.
+say "the runtime for aarch64"
+arm=
+if bash compiler/bootstrap.sh --cross >"$log/cross.log" 2>&1; then
+  arm=neoverse-n1
+  if ! ninja -C "$build" runtime-aarch64 >>"$log/cross.log" 2>&1; then
+    grep -E 'error|FAILED' "$log/cross.log" | head -n 40
+    echo "FAIL runtime-aarch64: the whole log is in $log/cross.log"
+    failed=$((failed + 1)) arm=
+  fi
+else
+  echo "no libraries or no emulator of aarch64 (compiler/bootstrap.sh --cross): its programs are skipped"
+  skipped=$((skipped + 1))
+fi
+
 say "unit tests"
 for program in "$build"/bin/heddle_*_test; do
   [[ -x $program ]] && beside "$(basename "$program")" bash -c 'unit "$@"' unit "$(basename "$program")" "$program"
@@ -179,6 +194,7 @@ say "oracle"
 if [[ -f $oracle/index.json ]]; then
   part oracle 1200 test/Oracle/run.py --heddle "$build/bin/heddle" --jobs "$jobs" "$oracle"
   part "oracle for AVX2" 600 test/Oracle/run.py --heddle "$build/bin/heddle" --jobs "$jobs" --binary --mcpu x86-64-v3 --listed "$oracle"
+  [[ -z $arm ]] || part "oracle for aarch64" 600 test/Oracle/run.py --heddle "$build/bin/heddle" --jobs "$jobs" --binary --mcpu $arm --runner "qemu-aarch64 -cpu max -L /usr/aarch64-linux-gnu" --only gpt2,t5,deberta_v2,longformer,whisper,wav2vec2,mixtral,att_bigbird,att_alibi_decode "$oracle"
   part "oracle in bf16" 600 test/Oracle/run.py --heddle "$build/bin/heddle" --jobs "$jobs" --binary --dtype bf16 "$oracle"
 else
   echo "no oracle at ${oracle#"$root/"}: skipped"

@@ -79,8 +79,9 @@ std::optional<Archives> heddle::archivesOf(const Console &console, ModuleOp modu
                               all.runtime + " is not there, and a program for " + name + " is linked with it; " +
                                   (architecture.isHost() ? "it comes with Heddle's build"
                                                          : "`ninja runtime-" + name +
-                                                               "` in the build of Heddle makes it (--emit=asm and "
-                                                               "--emit=obj do without)"));
+                                                               "` in Heddle's build makes it, with what "
+                                                               "`compiler/bootstrap.sh --cross` installs; --emit=asm "
+                                                               "and --emit=obj do without"));
     return std::nullopt;
   }
   if (module->hasAttr("model.picture")) { // others contain no reader of PNG and JPEG

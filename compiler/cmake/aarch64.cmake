@@ -1,4 +1,5 @@
-# Toolchain for programs of aarch64: clang with the C and C++ libraries of Debian's g++-aarch64-linux-gnu, or that GCC.
+# Toolchain for programs of aarch64: clang with Debian's libstdc++-12-dev-arm64-cross (`compiler/bootstrap.sh --cross`),
+# or g++-aarch64-linux-gnu.
 set(CMAKE_SYSTEM_NAME Linux)
 set(CMAKE_SYSTEM_PROCESSOR aarch64)
 find_program(HEDDLE_CLANGXX clang++-22)
@@ -8,6 +9,7 @@ if(HEDDLE_CLANGXX AND HEDDLE_CLANG)
   set(CMAKE_CXX_COMPILER ${HEDDLE_CLANGXX})
   set(CMAKE_C_COMPILER_TARGET aarch64-linux-gnu)
   set(CMAKE_CXX_COMPILER_TARGET aarch64-linux-gnu)
+  set(CMAKE_EXE_LINKER_FLAGS_INIT -fuse-ld=lld)
   set(HEDDLE_COMPILER_TARGET --target=aarch64-linux-gnu)
 else()
   set(CMAKE_C_COMPILER aarch64-linux-gnu-gcc)

@@ -7,21 +7,26 @@ import re
 import subprocess
 import sys
 
+# Of an architecture: a jump and its label, a multiply-add, arithmetic of other kinds, a vector to or from the stack.
+X86 = (r"\s+j[a-z]+\s+(\.L\w+)", "fmadd", r"v(cmp|mul|add|sub|div|max|min)", r"v.*\(%rsp")
+ARM = (r"\s+(?:b\.\w+|cbn?z\s+\w+,|tbn?z\s+\w+, #\d+,)\s*(\.L\w+)", "fmla", r"f(cm|mul|add|sub|div|max|min)", r"(ld|st)\w+\s+q.*\[sp")
+
 heddle, model, cpu, least = sys.argv[1:]
 text = subprocess.run([heddle, "compile", model, "--mcpu=" + cpu, "--emit=asm", "-o", "-"], check=True, stdout=subprocess.PIPE, text=True).stdout
+jumps, sums, others, stack = X86 if "%rsp" in text else ARM
 lines, labels, good, bad = text.splitlines(), {}, 0, 0
 for number, line in enumerate(lines):
-    label, jump = re.match(r"(\.L\w+):", line), re.match(r"\s+j[a-z]+\s+(\.L\w+)", line)
+    label, jump = re.match(r"(\.L\w+):", line), re.match(jumps, line)
     if label:
         labels = {label[1]: number}  # a loop with a label inside is no innermost one
     if not jump or jump[1] not in labels:
         continue
     body = [x.strip() for x in lines[labels[jump[1]] + 1:number]]
-    if sum("fmadd" in x for x in body) < int(least) or any(re.match(r"v(cmp|mul|add|sub|div|max|min)", x) for x in body):
+    if sum(sums in x for x in body) < int(least) or any(re.match(others, x) for x in body):
         continue
-    spills = [x for x in body if x.startswith("v") and "(%rsp" in x]
+    spills = [x for x in body if re.match(stack, x)]
     good, bad = good + (not spills), bad + bool(spills)
     if spills:
-        print("%s: %d multiply-adds and %d moves to or from the stack" % (jump[1], sum("fmadd" in x for x in body), len(spills)))
+        print("%s: %d multiply-adds and %d moves to or from the stack" % (jump[1], sum(sums in x for x in body), len(spills)))
 print("%d loops in registers, %d not" % (good, bad))
 sys.exit(bad > 0 or good == 0)
