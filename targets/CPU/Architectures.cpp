@@ -99,11 +99,6 @@ llvm::Triple Architecture::triple() const {
   return isHost() ? hostTriple() : llvm::Triple(name, "unknown", "linux", "gnu");
 }
 
-const Architecture *heddle::cpu::architectureOf(const llvm::Triple &triple) {
-  const auto *it = llvm::find_if(kArchitectures, [&](const Architecture &a) { return a.type == triple.getArch(); });
-  return it == std::end(kArchitectures) ? nullptr : it;
-}
-
 std::vector<const Architecture *> heddle::cpu::architectures() {
   std::vector<const Architecture *> all;
   for (const Architecture &a : kArchitectures)

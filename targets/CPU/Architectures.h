@@ -50,8 +50,6 @@ struct Architecture {
 
 /// All of them, that of this machine first.
 std::vector<const Architecture *> architectures();
-/// The architecture of a triple; null where there is none.
-const Architecture *architectureOf(const llvm::Triple &triple);
 
 } // namespace heddle::cpu
 
