@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """PTX of models, assembled: `ptxas.py --heddle HEDDLE [--chips sm_80,sm_90a] [--tiles] MODEL...`.
 
-With --tiles also attentions in bf16 with heads 64 and 128 wide (ATTENTIONS) and two of one linear each, 1024 x 512, in f32 and in bf16: kernels that do it must have just so many
+With --tiles also attentions in f32 and bf16 with heads 64 and 128 wide (ATTENTIONS) and two of one linear each, 1024 x 512, in f32 and in bf16: kernels that do it must have just so many
 instructions that multiply (PRODUCTS; GROUPED in machine code), or LLVM or ptxas has made something else of a tile.
 
 For each model and chip a line: kernels, most registers. A kernel of tiles with stack or spills, another one with spills or with more stack than --stack (0), a
@@ -32,10 +32,17 @@ PRODUCTS = {
     ("f32", "sm_90a"): [("fma.rn.f32", 288, 320), (PAIRS, 0, 0), (GROUPS, 0, 0)],
     ("bf16", "sm_90a"): [(PAIRS, 8, 8), (MATRICES, 12, 12), (GROUPS, 4, 4), ("cp.async.bulk.shared::cluster", 6, 6), ("fma.rn.f32", 0, 0)],
 }
-# Of an attention in bf16, in a tall and in a low tile alike: of the scores 4 steps of 8 units (64 keys) or 8 of 4 (heads of 128, 32 keys), of the values as
-# many; queries come by one ldmatrix a step, values by one for two units.
-TURNED = "ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16"
-ATTENTIONS = {64: [(PAIRS, 128, 128), (MATRICES, 8, 8), (TURNED, 32, 32)], 128: [(PAIRS, 128, 128), (MATRICES, 16, 16), (TURNED, 32, 32)]}
+# Of an attention, in a tall and in a low tile alike. bf16: of the scores 4 steps of 8 units (64 keys) or 8 of 4 (heads of 128, 32 keys), of the values as
+# many; queries come by one ldmatrix a step, values by one for two units. f32: of the scores 4 components of 8 or 4 pairs of keys (of 32 or 16) at
+# a time, each for two rows; of the values all keys, each with 8 or 16 pairs of features, and both rows' weights from the lane that has them. The
+# chains of the functions make the rest of the products.
+TURNED, NEIGHBOURS, LANES = "ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16", "ld.shared.v2", "shfl.sync.idx"
+ATTENTIONS = {
+    ("f32", 64): [("fma.rn.f32", 2176, 2816), (NEIGHBOURS, 544, 544), (LANES, 128, 192), (PAIRS, 0, 0)],
+    ("f32", 128): [("fma.rn.f32", 2176, 2816), (NEIGHBOURS, 528, 528), (LANES, 64, 128), (PAIRS, 0, 0)],
+    ("bf16", 64): [(PAIRS, 128, 128), (MATRICES, 8, 8), (TURNED, 32, 32)],
+    ("bf16", 128): [(PAIRS, 128, 128), (MATRICES, 16, 16), (TURNED, 32, 32)],
+}
 # The kernels of one linear, and opcodes of machine code: the low 12 bits of an instruction of 16 bytes. A product of a group of warps with its left side in
 # registers is among what ptxas before 13.3 may get wrong, so there is none.
 KERNELS = {"f32": ["low tiles", "tall tiles"], "bf16": ["rounding", "low tiles", "tall tiles"]}
@@ -147,7 +154,8 @@ def main():
     models = [(model, model, None, None) for model in o.model]
     if o.tiles:
         models += [("a linear in " + dtype, one_linear(own.name), dtype, None) for dtype in KERNELS]
-        models += [("an attention of heads %d wide" % width, one_attention(own.name, width), "bf16", ATTENTIONS[width]) for width in ATTENTIONS]
+        models += [("an attention in %s of heads %d wide" % (dtype, width), one_attention(own.name, width), dtype, products)
+                   for (dtype, width), products in ATTENTIONS.items()]
     lines = []
     there = shutil.which("ptxas")
     passed = failed = skipped = 0

@@ -3,7 +3,7 @@
 keys and values that are no numbers.
 
 A row's bits are the same whatever the length of the text, the batch, the padding and what nobody sees; numbers are those of
-rounded queries, keys and values in f64, but for weights, which are rounded too. Ends in `N passed, N failed`."""
+f64, in bf16 of rounded queries, keys and values, where weights are rounded too. Ends in `N passed, N failed`."""
 import argparse
 import json
 import os
@@ -35,6 +35,10 @@ def bf16(x):
     bits = np.asarray(x, np.float32).view(np.uint32)
     return ((bits + 0x7FFF + (bits >> 16 & 1)) & 0xFFFF0000).astype(np.uint32).view(np.float32).astype(np.float64)
 
+
+ROUNDED = {"f32": lambda x: x.astype(np.float64), "bf16": bf16}
+# Of the rms: sums in f32, and in bf16 weights that are off by 2^-9 at most.
+LIMITS = {"f32": 2e-6, "bf16": 2.5e-3}
 
 
 class Suite:
@@ -98,9 +102,9 @@ def sees(name, given, b):
     return shape & (given["seen"][b] != 0)[None, :], behind
 
 
-def expected(name, given, sink):
+def expected(name, given, sink, dtype):
     heads, groups, x = (1, 1, ("x", "x", "x")) if name == "wide" else (HEADS, GROUPS, ("q", "k", "v"))
-    q, k, v = (bf16(given[i]) for i in x)
+    q, k, v = (ROUNDED[dtype](given[i]) for i in x)
     batch, n, width = q.shape[0], q.shape[1], q.shape[2] // heads
     out = np.zeros((batch, n, heads * width))
     for b in range(batch):
@@ -118,16 +122,16 @@ def expected(name, given, sink):
     return out
 
 
-def attentions(heddle, work):
+def attentions(heddle, work, dtype):
     weights = {"sink.weight": np.array([0.5, -1, 2, 0], np.float32)}
-    suite = Suite(heddle, work, "attentions", model(), weights)
-    program = suite.compile("bf16", "--dtype=bf16", *CUDA)
+    suite = Suite(heddle, work, "attentions_" + dtype, model(), weights)
+    program = suite.compile(dtype, "--dtype=" + dtype, *CUDA)
     whole = suite.run(program, inputs(LONGEST), "")
-    # Numbers: sums in f32 of rounded factors, and weights that are off by 2^-9 at most.
-    for mma in ("", "mma=chop"):
+    for mma in ("", "mma=chop") if dtype == "bf16" else ("",):
         got = whole if not mma else suite.run(program, inputs(LONGEST), mma)
         for name in model()["outputs"]:
-            suite.near(got.get(name), expected(name, inputs(LONGEST), weights["sink.weight"]), 2.5e-3, "%s %s" % (name, mma))
+            right = expected(name, inputs(LONGEST), weights["sink.weight"], dtype)
+            suite.near(got.get(name), right, LIMITS[dtype], "%s %s %s" % (dtype, name, mma))
     suite.count("apart" in whole and not whole["apart"][:, :64].any(), "rows that see nothing are not 0")
     # Bits.
     for device in DEVICES:
@@ -182,7 +186,7 @@ def shared_keys(heddle, work, dtype):
     given["seen"][1, 100:260], given["seen"][2, :70], given["seen"][2, 200:] = 0, 0, 0
     given["k"][2, 20], given["v"][2, 30] = np.nan, np.inf
     given["q"][:, 2] *= 30 # one key has most of the weight
-    rounded = bf16 if dtype == "bf16" else lambda x: x.astype(np.float64)
+    rounded = ROUNDED[dtype]
 
     def right(name):
         out = np.zeros((BATCH, rows, HEADS * WIDTH))
@@ -202,7 +206,7 @@ def shared_keys(heddle, work, dtype):
 
     tall = run(rows)
     for name in model["outputs"]:
-        suite.near(tall.get(name), right(name), 2.5e-3 if dtype == "bf16" else 2e-6, "%s of shared keys, %s," % (name, dtype))
+        suite.near(tall.get(name), right(name), LIMITS[dtype], "%s of shared keys, %s," % (name, dtype))
     for n in few:
         suite.same(tall, run(n), "%s: %d rows have other bits where keys are shared out" % (dtype, n), lambda x: x[:, :n])
     for device in DEVICES:
@@ -224,7 +228,7 @@ def main():
     o = p.parse_args()
     with tempfile.TemporaryDirectory() as work:
         heddle = os.path.abspath(o.heddle)
-        suites = [attentions(heddle, work), shared_keys(heddle, work, "bf16")]
+        suites = [suite(heddle, work, dtype) for dtype in ROUNDED for suite in (attentions, shared_keys)]
     passed, failed = (sum(n) for n in zip(*((suite.passed, suite.failed) for suite in suites)))
     print("%d passed, %d failed" % (passed, failed))
     return int(failed > 0)

@@ -97,8 +97,48 @@ module attributes {heddle.stage = "tiled", model.blob = [], model.blob_bytes = 0
 // -----
 
 module attributes {heddle.stage = "tiled", model.blob = [], model.blob_bytes = 0 : i64, model.target = #model.target<"cuda", chip = "sm_80", lanes = 32, registers = 255>} {
+  func.func @run(%q: !model.tensor<[B, T, 272], f32>) {
+    // expected-error @below {{has a program of tiles, which takes f32 and dots of heads up to 128 wide, whole masks and short biases only}}
+    %a = attn.sdpa %q, %q, %q heads 2 kv_heads 2 scale 1.0 {attn.schedule = #attn.schedule<rows = 64, keys = 64, panel = 16, packed = 1, tiled = true>} : (!model.tensor<[B, T, 272], f32>, !model.tensor<[B, T, 272], f32>, !model.tensor<[B, T, 272], f32>) -> !model.tensor<[B, T, 272], f32>
+    return
+  }
+}
+
+// -----
+
+module attributes {heddle.stage = "tiled", model.blob = [], model.blob_bytes = 0 : i64, model.target = #model.target<"cuda", chip = "sm_80", lanes = 32, registers = 255>} {
+  func.func @run(%q: !model.tensor<[B, T, 256], f32>) {
+    // expected-error @below {{has tiles of 64 rows and 32 keys in panels of 16, but threads share 64 rows and 16 to 16 keys in panels of 16}}
+    %a = attn.sdpa %q, %q, %q heads 2 kv_heads 2 scale 1.0 {attn.schedule = #attn.schedule<rows = 64, keys = 32, panel = 16, packed = 1, tiled = true>} : (!model.tensor<[B, T, 256], f32>, !model.tensor<[B, T, 256], f32>, !model.tensor<[B, T, 256], f32>) -> !model.tensor<[B, T, 256], f32>
+    return
+  }
+}
+
+// -----
+
+module attributes {heddle.stage = "tiled", model.blob = [], model.blob_bytes = 0 : i64, model.target = #model.target<"cuda", chip = "sm_80", lanes = 32, registers = 255>} {
   func.func @run(%q: !model.tensor<[B, T, 8], f32>) {
-    // expected-error @below {{has a program of tiles, which takes dots of heads up to 128 wide, whole masks and short biases only}}
+    // expected-error @below {{has tiles of 64 rows and 128 keys in panels of 16, but threads share 64 rows and 16 to 64 keys in panels of 16}}
+    %a = attn.sdpa %q, %q, %q heads 2 kv_heads 2 scale 1.0 {attn.schedule = #attn.schedule<rows = 64, keys = 128, panel = 16, packed = 1, tiled = true>} : (!model.tensor<[B, T, 8], f32>, !model.tensor<[B, T, 8], f32>, !model.tensor<[B, T, 8], f32>) -> !model.tensor<[B, T, 8], f32>
+    return
+  }
+}
+
+// -----
+
+module attributes {heddle.stage = "tiled", model.dtype = "bf16", model.math = "dots", model.blob = [], model.blob_bytes = 0 : i64, model.target = #model.target<"cuda", chip = "sm_80", lanes = 32, registers = 255>} {
+  func.func @run(%q: !model.tensor<[B, T, 8], f32>) {
+    // expected-error @below {{has tiles of 64 rows and 16 keys in panels of 16, but threads share 64 rows and 32 to 64 keys in panels of 16}}
+    %a = attn.sdpa %q, %q, %q heads 2 kv_heads 2 scale 1.0 {attn.schedule = #attn.schedule<rows = 64, keys = 16, panel = 16, packed = 1, tiled = true>} : (!model.tensor<[B, T, 8], f32>, !model.tensor<[B, T, 8], f32>, !model.tensor<[B, T, 8], f32>) -> !model.tensor<[B, T, 8], f32>
+    return
+  }
+}
+
+// -----
+
+module attributes {heddle.stage = "tiled", model.dtype = "bf16", model.math = "wide", model.blob = [], model.blob_bytes = 0 : i64, model.target = #model.target<"cuda", chip = "sm_80", lanes = 32, registers = 255>} {
+  func.func @run(%q: !model.tensor<[B, T, 8], f32>) {
+    // expected-error @below {{has a program of tiles, which takes f32 and dots of heads up to 128 wide, whole masks and short biases only}}
     %a = attn.sdpa %q, %q, %q heads 2 kv_heads 2 scale 1.0 {attn.schedule = #attn.schedule<rows = 64, keys = 64, panel = 16, packed = 1, tiled = true>} : (!model.tensor<[B, T, 8], f32>, !model.tensor<[B, T, 8], f32>, !model.tensor<[B, T, 8], f32>) -> !model.tensor<[B, T, 8], f32>
     return
   }

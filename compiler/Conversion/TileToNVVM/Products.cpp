@@ -1,9 +1,9 @@
 //===- Products.cpp - left * right on what threads hold -------------------===//
 //
 // f32: each thread multiplies what it has of a column by what it has of a row; every element is one chain of fused
-// products, k ascending. Pairs of bf16: units of 16 x 8 with 16 products each; a unit's left side comes by ldmatrix,
-// its right side lies in the blob as its registers want it, or in groups and comes by ldmatrix too. Groups of warps
-// (wgmma) are another file, Groups.cpp.
+// products, k ascending, however its fragment is spread. Pairs of bf16: units of 16 x 8 with 16 products each; a unit's
+// left side comes by ldmatrix, its right side lies in the blob as its registers want it, or in groups and comes by
+// ldmatrix too. Groups of warps (wgmma) are another file, Groups.cpp.
 //
 //===----------------------------------------------------------------------===//
 
@@ -20,18 +20,27 @@ Values TileCode::multiply(const Piece &left, const Piece &right, FragType type, 
   switch (type.getSpread()) {
   case Spread::block: return multiplySquares(left, right, type, std::move(sums), depth);
   case Spread::cyclic: return multiplyChains(left, right, type, std::move(sums), depth);
-  case Spread::mma: return multiplyPairs(left, right, type, std::move(sums), depth);
+  case Spread::mma:
+    if (left.type.getWord().isF32())
+      return multiplyReals(left, right, type, std::move(sums), depth);
+    return multiplyPairs(left, right, type, std::move(sums), depth);
   case Spread::wgmma: return multiplyGroups(left, right, type, std::move(sums), depth);
   case Spread::rows: break; // no sum of products (mma_c2)
   }
   llvm_unreachable("all spreads are there");
 }
 
-/// Four f32 that are neighbours in shared memory.
-static void loadFour(TileCode &c, Value address, Values &to) {
-  auto four = VectorType::get({4}, c.f32());
-  Value all = LLVM::LoadOp::create(c.b, four, address, /*alignment=*/16);
-  for (int64_t i = 0; i < 4; ++i) {
+Values TileCode::multiply(const Values &left, int64_t depth, const Piece &right, FragType type, Values sums) {
+  if (right.type.getWord().isF32())
+    return multiplyHeldReals(left, depth, right, type, std::move(sums));
+  return multiplyHeldPairs(left, depth, right, type, std::move(sums));
+}
+
+/// f32 that are neighbours in shared memory.
+static void loadNeighbours(TileCode &c, Value address, int64_t count, Values &to) {
+  auto type = VectorType::get({count}, c.f32());
+  Value all = LLVM::LoadOp::create(c.b, type, address, /*alignment=*/4 * count);
+  for (int64_t i = 0; i < count; ++i) {
     Value one = vector::ExtractOp::create(c.b, all, ArrayRef<int64_t>{i});
     to.push_back(one);
   }
@@ -47,9 +56,9 @@ Values TileCode::multiplySquares(const Piece &left, const Piece &right, FragType
       Values x, w;
       Value at = add(first, k);
       for (int64_t i = 0; i < rows; i += 4)
-        loadFour(*this, wordAt(left, rowOf(type, constant(i)), at), x);
+        loadNeighbours(*this, wordAt(left, rowOf(type, constant(i)), at), 4, x);
       for (int64_t j = 0; j < columns; j += 4)
-        loadFour(*this, wordAt(right, at, columnOf(type, j)), w);
+        loadNeighbours(*this, wordAt(right, at, columnOf(type, j)), 4, w);
       for (int64_t i = 0; i < rows; ++i)
         for (int64_t j = 0; j < columns; ++j)
           now[i * columns + j] = fma(x[i], w[j], now[i * columns + j]);
@@ -71,9 +80,9 @@ Values TileCode::multiplyChains(const Piece &left, const Piece &right, FragType 
       Value at = add(first, k);
       SmallVector<Values> x(rows), w(columns);
       for (int64_t i = 0; i < rows; ++i)
-        loadFour(*this, wordAt(left, rowOf(type, constant(i)), at), x[i]);
+        loadNeighbours(*this, wordAt(left, rowOf(type, constant(i)), at), 4, x[i]);
       for (int64_t j = 0; j < columns; ++j)
-        loadFour(*this, wordAt(right, at, columnOf(type, j)), w[j]);
+        loadNeighbours(*this, wordAt(right, at, columnOf(type, j)), 4, w[j]);
       for (int64_t n = 0; n < std::min<int64_t>(4, count - k); ++n)
         for (int64_t i = 0; i < rows; ++i)
           for (int64_t j = 0; j < columns; ++j)
@@ -84,6 +93,55 @@ Values TileCode::multiplyChains(const Piece &left, const Piece &right, FragType 
   sums = loop(constant(0), constant(whole), kTogether, sums,
               [&](Value first, ValueRange now) { return together(first, kTogether, Values(now.begin(), now.end())); });
   return together(constant(whole), depth - whole, sums);
+}
+
+void TileCode::multiplyColumn(const Values &x, const Piece &right, Value at, FragType type, Values &sums) {
+  int64_t columns = type.heldColumns();
+  Values w;
+  for (int64_t j = 0; j < columns; j += 2)
+    loadNeighbours(*this, wordAt(right, at, columnOf(type, j)), 2, w);
+  for (size_t i = 0; i < x.size(); ++i)
+    for (int64_t j = 0; j < columns; ++j)
+      sums[i * columns + j] = fma(x[i], w[j], sums[i * columns + j]);
+}
+
+/// Elements are spread as a unit of pairs has them. The left side lies in groups of four along k, which are fetched at
+/// once; the four threads of a row read other columns, and all rows the same ones.
+Values TileCode::multiplyReals(const Piece &left, const Piece &right, FragType type, Values sums, int64_t depth) {
+  constexpr int64_t kTogether = 4;
+  int64_t rows = type.heldRows(), whole = depth / kTogether * kTogether;
+  auto together = [&](Value first, int64_t count, Values now) {
+    SmallVector<Values> x(rows);
+    for (int64_t i = 0; count && i < rows; ++i)
+      loadNeighbours(*this, wordAt(left, rowOf(type, constant(i)), first), 4, x[i]);
+    for (int64_t k = 0; k < count; ++k) {
+      Values column;
+      for (const Values &row : x)
+        column.push_back(row[k]);
+      multiplyColumn(column, right, add(first, k), type, now);
+    }
+    return now;
+  };
+  sums = loop(constant(0), constant(whole), kTogether, sums,
+              [&](Value first, ValueRange now) { return together(first, kTogether, Values(now.begin(), now.end())); });
+  return together(constant(whole), depth - whole, sums);
+}
+
+/// Column k of a fragment is held by one of the four threads of a row, which gives it to the others.
+Values TileCode::multiplyHeldReals(const Values &left, int64_t depth, const Piece &right, FragType type, Values sums) {
+  int64_t rows = type.heldRows(), held = depth / 4;
+  Type i32 = b.getI32Type();
+  Value lane = rem(thread, constant(kWarp)), first = sub(lane, rem(lane, constant(4)));
+  for (int64_t k = 0; k < depth; ++k) {
+    Value from = arith::IndexCastOp::create(b, i32, add(first, k % 8 / 2));
+    Values column;
+    for (int64_t i = 0; i < rows; ++i) {
+      Value all = integer(i32, -1), clamp = integer(i32, kWarp - 1), mine = left[i * held + k / 8 * 2 + k % 2];
+      column.push_back(NVVM::ShflOp::create(b, f32(), all, mine, from, clamp, NVVM::ShflKind::idx, UnitAttr()));
+    }
+    multiplyColumn(column, right, constant(k), type, sums);
+  }
+  return sums;
 }
 
 static Value wordOf(TileCode &c, Value aggregate, int64_t i) {
@@ -176,7 +234,7 @@ static Value upperHalves(TileCode &c, Value even, Value odd) {
 
 /// Two pieces of 16 x 8 of a fragment are, as they lie in registers, the left side of a unit. The right side lies row
 /// by row and comes turned: matrices are first and second half of k, of 8 columns and of the 8 behind.
-Values TileCode::multiply(const Values &left, int64_t depth, const Piece &right, FragType type, Values sums) {
+Values TileCode::multiplyHeldPairs(const Values &left, int64_t depth, const Piece &right, FragType type, Values sums) {
   int64_t rows = type.heldRows(), columns = type.heldColumns(), held = depth / 4;
   Value lane = rem(thread, constant(kWarp)), line = rem(lane, constant(16)), chunk = mul(div(lane, constant(16)), 4);
   for (int64_t k = 0; k < depth; k += 16) {

@@ -74,6 +74,7 @@ private:
   Value address(Value shared);
   Values multiplySquares(const Piece &left, const Piece &right, FragType type, Values sums, int64_t depth);
   Values multiplyChains(const Piece &left, const Piece &right, FragType type, Values sums, int64_t depth);
+  Values multiplyReals(const Piece &left, const Piece &right, FragType type, Values sums, int64_t depth);
   Values multiplyPairs(const Piece &left, const Piece &right, FragType type, Values sums, int64_t depth);
   Values multiplyGroups(const Piece &left, const Piece &right, FragType type, Values sums, int64_t depth);
   /// Four matrices of 8 x 8 halves whose rows begin where each lane says, as words.
@@ -81,6 +82,10 @@ private:
   /// One unit on the rows and columns of `sums` that belong to row pair `i` and column pair `j`.
   void multiplyUnit(llvm::ArrayRef<Value> left, llvm::ArrayRef<Value> right, FragType type, int64_t i, int64_t j,
                     Values &sums);
+  Values multiplyHeldReals(const Values &left, int64_t depth, const Piece &right, FragType type, Values sums);
+  Values multiplyHeldPairs(const Values &left, int64_t depth, const Piece &right, FragType type, Values sums);
+  /// sums + x y for what this thread has of a column of the left side and of row `at` of the right side.
+  void multiplyColumn(const Values &x, const Piece &right, Value at, FragType type, Values &sums);
   void copyParts(const Window &window, const Piece &piece, int64_t words);
 };
 

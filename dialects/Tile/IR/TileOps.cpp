@@ -151,13 +151,14 @@ LogicalResult PutOp::verifyRegions() {
 static LogicalResult verifyHeld(MmaOp op, FragType left) {
   SharedType right = op.getRight().getType();
   FragType sum = op.getSum().getType();
-  if (left.getRows() != sum.getRows() || 2 * right.getColumns() != sum.getColumns() ||
+  bool pairs = !right.getWord().isF32();
+  if (left.getRows() != sum.getRows() || (pairs ? 2 : 1) * right.getColumns() != sum.getColumns() ||
       left.getColumns() != right.getRows()) // mma_c1
     return op.emitOpError("multiplies ") << left.getRows() << "x" << left.getColumns() << " by " << right.getRows()
-                                         << "x" << right.getColumns() << " pairs into " << sum.getRows() << "x"
-                                         << sum.getColumns();
-  if (right.getImage() != Image::chunks) // mma_c2
-    return op.emitOpError("of a fragment reads 'chunks', not '") << stringifyImage(right.getImage()) << "'";
+                                         << "x" << right.getColumns() << (pairs ? " pairs" : "") << " into "
+                                         << sum.getRows() << "x" << sum.getColumns();
+  if (right.getImage() != (pairs ? Image::chunks : Image::plain)) // mma_c2
+    return op.emitOpError("of a fragment reads 'chunks' or 'plain', not '") << stringifyImage(right.getImage()) << "'";
   if (left.getSpread() != Spread::mma || sum.getSpread() != Spread::mma || left.getDown() != sum.getDown() ||
       left.getAcross() != 1 || sum.getAcross() != 1) // mma_c4
     return op.emitOpError("has a fragment on the left that is not spread as the sum is, over D x 1 groups of 'mma'");
@@ -181,9 +182,10 @@ LogicalResult MmaOp::verify() {
   switch (sum.getSpread()) { // mma_c2
   case Spread::block: reads = x == Image::turned && w == Image::plain ? "" : "'turned' and 'plain'"; break;
   case Spread::mma:
-    reads = pairs && (x == Image::chunks || x == Image::left) && (w == Image::woven || w == Image::right)
+    reads = (pairs && (x == Image::chunks || x == Image::left) && (w == Image::woven || w == Image::right)) ||
+                    (reals && x == Image::left && w == Image::plain)
                 ? ""
-                : "'chunks' or 'left' and 'woven' or 'right' of pairs";
+                : "'chunks' or 'left' and 'woven' or 'right' of pairs, or 'left' and 'plain' of f32";
     break;
   case Spread::wgmma: reads = pairs && groups ? "" : "'left' and 'right' of pairs"; break;
   case Spread::cyclic: reads = reals && groups ? "" : "'left' and 'right' of f32"; break;

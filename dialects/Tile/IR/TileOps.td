@@ -184,13 +184,14 @@ def Tile_MmaOp : Tile_Op<"mma", [AllTypesMatch<["sum", "result"]>]> {
   let summary = "sum + left·right";
   let description = [{
     `block`, `cyclic`: every element is one chain of fused products, k ascending, so it has the bits of any other such chain.
-    `mma`: 8 words (16 products) at a time, ascending; how a unit adds these 16 is its own business, but the same wherever the
+    `mma` of f32 (`left` and `plain`, or a fragment and `plain`): such chains too, by the threads that hold the elements.
+    `mma` of pairs: 8 words (16 products) at a time, ascending; how a unit adds these 16 is its own business, but the same wherever the
     element stands in a tile. `wgmma`: the same, by units that read shared memory by themselves while threads go on.
-    A fragment on the left is multiplied as pairs of bf16, which are the upper halves of its
+    A fragment on the left of pairs is multiplied as pairs of bf16, which are the upper halves of its
     numbers: who wants them rounded rounds them before. Its columns are rows of the right side, whose words are pairs of neighbours in a row.
     - (C1) left is rows x k, right is k x columns (of pairs of columns, behind a fragment).
-    - (C2) `block` takes `turned` and `plain`, `mma` takes `chunks` or `left` and `woven` or `right`, or a fragment and `chunks`, `wgmma` takes `left` and `right`,
-      `cyclic` these two of f32.
+    - (C2) `block` takes `turned` and `plain`, `mma` takes `chunks` or `left` and `woven` or `right`, or a fragment and `chunks`, or `left` or a fragment
+      and `plain`, `wgmma` takes `left` and `right`, `cyclic` these two of f32.
     - (C3) into `wgmma` it stands in a `bulk` stream, whose copies such units see.
     - (C4) a fragment on the left is spread as the sum is, and A is 1: a group has whole rows.
   }];

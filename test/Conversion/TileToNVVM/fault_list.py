@@ -36,6 +36,9 @@ FAULTS = [
     ("rows of chains are one", TILES + "Fragments.cpp", "return add(mul(i, type.getDown()), mine);", "return mul(i, type.getDown());"),
     ("words of a panel go into groups four at a time", TILES + "Pieces.cpp", "== Image::turned || piece.type.getImage() == Image::right;", "== Image::turned;"),
     ("the right side of every other unit is that of the one before", TILES + "Products.cpp", "w.push_back({odd[half], odd[half + 1]});", "w.push_back({odd[0], odd[1]});"),
+    ("f32: weights of two keys are those of the first", TILES + "Products.cpp", "left[i * held + k / 8 * 2 + k % 2];", "left[i * held + k / 8 * 2];", "tile_attention.py"),
+    ("f32: weights come from the lane before", TILES + "Products.cpp", "add(first, k % 8 / 2)", "add(first, k % 4)", "tile_attention.py"),
+    ("f32: a component of queries stands for its neighbours", TILES + "Products.cpp", "column.push_back(row[k]);", "column.push_back(row[k / 2 * 2]);", "tile_attention.py"),
     # elements
     ("a column beyond the end is stored", TILES + "Bodies.cpp", "c.when(c.less(first, all), [&] {", "c.when(c.less(first, c.add(all, 1)), [&] {"),
     ("rows of a thread take their turn twice", TILES + "Bodies.cpp", "    Values next(held.begin() + columns, held.end());\n    next.append(held.begin(), held.begin() + columns);\n", "    Values next(held.begin(), held.end());\n"),
@@ -77,6 +80,8 @@ FAULTS = [
     ("a row that is packed belongs to the head before", GPU + "TileAttention.cpp", "Value headOf(Value p) { return l.add(head, l.rem(inside(p), l.constant(plan.packed))); }", "Value headOf(Value p) { return l.add(head, l.div({inside(p), rows})); }", "tile_attention.py"),
     ("hidden values are never left out", GPU + "TileAttention.cpp", "l.when(l.less(l.constant(All), pass), [&] { leaveOut(v); });\n", "", "tile_attention.py"),
     ("infinities of either sign are one", GPU + "TileAttention.cpp", "l.select(infinite, mine, number)", "number", "tile_attention.py"),
+    ("f32: a NaN is an infinity", GPU + "TileAttention.cpp", "exponent = 0x7f800000, fraction = 0x7fffff,", "exponent = 0x7f800000, fraction = 0,", "tile_attention.py"),
+    ("f32: weights are rounded", GPU + "TileAttention.cpp", "if (!pairs) return weight;", "", "tile_attention.py"),
     ("both infinities make the last one", GPU + "TileAttention.cpp", "l.select(sees, l.addf(old, sought), old)", "l.select(sees, sought, old)", "tile_attention.py"),
     ("a sink is left out of the sum", GPU + "TileAttention.cpp", "return shrinkage(l, sinkOf(at[0]), at[2]);", "return l.real(0.0);", "tile_attention.py"),
     ("parts of keys stand at key 0", GPU + "TileAttention.cpp", "Value begin = l.add(anchor, l.mul(part, kPartKeys));", "Value begin = l.mul(part, kPartKeys);", "tile_attention.py"),

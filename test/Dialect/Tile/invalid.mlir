@@ -306,7 +306,7 @@ func.func @mma_c1(%a: !tile.shared<64x16xf32, turned>, %b: !tile.shared<16x32xf3
 // -----
 
 func.func @mma_c2(%a: !tile.shared<64x16xf32, turned>, %b: !tile.shared<16x64xf32, plain>, %sum: !tile.frag<64x64, mma 2x4>) {
-  // expected-error @below {{into 'mma' reads 'chunks' or 'left' and 'woven' or 'right' of pairs}}
+  // expected-error @below {{into 'mma' reads 'chunks' or 'left' and 'woven' or 'right' of pairs, or 'left' and 'plain' of f32}}
   %next = tile.mma %a, %b, %sum : !tile.shared<64x16xf32, turned>, !tile.shared<16x64xf32, plain> -> !tile.frag<64x64, mma 2x4>
   return
 }
@@ -322,7 +322,7 @@ func.func @mma_c2_groups(%a: !tile.shared<64x16xi32, left>, %b: !tile.shared<16x
 // -----
 
 func.func @mma_c2_reals(%a: !tile.shared<64x16xf32, left>, %b: !tile.shared<16x64xf32, right>, %sum: !tile.frag<64x64, mma 1x1>) {
-  // expected-error @below {{into 'mma' reads 'chunks' or 'left' and 'woven' or 'right' of pairs}}
+  // expected-error @below {{into 'mma' reads 'chunks' or 'left' and 'woven' or 'right' of pairs, or 'left' and 'plain' of f32}}
   %next = tile.mma %a, %b, %sum : !tile.shared<64x16xf32, left>, !tile.shared<16x64xf32, right> -> !tile.frag<64x64, mma 1x1>
   return
 }
@@ -464,8 +464,26 @@ func.func @mma_c1_held(%p: !p, %v: !tile.shared<64x16xi32, chunks>, %sum: !p) {
 
 !p = !tile.frag<64x64, mma 4x1>
 func.func @mma_c2_held(%p: !p, %v: !tile.shared<64x32xi32, woven>, %sum: !p) {
-  // expected-error @below {{of a fragment reads 'chunks', not 'woven'}}
+  // expected-error @below {{of a fragment reads 'chunks' or 'plain', not 'woven'}}
   %next = tile.mma %p, %v, %sum : !p, !tile.shared<64x32xi32, woven> -> !p
+  return
+}
+
+// -----
+
+!p = !tile.frag<64x64, mma 4x1>
+func.func @mma_c1_held_reals(%p: !p, %v: !tile.shared<64x32xf32, plain>, %sum: !p) {
+  // expected-error @below {{multiplies 64x64 by 64x32 into 64x64}}
+  %next = tile.mma %p, %v, %sum : !p, !tile.shared<64x32xf32, plain> -> !p
+  return
+}
+
+// -----
+
+!p = !tile.frag<64x64, mma 4x1>
+func.func @mma_c2_held_reals(%p: !p, %v: !tile.shared<64x64xf32, right>, %sum: !p) {
+  // expected-error @below {{of a fragment reads 'chunks' or 'plain', not 'right'}}
+  %next = tile.mma %p, %v, %sum : !p, !tile.shared<64x64xf32, right> -> !p
   return
 }
 

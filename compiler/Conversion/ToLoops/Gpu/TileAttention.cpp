@@ -3,12 +3,14 @@
 // A tile is 64 packed rows of one key head (16 where there are no more), 16 of them a warp. It takes the keys part by
 // part (KeyParts.h); where rows are few each part is another tile's. In a part it walks the runs of keys that the mask
 // leaves, a block of keys a round, while the next block arrives (dialects/Tile):
-//   1. scores: rounded queries times stored keys, in units of 16 products; scale, softcap, bias
+//   1. scores: queries times stored keys; scale, softcap, bias
 //   2. in a block that some row does not see all of, the mask is asked about each element
-//   3. online softmax: the row's maximum, weights rounded to bf16, their sum
-//   4. weights times values, in units of 16 products
-// Parts stand at the first key that the batch element sees, and a block that a row sees nothing of adds 0 to it. So a
-// row's bits are its own, whatever rows stand beside it, in whatever tile.
+//   3. online softmax: the row's maximum, weights, their sum
+//   4. weights times values
+// In f32 a product is a chain of fused products, components or keys ascending; dots of bf16 are units of 16 products,
+// and queries and weights are rounded before. Parts stand at the first key that the batch element sees, and a block
+// that a row sees nothing of adds 0 to it. So a row's bits are its own, whatever rows stand beside it, in whatever
+// tile.
 //
 // A weight of 0 times a value that is no number is no number. So if some output of a part is not finite, the part is
 // done again: with the other values left out, then once for the rows that see +inf, and once for those that see -inf (a
@@ -55,6 +57,7 @@ private:
   attn::SdpaOp op;
   Value key, value; ///< element 0 of keys and values
   const KeyParts *parts;
+  bool pairs;            ///< words of pieces are pairs of bf16, not f32
   Value rows, all, keys; ///< rows; packed rows; keys
   FragType scoreType, outType, rowType;
   SharedType queryPiece, keyPiece, valuePiece;
@@ -113,17 +116,18 @@ static int64_t up(int64_t n, int64_t unit) { return (n + unit - 1) / unit * unit
 
 AttentionTile::AttentionTile(Lowering &l, const AttentionPlan &plan, Value key, Value value, int64_t tileRows,
                              const KeyParts *parts)
-    : l(l), plan(plan), op(plan.op), key(key), value(value), parts(parts), rows(l.size(plan.rows)),
-      all(l.mul(rows, plan.packed)), keys(l.size(plan.keys)) {
+    : l(l), plan(plan), op(plan.op), key(key), value(value), parts(parts), pairs(plan.arithmetic.dots),
+      rows(l.size(plan.rows)), all(l.mul(rows, plan.packed)), keys(l.size(plan.keys)) {
   MLIRContext *context = op.getContext();
-  Type word = l.b.getI32Type();
-  int64_t groups = tileRows / 16, block = plan.keyTile, depth = up(plan.keyWords(), 16), wide = up(plan.valueWidth, 32);
+  Type word = pairs ? Type(l.b.getI32Type()) : l.f32();
+  int64_t groups = tileRows / 16, block = plan.keyTile, depth = up(plan.keyWords(), pairs ? 16 : 8),
+          wide = up(plan.valueWidth, pairs ? 32 : 8);
   scoreType = FragType::get(context, tileRows, block, Spread::mma, groups, 1);
   outType = FragType::get(context, tileRows, wide, Spread::mma, groups, 1);
   rowType = scoreType.ofRows();
-  queryPiece = SharedType::get(context, tileRows, depth, word, Image::chunks);
-  keyPiece = SharedType::get(context, depth, block, word, Image::woven);
-  valuePiece = SharedType::get(context, block, wide / 2, word, Image::chunks);
+  queryPiece = SharedType::get(context, tileRows, depth, word, pairs ? Image::chunks : Image::left);
+  keyPiece = SharedType::get(context, depth, block, word, pairs ? Image::woven : Image::plain);
+  valuePiece = SharedType::get(context, block, pairs ? wide / 2 : wide, word, pairs ? Image::chunks : Image::plain);
 }
 
 //===-- writing bodies --------------------------------------------------------------------===//
@@ -240,19 +244,21 @@ void AttentionTile::onePart(mask::Emitter &e, Value anchor) {
   scf::YieldOp::create(l.b, ValueRange{l.add(pass, 1), end});
 }
 
-/// Rounded queries in pairs; rows behind the end stand for the last one, components behind the end are 0.
+/// Queries, or rounded ones in pairs; rows behind the end stand for the last one, components behind the end are 0.
 void AttentionTile::putQueries() {
   queries = tile::PieceOp::create(l.b, queryPiece);
   auto put = tile::PutOp::create(l.b, queries);
-  Type index = l.b.getIndexType(), word = l.b.getI32Type();
+  Type index = l.b.getIndexType();
   Value from = l.pointer(op.getQuery());
-  body(put.getBody(), {index, index, word}, [&](ValueRange at) -> Value {
+  body(put.getBody(), {index, index, queryPiece.getWord()}, [&](ValueRange at) -> Value {
     Value row = l.mul(placeOf(l.add(first, at[0])), plan.width), even = l.mul(at[1], 2);
     auto component = [&](Value d) {
       Value there = l.less(d, l.constant(plan.width));
       Value x = l.loadF32(from, l.add(row, l.select(there, d, l.constant(0))));
       return l.select(there, x, l.real(0.0));
     };
+    if (!pairs)
+      return component(at[1]);
     Value low = component(even), high = component(l.add(even, 1));
     return bf16Pair(l, low, high);
   });
@@ -325,6 +331,8 @@ void AttentionTile::useBlock(mask::Emitter &e, Value at, Value k, Value v, Value
   Value shrunk = map(rowType, {before, now}, [&](ValueRange x) { return Functions(l).exp(l.subf(x[2], x[3])); });
   Value p = map(scoreType, {s, now}, [&](ValueRange x) -> Value {
     Value weight = Functions(l).exp(l.subf(x[2], x[3]));
+    if (!pairs)
+      return weight;
     return arith::BitcastOp::create(l.b, l.f32(), bf16Word(l, weight));
   });
   Value added = tile::FoldOp::create(l.b, rowType, tile::Join::sum, p);
@@ -355,27 +363,34 @@ void AttentionTile::hide(mask::Emitter &e, Value at, Value begin, Value end) {
   set(scores, keep);
 }
 
-/// What a pass makes of the values of a block: those that are numbers, or 1 for each that is what it looks for.
+/// What a pass makes of the values of a block: those that are numbers, or 1 for each that is what it looks for. A bf16
+/// has the upper bits of an f32.
 void AttentionTile::leaveOut(Value v) {
   auto put = tile::PutOp::create(l.b, v);
   Type index = l.b.getIndexType(), word = l.b.getI32Type();
+  int64_t exponent = 0x7f80, fraction = 0x7f, sign = 0x8000, unit = 0x3f80;
+  if (!pairs)
+    exponent = 0x7f800000, fraction = 0x7fffff, sign = INT32_MIN, unit = 0x3f800000;
   auto is = [&](Value x, int64_t mask, int64_t what) -> Value {
     return arith::CmpIOp::create(l.b, arith::CmpIPredicate::eq,
                                  Value(arith::AndIOp::create(l.b, x, l.integer(word, mask))), l.integer(word, what));
   };
-  body(put.getBody(), {index, index, word}, [&](ValueRange at) -> Value {
-    Value none = l.integer(word, 0), one = l.integer(word, 0x3f80), finite = l.equal(pass, l.constant(Finite));
-    Value sign =
-        l.select(l.equal(pass, l.constant(Plus)), none, l.integer(word, 0x8000)); // of what this pass looks for
-    auto half = [&](Value h) {
-      Value number = is(h, 0x7f80, 0x7f80), infinite = is(h, 0x7f, 0);
+  body(put.getBody(), {index, index, valuePiece.getWord()}, [&](ValueRange at) -> Value {
+    Value none = l.integer(word, 0), one = l.integer(word, unit), finite = l.equal(pass, l.constant(Finite));
+    Value wanted = l.select(l.equal(pass, l.constant(Plus)), none, l.integer(word, sign));
+    auto left = [&](Value h) {
+      Value number = is(h, exponent, exponent), infinite = is(h, fraction, 0);
       Value mine = arith::CmpIOp::create(l.b, arith::CmpIPredicate::eq,
-                                         Value(arith::AndIOp::create(l.b, h, l.integer(word, 0x8000))), sign);
+                                         Value(arith::AndIOp::create(l.b, h, l.integer(word, sign))), wanted);
       Value sought = l.select(l.select(infinite, mine, number), one, none);
       return l.select({number, l.select(finite, none, sought), l.select(finite, h, none)});
     };
-    Value low = half(arith::AndIOp::create(l.b, at[2], l.integer(word, 0xffff))),
-          high = half(arith::ShRUIOp::create(l.b, at[2], l.integer(word, 16)));
+    if (!pairs) {
+      Value bits = arith::BitcastOp::create(l.b, word, at[2]);
+      return arith::BitcastOp::create(l.b, l.f32(), left(bits));
+    }
+    Value low = left(arith::AndIOp::create(l.b, at[2], l.integer(word, 0xffff))),
+          high = left(arith::ShRUIOp::create(l.b, at[2], l.integer(word, 16)));
     return arith::OrIOp::create(l.b, low, Value(arith::ShLIOp::create(l.b, high, l.integer(word, 16))));
   });
 }
@@ -488,7 +503,7 @@ void heddle::loops::emitTileAttention(Lowering &l, const AttentionPlan &plan, Va
   Size unpacked = 0, packed = 0; // bytes of keys and values that come as rows of a tensor
   auto pack = [&](bool keys, Value operand, Value rows) {
     unpacked = unpacked + bytesWhereItLies(operand);
-    packed = packed + bytesWhereItLies(operand).floorDiv(Size(2));
+    packed = packed + bytesWhereItLies(operand).floorDiv(Size(plan.arithmetic.halves() ? 2 : 1));
     return packOperand(l, plan, keys, rows);
   };
   bool rowsOfKeys = plan.keySource == Source::Rows, rowsOfValues = plan.valueSource == Source::Rows;
@@ -507,7 +522,7 @@ void heddle::loops::emitTileAttention(Lowering &l, const AttentionPlan &plan, Va
   // Few rows and many are each all of it, or nothing.
   auto whole = [&](Size left) {
     Cost cost = costOf(op);
-    cost.dots = true;
+    cost.dots = plan.arithmetic.dots;
     cost.read = cost.read - unpacked + packed;
     cost.written = left.is(0) ? cost.written : left;
     return cost;

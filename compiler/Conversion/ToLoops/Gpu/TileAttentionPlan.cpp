@@ -1,7 +1,7 @@
 //===- TileAttentionPlan.cpp - which attentions go through tiles ----------===//
 //
-// Those whose products are dots of bf16, whose rows fit registers and shared memory, and whose scores need no more than
-// a few instructions each; all others have the general program (WarpAttention.cpp).
+// Those in f32 or in dots of bf16 whose rows fit registers and shared memory, and whose scores need no more than a few
+// instructions each; all others have the general program (WarpAttention.cpp).
 //
 //===----------------------------------------------------------------------===//
 
@@ -30,8 +30,14 @@ static int64_t widest(attn::SdpaOp op) {
   int64_t keys = widthOf(op.getKey(), op.getKvHeads()), values = widthOf(op.getValue(), op.getKvHeads());
   return keys && values ? std::max(keys, values) : kMostWidth + 1;
 }
-/// Keys of a block: two blocks of keys and of values, and the queries, are 48 KiB at most.
-static int64_t keysOf(attn::SdpaOp op) { return widest(op) <= 64 ? 64 : 32; }
+/// Keys of a block: two blocks of keys and of values, and the queries, are 48 KiB at most in bf16 and 65 KiB in f32.
+static int64_t keysOf(attn::SdpaOp op) {
+  int64_t words = model::arithmeticOf(op).halves() ? (widest(op) + 1) / 2 : widest(op);
+  return words <= 32 ? 64 : words <= 64 ? 32 : 16;
+}
+
+/// The fewest: what the image of their piece in shared memory takes.
+static int64_t leastKeysOf(attn::SdpaOp op) { return model::arithmeticOf(op).dots ? 32 : kPanel; }
 
 /// Whether a bias is a few instructions a score; a relative_dot is a product.
 static bool isShort(Value bias) {
@@ -43,7 +49,8 @@ static bool isShort(Value bias) {
 
 attn::ScheduleAttr heddle::loops::tiledSchedule(attn::SdpaOp op) {
   attn::ScheduleAttr usual = usualTiles(op);
-  bool fits = model::arithmeticOf(op).dots && widest(op) <= kMostWidth && usual.getClasses() == 1 &&
+  model::Arithmetic arithmetic = model::arithmeticOf(op);
+  bool fits = (arithmetic.dots || !arithmetic.halves()) && widest(op) <= kMostWidth && usual.getClasses() == 1 &&
               op.getMaskedRows() != attn::MaskedRows::mean && !(op.getMask() && mask::isCounted(op.getMask())) &&
               !(op.getBias() && !isShort(op.getBias()));
   if (!fits)
@@ -55,12 +62,13 @@ attn::ScheduleAttr heddle::loops::tiledSchedule(attn::SdpaOp op) {
 std::string heddle::loops::refuseTiled(attn::SdpaOp op) {
   attn::ScheduleAttr tiles = attn::scheduleOf(op), own = tiledSchedule(op);
   if (!own)
-    return "has a program of tiles, which takes dots of heads up to 128 wide, whole masks and short biases only";
-  if (tiles.getRows() != own.getRows() || tiles.getKeys() < 32 || tiles.getKeys() > own.getKeys() ||
+    return "has a program of tiles, which takes f32 and dots of heads up to 128 wide, whole masks and short biases only";
+  if (tiles.getRows() != own.getRows() || tiles.getKeys() < leastKeysOf(op) || tiles.getKeys() > own.getKeys() ||
       tiles.getPanel() != own.getPanel())
     return "has tiles of " + std::to_string(tiles.getRows()) + " rows and " + std::to_string(tiles.getKeys()) +
-           " keys in panels of " + std::to_string(tiles.getPanel()) + ", but threads share 64 rows and 32 to " +
-           std::to_string(own.getKeys()) + " keys in panels of " + std::to_string(kPanel);
+           " keys in panels of " + std::to_string(tiles.getPanel()) + ", but threads share 64 rows and " +
+           std::to_string(leastKeysOf(op)) + " to " + std::to_string(own.getKeys()) + " keys in panels of " +
+           std::to_string(kPanel);
   if ((tiles.getPacked() != 1 && tiles.getPacked() != own.getPacked()) || tiles.getClasses() != 1 || tiles.getPaired())
     return "has tiles that threads share with " + std::to_string(tiles.getPacked()) + " query heads together, of " +
            std::to_string(tiles.getClasses()) + " classes; they have 1 or " + std::to_string(own.getPacked()) +
