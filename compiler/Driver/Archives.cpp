@@ -22,8 +22,7 @@ static std::string runtimeOf(const CompileOptions &options, const cpu::Architect
   return std::string(path);
 }
 
-/// The text of the card, with the zero byte at its end; "" if there is none.
-static StringRef cardOf(const llvm::Module &code) {
+StringRef heddle::cardOf(const llvm::Module &code) {
   const llvm::GlobalVariable *global = code.getNamedGlobal("heddle_card");
   auto *text =
       global && global->hasInitializer() ? dyn_cast<llvm::ConstantDataArray>(global->getInitializer()) : nullptr;
