@@ -8,6 +8,7 @@
 #include "runtime/Answers.h"
 #include "runtime/Commands.h"
 #include "runtime/Media/Media.h"
+#include "runtime/Turn.h"
 
 #include <algorithm>
 #include <cstdio>
@@ -89,7 +90,7 @@ static Status maskOf(Model &model, const Entry &run, std::string &mask) {
 namespace {
 /// What a model can do, as far as the help depends on it.
 struct Abilities {
-  bool generates, media, tokenizes, text, spans, classifies, source;
+  bool generates, media, tokenizes, text, spans, classifies, source, turns;
   TextBeside beside;
   std::string mask; ///< the token for a missing word, if it guesses those
 };
@@ -101,6 +102,7 @@ static Status abilitiesOf(Model &model, Abilities &can) {
   can.generates = card.roles.present;
   can.media = takesMedia(card);
   can.source = !card.roles.source.empty();
+  can.turns = asksInTurns(card);
   can.tokenizes = model.image().tokenizerSize != 0;
   can.beside = textBeside(card);
   can.text = can.tokenizes && !can.media && (can.generates || (run && run->input("input_ids")));
@@ -124,6 +126,8 @@ static void printAsking(const Card &card, const Abilities &can, const char *self
       printf("  %s %s \"a picture of\"\n      the same, beginning with these "
              "words\n",
              self, mediaExample(card));
+  } else if (can.generates && can.turns) {
+    printf("  %s \"QUESTION\"\n      answers it, as a turn of a conversation; --raw continues a text\n", self);
   } else if (can.generates && can.text) {
     printf("  %s \"TEXT\"\n      %s, as it is made\n", self, can.source ? "answers a text" : "continues a text");
   } else if (can.spans) {
@@ -148,6 +152,8 @@ static void printAsking(const Card &card, const Abilities &can, const char *self
 static std::string exampleOf(const Card &card, const Abilities &can) {
   if (can.media && (can.generates || can.classifies))
     return mediaExample(card) + std::string(can.beside == TextBeside::Needed ? " \"What is it?\"" : "");
+  if (can.generates && can.turns)
+    return "\"Who are you?\"";
   if (can.generates && can.text)
     return can.source ? "\"A text to answer.\"" : "\"Once upon a time\" -n 40";
   if (can.spans)
@@ -187,6 +193,17 @@ static void printBench(const Abilities &can, const char *self) {
          "      speed, beside what this machine can reach%s\n",
          self, can.generates ? "--prompt-tokens P] [--new-tokens N] [" : "--prompt-tokens P] [",
          can.generates ? "" : "; --input FILE: the tensors that run takes");
+}
+
+static void printChat(const char *self) {
+  printf("  %s chat [--system TEXT]\n      a conversation, a line a question; /help in it lists its commands\n", self);
+}
+
+/// What stands around a question, in a program with a chat template.
+static void printTurnOptions() {
+  printf("  --system TEXT             what the model is told first\n"
+         "  --messages FILE           a conversation as JSON, [{\"role\": \"user\", \"content\": TEXT}, ...]\n"
+         "  --var NAME=JSON           a variable of the chat template; may be given again\n");
 }
 
 static void printServe(const char *self) {
@@ -266,6 +283,15 @@ static Status printTopic(const Card &card, const Abilities &can, const char *sel
            "                            beside what the machine needs for its operations and bytes\n");
     printWhere(card);
     example = can.generates ? "bench --prompt-tokens 128 --new-tokens 32" : "bench --prompt-tokens 128";
+  } else if (topic == "chat" && hasCommand("chat")) {
+    printChat(self);
+    printf("\n");
+    printTurnOptions();
+    printf("  --context N               positions of the conversation: the model's, at most 4096\n"
+           "  -n N, --temp T, --top-k K, --top-p P, --min-p P, --seed S, --greedy, --repetition-penalty X,\n"
+           "  --no-repeat-ngram-size N, --stop TEXT, --ignore-eos, --stats: as without a command\n");
+    printWhere(card);
+    example = "chat --system \"Answer in one sentence.\"";
   } else if (topic == "serve" && hasCommand("serve")) {
     printServe(self);
     printServeOptions();
@@ -301,6 +327,8 @@ Status helpCommand(Model &model, const std::string &program, const std::string &
   printRun(self);
   printInfo(self);
   printBench(can, self);
+  if (hasCommand("chat"))
+    printChat(self);
   if (hasCommand("serve"))
     printServe(self);
   printVerify(self);
@@ -308,6 +336,10 @@ Status helpCommand(Model &model, const std::string &program, const std::string &
   printf("  %s help COMMAND\n      more of one of these; --version says who "
          "made it\n\n",
          self);
+  if (can.turns) {
+    printTurnOptions();
+    printf("  --raw                     continue the text, without the chat template\n");
+  }
   if (can.generates)
     printChoices(card, can.tokenizes);
   if (can.classifies && card.kind != "ctc")

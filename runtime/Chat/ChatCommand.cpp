@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "runtime/Args.h"
-#include "runtime/Chat/Session.h"
+#include "runtime/Chat/ChatLoop.h"
 #include "runtime/GenerateFlags.h"
 
 #include <algorithm>
@@ -36,12 +36,12 @@ Status chatCommand(Model &model, const Words &words) {
   HEDDLE_TRY(readStart(args, start));
   chat::Terminal terminal;
   HEDDLE_TRY(terminal.hold());
-  chat::Session session(model, tokenizer, terminal, context);
-  HEDDLE_TRY(session.readFlags(args));
+  chat::ChatLoop loop(model, tokenizer, terminal, context);
+  HEDDLE_TRY(loop.readFlags(args));
   HEDDLE_TRY(model.start(start));
   terminal.open();
   bool interrupted = false;
-  HEDDLE_TRY(session.run(interrupted));
+  HEDDLE_TRY(loop.run(interrupted));
   HEDDLE_TRY(flushOutput());
   if (interrupted)
     _exit(kInterrupted);

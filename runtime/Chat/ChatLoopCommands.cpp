@@ -1,11 +1,11 @@
-//===- SessionCommands.cpp - What a talk can be told ----------------------===//
+//===- ChatLoopCommands.cpp - What a talk can be told ---------------------===//
 //
 // The words behind a slash. They change the conversation or the flags; what is
 // computed follows at the next answer.
 //
 //===----------------------------------------------------------------------===//
 #include "heddle/nearest.h"
-#include "runtime/Chat/Session.h"
+#include "runtime/Chat/ChatLoop.h"
 
 #include <algorithm>
 #include <cstdio>
@@ -17,24 +17,24 @@ using rt::note;
 using rt::quote;
 using rt::Status;
 
-const std::vector<Session::Command> &Session::commands() {
+const std::vector<ChatLoop::Command> &ChatLoop::commands() {
   static const std::vector<Command> all = {
-      {"help", "", "this list", &Session::help},
-      {"system", "[TEXT]", "what the model is told first; without TEXT nothing", &Session::system},
-      {"clear", "", "begins anew behind the system's turn", &Session::clear},
-      {"retry", "", "asks the last question again", &Session::retry},
-      {"undo", "", "takes the last question and its answer back", &Session::undo},
-      {"save", "FILE", "writes the conversation as JSON", &Session::save},
-      {"load", "FILE", "goes on with a conversation that was saved", &Session::load},
+      {"help", "", "this list", &ChatLoop::help},
+      {"system", "[TEXT]", "what the model is told first; without TEXT nothing", &ChatLoop::system},
+      {"clear", "", "begins anew behind the system's turn", &ChatLoop::clear},
+      {"retry", "", "asks the last question again", &ChatLoop::retry},
+      {"undo", "", "takes the last question and its answer back", &ChatLoop::undo},
+      {"save", "FILE", "writes the conversation as JSON", &ChatLoop::save},
+      {"load", "FILE", "goes on with a conversation that was saved", &ChatLoop::load},
       {"set", "[NAME VALUE]", "a flag for the next answers, as temp 0.7; without NAME says which are set",
-       &Session::set},
-      {"stats", "", "tokens and times so far", &Session::stats},
-      {"exit", "", "leaves; so does Ctrl-D", &Session::leave},
+       &ChatLoop::set},
+      {"stats", "", "tokens and times so far", &ChatLoop::stats},
+      {"exit", "", "leaves; so does Ctrl-D", &ChatLoop::leave},
   };
   return all;
 }
 
-Status Session::obey(const std::string &line) {
+Status ChatLoop::obey(const std::string &line) {
   size_t blank = std::min(line.find(' '), line.size()),
          rest = std::min(line.find_first_not_of(' ', blank), line.size());
   std::string name = line.substr(1, blank - 1), given = line.substr(rest);
@@ -54,7 +54,7 @@ Status Session::obey(const std::string &line) {
       .withHelp("a question that begins with a slash has a space in front of it");
 }
 
-Status Session::help(const std::string &) {
+Status ChatLoop::help(const std::string &) {
   for (const Command &command : commands())
     fprintf(stderr, "/%-20s %s\n", (std::string(command.name) + " " + command.takes).c_str(), command.does);
   fprintf(stderr, "A line that ends in \\ goes on in the next one, and so does all between two lines of \"\"\".\n"
@@ -62,19 +62,19 @@ Status Session::help(const std::string &) {
   return {};
 }
 
-Status Session::system(const std::string &given) {
+Status ChatLoop::system(const std::string &given) {
   dialogue.setSystem(given);
   changed = true;
   return {};
 }
 
-Status Session::clear(const std::string &) {
+Status ChatLoop::clear(const std::string &) {
   dialogue.clear();
   changed = true;
   return {};
 }
 
-Status Session::retry(const std::string &) {
+Status ChatLoop::retry(const std::string &) {
   std::string question;
   if (!dialogue.takeBack(question))
     return badUsage("there is no question to ask again");
@@ -82,7 +82,7 @@ Status Session::retry(const std::string &) {
   return ask(question);
 }
 
-Status Session::undo(const std::string &) {
+Status ChatLoop::undo(const std::string &) {
   std::string question;
   if (!dialogue.takeBack(question))
     return badUsage("there is no question to take back");
@@ -91,9 +91,9 @@ Status Session::undo(const std::string &) {
   return {};
 }
 
-Status Session::save(const std::string &given) { return dialogue.save(given); }
+Status ChatLoop::save(const std::string &given) { return dialogue.save(given); }
 
-Status Session::load(const std::string &given) {
+Status ChatLoop::load(const std::string &given) {
   changed = true;
   return dialogue.load(given);
 }
@@ -106,7 +106,7 @@ static bool excludes(const std::string &set, const std::string &old) {
   return set == old || (set == "--greedy" && draws(old)) || (draws(set) && old == "--greedy");
 }
 
-Status Session::set(const std::string &given) {
+Status ChatLoop::set(const std::string &given) {
   if (given.empty()) {
     std::string all;
     for (const auto &[flag, value] : flags)
@@ -140,7 +140,7 @@ Status Session::set(const std::string &given) {
   return status;
 }
 
-Status Session::leave(const std::string &) {
+Status ChatLoop::leave(const std::string &) {
   leaves = true;
   return {};
 }

@@ -1,12 +1,12 @@
-//===- Session.h - Talking to a model, line by line -------------*- C++ -*-===//
+//===- ChatLoop.h - Talking to a model, line by line ------------*- C++ -*-===//
 //
 // `BINARY chat`: reads questions and commands, answers, keeps the conversation.
 // Answers go to standard output and all else to standard error. Where nobody
 // sits at a terminal the first error ends it.
 //
 //===----------------------------------------------------------------------===//
-#ifndef HEDDLE_RUNTIME_CHAT_SESSION_H
-#define HEDDLE_RUNTIME_CHAT_SESSION_H
+#ifndef HEDDLE_RUNTIME_CHAT_CHATLOOP_H
+#define HEDDLE_RUNTIME_CHAT_CHATLOOP_H
 
 #include "runtime/Chat/Dialogue.h"
 #include "runtime/Chat/Talk.h"
@@ -15,9 +15,9 @@
 
 namespace heddle::chat {
 
-class Session {
+class ChatLoop {
 public:
-  Session(rt::Model &model, const rt::Tokenizer &tokenizer, Terminal &terminal, int64_t context);
+  ChatLoop(rt::Model &model, const rt::Tokenizer &tokenizer, Terminal &terminal, int64_t context);
 
   /// Takes the flags of sampling, --stats and what the conversation begins with. Errors: those of the flags.
   rt::Status readFlags(const rt::Args &args);
@@ -28,7 +28,7 @@ private:
   /// A command: a word behind a slash, and what it is given.
   struct Command {
     const char *name, *takes, *does;
-    rt::Status (Session::*run)(const std::string &given);
+    rt::Status (ChatLoop::*run)(const std::string &given);
   };
   static const std::vector<Command> &commands();
 
@@ -67,4 +67,4 @@ private:
 
 } // namespace heddle::chat
 
-#endif // HEDDLE_RUNTIME_CHAT_SESSION_H
+#endif // HEDDLE_RUNTIME_CHAT_CHATLOOP_H

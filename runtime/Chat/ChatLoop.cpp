@@ -1,10 +1,10 @@
-//===- Session.cpp - Talking to a model, line by line ---------------------===//
+//===- ChatLoop.cpp - Talking to a model, line by line --------------------===//
 //
 // A turn that fails, or is stopped before it says anything, never was: its
 // question is taken back.
 //
 //===----------------------------------------------------------------------===//
-#include "runtime/Chat/Session.h"
+#include "runtime/Chat/ChatLoop.h"
 
 #include "runtime/GenerateFlags.h"
 #include "runtime/TextOut.h"
@@ -18,11 +18,11 @@ namespace heddle::chat {
 using rt::Status;
 using Got = Terminal::Got;
 
-Session::Session(rt::Model &model, const rt::Tokenizer &tokenizer, Terminal &terminal, int64_t context)
+ChatLoop::ChatLoop(rt::Model &model, const rt::Tokenizer &tokenizer, Terminal &terminal, int64_t context)
     : model(model), tokenizer(tokenizer), terminal(terminal), dialogue(model.card()), talk(model, context),
       end(rt::turnEnd(model.card(), tokenizer)), seed(rt::drawSeed()) {}
 
-Status Session::readFlags(const rt::Args &args) {
+Status ChatLoop::readFlags(const rt::Args &args) {
   for (const char *flag : {"-n", "--temp", "--top-k", "--top-p", "--min-p", "--seed", "--repetition-penalty",
                            "--no-repeat-ngram-size", "--stop", "--greedy", "--ignore-eos"})
     for (const std::string &value : args.all(flag))
@@ -37,7 +37,7 @@ Status Session::readFlags(const rt::Args &args) {
 }
 
 /// What the flags ask of an answer to `length` tokens.
-Status Session::readOptions(size_t length, rt::GenerateOptions &options, std::vector<std::string> &stops) const {
+Status ChatLoop::readOptions(size_t length, rt::GenerateOptions &options, std::vector<std::string> &stops) const {
   std::vector<std::string> words;
   for (const auto &[flag, value] : flags) {
     words.push_back(flag);
@@ -56,7 +56,7 @@ Status Session::readOptions(size_t length, rt::GenerateOptions &options, std::ve
 }
 
 /// A line, or several: one that ends in a backslash goes on in the next, and so does all between two lines of `"""`.
-Status Session::readQuestion(std::string &question, Got &got) {
+Status ChatLoop::readQuestion(std::string &question, Got &got) {
   question.clear();
   std::string line;
   HEDDLE_TRY(terminal.read("> ", line, got));
@@ -81,7 +81,7 @@ Status Session::readQuestion(std::string &question, Got &got) {
   return {};
 }
 
-Status Session::run(bool &interrupted) {
+Status ChatLoop::run(bool &interrupted) {
   bool warned = false;
   interrupted = false;
   if (terminal.edits())
@@ -116,7 +116,7 @@ Status Session::run(bool &interrupted) {
   return {};
 }
 
-Status Session::ask(const std::string &question) {
+Status ChatLoop::ask(const std::string &question) {
   dialogue.say("user", question);
   std::string said, asked;
   Status status = answer(said);
@@ -130,7 +130,7 @@ Status Session::ask(const std::string &question) {
 }
 
 /// Makes the answer to the conversation and prints it.
-Status Session::answer(std::string &said) {
+Status ChatLoop::answer(std::string &said) {
   std::vector<int64_t> ids;
   rt::GenerateOptions options;
   std::vector<std::string> stops;
@@ -183,14 +183,14 @@ static std::string rate(int64_t tokens, double seconds) {
   return seconds > 0 ? rt::format(" (%.0f tokens/s)", double(tokens) / seconds) : "";
 }
 
-void Session::tellStats(const Cost &cost) const {
+void ChatLoop::tellStats(const Cost &cost) const {
   fprintf(stderr, "stats: %lld tokens reused, %lld read in %.1f ms%s, %lld made in %.1f ms%s\n",
           static_cast<long long>(cost.reused), static_cast<long long>(cost.read), cost.readSeconds * 1e3,
           rate(cost.read, cost.readSeconds).c_str(), static_cast<long long>(cost.made), cost.madeSeconds * 1e3,
           rate(cost.made, cost.madeSeconds).c_str());
 }
 
-Status Session::stats(const std::string &) {
+Status ChatLoop::stats(const std::string &) {
   double share = total.prompt ? 100.0 * double(total.again) / double(total.prompt) : 0;
   fprintf(stderr, "%lld turns, %lld prompt tokens, %lld of them (%.1f %%) computed again\n",
           static_cast<long long>(total.turns), static_cast<long long>(total.prompt),
