@@ -328,14 +328,14 @@ static Status checkForgottenCommand(const Card &card, const Words &words) {
 /// `MODEL QUESTION` where there is a chat template: the answer alone is printed. With --messages the whole conversation
 /// is in a file.
 static Status answerTurns(Model &model, const Args &args, const Tokenizer &tokenizer) {
+  Request request;
+  request.turn = true;
   auto answer = [&](const std::string *question, int64_t line) -> Status {
     Turn turn;
     HEDDLE_TRY(heddle_chat_turn(model, tokenizer, args, question, turn));
     Prompt prompt;
     HEDDLE_TRY(promptFromIds(model, turn.ids, prompt));
-    Request request;
     request.line = line;
-    request.turn = true;
     request.end = turn.end;
     return stream(model, args, prompt, args.has("--print-ids") ? nullptr : &tokenizer, turn.ids, "", request);
   };

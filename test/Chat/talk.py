@@ -95,6 +95,7 @@ def pipes(t, binary, work):
         t.check("messages of stdin", run(binary, "--messages", "-", "--greedy", "--stop", ".", text=file.read()) == whole)
     t.check("one question", run(binary, "Once upon a time", "--greedy", "--stop", ".")[1] == answers[0] + "\n")
     t.check("a question of stdin", run(binary, "-", "--greedy", "--stop", ".", text="Once upon a time\n")[1] == answers[0] + "\n")
+    t.check("a question a line", run(binary, "--lines", "--greedy", "--stop", ".", text="Once upon a time\nOnce upon a time\n")[1] == (answers[0] + "\n") * 2)
     t.check("raw text", run(binary, "--raw", "Once upon a time", "--greedy", "--stop", ".")[1] == "Once upon a time" + answers[0] + "\n")
     t.check("generate --text", run(binary, "generate", "--text", "Once upon a time", "--greedy", "--stop", ".")[1] == "Once upon a time" + answers[0] + "\n")
     t.check("a system turn", run(binary, "One day", "--system", "Once upon a time" + answers[0] + ".", "--greedy", "--stop", ".")[1] == answers[1] + "\n")
