@@ -1,16 +1,19 @@
 #!/usr/bin/python3
-"""Heddle beside ONNX Runtime, in turns on this machine: one command, one table.
+"""Heddle beside ONNX Runtime, in turns on this machine: one command, one table for each kind of weights.
 
-    rivals.py --heddle build/bin/heddle --work DIR [--rounds 3] [--cores 1,2] [--rows bert,gpt2] [--mcpu NAME] [--out FILE]
+    rivals.py --heddle build/bin/heddle --work DIR [--rounds 3] [--cores 1,2] [--rows bert,gpt2] [--weights floats,codes]
+              [--mcpu NAME] [--under COMMAND] [--out FILE]
 
 DIR takes models of true shapes with random weights (make_*.py), graphs and binaries: 3 GB, 12 with --rows llama; what is there
 is not made again. ONNX Runtime comes out of npm's package onnxruntime-node, installed there. Both get the same weights and the
 same rows; that they do the same work is checked on their outputs first. Every measured process is pinned, runs before all
 others where the system allows it, and takes its turn with the others; ONNX Runtime's is the better of two levels of its
-optimiser. Shares of the limit are of what Heddle's own bench measures beside it."""
+optimiser. "codes" are weights in 8 and 4 bits beside ONNX Runtime's dynamic int8. Shares of the limit are of what Heddle's own
+bench measures beside it."""
 import argparse
 import json
 import os
+import shlex
 import shutil
 import statistics
 import subprocess
@@ -22,7 +25,10 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.append(os.path.join(HERE, "rivals"))
 import graphs
 
-DTYPES = ("f32", "bf16")
+# How Heddle stores weights: what its compiler is told.
+STORED = {"f32": "--dtype=f32", "bf16": "--dtype=bf16", "int8": "--weights-dtype=int8", "int4": "--weights-dtype=int4"}
+# A table: what ONNX Runtime computes with, and what stands beside it.
+TABLES = {"floats": ("f32", ("f32", "bf16")), "codes": ("int8", ("int8", "int4"))}
 
 
 class Row:
@@ -65,13 +71,6 @@ def before_others(cores):
     return enter
 
 
-def measured(command, cores, cwd):
-    done = subprocess.run(command, cwd=cwd, capture_output=True, text=True, preexec_fn=before_others(cores))
-    if done.returncode:
-        sys.exit("rivals.py: error: %s: %s" % (" ".join(command), done.stderr.strip()[-500:]))
-    return json.loads(done.stdout.strip().splitlines()[-1])
-
-
 class Bench:
     def __init__(self, options):
         self.o, self.work = options, os.path.abspath(options.work)
@@ -89,34 +88,40 @@ class Bench:
             said([sys.executable, os.path.join(HERE, row.make[0]), folder] + row.make[1:])
         return folder
 
-    def graph(self, row):
-        path = os.path.join(self.work, "graphs", "%s.%d.onnx" % (row.model, 0 if row.gen else row.prompt))
+    def graph(self, row, rival):
+        path = os.path.join(self.work, "graphs", "%s.%d.%s.onnx" % (row.model, 0 if row.gen else row.prompt, rival))
         if not os.path.exists(path):
-            row.graph(self.model(row), path, row.prompt, row.form)
+            row.graph(self.model(row), path, row.prompt, row.form if rival == "f32" else rival)
         return path
 
-    def binary(self, row, dtype):
+    def binary(self, row, stored):
         # The compiler may have changed, so that binaries are made anew.
-        path = os.path.join(self.work, "bin", "%s.%s" % (row.model, dtype))
+        path = os.path.join(self.work, "bin", "%s.%s" % (row.model, stored))
         if path not in made:
             made.add(path)
-            said([self.heddle, "compile", self.model(row), "--dtype=" + dtype, "-o", path] + (["--mcpu=" + self.o.mcpu] if self.o.mcpu else []))
+            said([self.heddle, "compile", self.model(row), STORED[stored], "-o", path] + (["--mcpu=" + self.o.mcpu] if self.o.mcpu else []))
         return path
 
-    def ort(self, row, cores, level, *more):
-        keys = ["level=" + level, "seconds=%g" % row.seconds, "prompt=%d" % row.prompt, "steps=%d" % row.steps, "batch=%d" % row.batch, "dim.T=1"]
-        command = ["node", os.path.join(HERE, "rivals", "ort.mjs"), self.graph(row), str(cores), "gen" if row.gen else "run", *keys, *more]
-        return measured(command, cores, self.work)
+    def measured(self, command, cores):
+        done = subprocess.run(shlex.split(self.o.under) + command, cwd=self.work, capture_output=True, text=True, preexec_fn=before_others(cores))
+        if done.returncode:
+            sys.exit("rivals.py: error: %s: %s" % (" ".join(command), done.stderr.strip()[-500:]))
+        return json.loads(done.stdout.strip().splitlines()[-1])
 
-    def ours(self, row, dtype, cores):
-        command = [self.binary(row, dtype), "bench", "--prompt-tokens", str(row.prompt), "--batch", str(row.batch), "--threads", str(cores), "--json"]
+    def ort(self, row, rival, cores, level, *more):
+        keys = ["level=" + level, "seconds=%g" % row.seconds, "prompt=%d" % row.prompt, "steps=%d" % row.steps, "batch=%d" % row.batch, "dim.T=1"]
+        command = ["node", os.path.join(HERE, "rivals", "ort.mjs"), self.graph(row, rival), str(cores), "gen" if row.gen else "run", *keys, *more]
+        return self.measured(command, cores)
+
+    def ours(self, row, stored, cores):
+        command = [self.binary(row, stored), "bench", "--prompt-tokens", str(row.prompt), "--batch", str(row.batch), "--threads", str(cores), "--json"]
         # A step after the prompt is what makes a text of the first token.
-        return measured(command + ["--new-tokens", str(max(row.steps, 2))] if row.gen or row.model == "whisper" else command, cores, self.work)
+        return self.measured(command + ["--new-tokens", str(max(row.steps, 2))] if row.gen or row.model == "whisper" else command, cores)
 
     def agree(self, row):
         """The root of the mean square of the difference of outputs for the same ids, relative to their size."""
         out = os.path.join(self.work, "out")
-        self.ort(row, 1, "basic", "dump=" + out + ".f32", "seconds=0", "steps=1")
+        self.ort(row, "f32", 1, "basic", "dump=" + out + ".f32", "seconds=0", "steps=1")
         theirs = np.fromfile(out + ".f32", "<f4")
         k = np.arange(row.prompt, dtype=np.int64)
         ids = 100 + (k * 7919 % 20000 if row.gen else (k * 7919 + 13) % 20000)
@@ -142,9 +147,9 @@ def lines_of(row, cores, theirs, ours):
         level = min(theirs, key=lambda l: statistics.median(r[what + "_ms"] for r in theirs[l]))
         rival = [r[what + "_ms"] for r in theirs[level]]
         cells = [row.name + (", " + what if row.gen else ""), str(cores), spread(rival)]
-        for dtype in DTYPES:
-            mine = [r[what + "_ms"] for r in ours[dtype]]
-            shares = [r.get("prefill_flops_fraction" if what == "prefill" else "decode_bandwidth_fraction") for r in ours[dtype]]
+        for turns in ours.values():
+            mine = [r[what + "_ms"] for r in turns]
+            shares = [r.get("prefill_flops_fraction" if what == "prefill" else "decode_bandwidth_fraction") for r in turns]
             shares = [s for s in shares if s is not None]
             cells += [spread(mine), "%.2f" % (statistics.median(mine) / statistics.median(rival)), "%.0f %%" % (100 * statistics.median(shares)) if shares else "-"]
         yield "| " + " | ".join(cells) + " |"
@@ -157,6 +162,8 @@ def main():
     p.add_argument("--rounds", type=int, default=3)
     p.add_argument("--cores", default="1,2")
     p.add_argument("--rows", default="bert,vit,gpt2,batch,whisper", help="which of " + ", ".join(dict.fromkeys(r.key for r in ROWS)))
+    p.add_argument("--weights", default="floats,codes", help="which tables: " + ", ".join(TABLES))
+    p.add_argument("--under", default="", metavar="COMMAND", help="what each measured process is started by")
     p.add_argument("--mcpu", help="what Heddle compiles for, if not this processor")
     p.add_argument("--out", metavar="FILE", help="where the table goes, too")
     o = p.parse_args()
@@ -164,24 +171,34 @@ def main():
     unknown = set(o.rows.split(",")) - {r.key for r in ROWS}
     if unknown:
         p.error("no row %s" % ", ".join(sorted(unknown)))
-    table = ["| row | cores | ONNX Runtime f32, ms | Heddle f32, ms | ratio | of the limit | Heddle bf16, ms | ratio | of the limit |", "|---|---|---|---|---|---|---|---|---|"]
-    for line in table:
-        print(line)
-    for row in (r for r in ROWS if r.key in o.rows.split(",")):
+    if set(o.weights.split(",")) - set(TABLES):
+        p.error("--weights is of " + ", ".join(TABLES))
+    rows = [r for r in ROWS if r.key in o.rows.split(",")]
+    for row in rows:
         if row.key in ("bert", "gpt2", "llama"):
             apart = bench.agree(row)
             if not apart < 1e-4:
                 sys.exit("rivals.py: error: %s: outputs are %.1e apart: not the same work" % (row.name, apart))
-        for cores in map(int, o.cores.split(",")):
-            theirs, ours = {"all": [], "basic": []}, {d: [] for d in DTYPES}
-            for _ in range(o.rounds):
-                for level in theirs:
-                    theirs[level].append(bench.ort(row, cores, level))
-                for dtype in DTYPES:
-                    ours[dtype].append(bench.ours(row, dtype, cores))
-            for line in lines_of(row, cores, theirs, ours):
-                print(line, flush=True)
-                table.append(line)
+    table = []
+
+    def put(line):
+        print(line, flush=True)
+        table.append(line)
+    for rival, stored in (TABLES[t] for t in o.weights.split(",")):
+        head = ["row", "cores", "ONNX Runtime %s, ms" % rival] + [c for s in stored for c in ("Heddle %s, ms" % s, "ratio", "of the limit")]
+        put("| " + " | ".join(head) + " |")
+        put("|---" * len(head) + "|")
+        for row in rows:
+            for cores in map(int, o.cores.split(",")):
+                theirs, ours = {"all": [], "basic": []}, {s: [] for s in stored}
+                for _ in range(o.rounds):
+                    for level in theirs:
+                        theirs[level].append(bench.ort(row, rival, cores, level))
+                    for s in stored:
+                        ours[s].append(bench.ours(row, s, cores))
+                for line in lines_of(row, cores, theirs, ours):
+                    put(line)
+        put("")
     if o.out:
         with open(o.out, "w") as f:
             f.write("\n".join(table) + "\n")

@@ -42,16 +42,22 @@ private:
   int64_t sumsAtOnce;              ///< for which there are registers
   Value x, w, bias, y, rows, from, to;
   Values extras;
+  /// What a tile fetches meanwhile: `share` at each step, from `distance` behind the beginning of its own panel on.
+  struct Fetched {
+    Value share, distance;
+  };
   std::optional<IntegerRow> record; ///< of a row, where integers are multiplied
   Value decoded;                    ///< where a panel of codes is decoded, by `decoder`; null where none is
   func::FuncOp decoder;
 
-  void tile(Value row, Value panel, int64_t mr, int64_t pn, bool stream, Value share);
-  void pass(Value row, Value panel, int64_t mr, int64_t pn, bool stream, Value share, int64_t first, int64_t count);
-  Values sumsOf(Value row, Value panel, int64_t mr, int64_t pn, bool stream, Value share, int64_t first, int64_t count);
-  Values sumsOfCodes(Value row, Value panel, int64_t mr, int64_t pn, bool stream, Value share, int64_t first,
+  void tile(Value row, Value panel, int64_t mr, int64_t pn, bool stream, Fetched fetched);
+  void pass(Value row, Value panel, int64_t mr, int64_t pn, bool stream, Fetched fetched, int64_t first, int64_t count);
+  Values sumsOf(Value row, Value panel, int64_t mr, int64_t pn, bool stream, Fetched fetched, int64_t first,
+                int64_t count);
+  Values sumsOfCodes(Value row, Value panel, int64_t mr, int64_t pn, bool stream, Fetched fetched, int64_t first,
                      int64_t count);
   Value turnOfTile(Value row);
+  void fetchEnds(Value row, Value column, int64_t mr, int64_t count);
   void finish(Value sum, Value row, Value column, Value address, Value bias, Value mask);
   Value maskOf(Value column);
   void wide();
@@ -144,11 +150,11 @@ void LinearKernel::finish(Value sum, Value row, Value column, Value address, Val
 
 /// Rows [row, row + mr) x panels [panel, panel + pn). Panels wider than the registers hold sums of (they are as wide as
 /// a warp in a program for a GPU too) are passed over more than once.
-void LinearKernel::tile(Value row, Value panel, int64_t mr, int64_t pn, bool stream, Value share) {
+void LinearKernel::tile(Value row, Value panel, int64_t mr, int64_t pn, bool stream, Fetched fetched) {
   int64_t vectors = width / c.lanes, most = std::max<int64_t>(sumsAtOnce / (mr * pn), 1);
   int64_t passes = (vectors + most - 1) / most, count = (vectors + passes - 1) / passes;
   for (int64_t first = 0; first < vectors; first += count)
-    pass(row, panel, mr, pn, stream, share, first, std::min(count, vectors - first));
+    pass(row, panel, mr, pn, stream, fetched, first, std::min(count, vectors - first));
 }
 
 /// Which tile of its block the one at `row` is.
@@ -156,8 +162,8 @@ Value LinearKernel::turnOfTile(Value row) {
   return c.div(c.rem(row, c.constant(tiles.getBlock())), c.constant(tiles.getRows()));
 }
 
-/// The sums of a tile of codes; `share` bytes a turn of the inner loop.
-Values LinearKernel::sumsOfCodes(Value row, Value panel, int64_t mr, int64_t pn, bool stream, Value share,
+/// The sums of a tile of codes; its share is bytes a turn of the inner loop.
+Values LinearKernel::sumsOfCodes(Value row, Value panel, int64_t mr, int64_t pn, bool stream, Fetched fetched,
                                  int64_t first, int64_t count) {
   Type i8 = c.b.getI8Type();
   CodedSums codes(c, *record, width);
@@ -168,17 +174,16 @@ Values LinearKernel::sumsOfCodes(Value row, Value panel, int64_t mr, int64_t pn,
   if (stream) {
     tile.ahead = tiles.getAhead() * width * 4;
   } else if (!first) {
-    Value part = c.mul(c.mul(turnOfTile(row), codes.turns()), share);
-    tile.next = c.at(tile.stream, c.add(part, codes.panelBytes()), i8);
-    tile.share = share;
+    Value part = c.mul(c.mul(turnOfTile(row), codes.turns()), fetched.share);
+    tile.next = c.at(tile.stream, c.add(part, fetched.distance), i8);
+    tile.share = fetched.share;
   }
   return codes.sums(tile);
 }
 
 /// The sums of these, row by row. `stream`: few rows, so the weights come
-/// from memory a fixed distance ahead; otherwise each tile fetches its part of the next panel,
-/// `share` words a step.
-Values LinearKernel::sumsOf(Value row, Value panel, int64_t mr, int64_t pn, bool stream, Value share, int64_t first,
+/// from memory a fixed distance ahead; otherwise each tile fetches its part of the next panel, a share of words a step.
+Values LinearKernel::sumsOf(Value row, Value panel, int64_t mr, int64_t pn, bool stream, Fetched fetched, int64_t first,
                             int64_t count) {
   int64_t nv = count * pn;
   Type f32 = c.f32(), word = f32;
@@ -186,9 +191,8 @@ Values LinearKernel::sumsOf(Value row, Value panel, int64_t mr, int64_t pn, bool
   Value b = decoded ? decoded : c.at(w, c.mul(panel, depth * width), word);
   Value next;
   if (!stream && !decoded) {
-    Value part =
-        c.mul(c.mul(c.div(c.rem(row, c.constant(tiles.getBlock())), c.constant(tiles.getRows())), depth), share);
-    next = c.at(c.at(b, c.constant(depth * width), word), part, word);
+    Value part = c.mul(c.mul(turnOfTile(row), depth), fetched.share);
+    next = c.at(c.at(b, fetched.distance, word), part, word);
   }
   Value zero = c.real(c.vec(f32), 0.0);
   auto multiply = [&](Value at, Values acc) {
@@ -214,7 +218,7 @@ Values LinearKernel::sumsOf(Value row, Value panel, int64_t mr, int64_t pn, bool
             for (int64_t q = 0; q < width; q += 16)
               c.prefetch(c.at(line, c.constant(p * depth * width + q), word));
         } else if (!first) {
-          c.prefetch(c.at(next, c.mul(at, share), word));
+          c.prefetch(c.at(next, c.mul(at, fetched.share), word));
         }
         return multiply(at, Values(carried.begin(), carried.end()));
       });
@@ -223,13 +227,28 @@ Values LinearKernel::sumsOf(Value row, Value panel, int64_t mr, int64_t pn, bool
   return sums;
 }
 
+/// Fetches the lines of the results and of the extras of their shape, which a tile touches when its sums are made.
+void LinearKernel::fetchEnds(Value row, Value column, int64_t mr, int64_t count) {
+  Type f32 = c.f32();
+  for (int64_t i = 0; i < mr; ++i)
+    for (int64_t j = 0; j < count * c.lanes; j += 16) {
+      Value place = c.add(c.add(c.mul(c.add(row, i), n), column), j);
+      for (auto [value, base] : llvm::zip_equal(op.getExtras(), extras))
+        if (Type type = cast<ModelTensorType>(value.getType()).getElementType(); kindOf(op, value) == Extra::Element)
+          c.prefetch(c.at(base, place, type));
+      c.prefetch(c.at(y, place, f32), /*write=*/true);
+    }
+}
+
 /// Of each of the panels the vectors [first, first + count): sums, and what finishes them.
-void LinearKernel::pass(Value row, Value panel, int64_t mr, int64_t pn, bool stream, Value share, int64_t first,
+void LinearKernel::pass(Value row, Value panel, int64_t mr, int64_t pn, bool stream, Fetched fetched, int64_t first,
                         int64_t count) {
   int64_t nv = count * pn;
   Type f32 = c.f32();
-  Values sums = record ? sumsOfCodes(row, panel, mr, pn, stream, share, first, count)
-                       : sumsOf(row, panel, mr, pn, stream, share, first, count);
+  if (!stream && !isSmall())
+    fetchEnds(row, c.add(c.mul(panel, width), first * c.lanes), mr, count);
+  Values sums = record ? sumsOfCodes(row, panel, mr, pn, stream, fetched, first, count)
+                       : sumsOf(row, panel, mr, pn, stream, fetched, first, count);
   // A long epilogue is one loop over the rows instead of a copy for each accumulator: the sums
   // pass through a piece of stack. (The result cannot hold them: an extra may lie there.)
   int64_t ops = op.getEpilogue().empty() ? 0 : int64_t(op.getEpilogue().front().getOperations().size());
@@ -280,26 +299,28 @@ void LinearKernel::wide() {
     Value begin = c.mul(c.div(item, c.constant(panels)), block);
     Value end = c.min(c.add(begin, block), rows);
     Value whole = c.add(begin, c.mul(c.div(c.sub(end, begin), c.constant(tall)), tall));
-    // Words of the next panel that a tile owes at each step.
+    // Words, or bytes, of the next panel that a tile owes at each step. Where there is one tile its half would be all
+    // that comes: a processor that follows a stretch of memory by itself is not told of another.
     Value high = c.max(c.div(c.sub(whole, begin), c.constant(tall)), c.constant(1));
-    Value share;
+    int64_t size = depth * width, step = width;
     if (record) {
       CodedSums codes(c, *record, width);
-      int64_t bytes = (codes.panelBytes() + codes.turns() - 1) / codes.turns();
-      share = c.max(c.div(c.constant(bytes), high), c.constant(1));
-    } else {
-      share = c.max(c.div(c.constant(width), high), c.constant(1));
+      size = codes.panelBytes();
+      step = (size + codes.turns() - 1) / codes.turns();
     }
+    Fetched fetched{c.max(c.div(c.constant(step), high), c.constant(1)), c.constant(size)};
+    if (!tiles.getAhead())
+      fetched.distance = c.select(c.less(high, c.constant(2)), c.constant(0), fetched.distance);
     decode(panel);
-    c.loop(begin, whole, tall, [&](Value row) { tile(row, panel, tall, 1, false, share); });
+    c.loop(begin, whole, tall, [&](Value row) { tile(row, panel, tall, 1, false, fetched); });
     if (isSmall()) {
-      c.loop(whole, end, 1, [&](Value row) { tile(row, panel, 1, 1, false, share); });
+      c.loop(whole, end, 1, [&](Value row) { tile(row, panel, 1, 1, false, fetched); });
       return;
     }
     Value at = whole;
     for (int64_t mr = lowerTile(tiles, tall); mr; mr = lowerTile(tiles, mr)) {
       Value fits = c.less(c.add(at, mr - 1), end);
-      c.when(fits, [&] { tile(at, panel, mr, 1, false, share); });
+      c.when(fits, [&] { tile(at, panel, mr, 1, false, fetched); });
       at = c.select(fits, c.add(at, mr), at);
     }
   });

@@ -98,7 +98,8 @@ def Model_ScheduleAttr : Model_Attr<"Schedule", "schedule"> {
   let summary = "the tiles of a product";
   let description = [{
     A tile is `rows` rows of the left side by one `panel` of results. A panel serves `block` rows before the next one
-    comes. Where few rows stream the weights they are fetched `ahead` steps of k before they are used. A weight
+    comes. Where few rows stream the weights they are fetched `ahead` steps of k before they are used; 0: the processor
+    fetches them by itself, and panels come one by one. A weight
     of fewer than `small` numbers has no code of its own for few rows. (A `model.matmul` uses `panel`, `rows`, `block`.)
     - (C1) `rows` is 1 to 32. (C2) `block` is a multiple of it, up to 65536.
     - (C3) `panel` is 1 to 256. (C4) `ahead` is 0 to 4096. (C5) `small` is 0 to 2^30.

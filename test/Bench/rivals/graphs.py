@@ -1,5 +1,7 @@
 """The models of test/Bench/make_*.py as ONNX graphs for ONNX Runtime, in the fused form that its own optimiser leaves:
-`graphs.NAME(folder, path, T, form)` reads the weights of a Hugging Face directory and writes the graph for T tokens."""
+`graphs.NAME(folder, path, T, form)` reads the weights of a Hugging Face directory and writes the graph for T tokens.
+`form`: one op `Attention`; "mha": `MultiHeadAttention` behind one product for queries, keys and values; "int8": that, with
+weights in 8 bits and a scale a column, rows rounded when they are met (its "dynamic" quantisation)."""
 import os
 import json
 
@@ -31,6 +33,10 @@ class Weights:
 class Build(pb.Graph):
     """A graph with ONNX Runtime's fused ops, as its own optimiser leaves them for these models."""
 
+    def __init__(self, path, form):
+        super().__init__(path)
+        self.form = form
+
     def c(self, a):
         return self.const(np.ascontiguousarray(a, np.float32) if a.dtype.kind == "f" else a)
 
@@ -39,6 +45,11 @@ class Build(pb.Graph):
 
     def matmul(self, x, w, b=None):
         """w: [in, out]"""
+        if self.form == "int8":
+            scale = np.maximum(np.abs(w).max(0) / 127, 1e-9).astype(np.float32)
+            codes = np.clip(np.rint(w / scale), -127, 127).astype(np.int8)
+            ins = [x, self.const(codes), self.const(scale), self.const(np.zeros(len(scale), np.int8))]
+            return self.ms("DynamicQuantizeMatMul", ins + ([] if b is None else [self.c(b)]))
         y = self.op("MatMul", [x, self.c(w)])
         return y if b is None else self.op("Add", [y, self.c(b)])
 
@@ -51,18 +62,17 @@ class Build(pb.Graph):
     def split(self, x, sizes):
         return self.op("Split", [x, self.ints(*sizes)], len(sizes), axis=-1)
 
-    def self_attention(self, x, wq, wk, wv, bq, bk, bv, heads, causal=0, form="attention"):
+    def self_attention(self, x, wq, wk, wv, bq, bk, bv, heads, causal=0):
         w, b = np.concatenate([wq, wk, wv], 1), np.concatenate([bq, bk, bv])
-        if form == "attention":
+        if self.form == "attention":
             return self.ms("Attention", [x, self.c(w), self.c(b)], num_heads=heads, unidirectional=causal)
         q, k, v = self.split(self.matmul(x, w, b), [w.shape[1] // 3] * 3)
         return self.ms("MultiHeadAttention", [q, k, v], num_heads=heads, unidirectional=causal)
 
 
 def bert(folder, path, T, form):
-    """form: one op `Attention`, or `MultiHeadAttention` behind one product for queries, keys and values."""
     w = Weights(os.path.join(folder, "model.safetensors"))
-    g = Build(path)
+    g = Build(path, form)
     ids = g.input("input_ids", pb.INT64, [1, T])
     pos = w("embeddings.position_embeddings.weight")
     pos = pos[:T] + w("embeddings.token_type_embeddings.weight")[0]
@@ -72,7 +82,7 @@ def bert(folder, path, T, form):
         a = "encoder.layer.%d." % i
         W, B = (lambda n: w(a + n + ".weight").T), (lambda n: w(a + n + ".bias"))
         s = "attention.self."
-        h = g.self_attention(x, W(s + "query"), W(s + "key"), W(s + "value"), B(s + "query"), B(s + "key"), B(s + "value"), 12, form=form)
+        h = g.self_attention(x, W(s + "query"), W(s + "key"), W(s + "value"), B(s + "query"), B(s + "key"), B(s + "value"), 12)
         h = g.matmul(h, W("attention.output.dense"), B("attention.output.dense"))
         x = g.ln(g.op("Add", [h, x]), w(a + "attention.output.LayerNorm.weight"), w(a + "attention.output.LayerNorm.bias"), 1e-12)
         h = g.ms("BiasGelu", [g.matmul(x, W("intermediate.dense")), g.c(B("intermediate.dense"))])
@@ -88,7 +98,7 @@ def bert(folder, path, T, form):
 
 def vit(folder, path, T, form):
     w = Weights(os.path.join(folder, "model.safetensors"))
-    g = Build(path)
+    g = Build(path, form)
     x = g.input("pixel_values", pb.FLOAT, [1, 3, 224, 224])
     e = "vit.embeddings."
     x = g.op("Conv", [x, g.c(w(e + "patch_embeddings.projection.weight")), g.c(w(e + "patch_embeddings.projection.bias"))], kernel_shape=[16, 16], strides=[16, 16])
@@ -99,13 +109,13 @@ def vit(folder, path, T, form):
         W, B = (lambda n: w(a + n + ".weight").T), (lambda n: w(a + n + ".bias"))
         s = "attention.attention."
         h = g.ln(x, w(a + "layernorm_before.weight"), w(a + "layernorm_before.bias"), 1e-12)
-        h = g.self_attention(h, W(s + "query"), W(s + "key"), W(s + "value"), B(s + "query"), B(s + "key"), B(s + "value"), 12, form=form)
+        h = g.self_attention(h, W(s + "query"), W(s + "key"), W(s + "value"), B(s + "query"), B(s + "key"), B(s + "value"), 12)
         x = g.op("Add", [g.matmul(h, W("attention.output.dense"), B("attention.output.dense")), x])
         h = g.ln(x, w(a + "layernorm_after.weight"), w(a + "layernorm_after.bias"), 1e-12)
         h = g.ms("BiasGelu", [g.matmul(h, W("intermediate.dense")), g.c(B("intermediate.dense"))])
         x = g.op("Add", [g.matmul(h, W("output.dense"), B("output.dense")), x])
     p = g.op("Gather", [g.ln(x, w("vit.layernorm.weight"), w("vit.layernorm.bias"), 1e-12), g.const(np.array(0, np.int64))], axis=1)
-    g.op("Add", [g.op("MatMul", [p, g.c(w("classifier.weight").T)]), g.c(w("classifier.bias"))], ["logits"])
+    g.op("Identity", [g.matmul(p, w("classifier.weight").T, w("classifier.bias"))], ["logits"])
     g.output("logits", pb.FLOAT, [1, 1000])
     g.save()
 
@@ -126,7 +136,7 @@ def last(g, x):
 
 def gpt2(folder, path, T, form):
     w = Weights(os.path.join(folder, "model.safetensors"))
-    g = Build(path)
+    g = Build(path, form)
     ids, places = g.input("input_ids", pb.INT64, ["B", "T"]), g.input("position_ids", pb.INT64, ["B", "T"])
     seen, total = g.input("seqlens_k", pb.INT32, ["B"]), g.input("total", pb.INT32, [])
     x = g.op("Add", [g.op("Gather", [g.c(w("wte.weight")), ids]), g.op("Gather", [g.c(w("wpe.weight")), places])])
@@ -150,7 +160,7 @@ def gpt2(folder, path, T, form):
 
 def llama(folder, path, T, form, layers=22, heads=32, kv=4, width=2048, window=-1, longest=2048):
     w = Weights(os.path.join(folder, "model.safetensors"))
-    g = Build(path)
+    g = Build(path, form)
     ids = g.input("input_ids", pb.INT64, ["B", "T"])
     seen, total = g.input("seqlens_k", pb.INT32, ["B"]), g.input("total", pb.INT32, [])
     x = g.op("Gather", [g.c(w("model.embed_tokens.weight")), ids])
@@ -221,10 +231,10 @@ def whisper(folder, path, T, form):
             x = g.op("Add", [g.matmul(o, W(a + "encoder_attn.out_proj"), B(a + "encoder_attn.out_proj")), x])
             x = ffn(g, x, a)
         x = g.ln(last(g, x), w("model.decoder.layer_norm.weight"), w("model.decoder.layer_norm.bias"), 1e-5)
-        g.op("MatMul", [x, g.c(w("model.decoder.embed_tokens.weight").T)], ["logits"])
+        g.op("Identity", [g.matmul(x, w("model.decoder.embed_tokens.weight").T)], ["logits"])
         g.output("logits", pb.FLOAT, [1, 1, 51865])
 
-    g = Build(path)
+    g = Build(path, form)
     x = g.input("input_features", pb.FLOAT, [1, 80, 3000])
     for n, stride in (("conv1", 1), ("conv2", 2)):
         a = "model.encoder." + n
@@ -234,7 +244,7 @@ def whisper(folder, path, T, form):
     for i in range(6):
         a = "model.encoder.layers.%d." % i
         h = g.ln(x, w(a + "self_attn_layer_norm.weight"), w(a + "self_attn_layer_norm.bias"), 1e-5)
-        h = g.self_attention(h, *attention_weights(a + "self_attn."), heads, form="mha")
+        h = g.self_attention(h, *attention_weights(a + "self_attn."), heads)
         x = g.op("Add", [g.matmul(h, W(a + "self_attn.out_proj"), B(a + "self_attn.out_proj")), x])
         x = ffn(g, x, a)
     memory = g.ln(x, w("model.encoder.layer_norm.weight"), w("model.encoder.layer_norm.bias"), 1e-5)

@@ -36,7 +36,8 @@ func.func @tiles(%x: !x {model.name = "x"}) -> (!y {model.name = "y"}) {
 }
 
 // A weight of `small` elements and more has code of its own for 1 to 4 rows: items are panels, which stream, several at once for one row
-// and for two, each fetched `ahead` steps before it is used, past its end the group behind.
+// and for two, each fetched `ahead` steps before it is used, past its end the group behind. Of more rows each tile
+// fetches the lines of its results first.
 !x2 = !model.tensor<[2, 10], f32>
 !y2 = !model.tensor<[2, 40], f32>
 // CHECK-LABEL: heddle_entry_few:
@@ -48,6 +49,8 @@ func.func @tiles(%x: !x {model.name = "x"}) -> (!y {model.name = "y"}) {
 // CHECK-NEXT: | | n0 := min(256*(i/3) + 256, rows)
 // CHECK-NEXT: | | n1 := ((n0 - 256*(i/3))/2)
 // CHECK-NEXT: | | for j = 256*(i/3) to 256*(i/3) + 2*n1 step 2
+// CHECK-NEXT: | | | prefetch y[16*(i%3) + 40*j]
+// CHECK-NEXT: | | | prefetch y[16*(i%3) + 40*j + 40]
 // CHECK-NEXT: | | | for k = 0 to 10, 2 from 0
 // CHECK-NEXT: | | | | n2 := max((2*n1/2), 1)
 // CHECK-NEXT: | | | | prefetch w[10*((j%256)/2)*max((16/n2), 1) + 160*(i%3) + k*max((16/n2), 1) + 160]
@@ -56,6 +59,7 @@ func.func @tiles(%x: !x {model.name = "x"}) -> (!y {model.name = "y"}) {
 // CHECK-NEXT: | | | y[16*(i%3) + 40*j : min(16, 40 - 16*(i%3))] = k0
 // CHECK-NEXT: | | | y[16*(i%3) + 40*j + 40 : min(16, 40 - 16*(i%3))] = k1
 // CHECK-NEXT: | | if 256*(i/3) + 2*n1 < n0
+// CHECK-NEXT: | | | prefetch y[16*(i%3) + 10240*(i/3) + 80*n1]
 // CHECK-NEXT: | | | for j = 0 to 10, 1 from 0
 // CHECK-NEXT: | | | | n3 := ((256*(i/3) + 2*n1)%256)
 // CHECK-NEXT: | | | | prefetch w[10*(n3/2)*max((16/n2), 1) + 160*(i%3) + j*max((16/n2), 1) + 160]
@@ -132,9 +136,12 @@ func.func @few(%x: !x2 {model.name = "x"}) -> (!y2 {model.name = "y"}) {
   return %y : !y2
 }
 
-// Where nothing is fetched ahead (a processor that follows one stretch of memory by itself) panels come one by one.
+// Where nothing is fetched ahead (a processor that follows one stretch of memory by itself) panels come one by one, and
+// one tile of rows is not told of the next panel.
 // CHECK-LABEL: heddle_entry_stream:
 // CHECK: heddle_linear_10_40:
+// CHECK: | | | | n3 := select(n2 < 2, 0, 160)
+// CHECK-NEXT: | | | | prefetch w[10*((j%256)/2)*max((16/n2), 1) + 160*(i%3) + n3 + k*max((16/n2), 1)]
 // CHECK: else
 // CHECK-NEXT: | if rows == 1
 // CHECK-NEXT: | | for i = from to to
