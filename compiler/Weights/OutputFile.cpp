@@ -2,8 +2,7 @@
 // signal handlers remove it if the process is interrupted.
 #include "compiler/Weights/OutputFile.h"
 #include "compiler/Weights/Problem.h"
-#include "llvm/Support/FileSystem.h"
-#include "llvm/Support/MemoryBuffer.h"
+#include "heddle/input_file.h"
 #include "llvm/Support/Signals.h"
 #include <cerrno>
 #include <cstdio>
@@ -119,16 +118,22 @@ absl::Status OutputFile::commit(bool durable) {
 }
 
 absl::Status OutputFile::copy(llvm::StringRef from, llvm::StringRef to) {
-  auto bytes = llvm::MemoryBuffer::getFile(from, /*IsText=*/false, /*RequiresNullTerminator=*/false);
-  if (!bytes)
-    return cannotWrite(to, "cannot read what is copied", bytes.getError().value());
-  absl::StatusOr<OutputFile> file = create(to, (*bytes)->getBufferSize());
+  OpenedFile source(from.str().c_str());
+  if (!source.ok())
+    return cannotWrite(to, "cannot read what is copied", source.systemError() ? source.systemError() : EINVAL);
+  absl::StatusOr<OutputFile> file = create(to, source.size());
   if (!file.ok())
     return file.status();
-  if (absl::Status status = file->append(llvm::arrayRefFromStringRef((*bytes)->getBuffer())); !status.ok())
-    return status;
-  struct stat info;
-  if (stat(from.str().c_str(), &info) != 0 || fchmod(file->fd, info.st_mode & 07777) != 0)
+  std::vector<uint8_t> piece(kHugePage);
+  while (ssize_t got = ::read(source.descriptor(), piece.data(), piece.size())) {
+    if (got < 0 && errno == EINTR)
+      continue;
+    if (got < 0)
+      return cannotWrite(to, "cannot read what is copied", errno);
+    if (absl::Status status = file->append({piece.data(), size_t(got)}); !status.ok())
+      return status;
+  }
+  if (fchmod(file->fd, source.info().st_mode & 07777) != 0)
     return cannotWrite(to, "cannot set the permissions", errno);
   return file->commit(/*durable=*/false);
 }
