@@ -127,20 +127,31 @@ Values TileCode::multiplyReals(const Piece &left, const Piece &right, FragType t
   return together(constant(whole), depth - whole, sums);
 }
 
-/// Column k of a fragment is held by one of the four threads of a row, which gives it to the others.
+/// Column k of a fragment is held by one of the four threads of a row, which gives it to the others. Eight columns, two
+/// of each thread, stand in the code; their weights take turns in the loop's variables.
 Values TileCode::multiplyHeldReals(const Values &left, int64_t depth, const Piece &right, FragType type, Values sums) {
+  constexpr int64_t kColumns = 8;
   int64_t rows = type.heldRows(), held = depth / 4;
+  size_t count = sums.size();
   Type i32 = b.getI32Type();
   Value lane = rem(thread, constant(kWarp)), first = sub(lane, rem(lane, constant(4)));
-  for (int64_t k = 0; k < depth; ++k) {
-    Value from = arith::IndexCastOp::create(b, i32, add(first, k % 8 / 2));
-    Values column;
-    for (int64_t i = 0; i < rows; ++i) {
-      Value all = integer(i32, -1), clamp = integer(i32, kWarp - 1), mine = left[i * held + k / 8 * 2 + k % 2];
-      column.push_back(NVVM::ShflOp::create(b, f32(), all, mine, from, clamp, NVVM::ShflKind::idx, UnitAttr()));
+  sums.append(left);
+  sums = loop(constant(0), constant(depth), kColumns, sums, [&](Value at, ValueRange now) {
+    Values next(now.take_front(count)), weights(now.drop_front(count));
+    for (int64_t k = 0; k < kColumns; ++k) {
+      Value from = arith::IndexCastOp::create(b, i32, add(first, k / 2));
+      Values column;
+      for (int64_t i = 0; i < rows; ++i) {
+        Value all = integer(i32, -1), clamp = integer(i32, kWarp - 1), mine = weights[i * held + k % 2];
+        column.push_back(NVVM::ShflOp::create(b, f32(), all, mine, from, clamp, NVVM::ShflKind::idx, UnitAttr()));
+      }
+      multiplyColumn(column, right, add(at, k), type, next);
     }
-    multiplyColumn(column, right, constant(k), type, sums);
-  }
+    std::rotate(weights.begin(), weights.begin() + 2, weights.end());
+    next.append(weights);
+    return next;
+  });
+  sums.truncate(count);
   return sums;
 }
 

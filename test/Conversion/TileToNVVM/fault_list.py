@@ -36,8 +36,8 @@ FAULTS = [
     ("rows of chains are one", TILES + "Fragments.cpp", "return add(mul(i, type.getDown()), mine);", "return mul(i, type.getDown());"),
     ("words of a panel go into groups four at a time", TILES + "Pieces.cpp", "== Image::turned || piece.type.getImage() == Image::right;", "== Image::turned;"),
     ("the right side of every other unit is that of the one before", TILES + "Products.cpp", "w.push_back({odd[half], odd[half + 1]});", "w.push_back({odd[0], odd[1]});"),
-    ("f32: weights of two keys are those of the first", TILES + "Products.cpp", "left[i * held + k / 8 * 2 + k % 2];", "left[i * held + k / 8 * 2];", "tile_attention.py"),
-    ("f32: weights come from the lane before", TILES + "Products.cpp", "add(first, k % 8 / 2)", "add(first, k % 4)", "tile_attention.py"),
+    ("f32: weights of two keys are those of the first", TILES + "Products.cpp", "weights[i * held + k % 2];", "weights[i * held];", "tile_attention.py"),
+    ("f32: weights come from the lane before", TILES + "Products.cpp", "add(first, k / 2)", "add(first, k % 4)", "tile_attention.py"),
     ("f32: a component of queries stands for its neighbours", TILES + "Products.cpp", "column.push_back(row[k]);", "column.push_back(row[k / 2 * 2]);", "tile_attention.py"),
     # elements
     ("a column beyond the end is stored", TILES + "Bodies.cpp", "c.when(c.less(first, all), [&] {", "c.when(c.less(first, c.add(all, 1)), [&] {"),

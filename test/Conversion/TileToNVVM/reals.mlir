@@ -42,20 +42,19 @@ func.func @attention(%keys: !llvm.ptr, %values: !llvm.ptr, %count: index, %from:
       // CHECK-NOT: math.fma
       // CHECK: scf.yield
       %s = tile.mma %q, %k, %zero : !queries, !keys -> !scores
-      // 16 keys: the weight of each, for two rows, from the lane that has it, and three pairs of features. Keys 0 and 1 are
-      // those of the first lane of a row, its elements 0 and 1 of the upper row, 4 and 5 of the lower one; key 8 is element 2.
-      // CHECK: nvvm.shfl.sync idx %{{.+}}, %[[S]]#0, %[[FIRST:[a-z0-9_]+]],
-      // CHECK: nvvm.shfl.sync idx %{{.+}}, %[[S]]#4, %[[FIRST]],
+      // 8 keys at a time: the weight of each, for two rows, from the lane that has it, and three pairs of features. Of a
+      // thread's weights two of a row are taken; the other two have their turn behind them.
+      // CHECK: scf.for %{{.+}} = %c0{{.*}} to %c16{{.*}} step %c8{{.*}} iter_args({{.+}}, %[[W:[a-z0-9]+]] = %[[S]]#0, %[[X:[a-z0-9]+]] = %[[S]]#1, %[[Y:[a-z0-9]+]] = %[[S]]#2, %[[Z:[a-z0-9]+]] = %[[S]]#3, %[[LOW:[a-z0-9]+]] = %[[S]]#4,
+      // CHECK: nvvm.shfl.sync idx %{{.+}}, %[[W]], %[[FIRST:[a-z0-9_]+]],
+      // CHECK: nvvm.shfl.sync idx %{{.+}}, %[[LOW]], %[[FIRST]],
       // CHECK-COUNT-3: llvm.load %{{.+}} : !llvm.ptr<3> -> vector<2xf32>
       // CHECK-COUNT-12: math.fma
-      // CHECK: nvvm.shfl.sync idx %{{.+}}, %[[S]]#1, %[[FIRST]],
-      // CHECK: nvvm.shfl.sync idx %{{.+}}, %[[S]]#5, %[[FIRST]],
+      // CHECK: nvvm.shfl.sync idx %{{.+}}, %[[X]], %[[FIRST]],
       // CHECK-COUNT-12: math.fma
-      // CHECK: nvvm.shfl.sync idx %{{.+}}, %[[S]]#0, %[[SECOND:[a-z0-9_]+]],
+      // CHECK: nvvm.shfl.sync idx %{{.+}}, %[[W]], %[[SECOND:[a-z0-9_]+]],
       // CHECK-COUNT-72: math.fma
-      // CHECK: nvvm.shfl.sync idx %{{.+}}, %[[S]]#2, %[[FIRST]],
-      // CHECK-COUNT-96: math.fma
       // CHECK-NOT: math.fma
+      // CHECK: scf.yield {{.+}}, %[[Y]], %[[Z]], %[[LOW]],
       // CHECK-NOT: nvvm.mma.sync
       %old = tile.get %sum : !tile.var<!out>
       %new = tile.mma %s, %v, %old : !scores, !values -> !out
