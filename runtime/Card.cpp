@@ -471,7 +471,10 @@ Status CardParser::statement(std::string_view key) {
     card.labels.push_back(percentDecoded(word()));
   else if (key == "lookup")
     card.lookups.push_back(percentDecoded(word()));
-  else if (key == "kind")
+  else if (key == "slots") {
+    if (word() != "no" || (card.whyNoSlots = percentDecoded(word())).empty())
+      return error("`slots` takes no and a reason");
+  } else if (key == "kind")
     card.kind = std::string(word());
   else if (key == "parameters") {
     if (!parseInteger(word(), card.parameters) || card.parameters < 0)

@@ -69,7 +69,7 @@ struct Phase {
   std::string text, weight;
 };
 
-/// One function of the binary: `run`, `once` or `step`.
+/// One function of the binary: `run`, `once`, `step` or `batch`.
 struct Entry {
   std::string name;
   int index = 0; ///< into heddle_entries
@@ -144,6 +144,7 @@ struct Card {
   /// What the chat template understands: system, parts, arguments, tool_turn, turn_end.
   std::vector<std::pair<std::string, std::string>> chat;
   std::vector<std::string> lookups; ///< tables and what their rows are chosen by
+  std::string whyNoSlots;           ///< of a program that was asked for an entry `batch` and has none; else ""
   std::string kind;                 ///< what the logits of a classifier mean
   int64_t parameters = 0;           ///< numbers among the weights; 0: not said
   std::vector<Entry> entries;

@@ -15,7 +15,9 @@ namespace heddle::rt {
 #include "heddle/abi.def"
 
 /// Whether a dim is one that every entry `step` has, whatever its inputs are.
-inline bool isStepDim(std::string_view dim) { return dim == kPastDim || dim == kNewDim || dim == kCapacityDim; }
+inline bool isStepDim(std::string_view dim) {
+  return dim == kPastDim || dim == kNewDim || dim == kCapacityDim || dim == kSlotsDim;
+}
 
 } // namespace heddle::rt
 

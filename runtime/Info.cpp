@@ -32,7 +32,7 @@ static std::vector<int64_t> boundedDims(const Card &card, const Entry &entry, st
   unbounded.clear();
   for (const std::string &name : entry.dims) {
     std::optional<int64_t> bound = card.bound(name);
-    if (name == "B" || name == kNewDim)
+    if (name == "B" || name == kNewDim || name == kSlotsDim)
       bound = 1;
     if ((name == kPastDim || name == kCapacityDim) && card.roles.present)
       bound = longestText(card);
@@ -79,10 +79,11 @@ static std::string numbers(const std::vector<double> &list) {
 
 /// What an entry is for.
 static const char *aboutEntry(const std::string &name) {
-  return name == "run"    ? " (tensors in, tensors out)"
-         : name == "once" ? " (the source of a text; generate calls it first)"
-         : name == "step" ? " (the next tokens; generate calls it again and again)"
-                          : "";
+  return name == "run"     ? " (tensors in, tensors out)"
+         : name == "once"  ? " (the source of a text; generate calls it first)"
+         : name == "step"  ? " (the next tokens; generate calls it again and again)"
+         : name == "batch" ? " (the next tokens of texts in slots)"
+                           : "";
 }
 
 /// An input for pictures or sound that no file can fill, because the compiler
@@ -167,6 +168,8 @@ static void printText(const Model &model) {
     if (!roles.eos.empty())
       printf(", ends at %s", ids(roles.eos).c_str());
     printf("%s\n", card.entry("step") ? "" : " (no cache: every step recomputes)");
+    if (!card.whyNoSlots.empty())
+      printf("slots for texts that come and go: no, %s\n", card.whyNoSlots.c_str());
     if (!roles.settings.values.empty() || !roles.stops.empty()) {
       printf("defaults:");
       for (const auto &[name, values] : roles.settings.values)

@@ -84,7 +84,7 @@ std::vector<Value> ops::attention(OpCall &c) {
     operands.push_back(sink);
   auto rows = attn::symbolizeMaskedRows(c.body.session.options.maskedRows);
   Emitter::Attrs attrs = {
-      c.in.segments({1, 1, 1, masked, bias.is(K::Bias), sink ? 1 : 0}),
+      c.in.segments({1, 1, 1, masked, bias.is(K::Bias), sink ? 1 : 0, /*starts=*/0}),
       c.in.intAttr("heads", heads),
       c.in.intAttr("kv_heads", kvHeads),
       c.in.realAttr("scale", scale),

@@ -2,6 +2,7 @@
 
 #include "compiler/Interpreter/Evaluator.h"
 #include "dialects/Model/IR/Arithmetic.h"
+#include "dialects/Model/IR/ReservedDims.h"
 #include "llvm/ADT/TypeSwitch.h"
 #include <cmath>
 #include <limits>
@@ -26,6 +27,10 @@ struct Attention {
   const Tensor *sinks = nullptr;
   int64_t group, width, valueWidth; // query heads of a key head; features of a head
   bool counted = false;             // the mask counts; without `+` it only says whether
+  std::vector<int64_t> behind;      // for each batch element: how many positions less than `past` are there
+
+  int64_t keysOf(int64_t batch) const { return behind.empty() ? grid.keys : grid.keys - behind[batch]; }
+  int64_t pastOf(int64_t batch) const { return behind.empty() ? grid.past : grid.past - behind[batch]; }
 
   /// The features of one head in one row; a batch axis of 1 is shared by all
   /// batches.
@@ -56,8 +61,8 @@ void Attention::row(int64_t batch, int64_t head, int64_t row, double *out) const
   };
   std::vector<Seen> seen;
   double sink = sinks ? sinks->reals[head] : -infinity, top = sink;
-  for (int64_t key = 0; key < grid.keys; ++key) {
-    Pair p{batch, head, row, key, grid.past + row, grid.keyStart + key};
+  for (int64_t key = 0; key < keysOf(batch); ++key) {
+    Pair p{batch, head, row, key, pastOf(batch) + row, grid.keyStart + key};
     int64_t count = !mask ? 1 : counted ? mask->sees(p) : mask->sees(p) > 0;
     if (count <= 0) // hidden: its score does not matter, be it a NaN
       continue;
@@ -86,9 +91,9 @@ void Attention::blindRow(int64_t batch, int64_t head, double *out) const {
   if (blind == attn::MaskedRows::nan)
     std::fill_n(out, valueWidth, std::numeric_limits<double>::quiet_NaN());
   if (blind == attn::MaskedRows::mean)
-    for (int64_t key = 0; key < grid.keys; ++key)
+    for (int64_t key = 0; key < keysOf(batch); ++key)
       for (int64_t d = 0; d < valueWidth; ++d)
-        out[d] += features(v, batch, key, head / group, valueWidth)[d] / double(grid.keys);
+        out[d] += features(v, batch, key, head / group, valueWidth)[d] / double(keysOf(batch));
 }
 
 /// One op: rounds its operands as a binary stores them, then computes every row of every head in f64 by the formula.
@@ -117,7 +122,9 @@ static LogicalResult evaluate(Evaluator &e, attn::SdpaOp op) {
               {},
               heads / keyHeads,
               q.shape[2] / heads,
-              v.shape[2] / keyHeads};
+              v.shape[2] / keyHeads,
+              false,
+              {}};
   if (op.getMask())
     a.mask = &e.mask(op.getMask());
   a.counted = op.getMask() && mask::isCounted(op.getMask());
@@ -125,6 +132,17 @@ static LogicalResult evaluate(Evaluator &e, attn::SdpaOp op) {
     a.bias = &e.bias(op.getBias());
   if (op.getSinks())
     a.sinks = &e.tensor(op.getSinks());
+  if (op.getStarts()) {
+    FailureOr<int64_t> longest = e.size(op, model::kPastDim);
+    if (failed(longest))
+      return failure();
+    for (int64_t start : e.tensor(op.getStarts()).ints) {
+      if (start < 0 || start > *longest)
+        return op.emitOpError() << "a text of " << start << " positions is none of 0 to " << *longest
+                                << ", the longest";
+      a.behind.push_back(*longest - start);
+    }
+  }
   if ((a.mask && failed(a.mask->fits(grid))) || (a.bias && failed(a.bias->fits(grid))))
     return failure();
   Tensor out = Tensor::zeros(Tensor::Kind::Real, e.shapeOf(op.getResult()));

@@ -8,7 +8,9 @@
 
 #include "compiler/Interpreter/Evaluator.h"
 #include "dialects/Model/IR/ReservedDims.h"
+#include "llvm/ADT/SmallSet.h"
 #include "llvm/ADT/TypeSwitch.h"
+#include <limits>
 
 using namespace mlir;
 using namespace heddle;
@@ -49,6 +51,22 @@ FailureOr<Part> choose(Evaluator &e, Operation *op, Value state, ValueRange indi
   return part;
 }
 
+/// An error unless the texts that an append with slots names are there, each once, and no longer than `past`.
+LogicalResult checkPlaces(model::AppendOp op, const std::vector<int64_t> &slots, const std::vector<int64_t> &starts,
+                          int64_t held, int64_t past) {
+  llvm::SmallSet<int64_t, 8> named;
+  for (int64_t slot : slots) {
+    if (slot < 0 || slot >= held)
+      return op.emitOpError() << "slot " << slot << " is none of the state's " << held;
+    if (!named.insert(slot).second)
+      return op.emitOpError() << "slot " << slot << " is named twice";
+  }
+  for (int64_t start : starts)
+    if (start < 0 || start > past)
+      return op.emitOpError() << "a text of " << start << " positions is none of 0 to " << past << ", the longest";
+  return success();
+}
+
 LogicalResult evaluate(Evaluator &e, model::AppendOp op) {
   FailureOr<Part> part = choose(e, op, op.getState(), op.getIndices());
   FailureOr<int64_t> past = e.size(op, model::kPastDim);
@@ -60,19 +78,37 @@ LogicalResult evaluate(Evaluator &e, model::AppendOp op) {
   if (axis >= expected.size() || part->shape.size() != expected.size())
     return op.emitOpError() << "cannot append " << showShape(rows.shape) << " to " << showShape(part->shape);
   expected[axis] = part->shape[axis];
+  if (op.getSlots())
+    expected[0] = part->shape[0];
   if (expected != part->shape || part->store->kind != rows.kind)
     return op.emitOpError() << "cannot append " << showShape(rows.shape) << " to " << showShape(part->shape);
   all[axis] = *past + rows.shape[axis];
   if (*past < 0 || all[axis] > part->shape[axis])
     return op.emitOpError() << "row " << all[axis] << " is past the capacity of " << part->shape[axis] << " rows";
+  std::vector<int64_t> slots, starts;
+  if (op.getSlots()) {
+    slots = e.tensor(op.getSlots()).ints, starts = e.tensor(op.getStarts()).ints;
+    if (failed(checkPlaces(op, slots, starts, part->shape[0], *past)))
+      return failure();
+  }
+  auto startOf = [&](int64_t batch) { return starts.empty() ? *past : starts[batch]; };
+  // The element of the state for `index`, an index of the result.
+  auto placeOf = [&](SmallVector<int64_t> index) {
+    if (!slots.empty())
+      index[0] = slots[index[0]];
+    return part->first + place(part->shape, index);
+  };
   for (Walk w(rows.shape, {}); w.more(); w.next()) {
     SmallVector<int64_t> index(w.index());
-    index[axis] += *past;
-    store(*part->store, part->first + place(part->shape, index), scalarOf(rows, w.here()));
+    index[axis] += startOf(index[0]);
+    store(*part->store, placeOf(index), scalarOf(rows, w.here()));
   }
   Tensor out = Tensor::zeros(rows.kind, all);
   for (Walk w(all, {}); w.more(); w.next())
-    store(out, w.here(), scalarOf(*part->store, part->first + place(part->shape, w.index())));
+    if (w.index()[axis] < startOf(w.index()[0]) + rows.shape[axis])
+      store(out, w.here(), scalarOf(*part->store, placeOf(SmallVector<int64_t>(w.index()))));
+    else if (out.kind == Tensor::Kind::Real) // nobody may read what stands behind a row's text
+      out.reals[w.here()] = std::numeric_limits<double>::quiet_NaN();
   e.set(op.getResult(), std::move(out));
   return success();
 }

@@ -40,6 +40,7 @@ static std::unique_ptr<Pass> deriveEntries(Options o) {
   options.cache = o.cache;
   return createDeriveEntriesPass(options);
 }
+static std::unique_ptr<Pass> deriveBatch(Options o) { return createDeriveBatchPass({o.slots}); }
 static std::unique_ptr<Pass> skipPadding(Options o) { return createSkipPaddingPass({o.paddedRows}); }
 static std::unique_ptr<Pass> planCache(Options o) { return plan::createPlanCachePass({o.longestPiece}); }
 static std::unique_ptr<Pass> planSchedules(Options o) { return plan::createPlanSchedulesPass({o.panel}); }
@@ -58,10 +59,7 @@ static std::unique_ptr<Pass> canonicalizeLoops(Options) {
 
 static constexpr PassFactory kModel[] = {codeWeights};
 static constexpr PassFactory kEntries[] = {
-    deriveEntries,
-    plain<createCanonicalizerPass>,
-    plain<createCSEPass>,
-    plain<createSymbolDCEPass>,
+    deriveEntries, deriveBatch, plain<createCanonicalizerPass>, plain<createCSEPass>, plain<createSymbolDCEPass>,
 };
 static constexpr PassFactory kFused[] = {
     plain<createFoldConstantsPass>,
@@ -218,6 +216,9 @@ struct PipelineFlags : PassPipelineOptions<PipelineFlags> {
   PipelineOptions values;
   Option<std::string> cache{*this, "cache", llvm::cl::desc("auto, require or none: the cached step"),
                             llvm::cl::init(values.cache)};
+  Option<std::string> slots{*this, "slots",
+                            llvm::cl::desc("auto, require or none: rows of a batch that are texts of their own"),
+                            llvm::cl::init(values.slots)};
   Option<std::string> paddedRows{*this, "padded-rows", llvm::cl::desc("auto, skip or compute: rows of padding"),
                                  llvm::cl::init(values.paddedRows)};
   Option<int64_t> longestPiece{*this, "longest-piece", llvm::cl::desc("new rows of a call where a state is a ring"),
@@ -236,8 +237,17 @@ struct PipelineFlags : PassPipelineOptions<PipelineFlags> {
                               llvm::cl::init(values.weightGroup)};
   ListOption<std::string> keep{*this, "keep", llvm::cl::desc("names of matrices that become no codes")};
   PipelineOptions read() const {
-    return {cache,     paddedRows,      longestPiece, panel,       vectorWidth,
-            registers, longestFunction, weightBits,   weightGroup, std::vector<std::string>(keep.begin(), keep.end())};
+    return {cache,
+            slots,
+            paddedRows,
+            longestPiece,
+            panel,
+            vectorWidth,
+            registers,
+            longestFunction,
+            weightBits,
+            weightGroup,
+            std::vector<std::string>(keep.begin(), keep.end())};
   }
 };
 } // namespace

@@ -24,6 +24,7 @@ namespace heddle {
 /// dashes: --heddle-llvm="vector-width=8 registers=16".
 struct PipelineOptions {
   std::string cache = "auto";      ///< auto, require, none: the cached step
+  std::string slots = "none";      ///< auto, require, none: @batch, whose rows are texts of their own
   std::string paddedRows = "auto"; ///< auto, skip, compute: rows of padding that nobody needs
   int64_t longestPiece = 512;      ///< new rows of a call where a state is a ring
   int64_t panel = 0;               ///< results of a tile of a product; 0: as the target likes them

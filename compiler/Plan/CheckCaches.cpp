@@ -76,9 +76,13 @@ static std::string misfit(Operation *op) {
     return "has a value of another rank than its part of the state";
   if (append && (axis < 0 || axis >= value.getRank() || append.getType().getRank() != value.getRank()))
     return "appends along axis " + std::to_string(axis) + " of rows with " + std::to_string(value.getRank()) + " axes";
+  bool slots = append && append.getSlots();
+  if (slots && !attn::cacheOf(op))
+    return "has slots, which only a state that lies as attention reads it has";
   for (int64_t i = 0; i < value.getRank(); ++i)
     if (i != axis &&
-        (state.getSize(first + i) != value.getSize(i) || (append && append.getType().getSize(i) != value.getSize(i))))
+        ((!(slots && i == 0) && state.getSize(first + i) != value.getSize(i)) || // a slot is no batch element
+         (append && append.getType().getSize(i) != value.getSize(i))))
       return "has a value whose axis " + std::to_string(i) + " is not the state's";
   return "";
 }

@@ -25,7 +25,7 @@ SmallVector<std::string> heddle::plan::entryDims(func::FuncOp function) {
       model::visitSize<int>(axis.getValue(), {number, dim, binary});
     }
   };
-  bool step = function.getName() == "step";
+  bool step = function.getName() == "step" || function.getName() == "batch";
   // "B past new capacity": what a step always has, behind the dims of its first input.
   for (Type t : function.getArgumentTypes())
     if (auto tensor = dyn_cast<ModelTensorType>(t); tensor && !step)

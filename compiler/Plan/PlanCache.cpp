@@ -104,8 +104,9 @@ struct PlanCache final : heddle::plan::impl::PlanCachePassBase<PlanCache> {
           attn::setCache(user, cache);
       }
     }
-    if (auto step = module.lookupSymbol<func::FuncOp>("step"); step && shortest)
-      setPieces(step, PiecesAttr::get(&getContext(), longestPiece, shortest));
+    for (const char *name : {"step", "batch"})
+      if (auto step = module.lookupSymbol<func::FuncOp>(name); step && shortest)
+        setPieces(step, PiecesAttr::get(&getContext(), longestPiece, shortest));
   }
 };
 } // namespace

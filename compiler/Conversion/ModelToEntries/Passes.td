@@ -21,6 +21,20 @@ def DeriveEntriesPass : Pass<"model-derive-entries", "mlir::ModuleOp"> {
                            "::heddle::attn::AttnDialect", "::mlir::func::FuncDialect"];
 }
 
+def DeriveBatchPass : Pass<"model-derive-batch", "mlir::ModuleOp"> {
+  let summary = "Derive @batch, whose rows are texts of their own, from @step, or say why not";
+  let description = [{
+    @batch is @step with two more inputs, i64 [B]: `slot`, the row of the states that holds the text of a row, and
+    `start`, how many of its positions are there. States have a row for each of `slots` texts; `past` is the largest
+    start. The mask of the tokens is not passed: no row is padded. Where a step reads its past otherwise than by
+    appends and attention, keeps other states, mixes rows of the batch or has a guard, there is no @batch and
+    `model.slots_report` says why; with `slots=require` that is an error.
+  }];
+  let options = [Option<"slots", "slots", "std::string", "\"none\"", "auto, require or none">];
+  let dependentDialects = ["::heddle::model::ModelDialect", "::heddle::mask::MaskDialect",
+                           "::heddle::attn::AttnDialect", "::mlir::func::FuncDialect"];
+}
+
 def SkipPaddingPass : Pass<"model-skip-padding", "mlir::ModuleOp"> {
   let summary = "Compute no rows of padding where nobody needs them";
   let description = [{

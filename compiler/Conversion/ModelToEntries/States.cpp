@@ -69,7 +69,8 @@ Value entries::Builder::append(Value v) {
   shape[axis] = Size::dim(model::kCapacityDim);
   Value where = state(v, "rows", shape, t.getElementType());
   auto all = cast<ModelTensorType>(rows.getType()).withSize(axis, allRows());
-  Value kept = model::AppendOp::create(at(v), model::locationOf(v), all, where, indices(v), rows, axis);
+  Value kept =
+      model::AppendOp::create(at(v), model::locationOf(v), all, where, indices(v), rows, Value(), Value(), axis);
   return sliceRows(at(v), model::locationOf(v), kept, axis, Size(-c), allRows());
 }
 

@@ -33,9 +33,23 @@ static Cost bytesOfPacking(const AttentionPlan &plan) {
   return cost;
 }
 
+/// Why the kernel cannot find the texts of the batch elements in their slots; empty: it can, or there are none.
+static std::string refuseSlots(attn::SdpaOp op) {
+  auto key = op.getKey().getDefiningOp<model::AppendOp>(), value = op.getValue().getDefiningOp<model::AppendOp>();
+  if (!op.getStarts())
+    return (key && key.getSlots()) || (value && value.getSlots()) ? "reads rows of slots, but has no starts" : "";
+  bool caches = key && value && cacheLayoutOf(op.getKey()) && cacheLayoutOf(op.getValue());
+  if (!caches || !key.getSlots() || key.getSlots() != value.getSlots() || key.getStarts() != op.getStarts() ||
+      value.getStarts() != op.getStarts())
+    return "has starts, so its keys and values are caches with the same slots and starts";
+  return "";
+}
+
 static LogicalResult lowerAttention(Lowering &l, attn::SdpaOp op) {
   AttentionPlan plan(op);
   Location loc = op.getLoc();
+  if (std::string why = refuseSlots(op); !why.empty())
+    return op.emitOpError(why);
   MLIRContext *ctx = op.getContext();
   Value result = l.allocatePointer(op->getResult(0)), scratch = l.scratchPointer(op);
 
@@ -58,6 +72,8 @@ static LogicalResult lowerAttention(Lowering &l, attn::SdpaOp op) {
     Values lengths;
     for (const Size &n : plan.lengths)
       lengths.push_back(l.size(n));
+    if (plan.slotted)
+      operands.append({l.pointer(op.getKey().getDefiningOp<model::AppendOp>().getSlots()), l.pointer(op.getStarts())});
     l.deal(loc, items, items, [&](Value from, Value to) {
       Values mine = operands;
       mine.append({l.tid, from, to});
@@ -99,22 +115,30 @@ static LogicalResult lowerCacheWrite(Lowering &l, Operation *op) {
     return failure();
   Location loc = op->getLoc();
   const CacheLayout &layout = write->layout;
-  Value fresh = write->fresh, past = write->past;
+  Value fresh = write->fresh;
   int64_t w = layout.width, words = layout.words, g = layout.heads, stride = g * w;
-  Value total = l.add(past, fresh);
   // Items are (batch element, head, class, panel of 16 keys). A class may have a panel less than another.
   int64_t classes = layout.classes;
   auto countBelow = [&](Value position, Value number) { // keys of a class that stand before a position
     return l.div(l.sub(l.add(position, classes - 1), number), l.constant(classes));
   };
-  Value none = l.constant(0), firstPanel = l.div(countBelow(past, l.constant(classes - 1)), l.constant(kPanel));
-  Value lastPanel = l.div(l.add(countBelow(total, none), kPanel - 1), l.constant(kPanel));
-  Value panels = l.sub(lastPanel, firstPanel);
+  auto firstPanelOf = [&](Value past) { return l.div(countBelow(past, l.constant(classes - 1)), l.constant(kPanel)); };
+  Value none = l.constant(0), panels;
+  if (write->starts) { // as many as new rows may touch, wherever they begin; of some texts the last one is empty
+    panels = l.div(l.add(countBelow(fresh, none), 2 * kPanel - 2 + (classes > 1)), l.constant(kPanel));
+  } else {
+    Value lastPanel = l.div(l.add(countBelow(l.add(write->past, fresh), none), kPanel - 1), l.constant(kPanel));
+    panels = l.sub(lastPanel, firstPanelOf(write->past));
+  }
   l.parallelFor(loc, l.mul(l.mul(write->batch, g * classes), panels), [&](Value item) {
-    Value outer = l.div(item, panels), first = l.mul(l.add(firstPanel, l.rem(item, panels)), kPanel);
+    Value outer = l.div(item, panels);
     Value number = l.rem(outer, l.constant(classes)), heads = l.div(outer, l.constant(classes));
     Value head = l.rem(heads, l.constant(g)), batch = l.div(heads, l.constant(g));
+    Value past = write->pastOf(l, batch), total = l.add(past, fresh);
+    Value first = l.mul(l.add({firstPanelOf(past), l.rem(item, panels)}), kPanel);
     Value from = l.at(write->source, l.add({l.mul(l.mul(batch, fresh), stride), l.mul(head, w)}), l.f32());
+    if (write->slots)
+      outer = l.add({l.mul(l.add({l.mul(write->elementOf(l, batch), g), head}), classes), number});
     Value base = l.at(write->part, l.mul(outer, write->room), l.f32());
     Value begin = l.max(first, countBelow(past, number)),
           end = l.min({l.add(first, kPanel), countBelow(total, number)});

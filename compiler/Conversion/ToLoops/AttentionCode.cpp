@@ -10,7 +10,7 @@ using namespace heddle::loops;
 
 FunctionType AttentionArguments::typeOf(const AttentionPlan &plan, MLIRContext *ctx) {
   Type ptr = LLVM::LLVMPointerType::get(ctx), index = IndexType::get(ctx);
-  SmallVector<Type> types(5 + plan.tensors().size() + plan.lookups.size(), ptr);
+  SmallVector<Type> types(5 + plan.tensors().size() + plan.lookups.size() + (plan.slotted ? 2 : 0), ptr);
   types.append(3 + plan.lengths.size(), index);
   return FunctionType::get(ctx, types, {});
 }
@@ -34,6 +34,10 @@ AttentionArguments::AttentionArguments(const AttentionPlan &plan, Block *entry) 
   scratch = next();
   tensors = nextOnes(plan.tensors().size());
   lookups = nextOnes(plan.lookups.size());
+  if (plan.slotted) {
+    slots = next();
+    starts = next();
+  }
   thread = next();
   from = next();
   to = next();

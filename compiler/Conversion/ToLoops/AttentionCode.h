@@ -12,8 +12,9 @@
 
 namespace heddle::loops {
 
-/// The arguments of a kernel: query, key, value, result, scratch, tensors..., lookups..., which are pointers, then
-/// thread, from, to, lengths..., which are indices. Work items [from, to) are this thread's.
+/// The arguments of a kernel: query, key, value, result, scratch, tensors..., lookups..., where batch elements have
+/// slots also slots and starts, which are pointers, then thread, from, to, lengths..., which are indices. Work items
+/// [from, to) are this thread's.
 struct AttentionArguments {
   AttentionArguments(const AttentionPlan &plan, mlir::Block *entry);
   static mlir::FunctionType typeOf(const AttentionPlan &plan, mlir::MLIRContext *ctx);
@@ -21,6 +22,7 @@ struct AttentionArguments {
   mlir::Block *entry;
   Value query, key, value, result, scratch;
   Values tensors, lookups; ///< those of the plan
+  Value slots, starts;     ///< i64 [batch], or null
   Value thread, from, to;
   Values lengths; ///< those of the plan
 };

@@ -11,6 +11,17 @@ using model::Size;
 
 //===-- keys -----------------------------------------------------------------------===//
 
+KeyView heddle::loops::keysOfElement(AttentionCode &c, Value batch) {
+  Value past = c.length(Role::Past), all = c.length(Role::Keys);
+  if (!c.plan.slotted)
+    return {batch, past, all, batch, all, {}};
+  Type i64 = c.b.getI64Type();
+  Value start = c.toIndex(c.load(i64, c.at(c.args.starts, batch, i64)));
+  Value slot = c.toIndex(c.load(i64, c.at(c.args.slots, batch, i64)));
+  all = c.add(start, all);
+  return {batch, c.add(start, past), all, slot, all, {}};
+}
+
 Value KeyCode::keyRows(Value firstKey) {
   Value rows = iota(firstKey);
   if (!keys.residue)
@@ -40,7 +51,7 @@ Value KeyCode::element(OpBuilder &builder, Value operand, ArrayRef<Value> at) {
     return load(element, address);
   if (type.getSize(type.getRank() - 1).is(1))
     return splat(load(element, address));
-  Value inside = arith::CmpIOp::create(b, arith::CmpIPredicate::slt, lanesOfKeys, splatWord(length(Role::Keys)));
+  Value inside = arith::CmpIOp::create(b, arith::CmpIPredicate::slt, lanesOfKeys, splatWord(keys.all));
   return keys.residue ? gather(element, address, plan.classes, inside) : load(vec(element), address, inside);
 }
 
@@ -49,7 +60,7 @@ void KeyCode::ask(llvm::function_ref<void(mask::Emitter &)> body) {
   auto lengthOf = [&](Value t, int64_t axis) { return length(t, axis); };
   mask::Emitter e{b, b, b.getLoc()};
   e.batch = keys.batch;
-  e.past = length(Role::Past);
+  e.past = keys.past;
   e.queries = length(Role::Rows);
   e.keys = keys.count;
   e.keyStart = length(Role::KeyStart);
@@ -68,9 +79,11 @@ void KeyCode::ask(llvm::function_ref<void(mask::Emitter &)> body) {
 Item heddle::loops::itemOf(AttentionCode &c, Value number) {
   const AttentionPlan &plan = c.plan;
   Value blocks = c.length(Role::RowBlocks), outer = c.div(number, blocks), rows = c.length(Role::Rows);
-  Value past = c.length(Role::Past), keyStart = c.length(Role::KeyStart), classes = c.constant(plan.classes);
+  Value keyStart = c.length(Role::KeyStart), classes = c.constant(plan.classes);
+  Value heads = plan.classes == 1 ? outer : c.div(outer, classes);
   Item item;
-  item.keys.count = c.length(Role::Keys);
+  item.keys = keysOfElement(c, c.div(heads, c.constant(plan.groups())));
+  Value past = item.keys.past;
   if (plan.classes == 1) {
     item.ownStart = c.sub(past, keyStart);
   } else {
@@ -81,11 +94,9 @@ Item heddle::loops::itemOf(AttentionCode &c, Value number) {
     item.rowStart = c.sub(shift, c.mul(turns, classes));
     item.keys.count = c.div(c.sub(c.add(item.keys.count, plan.classes - 1), residue), classes);
     item.ownStart = c.sub(c.constant(0), turns);
-    outer = c.div(outer, classes);
     rows = c.div(c.sub(c.add(rows, plan.classes - 1), item.rowStart), classes);
   }
-  item.group = c.rem(outer, c.constant(plan.groups()));
-  item.keys.batch = c.div(outer, c.constant(plan.groups()));
+  item.group = c.rem(heads, c.constant(plan.groups()));
   item.firstRow = c.mul(c.rem(number, blocks), plan.rowTile);
   item.count = c.min(c.constant(plan.rowTile), c.sub(c.mul(rows, plan.packed), item.firstRow));
   item.anchor = c.constant(0);
@@ -109,11 +120,11 @@ Value ItemCode::rowOf(Value packedRow) {
   return item.rowStart ? add(item.rowStart, mul(row, plan.classes)) : row;
 }
 Value ItemCode::ownOf(Value packedRow) { return add(div(packedRow, constant(plan.packed)), item.ownStart); }
-Value ItemCode::positionOf(Value packedRow) { return add({length(Role::Past), rowOf(packedRow)}); }
+Value ItemCode::positionOf(Value packedRow) { return add({keys.past, rowOf(packedRow)}); }
 
 RowContext ItemCode::contextOf(Value index) {
   Value packedRow = add(item.firstRow, index), row = rowOf(packedRow), own = ownOf(packedRow), head = headOf(packedRow);
-  return {index, row, add(length(Role::Past), row), own, head};
+  return {index, row, add(keys.past, row), own, head};
 }
 
 Value ItemCode::queryOf(Value packedRow) {
@@ -138,7 +149,7 @@ void ItemCode::byRowGroups(llvm::function_ref<void(Value, Value, int64_t)> body)
 //===-- stored keys and values -----------------------------------------------------===//
 
 Value ItemCode::headOfKeys() {
-  Value element = plan.sharedKeys ? constant(0) : keys.batch;
+  Value element = plan.sharedKeys ? constant(0) : keys.element;
   Value head = mul(element, plan.kvHeads);
   return add(head, plan.packed == 1 ? div(item.group, constant(plan.heads / plan.kvHeads)) : item.group);
 }

@@ -19,9 +19,15 @@ namespace heddle::loops {
 /// The keys of a batch element: all of them, or those of one class.
 struct KeyView {
   Value batch;
+  Value past;    ///< position of query row 0
+  Value all;     ///< key rows of all classes
+  Value element; ///< which batch element of the caches has them
   Value count;   ///< of keys
   Value residue; ///< key k is key row residue + k * classes; null: key row k
 };
+
+/// All keys of a batch element: in a slot, if it has one, and as many as its own text has.
+KeyView keysOfElement(AttentionCode &code, Value batch);
 
 /// What the code of masks and biases asks about the keys of a view.
 class KeyCode : public AttentionCode {

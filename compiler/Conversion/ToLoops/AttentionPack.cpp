@@ -110,7 +110,7 @@ static void emitAnchor(KeyCode c) {
   {
     OpBuilder::InsertionGuard guard(b);
     Block *before = b.createBlock(&scan.getBefore(), {}, {b.getIndexType()}, {loc});
-    Value k = before->getArgument(0), inside = c.less(k, c.length(Role::Keys));
+    Value k = before->getArgument(0), inside = c.less(k, c.keys.all);
     auto look = scf::IfOp::create(c.b, TypeRange{b.getI1Type()}, inside, true);
     b.setInsertionPointToStart(look.thenBlock());
     scf::YieldOp::create(c.b, ValueRange{isHidden(c, k)});
@@ -126,6 +126,5 @@ static void emitAnchor(KeyCode c) {
 }
 
 void heddle::loops::emitAnchors(AttentionCode c) {
-  c.loop(c.args.from, c.args.to, 1,
-         [&](Value element) { emitAnchor(KeyCode(c, {element, c.length(Role::Keys), {}})); });
+  c.loop(c.args.from, c.args.to, 1, [&](Value element) { emitAnchor(KeyCode(c, keysOfElement(c, element))); });
 }

@@ -158,6 +158,7 @@ AttentionPlan::AttentionPlan(attn::SdpaOp op) : op(op), arithmetic(model::arithm
   width = q.getSize(2).exactDiv(Size(heads))->constant().value_or(0);
   valueWidth = v.getSize(2).exactDiv(Size(kvHeads))->constant().value_or(0);
   sharedKeys = k.getSize(0).is(1) && !batch.is(1);
+  slotted = bool(op.getStarts());
   std::optional<CacheLayout> keyCache = cacheLayoutOf(op.getKey()), valueCache = cacheLayoutOf(op.getValue());
   keySource = keyCache ? Source::Cache : Source::Rows;
   valueSource = valueCache ? Source::Cache : Source::Rows;
@@ -219,8 +220,9 @@ AttentionPlan::AttentionPlan(attn::SdpaOp op) : op(op), arithmetic(model::arithm
 
   auto root = mask ? mask.getDefiningOp<mask::MaskOpInterface>() : mask::MaskOpInterface();
   rings = keyRing || valueRing || (root && root.reach().behind);
-  lengths = {rows,        keys,        past,       keyStart,    keyRoom,    valueRoom,
-             rowBlocks(), keyBlocks(), atValues(), atAnchors(), atThreads()}; // in the order of Role
+  Size there = slotted ? Size::dim(model::kPastDim) : Size(0); // in the longest text
+  lengths = {rows,        keys - there, past - there, keyStart,    keyRoom,    valueRoom,
+             rowBlocks(), keyBlocks(),  atValues(),   atAnchors(), atThreads()}; // in the order of Role
   if (rings)
     for (int64_t ring : {keyRing, valueRing})
       lengths.push_back(Size(ring ? ring : kNoRing));
@@ -327,7 +329,8 @@ std::string AttentionPlan::text() const {
   std::string text;
   llvm::raw_string_ostream os(text);
   os << propertiesOf(op) << ' ' << int(arithmetic.stored) << arithmetic.dots << ' ' << width << ' ' << valueWidth << ' '
-     << sharedKeys << ' ' << numberOf(Role::Rows).value_or(0) << rings << attn::scheduleOf(op);
+     << sharedKeys << ' ' << numberOf(Role::Rows).value_or(0) << rings << (slotted ? "slotted" : "")
+     << attn::scheduleOf(op);
   for (Value part : {mask, bias, sinks})
     if (part)
       write(os, part);

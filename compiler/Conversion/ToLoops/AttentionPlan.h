@@ -66,6 +66,9 @@ struct AttentionPlan {
   int64_t rowTile, keyTile; ///< packed rows of a work item; keys that it meets at once
   model::Size batch, rows, keys, past, keyStart;
   bool sharedKeys; ///< one batch element of keys for all
+  /// Batch elements are texts of their own, in slots of the caches: then `starts` and `slots` are arguments of the
+  /// kernel, and Role::Past and Role::Keys are what each text has beside the positions that were there.
+  bool slotted;
   Source keySource, valueSource;
   model::Size keyRoom, valueRoom; ///< rows that a class of a head has room for
   /// With dots values are packed in pairs, unless they come from a cache or the tiles of a batch element stand at

@@ -86,12 +86,12 @@ void Rows::maskedRow(Value target) {
   Value nan = real(vec(f32()), std::nan(""));
   Value first = mul({headOfKeys(), mul(length(Role::ValueRoom), plan.classes * plan.valueWords())});
   Value values = at(args.value, first, f32());
-  Value count = arith::SIToFPOp::create(b, f32(), toI64(length(Role::Keys)));
+  Value count = arith::SIToFPOp::create(b, f32(), toI64(keys.all));
   vectors(constant(plan.valueWidth), [&](Value j, Value mask) {
     Value v = nan;
     if (plan.op.getMaskedRows() == attn::MaskedRows::mean) {
-      Values sum = loop(
-          constant(0), length(Role::Keys), 1, ValueRange{real(vec(f32()), 0.0)}, [&](Value k, ValueRange c) -> Values {
+      Values sum =
+          loop(constant(0), keys.all, 1, ValueRange{real(vec(f32()), 0.0)}, [&](Value k, ValueRange c) -> Values {
             Value row = k;
             if (keys.residue) // all keys in turn, whatever their class
               row =

@@ -47,8 +47,22 @@ FailureOr<CacheWrite> heddle::loops::cacheWrite(Lowering &l, Operation *op) {
   if (append)
     past = l.sub(l.size(cast<ModelTensorType>(append.getResult().getType()).getSize(1)), fresh);
   Value room = l.size(layout->room * Size(layout->words)), batch = l.size(rows.getSize(0));
-  return CacheWrite{*layout, part, source, batch, fresh, past, room};
+  Value slots, starts;
+  if (append && append.getSlots()) {
+    slots = l.pointer(append.getSlots());
+    starts = l.pointer(append.getStarts());
+  }
+  return CacheWrite{*layout, part, source, batch, fresh, past, room, slots, starts};
 }
+
+/// Element `at` of an i64 tensor.
+static Value placeAt(Lowering &l, Value places, Value at) {
+  Type i64 = l.b.getI64Type();
+  return l.toIndex(l.load(i64, l.at(places, at, i64)));
+}
+
+Value CacheWrite::elementOf(Lowering &l, Value element) const { return slots ? placeAt(l, slots, element) : element; }
+Value CacheWrite::pastOf(Lowering &l, Value element) const { return starts ? placeAt(l, starts, element) : past; }
 
 /// Without a ring the place is the key. With one it is key mod ring, and once more one ring further on, if that is
 /// within the room.

@@ -24,7 +24,12 @@ struct CacheWrite {
   Value part, source;       ///< where the cache of this iteration begins; the rows
   Value batch, fresh, past; ///< lengths
   Value room;               ///< words of a class of a head
+  /// i64 [batch]: which row of the state a batch element has, and its own past. Null: as they come, and `past`.
+  Value slots = {}, starts = {};
 
+  /// Batch element `element` as the state counts them, and how many of its rows are there.
+  Value elementOf(Lowering &l, Value element) const;
+  Value pastOf(Lowering &l, Value element) const;
   /// Emits body(place) for each place at which key number `key` of its class is kept. The first block of a ring is kept
   /// a second time behind the last one, so that a tile may read over the end of the ring without wrapping.
   void places(Lowering &l, Value key, llvm::function_ref<void(Value place)> body) const;

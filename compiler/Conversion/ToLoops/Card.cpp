@@ -231,6 +231,9 @@ std::string heddle::loops::cardText(ModuleOp module, ArrayRef<func::FuncOp> entr
       os << "generate " << role.getName().getValue() << " " << numberText(role.getValue()) << "\n";
     }
 
+  if (!word("model.slots_report").empty())
+    os << "slots no " << asWord(word("model.slots_report")) << "\n";
+
   // The batch is the first axis of the tokens.
   std::string batch;
   auto tokens = roles ? roles.getAs<StringAttr>("tokens") : StringAttr();

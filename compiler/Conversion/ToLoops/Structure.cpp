@@ -209,6 +209,8 @@ static Value statePart(Lower &l, Value state, OperandRange indices) {
 /// result [outer, total, inner], which is dense: the unused capacity is not part of it. States with a cache layout are
 /// read in place instead (lowerState).
 static LogicalResult lowerAppend(Lower &l, AppendOp op) {
+  if (op.getSlots())
+    return op.emitOpError("has slots, so its state is a cache that attention reads");
   Location loc = op.getLoc();
   auto type = cast<StateType>(op.getState().getType());
   ModelTensorType rows = op.getRows().getType(), all = op.getType();

@@ -132,6 +132,9 @@ LogicalResult SdpaOp::verify() {
     return text;
   };
   ModelTensorType q = typeOf(getQuery()), k = typeOf(getKey());
+  if (getStarts()) // sdpa_c6
+    if (ModelTensorType starts = typeOf(getStarts()); starts.getRank() != 1 || starts.getSize(0) != q.getSize(0))
+      return emitOpError() << "starts must be [" << q.getSize(0).str() << "], found " << starts;
   heddle::mask::Scores scores{q.getSize(0), q.getSize(1), k.getSize(1), int64_t(getHeads()), show};
   for (Value v : {Value(getMask()), Value(getBias())})
     if (std::optional<std::string> no = v ? misfit(v, scores) : std::nullopt) // sdpa_c4

@@ -36,23 +36,26 @@ def Attn_SdpaOp : Attn_Op<"sdpa", [AttrSizedOperandSegments, InferTypeOpAdaptor,
     is not seen is absent: its V row, NaN or not, never reaches the result. A score of -inf
     after the bias is not seen. Key row 0 stands at position `key_start` when query row 0
     stands at 0; query row r stands at past + r, where past is the size form `past`.
+    With `starts`, i64 [B], batch element b stands at starts[b] wherever the size forms say `past`: its query row r is
+    at position past - `past` + starts[b] + r, and it has S - `past` + starts[b] keys.
     - (C1) ranks are 3, batch axes equal (or 1 for k, v), k and v of equal rows.
     - (C2) features divide into heads; key heads divide heads; q and k heads equally wide.
     - (C3) sinks are [heads].
     - (C4) what mask and bias hold lies along the axes of the scores [B, heads, T, S]: equal lengths, or 1.
     - (C5) slopes and tables of a bias are of as many heads.
+    - (C6) starts are i64 [B].
     ```mlir
     %a = attn.sdpa %q, %k, %v mask %m heads 12 kv_heads 12 scale 1.250000e-01 : (!model.tensor<[B, T, 768], f32>, !model.tensor<[B, T, 768], f32>, !model.tensor<[B, T, 768], f32>) -> !model.tensor<[B, T, 768], f32>
     ```
   }];
   let arguments = (ins Model_Real:$query, Model_Real:$key, Model_Real:$value, Optional<Mask_MaskType>:$mask,
-                       Optional<Attn_BiasType>:$bias, Optional<Model_Real>:$sinks, I64Attr:$heads, I64Attr:$kv_heads,
+                       Optional<Attn_BiasType>:$bias, Optional<Model_Real>:$sinks, Optional<Model_Int>:$starts, I64Attr:$heads, I64Attr:$kv_heads,
                        F64Attr:$scale, OptionalAttr<F64Attr>:$softcap, DefaultValuedStrAttr<StrAttr, "0">:$key_start,
                        DefaultValuedStrAttr<StrAttr, "0">:$past, DefaultValuedAttr<Attn_MaskedRows, "MaskedRows::zero">:$masked_rows);
   let results = (outs Model_Real:$result);
   let hasVerifier = 1;
   let assemblyFormat = [{
-    $query `,` $key `,` $value (`mask` $mask^)? (`bias` $bias^)? (`sinks` $sinks^ `:` type($sinks))? `heads` $heads `kv_heads` $kv_heads `scale` $scale
+    $query `,` $key `,` $value (`mask` $mask^)? (`bias` $bias^)? (`sinks` $sinks^ `:` type($sinks))? (`starts` $starts^ `:` type($starts))? `heads` $heads `kv_heads` $kv_heads `scale` $scale
     (`softcap` $softcap^)? (`key_start` $key_start^)? (`past` $past^)? (`masked_rows` $masked_rows^)? attr-dict
     `:` `(` type($query) `,` type($key) `,` type($value) `)` `->` type($result) }];
 }

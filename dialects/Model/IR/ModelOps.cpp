@@ -142,6 +142,20 @@ LogicalResult LinearOp::verify() {
   return success();
 }
 
+LogicalResult AppendOp::verify() { // append_c1
+  if (!getSlots() && !getStarts())
+    return success();
+  if (!getSlots() || !getStarts())
+    return emitOpError("has slots and starts, or neither");
+  ModelTensorType rows = getRows().getType();
+  for (Value v : {getSlots(), getStarts()})
+    if (auto type = cast<ModelTensorType>(v.getType());
+        rows.getRank() < 2 || int64_t(getAxis()) == 0 || type.getRank() != 1 || type.getSize(0) != rows.getSize(0))
+      return emitOpError("has slots and starts of one number for each row of the batch, but ")
+             << type << " for " << rows;
+  return success();
+}
+
 LogicalResult LiveRowsOp::verify() {
   for (const Size &n : getMask().getType().getSizes())
     if (n.uses(getDim())) // live_rows_c2

@@ -469,16 +469,25 @@ def Model_YieldOp : Model_Op<"yield", [Pure, Terminator, ReturnLike]> {
 
 //===-- states (from `entries` on) ---------------------------------------------===//
 
-def Model_AppendOp : Model_Op<"append", [MemoryEffects<[MemWrite]>]> {
+def Model_AppendOp : Model_Op<"append", [AttrSizedOperandSegments, MemoryEffects<[MemWrite]>]> {
   let summary = "writes new rows behind the past ones and gives all of them";
   let description = [{
     state [iterations..., b, capacity, ...] (axis `axis` of the rows' type is the capacity),
     `indices` choose the iteration; rows [.., new, ..] are written at `past` (the dim of that
     name); the result is rows 0..past+new-1: [.., past+new, ..].
+
+    With `slots` and `starts`, i64 [B], the state is [iterations..., slots, capacity, ...]: the rows of batch element b
+    are written to its row slots[b], at starts[b] instead of `past`, and the result has that row's rows
+    0..starts[b]+new-1; what stands behind them says nothing. No start is past `past`, and no slot is named twice.
+    - (C1) both are there or none; they are i64 [B], B the first axis of the rows, which are not appended along it.
   }];
-  let arguments = (ins AnyType:$state, Variadic<Index>:$indices, Model_Any:$rows, I64Attr:$axis);
+  let arguments = (ins AnyType:$state, Variadic<Index>:$indices, Model_Any:$rows, Optional<Model_Int>:$slots,
+                       Optional<Model_Int>:$starts, I64Attr:$axis);
   let results = (outs Model_Any:$result);
-  let assemblyFormat = "$state (`[` $indices^ `]`)? `,` $rows `axis` $axis attr-dict `:` type($state) `,` type($rows) `->` type($result)";
+  let hasVerifier = 1;
+  let assemblyFormat = [{
+    $state (`[` $indices^ `]`)? `,` $rows (`slots` $slots^ `:` type($slots))? (`starts` $starts^ `:` type($starts))? `axis` $axis attr-dict
+    `:` type($state) `,` type($rows) `->` type($result) }];
 }
 def Model_LoadOp : Model_Op<"load", [MemoryEffects<[MemRead]>]> {
   let summary = "the value of a state (what the last store left; zero at first)";

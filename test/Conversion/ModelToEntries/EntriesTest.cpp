@@ -2,7 +2,8 @@
 //
 // Every model is run whole on each prefix of a text, and step by step: a prompt, then chunks
 // of 1 to 4 rows. The last rows must agree to the rounding of f64, without padding and with
-// padding on the left. What cannot be cached must say why.
+// padding on the left. What cannot be cached must say why. Texts in slots of one state must agree
+// as closely, in any company.
 //
 //===----------------------------------------------------------------------===//
 
@@ -15,7 +16,10 @@
 #include "test/Conversion/ModelToEntries/Models.h"
 #include "llvm/ADT/Hashing.h"
 #include "llvm/Support/raw_ostream.h"
+#include <algorithm>
+#include <cmath>
 #include <gtest/gtest.h>
+#include <map>
 #include <random>
 
 using namespace heddle;
@@ -72,7 +76,7 @@ struct Compiled {
   mlir::OwningOpRef<mlir::ModuleOp> module;
   Weights weights;
 
-  explicit Compiled(const heddle::testing::Model &m, std::string cache = "auto")
+  explicit Compiled(const heddle::testing::Model &m, std::string cache = "auto", std::string slots = "none")
       : listen(&context, [this](mlir::Diagnostic &d) {
           said += d.str() + "\n";
           for (mlir::Diagnostic &note : d.getNotes())
@@ -113,7 +117,9 @@ struct Compiled {
     mlir::PassManager pm(&context);
     PipelineOptions pipeline;
     pipeline.cache = cache;
-    addPasses(pm, "entries", pipeline, [](llvm::StringRef flag) { return flag == "model-derive-entries"; });
+    pipeline.slots = slots;
+    addPasses(pm, "entries", pipeline,
+              [](llvm::StringRef flag) { return flag == "model-derive-entries" || flag == "model-derive-batch"; });
     if (failed(pm.run(*module)))
       module = nullptr;
   }
@@ -229,6 +235,131 @@ TEST_P(Steps, AsRecomputed) {
     compare(c, m, left, {2, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1});
   }
 }
+/// Why a model that has a step has no slots, a part of it; empty: it has.
+std::string whyNoSlots(const std::string &name) {
+  static const std::map<std::string, std::string> reasons = {
+      {"MeanAtTheEnd", "rows of all positions are read by something else than one attention"},
+      {"MeanAndMaxAfterTheLastLayer", "rows of all positions are read by something else than one attention"},
+      {"LearnedRowsBeforeTheKeys", "rows of all positions are read by something else than one attention"},
+      {"FirstTokenTellsAll", "a state is kept that is no rows of positions"},
+      {"TokenShift", "a state is kept that is no rows of positions"},
+      {"TokenShiftByPad", "a state is kept that is no rows of positions"},
+      {"CausalConvolution", "a state is kept that is no rows of positions"},
+      {"DilatedConvolution", "a state is kept that is no rows of positions"},
+      {"LinearAttentionByCumsum", "a state is kept that is no rows of positions"},
+      {"Documents", "a state is kept that is no rows of positions"},
+      {"WindowOverLabels", "a state is kept that is no rows of positions"},
+      {"LatentsThatReadTheText", "a state is kept that is no rows of positions"},
+      {"Memory", "a state is kept that is no rows of positions"},
+      {"MemoryInARepeat", "a state is kept that is no rows of positions"},
+      {"BiasFromATableOfPositions", "the number of past positions is read"},
+      {"OwnRelativeScores", "the number of past positions is read"},
+      {"MaskChangesAtALength", "a step may order the text to be computed again"},
+      {"DynamicPositions", "a step may order the text to be computed again"},
+      {"BiasFromWhatBothTokensAre", "rows are kept that are no keys or values"},
+      {"CountedPositions", "the mask of the new tokens is read"}};
+  auto it = reasons.find(name);
+  return it == reasons.end() ? "" : it->second;
+}
+
+/// Texts of their own in slots of one state, continued in any company and order and begun again over what an older text
+/// left, against each text whole and alone.
+void compareSlots(Compiled &c, const heddle::testing::Model &m) {
+  auto read = [&](llvm::StringRef name) -> mlir::FailureOr<Tensor> { return c.weights.values(name); };
+  const int64_t slots = 5, n = 18;
+  mlir::func::FuncOp batch = c.entry("batch"), run = c.entry("run");
+  std::mt19937 engine(11);
+  std::vector<std::vector<int64_t>> texts(slots);
+  States states;
+  for (int call = 0; call < 24; ++call) {
+    int64_t fresh = call % 3 ? 1 : 1 + engine() % 5;
+    std::vector<int64_t> named;
+    for (int64_t slot = 0; slot < slots; ++slot)
+      if (engine() % 2 || (named.empty() && slot + 1 == slots))
+        named.push_back(slot);
+    std::shuffle(named.begin(), named.end(), engine);
+    int64_t B = named.size(), past = 0;
+    std::vector<int64_t> ids, starts;
+    for (int64_t slot : named) {
+      std::vector<int64_t> &text = texts[slot];
+      if (int64_t(text.size()) + fresh > n)
+        text.clear();
+      starts.push_back(text.size());
+      past = std::max<int64_t>(past, text.size());
+      for (int64_t i = 0; i < fresh; ++i) {
+        text.push_back(3 + engine() % 10);
+        ids.push_back(text.back());
+      }
+    }
+    Tensors feed{{"ids", Tensor::ofInts({B, fresh}, ids)},
+                 {"slot", Tensor::ofInts({B}, named)},
+                 {"start", Tensor::ofInts({B}, starts)}};
+    if (m.inputs.find("kinds") != std::string::npos)
+      feed["kinds"] = Tensor::ofInts({B, fresh}, std::vector<int64_t>(B * fresh, 2));
+    Dims dims{{"capacity", n}, {"slots", slots}, {"past", past}, {"new", fresh}};
+    mlir::FailureOr<Tensors> got = interpret(batch, feed, dims, &states, read);
+    ASSERT_TRUE(succeeded(got)) << c.said;
+    const Tensor &have = (*got)["logits"];
+    for (int64_t b = 0; b < B; ++b) {
+      const std::vector<int64_t> &text = texts[named[b]];
+      int64_t length = text.size();
+      Tensors alone{{"ids", Tensor::ofInts({1, length}, text)}};
+      if (feed.count("kinds"))
+        alone["kinds"] = Tensor::ofInts({1, length}, std::vector<int64_t>(length, 2));
+      mlir::FailureOr<Tensors> whole = interpret(run, alone, {}, nullptr, read);
+      ASSERT_TRUE(succeeded(whole)) << c.said;
+      const Tensor &want = (*whole)["logits"];
+      int64_t V = want.shape.back();
+      double worst = 0, largest = 0;
+      for (int64_t v = 0; v < V; ++v) {
+        double w = want.reals[want.count() - V + v], h = have.reals[b * V + v];
+        worst = std::isnan(h) ? INFINITY : std::max(worst, std::abs(w - h));
+        largest = std::max(largest, std::abs(w));
+      }
+      EXPECT_LE(worst, 1e-12 * largest) << "call " << call << ", slot " << named[b] << ", text of " << length;
+    }
+  }
+}
+
+TEST_P(Steps, InSlots) {
+  const heddle::testing::Model &m = GetParam();
+  Compiled c(m, "auto", "auto");
+  ASSERT_TRUE(bool(c.module)) << c.said;
+  std::string why = m.why.empty() ? whyNoSlots(m.name) : "there is no cached step";
+  auto said = (*c.module)->getAttrOfType<mlir::StringAttr>("model.slots_report");
+  EXPECT_EQ(bool(said), !why.empty()) << (said ? said.str() : "");
+  EXPECT_EQ(bool(c.entry("batch")), !said);
+  if (said) {
+    EXPECT_NE(said.getValue().find(why), llvm::StringRef::npos) << said.str();
+    EXPECT_FALSE(bool(Compiled(m, "auto", "require").module));
+    return;
+  }
+  compareSlots(c, m);
+}
+
+TEST(Slots, WhatNobodyMayName) {
+  Compiled c(models()[0], "auto", "require");
+  ASSERT_TRUE(bool(c.module)) << c.said;
+  auto read = [&](llvm::StringRef name) -> mlir::FailureOr<Tensor> { return c.weights.values(name); };
+  struct Way {
+    std::vector<int64_t> slots, starts;
+    const char *why;
+  };
+  for (const Way &way : {Way{{0, 3}, {0, 0}, "slot 3 is none of the state's 3"},
+                         {{-1, 1}, {0, 0}, "slot -1 is none of"},
+                         {{2, 2}, {0, 0}, "slot 2 is named twice"},
+                         {{0, 1}, {0, 5}, "a text of 5 positions is none of 0 to 4"}}) {
+    States states;
+    c.said.clear();
+    Tensors feed{{"ids", Tensor::ofInts({2, 1}, {4, 5})},
+                 {"slot", Tensor::ofInts({2}, way.slots)},
+                 {"start", Tensor::ofInts({2}, way.starts)}};
+    Dims dims{{"capacity", 8}, {"slots", 3}, {"past", 4}, {"new", 1}};
+    EXPECT_TRUE(failed(interpret(c.entry("batch"), feed, dims, &states, read)));
+    EXPECT_NE(c.said.find(way.why), std::string::npos) << c.said;
+  }
+}
+
 TEST(Cache, NoneIsAsked) {
   Compiled c(models()[0], "none");
   ASSERT_TRUE(bool(c.module)) << c.said;

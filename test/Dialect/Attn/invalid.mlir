@@ -45,6 +45,14 @@ func.func @sdpa_c3(%q: !model.tensor<[B, T, 8], f32>, %s: !model.tensor<[3], f32
 
 // -----
 
+func.func @sdpa_c6(%q: !model.tensor<[B, T, 8], f32>, %s: !model.tensor<[T], i64>) {
+  // expected-error @below {{starts must be [B]}}
+  %a = attn.sdpa %q, %q, %q starts %s : !model.tensor<[T], i64> heads 2 kv_heads 2 scale 1.0 : (!model.tensor<[B, T, 8], f32>, !model.tensor<[B, T, 8], f32>, !model.tensor<[B, T, 8], f32>) -> !model.tensor<[B, T, 8], f32>
+  return
+}
+
+// -----
+
 func.func @bucket_table(%t: !model.tensor<[32], f32>) {
   // expected-error @below {{table must be [buckets, heads]}}
   %b = attn.bucket_bias %t max_distance 128 : !model.tensor<[32], f32>

@@ -342,3 +342,19 @@ func.func @default_shape(%z: !model.tensor<[B, 4], i64> {model.default}) {
   }
   return
 }
+
+// -----
+
+func.func @append_c1(%state: !model.state<[slots, capacity, 8], f32>, %x: !model.tensor<[B, new, 8], f32>, %s: !model.tensor<[B], i64>) {
+  // expected-error @below {{has slots and starts, or neither}}
+  %r = model.append %state, %x slots %s : !model.tensor<[B], i64> axis 1 : !model.state<[slots, capacity, 8], f32>, !model.tensor<[B, new, 8], f32> -> !model.tensor<[B, "past+new", 8], f32>
+  return
+}
+
+// -----
+
+func.func @append_c1_shape(%state: !model.state<[slots, capacity, 8], f32>, %x: !model.tensor<[B, new, 8], f32>, %s: !model.tensor<[new], i64>) {
+  // expected-error @below {{has slots and starts of one number for each row of the batch}}
+  %r = model.append %state, %x slots %s : !model.tensor<[new], i64> starts %s : !model.tensor<[new], i64> axis 1 : !model.state<[slots, capacity, 8], f32>, !model.tensor<[B, new, 8], f32> -> !model.tensor<[B, "past+new", 8], f32>
+  return
+}

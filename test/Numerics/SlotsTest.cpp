@@ -1,0 +1,183 @@
+//===- SlotsTest.cpp - texts in slots of a cache against each alone --------===//
+//
+// @batch continues texts of different lengths, each in the slot of the state that it names. Every row must have the
+// bits that it has where its text is computed alone and whole, whatever stands beside it, in its slot before or behind
+// it: what no text of the slot has written is NaN.
+//
+//===----------------------------------------------------------------------===//
+
+#include "test/Numerics/AttentionCases.h"
+#include <algorithm>
+#include <cstring>
+#include <gtest/gtest.h>
+#include <random>
+
+using namespace heddle::test;
+
+namespace {
+constexpr int64_t kHeads = 4, kKeyHeads = 2, kWidth = 20, kValueWidth = 33;
+constexpr int64_t kIn = kHeads * kWidth, kKey = kKeyHeads * kWidth, kValue = kKeyHeads * kValueWidth,
+                  kOut = kHeads * kValueWidth;
+
+struct Way {
+  const char *name;
+  std::string ops;      ///< define %m and %bias
+  std::string operands; ///< "mask %m"
+  bool ring = false;    ///< the cache is one, and texts go round it
+  bool last = false;    ///< only the last row of a call asks, as in a last layer
+};
+void PrintTo(const Way &way, std::ostream *os) { *os << way.name; }
+
+std::string tensor(const std::string &batch, const std::string &rows, int64_t features) {
+  return "!model.tensor<[" + batch + ", " + rows + ", " + std::to_string(features) + "], f32>";
+}
+std::string state(const std::string &batch, int64_t features) {
+  return "!model.state<[3, " + batch + ", capacity, " + std::to_string(features) + "], f32>";
+}
+
+/// @step, or @batch with slots.
+std::string entry(const Way &way, bool slots) {
+  std::string rows = way.last ? "1" : "new", batch = slots ? "slots" : "B", prefix = slots ? "s" : "",
+              place = "!model.tensor<[B], i64>";
+  std::string q = tensor("B", rows, kIn), k = tensor("B", "new", kKey), v = tensor("B", "new", kValue),
+              y = tensor("B", rows, kOut), ks = state(batch, kKey), vs = state(batch, kValue),
+              ka = tensor("B", "\"new+past\"", kKey), va = tensor("B", "\"new+past\"", kValue);
+  std::string named = slots ? " slots %slot : " + place + " starts %start : " + place : "";
+  return std::string("func.func @") + (slots ? "batch" : "step") + "(%q: " + q + " {model.name = \"q\"}, %k: " + k +
+         " {model.name = \"k\"}, %v: " + v + " {model.name = \"v\"}" +
+         (slots ? ", %slot: " + place + " {model.name = \"slot\"}, %start: " + place + " {model.name = \"start\"}"
+                : "") +
+         ", %ks: " + ks + " {model.state = \"" + prefix + "k\"}, %vs: " + vs + " {model.state = \"" + prefix +
+         "v\"}) -> (" + y +
+         " {model.name = \"y\"}) {\n  %i = arith.constant 1 : index\n  %ka = model.append %ks[%i], %k" + named +
+         " axis 1 : " + ks + ", " + k + " -> " + ka + "\n  %va = model.append %vs[%i], %v" + named + " axis 1 : " + vs +
+         ", " + v + " -> " + va + "\n  " + way.ops + "\n  %y = attn.sdpa %q, %ka, %va " + way.operands +
+         (slots ? " starts %start : " + place : "") + " heads 4 kv_heads 2 scale 0.25 past \"" +
+         (way.last ? "past+new-1" : "past") + "\" : (" + q + ", " + ka + ", " + va + ") -> " + y +
+         "\n  return %y : " + y + "\n}\n";
+}
+
+class Slots : public testing::TestWithParam<std::tuple<Way, std::string>> {};
+
+std::vector<float> rowsOf(const std::vector<float> &x, int64_t from, int64_t n, int64_t features) {
+  return std::vector<float>(x.begin() + from * features, x.begin() + (from + n) * features);
+}
+void append(std::vector<float> &to, const std::vector<float> &rows) { to.insert(to.end(), rows.begin(), rows.end()); }
+} // namespace
+
+TEST_P(Slots, AsAlone) {
+  const Way &way = std::get<0>(GetParam());
+  const std::string &math = std::get<1>(GetParam());
+  const int64_t slots = 5, total = way.ring ? 1100 : 290, capacity = total + 5, longest = 60;
+  std::string text = moduleText(math, entry(way, false) + entry(way, true));
+  auto plain = Program::compile(moduleText(math, entry(way, false)));
+  auto program = Program::compile(text, 16, true, JitLevel::Quick, longest);
+  ASSERT_TRUE(plain && program) << text;
+  Case c;
+  c.heads = kHeads;
+  c.kvHeads = kKeyHeads;
+  c.width = kWidth;
+  c.valueWidth = kValueWidth;
+
+  // What each row of each text is where the text is alone.
+  Call all(c, {slots, total, total, 0, 0}, 7);
+  std::vector<float> want(slots * total * kOut);
+  auto alone = [&](int64_t slot, int64_t from, int64_t n, std::vector<char> &ks, std::vector<char> &vs) {
+    int64_t rows = way.last ? 1 : n, at = slot * total + from;
+    std::vector<float> q = rowsOf(all.q, at + n - rows, rows, kIn), k = rowsOf(all.k, at, n, kKey),
+                       v = rowsOf(all.v, at, n, kValue);
+    EXPECT_EQ(plain->run("step", {{"B", 1}, {"past", from}, {"new", n}, {"capacity", capacity}},
+                         {q.data(), k.data(), v.data(), &want[(at + n - rows) * kOut], ks.data(), vs.data()}),
+              0);
+  };
+  for (int64_t slot = 0; slot < slots; ++slot) {
+    Program::Dims dims{{"B", 1}, {"past", 0}, {"new", 1}, {"capacity", capacity}};
+    std::vector<char> ks(plain->stateBytes("step", 3, dims), char(0xff)),
+        vs(plain -> stateBytes("step", 4, dims), char(0xff));
+    for (int64_t from = 0; from < total; from += way.last ? 1 : total)
+      alone(slot, from, way.last ? 1 : total, ks, vs);
+  }
+
+  // Whichever slots continue, in any order, by as many rows as the shortest of them has left; ended texts begin again.
+  Program::Dims dims{{"B", 1}, {"past", 0}, {"new", 1}, {"capacity", capacity}, {"slots", slots}};
+  std::vector<char> ks(program->stateBytes("batch", 5, dims), char(0xff)),
+      vs(program -> stateBytes("batch", 6, dims), char(0xff));
+  std::vector<int64_t> lengths(slots, 0);
+  std::mt19937 engine(3);
+  const int64_t pieces[] = {1, 33, 1, 7, longest, 1, 16, 1, way.ring ? longest : 2};
+  int ends = 0;
+  for (int call = 0; ends < 6; ++call) {
+    ASSERT_LT(call, 2000);
+    std::vector<int64_t> named;
+    for (int64_t slot = 0; slot < slots; ++slot)
+      if (engine() % 3)
+        named.push_back(slot);
+    if (named.empty())
+      continue;
+    std::shuffle(named.begin(), named.end(), engine);
+    int64_t n = pieces[call % std::size(pieces)], past = 0, B = named.size();
+    std::vector<int64_t> starts;
+    for (int64_t slot : named) {
+      if (lengths[slot] == total) {
+        lengths[slot] = 0;
+        ++ends;
+        for (std::vector<char> *held : {&ks, &vs}) // of each iteration
+          for (int64_t part = 0, size = held->size() / (3 * slots); part < 3; ++part)
+            std::fill_n(held->begin() + (part * slots + slot) * size, size, char(0xff));
+      }
+      n = std::min(n, total - lengths[slot]);
+      past = std::max(past, lengths[slot]);
+      starts.push_back(lengths[slot]);
+    }
+    int64_t rows = way.last ? 1 : n;
+    std::vector<float> q, k, v, expected, y(B * rows * kOut);
+    for (int64_t slot : named) {
+      int64_t at = slot * total + lengths[slot];
+      append(q, rowsOf(all.q, at + n - rows, rows, kIn));
+      append(k, rowsOf(all.k, at, n, kKey));
+      append(v, rowsOf(all.v, at, n, kValue));
+      append(expected, rowsOf(want, at + n - rows, rows, kOut));
+      lengths[slot] += n;
+    }
+    dims["B"] = B;
+    dims["past"] = past;
+    dims["new"] = n;
+    ASSERT_EQ(program->run("batch", dims,
+                           {q.data(), k.data(), v.data(), named.data(), starts.data(), y.data(), ks.data(), vs.data()},
+                           call % 3 + 1),
+              0);
+    for (int64_t b = 0; b < B; ++b)
+      ASSERT_EQ(std::memcmp(&expected[b * rows * kOut], &y[b * rows * kOut], rows * kOut * sizeof(float)), 0)
+          << "call " << call << ", slot " << named[b] << ", " << n << " rows behind " << starts[b] << " of at most "
+          << past;
+  }
+}
+
+static std::vector<std::string> storedAs() {
+  std::vector<std::string> all = {"", "wide"};
+#if defined(__x86_64__)
+  if (__builtin_cpu_supports("avx512bf16"))
+    all.push_back("dots");
+#endif
+  return all;
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Attention, Slots,
+    testing::Combine(
+        testing::Values(
+            Way{"causal", "%m = mask.causal", "mask %m"},
+            Way{"last_causal", "%m = mask.causal", "mask %m", false, true},
+            Way{"last_all", "%m = mask.all", "mask %m", false, true},
+            Way{"alibi",
+                "%m = mask.causal\n  %s = attn.alibi_slopes 4 : !model.tensor<[4], f32>\n  %bias = attn.alibi %s : !model.tensor<[4], f32>",
+                "mask %m bias %bias"},
+            Way{"window", "%m = mask.window left 9 right 0", "mask %m", true},
+            Way{"dilated", "%c = mask.causal\n  %d = mask.dilated 3\n  %m = mask.and %c, %d", "mask %m"},
+            Way{"dilated_window", "%n = mask.window left 100 right 0\n  %d = mask.dilated 3\n  %m = mask.and %n, %d",
+                "mask %m", true}),
+        testing::ValuesIn(storedAs())),
+    [](const auto &p) {
+      const std::string &math = std::get<1>(p.param);
+      return std::get<0>(p.param).name + ("_" + (math.empty() ? "f32" : math));
+    });
