@@ -9,19 +9,28 @@ import random_model
 WIDTH, INNER, LAYERS, HEADS, VOCAB, POSITIONS = 768, 3072, 12, 12, 30522, 512
 
 
-def tensors():
-    for name, rows in (("word", VOCAB), ("position", POSITIONS), ("token_type", 2)):
+def embeddings(words, positions, kinds):
+    for name, rows in (("word", words), ("position", positions), ("token_type", kinds)):
         yield "embeddings.%s_embeddings.weight" % name, (rows, WIDTH), 0
     yield from random_model.norm("embeddings.LayerNorm", WIDTH)
+
+
+def layers(projections):
+    """The encoder's layers, with these projections of the rows in front of attention."""
     for i in range(LAYERS):
         layer = "encoder.layer.%d." % i
-        for name in ("query", "key", "value"):
+        for name in projections:
             yield from random_model.linear(layer + "attention.self." + name, WIDTH, WIDTH)
         yield from random_model.linear(layer + "attention.output.dense", WIDTH, WIDTH)
         yield from random_model.norm(layer + "attention.output.LayerNorm", WIDTH)
         yield from random_model.linear(layer + "intermediate.dense", INNER, WIDTH)
         yield from random_model.linear(layer + "output.dense", WIDTH, INNER)
         yield from random_model.norm(layer + "output.LayerNorm", WIDTH)
+
+
+def tensors():
+    yield from embeddings(VOCAB, POSITIONS, 2)
+    yield from layers(("query", "key", "value"))
     yield from random_model.linear("pooler.dense", WIDTH, WIDTH)
 
 

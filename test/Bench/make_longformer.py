@@ -5,23 +5,14 @@
 import argparse
 
 import random_model
+from make_bert import HEADS, INNER, LAYERS, WIDTH, embeddings, layers
 
-WIDTH, INNER, LAYERS, HEADS, VOCAB, POSITIONS, WINDOW = 768, 3072, 12, 12, 50265, 4098, 512
+VOCAB, POSITIONS, WINDOW = 50265, 4098, 512
 
 
 def tensors():
-    for name, rows in (("word", VOCAB), ("position", POSITIONS), ("token_type", 1)):
-        yield "embeddings.%s_embeddings.weight" % name, (rows, WIDTH), 0
-    yield from random_model.norm("embeddings.LayerNorm", WIDTH)
-    for i in range(LAYERS):
-        layer = "encoder.layer.%d." % i
-        for name in ("query", "key", "value", "query_global", "key_global", "value_global"):
-            yield from random_model.linear(layer + "attention.self." + name, WIDTH, WIDTH)
-        yield from random_model.linear(layer + "attention.output.dense", WIDTH, WIDTH)
-        yield from random_model.norm(layer + "attention.output.LayerNorm", WIDTH)
-        yield from random_model.linear(layer + "intermediate.dense", INNER, WIDTH)
-        yield from random_model.linear(layer + "output.dense", WIDTH, INNER)
-        yield from random_model.norm(layer + "output.LayerNorm", WIDTH)
+    yield from embeddings(VOCAB, POSITIONS, 1)
+    yield from layers(("query", "key", "value", "query_global", "key_global", "value_global"))
     yield from random_model.linear("pooler.dense", WIDTH, WIDTH)
 
 
