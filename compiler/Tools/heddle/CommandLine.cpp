@@ -155,8 +155,9 @@ static void addInput(CLI::App *sub, CommandLine &line, Unread &unread) {
       ->check(CLI::IsMember({"zero", "nan", "mean"}));
   sub->add_option("--cache", c.pipeline.cache, "the cached step: auto, or an error without one, or none")
       ->check(CLI::IsMember({"auto", "require", "none"}));
-  sub->add_option("--slots", c.pipeline.slots,
-                  "a step for texts that come and go: auto, or an error without one, or none")
+  sub->add_option(
+         "--slots", c.pipeline.slots,
+         "also an entry `batch`, a step for texts that come and go, which no command of a program calls yet: auto, or an error without one, or none")
       ->check(CLI::IsMember({"auto", "require", "none"}));
   sub->add_option(
          "--padded-rows", c.pipeline.paddedRows,
