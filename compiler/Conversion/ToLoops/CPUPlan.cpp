@@ -101,6 +101,8 @@ Operation *CPUPlan::leavesScratchFor(Operation *op) const {
 
 Size CPUPlan::scratchBytes(Operation *op) const { return loops::scratchBytes(op); }
 
+bool CPUPlan::scratchLasts(Operation *op) const { return isa<LiveRowsOp>(op); }
+
 void heddle::loops::registerPlan(DialectRegistry &registry) {
   registry.addExtension(
       +[](MLIRContext *, ModelDialect *dialect) { plan::Targets::of(dialect).add(std::make_unique<CPUPlan>()); });

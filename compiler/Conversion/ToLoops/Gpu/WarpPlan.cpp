@@ -38,8 +38,6 @@ struct WarpPlan final : loops::CPUPlan {
     attn::ScheduleAttr tiles = sdpa ? attn::scheduleOf(sdpa) : attn::ScheduleAttr();
     return tiles && tiles.getTiled() ? loops::refuseTiled(sdpa) : CPUPlan::refusal(op);
   }
-  /// How many rows are no padding is asked by every kernel behind the one that counts them.
-  bool scratchLasts(Operation *op) const override { return isa<LiveRowsOp>(op); }
   bool worksByLevels() const override { return true; }
   Operation *leavesScratchFor(Operation *op) const override {
     auto linear = dyn_cast<LinearOp>(op);
