@@ -246,6 +246,9 @@ int heddle::writeBinary(const Console &console, ModuleOp module, llvm::Module &c
   if ((failed = writeFunctions(console, folder, functions, files)))
     return failed;
   files.insert(files.end(), {data, digests});
+  // Of large weights the segment begins as a huge page does; padding in front of them would only make the file longer.
+  if (liesInHugePages(weights->bytes))
+    files.insert(files.end(), {"-z", "max-page-size=" + std::to_string(kHugePage)});
 
   phase.emplace("link", say);
   std::string linked = folder.file("linked");

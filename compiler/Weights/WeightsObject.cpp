@@ -24,10 +24,10 @@ namespace {
 
 constexpr uint64_t blobAt = 4096;
 
-/// A small blob is aligned to 64 KiB, the largest page of Linux on these
-/// machines but for huge ones; the kernel reads files ahead in such pieces. The
-/// padding is part of every binary.
-constexpr uint64_t blobAlign(uint64_t bytes) { return liesInHugePages(bytes) ? kHugePage : 64 << 10; }
+/// The blob is aligned to 64 KiB, the largest page of Linux on these machines
+/// but for huge ones; the kernel reads files ahead in such pieces. The padding
+/// is part of every binary.
+constexpr uint64_t blobAlign = 64 << 10;
 
 /// Passes bytes on and computes the digests of their blocks.
 class IndexingSink final : public ByteSink {
@@ -169,7 +169,7 @@ void ObjectImage::build() {
   table.push_back({"", SHT_NULL, 0, 0, 0});
   table.back().align = 0;
   table.push_back({".lrodata.heddle", SHT_PROGBITS, SHF_ALLOC | (x86 ? uint64_t(SHF_X86_64_LARGE) : 0), blobAt,
-                   blobBytes, 0, 0, blobAlign(blobBytes)});
+                   blobBytes, 0, 0, blobAlign});
   table.push_back({".rodata.heddle", SHT_PROGBITS, SHF_ALLOC, place(constants, constantsAlign), constants.text.size(),
                    0, 0, constantsAlign});
   table.push_back(

@@ -97,17 +97,6 @@ TEST_F(Object, SaysWhatItShouldToReadelf) {
   EXPECT_EQ(linked, 0) << said;
 }
 
-TEST_F(Object, ManyWeightsBeginWithAHugePage) {
-  uint64_t bytes = 16 << 20;
-  auto many =
-      WeightStore::open(dir.write("n.safetensors", goodFile({{"n", "U8", {int64_t(bytes)}, std::string(bytes, 'n')}})));
-  ASSERT_OK(many.status());
-  ASSERT_OK(writeWeightsObject(dir / "n.o", *many, planOf({natural("n", int64_t(bytes), PackedType::Bool)})).status());
-  auto [read, said] = shell(std::string(HEDDLE_TEST_READELF) + " -S --wide " + dir / "n.o");
-  ASSERT_EQ(read, 0) << said;
-  EXPECT_NE(said.find(" 2097152\n"), std::string::npos) << said;
-}
-
 TEST_F(Object, IsTheSameEveryTimeAndEverywhere) {
   ASSERT_OK(writeWeightsObject(dir / "1.o", *store, plan, options).status());
   std::filesystem::create_directory(dir / "sub");
