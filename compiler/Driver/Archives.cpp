@@ -29,9 +29,8 @@ StringRef heddle::cardOf(const llvm::Module &code) {
   return text ? text->getAsString() : StringRef();
 }
 
-/// What a model with a tokenizer can do with texts beside the runtime: makes them, or reads them and no pictures or
-/// sound.
 namespace {
+/// Which archives a model with a tokenizer is linked with, if it makes texts, or reads them and no pictures or sound.
 struct Talking {
   bool serve, chat;
 };

@@ -9,6 +9,7 @@
 #ifndef HEDDLE_COMPILER_CONVERSION_MODELTOENTRIES_DEADROWS_H
 #define HEDDLE_COMPILER_CONVERSION_MODELTOENTRIES_DEADROWS_H
 
+#include "compiler/Conversion/ModelToEntries/Objection.h"
 #include "dialects/Attn/IR/Attn.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
@@ -30,12 +31,6 @@ llvm::SmallVector<PaddedRows> findPaddedRows(mlir::func::FuncOp function);
 /// the mask is made of inputs that have a default or the role `mask` of `generate`, or of ids
 /// compared by `!=` with one id. Otherwise outputs for these rows may be wanted.
 bool isSaidToBePadding(const PaddedRows &rows);
-
-/// Why rows of padding have to be computed.
-struct Objection {
-  mlir::Location where;
-  std::string why;
-};
 
 /// The axes of a value that count batch elements and rows.
 struct RowAxes {

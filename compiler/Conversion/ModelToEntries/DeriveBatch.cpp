@@ -8,6 +8,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "compiler/Conversion/ModelToEntries/Kinds.h"
+#include "compiler/Conversion/ModelToEntries/Objection.h"
 #include "compiler/Conversion/ModelToEntries/Passes.h"
 #include "compiler/Conversion/ModelToEntries/Report.h"
 #include "dialects/Model/IR/Names.h"
@@ -21,16 +22,11 @@ namespace heddle {
 
 using namespace mlir;
 using namespace heddle;
+using entries::Objection;
 using model::ModelTensorType;
 using model::Size;
 
 namespace {
-
-/// What a step does that no @batch can.
-struct Objection {
-  Location where;
-  std::string why;
-};
 
 /// What @batch is made of: the step, its batch axis, and the mask of its tokens where it takes one.
 struct Step {
@@ -123,6 +119,7 @@ std::string objectionTo(Operation *op, const Step &step) {
   return objectionToMixing(op, step.batch);
 }
 
+/// What the step does that no @batch can; none: there can be one.
 std::optional<Objection> objectionTo(const Step &step) {
   func::FuncOp f = step.function;
   if (f.getNumResults() != 1)

@@ -8,6 +8,7 @@
 #define HEDDLE_COMPILER_CONVERSION_TOLOOPS_ATTENTIONCODE_H
 
 #include "compiler/Conversion/ToLoops/AttentionPlan.h"
+#include "compiler/Conversion/ToLoops/CPUPlan.h"
 #include "compiler/Conversion/ToLoops/Lowering.h"
 
 namespace heddle::loops {
@@ -51,8 +52,7 @@ public:
   int64_t groupRows() const { return machine.registers >= 32 && !shortVectors() ? 8 : 6; }
   /// Vector registers for the sums of such a tile: two a row, four where a panel of keys has four.
   int64_t accumulators() const { return (shortVectors() ? 4 : 2) * groupRows(); }
-  /// 32 registers of 4 f32 (NEON).
-  bool shortVectors() const { return machine.registers >= 32 && lanes == 4; }
+  bool shortVectors() const { return hasShortVectors(machine.registers, lanes); }
 
   /// How values are stored: the type of an element, the number of elements from one row to the next, and a load that
   /// widens.

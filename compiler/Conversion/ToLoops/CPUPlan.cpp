@@ -30,8 +30,9 @@ struct Tile {
 };
 } // namespace
 
-/// 32 registers of 4 f32: NEON.
-static bool shortVectors(TargetAttr target) { return target && target.getRegisters() >= 32 && target.getLanes() == 4; }
+static bool shortVectors(TargetAttr target) {
+  return target && hasShortVectors(target.getRegisters(), target.getLanes());
+}
 
 /// The tile whose sums stay in registers. 32 registers have room for 8 x 32 in vectors of 16 or 8; in vectors of 4 for
 /// 24 sums, 6 rows of four: 10 loads for 24 products. Of 16 there are 12 for sums, three of 4 rows or, where no whole

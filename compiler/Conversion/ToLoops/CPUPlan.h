@@ -9,6 +9,9 @@ namespace heddle::loops {
 /// Vector registers of a tile that are left to sums: the others hold the weights of a step and a factor.
 constexpr int64_t sumRegisters(int64_t registers) { return registers - 4; }
 
+/// 32 registers of 4 f32: NEON. Tiles are narrower there, and have more of them.
+constexpr bool hasShortVectors(int64_t registers, int64_t lanes) { return registers >= 32 && lanes == 4; }
+
 /// The default tiles of a linear, a matmul or an attention for the registers of #model.target. Kernels with other
 /// tiles have these in their names.
 model::ScheduleAttr usualTiles(mlir::Operation *op);
