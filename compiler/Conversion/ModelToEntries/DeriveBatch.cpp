@@ -138,9 +138,9 @@ std::optional<Objection> objectionTo(const Step &step) {
 }
 
 /// Takes the mask of the tokens out: every set of keys made of it is all keys.
-void dropMask(Step &batch) {
+LogicalResult dropMask(Step &batch) {
   if (!batch.mask)
-    return;
+    return success();
   llvm::BitVector gone(batch.function.getNumArguments());
   gone.set(batch.mask.getArgNumber());
   for (Operation *append : llvm::make_early_inc_range(batch.mask.getUsers())) {
@@ -152,19 +152,20 @@ void dropMask(Step &batch) {
     gone.set(cast<BlockArgument>(cast<model::AppendOp>(append).getState()).getArgNumber());
     append->erase();
   }
-  (void)batch.function.eraseArguments(gone);
+  return batch.function.eraseArguments(gone);
 }
 
 /// Adds the inputs `slot` and `start` behind the others, gives every state rows for slots in place of the batch, and
 /// makes the ops read them.
-void nameSlots(Step &batch) {
+LogicalResult nameSlots(Step &batch) {
   func::FuncOp f = batch.function;
   Builder b(f.getContext());
   auto place = ModelTensorType::get(f.getContext(), {batch.batch}, b.getI64Type());
   unsigned at = llvm::count_if(f.getArgumentTypes(), llvm::IsaPred<ModelTensorType>);
   for (StringRef name : {"start", "slot"}) // the second comes to stand in front
-    (void)f.insertArgument(at, place, b.getDictionaryAttr(b.getNamedAttr("model.name", b.getStringAttr(name))),
-                           model::withName(name, f.getLoc()));
+    if (failed(f.insertArgument(at, place, b.getDictionaryAttr(b.getNamedAttr("model.name", b.getStringAttr(name))),
+                                model::withName(name, f.getLoc()))))
+      return failure();
   Value slot = f.getArgument(at), start = f.getArgument(at + 1);
   for (BlockArgument arg : f.getArguments().drop_front(at + 2)) {
     auto type = cast<model::StateType>(arg.getType());
@@ -184,6 +185,7 @@ void nameSlots(Step &batch) {
       sdpa.getStartsMutable().assign(start);
     }
   });
+  return success();
 }
 
 struct DeriveBatchPass : heddle::impl::DeriveBatchPassBase<DeriveBatchPass> {
@@ -198,7 +200,9 @@ struct DeriveBatchPass : heddle::impl::DeriveBatchPassBase<DeriveBatchPass> {
     auto roles = module->getAttrOfType<DictionaryAttr>("model.generate");
     if (slots == "none" || !roles || module.lookupSymbol("batch"))
       return;
-    std::optional<Objection> no = derive(module, roles);
+    std::optional<Objection> no;
+    if (failed(derive(module, roles, no)))
+      return signalPassFailure();
     if (!no)
       return;
     module->setAttr("model.slots_report", StringAttr::get(&getContext(), no->why));
@@ -209,26 +213,28 @@ struct DeriveBatchPass : heddle::impl::DeriveBatchPassBase<DeriveBatchPass> {
   }
 
 private:
-  /// Adds @batch, or says why there is none.
-  std::optional<Objection> derive(ModuleOp module, DictionaryAttr roles) {
+  /// Adds @batch, or says in `no` why there is none.
+  LogicalResult derive(ModuleOp module, DictionaryAttr roles, std::optional<Objection> &no) {
     auto step = module.lookupSymbol<func::FuncOp>("step");
     BlockArgument tokens = step ? argumentCalled(step, roles.getAs<StringAttr>("tokens")) : BlockArgument();
-    if (!tokens)
-      return Objection{module.getLoc(), "there is no cached step"};
+    if (!tokens) {
+      no = Objection{module.getLoc(), "there is no cached step"};
+      return success();
+    }
     Size batch = cast<ModelTensorType>(tokens.getType()).getSize(0);
     StringAttr mask = roles.getAs<StringAttr>("mask");
     if (batch.constant())
-      return Objection{step.getLoc(), "the number of texts of a batch is fixed"};
-    if (std::optional<Objection> no = objectionTo({step, batch, argumentCalled(step, mask)}))
-      return no;
+      no = Objection{step.getLoc(), "the number of texts of a batch is fixed"};
+    else
+      no = objectionTo({step, batch, argumentCalled(step, mask)});
+    if (no)
+      return success();
     OpBuilder b(&getContext());
     b.setInsertionPointAfter(step);
     auto copy = cast<func::FuncOp>(b.clone(*step));
     copy.setName("batch");
     Step made{copy, batch, argumentCalled(copy, mask)};
-    dropMask(made);
-    nameSlots(made);
-    return std::nullopt;
+    return success(succeeded(dropMask(made)) && succeeded(nameSlots(made)));
   }
 };
 
