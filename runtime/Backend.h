@@ -59,6 +59,8 @@ public:
   /// The first `groups` * `part` bytes are `groups` equal parts, each of
   /// from.size() equal rows: in every part row i becomes what row from[i] was.
   virtual Status permute(Memory &memory, uint64_t groups, uint64_t part, const std::vector<int64_t> &from) = 0;
+  /// Copies bytes within a piece of memory, from offset to offset; the two do not overlap.
+  virtual Status copy(Memory &memory, uint64_t to, uint64_t from, uint64_t bytes) = 0;
   /// One call. `tensors`: inputs and outputs, which are memory of the program,
   /// then states, in card order; an input that was left out is null.
   virtual Status call(const Entry &entry, const std::vector<int64_t> &dims, const std::vector<void *> &tensors,

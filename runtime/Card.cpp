@@ -163,6 +163,7 @@ private:
   Status generateLine();
   template <size_t N> Status setting(const char *const (&known)[N], std::string_view name, Settings &settings);
   Status value(bool input);
+  Status pieces(State &state);
   Status form(std::string_view text, Form &form, const Entry &entry);
   Status launches();
   Status finish();
@@ -345,6 +346,24 @@ Status CardParser::value(bool input) {
   return {};
 }
 
+/// What stands behind `groups` in the line of a state, and is in `tail`.
+Status CardParser::pieces(State &state) {
+  if (!parseInteger(word(), state.groups) || state.groups < 1)
+    return error("`groups` takes a number");
+  std::string_view kind = word();
+  if (kind == "rows") {
+    for (int64_t *number : {&state.parts, &state.blockBytes, &state.blockPositions})
+      if (!parseInteger(word(), *number) || *number < 1)
+        return error("`rows` takes three numbers");
+  } else if (kind == "ring") {
+    if (!parseInteger(word(), state.ring) || state.ring < 1)
+      return error("`ring` takes a number");
+  } else if (!kind.empty()) {
+    return error("unknown word " + quote(kind) + " behind `groups`");
+  }
+  return {};
+}
+
 /// A line inside of an entry; `dims` is the first, as the forms of all others
 /// are over them.
 Status CardParser::inEntry(std::string_view key) {
@@ -366,9 +385,9 @@ Status CardParser::inEntry(std::string_view key) {
     state.name = std::string(word());
     std::string_view bytes = remaining();
     if (size_t at = bytes.find(" groups "); at != std::string_view::npos) {
-      if (!parseInteger(bytes.substr(at + 8), state.groups) || state.groups < 1)
-        return error("`groups` takes a number");
+      tail = bytes.substr(at + 8);
       bytes = bytes.substr(0, at);
+      HEDDLE_TRY(pieces(state));
     }
     HEDDLE_TRY(form(bytes, state.bytes, entry));
     entry.states.push_back(std::move(state));

@@ -37,6 +37,10 @@ struct State {
   /// Equal parts of the state in each of which every row of the batch has one
   /// piece, in order, so that rows can be moved; 0: no row has a piece.
   int64_t groups = 0;
+  /// Of the states of `batch`. The piece of a text is so many equal parts, and in each its positions lie in order, in
+  /// blocks of so many bytes that hold `blockPositions` positions (of all parts together, where they take turns).
+  int64_t parts = 0, blockBytes = 0, blockPositions = 0;
+  int64_t ring = 0; ///< positions that are kept, where older ones are overwritten; 0: all are
 };
 
 /// A line of an entry's program for a device (LaunchLine.cpp reads it): a

@@ -12,8 +12,7 @@
 
 namespace heddle::rt {
 
-/// Writes a number in the type of a column.
-static void store(Type type, void *values, int64_t index, double value) {
+void storeNumber(Type type, void *values, int64_t index, double value) {
   if (type == Type::F32)
     static_cast<float *>(values)[index] = float(value);
   else if (type == Type::I64)
@@ -64,8 +63,8 @@ Status Columns::add(const std::string &name, double fill, const Entry *step) {
     return unsupported("input " + quote(name) + " does not hold one value a token of the batch");
   for (int64_t row = 0; row < prompt->rows; ++row)
     for (int64_t i = 0; i < prompt->length; ++i)
-      store(column.type, column.values.data(), row * capacity + i,
-            given ? numberAt(column.type, given->data.data(), row * prompt->length + i) : fill);
+      storeNumber(column.type, column.values.data(), row * capacity + i,
+                  given ? numberAt(column.type, given->data.data(), row * prompt->length + i) : fill);
   columns.push_back(std::move(column));
   return {};
 }
@@ -99,7 +98,7 @@ void Columns::fillPositions(Column &positions, const Column *mask) {
       if (positions.given)
         next = int64_t(numberAt(positions.type, positions.values.data(), at)) + 1;
       else
-        store(positions.type, positions.values.data(), at, real ? double(next++) : 1.0);
+        storeNumber(positions.type, positions.values.data(), at, real ? double(next++) : 1.0);
     }
   }
   // A mask that was given makes positions that differ from the default ones.
@@ -138,7 +137,7 @@ void Columns::extend(int64_t length, const int64_t *ids) {
       }
       if (column.name == roles->positions)
         value = double(nextPosition[row]++);
-      store(column.type, column.values.data(), at, value);
+      storeNumber(column.type, column.values.data(), at, value);
     }
 }
 

@@ -14,6 +14,8 @@ namespace heddle::rt {
 
 /// Element `index` of `values` as a number; true is 1.
 double numberAt(Type type, const void *values, int64_t index);
+/// Writes a number as element `index`, in the type of the values.
+void storeNumber(Type type, void *values, int64_t index, double value);
 
 class Columns {
 public:

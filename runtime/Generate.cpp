@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "runtime/Generate.h"
+#include "runtime/TokenChooser.h"
 
 #include <algorithm>
 
@@ -103,47 +104,28 @@ static Status searchBeams(Model &model, const Prompt &prompt, const GenerateOpti
 /// is finished at an eos or a stop text; the others go on beside it with padding in its place.
 Status generateFrom(Sequence &sequence, const Roles &roles, std::vector<std::vector<int64_t>> texts,
                     const GenerateOptions &options, std::vector<int64_t> &ids) {
-  int64_t rows = sequence.rows(), steps = options.newTokens, pad = padId(roles);
-  ids.assign(rows * steps, pad);
-  Rules rules(options.rules, steps);
-  Sampler sampler(options.sampler, rows);
+  int64_t rows = sequence.rows(), steps = options.newTokens, open = rows;
+  ids.assign(rows * steps, padId(roles));
+  std::vector<TokenChooser> choosers;
+  choosers.reserve(size_t(rows));
+  for (int64_t row = 0; row < rows; ++row)
+    choosers.emplace_back(options, roles, row, std::move(texts[size_t(row)]));
   std::vector<int64_t> next(rows);
-  std::vector<bool> finished(rows);
-  std::vector<std::vector<int64_t>> made(rows); // for stop texts
-  std::vector<float> scores;
-  int64_t open = rows;
   for (int64_t i = 0; i < steps; ++i) {
     if (i > 0)
       HEDDLE_TRY(sequence.append(next));
     if (options.onProgress)
       options.onProgress(i + 1);
     for (int64_t row = 0; row < rows; ++row) {
-      if (finished[row]) {
-        next[row] = pad;
+      TokenChooser &chooser = choosers[size_t(row)];
+      next[row] = padId(roles);
+      if (chooser.ended())
         continue;
-      }
-      const float *logits = sequence.logitsOf(row);
-      HEDDLE_TRY(checkLogits(logits, sequence.vocabulary(), row, i));
-      if (rules.any()) {
-        scores.assign(logits, logits + sequence.vocabulary());
-        rules.apply(texts[row], i, scores.data(), sequence.vocabulary());
-        logits = scores.data();
-      }
-      next[row] = sampler.pick(row, logits, sequence.vocabulary());
-      if (options.onChosen)
-        options.onChosen(row, sequence.logitsOf(row), sequence.vocabulary(), next[row]);
+      HEDDLE_TRY(chooser.choose(sequence.logitsOf(row), sequence.vocabulary(), next[row]));
       ids[row * steps + i] = next[row];
-      texts[row].push_back(next[row]);
-      made[row].push_back(next[row]);
-      bool ends = !options.ignoreEos && std::find(roles.eos.begin(), roles.eos.end(), next[row]) != roles.eos.end();
-      if (ends || (options.ended && options.ended(row, made[row]))) {
-        finished[row] = true;
-        --open;
-      }
+      open -= chooser.ended();
     }
-    if (options.onStep && !options.onStep(next))
-      return {};
-    if (open == 0)
+    if ((options.onStep && !options.onStep(next)) || open == 0)
       return {};
   }
   return {};

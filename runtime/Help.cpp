@@ -215,6 +215,7 @@ static void printServeOptions() {
   printf("\n  --host ADDRESS            127.0.0.1 if not given; any other needs keys, or --no-key\n"
          "  --port N                  8080; 0: a free one\n"
          "  --context N               positions of a text: the model's, at most 4096\n"
+         "  --slots N                 texts that are made at once (4); 1 where the model cannot, as info says\n"
          "  --queue N                 requests that may wait (64); one more gets 503\n"
          "  --api-key-file FILE       a key a line, at least 16 characters; --no-key: everyone may ask\n"
          "  --alias NAME              another name of the model in requests; may be given again\n"

@@ -48,6 +48,11 @@ Status Host::permute(Memory &memory, uint64_t groups, uint64_t part, const std::
   return {};
 }
 
+Status Host::copy(Memory &memory, uint64_t to, uint64_t from, uint64_t bytes) {
+  memcpy(static_cast<char *>(memory.data()) + to, static_cast<char *>(memory.data()) + from, bytes);
+  return {};
+}
+
 Status Host::call(const Entry &entry, const std::vector<int64_t> &dims, const std::vector<void *> &tensors,
                   const Memory &arena) {
   return pool.call(entries[entry.index], dims.data(), tensors.data(), static_cast<char *>(arena.data()), weights);

@@ -22,6 +22,7 @@ public:
   Status allocate(Use use, uint64_t bytes, std::string_view what, Memory &memory) override;
   Status clear(Memory &memory) override;
   Status permute(Memory &memory, uint64_t groups, uint64_t part, const std::vector<int64_t> &from) override;
+  Status copy(Memory &memory, uint64_t to, uint64_t from, uint64_t bytes) override;
   Status call(const Entry &entry, const std::vector<int64_t> &dims, const std::vector<void *> &tensors,
               const Memory &arena) override;
   int64_t threads() const override { return pool.threads(); }

@@ -70,10 +70,19 @@ static StringRef targetName(ModuleOp module) {
   return target ? target.getName() : StringRef("cpu");
 }
 
+/// Whether a program of this module, for the processor alone, has a server that makes texts out of texts.
+static bool servesTexts(ModuleOp module, const CompileOptions &options) {
+  return options.serve && targetName(module) == "cpu" && module->hasAttr("model.tokenizer") &&
+         module->hasAttr("model.generate") && !module->hasAttr("model.picture") && !module->hasAttr("model.sound");
+}
+
 int heddle::runStages(const Console &console, ModuleOp module, StringRef last, const CompileOptions &options,
                       DiagnosticSink &sink) {
   StringRef have = stageOf(module);
   bool started = false;
+  PipelineOptions pipeline = options.pipeline;
+  if (pipeline.slots == kSlotsOfServer)
+    pipeline.slots = servesTexts(module, options) ? "auto" : "none";
   IRDump dump;
   dump.folder = options.dumpDir;
   dump.locations = options.locations;
@@ -84,7 +93,7 @@ int heddle::runStages(const Console &console, ModuleOp module, StringRef last, c
       PassManager pm(module.getContext(), ModuleOp::getOperationName());
       if (!options.dumpDir.empty())
         dump.watch(pm);
-      addStage(pm, stage, options.pipeline);
+      addStage(pm, stage, pipeline);
       if (failed(pm.run(module)))
         return failedWith(sink);
       if (!dump.error.empty())
@@ -174,6 +183,8 @@ static int compileFor(const Console &console, OwningOpRef<ModuleOp> module, Arra
     ModuleOp own = *modules.back();
     model::setTarget(own, target->describe(own.getContext()));
     CompileOptions knobs = all;
+    if (targets.size() > 1 && knobs.pipeline.slots == kSlotsOfServer) // the targets' cards have the same entries
+      knobs.pipeline.slots = "none";
     if (targets.size() > 1 && !knobs.dumpDir.empty())
       knobs.dumpDir += "/" + target->name().str();
     if (!knobs.dumpDir.empty())

@@ -29,6 +29,9 @@ struct Console {
   int complain(Error error, const llvm::Twine &text) const;
 };
 
+/// What --slots says where nobody says anything: `auto` for a program with a server that makes texts, else `none`.
+inline constexpr llvm::StringLiteral kSlotsOfServer = "served";
+
 struct CompileOptions {
   ImportOptions import;
   std::string output;                ///< -o; empty or "-": standard output (text stages only)

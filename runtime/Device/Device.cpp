@@ -119,6 +119,11 @@ Status Device::permute(Memory &memory, uint64_t groups, uint64_t part, const std
   return {};
 }
 
+Status Device::copy(Memory &memory, uint64_t to, uint64_t from, uint64_t bytes) {
+  CuAddress base = addressOf(memory);
+  return gpu.check(gpu.driver.copyWithin(base + to, base + from, bytes, gpu.stream), "a text was copied");
+}
+
 Status Device::call(const Entry &entry, const std::vector<int64_t> &dims, const std::vector<void *> &tensors,
                     const Memory &arena) {
   std::vector<int64_t> planned = dims;

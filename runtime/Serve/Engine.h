@@ -29,6 +29,11 @@ public:
 /// One text after the other; at most `queue` requests wait. The arguments must outlive it.
 std::unique_ptr<Engine> oneAtATime(const Service &service, Listener &listener, Metrics &metrics, size_t queue);
 
+/// So many texts at once (SlotEngine.cpp), of a model that was started and has an entry `batch`. Errors: not enough
+/// memory for so many.
+rt::Status manyAtOnce(const Service &service, Listener &listener, Metrics &metrics, size_t queue, int64_t slots,
+                      std::unique_ptr<Engine> &engine);
+
 } // namespace heddle::serve
 
 #endif

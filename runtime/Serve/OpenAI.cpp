@@ -1,11 +1,8 @@
-// The flags of a job are those of the command line, so that both give the same text. A stream says 200 before the first
-// token; what goes wrong later is a last event with an error and no [DONE].
+// The flags of a job are those of the command line, so that both give the same text.
 #include "runtime/Serve/OpenAI.h"
 #include "runtime/GenerateFlags.h"
 #include "runtime/Serve/Messages.h"
-#include "runtime/TextOut.h"
 #include <algorithm>
-#include <cmath>
 #include <ctime>
 #include <sys/random.h>
 
@@ -13,9 +10,6 @@ namespace heddle::serve {
 
 using json::Value;
 using rt::jsonString;
-
-/// Rows of a prompt between two looks at whether somebody still waits.
-static constexpr int64_t kLongestCall = 512;
 
 //===-- reading ----------------------------------------------------------------===//
 
@@ -151,286 +145,23 @@ ApiError readJob(const Service &service, Endpoint endpoint, ExchangePtr to, Job 
   return job.chat ? readConversation(service, body, job) : readPrompts(service, body, job);
 }
 
-//===-- answering --------------------------------------------------------------===//
-
-namespace {
-/// A token that was chosen, with what is told of it.
-struct Told {
-  int64_t id;
-  double logprob;
-  std::vector<std::pair<int64_t, double>> others; ///< the likeliest, in falling order
-};
-
-/// One text of a job.
-struct Choice {
-  int64_t index = 0;
-  std::string text;  ///< all of it
-  size_t echoed = 0; ///< bytes of the prompt in front
-  size_t told = 0;   ///< of `tokens`, that the stream has said
-  std::vector<Told> tokens;
-  size_t made = 0;
-  const char *finish = "length";
-};
-
-/// Makes the texts of one job and says them.
-class Answer {
-public:
-  Answer(const Service &service, Listener &listener, Metrics &metrics, const Job &job)
-      : service(service), listener(listener), metrics(metrics), job(job) {}
-  void run();
-
-private:
-  ApiError make(const PromptText &prompt, int64_t choice, int64_t index);
-  ApiError options(const rt::Prompt &prompt, int64_t choice, rt::GenerateOptions &options);
-  void tell(Choice &choice, const float *logits, int64_t count, int64_t id);
-  void say(Choice &choice, const std::string &fresh);
-  void event(const std::string &data) { listener.part(*job.to, "data: " + data + "\n\n"); }
-  std::string object(const char *kind, const std::string &choices, const std::string &more = "") const;
-  std::string logprobs(const Choice &choice, size_t from, size_t offset) const;
-  std::string chatLogprobs(const Choice &choice, size_t from) const;
-  std::string usage() const;
-
-  const Service &service;
-  Listener &listener;
-  Metrics &metrics;
-  const Job &job;
-  std::vector<Choice> choices;
-  uint64_t read = 0, made = 0;
-  uint64_t seed = 0; ///< that was given, or drawn
-};
-} // namespace
-
-static double logOfSum(const float *logits, int64_t count) {
-  float top = *std::max_element(logits, logits + count);
-  double sum = 0;
-  for (int64_t i = 0; i < count; ++i)
-    sum += std::exp(double(logits[i]) - top);
-  return top + std::log(sum);
+void putJob(const Service &service, Listener &listener, Queue<Job> &jobs, ExchangePtr exchange) {
+  Job job;
+  Endpoint endpoint = exchange->head.path == "/v1/completions" ? Completions : Chat;
+  if (ApiError error = readJob(service, endpoint, std::move(exchange), job))
+    return refuse(listener, *job.to, error, job.fields);
+  if (listener.isDraining())
+    refuse(listener, *job.to, stopping());
+  else if (!jobs.put(job))
+    refuse(listener, *job.to, {503, "the queue is full", "", "overloaded"}, job.fields);
 }
 
-void Answer::tell(Choice &choice, const float *logits, int64_t count, int64_t id) {
-  double whole = logOfSum(logits, count);
-  Told told = {id, double(logits[id]) - whole, {}};
-  std::vector<int64_t> order(count);
-  for (int64_t i = 0; i < count; ++i)
-    order[i] = i;
-  auto most = order.begin() + std::min(job.logprobs, count);
-  std::partial_sort(order.begin(), most, order.end(),
-                    [&](int64_t a, int64_t b) { return logits[a] != logits[b] ? logits[a] > logits[b] : a < b; });
-  for (auto at = order.begin(); at != most; ++at)
-    told.others.push_back({*at, double(logits[*at]) - whole});
-  choice.tokens.push_back(std::move(told));
+void refuseAll(Listener &listener, Queue<Job> &jobs) {
+  for (const Job &job : jobs.drain())
+    refuse(listener, *job.to, stopping());
 }
 
-static std::string pieceOf(const Service &service, int64_t id) {
-  return rt::validUtf8(service.tokenizer->decodeBytes({id}, false));
-}
-/// A log-probability; JSON has no infinity.
-static std::string logprobText(double x) { return rt::format("%.9g", std::max(x, -9999.0)); }
-
-/// {"content": [...]} of the tokens from `from` on.
-std::string Answer::chatLogprobs(const Choice &choice, size_t from) const {
-  auto entry = [&](int64_t id, double logprob) {
-    std::string bytes = service.tokenizer->decodeBytes({id}, false), list;
-    for (char c : bytes)
-      list += (list.empty() ? "" : ",") + std::to_string(static_cast<unsigned char>(c));
-    return "\"token\":" + jsonString(rt::validUtf8(bytes)) + ",\"logprob\":" + logprobText(logprob) + ",\"bytes\":[" +
-           list + "]";
-  };
-  std::string content;
-  for (size_t i = from; i < choice.tokens.size(); ++i) {
-    const Told &token = choice.tokens[i];
-    std::string others;
-    for (auto [id, logprob] : token.others)
-      others += (others.empty() ? "{" : ",{") + entry(id, logprob) + "}";
-    content += (content.empty() ? "{" : ",{") + entry(token.id, token.logprob) + ",\"top_logprobs\":[" + others + "]}";
-  }
-  return "{\"content\":[" + content + "],\"refusal\":null}";
-}
-
-/// The same in the form of completions; `offset`: where the text of the first token begins.
-std::string Answer::logprobs(const Choice &choice, size_t from, size_t offset) const {
-  if (job.logprobs < 0)
-    return "null";
-  if (job.chat)
-    return chatLogprobs(choice, from);
-  std::string tokens, values, others, offsets;
-  for (size_t i = from; i < choice.tokens.size(); ++i) {
-    const Told &token = choice.tokens[i];
-    const char *comma = i > from ? "," : "";
-    std::string piece = pieceOf(service, token.id), one;
-    tokens += comma + jsonString(piece);
-    values += comma + logprobText(token.logprob);
-    offsets += comma + std::to_string(offset);
-    offset += piece.size();
-    std::vector<std::string> seen; // ids may share a piece; the likelier counts
-    for (auto [id, logprob] : token.others) {
-      std::string name = pieceOf(service, id);
-      if (std::find(seen.begin(), seen.end(), name) != seen.end())
-        continue;
-      seen.push_back(name);
-      one += (one.empty() ? "" : ",") + jsonString(name) + ":" + logprobText(logprob);
-    }
-    others += comma + ("{" + one + "}");
-  }
-  return "{\"tokens\":[" + tokens + "],\"token_logprobs\":[" + values + "],\"top_logprobs\":[" + others +
-         "],\"text_offset\":[" + offsets + "]}";
-}
-
-std::string Answer::object(const char *kind, const std::string &list, const std::string &more) const {
-  return "{\"id\":" + jsonString(job.id) + ",\"object\":\"" + kind + "\",\"created\":" + std::to_string(job.created) +
-         ",\"model\":" + jsonString(service.name) + ",\"system_fingerprint\":" + jsonString(service.fingerprint) +
-         ",\"choices\":[" + list + "]" + more + "}";
-}
-
-std::string Answer::usage() const {
-  return ",\"usage\":{\"prompt_tokens\":" + std::to_string(read) + ",\"completion_tokens\":" + std::to_string(made) +
-         ",\"total_tokens\":" + std::to_string(read + made) + "}";
-}
-
-/// Sends what is new of a choice, in a stream.
-void Answer::say(Choice &choice, const std::string &fresh) {
-  size_t offset = choice.text.size();
-  choice.text += fresh;
-  if (!job.stream || (fresh.empty() && choice.told == choice.tokens.size()))
-    return;
-  std::string probabilities = logprobs(choice, choice.told, offset);
-  choice.told = choice.tokens.size();
-  std::string body = job.chat ? "\"delta\":{\"content\":" + jsonString(fresh) + "}" : "\"text\":" + jsonString(fresh);
-  event(object(job.chat ? "chat.completion.chunk" : "text_completion",
-               "{\"index\":" + std::to_string(choice.index) + "," + body + ",\"logprobs\":" + probabilities +
-                   ",\"finish_reason\":null}"));
-}
-
-ApiError Answer::options(const rt::Prompt &prompt, int64_t choice, rt::GenerateOptions &options) {
-  rt::Args args;
-  std::vector<std::string> flags = job.flags;
-  int64_t room = rt::roomFor(*service.model, prompt, service.context - prompt.length + 1);
-  if (job.newTokens || room < 1)
-    room = std::min(room, job.newTokens.value_or(room));
-  if (room < 0)
-    return {400,
-            "the prompt has " + std::to_string(prompt.length) + " tokens, and a text here at most " +
-                std::to_string(service.context),
-            "", "context_length_exceeded"};
-  flags.insert(flags.end(), {"-n", std::to_string(room)});
-  rt::Status status = rt::Args::parse(flags, rt::generateValued({}), rt::generatePlain({}), 0, args);
-  if (status.ok())
-    status = rt::readGenerateFlags(args, service.model->card(), prompt, seed, options);
-  if (!status.ok())
-    return fromStatus(status, "");
-  options.sampler.seed += uint64_t(choice) << 32;
-  options.rules.presencePenalty = job.presencePenalty;
-  options.rules.frequencyPenalty = job.frequencyPenalty;
-  options.rules.bias = job.bias;
-  return {};
-}
-
-ApiError Answer::make(const PromptText &given, int64_t number, int64_t index) {
-  const rt::Roles &roles = service.model->card().roles;
-  rt::Prompt prompt;
-  if (rt::Status status = rt::promptFromIds(*service.model, given.ids, prompt); !status.ok())
-    return fromStatus(status, job.chat ? "messages" : "prompt");
-  rt::GenerateOptions how;
-  if (ApiError error = options(prompt, number, how))
-    return error;
-  Choice choice;
-  choice.index = index;
-  if (job.stream && job.chat)
-    event(object("chat.completion.chunk",
-                 "{\"index\":" + std::to_string(index) +
-                     ",\"delta\":{\"role\":\"assistant\",\"content\":\"\"},\"logprobs\":null,\"finish_reason\":null}"));
-  if (job.echo)
-    say(choice, given.text);
-  choice.echoed = choice.text.size();
-  rt::TextOut out(*service.tokenizer, roles, job.stops.empty() ? roles.stops : job.stops,
-                  roles.source.empty() ? given.ids : std::vector<int64_t>());
-  auto last = std::chrono::steady_clock::now();
-  int64_t end = -1; // the last id
-  how.longestCall = kLongestCall;
-  how.goesOn = [&] { return !job.to->abandoned; };
-  if (job.logprobs >= 0)
-    how.onChosen = [&](int64_t, const float *logits, int64_t count, int64_t id) { tell(choice, logits, count, id); };
-  how.onStep = [&](const std::vector<int64_t> &next) {
-    auto now = std::chrono::steady_clock::now();
-    if (choice.made == 0)
-      metrics.firstToken.add(std::chrono::duration<double>(now - job.arrived).count());
-    else
-      metrics.step.add(std::chrono::duration<double>(now - last).count());
-    last = now;
-    ++choice.made;
-    end = next[0];
-    say(choice, out.add(end));
-    return !out.stopped() && !job.to->abandoned;
-  };
-  if (job.chat && service.turnEnd)
-    how.ended = [&](int64_t, const std::vector<int64_t> &made) { return made.back() == *service.turnEnd; };
-  std::vector<int64_t> ids;
-  rt::Status status = rt::generate(*service.model, prompt, how, ids);
-  if (!status.ok())
-    return fromStatus(status, "");
-  say(choice, out.finish());
-  if (out.stopped() || (job.chat && service.turnEnd == end) ||
-      std::find(roles.eos.begin(), roles.eos.end(), end) != roles.eos.end())
-    choice.finish = "stop";
-  if (number == 0)
-    read += given.ids.size();
-  metrics.promptTokens += given.ids.size();
-  metrics.newTokens += choice.made;
-  made += choice.made;
-  if (job.stream)
-    event(object(job.chat ? "chat.completion.chunk" : "text_completion",
-                 "{\"index\":" + std::to_string(index) + "," + (job.chat ? "\"delta\":{}" : "\"text\":\"\"") +
-                     ",\"logprobs\":null,\"finish_reason\":\"" + choice.finish + "\"}"));
-  choices.push_back(std::move(choice));
-  return {};
-}
-
-void Answer::run() {
-  seed = job.seed.value_or(rt::drawSeed());
-  std::string fields = job.fields + "Heddle-Seed: " + std::to_string(seed) + "\r\n";
-  if (job.stream)
-    listener.begin(*job.to, 200, "text/event-stream; charset=utf-8", fields);
-  int64_t index = 0;
-  for (const PromptText &prompt : job.prompts)
-    for (int64_t choice = 0; choice < job.choices; ++choice, ++index) {
-      ApiError error = make(prompt, choice, index);
-      if (job.to->abandoned) {
-        ++metrics.cancelled;
-        return;
-      }
-      if (!error)
-        continue;
-      if (!job.stream)
-        return refuse(listener, *job.to, error, job.fields);
-      event(errorBody(error));
-      return listener.end(*job.to);
-    }
-  if (job.stream) {
-    if (job.usage)
-      event(object(job.chat ? "chat.completion.chunk" : "text_completion", "", usage()));
-    listener.part(*job.to, "data: [DONE]\n\n");
-    return listener.end(*job.to);
-  }
-  std::string list;
-  for (const Choice &choice : choices) {
-    std::string body =
-        job.chat ? "\"message\":{\"role\":\"assistant\",\"content\":" + jsonString(choice.text) + ",\"refusal\":null}"
-                 : "\"text\":" + jsonString(choice.text);
-    list += (list.empty() ? "{\"index\":" : ",{\"index\":") + std::to_string(choice.index) + "," + body +
-            ",\"logprobs\":" + logprobs(choice, 0, choice.echoed) + ",\"finish_reason\":\"" + choice.finish + "\"}";
-  }
-  listener.whole(*job.to, 200, "application/json",
-                 object(job.chat ? "chat.completion" : "text_completion", list, usage()), fields);
-}
-
-void runJob(const Service &service, Listener &listener, Metrics &metrics, const Job &job) {
-  if (job.to->abandoned) {
-    ++metrics.cancelled;
-    return;
-  }
-  Answer(service, listener, metrics, job).run();
-}
+//===-- the list of models ------------------------------------------------------===//
 
 /// With the paths that the model answers and the positions of a text, for the page.
 std::string modelObject(const Service &service) {

@@ -1,8 +1,8 @@
-// Completions and chat completions in OpenAI's form: a request becomes a job, and a job's texts become its answer,
-// whole or as server-sent events.
+// Completions and chat completions in OpenAI's form: a request becomes a job. What becomes of a job is Answer.h's.
 #ifndef HEDDLE_RUNTIME_SERVE_OPENAI_H
 #define HEDDLE_RUNTIME_SERVE_OPENAI_H
 
+#include "runtime/Serve/Queue.h"
 #include "runtime/Serve/Requests.h"
 #include <chrono>
 #include <map>
@@ -36,8 +36,10 @@ struct Job {
 /// Reads the body of `to`; tokenizes the prompts.
 ApiError readJob(const Service &service, Endpoint endpoint, ExchangePtr to, Job &job);
 
-/// Makes the texts of a job, one after the other, and answers.
-void runJob(const Service &service, Listener &listener, Metrics &metrics, const Job &job);
+/// Reads a request for texts and lets it wait, or answers at once why not.
+void putJob(const Service &service, Listener &listener, Queue<Job> &jobs, ExchangePtr exchange);
+/// Refuses all that waits, as the server is stopping.
+void refuseAll(Listener &listener, Queue<Job> &jobs);
 
 /// The body of GET /v1/models, or of one model.
 std::string modelList(const Service &service);

@@ -6,6 +6,7 @@
 #include <deque>
 #include <mutex>
 #include <optional>
+#include <utility>
 
 namespace heddle::serve {
 
@@ -26,6 +27,15 @@ public:
   std::optional<T> take() {
     std::unique_lock<std::mutex> lock(mutex);
     ready.wait(lock, [&] { return closed || !values.empty(); });
+    if (values.empty())
+      return std::nullopt;
+    T value = std::move(values.front());
+    values.pop_front();
+    return value;
+  }
+  /// A value if one is there.
+  std::optional<T> tryTake() {
+    std::lock_guard<std::mutex> lock(mutex);
     if (values.empty())
       return std::nullopt;
     T value = std::move(values.front());

@@ -18,9 +18,14 @@
 namespace heddle::serve {
 namespace {
 
+/// Texts that are made at once where nobody says how many.
+constexpr int64_t kSlots = 4;
+constexpr int64_t kMostSlots = 256;
+
 struct ServeOptions {
   ListenOptions listen;
   int64_t queue = 64;
+  std::optional<int64_t> slots; ///< texts at once; absent: kSlots where the model can
   bool log = false;
 };
 
@@ -38,6 +43,7 @@ public:
 
 private:
   rt::Status configureEngine();
+  rt::Status configureTexts();
   void configureChat();
   ApiError otherKind(const std::string &path) const;
   void take(ExchangePtr exchange);
@@ -50,6 +56,7 @@ private:
   Gate gate;
   Listener listener;
   Queue<ExchangePtr> incoming;
+  std::string together = "texts that wait together in one batch"; ///< how many are computed at once, for people
   std::unique_ptr<Engine> engine;
 };
 
@@ -117,13 +124,30 @@ rt::Status Server::configureEngine() {
     service.callArguments = card.chatTrait("arguments");
     if (&heddle_chat_render && !card.chat.empty())
       configureChat();
-    engine = oneAtATime(service, listener, metrics, size_t(options.queue));
-    return {};
+    return configureTexts();
   }
+  if (options.slots)
+    return rt::badUsage("--slots is for texts that are made, and this model reads texts");
   Endpoint endpoint;
   HEDDLE_TRY(encoderEndpoint(card, *service.tokenizer, endpoint));
   service.endpoints = endpoint;
   engine = encoderEngine(service, listener, metrics, size_t(options.queue));
+  return {};
+}
+
+/// Several texts at once where the model can, else one after the other.
+rt::Status Server::configureTexts() {
+  const rt::Card &card = service.model->card();
+  if (card.entry("batch")) {
+    int64_t slots = options.slots.value_or(kSlots);
+    together = std::to_string(slots) + (slots == 1 ? " text at a time" : " texts at a time");
+    return manyAtOnce(service, listener, metrics, size_t(options.queue), slots, engine);
+  }
+  std::string why = card.whyNoSlots.empty() ? "it was compiled without --slots=auto" : card.whyNoSlots;
+  if (options.slots.value_or(1) > 1)
+    return rt::badUsage("this program makes one text at a time: " + why);
+  together = "one text at a time (" + why + ")";
+  engine = oneAtATime(service, listener, metrics, size_t(options.queue));
   return {};
 }
 
@@ -201,10 +225,10 @@ void Server::readRequests() {
 }
 
 rt::Status Server::run() {
-  printf("%s: http://%s:%u/ serves %s, %lld positions a text, one request at a time\n", service.model->name.c_str(),
+  printf("%s: http://%s:%u/ serves %s, %lld positions a text, %s\n", service.model->name.c_str(),
          options.listen.host.find(':') == std::string::npos ? options.listen.host.c_str()
                                                             : ("[" + options.listen.host + "]").c_str(),
-         listener.port(), service.name.c_str(), static_cast<long long>(service.context));
+         listener.port(), service.name.c_str(), static_cast<long long>(service.context), together.c_str());
   HEDDLE_TRY(rt::flushOutput());
   bool whole = true;
   std::thread reader([this] { readRequests(); });
@@ -231,11 +255,11 @@ namespace heddle::rt {
 
 Status serveCommand(Model &model, const Words &words) {
   Args args;
-  HEDDLE_TRY(
-      Args::parse(words,
-                  {"--host", "--port", "--context", "--queue", "--threads", "--device", "--api-key-file", "--alias*",
-                   "--allow-host*", "--allow-origin*", "--max-body", "--drain", "--system", "--special-in-content"},
-                  {"--no-key", "--log", "--fields"}, 0, args));
+  HEDDLE_TRY(Args::parse(words,
+                         {"--host", "--port", "--context", "--slots", "--queue", "--threads", "--device",
+                          "--api-key-file", "--alias*", "--allow-host*", "--allow-origin*", "--max-body", "--drain",
+                          "--system", "--special-in-content"},
+                         {"--no-key", "--log", "--fields"}, 0, args));
   if (args.has("--fields")) {
     fputs(serve::describeFields().c_str(), stdout);
     return {};
@@ -250,6 +274,8 @@ Status serveCommand(Model &model, const Words &words) {
   HEDDLE_TRY(args.integer("--max-body", 1, 1 << 30, body));
   HEDDLE_TRY(args.integer("--drain", 0, 3600, drain));
   HEDDLE_TRY(args.integer("--queue", 1, 1 << 16, options.queue));
+  if (args.has("--slots"))
+    HEDDLE_TRY(args.integer("--slots", 1, serve::kMostSlots, options.slots.emplace()));
   options.listen.port = uint16_t(port);
   options.listen.http.body = uint64_t(body);
   options.listen.drainSeconds = double(drain);

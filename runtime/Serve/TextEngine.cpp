@@ -1,7 +1,7 @@
 // The engine of models that make texts: one request after the other, in the order in which they came.
 #include "runtime/Serve/Engine.h"
-#include "runtime/Serve/OpenAI.h"
 #include "runtime/Serve/Queue.h"
+#include "runtime/Serve/TextRun.h"
 
 namespace heddle::serve {
 namespace {
@@ -11,37 +11,47 @@ public:
   TextEngine(const Service &service, Listener &listener, Metrics &metrics, size_t queue)
       : service(service), listener(listener), metrics(metrics), jobs(queue) {}
 
-  void put(ExchangePtr exchange) override {
-    Job job;
-    Endpoint endpoint = exchange->head.path == "/v1/completions" ? Completions : Chat;
-    if (ApiError error = readJob(service, endpoint, std::move(exchange), job))
-      return refuse(listener, *job.to, error, job.fields);
-    if (listener.isDraining())
-      refuse(listener, *job.to, stopping());
-    else if (!jobs.put(job))
-      refuse(listener, *job.to, {503, "the queue is full", "", "overloaded"}, job.fields);
-  }
+  void put(ExchangePtr exchange) override { putJob(service, listener, jobs, std::move(exchange)); }
   void run() override {
     while (std::optional<Job> job = jobs.take()) {
       metrics.running = 1;
-      runJob(service, listener, metrics, *job);
+      make(std::move(*job));
       metrics.running = 0;
     }
   }
   void close() override { jobs.close(); }
-  void drain() override {
-    for (const Job &job : jobs.drain())
-      refuse(listener, *job.to, stopping());
-  }
+  void drain() override { refuseAll(listener, jobs); }
   size_t waiting() const override { return jobs.size(); }
   size_t slots() const override { return 1; }
 
 private:
+  void make(Job job);
+
   const Service &service;
   Listener &listener;
   Metrics &metrics;
   Queue<Job> jobs;
 };
+
+/// Makes the texts of a job, one after the other.
+void TextEngine::make(Job job) {
+  auto answer = std::make_shared<Answer>(service, listener, metrics, std::move(job));
+  if (!answer->goesOn())
+    return;
+  answer->begin();
+  for (size_t index = 0; index < answer->count() && answer->goesOn(); ++index) {
+    TextRun text(service, metrics, answer, index);
+    std::vector<int64_t> ids;
+    ApiError error = text.prepare();
+    if (!error)
+      if (rt::Status status = rt::generate(*service.model, text.prompt(), text.options(), ids); !status.ok())
+        error = fromStatus(status, "");
+    if (error)
+      return answer->fail(error);
+    if (answer->goesOn())
+      text.finish();
+  }
+}
 
 } // namespace
 

@@ -9,6 +9,7 @@
 #include "compiler/Plan/CacheLayout.h"
 #include "compiler/Plan/ParameterBlob.h"
 #include "dialects/Model/IR/Arithmetic.h"
+#include "dialects/Model/IR/ReservedDims.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/StringExtras.h"
@@ -75,6 +76,22 @@ static int64_t rowGroups(StateType type, StringRef batch) {
     groups *= *size.constant();
   }
   return 0;
+}
+
+/// How the rows of a text lie in its piece of a cache, so that a beginning of them can be copied: " rows PARTS BYTES
+/// POSITIONS" or " ring ROWS"; "" where nothing is known.
+static std::string layoutText(func::FuncOp f, unsigned arg) {
+  attn::CacheAttr cache = attn::cacheOf(f, arg);
+  if (!cache)
+    return "";
+  if (cache.getRing())
+    return " ring " + std::to_string(cache.getRing() * cache.getClasses());
+  auto state = cast<StateType>(f.getArgumentTypes()[arg]);
+  int64_t width = *state.getSize(state.getRank() - 1).constant() / cache.getHeads();
+  int64_t words = cache.halves() ? (width + 1) / 2 : width, classes = cache.getClasses();
+  int64_t block = *cache.roomOf(Size(classes)).constant(); // the room of one row in each class
+  return " rows " + std::to_string(cache.getHeads() * classes) + " " + std::to_string(block * words * 4) + " " +
+         std::to_string(block * classes);
 }
 
 /// The number of weights in the file; each tensor counts once, however often it is packed.
@@ -268,8 +285,10 @@ std::string heddle::loops::cardText(ModuleOp module, ArrayRef<func::FuncOp> entr
       if (isa<StateType>(arg.getType())) {
         os << "state " << nameOf(f.getArgAttrDict(arg.getArgNumber()), "model.state", arg.getArgNumber()) << " "
            << stateBytes(f, arg.getArgNumber()).str();
-        if (int64_t groups = batch.empty() ? 0 : rowGroups(cast<StateType>(arg.getType()), batch))
-          os << " groups " << groups;
+        bool inSlots = f.getName() == "batch";
+        StringRef rowDim = inSlots ? StringRef(model::kSlotsDim) : StringRef(batch);
+        if (int64_t groups = rowDim.empty() ? 0 : rowGroups(cast<StateType>(arg.getType()), rowDim))
+          os << " groups " << groups << (inSlots ? layoutText(f, arg.getArgNumber()) : "");
         os << "\n";
       }
     if (model::PiecesAttr pieces = model::piecesOf(f))

@@ -155,10 +155,11 @@ static void addInput(CLI::App *sub, CommandLine &line, Unread &unread) {
       ->check(CLI::IsMember({"zero", "nan", "mean"}));
   sub->add_option("--cache", c.pipeline.cache, "the cached step: auto, or an error without one, or none")
       ->check(CLI::IsMember({"auto", "require", "none"}));
+  c.pipeline.slots = kSlotsOfServer.str();
   sub->add_option(
          "--slots", c.pipeline.slots,
-         "also an entry `batch`, a step for texts that come and go, which no command of a program calls yet: auto, or an error without one, or none")
-      ->check(CLI::IsMember({"auto", "require", "none"}));
+         "also an entry `batch`, with which `serve` makes several texts at once: served (where there is a server), auto, or an error without one, or none")
+      ->check(CLI::IsMember({"served", "auto", "require", "none"}));
   sub->add_option(
          "--padded-rows", c.pipeline.paddedRows,
          "rows of padding: skip leaves them out (an output is 0 there), compute computes them, auto leaves out those that no output has, and all in models of a config.json")

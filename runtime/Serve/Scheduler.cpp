@@ -1,0 +1,193 @@
+// A text begins behind the longest beginning that any slot has of it, which is copied where that slot is in use or
+// holds much else. Prompts are read oldest first: in long pieces while nobody waits for a next token, else in short
+// ones, for about as long as a step takes. So a step comes at most about twice as late as without company.
+#include "runtime/Serve/Scheduler.h"
+#include <algorithm>
+
+namespace heddle::serve {
+
+/// Tokens of a prompt that are read at once: while nothing else runs, and between the steps of others.
+static constexpr int64_t kLongPiece = 512, kShortPiece = 32;
+/// A text waits for the prompt of another to be read if that saves it so many tokens.
+static constexpr int64_t kWorthWaiting = 32;
+
+using Clock = std::chrono::steady_clock;
+
+static double secondsSince(Clock::time_point begin) {
+  return std::chrono::duration<double>(Clock::now() - begin).count();
+}
+
+/// Ids that two texts begin with. Of `ids` at least one is left, since only a call yields logits.
+static int64_t sharedBeginning(const std::vector<int64_t> &ids, const std::vector<int64_t> &held) {
+  size_t most = std::min(ids.size() - 1, held.size());
+  return std::mismatch(ids.begin(), ids.begin() + int64_t(most), held.begin()).first - ids.begin();
+}
+
+rt::Status Scheduler::prepare(int64_t count) {
+  lastUsed.assign(size_t(count), 0);
+  return slots.prepare(*service.model, count, service.context, kLongPiece);
+}
+
+void Scheduler::add(std::unique_ptr<TextRun> text) { waiting.push_back(std::move(text)); }
+
+void Scheduler::round() {
+  dropAbandoned();
+  giveSlots();
+  metrics.running = running.size();
+  auto begin = Clock::now();
+  double spent = step();
+  bool others = spent > 0;
+  if (others)
+    begin = Clock::now();
+  while (readPiece(others) && others && secondsSince(begin) < spent)
+    ;
+  forgetLeft();
+  metrics.running = running.size();
+}
+
+void Scheduler::dropAbandoned() {
+  for (auto &one : running)
+    if (!one->text->answer().goesOn())
+      leave(*one);
+  forgetLeft();
+  waiting.erase(std::remove_if(waiting.begin(), waiting.end(), [](auto &text) { return !text->answer().goesOn(); }),
+                waiting.end());
+}
+
+const Scheduler::Running *Scheduler::holderOf(int64_t slot) const {
+  for (const auto &one : running)
+    if (one->slot == slot)
+      return one.get();
+  return nullptr;
+}
+
+/// Whether a text had better wait until a prompt with the same beginning has been read.
+bool Scheduler::mayWait(const std::vector<int64_t> &ids) const {
+  int64_t now = 0, later = 0;
+  for (int64_t slot = 0; slot < slots.count(); ++slot) {
+    now = std::max(now, slots.keepable(slot, sharedBeginning(ids, slots.text(slot))));
+    if (const Running *one = holderOf(slot); one && one->next < 0)
+      later = std::max(later, sharedBeginning(ids, one->ids));
+  }
+  return later - now >= kWorthWaiting;
+}
+
+/// The free slot for a text, and whose beginning it takes over. One slot at least is free.
+Scheduler::Place Scheduler::placeFor(const std::vector<int64_t> &ids) const {
+  Place place, own;
+  for (int64_t slot = 0; slot < slots.count(); ++slot) {
+    int64_t kept = slots.keepable(slot, sharedBeginning(ids, slots.text(slot)));
+    if (place.from < 0 || kept > place.kept)
+      place.from = slot, place.kept = kept;
+    if (holderOf(slot))
+      continue;
+    if (own.slot < 0 || kept > own.kept)
+      own.slot = slot, own.kept = kept;
+    if (place.slot < 0 || lastUsed[size_t(slot)] < lastUsed[size_t(place.slot)])
+      place.slot = slot;
+  }
+  // A slot goes back in place where it has the longest beginning and loses no more than it keeps.
+  if (own.kept == place.kept && 2 * own.kept >= int64_t(slots.text(own.slot).size()) && own.kept > 0)
+    place.slot = place.from = own.slot;
+  return place;
+}
+
+void Scheduler::giveSlots() {
+  for (size_t i = 0; i < waiting.size() && int64_t(running.size()) < slots.count();) {
+    std::vector<int64_t> ids = waiting[i]->prompt().ids;
+    if (mayWait(ids)) {
+      ++i;
+      continue;
+    }
+    std::unique_ptr<TextRun> text = std::move(waiting[i]);
+    waiting.erase(waiting.begin() + int64_t(i));
+    Place place = placeFor(ids);
+    start(std::move(text), std::move(ids), place);
+  }
+}
+
+void Scheduler::start(std::unique_ptr<TextRun> text, std::vector<int64_t> ids, const Place &place) {
+  rt::Status status;
+  if (place.kept > 0 && place.from != place.slot)
+    status = slots.copy(place.from, place.slot, place.kept);
+  else
+    slots.cut(place.slot, place.kept);
+  if (!status.ok())
+    return text->answer().fail(fromStatus(status, ""));
+  rt::TokenChooser chooser(text->options(), service.model->card().roles, 0, ids);
+  running.push_back(std::unique_ptr<Running>(
+      new Running{std::move(text), std::move(ids), std::move(chooser), place.slot, place.kept}));
+}
+
+/// One token for each text whose prompt is read. Returns the seconds that it took; 0: there is none.
+double Scheduler::step() {
+  std::vector<Running *> ready;
+  std::vector<Slots::Row> rows;
+  for (auto &one : running)
+    if (one->next >= 0) {
+      ready.push_back(one.get());
+      rows.push_back({one->slot, &one->next});
+    }
+  if (ready.empty())
+    return 0;
+  auto begin = Clock::now();
+  rt::Status status = slots.append(rows, 1);
+  metrics.batchRows.add(double(rows.size()));
+  for (size_t i = 0; i < ready.size(); ++i) {
+    // Of a call that failed it is found out who is to blame, row by row.
+    if (!status.ok())
+      if (rt::Status alone = slots.append({rows[i]}, 1); !alone.ok()) {
+        fail(*ready[i], alone);
+        continue;
+      }
+    accept(*ready[i], slots.logitsOf(status.ok() ? i : 0));
+  }
+  return secondsSince(begin);
+}
+
+/// Reads a piece of the oldest prompt that is not read. False: there is none.
+bool Scheduler::readPiece(bool others) {
+  for (auto &one : running) {
+    if (one->next >= 0 || one->over)
+      continue;
+    int64_t held = int64_t(slots.text(one->slot).size()), length = int64_t(one->ids.size());
+    int64_t each = std::min({length - held, slots.longestCall(), others ? kShortPiece : kLongPiece});
+    if (rt::Status status = slots.append({{one->slot, one->ids.data() + held}}, each); !status.ok())
+      fail(*one, status);
+    else if (held + each == length)
+      accept(*one, slots.logitsOf(0));
+    return true;
+  }
+  return false;
+}
+
+/// Chooses what follows a text by its logits.
+void Scheduler::accept(Running &one, const float *logits) {
+  if (rt::Status status = one.chooser.choose(logits, slots.vocabulary(), one.next); !status.ok())
+    return fail(one, status);
+  const rt::GenerateOptions &options = one.text->options();
+  bool goesOn = options.onStep({one.next});
+  if (goesOn && !one.chooser.ended() && one.chooser.count() < options.newTokens)
+    return;
+  if (one.text->answer().goesOn())
+    one.text->finish(size_t(one.reused));
+  leave(one);
+}
+
+/// The answer ends with an error; its other texts are dropped in the next round.
+void Scheduler::fail(Running &one, const rt::Status &status) {
+  if (one.text->answer().goesOn())
+    one.text->answer().fail(fromStatus(status, ""));
+  leave(one);
+}
+
+void Scheduler::leave(Running &one) {
+  one.over = true;
+  lastUsed[size_t(one.slot)] = ++ended;
+}
+
+void Scheduler::forgetLeft() {
+  running.erase(std::remove_if(running.begin(), running.end(), [](auto &one) { return one->over; }), running.end());
+}
+
+} // namespace heddle::serve

@@ -1,0 +1,171 @@
+// Inputs are filled by their roles: ids, positions from the slot's length on, numbers of `extend`, and for each row its
+// slot and how many positions are there. A call writes states only from there on, so one that fails can be repeated.
+#include "runtime/Serve/Slots.h"
+#include "runtime/Columns.h"
+#include "runtime/Dims.h"
+#include <algorithm>
+
+namespace heddle::serve {
+
+using rt::format;
+using rt::Status;
+
+/// The inputs of `batch` that no role names.
+static constexpr std::string_view kSlot = "slot", kStart = "start";
+
+std::vector<int64_t> Slots::dimsOf(int64_t rows, int64_t each, int64_t past) const {
+  std::vector<int64_t> dims;
+  for (size_t i = 0; i < entry->dims.size(); ++i) {
+    const std::string &name = entry->dims[i];
+    dims.push_back(int(i) == batchDim         ? rows
+                   : name == rt::kNewDim      ? each
+                   : name == rt::kPastDim     ? past
+                   : name == rt::kCapacityDim ? context
+                                              : /* kSlotsDim, see prepare */ count());
+  }
+  return dims;
+}
+
+Status Slots::prepare(rt::Model &newModel, int64_t count, int64_t newContext, int64_t longestCall) {
+  model = &newModel;
+  context = newContext;
+  const rt::Card &card = model->card();
+  entry = card.entry("batch");
+  const rt::Value *tokens = entry ? entry->input(card.roles.tokens) : nullptr;
+  if (!tokens || tokens->axes.size() != 2 || tokens->axes[0].asDim() < 0)
+    return rt::internalError("no entry batch whose tokens are i64[B, new]");
+  batchDim = tokens->axes[0].asDim();
+  for (size_t i = 0; i < entry->dims.size(); ++i)
+    if (int(i) != batchDim && !rt::isStepDim(entry->dims[i]))
+      return rt::internalError("dim " + rt::quote(entry->dims[i]) + " of batch is none of a step");
+  logitsOutput = entry->outputIndex(card.roles.logits);
+  if (logitsOutput < 0 || entry->outputs[logitsOutput].type != rt::Type::F32)
+    return rt::internalError("no logits among the outputs of batch");
+  texts.assign(size_t(count), {});
+  bool rings = entry->longestPiece > 0 && context > entry->ring;
+  most = std::min({longestCall, context, rings ? entry->longestPiece : longestCall});
+
+  std::vector<int64_t> single = dimsOf(count, 1, context - 1), piece = dimsOf(1, most, context - most);
+  for (const rt::State &state : entry->states) {
+    uint64_t bytes = 0;
+    HEDDLE_TRY(rt::bytesOf(state.bytes, single, "the state " + rt::quote(state.name), bytes));
+    states.emplace_back();
+    HEDDLE_TRY(model->backend().allocate(rt::Backend::Use::State, bytes,
+                                         format("the states of %lld texts", static_cast<long long>(count)),
+                                         states.back()));
+  }
+  inputs.resize(entry->inputs.size());
+  outputs.resize(entry->outputs.size());
+  tensors.resize(inputs.size() + outputs.size() + states.size());
+  HEDDLE_TRY(makeRoom(single));
+  return makeRoom(piece);
+}
+
+/// Takes more memory where a call of these dims needs more than any before.
+Status Slots::makeRoom(const std::vector<int64_t> &dims) {
+  uint64_t bytes = 0;
+  HEDDLE_TRY(rt::arenaOf(*entry, dims, model->backend().threads(), bytes));
+  if (bytes > arena.size())
+    HEDDLE_TRY(model->backend().allocate(rt::Backend::Use::Arena, bytes, "the arena", arena));
+  auto makeTensor = [&](const rt::Value &value, rt::Buffer &buffer) -> Status {
+    rt::Shape shape;
+    HEDDLE_TRY(rt::shapeOf(value, dims, shape));
+    std::optional<int64_t> elements = rt::elementCount(shape);
+    if (!elements)
+      return rt::outOfResources(rt::quote(value.name) + " does not fit in memory");
+    uint64_t needed = uint64_t(*elements) * rt::typeSize(value.type);
+    return needed > buffer.size() ? rt::Buffer::make(needed, rt::quote(value.name), buffer) : Status();
+  };
+  for (size_t i = 0; i < inputs.size(); ++i)
+    HEDDLE_TRY(makeTensor(entry->inputs[i], inputs[i]));
+  for (size_t i = 0; i < outputs.size(); ++i)
+    HEDDLE_TRY(makeTensor(entry->outputs[i], outputs[i]));
+  rt::Shape shape;
+  HEDDLE_TRY(rt::shapeOf(entry->outputs[logitsOutput], dims, shape));
+  vocab = shape.back();
+  return {};
+}
+
+int64_t Slots::keepable(int64_t slot, int64_t length) const {
+  int64_t held = int64_t(text(slot).size());
+  bool turned = entry->ring > 0 && held > entry->ring;
+  return length == held || !turned ? length : 0;
+}
+
+Status Slots::copy(int64_t from, int64_t to, int64_t length) {
+  std::vector<int64_t> dims = dimsOf(count(), 1, context - 1);
+  for (size_t i = 0; i < states.size(); ++i) {
+    const rt::State &state = entry->states[i];
+    uint64_t bytes = 0;
+    HEDDLE_TRY(rt::bytesOf(state.bytes, dims, rt::quote(state.name), bytes));
+    if (state.groups == 0)
+      return rt::internalError("the state " + rt::quote(state.name) + " has no part of its own for each slot");
+    // [groups][slots] pieces of `parts` parts; of each part the blocks that hold the beginning, of a ring all.
+    uint64_t piece = bytes / uint64_t(state.groups * count()), parts = 1, wanted = piece;
+    if (state.parts) {
+      parts = uint64_t(state.parts);
+      wanted = uint64_t((length + state.blockPositions - 1) / state.blockPositions * state.blockBytes);
+    }
+    for (uint64_t group = 0; group < uint64_t(state.groups); ++group)
+      for (uint64_t part = 0; part < parts; ++part) {
+        auto at = [&](int64_t slot) {
+          return (group * uint64_t(count()) + uint64_t(slot)) * piece + part * (piece / parts);
+        };
+        HEDDLE_TRY(model->backend().copy(states[i], at(to), at(from), wanted));
+      }
+  }
+  texts[size_t(to)].assign(text(from).begin(), text(from).begin() + length);
+  return {};
+}
+
+Status Slots::fillInputs(const std::vector<Row> &rows, int64_t each) {
+  const rt::Roles &roles = model->card().roles;
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    const rt::Value &value = entry->inputs[i];
+    void *data = tensors[i] = inputs[i].data();
+    auto fill = [&](auto number) {
+      for (size_t row = 0; row < rows.size(); ++row)
+        for (int64_t column = 0; column < each; ++column)
+          rt::storeNumber(value.type, data, int64_t(row) * each + column, number(rows[row], column));
+    };
+    auto extend = roles.extend.find(value.name);
+    if (value.name == kSlot || value.name == kStart)
+      for (size_t row = 0; row < rows.size(); ++row)
+        inputs[i].as<int64_t>()[row] = value.name == kSlot ? rows[row].slot : int64_t(text(rows[row].slot).size());
+    else if (value.name == roles.tokens)
+      for (size_t row = 0; row < rows.size(); ++row)
+        std::copy_n(rows[row].ids, each, inputs[i].as<int64_t>() + int64_t(row) * each);
+    else if (value.name == roles.positions)
+      fill([&](const Row &row, int64_t column) { return double(int64_t(text(row.slot).size()) + column); });
+    else if (extend != roles.extend.end())
+      fill([&](const Row &, int64_t) { return extend->second; });
+    else if (value.hasDefault)
+      tensors[i] = nullptr;
+    else
+      return rt::internalError("nothing gives " + rt::quote(value.name) + " of batch");
+  }
+  return {};
+}
+
+Status Slots::append(const std::vector<Row> &rows, int64_t each) {
+  int64_t past = 0;
+  for (const Row &row : rows) {
+    past = std::max(past, int64_t(text(row.slot).size()));
+    if (int64_t(text(row.slot).size()) + each > context)
+      return rt::internalError("more tokens than there is room for");
+  }
+  std::vector<int64_t> dims = dimsOf(int64_t(rows.size()), each, past);
+  HEDDLE_TRY(makeRoom(dims));
+  HEDDLE_TRY(fillInputs(rows, each));
+  for (size_t i = 0; i < outputs.size(); ++i)
+    tensors[inputs.size() + i] = outputs[i].data();
+  for (size_t i = 0; i < states.size(); ++i)
+    tensors[inputs.size() + outputs.size() + i] = states[i].data();
+  HEDDLE_TRY(model->backend().call(*entry, dims, tensors, arena));
+  for (const Row &row : rows)
+    texts[size_t(row.slot)].insert(texts[size_t(row.slot)].end(), row.ids, row.ids + each);
+  logits = outputs[size_t(logitsOutput)].as<float>();
+  return {};
+}
+
+} // namespace heddle::serve

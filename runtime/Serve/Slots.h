@@ -1,0 +1,63 @@
+// Texts that share the entry `batch`: each has a slot, which is its row of the model's states, and a length of its own.
+// A call continues any of them, in any order. What a slot holds after its text is done stays there, so that the next
+// text with the same beginning can go on from it, here or in another slot.
+#ifndef HEDDLE_RUNTIME_SERVE_SLOTS_H
+#define HEDDLE_RUNTIME_SERVE_SLOTS_H
+
+#include "runtime/Model.h"
+
+namespace heddle::serve {
+
+class Slots {
+public:
+  /// What a call appends to a slot.
+  struct Row {
+    int64_t slot;
+    const int64_t *ids;
+  };
+
+  /// Takes the states of `count` texts of at most `context` positions, and the memory of the largest calls: one token
+  /// for each of them, `longestCall` tokens for one. `model` has an entry `batch` and must outlive this. Errors: not
+  /// enough memory, an input that nothing here gives.
+  rt::Status prepare(rt::Model &model, int64_t count, int64_t context, int64_t longestCall);
+
+  int64_t count() const { return int64_t(texts.size()); }
+  /// Tokens that one call may append.
+  int64_t longestCall() const { return most; }
+  /// The ids whose states a slot holds.
+  const std::vector<int64_t> &text(int64_t slot) const { return texts[size_t(slot)]; }
+
+  /// `length` if a slot can go back to its first `length` positions, else 0: a ring has overwritten what they see.
+  int64_t keepable(int64_t slot, int64_t length) const;
+  /// Makes the first `length` positions, which must be keepable, all that a slot holds.
+  void cut(int64_t slot, int64_t length) { texts[size_t(slot)].resize(size_t(length)); }
+  /// Makes slot `to` the first `length` positions of slot `from`, which are keepable there. They are copied.
+  rt::Status copy(int64_t from, int64_t to, int64_t length);
+
+  /// Appends `each` ids to every one of these slots, all of them different, in one call. Afterwards `logitsOf(i)` is
+  /// what follows row i. After an error the slots hold what they held.
+  rt::Status append(const std::vector<Row> &rows, int64_t each);
+  /// The logits [vocabulary] behind row i of the last call.
+  const float *logitsOf(size_t row) const { return logits + row * size_t(vocab); }
+  int64_t vocabulary() const { return vocab; }
+
+private:
+  rt::Status fillInputs(const std::vector<Row> &rows, int64_t each);
+  rt::Status makeRoom(const std::vector<int64_t> &dims);
+  std::vector<int64_t> dimsOf(int64_t rows, int64_t each, int64_t past) const;
+
+  rt::Model *model = nullptr;
+  const rt::Entry *entry = nullptr;
+  int64_t context = 0, most = 0, vocab = 0;
+  int batchDim = -1, logitsOutput = -1;
+  std::vector<std::vector<int64_t>> texts; ///< by slot
+  std::vector<rt::Memory> states;          ///< in the order of the entry
+  rt::Memory arena;
+  std::vector<rt::Buffer> inputs, outputs; ///< in the order of the entry
+  std::vector<void *> tensors;
+  const float *logits = nullptr;
+};
+
+} // namespace heddle::serve
+
+#endif
