@@ -168,8 +168,10 @@ static void printText(const Model &model) {
     if (!roles.eos.empty())
       printf(", ends at %s", ids(roles.eos).c_str());
     printf("%s\n", card.entry("step") ? "" : " (no cache: every step recomputes)");
-    if (!card.whyNoSlots.empty())
-      printf("slots for texts that come and go: no, %s\n", card.whyNoSlots.c_str());
+    if (card.entry("batch"))
+      printf("serve makes several texts at once\n");
+    else if (!card.whyNoSlots.empty())
+      printf("serve makes one text at a time: %s\n", card.whyNoSlots.c_str());
     if (!roles.settings.values.empty() || !roles.stops.empty()) {
       printf("defaults:");
       for (const auto &[name, values] : roles.settings.values)

@@ -43,49 +43,64 @@ double Sampler::uniform(int64_t row) {
   return double((z ^ z >> 31) >> 11) * 0x1p-53;
 }
 
-// Sort by logit, weigh by exp((logit - best) / temperature), cut the tail off
-// by top-k, top-p and min-p, draw.
+/// Makes the first `wanted` places of `order` the largest logits in falling order; they are so up to `sorted`.
+void Sampler::sortUpTo(size_t wanted, const float *logits) {
+  wanted = std::min(wanted, order.size());
+  if (wanted <= sorted)
+    return;
+  auto larger = [&](int64_t a, int64_t b) { return logits[a] != logits[b] ? logits[a] > logits[b] : a < b; };
+  std::partial_sort(order.begin() + int64_t(sorted), order.begin() + int64_t(wanted), order.end(), larger);
+  sorted = wanted;
+}
+
+// Weigh by exp((logit - best) / temperature), cut the tail off by top-k, top-p and min-p, draw. What is drawn stands
+// near the front of the falling order nearly always, so only a beginning of it is sorted, in growing pieces.
 int64_t Sampler::pick(int64_t row, const float *logits, int64_t count) {
   int64_t best = 0;
   for (int64_t i = 1; i < count; ++i)
     if (logits[i] > logits[best])
       best = i;
-  if (options.temperature <= 0)
+  if (options.temperature <= 0 || std::isinf(logits[best]))
     return best;
 
-  order.clear();
+  order.resize(size_t(count));
   for (int64_t i = 0; i < count; ++i)
-    order.push_back(i);
-  if (std::isinf(logits[best]))
-    return best;
-  auto larger = [&](int64_t a, int64_t b) { return logits[a] != logits[b] ? logits[a] > logits[b] : a < b; };
-  size_t keep = order.size();
-  if (options.topK > 0)
-    keep = std::min(keep, size_t(options.topK));
-  std::partial_sort(order.begin(), order.begin() + keep, order.end(), larger);
-  order.resize(keep);
-
-  weights.clear();
-  double sum = 0;
-  for (int64_t id : order) {
-    double distance = (double(logits[id]) - logits[best]) / options.temperature;
-    weights.push_back(std::exp(distance));
-    sum += weights.back();
+    order[size_t(i)] = i;
+  sorted = 0;
+  if (options.topK > 0 && options.topK < count) {
+    sortUpTo(size_t(options.topK), logits);
+    order.resize(size_t(options.topK));
   }
-  double reached = 0, wanted = options.topP * sum;
-  size_t kept = 0;
-  // weights[0] is 1: they are relative to the likeliest, as minP is.
-  while (kept < weights.size() &&
-         (kept == 0 || (reached < wanted && weights[kept] > 0 && weights[kept] >= options.minP)))
-    reached += weights[kept++];
+  auto weight = [&](int64_t id) { return std::exp((double(logits[id]) - logits[best]) / options.temperature); };
+  double sum = 0;
+  for (int64_t id : order)
+    sum += weight(id);
+
+  // How many are kept: all, or as many as reach topP and are likely enough. The likeliest weighs 1, as minP counts.
+  size_t kept = order.size();
+  double reached = sum;
+  if (options.topP < 1 || options.minP > 0)
+    for (kept = 0, reached = 0; kept < order.size(); ++kept) {
+      sortUpTo(kept < sorted ? sorted : std::max<size_t>(64, 4 * sorted), logits);
+      double next = weight(order[kept]);
+      if (kept > 0 && (reached >= options.topP * sum || next < options.minP))
+        break;
+      reached += next;
+    }
 
   double place = uniform(row) * reached, passed = 0;
+  int64_t last = best;
   for (size_t i = 0; i < kept; ++i) {
-    passed += weights[i];
+    sortUpTo(i < sorted ? sorted : std::max<size_t>(64, 4 * sorted), logits);
+    double next = weight(order[i]);
+    if (next <= 0)
+      break;
+    last = order[i];
+    passed += next;
     if (place < passed)
-      return order[i];
+      break;
   }
-  return order[kept - 1];
+  return last;
 }
 
 } // namespace heddle::rt

@@ -41,11 +41,12 @@ public:
 
 private:
   double uniform(int64_t row);
+  void sortUpTo(size_t wanted, const float *logits);
 
   SamplerOptions options;
   std::vector<uint64_t> streams;
   std::vector<int64_t> order;
-  std::vector<double> weights;
+  size_t sorted = 0; ///< places of `order` that are final
 };
 
 } // namespace heddle::rt

@@ -168,6 +168,7 @@ beside "talking to a model" $python test/Chat/talk.py --heddle "$build/bin/heddl
 beside "a server's API" $python test/Serve/api.py --heddle "$build/bin/heddle"
 beside "a server of encoders" $python test/Serve/encoders.py --heddle "$build/bin/heddle"
 beside "a server's page" $python test/Serve/page.py --heddle "$build/bin/heddle"
+beside "a server's company" $python test/Serve/company.py --requests 40 --heddle "$build/bin/heddle"
 beside "a server and strangers" $python test/Serve/abuse.py --heddle "$build/bin/heddle"
 beside "options of families" $python test/Execution/families.py --heddle "$build/bin/heddle"
 beside "newer families" $python test/Execution/newer_families.py --heddle "$build/bin/heddle"

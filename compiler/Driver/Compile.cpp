@@ -81,8 +81,8 @@ int heddle::runStages(const Console &console, ModuleOp module, StringRef last, c
   StringRef have = stageOf(module);
   bool started = false;
   PipelineOptions pipeline = options.pipeline;
-  if (pipeline.slots == kSlotsOfServer)
-    pipeline.slots = servesTexts(module, options) ? "auto" : "none";
+  if (pipeline.slots == kSlotsOfServer && !servesTexts(module, options))
+    pipeline.slots = "none";
   IRDump dump;
   dump.folder = options.dumpDir;
   dump.locations = options.locations;

@@ -29,7 +29,8 @@ struct Console {
   int complain(Error error, const llvm::Twine &text) const;
 };
 
-/// What --slots says where nobody says anything: `auto` for a program with a server that makes texts, else `none`.
+/// What --slots says where nobody says anything: a program with a server that makes texts has slots where it can, any
+/// other has none.
 inline constexpr llvm::StringLiteral kSlotsOfServer = "served";
 
 struct CompileOptions {

@@ -193,8 +193,8 @@ struct DeriveBatchPass : heddle::impl::DeriveBatchPassBase<DeriveBatchPass> {
 
   void runOnOperation() override {
     ModuleOp module = getOperation();
-    if (slots != "auto" && slots != "require" && slots != "none") {
-      module.emitError("slots must be auto, require or none, found '") << slots.getValue() << "'";
+    if (!llvm::is_contained({"served", "auto", "require", "none"}, slots)) {
+      module.emitError("slots must be served, auto, require or none, found '") << slots.getValue() << "'";
       return signalPassFailure();
     }
     auto roles = module->getAttrOfType<DictionaryAttr>("model.generate");
@@ -206,6 +206,8 @@ struct DeriveBatchPass : heddle::impl::DeriveBatchPassBase<DeriveBatchPass> {
     if (!no)
       return;
     module->setAttr("model.slots_report", StringAttr::get(&getContext(), no->why));
+    if (slots == "served")
+      return;
     InFlightDiagnostic d = slots == "require" ? emitError(no->where) : emitRemark(no->where);
     d << "no slots, texts are served one after another: " << no->why;
     if (slots == "require")

@@ -28,9 +28,9 @@ def DeriveBatchPass : Pass<"model-derive-batch", "mlir::ModuleOp"> {
     `start`, how many of its positions are there. States have a row for each of `slots` texts; `past` is the largest
     start. The mask of the tokens is not passed: no row is padded. Where a step reads its past otherwise than by
     appends and attention, keeps other states, mixes rows of the batch or has a guard, there is no @batch and
-    `model.slots_report` says why; with `slots=require` that is an error.
+    `model.slots_report` says why; with `slots=require` that is an error, with `auto` a remark, with `served` neither.
   }];
-  let options = [Option<"slots", "slots", "std::string", "\"none\"", "auto, require or none">];
+  let options = [Option<"slots", "slots", "std::string", "\"none\"", "served, auto, require or none">];
   let dependentDialects = ["::heddle::model::ModelDialect", "::heddle::mask::MaskDialect",
                            "::heddle::attn::AttnDialect", "::mlir::func::FuncDialect"];
 }

@@ -24,7 +24,7 @@
 // NO: remark: no slots, texts are served one after another: the number of past positions is read
 // NO: model.slots_report = "the number of past positions is read, which each row has of its own"
 // ERROR: error: no slots, texts are served one after another: the number of past positions is read, which each row has of its own
-// OPTION: slots must be auto, require or none, found 'some'
+// OPTION: slots must be served, auto, require or none, found 'some'
 
 module attributes {model.name = "positions", model.dims = {T = 64 : i64}, model.generate = {tokens = "ids", logits = "logits"}} {
 func.func @run(%ids: !model.tensor<[B, T], i64> {model.name = "ids"}) -> (!model.tensor<[B, T, 8], f32> {model.name = "logits"}) {
