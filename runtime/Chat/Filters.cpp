@@ -517,7 +517,7 @@ bool filter(Session &s, FilterId id, Value v, const Arguments &given, Value &out
 bool namedFilter(Session &s, Value name, Value v, const Arguments &given, Value &out) {
   for (uint32_t id = 0; name.isText() && id < kFilters; ++id)
     if (filters[id].name == name.view())
-      return s.charge(1) && filter(s, FilterId(id), v, given, out);
+      return s.charge(16) && filter(s, FilterId(id), v, given, out);
   return s.fail("there is no filter `" + (name.isText() ? std::string(name.view()) : std::string(nameOf(name))) + "`");
 }
 

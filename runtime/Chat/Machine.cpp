@@ -31,6 +31,12 @@ private:
   bool enter(Activation *outer, uint32_t function, size_t returns);
   bool leave();
   bool step();
+  bool values(Op op, uint32_t a, uint32_t c);
+  bool lists(Op op, uint32_t a);
+  bool printTop();
+  bool slice();
+  bool captureEnd(bool drop);
+  bool unknown(Op op, uint32_t c);
   bool operators(Op op);
   bool loops(Op op, uint32_t a, uint32_t b);
   bool variablesOp(Op op, uint32_t a, uint32_t b, uint32_t c);
@@ -175,14 +181,15 @@ bool Machine::gather(uint32_t a, uint32_t b, Arguments &given, size_t &taken) {
   return true;
 }
 
+static std::string called(const MacroObject &macro) { return "the macro `" + std::string(macro.name) + "` "; }
+
 /// Binds the arguments as Jinja's macros do and enters the macro.
 bool Machine::callMacro(const MacroObject &macro, const Arguments &given) {
-  if (!s.charge(30)) // slots, a buffer, a text
+  if (!s.charge(150)) // slots, a buffer, a text
     return false;
   const uint32_t *words = code.section(kFunctions).data + macro.function * kFunctionWords;
   const uint32_t *list = code.section(kNames).data + words[kParameterNames];
   size_t parameters = words[kParameters], flags = words[kFlags];
-  std::string called = "the macro `" + std::string(macro.name) + "` ";
   std::vector<char> used(given.named);
   std::vector<Value> bound(parameters + 3);
   for (size_t i = 0; i < parameters; ++i) {
@@ -215,7 +222,7 @@ bool Machine::callMacro(const MacroObject &macro, const Arguments &given) {
   } else {
     for (size_t k = 0; k < given.named; ++k)
       if (!used[k])
-        return s.fail(called + "has no parameter `" + std::string(given.names[k]) + "`");
+        return s.fail(called(macro) + "has no parameter `" + std::string(given.names[k]) + "`");
   }
   size_t more = given.positional > parameters ? given.positional - parameters : 0;
   if (flags & kTakesRest) {
@@ -223,7 +230,7 @@ bool Machine::callMacro(const MacroObject &macro, const Arguments &given) {
     std::copy_n(given.values + given.positional - more, more, items);
     bound[extra++] = listValue(items, more, Kind::Tuple);
   } else if (more) {
-    return s.fail(called + "takes at most " + std::to_string(parameters) + " arguments");
+    return s.fail(called(macro) + "takes at most " + std::to_string(parameters) + " arguments");
   }
   captures.emplace_back();
   if (!enter(macro.outer, macro.function, next))
@@ -453,25 +460,53 @@ bool Machine::operators(Op op) {
   return push(result ? y : boolValue(false));
 }
 
-bool Machine::step() {
-  current = code.section(kCode).data + next++ * kInstructionWords;
-  auto op = Op(current[0] & 255);
-  uint32_t a = current[1], b = current[2], c = current[3];
-  if (s.heap.full())
-    return s.room(s.limits.memory + 1);
-  if (!s.charge(1))
+bool Machine::printTop() {
+  if (!has(1))
     return false;
-  Value out, v;
+  Value v = pop();
+  if (v.isText())
+    return write(v.view());
   std::string text;
+  return print(s, v, text) && write(text);
+}
+
+bool Machine::unknown(Op op, uint32_t c) {
+  return s.fail((op == kUnknownFilter ? "there is no filter `" : "there is no test `") + std::string(code.text(c)) +
+                "`");
+}
+
+bool Machine::slice() {
+  if (!has(4))
+    return false;
+  Value bounds[3], out;
+  for (int i = 2; i >= 0; --i)
+    bounds[i] = pop();
+  return sliceOf(s, pop(), bounds, out) && push(out);
+}
+
+bool Machine::lists(Op op, uint32_t a) {
+  if (!has(a) || !s.room(a * sizeof(Value)))
+    return false;
+  auto *items = s.heap.make<Value>(a);
+  std::copy(stack.end() - a, stack.end(), items);
+  stack.resize(stack.size() - a);
+  return push(listValue(items, a, op == kList ? Kind::List : Kind::Tuple));
+}
+
+bool Machine::captureEnd(bool drop) {
+  if (captures.size() <= calls.back().captures)
+    return s.fail("damaged code");
+  Value out;
+  std::string text = std::move(captures.back());
+  captures.pop_back();
+  captured -= std::min(captured, text.size());
+  return drop || (makeText(s, text, out) && push(out));
+}
+
+/// What pushes one value.
+bool Machine::values(Op op, uint32_t a, uint32_t c) {
+  Value out, v;
   switch (op) {
-  case kText: return write(code.text(a));
-  case kPrint:
-    if (!has(1))
-      return false;
-    v = pop();
-    if (v.isText())
-      return write(v.view());
-    return print(s, v, text) && write(text);
   case kConst: return push(textValue(code.text(a)));
   case kInteger:
   case kFloat: {
@@ -485,31 +520,54 @@ bool Machine::step() {
   case kFalse: return push(boolValue(false));
   case kNone: return push(noneValue());
   case kNothing: return push(undefinedValue(Why::NoElse, ""));
-  case kAttribute: {
+  case kAttribute:
     if (!has(1))
       return false;
     v = pop();
     return attributeOf(s, v, code.text(c), out) && push(out);
-  }
   case kItem:
     if (!has(2))
       return false;
     v = pop();
     return itemOf(s, pop(), v, out) && push(out);
-  case kSlice: {
-    if (!has(4))
-      return false;
-    Value bounds[3];
-    for (int i = 2; i >= 0; --i)
-      bounds[i] = pop();
-    return sliceOf(s, pop(), bounds, out) && push(out);
+  case kNot: return has(1) && push(boolValue(!truth(pop())));
+  default: // kMacro
+    out.kind = Kind::Macro;
+    out.macro = s.heap.make<MacroObject>();
+    *out.macro = {a, calls.back().activation, code.text(code.section(kFunctions).data[a * kFunctionWords + kName])};
+    return push(out);
   }
+}
+
+/// One instruction. Whatever needs room for its work has a function of its own: this one is called millions of times.
+bool Machine::step() {
+  current = code.section(kCode).data + next++ * kInstructionWords;
+  auto op = Op(current[0] & 255);
+  uint32_t a = current[1], b = current[2], c = current[3];
+  if (s.heap.full())
+    return s.room(s.limits.memory + 1);
+  if (!s.charge(1))
+    return false;
+  switch (op) {
+  case kText: return write(code.text(a));
+  case kPrint: return printTop();
+  case kConst:
+  case kInteger:
+  case kFloat:
+  case kTrue:
+  case kFalse:
+  case kNone:
+  case kNothing:
+  case kAttribute:
+  case kItem:
+  case kNot:
+  case kMacro: return values(op, a, c);
+  case kSlice: return slice();
   case kCall: return call(a, b);
   case kFilter:
   case kTest: return applied(op, a, b, c);
-  case kUnknownFilter: return s.fail("there is no filter `" + std::string(code.text(c)) + "`");
-  case kUnknownTest: return s.fail("there is no test `" + std::string(code.text(c)) + "`");
-  case kNot: return has(1) && push(boolValue(!truth(pop())));
+  case kUnknownFilter:
+  case kUnknownTest: return unknown(op, c);
   case kConcat: return concat(a);
   case kJump: next = a; return true;
   case kJumpIfFalse:
@@ -528,30 +586,12 @@ bool Machine::step() {
       stack.pop_back();
     return true;
   case kList:
-  case kTuple: {
-    if (!has(a) || !s.room(a * sizeof(Value)))
-      return false;
-    auto *items = s.heap.make<Value>(a);
-    std::copy(stack.end() - a, stack.end(), items);
-    stack.resize(stack.size() - a);
-    return push(listValue(items, a, op == kList ? Kind::List : Kind::Tuple));
-  }
+  case kTuple: return lists(op, a);
   case kDict: return makeDict(a);
   case kUnpack: return unpack(a);
   case kCaptureBegin: captures.emplace_back(); return captures.size() <= 256 || s.fail("too many blocks at once");
   case kCaptureEnd:
-  case kCaptureDrop:
-    if (captures.size() <= calls.back().captures)
-      return s.fail("damaged code");
-    text = std::move(captures.back());
-    captures.pop_back();
-    captured -= std::min(captured, text.size());
-    return op == kCaptureDrop || (makeText(s, text, out) && push(out));
-  case kMacro:
-    out.kind = Kind::Macro;
-    out.macro = s.heap.make<MacroObject>();
-    *out.macro = {a, calls.back().activation, code.text(code.section(kFunctions).data[a * kFunctionWords + kName])};
-    return push(out);
+  case kCaptureDrop: return captureEnd(op == kCaptureDrop);
   case kReturn: return leave();
   case kLoopBegin:
   case kLoopNext:

@@ -341,7 +341,7 @@ static bool isInternal(std::string_view name) {
       "__le__",      "__gt__",      "__ge__",   "__hash__",    "__str__",       "__repr__",         "__dir__",
       "__format__",  "__reduce__",  "__len__",  "__getitem__", "__contains__",  "__iter__",         "__sizeof__",
       "__setattr__", "__delattr__", "__add__",  "__mul__",     "__reduce_ex__", "__getattribute__", "__subclasshook__"};
-  return std::find(std::begin(names), std::end(names), name) != std::end(names);
+  return !name.empty() && name[0] == '_' && std::find(std::begin(names), std::end(names), name) != std::end(names);
 }
 
 static bool lacksLength(Kind kind) {

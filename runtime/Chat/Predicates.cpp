@@ -106,7 +106,7 @@ bool test(Session &s, TestId id, Value v, const Arguments &given, bool &result) 
 bool namedTest(Session &s, Value name, Value v, const Arguments &given, bool &result) {
   for (uint32_t id = 0; name.isText() && id < kTests; ++id)
     if (tests[id].name == name.view())
-      return s.charge(1) && test(s, TestId(id), v, given, result);
+      return s.charge(16) && test(s, TestId(id), v, given, result);
   return s.fail("there is no test `" + (name.isText() ? std::string(name.view()) : std::string(nameOf(name))) + "`");
 }
 

@@ -98,8 +98,16 @@ static bool printText(Session &s, std::string_view text, std::string &out) {
   if (!s.chargeBytes(text.size()))
     return false;
   char quote = text.find('\'') != text.npos && text.find('"') == text.npos ? '"' : '\'';
+  auto isPlain = [&](char c) { return c >= ' ' && c <= '~' && c != '\\' && c != quote; };
   out += quote;
   for (size_t at = 0; at < text.size();) {
+    size_t plain = at;
+    while (plain < text.size() && isPlain(text[plain]))
+      ++plain;
+    out += text.substr(at, plain - at);
+    if (plain == text.size())
+      break;
+    at = plain;
     uint32_t c;
     size_t n = decodeUtf8(text.substr(at), c);
     char escape[16] = "";
@@ -149,7 +157,7 @@ static bool printEntries(Session &s, const Dict &dict, std::string &out, int dep
 }
 
 bool printRepr(Session &s, Value v, std::string &out, int depth) {
-  if (!s.deep(depth) || !s.charge(1))
+  if (!s.deep(depth) || !s.charge(8))
     return false;
   if (out.size() > s.limits.output)
     return s.fail("a text is too long");

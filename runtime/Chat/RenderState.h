@@ -52,29 +52,23 @@ struct Session {
   bool failed = false;
   bool raised = false; ///< the error is the text of raise_exception
 
-  bool fail(std::string message) {
-    if (!failed)
-      error = std::move(message);
-    failed = true;
-    return false;
-  }
+  bool fail(std::string message);
+  bool fail(const char *message);
   bool charge(uint64_t n) {
-    if (n <= steps) {
-      steps -= n;
-      return true;
-    }
-    steps = 0;
-    return fail("it takes more than " + std::to_string(limits.steps) + " steps");
+    if (n > steps)
+      return noSteps();
+    steps -= n;
+    return true;
   }
   bool chargeBytes(size_t bytes) { return charge(bytes / 16); }
   /// Asks for memory before much is taken.
-  bool room(size_t bytes) {
-    return heap.fits(bytes) ? chargeBytes(bytes)
-                            : fail("its values take more than " + std::to_string(limits.memory >> 20) + " MiB");
-  }
-  bool deep(int depth) {
-    return depth <= Limits::depth || fail("a value is nested deeper than " + std::to_string(Limits::depth) + " levels");
-  }
+  bool room(size_t bytes) { return heap.fits(bytes) ? chargeBytes(bytes) : noRoom(); }
+  bool deep(int depth) { return depth <= Limits::depth || tooDeep(); }
+
+private:
+  bool noSteps();
+  bool noRoom();
+  bool tooDeep();
 };
 
 /// The arguments of a call: by position, then by name.
