@@ -37,13 +37,21 @@ heddle::cpu::Linked heddle::cpu::link(const Architecture &architecture, llvm::Ar
   }
   llvm::SmallVector<StringRef> dirs;
   (*said)->getBuffer().trim().split(dirs, '\n');
-  std::vector<std::string> args = {"ld.lld", "-pie", "--build-id=none",  "--gc-sections", "-z", "relro",
-                                   "-z",     "now",  "--hash-style=gnu", "--strip-all",   "-o", output.str()};
+  llvm::SmallVector<StringRef> sanitizers;
+  auto extra = llvm::MemoryBuffer::getFile(runtimeFile(runtimeArchive, kLinkSanitizers));
+  if (extra)
+    (*extra)->getBuffer().trim().split(sanitizers, '\n');
+  std::vector<std::string> args = {
+      "ld.lld",           "-pie", "--build-id=none", "--gc-sections", "-z", "relro", "-z", "now",
+      "--hash-style=gnu", "-o",   output.str()};
   args.insert(args.end(), {"--dynamic-linker", architecture.loader.str()});
+  if (sanitizers.empty())
+    args.push_back("--strip-all");
   for (StringRef dir : dirs)
     args.push_back(("-L" + dir).str());
   for (StringRef file : {"Scrt1.o", "crti.o", "crtbeginS.o"})
     args.push_back(fileOf(dirs, file));
+  args.insert(args.end(), sanitizers.begin(), sanitizers.end());
   args.insert(args.end(), objects.begin(), objects.end());
   args.push_back(runtimeArchive.str());
   args.insert(args.end(), {fileOf(dirs, "libstdc++.a"), "-lm", fileOf(dirs, "libgcc.a"), fileOf(dirs, "libgcc_eh.a"),

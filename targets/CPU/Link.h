@@ -14,6 +14,9 @@ enum class Linked { Yes, Refused, Stopped };
 /// A file beside the archives of a runtime, one directory a line: where the compiler that built them has its start
 /// files and libraries. The linker is called directly, without a compiler driver.
 constexpr llvm::StringLiteral kLinkDirs = "libheddle_rt.dirs";
+/// A file beside archives that were built with sanitizers (compiler/cmake/Sanitizers.cmake): the options of the linker
+/// that these need, one a line. Programs then keep their symbols, for reports.
+constexpr llvm::StringLiteral kLinkSanitizers = "libheddle_rt.sanitizers";
 /// The path of a file beside a runtime archive.
 std::string runtimeFile(llvm::StringRef runtimeArchive, llvm::StringRef name);
 

@@ -17,7 +17,7 @@ import threading
 import time
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from serving import Counts, Server, compile_example
+from serving import Counts, Server, compile_example, sanitized
 
 PATH = "/v1/completions"
 GOOD = {"prompt": "Once upon a time", "max_tokens": 8, "temperature": 0}
@@ -90,13 +90,13 @@ def fuzz(t, server, path, good, names, count, bounded=lambda body, draw: body):
 
 
 class Abuse:
-    def __init__(self, t, binary, work, fuzz):
-        self.t, self.binary, self.work, self.fuzz = t, binary, work, fuzz
+    def __init__(self, t, binary, work, fuzz, measured):
+        self.t, self.binary, self.work, self.fuzz, self.measured = t, binary, work, fuzz, measured
 
     def alive(self, server, what, before):
         good = server.post(PATH, GOOD)
         self.t.check(what + ": answers as before", good[0] == 200 and good[1]["choices"][0]["text"] == self.text, good)
-        grown = server.resident() - before
+        grown = server.resident() - before if self.measured else 0
         self.t.check(what + ": memory", grown <= 16 << 20, "%d bytes more" % grown)
 
     def run(self):
@@ -291,7 +291,7 @@ def main():
     o = p.parse_args()
     t = Counts(o.v)
     with tempfile.TemporaryDirectory(prefix="heddle-abuse-") as work:
-        Abuse(t, compile_example(os.path.abspath(o.heddle), work), work, o.fuzz).run()
+        Abuse(t, compile_example(os.path.abspath(o.heddle), work), work, o.fuzz, not sanitized(o.heddle)).run()
     return t.end()
 
 

@@ -34,6 +34,11 @@ class Counts:
         return int(self.failed > 0 or not self.passed)
 
 
+def sanitized(heddle):
+    """Whether programs are linked with a runtime with sanitizers (test/sanitize.sh): they are larger, and keep what is freed for a while."""
+    return os.path.exists(os.path.join(os.path.dirname(os.path.abspath(heddle)), os.pardir, "lib", "libheddle_rt.sanitizers"))
+
+
 def compile_example(heddle, folder, name="stories", flags=()):
     binary = os.path.join(folder, name)
     subprocess.run([heddle, "compile", os.path.join(ROOT, "examples", name), "-o", binary, *flags], check=True)
