@@ -495,6 +495,8 @@ Status CardParser::statement(std::string_view key) {
       return error("`slots` takes no and a reason");
   } else if (key == "kind")
     card.kind = std::string(word());
+  else if (key == "pooling")
+    card.pooling = std::string(word());
   else if (key == "parameters") {
     if (!parseInteger(word(), card.parameters) || card.parameters < 0)
       return error("`parameters` takes a number");

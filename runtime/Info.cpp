@@ -140,6 +140,8 @@ static void printText(const Model &model) {
   for (size_t i = 0; i < card.chat.size(); ++i)
     printf("%s%s %s%s", i ? ", " : "chat template: ", card.chat[i].first.c_str(), card.chat[i].second.c_str(),
            i + 1 == card.chat.size() ? "\n" : "");
+  if (!card.pooling.empty())
+    printf("vectors: %s of last_hidden_state\n", card.pooling.c_str());
   if (!card.license.empty())
     printf("license of the weights: %s\n", card.license.c_str());
   if (model.weightBytes())
@@ -294,6 +296,8 @@ static void printJson(const Model &model) {
   for (size_t i = 0; i < card.chat.size(); ++i)
     text += (i ? "," : ",\"chat\":{") + jsonString(card.chat[i].first) + ":" + jsonString(card.chat[i].second) +
             (i + 1 == card.chat.size() ? "}" : "");
+  if (!card.pooling.empty())
+    text += ",\"pooling\":" + jsonString(card.pooling);
   if (!card.license.empty())
     text += ",\"license\":" + jsonString(card.license);
   if (const Card &device = model.kernelCard(); !device.devices.empty()) {

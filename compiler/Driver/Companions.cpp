@@ -142,8 +142,7 @@ void CompanionReader::finish(llvm::ArrayRef<StringRef> known) {
 
 //===--- finding them ---------------------------------------------------------===//
 
-/// Reads a file if it exists; null if not. A file that cannot be read is an error.
-static std::optional<JsonValue> readJson(StringRef directory, StringRef name, DiagnosticSink &sink) {
+std::optional<JsonValue> heddle::readCompanion(StringRef directory, StringRef name, Kind kind, DiagnosticSink &sink) {
   llvm::SmallString<256> path(directory);
   llvm::sys::path::append(path, name);
   if (!isThere(path.c_str()))
@@ -156,8 +155,8 @@ static std::optional<JsonValue> readJson(StringRef directory, StringRef name, Di
   if (refuseOtherKind(path, StringRef(file.bytes).take_front(1024), sink))
     return std::nullopt;
   std::optional<JsonValue> root = parseJson(sink.addFile(std::string(path), std::move(file.bytes)), sink);
-  if (root && !root->isObject()) {
-    sink.error(Error::WrongJson, root->loc, name, "an object expected, found " + Twine(describe(root->kind)));
+  if (root && root->kind != kind) {
+    sink.error(Error::WrongJson, root->loc, name, describe(kind) + " expected, found " + Twine(describe(root->kind)));
     return std::nullopt;
   }
   if (root)
@@ -165,12 +164,16 @@ static std::optional<JsonValue> readJson(StringRef directory, StringRef name, Di
   return root;
 }
 
+static std::optional<JsonValue> readJson(StringRef directory, StringRef name, DiagnosticSink &sink) {
+  return readCompanion(directory, name, Kind::Object, sink);
+}
+
 namespace {
 /// Everything that was read, before it is known whether a module needs it.
 struct Companions {
   Attributes roles, picture, sound;
   std::vector<std::string> labels;
-  std::string kind;
+  std::string kind, pooling;
   const JsonValue *size = nullptr;
   std::optional<JsonValue> config, generation, preprocessor;
 };
@@ -229,6 +232,7 @@ static void read(const ImportOptions &options, Builder &b, DiagnosticSink &sink,
     CompanionReader file(*out.config, "config.json", sink);
     readGenerationConfig(file, /*legacy=*/true, b, out.roles);
   }
+  out.pooling = readPooling(directory, sink);
   const JsonValue *type = out.config ? out.config->find("model_type") : nullptr;
   if ((out.preprocessor = readJson(directory, "preprocessor_config.json", sink))) {
     CompanionReader file(*out.preprocessor, "preprocessor_config.json", sink);
@@ -246,13 +250,18 @@ static std::optional<model::ModelTensorType> inputType(func::FuncOp run, StringR
   return std::nullopt;
 }
 
+static std::optional<model::ModelTensorType> outputType(func::FuncOp run, StringRef name) {
+  for (auto [i, type] : llvm::enumerate(run.getResultTypes()))
+    if (auto s = run.getResultAttrOfType<StringAttr>(i, "model.name"); s && s.getValue() == name)
+      if (auto t = dyn_cast<model::ModelTensorType>(type))
+        return t;
+  return std::nullopt;
+}
+
 /// The last axis of the output `logits`, if it is a number.
 static std::optional<int64_t> classes(func::FuncOp run) {
-  for (auto [i, type] : llvm::enumerate(run.getResultTypes()))
-    if (auto s = run.getResultAttrOfType<StringAttr>(i, "model.name"); s && s.getValue() == "logits")
-      if (auto t = dyn_cast<model::ModelTensorType>(type); t && t.getRank() > 0)
-        return t.getSize(t.getRank() - 1).constant();
-  return std::nullopt;
+  std::optional<model::ModelTensorType> type = outputType(run, "logits");
+  return type && type->getRank() > 0 ? type->getSize(type->getRank() - 1).constant() : std::nullopt;
 }
 
 /// The number of ids that the model knows: the rows of its embedding of tokens, or the letters of a CTC model.
@@ -333,6 +342,9 @@ void heddle::addCompanions(const ImportOptions &options, ModuleOp module, Diagno
   }
   if (std::optional<int64_t> ids = vocabulary(module, run, found.kind == "ctc"))
     module->setAttr("model.vocabulary", b.getI64IntegerAttr(*ids));
+  if (std::optional<model::ModelTensorType> hidden = outputType(run, "last_hidden_state");
+      hidden && hidden->getRank() == 3 && !found.pooling.empty())
+    module->setAttr("model.pooling", b.getStringAttr(found.pooling));
   std::optional<int64_t> count = classes(run);
   if (!count || module->hasAttr("model.generate"))
     return;

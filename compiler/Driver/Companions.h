@@ -1,10 +1,10 @@
 //===- Companions.h - the files beside config.json --------------*- C++ -*-===//
 //
 // The files beside config.json: generation_config.json (how a model generates), preprocessor_config.json (how a picture
-// or sound becomes its input), and id2label in config.json (the names of classes). They do not change what is computed;
-// they become attributes of the module and then lines of the card: keys of `model.generate`, `model.picture`,
-// `model.sound`, `model.labels` and `model.kind`. As in config.json, every key is used, listed with the reason why it
-// has no effect, or refused by its name.
+// or sound becomes its input), modules.json (how hidden states become a vector), and id2label in config.json (the names
+// of classes). They do not change what is computed; they become attributes of the module and then lines of the card:
+// keys of `model.generate`, `model.picture`, `model.sound`, `model.pooling`, `model.labels` and `model.kind`. As in
+// config.json, every key is used, listed with the reason why it has no effect, or refused by its name.
 //
 //===----------------------------------------------------------------------===//
 #ifndef HEDDLE_COMPILER_DRIVER_COMPANIONS_H
@@ -56,6 +56,10 @@ private:
 
 using Attributes = mlir::NamedAttrList;
 
+/// Reads a file if it exists; null if not, or after an error, such as a root of another kind.
+std::optional<JsonValue> readCompanion(llvm::StringRef directory, llvm::StringRef name, JsonValue::Kind kind,
+                                       DiagnosticSink &sink);
+
 /// Reads generation_config.json into keys of `model.generate`. With `legacy` the file is config.json, where older
 /// checkpoints have these keys among others.
 void readGenerationConfig(CompanionReader &file, bool legacy, mlir::Builder &b, Attributes &roles);
@@ -63,6 +67,10 @@ void readGenerationConfig(CompanionReader &file, bool legacy, mlir::Builder &b, 
 /// Reads preprocessor_config.json into one of the two; into none if the model takes neither pictures nor sound.
 void readPreprocessor(CompanionReader &file, llvm::StringRef modelType, mlir::Builder &b, Attributes &picture,
                       Attributes &sound);
+
+/// How sentence-transformers makes a vector of hidden states, `mean`, `cls` or `max`; "" where it does not say, or says
+/// something else, which a remark names.
+std::string readPooling(llvm::StringRef directory, DiagnosticSink &sink);
 
 } // namespace heddle
 

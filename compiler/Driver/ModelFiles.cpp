@@ -13,10 +13,10 @@ namespace path = llvm::sys::path;
 /// What stands beside a model under one of these names belongs to it.
 static bool belongs(StringRef name) {
   static const StringRef names[] = {
-      "config.json",       "model.json", "generation_config.json",       "preprocessor_config.json",
-      "tokenizer.json",    "vocab.json", "tokenizer_config.json",        "special_tokens_map.json",
-      "added_tokens.json", "vocab.txt",  "model.safetensors.index.json", "merges.txt",
-      "pytorch_model.bin"};
+      "config.json",       "model.json",  "generation_config.json",       "preprocessor_config.json",
+      "tokenizer.json",    "vocab.json",  "tokenizer_config.json",        "special_tokens_map.json",
+      "added_tokens.json", "vocab.txt",   "model.safetensors.index.json", "merges.txt",
+      "pytorch_model.bin", "modules.json"};
   return llvm::is_contained(names, name) || name.ends_with(".safetensors") || name.ends_with(".model") ||
          name.ends_with(".spm");
 }
@@ -45,6 +45,10 @@ std::vector<std::string> heddle::modelFiles(const ImportOptions &options, Module
   for (fs::directory_iterator it(folderOf(options), error), end; !error && it != end; it.increment(error))
     if (belongs(path::filename(it->path())))
       files.push_back(it->path());
+  llvm::SmallString<256> pooling(folderOf(options));
+  path::append(pooling, "1_Pooling", "config.json");
+  if (fs::is_regular_file(pooling))
+    files.push_back(std::string(pooling));
   for (std::string &file : files)
     if (StringRef(file).starts_with("./"))
       file = file.substr(2);

@@ -24,8 +24,9 @@ struct EncoderJob {
   Endpoint endpoint = Embeddings;
   bool several = false; ///< the answer is a list
   rt::AnswerForm form = {5, true};
-  bool base64 = false, normalize = true, pooled = false;
-  std::string fields; ///< of the answer's head
+  bool base64 = false, normalize = true;
+  std::string pooling; ///< mean, cls or max of the hidden states, or `pooled`
+  std::string fields;  ///< of the answer's head
   std::vector<rt::Asked> texts;
   std::vector<std::string> answers; ///< to each of the texts, as JSON
   size_t left = 0;                  ///< texts that have none
@@ -133,15 +134,15 @@ ApiError EncoderEngine::readVectors(const Value &body, EncoderJob &job) const {
   const rt::Entry &run = *service.model->card().entry("run");
   const char *pooled = pooledOutput(run);
   const rt::Value *hidden = outputOf(run, kHidden, 3);
-  job.pooled = pooled != nullptr;
-  if (const Value *pooling = memberOf(body, "pooling")) {
-    job.pooled = pooling->text == "pooled";
-    if (job.pooled ? !pooled : !hidden)
-      return {400,
-              std::string("this model has no ") + (job.pooled ? "pooled output" : "hidden states to take a mean of"),
-              "pooling", "unsupported_value"};
-  }
-  const rt::Form &axis = job.pooled ? outputOf(run, pooled, 2)->axes.back() : hidden->axes.back();
+  const std::string &own = service.model->card().pooling;
+  job.pooling = hidden && !own.empty() ? own : pooled ? "pooled" : "mean";
+  if (const Value *pooling = memberOf(body, "pooling"))
+    job.pooling = std::string(pooling->text);
+  bool isPooled = job.pooling == "pooled";
+  if (isPooled ? !pooled : !hidden)
+    return {400, std::string("this model has no ") + (isPooled ? "pooled output" : "hidden states to make a vector of"),
+            "pooling", "unsupported_value"};
+  const rt::Form &axis = isPooled ? outputOf(run, pooled, 2)->axes.back() : hidden->axes.back();
   std::optional<int64_t> width = axis.uses().empty() ? axis.evaluate(nullptr) : std::nullopt;
   if (std::optional<double> wanted = numberOf(body, "dimensions"); wanted && width && *wanted != double(*width))
     return {400, "the vectors of this model have " + std::to_string(*width) + " dimensions, no others", "dimensions",
@@ -303,30 +304,34 @@ rt::Status EncoderEngine::answer(const rt::EncoderBatch &batch, int64_t number, 
   return {};
 }
 
-/// The vector of a row: its pooled output, or the mean over its tokens, in f64.
+/// The vector of a row: its pooled output, that of its first token, or the mean or the largest over its tokens, in f64.
 rt::Status EncoderEngine::vectorOf(const rt::EncoderBatch &batch, int64_t number, const Row &row,
                                    std::vector<float> &vector) const {
   const rt::Entry &run = *service.model->card().entry("run");
-  const char *name = row.job->pooled ? pooledOutput(run) : kHidden;
+  const std::string &pooling = row.job->pooling;
+  const char *name = pooling == "pooled" ? pooledOutput(run) : kHidden;
   const rt::Tensor *output = batch.output(name);
   if (!output || output->shape.back() < 1)
     return rt::internalError(rt::quote(name) + " is no output of a vector a text");
   const float *from = batch.rowOf(*output, number);
-  size_t width = size_t(output->shape.back()), tokens = row.job->pooled ? 1 : row.tokens().size();
-  std::vector<double> sum(width);
-  for (size_t token = 0; token < tokens; ++token)
-    for (size_t i = 0; i < width; ++i)
-      sum[i] += from[token * width + i];
+  size_t width = size_t(output->shape.back());
+  size_t tokens = pooling == "pooled" || pooling == "cls" ? 1 : row.tokens().size();
+  std::vector<double> all(from, from + width);
+  for (size_t token = 1; token < tokens; ++token)
+    for (size_t i = 0; i < width; ++i) {
+      double x = from[token * width + i];
+      all[i] = pooling == "max" ? (x > all[i] || std::isnan(x) ? x : all[i]) : all[i] + x;
+    }
   double length = 0;
-  for (double &x : sum) {
-    x /= double(tokens);
+  for (double &x : all) {
+    x = pooling == "max" ? x : x / double(tokens);
     length += x * x;
   }
   if (!std::isfinite(length))
     return rt::badInput(rt::quote(name) + " holds a NaN or an infinity: there is no vector")
         .withHelp("a weight is NaN or infinite, or numbers have grown beyond what f32 holds");
   double scale = row.job->normalize && length > 0 ? 1 / std::sqrt(length) : 1;
-  for (double x : sum)
+  for (double x : all)
     vector.push_back(float(x * scale));
   return {};
 }

@@ -61,7 +61,7 @@ const std::vector<RequestField> &requestFields() {
       {"top", Judged, FieldKind::Integer, 1, 1 << 20, "at most so many labels, words or stretches; default: 5"},
       {"encoding_format", Embeddings, FieldKind::Word, 0, 0, "float base64"},
       {"normalize", Embeddings, FieldKind::Boolean, 0, 0, "vectors of length 1; default: true"},
-      {"pooling", Embeddings, FieldKind::Word, 0, 0, "mean pooled"},
+      {"pooling", Embeddings, FieldKind::Word, 0, 0, "mean cls max pooled"},
       {"dimensions", Embeddings, FieldKind::Integer, 1, 1 << 24, "must be the model's width"},
   };
   return table;

@@ -132,6 +132,39 @@ def vectors(t, heddle, work, architecture, pooled):
         t.check("stops", server.stop() == 0)
 
 
+def sentence_transformers(t, heddle, work):
+    """modules.json says how hidden states become a vector, where a request does not."""
+    folder, binary = os.path.join(work, "sentences"), os.path.join(work, "sentences.bin")
+    bert(folder, "BertModel")
+    os.mkdir(os.path.join(folder, "1_Pooling"))
+    with open(os.path.join(folder, "modules.json"), "w") as file:
+        json.dump([{"idx": i, "name": str(i), "path": path, "type": "sentence_transformers.models." + kind}
+                   for i, (path, kind) in enumerate((("", "Transformer"), ("1_Pooling", "Pooling"), ("2_Normalize", "Normalize")))], file)
+    given, result = os.path.join(work, "pooled.safetensors"), os.path.join(work, "hidden.safetensors")
+    # Lengths one, odd and even, padded on the right where they share a batch.
+    texts = [[VOCABULARY.index(w) for w in text.split()] for text in ("cat", "[CLS] a cat [SEP]", "[CLS] the cat sat on the mat [SEP]", "who is in the")]
+    for word in ("mean", "cls", "max"):
+        modes = {"cls_token": "cls", "mean_tokens": "mean", "max_tokens": "max"}
+        with open(os.path.join(folder, "1_Pooling", "config.json"), "w") as file:
+            json.dump(dict({"pooling_mode_" + key: mode == word for key, mode in modes.items()}, word_embedding_dimension=16), file)
+        subprocess.run([heddle, "compile", folder, "-o", binary], check=True, stderr=subprocess.DEVNULL)
+        t.check("info says " + word, json.loads(subprocess.run([binary, "info", "--json"], check=True, stdout=subprocess.PIPE).stdout)["pooling"] == word)
+        with Server(binary) as server:
+            status, got = server.post("/v1/embeddings", {"input": texts, "normalize": False})
+            for ids, one in zip(texts, got["data"]):
+                tensors.write(given, {"input_ids": np.array([ids], np.int64)})
+                subprocess.run([binary, "run", "--input", given, "--output", result], check=True)
+                hidden = tensors.read(result)["last_hidden_state"][0].astype(np.float64)
+                want = {"mean": hidden.mean(0), "cls": hidden[0], "max": hidden.max(0)}
+                for asked in modes.values():
+                    # The default is that of modules.json, and a request may say another.
+                    body = {"input": ids, "normalize": False, "pooling": asked}
+                    vector = one["embedding"] if asked == word else server.post("/v1/embeddings", body)[1]["data"][0]["embedding"]
+                    t.check("%s where %s is usual, %d tokens" % (asked, word, len(ids)), np.abs(np.array(vector) - want[asked]).max() < 1e-6)
+            status, got = server.post("/v1/embeddings", {"input": [VOCABULARY.index("cat")] * 48})
+            t.check("%s with a NaN" % word, status == 400 and "NaN" in got["error"]["message"], got)
+
+
 def padding_matters(t, heddle, work):
     """A model whose tokens see the mean over all columns, padding or not: no text is padded, and each still gets what it gets alone."""
     folder, binary = os.path.join(work, "means"), os.path.join(work, "means.bin")
@@ -162,6 +195,7 @@ def main():
     t, heddle = Counts(o.v), os.path.abspath(o.heddle)
     with tempfile.TemporaryDirectory(prefix="heddle-encoders-") as work:
         vectors(t, heddle, work, "BertModel", True)
+        sentence_transformers(t, heddle, work)
         padding_matters(t, heddle, work)
 
         binary = compile_example(heddle, work, "sentiment")

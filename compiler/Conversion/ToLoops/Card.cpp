@@ -204,6 +204,8 @@ std::string heddle::loops::cardText(ModuleOp module, ArrayRef<func::FuncOp> entr
     os << "parameters " << count << "\n";
   if (!word("model.kind").empty())
     os << "kind " << word("model.kind") << "\n";
+  if (!word("model.pooling").empty())
+    os << "pooling " << word("model.pooling") << "\n";
   if (auto labels = module->getAttrOfType<ArrayAttr>("model.labels"))
     for (StringAttr label : labels.getAsRange<StringAttr>())
       os << "label " << asWord(label.getValue()) << "\n";
