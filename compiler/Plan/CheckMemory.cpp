@@ -3,8 +3,9 @@
 // A memory plan is checked in two steps. First every place is held against the size of the memory it names. Then the
 // function is simulated on addresses alone, without any data: each op reads its operands' bytes and writes its
 // results', and bytes that are read must still belong to the value they are read as. Places may therefore overlap as
-// they like, as long as no value is overwritten before its last use. A repeat is simulated twice, because from its
-// second iteration on every iteration begins with the same memory.
+// they like, as long as no value is overwritten before its last use; working memory that lasts is overwritten by
+// nothing. A repeat is simulated twice, because from its second iteration on every iteration begins with the same
+// memory.
 //
 //===----------------------------------------------------------------------===//
 
@@ -106,6 +107,7 @@ private:
   Memory memory;
   llvm::DenseMap<Value, Held> held;          ///< of values in the arena or an output
   llvm::DenseMap<Operation *, Held> working; ///< of ops that have working memory
+  SmallVector<Operation *> lasting;          ///< those whose working memory is read to the end of the function
   SmallVector<Operation *> writers;          ///< of each writing
 
   int64_t number(const Size &form) { return form.substitute(bounds).evaluate(dims).value_or(0); }
@@ -141,6 +143,17 @@ private:
     for (Value v : values)
       if (Operation *by = spoiler(v)) {
         report(op, "needs a value that lies where '" + by->getName().getStringRef() + "' has written meanwhile");
+        return false;
+      }
+    return true;
+  }
+
+  /// Whether working memory that is read to the end of the function is still whole behind `op`.
+  bool lasts(Operation *op) {
+    for (Operation *one : lasting)
+      if (memory.other(working[one].where, working[one].writing)) {
+        report(op, "writes into the working memory of '" + one->getName().getStringRef() +
+                       "', which is read to the end of the function");
         return false;
       }
     return true;
@@ -194,7 +207,7 @@ bool Rehearsal::mayWriteOver(Operation *op, Value operand) {
 
 bool Rehearsal::visit(Block &block) {
   for (Operation &op : block)
-    if (!visit(&op))
+    if (!visit(&op) || !lasts(&op))
       return false;
   return true;
 }
@@ -242,6 +255,8 @@ bool Rehearsal::visit(Operation *op) {
       memory.write(where, scratch.writing);
     }
     working[op] = scratch;
+    if (target.scratchLasts(op) && !llvm::is_contained(lasting, op))
+      lasting.push_back(op);
   }
   bool apart = true;
   for (OpResult result : op->getResults())

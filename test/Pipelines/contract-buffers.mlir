@@ -113,3 +113,27 @@ module attributes {heddle.stage = "buffers"} {
     return %x : !model.tensor<[T], f32>
   }
 }
+
+// -----
+
+// How many rows are live is read by each thread when it comes there: that place stays as it is, though no op names it.
+module attributes {heddle.stage = "buffers"} {
+  func.func @run(%a: !model.tensor<[B, T], i64>, %x: !model.tensor<[B, T], f32>) attributes {model.arena = "64*B*T+128"} {
+    %l = model.live_rows %a as "live" {model.place = [#model.place<arena, "64">], model.scratch = #model.place<arena, "0">} : (!model.tensor<[B, T], i64>) -> !model.tensor<[live], i64>
+    %b = model.cumsum %x axis 1 {model.place = [#model.place<arena, "8*B*T+64">]} : (!model.tensor<[B, T], f32>) -> !model.tensor<[B, T], f32>
+    // expected-error @below {{promises: writes into the working memory of 'model.live_rows', which is read to the end of the function}}
+    %c = model.cumsum %x axis 1 {model.place = [#model.place<arena, "60">]} : (!model.tensor<[B, T], f32>) -> !model.tensor<[B, T], f32>
+    return {model.copies = array<i1>}
+  }
+}
+
+// -----
+
+// What lay there before is gone by then, and nobody asks for it.
+module attributes {heddle.stage = "buffers"} {
+  func.func @run(%a: !model.tensor<[B, T], i64>, %x: !model.tensor<[B, T], f32>) attributes {model.arena = "64*B*T+128"} {
+    %b = model.cumsum %x axis 1 {model.place = [#model.place<arena, "0">]} : (!model.tensor<[B, T], f32>) -> !model.tensor<[B, T], f32>
+    %l = model.live_rows %a as "live" {model.place = [#model.place<arena, "64">], model.scratch = #model.place<arena, "0">} : (!model.tensor<[B, T], i64>) -> !model.tensor<[live], i64>
+    return {model.copies = array<i1>}
+  }
+}
