@@ -270,6 +270,8 @@ Values CodedSums::sums(const Tile &tile) {
     return c.loop(c.constant(0), c.constant(coding.groups(row.k)), 1, none, [&](Value number, ValueRange carried) {
       Value group = groupAt(number), first = c.mul(number, inGroup);
       Values inner = c.loop(c.constant(0), c.constant(inGroup), 1, none, [&](Value v, ValueRange mine) {
+        if (tile.meanwhile)
+          tile.meanwhile(c.add(first, v), coding.groups(row.k) * inGroup);
         Value u = c.add(first, v), codes = byte(byte(group, c.mul(v, unitBytes)), head);
         Values integers = unit(tile, u, codes), t = reals(tile, u, group, integers);
         return byRow(tile, t, u, Values(mine.begin(), mine.end()));
@@ -287,6 +289,8 @@ Values CodedSums::sums(const Tile &tile) {
   // A stretch of 128 features, of `count` groups.
   auto stretch = [&](Value number, int64_t count, ValueRange carried) {
     Value first = c.mul(number, many);
+    if (tile.meanwhile)
+      tile.meanwhile(number, std::max<int64_t>(whole, 1));
     Values inner = count == 1 ? group(first, none)
                               : c.loop(c.constant(0), c.constant(count), 1, none, [&](Value v, ValueRange mine) {
                                   return group(c.add(first, v), Values(mine.begin(), mine.end()));

@@ -23,6 +23,7 @@ public:
     bool few; ///< few rows: memory is fetched `ahead` bytes before its use
     int64_t ahead;
     Value next, share; ///< else from `next` on `share` bytes are fetched at each turn of the inner loop
+    std::function<void(Value part, int64_t parts)> meanwhile; ///< called in each part of k; may be null
   };
   /// The sums, row by row.
   Values sums(const Tile &tile);

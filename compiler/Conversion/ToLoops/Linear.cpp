@@ -24,6 +24,8 @@ using Lower = heddle::loops::Lowering;
 
 /// So few rows are computed as fast as their weights are read.
 static constexpr int64_t kFewRows = 4;
+/// Parts of k, in each of which a tile fetches some of what it touches when its sums are made.
+static constexpr int64_t kParts = 8;
 
 namespace {
 /// Emits the kernel of one (K, N, epilogue).
@@ -57,7 +59,7 @@ private:
   Values sumsOfCodes(Value row, Value panel, int64_t mr, int64_t pn, bool stream, Fetched fetched, int64_t first,
                      int64_t count);
   Value turnOfTile(Value row);
-  void fetchEnds(Value row, Value column, int64_t mr, int64_t count);
+  void fetchEnds(Value row, Value panel, int64_t mr, int64_t first, int64_t count, Value part, int64_t parts);
   void finish(Value sum, Value row, Value column, Value address, Value bias, Value mask);
   Value maskOf(Value column);
   void wide();
@@ -66,6 +68,7 @@ private:
     if (decoded)
       func::CallOp::create(c.b, decoder, ValueRange{w, panel, decoded});
   }
+  int64_t linesOf(int64_t vectors) const { return (vectors * c.lanes + 15) / 16; }
   bool isSmall() const { return step.k * n < tiles.getSmall(); }
 };
 } // namespace
@@ -167,10 +170,12 @@ Values LinearKernel::sumsOfCodes(Value row, Value panel, int64_t mr, int64_t pn,
                                  int64_t first, int64_t count) {
   Type i8 = c.b.getI8Type();
   CodedSums codes(c, *record, width);
-  CodedSums::Tile tile{{}, {}, mr, pn, first, count, stream, 0, {}, {}};
+  CodedSums::Tile tile{{}, {}, mr, pn, first, count, stream, 0, {}, {}, {}};
   tile.left = c.at(x, c.mul(row, record->bytes), i8);
   Value panels = c.at(w, c.constant(record->coding.orderBytes(step.k)), i8);
   tile.stream = c.at(panels, c.mul(panel, codes.panelBytes()), i8);
+  if (!stream && !isSmall())
+    tile.meanwhile = [=](Value part, int64_t parts) { fetchEnds(row, panel, mr, first, count, part, parts); };
   if (stream) {
     tile.ahead = tiles.getAhead() * width * 4;
   } else if (!first) {
@@ -204,40 +209,57 @@ Values LinearKernel::sumsOf(Value row, Value panel, int64_t mr, int64_t pn, bool
     step.multiply(c, a, at, weights, mr, acc);
     return acc;
   };
-  Values sums =
-      c.loop(c.constant(0), c.constant(step.whole()), 1, Values(mr * nv, zero), [&](Value at, ValueRange carried) {
-        if (decoded || (stream && !tiles.getAhead())) {
-          // It lies in a near cache, or the processor sees by itself what comes next.
-        } else if (stream) {
-          // Past the end of a panel comes what the group of panels behind it begins with.
-          Value ahead = c.add(at, tiles.getAhead());
-          Value over = c.less(c.constant(depth - 1), ahead);
-          Value skip = c.select(over, c.constant((pn - 1) * depth * width), c.constant(0));
-          Value line = c.at(b, c.add(c.mul(ahead, width), skip), word);
-          for (int64_t p = 0; p < pn; ++p)
-            for (int64_t q = 0; q < width; q += 16)
-              c.prefetch(c.at(line, c.constant(p * depth * width + q), word));
-        } else if (!first) {
-          c.prefetch(c.at(next, c.mul(at, fetched.share), word));
-        }
-        return multiply(at, Values(carried.begin(), carried.end()));
-      });
+  auto turn = [&](Value at, ValueRange carried) {
+    if (decoded || (stream && !tiles.getAhead())) {
+      // It lies in a near cache, or the processor sees by itself what comes next.
+    } else if (stream) {
+      // Past the end of a panel comes what the group of panels behind it begins with.
+      Value ahead = c.add(at, tiles.getAhead());
+      Value over = c.less(c.constant(depth - 1), ahead);
+      Value skip = c.select(over, c.constant((pn - 1) * depth * width), c.constant(0));
+      Value line = c.at(b, c.add(c.mul(ahead, width), skip), word);
+      for (int64_t p = 0; p < pn; ++p)
+        for (int64_t q = 0; q < width; q += 16)
+          c.prefetch(c.at(line, c.constant(p * depth * width + q), word));
+    } else if (!first) {
+      c.prefetch(c.at(next, c.mul(at, fetched.share), word));
+    }
+    return multiply(at, Values(carried.begin(), carried.end()));
+  };
+  Values sums(mr * nv, zero);
+  Value end = c.constant(step.whole());
+  if (stream || isSmall()) {
+    sums = c.loop(c.constant(0), end, 1, sums, turn);
+  } else {
+    int64_t parts = std::min(kParts, mr * linesOf(count)), length = (step.whole() + parts - 1) / parts;
+    sums = c.loop(c.constant(0), c.constant(parts), 1, sums, [&](Value part, ValueRange carried) {
+      fetchEnds(row, panel, mr, first, count, part, parts);
+      Value begin = c.mul(part, length), behind = c.add(begin, length);
+      return c.loop(begin, length * parts > step.whole() ? c.min(behind, end) : behind, 1, carried, turn);
+    });
+  }
   if (step.whole() < depth)
     sums = multiply(c.constant(step.whole()), sums);
   return sums;
 }
 
-/// Fetches the lines of the results and of the extras of their shape, which a tile touches when its sums are made.
-void LinearKernel::fetchEnds(Value row, Value column, int64_t mr, int64_t count) {
-  Type f32 = c.f32();
-  for (int64_t i = 0; i < mr; ++i)
-    for (int64_t j = 0; j < count * c.lanes; j += 16) {
-      Value place = c.add(c.add(c.mul(c.add(row, i), n), column), j);
-      for (auto [value, base] : llvm::zip_equal(op.getExtras(), extras))
-        if (Type type = cast<ModelTensorType>(value.getType()).getElementType(); kindOf(op, value) == Extra::Element)
-          c.prefetch(c.at(base, place, type));
-      c.prefetch(c.at(y, place, f32), /*write=*/true);
-    }
+/// Of the lines of results, and of extras of their shape, which a tile touches when its sums are made, fetches the
+/// `part`-th of `parts`. All of them at once are more than a core can wait for, and what it loads would wait, too.
+void LinearKernel::fetchEnds(Value row, Value panel, int64_t mr, int64_t first, int64_t count, Value part,
+                             int64_t parts) {
+  int64_t inRow = linesOf(count), lines = mr * inRow, share = (lines + parts - 1) / parts;
+  Value column = c.add(c.mul(panel, width), first * c.lanes);
+  for (int64_t i = 0; i < share; ++i) {
+    Value line = c.add(c.mul(part, share), i);
+    if (share * parts > lines)
+      line = c.min(line, c.constant(lines - 1));
+    Value begin = c.mul(c.add(row, c.div(line, c.constant(inRow))), n);
+    Value place = c.add(begin, c.add(column, c.mul(c.rem(line, c.constant(inRow)), 16)));
+    for (auto [value, base] : llvm::zip_equal(op.getExtras(), extras))
+      if (Type type = cast<ModelTensorType>(value.getType()).getElementType(); kindOf(op, value) == Extra::Element)
+        c.prefetch(c.at(base, place, type));
+    c.prefetch(c.at(y, place, c.f32()), /*write=*/true);
+  }
 }
 
 /// Of each of the panels the vectors [first, first + count): sums, and what finishes them.
@@ -245,8 +267,6 @@ void LinearKernel::pass(Value row, Value panel, int64_t mr, int64_t pn, bool str
                         int64_t count) {
   int64_t nv = count * pn;
   Type f32 = c.f32();
-  if (!stream && !isSmall())
-    fetchEnds(row, c.add(c.mul(panel, width), first * c.lanes), mr, count);
   Values sums = record ? sumsOfCodes(row, panel, mr, pn, stream, fetched, first, count)
                        : sumsOf(row, panel, mr, pn, stream, fetched, first, count);
   // A long epilogue is one loop over the rows instead of a copy for each accumulator: the sums
