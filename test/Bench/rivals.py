@@ -4,7 +4,7 @@
     rivals.py --heddle build/bin/heddle --work DIR [--rounds 3] [--cores 1,2] [--rows bert,gpt2] [--weights floats,codes]
               [--mcpu NAME] [--under COMMAND] [--out FILE]
 
-DIR takes models of true shapes with random weights (make_*.py), graphs and binaries: 3 GB, 12 with --rows llama; what is there
+DIR takes models of true shapes with random weights (make_*.py), graphs and binaries: 7 GB, and 20 more with --rows llama; what is there
 is not made again. ONNX Runtime comes out of npm's package onnxruntime-node, installed there. Both get the same weights and the
 same rows; that they do the same work is checked on their outputs first. Every measured process is pinned, runs before all
 others where the system allows it, and takes its turn with the others; ONNX Runtime's is the better of two levels of its
@@ -43,6 +43,7 @@ class Row:
 ROWS = [
     Row("bert", "BERT-base 128", "bert", ["make_bert.py"], graphs.bert, 128, form="attention"),
     Row("bert", "BERT-base 512", "bert", ["make_bert.py"], graphs.bert, 512, form="attention"),
+    Row("t5", "T5-base encoder 512", "t5", ["make_t5.py"], graphs.t5, 512),
     Row("vit", "ViT-base 197", "vit", ["make_vit.py"], graphs.vit, 197, form="attention"),
     Row("gpt2", "GPT-2 124M, 64", "gpt2", ["make_gpt2.py"], graphs.gpt2, 64, gen=True),
     Row("gpt2", "GPT-2 124M, 512", "gpt2", ["make_gpt2.py"], graphs.gpt2, 512, gen=True),
@@ -60,14 +61,20 @@ def said(command, cwd=None):
 
 
 def before_others(cores):
-    """Pinned to the last cores, and in front of other processes where the system allows it."""
+    """Pinned to the last cores, and in front of other processes where the system allows it: as the first of a group of its
+    own where processes are scheduled by groups, for real-time processes get only 95 % of each second."""
     def enter():
         mine = sorted(os.sched_getaffinity(0))
         os.sched_setaffinity(0, mine[-cores:])
+        os.setsid()
         try:
-            os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(40))
-        except PermissionError:
-            pass
+            with open("/proc/self/autogroup", "w") as group:
+                group.write("-20")
+        except OSError:
+            try:
+                os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(40))
+            except PermissionError:
+                pass
     return enter
 
 
@@ -161,7 +168,7 @@ def main():
     p.add_argument("--work", required=True, metavar="DIR")
     p.add_argument("--rounds", type=int, default=3)
     p.add_argument("--cores", default="1,2")
-    p.add_argument("--rows", default="bert,vit,gpt2,batch,whisper", help="which of " + ", ".join(dict.fromkeys(r.key for r in ROWS)))
+    p.add_argument("--rows", default="bert,t5,vit,gpt2,batch,whisper", help="which of " + ", ".join(dict.fromkeys(r.key for r in ROWS)))
     p.add_argument("--weights", default="floats,codes", help="which tables: " + ", ".join(TABLES))
     p.add_argument("--under", default="", metavar="COMMAND", help="what each measured process is started by")
     p.add_argument("--mcpu", help="what Heddle compiles for, if not this processor")
@@ -175,7 +182,7 @@ def main():
         p.error("--weights is of " + ", ".join(TABLES))
     rows = [r for r in ROWS if r.key in o.rows.split(",")]
     for row in rows:
-        if row.key in ("bert", "gpt2", "llama"):
+        if row.key in ("bert", "t5", "gpt2", "llama"):
             apart = bench.agree(row)
             if not apart < 1e-4:
                 sys.exit("rivals.py: error: %s: outputs are %.1e apart: not the same work" % (row.name, apart))

@@ -120,6 +120,31 @@ def vit(folder, path, T, form):
     g.save()
 
 
+def t5(folder, path, T, form, heads=12, buckets=32, farthest=128):
+    """The encoder. A distance's bucket, half of them for keys behind: near ones alone, far ones by their logarithm."""
+    w = Weights(os.path.join(folder, "model.safetensors"))
+    g = Build(path, form)
+    side, near = buckets // 2, buckets // 4
+    distance = np.arange(T)[None, :] - np.arange(T)[:, None]
+    far = near + (np.log(np.maximum(np.abs(distance), 1) / near) / np.log(farthest / near) * (side - near)).astype(np.int64)
+    bucket = (distance > 0) * side + np.where(np.abs(distance) < near, np.abs(distance), np.minimum(far, side - 1))
+    table = w("encoder.block.0.layer.0.SelfAttention.relative_attention_bias.weight")
+    bias = g.c(table[bucket].transpose(2, 0, 1)[None])
+    x = g.op("Gather", [g.c(w("shared.weight")), g.input("input_ids", pb.INT64, [1, T])])
+    for i in range(12):
+        a = "encoder.block.%d.layer." % i
+        W = lambda n: w(a + n + ".weight").T
+        h = g.rms(x, w(a + "0.layer_norm.weight"), 1e-6)
+        h = g.matmul(h, np.concatenate([W("0.SelfAttention." + n) for n in "qkv"], 1))
+        h = g.ms("MultiHeadAttention", g.split(h, [768] * 3) + ["", "", bias], num_heads=heads, scale=1.0)
+        x = g.op("Add", [g.matmul(h, W("0.SelfAttention.o")), x])
+        h = g.op("Relu", [g.matmul(g.rms(x, w(a + "1.layer_norm.weight"), 1e-6), W("1.DenseReluDense.wi"))])
+        x = g.op("Add", [g.matmul(h, W("1.DenseReluDense.wo")), x])
+    g.op("Identity", [g.rms(x, w("encoder.final_layer_norm.weight"), 1e-6)], ["last_hidden_state"])
+    g.output("last_hidden_state", pb.FLOAT, [1, T, 768])
+    g.save()
+
+
 def cache(g, i, heads, width, capacity):
     """Past and present of a layer in one buffer of the caller."""
     out = []
