@@ -35,7 +35,7 @@ programs_with() {
   rm -rf "$dir/reports"
   mkdir "$dir/reports"
   local log=log_path=$PWD/$dir/reports/report
-  for test in Serve/api.py Serve/encoders.py Serve/abuse.py Chat/talk.py; do
+  for test in Serve/api.py Serve/encoders.py Serve/company.py Serve/abuse.py Chat/talk.py; do
     echo "-- $test with $1"
     ASAN_OPTIONS=$log UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1:$log TSAN_OPTIONS=$log \
       /usr/bin/python3 "test/$test" --heddle "$dir/bin/heddle" || failed=1
