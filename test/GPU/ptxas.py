@@ -33,15 +33,15 @@ PRODUCTS = {
     ("bf16", "sm_90a"): [(PAIRS, 8, 8), (MATRICES, 12, 12), (GROUPS, 4, 4), ("cp.async.bulk.shared::cluster", 6, 6), ("fma.rn.f32", 0, 0)],
 }
 # Of an attention, in a tall and in a low tile alike. bf16: of the scores 4 steps of 8 units (64 keys) or 8 of 4 (heads of 128, 32 keys), of the values as
-# many; queries come by one ldmatrix a step, values by one for two units. f32: of the scores 4 components of 8 or 4 pairs of keys (of 32 or 16) at
+# many; queries come by one ldmatrix a step, keys and values by one for two units. f32: of the scores 4 components of 8 or 4 pairs of keys (of 32 or 16) at
 # a time, each for two rows; of the values 8 keys, each with 8 or 16 pairs of features, and both rows' weights from the lane that has them. The
 # chains of the functions make the rest of the products.
 TURNED, NEIGHBOURS, LANES = "ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16", "ld.shared.v2", "shfl.sync.idx"
 ATTENTIONS = {
     ("f32", 64): [("fma.rn.f32", 640, 1280), (NEIGHBOURS, 160, 160), (LANES, 32, 96), (PAIRS, 0, 0)],
     ("f32", 128): [("fma.rn.f32", 1088, 1728), (NEIGHBOURS, 272, 272), (LANES, 32, 96), (PAIRS, 0, 0)],
-    ("bf16", 64): [(PAIRS, 128, 128), (MATRICES, 8, 8), (TURNED, 32, 32)],
-    ("bf16", 128): [(PAIRS, 128, 128), (MATRICES, 16, 16), (TURNED, 32, 32)],
+    ("bf16", 64): [(PAIRS, 128, 128), (MATRICES, 40, 40), (TURNED, 32, 32)],
+    ("bf16", 128): [(PAIRS, 128, 128), (MATRICES, 48, 48), (TURNED, 32, 32)],
 }
 # The kernels of one linear, and opcodes of machine code: the low 12 bits of an instruction of 16 bytes. A product of a group of warps with its left side in
 # registers is among what ptxas before 13.3 may get wrong, so there is none.

@@ -94,8 +94,13 @@ void TileCode::copyParts(const Window &w, const Piece &piece, int64_t words) {
     Value low = less(add(r, down), w.rows), front = less(add(c, aside), w.columns);
     Value inside = arith::AndIOp::create(b, low, front), index, further;
     if (w.groups) {
-      Value group = div(left ? c : r, constant(words)), before = mul(group, left ? w.rows : w.columns);
-      index = mul(add(before, left ? r : c), words);
+      Value group = div(left ? c : r, constant(words)), across = left ? w.rows : w.columns, place = left ? r : c;
+      if (w.panels) { // of a right side: groups of a panel stand one behind the other
+        across = constant(w.panels);
+        group = add(mul(div(c, across), div(w.rows, constant(words))), group);
+        place = rem(c, across);
+      }
+      index = mul(add(mul(group, across), place), words);
       index = select(inside, index, constant(0)); // the address is one that could be
     } else if (w.panels) {
       Value panel = div(c, constant(w.panels)), place = rem(c, constant(w.panels));

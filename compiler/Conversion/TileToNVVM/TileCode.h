@@ -25,7 +25,7 @@ struct Piece {
 struct Window {
   Value from, row, column, rows, columns;
   int64_t panels; ///< columns of a panel; 0: the matrix lies row after row
-  bool groups;    ///< the words lie in groups of four along the axis that is summed
+  bool groups;    ///< the words (of each panel) lie in groups of four along the axis that is summed
   bool anywhere;  ///< whether `column` may be any, not only a multiple of four
 };
 

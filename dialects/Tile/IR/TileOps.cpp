@@ -101,8 +101,8 @@ LogicalResult StreamOp::verifyRegions() {
   if (!eachIsCopied(getFill())) // stream_c3
     return emitOpError("fills each piece by one copy");
   for (CopyOp copy : getFill().getOps<CopyOp>())
-    if (getBulk() && !copy.getGroups()) // stream_c4
-      return copy.emitOpError("in bulk is of a matrix that lies in groups");
+    if (getBulk() && (!copy.getGroups() || copy.getPanels())) // stream_c4
+      return copy.emitOpError("in bulk is of a matrix that lies in groups as a whole");
   return success();
 }
 
@@ -134,9 +134,11 @@ LogicalResult CopyOp::verify() {
     return emitOpError("stands in the body 'fill' of a stream or of rounds and has an argument of it as target");
   Image image = getTo().getType().getImage();
   bool grouped = (image == Image::left || image == Image::right) && !getTo().getType().getWord().isF32();
-  if (grouped != getGroups() || (grouped && getPanels())) // copy_c3
+  if (grouped != getGroups() || (image == Image::left && grouped && getPanels())) // copy_c3
     return emitOpError("fills '") << stringifyImage(image) << "' from "
-                                  << (grouped ? "groups and nothing else" : "rows or panels, not from groups");
+                                  << (!grouped                ? "rows or panels, not from groups"
+                                      : image == Image::left ? "groups, which stand in no panels"
+                                                             : "groups");
   return success();
 }
 

@@ -61,7 +61,7 @@ def Tile_StreamOp : Tile_Op<"stream", [SingleBlock, AllTypesMatch<["init", "resu
     - (C1) length and step are positive, stages 2 to 8.
     - (C2) `fill` takes an index and one or more pieces, `use` the same pieces and the value; it yields the next one.
     - (C3) each piece is the target of one copy, in `fill`.
-    - (C4) `bulk`: length and step are multiples of 8, and what is copied lies in groups.
+    - (C4) `bulk`: length and step are multiples of 8, and what is copied lies in groups, without panels.
     ```mlir
     %sum = tile.stream 768 by 16 stages 2 carry %zero : !tile.frag<128x128, block 16x16> fill {
     ^bb0(%at: index, %a: !tile.shared<128x16xf32, turned>, %b: !tile.shared<16x128xf32, plain>):
@@ -92,11 +92,12 @@ def Tile_CopyOp : Tile_Op<"copy"> {
   let summary = "a piece of a matrix in memory, on its way into shared memory";
   let description = [{
     The matrix has `rows` x `columns` words and lies row after row, or in panels: columns [n·p, n·p + p) of all rows, for n
-    = 0, 1, .. one behind the other; or in `groups`, as a whole in the order of the piece that it fills, `left` or `right`. The piece begins at [row, column]; what is outside of the matrix is 0. The address is one of 16
+    = 0, 1, .. one behind the other; or in `groups`, as a whole in the order of the piece that it fills, `left` or `right`, or each
+    panel in that of a `right` one. The piece begins at [row, column]; what is outside of the matrix is 0. The address is one of 16
     bytes where 4 divides the columns, and 4 divides `column` too unless it is `anywhere`; in groups 4 divides the axis that is summed.
     - (C1) `panels` is a positive multiple of 4.
     - (C2) it stands in the `fill` of a stream or of rounds, and its target is an argument of that.
-    - (C3) `left` and `right` of pairs are filled from groups, without panels, and no other pieces are.
+    - (C3) `left` and `right` of pairs are filled from groups, `left` without panels, and no other pieces are.
     The example of `tile.stream` has one of each kind, that of `tile.rounds` one that begins anywhere.
   }];
   let arguments = (ins Tile_Address:$from, Index:$row, Index:$column, Index:$rows, Index:$columns, OptionalAttr<I64Attr>:$panels, UnitAttr:$groups,

@@ -243,7 +243,7 @@ func.func @stream_c4(%x: !llvm.ptr, %n: index, %none: !f) {
 func.func @stream_c4_rows(%x: !llvm.ptr, %n: index, %none: !f) {
   %sum = tile.stream 64 by 16 stages 2 bulk carry %none : !f fill {
   ^bb0(%at: index, %a: !a):
-    // expected-error @below {{in bulk is of a matrix that lies in groups}}
+    // expected-error @below {{in bulk is of a matrix that lies in groups as a whole}}
     tile.copy %x[%at, %at] of %n by %n -> %a : !a
     tile.yield
   } use {
@@ -260,7 +260,7 @@ func.func @stream_c4_rows(%x: !llvm.ptr, %n: index, %none: !f) {
 func.func @copy_c3(%x: !llvm.ptr, %n: index, %none: !f) {
   %sum = tile.stream 64 by 16 stages 2 carry %none : !f fill {
   ^bb0(%at: index, %a: !a):
-    // expected-error @below {{fills 'left' from groups and nothing else}}
+    // expected-error @below {{fills 'left' from groups, which stand in no panels}}
     tile.copy %x[%at, %at] of %n by %n -> %a : !a
     tile.yield
   } use {

@@ -1,6 +1,6 @@
 //===- PackedRows.cpp - rows of keys and values as attention reads them ---===//
 //
-// Keys lie in panels, values in rows (AttentionPlan.h). What an append or a store brings goes into a cache; what an
+// Keys lie in panels (of pairs in groups of four words), values in rows (AttentionPlan.h). What an append or a store brings goes into a cache; what an
 // attention finds as rows of a tensor goes into its scratch, in the same way.
 //
 //===----------------------------------------------------------------------===//
@@ -14,13 +14,27 @@ using namespace heddle::loops;
 using namespace heddle::plan;
 using model::Size;
 
-/// One row of one head, from `source` (f32) to `target`, its place as a key (`layout.keys`: words [w][panel of 16
-/// keys], `target` is the key's own word of component 0) or as a value (words [w]).
-static void writeRow(Lowering &l, const CacheLayout &layout, Value source, Value target) {
+static constexpr int64_t kGroup = 4; ///< words
+
+bool heddle::loops::keysInGroups(Lowering &l, int64_t words) {
+  return model::arithmeticOf(l.function).dots && words % kGroup == 0;
+}
+
+Value heddle::loops::wordOfKey(Lowering &l, int64_t words, Value place, Value word) {
+  Value panel = l.mul(l.div(place, l.constant(kPanel)), words), key = l.rem(place, l.constant(kPanel));
+  if (!keysInGroups(l, words))
+    return l.add(l.mul(l.add(panel, word), kPanel), key);
+  Value inside = l.rem(word, l.constant(kGroup)), before = l.mul(l.add(panel, l.sub(word, inside)), kPanel);
+  return l.add({before, l.add(l.mul(key, kGroup), inside)});
+}
+
+/// One row of one head, from `source` (f32) to where it lies as row `at` behind `base`.
+static void writeRow(Lowering &l, const CacheLayout &layout, Value source, Value base, Value at) {
   bool halves = layout.stored != model::Stored::f32;
-  int64_t w = layout.width, step = layout.keys ? kPanel : 1;
+  int64_t w = layout.width, words = layout.words;
   l.elements(l.constant(halves ? (w + 1) / 2 : w), [&](Value word) {
-    Value place = l.at(target, l.mul(word, step), l.f32());
+    Value index = layout.keys ? wordOfKey(l, words, at, word) : l.add(l.mul(at, words), word);
+    Value place = l.at(base, index, l.f32());
     if (!halves)
       return l.store(l.loadF32(source, word), place);
     Value even = l.mul(word, 2), odd = l.add(even, 1), there = l.less(odd, l.constant(w));
@@ -32,7 +46,7 @@ static void writeRow(Lowering &l, const CacheLayout &layout, Value source, Value
 void heddle::loops::emitPackedRows(Lowering &l, Location loc, const CacheWrite &write) {
   const CacheLayout &layout = write.layout;
   Value fresh = write.fresh;
-  int64_t w = layout.width, heads = layout.heads, classes = layout.classes, words = layout.words;
+  int64_t w = layout.width, heads = layout.heads, classes = layout.classes;
   l.parallelFor(loc, l.mul(l.mul(write.batch, heads), fresh), [&](Value item) {
     Value row = l.rem(item, fresh), outer = l.div(item, fresh);
     Value head = l.rem(outer, l.constant(heads)), batch = l.div(outer, l.constant(heads));
@@ -40,12 +54,7 @@ void heddle::loops::emitPackedRows(Lowering &l, Location loc, const CacheWrite &
     Value position = l.add(write.past, row), number = l.rem(position, l.constant(classes)),
           at = l.div(position, l.constant(classes));
     Value base = l.at(write.part, l.mul(l.add(l.mul(outer, classes), number), write.room), l.f32());
-    write.places(l, at, [&](Value place) {
-      Value word = l.mul(place, words);
-      if (layout.keys)
-        word = l.add(l.mul(l.div(place, l.constant(kPanel)), words * kPanel), l.rem(place, l.constant(kPanel)));
-      writeRow(l, layout, from, l.at(base, word, l.f32()));
-    });
+    write.places(l, at, [&](Value place) { writeRow(l, layout, from, base, place); });
   });
 }
 

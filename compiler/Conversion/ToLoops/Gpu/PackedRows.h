@@ -7,6 +7,13 @@
 
 namespace heddle::loops {
 
+/// Whether the words of stored keys, `words` each, lie in groups of four, as units that multiply pairs want them:
+/// [panel][words / 4][kPanel keys][4]. Elsewhere a panel is [words][kPanel keys]. So it is in all caches of a module,
+/// since who writes a row need not know who reads it.
+bool keysInGroups(Lowering &l, int64_t words);
+/// Where word `word` of the stored key at `place` lies, in words.
+Value wordOfKey(Lowering &l, int64_t words, Value place, Value word);
+
 /// Puts rows where attention reads them, an item a row of a head.
 void emitPackedRows(Lowering &l, mlir::Location loc, const CacheWrite &write);
 

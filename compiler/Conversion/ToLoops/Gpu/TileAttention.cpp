@@ -58,6 +58,7 @@ private:
   Value key, value; ///< element 0 of keys and values
   const KeyParts *parts;
   bool pairs;            ///< words of pieces are pairs of bf16, not f32
+  bool groups;           ///< those of keys lie in groups of four
   Value rows, all, keys; ///< rows; packed rows; keys
   FragType scoreType, outType, rowType;
   SharedType queryPiece, keyPiece, valuePiece;
@@ -117,16 +118,16 @@ static int64_t up(int64_t n, int64_t unit) { return (n + unit - 1) / unit * unit
 AttentionTile::AttentionTile(Lowering &l, const AttentionPlan &plan, Value key, Value value, int64_t tileRows,
                              const KeyParts *parts)
     : l(l), plan(plan), op(plan.op), key(key), value(value), parts(parts), pairs(plan.arithmetic.dots),
-      rows(l.size(plan.rows)), all(l.mul(rows, plan.packed)), keys(l.size(plan.keys)) {
+      groups(keysInGroups(l, plan.keyWords())), rows(l.size(plan.rows)), all(l.mul(rows, plan.packed)), keys(l.size(plan.keys)) {
   MLIRContext *context = op.getContext();
   Type word = pairs ? Type(l.b.getI32Type()) : l.f32();
-  int64_t groups = tileRows / 16, block = plan.keyTile, depth = up(plan.keyWords(), pairs ? 16 : 8),
+  int64_t warps = tileRows / 16, block = plan.keyTile, depth = up(plan.keyWords(), pairs ? 16 : 8),
           wide = up(plan.valueWidth, pairs ? 32 : 8);
-  scoreType = FragType::get(context, tileRows, block, Spread::mma, groups, 1);
-  outType = FragType::get(context, tileRows, wide, Spread::mma, groups, 1);
+  scoreType = FragType::get(context, tileRows, block, Spread::mma, warps, 1);
+  outType = FragType::get(context, tileRows, wide, Spread::mma, warps, 1);
   rowType = scoreType.ofRows();
   queryPiece = SharedType::get(context, tileRows, depth, word, pairs ? Image::chunks : Image::left);
-  keyPiece = SharedType::get(context, depth, block, word, pairs ? Image::woven : Image::plain);
+  keyPiece = SharedType::get(context, depth, block, word, groups ? Image::right : pairs ? Image::woven : Image::plain);
   valuePiece = SharedType::get(context, block, pairs ? wide / 2 : wide, word, pairs ? Image::chunks : Image::plain);
 }
 
@@ -299,7 +300,7 @@ void AttentionTile::blocks(mask::Emitter &e, Value anchor, Value begin, Value en
     auto placeIn = [&](int64_t ring) { return ring ? l.rem(at, l.constant(ring)) : at; };
     Value place = placeIn(plan.keyRing), words = l.constant(plan.keyWords());
     tile::CopyOp::create(l.b, keyBase, none, place, words, l.add(place, left), l.b.getI64IntegerAttr(kPanel),
-                         /*groups=*/false, /*anywhere=*/true, given[1]);
+                         groups, /*anywhere=*/!groups, given[1]);
     place = placeIn(plan.valueRing);
     words = l.constant(plan.valueWords());
     tile::CopyOp::create(l.b, valueBase, place, none, l.add(place, left), words, IntegerAttr(), /*groups=*/false,

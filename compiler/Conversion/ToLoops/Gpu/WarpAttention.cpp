@@ -12,6 +12,7 @@
 
 #include "compiler/Conversion/ToLoops/Gpu/WarpAttention.h"
 #include "compiler/Conversion/ToLoops/Functions.h"
+#include "compiler/Conversion/ToLoops/Gpu/PackedRows.h"
 #include "compiler/Conversion/ToLoops/Gpu/ScoreBias.h"
 #include "compiler/Conversion/ToLoops/Gpu/WarpLanes.h"
 #include "compiler/Conversion/ToLoops/Halves.h"
@@ -102,8 +103,7 @@ Value StoredRows::indexOf(Value k, Value d) {
   if (!keys)
     return l.add(l.mul(row, pair * plan.valueWords()), d);
   // Rooms are whole blocks, so panels of one part never hold a key of another.
-  Value panel = l.div(row, l.constant(kPanel)), key = l.rem(row, l.constant(kPanel)), p = l.constant(pair);
-  Value word = l.add(l.mul(l.add(l.mul(panel, plan.keyWords()), l.div(d, p)), kPanel), key);
+  Value p = l.constant(pair), word = wordOfKey(l, plan.keyWords(), row, l.div(d, p));
   return l.add(l.mul(word, pair), l.rem(d, p));
 }
 
