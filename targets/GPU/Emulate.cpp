@@ -109,8 +109,12 @@ static bool replaceAssembly(Module &module, std::string &error) {
     uint32_t columns = 0;
     if (StringRef rest = text; rest.consume_front("wgmma.mma_async.sync.aligned.m64n") &&
                                !rest.consumeInteger(10, columns) && rest.starts_with("k16.f32.bf16.bf16 ") &&
-                               rest.ends_with(", 1, 1, 1, 0, 0;")) {
-      changeInMemory(*call, "hdemu_wgmma", columns);
+                               (rest.ends_with(", 1, 1, 1, 0, 0;") || rest.ends_with(", 1, 1, 1, 1;"))) {
+      bool held = rest.contains("}, {"); // the left side in registers; then the right one is turned
+      changeInMemory(*call, held ? "hdemu_wgmma_held" : "hdemu_wgmma", columns);
+    } else if (text == "fence.proxy.async.shared::cta;") {
+      call->setCalledOperand(
+          module.getOrInsertFunction("hdemu_fence_proxy_async", call->getFunctionType()).getCallee());
     } else if (text == "wgmma.wait_group.sync.aligned 0;") {
       changeInMemory(*call, "hdemu_wgmma_settle", uint32_t(call->arg_size()));
     } else if (text.contains("mbarrier.try_wait.parity.shared::cta.b64")) {

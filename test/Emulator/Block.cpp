@@ -66,7 +66,7 @@ bool Block::runBlock() {
   constexpr uintptr_t kAligned = 1024; // compilers rely on what a kernel asks for
   sharedMemory.assign(job->shared + kAligned, char(0xff));
   sharedBegin = sharedMemory.data() + (-reinterpret_cast<uintptr_t>(sharedMemory.data()) & (kAligned - 1));
-  written.assign(job->shared / 4 + 1, false);
+  writers.assign(job->shared / 4 + 1, {});
   phases.begin();
   groups.clear();
   for (uint32_t i = 0; i < threads; i += Group::kThreads)
@@ -204,8 +204,7 @@ uint64_t Block::sharedOffset(const char *at, uint64_t bytes) {
 void Block::fillInBulk(char *to, uint64_t bytes) {
   uint64_t offset = sharedOffset(to, bytes);
   touch(to, bytes, true); // from now on, whenever it is
-  for (uint64_t word = offset / 4; word < (offset + bytes) / 4; ++word)
-    written[word] = false;
+  note(offset, bytes, {});
   if (options.races)
     sharedRaces.forget(offset, bytes);
 }
@@ -230,9 +229,8 @@ void Block::copyAsync(char *to, const char *from, uint32_t bytes, uint32_t size)
     fail("copies " + std::to_string(size) + " bytes to or from where they do not fit");
   touch(from, bytes, false);
   touch(to, size, true); // from now on, whenever it is
-  for (uint64_t word = offset / 4; word < (offset + size) / 4; ++word)
-    written[word] = true;
   Copies &mine = copies[current];
+  note(offset, size, {current + 1, mine.groups, true});
   Copy copy{to, from, bytes, size, mine.groups};
   if (isNow(options.copies))
     perform(copy);
@@ -242,8 +240,28 @@ void Block::copyAsync(char *to, const char *from, uint32_t bytes, uint32_t size)
 
 void Block::endGroup() { ++copies[current].groups; }
 
+void Block::note(uint64_t offset, uint64_t bytes, const Writer &writer) {
+  for (uint64_t word = offset / 4; word <= (offset + bytes - 1) / 4; ++word)
+    writers[word] = writer;
+}
+
+bool Block::isWrittenByThreads(uint64_t offset) const {
+  const Writer &last = writers[offset / 4];
+  if (!last.thread)
+    return false;
+  const Copies &its = copies[last.thread - 1];
+  return last.number >= (last.copies ? its.shown : its.fences);
+}
+
+void Block::showUnits() {
+  Copies &mine = copies[current];
+  mine.shown = mine.waited;
+  ++mine.fences;
+}
+
 void Block::waitGroups(uint32_t pending) {
   Copies &mine = copies[current];
+  mine.waited = std::max(mine.waited, mine.groups > pending ? mine.groups - pending : 0);
   size_t done = 0;
   while (done < mine.open.size() && mine.open[done].group + pending < mine.groups)
     perform(mine.open[done++]);
@@ -265,8 +283,7 @@ void Block::touch(const void *address, uint64_t bytes, bool stores) {
     return; // a thread's own
   Races &shadows = isShared ? sharedRaces : races;
   if (isShared && stores)
-    for (uint64_t word = offset / 4; word <= (offset + bytes - 1) / 4; ++word)
-      written[word] = true;
+    note(offset, bytes, {current + 1, copies[current].fences, false});
   uint32_t other = 0;
   if (!(stores ? shadows.store(offset, bytes, now(), other) : shadows.load(offset, bytes, now(), other)))
     fail(std::string("races: it ") + (stores ? "writes" : "reads") + (isShared ? " shared memory" : " memory") +

@@ -90,7 +90,9 @@ public:
   /// Bytes of shared memory will come from elsewhere, and whoever needs them is told.
   void fillInBulk(char *to, uint64_t bytes);
   /// Whether a thread, or what it asked for, wrote there and not what a unit sees.
-  bool isWrittenByThreads(uint64_t offset) const { return written[offset / 4]; }
+  bool isWrittenByThreads(uint64_t offset) const;
+  /// What the thread that runs has stored, and copies that it has waited for, are what a unit sees.
+  void showUnits();
 
   /// An access to memory, before it happens.
   void touch(const void *address, uint64_t bytes, bool stores);
@@ -117,9 +119,16 @@ private:
   };
   struct Copies {
     std::vector<Copy> open;
-    uint32_t groups = 0;
+    uint32_t groups = 0, waited = 0;
+    uint32_t shown = 0, fences = 0; ///< groups that units see; how often the thread has shown what it did
+  };
+  /// Who wrote a word of shared memory last: 1 + a thread, or 0; and behind which of its fences, or in which group.
+  struct Writer {
+    uint32_t thread = 0, number = 0;
+    bool copies = false;
   };
 
+  void note(uint64_t offset, uint64_t bytes, const Writer &writer);
   static void body();
   static void perform(const Copy &copy);
   bool runBlock();
@@ -143,7 +152,7 @@ private:
   bool said[2] = {}; ///< whether some thread says yes at this barrier; at the one before
   std::vector<char> sharedMemory;
   char *sharedBegin = nullptr; ///< within it
-  std::vector<bool> written;   ///< words of it, by threads
+  std::vector<Writer> writers; ///< of its words
   std::vector<Group> groups;
   uint64_t state = 1, switched = 0;
   std::string error;

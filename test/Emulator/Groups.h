@@ -24,8 +24,16 @@ public:
 
   /// Registers that were written until now may be sums.
   void fence();
+  /// Four words of a thread: what it holds of the left side of a product.
+  using Words = std::array<uint32_t, 4>;
   /// sums + left * right, 64 rows by `columns`; descriptors say where the sides lie.
-  void multiply(float *sums, uint32_t columns, uint64_t left, uint64_t right);
+  void multiply(float *sums, uint32_t columns, uint64_t left, uint64_t right) {
+    ask(sums, columns, {0, false, left, right, false, {}}, {});
+  }
+  /// The same where threads hold the left side and lines of the right one have 8 columns.
+  void multiplyHeld(float *sums, uint32_t columns, const Words &left, uint64_t right) {
+    ask(sums, columns, {0, false, 0, right, true, {}}, left);
+  }
   void commit();
   /// Waits for all that was committed but the last `pending`.
   void wait(uint32_t pending);
@@ -44,6 +52,8 @@ private:
     uint32_t chain;
     bool fresh; ///< begins its chain
     uint64_t left, right;
+    bool held;                ///< the left side by threads; then the right one is turned
+    std::vector<Words> words; ///< of it, by thread
   };
   struct Thread {
     uint32_t asked = 0, settled = 0; ///< products
@@ -53,9 +63,10 @@ private:
   Thread &mine();
   uint32_t place() const; ///< of the thread that runs, in the group
   uint32_t chainOf(const float *sums, uint32_t columns);
+  void ask(float *sums, uint32_t columns, Product product, const Words &words);
   void perform(const Product &product);
   void read(const Product &product);
-  uint64_t elementAt(uint64_t descriptor, uint32_t row, uint32_t k);
+  uint64_t elementAt(uint64_t descriptor, uint32_t row, uint32_t k, bool turned);
 
   Block &block;
   std::vector<Chain> chains;

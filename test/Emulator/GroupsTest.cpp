@@ -41,6 +41,8 @@ enum Wrong : int64_t {
   Reused,
   StaleFence,
   OneArrival,
+  EarlyShow,
+  OtherThreadShows,
 };
 
 uint16_t halfOf(float x) {
@@ -256,6 +258,80 @@ TEST(Phases, AreWaitedFor) {
   std::vector<float> values;
   EXPECT_NE(run(products, "", values, NoPhase).find("copies in bulk are under way"), std::string::npos);
   EXPECT_NE(run(products, "", values, NoInitFence).find("no fence"), std::string::npos);
+}
+
+/// The right side of a round where a line has 8 columns of one k.
+void turn(char *arena) {
+  auto *side = reinterpret_cast<uint16_t *>(arena);
+  for (int k = 0; k < kHalves; ++k)
+    for (int column = 0; column < kColumns; ++column)
+      side[(column / 8 * kHalves + k) * 8 + column % 8] = halfOf(right(0, column, k));
+}
+
+/// The sums of one round: threads hold the left side, and copy the right one, which units see when it is shown.
+KERNEL(held) {
+  int t = hdemu_read_ptx_sreg_tid_x();
+  char *shared = hdemu_shared();
+  if (t == 0)
+    turn(arena + kLeft);
+  hdemu_barrier_cta_sync_aligned_all(0);
+  hdemu_cp_async_ca_shared_global_4_s(shared + 4 * t, arena + kLeft + 4 * t, 4);
+  hdemu_cp_async_commit_group();
+  if (i == EarlyShow)
+    hdemu_fence_proxy_async();
+  hdemu_cp_async_wait_group(0);
+  if (i != EarlyShow && i != Generic && !(i == OtherThreadShows && t % 2))
+    hdemu_fence_proxy_async();
+  hdemu_barrier_cta_sync_aligned_all(0);
+  int words[4];
+  for (int w = 0; w < 4; ++w) {
+    int row = t / 32 * 16 + t % 32 / 4 + (w & 1) * 8, k = w / 2 * 8 + t % 4 * 2;
+    words[w] = int(halfOf(left(0, row, k)) | uint32_t(halfOf(left(0, row, k + 1))) << 16);
+  }
+  float sums[kColumns / 2];
+  for (float &sum : sums)
+    sum = 0.25f;
+  int64_t right = int64_t(reinterpret_cast<uintptr_t>(shared) & 0x3ffff) >> 4 | int64_t(8) << 16 |
+                  int64_t(i == WrongStride ? 8 : kHalves) << 32;
+  if (i != NoFence)
+    hdemu_wgmma_fence_sync_aligned();
+  hdemu_wgmma_held(sums, kColumns, words[0], words[1], words[2], words[3], right);
+  hdemu_wgmma_commit_group_sync_aligned();
+  hdemu_wgmma_settle(sums, kColumns / 2);
+  for (int n = 0; n < kColumns / 2; ++n) {
+    int row = t / 32 * 16 + t % 32 / 4 + (n & 2) * 4, column = n / 4 * 8 + t % 4 * 2 + n % 2;
+    memcpy(arena + kOut + 4 * (row * kColumns + column), sums + n, 4);
+  }
+}
+
+bool isRound(const std::vector<float> &values) {
+  for (int row = 0; row < 64; ++row)
+    for (int column = 0; column < kColumns; ++column) {
+      float sum = 0.25f;
+      for (int k = 0; k < kHalves; ++k)
+        sum += left(0, row, k) * right(0, column, k); // exact
+      if (values[size_t(row * kColumns + column)] != sum)
+        return false;
+    }
+  return true;
+}
+
+TEST(Groups, ThreadsHoldTheLeftSide) {
+  std::vector<float> values;
+  for (const char *text : kModes) {
+    ASSERT_EQ(run(held, text, values), "") << text;
+    EXPECT_TRUE(isRound(values)) << text;
+  }
+  ASSERT_EQ(run(held, "", values, WrongStride), "");
+  EXPECT_FALSE(isRound(values));
+  EXPECT_NE(run(held, "", values, NoFence).find("no wgmma.fence"), std::string::npos);
+}
+
+TEST(Groups, WhatIsCopiedIsShownToUnits) {
+  std::vector<float> values;
+  for (const char *text : kModes)
+    for (Wrong wrong : {Generic, EarlyShow, OtherThreadShows})
+      EXPECT_NE(run(held, text, values, wrong).find("no fence.proxy.async"), std::string::npos) << text << wrong;
 }
 
 } // namespace

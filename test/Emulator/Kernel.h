@@ -57,6 +57,8 @@ void hdemu_cp_async_bulk_global_to_shared_cluster(char *to, char *at, const char
 /// Products of groups of warps (Groups.h). The registers of one lie at `sums`.
 void hdemu_wgmma_fence_sync_aligned(void);
 void hdemu_wgmma(float *sums, int columns, int64_t left, int64_t right);
+void hdemu_wgmma_held(float *sums, int columns, int a, int b, int c, int d, int64_t right);
+void hdemu_fence_proxy_async(void);
 void hdemu_wgmma_commit_group_sync_aligned(void);
 void hdemu_wgmma_wait_group_sync_aligned(int64_t pending);
 void hdemu_wgmma_settle(float *sums, int count);

@@ -1,7 +1,7 @@
 //===- PackedRows.cpp - rows of keys and values as attention reads them ---===//
 //
-// Keys lie in panels (of pairs in groups of four words), values in rows (AttentionPlan.h). What an append or a store brings goes into a cache; what an
-// attention finds as rows of a tensor goes into its scratch, in the same way.
+// Keys lie in panels (of pairs in groups of four words), values in rows (AttentionPlan.h). What an append or a store
+// brings goes into a cache; what an attention finds as rows of a tensor goes into its scratch, in the same way.
 //
 //===----------------------------------------------------------------------===//
 
