@@ -24,8 +24,9 @@ FORBIDDEN = [(r"__nv_", "calls a device library"), (r"@-1\b", "a predicate that 
 # Of the kernels of one linear: what a line holds, and how many lines do. f32: 4 steps of 8 x 8 sums a thread in a tall tile, 32 of one in a low
 # one, twice where a round has 64. bf16: of a tall tile 2 steps of 4 x 4 units on sm_80 and 4 steps on sm_90a, of a low one 8 of one; each left side comes by one
 # ldmatrix, and so do two right sides.
-PAIRS, MATRICES, GROUPS = ("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32", "ldmatrix.sync.aligned.m8n8.x4.shared.b16",
-                           "wgmma.mma_async.sync.aligned.m64n128k16.f32.bf16.bf16")
+PAIRS, MATRICES, UNIT = ("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32", "ldmatrix.sync.aligned.m8n8.x4.shared.b16",
+                         "wgmma.mma_async.sync.aligned.m64n%dk16.f32.bf16.bf16")
+GROUPS = UNIT % 128
 PRODUCTS = {
     ("f32", "sm_80"): [("fma.rn.f32", 288, 320), (PAIRS, 0, 0), (GROUPS, 0, 0)],
     ("bf16", "sm_80"): [(PAIRS, 40, 40), (MATRICES, 24, 24), (GROUPS, 0, 0), ("fma.rn.f32", 0, 0)],
@@ -43,11 +44,21 @@ ATTENTIONS = {
     ("bf16", 64): [(PAIRS, 128, 128), (MATRICES, 40, 40), (TURNED, 32, 32)],
     ("bf16", 128): [(PAIRS, 128, 128), (MATRICES, 48, 48), (TURNED, 32, 32)],
 }
+# On sm_90a the tall tile of bf16 has units of 64 rows for either product, as many as the scores have steps of 16 components and the values of 16 keys,
+# and what threads copy or put is shown to them in three places.
+SHOWN = "fence.proxy.async.shared::cta"
+UNITS = {64: [(PAIRS, 64, 64), (MATRICES, 20, 20), (TURNED, 16, 16), (UNIT % 64, 8, 8), (SHOWN, 3, 3)],
+         128: [(PAIRS, 64, 64), (MATRICES, 24, 24), (TURNED, 16, 16), (UNIT % 32, 8, 8), (UNIT % 128, 2, 2), (SHOWN, 3, 3)]}
+UNITS_IN_CODE = {64: (4, 4), 128: (8, 2)} # HGMMA of that tile, and those with their left side in registers
 # The kernels of one linear, and opcodes of machine code: the low 12 bits of an instruction of 16 bytes. A product of a group of warps with its left side in
-# registers is among what ptxas before 13.3 may get wrong, so there is none.
+# registers is among what ptxas before 13.3 may get wrong: `overwritten` looks for it.
 KERNELS = {"f32": ["low tiles", "tall tiles"], "bf16": ["rounding", "low tiles", "tall tiles"]}
 OPCODES = {"FFMA": 0x223, "HMMA": 0x23C, "HGMMA": 0x9F0, "HGMMA with registers": 0xDF0}
 GROUPED = {("bf16", "sm_90a", "tall tiles"): 4}
+# Instructions whose bits 16 to 23 name no register that they write: branches, barriers, products of groups, predicates, uniform registers.
+WRITES_NONE = {0x947, 0x94D, 0x918, 0x9C5, 0x5A7, 0x9A7, 0xB1D, 0x88C, 0x28C, 0x20C, 0x80C, 0xC0C, 0x20B, 0x80B, 0x81C, 0x51D, 0x882, 0xC82, 0x890, 0x892,
+               0x897, 0x899, 0x89A, 0x291, 0x290, 0x287, 0x2CA, 0x8A5, 0x887, 0xAB9, 0x9F0, 0xDF0, 0x844}
+WAIT, BRANCH = 0x9C5, 0x947
 SLACK = 8 # registers that a kernel may differ from the table by
 
 
@@ -78,8 +89,25 @@ def miscounts(text, products):
             if not low <= (found := text.count(what)) <= high]
 
 
+def overwritten(code):
+    """How many products have their left side in registers that something writes before all products are waited for."""
+    count = 0
+    for i, (low, _) in enumerate(code):
+        if low & 0xFFF != OPCODES["HGMMA with registers"]:
+            continue
+        first = low >> 24 & 255
+        for below, above in code[i + 1:]:
+            opcode = below & 0xFFF
+            if (opcode == WAIT and below >> 47 & 1 and above >> 8 & 255 == 0) or (opcode == BRANCH and below >> 12 & 15 == 7):
+                break
+            if opcode not in WRITES_NONE and first <= below >> 16 & 255 < first + 4:
+                count += 1
+                break
+    return count
+
+
 def machine_code(path):
-    """kernel -> how often each of OPCODES is in it, of a cubin, which is an ELF file."""
+    """kernel -> how often each of OPCODES is in it, and how many registers are `overwritten`, of a cubin, which is an ELF file."""
     with open(path, "rb") as f:
         file = f.read()
     start, (size, count, names) = struct.unpack_from("<Q", file, 40)[0], struct.unpack_from("<HHH", file, 58)
@@ -89,8 +117,9 @@ def machine_code(path):
         at = sections[names][4] + name
         text = file[at:file.index(b"\0", at)].decode()
         if text.startswith(".text."):
-            found = [struct.unpack_from("<Q", file, i)[0] & 0xFFF for i in range(offset, offset + length, 16)]
-            kernels[text[6:]] = {what: found.count(code) for what, code in OPCODES.items()}
+            code = [struct.unpack_from("<QQ", file, i) for i in range(offset, offset + length, 16)]
+            found = [low & 0xFFF for low, _ in code]
+            kernels[text[6:]] = {**{what: found.count(number) for what, number in OPCODES.items()}, "overwritten": overwritten(code)}
     return kernels
 
 
@@ -112,6 +141,14 @@ class Assembled:
                   if any(numbers[1:]) or numbers[0] > (0 if name in tiles else stack)]
         warned = [line for line in p.stdout.splitlines() if "warning" in line.lower() or "C75" in line]
         self.problem = "; ".join(wrong) or (warned[0] if warned else "")
+
+    def units(self, expected):
+        """What is wrong with products of groups of warps, of which all kernels have so many, and so many with registers."""
+        code = machine_code(self.cubin).values()
+        found = tuple(sum(kernel[what] for kernel in code) for what in ("HGMMA", "HGMMA with registers"))
+        wrong = ["%d products of groups in machine code, %d with registers, not %d and %d" % (*found, *expected)] if found != expected else []
+        spoiled = sum(kernel["overwritten"] for kernel in code)
+        return wrong + (["registers of %d products are overwritten before they are waited for" % spoiled] if spoiled else [])
 
     def rows(self, dtype, chip):
         """Of the kernels of one linear: lines of the table of targets/GPU/README.md, and problems."""
@@ -154,15 +191,16 @@ def main():
     models = [(model, model, None, None) for model in o.model]
     if o.tiles:
         models += [("a linear in " + dtype, one_linear(own.name), dtype, None) for dtype in KERNELS]
-        models += [("an attention in %s of heads %d wide" % (dtype, width), one_attention(own.name, width), dtype, products)
-                   for (dtype, width), products in ATTENTIONS.items()]
+        models += [("an attention in %s of heads %d wide" % (dtype, width), one_attention(own.name, width), dtype, width) for dtype, width in ATTENTIONS]
     lines = []
     there = shutil.which("ptxas")
     passed = failed = skipped = 0
     if not there:
         print("there is no ptxas: texts are looked at, not assembled")
-    for name, model, dtype, products in models:
+    for name, model, dtype, width in models:
         for chip in o.chips.split(","):
+            units = width and (dtype, chip) == ("bf16", "sm_90a")
+            products = (UNITS[width] if units else ATTENTIONS[dtype, width]) if width else PRODUCTS.get((dtype, chip), [])
             with tempfile.TemporaryDirectory() as folder:
                 path = folder + "/kernels.ptx"
                 made = subprocess.run([o.heddle, "compile", model, "--target=cuda", "--mcpu=" + chip, "--emit=ptx", "-o", path]
@@ -178,7 +216,7 @@ def main():
                 problems = [why for pattern, why in FORBIDDEN if re.search(pattern, text)]
                 kernels = len(re.findall(r"^\.visible \.entry", text, re.M))
                 if dtype:
-                    problems += miscounts(text, products or PRODUCTS.get((dtype, chip), []))
+                    problems += miscounts(text, products)
                 if not kernels:
                     problems.append("no kernels")
                 registers = "?"
@@ -189,7 +227,9 @@ def main():
                     problems += [done.problem] if done.problem else []
                     if not done.problem and len(done.registers) != kernels:
                         problems.append("%d of %d kernels were assembled" % (len(done.registers), kernels))
-                    elif not done.problem and dtype and not products:
+                    elif not done.problem and width:
+                        problems += done.units(UNITS_IN_CODE[width] if units else (0, 0))
+                    elif not done.problem and dtype:
                         more, wrong = done.rows(dtype, chip)
                         lines, problems = lines + more, problems + wrong
                 else:

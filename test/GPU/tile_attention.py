@@ -9,6 +9,7 @@ import json
 import os
 import sys
 import tempfile
+import typing
 
 import numpy as np
 
@@ -18,7 +19,22 @@ import tensors  # noqa: E402
 from emulated_program import compile_model, run_program  # noqa: E402
 
 LENGTHS = [1, 8, 17, 64, 65]  # of 2 heads a group: low tiles up to 8 rows
-LONGEST, BATCH, HEADS, GROUPS, WIDTH, WIDE = 130, 3, 4, 2, 20, 96
+LONGEST, BATCH, HEADS, GROUPS = 130, 3, 4, 2
+
+
+class Case(typing.NamedTuple):
+    """Numbers, chip, components of a head, those of the one head of `wide`."""
+    dtype: str
+    chip: str
+    width: int
+    wide: int
+
+    def name(self):
+        return self.dtype + "_" + self.chip
+
+
+# 20 components are 10 words of pairs, which lie in no groups of four; 24 and more lie in such, and sm_90a multiplies them by groups of warps.
+CASES = [Case("f32", "sm_80", 20, 96), Case("bf16", "sm_80", 20, 96), Case("bf16", "sm_90a", 24, 128)]
 KINDS = {  # name: mask; a row that sees keys is any whose text has begun, but for `apart`
     "grows": "=causal and keys(seen)",
     "behind": "=window(40, 0) and keys(seen)",
@@ -26,8 +42,8 @@ KINDS = {  # name: mask; a row that sees keys is any whose text has begun, but f
     "apart": "=window(70, -64) and keys(seen)",
     "texts": "=causal and keys(seen) and document(part)",
 }
-CUDA = ["--target=cuda", "--mcpu=sm_80", "--emulate", "--emulate-races"]
-DEVICES = ["copies=early,order=reverse", "copies=random,order=random,seed=5,sms=3", "races,copies=random,seed=2"]
+CUDA = ["--target=cuda", "--emulate", "--emulate-races"]
+DEVICES = ["copies=early,order=reverse,products=late", "copies=random,order=random,seed=5,sms=3,products=early", "races,copies=random,products=random,seed=2"]
 
 
 def bf16(x):
@@ -71,23 +87,23 @@ class Suite:
         self.count(off < limit, "%s is off by %.1e of its rms" % (what, off))
 
 
-def model():
+def model(case):
     attention = lambda x, mask, **more: {"attention": x, "heads": HEADS, "kv_heads": GROUPS, "mask": mask, **more}  # noqa: E731
     body = [{name: attention(["q", "k", "v"], mask)} for name, mask in KINDS.items()]
     body += [{"sink": {"parameter": [], "weights": "sink", "shape": [HEADS]}}, {"near": {"alibi": HEADS}},
              {"modified": attention(["q", "k", "v"], KINDS["grows"], bias="=near", sinks="=sink", softcap=2.0)},
              {"wide": {"attention": ["x", "x", "x"], "heads": 1, "mask": KINDS["grows"]}}]
     return {"heddle": 1, "name": "attentions", "weights": {"file": "model.safetensors"},
-            "inputs": {"q": "f32[B,T,%d]" % (HEADS * WIDTH), "k": "f32[B,T,%d]" % (GROUPS * WIDTH), "v": "f32[B,T,%d]" % (GROUPS * WIDTH),
-                       "x": "f32[B,T,%d]" % WIDE, "seen": "i64[B,T]", "part": "i64[B,T]"},
+            "inputs": {"q": "f32[B,T,%d]" % (HEADS * case.width), "k": "f32[B,T,%d]" % (GROUPS * case.width), "v": "f32[B,T,%d]" % (GROUPS * case.width),
+                       "x": "f32[B,T,%d]" % case.wide, "seen": "i64[B,T]", "part": "i64[B,T]"},
             "body": body, "outputs": [*KINDS, "modified", "wide"]}
 
 
-def inputs(length, batch=slice(None), left=0, right=0):
+def inputs(case, length, batch=slice(None), left=0, right=0):
     """The first rows of the longest text, with padding."""
     random = np.random.default_rng(7)
     given = {name: random.standard_normal((BATCH, LONGEST, w)).astype(np.float32)
-             for name, w in (("q", HEADS * WIDTH), ("k", GROUPS * WIDTH), ("v", GROUPS * WIDTH), ("x", WIDE))}
+             for name, w in (("q", HEADS * case.width), ("k", GROUPS * case.width), ("v", GROUPS * case.width), ("x", case.wide))}
     given["seen"] = np.ones((BATCH, LONGEST), np.int64)
     given["part"] = np.broadcast_to(np.arange(LONGEST) // 50, (BATCH, LONGEST)).astype(np.int64)
     ends = lambda x, fill: np.pad(x[batch, :length], [(0, 0), (left, right)] + [(0, 0)] * (x.ndim - 2), constant_values=fill)  # noqa: E731
@@ -102,9 +118,9 @@ def sees(name, given, b):
     return shape & (given["seen"][b] != 0)[None, :], behind
 
 
-def expected(name, given, sink, dtype):
+def expected(case, name, given, sink):
     heads, groups, x = (1, 1, ("x", "x", "x")) if name == "wide" else (HEADS, GROUPS, ("q", "k", "v"))
-    q, k, v = (ROUNDED[dtype](given[i]) for i in x)
+    q, k, v = (ROUNDED[case.dtype](given[i]) for i in x)
     batch, n, width = q.shape[0], q.shape[1], q.shape[2] // heads
     out = np.zeros((batch, n, heads * width))
     for b in range(batch):
@@ -122,79 +138,80 @@ def expected(name, given, sink, dtype):
     return out
 
 
-def attentions(heddle, work, dtype):
+def attentions(heddle, work, case):
     weights = {"sink.weight": np.array([0.5, -1, 2, 0], np.float32)}
-    suite = Suite(heddle, work, "attentions_" + dtype, model(), weights)
-    program = suite.compile(dtype, "--dtype=" + dtype, *CUDA)
-    whole = suite.run(program, inputs(LONGEST), "")
-    for mma in ("", "mma=chop") if dtype == "bf16" else ("",):
-        got = whole if not mma else suite.run(program, inputs(LONGEST), mma)
-        for name in model()["outputs"]:
-            right = expected(name, inputs(LONGEST), weights["sink.weight"], dtype)
-            suite.near(got.get(name), right, LIMITS[dtype], "%s %s %s" % (dtype, name, mma))
+    suite = Suite(heddle, work, "attentions_" + case.name(), model(case), weights)
+    program = suite.compile(case.name(), "--dtype=" + case.dtype, "--mcpu=" + case.chip, *CUDA)
+    whole = suite.run(program, inputs(case, LONGEST), "")
+    for mma in ("", "mma=chop") if case.dtype == "bf16" else ("",):
+        got = whole if not mma else suite.run(program, inputs(case, LONGEST), mma)
+        for name in model(case)["outputs"]:
+            right = expected(case, name, inputs(case, LONGEST), weights["sink.weight"])
+            suite.near(got.get(name), right, LIMITS[case.dtype], "%s %s %s" % (case.name(), name, mma))
     suite.count("apart" in whole and not whole["apart"][:, :64].any(), "rows that see nothing are not 0")
     # Bits.
     for device in DEVICES:
-        suite.same(whole, suite.run(program, inputs(LONGEST), device), "other bits with " + device)
-    suite.same(whole, suite.run(program, inputs(LONGEST, slice(1, 2)), ""), "a text alone has other bits than in a batch", lambda x: x[1:2])
+        suite.same(whole, suite.run(program, inputs(case, LONGEST), device), case.name() + ": other bits with " + device)
+    suite.same(whole, suite.run(program, inputs(case, LONGEST, slice(1, 2)), ""), "a text alone has other bits than in a batch", lambda x: x[1:2])
     ahead = {k: x for k, x in whole.items() if k != "around"}  # whose rows see what comes behind the end
     for n in LENGTHS:
-        got = {k: x for k, x in suite.run(program, inputs(n), "").items() if k != "around"}
+        got = {k: x for k, x in suite.run(program, inputs(case, n), "").items() if k != "around"}
         suite.same(ahead, got, "%d rows have other bits than %d" % (n, LONGEST), lambda x: x[:, :n])
     for left, right in ((1, 0), (67, 0), (0, 70), (3, 5)):
-        got = suite.run(program, inputs(LONGEST, left=left, right=right), "")
+        got = suite.run(program, inputs(case, LONGEST, left=left, right=right), "")
         text = {k: x[:, left:left + LONGEST] for k, x in got.items()}
         suite.same(whole, text, "other bits with %d rows of padding in front and %d behind" % (left, right))
         suite.count(got and not got["behind"][:, :left].any(), "rows of padding that see nothing are not 0")
     # What nobody sees may be anything; an infinity that a row sees shows, two make a NaN.
-    padded = inputs(LONGEST, left=3, right=5)
+    padded = inputs(case, LONGEST, left=3, right=5)
     for name in ("k", "v", "x"):
         padded[name][:, :3], padded[name][:, -5:] = np.nan, -np.inf
     text = {k: x[:, 3:3 + LONGEST] for k, x in suite.run(program, padded, "").items()}
     suite.same(whole, text, "other bits where padding is no number")
-    given = inputs(LONGEST)
+    given = inputs(case, LONGEST)
     given["v"][:, 20, 0], given["v"][:, 30, 0], given["v"][:, 25, 1], given["v"][:, 40, 2] = np.inf, -np.inf, np.nan, -np.inf
     got, right = suite.run(program, given, ""), {k: x.copy() for k, x in whole.items()}
     for h in range(HEADS // GROUPS):  # the heads of the first group
-        first = h * WIDTH
+        first = h * case.width
         right["grows"][:, 20:30, first], right["grows"][:, 30:, first] = np.inf, np.nan
         right["grows"][:, 25:, first + 1], right["grows"][:, 40:, first + 2] = np.nan, -np.inf
         right["behind"][:, 20:30, first], right["behind"][:, 30:61, first], right["behind"][:, 61:71, first] = np.inf, np.nan, -np.inf
         right["behind"][:, 25:66, first + 1], right["behind"][:, 40:81, first + 2] = np.nan, -np.inf
+    suite.same(got, suite.run(program, given, DEVICES[-1]), case.name() + ": infinities, other bits with " + DEVICES[-1])
     for name in ("grows", "behind"):
         suite.count(name in got and np.array_equal(got[name], right[name], equal_nan=True), "%s: infinities are not seen as they are" % name)
     return suite
 
 
-def shared_keys(heddle, work, dtype):
+def shared_keys(heddle, work, case):
     """Few rows over many keys: parts of 128 keys are other blocks' work, and joined behind. As many rows as fill tall tiles join them as they go."""
     keys, rows, few = 300, 40, [1, 3, 8]
     attention = lambda mask, **more: {"attention": ["q", "k", "v"], "heads": HEADS, "kv_heads": GROUPS, "mask": mask, **more}  # noqa: E731
     model = {"heddle": 1, "name": "shared", "weights": {"file": "model.safetensors"},
-             "inputs": {"q": "f32[B,Q,%d]" % (HEADS * WIDTH), **{x: "f32[B,T,%d]" % (GROUPS * WIDTH) for x in "kv"}, "seen": "i64[B,T]"},
+             "inputs": {"q": "f32[B,Q,%d]" % (HEADS * case.width), **{x: "f32[B,T,%d]" % (GROUPS * case.width) for x in "kv"}, "seen": "i64[B,T]"},
              "body": [{"sink": {"parameter": [], "weights": "sink", "shape": [HEADS]}}, {"plain": attention("=keys(seen)")},
                       {"modified": attention("=keys(seen)", sinks="=sink", softcap=2.0)}],
              "outputs": ["plain", "modified"]}
     weights = {"sink.weight": np.array([0.5, -1, 2, 0], np.float32)}
-    suite = Suite(heddle, work, "shared_" + dtype, model, weights)
-    program = suite.compile(dtype, "--dtype=" + dtype, *CUDA)
+    suite = Suite(heddle, work, "shared_" + case.name(), model, weights)
+    program = suite.compile(case.name(), "--dtype=" + case.dtype, "--mcpu=" + case.chip, *CUDA)
     random = np.random.default_rng(11)
     given = {x: random.standard_normal((BATCH, n, w)).astype(np.float32)
-             for x, n, w in (("q", rows, HEADS * WIDTH), ("k", keys, GROUPS * WIDTH), ("v", keys, GROUPS * WIDTH))}
+             for x, n, w in (("q", rows, HEADS * case.width), ("k", keys, GROUPS * case.width), ("v", keys, GROUPS * case.width))}
     # One text is whole, one lacks a part of keys, one begins later and sees 2 keys of its second part.
     given["seen"] = np.ones((BATCH, keys), np.int64)
     given["seen"][1, 100:260], given["seen"][2, :70], given["seen"][2, 200:] = 0, 0, 0
     given["k"][2, 20], given["v"][2, 30] = np.nan, np.inf
     given["q"][:, 2] *= 30 # one key has most of the weight
-    rounded = ROUNDED[dtype]
+    rounded = ROUNDED[case.dtype]
 
     def right(name):
-        out = np.zeros((BATCH, rows, HEADS * WIDTH))
+        out = np.zeros((BATCH, rows, HEADS * case.width))
         for b in range(BATCH):
             there = given["seen"][b] != 0
             for h in range(HEADS):
-                mine, kv = slice(h * WIDTH, (h + 1) * WIDTH), slice(h // 2 * WIDTH, (h // 2 + 1) * WIDTH)
-                s = rounded(given["q"][b][:, mine]) @ rounded(given["k"][b][there][:, kv]).T * WIDTH ** -0.5
+                mine, kv = slice(h * case.width, (h + 1) * case.width), slice(h // 2 * case.width, (h // 2 + 1) * case.width)
+                s = rounded(given["q"][b][:, mine]) @ rounded(given["k"][b][there][:, kv]).T * case.width ** -0.5
                 s, extra = (2 * np.tanh(s / 2), weights["sink.weight"][h]) if name == "modified" else (s, -np.inf)
                 most = np.maximum(s.max(1, keepdims=True), extra)
                 p = np.exp(s - most)
@@ -206,11 +223,11 @@ def shared_keys(heddle, work, dtype):
 
     tall = run(rows)
     for name in model["outputs"]:
-        suite.near(tall.get(name), right(name), LIMITS[dtype], "%s of shared keys, %s," % (name, dtype))
+        suite.near(tall.get(name), right(name), LIMITS[case.dtype], "%s of shared keys, %s," % (name, case.name()))
     for n in few:
-        suite.same(tall, run(n), "%s: %d rows have other bits where keys are shared out" % (dtype, n), lambda x: x[:, :n])
+        suite.same(tall, run(n), "%s: %d rows have other bits where keys are shared out" % (case.name(), n), lambda x: x[:, :n])
     for device in DEVICES:
-        suite.same(tall, run(3, device), "%s: shared keys, other bits with %s" % (dtype, device), lambda x: x[:, :3])
+        suite.same(tall, run(3, device), "%s: shared keys, other bits with %s" % (case.name(), device), lambda x: x[:, :3])
     # Infinities in several parts; the third text does not see those of the last.
     spoiled = given["v"].copy()
     spoiled[:, 80, 0], spoiled[:, 290, 0], spoiled[:, 290, 1], spoiled[:, 90, 2], spoiled[:, 299, 2] = np.inf, np.inf, -np.inf, np.inf, -np.inf
@@ -228,7 +245,7 @@ def main():
     o = p.parse_args()
     with tempfile.TemporaryDirectory() as work:
         heddle = os.path.abspath(o.heddle)
-        suites = [suite(heddle, work, dtype) for dtype in ROUNDED for suite in (attentions, shared_keys)]
+        suites = [suite(heddle, work, case) for case in CASES for suite in (attentions, shared_keys)]
     passed, failed = (sum(n) for n in zip(*((suite.passed, suite.failed) for suite in suites)))
     print("%d passed, %d failed" % (passed, failed))
     return int(failed > 0)

@@ -57,7 +57,7 @@ void Launch::put(PutOp op) {
     Value next = bodyOf(op.getBody(), {row, column, now});
     LLVM::StoreOp::create(b, next, at, /*alignment=*/4);
   });
-  barrier();
+  publish();
 }
 
 void Launch::mapElements(MapOp op) {

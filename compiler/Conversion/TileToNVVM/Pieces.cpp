@@ -70,6 +70,9 @@ void TileCode::copyParts(const Window &w, const Piece &piece, int64_t words) {
   constexpr int64_t kNear = 4;       // words of a row that are fetched side by side where the next row's follow
   int64_t rows = piece.type.getRows(), columns = piece.type.getColumns(), count = rows * columns / words;
   bool left = w.groups && piece.type.getImage() == Image::left, right = w.groups && !left;
+  // Rows into groups: eight rows side by side, whose words lie side by side in shared memory and meet no bank twice.
+  bool parted = !w.groups && piece.type.getImage() == Image::left && !piece.type.getWord().isF32();
+  int64_t together = parted ? 8 : 1;
   bool turned = piece.type.getImage() == Image::turned && columns % kNear == 0;
   Type global = LLVM::LLVMPointerType::get(b.getContext(), unsigned(NVVM::NVVMMemorySpace::Global));
   Value from = LLVM::AddrSpaceCastOp::create(b, global, w.from);
@@ -78,7 +81,9 @@ void TileCode::copyParts(const Window &w, const Piece &piece, int64_t words) {
   int64_t across = turned ? kNear : !w.groups ? columns / words : left ? rows : columns;
   // The copy of a part, `down` rows and `aside` columns further.
   auto one = [&](Value part, int64_t down, int64_t aside) {
-    Value line = div(part, constant(across)), side = rem(part, constant(across)), row = line, column = side;
+    Value first = div(part, constant(together)), inside = rem(part, constant(together));
+    Value line = add(mul(div(first, constant(across)), together), inside), side = rem(first, constant(across));
+    Value row = line, column = side;
     if (turned) {
       row = rem(line, constant(rows));
       column = add(side, mul(div(line, constant(rows)), across));
@@ -92,7 +97,7 @@ void TileCode::copyParts(const Window &w, const Piece &piece, int64_t words) {
     }
     Value r = add(w.row, row), c = add(w.column, column);
     Value low = less(add(r, down), w.rows), front = less(add(c, aside), w.columns);
-    Value inside = arith::AndIOp::create(b, low, front), index, further;
+    Value there = arith::AndIOp::create(b, low, front), index, further;
     if (w.groups) {
       Value group = div(left ? c : r, constant(words)), across = left ? w.rows : w.columns, place = left ? r : c;
       if (w.panels) { // of a right side: groups of a panel stand one behind the other
@@ -101,7 +106,7 @@ void TileCode::copyParts(const Window &w, const Piece &piece, int64_t words) {
         place = rem(c, across);
       }
       index = mul(add(mul(group, across), place), words);
-      index = select(inside, index, constant(0)); // the address is one that could be
+      index = select(there, index, constant(0)); // the address is one that could be
     } else if (w.panels) {
       Value panel = div(c, constant(w.panels)), place = rem(c, constant(w.panels));
       Value before = mul(panel, w.rows);
@@ -116,14 +121,14 @@ void TileCode::copyParts(const Window &w, const Piece &piece, int64_t words) {
     if (down || aside)
       source = LLVM::GEPOp::create(b, global, f32(), source, ArrayRef<LLVM::GEPArg>{toI64(further)});
     Value full = arith::ConstantOp::create(b, b.getI32IntegerAttr(int32_t(4 * words)));
-    Value none = arith::ConstantOp::create(b, b.getI32IntegerAttr(0)), bytes = select(inside, full, none);
+    Value none = arith::ConstantOp::create(b, b.getI32IntegerAttr(0)), bytes = select(there, full, none);
     Value to = wordAt(piece, add(row, down), add(column, aside));
     NVVM::CpAsyncOp::create(b, to, source, b.getI32IntegerAttr(int32_t(4 * words)),
                             NVVM::LoadCacheModifierKindAttr::get(b.getContext(), modifier), bytes);
   };
   if (count > kWrittenOut * threads)
     return loop(thread, constant(count), threads, [&](Value part) { one(part, 0, 0); });
-  bool further = !w.groups && threads % across == 0 && (!turned || rows % (threads / across) == 0);
+  bool further = !w.groups && threads % (across * together) == 0 && (!turned || rows % (threads / across) == 0);
   for (int64_t first = 0; first < count; first += threads) {
     int64_t lines = first / across;
     auto copied = [&] {

@@ -31,6 +31,8 @@ Values TileCode::multiply(const Piece &left, const Piece &right, FragType type, 
 }
 
 Values TileCode::multiply(const Values &left, int64_t depth, const Piece &right, FragType type, Values sums) {
+  if (type.getSpread() == Spread::wgmma)
+    return multiplyHeldGroups(left, depth, right, type, std::move(sums));
   if (right.type.getWord().isF32())
     return multiplyHeldReals(left, depth, right, type, std::move(sums));
   return multiplyHeldPairs(left, depth, right, type, std::move(sums));
@@ -243,21 +245,26 @@ static Value upperHalves(TileCode &c, Value even, Value odd) {
   return arith::OrIOp::create(c.b, low, high);
 }
 
-/// Two pieces of 16 x 8 of a fragment are, as they lie in registers, the left side of a unit. The right side lies row
-/// by row and comes turned: matrices are first and second half of k, of 8 columns and of the 8 behind.
+/// Two pieces of 16 x 8 of a fragment are, as they lie in registers, the left side of a unit.
+Values TileCode::heldWords(const Values &left, int64_t depth, int64_t i, int64_t k) {
+  Values words;
+  for (int64_t half = 0; half < 2; ++half)
+    for (int64_t low = 0; low < 2; ++low) {
+      int64_t at = (i + low) * (depth / 4) + k / 4 + 2 * half;
+      words.push_back(upperHalves(*this, left[at], left[at + 1]));
+    }
+  return words;
+}
+
+/// The right side lies row by row and comes turned: matrices are first and second half of k, of 8 columns and of the 8
+/// behind.
 Values TileCode::multiplyHeldPairs(const Values &left, int64_t depth, const Piece &right, FragType type, Values sums) {
-  int64_t rows = type.heldRows(), columns = type.heldColumns(), held = depth / 4;
+  int64_t rows = type.heldRows(), columns = type.heldColumns();
   Value lane = rem(thread, constant(kWarp)), line = rem(lane, constant(16)), chunk = mul(div(lane, constant(16)), 4);
   for (int64_t k = 0; k < depth; k += 16) {
     SmallVector<Values> x;
-    for (int64_t i = 0; i < rows; i += 2) {
-      Values &words = x.emplace_back();
-      for (int64_t half = 0; half < 2; ++half)
-        for (int64_t low = 0; low < 2; ++low) {
-          int64_t at = (i + low) * held + k / 4 + 2 * half;
-          words.push_back(upperHalves(*this, left[at], left[at + 1]));
-        }
-    }
+    for (int64_t i = 0; i < rows; i += 2)
+      x.push_back(heldWords(left, depth, i, k));
     for (int64_t j = 0; j < columns; j += 4) {
       Value row = add(line, k), word = add(chunk, 2 * j);
       Values w = loadMatrices(wordAt(right, row, word), /*turned=*/true);

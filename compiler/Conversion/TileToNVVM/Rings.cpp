@@ -60,11 +60,17 @@ FailureOr<Values> Launch::use(StreamOp op, Value slot, ValueRange value, int64_t
 
 void Launch::barrier() { NVVM::BarrierOp::create(b); }
 
+void Launch::publish() {
+  if (shown)
+    c.showUnits();
+  barrier();
+}
+
 /// All but the last `pending` groups of copies of every thread are there for all threads, and what was read before has
 /// been read.
 void Launch::waitFor(int64_t pending) {
   NVVM::CpAsyncWaitGroupOp::create(b, b.getI32IntegerAttr(int32_t(pending)));
-  barrier();
+  publish();
 }
 
 namespace {

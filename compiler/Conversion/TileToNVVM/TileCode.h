@@ -63,6 +63,9 @@ public:
   /// sums + left * right over the first `depth` columns of the left side. Of `wgmma` they are under way: registers that
   /// nobody may touch until `settle`.
   Values multiply(const Piece &left, const Piece &right, FragType type, Values sums, int64_t depth);
+  /// What this thread has put into shared memory, and copies that it has waited for, are there for units that read it
+  /// by themselves; for those of other threads behind a barrier.
+  void showUnits();
   /// The sums of products that were under way.
   Values settle(mlir::ValueRange sums);
   /// The same where the left side is a fragment of `depth` columns, of which this thread holds `left`.
@@ -83,7 +86,10 @@ private:
   void multiplyUnit(llvm::ArrayRef<Value> left, llvm::ArrayRef<Value> right, FragType type, int64_t i, int64_t j,
                     Values &sums);
   Values multiplyHeldReals(const Values &left, int64_t depth, const Piece &right, FragType type, Values sums);
+  /// Of the left side of a unit: rows `i` and `i + 1` of this thread, 16 columns from `k` on.
+  Values heldWords(const Values &left, int64_t depth, int64_t i, int64_t k);
   Values multiplyHeldPairs(const Values &left, int64_t depth, const Piece &right, FragType type, Values sums);
+  Values multiplyHeldGroups(const Values &left, int64_t depth, const Piece &right, FragType type, Values sums);
   /// sums + x y for what this thread has of a column of the left side and of row `at` of the right side.
   void multiplyColumn(const Values &x, const Piece &right, Value at, FragType type, Values &sums);
   void copyParts(const Window &window, const Piece &piece, int64_t words);

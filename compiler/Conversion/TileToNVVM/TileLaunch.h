@@ -39,6 +39,7 @@ private:
   std::optional<int64_t> depth; ///< columns that products take now; none: all of the left side
   Value turn;                   ///< tiles that this block has done
   Value arrival;                ///< the barrier that copies tell; null where there is none
+  bool shown = false;           ///< whether units read by themselves what threads put or copy
   bool open = false;            ///< whether products may stay under way behind the body of a stream
 
   Value valueOf(Value v) { return map.lookupOrDefault(v); }
@@ -61,6 +62,8 @@ private:
   void bind(mlir::Block::BlockArgListType arguments, Value slot);
   void waitFor(int64_t pending);
   void barrier();
+  /// A barrier behind which all see what each has written, units too.
+  void publish();
 
   //===-- bodies (Bodies.cpp) -------------------------------------------------------===//
   /// What a body yields for these arguments; null for nothing.

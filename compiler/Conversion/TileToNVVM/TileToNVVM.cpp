@@ -24,6 +24,9 @@ using namespace heddle;
 using namespace heddle::tile;
 
 LogicalResult Launch::emit() {
+  op.walk([&](MmaOp product) {
+    shown |= product.getType().getSpread() == Spread::wgmma && !product->getParentOfType<StreamOp>();
+  });
   Value block = NVVM::BlockIdXOp::create(b, b.getI32Type()), blocks = NVVM::GridDimXOp::create(b, b.getI32Type());
   Value first = arith::IndexCastUIOp::create(b, b.getIndexType(), block),
         step = arith::IndexCastUIOp::create(b, b.getIndexType(), blocks);
@@ -141,10 +144,10 @@ void Launch::product(MmaOp op) {
   const Values &sums = fragments.at(op.getSum());
   if (auto held = dyn_cast<FragType>(op.getLeft().getType())) {
     fragments[op] = c.multiply(fragments.at(op.getLeft()), held.getColumns(), right, op.getType(), sums);
-    return;
+  } else {
+    const Piece &left = pieces.at(op.getLeft());
+    fragments[op] = c.multiply(left, right, op.getType(), sums, depth.value_or(left.type.getColumns()));
   }
-  const Piece &left = pieces.at(op.getLeft());
-  fragments[op] = c.multiply(left, right, op.getType(), sums, depth.value_or(left.type.getColumns()));
   if (op.getType().getSpread() == Spread::wgmma && !open)
     fragments[op] = c.settle(fragments[op]);
 }

@@ -133,12 +133,16 @@ LogicalResult CopyOp::verify() {
   if (!fills || !target || target.getOwner() != (*this)->getBlock()) // copy_c2
     return emitOpError("stands in the body 'fill' of a stream or of rounds and has an argument of it as target");
   Image image = getTo().getType().getImage();
-  bool grouped = (image == Image::left || image == Image::right) && !getTo().getType().getWord().isF32();
-  if (grouped != getGroups() || (image == Image::left && grouped && getPanels())) // copy_c3
-    return emitOpError("fills '") << stringifyImage(image) << "' from "
-                                  << (!grouped                ? "rows or panels, not from groups"
-                                      : image == Image::left ? "groups, which stand in no panels"
-                                                             : "groups");
+  bool pairs = !getTo().getType().getWord().isF32();
+  StringRef from;
+  if (pairs && image == Image::right) // copy_c3
+    from = getGroups() ? "" : "groups";
+  else if (pairs && image == Image::left)
+    from = getPanels() ? "groups or rows, which stand in no panels" : "";
+  else
+    from = getGroups() ? "rows or panels, not from groups" : "";
+  if (!from.empty())
+    return emitOpError("fills '") << stringifyImage(image) << "' from " << from;
   return success();
 }
 
@@ -159,11 +163,14 @@ static LogicalResult verifyHeld(MmaOp op, FragType left) {
     return op.emitOpError("multiplies ") << left.getRows() << "x" << left.getColumns() << " by " << right.getRows()
                                          << "x" << right.getColumns() << (pairs ? " pairs" : "") << " into "
                                          << sum.getRows() << "x" << sum.getColumns();
-  if (right.getImage() != (pairs ? Image::chunks : Image::plain)) // mma_c2
-    return op.emitOpError("of a fragment reads 'chunks' or 'plain', not '") << stringifyImage(right.getImage()) << "'";
-  if (left.getSpread() != Spread::mma || sum.getSpread() != Spread::mma || left.getDown() != sum.getDown() ||
-      left.getAcross() != 1 || sum.getAcross() != 1) // mma_c4
-    return op.emitOpError("has a fragment on the left that is not spread as the sum is, over D x 1 groups of 'mma'");
+  bool units = sum.getSpread() == Spread::wgmma;
+  if (right.getImage() != (units ? Image::left : pairs ? Image::chunks : Image::plain)) // mma_c2
+    return op.emitOpError("of a fragment reads 'chunks' or 'plain', or into 'wgmma' 'left', not '")
+           << stringifyImage(right.getImage()) << "'";
+  if ((units && !pairs) || (!units && sum.getSpread() != Spread::mma) || left.getSpread() != sum.getSpread() ||
+      left.getDown() != sum.getDown() || left.getAcross() != 1 || sum.getAcross() != 1) // mma_c4
+    return op.emitOpError(
+        "has a fragment on the left that is not spread as the sum is, over D x 1 groups of 'mma', or 'wgmma' of pairs");
   return success();
 }
 
@@ -196,8 +203,8 @@ LogicalResult MmaOp::verify() {
   if (!reads.empty())
     return emitOpError("into '") << stringifySpread(sum.getSpread()) << "' reads " << reads;
   auto stream = (*this)->getParentOfType<StreamOp>();
-  if (sum.getSpread() == Spread::wgmma && (!stream || !stream.getBulk())) // mma_c3
-    return emitOpError("into 'wgmma' stands in a stream in bulk");
+  if (sum.getSpread() == Spread::wgmma && stream && !stream.getBulk()) // mma_c3
+    return emitOpError("into 'wgmma' stands in no stream that is not in bulk");
   return success();
 }
 
@@ -236,8 +243,8 @@ LogicalResult KeepOp::verifyRegions() {
 
 LogicalResult FoldOp::verify() {
   FragType whole = getFragment().getType();
-  if (whole.getSpread() != Spread::mma || whole.getAcross() != 1) // fold_c1
-    return emitOpError("folds rows of 'mma' over D x 1 groups, not of ") << whole;
+  if (!whole.ofRows()) // fold_c1
+    return emitOpError("folds rows of 'mma' over D x 1 groups, or 64 of each group of 'wgmma', not of ") << whole;
   if (getType() != whole.ofRows()) // fold_c2
     return emitOpError("gives ") << whole.ofRows() << ", not " << getType();
   return success();

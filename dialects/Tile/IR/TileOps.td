@@ -97,7 +97,7 @@ def Tile_CopyOp : Tile_Op<"copy"> {
     bytes where 4 divides the columns, and 4 divides `column` too unless it is `anywhere`; in groups 4 divides the axis that is summed.
     - (C1) `panels` is a positive multiple of 4.
     - (C2) it stands in the `fill` of a stream or of rounds, and its target is an argument of that.
-    - (C3) `left` and `right` of pairs are filled from groups, `left` without panels, and no other pieces are.
+    - (C3) `right` of pairs is filled from groups, `left` of pairs from groups or rows, without panels, and no other pieces are from groups.
     The example of `tile.stream` has one of each kind, that of `tile.rounds` one that begins anywhere.
   }];
   let arguments = (ins Tile_Address:$from, Index:$row, Index:$column, Index:$rows, Index:$columns, OptionalAttr<I64Attr>:$panels, UnitAttr:$groups,
@@ -192,8 +192,8 @@ def Tile_MmaOp : Tile_Op<"mma", [AllTypesMatch<["sum", "result"]>]> {
     numbers: who wants them rounded rounds them before. Its columns are rows of the right side, whose words are pairs of neighbours in a row.
     - (C1) left is rows x k, right is k x columns (of pairs of columns, behind a fragment).
     - (C2) `block` takes `turned` and `plain`, `mma` takes `chunks` or `left` and `woven` or `right`, or a fragment and `chunks`, or `left` or a fragment
-      and `plain`, `wgmma` takes `left` and `right`, `cyclic` these two of f32.
-    - (C3) into `wgmma` it stands in a `bulk` stream, whose copies such units see.
+      and `plain`, `wgmma` takes `left` and `right`, or a fragment and `left`, whose groups are then along the columns; `cyclic` these two of f32.
+    - (C3) into `wgmma` it stands in no stream but a `bulk` one: such units see the copies of those, and what comes in rounds or is put.
     - (C4) a fragment on the left is spread as the sum is, and A is 1: a group has whole rows.
   }];
   let arguments = (ins AnyTypeOf<[Tile_Shared, Tile_Frag]>:$left, Tile_Shared:$right, Tile_Frag:$sum);

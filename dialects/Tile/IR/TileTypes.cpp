@@ -116,7 +116,10 @@ int64_t FragType::run() const {
   llvm_unreachable("all spreads are there");
 }
 FragType FragType::ofRows() const {
-  return getSpread() == Spread::mma ? get(getContext(), getRows(), 1, Spread::rows, getDown(), 1) : FragType();
+  bool units = getSpread() == Spread::wgmma && getRows() == 64 * getDown();
+  if (getAcross() != 1 || (!units && getSpread() != Spread::mma))
+    return {};
+  return get(getContext(), getRows(), 1, Spread::rows, units ? 4 * getDown() : getDown(), 1);
 }
 
 //===-- shared memory -------------------------------------------------------------===//

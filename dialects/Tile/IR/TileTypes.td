@@ -44,7 +44,8 @@ def Tile_Frag : Tile_Type<"Frag", "frag"> {
     - `wgmma`: as `mma`, but groups of 128 threads, in pieces of 64 rows that are as wide as the rectangle; the q-th 32 threads of a group
       hold rows 16·q .. 16·q + 15 of a piece as a group of `mma` does.
     - `cyclic`: threads stand in D rows of A. The one at (y, x) holds rows D·n + y and columns A·n + x.
-    - `rows`: a number a row, held by the four threads that hold elements of this row in an `mma` fragment of as many rows.
+    - `rows`: a number a row, held by the four threads that hold elements of this row in an `mma` fragment of as many rows. So it is for
+      `wgmma` D x 1 of 64·D rows, which has its rows where `mma` 4·D x 1 has them.
 
     - (C1) D and A are positive, and so are rows and columns.
     - (C2) `block`: 4·D divides the rows, 4·A the columns.
@@ -64,7 +65,7 @@ def Tile_Frag : Tile_Type<"Frag", "frag"> {
     int64_t run() const;
     /// Threads that hold a rectangle together.
     int64_t group() const;
-    /// A number for each of its rows.
+    /// A number for each of its rows; null where no such spread fits.
     FragType ofRows() const;
   }];
 }

@@ -256,12 +256,29 @@ func.func @stream_c4_rows(%x: !llvm.ptr, %n: index, %none: !f) {
 // -----
 
 !f = !tile.frag<64x64, mma 1x1>
-!a = !tile.shared<64x16xi32, left>
+!a = !tile.shared<64x16xi32, right>
 func.func @copy_c3(%x: !llvm.ptr, %n: index, %none: !f) {
   %sum = tile.stream 64 by 16 stages 2 carry %none : !f fill {
   ^bb0(%at: index, %a: !a):
-    // expected-error @below {{fills 'left' from groups, which stand in no panels}}
+    // expected-error @below {{fills 'right' from groups}}
     tile.copy %x[%at, %at] of %n by %n -> %a : !a
+    tile.yield
+  } use {
+  ^bb0(%a: !a, %now: !f):
+    tile.yield %now : !f
+  }
+  return
+}
+
+// -----
+
+!f = !tile.frag<64x64, mma 1x1>
+!a = !tile.shared<64x16xi32, left>
+func.func @copy_c3_panels(%x: !llvm.ptr, %n: index, %none: !f) {
+  %sum = tile.stream 64 by 16 stages 2 carry %none : !f fill {
+  ^bb0(%at: index, %a: !a):
+    // expected-error @below {{fills 'left' from groups or rows, which stand in no panels}}
+    tile.copy %x[%at, %at] of %n by %n panels 16 -> %a : !a
     tile.yield
   } use {
   ^bb0(%a: !a, %now: !f):
@@ -348,7 +365,7 @@ func.func @mma_c3(%x: !llvm.ptr, %n: index, %none: !f) {
     tile.yield
   } use {
   ^bb0(%a: !a, %b: !b, %now: !f):
-    // expected-error @below {{into 'wgmma' stands in a stream in bulk}}
+    // expected-error @below {{into 'wgmma' stands in no stream that is not in bulk}}
     %next = tile.mma %a, %b, %now : !a, !b -> !f
     tile.yield %next : !f
   }
@@ -464,7 +481,7 @@ func.func @mma_c1_held(%p: !p, %v: !tile.shared<64x16xi32, chunks>, %sum: !p) {
 
 !p = !tile.frag<64x64, mma 4x1>
 func.func @mma_c2_held(%p: !p, %v: !tile.shared<64x32xi32, woven>, %sum: !p) {
-  // expected-error @below {{of a fragment reads 'chunks' or 'plain', not 'woven'}}
+  // expected-error @below {{of a fragment reads 'chunks' or 'plain', or into 'wgmma' 'left', not 'woven'}}
   %next = tile.mma %p, %v, %sum : !p, !tile.shared<64x32xi32, woven> -> !p
   return
 }
@@ -482,15 +499,32 @@ func.func @mma_c1_held_reals(%p: !p, %v: !tile.shared<64x32xf32, plain>, %sum: !
 
 !p = !tile.frag<64x64, mma 4x1>
 func.func @mma_c2_held_reals(%p: !p, %v: !tile.shared<64x64xf32, right>, %sum: !p) {
-  // expected-error @below {{of a fragment reads 'chunks' or 'plain', not 'right'}}
+  // expected-error @below {{of a fragment reads 'chunks' or 'plain', or into 'wgmma' 'left', not 'right'}}
   %next = tile.mma %p, %v, %sum : !p, !tile.shared<64x64xf32, right> -> !p
   return
 }
 
 // -----
 
+!p = !tile.frag<64x64, wgmma 1x1>
+func.func @mma_c2_held_units(%p: !p, %v: !tile.shared<64x32xi32, chunks>, %sum: !p) {
+  // expected-error @below {{of a fragment reads 'chunks' or 'plain', or into 'wgmma' 'left', not 'chunks'}}
+  %next = tile.mma %p, %v, %sum : !p, !tile.shared<64x32xi32, chunks> -> !p
+  return
+}
+
+// -----
+
+func.func @mma_c4_units(%p: !tile.frag<64x64, mma 4x1>, %v: !tile.shared<64x32xi32, left>, %sum: !tile.frag<64x64, wgmma 1x1>) {
+  // expected-error @below {{has a fragment on the left that is not spread as the sum is}}
+  %next = tile.mma %p, %v, %sum : !tile.frag<64x64, mma 4x1>, !tile.shared<64x32xi32, left> -> !tile.frag<64x64, wgmma 1x1>
+  return
+}
+
+// -----
+
 func.func @mma_c4(%p: !tile.frag<64x64, mma 4x1>, %v: !tile.shared<64x32xi32, chunks>, %sum: !tile.frag<64x64, mma 2x2>) {
-  // expected-error @below {{has a fragment on the left that is not spread as the sum is, over D x 1 groups of 'mma'}}
+  // expected-error @below {{has a fragment on the left that is not spread as the sum is, over D x 1 groups of 'mma', or 'wgmma' of pairs}}
   %next = tile.mma %p, %v, %sum : !tile.frag<64x64, mma 4x1>, !tile.shared<64x32xi32, chunks> -> !tile.frag<64x64, mma 2x2>
   return
 }
@@ -532,8 +566,16 @@ func.func @keep_c1(%x: !tile.frag<64x64, mma 4x1>) {
 // -----
 
 func.func @fold_c1(%x: !tile.frag<64x64, mma 2x2>) {
-  // expected-error @below {{folds rows of 'mma' over D x 1 groups, not of '!tile.frag<64x64, mma 2x2>'}}
+  // expected-error @below {{folds rows of 'mma' over D x 1 groups, or 64 of each group of 'wgmma', not of '!tile.frag<64x64, mma 2x2>'}}
   %y = tile.fold sum %x : !tile.frag<64x64, mma 2x2> -> !tile.frag<64x1, rows 2x1>
+  return
+}
+
+// -----
+
+func.func @fold_c1_units(%x: !tile.frag<128x64, wgmma 1x1>) {
+  // expected-error @below {{folds rows of 'mma' over D x 1 groups, or 64 of each group of 'wgmma', not of '!tile.frag<128x64, wgmma 1x1>'}}
+  %y = tile.fold sum %x : !tile.frag<128x64, wgmma 1x1> -> !tile.frag<128x1, rows 4x1>
   return
 }
 

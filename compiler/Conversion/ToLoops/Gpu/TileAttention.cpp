@@ -23,6 +23,7 @@
 #include "compiler/Conversion/ToLoops/Gpu/KeyParts.h"
 #include "compiler/Conversion/ToLoops/Gpu/PackedRows.h"
 #include "compiler/Conversion/ToLoops/Gpu/ScoreBias.h"
+#include "compiler/Conversion/ToLoops/Gpu/TilePlan.h"
 #include "compiler/Conversion/ToLoops/Halves.h"
 #include "dialects/Mask/Emission/Emission.h"
 #include "dialects/Tile/IR/Tile.h"
@@ -46,7 +47,7 @@ enum Pass : int64_t { All, Finite, Plus, Minus, kPasses };
 class AttentionTile {
 public:
   /// `parts`: where what it makes of its part is left; null: it takes all parts, and its rows are done.
-  AttentionTile(Lowering &l, const AttentionPlan &plan, Value key, Value value, int64_t tileRows,
+  AttentionTile(Lowering &l, const AttentionPlan &plan, Value key, Value value, int64_t tileRows, Spread spread,
                 const KeyParts *parts);
   /// The body of a launch: rows [block * tileRows, ..) of one group of heads of one batch element, and which part.
   void emit(Value batch, Value group, Value block, Value part);
@@ -116,19 +117,26 @@ private:
 static int64_t up(int64_t n, int64_t unit) { return (n + unit - 1) / unit * unit; }
 
 AttentionTile::AttentionTile(Lowering &l, const AttentionPlan &plan, Value key, Value value, int64_t tileRows,
-                             const KeyParts *parts)
+                             Spread spread, const KeyParts *parts)
     : l(l), plan(plan), op(plan.op), key(key), value(value), parts(parts), pairs(plan.arithmetic.dots),
-      groups(keysInGroups(l, plan.keyWords())), rows(l.size(plan.rows)), all(l.mul(rows, plan.packed)), keys(l.size(plan.keys)) {
+      groups(keysInGroups(l, plan.keyWords())), rows(l.size(plan.rows)), all(l.mul(rows, plan.packed)),
+      keys(l.size(plan.keys)) {
   MLIRContext *context = op.getContext();
   Type word = pairs ? Type(l.b.getI32Type()) : l.f32();
-  int64_t warps = tileRows / 16, block = plan.keyTile, depth = up(plan.keyWords(), pairs ? 16 : 8),
-          wide = up(plan.valueWidth, pairs ? 32 : 8);
-  scoreType = FragType::get(context, tileRows, block, Spread::mma, warps, 1);
-  outType = FragType::get(context, tileRows, wide, Spread::mma, warps, 1);
+  bool units = spread == Spread::wgmma; // they read all but the weights by themselves
+  int64_t down = tileRows / (units ? 64 : 16), block = plan.keyTile;
+  int64_t depth = up(plan.keyWords(), pairs && !units ? 16 : 8), wide = up(plan.valueWidth, units   ? 16
+                                                                                            : pairs ? 32
+                                                                                                    : 8);
+  scoreType = FragType::get(context, tileRows, block, spread, down, 1);
+  outType = FragType::get(context, tileRows, wide, spread, down, 1);
   rowType = scoreType.ofRows();
-  queryPiece = SharedType::get(context, tileRows, depth, word, pairs ? Image::chunks : Image::left);
+  queryPiece = SharedType::get(context, tileRows, depth, word, pairs && !units ? Image::chunks : Image::left);
   keyPiece = SharedType::get(context, depth, block, word, groups ? Image::right : pairs ? Image::woven : Image::plain);
-  valuePiece = SharedType::get(context, block, pairs ? wide / 2 : wide, word, pairs ? Image::chunks : Image::plain);
+  valuePiece = SharedType::get(context, block, pairs ? wide / 2 : wide, word,
+                               units   ? Image::left
+                               : pairs ? Image::chunks
+                                       : Image::plain);
 }
 
 //===-- writing bodies --------------------------------------------------------------------===//
@@ -299,8 +307,8 @@ void AttentionTile::blocks(mask::Emitter &e, Value anchor, Value begin, Value en
     Value at = given[0], left = l.sub(keys, at), none = l.constant(0);
     auto placeIn = [&](int64_t ring) { return ring ? l.rem(at, l.constant(ring)) : at; };
     Value place = placeIn(plan.keyRing), words = l.constant(plan.keyWords());
-    tile::CopyOp::create(l.b, keyBase, none, place, words, l.add(place, left), l.b.getI64IntegerAttr(kPanel),
-                         groups, /*anywhere=*/!groups, given[1]);
+    tile::CopyOp::create(l.b, keyBase, none, place, words, l.add(place, left), l.b.getI64IntegerAttr(kPanel), groups,
+                         /*anywhere=*/!groups, given[1]);
     place = placeIn(plan.valueRing);
     words = l.constant(plan.valueWords());
     tile::CopyOp::create(l.b, valueBase, place, none, l.add(place, left), words, IntegerAttr(), /*groups=*/false,
@@ -474,16 +482,17 @@ void AttentionTile::finish() {
 
 //===-- the program -----------------------------------------------------------------------===//
 
-/// Rows [0, rows) in tiles of `tileRows`, each with all keys or with one of `parts`.
+/// Rows [0, rows) in tiles of `tileRows`, each with all keys or with one of `parts`, on the chips of `form`.
 static void emitTiles(Lowering &l, const AttentionPlan &plan, Value key, Value value, int64_t tileRows, Value rows,
-                      const KeyParts *parts) {
+                      const AttentionForm &form, const KeyParts *parts) {
   int64_t groups = plan.groups();
   Value blocks = l.div(l.add(rows, tileRows - 1), l.constant(tileRows)), outer = l.mul(l.size(plan.batch), groups);
-  AttentionTile tile(l, plan, key, value, tileRows, parts);
+  AttentionTile tile(l, plan, key, value, tileRows, form.spread, parts);
   Value count = l.mul(outer, blocks);
   if (parts)
     count = l.mul(count, parts->count);
-  auto launch = tile::LaunchOp::create(l.b, count, Value(), 2 * tileRows, l.b.getI64IntegerAttr(1), ArrayAttr());
+  auto launch = tile::LaunchOp::create(l.b, count, Value(), 2 * tileRows, l.b.getI64IntegerAttr(1),
+                                       form.on.empty() ? ArrayAttr() : l.b.getStrArrayAttr(form.on));
   OpBuilder::InsertionGuard guard(l.b);
   Block *body = l.b.createBlock(&launch.getBody(), {}, {l.b.getIndexType()}, {l.b.getLoc()});
   Value number = body->getArgument(0), last = l.sub(blocks, l.constant(1)), part;
@@ -531,12 +540,14 @@ void heddle::loops::emitTileAttention(Lowering &l, const AttentionPlan &plan, Va
   KeyParts parts(l, plan);
   Size left = KeyParts::leftBytes(plan);
   l.spend([&] { return whole(left); });
-  emitTiles(l, plan, key, value, kLowRows, l.sub(all, tall), &parts);
+  emitTiles(l, plan, key, value, kLowRows, l.sub(all, tall), {Spread::mma, {}}, &parts);
   l.barrier(loc);
   l.spend([&] { return Cost{"sdpa", 0, false, left, costOf(op).written}; });
   emitJoin(l, parts, l.mul(rows, few));
   l.barrier(loc);
   l.spend([&] { return whole(Size(0)); });
-  emitTiles(l, plan, key, value, kTallRows, tall, nullptr);
+  model::TargetAttr target = model::targetOf(op->getParentOfType<ModuleOp>());
+  for (const AttentionForm &form : tallAttention(keysInGroups(l, plan.keyWords()), target))
+    emitTiles(l, plan, key, value, kTallRows, tall, form, nullptr);
   l.barrier(loc);
 }

@@ -22,20 +22,31 @@ static constexpr TileShape kLowGroups{16, 8, 64, 6, false, Spread::mma, 1, 1};
 /// Chips whose groups of warps multiply by themselves.
 static bool hasGroups(llvm::StringRef chip) { return chip == "sm_90a"; }
 
-llvm::SmallVector<TileForm> heddle::loops::tallTiles(Sides sides, model::TargetAttr target) {
-  if (sides == Sides::Reals)
-    return {{kReals, {}}};
-  TileForm usual{kPairs, {}}, grouped{kGroups, {}};
+/// What those chips of the target take that have no such groups, and the others; one of them where all are alike.
+template <typename Form> static llvm::SmallVector<Form> byChip(Form usual, Form grouped, model::TargetAttr target) {
   llvm::SmallVector<llvm::StringRef> chips;
-  if (target && sides == Sides::Groups)
+  if (target)
     target.getChip().split(chips, '+');
   for (llvm::StringRef chip : chips)
     (hasGroups(chip) ? grouped : usual).on.push_back(chip);
-  if (grouped.on.empty())
-    return {{kPairs, {}}};
-  if (usual.on.empty())
-    return {{kGroups, {}}};
-  return {usual, grouped};
+  bool both = !usual.on.empty() && !grouped.on.empty();
+  if (both)
+    return {usual, grouped};
+  Form &only = grouped.on.empty() ? usual : grouped;
+  only.on.clear();
+  return {only};
+}
+
+llvm::SmallVector<TileForm> heddle::loops::tallTiles(Sides sides, model::TargetAttr target) {
+  if (sides != Sides::Groups)
+    return {{sides == Sides::Reals ? kReals : kPairs, {}}};
+  return byChip<TileForm>({kPairs, {}}, {kGroups, {}}, target);
+}
+
+llvm::SmallVector<AttentionForm> heddle::loops::tallAttention(bool groups, model::TargetAttr target) {
+  if (!groups)
+    return {{Spread::mma, {}}};
+  return byChip<AttentionForm>({Spread::mma, {}}, {Spread::wgmma, {}}, target);
 }
 
 TileShape heddle::loops::lowTile(Sides sides) {

@@ -30,9 +30,17 @@ struct TileForm {
   llvm::SmallVector<llvm::StringRef> on;
 };
 
+/// Who multiplies in an attention of many rows, and on which chips.
+struct AttentionForm {
+  tile::Spread spread;
+  llvm::SmallVector<llvm::StringRef> on;
+};
+
 /// For many rows, a form for each kind of chip among the target's. All have as many threads and tiles of one size,
 /// since one launch stands for them.
 llvm::SmallVector<TileForm> tallTiles(Sides sides, model::TargetAttr target);
+/// The same of an attention; `groups`: its keys lie in groups of four words.
+llvm::SmallVector<AttentionForm> tallAttention(bool groups, model::TargetAttr target);
 /// For up to 16 rows, on every chip.
 TileShape lowTile(Sides sides);
 
