@@ -220,7 +220,7 @@ all_beside
 if [[ -f $oracle/index.json ]]; then
   part "oracle on the emulated device" 900 test/Oracle/run.py --heddle "$build/bin/heddle" --jobs "$jobs" --binary "${emulated[@]}" "$oracle"
   part "bf16 on the emulated device" 900 test/Oracle/run.py --heddle "$build/bin/heddle" --jobs "$jobs" --binary --dtype bf16 "${emulated[@]}" --listed "$oracle"
-  part "bf16 on an emulated sm_90a" 600 test/Oracle/run.py --heddle "$build/bin/heddle" --jobs "$jobs" --binary --dtype bf16 "${emulated[@]}" --chip sm_90a --only gpt2,llama_gqa,t5,vit "$oracle"
+  part "bf16 on an emulated sm_90a" 600 test/Oracle/run.py --heddle "$build/bin/heddle" --jobs "$jobs" --binary --dtype bf16 "${emulated[@]}" --chip sm_90a --only gpt2,llama_gqa,t5,vit,gpt_neox,t5_v1_1,att_causal,att_all_masked,att_padding_left_causal,att_window_symmetric,att_sink_logits,att_value_dim_differs "$oracle"
   part "races on the emulated device" 900 test/Oracle/run.py --heddle "$build/bin/heddle" --jobs "$jobs" --binary --target cuda --device emulator:races --listed "$oracle"
 else
   echo "no oracle at ${oracle#"$root/"}: skipped"
