@@ -49,7 +49,6 @@ void Answer::tell(size_t index, const float *logits, int64_t count, int64_t id) 
 static std::string pieceOf(const Service &service, int64_t id) {
   return rt::validUtf8(service.tokenizer->decodeBytes({id}, false));
 }
-/// A log-probability; JSON has no infinity.
 static std::string logprobText(double x) { return rt::format("%.9g", std::max(x, -9999.0)); }
 
 /// {"content": [...]} of the tokens from `from` on.

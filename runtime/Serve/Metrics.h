@@ -35,7 +35,7 @@ public:
   std::atomic<uint64_t> promptTokens{0}, reusedTokens{0}, newTokens{0}, cancelled{0};
   std::atomic<uint64_t> running{0};
   Histogram step{1e-3, 17}, firstToken{1e-3, 17}; ///< seconds, up to 65 s
-  Histogram batchRows{1, 7};                      ///< of encoders, up to 64
+  Histogram batchRows{1, 7};                      ///< texts of a step or of a batch of an encoder, up to 64
 
   /// `waiting`: requests in the queue; `slots`: how many can run.
   std::string text(size_t waiting, size_t slots) const;

@@ -62,7 +62,7 @@ const Scheduler::Running *Scheduler::holderOf(int64_t slot) const {
 }
 
 /// Whether a text had better wait until a prompt with the same beginning has been read.
-bool Scheduler::mayWait(const std::vector<int64_t> &ids) const {
+bool Scheduler::shouldWait(const std::vector<int64_t> &ids) const {
   int64_t now = 0, later = 0;
   for (int64_t slot = 0; slot < slots.count(); ++slot) {
     now = std::max(now, slots.keepable(slot, sharedBeginning(ids, slots.text(slot))));
@@ -95,7 +95,7 @@ Scheduler::Place Scheduler::placeFor(const std::vector<int64_t> &ids) const {
 void Scheduler::giveSlots() {
   for (size_t i = 0; i < waiting.size() && int64_t(running.size()) < slots.count();) {
     std::vector<int64_t> ids = waiting[i]->prompt().ids;
-    if (mayWait(ids)) {
+    if (shouldWait(ids)) {
       ++i;
       continue;
     }
@@ -163,13 +163,15 @@ bool Scheduler::readPiece(bool others) {
 
 /// Chooses what follows a text by its logits.
 void Scheduler::accept(Running &one, const float *logits) {
+  if (!one.text->answer().goesOn()) // another text of the job has failed in this round: nothing may be said behind that
+    return leave(one);
   if (rt::Status status = one.chooser.choose(logits, slots.vocabulary(), one.next); !status.ok())
     return fail(one, status);
   const rt::GenerateOptions &options = one.text->options();
   bool goesOn = options.onStep({one.next});
   if (goesOn && !one.chooser.ended() && one.chooser.count() < options.newTokens)
     return;
-  if (one.text->answer().goesOn())
+  if (one.text->answer().goesOn()) // the client may have gone
     one.text->finish(size_t(one.reused));
   leave(one);
 }

@@ -46,7 +46,7 @@ private:
 
   void dropAbandoned();
   void giveSlots();
-  bool mayWait(const std::vector<int64_t> &ids) const;
+  bool shouldWait(const std::vector<int64_t> &ids) const;
   Place placeFor(const std::vector<int64_t> &ids) const;
   const Running *holderOf(int64_t slot) const;
   void start(std::unique_ptr<TextRun> text, std::vector<int64_t> ids, const Place &place);
