@@ -8,6 +8,7 @@ are printed; the last line is `N passed, N failed`."""
 import argparse
 import json
 import os
+import struct
 import subprocess
 import sys
 import tempfile
@@ -20,6 +21,7 @@ sys.path.insert(0, os.path.join(HERE, os.pardir, "Oracle"))
 import tensors
 
 COMPILE_SECONDS, COMPILE_BYTES, FIRST_TOKEN_SECONDS, EXTRA_BYTES = 30, 1.5e9, 0.5, 3e6
+HUGE_PAGE = 2 << 20
 
 
 def forward(w, config, ids):
@@ -61,6 +63,16 @@ def measured(command):
     return seconds, usage.ru_utime + usage.ru_stime, usage.ru_maxrss * 1024
 
 
+def alignment_of_largest(binary):
+    """Of the largest loaded segment of an ELF file of 64 bits, little-endian."""
+    with open(binary, "rb") as f:
+        head = f.read(64)
+        f.seek(struct.unpack_from("<Q", head, 32)[0])
+        entry, count = struct.unpack_from("<HH", head, 54)
+        segments = [struct.unpack("<IIQQQQQQ", f.read(entry)[:56]) for _ in range(count)]
+    return max((s[5], s[7]) for s in segments if s[0] == 1)[1]  # PT_LOAD: bytes in the file, alignment
+
+
 def main():
     p = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     p.add_argument("--heddle", required=True)
@@ -83,6 +95,9 @@ def main():
         check("memory of the compiler", memory < COMPILE_BYTES, "%.0f MB, at most %.0f" % (memory / 1e6, COMPILE_BYTES / 1e6))
         extra = os.path.getsize(binary) - weights
         check("size on disk", extra <= EXTRA_BYTES, "%.2f MB beside the weights, at most %.0f" % (extra / 1e6, EXTRA_BYTES / 1e6))
+
+        aligned = alignment_of_largest(binary)
+        check("weights in huge pages", aligned == HUGE_PAGE, "their segment is aligned to %d bytes" % aligned)
 
         ids = np.random.default_rng(7).integers(0, 50257, 19)
         given = ",".join(map(str, ids))
