@@ -172,6 +172,14 @@ INSTANTIATE_TEST_SUITE_P(
             Way{"alibi",
                 "%m = mask.causal\n  %s = attn.alibi_slopes 4 : !model.tensor<[4], f32>\n  %bias = attn.alibi %s : !model.tensor<[4], f32>",
                 "mask %m bias %bias"},
+            Way{"bias_of_keys",
+                "%m = mask.causal\n  %j = model.range \"0\" to \"new+past\" : !model.tensor<[\"new+past\"], i64>\n"
+                "  %f = model.cast %j : !model.tensor<[\"new+past\"], i64> -> !model.tensor<[\"new+past\"], f32>\n"
+                "  %r = model.broadcast %f : !model.tensor<[\"new+past\"], f32> -> !model.tensor<[B, 1, 1, \"new+past\"], f32>\n"
+                "  %c = model.constant dense<0.0625> : tensor<f32> : !model.tensor<[], f32>\n"
+                "  %t = model.binary mul %r, %c : (!model.tensor<[B, 1, 1, \"new+past\"], f32>, !model.tensor<[], f32>) -> !model.tensor<[B, 1, 1, \"new+past\"], f32>\n"
+                "  %bias = attn.dense_bias %t : !model.tensor<[B, 1, 1, \"new+past\"], f32>",
+                "mask %m bias %bias"},
             Way{"window", "%m = mask.window left 9 right 0", "mask %m", true},
             Way{"dilated", "%c = mask.causal\n  %d = mask.dilated 3\n  %m = mask.and %c, %d", "mask %m"},
             Way{"dilated_window", "%n = mask.window left 100 right 0\n  %d = mask.dilated 3\n  %m = mask.and %n, %d",

@@ -5,9 +5,9 @@
 
 Texts come from the command line, log-probabilities from a program that was compiled without slots and makes one text at a
 time; every byte counts. Requests share beginnings, differ in length, come at random times, ask for up to three choices, whole
-or as a stream, greedy or drawn, and some clients go away in the middle. Two models: `examples/stories`, whose states hold every
-position, and a small one of random weights whose sliding window keeps its states in rings. One line a failure, then
-`N passed, N failed`."""
+or as a stream, greedy or drawn, and some clients go away in the middle. Three models: `examples/stories`, whose states hold every
+position, and two small ones of random weights: a Mistral whose sliding window keeps its states in rings, and a BLOOM, which
+counts positions from the mask of the tokens. One line a failure, then `N passed, N failed`."""
 import argparse
 import http.client
 import json
@@ -29,7 +29,7 @@ from serving import ROOT, Counts, Server, compile_example
 WORDS = "Once upon a time there was an old cat who lived in the village of Willowmere. Mia walked to the river, and Tom the weaver looked for his key.".split()
 
 
-def windowed(heddle, work):
+def windowed(work):
     """A Mistral with random weights and the tokenizer of stories; texts of up to 2,000 positions, of which 24 are seen."""
     folder = os.path.join(work, "windowed")
     width, heads, kv, inner, layers = 32, 4, 2, 48, 3
@@ -43,6 +43,24 @@ def windowed(heddle, work):
     random_model.write(folder, {"architectures": ["MistralForCausalLM"], "model_type": "mistral", "hidden_act": "silu", "hidden_size": width, "intermediate_size": inner,
                                 "max_position_embeddings": 2000, "num_attention_heads": heads, "num_key_value_heads": kv, "num_hidden_layers": layers, "rms_norm_eps": 1e-6,
                                 "rope_theta": 10000.0, "sliding_window": 24, "tie_word_embeddings": False, "vocab_size": 1024, "eos_token_id": 0, "bos_token_id": 0}, tensors)
+    shutil.copy(os.path.join(ROOT, "examples", "stories", "tokenizer.json"), folder)
+    return folder
+
+
+def counted(work):
+    """A BLOOM with random weights and the tokenizer of stories: the places that its scores are moved by are sums of the mask."""
+    folder = os.path.join(work, "counted")
+    width, layers = 32, 2
+    tensors = [("word_embeddings.weight", (1024, width), 0), *random_model.norm("word_embeddings_layernorm", width), *random_model.norm("ln_f", width)]
+    for i in range(layers):
+        at = "h.%d." % i
+        for name in ("input_layernorm", "post_attention_layernorm"):
+            tensors += random_model.norm(at + name, width)
+        for name, out, into in (("self_attention.query_key_value", 3 * width, width), ("self_attention.dense", width, width),
+                                ("mlp.dense_h_to_4h", 4 * width, width), ("mlp.dense_4h_to_h", width, 4 * width)):
+            tensors += random_model.linear(at + name, out, into)
+    random_model.write(folder, {"architectures": ["BloomForCausalLM"], "model_type": "bloom", "hidden_size": width, "n_head": 4, "n_layer": layers, "vocab_size": 1024,
+                                "layer_norm_epsilon": 1e-5, "eos_token_id": 0, "bos_token_id": 0, "pad_token_id": 0}, tensors)
     shutil.copy(os.path.join(ROOT, "examples", "stories", "tokenizer.json"), folder)
     return folder
 
@@ -143,14 +161,14 @@ def main():
     p.add_argument("--heddle", required=True)
     p.add_argument("--requests", type=int, default=60)
     p.add_argument("--at", default="1:1,8:1,4:2", metavar="SLOTS:THREADS,...")
-    p.add_argument("--only", default="", help="stories or windowed")
+    p.add_argument("--only", default="", help="stories, windowed or counted")
     p.add_argument("--seed", type=int, default=1)
     p.add_argument("-v", action="store_true")
     o = p.parse_args()
     t = Counts(o.v)
     heddle = os.path.abspath(o.heddle)
     with tempfile.TemporaryDirectory(prefix="heddle-company-") as work:
-        models = [("stories", os.path.join(ROOT, "examples", "stories"), 60), ("windowed", windowed(heddle, work), 900)]
+        models = [("stories", os.path.join(ROOT, "examples", "stories"), 60), ("windowed", windowed(work), 900), ("counted", counted(work), 60)]
         for name, folder, longest in models:
             if o.only not in name:
                 continue

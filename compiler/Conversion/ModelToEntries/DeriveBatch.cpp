@@ -3,10 +3,12 @@
 // @batch is @step for texts that know nothing of each other: row b of a call continues the text in row slot[b] of the
 // states, of which start[b] positions are there, and past is the largest start. It is a copy of @step in which every
 // append and every attention reads these two; what else a step does keeps rows of the batch apart anyway. There is no
-// padding, so no mask is passed. Where a step does more than that, the reason why there is no @batch is noted.
+// padding, so no mask is passed (ForgetPadding). Where a step does more than that, the reason why there is no @batch is
+// noted.
 //
 //===----------------------------------------------------------------------===//
 
+#include "compiler/Conversion/ModelToEntries/ForgetPadding.h"
 #include "compiler/Conversion/ModelToEntries/Kinds.h"
 #include "compiler/Conversion/ModelToEntries/Objection.h"
 #include "compiler/Conversion/ModelToEntries/Passes.h"
@@ -28,20 +30,12 @@ using model::Size;
 
 namespace {
 
-/// What @batch is made of: the step, its batch axis, and the mask of its tokens where it takes one.
-struct Step {
+/// @batch as it is made: a copy of the step, its batch axis, and the inputs that each row has of its own.
+struct Batch {
   func::FuncOp function;
   Size batch;
-  BlockArgument mask;
-
-  /// Whether `op` keeps the rows of the mask, or is the set of keys made of them: there is none in @batch.
-  bool isOfMask(Operation *op) const {
-    if (auto append = dyn_cast<model::AppendOp>(op))
-      return mask && append.getRows() == mask;
-    auto keys = dyn_cast<mask::KeysOp>(op);
-    auto append = keys ? keys->getOperand(0).getDefiningOp<model::AppendOp>() : model::AppendOp();
-    return append && isOfMask(append);
-  }
+  Value slot, start;
+  llvm::DenseSet<Operation *> everywhere; ///< rows of all positions that are the same for every text
 };
 
 /// The argument of the function that is called so; null: none is.
@@ -100,35 +94,33 @@ std::string objectionToMixing(Operation *op, const Size &batch) {
   return "";
 }
 
-std::string objectionTo(Operation *op, const Step &step) {
-  if (step.isOfMask(op)) {
-    bool keys =
-        isa<mask::KeysOp>(op) || llvm::all_of(op->getUsers(), [&](Operation *user) { return step.isOfMask(user); });
-    return keys ? "" : "the mask of the tokens is read by something else than a set of keys";
-  }
-  if (step.mask && llvm::is_contained(op->getOperands(), step.mask))
-    return "the mask of the new tokens is read";
+std::string objectionTo(Operation *op, const Batch &made) {
   if (isa<model::LoadOp, model::StoreOp>(op))
     return "a state is kept that is no rows of positions";
   if (auto append = dyn_cast<model::AppendOp>(op))
     return objectionTo(append);
   if (auto sdpa = dyn_cast<attn::SdpaOp>(op))
     return objectionTo(sdpa);
-  if (countsPast(op))
+  if (!made.everywhere.contains(op) && countsPast(op))
     return "the number of past positions is read, which each row has of its own";
-  return objectionToMixing(op, step.batch);
+  return objectionToMixing(op, made.batch);
 }
 
-/// What the step does that no @batch can; none: there can be one.
-std::optional<Objection> objectionTo(const Step &step) {
-  func::FuncOp f = step.function;
-  if (f.getNumResults() != 1)
-    return Objection{f.getLoc(), "a step may order the text to be computed again"};
-  if (model::TargetAttr target = model::targetOf(f); target && target.getName() != "cpu")
-    return Objection{f.getLoc(), "the target " + target.getName().str() + " has none"};
+/// What the step does that no @batch can, whatever stands in its body; none: nothing.
+std::optional<Objection> objectionTo(func::FuncOp step) {
+  if (step.getNumResults() != 1)
+    return Objection{step.getLoc(), "a step may order the text to be computed again"};
+  if (model::TargetAttr target = model::targetOf(step); target && target.getName() != "cpu")
+    return Objection{step.getLoc(), "the target " + target.getName().str() + " has none"};
+  return {};
+}
+
+/// What in the body can be in no @batch; none: nothing.
+std::optional<Objection> objectionTo(const Batch &made) {
   std::optional<Objection> first;
-  f.getBody().walk([&](Operation *op) {
-    std::string why = objectionTo(op, step);
+  func::FuncOp function = made.function;
+  function.getBody().walk([&](Operation *op) {
+    std::string why = objectionTo(op, made);
     if (why.empty())
       return WalkResult::advance();
     first = Objection{op->getLoc(), why};
@@ -137,41 +129,31 @@ std::optional<Objection> objectionTo(const Step &step) {
   return first;
 }
 
-/// Takes the mask of the tokens out: every set of keys made of it is all keys.
-LogicalResult dropMask(Step &batch) {
-  if (!batch.mask)
-    return success();
-  llvm::BitVector gone(batch.function.getNumArguments());
-  gone.set(batch.mask.getArgNumber());
-  for (Operation *append : llvm::make_early_inc_range(batch.mask.getUsers())) {
-    for (Operation *keys : llvm::make_early_inc_range(append->getUsers())) {
-      OpBuilder b(keys);
-      keys->getResult(0).replaceAllUsesWith(mask::AllOp::create(b, keys->getLoc()));
-      keys->erase();
-    }
-    gone.set(cast<BlockArgument>(cast<model::AppendOp>(append).getState()).getArgNumber());
-    append->erase();
-  }
-  return batch.function.eraseArguments(gone);
-}
-
-/// Adds the inputs `slot` and `start` behind the others, gives every state rows for slots in place of the batch, and
-/// makes the ops read them.
-LogicalResult nameSlots(Step &batch) {
-  func::FuncOp f = batch.function;
+/// Adds the inputs `slot` and `start` behind the others.
+LogicalResult addPlaces(Batch &made) {
+  func::FuncOp f = made.function;
   Builder b(f.getContext());
-  auto place = ModelTensorType::get(f.getContext(), {batch.batch}, b.getI64Type());
+  auto place = ModelTensorType::get(f.getContext(), {made.batch}, b.getI64Type());
   unsigned at = llvm::count_if(f.getArgumentTypes(), llvm::IsaPred<ModelTensorType>);
   for (StringRef name : {"start", "slot"}) // the second comes to stand in front
     if (failed(f.insertArgument(at, place, b.getDictionaryAttr(b.getNamedAttr("model.name", b.getStringAttr(name))),
                                 model::withName(name, f.getLoc()))))
       return failure();
-  Value slot = f.getArgument(at), start = f.getArgument(at + 1);
-  for (BlockArgument arg : f.getArguments().drop_front(at + 2)) {
-    auto type = cast<model::StateType>(arg.getType());
+  made.slot = f.getArgument(at), made.start = f.getArgument(at + 1);
+  return success();
+}
+
+/// Gives every state rows for slots in place of the batch, and makes the ops read slot and start.
+void nameSlots(Batch &made) {
+  func::FuncOp f = made.function;
+  Builder b(f.getContext());
+  for (BlockArgument arg : f.getArguments()) {
+    auto type = dyn_cast<model::StateType>(arg.getType());
+    if (!type)
+      continue;
     SmallVector<Size> sizes;
     for (const Size &n : type.getSizes())
-      sizes.push_back(n == batch.batch ? Size::dim(model::kSlotsDim) : n);
+      sizes.push_back(n == made.batch ? Size::dim(model::kSlotsDim) : n);
     arg.setType(model::StateType::get(f.getContext(), sizes, type.getElementType()));
     auto name = f.getArgAttrOfType<StringAttr>(arg.getArgNumber(), "model.state");
     f.setArgAttr(arg.getArgNumber(), "model.state", b.getStringAttr("slots_" + name.getValue()));
@@ -179,13 +161,12 @@ LogicalResult nameSlots(Step &batch) {
   f.setFunctionType(b.getFunctionType(f.getBody().getArgumentTypes(), f.getResultTypes()));
   f.walk([&](Operation *op) {
     if (auto append = dyn_cast<model::AppendOp>(op)) {
-      append.getSlotsMutable().assign(slot);
-      append.getStartsMutable().assign(start);
+      append.getSlotsMutable().assign(made.slot);
+      append.getStartsMutable().assign(made.start);
     } else if (auto sdpa = dyn_cast<attn::SdpaOp>(op)) {
-      sdpa.getStartsMutable().assign(start);
+      sdpa.getStartsMutable().assign(made.start);
     }
   });
-  return success();
 }
 
 struct DeriveBatchPass : heddle::impl::DeriveBatchPassBase<DeriveBatchPass> {
@@ -224,19 +205,31 @@ private:
       return success();
     }
     Size batch = cast<ModelTensorType>(tokens.getType()).getSize(0);
-    StringAttr mask = roles.getAs<StringAttr>("mask");
     if (batch.constant())
       no = Objection{step.getLoc(), "the number of texts of a batch is fixed"};
     else
-      no = objectionTo({step, batch, argumentCalled(step, mask)});
+      no = objectionTo(step);
     if (no)
       return success();
     OpBuilder b(&getContext());
     b.setInsertionPointAfter(step);
     auto copy = cast<func::FuncOp>(b.clone(*step));
     copy.setName("batch");
-    Step made{copy, batch, argumentCalled(copy, mask)};
-    return success(succeeded(dropMask(made)) && succeeded(nameSlots(made)));
+    Batch made{copy, batch, {}, {}, {}};
+    if (failed(addPlaces(made)))
+      return failure();
+    if (BlockArgument mask = argumentCalled(copy, roles.getAs<StringAttr>("mask"))) {
+      FailureOr<llvm::DenseSet<Operation *>> everywhere = entries::forgetPadding(copy, mask, made.start);
+      if (failed(everywhere))
+        return failure();
+      made.everywhere = std::move(*everywhere);
+    }
+    no = objectionTo(made);
+    if (no)
+      copy.erase();
+    else
+      nameSlots(made);
+    return success();
   }
 };
 

@@ -256,8 +256,7 @@ std::string whyNoSlots(const std::string &name) {
       {"OwnRelativeScores", "the number of past positions is read"},
       {"MaskChangesAtALength", "a step may order the text to be computed again"},
       {"DynamicPositions", "a step may order the text to be computed again"},
-      {"BiasFromWhatBothTokensAre", "rows are kept that are no keys or values"},
-      {"CountedPositions", "the mask of the new tokens is read"}};
+      {"BiasFromWhatBothTokensAre", "rows are kept that are no keys or values"}};
   auto it = reasons.find(name);
   return it == reasons.end() ? "" : it->second;
 }

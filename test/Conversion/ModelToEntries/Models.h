@@ -65,6 +65,8 @@ inline std::vector<Model> models() {
       {"OwnRelativeScores", R"j({"r": {"sinusoidal": "=range(T)", "width": 8}}, {"b": {"relative_dot": ["x", "r"], "heads": 2, "zero": 0}},)j" +
         layer("=causal and keys(mask)", ", \"bias\": \"=b\"") + L, "", ""},
       {"CountedPositions", R"j({"n": {"cumsum": "mask", "axis": 1}}, {"p": {"embedding": "=mask ? n - 1 : 1", "weights": "table"}}, {"x": "=x + p"},)j" + L + L, "", ""},
+      {"CountedKeysInTheScores", R"j({"n": {"cumsum": "mask", "axis": 1}}, {"b": {"dense_bias": "=bf16(0.3 * ((n - 1) * mask)[:, null, null, :])"}},)j" +
+        again(layer("=causal and keys(mask)", ", \"bias\": \"=b\"")), "", ""},
       {"Memory", R"j({"f": {"embedding": "far", "weights": "table"}}, {"g": {"linear": "f", "weights": "l"}}, {"kk": {"linear": "g", "weights": "k"}},)j" + L +
         R"j({"q": {"linear": "x", "weights": "q"}}, {"a": {"attention": ["q", "kk", "g"], "mask": "=keys(far != 1)"}}, {"x": "=x + a"},)j" + L, R"j("far": "i64[B,S]")j", ""},
       {"MemoryInARepeat", R"j({"f": {"embedding": "far", "weights": "table"}}, {"repeat": 2, "index": "i", "weights": "e.{i}", "body": [)j"
