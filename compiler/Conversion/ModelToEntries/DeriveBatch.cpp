@@ -179,6 +179,10 @@ struct DeriveBatchPass : heddle::impl::DeriveBatchPassBase<DeriveBatchPass> {
       return signalPassFailure();
     }
     auto roles = module->getAttrOfType<DictionaryAttr>("model.generate");
+    if (slots == "require" && !roles) {
+      module.emitError("no slots: the model generates no texts");
+      return signalPassFailure();
+    }
     if (slots == "none" || !roles || module.lookupSymbol("batch"))
       return;
     std::optional<Objection> no;

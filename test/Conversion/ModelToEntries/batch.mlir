@@ -4,6 +4,7 @@
 // RUN: heddle-opt --model-derive-entries --model-derive-batch %S/gpt.mlir | FileCheck %s --check-prefix=NONE
 // RUN: heddle-opt --model-derive-entries --model-derive-batch=slots=auto %s 2>&1 | FileCheck %s --check-prefix=NO
 // RUN: not heddle-opt --model-derive-entries --model-derive-batch=slots=require %s 2>&1 | FileCheck %s --check-prefix=ERROR
+// RUN: not heddle-opt --model-derive-batch=slots=require %S/skip-padding.mlir 2>&1 | FileCheck %s --check-prefix=TEXTS
 // RUN: not heddle-opt --model-derive-batch=slots=some %s 2>&1 | FileCheck %s --check-prefix=OPTION
 
 // CHECK-LABEL: func.func @step(
@@ -24,6 +25,7 @@
 // NO: remark: no slots, texts are served one after another: the number of past positions is read
 // NO: model.slots_report = "the number of past positions is read, which each row has of its own"
 // ERROR: error: no slots, texts are served one after another: the number of past positions is read, which each row has of its own
+// TEXTS: error: no slots: the model generates no texts
 // OPTION: slots must be served, auto, require or none, found 'some'
 
 module attributes {model.name = "positions", model.dims = {T = 64 : i64}, model.generate = {tokens = "ids", logits = "logits"}} {
