@@ -14,9 +14,9 @@ namespace heddle::rt {
 #define HEDDLE_DIM(name, word, meaning) inline constexpr std::string_view k##name##Dim = word;
 #include "heddle/abi.def"
 
-/// Whether a dim is one that every entry `step` has, whatever its inputs are.
+/// Whether a dim is one that entries `step` and `batch` have, whatever the inputs of the model are.
 inline bool isStepDim(std::string_view dim) {
-  return dim == kPastDim || dim == kNewDim || dim == kCapacityDim || dim == kSlotsDim;
+  return dim == kPastDim || dim == kNewDim || dim == kCapacityDim || dim == kSlotsDim || dim == kAskedDim;
 }
 
 } // namespace heddle::rt

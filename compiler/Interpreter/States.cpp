@@ -8,9 +8,9 @@
 
 #include "compiler/Interpreter/Evaluator.h"
 #include "dialects/Model/IR/ReservedDims.h"
-#include "llvm/ADT/SmallSet.h"
 #include "llvm/ADT/TypeSwitch.h"
 #include <limits>
+#include <set>
 
 using namespace mlir;
 using namespace heddle;
@@ -51,19 +51,20 @@ FailureOr<Part> choose(Evaluator &e, Operation *op, Value state, ValueRange indi
   return part;
 }
 
-/// An error unless the texts that an append with slots names are there, each once, and no longer than `past`.
+/// An error unless the texts that an append with slots names are there and no longer than `past`, and no position of
+/// one is written by two rows.
 LogicalResult checkPlaces(model::AppendOp op, const std::vector<int64_t> &slots, const std::vector<int64_t> &starts,
-                          int64_t held, int64_t past) {
-  llvm::SmallSet<int64_t, 8> named;
-  for (int64_t slot : slots) {
+                          int64_t held, int64_t past, int64_t fresh) {
+  std::set<std::pair<int64_t, int64_t>> written;
+  for (auto [slot, start] : llvm::zip_equal(slots, starts)) {
     if (slot < 0 || slot >= held)
       return op.emitOpError() << "slot " << slot << " is none of the state's " << held;
-    if (!named.insert(slot).second)
-      return op.emitOpError() << "slot " << slot << " is named twice";
-  }
-  for (int64_t start : starts)
     if (start < 0 || start > past)
       return op.emitOpError() << "a text of " << start << " positions is none of 0 to " << past << ", the longest";
+    for (int64_t position = start; position < start + fresh; ++position)
+      if (!written.insert({slot, position}).second)
+        return op.emitOpError() << "position " << position << " of slot " << slot << " is written twice";
+  }
   return success();
 }
 
@@ -88,7 +89,7 @@ LogicalResult evaluate(Evaluator &e, model::AppendOp op) {
   std::vector<int64_t> slots, starts;
   if (op.getSlots()) {
     slots = e.tensor(op.getSlots()).ints, starts = e.tensor(op.getStarts()).ints;
-    if (failed(checkPlaces(op, slots, starts, part->shape[0], *past)))
+    if (failed(checkPlaces(op, slots, starts, part->shape[0], *past, rows.shape[axis])))
       return failure();
   }
   auto startOf = [&](int64_t batch) { return starts.empty() ? *past : starts[batch]; };

@@ -1,12 +1,14 @@
 // A text begins behind the longest beginning that any slot has of it, which is copied where that slot is in use or
-// holds much else. Prompts are read oldest first: in long pieces while nobody waits for a next token, else in short
-// ones, for about as long as a step takes. So a step comes at most about twice as late as without company.
+// holds much else. Prompts are read oldest first: in long pieces while nobody waits for a next token, else a few tokens
+// in each step, in the same call, since a step reads all weights anyway. Where a text is so long that rows of one token
+// would read too much of it, in short pieces between the steps, for about as long as a step takes. So a step comes at
+// most about twice as late as without company.
 #include "runtime/Serve/Scheduler.h"
 #include <algorithm>
 
 namespace heddle::serve {
 
-/// Tokens of a prompt that are read at once: while nothing else runs, and between the steps of others.
+/// Tokens of a prompt that are read at once: while nothing else runs, and beside or between the steps of others.
 static constexpr int64_t kLongPiece = 512, kShortPiece = 32;
 /// A text waits for the prompt of another to be read if that saves it so many tokens.
 static constexpr int64_t kWorthWaiting = 32;
@@ -25,7 +27,7 @@ static int64_t sharedBeginning(const std::vector<int64_t> &ids, const std::vecto
 
 rt::Status Scheduler::prepare(int64_t count) {
   lastUsed.assign(size_t(count), 0);
-  return slots.prepare(*service.model, count, service.context, kLongPiece);
+  return slots.prepare(*service.model, count, service.context, kLongPiece, kShortPiece);
 }
 
 void Scheduler::add(std::unique_ptr<TextRun> text) { waiting.push_back(std::move(text)); }
@@ -34,12 +36,10 @@ void Scheduler::round() {
   dropAbandoned();
   giveSlots();
   metrics.running = running.size();
-  auto begin = Clock::now();
   double spent = step();
-  bool others = spent > 0;
-  if (others)
-    begin = Clock::now();
-  while (readPiece(others) && others && secondsSince(begin) < spent)
+  if (spent == 0)
+    readPiece(kLongPiece);
+  for (auto begin = Clock::now(); secondsSince(begin) < spent && readPiece(kShortPiece);)
     ;
   forgetLeft();
   metrics.running = running.size();
@@ -119,42 +119,60 @@ void Scheduler::start(std::unique_ptr<TextRun> text, std::vector<int64_t> ids, c
       new Running{std::move(text), std::move(ids), std::move(chooser), place.slot, place.kept}));
 }
 
-/// One token for each text whose prompt is read. Returns the seconds that it took; 0: there is none.
+/// What a text wants to be appended to its slot next: its newest token, or at most so many of its prompt.
+Slots::Piece Scheduler::next(const Running &one, int64_t most) const {
+  if (one.next >= 0)
+    return {one.slot, &one.next, 1, true};
+  int64_t held = int64_t(slots.text(one.slot).size()), left = int64_t(one.ids.size()) - held;
+  int64_t count = std::min({left, most, slots.longestCall()});
+  return {one.slot, one.ids.data() + held, count, count == left};
+}
+
+/// One token for each text whose prompt is read, and beside them the next of prompts that cost little there. Returns
+/// the seconds that it took; 0: no prompt is read.
 double Scheduler::step() {
-  std::vector<Running *> ready;
-  std::vector<Slots::Row> rows;
+  std::vector<Running *> texts;
+  std::vector<Slots::Piece> pieces;
   for (auto &one : running)
     if (one->next >= 0) {
-      ready.push_back(one.get());
-      rows.push_back({one->slot, &one->next});
+      texts.push_back(one.get());
+      pieces.push_back(next(*one, 1));
     }
-  if (ready.empty())
+  if (texts.empty())
     return 0;
+  metrics.batchRows.add(double(texts.size()));
+  int64_t besides = kShortPiece;
+  for (auto &one : running)
+    if (one->next < 0 && besides > 0 && slots.isCheapBeside(one->slot, kShortPiece)) {
+      texts.push_back(one.get());
+      pieces.push_back(next(*one, besides));
+      besides -= pieces.back().count;
+    }
   auto begin = Clock::now();
-  rt::Status status = slots.append(rows, 1);
-  metrics.batchRows.add(double(rows.size()));
-  for (size_t i = 0; i < ready.size(); ++i) {
-    // Of a call that failed it is found out who is to blame, row by row.
+  rt::Status status = slots.append(pieces);
+  for (size_t i = 0; i < texts.size(); ++i) {
+    // Of a call that failed it is found out who is to blame, piece by piece.
     if (!status.ok())
-      if (rt::Status alone = slots.append({rows[i]}, 1); !alone.ok()) {
-        fail(*ready[i], alone);
+      if (rt::Status alone = slots.append({pieces[i]}); !alone.ok()) {
+        fail(*texts[i], alone);
         continue;
       }
-    accept(*ready[i], slots.logitsOf(status.ok() ? i : 0));
+    if (pieces[i].asked)
+      accept(*texts[i], slots.logitsOf(status.ok() ? i : 0));
   }
   return secondsSince(begin);
 }
 
-/// Reads a piece of the oldest prompt that is not read. False: there is none.
-bool Scheduler::readPiece(bool others) {
+/// Reads a piece of the oldest prompt that is not read, of those that do not go beside steps if there are others.
+/// False: there is none.
+bool Scheduler::readPiece(int64_t most) {
   for (auto &one : running) {
-    if (one->next >= 0 || one->over)
+    if (one->next >= 0 || one->over || (most == kShortPiece && slots.isCheapBeside(one->slot, kShortPiece)))
       continue;
-    int64_t held = int64_t(slots.text(one->slot).size()), length = int64_t(one->ids.size());
-    int64_t each = std::min({length - held, slots.longestCall(), others ? kShortPiece : kLongPiece});
-    if (rt::Status status = slots.append({{one->slot, one->ids.data() + held}}, each); !status.ok())
+    Slots::Piece piece = next(*one, most);
+    if (rt::Status status = slots.append({piece}); !status.ok())
       fail(*one, status);
-    else if (held + each == length)
+    else if (piece.asked)
       accept(*one, slots.logitsOf(0));
     return true;
   }

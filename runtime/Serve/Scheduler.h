@@ -1,4 +1,4 @@
-// Which texts are computed when: a text waits for a slot, its prompt is read in pieces between the steps of the others,
+// Which texts are computed when: a text waits for a slot, its prompt is read in pieces beside the steps of the others,
 // then it gets a token in every step until it ends. It joins and leaves at any step, and no other text notices.
 #ifndef HEDDLE_RUNTIME_SERVE_SCHEDULER_H
 #define HEDDLE_RUNTIME_SERVE_SCHEDULER_H
@@ -50,8 +50,9 @@ private:
   Place placeFor(const std::vector<int64_t> &ids) const;
   const Running *holderOf(int64_t slot) const;
   void start(std::unique_ptr<TextRun> text, std::vector<int64_t> ids, const Place &place);
+  Slots::Piece next(const Running &one, int64_t most) const;
   double step();
-  bool readPiece(bool others);
+  bool readPiece(int64_t most);
   void accept(Running &one, const float *logits);
   void fail(Running &one, const rt::Status &status);
   void leave(Running &one);

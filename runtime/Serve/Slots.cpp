@@ -1,9 +1,12 @@
-// Inputs are filled by their roles: ids, positions from the slot's length on, numbers of `extend`, and for each row its
-// slot and how many positions are there. A call writes states only from there on, so one that fails can be repeated.
+// Inputs are filled by their roles: ids, positions from the slot's length on, numbers of `extend`, for each row its
+// slot and how many positions are there, and which rows' logits are wanted. A call has as many tokens in every row;
+// where pieces differ each token is a row. It writes states only behind what is there, so one that fails can be
+// repeated.
 #include "runtime/Serve/Slots.h"
 #include "runtime/Columns.h"
 #include "runtime/Dims.h"
 #include <algorithm>
+#include <numeric>
 
 namespace heddle::serve {
 
@@ -11,9 +14,11 @@ using rt::format;
 using rt::Status;
 
 /// The inputs of `batch` that no role names.
-static constexpr std::string_view kSlot = "slot", kStart = "start";
+static constexpr std::string_view kSlot = "slot", kStart = "start", kAsked = "asked";
+/// Bytes that are read in no time, since caches hold what is read again and again.
+static constexpr uint64_t kOfACache = 16 << 20;
 
-std::vector<int64_t> Slots::dimsOf(int64_t rows, int64_t each, int64_t past) const {
+std::vector<int64_t> Slots::dimsOf(int64_t rows, int64_t each, int64_t past, int64_t asked) const {
   std::vector<int64_t> dims;
   for (size_t i = 0; i < entry->dims.size(); ++i) {
     const std::string &name = entry->dims[i];
@@ -21,12 +26,13 @@ std::vector<int64_t> Slots::dimsOf(int64_t rows, int64_t each, int64_t past) con
                    : name == rt::kNewDim      ? each
                    : name == rt::kPastDim     ? past
                    : name == rt::kCapacityDim ? context
+                   : name == rt::kAskedDim    ? asked
                                               : /* kSlotsDim, see prepare */ count());
   }
   return dims;
 }
 
-Status Slots::prepare(rt::Model &newModel, int64_t count, int64_t newContext, int64_t longestCall) {
+Status Slots::prepare(rt::Model &newModel, int64_t count, int64_t newContext, int64_t longestCall, int64_t besides) {
   model = &newModel;
   context = newContext;
   const rt::Card &card = model->card();
@@ -45,15 +51,19 @@ Status Slots::prepare(rt::Model &newModel, int64_t count, int64_t newContext, in
   bool rings = entry->longestPiece > 0 && context > entry->ring;
   most = std::min({longestCall, context, rings ? entry->longestPiece : longestCall});
 
-  std::vector<int64_t> single = dimsOf(count, 1, context - 1), piece = dimsOf(1, most, context - most);
+  std::vector<int64_t> single = dimsOf(count + besides, 1, context - 1, count),
+                       piece = dimsOf(1, most, context - most, 1);
+  uint64_t held = 0;
   for (const rt::State &state : entry->states) {
     uint64_t bytes = 0;
     HEDDLE_TRY(rt::bytesOf(state.bytes, single, "the state " + rt::quote(state.name), bytes));
+    held += bytes;
     states.emplace_back();
     HEDDLE_TRY(model->backend().allocate(rt::Backend::Use::State, bytes,
                                          format("the states of %lld texts", static_cast<long long>(count)),
                                          states.back()));
   }
+  bytesPerPosition = held / uint64_t(count * context);
   inputs.resize(entry->inputs.size());
   outputs.resize(entry->outputs.size());
   tensors.resize(inputs.size() + outputs.size() + states.size());
@@ -93,7 +103,7 @@ int64_t Slots::keepable(int64_t slot, int64_t length) const {
 }
 
 Status Slots::copy(int64_t from, int64_t to, int64_t length) {
-  std::vector<int64_t> dims = dimsOf(count(), 1, context - 1);
+  std::vector<int64_t> dims = dimsOf(count(), 1, context - 1, 1);
   for (size_t i = 0; i < states.size(); ++i) {
     const rt::State &state = entry->states[i];
     uint64_t bytes = 0;
@@ -118,7 +128,7 @@ Status Slots::copy(int64_t from, int64_t to, int64_t length) {
   return {};
 }
 
-Status Slots::fillInputs(const std::vector<Row> &rows, int64_t each) {
+Status Slots::fillInputs(const std::vector<Row> &rows, int64_t each, const std::vector<int64_t> &asked) {
   const rt::Roles &roles = model->card().roles;
   for (size_t i = 0; i < inputs.size(); ++i) {
     const rt::Value &value = entry->inputs[i];
@@ -131,12 +141,14 @@ Status Slots::fillInputs(const std::vector<Row> &rows, int64_t each) {
     auto extend = roles.extend.find(value.name);
     if (value.name == kSlot || value.name == kStart)
       for (size_t row = 0; row < rows.size(); ++row)
-        inputs[i].as<int64_t>()[row] = value.name == kSlot ? rows[row].slot : int64_t(text(rows[row].slot).size());
+        inputs[i].as<int64_t>()[row] = value.name == kSlot ? rows[row].slot : rows[row].start;
+    else if (value.name == kAsked)
+      std::copy(asked.begin(), asked.end(), inputs[i].as<int64_t>());
     else if (value.name == roles.tokens)
       for (size_t row = 0; row < rows.size(); ++row)
         std::copy_n(rows[row].ids, each, inputs[i].as<int64_t>() + int64_t(row) * each);
     else if (value.name == roles.positions)
-      fill([&](const Row &row, int64_t column) { return double(int64_t(text(row.slot).size()) + column); });
+      fill([&](const Row &row, int64_t column) { return double(row.start + column); });
     else if (extend != roles.extend.end())
       fill([&](const Row &, int64_t) { return extend->second; });
     else if (value.hasDefault)
@@ -147,23 +159,42 @@ Status Slots::fillInputs(const std::vector<Row> &rows, int64_t each) {
   return {};
 }
 
-Status Slots::append(const std::vector<Row> &rows, int64_t each) {
-  int64_t past = 0;
-  for (const Row &row : rows) {
-    past = std::max(past, int64_t(text(row.slot).size()));
-    if (int64_t(text(row.slot).size()) + each > context)
+bool Slots::isCheapBeside(int64_t slot, int64_t tokens) const {
+  uint64_t read = uint64_t(tokens * (int64_t(text(slot).size()) + tokens)) * bytesPerPosition;
+  return read <= std::max(model->weightBytes(), kOfACache);
+}
+
+Status Slots::append(const std::vector<Piece> &pieces) {
+  int64_t past = 0, each = pieces.size() == 1 ? pieces[0].count : 1;
+  std::vector<Row> rows;
+  std::vector<int64_t> asked;
+  logitsAt.clear();
+  for (const Piece &piece : pieces) {
+    int64_t held = int64_t(text(piece.slot).size());
+    if (held + piece.count > context)
       return rt::internalError("more tokens than there is room for");
+    for (int64_t at = 0; at < piece.count; at += each)
+      rows.push_back({piece.slot, held + at, piece.ids + at});
+    past = std::max(past, rows.back().start);
+    logitsAt.push_back(asked.size());
+    if (piece.asked)
+      asked.push_back(int64_t(rows.size()) - 1);
   }
-  std::vector<int64_t> dims = dimsOf(int64_t(rows.size()), each, past);
+  if (!entry->input(kAsked)) { // every row has logits
+    for (size_t i = 0, row = 0; i < pieces.size(); ++i)
+      logitsAt[i] = (row += size_t(pieces[i].count / each)) - 1;
+    asked.resize(rows.size());
+  }
+  std::vector<int64_t> dims = dimsOf(int64_t(rows.size()), each, past, int64_t(asked.size()));
   HEDDLE_TRY(makeRoom(dims));
-  HEDDLE_TRY(fillInputs(rows, each));
+  HEDDLE_TRY(fillInputs(rows, each, asked));
   for (size_t i = 0; i < outputs.size(); ++i)
     tensors[inputs.size() + i] = outputs[i].data();
   for (size_t i = 0; i < states.size(); ++i)
     tensors[inputs.size() + outputs.size() + i] = states[i].data();
   HEDDLE_TRY(model->backend().call(*entry, dims, tensors, arena));
-  for (const Row &row : rows)
-    texts[size_t(row.slot)].insert(texts[size_t(row.slot)].end(), row.ids, row.ids + each);
+  for (const Piece &piece : pieces)
+    texts[size_t(piece.slot)].insert(texts[size_t(piece.slot)].end(), piece.ids, piece.ids + piece.count);
   logits = outputs[size_t(logitsOutput)].as<float>();
   return {};
 }

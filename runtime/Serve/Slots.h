@@ -10,16 +10,18 @@ namespace heddle::serve {
 
 class Slots {
 public:
-  /// What a call appends to a slot.
-  struct Row {
+  /// What a call appends to a slot, and whether the logits behind it are wanted.
+  struct Piece {
     int64_t slot;
     const int64_t *ids;
+    int64_t count;
+    bool asked;
   };
 
   /// Takes the states of `count` texts of at most `context` positions, and the memory of the largest calls: one token
-  /// for each of them, `longestCall` tokens for one. `model` has an entry `batch` and must outlive this. Errors: not
-  /// enough memory, an input that nothing here gives.
-  rt::Status prepare(rt::Model &model, int64_t count, int64_t context, int64_t longestCall);
+  /// for each of them and `besides` tokens more, `longestCall` tokens for one. `model` has an entry `batch` and must
+  /// outlive this. Errors: not enough memory, an input that nothing here gives.
+  rt::Status prepare(rt::Model &model, int64_t count, int64_t context, int64_t longestCall, int64_t besides);
 
   int64_t count() const { return int64_t(texts.size()); }
   /// Tokens that one call may append.
@@ -34,21 +36,32 @@ public:
   /// Makes slot `to` the first `length` positions of slot `from`, which are keepable there. They are copied.
   rt::Status copy(int64_t from, int64_t to, int64_t length);
 
-  /// Appends `each` ids to every one of these slots, all of them different, in one call. Afterwards `logitsOf(i)` is
-  /// what follows row i. After an error the slots hold what they held.
-  rt::Status append(const std::vector<Row> &rows, int64_t each);
-  /// The logits [vocabulary] behind row i of the last call.
-  const float *logitsOf(size_t row) const { return logits + row * size_t(vocab); }
+  /// Whether a piece of a prompt costs little beside what texts are making, in the same call: there each of its tokens
+  /// is a row that reads the text so far by itself, and the weights are read but once.
+  bool isCheapBeside(int64_t slot, int64_t tokens) const;
+
+  /// Appends pieces to slots, all of them different, in one call: one piece, or pieces of which `isCheapBeside` holds.
+  /// Afterwards `logitsOf(i)` is what follows piece i, if it was asked for. After an error the slots hold what they
+  /// held.
+  rt::Status append(const std::vector<Piece> &pieces);
+  /// The logits [vocabulary] behind piece i of the last call.
+  const float *logitsOf(size_t piece) const { return logits + logitsAt[piece] * size_t(vocab); }
   int64_t vocabulary() const { return vocab; }
 
 private:
-  rt::Status fillInputs(const std::vector<Row> &rows, int64_t each);
+  /// A row of a call: `each` ids behind `start` positions of a slot.
+  struct Row {
+    int64_t slot, start;
+    const int64_t *ids;
+  };
+  rt::Status fillInputs(const std::vector<Row> &rows, int64_t each, const std::vector<int64_t> &asked);
   rt::Status makeRoom(const std::vector<int64_t> &dims);
-  std::vector<int64_t> dimsOf(int64_t rows, int64_t each, int64_t past) const;
+  std::vector<int64_t> dimsOf(int64_t rows, int64_t each, int64_t past, int64_t asked) const;
 
   rt::Model *model = nullptr;
   const rt::Entry *entry = nullptr;
   int64_t context = 0, most = 0, vocab = 0;
+  uint64_t bytesPerPosition = 0; ///< of all states, of a text
   int batchDim = -1, logitsOutput = -1;
   std::vector<std::vector<int64_t>> texts; ///< by slot
   std::vector<rt::Memory> states;          ///< in the order of the entry
@@ -56,6 +69,7 @@ private:
   std::vector<rt::Buffer> inputs, outputs; ///< in the order of the entry
   std::vector<void *> tensors;
   const float *logits = nullptr;
+  std::vector<size_t> logitsAt; ///< by piece of the last call: its row of the logits
 };
 
 } // namespace heddle::serve

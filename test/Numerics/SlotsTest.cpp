@@ -1,6 +1,7 @@
 //===- SlotsTest.cpp - texts in slots of a cache against each alone --------===//
 //
-// @batch continues texts of different lengths, each in the slot of the state that it names. Every row must have the
+// @batch continues texts of different lengths, each in the slot of the state that it names, some by several rows of one
+// token each. Every row must have the
 // bits that it has where its text is computed alone and whole, whatever stands beside it, in its slot before or behind
 // it: what no text of the slot has written is NaN.
 //
@@ -115,7 +116,7 @@ TEST_P(Slots, AsAlone) {
     if (named.empty())
       continue;
     std::shuffle(named.begin(), named.end(), engine);
-    int64_t n = pieces[call % std::size(pieces)], past = 0, B = named.size();
+    int64_t n = pieces[call % std::size(pieces)];
     std::vector<int64_t> starts;
     for (int64_t slot : named) {
       if (lengths[slot] == total) {
@@ -126,18 +127,25 @@ TEST_P(Slots, AsAlone) {
             std::fill_n(held->begin() + (part * slots + slot) * size, size, char(0xff));
       }
       n = std::min(n, total - lengths[slot]);
-      past = std::max(past, lengths[slot]);
       starts.push_back(lengths[slot]);
     }
+    if (n == 1) // up to three rows of a text, in any order
+      for (size_t i = 0, texts = named.size(); i < texts; ++i)
+        for (int64_t next = 1; next < int64_t(1 + engine() % 3) && starts[i] + next < total; ++next) {
+          size_t at = texts + engine() % (named.size() - texts + 1);
+          named.insert(named.begin() + at, named[i]);
+          starts.insert(starts.begin() + at, starts[i] + next);
+        }
+    int64_t B = named.size(), past = *std::max_element(starts.begin(), starts.end());
     int64_t rows = way.last ? 1 : n;
     std::vector<float> q, k, v, expected, y(B * rows * kOut);
-    for (int64_t slot : named) {
-      int64_t at = slot * total + lengths[slot];
+    for (int64_t b = 0; b < B; ++b) {
+      int64_t at = named[b] * total + starts[b];
       append(q, rowsOf(all.q, at + n - rows, rows, kIn));
       append(k, rowsOf(all.k, at, n, kKey));
       append(v, rowsOf(all.v, at, n, kValue));
       append(expected, rowsOf(want, at + n - rows, rows, kOut));
-      lengths[slot] += n;
+      lengths[named[b]] = std::max(lengths[named[b]], starts[b] + n);
     }
     dims["B"] = B;
     dims["past"] = past;

@@ -3,10 +3,14 @@
 SLOTS, SCHEDULER = "runtime/Serve/Slots.cpp", "runtime/Serve/Scheduler.cpp"
 
 FAULTS = [
-    ("a row begins one position too late", SLOTS, "value.name == kSlot ? rows[row].slot : int64_t(text(rows[row].slot).size())",
-     "value.name == kSlot ? rows[row].slot : int64_t(text(rows[row].slot).size()) + 1"),
-    ("positions begin one too late", SLOTS, "return double(int64_t(text(row.slot).size()) + column);", "return double(int64_t(text(row.slot).size()) + column + 1);"),
+    ("a row begins one position too late", SLOTS, "value.name == kSlot ? rows[row].slot : rows[row].start",
+     "value.name == kSlot ? rows[row].slot : rows[row].start + 1"),
+    ("positions begin one too late", SLOTS, "return double(row.start + column);", "return double(row.start + column + 1);"),
     ("rows have the slot of the first", SLOTS, "value.name == kSlot ? rows[row].slot", "value.name == kSlot ? rows[0].slot"),
+    ("all rows of a piece stand where it begins", SLOTS, "{piece.slot, held + at, piece.ids + at}", "{piece.slot, held, piece.ids + at}"),
+    ("all rows of a piece have its first token", SLOTS, "{piece.slot, held + at, piece.ids + at}", "{piece.slot, held + at, piece.ids}"),
+    ("logits of the first row of a piece", SLOTS, "asked.push_back(int64_t(rows.size()) - 1);", "asked.push_back(int64_t(rows.size()) - piece.count / each);"),
+    ("logits are numbered by pieces, not by those that are asked for", SLOTS, "logitsAt.push_back(asked.size());", "logitsAt.push_back(logitsAt.size());"),
     ("a beginning is copied one block short", SLOTS, "(length + state.blockPositions - 1) / state.blockPositions * state.blockBytes",
      "(length + state.blockPositions - 1) / state.blockPositions * state.blockBytes - state.blockBytes"),
     ("one part of a beginning is copied", SLOTS, "parts = uint64_t(state.parts);", "parts = 1;"),
@@ -16,7 +20,7 @@ FAULTS = [
     ("logits of the row before", SCHEDULER, "slots.logitsOf(status.ok() ? i : 0)", "slots.logitsOf(status.ok() && i ? i - 1 : 0)"),
     ("a prompt that is known is not read again for its logits", SCHEDULER, "std::min(ids.size() - 1, held.size())", "std::min(ids.size(), held.size())"),
     ("a beginning ends one token late", SCHEDULER, "held.begin()).first - ids.begin();", "held.begin()).first - ids.begin() + (most > 8);"),
-    ("the first token is chosen after a piece", SCHEDULER, "else if (held + each == length)", "else if (each == kShortPiece || held + each == length)"),
+    ("the first token is chosen after a piece", SCHEDULER, "if (pieces[i].asked)", "if (pieces[i].asked || pieces[i].count == kShortPiece)"),
     ("a text gets a slot that is in use", SCHEDULER, "if (holderOf(slot))\n      continue;", ""),
     ("rules see the new tokens alone", SCHEDULER, "service.model->card().roles, 0, ids);", "service.model->card().roles, 0, {});"),
     ("a text gets one token too many", SCHEDULER, "one.chooser.count() < options.newTokens)", "one.chooser.count() <= options.newTokens)"),

@@ -478,7 +478,8 @@ def Model_AppendOp : Model_Op<"append", [AttrSizedOperandSegments, MemoryEffects
 
     With `slots` and `starts`, i64 [B], the state is [iterations..., slots, capacity, ...]: the rows of batch element b
     are written to its row slots[b], at starts[b] instead of `past`, and the result has that row's rows
-    0..starts[b]+new-1; what stands behind them says nothing. No start is past `past`, and no slot is named twice.
+    0..starts[b]+new-1; what stands behind them says nothing. No start is past `past`. Several elements may name a slot,
+    each writes positions of its own there, and each has all that were written.
     - (C1) both are there or none; they are i64 [B], B the first axis of the rows, which are not appended along it.
   }];
   let arguments = (ins AnyType:$state, Variadic<Index>:$indices, Model_Any:$rows, Optional<Model_Int>:$slots,

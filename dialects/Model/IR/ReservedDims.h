@@ -1,7 +1,7 @@
 //===- ReservedDims.h - dims that no description names ----------*- C++ -*-===//
 //
 // The rows HEDDLE_DIM of abi.def, which the runtime reads too (runtime/Dims.h): kPastDim,
-// kNewDim, kCapacityDim, kSlotsDim, kThreadsDim, kLiveDim.
+// kNewDim, kCapacityDim, kSlotsDim, kAskedDim, kThreadsDim, kLiveDim.
 //
 //===----------------------------------------------------------------------===//
 #ifndef HEDDLE_DIALECTS_MODEL_IR_RESERVEDDIMS_H

@@ -20,6 +20,7 @@
 #include <cmath>
 #include <gtest/gtest.h>
 #include <map>
+#include <numeric>
 #include <random>
 
 using namespace heddle;
@@ -271,37 +272,49 @@ void compareSlots(Compiled &c, const heddle::testing::Model &m) {
   std::vector<std::vector<int64_t>> texts(slots);
   States states;
   for (int call = 0; call < 24; ++call) {
-    int64_t fresh = call % 3 ? 1 : 1 + engine() % 5;
-    std::vector<int64_t> named;
-    for (int64_t slot = 0; slot < slots; ++slot)
-      if (engine() % 2 || (named.empty() && slot + 1 == slots))
-        named.push_back(slot);
-    std::shuffle(named.begin(), named.end(), engine);
-    int64_t B = named.size(), past = 0;
-    std::vector<int64_t> ids, starts;
-    for (int64_t slot : named) {
+    // As many tokens of each text, one of each, or one a row and several rows of a text.
+    int64_t each = call % 3 == 0 ? 1 + engine() % 5 : 1, most = call % 3 == 1 ? 4 : 1;
+    std::vector<int64_t> ids, named, starts;
+    for (int64_t slot = 0; slot < slots; ++slot) {
+      int64_t rows = engine() % 2 || (named.empty() && slot + 1 == slots) ? 1 + engine() % most : 0;
       std::vector<int64_t> &text = texts[slot];
-      if (int64_t(text.size()) + fresh > n)
+      if (int64_t(text.size()) + rows * each > n)
         text.clear();
-      starts.push_back(text.size());
-      past = std::max<int64_t>(past, text.size());
-      for (int64_t i = 0; i < fresh; ++i) {
-        text.push_back(3 + engine() % 10);
-        ids.push_back(text.back());
+      for (int64_t row = 0; row < rows; ++row) {
+        named.push_back(slot);
+        starts.push_back(text.size());
+        for (int64_t i = 0; i < each; ++i)
+          text.push_back(3 + engine() % 10);
       }
     }
-    Tensors feed{{"ids", Tensor::ofInts({B, fresh}, ids)},
+    int64_t B = named.size(), past = *std::max_element(starts.begin(), starts.end());
+    for (int64_t b = B - 1; b > 0; --b) { // in any order
+      int64_t other = engine() % (b + 1);
+      std::swap(named[b], named[other]);
+      std::swap(starts[b], starts[other]);
+    }
+    for (int64_t b = 0; b < B; ++b)
+      ids.insert(ids.end(), &texts[named[b]][starts[b]], &texts[named[b]][starts[b]] + each);
+    Tensors feed{{"ids", Tensor::ofInts({B, each}, ids)},
                  {"slot", Tensor::ofInts({B}, named)},
                  {"start", Tensor::ofInts({B}, starts)}};
     if (m.inputs.find("kinds") != std::string::npos)
-      feed["kinds"] = Tensor::ofInts({B, fresh}, std::vector<int64_t>(B * fresh, 2));
-    Dims dims{{"capacity", n}, {"slots", slots}, {"past", past}, {"new", fresh}};
+      feed["kinds"] = Tensor::ofInts({B, each}, std::vector<int64_t>(B * each, 2));
+    // Logits of some of the rows, in any order.
+    std::vector<int64_t> asked(B);
+    std::iota(asked.begin(), asked.end(), 0);
+    std::shuffle(asked.begin(), asked.end(), engine);
+    asked.resize(1 + engine() % B);
+    feed["asked"] = Tensor::ofInts({int64_t(asked.size())}, asked);
+    Dims dims{{"capacity", n}, {"slots", slots}, {"past", past}, {"new", each}};
     mlir::FailureOr<Tensors> got = interpret(batch, feed, dims, &states, read);
     ASSERT_TRUE(succeeded(got)) << c.said;
     const Tensor &have = (*got)["logits"];
-    for (int64_t b = 0; b < B; ++b) {
-      const std::vector<int64_t> &text = texts[named[b]];
-      int64_t length = text.size();
+    ASSERT_EQ(have.shape[0], int64_t(asked.size()));
+    for (size_t i = 0; i < asked.size(); ++i) {
+      int64_t b = asked[i];
+      int64_t length = starts[b] + each;
+      std::vector<int64_t> text(texts[named[b]].begin(), texts[named[b]].begin() + length);
       Tensors alone{{"ids", Tensor::ofInts({1, length}, text)}};
       if (feed.count("kinds"))
         alone["kinds"] = Tensor::ofInts({1, length}, std::vector<int64_t>(length, 2));
@@ -311,7 +324,7 @@ void compareSlots(Compiled &c, const heddle::testing::Model &m) {
       int64_t V = want.shape.back();
       double worst = 0, largest = 0;
       for (int64_t v = 0; v < V; ++v) {
-        double w = want.reals[want.count() - V + v], h = have.reals[b * V + v];
+        double w = want.reals[want.count() - V + v], h = have.reals[i * V + v];
         worst = std::isnan(h) ? INFINITY : std::max(worst, std::abs(w - h));
         largest = std::max(largest, std::abs(w));
       }
@@ -346,13 +359,14 @@ TEST(Slots, WhatNobodyMayName) {
   };
   for (const Way &way : {Way{{0, 3}, {0, 0}, "slot 3 is none of the state's 3"},
                          {{-1, 1}, {0, 0}, "slot -1 is none of"},
-                         {{2, 2}, {0, 0}, "slot 2 is named twice"},
+                         {{2, 2}, {0, 0}, "position 0 of slot 2 is written twice"},
                          {{0, 1}, {0, 5}, "a text of 5 positions is none of 0 to 4"}}) {
     States states;
     c.said.clear();
     Tensors feed{{"ids", Tensor::ofInts({2, 1}, {4, 5})},
                  {"slot", Tensor::ofInts({2}, way.slots)},
-                 {"start", Tensor::ofInts({2}, way.starts)}};
+                 {"start", Tensor::ofInts({2}, way.starts)},
+                 {"asked", Tensor::ofInts({1}, {1})}};
     Dims dims{{"capacity", 8}, {"slots", 3}, {"past", 4}, {"new", 1}};
     EXPECT_TRUE(failed(interpret(c.entry("batch"), feed, dims, &states, read)));
     EXPECT_NE(c.said.find(way.why), std::string::npos) << c.said;

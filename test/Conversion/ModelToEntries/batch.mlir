@@ -10,14 +10,15 @@
 // CHECK-LABEL: func.func @step(
 // CHECK-SAME: {model.name = "attention_mask"}
 // CHECK-LABEL: func.func @batch(
-// CHECK-SAME: !B_new_i {model.name = "input_ids"}, %{{[a-z0-9_]+}}: !B_new_i {model.name = "position_ids"}, %slot: !B_i {model.name = "slot"}, %start: !B_i {model.name = "start"},
+// CHECK-SAME: !B_new_i {model.name = "input_ids"}, %{{[a-z0-9_]+}}: !B_new_i {model.name = "position_ids"}, %slot: !B_i {model.name = "slot"}, %start: !B_i {model.name = "start"}, %asked: !asked_i {model.name = "asked"},
 // CHECK-SAME: !state_2_slots_capacity_24_f {model.state = "slots_rows0"}
 // CHECK-NOT: mask.keys
 // CHECK: mask.all
 // CHECK: %[[K:.+]] = model.append %{{.+}}[%{{.+}}], %{{.+}} slots %slot : !B_i starts %start : !B_i axis 1
 // CHECK: attn.sdpa %{{.+}}, %[[K]], %{{.+}} mask %{{.+}} starts %start : !B_i heads
 // CHECK-NOT: mask.keys
-// CHECK: return %{{.+}} : !B_50_f
+// CHECK: {{.+}} = model.embedding %asked in %{{.+}} : (!asked_i, !B_24_f)
+// CHECK: return %{{.+}} : !asked_50_f
 
 // NONE-NOT: @batch
 // NONE-NOT: slots
