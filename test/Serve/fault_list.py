@@ -10,7 +10,6 @@ FAULTS = [
     ("all rows of a piece stand where it begins", SLOTS, "{piece.slot, held + at, piece.ids + at}", "{piece.slot, held, piece.ids + at}"),
     ("all rows of a piece have its first token", SLOTS, "{piece.slot, held + at, piece.ids + at}", "{piece.slot, held + at, piece.ids}"),
     ("logits of the first row of a piece", SLOTS, "asked.push_back(int64_t(rows.size()) - 1);", "asked.push_back(int64_t(rows.size()) - piece.count / each);"),
-    ("logits are numbered by pieces, not by those that are asked for", SLOTS, "logitsAt.push_back(asked.size());", "logitsAt.push_back(logitsAt.size());"),
     ("a beginning is copied one block short", SLOTS, "(length + state.blockPositions - 1) / state.blockPositions * state.blockBytes",
      "(length + state.blockPositions - 1) / state.blockPositions * state.blockBytes - state.blockBytes"),
     ("one part of a beginning is copied", SLOTS, "parts = uint64_t(state.parts);", "parts = 1;"),

@@ -26,7 +26,8 @@ def DeriveBatchPass : Pass<"model-derive-batch", "mlir::ModuleOp"> {
   let description = [{
     @batch is @step with two more inputs, i64 [B]: `slot`, the row of the states that holds the text of a row, and
     `start`, how many of its positions are there. States have a row for each of `slots` texts; `past` is the largest
-    start. The mask of the tokens is not passed: no row is padded. Where a step reads its past otherwise than by
+    start. A third, `asked`, i64 [asked], names the rows that the result has. The mask of the tokens is not passed: no
+    row is padded. Where a step reads its past otherwise than by
     appends and attention, keeps other states, mixes rows of the batch or has a guard, there is no @batch and
     `model.slots_report` says why; with `slots=require` that is an error, with `auto` a remark, with `served` neither.
   }];
