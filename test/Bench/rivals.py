@@ -84,6 +84,8 @@ class Bench:
         self.heddle = os.path.abspath(options.heddle)
         for folder in ("models", "graphs", "bin"):
             os.makedirs(os.path.join(self.work, folder), exist_ok=True)
+
+    def install(self):
         if not shutil.which("node") or not shutil.which("npm"):
             sys.exit("rivals.py: error: needs node and npm, which bring ONNX Runtime (packages nodejs and npm)")
         if not os.path.exists(os.path.join(self.work, "node_modules", "onnxruntime-node")):
@@ -101,12 +103,12 @@ class Bench:
             row.graph(self.model(row), path, row.prompt, row.form if rival == "f32" else rival)
         return path
 
-    def binary(self, row, stored):
+    def binary(self, row, stored, flags=None):
         # The compiler may have changed, so that binaries are made anew.
         path = os.path.join(self.work, "bin", "%s.%s" % (row.model, stored))
         if path not in made:
             made.add(path)
-            said([self.heddle, "compile", self.model(row), STORED[stored], "-o", path] + (["--mcpu=" + self.o.mcpu] if self.o.mcpu else []))
+            said([self.heddle, "compile", self.model(row), "-o", path] + (flags or [STORED[stored]]) + (["--mcpu=" + self.o.mcpu] if self.o.mcpu else []))
         return path
 
     def measured(self, command, cores):
@@ -120,8 +122,8 @@ class Bench:
         command = ["node", os.path.join(HERE, "rivals", "ort.mjs"), self.graph(row, rival), str(cores), "gen" if row.gen else "run", *keys, *more]
         return self.measured(command, cores)
 
-    def ours(self, row, stored, cores):
-        command = [self.binary(row, stored), "bench", "--prompt-tokens", str(row.prompt), "--batch", str(row.batch), "--threads", str(cores), "--json"]
+    def ours(self, row, stored, cores, flags=None):
+        command = [self.binary(row, stored, flags), "bench", "--prompt-tokens", str(row.prompt), "--batch", str(row.batch), "--threads", str(cores), "--json"]
         # A step after the prompt is what makes a text of the first token.
         return self.measured(command + ["--new-tokens", str(max(row.steps, 2))] if row.gen or row.model == "whisper" else command, cores)
 
@@ -130,15 +132,20 @@ class Bench:
         out = os.path.join(self.work, "out")
         self.ort(row, "f32", 1, "basic", "dump=" + out + ".f32", "seconds=0", "steps=1")
         theirs = np.fromfile(out + ".f32", "<f4")
+        mine = self.outputs(row, "f32", len(theirs))
+        return float(np.sqrt(np.mean((mine - theirs) ** 2) / np.mean(theirs ** 2)))
+
+    def outputs(self, row, stored, count, flags=None):
+        """The last `count` numbers that our program has for the ids of ort.mjs."""
+        out = os.path.join(self.work, "out")
         k = np.arange(row.prompt, dtype=np.int64)
         ids = 100 + (k * 7919 % 20000 if row.gen else (k * 7919 + 13) % 20000)
         head = {"input_ids": {"dtype": "I64", "shape": [1, row.prompt], "data_offsets": [0, 8 * row.prompt]}}
         text = json.dumps(head).encode()
         with open(out + ".in.safetensors", "wb") as f:
             f.write(len(text).to_bytes(8, "little") + text + ids.tobytes())
-        said([self.binary(row, "f32"), "run", "--input", out + ".in.safetensors", "--output", out + ".safetensors"])
-        mine = graphs.Weights(out + ".safetensors")("logits" if row.gen else "last_hidden_state").reshape(-1)[-len(theirs):]
-        return float(np.sqrt(np.mean((mine - theirs) ** 2) / np.mean(theirs ** 2)))
+        said([self.binary(row, stored, flags), "run", "--input", out + ".in.safetensors", "--output", out + ".safetensors"])
+        return graphs.Weights(out + ".safetensors")("logits" if row.gen else "last_hidden_state").reshape(-1)[-count:]
 
 
 made = set()
@@ -175,6 +182,7 @@ def main():
     p.add_argument("--out", metavar="FILE", help="where the table goes, too")
     o = p.parse_args()
     bench = Bench(o)
+    bench.install()
     unknown = set(o.rows.split(",")) - {r.key for r in ROWS}
     if unknown:
         p.error("no row %s" % ", ".join(sorted(unknown)))
