@@ -119,15 +119,15 @@ absl::StatusOr<model::CodedAttr> StoredCodesOf::find(model::ParamOp op) {
                                /*inOut=*/false, b.getStringAttr(from));
 }
 
-/// Marks the parameters whose tensors are integer codes that kernels can read.
+/// Marks the parameters whose tensors are integer codes that kernels can read: of a quantised directory, or of a GGUF
+/// file, of which config.json says nothing.
 static int markStoredCodes(const Console &console, ModuleOp module, const CompileOptions &options, Halves target) {
-  auto quantised = module->getAttrOfType<StringAttr>("model.quantised");
   bool early = !module->hasAttr("heddle.stage") || stageOf(module) == "model";
-  if (!quantised || !target.codes || options.import.headersOnly || !early)
+  if (!module->hasAttr("model.weights") || !target.codes || options.import.headersOnly || !early)
     return Ok;
   int failed = Ok;
   std::optional<WeightStore> store = openWeights(console, module, failed);
-  if (!store)
+  if (!store || llvm::none_of(store->tensors(), [](const StoredTensor &t) { return t.coded; }))
     return failed;
   llvm::MapVector<StringAttr, SmallVector<model::ParamOp>> parameters;
   module.walk([&](model::ParamOp op) { parameters[op.getNameAttr()].push_back(op); });

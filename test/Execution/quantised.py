@@ -10,7 +10,7 @@
    weights in f32: both are compiled with --math=wide, in f32 and bf16, and interpreted; their outputs are the same bytes,
    padded rows and all.
 3. GGUF files that the test writes, beside a config.json: blocks and plain numbers, rows of queries and keys in llama's order,
-   norms with 1 added, all experts in one tensor.
+   norms with 1 added, all experts in one tensor; where all layers are coded alike the codes are kept.
 One line a failure, then `N passed, N failed`."""
 import argparse
 import json
@@ -262,6 +262,13 @@ def gguf_models(suite):
                          **{"ffn_%s_exps.weight" % a: (["block_sparse_moe.experts.%d.%s.weight" % (e, w) for e in range(4)], (4, *((h, i) if w == "w2" else (i, h))), kinds[l], "experts") for a, w in (("gate", "w1"), ("down", "w2"), ("up", "w3"))}}
     mixture = {n: (None, shape, kind, here) if change == "experts" else (here, shape, kind, change) for n, (here, shape, kind, change) in decoder(plain, None, True, experts).items()}
     suite.gguf("gguf-mixtral", "llama", heads, {**base, "architectures": ["MixtralForCausalLM"], "model_type": "mixtral", "num_local_experts": 4, "num_experts_per_tok": 2, "sliding_window": None}, {**mixture, **head})
+    for kind, bits in (("Q8_0", 8), ("Q4_0", 4)):  # all layers alike: the codes are kept
+        kinds[:] = [kind] * 5
+        name = "gguf-" + kind
+        suite.gguf(name, "llama", heads, {**base, "architectures": ["LlamaForCausalLM"], "model_type": "llama"}, {**decoder(plain, None, True, gated), **head})
+        status, said = suite.run(suite.heddle, "compile", suite.path(name), "--weights=" + suite.path(name, "model.gguf"), "-o", suite.path("codes"))
+        status, said = (status, said) if status else suite.run(suite.path("codes"), "info")
+        suite.check(name + " keeps its codes", not status and "codes: %d bits, a scale for each 32 features" % bits in said, said)
 
 
 def main():
