@@ -10,8 +10,11 @@ npm's package @node-llama-cpp/linux-x64, its sources out of node-llama-cpp, both
 faster of the two counts, and of --flash 0,1 the faster, too. Heddle gets the weights in its own 8 and 4 bits, and the same GGUF
 file (`--weights=FILE`). That all do the same work is checked on outputs first."""
 import argparse
+import contextlib
+import http.client
 import os
 import shutil
+import socket
 import statistics
 import subprocess
 import sys
@@ -44,7 +47,8 @@ class LlamaCpp:
         self.libraries = os.path.join(self.folder, "linux-x64", "package", "bins", "linux-x64")
         self.backends = {"packaged": self.libraries, "clang": os.path.join(self.folder, "build", "bin")}
 
-    def install(self):
+    def install(self, server=False):
+        """`server`: llama-server, too, which takes ten minutes to build."""
         missing = [tool for tool in ("npm", "git", "cmake", "ninja", "clang++") if not shutil.which(tool)]
         if missing:
             sys.exit("llamacpp.py: error: needs %s, to fetch and build llama.cpp" % ", ".join(missing))
@@ -58,11 +62,11 @@ class LlamaCpp:
         if not os.path.exists(sources):
             said(["git", "clone", "-q", os.path.join(self.folder, "node-llama-cpp", "package", "llama", "gitRelease.bundle"), sources])
         build = os.path.dirname(self.backends["clang"])
-        if not os.path.exists(os.path.join(self.backends["clang"], "libggml-cpu.so")):
+        if not os.path.exists(os.path.join(build, "build.ninja")):
             said(["cmake", "-G", "Ninja", "-S", sources, "-B", build, "-DCMAKE_BUILD_TYPE=Release", "-DCMAKE_C_COMPILER=clang", "-DCMAKE_CXX_COMPILER=clang++",
                   "-DCMAKE_C_FLAGS=-march=native", "-DCMAKE_CXX_FLAGS=-march=native", "-DGGML_BACKEND_DL=ON", "-DGGML_NATIVE=OFF", "-DGGML_OPENMP=OFF",
                   "-DLLAMA_OPENSSL=OFF", "-DLLAMA_USE_PREBUILT_UI=OFF"])
-            said(["ninja", "-C", build, "ggml-cpu"])
+        said(["ninja", "-C", build, "llama-server" if server else "ggml-cpu"])
         libraries = [os.path.join(self.libraries, name) for name in sorted(os.listdir(self.libraries))
                      if name.startswith(("libllama.", "libggml.", "libggml-base"))]
         includes = ["-I" + os.path.join(sources, at) for at in ("include", "ggml/include")]
@@ -71,6 +75,30 @@ class LlamaCpp:
 
     def command(self, model, backend, threads, **keys):
         return [self.probe, model, self.backends[backend], str(threads)] + ["%s=%s" % k for k in keys.items()]
+
+    @contextlib.contextmanager
+    def serving(self, model, slots, length, threads):
+        """Its server; yields its port."""
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            port = free.getsockname()[1]
+        command = [os.path.join(self.backends["clang"], "llama-server"), "-m", model, "--host", "127.0.0.1", "--port", str(port), "-np", str(slots),
+                   "-c", str(slots * -(-length // 256) * 256), "-t", str(threads), "-fa", "on"]
+        process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        try:
+            for _ in range(600):
+                with contextlib.suppress(OSError):
+                    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
+                    connection.request("GET", "/health")
+                    if connection.getresponse().status == 200:
+                        break
+                if process.poll() is not None:
+                    sys.exit("llamacpp.py: error: llama-server ended with %d" % process.returncode)
+                time.sleep(0.1)
+            yield port, process.pid
+        finally:
+            process.kill()
+            process.wait()
 
 
 class Bench(rivals.Bench):

@@ -2,13 +2,14 @@
 """A server under load: what clients that come together get, and when.
 
     load.py --heddle BIN MODEL [--slots 1,4,8] [--threads N] [--prompt 128] [--shared 0,512] [--new 64] [--seconds 20] [--compile "FLAGS"]
-            [--rival URL]
+            [--rival URL] [--llamacpp DIR [--kind f32]]
 
 MODEL is a directory, of random weights (make_gpt2.py, make_llama.py). For each number of slots a server of its own is started, and as many clients ask it, each
 the next thing as soon as it has its answer: `--prompt` ids that no other request has, behind `--shared` ids that all have. Tokens
 come as a stream. A line a row: requests and new tokens a second, milliseconds to the first token and between two (median, 99th of
 a hundred), memory of the process, tokens of prompts that were not computed, and how many different texts eight equal requests
-get. `--rival` is another server with OpenAI's API on this machine, which is asked in turns with ours."""
+get. `--rival` is another server with OpenAI's API on this machine, which is asked in turns with ours; `--llamacpp` is llama-server, out
+of the folder of llamacpp.py, started with as many slots and the same weights as GGUF."""
 import argparse
 import http.client
 import json
@@ -115,6 +116,11 @@ def row(host, port, clients, o, shared, vocabulary):
     return "%.2f | %.1f | %.0f / %.0f | %.1f / %.1f" % (done[0] / o.seconds / o.new, done[0] / o.seconds, at(first, 0.5), at(first, 0.99), at(between, 0.5), at(between, 0.99)), len(texts)
 
 
+def resident(process):
+    with open("/proc/%d/statm" % process) as file:
+        return int(file.read().split()[1]) * os.sysconf("SC_PAGESIZE")
+
+
 def main():
     p = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     p.add_argument("model")
@@ -127,18 +133,33 @@ def main():
     p.add_argument("--seconds", type=float, default=20)
     p.add_argument("--compile", default="")
     p.add_argument("--rival")
+    p.add_argument("--llamacpp", metavar="DIR")
+    p.add_argument("--kind", default="f32", help="how its weights are stored: f32, bf16, q8_0, q4_0")
     o = p.parse_args()
+    if o.llamacpp:
+        import llamacpp
+        other = llamacpp.LlamaCpp(o.llamacpp)
+        other.install(server=True)
     print("| server | clients | shared | requests/s | tokens/s | first token, ms | between, ms | memory, MB | reused | texts of 8 |\n|---|---|---|---|---|---|---|---|---|---|", flush=True)
     with tempfile.TemporaryDirectory(prefix="heddle-load-") as work:
         folder, binary = os.path.join(work, "folder"), os.path.join(work, "model")
         vocabulary = with_words(o.model, folder)
         subprocess.run([os.path.abspath(o.heddle), "compile", folder, "-o", binary, *shlex.split(o.compile)], check=True)
+        if o.llamacpp:
+            with open(os.path.join(o.model, "config.json"), encoding="utf-8") as f:
+                kind = json.load(f)["model_type"]
+            words = os.path.join(work, "words.gguf")
+            getattr(llamacpp.gguf, kind)(o.model, words, o.kind, words=True)
         for clients in map(int, o.slots.split(",")):
             for shared in map(int, o.shared.split(",")):
                 with Server(binary, "--slots", str(clients), "--threads", str(o.threads)) as server:
                     figures, distinct = row("127.0.0.1", server.port, clients, o, shared, vocabulary)
                     reused, computed = (server.metric('heddle_tokens_total{kind="%s"}' % kind) for kind in ("reused", "prompt"))
                     print("| heddle | %d | %d | %s | %.0f | %.0f %% | %d |" % (clients, shared, figures, server.resident() / 1e6, 100 * reused / (reused + computed), distinct), flush=True)
+                if o.llamacpp:
+                    with other.serving(words, clients, shared + o.prompt + o.new, o.threads) as (port, process):
+                        figures, distinct = row("127.0.0.1", port, clients, o, shared, vocabulary)
+                        print("| llama-server %s | %d | %d | %s | %.0f | | %d |" % (o.kind, clients, shared, figures, resident(process) / 1e6, distinct), flush=True)
                 if o.rival:
                     url = urlparse(o.rival)
                     figures, distinct = row(url.hostname, url.port, clients, o, shared, vocabulary)

@@ -38,22 +38,32 @@ def stored(a, kind):
 
 
 class File:
-    """Keys, and tensors that are computed when they are written."""
+    """Keys, and tensors that are computed when they are written. `words`: an invented one for each token, for a server."""
 
-    def __init__(self, architecture, kind, width, layers, inner, heads, key_heads, context, vocabulary, **more):
+    def __init__(self, architecture, kind, width, layers, inner, heads, key_heads, context, vocabulary, words=False, **more):
         self.kind, self.keys, self.tensors = kind, b"", []
         self.count = 0
         self.key("general.architecture", architecture)
-        self.key("tokenizer.ggml.model", "no_vocab")
+        self.key("tokenizer.ggml.model", "llama" if words else "no_vocab")
+        if words:
+            self.key("tokenizer.ggml.tokens", ["\u2581w%d" % i for i in range(vocabulary)])
+            self.key("tokenizer.ggml.scores", [0.0] * vocabulary)
         for name, value in dict({"context_length": context, "embedding_length": width, "block_count": layers, "feed_forward_length": inner,
                                  "attention.head_count": heads, "attention.head_count_kv": key_heads, "vocab_size": vocabulary}, **more).items():
             self.key(architecture + "." + name, value)
 
     def key(self, name, value):
-        text = lambda s: len(s).to_bytes(8, "little") + s.encode()
-        number, raw = {str: lambda: (8, text(value)), bool: lambda: (7, bytes([value])), int: lambda: (4, value.to_bytes(4, "little")),
-                       float: lambda: (6, np.float32(value).tobytes())}[type(value)]()
-        self.keys += text(name) + number.to_bytes(4, "little") + raw
+        text = lambda s: len(s.encode()).to_bytes(8, "little") + s.encode()
+        u32 = lambda x: x.to_bytes(4, "little")
+
+        def coded(value):
+            if isinstance(value, list):
+                of = [coded(one) for one in value]
+                return 9, u32(of[0][0]) + len(of).to_bytes(8, "little") + b"".join(raw for _, raw in of)
+            return {str: lambda: (8, text(value)), bool: lambda: (7, bytes([value])), int: lambda: (4, u32(value)),
+                    float: lambda: (6, np.float32(value).tobytes())}[type(value)]()
+        number, raw = coded(value)
+        self.keys += text(name) + u32(number) + raw
         self.count += 1
 
     def put(self, name, shape, values, kind=None):
@@ -108,8 +118,8 @@ def bert(folder, path, kind):
     f.save(path)
 
 
-def gpt2(folder, path, kind):
-    f = File("gpt2", kind, 768, 12, 3072, 12, 12, 1024, 50257, **{"attention.layer_norm_epsilon": 1e-5})
+def gpt2(folder, path, kind, words=False):
+    f = File("gpt2", kind, 768, 12, 3072, 12, 12, 1024, 50257, words, **{"attention.layer_norm_epsilon": 1e-5})
     copy, turned = writer(folder, f), writer(folder, f, transposed=True)
     copy("token_embd.weight", "wte.weight", "q8_0" if kind == "q4_0" else None)
     copy("position_embd.weight", "wpe.weight", "f32")
@@ -122,8 +132,8 @@ def gpt2(folder, path, kind):
     f.save(path)
 
 
-def llama(folder, path, kind, layers=22, heads=32, key_heads=4):
-    f = File("llama", kind, 2048, layers, 5632, heads, key_heads, 2048, 32000,
+def llama(folder, path, kind, words=False, layers=22, heads=32, key_heads=4):
+    f = File("llama", kind, 2048, layers, 5632, heads, key_heads, 2048, 32000, words,
              **{"attention.layer_norm_rms_epsilon": 1e-5, "rope.dimension_count": 64, "rope.freq_base": 10000.0})
     copy = writer(folder, f)
     copy("token_embd.weight", "model.embed_tokens.weight")
