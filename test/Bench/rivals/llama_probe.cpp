@@ -4,8 +4,8 @@
 //
 // BACKENDS is a folder of libggml-cpu*.so, of which llama.cpp takes the one that fits the processor best. A pass is a prompt of
 // every sequence in one call, then steps of all together; the first does not count. Keys: prompt, steps, sequences, shared (ids in
-// front that all have, computed once), flash=0|1, unified=1 (one cache for all sequences), embeddings=1 (an encoder's rows),
-// seconds (0: one pass), dump=FILE (the last logits, or all rows, raw f32).
+// front that all have, computed once), flash=0|1, unified=1 (one cache for all sequences), mmap=0, embeddings=1 (an
+// encoder's rows), seconds (0: one pass), dump=FILE (the last logits, or all rows, raw f32).
 #include "ggml-backend.h"
 #include "ggml-cpu.h"
 #include "llama.h"
@@ -69,7 +69,9 @@ int main(int argc, char **argv) {
   llama_log_set([](ggml_log_level level, const char *text, void *) { if (level == GGML_LOG_LEVEL_ERROR) fputs(text, stderr); }, nullptr);
   ggml_backend_load_all_from_path(argv[2]);
   llama_backend_init();
-  llama_model *model = llama_model_load_from_file(argv[1], llama_model_default_params());
+  llama_model_params how = llama_model_default_params();
+  if (!keys.number("mmap", 1)) how.load_mode = LLAMA_LOAD_MODE_NONE;
+  llama_model *model = llama_model_load_from_file(argv[1], how);
   if (!model) fail("the model cannot be loaded");
 
   const int length = (shared + prompt + steps + 255) / 256 * 256;
@@ -112,7 +114,9 @@ int main(int argc, char **argv) {
   std::vector<double> prefill, decode, pass;
   std::vector<llama_token> next(sequences);
   double begin = now();
-  for (int turn = 0; !turn || (seconds > 0 && (turn < 3 || (now() - begin < 1e3 * seconds && turn < 2000))); ++turn) {
+  // Three passes, or two where they are long.
+  auto enough = [&](int turn) { return seconds == 0 ? turn > 0 : turn >= 2000 || (turn >= (now() - begin < 1e4 ? 3 : 2) && now() - begin >= 1e3 * seconds); };
+  for (int turn = 0; !enough(turn); ++turn) {
     if (memory && shared)
       for (int s = 0; s < sequences; ++s) llama_memory_seq_rm(memory, s, shared, -1);
     else if (memory)
