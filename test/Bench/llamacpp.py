@@ -85,11 +85,11 @@ class LlamaCpp:
 
     @contextlib.contextmanager
     def serving(self, model, slots, length, threads):
-        """Its server; yields its port."""
+        """Its server, with weights in huge pages; yields its port and its process."""
         with socket.socket() as free:
             free.bind(("127.0.0.1", 0))
             port = free.getsockname()[1]
-        command = [os.path.join(self.backends["clang"], "llama-server"), "-m", model, "--host", "127.0.0.1", "--port", str(port), "-np", str(slots),
+        command = ["env", "GLIBC_TUNABLES=glibc.malloc.hugetlb=1", os.path.join(self.backends["clang"], "llama-server"), "-m", model, "--load-mode", "none", "--host", "127.0.0.1", "--port", str(port), "-np", str(slots),
                    "-c", str(slots * -(-length // 256) * 256), "-t", str(threads), "-fa", "on"]
         process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         try:
