@@ -83,21 +83,21 @@ int heddle::showSchema(const Console &console, const std::string &file, const Fa
 }
 
 namespace {
-/// A model and what it is to be interpreted with.
+/// A model that is to be interpreted, and its parameters.
 struct Interpreted {
   std::unique_ptr<MLIRContext> context = makeContext();
   OwningOpRef<ModuleOp> module;
   std::optional<ParameterFiles> parameters;
-  Tensors inputs;
 
-  /// Reads all of it. Returns the exit code; on failure everything has been said.
+  /// Reads both. Returns the exit code; on failure everything has been said.
   int read(const Console &console, const CompileOptions &options, const InspectOptions &look);
 };
 } // namespace
 
 int Interpreted::read(const Console &console, const CompileOptions &options, const InspectOptions &look) {
-  if (int missing = canRead(console, look.input))
-    return missing;
+  for (const std::string &file : look.inputs)
+    if (int missing = canRead(console, file))
+      return missing;
   int code = Ok;
   module = load(console, *context, options.import, code);
   if (!module)
@@ -108,7 +108,11 @@ int Interpreted::read(const Console &console, const CompileOptions &options, con
   if (!files.ok())
     return complain(console, files.status());
   parameters = std::move(*files);
-  absl::StatusOr<Tensors> given = readTensors(look.input);
+  return Ok;
+}
+
+static int readInputs(const Console &console, StringRef file, Tensors &inputs) {
+  absl::StatusOr<Tensors> given = readTensors(file);
   if (!given.ok())
     return complain(console, given.status());
   inputs = std::move(*given);
@@ -133,22 +137,31 @@ int heddle::interpretModel(const Console &console, const CompileOptions &options
   RunOptions run;
   run.newTokens = look.newTokens;
   run.cached = stage != "model" && model.module->lookupSymbol("step");
-  DiagnosticSink sink;
-  FailureOr<Tensors> results = failure();
-  {
-    PassMessages messages(*model.context, sink, Error::BadInput);
-    results = runModel(*model.module, model.inputs, model.parameters->reader(), run);
+  for (const auto &[input, output] : llvm::zip_equal(look.inputs, look.outputs)) {
+    Tensors inputs;
+    if (int failed = readInputs(console, input, inputs))
+      return failed;
+    DiagnosticSink sink;
+    FailureOr<Tensors> results = failure();
+    {
+      PassMessages messages(*model.context, sink, Error::BadInput);
+      results = runModel(*model.module, inputs, model.parameters->reader(), run);
+    }
+    sink.print(console.err);
+    if (failed(results))
+      return failedWith(sink);
+    if (absl::Status written = writeTensors(output, *results); !written.ok())
+      return complain(console, written);
   }
-  sink.print(console.err);
-  if (failed(results))
-    return failedWith(sink);
-  absl::Status written = writeTensors(look.output, *results);
-  return written.ok() ? int(Ok) : complain(console, written);
+  return Ok;
 }
 
 int heddle::verifyModel(const Console &console, const CompileOptions &options, const InspectOptions &look) {
   Interpreted model;
+  VerifyOptions verify;
   if (int failed = model.read(console, options, look))
+    return failed;
+  if (int failed = readInputs(console, look.inputs.front(), verify.inputs))
     return failed;
 
   // One pass manager for all stages that the interpreter knows: the first result is that of the stage `model`, and
@@ -159,8 +172,6 @@ int heddle::verifyModel(const Console &console, const CompileOptions &options, c
       break;
     addStage(pm, stage, options.pipeline);
   }
-  VerifyOptions verify;
-  verify.inputs = std::move(model.inputs);
   verify.newTokens = look.newTokens;
   // A constant that a pass writes as f32 may round to another stored number.
   if (model::Stored stored = model::arithmeticOf(*model.module).stored; stored != model::Stored::f32)

@@ -7,7 +7,10 @@
 namespace heddle {
 
 struct InspectOptions {
-  std::string input, output, stage = "model";
+  std::string input, output;
+  // interpret, verify
+  std::vector<std::string> inputs, outputs; ///< interpret: as many of one as of the other
+  std::string stage = "model";
   int64_t newTokens = 0; ///< interpret: generate; verify: also the cached step, so far
   // mask
   std::map<std::string, int64_t> dims; ///< --dims

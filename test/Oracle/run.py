@@ -2,7 +2,7 @@
 """Runs the oracle's cases through Heddle: every case is compiled and executed, and interpreted.
 
     run.py --heddle BIN [--kind hf_model|attention|seed_module]... [--only CASE,...] [--jobs N] [--binary | --interpret] [--dtype f16 | --dtype bf16 [--math dots|wide] | --math dots|wide]
-           [--mcpu CPU [--runner COMMAND] | --target cuda --device emulator] [--listed] [-v] DIR
+           [--mcpu CPU [--runner COMMAND] | --target cuda --device emulator [--races]] [--listed] [-v] DIR
 
 DIR: one folder per case as its README describes (config.json, model.safetensors, inputs, expected, meta.json). A run counts
 twice, once for the binary and once for the interpreter. Tolerances and valid rows are those of meta.json, always. A line is
@@ -133,13 +133,13 @@ class Case:
 
 
 class Runner:
-    def __init__(self, heddle, case, dtype="f32", math="auto", target="cpu", device="", chip="sm_80", mcpu="native", runner=""):
+    def __init__(self, heddle, case, dtype="f32", math="auto", target="cpu", device="", races=False, chip="sm_80", mcpu="native", runner=""):
         self.heddle, self.case, self.binaries, self.count = heddle, case, {}, 0
         # One text of PTX is enough where the emulator runs the kernels.
         emulated = device.startswith("emulator")
         self.target = ["--mcpu", mcpu] if target == "cpu" else ["--target", target] + (["--emulate", "--mcpu=" + chip] if emulated else [])
-        self.target += ["--emulate-races"] if emulated and "races" in device else []
-        self.device = ["--device", device] if device else []
+        self.target += ["--emulate-races"] if races or "races" in device else []
+        self.devices = [[]] if not device else [["--device", d] for d in [device] + ["emulator:races"] * races]
         self.runner = shlex.split(runner)
         self.exchanged = None
         self.rms, self.arithmetic = RMS_OF_HALVES.get(dtype), ["--dtype", dtype, "--math", math]
@@ -180,36 +180,40 @@ class Runner:
             raise self.binaries[key]
         return self.binaries[key]
 
-    def binary(self, run):
+    def binary(self, run, device):
         program, source, result = self.compiled(run), self.file(".in"), self.file(".out")
         given = self.case.given(run)
         tensors.write(source, given)
         if "greedy" in run["kind"]:
-            self.execute(self.runner + [program, "generate", "--input", source, "--output", result, "-n", str(self.new_tokens(run, given)), "--greedy", "--ignore-eos"] + self.device, "generate")
+            self.execute(self.runner + [program, "generate", "--input", source, "--output", result, "-n", str(self.new_tokens(run, given)), "--greedy", "--ignore-eos"] + device, "generate")
         else:
-            self.execute(self.runner + [program, "run", "--input", source, "--output", result] + self.device, "run")
+            self.execute(self.runner + [program, "run", "--input", source, "--output", result] + device, "run")
         return tensors.read(result)
 
     def interpreter(self, run):
         given = self.case.given(run)
         if "greedy" not in run["kind"]:
-            return self.interpret(run, given)
-        # The whole text again for every token, as the oracle did it.
+            return self.interpret(run, [given])[0]
+        # The whole text again for every token, as the oracle did it: behind the tokens that are expected, so that one process
+        # interprets all of the texts. The first token that is another one is a difference, so nothing hides behind that.
         roles = self.roles(run)
         mask = given.get(roles.get("mask"))
-        ids = given[roles["tokens"]] if roles["tokens"] in given else self.start(run, given)
-        for _ in range(self.new_tokens(run, given)):
-            feed = {**given, roles["tokens"]: ids}
-            last = np.full(len(ids), ids.shape[1] - 1)
+        begun = given[roles["tokens"]] if roles["tokens"] in given else self.start(run, given)
+        expected = self.case.expected[run["outputs"]["ids"]["tensor"]]
+        feeds, lasts = [], []
+        for n in range(begun.shape[1], expected.shape[1]):
+            ids = np.concatenate([begun, expected[:, begun.shape[1]:n].astype(begun.dtype)], 1)
+            feeds.append({**given, roles["tokens"]: ids})
+            lasts.append(np.full(len(ids), n - 1))
             if mask is not None:
-                grown = np.concatenate([mask, np.ones((len(ids), ids.shape[1] - mask.shape[1]), mask.dtype)], 1)
-                feed[roles["mask"]] = grown
+                grown = np.concatenate([mask, np.ones((len(ids), n - mask.shape[1]), mask.dtype)], 1)
+                feeds[-1][roles["mask"]] = grown
                 if "positions" in roles:
-                    feed[roles["positions"]] = np.where(grown == 0, 1, grown.cumsum(1) - 1)
-                last -= np.argmax(grown[:, ::-1] != 0, 1)
-            logits = self.interpret(run, feed)[roles["logits"]]
-            ids = np.concatenate([ids, logits[np.arange(len(ids)), last].argmax(-1)[:, None]], 1)
-        return {"ids": ids}
+                    feeds[-1][roles["positions"]] = np.where(grown == 0, 1, grown.cumsum(1) - 1)
+                lasts[-1] -= np.argmax(grown[:, ::-1] != 0, 1)
+        logits = [out[roles["logits"]] for out in self.interpret(run, feeds)]
+        made = [l[np.arange(len(l)), last].argmax(-1)[:, None] for l, last in zip(logits, lasts)]
+        return {"ids": np.concatenate([begun, *made], 1)}
 
     def roles(self, run):
         """Where they depend on the head, the binary says which ones they are."""
@@ -218,14 +222,13 @@ class Runner:
             self.case.roles = json.loads(said.stdout)["generate"]
         return self.case.roles
 
-    def interpret(self, run, given):
-        source, result = self.file(".in"), self.file(".out")
-        tensors.write(source, given)
-        self.execute([self.heddle, "interpret", self.case.model, "-i", source, "-o", result, "--outputs=all"] + self.arithmetic + self.case.weights + self.case.settings(run), "interpret")
-        out = tensors.read(result)
-        os.remove(source)
-        os.remove(result)
-        return out
+    def interpret(self, run, feeds):
+        files = [(self.file(".in"), self.file(".out")) for _ in feeds]
+        for (source, _), feed in zip(files, feeds):
+            tensors.write(source, feed)
+        named = [word for source, result in files for word in ("-i", source, "-o", result)]
+        self.execute([self.heddle, "interpret", self.case.model, "--outputs=all"] + named + self.arithmetic + self.case.weights + self.case.settings(run), "interpret")
+        return [tensors.read(result) for _, result in files]
 
     def start(self, run, given):
         batch = len(given[self.roles(run)["source"]])
@@ -265,7 +268,6 @@ def run_case(path, options):
     """-> lines to print, passed, failed, skipped"""
     lines, passed, failed = [], 0, 0
     name = os.path.basename(path)
-    engines = ["interpreter"] if options.interpret else ["binary"] if options.binary else ["binary", "interpreter"]
     with tempfile.TemporaryDirectory(prefix="heddle-oracle-") as work:
         try:
             case = Case(path, work)
@@ -275,13 +277,16 @@ def run_case(path, options):
             return ["skip %s: %s" % (name, e)], 0, 0, 1
         except (OSError, ValueError, KeyError, StopIteration) as e:
             return ["FAIL %s: cannot read the case: %s: %s" % (name, type(e).__name__, e)], 0, 1, 0
-        runner = Runner(options.heddle, case, options.dtype, options.math, options.target, options.device, options.chip, options.mcpu, options.runner)
+        races = options.races and name in LISTED
+        runner = Runner(options.heddle, case, options.dtype, options.math, options.target, options.device, races, options.chip, options.mcpu, options.runner)
         for run in case.meta["runs"]:
             if runner.rms and ("greedy" in run["kind"] or name in runner.beyond):
                 continue  # the expected tokens are those of f32
-            for engine in engines:
+            engines = [(" ".join(["binary"] + d[1:]), lambda run, d=d: runner.binary(run, d)) for d in runner.devices if not options.interpret]
+            engines += [("interpreter", runner.interpreter)] * (not options.binary)
+            for engine, result in engines:
                 try:
-                    wrong = runner.judge(run, getattr(runner, engine)(run))
+                    wrong = runner.judge(run, result(run))
                 except (Failure, OSError, ValueError, KeyError) as e:
                     wrong = [str(e) if isinstance(e, Failure) else "%s: %s" % (type(e).__name__, e)]
                 passed, failed = passed + (not wrong), failed + bool(wrong)
@@ -308,10 +313,13 @@ def main():
     p.add_argument("--device", default="", help="what binaries run on: a number, or emulator[:OPTIONS] (test/Emulator/README.md)")
     p.add_argument("--mcpu", default="native", help="the processor that binaries are for")
     p.add_argument("--runner", default="", metavar="COMMAND", help="what runs binaries for another architecture, as 'qemu-aarch64 -L /usr/aarch64-linux-gnu'")
+    p.add_argument("--races", action="store_true", help="on the emulated device: the programs of LISTED can check for races, and run a second time with the check")
     p.add_argument("--chip", default="sm_80", help="whose kernels are emulated")
     p.add_argument("-v", action="store_true", help="a line for what passes, too")
     p.add_argument("dir")
     options = p.parse_args()
+    if options.races and not options.device.startswith("emulator"):
+        p.error("--races is of --device emulator")
     options.heddle = os.path.abspath(options.heddle)
     wanted = [w for w in options.only.split(",") if w] + (LISTED if options.listed else [])
     cases = sorted(c for c in os.listdir(options.dir) if os.path.exists(os.path.join(options.dir, c, "meta.json")))

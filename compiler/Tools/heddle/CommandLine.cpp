@@ -257,8 +257,10 @@ static void addInspection(CLI::App &app, CommandLine &line, Unread &unread) {
   CLI::App *interpret = app.add_subcommand("interpret", "run a model by the reference interpreter (slow, f64)");
   addInput(interpret, line, unread);
   addArithmetic(interpret, line.compile, unread);
-  interpret->add_option("-i,--input", look.input, "safetensors with the inputs by name")->required();
-  interpret->add_option("-o,--output", look.output, "safetensors to write")->required();
+  interpret->add_option("-i,--input", look.inputs, "safetensors with the inputs by name; several, each with its -o")
+      ->required()
+      ->allow_extra_args(false);
+  interpret->add_option("-o,--output", look.outputs, "safetensors to write")->required()->allow_extra_args(false);
   interpret->add_option("--stage", look.stage,
                         "interpret the IR after this stage (model; fused with --padded-rows=skip)");
   interpret->add_option(
@@ -281,7 +283,7 @@ static void addInspection(CLI::App &app, CommandLine &line, Unread &unread) {
   CLI::App *verify = app.add_subcommand("verify", "interpret after every pass; name the first that changes a result");
   addInput(verify, line, unread);
   addArithmetic(verify, line.compile, unread);
-  verify->add_option("-i,--input", look.input, "safetensors with the inputs by name")->required();
+  verify->add_option("-i,--input", look.inputs, "safetensors with the inputs by name")->required()->expected(1);
   verify->add_option("-n,--new-tokens", look.newTokens, "hold so many tokens of the cached step against @run, too");
 }
 

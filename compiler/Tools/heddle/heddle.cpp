@@ -7,6 +7,7 @@
 #include "compiler/Tokenizer/Tokenize.h"
 #include "compiler/Tools/heddle/CommandLine.h"
 #include "heddle/input_file.h"
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
 
@@ -80,9 +81,12 @@ static int run(const Console &console, int argc, char **argv) {
     return Ok;
   }
   bool interpreted = command == "interpret";
-  if (look.output == "-" && (look.json || interpreted))
-    return console.complain(Error::BadUsage, interpreted ? "-o -: tensors go into a file; -o FILE names it"
-                                                         : "--json and --svg - both write to standard output");
+  if (llvm::is_contained(look.outputs, "-"))
+    return console.complain(Error::BadUsage, "-o -: tensors go into a file; -o FILE names it");
+  if (interpreted && look.inputs.size() != look.outputs.size())
+    return console.complain(Error::BadUsage, "there must be as many -o as -i");
+  if (look.output == "-" && look.json)
+    return console.complain(Error::BadUsage, "--json and --svg - both write to standard output");
   return interpreted          ? interpretModel(console, c, look)
          : command == "check" ? checkInput(console, c, look)
          : command == "mask"  ? showMasks(console, c, look)
