@@ -58,7 +58,10 @@ static bool compilePart(CodePart &part, const CPUTarget &target, bool stayBitcod
     error = llvm::toString(module.takeError());
     return false;
   }
-  if (llvm::none_of(**module, [](const llvm::Function &f) { return f.hasFnAttribute(kOptimised); }))
+  // Kernels run for milliseconds on the emulator: the quickest code generation is a fifth of the best one's work.
+  if (llvm::any_of(**module, [](const llvm::Function &f) { return f.hasFnAttribute(kOptimised); }))
+    machine->setOptLevel(llvm::CodeGenOptLevel::None);
+  else
     optimise(**module, *machine);
   llvm::SmallVector<char, 0> bytes;
   llvm::raw_svector_ostream os(bytes);
