@@ -16,8 +16,6 @@ templates=${HEDDLE_TEMPLATES:-$root/../shared/chat-templates}
 coded=${HEDDLE_QUANTISED:-$root/../shared/quantised-cases}
 jobs=$(nproc)
 passed=0 failed=0 skipped=0
-# Memory that is freed, or not yet written, holds a pattern: who reads it fails every time, not once in a while.
-export MALLOC_PERTURB_=165
 start=$SECONDS
 
 say() { printf '== %s (%d s)\n' "$1" $((SECONDS - start)); }
@@ -110,6 +108,8 @@ if ! { cmake -S . -B "$build" -G Ninja -DCMAKE_BUILD_TYPE=Release -DHEDDLE_WERRO
   finish
 fi
 mv "$build.log" "$build/build.log"
+# From here on memory that is freed, or not yet written, holds a pattern: who reads it fails every time, not once in a while.
+export MALLOC_PERTURB_=165
 log=$build/test-logs
 rm -rf "$log"
 mkdir -p "$log"
@@ -143,11 +143,15 @@ status=$?
 echo "lit: $(tail -n 1 "$log/lit.total")"
 tally lit $status "$log/lit.total"
 
-# Parts that compile one small model after another keep one core busy: they run beside each other.
-say "examples, generation, texts, pictures and sound; the same bits in any company; padding; bf16"
+# Parts that compile one small model after another keep one core busy: they run beside each other, the longest first.
+emulated=(--target cuda --device emulator)
+say "examples, generation, texts, pictures and sound; the same bits in any company; padding; bf16; odd tokenizers; configs"
 beside "what 16 bits cost" $python test/Execution/storage.py --heddle "$build/bin/heddle"
 beside "mask determinism" $python test/Execution/mask_determinism.py --heddle "$build/bin/heddle"
 beside "mask determinism of bf16" $python test/Execution/mask_determinism.py --dtype bf16 --heddle "$build/bin/heddle"
+beside "odd tokenizers" $python test/Fuzz/tokenizers.py --heddle "$build/bin/heddle" --jobs 1
+beside "determinism on the emulated device" $python test/Execution/determinism.py --heddle "$build/bin/heddle" "${emulated[@]}"
+beside "masks on the emulated device" $python test/Execution/mask_determinism.py --heddle "$build/bin/heddle" "${emulated[@]}" --only "mask causal,modifier softcap"
 beside examples $python examples/run.py --bin "$build/bin"
 beside determinism $python test/Execution/determinism.py --heddle "$build/bin/heddle"
 beside "determinism of bf16" $python test/Execution/determinism.py --dtype bf16 --heddle "$build/bin/heddle"
@@ -172,16 +176,6 @@ beside "a server's company" $python test/Serve/company.py --requests 40 --heddle
 beside "a server and strangers" $python test/Serve/abuse.py --heddle "$build/bin/heddle"
 beside "options of families" $python test/Execution/families.py --heddle "$build/bin/heddle"
 beside "newer families" $python test/Execution/newer_families.py --heddle "$build/bin/heddle"
-all_beside
-
-say "random models"
-part "random models" 600 test/Fuzz/random_models.py --heddle "$build/bin/heddle" --count 100 --jobs "$jobs"
-
-say "real size"
-part "real size" 600 test/Bench/real_size.py --heddle "$build/bin/heddle"
-
-say "odd tokenizers, hostile and published configs"
-beside "odd tokenizers" $python test/Fuzz/tokenizers.py --heddle "$build/bin/heddle" --jobs 1
 beside "hostile configs" $python test/Configs/hostile.py --heddle "$build/bin/heddle"
 beside "what lies beside them" $python test/Configs/beside.py --heddle "$build/bin/heddle"
 found=("$configs")
@@ -191,6 +185,12 @@ if [[ ! -f $configs/index.json ]]; then
 fi
 beside "published configs" $python test/Configs/published.py --heddle "$build/bin/heddle" "${found[@]}"
 all_beside
+
+say "random models"
+part "random models" 600 test/Fuzz/random_models.py --heddle "$build/bin/heddle" --count 100 --jobs "$jobs"
+
+say "real size"
+part "real size" 600 test/Bench/real_size.py --heddle "$build/bin/heddle"
 
 say "oracle"
 if [[ -f $oracle/index.json ]]; then
@@ -212,17 +212,12 @@ else
   skipped=$((skipped + 1))
 fi
 
-# The kernels on the emulated device: every case in f32, 25 in bf16 and with the check for races.
+# The kernels on the emulated device: every case in f32, 25 in bf16 and, the same programs again, with the check for races.
 say "the emulated device"
-emulated=(--target cuda --device emulator)
-beside "determinism on the emulated device" $python test/Execution/determinism.py --heddle "$build/bin/heddle" "${emulated[@]}"
-beside "masks on the emulated device" $python test/Execution/mask_determinism.py --heddle "$build/bin/heddle" "${emulated[@]}" --only "mask causal,modifier softcap"
-all_beside
 if [[ -f $oracle/index.json ]]; then
-  part "oracle on the emulated device" 900 test/Oracle/run.py --heddle "$build/bin/heddle" --jobs "$jobs" --binary "${emulated[@]}" "$oracle"
+  part "oracle on the emulated device" 1200 test/Oracle/run.py --heddle "$build/bin/heddle" --jobs "$jobs" --binary "${emulated[@]}" --races "$oracle"
   part "bf16 on the emulated device" 900 test/Oracle/run.py --heddle "$build/bin/heddle" --jobs "$jobs" --binary --dtype bf16 "${emulated[@]}" --listed "$oracle"
   part "bf16 on an emulated sm_90a" 600 test/Oracle/run.py --heddle "$build/bin/heddle" --jobs "$jobs" --binary --dtype bf16 "${emulated[@]}" --chip sm_90a --only gpt2,llama_gqa,t5,vit,gpt_neox,t5_v1_1,att_causal,att_all_masked,att_padding_left_causal,att_window_symmetric,att_sink_logits,att_value_dim_differs "$oracle"
-  part "races on the emulated device" 900 test/Oracle/run.py --heddle "$build/bin/heddle" --jobs "$jobs" --binary --target cuda --device emulator:races --listed "$oracle"
 else
   echo "no oracle at ${oracle#"$root/"}: skipped"
   skipped=$((skipped + 1))
