@@ -18,7 +18,6 @@
 #include "dialects/Mask/Transforms/Passes.h"
 #include "dialects/Model/Transforms/Passes.h"
 #include "dialects/Tile/IR/Tile.h"
-#include "mlir/Conversion/Passes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlow.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -53,19 +52,6 @@ void heddle::registerPasses() {
   kernels::registerToKernelsPasses();
   tile::registerTileToNVVMPasses();
   registerCanonicalizerPass();
-  registerCSEPass();
-  registerSymbolDCEPass();
-  registerLoopInvariantCodeMotionPass();
-  registerConvertVectorToSCFPass();
-  registerSCFToControlFlowPass();
-  registerConvertVectorToLLVMPass();
-  registerConvertMathToLLVMPass();
-  registerConvertMathToLibmPass();
-  registerArithToLLVMConversionPass();
-  registerConvertIndexToLLVMPass();
-  registerConvertFuncToLLVMPass();
-  registerConvertControlFlowToLLVMPass();
-  registerUBToLLVMConversionPass();
-  registerReconcileUnrealizedCastsPass();
+  registerStagePasses(); // MLIR's; ours are known by now, with the options of their own
   registerPass(createCheckStagePass);
 }

@@ -8,10 +8,16 @@
 #include "compiler/Conversion/ToLoops/Passes.h"
 #include "compiler/Interpreter/Passes.h"
 #include "compiler/Pipelines/Contracts.h"
+#include "compiler/Pipelines/ToLlvm.h"
 #include "compiler/Plan/Passes.h"
 #include "dialects/Mask/Transforms/Passes.h"
 #include "dialects/Model/Transforms/Passes.h"
-#include "mlir/Conversion/Passes.h"
+#include "mlir/Conversion/MathToLLVM/MathToLLVM.h"
+#include "mlir/Conversion/MathToLibm/MathToLibm.h"
+#include "mlir/Conversion/ReconcileUnrealizedCasts/ReconcileUnrealizedCasts.h"
+#include "mlir/Conversion/SCFToControlFlow/SCFToControlFlow.h"
+#include "mlir/Conversion/VectorToLLVM/ConvertVectorToLLVMPass.h"
+#include "mlir/Conversion/VectorToSCF/VectorToSCF.h"
 #include "mlir/Pass/PassOptions.h"
 #include "mlir/Pass/PassRegistry.h"
 #include "mlir/Transforms/Passes.h"
@@ -96,11 +102,7 @@ static constexpr PassFactory kLoopsToLlvm[] = {
     plain<createConvertVectorToLLVMPass>,
     plain<createConvertMathToLLVMPass>,
     plain<createConvertMathToLibmPass>,
-    plain<createArithToLLVMConversionPass>,
-    plain<createConvertIndexToLLVMPass>,
-    plain<createConvertFuncToLLVMPass>,
-    plain<createConvertControlFlowToLLVMPass>,
-    plain<createUBToLLVMConversionPass>,
+    plain<createToLlvmPass>,
     plain<createReconcileUnrealizedCastsPass>,
 };
 static constexpr PassFactory kTidy[] = {plain<createCanonicalizerPass>, plain<createCSEPass>};
@@ -251,6 +253,13 @@ struct PipelineFlags : PassPipelineOptions<PipelineFlags> {
   }
 };
 } // namespace
+
+void heddle::registerStagePasses() {
+  for (llvm::ArrayRef<Stage> stages : {llvm::ArrayRef<Stage>(kCpuStages), ownStages("cuda")})
+    for (const Stage &stage : stages)
+      for (PassFactory create : stage.passes)
+        registerPass([create] { return create({}); });
+}
 
 void heddle::registerPipelines() {
   auto add = [](const Stage &stage, StringRef prefix) {

@@ -76,6 +76,7 @@ void addPasses(mlir::OpPassManager &pm, llvm::StringRef stage, const PipelineOpt
 
 /// Registers the passes that the table names, and one pipeline a stage: --heddle-fused, ...
 void registerPasses();
+void registerStagePasses(); ///< of these those that nobody has registered yet
 void registerPipelines();
 /// Every dialect that a stage may hold.
 void registerDialects(mlir::DialectRegistry &registry);

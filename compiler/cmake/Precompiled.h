@@ -7,6 +7,7 @@
 #include "dialects/Attn/IR/Attn.h"
 #include "dialects/Mask/IR/Mask.h"
 #include "dialects/Model/IR/Model.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Parser/Parser.h"
 #include "mlir/Pass/PassManager.h"
 #include "llvm/Support/FileSystem.h"

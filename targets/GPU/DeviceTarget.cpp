@@ -14,7 +14,7 @@
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Transforms/Utils/Cloning.h"
 
-using namespace mlir;
+using mlir::MLIRContext, mlir::ModuleOp, mlir::StringAttr;
 using namespace heddle;
 using llvm::StringRef;
 
