@@ -20,6 +20,7 @@ RULES = [
     (["dialects"], r"(?i)^(?!.*#(model|attn)\.\w+<).*(lanes?|panel|rowTile|keyTile|vectorWidth|registers)\s*(=|==|%|/)\s*(4|8|16|32|64|128)\b", "no number of a dialect is a target's width", []),
     (["compiler", "targets", "runtime", "test"], r'"(model\.(place|scratch|arena|copy_in|copy_back|copies|in_place|schedule|pieces|target|blob|blob_bytes)|attn\.(cache|schedule))"', "the plan's attributes are asked of dialects/*/IR/Plan.h", []),
     (["compiler", "targets"], r'(getAttr|setAttr|hasAttr|removeAttr|getAttrOfType<\w+>|getAs<\w+>)\("(pack|layout|offset|strides|place|scratch|copies|copy_in|copy_out|cache|arena|part|first)"', "what is in ODS has an accessor", []),
+    (["dialects/Model", "dialects/Mask", "dialects/Attn", "compiler/Import", "compiler/Interpreter", "compiler/Conversion/ModelToEntries", "compiler/Conversion/ToLoops"], r"(?i)cuda|gpu|nvvm", "what stands above the targets names none of them", ["compiler/Conversion/ToLoops/Gpu"]),
     (["dialects"], r'#include\s*[<"]absl/', "Abseil serves Import, Weights, Driver and the runtime", []),
     (["compiler/Conversion", "compiler/Pipelines", "compiler/Interpreter"], r'#include\s*"compiler/(Driver|Tools|Import)/', "conversions, pipelines and interpreter stand below the driver", []),
     (["compiler/Import"], r'#include\s*"(compiler/(Driver|Tools|Pipelines|Conversion|Interpreter)|targets)/', "the importer knows dialects and weights only", []),
@@ -62,10 +63,12 @@ CAUGHT = [
     ("dialects/Attn/IR/AttnAttrs.cpp", "  if (lanes % 16)"),
     ("dialects/Mask/IR/Mask.h", "/// One word of a warp."),
     ("dialects/Model/IR/ModelAttrs.td", "    Rows of panel32 lie side by side."),
+    ("compiler/Conversion/ToLoops/Moves.cpp", "  if (isGPU(target))"),
     ("compiler/Plan/PlanMemory.cpp", '  op->setAttr("model.place", places);'),
     ("test/Numerics/Jit.cpp", '  f->getAttrOfType<StringAttr>("model.arena");'),
 ]
 FREE = [
+    ("compiler/Conversion/ToLoops/Gpu/WarpLanes.cpp", '#include "mlir/Dialect/LLVMIR/NVVMDialect.h"'),
     ("dialects/Model/IR/ReservedDims.h", '#include "runtime/include/heddle/abi.def"'),
     ("compiler/Driver/Binary.cpp", '#include "heddle/seal.h"'),
     ("dialects/Model/IR/ModelAttrs.td", '`#model.target<"cpu", chip = "znver5", lanes = 16, registers = 32>`'),

@@ -10,7 +10,7 @@
 //   keys     [B][g][blocks of 128][8 panels][w][16 keys]      values   [B][g][rows][u]
 //   halves   [B][g][blocks of 128][8 panels][w/2][16 keys][2]          [B][g][rows][u], halves,
 //                                                                 or  [B][g][rows/2][u][2] where they are `paired`
-//   (on a GPU keys of dots lie in groups of four words: Gpu/PackedRows.h)
+//   (warps have keys of dots in groups of four words: PackedRows.h)
 //   of d classes (KeyClasses.h) d of these a head, one after the other
 //   scratch  packed keys | packed values | first visible key of each batch element |
 //            one area a thread: Q, S, O, l, alpha, m, bounds of row groups, counts, pairs of values, biases

@@ -35,7 +35,7 @@ public:
   std::pair<int64_t, int64_t> cacheBlock() const override;
   model::Size scratchBytes(mlir::Operation *op) const override;
   /// How many rows are live is read by each thread, when it comes there: a thread that is ahead must not have written
-  /// something else in that place. On a GPU every kernel behind the one that counts asks for it.
+  /// something else in that place. Where an entry is many kernels each behind the one that counts asks for it.
   bool scratchLasts(mlir::Operation *op) const override;
   mlir::Operation *leavesScratchFor(mlir::Operation *op) const override;
 };

@@ -151,8 +151,8 @@ void LinearKernel::finish(Value sum, Value row, Value column, Value address, Val
   c.storeLanes(sum, address, mask);
 }
 
-/// Rows [row, row + mr) x panels [panel, panel + pn). Panels wider than the registers hold sums of (they are as wide as
-/// a warp in a program for a GPU too) are passed over more than once.
+/// Rows [row, row + mr) x panels [panel, panel + pn). Panels wider than the registers hold sums of (a target
+/// beside this one may want wider ones) are passed over more than once.
 void LinearKernel::tile(Value row, Value panel, int64_t mr, int64_t pn, bool stream, Fetched fetched) {
   int64_t vectors = width / c.lanes, most = std::max<int64_t>(sumsAtOnce / (mr * pn), 1);
   int64_t passes = (vectors + most - 1) / most, count = (vectors + passes - 1) / passes;
