@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """PTX of models, assembled: `ptxas.py --heddle HEDDLE [--chips sm_80,sm_90a] [--tiles] MODEL...`.
 
-With --tiles also attentions in f32 and bf16 with heads 64 and 128 wide (ATTENTIONS) and two of one linear each, 1024 x 512, in f32 and in bf16: kernels that do it must have just so many
+With --tiles also attentions in f32 and bf16 with heads 64, 128 and 256 wide (ATTENTIONS) and two of one linear each, 1024 x 512, in f32 and in bf16: kernels that do it must have just so many
 instructions that multiply (PRODUCTS; GROUPED in machine code), or LLVM or ptxas has made something else of a tile.
 
 For each model and chip a line: kernels, most registers. A kernel of tiles with stack or spills, another one with spills or with more stack than --stack (0), a
@@ -36,20 +36,23 @@ PRODUCTS = {
 # Of an attention, in a tall and in a low tile alike. bf16: of the scores 4 steps of 8 units (64 keys) or 8 of 4 (heads of 128, 32 keys), of the values as
 # many; queries come by one ldmatrix a step, keys and values by one for two units. f32: of the scores 4 components of 8 or 4 pairs of keys (of 32 or 16) at
 # a time, each for two rows; of the values 8 keys, each with 8 or 16 pairs of features, and both rows' weights from the lane that has them. The
-# chains of the functions make the rest of the products.
+# chains of the functions make the rest of the products. Of heads of 256 the scores have twice the steps, for 16 keys, and a tile makes 128 features.
 TURNED, NEIGHBOURS, LANES = "ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16", "ld.shared.v2", "shfl.sync.idx"
 ATTENTIONS = {
     ("f32", 64): [("fma.rn.f32", 640, 1280), (NEIGHBOURS, 160, 160), (LANES, 32, 96), (PAIRS, 0, 0)],
     ("f32", 128): [("fma.rn.f32", 1088, 1728), (NEIGHBOURS, 272, 272), (LANES, 32, 96), (PAIRS, 0, 0)],
     ("bf16", 64): [(PAIRS, 128, 128), (MATRICES, 40, 40), (TURNED, 32, 32)],
+    ("f32", 256): [("fma.rn.f32", 1088, 1728), (NEIGHBOURS, 272, 272), (LANES, 32, 96), (PAIRS, 0, 0)],
     ("bf16", 128): [(PAIRS, 128, 128), (MATRICES, 48, 48), (TURNED, 32, 32)],
+    ("bf16", 256): [(PAIRS, 96, 96), (MATRICES, 64, 64), (TURNED, 16, 16)],
 }
 # On sm_90a the tall tile of bf16 has units of 64 rows for either product, as many as the scores have steps of 16 components and the values of 16 keys,
 # and what threads copy or put is shown to them in three places.
 SHOWN = "fence.proxy.async.shared::cta"
 UNITS = {64: [(PAIRS, 64, 64), (MATRICES, 20, 20), (TURNED, 16, 16), (UNIT % 64, 8, 8), (SHOWN, 3, 3)],
-         128: [(PAIRS, 64, 64), (MATRICES, 24, 24), (TURNED, 16, 16), (UNIT % 32, 8, 8), (UNIT % 128, 2, 2), (SHOWN, 3, 3)]}
-UNITS_IN_CODE = {64: (4, 4), 128: (8, 2)} # HGMMA of that tile, and those with their left side in registers
+         128: [(PAIRS, 64, 64), (MATRICES, 24, 24), (TURNED, 16, 16), (UNIT % 32, 8, 8), (UNIT % 128, 2, 2), (SHOWN, 3, 3)],
+         256: [(PAIRS, 48, 48), (MATRICES, 32, 32), (TURNED, 8, 8), (UNIT % 16, 16, 16), (UNIT % 128, 1, 1), (SHOWN, 3, 3)]}
+UNITS_IN_CODE = {64: (4, 4), 128: (8, 2), 256: (16, 1)} # HGMMA of that tile, and those with their left side in registers
 # The kernels of one linear, and opcodes of machine code: the low 12 bits of an instruction of 16 bytes. A product of a group of warps with its left side in
 # registers is among what ptxas before 13.3 may get wrong: `overwritten` looks for it.
 KERNELS = {"f32": ["low tiles", "tall tiles"], "bf16": ["rounding", "low tiles", "tall tiles"]}

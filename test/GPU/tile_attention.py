@@ -33,8 +33,9 @@ class Case(typing.NamedTuple):
         return self.dtype + "_" + self.chip
 
 
-# 20 components are 10 words of pairs, which lie in no groups of four; 24 and more lie in such, and sm_90a multiplies them by groups of warps.
-CASES = [Case("f32", "sm_80", 20, 96), Case("bf16", "sm_80", 20, 96), Case("bf16", "sm_90a", 24, 128)]
+# 20 components are 10 words of pairs, which lie in no groups of four; 24 and more lie in such, and sm_90a multiplies them by groups of warps. Above
+# 128 features are shared out among tiles, 160 as 96 and 64; f32 of 256 has tall tiles of 32 rows.
+CASES = [Case("f32", "sm_80", 20, 256), Case("bf16", "sm_80", 20, 160), Case("bf16", "sm_90a", 24, 256)]
 KINDS = {  # name: mask; a row that sees keys is any whose text has begun, but for `apart`
     "grows": "=causal and keys(seen)",
     "behind": "=window(40, 0) and keys(seen)",

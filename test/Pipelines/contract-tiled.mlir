@@ -97,9 +97,19 @@ module attributes {heddle.stage = "tiled", model.blob = [], model.blob_bytes = 0
 // -----
 
 module attributes {heddle.stage = "tiled", model.blob = [], model.blob_bytes = 0 : i64, model.target = #model.target<"cuda", chip = "sm_80", lanes = 32, registers = 255>} {
-  func.func @run(%q: !model.tensor<[B, T, 272], f32>) {
-    // expected-error @below {{has a program of tiles, which takes f32 and dots of heads up to 128 wide, whole masks and short biases only}}
-    %a = attn.sdpa %q, %q, %q heads 2 kv_heads 2 scale 1.0 {attn.schedule = #attn.schedule<rows = 64, keys = 64, panel = 16, packed = 1, tiled = true>} : (!model.tensor<[B, T, 272], f32>, !model.tensor<[B, T, 272], f32>, !model.tensor<[B, T, 272], f32>) -> !model.tensor<[B, T, 272], f32>
+  func.func @run(%q: !model.tensor<[B, T, 528], f32>) {
+    // expected-error @below {{has a program of tiles, which takes f32 and dots of heads up to 256 wide, whole masks and short biases only}}
+    %a = attn.sdpa %q, %q, %q heads 2 kv_heads 2 scale 1.0 {attn.schedule = #attn.schedule<rows = 64, keys = 64, panel = 16, packed = 1, tiled = true>} : (!model.tensor<[B, T, 528], f32>, !model.tensor<[B, T, 528], f32>, !model.tensor<[B, T, 528], f32>) -> !model.tensor<[B, T, 528], f32>
+    return
+  }
+}
+
+// -----
+
+module attributes {heddle.stage = "tiled", model.blob = [], model.blob_bytes = 0 : i64, model.target = #model.target<"cuda", chip = "sm_80", lanes = 32, registers = 255>} {
+  func.func @run(%q: !model.tensor<[B, T, 512], f32>) {
+    // expected-error @below {{has tiles of 64 rows and 16 keys in panels of 16, but threads share 32 rows and 16 to 16 keys in panels of 16}}
+    %a = attn.sdpa %q, %q, %q heads 2 kv_heads 2 scale 1.0 {attn.schedule = #attn.schedule<rows = 64, keys = 16, panel = 16, packed = 1, tiled = true>} : (!model.tensor<[B, T, 512], f32>, !model.tensor<[B, T, 512], f32>, !model.tensor<[B, T, 512], f32>) -> !model.tensor<[B, T, 512], f32>
     return
   }
 }
@@ -138,7 +148,7 @@ module attributes {heddle.stage = "tiled", model.dtype = "bf16", model.math = "d
 
 module attributes {heddle.stage = "tiled", model.dtype = "bf16", model.math = "wide", model.blob = [], model.blob_bytes = 0 : i64, model.target = #model.target<"cuda", chip = "sm_80", lanes = 32, registers = 255>} {
   func.func @run(%q: !model.tensor<[B, T, 8], f32>) {
-    // expected-error @below {{has a program of tiles, which takes f32 and dots of heads up to 128 wide, whole masks and short biases only}}
+    // expected-error @below {{has a program of tiles, which takes f32 and dots of heads up to 256 wide, whole masks and short biases only}}
     %a = attn.sdpa %q, %q, %q heads 2 kv_heads 2 scale 1.0 {attn.schedule = #attn.schedule<rows = 64, keys = 64, panel = 16, packed = 1, tiled = true>} : (!model.tensor<[B, T, 8], f32>, !model.tensor<[B, T, 8], f32>, !model.tensor<[B, T, 8], f32>) -> !model.tensor<[B, T, 8], f32>
     return
   }

@@ -27,6 +27,7 @@ void Launch::each(EachOp op) {
   int64_t columns = type.heldColumns(), run = op.getRun();
   Value row = valueOf(op.getRow()), column = valueOf(op.getColumn()), rows = valueOf(op.getRows()),
         all = valueOf(op.getColumns());
+  Apart here(c);
   (void)c.loop(c.constant(0), c.constant(type.heldRows()), 1, fragments.at(op.getFragment()),
                [&](Value i, ValueRange held) {
                  Value r = c.add(row, c.rowOf(type, i));
@@ -50,6 +51,7 @@ void Launch::put(PutOp op) {
   const Piece &piece = pieces.at(op.getPiece());
   int64_t columns = piece.type.getColumns(), count = piece.type.getRows() * columns;
   barrier();
+  Apart here(c);
   c.loop(c.thread, c.constant(count), c.threads, [&](Value word) {
     Value row = c.div(word, c.constant(columns)), column = c.rem(word, c.constant(columns));
     Value at = c.wordAt(piece, row, column);
@@ -89,6 +91,7 @@ void Launch::keep(KeepOp op) {
   Value other = c.real(op.getOther().convertToDouble()), none = c.integer(i32, 0);
   for (int64_t first = 0; first < int64_t(held.size()); first += 32) {
     int64_t count = std::min<int64_t>(32, int64_t(held.size()) - first);
+    Apart here(c);
     Value bits = c.loop(c.constant(0), c.constant(count), 1, ValueRange{none}, [&](Value e, ValueRange before) {
       Value number = c.add(e, first), i = c.div(number, c.constant(columns)), j = c.rem(number, c.constant(columns));
       Value row = c.rowOf(type, i), column = c.columnOf(type, j);

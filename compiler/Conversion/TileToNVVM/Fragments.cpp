@@ -18,6 +18,18 @@ TileCode::TileCode(ImplicitLocOpBuilder &b, const loops::Lanes &lanes, int64_t t
   thread = arith::IndexCastUIOp::create(b, b.getIndexType(), number);
 }
 
+Apart::Apart(TileCode &c) : c(c), known(c.thread) {
+  ImplicitLocOpBuilder &b = c.b;
+  Type i32 = b.getI32Type();
+  Value number = arith::IndexCastUIOp::create(b, i32, known);
+  Value same =
+      LLVM::InlineAsmOp::create(b, TypeRange{i32}, number, "", "=r,0", /*has_side_effects=*/true,
+                                /*is_align_stack=*/false, LLVM::TailCallKind::None,
+                                LLVM::AsmDialectAttr::get(b.getContext(), LLVM::AsmDialect::AD_ATT), ArrayAttr())
+          .getResult(0);
+  c.thread = arith::IndexCastUIOp::create(b, b.getIndexType(), same);
+}
+
 Value TileCode::owner(FragType type) { return div(thread, constant(type.group())); }
 
 Value TileCode::rowOf(FragType type, Value i) {

@@ -95,6 +95,20 @@ private:
   void copyParts(const Window &window, const Piece &piece, int64_t words);
 };
 
+/// While it lives a thread has a number of which compilers know nothing. So what is made of it is made there, while
+/// addresses that are made before a loop take registers through all of it.
+class Apart {
+public:
+  explicit Apart(TileCode &c);
+  ~Apart() { c.thread = known; }
+  Apart(const Apart &) = delete;
+  Apart &operator=(const Apart &) = delete;
+
+private:
+  TileCode &c;
+  Value known;
+};
+
 } // namespace heddle::tile
 
 #endif

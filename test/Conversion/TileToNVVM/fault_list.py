@@ -104,6 +104,9 @@ FAULTS = [
     ("a part is not joined where it was done twice", GPU + "TileAttention.cpp", "Value done = arith::OrIOp::create(l.b, twice, once);", "Value done = arith::OrIOp::create(l.b, once, once);", "tile_attention.py"),
     ("a sink is there in every part", GPU + "TileAttention.cpp", "before(/*sinks=*/false);", "before(/*sinks=*/true);", "tile_attention.py"),
     ("the rows that fill no tile are left out", GPU + "TileAttention.cpp", "l.div(l.add(rows, tileRows - 1), l.constant(tileRows))", "l.div(rows, l.constant(tileRows))", "tile_attention.py"),
+    ("all shares of a head's features are the first", GPU + "TileAttention.cpp", "Value column = l.mul(share, pairs ? features / 2 : features);", "Value column = l.constant(0);", "tile_attention.py"),
+    ("shares of features are left in one place", GPU + "TileAttention.cpp", "column = l.add(feature, column);\n", "", "tile_attention.py"),
+    ("the last share of features is as wide as the others", GPU + "TileAttention.cpp", "if (plan.valueWidth % features)", "if (plan.valueWidth < features)", "tile_attention.py"),
     # attention
     ("a ring lies on the pieces of its launch", TILES + "Rings.cpp", "c.add(c.mul(slot, all), ownWords)", "c.mul(slot, all)", "tile_attention.py"),
     ("the second of two neighbours is no part of a row", TILES + "Bodies.cpp", "for (int32_t apart : {1, 2})", "for (int32_t apart : {1})", "tile_attention.py"),

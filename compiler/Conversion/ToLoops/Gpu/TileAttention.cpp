@@ -1,8 +1,9 @@
 //===- TileAttention.cpp - attention through tiles ------------------------===//
 //
-// A tile is 64 packed rows of one key head (16 where there are no more), 16 of them a warp. It takes the keys part by
-// part (KeyParts.h); where rows are few each part is another tile's. In a part it walks the runs of keys that the mask
-// leaves, a block of keys a round, while the next block arrives (dialects/Tile):
+// A tile is 64 packed rows of one key head (16 where there are no more), 16 of them a warp, and its outputs are up to
+// 128 features: a head that has more has several tiles, each of which makes all scores (featuresOfTile). It takes the
+// keys part by part (KeyParts.h); where rows are few each part is another tile's. In a part it walks the runs of keys
+// that the mask leaves, a block of keys a round, while the next block arrives (dialects/Tile):
 //   1. scores: queries times stored keys; scale, softcap, bias
 //   2. in a block that some row does not see all of, the mask is asked about each element
 //   3. online softmax: the row's maximum, weights, their sum
@@ -37,7 +38,7 @@ using namespace heddle::loops;
 using model::Size;
 using tile::FragType, tile::SharedType, tile::Image, tile::Spread;
 
-static constexpr int64_t kTallRows = 64, kLowRows = KeyParts::kLowRows, kStages = 2;
+static constexpr int64_t kLowRows = KeyParts::kLowRows, kStages = 2;
 
 namespace {
 /// The passes over a part; those behind the first only where an output is not finite.
@@ -49,8 +50,9 @@ public:
   /// `parts`: where what it makes of its part is left; null: it takes all parts, and its rows are done.
   AttentionTile(Lowering &l, const AttentionPlan &plan, Value key, Value value, int64_t tileRows, Spread spread,
                 const KeyParts *parts);
-  /// The body of a launch: rows [block * tileRows, ..) of one group of heads of one batch element, and which part.
-  void emit(Value batch, Value group, Value block, Value part);
+  /// The body of a launch: rows [block * tileRows, ..) of one group of heads of one batch element, which share of the
+  /// features, and which part.
+  void emit(Value batch, Value group, Value block, Value share, Value part);
 
 private:
   Lowering &l;
@@ -60,11 +62,13 @@ private:
   const KeyParts *parts;
   bool pairs;            ///< words of pieces are pairs of bf16, not f32
   bool groups;           ///< those of keys lie in groups of four
+  int64_t features;      ///< that it makes, or fewer in the last share
   Value rows, all, keys; ///< rows; packed rows; keys
   FragType scoreType, outType, rowType;
   SharedType queryPiece, keyPiece, valuePiece;
 
   Value batch, group, head, first; ///< of the tile: batch element, group and its first head, first packed row
+  Value share, feature, columns;   ///< of the features, the first one, and how many there are
   Value part;                      ///< which it is at
   Value keyBase, valueBase;        ///< of this key head
   Value queries;                   ///< the piece
@@ -92,12 +96,12 @@ private:
   ScoreBias scoreOf(Value p);
   Value placeOf(Value p); ///< of the row among rows of one head
 
-  /// The element of the result, or of what is left of the part, for packed row `p`.
+  /// The element of the result, or of what is left of the part, for packed row `p` and a column of the share.
   Value outputAt(Value p, Value column);
   /// One number for each row that it has in front of a part: those of no keys, or of a sink.
   std::pair<Value, Value> before(bool sinks);
   Value outputSoFar(ValueRange at);
-  void each(Value fragment, int64_t columns, Body make);
+  void each(Value fragment, Value columns, Body make);
 
   void putQueries();
   void start();
@@ -119,15 +123,13 @@ static int64_t up(int64_t n, int64_t unit) { return (n + unit - 1) / unit * unit
 AttentionTile::AttentionTile(Lowering &l, const AttentionPlan &plan, Value key, Value value, int64_t tileRows,
                              Spread spread, const KeyParts *parts)
     : l(l), plan(plan), op(plan.op), key(key), value(value), parts(parts), pairs(plan.arithmetic.dots),
-      groups(keysInGroups(l, plan.keyWords())), rows(l.size(plan.rows)), all(l.mul(rows, plan.packed)),
-      keys(l.size(plan.keys)) {
+      groups(keysInGroups(l, plan.keyWords())), features(featuresOfTile(plan.valueWidth)), rows(l.size(plan.rows)),
+      all(l.mul(rows, plan.packed)), keys(l.size(plan.keys)) {
   MLIRContext *context = op.getContext();
   Type word = pairs ? Type(l.b.getI32Type()) : l.f32();
   bool units = spread == Spread::wgmma; // they read all but the weights by themselves
   int64_t down = tileRows / (units ? 64 : 16), block = plan.keyTile;
-  int64_t depth = up(plan.keyWords(), pairs && !units ? 16 : 8), wide = up(plan.valueWidth, units   ? 16
-                                                                                            : pairs ? 32
-                                                                                                    : 8);
+  int64_t depth = up(plan.keyWords(), pairs && !units ? 16 : 8), wide = up(features, units ? 16 : pairs ? 32 : 8);
   scoreType = FragType::get(context, tileRows, block, spread, down, 1);
   outType = FragType::get(context, tileRows, wide, spread, down, 1);
   rowType = scoreType.ofRows();
@@ -169,22 +171,28 @@ Value AttentionTile::placeOf(Value p) {
 }
 
 Value AttentionTile::outputAt(Value p, Value column) {
+  column = l.add(feature, column);
   if (parts)
     return l.at(parts->output(parts->rowOf(batch, group, part, p)), column, l.f32());
   return l.at({l.pointer(op->getResult(0)), l.add(l.mul(placeOf(p), plan.valueWidth), column)}, l.f32());
 }
 
-void AttentionTile::each(Value fragment, int64_t columns, Body make) {
-  auto op = tile::EachOp::create(l.b, fragment, first, l.constant(0), all, l.constant(columns), columns % 2 ? 1 : 2);
+void AttentionTile::each(Value fragment, Value columns, Body make) {
+  auto op = tile::EachOp::create(l.b, fragment, first, l.constant(0), all, columns, plan.valueWidth % 2 ? 1 : 2);
   Type index = l.b.getIndexType();
   body(op.getBody(), {index, index, l.f32()}, make);
 }
 
 //===-- a tile ----------------------------------------------------------------------------===//
 
-void AttentionTile::emit(Value batchElement, Value groupOfHeads, Value block, Value onlyPart) {
+void AttentionTile::emit(Value batchElement, Value groupOfHeads, Value block, Value ofFeatures, Value onlyPart) {
   batch = batchElement;
   group = groupOfHeads;
+  share = ofFeatures;
+  feature = l.mul(share, features);
+  columns = l.constant(features);
+  if (plan.valueWidth % features)
+    columns = l.min({columns, l.sub(l.constant(plan.valueWidth), feature)});
   head = l.mul(group, plan.packed);
   first = l.mul(block, scoreType.getRows());
   Value keyHead = l.div(head, l.constant(plan.heads / plan.kvHeads)), element = plan.sharedKeys ? l.constant(0) : batch;
@@ -248,8 +256,7 @@ void AttentionTile::onePart(mask::Emitter &e, Value anchor) {
   Value end = l.select({again, l.constant(kPasses), l.constant(1)});
   Value twice = l.equal(pass, l.constant(Finite)), once = l.less(end, l.constant(kPasses));
   Value done = arith::OrIOp::create(l.b, twice, once);
-  l.when(done, [&] { parts ? leave() : join(); });
-  l.when(l.less(l.constant(Finite), pass), [&] { mark(); });
+  l.when(done, [&] { parts ? leave() : join(); }, [&] { l.when(l.less(l.constant(Finite), pass), [&] { mark(); }); });
   scf::YieldOp::create(l.b, ValueRange{l.add(pass, 1), end});
 }
 
@@ -311,7 +318,8 @@ void AttentionTile::blocks(mask::Emitter &e, Value anchor, Value begin, Value en
                          /*anywhere=*/!groups, given[1]);
     place = placeIn(plan.valueRing);
     words = l.constant(plan.valueWords());
-    tile::CopyOp::create(l.b, valueBase, place, none, l.add(place, left), words, IntegerAttr(), /*groups=*/false,
+    Value column = l.mul(share, pairs ? features / 2 : features);
+    tile::CopyOp::create(l.b, valueBase, place, column, l.add(place, left), words, IntegerAttr(), /*groups=*/false,
                          /*anywhere=*/false, given[2]);
     return {};
   });
@@ -406,7 +414,7 @@ void AttentionTile::leaveOut(Value v) {
 
 /// Element (row, column) of the result as the parts before have left it; 0 where there is none.
 Value AttentionTile::outputSoFar(ValueRange at) {
-  Value p = l.add(first, at[0]), inRow = l.less(p, all), inColumn = l.less(at[1], l.constant(plan.valueWidth));
+  Value p = l.add(first, at[0]), inRow = l.less(p, all), inColumn = l.less(at[1], columns);
   Value inside = arith::AndIOp::create(l.b, inRow, inColumn);
   auto read = scf::IfOp::create(l.b, TypeRange{l.f32()}, inside, /*withElseRegion=*/true);
   OpBuilder::InsertionGuard guard(l.b);
@@ -436,7 +444,7 @@ void AttentionTile::join() {
     Value more = shrunk(l, x[2], x[4]);
     return l.addf(kept, more);
   });
-  each(y, plan.valueWidth, [&](ValueRange x) -> Value {
+  each(y, columns, [&](ValueRange x) -> Value {
     l.store(x[2], outputAt(x[0], x[1]));
     return {};
   });
@@ -444,21 +452,23 @@ void AttentionTile::join() {
 
 /// The part is left for the kernel behind this one.
 void AttentionTile::leave() {
-  each(get(out), plan.valueWidth, [&](ValueRange x) -> Value {
+  each(get(out), columns, [&](ValueRange x) -> Value {
     l.store(x[2], outputAt(x[0], x[1]));
     return {};
   });
   Value numbers = map(outType, {get(most), get(sum)},
                       [&](ValueRange x) { return l.select({l.equal(x[1], l.constant(0)), x[2], x[3]}); });
-  each(numbers, 2, [&](ValueRange x) -> Value {
+  auto store = [&](ValueRange x) -> Value {
     l.store(x[2], l.at(parts->numbers(parts->rowOf(batch, group, part, x[0])), x[1], l.f32()));
     return {};
-  });
+  };
+  Value isFirst = l.equal(share, l.constant(0)); // all shares have the same
+  l.when(isFirst, [&] { each(numbers, l.constant(2), store); });
 }
 
 /// An infinity that a row sees in this pass joins what the row has.
 void AttentionTile::mark() {
-  each(get(out), plan.valueWidth, [&](ValueRange x) -> Value {
+  each(get(out), columns, [&](ValueRange x) -> Value {
     Value at = outputAt(x[0], x[1]), old = l.load(l.f32(), at), sees = l.lessf(l.real(0.0), x[2]);
     Value sought = l.select(l.equal(pass, l.constant(Plus)), l.real(INFINITY), l.real(-INFINITY));
     l.store(l.select(sees, l.addf(old, sought), old), at);
@@ -474,7 +484,7 @@ void AttentionTile::finish() {
     Value there = outputSoFar(x);
     return l.select({empty, fill, l.divf(there, x[2])});
   });
-  each(y, plan.valueWidth, [&](ValueRange x) -> Value {
+  each(y, columns, [&](ValueRange x) -> Value {
     l.store(x[2], outputAt(x[0], x[1]));
     return {};
   });
@@ -482,13 +492,19 @@ void AttentionTile::finish() {
 
 //===-- the program -----------------------------------------------------------------------===//
 
+/// Into how many shares features fall, each another tile's.
+static int64_t sharesOf(const AttentionPlan &plan) {
+  int64_t features = featuresOfTile(plan.valueWidth);
+  return (plan.valueWidth + features - 1) / features;
+}
+
 /// Rows [0, rows) in tiles of `tileRows`, each with all keys or with one of `parts`, on the chips of `form`.
 static void emitTiles(Lowering &l, const AttentionPlan &plan, Value key, Value value, int64_t tileRows, Value rows,
                       const AttentionForm &form, const KeyParts *parts) {
-  int64_t groups = plan.groups();
+  int64_t groups = plan.groups(), shares = sharesOf(plan);
   Value blocks = l.div(l.add(rows, tileRows - 1), l.constant(tileRows)), outer = l.mul(l.size(plan.batch), groups);
   AttentionTile tile(l, plan, key, value, tileRows, form.spread, parts);
-  Value count = l.mul(outer, blocks);
+  Value count = l.mul(l.mul(outer, blocks), shares);
   if (parts)
     count = l.mul(count, parts->count);
   auto launch = tile::LaunchOp::create(l.b, count, Value(), 2 * tileRows, l.b.getI64IntegerAttr(1),
@@ -500,10 +516,12 @@ static void emitTiles(Lowering &l, const AttentionPlan &plan, Value key, Value v
     part = l.rem(number, parts->count);
     number = l.div(number, parts->count);
   }
+  Value share = l.rem(number, l.constant(shares)); // neighbours read the same keys
+  number = l.div(number, l.constant(shares));
   // The last rows see most where a text grows: they come first.
   Value block = l.sub({last, l.div(number, outer)}), rest = l.rem(number, outer);
   Value group = l.rem(rest, l.constant(groups)), batch = l.div(rest, l.constant(groups));
-  tile.emit(batch, group, block, part);
+  tile.emit(batch, group, block, share, part);
   tile::YieldOp::create(l.b, Value());
 }
 
@@ -533,6 +551,8 @@ void heddle::loops::emitTileAttention(Lowering &l, const AttentionPlan &plan, Va
   auto whole = [&](Size left) {
     Cost cost = costOf(op);
     cost.dots = plan.arithmetic.dots;
+    int64_t once = plan.width + plan.valueWidth, all = plan.width * sharesOf(plan) + plan.valueWidth;
+    cost.operations = all == once ? cost.operations : (cost.operations * Size(all)).floorDiv(Size(once));
     cost.read = cost.read - unpacked + packed;
     cost.written = left.is(0) ? cost.written : left;
     return cost;
@@ -548,6 +568,6 @@ void heddle::loops::emitTileAttention(Lowering &l, const AttentionPlan &plan, Va
   l.spend([&] { return whole(Size(0)); });
   model::TargetAttr target = model::targetOf(op->getParentOfType<ModuleOp>());
   for (const AttentionForm &form : tallAttention(keysInGroups(l, plan.keyWords()), target))
-    emitTiles(l, plan, key, value, kTallRows, tall, form, nullptr);
+    emitTiles(l, plan, key, value, plan.rowTile, tall, form, nullptr);
   l.barrier(loc);
 }

@@ -8,6 +8,7 @@
 #include "compiler/Conversion/ToLoops/CPUPlan.h"
 #include "compiler/Conversion/ToLoops/Gpu/KeyParts.h"
 #include "compiler/Conversion/ToLoops/Gpu/TileAttention.h"
+#include "compiler/Conversion/ToLoops/Gpu/TilePlan.h"
 #include "compiler/Plan/CacheLayout.h"
 
 using namespace mlir;
@@ -17,8 +18,8 @@ using namespace heddle::plan;
 using model::ModelTensorType;
 using model::Size;
 
-static constexpr int64_t kRows = 64;       ///< of a tall tile: four warps
-static constexpr int64_t kMostWidth = 128; ///< of a head: more sums than a thread has registers for
+static constexpr int64_t kMostWidth = 256;      ///< of a head: more scores would be made twice than once
+static constexpr int64_t kMostBytes = 96 << 10; ///< of a tile: what every chip has for a block
 
 /// Features of one head; 0 where only the device knows.
 static int64_t widthOf(Value rows, int64_t heads) {
@@ -30,14 +31,21 @@ static int64_t widest(attn::SdpaOp op) {
   int64_t keys = widthOf(op.getKey(), op.getKvHeads()), values = widthOf(op.getValue(), op.getKvHeads());
   return keys && values ? std::max(keys, values) : kMostWidth + 1;
 }
-/// Keys of a block: two blocks of keys and of values, and the queries, are 48 KiB at most in bf16 and 65 KiB in f32.
+/// The fewest keys of a block: what the image of their piece in shared memory takes.
+static int64_t wordsOf(attn::SdpaOp op) { return model::arithmeticOf(op).halves() ? (widest(op) + 1) / 2 : widest(op); }
+static int64_t leastKeysOf(attn::SdpaOp op) { return model::arithmeticOf(op).dots && wordsOf(op) % 4 ? 32 : kPanel; }
+/// Keys of a block.
 static int64_t keysOf(attn::SdpaOp op) {
-  int64_t words = model::arithmeticOf(op).halves() ? (widest(op) + 1) / 2 : widest(op);
-  return words <= 32 ? 64 : words <= 64 ? 32 : 16;
+  int64_t words = wordsOf(op);
+  return words <= 32 ? 64 : words <= 64 ? 32 : leastKeysOf(op);
 }
 
-/// The fewest: what the image of their piece in shared memory takes.
-static int64_t leastKeysOf(attn::SdpaOp op) { return model::arithmeticOf(op).dots ? 32 : kPanel; }
+/// Packed rows of a tall tile, 16 a warp. The queries, two blocks of keys and two of values are 48 KiB at most in bf16
+/// and 65 KiB in f32 for heads up to 128, 80 KiB for the widest ones.
+static int64_t rowsOf(attn::SdpaOp op) {
+  int64_t words = wordsOf(op), twoBlocks = 2 * keysOf(op) * (words + featuresOfTile(words));
+  return 4 * (64 * words + twoBlocks) <= kMostBytes ? 64 : 32;
+}
 
 /// Whether a bias is a few instructions a score; a relative_dot is a product.
 static bool isShort(Value bias) {
@@ -55,20 +63,20 @@ attn::ScheduleAttr heddle::loops::tiledSchedule(attn::SdpaOp op) {
               !(op.getBias() && !isShort(op.getBias()));
   if (!fits)
     return {};
-  return attn::ScheduleAttr::get(op.getContext(), kRows, keysOf(op), kPanel, usual.getPacked(), /*classes=*/1,
+  return attn::ScheduleAttr::get(op.getContext(), rowsOf(op), keysOf(op), kPanel, usual.getPacked(), /*classes=*/1,
                                  /*paired=*/false, /*tiled=*/true);
 }
 
 std::string heddle::loops::refuseTiled(attn::SdpaOp op) {
   attn::ScheduleAttr tiles = attn::scheduleOf(op), own = tiledSchedule(op);
   if (!own)
-    return "has a program of tiles, which takes f32 and dots of heads up to 128 wide, whole masks and short biases only";
+    return "has a program of tiles, which takes f32 and dots of heads up to 256 wide, whole masks and short biases only";
   if (tiles.getRows() != own.getRows() || tiles.getKeys() < leastKeysOf(op) || tiles.getKeys() > own.getKeys() ||
       tiles.getPanel() != own.getPanel())
     return "has tiles of " + std::to_string(tiles.getRows()) + " rows and " + std::to_string(tiles.getKeys()) +
-           " keys in panels of " + std::to_string(tiles.getPanel()) + ", but threads share 64 rows and " +
-           std::to_string(leastKeysOf(op)) + " to " + std::to_string(own.getKeys()) + " keys in panels of " +
-           std::to_string(kPanel);
+           " keys in panels of " + std::to_string(tiles.getPanel()) + ", but threads share " +
+           std::to_string(own.getRows()) + " rows and " + std::to_string(leastKeysOf(op)) + " to " +
+           std::to_string(own.getKeys()) + " keys in panels of " + std::to_string(kPanel);
   if ((tiles.getPacked() != 1 && tiles.getPacked() != own.getPacked()) || tiles.getClasses() != 1 || tiles.getPaired())
     return "has tiles that threads share with " + std::to_string(tiles.getPacked()) + " query heads together, of " +
            std::to_string(tiles.getClasses()) + " classes; they have 1 or " + std::to_string(own.getPacked()) +

@@ -49,6 +49,12 @@ llvm::SmallVector<AttentionForm> heddle::loops::tallAttention(bool groups, model
   return byChip<AttentionForm>({Spread::mma, {}}, {Spread::wgmma, {}}, target);
 }
 
+int64_t heddle::loops::featuresOfTile(int64_t width) {
+  constexpr int64_t kMost = 128, kUnit = 32;
+  int64_t shares = (width + kMost - 1) / kMost;
+  return shares == 1 ? width : (width + shares * kUnit - 1) / (shares * kUnit) * kUnit;
+}
+
 TileShape heddle::loops::lowTile(Sides sides) {
   switch (sides) {
   case Sides::Reals: return kLowReals;

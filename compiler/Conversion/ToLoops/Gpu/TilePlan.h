@@ -41,6 +41,9 @@ struct AttentionForm {
 llvm::SmallVector<TileForm> tallTiles(Sides sides, model::TargetAttr target);
 /// The same of an attention; `groups`: its keys lie in groups of four words.
 llvm::SmallVector<AttentionForm> tallAttention(bool groups, model::TargetAttr target);
+/// Features of a head that a tile makes, of `width`: a thread has registers for the sums of 128. More are shared out
+/// among tiles evenly, 32 dividing each share.
+int64_t featuresOfTile(int64_t width);
 /// For up to 16 rows, on every chip.
 TileShape lowTile(Sides sides);
 
