@@ -79,7 +79,11 @@ private:
   SmallVector<BlockArgument> kept;
 
   static Value ones(OpBuilder &b, Location loc, ModelTensorType type) {
-    return model::BroadcastOp::create(b, loc, type, model::ConstantOp::create(b, loc, int64_t(1)));
+    Type element = type.getElementType();
+    Value one = element.isF32()         ? model::ConstantOp::create(b, loc, 1.0).getResult()
+                : element.isInteger(64) ? model::ConstantOp::create(b, loc, int64_t(1)).getResult()
+                                        : model::ConstantOp::create(b, loc, true).getResult();
+    return model::BroadcastOp::create(b, loc, type, one);
   }
   static Value range(OpBuilder &b, Location loc, Size from, Size to) {
     auto type = ModelTensorType::get(b.getContext(), {to - from}, b.getI64Type());
@@ -89,7 +93,7 @@ private:
   /// A running sum over all rows of the texts becomes start + 1 + r.
   void count(model::CumsumOp sum) {
     BlockArgument state = stateBefore(sum.getInit());
-    if (!state || sum.getAxis() != 1)
+    if (!state || sum.getAxis() != 1 || !cast<ModelTensorType>(sum.getType()).getElementType().isInteger(64))
       return;
     OpBuilder b(sum);
     Value before = model::UnsqueezeOp::create(b, sum.getLoc(), start, 1),

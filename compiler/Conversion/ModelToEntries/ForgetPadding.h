@@ -7,8 +7,8 @@
 
 namespace heddle::entries {
 
-/// Rewrites @batch, a copy of @step in which no row is padded, so that it reads `mask` i64 [batch, new] no more: its
-/// keys are all keys, elsewhere it is 1; a running sum of it is start + 1 + r at row r, `start` i64 [batch] being the
+/// Rewrites @batch, a copy of @step in which no row is padded, so that it reads `mask` [batch, new] no more: its keys
+/// are all keys, elsewhere it is 1 (true); a running sum of it is start + 1 + r at row r, `start` i64 [batch] being the
 /// positions of a text that are there already; rows kept that are made of such numbers alone are made anew for all
 /// positions. Takes the mask and the states that held these out of the arguments. Returns the ops whose rows of all
 /// positions are the same for every text as far as it goes: what they hold at a position depends on no `start`.
