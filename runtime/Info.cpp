@@ -32,7 +32,7 @@ static std::vector<int64_t> boundedDims(const Card &card, const Entry &entry, st
   unbounded.clear();
   for (const std::string &name : entry.dims) {
     std::optional<int64_t> bound = card.bound(name);
-    if (name == "B" || name == kNewDim || name == kSlotsDim)
+    if (name == "B" || name == kNewDim || name == kSlotsDim || name == kAskedDim)
       bound = 1;
     if ((name == kPastDim || name == kCapacityDim) && card.roles.present)
       bound = longestText(card);

@@ -9,15 +9,15 @@
 // CHECK-DAG: [[GROUPED:#attention[0-9]*]] = #attn.schedule<rows = 32, keys = 128, panel = 16, packed = 4, paired = true>
 module attributes {model.dtype = "bf16", model.math = "dots", model.target = #model.target<"cuda", chip = "sm_80", lanes = 32, registers = 255>} {
   // CHECK-LABEL: func.func @run
-  func.func @run(%x: !model.tensor<[B, T, 16], f32>, %k: !model.tensor<[B, T, 4], f32>, %w: !model.tensor<[B, T, 128], f32>, %u: !model.tensor<[B, T, 132], f32>, %t: !model.tensor<[9, 4], f32>) {
+  func.func @run(%x: !model.tensor<[B, T, 16], f32>, %k: !model.tensor<[B, T, 4], f32>, %w: !model.tensor<[B, T, 128], f32>, %u: !model.tensor<[B, T, 260], f32>, %t: !model.tensor<[9, 4], f32>) {
     %m = mask.causal
     // CHECK: attn.sdpa {{.*}}attn.schedule = [[TILES]]}
     %a = attn.sdpa %x, %k, %k mask %m heads 4 kv_heads 1 scale 0.5 : (!model.tensor<[B, T, 16], f32>, !model.tensor<[B, T, 4], f32>, !model.tensor<[B, T, 4], f32>) -> !model.tensor<[B, T, 16], f32>
     // CHECK: attn.sdpa {{.*}}attn.schedule = [[WIDE]]}
     %b = attn.sdpa %w, %w, %w mask %m heads 1 kv_heads 1 scale 0.5 : (!model.tensor<[B, T, 128], f32>, !model.tensor<[B, T, 128], f32>, !model.tensor<[B, T, 128], f32>) -> !model.tensor<[B, T, 128], f32>
-    // Wider than a thread has registers for.
+    // Wider than two tiles have registers for.
     // CHECK: attn.sdpa {{.*}}attn.schedule = [[PAIRED]]}
-    %c = attn.sdpa %u, %u, %u mask %m heads 1 kv_heads 1 scale 0.5 : (!model.tensor<[B, T, 132], f32>, !model.tensor<[B, T, 132], f32>, !model.tensor<[B, T, 132], f32>) -> !model.tensor<[B, T, 132], f32>
+    %c = attn.sdpa %u, %u, %u mask %m heads 1 kv_heads 1 scale 0.5 : (!model.tensor<[B, T, 260], f32>, !model.tensor<[B, T, 260], f32>, !model.tensor<[B, T, 260], f32>) -> !model.tensor<[B, T, 260], f32>
     // A bias that is a product.
     %bias = attn.relative_dot %x, %t heads 4 zero "4" : !model.tensor<[B, T, 16], f32>, !model.tensor<[9, 4], f32>
     // CHECK: attn.sdpa {{.*}}attn.schedule = [[PAIRED]]}
