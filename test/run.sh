@@ -197,7 +197,7 @@ if [[ -f $oracle/index.json ]]; then
   part oracle 1200 test/Oracle/run.py --heddle "$build/bin/heddle" --jobs "$jobs" "$oracle"
   part "oracle for AVX2" 600 test/Oracle/run.py --heddle "$build/bin/heddle" --jobs "$jobs" --binary --mcpu x86-64-v3 --listed "$oracle"
   [[ -z $arm ]] || part "oracle for aarch64" 600 test/Oracle/run.py --heddle "$build/bin/heddle" --jobs "$jobs" --binary --mcpu $arm --runner "qemu-aarch64 -cpu max -L /usr/aarch64-linux-gnu" --only gpt2,t5,deberta_v2,longformer,whisper,wav2vec2,mixtral,att_bigbird,att_alibi_decode "$oracle"
-  part "slots of the oracle's models" 300 test/Serve/slots.py --heddle "$build/bin/heddle" --oracle "$oracle" --only bloom,falcon_alibi,opt,gemma2_softcap,bert
+  part "slots of the oracle's models" 300 test/Serve/slots.py --heddle "$build/bin/heddle" --oracle "$oracle" --least 4 --only bloom,falcon_alibi,opt,gemma2_softcap,bert
   part "oracle in bf16" 600 test/Oracle/run.py --heddle "$build/bin/heddle" --jobs "$jobs" --binary --dtype bf16 "$oracle"
 else
   echo "no oracle at ${oracle#"$root/"}: skipped"

@@ -1,11 +1,11 @@
 #!/usr/bin/python3
 """Every model of the oracle that can have slots: random requests in company, each against the same request alone.
 
-    slots.py --heddle BIN --oracle DIR [--only NAME,...] [--requests N] [--at SLOTS:THREADS,...] [--dtype f32|bf16] [-v]
+    slots.py --heddle BIN --oracle DIR [--only NAME,...] [--least N] [--requests N] [--at SLOTS:THREADS,...] [--dtype f32|bf16] [-v]
 
 Prompts are ids; each model is given a tokenizer whose tokens are single characters. Texts and log-probabilities must be, byte for
 byte, those of a program without slots, as in company.py. A model of which `heddle compile --slots=require` says why it cannot have
-them is passed over. Ends in `N passed, N failed, N skipped`."""
+them is passed over, but at least so many must have them. Ends in `N passed, N failed`."""
 import argparse
 import json
 import os
@@ -52,6 +52,7 @@ def main():
     p.add_argument("--heddle", required=True)
     p.add_argument("--oracle", required=True)
     p.add_argument("--only", default="")
+    p.add_argument("--least", type=int, default=1, help="models that have slots")
     p.add_argument("--requests", type=int, default=24)
     p.add_argument("--at", default="4:2", metavar="SLOTS:THREADS,...")
     p.add_argument("--dtype", default="f32")
@@ -81,7 +82,7 @@ def main():
             for at in o.at.split(","):
                 slots, threads = map(int, at.split(":"))
                 in_company(t, name, program, bodies, want, slots, threads, slots)
-    print("%d models of %d have no slots" % (without, len(names)))
+    t.check("%d models of %d have slots" % (len(names) - without, len(names)), len(names) - without >= o.least, "expected %d" % o.least)
     return t.end()
 
 
