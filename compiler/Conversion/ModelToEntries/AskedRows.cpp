@@ -79,7 +79,7 @@ std::optional<Tail> tailOf(Value result, const Size &batch) {
 LogicalResult entries::askRows(func::FuncOp batch, const Size &rows) {
   MLIRContext *context = batch.getContext();
   auto end = cast<func::ReturnOp>(batch.front().getTerminator());
-  std::optional<Tail> tail = tailOf(end.getOperand(0), rows);
+  std::optional<Tail> tail = rows.bareDim() ? tailOf(end.getOperand(0), rows) : std::nullopt;
   if (!tail)
     return success();
   Builder types(context);

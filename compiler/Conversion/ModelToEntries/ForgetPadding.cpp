@@ -13,6 +13,7 @@
 #include "dialects/Model/IR/Model.h"
 #include "dialects/Model/IR/ReservedDims.h"
 #include "mlir/IR/IRMapping.h"
+#include "llvm/ADT/SetVector.h"
 
 using namespace mlir;
 using namespace heddle;
@@ -69,13 +70,15 @@ public:
     return all;
   }
 
-  llvm::DenseSet<Operation *>
-      everywhere; ///< what is the same for every text: numbers, places of keys, and what is made of these alone
+  /// What is the same for every text: numbers, places of keys, and what is made of these alone.
+  llvm::DenseSet<Operation *> everywhere;
 
 private:
   BlockArgument mask;
   Value start;
-  llvm::DenseSet<Value> counts; ///< running sums of the mask, said by the places of rows
+  llvm::DenseSet<Value> counts;         ///< running sums of the mask, said by the places of rows
+  llvm::DenseMap<Value, bool> ofPlaces; ///< what isOfPlaces has said
+  llvm::DenseMap<Value, Value> ofKeys;  ///< what forAllKeys has made for an append
   SmallVector<BlockArgument> kept;
 
   static Value ones(OpBuilder &b, Location loc, ModelTensorType type) {
@@ -113,20 +116,29 @@ private:
 
   /// Erases an op that nothing reads, and what it alone read.
   void eraseWithSources(Operation *op) {
-    SmallVector<Value> sources(op->getOperands());
-    op->erase();
-    for (Value v : sources)
-      if (Operation *def = v.getDefiningOp(); def && v.use_empty() && !counts.contains(v))
-        eraseWithSources(def);
+    llvm::SetVector<Operation *> unread;
+    unread.insert(op);
+    while (!unread.empty()) {
+      Operation *last = unread.pop_back_val();
+      if (!last->use_empty())
+        continue;
+      for (Value v : last->getOperands())
+        if (Operation *def = v.getDefiningOp(); def && !counts.contains(v))
+          unread.insert(def);
+      last->erase();
+    }
   }
 
   /// Whether the value is made of nothing but the mask, its running sums and numbers.
-  bool isOfPlaces(Value v) const {
+  bool isOfPlaces(Value v) {
     if (v == mask || counts.contains(v))
       return true;
+    if (auto known = ofPlaces.find(v); known != ofPlaces.end())
+      return known->second;
     Operation *op = v.getDefiningOp();
-    return op && (isa<model::ConstantOp>(op) ||
-                  (isElementwise(op) && llvm::all_of(op->getOperands(), [&](Value o) { return isOfPlaces(o); })));
+    bool is = op && (isa<model::ConstantOp>(op) ||
+                     (isElementwise(op) && llvm::all_of(op->getOperands(), [&](Value o) { return isOfPlaces(o); })));
+    return ofPlaces[v] = is;
   }
 
   /// Rows kept that are made of places alone are those of all keys.
@@ -143,12 +155,15 @@ private:
         }
     if (!op->use_empty())
       op.getResult().replaceAllUsesWith(forAllKeys(b, op.getRows()));
+    ofKeys.clear(); // the next append may stand where these are not seen
     kept.push_back(state);
     op.erase();
   }
 
   /// The value for the rows of all keys in place of the new ones.
   Value forAllKeys(OpBuilder &b, Value v) {
+    if (Value made = ofKeys.lookup(v))
+      return made;
     auto now = cast<ModelTensorType>(v.getType());
     Size keys = Size::dim(model::kPastDim) + Size::dim(model::kNewDim);
     SmallVector<Size> sizes;
@@ -171,7 +186,7 @@ private:
       made.setType(type);
     }
     everywhere.insert(made.getDefiningOp());
-    return made;
+    return ofKeys[v] = made;
   }
 };
 
