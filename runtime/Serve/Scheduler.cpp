@@ -1,8 +1,8 @@
 // A text begins behind the longest beginning that any slot has of it, which is copied where that slot is in use or
 // holds much else. Prompts are read oldest first: in long pieces while nobody waits for a next token, else a few tokens
-// in each step, in the same call, since a step reads all weights anyway. Where a text is so long that rows of one token
-// would read too much of it, in short pieces between the steps, for about as long as a step takes. So a step comes at
-// most about twice as late as without company.
+// in each step, in the same call, since a step reads all weights anyway; it then takes the time of so many rows more.
+// Where a text is so long that rows of one token would read too much of it, in short pieces between the steps, for
+// about as long as a step takes.
 #include "runtime/Serve/Scheduler.h"
 #include <algorithm>
 
@@ -129,7 +129,7 @@ Slots::Piece Scheduler::next(const Running &one, int64_t most) const {
 }
 
 /// One token for each text whose prompt is read, and beside them the next of prompts that cost little there. Returns
-/// the seconds that it took; 0: no prompt is read.
+/// the seconds that it took; 0: nobody waits for a token.
 double Scheduler::step() {
   std::vector<Running *> texts;
   std::vector<Slots::Piece> pieces;

@@ -6,7 +6,6 @@
 #include "runtime/Columns.h"
 #include "runtime/Dims.h"
 #include <algorithm>
-#include <numeric>
 
 namespace heddle::serve {
 
