@@ -14,6 +14,7 @@
 #include "mlir/Pass/PassManager.h"
 #include "targets/CPU/CPUTarget.h"
 #include "llvm/ADT/SetVector.h"
+#include "llvm/ExecutionEngine/Orc/LLJIT.h"
 
 using namespace mlir;
 using namespace heddle;
@@ -235,6 +236,9 @@ std::unique_ptr<MaskCursors> MaskCursors::compile(MLIRContext &context, ArrayRef
   error.clear();
   return result;
 }
+
+MaskCursors::MaskCursors() = default;
+MaskCursors::~MaskCursors() = default;
 
 void MaskCursors::bind(unsigned n, std::vector<const void *> data, std::vector<int64_t> dims) {
   Cursor &c = cursors[n];

@@ -8,7 +8,10 @@
 #define HEDDLE_COMPILER_DRIVER_MASKCURSOR_H
 
 #include "dialects/Mask/Emission/Emission.h"
-#include "llvm/ExecutionEngine/Orc/LLJIT.h"
+
+namespace llvm::orc {
+class LLJIT; // whose header takes three seconds to parse
+}
 
 namespace heddle {
 
@@ -25,6 +28,8 @@ struct MaskRun {
 
 class MaskCursors {
 public:
+  MaskCursors();
+  ~MaskCursors();
   /// Compiles a walk and a predicate for each of `masks` (null: hides nothing). Null with `error` on failure.
   static std::unique_ptr<MaskCursors> compile(mlir::MLIRContext &context, llvm::ArrayRef<mlir::Value> masks,
                                               int64_t keyTile, std::string &error);

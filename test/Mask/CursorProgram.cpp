@@ -24,7 +24,7 @@ struct CursorProgram::Impl {
     std::vector<model::Size> tables; ///< entries of each
   };
   std::vector<Functions> functions;
-  std::unique_ptr<llvm::orc::LLJIT> jit;
+  std::unique_ptr<JitModule> jit;
   std::unique_ptr<Program> tables;
 };
 
@@ -80,7 +80,7 @@ std::unique_ptr<CursorProgram> CursorProgram::compile(const std::vector<CursorCa
   if (std::string tables = tablesText(asked.masks); !tables.empty())
     if (!(program->impl->tables = Program::compile(tables, 16, false, JitLevel::Quick)))
       return nullptr;
-  program->impl->jit = jitModule(*module, level);
+  program->impl->jit = JitModule::compile(*module, level);
   if (!program->impl->jit)
     return nullptr;
   for (size_t i = 0; i < cases.size(); ++i) {
@@ -94,10 +94,10 @@ std::unique_ptr<CursorProgram> CursorProgram::compile(const std::vector<CursorCa
     }
     Function *into[] = {&f.walk, &f.segments, &f.hull, &f.elements, &f.operands};
     for (size_t n = 0; n < wanted.size(); ++n) {
-      auto symbol = program->impl->jit->lookup(wanted[n].first + std::to_string(i));
-      if (!symbol)
-        return jitFailed(symbol.takeError()), nullptr;
-      *into[n] = symbol->toPtr<Function>();
+      void *function = program->impl->jit->find(wanted[n].first + std::to_string(i));
+      if (!function)
+        return nullptr;
+      *into[n] = reinterpret_cast<Function>(function);
     }
     program->impl->functions.push_back(f);
   }

@@ -60,7 +60,7 @@ struct Program::Impl {
     void (*function)(Team *, int64_t, int64_t, const int64_t *, void *const *, char *, const char *);
   };
   std::map<std::string, Entry> entries;
-  std::unique_ptr<llvm::orc::LLJIT> jit;
+  std::unique_ptr<JitModule> jit;
   /// Kept from run to run, so that a bench does not measure fresh pages.
   std::unique_ptr<char, decltype(&std::free)> arena{nullptr, &std::free};
   int64_t arenaRoom = 0;
@@ -113,25 +113,19 @@ std::unique_ptr<Program> Program::compile(const std::string &text, int vectorWid
   if (std::getenv("HEDDLE_TEST_DUMP_MLIR"))
     module->dump();
 
-  auto jit = jitModule(*module, level);
-  if (!jit)
-    return nullptr;
-  llvm::orc::SymbolMap symbols;
-  auto bind = [&](const char *name, auto *function) {
-    symbols[jit->mangleAndIntern(name)] = {llvm::orc::ExecutorAddr::fromPtr(function), llvm::JITSymbolFlags::Exported};
-  };
-  bind("heddle_barrier", &heddle_test_barrier);
-  bind("heddle_take", &heddle_test_take);
-  bind("heddle_fail", &heddle_test_fail);
-  if (jitFailed(jit->getMainJITDylib().define(llvm::orc::absoluteSymbols(symbols))))
+  auto address = [](auto *function) { return reinterpret_cast<void *>(function); };
+  program->impl->jit = JitModule::compile(*module, level,
+                                          {{"heddle_barrier", address(&heddle_test_barrier)},
+                                           {"heddle_take", address(&heddle_test_take)},
+                                           {"heddle_fail", address(&heddle_test_fail)}});
+  if (!program->impl->jit)
     return nullptr;
   for (const std::string &name : names) {
-    auto symbol = jit->lookup("heddle_entry_" + name);
-    if (!symbol)
-      return jitFailed(symbol.takeError()), nullptr;
-    program->impl->entries[name].function = symbol->toPtr<decltype(Impl::Entry::function)>();
+    void *function = program->impl->jit->find("heddle_entry_" + name);
+    if (!function)
+      return nullptr;
+    program->impl->entries[name].function = reinterpret_cast<decltype(Impl::Entry::function)>(function);
   }
-  program->impl->jit = std::move(jit);
   return program;
 }
 

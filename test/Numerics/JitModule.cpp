@@ -5,20 +5,28 @@
 #include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Export.h"
 #include "targets/Optimise.h"
-#include "llvm/ExecutionEngine/Orc/ThreadSafeModule.h"
+#include "llvm/ExecutionEngine/Orc/LLJIT.h"
 #include "llvm/Support/TargetSelect.h"
 #include <cstdlib>
 
 using namespace heddle::test;
 
-bool heddle::test::jitFailed(llvm::Error error) {
+struct JitModule::Impl {
+  std::unique_ptr<llvm::orc::LLJIT> jit;
+};
+
+JitModule::JitModule(std::unique_ptr<Impl> impl) : impl(std::move(impl)) {}
+JitModule::~JitModule() = default;
+
+/// Prints an error, if it is one.
+static bool jitFailed(llvm::Error error) {
   if (!error)
     return false;
   llvm::errs() << "jit: " << llvm::toString(std::move(error)) << '\n';
   return true;
 }
 
-std::unique_ptr<llvm::orc::LLJIT> heddle::test::jitModule(mlir::ModuleOp module, JitLevel level) {
+std::unique_ptr<JitModule> JitModule::compile(mlir::ModuleOp module, JitLevel level, const Symbols &symbols) {
   static bool once = [] {
     llvm::InitializeNativeTarget();
     llvm::InitializeNativeTargetAsmPrinter();
@@ -62,5 +70,18 @@ std::unique_ptr<llvm::orc::LLJIT> heddle::test::jitModule(mlir::ModuleOp module,
   (*jit)->getMainJITDylib().addGenerator(std::move(*process));
   if (jitFailed((*jit)->addIRModule(llvm::orc::ThreadSafeModule(std::move(code), std::move(llvmContext)))))
     return nullptr;
-  return std::move(*jit);
+  llvm::orc::SymbolMap bound;
+  for (auto &[name, function] : symbols)
+    bound[(*jit)->mangleAndIntern(name)] = {llvm::orc::ExecutorAddr::fromPtr(function),
+                                            llvm::JITSymbolFlags::Exported | llvm::JITSymbolFlags::Callable};
+  if (!bound.empty() && jitFailed((*jit)->getMainJITDylib().define(llvm::orc::absoluteSymbols(std::move(bound)))))
+    return nullptr;
+  return std::unique_ptr<JitModule>(new JitModule(std::make_unique<Impl>(Impl{std::move(*jit)})));
+}
+
+void *JitModule::find(const std::string &name) const {
+  auto symbol = impl->jit->lookup(name);
+  if (!symbol)
+    return jitFailed(symbol.takeError()), nullptr;
+  return symbol->toPtr<void *>();
 }

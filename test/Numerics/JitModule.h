@@ -1,14 +1,17 @@
 //===- JitModule.h - a module of the LLVM dialect as machine code ---------===//
 //
 // The last step of every test that runs generated code in this process: translation to
-// LLVM IR, the host's whole instruction set, LLVM's JIT.
+// LLVM IR, the host's whole instruction set, LLVM's JIT. The JIT's headers take three seconds to parse and stay inside.
 //
 //===----------------------------------------------------------------------===//
 #ifndef HEDDLE_TEST_NUMERICS_JITMODULE_H
 #define HEDDLE_TEST_NUMERICS_JITMODULE_H
 
 #include "mlir/IR/BuiltinOps.h"
-#include "llvm/ExecutionEngine/Orc/LLJIT.h"
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
 
 namespace heddle::test {
 
@@ -16,11 +19,23 @@ namespace heddle::test {
 /// the middle end. Optimized: O3.
 enum class JitLevel { Quick, Plain, Optimized };
 
-/// Null after a message. Symbols of this process are visible to the code.
-std::unique_ptr<llvm::orc::LLJIT> jitModule(mlir::ModuleOp module, JitLevel level);
+/// Owns the machine code of one module.
+class JitModule {
+public:
+  /// What the code calls by a name: the address of a function of this process.
+  using Symbols = std::vector<std::pair<std::string, void *>>;
+  /// Null after a message. Symbols of this process are visible to the code, and `symbols` beside them.
+  static std::unique_ptr<JitModule> compile(mlir::ModuleOp module, JitLevel level, const Symbols &symbols = {});
+  ~JitModule();
 
-/// Prints an error, if it is one.
-bool jitFailed(llvm::Error error);
+  /// The address of a function of the module, compiled at the first call; null after a message.
+  void *find(const std::string &name) const;
+
+private:
+  struct Impl;
+  std::unique_ptr<Impl> impl;
+  explicit JitModule(std::unique_ptr<Impl> impl);
+};
 
 } // namespace heddle::test
 
