@@ -81,7 +81,7 @@ static std::unique_ptr<llvm::TargetMachine> machineOf(const Chip &chip, std::str
   llvm::TargetOptions options;
   options.AllowFPOpFusion = llvm::FPOpFusion::Standard; // products and sums are fused where we wrote fma, nowhere else
   return std::unique_ptr<llvm::TargetMachine>(target->createTargetMachine(
-      triple, chip.name, kFeatures, options, std::nullopt, std::nullopt, llvm::CodeGenOptLevel::Aggressive));
+      triple, chip.name, kFeatures, options, std::nullopt, std::nullopt, llvm::CodeGenOptLevel::Default));
 }
 
 /// Whatever address a kernel loads is one of global memory, which `ld.global` reads faster than a generic `ld`.
