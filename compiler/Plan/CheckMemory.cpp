@@ -16,6 +16,7 @@
 #include "dialects/Model/IR/Plan.h"
 #include "dialects/Model/IR/ReservedDims.h"
 #include "dialects/Model/Transforms/Views.h"
+#include <unordered_map>
 
 using namespace mlir;
 using namespace heddle;
@@ -28,6 +29,41 @@ using Dims = std::map<std::string, int64_t>;
 static bool ownsMemory(Operation *op) {
   return !viewOffset(op) && !isa<ParamOp, ConstantOp, attn::AlibiSlopesOp>(op) && !standsForCache(op);
 }
+
+//===-- how much ----------------------------------------------------------------------===//
+
+namespace {
+/// Bytes and offsets of one function as forms over the dims of its calls. Each is made once, since every sample of
+/// lengths asks for all of them.
+class Forms {
+public:
+  Forms(func::FuncOp function, const Target &target) : target(target), bounds(rowBounds(function)) {}
+
+  const Size &bytesOf(ModelTensorType type) {
+    return once(type.getAsOpaquePointer(),
+                [&] { return type.getCount() * Size(plan::bytesOf(type.getElementType())); });
+  }
+  const Size &offsetOf(PlaceAttr place) {
+    return once(place.getAsOpaquePointer(), [&] { return place.getOffset(); });
+  }
+  /// Bytes of the working memory of `op`.
+  const Size &scratchOf(Operation *op) {
+    return once(op, [&] { return target.scratchBytes(op); });
+  }
+  /// `form` with the bounds of dims that are computed inside of the function in their place.
+  Size bounded(const Size &form) const { return form.substitute(bounds); }
+
+private:
+  const Target &target;
+  std::map<std::string, Size> bounds;
+  std::unordered_map<const void *, Size> made; ///< by type, place or op
+
+  const Size &once(const void *key, llvm::function_ref<Size()> make) {
+    auto it = made.find(key);
+    return it == made.end() ? made.emplace(key, bounded(make())).first->second : it->second;
+  }
+};
+} // namespace
 
 //===-- what lies where --------------------------------------------------------------===//
 
@@ -89,9 +125,8 @@ private:
 /// The simulation of one function for one choice of lengths. All places are known to be inside of their memory.
 class Rehearsal {
 public:
-  Rehearsal(func::FuncOp function, const Target &target, const std::map<std::string, Size> &bounds, const Dims &dims,
-            Report report)
-      : function(function), target(target), bounds(bounds), dims(dims), report(report) {}
+  Rehearsal(func::FuncOp function, const Target &target, Forms &forms, const Dims &dims, Report report)
+      : function(function), target(target), forms(forms), dims(dims), report(report) {}
   bool run() { return visit(function.getBody().front()); }
 
 private:
@@ -101,7 +136,7 @@ private:
   };
   func::FuncOp function;
   const Target &target;
-  const std::map<std::string, Size> &bounds;
+  Forms &forms;
   const Dims &dims;
   Report report;
   Memory memory;
@@ -110,15 +145,12 @@ private:
   SmallVector<Operation *> lasting;          ///< those whose working memory is read to the end of the function
   SmallVector<Operation *> writers;          ///< of each writing
 
-  int64_t number(const Size &form) { return form.substitute(bounds).evaluate(dims).value_or(0); }
-  int64_t bytesOf(Value v) {
-    auto type = cast<ModelTensorType>(v.getType());
-    return number(type.getCount()) * plan::bytesOf(type.getElementType());
-  }
+  int64_t number(const Size &form) { return form.evaluate(dims).value_or(0); }
+  int64_t bytesOf(Value v) { return number(forms.bytesOf(cast<ModelTensorType>(v.getType()))); }
   Stretch stretchOf(PlaceAttr place, int64_t bytes) {
     if (!place.inArena())
       return {1 + place.getOutput(), 0, bytes};
-    int64_t from = number(place.getOffset());
+    int64_t from = number(forms.offsetOf(place));
     return {0, from, from + bytes};
   }
 
@@ -227,7 +259,7 @@ bool Rehearsal::visit(Operation *op) {
       return true;
     Held from = it->second;
     auto type = cast<ModelTensorType>(op->getOperand(0).getType());
-    from.where.begin += number(*offset) * plan::bytesOf(type.getElementType());
+    from.where.begin += number(forms.bounded(*offset)) * plan::bytesOf(type.getElementType());
     if (!isa<WindowsOp>(op)) // overlapping rows are more elements than lie there
       from.where.end = from.where.begin + bytesOf(op->getResult(0));
     held[op->getResult(0)] = from;
@@ -242,7 +274,7 @@ bool Rehearsal::visit(Operation *op) {
   if (!ownsMemory(op))
     return true;
   Held scratch{{}, writing(op)};
-  if (Size bytes = target.scratchBytes(op); !bytes.is(0)) {
+  if (const Size &bytes = forms.scratchOf(op); !bytes.is(0)) {
     Stretch where = stretchOf(scratchOf(op), number(bytes));
     if (Operation *before = target.leavesScratchFor(op)) {
       scratch = working.lookup(before);
@@ -360,40 +392,40 @@ namespace {
 class PlaceCheck {
 public:
   PlaceCheck(func::FuncOp function, const Target &target, Report report)
-      : function(function), target(target), report(report), bounds(rowBounds(function)), arena(arenaOf(function)) {}
+      : function(function), target(target), report(report), forms(function, target), arena(arenaOf(function)) {}
   void run();
 
 private:
   func::FuncOp function;
   const Target &target;
   Report report;
-  std::map<std::string, Size> bounds; ///< of dims that are computed inside the function
+  Forms forms;
   std::optional<Size> arena;
   std::vector<Dims> samples; ///< lengths at which size forms are compared: symbolic comparison would be incomplete
 
   void sample();
   std::string misplaced(PlaceAttr place, const Size &bytes);
   bool check(Operation *op);
-  Size bytesOf(ModelTensorType t) { return t.getCount().substitute(bounds) * Size(plan::bytesOf(t.getElementType())); }
 };
 } // namespace
 
 /// Chooses the lengths. Those at which some tensor would have a negative length, as behind a convolution over too few
 /// rows, are left out: no call of the function has them.
 void PlaceCheck::sample() {
+  std::set<Size> lengths; // of any axis
+  llvm::DenseSet<Type> seen;
+  auto note = [&](Type type) {
+    if (auto tensor = dyn_cast<ModelTensorType>(type); tensor && seen.insert(type).second)
+      for (const Size &length : tensor.getSizes())
+        lengths.insert(forms.bounded(length));
+  };
+  llvm::for_each(function.getArgumentTypes(), note);
+  function.walk([&](Operation *op) { llvm::for_each(op->getResultTypes(), note); });
   for (int64_t length : {1, 2, 17, 300, 5000}) {
     Dims dims{{model::kThreadsDim.str(), 2}};
     for (const std::string &dim : entryDims(function))
       dims[dim] = length++;
-    auto exists = [&](Type type) {
-      auto tensor = dyn_cast<ModelTensorType>(type);
-      return !tensor || llvm::all_of(tensor.getSizes(), [&](const Size &n) {
-        return n.substitute(bounds).evaluate(dims).value_or(0) >= 0;
-      });
-    };
-    bool all = llvm::all_of(function.getArgumentTypes(), exists);
-    function.walk([&](Operation *op) { all &= llvm::all_of(op->getResultTypes(), exists); });
-    if (all)
+    if (llvm::all_of(lengths, [&](const Size &n) { return n.evaluate(dims).value_or(0) >= 0; }))
       samples.push_back(dims);
   }
 }
@@ -407,7 +439,7 @@ std::string PlaceCheck::misplaced(PlaceAttr place, const Size &bytes) {
     auto output = i < int64_t(function.getNumResults()) ? dyn_cast<ModelTensorType>(function.getResultTypes()[i])
                                                         : ModelTensorType();
     for (const Dims &dims : samples)
-      if (!output || bytes.evaluate(dims).value_or(INT64_MAX) > bytesOf(output).evaluate(dims).value_or(0))
+      if (!output || bytes.evaluate(dims).value_or(INT64_MAX) > forms.bytesOf(output).evaluate(dims).value_or(0))
         return ("lies in output " + Twine(i) + " of '" + function.getName() + "', which has no room for " +
                 bytes.str() + " bytes")
             .str();
@@ -415,7 +447,7 @@ std::string PlaceCheck::misplaced(PlaceAttr place, const Size &bytes) {
   }
   std::string form = "\"" + place.getForm().getValue().str() + "\"";
   for (const Dims &dims : samples) {
-    std::optional<int64_t> from = place.getOffset().evaluate(dims), size = bytes.evaluate(dims),
+    std::optional<int64_t> from = forms.offsetOf(place).evaluate(dims), size = bytes.evaluate(dims),
                            all = arena->evaluate(dims);
     if (!from || !size || !all)
       return ("lies at " + form + ", whose dims '" + function.getName() + "' does not know").str();
@@ -433,9 +465,9 @@ bool PlaceCheck::check(Operation *op) {
   if (ownsMemory(op))
     for (OpResult result : op->getResults())
       if (auto type = dyn_cast<ModelTensorType>(result.getType()))
-        if (std::string why = misplaced(placeOf(result), bytesOf(type)); !why.empty())
+        if (std::string why = misplaced(placeOf(result), forms.bytesOf(type)); !why.empty())
           return complain("result " + Twine(result.getResultNumber()) + " " + why);
-  if (Size bytes = target.scratchBytes(op).substitute(bounds); !bytes.is(0))
+  if (const Size &bytes = forms.scratchOf(op); !bytes.is(0))
     if (std::string why = misplaced(scratchOf(op), bytes); !why.empty())
       return complain("working memory " + why);
   if (auto repeat = dyn_cast<RepeatOp>(op))
@@ -457,7 +489,7 @@ void PlaceCheck::run() {
   });
   for (const Dims &dims : samples)
     if (good)
-      good = Rehearsal(function, target, bounds, dims, report).run();
+      good = Rehearsal(function, target, forms, dims, report).run();
 }
 
 void heddle::plan::checkMemory(func::FuncOp function, const Target &target, Report report) {

@@ -17,6 +17,11 @@ static int64_t floorDivInt(int64_t a, int64_t b) {
   return (a % b != 0 && (a < 0) != (b < 0)) ? q - 1 : q;
 }
 
+/// Whether an atom is a dim rather than a form over some.
+static bool isDim(StringRef atom) {
+  return llvm::all_of(atom, [](char c) { return llvm::isAlnum(c) || c == '_'; });
+}
+
 Size::Size(int64_t constant) {
   if (constant)
     terms[{}] = constant;
@@ -42,10 +47,7 @@ std::optional<std::string> Size::bareDim() const {
   if (terms.size() != 1 || terms.begin()->second != 1 || terms.begin()->first.size() != 1)
     return std::nullopt;
   const std::string &name = terms.begin()->first[0];
-  for (char c : name)
-    if (!llvm::isAlnum(c) && c != '_')
-      return std::nullopt;
-  return name;
+  return isDim(name) ? std::optional<std::string>(name) : std::nullopt;
 }
 
 Size Size::operator+(const Size &o) const {
@@ -235,6 +237,8 @@ std::set<std::string> Size::dims() const {
 }
 
 Size Size::substitute(const std::map<std::string, Size> &values) const {
+  if (values.empty())
+    return *this;
   auto dim = [&](StringRef n) {
     auto it = values.find(n.str());
     return it == values.end() ? Size::dim(n) : it->second;
@@ -243,24 +247,50 @@ Size Size::substitute(const std::map<std::string, Size> &values) const {
   for (auto &[atoms, c] : terms) {
     Size product(c);
     for (const std::string &a : atoms)
-      product = product * *build(a, dim);
+      product = product * (isDim(a) ? dim(a) : *build(a, dim));
     out = out + product;
   }
   return out;
 }
 
+/// The number that an atom is; none where a dim is missing, or a divisor is 0 or, with a remainder, negative.
+static std::optional<int64_t> numberOf(StringRef atom, const std::map<std::string, int64_t> &dims) {
+  bool good = true;
+  auto dim = [&](StringRef name) -> int64_t {
+    auto it = dims.find(name.str());
+    good &= it != dims.end();
+    return it == dims.end() ? 0 : it->second;
+  };
+  auto constant = [](int64_t n) { return n; };
+  auto binary = [&](char op, int64_t a, int64_t b) -> int64_t {
+    switch (op) {
+    case '+': return a + b;
+    case '-': return a - b;
+    case '*': return a * b;
+    case '/':
+      if (b > 0)
+        return floorDivInt(a, b);
+      good &= b != 0 && a % b == 0;
+      return good ? a / b : 0;
+    case 'M': return std::max(a, b);
+    default: return std::min(a, b);
+    }
+  };
+  std::optional<int64_t> n = isDim(atom) ? dim(atom) : visitSize<int64_t>(atom, {constant, dim, binary});
+  return good ? n : std::nullopt;
+}
+
 std::optional<int64_t> Size::evaluate(const std::map<std::string, int64_t> &dims) const {
-  std::map<std::string, Size> values;
-  for (const std::string &d : this->dims()) {
-    auto it = dims.find(d);
-    if (it == dims.end())
-      return std::nullopt;
-    values[d] = Size(it->second);
-  }
-  // A divisor that came out as 0 stays an atom and makes the result no constant.
-  for (auto &entry : terms)
-    for (const std::string &a : entry.first)
-      if (!build(a, [&](StringRef n) { return values[n.str()]; }))
+  int64_t sum = 0;
+  for (auto &[atoms, c] : terms) {
+    int64_t product = c;
+    for (const std::string &a : atoms) {
+      std::optional<int64_t> n = numberOf(a, dims);
+      if (!n)
         return std::nullopt;
-  return substitute(values).constant();
+      product *= *n;
+    }
+    sum += product;
+  }
+  return sum;
 }
