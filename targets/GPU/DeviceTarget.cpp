@@ -12,6 +12,7 @@
 #include "targets/GPU/Report/KernelReport.h"
 #include "llvm/IR/Constants.h"
 #include "llvm/Support/FormatVariadic.h"
+#include "llvm/Support/ThreadPool.h"
 #include "llvm/Transforms/Utils/Cloning.h"
 
 using mlir::MLIRContext, mlir::ModuleOp, mlir::StringAttr;
@@ -68,21 +69,20 @@ public:
   Halves halves() const override { return {/*dots=*/true, /*f16=*/true, /*codes=*/false}; }
 
   bool print(ModuleOp module, StringRef what, llvm::raw_pwrite_stream &os, std::string &error) const override {
-    cpu::CodeContext context; // as for a program, to the byte
-    for (const gpu::Chip &chip : chips) {
-      std::unique_ptr<llvm::Module> kernels = gpu::translate(module, context.llvm, chip, error);
-      if (!kernels)
-        return false;
-      if (what == "llvmir") {
+    if (what == "llvmir") {
+      cpu::CodeContext context; // as for a program, to the byte
+      for (const gpu::Chip &chip : chips) {
+        std::unique_ptr<llvm::Module> kernels = gpu::translate(module, context.llvm, chip, error);
+        if (!kernels || !gpu::optimise(*kernels, chip, error))
+          return false;
         kernels->print(os, nullptr);
-        continue;
       }
-      std::string text = gpu::writePTX(*kernels, chip, error);
-      if (text.empty())
-        return false;
-      os << text;
+      return true;
     }
-    return true;
+    std::vector<Written> written = write(module, nullptr, error);
+    for (const Written &one : written)
+      os << one.text;
+    return !written.empty();
   }
 
   std::unique_ptr<llvm::Module> code(ModuleOp module, llvm::TargetMachine &host, llvm::LLVMContext &context,
@@ -90,26 +90,23 @@ public:
     auto out = std::make_unique<llvm::Module>("heddle", context);
     out->setTargetTriple(host.getTargetTriple());
     out->setDataLayout(host.createDataLayout());
+    std::vector<Written> written = write(module, options.emulate ? &context : nullptr, error);
+    if (written.empty())
+      return nullptr;
+    if (options.emulate) {
+      out = std::move(written.front().kernels);
+      if (!gpu::emulate(*out, host, options.races, error))
+        return nullptr;
+    }
     std::vector<Image> images;
-    for (const gpu::Chip &chip : chips) {
-      std::unique_ptr<llvm::Module> kernels = gpu::translate(module, context, chip, error);
-      if (!kernels)
-        return nullptr;
-      if (options.emulate && images.empty()) {
-        out = llvm::CloneModule(*kernels);
-        if (!gpu::emulate(*out, host, options.races, error))
-          return nullptr;
-      }
-      std::string text = gpu::writePTX(*kernels, chip, error);
-      if (text.empty())
-        return nullptr;
+    for (auto [chip, one] : llvm::zip_equal(chips, written)) {
       if (!assembler.empty()) {
-        std::optional<gpu::Assembled> binary = gpu::assemble(assembler, text, chip.name, error);
+        std::optional<gpu::Assembled> binary = gpu::assemble(assembler, one.text, chip.name, error);
         if (!binary)
           return nullptr;
         images.push_back({chip.name, "cubin", std::move(binary->bytes)});
       }
-      images.push_back({chip.name, "ptx", std::move(text)});
+      images.push_back({chip.name, "ptx", std::move(one.text)});
     }
     addImages(*out, images);
     return out;
@@ -117,14 +114,12 @@ public:
 
   bool report(ModuleOp module, const ReportOptions &how, llvm::raw_ostream &os, std::string &error) const override {
     llvm::json::Array all;
-    for (const gpu::Chip &chip : chips) {
-      cpu::CodeContext context;
-      std::unique_ptr<llvm::Module> kernels = gpu::translate(module, context.llvm, chip, error);
-      std::string text = kernels ? gpu::writePTX(*kernels, chip, error) : "";
-      if (text.empty())
-        return false;
+    std::vector<Written> written = write(module, nullptr, error);
+    if (written.empty())
+      return false;
+    for (auto [chip, text] : llvm::zip_equal(chips, written)) {
       std::optional<llvm::json::Object> one =
-          gpu::report(module, text, chip.name, how.dims, gpu::findAssembler(), error);
+          gpu::report(module, text.text, chip.name, how.dims, gpu::findAssembler(), error);
       if (!one)
         return false;
       if (how.json)
@@ -141,6 +136,42 @@ private:
   std::vector<gpu::Chip> chips;
   TargetOptions options;
   std::string assembler;
+
+  /// What becomes of the kernels for one chip.
+  struct Written {
+    std::string text;                      ///< PTX
+    std::unique_ptr<llvm::Module> kernels; ///< of the first chip, optimised, where they are wanted
+  };
+
+  /// Writes the kernels for each chip. Where `first` is given the first chip's stay in that context as well. Empty with
+  /// `error`. Every chip has a core and an LLVM context of its own, so that threads share nothing.
+  std::vector<Written> write(ModuleOp module, llvm::LLVMContext *first, std::string &error) const {
+    std::vector<Written> written(chips.size());
+    std::vector<cpu::CodeContext> contexts(chips.size());
+    std::vector<std::unique_ptr<llvm::Module>> modules;
+    std::vector<std::string> errors(chips.size());
+    for (auto [i, chip] : llvm::enumerate(chips)) { // the module of the LLVM dialect is read by one thread
+      modules.push_back(gpu::translate(module, i == 0 && first ? *first : contexts[i].llvm, chip, error));
+      if (!modules.back())
+        return {};
+    }
+    llvm::DefaultThreadPool threads;
+    for (size_t i = 0; i < chips.size(); ++i)
+      threads.async([&, i] {
+        if (!gpu::optimise(*modules[i], chips[i], errors[i]))
+          return;
+        if (i == 0 && first)
+          written[i].kernels = llvm::CloneModule(*modules[i]);
+        written[i].text = gpu::writePTX(*modules[i], chips[i], errors[i]);
+      });
+    threads.wait();
+    for (std::string &said : errors)
+      if (error.empty())
+        error = std::move(said);
+    if (!error.empty())
+      written.clear();
+    return written;
+  }
 };
 } // namespace
 

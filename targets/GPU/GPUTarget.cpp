@@ -146,8 +146,14 @@ std::unique_ptr<llvm::Module> heddle::gpu::translate(mlir::ModuleOp module, llvm
   if (llvm::GlobalVariable *card = out->getGlobalVariable("heddle_card"))
     card->eraseFromParent();
   markGlobal(*out);
-  optimise(*out, *machine, llvm::OptimizationLevel::O3);
   return out;
+}
+
+bool heddle::gpu::optimise(llvm::Module &module, const Chip &chip, std::string &error) {
+  std::unique_ptr<llvm::TargetMachine> machine = machineOf(chip, error);
+  if (machine)
+    heddle::optimise(module, *machine, llvm::OptimizationLevel::O3);
+  return machine != nullptr;
 }
 
 /// What no text may hold: calls of a device library, addresses of none, sums and products without a rounding mode.

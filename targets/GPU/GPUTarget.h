@@ -29,12 +29,15 @@ std::string describeChips();
 /// "sm_80+sm_90a".
 std::string namesOf(llvm::ArrayRef<Chip> chips);
 
-/// The kernels of a module of stage `llvm` as LLVM IR for `chip`, optimised: what becomes PTX, and what the emulator
-/// makes host code of. Null with the reason in `error`.
+/// The kernels of a module of stage `llvm` as LLVM IR for `chip`, not yet optimised. Null with the reason in `error`.
 std::unique_ptr<llvm::Module> translate(mlir::ModuleOp module, llvm::LLVMContext &context, const Chip &chip,
                                         std::string &error);
 
-/// PTX of what `translate` gave, which is used up. Empty with the reason in `error`; a text that calls a device library
+/// Optimises what `translate` gave: what becomes PTX, and what the emulator makes host code of. False with the reason
+/// in `error`.
+bool optimise(llvm::Module &module, const Chip &chip, std::string &error);
+
+/// PTX of an optimised module, which is used up. Empty with the reason in `error`; a text that calls a device library
 /// or leaves rounding to the assembler is such a reason.
 std::string writePTX(llvm::Module &module, const Chip &chip, std::string &error);
 
