@@ -7,6 +7,9 @@
 void heddle::optimise(llvm::Module &module, llvm::TargetMachine &machine, llvm::OptimizationLevel level, bool unrolls) {
   llvm::PipelineTuningOptions tuning;
   tuning.LoopUnrolling = unrolls;
+  // Sums live in registers as they come: there is no memory to promote out of loops, and looking for some compares
+  // every two accesses of a loop (a tenth of compiling dates for a device).
+  tuning.LicmMssaNoAccForPromotionCap = 0;
   llvm::PassBuilder builder(&machine, tuning);
   llvm::LoopAnalysisManager loops;
   llvm::FunctionAnalysisManager functions;
