@@ -143,6 +143,12 @@ def rows(heddle, work, check):
             kl = divergence(expected, log_probabilities(binary, texts, work))
             print("stories in %s: %.3f milli-nats a token from f32" % (dtype, kl))
             check("%s: divergence" % dtype, 0 < kl <= BOUND[dtype], "%.3f milli-nats" % kl)
+            halves = binary + "-bf16" # rows between linears and caches in 16 bits as well
+            subprocess.run([heddle, "compile", os.path.join(ROOT, "examples", "stories"), "-o", halves, "--weights-dtype=" + dtype, "--dtype=bf16"],
+                           check=True, stdout=subprocess.DEVNULL)
+            both = divergence(expected, log_probabilities(halves, texts, work))
+            print("stories in %s beside bf16: %.3f milli-nats a token from f32" % (dtype, both))
+            check("%s beside bf16: divergence" % dtype, 0 < both <= BOUND[dtype] and both != kl, "%.3f milli-nats" % both)
         if texts and dtype == "int4":
             matrices = ["h.%d.%s.weight" % (i, m) for i in range(4) for m in ("attn.c_attn", "attn.c_proj", "mlp.c_fc", "mlp.c_proj")]
             rule = divergence(expected, log_probabilities(by_rule(heddle, work, matrices, check), texts, work))
