@@ -76,7 +76,9 @@ Size Size::operator*(const Size &o) const {
 /// Divides term by term where the divisor is a positive constant, so that (4·T + 6) // 4 is T + 1; what does not divide
 /// stays one atom "(..)//(..)".
 Size Size::floorDiv(const Size &o) const {
-  std::optional<int64_t> n = o.constant();
+  std::optional<int64_t> n = o.constant(), all = constant();
+  if (n && *n && all)
+    return floorDivInt(*all, *n);
   if (!n || *n <= 0) {
     if (std::optional<Size> exact = exactDiv(o))
       return *exact;
@@ -253,7 +255,7 @@ Size Size::substitute(const std::map<std::string, Size> &values) const {
   return out;
 }
 
-/// The number that an atom is; none where a dim is missing, or a divisor is 0 or, with a remainder, negative.
+/// The number that an atom is; none where a dim is missing or a divisor is 0.
 static std::optional<int64_t> numberOf(StringRef atom, const std::map<std::string, int64_t> &dims) {
   bool good = true;
   auto dim = [&](StringRef name) -> int64_t {
@@ -267,11 +269,7 @@ static std::optional<int64_t> numberOf(StringRef atom, const std::map<std::strin
     case '+': return a + b;
     case '-': return a - b;
     case '*': return a * b;
-    case '/':
-      if (b > 0)
-        return floorDivInt(a, b);
-      good &= b != 0 && a % b == 0;
-      return good ? a / b : 0;
+    case '/': good &= b != 0; return b ? floorDivInt(a, b) : 0;
     case 'M': return std::max(a, b);
     default: return std::min(a, b);
     }

@@ -27,6 +27,10 @@ TEST(Size, Values) {
     std::optional<Size> size = Size::parse(row.form);
     ASSERT_TRUE(size) << row.form;
     EXPECT_EQ(size->evaluate(kDims), row.value) << row.form;
+    if (row.value) { // numbers in the place of dims give the same
+      std::map<std::string, Size> numbers(kDims.begin(), kDims.end());
+      EXPECT_EQ(size->substitute(numbers).constant(), row.value) << row.form;
+    }
     std::optional<Size> again = Size::parse(size->str());
     ASSERT_TRUE(again) << row.form << " is printed as " << size->str();
     EXPECT_EQ(again->str(), size->str());
