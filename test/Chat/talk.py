@@ -32,6 +32,13 @@ def run(binary, *words, text=""):
     return done.returncode, done.stdout.decode(), done.stderr.decode()
 
 
+def begin():
+    """In the child: its terminal is the one that controls it, and no signal is ignored because whoever started the test (nohup) does."""
+    for one in (signal.SIGHUP, signal.SIGINT, signal.SIGQUIT, signal.SIGTERM):
+        signal.signal(one, signal.SIG_DFL)
+    fcntl.ioctl(0, termios.TIOCSCTTY, 0)
+
+
 class Terminal:
     """`chat` at a terminal; `modes` are those before it began."""
 
@@ -39,7 +46,7 @@ class Terminal:
         self.main, self.side = pty.openpty()
         self.modes = termios.tcgetattr(self.side)
         self.process = subprocess.Popen([binary, "chat", *flags], stdin=self.side, stdout=self.side, stderr=self.side, start_new_session=True,
-                                        env=dict(os.environ, TERM=kind), preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0))
+                                        env=dict(os.environ, TERM=kind), preexec_fn=begin)
 
     def type(self, text):
         os.write(self.main, text if isinstance(text, bytes) else text.encode())
