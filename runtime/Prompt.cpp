@@ -33,7 +33,7 @@ static Status setup(const Model &model, Prompt &prompt, const Value *&tokens) {
 
 /// Fills dims, rows and length from the given shapes; where no tokens are among
 /// them, makes them of the start token.
-static Status bind(const Model &model, Prompt &prompt, const Value &tokens, const std::vector<Given> &given) {
+static Status bindInputs(const Model &model, Prompt &prompt, const Value &tokens, const std::vector<Given> &given) {
   const Card &card = model.card();
   bool start = true;
   for (const Given &input : given)
@@ -131,7 +131,7 @@ Status promptFromFile(const Model &model, const std::string &path, Prompt &promp
       derived.push_back(name);
   std::vector<Given> given;
   HEDDLE_TRY(matchInputs(file, *prompt.run, derived, given));
-  HEDDLE_TRY(bind(model, prompt, *tokens, given));
+  HEDDLE_TRY(bindInputs(model, prompt, *tokens, given));
   for (const Given &input : given) {
     Shape shape;
     HEDDLE_TRY(shapeOf(*input.value, prompt.dims, shape));
@@ -163,7 +163,7 @@ Status promptFromIds(const Model &model, std::vector<int64_t> ids, Prompt &promp
   Shape shape(value->axes.size(), 1);
   shape.back() = int64_t(ids.size());
   HEDDLE_TRY(checkLength(model.card(), *prompt.run, *value, shape.back()));
-  HEDDLE_TRY(bind(model, prompt, *tokens, {{value, shape}}));
+  HEDDLE_TRY(bindInputs(model, prompt, *tokens, {{value, shape}}));
   Tensor &tensor = prompt.inputs[name];
   HEDDLE_TRY(Tensor::make(name, Type::I64, shape, tensor));
   std::copy(ids.begin(), ids.end(), tensor.data.as<int64_t>());
@@ -184,7 +184,7 @@ Status promptFromMedia(const Model &model, const std::vector<int64_t> &ids, std:
   std::vector<Given> given;
   for (const Tensor &tensor : media)
     given.push_back({prompt.run->input(tensor.name), tensor.shape});
-  HEDDLE_TRY(bind(model, prompt, *tokens, given));
+  HEDDLE_TRY(bindInputs(model, prompt, *tokens, given));
   for (Tensor &tensor : media)
     prompt.inputs[tensor.name] = std::move(tensor);
   std::vector<std::string> derived = stepInputs(model.card().roles);
@@ -294,7 +294,7 @@ Status promptForBench(const Model &model, int64_t rows, int64_t length, int64_t 
     else if (bound)
       dim = std::min(dim, *bound);
   }
-  HEDDLE_TRY(bind(model, prompt, *tokens, {{tokens, {}}}));
+  HEDDLE_TRY(bindInputs(model, prompt, *tokens, {{tokens, {}}}));
   for (const Value &value : prompt.run->inputs) {
     if (value.hasDefault && value.name != tokens->name)
       continue;

@@ -7,6 +7,7 @@
 #include "dialects/Attn/IR/Attn.h"
 #include "dialects/Mask/IR/Mask.h"
 #include "dialects/Model/IR/Model.h"
+#include "dialects/Tile/IR/Tile.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Parser/Parser.h"
 #include "mlir/Pass/PassManager.h"
@@ -14,5 +15,6 @@
 #include "llvm/Support/JSON.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/SourceMgr.h"
+#include "absl/status/statusor.h"
 
 #endif

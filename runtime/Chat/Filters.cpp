@@ -15,7 +15,7 @@ namespace heddle::rt::chat {
 
 using namespace tpl;
 
-bool bind(Session &s, const char *what, std::string_view name, std::string_view parameters, size_t least,
+bool bindArguments(Session &s, const char *what, std::string_view name, std::string_view parameters, size_t least,
           const Arguments &given, Value *bound) {
   auto says = [&](std::string_view problem) {
     return s.fail("the " + std::string(what) + " `" + std::string(name) + "` " + std::string(problem));
@@ -453,7 +453,7 @@ bool filter(Session &s, FilterId id, Value v, const Arguments &given, Value &out
     default: return selectFilter(s, v, given, true, false, out);
     }
   }
-  if (!bind(s, "filter", row.name, row.parameters, row.least, given, a))
+  if (!bindArguments(s, "filter", row.name, row.parameters, row.least, given, a))
     return false;
   switch (id) {
   case kFilter_abs:

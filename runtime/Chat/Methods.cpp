@@ -122,7 +122,7 @@ bool rsplitSpace(View text, int64_t most, Pieces &out) {
 
 bool split(Session &s, Value v, const Arguments &given, bool fromRight, Value &out) {
   Value a[2];
-  if (!bind(s, "method", fromRight ? "rsplit" : "split", "sep maxsplit", 0, given, a) || !s.chargeBytes(v.size))
+  if (!bindArguments(s, "method", fromRight ? "rsplit" : "split", "sep maxsplit", 0, given, a) || !s.chargeBytes(v.size))
     return false;
   if (a[1].given() && !a[1].isWhole())
     return s.fail("the most splits are an integer");
@@ -152,7 +152,7 @@ bool split(Session &s, Value v, const Arguments &given, bool fromRight, Value &o
 
 bool splitlines(Session &s, Value v, const Arguments &given, Value &out) {
   Value a[1];
-  if (!bind(s, "method", "splitlines", "keepends", 0, given, a) || !s.chargeBytes(v.size))
+  if (!bindArguments(s, "method", "splitlines", "keepends", 0, given, a) || !s.chargeBytes(v.size))
     return false;
   bool keep = truth(a[0]);
   View text = v.view();
@@ -176,7 +176,7 @@ bool splitlines(Session &s, Value v, const Arguments &given, Value &out) {
 
 bool strip(Session &s, Value v, const Arguments &given, bool left, bool right, Value &out) {
   Value a[1];
-  if (!bind(s, "method", "strip", "characters", 0, given, a) || !s.chargeBytes(v.size))
+  if (!bindArguments(s, "method", "strip", "characters", 0, given, a) || !s.chargeBytes(v.size))
     return false;
   if (a[0].given() && a[0].kind != Kind::None && !a[0].isText())
     return a[0].isUndefined() ? failUndefined(s, a[0]) : s.fail("strip takes characters as a text");
@@ -211,7 +211,7 @@ bool search(Session &s, Method method, Value v, const Arguments &given, Value &o
   View part;
   size_t skipped;
   bool inside;
-  if (!bind(s, "method", "find", "sub start end", 1, given, a) || !s.chargeBytes(v.size))
+  if (!bindArguments(s, "method", "find", "sub start end", 1, given, a) || !s.chargeBytes(v.size))
     return false;
   if (!a[0].isText())
     return a[0].isUndefined() ? failUndefined(s, a[0]) : s.fail(std::string("cannot look for ") + nameOf(a[0]));
@@ -240,7 +240,7 @@ bool beginsOrEnds(Session &s, bool ends, Value v, const Arguments &given, Value 
   View part;
   size_t skipped;
   bool inside, found = false;
-  if (!bind(s, "method", ends ? "endswith" : "startswith", "text start end", 1, given, a) ||
+  if (!bindArguments(s, "method", ends ? "endswith" : "startswith", "text start end", 1, given, a) ||
       !within(s, v, a + 1, part, skipped, inside))
     return false;
   const Value *all = a[0].kind == Kind::Tuple ? a[0].items : a;
@@ -263,7 +263,7 @@ bool join(Session &s, Value v, const Arguments &given, Value &out) {
   const Value *items;
   size_t count;
   std::string text;
-  if (!bind(s, "method", "join", "iterable", 1, given, a) || !itemsOf(s, a[0], items, count))
+  if (!bindArguments(s, "method", "join", "iterable", 1, given, a) || !itemsOf(s, a[0], items, count))
     return false;
   for (size_t i = 0; i < count; ++i) {
     if (!items[i].isText())
@@ -310,7 +310,7 @@ bool isKind(Session &s, Method method, Value v, Value &out) {
 bool replace(Session &s, Value v, const Arguments &given, Value &out) {
   Value a[3];
   std::string text;
-  if (!bind(s, "method", "replace", "old new count", 2, given, a))
+  if (!bindArguments(s, "method", "replace", "old new count", 2, given, a))
     return false;
   for (int i = 0; i < 2; ++i)
     if (!a[i].isText())
@@ -328,7 +328,7 @@ bool replace(Session &s, Value v, const Arguments &given, Value &out) {
 
 bool affix(Session &s, Value v, const Arguments &given, bool prefix, Value &out) {
   Value a[1];
-  if (!bind(s, "method", prefix ? "removeprefix" : "removesuffix", "text", 1, given, a))
+  if (!bindArguments(s, "method", prefix ? "removeprefix" : "removesuffix", "text", 1, given, a))
     return false;
   if (!a[0].isText())
     return a[0].isUndefined() ? failUndefined(s, a[0])
@@ -344,7 +344,7 @@ bool affix(Session &s, Value v, const Arguments &given, bool prefix, Value &out)
 
 bool changeCase(Session &s, Value v, Case how, const Arguments &given, Value &out) {
   std::string text;
-  return bind(s, "method", "of case", "", 0, given, nullptr) && caseOf(s, v.view(), how, text) &&
+  return bindArguments(s, "method", "of case", "", 0, given, nullptr) && caseOf(s, v.view(), how, text) &&
          makeText(s, text, out, v.flag);
 }
 
@@ -373,7 +373,7 @@ bool dictParts(Session &s, Value v, Method method, Value &out) {
 bool dictMethod(Session &s, Method method, Value v, const Arguments &given, Value &out) {
   Value a[2];
   if (method == Method::Dict_get) {
-    if (!bind(s, "method", "get", "key default", 1, given, a))
+    if (!bindArguments(s, "method", "get", "key default", 1, given, a))
       return false;
     if (!isKey(a[0]))
       return s.fail(std::string(nameOf(a[0])) + " cannot be a key");
@@ -381,7 +381,7 @@ bool dictMethod(Session &s, Method method, Value v, const Arguments &given, Valu
     out = found ? *found : a[1].given() ? a[1] : noneValue();
     return true;
   }
-  if (!bind(s, "method", "of a dict", "", 0, given, a))
+  if (!bindArguments(s, "method", "of a dict", "", 0, given, a))
     return false;
   if (method != Method::Dict_copy)
     return dictParts(s, v, method, out);
@@ -394,9 +394,9 @@ bool listMethod(Session &s, Method method, Value v, const Arguments &given, Valu
   int64_t n = 0;
   if (method == Method::List_list_copy) {
     out = v;
-    return bind(s, "method", "copy", "", 0, given, a);
+    return bindArguments(s, "method", "copy", "", 0, given, a);
   }
-  if (!bind(s, "method", method == Method::List_list_index ? "index" : "count", "value", 1, given, a))
+  if (!bindArguments(s, "method", method == Method::List_list_index ? "index" : "count", "value", 1, given, a))
     return false;
   for (uint32_t i = 0; i < v.size; ++i) {
     bool same;
@@ -512,7 +512,7 @@ bool callMethod(Session &s, const MethodObject &object, const Arguments &given, 
   case Method::Text_islower:
   case Method::Text_isspace:
   case Method::Text_isupper:
-    return bind(s, "method", object.name, "", 0, given, none) && isKind(s, object.method, v, out);
+    return bindArguments(s, "method", object.name, "", 0, given, none) && isKind(s, object.method, v, out);
   case Method::Text_join: return join(s, v, given, out);
   case Method::Text_lstrip: return strip(s, v, given, true, false, out);
   case Method::Text_rstrip: return strip(s, v, given, false, true, out);

@@ -51,7 +51,7 @@ bool remainderIs(Session &s, Value v, Value by, int64_t rest, bool &result) {
 bool test(Session &s, TestId id, Value v, const Arguments &given, bool &result) {
   const TestRow &row = tests[id];
   Value a[1];
-  if (!bind(s, "test", row.name, row.parameters, row.least, given, a))
+  if (!bindArguments(s, "test", row.name, row.parameters, row.least, given, a))
     return false;
   switch (id) {
   case kTest_boolean: result = v.kind == Kind::Bool; return true;
@@ -224,13 +224,13 @@ bool callFunction(Session &s, Function function, const Arguments &given, Value &
   switch (function) {
   case Function::RaiseException: {
     std::string message;
-    if (!bind(s, "function", "raise_exception", "message", 1, given, a) || !print(s, a[0], message))
+    if (!bindArguments(s, "function", "raise_exception", "message", 1, given, a) || !print(s, a[0], message))
       return false;
     s.raised = true;
     return s.fail(message);
   }
   case Function::StrftimeNow:
-    return bind(s, "function", "strftime_now", "format", 1, given, a) &&
+    return bindArguments(s, "function", "strftime_now", "format", 1, given, a) &&
            (a[0].isText() ? strftimeNow(s, a[0].view(), out) : s.fail("strftime_now takes a format as text"));
   case Function::Namespace:
   case Function::Dict:

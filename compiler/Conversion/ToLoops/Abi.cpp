@@ -47,9 +47,9 @@ static FunctionType typeOf(llvm::ArrayRef<Word> words, MLIRContext *context) {
   return FunctionType::get(context, arguments, results);
 }
 
-FunctionType abi::entryType(MLIRContext *context) { return typeOf(kEntry, context); }
+FunctionType heddle::abi::entryType(MLIRContext *context) { return typeOf(kEntry, context); }
 
-std::optional<FunctionType> abi::functionType(StringRef symbol, MLIRContext *context) {
+std::optional<FunctionType> heddle::abi::functionType(StringRef symbol, MLIRContext *context) {
   for (auto &[name, words] : kFunctions)
     if (name == symbol)
       return typeOf(words, context);

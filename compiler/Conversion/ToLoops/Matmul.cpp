@@ -17,7 +17,7 @@ using namespace heddle::model;
 using Lower = heddle::loops::Lowering;
 
 /// Rows [row, row + mr) x columns [column, column + width) of y = x w.
-static void tile(Code &c, int64_t width, Value x, Value w, Value y, Value depth, Value columns, Value row, Value column,
+static void emitTile(Code &c, int64_t width, Value x, Value w, Value y, Value depth, Value columns, Value row, Value column,
                  int64_t mr) {
   Type f32 = c.f32();
   int64_t nv = width / c.lanes;
@@ -65,11 +65,11 @@ static func::FuncOp matmulKernel(Lower &l, MatmulOp op) {
           column = block->getArgument(7);
     Value end = c.min(c.add(begin, tiles.getBlock()), rows);
     Value whole = c.add(begin, c.mul(c.div(c.sub(end, begin), c.constant(tall)), tall));
-    c.loop(begin, whole, tall, [&](Value row) { tile(c, width, x, w, y, depth, columns, row, column, tall); });
+    c.loop(begin, whole, tall, [&](Value row) { emitTile(c, width, x, w, y, depth, columns, row, column, tall); });
     Value at = whole;
     for (int64_t mr = lowerTile(tiles, tall); mr; mr = lowerTile(tiles, mr)) {
       Value fits = c.less(c.add(at, mr - 1), end);
-      c.when(fits, [&] { tile(c, width, x, w, y, depth, columns, at, column, mr); });
+      c.when(fits, [&] { emitTile(c, width, x, w, y, depth, columns, at, column, mr); });
       at = c.select(fits, c.add(at, mr), at);
     }
   });
