@@ -9,6 +9,7 @@ set -euo pipefail
 packages=(
   cmake ninja-build g++ clang-22                                         # the build
   libmlir-22-dev mlir-22-tools llvm-22-dev llvm-22-tools lld-22          # MLIR, lit, FileCheck, the linker
+  libzstd-dev                                                            # what LLVM's archives need beside zlib
   nlohmann-json3-dev libabsl-dev libcli11-dev                            # readers of files, the command line
   libpcre2-dev libutf8proc-dev zlib1g-dev                                # tokenizers
   libpng-dev libjpeg62-turbo-dev                                         # pictures in

@@ -1,17 +1,16 @@
-# The few shapes a folder of Heddle can have. Everything links MLIR and LLVM as
-# Debian's two shared libraries: naming single MLIR archives would load MLIR twice.
+# The few shapes a folder of Heddle can have. Everything links MLIR and LLVM as HeddleLLVM (LinkLLVM.cmake).
 
 # Headers that nearly every file of the compiler includes are parsed once a build: parsing MLIR's
 # is most of the time that a file takes. A source still includes what it uses;
 # -DCMAKE_DISABLE_PRECOMPILE_HEADERS=ON builds without, and shows what a source forgot.
-#   heddle_precompiled(Name HEADER [DEPENDS targets...]): Name can then be a library's PRECOMPILED.
+#   heddle_precompiled(Name HEADERS [DEPENDS targets...]): Name can then be a library's PRECOMPILED.
 set(CMAKE_CXX_COMPILE_OPTIONS_PIE "-fPIC") # tools share it with libraries, so all have one kind of code
-function(heddle_precompiled name header)
+function(heddle_precompiled name headers)
   cmake_parse_arguments(ARG "" "" "DEPENDS" ${ARGN})
-  file(WRITE ${PROJECT_BINARY_DIR}/precompiled/${name}.cpp "// The precompiled headers of ${header}.\n")
+  file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/precompiled/${name}.cpp CONTENT "// The precompiled headers of ${name}.\n" @ONLY)
   add_library(${name} STATIC ${PROJECT_BINARY_DIR}/precompiled/${name}.cpp)
   heddle_compile_options(${name})
-  target_precompile_headers(${name} PRIVATE ${header})
+  target_precompile_headers(${name} PRIVATE ${headers})
   if(ARG_DEPENDS)
     add_dependencies(${name} ${ARG_DEPENDS})
   endif()
@@ -31,7 +30,7 @@ function(heddle_library name)
   add_library(${name} STATIC ${ARG_UNPARSED_ARGUMENTS})
   heddle_compile_options(${name})
   heddle_reuse_precompiled(${name} ${ARG_PRECOMPILED})
-  target_link_libraries(${name} PUBLIC ${ARG_LINK} MLIR LLVM)
+  target_link_libraries(${name} PUBLIC ${ARG_LINK} HeddleLLVM)
   if(ARG_DEPENDS)
     add_dependencies(${name} ${ARG_DEPENDS})
   endif()
@@ -43,7 +42,7 @@ function(heddle_tool name)
   add_executable(${name} ${ARG_UNPARSED_ARGUMENTS})
   heddle_compile_options(${name})
   heddle_reuse_precompiled(${name})
-  target_link_libraries(${name} PRIVATE ${ARG_LINK} MLIR LLVM)
+  target_link_libraries(${name} PRIVATE ${ARG_LINK} HeddleLLVM)
 endfunction()
 
 # heddle_tablegen(Target File.td -gen-x out.inc ...): one generated header per pair.

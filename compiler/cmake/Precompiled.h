@@ -3,6 +3,7 @@
 #ifndef HEDDLE_COMPILER_CMAKE_PRECOMPILED_H
 #define HEDDLE_COMPILER_CMAKE_PRECOMPILED_H
 
+#include "absl/status/statusor.h"
 #include "compiler/cmake/PrecompiledMLIR.h"
 #include "dialects/Attn/IR/Attn.h"
 #include "dialects/Mask/IR/Mask.h"
@@ -15,6 +16,5 @@
 #include "llvm/Support/JSON.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/SourceMgr.h"
-#include "absl/status/statusor.h"
 
 #endif

@@ -16,7 +16,7 @@ namespace heddle::rt::chat {
 using namespace tpl;
 
 bool bindArguments(Session &s, const char *what, std::string_view name, std::string_view parameters, size_t least,
-          const Arguments &given, Value *bound) {
+                   const Arguments &given, Value *bound) {
   auto says = [&](std::string_view problem) {
     return s.fail("the " + std::string(what) + " `" + std::string(name) + "` " + std::string(problem));
   };

@@ -122,7 +122,8 @@ bool rsplitSpace(View text, int64_t most, Pieces &out) {
 
 bool split(Session &s, Value v, const Arguments &given, bool fromRight, Value &out) {
   Value a[2];
-  if (!bindArguments(s, "method", fromRight ? "rsplit" : "split", "sep maxsplit", 0, given, a) || !s.chargeBytes(v.size))
+  if (!bindArguments(s, "method", fromRight ? "rsplit" : "split", "sep maxsplit", 0, given, a) ||
+      !s.chargeBytes(v.size))
     return false;
   if (a[1].given() && !a[1].isWhole())
     return s.fail("the most splits are an integer");

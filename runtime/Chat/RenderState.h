@@ -179,7 +179,7 @@ bool replaceText(Session &s, std::string_view text, std::string_view from, std::
 
 /// Binds arguments to parameters ("a b c", the first `least` of them required); the rest stays missing.
 bool bindArguments(Session &s, const char *what, std::string_view name, std::string_view parameters, size_t least,
-          const Arguments &given, Value *bound);
+                   const Arguments &given, Value *bound);
 
 } // namespace heddle::rt::chat
 

@@ -17,8 +17,8 @@ using namespace heddle::model;
 using Lower = heddle::loops::Lowering;
 
 /// Rows [row, row + mr) x columns [column, column + width) of y = x w.
-static void emitTile(Code &c, int64_t width, Value x, Value w, Value y, Value depth, Value columns, Value row, Value column,
-                 int64_t mr) {
+static void emitTile(Code &c, int64_t width, Value x, Value w, Value y, Value depth, Value columns, Value row,
+                     Value column, int64_t mr) {
   Type f32 = c.f32();
   int64_t nv = width / c.lanes;
   Values at, masks;

@@ -23,7 +23,8 @@ static Value checkedId(Lower &l, Operation *lookup, Value ids, Value index, Valu
   Type i64 = l.b.getI64Type();
   Value id = l.load(i64, l.at(ids, index, i64)), n = l.toI64(rows);
   Value bad = arith::CmpIOp::create(l.b, arith::CmpIPredicate::uge, id, n);
-  auto failure = heddle::abi::Failure(int64_t(heddle::abi::Failure::IdOutsideTable) + ((lookupNumber(lookup) + 1) << 8));
+  auto failure =
+      heddle::abi::Failure(int64_t(heddle::abi::Failure::IdOutsideTable) + ((lookupNumber(lookup) + 1) << 8));
   l.when(bad, [&] { l.fail(failure, id, n); });
   return l.select(bad, l.constant(0), l.toIndex(id));
 }

@@ -1,6 +1,6 @@
 // What the files of the runtime include again and again, parsed once a build.
-#ifndef HEDDLE_RUNTIME_PRECOMPILED_H
-#define HEDDLE_RUNTIME_PRECOMPILED_H
+#ifndef HEDDLE_RUNTIME_PRECOMPILEDRUNTIME_H
+#define HEDDLE_RUNTIME_PRECOMPILEDRUNTIME_H
 
 #include <algorithm>
 #include <atomic>
