@@ -6,9 +6,11 @@ or, where the list says so, test/GPU/tile_attention.py must notice on the emulat
     test/Conversion/TileToNVVM/faults.py --applies
 """
 import os
+import signal
 import subprocess
 import sys
 import tempfile
+import threading
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [HERE, os.path.join(HERE, "../../support")]
@@ -19,10 +21,17 @@ TOOL = "heddle"
 
 
 def fails(tool, script):
-    """What the script says first; None if nothing is wrong."""
-    test = os.path.join(ROOT, "test/GPU", script)
-    done = subprocess.run(["/usr/bin/python3", test, "--heddle", tool], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=600)
-    return next((line for line in done.stdout.splitlines() if "FAIL" in line or "rror" in line), "status %d" % done.returncode) if done.returncode else None
+    """What the script says first; None if nothing is wrong. One failure is enough, and a script that hangs is one, too."""
+    command = ["/usr/bin/python3", "-u", os.path.join(ROOT, "test/GPU", script), "--heddle", tool]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, start_new_session=True) as run:
+        late = threading.Timer(600, os.killpg, (run.pid, signal.SIGKILL))
+        late.start()
+        said = next((line.strip() for line in run.stdout if "FAIL" in line or "rror" in line), None)
+        if said and run.poll() is None:
+            os.killpg(run.pid, signal.SIGKILL)
+        status = run.wait()
+        late.cancel()
+    return said or ("status %d" % status if status else None)
 
 
 def check(build, made, fault):
