@@ -9,16 +9,16 @@ import random_model
 WIDTH, INNER, HEADS, KEY_HEADS, VOCAB = 2048, 5632, 32, 4, 32000
 
 
-def tensors(layers):
-    yield "model.embed_tokens.weight", (VOCAB, WIDTH), 0
-    keys = WIDTH // HEADS * KEY_HEADS
+def tensors(layers, width=WIDTH, inner=INNER, keys=WIDTH // HEADS * KEY_HEADS):
+    """`keys`: how wide the keys of all heads are together."""
+    yield "model.embed_tokens.weight", (VOCAB, width), 0
     for i in range(layers):
-        for name, shape, about in (("input_layernorm", (WIDTH,), 1), ("self_attn.q_proj", (WIDTH, WIDTH), 0), ("self_attn.k_proj", (keys, WIDTH), 0),
-                                   ("self_attn.v_proj", (keys, WIDTH), 0), ("self_attn.o_proj", (WIDTH, WIDTH), 0), ("post_attention_layernorm", (WIDTH,), 1),
-                                   ("mlp.gate_proj", (INNER, WIDTH), 0), ("mlp.up_proj", (INNER, WIDTH), 0), ("mlp.down_proj", (WIDTH, INNER), 0)):
+        for name, shape, about in (("input_layernorm", (width,), 1), ("self_attn.q_proj", (width, width), 0), ("self_attn.k_proj", (keys, width), 0),
+                                   ("self_attn.v_proj", (keys, width), 0), ("self_attn.o_proj", (width, width), 0), ("post_attention_layernorm", (width,), 1),
+                                   ("mlp.gate_proj", (inner, width), 0), ("mlp.up_proj", (inner, width), 0), ("mlp.down_proj", (width, inner), 0)):
             yield "model.layers.%d.%s.weight" % (i, name), shape, about
-    yield "model.norm.weight", (WIDTH,), 1
-    yield "lm_head.weight", (VOCAB, WIDTH), 0
+    yield "model.norm.weight", (width,), 1
+    yield "lm_head.weight", (VOCAB, width), 0
 
 
 def main():

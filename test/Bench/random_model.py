@@ -25,10 +25,10 @@ def values(random, shape, dtype, about):
     return v if dtype == "F32" else (v.view(np.uint32) >> 16).astype(np.uint16)
 
 
-def write(folder, config, tensors, dtype="F32", seed=124, zeros=False):
-    """tensors: (name, shape, value it lies around). `zeros`: a hole instead of numbers, which takes no room on the disk."""
+def write(folder, config, tensors, dtype="F32", seed=124, zeros=False, name="config.json"):
+    """tensors: (name, shape, value it lies around). `zeros`: a hole instead of numbers, which takes no room on the disk. `name`: the file of `config`."""
     os.makedirs(folder, exist_ok=True)
-    with open(os.path.join(folder, "config.json"), "w") as f:
+    with open(os.path.join(folder, name), "w") as f:
         json.dump(config, f, indent=2)
     head, at, tensors = {}, 0, list(tensors)
     for name, shape, _ in tensors:

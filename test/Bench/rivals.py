@@ -4,7 +4,7 @@
     rivals.py --heddle build/bin/heddle --work DIR [--rounds 3] [--cores 1,2] [--rows bert,gpt2] [--weights floats,codes]
               [--mcpu NAME] [--under COMMAND] [--out FILE]
 
-DIR takes models of true shapes with random weights (make_*.py), graphs and binaries: 7 GB, and 20 more with --rows llama; what is there
+DIR takes models of true shapes with random weights (make_*.py), graphs and binaries: 9 GB, and 20 more with --rows llama; what is there
 is not made again. ONNX Runtime comes out of npm's package onnxruntime-node, installed there. Both get the same weights and the
 same rows; that they do the same work is checked on their outputs first. Every measured process is pinned, runs before all
 others where the system allows it, and takes its turn with the others; ONNX Runtime's is the better of two levels of its
@@ -24,6 +24,7 @@ import numpy as np
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.append(os.path.join(HERE, "rivals"))
 import graphs
+import graphs_sound
 
 # How Heddle stores weights: what its compiler is told.
 STORED = {"f32": "--dtype=f32", "bf16": "--dtype=bf16", "int8": "--weights-dtype=int8", "int4": "--weights-dtype=int4"}
@@ -32,24 +33,40 @@ TABLES = {"floats": ("f32", ("f32", "bf16")), "codes": ("int8", ("int8", "int4")
 
 
 class Row:
-    """prompt: tokens; gen: a text is continued by `steps` tokens; image: Heddle takes its length from the model itself."""
+    """prompt: tokens, or samples of sound; gen: a text is continued by `steps` tokens. inputs, output: what is compared for the same
+    inputs before anything is measured; none where ONNX Runtime does other work (the whole of a sparse attention) or the inputs differ."""
 
-    def __init__(self, key, name, model, make, graph, prompt, gen=False, batch=1, seconds=2, form=""):
-        self.key, self.name, self.model, self.make, self.graph = key, name, model, make, graph
+    def __init__(self, key, name, model, graph, prompt, gen=False, batch=1, seconds=2, form="", inputs=(), output="last_hidden_state"):
+        self.key, self.name, self.model, self.graph = key, name, model, graph
         self.prompt, self.gen, self.batch, self.seconds, self.form = prompt, gen, batch, seconds, form
+        self.inputs, self.output = inputs, "logits" if gen else output
         self.steps = 17 if gen else 1
 
 
+def dense_bigbird(folder, path, T, form):
+    graphs.bert(folder, path, T, form, pooler="pooler")
+
+
+def mistral(folder, path, T, form):
+    graphs.llama(folder, path, T, form, layers=12, heads=12, kv=4, width=768, window=512, longest=8192)
+
+
+IDS = ("input_ids",)
 ROWS = [
-    Row("bert", "BERT-base 128", "bert", ["make_bert.py"], graphs.bert, 128, form="attention"),
-    Row("bert", "BERT-base 512", "bert", ["make_bert.py"], graphs.bert, 512, form="attention"),
-    Row("t5", "T5-base encoder 512", "t5", ["make_t5.py"], graphs.t5, 512),
-    Row("vit", "ViT-base 197", "vit", ["make_vit.py"], graphs.vit, 197, form="attention"),
-    Row("gpt2", "GPT-2 124M, 64", "gpt2", ["make_gpt2.py"], graphs.gpt2, 64, gen=True),
-    Row("gpt2", "GPT-2 124M, 512", "gpt2", ["make_gpt2.py"], graphs.gpt2, 512, gen=True),
-    Row("batch", "GPT-2 124M, 8 texts of 64", "gpt2", ["make_gpt2.py"], graphs.gpt2, 64, gen=True, batch=8),
-    Row("whisper", "Whisper-base, 30 s and the first token", "whisper", ["make_whisper.py"], graphs.whisper, 1),
-    Row("llama", "LLaMA 1.1B, 512", "llama", ["make_llama.py"], graphs.llama, 512, gen=True, seconds=1),
+    Row("bert", "BERT-base 128", "bert", graphs.bert, 128, form="attention", inputs=IDS),
+    Row("bert", "BERT-base 512", "bert", graphs.bert, 512, form="attention", inputs=IDS),
+    Row("t5", "T5-base encoder 512", "t5", graphs.t5, 512, inputs=IDS),
+    Row("vit", "ViT-base 197", "vit", graphs.vit, 197, form="attention"),
+    Row("vaswani", "Vaswani base 128/128", "vaswani", graphs.vaswani, 128, form="attention", inputs=("src", "tgt"), output="logits"),
+    Row("gpt2", "GPT-2 124M, 64", "gpt2", graphs.gpt2, 64, gen=True, inputs=IDS),
+    Row("gpt2", "GPT-2 124M, 512", "gpt2", graphs.gpt2, 512, gen=True, inputs=IDS),
+    Row("batch", "GPT-2 124M, 8 texts of 64", "gpt2", graphs.gpt2, 64, gen=True, batch=8),
+    Row("whisper", "Whisper-base, 30 s and the first token", "whisper", graphs_sound.whisper, 1),
+    Row("wav2vec2", "wav2vec2-base, 10 s", "wav2vec2", graphs_sound.wav2vec2, 160000, form="attention", inputs=("input_values",)),
+    Row("sparse", "Longformer-base 4096 (rival: dense)", "longformer", graphs.bert, 4096, seconds=1, form="mha"),
+    Row("sparse", "BigBird-base 4096 (rival: dense)", "bigbird", dense_bigbird, 4096, seconds=1, form="mha"),
+    Row("window", "window 512 at 4096, 125 M", "mistral", mistral, 4096, gen=True, seconds=1, inputs=IDS),
+    Row("llama", "LLaMA 1.1B, 512", "llama", graphs.llama, 512, gen=True, seconds=1, inputs=IDS),
 ]
 
 
@@ -94,13 +111,15 @@ class Bench:
     def model(self, row):
         folder = os.path.join(self.work, "models", row.model)
         if not os.path.exists(os.path.join(folder, "model.safetensors")):
-            said([sys.executable, os.path.join(HERE, row.make[0]), folder] + row.make[1:])
-        return folder
+            said([sys.executable, os.path.join(HERE, "make_%s.py" % row.model), folder])
+        described = os.path.join(folder, "model.json")
+        return described if os.path.exists(described) else folder
 
     def graph(self, row, rival):
+        self.model(row)
         path = os.path.join(self.work, "graphs", "%s.%d.%s.onnx" % (row.model, 0 if row.gen else row.prompt, rival))
         if not os.path.exists(path):
-            row.graph(self.model(row), path, row.prompt, row.form if rival == "f32" else rival)
+            row.graph(os.path.join(self.work, "models", row.model), path, row.prompt, row.form if rival == "f32" else rival)
         return path
 
     def binary(self, row, stored, flags=None):
@@ -139,13 +158,17 @@ class Bench:
         """The last `count` numbers that our program has for the ids of ort.mjs."""
         out = os.path.join(self.work, "out")
         k = np.arange(row.prompt, dtype=np.int64)
-        ids = 100 + (k * 7919 % 20000 if row.gen else (k * 7919 + 13) % 20000)
-        head = {"input_ids": {"dtype": "I64", "shape": [1, row.prompt], "data_offsets": [0, 8 * row.prompt]}}
+        if "input_values" in row.inputs:
+            kind, values = "F32", (k * 2654435761 % 65536 / 65536 - 0.5).astype("<f4")
+        else:
+            kind, values = "I64", 100 + (k * 7919 % 20000 if row.gen else (k * 7919 + 13) % 20000)
+        size = values.nbytes
+        head = {name: {"dtype": kind, "shape": [1, row.prompt], "data_offsets": [i * size, (i + 1) * size]} for i, name in enumerate(row.inputs)}
         text = json.dumps(head).encode()
         with open(out + ".in.safetensors", "wb") as f:
-            f.write(len(text).to_bytes(8, "little") + text + ids.tobytes())
+            f.write(len(text).to_bytes(8, "little") + text + values.tobytes() * len(row.inputs))
         said([self.binary(row, stored, flags), "run", "--input", out + ".in.safetensors", "--output", out + ".safetensors"])
-        return graphs.Weights(out + ".safetensors")("logits" if row.gen else "last_hidden_state").reshape(-1)[-count:]
+        return graphs.Weights(out + ".safetensors")(row.output).reshape(-1)[-count:]
 
 
 made = set()
@@ -175,7 +198,7 @@ def main():
     p.add_argument("--work", required=True, metavar="DIR")
     p.add_argument("--rounds", type=int, default=3)
     p.add_argument("--cores", default="1,2")
-    p.add_argument("--rows", default="bert,t5,vit,gpt2,batch,whisper", help="which of " + ", ".join(dict.fromkeys(r.key for r in ROWS)))
+    p.add_argument("--rows", default="bert,t5,vit,vaswani,gpt2,batch,whisper,wav2vec2", help="which of " + ", ".join(dict.fromkeys(r.key for r in ROWS)))
     p.add_argument("--weights", default="floats,codes", help="which tables: " + ", ".join(TABLES))
     p.add_argument("--under", default="", metavar="COMMAND", help="what each measured process is started by")
     p.add_argument("--mcpu", help="what Heddle compiles for, if not this processor")
@@ -190,7 +213,7 @@ def main():
         p.error("--weights is of " + ", ".join(TABLES))
     rows = [r for r in ROWS if r.key in o.rows.split(",")]
     for row in rows:
-        if row.key in ("bert", "t5", "gpt2", "llama"):
+        if row.inputs:
             apart = bench.agree(row)
             if not apart < 1e-4:
                 sys.exit("rivals.py: error: %s: outputs are %.1e apart: not the same work" % (row.name, apart))

@@ -264,6 +264,15 @@ static void rows(std::vector<KernelCase> &out) {
       {"GroupNorm", "x: f[B, T, 6] -> y: f[B, T, 6]",
        "%w = model.param \"w\" : f[6]\n%b = model.param \"b\" : f[6]\n%y = model.group_norm %x weight %w bias %b groups 3 eps 1.0e-5 : (f[B, T, 6], f[6], f[6]) -> f[B, T, 6]",
        bt, 1e-5, true});
+  for (const char *channels :
+       {"5", "83"}) { // fewer than a vector; several vectors together, one alone and a part of one
+    std::string n = channels, x = "f[B, T, " + n + "]", w = "f[" + n + "]";
+    out.push_back({"GroupNormOfChannels_" + n, "x: " + x + " -> y: " + x,
+                   "%w = model.param \"w\" : " + w + "\n%b = model.param \"b\" : " + w +
+                       "\n%y = model.group_norm %x weight %w bias %b groups " + n + " eps 1.0e-5 : (" + x + ", " + w +
+                       ", " + w + ") -> " + x,
+                   bt, 1e-5, true});
+  }
   out.push_back(
       {"BatchNorm", "x: f[B, T, 6] -> y: f[B, T, 6]",
        "%w = model.param \"w\" : f[6]\n%b = model.param \"b\" : f[6]\n%m = model.param \"m\" : f[6]\n%v0 = model.param \"v\" : f[6]\n"
@@ -277,6 +286,8 @@ static void rows(std::vector<KernelCase> &out) {
                    "%y = model.reduce " + k + " %x axes [1] keep : (f[B, T, 21]) -> f[B, 1, 21]", bt, 3e-6, true});
     out.push_back({"Reduce_" + k + "_two", "x: f[B, T, 21, 2] -> y: f[T, 2]",
                    "%y = model.reduce " + k + " %x axes [0, 2] : (f[B, T, 21, 2]) -> f[T, 2]", bt, 3e-6});
+    out.push_back({"Reduce_" + k + "_neighbours", "x: f[B, T, 2, 37] -> y: f[B, 37]",
+                   "%y = model.reduce " + k + " %x axes [1, 2] : (f[B, T, 2, 37]) -> f[B, 37]", bt, 3e-6, true});
   }
   out.push_back(
       {"ReduceIntegers", "x: i[B, T] -> y: i[B], z: i[B]",

@@ -21,15 +21,27 @@ using heddle::loops::Cost, heddle::loops::ErrorOf, heddle::loops::Fields, heddle
 
 static ModelTensorType typeOf(Value v) { return cast<ModelTensorType>(v.getType()); }
 
-/// The pairs of a query and a key that the mask's reach allows: a triangle if it is causal and rows and keys end at the
-/// same position, otherwise all.
+/// 1 + 2 + .. + side.
+static Size triangle(const Size &side) { return (side * (side + Size(1))).floorDiv(Size(2)); }
+
+/// The pairs of a query and a key that the mask's reach allows, where rows and keys end at the same position: all but
+/// the triangles of keys too far ahead and too far behind. What else a mask hides is not known here.
 static Size visiblePairs(attn::SdpaOp op) {
   Size rows = typeOf(op.getQuery()).getSize(1), keys = typeOf(op.getKey()).getSize(1);
   auto mask = op.getMask() ? op.getMask().getDefiningOp<mask::MaskOpInterface>() : mask::MaskOpInterface();
-  Size past = *Size::parse(op.getPast());
-  if (mask && mask.reach().ahead == 0 && keys == rows + past)
-    return rows * keys - (rows * (rows - Size(1))).floorDiv(Size(2));
-  return rows * keys;
+  Size past = *Size::parse(op.getPast()), pairs = rows * keys;
+  if (!mask || keys != rows + past)
+    return pairs;
+  mask::Reach reach = mask.reach();
+  if (reach.ahead) {
+    Size first = rows - Size(1 + *reach.ahead); // keys that the first row does not reach
+    pairs = pairs - triangle(*reach.ahead == 0 ? first : Size::max(first, 0));
+  }
+  if (reach.behind) {
+    auto hidden = [&](const Size &row) { return Size::max(row - Size(*reach.behind), 0); };
+    pairs = pairs - (triangle(hidden(past + rows - Size(1))) - triangle(hidden(past - Size(1))));
+  }
+  return pairs;
 }
 
 /// Of the products of one op, without what stands in its regions.

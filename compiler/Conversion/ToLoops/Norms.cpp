@@ -146,18 +146,97 @@ static void lowerBatchNorm(Lower &l, BatchNormOp op) {
   });
 }
 
+namespace {
+/// What the statistics of a group norm are over: x [batch, places, channels].
+struct Grouped {
+  Value batch, places, channels, from, to, w, b;
+  double eps;
+  Grouped(Lower &l, GroupNormOp op) {
+    ModelTensorType type = op.getType();
+    int64_t rank = type.getRank();
+    batch = l.size(type.getSize(0)), places = l.count(type, 1, rank - 1), channels = l.size(type.getSize(rank - 1));
+    from = l.pointer(op.getInput()), to = l.allocatePointer(op->getResult(0));
+    w = l.pointer(op.getWeight()), b = l.pointer(op.getBias());
+    eps = op.getEps().convertToDouble();
+  }
+};
+} // namespace
+
+/// Every channel of its own, `count` vectors of channels from `first` on: the sums of a channel are those of a group
+/// of one channel below, to the bit, and memory is read by whole lines, where a channel alone takes 4 bytes of each.
+static void normChannels(Lower &l, const Grouped &g, Value element, Value first, int64_t count, Value mask) {
+  Type wide = l.vec(l.f64());
+  Value start = l.add(l.mul(element, l.mul(g.places, g.channels)), first);
+  auto placeOf = [&](Value p, int64_t u) { return l.add(l.add(start, l.mul(p, g.channels)), l.constant(u * l.lanes)); };
+  auto load = [&](Value p, int64_t u) {
+    return Value(arith::ExtFOp::create(l.b, wide, l.loadVec(g.from, placeOf(p, u), mask)));
+  };
+  auto eachVector = [&](llvm::function_ref<Value(int64_t)> f) {
+    Values all;
+    for (int64_t u = 0; u < count; ++u)
+      all.push_back(f(u));
+    return all;
+  };
+  Value n = l.splat(arith::SIToFPOp::create(l.b, l.f64(), l.toI64(g.places)));
+  auto means = [&](llvm::function_ref<Value(Value x, int64_t u)> f) {
+    Values zeros(count, l.splat(l.real(l.f64(), 0.0)));
+    Values sums = l.Code::loop(l.constant(0), g.places, 1, zeros, [&](Value p, ValueRange sum) {
+      return eachVector([&](int64_t u) { return l.addf(sum[u], f(load(p, u), u)); });
+    });
+    return eachVector([&](int64_t u) { return l.divf(sums[u], n); });
+  };
+  Values mu = means([](Value x, int64_t) { return x; });
+  Values variance = means([&](Value x, int64_t u) {
+    Value d = l.subf(x, mu[u]);
+    return l.mulf(d, d);
+  });
+  Value one = l.splat(l.real(l.f64(), 1.0)), eps = l.splat(l.real(l.f64(), g.eps));
+  Values scale = eachVector([&](int64_t u) { return l.divf(one, l.sqrt(l.addf(variance[u], eps))); });
+  auto ofChannels = [&](Value from) {
+    return eachVector([&](int64_t u) { return l.loadVec(from, l.add(first, l.constant(u * l.lanes)), mask); });
+  };
+  Values w = ofChannels(g.w), b = ofChannels(g.b);
+  l.Code::loop(l.constant(0), g.places, 1, [&](Value p) {
+    for (int64_t u = 0; u < count; ++u) {
+      Value y = arith::TruncFOp::create(l.b, l.vec(l.f32()), l.mulf(l.subf(load(p, u), mu[u]), scale[u]));
+      Value normed = l.fma({y, w[u], b[u]});
+      l.storeLanes(normed, l.at(g.to, placeOf(p, u), l.f32()), mask);
+    }
+  });
+}
+
+/// As many groups as channels. Items are some vectors of channels of one batch element, then single vectors.
+static void lowerChannelNorm(Lower &l, GroupNormOp op, int64_t channels) {
+  constexpr int64_t kTogether = 4;
+  Grouped g(l, op);
+  auto items = [&](int64_t begin, int64_t end, int64_t count) {
+    int64_t span = count * l.lanes, each = (end - begin + span - 1) / span;
+    if (begin == end)
+      return;
+    l.parallelFor(op.getLoc(), l.mul(g.batch, each), [&](Value i) {
+      Value first = l.add(l.mul(l.rem(i, l.constant(each)), span), begin);
+      Value mask = end % l.lanes ? l.firstLanes(l.sub(l.constant(end), first)) : Value();
+      normChannels(l, g, l.div(i, l.constant(each)), first, count, mask);
+    });
+  };
+  int64_t whole = channels / (kTogether * l.lanes) * (kTogether * l.lanes);
+  items(0, whole, kTogether);
+  items(whole, channels, 1);
+  l.barrier(op.getLoc());
+}
+
 /// x [batch, positions.., channels]; a thread takes one group of one batch element. Statistics go over all positions
 /// and the group's channels, in f64, since these may be millions.
 static void lowerGroupNorm(Lower &l, GroupNormOp op) {
   Location loc = op.getLoc();
   ModelTensorType type = op.getType();
-  int64_t rank = type.getRank();
-  Value batch = l.size(type.getSize(0)), places = l.count(type, 1, rank - 1), channels = l.size(type.getSize(rank - 1));
+  std::optional<int64_t> known = Code::known(l.size(type.getSize(type.getRank() - 1)));
+  if (known && *known == int64_t(op.getGroups()))
+    return lowerChannelNorm(l, op, *known);
+  Grouped g(l, op);
+  Value channels = g.channels, places = g.places, from = g.from, to = g.to, w = g.w, b = g.b;
   Value groups = l.constant(op.getGroups()), width = l.div(channels, groups);
-  Value from = l.pointer(op.getInput()), to = l.allocatePointer(op->getResult(0));
-  Value w = l.pointer(op.getWeight()), b = l.pointer(op.getBias());
-  double eps = op.getEps().convertToDouble();
-  l.forEach(loc, l.mul(batch, groups), [&](Value i) {
+  l.forEach(loc, l.mul(g.batch, groups), [&](Value i) {
     Value first = l.mul(l.rem(i, groups), width), base = l.mul({l.div(i, groups), l.mul(places, channels)});
     Value zero = l.real(l.f64(), 0.0);
     // The sum of f(x) over the group.
@@ -177,7 +256,7 @@ static void lowerGroupNorm(Lower &l, GroupNormOp op) {
                               return l.mulf(d, d);
                             }),
                             n);
-    Value scale = l.divf(l.real(l.f64(), 1.0), l.sqrt(l.addf(variance, l.real(l.f64(), eps))));
+    Value scale = l.divf(l.real(l.f64(), 1.0), l.sqrt(l.addf(variance, l.real(l.f64(), g.eps))));
     l.Code::loop(l.constant(0), places, 1, [&](Value p) {
       l.Code::loop(l.constant(0), width, 1, [&](Value c) {
         Value channel = l.add(first, c), at = l.add(base, l.add(l.mul(p, channels), channel));

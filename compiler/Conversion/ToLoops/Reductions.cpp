@@ -38,6 +38,70 @@ Value heddle::loops::beats(Lower &l, Value candidate, Value best) {
   return arith::OrIOp::create(l.b, more, nan);
 }
 
+namespace {
+/// The axes of a reduction: those that stay and those that go, each row-major.
+struct ReducedAxes {
+  SmallVector<int64_t> kept, gone;
+  Values sizes, strides;
+  Value reduced; ///< elements of each sum
+
+  ReducedAxes(Lower &l, ReduceOp op) : gone(op.getAxes()), strides(l.strides(op.getOperand().getType())) {
+    ModelTensorType from = op.getOperand().getType();
+    llvm::sort(gone);
+    reduced = l.constant(1);
+    for (int64_t axis = 0; axis < from.getRank(); ++axis) {
+      sizes.push_back(l.size(from.getSize(axis)));
+      if (llvm::is_contained(gone, axis))
+        reduced = l.mul(reduced, sizes.back());
+      else
+        kept.push_back(axis);
+    }
+  }
+
+  /// Where element `number` of these axes lies, numbered row-major.
+  Value place(Lower &l, ArrayRef<int64_t> axes, Value number) const {
+    Value at = l.constant(0);
+    for (int64_t axis : llvm::reverse(axes)) {
+      bool all = axis == axes.front(); // nothing is left for axes in front of it
+      at = l.add(at, l.mul(all ? number : l.rem(number, sizes[axis]), strides[axis]));
+      number = all ? number : l.div(number, sizes[axis]);
+    }
+    return at;
+  }
+};
+} // namespace
+
+/// The sum or mean that f64 `sum` stands for, as a result holds it; of vectors alike.
+static Value finished(Lower &l, ReduceOp op, const ReducedAxes &axes, Value sum) {
+  if (op.getKind() == ReduceKind::mean) {
+    Value n = arith::SIToFPOp::create(l.b, l.f64(), l.toI64(axes.reduced));
+    sum = l.divf(sum, isa<VectorType>(sum.getType()) ? l.splat(n) : n);
+  }
+  return arith::TruncFOp::create(l.b, Code::with(sum.getType(), l.f32()), sum);
+}
+
+/// Sums of reals whose last axis, of `width` elements, stays: a vector of neighbours at a time. Each sum has the order,
+/// and so the bits, that it has alone.
+static void sumNeighbours(Lower &l, ReduceOp op, const ReducedAxes &axes, int64_t width) {
+  Value source = l.pointer(op.getOperand()), target = l.allocatePointer(op->getResult(0));
+  int64_t vectors = (width + l.lanes - 1) / l.lanes;
+  Value each = l.constant(vectors), items = each;
+  for (int64_t axis : ArrayRef(axes.kept).drop_back())
+    items = l.mul(items, axes.sizes[axis]);
+  l.parallelFor(op.getLoc(), items, [&](Value item) {
+    Value row = l.div(item, each), first = l.mul(l.rem(item, each), l.lanes);
+    Value mask = width % l.lanes ? l.firstLanes(l.sub(l.constant(width), first)) : Value();
+    Value base = l.add(axes.place(l, ArrayRef(axes.kept).drop_back(), row), first);
+    Value zeros = l.splat(l.real(l.f64(), 0.0));
+    Values sum = l.Code::loop(l.constant(0), axes.reduced, 1, zeros, [&](Value i, ValueRange now) {
+      Value x = l.loadVec(source, l.add(base, axes.place(l, axes.gone, i)), mask);
+      return Values{l.addf(now[0], arith::ExtFOp::create(l.b, l.vec(l.f64()), x))};
+    });
+    Value to = l.at(target, l.add(l.mul(row, width), first), l.f32());
+    l.storeLanes(finished(l, op, axes, sum[0]), to, mask);
+  });
+}
+
 /// sum, mean, max or argmax over any axes. The result's elements are numbered row-major over the axes that stay; for
 /// each the axes that go are walked as one loop. Its two carried values are the sum (f64) or the largest element so
 /// far, and the index of the latter.
@@ -47,36 +111,24 @@ LogicalResult heddle::loops::lowerReduce(Lower &l, ReduceOp op) {
   Type element = from.getElementType();
   bool real = element.isF32(), extreme = op.getKind() == ReduceKind::max || op.getKind() == ReduceKind::argmax;
   Type held = extreme ? element : real ? l.f64() : element;
+  ReducedAxes axes(l, op);
+  if (real && !extreme && !axes.kept.empty() && axes.kept.back() == from.getRank() - 1) {
+    std::optional<int64_t> width = Code::known(axes.sizes.back());
+    if (width && *width >= l.lanes) {
+      sumNeighbours(l, op, axes, *width);
+      l.barrier(loc);
+      return success();
+    }
+  }
   Value source = l.pointer(op.getOperand()), target = l.allocatePointer(op->getResult(0));
-  Values strides = l.strides(from);
-  SmallVector<int64_t> kept, gone(op.getAxes());
-  llvm::sort(gone);
-  for (int64_t i = 0; i < from.getRank(); ++i)
-    if (!llvm::is_contained(gone, i))
-      kept.push_back(i);
-  Value reduced = l.constant(1);
-  for (int64_t axis : gone)
-    reduced = l.mul(reduced, l.size(from.getSize(axis)));
-
   l.forEach(loc, l.count(to), [&](Value out) {
     // The axes that stay, most significant first, are exactly the result's (or 1).
-    Value base = l.constant(0), rest = out;
-    for (int64_t axis : llvm::reverse(kept)) {
-      Value n = l.size(from.getSize(axis));
-      base = l.add(base, l.mul(l.rem(rest, n), strides[axis]));
-      rest = l.div(rest, n);
-    }
+    Value base = axes.place(l, axes.kept, out);
     Value first = extreme ? real ? l.real(-std::numeric_limits<double>::infinity()) : i64(l, INT64_MIN)
                   : real  ? l.real(l.f64(), 0.0)
                           : i64(l, 0);
-    Values result = l.Code::loop(l.constant(0), reduced, 1, {first, i64(l, 0)}, [&](Value i, ValueRange now) {
-      Value at = base, left = i;
-      for (int64_t axis : llvm::reverse(gone)) {
-        Value n = l.size(from.getSize(axis));
-        at = l.add(at, l.mul(l.rem(left, n), strides[axis]));
-        left = l.div(left, n);
-      }
-      Value x = l.load(element, l.at(source, at, element));
+    Values result = l.Code::loop(l.constant(0), axes.reduced, 1, {first, i64(l, 0)}, [&](Value i, ValueRange now) {
+      Value x = l.load(element, l.at(source, l.add(base, axes.place(l, axes.gone, i)), element));
       if (extreme) {
         Value won = beats(l, x, now[0]);
         return Values{l.select(won, x, now[0]), l.select(won, l.toI64(i), now[1])};
@@ -85,14 +137,9 @@ LogicalResult heddle::loops::lowerReduce(Lower &l, ReduceOp op) {
         return Values{l.addf(now[0], arith::ExtFOp::create(l.b, held, x)), now[1]};
       return Values{arith::AddIOp::create(l.b, now[0], x), now[1]};
     });
-    Value value = result[0];
-    if (op.getKind() == ReduceKind::argmax)
-      value = result[1];
-    else if (!extreme && real) {
-      if (op.getKind() == ReduceKind::mean)
-        value = l.divf(value, arith::SIToFPOp::create(l.b, held, l.toI64(reduced)));
-      value = arith::TruncFOp::create(l.b, l.f32(), value);
-    }
+    Value value = op.getKind() == ReduceKind::argmax ? result[1] : result[0];
+    if (real && !extreme)
+      value = finished(l, op, axes, value);
     l.store(value, l.at(target, out, to.getElementType()));
   });
   l.barrier(loc);

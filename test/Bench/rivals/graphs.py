@@ -70,7 +70,7 @@ class Build(pb.Graph):
         return self.ms("MultiHeadAttention", [q, k, v], num_heads=heads, unidirectional=causal)
 
 
-def bert(folder, path, T, form):
+def bert(folder, path, T, form, pooler="pooler.dense"):
     w = Weights(os.path.join(folder, "model.safetensors"))
     g = Build(path, form)
     ids = g.input("input_ids", pb.INT64, [1, T])
@@ -89,7 +89,7 @@ def bert(folder, path, T, form):
         h = g.matmul(h, W("output.dense"), B("output.dense"))
         x = g.ln(g.op("Add", [h, x]), w(a + "output.LayerNorm.weight"), w(a + "output.LayerNorm.bias"), 1e-12)
     p = g.op("Gather", [x, g.const(np.array(0, np.int64))], axis=1)
-    p = g.op("Tanh", [g.matmul(p, w("pooler.dense.weight").T, w("pooler.dense.bias"))], ["pooler_output"])
+    p = g.op("Tanh", [g.matmul(p, w(pooler + ".weight").T, w(pooler + ".bias"))], ["pooler_output"])
     g.op("Identity", [x], ["last_hidden_state"])
     g.output("last_hidden_state", pb.FLOAT, [1, T, 768])
     g.output("pooler_output", pb.FLOAT, [1, 768])
@@ -117,6 +117,49 @@ def vit(folder, path, T, form):
     p = g.op("Gather", [g.ln(x, w("vit.layernorm.weight"), w("vit.layernorm.bias"), 1e-12), g.const(np.array(0, np.int64))], axis=1)
     g.op("Identity", [g.matmul(p, w("classifier.weight").T, w("classifier.bias"))], ["logits"])
     g.output("logits", pb.FLOAT, [1, 1000])
+    g.save()
+
+
+def vaswani(folder, path, T, form, width=512, layers=6, heads=8):
+    """Both sides of T tokens."""
+    w = Weights(os.path.join(folder, "model.safetensors"))
+    g = Build(path, form)
+    angle = np.arange(T)[:, None] / 10000 ** (np.arange(0, width, 2) / width)
+    places = g.c(np.stack([np.sin(angle), np.cos(angle)], -1).reshape(1, T, width).astype(np.float32))
+
+    def linear(x, name):
+        return g.matmul(x, w(name + ".weight").T, w(name + ".bias"))
+
+    def added(x, h, name):
+        return g.ln(g.op("Add", [h, x]), w(name + ".weight"), w(name + ".bias"), 1e-5)
+
+    def fed_forward(x, layer, norm):
+        return added(x, linear(g.op("Relu", [linear(x, layer + "ff.lin1")]), layer + "ff.lin2"), layer + norm)
+
+    def own(x, layer, causal):
+        named = [[w("%sself_attn.W%s.%s" % (layer, n, what)).T for n in "qkv"] for what in ("weight", "bias")]
+        h = g.self_attention(x, *named[0], *named[1], heads, causal)
+        return added(x, linear(h, layer + "self_attn.Wo"), layer + "norm1")
+
+    def crossed(x, memory, layer):
+        keys, values = (layer + "cross_attn.W" + n for n in "kv")
+        both = g.matmul(memory, np.concatenate([w(keys + ".weight").T, w(values + ".weight").T], 1), np.concatenate([w(keys + ".bias"), w(values + ".bias")]))
+        h = g.ms("MultiHeadAttention", [linear(x, layer + "cross_attn.Wq"), *g.split(both, [width, width])], num_heads=heads)
+        return added(x, linear(h, layer + "cross_attn.Wo"), layer + "norm2")
+
+    x = memory = None
+    for side, name in (("encoder", "src"), ("decoder", "tgt")):
+        table = g.c(w(side + ".embed.weight") * np.float32(width ** 0.5))
+        x = g.op("Add", [g.op("Gather", [table, g.input(name, pb.INT64, [1, T])]), places])
+        for i in range(layers):
+            layer = "%s.layers.%d." % (side, i)
+            x = own(x, layer, int(side == "decoder"))
+            if memory:
+                x = crossed(x, memory, layer)
+            x = fed_forward(x, layer, "norm3" if memory else "norm2")
+        memory = memory or x
+    g.op("Identity", [linear(x, "generator")], ["logits"])
+    g.output("logits", pb.FLOAT, [1, T, w.shape("generator.weight")[0]])
     g.save()
 
 
@@ -208,80 +251,4 @@ def llama(folder, path, T, form, layers=22, heads=32, kv=4, width=2048, window=-
     x = g.rms(last(g, x), w("model.norm.weight"), 1e-5)
     g.op("Identity", [g.matmul(x, w("lm_head.weight").T)], ["logits"])
     g.output("logits", pb.FLOAT, ["B", 1, w.shape("lm_head.weight")[0]])
-    g.save()
-
-
-def whisper(folder, path, T, form):
-    """From the sound to the keys and values of the cross attentions, and the first token's logits."""
-    w = Weights(os.path.join(folder, "model.safetensors"))
-    heads, width = 8, 512
-    z = np.zeros(width, np.float32)
-
-    def W(n):
-        return w(n + ".weight").T
-
-    def B(n):
-        return w(n + ".bias")
-
-    def attention_weights(a):
-        return W(a + "q_proj"), W(a + "k_proj"), W(a + "v_proj"), B(a + "q_proj"), z, B(a + "v_proj")
-
-    def ffn(g, x, a):
-        h = g.ln(x, w(a + "final_layer_norm.weight"), w(a + "final_layer_norm.bias"), 1e-5)
-        h = g.ms("BiasGelu", [g.matmul(h, W(a + "fc1")), g.c(B(a + "fc1"))])
-        return g.op("Add", [g.matmul(h, W(a + "fc2"), B(a + "fc2")), x])
-
-    def decoder(g, cross, past):
-        ids, places = g.input("decoder_input_ids", pb.INT64, [1, "T"]), g.input("position_ids", pb.INT64, [1, "T"])
-        table = g.c(w("model.decoder.embed_tokens.weight"))
-        x = g.op("Add", [g.op("Gather", [table, ids]), g.op("Gather", [g.c(w("model.decoder.embed_positions.weight")), places])])
-        for i in range(6):
-            a = "model.decoder.layers.%d." % i
-            h = g.ln(x, w(a + "self_attn_layer_norm.weight"), w(a + "self_attn_layer_norm.bias"), 1e-5)
-            q, k, v, bq, bk, bv = attention_weights(a + "self_attn.")
-            q, k, v = g.split(g.matmul(h, np.concatenate([q, k, v], 1), np.concatenate([bq, bk, bv])), [width] * 3)
-            ins = [q, k, v]
-            if past:
-                for n in ("key", "value"):
-                    ins += ["", "", ""] if n == "key" else []
-                    ins.append(g.input("past_%s.%d" % (n, i), pb.FLOAT, [1, heads, "P", 64]))
-            o = g.name()
-            g.ms("MultiHeadAttention", ins, [o, "present_key.%d" % i, "present_value.%d" % i], num_heads=heads, unidirectional=1)
-            for n in ("key", "value"):
-                g.output("present_%s.%d" % (n, i), pb.FLOAT, [1, heads, "N", 64])
-            x = g.op("Add", [g.matmul(o, W(a + "self_attn.out_proj"), B(a + "self_attn.out_proj")), x])
-            h = g.ln(x, w(a + "encoder_attn_layer_norm.weight"), w(a + "encoder_attn_layer_norm.bias"), 1e-5)
-            q = g.matmul(h, W(a + "encoder_attn.q_proj"), B(a + "encoder_attn.q_proj"))
-            o = g.ms("MultiHeadAttention", [q] + cross(i), num_heads=heads)
-            x = g.op("Add", [g.matmul(o, W(a + "encoder_attn.out_proj"), B(a + "encoder_attn.out_proj")), x])
-            x = ffn(g, x, a)
-        x = g.ln(last(g, x), w("model.decoder.layer_norm.weight"), w("model.decoder.layer_norm.bias"), 1e-5)
-        g.op("Identity", [g.matmul(x, w("model.decoder.embed_tokens.weight").T)], ["logits"])
-        g.output("logits", pb.FLOAT, [1, 1, 51865])
-
-    g = Build(path, form)
-    x = g.input("input_features", pb.FLOAT, [1, 80, 3000])
-    for n, stride in (("conv1", 1), ("conv2", 2)):
-        a = "model.encoder." + n
-        x = g.op("Conv", [x, g.c(w(a + ".weight")), g.c(w(a + ".bias"))], kernel_shape=[3], strides=[stride], pads=[1, 1])
-        x = g.ms("Gelu", [x])
-    x = g.op("Add", [g.op("Transpose", [x], perm=[0, 2, 1]), g.c(w("model.encoder.embed_positions.weight")[None])])
-    for i in range(6):
-        a = "model.encoder.layers.%d." % i
-        h = g.ln(x, w(a + "self_attn_layer_norm.weight"), w(a + "self_attn_layer_norm.bias"), 1e-5)
-        h = g.self_attention(h, *attention_weights(a + "self_attn."), heads)
-        x = g.op("Add", [g.matmul(h, W(a + "self_attn.out_proj"), B(a + "self_attn.out_proj")), x])
-        x = ffn(g, x, a)
-    memory = g.ln(x, w("model.encoder.layer_norm.weight"), w("model.encoder.layer_norm.bias"), 1e-5)
-
-    def made(i):
-        a, out = "model.decoder.layers.%d.encoder_attn." % i, []
-        kv = g.matmul(memory, np.concatenate([W(a + "k_proj"), W(a + "v_proj")], 1), np.concatenate([z, B(a + "v_proj")]))
-        for n, part in zip(("key", "value"), g.split(kv, [width, width])):
-            name = "cross_%s.%d" % (n, i)
-            g.op("Transpose", [g.op("Reshape", [part, g.ints(1, 1500, heads, 64)])], [name], perm=[0, 2, 1, 3])
-            g.output(name, pb.FLOAT, [1, heads, 1500, 64])
-            out.append(name)
-        return out
-    decoder(g, made, False)
     g.save()

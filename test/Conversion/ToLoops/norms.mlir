@@ -92,6 +92,27 @@ func.func @group_norm(%x: !g {model.name = "x"}, %w: !v {model.name = "w"}, %b: 
   return %y : !g
 }
 
+// Channels of their own: as many vectors of them together as make whole lines, then single ones, the last in part.
+!c = !model.tensor<[B, T, 83], f32>
+!s = !model.tensor<[83], f32>
+// CHECK-LABEL: heddle_entry_channels:
+// CHECK-NEXT: for i = share(B)
+// CHECK-NEXT: | for j = 0 to T, 4 from 0
+// CHECK-NEXT: | | j0 <- j0 + x[83*T*i + 83*j : 16]
+// CHECK:      | | j3 <- j3 + x[83*T*i + 83*j + 48 : 16]
+// CHECK-NEXT: | for j = 0 to T, 4 from 0
+// CHECK:      | for j = 0 to T
+// CHECK:      for i = share(2*B)
+// CHECK-NEXT: | for j = 0 to T, 1 from 0
+// CHECK-NEXT: | | {{.*}} + x[16*(i%2) + 83*(i/2)*T + 83*j + 64 : min(16, 19 - 16*(i%2))]
+// CHECK:      | for j = 0 to T, 1 from 0
+// CHECK:      | for j = 0 to T
+// CHECK:      barrier
+func.func @channels(%x: !c {model.name = "x"}, %w: !s {model.name = "w"}, %b: !s {model.name = "b"}) -> (!c {model.name = "y"}) {
+  %y = model.group_norm %x weight %w bias %b groups 83 eps 1.0e-5 : (!c, !s, !s) -> !c
+  return %y : !c
+}
+
 // A row of 64 is summed in four sums side by side.
 !l = !model.tensor<[B, 128], f32>
 // CHECK-LABEL: heddle_entry_long:

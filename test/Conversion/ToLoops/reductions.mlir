@@ -1,16 +1,17 @@
 // RUN: %loops %s | FileCheck %s
 // RUN: %loops %s --only=entry_softmax --names | FileCheck %s --check-prefix=LANES
 
-// One thread makes one element of the result (of softmax: one row), in ascending order of what is reduced; one barrier an op.
+// One thread makes one element of the result (of softmax: one row; of sums beside each other: a vector of them), in ascending order
+// of what is reduced; one barrier an op.
 !x = !model.tensor<[B, T, 40], f32>
 !rows = !model.tensor<[B, 40], f32>
 !best = !model.tensor<[B, T], i64>
 
 // CHECK-LABEL: heddle_entry_mean:
-// CHECK-NEXT: for i = share(40*B)
+// CHECK-NEXT: for i = share(3*B)
 // CHECK-NEXT: | for j = 0 to T, 1 from 0
-// CHECK-NEXT: | | j0 <- j0 + x[40*((i/40)%B)*T + (i%40) + 40*(j%T)]
-// CHECK-NEXT: | y[i] = j0 / T
+// CHECK-NEXT: | | j0 <- j0 + x[16*(i%3) + 40*(i/3)*T + 40*j : min(16, 40 - 16*(i%3))]
+// CHECK-NEXT: | y[16*(i%3) + 40*(i/3) : min(16, 40 - 16*(i%3))] = j0 / T
 // CHECK-NEXT: barrier
 func.func @mean(%x: !x {model.name = "x"}) -> (!rows {model.name = "y"}) {
   %y = model.reduce mean %x axes [1] : (!x) -> !rows
@@ -21,7 +22,7 @@ func.func @mean(%x: !x {model.name = "x"}) -> (!rows {model.name = "y"}) {
 // CHECK-LABEL: heddle_entry_argmax:
 // CHECK-NEXT: for i = share(B*T)
 // CHECK-NEXT: | for j = 0 to 40, 2 from -inf, 0
-// CHECK-NEXT: | | j0 <- select(.., x[40*((i/T)%B)*T + 40*(i%T) + (j%40)], j0)
+// CHECK-NEXT: | | j0 <- select(.., x[40*(i%T) + 40*(i/T)*T + j], j0)
 // CHECK-NEXT: | | n0 := select(.., j, j1)
 // CHECK-NEXT: | | j1 <- n0
 // CHECK-NEXT: | y[i] = j1
