@@ -4,8 +4,8 @@
     families.py --heddle BIN [--only NAME]
 
 Pictures that are not square (vit, deit, vilt), masks by query and positions that are given (bert and its kin), global tokens that are
-given (longformer), kinds of tokens that are given (big_bird), norms of single heads (stablelm). All are interpreted; vit and stablelm are
-compiled too. One line a failure, then `N passed, N failed`."""
+given (longformer), kinds of tokens that are given (big_bird), norms of single heads (stablelm), texts shorter than the distances
+that a table has (deberta). All are interpreted; vit, stablelm and deberta are compiled too. One line a failure, then `N passed, N failed`."""
 import argparse
 import json
 import math
@@ -479,15 +479,71 @@ class Suite:
                 ids = np.concatenate([ids, logits(ids)[:, -1].argmax(-1)[:, None]], 1)
             check("ids" in got and (got["ids"] == ids).all(), "stablelm, generated: %s, expected %s" % (got.get("ids"), ids))
 
+    def test_deberta(self):
+        """Texts shorter and longer than the table of distances, with buckets that grow slower than distances, and faster."""
+        names = ["attention.self." + n for n in ("query_proj", "key_proj", "value_proj")] + ["attention.output.dense"]
+        for kind, buckets, far in (("v2", 8, 24), ("v2, buckets that reach further", 8, 7), ("v2, no buckets", -1, 6), ("v1", None, 6)):
+            span = buckets if buckets and buckets > 0 else far
+            w = Weights(self.work, 7)
+            w.table("embeddings.word_embeddings.weight", VOCABULARY, WIDTH)
+            w.norm("embeddings.LayerNorm", WIDTH)
+            w.table("encoder.rel_embeddings.weight", 2 * span, WIDTH)
+            layers(w, "encoder.layer.", names[3:] if kind == "v1" else names, READING_NORMS)
+            for at in ("encoder.layer.%d.attention.self." % i for i in range(2) if kind == "v1"):
+                w.linear(at + "in_proj", 3 * WIDTH, WIDTH, bias=False)
+                for n in ("q_bias", "v_bias"):
+                    w.table(at + n, WIDTH)
+                w.linear(at + "pos_proj", WIDTH, WIDTH, bias=False)
+                w.linear(at + "pos_q_proj", WIDTH, WIDTH)
+            config = dict(vocab_size=VOCABULARY, max_position_embeddings=64, max_relative_positions=far, relative_attention=True, pos_att_type=["c2p", "p2c"],
+                          position_biased_input=False, type_vocab_size=0, hidden_act="gelu")
+            config.update(dict(model_type="deberta", architectures=["DebertaModel"]) if kind == "v1" else
+                          dict(model_type="deberta-v2", architectures=["DebertaV2Model"], position_buckets=buckets, share_att_key=True))
+            folder, r = write(os.path.join(self.work, "deberta " + kind), w.named, **config), Reference(w.named)
+
+            def distance(d):
+                if not buckets or buckets < 0 or abs(d) <= buckets // 2:
+                    return d
+                half = buckets // 2
+                return int(np.sign(d)) * (math.ceil(math.log(abs(d) / half) / math.log((far - 1) / half) * (half - 1)) + half)
+
+            def projected(at, x, places):
+                if kind != "v1":
+                    return [r.linear(at + n, x) for n in names[:3]] + [r.linear(at + names[1], places), r.linear(at + names[0], places)]
+                at += "attention.self."
+                parts = r.linear(at + "in_proj", x).reshape(*x.shape[:2], HEADS, 3, -1)
+                q, k, v = (parts[..., i, :].reshape(x.shape) for i in range(3))
+                return q + r.named[at + "q_bias"], k, v + r.named[at + "v_bias"], r.linear(at + "pos_proj", places), r.linear(at + "pos_q_proj", places)
+
+            binary = self.compiled("deberta " + kind, folder)
+            for length in (1, 3, 4, 5, 6, 9, 17):
+                ids, real = self.random.integers(3, VOCABULARY, (2, length)), np.ones((2, length), np.int64)
+                real[1, :length // 3] = 0
+                x = r.norm("embeddings.LayerNorm", r.named["embeddings.word_embeddings.weight"][ids]) * real[:, :, None]
+                index = np.array([[min(max(span + distance(i - j), 0), 2 * span - 1) for j in range(length)] for i in range(length)])
+                for i in range(2):
+                    at = "encoder.layer.%d." % i
+                    q, k, v, pk, pq = projected(at, x, r.named["encoder.rel_embeddings.weight"])
+                    pk, pq = (p.reshape(2 * span, HEADS, -1).transpose(1, 0, 2)[:, index] for p in (pk, pq))
+                    bias = np.einsum("bhiw,hijw->bhij", by_heads(q, HEADS), pk) + np.einsum("bhjw,hijw->bhij", by_heads(k, HEADS), pq)
+                    scale = math.sqrt(3 * WIDTH // HEADS)
+                    a = attention(q * math.sqrt(WIDTH // HEADS) / scale, k, v, real[:, None, None] > 0, bias / scale)
+                    x = read(r, at, x, a, names, READING_NORMS)
+                given = {"input_ids": ids, "attention_mask": real}
+                what = "deberta %s, %d tokens" % (kind, length)
+                self.same(what, self.interpreted(what, folder, given), rows=real > 0, last_hidden_state=x)
+                if binary:
+                    self.same(what + ", compiled", self.call(what, [binary, "run", "--input", "IN", "--output", "OUT"], given), rows=real > 0, last_hidden_state=x)
+
 
 def main():
     p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     p.add_argument("--heddle", required=True)
-    p.add_argument("--only", help="vit, deit, vilt, roberta, mpnet, masks, longformer, big_bird, stablelm")
+    p.add_argument("--only", help="vit, deit, vilt, roberta, mpnet, masks, longformer, big_bird, stablelm, deberta")
     o = p.parse_args()
     with tempfile.TemporaryDirectory(prefix="heddle-families-") as work:
         suite = Suite(os.path.abspath(o.heddle), work)
-        for name in ("vit", "deit", "vilt", "roberta", "mpnet", "masks", "longformer", "big_bird", "stablelm"):
+        for name in ("vit", "deit", "vilt", "roberta", "mpnet", "masks", "longformer", "big_bird", "stablelm", "deberta"):
             if o.only in (None, name):
                 getattr(suite, "test_" + name)()
     return finish()
