@@ -1,0 +1,272 @@
+#!/usr/bin/python3
+"""Decoders that were written from the published code alone, against numpy: small models with random weights.
+
+    decoder_families.py --heddle BIN [--only NAME] [--families DIR]
+
+Three rows: whole, padded on the left, with a hole. Each model is interpreted, compiled, and generates with the cached step what numpy
+says without one; options that change the computation are a second model. --families: files that are asked before those of BIN. One
+line a failure, then `N passed, N failed`."""
+import argparse
+import os
+import sys
+import tempfile
+
+import numpy as np
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import newer_families
+from checks import check, finish
+from families import Reference, silu
+from newer_families import EPS, HEAD, HEADS, INNER, KV, VOCABULARY, WIDTH, attention, centred, rms, write
+from random_weights import Weights
+
+LAYERS = 2
+
+
+def turned(x, heads, theta=10000.0, pairs=False, part=1.0, frequencies=None, amplitude=1.0):
+    """[B, T, heads * width], row t at position t; `part` of each head turns"""
+    x = x.reshape(*x.shape[:2], heads, -1)
+    n = int(x.shape[-1] * part) // 2
+    f = theta ** (-np.arange(n) / n) if frequencies is None else frequencies
+    angle = np.arange(x.shape[1])[:, None] * f
+    c, s = (amplitude * t[None, :, None] for t in (np.cos(angle), np.sin(angle)))
+    a, b, rest = (x[..., :2 * n:2], x[..., 1:2 * n:2], x[..., 2 * n:]) if pairs else (x[..., :n], x[..., n:2 * n], x[..., 2 * n:])
+    a, b = a * c - b * s, b * c + a * s
+    y = np.stack([a, b], -1).reshape(*a.shape[:3], 2 * n) if pairs else np.concatenate([a, b], -1)
+    return np.concatenate([y, rest], -1).reshape(*x.shape[:2], -1)
+
+
+def relu2(x):
+    return np.maximum(x, 0) ** 2
+
+
+def near(mask, window):
+    d = np.arange(mask.shape[1])[:, None] - np.arange(mask.shape[1])[None]
+    return mask & (d < window)[None]
+
+
+class Layer:
+    """The weights of one layer, or of what stands beside the layers."""
+
+    def __init__(self, r, at):
+        self.r, self.at = r, at
+
+    def __call__(self, name, x):
+        return self.r.linear(self.at + name, x)
+
+    def __getitem__(self, name):
+        return self.r.named[self.at + name]
+
+    def rms(self, name, x, eps=EPS):
+        return x / np.sqrt((x ** 2).mean(-1, keepdims=True) + eps) * self[name + ".weight"]
+
+    def norm(self, name, x, plus=0.0):
+        return centred(x) * (self[name + ".weight"] + plus) + self[name + ".bias"]
+
+    def gated(self, x, at="mlp."):
+        return self(at + "down_proj", silu(self(at + "gate_proj", x)) * self(at + "up_proj", x))
+
+    def qkv(self, x):
+        return (self("self_attn.%s_proj" % n, x) for n in "qkv")
+
+
+def attend(head=HEAD, kv=KV, bias=False, o_bias=None):
+    """name -> (out, in, bias)"""
+    o_bias = bias if o_bias is None else o_bias
+    return {"self_attn.q_proj": (HEADS * head, WIDTH, bias), "self_attn.k_proj": (kv * head, WIDTH, bias), "self_attn.v_proj": (kv * head, WIDTH, bias),
+            "self_attn.o_proj": (WIDTH, HEADS * head, o_bias)}
+
+
+def feed(*ups, bias=False, at="mlp."):
+    return {**{at + n: (INNER, WIDTH, bias) for n in ups}, at + "down_proj": (WIDTH, INNER, bias)}
+
+
+GATED = feed("gate_proj", "up_proj")
+PRE = ("input_layernorm", "post_attention_layernorm")
+
+
+class Suite(newer_families.Suite):
+    def __init__(self, heddle, work, folder):
+        super().__init__(heddle, work)
+        self.more = ["--families=" + os.path.abspath(folder)] if folder else []
+
+    def interpreted(self, what, folder, given, *more):
+        return super().interpreted(what, folder, given, *self.more, *more)
+
+    def compiled(self, what, folder, *more):
+        return super().compiled(what, folder, *self.more, *more)
+
+    def weights(self, seed, linear, norms=(), extra=None, tied=False, biased=False, final="model.norm", last=True, only=None):
+        """`linear`: name -> (out, in, bias); `norms`: names; `extra`: name -> shape, around 1; `only`: name -> its layers"""
+        w = Weights(self.work, seed)
+        w.table("model.embed_tokens.weight", VOCABULARY, WIDTH)
+        for i in range(LAYERS):
+            at, here = "model.layers.%d." % i, lambda n: i in (only or {}).get(n, (i,))
+            for n, (out, inner, bias) in linear.items():
+                if here(n):
+                    w.linear(at + n, out, inner, bias=bias)
+            for n in norms:
+                w.table(at + n + ".weight", WIDTH, scale=0.1, mean=1.0)
+                if biased:
+                    w.table(at + n + ".bias", WIDTH, scale=0.1)
+            for n, shape in (extra or {}).items():
+                if here(n):
+                    w.table(at + n, *shape, scale=0.3, mean=1.0)
+        if final:
+            w.table(final + ".weight", WIDTH, scale=0.1, mean=1.0)
+            if biased:
+                w.table(final + ".bias", WIDTH, scale=0.1)
+        if last and not tied:
+            w.linear("lm_head", VOCABULARY, WIDTH, bias=False)
+        return w
+
+    def holds(self, what, kind, w, layer, end, start=lambda x: x, tied=False, **config):
+        """The logits, and the tokens that follow from them: x = layer(i, weights of it, x, mask) through the layers, then end(all, x)."""
+        r = Reference(w.named)
+        if tied:
+            r.named["lm_head.weight"] = r.named["model.embed_tokens.weight"]
+        folder = write(os.path.join(self.work, what.replace(" ", "-").replace(",", "")), w.named, **{
+            "model_type": kind, "vocab_size": VOCABULARY, "hidden_size": WIDTH, "num_hidden_layers": LAYERS, "num_key_value_heads": KV, "intermediate_size": INNER, "head_dim": HEAD,
+            "max_position_embeddings": 64, "tie_word_embeddings": tied, "attention_bias": False, "eos_token_id": 0, "rms_norm_eps": EPS, **config})
+
+        def logits(ids, mask):
+            x = start(r.named["model.embed_tokens.weight"][ids])
+            for i in range(LAYERS):
+                x = layer(i, Layer(r, "model.layers.%d." % i), x, mask)
+            return end(Layer(r, ""), x)
+
+        ids, real = self.batch()
+        causal = lambda t: np.tril(np.ones((t, t), bool))[None]
+        given = {"input_ids": ids, "attention_mask": real}
+        expected = logits(ids, causal(11) & (real > 0)[:, None])
+        self.same(what, self.interpreted(what, folder, given), rows=real > 0, logits=expected)
+        binary = self.compiled(what, folder, "--cache=require")
+        if not binary:
+            return
+        got = self.call(what, [binary, "run", "--input", "IN", "--output", "OUT"], given)
+        self.same(what + ", compiled", got, rows=real > 0, logits=expected)
+        if "logits" in got and os.environ.get("HEDDLE_ERRORS"):
+            print("%s: largest difference %.1e of %.1f" % (what, np.abs(got["logits"] - expected)[real > 0].max(), np.abs(expected).max()))
+        text = ids[:1]
+        got = self.call(what, [binary, "generate", "--input", "IN", "--output", "OUT", "-n", "8", "--greedy", "--ignore-eos"], {"input_ids": text})
+        for _ in range(8):
+            text = np.concatenate([text, logits(text, causal(text.shape[1]))[:, -1].argmax(-1)[:, None]], 1)
+        check("ids" in got and (got["ids"] == text).all(), "%s, generated: %s, expected %s" % (what, got.get("ids"), text))
+
+    def llama(self, what, kind, seed, rotate, head=HEAD, bias=False, o_bias=None, ff_bias=False, tied=False, **config):
+        """Llama's order, with another rotation and other biases."""
+        def layer(i, w, x, mask):
+            q, k, v = w.qkv(w.rms("input_layernorm", x))
+            x = x + w("self_attn.o_proj", attention(rotate(q, HEADS), rotate(k, KV), v, mask, scale=head ** -0.5))
+            return x + w.gated(w.rms("post_attention_layernorm", x))
+
+        w = self.weights(seed, {**attend(head, bias=bias, o_bias=o_bias), **feed("gate_proj", "up_proj", bias=ff_bias)}, PRE, tied=tied)
+        self.holds(what, kind, w, layer, lambda all, x: all("lm_head", all.rms("model.norm", x)), tied=tied, head_dim=head, **config)
+
+    #--- the types -----------------------------------------------------------
+
+    def test_glm(self):
+        for kind, head, bias in (("glm", 16, True), ("glm4", 16, True), ("glm4", 8, False)):
+            sandwich = kind == "glm4"
+
+            def layer(i, w, x, mask):
+                q, k, v = w.qkv(w.rms("input_layernorm", x))
+                a = attention(turned(q, HEADS, pairs=True, part=0.5), turned(k, KV, pairs=True, part=0.5), v, mask, scale=head ** -0.5)
+                a = w("self_attn.o_proj", a)
+                x = x + (w.rms("post_self_attn_layernorm", a) if sandwich else a)
+                gate, up = np.split(w("mlp.gate_up_proj", w.rms("post_attention_layernorm", x)), 2, -1)
+                h = w("mlp.down_proj", up * silu(gate))
+                return x + (w.rms("post_mlp_layernorm", h) if sandwich else h)
+
+            w = self.weights(31 + head, {**attend(head, bias=bias, o_bias=False), "mlp.gate_up_proj": (2 * INNER, WIDTH, False), "mlp.down_proj": (WIDTH, INNER, False)},
+                             PRE + (("post_self_attn_layernorm", "post_mlp_layernorm") if sandwich else ()))
+            self.holds("%s%s" % (kind, "" if bias else ", no biases"), kind, w, layer, lambda all, x: all("lm_head", all.rms("model.norm", x)), attention_bias=bias, head_dim=head,
+                       partial_rotary_factor=0.5, architectures=["%sForCausalLM" % kind.capitalize()])
+
+    def test_ernie4_5(self):
+        rotate = lambda x, heads: turned(x, heads, 500000.0, pairs=True)
+        for bias in (False, True):
+            self.llama("ernie4_5, biases" if bias else "ernie4_5", "ernie4_5", 41, rotate, head=16, bias=bias, ff_bias=bias, tied=not bias, use_bias=bias, attention_bias=None,
+                       architectures=["Ernie4_5ForCausalLM"])
+
+    def test_helium(self):
+        rotate = lambda x, heads: turned(x, heads, 100000.0, pairs=True)
+        self.llama("helium", "helium", 42, rotate, architectures=["HeliumForCausalLM"])
+        self.llama("helium, biases", "helium", 43, rotate, bias=True, o_bias=False, ff_bias=True, attention_bias=True, mlp_bias=True, architectures=["HeliumForCausalLM"])
+
+    def test_seed_oss(self):
+        for o_bias in (False, True):
+            self.llama("seed_oss, all biases" if o_bias else "seed_oss", "seed_oss", 44, turned, head=16, bias=True, o_bias=o_bias, ff_bias=o_bias, attention_bias=True,
+                       attention_out_bias=o_bias, mlp_bias=o_bias, architectures=["SeedOssForCausalLM"])
+
+    def test_arcee(self):
+        yarn = {"rope_type": "yarn", "factor": 4.0, "original_max_position_embeddings": 16, "mscale": 1.0}
+        for bias in (False, True):
+            f, amplitude = yarned(10000.0, HEAD, 4.0, 16) if bias else (None, 1.0)
+
+            def layer(i, w, x, mask):
+                q, k, v = w.qkv(w.rms("input_layernorm", x))
+                q, k = (turned(t, n, frequencies=f, amplitude=amplitude) for t, n in ((q, HEADS), (k, KV)))
+                x = x + w("self_attn.o_proj", attention(q, k, v, mask))
+                return x + w("mlp.down_proj", relu2(w("mlp.up_proj", w.rms("post_attention_layernorm", x))))
+
+            w = self.weights(45, {**attend(bias=bias), **feed("up_proj", bias=bias)}, PRE)
+            self.holds("arcee, biases, yarn" if bias else "arcee", "arcee", w, layer, lambda all, x: all("lm_head", all.rms("model.norm", x)), attention_bias=bias, mlp_bias=bias,
+                       rope_scaling=yarn if bias else None, architectures=["ArceeForCausalLM"])
+
+    def test_nemotron(self):
+        for bias in (False, True):
+            def layer(i, w, x, mask):
+                q, k, v = w.qkv(w.norm("input_layernorm", x, plus=1))
+                x = x + w("self_attn.o_proj", attention(turned(q, HEADS, part=0.5), turned(k, KV, part=0.5), v, mask))
+                return x + w("mlp.down_proj", relu2(w("mlp.up_proj", w.norm("post_attention_layernorm", x, plus=1))))
+
+            w = self.weights(46, {**attend(bias=bias), **feed("up_proj", bias=bias)}, PRE, biased=True)
+            self.holds("nemotron, biases" if bias else "nemotron", "nemotron", w, layer, lambda all, x: all("lm_head", all.norm("model.norm", x, plus=1)), attention_bias=bias, mlp_bias=bias,
+                       partial_rotary_factor=0.5, norm_eps=EPS, rms_norm_eps=None, architectures=["NemotronForCausalLM"])
+
+    def test_olmo(self):
+        for bound in (None, 0.8):
+            cut = (lambda t: t) if bound is None else (lambda t: np.clip(t, -0.8, 0.8))
+
+            def layer(i, w, x, mask):
+                q, k, v = (cut(t) for t in w.qkv(centred(x)))
+                x = x + w("self_attn.o_proj", attention(turned(q, HEADS), turned(k, KV), v, mask))
+                return x + w.gated(centred(x))
+
+            w = self.weights(47, {**attend(), **GATED}, final=None)
+            self.holds("olmo, clipped" if bound else "olmo", "olmo", w, layer, lambda all, x: all("lm_head", centred(x)), clip_qkv=bound, rms_norm_eps=None, architectures=["OlmoForCausalLM"])
+
+
+def yarned(theta, width, factor, trained, truncate=True, amplitude=None):
+    """Peng et al. 2023: frequencies between those that are kept (fast) and those that are divided (slow), and the factor of cos and sin"""
+    step = np.arange(0, width, 2) / width
+    kept = theta ** -step
+    at = lambda turns: width * np.log(trained / (turns * 2 * np.pi)) / (2 * np.log(theta))
+    low, high = at(32.0), at(1.0)
+    if truncate:
+        low, high = np.floor(low), np.ceil(high)
+    low, high = max(low, 0), min(high, width - 1)
+    ramp = np.clip((np.arange(width // 2) - low) / (high - low or 0.001), 0, 1)
+    return kept / factor * ramp + kept * (1 - ramp), 0.1 * np.log(factor) + 1 if amplitude is None else amplitude
+
+
+NAMES = ("glm", "ernie4_5", "helium", "seed_oss", "arcee", "nemotron", "olmo")
+
+
+def main():
+    p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    p.add_argument("--heddle", required=True)
+    p.add_argument("--only", help=", ".join(NAMES))
+    p.add_argument("--families")
+    o = p.parse_args()
+    with tempfile.TemporaryDirectory(prefix="heddle-decoders-") as work:
+        suite = Suite(os.path.abspath(o.heddle), work, o.families)
+        for name in NAMES:
+            if o.only in (None, name):
+                getattr(suite, "test_" + name)()
+    return finish()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
