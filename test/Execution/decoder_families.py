@@ -16,11 +16,10 @@ import numpy as np
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import newer_families
 from checks import check, finish
-from families import Reference, silu
-from newer_families import EPS, HEAD, HEADS, INNER, KV, VOCABULARY, WIDTH, attention, centred, rms, write
+from families import Reference
+from newer_families import EPS, HEAD, HEADS, INNER, KV, LAYERS, VOCABULARY, WIDTH, attention, centred, silu, write
 from random_weights import Weights
 
-LAYERS = 2
 
 
 def turned(x, heads, theta=10000.0, pairs=False, part=1.0, frequencies=None, amplitude=1.0):
@@ -96,27 +95,27 @@ class Suite(newer_families.Suite):
     def compiled(self, what, folder, *more):
         return super().compiled(what, folder, *self.more, *more)
 
-    def weights(self, seed, linear, norms=(), extra=None, tied=False, biased=False, final="model.norm", last=True, only=None):
-        """`linear`: name -> (out, in, bias); `norms`: names; `extra`: name -> shape, around 1; `only`: name -> its layers"""
+    def weights(self, seed, linear, norms=(), extra=None, tied=False, biased=False, final="model.norm", stacks=None):
+        """`linear`: name -> (out, in, bias); `norms`: names; `extra`: name -> shape, around 1; `stacks`: name -> shape, around 0"""
         w = Weights(self.work, seed)
         w.table("model.embed_tokens.weight", VOCABULARY, WIDTH)
         for i in range(LAYERS):
-            at, here = "model.layers.%d." % i, lambda n: i in (only or {}).get(n, (i,))
+            at = "model.layers.%d." % i
             for n, (out, inner, bias) in linear.items():
-                if here(n):
-                    w.linear(at + n, out, inner, bias=bias)
+                w.linear(at + n, out, inner, bias=bias)
             for n in norms:
                 w.table(at + n + ".weight", WIDTH, scale=0.1, mean=1.0)
                 if biased:
                     w.table(at + n + ".bias", WIDTH, scale=0.1)
             for n, shape in (extra or {}).items():
-                if here(n):
-                    w.table(at + n, *shape, scale=0.3, mean=1.0)
+                w.table(at + n, *shape, scale=0.3, mean=1.0)
+            for n, shape in (stacks or {}).items():
+                w.table(at + n, *shape, scale=shape[-1] ** -0.5)
         if final:
             w.table(final + ".weight", WIDTH, scale=0.1, mean=1.0)
             if biased:
                 w.table(final + ".bias", WIDTH, scale=0.1)
-        if last and not tied:
+        if not tied:
             w.linear("lm_head", VOCABULARY, WIDTH, bias=False)
         return w
 
@@ -237,6 +236,69 @@ class Suite(newer_families.Suite):
             w = self.weights(47, {**attend(), **GATED}, final=None)
             self.holds("olmo, clipped" if bound else "olmo", "olmo", w, layer, lambda all, x: all("lm_head", centred(x)), clip_qkv=bound, rms_norm_eps=None, architectures=["OlmoForCausalLM"])
 
+    def test_olmo3(self):
+        # the default kinds of layers, then given ones; positions are stretched where there is no window
+        yarn = {"rope_type": "yarn", "factor": 4.0, "original_max_position_embeddings": 16, "attention_factor": 1.2}
+        stretched = yarned(10000.0, HEAD, 4.0, 16, amplitude=1.2)
+        for kinds in (None, ["full_attention", "sliding_attention"] * 2):
+            def layer(i, w, x, mask):
+                local = kinds[i] == "sliding_attention" if kinds else i < 3
+                f, amplitude = (None, 1.0) if local else stretched
+                q, k, v = w.qkv(x)
+                q, k = (turned(w.rms("self_attn.%s_norm" % n, t), heads, frequencies=f, amplitude=amplitude) for n, t, heads in (("q", q, HEADS), ("k", k, KV)))
+                x = x + w.rms("post_attention_layernorm", w("self_attn.o_proj", attention(q, k, v, near(mask, 4) if local else mask)))
+                return x + w.rms("post_feedforward_layernorm", w.gated(x))
+
+            w = self.weights(51, {**attend(), **GATED}, ("post_attention_layernorm", "post_feedforward_layernorm"),
+                             {"self_attn.q_norm.weight": (HEADS * HEAD,), "self_attn.k_norm.weight": (KV * HEAD,)})
+            self.holds("olmo3, kinds given" if kinds else "olmo3", "olmo3", w, layer, lambda all, x: all("lm_head", all.rms("model.norm", x)), sliding_window=4, layer_types=kinds,
+                       rope_scaling=yarn, architectures=["Olmo3ForCausalLM"])
+
+    def test_cohere2(self):
+        for bias, config in ((False, {"sliding_window_pattern": 2}), (True, {"layer_types": ["full_attention", "sliding_attention"] * 2})):
+            def layer(i, w, x, mask):
+                local = (i % 2 == 0) != bias
+                h = centred(x, w["input_layernorm.weight"])
+                q, k, v = w.qkv(h)
+                if local:
+                    q, k, mask = turned(q, HEADS, 50000.0, pairs=True), turned(k, KV, 50000.0, pairs=True), near(mask, 4)
+                return x + w("self_attn.o_proj", attention(q, k, v, mask)) + w.gated(h)
+
+            w = self.weights(52, {**attend(bias=bias), **GATED}, ("input_layernorm",), tied=True)
+            self.holds("cohere2, biases" if bias else "cohere2", "cohere2", w, layer, lambda all, x: all("lm_head", centred(x, all["model.norm.weight"])) * 0.25, tied=True, rope_theta=50000.0,
+                       sliding_window=4, attention_bias=bias, layer_norm_eps=EPS, rms_norm_eps=None, logit_scale=0.25, architectures=["Cohere2ForCausalLM"], **config)
+
+    def test_exaone4(self):
+        for window, config in ((None, {"layer_types": ["full_attention"] * 4}), (4, {"sliding_window_pattern": 2}), (4, {"sliding_window_pattern": "LG", "layer_types": ["sliding_attention", "full_attention"] * 2})):
+            def layer(i, w, x, mask):
+                local = window and i % 2 == 0
+                q, k, v = w.qkv(x)
+                q, k = (w.rms("self_attn.%s_norm" % n, t.reshape(*t.shape[:2], heads, -1)).reshape(t.shape) for n, t, heads in (("q", q, HEADS), ("k", k, KV)))
+                if local or not window:
+                    q, k = turned(q, HEADS), turned(k, KV)
+                x = x + w.rms("post_attention_layernorm", w("self_attn.o_proj", attention(q, k, v, near(mask, 4) if local else mask, scale=0.25)))
+                return x + w.rms("post_feedforward_layernorm", w.gated(x))
+
+            w = self.weights(53, {**attend(16), **GATED}, ("post_attention_layernorm", "post_feedforward_layernorm"), {"self_attn.q_norm.weight": (16,), "self_attn.k_norm.weight": (16,)})
+            self.holds("exaone4, %s" % ("kinds given" if len(config) == 2 else "a window" if window else "no window"), "exaone4", w, layer, lambda all, x: all("lm_head", all.rms("model.norm", x)),
+                       head_dim=16, attention_bias=None, sliding_window=window, architectures=["Exaone4ForCausalLM"], **config)
+
+    def test_persimmon(self):
+        for normed in (True, False):
+            def layer(i, w, x, mask):
+                fused = w("self_attn.query_key_value", w.norm("input_layernorm", x)).reshape(*x.shape[:2], HEADS, 3, HEAD)
+                q, k, v = (fused[..., n, :] for n in range(3))
+                if normed:
+                    q, k = w.norm("self_attn.q_layernorm", q), w.norm("self_attn.k_layernorm", k)
+                q, k, v = (t.reshape(x.shape) for t in (q, k, v))
+                x = x + w("self_attn.dense", attention(turned(q, HEADS, 25000.0, part=0.5), turned(k, HEADS, 25000.0, part=0.5), v, mask, kv=HEADS))
+                return x + w("mlp.dense_4h_to_h", relu2(w("mlp.dense_h_to_4h", w.norm("post_attention_layernorm", x))))
+
+            linear = {"self_attn.query_key_value": (3 * WIDTH, WIDTH, True), "self_attn.dense": (WIDTH, WIDTH, True), "mlp.dense_h_to_4h": (INNER, WIDTH, True), "mlp.dense_4h_to_h": (WIDTH, INNER, True)}
+            w = self.weights(54, linear, PRE, {"self_attn.%s_layernorm.%s" % (n, p): (HEAD,) for n in "qk" for p in ("weight", "bias")} if normed else {}, biased=True, final="model.final_layernorm")
+            self.holds("persimmon" if normed else "persimmon, heads not normed", "persimmon", w, layer, lambda all, x: all("lm_head", all.norm("model.final_layernorm", x)), qk_layernorm=normed,
+                       num_key_value_heads=HEADS, head_dim=None, attention_bias=None, layer_norm_eps=EPS, rms_norm_eps=None, architectures=["PersimmonForCausalLM"])
+
 
 def yarned(theta, width, factor, trained, truncate=True, amplitude=None):
     """Peng et al. 2023: frequencies between those that are kept (fast) and those that are divided (slow), and the factor of cos and sin"""
@@ -251,18 +313,18 @@ def yarned(theta, width, factor, trained, truncate=True, amplitude=None):
     return kept / factor * ramp + kept * (1 - ramp), 0.1 * np.log(factor) + 1 if amplitude is None else amplitude
 
 
-NAMES = ("glm", "ernie4_5", "helium", "seed_oss", "arcee", "nemotron", "olmo")
+NAMES = ("glm", "ernie4_5", "helium", "seed_oss", "arcee", "nemotron", "olmo", "olmo3", "cohere2", "exaone4", "persimmon")
 
 
-def main():
-    p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+def main(about=__doc__, names=NAMES, kind=Suite):
+    p = argparse.ArgumentParser(description=about, formatter_class=argparse.RawDescriptionHelpFormatter)
     p.add_argument("--heddle", required=True)
-    p.add_argument("--only", help=", ".join(NAMES))
+    p.add_argument("--only", help=", ".join(names))
     p.add_argument("--families")
     o = p.parse_args()
     with tempfile.TemporaryDirectory(prefix="heddle-decoders-") as work:
-        suite = Suite(os.path.abspath(o.heddle), work, o.families)
-        for name in NAMES:
+        suite = kind(os.path.abspath(o.heddle), work, o.families)
+        for name in names:
             if o.only in (None, name):
                 getattr(suite, "test_" + name)()
     return finish()
