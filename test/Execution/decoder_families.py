@@ -17,7 +17,7 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import newer_families
 from checks import check, finish
 from families import Reference
-from newer_families import EPS, HEAD, HEADS, INNER, KV, LAYERS, VOCABULARY, WIDTH, attention, centred, silu, write
+from newer_families import EPS, HEAD, HEADS, INNER, KV, LAYERS, VOCABULARY, WIDTH, attention, centred, gelu, silu, write
 from random_weights import Weights
 
 
@@ -33,6 +33,23 @@ def turned(x, heads, theta=10000.0, pairs=False, part=1.0, frequencies=None, amp
     a, b = a * c - b * s, b * c + a * s
     y = np.stack([a, b], -1).reshape(*a.shape[:3], 2 * n) if pairs else np.concatenate([a, b], -1)
     return np.concatenate([y, rest], -1).reshape(*x.shape[:2], -1)
+
+
+def yarned(theta, width, factor, trained, truncate=True, amplitude=None):
+    """Peng et al. 2023: frequencies between those that are kept (fast) and those that are divided (slow), and the factor of cos and sin"""
+    step = np.arange(0, width, 2) / width
+    kept = theta ** -step
+    at = lambda turns: width * np.log(trained / (turns * 2 * np.pi)) / (2 * np.log(theta))
+    low, high = at(32.0), at(1.0)
+    if truncate:
+        low, high = np.floor(low), np.ceil(high)
+    low, high = max(low, 0), min(high, width - 1)
+    ramp = np.clip((np.arange(width // 2) - low) / (high - low or 0.001), 0, 1)
+    return kept / factor * ramp + kept * (1 - ramp), 0.1 * np.log(factor) + 1 if amplitude is None else amplitude
+
+
+def relu(x):
+    return np.maximum(x, 0)
 
 
 def relu2(x):
@@ -95,12 +112,12 @@ class Suite(newer_families.Suite):
     def compiled(self, what, folder, *more):
         return super().compiled(what, folder, *self.more, *more)
 
-    def weights(self, seed, linear, norms=(), extra=None, tied=False, biased=False, final="model.norm", stacks=None):
+    def weights(self, seed, linear, norms=(), extra=None, tied=False, biased=False, final="model.norm", stacks=None, base="model."):
         """`linear`: name -> (out, in, bias); `norms`: names; `extra`: name -> shape, around 1; `stacks`: name -> shape, around 0"""
         w = Weights(self.work, seed)
-        w.table("model.embed_tokens.weight", VOCABULARY, WIDTH)
+        w.table(base + "embed_tokens.weight", VOCABULARY, WIDTH)
         for i in range(LAYERS):
-            at = "model.layers.%d." % i
+            at = "%slayers.%d." % (base, i)
             for n, (out, inner, bias) in linear.items():
                 w.linear(at + n, out, inner, bias=bias)
             for n in norms:
@@ -119,19 +136,19 @@ class Suite(newer_families.Suite):
             w.linear("lm_head", VOCABULARY, WIDTH, bias=False)
         return w
 
-    def holds(self, what, kind, w, layer, end, start=lambda x: x, tied=False, **config):
-        """The logits, and the tokens that follow from them: x = layer(i, weights of it, x, mask) through the layers, then end(all, x)."""
+    def holds(self, what, kind, w, layer, end, start=lambda all, x, real: x, tied=None, base="model.", **config):
+        """The logits, and the tokens that follow from them: x = layer(i, weights of it, x, mask) through the layers, then end(all, x). `tied`: where lm_head's weights are."""
         r = Reference(w.named)
         if tied:
-            r.named["lm_head.weight"] = r.named["model.embed_tokens.weight"]
+            r.named["lm_head.weight"] = r.named[tied if isinstance(tied, str) else "model.embed_tokens.weight"]
         folder = write(os.path.join(self.work, what.replace(" ", "-").replace(",", "")), w.named, **{
             "model_type": kind, "vocab_size": VOCABULARY, "hidden_size": WIDTH, "num_hidden_layers": LAYERS, "num_key_value_heads": KV, "intermediate_size": INNER, "head_dim": HEAD,
-            "max_position_embeddings": 64, "tie_word_embeddings": tied, "attention_bias": False, "eos_token_id": 0, "rms_norm_eps": EPS, **config})
+            "max_position_embeddings": 64, "tie_word_embeddings": bool(tied), "attention_bias": False, "eos_token_id": 0, "rms_norm_eps": EPS, **config})
 
         def logits(ids, mask):
-            x = start(r.named["model.embed_tokens.weight"][ids])
+            x = start(Layer(r, ""), r.named[base + "embed_tokens.weight"][ids], mask[:, -1])
             for i in range(LAYERS):
-                x = layer(i, Layer(r, "model.layers.%d." % i), x, mask)
+                x = layer(i, Layer(r, "%slayers.%d." % (base, i)), x, mask)
             return end(Layer(r, ""), x)
 
         ids, real = self.batch()
@@ -299,21 +316,59 @@ class Suite(newer_families.Suite):
             self.holds("persimmon" if normed else "persimmon, heads not normed", "persimmon", w, layer, lambda all, x: all("lm_head", all.norm("model.final_layernorm", x)), qk_layernorm=normed,
                        num_key_value_heads=HEADS, head_dim=None, attention_bias=None, layer_norm_eps=EPS, rms_norm_eps=None, architectures=["PersimmonForCausalLM"])
 
+    def test_minicpm(self):
+        # without and with stretched positions, by other factors past 15 tokens
+        long, short = np.array([1.0, 1.5, 2.0, 4.0]), np.array([1.0, 1.1, 1.2, 1.3])
+        scaling = {"rope_type": "longrope", "short_factor": list(short), "long_factor": list(long), "original_max_position_embeddings": 15}
+        for stretched in (False, True):
+            def rotary(x, heads):
+                f = 10000.0 ** (-np.arange(4) / 4)
+                return turned(x, heads, frequencies=f / (long if x.shape[1] > 15 else short), amplitude=np.sqrt(1 + np.log(64 / 15) / np.log(15))) if stretched else turned(x, heads)
 
-def yarned(theta, width, factor, trained, truncate=True, amplitude=None):
-    """Peng et al. 2023: frequencies between those that are kept (fast) and those that are divided (slow), and the factor of cos and sin"""
-    step = np.arange(0, width, 2) / width
-    kept = theta ** -step
-    at = lambda turns: width * np.log(trained / (turns * 2 * np.pi)) / (2 * np.log(theta))
-    low, high = at(32.0), at(1.0)
-    if truncate:
-        low, high = np.floor(low), np.ceil(high)
-    low, high = max(low, 0), min(high, width - 1)
-    ramp = np.clip((np.arange(width // 2) - low) / (high - low or 0.001), 0, 1)
-    return kept / factor * ramp + kept * (1 - ramp), 0.1 * np.log(factor) + 1 if amplitude is None else amplitude
+            def layer(i, w, x, mask):
+                q, k, v = w.qkv(w.rms("input_layernorm", x))
+                x = x + w("self_attn.o_proj", attention(rotary(q, HEADS), rotary(k, KV), v, mask)) * 1.4 / 2
+                return x + w.gated(w.rms("post_attention_layernorm", x)) * 1.4 / 2
+
+            w = self.weights(61, {**attend(), **GATED}, PRE, tied=not stretched)
+            self.holds("minicpm, longrope" if stretched else "minicpm", "minicpm", w, layer, lambda all, x: all("lm_head", all.rms("model.norm", x) / 4), lambda all, x, real: x * 3, tied=not stretched,
+                       scale_emb=3, scale_depth=1.4, dim_model_base=8, rope_scaling=scaling if stretched else None, architectures=["MiniCPMForCausalLM"])
+
+    def test_opt_kin(self):
+        linear = {**{"self_attn.%s_proj" % n: (WIDTH, WIDTH, True) for n in ("q", "k", "v", "out")}, "fc1": (INNER, WIDTH, True), "fc2": (WIDTH, INNER, True)}
+        norms = ("self_attn_layer_norm", "final_layer_norm")
+        none = dict(num_key_value_heads=None, head_dim=None, attention_bias=None, rms_norm_eps=None)
+
+        def biogpt_places(all, x, real):
+            n = np.cumsum(real, 1) * real + 1
+            return all["biogpt.embed_positions.weight"][n]
+
+        def xglm_places(all, x, real):
+            half = WIDTH // 2
+            angle = (np.arange(x.shape[1])[:, None] + 2) * np.exp(-np.arange(half) * np.log(10000) / (half - 1))
+            return np.concatenate([np.sin(angle), np.cos(angle)], -1)
+
+        for kind, scaled, act, name, base, places, config in (
+                ("biogpt", True, gelu, "gelu", "biogpt.", biogpt_places, {"architectures": ["BioGptForCausalLM"], "layer_norm_eps": 1e-12, "hidden_act": "gelu"}),
+                ("biogpt", False, relu, "relu", "biogpt.", biogpt_places, {"architectures": ["BioGptForCausalLM"], "hidden_act": "relu"}),
+                ("xglm", True, gelu, "gelu", "model.", xglm_places, {"architectures": ["XGLMForCausalLM"]}),
+                ("xglm", False, relu, "relu", "model.", xglm_places, {"architectures": ["XGLMForCausalLM"], "activation_function": "relu"})):
+            def layer(i, w, x, mask):
+                q, k, v = w.qkv(w.norm(norms[0], x))
+                x = x + w("self_attn.out_proj", attention(q, k, v, mask, kv=HEADS))
+                return x + w("fc2", act(w("fc1", w.norm(norms[1], x))))
+
+            scale = WIDTH ** 0.5 if scaled else 1
+            w = self.weights(62, linear, norms, tied=True, biased=True, final=base + "layer_norm", base=base)
+            if kind == "biogpt":
+                w.table("biogpt.embed_positions.weight", 66, WIDTH)
+            else:
+                config.update(hidden_size=None, num_hidden_layers=None, intermediate_size=None, num_attention_heads=None, d_model=WIDTH, num_layers=LAYERS, attention_heads=HEADS, ffn_dim=INNER)
+            self.holds("%s, %s" % (kind, name), kind, w, layer, lambda all, x: all("lm_head", all.norm(base + "layer_norm", x)), lambda all, x, real: x * scale + places(all, x, real),
+                       tied=base + "embed_tokens.weight", base=base, scale_embedding=scaled, **none, **config)
 
 
-NAMES = ("glm", "ernie4_5", "helium", "seed_oss", "arcee", "nemotron", "olmo", "olmo3", "cohere2", "exaone4", "persimmon")
+NAMES = ("glm", "ernie4_5", "helium", "seed_oss", "arcee", "nemotron", "olmo", "olmo3", "cohere2", "exaone4", "persimmon", "minicpm", "opt_kin")
 
 
 def main(about=__doc__, names=NAMES, kind=Suite):

@@ -47,7 +47,7 @@ class Suite(decoder_families.Suite):
                 linear.update({"shared_mlp.input_linear": (2 * shared, WIDTH, False), "shared_mlp.output_linear": (WIDTH, shared, False)})
             w = self.weights(55, linear, PRE, tied=True, stacks={"block_sparse_moe.input_linear.weight": (EXPERTS, 2 * INNER, WIDTH), "block_sparse_moe.output_linear.weight": (EXPERTS, WIDTH, INNER)})
             kind = "granitemoeshared" if shared else "granitemoe"
-            self.holds(kind, kind, w, layer, lambda all, x: all("lm_head", all.rms("model.norm", x)) / 6, lambda x: x * 3, tied=True, head_dim=None, embedding_multiplier=3.0, attention_multiplier=0.2,
+            self.holds(kind, kind, w, layer, lambda all, x: all("lm_head", all.rms("model.norm", x)) / 6, lambda all, x, real: x * 3, tied=True, head_dim=None, embedding_multiplier=3.0, attention_multiplier=0.2,
                        residual_multiplier=0.22, logits_scaling=6.0, num_local_experts=EXPERTS, num_experts_per_tok=2, architectures=["GraniteMoe%sForCausalLM" % ("Shared" if shared else "")],
                        **({"shared_intermediate_size": shared} if shared else {}))
 
