@@ -364,8 +364,9 @@ void printJson(const Model &model, const Figures &f) {
 
 std::string shareText(double share, bool cached) {
   return share <= 1 ? format("%.1f %% of the peak", 100 * share)
-         : cached   ? "more than memory gives: part of it stays in the caches"
-                    : "more than the peak below: a mask hides pairs that are counted, or the machine is not steady";
+         : cached
+             ? "more than memory gives: part of it stays in the caches"
+             : "more than the peak below: work that masks or gates leave out is counted, or the machine is not steady";
 }
 
 Status benchCommand(Model &model, const Words &words) {

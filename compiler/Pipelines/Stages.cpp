@@ -79,6 +79,7 @@ static constexpr PassFactory kFused[] = {
     plain<createCanonicalizerPass>,
     plain<createCSEPass>,
     plain<model::createFuseElementwisePass>,
+    plain<model::createGateLinearsPass>,
 };
 static constexpr PassFactory kTiled[] = {
     planCache,

@@ -188,7 +188,8 @@ Kernels::Kernels(const std::string &text, Options options, const Kernels *values
   PassManager passes(&context);
   addPasses(passes, "fused", {}, [&](StringRef flag) {
     return flag == "model-split-linear" ||
-           (options.fuse && (flag == "model-conv-to-linear" || flag == "model-fuse-elementwise"));
+           (options.fuse &&
+            (flag == "model-conv-to-linear" || flag == "model-fuse-elementwise" || flag == "model-gate-linears"));
   });
   PipelineOptions tiles;
   tiles.panel = options.panel;

@@ -50,6 +50,7 @@ private:
   };
   std::optional<IntegerRow> record; ///< of a row, where integers are multiplied
   Value decoded;                    ///< where a panel of codes is decoded, by `decoder`; null where none is
+  Value gates;                      ///< of rows, whose sums nobody reads where it is 0; null where there is none
   func::FuncOp decoder;
 
   void tile(Value row, Value panel, int64_t mr, int64_t pn, bool stream, Fetched fetched);
@@ -64,6 +65,8 @@ private:
   Value maskOf(Value column);
   void wide();
   void narrow();
+  Value anyOpen(Value row, int64_t count);
+  Values sumsWhereOpen(Value row, int64_t mr, int64_t count, llvm::function_ref<Values()> sums);
   void decode(Value panel) {
     if (decoded)
       func::CallOp::create(c.b, decoder, ValueRange{w, panel, decoded});
@@ -89,6 +92,24 @@ Extra heddle::loops::kindOf(LinearOp op, Value extra) {
   if (all)
     return column || y.getSize(last).is(1) ? Extra::Element : Extra::Row;
   return Extra::General;
+}
+
+/// The extra that is a gate of rows, if the epilogue reads its sum in `gate != 0 ? sum : 0` alone (model-gate-linears).
+static std::optional<unsigned> gateOf(LinearOp op) {
+  if (op.getEpilogue().empty())
+    return std::nullopt;
+  Block &body = op.getEpilogue().front();
+  auto kept = body.getArgument(0).hasOneUse() ? dyn_cast<arith::SelectOp>(*body.getArgument(0).user_begin())
+                                              : arith::SelectOp();
+  if (!kept || kept.getTrueValue() != body.getArgument(0) || !matchPattern(kept.getFalseValue(), m_AnyZeroFloat()))
+    return std::nullopt;
+  auto open = kept.getCondition().getDefiningOp<arith::CmpFOp>();
+  auto gate = open ? dyn_cast<BlockArgument>(open.getLhs()) : BlockArgument();
+  if (!gate || gate.getOwner() != &body || gate.getArgNumber() == 0 ||
+      open.getPredicate() != arith::CmpFPredicate::UNE || !matchPattern(open.getRhs(), m_AnyZeroFloat()))
+    return std::nullopt;
+  unsigned extra = gate.getArgNumber() - 1;
+  return kindOf(op, op.getExtras()[extra]) == Extra::Row ? std::optional(extra) : std::nullopt;
 }
 
 FunctionType LinearKernel::typeOf(LinearOp op, MLIRContext *ctx) {
@@ -119,6 +140,8 @@ LinearKernel::LinearKernel(LinearOp op, Code &c, int64_t registers, Block *block
   bias = op.getBias() ? args[2] : Value();
   y = args[3];
   extras.assign(args.begin() + 4, args.begin() + 4 + op.getExtras().size());
+  if (std::optional<unsigned> gate = gateOf(op))
+    gates = extras[*gate];
   rows = args[args.size() - 3];
   from = args[args.size() - 2];
   to = args[args.size() - 1];
@@ -262,13 +285,39 @@ void LinearKernel::fetchEnds(Value row, Value panel, int64_t mr, int64_t first, 
   }
 }
 
+/// Whether any of these rows has a gate that is not 0.
+Value LinearKernel::anyOpen(Value row, int64_t count) {
+  Value any, zero = c.real(0.0);
+  for (int64_t i = 0; i < count; ++i) {
+    Value gate = c.loadF32(gates, c.add(row, i));
+    Value open = arith::CmpFOp::create(c.b, arith::CmpFPredicate::UNE, gate, zero);
+    any = any ? Value(arith::OrIOp::create(c.b, any, open)) : open;
+  }
+  return any;
+}
+
+/// The sums of a tile, or `count` zeros where all of its rows are closed: its weights are not read.
+Values LinearKernel::sumsWhereOpen(Value row, int64_t mr, int64_t count, llvm::function_ref<Values()> sums) {
+  SmallVector<Type> types(count, c.vec(c.f32()));
+  auto op = scf::IfOp::create(c.b, types, anyOpen(row, mr), /*withElseRegion=*/true);
+  OpBuilder::InsertionGuard guard(c.b);
+  c.b.setInsertionPointToStart(op.thenBlock());
+  scf::YieldOp::create(c.b, sums());
+  c.b.setInsertionPointToStart(op.elseBlock());
+  scf::YieldOp::create(c.b, Values(count, c.real(c.vec(c.f32()), 0.0)));
+  return Values(op.getResults().begin(), op.getResults().end());
+}
+
 /// Of each of the panels the vectors [first, first + count): sums, and what finishes them.
 void LinearKernel::pass(Value row, Value panel, int64_t mr, int64_t pn, bool stream, Fetched fetched, int64_t first,
                         int64_t count) {
   int64_t nv = count * pn;
   Type f32 = c.f32();
-  Values sums = record ? sumsOfCodes(row, panel, mr, pn, stream, fetched, first, count)
-                       : sumsOf(row, panel, mr, pn, stream, fetched, first, count);
+  auto made = [&] {
+    return record ? sumsOfCodes(row, panel, mr, pn, stream, fetched, first, count)
+                  : sumsOf(row, panel, mr, pn, stream, fetched, first, count);
+  };
+  Values sums = gates ? sumsWhereOpen(row, mr, mr * nv, made) : made();
   // A long epilogue is one loop over the rows instead of a copy for each accumulator: the sums
   // pass through a piece of stack. (The result cannot hold them: an extra may lie there.)
   int64_t ops = op.getEpilogue().empty() ? 0 : int64_t(op.getEpilogue().front().getOperations().size());
@@ -357,7 +406,7 @@ void LinearKernel::narrow() {
       int64_t pn = decoded ? 1 : mr == 1 ? most : mr == 2 ? std::max<int64_t>(most / 2, 1) : 1;
       Value whole = c.add(from, c.mul(c.div(c.sub(to, from), c.constant(pn)), pn));
       c.loop(from, whole, pn, [&](Value panel) {
-        decode(panel);
+        gates &&decoded ? c.when(anyOpen(c.constant(0), mr), [&] { decode(panel); }) : decode(panel);
         tile(c.constant(0), panel, mr, pn, true, {});
       });
       if (pn > 1)

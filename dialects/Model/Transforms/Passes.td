@@ -47,4 +47,15 @@ def FuseElementwisePass : Pass<"model-fuse-elementwise", "mlir::ModuleOp"> {
   let dependentDialects = ["mlir::arith::ArithDialect", "mlir::math::MathDialect"];
 }
 
+def GateLinearsPass : Pass<"model-gate-linears", "mlir::ModuleOp"> {
+  let summary = "Tell the linears of an expert which rows have chosen it";
+  let description = [{
+    A gate is a column of what a `model.top_k` has chosen. A linear whose result is multiplied by a gate and read by
+    nothing else, and the linears that only it reads, get the gate as an extra; their epilogue begins with
+    `gate != 0 ? sum : 0`. So an expert has no part in a row that has not chosen it, whatever it would make of it, and
+    the sums of such rows need not be computed.
+  }];
+  let dependentDialects = ["mlir::arith::ArithDialect"];
+}
+
 #endif
