@@ -82,7 +82,7 @@ class Suite(decoder_families.Suite):
 
     def test_phimoe(self):
         long, short = [1.0, 1.5, 2.0, 4.0], [1.0, 1.1, 1.2, 1.3]
-        for bias, trained in ((False, 0), (True, 8), (True, 15)):
+        for bias, trained in ((False, 0), (True, 10), (True, 15)):
             def rotary(x, heads):
                 past = x.shape[1] > trained
                 f = 10000.0 ** (-np.arange(4) / 4)
@@ -113,7 +113,7 @@ class Suite(decoder_families.Suite):
             if bias:
                 w.table("lm_head.bias", VOCABULARY, scale=0.3)
             scaling = {"type": "longrope", "short_factor": short, "long_factor": long, "short_mscale": 1.1, "long_mscale": 1.25, "original_max_position_embeddings": trained}
-            self.holds("phimoe%s" % (", %s" % ("long" if trained == 8 else "short, then long") if trained else ""), "phimoe", w, layer, lambda all, x: all("lm_head", all.norm("model.norm", x)), head_dim=None,
+            self.holds("phimoe%s" % (", %s" % ("long" if trained == 10 else "short, then long") if trained else ""), "phimoe", w, layer, lambda all, x: all("lm_head", all.norm("model.norm", x)), head_dim=None,
                        attention_bias=bias, lm_head_bias=bias, num_local_experts=EXPERTS, num_experts_per_tok=2, router_jitter_noise=0.1, sliding_window=7, architectures=["PhiMoEForCausalLM"],
                        **({"rope_scaling": scaling, "rope_theta": 10000.0} if trained else {}))
 
