@@ -17,9 +17,9 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import newer_families
 from checks import check, finish
 from families import Reference
+import quantised as codes  # of test/support, which families puts first
 from newer_families import EPS, HEAD, HEADS, INNER, KV, LAYERS, VOCABULARY, WIDTH, attention, centred, gelu, silu, write
 from random_weights import Weights
-
 
 
 def turned(x, heads, theta=10000.0, pairs=False, part=1.0, frequencies=None, amplitude=1.0):
@@ -136,14 +136,16 @@ class Suite(newer_families.Suite):
             w.linear("lm_head", VOCABULARY, WIDTH, bias=False)
         return w
 
-    def holds(self, what, kind, w, layer, end, start=lambda all, x, real: x, tied=None, base="model.", **config):
-        """The logits, and the tokens that follow from them: x = layer(i, weights of it, x, mask) through the layers, then end(all, x). `tied`: where lm_head's weights are."""
+    def holds(self, what, kind, w, layer, end, start=lambda all, x, real: x, tied=None, base="model.", coded=None, **config):
+        """The logits, and the tokens that follow from them: x = layer(i, weights of it, x, mask) through the layers, then end(all, x). `tied`: where lm_head's weights are; `coded`: what the file has for tensors that are stored as codes."""
         r = Reference(w.named)
         if tied:
             r.named["lm_head.weight"] = r.named[tied if isinstance(tied, str) else "model.embed_tokens.weight"]
         folder = write(os.path.join(self.work, what.replace(" ", "-").replace(",", "")), w.named, **{
             "model_type": kind, "vocab_size": VOCABULARY, "hidden_size": WIDTH, "num_hidden_layers": LAYERS, "num_key_value_heads": KV, "intermediate_size": INNER, "head_dim": HEAD,
             "max_position_embeddings": 64, "tie_word_embeddings": bool(tied), "attention_bias": False, "eos_token_id": 0, "rms_norm_eps": EPS, **config})
+        if coded:
+            codes.write(os.path.join(folder, "model.safetensors"), {**{n: t for n, t in w.named.items() if n + "_blocks" not in coded}, **coded})
 
         def logits(ids, mask):
             x = start(Layer(r, ""), r.named[base + "embed_tokens.weight"][ids], mask[:, -1])

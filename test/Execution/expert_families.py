@@ -24,6 +24,15 @@ def shares(scores, chosen):
     return p / p.sum(-1, keepdims=True)
 
 
+def mxfp4(random, count, rows, columns):
+    """numbers [count, rows, columns], and their codes by columns: [count, columns, rows / 32, 16] and scales without the last axis"""
+    sizes = np.array([0, 0.5, 1, 1.5, 2, 3, 4, 6])
+    codes, powers = random.integers(0, 16, (count, columns, rows)), random.integers(123, 126, (count, columns, rows // 32))
+    numbers = np.where(codes < 8, 1, -1) * sizes[codes % 8] * np.repeat(2.0 ** (powers - 127), 32, -1)
+    packed = (codes[..., ::2] | codes[..., 1::2] << 4).reshape(count, columns, rows // 32, 16)
+    return numbers.swapaxes(1, 2).astype(np.float32), packed.astype(np.uint8), powers.astype(np.uint8)
+
+
 class Suite(decoder_families.Suite):
     def test_granitemoe(self):
         for shared in (0, 20):
@@ -52,10 +61,12 @@ class Suite(decoder_families.Suite):
                        **({"shared_intermediate_size": shared} if shared else {}))
 
     def test_gpt_oss(self):
-        # config.json says how positions are stretched, with or without rounding, or nothing (32 times past 4096, without)
+        # config.json says how positions are stretched, with or without rounding, or nothing (32 times past 4096, without);
+        # the experts are numbers, or MXFP4: codes of 4 bits, rows where the numbers have columns, a power of two for 32 of a row
         yarn = {"rope_type": "yarn", "factor": 4.0, "original_max_position_embeddings": 64}
         for name, scaling, f, bias in (("", {**yarn, "truncate": False}, yarned(150000.0, 16, 4.0, 64, False), True), (", rounded", yarn, yarned(150000.0, 16, 4.0, 64), False),
-                                       (", defaults", None, yarned(150000.0, 16, 32.0, 4096, False), True)):
+                                       (", defaults", None, yarned(150000.0, 16, 32.0, 4096, False), True), (", mxfp4", None, yarned(150000.0, 16, 32.0, 4096, False), True)):
+            inner = 64 if name == ", mxfp4" else INNER
             def layer(i, w, x, mask):
                 local = i % 2 == 0
                 q, k, v = w.qkv(w.rms("input_layernorm", x))
@@ -75,14 +86,19 @@ class Suite(decoder_families.Suite):
                 return x + y
 
             w = self.weights(56, {**attend(16, bias=bias), "mlp.router": (EXPERTS, WIDTH, True)}, PRE, {"self_attn.sinks": (HEADS,)},
-                             stacks={"mlp.experts.gate_up_proj": (EXPERTS, WIDTH, 2 * INNER), "mlp.experts.down_proj": (EXPERTS, INNER, WIDTH), "mlp.experts.gate_up_proj_bias": (EXPERTS, 2 * INNER),
+                             stacks={"mlp.experts.gate_up_proj": (EXPERTS, WIDTH, 2 * inner), "mlp.experts.down_proj": (EXPERTS, inner, WIDTH), "mlp.experts.gate_up_proj_bias": (EXPERTS, 2 * inner),
                                      "mlp.experts.down_proj_bias": (EXPERTS, WIDTH)})
+            coded = {}
+            if name == ", mxfp4":
+                for n in [n for n in w.named if n.endswith(("gate_up_proj", "down_proj"))]:
+                    w.named[n], coded[n + "_blocks"], coded[n + "_scales"] = mxfp4(self.random, *w.named[n].shape)
+                config = {"intermediate_size": inner, "quantization_config": {"quant_method": "mxfp4", "modules_to_not_convert": ["model.layers.*.self_attn", "model.layers.*.mlp.router", "lm_head"]}}
             self.holds("gpt_oss" + name, "gpt_oss", w, layer, lambda all, x: all("lm_head", all.rms("model.norm", x)), head_dim=16, attention_bias=bias, rope_scaling=scaling, sliding_window=4,
-                       num_local_experts=EXPERTS, num_experts_per_tok=2, swiglu_limit=1.0, hidden_act="silu", architectures=["GptOssForCausalLM"])
+                       num_local_experts=EXPERTS, num_experts_per_tok=2, swiglu_limit=1.0, hidden_act="silu", architectures=["GptOssForCausalLM"], coded=coded, **(config if coded else {}))
 
     def test_phimoe(self):
         long, short = [1.0, 1.5, 2.0, 4.0], [1.0, 1.1, 1.2, 1.3]
-        for bias, trained in ((False, 0), (True, 8), (True, 15)):
+        for bias, trained in ((False, 0), (True, 10), (True, 15)):
             def rotary(x, heads):
                 past = x.shape[1] > trained
                 f = 10000.0 ** (-np.arange(4) / 4)
@@ -113,7 +129,7 @@ class Suite(decoder_families.Suite):
             if bias:
                 w.table("lm_head.bias", VOCABULARY, scale=0.3)
             scaling = {"type": "longrope", "short_factor": short, "long_factor": long, "short_mscale": 1.1, "long_mscale": 1.25, "original_max_position_embeddings": trained}
-            self.holds("phimoe%s" % (", %s" % ("long" if trained == 8 else "short, then long") if trained else ""), "phimoe", w, layer, lambda all, x: all("lm_head", all.norm("model.norm", x)), head_dim=None,
+            self.holds("phimoe%s" % (", %s" % ("long" if trained == 10 else "short, then long") if trained else ""), "phimoe", w, layer, lambda all, x: all("lm_head", all.norm("model.norm", x)), head_dim=None,
                        attention_bias=bias, lm_head_bias=bias, num_local_experts=EXPERTS, num_experts_per_tok=2, router_jitter_noise=0.1, sliding_window=7, architectures=["PhiMoEForCausalLM"],
                        **({"rope_scaling": scaling, "rope_theta": 10000.0} if trained else {}))
 
