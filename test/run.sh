@@ -176,6 +176,9 @@ beside "a server's company" $python test/Serve/company.py --requests 40 --heddle
 beside "a server and strangers" $python test/Serve/abuse.py --heddle "$build/bin/heddle"
 beside "options of families" $python test/Execution/families.py --heddle "$build/bin/heddle"
 beside "newer families" $python test/Execution/newer_families.py --heddle "$build/bin/heddle"
+beside "families of decoders" $python test/Execution/decoder_families.py --heddle "$build/bin/heddle"
+beside "families of experts" $python test/Execution/expert_families.py --heddle "$build/bin/heddle"
+beside "families of encoders" $python test/Execution/encoder_families.py --heddle "$build/bin/heddle"
 beside "hostile configs" $python test/Configs/hostile.py --heddle "$build/bin/heddle"
 beside "what lies beside them" $python test/Configs/beside.py --heddle "$build/bin/heddle"
 found=("$configs")

@@ -48,7 +48,7 @@ static std::vector<OpInfo> makeOps() {
         {"out", Role::Assert, Type::Integer, ""},
         {"taps", Role::Assert, Type::Integers, ""}}},
       {"experts", {"x", "gates"}, false, "[..., n], [..., count] → [..., m]",
-       "Σₑ gates[..., e] · blockₑ(x); every expert is computed for every row, whatever its gate", "-", "Shazeer 2017",
+       "Σₑ gates[..., e] · blockₑ(x); of gates that a top_k has chosen, 0 leaves an expert out", "-", "Shazeer 2017",
        {weights,
         {"count", Role::Required, Type::Integer, ""},
         {"block", Role::Required, Type::Name, ""},

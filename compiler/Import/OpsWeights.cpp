@@ -180,7 +180,8 @@ std::vector<Value> ops::conv(OpCall &c) {
 }
 
 /// Σₑ gates[..., e] · blockₑ(x): the block is expanded once for each expert, with the index e bound in `weights` only,
-/// and the weighted results are added in order. Every expert is computed for every row, whatever its gate.
+/// and the weighted results are added in order. Here every expert is computed for every row; model-gate-linears leaves
+/// out those that a row has not chosen.
 std::vector<Value> ops::experts(OpCall &c) {
   int64_t count = c.integer("count", std::nullopt, 1);
   Value name = c.attr("block"), index = c.attr("index");

@@ -264,6 +264,23 @@ static void rows(std::vector<KernelCase> &out) {
       {"GroupNorm", "x: f[B, T, 6] -> y: f[B, T, 6]",
        "%w = model.param \"w\" : f[6]\n%b = model.param \"b\" : f[6]\n%y = model.group_norm %x weight %w bias %b groups 3 eps 1.0e-5 : (f[B, T, 6], f[6], f[6]) -> f[B, T, 6]",
        bt, 1e-5, true});
+  // Three of four experts, of which each row has chosen two: tiles that all, some and none of the rows have chosen.
+  std::string experts = "%wr = model.param \"wr\" : f[4, 12]\n"
+                        "%r = model.linear %x, %wr : (f[B, T, 12], f[4, 12]) -> f[B, T, 4]\n"
+                        "%g = model.top_k %r k 2 fill 0.0 : (f[B, T, 4]) -> f[B, T, 4]\n";
+  for (int n = 0; n < 3; ++n) {
+    std::string e = std::to_string(n), next = std::to_string(n + 1);
+    experts += "%w" + e + " = model.param \"w" + e + "\" : f[40, 12]\n%v" + e + " = model.param \"v" + e +
+               "\" : f[70, 40]\n%b" + e + " = model.param \"b" + e + "\" : f[70]\n%h" + e + " = model.linear %x, %w" +
+               e + " : (f[B, T, 12], f[40, 12]) -> f[B, T, 40]\n%a" + e + " = model.unary silu %h" + e +
+               " : (f[B, T, 40]) -> f[B, T, 40]\n%o" + e + " = model.linear %a" + e + ", %v" + e + " bias %b" + e +
+               " : (f[B, T, 40], f[70, 40], f[70]) -> f[B, T, 70]\n%g" + e + " = model.slice %g axis 2 from \"" + e +
+               "\" to \"" + next + "\" : (f[B, T, 4]) -> f[B, T, 1]\n%p" + e + " = model.binary mul %g" + e + ", %o" +
+               e + " : (f[B, T, 1], f[B, T, 70]) -> f[B, T, 70]\n";
+  }
+  experts += "%s = model.binary add %p0, %p1 : (f[B, T, 70], f[B, T, 70]) -> f[B, T, 70]\n"
+             "%y = model.binary add %s, %p2 : (f[B, T, 70], f[B, T, 70]) -> f[B, T, 70]";
+  out.push_back({"Experts", "x: f[B, T, 12] -> y: f[B, T, 70]", experts, bt, 1e-5, true});
   for (const char *channels :
        {"5", "83"}) { // fewer than a vector; several vectors together, one alone and a part of one
     std::string n = channels, x = "f[B, T, " + n + "]", w = "f[" + n + "]";
