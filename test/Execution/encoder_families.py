@@ -75,6 +75,15 @@ def smooth(new, old):
     return matrix / matrix.sum(1, keepdims=True)
 
 
+def convolved(r, name, x, stride=1, groups=1):
+    """[B, T, c] under a kernel [out, c / groups, taps]"""
+    kernel, c = r.named[name + ".weight"], x.shape[2] // groups
+    m, taps = len(kernel) // groups, kernel.shape[2]
+    windows = np.stack([x[:, t:x.shape[1] - taps + 1 + t:stride] for t in range(taps)], -1)
+    y = np.concatenate([np.einsum("btcu,ocu->bto", windows[:, :, g * c:(g + 1) * c], kernel[g * m:(g + 1) * m]) for g in range(groups)], -1)
+    return y + r.named.get(name + ".bias", 0)
+
+
 def counted(ids, pad):
     """positions of what is no padding, from pad + 1"""
     real = (ids != pad).astype(np.int64)
@@ -418,6 +427,84 @@ class Suite(families.Suite):
         config = dict(model_type="audio-spectrogram-transformer", patch_size=4, frequency_stride=2, time_stride=3, max_length=12, num_mel_bins=10)
         self.model("ast", w.named, {"input_values": wave}, {"last_hidden_state": x, "pooler_output": pooled}, architectures=["ASTModel"], **config)
         self.model("ast, classes", {**w.named, **more}, {"input_values": wave}, {"logits": head.linear("classifier.dense", head.norm("classifier.layernorm", pooled))}, architectures=["ASTForAudioClassification"], **config)
+
+    #--- sound ---
+
+    def sound(self, kind, prefix, norm="group", first=False, normed=True, batched=False, stacked=0):
+        names = {"q": "attention.q_proj", "k": "attention.k_proj", "v": "attention.v_proj", "o": "attention.out_proj", "up": "feed_forward.intermediate_dense", "down": "feed_forward.output_dense",
+                 "norm1": "layer_norm", "norm2": "final_layer_norm"}
+        at, taps, strides, channels, groups, reach = kind.replace("-", "_") + ".", (5, 3), (3, 2), (6, 8), 2, 5 if stacked else 4
+        w, place = Weights(self.work, 51), at + "encoder.pos_conv_embed."
+        for i in range(2):
+            w.linear(at + "feature_extractor.conv_layers.%d.conv" % i, channels[i], channels[i - 1] if i else 1, taps[i], bias=norm == "layer")
+            if norm == "layer" or i == 0:
+                w.norm(at + "feature_extractor.conv_layers.%d.layer_norm" % i, channels[i])
+        if normed:
+            w.norm(at + "feature_projection.layer_norm", channels[1])
+        w.linear(at + "feature_projection.projection", WIDTH, channels[1])
+        for i in range(stacked):
+            w.linear(place + "layers.%d.conv" % i, WIDTH, WIDTH // groups, reach)
+        if not stacked:
+            w.linear(place + "conv", WIDTH, WIDTH // groups, reach)
+            if batched:
+                w.norm(place + "batch_norm", WIDTH)
+                w.table(place + "batch_norm.running_mean", WIDTH)
+                w.named[place + "batch_norm.running_var"] = (0.5 + w.random.random(WIDTH)).astype(np.float32)
+            else:
+                w.table(place + "conv.parametrizations.weight.original0", 1, 1, reach)
+                w.named[place + "conv.parametrizations.weight.original1"] = w.named.pop(place + "conv.weight")
+        weigh(w, at + "encoder.layers.%d.", names)
+        w.norm(at + "encoder.layer_norm", WIDTH)
+        r = Reference(w.named)
+
+        wave, real = self.random.standard_normal((2, 40)).astype(np.float32), np.ones((2, 40), np.int64)
+        real[1, 29:] = 0
+        x, length = wave[:, :, None].astype(np.float64), real.sum(1)
+        for i in range(2):
+            n = at + "feature_extractor.conv_layers.%d." % i
+            x, length = convolved(r, n + "conv", x, strides[i]), (length - taps[i]) // strides[i] + 1
+            if norm == "group" and i == 0:
+                x = (x - x.mean(1, keepdims=True)) / np.sqrt(x.var(1, keepdims=True) + EPS) * r.named[n + "layer_norm.weight"] + r.named[n + "layer_norm.bias"]
+            x = gelu(r.norm(n + "layer_norm", x) if norm == "layer" else x)
+        heard = np.arange(x.shape[1]) < length[:, None]
+        x = r.linear(at + "feature_projection.projection", r.norm(at + "feature_projection.layer_norm", x) if normed else x) * heard[:, :, None]
+        p, same = x, lambda y: np.pad(y, ((0, 0), (reach // 2, reach // 2), (0, 0)))
+        for i in range(stacked):
+            p = gelu(families.normed(convolved(r, place + "layers.%d.conv" % i, same(p), groups=groups)))
+        if batched:
+            b = {n: r.named[place + "batch_norm." + n] for n in ("weight", "bias", "running_mean", "running_var")}
+            p = (p - b["running_mean"]) / np.sqrt(b["running_var"] + EPS) * b["weight"] + b["bias"]
+        elif not stacked:
+            d = r.named[place + "conv.parametrizations.weight.original1"]
+            r.named[place + "conv.weight"] = d * r.named[place + "conv.parametrizations.weight.original0"] / np.sqrt((d ** 2).sum((0, 1), keepdims=True))
+        p = p if stacked else gelu(convolved(r, place + "conv", same(p), groups=groups)[:, :x.shape[1]])
+        x = x + p if first else r.norm(at + "encoder.layer_norm", x + p)
+        for i in range(LAYERS):
+            x = layer(r, at + "encoder.layers.%d." % i, names, x, heard[:, None, None], first=first)
+        x = r.norm(at + "encoder.layer_norm", x) if first else x
+
+        given = {"input_values": wave, "attention_mask": real}
+        config = dict(model_type=kind, feat_extract_norm=norm, do_stable_layer_norm=first, conv_dim=channels, conv_kernel=taps, conv_stride=strides, conv_bias=norm == "layer", num_conv_pos_embeddings=stacked or reach,
+                      num_conv_pos_embedding_groups=groups, vocab_size=7, classifier_proj_size=5, **({"conv_pos_kernel_size": reach} if stacked else {}),
+                      **({"feat_proj_layer_norm": normed, "conv_pos_batch_norm": batched} if kind == "hubert" else {}))
+        letters, kinds = self.extra(lm_head=(7, WIDTH)), self.extra(projector=(5, WIDTH), classifier=(CLASSES, 5))
+        mean = (Reference(kinds).linear("projector", x) * heard[:, :, None]).sum(1) / length[:, None]
+        for name, more, result in (("Model", {}, {"last_hidden_state": x}), ("ForCTC", letters, {"logits": Reference(letters).linear("lm_head", x)}),
+                                   ("ForSequenceClassification", kinds, {"logits": Reference(kinds).linear("classifier", mean)})):
+            what = "%s %s%s%s" % (kind, name, ", stable" * first, ", other options" * (batched or not normed))
+            self.model(what, {**w.named, **more}, given, result, rows=heard, architectures=[prefix + name], **{"id2label": {str(i): str(i) for i in range(CLASSES)}, **config})
+
+    def test_hubert(self):
+        self.sound("hubert", "Hubert")
+        self.sound("hubert", "Hubert", norm="layer", first=True)
+        self.sound("hubert", "Hubert", normed=False, batched=True)
+
+    def test_data2vec_audio(self):
+        self.sound("data2vec-audio", "Data2VecAudio", norm="layer", stacked=3)
+
+    def test_unispeech(self):
+        self.sound("unispeech-sat", "UniSpeechSat")
+        self.sound("unispeech", "UniSpeech", norm="layer", first=True)
 
 
 def main():
