@@ -273,6 +273,25 @@ class Suite(families.Suite):
             self.heads("esm %d%d%d" % (rotary, dropped, normed), "Esm", w, self.bert_heads("esm.", "lm_head"), states, {"input_ids": ids, "attention_mask": real}, real, only=None if rotary else ["ForMaskedLM"], model_type="esm",
                        type_vocab_size=None, pad_token_id=1, mask_token_id=2, token_dropout=dropped, emb_layer_norm_before=normed, position_embedding_type="rotary" if rotary else "absolute")
 
+    def test_rembert(self):
+        ids, real = self.batch()
+        kinds, thin, broad = self.random.integers(0, 2, ids.shape), 16, 36
+        w = Weights(self.work, 36)
+        self.tables(w, "rembert.", thin)
+        w.linear("rembert.encoder.embedding_hidden_mapping_in", WIDTH, thin)
+        weigh(w, "rembert.encoder.layer.%d.", BERT)
+
+        def states(r):
+            x = r.linear("rembert.encoder.embedding_hidden_mapping_in", r.norm("rembert.embeddings.LayerNorm", self.embedded(r, "rembert.", ids, np.arange(9), kinds)))
+            for i in range(LAYERS):
+                x = layer(r, "rembert.encoder.layer.%d." % i, BERT, x, real[:, None, None] > 0)
+            return x
+
+        heads, c = self.bert_heads("rembert."), "cls.predictions."
+        heads["ForMaskedLM"] = (self.extra(**{c + "dense": (broad, WIDTH), c + "LayerNorm": (broad,), c + "decoder": (VOCABULARY, broad)}),
+                                lambda r, x: {"logits": r.linear(c + "decoder", r.norm(c + "LayerNorm", gelu(r.linear(c + "dense", x))))})
+        self.heads("rembert", "RemBert", w, heads, states, {"input_ids": ids, "attention_mask": real, "token_type_ids": kinds}, real, model_type="rembert", input_embedding_size=thin, output_embedding_size=broad)
+
 
 def run(suite_class, about):
     names = [n[5:] for n in vars(suite_class) if n.startswith("test_")]

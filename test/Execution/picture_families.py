@@ -18,6 +18,10 @@ from families import EPS, HEADS, INNER, VOCABULARY, WIDTH, Reference, attention,
 from random_weights import Weights
 
 
+VIT = {"q": "attention.attention.query", "k": "attention.attention.key", "v": "attention.attention.value", "o": "attention.output.dense", "up": "intermediate.dense", "down": "output.dense",
+       "norm1": "layernorm_before", "norm2": "layernorm_after"}
+
+
 def smooth(new, old):
     """[new, old]: what torch's bicubic interpolation with antialias does: a = -1/2, a bell as wide as the grid shrinks, normed"""
     matrix, scale = np.zeros((new, old)), old / new
@@ -137,14 +141,12 @@ class Suite(encoder_families.Suite):
             self.dinov2("dinov2_with_registers", "Dinov2WithRegisters", 2, gated, pixels)
 
     def test_audio_spectrogram_transformer(self):
-        names = {"q": "attention.attention.query", "k": "attention.attention.key", "v": "attention.attention.value", "o": "attention.output.dense", "up": "intermediate.dense", "down": "output.dense",
-                 "norm1": "layernorm_before", "norm2": "layernorm_after"}
         w, at = Weights(self.work, 43), "audio_spectrogram_transformer."
         e = at + "embeddings."
         for n, rows in (("cls_token", 1), ("distillation_token", 1), ("position_embeddings", 4 * 3 + 2)):
             w.table(e + n, 1, rows, WIDTH)
         w.linear(e + "patch_embeddings.projection", WIDTH, 1, 4, 4)
-        weigh(w, at + "encoder.layer.%d.", names)
+        weigh(w, at + "encoder.layer.%d.", VIT)
         w.norm(at + "layernorm", WIDTH)
         wave = self.random.standard_normal((2, 12, 10)).astype(np.float32)
         r = Reference(w.named)
@@ -153,13 +155,116 @@ class Suite(encoder_families.Suite):
         x = np.stack([np.einsum("btf,cft->bc", c, kernel) for row in cut for c in row], 1) + r.named[e + "patch_embeddings.projection.bias"]
         x = np.concatenate([np.repeat(r.named[e + n], 2, 0) for n in ("cls_token", "distillation_token")] + [x], 1) + r.named[e + "position_embeddings"]
         for i in range(LAYERS):
-            x = layer(r, at + "encoder.layer.%d." % i, names, x, first=True)
+            x = layer(r, at + "encoder.layer.%d." % i, VIT, x, first=True)
         x = r.norm(at + "layernorm", x)
         pooled, more = (x[:, 0] + x[:, 1]) / 2, self.extra(classifier__layernorm=(WIDTH,), classifier__dense=(CLASSES, WIDTH))
         head = Reference(more)
         config = dict(model_type="audio-spectrogram-transformer", patch_size=4, frequency_stride=2, time_stride=3, max_length=12, num_mel_bins=10)
         self.model("ast", w.named, {"input_values": wave}, {"last_hidden_state": x, "pooler_output": pooled}, architectures=["ASTModel"], **config)
         self.model("ast, classes", {**w.named, **more}, {"input_values": wave}, {"logits": head.linear("classifier.dense", head.norm("classifier.layernorm", pooled))}, architectures=["ASTForAudioClassification"], **config)
+
+    def test_vit_msn(self):
+        w, e = Weights(self.work, 44), "vit.embeddings."
+        w.table(e + "cls_token", 1, 1, WIDTH)
+        w.table(e + "position_embeddings", 1, 10, WIDTH)
+        w.linear(e + "patch_embeddings.projection", WIDTH, 3, 4, 4)
+        weigh(w, "vit.encoder.layer.%d.", VIT)
+        w.norm("vit.layernorm", WIDTH)
+        r, more = Reference(w.named), self.extra(classifier=(CLASSES, WIDTH))
+        pixels = self.random.standard_normal((2, 3, 12, 12)).astype(np.float32)
+        x = np.concatenate([np.repeat(r.named[e + "cls_token"], 2, 0), patches(r, e + "patch_embeddings.projection", pixels, 4, 4)], 1) + r.named[e + "position_embeddings"]
+        for i in range(LAYERS):
+            x = layer(r, "vit.encoder.layer.%d." % i, VIT, x, first=True)
+        x, config = r.norm("vit.layernorm", x), dict(model_type="vit_msn", image_size=12, patch_size=4)
+        self.model("vit_msn", w.named, {"pixel_values": pixels}, {"last_hidden_state": x}, architectures=["ViTMSNModel"], **config)
+        self.model("vit_msn, classes", {**w.named, **more}, {"pixel_values": pixels}, {"logits": Reference(more).linear("classifier", x[:, 0])}, architectures=["ViTMSNForImageClassification"], **config)
+
+    def beit(self, what, shared=False, near=True, placed=False, scaled=True, averaged=True, masked=False):
+        w, e, n = Weights(self.work, 45), "beit.embeddings.", 3
+        table = "relative_position_bias.relative_position_bias_table"
+        w.table(e + "cls_token", 1, 1, WIDTH)
+        w.linear(e + "patch_embeddings.projection", WIDTH, 3, 4, 4)
+        if placed:
+            w.table(e + "position_embeddings", 1, n * n + 1, WIDTH)
+        if masked:
+            w.table(e + "mask_token", 1, 1, WIDTH)
+        if shared:
+            w.table("beit.encoder." + table, (2 * n - 1) ** 2 + 3, HEADS)
+        weigh(w, "beit.encoder.layer.%d.", VIT)
+        for i in range(LAYERS):
+            at = "beit.encoder.layer.%d." % i
+            del w.named[at + VIT["k"] + ".bias"]
+            for l in ("lambda_1", "lambda_2") if scaled else ():
+                w.table(at + l, WIDTH)
+            if near and not shared:
+                w.table(at + "attention.attention." + table, (2 * n - 1) ** 2 + 3, HEADS)
+        if not masked:
+            w.norm("beit.pooler.layernorm" if averaged else "beit.layernorm", WIDTH)
+        r = Reference(w.named)
+
+        count, index = (2 * n - 1) ** 2 + 3, np.zeros((n * n + 1,) * 2, np.int64)
+        for i in range(n * n):
+            for j in range(n * n):
+                index[i + 1, j + 1] = (i // n - j // n + n - 1) * (2 * n - 1) + i % n - j % n + n - 1
+        index[0], index[:, 0], index[0, 0] = count - 3, count - 2, count - 1
+        pixels, hidden = self.random.standard_normal((2, 3, 12, 12)).astype(np.float32), self.random.random((2, n * n)) < 0.4
+        x = patches(r, e + "patch_embeddings.projection", pixels, 4, 4)
+        x = np.where(hidden[:, :, None], r.named[e + "mask_token"], x) if masked else x
+        x = np.concatenate([np.repeat(r.named[e + "cls_token"], 2, 0), x], 1) + (r.named[e + "position_embeddings"] if placed else 0)
+        for i in range(LAYERS):
+            at = "beit.encoder.layer.%d." % i
+            bias = r.named["beit.encoder." + table if shared else at + "attention.attention." + table][index].transpose(2, 0, 1) if near else 0.0
+            scale = [r.named[at + l] if scaled else 1 for l in ("lambda_1", "lambda_2")]
+            x = x + heads_of(r, at, VIT, r.norm(at + VIT["norm1"], x), bias=bias) * scale[0]
+            x = x + r.linear(at + VIT["down"], gelu(r.linear(at + VIT["up"], r.norm(at + VIT["norm2"], x)))) * scale[1]
+        config = dict(model_type="beit", image_size=12, patch_size=4, use_mask_token=masked, use_absolute_position_embeddings=placed, use_relative_position_bias=near and not shared, use_shared_relative_position_bias=shared,
+                      layer_scale_init_value=0.1 if scaled else 0, use_mean_pooling=averaged, vocab_size=VOCABULARY)
+        if masked:
+            more = self.extra(layernorm=(WIDTH,), lm_head=(VOCABULARY, WIDTH))
+            h = Reference(more)
+            self.model(what, {**w.named, **more}, {"pixel_values": pixels, "bool_masked_pos": hidden}, {"logits": h.linear("lm_head", h.norm("layernorm", x[:, 1:]))}, architectures=["BeitForMaskedImageModeling"], **config)
+            return
+        x = x if averaged else r.norm("beit.layernorm", x)
+        pooled, more = r.norm("beit.pooler.layernorm", x[:, 1:].mean(1)) if averaged else x[:, 0], self.extra(classifier=(CLASSES, WIDTH))
+        self.model(what, w.named, {"pixel_values": pixels}, {"last_hidden_state": x, "pooler_output": pooled}, architectures=["BeitModel"], **config)
+        self.model(what + ", classes", {**w.named, **more}, {"pixel_values": pixels}, {"logits": Reference(more).linear("classifier", pooled)}, architectures=["BeitForImageClassification"], **config)
+
+    def test_beit(self):
+        self.beit("beit")
+        self.beit("beit, other options", near=False, placed=True, scaled=False, averaged=False)
+        self.beit("beit, masked", shared=True, masked=True)
+
+    def test_yolos(self):
+        for between, size in ((False, (8, 12)), (True, (16, 8))):
+            w, e, things, rows, columns = Weights(self.work, 46), "vit.embeddings.", 3, 2, 3
+            for n, count in (("cls_token", 1), ("detection_tokens", things), ("position_embeddings", rows * columns + things + 1)):
+                w.table(e + n, 1, count, WIDTH)
+            w.linear(e + "patch_embeddings.projection", WIDTH, 3, 4, 4)
+            weigh(w, "vit.encoder.layer.%d.", VIT)
+            if between:
+                w.table("vit.encoder.mid_position_embeddings", LAYERS - 1, 1, rows * columns + things + 1, WIDTH)
+            w.norm("vit.layernorm", WIDTH)
+            r, high, wide = Reference(w.named), size[0] // 4, size[1] // 4
+
+            def stretched(p):
+                grid = np.einsum("ri,sj,ijc->rsc", families.cubic(high, rows, high / rows), families.cubic(wide, columns, wide / columns), p[0, 1:-things].reshape(rows, columns, WIDTH))
+                return np.concatenate([p[:, :1], grid.reshape(1, -1, WIDTH), p[:, -things:]], 1)
+
+            pixels = self.random.standard_normal((2, 3, *size)).astype(np.float32)
+            x = np.concatenate([np.repeat(r.named[e + "cls_token"], 2, 0), patches(r, e + "patch_embeddings.projection", pixels, 4, 4), np.repeat(r.named[e + "detection_tokens"], 2, 0)], 1)
+            x = x + stretched(r.named[e + "position_embeddings"])
+            for i in range(LAYERS):
+                x = layer(r, "vit.encoder.layer.%d." % i, VIT, x, first=True)
+                x = x + stretched(r.named["vit.encoder.mid_position_embeddings"][i]) if between and i < LAYERS - 1 else x
+            x = r.norm("vit.layernorm", x)
+            more = self.extra(**{"%s.layers.%d" % (n, i): (out if i == 2 else WIDTH, WIDTH) for n, out in (("class_labels_classifier", CLASSES + 1), ("bbox_predictor", 4)) for i in range(3)})
+            head, pooler = Reference(more), self.extra(vit__pooler__dense=(WIDTH, WIDTH))
+            deep = lambda n: head.linear(n + "2", np.maximum(head.linear(n + "1", np.maximum(head.linear(n + "0", x[:, -things:]), 0)), 0))
+            config = dict(model_type="yolos", image_size=[8, 12], patch_size=4, num_detection_tokens=things, use_mid_position_embeddings=between)
+            what = "yolos %d by %d" % (high, wide)
+            self.model(what, {**w.named, **more}, {"pixel_values": pixels}, {"logits": deep("class_labels_classifier.layers."), "pred_boxes": 1 / (1 + np.exp(-deep("bbox_predictor.layers.")))},
+                       architectures=["YolosForObjectDetection"], **config)
+            self.model(what + ", bare", {**w.named, **pooler}, {"pixel_values": pixels}, {"last_hidden_state": x, "pooler_output": np.tanh(Reference(pooler).linear("vit.pooler.dense", x[:, 0]))}, architectures=["YolosModel"], **config)
 
 
 if __name__ == "__main__":
