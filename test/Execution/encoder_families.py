@@ -1,0 +1,312 @@
+#!/usr/bin/python3
+"""Encoders that were written from the published code alone, against numpy: small models with random weights.
+
+    encoder_families.py --heddle BIN [--only NAME] [--families DIR]
+
+Encoders of texts; pictures are in picture_families.py, sound and translation in speech_families.py, which share what is here. Three rows:
+whole, padded on the left, with a hole. Each model is interpreted and compiled. --families hands a folder of family files on to heddle.
+One line a failure, then `N passed, N failed`."""
+import argparse
+import os
+import sys
+import tempfile
+
+import numpy as np
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import families
+from checks import finish
+from families import HEADS, INNER, VOCABULARY, WIDTH, Reference, attention, gelu, write
+from random_weights import Weights
+
+LAYERS, HEAD, CLASSES, LONGEST = 2, WIDTH // HEADS, 3, 20
+BERT = {"q": "attention.self.query", "k": "attention.self.key", "v": "attention.self.value", "o": "attention.output.dense", "up": "intermediate.dense", "down": "output.dense",
+        "norm1": "attention.output.LayerNorm", "norm2": "output.LayerNorm"}
+
+
+#--- numpy -------------------------------------------------------------------
+
+
+def weigh(w, at, names, layers=LAYERS, inner=INNER, width=WIDTH):
+    for i in range(layers):
+        for n in "qkvo":
+            w.linear(at % i + names[n], width, width)
+        for n in ("norm1", "norm2"):
+            w.norm(at % i + names[n], width)
+        w.linear(at % i + names["up"], inner, width)
+        w.linear(at % i + names["down"], width, inner)
+
+
+def heads_of(r, at, names, x, mask=None, turn=lambda t: t, bias=0.0):
+    q, k, v = (r.linear(at + names[n], x) for n in "qkv")
+    return r.linear(at + names["o"], attention(turn(q), turn(k), v, mask, bias))
+
+
+def layer(r, at, names, x, mask=None, first=False, act=gelu, **more):
+    """first: whether the norms come before attention and feed-forward"""
+    forward = lambda h: r.linear(at + names["down"], act(r.linear(at + names["up"], h)))
+    if first:
+        x = x + heads_of(r, at, names, r.norm(at + names["norm1"], x), mask, **more)
+        return x + forward(r.norm(at + names["norm2"], x))
+    x = r.norm(at + names["norm1"], x + heads_of(r, at, names, x, mask, **more))
+    return r.norm(at + names["norm2"], x + forward(x))
+
+
+def turned(x):
+    """[B, T, heads * HEAD], row t at position t, by halves"""
+    y = x.reshape(*x.shape[:2], HEADS, HEAD)
+    angle = np.arange(x.shape[1])[:, None] * 10000.0 ** (-2.0 * np.arange(HEAD // 2) / HEAD)
+    c, s = np.cos(angle)[None, :, None], np.sin(angle)[None, :, None]
+    a, b = y[..., :HEAD // 2], y[..., HEAD // 2:]
+    return np.concatenate([a * c - b * s, b * c + a * s], -1).reshape(x.shape)
+
+
+def gelu_tanh(x):
+    return 0.5 * x * (1 + np.tanh(np.sqrt(2 / np.pi) * (x + 0.044715 * x ** 3)))
+
+
+def counted(ids, pad):
+    """positions of what is no padding, from pad + 1"""
+    real = (ids != pad).astype(np.int64)
+    return np.cumsum(real, 1) * real + pad
+
+
+#--- the tests ---------------------------------------------------------------
+
+
+class Suite(families.Suite):
+    def __init__(self, heddle, work, folder):
+        super().__init__(heddle, work)
+        self.more = ["--families=" + os.path.abspath(folder)] if folder else []
+
+    def interpreted(self, what, folder, given, *more):
+        return super().interpreted(what, folder, given, *self.more, *more)
+
+    def compiled(self, what, folder, *more):
+        return super().compiled(what, folder, *self.more, *more)
+
+    def batch(self, pad=None):
+        ids, real = self.random.integers(3, VOCABULARY, (3, 9)), np.ones((3, 9), np.int64)
+        real[1, :3] = 0
+        real[2, 4] = 0
+        return (ids if pad is None else np.where(real > 0, ids, pad)), real
+
+    def model(self, what, named, given, expected, rows=None, cached=False, **config):
+        """expected: of each output; rows: of those that have the rows of the mask"""
+        folder = write(os.path.join(self.work, what.replace(" ", "-").replace("/", "-")), named, **{"id2label": {str(i): "c%d" % i for i in range(CLASSES)}, **config})
+        by_row = {n: rows if rows is not None and e.shape[:2] == rows.shape else None for n, e in expected.items()}
+        binary = self.compiled(what, folder, *["--cache=require"] * cached)
+        compiled = self.call(what, [binary, "run", "--input", "IN", "--output", "OUT"], given) if binary else {}
+        for kind, got in (("", self.interpreted(what, folder, given)), (", compiled", compiled)):
+            for n, e in expected.items():
+                self.same(what + kind, got, rows=by_row[n], **{n: e})
+        return binary
+
+    def extra(self, **shapes):
+        """more weights: name of a linear (with __ for a dot) -> its shape"""
+        w = Weights(self.work, 77)
+        for n, shape in shapes.items():
+            n = n.replace("__", ".")
+            if n.endswith("norm") or n.endswith("Norm"):
+                w.norm(n, *shape)
+            elif n.endswith("!"):
+                w.table(n[:-1], *shape, scale=0.3)
+            else:
+                w.linear(n, *shape)
+        return w.named
+
+    def embedded(self, r, at, ids, places, kinds=None):
+        e = at + "embeddings."
+        x = r.named[e + "word_embeddings.weight"][ids] + r.named[e + "position_embeddings.weight"][places]
+        return x if kinds is None else x + r.named[e + "token_type_embeddings.weight"][kinds]
+
+    def tables(self, w, at, width=WIDTH, kinds=2, norm=True, **more):
+        for n, rows in {"word": VOCABULARY, "position": LONGEST, "token_type": kinds, **more}.items():
+            w.table("%sembeddings.%s_embeddings.weight" % (at, n), rows, width)
+        if norm:
+            w.norm(at + "embeddings.LayerNorm", width)
+
+    def test_electra(self):
+        ids, real = self.batch()
+        kinds = self.random.integers(0, 2, ids.shape)
+        given = {"input_ids": ids, "attention_mask": real, "token_type_ids": kinds}
+        for thin in (16, WIDTH):
+            w = Weights(self.work, 31)
+            self.tables(w, "electra.", thin)
+            if thin != WIDTH:
+                w.linear("electra.embeddings_project", WIDTH, thin)
+            weigh(w, "electra.encoder.layer.%d.", BERT)
+
+            def states(r):
+                x = r.norm("electra.embeddings.LayerNorm", self.embedded(r, "electra.", ids, np.arange(9), kinds))
+                x = r.linear("electra.embeddings_project", x) if thin != WIDTH else x
+                for i in range(LAYERS):
+                    x = layer(r, "electra.encoder.layer.%d." % i, BERT, x, real[:, None, None] > 0)
+                return x
+
+            def sequence(r, x):
+                return {"logits": r.linear("classifier.out_proj", gelu(r.linear("classifier.dense", x[:, 0])))}
+
+            def words(r, x):
+                h = r.norm("generator_predictions.LayerNorm", gelu(r.linear("generator_predictions.dense", x)))
+                return {"logits": h @ r.named["electra.embeddings.word_embeddings.weight"].T + r.named["generator_lm_head.bias"]}
+
+            def exchanged(r, x):
+                h = gelu(r.linear("discriminator_predictions.dense", x))
+                return {"logits": r.linear("discriminator_predictions.dense_prediction", h)[:, :, 0]}
+
+            heads = {"Model": ({}, lambda r, x: {"last_hidden_state": x}), "ForPreTraining": (self.extra(discriminator_predictions__dense=(WIDTH, WIDTH), discriminator_predictions__dense_prediction=(1, WIDTH)), exchanged),
+                     "ForMaskedLM": (self.extra(generator_predictions__dense=(thin, WIDTH), generator_predictions__LayerNorm=(thin,), **{"generator_lm_head.bias!": (VOCABULARY,)}), words),
+                     "ForSequenceClassification": (self.extra(classifier__dense=(WIDTH, WIDTH), classifier__out_proj=(CLASSES, WIDTH)), sequence),
+                     "ForTokenClassification": (self.extra(classifier=(CLASSES, WIDTH)), lambda r, x: {"logits": r.linear("classifier", x)})}
+            self.heads("electra %d" % thin, "Electra", w, heads, states, given, real, model_type="electra", embedding_size=thin)
+
+    def heads(self, what, prefix, w, heads, states, given, real, only=None, **config):
+        config = {"vocab_size": VOCABULARY, "max_position_embeddings": LONGEST, "type_vocab_size": 2, **config}
+        for name, (more, results) in heads.items():
+            if only is None or name in only:
+                r = Reference({**w.named, **more})
+                self.model("%s %s" % (what, name), {**w.named, **more}, given, results(r, states(r)), rows=real > 0, architectures=[prefix + name], **config)
+
+    def bert_heads(self, at, words="cls.predictions.transform"):
+        """as BERT has them, and RoBERTa (words: lm_head); at: the prefix"""
+        roberta = words == "lm_head"
+        dense, norm, out = (words + ".dense", words + ".layer_norm", "lm_head") if roberta else (words + ".dense", words + ".LayerNorm", "cls.predictions")
+
+        def mlm(r, x):
+            return {"logits": r.norm(norm, gelu(r.linear(dense, x))) @ r.named[at + "embeddings.word_embeddings.weight"].T + r.named[out + ".bias"]}
+
+        def sequence(r, x):
+            p = np.tanh(r.linear("classifier.dense" if roberta else at + "pooler.dense", x[:, 0]))
+            return {"logits": r.linear("classifier.out_proj" if roberta else "classifier", p)}
+
+        pooler = self.extra(**{at + "pooler.dense": (WIDTH, WIDTH)})
+        one = self.extra(classifier__dense=(WIDTH, WIDTH), classifier__out_proj=(CLASSES, WIDTH)) if roberta else {**pooler, **self.extra(classifier=(CLASSES, WIDTH))}
+        return {"Model": (pooler, lambda r, x: {"last_hidden_state": x, "pooler_output": np.tanh(r.linear(at + "pooler.dense", x[:, 0]))}), "ForSequenceClassification": (one, sequence),
+                "ForMaskedLM": (self.extra(**{dense: (WIDTH, WIDTH), norm.replace("layer_norm", "layer_norm"): (WIDTH,), out + ".bias!": (VOCABULARY,)}), mlm),
+                "ForTokenClassification": (self.extra(classifier=(CLASSES, WIDTH)), lambda r, x: {"logits": r.linear("classifier", x)})}
+
+    def test_megatron_bert(self):
+        names = {**BERT, "norm1": "attention.ln", "norm2": "ln"}
+        w = Weights(self.work, 32)
+        self.tables(w, "bert.", norm=False)
+        weigh(w, "bert.encoder.layer.%d.", names)
+        w.norm("bert.encoder.ln", WIDTH)
+        ids, real = self.batch()
+        kinds = self.random.integers(0, 2, ids.shape)
+
+        def states(r):
+            x = self.embedded(r, "bert.", ids, np.arange(9), kinds)
+            for i in range(LAYERS):
+                x = layer(r, "bert.encoder.layer.%d." % i, names, x, real[:, None, None] > 0, first=True)
+            return r.norm("bert.encoder.ln", x)
+
+        self.heads("megatron-bert", "MegatronBert", w, self.bert_heads("bert."), states, {"input_ids": ids, "attention_mask": real, "token_type_ids": kinds}, real, model_type="megatron-bert")
+
+    def test_ernie(self):
+        ids, real = self.batch()
+        kinds, tasks = self.random.integers(0, 4, ids.shape), self.random.integers(0, 3, ids.shape)
+        for used in (True, False):
+            w = Weights(self.work, 33)
+            self.tables(w, "ernie.", kinds=4, **({"task_type": 3} if used else {}))
+            weigh(w, "ernie.encoder.layer.%d.", BERT)
+
+            def states(r):
+                x = self.embedded(r, "ernie.", ids, np.arange(9), kinds)
+                x = r.norm("ernie.embeddings.LayerNorm", x + r.named["ernie.embeddings.task_type_embeddings.weight"][tasks] if used else x)
+                for i in range(LAYERS):
+                    x = layer(r, "ernie.encoder.layer.%d." % i, BERT, x, real[:, None, None] > 0)
+                return x
+
+            given = {"input_ids": ids, "attention_mask": real, "token_type_ids": kinds, **({"task_type_ids": tasks} if used else {})}
+            self.heads("ernie%s" % ("" if used else " without tasks"), "Ernie", w, self.bert_heads("ernie."), states, given, real, only=None if used else ["Model"], model_type="ernie", type_vocab_size=4, use_task_id=used,
+                       task_type_vocab_size=3)
+
+    def roberta(self, kind, prefix, at, first):
+        names = {**BERT, "norm1": "attention.self_attn_layer_norm", "norm2": "LayerNorm"} if first else BERT
+        w = Weights(self.work, 34)
+        self.tables(w, at, kinds=1, norm=not first)
+        weigh(w, at + "encoder.layer.%d.", names)
+        if first:
+            w.norm(at + "encoder.LayerNorm", WIDTH)
+        ids, real = self.batch(pad=1)
+
+        def states(r):
+            x = self.embedded(r, at, ids, counted(ids, 1), 0)
+            x = x if first else r.norm(at + "embeddings.LayerNorm", x)
+            for i in range(LAYERS):
+                x = layer(r, at + "encoder.layer.%d." % i, names, x, real[:, None, None] > 0, first=first)
+            return r.norm(at + "encoder.LayerNorm", x) if first else x
+
+        self.heads(kind, prefix, w, self.bert_heads(at, "lm_head"), states, {"input_ids": ids, "attention_mask": real}, real, model_type=kind, type_vocab_size=1, pad_token_id=1)
+
+    def test_data2vec_text(self):
+        self.roberta("data2vec-text", "Data2VecText", "data2vec_text.", False)
+
+    def test_xlm_roberta_xl(self):
+        self.roberta("xlm-roberta-xl", "XLMRobertaXL", "roberta.", True)
+
+    def test_esm(self):
+        names = {**BERT, "norm1": "attention.LayerNorm", "norm2": "LayerNorm"}
+        ids, real = self.batch(pad=1)
+        ids[0, 3] = ids[1, 4] = ids[1, 6] = 2
+        for rotary, dropped, normed in ((True, True, False), (False, False, True), (False, True, False)):
+            w = Weights(self.work, 35)
+            w.table("esm.embeddings.word_embeddings.weight", VOCABULARY, WIDTH)
+            if not rotary:
+                w.table("esm.embeddings.position_embeddings.weight", LONGEST, WIDTH)
+            weigh(w, "esm.encoder.layer.%d.", names)
+            for n in ["esm.encoder.emb_layer_norm_after"] + ["esm.embeddings.layer_norm"] * normed:
+                w.norm(n, WIDTH)
+
+            def states(r):
+                x = r.named["esm.embeddings.word_embeddings.weight"][ids]
+                if dropped:
+                    x = np.where((ids == 2)[:, :, None], 0, x) * 0.88 / (1 - (ids == 2).sum(1) / real.sum(1))[:, None, None]
+                if not rotary:
+                    x = x + r.named["esm.embeddings.position_embeddings.weight"][counted(ids, 1)]
+                x = (r.norm("esm.embeddings.layer_norm", x) if normed else x) * real[:, :, None]
+                for i in range(LAYERS):
+                    x = layer(r, "esm.encoder.layer.%d." % i, names, x, real[:, None, None] > 0, first=True, turn=turned if rotary else lambda t: t)
+                return r.norm("esm.encoder.emb_layer_norm_after", x)
+
+            self.heads("esm %d%d%d" % (rotary, dropped, normed), "Esm", w, self.bert_heads("esm.", "lm_head"), states, {"input_ids": ids, "attention_mask": real}, real, only=None if rotary else ["ForMaskedLM"], model_type="esm",
+                       type_vocab_size=None, pad_token_id=1, mask_token_id=2, token_dropout=dropped, emb_layer_norm_before=normed, position_embedding_type="rotary" if rotary else "absolute")
+
+    def test_rembert(self):
+        ids, real = self.batch()
+        kinds, thin, broad = self.random.integers(0, 2, ids.shape), 16, 36
+        w = Weights(self.work, 36)
+        self.tables(w, "rembert.", thin)
+        w.linear("rembert.encoder.embedding_hidden_mapping_in", WIDTH, thin)
+        weigh(w, "rembert.encoder.layer.%d.", BERT)
+
+        def states(r):
+            x = r.linear("rembert.encoder.embedding_hidden_mapping_in", r.norm("rembert.embeddings.LayerNorm", self.embedded(r, "rembert.", ids, np.arange(9), kinds)))
+            for i in range(LAYERS):
+                x = layer(r, "rembert.encoder.layer.%d." % i, BERT, x, real[:, None, None] > 0)
+            return x
+
+        heads, c = self.bert_heads("rembert."), "cls.predictions."
+        heads["ForMaskedLM"] = (self.extra(**{c + "dense": (broad, WIDTH), c + "LayerNorm": (broad,), c + "decoder": (VOCABULARY, broad)}),
+                                lambda r, x: {"logits": r.linear(c + "decoder", r.norm(c + "LayerNorm", gelu(r.linear(c + "dense", x))))})
+        self.heads("rembert", "RemBert", w, heads, states, {"input_ids": ids, "attention_mask": real, "token_type_ids": kinds}, real, model_type="rembert", input_embedding_size=thin, output_embedding_size=broad)
+
+
+def run(suite_class, about):
+    names = [n[5:] for n in vars(suite_class) if n.startswith("test_")]
+    p = argparse.ArgumentParser(description=about, formatter_class=argparse.RawDescriptionHelpFormatter)
+    p.add_argument("--heddle", required=True)
+    p.add_argument("--only", help=", ".join(names))
+    p.add_argument("--families", help="a folder of family files that heddle asks before its own")
+    o = p.parse_args()
+    with tempfile.TemporaryDirectory(prefix="heddle-encoders-") as work:
+        suite = suite_class(os.path.abspath(o.heddle), work, o.families)
+        for name in names:
+            if o.only in (None, name):
+                getattr(suite, "test_" + name)()
+    return finish()
+
+
+if __name__ == "__main__":
+    sys.exit(run(Suite, __doc__))
