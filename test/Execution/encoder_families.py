@@ -292,6 +292,37 @@ class Suite(families.Suite):
                                 lambda r, x: {"logits": r.linear(c + "decoder", r.norm(c + "LayerNorm", gelu(r.linear(c + "dense", x))))})
         self.heads("rembert", "RemBert", w, heads, states, {"input_ids": ids, "attention_mask": real, "token_type_ids": kinds}, real, model_type="rembert", input_embedding_size=thin, output_embedding_size=broad)
 
+    def test_squeezebert(self):
+        ids, real = self.batch()
+        kinds = self.random.integers(0, 2, ids.shape)
+        w, t = Weights(self.work, 37), "transformer."
+        parts = {"attention.query": (WIDTH, WIDTH, 2), "attention.key": (WIDTH, WIDTH, 3), "attention.value": (WIDTH, WIDTH, 4), "post_attention.conv1d": (WIDTH, WIDTH, 1), "intermediate.conv1d": (INNER, WIDTH, 4),
+                 "output.conv1d": (WIDTH, INNER, 2)}
+        self.tables(w, t)
+        for i in range(LAYERS):
+            at = t + "encoder.layers.%d." % i
+            for n, (out, inner, groups) in parts.items():
+                w.linear(at + n, out, inner // groups, 1)
+            for n in ("post_attention", "output"):
+                w.norm(at + n + ".layernorm", WIDTH)
+
+        def states(r):
+            x = r.norm(t + "embeddings.LayerNorm", self.embedded(r, t, ids, np.arange(9), kinds))
+            tight = lambda n, y: (y - y.mean(-1, keepdims=True)) / np.sqrt(y.var(-1, keepdims=True) + 1e-12) * r.named[n + ".weight"] + r.named[n + ".bias"]
+            for i in range(LAYERS):
+                def grouped(n, y):
+                    kernels, cuts = np.split(r.named[at + n + ".weight"][:, :, 0], parts[n][2]), np.split(y, parts[n][2], -1)
+                    return np.concatenate([c @ k.T for c, k in zip(cuts, kernels)], -1) + r.named[at + n + ".bias"]
+
+                at = t + "encoder.layers.%d." % i
+                a = attention(*(grouped("attention." + n, x) for n in ("query", "key", "value")), real[:, None, None] > 0)
+                x = tight(at + "post_attention.layernorm", x + grouped("post_attention.conv1d", a))
+                x = tight(at + "output.layernorm", x + grouped("output.conv1d", gelu(grouped("intermediate.conv1d", x))))
+            return x
+
+        groups = dict(zip(("q_groups", "k_groups", "v_groups", "post_attention_groups", "intermediate_groups", "output_groups"), (g for _, _, g in parts.values())))
+        self.heads("squeezebert", "SqueezeBert", w, self.bert_heads(t), states, {"input_ids": ids, "attention_mask": real, "token_type_ids": kinds}, real, model_type="squeezebert", embedding_size=WIDTH, **groups)
+
 
 def run(suite_class, about):
     names = [n[5:] for n in vars(suite_class) if n.startswith("test_")]
