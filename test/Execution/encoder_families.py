@@ -16,7 +16,7 @@ import numpy as np
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import families
 from checks import finish
-from families import HEADS, INNER, VOCABULARY, WIDTH, Reference, attention, gelu, write
+from families import HEADS, INNER, READING_NORMS, VOCABULARY, WIDTH, Reference, attention, gelu, write
 from random_weights import Weights
 
 LAYERS, HEAD, CLASSES, LONGEST = 2, WIDTH // HEADS, 3, 20
@@ -126,6 +126,13 @@ class Suite(families.Suite):
         if norm:
             w.norm(at + "embeddings.LayerNorm", width)
 
+    def generator(self, at, thin):
+        def words(r, x):
+            h = r.norm("generator_predictions.LayerNorm", gelu(r.linear("generator_predictions.dense", x)))
+            return {"logits": h @ r.named[at + "embeddings.word_embeddings.weight"].T + r.named["generator_lm_head.bias"]}
+
+        return self.extra(generator_predictions__dense=(thin, WIDTH), generator_predictions__LayerNorm=(thin,), **{"generator_lm_head.bias!": (VOCABULARY,)}), words
+
     def test_electra(self):
         ids, real = self.batch()
         kinds = self.random.integers(0, 2, ids.shape)
@@ -147,17 +154,12 @@ class Suite(families.Suite):
             def sequence(r, x):
                 return {"logits": r.linear("classifier.out_proj", gelu(r.linear("classifier.dense", x[:, 0])))}
 
-            def words(r, x):
-                h = r.norm("generator_predictions.LayerNorm", gelu(r.linear("generator_predictions.dense", x)))
-                return {"logits": h @ r.named["electra.embeddings.word_embeddings.weight"].T + r.named["generator_lm_head.bias"]}
-
             def exchanged(r, x):
                 h = gelu(r.linear("discriminator_predictions.dense", x))
                 return {"logits": r.linear("discriminator_predictions.dense_prediction", h)[:, :, 0]}
 
             heads = {"Model": ({}, lambda r, x: {"last_hidden_state": x}), "ForPreTraining": (self.extra(discriminator_predictions__dense=(WIDTH, WIDTH), discriminator_predictions__dense_prediction=(1, WIDTH)), exchanged),
-                     "ForMaskedLM": (self.extra(generator_predictions__dense=(thin, WIDTH), generator_predictions__LayerNorm=(thin,), **{"generator_lm_head.bias!": (VOCABULARY,)}), words),
-                     "ForSequenceClassification": (self.extra(classifier__dense=(WIDTH, WIDTH), classifier__out_proj=(CLASSES, WIDTH)), sequence),
+                     "ForMaskedLM": self.generator("electra.", thin), "ForSequenceClassification": (self.extra(classifier__dense=(WIDTH, WIDTH), classifier__out_proj=(CLASSES, WIDTH)), sequence),
                      "ForTokenClassification": (self.extra(classifier=(CLASSES, WIDTH)), lambda r, x: {"logits": r.linear("classifier", x)})}
             self.heads("electra %d" % thin, "Electra", w, heads, states, given, real, model_type="electra", embedding_size=thin)
 
@@ -183,7 +185,7 @@ class Suite(families.Suite):
         pooler = self.extra(**{at + "pooler.dense": (WIDTH, WIDTH)})
         one = self.extra(classifier__dense=(WIDTH, WIDTH), classifier__out_proj=(CLASSES, WIDTH)) if roberta else {**pooler, **self.extra(classifier=(CLASSES, WIDTH))}
         return {"Model": (pooler, lambda r, x: {"last_hidden_state": x, "pooler_output": np.tanh(r.linear(at + "pooler.dense", x[:, 0]))}), "ForSequenceClassification": (one, sequence),
-                "ForMaskedLM": (self.extra(**{dense: (WIDTH, WIDTH), norm.replace("layer_norm", "layer_norm"): (WIDTH,), out + ".bias!": (VOCABULARY,)}), mlm),
+                "ForMaskedLM": (self.extra(**{dense: (WIDTH, WIDTH), norm: (WIDTH,), out + ".bias!": (VOCABULARY,)}), mlm),
                 "ForTokenClassification": (self.extra(classifier=(CLASSES, WIDTH)), lambda r, x: {"logits": r.linear("classifier", x)})}
 
     def test_megatron_bert(self):
@@ -240,10 +242,8 @@ class Suite(families.Suite):
 
         self.heads(kind, prefix, w, self.bert_heads(at, "lm_head"), states, {"input_ids": ids, "attention_mask": real}, real, model_type=kind, type_vocab_size=1, pad_token_id=1)
 
-    def test_data2vec_text(self):
+    def test_roberta(self):
         self.roberta("data2vec-text", "Data2VecText", "data2vec_text.", False)
-
-    def test_xlm_roberta_xl(self):
         self.roberta("xlm-roberta-xl", "XLMRobertaXL", "roberta.", True)
 
     def test_esm(self):
@@ -291,6 +291,92 @@ class Suite(families.Suite):
         heads["ForMaskedLM"] = (self.extra(**{c + "dense": (broad, WIDTH), c + "LayerNorm": (broad,), c + "decoder": (VOCABULARY, broad)}),
                                 lambda r, x: {"logits": r.linear(c + "decoder", r.norm(c + "LayerNorm", gelu(r.linear(c + "dense", x))))})
         self.heads("rembert", "RemBert", w, heads, states, {"input_ids": ids, "attention_mask": real, "token_type_ids": kinds}, real, model_type="rembert", input_embedding_size=thin, output_embedding_size=broad)
+
+    def test_squeezebert(self):
+        ids, real = self.batch()
+        kinds = self.random.integers(0, 2, ids.shape)
+        w, t = Weights(self.work, 37), "transformer."
+        parts = {"attention.query": (WIDTH, WIDTH, 2), "attention.key": (WIDTH, WIDTH, 3), "attention.value": (WIDTH, WIDTH, 4), "post_attention.conv1d": (WIDTH, WIDTH, 1), "intermediate.conv1d": (INNER, WIDTH, 4),
+                 "output.conv1d": (WIDTH, INNER, 2)}
+        self.tables(w, t)
+        for i in range(LAYERS):
+            at = t + "encoder.layers.%d." % i
+            for n, (out, inner, groups) in parts.items():
+                w.linear(at + n, out, inner // groups, 1)
+            for n in ("post_attention", "output"):
+                w.norm(at + n + ".layernorm", WIDTH)
+
+        def states(r):
+            x = r.norm(t + "embeddings.LayerNorm", self.embedded(r, t, ids, np.arange(9), kinds))
+            tight = lambda n, y: (y - y.mean(-1, keepdims=True)) / np.sqrt(y.var(-1, keepdims=True) + 1e-12) * r.named[n + ".weight"] + r.named[n + ".bias"]
+            for i in range(LAYERS):
+                def grouped(n, y):
+                    kernels, cuts = np.split(r.named[at + n + ".weight"][:, :, 0], parts[n][2]), np.split(y, parts[n][2], -1)
+                    return np.concatenate([c @ k.T for c, k in zip(cuts, kernels)], -1) + r.named[at + n + ".bias"]
+
+                at = t + "encoder.layers.%d." % i
+                a = attention(*(grouped("attention." + n, x) for n in ("query", "key", "value")), real[:, None, None] > 0)
+                x = tight(at + "post_attention.layernorm", x + grouped("post_attention.conv1d", a))
+                x = tight(at + "output.layernorm", x + grouped("output.conv1d", gelu(grouped("intermediate.conv1d", x))))
+            return x
+
+        groups = dict(zip(("q_groups", "k_groups", "v_groups", "post_attention_groups", "intermediate_groups", "output_groups"), (g for _, _, g in parts.values())))
+        self.heads("squeezebert", "SqueezeBert", w, self.bert_heads(t), states, {"input_ids": ids, "attention_mask": real, "token_type_ids": kinds}, real, model_type="squeezebert", embedding_size=WIDTH, **groups)
+
+    def test_convbert(self):
+        ids, real = self.batch()
+        kinds, taps, half = self.random.integers(0, 2, ids.shape), 3, WIDTH // 2
+        given = {"input_ids": ids, "attention_mask": real, "token_type_ids": kinds}
+        for thin, groups in ((16, 2), (WIDTH, 1)):
+            w = Weights(self.work, 38)
+            self.tables(w, "convbert.", thin)
+            if thin != WIDTH:
+                w.linear("convbert.embeddings_project", WIDTH, thin)
+            for i in range(LAYERS):
+                at = "convbert.encoder.layer.%d." % i
+                for n in ("query", "key", "value", "conv_out_layer"):
+                    w.linear(at + "attention.self." + n, half, WIDTH)
+                w.table(at + "attention.self.key_conv_attn_layer.depthwise.weight", WIDTH, 1, taps, scale=0.5)
+                w.table(at + "attention.self.key_conv_attn_layer.pointwise.weight", half, WIDTH, 1, scale=0.3)
+                w.table(at + "attention.self.key_conv_attn_layer.bias", half, 1)
+                w.linear(at + "attention.self.conv_kernel_layer", HEADS // 2 * taps, half)
+                w.linear(at + "attention.output.dense", WIDTH, WIDTH)
+                for n in READING_NORMS:
+                    w.norm(at + n, WIDTH)
+                for n, out, inner in (("intermediate.dense", INNER, WIDTH), ("output.dense", WIDTH, INNER)):
+                    w.linear(at + n, out, inner)
+                    if groups > 1:
+                        w.table(at + n + ".weight", groups, inner // groups, out // groups, scale=0.3)
+
+            def grouped(r, n, x):
+                if groups == 1:
+                    return r.linear(n, x)
+                return np.concatenate([c @ k for c, k in zip(np.split(x, groups, -1), r.named[n + ".weight"])], -1) + r.named[n + ".bias"]
+
+            def states(r):
+                x = r.norm("convbert.embeddings.LayerNorm", self.embedded(r, "convbert.", ids, np.arange(9), kinds))
+                x = r.linear("convbert.embeddings_project", x) if thin != WIDTH else x
+                for i in range(LAYERS):
+                    at = "convbert.encoder.layer.%d." % i
+                    own, conv = at + "attention.self.", at + "attention.self.key_conv_attn_layer."
+                    q, k, v, u = (r.linear(own + n, x) for n in ("query", "key", "value", "conv_out_layer"))
+                    around = lambda y: np.stack([np.pad(y, ((0, 0), (1, 1), (0, 0)))[:, t:t + 9] for t in range(taps)], -1)
+                    near = (around(x) * r.named[conv + "depthwise.weight"][:, 0]).sum(-1) @ r.named[conv + "pointwise.weight"][:, :, 0].T + r.named[conv + "bias"][:, 0]
+                    kernel = np.exp(r.linear(own + "conv_kernel_layer", near * q).reshape(3, 9, HEADS // 2, 1, taps))
+                    y = (around(u).reshape(3, 9, HEADS // 2, HEAD, taps) * kernel / kernel.sum(-1, keepdims=True)).sum(-1).reshape(3, 9, half)
+                    split = lambda t: t.reshape(3, 9, HEADS // 2, HEAD).transpose(0, 2, 1, 3)
+                    scores = np.where(real[:, None, None] > 0, split(q) @ split(k).swapaxes(2, 3) / np.sqrt(HEAD), -np.inf)
+                    odds = np.exp(scores - scores.max(-1, keepdims=True))
+                    a = (odds / odds.sum(-1, keepdims=True) @ split(v)).transpose(0, 2, 1, 3).reshape(3, 9, half)
+                    x = r.norm(at + READING_NORMS[0], x + r.linear(at + "attention.output.dense", np.concatenate([a, y], -1)))
+                    x = r.norm(at + READING_NORMS[1], x + grouped(r, at + "output.dense", gelu(grouped(r, at + "intermediate.dense", x))))
+                return x
+
+            heads = {"Model": ({}, lambda r, x: {"last_hidden_state": x}),
+                     "ForMaskedLM": self.generator("convbert.", thin),
+                     "ForSequenceClassification": (self.extra(classifier__dense=(WIDTH, WIDTH), classifier__out_proj=(CLASSES, WIDTH)),
+                                                   lambda r, x: {"logits": r.linear("classifier.out_proj", gelu(r.linear("classifier.dense", x[:, 0])))})}
+            self.heads("convbert %d" % thin, "ConvBert", w, heads, states, given, real, model_type="convbert", embedding_size=thin, conv_kernel_size=taps, num_groups=groups, head_ratio=2)
 
 
 def run(suite_class, about):

@@ -179,8 +179,9 @@ class Suite(encoder_families.Suite):
         self.model("vit_msn", w.named, {"pixel_values": pixels}, {"last_hidden_state": x}, architectures=["ViTMSNModel"], **config)
         self.model("vit_msn, classes", {**w.named, **more}, {"pixel_values": pixels}, {"logits": Reference(more).linear("classifier", x[:, 0])}, architectures=["ViTMSNForImageClassification"], **config)
 
-    def beit(self, what, shared=False, near=True, placed=False, scaled=True, averaged=True, masked=False):
-        w, e, n = Weights(self.work, 45), "beit.embeddings.", 3
+    def beit(self, what, kind="beit", shared=False, near=True, placed=False, scaled=True, averaged=True, masked=False):
+        top, prefix = ("beit.", "Beit") if kind == "beit" else ("data2vec_vision.", "Data2VecVision")
+        w, e, n = Weights(self.work, 45), top + "embeddings.", 3
         table = "relative_position_bias.relative_position_bias_table"
         w.table(e + "cls_token", 1, 1, WIDTH)
         w.linear(e + "patch_embeddings.projection", WIDTH, 3, 4, 4)
@@ -189,17 +190,17 @@ class Suite(encoder_families.Suite):
         if masked:
             w.table(e + "mask_token", 1, 1, WIDTH)
         if shared:
-            w.table("beit.encoder." + table, (2 * n - 1) ** 2 + 3, HEADS)
-        weigh(w, "beit.encoder.layer.%d.", VIT)
+            w.table(top + "encoder." + table, (2 * n - 1) ** 2 + 3, HEADS)
+        weigh(w, top + "encoder.layer.%d.", VIT)
         for i in range(LAYERS):
-            at = "beit.encoder.layer.%d." % i
+            at = top + "encoder.layer.%d." % i
             del w.named[at + VIT["k"] + ".bias"]
             for l in ("lambda_1", "lambda_2") if scaled else ():
                 w.table(at + l, WIDTH)
             if near and not shared:
                 w.table(at + "attention.attention." + table, (2 * n - 1) ** 2 + 3, HEADS)
         if not masked:
-            w.norm("beit.pooler.layernorm" if averaged else "beit.layernorm", WIDTH)
+            w.norm(top + "pooler.layernorm" if averaged else top + "layernorm", WIDTH)
         r = Reference(w.named)
 
         count, index = (2 * n - 1) ** 2 + 3, np.zeros((n * n + 1,) * 2, np.int64)
@@ -212,27 +213,29 @@ class Suite(encoder_families.Suite):
         x = np.where(hidden[:, :, None], r.named[e + "mask_token"], x) if masked else x
         x = np.concatenate([np.repeat(r.named[e + "cls_token"], 2, 0), x], 1) + (r.named[e + "position_embeddings"] if placed else 0)
         for i in range(LAYERS):
-            at = "beit.encoder.layer.%d." % i
-            bias = r.named["beit.encoder." + table if shared else at + "attention.attention." + table][index].transpose(2, 0, 1) if near else 0.0
+            at = top + "encoder.layer.%d." % i
+            bias = r.named[top + "encoder." + table if shared else at + "attention.attention." + table][index].transpose(2, 0, 1) if near else 0.0
             scale = [r.named[at + l] if scaled else 1 for l in ("lambda_1", "lambda_2")]
             x = x + heads_of(r, at, VIT, r.norm(at + VIT["norm1"], x), bias=bias) * scale[0]
             x = x + r.linear(at + VIT["down"], gelu(r.linear(at + VIT["up"], r.norm(at + VIT["norm2"], x)))) * scale[1]
-        config = dict(model_type="beit", image_size=12, patch_size=4, use_mask_token=masked, use_absolute_position_embeddings=placed, use_relative_position_bias=near and not shared, use_shared_relative_position_bias=shared,
+        config = dict(model_type=kind, image_size=12, patch_size=4, use_mask_token=masked, use_absolute_position_embeddings=placed, use_relative_position_bias=near and not shared, use_shared_relative_position_bias=shared,
                       layer_scale_init_value=0.1 if scaled else 0, use_mean_pooling=averaged, vocab_size=VOCABULARY)
         if masked:
             more = self.extra(layernorm=(WIDTH,), lm_head=(VOCABULARY, WIDTH))
             h = Reference(more)
             self.model(what, {**w.named, **more}, {"pixel_values": pixels, "bool_masked_pos": hidden}, {"logits": h.linear("lm_head", h.norm("layernorm", x[:, 1:]))}, architectures=["BeitForMaskedImageModeling"], **config)
             return
-        x = x if averaged else r.norm("beit.layernorm", x)
-        pooled, more = r.norm("beit.pooler.layernorm", x[:, 1:].mean(1)) if averaged else x[:, 0], self.extra(classifier=(CLASSES, WIDTH))
-        self.model(what, w.named, {"pixel_values": pixels}, {"last_hidden_state": x, "pooler_output": pooled}, architectures=["BeitModel"], **config)
-        self.model(what + ", classes", {**w.named, **more}, {"pixel_values": pixels}, {"logits": Reference(more).linear("classifier", pooled)}, architectures=["BeitForImageClassification"], **config)
+        x = x if averaged else r.norm(top + "layernorm", x)
+        pooled, more = r.norm(top + "pooler.layernorm", x[:, 1:].mean(1)) if averaged else x[:, 0], self.extra(classifier=(CLASSES, WIDTH))
+        bare = {"last_hidden_state": x, **({"pooler_output": pooled} if kind == "beit" else {})}
+        self.model(what, {m: v for m, v in w.named.items() if kind == "beit" or ".pooler." not in m}, {"pixel_values": pixels}, bare, architectures=[prefix + "Model"], **config)
+        self.model(what + ", classes", {**w.named, **more}, {"pixel_values": pixels}, {"logits": Reference(more).linear("classifier", pooled)}, architectures=[prefix + "ForImageClassification"], **config)
 
     def test_beit(self):
         self.beit("beit")
         self.beit("beit, other options", near=False, placed=True, scaled=False, averaged=False)
         self.beit("beit, masked", shared=True, masked=True)
+        self.beit("data2vec-vision", "data2vec-vision")
 
     def test_yolos(self):
         for between, size in ((False, (8, 12)), (True, (16, 8))):

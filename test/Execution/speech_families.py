@@ -209,51 +209,72 @@ class Suite(encoder_families.Suite):
         self.bart("blenderbot", "BlenderbotForConditionalGeneration", LONGEST, pad=0)
         self.bart("blenderbot-small", "BlenderbotSmallForConditionalGeneration", LONGEST, pad=0, first=False, normed=True)
 
+    def t5(self, kind, name, tied, gated=False, everywhere=True, experts=0, room=64, **config):
+        """everywhere: whether each layer has relative positions of its own; experts: of every second layer"""
+        w, wide, mlp = Weights(self.work, 62), 32, "mlp" if experts else "DenseReluDense"
+        w.table("shared.weight", VOCABULARY, WIDTH)
+        norms = ["encoder.final_layer_norm", "decoder.final_layer_norm"]
+        for side, parts in (("encoder", ("SelfAttention",)), ("decoder", ("SelfAttention", "EncDecAttention"))):
+            for i in range(LAYERS):
+                at = "%s.block.%d.layer." % (side, i)
+                for j, part in enumerate(parts):
+                    for n in "qkv":
+                        w.linear("%s%d.%s.%s" % (at, j, part, n), wide, WIDTH, bias=False)
+                    w.linear("%s%d.%s.o" % (at, j, part), WIDTH, wide, bias=False)
+                if everywhere or i == 0:
+                    w.table(at + "0.SelfAttention.relative_attention_bias.weight", 8, HEADS)
+                sparse = experts and i % 2 == 1
+                if sparse:
+                    w.linear("%s%d.mlp.router.classifier" % (at, len(parts)), experts, WIDTH, bias=False)
+                for where in ["%s.experts.expert_%d" % (mlp, j) for j in range(experts)] if sparse else [mlp]:
+                    for n, out, inner in ((("wi_0", INNER, WIDTH), ("wi_1", INNER, WIDTH)) if gated else (("wi", INNER, WIDTH),)) + (("wo", WIDTH, INNER),):
+                        w.linear("%s%d.%s.%s" % (at, len(parts), where, n), out, inner, bias=False)
+                norms += ["%s%d.layer_norm" % (at, j) for j in range(len(parts) + 1)]
+        for n in norms:
+            w.table(n + ".weight", WIDTH, scale=0.1, mean=1.0)
+        if not tied:
+            w.linear("lm_head", VOCABULARY, WIDTH, bias=False)
+
+        def stack(r, side, ids, mask, memory=None, seen=None):
+            x, rms = r.named["shared.weight"][ids], lambda n, y: y / np.sqrt((y ** 2).mean(-1, keepdims=True) + 1e-6) * r.named[n + ".weight"]
+            distance = np.arange(ids.shape[1])[None] - np.arange(ids.shape[1])[:, None]
+            for i in range(LAYERS):
+                at = "%s.block.%d.layer." % (side, i)
+                near = r.named[(at if everywhere else side + ".block.0.layer.") + "0.SelfAttention.relative_attention_bias.weight"][bucket(distance, memory is None)].transpose(2, 0, 1)
+                for j, (part, m, b) in enumerate((("SelfAttention", mask, near), ("EncDecAttention", seen, 0.0))[:1 if memory is None else 2]):
+                    l, h = "%s%d.%s." % (at, j, part), rms("%s%d.layer_norm" % (at, j), x)
+                    k = memory if j else h
+                    x = x + r.linear(l + "o", attention(r.linear(l + "q", h) * (wide // HEADS) ** 0.5, r.linear(l + "k", k), r.linear(l + "v", k), m, b))
+                l = "%s%d." % (at, 1 if memory is None else 2)
+                h, l = rms(l + "layer_norm", x), l + mlp + "."
+                plain = lambda l: r.linear(l + "wo", gelu_tanh(r.linear(l + "wi_0", h)) * r.linear(l + "wi_1", h) if gated else np.maximum(r.linear(l + "wi", h), 0))
+                if experts and i % 2 == 1:
+                    odds = np.exp(r.linear(l + "router.classifier", h))
+                    odds = odds / odds.sum(-1, keepdims=True)
+                    chosen = odds.argmax(-1)[:, :, None] == np.arange(experts)
+                    chosen = chosen & (np.cumsum(chosen, 1) <= room)
+                    x = x + odds.max(-1, keepdims=True) * sum(chosen[:, :, j, None] * plain("%sexperts.expert_%d." % (l, j)) for j in range(experts))
+                else:
+                    x = x + plain(l)
+            return rms(side + ".final_layer_norm", x)
+
+        def logits(r, ids, real, target, mine):
+            seen = real[:, None, None] > 0
+            causal = np.tril(np.ones((target.shape[1],) * 2, bool)) & (mine[:, None, None] > 0)
+            x = stack(r, "decoder", target, causal, stack(r, "encoder", ids, seen), seen)
+            return x @ r.named["shared.weight"].T * WIDTH ** -0.5 if tied else r.linear("lm_head", x)
+
+        self.translate(kind + ", other options" * (tied), w, logits, 0, self.batch(0), model_type=kind, architectures=[name], d_model=WIDTH, d_kv=wide // HEADS, d_ff=INNER, num_heads=HEADS,
+                       num_layers=LAYERS, relative_attention_num_buckets=8, relative_attention_max_distance=6, tie_word_embeddings=tied, pad_token_id=0, eos_token_id=1, decoder_start_token_id=0, is_encoder_decoder=True,
+                       **({"feed_forward_proj": "gated-gelu" if gated else "relu"} if not experts else {"num_experts": experts, "expert_capacity": room, "num_sparse_encoder_layers": 1, "num_sparse_decoder_layers": 1}), **config)
+
     def test_umt5(self):
         for tied, gated in ((False, True), (True, False)):
-            w, wide = Weights(self.work, 62), 32
-            w.table("shared.weight", VOCABULARY, WIDTH)
-            norms = ["encoder.final_layer_norm", "decoder.final_layer_norm"]
-            for side, parts in (("encoder", ("SelfAttention",)), ("decoder", ("SelfAttention", "EncDecAttention"))):
-                for i in range(LAYERS):
-                    at = "%s.block.%d.layer." % (side, i)
-                    for j, part in enumerate(parts):
-                        for n in "qkv":
-                            w.linear("%s%d.%s.%s" % (at, j, part, n), wide, WIDTH, bias=False)
-                        w.linear("%s%d.%s.o" % (at, j, part), WIDTH, wide, bias=False)
-                    w.table(at + "0.SelfAttention.relative_attention_bias.weight", 8, HEADS)
-                    for n, out, inner in ((("wi_0", INNER, WIDTH), ("wi_1", INNER, WIDTH)) if gated else (("wi", INNER, WIDTH),)) + (("wo", WIDTH, INNER),):
-                        w.linear("%s%d.DenseReluDense.%s" % (at, len(parts), n), out, inner, bias=False)
-                    norms += ["%s%d.layer_norm" % (at, j) for j in range(len(parts) + 1)]
-            for n in norms:
-                w.table(n + ".weight", WIDTH, scale=0.1, mean=1.0)
-            if not tied:
-                w.linear("lm_head", VOCABULARY, WIDTH, bias=False)
+            self.t5("umt5", "UMT5ForConditionalGeneration", tied, gated)
 
-            def stack(r, side, ids, mask, memory=None, seen=None):
-                x, rms = r.named["shared.weight"][ids], lambda n, y: y / np.sqrt((y ** 2).mean(-1, keepdims=True) + 1e-6) * r.named[n + ".weight"]
-                distance = np.arange(ids.shape[1])[None] - np.arange(ids.shape[1])[:, None]
-                for i in range(LAYERS):
-                    at = "%s.block.%d.layer." % (side, i)
-                    near = r.named[at + "0.SelfAttention.relative_attention_bias.weight"][bucket(distance, memory is None)].transpose(2, 0, 1)
-                    for j, (part, m, b) in enumerate((("SelfAttention", mask, near), ("EncDecAttention", seen, 0.0))[:1 if memory is None else 2]):
-                        l, h = "%s%d.%s." % (at, j, part), rms("%s%d.layer_norm" % (at, j), x)
-                        k = memory if j else h
-                        x = x + r.linear(l + "o", attention(r.linear(l + "q", h) * (wide // HEADS) ** 0.5, r.linear(l + "k", k), r.linear(l + "v", k), m, b))
-                    l = "%s%d." % (at, 1 if memory is None else 2)
-                    h, l = rms(l + "layer_norm", x), l + "DenseReluDense."
-                    x = x + r.linear(l + "wo", gelu_tanh(r.linear(l + "wi_0", h)) * r.linear(l + "wi_1", h) if gated else np.maximum(r.linear(l + "wi", h), 0))
-                return rms(side + ".final_layer_norm", x)
-
-            def logits(r, ids, real, target, mine):
-                seen = real[:, None, None] > 0
-                causal = np.tril(np.ones((target.shape[1],) * 2, bool)) & (mine[:, None, None] > 0)
-                x = stack(r, "decoder", target, causal, stack(r, "encoder", ids, seen), seen)
-                return x @ r.named["shared.weight"].T * WIDTH ** -0.5 if tied else r.linear("lm_head", x)
-
-            self.translate("umt5" + ", other options" * tied, w, logits, 0, self.batch(0), model_type="umt5", architectures=["UMT5ForConditionalGeneration"], d_model=WIDTH, d_kv=wide // HEADS, d_ff=INNER, num_heads=HEADS,
-                           num_layers=LAYERS, relative_attention_num_buckets=8, relative_attention_max_distance=6, feed_forward_proj="gated-gelu" if gated else "relu", tie_word_embeddings=tied, pad_token_id=0, eos_token_id=1,
-                           decoder_start_token_id=0, is_encoder_decoder=True)
+    def test_switch_transformers(self):
+        for tied, room in ((False, 64), (True, 2)):
+            self.t5("switch_transformers", "SwitchTransformersForConditionalGeneration", tied, everywhere=False, experts=3, room=room)
 
 
 if __name__ == "__main__":
