@@ -179,6 +179,8 @@ beside "newer families" $python test/Execution/newer_families.py --heddle "$buil
 beside "families of decoders" $python test/Execution/decoder_families.py --heddle "$build/bin/heddle"
 beside "families of experts" $python test/Execution/expert_families.py --heddle "$build/bin/heddle"
 beside "families of encoders" $python test/Execution/encoder_families.py --heddle "$build/bin/heddle"
+beside "families of pictures" $python test/Execution/picture_families.py --heddle "$build/bin/heddle"
+beside "families of speech" $python test/Execution/speech_families.py --heddle "$build/bin/heddle"
 beside "hostile configs" $python test/Configs/hostile.py --heddle "$build/bin/heddle"
 beside "what lies beside them" $python test/Configs/beside.py --heddle "$build/bin/heddle"
 found=("$configs")

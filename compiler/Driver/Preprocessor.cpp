@@ -51,6 +51,9 @@ static const PictureClass pictureClasses[] = {
     {"CLIP", 224, false, 3, 224, clipMean, clipDeviation},
     {"Blip", 384, true, 3, 0, clipMean, clipDeviation},
     {"Vilt", 384, false, 3, 0, half, half, 32},
+    {"Bit", 224, false, 3, 224, clipMean, clipDeviation}, // DINOv2's, too
+    {"Siglip", 224, true, 3, 0, half, half},
+    {"Beit", 256, true, 3, 224, half, half},
 };
 
 static bool isSide(const JsonValue *n) {
@@ -229,6 +232,6 @@ void heddle::readPreprocessor(CompanionReader &file, StringRef modelType, Builde
     file.error(Error::CompanionUnsupported, *type,
                file.root.find("image_processor_type") ? "image_processor_type" : "feature_extractor_type",
                "no way is known to do what " + type->text() + " does" +
-                   "; known: ViT, DeiT, CLIP, Blip, Vilt, Whisper, Wav2Vec2, SeamlessM4T")
+                   "; known: ViT, DeiT, CLIP, Blip, Vilt, Bit, Siglip, Beit, Whisper, Wav2Vec2, SeamlessM4T")
         .note(type->loc, "without this file the model takes its tensors by `run --input FILE`");
 }

@@ -39,6 +39,11 @@ PICTURES = {
     "BlipImageProcessorFast": {**TENSORS, **CLIP, "resample": 3, "do_convert_rgb": True},
     "ViltImageProcessor": {**STEPS, **HALF, "size": SHORTER, "size_divisor": 32, "resample": 3, "do_pad": True},
     "ViltImageProcessorFast": {**TENSORS, **HALF, "size": SHORTER, "default_to_square": False, "size_divisor": 32, "resample": 3, "do_pad": True, "model_input_names": None},
+    "BitImageProcessor": {**STEPS, **IMAGENET, "size": SHORTER, "resample": 3, "do_center_crop": True, "crop_size": BOTH, "do_convert_rgb": True},
+    "BitImageProcessorFast": {**TENSORS, **CLIP, "size": SHORTER, "default_to_square": False, "resample": 3, "do_center_crop": True, "crop_size": BOTH, "do_convert_rgb": True},
+    "SiglipImageProcessor": {**STEPS, **HALF, "size": BOTH, "resample": 3, "do_convert_rgb": None},
+    "SiglipImageProcessorFast": {**TENSORS, **HALF, "resample": 3},
+    "BeitImageProcessor": {**STEPS, **HALF, "size": BOTH, "resample": 3, "do_center_crop": True, "crop_size": BOTH, "do_reduce_labels": False},
     "ViltFeatureExtractor": {"do_resize": True, "size": SIDE, "size_divisor": 32, "resample": 3, "do_normalize": True, **HALF},
 }
 SPEECH = {"feature_size": 1, "sampling_rate": 16000, "padding_value": 0.0, "padding_side": "right", "return_attention_mask": True}
