@@ -48,7 +48,9 @@ def families():
         for d in docs:
             family.update(d.get("family", {}))
         types = family["model_type"]
-        mine = [d["family"]["architectures"] for d in docs if "architectures" in d.get("family", {})][-1]
+        mine = {}
+        for d in docs: # null takes one of `like` away
+            mine.update(d.get("family", {}).get("architectures", {}))
         classes = [re.sub(r"\*", "", c) or "Any" for c, v in mine.items() if v is not None]
         known = {n for d in docs for n in d.get("config", {})} | {"true", "false", "null", "and", "or", "not", "in", "head"}
         keys = set()

@@ -127,7 +127,7 @@ def bodies(body, at):
 
 
 def defaults(entries, at):
-    for name, attributes in entries.items():
+    for name, attributes in (entries or {}).items(): # null takes those of `like` away
         yield at + (name,), "defaults of"
         for a in attributes or ():
             yield at + (name, a), "defaults attribute"
