@@ -13,6 +13,8 @@
 
 #if defined(__x86_64__)
 #include <cpuid.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 #elif defined(__aarch64__)
 #include <sys/auxv.h>
 #endif
@@ -22,8 +24,8 @@ namespace heddle::rt {
 #if defined(__x86_64__)
 namespace {
 enum Register { EAX, EBX, ECX, EDX };
-/// Bits of XCR0: registers of 128, 256 and 512 bits and the masks.
-enum State : uint64_t { NONE = 0, AVX = 0x6, AVX512 = 0xe6 };
+/// Bits of XCR0: registers of 128, 256 and 512 bits and the masks, matrix registers and what they are.
+enum State : uint64_t { NONE = 0, AVX = 0x6, AVX512 = 0xe6, TILES = 0x600e6 };
 
 struct Feature {
   const char *name;
@@ -56,7 +58,8 @@ public:
   bool has(const std::string &name) {
     for (const Feature &f : kFeatures)
       if (name == f.name)
-        return (word(f.leaf, f.subleaf, f.reg) >> f.bit & 1) && (saved & f.state) == f.state;
+        return (word(f.leaf, f.subleaf, f.reg) >> f.bit & 1) && (saved & f.state) == f.state &&
+               (f.state != TILES || mayUseTiles());
     return false;
   }
 
@@ -64,6 +67,12 @@ private:
   struct Leaf {
     unsigned leaf, subleaf, words[4];
   };
+
+  /// Linux lets a process use matrix registers once it has asked, for all of its threads. Older ones have no such call.
+  static bool mayUseTiles() {
+    constexpr long requestPermission = 0x1023, tileData = 18; // ARCH_REQ_XCOMP_PERM, the bit of XCR0
+    return syscall(SYS_arch_prctl, requestPermission, tileData) == 0;
+  }
 
   /// 0 where there is no such leaf.
   unsigned word(unsigned leaf, unsigned subleaf, Register reg) {

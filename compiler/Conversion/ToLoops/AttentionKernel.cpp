@@ -1,6 +1,8 @@
 //===- AttentionKernel.cpp - items, and the walk over their tiles ---------===//
 
 #include "compiler/Conversion/ToLoops/AttentionKernel.h"
+#include "compiler/Conversion/ToLoops/MatrixTiles.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 
 using namespace mlir;
@@ -103,10 +105,17 @@ static void emitItem(ItemCode c) {
 
 void heddle::loops::emitAttention(AttentionCode c) {
   ThreadArea area(c);
+  if (c.plan.matrix) {
+    Value bytes = LLVM::ConstantOp::create(c.b, c.b.getI64Type(), c.b.getI64IntegerAttr(MatrixTiles::bytes));
+    Value configuration = LLVM::AllocaOp::create(c.b, c.pointer(), c.b.getI8Type(), bytes, 64);
+    MatrixTiles::configure(c, configuration, c.constant(MatrixTiles::rows), MatrixTiles::bytes);
+  }
   c.loop(c.args.from, c.args.to, 1, [&](Value number) {
     Item item = itemOf(c, number);
     if (c.plan.classes == 1)
       return emitItem(ItemCode(c, area, item));
     c.when(c.less(c.constant(0), item.count), [&] { emitItem(ItemCode(c, area, item)); });
   });
+  if (c.plan.matrix)
+    MatrixTiles::release(c);
 }

@@ -41,6 +41,10 @@ void emitBounds(const ItemCode &item, mask::Emitter e);
 /// Step 1. AttentionScores.cpp
 void emitScores(const ItemCode &item, const Tile &tile);
 
+/// Steps 1 and 4 in matrix registers, where the plan says so; `pairs`: those of the tile's values. AttentionMatrix.cpp
+void emitMatrixScores(const ItemCode &item, const Tile &tile);
+void emitMatrixOutput(const ItemCode &item, const Tile &tile, Value pairs, Value guarded);
+
 /// What is still to be tested of the mask in a tile: nothing, bounds of keys, anything.
 enum class Open { Nothing, Bounds, All };
 /// Bits of a tile's `need` that are no bounds of keys; of a disjunction all. AttentionMaxima.cpp

@@ -99,6 +99,8 @@ Value Maxima::seen(const Line &line, Value keys, Value column, Value within, Poi
 /// The scores of the keys at `column` after softcap, bias and mask.
 Value Maxima::score(const Line &line, Value column, Point outside) {
   Value s = loadVec(line.scores, column), firstKey = add(tile.at, column);
+  if (plan.matrix) // stores sums as they are
+    s = mulf(s, real(vec(f32()), plan.op.getScale().convertToDouble() * kLog2E));
   if (plan.op.getSoftcap())
     s = softcap(*this, s, plan.op.getSoftcap()->convertToDouble());
   if (Value added = plan.bias)
@@ -113,7 +115,7 @@ Value Maxima::score(const Line &line, Value column, Point outside) {
       shown = seen(line, keys, column, shown, outside);
     s = select(shown, s, real(vec(f32()), -INFINITY));
   }
-  if (open != Open::Nothing || plan.op.getSoftcap() || plan.bias)
+  if (open != Open::Nothing || plan.op.getSoftcap() || plan.bias || plan.matrix)
     store(s, at(line.scores, column, f32()));
   return s;
 }

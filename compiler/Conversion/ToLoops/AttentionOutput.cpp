@@ -50,6 +50,8 @@ void heddle::loops::emitOutput(const ItemCode &item, const Tile &tile, Value gua
 
 void Output::emit(Value guarded) {
   Value paired = plan.arithmetic.dots ? pairs() : Value();
+  if (plan.matrix)
+    return emitMatrixOutput(*this, tile, paired, guarded);
   auto all = [&](bool guard) {
     byRowGroups([&](Value from, Value to, int64_t rows) { rowGroup(paired, guard, from, to, rows); });
   };
@@ -161,6 +163,15 @@ Value Output::pairs() {
     return valuesOf(tile, tile.at);
   Value all = area.pairs(), values = valuesOf(tile, constant(0)), last = sub(tile.end, constant(1));
   auto [from, to] = pairsOf(tile.begin, tile.end);
+  if (plan.matrix) { // takes in 32 keys at a time
+    auto nothing = [&](Value pair) {
+      Value line = at(all, mul(pair, plan.pairStride()), b.getI32Type());
+      for (int64_t d = 0; d < plan.pairStride(); d += lanes)
+        store({integer(words(), 0), at(line, constant(d), b.getI32Type())});
+    };
+    loop(tripFloor(from, 16), from, 1, nothing);
+    loop(to, tripFloor(add(to, 15), 16), 1, nothing);
+  }
   loop(from, to, 1, [&](Value pair) {
     Value key = add(tile.at, mul(pair, 2));
     Value even = mul(max(key, tile.begin), valuePitch()), odd = mul(min(add(key, 1), last), valuePitch());

@@ -81,6 +81,15 @@ void Packer::packValues() {
     else
       packValue(*this, plan.arithmetic.stored, from, u, to);
   });
+  if (!plan.paired || !plan.matrix)
+    return;
+  // Matrix registers take in 32 keys at a time.
+  Value behind = tripFloor(add(last, 31), 32);
+  loop(tripFloor(add(last, 1), 2), behind, 2, [&](Value k) {
+    Value to = at(rows, mul(k, words), f32());
+    for (int64_t d = 0; d < plan.pairStride(); d += lanes)
+      store({real(vec(f32()), 0.0), at(to, constant(d), f32())});
+  });
 }
 
 void heddle::loops::emitPack(AttentionCode c) {

@@ -58,6 +58,17 @@ Value Weights::roundedPair(Value low, Value high) {
   return vector::BitCastOp::create(b, words(), rounded->getResult(0));
 }
 
+/// Weights of 0 for the keys of the tile that the group of row `r` does not see: matrix registers take in all of them.
+void Weights::hideUnseen(Value r) {
+  auto floor = [&](Value key) { return tripFloor(sub(key, tile.at), 2 * lanes); };
+  auto ceil = [&](Value key) { return tripFloor(add(sub(key, tile.at), 2 * lanes - 1), 2 * lanes); };
+  auto [begin, end] = seenBy(tile, r);
+  Value last = ceil(tile.end), sees = less(begin, end), scores = area.scores(r);
+  auto hide = [&](Value column) { store({integer(words(), 0), at(scores, div(column, constant(2)), b.getI32Type())}); };
+  loop(floor(tile.begin), select({sees, floor(begin), last}), 2 * lanes, hide);
+  loop(select({sees, ceil(end), last}), last, 2 * lanes, hide);
+}
+
 /// Replaces scores by words of weights in place: column c goes to half c, which is read before.
 void Weights::inPairs() {
   Value zero = real(vec(f32()), 0.0), ones = integer(words(), 0x3f803f80), values = valuesOf(tile, tile.at);
@@ -78,6 +89,8 @@ void Weights::inPairs() {
     });
     if (whole)
       fetchAhead(values, r);
+    else if (plan.matrix)
+      hideUnseen(r);
     addToSum(r, addf(sums[0], sums[1]));
   });
 }

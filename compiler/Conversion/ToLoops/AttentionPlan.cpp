@@ -2,6 +2,7 @@
 
 #include "compiler/Conversion/ToLoops/AttentionPlan.h"
 #include "compiler/Conversion/ToLoops/CPUPlan.h"
+#include "compiler/Conversion/ToLoops/MatrixTiles.h"
 #include "compiler/Plan/CacheLayout.h"
 #include "compiler/Plan/KeyClasses.h"
 #include "dialects/Attn/IR/Plan.h"
@@ -200,7 +201,9 @@ AttentionPlan::AttentionPlan(attn::SdpaOp op) : op(op), arithmetic(model::arithm
   atMax = reserve(rowTile);
   atBounds = reserve(rowTile);
   atCounts = counted ? reserve(rowTile * scoreStride()) : 0;
-  atPairs = arithmetic.dots && !paired ? reserve(keyTile / 2 * pairStride()) : 0;
+  matrix = arithmetic.dots && MatrixTiles::has(op, "amx-bf16") && width % (2 * MatrixTiles::words) == 0 &&
+           valueWidth % MatrixTiles::results == 0 && rowTile % MatrixTiles::rows == 0 && keyTile % 64 == 0;
+  atPairs = matrix || (arithmetic.dots && !paired) ? reserve(keyTile / 2 * pairStride()) : 0;
   for (Operation *bias : biases) {
     int64_t floats = 0;
     lookups.emplace_back();

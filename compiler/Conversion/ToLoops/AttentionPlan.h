@@ -78,6 +78,9 @@ struct AttentionPlan {
   int64_t keyRing = 0, valueRing = 0; ///< of a cache: after how many positions places come again (0: never)
   bool rings; ///< whether caches may be rings, since the mask looks back so far and no farther: then the kernel turns
 
+  /// With dots, whether scores and outputs are made in matrix registers (AttentionMatrix.cpp).
+  bool matrix;
+
   /// Mask (may be null), bias (may be null) and sinks (may be null) as the kernel knows them: copies, owned by the
   /// plan, in which every operand is a tensor of its own. So it shows neither which dims the tensors of an op have nor
   /// whether two of them are one.

@@ -54,7 +54,9 @@ private:
 };
 } // namespace
 
-void heddle::loops::emitScores(const ItemCode &item, const Tile &tile) { Scores(item, tile).emit(); }
+void heddle::loops::emitScores(const ItemCode &item, const Tile &tile) {
+  item.plan.matrix ? emitMatrixScores(item, tile) : Scores(item, tile).emit();
+}
 
 void Scores::emit() {
   byRowGroups([&](Value from, Value to, int64_t rows) { rowGroup(from, to, rows); });

@@ -24,6 +24,7 @@ private:
   void rowAhead();
   void inPairs();
   void addToSum(Value r, Value sum);
+  void hideUnseen(Value r);
   void fetchAhead(Value values, Value row);
   /// Calls body(column, sums) for each pair of vectors that row `r` may see.
   Values overColumns(Value r, Values sums, llvm::function_ref<Values(Value column, mlir::ValueRange sums)> body);

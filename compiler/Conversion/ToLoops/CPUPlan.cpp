@@ -10,6 +10,7 @@
 #include "compiler/Conversion/ToLoops/IntegerRows.h"
 #include "compiler/Conversion/ToLoops/LinearPack.h"
 #include "compiler/Conversion/ToLoops/Lowering.h"
+#include "compiler/Conversion/ToLoops/MatrixSums.h"
 #include "compiler/Conversion/ToLoops/Passes.h"
 
 using namespace mlir;
@@ -39,6 +40,8 @@ static bool shortVectors(TargetAttr target) {
 /// panels of three vectors make up the results, two of 6. The columns of a matmul come with masks, so it has 4 rows.
 static Tile tileOf(Operation *op) {
   TargetAttr target = targetOf(op);
+  if (auto linear = dyn_cast<LinearOp>(op); linear && multipliesMatrices(linear))
+    return {MatrixSums::mostRows, MatrixSums::mostResults};
   if (Arithmetic arithmetic = arithmeticOf(op); arithmetic.integers()) {
     // Integer sums, and sums of f32 that pass over a unit: of 32 registers both have room in 6 rows, and of 8 the
     // second lie on the stack, where that is seldom enough. Of 16 there are 8 for integers.
@@ -96,7 +99,7 @@ std::pair<int64_t, int64_t> CPUPlan::cacheBlock() const { return {kKeyTile, kPan
 
 Operation *CPUPlan::leavesScratchFor(Operation *op) const {
   auto linear = dyn_cast<LinearOp>(op);
-  SmallVector<LinearOp> readers = linear ? readersOfIntegers(linear) : SmallVector<LinearOp>();
+  SmallVector<LinearOp> readers = linear ? readersOfRows(linear) : SmallVector<LinearOp>();
   return readers.empty() || readers.front() == linear ? nullptr : readers.front();
 }
 

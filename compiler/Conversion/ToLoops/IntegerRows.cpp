@@ -109,36 +109,9 @@ void IntegerRow::round(Code &c, Value from, Value to) const {
 
 //===-- of a linear ------------------------------------------------------------===//
 
-/// Whether all of a linear's working memory is its rows.
-static bool onlyRows(LinearOp op) {
-  Arithmetic arithmetic = arithmeticOf(op);
-  return arithmetic.integers() && !arithmetic.coding.ordered && op->getNumResults() == 1 && isPackedWeight(op) &&
-         (!op.getBias() || isPackedBias(op));
-}
-
-/// Whether rows of both are the same bytes.
-static bool roundAlike(LinearOp a, LinearOp b) {
-  Coding x = arithmeticOf(a).coding, y = arithmeticOf(b).coding;
-  return x.bits == y.bits && x.group == y.group && x.zeros == y.zeros;
-}
-
-SmallVector<LinearOp> heddle::loops::readersOfIntegers(LinearOp op) {
-  SmallVector<LinearOp> readers;
-  if (!onlyRows(op))
-    return readers;
-  for (Operation *user : op.getInput().getUsers()) {
-    auto other = dyn_cast<LinearOp>(user);
-    if (other && other.getInput() == op.getInput() && other->getBlock() == op->getBlock() && onlyRows(other) &&
-        roundAlike(op, other) && !llvm::is_contained(readers, other))
-      readers.push_back(other);
-  }
-  llvm::sort(readers, [](LinearOp a, LinearOp c) { return a->isBeforeInBlock(c); });
-  return readers;
-}
-
 Value heddle::loops::integerRows(Lowering &l, LinearOp op) {
   LinearScratch scratch(op);
-  SmallVector<LinearOp> readers = readersOfIntegers(op);
+  SmallVector<LinearOp> readers = readersOfRows(op);
   if (!readers.empty() && readers.front() != op)
     return l.scratchPointer(op);
   ModelTensorType x = op.getInput().getType();

@@ -41,9 +41,6 @@ private:
   void block(Code &c, Value from, Value to, Value number, int64_t count, bool masked) const;
 };
 
-/// The linears of a block that read rows rounded alike, in order; none where `op` keeps more than rows.
-llvm::SmallVector<model::LinearOp> readersOfIntegers(model::LinearOp op);
-
 /// Rows of `op` as records, in its scratch, behind a barrier; where a linear before it has left them there, these.
 Value integerRows(Lowering &l, model::LinearOp op);
 

@@ -12,6 +12,7 @@
 #include "compiler/Conversion/ToLoops/Element.h"
 #include "compiler/Conversion/ToLoops/LinearCode.h"
 #include "compiler/Conversion/ToLoops/LinearPack.h"
+#include "compiler/Conversion/ToLoops/MatrixSums.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "llvm/Support/xxhash.h"
@@ -49,7 +50,9 @@ private:
     Value share, distance;
   };
   std::optional<IntegerRow> record; ///< of a row, where integers are multiplied
+  std::optional<MatrixSums> matrix; ///< where there are matrix registers for it
   Value decoded;                    ///< where a panel of codes is decoded, by `decoder`; null where none is
+  Value unpacked;                   ///< where a panel of codes is unpacked for matrix registers; null where none is
   Value gates;                      ///< of rows, whose sums nobody reads where it is 0; null where there is none
   func::FuncOp decoder;
 
@@ -65,7 +68,11 @@ private:
   Value maskOf(Value column);
   void wide();
   void narrow();
+  void matrixTile(MatrixSums::Tile tile, Value row, Value panel, Value count, Fetched fetched);
+  void wideMatrix();
+  void narrowMatrix();
   Value anyOpen(Value row, int64_t count);
+  Value anyOpen(Value row, Value count);
   Values sumsWhereOpen(Value row, int64_t mr, int64_t count, llvm::function_ref<Values()> sums);
   void decode(Value panel) {
     if (decoded)
@@ -117,7 +124,7 @@ FunctionType LinearKernel::typeOf(LinearOp op, MLIRContext *ctx) {
   SmallVector<Type> in{ptr, ptr, ptr, ptr}; // x, w, bias, y
   in.append(op.getExtras().size(), ptr);
   in.append({index, index, index}); // rows, items from, to
-  if (Arithmetic arithmetic = arithmeticOf(op); arithmetic.coding && !arithmetic.dots)
+  if (decodedBytes(op))
     in.push_back(ptr);
   return FunctionType::get(ctx, in, {});
 }
@@ -131,8 +138,10 @@ LinearKernel::LinearKernel(LinearOp op, Code &c, int64_t registers, Block *block
   auto args = block->getArguments();
   if (step.arithmetic.integers())
     record.emplace(step.arithmetic.coding, step.k, productsOf(op));
-  else if (step.arithmetic.coding) {
-    decoded = args.back();
+  if (multipliesMatrices(op))
+    matrix.emplace(c, step, record, width);
+  if (decodedBytes(op)) {
+    (record ? unpacked : decoded) = args.back();
     args = args.drop_back();
   }
   x = args[0];
@@ -296,6 +305,16 @@ Value LinearKernel::anyOpen(Value row, int64_t count) {
   return any;
 }
 
+/// The same of a number of rows that is known when the code runs.
+Value LinearKernel::anyOpen(Value row, Value count) {
+  Value no = c.integer(c.b.getI1Type(), 0), zero = c.real(0.0);
+  return c.loop(c.constant(0), count, 1, no, [&](Value i, ValueRange any) {
+    Value gate = c.loadF32(gates, c.add(row, i));
+    Value open = arith::CmpFOp::create(c.b, arith::CmpFPredicate::UNE, gate, zero);
+    return Values{arith::OrIOp::create(c.b, any[0], open)};
+  })[0];
+}
+
 /// The sums of a tile, or `count` zeros where all of its rows are closed: its weights are not read.
 Values LinearKernel::sumsWhereOpen(Value row, int64_t mr, int64_t count, llvm::function_ref<Values()> sums) {
   SmallVector<Type> types(count, c.vec(c.f32()));
@@ -406,7 +425,10 @@ void LinearKernel::narrow() {
       int64_t pn = decoded ? 1 : mr == 1 ? most : mr == 2 ? std::max<int64_t>(most / 2, 1) : 1;
       Value whole = c.add(from, c.mul(c.div(c.sub(to, from), c.constant(pn)), pn));
       c.loop(from, whole, pn, [&](Value panel) {
-        gates &&decoded ? c.when(anyOpen(c.constant(0), mr), [&] { decode(panel); }) : decode(panel);
+        if (gates && decoded)
+          c.when(anyOpen(c.constant(0), mr), [&] { decode(panel); });
+        else
+          decode(panel);
         tile(c.constant(0), panel, mr, pn, true, {});
       });
       if (pn > 1)
@@ -415,9 +437,114 @@ void LinearKernel::narrow() {
   }
 }
 
+/// Rows [row, row + count) of a tile whose sums matrix registers make. Of the panel behind its own it fetches
+/// `fetched.share` bytes at each step, from `fetched.distance` on; a null share: its own panel, that far ahead.
+void LinearKernel::matrixTile(MatrixSums::Tile tile, Value row, Value panel, Value count, Fetched fetched) {
+  Type i8 = c.b.getI8Type(), f32 = c.f32();
+  int64_t line = 64, panelBytes = record ? step.arithmetic.coding.panelBytes(width, step.k) : depth * width * 4;
+  int64_t steps = matrix->steps(), stepBytes = panelBytes / steps, vectors = width / c.lanes;
+  int64_t most = std::max<int64_t>(MatrixTiles::sums / (tile.high * tile.panels), 1);
+  Value weights = c.at(w, c.constant(record ? record->coding.orderBytes(step.k) : 0), i8);
+  tile.left = c.at(x, c.mul(row, record ? record->bytes : step.pitch * 4), i8);
+  tile.stream = c.at(weights, c.mul(panel, panelBytes), i8);
+  tile.codes = unpacked;
+  for (tile.first = 0; tile.first < vectors; tile.first += tile.count) {
+    tile.count = std::min(most, vectors - tile.first);
+    tile.meanwhile = [&](Value at) {
+      auto fetch = [&](Value from, Value bytes) {
+        c.loop(c.constant(0), bytes, 2 * line, [&](Value behind) {
+          c.prefetch(c.at(from, behind, i8));
+          c.prefetch(c.at(from, c.add(behind, line), i8));
+        });
+      };
+      if (!fetched.share) {
+        Value there = c.add(c.mul(at, stepBytes), fetched.distance);
+        Value over = c.less(c.constant(panelBytes - 1), there);
+        there = c.add(there, c.select(over, c.constant((tile.panels - 1) * panelBytes), c.constant(0)));
+        for (int64_t p = 0; p < tile.panels; ++p)
+          for (int64_t behind = 0; behind < stepBytes; behind += line)
+            c.prefetch(c.at(tile.stream, c.add(there, p * panelBytes + behind), i8));
+        return;
+      }
+      if (tile.first)
+        return;
+      Value turn =
+          c.add(c.mul(c.div({c.rem(row, c.constant(tiles.getBlock())), c.constant(MatrixSums::mostRows)}), steps), at);
+      fetch(c.at(tile.stream, c.add(fetched.distance, c.mul(turn, fetched.share)), i8), fetched.share);
+      fetchEnds(row, panel, tile.high * MatrixTiles::rows, tile.first, tile.count, at, steps);
+    };
+    if (gates)
+      c.when(anyOpen(row, count), [&] { matrix->sums(tile); });
+    else
+      matrix->sums(tile);
+    Values columns, masks, biases;
+    int64_t all = tile.panels * tile.count;
+    auto offset = [&](int64_t j) { return (j / tile.count) * width + (tile.first + j % tile.count) * c.lanes; };
+    Value column = c.mul(panel, width);
+    for (int64_t j = 0; j < all; ++j) {
+      columns.push_back(c.add(column, offset(j)));
+      masks.push_back(maskOf(columns[j]));
+      biases.push_back(bias ? c.loadLanes(f32, c.at(bias, columns[j], f32), masks[j]) : Value());
+    }
+    c.loop(c.constant(0), count, 1, [&](Value i) {
+      Value r = c.add(row, i), out = c.at(y, c.add(c.mul(r, n), column), f32);
+      for (int64_t j = 0; j < all; ++j)
+        finish(c.loadLanes(f32, matrix->at(tile, i, j)), r, columns[j], c.at(out, c.constant(offset(j)), f32),
+               biases[j], masks[j]);
+    });
+  }
+}
+
+/// As wide, in matrix registers.
+void LinearKernel::wideMatrix() {
+  constexpr int64_t most = MatrixSums::mostRows, half = MatrixTiles::rows;
+  const Coding &coding = step.arithmetic.coding;
+  int64_t panelBytes = record ? coding.panelBytes(width, step.k) : depth * width * 4, steps = matrix->steps();
+  matrix->configure(c.constant(half));
+  c.loop(from, to, 1, [&](Value item) {
+    Value panel = c.rem(item, c.constant(panels)), begin = c.mul(c.div(item, c.constant(panels)), tiles.getBlock());
+    Value end = c.min(c.add(begin, tiles.getBlock()), rows);
+    // Bytes of the next panel that a tile owes at each step, whole lines.
+    Value turns = c.mul(c.div(c.add(c.sub(end, begin), most - 1), c.constant(most)), steps);
+    Value share = c.mul(c.div(c.add(turns, panelBytes / 64 - 1), turns), 64);
+    if (unpacked) {
+      Value stream = c.at(w, c.constant(coding.orderBytes(step.k)), c.b.getI8Type());
+      MatrixSums::unpack(c, coding, step.k, width, c.at(stream, c.mul(panel, panelBytes), c.b.getI8Type()), unpacked);
+    }
+    c.loop(begin, end, most, [&](Value row) {
+      Value count = c.min(c.sub(end, row), c.constant(most));
+      auto tile = [&](int64_t high) {
+        matrixTile({{}, {}, {}, high, 1, 0, 0, {}}, row, panel, count, {share, c.constant(panelBytes)});
+      };
+      c.when(c.less(c.constant(half), count), [&] { tile(2); }, [&] { tile(1); });
+    });
+  });
+  matrix->end();
+}
+
+/// As narrow, in matrix registers.
+void LinearKernel::narrowMatrix() {
+  int64_t most = tiles.getAhead() ? std::max<int64_t>(MatrixTiles::sums / (width / c.lanes), 1) : 1;
+  matrix->configure(rows);
+  Value whole = c.add(from, c.mul(c.div(c.sub(to, from), c.constant(most)), most));
+  auto tile = [&](Value panel, int64_t count) {
+    matrixTile({{}, {}, {}, 1, count, 0, 0, {}}, c.constant(0), panel, rows,
+               {{}, c.constant(tiles.getAhead() * width * 4)});
+  };
+  c.loop(from, whole, most, [&](Value panel) { tile(panel, most); });
+  if (most > 1)
+    c.loop(whole, to, 1, [&](Value panel) { tile(panel, 1); });
+  matrix->end();
+}
+
 void LinearKernel::emit() {
+  if (matrix)
+    matrix->begin();
   if (isSmall())
-    return wide();
+    return matrix ? wideMatrix() : wide();
+  if (matrix)
+    return c.when(
+        c.less(c.constant(kFewRows), rows), [&] { wideMatrix(); }, [&] { record ? narrow() : narrowMatrix(); });
   c.when(c.less(c.constant(kFewRows), rows), [&] { wide(); }, [&] { narrow(); });
 }
 
@@ -466,7 +593,9 @@ static std::string kernelName(LinearOp op, int64_t k, int64_t n) {
   std::string name = "heddle_linear_" + std::to_string(k) + "_" + std::to_string(n) + step.suffix().str();
   if (const Coding &coding = step.arithmetic.coding)
     name += textOf(coding);
-  if (!step.arithmetic.integers() && step.pitch != SumStep(step.arithmetic, k).pitch)
+  if (multipliesMatrices(op))
+    name += "_matrix";
+  else if (!step.arithmetic.integers() && step.pitch != SumStep(step.arithmetic, k).pitch)
     name += "_every_" + std::to_string(step.pitch);
   if (scheduleOf(op) != usualTiles(op))
     llvm::raw_string_ostream(text) << scheduleOf(op);
@@ -493,10 +622,10 @@ FailureOr<ReadyLinear> heddle::loops::readyLinear(Lower &l, LinearOp op,
   ready.input = step.arithmetic.integers() ? integerRows(l, op)
                 : step.arithmetic.dots     ? pack(l, op, step)
                                            : l.pointer(op.getInput());
-  if (step.arithmetic.coding && !step.arithmetic.dots) {
+  if (int64_t bytes = decodedBytes(op)) {
     LinearScratch scratch(op);
-    Value areas = l.at({l.scratchPointer(op), l.size(scratch.weight + scratch.bias)}, l.b.getI8Type());
-    ready.decoded = l.at(areas, l.mul(l.tid, decodedBytes(op)), l.b.getI8Type());
+    Value areas = l.at({l.scratchPointer(op), l.size(scratch.weight + scratch.bias + scratch.rows)}, l.b.getI8Type());
+    ready.decoded = l.at(areas, l.mul(l.tid, bytes), l.b.getI8Type());
   }
   ready.result = l.allocatePointer(op->getResult(0));
   for (Value extra : op.getExtras())
@@ -506,7 +635,7 @@ FailureOr<ReadyLinear> heddle::loops::readyLinear(Lower &l, LinearOp op,
 
 void heddle::loops::emitLinear(Lower &l, LinearOp op, const ReadyLinear &ready, Value rows) {
   int64_t n = lastOf(cast<ModelTensorType>(op->getResult(0).getType())), k = lastOf(op.getInput().getType());
-  func::FuncOp decoder = ready.decoded ? decoderOf(l, op, k) : func::FuncOp();
+  func::FuncOp decoder = ready.decoded && !arithmeticOf(op).dots ? decoderOf(l, op, k) : func::FuncOp();
   auto f = l.kernel(op.getLoc(), kernelName(op, k, n), LinearKernel::typeOf(op, op.getContext()),
                     [&](Code &c, Block *block) { LinearKernel(op, c, l.machine.registers, block, decoder).emit(); });
   int64_t block = scheduleOf(op).getBlock(), width = weightLayoutOf(op).panel;

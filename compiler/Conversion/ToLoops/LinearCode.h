@@ -22,12 +22,12 @@ struct ReadyLinear {
   Value bias; ///< null pointer if it has none
   Value result;
   Values extras;
-  Value decoded; ///< where this thread decodes panels of codes; null where it does not
+  Value decoded; ///< where this thread decodes or unpacks panels of codes; null where it does not
 };
 /// Packs what has to be packed, the left side of dots by `pack`; ends behind a barrier if anything had to. Fails at
 /// what no kernel can do.
 mlir::FailureOr<ReadyLinear> readyLinear(Lowering &l, model::LinearOp op,
-                                         Value (*pack)(Lowering &, model::LinearOp, const SumStep &) = packRows);
+                                         Value (*pack)(Lowering &, model::LinearOp, const SumStep &) = sharedRows);
 
 /// Rows [0, rows) by the general kernel of the op's (K, N, epilogue).
 void emitLinear(Lowering &l, model::LinearOp op, const ReadyLinear &ready, Value rows);

@@ -8,6 +8,7 @@
 
 #include "compiler/Conversion/ToLoops/LinearPack.h"
 #include "compiler/Conversion/ToLoops/IntegerRows.h"
+#include "compiler/Conversion/ToLoops/MatrixSums.h"
 #include "dialects/Model/IR/ReservedDims.h"
 #include "dialects/Model/Transforms/Views.h"
 #include <numeric>
@@ -43,6 +44,48 @@ WeightLayout heddle::loops::weightLayoutOf(LinearOp op) {
   return layout;
 }
 
+static int64_t featuresOf(LinearOp op) {
+  ModelTensorType x = op.getInput().getType();
+  return *x.getSize(x.getRank() - 1).constant();
+}
+
+bool heddle::loops::multipliesMatrices(LinearOp op) {
+  Arithmetic arithmetic = arithmeticOf(op);
+  int64_t k = featuresOf(op);
+  if (arithmetic.integers()) {
+    int64_t unit = arithmetic.coding.unit(k);
+    return (unit == 32 || unit == 64 || unit == 128) && MatrixTiles::has(op, "amx-int8");
+  }
+  return arithmetic.dots && !arithmetic.coding && k % (2 * MatrixTiles::words) == 0 && MatrixTiles::has(op, "amx-bf16");
+}
+
+/// Whether all of a linear's working memory is its rounded rows, and what a panel is unpacked into.
+static bool onlyRows(LinearOp op) {
+  Arithmetic arithmetic = arithmeticOf(op);
+  return arithmetic.dots && !arithmetic.coding.ordered && op->getNumResults() == 1 && isPackedWeight(op) &&
+         (!op.getBias() || isPackedBias(op));
+}
+
+/// Whether rows of both are the same bytes, and of equal working memory.
+static bool roundAlike(LinearOp a, LinearOp b) {
+  Coding x = arithmeticOf(a).coding, y = arithmeticOf(b).coding;
+  return x.bits == y.bits && x.group == y.group && x.zeros == y.zeros && decodedBytes(a) == decodedBytes(b);
+}
+
+SmallVector<LinearOp> heddle::loops::readersOfRows(LinearOp op) {
+  SmallVector<LinearOp> readers;
+  if (!onlyRows(op))
+    return readers;
+  for (Operation *user : op.getInput().getUsers()) {
+    auto other = dyn_cast<LinearOp>(user);
+    if (other && other.getInput() == op.getInput() && other->getBlock() == op->getBlock() && onlyRows(other) &&
+        roundAlike(op, other) && !llvm::is_contained(readers, other))
+      readers.push_back(other);
+  }
+  llvm::sort(readers, [](LinearOp a, LinearOp c) { return a->isBeforeInBlock(c); });
+  return readers;
+}
+
 LeftSide::LeftSide(LinearOp op) : windows(op.getInput().getDefiningOp<WindowsOp>()) {
   ModelTensorType x = op.getInput().getType();
   int64_t last = x.getRank() - 1;
@@ -55,6 +98,8 @@ LeftSide::LeftSide(LinearOp op) : windows(op.getInput().getDefiningOp<WindowsOp>
     pitch = step.pitch;
     if (step.arithmetic.integers())
       pitch = IntegerRow(step.arithmetic.coding, step.k, productsOf(op)).bytes / 4;
+    else if (multipliesMatrices(op)) // an odd number of lines: rows of a register lie in different sets of a cache
+      pitch += pitch / MatrixTiles::words % 2 ? 0 : MatrixTiles::words;
     between = rows * Size(pitch);
     return;
   }
@@ -76,10 +121,14 @@ SumStep heddle::loops::stepOf(LinearOp op) {
 static Size lines(Size bytes) { return (bytes + Size(63)).floorDiv(Size(64)) * Size(64); }
 
 int64_t heddle::loops::decodedBytes(LinearOp op) {
-  ModelTensorType x = op.getInput().getType();
-  int64_t k = *x.getSize(x.getRank() - 1).constant();
-  Coding coding = arithmeticOf(op).coding;
-  return LinearScratch::linesOf(4 * coding.groups(k) * coding.features(k) * weightLayoutOf(op).panel);
+  int64_t k = featuresOf(op), panel = weightLayoutOf(op).panel;
+  Arithmetic arithmetic = arithmeticOf(op);
+  if (!arithmetic.coding)
+    return 0;
+  int64_t bytes = MatrixSums::unpackedBytes(arithmetic.coding, k, panel);
+  if (!arithmetic.dots)
+    return LinearScratch::linesOf(4 * bytes);
+  return arithmetic.coding.bits == 4 && multipliesMatrices(op) ? LinearScratch::linesOf(bytes) : 0;
 }
 
 LinearScratch::LinearScratch(LinearOp op) {
@@ -90,24 +139,19 @@ LinearScratch::LinearScratch(LinearOp op) {
   if (op.getBias() && !isPackedBias(op))
     bias = lines(n * Size(4));
   Arithmetic arithmetic = arithmeticOf(op);
-  if (arithmetic.coding && k.constant()) {
-    Size threads = Size::dim(kThreadsDim);
-    if (!arithmetic.dots) {
-      own = threads * Size(decodedBytes(op));
-      return;
-    }
-    rows = Size(IntegerRow(arithmetic.coding, *k.constant(), productsOf(op)).bytes);
-    for (int64_t i = 0; i + 1 < x.getRank(); ++i)
-      rows = rows * x.getSize(i);
-    if (arithmetic.coding.ordered)
-      own = threads * Size(linesOf(4 * *k.constant()));
+  if (!k.constant() || !(arithmetic.dots || arithmetic.coding))
     return;
-  }
-  if (arithmetic.dots) {
-    rows = (k + Size(1)).floorDiv(Size(2)) * Size(4);
-    for (int64_t i = 0; i + 1 < x.getRank(); ++i)
-      rows = rows * x.getSize(i);
-  }
+  int64_t ofThread = decodedBytes(op);
+  if (arithmetic.integers() && arithmetic.coding.ordered)
+    ofThread = std::max(ofThread, linesOf(4 * *k.constant()));
+  own = Size::dim(kThreadsDim) * Size(ofThread);
+  if (!arithmetic.dots)
+    return;
+  rows = Size(1);
+  for (int64_t i = 0; i + 1 < x.getRank(); ++i)
+    rows = rows * x.getSize(i);
+  int64_t whole = multipliesMatrices(op) ? MatrixTiles::rows : 1; // rows of a register
+  rows = (rows + Size(whole - 1)).floorDiv(Size(whole)) * Size(whole * 4 * LeftSide(op).pitch);
 }
 
 /// Which feature of the whole is feature `i` of the part of `n` that the linear is.
@@ -172,6 +216,11 @@ Value heddle::loops::rowBegin(Lower &l, LinearOp op, const LeftSide &left, Value
   return l.mul(place, channels);
 }
 
+Value heddle::loops::sharedRows(Lower &l, LinearOp op, const SumStep &step) {
+  SmallVector<LinearOp> readers = readersOfRows(op);
+  return readers.empty() || readers.front() == op ? packRows(l, op, step) : l.scratchPointer(op);
+}
+
 Value heddle::loops::packRows(Lower &l, LinearOp op, const SumStep &step) {
   LinearScratch scratch(op);
   LeftSide left(op);
@@ -179,8 +228,7 @@ Value heddle::loops::packRows(Lower &l, LinearOp op, const SumStep &step) {
         to = l.at({l.scratchPointer(op), l.size(scratch.weight + scratch.bias)}, l.b.getI8Type());
   Type half = l.b.getI16Type();
   l.parallelFor(op.getLoc(), l.size(left.rows), [&](Value row) {
-    Value source = l.at(from, rowBegin(l, op, left, row), l.f32()),
-          target = l.at(to, l.mul(row, 2 * step.depth()), half);
+    Value source = l.at(from, rowBegin(l, op, left, row), l.f32()), target = l.at(to, l.mul(row, 2 * step.pitch), half);
     l.vectors(l.constant(step.k), [&](Value j, Value mask) {
       l.storeLanes({toBf16(l, l.loadVec(source, j, mask)), l.at(target, j, half)}, mask);
     });

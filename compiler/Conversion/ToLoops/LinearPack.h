@@ -17,6 +17,14 @@ struct LayoutCode {
   Value rem(Value x, int64_t y) const { return l.rem(x, l.constant(y)); }
 };
 
+/// Whether a linear's sums are made in matrix registers (MatrixSums.h): pairs of bf16 where they fill rows of 64 bytes,
+/// codes in units of 32, 64 or 128 features.
+bool multipliesMatrices(model::LinearOp op);
+
+/// The linears of a block that read rows rounded alike and have no other working memory, in order; none if `op` is not
+/// among them. The first of them rounds the rows for all.
+llvm::SmallVector<model::LinearOp> readersOfRows(model::LinearOp op);
+
 /// How the kernel reads the weight: as the packed parameter lies, or as `packWeight` lays out any other.
 WeightLayout weightLayoutOf(model::LinearOp op);
 
@@ -39,12 +47,12 @@ struct LinearScratch {
   model::Size weight = 0; ///< panels packed at run time, of a weight that is no packed parameter
   model::Size bias = 0;   ///< the same for the bias of one part
   model::Size rows = 0;   ///< the left side as pairs of bf16, or as records of integers (IntegerRows.h)
-  model::Size own = 0;    ///< of each thread a row in the order of its codes, or a panel that is decoded (CodedSums.h)
+  model::Size own = 0; ///< of each thread a row in the order of its codes, or a panel decoded (CodedSums.h) or unpacked
   model::Size bytes() const { return weight + bias + rows + own; }
   /// Parts begin at cache lines.
   static int64_t linesOf(int64_t bytes) { return int64_t(llvm::alignTo(uint64_t(bytes), 64)); }
 };
-/// Bytes of a decoded panel.
+/// Bytes of a panel that a thread decodes, or unpacks for its matrix registers; 0 where it reads panels as they lie.
 int64_t decodedBytes(model::LinearOp op);
 
 /// Where a row of the left side begins, in elements of what it is read from: of a window, in what the windows are of.
@@ -54,6 +62,8 @@ Value rowBegin(Lowering &l, model::LinearOp op, const LeftSide &left, Value row)
 Value packWeight(Lowering &l, model::LinearOp op, const SumStep &step, int64_t n);
 Value packBias(Lowering &l, model::LinearOp op, int64_t n);
 Value packRows(Lowering &l, model::LinearOp op, const SumStep &step);
+/// As packRows; where a linear before this one has left its rows, these.
+Value sharedRows(Lowering &l, model::LinearOp op, const SumStep &step);
 
 } // namespace heddle::loops
 

@@ -12,25 +12,6 @@ using namespace heddle;
 using namespace heddle::loops;
 using namespace heddle::model;
 
-/// Whether all of a linear's working memory is its rounded rows.
-static bool onlyRounds(LinearOp op) {
-  return arithmeticOf(op).dots && op->getNumResults() == 1 && isPackedWeight(op) && (!op.getBias() || isPackedBias(op));
-}
-
-SmallVector<LinearOp> heddle::loops::readersOfRows(LinearOp op) {
-  SmallVector<LinearOp> readers;
-  if (!onlyRounds(op))
-    return readers;
-  for (Operation *user : op.getInput().getUsers()) {
-    auto other = dyn_cast<LinearOp>(user);
-    if (other && other.getInput() == op.getInput() && other->getBlock() == op->getBlock() && onlyRounds(other) &&
-        !llvm::is_contained(readers, other))
-      readers.push_back(other);
-  }
-  llvm::sort(readers, [](LinearOp a, LinearOp c) { return a->isBeforeInBlock(c); });
-  return readers;
-}
-
 /// The norm that makes the rows of `op`, the first of their linears, and can round them: lanes write whole groups of
 /// eight.
 static Operation *normOf(LinearOp op) {

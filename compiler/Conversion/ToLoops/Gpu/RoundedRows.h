@@ -12,10 +12,6 @@
 
 namespace heddle::loops {
 
-/// The linears of pairs in the block of `op` that read the same rows and have no other working memory, in their order;
-/// none if `op` is not among them.
-llvm::SmallVector<model::LinearOp> readersOfRows(model::LinearOp op);
-
 /// The op in whose working memory `op`, a linear of pairs, finds its rows rounded: the norm that makes them, or the
 /// first linear that reads them; null if `op` rounds its own.
 mlir::Operation *roundsRowsOf(model::LinearOp op);
