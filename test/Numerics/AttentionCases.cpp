@@ -1,6 +1,7 @@
 //===- AttentionCases.cpp - attention by plain loops in double ------------===//
 
 #include "test/Numerics/AttentionCases.h"
+#include "test/Numerics/JitModule.h"
 #include <cmath>
 #include <cstring>
 #include <limits>
@@ -17,10 +18,28 @@ uint64_t hash(uint64_t seed, uint64_t index) {
 }
 double uniform(uint64_t seed, uint64_t index) { return double(hash(seed, index) >> 11) / double(1ull << 52) - 1.0; }
 
+std::vector<std::string> mathHere() {
+  std::vector<std::string> all = {"", "wide"};
+#if defined(__x86_64__)
+  if (__builtin_cpu_supports("f16c"))
+    all.push_back("f16");
+  if (__builtin_cpu_supports("avx512bf16"))
+    all.push_back("dots");
+  if (hasMatrixRegisters())
+    all.push_back("matrix");
+#endif
+  return all;
+}
+
 std::string moduleText(const std::string &math, const std::string &functions) {
-  std::string how = math.empty()    ? ""
-                    : math == "f16" ? "attributes {model.dtype = \"f16\"} "
-                                    : "attributes {model.dtype = \"bf16\", model.math = \"" + math + "\"} ";
+  std::string bf16 = "model.dtype = \"bf16\", model.math = ", how;
+  if (math == "f16")
+    how = "attributes {model.dtype = \"f16\"} ";
+  else if (math == "matrix")
+    how = "attributes {" + bf16 + "\"dots\", model.target = #model.target<\"cpu\", chip = \"\", lanes = 16, " +
+          "registers = 32, needs = \"" + kMatrixNeeds + "\">} ";
+  else if (!math.empty())
+    how = "attributes {" + bf16 + "\"" + math + "\"} ";
   return "module " + how + "{\n" + functions + "}\n";
 }
 
@@ -124,7 +143,7 @@ void Call::run(Program &program, int threads) {
 
 Call::Expected Call::expected() const {
   // What is stored is rounded; sums are not.
-  const std::vector<float> q = rounded(this->q, test.math == "dots", test.math),
+  const std::vector<float> q = rounded(this->q, test.dots(), test.math),
                            keys = rounded(this->k, !test.math.empty(), test.math),
                            v = rounded(this->v, !test.math.empty(), test.math);
   const double inf = std::numeric_limits<double>::infinity();
@@ -188,7 +207,7 @@ Call::Expected Call::expected() const {
               y = std::nan("");
           }
           out[((b * n.T + r) * test.heads + h) * u + d] = y;
-          if (test.math == "dots" && any)
+          if (test.dots() && any)
             for (int64_t k = 0; k < n.S; ++k)
               if (counts[k])
                 rounding[((b * n.T + r) * test.heads + h) * u + d] +=

@@ -13,7 +13,11 @@
 
 namespace heddle::test {
 
-/// A module of these functions that computes in f32 ("") or stores bf16 ("wide", "dots") or f16 ("f16").
+/// Ways of computing attention that this processor has: "" (f32), "wide", "f16", "dots", "matrix" (dots in matrix
+/// registers).
+std::vector<std::string> mathHere();
+
+/// A module of these functions that computes in f32 ("") or stores bf16 ("wide", "dots", "matrix") or f16 ("f16").
 std::string moduleText(const std::string &math, const std::string &functions);
 
 struct Sizes {
@@ -38,7 +42,15 @@ struct Case {
   double softcap = 0;
   enum { Zero, Nan, Mean } masked = Zero;
   int vectorWidth = 16;
-  std::string math; ///< "wide", "dots": keys and values are stored in bf16; "f16": in f16
+  std::string math; ///< "wide", "dots", "matrix": keys and values are stored in bf16; "f16": in f16
+
+  bool dots() const { return math == "dots" || math == "matrix"; }
+  /// In this math; widths for which there are matrix registers, unless they were chosen.
+  void in(const std::string &how) {
+    math = how;
+    if (math == "matrix" && width == 16)
+      width = 32;
+  }
 
   struct At {
     const Sizes &n;

@@ -39,23 +39,11 @@ static std::vector<Sizes> edges() {
   return sizes;
 }
 
-/// "" is f32; what the processor cannot do is left out.
-static std::vector<std::string> allMath() {
-  std::vector<std::string> all = {"", "wide"};
-#if defined(__x86_64__)
-  if (__builtin_cpu_supports("f16c"))
-    all.push_back("f16");
-  if (__builtin_cpu_supports("avx512bf16"))
-    all.push_back("dots");
-#endif
-  return all;
-}
-
 static std::vector<Case> inAllMath(const std::vector<Case> &cases) {
   std::vector<Case> all;
   for (Case c : cases)
-    for (const std::string &math : allMath()) {
-      c.math = math;
+    for (const std::string &math : mathHere()) {
+      c.in(math);
       all.push_back(c);
     }
   return all;
@@ -79,7 +67,7 @@ protected:
     for (const std::vector<Case> &cases : {maskCases(), biasCases()})
       for (Case c : cases)
         if (c.name == name) {
-          c.math = GetParam();
+          c.in(GetParam());
           return c;
         }
     std::abort();
@@ -88,8 +76,8 @@ protected:
 class Attention : public InMath {};
 class AttentionBits : public InMath {};
 static std::string mathName(const testing::TestParamInfo<std::string> &i) { return i.param.empty() ? "f32" : i.param; }
-INSTANTIATE_TEST_SUITE_P(In, Attention, testing::ValuesIn(allMath()), mathName);
-INSTANTIATE_TEST_SUITE_P(In, AttentionBits, testing::ValuesIn(allMath()), mathName);
+INSTANTIATE_TEST_SUITE_P(In, Attention, testing::ValuesIn(mathHere()), mathName);
+INSTANTIATE_TEST_SUITE_P(In, AttentionBits, testing::ValuesIn(mathHere()), mathName);
 
 /// Every score modifier where rows and keys fall into classes that never meet.
 TEST_P(Attention, Classes) {
@@ -106,7 +94,7 @@ TEST_P(Attention, Classes) {
         c.operands = "mask %steps " + c.operands;
       }
       c.ops += "\n" + dilated;
-      c.math = GetParam();
+      c.in(GetParam());
       sweep(c, {{2, 3, 7, 4, 0},
                 {1, 33, 40, 7, 0},
                 {1, 1, 257, 256, 0},
@@ -159,7 +147,7 @@ TEST_P(Attention, WidthsAndGroups) {
 }
 
 TEST_P(Attention, NarrowVectors) {
-  if (GetParam() == "dots")
+  if (GetParam() == "dots" || GetParam() == "matrix")
     GTEST_SKIP() << "dots are made of vectors of 16";
   for (int width : {8, 4})
     for (const char *name : {"causal", "keys", "documents", "bigbird", "dense", "alibi", "buckets_two_sided",
@@ -223,7 +211,7 @@ TEST_P(Attention, HiddenPoison) {
 TEST(AttentionModifiers, WidthsRowsAndKeys) {
   const std::pair<int, int> widths[] = {{16, 24}, {24, 80},  {40, 16},  {64, 96},
                                         {80, 40}, {96, 128}, {128, 64}, {256, 48}};
-  const std::vector<std::string> math = allMath();
+  const std::vector<std::string> math = mathHere();
   size_t turn = 0;
   for (Case c : biasCases()) {
     for (auto [width, valueWidth] : widths) {
@@ -278,7 +266,7 @@ TEST_P(AttentionBits, RowAloneAndAmongOthers) {
     Case c = caseNamed(name);
     c.heads = 4;
     c.kvHeads = 2;
-    c.width = 24;
+    c.width = GetParam() == "matrix" ? 64 : 24;
     auto program = Program::compile(c.text());
     ASSERT_TRUE(program);
     Sizes n{1, 77, 300, 223, 0};
@@ -357,7 +345,8 @@ static std::string stepText(const std::string &math, int heads, int kv, int w, i
 }
 
 TEST_P(AttentionBits, StepsOverTheCache) {
-  const int heads = 4, kv = 2, w = 20, u = 33;
+  const bool matrix = GetParam() == "matrix";
+  const int heads = 4, kv = 2, w = matrix ? 64 : 20, u = matrix ? 48 : 33;
   const int64_t B = 2, total = 300, capacity = 310;
   for (bool layout : {true, false}) {
     auto program = Program::compile(stepText(GetParam(), heads, kv, w, u), 16, layout);
@@ -367,7 +356,7 @@ TEST_P(AttentionBits, StepsOverTheCache) {
     c.kvHeads = kv;
     c.width = w;
     c.valueWidth = u;
-    c.math = GetParam();
+    c.in(GetParam());
     c.count = [](const Case::At &a) { return a.j() <= a.i(); };
     Call all(c, {B, total, total, 0, 0}, 2);
     std::vector<float> whole;
@@ -411,7 +400,8 @@ TEST_P(AttentionBits, StepsOverTheCache) {
 /// Masks that look back so far and no farther: keys and values stand in rings, which the text goes
 /// round several times, in pieces, in single rows and behind padding that tiles begin at.
 TEST_P(AttentionBits, RingsGoRound) {
-  const int heads = 4, kv = 2, w = 20, u = 33;
+  const bool matrix = GetParam() == "matrix";
+  const int heads = 4, kv = 2, w = matrix ? 64 : 20, u = matrix ? 48 : 33;
   const int64_t B = 3, total = 900, capacity = 905, longest = 60;
   const std::string keys = "%r = mask.keys %real : !model.tensor<[B, \"new+past\"], i64>\n  ";
   struct Way {

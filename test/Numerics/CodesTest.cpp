@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "test/Numerics/JitModule.h"
 #include "test/Numerics/KernelCases.h"
 #include "test/Numerics/Kernels.h"
 #include <cmath>
@@ -48,9 +49,16 @@ Kernels::Options pairs() {
   return options;
 }
 
+/// Matrix registers, where there are some; else vectors again.
+Kernels::Options matrix() {
+  Kernels::Options options;
+  options.needs = hasMatrixRegisters() ? kMatrixNeeds : "";
+  return options;
+}
+
 /// The interpreter's bits for these rows, by every way.
 void holds(const std::string &text, std::initializer_list<int64_t> rows, const std::string &what) {
-  for (Kernels::Options options : {plain(), pairs()}) {
+  for (Kernels::Options options : {plain(), pairs(), matrix()}) {
     Kernels kernels(text, options);
     ASSERT_TRUE(kernels.good()) << what;
     for (int64_t m : rows) {
@@ -68,7 +76,7 @@ TEST(Codes, IntegersOfEveryForm) {
       for (bool zeros : {false, true}) {
         int64_t k = group == 16 ? 72 : group == 256 ? 600 : group == 32 ? 100 : 300, n = zeros ? 70 : 257;
         Form form{bits, group, group == 64 ? "bf16" : group == 256 ? "f32" : "f16", zeros, group == 128};
-        holds(linear(form, k, n, bits == 4), {1, 2, 3, 4, 5, 7, 9, 17},
+        holds(linear(form, k, n, bits == 4), {1, 2, 3, 4, 5, 7, 9, 17, 35},
               form.text() + " " + std::to_string(n) + " x " + std::to_string(k));
       }
 }
@@ -98,8 +106,8 @@ TEST(Codes, OfASearch) {
 /// other row.
 TEST(Codes, RowsThatAreNoNumbers) {
   for (int64_t bits : {4, 8})
-    for (Kernels::Options options : {plain(), pairs()}) {
-      Kernels kernels(linear({bits, 32}, 160, 70), options);
+    for (Kernels::Options options : {plain(), pairs(), matrix()}) {
+      Kernels kernels(linear({bits, 64}, 160, 70), options);
       ASSERT_TRUE(kernels.good());
       Kernels::Bytes good = kernels.inputs({{"B", 12}}, 5), bad = good, before = kernels.run({{"B", 12}}, good);
       auto *x = reinterpret_cast<float *>(bad[0].data());

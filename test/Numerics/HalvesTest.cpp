@@ -7,8 +7,11 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "test/Numerics/JitModule.h"
 #include "test/Numerics/KernelCases.h"
 #include "test/Numerics/Kernels.h"
+#include <cmath>
+#include <cstring>
 #include <gtest/gtest.h>
 
 using namespace heddle;
@@ -16,6 +19,8 @@ using namespace heddle::test;
 
 /// Whether this processor multiplies so.
 static bool has(const std::string &math) {
+  if (math == "matrix")
+    return hasMatrixRegisters();
 #if defined(__x86_64__)
   return math == "dots" ? __builtin_cpu_supports("avx512bf16") : math == "f16" ? __builtin_cpu_supports("f16c") : true;
 #else
@@ -34,7 +39,7 @@ static std::string linear(int64_t k, int64_t n, bool inOut) {
                                                      ": (" + x + ", " + w + ", f[" + N + "]) -> " + y);
 }
 
-/// A way of multiplying, lanes, results of a panel (0: the usual ones).
+/// A way of multiplying ("matrix": dots in matrix registers), lanes, results of a panel (0: the usual ones).
 struct Way {
   const char *math;
   int lanes;
@@ -47,7 +52,14 @@ protected:
     if (!has(GetParam().math))
       GTEST_SKIP() << "not on this processor: " << GetParam().math;
   }
-  Kernels::Options options() const { return {true, GetParam().lanes, GetParam().math, GetParam().panel}; }
+  bool dots() const { return GetParam().math == std::string("dots") || matrix(); }
+  bool matrix() const { return GetParam().math == std::string("matrix"); }
+  Kernels::Options options() const {
+    Kernels::Options options{true, GetParam().lanes, matrix() ? "dots" : GetParam().math, GetParam().panel};
+    if (matrix())
+      options.needs = kMatrixNeeds;
+    return options;
+  }
 };
 
 TEST_P(Stored, SmallLinears) {
@@ -63,12 +75,12 @@ TEST_P(Stored, SmallLinears) {
 
 /// Weights large enough for tiles of every height and for streaming several panels at once.
 TEST_P(Stored, LargeLinears) {
-  for (int64_t k : {140, 141}) {
+  for (int64_t k : {140, 141, 160}) {
     Kernels kernels(linear(k, 319, false), options());
     ASSERT_TRUE(kernels.good());
-    for (int64_t m : {1, 2, 3, 4, 5, 6, 7, 8, 17, 257, 300})
+    for (int64_t m : {1, 2, 3, 4, 5, 6, 7, 8, 15, 16, 17, 33, 257, 300})
       EXPECT_LE(kernels.check({{"B", m}}, m), 2e-6) << "M " << m;
-    for (int64_t m : {3, 4, 17})
+    for (int64_t m : {3, 4, 17, 34})
       EXPECT_TRUE(kernels.sameAlone({{"B", m}}, 3));
   }
 }
@@ -123,21 +135,63 @@ TEST_P(Stored, Tables) {
 }
 
 TEST_P(Stored, RoundingCostsWhatItMust) {
-  Kernels kernels(linear(300, 96, false), options());
+  Kernels kernels(linear(320, 96, false), options());
   ASSERT_TRUE(kernels.good());
   Kernels::Bytes in = kernels.inputs({{"B", 20}}, 5);
   double rms = kernels.rmsOfRounding({{"B", 20}}, in, kernels.run({{"B", 20}}, in));
   std::string math = GetParam().math;
   double part = math == "f16" ? 1.0 / 8 : 1;
-  EXPECT_LE(rms, part * (math == "dots" ? 2.4e-3 : 1.7e-3));
-  EXPECT_GE(rms, part * (math == "dots" ? 1.8e-3 : 1.3e-3)) << "something was not rounded";
+  EXPECT_LE(rms, part * (dots() ? 2.4e-3 : 1.7e-3));
+  EXPECT_GE(rms, part * (dots() ? 1.8e-3 : 1.3e-3)) << "something was not rounded";
 }
 
 INSTANTIATE_TEST_SUITE_P(Halves, Stored,
                          testing::Values(Way{"dots", 16}, Way{"wide", 16}, Way{"wide", 8}, Way{"wide", 4},
                                          Way{"f16", 16}, Way{"f16", 8}, Way{"f16", 4}, Way{"dots", 16, 16},
-                                         Way{"wide", 16, 16}, Way{"f16", 8, 16}),
+                                         Way{"wide", 16, 16}, Way{"f16", 8, 16}, Way{"matrix", 16},
+                                         Way{"matrix", 16, 16}, Way{"matrix", 16, 48}),
                          [](const auto &i) {
                            std::string panel = i.param.panel ? "_panel_" + std::to_string(i.param.panel) : "";
                            return i.param.math + ("_" + std::to_string(i.param.lanes)) + panel;
                          });
+
+/// To bf16 and back: nearest, ties to even.
+static float throughBf16(float x) {
+  uint32_t bits;
+  std::memcpy(&bits, &x, 4);
+  bits = (bits + 0x7fff + ((bits >> 16) & 1)) & 0xffff0000u;
+  std::memcpy(&x, &bits, 4);
+  return x;
+}
+
+/// Sums in matrix registers are, bit for bit, what MatrixTiles.h says: 32 numbers at a time, even ones and odd ones
+/// apart.
+TEST(Matrix, SumsOfPairs) {
+  if (!hasMatrixRegisters())
+    GTEST_SKIP() << "not on this processor: matrix registers";
+  const int64_t k = 192, n = 300;
+  Kernels::Options options;
+  options.math = "dots";
+  options.needs = kMatrixNeeds;
+  Kernels kernels(linear(k, n, false), options);
+  ASSERT_TRUE(kernels.good());
+  const Tensor &w = kernels.parameterValue("w"), &b = kernels.parameterValue("b");
+  for (int64_t m : {1, 7, 16, 29, 300}) {
+    Kernels::Bytes in = kernels.inputs({{"B", m}}, uint64_t(m)), out = kernels.run({{"B", m}}, in, 2);
+    const auto *x = reinterpret_cast<const float *>(in[0].data()), *y = reinterpret_cast<const float *>(out[0].data());
+    int64_t wrong = 0;
+    for (int64_t i = 0; i < m; ++i)
+      for (int64_t j = 0; j < n; ++j) {
+        float sum = 0;
+        for (int64_t first = 0; first < k; first += 32) {
+          float parts[2] = {0, 0};
+          for (int64_t p = first; p < first + 32; ++p)
+            parts[p % 2] = std::fma(throughBf16(x[i * k + p]), throughBf16(float(w.reals[j * k + p])), parts[p % 2]);
+          sum += parts[0] + parts[1];
+        }
+        sum += float(b.reals[j]);
+        wrong += std::memcmp(&sum, &y[i * n + j], 4) != 0;
+      }
+    EXPECT_EQ(wrong, 0) << m << " rows";
+  }
+}

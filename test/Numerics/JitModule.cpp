@@ -7,7 +7,10 @@
 #include "targets/Optimise.h"
 #include "llvm/ExecutionEngine/Orc/LLJIT.h"
 #include "llvm/Support/TargetSelect.h"
+#include "llvm/TargetParser/Host.h"
 #include <cstdlib>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 using namespace heddle::test;
 
@@ -17,6 +20,18 @@ struct JitModule::Impl {
 
 JitModule::JitModule(std::unique_ptr<Impl> impl) : impl(std::move(impl)) {}
 JitModule::~JitModule() = default;
+
+bool heddle::test::hasMatrixRegisters() {
+#if defined(__x86_64__)
+  llvm::StringMap<bool> host = llvm::sys::getHostCPUFeatures();
+  for (const char *feature : {"avx512bf16", "avx512vnni", "amx-tile", "amx-bf16", "amx-int8"})
+    if (!host.lookup(feature))
+      return false;
+  return syscall(SYS_arch_prctl, 0x1023L, 18L) == 0; // as runtime/Cpu.cpp
+#else
+  return false;
+#endif
+}
 
 /// Prints an error, if it is one.
 static bool jitFailed(llvm::Error error) {

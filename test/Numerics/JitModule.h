@@ -19,6 +19,11 @@ namespace heddle::test {
 /// the middle end. Optimized: O3.
 enum class JitLevel { Quick, Plain, Optimized };
 
+/// Whether this process may use matrix registers (AMX), for bf16 and for bytes; asks the system for it.
+bool hasMatrixRegisters();
+/// What a target needs for kernels that use them.
+constexpr const char *kMatrixNeeds = "avx512vnni avx512bf16 amx-bf16 amx-tile amx-int8";
+
 /// Owns the machine code of one module.
 class JitModule {
 public:

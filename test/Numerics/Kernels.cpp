@@ -181,8 +181,10 @@ Kernels::Kernels(const std::string &text, Options options, const Kernels *values
   }
   if (*options.codes)
     module.get()->setAttr("model.codes", StringAttr::get(&context, options.codes));
-  if (options.vectorWidth < 16) // narrow vectors come with few registers (Jit.cpp), and so with other tiles
-    model::setTarget(*module, model::TargetAttr::get(&context, "cpu", "", options.vectorWidth, 16,
+  // Narrow vectors come with few registers (Jit.cpp), and so with other tiles.
+  if (options.vectorWidth < 16 || *options.needs)
+    model::setTarget(*module, model::TargetAttr::get(&context, "cpu", "", options.vectorWidth,
+                                                     options.vectorWidth < 16 ? 16 : 32,
                                                      StringAttr::get(&context, options.needs)));
   OwningOpRef<ModuleOp> copy = cast<ModuleOp>((*module)->clone());
   PassManager passes(&context);

@@ -21,7 +21,7 @@ public:
     int vectorWidth = 16;
     const char *math = "";  ///< "wide", "dots": the module stores bf16; "f16"
     int64_t panel = 0;      ///< results of a tile of a product; 0: as the target likes them
-    const char *needs = ""; ///< features of the target, with a vectorWidth of less than 16
+    const char *needs = ""; ///< features of the target
     const char *codes = ""; ///< "wide", "dots": how codes are multiplied
   };
   explicit Kernels(const std::string &text) : Kernels(text, Options()) {}

@@ -16,9 +16,14 @@
 using namespace heddle::test;
 
 namespace {
-constexpr int64_t kHeads = 4, kKeyHeads = 2, kWidth = 20, kValueWidth = 33;
-constexpr int64_t kIn = kHeads * kWidth, kKey = kKeyHeads * kWidth, kValue = kKeyHeads * kValueWidth,
-                  kOut = kHeads * kValueWidth;
+constexpr int64_t kHeads = 4, kKeyHeads = 2;
+
+/// Features of a row: of a head, and of all of them. Those of matrix registers are whole registers.
+struct Widths {
+  explicit Widths(const std::string &math) : key(math == "matrix" ? 32 : 20), value(math == "matrix" ? 48 : 33) {}
+  int64_t key, value;
+  int64_t in = kHeads * key, keys = kKeyHeads * key, values = kKeyHeads * value, out = kHeads * value;
+};
 
 struct Way {
   const char *name;
@@ -37,12 +42,12 @@ std::string state(const std::string &batch, int64_t features) {
 }
 
 /// @step, or @batch with slots.
-std::string entry(const Way &way, bool slots) {
+std::string entry(const Way &way, const Widths &w, bool slots) {
   std::string rows = way.last ? "1" : "new", batch = slots ? "slots" : "B", prefix = slots ? "s" : "",
               place = "!model.tensor<[B], i64>";
-  std::string q = tensor("B", rows, kIn), k = tensor("B", "new", kKey), v = tensor("B", "new", kValue),
-              y = tensor("B", rows, kOut), ks = state(batch, kKey), vs = state(batch, kValue),
-              ka = tensor("B", "\"new+past\"", kKey), va = tensor("B", "\"new+past\"", kValue);
+  std::string q = tensor("B", rows, w.in), k = tensor("B", "new", w.keys), v = tensor("B", "new", w.values),
+              y = tensor("B", rows, w.out), ks = state(batch, w.keys), vs = state(batch, w.values),
+              ka = tensor("B", "\"new+past\"", w.keys), va = tensor("B", "\"new+past\"", w.values);
   std::string named = slots ? " slots %slot : " + place + " starts %start : " + place : "";
   return std::string("func.func @") + (slots ? "batch" : "step") + "(%q: " + q + " {model.name = \"q\"}, %k: " + k +
          " {model.name = \"k\"}, %v: " + v + " {model.name = \"v\"}" +
@@ -69,26 +74,27 @@ void append(std::vector<float> &to, const std::vector<float> &rows) { to.insert(
 TEST_P(Slots, AsAlone) {
   const Way &way = std::get<0>(GetParam());
   const std::string &math = std::get<1>(GetParam());
+  const Widths w(math);
   const int64_t slots = 5, total = way.ring ? 1100 : 290, capacity = total + 5, longest = 60;
-  std::string text = moduleText(math, entry(way, false) + entry(way, true));
-  auto plain = Program::compile(moduleText(math, entry(way, false)));
+  std::string text = moduleText(math, entry(way, w, false) + entry(way, w, true));
+  auto plain = Program::compile(moduleText(math, entry(way, w, false)));
   auto program = Program::compile(text, 16, true, JitLevel::Quick, longest);
   ASSERT_TRUE(plain && program) << text;
   Case c;
   c.heads = kHeads;
   c.kvHeads = kKeyHeads;
-  c.width = kWidth;
-  c.valueWidth = kValueWidth;
+  c.width = w.key;
+  c.valueWidth = w.value;
 
   // What each row of each text is where the text is alone.
   Call all(c, {slots, total, total, 0, 0}, 7);
-  std::vector<float> want(slots * total * kOut);
+  std::vector<float> want(slots * total * w.out);
   auto alone = [&](int64_t slot, int64_t from, int64_t n, std::vector<char> &ks, std::vector<char> &vs) {
     int64_t rows = way.last ? 1 : n, at = slot * total + from;
-    std::vector<float> q = rowsOf(all.q, at + n - rows, rows, kIn), k = rowsOf(all.k, at, n, kKey),
-                       v = rowsOf(all.v, at, n, kValue);
+    std::vector<float> q = rowsOf(all.q, at + n - rows, rows, w.in), k = rowsOf(all.k, at, n, w.keys),
+                       v = rowsOf(all.v, at, n, w.values);
     EXPECT_EQ(plain->run("step", {{"B", 1}, {"past", from}, {"new", n}, {"capacity", capacity}},
-                         {q.data(), k.data(), v.data(), &want[(at + n - rows) * kOut], ks.data(), vs.data()}),
+                         {q.data(), k.data(), v.data(), &want[(at + n - rows) * w.out], ks.data(), vs.data()}),
               0);
   };
   for (int64_t slot = 0; slot < slots; ++slot) {
@@ -138,13 +144,13 @@ TEST_P(Slots, AsAlone) {
         }
     int64_t B = named.size(), past = *std::max_element(starts.begin(), starts.end());
     int64_t rows = way.last ? 1 : n;
-    std::vector<float> q, k, v, expected, y(B * rows * kOut);
+    std::vector<float> q, k, v, expected, y(B * rows * w.out);
     for (int64_t b = 0; b < B; ++b) {
       int64_t at = named[b] * total + starts[b];
-      append(q, rowsOf(all.q, at + n - rows, rows, kIn));
-      append(k, rowsOf(all.k, at, n, kKey));
-      append(v, rowsOf(all.v, at, n, kValue));
-      append(expected, rowsOf(want, at + n - rows, rows, kOut));
+      append(q, rowsOf(all.q, at + n - rows, rows, w.in));
+      append(k, rowsOf(all.k, at, n, w.keys));
+      append(v, rowsOf(all.v, at, n, w.values));
+      append(expected, rowsOf(want, at + n - rows, rows, w.out));
       lengths[named[b]] = std::max(lengths[named[b]], starts[b] + n);
     }
     dims["B"] = B;
@@ -155,19 +161,10 @@ TEST_P(Slots, AsAlone) {
                            call % 3 + 1),
               0);
     for (int64_t b = 0; b < B; ++b)
-      ASSERT_EQ(std::memcmp(&expected[b * rows * kOut], &y[b * rows * kOut], rows * kOut * sizeof(float)), 0)
+      ASSERT_EQ(std::memcmp(&expected[b * rows * w.out], &y[b * rows * w.out], rows * w.out * sizeof(float)), 0)
           << "call " << call << ", slot " << named[b] << ", " << n << " rows behind " << starts[b] << " of at most "
           << past;
   }
-}
-
-static std::vector<std::string> storedAs() {
-  std::vector<std::string> all = {"", "wide"};
-#if defined(__x86_64__)
-  if (__builtin_cpu_supports("avx512bf16"))
-    all.push_back("dots");
-#endif
-  return all;
 }
 
 INSTANTIATE_TEST_SUITE_P(
@@ -192,7 +189,7 @@ INSTANTIATE_TEST_SUITE_P(
             Way{"dilated", "%c = mask.causal\n  %d = mask.dilated 3\n  %m = mask.and %c, %d", "mask %m"},
             Way{"dilated_window", "%n = mask.window left 100 right 0\n  %d = mask.dilated 3\n  %m = mask.and %n, %d",
                 "mask %m", true}),
-        testing::ValuesIn(storedAs())),
+        testing::ValuesIn(mathHere())),
     [](const auto &p) {
       const std::string &math = std::get<1>(p.param);
       return std::get<0>(p.param).name + ("_" + (math.empty() ? "f32" : math));

@@ -108,7 +108,7 @@ void heddle::loops::emitAttention(AttentionCode c) {
   if (c.plan.matrix) {
     Value bytes = LLVM::ConstantOp::create(c.b, c.b.getI64Type(), c.b.getI64IntegerAttr(MatrixTiles::bytes));
     Value configuration = LLVM::AllocaOp::create(c.b, c.pointer(), c.b.getI8Type(), bytes, 64);
-    MatrixTiles::configure(c, configuration, c.constant(MatrixTiles::rows), MatrixTiles::bytes);
+    MatrixTiles::configure(c, configuration, c.constant(MatrixTiles::rows));
   }
   c.loop(c.args.from, c.args.to, 1, [&](Value number) {
     Item item = itemOf(c, number);

@@ -10,9 +10,7 @@
 #include "compiler/Conversion/ToLoops/CPUPlan.h"
 #include "compiler/Conversion/ToLoops/CodedSums.h"
 #include "compiler/Conversion/ToLoops/Element.h"
-#include "compiler/Conversion/ToLoops/LinearCode.h"
-#include "compiler/Conversion/ToLoops/LinearPack.h"
-#include "compiler/Conversion/ToLoops/MatrixSums.h"
+#include "compiler/Conversion/ToLoops/LinearKernel.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "llvm/Support/xxhash.h"
@@ -23,65 +21,12 @@ using namespace heddle::loops;
 using namespace heddle::model;
 using Lower = heddle::loops::Lowering;
 
-/// So few rows are computed as fast as their weights are read.
-static constexpr int64_t kFewRows = 4;
 /// Parts of k, in each of which a tile fetches some of what it touches when its sums are made.
 static constexpr int64_t kParts = 8;
 
-namespace {
-/// Emits the kernel of one (K, N, epilogue).
-class LinearKernel {
-public:
-  LinearKernel(LinearOp op, Code &c, int64_t registers, Block *block, func::FuncOp decoder);
-  void emit();
-  static FunctionType typeOf(LinearOp op, MLIRContext *ctx);
-
-private:
-  LinearOp op;
-  Code &c;
-  SumStep step;
-  ScheduleAttr tiles;
-  int64_t n, width, panels, depth; ///< width: results of a panel; depth: steps along k, rows of words of a panel
-  int64_t sumsAtOnce;              ///< for which there are registers
-  Value x, w, bias, y, rows, from, to;
-  Values extras;
-  /// What a tile fetches meanwhile: `share` at each step, from `distance` behind the beginning of its own panel on.
-  struct Fetched {
-    Value share, distance;
-  };
-  std::optional<IntegerRow> record; ///< of a row, where integers are multiplied
-  std::optional<MatrixSums> matrix; ///< where there are matrix registers for it
-  Value decoded;                    ///< where a panel of codes is decoded, by `decoder`; null where none is
-  Value unpacked;                   ///< where a panel of codes is unpacked for matrix registers; null where none is
-  Value gates;                      ///< of rows, whose sums nobody reads where it is 0; null where there is none
-  func::FuncOp decoder;
-
-  void tile(Value row, Value panel, int64_t mr, int64_t pn, bool stream, Fetched fetched);
-  void pass(Value row, Value panel, int64_t mr, int64_t pn, bool stream, Fetched fetched, int64_t first, int64_t count);
-  Values sumsOf(Value row, Value panel, int64_t mr, int64_t pn, bool stream, Fetched fetched, int64_t first,
-                int64_t count);
-  Values sumsOfCodes(Value row, Value panel, int64_t mr, int64_t pn, bool stream, Fetched fetched, int64_t first,
-                     int64_t count);
-  Value turnOfTile(Value row);
-  void fetchEnds(Value row, Value panel, int64_t mr, int64_t first, int64_t count, Value part, int64_t parts);
-  void finish(Value sum, Value row, Value column, Value address, Value bias, Value mask);
-  Value maskOf(Value column);
-  void wide();
-  void narrow();
-  void matrixTile(MatrixSums::Tile tile, Value row, Value panel, Value count, Fetched fetched);
-  void wideMatrix();
-  void narrowMatrix();
-  Value anyOpen(Value row, int64_t count);
-  Value anyOpen(Value row, Value count);
-  Values sumsWhereOpen(Value row, int64_t mr, int64_t count, llvm::function_ref<Values()> sums);
-  void decode(Value panel) {
-    if (decoded)
-      func::CallOp::create(c.b, decoder, ValueRange{w, panel, decoded});
-  }
-  int64_t linesOf(int64_t vectors) const { return (vectors * c.lanes + 15) / 16; }
-  bool isSmall() const { return step.k * n < tiles.getSmall(); }
-};
-} // namespace
+int64_t heddle::loops::fewRows(LinearOp op) {
+  return multipliesMatrices(op) && !arithmeticOf(op).coding ? MatrixTiles::rows : kFewRows;
+}
 
 static int64_t lastOf(ModelTensorType t) { return *t.getSize(t.getRank() - 1).constant(); }
 
@@ -414,8 +359,8 @@ void LinearKernel::wide() {
   });
 }
 
-/// Up to kFewRows rows: memory is the limit. Several panels stream at once where the code fetches ahead, one where the
-/// processor does. Items are panels.
+/// Up to `kFewRows` rows: memory is the limit. Several panels stream at once where the code fetches ahead, one where
+/// the processor does. Items are panels.
 void LinearKernel::narrow() {
   // Integer sums, sums of 16 bits and codes share 16 registers. Panels one by one are one stretch of memory, which a
   // processor can follow by itself.
@@ -437,115 +382,14 @@ void LinearKernel::narrow() {
   }
 }
 
-/// Rows [row, row + count) of a tile whose sums matrix registers make. Of the panel behind its own it fetches
-/// `fetched.share` bytes at each step, from `fetched.distance` on; a null share: its own panel, that far ahead.
-void LinearKernel::matrixTile(MatrixSums::Tile tile, Value row, Value panel, Value count, Fetched fetched) {
-  Type i8 = c.b.getI8Type(), f32 = c.f32();
-  int64_t line = 64, panelBytes = record ? step.arithmetic.coding.panelBytes(width, step.k) : depth * width * 4;
-  int64_t steps = matrix->steps(), stepBytes = panelBytes / steps, vectors = width / c.lanes;
-  int64_t most = std::max<int64_t>(MatrixTiles::sums / (tile.high * tile.panels), 1);
-  Value weights = c.at(w, c.constant(record ? record->coding.orderBytes(step.k) : 0), i8);
-  tile.left = c.at(x, c.mul(row, record ? record->bytes : step.pitch * 4), i8);
-  tile.stream = c.at(weights, c.mul(panel, panelBytes), i8);
-  tile.codes = unpacked;
-  for (tile.first = 0; tile.first < vectors; tile.first += tile.count) {
-    tile.count = std::min(most, vectors - tile.first);
-    tile.meanwhile = [&](Value at) {
-      auto fetch = [&](Value from, Value bytes) {
-        c.loop(c.constant(0), bytes, 2 * line, [&](Value behind) {
-          c.prefetch(c.at(from, behind, i8));
-          c.prefetch(c.at(from, c.add(behind, line), i8));
-        });
-      };
-      if (!fetched.share) {
-        Value there = c.add(c.mul(at, stepBytes), fetched.distance);
-        Value over = c.less(c.constant(panelBytes - 1), there);
-        there = c.add(there, c.select(over, c.constant((tile.panels - 1) * panelBytes), c.constant(0)));
-        for (int64_t p = 0; p < tile.panels; ++p)
-          for (int64_t behind = 0; behind < stepBytes; behind += line)
-            c.prefetch(c.at(tile.stream, c.add(there, p * panelBytes + behind), i8));
-        return;
-      }
-      if (tile.first)
-        return;
-      Value turn =
-          c.add(c.mul(c.div({c.rem(row, c.constant(tiles.getBlock())), c.constant(MatrixSums::mostRows)}), steps), at);
-      fetch(c.at(tile.stream, c.add(fetched.distance, c.mul(turn, fetched.share)), i8), fetched.share);
-      fetchEnds(row, panel, tile.high * MatrixTiles::rows, tile.first, tile.count, at, steps);
-    };
-    if (gates)
-      c.when(anyOpen(row, count), [&] { matrix->sums(tile); });
-    else
-      matrix->sums(tile);
-    Values columns, masks, biases;
-    int64_t all = tile.panels * tile.count;
-    auto offset = [&](int64_t j) { return (j / tile.count) * width + (tile.first + j % tile.count) * c.lanes; };
-    Value column = c.mul(panel, width);
-    for (int64_t j = 0; j < all; ++j) {
-      columns.push_back(c.add(column, offset(j)));
-      masks.push_back(maskOf(columns[j]));
-      biases.push_back(bias ? c.loadLanes(f32, c.at(bias, columns[j], f32), masks[j]) : Value());
-    }
-    c.loop(c.constant(0), count, 1, [&](Value i) {
-      Value r = c.add(row, i), out = c.at(y, c.add(c.mul(r, n), column), f32);
-      for (int64_t j = 0; j < all; ++j)
-        finish(c.loadLanes(f32, matrix->at(tile, i, j)), r, columns[j], c.at(out, c.constant(offset(j)), f32),
-               biases[j], masks[j]);
-    });
-  }
-}
-
-/// As wide, in matrix registers.
-void LinearKernel::wideMatrix() {
-  constexpr int64_t most = MatrixSums::mostRows, half = MatrixTiles::rows;
-  const Coding &coding = step.arithmetic.coding;
-  int64_t panelBytes = record ? coding.panelBytes(width, step.k) : depth * width * 4, steps = matrix->steps();
-  matrix->configure(c.constant(half));
-  c.loop(from, to, 1, [&](Value item) {
-    Value panel = c.rem(item, c.constant(panels)), begin = c.mul(c.div(item, c.constant(panels)), tiles.getBlock());
-    Value end = c.min(c.add(begin, tiles.getBlock()), rows);
-    // Bytes of the next panel that a tile owes at each step, whole lines.
-    Value turns = c.mul(c.div(c.add(c.sub(end, begin), most - 1), c.constant(most)), steps);
-    Value share = c.mul(c.div(c.add(turns, panelBytes / 64 - 1), turns), 64);
-    if (unpacked) {
-      Value stream = c.at(w, c.constant(coding.orderBytes(step.k)), c.b.getI8Type());
-      MatrixSums::unpack(c, coding, step.k, width, c.at(stream, c.mul(panel, panelBytes), c.b.getI8Type()), unpacked);
-    }
-    c.loop(begin, end, most, [&](Value row) {
-      Value count = c.min(c.sub(end, row), c.constant(most));
-      auto tile = [&](int64_t high) {
-        matrixTile({{}, {}, {}, high, 1, 0, 0, {}}, row, panel, count, {share, c.constant(panelBytes)});
-      };
-      c.when(c.less(c.constant(half), count), [&] { tile(2); }, [&] { tile(1); });
-    });
-  });
-  matrix->end();
-}
-
-/// As narrow, in matrix registers.
-void LinearKernel::narrowMatrix() {
-  int64_t most = tiles.getAhead() ? std::max<int64_t>(MatrixTiles::sums / (width / c.lanes), 1) : 1;
-  matrix->configure(rows);
-  Value whole = c.add(from, c.mul(c.div(c.sub(to, from), c.constant(most)), most));
-  auto tile = [&](Value panel, int64_t count) {
-    matrixTile({{}, {}, {}, 1, count, 0, 0, {}}, c.constant(0), panel, rows,
-               {{}, c.constant(tiles.getAhead() * width * 4)});
-  };
-  c.loop(from, whole, most, [&](Value panel) { tile(panel, most); });
-  if (most > 1)
-    c.loop(whole, to, 1, [&](Value panel) { tile(panel, 1); });
-  matrix->end();
-}
-
 void LinearKernel::emit() {
   if (matrix)
     matrix->begin();
   if (isSmall())
     return matrix ? wideMatrix() : wide();
-  if (matrix)
-    return c.when(
-        c.less(c.constant(kFewRows), rows), [&] { wideMatrix(); }, [&] { record ? narrow() : narrowMatrix(); });
-  c.when(c.less(c.constant(kFewRows), rows), [&] { wide(); }, [&] { narrow(); });
+  auto many = [&] { matrix ? wideMatrix() : wide(); };
+  auto few = [&] { matrix && !record ? narrowMatrix() : narrow(); };
+  c.when(c.less(c.constant(fewRows(op)), rows), many, few);
 }
 
 /// "_codes4_by_32_2".
@@ -646,7 +490,7 @@ void heddle::loops::emitLinear(Lower &l, LinearOp op, const ReadyLinear &ready, 
   LeftSide left(op);
   if (left.batch.is(1)) {
     // Of few rows every thread streams its own panels.
-    Value parts = l.select(l.less(l.constant(kFewRows), rows), items, l.nth);
+    Value parts = l.select(l.less(l.constant(fewRows(op)), rows), items, l.nth);
     l.deal(op.getLoc(), items, parts, [&](Value from, Value to) {
       Values mine = operands;
       mine.append({rows, from, to});

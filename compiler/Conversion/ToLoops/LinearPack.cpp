@@ -54,7 +54,7 @@ bool heddle::loops::multipliesMatrices(LinearOp op) {
   int64_t k = featuresOf(op);
   if (arithmetic.integers()) {
     int64_t unit = arithmetic.coding.unit(k);
-    return (unit == 32 || unit == 64 || unit == 128) && MatrixTiles::has(op, "amx-int8");
+    return unit % MatrixTiles::bytes == 0 && MatrixTiles::has(op, "amx-int8");
   }
   return arithmetic.dots && !arithmetic.coding && k % (2 * MatrixTiles::words) == 0 && MatrixTiles::has(op, "amx-bf16");
 }

@@ -18,7 +18,7 @@ struct LayoutCode {
 };
 
 /// Whether a linear's sums are made in matrix registers (MatrixSums.h): pairs of bf16 where they fill rows of 64 bytes,
-/// codes in units of 32, 64 or 128 features.
+/// codes in units of 64 or 128 features. (Units of 32 become f32 too often to gain from it.)
 bool multipliesMatrices(model::LinearOp op);
 
 /// The linears of a block that read rows rounded alike and have no other working memory, in order; none if `op` is not

@@ -37,14 +37,12 @@ void MatrixSums::begin() {
     integers = stackOf(c, unitsOfStretch() * kAreaBytes);
 }
 
-void MatrixSums::configure(Value rows) {
-  Tiles::configure(c, configuration, rows, record ? std::min(record->unit, Tiles::bytes) : Tiles::bytes);
-}
+void MatrixSums::configure(Value rows) { Tiles::configure(c, configuration, rows); }
 
 int64_t MatrixSums::steps() const {
   if (!record)
     return step.depth() / Tiles::words;
-  return record->units * std::max<int64_t>(record->unit / Tiles::bytes, 1);
+  return record->units * record->unit / Tiles::bytes;
 }
 
 int64_t MatrixSums::unitsOfStretch() const { return Coding::rowFeatures / record->unit; }
@@ -88,7 +86,7 @@ void MatrixSums::sumsOfPairs(const Tile &tile) {
 void MatrixSums::integers(const Tile &tile, Value unit, Value to) {
   const Coding &coding = record->coding;
   int64_t line = panel * 4, inGroup = coding.features(record->k) / record->unit;
-  int64_t turns = std::max<int64_t>(record->unit / Tiles::bytes, 1);
+  int64_t turns = record->unit / Tiles::bytes;
   Value codes;
   if (tile.codes) {
     codes = byte(tile.codes, c.mul(unit, record->unit * panel));

@@ -26,7 +26,7 @@ bool MatrixTiles::has(Operation *op, StringRef what) {
   return llvm::is_contained(words, "amx-tile") && llvm::is_contained(words, what);
 }
 
-void MatrixTiles::configure(Code &c, Value area, Value leftRows, int64_t width) {
+void MatrixTiles::configure(Code &c, Value area, Value leftRows) {
   // Byte 0 says which kind of configuration this is, the only one there is; from 16 on stand 16 widths in bytes of 16
   // bits each, from 48 on 16 heights. What registers 8 to 15 would be stays 0.
   Type i8 = c.b.getI8Type(), i16 = c.b.getI16Type(), i64 = c.b.getI64Type();
@@ -36,9 +36,8 @@ void MatrixTiles::configure(Code &c, Value area, Value leftRows, int64_t width) 
   c.store(c.integer(i8, 1), place(0));
   Value high = arith::TruncIOp::create(c.b, i8, c.toI64(leftRows));
   for (int64_t tile = 0; tile < 8; ++tile) {
-    bool left = tile >= firstLeft && tile < firstWeights;
-    c.store(c.integer(i16, left ? width : bytes), place(16 + 2 * tile));
-    c.store(tile < firstWeights ? high : c.integer(i8, width / 4), place(48 + tile));
+    c.store(c.integer(i16, bytes), place(16 + 2 * tile));
+    c.store(tile < firstWeights ? high : c.integer(i8, rows), place(48 + tile));
   }
   intrinsic(c, "llvm.x86.ldtilecfg", area);
 }

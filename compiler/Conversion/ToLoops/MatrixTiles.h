@@ -27,9 +27,8 @@ struct MatrixTiles {
   /// Whether the processor that `op` is made for has these registers, and products of `what` ("amx-bf16", "amx-int8").
   static bool has(mlir::Operation *op, llvm::StringRef what);
 
-  /// Left sides and sums of `leftRows` rows (i64 or a number up to 16), each of `width` bytes of the axis that is
-  /// summed; `area`: 64 bytes of memory of this thread.
-  static void configure(Code &c, Value area, Value leftRows, int64_t width);
+  /// Left sides and sums of so many rows (index, 1 to 16); `area`: 64 bytes of memory of this thread.
+  static void configure(Code &c, Value area, Value leftRows);
   static void release(Code &c);
   static void zero(Code &c, int64_t tile);
   /// Rows that lie `pitch` bytes apart.
