@@ -165,7 +165,8 @@ void MatrixSteps::hiddenValues(Value pairs) {
         Value p = splat(load(b.getI32Type(), at(area.scores(r), pair, b.getI32Type())));
         Value x = load(words(), at(pairs, add(mul(pair, plan.pairStride()), d), b.getI32Type()));
         Value seen = arith::CmpIOp::create(b, arith::CmpIPredicate::ne, bits(p), none);
-        Value whole = arith::OrIOp::create(b, isFinite(x), arith::XOrIOp::create(b, seen, integer(seen.getType(), 1)));
+        Value hidden = arith::XOrIOp::create(b, seen, integer(seen.getType(), 1)), finite = isFinite(x);
+        Value whole = arith::OrIOp::create(b, finite, hidden);
         Value odd = vector::BitCastOp::create(b, words(), select(whole, none, bits(x)));
         Value any = arith::CmpIOp::create(b, arith::CmpIPredicate::ne, odd, integer(words(), 0));
         return {select(any, dot(*this, carried[0], p, odd), carried[0])};
@@ -184,7 +185,8 @@ Value MatrixSteps::cleaned(Value pairs) {
         to = mul(div(add(sub(tile.end, tile.at), kAtOnce - 1), constant(kAtOnce)), step);
   loop(from, to, lanes, [&](Value at) {
     Value x = load(words(), this->at(pairs, at, b.getI32Type()));
-    Value clean = select(isFinite(x), vector::BitCastOp::create(b, halves, x), integer(halves, 0));
+    Value finite = isFinite(x), bits = vector::BitCastOp::create(b, halves, x);
+    Value clean = select(finite, bits, integer(halves, 0));
     store({vector::BitCastOp::create(b, words(), clean), this->at(all, at, b.getI32Type())});
   });
   return all;

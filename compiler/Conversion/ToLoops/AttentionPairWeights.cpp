@@ -65,8 +65,11 @@ void Weights::hideUnseen(Value r) {
   auto [begin, end] = seenBy(tile, r);
   Value last = ceil(tile.end), sees = less(begin, end), scores = area.scores(r);
   auto hide = [&](Value column) { store({integer(words(), 0), at(scores, div(column, constant(2)), b.getI32Type())}); };
-  loop(floor(tile.begin), select({sees, floor(begin), last}), 2 * lanes, hide);
-  loop(select({sees, ceil(end), last}), last, 2 * lanes, hide);
+  Value first = floor(tile.begin), from = floor(begin), to = ceil(end);
+  from = select(sees, from, last);
+  to = select(sees, to, last);
+  loop(first, from, 2 * lanes, hide);
+  loop(to, last, 2 * lanes, hide);
 }
 
 /// Replaces scores by words of weights in place: column c goes to half c, which is read before.

@@ -45,9 +45,10 @@ void LinearKernel::matrixTile(MatrixSums::Tile tile, Value row, Value panel, Val
     }
     c.loop(c.constant(0), count, 1, [&](Value i) {
       Value r = c.add(row, i), out = c.at(y, c.add(c.mul(r, n), column), f32);
-      for (int64_t j = 0; j < all; ++j)
-        finish(c.loadLanes(f32, matrix->at(tile, i, j)), r, columns[j], c.at(out, c.constant(offset(j)), f32),
-               biases[j], masks[j]);
+      for (int64_t j = 0; j < all; ++j) {
+        Value sum = c.loadLanes(f32, matrix->at(tile, i, j));
+        finish(sum, r, columns[j], c.at(out, c.constant(offset(j)), f32), biases[j], masks[j]);
+      }
     });
   }
 }
@@ -107,7 +108,7 @@ void LinearKernel::narrowMatrix() {
     int64_t part = count * panelBytes() / kStreams;
     int64_t share = llvm::alignTo((part + matrix->steps() - 1) / matrix->steps(), kLine); // of a stream in a step
     auto fetch = [&](Value first, Value at) {
-      Value mine = c.at(bytesOfPanel(first), c.mul(at, share), i8);
+      Value begin = bytesOfPanel(first), mine = c.at(begin, c.mul(at, share), i8);
       for (int64_t stream = 0; stream < kStreams; ++stream)
         for (int64_t behind = 0; behind < share; behind += kLine)
           LLVM::Prefetch::create(c.b, c.at(mine, c.constant(stream * part + behind), i8), /*rw=*/0, /*level 2=*/2,

@@ -44,14 +44,17 @@ WeightLayout heddle::loops::weightLayoutOf(LinearOp op) {
   return layout;
 }
 
+/// 0 where their number is no constant, which no kernel takes (Support.cpp).
 static int64_t featuresOf(LinearOp op) {
   ModelTensorType x = op.getInput().getType();
-  return *x.getSize(x.getRank() - 1).constant();
+  return x.getSize(x.getRank() - 1).constant().value_or(0);
 }
 
 bool heddle::loops::multipliesMatrices(LinearOp op) {
   Arithmetic arithmetic = arithmeticOf(op);
   int64_t k = featuresOf(op);
+  if (!k)
+    return false;
   if (arithmetic.integers()) {
     int64_t unit = arithmetic.coding.unit(k);
     return unit % MatrixTiles::bytes == 0 && MatrixTiles::has(op, "amx-int8");

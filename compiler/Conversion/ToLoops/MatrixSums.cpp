@@ -53,9 +53,12 @@ Value MatrixSums::at(const Tile &tile, Value row, int64_t j) {
 
 /// Leaves all sums of a tile at `to`.
 void MatrixSums::stored(const Tile &tile, Value to) {
+  int64_t line = pitch(tile);
   for (int64_t a = 0; a < tile.high; ++a)
-    for (int64_t q = 0; q < vectors(tile); ++q)
-      Tiles::store(c, a * vectors(tile) + q, byte(to, a * Tiles::rows * pitch(tile) + q * Tiles::bytes), pitch(tile));
+    for (int64_t q = 0; q < vectors(tile); ++q) {
+      Value place = byte(to, a * Tiles::rows * line + q * Tiles::bytes);
+      Tiles::store(c, a * vectors(tile) + q, place, line);
+    }
 }
 
 //===-- pairs --------------------------------------------------------------------===//
@@ -172,7 +175,8 @@ void MatrixSums::reals(const Tile &tile, Value number, int64_t units, Value from
       Value words = c.mul(row, pitch(tile));
       for (int64_t q = 0; q < vectors(tile); ++q) {
         Value sums = byte(byte(area, words), q * Tiles::bytes), group = byte(byte(inner, words), q * Tiles::bytes);
-        c.storeLanes(c.fma(c.loadLanes(f32, group), mine[q], c.loadLanes(f32, sums)), sums);
+        Value x = c.loadLanes(f32, group), y = c.loadLanes(f32, sums);
+        c.storeLanes(c.fma(x, mine[q], y), sums);
         c.storeLanes(c.real(lanes, 0.0), group);
       }
     });
@@ -189,8 +193,10 @@ void MatrixSums::sumsOfBytes(const Tile &tile) {
       c.storeLanes(zero, byte(inner, place));
   });
   auto multiply = [&](Value stretch, int64_t units, Value to) {
-    for (int64_t v = 0; v < units; ++v)
-      integers(tile, c.add(c.mul(stretch, many), v), byte(to, v * kAreaBytes));
+    for (int64_t v = 0; v < units; ++v) {
+      Value unit = c.add(c.mul(stretch, many), v);
+      integers(tile, unit, byte(to, v * kAreaBytes));
+    }
   };
   auto buffer = [&](Value stretch) {
     Value odd = c.equal(c.rem(stretch, c.constant(2)), c.constant(1));
@@ -229,8 +235,9 @@ void MatrixSums::unpack(Code &c, const Coding &coding, int64_t k, int64_t panel,
         Value words = c.loadLanes(i32, byte(from, c.constant(n * 4)));
         Value four = c.integer(words.getType(), 4), mask = c.integer(words.getType(), 0x0f0f0f0f);
         Value high = arith::ShRUIOp::create(c.b, words, four);
-        c.storeLanes(arith::AndIOp::create(c.b, words, mask), byte(two, c.constant(n * 4)));
-        c.storeLanes(arith::AndIOp::create(c.b, high, mask), byte(two, c.constant(line + n * 4)));
+        Value even = arith::AndIOp::create(c.b, words, mask), odd = arith::AndIOp::create(c.b, high, mask);
+        c.storeLanes(even, byte(two, c.constant(n * 4)));
+        c.storeLanes(odd, byte(two, c.constant(line + n * 4)));
       }
     });
   });
