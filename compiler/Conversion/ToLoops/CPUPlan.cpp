@@ -35,6 +35,17 @@ static bool shortVectors(TargetAttr target) {
   return target && hasShortVectors(target.getRegisters(), target.getLanes());
 }
 
+/// Processors with vectors of 16 that multiply two of them at a time: 8 x 32 wants 10 loads for 16 products, which take
+/// 8 cycles there, 8 x 48 wants 11 for 24. It is the same where a core is alone, and a tenth where it is shared with
+/// another thread (README.md).
+static bool multipliesTwice(TargetAttr target) {
+  static const StringRef chips[] = {"skylake-avx512", "skx",           "cascadelake",   "cooperlake",
+                                    "cannonlake",     "icelake",       "rocketlake",    "tigerlake",
+                                    "sapphirerapids", "emeraldrapids", "graniterapids", "diamondrapids"};
+  return target && target.getLanes() == 16 &&
+         llvm::any_of(chips, [&](StringRef chip) { return target.getChip().starts_with(chip); });
+}
+
 /// The tile whose sums stay in registers. 32 registers have room for 8 x 32 in vectors of 16 or 8; in vectors of 4 for
 /// 24 sums, 6 rows of four: 10 loads for 24 products. Of 16 there are 12 for sums, three of 4 rows or, where no whole
 /// panels of three vectors make up the results, two of 6. The columns of a matmul come with masks, so it has 4 rows.
@@ -49,6 +60,10 @@ static Tile tileOf(Operation *op) {
       return {4, 2 * target.getLanes()};
     return {arithmetic.coding.group < Coding::rowFeatures ? 6 : 8, shortVectors(target) ? 8 : 32};
   }
+  auto type = cast<ModelTensorType>(op->getResult(0).getType());
+  std::optional<int64_t> results = type.getSize(type.getRank() - 1).constant();
+  if (isa<LinearOp>(op) && !arithmeticOf(op).halves() && multipliesTwice(target) && results && *results % 48 == 0)
+    return {8, 48};
   if (shortVectors(target) && !isa<ConvOp>(op))
     return {isa<MatmulOp>(op) ? 4 : 6, 16};
   if (!target || target.getRegisters() >= 32 || isa<ConvOp>(op))
@@ -56,8 +71,6 @@ static Tile tileOf(Operation *op) {
   int64_t lanes = target.getLanes();
   if (isa<MatmulOp>(op))
     return {4, 2 * lanes};
-  auto type = cast<ModelTensorType>(op->getResult(0).getType());
-  std::optional<int64_t> results = type.getSize(type.getRank() - 1).constant();
   return results && *results % (3 * lanes) == 0 ? Tile{4, 3 * lanes} : Tile{6, 2 * lanes};
 }
 
@@ -70,6 +83,8 @@ ScheduleAttr heddle::loops::usualTiles(Operation *op) {
   if (isa<MatmulOp>(op))
     return ScheduleAttr::get(op->getContext(), results, rows, kMatmulBlock, 0, 0);
   int64_t ahead = followsStreams(targetOf(op)) ? 0 : arithmeticOf(op).integers() ? kAheadOfCodes : kAhead;
+  if (results > 32) // as many bytes of four panels, which the first cache holds
+    ahead = ahead * 32 / results;
   return ScheduleAttr::get(op->getContext(), results, rows, llvm::alignTo(kRowBlock, rows), ahead, kSmall);
 }
 

@@ -199,7 +199,13 @@ Values LinearKernel::sumsOf(Value row, Value panel, int64_t mr, int64_t pn, bool
         for (int64_t q = 0; q < width; q += 16)
           c.prefetch(c.at(line, c.constant(p * depth * width + q), word));
     } else if (!first) {
-      c.prefetch(c.at(next, c.mul(at, fetched.share), word));
+      auto one = [&] { c.prefetch(c.at(next, c.mul(at, fetched.share), word)); };
+      if (width > 32)
+        c.when(
+            c.less(c.constant(16), fetched.share),
+            [&] { fetchLines(b, c.mul(at, fetched.share), turnOfTile(row), fetched.share); }, one);
+      else
+        one();
     }
     return multiply(at, Values(carried.begin(), carried.end()));
   };
@@ -218,6 +224,21 @@ Values LinearKernel::sumsOf(Value row, Value panel, int64_t mr, int64_t pn, bool
   if (step.whole() < depth)
     sums = multiply(c.constant(step.whole()), sums);
   return sums;
+}
+
+/// Of the panel behind the one at `panel` fetches the lines that tile `turn` owes when it has fetched `done` words, in
+/// eight parts of the panel in turn: where there are few tiles memory is the limit, and gives more where it is read in
+/// several places.
+void LinearKernel::fetchLines(Value panel, Value done, Value turn, Value share) {
+  constexpr int64_t line = 16, streams = 8;
+  int64_t words = depth * width, part = words / line / streams * line;
+  Value first = c.div({c.add(c.mul(c.mul(turn, depth), share), done), c.constant(line)});
+  for (int64_t i = 0; i < width / line; ++i) {
+    Value number = c.add(first, i), stream = c.mul(c.rem(number, c.constant(streams)), part);
+    Value place = c.add(stream, c.mul(c.div(number, c.constant(streams)), line));
+    Value address = c.at(panel, c.add(place, words), c.f32());
+    LLVM::Prefetch::create(c.b, address, /*rw=*/0, /*level 2=*/2, /*data=*/1);
+  }
 }
 
 /// Of the lines of results, and of extras of their shape, which a tile touches when its sums are made, fetches the

@@ -52,6 +52,7 @@ private:
   Values sumsOfCodes(Value row, Value panel, int64_t mr, int64_t pn, bool stream, Fetched fetched, int64_t first,
                      int64_t count);
   Value turnOfTile(Value row);
+  void fetchLines(Value panel, Value done, Value turn, Value share);
   void fetchEnds(Value row, Value panel, int64_t mr, int64_t first, int64_t count, Value part, int64_t parts);
   void finish(Value sum, Value row, Value column, Value address, Value bias, Value mask);
   Value maskOf(Value column);

@@ -6,7 +6,8 @@
 //   f32    weights [panels][K][panel], one k a step
 //   wide   weights [panels][ceil(K/2)][panel] words of two bf16 or f16; a step widens both and takes one k
 //          after the other: the order and the bits of f32 over rounded weights
-//   dots   the same weights in bf16, and rows [M][ceil(K/2)] words of two bf16: a step is one dot
+//   dots   the same weights in bf16, and rows [M][ceil(K/2)] words of two bf16: a step is one dot (in matrix registers
+//          16 of them: MatrixSums.h)
 //
 //===----------------------------------------------------------------------===//
 #ifndef HEDDLE_COMPILER_CONVERSION_TOLOOPS_SUMSTEP_H

@@ -6,7 +6,7 @@
 //                embeddings, and the keys and values of attention are rounded to where they are stored
 //   model.math   "wide" (as without it): a stored number is widened and meets an f32;
 //                "dots", of bf16: linears, scores and weighted values round the other factor too, and
-//                pairs of products are added at once (vdpbf16ps)
+//                pairs of products are added at once (vdpbf16ps), or 32 of them (matrix registers)
 //   model.codes  "dots" (as without it): a linear whose weight is coded (#model.coded) rounds its rows to 8 bits and
 //                multiplies integers, as its contract says (ModelOps.td); "wide": it is a linear over what the codes
 //                mean. A weight that is coded is not rounded to model.dtype

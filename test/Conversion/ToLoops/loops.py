@@ -138,6 +138,8 @@ class Printer:
             return self.say(depth, "%s = %s" % (target, values[0]))
         if short == "prefetch":
             return self.say(depth, "prefetch %s" % values[0])
+        if short == "call_intrinsic" and not op.result: # of matrix registers
+            return self.say(depth, "%s(%s)" % (op.attr("intrin").split(".")[-1], ", ".join(map(str, values))))
         if op.result:
             value = self.value(op, short, values)
             if self.named and type(value) is Text and len(value.text) > 4 * LONG and not re.match("(sum|largest)[(]", value.text):
