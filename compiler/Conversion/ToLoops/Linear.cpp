@@ -200,10 +200,12 @@ Values LinearKernel::sumsOf(Value row, Value panel, int64_t mr, int64_t pn, bool
           c.prefetch(c.at(line, c.constant(p * depth * width + q), word));
     } else if (!first) {
       auto one = [&] { c.prefetch(c.at(next, c.mul(at, fetched.share), word)); };
+      auto lines = [&] {
+        Value done = c.mul(at, fetched.share), number = turnOfTile(row);
+        fetchLines(b, done, number, fetched.share);
+      };
       if (width > 32)
-        c.when(
-            c.less(c.constant(16), fetched.share),
-            [&] { fetchLines(b, c.mul(at, fetched.share), turnOfTile(row), fetched.share); }, one);
+        c.when(c.less(c.constant(16), fetched.share), lines, one);
       else
         one();
     }
