@@ -8,7 +8,7 @@ module attributes {model.target = #model.target<"cpu", chip = "icelake-server", 
 // CHECK: #tiles = #model.schedule<panel = 48, rows = 8, block = 256, ahead = 42
 // CHECK: #tiles1 = #model.schedule<panel = 32, rows = 8, block = 256, ahead = 64
 // OTHER: #tiles = #model.schedule<panel = 32, rows = 8, block = 256, small
-// OTHER-NOT: model.schedule
+// OTHER-NOT: #model.schedule
 // MATRIX: #tiles = #model.schedule<panel = 32, rows = 32, block = 256
 // MATRIX: #tiles1 = #model.schedule<panel = 32, rows = 8, block = 256
 func.func @run(%x: !model.tensor<[B, 64], f32> {model.name = "x"}) -> (!model.tensor<[B, 80], f32> {model.name = "z"}) {
