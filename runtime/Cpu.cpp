@@ -7,14 +7,14 @@
 //===----------------------------------------------------------------------===//
 #include "runtime/Cpu.h"
 
+#include "heddle/tiles.h"
+
 #include <cstdint>
 #include <cstdio>
 #include <cstring>
 
 #if defined(__x86_64__)
 #include <cpuid.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 #elif defined(__aarch64__)
 #include <sys/auxv.h>
 #endif
@@ -67,12 +67,6 @@ private:
   struct Leaf {
     unsigned leaf, subleaf, words[4];
   };
-
-  /// Linux lets a process use matrix registers once it has asked, for all of its threads. Older ones have no such call.
-  static bool mayUseTiles() {
-    constexpr long requestPermission = 0x1023, tileData = 18; // ARCH_REQ_XCOMP_PERM, the bit of XCR0
-    return syscall(SYS_arch_prctl, requestPermission, tileData) == 0;
-  }
 
   /// 0 where there is no such leaf.
   unsigned word(unsigned leaf, unsigned subleaf, Register reg) {

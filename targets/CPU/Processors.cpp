@@ -1,6 +1,7 @@
 //===- Processors.cpp - the processors that code is made for --------------===//
 
 #include "targets/CPU/Processors.h"
+#include "heddle/tiles.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/MC/MCSubtargetInfo.h"
@@ -70,7 +71,7 @@ std::optional<Processor> heddle::cpu::findProcessor(StringRef mcpu, std::string 
     p.cpu = llvm::sys::getHostCPUName().str();
     // A virtual machine may hide features of the named processor: use what is really there.
     for (auto &f : llvm::sys::getHostCPUFeatures())
-      features.AddFeature(f.first(), f.second);
+      features.AddFeature(f.first(), f.second && (!f.first().starts_with("amx-") || heddle::mayUseTiles()));
   }
   std::unique_ptr<llvm::MCSubtargetInfo> bits = bitsOf(*architecture, p.cpu, features.getString());
   if (!bits) {

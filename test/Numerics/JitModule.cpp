@@ -1,6 +1,7 @@
 //===- JitModule.cpp - a module of the LLVM dialect as machine code -------===//
 
 #include "test/Numerics/JitModule.h"
+#include "heddle/tiles.h"
 #include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Export.h"
@@ -9,8 +10,6 @@
 #include "llvm/Support/TargetSelect.h"
 #include "llvm/TargetParser/Host.h"
 #include <cstdlib>
-#include <sys/syscall.h>
-#include <unistd.h>
 
 using namespace heddle::test;
 
@@ -27,7 +26,7 @@ bool heddle::test::hasMatrixRegisters() {
   for (const char *feature : {"avx512bf16", "avx512vnni", "amx-tile", "amx-bf16", "amx-int8"})
     if (!host.lookup(feature))
       return false;
-  return syscall(SYS_arch_prctl, 0x1023L, 18L) == 0; // as runtime/Cpu.cpp
+  return heddle::mayUseTiles();
 #else
   return false;
 #endif
