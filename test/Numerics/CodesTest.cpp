@@ -49,16 +49,19 @@ Kernels::Options pairs() {
   return options;
 }
 
-/// Matrix registers, where there are some; else vectors again.
-Kernels::Options matrix() {
-  Kernels::Options options;
-  options.needs = hasMatrixRegisters() ? kMatrixNeeds : "";
-  return options;
+/// All ways that this processor has.
+std::vector<Kernels::Options> ways() {
+  std::vector<Kernels::Options> all = {plain(), pairs()};
+  if (hasMatrixRegisters()) {
+    all.push_back(plain());
+    all.back().needs = kMatrixNeeds;
+  }
+  return all;
 }
 
 /// The interpreter's bits for these rows, by every way.
 void holds(const std::string &text, std::initializer_list<int64_t> rows, const std::string &what) {
-  for (Kernels::Options options : {plain(), pairs(), matrix()}) {
+  for (const Kernels::Options &options : ways()) {
     Kernels kernels(text, options);
     ASSERT_TRUE(kernels.good()) << what;
     for (int64_t m : rows) {
@@ -106,7 +109,7 @@ TEST(Codes, OfASearch) {
 /// other row.
 TEST(Codes, RowsThatAreNoNumbers) {
   for (int64_t bits : {4, 8})
-    for (Kernels::Options options : {plain(), pairs(), matrix()}) {
+    for (const Kernels::Options &options : ways()) {
       Kernels kernels(linear({bits, 64}, 160, 70), options);
       ASSERT_TRUE(kernels.good());
       Kernels::Bytes good = kernels.inputs({{"B", 12}}, 5), bad = good, before = kernels.run({{"B", 12}}, good);
