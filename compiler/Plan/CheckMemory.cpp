@@ -46,6 +46,12 @@ public:
   const Size &offsetOf(PlaceAttr place) {
     return once(place.getAsOpaquePointer(), [&] { return place.getOffset(); });
   }
+  /// The same of where a value lies.
+  const Size &bytesOf(Value v) {
+    auto result = dyn_cast<OpResult>(v);
+    std::optional<Size> own = result ? target.bytesOf(result) : std::nullopt;
+    return own ? once(v.getAsOpaquePointer(), [&] { return *own; }) : bytesOf(cast<ModelTensorType>(v.getType()));
+  }
   /// Bytes of the working memory of `op`.
   const Size &scratchOf(Operation *op) {
     return once(op, [&] { return target.scratchBytes(op); });
@@ -146,7 +152,7 @@ private:
   SmallVector<Operation *> writers;          ///< of each writing
 
   int64_t number(const Size &form) { return form.evaluate(dims).value_or(0); }
-  int64_t bytesOf(Value v) { return number(forms.bytesOf(cast<ModelTensorType>(v.getType()))); }
+  int64_t bytesOf(Value v) { return number(forms.bytesOf(v)); }
   Stretch stretchOf(PlaceAttr place, int64_t bytes) {
     if (!place.inArena())
       return {1 + place.getOutput(), 0, bytes};
@@ -225,7 +231,8 @@ SmallVector<Value> Rehearsal::readBy(Operation *op) {
 
 /// Whether the one result of `op` stands where `operand` does, and `op` is written so that it may.
 bool Rehearsal::mayWriteOver(Operation *op, Value operand) {
-  if (op->getNumResults() != 1 || !held.count(op->getResult(0)) || !held.count(operand))
+  if (op->getNumResults() != 1 || !held.count(op->getResult(0)) || !held.count(operand) ||
+      target.bytesOf(op->getResult(0)))
     return false;
   Stretch to = held[op->getResult(0)].where, from = held[operand].where;
   if (isInPlace(op))
@@ -464,8 +471,8 @@ bool PlaceCheck::check(Operation *op) {
   };
   if (ownsMemory(op))
     for (OpResult result : op->getResults())
-      if (auto type = dyn_cast<ModelTensorType>(result.getType()))
-        if (std::string why = misplaced(placeOf(result), forms.bytesOf(type)); !why.empty())
+      if (isa<ModelTensorType>(result.getType()))
+        if (std::string why = misplaced(placeOf(result), forms.bytesOf(result)); !why.empty())
           return complain("result " + Twine(result.getResultNumber()) + " " + why);
   if (const Size &bytes = forms.scratchOf(op); !bytes.is(0))
     if (std::string why = misplaced(scratchOf(op), bytes); !why.empty())

@@ -87,6 +87,7 @@ private:
   }
 
   Size bytesOf(ModelTensorType t);
+  Size bytesOf(OpResult result);
   void number(Block &block);
   unsigned create(Value v, Size bytes, Operation *op);
   void touch(Value v, Operation *user);
@@ -108,10 +109,15 @@ Size Planner::bytesOf(ModelTensorType t) {
   return t.getCount().substitute(bounds) * Size(plan::bytesOf(t.getElementType()));
 }
 
+Size Planner::bytesOf(OpResult result) {
+  std::optional<Size> own = target.bytesOf(result);
+  return own ? own->substitute(bounds) : bytesOf(cast<ModelTensorType>(result.getType()));
+}
+
 /// Whether `op` may work in place, writing its result over `operand` in the storage `root`: every read of that storage
 /// must be of just the element that is written.
 bool Planner::mayOverwrite(Operation *op, Value operand, unsigned root) {
-  if (op->getNumResults() != 1 || op->getResult(0).getType() != operand.getType())
+  if (op->getNumResults() != 1 || op->getResult(0).getType() != operand.getType() || target.bytesOf(op->getResult(0)))
     return false;
   SmallVector<Value> elementwise = plan::elementwiseOperands(op);
   if (!llvm::is_contained(elementwise, operand))
@@ -242,9 +248,9 @@ void Planner::visit(Operation *op) {
   }
   if (isa<ParamOp, ConstantOp, attn::AlibiSlopesOp>(op) || plan::standsForCache(op))
     return;
-  for (Value result : op->getResults()) {
-    if (auto type = dyn_cast<ModelTensorType>(result.getType())) {
-      create(result, bytesOf(type), op);
+  for (OpResult result : op->getResults()) {
+    if (isa<ModelTensorType>(result.getType())) {
+      create(result, bytesOf(result), op);
       if (isa<DefaultOp>(op))
         exact.erase(result); // if the input was given, its pointer is the caller's: nothing may be merged with it
       continue;

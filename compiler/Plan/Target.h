@@ -28,6 +28,8 @@ public:
   virtual std::pair<int64_t, int64_t> cacheBlock() const = 0;
   /// Bytes of working memory of an op that has its schedule.
   virtual model::Size scratchBytes(mlir::Operation *op) const = 0;
+  /// Bytes of a result that does not lie as its type says, so that nothing else may be in their place; none: it does.
+  virtual std::optional<model::Size> bytesOf(mlir::OpResult result) const { return std::nullopt; }
   /// Whether code behind the op reads its working memory again, to the end of the function.
   virtual bool scratchLasts(mlir::Operation *op) const { return false; }
   /// Whether ops that need nothing of each other are done at the same time, however far apart they stand: then none of

@@ -238,7 +238,8 @@ def main():
     def put(line):
         print(line, flush=True)
         lines.append(line)
-    for row in {r.model: r for r in rows}.values():
+    models = {r.model for r in rows}
+    for row in {r.model: r for r in reversed(ROWS) if r.inputs and r.model in models}.values():
         for kind in o.kinds.split(",") if not o.unchecked else ():
             for stored, apart, same in bench.agree(row, kind):
                 put("%s, %s beside %s: outputs %.1e apart%s" % (row.name, stored, kind, apart, "" if same else ", ANOTHER TOKEN"))

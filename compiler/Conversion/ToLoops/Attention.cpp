@@ -9,6 +9,7 @@
 #include "compiler/Conversion/ToLoops/AttentionKernel.h"
 #include "compiler/Conversion/ToLoops/AttentionStored.h"
 #include "compiler/Conversion/ToLoops/CachePart.h"
+#include "compiler/Conversion/ToLoops/KeptRows.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/xxhash.h"
@@ -172,6 +173,6 @@ static LogicalResult lowerCacheWrite(Lowering &l, Operation *op) {
 }
 
 const Programs &heddle::loops::registerPrograms() {
-  static constexpr Programs programs{lowerLinear, lowerAttention, lowerCacheWrite};
+  static constexpr Programs programs{lowerLinear, lowerAttention, lowerCacheWrite, nullptr, keepRows};
   return programs;
 }

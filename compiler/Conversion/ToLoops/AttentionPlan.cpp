@@ -2,6 +2,7 @@
 
 #include "compiler/Conversion/ToLoops/AttentionPlan.h"
 #include "compiler/Conversion/ToLoops/CPUPlan.h"
+#include "compiler/Conversion/ToLoops/KeptRows.h"
 #include "compiler/Conversion/ToLoops/MatrixTiles.h"
 #include "compiler/Plan/CacheLayout.h"
 #include "compiler/Plan/KeyClasses.h"
@@ -339,5 +340,7 @@ std::string AttentionPlan::text() const {
       write(os, part);
     else
       os << "none,";
+  if (std::optional<KeptRows> kept = keptRows(op->getResult(0)))
+    os << "rounded " << kept->pitch;
   return text;
 }

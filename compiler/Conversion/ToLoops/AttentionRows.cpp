@@ -3,6 +3,7 @@
 #include "compiler/Conversion/ToLoops/AttentionKernel.h"
 #include "compiler/Conversion/ToLoops/AttentionReals.h"
 #include "compiler/Conversion/ToLoops/Halves.h"
+#include "compiler/Conversion/ToLoops/KeptRows.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include <cmath>
 
@@ -18,7 +19,10 @@ public:
   Value out();
 
 private:
+  const std::optional<KeptRows> kept = keptRows(plan.op->getResult(0)); ///< how the result lies, if not as rows of f32
   void storeQuery(Value source, Value target);
+  Value resultAt(Value row, Value head);
+  void storeResult(Value elements, Value target, Value column, Value mask);
   void maskedRow(Value target);
 };
 } // namespace
@@ -59,19 +63,33 @@ void Rows::in() {
   });
 }
 
+/// Where the outputs of `head` in `row` begin in the result.
+Value Rows::resultAt(Value row, Value head) {
+  if (kept)
+    return keptAt(*this, args.result, *kept, row, mul(head, plan.valueWidth));
+  return at(args.result, mul(add(mul(row, plan.heads), head), plan.valueWidth), f32());
+}
+
+void Rows::storeResult(Value elements, Value target, Value column, Value mask) {
+  if (kept)
+    storeKept(*this, elements, at(target, column, b.getI16Type()), mask);
+  else
+    store({elements, at(target, column, f32())}, mask);
+}
+
 Value Rows::out() {
   Value zero = real(vec(f32()), 0.0);
   Values bad = loop(constant(0), item.count, 1, ValueRange{zero}, [&](Value r, ValueRange carried) -> Values {
     Value packedRow = add(item.firstRow, r), head = headOf(packedRow);
     Value row = add({mul(keys.batch, length(Role::Rows)), rowOf(packedRow)});
-    Value target = at(args.result, mul(add(mul(row, plan.heads), head), plan.valueWidth), f32());
+    Value target = resultAt(row, head);
     Value total = sum(load(vec(f32()), area.sum(r)));
     Value empty = arith::CmpFOp::create(b, arith::CmpFPredicate::OEQ, total, real(0.0));
     Value inverse = splat(select(empty, real(0.0), divf(real(1.0), total)));
     Value source = area.output(r);
     Values finite = vectors(constant(plan.valueWidth), carried, [&](Value j, Value mask, ValueRange c) -> Values {
       Value o = loadVec(source, j, mask);
-      store({mulf(o, inverse), at(target, j, f32())}, mask);
+      storeResult(mulf(o, inverse), target, j, mask);
       return {fma(o, zero, c[0])}; // 0 * o is NaN unless o is finite
     });
     if (plan.op.getMaskedRows() != attn::MaskedRows::zero)
@@ -100,7 +118,7 @@ void Rows::maskedRow(Value target) {
           });
       v = divf(sum[0], splat(count));
     }
-    store(v, at(target, j, f32()), mask);
+    storeResult(v, target, j, mask);
   });
 }
 

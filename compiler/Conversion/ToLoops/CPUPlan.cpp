@@ -8,6 +8,7 @@
 #include "compiler/Conversion/ToLoops/CPUPlan.h"
 #include "compiler/Conversion/ToLoops/AttentionPlan.h"
 #include "compiler/Conversion/ToLoops/IntegerRows.h"
+#include "compiler/Conversion/ToLoops/KeptRows.h"
 #include "compiler/Conversion/ToLoops/LinearPack.h"
 #include "compiler/Conversion/ToLoops/Lowering.h"
 #include "compiler/Conversion/ToLoops/MatrixSums.h"
@@ -116,6 +117,11 @@ Operation *CPUPlan::leavesScratchFor(Operation *op) const {
   auto linear = dyn_cast<LinearOp>(op);
   SmallVector<LinearOp> readers = linear ? readersOfRows(linear) : SmallVector<LinearOp>();
   return readers.empty() || readers.front() == linear ? nullptr : readers.front();
+}
+
+std::optional<Size> CPUPlan::bytesOf(OpResult result) const {
+  std::optional<KeptRows> kept = keptRows(result);
+  return kept ? std::optional(kept->bytes) : std::nullopt;
 }
 
 Size CPUPlan::scratchBytes(Operation *op) const { return loops::scratchBytes(op); }

@@ -38,6 +38,7 @@ public:
   /// something else in that place. Where an entry is many kernels each behind the one that counts asks for it.
   bool scratchLasts(mlir::Operation *op) const override;
   mlir::Operation *leavesScratchFor(mlir::Operation *op) const override;
+  std::optional<model::Size> bytesOf(mlir::OpResult result) const override;
 };
 
 } // namespace heddle::loops

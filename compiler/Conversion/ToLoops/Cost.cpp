@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "compiler/Conversion/ToLoops/Cost.h"
+#include "compiler/Conversion/ToLoops/KeptRows.h"
 #include "compiler/Plan/CacheLayout.h"
 #include "compiler/Plan/Lengths.h"
 #include "dialects/Attn/IR/Plan.h"
@@ -100,6 +101,8 @@ Size heddle::loops::bytesWhereItLies(Value v) {
   auto type = dyn_cast<ModelTensorType>(v.getType());
   if (!type)
     return 0;
+  if (std::optional<KeptRows> kept = keptRows(v))
+    return kept->bytes;
   Operation *op = v.getDefiningOp();
   auto param = dyn_cast_if_present<ParamOp>(op);
   // Of a stored tensor its part; several ops may take one part each of it.

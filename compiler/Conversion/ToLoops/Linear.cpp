@@ -78,6 +78,7 @@ LinearKernel::LinearKernel(LinearOp op, Code &c, int64_t registers, Block *block
     : op(op), c(c), step(stepOf(op)), tiles(scheduleOf(op)), depth(step.depth()), sumsAtOnce(sumRegisters(registers)),
       decoder(decoder) {
   n = lastOf(cast<ModelTensorType>(op->getResult(0).getType()));
+  kept = keptRows(op->getResult(0));
   width = weightLayoutOf(op).panel;
   panels = (n + width - 1) / width;
   auto args = block->getArguments();
@@ -108,6 +109,15 @@ Value LinearKernel::maskOf(Value column) {
   return c.firstLanes(c.sub(c.constant(n), column));
 }
 
+/// Where an element of the result lies, and one that lies `columns` behind it.
+Value LinearKernel::resultAt(Value row, Value column) {
+  return kept ? keptAt(c, y, *kept, row, column) : c.at(y, c.add(c.mul(row, n), column), c.f32());
+}
+Value LinearKernel::behind(Value address, int64_t columns) {
+  return c.at(address, c.constant(columns), kept ? c.b.getI16Type() : c.f32());
+}
+
+/// What follows a sum of lanes of `row` from `column` on, to its `address`.
 void LinearKernel::finish(Value sum, Value row, Value column, Value address, Value bias, Value mask) {
   if (bias)
     sum = c.addf(sum, bias);
@@ -125,7 +135,10 @@ void LinearKernel::finish(Value sum, Value row, Value column, Value address, Val
     }
     sum = emitRegion(c, op.getEpilogue(), in);
   }
-  c.storeLanes(sum, address, mask);
+  if (kept)
+    storeKept(c, sum, address, mask);
+  else
+    c.storeLanes(sum, address, mask);
 }
 
 /// Rows [row, row + mr) x panels [panel, panel + pn). Panels wider than the registers hold sums of (a target
@@ -253,12 +266,12 @@ void LinearKernel::fetchEnds(Value row, Value panel, int64_t mr, int64_t first, 
     Value line = c.add(c.mul(part, share), i);
     if (share * parts > lines)
       line = c.min(line, c.constant(lines - 1));
-    Value begin = c.mul(c.add(row, c.div(line, c.constant(inRow))), n);
-    Value place = c.add(begin, c.add(column, c.mul(c.rem(line, c.constant(inRow)), 16)));
+    Value r = c.add(row, c.div(line, c.constant(inRow)));
+    Value there = c.add(column, c.mul(c.rem(line, c.constant(inRow)), 16)), place = c.add(c.mul(r, n), there);
     for (auto [value, base] : llvm::zip_equal(op.getExtras(), extras))
       if (Type type = cast<ModelTensorType>(value.getType()).getElementType(); kindOf(op, value) == Extra::Element)
         c.prefetch(c.at(base, place, type));
-    c.prefetch(c.at(y, place, c.f32()), /*write=*/true);
+    c.prefetch(kept ? resultAt(r, there) : c.at(y, place, c.f32()), /*write=*/true);
   }
 }
 
@@ -331,19 +344,18 @@ void LinearKernel::pass(Value row, Value panel, int64_t mr, int64_t pn, bool str
     for (int64_t i = 0; i < mr * nv; ++i)
       c.storeLanes(sums[i], c.at(stack, c.constant(i * c.lanes), f32));
     c.loop(c.constant(0), c.constant(mr), 1, [&](Value i) {
-      Value r = c.add(row, i), line = c.at(stack, c.mul(i, nv * c.lanes), f32);
-      Value out = c.at(y, c.add(c.mul(r, n), column), f32);
+      Value r = c.add(row, i), line = c.at(stack, c.mul(i, nv * c.lanes), f32), out = resultAt(r, column);
       for (int64_t j = 0; j < nv; ++j) {
         Value sum = c.loadLanes(f32, c.at(line, c.constant(j * c.lanes), f32));
-        finish(sum, r, columns[j], c.at(out, c.constant(offset(j)), f32), biases[j], masks[j]);
+        finish(sum, r, columns[j], behind(out, offset(j)), biases[j], masks[j]);
       }
     });
     return;
   }
   for (int64_t i = 0; i < mr; ++i) {
-    Value r = c.add(row, i), out = c.at(y, c.add(c.mul(r, n), column), f32);
+    Value r = c.add(row, i), out = resultAt(r, column);
     for (int64_t j = 0; j < nv; ++j)
-      finish(sums[i * nv + j], r, columns[j], c.at(out, c.constant(offset(j)), f32), biases[j], masks[j]);
+      finish(sums[i * nv + j], r, columns[j], behind(out, offset(j)), biases[j], masks[j]);
   }
 }
 
@@ -464,6 +476,8 @@ static std::string kernelName(LinearOp op, int64_t k, int64_t n) {
     name += "_matrix";
   else if (!step.arithmetic.integers() && step.pitch != SumStep(step.arithmetic, k).pitch)
     name += "_every_" + std::to_string(step.pitch);
+  if (std::optional<KeptRows> kept = keptRows(op->getResult(0)))
+    name += "_rounded_" + std::to_string(kept->pitch);
   if (scheduleOf(op) != usualTiles(op))
     llvm::raw_string_ostream(text) << scheduleOf(op);
   return text.empty() ? name : name + "_" + llvm::utohexstr(llvm::xxh3_64bits(text), true);

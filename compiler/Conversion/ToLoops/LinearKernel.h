@@ -6,6 +6,7 @@
 #ifndef HEDDLE_COMPILER_CONVERSION_TOLOOPS_LINEARKERNEL_H
 #define HEDDLE_COMPILER_CONVERSION_TOLOOPS_LINEARKERNEL_H
 
+#include "compiler/Conversion/ToLoops/KeptRows.h"
 #include "compiler/Conversion/ToLoops/LinearCode.h"
 #include "compiler/Conversion/ToLoops/MatrixSums.h"
 
@@ -42,6 +43,7 @@ private:
   std::optional<MatrixSums> matrix; ///< where there are matrix registers for it
   Value decoded;                    ///< where a panel of codes is decoded, by `decoder`; null where none is
   Value unpacked;                   ///< where a panel of codes is unpacked for matrix registers; null where none is
+  std::optional<KeptRows> kept;     ///< how the result lies, if not as rows of f32
   Value gates;                      ///< of rows, whose sums nobody reads where it is 0; null where there is none
   mlir::func::FuncOp decoder;
 
@@ -54,6 +56,8 @@ private:
   Value turnOfTile(Value row);
   void fetchLines(Value panel, Value done, Value turn, Value share);
   void fetchEnds(Value row, Value panel, int64_t mr, int64_t first, int64_t count, Value part, int64_t parts);
+  Value resultAt(Value row, Value column);
+  Value behind(Value address, int64_t columns);
   void finish(Value sum, Value row, Value column, Value address, Value bias, Value mask);
   Value maskOf(Value column);
   void wide();

@@ -44,10 +44,10 @@ void LinearKernel::matrixTile(MatrixSums::Tile tile, Value row, Value panel, Val
       biases.push_back(bias ? c.loadLanes(f32, c.at(bias, columns[j], f32), masks[j]) : Value());
     }
     c.loop(c.constant(0), count, 1, [&](Value i) {
-      Value r = c.add(row, i), out = c.at(y, c.add(c.mul(r, n), column), f32);
+      Value r = c.add(row, i), out = resultAt(r, column);
       for (int64_t j = 0; j < all; ++j) {
         Value sum = c.loadLanes(f32, matrix->at(tile, i, j));
-        finish(sum, r, columns[j], c.at(out, c.constant(offset(j)), f32), biases[j], masks[j]);
+        finish(sum, r, columns[j], behind(out, offset(j)), biases[j], masks[j]);
       }
     });
   }

@@ -8,6 +8,7 @@
 
 #include "compiler/Conversion/ToLoops/LinearPack.h"
 #include "compiler/Conversion/ToLoops/IntegerRows.h"
+#include "compiler/Conversion/ToLoops/KeptRows.h"
 #include "compiler/Conversion/ToLoops/MatrixSums.h"
 #include "dialects/Model/IR/ReservedDims.h"
 #include "dialects/Model/Transforms/Views.h"
@@ -148,13 +149,17 @@ LinearScratch::LinearScratch(LinearOp op) {
   if (arithmetic.integers() && arithmetic.coding.ordered)
     ofThread = std::max(ofThread, linesOf(4 * *k.constant()));
   own = Size::dim(kThreadsDim) * Size(ofThread);
-  if (!arithmetic.dots)
-    return;
-  rows = Size(1);
+  if (arithmetic.dots && !keptRows(op.getInput()))
+    rows = roundedBytes(op);
+}
+
+Size heddle::loops::roundedBytes(LinearOp op) {
+  ModelTensorType x = op.getInput().getType();
+  Size rows = 1;
   for (int64_t i = 0; i + 1 < x.getRank(); ++i)
     rows = rows * x.getSize(i);
   int64_t whole = multipliesMatrices(op) ? MatrixTiles::rows : 1; // rows of a register
-  rows = (rows + Size(whole - 1)).floorDiv(Size(whole)) * Size(whole * 4 * LeftSide(op).pitch);
+  return (rows + Size(whole - 1)).floorDiv(Size(whole)) * Size(whole * 4 * LeftSide(op).pitch);
 }
 
 /// Which feature of the whole is feature `i` of the part of `n` that the linear is.
@@ -220,6 +225,8 @@ Value heddle::loops::rowBegin(Lower &l, LinearOp op, const LeftSide &left, Value
 }
 
 Value heddle::loops::sharedRows(Lower &l, LinearOp op, const SumStep &step) {
+  if (keptRows(op.getInput()))
+    return l.pointer(op.getInput());
   SmallVector<LinearOp> readers = readersOfRows(op);
   return readers.empty() || readers.front() == op ? packRows(l, op, step) : l.scratchPointer(op);
 }

@@ -55,6 +55,9 @@ struct LinearScratch {
 /// Bytes of a panel that a thread decodes, or unpacks for its matrix registers; 0 where it reads panels as they lie.
 int64_t decodedBytes(model::LinearOp op);
 
+/// Bytes of the left side of `op`, a linear of dots, as it reads it: whole registers of rows.
+model::Size roundedBytes(model::LinearOp op);
+
 /// Where a row of the left side begins, in elements of what it is read from: of a window, in what the windows are of.
 Value rowBegin(Lowering &l, model::LinearOp op, const LeftSide &left, Value row);
 
@@ -62,7 +65,7 @@ Value rowBegin(Lowering &l, model::LinearOp op, const LeftSide &left, Value row)
 Value packWeight(Lowering &l, model::LinearOp op, const SumStep &step, int64_t n);
 Value packBias(Lowering &l, model::LinearOp op, int64_t n);
 Value packRows(Lowering &l, model::LinearOp op, const SumStep &step);
-/// As packRows; where a linear before this one has left its rows, these.
+/// As packRows; where they lie so already (KeptRows.h) or a linear before this one has left its rows, these.
 Value sharedRows(Lowering &l, model::LinearOp op, const SumStep &step);
 
 } // namespace heddle::loops

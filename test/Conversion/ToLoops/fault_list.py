@@ -42,6 +42,12 @@ FAULTS = [(name, LOOPS + file, right, wrong, test) for name, file, right, wrong,
     ("values behind the last key are what was there", "AttentionPack.cpp", "  if (!plan.paired || !plan.matrix)\n    return;", "  if (plan.paired)\n    return;", "matrix-attention.mlir"),
     ("alpha is not applied to the output of registers", "AttentionMatrix.cpp", "void MatrixSteps::outputs(Value pairs, Value guarded) {\n  shrink();", "void MatrixSteps::outputs(Value pairs, Value guarded) {", "matrix-attention.mlir"),
     ("values that are no numbers are multiplied", "AttentionMatrix.cpp", "        all(cleaned(pairs));", "        all(pairs);", "matrix-attention.mlir"),
+    # rows that lie as linears read them
+    ("rows of bf16 are as far apart as half of their length", "KeptRows.cpp", "c.mul(row, 2 * kept.pitch)", "c.mul(row, kept.pitch)", "kept-rows.mlir"),
+    ("a norm writes f32 over the rows that it has rounded", "Norms.cpp", "if (!beside.alone)", "if (true)", "kept-rows.mlir"),
+    ("an attention leaves f32 for a reader of bf16", "AttentionRows.cpp", "  if (kept)\n    storeKept(", "  if (false)\n    storeKept(", "kept-rows.mlir"),
+    ("rows that lie rounded are rounded again", "LinearPack.cpp", "  if (keptRows(op.getInput()))\n    return l.pointer(op.getInput());\n", "", "kept-rows.mlir"),
+    ("rows that something else reads lie rounded", "KeptRows.cpp", "        !llvm::is_contained(readers, other))\n      return std::nullopt;", "        !llvm::is_contained(readers, other))\n      continue;", "../../Plan/plan-memory-kept.mlir"),
     # signs
     ("a bias is taken off", "Linear.cpp", "    sum = c.addf(sum, bias);", "    sum = c.subf(sum, bias);", "linear.mlir"),
     ("slopes climb", "AttentionBias.cpp", "Value distance = c.iota(c.sub(firstKey, row.own));", "Value distance = c.iota(c.sub(row.own, firstKey));", "attention-bias.mlir"),
@@ -53,4 +59,4 @@ FAULTS = [(name, LOOPS + file, right, wrong, test) for name, file, right, wrong,
     ("a phase has the level of those that it needs", "Phases.cpp", "level = levels[i] + 1;", "level = levels[i];"),
     ("a kernel has the items of its first phase", "ItemForms.cpp", "all = {count + more,", "all = {count,"),
     ("all phases of a kernel begin with its first team", "SplitKernels.cpp", "if (before && !tiled)", "if (before && tiled)"),
-]]
+]] + [("rounded rows lie over an operand of f32", "compiler/Plan/PlanMemory.cpp", "operand.getType() || target.bytesOf(op->getResult(0)))\n    return false;", "operand.getType())\n    return false;", "../../Plan/plan-memory-kept.mlir")]

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Planted faults of the lowering: each is one wrong line in compiler/Conversion/ToLoops or ToKernels, and the test of form that is named
+"""Planted faults of the lowering: each is one wrong line in compiler/Conversion/ToLoops, ToKernels or compiler/Plan, and the test of form that is named
 beside it (fault_list.py) must fail. Only one source and heddle-opt are made anew for each (test/support/plant.py).
 
     nice -n 10 test/Conversion/ToLoops/faults.py BUILD_DIR [--only TEXT] [--list] [--keep-going-from N]
