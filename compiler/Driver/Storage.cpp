@@ -88,7 +88,7 @@ absl::StatusOr<model::CodedAttr> StoredCodesOf::find(model::ParamOp op) {
   absl::Status status;
   bool alike = eachTensor(op, [&](StringRef name) {
     const StoredTensor *tensor = store.find(name);
-    if (!tensor || !tensor->coded || tensor->shape().size() != 2)
+    if (!tensor || !tensor->coded || tensor->whole || tensor->shape().size() != 2)
       return false;
     absl::StatusOr<std::optional<CodedForm>> form = tensor->coded->form();
     if (!form.ok())

@@ -51,7 +51,7 @@ FailureOr<Tensor> ParameterFiles::read(llvm::StringRef name) {
   absl::StatusOr<Tensor> t = readWhole(store, *stored, *stored->record);
   if (!t.ok())
     return emitError(location) << textOf(t.status());
-  if (stored->coded && t->rank() == 2) {
+  if (stored->coded && !stored->whole && t->rank() == 2) {
     absl::StatusOr<std::optional<CodedForm>> form = stored->coded->form();
     if (!form.ok())
       return emitError(location) << textOf(form.status());

@@ -65,7 +65,7 @@ static std::unique_ptr<Pass> canonicalizeLoops(Options) {
   return createCanonicalizerPass(config);
 }
 
-static constexpr PassFactory kModel[] = {codeWeights};
+static constexpr PassFactory kModel[] = {plain<model::createSliceParametersPass>, codeWeights};
 static constexpr PassFactory kEntries[] = {
     deriveEntries, deriveBatch, plain<createCanonicalizerPass>, plain<createCSEPass>, plain<createSymbolDCEPass>,
 };

@@ -336,7 +336,8 @@ private:
 static absl::Status packCodes(const WeightStore &store, const PackRequest &request, ByteSink &sink,
                               const PackOptions &options) {
   WeightLayout::Matrix matrix = request.layout.matrixOf(request.shape);
-  if (const CodedTensor *tensor = store.find(request.tensor)->coded) {
+  const StoredTensor *stored = store.find(request.tensor);
+  if (const CodedTensor *tensor = stored->coded; tensor && !stored->whole) {
     absl::StatusOr<std::optional<CodedForm>> form = tensor->form();
     if (!form.ok())
       return form.status();

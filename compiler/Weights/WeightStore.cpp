@@ -17,6 +17,8 @@
 #include "llvm/Support/Path.h"
 #include <cstring>
 #include <fcntl.h>
+#include <map>
+#include <mutex>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -39,7 +41,13 @@ static bool existsIn(int directory, llvm::StringRef name) {
   return fstatat(directory, name.str().c_str(), &info, AT_SYMLINK_NOFOLLOW) == 0 || errno != ENOENT;
 }
 
-WeightStore::WeightStore() = default;
+/// Elements of tensors along their first axis, by name.
+struct WeightStore::Elements {
+  std::mutex mutex;
+  std::map<std::string, std::pair<TensorRecord, StoredTensor>> known;
+};
+
+WeightStore::WeightStore() : elements(std::make_unique<Elements>()) {}
 WeightStore::WeightStore(WeightStore &&) = default;
 WeightStore &WeightStore::operator=(WeightStore &&) = default;
 WeightStore::~WeightStore() = default;
@@ -281,6 +289,36 @@ std::vector<std::string> WeightStore::files() const {
 }
 
 const StoredTensor *WeightStore::find(llvm::StringRef name) const {
+  const StoredTensor *stored = findStored(name);
+  return stored ? stored : findElement(name);
+}
+
+const StoredTensor *WeightStore::findElement(llvm::StringRef name) const {
+  auto [base, number] = name.rsplit('[');
+  uint64_t at = 0;
+  if (!number.consume_back("]") || number.getAsInteger(10, at))
+    return nullptr;
+  const StoredTensor *whole = findStored(base);
+  if (!whole || whole->shape().size() < 2 || at >= uint64_t(whole->shape()[0]))
+    return nullptr;
+  std::lock_guard lock(elements->mutex);
+  auto [it, fresh] = elements->known.try_emplace(name.str());
+  auto &[record, tensor] = it->second;
+  if (fresh) {
+    record = *whole->record;
+    record.name = it->first;
+    record.shape = whole->shape().drop_front();
+    record.bytes /= uint64_t(whole->shape()[0]);
+    record.byte += whole->coded ? 0 : at * record.bytes;
+    tensor = *whole;
+    tensor.record = &record;
+    tensor.whole = whole;
+    tensor.before = at * record.elements();
+  }
+  return &tensor;
+}
+
+const StoredTensor *WeightStore::findStored(llvm::StringRef name) const {
   auto it = llvm::lower_bound(table, name, [](const StoredTensor &a, llvm::StringRef b) { return a.name() < b; });
   return it != table.end() && it->name() == name ? &*it : nullptr;
 }
@@ -296,7 +334,8 @@ absl::StatusOr<const StoredTensor *> WeightStore::get(llvm::StringRef name) cons
 }
 
 absl::Status WeightStore::readF32(const StoredTensor &tensor, uint64_t first, llvm::MutableArrayRef<float> to) const {
-  return tensor.coded ? tensor.coded->readF32(first, to) : tensor.file->readF32(*tensor.record, first, to);
+  return tensor.coded ? tensor.coded->readF32(tensor.before + first, to)
+                      : tensor.file->readF32(*tensor.record, first, to);
 }
 
 absl::StatusOr<bool> WeightStore::equal(const StoredTensor &a, const StoredTensor &b) const {

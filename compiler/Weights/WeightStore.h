@@ -18,6 +18,9 @@ struct StoredTensor {
   const SafetensorsFile *file = nullptr;
   /// Not null: the tensor stands in pieces as codes, and `record` is what they stand for.
   const CodedTensor *coded = nullptr;
+  /// Not null: an element of this tensor along its first axis, behind `before` others of its numbers.
+  const StoredTensor *whole = nullptr;
+  uint64_t before = 0;
 
   llvm::StringRef name() const { return record->name; }
   llvm::ArrayRef<int64_t> shape() const { return record->shape; }
@@ -55,7 +58,8 @@ public:
   /// The files in the order they were opened (shards by name).
   std::vector<std::string> files() const;
 
-  /// Null if there is no such tensor.
+  /// Null if there is no such tensor. `NAME[e]` is element e of `NAME` along its first axis, where no tensor has that
+  /// name itself; threads may ask at the same time.
   const StoredTensor *find(llvm::StringRef name) const;
   /// An error with the nearest name if there is no such tensor (rule S26).
   absl::StatusOr<const StoredTensor *> get(llvm::StringRef name) const;
@@ -84,11 +88,15 @@ private:
   /// Opens a file, of either container, and takes its tensors in.
   absl::Status adoptFile(llvm::StringRef path, const HeaderLimits &limits);
   absl::Status index();
+  const StoredTensor *findStored(llvm::StringRef name) const;
+  const StoredTensor *findElement(llvm::StringRef name) const;
 
   std::vector<std::unique_ptr<SafetensorsFile>> opened;
   std::vector<StoredTensor> table;
   std::vector<std::unique_ptr<CodedTensor>> coded;
   std::vector<std::string> notNeeded;
+  struct Elements;
+  std::unique_ptr<Elements> elements; ///< those that were asked for
 };
 
 } // namespace heddle

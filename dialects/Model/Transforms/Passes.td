@@ -22,6 +22,15 @@ def ConvToLinearPass : Pass<"model-conv-to-linear", "mlir::ModuleOp"> {
   }];
 }
 
+def SliceParametersPass : Pass<"model-slice-parameters", "mlir::ModuleOp"> {
+  let summary = "Make a parameter of each matrix of a tensor that holds those of all experts";
+  let description = [{
+    `NAME` [experts, N, K], of which element `e` along the first axis is the weight of a linear (or [experts, N], the
+    bias), becomes `NAME[e]` [N, K] there. A store of weights finds `NAME[e]` in the tensor `NAME` of the file, if none
+    has that name itself. What reads the tensor in any other way still does.
+  }];
+}
+
 def CodeWeightsPass : Pass<"model-code-weights", "mlir::ModuleOp"> {
   let summary = "Say which parameters are rounded to codes of 8 or 4 bits";
   let description = [{
