@@ -7,12 +7,15 @@
 
 #include "compiler/Conversion/ToLoops/Cost.h"
 #include "compiler/Conversion/ToLoops/KeptRows.h"
+#include "compiler/Conversion/ToLoops/LinearCode.h"
 #include "compiler/Plan/CacheLayout.h"
 #include "compiler/Plan/Lengths.h"
 #include "dialects/Attn/IR/Plan.h"
 #include "dialects/Model/IR/Arithmetic.h"
 #include "dialects/Model/IR/Plan.h"
+#include "dialects/Model/Transforms/Gates.h"
 #include "dialects/Model/Transforms/Views.h"
+#include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/SetVector.h"
 
 using namespace mlir;
@@ -45,14 +48,32 @@ static Size visiblePairs(attn::SdpaOp op) {
   return pairs;
 }
 
-/// Of the products of one op, without what stands in its regions.
+namespace {
+/// Of the linears of an expert: a row chooses `chosen` of so many.
+struct Choice {
+  int64_t chosen = 1, experts = 1;
+};
+} // namespace
+
+static Choice choiceOf(LinearOp op) {
+  std::optional<unsigned> gate = heddle::loops::gateOf(op);
+  TopKOp chosen = gate ? chosenBy(op.getExtras()[*gate]) : TopKOp();
+  std::optional<int64_t> experts = chosen ? typeOf(chosen.getOperand()).getSizes().back().constant() : std::nullopt;
+  if (!experts || int64_t(chosen.getK()) >= *experts)
+    return {};
+  return {int64_t(chosen.getK()), *experts};
+}
+
+/// Of the products of one op, without what stands in its regions. Of a linear of an expert those of the rows that have
+/// chosen it, if all experts are chosen equally often.
 static Size productsOf(Operation *op) {
   if (auto linear = dyn_cast<LinearOp>(op)) {
     ModelTensorType x = linear.getInput().getType();
     Size n = x.getSize(x.getRank() - 1), total = 0;
     for (Value result : linear.getResults())
       total = total + typeOf(result).getCount() * n * Size(2);
-    return total;
+    Choice choice = choiceOf(linear);
+    return (total * Size(choice.chosen)).floorDiv(Size(choice.experts));
   }
   if (auto product = dyn_cast<MatmulOp>(op)) {
     auto a = product.getLhs().getType();
@@ -141,6 +162,20 @@ static Size bytesLookedUp(Operation *op, Value tensor) {
                        : count * Size(int64_t(width(layout.type)));
 }
 
+/// What `op` reads of a weight of so many bytes, if rows choose experts equally often: of as many experts as its rows
+/// can have chosen.
+static Size partChosen(LinearOp op, const Size &bytes) {
+  Choice choice = choiceOf(op);
+  if (choice.experts == 1)
+    return bytes;
+  ModelTensorType x = op.getInput().getType();
+  Size rows = 1;
+  for (int64_t i = 0; i + 1 < x.getRank(); ++i)
+    rows = rows * x.getSize(i);
+  Size met = Size::min(rows * Size(choice.chosen), Size(choice.experts));
+  return (bytes * met).floorDiv(Size(choice.experts));
+}
+
 Cost heddle::loops::costOf(Operation *op) {
   Cost cost{op->getName().stripDialect().str(), productsOf(op)};
   if (isa<PackRowsOp, UnpackRowsOp>(op) && isInPlace(op))
@@ -152,8 +187,11 @@ Cost heddle::loops::costOf(Operation *op) {
   llvm::SmallSetVector<Value, 8> tensors;
   for (Value v : op->getOperands())
     collect(v, tensors);
-  for (Value v : tensors)
-    cost.read = cost.read + (looksUp(op, v) ? bytesLookedUp(op, v) : bytesWhereItLies(v));
+  for (Value v : tensors) {
+    Size bytes = looksUp(op, v) ? bytesLookedUp(op, v) : bytesWhereItLies(v);
+    auto linear = dyn_cast<LinearOp>(op);
+    cost.read = cost.read + (linear && v.getDefiningOp<ParamOp>() ? partChosen(linear, bytes) : bytes);
+  }
   return cost;
 }
 
@@ -195,6 +233,7 @@ static Size bytesOfAll(ParamOp param) {
 
 Size heddle::loops::bytesRead(func::FuncOp function) {
   llvm::SmallSetVector<Operation *, 32> whole, rows;
+  llvm::SmallMapVector<Operation *, LinearOp, 32> ofExperts; // and a linear that reads it
   Size total = 0;
   function.walk([&](Operation *op) {
     llvm::SmallSetVector<Value, 8> tensors;
@@ -204,6 +243,9 @@ Size heddle::loops::bytesRead(func::FuncOp function) {
       Operation *made = v.getDefiningOp();
       if (looksUp(op, v))
         total = total + bytesLookedUp(op, v) * turnsOf(op);
+      else if (auto linear = dyn_cast<LinearOp>(op);
+               linear && isa_and_nonnull<ParamOp>(made) && choiceOf(linear).experts > 1)
+        ofExperts.insert({made, linear});
       else if (isa_and_nonnull<ParamOp>(made))
         whole.insert(made);
       else if (auto sdpa = dyn_cast<attn::SdpaOp>(op);
@@ -213,6 +255,9 @@ Size heddle::loops::bytesRead(func::FuncOp function) {
   });
   for (Operation *param : whole)
     total = total + bytesOfAll(cast<ParamOp>(param));
+  for (auto [param, linear] : ofExperts)
+    if (!whole.contains(param))
+      total = total + partChosen(linear, bytesOfAll(cast<ParamOp>(param)));
   return total.substitute(plan::rowBounds(function));
 }
 

@@ -46,8 +46,7 @@ Extra heddle::loops::kindOf(LinearOp op, Value extra) {
   return Extra::General;
 }
 
-/// The extra that is a gate of rows, if the epilogue reads its sum in `gate != 0 ? sum : 0` alone (model-gate-linears).
-static std::optional<unsigned> gateOf(LinearOp op) {
+std::optional<unsigned> heddle::loops::gateOf(LinearOp op) {
   if (op.getEpilogue().empty())
     return std::nullopt;
   Block &body = op.getEpilogue().front();

@@ -15,6 +15,9 @@ namespace heddle::loops {
 enum class Extra { Scalar, Column, Row, Element, General };
 Extra kindOf(model::LinearOp op, Value extra);
 
+/// The extra that is a gate of rows, if the epilogue reads its sum in `gate != 0 ? sum : 0` alone (model-gate-linears).
+std::optional<unsigned> gateOf(model::LinearOp op);
+
 /// The operands of a linear as pointers. The weight is in panels (weightLayoutOf), the left side [rows][pitch of
 /// SumStep].
 struct ReadyLinear {

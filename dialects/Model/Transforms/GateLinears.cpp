@@ -7,6 +7,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "dialects/Model/Transforms/Gates.h"
 #include "dialects/Model/Transforms/Passes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 
@@ -20,18 +21,17 @@ using namespace heddle::model;
 
 static ModelTensorType typeOf(Value v) { return cast<ModelTensorType>(v.getType()); }
 
-/// Whether numbers that a top_k has not chosen are what becomes 0 in `v`: it is made of one by ops on rows.
-static bool isChosen(Value v) {
+TopKOp heddle::model::chosenBy(Value v) {
   constexpr int kFarthest = 16;
   SmallVector<Value> open{v};
   for (int i = 0; i < kFarthest && !open.empty(); ++i) {
     Operation *op = open.pop_back_val().getDefiningOp();
-    if (isa_and_nonnull<TopKOp>(op))
-      return true;
+    if (auto chosen = dyn_cast_if_present<TopKOp>(op))
+      return chosen;
     if (isa_and_nonnull<MapOp, SoftmaxOp, ReduceOp, SliceOp>(op))
       llvm::append_range(open, op->getOperands());
   }
-  return false;
+  return {};
 }
 
 /// The one linear that makes `v`, of one result, which nothing else reads; null if there is none in `block`.
@@ -152,7 +152,7 @@ struct GateLinears final : heddle::model::impl::GateLinearsPassBase<GateLinears>
       ModelTensorType from = typeOf(slice.getOperand()), to = slice.getType();
       int64_t last = from.getRank() - 1;
       if (from.getElementType().isF32() && int64_t(slice.getAxis()) == last && to.getSize(last).is(1) &&
-          isChosen(slice.getOperand()))
+          chosenBy(slice.getOperand()))
         gates.push_back(slice);
     });
     for (SliceOp gate : gates) {
