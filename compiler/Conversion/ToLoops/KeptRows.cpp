@@ -10,11 +10,15 @@ using namespace heddle;
 using namespace heddle::loops;
 using namespace heddle::model;
 
-/// Whether the code that makes the rows of `op` can round them: one row after the other, of one batch element.
+static std::optional<int64_t> featuresOf(Value rows) {
+  return cast<ModelTensorType>(rows.getType()).getSizes().back().constant();
+}
+
+/// Whether the code that makes the rows of `op` can round them: one row after the other, of one batch element. (The
+/// plan asks before it is known whether there is code for `op` at all.)
 static bool rounds(Operation *op) {
-  auto linear = dyn_cast_if_present<LinearOp>(op);
-  if (linear)
-    return linear->getNumResults() == 1 && LeftSide(linear).batch.is(1);
+  if (auto linear = dyn_cast_if_present<LinearOp>(op))
+    return linear->getNumResults() == 1 && featuresOf(linear.getInput()) && LeftSide(linear).batch.is(1);
   return isa_and_nonnull<LayerNormOp, RmsNormOp, attn::SdpaOp>(op);
 }
 
@@ -27,7 +31,7 @@ std::optional<KeptRows> heddle::loops::keptRows(Value value) {
   if (!reader || reader->getBlock() != maker->getBlock())
     return std::nullopt;
   Arithmetic arithmetic = arithmeticOf(reader);
-  std::optional<int64_t> k = cast<ModelTensorType>(value.getType()).getSizes().back().constant();
+  std::optional<int64_t> k = featuresOf(value);
   if (!arithmetic.dots || arithmetic.coding || !k || *k % 2)
     return std::nullopt;
   SmallVector<LinearOp> readers = readersOfRows(reader);

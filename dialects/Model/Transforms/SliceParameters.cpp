@@ -5,7 +5,6 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "dialects/Model/IR/Names.h"
 #include "dialects/Model/Transforms/Passes.h"
 
 namespace heddle::model {
