@@ -185,7 +185,7 @@ static std::string called(const MacroObject &macro) { return "the macro `" + std
 
 /// Binds the arguments as Jinja's macros do and enters the macro.
 bool Machine::callMacro(const MacroObject &macro, const Arguments &given) {
-  if (!s.charge(150)) // slots, a buffer, a text
+  if (!s.charge(300)) // slots, a buffer, a text
     return false;
   const uint32_t *words = code.section(kFunctions).data + macro.function * kFunctionWords;
   const uint32_t *list = code.section(kNames).data + words[kParameterNames];

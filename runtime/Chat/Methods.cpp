@@ -43,7 +43,9 @@ size_t findIn(View text, View needle, size_t from) {
     return View::npos;
   if (needle.empty())
     return from;
-  const void *found = memmem(text.data() + from, text.size() - from, needle.data(), needle.size());
+  const char *begin = text.data() + from;
+  const void *found = needle.size() == 1 ? memchr(begin, needle[0], text.size() - from)
+                                         : memmem(begin, text.size() - from, needle.data(), needle.size());
   return found ? size_t(static_cast<const char *>(found) - text.data()) : View::npos;
 }
 

@@ -216,28 +216,48 @@ bool printRepr(Session &s, Value v, std::string &out, int depth) {
 
 //===--- JSON -----------------------------------------------------------------===//
 
+/// The letter behind the backslash of an escape that JSON has a short form for; 0 if there is none.
+static char shortEscape(unsigned char byte) {
+  switch (byte) {
+  case '"':
+  case '\\': return char(byte);
+  case '\b': return 'b';
+  case '\f': return 'f';
+  case '\n': return 'n';
+  case '\r': return 'r';
+  case '\t': return 't';
+  default: return 0;
+  }
+}
+
+/// A JSON string: stretches that need no escape are appended whole.
 static bool writeText(Session &s, std::string_view text, bool ascii, std::string &out) {
   if (!s.chargeBytes(text.size()))
     return false;
   out += '"';
   for (size_t at = 0; at < text.size();) {
-    unsigned char byte = static_cast<unsigned char>(text[at]);
-    static const char letters[] = "\"\"\\\\\bb\ff\nn\rr\tt";
-    const char *known = nullptr;
-    for (const char *l = letters; *l && !known; l += 2)
-      if (*l == char(byte))
-        known = l;
+    size_t plain = at;
+    auto isPlain = [&](unsigned char byte) {
+      return byte >= 0x20 && byte != '"' && byte != '\\' && (byte < 0x80 || !ascii);
+    };
+    while (at < text.size() && isPlain(static_cast<unsigned char>(text[at])))
+      ++at;
+    out += text.substr(plain, at - plain);
+    if (at == text.size())
+      break;
+    if (!s.charge(2))
+      return false;
+    auto byte = static_cast<unsigned char>(text[at]);
     char escape[16];
-    if (known) {
-      out += '\\';
-      out += known[1];
+    if (char letter = shortEscape(byte)) {
+      escape[0] = '\\';
+      escape[1] = letter;
+      out.append(escape, 2);
       ++at;
     } else if (byte < 0x20) {
       snprintf(escape, sizeof escape, "\\u%04x", byte);
       out += escape;
       ++at;
-    } else if (byte < 0x80 || !ascii) {
-      out += text[at++];
     } else {
       uint32_t c = 0xfffd;
       size_t n = decodeUtf8(text.substr(at), c);
