@@ -85,6 +85,17 @@ TEST_P(Stored, LargeLinears) {
   }
 }
 
+/// So few steps along k that of the parts in which lines are fetched the last are empty.
+TEST_P(Stored, NarrowLinears) {
+  for (auto [k, n] : {std::pair<int64_t, int64_t>{33, 1001}, {66, 513}}) {
+    Kernels kernels(linear(k, n, true), options());
+    ASSERT_TRUE(kernels.good());
+    for (int64_t m : {8, 17})
+      EXPECT_LE(kernels.check({{"B", m}}, m), 2e-6) << "M " << m << " K " << k;
+    EXPECT_TRUE(kernels.sameAlone({{"B", 9}}, 3)) << k;
+  }
+}
+
 /// Parts of a product with groups, whose rows are chosen before they are paired.
 TEST_P(Stored, Parts) {
   Kernels kernels(

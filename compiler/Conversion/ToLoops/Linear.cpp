@@ -24,6 +24,9 @@ using Lower = heddle::loops::Lowering;
 /// Parts of k, in each of which a tile fetches some of what it touches when its sums are made.
 static constexpr int64_t kParts = 8;
 
+/// Steps along k that a tile of most rows takes in one turn of its loop.
+static constexpr int64_t kSteps = 4;
+
 int64_t heddle::loops::fewRows(LinearOp op) {
   return multipliesMatrices(op) && !arithmeticOf(op).coding ? MatrixTiles::rows : kFewRows;
 }
@@ -189,16 +192,18 @@ Values LinearKernel::sumsOf(Value row, Value panel, int64_t mr, int64_t pn, bool
     next = c.at(c.at(b, fetched.distance, word), part, word);
   }
   Value zero = c.real(c.vec(f32), 0.0);
-  auto multiply = [&](Value at, Values acc) {
+  // The step that is `behind` the one at `at`.
+  auto multiply = [&](Value at, int64_t behind, Values acc) {
     Values weights;
     Value line = c.at(b, c.mul(at, width), word);
     for (int64_t p = 0; p < pn; ++p)
       for (int64_t j = first; j < first + count; ++j)
-        weights.push_back(c.at(line, c.constant(p * depth * width + j * c.lanes), word));
-    step.multiply(c, a, at, weights, mr, acc);
+        weights.push_back(c.at(line, c.constant((p * depth + behind) * width + j * c.lanes), word));
+    Value left = c.at(a, c.constant(behind * step.wordsAStep()), word);
+    step.multiply(c, left, at, weights, mr, acc);
     return acc;
   };
-  auto turn = [&](Value at, ValueRange carried) {
+  auto fetch = [&](Value at) {
     if (decoded || (stream && !tiles.getAhead())) {
       // It lies in a near cache, or the processor sees by itself what comes next.
     } else if (stream) {
@@ -221,7 +226,23 @@ Values LinearKernel::sumsOf(Value row, Value panel, int64_t mr, int64_t pn, bool
       else
         one();
     }
-    return multiply(at, Values(carried.begin(), carried.end()));
+  };
+  auto turn = [&](Value at, ValueRange carried) {
+    fetch(at);
+    return multiply(at, 0, Values(carried.begin(), carried.end()));
+  };
+  // Several steps in a turn: what a step has beside products and loads is little less than a sixth of its instructions.
+  auto longTurn = [&](Value at, ValueRange carried) {
+    auto each = [&] {
+      for (int64_t i = 0; i < kSteps; ++i)
+        fetch(c.add(at, i));
+    };
+    if (!decoded && !first)
+      c.when(c.less(c.mul(fetched.share, kSteps), c.constant(17)), [&] { fetch(at); }, each);
+    Values acc(carried.begin(), carried.end());
+    for (int64_t i = 0; i < kSteps; ++i)
+      acc = multiply(at, i, acc);
+    return acc;
   };
   Values sums(mr * nv, zero);
   Value end = c.constant(step.whole());
@@ -232,11 +253,20 @@ Values LinearKernel::sumsOf(Value row, Value panel, int64_t mr, int64_t pn, bool
     sums = c.loop(c.constant(0), c.constant(parts), 1, sums, [&](Value part, ValueRange carried) {
       fetchEnds(row, panel, mr, first, count, part, parts);
       Value begin = c.mul(part, length), behind = c.add(begin, length);
-      return c.loop(begin, length * parts > step.whole() ? c.min(behind, end) : behind, 1, carried, turn);
+      if (length * parts > step.whole()) { // the last parts may be short, or empty
+        begin = c.min(begin, end);
+        behind = c.min(behind, end);
+      }
+      if (mr < tiles.getRows())
+        return c.loop(begin, behind, 1, carried, turn);
+      bool even = length % kSteps == 0 && length * parts == step.whole();
+      Value whole = even ? behind : c.add(begin, c.mul(c.div(c.sub(behind, begin), c.constant(kSteps)), kSteps));
+      Values acc = c.loop(begin, whole, kSteps, carried, longTurn);
+      return even ? acc : c.loop(whole, behind, 1, acc, turn);
     });
   }
   if (step.whole() < depth)
-    sums = multiply(c.constant(step.whole()), sums);
+    sums = multiply(c.constant(step.whole()), 0, sums);
   return sums;
 }
 

@@ -29,6 +29,8 @@ struct SumStep {
   int64_t depth() const { return arithmetic.halves() ? (k + 1) / 2 : k; }
   /// Steps that multiply all they hold: a pair may lack its second half.
   int64_t whole() const { return arithmetic.halves() && !arithmetic.dots ? k / 2 : depth(); }
+  /// Words of a row of the left side that a step takes.
+  int64_t wordsAStep() const { return arithmetic.halves() && !arithmetic.dots ? 2 : 1; }
   /// For the names of kernels.
   llvm::StringRef suffix() const {
     return arithmetic.dots ? "_dots" : arithmetic.stored == Stored::f16 ? "_f16" : arithmetic.halves() ? "_wide" : "";

@@ -1,4 +1,4 @@
-// RUN: %loops %s | FileCheck %s
+// RUN: %loops %s --depth=5 | FileCheck %s
 
 // x W + b. Items are (block of rows, panel of results), dealt out to the threads; one barrier behind them.
 !x = !model.tensor<[B, 10], f32>
@@ -37,7 +37,7 @@ func.func @tiles(%x: !x {model.name = "x"}) -> (!y {model.name = "y"}) {
 
 // A weight of `small` elements and more has code of its own for 1 to 4 rows: items are panels, which stream, several at once for one row
 // and for two, each fetched `ahead` steps before it is used, past its end the group behind. Of more rows each tile
-// fetches the lines of its results meanwhile, some in each part of k.
+// fetches the lines of its results meanwhile, some in each part of k, and takes four steps along k in a turn, ascending.
 !x2 = !model.tensor<[2, 10], f32>
 !y2 = !model.tensor<[2, 40], f32>
 // CHECK-LABEL: heddle_entry_few:
@@ -51,13 +51,23 @@ func.func @tiles(%x: !x {model.name = "x"}) -> (!y {model.name = "y"}) {
 // CHECK-NEXT: | | for j = 256*(i/3) to 256*(i/3) + 2*n1 step 2
 // CHECK-NEXT: | | | for k = 0 to 2, 2 from 0
 // CHECK-NEXT: | | | | prefetch y[16*(i%3) + 40*j + 40*k]
-// CHECK-NEXT: | | | | for l = 5*k to 5*k + 5, 2 from k0, k1
+// CHECK-NEXT: | | | | for l = 5*k to 5*k + 4 step 4, 2 from k0, k1
 // CHECK-NEXT: | | | | | n2 := max((2*n1/2), 1)
+// CHECK-NEXT: | | | | | if 4*max((16/n2), 1) < 17
+// CHECK-NEXT: | | | | | | prefetch w[10*((j%256)/2)*max((16/n2), 1) + 160*(i%3) + l*max((16/n2), 1) + 160]
+// CHECK-NEXT: | | | | | else
+// CHECK-NEXT: | | | | | | prefetch w[10*((j%256)/2)*max((16/n2), 1) + 160*(i%3) + l*max((16/n2), 1) + 160]
+// CHECK-NEXT: | | | | | | prefetch w[10*((j%256)/2)*max((16/n2), 1) + 160*(i%3) + l*max((16/n2), 1) + max((16/n2), 1) + 160]
+// CHECK-NEXT: | | | | | | prefetch w[10*((j%256)/2)*max((16/n2), 1) + 160*(i%3) + l*max((16/n2), 1) + 2*max((16/n2), 1) + 160]
+// CHECK-NEXT: | | | | | | prefetch w[10*((j%256)/2)*max((16/n2), 1) + 160*(i%3) + l*max((16/n2), 1) + 3*max((16/n2), 1) + 160]
+// CHECK-NEXT: | | | | | l0 <- fma(x[10*j + l + 3], w[160*(i%3) + 16*l + 48 : 16], fma(x[10*j + l + 2], w[160*(i%3) + 16*l + 32 : 16], fma(x[10*j + l + 1], w[160*(i%3) + 16*l + 16 : 16], fma(x[10*j + l], w[160*(i%3) + 16*l : 16], l0))))
+// CHECK-NEXT: | | | | | l1 <- fma(x[10*j + l + 13], w[160*(i%3) + 16*l + 48 : 16], fma(x[10*j + l + 12], w[160*(i%3) + 16*l + 32 : 16], fma(x[10*j + l + 11], w[160*(i%3) + 16*l + 16 : 16], fma(x[10*j + l + 10], w[160*(i%3) + 16*l : 16], l1))))
+// CHECK-NEXT: | | | | for l = 5*k + 4 to 5*k + 5, 2 from l0, l1
 // CHECK-NEXT: | | | | | prefetch w[10*((j%256)/2)*max((16/n2), 1) + 160*(i%3) + l*max((16/n2), 1) + 160]
-// CHECK-NEXT: | | | | | l0 <- fma(x[10*j + l], w[160*(i%3) + 16*l : 16], l0)
-// CHECK-NEXT: | | | | | l1 <- fma(x[10*j + l + 10], w[160*(i%3) + 16*l : 16], l1)
-// CHECK-NEXT: | | | | k0 <- l0
-// CHECK-NEXT: | | | | k1 <- l1
+// CHECK-NEXT: | | | | | l0' <- fma(x[10*j + l], w[160*(i%3) + 16*l : 16], l0')
+// CHECK-NEXT: | | | | | l1' <- fma(x[10*j + l + 10], w[160*(i%3) + 16*l : 16], l1')
+// CHECK-NEXT: | | | | k0 <- l0'
+// CHECK-NEXT: | | | | k1 <- l1'
 // CHECK-NEXT: | | | y[16*(i%3) + 40*j : min(16, 40 - 16*(i%3))] = k0
 // CHECK-NEXT: | | | y[16*(i%3) + 40*j + 40 : min(16, 40 - 16*(i%3))] = k1
 // CHECK-NEXT: | | if 256*(i/3) + 2*n1 < n0
@@ -142,9 +152,9 @@ func.func @few(%x: !x2 {model.name = "x"}) -> (!y2 {model.name = "y"}) {
 // one tile of rows is not told of the next panel.
 // CHECK-LABEL: heddle_entry_stream:
 // CHECK: heddle_linear_10_40:
-// CHECK: | | | | | n3 := select(n2 < 2, 0, 160)
-// CHECK-NEXT: | | | | | prefetch w[10*((j%256)/2)*max((16/n2), 1) + 160*(i%3) + n3 + l*max((16/n2), 1)]
-// CHECK: else
+// CHECK: | | | | | | n3 := select(n2 < 2, 0, 160)
+// CHECK-NEXT: | | | | | | prefetch w[10*((j%256)/2)*max((16/n2), 1) + 160*(i%3) + n3 + l*max((16/n2), 1)]
+// CHECK: {{^}}else
 // CHECK-NEXT: | if rows == 1
 // CHECK-NEXT: | | for i = from to to
 // CHECK-NEXT: | | | for j = 0 to 10, 1 from 0
