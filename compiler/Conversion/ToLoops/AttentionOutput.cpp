@@ -9,6 +9,7 @@
 
 #include "compiler/Conversion/ToLoops/AttentionKernel.h"
 #include "compiler/Conversion/ToLoops/Halves.h"
+#include "compiler/Conversion/ToLoops/SumStep.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 
 using namespace mlir;
@@ -38,6 +39,8 @@ private:
   Values scaled(const Chunk &c, Value out, Value scale);
   Values overKeys(const Chunk &c, Value out, Value scale);
   Values overPairs(const Chunk &c, Value out, Value scale);
+  Values overSteps(const Chunk &c, Value from, Value to, Values before,
+                   llvm::function_ref<Values(Value at, int64_t behind, ValueRange carried)> step);
   std::pair<Value, Value> pairsOf(Value begin, Value end);
   Value pairs();
   void weave(Value values, Value even, Value odd, Value target, Value d, Value mask);
@@ -101,13 +104,13 @@ Values Output::overKeys(const Chunk &c, Value out, Value scale) {
   Value weights =
       at({area.floats(plan.atScores), add(sub(mul(c.r, plan.scoreStride()), tile.at), kScoreFront)}, f32()); // of key 0
   Value column = at(c.source, c.d, valueType());
-  return loop(c.begin, c.end, 1, scaled(c, out, scale), [&](Value k, ValueRange carried) {
+  auto step = [&](Value k, int64_t behind, ValueRange carried) {
     Values next(carried.begin(), carried.end()), x;
     Value row = mul(k, valuePitch());
     for (int64_t v = 0; v < c.count; ++v)
-      x.push_back(loadValue(column, add(row, v * lanes), v == c.count - 1 ? tail : Value()));
+      x.push_back(loadValue(column, add(row, behind * valuePitch() + v * lanes), v == c.count - 1 ? tail : Value()));
     for (int64_t i = 0; i < c.rows; ++i) {
-      Value p = splat(loadF32(weights, add(k, i * plan.scoreStride()))), counts;
+      Value p = splat(loadF32(weights, add(k, i * plan.scoreStride() + behind))), counts;
       if (c.guard) // as a vector compare, which becomes a mask of the multiplication instead of a branch
         counts = arith::CmpFOp::create(b, arith::CmpFPredicate::UNE, p, real(vec(f32()), 0.0));
       for (int64_t v = 0; v < c.count; ++v) {
@@ -116,7 +119,16 @@ Values Output::overKeys(const Chunk &c, Value out, Value scale) {
       }
     }
     return next;
-  });
+  };
+  return overSteps(c, c.begin, c.end, scaled(c, out, scale), step);
+}
+
+/// A loop over keys or pairs of keys. (A mask takes the last of 16 registers, which several steps in a turn would want.)
+Values Output::overSteps(const Chunk &c, Value from, Value to, Values before,
+                         llvm::function_ref<Values(Value, int64_t, ValueRange)> step) {
+  bool few = c.rows < groupRows() || c.guard || (c.tail && machine.registers < 32);
+  int64_t steps = few ? 1 : kStepsInTurn;
+  return loopInTurns(from, to, steps, steps == 1, before, step);
 }
 
 //===-- pairs of keys ----------------------------------------------------------------===//
@@ -133,14 +145,14 @@ Values Output::overPairs(const Chunk &c, Value out, Value scale) {
   auto halves = VectorType::get({2 * lanes}, b.getI16Type());
   Value weights = area.scores(c.r);
   auto [from, to] = pairsOf(c.begin, c.end);
-  return loop(from, to, 1, before, [&](Value pair, ValueRange carried) {
+  auto step = [&](Value pair, int64_t behind, ValueRange carried) {
     Values sums(carried.begin(), carried.end()), x;
     Value row = at(c.source, add(mul(pair, plan.pairStride()), c.d), i32);
     for (int64_t v = 0; v < c.count; ++v)
-      x.push_back(load(words(), at(row, constant(v * lanes), i32)));
+      x.push_back(load(words(), at(row, constant(behind * plan.pairStride() + v * lanes), i32)));
     Value none = c.guard ? integer(halves, 0) : Value();
     for (int64_t i = 0; i < c.rows; ++i) {
-      Value p = splat(load(i32, at(weights, add(pair, i * plan.scoreStride()), i32))), counts;
+      Value p = splat(load(i32, at(weights, add(pair, i * plan.scoreStride() + behind), i32))), counts;
       if (c.guard) {
         Value both = vector::BitCastOp::create(b, halves, p);
         counts = arith::CmpIOp::create(b, arith::CmpIPredicate::ne, both, none);
@@ -153,7 +165,8 @@ Values Output::overPairs(const Chunk &c, Value out, Value scale) {
       }
     }
     return sums;
-  });
+  };
+  return overSteps(c, from, to, before, step);
 }
 
 /// Joins the tile's values to rows of pairs, [64][u][2]. A key missing at the end is replaced by its partner: its

@@ -50,7 +50,7 @@ private:
 
   void rowGroup(Value from, Value to, int64_t rows);
   void panels(Value panel, Value panelAt, Value column, Value r, int64_t rows, int64_t count);
-  void fetchAhead(Value panelAt, Value values, Value r, Value d, int64_t rows, int64_t count);
+  void fetchAhead(Value panelAt, Value values, Value r, Value d, int64_t rows, int64_t count, int64_t steps);
 };
 } // namespace
 
@@ -83,22 +83,25 @@ void Scores::rowGroup(Value from, Value to, int64_t rows) {
 void Scores::panels(Value panel, Value panelAt, Value column, Value r, int64_t rows, int64_t count) {
   Value q = area.query(r), values = valuesOf(tile, mul(panel, kPanel));
   Values init(rows * count * perPanel, real(vec(f32()), 0.0));
-  auto multiply = [&](Value d, Values next) {
-    Values k;
-    Value line = mul(d, kPanel);
+  auto multiply = [&](Value d, int64_t behind, ValueRange carried) {
+    Values k, next(carried.begin(), carried.end());
+    Value line = at(panelAt, mul(d, kPanel), f32());
     for (int64_t p = 0; p < count; ++p)
       for (int64_t v = 0; v < perPanel; ++v)
-        k.push_back(at(panelAt, add(line, p * panelWords + v * lanes), f32()));
-    step.multiply(*this, q, d, k, rows, next);
+        k.push_back(at(line, constant(p * panelWords + behind * kPanel + v * lanes), f32()));
+    Value left = at(q, constant(behind * step.wordsAStep()), f32());
+    step.multiply(*this, left, d, k, rows, next);
     return next;
   };
-  Values sums = loop(constant(0), constant(step.whole()), 1, init, [&](Value d, ValueRange carried) {
+  auto fetch = [&](Value d, int64_t steps) {
     if (rows == 8)
-      fetchAhead(panelAt, values, r, d, rows, count);
-    return multiply(d, Values(carried.begin(), carried.end()));
-  });
+      fetchAhead(panelAt, values, r, d, rows, count, steps);
+  };
+  int64_t steps = rows == groupRows() ? kStepsInTurn : 1;
+  Values sums =
+      loopInTurns(constant(0), constant(step.whole()), steps, step.whole() % steps == 0, init, multiply, fetch);
   if (step.whole() < step.depth())
-    sums = multiply(constant(step.whole()), sums);
+    sums = multiply(constant(step.whole()), 0, sums);
   // With dots queries are rounded without the scale, so the sum is scaled.
   if (plan.arithmetic.dots)
     for (Value &sum : sums)
@@ -109,11 +112,15 @@ void Scores::panels(Value panel, Value panelAt, Value column, Value r, int64_t r
       store(sums[i * n + v], at(scores, constant(i * plan.scoreStride() + v * lanes), f32()));
 }
 
-/// Prefetches this group's share of the next panels, and of the tile's values.
-void Scores::fetchAhead(Value panelAt, Value values, Value r, Value d, int64_t rows, int64_t count) {
+/// Prefetches this group's share of the next panels, and of the tile's values: what so many steps from d on owe.
+void Scores::fetchAhead(Value panelAt, Value values, Value r, Value d, int64_t rows, int64_t count, int64_t steps) {
+  constexpr int64_t line = 16;
   int64_t share = std::max<int64_t>(1, count * kPanel / plan.rowTile), w = plan.keyWords(), u = plan.valueWords();
-  Value key = add(add({mul(r, share * w), mul(d, share * rows)}), count * panelWords);
-  prefetch(at(panelAt, key, f32()));
-  Value value = add({mul(r, share * u), mul(d, std::max<int64_t>(1, share * rows * u / w))});
-  LLVM::Prefetch::create(b, at(values, value, f32()), /*rw=*/0, /*level 2=*/2, /*data=*/1);
+  int64_t keyShare = share * rows, valueShare = std::max<int64_t>(1, share * rows * u / w); // words a step
+  Value key = add(add({mul(r, share * w), mul(d, keyShare)}), count * panelWords);
+  Value value = add({mul(r, share * u), mul(d, valueShare)});
+  for (int64_t owed = 0; owed < std::max<int64_t>(steps * keyShare, 1); owed += std::max(keyShare, line))
+    prefetch(at(panelAt, add(key, owed), f32()));
+  for (int64_t owed = 0; owed < std::max<int64_t>(steps * valueShare, 1); owed += std::max(valueShare, line))
+    LLVM::Prefetch::create(b, at(values, add(value, owed), f32()), /*rw=*/0, /*level 2=*/2, /*data=*/1);
 }

@@ -123,6 +123,25 @@ Values MemoryCode::loop(Value from, Value to, int64_t step, ValueRange init,
   return Values(op.getResults().begin(), op.getResults().end());
 }
 
+Values MemoryCode::loopInTurns(Value from, Value to, int64_t steps, bool even, ValueRange init,
+                               llvm::function_ref<Values(Value, int64_t, ValueRange)> body,
+                               llvm::function_ref<void(Value, int64_t)> meanwhile) {
+  auto turns = [&](Value begin, Value end, int64_t count, ValueRange carried) {
+    return loop(begin, end, count, carried, [&](Value at, ValueRange sums) {
+      if (meanwhile)
+        meanwhile(at, count);
+      Values next(sums.begin(), sums.end());
+      for (int64_t i = 0; i < count; ++i)
+        next = body(at, i, next);
+      return next;
+    });
+  };
+  if (even)
+    return turns(from, to, steps, init);
+  Value whole = add(from, mul(div(sub(to, from), constant(steps)), steps));
+  return turns(whole, to, 1, turns(from, whole, steps, init));
+}
+
 void MemoryCode::when(Value condition, llvm::function_ref<void()> body, llvm::function_ref<void()> otherwise) {
   auto op = scf::IfOp::create(b, condition, bool(otherwise));
   OpBuilder::InsertionGuard guard(b);

@@ -86,6 +86,13 @@ public:
   void loop(Value from, Value to, int64_t step, llvm::function_ref<void(Value i)> body);
   Values loop(Value from, Value to, int64_t step, mlir::ValueRange init,
               llvm::function_ref<Values(Value i, mlir::ValueRange carried)> body);
+  /// Steps `from` <= i < `to`, several in a turn: `body(at, behind, carried)` is the step `behind` the one at `at`, and
+  /// a turn begins with `meanwhile(at, steps)`, if that is given. What is left behind whole turns are turns of one step
+  /// each; nothing is if they are `even`. A step whose sums take few instructions spends many on counting and addresses
+  /// alone.
+  Values loopInTurns(Value from, Value to, int64_t steps, bool even, mlir::ValueRange init,
+                     llvm::function_ref<Values(Value at, int64_t behind, mlir::ValueRange carried)> body,
+                     llvm::function_ref<void(Value at, int64_t steps)> meanwhile = {});
   void when(Value condition, llvm::function_ref<void()> body, llvm::function_ref<void()> otherwise = {});
 
   //===-- memory --------------------------------------------------------------===//

@@ -24,9 +24,6 @@ using Lower = heddle::loops::Lowering;
 /// Parts of k, in each of which a tile fetches some of what it touches when its sums are made.
 static constexpr int64_t kParts = 8;
 
-/// Steps along k that a tile of most rows takes in one turn of its loop.
-static constexpr int64_t kSteps = 4;
-
 int64_t heddle::loops::fewRows(LinearOp op) {
   return multipliesMatrices(op) && !arithmeticOf(op).coding ? MatrixTiles::rows : kFewRows;
 }
@@ -192,9 +189,8 @@ Values LinearKernel::sumsOf(Value row, Value panel, int64_t mr, int64_t pn, bool
     next = c.at(c.at(b, fetched.distance, word), part, word);
   }
   Value zero = c.real(c.vec(f32), 0.0);
-  // The step that is `behind` the one at `at`.
-  auto multiply = [&](Value at, int64_t behind, Values acc) {
-    Values weights;
+  auto multiply = [&](Value at, int64_t behind, ValueRange carried) {
+    Values weights, acc(carried.begin(), carried.end());
     Value line = c.at(b, c.mul(at, width), word);
     for (int64_t p = 0; p < pn; ++p)
       for (int64_t j = first; j < first + count; ++j)
@@ -203,66 +199,59 @@ Values LinearKernel::sumsOf(Value row, Value panel, int64_t mr, int64_t pn, bool
     step.multiply(c, left, at, weights, mr, acc);
     return acc;
   };
-  auto fetch = [&](Value at) {
-    if (decoded || (stream && !tiles.getAhead())) {
-      // It lies in a near cache, or the processor sees by itself what comes next.
-    } else if (stream) {
-      // Past the end of a panel comes what the group of panels behind it begins with.
-      Value ahead = c.add(at, tiles.getAhead());
-      Value over = c.less(c.constant(depth - 1), ahead);
-      Value skip = c.select(over, c.constant((pn - 1) * depth * width), c.constant(0));
-      Value line = c.at(b, c.add(c.mul(ahead, width), skip), word);
-      for (int64_t p = 0; p < pn; ++p)
-        for (int64_t q = 0; q < width; q += 16)
-          c.prefetch(c.at(line, c.constant(p * depth * width + q), word));
-    } else if (!first) {
-      auto one = [&] { c.prefetch(c.at(next, c.mul(at, fetched.share), word)); };
-      auto lines = [&] {
-        Value done = c.mul(at, fetched.share), number = turnOfTile(row);
-        fetchLines(b, done, number, fetched.share);
-      };
-      if (width > 32)
-        c.when(c.less(c.constant(16), fetched.share), lines, one);
-      else
-        one();
-    }
+  // What a stream of few rows needs `ahead` steps later. Past the end of a panel comes what the group of panels behind
+  // it begins with.
+  auto fetchAhead = [&](Value at) {
+    Value ahead = c.add(at, tiles.getAhead());
+    Value over = c.less(c.constant(depth - 1), ahead);
+    Value skip = c.select(over, c.constant((pn - 1) * depth * width), c.constant(0));
+    Value line = c.at(b, c.add(c.mul(ahead, width), skip), word);
+    for (int64_t p = 0; p < pn; ++p)
+      for (int64_t q = 0; q < width; q += 16)
+        c.prefetch(c.at(line, c.constant(p * depth * width + q), word));
   };
-  auto turn = [&](Value at, ValueRange carried) {
-    fetch(at);
-    return multiply(at, 0, Values(carried.begin(), carried.end()));
-  };
-  // Several steps in a turn: what a step has beside products and loads is little less than a sixth of its instructions.
-  auto longTurn = [&](Value at, ValueRange carried) {
-    auto each = [&] {
-      for (int64_t i = 0; i < kSteps; ++i)
-        fetch(c.add(at, i));
+  // This tile's share of the next panel.
+  auto fetchShare = [&](Value at) {
+    auto one = [&] { c.prefetch(c.at(next, c.mul(at, fetched.share), word)); };
+    auto lines = [&] {
+      Value done = c.mul(at, fetched.share), number = turnOfTile(row);
+      fetchLines(b, done, number, fetched.share);
     };
-    if (!decoded && !first)
-      c.when(c.less(c.mul(fetched.share, kSteps), c.constant(17)), [&] { fetch(at); }, each);
-    Values acc(carried.begin(), carried.end());
-    for (int64_t i = 0; i < kSteps; ++i)
-      acc = multiply(at, i, acc);
-    return acc;
+    if (width > 32)
+      c.when(c.less(c.constant(16), fetched.share), lines, one);
+    else
+      one();
+  };
+  auto fetch = [&](Value at, int64_t steps) {
+    if (decoded || first || (stream && !tiles.getAhead()))
+      return; // a near cache has it, an earlier pass fetched it, or the processor sees by itself what comes next
+    if (stream)
+      return fetchAhead(at);
+    if (steps == 1)
+      return fetchShare(at);
+    auto each = [&] {
+      for (int64_t i = 0; i < steps; ++i)
+        fetchShare(c.add(at, i));
+    };
+    c.when(c.less(c.mul(fetched.share, steps), c.constant(17)), [&] { fetchShare(at); }, each);
   };
   Values sums(mr * nv, zero);
   Value end = c.constant(step.whole());
   if (stream || isSmall()) {
-    sums = c.loop(c.constant(0), end, 1, sums, turn);
+    sums = c.loopInTurns(c.constant(0), end, 1, true, sums, multiply, fetch);
   } else {
     int64_t parts = std::min(kParts, mr * linesOf(count)), length = (step.whole() + parts - 1) / parts;
+    bool whole = length * parts == step.whole();
     sums = c.loop(c.constant(0), c.constant(parts), 1, sums, [&](Value part, ValueRange carried) {
       fetchEnds(row, panel, mr, first, count, part, parts);
       Value begin = c.mul(part, length), behind = c.add(begin, length);
-      if (length * parts > step.whole()) { // the last parts may be short, or empty
+      if (!whole) { // the last parts may be short, or empty
         begin = c.min(begin, end);
         behind = c.min(behind, end);
       }
-      if (mr < tiles.getRows())
-        return c.loop(begin, behind, 1, carried, turn);
-      bool even = length % kSteps == 0 && length * parts == step.whole();
-      Value whole = even ? behind : c.add(begin, c.mul(c.div(c.sub(behind, begin), c.constant(kSteps)), kSteps));
-      Values acc = c.loop(begin, whole, kSteps, carried, longTurn);
-      return even ? acc : c.loop(whole, behind, 1, acc, turn);
+      int64_t steps = mr < tiles.getRows() ? 1 : kStepsInTurn;
+      return c.loopInTurns(begin, behind, steps, steps == 1 || (whole && length % steps == 0), carried, multiply,
+                           fetch);
     });
   }
   if (step.whole() < depth)

@@ -18,6 +18,9 @@
 
 namespace heddle::loops {
 
+/// Steps that a tile of most rows takes in one turn of its loop.
+constexpr int64_t kStepsInTurn = 4;
+
 struct SumStep {
   SumStep(model::Arithmetic arithmetic, int64_t k)
       : arithmetic(arithmetic), k(k), pitch(arithmetic.dots ? depth() : k) {}

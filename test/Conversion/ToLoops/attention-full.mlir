@@ -51,7 +51,10 @@
 // CHECK: | | | | | | | | | for l = max(j, w1.0) to min(j + 128, r7), 2 from area[16*k + 9216 : 16] * area[k + 10240], area[16*k + 9232 : 16] * area[k + 10241]
 // CHECK: | | | | | | | | | for l = max(j, w1.0) to min(j + 128, r7), 1 from area[16*k + 9216 : 16] * area[k + 10240]
 // CHECK: | | | | | else
-// CHECK: | | | | | | | | for l = max(j, w1.0) to min(j + 128, r7), 8 from area[16*k + 9216 : 16] * area[k + 10240], area[16*k + 9232 : 16] * area[k + 10241], area[16*k + 9248 : 16] * area[k + 10242], area[16*k + 9264 : 16] * area[k + 10243], area[16*k + 9280 : 16] * area[k + 10244], area[16*k + 9296 : 16] * area[k + 10245], area[16*k + 9312 : 16] * area[k + 10246], area[16*k + 9328 : 16] * area[k + 10247]
+// CHECK: | | | | | | | | for l = max(j, w1.0) to 4*n11 + max(j, w1.0) step 4, 8 from area[16*k + 9216 : 16] * area[k + 10240], area[16*k + 9232 : 16] * area[k + 10241], area[16*k + 9248 : 16] * area[k + 10242], area[16*k + 9264 : 16] * area[k + 10243], area[16*k + 9280 : 16] * area[k + 10244], area[16*k + 9296 : 16] * area[k + 10245], area[16*k + 9312 : 16] * area[k + 10246], area[16*k + 9328 : 16] * area[k + 10247]
+// CHECK-NEXT: | | | | | | | | | l0'7 <- fma(area[272*k + l + s + 576 - j], value[2048*((T + 127)/128)*n2 + 16*l + 16*s : 16], l0'7), s = 0 to 4
+// CHECK: | | | | | | | | for l = 4*n11 + max(j, w1.0) to min(j + 128, r7), 8 from l0'7, l1'7, l2'7, l3'7, l4'7, l5'7, l6'7, l7'7
+// CHECK-NEXT: | | | | | | | | | l0'8 <- fma(area[272*k + l + 576 - j], value[2048*((T + 127)/128)*n2 + 16*l : 16], l0'8)
 // CHECK: | | | | | | | | | for l = max(j, w1.0) to min(j + 128, r7), 4 from area[16*k + 9216 : 16] * area[k + 10240], area[16*k + 9232 : 16] * area[k + 10241], area[16*k + 9248 : 16] * area[k + 10242], area[16*k + 9264 : 16] * area[k + 10243]
 // CHECK: | | | | | | | | | for l = max(j, w1.0) to min(j + 128, r7), 2 from area[16*k + 9216 : 16] * area[k + 10240], area[16*k + 9232 : 16] * area[k + 10241]
 // CHECK: | | | | | | | | | for l = max(j, w1.0) to min(j + 128, r7), 1 from area[16*k + 9216 : 16] * area[k + 10240]

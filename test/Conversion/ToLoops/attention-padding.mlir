@@ -99,7 +99,10 @@
 // CHECK: | | | | | | | | | for l = n29 to min(n24, n30), 2 from area[16*k + 9216 : 16] * area[k + 10240], area[16*k + 9232 : 16] * area[k + 10241]
 // CHECK: | | | | | | | | | for l = n29 to min(n24, n30), 1 from area[16*k + 9216 : 16] * area[k + 10240]
 // CHECK: | | | | | else
-// CHECK: | | | | | | | | for l = n29 to min(n24, n30), 8 from area[16*k + 9216 : 16] * area[k + 10240], area[16*k + 9232 : 16] * area[k + 10241], area[16*k + 9248 : 16] * area[k + 10242], area[16*k + 9264 : 16] * area[k + 10243], area[16*k + 9280 : 16] * area[k + 10244], area[16*k + 9296 : 16] * area[k + 10245], area[16*k + 9312 : 16] * area[k + 10246], area[16*k + 9328 : 16] * area[k + 10247]
+// CHECK: | | | | | | | | for l = n29 to n29 + 4*n33 step 4, 8 from area[16*k + 9216 : 16] * area[k + 10240], area[16*k + 9232 : 16] * area[k + 10241], area[16*k + 9248 : 16] * area[k + 10242], area[16*k + 9264 : 16] * area[k + 10243], area[16*k + 9280 : 16] * area[k + 10244], area[16*k + 9296 : 16] * area[k + 10245], area[16*k + 9312 : 16] * area[k + 10246], area[16*k + 9328 : 16] * area[k + 10247]
+// CHECK-NEXT: | | | | | | | | | l0'8 <- fma(area[272*k + l + s + 576 - j], value[2048*((T + 127)/128)*n2 + 16*l + 16*s : 16], l0'8), s = 0 to 4
+// CHECK: | | | | | | | | for l = n29 + 4*n33 to min(n24, n30), 8 from l0'8, l1'8, l2'8, l3'8, l4'8, l5'8, l6'8, l7'8
+// CHECK-NEXT: | | | | | | | | | l0'9 <- fma(area[272*k + l + 576 - j], value[2048*((T + 127)/128)*n2 + 16*l : 16], l0'9)
 // CHECK: | | | | | | | | | for l = n29 to min(n24, n30), 4 from area[16*k + 9216 : 16] * area[k + 10240], area[16*k + 9232 : 16] * area[k + 10241], area[16*k + 9248 : 16] * area[k + 10242], area[16*k + 9264 : 16] * area[k + 10243]
 // CHECK: | | | | | | | | | for l = n29 to min(n24, n30), 2 from area[16*k + 9216 : 16] * area[k + 10240], area[16*k + 9232 : 16] * area[k + 10241]
 // CHECK: | | | | | | | | | for l = n29 to min(n24, n30), 1 from area[16*k + 9216 : 16] * area[k + 10240]

@@ -56,15 +56,15 @@
 // CHECK: | | | | | | | n19 := area[10304][2*(l/8) + 1]
 // CHECK-NEXT: | | | | | | | n20 := area[10304][2*(l/8)]
 // CHECK: | | | | | | | | | n22 := ((capacity + 127)/128)
-// CHECK: | | | | | | | | | m0 <- fma(area[16*l + m], key[2048*n22*n2 + 256*k + 16*m : 16], m0)
-// CHECK-NEXT: | | | | | | | | | m1 <- fma(area[16*l + m], key[2048*n22*n2 + 256*k + 16*m + 256 : 16], m1)
+// CHECK: | | | | | | | | | m0 <- fma(area[16*l + m + s], key[2048*n22*n2 + 256*k + 16*m + 16*s : 16], m0), s = 0 to 4
+// CHECK-NEXT: | | | | | | | | | m1 <- fma(area[16*l + m + s], key[2048*n22*n2 + 256*k + 16*m + 16*s + 256 : 16], m1), s = 0 to 4
 // CHECK: | | | | | | | n23 := area[10304][2*(k/8)]
 // CHECK: | | | | | | | n25 := area[10304][2*(k/8) + 1]
 // CHECK: | | | | | | | | n26 := min(32*n0 + k + past + 1, n18)
 // CHECK-NEXT: | | | | | | | | area[272*k + l + 576 : 16] = select((j + l + lane < n26) & (j + l + lane >= max(j, w1.0)), area[272*k + l + 576 : 16], -inf)
 // CHECK-NEXT: | | | | | | | | area[272*k + l + 592 : 16] = select((j + l + lane + 16 < n26) & (j + l + lane + 16 >= max(j, w1.0)), area[272*k + l + 592 : 16], -inf)
 // CHECK: | | | | | | | | | l0'3 <- select(area[272*k + l + 576 - j] != 0, fma(area[272*k + l + 576 - j], value[2048*n22*n2 + 16*l : 16], l0'3), l0'3)
-// CHECK: | | | | | | | | | l0'7 <- fma(area[272*k + l + 576 - j], value[2048*n22*n2 + 16*l : 16], l0'7)
+// CHECK: | | | | | | | | | l0'7 <- fma(area[272*k + l + s + 576 - j], value[2048*n22*n2 + 16*l + 16*s : 16], l0'7), s = 0 to 4
 // CHECK: | | for j = 0 to n1, 1 from 0
 func.func @step(%q: !x {model.name = "q"}, %k: !x {model.name = "k"}, %v: !x {model.name = "v"}, %ks: !state {model.state = "ks"},
                 %vs: !state {model.state = "vs"}) -> (!x {model.name = "y"}) {

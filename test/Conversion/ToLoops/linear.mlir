@@ -1,4 +1,4 @@
-// RUN: %loops %s --depth=5 | FileCheck %s
+// RUN: %loops %s | FileCheck %s
 
 // x W + b. Items are (block of rows, panel of results), dealt out to the threads; one barrier behind them.
 !x = !model.tensor<[B, 10], f32>
@@ -60,8 +60,8 @@ func.func @tiles(%x: !x {model.name = "x"}) -> (!y {model.name = "y"}) {
 // CHECK-NEXT: | | | | | | prefetch w[10*((j%256)/2)*max((16/n2), 1) + 160*(i%3) + l*max((16/n2), 1) + max((16/n2), 1) + 160]
 // CHECK-NEXT: | | | | | | prefetch w[10*((j%256)/2)*max((16/n2), 1) + 160*(i%3) + l*max((16/n2), 1) + 2*max((16/n2), 1) + 160]
 // CHECK-NEXT: | | | | | | prefetch w[10*((j%256)/2)*max((16/n2), 1) + 160*(i%3) + l*max((16/n2), 1) + 3*max((16/n2), 1) + 160]
-// CHECK-NEXT: | | | | | l0 <- fma(x[10*j + l + 3], w[160*(i%3) + 16*l + 48 : 16], fma(x[10*j + l + 2], w[160*(i%3) + 16*l + 32 : 16], fma(x[10*j + l + 1], w[160*(i%3) + 16*l + 16 : 16], fma(x[10*j + l], w[160*(i%3) + 16*l : 16], l0))))
-// CHECK-NEXT: | | | | | l1 <- fma(x[10*j + l + 13], w[160*(i%3) + 16*l + 48 : 16], fma(x[10*j + l + 12], w[160*(i%3) + 16*l + 32 : 16], fma(x[10*j + l + 11], w[160*(i%3) + 16*l + 16 : 16], fma(x[10*j + l + 10], w[160*(i%3) + 16*l : 16], l1))))
+// CHECK-NEXT: | | | | | l0 <- fma(x[10*j + l + s], w[160*(i%3) + 16*l + 16*s : 16], l0), s = 0 to 4
+// CHECK-NEXT: | | | | | l1 <- fma(x[10*j + l + s + 10], w[160*(i%3) + 16*l + 16*s : 16], l1), s = 0 to 4
 // CHECK-NEXT: | | | | for l = 5*k + 4 to 5*k + 5, 2 from l0, l1
 // CHECK-NEXT: | | | | | prefetch w[10*((j%256)/2)*max((16/n2), 1) + 160*(i%3) + l*max((16/n2), 1) + 160]
 // CHECK-NEXT: | | | | | l0' <- fma(x[10*j + l], w[160*(i%3) + 16*l : 16], l0')

@@ -15,7 +15,7 @@ import subprocess
 import sys
 from functools import reduce
 
-from terms import Halves, Mask, Pointer, Poly, Text, atom, bracket, constant, join, number, parse
+from terms import Halves, Loaded, Mask, Pointer, Poly, Steps, Text, atom, bracket, constant, join, number, parse
 
 LONG = 16 # letters of a quotient, a minimum or a choice that stands where it is used
 ENTRY = ["context", "tid", "nth", "dims", "tensors", "arena", "weights"]
@@ -194,11 +194,15 @@ class Printer:
         if short == "load":
             text = self.memory(values[0], op.types, values[1] if len(values) > 1 else None)
             text = self.known.get(text, text)
-            return Pointer(text) if "ptr" in op.types else self.name(text) if op.integer else Text(text, 1)
+            if "ptr" in op.types or op.integer:
+                return Pointer(text) if "ptr" in op.types else self.name(text)
+            return Text(text, 1) if text in self.known.values() else Loaded(text, values[0])
         if short in ("mlir.addressof", "addressof", "zero", "alloca"):
             return Pointer((op.attr("global_name") or {"zero": "null"}.get(short, short)).replace("heddle_", ""))
         if short == "shuffle": # told apart by the first places
             short += re.sub(r".*array<i64: (\d+), (\d+).*", r" \1 \2 of ", op.attrs)
+        if short == "fma" and [isinstance(v, Loaded) for v in values] == [True, True, False]:
+            return Steps(values)
         return join("%s(%s)" % ({"maximumf": "max"}.get(short, short), ", ".join(["{}"] * len(values))), *values)
 
     def fold(self, op, short, values):

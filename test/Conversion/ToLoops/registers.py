@@ -14,15 +14,18 @@ ARM = (r"\s+(?:b\.\w+|cbn?z\s+\w+,|tbn?z\s+\w+, #\d+,)\s*(\.L\w+)", "fmla", r"f(
 heddle, model, cpu, least = sys.argv[1:]
 text = subprocess.run([heddle, "compile", model, "--mcpu=" + cpu, "--emit=asm", "-o", "-"], check=True, stdout=subprocess.PIPE, text=True).stdout
 jumps, sums, others, stack = X86 if "%rsp" in text else ARM
-lines, labels, good, bad = text.splitlines(), {}, 0, 0
+lines, labels, loops, good, bad = text.splitlines(), {}, [], 0, 0
 for number, line in enumerate(lines):
     label, jump = re.match(r"(\.L\w+):", line), re.match(jumps, line)
     if label:
-        labels = {label[1]: number}  # a loop with a label inside is no innermost one
+        labels[label[1]] = number
     if not jump or jump[1] not in labels:
         continue
-    body = [x.strip() for x in lines[labels[jump[1]] + 1:number]]
-    if sum(sums in x for x in body) < int(least) or any(re.match(others, x) for x in body):
+    start = labels[jump[1]]
+    innermost = not any(start <= a and b < number and (a, b) != (start, number) for a, b in loops)
+    loops.append((start, number))
+    body = [x.strip() for x in lines[start + 1:number]]
+    if not innermost or sum(sums in x for x in body) < int(least) or any(re.match(others, x) for x in body):
         continue
     spills = [x for x in body if re.match(stack, x)]
     good, bad = good + (not spills), bad + bool(spills)

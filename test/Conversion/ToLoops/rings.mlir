@@ -63,8 +63,8 @@
 // CHECK: | | | | | | | | | n30 := min(1024, 128*((capacity + 127)/128))
 // CHECK-NEXT: | | | | | | | | | n31 := (128*(w1.0/128)%896)
 // CHECK-NEXT: | | | | | | | | | n32 := select(n31 + j - 128*(w1.0/128) < 896, 128*(w1.0/128) - n31, 128*(w1.0/128) + 896 - n31)
-// CHECK: | | | | | | | | | m0 <- fma(area[16*l + m], key[16*n30*n2 + 256*k + 16*m - 16*n32 : 16], m0)
-// CHECK-NEXT: | | | | | | | | | m1 <- fma(area[16*l + m], key[16*n30*n2 + 256*k + 16*m + 256 - 16*n32 : 16], m1)
+// CHECK: | | | | | | | | | m0 <- fma(area[16*l + m + s], key[16*n30*n2 + 256*k + 16*m + 16*s - 16*n32 : 16], m0), s = 0 to 4
+// CHECK-NEXT: | | | | | | | | | m1 <- fma(area[16*l + m + s], key[16*n30*n2 + 256*k + 16*m + 16*s + 256 - 16*n32 : 16], m1), s = 0 to 4
 // CHECK: | | | | | | | n33 := area[10304][2*(k/8)]
 // CHECK: | | | | | | | n35 := area[10304][2*(k/8) + 1]
 // CHECK: | | | | | | | | n36 := min(32*n0 + k + past + 1, n26)
@@ -72,7 +72,7 @@
 // CHECK-NEXT: | | | | | | | | area[272*k + l + 576 : 16] = select((j + l + lane < n36) & (j + l + lane >= n37), area[272*k + l + 576 : 16], -inf)
 // CHECK-NEXT: | | | | | | | | area[272*k + l + 592 : 16] = select((j + l + lane + 16 < n36) & (j + l + lane + 16 >= n37), area[272*k + l + 592 : 16], -inf)
 // CHECK: | | | | | | | | | l0'3 <- select(area[272*k + l + 576 - j] != 0, fma(area[272*k + l + 576 - j], value[16*n30*n2 + 16*l - 16*n32 : 16], l0'3), l0'3)
-// CHECK: | | | | | | | | | l0'7 <- fma(area[272*k + l + 576 - j], value[16*n30*n2 + 16*l - 16*n32 : 16], l0'7)
+// CHECK: | | | | | | | | | l0'7 <- fma(area[272*k + l + s + 576 - j], value[16*n30*n2 + 16*l + 16*s - 16*n32 : 16], l0'7), s = 0 to 4
 // CHECK: | | for j = 0 to n1, 1 from 0
 func.func @step(%q: !x {model.name = "q"}, %k: !x {model.name = "k"}, %v: !x {model.name = "v"}, %ks: !state {model.state = "ks"},
                 %vs: !state {model.state = "vs"}) -> (!x {model.name = "y"}) {

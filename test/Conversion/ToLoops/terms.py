@@ -119,6 +119,35 @@ class Mask(Text):
         self.count = count
 
 
+class Loaded(Text):
+    """What a load takes from the pointer `place`; `rest`: what stands behind the index."""
+
+    def __init__(self, text, place):
+        super().__init__(text, 1)
+        self.place, self.rest = place, text[len("%s[%s" % (place.base, place.index)):]
+
+    def at(self, index):
+        return "%s[%s%s" % (self.place.base, index, self.rest)
+
+
+class Steps(Text):
+    """x w + a sum, x and w loaded. Where the sum is such, too, and what is loaded lies as far from its as at the step before, they are steps s of one sum."""
+
+    def __init__(self, values):
+        *self.last, before = values
+        apart = [v.place.index - w.place.index for v, w in zip(self.last, before.last)] if self.follows(before) else None
+        if apart and all(a.known() is not None for a in apart) and before.apart in (None, apart):
+            self.first, self.apart, self.count, self.start = before.first, apart, before.count + 1, before.start
+        else:
+            self.first, self.apart, self.count, self.start = self.last, None, 1, before
+        texts = [v.at(v.place.index + a * atom("s")) for v, a in zip(self.first, self.apart)] if self.apart else self.first
+        deep = self.start.depth if isinstance(self.start, Text) else 0
+        super().__init__("fma(%s, %s, %s)" % (*texts, ".." if deep >= join.deepest else self.start) + (", s = 0 to %d" % self.count if self.apart else ""), 1 + max(1, deep))
+
+    def follows(self, before):
+        return isinstance(before, Steps) and all((v.place.base, v.rest) == (w.place.base, w.rest) for v, w in zip(self.last, before.last))
+
+
 class Halves(Text):
     """One half of the lanes of `whole`."""
 
