@@ -242,7 +242,7 @@ bool Machine::callMacro(const MacroObject &macro, const Arguments &given) {
 bool Machine::call(uint32_t a, uint32_t b) {
   Arguments given;
   size_t taken;
-  if (!s.charge(4) || !gather(a, b, given, taken) || !has(taken + 1))
+  if (!s.charge(8) || !gather(a, b, given, taken) || !has(taken + 1))
     return false;
   Value callee = stack[stack.size() - taken - 1], out;
   switch (callee.kind) {
@@ -276,7 +276,7 @@ bool Machine::applied(Op op, uint32_t a, uint32_t b, uint32_t c) {
   size_t taken;
   bool result = false;
   Value out;
-  if (!s.charge(4) || !gather(a, b, given, taken) || !has(taken + 1))
+  if (!s.charge(8) || !gather(a, b, given, taken) || !has(taken + 1))
     return false;
   Value v = stack[stack.size() - taken - 1];
   if (op == kFilter) {
@@ -300,7 +300,7 @@ bool Machine::concat(uint32_t count) {
     std::string text;
     if (!v.isText() && (!print(s, v, text) || !makeText(s, text, v)))
       return false;
-    if (!s.heap.fits(whole.size + v.size) || !s.chargeBytes(v.size))
+    if (!s.heap.fits(whole.size + v.size) || !s.charge(4 + v.size / 16))
       return s.room(size_t(whole.size) + v.size);
     whole = s.heap.grow(whole, v.view(), false);
   }

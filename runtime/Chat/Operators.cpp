@@ -42,7 +42,7 @@ static bool concatenate(Session &s, Value a, Value b, Value &out) {
       if (!makeText(s, escaped, a))
         return false;
     }
-    if (!s.heap.fits(a.size + b.size) || !s.chargeBytes(b.size))
+    if (!s.heap.fits(a.size + b.size) || !s.charge(4 + b.size / 16))
       return s.room(a.size + b.size);
     out = s.heap.grow(a, b.view(), safe);
     return true;

@@ -157,7 +157,7 @@ static bool printEntries(Session &s, const Dict &dict, std::string &out, int dep
 }
 
 bool printRepr(Session &s, Value v, std::string &out, int depth) {
-  if (!s.deep(depth) || !s.charge(8))
+  if (!s.deep(depth) || !s.charge(16))
     return false;
   if (out.size() > s.limits.output)
     return s.fail("a text is too long");
