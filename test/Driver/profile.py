@@ -9,19 +9,12 @@ import re
 import subprocess
 import sys
 
-passed = failed = 0
-
-
-def check(what, good, found=""):
-    global passed, failed
-    passed, failed = passed + bool(good), failed + (not good)
-    if not good:
-        print("FAIL %s: %s" % (what, str(found)[:500]))
-
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), os.pardir, "support"))
+from checks import check, finish  # noqa: E402
 
 def said(*command):
     done = subprocess.run(command, capture_output=True, text=True, timeout=300)
-    check(" ".join(command), done.returncode == 0, done.stderr)
+    check(done.returncode == 0, "%s: %s" % (" ".join(command), done.stderr))
     return done.stdout
 
 
@@ -63,7 +56,7 @@ def main():
             # Beside the cache: which of the keys are no padding, 8 bytes each.
             rows = batch * (past + new) * (layers * 2 * width * 4 + 8)
             found = value(card["step"]["reads"][0], B=batch, past=past, new=new, capacity=256)
-            check("bytes of a step, %d x %d behind %d" % (batch, new, past), found == 4 * (weights + looked_up) + rows, found)
+            check(found == 4 * (weights + looked_up) + rows, "bytes of a step, %d x %d behind %d: %s" % (batch, new, past, found))
     for threads in ("1", "3"):
         steps = ["--new-tokens", "4"] if "step" in card else []
         figures = json.loads(said(binary, "bench", "--profile", "--json", "--prompt-tokens", "12", "--threads", threads, *steps))
@@ -75,23 +68,24 @@ def main():
             met = sum(r["phases"] for r in rows)
             # What only padding needs is passed over.
             needed = sum(turns(line) for line in lines if not re.match("(un)?pack_rows ", line))
-            check("phases", needed <= met <= sum(map(turns, lines)), (needed, met))
-            check("each has taken time", all((r["ms"] > 0) == (r["phases"] > 0) for r in rows), rows)
-            check("a share above 1", all(r["limit_fraction"] is None or 0 < r["limit_fraction"] <= 1 for r in rows), rows)
-            check("weights", all(r["weight"] for r in rows if r["ops"] in ("linear", "layer_norm", "embedding")), rows)
+            check(needed <= met <= sum(map(turns, lines)), "phases: %d are needed, %d were met" % (needed, met))
+            check(all((r["ms"] > 0) == (r["phases"] > 0) for r in rows), "each has taken time: %s" % rows)
+            check(all(r["limit_fraction"] is None or 0 < r["limit_fraction"] <= 1 for r in rows), "a share above 1: %s" % rows)
+            check(all(r["weight"] for r in rows if r["ops"] in ("linear", "layer_norm", "embedding")), "weights: %s" % rows)
             done += sum(r["operations"] for r in rows) if what != "decode" else 0
-        check("operations", done == figures["prefill_flops"], (done, figures["prefill_flops"]))
+        check(done == figures["prefill_flops"], "operations: %s, not %s" % (done, figures["prefill_flops"]))
         found = figures["prefill_integers"]
         if integers:
             # A row with the phase in which its rows are rounded counts as integers, too: at the peak of bytes it takes at most as long.
             wide = [r for r in figures["profile_prefill"] if r["ops"] == "linear" and r["operations"] > 0]
             peak = figures["machine_integers_per_s"] or figures["machine_flops_per_s"]
-            check("limits of integers", wide and all(r["limit_ms"] <= 1.001e3 * max(r["operations"] / peak, r["bytes"] / figures["machine_bytes_per_s"]) for r in wide), wide)
-        check("integers", found == integers if integers else (found > 0) == coded, (found, integers))
-    table = said(binary, "bench", "--profile", "--prompt-tokens", "12", "--threads", "2")
-    check("a table", re.search(r"phases, [\d.]+ ms between their barriers\n +ms +% +phases", table), table)
-    print("%d passed, %d failed" % (passed, failed))
-    return 1 if failed else 0
+            limits = wide and all(r["limit_ms"] <= 1.001e3 * max(r["operations"] / peak, r["bytes"] / figures["machine_bytes_per_s"]) for r in wide)
+            check(limits, "limits of integers: %s" % wide)
+        check(found == integers if integers else (found > 0) == coded, "integers: %s, not %s" % (found, integers))
+    if len(sys.argv) > 2:
+        table = said(binary, "bench", "--profile", "--prompt-tokens", "12", "--threads", "2")
+        check(re.search(r"phases, [\d.]+ ms between their barriers\n +ms +% +phases", table), "a table: " + table)
+    return finish()
 
 
 if __name__ == "__main__":

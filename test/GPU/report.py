@@ -14,6 +14,10 @@ import sys
 import tempfile
 
 ROOT = os.path.normpath(os.path.join(os.path.dirname(os.path.abspath(__file__)), "../.."))
+sys.path.insert(0, os.path.join(ROOT, "test", "support"))
+import checks  # noqa: E402
+from checks import check  # noqa: E402
+
 README = os.path.join(ROOT, "targets/GPU/README.md")
 PANEL = 32      # results side by side in a panel of a weight
 SOME = 8        # registers that a kernel may take more before the table must change
@@ -166,14 +170,6 @@ def main():
     if o.table:
         print("\n".join(table_of(found) + [""] + resource_lines(resources_of(found))))
         return 0
-    passed = failed = 0
-
-    def check(good, what):
-        nonlocal passed, failed
-        passed, failed = passed + bool(good), failed + (not good)
-        if not good:
-            print("FAIL " + what)
-
     for model, chips in found.items():
         for e in chips[0]["entries"]:
             sums, where = by_op(e), "%s %s" % (model, e["entry"])
@@ -189,14 +185,14 @@ def main():
     most = resources_of(found)
     if not most:
         print("no ptxas on the path: registers are not compared")
-        return print("%d passed, %d failed, 1 skipped" % (passed, failed)) or int(failed > 0)
+        print("%d passed, %d failed, 1 skipped" % (checks.passed, checks.failed))
+        return int(checks.failed > 0)
     said = {(m[1], m[2]): tuple(map(int, m.groups()[2:])) for m in (re.match(r"\| (\S+) \| (sm_\w+) \| (\d+) \| (\d+) \| (\d+) \| (\d+) \|", l) for l in readme) if m}
     for key, (registers, shared, stack, spills) in most.items():
         there = said.get(key)
         check(there and abs(registers - there[0]) <= SOME and (shared, stack, spills) == there[1:],
               "targets/GPU/README.md: %s on %s takes %s, the table says %s" % (*key, (registers, shared, stack, spills), there))
-    print("%d passed, %d failed" % (passed, failed))
-    return int(failed > 0)
+    return checks.finish()
 
 
 if __name__ == "__main__":

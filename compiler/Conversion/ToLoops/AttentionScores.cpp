@@ -119,8 +119,8 @@ void Scores::fetchAhead(Value panelAt, Value values, Value r, Value d, int64_t r
   int64_t keyShare = share * rows, valueShare = std::max<int64_t>(1, share * rows * u / w); // words a step
   Value key = add(add({mul(r, share * w), mul(d, keyShare)}), count * panelWords);
   Value value = add({mul(r, share * u), mul(d, valueShare)});
-  for (int64_t owed = 0; owed < std::max<int64_t>(steps * keyShare, 1); owed += std::max(keyShare, line))
+  for (int64_t owed = 0; owed < steps * keyShare; owed += std::max(keyShare, line))
     prefetch(at(panelAt, add(key, owed), f32()));
-  for (int64_t owed = 0; owed < std::max<int64_t>(steps * valueShare, 1); owed += std::max(valueShare, line))
+  for (int64_t owed = 0; owed < steps * valueShare; owed += std::max(valueShare, line))
     LLVM::Prefetch::create(b, at(values, add(value, owed), f32()), /*rw=*/0, /*level 2=*/2, /*data=*/1);
 }

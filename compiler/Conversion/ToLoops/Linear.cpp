@@ -21,6 +21,8 @@ using namespace heddle::loops;
 using namespace heddle::model;
 using Lower = heddle::loops::Lowering;
 
+static constexpr int64_t kLineWords = 16; ///< of a line of the caches
+
 /// Parts of k, in each of which a tile fetches some of what it touches when its sums are made.
 static constexpr int64_t kParts = 8;
 
@@ -233,7 +235,8 @@ Values LinearKernel::sumsOf(Value row, Value panel, int64_t mr, int64_t pn, bool
       for (int64_t i = 0; i < steps; ++i)
         fetchShare(c.add(at, i));
     };
-    c.when(c.less(c.mul(fetched.share, steps), c.constant(17)), [&] { fetchShare(at); }, each);
+    Value oneLine = c.less(c.mul(fetched.share, steps), c.constant(kLineWords + 1));
+    c.when(oneLine, [&] { fetchShare(at); }, each);
   };
   Values sums(mr * nv, zero);
   Value end = c.constant(step.whole());
