@@ -123,7 +123,8 @@ Values Output::overKeys(const Chunk &c, Value out, Value scale) {
   return overSteps(c, c.begin, c.end, scaled(c, out, scale), step);
 }
 
-/// A loop over keys or pairs of keys. (A mask takes the last of 16 registers, which several steps in a turn would want.)
+/// A loop over keys or pairs of keys. (A mask takes the last of 16 registers, which several steps in a turn would
+/// want.)
 Values Output::overSteps(const Chunk &c, Value from, Value to, Values before,
                          llvm::function_ref<Values(Value, int64_t, ValueRange)> step) {
   bool few = c.rows < groupRows() || c.guard || (c.tail && machine.registers < 32);
