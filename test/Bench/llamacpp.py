@@ -2,12 +2,13 @@
 """Heddle beside llama.cpp, in turns on this machine: one table of prompts and steps, one of first tokens.
 
     llamacpp.py --heddle build/bin/heddle --work DIR [--rounds 3] [--cores 1,2] [--rows bert,gpt2,batch] [--kinds f32,bf16,q8_0,q4_0]
-                [--settings S,..] [--flash 1] [--tables speed,first] [--unchecked] [--under COMMAND] [--out FILE]
+                [--settings S,..] [--flash 1] [--tables speed,first] [--unchecked] [--under COMMAND] [--mcpu NAME] [--library NAME] [--out FILE]
 
 DIR (that of rivals.py will do) takes models, GGUF files of the same weights (rivals/gguf.py) and llama.cpp: its libraries out of
 npm's package @node-llama-cpp/linux-x64, its sources out of node-llama-cpp, both of one release. It is asked through its C API
 (rivals/llama_probe.cpp) in three settings, of which the fastest counts (and of --flash 0,1): as it comes; with its weights copied
-into huge pages, which it does not ask for itself; and that with its processor's library as clang builds it for this very one.
+into huge pages, which it does not ask for itself; and that with its processor's library as clang builds it for this very one. `--library haswell` is that of the package for a processor with
+AVX2, whatever this one has, to stand beside `--mcpu=x86-64-v3`.
 Heddle gets the weights in its own 8 and 4 bits, and the same GGUF file (`--weights=FILE`). That all do the same work is checked
 on outputs first."""
 import argparse
@@ -44,11 +45,12 @@ ROWS = [r for r in rivals.ROWS if r.key in ("bert", "gpt2", "batch", "llama")]
 class LlamaCpp:
     """llama.cpp in a folder: fetched, built, and asked."""
 
-    def __init__(self, work):
+    def __init__(self, work, library=None):
         self.folder = os.path.join(os.path.abspath(work), "llamacpp")
         self.probe = os.path.join(self.folder, "llama_probe")
         self.libraries = os.path.join(self.folder, "linux-x64", "package", "bins", "linux-x64")
-        self.backends = {"packaged": self.libraries, "clang": os.path.join(self.folder, "build", "bin")}
+        self.library, alone = library, os.path.join(self.folder, "only-%s" % library)
+        self.backends = {"packaged": alone if library else self.libraries, "clang": os.path.join(self.folder, "build", "bin")}
 
     def install(self, server=False):
         """`server`: llama-server, too, which takes ten minutes to build."""
@@ -72,6 +74,13 @@ class LlamaCpp:
                   "-DCMAKE_C_FLAGS=-march=native", "-DCMAKE_CXX_FLAGS=-march=native", "-DGGML_BACKEND_DL=ON", "-DGGML_NATIVE=OFF", "-DGGML_OPENMP=OFF",
                   "-DLLAMA_OPENSSL=OFF", "-DLLAMA_USE_PREBUILT_UI=OFF"])
         said(["ninja", "-C", build, "llama-server" if server else "ggml-cpu"])
+        if self.library:
+            name = "libggml-cpu-%s.so" % self.library
+            if not os.path.exists(os.path.join(self.libraries, name)):
+                sys.exit("llamacpp.py: error: --library %s: there is no %s in %s" % (self.library, name, self.libraries))
+            os.makedirs(self.backends["packaged"], exist_ok=True)
+            with contextlib.suppress(FileExistsError):
+                os.symlink(os.path.join(self.libraries, name), os.path.join(self.backends["packaged"], name))
         libraries = [os.path.join(self.libraries, name) for name in sorted(os.listdir(self.libraries))
                      if name.startswith(("libllama.", "libggml.", "libggml-base"))]
         includes = ["-I" + os.path.join(sources, at) for at in ("include", "ggml/include")]
@@ -111,7 +120,7 @@ class LlamaCpp:
 class Bench(rivals.Bench):
     def __init__(self, options):
         super().__init__(options)
-        self.rival, self.seen = LlamaCpp(self.work), set()
+        self.rival, self.seen = LlamaCpp(self.work, options.library), set()
         os.makedirs(os.path.join(self.work, "gguf"), exist_ok=True)
 
     def file(self, row, kind):
@@ -154,7 +163,7 @@ class Bench(rivals.Bench):
     def first(self, row, kind):
         """Commands of whole processes, from nothing to the first token."""
         words = ",".join(str(100 + i * 7919 % 20000) for i in range(19))
-        for setting in SETTINGS:
+        for setting in self.o.settings.split(","):
             yield setting, lambda cores, s=setting: self.rival.command(self.file(row, kind), s, cores, prompt=19, seconds=0)
         for stored, flags in self.of_kind(row, kind):
             yield stored, lambda cores, p=self.binary(row, stored, flags): [p, "generate", "--ids", words, "-n", "1", "--greedy", "--print-ids", "--threads", str(cores)]
@@ -204,7 +213,7 @@ def first(bench, o, put, rows):
                         if done.returncode:
                             sys.exit("llamacpp.py: error: %s: %s" % (name, done.stderr.strip()[-500:]))
                         times.setdefault(name, []).append({"ms": 1e3 * (time.monotonic() - begin)})
-                setting, rival = best({s: times.pop(s) for s in SETTINGS}, "ms")
+                setting, rival = best({s: times.pop(s) for s in o.settings.split(",")}, "ms")
                 cells = [row.name.split(",")[0], str(cores), kind, spread(rival), setting]
                 for turns in times.values():
                     mine = [r["ms"] for r in turns]
@@ -220,7 +229,8 @@ def main():
     p.add_argument("--cores", default="1,2")
     p.add_argument("--rows", default="bert,gpt2,batch", help="which of " + ", ".join(dict.fromkeys(r.key for r in ROWS)))
     p.add_argument("--kinds", default=",".join(KINDS), help="how its weights are stored")
-    p.add_argument("--settings", default=",".join(SETTINGS), help="of llama.cpp")
+    p.add_argument("--settings", help="of llama.cpp: " + ", ".join(SETTINGS) + "; all, but of a --library those of the package")
+    p.add_argument("--library", metavar="NAME", help="of its package, in place of the one that it takes for this processor: haswell, ...")
     p.add_argument("--flash", default="1", help="0, 1 or both: its flash attention")
     p.add_argument("--tables", default="speed,first")
     p.add_argument("--unchecked", action="store_true", help="outputs were compared in an earlier run")
@@ -228,6 +238,7 @@ def main():
     p.add_argument("--mcpu", help="what Heddle compiles for, if not this processor")
     p.add_argument("--out", metavar="FILE", help="where the tables go, too")
     o = p.parse_args()
+    o.settings = o.settings or ",".join(s for s, (where, _) in SETTINGS.items() if where == "packaged" or not o.library)
     rows = [r for r in ROWS if r.key in o.rows.split(",")]
     if set(o.rows.split(",")) - {r.key for r in ROWS} or set(o.kinds.split(",")) - set(KINDS):
         p.error("rows are %s; kinds %s" % (", ".join(dict.fromkeys(r.key for r in ROWS)), ", ".join(KINDS)))
