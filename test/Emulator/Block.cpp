@@ -268,7 +268,10 @@ void Block::waitGroups(uint32_t pending) {
   mine.open.erase(mine.open.begin(), mine.open.begin() + ptrdiff_t(done));
 }
 
-Moment Block::now() const { return {block * job->threads + current, warps[current / 32].syncs, barriers}; }
+Moment Block::now() const {
+  uint32_t first = block * job->threads;
+  return {first + current, first, warps[current / 32].syncs, barriers};
+}
 
 std::string Block::place(uint32_t thread) const {
   return "thread " + std::to_string(thread % job->threads) + " of block " + std::to_string(thread / job->threads);

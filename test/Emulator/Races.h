@@ -1,7 +1,8 @@
 //===- Races.h - Who touched which byte -------------------------*- C++ -*-===//
 //
 // Every byte of device memory has a shadow: who wrote it last in this launch and
-// who has read it since, with the count of synchronisations each had passed. Two
+// who has read it since, with the count of synchronisations each had passed. The
+// bytes of a word share one until somebody touches a part of that word. Two
 // threads on a byte, one of them writing, are ordered by bar.warp.sync if they
 // are of one warp, by a barrier if of one block, and by nothing else in a launch.
 // Lanes of a warp may store to one place: they store the same (rule L2 of
@@ -16,9 +17,9 @@
 
 namespace heddle::emulator {
 
-/// A thread at a moment. `thread` counts from 0 over the grid.
+/// A thread at a moment. `thread` counts from 0 over the grid, and `first` is the first thread of its block.
 struct Moment {
-  uint32_t thread;
+  uint32_t thread, first;
   uint16_t warpSyncs, blockSyncs; ///< passed so far
 };
 
@@ -29,18 +30,18 @@ public:
   Races &operator=(const Races &) = delete;
   ~Races();
 
-  /// Watches `bytes` bytes; false without memory.
-  bool watch(uint64_t bytes);
+  /// Watches so many bytes; false without memory.
+  bool watch(uint64_t range);
   /// What came before is ordered before all that follows.
   void begin(uint32_t threadsOfBlock) {
     ++launch;
     blockThreads = threadsOfBlock;
   }
   /// Notes an access; false if it races, and `other` is with whom.
-  bool load(uint64_t offset, uint64_t bytes, Moment now, uint32_t &other);
-  bool store(uint64_t offset, uint64_t bytes, Moment now, uint32_t &other);
+  bool load(uint64_t offset, uint64_t size, Moment now, uint32_t &other);
+  bool store(uint64_t offset, uint64_t size, Moment now, uint32_t &other);
   /// Whoever goes on knows of these bytes by other means.
-  void forget(uint64_t offset, uint64_t bytes);
+  void forget(uint64_t offset, uint64_t size);
 
 private:
   /// How far apart those are that read a byte: they agree down to this.
@@ -50,12 +51,14 @@ private:
     uint32_t writer = 0, reader = 0; ///< thread + 1, 0: none
     uint16_t writerWarp = 0, writerBlock = 0, readerWarp = 0, readerBlock = 0;
     Level level = Thread; ///< of all readers together
+    bool parted = false;  ///< of a word: its bytes have shadows of their own
   };
-  Level apart(uint32_t a, uint32_t b) const;
-  Shadow &at(uint64_t offset);
+  Level apart(uint32_t other, Moment now) const;
+  Shadow &ofWord(uint64_t word);
+  template <typename Each> bool forShadows(uint64_t offset, uint64_t size, Each each);
 
-  Shadow *shadows = nullptr;
-  uint64_t count = 0;
+  Shadow *words = nullptr, *bytes = nullptr; ///< `count` and 4 * `count` in one mapping
+  uint64_t count = 0;                        ///< words
   uint32_t launch = 0, blockThreads = 32;
 };
 

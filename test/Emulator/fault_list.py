@@ -44,9 +44,12 @@ FAULTS = [
     ("fresh memory is zero", EMULATOR + "Memory.cpp", "  memset(begin, 0xff, mapped);\n", "", "Memory.FreshMemoryIsNaN"),
     ("a shuffle orders memory", EMULATOR + "Block.cpp", "  if (meeting == Meeting::Sync)\n    ++warp.syncs;", "  ++warp.syncs;", "Block.RacesBetweenWarpsAndLanes"),
     ("a lane gets what another brings next time", EMULATOR + "Block.cpp", "warp.brought[warp.meetings % 2]", "warp.brought[0]", "Block.LanesMeetAtShuffles"),
-    ("two lanes of a warp never race", EMULATOR + "Races.cpp", "return level == 1   ? warp == now.warpSyncs", "return level == 1   ? false", "Block.RacesBetweenWarpsAndLanes"),
+    ("two lanes of a warp never race", EMULATOR + "Races.cpp", "return level == 1 ? warp == now.warpSyncs", "return level == 1 ? false", "Block.RacesBetweenWarpsAndLanes"),
     ("a barrier orders all blocks", EMULATOR + "Races.cpp", ": level == 3;", ": false;", "Block.RacesBetweenWarpsAndLanes"),
     ("only the last reader counts", EMULATOR + "Races.cpp", "    s.level = fresh ? Thread : level;", "    s.level = Thread;", "Block.RacesOfOneWriterWithManyReaders"),
+    ("a part of a word knows nothing of the word", EMULATOR + "Races.cpp", "std::fill_n(bytes + word * kWord, kWord, whole);", "std::fill_n(bytes + word * kWord, kWord, Shadow());", "Races.HalvesOfAWordAreApart"),
+    ("the word forgets that it has parts", EMULATOR + "Races.cpp", "      whole.parted = true;\n", "", "Races.WordsAreTheirBytes"),
+    ("a part is the whole word", EMULATOR + "Races.cpp", "if (next - i < kWord && !whole.parted)", "if (false)", "Races.HalvesOfAWordAreApart"),
     ("the order of blocks is always the same", EMULATOR + "Block.cpp", "    std::reverse(order.begin(), order.end());\n", "    ;\n", "Block.OrderOfBlocksAndThreads"),
     # copies and matrices
     ("a group more than asked for may be pending", EMULATOR + "Block.cpp", "mine.open[done].group + pending < mine.groups)", "mine.open[done].group + pending + 1 < mine.groups)", "Matrices.CopiesAreThereWhenTheyAreWaitedFor"),
