@@ -2,14 +2,15 @@
 """Heddle beside ONNX Runtime, in turns on this machine: one command, one table for each kind of weights.
 
     rivals.py --heddle build/bin/heddle --work DIR [--rounds 3] [--cores 1,2] [--rows bert,gpt2] [--weights floats,codes]
-              [--mcpu NAME] [--under COMMAND] [--out FILE]
+              [--mcpu NAME | --avx2] [--under COMMAND] [--out FILE]
 
 DIR takes models of true shapes with random weights (make_*.py), graphs and binaries: 9 GB, and 20 more with --rows llama; what is there
 is not made again. ONNX Runtime comes out of npm's package onnxruntime-node, installed there. Both get the same weights and the
 same rows; that they do the same work is checked on their outputs first. Every measured process is pinned, runs before all
 others where the system allows it, and takes its turn with the others; ONNX Runtime's is the better of two levels of its
 optimiser. "codes" are weights in 8 and 4 bits beside ONNX Runtime's dynamic int8. Shares of the limit are of what Heddle's own
-bench measures beside it."""
+bench measures beside it. --avx2 hides AVX-512 and AMX from ONNX Runtime (rivals/avx2_only.c) and compiles for x86-64-v3: both as on
+a processor that has AVX2 alone."""
 import argparse
 import json
 import os
@@ -107,6 +108,11 @@ class Bench:
             sys.exit("rivals.py: error: needs node and npm, which bring ONNX Runtime (packages nodejs and npm)")
         if not os.path.exists(os.path.join(self.work, "node_modules", "onnxruntime-node")):
             said(["npm", "install", "--ignore-scripts", "--no-save", "--prefix", self.work, "onnxruntime-node"])
+        self.hidden = []
+        if self.o.avx2:
+            library = os.path.join(self.work, "bin", "avx2_only.so")
+            said(["cc", "-O2", "-shared", "-fPIC", os.path.join(HERE, "rivals", "avx2_only.c"), "-o", library])
+            self.hidden = ["env", "LD_PRELOAD=" + library]
 
     def model(self, row):
         folder = os.path.join(self.work, "models", row.model)
@@ -138,7 +144,7 @@ class Bench:
 
     def ort(self, row, rival, cores, level, *more):
         keys = ["level=" + level, "seconds=%g" % row.seconds, "prompt=%d" % row.prompt, "steps=%d" % row.steps, "batch=%d" % row.batch, "dim.T=1"]
-        command = ["node", os.path.join(HERE, "rivals", "ort.mjs"), self.graph(row, rival), str(cores), "gen" if row.gen else "run", *keys, *more]
+        command = self.hidden + ["node", os.path.join(HERE, "rivals", "ort.mjs"), self.graph(row, rival), str(cores), "gen" if row.gen else "run", *keys, *more]
         return self.measured(command, cores)
 
     def ours(self, row, stored, cores, flags=None):
@@ -201,9 +207,13 @@ def main():
     p.add_argument("--rows", default="bert,t5,vit,vaswani,gpt2,batch,whisper,wav2vec2", help="which of " + ", ".join(dict.fromkeys(r.key for r in ROWS)))
     p.add_argument("--weights", default="floats,codes", help="which tables: " + ", ".join(TABLES))
     p.add_argument("--under", default="", metavar="COMMAND", help="what each measured process is started by")
-    p.add_argument("--mcpu", help="what Heddle compiles for, if not this processor")
+    compiled = p.add_mutually_exclusive_group()
+    compiled.add_argument("--mcpu", help="what Heddle compiles for, if not this processor")
+    compiled.add_argument("--avx2", action="store_true", help="both without AVX-512 and AMX, on a processor that has them")
     p.add_argument("--out", metavar="FILE", help="where the table goes, too")
     o = p.parse_args()
+    if o.avx2:
+        o.mcpu = "x86-64-v3"
     bench = Bench(o)
     bench.install()
     unknown = set(o.rows.split(",")) - {r.key for r in ROWS}
