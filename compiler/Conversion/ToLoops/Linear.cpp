@@ -26,6 +26,10 @@ static constexpr int64_t kLineWords = 16; ///< of a line of the caches
 /// Parts of k, in each of which a tile fetches some of what it touches when its sums are made.
 static constexpr int64_t kParts = 8;
 
+/// So many tiles of most rows gain from a panel of 16 bits that the first of them leaves in f32 for the others. Few
+/// tiles do not: writing it takes as long as widening it twelve times (README.md).
+static constexpr int64_t kTilesToWiden = 16;
+
 int64_t heddle::loops::fewRows(LinearOp op) {
   return multipliesMatrices(op) && !arithmeticOf(op).coding ? MatrixTiles::rows : kFewRows;
 }
@@ -88,7 +92,7 @@ LinearKernel::LinearKernel(LinearOp op, Code &c, int64_t registers, Block *block
   if (multipliesMatrices(op))
     matrix.emplace(c, step, record, width);
   if (decodedBytes(op)) {
-    (record ? unpacked : decoded) = args.back();
+    (record ? unpacked : step.arithmetic.halves() ? widened : decoded) = args.back();
     args = args.drop_back();
   }
   x = args[0];
@@ -144,11 +148,11 @@ void LinearKernel::finish(Value sum, Value row, Value column, Value address, Val
 
 /// Rows [row, row + mr) x panels [panel, panel + pn). Panels wider than the registers hold sums of (a target
 /// beside this one may want wider ones) are passed over more than once.
-void LinearKernel::tile(Value row, Value panel, int64_t mr, int64_t pn, bool stream, Fetched fetched) {
+void LinearKernel::tile(Value row, Value panel, int64_t mr, int64_t pn, bool stream, Source source) {
   int64_t vectors = width / c.lanes, most = std::max<int64_t>(sumsAtOnce / (mr * pn), 1);
   int64_t passes = (vectors + most - 1) / most, count = (vectors + passes - 1) / passes;
   for (int64_t first = 0; first < vectors; first += count)
-    pass(row, panel, mr, pn, stream, fetched, first, std::min(count, vectors - first));
+    pass(row, panel, mr, pn, stream, source, first, std::min(count, vectors - first));
 }
 
 /// Which tile of its block the one at `row` is.
@@ -157,7 +161,7 @@ Value LinearKernel::turnOfTile(Value row) {
 }
 
 /// The sums of a tile of codes; its share is bytes a turn of the inner loop.
-Values LinearKernel::sumsOfCodes(Value row, Value panel, int64_t mr, int64_t pn, bool stream, Fetched fetched,
+Values LinearKernel::sumsOfCodes(Value row, Value panel, int64_t mr, int64_t pn, bool stream, Source source,
                                  int64_t first, int64_t count) {
   Type i8 = c.b.getI8Type();
   CodedSums codes(c, *record, width);
@@ -170,35 +174,45 @@ Values LinearKernel::sumsOfCodes(Value row, Value panel, int64_t mr, int64_t pn,
   if (stream) {
     tile.ahead = tiles.getAhead() * width * 4;
   } else if (!first) {
-    Value part = c.mul(c.mul(turnOfTile(row), codes.turns()), fetched.share);
-    tile.next = c.at(tile.stream, c.add(part, fetched.distance), i8);
-    tile.share = fetched.share;
+    Value part = c.mul(c.mul(turnOfTile(row), codes.turns()), source.share);
+    tile.next = c.at(tile.stream, c.add(part, source.distance), i8);
+    tile.share = source.share;
   }
   return codes.sums(tile);
 }
 
 /// The sums of these, row by row. `stream`: few rows, so the weights come
 /// from memory a fixed distance ahead; otherwise each tile fetches its part of the next panel, a share of words a step.
-Values LinearKernel::sumsOf(Value row, Value panel, int64_t mr, int64_t pn, bool stream, Fetched fetched, int64_t first,
+Values LinearKernel::sumsOf(Value row, Value panel, int64_t mr, int64_t pn, bool stream, Source source, int64_t first,
                             int64_t count) {
   int64_t nv = count * pn;
   Type f32 = c.f32(), word = f32;
+  SumStep step = source.reals ? this->step.ofReals() : this->step;
+  int64_t depth = step.depth();
   Value a = c.at(x, c.mul(row, step.pitch), word);
-  Value b = decoded ? decoded : c.at(w, c.mul(panel, depth * width), word);
+  Value stored = decoded ? decoded : c.at(w, c.mul(panel, this->depth * width), word);
+  Value b = source.reals ? source.reals : stored;
   Value next;
   if (!stream && !decoded) {
-    Value part = c.mul(c.mul(turnOfTile(row), depth), fetched.share);
-    next = c.at(c.at(b, fetched.distance, word), part, word);
+    Value part = c.mul(c.mul(turnOfTile(row), depth), source.share);
+    next = c.at(c.at(stored, source.distance, word), part, word);
   }
   Value zero = c.real(c.vec(f32), 0.0);
   auto multiply = [&](Value at, int64_t behind, ValueRange carried) {
-    Values weights, acc(carried.begin(), carried.end());
+    Values weights, even, odd, acc(carried.begin(), carried.end());
     Value line = c.at(b, c.mul(at, width), word);
     for (int64_t p = 0; p < pn; ++p)
       for (int64_t j = first; j < first + count; ++j)
         weights.push_back(c.at(line, c.constant((p * depth + behind) * width + j * c.lanes), word));
+    if (source.to) {
+      Value both = c.at(source.to, c.mul(at, 2 * width), word);
+      for (int64_t j = first; j < first + count; ++j) {
+        even.push_back(c.at(both, c.constant(2 * behind * width + j * c.lanes), word));
+        odd.push_back(c.at(both, c.constant((2 * behind + 1) * width + j * c.lanes), word));
+      }
+    }
     Value left = c.at(a, c.constant(behind * step.wordsAStep()), word);
-    step.multiply(c, left, at, weights, mr, acc);
+    step.multiply(c, left, at, weights, mr, acc, even, odd);
     return acc;
   };
   // What a stream of few rows needs `ahead` steps later. Past the end of a panel comes what the group of panels behind
@@ -214,13 +228,13 @@ Values LinearKernel::sumsOf(Value row, Value panel, int64_t mr, int64_t pn, bool
   };
   // This tile's share of the next panel.
   auto fetchShare = [&](Value at) {
-    auto one = [&] { c.prefetch(c.at(next, c.mul(at, fetched.share), word)); };
+    auto one = [&] { c.prefetch(c.at(next, c.mul(at, source.share), word)); };
     auto lines = [&] {
-      Value done = c.mul(at, fetched.share), number = turnOfTile(row);
-      fetchLines(b, done, number, fetched.share);
+      Value before = c.mul(c.mul(turnOfTile(row), depth), source.share);
+      fetchLines(stored, c.add(before, c.mul(at, source.share)));
     };
     if (width > 32)
-      c.when(c.less(c.constant(16), fetched.share), lines, one);
+      c.when(c.less(c.constant(16), source.share), lines, one);
     else
       one();
   };
@@ -235,7 +249,7 @@ Values LinearKernel::sumsOf(Value row, Value panel, int64_t mr, int64_t pn, bool
       for (int64_t i = 0; i < steps; ++i)
         fetchShare(c.add(at, i));
     };
-    Value oneLine = c.less(c.mul(fetched.share, steps), c.constant(kLineWords + 1));
+    Value oneLine = c.less(c.mul(source.share, steps), c.constant(kLineWords + 1));
     c.when(oneLine, [&] { fetchShare(at); }, each);
   };
   Values sums(mr * nv, zero);
@@ -262,13 +276,13 @@ Values LinearKernel::sumsOf(Value row, Value panel, int64_t mr, int64_t pn, bool
   return sums;
 }
 
-/// Of the panel behind the one at `panel` fetches the lines that tile `turn` owes when it has fetched `done` words, in
-/// eight parts of the panel in turn: where there are few tiles memory is the limit, and gives more where it is read in
-/// several places.
-void LinearKernel::fetchLines(Value panel, Value done, Value turn, Value share) {
+/// Of the panel behind the one at `panel`, of which tiles have fetched `done` words, fetches the lines that a tile owes
+/// at a step, in eight parts of the panel in turn: where there are few tiles memory is the limit, and gives more where
+/// it is read in several places.
+void LinearKernel::fetchLines(Value panel, Value done) {
   constexpr int64_t line = 16, streams = 8;
   int64_t words = depth * width, part = words / line / streams * line;
-  Value first = c.div({c.add(c.mul(c.mul(turn, depth), share), done), c.constant(line)});
+  Value first = c.div(done, c.constant(line));
   for (int64_t i = 0; i < width / line; ++i) {
     Value number = c.add(first, i), stream = c.mul(c.rem(number, c.constant(streams)), part);
     Value place = c.add(stream, c.mul(c.div(number, c.constant(streams)), line));
@@ -330,13 +344,13 @@ Values LinearKernel::sumsWhereOpen(Value row, int64_t mr, int64_t count, llvm::f
 }
 
 /// Of each of the panels the vectors [first, first + count): sums, and what finishes them.
-void LinearKernel::pass(Value row, Value panel, int64_t mr, int64_t pn, bool stream, Fetched fetched, int64_t first,
+void LinearKernel::pass(Value row, Value panel, int64_t mr, int64_t pn, bool stream, Source source, int64_t first,
                         int64_t count) {
   int64_t nv = count * pn;
   Type f32 = c.f32();
   auto made = [&] {
-    return record ? sumsOfCodes(row, panel, mr, pn, stream, fetched, first, count)
-                  : sumsOf(row, panel, mr, pn, stream, fetched, first, count);
+    return record ? sumsOfCodes(row, panel, mr, pn, stream, source, first, count)
+                  : sumsOf(row, panel, mr, pn, stream, source, first, count);
   };
   Values sums = gates ? sumsWhereOpen(row, mr, mr * nv, made) : made();
   // A long epilogue is one loop over the rows instead of a copy for each accumulator: the sums
@@ -397,19 +411,32 @@ void LinearKernel::wide() {
       size = codes.panelBytes();
       step = (size + codes.turns() - 1) / codes.turns();
     }
-    Fetched fetched{c.max(c.div(c.constant(step), high), c.constant(1)), c.constant(size)};
+    Source source{c.max(c.div(c.constant(step), high), c.constant(1)), c.constant(size), {}, {}};
     if (!tiles.getAhead())
-      fetched.distance = c.select(c.less(high, c.constant(2)), c.constant(0), fetched.distance);
+      source.distance = c.select(c.less(high, c.constant(2)), c.constant(0), source.distance);
     decode(panel);
-    c.loop(begin, whole, tall, [&](Value row) { tile(row, panel, tall, 1, false, fetched); });
+    auto tallTiles = [&](Value begin, Value end, const Source &from) {
+      c.loop(begin, end, tall, [&](Value row) { tile(row, panel, tall, 1, false, from); });
+    };
+    auto throughReals = [&] {
+      Value second = c.add(begin, tall);
+      Source first = source, rest{c.max(c.div(c.constant(step / 2), high), c.constant(1)), source.distance, {}, {}};
+      first.to = rest.reals = widened;
+      tallTiles(begin, second, first);
+      tallTiles(second, whole, rest);
+    };
+    if (widened)
+      c.when(c.less(c.constant(kTilesToWiden - 1), high), throughReals, [&] { tallTiles(begin, whole, source); });
+    else
+      tallTiles(begin, whole, source);
     if (isSmall()) {
-      c.loop(whole, end, 1, [&](Value row) { tile(row, panel, 1, 1, false, fetched); });
+      c.loop(whole, end, 1, [&](Value row) { tile(row, panel, 1, 1, false, source); });
       return;
     }
     Value at = whole;
     for (int64_t mr = lowerTile(tiles, tall); mr; mr = lowerTile(tiles, mr)) {
       Value fits = c.less(c.add(at, mr - 1), end);
-      c.when(fits, [&] { tile(at, panel, mr, 1, false, fetched); });
+      c.when(fits, [&] { tile(at, panel, mr, 1, false, source); });
       at = c.select(fits, c.add(at, mr), at);
     }
   });
@@ -537,7 +564,8 @@ FailureOr<ReadyLinear> heddle::loops::readyLinear(Lower &l, LinearOp op,
 
 void heddle::loops::emitLinear(Lower &l, LinearOp op, const ReadyLinear &ready, Value rows) {
   int64_t n = lastOf(cast<ModelTensorType>(op->getResult(0).getType())), k = lastOf(op.getInput().getType());
-  func::FuncOp decoder = ready.decoded && !arithmeticOf(op).dots ? decoderOf(l, op, k) : func::FuncOp();
+  Arithmetic arithmetic = arithmeticOf(op);
+  func::FuncOp decoder = arithmetic.coding && !arithmetic.dots ? decoderOf(l, op, k) : func::FuncOp();
   auto f = l.kernel(op.getLoc(), kernelName(op, k, n), LinearKernel::typeOf(op, op.getContext()),
                     [&](Code &c, Block *block) { LinearKernel(op, c, l.machine.registers, block, decoder).emit(); });
   int64_t block = scheduleOf(op).getBlock(), width = weightLayoutOf(op).panel;

@@ -35,26 +35,30 @@ private:
   int64_t sumsAtOnce;              ///< for which there are registers
   Value x, w, bias, y, rows, from, to;
   Values extras;
-  /// What a tile fetches meanwhile: `share` at each step, from `distance` behind the beginning of its own panel on.
-  struct Fetched {
+  /// Where a tile's weights come from, and what it fetches meanwhile: `share` at each step, from `distance` behind the
+  /// beginning of its own panel on.
+  struct Source {
     Value share, distance;
+    Value reals; ///< its panel in f32, where a tile before it has widened it; else null
+    Value to;    ///< where it leaves its panel in f32, if it does; else null
   };
   std::optional<IntegerRow> record; ///< of a row, where integers are multiplied
   std::optional<MatrixSums> matrix; ///< where there are matrix registers for it
   Value decoded;                    ///< where a panel of codes is decoded, by `decoder`; null where none is
+  Value widened;                    ///< the same for a panel of 16 bits, which the first tile of many widens
   Value unpacked;                   ///< where a panel of codes is unpacked for matrix registers; null where none is
   std::optional<KeptRows> kept;     ///< how the result lies, if not as rows of f32
   Value gates;                      ///< of rows, whose sums nobody reads where it is 0; null where there is none
   mlir::func::FuncOp decoder;
 
-  void tile(Value row, Value panel, int64_t mr, int64_t pn, bool stream, Fetched fetched);
-  void pass(Value row, Value panel, int64_t mr, int64_t pn, bool stream, Fetched fetched, int64_t first, int64_t count);
-  Values sumsOf(Value row, Value panel, int64_t mr, int64_t pn, bool stream, Fetched fetched, int64_t first,
+  void tile(Value row, Value panel, int64_t mr, int64_t pn, bool stream, Source source);
+  void pass(Value row, Value panel, int64_t mr, int64_t pn, bool stream, Source source, int64_t first, int64_t count);
+  Values sumsOf(Value row, Value panel, int64_t mr, int64_t pn, bool stream, Source source, int64_t first,
                 int64_t count);
-  Values sumsOfCodes(Value row, Value panel, int64_t mr, int64_t pn, bool stream, Fetched fetched, int64_t first,
+  Values sumsOfCodes(Value row, Value panel, int64_t mr, int64_t pn, bool stream, Source source, int64_t first,
                      int64_t count);
   Value turnOfTile(Value row);
-  void fetchLines(Value panel, Value done, Value turn, Value share);
+  void fetchLines(Value panel, Value done);
   void fetchEnds(Value row, Value panel, int64_t mr, int64_t first, int64_t count, Value part, int64_t parts);
   Value resultAt(Value row, Value column);
   Value behind(Value address, int64_t columns);

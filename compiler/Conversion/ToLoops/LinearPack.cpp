@@ -9,6 +9,7 @@
 #include "compiler/Conversion/ToLoops/LinearPack.h"
 #include "compiler/Conversion/ToLoops/IntegerRows.h"
 #include "compiler/Conversion/ToLoops/KeptRows.h"
+#include "compiler/Conversion/ToLoops/LinearCode.h"
 #include "compiler/Conversion/ToLoops/MatrixSums.h"
 #include "dialects/Model/IR/ReservedDims.h"
 #include "dialects/Model/Transforms/Views.h"
@@ -124,11 +125,21 @@ SumStep heddle::loops::stepOf(LinearOp op) {
 /// Parts begin at cache lines.
 static Size lines(Size bytes) { return (bytes + Size(63)).floorDiv(Size(64)) * Size(64); }
 
+/// Whether the tiles of many rows multiply by panels of 16 bits that a thread has widened: not where a row may need
+/// none of them, nor on a device, whose threads are too many.
+static bool widensPanels(LinearOp op, Arithmetic arithmetic, int64_t k) {
+  TargetAttr target = targetOf(op);
+  auto y = cast<ModelTensorType>(op->getResult(0).getType());
+  int64_t n = y.getSize(y.getRank() - 1).constant().value_or(0);
+  return arithmetic.halves() && !arithmetic.dots && k * n >= scheduleOf(op).getSmall() && !gateOf(op) &&
+         !(target && target.getName() != "cpu");
+}
+
 int64_t heddle::loops::decodedBytes(LinearOp op) {
   int64_t k = featuresOf(op), panel = weightLayoutOf(op).panel;
   Arithmetic arithmetic = arithmeticOf(op);
   if (!arithmetic.coding)
-    return 0;
+    return widensPanels(op, arithmetic, k) ? LinearScratch::linesOf(4 * k * panel) : 0;
   int64_t bytes = MatrixSums::unpackedBytes(arithmetic.coding, k, panel);
   if (!arithmetic.dots)
     return LinearScratch::linesOf(4 * bytes);
@@ -143,12 +154,13 @@ LinearScratch::LinearScratch(LinearOp op) {
   if (op.getBias() && !isPackedBias(op))
     bias = lines(n * Size(4));
   Arithmetic arithmetic = arithmeticOf(op);
-  if (!k.constant() || !(arithmetic.dots || arithmetic.coding))
+  if (!k.constant())
     return;
   int64_t ofThread = decodedBytes(op);
   if (arithmetic.integers() && arithmetic.coding.ordered)
     ofThread = std::max(ofThread, linesOf(4 * *k.constant()));
-  own = Size::dim(kThreadsDim) * Size(ofThread);
+  if (ofThread)
+    own = Size::dim(kThreadsDim) * Size(ofThread);
   if (arithmetic.dots && !keptRows(op.getInput()))
     rows = roundedBytes(op);
 }

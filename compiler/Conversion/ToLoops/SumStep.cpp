@@ -5,7 +5,8 @@
 using namespace mlir;
 using namespace heddle::loops;
 
-void SumStep::multiply(Code &c, Value rows, Value at, ArrayRef<Value> weights, int64_t count, Values &sums) const {
+void SumStep::multiply(Code &c, Value rows, Value at, ArrayRef<Value> weights, int64_t count, Values &sums,
+                       ArrayRef<Value> even, ArrayRef<Value> odd) const {
   int64_t n = weights.size();
   Type i32 = c.b.getI32Type();
   auto add = [&](Value first, int64_t k, ArrayRef<Value> w) {
@@ -35,14 +36,27 @@ void SumStep::multiply(Code &c, Value rows, Value at, ArrayRef<Value> weights, i
     }
     return;
   }
-  Values even, odd;
+  Values first, second;
   for (Value pair : pairs) {
     auto [low, high] = widenedPair(c, arithmetic.stored, pair);
-    even.push_back(low);
-    odd.push_back(high);
+    first.push_back(low);
+    second.push_back(high);
   }
-  Value first = c.at(rows, c.mul(at, 2), c.f32());
-  add(first, 0, even);
-  if (auto step = Code::known(at); !step || 2 * *step + 1 < k)
-    add(first, 1, odd);
+  auto leave = [&](ArrayRef<Value> widened, ArrayRef<Value> places) {
+    for (auto [value, place] : llvm::zip(widened, places))
+      c.storeLanes(value, place);
+  };
+  Value row = c.at(rows, c.mul(at, 2), c.f32());
+  leave(first, even);
+  add(row, 0, first);
+  if (auto step = Code::known(at); !step || 2 * *step + 1 < k) {
+    leave(second, odd);
+    add(row, 1, second);
+  }
+}
+
+SumStep SumStep::ofReals() const {
+  SumStep reals(*this);
+  reals.arithmetic.stored = Stored::f32;
+  return reals;
 }

@@ -34,14 +34,18 @@ struct SumStep {
   int64_t whole() const { return arithmetic.halves() && !arithmetic.dots ? k / 2 : depth(); }
   /// Words of a row of the left side that a step takes.
   int64_t wordsAStep() const { return arithmetic.halves() && !arithmetic.dots ? 2 : 1; }
+  /// The step over the same weights in f32.
+  SumStep ofReals() const;
   /// For the names of kernels.
   llvm::StringRef suffix() const {
     return arithmetic.dots ? "_dots" : arithmetic.stored == Stored::f16 ? "_f16" : arithmetic.halves() ? "_wide" : "";
   }
 
   /// sums[i, j] += rows[i] * weights[j] over the k of step `at`: `rows` is the first row of the
-  /// left side, `weights` the addresses of one vector each.
-  void multiply(Code &c, Value rows, Value at, llvm::ArrayRef<Value> weights, int64_t count, Values &sums) const;
+  /// left side, `weights` the addresses of one vector each. `even` and `odd`: where a step of pairs that are widened
+  /// leaves them in f32, if it does.
+  void multiply(Code &c, Value rows, Value at, llvm::ArrayRef<Value> weights, int64_t count, Values &sums,
+                llvm::ArrayRef<Value> even = {}, llvm::ArrayRef<Value> odd = {}) const;
 };
 
 } // namespace heddle::loops
