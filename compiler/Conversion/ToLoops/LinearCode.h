@@ -25,7 +25,7 @@ struct ReadyLinear {
   Value bias; ///< null pointer if it has none
   Value result;
   Values extras;
-  Value decoded; ///< where this thread decodes or unpacks panels of codes; null where it does not
+  Value decoded; ///< where this thread decodes or unpacks panels of codes, or widens others; null where it does not
 };
 /// Packs what has to be packed, the left side of dots by `pack`; ends behind a barrier if anything had to. Fails at
 /// what no kernel can do.

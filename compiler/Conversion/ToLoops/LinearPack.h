@@ -47,12 +47,13 @@ struct LinearScratch {
   model::Size weight = 0; ///< panels packed at run time, of a weight that is no packed parameter
   model::Size bias = 0;   ///< the same for the bias of one part
   model::Size rows = 0;   ///< the left side as pairs of bf16, or as records of integers (IntegerRows.h)
-  model::Size own = 0; ///< of each thread a row in the order of its codes, or a panel decoded (CodedSums.h) or unpacked
+  model::Size own = 0;    ///< of each thread a row in the order of its codes, or a panel (decodedBytes)
   model::Size bytes() const { return weight + bias + rows + own; }
   /// Parts begin at cache lines.
   static int64_t linesOf(int64_t bytes) { return int64_t(llvm::alignTo(uint64_t(bytes), 64)); }
 };
-/// Bytes of a panel that a thread decodes, or unpacks for its matrix registers; 0 where it reads panels as they lie.
+/// Bytes of a panel that a thread decodes, unpacks for its matrix registers, or widens for many rows; 0 where it reads
+/// panels as they lie.
 int64_t decodedBytes(model::LinearOp op);
 
 /// Bytes of the left side of `op`, a linear of dots, as it reads it: whole registers of rows.

@@ -13,7 +13,7 @@
 #include <ucontext.h>
 #include <unistd.h>
 
-enum { kSetCpuid = 0x1012, kNoCpuid = 70 }; // ARCH_SET_CPUID of asm/prctl.h
+enum { kSetCpuid = 0x1012, kNoCpuid = 70 }; // of arch_prctl: ARCH_SET_CPUID
 
 // Leaf 7: AVX512F, DQ, IFMA, PF, ER, CD, BW, VL in EBX; VBMI, VBMI2, VNNI, BITALG, VPOPCNTDQ in ECX; 4VNNIW, 4FMAPS,
 // VP2INTERSECT, AMX-BF16, AVX512-FP16, AMX-TILE, AMX-INT8 in EDX. Its subleaf 1: AVX-VNNI, AVX512-BF16, AMX-FP16,
