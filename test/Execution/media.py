@@ -18,7 +18,8 @@ import numpy as np
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
-sys.path.insert(0, os.path.join(ROOT, "examples"))
+sys.path[:0] = [os.path.join(ROOT, "examples"), os.path.join(ROOT, "test", "support")]
+from checks import check, finish
 from random_weights import Weights, tensors
 
 WORDS = "what is it a an of the picture colour many who where red green dog cat two three ? . [DEC]".split()
@@ -257,12 +258,7 @@ def heard(logits):
 
 class Suite:
     def __init__(self, heddle, folder):
-        self.heddle, self.folder, self.passed, self.failed = heddle, folder, 0, 0
-
-    def check(self, good, what):
-        self.passed, self.failed = self.passed + bool(good), self.failed + (not good)
-        if not good:
-            print("FAIL " + what)
+        self.heddle, self.folder = heddle, folder
 
     def compiled(self, name, make, *more):
         folder = os.path.join(self.folder, name)
@@ -283,7 +279,7 @@ class Suite:
 
     def refused(self, what, status, *words):
         said = self.call(*words)
-        self.check(said.returncode == status and said.stderr.startswith("error["), "%s: status %d, %s" % (what, said.returncode, said.stderr))
+        check(said.returncode == status and said.stderr.startswith("error["), "%s: status %d, %s" % (what, said.returncode, said.stderr))
 
     def test_vilt(self, png, pixels):
         labels = self.compiled("vilt", vilt)
@@ -292,15 +288,15 @@ class Suite:
             said = self.call(png, question, "--json")
             answers = json.loads(said.stdout)["labels"] if said.returncode == 0 else []
             order = np.argsort(-logits, kind="stable")
-            self.check([a["label"] for a in answers] == [labels[i] for i in order], "vilt, %s: %s, expected %s first; %s" % (question, answers, labels[order[0]], said.stderr))
+            check([a["label"] for a in answers] == [labels[i] for i in order], "vilt, %s: %s, expected %s first; %s" % (question, answers, labels[order[0]], said.stderr))
             # The logits are the very bits; scores are sigmoids, each answer for itself.
-            self.check(all(np.float32(a["logit"]) == logits[a["id"]] and abs(a["score"] - 1 / (1 + np.exp(-np.float64(logits[a["id"]])))) < 1e-8 for a in answers), "vilt, %s: logits or scores" % question)
+            check(all(np.float32(a["logit"]) == logits[a["id"]] and abs(a["score"] - 1 / (1 + np.exp(-np.float64(logits[a["id"]])))) < 1e-8 for a in answers), "vilt, %s: logits or scores" % question)
         best = self.call(png, question, "--top", "1").stdout
-        self.check(best.count("\n") == 1 and best.rstrip().endswith(labels[order[0]]), "vilt --top 1: %r" % best)
+        check(best.count("\n") == 1 and best.rstrip().endswith(labels[order[0]]), "vilt --top 1: %r" % best)
         self.refused("vilt without a question", 2, png)
         self.refused("vilt without a picture", 5, "nowhere.png", "who?")
         self.refused("vilt, too long a question", 1, png, "a " * 30)
-        self.check("question" in self.call("--help").stdout and "question" in self.call("info").stdout, "vilt: --help and info speak of the question")
+        check("question" in self.call("--help").stdout and "question" in self.call("info").stdout, "vilt: --help and info speak of the question")
 
     def greedy(self, tokens, begin, steps, **given):
         ids = list(begin)
@@ -312,10 +308,10 @@ class Suite:
 
     def same_words(self, what, begin, made, *words):
         said = self.call(*words, "--print-ids")
-        self.check(said.returncode == 0 and said.stdout.strip() == ",".join(map(str, made)), "%s: %s, expected %s; %s" % (what, said.stdout.strip(), made, said.stderr))
+        check(said.returncode == 0 and said.stdout.strip() == ",".join(map(str, made)), "%s: %s, expected %s; %s" % (what, said.stdout.strip(), made, said.stderr))
         text = " ".join(begin + [VOCABULARY[i] for i in made if i > 4]).replace(" ?", "?").replace(" .", ".")
         said = self.call(*words)
-        self.check(said.stdout.rstrip("\n") == text, "%s: %r, expected %r" % (what, said.stdout, text))
+        check(said.stdout.rstrip("\n") == text, "%s: %r, expected %r" % (what, said.stdout, text))
 
     def test_blip(self, png, pixels):
         self.compiled("blip", blip, False)
@@ -324,7 +320,7 @@ class Suite:
         begin = "a picture of"
         made = self.greedy("input_ids", [start] + ids_of(begin, around=False), 6, pixel_values=seen)
         self.same_words("a caption that begins with words", begin.split(), made, png, begin, "-n", "6", "--greedy")
-        self.check(self.call(png, "-n", "5", "--num-beams", "3").returncode == 0, "a caption with beams")
+        check(self.call(png, "-n", "5", "--num-beams", "3").returncode == 0, "a caption with beams")
 
     def test_blip_answers(self, png, pixels):
         self.compiled("blip_answers", blip, True)
@@ -333,7 +329,7 @@ class Suite:
             made = self.greedy("decoder_input_ids", [start], 7, pixel_values=seen, input_ids=np.array([ids_of(question)]))
             self.same_words("an answer to " + question, [], made, png, question, "-n", "7", "--greedy")
         self.refused("blip without a question", 2, png)
-        self.check("question" in self.call("--help").stdout, "blip: --help speaks of the question")
+        check("question" in self.call("--help").stdout, "blip: --help speaks of the question")
 
     def test_wav2vec2(self, wav, samples):
         self.compiled("wav2vec2", wav2vec2)
@@ -347,8 +343,8 @@ class Suite:
 
     def speech(self, name, wav, logits):
         said, text = self.call(wav), heard(logits)
-        self.check(len(text) > 8, "%s: too little is said for a test: %r" % (name, text))
-        self.check(said.returncode == 0 and said.stdout == text + "\n", "%s: %r, expected %r; %s" % (name, said.stdout, text, said.stderr))
+        check(len(text) > 8, "%s: too little is said for a test: %r" % (name, text))
+        check(said.returncode == 0 and said.stdout == text + "\n", "%s: %r, expected %r; %s" % (name, said.stdout, text, said.stderr))
         self.refused(name + " and a text", 2, wav, "hello")
         self.refused(name + " without a file", 5, "nowhere.wav")
 
@@ -371,8 +367,7 @@ def main():
         for name, given in (("vilt", (wide, pictures[wide])), ("blip", (square, pictures[square])), ("blip_answers", (square, pictures[square])), ("wav2vec2", (wav, samples)), ("wav2vec2_bert", (wav, samples))):
             if o.only in (None, name):
                 getattr(suite, "test_" + name)(*given)
-    print("%d passed, %d failed" % (suite.passed, suite.failed))
-    return int(suite.failed > 0)
+    return finish()
 
 
 if __name__ == "__main__":

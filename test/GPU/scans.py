@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Ops whose elements depend on each other, on the emulated device against NumPy: `scans.py --heddle HEDDLE [-v]`.
+"""Ops whose elements depend on each other, on the emulated device against NumPy: `scans.py --heddle HEDDLE`.
 
 Largest elements and their first place (ties, NaN, rows of -inf), sums and running sums, group norm, of lengths around those where lanes and parts end: of one
 element, 31, 32, 33, of a part and one more. Texts with padding anywhere, keys that no row sees among them, go through an attention as on a processor. Every run
@@ -12,7 +12,9 @@ import tempfile
 
 import numpy as np
 
-from emulated_program import compile_model, run_program, tensors
+sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), os.pardir, "support"))
+from checks import check, finish  # noqa: E402
+from emulated_program import compile_model, run_program, tensors  # noqa: E402
 
 LONG = 5003  # more elements than one warp reduces
 MODEL = {"heddle": 1, "name": "scans", "weights": {"file": "model.safetensors"},
@@ -94,16 +96,7 @@ def texts(length):
 def main():
     p = argparse.ArgumentParser()
     p.add_argument("--heddle", required=True)
-    p.add_argument("-v", action="store_true")
-    o = p.parse_args()
-    heddle, passed, failed = os.path.abspath(o.heddle), 0, 0
-
-    def check(good, what):
-        nonlocal passed, failed
-        passed, failed = passed + bool(good), failed + (not good)
-        if o.v or not good:
-            print(("ok   " if good else "FAIL ") + what)
-
+    heddle = os.path.abspath(p.parse_args().heddle)
     with tempfile.TemporaryDirectory() as work:
         random = np.random.default_rng(1)
         w, b = (random.normal(size=12).astype(np.float32) for _ in range(2))
@@ -129,8 +122,7 @@ def main():
             check(runs[0] and np.allclose(runs[0]["y"], host["y"], rtol=1e-5, atol=1e-6) and np.array_equal(runs[0]["n"], values["rows"].cumsum(1)),
                   "texts of %d: as on a processor" % length)
             check(all(run.keys() == runs[0].keys() and all(run[n].tobytes() == runs[0][n].tobytes() for n in run) for run in runs), "texts of %d: same bits" % length)
-    print("%d passed, %d failed" % (passed, failed))
-    return int(failed > 0)
+    return finish()
 
 
 if __name__ == "__main__":
