@@ -111,7 +111,10 @@ class Bench:
         self.hidden = []
         if self.o.avx2:
             library = os.path.join(self.work, "bin", "avx2_only.so")
-            said(["cc", "-O2", "-shared", "-fPIC", os.path.join(HERE, "rivals", "avx2_only.c"), "-o", library])
+            compiler = shutil.which("cc") or shutil.which("clang-22")
+            if not compiler:
+                sys.exit("rivals.py: error: --avx2 needs a C compiler, cc or clang-22, for rivals/avx2_only.c")
+            said([compiler, "-O2", "-shared", "-fPIC", os.path.join(HERE, "rivals", "avx2_only.c"), "-o", library])
             self.hidden = ["env", "LD_PRELOAD=" + library]
 
     def model(self, row):

@@ -26,8 +26,8 @@ static constexpr int64_t kLineWords = 16; ///< of a line of the caches
 /// Parts of k, in each of which a tile fetches some of what it touches when its sums are made.
 static constexpr int64_t kParts = 8;
 
-/// So many tiles of most rows gain from a panel of 16 bits that the first of them leaves in f32 for the others. Few
-/// tiles do not: writing it takes as long as widening it twelve times (README.md).
+/// From so many tiles of most rows on it pays that the first one leaves its panel of 16 bits in f32 for the others:
+/// writing the panel costs as much time as about 12 tiles save (README.md).
 static constexpr int64_t kTilesToWiden = 16;
 
 int64_t heddle::loops::fewRows(LinearOp op) {

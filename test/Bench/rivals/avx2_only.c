@@ -1,8 +1,8 @@
-// A processor without AVX-512 and AMX, for a program that asks which it has: preloaded (LD_PRELOAD), this library makes
-// each CPUID instruction of the process fault, and answers it with what the processor says, less those bits. What a
-// rival that chooses its kernels by CPUID does for people's processors of AVX2 can so be measured on a newer one,
-// beside `--mcpu=x86-64-v3`. Needs Linux on a processor that can make CPUID fault (`cpuid_fault` in /proc/cpuinfo);
-// where it cannot, the program ends with status 70.
+// Hides AVX-512 and AMX from a program that asks the processor what it has. Preloaded (LD_PRELOAD), this library makes
+// every CPUID instruction of the process fault, and answers it with the processor's own words less those bits. A rival
+// that chooses its kernels by CPUID then runs those for AVX2, and can stand beside `--mcpu=x86-64-v3` on one machine.
+// Needs Linux and a processor that can make CPUID fault (`cpuid_fault` in /proc/cpuinfo); elsewhere the program ends
+// with status 70.
 #define _GNU_SOURCE
 #include <cpuid.h>
 #include <dlfcn.h>
@@ -13,7 +13,7 @@
 #include <ucontext.h>
 #include <unistd.h>
 
-enum { kSetCpuid = 0x1012, kNoCpuid = 70 }; // of arch_prctl: ARCH_SET_CPUID
+enum { kSetCpuid = 0x1012, kCannotHide = 70 }; // ARCH_SET_CPUID of arch_prctl; an exit status
 
 // Leaf 7: AVX512F, DQ, IFMA, PF, ER, CD, BW, VL in EBX; VBMI, VBMI2, VNNI, BITALG, VPOPCNTDQ in ECX; 4VNNIW, 4FMAPS,
 // VP2INTERSECT, AMX-BF16, AVX512-FP16, AMX-TILE, AMX-INT8 in EDX. Its subleaf 1: AVX-VNNI, AVX512-BF16, AMX-FP16,
@@ -60,6 +60,6 @@ __attribute__((constructor)) static void start(void) {
   struct sigaction ours = {.sa_sigaction = on_fault, .sa_flags = SA_SIGINFO | SA_NODEFER};
   if (real_sigaction(SIGSEGV, &ours, NULL) != 0 || syscall(SYS_arch_prctl, kSetCpuid, 0) != 0) {
     fprintf(stderr, "avx2_only: this processor or system cannot make CPUID fault\n");
-    _exit(kNoCpuid);
+    _exit(kCannotHide);
   }
 }
