@@ -56,6 +56,7 @@ public:
 /// What the command line says beside names.
 struct TargetOptions {
   bool emulate = false; ///< kernels as host code beside the PTX (test/Emulator)
+  bool alone = false;   ///< with `emulate`: no PTX beside it
   bool races = false;   ///< with `emulate`: every access is reported
   bool cubin = false;   ///< kernels assembled, too
 };

@@ -218,10 +218,11 @@ else
 fi
 
 # The kernels on the emulated device: every attention and 25 cases in f32, these in bf16 too, and their programs again with the check for races.
+# PTX is written for those in f32 and for sm_90a.
 say "the emulated device"
 if [[ -f $oracle/index.json ]]; then
   part "oracle on the emulated device" 1200 test/Oracle/run.py --heddle "$build/bin/heddle" --jobs "$jobs" --binary "${emulated[@]}" --races --listed --only "att_*" "$oracle"
-  part "bf16 on the emulated device" 900 test/Oracle/run.py --heddle "$build/bin/heddle" --jobs "$jobs" --binary --dtype bf16 "${emulated[@]}" --listed "$oracle"
+  part "bf16 on the emulated device" 900 test/Oracle/run.py --heddle "$build/bin/heddle" --jobs "$jobs" --binary --dtype bf16 "${emulated[@]}" --alone --listed "$oracle"
   part "bf16 on an emulated sm_90a" 600 test/Oracle/run.py --heddle "$build/bin/heddle" --jobs "$jobs" --binary --dtype bf16 "${emulated[@]}" --chip sm_90a --only gpt2,llama_gqa,t5,vit,gpt_neox,t5_v1_1,att_causal,att_all_masked,att_padding_left_causal,att_window_symmetric,att_sink_logits,att_value_dim_differs "$oracle"
 else
   echo "no oracle at ${oracle#"$root/"}: skipped"

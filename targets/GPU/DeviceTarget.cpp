@@ -1,7 +1,8 @@
 //===- DeviceTarget.cpp - NVIDIA's devices as a target ----------------------===//
 //
 // PTX is data: a program holds one text a chip, no entries of its own, and the runtime that hands a text to the driver.
-// With --emulate the kernels are in it a second time, as host code.
+// With --emulate the kernels are in it a second time, as host code; with --emulate-alone only so, which spares a third
+// of compiling them.
 //
 //===----------------------------------------------------------------------===//
 
@@ -18,6 +19,9 @@
 using mlir::MLIRContext, mlir::ModuleOp, mlir::StringAttr;
 using namespace heddle;
 using llvm::StringRef;
+
+/// The text of a program that only the emulator runs.
+static constexpr StringRef kNoKernels = "// compiled with --emulate-alone: no kernels for a device\n";
 
 /// Of a warp: threads, and registers a thread.
 static constexpr int64_t kLanes = 32, kRegisters = 255;
@@ -162,7 +166,7 @@ private:
           return;
         if (i == 0 && first)
           written[i].kernels = llvm::CloneModule(*modules[i]);
-        written[i].text = gpu::writePTX(*modules[i], chips[i], errors[i]);
+        written[i].text = first && options.alone ? kNoKernels.str() : gpu::writePTX(*modules[i], chips[i], errors[i]);
       });
     threads.wait();
     for (std::string &said : errors)

@@ -37,7 +37,7 @@ class Suite:
     def __init__(self, heddle, work, verbose, settings=(), target="cpu", device=""):
         self.heddle, self.work, self.verbose, self.count, self.passed, self.failed = heddle, work, verbose, 0, 0, 0
         emulated = device == "emulator"
-        self.settings = [*settings, "--target", target, *(["--emulate", "--mcpu=sm_80"] if emulated else [])]
+        self.settings = [*settings, "--target", target, *(["--emulate-alone", "--mcpu=sm_80"] if emulated else [])]
         self.usual = ["--device", device] if device else []
         self.ways = GRIDS if emulated else [] if device else THREADS
 

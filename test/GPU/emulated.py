@@ -27,7 +27,7 @@ def encoder(heddle, work):
     """-> name, problem"""
     example = os.path.join(ROOT, "examples", "seed000_encoder")
     programs = {}
-    for name, flags in (("cpu", []), ("device", ["--target=cuda", "--mcpu=sm_80", "--emulate", "--emulate-races"])):
+    for name, flags in (("cpu", []), ("device", ["--target=cuda", "--mcpu=sm_80", "--emulate-alone", "--emulate-races"])):
         programs[name] = os.path.join(work, "encoder-" + name)
         say([heddle, "compile", os.path.join(example, "model.json"), "-o", programs[name]] + flags)
     given, result = os.path.join(example, "input.safetensors"), os.path.join(work, "out.safetensors")

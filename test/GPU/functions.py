@@ -76,7 +76,7 @@ def main():
         model, program, given, result = (os.path.join(work, n) for n in ("model.json", "program", "in", "out"))
         with open(model, "w") as f:
             json.dump(MODEL, f)
-        subprocess.run([os.path.abspath(o.heddle), "compile", model, "--target=cuda", "--mcpu=sm_80", "--emulate", "-o", program], check=True)
+        subprocess.run([os.path.abspath(o.heddle), "compile", model, "--target=cuda", "--mcpu=sm_80", "--emulate-alone", "-o", program], check=True)
         x, y = numbers()
         tensors.write(given, {"x": x, "y": y})
         subprocess.run([program, "run", "--input", given, "--output", result, "--device=emulator"], check=True)

@@ -103,7 +103,7 @@ def main():
         tensors.write(os.path.join(work, "model.safetensors"), {"g.weight": w, "g.bias": b})
         with open(os.path.join(work, "model.json"), "w") as f:
             json.dump(MODEL, f)
-        program = compile_model(heddle, work, "scans", "--target=cuda", "--mcpu=sm_80", "--emulate", "--emulate-races")
+        program = compile_model(heddle, work, "scans", "--target=cuda", "--mcpu=sm_80", "--emulate-alone", "--emulate-races")
         for lengths in LENGTHS:
             values = numbers(*lengths)
             runs = [run_program(program, work, values, device) for device in DEVICES]
@@ -114,7 +114,7 @@ def main():
         with open(os.path.join(work, "model.json"), "w") as f:
             json.dump(TEXTS, f)
         host_program = compile_model(heddle, work, "host")
-        program = compile_model(heddle, work, "texts", "--target=cuda", "--mcpu=sm_80", "--emulate", "--emulate-races")
+        program = compile_model(heddle, work, "texts", "--target=cuda", "--mcpu=sm_80", "--emulate-alone", "--emulate-races")
         for length in (1, 17, 513, 1100):
             values = texts(length)
             host = run_program(host_program, work, values)

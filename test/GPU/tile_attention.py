@@ -43,7 +43,7 @@ KINDS = {  # name: mask; a row that sees keys is any whose text has begun, but f
     "apart": "=window(70, -64) and keys(seen)",
     "texts": "=causal and keys(seen) and document(part)",
 }
-CUDA = ["--target=cuda", "--emulate", "--emulate-races"]
+CUDA = ["--target=cuda", "--emulate-alone", "--emulate-races"]
 DEVICES = ["copies=early,order=reverse,products=late", "copies=random,order=random,seed=5,sms=3,products=early", "races,copies=random,products=random,seed=2"]
 
 

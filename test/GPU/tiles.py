@@ -120,7 +120,7 @@ class Suite:
 
 
 def cuda(chip):
-    return ["--target=cuda", "--mcpu=" + chip, "--emulate", "--emulate-races"]
+    return ["--target=cuda", "--mcpu=" + chip, "--emulate-alone", "--emulate-races"]
 
 
 def main():

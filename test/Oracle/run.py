@@ -2,7 +2,7 @@
 """Runs the oracle's cases through Heddle: every case is compiled and executed, and interpreted.
 
     run.py --heddle BIN [--kind hf_model|attention|seed_module]... [--only CASE,...] [--jobs N] [--binary | --interpret] [--dtype f16 | --dtype bf16 [--math dots|wide] | --math dots|wide]
-           [--mcpu CPU [--runner COMMAND] | --target cuda --device emulator [--races]] [--listed] [-v] DIR
+           [--mcpu CPU [--runner COMMAND] | --target cuda --device emulator [--races] [--alone]] [--listed] [-v] DIR
 
 DIR: one folder per case as its README describes (config.json, model.safetensors, inputs, expected, meta.json). A run counts
 twice, once for the binary and once for the interpreter. Tolerances and valid rows are those of meta.json, always. A line is
@@ -133,11 +133,11 @@ class Case:
 
 
 class Runner:
-    def __init__(self, heddle, case, dtype="f32", math="auto", target="cpu", device="", races=False, chip="sm_80", mcpu="native", runner=""):
+    def __init__(self, heddle, case, dtype="f32", math="auto", target="cpu", device="", races=False, alone=False, chip="sm_80", mcpu="native", runner=""):
         self.heddle, self.case, self.binaries, self.count = heddle, case, {}, 0
         # One text of PTX is enough where the emulator runs the kernels.
         emulated = device.startswith("emulator")
-        self.target = ["--mcpu", mcpu] if target == "cpu" else ["--target", target] + (["--emulate", "--mcpu=" + chip] if emulated else [])
+        self.target = ["--mcpu", mcpu] if target == "cpu" else ["--target", target] + (["--emulate-alone" if alone else "--emulate", "--mcpu=" + chip] if emulated else [])
         self.target += ["--emulate-races"] if races or "races" in device else []
         self.devices = [[]] if not device else [["--device", d] for d in [device] + ["emulator:races"] * races]
         self.runner = shlex.split(runner)
@@ -278,7 +278,7 @@ def run_case(path, options):
         except (OSError, ValueError, KeyError, StopIteration) as e:
             return ["FAIL %s: cannot read the case: %s: %s" % (name, type(e).__name__, e)], 0, 1, 0
         races = options.races and name in LISTED
-        runner = Runner(options.heddle, case, options.dtype, options.math, options.target, options.device, races, options.chip, options.mcpu, options.runner)
+        runner = Runner(options.heddle, case, options.dtype, options.math, options.target, options.device, races, options.alone, options.chip, options.mcpu, options.runner)
         for run in case.meta["runs"]:
             if runner.rms and ("greedy" in run["kind"] or name in runner.beyond):
                 continue  # the expected tokens are those of f32
@@ -313,6 +313,7 @@ def main():
     p.add_argument("--device", default="", help="what binaries run on: a number, or emulator[:OPTIONS] (test/Emulator/README.md)")
     p.add_argument("--mcpu", default="native", help="the processor that binaries are for")
     p.add_argument("--runner", default="", metavar="COMMAND", help="what runs binaries for another architecture, as 'qemu-aarch64 -L /usr/aarch64-linux-gnu'")
+    p.add_argument("--alone", action="store_true", help="on the emulated device: programs without PTX, which are compiled in less time")
     p.add_argument("--races", action="store_true", help="on the emulated device: the programs of LISTED can check for races, and run a second time with the check")
     p.add_argument("--chip", default="sm_80", help="whose kernels are emulated")
     p.add_argument("-v", action="store_true", help="a line for what passes, too")

@@ -216,6 +216,7 @@ static void addCompile(const Console &console, CLI::App &app, CommandLine &line,
       ->allow_extra_args(false)
       ->needs("--report");
   sub->add_flag("--emulate", c.forTarget.emulate)->group(""); // for tests
+  sub->add_flag_callback("--emulate-alone", [&c] { c.forTarget.emulate = c.forTarget.alone = true; })->group("");
   sub->add_flag("--emulate-races", c.forTarget.races)->group("");
   sub->add_option(
          "--mcpu", c.mcpu,
