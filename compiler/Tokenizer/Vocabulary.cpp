@@ -82,7 +82,9 @@ private:
   bool isSpecial(const std::string &token) const;
   bool flag(const char *key, bool otherwise) const;
   Json template_(const std::string &first, const std::string &last, const std::string &between, int pairType);
+  bool kindOf(std::string &kind);
   bool byteLevel(const std::string &kind);
+  bool ofWords(const std::string &kind);
   bool wordPiece(const std::string &kind);
   bool letters();
 
@@ -349,6 +351,50 @@ bool Builder::byteLevel(const std::string &kind) {
   return true;
 }
 
+/// vocab.json and merges.txt: BPE of the letters of words, whose last ends in
+/// `</w>`, as in GPT-1. CTRL's vocabulary says it the other way round, with
+/// `@@` behind what is not last, its words keep a new line behind them, and
+/// nothing is done to letters.
+bool Builder::ofWords(const std::string &kind) {
+  const std::string last = "</w>", within = "@@";
+  if (!vocabularyOfJson())
+    return false;
+  std::string unknown = named("unk_token", "<unk>");
+  config["unk_token"] = unknown;
+  if (!vocab.contains(unknown))
+    return fail("vocab.json", "`" + unknown + "` is missing");
+  out["model"] = {{"type", "BPE"},
+                  {"dropout", nullptr},
+                  {"unk_token", unknown},
+                  {"continuing_subword_prefix", ""},
+                  {"end_of_word_suffix", last},
+                  {"fuse_unk", false},
+                  {"byte_fallback", false}};
+  out["decoder"] = {{"type", "BPEDecoder"}, {"suffix", last}};
+  if (!merges() || !addedTokens())
+    return false;
+  if (kind == "OpenAIGPT") {
+    out["normalizer"] = {{"type", "BertNormalizer"},
+                         {"clean_text", true},
+                         {"handle_chinese_chars", true},
+                         {"strip_accents", nullptr},
+                         {"lowercase", true}};
+    out["pre_tokenizer"] = {{"type", "BertPreTokenizer"}};
+    out["model"]["vocab"] = std::move(vocab);
+    return true;
+  }
+  out["pre_tokenizer"] = {
+      {"type", "Split"}, {"pattern", {{"Regex", "\\S+\\n?"}}}, {"behavior", "Removed"}, {"invert", true}};
+  Json pieces = Json::object();
+  for (const auto &[piece, id] : vocab.items()) {
+    size_t letters = piece.size() - std::min(piece.size(), within.size());
+    bool inside = letters > 0 && piece.compare(letters, within.size(), within) == 0;
+    pieces[piece == unknown ? piece : inside ? piece.substr(0, letters) : piece + last] = id;
+  }
+  out["model"]["vocab"] = std::move(pieces);
+  return true;
+}
+
 /// vocab.txt: WordPiece as in BERT; ids are line numbers.
 bool Builder::wordPiece(const std::string &kind) {
   static const char *const known[] = {
@@ -426,6 +472,34 @@ bool Builder::letters() {
   return true;
 }
 
+/// The class without `Tokenizer` and `Fast`. Where none is named beside
+/// merges.txt, that of the model type in config.json, as the library chooses
+/// it; "" is GPT-2's.
+bool Builder::kindOf(std::string &kind) {
+  kind = named("tokenizer_class", "");
+  for (const char *end : {"Fast", "Tokenizer"})
+    if (size_t n = strlen(end); kind.size() >= n && kind.compare(kind.size() - n, n, end) == 0)
+      kind.resize(kind.size() - n);
+  Json model;
+  if (!kind.empty() || !isThere(folder + "/merges.txt") || !isThere(folder + "/config.json"))
+    return true;
+  if (!json("config.json", model))
+    return false;
+  // clang-format off
+  static const std::pair<const char *, const char *> classes[] = {
+      {"bart", "Bart"}, {"biogpt", "BioGpt"}, {"blenderbot", "Blenderbot"}, {"blenderbot-small", "BlenderbotSmall"},
+      {"clip", "CLIP"}, {"clip_text_model", "CLIP"}, {"ctrl", "CTRL"}, {"deberta", "Deberta"}, {"led", "LED"},
+      {"longformer", "Longformer"}, {"mvp", "MVP"}, {"openai-gpt", "OpenAIGPT"}, {"plbart", "PLBart"},
+      {"qwen2", "Qwen2"}, {"qwen2_moe", "Qwen2"}, {"roberta", "Roberta"}};
+  // clang-format on
+  auto type = model.find("model_type");
+  if (const auto *name = type == model.end() ? nullptr : type->get_ptr<const std::string *>())
+    for (auto [known, its] : classes)
+      if (*name == known)
+        kind = its;
+  return true;
+}
+
 bool Builder::build(std::string &text) {
   if (isThere(folder + "/tokenizer_config.json") && !json("tokenizer_config.json", config))
     return false;
@@ -437,14 +511,14 @@ bool Builder::build(std::string &text) {
       if (!config.contains(token.key()))
         config[token.key()] = token.value();
   }
-  std::string kind = named("tokenizer_class", "");
-  for (const char *end : {"Fast", "Tokenizer"})
-    if (size_t n = strlen(end); kind.size() >= n && kind.compare(kind.size() - n, n, end) == 0)
-      kind.resize(kind.size() - n);
+  std::string kind;
+  if (!kindOf(kind))
+    return false;
   out = {
       {"version", "1.0"},      {"truncation", nullptr},    {"padding", nullptr},        {"added_tokens", Json::array()},
       {"normalizer", nullptr}, {"pre_tokenizer", nullptr}, {"post_processor", nullptr}, {"decoder", nullptr}};
-  bool good = isThere(folder + "/merges.txt")  ? byteLevel(kind)
+  bool words = kind == "OpenAIGPT" || kind == "CTRL";
+  bool good = isThere(folder + "/merges.txt")  ? words ? ofWords(kind) : byteLevel(kind)
               : isThere(folder + "/vocab.txt") ? wordPiece(kind)
                                                : letters();
   if (good)

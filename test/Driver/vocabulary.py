@@ -60,6 +60,20 @@ def main():
     answers = [json.loads(line) for line in said.stdout.decode().split("\n") if line]
     check(answers and answers[0]["ids"] == [5, 4, 6, 5, 3] and answers[1]["text"] == "A BA", "letters: %r" % said)
 
+    # Words of letters, the last of which ends one: GPT-1 lowers them, CTRL marks the others and keeps a new line. Without a class config.json's model type decides.
+    gpt1 = {"<unk>": 0, "c": 1, "a": 2, "t": 3, "a</w>": 4, "t</w>": 5, "ca": 6, "cat</w>": 7, "at</w>": 8, ".</w>": 9}
+    ctrl = {"<unk>": 0, "c@@": 1, "a@@": 2, "t@@": 3, "a": 4, "t": 5, "ca@@": 6, "cat": 7, "at": 8, "t\n": 9, "C@@": 10, "ca": 11}
+    pairs, named = "#version: 0.2\nc a\nca t</w>\na t</w>\n", lambda kind: {"tokenizer_config.json": {"tokenizer_class": kind + "Tokenizer"}}
+    for what, vocabulary, kind, asked, ids, shown, text in (
+            ("openai-gpt", gpt1, "OpenAIGPT", "CAT ct. \u00e1 .", [7, 1, 5, 9, 4, 9], [7, 1, 8, 9, 4, 0], "cat cat . a <unk>"),
+            ("ctrl", ctrl, "CTRL", "cat Cat a cat\n?", [7, 10, 8, 4, 6, 3, 0, 0], [7, 10, 8, 4, 6, 9, 0], "cat Cat a cat\n <unk>")):
+        for more in named(kind), {"config.json": {"model_type": what}}:
+            said = tokenize(folder("words", {"vocab.json": vocabulary, "merges.txt": pairs, **more}), [{"text": asked}, {"ids": shown}])
+            answers = [json.loads(line) for line in said.stdout.decode().split("\n") if line]
+            check(answers and answers[0]["ids"] == ids and answers[1]["text"] == text, "%s, %s: %r" % (what, sorted(more), said))
+    said = tokenize(folder("framed", {"vocab.json": {"<s>": 0, "</s>": 1, "a": 2}, "merges.txt": "", "config.json": {"model_type": "roberta"}}), [{"text": "a"}])
+    check(b'"ids":[0,2,1]' in said.stdout, "roberta: %r" % said)
+
     # Of equal lines the last stands. A token of added_tokens.json is normalized and shown unless it has a role.
     said = tokenize(folder("repeats", {"vocab.txt": "[UNK]\n[CLS]\n[SEP]\na\nb\na\n\n\n"}), [{"text": "a b"}])
     check(b'"ids":[1,5,4,2]' in said.stdout, "repeats: %r" % said)
@@ -78,7 +92,10 @@ def main():
                                ({"vocab.json": {"a": 0}, "merges.txt": "a b c\n"}, 1, [b"merges.txt: line 1"]),
                                ({"vocab.json": {"a": -1}, "merges.txt": ""}, 1, [b"vocab.json", b"`a`"]),
                                ({"vocab.txt": "a\n"}, 1, [b"[CLS]"]),
-                               ({"vocab.json": {"a": 0}, "merges.txt": "", "tokenizer_config.json": {"tokenizer_class": "OddTokenizer"}}, 3, [b"OddTokenizer", b"save_pretrained"])):
+                               ({"vocab.json": {"a": 0}, "merges.txt": "", "tokenizer_config.json": {"tokenizer_class": "OddTokenizer"}}, 3, [b"OddTokenizer", b"save_pretrained"]),
+                               ({"vocab.json": {"a": 0}, "merges.txt": "", "config.json": {"model_type": "deberta"}}, 3, [b"DebertaTokenizer", b"save_pretrained"]),
+                               ({"vocab.json": {"a": 0}, "merges.txt": "", "config.json": {"model_type": "ctrl"}}, 1, [b"vocab.json", b"`<unk>` is missing"]),
+                               ({"vocab.json": {"a": 0}, "merges.txt": "", "config.json": "["}, 1, [b"config.json: no valid JSON"])):
         said = tokenize(folder("broken", files), [])
         check(said.returncode == code and all(w in said.stderr for w in words), "%s: %r" % (list(files), said))
 
