@@ -174,13 +174,9 @@ beside "a server of encoders" $python test/Serve/encoders.py --heddle "$build/bi
 beside "a server's page" $python test/Serve/page.py --heddle "$build/bin/heddle"
 beside "a server's company" $python test/Serve/company.py --requests 40 --heddle "$build/bin/heddle"
 beside "a server and strangers" $python test/Serve/abuse.py --heddle "$build/bin/heddle"
-beside "options of families" $python test/Execution/families.py --heddle "$build/bin/heddle"
-beside "newer families" $python test/Execution/newer_families.py --heddle "$build/bin/heddle"
-beside "families of decoders" $python test/Execution/decoder_families.py --heddle "$build/bin/heddle"
-beside "families of experts" $python test/Execution/expert_families.py --heddle "$build/bin/heddle"
-beside "families of encoders" $python test/Execution/encoder_families.py --heddle "$build/bin/heddle"
-beside "families of pictures" $python test/Execution/picture_families.py --heddle "$build/bin/heddle"
-beside "families of speech" $python test/Execution/speech_families.py --heddle "$build/bin/heddle"
+for file in test/Execution/*families.py; do
+  beside "$(basename "$file" .py | tr _ ' ')" $python "$file" --heddle "$build/bin/heddle"
+done
 beside "hostile configs" $python test/Configs/hostile.py --heddle "$build/bin/heddle"
 beside "what lies beside them" $python test/Configs/beside.py --heddle "$build/bin/heddle"
 found=("$configs")

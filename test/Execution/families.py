@@ -165,8 +165,10 @@ def read(r, at, x, a, names, norms):
 
 
 class Suite:
+    most = None  # models of a type that are compiled, for all None; the others are interpreted only
+
     def __init__(self, heddle, work):
-        self.heddle, self.work, self.count = heddle, work, 0
+        self.heddle, self.work, self.count, self.times = heddle, work, 0, {}
         self.random = np.random.default_rng(3)
 
     def file(self):
@@ -184,6 +186,12 @@ class Suite:
         return self.call(what, [self.heddle, "interpret", folder, "-i", "IN", "-o", "OUT", "--outputs=all", *more], given)
 
     def compiled(self, what, folder, *more):
+        """-> the binary; None where there is none, or the type's turn is over"""
+        with open(os.path.join(folder, "config.json"), encoding="utf-8") as f:
+            kind = json.load(f)["model_type"]
+        self.times[kind] = self.times.get(kind, 0) + 1
+        if self.most is not None and self.times[kind] > self.most:
+            return None
         binary = self.file()
         r = subprocess.run([self.heddle, "compile", folder, "-o", binary, *more], stdin=subprocess.DEVNULL, capture_output=True, text=True)
         check(r.returncode == 0, "%s: compile: exit status %d, %s" % (what, r.returncode, r.stderr[-300:]))
