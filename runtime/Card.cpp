@@ -104,8 +104,9 @@ const char *const kGeneration[] = {"do_sample",
                                    "renormalize_logits"};
 const char *const kPicture[] = {"size",     "shortest", "longest", "multiple", "crop",
                                 "resample", "rescale",  "mean",    "std",      "channels"};
-const char *const kSound[] = {"rate",      "bins",   "n_fft", "hop",     "samples", "raw",
-                              "normalize", "stride", "fbank", "padding", "blank"};
+const char *const kSound[] = {"rate",      "bins",   "n_fft", "hop",     "samples",   "raw",
+                              "normalize", "stride", "fbank", "padding", "blank",     "hann",
+                              "frames",    "mean",   "std",   "means",   "deviations"};
 
 /// Undoes the escapes of a word: "%20" is the byte 0x20.
 std::string percentDecoded(std::string_view text) {

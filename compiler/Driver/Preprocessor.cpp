@@ -9,6 +9,7 @@
 #include "compiler/Driver/Companions.h"
 #include "mlir/IR/Builders.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
 
 using namespace mlir;
 using namespace heddle;
@@ -195,6 +196,24 @@ static void readSound(CompanionReader &file, StringRef name, Builder &b, Attribu
     file.only("feature_size", {"1"}, "sound with several numbers a sample is unsupported");
     set("normalize", file.boolean("do_normalize").value_or(true));
     file.ignore({"padding_value"});
+  } else if (name == "AST") {
+    set("fbank", 1);
+    set("bins", file.integer("num_mel_bins", 1, 4096).value_or(128));
+    set("hann", 1);
+    set("frames", file.integer("max_length", 1, 1 << 14).value_or(1024));
+    std::optional<double> mean = file.number("mean", -1e6, 1e6), deviation = file.number("std", 1e-6, 1e6);
+    bool normalize = file.boolean("do_normalize").value_or(true);
+    sound.set("mean", b.getF64FloatAttr(normalize ? mean.value_or(-4.2677393) : 0.0));
+    sound.set("std", b.getF64FloatAttr(normalize ? 2 * deviation.value_or(4.5689974) : 1.0));
+    file.only("padding_value", {"0"}, "rows behind the sound are 0");
+    file.ignore({"feature_size", "mel_filters", "window"});
+  } else if (name == "Speech2Text") {
+    set("fbank", 1);
+    set("bins", file.integer("num_mel_bins", 1, 4096).value_or(80));
+    bool normalize = file.boolean("do_ceptral_normalize").value_or(true); // as the library spells it
+    set("means", normalize && file.boolean("normalize_means").value_or(true));
+    set("deviations", normalize && file.boolean("normalize_vars").value_or(true));
+    file.ignore({"feature_size", "padding_value", "normalize_means", "normalize_vars", "mel_filters", "window"});
   } else {
     set("fbank", 1);
     set("bins", file.integer("num_mel_bins", 1, 4096).value_or(80));
@@ -205,8 +224,12 @@ static void readSound(CompanionReader &file, StringRef name, Builder &b, Attribu
   file.ignore({"return_attention_mask", "feature_extractor_type", "processor_class", "auto_map", "_*",
                "transformers_version", "return_tensors"});
   file.finish({"sampling_rate", "feature_size", "n_fft", "hop_length", "chunk_length", "do_normalize", "num_mel_bins",
-               "stride", "padding_side", "padding_value", "return_attention_mask"});
+               "stride", "padding_side", "padding_value", "return_attention_mask", "max_length", "mean", "std",
+               "do_ceptral_normalize", "normalize_means", "normalize_vars"});
 }
+
+/// Whose sound is read, by the name of the class.
+static constexpr StringRef kSoundClasses[] = {"Whisper", "Wav2Vec2", "SeamlessM4T", "Speech2Text", "AST"};
 
 //===----------------------------------------------------------------------===//
 
@@ -221,9 +244,11 @@ void heddle::readPreprocessor(CompanionReader &file, StringRef modelType, Builde
   for (const PictureClass &known : pictureClasses)
     if (name == known.name)
       return readPicture(file, known, b, picture);
-  for (StringRef known : {"Whisper", "Wav2Vec2", "SeamlessM4T"})
-    if (name == known)
-      return readSound(file, known, b, sound);
+  // The first files of this type name no class.
+  if (name.empty() && modelType == "speech_to_text")
+    name = "Speech2Text";
+  if (llvm::is_contained(kSoundClasses, name))
+    return readSound(file, name, b, sound);
   // Without a class of the library the model's own is meant; a file that says neither is not about this model.
   for (const PictureClass &known : pictureClasses)
     if (name.empty() && known.name.equals_insensitive(modelType))
@@ -232,6 +257,7 @@ void heddle::readPreprocessor(CompanionReader &file, StringRef modelType, Builde
     file.error(Error::CompanionUnsupported, *type,
                file.root.find("image_processor_type") ? "image_processor_type" : "feature_extractor_type",
                "no way is known to do what " + type->text() + " does" +
-                   "; known: ViT, DeiT, CLIP, Blip, Vilt, Bit, Siglip, Beit, Whisper, Wav2Vec2, SeamlessM4T")
+                   "; known: ViT, DeiT, CLIP, Blip, Vilt, Bit, Siglip, Beit, " +
+                   llvm::join(llvm::ArrayRef(kSoundClasses), ", "))
         .note(type->loc, "without this file the model takes its tensors by `run --input FILE`");
 }

@@ -129,6 +129,7 @@ double dot(const std::vector<double> &a, const std::vector<double> &b) {
 void logMel(std::vector<float> wave, const Settings &settings, int64_t rate, Features &features) {
   auto bins = int64_t(settings.number("bins", 80)), fft = int64_t(settings.number("n_fft", 400)),
        hop = int64_t(settings.number("hop", 160)), length = int64_t(settings.number("samples", double(30 * rate)));
+  features.heard = length;
   features.cut = std::max<int64_t>(0, int64_t(wave.size()) - length);
   wave.resize(length, 0);
   std::vector<double> window, frame(fft), power;
@@ -161,24 +162,46 @@ void logMel(std::vector<float> wave, const Settings &settings, int64_t rate, Fea
     features.values[i] = float((std::max(logs[i], loudest - 8) + 4) / 4);
 }
 
-/// wav2vec2-bert: [frames / stride][bins * stride], every bin normalised to
-/// mean 0 and variance 1 over the frames.
+/// Takes the mean of each of `bins` over the frames away, where `means` says
+/// so, and divides by its deviation. `sample`: over one frame less, and a
+/// variance of 0 is no fault.
+void normalise(std::vector<double> &logs, int64_t bins, bool means, bool deviations, bool sample) {
+  int64_t frames = int64_t(logs.size()) / bins;
+  for (int64_t f = 0; f < bins; ++f) {
+    double mean = 0, square = 0;
+    for (int64_t t = 0; t < frames; ++t)
+      mean += logs[t * bins + f] / double(frames);
+    for (int64_t t = 0; t < frames; ++t)
+      square += std::pow(logs[t * bins + f] - mean, 2) / double(sample ? frames - 1 : frames);
+    double scale = sample ? std::sqrt(square + 1e-7) : deviations && square > 0 ? std::sqrt(square) : 1;
+    for (int64_t t = 0; t < frames; ++t)
+      logs[t * bins + f] = (logs[t * bins + f] - (means ? mean : 0)) / scale;
+  }
+}
+
+/// Logarithms of Kaldi's filter banks. wav2vec2-bert: [frames / stride][bins *
+/// stride], every bin normalised to mean 0 and variance 1 over the frames.
+/// Speech2Text: [frames][bins], the same without the stride, if at all. AST:
+/// [frames][bins] of a Hann window and samples up to 1, cut or filled up with
+/// zeros, then (x - mean) / std.
 Status filterBanks(const std::vector<float> &wave, const Settings &settings, int64_t rate, Features &features) {
   constexpr int64_t kFrame = 400, kHop = 160, kFft = 512;
-  auto bins = int64_t(settings.number("bins", 80)), stride = int64_t(settings.number("stride", 2));
+  auto bins = int64_t(settings.number("bins", 80)), stride = int64_t(settings.number("stride", 1)),
+       length = int64_t(settings.number("frames", 0));
+  bool hann = settings.has("hann"), alone = length > 0;
   int64_t frames = 1 + (int64_t(wave.size()) - kFrame) / kHop;
-  if (int64_t(wave.size()) < kFrame || frames / stride < 2)
+  if (int64_t(wave.size()) < kFrame || (!alone && frames / stride < 2))
     return badInput("the sound is too short for this model");
   std::vector<double> window, frame(kFrame), power;
   for (int64_t i = 0; i < kFrame; ++i)
-    window.push_back(std::pow(0.5 - 0.5 * std::cos(2 * M_PI * double(i) / double(kFrame - 1)), 0.85));
+    window.push_back(std::pow(0.5 - 0.5 * std::cos(2 * M_PI * double(i) / double(kFrame - 1)), hann ? 1 : 0.85));
   Filters filters = kaldiFilters(bins, kFft, double(rate));
   Fourier fourier(kFft);
   std::vector<double> logs(frames * bins);
   for (int64_t t = 0; t < frames; ++t) {
     double mean = 0;
     for (int64_t i = 0; i < kFrame; ++i)
-      mean += frame[i] = double(wave[t * kHop + i]) * 32768;
+      mean += frame[i] = double(wave[t * kHop + i]) * (hann ? 1 : 32768);
     mean /= kFrame;
     for (double &sample : frame)
       sample -= mean;
@@ -191,14 +214,16 @@ Status filterBanks(const std::vector<float> &wave, const Settings &settings, int
     for (int64_t f = 0; f < bins; ++f)
       logs[t * bins + f] = std::log(std::max(1.192092955078125e-07, dot(filters[f], power)));
   }
-  for (int64_t f = 0; f < bins; ++f) {
-    double mean = 0, square = 0;
-    for (int64_t t = 0; t < frames; ++t)
-      mean += logs[t * bins + f] / double(frames);
-    for (int64_t t = 0; t < frames; ++t)
-      square += std::pow(logs[t * bins + f] - mean, 2) / double(frames - 1);
-    for (int64_t t = 0; t < frames; ++t)
-      logs[t * bins + f] = (logs[t * bins + f] - mean) / std::sqrt(square + 1e-7);
+  if (alone) {
+    features.heard = length * kHop;
+    features.cut = std::max<int64_t>(0, frames - length) * kHop;
+    logs.resize(length * bins, 0);
+    for (double &x : logs)
+      x = (x - settings.number("mean", 0)) / settings.number("std", 1);
+    frames = length;
+  } else {
+    bool speech = settings.has("means");
+    normalise(logs, bins, settings.number("means", 1) != 0, settings.number("deviations", 1) != 0, !speech);
   }
   // Neighbouring frames are joined `stride` at a time; a rest is dropped.
   features.shape = {frames / stride, bins * stride};

@@ -29,7 +29,8 @@ Sound resampled(const Sound &sound, int64_t rate);
 struct Features {
   std::vector<int64_t> shape; ///< without the batch
   std::vector<float> values;
-  int64_t cut = 0; ///< samples at the end that did not fit
+  int64_t heard = 0; ///< samples that fit, where that is bounded
+  int64_t cut = 0;   ///< samples at the end that did not fit
 };
 
 /// Resamples `sound` to the model's rate and computes the features that

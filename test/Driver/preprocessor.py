@@ -50,6 +50,8 @@ SPEECH = {"feature_size": 1, "sampling_rate": 16000, "padding_value": 0.0, "padd
 SOUNDS = {
     "Wav2Vec2FeatureExtractor": {**SPEECH, "do_normalize": True, "return_attention_mask": False},
     "WhisperFeatureExtractor": {**SPEECH, "feature_size": 80, "hop_length": 160, "chunk_length": 30, "n_fft": 400, "n_samples": 480000, "nb_max_frames": 3000, "dither": 0.0, "return_attention_mask": False},
+    "ASTFeatureExtractor": {**SPEECH, "do_normalize": True, "max_length": 1024, "mean": -4.2677393, "num_mel_bins": 128, "std": 4.5689974, "return_attention_mask": False},
+    "Speech2TextFeatureExtractor": {**SPEECH, "feature_size": 80, "num_mel_bins": 80, "do_ceptral_normalize": True, "normalize_means": True, "normalize_vars": True, "dither": 0.0},
     "SeamlessM4TFeatureExtractor": {**SPEECH, "feature_size": 80, "num_mel_bins": 80, "stride": 2},
 }
 

@@ -184,16 +184,25 @@ def wav2vec2(folder):
     tensors.write(os.path.join(folder, "model.safetensors"), w.named)
 
 
-def wav2vec2_bert(folder):
+SEAMLESS = {"feature_extractor_type": "SeamlessM4TFeatureExtractor", "feature_size": 80, "num_mel_bins": 80, "padding_side": "right", "padding_value": 1, "return_attention_mask": True,
+            "sampling_rate": 16000, "stride": 2}
+SPEECH2TEXT = {"do_ceptral_normalize": True, "feature_extractor_type": "Speech2TextFeatureExtractor", "feature_size": 80, "normalize_means": True, "normalize_vars": True, "num_mel_bins": 80,
+               "padding_side": "right", "padding_value": 0.0, "return_attention_mask": True, "sampling_rate": 16000}
+AST = {"do_normalize": True, "feature_extractor_type": "ASTFeatureExtractor", "feature_size": 1, "max_length": 120, "mean": -4.2677393, "num_mel_bins": 128, "padding_side": "right", "padding_value": 0.0,
+       "return_attention_mask": False, "sampling_rate": 16000, "std": 4.5689974}
+
+
+def wav2vec2_bert(folder, extractor=SEAMLESS):
+    """of filter banks as `extractor` makes them"""
     w, width, inner = Weights(folder, 4), 24, 40
+    features = extractor["num_mel_bins"] * extractor.get("stride", 1)
     write_json(folder, "config.json", {"architectures": ["Wav2Vec2BertForCTC"], "model_type": "wav2vec2-bert", "hidden_size": width, "num_hidden_layers": 2, "num_attention_heads": 4, "intermediate_size": inner,
-               "hidden_act": "swish", "layer_norm_eps": 1e-5, "feature_projection_input_dim": 160, "position_embeddings_type": "relative_key", "left_max_position_embeddings": 12,
+               "hidden_act": "swish", "layer_norm_eps": 1e-5, "feature_projection_input_dim": features, "position_embeddings_type": "relative_key", "left_max_position_embeddings": 12,
                "right_max_position_embeddings": 4, "conv_depthwise_kernel_size": 7, "add_adapter": False, "vocab_size": len(LETTERS), "pad_token_id": 0})
-    write_json(folder, "preprocessor_config.json", {"feature_extractor_type": "SeamlessM4TFeatureExtractor", "feature_size": 80, "num_mel_bins": 80, "padding_side": "right", "padding_value": 1,
-                                                    "return_attention_mask": True, "sampling_rate": 16000, "stride": 2})
+    write_json(folder, "preprocessor_config.json", extractor)
     letters_tokenizer(folder)
-    w.norm("wav2vec2_bert.feature_projection.layer_norm", 160)
-    w.linear("wav2vec2_bert.feature_projection.projection", width, 160)
+    w.norm("wav2vec2_bert.feature_projection.layer_norm", features)
+    w.linear("wav2vec2_bert.feature_projection.projection", width, features)
     for i in range(2):
         layer = "wav2vec2_bert.encoder.layers.%d." % i
         for part in ("ffn1", "ffn2"):
@@ -225,25 +234,42 @@ def pixel_values(pixels, mean, deviation):
 CLIP = ([0.48145466, 0.4578275, 0.40821073], [0.26862954, 0.26130258, 0.27577711])
 
 
-def filter_banks(samples):
-    """Kaldi's, 80 filters, two frames in one row, each filter of mean 0 and variance 1"""
+def filter_banks(samples, bins=80, window=np.hanning(400) ** 0.85):
+    """logarithms of Kaldi's"""
     wave = samples.astype(np.float64)
     frames = 1 + (len(wave) - 400) // 160
     frames = np.stack([wave[i * 160:i * 160 + 400] for i in range(frames)])
     frames -= frames.mean(axis=1, keepdims=True)
     frames = np.concatenate([frames[:, :1] * 0.03, frames[:, 1:] - 0.97 * frames[:, :-1]], axis=1)
-    frames *= np.hanning(400) ** 0.85
+    frames *= window
     power = np.abs(np.fft.rfft(frames, 512)) ** 2
 
     def mel(hertz):
         return 1127 * np.log(1 + hertz / 700)
 
-    corners, places = np.linspace(mel(20), mel(8000), 82), mel(np.arange(257) * 16000 / 512)
+    corners, places = np.linspace(mel(20), mel(8000), bins + 2), mel(np.arange(257) * 16000 / 512)
     rise = (places[:, None] - corners[:-2]) / (corners[1:-1] - corners[:-2])
     fall = (corners[2:] - places[:, None]) / (corners[2:] - corners[1:-1])
-    logs = np.log(np.maximum(power @ np.maximum(0, np.minimum(rise, fall)), 1.192092955078125e-07))
+    return np.log(np.maximum(power @ np.maximum(0, np.minimum(rise, fall)), 1.192092955078125e-07))
+
+
+def seamless(samples):
+    """two frames in one row, each filter of mean 0 and variance 1"""
+    logs = filter_banks(samples)
     logs = (logs - logs.mean(axis=0)) / np.sqrt(logs.var(axis=0, ddof=1) + 1e-7)
     return logs[:len(logs) // 2 * 2].reshape(len(logs) // 2, 160).astype(np.float32)
+
+
+def speech2text(samples):
+    logs = filter_banks(samples)
+    return ((logs - logs.mean(axis=0)) / logs.std(axis=0)).astype(np.float32)
+
+
+def spectrogram(samples):
+    """so many rows: those behind the sound are 0 before they are normalised like the others"""
+    logs, rows = filter_banks(samples / 32768, AST["num_mel_bins"], np.hanning(400)), AST["max_length"]
+    logs = np.pad(logs, [(0, max(0, rows - len(logs))), (0, 0)])[:rows]
+    return ((logs - AST["mean"]) / (2 * AST["std"])).astype(np.float32)
 
 
 def heard(logits):
@@ -339,7 +365,18 @@ class Suite:
 
     def test_wav2vec2_bert(self, wav, samples):
         self.compiled("wav2vec2_bert", wav2vec2_bert)
-        self.speech("wav2vec2-bert", wav, self.run(input_features=filter_banks(samples)[None]))
+        self.speech("wav2vec2-bert", wav, self.run(input_features=seamless(samples)[None]))
+
+    def test_extractors(self, wav, samples):
+        """those of other models, in front of wav2vec2-bert: the AST's cuts the sound, and fills up the half of it"""
+        half = os.path.join(self.folder, "half.wav")
+        write_wav(half, samples[:len(samples) // 2])
+        for name, extractor, features in (("speech2text", SPEECH2TEXT, speech2text), ("ast", AST, spectrogram)):
+            self.compiled(name, wav2vec2_bert, extractor)
+            for path, heard_of in ((wav, samples), (half, samples[:len(samples) // 2])):
+                self.speech(name, path, self.run(input_features=features(heard_of)[None]))
+        said = self.call(wav)
+        check("hears 1.2 seconds" in said.stderr and "0.3 seconds" in said.stderr, "ast: nothing is said of what is cut: " + said.stderr)
 
     def speech(self, name, wav, logits):
         said, text = self.call(wav), heard(logits)
@@ -352,7 +389,7 @@ class Suite:
 def main():
     p = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     p.add_argument("--heddle", required=True)
-    p.add_argument("--only", help="vilt, blip, blip_answers, wav2vec2, wav2vec2_bert")
+    p.add_argument("--only", help="vilt, blip, blip_answers, wav2vec2, wav2vec2_bert, extractors")
     o = p.parse_args()
     random = np.random.default_rng(11)
     with tempfile.TemporaryDirectory() as folder:
@@ -364,7 +401,8 @@ def main():
         t = np.arange(24240) / 16000
         samples = np.rint(8000 * np.sin(2 * np.pi * (200 + 900 * t) * t) * np.sin(9 * t) ** 2 + 300 * random.standard_normal(len(t))).astype(np.int64)
         write_wav(wav, samples)
-        for name, given in (("vilt", (wide, pictures[wide])), ("blip", (square, pictures[square])), ("blip_answers", (square, pictures[square])), ("wav2vec2", (wav, samples)), ("wav2vec2_bert", (wav, samples))):
+        for name, given in (("vilt", (wide, pictures[wide])), ("blip", (square, pictures[square])), ("blip_answers", (square, pictures[square])), ("wav2vec2", (wav, samples)), ("wav2vec2_bert", (wav, samples)),
+                            ("extractors", (wav, samples))):
             if o.only in (None, name):
                 getattr(suite, "test_" + name)(*given)
     return finish()

@@ -159,8 +159,13 @@ bool trySound(const Bytes &bytes, Random &random) {
   switch (random() % 3) {
   case 0: settings.values = {{"raw", {1}}, {"normalize", {double(random() % 2)}}}; break;
   case 1:
-    settings.values = {
-        {"fbank", {1}}, {"bins", {double(1 + below(random, 90))}}, {"stride", {double(1 + below(random, 4))}}};
+    settings.values = {{"fbank", {1}}, {"bins", {double(1 + below(random, 90))}}};
+    if (size_t kind = random() % 3; kind == 0)
+      settings.values["stride"] = {double(1 + below(random, 4))};
+    else if (kind == 1)
+      settings.values["means"] = {double(random() % 2)}, settings.values["deviations"] = {double(random() % 2)};
+    else
+      settings.values["hann"] = {1}, settings.values["frames"] = {double(1 + below(random, 200))};
     break;
   default:
     settings.values = {{"bins", {double(1 + below(random, 90))}},

@@ -9,12 +9,14 @@
 #include "runtime/Media/PictureFile.h"
 #include "runtime/Media/Sound.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
 #include <gtest/gtest.h>
 #include <iterator>
+#include <map>
 #include <nlohmann/json.hpp>
 
 using namespace heddle::rt;
@@ -268,6 +270,60 @@ TEST(Sounds, LogMelOfASine) {
   // Nothing is more than 8 decades below the loudest, (x + 4) / 4.
   auto [least, most] = std::minmax_element(features.values.begin(), features.values.end());
   EXPECT_NEAR(*most - *least, 2, 1e-6);
+}
+
+/// Frames of a second of 1237 Hz, whose frames differ, with `more` of the settings.
+static Features banksOfASine(const std::map<std::string, std::vector<double>> &more, size_t bins = 80) {
+  Settings settings;
+  settings.values = {{"rate", {16000}}, {"fbank", {1}}, {"bins", {double(bins)}}};
+  settings.values.insert(more.begin(), more.end());
+  Features features;
+  EXPECT_TRUE(soundFeatures(heard(wav(1, 16, 1, 16000, 16000, 1237)), settings, features).ok());
+  return features;
+}
+
+TEST(Sounds, FilterBanksAreNormalisedAsAsked) {
+  Features plain = banksOfASine({{"means", {0}}, {"deviations", {0}}});
+  ASSERT_EQ(plain.shape, (std::vector<int64_t>{98, 80}));
+  Features centred = banksOfASine({{"means", {1}}, {"deviations", {0}}});
+  Features whole = banksOfASine({{"means", {1}}, {"deviations", {1}}}), other = banksOfASine({{"stride", {1}}});
+  for (int64_t f = 0; f < 80; ++f) {
+    double mean = 0, square = 0, ofWhole = 0, ofOther = 0;
+    for (int64_t t = 0; t < 98; ++t)
+      mean += plain.values[t * 80 + f] / 98;
+    for (int64_t t = 0; t < 98; ++t) {
+      int64_t at = t * 80 + f;
+      square += std::pow(plain.values[at] - mean, 2);
+      ofWhole += std::pow(whole.values[at], 2);
+      ofOther += std::pow(other.values[at], 2);
+      ASSERT_NEAR(centred.values[at], plain.values[at] - mean, 1e-4);
+    }
+    // Speech2Text divides by the deviation of the frames, wav2vec2-bert by that of a sample and a little more.
+    ASSERT_NEAR(ofWhole, 98, 1e-2);
+    ASSERT_NEAR(ofOther / 97, square / (square + 97e-7), 1e-3);
+  }
+}
+
+TEST(Sounds, SpectrogramsHaveSoManyRows) {
+  Features loose = banksOfASine({{"hann", {1}}, {"frames", {98}}, {"mean", {0}}, {"std", {1}}}, 128);
+  Features filled = banksOfASine({{"hann", {1}}, {"frames", {100}}, {"mean", {-4}}, {"std", {9}}}, 128);
+  Features cut = banksOfASine({{"hann", {1}}, {"frames", {90}}, {"mean", {-4}}, {"std", {9}}}, 128);
+  ASSERT_EQ(filled.shape, (std::vector<int64_t>{100, 128}));
+  ASSERT_EQ(cut.shape, (std::vector<int64_t>{90, 128}));
+  EXPECT_EQ(filled.cut, 0);
+  EXPECT_EQ(cut.cut, 8 * 160);
+  EXPECT_EQ(cut.heard, 90 * 160);
+  for (int64_t i = 0; i < 100 * 128; ++i) {
+    double right = i < 98 * 128 ? (loose.values[i] + 4.0) / 9 : 4.0 / 9;
+    ASSERT_NEAR(filled.values[i], right, 1e-5);
+    if (i < 90 * 128) {
+      ASSERT_EQ(filled.values[i], cut.values[i]);
+    }
+  }
+  // Samples up to 1 give less than samples up to 2^15, by their square, but for the window.
+  Features loud = banksOfASine({{"means", {0}}, {"deviations", {0}}}, 128);
+  size_t loudest = std::max_element(loud.values.begin(), loud.values.begin() + 128) - loud.values.begin();
+  EXPECT_NEAR(loud.values[loudest] - loose.values[loudest], 30 * std::log(2.0), 0.5);
 }
 
 TEST(Sounds, RawIsNormalised) {
