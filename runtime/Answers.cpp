@@ -269,8 +269,10 @@ Status answerRow(const Card &card, const Tokenizer &tokenizer, const EncoderBatc
     return writeSpans(tokenizer, asked, batch.rowOf(*starts, row), batch.rowOf(*ends, row), form, text);
   }
   int64_t count = logits->shape.back();
-  if (count < 1 || logits->count() < 1)
+  if (count < 1)
     return internalError("the logits are empty");
+  if (logits->count() < 1)
+    return badInput("the input is too short for this model: nothing of it is left to answer from");
   // What stands at padding says nothing.
   bool each = logits->shape.size() == 3 && logits->shape[1] == batch.width() && length > 0;
   HEDDLE_TRY(checkNumbers(batch, *logits, row, each ? length * count : logits->count() / batch.rows()));

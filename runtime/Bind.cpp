@@ -184,8 +184,10 @@ Status shapeOf(const Value &value, const std::vector<int64_t> &dims, Shape &shap
 
 Status bytesOf(const Form &form, const std::vector<int64_t> &dims, std::string_view what, uint64_t &bytes) {
   std::optional<int64_t> n = form.evaluate(dims.data());
-  if (!n || *n < 0)
+  if (!n)
     return outOfResources("the size of " + std::string(what) + " does not fit in 64 bits");
+  if (*n < 0)
+    return badInput("the input is too short for this model: these lengths leave nothing of " + std::string(what));
   bytes = *n;
   return {};
 }

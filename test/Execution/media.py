@@ -362,6 +362,9 @@ class Suite:
         wave = samples.astype(np.float32) / np.float32(32768)
         wave = ((wave - wave.mean(dtype=np.float64)) / np.sqrt(wave.var(dtype=np.float64) + 1e-7)).astype(np.float32)
         self.speech("wav2vec2", wav, self.run(input_values=wave[None]))
+        short = os.path.join(self.folder, "short.wav")
+        write_wav(short, samples[:161])
+        self.refused("wav2vec2, a sound of no frame", 1, short)
 
     def test_wav2vec2_bert(self, wav, samples):
         self.compiled("wav2vec2_bert", wav2vec2_bert)

@@ -7,6 +7,7 @@ Small models with random weights, as in encoder_families.py. Three recordings: o
 whole, padded on the left, with a hole. All are interpreted; one of each kind is compiled, and also generates, by a cached step, what numpy
 says without one. One line a failure, then `N passed, N failed`."""
 import os
+import subprocess
 import sys
 
 import numpy as np
@@ -16,7 +17,7 @@ import encoder_families
 from checks import check
 from encoder_families import LAYERS, counted, heads_of, layer, weigh
 from families import EPS, HEADS, INNER, VOCABULARY, WIDTH, Reference, attention, gelu, normed, silu, write
-from random_weights import Weights
+from random_weights import Weights, tensors
 from speech_families import convolved, waves
 
 BART = {"q": "self_attn.q_proj", "k": "self_attn.k_proj", "v": "self_attn.v_proj", "o": "self_attn.out_proj", "up": "fc1", "down": "fc2", "norm1": "self_attn_layer_norm", "norm2": "final_layer_norm"}
@@ -66,6 +67,11 @@ class Suite(encoder_families.Suite):
         for _ in range(7):
             text = np.concatenate([text, logits(states(text, np.ones_like(text)))[:, -1].argmax(-1)[:, None]], 1)
         check("ids" in got and (got["ids"] == text).all(), "%s, generated: %s, expected %s" % (what, got.get("ids"), text))
+        if "input_values" in given:
+            source = self.file()
+            tensors.write(source, {n: t[:, :100] for n, t in given.items()})
+            said = subprocess.run([binary, "generate", "--input", source, "--output", self.file(), "-n", "7"], capture_output=True, text=True)
+            check(said.returncode == 1 and "too short" in said.stderr, "%s, 100 samples: exit status %d, %s" % (what, said.returncode, said.stderr[:300]))
 
     def speech_to_text(self, what, taps, scaled=True, tied=True, pad=1, act=gelu, **more):
         channels, features, length, inner = 10, (3, 2), 13, 32
