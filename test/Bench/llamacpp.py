@@ -238,6 +238,8 @@ def main():
     p.add_argument("--mcpu", help="what Heddle compiles for, if not this processor")
     p.add_argument("--out", metavar="FILE", help="where the tables go, too")
     o = p.parse_args()
+    if o.rounds < 1:
+        p.error("--rounds is 1 or more, not %d" % o.rounds)
     o.settings = o.settings or ",".join(s for s, (where, _) in SETTINGS.items() if where == "packaged" or not o.library)
     rows = [r for r in ROWS if r.key in o.rows.split(",")]
     if set(o.rows.split(",")) - {r.key for r in ROWS} or set(o.kinds.split(",")) - set(KINDS):

@@ -215,6 +215,8 @@ def main():
     compiled.add_argument("--avx2", action="store_true", help="both without AVX-512 and AMX, on a processor that has them")
     p.add_argument("--out", metavar="FILE", help="where the table goes, too")
     o = p.parse_args()
+    if o.rounds < 1:
+        p.error("--rounds is 1 or more, not %d" % o.rounds)
     if o.avx2:
         o.mcpu = "x86-64-v3"
     bench = Bench(o)
