@@ -9,10 +9,6 @@
 
 namespace heddle::rt {
 
-/// The longest text that a normalizer may make; published ones make at most 18
-/// characters of one.
-static size_t mostBytes(std::string_view text) { return (size_t(16) << 20) + 64 * text.size(); }
-
 static std::string mapCharacters(WordReader table, std::string_view text, size_t most) {
   size_t entries = table.next();
   const uint32_t *entry = table.here();

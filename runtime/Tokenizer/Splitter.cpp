@@ -148,7 +148,7 @@ static void metaspace(const std::string &text, WordReader stage, bool first, Pie
   bool always = prepend == 2 || (prepend == 1 && first);
   if (always && now.compare(0, mark.size(), mark) != 0)
     now.insert(0, mark);
-  if (!split) {
+  if (!split || mark.empty()) { // a damaged table may have no mark
     out.push_back(std::move(now));
     return;
   }
@@ -201,6 +201,13 @@ Status runSplitter(const Blob &blob, std::string_view text, bool fromStart, std:
         metaspace(pieces[i], stage, fromStart && i == 0, next);
     }
     pieces = std::move(next);
+    size_t bytes = 0;
+    for (const std::string &piece : pieces)
+      bytes += piece.size();
+    if (bytes > mostBytes(text))
+      return badTokenizer(format("the pre-tokenizer makes a text of %zu bytes "
+                                 "more than %zu bytes long",
+                                 text.size(), mostBytes(text)));
   }
   return {};
 }

@@ -126,6 +126,9 @@ Status runNormalizer(const Blob &blob, std::string_view text, std::string &out, 
 std::string orderMarks(WordReader stage, std::string_view text);
 std::string composeMarks(WordReader stage, std::string_view text);
 std::string runCharsMap(const Blob &blob, WordReader stage, std::string_view text);
+/// The longest text that a stage may make of one; published normalizers make at
+/// most 18 characters of one, published splitters four bytes.
+inline size_t mostBytes(std::string_view text) { return (size_t(16) << 20) + 64 * text.size(); }
 /// `pieces` becomes the words of `text`. `fromStart`: the text is the beginning
 /// of the user's text, where some stages add a space.
 Status runSplitter(const Blob &blob, std::string_view text, bool fromStart, std::vector<std::string> &pieces);

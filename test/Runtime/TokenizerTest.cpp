@@ -389,6 +389,14 @@ TEST(TokenizerErrors, WithoutEnd) {
   EXPECT_EQ(why(("\"normalizer\":{\"type\":\"Sequence\",\"normalizers\":[" + all + "]}").c_str()),
             "the normalizer makes a text of 200 bytes more than 16790016 bytes "
             "long");
+  // Letters of bytes are letters of two bytes, of which the next stage makes letters again.
+  std::string letters =
+      "{\"type\":\"Metaspace\",\"replacement\":\"\u2581\",\"prepend_scheme\":\"always\",\"split\":false}";
+  for (int i = 0; i < 30; ++i)
+    letters += ",{\"type\":\"ByteLevel\",\"add_prefix_space\":false,\"use_regex\":false}";
+  EXPECT_EQ(why(("\"pre_tokenizer\":{\"type\":\"Sequence\",\"pretokenizers\":[" + letters + "]}").c_str()),
+            "the pre-tokenizer makes a text of 200 bytes more than 16790016 bytes "
+            "long");
 }
 
 TEST(TokenizerErrors, HostileFiles) {
