@@ -78,7 +78,7 @@ Status truncateTokens(WordReader rule, size_t added, Encoded &first, Encoded *se
       keep(*second, b, left);
     return {};
   }
-  if (strategy == tok::kOnlySecond && !second)
+  if (strategy != tok::kOnlyFirst && !second)
     return badTokenizer("truncation of the second text, and there is none");
   Encoded &target = strategy == tok::kOnlyFirst ? first : *second;
   size_t remove = total - most;
