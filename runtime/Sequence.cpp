@@ -106,32 +106,31 @@ Status Sequence::makeStates() {
   return {};
 }
 
-/// Takes the arena at the size of the largest call: the encoder, the prompt in
-/// its pieces, a step at either end, and the whole text where a step may have
-/// to compute it again (`refill`).
+/// The calls of a generation by which its memory is taken, as (past, length): the prompt in its pieces, a step at either
+/// end, and the whole text where a step may have to compute it again (`refill`). No other call needs more.
+std::vector<std::pair<int64_t, int64_t>> Sequence::largestCalls() const {
+  if (!step)
+    return {{0, prompt->length}, {0, capacity}};
+  std::vector<std::pair<int64_t, int64_t>> calls = {{0, pieceEnd(0, prompt->length)}, {capacity - 1, capacity}};
+  int64_t text = step->outputIndex("refill") >= 0 ? capacity : prompt->length;
+  for (int64_t past = 0; past < text; past = calls.back().second)
+    calls.emplace_back(past, pieceEnd(past, text));
+  if (capacity > prompt->length)
+    calls.emplace_back(prompt->length, prompt->length + 1);
+  return calls;
+}
+
+/// Takes the arena at the size of the largest call, of the encoder's, too.
 Status Sequence::makeArena() {
-  uint64_t most = 0;
-  auto need = [&](const Entry *entry, int64_t past, int64_t length) -> Status {
-    uint64_t bytes = 0;
-    if (entry)
-      HEDDLE_TRY(arenaOf(*entry, dimsOf(*entry, past, length), model->backend().threads(), bytes));
+  uint64_t most = 0, bytes = 0;
+  if (once) {
+    HEDDLE_TRY(arenaOf(*once, dimsOf(*once, 0, prompt->length), model->backend().threads(), bytes));
+    most = bytes;
+  }
+  const Entry &entry = step ? *step : *prompt->run;
+  for (auto [past, length] : largestCalls()) {
+    HEDDLE_TRY(arenaOf(entry, dimsOf(entry, past, length), model->backend().threads(), bytes));
     most = std::max(most, bytes);
-    return {};
-  };
-  HEDDLE_TRY(need(once, 0, prompt->length));
-  if (step) {
-    int64_t text = step->outputIndex("refill") >= 0 ? capacity : prompt->length;
-    for (int64_t past = 0, end = 0; past < text; past = end) {
-      end = pieceEnd(past, text);
-      HEDDLE_TRY(need(step, past, end));
-    }
-    HEDDLE_TRY(need(step, 0, pieceEnd(0, prompt->length)));
-    HEDDLE_TRY(need(step, capacity - 1, capacity));
-    if (capacity > prompt->length)
-      HEDDLE_TRY(need(step, prompt->length, prompt->length + 1));
-  } else {
-    HEDDLE_TRY(need(prompt->run, 0, prompt->length));
-    HEDDLE_TRY(need(prompt->run, 0, capacity));
   }
   return model->backend().allocate(Backend::Use::Arena, most, "the arena", arena);
 }
@@ -177,18 +176,24 @@ Status Sequence::makeOutputs(const Entry &entry) {
   outputs.clear();
   outputs.resize(entry.outputs.size());
   for (size_t i = 0; i < outputs.size(); ++i) {
-    uint64_t most = 0;
-    struct {
-      int64_t past, length;
-    } calls[] = {{0, prompt->length}, {capacity - 1, capacity}, {0, capacity}};
-    for (auto &call : calls) {
-      if (step && call.past == 0 && call.length == capacity && refillOutput < 0)
-        continue;
-      uint64_t bytes = 0;
-      HEDDLE_TRY(bytesOfOutput(entry.outputs[i], dimsOf(entry, call.past, call.length), bytes));
+    uint64_t most = 0, bytes = 0;
+    for (auto [past, length] : largestCalls()) {
+      HEDDLE_TRY(bytesOfOutput(entry.outputs[i], dimsOf(entry, past, length), bytes));
       most = std::max(most, bytes);
     }
     HEDDLE_TRY(Buffer::make(most, quote(entry.outputs[i].name), outputs[i]));
+  }
+  return {};
+}
+
+/// Appends the outputs to `tensors`. An internal error if one has less room than a call of these dims writes.
+Status Sequence::appendOutputs(const Entry &entry, const std::vector<int64_t> &dims) {
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    uint64_t bytes = 0;
+    HEDDLE_TRY(bytesOfOutput(entry.outputs[i], dims, bytes));
+    if (bytes > outputs[i].size())
+      return internalError(quote(entry.outputs[i].name) + " of " + quote(entry.name) + " has too little room");
+    tensors.push_back(outputs[i].data());
   }
   return {};
 }
@@ -253,8 +258,7 @@ Status Sequence::advance(int64_t past) {
   const Entry &entry = step ? *step : *prompt->run;
   std::vector<int64_t> dims = dimsOf(entry, past, filled);
   HEDDLE_TRY(gather(entry, dims));
-  for (Buffer &output : outputs)
-    tensors.push_back(output.data());
+  HEDDLE_TRY(appendOutputs(entry, dims));
   for (const State &state : entry.states)
     tensors.push_back(states[state.name].data());
   HEDDLE_TRY(model->backend().call(entry, dims, tensors, arena));

@@ -3,7 +3,7 @@
 #   test/sanitize.sh [tools|programs] [BUILD_DIR]        both parts, into build-sanitize
 # tools: the compiler and the fuzzers' readers, with ASan and UBSan: unit tests, importer, command line. Twenty minutes.
 # programs: the runtime alone is built with ASan and UBSan, and with TSan; models that the ordinary compiler (build/) links
-# with it serve and chat. Ten minutes. What of a model is compiled from its description is not instrumented.
+# with it make their first tokens, serve and chat. Ten minutes. What of a model is compiled from its description is not instrumented.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 what=all
@@ -35,7 +35,7 @@ programs_with() {
   rm -rf "$dir/reports"
   mkdir "$dir/reports"
   local log=log_path=$PWD/$dir/reports/report
-  for test in Serve/api.py Serve/encoders.py Serve/company.py Serve/abuse.py Chat/talk.py; do
+  for test in Execution/first_tokens.py Serve/api.py Serve/encoders.py Serve/company.py Serve/abuse.py Chat/talk.py; do
     echo "-- $test with $1"
     ASAN_OPTIONS=$log UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1:$log TSAN_OPTIONS=$log \
       /usr/bin/python3 "test/$test" --heddle "$dir/bin/heddle" || failed=1
