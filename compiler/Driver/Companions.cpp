@@ -8,6 +8,7 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Builders.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/Path.h"
@@ -94,7 +95,7 @@ std::optional<std::vector<int64_t>> CompanionReader::ids(StringRef key) {
   return list;
 }
 
-std::optional<std::vector<double>> CompanionReader::numbers(StringRef key, size_t count) {
+std::optional<std::vector<double>> CompanionReader::numbers(StringRef key, llvm::ArrayRef<size_t> counts) {
   const JsonValue *v = take(key);
   if (!v)
     return std::nullopt;
@@ -105,9 +106,12 @@ std::optional<std::vector<double>> CompanionReader::numbers(StringRef key, size_
     if (isNumber)
       list.push_back(item.kind == Kind::Integer ? double(item.integer) : item.real);
   }
-  if (list.size() == items.size() && (list.size() == count || (list.size() == 1 && !v->isArray())))
+  if (list.size() == items.size() && (llvm::is_contained(counts, list.size()) || (list.size() == 1 && !v->isArray())))
     return list;
-  error(Error::CompanionValue, *v, key, Twine(count) + " numbers expected, found " + v->text());
+  std::vector<std::string> expected;
+  for (size_t count : counts)
+    expected.push_back(std::to_string(count));
+  error(Error::CompanionValue, *v, key, llvm::join(expected, " or ") + " numbers expected, found " + v->text());
   return std::nullopt;
 }
 
@@ -286,6 +290,35 @@ static std::optional<int64_t> vocabulary(ModuleOp module, func::FuncOp run, bool
   return least;
 }
 
+/// An error if the model's pictures have channels that no file has, or other ones than image_mean and image_std. Models
+/// of grey pictures get the setting `channels`.
+static void checkChannels(Companions &found, model::ModelTensorType input, Builder &b, DiagnosticSink &sink) {
+  std::optional<int64_t> channels = input.getRank() == 4 ? input.getSize(1).constant() : std::nullopt;
+  if (!channels)
+    return;
+  if (*channels != 1 && *channels != 3) {
+    sink.error(Error::CompanionUnsupported, found.preprocessor->loc, "preprocessor_config.json",
+               "the model's pixel_values have " + Twine(*channels) + " channels, a picture has 1 or 3")
+        .note(found.preprocessor->loc, "without this file the model takes its tensors by `run --input FILE`");
+    return;
+  }
+  for (auto [setting, key] : {std::pair("mean", "image_mean"), std::pair("std", "image_std")}) {
+    auto numbers = dyn_cast_or_null<ArrayAttr>(found.picture.get(setting));
+    const JsonValue *stated = found.preprocessor->find(key);
+    bool forAll = stated && !stated->isArray() && !stated->isNull(); // one number without a list
+    bool equal = *channels == 1 && numbers && llvm::all_equal(numbers);
+    if (!numbers || int64_t(numbers.size()) == *channels || forAll || equal)
+      continue;
+    sink.error(Error::CompanionValue, stated ? stated->loc : found.preprocessor->loc,
+               Twine("preprocessor_config.json.") + key,
+               "the model's pixel_values have " + Twine(*channels) + (*channels == 1 ? " channel" : " channels") +
+                   ", expected as many numbers, found " + Twine(numbers.size()));
+    return;
+  }
+  if (*channels == 1)
+    found.picture.set("channels", b.getI64IntegerAttr(1));
+}
+
 /// An error if preprocessor_config.json makes pictures of a size that the model does not take.
 static void checkPicture(const Companions &found, model::ModelTensorType input, DiagnosticSink &sink) {
   auto size = dyn_cast_or_null<ArrayAttr>(found.picture.get("crop"));
@@ -331,6 +364,7 @@ void heddle::addCompanions(const ImportOptions &options, ModuleOp module, Diagno
   }
   if (std::optional<model::ModelTensorType> pixels = inputType(run, "pixel_values"); pixels && !found.picture.empty()) {
     checkPicture(found, *pixels, sink);
+    checkChannels(found, *pixels, b, sink);
     module->setAttr("model.picture", found.picture.getDictionary(module.getContext()));
   }
   bool hears = inputType(run, "input_features") || inputType(run, "input_values");

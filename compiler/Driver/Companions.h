@@ -37,8 +37,8 @@ public:
   std::optional<std::string> text(llvm::StringRef key);
   /// A list of integers, or a single one.
   std::optional<std::vector<int64_t>> ids(llvm::StringRef key);
-  /// `count` numbers; a single one stands for all.
-  std::optional<std::vector<double>> numbers(llvm::StringRef key, size_t count);
+  /// A list of as many numbers as one of `counts` says, or a single number, which stands for all.
+  std::optional<std::vector<double>> numbers(llvm::StringRef key, llvm::ArrayRef<size_t> counts);
 
   /// Accepts `key` only if it is absent, null or one of `values` (JSON), at which it has no effect; `reason` is part of
   /// the message otherwise.

@@ -142,7 +142,9 @@ static void readPicture(CompanionReader &file, const PictureClass &known, Builde
   if (rescale)
     picture.set("rescale", b.getF64FloatAttr(factor.value_or(1.0 / 255.0)));
   bool normalize = file.boolean("do_normalize").value_or(true);
-  std::optional<std::vector<double>> mean = file.numbers("image_mean", 3), deviation = file.numbers("image_std", 3);
+  // As many numbers as channels; checkPicture compares them with the model's.
+  std::optional<std::vector<double>> mean = file.numbers("image_mean", {1, 3}),
+                                     deviation = file.numbers("image_std", {1, 3});
   if (deviation && llvm::is_contained(*deviation, 0.0))
     file.error(Error::CompanionValue, *file.root.find("image_std"), "image_std", "a deviation of 0 divides by nothing");
   if (normalize) {

@@ -84,6 +84,9 @@ Status readMedia(const Model &model, const std::string &path, Tensor &tensor) {
     Sound sound;
     Features features;
     HEDDLE_TRY(readWav(reinterpret_cast<const uint8_t *>(file.bytes.data()), file.bytes.size(), path, sound));
+    if (sound.announced > sound.present)
+      note(format("%s announces %llu bytes of samples and has %llu: the sound ends with the file", quote(path).c_str(),
+                  static_cast<unsigned long long>(sound.announced), static_cast<unsigned long long>(sound.present)));
     HEDDLE_TRY(soundFeatures(sound, card.sound, features));
     if (features.cut > 0)
       note(format("the model hears %.1f seconds at a time; the last %.1f "

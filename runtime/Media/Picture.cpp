@@ -175,7 +175,18 @@ static void targetSize(const Picture &picture, const Settings &settings, int64_t
   }
 }
 
+/// Makes every pixel grey as Image.convert("L") does; grey pixels stay what they are.
+static void makeGrey(Picture &picture) {
+  for (size_t i = 0; i + 2 < picture.rgb.size(); i += 3) {
+    uint8_t *p = &picture.rgb[i];
+    p[0] = p[1] = p[2] = uint8_t((p[0] * 19595u + p[1] * 38470u + p[2] * 7471u + 0x8000u) >> 16);
+  }
+}
+
 Status pixelValues(Picture &picture, const Settings &settings, std::vector<float> &values) {
+  auto channels = int64_t(settings.number("channels", 3));
+  if (channels == 1)
+    makeGrey(picture);
   int64_t width = 0, height = 0;
   targetSize(picture, settings, width, height);
   if (width < 1 || height < 1 || width > kMaxSide || height > kMaxSide)
@@ -196,7 +207,6 @@ Status pixelValues(Picture &picture, const Settings &settings, std::vector<float
     return float(found->second[std::min(size_t(c), found->second.size() - 1)]);
   };
   double rescale = settings.number("rescale", 1);
-  auto channels = int64_t(settings.number("channels", 3));
   int64_t area = picture.width * picture.height;
   values.resize(channels * area);
   for (int64_t c = 0; c < channels; ++c) {

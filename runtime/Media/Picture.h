@@ -27,7 +27,7 @@ Picture resized(const Picture &picture, int64_t width, int64_t height, Resample 
 /// The centre, `width` x `height`; what lies outside of the picture is black.
 Picture middle(const Picture &picture, int64_t width, int64_t height);
 
-/// Does all steps that `settings` ask for. `values` becomes
+/// Does all steps that `settings` ask for; `channels` 1 makes the picture grey first. `values` becomes
 /// [channels][height][width], and `picture` has the final size. An error if a
 /// side would become 0 or larger than HEDDLE_MAX_SIDE.
 Status pixelValues(Picture &picture, const Settings &settings, std::vector<float> &values);

@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===*/
 #include "runtime/Media/PictureFile.h"
+#include "runtime/Media/Orientation.h"
 
 #include <setjmp.h>
 #include <stdio.h>
@@ -26,6 +27,8 @@ struct reader {
   png_structp png;
   png_infop info;
   png_bytep *rows;
+  int decoded; /* all pixels are there; what follows them may be damaged */
+  int orientation;
 };
 
 static int refuse(struct heddle_pixels *out, const char *why) {
@@ -69,9 +72,16 @@ static void png_pull(png_structp png, png_bytep bytes, size_t count) {
   reader->at += count;
 }
 
+static void find_png_orientation(struct reader *reader) {
+  png_bytep exif = NULL;
+  png_uint_32 size = 0;
+  if (png_get_eXIf_1(reader->png, reader->info, &size, &exif))
+    reader->orientation = heddle_exif_orientation(exif, size);
+}
+
 static int read_png(struct reader *reader, uint64_t max_pixels) {
   if (setjmp(reader->leave))
-    return -1;
+    return reader->decoded ? 0 : -1;
   reader->png = png_create_read_struct(PNG_LIBPNG_VER_STRING, reader, png_failed, png_warned);
   reader->info = reader->png ? png_create_info_struct(reader->png) : NULL;
   if (!reader->info)
@@ -100,6 +110,10 @@ static int read_png(struct reader *reader, uint64_t max_pixels) {
   for (uint32_t y = 0; y < height; ++y)
     reader->rows[y] = reader->out->rgb + (size_t)y * width * 3;
   png_read_image(reader->png, reader->rows);
+  reader->decoded = 1;
+  find_png_orientation(reader);
+  png_read_end(reader->png, reader->info); /* EXIF may stand behind the pixels */
+  find_png_orientation(reader);
   return 0;
 }
 
@@ -113,6 +127,7 @@ struct jpeg_reader {
   struct heddle_pixels *out;
   struct jpeg_decompress_struct info;
   int made;
+  int orientation;
 };
 
 static void jpeg_failed(j_common_ptr common) {
@@ -141,6 +156,22 @@ static void jpeg_watch(j_common_ptr common) {
   }
 }
 
+/** EXIF and XMP both stand in APP1 markers; EXIF counts first, as in Pillow. */
+static int jpeg_orientation(const struct jpeg_decompress_struct *info) {
+  static const char exif[] = "Exif\0", xmp[] = "http://ns.adobe.com/xap/1.0/";
+  int from_xmp = 0;
+  for (jpeg_saved_marker_ptr marker = info->marker_list; marker; marker = marker->next) {
+    int orientation = 0;
+    if (marker->data_length > sizeof exif && memcmp(marker->data, exif, sizeof exif) == 0)
+      orientation = heddle_exif_orientation(marker->data, marker->data_length);
+    else if (marker->data_length > sizeof xmp && memcmp(marker->data, xmp, sizeof xmp) == 0)
+      from_xmp = heddle_xmp_orientation(marker->data + sizeof xmp, marker->data_length - sizeof xmp);
+    if (orientation)
+      return orientation;
+  }
+  return from_xmp;
+}
+
 static int read_jpeg(struct jpeg_reader *reader, const uint8_t *data, size_t size, uint64_t max_pixels) {
   struct jpeg_decompress_struct *info = &reader->info;
   info->err = jpeg_std_error(&reader->errors);
@@ -154,7 +185,9 @@ static int read_jpeg(struct jpeg_reader *reader, const uint8_t *data, size_t siz
   reader->progress.progress_monitor = jpeg_watch;
   info->progress = &reader->progress;
   jpeg_mem_src(info, data, (unsigned long)size);
+  jpeg_save_markers(info, JPEG_APP0 + 1, 0xffff);
   jpeg_read_header(info, TRUE);
+  reader->orientation = jpeg_orientation(info);
   if (info->num_components != 1 && info->num_components != 3)
     return refuse(reader->out, "a JPEG in CMYK, expected colours or grey");
   info->out_color_space = JCS_RGB;
@@ -172,7 +205,7 @@ static int read_jpeg(struct jpeg_reader *reader, const uint8_t *data, size_t siz
 
 int heddle_decode_picture(const uint8_t *data, size_t size, uint64_t max_pixels, struct heddle_pixels *pixels) {
   memset(pixels, 0, sizeof *pixels);
-  int failed = -1;
+  int failed = -1, orientation = 0;
   if (size >= 8 && png_sig_cmp(data, 0, 8) == 0) {
     struct reader *reader = calloc(1, sizeof *reader);
     if (!reader)
@@ -181,6 +214,7 @@ int heddle_decode_picture(const uint8_t *data, size_t size, uint64_t max_pixels,
     reader->data = data;
     reader->size = size;
     failed = read_png(reader, max_pixels);
+    orientation = reader->orientation;
     png_destroy_read_struct(reader->png ? &reader->png : NULL, reader->info ? &reader->info : NULL, NULL);
     free(reader->rows);
     free(reader);
@@ -190,12 +224,15 @@ int heddle_decode_picture(const uint8_t *data, size_t size, uint64_t max_pixels,
       return refuse(pixels, "no memory for the JPEG reader");
     reader->out = pixels;
     failed = read_jpeg(reader, data, size, max_pixels);
+    orientation = reader->orientation;
     if (reader->made)
       jpeg_destroy_decompress(&reader->info);
     free(reader);
   } else {
     refuse(pixels, "neither PNG nor JPEG");
   }
+  if (!failed && heddle_turn_upright(orientation, &pixels->rgb, &pixels->width, &pixels->height))
+    failed = refuse(pixels, "no memory to turn the picture");
   if (failed) {
     free(pixels->rgb);
     pixels->rgb = NULL;

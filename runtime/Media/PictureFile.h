@@ -23,7 +23,8 @@ struct heddle_pixels {
 enum { HEDDLE_MAX_SIDE = 32768 };
 
 /** Returns 0, or -1 with `error`. Alpha is dropped, grey is spread over three
- *  channels, of 16 bits the upper 8 are taken; orientation tags do not count.
+ *  channels, of 16 bits the upper 8 are taken, and the picture is turned as its
+ *  EXIF says (JPEG, PNG) or its XMP (JPEG).
  *  Pictures of more than `max_pixels` are refused before they are decoded. */
 int heddle_decode_picture(const uint8_t *data, size_t size, uint64_t max_pixels, struct heddle_pixels *pixels);
 

@@ -16,6 +16,8 @@ namespace heddle::rt {
 struct Sound {
   int64_t rate = 0;
   std::vector<float> samples; ///< one channel, -1 to 1
+  /// Bytes of samples that the file announces and that it has, where it is cut short; else 0.
+  uint64_t announced = 0, present = 0;
 };
 
 /// Decodes a WAV file of `size` bytes; `name` is its name in errors, which also

@@ -1,8 +1,9 @@
 //===- Wav.cpp - RIFF WAVE to samples -------------------------------------===//
 //
 // A WAV file is a list of chunks; every length is checked against what is left
-// of the file. A data chunk of length 0 or -1, as programs write it that
-// stream, reaches to the end of the file.
+// of the file. A program that writes into a pipe cannot go back and write the
+// length of its data chunk: it leaves 0, -1 or (sox) 0x7ffff000. So a data chunk
+// that announces more than is there ends with the file, as does one of 0 or -1.
 //
 //===----------------------------------------------------------------------===//
 #include "runtime/Media/Sound.h"
@@ -68,10 +69,11 @@ Status readWav(const unsigned char *data, size_t size, const std::string &name, 
       if (layout.channels == 0)
         return bad(at, "samples before the chunk `fmt ` that describes them");
       bool open = length == 0 || length == 0xffffffff;
-      if (!open && length > size - body)
-        return bad(at, format("%llu bytes of samples are announced, %zu are "
-                              "there",
-                              static_cast<unsigned long long>(length), size - body));
+      if (!open && length > size - body) {
+        sound.announced = length;
+        sound.present = size - body;
+        open = true;
+      }
       begin = body;
       end = open ? size : body + size_t(length);
       break;

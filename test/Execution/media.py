@@ -101,6 +101,20 @@ def vilt(folder):
     return labels
 
 
+def grey_vit(folder, mean):
+    """a classifier of pictures of one channel: examples/shapes, whose patches are those of its first channel"""
+    shapes = os.path.join(ROOT, "examples", "shapes")
+    with open(os.path.join(shapes, "config.json"), encoding="utf-8") as f:
+        config = {**json.load(f), "num_channels": 1}
+    named = tensors.read(os.path.join(shapes, "model.safetensors"))
+    patches = "vit.embeddings.patch_embeddings.projection.weight"
+    named[patches] = np.ascontiguousarray(named[patches][:, :1])
+    tensors.write(os.path.join(folder, "model.safetensors"), named)
+    write_json(folder, "config.json", config)
+    write_json(folder, "preprocessor_config.json", {"image_processor_type": "ViTImageProcessor", "size": {"height": 32, "width": 32}, "do_resize": False, "image_mean": mean, "image_std": [0.25]})
+    return config["id2label"]
+
+
 def blip(folder, asks):
     w, width, inner, seen, vocabulary = Weights(folder, 2), 24, 40, 20, len(VOCABULARY)
     text = {"model_type": "blip_text_model", "hidden_size": width, "encoder_hidden_size": width if asks else seen, "intermediate_size": inner, "num_attention_heads": 4, "num_hidden_layers": 2,
@@ -324,6 +338,27 @@ class Suite:
         self.refused("vilt, too long a question", 1, png, "a " * 30)
         check("question" in self.call("--help").stdout and "question" in self.call("info").stdout, "vilt: --help and info speak of the question")
 
+    def test_grey(self, png, pixels):
+        """pictures of one channel: grey ones as they are, colours as Pillow makes them grey"""
+        labels = self.compiled("grey", grey_vit, [0.4])
+        for path, name in ((png, "colours"), (os.path.join(self.folder, "grey.png"), "grey")):
+            if name == "grey":
+                pixels = np.repeat(pixels[:, :, 1:2], 3, axis=2)
+                write_png(path, pixels)
+            weighted = pixels.astype(np.int64) @ np.array([19595, 38470, 7471])
+            luma = ((weighted + 0x8000) >> 16).astype(np.uint8)[:, :, None]
+            check(name == "colours" or (luma == pixels[:, :, :1]).all(), "grey stays what it is")
+            logits = self.run(pixel_values=pixel_values(luma, [0.4], [0.25]))[0]
+            said = self.call(path, "--json")
+            answers = json.loads(said.stdout)["labels"] if said.returncode == 0 else []
+            check({a["id"]: np.float32(a["logit"]) for a in answers} == {a["id"]: logits[a["id"]] for a in answers} and len(answers) == min(5, len(labels)),
+                  "one channel, %s: %s, expected %s; %s" % (name, answers, logits, said.stderr))
+        for mean, status, says in (([0.4, 0.4, 0.4], 0, ""), (0.4, 0, ""), ([0.4, 0.5, 0.6], 1, "image_mean"), ([0.4, 0.4], 1, "image_mean")):
+            folder = tempfile.mkdtemp(dir=self.folder)
+            grey_vit(folder, mean)
+            said = subprocess.run([self.heddle, "check", folder], stdout=subprocess.PIPE, stderr=subprocess.PIPE, universal_newlines=True)
+            check(said.returncode == status and says in said.stderr, "one channel, image_mean %s: status %d, %s" % (mean, said.returncode, said.stderr))
+
     def greedy(self, tokens, begin, steps, **given):
         ids = list(begin)
         for _ in range(steps):
@@ -362,6 +397,17 @@ class Suite:
         wave = samples.astype(np.float32) / np.float32(32768)
         wave = ((wave - wave.mean(dtype=np.float64)) / np.sqrt(wave.var(dtype=np.float64) + 1e-7)).astype(np.float32)
         self.speech("wav2vec2", wav, self.run(input_values=wave[None]))
+        # Cut short, or written into a pipe by sox, which leaves another length: what is there counts, with a note.
+        with open(wav, "rb") as f:
+            whole = f.read()
+        cut, piped = os.path.join(self.folder, "cut.wav"), os.path.join(self.folder, "piped.wav")
+        with open(cut, "wb") as f:
+            f.write(whole[:-2])
+        with open(piped, "wb") as f:
+            f.write(whole[:40] + struct.pack("<I", 0x7FFFF000) + whole[44:])
+        for path, text in ((cut, None), (piped, self.call(wav).stdout)):
+            said = self.call(path)
+            check(said.returncode == 0 and "the sound ends with the file" in said.stderr and text in (None, said.stdout), "%s: status %d, %r, %s" % (path, said.returncode, said.stdout, said.stderr))
         short = os.path.join(self.folder, "short.wav")
         write_wav(short, samples[:161])
         self.refused("wav2vec2, a sound of no frame", 1, short)
@@ -392,19 +438,19 @@ class Suite:
 def main():
     p = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     p.add_argument("--heddle", required=True)
-    p.add_argument("--only", help="vilt, blip, blip_answers, wav2vec2, wav2vec2_bert, extractors")
+    p.add_argument("--only", help="vilt, grey, blip, blip_answers, wav2vec2, wav2vec2_bert, extractors")
     o = p.parse_args()
     random = np.random.default_rng(11)
     with tempfile.TemporaryDirectory() as folder:
         suite = Suite(o.heddle, folder)
-        wide, square, wav = (os.path.join(folder, n) for n in ("wide.png", "square.png", "speech.wav"))
-        pictures = {wide: random.integers(0, 256, (30, 42, 3), np.uint8), square: random.integers(0, 256, (24, 24, 3), np.uint8)}
+        wide, square, own, wav = (os.path.join(folder, n) for n in ("wide.png", "square.png", "own.png", "speech.wav"))
+        pictures = {path: random.integers(0, 256, (*sides, 3), np.uint8) for path, sides in ((wide, (30, 42)), (square, (24, 24)), (own, (32, 32)))}
         for path, pixels in pictures.items():
             write_png(path, pixels)
         t = np.arange(24240) / 16000
         samples = np.rint(8000 * np.sin(2 * np.pi * (200 + 900 * t) * t) * np.sin(9 * t) ** 2 + 300 * random.standard_normal(len(t))).astype(np.int64)
         write_wav(wav, samples)
-        for name, given in (("vilt", (wide, pictures[wide])), ("blip", (square, pictures[square])), ("blip_answers", (square, pictures[square])), ("wav2vec2", (wav, samples)), ("wav2vec2_bert", (wav, samples)),
+        for name, given in (("vilt", (wide, pictures[wide])), ("grey", (own, pictures[own])), ("blip", (square, pictures[square])), ("blip_answers", (square, pictures[square])), ("wav2vec2", (wav, samples)), ("wav2vec2_bert", (wav, samples)),
                             ("extractors", (wav, samples))):
             if o.only in (None, name):
                 getattr(suite, "test_" + name)(*given)

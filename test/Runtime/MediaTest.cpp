@@ -5,6 +5,7 @@
 // known, and damaged files of every kind: refused, never read past their end.
 //
 //===----------------------------------------------------------------------===//
+#include "runtime/Media/Orientation.h"
 #include "runtime/Media/Picture.h"
 #include "runtime/Media/PictureFile.h"
 #include "runtime/Media/Sound.h"
@@ -163,6 +164,99 @@ TEST(Pictures, Jpeg) {
   EXPECT_FALSE(decode(kJpeg, picture, &why, 100));
   EXPECT_NE(why.find("16 x 16 pixels"), std::string::npos) << why;
   spoil(kJpeg, 300, [&](const Bytes &bad) { decode(bad, picture, nullptr, 1 << 20); });
+}
+
+/// A TIFF block with one other tag and then the orientation, in either order of bytes.
+Bytes exif(bool big, int type, uint32_t orientation) {
+  Bytes out = big ? Bytes{'M', 'M', 0, 42} : Bytes{'I', 'I', 42, 0};
+  auto number = [&](uint32_t value, int bytes) {
+    for (int i = 0; i < bytes; ++i)
+      out.push_back(uint8_t(value >> 8 * (big ? bytes - 1 - i : i)));
+  };
+  number(8, 4); // the directory
+  number(2, 2);
+  for (auto [tag, value] : {std::pair(0x0110u, 7u), std::pair(0x0112u, orientation)}) {
+    number(tag, 2);
+    number(uint32_t(type), 2);
+    number(1, 4);
+    number(value, type == 3 ? 2 : 4);
+    number(0, type == 3 ? 2 : 0);
+  }
+  return out;
+}
+
+int orientationOf(const Bytes &block) { return heddle_exif_orientation(block.data(), block.size()); }
+
+TEST(Pictures, OrientationIsFoundInExif) {
+  for (bool big : {false, true})
+    for (int type : {3, 4})
+      for (uint32_t n : {1u, 3u, 6u, 8u}) {
+        Bytes block = exif(big, type, n);
+        EXPECT_EQ(orientationOf(block), int(n));
+        Bytes marked = {'E', 'x', 'i', 'f', 0, 0};
+        marked.insert(marked.end(), block.begin(), block.end());
+        EXPECT_EQ(orientationOf(marked), int(n));
+        // Every cut of it is read without leaving it (ASan sees that), and says nothing.
+        for (size_t size = 0; size + 4 < block.size(); ++size)
+          EXPECT_EQ(orientationOf(Bytes(block.begin(), block.begin() + size)), 0);
+      }
+  EXPECT_EQ(orientationOf(exif(false, 3, 9)), 0);
+  EXPECT_EQ(orientationOf(exif(false, 2, 6)), 0) << "a text";
+  Bytes far = exif(false, 3, 6);
+  memset(&far[4], 0xff, 4);
+  EXPECT_EQ(orientationOf(far), 0) << "a directory outside of the block";
+  auto xmp = [](std::string text) {
+    return heddle_xmp_orientation(reinterpret_cast<const uint8_t *>(text.data()), text.size());
+  };
+  EXPECT_EQ(xmp("<rdf:Description tiff:Orientation=\"6\"/>"), 6);
+  EXPECT_EQ(xmp("<tiff:Orientation>3</tiff:Orientation>"), 3);
+  EXPECT_EQ(xmp("tiff:Orientation=\"9\""), 0);
+  EXPECT_EQ(xmp("tiff:Orientation"), 0);
+}
+
+// The letter of row y and column x of two rows of three, after each turn.
+TEST(Pictures, TurnedUpright) {
+  const std::pair<int, const char *> turns[] = {{1, "abc/def"},  {2, "cba/fed"},  {3, "fed/cba"},  {4, "def/abc"},
+                                                {5, "ad/be/cf"}, {6, "da/eb/fc"}, {7, "fc/eb/da"}, {8, "cf/be/ad"}};
+  for (auto [orientation, want] : turns) {
+    auto *rgb = static_cast<uint8_t *>(malloc(18));
+    for (int i = 0; i < 18; ++i)
+      rgb[i] = uint8_t('a' + i / 3);
+    uint32_t width = 3, height = 2;
+    ASSERT_EQ(heddle_turn_upright(orientation, &rgb, &width, &height), 0);
+    std::string got;
+    for (uint32_t y = 0; y < height; ++y) {
+      got += y ? "/" : "";
+      for (uint32_t x = 0; x < width; ++x)
+        got += char(rgb[(y * width + x) * 3 + 2]);
+    }
+    EXPECT_EQ(got, want) << orientation;
+    free(rgb);
+  }
+}
+
+TEST(Pictures, JpegWithExifIsTurned) {
+  Bytes block = exif(true, 3, 6), turned(kJpeg.begin(), kJpeg.begin() + 2);
+  size_t length = 2 + 6 + block.size();
+  for (int c : {0xff, 0xe1, int(length >> 8), int(length & 255), 'E' + 0, 'x' + 0, 'i' + 0, 'f' + 0, 0, 0})
+    turned.push_back(uint8_t(c));
+  turned.insert(turned.end(), block.begin(), block.end());
+  turned.insert(turned.end(), kJpeg.begin() + 2, kJpeg.end());
+  Picture picture;
+  ASSERT_TRUE(decode(turned, picture));
+  EXPECT_EQ(picture.width, 16);
+  spoil(turned, 300, [&](const Bytes &bad) { decode(bad, picture, nullptr, 1 << 20); });
+}
+
+TEST(Pictures, OneChannelIsGrey) {
+  Picture picture;
+  picture.width = picture.height = 2;
+  picture.rgb = {10, 10, 10, 255, 0, 0, 0, 255, 0, 0, 0, 255};
+  Settings settings;
+  settings.values = {{"channels", {1}}, {"mean", {0}}, {"std", {1}}};
+  std::vector<float> values;
+  ASSERT_TRUE(pixelValues(picture, settings, values).ok());
+  EXPECT_EQ(values, (std::vector<float>{10, 76, 150, 29})); // as Pillow's convert("L") has them
 }
 
 TEST(Pictures, OtherFiles) {
@@ -349,7 +443,6 @@ TEST(Sounds, DamagedFilesAreRefused) {
     return status.message();
   };
   EXPECT_NE(refusal({}).find("no WAV file"), std::string::npos);
-  EXPECT_NE(refusal(Bytes(good.begin(), good.end() - 1)).find("byte 36"), std::string::npos);
   Bytes odd = good;
   odd[20] = 17; // ADPCM
   EXPECT_NE(refusal(odd).find("kind 17"), std::string::npos);
@@ -359,6 +452,15 @@ TEST(Sounds, DamagedFilesAreRefused) {
   // A length of -1 reaches to the end, as streams have it.
   Bytes stream = good;
   memset(&stream[40], 0xff, 4);
+  EXPECT_EQ(heard(stream).samples.size(), 300u);
+  EXPECT_EQ(heard(stream).announced, 0u);
+  // So does one that announces more than is there: a copy cut short, or what sox writes into a pipe.
+  Sound cut = heard(Bytes(good.begin(), good.end() - 10));
+  EXPECT_EQ(cut.samples.size(), 297u);
+  EXPECT_EQ(cut.announced, 1200u);
+  EXPECT_EQ(cut.present, 1190u);
+  const unsigned char sox[] = {0x00, 0xf0, 0xff, 0x7f};
+  memcpy(&stream[40], sox, 4);
   EXPECT_EQ(heard(stream).samples.size(), 300u);
   spoil(good, 500, [](const Bytes &bad) {
     Sound sound;
