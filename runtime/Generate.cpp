@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "runtime/Generate.h"
+#include "runtime/Padding.h"
 #include "runtime/TokenChooser.h"
 
 #include <algorithm>
@@ -24,6 +25,10 @@ int64_t roomFor(const Model &model, const Prompt &prompt, int64_t wanted) {
   std::optional<int64_t> bound = model.card().bound(prompt.run->dims[prompt.stepDim]);
   // The last new token is never an input, so it needs no position.
   return bound ? std::min(wanted, *bound - prompt.length + 1) : wanted;
+}
+
+static int64_t nameOf(const GenerateOptions &options, int64_t row) {
+  return options.rowNames.empty() ? row : options.rowNames[size_t(row)];
 }
 
 /// The loop with beam search: row r of the prompt is the rows r * width to
@@ -62,7 +67,7 @@ static Status searchBeams(Model &model, const Prompt &prompt, const GenerateOpti
         continue;
       for (int64_t beam = 0; beam < width; ++beam) {
         const float *logits = sequence.logitsOf(row * width + beam);
-        HEDDLE_TRY(checkLogits(logits, count, row, i));
+        HEDDLE_TRY(checkLogits(logits, count, nameOf(options, row), i));
         scores[beam].assign(logits, logits + count);
         logSoftmax(scores[beam].data(), count);
         if (!rules.any())
@@ -109,7 +114,7 @@ Status generateFrom(Sequence &sequence, const Roles &roles, std::vector<std::vec
   std::vector<TokenChooser> choosers;
   choosers.reserve(size_t(rows));
   for (int64_t row = 0; row < rows; ++row)
-    choosers.emplace_back(options, roles, row, std::move(texts[size_t(row)]));
+    choosers.emplace_back(options, roles, nameOf(options, row), std::move(texts[size_t(row)]));
   std::vector<int64_t> next(rows);
   for (int64_t i = 0; i < steps; ++i) {
     if (i > 0)
@@ -131,7 +136,46 @@ Status generateFrom(Sequence &sequence, const Roles &roles, std::vector<std::vec
   return {};
 }
 
+/// Generates for the rows of one length at a time. `prompt` has spans.
+static Status generateByLength(Model &model, const Prompt &prompt, const GenerateOptions &options,
+                               std::vector<int64_t> &ids) {
+  int64_t steps = options.newTokens, most = 0;
+  ids.assign(prompt.rows * steps, padId(model.card().roles));
+  std::map<int64_t, std::vector<int64_t>> groups;
+  for (int64_t row = 0; row < prompt.rows; ++row)
+    groups[prompt.spans[size_t(row)].length()].push_back(row);
+  bool goesOn = true;
+  for (const auto &group : groups) {
+    if (!goesOn)
+      break;
+    const std::vector<int64_t> &rows = group.second;
+    bool first = &group == &*groups.begin();
+    Prompt part;
+    HEDDLE_TRY(takeRows(model.card(), prompt, rows, part));
+    GenerateOptions own = options;
+    own.rowNames = rows;
+    own.onProgress = [&](int64_t done) {
+      if (options.onProgress && (done > most || first))
+        options.onProgress(most = done);
+    };
+    own.onStep = [&](const std::vector<int64_t> &next) {
+      std::vector<int64_t> all(size_t(prompt.rows), padId(model.card().roles));
+      for (size_t i = 0; i < rows.size(); ++i)
+        all[size_t(rows[i])] = next[i];
+      goesOn = !options.onStep || options.onStep(all);
+      return goesOn;
+    };
+    std::vector<int64_t> made;
+    HEDDLE_TRY(generate(model, part, own, made));
+    for (size_t i = 0; i < rows.size(); ++i)
+      std::copy_n(made.begin() + int64_t(i) * steps, steps, ids.begin() + rows[i] * steps);
+  }
+  return {};
+}
+
 Status generate(Model &model, const Prompt &prompt, const GenerateOptions &options, std::vector<int64_t> &ids) {
+  if (!prompt.spans.empty())
+    return generateByLength(model, prompt, options, ids);
   const Roles &roles = model.card().roles;
   int64_t rows = prompt.rows, steps = options.newTokens;
   ids.assign(rows * steps, padId(roles));

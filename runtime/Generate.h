@@ -36,6 +36,8 @@ struct GenerateOptions {
   /// no, nothing is generated. 0: all at once. Not with beams.
   int64_t longestCall = 0;
   std::function<bool()> goesOn;
+  /// The names of the rows in messages and callbacks, which give them their random numbers, too; empty: 0, 1, ...
+  std::vector<int64_t> rowNames;
   /// Called before prefill and after every step; `done`: new tokens so far.
   std::function<void(int64_t done)> onProgress;
 };

@@ -1,10 +1,11 @@
 //===- Prompt.cpp - What a generation starts from -------------------------===//
 //
-// A row padded on the right is rotated to the right by its padding: in the
-// tokens, the mask and every other input along the step axis.
+// Inputs from a file, from ids, from media, or invented; what is padding among
+// them is Padding.cpp's business.
 //
 //===----------------------------------------------------------------------===//
 #include "runtime/Prompt.h"
+#include "runtime/Padding.h"
 
 #include <algorithm>
 #include <cstring>
@@ -64,9 +65,7 @@ static Status bindInputs(const Model &model, Prompt &prompt, const Value &tokens
   return {};
 }
 
-/// Names of the inputs along the step axis, one value for each token: tokens,
-/// mask, positions and those of `generate extend`.
-static std::vector<std::string> stepInputs(const Roles &roles) {
+std::vector<std::string> stepInputs(const Roles &roles) {
   std::vector<std::string> names = {roles.tokens};
   for (const std::string *name : {&roles.mask, &roles.positions})
     if (!name->empty())
@@ -76,47 +75,12 @@ static std::vector<std::string> stepInputs(const Roles &roles) {
   return names;
 }
 
-/// Masked columns at the end of a row; 0 if the whole row is masked.
-static int64_t trailingPads(const Tensor &mask, int64_t row, int64_t length) {
-  const char *data = mask.data.as<char>();
-  size_t size = typeSize(mask.type);
-  int64_t pads = 0;
-  static const char zero[8] = {};
-  while (pads < length && memcmp(data + (row * length + length - 1 - pads) * size, zero, size) == 0)
-    ++pads;
-  return pads == length ? 0 : pads;
-}
-
-/// Rotates rows padded on the right in every input along the step axis.
-static Status rotatePadding(const Roles &roles, Prompt &prompt) {
-  const Tensor *mask = roles.mask.empty() ? nullptr : prompt.find(roles.mask);
-  if (!mask || mask->count() != prompt.rows * prompt.length)
-    return {};
-  std::vector<int64_t> pads(prompt.rows);
-  for (int64_t row = 0; row < prompt.rows; ++row)
-    pads[row] = trailingPads(*mask, row, prompt.length);
-  for (const std::string &name : stepInputs(roles)) {
-    auto found = prompt.inputs.find(name);
-    if (found == prompt.inputs.end())
-      continue;
-    Tensor &tensor = found->second;
-    if (tensor.count() != prompt.rows * prompt.length)
-      return unsupported("input " + quote(name) + " does not hold one value a token of the batch");
-    size_t size = typeSize(tensor.type), bytes = prompt.length * size;
-    for (int64_t row = 0; row < prompt.rows; ++row) {
-      char *data = tensor.data.as<char>() + row * bytes;
-      std::rotate(data, data + bytes - pads[row] * size, data + bytes);
-    }
-  }
-  return {};
-}
-
 /// Keeps the ids as given, then rotates padding.
 static Status finish(const Model &model, Prompt &prompt) {
   const Tensor &tokens = prompt.inputs[model.card().roles.tokens];
   const int64_t *ids = tokens.data.as<int64_t>();
   prompt.ids.assign(ids, ids + prompt.rows * prompt.length);
-  return rotatePadding(model.card().roles, prompt);
+  return turnPadding(model.card().roles, prompt);
 }
 
 Status promptFromFile(const Model &model, const std::string &path, Prompt &prompt) {
@@ -137,6 +101,8 @@ Status promptFromFile(const Model &model, const std::string &path, Prompt &promp
     HEDDLE_TRY(shapeOf(*input.value, prompt.dims, shape));
     HEDDLE_TRY(loadInput(file, *file.find(input.value->name), *input.value, shape, prompt.inputs[input.value->name]));
   }
+  if (prompt.find(roles.tokens))
+    HEDDLE_TRY(findPadding(model.card(), prompt));
   return finish(model, prompt);
 }
 
@@ -252,7 +218,8 @@ std::vector<int64_t> realTokens(const Model &model, const Prompt &prompt, int64_
     mask = nullptr;
   std::vector<int64_t> ids;
   static const char zero[8] = {};
-  for (int64_t i = 0; i < prompt.length; ++i) {
+  RowSpan span = prompt.spans.empty() ? RowSpan{0, prompt.length} : prompt.spans[size_t(row)];
+  for (int64_t i = span.begin; i < span.end; ++i) {
     int64_t at = row * prompt.length + i;
     if (!mask || memcmp(mask->data.as<char>() + at * typeSize(mask->type), zero, typeSize(mask->type)) != 0)
       ids.push_back(tokens->second.data.as<int64_t>()[at]);

@@ -12,6 +12,12 @@
 
 namespace heddle::rt {
 
+/// The columns [begin, end) of a row.
+struct RowSpan {
+  int64_t begin = 0, end = 0;
+  int64_t length() const { return end - begin; }
+};
+
 /// `inputs` holds tensors of the full shapes under `dims`; `ids` the tokens
 /// before any row was rotated.
 struct Prompt {
@@ -21,6 +27,9 @@ struct Prompt {
   int64_t rows = 0, length = 0;
   std::map<std::string, Tensor> inputs; ///< what was given, and the tokens
   std::vector<int64_t> ids;             ///< [rows, length] as given
+  /// Where rows of different lengths have no mask, what of each row is no padding; else empty. Such rows are no batch:
+  /// `generate` takes them in groups of one length.
+  std::vector<RowSpan> spans;
 
   const Tensor *find(const std::string &name) const;
 };
@@ -30,11 +39,15 @@ struct Prompt {
 /// missing input, shapes that disagree, a model that does not generate.
 Status promptFromFile(const Model &model, const std::string &path, Prompt &prompt);
 
+/// Names of the inputs along the step axis, one value for each token: tokens,
+/// mask, positions and those of `generate extend`.
+std::vector<std::string> stepInputs(const Roles &roles);
+
 /// Every row `times` times in a row, one for each beam. An error if an input
 /// does not begin with the batch, or the batch gets larger than its bound.
 Status repeatRows(const Model &model, const Prompt &prompt, int64_t times, Prompt &repeated);
 
-/// The tokens of a row that its mask does not hide.
+/// The tokens of a row that are no padding.
 std::vector<int64_t> realTokens(const Model &model, const Prompt &prompt, int64_t row);
 
 /// One row: `ids` are the tokens, or for an encoder-decoder model the source.

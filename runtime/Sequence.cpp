@@ -106,8 +106,8 @@ Status Sequence::makeStates() {
   return {};
 }
 
-/// The calls of a generation by which its memory is taken, as (past, length): the prompt in its pieces, a step at either
-/// end, and the whole text where a step may have to compute it again (`refill`). No other call needs more.
+/// The calls of a generation by which its memory is taken, as (past, length): the prompt in its pieces, a step at
+/// either end, and the whole text where a step may have to compute it again (`refill`). No other call needs more.
 std::vector<std::pair<int64_t, int64_t>> Sequence::largestCalls() const {
   if (!step)
     return {{0, prompt->length}, {0, capacity}};

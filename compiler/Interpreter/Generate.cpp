@@ -7,7 +7,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "compiler/Interpreter/Interpreter.h"
+#include "compiler/Interpreter/Rows.h"
 #include "dialects/Model/IR/ReservedDims.h"
 #include "mlir/IR/BuiltinAttributes.h"
 #include <algorithm>
@@ -233,11 +233,9 @@ FailureOr<Generated> choose(ModuleOp module, Text &text, const Tensors &inputs, 
     appendColumn(out.ids, std::vector<int64_t>(text.batches(), text.roles.pad));
   return out;
 }
-} // namespace
-
-/// Greedy generation by the whole model on the whole text at every step: the reference for generateCached.
-FailureOr<Generated> heddle::generateRecomputing(ModuleOp module, const Tensors &inputs, ReadParameter readParameter,
-                                                 const GenerateOptions &options) {
+/// Greedy generation by the whole model on the whole text at every step: the reference for `cached`.
+FailureOr<Generated> recompute(ModuleOp module, const Tensors &inputs, ReadParameter readParameter,
+                               const GenerateOptions &options) {
   func::FuncOp run = entryOf(module, "run");
   FailureOr<Text> text = Text::begin(module, inputs);
   if (failed(text))
@@ -273,8 +271,8 @@ FailureOr<Generated> heddle::generateRecomputing(ModuleOp module, const Tensors 
 }
 
 /// Greedy generation by @once and @step with states, as a binary does it.
-FailureOr<Generated> heddle::generateCached(ModuleOp module, const Tensors &inputs, ReadParameter readParameter,
-                                            const GenerateOptions &options) {
+FailureOr<Generated> cached(ModuleOp module, const Tensors &inputs, ReadParameter readParameter,
+                            const GenerateOptions &options) {
   func::FuncOp once = entryOf(module, "once"), step = entryOf(module, "step");
   FailureOr<Text> text = Text::begin(module, inputs);
   if (failed(text))
@@ -336,4 +334,36 @@ FailureOr<Generated> heddle::generateCached(ModuleOp module, const Tensors &inpu
       return emitError(step.getLoc()) << "does not give '" << roles.logits << "' of [B, V]";
     return logits->second;
   });
+}
+
+/// Either of both, for the rows of one length at a time.
+template <typename Way>
+FailureOr<Generated> byLength(ModuleOp module, const Tensors &inputs, const GenerateOptions &options, Way generate) {
+  FailureOr<std::vector<RowGroup>> groups = groupsByLength(module, inputs);
+  if (failed(groups))
+    return failure();
+  if (groups->size() == 1 && groups->front().rows.empty())
+    return generate(groups->front().inputs);
+  std::vector<Generated> made;
+  for (const RowGroup &group : *groups) {
+    FailureOr<Generated> one = generate(group.inputs);
+    if (failed(one))
+      return failure();
+    made.push_back(std::move(*one));
+  }
+  auto tokens = cast<StringAttr>(module->getAttrOfType<DictionaryAttr>("model.generate").get("tokens"));
+  return mergedGroups(*groups, made, inputs.at(tokens.str()), options.newTokens);
+}
+} // namespace
+
+FailureOr<Generated> heddle::generateRecomputing(ModuleOp module, const Tensors &inputs, ReadParameter readParameter,
+                                                 const GenerateOptions &options) {
+  return byLength(module, inputs, options,
+                  [&](const Tensors &own) { return recompute(module, own, readParameter, options); });
+}
+
+FailureOr<Generated> heddle::generateCached(ModuleOp module, const Tensors &inputs, ReadParameter readParameter,
+                                            const GenerateOptions &options) {
+  return byLength(module, inputs, options,
+                  [&](const Tensors &own) { return cached(module, own, readParameter, options); });
 }

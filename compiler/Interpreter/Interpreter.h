@@ -60,7 +60,8 @@ struct Generated {
 };
 
 /// Greedy generation as `model.generate` describes it, with @run on the whole text for
-/// every token. Rows padded on the right are rotated first, as the runtime does.
+/// every token. Rows padded on the right are rotated first, and those of different lengths without
+/// a mask go by length, as in the runtime.
 mlir::FailureOr<Generated> generateRecomputing(mlir::ModuleOp module, const Tensors &inputs,
                                                ReadParameter readParameter, const GenerateOptions &options);
 /// The same with @once (if there is one) and @step.

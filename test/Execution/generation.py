@@ -167,6 +167,37 @@ def against_reference(stories, dates, prompts, sources):
                     check(got == want, "%d beams %s: expected %s, found %s" % (width, o, want, got))
 
 
+def lengths(heddle, folder, dates, sources):
+    """Beginnings of different lengths in one batch, of a model that takes no mask and reads where a token stands: each row is what it is alone, in the binary
+    and in the interpreter."""
+    width = max(map(len, sources))
+    given = np.array([s + [0] * (width - len(s)) for s in sources], np.int64)
+    alone = [dates.generate(s, 10) for s in sources]
+    kept = [0, 4, 2]
+    begun = [[1] + a[:k] for a, k in zip(alone, kept)]
+    path, out = os.path.join(folder, "lin.safetensors"), os.path.join(folder, "lout.safetensors")
+    for side in ("right", "left"):
+        pads = [[0] * (5 - len(b)) for b in begun]
+        ids = np.array([b + p if side == "right" else p + b for b, p in zip(begun, pads)], np.int64)
+        tensors.write(path, {"source_ids": given, "target_ids": ids})
+        for flags in ([], ["--num-beams", "3"]):
+            subprocess.run([dates.binary, "generate", "--input", path, "--output", out, "-n", "6"] + flags, check=True)
+            got = tensors.read(out)["ids"]
+            check((got[:, :5] == ids).all(), "the prompts stay as they were given: %s" % got.tolist())
+            for row, (source, begin) in enumerate(zip(sources, begun)):
+                tensors.write(path + "1", {"source_ids": np.array([source], np.int64), "target_ids": np.array([begin], np.int64)})
+                subprocess.run([dates.binary, "generate", "--input", path + "1", "--output", out, "-n", "6"] + flags, check=True)
+                want = tensors.read(out)["ids"][0, len(begin):].tolist()
+                check(got[row, 5:].tolist() == want, "padded on the %s %s: row %d is %s, alone %s" % (side, flags, row, got[row, 5:].tolist(), want))
+                check(flags or want == (alone[row][kept[row]:] + [0] * 6)[:6], "a beginning goes on as the whole did: %s, %s" % (want, alone[row]))
+        for cache in ("auto", "none"):
+            subprocess.run([heddle, "interpret", os.path.join(EXAMPLES, "dates", "model.json"), "-i", path, "-o", out, "-n", "6", "--cache=" + cache], check=True)
+            got = tensors.read(out)["ids"][:, 5:].tolist()
+            want = [(a[k:] + [0] * 6)[:6] for a, k in zip(alone, kept)]
+            check(got == want, "interpreted with --cache=%s, padded on the %s: %s, expected %s" % (cache, side, got, want))
+    subprocess.run([heddle, "verify", os.path.join(EXAMPLES, "dates", "model.json"), "-i", path, "-n", "3"], check=True, stdout=subprocess.DEVNULL)
+
+
 def sampling(model, prompt):
     ids = ",".join(map(str, prompt))
     def say(*flags):
@@ -287,6 +318,7 @@ def main():
         with open(os.path.join(EXAMPLES, "dates", "expected.json")) as f:
             sources = [c["input_ids"] for c in json.load(f)["cases"][:3]]
         against_reference(stories, dates, prompts, sources)
+        lengths(heddle, folder, dates, sources)
         sampling(stories, prompts[0])
         text_out(stories)
         through_config(heddle, folder, stories, prompts)

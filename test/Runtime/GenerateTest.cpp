@@ -126,6 +126,60 @@ TEST(Generate, PaddingOnEitherSide) {
     }
 }
 
+/// The id of padding makes the mask, as in the library.
+TEST(Generate, PaddingWithoutMask) {
+  for (const Image &image : {fake::decoderOnly(), fake::recomputing()})
+    for (bool left : {true, false}) {
+      Padded batch = padded(left);
+      EXPECT_EQ(generated(image, {&batch.ids}), expected(kRows)) << (left ? "left" : "right");
+    }
+}
+
+/// A model that takes no mask, and whose positions are those of the columns: rows of one length go together.
+TEST(Generate, TextsOfDifferentLengthsWithoutMask) {
+  const std::vector<Ids> sources = {{1, 2}, {5, 6}, {9, 4}, {8, 2}}, rows = {{11, 4, 5}, {11}, {11, 6}, {11}};
+  for (bool left : {true, false}) {
+    std::vector<Ids> ids;
+    for (Ids row : rows) {
+      row.insert(left ? row.begin() : row.end(), 3 - row.size(), fake::kPad);
+      ids.push_back(row);
+    }
+    Tensor source = matrix("input_ids", sources), targets = matrix("decoder_input_ids", ids);
+    Ids wanted;
+    std::vector<std::pair<int64_t, Ids>> asked;
+    for (size_t row = 0; row < rows.size(); ++row) {
+      uint64_t hash = fake::sourceSeed(sources[row]);
+      for (size_t i = 0; i < rows[row].size(); ++i)
+        hash = fake::mix(hash, rows[row][i], int64_t(i));
+      for (int64_t i = 0; i < 6; ++i) {
+        wanted.push_back(fake::pick(hash));
+        hash = fake::mix(hash, wanted.back(), int64_t(rows[row].size()) + i);
+      }
+    }
+    GenerateOptions options;
+    options.ended = [&](int64_t row, const Ids &made) {
+      asked.emplace_back(row, made);
+      return false;
+    };
+    EXPECT_EQ(generated(fake::encoderDecoder(), {&source, &targets}, nullptr, 6, true, 2, options), wanted) << left;
+    // Rows are asked about by their own numbers, and draw as they do in any company.
+    for (const auto &[row, made] : asked)
+      EXPECT_EQ(made, Ids(wanted.begin() + row * 6, wanted.begin() + row * 6 + int64_t(made.size())));
+    options.sampler = {};
+    options.sampler.temperature = 1.5;
+    Ids drawn = generated(fake::encoderDecoder(), {&source, &targets}, nullptr, 6, true, 2, options);
+    Tensor sources1 = matrix("input_ids", {sources[1], sources[1]}),
+           one = matrix("decoder_input_ids", {rows[1], rows[1]});
+    Ids second = generated(fake::encoderDecoder(), {&sources1, &one}, nullptr, 6, true, 2, options);
+    EXPECT_EQ(Ids(drawn.begin() + 6, drawn.begin() + 12), Ids(second.begin() + 6, second.end()));
+    options.beams.width = 3;
+    Ids searched = generated(fake::encoderDecoder(), {&source, &targets}, nullptr, 6, true, 2, options);
+    Tensor source0 = matrix("input_ids", {sources[0]}), row0 = matrix("decoder_input_ids", {rows[0]});
+    EXPECT_EQ(Ids(searched.begin(), searched.begin() + 6),
+              generated(fake::encoderDecoder(), {&source0, &row0}, nullptr, 6, true, 2, options));
+  }
+}
+
 TEST(Generate, PromptStaysAsGiven) {
   Padded batch = padded(false);
   test::TemporaryFile file;

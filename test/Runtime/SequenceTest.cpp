@@ -177,7 +177,7 @@ TEST(Sequence, GoesBackAgainAndAgain) {
       held.resize(size_t(kept));
       Ids more;
       for (uint64_t n = 1 + (random >> 8) % uint64_t(kRoom - kept); n; --n)
-        more.push_back(int64_t(random = fake::mix(random, i, 1)) & 31);
+        more.push_back((int64_t(random = fake::mix(random, i, 1)) & 31) + fake::kPad + 1); // none of padding
       talk.grow({more}, 1 + int64_t(random >> 60));
       held.insert(held.end(), more.begin(), more.end());
       Text anew(image, {held});
