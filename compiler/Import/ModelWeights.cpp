@@ -9,6 +9,8 @@
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Format.h"
+#include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/Path.h"
 
 using namespace heddle;
@@ -139,7 +141,7 @@ void ModelWeights::open(Session &session, const Source &source, const std::strin
   if (chosen.empty())
     return; // an op that wants one complains
   own = openWeights(chosen, quantisation.scheme, options.headersOnly, session.sink);
-  if (own && source.config && refuseOtherMethod(session))
+  if (own && source.config && (refuseOtherMethod(session) || refuseContradiction(session, *source.config)))
     own = nullptr;
   table = own.get();
   absenceTold = !table;
@@ -161,6 +163,38 @@ bool ModelWeights::refuseOtherMethod(Session &session) {
     return true;
   }
   return false;
+}
+
+/// Whether the file of weights says another number of the model than config.json does; reports each. Such a file may
+/// fit in all its shapes, with heads of another width for example, and would give other results in silence.
+bool ModelWeights::refuseContradiction(Session &session, const ConfigFile &config) const {
+  const JsonValue *table = config.listOf("gguf");
+  std::vector<WeightTable::Statement> statements = own->statements();
+  if (!table || statements.empty())
+    return false;
+  bool found = false;
+  for (const JsonValue &row : table->items) {
+    auto stated = llvm::find_if(statements, [&](auto &s) { return s.key == row.items.front().string; });
+    if (stated == statements.end())
+      continue;
+    for (const JsonValue &key : llvm::drop_begin(row.items)) {
+      auto [member, name] = config.member(key.string);
+      if (!member || (member->value.kind != JsonValue::Kind::Integer && member->value.kind != JsonValue::Kind::Real))
+        continue;
+      const JsonValue &value = member->value;
+      double here = value.kind == JsonValue::Kind::Integer ? double(value.integer) : value.real;
+      // GGUF files store numbers as f32.
+      if (float(here) == float(stated->value))
+        continue;
+      session.sink
+          .error(Error::ConfigTwice, value.loc, "config.json." + name,
+                 "is " + value.text() + ", but " + stated->text + ", is " +
+                     llvm::formatv("{0}", llvm::format("%.9g", stated->value)).str())
+          .note({}, "take config.json and the GGUF file of one model and one revision");
+      found = true;
+    }
+  }
+  return found;
 }
 
 std::vector<std::string> ModelWeights::files() const { return table ? table->files() : std::vector<std::string>(); }

@@ -9,6 +9,8 @@
 #include <optional>
 
 namespace heddle {
+
+class ConfigFile;
 struct Session;
 struct Source;
 
@@ -42,6 +44,7 @@ public:
 private:
   void open(Session &session, const Source &source, const std::string &named);
   bool refuseOtherMethod(Session &session);
+  bool refuseContradiction(Session &session, const ConfigFile &config) const;
   void reportMissing(DiagnosticSink &sink);
 
   std::unique_ptr<WeightTable> own;

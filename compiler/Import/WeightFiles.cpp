@@ -72,6 +72,13 @@ public:
     std::vector<float> values(bias->elements());
     return store.readF32(*bias, 0, values).ok() && llvm::all_of(values, [](float x) { return x == 0; });
   }
+  std::vector<Statement> statements() const override {
+    std::vector<Statement> out;
+    for (const StatedNumber &n : store.stated())
+      out.push_back(
+          {n.common().str(), n.value, (quote(n.key) + " of " + quote(n.file) + ", byte " + llvm::Twine(n.byte)).str()});
+    return out;
+  }
   std::vector<std::string> files() const override { return store.files(); }
 
 private:

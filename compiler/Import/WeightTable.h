@@ -40,6 +40,14 @@ public:
   /// Whether a tensor changes nothing if nobody reads it: a bias of zeros beside a quantised matrix, which older
   /// programs wrote to every module.
   virtual bool changesNothing(llvm::StringRef name) const { return false; }
+  /// A number that the file states of its model beside the tensors, as GGUF files do; `key` is without the name of the
+  /// architecture, `text` says which key of which file, and at which byte.
+  struct Statement {
+    std::string key;
+    double value;
+    std::string text;
+  };
+  virtual std::vector<Statement> statements() const { return {}; }
   /// The files for the attribute model.weights.
   virtual std::vector<std::string> files() const = 0;
 };

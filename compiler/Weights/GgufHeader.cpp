@@ -3,6 +3,7 @@
 #include "compiler/Weights/Problem.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringSet.h"
+#include "llvm/ADT/bit.h"
 #include "llvm/Support/MathExtras.h"
 #include <algorithm>
 #include <cstring>
@@ -141,12 +142,19 @@ bool Reader::value(const std::string &key) {
   uint64_t size = sizeOf(kind), raw = 0;
   if (!bytes(&raw, size))
     return false;
-  if (kind == F32 || kind == F64)
-    return true;
-  if ((kind == I8 || kind == I16 || kind == I32) && size < 8)
-    header.numbers[key] = llvm::SignExtend64(raw, size * 8);
-  else
-    header.numbers[key] = int64_t(raw);
+  GgufNumber &to = header.numbers[key];
+  to.byte = at - size;
+  to.whole = kind != F32 && kind != F64;
+  if (kind == F32) {
+    to.value = llvm::bit_cast<float>(uint32_t(raw));
+  } else if (kind == F64) {
+    to.value = llvm::bit_cast<double>(raw);
+  } else if (kind == U64) {
+    to.value = double(raw);
+  } else {
+    bool negative = kind == I8 || kind == I16 || kind == I32 || kind == I64;
+    to.value = double(negative ? llvm::SignExtend64(raw, size * 8) : int64_t(raw));
+  }
   return true;
 }
 
@@ -199,7 +207,7 @@ bool Reader::tensor() {
 /// Where the data begin, and that tensors lie inside of them without overlap.
 bool Reader::place() {
   auto aligned = header.numbers.find("general.alignment");
-  int64_t alignment = aligned == header.numbers.end() ? 32 : aligned->second;
+  int64_t alignment = aligned == header.numbers.end() ? 32 : aligned->second.integer().value_or(0);
   if (alignment < 1 || alignment > (1 << 20) || !llvm::isPowerOf2_64(alignment))
     return fail("the alignment is " + std::to_string(alignment) + ", a power of two is needed");
   uint64_t begin = llvm::alignTo(at, uint64_t(alignment));
@@ -259,6 +267,11 @@ absl::StatusOr<GgufHeader> Reader::run() {
 }
 
 } // namespace
+
+std::optional<int64_t> GgufNumber::integer() const {
+  constexpr double exact = double(int64_t(1) << 53);
+  return whole && value >= -exact && value <= exact ? std::optional<int64_t>(int64_t(value)) : std::nullopt;
+}
 
 bool beginsAsGguf(llvm::StringRef firstBytes) { return firstBytes.starts_with("GGUF"); }
 

@@ -7,6 +7,7 @@
 #include "absl/status/statusor.h"
 #include "compiler/Weights/InputFile.h"
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -24,11 +25,21 @@ struct GgufTensor {
   uint64_t headerByte = 0;      ///< of its name
 };
 
+/// A number among the values, and the byte where it stands.
+struct GgufNumber {
+  double value = 0;
+  uint64_t byte = 0;
+  bool whole = false; ///< stored as an integer or a bool
+
+  /// The number where it is stored as an integer that a double holds exactly.
+  std::optional<int64_t> integer() const;
+};
+
 struct GgufHeader {
   /// `general.architecture`.
   std::string architecture;
-  /// The whole numbers among the values, by key.
-  std::map<std::string, int64_t> numbers;
+  /// By key.
+  std::map<std::string, GgufNumber> numbers;
   std::vector<GgufTensor> tensors;
 };
 

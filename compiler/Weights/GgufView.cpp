@@ -162,7 +162,7 @@ public:
 private:
   std::optional<int64_t> number(llvm::StringRef key) const {
     auto it = header.numbers.find(header.architecture + "." + key.str());
-    return it == header.numbers.end() ? std::nullopt : std::optional<int64_t>(it->second);
+    return it == header.numbers.end() ? std::nullopt : it->second.integer();
   }
   void addMatrix(std::string name, const GgufTensor &tensor, const StoredTensor &stored, Rows rows) {
     bool blocks = tensor.type == GgufType::Q8_0 || tensor.type == GgufType::Q4_0;
@@ -230,6 +230,10 @@ absl::StatusOr<GgufView> openGguf(InputFile file) {
                                       "` are not read; those of " + ggufArchitectures().str() + " are",
                                   file.path(), 0, "", "take the safetensors files of the model it was made from"});
   GgufView view;
+  std::string prefix = header->architecture + ".";
+  for (const auto &[key, number] : header->numbers)
+    if (llvm::StringRef(key).starts_with(prefix))
+      view.stated.push_back({file.path(), key, prefix.size(), number.value, number.byte});
   view.file = std::make_unique<SafetensorsFile>(SafetensorsFile::of(std::move(file), tableOf(*header)));
   Viewer viewer(*header, view);
   for (size_t i = 0; i < header->tensors.size(); ++i) {

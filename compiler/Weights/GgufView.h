@@ -12,6 +12,8 @@ struct GgufView {
   std::unique_ptr<SafetensorsFile> file;
   std::vector<std::unique_ptr<CodedTensor>> matrices;
   std::vector<std::string> unneeded;
+  /// What the file says of its model in numbers.
+  std::vector<StatedNumber> stated;
 };
 
 absl::StatusOr<GgufView> openGguf(InputFile file);

@@ -94,6 +94,7 @@ absl::Status WeightStore::adoptFile(llvm::StringRef path, const HeaderLimits &li
     coded.push_back(std::move(matrix));
   }
   notNeeded.insert(notNeeded.end(), view->unneeded.begin(), view->unneeded.end());
+  llvm::append_range(statedNumbers, view->stated);
   return absl::OkStatus();
 }
 

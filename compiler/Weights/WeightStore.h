@@ -30,6 +30,16 @@ struct StoredTensor {
   uint64_t byteOf(uint64_t element) const { return record->byte + (coded ? 0 : element * width(record->type)); }
 };
 
+/// A number that a file of weights states of its model, as GGUF files do: `llama.attention.head_count`.
+struct StatedNumber {
+  std::string file, key;
+  size_t prefix = 0; ///< bytes of the key before the part that all architectures share
+  double value = 0;
+  uint64_t byte = 0; ///< where the value stands
+
+  llvm::StringRef common() const { return llvm::StringRef(key).drop_front(prefix); }
+};
+
 class WeightStore {
 public:
   WeightStore();
@@ -51,6 +61,8 @@ public:
   absl::Status decode(const CodedScheme &scheme);
   /// After `decode`: names of tensors that the checkpoint has and that are not needed (scales of activations).
   llvm::ArrayRef<std::string> unneeded() const { return notNeeded; }
+  /// What files of the store say of the model, by file and key.
+  llvm::ArrayRef<StatedNumber> stated() const { return statedNumbers; }
 
   /// Ordered by name.
   llvm::ArrayRef<StoredTensor> tensors() const { return table; }
@@ -95,6 +107,7 @@ private:
   std::vector<StoredTensor> table;
   std::vector<std::unique_ptr<CodedTensor>> coded;
   std::vector<std::string> notNeeded;
+  std::vector<StatedNumber> statedNumbers;
   struct Elements;
   std::unique_ptr<Elements> elements; ///< those that were asked for
 };

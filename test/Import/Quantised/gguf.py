@@ -85,5 +85,13 @@ changed("a norm in two dimensions", 1, tensor("blk.0.attn_norm.weight", shape=(h
 changed("a tensor that is missing", 1, lambda n, t: t.pop("blk.0.attn_v.weight"), "error[H0341]", "v_proj.weight")
 changed("a tensor that nothing reads", 1, lambda n, t: t.update({"blk.0.ssm_in.weight": t["blk.0.attn_q.weight"]}), "error[H0343]", "blk.0.ssm_in.weight")
 changed("another model's width", 1, tensor("blk.0.attn_v.weight", shape=(h, kv)), "error[")
+
+# What the file says of its model, against config.json: each fits in all shapes, or is no matter of shapes.
+SAID = {"block_count": 1, "embedding_length": h, "feed_forward_length": inner, "vocab_size": v, "context_length": 16, "attention.layer_norm_rms_epsilon": 1e-6, "rope.freq_base": 10000.0,
+        "attention.key_length": 32}
+changed("the same numbers as config.json", 0, lambda n, t: n.update({"llama." + k: x for k, x in SAID.items()}))
+for key, other, here in (("attention.head_count", 1, "num_attention_heads: is 2"), ("attention.head_count_kv", 2, "num_key_value_heads: is 1"), ("block_count", 2, "num_hidden_layers: is 1"),
+                         ("attention.layer_norm_rms_epsilon", 1e-5, "rms_norm_eps: is 1e-06"), ("rope.freq_base", 500000.0, "rope_theta: is 10000"), ("context_length", 32, "max_position_embeddings: is 16")):
+    changed("another " + key, 1, lambda n, t: n.update({"llama." + key: other}), "error[H0362]", "config.json." + here, "'llama." + key + "' of '", "byte ", "of one model and one revision")
 print("%d passed, %d failed" % (passed, failed))
 sys.exit(failed > 0)
