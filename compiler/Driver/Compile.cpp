@@ -119,9 +119,8 @@ int heddle::runStages(const Console &console, ModuleOp module, StringRef last, c
   return code;
 }
 
-/// The targets of the command line; empty after an error, which has been reported in `code`.
-static std::vector<std::unique_ptr<Target>> targetsOf(const Console &console, const CompileOptions &options,
-                                                      int &code) {
+std::vector<std::unique_ptr<Target>> heddle::targetsOf(const Console &console, const CompileOptions &options,
+                                                       int &code) {
   Refusal why;
   std::vector<std::unique_ptr<Target>> targets = makeTargets(options.target, options.mcpu, options.forTarget, why);
   if (!why.unknown.empty())
@@ -141,8 +140,7 @@ static std::vector<std::unique_ptr<Target>> targetsOf(const Console &console, co
   return {};
 }
 
-/// What all of them can do with 16 bits.
-static Halves commonHalves(ArrayRef<std::unique_ptr<Target>> targets) {
+Halves heddle::commonHalves(ArrayRef<std::unique_ptr<Target>> targets) {
   Halves all = {true, true, true};
   for (const std::unique_ptr<Target> &target : targets)
     all = {all.dots && target->halves().dots, all.f16 && target->halves().f16, all.codes && target->halves().codes};

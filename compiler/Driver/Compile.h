@@ -71,6 +71,12 @@ int runStages(const Console &console, mlir::ModuleOp module, llvm::StringRef sta
               DiagnosticSink &sink);
 int runStages(const Console &console, mlir::ModuleOp module, llvm::StringRef stage, const CompileOptions &options);
 
+/// The targets of the command line; empty after an error, which has been reported in `code`.
+std::vector<std::unique_ptr<Target>> targetsOf(const Console &console, const CompileOptions &options, int &code);
+
+/// What all of `targets` can do with 16 bits and with codes.
+Halves commonHalves(llvm::ArrayRef<std::unique_ptr<Target>> targets);
+
 /// `heddle compile`. Returns the exit code.
 int compile(const Console &console, const CompileOptions &options);
 

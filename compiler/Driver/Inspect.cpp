@@ -27,6 +27,19 @@ static int setArithmeticOfHost(const Console &console, ModuleOp module, const Co
               : console.complain(Error::BadUsage, error);
 }
 
+/// Runs the stages that `compile` would run for `target`, up to where code would be generated, which takes long; then
+/// asks what the target does not support.
+static int checkFor(const Console &console, const Target &target, ModuleOp module, const CompileOptions &options,
+                    DiagnosticSink &sink) {
+  model::setTarget(module, target.describe(module.getContext()));
+  if (int failed = runStages(console, module, "buffers", options, sink))
+    return failed;
+  PassMessages messages(*module.getContext(), sink);
+  bool good = true;
+  module->walk([&](Operation *op) { good &= succeeded(loops::checkSupport(op)); });
+  return good ? int(Ok) : sink.exitCode();
+}
+
 int heddle::checkInput(const Console &console, const CompileOptions &options, const InspectOptions &look) {
   CompileOptions knobs = options;
   knobs.import.headersOnly = true;
@@ -36,19 +49,17 @@ int heddle::checkInput(const Console &console, const CompileOptions &options, co
   Words words;
   words.chatTemplate = options.chatTemplate;
   int code = Ok;
+  std::vector<std::unique_ptr<Target>> targets = targetsOf(console, knobs, code);
+  if (targets.empty())
+    return code;
   OwningOpRef<ModuleOp> module = readModel(*context, knobs.import, &words, sink, code);
   if (module)
-    code = setArithmeticOfHost(console, *module, knobs);
-  // Errors of ops come up in the stages. What the target does not support is asked here, since generating code takes
-  // long.
-  if (module && code == Ok)
-    code = runStages(console, *module, "buffers", knobs, sink);
-  if (module && code == Ok) {
-    PassMessages messages(*context, sink);
-    bool good = true;
-    module->walk([&](Operation *op) { good &= succeeded(loops::checkSupport(op)); });
-    code = good ? int(Ok) : sink.exitCode();
-  }
+    code = setArithmetic(console, *module, knobs, commonHalves(targets));
+  for (const std::unique_ptr<Target> &target : targets)
+    if (module && code == Ok) {
+      OwningOpRef<ModuleOp> own(module->clone());
+      code = checkFor(console, *target, *own, knobs, sink);
+    }
   if (look.json)
     sink.printJson(console.out);
   else

@@ -36,11 +36,31 @@ static std::error_code whyUnreadable(StringRef file) {
   return ::access(file.str().c_str(), R_OK) == 0 ? std::error_code() : std::error_code(errno, std::generic_category());
 }
 
+/// Whether `name` is no file here and looks like a repository of Hugging Face's hub, OWNER/NAME. A folder OWNER that is
+/// here makes it a path with a slip of the pen.
+static bool isHubName(StringRef name) {
+  auto [owner, model] = name.split('/');
+  auto word = [](StringRef text) {
+    return !text.empty() &&
+           llvm::all_of(text, [](char c) { return llvm::isAlnum(c) || c == '-' || c == '_' || c == '.'; }) &&
+           text.front() != '.';
+  };
+  StringRef extension = path::extension(model);
+  bool isFile = extension == ".json" || extension == ".mlir" || extension == ".gguf" || extension == ".safetensors";
+  return word(owner) && word(model) && !isFile && !fs::exists(owner);
+}
+
 bool heddle::canRead(const ImportOptions &options, DiagnosticSink &sink) {
   bool all = true;
   for (StringRef file : {options.text ? StringRef() : StringRef(options.path), StringRef(options.weightsPath)})
     if (std::error_code ec = file.empty() ? std::error_code() : whyUnreadable(file)) {
-      sink.errorInFile(Error::CannotRead, file, "", "cannot read it: " + Twine(ec.message()));
+      heddle::Diagnostic &d = sink.errorInFile(Error::CannotRead, file, "", "cannot read it: " + Twine(ec.message()));
+      if (file == options.path && ec == std::errc::no_such_file_or_directory && isHubName(file)) {
+        std::string folder = file.split('/').second.str();
+        d.note({}, "heddle reads files of this machine. A model of Hugging Face's hub is fetched by");
+        d.note({}, "  hf download " + file.str() + " --local-dir " + folder);
+        d.note({}, "and compiled by: heddle compile " + folder);
+      }
       all = false;
     }
   return all;

@@ -265,7 +265,10 @@ void DeriveEntriesPass::runOnOperation() {
   if (p.because && !roles->mask.empty())
     emitRemark(
         p.because->getLoc(),
-        "a padded row of a batch is not what it is alone: this reads where a row stands, or rows that may be padding");
+        "a padded row of a batch is not what it is alone: this reads where a row stands, or rows that may be padding")
+            .attachNote()
+        << "to make it what it is alone, count real tokens instead: an input with the role `positions` of `generate`, "
+           "or `cumsum` of the mask minus 1; or give prompts of one length, or one at a time";
   OpBuilder b(&getContext());
   module->setAttr("model.padding", b.getDictionaryAttr({b.getNamedAttr("left", b.getBoolAttr(p.left)),
                                                         b.getNamedAttr("right", b.getBoolAttr(p.right))}));

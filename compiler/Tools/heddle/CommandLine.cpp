@@ -188,6 +188,20 @@ static void addArithmetic(CLI::App *sub, CompileOptions &c, Unread &unread) {
       ->needs(codes);
 }
 
+/// What the binary is for: compile makes it, check asks what would be refused.
+static void addTarget(const Console &console, CLI::App *sub, CompileOptions &c) {
+  sub->add_option("--target", c.target, "what the binary runs on: cpu, cuda, or cpu,cuda");
+  sub->add_option(
+         "--mcpu", c.mcpu,
+         "what the code is for: native, x86-64-v3, znver5, ...; of cuda sm_80, sm_90a, sm_80+sm_90a (help lists all); of cpu,cuda both, as x86-64-v3,sm_80")
+      ->each([&console](const std::string &name) {
+        if (name != "help")
+          return;
+        console.out << describeMachines();
+        throw CLI::Success(); // nothing else of the command line is needed
+      });
+}
+
 /// The options of `heddle compile`: the output, the processor, limits.
 static void addCompile(const Console &console, CLI::App &app, CommandLine &line, Unread &unread) {
   CompileOptions &c = line.compile;
@@ -205,7 +219,6 @@ static void addCompile(const Console &console, CLI::App &app, CommandLine &line,
         stageNames.push_back(s.first.str());
   }
   sub->add_option("--emit", c.emit, "stop after a stage and write its text")->check(CLI::IsMember(stageNames));
-  sub->add_option("--target", c.target, "what the binary runs on: cpu, cuda, or cpu,cuda");
   sub->add_flag("--cubin", c.forTarget.cubin,
                 "of cuda: machine code beside the PTX, by the ptxas on the path; such a program starts sooner");
   sub->add_flag(
@@ -218,15 +231,7 @@ static void addCompile(const Console &console, CLI::App &app, CommandLine &line,
   sub->add_flag("--emulate", c.forTarget.emulate)->group(""); // for tests
   sub->add_flag_callback("--emulate-alone", [&c] { c.forTarget.emulate = c.forTarget.alone = true; })->group("");
   sub->add_flag("--emulate-races", c.forTarget.races)->group("");
-  sub->add_option(
-         "--mcpu", c.mcpu,
-         "what the code is for: native, x86-64-v3, znver5, ...; of cuda sm_80, sm_90a, sm_80+sm_90a (help lists all); of cpu,cuda both, as x86-64-v3,sm_80")
-      ->each([&console](const std::string &name) {
-        if (name != "help")
-          return;
-        console.out << describeMachines();
-        throw CLI::Success(); // nothing else of the command line is needed
-      });
+  addTarget(console, sub, c);
   addArithmetic(sub, c, unread);
   sub->add_flag("--no-embed", unread.noEmbed, "keep the weights in a second file beside the binary");
   sub->add_option(
@@ -248,11 +253,13 @@ static void addCompile(const Console &console, CLI::App &app, CommandLine &line,
 }
 
 /// The options of the commands that look at a model: check, interpret, mask, verify.
-static void addInspection(CLI::App &app, CommandLine &line, Unread &unread) {
+static void addInspection(const Console &console, CLI::App &app, CommandLine &line, Unread &unread) {
   InspectOptions &look = line.look;
   CLI::App *check = app.add_subcommand(
       "check", "everything that compile would refuse, at once; reads the headers of weights, not their data");
   addInput(check, line, unread);
+  addTarget(console, check, line.compile);
+  addArithmetic(check, line.compile, unread);
   check->add_flag("--json", unread.json, "one JSON array");
 
   CLI::App *interpret = app.add_subcommand("interpret", "run a model by the reference interpreter (slow, f64)");
@@ -354,11 +361,16 @@ std::optional<CommandLine> readCommandLine(const Console &console, int argc, cha
   CommandLine line;
   Unread unread;
   addCompile(console, app, line, unread);
-  addInspection(app, line, unread);
+  addInspection(console, app, line, unread);
   addRest(app, line, unread);
   for (auto [name, text] : kExamples)
     (*name ? app.get_subcommand(name) : &app)->footer(std::string("Examples:\n") + text + (*name ? "" : kExitCodes));
 
+  if (argc < 2) { // nothing was asked for: say what can be
+    console.err << app.help();
+    code = int(exitOf(Error::BadUsage));
+    return std::nullopt;
+  }
   try {
     app.parse(argc, argv);
     readWords(unread, line);
