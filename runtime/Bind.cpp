@@ -9,6 +9,8 @@
 #include "runtime/Dims.h"
 #include "runtime/Model.h"
 
+#include <algorithm>
+
 namespace heddle::rt {
 
 std::vector<std::string> inputNames(const Entry &entry) {
@@ -140,6 +142,19 @@ static Status checkAxes(const Entry &entry, const Given &given, const std::vecto
   return {};
 }
 
+/// Whether every input that has this dim may be left out: then all of them are, and their default has no elements.
+static bool isOfDefaultsOnly(const Entry &entry, int dim) {
+  bool used = false;
+  for (const Value &input : entry.inputs)
+    for (const Form &axis : input.axes)
+      if (std::find(axis.uses().begin(), axis.uses().end(), dim) != axis.uses().end()) {
+        used = true;
+        if (!input.hasDefault)
+          return false;
+      }
+  return used;
+}
+
 Status bindDims(const Card &card, const Entry &entry, const std::vector<Given> &given, std::vector<int64_t> &dims) {
   dims.resize(entry.dims.size(), kUnknown);
   std::vector<const Value *> origin(dims.size());
@@ -158,6 +173,10 @@ Status bindDims(const Card &card, const Entry &entry, const std::vector<Given> &
     HEDDLE_TRY(checkAxes(entry, input, dims));
   for (size_t i = 0; i < dims.size(); ++i) {
     const std::string &name = entry.dims[i];
+    if (dims[i] == kUnknown && isOfDefaultsOnly(entry, int(i))) {
+      dims[i] = 0;
+      continue;
+    }
     if (dims[i] == kUnknown)
       return badInput("nothing given tells the length " + quote(name));
     std::optional<int64_t> bound = card.bound(name);

@@ -86,6 +86,18 @@ Status Columns::make(const Roles &newRoles, const Prompt &newPrompt, const Entry
   return {};
 }
 
+Status Columns::setPrompt(const Tensor &given) {
+  Column *column = find(given.name);
+  if (!column || given.type != column->type || given.count() != prompt->rows * prompt->length)
+    return internalError("the default of " + quote(given.name) + " has not one value a token");
+  for (int64_t row = 0; row < prompt->rows; ++row)
+    for (int64_t i = 0; i < prompt->length; ++i)
+      storeNumber(column->type, column->values.data(), row * capacity + i,
+                  numberAt(given.type, given.data.data(), row * prompt->length + i));
+  column->given = true;
+  return {};
+}
+
 /// Positions of the prompt: cumsum(mask) - 1, and 1 where masked, unless the
 /// prompt gave them. `nextPosition` becomes what follows in every row.
 void Columns::fillPositions(Column &positions, const Column *mask) {

@@ -24,6 +24,9 @@ public:
   /// input that has not one value a token.
   Status make(const Roles &newRoles, const Prompt &newPrompt, const Entry *step, int64_t newCapacity);
 
+  /// Gives the prompt the values of `given`, one a token, of the column of its name. An internal error if it has
+  /// others.
+  Status setPrompt(const Tensor &given);
   /// Writes column `length` - 1 of every row: ids[row], the next position, or the column's fill.
   void extend(int64_t length, const int64_t *ids);
   /// Every row's next position becomes what follows its first `length` columns.

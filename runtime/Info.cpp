@@ -79,11 +79,12 @@ static std::string numbers(const std::vector<double> &list) {
 
 /// What an entry is for.
 static const char *aboutEntry(const std::string &name) {
-  return name == "run"     ? " (tensors in, tensors out)"
-         : name == "once"  ? " (the source of a text; generate calls it first)"
-         : name == "step"  ? " (the next tokens; generate calls it again and again)"
-         : name == "batch" ? " (the next tokens of texts in slots)"
-                           : "";
+  return name == "run"        ? " (tensors in, tensors out)"
+         : name == "once"     ? " (the source of a text; generate calls it first)"
+         : name == "step"     ? " (the next tokens; generate calls it again and again)"
+         : name == "defaults" ? " (what a prompt has of inputs that nobody gave and `extend` continues)"
+         : name == "batch"    ? " (the next tokens of texts in slots)"
+                              : "";
 }
 
 /// An input for pictures or sound that no file can fill, because the compiler

@@ -14,6 +14,16 @@
 
 namespace heddle::rt {
 
+/// An internal error if an entry has a dim that dimsOf cannot fill.
+static Status checkDims(const Entry *entry, const Entry &run) {
+  for (size_t i = 0; entry && i < entry->dims.size(); ++i) {
+    const std::string &name = entry->dims[i];
+    if (!isStepDim(name) && run.dim(name) < 0)
+      return internalError("dim " + quote(name) + " of " + quote(entry->name) + " is no dim of run");
+  }
+  return {};
+}
+
 Status Sequence::prepare(Model &newModel, const Prompt &newPrompt, int64_t newTokens, int64_t newLongestCall) {
   model = &newModel;
   prompt = &newPrompt;
@@ -32,7 +42,8 @@ Status Sequence::prepare(Model &newModel, const Prompt &newPrompt, int64_t newTo
                            static_cast<long long>(prompt->length), static_cast<long long>(newTokens), dim.c_str(),
                            static_cast<long long>(capacity), static_cast<long long>(*bound)));
   filled = prompt->length;
-  HEDDLE_TRY(checkDims());
+  for (const Entry *entry : {once, step})
+    HEDDLE_TRY(checkDims(entry, *prompt->run));
   HEDDLE_TRY(columns.make(card.roles, *prompt, step, capacity));
   HEDDLE_TRY(makeStates());
   HEDDLE_TRY(makeArena());
@@ -42,18 +53,7 @@ Status Sequence::prepare(Model &newModel, const Prompt &newPrompt, int64_t newTo
     if (entry)
       most = std::max(most, entry->inputs.size() + entry->outputs.size() + entry->states.size());
   tensors.reserve(most);
-  return {};
-}
-
-/// An internal error if an entry has a dim that dimsOf cannot fill.
-Status Sequence::checkDims() const {
-  for (const Entry *entry : {once, step})
-    for (size_t i = 0; entry && i < entry->dims.size(); ++i) {
-      const std::string &name = entry->dims[i];
-      if (!isStepDim(name) && prompt->run->dim(name) < 0)
-        return internalError("dim " + quote(name) + " of " + quote(entry->name) + " is no dim of run");
-    }
-  return {};
+  return addDefaults();
 }
 
 /// The dims of `entry` for a call on the columns [past, length).
@@ -120,13 +120,14 @@ std::vector<std::pair<int64_t, int64_t>> Sequence::largestCalls() const {
   return calls;
 }
 
-/// Takes the arena at the size of the largest call, of the encoder's, too.
+/// Takes the arena at the size of the largest call, of the encoder and of the defaults, too.
 Status Sequence::makeArena() {
   uint64_t most = 0, bytes = 0;
-  if (once) {
-    HEDDLE_TRY(arenaOf(*once, dimsOf(*once, 0, prompt->length), model->backend().threads(), bytes));
-    most = bytes;
-  }
+  for (const Entry *beside : {once, model->card().entry("defaults")})
+    if (beside) {
+      HEDDLE_TRY(arenaOf(*beside, dimsOf(*beside, 0, prompt->length), model->backend().threads(), bytes));
+      most = std::max(most, bytes);
+    }
   const Entry &entry = step ? *step : *prompt->run;
   for (auto [past, length] : largestCalls()) {
     HEDDLE_TRY(arenaOf(entry, dimsOf(entry, past, length), model->backend().threads(), bytes));
@@ -186,8 +187,10 @@ Status Sequence::makeOutputs(const Entry &entry) {
   return {};
 }
 
-/// Appends the outputs to `tensors`. An internal error if one has less room than a call of these dims writes.
-Status Sequence::appendOutputs(const Entry &entry, const std::vector<int64_t> &dims) {
+/// Appends the outputs of an entry to `tensors`. An internal error if one has less room than a call of these dims
+/// writes.
+static Status appendOutputs(const Entry &entry, const std::vector<int64_t> &dims, std::vector<Buffer> &outputs,
+                            std::vector<void *> &tensors) {
   for (size_t i = 0; i < outputs.size(); ++i) {
     uint64_t bytes = 0;
     HEDDLE_TRY(bytesOfOutput(entry.outputs[i], dims, bytes));
@@ -224,27 +227,40 @@ Status Sequence::gather(const Entry &entry, const std::vector<int64_t> &dims) {
   return {};
 }
 
-Status Sequence::runOnce() {
-  if (!once || !step)
-    return {};
-  std::vector<int64_t> dims = dimsOf(*once, 0, prompt->length);
-  HEDDLE_TRY(gather(*once, dims));
-  std::vector<Buffer> results(once->outputs.size());
+/// Calls an entry that is no step on the prompt; `results`: its outputs.
+Status Sequence::callBeside(const Entry &entry, std::vector<Tensor> &results) {
+  std::vector<int64_t> dims = dimsOf(entry, 0, prompt->length);
+  HEDDLE_TRY(gather(entry, dims));
+  results.resize(entry.outputs.size());
   for (size_t i = 0; i < results.size(); ++i) {
     Shape shape;
-    HEDDLE_TRY(shapeOf(once->outputs[i], dims, shape));
-    Tensor result;
-    HEDDLE_TRY(Tensor::make(once->outputs[i].name, once->outputs[i].type, shape, result));
-    results[i] = std::move(result.data);
-    tensors.push_back(results[i].data());
+    HEDDLE_TRY(shapeOf(entry.outputs[i], dims, shape));
+    HEDDLE_TRY(Tensor::make(entry.outputs[i].name, entry.outputs[i].type, shape, results[i]));
+    tensors.push_back(results[i].data.data());
   }
-  for (const State &state : once->states)
+  for (const State &state : entry.states)
     tensors.push_back(states[state.name].data());
-  return model->backend().call(*once, dims, tensors, arena);
+  return model->backend().call(entry, dims, tensors, arena);
 }
 
-/// Whether a state is what the encoder left, for all steps.
-bool Sequence::ofOnce(const State &state) const {
+/// Gives the prompt the defaults of inputs that grow with something else, where nobody gave them.
+Status Sequence::addDefaults() {
+  const Entry *entry = model->card().entry("defaults");
+  bool wanted = false;
+  for (size_t i = 0; entry && i < entry->outputs.size(); ++i)
+    wanted |= !prompt->find(entry->outputs[i].name);
+  if (!wanted)
+    return {};
+  std::vector<Tensor> results;
+  HEDDLE_TRY(callBeside(*entry, results));
+  for (const Tensor &result : results)
+    if (!prompt->find(result.name))
+      HEDDLE_TRY(columns.setPrompt(result));
+  return {};
+}
+
+/// Whether a state is what the encoder left, for all steps; `once` may be null.
+static bool isOf(const Entry *once, const State &state) {
   for (size_t i = 0; once && i < once->states.size(); ++i)
     if (once->states[i].name == state.name)
       return true;
@@ -258,7 +274,7 @@ Status Sequence::advance(int64_t past) {
   const Entry &entry = step ? *step : *prompt->run;
   std::vector<int64_t> dims = dimsOf(entry, past, filled);
   HEDDLE_TRY(gather(entry, dims));
-  HEDDLE_TRY(appendOutputs(entry, dims));
+  HEDDLE_TRY(appendOutputs(entry, dims, outputs, tensors));
   for (const State &state : entry.states)
     tensors.push_back(states[state.name].data());
   HEDDLE_TRY(model->backend().call(entry, dims, tensors, arena));
@@ -288,7 +304,7 @@ int64_t Sequence::pieceEnd(int64_t past, int64_t length) const {
 /// Zeroes the states of a step, but not what the encoder left.
 Status Sequence::clearStates(const Entry &entry) {
   for (const State &state : entry.states)
-    if (!ofOnce(state))
+    if (!isOf(once, state))
       HEDDLE_TRY(model->backend().clear(states[state.name]));
   return {};
 }
@@ -318,7 +334,9 @@ Status Sequence::reset() {
 
 Status Sequence::prefill(const std::function<bool()> &goesOn) {
   filled = prompt->length;
-  HEDDLE_TRY(runOnce());
+  std::vector<Tensor> results;
+  if (once && step)
+    HEDDLE_TRY(callBeside(*once, results));
   return advanceInPieces(0, prompt->length, goesOn);
 }
 
@@ -335,7 +353,7 @@ Status Sequence::reorder(const std::vector<int64_t> &from) {
     return {};
   std::vector<int64_t> dims = dimsOf(*step, 0, filled);
   for (const State &state : step->states) {
-    if (ofOnce(state))
+    if (isOf(once, state))
       continue;
     uint64_t bytes = 0;
     HEDDLE_TRY(bytesOf(state.bytes, dims, quote(state.name), bytes));
@@ -385,7 +403,7 @@ bool Sequence::canGoBack() const {
   int grows = step->dim(kCapacityDim);
   for (const State &state : step->states) {
     const std::vector<int> &uses = state.bytes.uses();
-    if (!ofOnce(state) && (grows < 0 || std::find(uses.begin(), uses.end(), grows) == uses.end()))
+    if (!isOf(once, state) && (grows < 0 || std::find(uses.begin(), uses.end(), grows) == uses.end()))
       return false;
   }
   return true;

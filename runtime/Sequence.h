@@ -60,14 +60,12 @@ public:
   std::vector<int64_t> dimsOf(Call call) const;
 
 private:
-  Status checkDims() const;
   Status makeStates();
-  bool ofOnce(const State &state) const;
   Status makeArena();
   Status makeOutputs(const Entry &entry);
-  Status appendOutputs(const Entry &entry, const std::vector<int64_t> &dims);
   std::vector<std::pair<int64_t, int64_t>> largestCalls() const;
-  Status runOnce();
+  Status callBeside(const Entry &entry, std::vector<Tensor> &results);
+  Status addDefaults();
   Status advance(int64_t past);
   Status advanceInPieces(int64_t past, int64_t length, const std::function<bool()> &goesOn = {});
   Status makeRoom(int64_t past, int64_t length);

@@ -60,6 +60,10 @@ static LogicalResult evaluate(Evaluator &e, model::DefaultOp op) {
   for (int64_t back = 1; back <= std::min(t.rank(), type.getRank()); ++back)
     if (std::optional<std::string> dim = type.getSize(type.getRank() - back).bareDim())
       e.dims.emplace(*dim, t.shape[t.rank() - back]);
+  // A dim that only inputs have that were left out: nothing is there.
+  for (int64_t axis = 0; axis < type.getRank(); ++axis)
+    for (const std::string &dim : type.getSize(axis).dims())
+      e.dims.emplace(dim, 0);
   FailureOr<std::vector<int64_t>> shape = e.shapeOf(op, type);
   if (failed(shape))
     return failure();

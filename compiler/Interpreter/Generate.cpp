@@ -7,7 +7,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "compiler/Interpreter/Rows.h"
+#include "compiler/Interpreter/TextLengths.h"
+#include "dialects/Model/IR/InputDefaults.h"
 #include "dialects/Model/IR/ReservedDims.h"
 #include "mlir/IR/BuiltinAttributes.h"
 #include <algorithm>
@@ -21,7 +22,7 @@ namespace {
 /// The names in `model.generate`.
 struct Roles {
   std::string tokens, logits, mask, positions, source;
-  std::map<std::string, int64_t> extend;
+  std::map<std::string, double> extend;
   std::optional<int64_t> start;
   std::vector<int64_t> eos;
   int64_t pad = 0;
@@ -40,8 +41,8 @@ FailureOr<Roles> readRoles(ModuleOp module) {
     return emitError(module.getLoc(), "'model.generate' must name tokens and logits");
   if (auto extend = dict.getAs<DictionaryAttr>("extend"))
     for (NamedAttribute a : extend)
-      if (auto value = dyn_cast<IntegerAttr>(a.getValue()))
-        r.extend[a.getName().str()] = value.getInt();
+      if (std::optional<double> value = model::numberOf(a.getValue()))
+        r.extend[a.getName().str()] = *value;
   if (auto start = dict.getAs<IntegerAttr>("start"))
     r.start = start.getInt();
   if (auto eos = dict.getAs<IntegerAttr>("eos"))
@@ -66,19 +67,20 @@ bool takes(func::FuncOp entry, StringRef input) {
 }
 
 /// Appends a column to `t` [B, n].
-void appendColumn(Tensor &t, ArrayRef<int64_t> column) {
+template <typename Number> void appendColumn(Tensor &t, ArrayRef<Number> column) {
   int64_t batches = t.shape[0], n = t.shape[1];
   Tensor out = Tensor::zeros(t.kind, {batches, n + 1});
-  for (int64_t b = 0; b < batches; ++b)
-    for (int64_t i = 0; i <= n; ++i) {
-      int64_t x = i == n ? column[b] : t.kind == Tensor::Kind::Real ? int64_t(t.reals[b * n + i]) : t.ints[b * n + i];
-      if (t.kind == Tensor::Kind::Real)
-        out.reals[b * (n + 1) + i] = double(x);
-      else
-        out.ints[b * (n + 1) + i] = x;
+  auto append = [&](auto &to, const auto &from) {
+    for (int64_t b = 0; b < batches; ++b) {
+      std::copy_n(&from[b * n], n, &to[b * (n + 1)]);
+      to[b * (n + 1) + n] = column[b];
     }
+  };
+  t.kind == Tensor::Kind::Real ? append(out.reals, t.reals) : append(out.ints, t.ints);
   t = std::move(out);
 }
+
+void appendColumn(Tensor &t, const std::vector<int64_t> &column) { appendColumn(t, ArrayRef(column)); }
 
 /// Columns [from, to) of `t` [B, n].
 Tensor columns(const Tensor &t, int64_t from, int64_t to) {
@@ -115,6 +117,8 @@ public:
   std::map<std::string, Tensor> grows;
 
   static FailureOr<Text> begin(ModuleOp module, const Tensors &inputs);
+  /// Gives the prompt the defaults of inputs that `extend` continues and nobody gave.
+  LogicalResult addDefaults(ModuleOp module, ReadParameter readParameter, InterpretOptions options);
 
   int64_t length() const { return ids.shape[1]; }
   int64_t batches() const { return ids.shape[0]; }
@@ -125,7 +129,7 @@ public:
     if (mask)
       appendColumn(*mask, std::vector<int64_t>(batches(), 1));
     for (auto &[name, t] : grows)
-      appendColumn(t, std::vector<int64_t>(batches(), roles.extend[name]));
+      appendColumn<double>(t, std::vector<double>(batches(), roles.extend[name]));
   }
 };
 
@@ -174,6 +178,35 @@ FailureOr<Text> Text::begin(ModuleOp module, const Tensors &inputs) {
   }
   text.padLeft();
   return text;
+}
+
+LogicalResult Text::addDefaults(ModuleOp module, ReadParameter readParameter, InterpretOptions options) {
+  func::FuncOp run = entryOf(module, "run");
+  SmallVector<std::string> names = run ? model::extendedDefaults(run) : SmallVector<std::string>();
+  llvm::erase_if(names, [&](const std::string &name) { return grows.count(name); });
+  if (names.empty())
+    return success();
+  OwningOpRef<func::FuncOp> defaults = model::defaultsOf(run, names);
+  FailureOr<Dims> dims = bindDims(run, {{roles.tokens, ids}}, {});
+  Tensors all = fixed, feed;
+  all[roles.tokens] = ids;
+  if (mask) {
+    all[roles.mask] = *mask;
+    all[roles.positions] = positionsOf(*mask);
+  }
+  for (auto &[name, t] : grows)
+    all[name] = t;
+  for (auto &[name, t] : all)
+    if (takes(*defaults, name))
+      feed[name] = t;
+  if (failed(dims))
+    return failure();
+  FailureOr<Tensors> got = interpret(*defaults, feed, *dims, nullptr, readParameter, options);
+  if (failed(got))
+    return failure();
+  for (auto &[name, t] : *got)
+    grows[name] = std::move(t);
+  return success();
 }
 
 void Text::padLeft() {
@@ -238,7 +271,7 @@ FailureOr<Generated> recompute(ModuleOp module, const Tensors &inputs, ReadParam
                                const GenerateOptions &options) {
   func::FuncOp run = entryOf(module, "run");
   FailureOr<Text> text = Text::begin(module, inputs);
-  if (failed(text))
+  if (failed(text) || failed(text->addDefaults(module, readParameter, options.interpret)))
     return failure();
   if (!run)
     return emitError(module.getLoc(), "has no function @run");
@@ -275,7 +308,7 @@ FailureOr<Generated> cached(ModuleOp module, const Tensors &inputs, ReadParamete
                             const GenerateOptions &options) {
   func::FuncOp once = entryOf(module, "once"), step = entryOf(module, "step");
   FailureOr<Text> text = Text::begin(module, inputs);
-  if (failed(text))
+  if (failed(text) || failed(text->addDefaults(module, readParameter, options.interpret)))
     return failure();
   if (!step)
     return emitError(module.getLoc(), "has no function @step");
@@ -310,9 +343,9 @@ FailureOr<Generated> cached(ModuleOp module, const Tensors &inputs, ReadParamete
     give(roles.mask, seen);
     give(roles.positions, positionsOf(seen));
     for (auto &[name, value] : roles.extend)
-      give(name, text->grows.count(name)
-                     ? text->grows[name]
-                     : Tensor::ofInts({text->batches(), now}, std::vector<int64_t>(text->batches() * now, value)));
+      give(name, text->grows.count(name) ? text->grows[name]
+                                         : Tensor::ofInts({text->batches(), now},
+                                                          std::vector<int64_t>(text->batches() * now, int64_t(value))));
     Dims all = dims;
     all[model::kPastDim.str()] = past;
     all[model::kNewDim.str()] = now - past;

@@ -26,14 +26,14 @@ void Cost::add(const Cost &other) {
   madeSeconds += other.madeSeconds;
 }
 
-/// Takes the memory for a conversation and reads its first token.
-Status Talk::begin(int64_t first) {
+/// Takes the memory for a conversation and reads its first tokens.
+Status Talk::begin(std::vector<int64_t> first) {
   prompt = rt::Prompt();
-  HEDDLE_TRY(rt::promptFromIds(model, {first}, prompt));
+  HEDDLE_TRY(rt::promptFromIds(model, first, prompt));
   sequence.emplace();
-  HEDDLE_TRY(sequence->prepare(model, prompt, context));
+  HEDDLE_TRY(sequence->prepare(model, prompt, context - prompt.length + 1));
   HEDDLE_TRY(sequence->prefill());
-  held = {first};
+  held = std::move(first);
   return {};
 }
 
@@ -44,11 +44,13 @@ Status Talk::read(const std::vector<int64_t> &ids, const std::function<bool()> &
   int64_t equal = std::mismatch(held.begin(), held.begin() + most, ids.begin()).first - held.begin();
   int64_t kept = 0;
   double before = rt::secondsNow();
-  if (sequence) {
+  // What a prompt has of other inputs than its tokens is known of a whole prompt only.
+  bool whole = model.card().entry("defaults");
+  if (sequence && !whole) {
     HEDDLE_TRY(sequence->rewind(equal, kept));
     held.resize(size_t(kept));
   } else {
-    HEDDLE_TRY(begin(ids[0]));
+    HEDDLE_TRY(begin(whole ? ids : std::vector<int64_t>{ids[0]}));
   }
   cost.reused = kept;
   cost.again = (changed ? equal : most) - kept;

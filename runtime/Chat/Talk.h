@@ -40,7 +40,7 @@ public:
                     bool changed, Cost &cost);
 
 private:
-  rt::Status begin(int64_t first);
+  rt::Status begin(std::vector<int64_t> first);
   rt::Status read(const std::vector<int64_t> &ids, const std::function<bool()> &stopped, bool changed, Cost &cost);
   rt::Status make(const std::vector<int64_t> &ids, rt::GenerateOptions &options, Cost &cost);
 

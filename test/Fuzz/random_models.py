@@ -4,12 +4,14 @@
     random_models.py --heddle BIN [--count N] [--first SEED] [--jobs N] [--keep DIR]
 
 Every model is drawn from its seed: layers of attention under a random tree of masks, with biases, soft caps, sinks and grouped
-heads, norms, feed-forwards, rotary positions, elementwise arithmetic, at lengths around the sizes of tiles. A model that differs
+heads, norms, feed-forwards, rotary positions, elementwise arithmetic, at lengths around the sizes of tiles; some inputs have a default
+and are left out. A model that differs
 is named by its seed (--first SEED --count 1 --keep DIR shows it again). The last line is `N passed, N failed`."""
 import argparse
 import concurrent.futures
 import json
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -222,7 +224,19 @@ class Draw:
             del self.types[name], self.inputs[name]
         for name in [c for c in self.config if c not in text]:
             del self.config[name]
+        self.leave_out()
         return doc
+
+    def leave_out(self):
+        """Gives some inputs a default and nobody gives them, if others tell the lengths. The rest of the draw is what it would be without."""
+        r = np.random.default_rng([self.B, self.T, len(self.body)])
+        for name, text in list(self.types.items()):
+            lengths = lambda t: set(re.findall("[A-Z]", t[t.index("["):]))
+            others = set().union(*(lengths(self.types[n]) for n in self.inputs if n != name))
+            if r.random() < 0.2 and lengths(text) <= others:
+                kind = text[:text.index("[")]
+                self.types[name] = {"type": text, "default": {"i64": "=1", "bool": "=B > 0", "f32": "=0.25"}[kind]}
+                self.inputs.pop(name)
 
 
 def make(seed, folder):

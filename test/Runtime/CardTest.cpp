@@ -352,6 +352,12 @@ TEST(Bind, ReadsAndSolves) {
   EXPECT_EQ(alone.dims, (std::vector<int64_t>{1, 5, 4}));
 }
 
+TEST(Bind, WhatOnlyLeftOutInputsHaveIsNothing) {
+  Bound bound({{2, 5}});
+  ASSERT_TRUE(bound.status.ok()) << bound.status.message();
+  EXPECT_EQ(bound.dims, (std::vector<int64_t>{2, 5, 0}));
+}
+
 TEST(Bind, Refuses) {
   auto says = [](const std::vector<Shape> &shapes, const char *what) {
     Bound bound(shapes);
@@ -359,7 +365,7 @@ TEST(Bind, Refuses) {
     EXPECT_NE(bound.status.message().find(what), std::string::npos) << bound.status.message();
   };
   says({{2, 9}, {9}}, "past the bound 8");
-  says({{2, 5}}, "nothing given tells the length `S`");
+  says({}, "nothing given tells the length `B`");
   says({{2, 5}, {8}}, "no S makes 2*S+1 8");
   says({{2, 5}, {4, 9}}, "its first axis is 4, expected 3");
   says({{2, 5}, {2, 4, 9}}, "its axis 1 is 4, expected 3");

@@ -14,6 +14,7 @@
 #include "compiler/Conversion/ModelToEntries/Objection.h"
 #include "compiler/Conversion/ModelToEntries/Passes.h"
 #include "compiler/Conversion/ModelToEntries/Report.h"
+#include "dialects/Model/IR/InputDefaults.h"
 #include "dialects/Model/IR/Names.h"
 #include "dialects/Model/IR/Plan.h"
 #include "dialects/Model/IR/ReservedDims.h"
@@ -210,7 +211,9 @@ private:
       return success();
     }
     Size batch = cast<ModelTensorType>(tokens.getType()).getSize(0);
-    if (batch.constant())
+    if (module.lookupSymbol(model::kDefaultsEntry))
+      no = Objection{step.getLoc(), "an input that `extend` continues has another default"};
+    else if (batch.constant())
       no = Objection{step.getLoc(), "the number of texts of a batch is fixed"};
     else
       no = objectionTo(step);

@@ -8,6 +8,7 @@
 
 #include "compiler/Conversion/ModelToEntries/Passes.h"
 #include "compiler/Conversion/ModelToEntries/Report.h"
+#include "dialects/Model/IR/InputDefaults.h"
 #include "dialects/Model/IR/Names.h"
 #include "mlir/IR/Dominance.h"
 #include "mlir/IR/PatternMatch.h"
@@ -274,6 +275,8 @@ void DeriveEntriesPass::runOnOperation() {
                                                         b.getNamedAttr("right", b.getBoolAttr(p.right))}));
   if (!lines.empty())
     module->setAttr("model.step_report", b.getArrayAttr(lines));
+  if (SmallVector<std::string> names = model::extendedDefaults(run); !names.empty())
+    module.push_back(model::defaultsOf(run, names).release());
 }
 
 } // namespace

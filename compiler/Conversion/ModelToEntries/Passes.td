@@ -11,7 +11,8 @@ def DeriveEntriesPass : Pass<"model-derive-entries", "mlir::ModuleOp"> {
     after `past` ones (a prompt is a step with past = 0), with states for what later rows read;
     @once computes what inputs but no token reach. Where rows that a state would keep change,
     there is no @step, and `model.step_report` says which statements are the reason; with
-    `cache=require` they are errors. `model.padding` tells on which sides a batch may be padded.
+    `cache=require` they are errors. @defaults computes what a prompt has of inputs that
+    `extend` continues with something else than their default. `model.padding` tells on which sides a batch may be padded.
   }];
   let options = [
     Option<"cache", "cache", "std::string", "\"auto\"", "auto, require or none">,

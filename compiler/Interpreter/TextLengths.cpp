@@ -1,11 +1,11 @@
-//===- Rows.cpp - rows of different lengths in a generation ---------------===//
+//===- TextLengths.cpp - rows of different lengths in a generation --------===//
 //
 // Inputs whose first axis is the batch give their rows, those whose last axis is the text their
 // columns; any other is shared.
 //
 //===----------------------------------------------------------------------===//
 
-#include "compiler/Interpreter/Rows.h"
+#include "compiler/Interpreter/TextLengths.h"
 #include "mlir/IR/BuiltinAttributes.h"
 
 using namespace mlir;

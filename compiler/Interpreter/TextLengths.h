@@ -1,12 +1,12 @@
-//===- Rows.h - rows of different lengths in a generation -------*- C++ -*-===//
+//===- TextLengths.h - rows of different lengths ----------------*- C++ -*-===//
 //
 // As runtime/Padding does it: where no mask says what of a prompt is padding, its id does.
 // The mask is made of it where the model takes one; else rows of one length are a group, and
 // each group generates without its padding.
 //
 //===----------------------------------------------------------------------===//
-#ifndef HEDDLE_COMPILER_INTERPRETER_ROWS_H
-#define HEDDLE_COMPILER_INTERPRETER_ROWS_H
+#ifndef HEDDLE_COMPILER_INTERPRETER_TEXTLENGTHS_H
+#define HEDDLE_COMPILER_INTERPRETER_TEXTLENGTHS_H
 
 #include "compiler/Interpreter/Interpreter.h"
 
