@@ -6,11 +6,13 @@
 //===----------------------------------------------------------------------===//
 
 #include "compiler/Driver/MaskReport.h"
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/Format.h"
 
 using namespace heddle;
 
 static constexpr int kWidth = 980, kPanel = 280, kLeft = 64, kGap = 56, kTop = 104, kCard = kTop + kPanel + 64;
+static constexpr double kMaskLine = 16, kSmallLine = 14;
 static constexpr const char *kEmpty = "#eef1f5", *kFull = "#1d4f7c", *kPartial = "#e0a030";
 
 static std::string escapedXml(llvm::StringRef text, size_t limit) {
@@ -23,6 +25,30 @@ static std::string escapedXml(llvm::StringRef text, size_t limit) {
            : (c & 0xE0) || c < 0 ? std::string(1, c)
                                  : " ";
   return text.size() > limit ? out + "…" : out;
+}
+
+/// `text` in lines of at most `limit` characters, broken behind a space where there is one, so that nothing leaves the
+/// page and nothing is left out.
+static std::vector<std::string> wrapped(llvm::StringRef text, size_t limit) {
+  std::vector<std::string> lines;
+  do {
+    size_t end = text.size();
+    if (llvm::count_if(text, [](char c) { return (uint8_t(c) & 0xC0) != 0x80; }) > int64_t(limit)) {
+      end = 0;
+      for (size_t i = 0, characters = 0; i < text.size() && characters <= limit; ++i) {
+        bool begins = (uint8_t(text[i]) & 0xC0) != 0x80;
+        if (begins && characters++ == limit) { // no space in the whole line: break here
+          end = end ? end : i;
+          break;
+        }
+        end = text[i] == ' ' ? i + 1 : end;
+      }
+      end = end ? end : text.size();
+    }
+    lines.push_back(text.take_front(end).rtrim().str());
+    text = text.drop_front(end);
+  } while (!text.empty());
+  return lines;
 }
 
 /// A colour between those of empty and full, by the fraction that is seen.
@@ -104,21 +130,53 @@ static void legend(llvm::raw_ostream &os, double y) {
   text(os, x + 88, y, "small", "cell seen in part");
 }
 
+namespace {
+/// The words of a card, in lines that fit the page; more than one line each makes the card taller.
+struct CardText {
+  std::vector<std::string> mask, place, unknown, runs;
+
+  explicit CardText(const AttentionReport &r) {
+    mask = wrapped(r.written + (r.simplified.empty() ? "" : "   =   " + r.simplified), 112);
+    std::string where;
+    if (!r.places.empty())
+      where = r.places.front().file + ":" + std::to_string(r.places.front().line) + ":" +
+              std::to_string(r.places.front().column) + "  " + r.places.front().path;
+    place = wrapped(where, 140);
+    if (!r.unknown.empty())
+      unknown = wrapped("no picture: " + r.unknown, 116);
+    std::string all;
+    for (const MaskInterval &i : r.bounds.visible)
+      all += (all.empty() ? "" : " and ") + ("[" + i.begin + ", " + i.end + ")");
+    runs = wrapped("rows from " + std::to_string(r.rowTile) + "*t: keys " + all, 140);
+  }
+  /// How far the picture moves down.
+  double above() const { return double(mask.size() - 1) * kMaskLine + double(place.size() - 1) * kSmallLine; }
+  double height() const { return kCard + above() + double(std::max(runs.size(), size_t(1)) - 1) * kSmallLine; }
+};
+} // namespace
+
+/// Lines below each other; returns where the next one would stand.
+static double lines(llvm::raw_ostream &os, double x, double y, double step, llvm::StringRef style,
+                    llvm::ArrayRef<std::string> all) {
+  for (const std::string &line : all) {
+    text(os, x, y, style, escapedXml(line, line.size()));
+    y += step;
+  }
+  return y;
+}
+
 /// One attention: its mask in words, the picture of its tiles, and the counts beside it. `y` is the upper edge.
-static void card(llvm::raw_ostream &os, const AttentionReport &r, size_t n, double y) {
+static void card(llvm::raw_ostream &os, const AttentionReport &r, const CardText &words, size_t n, double y) {
   os << llvm::format(
-      "<rect x=\"16\" y=\"%.1f\" width=\"%d\" height=\"%d\" rx=\"8\" fill=\"#ffffff\" stroke=\"#d5dbe3\"/>\n", y,
-      kWidth - 32, kCard - 16);
+      "<rect x=\"16\" y=\"%.1f\" width=\"%d\" height=\"%.1f\" rx=\"8\" fill=\"#ffffff\" stroke=\"#d5dbe3\"/>\n", y,
+      kWidth - 32, words.height() - 16);
   text(os, 32, y + 28, "title",
        "attention " + std::to_string(n) + " · " + std::to_string(r.layers) + (r.layers == 1 ? " layer" : " layers"));
-  text(os, 32, y + 50, "mask", escapedXml(r.written + (r.simplified.empty() ? "" : "   =   " + r.simplified), 118));
-  std::string where;
-  if (!r.places.empty())
-    where = r.places.front().file + ":" + std::to_string(r.places.front().line) + ":" +
-            std::to_string(r.places.front().column) + "  " + r.places.front().path;
-  text(os, 32, y + 70, "small", escapedXml(where, 120));
+  double below = lines(os, 32, y + 50, kMaskLine, "mask", words.mask);
+  lines(os, 32, below + 4, kSmallLine, "small", words.place);
+  y += words.above();
   if (!r.unknown.empty()) {
-    text(os, 32, y + 104, "line", "no picture: " + escapedXml(r.unknown, 120));
+    lines(os, 32, y + 104, kMaskLine, "line", words.unknown);
     return;
   }
   double left = kLeft, right = kLeft + kPanel + kGap, top = y + kTop, beside = right + kPanel + 28;
@@ -144,7 +202,7 @@ static void card(llvm::raw_ostream &os, const AttentionReport &r, size_t n, doub
     return s;
   };
   // clang-format off
-  std::pair<const char *, std::string> lines[] = {
+  std::pair<const char *, std::string> counts[] = {
       {"visible", share(c.visible)},         {"computed", share(c.computed)},
       {"tested one by one", share(c.tested)}, {"saved", share(c.pairs - c.computed)},
       {"tiles empty", std::to_string(c.empty)}, {"tiles full", std::to_string(c.full)},
@@ -153,21 +211,20 @@ static void card(llvm::raw_ostream &os, const AttentionReport &r, size_t n, doub
       {"batch", std::to_string(r.batches)}};
   // clang-format on
   double at = top + 12;
-  for (auto &[name, value] : lines) {
+  for (auto &[name, value] : counts) {
     text(os, beside, at, "line", name);
     text(os, kWidth - 36, at, "line end", value);
     at += 20;
   }
-  std::string runs;
-  for (const MaskInterval &i : r.bounds.visible)
-    runs += (runs.empty() ? "" : " and ") + ("[" + i.begin + ", " + i.end + ")");
-  text(os, left, top + kPanel + 38, "small",
-       "rows from " + std::to_string(r.rowTile) + "*t: keys " + escapedXml(runs, 130));
+  lines(os, left, top + kPanel + 38, kSmallLine, "small", words.runs);
 }
 
 void heddle::writeMaskSvg(const MaskReport &report, llvm::raw_ostream &os) {
-  size_t n = std::max<size_t>(1, report.attentions.size());
-  int height = 84 + int(n) * kCard + 16;
+  std::vector<CardText> words(report.attentions.begin(), report.attentions.end());
+  double below = words.empty() ? kCard : 0;
+  for (const CardText &card : words)
+    below += card.height();
+  int height = 84 + int(below) + 16;
   os << "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 " << kWidth
      << " " << height << "\" width=\"" << kWidth << "\" height=\"" << height
      << "\" font-family=\"DejaVu Sans, Helvetica, Arial, sans-serif\">\n"
@@ -183,7 +240,10 @@ void heddle::writeMaskSvg(const MaskReport &report, llvm::raw_ostream &os) {
   legend(os, 64);
   if (report.attentions.empty())
     text(os, 32, 110, "line", "no attention in this model");
-  for (auto [i, r] : llvm::enumerate(report.attentions))
-    card(os, r, i, 84 + double(i) * kCard);
+  double y = 84;
+  for (auto [i, r] : llvm::enumerate(report.attentions)) {
+    card(os, r, words[i], i, y);
+    y += words[i].height();
+  }
   os << "</svg>\n";
 }

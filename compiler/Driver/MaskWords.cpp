@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "compiler/Driver/MaskReport.h"
+#include "dialects/Model/IR/Names.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/TypeSwitch.h"
@@ -13,7 +14,20 @@
 using namespace mlir;
 using namespace heddle;
 
-static std::string numbers(ElementsAttr value) {
+/// The elements of a constant: one that stands for all, or the first few.
+static std::string elements(ElementsAttr value) {
+  if (auto bools = dyn_cast<DenseIntElementsAttr>(value); bools && bools.getElementType().isInteger(1)) {
+    auto word = [](bool b) { return b ? "true" : "false"; };
+    if (bools.isSplat())
+      return word(bools.getSplatValue<bool>());
+    std::string text;
+    for (auto [i, b] : llvm::enumerate(bools.getValues<bool>())) {
+      if (i == 6)
+        return "[" + text + ", ..]";
+      text += (i ? ", " : "") + std::string(word(b));
+    }
+    return "[" + text + "]";
+  }
   if (auto ints = dyn_cast<DenseIntElementsAttr>(value)) {
     if (ints.isSplat())
       return std::to_string(ints.getSplatValue<APInt>().getSExtValue());
@@ -58,7 +72,10 @@ static Words wordsOf(Value v) {
   auto form = [](StringRef size) -> Words { return {size.str(), llvm::all_of(size, llvm::isAlnum) ? Atom : Sum}; };
   return llvm::TypeSwitch<Operation *, Words>(v.getDefiningOp())
       .Case([](model::DefaultOp op) { return wordsOf(op.getInput()); })
-      .Case([](model::ConstantOp op) -> Words { return {numbers(op.getValue())}; })
+      .Case([](model::ConstantOp op) -> Words {
+        StringRef name = model::nameOf(op.getLoc()); // of the statement, where a reader looks for it
+        return {name.empty() || op.getValue().getNumElements() == 1 ? elements(op.getValue()) : name.str()};
+      })
       .Case([](model::ParamOp op) -> Words { return {op.getName().str()}; })
       .Case([&](model::SizeOp op) { return form(op.getSize()); })
       .Case([](model::RangeOp op) -> Words {

@@ -130,7 +130,13 @@ void BodyRunner::runBinding(const Statement &s, const Scope &scope, const std::s
       scope.env->bind(*name, Value::poison()); // what follows means the value, not the constant
       continue;
     }
-    scope.env->bind(*name, i < got.size() ? got[i] : Value::poison());
+    Value value = i < got.size() ? got[i] : Value::poison();
+    if (value.is(Value::Kind::Constant)) { // it has no op yet that could have the name
+      ConstantTensor named = value.asConstant();
+      named.name = *name;
+      value = Value::constant(std::move(named));
+    }
+    scope.env->bind(*name, std::move(value));
     bound[i] = std::move(*name);
   }
   in.name(bound, got);

@@ -152,7 +152,9 @@ mlir::Value Emitter::constantOp(const ConstantTensor &t, Element element, At at)
                                         llvm::ArrayRef<bool>(values));
   }
   mlir::Type type = ModelTensorType::get(&context, sizes, elementType(builder, element));
-  return create(at, ConstantOp::getOperationName(), {}, {type}, {attr("value", data)})->getResult(0);
+  mlir::Operation *op = create(at, ConstantOp::getOperationName(), {}, {type}, {attr("value", data)});
+  op->setLoc(withName(t.name, op->getLoc()));
+  return op->getResult(0);
 }
 
 /// A number as a tensor without axes.

@@ -21,6 +21,7 @@ struct ConstantTensor {
   llvm::SmallVector<int64_t, 4> shape;
   std::vector<double> reals;     // of Real
   std::vector<int64_t> integers; // of Integer and Bool
+  std::string name;              // of the statement that binds it; empty: part of an expression
 
   int64_t count() const {
     int64_t n = 1;
