@@ -5,6 +5,7 @@
 #include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Export.h"
 #include "targets/Optimise.h"
+#include "targets/SingleLaneStores.h"
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/MC/TargetRegistry.h"
 
@@ -54,6 +55,7 @@ void heddle::cpu::optimise(llvm::Module &module, llvm::TargetMachine &machine) {
 
 bool heddle::cpu::emit(llvm::Module &module, llvm::TargetMachine &machine, Output kind, llvm::raw_pwrite_stream &os,
                        std::string &error) {
+  storeSingleLanes(module);
   llvm::legacy::PassManager codegen;
   if (machine.addPassesToEmitFile(codegen, os, nullptr,
                                   kind == Output::Object ? llvm::CodeGenFileType::ObjectFile

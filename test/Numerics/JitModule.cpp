@@ -6,6 +6,7 @@
 #include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Export.h"
 #include "targets/Optimise.h"
+#include "targets/SingleLaneStores.h"
 #include "llvm/ExecutionEngine/Orc/LLJIT.h"
 #include "llvm/Support/TargetSelect.h"
 #include "llvm/TargetParser/Host.h"
@@ -69,6 +70,7 @@ std::unique_ptr<JitModule> JitModule::compile(mlir::ModuleOp module, JitLevel le
   }
   if (level == JitLevel::Optimized)
     optimise(*code, **machine, llvm::OptimizationLevel::O3);
+  storeSingleLanes(*code);
   if (const char *file = std::getenv("HEDDLE_TEST_DUMP_LL")) {
     std::error_code ec;
     llvm::raw_fd_ostream os(file, ec);
