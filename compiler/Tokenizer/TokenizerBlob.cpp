@@ -240,12 +240,25 @@ bool Writer::unigram(const Json &model) {
   return true;
 }
 
+/// The model's type. Files older than tokenizers 0.9 do not say it (those of bert-base-uncased, t5-small, gpt2): as in
+/// the library the keys do. A WordLevel model has some of a WordPiece's.
+static std::string typeOfModel(const Json &model) {
+  std::string type = typeOf(model);
+  if (!type.empty())
+    return type;
+  auto has = [&](const char *key) { return !member(model, key).is_null(); };
+  bool list = member(model, "vocab").is_array(), map = member(model, "vocab").is_object();
+  if (map && member(model, "merges").is_array())
+    return "BPE";
+  if (map && has("unk_token"))
+    return has("continuing_subword_prefix") && has("max_input_chars_per_word") ? "WordPiece" : "WordLevel";
+  return list ? "Unigram" : "";
+}
+
 /// The model: its vocabulary and tables, then its kind and parameters (kModel).
 bool Writer::model() {
   const Json &model = member(file, "model");
-  std::string type = typeOf(model);
-  if (type.empty() && member(model, "merges").is_array())
-    type = "BPE"; // old files have no type
+  std::string type = typeOfModel(model);
   Words &words = sections[kModel];
   uint32_t unknown = 0;
   if (!member(model, "dropout").is_null() && member(model, "dropout") != 0.0)
@@ -253,7 +266,9 @@ bool Writer::model() {
   if (type == "Unigram")
     return unigram(model);
   if (type != "BPE" && type != "WordLevel" && type != "WordPiece")
-    return problem.say("unsupported model `" + type + "`");
+    return problem.say(type.empty() ? "`model` has no type, and its keys are those of none: expected `vocab` with "
+                                      "`merges` (BPE), with `unk_token` (WordPiece, WordLevel), or as a list (Unigram)"
+                                    : "unsupported model `" + type + "`");
   if (!vocabulary())
     return false;
   idOfPiece(model, "unk_token", unknown);

@@ -340,6 +340,25 @@ TEST(TokenizerModels, TextsThatBeginHere) {
 }
 
 /// What is wrong is said by its place.
+TEST(TokenizerModels, TypeOfOldFilesFollowsFromKeys) {
+  const std::pair<const char *, const char *> models[] = {
+      {"BPE", R"("vocab": {"a": 0, "b": 1, "ab": 2}, "merges": ["a b"])"},
+      {"WordPiece",
+       R"("unk_token": "u", "continuing_subword_prefix": "##", "max_input_chars_per_word": 5, "vocab": {"u": 0, "a": 1, "##b": 2})"},
+      {"WordLevel", R"("unk_token": "u", "vocab": {"u": 0, "a": 1, "ab": 2})"},
+      {"Unigram", R"("unk_id": 0, "vocab": [["u", 0.0], ["a", -1.0], ["ab", -1.5]])"}};
+  for (const auto &model : models) {
+    std::string type = model.first, keys = model.second, typed, untyped, error;
+    auto file = [&](const std::string &more) { return R"({"added_tokens": [], "model": {)" + more + keys + "}}"; };
+    ASSERT_TRUE(tokenizerBlobFromText(file("\"type\": \"" + type + "\", "), "t.json", typed, error)) << error;
+    EXPECT_TRUE(tokenizerBlobFromText(file(""), "t.json", untyped, error)) << type << ": " << error;
+    EXPECT_EQ(typed, untyped) << type;
+  }
+  std::string blob, error;
+  EXPECT_FALSE(tokenizerBlobFromText(R"({"model": {"vocab": {"a": 0}}})", "t.json", blob, error));
+  EXPECT_NE(error.find("has no type"), std::string::npos) << error;
+}
+
 TEST(TokenizerErrors, ValuesOfAnotherKind) {
   auto why = [](const char *rest) {
     std::string blob, error;
