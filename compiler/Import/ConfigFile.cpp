@@ -70,6 +70,72 @@ const JsonValue *ConfigFile::find(StringRef chain) const {
   return m ? &m->value : nullptr;
 }
 
+/// Whether one of two chains is the other, or leads into it.
+static bool onOneWay(StringRef a, StringRef b) {
+  return a == b || a.starts_with((b + ".").str()) || b.starts_with((a + ".").str());
+}
+
+/// Null says nothing, what is left under another spelling counts, and what every file of the library dumps is judged by
+/// a list of its own.
+bool ConfigFile::carriesMeaning(StringRef chain) const {
+  auto in = [&](const char *list, StringRef word) {
+    const JsonValue *found = listOf(list);
+    return found && llvm::any_of(found->items, [&](const JsonValue &p) { return globMatch(word, p.string); });
+  };
+  StringRef last = chain.rsplit('.').second.empty() ? chain : chain.rsplit('.').second;
+  if (in("meaning", last))
+    return true;
+  if (const JsonValue *shared = listOf("ignored"))
+    for (const JsonMember &reason : shared->members)
+      for (const JsonValue &p : reason.value.items)
+        if (globMatch(last, p.string))
+          return false;
+  return llvm::any_of(known, [&](const std::string &k) { return onOneWay(chain, k); });
+}
+
+std::string ConfigFile::orIgnore(StringRef key) const {
+  const JsonMember *m = memberAt(json, key);
+  bool means = m && !m->value.isNull() && carriesMeaning(key);
+  return "; --ignore-config " + escaped(key) + (means ? " --force" : "") + " reads the file as if it were not there" +
+         (means ? ", and what the model computes may then be wrong" : "");
+}
+
+void ConfigFile::checkIgnored(bool force, DiagnosticSink &sink) const {
+  for (const JsonMember &m : taken) {
+    const JsonValue *left = find(m.key);
+    if (force || m.value.isNull() || (left && !left->isNull()) || !carriesMeaning(m.key))
+      continue;
+    sink.error(Error::ConfigUnsupported, m.value.loc, "config.json." + m.key,
+               quote(m.key) +
+                   " means something to this family: without it the model may compute other numbers in silence; "
+                   "--ignore-config " +
+                   escaped(m.key) + " --force does it all the same");
+  }
+}
+
+const JsonMember *ConfigFile::nullMember(StringRef chain) const {
+  const JsonMember *m = member(chain).first;
+  if (m)
+    return m->value.isNull() ? m : nullptr;
+  for (const std::string &other : spellingsOf(chain))
+    if (const JsonMember *null = memberAt(json, other))
+      return null;
+  return nullptr;
+}
+
+const JsonValue *ConfigFile::meaningOfNull(StringRef chain) const {
+  if (familyNulls) {
+    if (const JsonValue *v = familyNulls->find(chain))
+      return v;
+    for (const std::string &other : spellingsOf(chain))
+      if (const JsonValue *v = familyNulls->find(other))
+        return v;
+  }
+  const JsonValue *shared = listOf("null");
+  const JsonValue *whole = shared ? shared->find(chain) : nullptr;
+  return whole || !shared ? whole : shared->find(chain.rsplit('.').second.empty() ? chain : chain.rsplit('.').second);
+}
+
 /// Compares the value of each used key with those under its other spellings; objects and ignored keys are left out.
 void ConfigFile::checkSpellings(const std::set<std::string> &used, const std::vector<std::string> &ignored,
                                 DiagnosticSink &sink) const {
@@ -110,6 +176,9 @@ void ConfigFile::ignore(const std::vector<std::string> &keys, DiagnosticSink &si
                        "config.json has no key " + quote(key) + nearest(last, known));
       continue;
     }
+    JsonMember copy = *llvm::find_if(object->members, named);
+    copy.key = key;
+    taken.push_back(std::move(copy));
     llvm::erase_if(object->members, named);
   }
 }

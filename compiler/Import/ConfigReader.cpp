@@ -10,11 +10,6 @@ using llvm::StringRef;
 using llvm::Twine;
 using K = Value::Kind;
 
-/// What the user can do about a key that is in the way.
-static std::string orIgnore(StringRef key) {
-  return "; --ignore-config " + escaped(key) + " reads the file as if it were not there";
-}
-
 /// One entry of the family's `require`: `allowed` is an expression that must be true, a value, or a list of values (an
 /// empty one: the key must be absent). Absence of the key is always allowed unless an expression says otherwise.
 void ConfigReader::checkRequire(StringRef key, const JsonValue &allowed) {
@@ -31,12 +26,16 @@ void ConfigReader::checkRequire(StringRef key, const JsonValue &allowed) {
     if (!v.is(K::Bool) || !v.asBool())
       sink.error(Error::ConfigUnsupported, loc, path,
                  escaped(StringRef(allowed.string).drop_front()) + " is what this family file implements, found " +
-                     (found ? found->text() + orIgnore(name) : "null"))
+                     (found ? found->text() + file->orIgnore(name) : "null"))
           .note(allowed.loc, "required here");
     return;
   }
-  if (!found || found->isNull())
-    return; // absence means the published default, which is among the values
+  if (!found || found->isNull()) {
+    // Absence means the published default, which is among the values.
+    if (const JsonMember *null = file->nullMember(key))
+      checkNull(key, allowed, *null);
+    return;
+  }
   bool good = allowed.isArray() ? llvm::any_of(allowed.items, [&](const JsonValue &a) { return equalJson(a, *found); })
                                 : equalJson(allowed, *found);
   if (!good)
@@ -45,8 +44,34 @@ void ConfigReader::checkRequire(StringRef key, const JsonValue &allowed) {
     sink.error(Error::ConfigUnsupported, loc, path,
                (allowed.isArray() && allowed.items.empty() ? std::string("must be absent")
                                                            : "only " + allowed.text() + " is supported") +
-                   ", found " + found->text() + orIgnore(name))
+                   ", found " + found->text() + file->orIgnore(name))
         .note(allowed.loc, "required here");
+}
+
+/// A required key that is null: None to a published class, false where the class asks for a switch.
+void ConfigReader::checkNull(StringRef key, const JsonValue &allowed, const JsonMember &null) {
+  auto fits = [&](const JsonValue &a) { return a.isNull() || (a.kind == JsonValue::Kind::Bool && !a.boolean); };
+  if (allowed.isArray() ? allowed.items.empty() || llvm::any_of(allowed.items, fits) : fits(allowed))
+    return;
+  if (const JsonValue *meaning = file->meaningOfNull(key)) {
+    auto same = [&](const JsonValue &a) { return equalJson(a, *meaning); };
+    if ((meaning->isArray() && meaning->items.empty()) ||
+        (allowed.isArray() ? llvm::any_of(allowed.items, same) : same(allowed)))
+      return;
+  }
+  refusedKeys.insert(key.split('.').first.str());
+  sink.error(Error::ConfigUnsupported, null.value.loc, ("config.json." + key).str(),
+             "only " + allowed.text() + " is supported, found null" + file->orIgnore(key))
+      .note(allowed.loc, "required here");
+}
+
+/// An entry of the family's `null` speaks of a key that the family reads.
+void ConfigReader::checkNulls(const std::set<std::string> &used) {
+  if (!file->familyNulls)
+    return;
+  for (const JsonMember &m : file->familyNulls->members)
+    if (llvm::none_of(used, [&](const std::string &u) { return u == m.key || StringRef(u).starts_with(m.key + "."); }))
+      sink.error(Error::NoEffect, m.keyLoc, "$.family.null." + m.key, "the family does not read this key");
 }
 
 /// Reports each key that is neither `used` nor matches a pattern of `ignored` (the family's, of whole chains "a.b") or
@@ -70,13 +95,13 @@ void ConfigReader::checkKeys(const JsonValue &object, const std::string &prefix,
     }
     const JsonValue *advice = file->listOf("refused");
     if (const JsonValue *text = advice ? advice->find(full) : nullptr) {
-      sink.error(Error::ConfigUnsupported, m.keyLoc, "config.json." + full, text->string + orIgnore(full));
+      sink.error(Error::ConfigUnsupported, m.keyLoc, "config.json." + full, text->string + file->orIgnore(full));
       continue;
     }
     sink.error(Error::ConfigUnsupported, m.keyLoc, "config.json." + full,
                "this key is neither used nor on the ignore list of family " +
                    (doc.family->find("model_type") ? doc.family->find("model_type")->text() : "") +
-                   nearest(full, std::vector<std::string>(used.begin(), used.end())) + orIgnore(full));
+                   nearest(full, std::vector<std::string>(used.begin(), used.end())) + file->orIgnore(full));
   }
 }
 
@@ -127,11 +152,8 @@ void ConfigReader::readArchitecture() {
 /// of its spellings.
 void ConfigReader::readFamily() {
   file->readTable(sink);
-  readArchitecture();
+  file->familyNulls = doc.family->find("null");
   const JsonValue *require = doc.family->find("require");
-  if (require)
-    for (const JsonMember &m : require->members)
-      checkRequire(m.key, m.value);
 
   // What the expressions of the file mention.
   std::set<std::string> used = {"architectures", "model_type"};
@@ -150,6 +172,18 @@ void ConfigReader::readFamily() {
   for (const std::string &key : std::set<std::string>(used))
     for (const std::string &other : file->spellingsOf(key))
       used.insert(other);
+  if (const JsonValue *meaning = doc.family->find("meaning"))
+    for (const JsonValue &key : meaning->items)
+      file->known.insert(key.string);
+  file->known.insert(used.begin(), used.end());
+  file->known.erase("architectures");
+  file->checkIgnored(force, sink);
+
+  readArchitecture();
+  if (require)
+    for (const JsonMember &m : require->members)
+      checkRequire(m.key, m.value);
+  checkNulls(used);
   std::vector<std::string> ignored, shared = {"model_type"};
   addPatterns(doc.family->find("ignored"), ignored);
   addPatterns(file->listOf("ignored"), shared);

@@ -12,8 +12,9 @@ namespace heddle {
 class ConfigReader {
 public:
   /// `sets`: NAME and VALUE of each --set. Constants are bound in `evaluator`. `file` is null for a description.
-  ConfigReader(const Description &doc, ConfigFile *file, Evaluator &evaluator, DiagnosticSink &sink)
-      : doc(doc), file(file), evaluator(evaluator), constants(evaluator.constants), sink(sink) {}
+  /// `force`: --ignore-config may take keys away that carry meaning.
+  ConfigReader(const Description &doc, ConfigFile *file, Evaluator &evaluator, DiagnosticSink &sink, bool force)
+      : doc(doc), file(file), evaluator(evaluator), constants(evaluator.constants), sink(sink), force(force) {}
   void run(const std::vector<std::pair<std::string, std::string>> &sets);
 
 private:
@@ -24,6 +25,8 @@ private:
   /// Evaluates one constant of the file.
   Value constant(const JsonMember &m);
   void checkRequire(llvm::StringRef key, const JsonValue &allowed);
+  void checkNull(llvm::StringRef key, const JsonValue &allowed, const JsonMember &null);
+  void checkNulls(const std::set<std::string> &used);
   void checkKeys(const JsonValue &object, const std::string &prefix, const std::set<std::string> &used,
                  const std::vector<std::string> &ignored, const std::vector<std::string> &shared);
 
@@ -32,6 +35,7 @@ private:
   Evaluator &evaluator;
   Environment &constants;
   DiagnosticSink &sink;
+  bool force;
   std::set<std::string> refusedKeys; ///< keys of config.json that `require` has refused
 };
 

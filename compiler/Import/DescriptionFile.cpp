@@ -227,7 +227,7 @@ void DescriptionReader::readTop() {
 
 /// `family`: the model types it is for, its classes with their constants, what it requires and ignores of config.json.
 void DescriptionReader::readFamily(const JsonValue &family) {
-  knownKeys(family, {"model_type", "architectures", "require", "ignored"});
+  knownKeys(family, {"model_type", "architectures", "require", "ignored", "null", "meaning"});
   const JsonValue *type = family.find("model_type");
   bool good =
       type && (type->isString() || (type->isArray() && !type->items.empty() &&
@@ -243,6 +243,13 @@ void DescriptionReader::readFamily(const JsonValue &family) {
   if (const JsonValue *require = family.find("require"))
     if (expect(*require, Kind::Object, "an object"))
       checkExpressions(*require);
+  if (const JsonValue *null = family.find("null"))
+    if (expect(*null, Kind::Object, "an object: key → what its null means"))
+      checkExpressions(*null);
+  if (const JsonValue *meaning = family.find("meaning"))
+    if (expect(*meaning, Kind::Array, "a list of keys"))
+      for (const JsonValue &key : meaning->items)
+        expect(key, Kind::String, "a key");
   if (const JsonValue *ignored = family.find("ignored"))
     if (expect(*ignored, Kind::Object, "an object: reason → patterns"))
       for (const JsonMember &m : ignored->members)

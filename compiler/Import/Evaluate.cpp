@@ -109,7 +109,7 @@ Value Evaluator::lookup(StringRef name, At at, const Scope &scope) {
     if (configFile) {
       if (const JsonValue *v = configFile->find(name); v && !v->isNull())
         return literal(*v);
-      return Value::absent(name.str());
+      return configFile->nullMember(name) ? ofNull(name) : Value::absent(name.str());
     }
     in.error(Error::UnknownName, at, "unknown name " + quote(name) + nearest(name, scope.env->names()));
     return Value::poison();
@@ -175,6 +175,47 @@ static std::string chainOf(const Expr *e, const Environment &constants) {
   return base.empty() ? base : base + "." + std::string(e->text);
 }
 
+/// The family says what null of the key means, or `??` judges it by its default.
+Value Evaluator::ofNull(StringRef key) {
+  const JsonValue *meaning = configFile->meaningOfNull(key);
+  if (!meaning || (meaning->isArray() && meaning->items.empty()) || !nullKeys.insert(key.str()).second)
+    return Value::absent(key.str(), /*isNullKey=*/true);
+  Value v = meaning->isExpression() ? evaluate(expressions.ofValue(*meaning), configScope, meaning) : literal(*meaning);
+  nullKeys.erase(key.str());
+  return v.isNull() ? Value::null(/*stays=*/true) : v;
+}
+
+/// The right side where the left is null or absent. A key of config.json that is null reaches a published class as
+/// None, past the class's default. So the default says what null is: of a key that a class computes from others, or
+/// that is None or empty, the same as absence; of a switch, false; of a number or a text, nothing that a class can work
+/// with.
+Value Evaluator::coalesce(const Expr *e, const Scope &scope, const JsonValue *context, std::string nullKey) {
+  Value left = evaluate(e->args[0], scope, context);
+  if (left.nullStays())
+    return Value::null();
+  if (!left.is(K::Absent) && !left.isNull())
+    return left;
+  if (left.isNullKey() && nullKey.empty())
+    nullKey = left.asString();
+  const Expr *right = e->args[1];
+  if (right->kind == Expr::Kind::Coalesce)
+    return coalesce(right, scope, context, std::move(nullKey));
+  Value v = evaluate(right, scope, context);
+  bool computed = false;
+  namesIn(right, [&](StringRef, Loc) { computed = true; });
+  bool empty = v.isNull() || (v.is(K::List) && v.asList().empty()) || (v.is(K::String) && v.asString().empty());
+  if (nullKey.empty() || v.isBad() || computed || empty || configFile->meaningOfNull(nullKey))
+    return v;
+  if (v.is(K::Bool))
+    return Value::boolean(false);
+  const JsonMember *null = configFile->nullMember(nullKey);
+  in.error(Error::ConfigValue, {null->value.loc, nullptr},
+           "expected " + Twine(v.describe()) + " (" + v.show() + " where the key is left out), got null" +
+               configFile->orIgnore(nullKey))
+      .path = "config.json." + nullKey;
+  return Value::poison();
+}
+
 /// Evaluates a tree. Poison in any part makes the whole poison; Absent (a key that config.json lacks) travels up to the
 /// nearest `??`. `context` is the JSON value that the expression stands in, for the paths of messages.
 Value Evaluator::evaluate(const Expr *e, const Scope &scope, const JsonValue *context) {
@@ -200,21 +241,21 @@ Value Evaluator::evaluate(const Expr *e, const Scope &scope, const JsonValue *co
   }
   case Expr::Kind::Negate: return arithmetic.negate(evaluate(e->args[0], scope, context), at);
   case Expr::Kind::Not: return arithmetic.logicalNot(evaluate(e->args[0], scope, context), at);
-  case Expr::Kind::Coalesce: {
-    Value left = evaluate(e->args[0], scope, context);
-    if (left.is(K::Absent) || left.isNull())
-      return evaluate(e->args[1], scope, context);
-    return left;
-  }
+  case Expr::Kind::Coalesce: return coalesce(e, scope, context);
   case Expr::Kind::Conditional: return conditional(e, scope, context);
   case Expr::Kind::Call: return call(e, scope, context);
   case Expr::Kind::Member: {
     // A key inside an object of config.json may have another spelling as a whole.
     if (configFile && scope.kind == Scope::Kind::Config)
-      if (std::string chain = chainOf(e, *scope.env); !chain.empty())
+      if (std::string chain = chainOf(e, *scope.env); !chain.empty()) {
         if (const JsonValue *v = configFile->find(chain); v && !v->isNull())
           return literal(*v);
+        if (configFile->nullMember(chain))
+          return ofNull(chain);
+      }
     Value base = evaluate(e->args[0], scope, context);
+    if (base.isNullKey())
+      return Value::absent(e->text);
     if (base.isBad())
       return base;
     if (base.isNull())

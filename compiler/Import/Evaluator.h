@@ -69,7 +69,12 @@ public:
   Value caught(Value v, At at);
 
 private:
+  std::set<std::string> nullKeys; ///< whose meaning is being evaluated
   Value lookup(llvm::StringRef name, At at, const Scope &scope);
+  /// What a key of config.json is that is there and null.
+  Value ofNull(llvm::StringRef key);
+  /// a ?? b ?? c. `nullKey`: the first key of the chain that was null, for what is its default.
+  Value coalesce(const Expr *e, const Scope &scope, const JsonValue *context, std::string nullKey = "");
   Value conditional(const Expr *e, const Scope &scope, const JsonValue *context);
   Value call(const Expr *e, const Scope &scope, const JsonValue *context);
   Value index(const Expr *e, const Scope &scope, const JsonValue *context);

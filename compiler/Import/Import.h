@@ -35,6 +35,8 @@ struct ImportOptions {
   bool headersOnly = false;
   /// --ignore-config: keys of config.json to treat as absent.
   std::vector<std::string> ignoreConfig;
+  /// --force: of those also keys that carry meaning.
+  bool force = false;
   /// --ignore-weights: patterns of tensors that need not be read.
   std::vector<std::string> ignoreWeights;
   /// Family files in addition to those that are compiled in.

@@ -254,6 +254,8 @@ struct Top {
         Object{{"model_type", anyOf(Array{text(), Object{{"type", "array"}, {"items", text()}, {"minItems", 1}}})},
                {"architectures", filled(map(type("object")))},
                {"require", type("object")},
+               {"null", type("object")},
+               {"meaning", listOf(text())},
                {"ignored", map(listOf(text()))}},
         Array{"model_type", "architectures"});
     Object block = object(Object{{"about", text()},

@@ -54,8 +54,14 @@ public:
 
   Value() = default;
   static Value poison() { return Value(); }
-  static Value absent(std::string key) { return text(Kind::Absent, std::move(key)); }
-  static Value null() { return Value(Kind::Null); }
+  /// `isNullKey`: the key is there and null, which `??` tells from a key that is not there.
+  static Value absent(std::string key, bool isNullKey = false) {
+    Value v = text(Kind::Absent, std::move(key));
+    v.i = isNullKey;
+    return v;
+  }
+  /// `stays`: what a family says that a null key means; `??` leaves it as it is.
+  static Value null(bool stays = false) { return number(Kind::Null, stays); }
   static Value boolean(bool b) { return number(Kind::Bool, b); }
   static Value integer(int64_t i) { return number(Kind::Integer, i); }
   static Value real(double r) {
@@ -98,6 +104,9 @@ public:
   bool is(Kind kind) const { return k == kind; }
   bool isBad() const { return k == Kind::Poison || k == Kind::Absent; }
   bool isNull() const { return k == Kind::Null; }
+  /// An Absent of a key that is null, a Null that `??` leaves as it is.
+  bool isNullKey() const { return k == Kind::Absent && i; }
+  bool nullStays() const { return k == Kind::Null && i; }
   bool isNumber() const { return k == Kind::Integer || k == Kind::Real; }
   /// Whether it can be an operand of elementwise arithmetic on tensors.
   bool isArray() const { return k == Kind::Tensor || k == Kind::Constant; }

@@ -143,6 +143,9 @@ static void addInput(CLI::App *sub, CommandLine &line, Unread &unread) {
   sub->add_option("--families", line.families, "a folder of family files, asked before those that are built in");
   sub->add_option("--ignore-config", c.import.ignoreConfig, "KEY: read config.json as if it had no such key")
       ->allow_extra_args(false);
+  sub->add_flag(
+      "--force", c.import.force,
+      "with --ignore-config: also a key that means something to the family; what is computed may then be wrong");
   sub->add_option("--ignore-weights", c.import.ignoreWeights,
                   "PATTERN: tensors of the file that nothing reads; * is any text")
       ->allow_extra_args(false);
