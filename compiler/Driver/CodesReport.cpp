@@ -33,6 +33,16 @@ uint64_t CodesReport::otherBytes(const PackPlan &plan) const {
   return bytes;
 }
 
+uint64_t CodesReport::keptBytes(const PackPlan &plan) const {
+  uint64_t bytes = 0;
+  for (const PackEntry &entry : plan.entries)
+    if (entry.request.layout.coding)
+      bytes += entry.request.bytes();
+  for (const Matrix &matrix : matrices)
+    bytes -= matrix.bytes;
+  return bytes;
+}
+
 static auto megabytes(uint64_t bytes) { return llvm::format("%.1f MB", double(bytes) * 1e-6); }
 
 void CodesReport::print(llvm::raw_ostream &os, const PackPlan &plan) const {
@@ -50,6 +60,8 @@ void CodesReport::print(llvm::raw_ostream &os, const PackPlan &plan) const {
   for (auto &[key, kind] : kinds)
     os << "int" << key.first << " in groups of " << key.second << ", " << kind.count
        << (kind.count == 1 ? " matrix, " : " matrices, ") << megabytes(kind.bytes) << "; ";
+  if (uint64_t kept = keptBytes(plan))
+    os << "codes of the file, as they are, " << megabytes(kept) << "; ";
   os << "the rest " << megabytes(otherBytes(plan)) << "\n";
   std::vector<const Matrix *> order;
   for (const Matrix &matrix : matrices)

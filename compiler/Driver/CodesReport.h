@@ -33,6 +33,8 @@ private:
   CodingError all() const;
   /// Bytes of what is packed and is no code.
   uint64_t otherBytes(const PackPlan &plan) const;
+  /// Bytes of codes that the file had already.
+  uint64_t keptBytes(const PackPlan &plan) const;
 
   std::vector<Matrix> matrices;
 };

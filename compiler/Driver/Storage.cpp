@@ -164,9 +164,9 @@ static int codeWeights(const Console &console, ModuleOp module, const CompileOpt
   });
   if (stored)
     return console.complain(Error::BadUsage,
-                            "the weights are stored as codes of " + Twine(stored.getBits()) + " bits already (" +
-                                stored.getFrom().getValue() +
-                                "), and would be rounded twice; --weights-dtype is of weights in f32, bf16 or f16");
+                            "the weights are stored as integer codes already (" + stored.getFrom().getValue() +
+                                "), and would be rounded twice; without --weights-dtype they are multiplied as they "
+                                "are, and --weights-dtype is of weights that are no integer codes");
   return runStages(console, module, "model", options);
 }
 

@@ -14,6 +14,8 @@ LogicalResult evaluation::giveCodes(model::ParamOp op, Tensor &t) {
   if (!coded.isSearched())
     return t.codes ? success() : op.emitOpError("is coded, but the file has no integer codes of it");
   int64_t n = t.shape[coded.getInOut()], k = t.shape[!coded.getInOut()];
+  if (t.codes && !coded.getInOut() && fits(t.codes->form, coded.getCoding(), k))
+    return success(); // as the packer does
   auto at = [&](int64_t i, int64_t j) { return coded.getInOut() ? j * n + i : i * k + j; };
   std::vector<float> rows(static_cast<size_t>(n * k));
   for (int64_t i = 0; i < n; ++i)

@@ -253,8 +253,8 @@ template <typename T> absl::Status Packer::emit(llvm::ArrayRef<T> values) {
   return absl::OkStatus();
 }
 
-/// An ordinary matrix whose rows are rounded to codes when they are asked for. Of a tensor [K, N] as many columns are
-/// read at once as fit in a strip.
+/// A matrix of real numbers, or of codes of another form, whose rows are rounded to codes when they are asked for. Of a
+/// tensor [K, N] as many columns are read at once as fit in a strip.
 class RoundedMatrix final : public CodedSource {
 public:
   RoundedMatrix(const WeightStore &store, const PackRequest &request, uint64_t strip)
@@ -301,8 +301,8 @@ private:
     return toStatus(
         WeightProblem{Error::HasNoCode, "",
                       "element " + std::to_string(element) + " is " + number + ", which a group of codes cannot hold",
-                      tensor.file->path(), tensor.record->byte + uint64_t(element) * width(tensor.type()),
-                      printable(tensor.name()), "leave this tensor as it is: --keep=NAME"});
+                      tensor.file->path(), tensor.byteOf(uint64_t(element)), printable(tensor.name()),
+                      "leave this tensor as it is: --keep=NAME"});
   }
 
   const WeightStore &store;
@@ -333,16 +333,20 @@ private:
 
 } // namespace
 
+/// Packs a matrix as codes: those of the file where they have the form that the layout asks for, else the numbers that
+/// the tensor stands for, rounded (--weights-dtype).
 static absl::Status packCodes(const WeightStore &store, const PackRequest &request, ByteSink &sink,
                               const PackOptions &options) {
   WeightLayout::Matrix matrix = request.layout.matrixOf(request.shape);
   const StoredTensor *stored = store.find(request.tensor);
-  if (const CodedTensor *tensor = stored->coded; tensor && !stored->whole) {
+  if (const CodedTensor *tensor = stored->coded; tensor && !stored->whole && !request.layout.inOut) {
     absl::StatusOr<std::optional<CodedForm>> form = tensor->form();
     if (!form.ok())
       return form.status();
-    StoredCodes source(*tensor, form->value_or(CodedForm()));
-    return packCoded(source, request.layout, matrix.n, matrix.k, sink);
+    if (*form && fits(**form, request.layout.coding, matrix.k)) {
+      StoredCodes source(*tensor, std::move(**form));
+      return packCoded(source, request.layout, matrix.n, matrix.k, sink);
+    }
   }
   RoundedMatrix source(store, request, options.stripBytes);
   absl::Status status = packCoded(source, request.layout, matrix.n, matrix.k, sink);

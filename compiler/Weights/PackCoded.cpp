@@ -22,6 +22,12 @@ PackedType packedTypeOf(ScaleType scale) {
   return scale == ScaleType::F16 ? PackedType::F16 : scale == ScaleType::BF16 ? PackedType::BF16 : PackedType::F32;
 }
 
+bool fits(const CodedForm &form, const Coding &coding, int64_t k) {
+  return form.bits == coding.bits && form.group > 0 && coding.groups(k) == form.groups(k) &&
+         packedTypeOf(form.scale) == coding.scale && form.zeros == coding.zeros &&
+         coding.ordered == !form.order.empty() && (!coding.ordered || int64_t(form.order.size()) == k);
+}
+
 /// Writes a number of a type that scales and zeros have.
 static void put(uint8_t *at, PackedType type, float value) {
   if (type == PackedType::F32) {
@@ -81,9 +87,7 @@ absl::Status packCoded(CodedSource &source, const WeightLayout &layout, int64_t 
   int64_t rows = take.count();
   if (rows == 0 || k == 0)
     return absl::OkStatus();
-  if (form.bits != coding.bits || coding.groups(k) != form.groups(k) || packedTypeOf(form.scale) != coding.scale ||
-      form.zeros != coding.zeros || coding.ordered != !form.order.empty() ||
-      (coding.ordered && int64_t(form.order.size()) != k))
+  if (!fits(form, coding, k))
     return toStatus(WeightProblem{Error::OurMistake, "", "internal error: codes of another form than their layout",
                                   "packing plan", std::nullopt, "", ""});
   absl::Status status;

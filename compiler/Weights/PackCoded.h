@@ -20,6 +20,8 @@ public:
 /// How a layout's codes are formed, without an order.
 CodedForm formOf(const Coding &coding, int64_t k);
 PackedType packedTypeOf(ScaleType scale);
+/// Whether codes of this form, of a matrix with k features, can be packed as `coding` says without being made again.
+bool fits(const CodedForm &form, const Coding &coding, int64_t k);
 
 /// The bytes of one panel: `rows` has up to `panel` rows of K features. Zeros behind them, which mean 0.
 void packPanel(const Coding &coding, int64_t panel, int64_t k, const CodedRows &rows, std::vector<uint8_t> &to);
