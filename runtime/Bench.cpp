@@ -101,7 +101,7 @@ Status benchGeneration(Model &model, const Args &args, int64_t steps, Figures &f
   Prompt prompt;
   HEDDLE_TRY(promptForBench(model, figures.rows, figures.prompt, steps, prompt));
   bool grows = model.card().roles.source.empty();
-  if ((args.has("--new-tokens") && roomFor(model, prompt, steps) < steps) ||
+  if ((args.has("--new-tokens") && roomFor(prompt, boundOfTexts(model.card()), steps) < steps) ||
       (args.has("--prompt-tokens") && grows && prompt.length < figures.prompt)) {
     const std::string &dim = prompt.run->dims[prompt.stepDim];
     return badInput(format("%lld tokens of prompt and %lld new ones are more than the model takes: %s <= %lld",
@@ -112,7 +112,7 @@ Status benchGeneration(Model &model, const Args &args, int64_t steps, Figures &f
   figures.rows = prompt.rows;
   if (model.card().roles.source.empty())
     figures.prompt = prompt.length;
-  figures.steps = std::max<int64_t>(1, roomFor(model, prompt, steps));
+  figures.steps = std::max<int64_t>(1, roomFor(prompt, boundOfTexts(model.card()), steps));
   Sequence sequence;
   HEDDLE_TRY(sequence.prepare(model, prompt, figures.steps));
   std::vector<double> prefills, times;

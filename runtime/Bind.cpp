@@ -37,6 +37,27 @@ Status checkLength(const Card &card, const Entry &entry, const Value &tokens, in
       .withHelp("heddle compile --bound " + dim + "=N sets another bound, as far as the model has positions");
 }
 
+std::optional<int64_t> boundOfTexts(const Card &card) {
+  const Entry *run = card.entry("run");
+  const Value *tokens = run ? run->input(card.roles.present ? card.roles.tokens : "input_ids") : nullptr;
+  int axis = tokens && !tokens->axes.empty() ? tokens->axes.back().asDim() : -1;
+  return axis < 0 ? std::nullopt : card.bound(run->dims[size_t(axis)]);
+}
+
+std::optional<int64_t> Model::context() const {
+  std::optional<int64_t> bound = boundOfTexts(theCard), wanted = askedContext ? askedContext : theCard.roles.context;
+  return bound && wanted ? std::min(*bound, *wanted) : bound ? bound : wanted;
+}
+
+Status checkContext(const Model &model, int64_t length) {
+  std::optional<int64_t> most = model.context();
+  if (!most || length <= *most)
+    return {};
+  return badInput(format("the prompt has %lld tokens, and this model was made for texts of at most %lld",
+                         static_cast<long long>(length), static_cast<long long>(*most)))
+      .withHelp("shorten it, or take longer texts with --context N, which the model may not know how to continue");
+}
+
 static Status mismatch(const Given &given, const std::string &why) {
   return badInput("input " + quote(given.value->name) + " is " + shapeText(given.shape) + ", expected " +
                   given.value->typeText() + ": " + why);

@@ -273,7 +273,7 @@ Status CardParser::generateLine() {
     (role == "task" ? roles.tasks : roles.languages)[name] = id;
     return {};
   }
-  if (role != "eos" && role != "start" && role != "pad")
+  if (role != "eos" && role != "start" && role != "pad" && role != "context")
     return setting(kGeneration, role, roles.settings);
   int64_t id = 0;
   std::string_view text = word();
@@ -286,8 +286,8 @@ Status CardParser::generateLine() {
     return {};
   }
   if (!parseInteger(text, id))
-    return error("`generate " + std::string(role) + "` takes an id");
-  (role == "start" ? roles.start : roles.pad) = id;
+    return error("`generate " + std::string(role) + "` takes " + (role == "context" ? "a number" : "an id"));
+  (role == "start" ? roles.start : role == "pad" ? roles.pad : roles.context) = id;
   return {};
 }
 

@@ -14,17 +14,9 @@ namespace heddle::rt {
 
 int64_t padId(const Roles &roles) { return roles.pad ? *roles.pad : roles.eos.empty() ? 0 : roles.eos.front(); }
 
-std::optional<int64_t> longestText(const Card &card) {
-  const Entry *run = card.entry("run");
-  const Value *tokens = run ? run->input(card.roles.present ? card.roles.tokens : "input_ids") : nullptr;
-  int axis = tokens && !tokens->axes.empty() ? tokens->axes.back().asDim() : -1;
-  return axis < 0 ? std::nullopt : card.bound(run->dims[size_t(axis)]);
-}
-
-int64_t roomFor(const Model &model, const Prompt &prompt, int64_t wanted) {
-  std::optional<int64_t> bound = model.card().bound(prompt.run->dims[prompt.stepDim]);
+int64_t roomFor(const Prompt &prompt, std::optional<int64_t> most, int64_t wanted) {
   // The last new token is never an input, so it needs no position.
-  return bound ? std::min(wanted, *bound - prompt.length + 1) : wanted;
+  return most ? std::min(wanted, *most - prompt.length + 1) : wanted;
 }
 
 static int64_t nameOf(const GenerateOptions &options, int64_t row) {

@@ -19,6 +19,7 @@ namespace heddle::rt {
 
 struct GenerateOptions {
   int64_t newTokens = 0;
+  bool lengthIsOurs = false; ///< neither the user nor the model has said how many
   bool ignoreEos = false;
   SamplerOptions sampler;
   RuleOptions rules;
@@ -55,12 +56,9 @@ Status generate(Model &model, const Prompt &prompt, const GenerateOptions &optio
 Status generateFrom(Sequence &sequence, const Roles &roles, std::vector<std::vector<int64_t>> texts,
                     const GenerateOptions &options, std::vector<int64_t> &ids);
 
-/// The most positions of a text of this model, if they are bounded.
-std::optional<int64_t> longestText(const Card &card);
-
-/// At most `wanted`: the new tokens that the model's bound leaves after
-/// `prompt`.
-int64_t roomFor(const Model &model, const Prompt &prompt, int64_t wanted);
+/// At most `wanted`: the new tokens that texts of at most `most` positions leave
+/// after `prompt`.
+int64_t roomFor(const Prompt &prompt, std::optional<int64_t> most, int64_t wanted);
 
 } // namespace heddle::rt
 

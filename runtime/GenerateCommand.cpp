@@ -81,6 +81,23 @@ struct Request {
 };
 } // namespace
 
+/// Whether the last token ends the text, so that no more would have come.
+static bool hasEnded(const Roles &roles, std::optional<int64_t> end, const GenerateOptions &options,
+                     const std::vector<int64_t> &made) {
+  return !options.ignoreEos && !made.empty() &&
+         (made.back() == end || std::count(roles.eos.begin(), roles.eos.end(), made.back()));
+}
+
+/// Says that a text could have gone on, and by which flag.
+static void tellContext(const Model &model) {
+  std::optional<int64_t> bound = boundOfTexts(model.card());
+  long long context = *model.context();
+  note(bound && context == *bound
+           ? format("the text has reached the %lld positions of this model", context)
+           : format("the text has reached the %lld positions that this model was made for; --context N goes further",
+                    context));
+}
+
 /// Generates one row and prints it token by token, as text or, without a
 /// `tokenizer`, as ids. `text` is the prompt that `ids` encode; a model that
 /// continues prints it first.
@@ -98,7 +115,7 @@ static Status stream(Model &model, const Args &args, const Prompt &prompt, const
     options.ended = [&](int64_t, const std::vector<int64_t> &made) { return made.back() == *request.end; };
   int64_t wanted = options.newTokens;
   StartOptions start;
-  options.newTokens = roomFor(model, prompt, wanted);
+  options.newTokens = roomFor(prompt, model.context(), wanted);
   HEDDLE_TRY(readStart(args, start));
   std::vector<std::string> stops = stopTexts(args, roles);
   if (!tokenizer && args.has("--stop"))
@@ -142,9 +159,12 @@ static Status stream(Model &model, const Args &args, const Prompt &prompt, const
   putchar('\n');
   HEDDLE_TRY(flushOutput());
   stats.print();
-  if (options.newTokens < wanted && steps == options.newTokens)
-    note(format("the text has reached the %lld positions of this model",
-                static_cast<long long>(prompt.length + options.newTokens - 1)));
+  bool whole = steps < options.newTokens || (out && out->stopped()) || hasEnded(roles, request.end, options, made);
+  if (!whole && options.newTokens < wanted)
+    tellContext(model);
+  else if (!whole && options.lengthIsOurs)
+    note(format("the text ends after %lld new tokens, as nobody said how many; -n N makes up to N",
+                static_cast<long long>(options.newTokens)));
   return {};
 }
 
@@ -188,12 +208,17 @@ static Status batch(Model &model, const Args &args) {
   }
   HEDDLE_TRY(model.start(start));
   std::vector<int64_t> made;
+  int64_t wanted = options.newTokens;
+  options.newTokens = roomFor(prompt, model.context(), wanted);
   HEDDLE_TRY(generate(model, prompt, options, made));
   stats.print();
+  if (options.newTokens < wanted)
+    tellContext(model);
   Tensor result;
-  int64_t steps = options.newTokens, width = prompt.length + steps;
+  int64_t steps = options.newTokens, width = prompt.length + wanted;
   HEDDLE_TRY(Tensor::make("ids", Type::I64, {prompt.rows, width}, result));
   auto *ids = result.data.as<int64_t>();
+  std::fill_n(ids, prompt.rows * width, padId(model.card().roles));
   for (int64_t row = 0; row < prompt.rows; ++row) {
     std::copy_n(prompt.ids.begin() + row * prompt.length, prompt.length, ids + row * width);
     std::copy_n(made.begin() + row * steps, steps, ids + row * width + prompt.length);
@@ -218,6 +243,7 @@ Status generateCommand(Model &model, const Words &words) {
   }
   if (!args.positional().empty())
     return badUsage("unexpected argument " + quote(args.positional()[0])).withHelp("a text is --text TEXT");
+  HEDDLE_TRY(readContext(args, model));
   int ways = args.has("--ids") + args.has("--text") + args.has("--input");
   if (ways != 1)
     return badUsage("generate takes one of --ids LIST, --text TEXT, --input FILE");
@@ -361,6 +387,7 @@ Status textCommand(Model &model, const Words &words) {
   HEDDLE_TRY(Args::parse(words, generateValued(turns ? Words{"--system", "--var*", "--messages"} : Words()),
                          generatePlain(turns ? Words{"--lines", "--raw"} : Words{"--lines"}), media ? 2 : 1, args));
   HEDDLE_TRY(askAboutCommand(model, args));
+  HEDDLE_TRY(readContext(args, model));
   Texts given = args.positional();
   bool lines = args.has("--lines"), whole = args.has("--messages");
   if (whole && (lines || !given.empty()))

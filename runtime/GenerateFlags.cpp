@@ -22,7 +22,7 @@ static constexpr int64_t kSamplingTopK = 50;
 std::vector<std::string> generateValued(std::vector<std::string> more) {
   for (const char *flag : {"-n", "--threads", "--device", "--temp", "--top-k", "--top-p", "--min-p", "--seed",
                            "--repetition-penalty", "--no-repeat-ngram-size", "--num-beams", "--length-penalty",
-                           "--early-stopping", "--stop*", "--language", "--task"})
+                           "--early-stopping", "--stop*", "--language", "--task", "--context"})
     more.push_back(flag);
   return more;
 }
@@ -48,6 +48,14 @@ void allowWholeAnswer(const Args &args, const Card &card, int64_t most, Generate
   const Settings &settings = card.roles.settings;
   if (!args.has("-n") && !settings.has("max_new_tokens") && !settings.has("max_length"))
     options.newTokens = most;
+}
+
+Status readContext(const Args &args, Model &model) {
+  int64_t context = 0;
+  HEDDLE_TRY(args.integer("--context", 1, boundOfTexts(model.card()).value_or(kMaxNewTokens), context));
+  if (context)
+    model.setContext(context);
+  return {};
 }
 
 static Status readSampler(const Args &args, const Settings &defaults, bool beams, uint64_t drawnSeed,
@@ -218,6 +226,7 @@ Status readGenerateFlags(const Args &args, const Card &card, const Prompt &promp
     if (stop.empty())
       return badUsage("--stop takes a text that is not empty");
   options.newTokens = std::min(options.newTokens, kMaxNewTokens);
+  options.lengthIsOurs = !args.has("-n") && !settings.has("max_new_tokens") && !settings.has("max_length");
   options.ignoreEos = args.has("--ignore-eos");
   HEDDLE_TRY(readBeams(args, settings, options.beams));
   HEDDLE_TRY(readSampler(args, settings, options.beams.width > 1, drawnSeed, options.sampler));

@@ -12,6 +12,9 @@
 
 namespace heddle::rt {
 
+/// Takes --context N: texts may be as long as that. An error if the model cannot have so many positions.
+Status readContext(const Args &args, Model &model);
+
 /// Names of the flags with a value, and of those without, for Args::parse;
 /// `more` are the command's own and come first.
 std::vector<std::string> generateValued(std::vector<std::string> more);

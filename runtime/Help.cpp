@@ -21,6 +21,9 @@ static void printChoices(const Card &card, bool text) {
   auto number = [&](const char *name, double otherwise) { return settings.number(name, otherwise); };
   bool samples = number("do_sample", 0) != 0;
   double beams = number("num_beams", 1);
+  if (card.roles.context)
+    printf("  --context N               texts of up to N positions; the model was made for %lld\n",
+           static_cast<long long>(*card.roles.context));
   printf("  -n N, --max-new-tokens N  at most N new tokens\n"
          "  --greedy                  the likeliest token each time%s\n",
          samples || beams > 1 ? "" : " (default)");
@@ -214,7 +217,7 @@ static void printServe(const char *self) {
 static void printServeOptions() {
   printf("\n  --host ADDRESS            127.0.0.1 if not given; any other needs keys, or --no-key\n"
          "  --port N                  8080; 0: a free one\n"
-         "  --context N               positions of a text: the model's, at most 4096\n"
+         "  --context N               positions of a text: those that the model was made for, at most 4096\n"
          "  --slots N                 texts that are made at once (4); 1 where the model cannot, as info says\n"
          "  --queue N                 requests that may wait (64); one more gets 503\n"
          "  --api-key-file FILE       a key a line, at least 16 characters; --no-key: everyone may ask\n"
@@ -288,9 +291,10 @@ static Status printTopic(const Card &card, const Abilities &can, const char *sel
     printChat(self);
     printf("\n");
     printTurnOptions();
-    printf("  --context N               positions of the conversation: the model's, at most 4096\n"
-           "  -n N, --temp T, --top-k K, --top-p P, --min-p P, --seed S, --greedy, --repetition-penalty X,\n"
-           "  --no-repeat-ngram-size N, --stop TEXT, --ignore-eos, --stats: as without a command\n");
+    printf(
+        "  --context N               positions of the conversation: those that the model was made for, at most 4096\n"
+        "  -n N, --temp T, --top-k K, --top-p P, --min-p P, --seed S, --greedy, --repetition-penalty X,\n"
+        "  --no-repeat-ngram-size N, --stop TEXT, --ignore-eos, --stats: as without a command\n");
     printWhere(card);
     example = "chat --system \"Answer in one sentence.\"";
   } else if (topic == "serve" && hasCommand("serve")) {

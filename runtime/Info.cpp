@@ -15,14 +15,6 @@
 
 namespace heddle::rt {
 
-/// The most positions of a growing text, if they are bounded.
-static std::optional<int64_t> longestText(const Card &card) {
-  const Entry *run = card.entry("run");
-  const Value *tokens = run ? run->input(card.roles.tokens) : nullptr;
-  int axis = tokens && !tokens->axes.empty() ? tokens->axes.back().asDim() : -1;
-  return axis < 0 ? std::nullopt : card.bound(run->dims[axis]);
-}
-
 /// Dims of an entry at their bounds: one row, and for `step` one token at the
 /// end of the longest text. A dim without a bound is kUnbounded and is named in
 /// `unbounded`.
@@ -35,7 +27,7 @@ static std::vector<int64_t> boundedDims(const Card &card, const Entry &entry, st
     if (name == "B" || name == kNewDim || name == kSlotsDim || name == kAskedDim)
       bound = 1;
     if ((name == kPastDim || name == kCapacityDim) && card.roles.present)
-      bound = longestText(card);
+      bound = boundOfTexts(card);
     if (!bound)
       unbounded += (unbounded.empty() ? " at " : ", ") + name + format(" = %lld", static_cast<long long>(kUnbounded));
     dims.push_back(bound.value_or(kUnbounded));
@@ -171,6 +163,8 @@ static void printText(const Model &model) {
     if (!roles.eos.empty())
       printf(", ends at %s", ids(roles.eos).c_str());
     printf("%s\n", card.entry("step") ? "" : " (no cache: every step recomputes)");
+    if (roles.context)
+      printf("made for texts of %lld positions\n", static_cast<long long>(*roles.context));
     if (card.entry("batch"))
       printf("serve makes several texts at once\n");
     else if (!card.whyNoSlots.empty())
@@ -271,6 +265,8 @@ static std::string jsonRoles(const Roles &roles) {
     add("eos", "[" + ids(roles.eos) + "]");
   if (roles.pad)
     add("pad", std::to_string(*roles.pad));
+  if (roles.context)
+    add("context", std::to_string(*roles.context));
   if (!roles.settings.values.empty())
     add("defaults", jsonSettings(roles.settings));
   if (!roles.stops.empty()) {

@@ -52,6 +52,10 @@ public:
   std::string name = "model";
 
   const Card &card() const { return theCard; }
+  /// Positions of the longest text that is taken and made: what `--context` says, else what the model was made for, and
+  /// never more than it can have; none: any number.
+  std::optional<int64_t> context() const;
+  void setContext(int64_t positions) { askedContext = positions; }
   /// The card that has the launches, if there are any.
   const Card &kernelCard() const { return deviceCard ? *deviceCard : theCard; }
   const Image &image() const { return theImage; }
@@ -72,6 +76,7 @@ private:
   void prefetchWeights() const;
 
   Card theCard;
+  std::optional<int64_t> askedContext;
   std::optional<Card> deviceCard; ///< of a program for two targets
   Image theImage;
   Pool thePool;
@@ -94,6 +99,12 @@ constexpr int64_t kUnknown = -1;
 /// leading ones may be missing. Afterwards every axis must agree with its form,
 /// every bound hold and no dim be unknown; else the error names the input.
 Status bindDims(const Card &card, const Entry &entry, const std::vector<Given> &given, std::vector<int64_t> &dims);
+
+/// The most positions of a text that the model can have; none: any number.
+std::optional<int64_t> boundOfTexts(const Card &card);
+
+/// An error if a prompt of `length` positions is longer than the context.
+Status checkContext(const Model &model, int64_t length);
 
 /// An error if a text of `length` tokens is longer than the bound of the last
 /// axis of `tokens`.

@@ -101,6 +101,7 @@ Status promptFromFile(const Model &model, const std::string &path, Prompt &promp
     HEDDLE_TRY(shapeOf(*input.value, prompt.dims, shape));
     HEDDLE_TRY(loadInput(file, *file.find(input.value->name), *input.value, shape, prompt.inputs[input.value->name]));
   }
+  HEDDLE_TRY(checkContext(model, prompt.length));
   if (prompt.find(roles.tokens))
     HEDDLE_TRY(findPadding(model.card(), prompt));
   return finish(model, prompt);
@@ -130,6 +131,7 @@ Status promptFromIds(const Model &model, std::vector<int64_t> ids, Prompt &promp
   shape.back() = int64_t(ids.size());
   HEDDLE_TRY(checkLength(model.card(), *prompt.run, *value, shape.back()));
   HEDDLE_TRY(bindInputs(model, prompt, *tokens, {{value, shape}}));
+  HEDDLE_TRY(checkContext(model, prompt.length));
   Tensor &tensor = prompt.inputs[name];
   HEDDLE_TRY(Tensor::make(name, Type::I64, shape, tensor));
   std::copy(ids.begin(), ids.end(), tensor.data.as<int64_t>());
@@ -151,6 +153,7 @@ Status promptFromMedia(const Model &model, const std::vector<int64_t> &ids, std:
   for (const Tensor &tensor : media)
     given.push_back({prompt.run->input(tensor.name), tensor.shape});
   HEDDLE_TRY(bindInputs(model, prompt, *tokens, given));
+  HEDDLE_TRY(checkContext(model, prompt.length));
   for (Tensor &tensor : media)
     prompt.inputs[tensor.name] = std::move(tensor);
   std::vector<std::string> derived = stepInputs(model.card().roles);

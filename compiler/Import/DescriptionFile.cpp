@@ -339,7 +339,8 @@ void DescriptionReader::readOutputs(const JsonValue &outputs) {
 
 /// `generate`: the roles of inputs and outputs when a text is continued.
 void DescriptionReader::readGenerate(const JsonValue &generate) {
-  knownKeys(generate, {"tokens", "logits", "mask", "positions", "extend", "source", "start", "eos", "pad", "if"});
+  knownKeys(generate,
+            {"tokens", "logits", "mask", "positions", "extend", "source", "start", "eos", "pad", "context", "if"});
   for (StringRef key : {"tokens", "logits"})
     if (!generate.find(key))
       error(Error::MissingKey, generate, "needs the role " + quote(key));

@@ -61,6 +61,13 @@ static mlir::DictionaryAttr rolesOf(Session &session, const Description &doc, co
     if (const JsonValue *v = g->find(role))
       if (mlir::Attribute a = constant(*v, role == "eos"))
         roles.push_back(in.attr(role, a));
+  if (const JsonValue *context = g->find("context")) {
+    Value c = evaluator.value(*context, evaluator.fileScope);
+    if (c.is(K::Integer) && c.asInteger() > 0)
+      roles.push_back(in.intAttr("context", c.asInteger()));
+    else if (!c.isNull() && !c.isBad() && !(c.is(K::Integer) && c.asInteger() == 0))
+      in.error(Error::WrongValue, {context->loc, context}, "a number of positions expected, found " + Twine(c.show()));
+  }
   if (const JsonValue *extend = g->find("extend")) {
     llvm::SmallVector<mlir::NamedAttribute> extended;
     for (const JsonMember &m : extend->members)

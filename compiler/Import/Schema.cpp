@@ -273,6 +273,7 @@ struct Top {
                                     {"start", refTo("id")},
                                     {"eos", refTo("id")},
                                     {"pad", refTo("id")},
+                                    {"context", refTo("number")},
                                     {"if", Object()}},
                              Array{"tokens", "logits"});
     Object defaults = body(patch ? "patched_defaults" : "defaults");

@@ -27,9 +27,10 @@ Status chatCommand(Model &model, const Words &words) {
   if (!card.roles.source.empty())
     return unsupported("this model answers each text by itself and keeps no conversation")
         .withHelp("what works: " + model.name + " \"QUESTION\"");
-  std::optional<int64_t> bound = longestText(card);
-  int64_t context = std::min(bound.value_or(kConversation), kConversation);
-  HEDDLE_TRY(args.integer("--context", 1, bound.value_or(1 << 24), context));
+  int64_t context = std::min(model.context().value_or(kConversation), kConversation);
+  HEDDLE_TRY(readContext(args, model));
+  if (args.has("--context"))
+    context = *model.context();
   Tokenizer tokenizer;
   HEDDLE_TRY(openTokenizer(model, tokenizer));
   StartOptions start;

@@ -92,7 +92,8 @@ Status Talk::answer(const std::vector<int64_t> &ids, rt::GenerateOptions options
   int64_t room = context - int64_t(ids.size()) + 1;
   if (room < 1)
     return rt::badInput(rt::format("the conversation has %zu tokens, and there are %lld positions", ids.size(),
-                                   static_cast<long long>(context)));
+                                   static_cast<long long>(context)))
+        .withHelp("chat --context N takes longer ones");
   options.newTokens = std::min(options.newTokens, room);
   cost = Cost();
   cost.turns = 1;

@@ -100,9 +100,10 @@ rt::Status Server::configure(const rt::Args &args, const rt::StartOptions &start
   service.aliases.push_back(service.model->name);
   const Seal *seal = service.model->image().seal;
   service.fingerprint = rt::format("heddle-%016llx", static_cast<unsigned long long>(seal ? seal->self : 0));
-  std::optional<int64_t> bound = rt::longestText(card);
-  service.context = std::min<int64_t>(bound.value_or(rt::kConversation), rt::kConversation);
-  HEDDLE_TRY(args.integer("--context", 1, bound.value_or(1 << 24), service.context));
+  service.context = std::min(service.model->context().value_or(rt::kConversation), rt::kConversation);
+  HEDDLE_TRY(rt::readContext(args, *service.model));
+  if (args.has("--context"))
+    service.context = *service.model->context();
   HEDDLE_TRY(service.model->start(start));
   HEDDLE_TRY(configureEngine());
   if (args.has("--system") && !service.render)

@@ -16,14 +16,8 @@ ApiError TextRun::readOptions() {
   const Job &job = theAnswer->job();
   rt::Args args;
   std::vector<std::string> flags = job.flags;
-  int64_t room = rt::roomFor(*service.model, thePrompt, service.context - thePrompt.length + 1);
-  if (job.newTokens || room < 1)
-    room = std::min(room, job.newTokens.value_or(room));
-  if (room < 0)
-    return {400,
-            "the prompt has " + std::to_string(thePrompt.length) + " tokens, and a text here at most " +
-                std::to_string(service.context),
-            "", "context_length_exceeded"};
+  int64_t room = service.context - thePrompt.length + 1;
+  room = std::min(room, job.newTokens.value_or(room));
   flags.insert(flags.end(), {"-n", std::to_string(room)});
   rt::Status status = rt::Args::parse(flags, rt::generateValued({}), rt::generatePlain({}), 0, args);
   if (status.ok())
@@ -41,6 +35,11 @@ ApiError TextRun::prepare() {
   const Job &job = theAnswer->job();
   const rt::Roles &roles = service.model->card().roles;
   const PromptText &given = theAnswer->promptOf(index);
+  if (roles.source.empty() && int64_t(given.ids.size()) > service.context)
+    return {400,
+            "the prompt has " + std::to_string(given.ids.size()) + " tokens, and a text here at most " +
+                std::to_string(service.context),
+            job.chat ? "messages" : "prompt", "context_length_exceeded"};
   if (rt::Status status = rt::promptFromIds(*service.model, given.ids, thePrompt); !status.ok())
     return fromStatus(status, job.chat ? "messages" : "prompt");
   if (ApiError error = readOptions())

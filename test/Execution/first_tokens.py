@@ -50,10 +50,10 @@ def tokenizer(folder, words):
                "model": {"type": "BPE", "dropout": None, "unk_token": None, "vocab": {letter(i): i for i in range(words)}, "merges": []}})
 
 
-def decoder(folder, words):
+def decoder(folder, words, **config):
     w, width = Weights(folder, 1), WIDTH // HEADS
     write_json(folder, "config.json", {"architectures": ["LlamaForCausalLM"], "model_type": "llama", "hidden_size": WIDTH, "num_hidden_layers": 1, "num_attention_heads": HEADS, "num_key_value_heads": HEADS,
-               "intermediate_size": INNER, "vocab_size": words, "max_position_embeddings": 64, "rms_norm_eps": 1e-6, "tie_word_embeddings": False, "bos_token_id": 1, "eos_token_id": EOS})
+               "intermediate_size": INNER, "vocab_size": words, "max_position_embeddings": 64, "rms_norm_eps": 1e-6, "tie_word_embeddings": False, "bos_token_id": 1, "eos_token_id": EOS, **config})
     w.table("model.embed_tokens.weight", words, WIDTH)
     w.linear("lm_head", words, WIDTH, bias=False)
     at = "model.layers.0."
