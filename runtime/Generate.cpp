@@ -26,7 +26,7 @@ static int64_t nameOf(const GenerateOptions &options, int64_t row) {
 /// The loop with beam search: row r of the prompt is the rows r * width to
 /// r * width + width - 1 of `batch`. After each step the rows are reordered to
 /// what their beams continue; a row that is done is fed pad until all are.
-static Status searchBeams(Model &model, const Prompt &prompt, const GenerateOptions &options, Rules &rules,
+static Status searchBeams(Model &model, const Prompt &prompt, const GenerateOptions &options,
                           std::vector<int64_t> &ids) {
   const Roles &roles = model.card().roles;
   int64_t rows = prompt.rows, width = options.beams.width, steps = options.newTokens;
@@ -37,8 +37,11 @@ static Status searchBeams(Model &model, const Prompt &prompt, const GenerateOpti
   std::vector<BeamSearch> searches(
       rows, BeamSearch(options.beams, options.ignoreEos ? std::vector<int64_t>() : roles.eos, steps));
   std::vector<std::vector<int64_t>> prompts;
-  for (int64_t row = 0; row < rows; ++row)
+  std::vector<Rules> rules;
+  for (int64_t row = 0; row < rows; ++row) {
     prompts.push_back(realTokens(model, prompt, row));
+    rules.emplace_back(options.rules, steps, nameOf(options, row), prompts.back());
+  }
   std::vector<int64_t> next(rows * width), from(rows * width);
   std::vector<std::vector<float>> scores(width);
   for (int64_t i = 0; i < steps; ++i) {
@@ -62,12 +65,12 @@ static Status searchBeams(Model &model, const Prompt &prompt, const GenerateOpti
         HEDDLE_TRY(checkLogits(logits, count, nameOf(options, row), i));
         scores[beam].assign(logits, logits + count);
         logSoftmax(scores[beam].data(), count);
-        if (!rules.any())
+        if (!rules[size_t(row)].any())
           continue;
         std::vector<int64_t> text = prompts[row];
         const std::vector<int64_t> &made = search.texts()[beam];
         text.insert(text.end(), made.begin(), made.end());
-        rules.apply(text, i, scores[beam].data(), count);
+        rules[size_t(row)].apply(text, i, scores[beam].data(), count);
         if (options.beams.renormalise)
           logSoftmax(scores[beam].data(), count);
       }
@@ -175,16 +178,15 @@ Status generate(Model &model, const Prompt &prompt, const GenerateOptions &optio
     return {};
   if (options.onProgress)
     options.onProgress(0);
-  Rules rules(options.rules, steps);
   if (options.beams.width > 1)
-    return searchBeams(model, prompt, options, rules, ids);
+    return searchBeams(model, prompt, options, ids);
   Sequence sequence;
   HEDDLE_TRY(sequence.prepare(model, prompt, steps, options.longestCall));
   HEDDLE_TRY(sequence.prefill(options.goesOn));
   if (!sequence.hasLogits())
     return {};
   std::vector<std::vector<int64_t>> texts(rows);
-  for (int64_t row = 0; row < rows && rules.any(); ++row)
+  for (int64_t row = 0; row < rows; ++row)
     texts[row] = realTokens(model, prompt, row);
   return generateFrom(sequence, roles, std::move(texts), options, ids);
 }

@@ -20,9 +20,10 @@ static constexpr int64_t kDefaultNewTokens = 128, kMaxNewTokens = 1 << 24, kMaxB
 static constexpr int64_t kSamplingTopK = 50;
 
 std::vector<std::string> generateValued(std::vector<std::string> more) {
-  for (const char *flag : {"-n", "--threads", "--device", "--temp", "--top-k", "--top-p", "--min-p", "--seed",
-                           "--repetition-penalty", "--no-repeat-ngram-size", "--num-beams", "--length-penalty",
-                           "--early-stopping", "--stop*", "--language", "--task", "--context"})
+  for (const char *flag :
+       {"-n", "--threads", "--device", "--temp", "--top-k", "--top-p", "--min-p", "--seed", "--repetition-penalty",
+        "--no-repeat-ngram-size", "--encoder-no-repeat-ngram-size", "--num-beams", "--length-penalty",
+        "--early-stopping", "--stop*", "--language", "--task", "--context"})
     more.push_back(flag);
   return more;
 }
@@ -170,12 +171,37 @@ static Status readOpening(const Args &args, const Roles &roles, int64_t length, 
   return {};
 }
 
-static Status readRules(const Args &args, const Roles &roles, int64_t length, RuleOptions &rules) {
+/// The tokens of the source of every row, whose n-grams may be forbidden; none where the source is no text. Padding is
+/// found by its id, as the library's own n-grams of it forbid nothing but padding.
+static std::vector<std::vector<int64_t>> sourcesOf(const Roles &roles, const Prompt &prompt) {
+  const Tensor *source = roles.source.empty() ? nullptr : prompt.find(roles.source);
+  if (!source || source->type != Type::I64 || source->shape.empty() || source->shape.size() > 2)
+    return std::vector<std::vector<int64_t>>(roles.source.empty() ? 0 : size_t(prompt.rows));
+  std::vector<std::vector<int64_t>> rows;
+  int64_t length = source->shape.back();
+  bool pads = roles.pad && !std::count(roles.eos.begin(), roles.eos.end(), *roles.pad);
+  for (int64_t row = 0; row < prompt.rows; ++row) {
+    const int64_t *begin = source->data.as<int64_t>() + (source->shape.size() == 2 ? row * length : 0);
+    const int64_t *end = begin + length;
+    while (pads && end > begin && end[-1] == *roles.pad)
+      --end;
+    while (pads && begin < end && *begin == *roles.pad)
+      ++begin;
+    rows.emplace_back(begin, end);
+  }
+  return rows;
+}
+
+static Status readRules(const Args &args, const Roles &roles, const Prompt &prompt, RuleOptions &rules) {
   const Settings &settings = roles.settings;
   rules.repetitionPenalty = settings.number("repetition_penalty", 1);
   HEDDLE_TRY(args.number("--repetition-penalty", 1e-3, 1e3, rules.repetitionPenalty));
   rules.noRepeatNgram = int64_t(settings.number("no_repeat_ngram_size", 0));
   HEDDLE_TRY(args.integer("--no-repeat-ngram-size", 0, 1 << 20, rules.noRepeatNgram));
+  rules.sourceNgram = int64_t(settings.number("encoder_no_repeat_ngram_size", 0));
+  HEDDLE_TRY(args.integer("--encoder-no-repeat-ngram-size", 0, 1 << 20, rules.sourceNgram));
+  if (rules.sourceNgram > 0)
+    rules.sources = sourcesOf(roles, prompt);
   bool ends = !args.has("--ignore-eos");
   if (ends)
     rules.eos = roles.eos;
@@ -202,7 +228,7 @@ static Status readRules(const Args &args, const Roles &roles, int64_t length, Ru
     if (isEos)
       rules.badWords.pop_back();
   }
-  return readOpening(args, roles, length, rules);
+  return readOpening(args, roles, prompt.length, rules);
 }
 
 Status readGenerateFlags(const Args &args, const Card &card, const Prompt &prompt, uint64_t drawnSeed,
@@ -230,7 +256,7 @@ Status readGenerateFlags(const Args &args, const Card &card, const Prompt &promp
   options.ignoreEos = args.has("--ignore-eos");
   HEDDLE_TRY(readBeams(args, settings, options.beams));
   HEDDLE_TRY(readSampler(args, settings, options.beams.width > 1, drawnSeed, options.sampler));
-  return readRules(args, roles, prompt.length, options.rules);
+  return readRules(args, roles, prompt, options.rules);
 }
 
 } // namespace heddle::rt

@@ -38,7 +38,10 @@ static void printChoices(const Card &card, bool text) {
   printf("      --length-penalty X --early-stopping true|false|never\n"
          "  --repetition-penalty X --no-repeat-ngram-size N\n"
          "                            less of what is there; padding does not "
-         "count\n");
+         "count\n"
+         "  --encoder-no-repeat-ngram-size N\n"
+         "                            no N tokens in a row as the %s has them\n",
+         card.roles.source.empty() ? "prompt" : "source");
   if (text)
     printf("  --stop TEXT               ends before TEXT; may be given again\n");
   if (!card.roles.languages.empty())

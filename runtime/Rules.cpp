@@ -13,17 +13,31 @@ namespace heddle::rt {
 
 static constexpr float kNever = -std::numeric_limits<float>::infinity();
 
-Rules::Rules(RuleOptions given, int64_t wanted) : options(std::move(given)), wanted(wanted) {
+Rules::Rules(RuleOptions given, int64_t wanted, int64_t row, const std::vector<int64_t> &begin)
+    : options(std::move(given)), wanted(wanted) {
   const RuleOptions &o = options;
-  active = o.repetitionPenalty != 1 || o.noRepeatNgram > 0 || !o.badWords.empty() || o.minLength > 0 ||
-           o.minNewTokens > 0 || o.forcedFirst || !o.forcedLast.empty() || !o.forcedAt.empty() || !o.onlyAt.empty() ||
-           !o.suppressed.empty() || !o.suppressedFirst.empty() || o.presencePenalty != 0 || o.frequencyPenalty != 0 ||
-           !o.bias.empty();
+  if (o.sourceNgram > 0)
+    source = o.sources.empty() ? begin : o.sources[size_t(row)];
+  options.sources.clear();
+  active = o.repetitionPenalty != 1 || o.noRepeatNgram > 0 || o.sourceNgram > 0 || !o.badWords.empty() ||
+           o.minLength > 0 || o.minNewTokens > 0 || o.forcedFirst || !o.forcedLast.empty() || !o.forcedAt.empty() ||
+           !o.onlyAt.empty() || !o.suppressed.empty() || !o.suppressedFirst.empty() || o.presencePenalty != 0 ||
+           o.frequencyPenalty != 0 || !o.bias.empty();
 }
 
 void Rules::forbid(int64_t id, float *scores, int64_t count) const {
   if (id >= 0 && id < count)
     scores[id] = kNever;
+}
+
+/// Forbids what follows each occurrence in `of` of the last n - 1 tokens of the text.
+void Rules::forbidNgrams(int64_t n, const std::vector<int64_t> &of, const std::vector<int64_t> &text, float *scores,
+                         int64_t count) const {
+  if (n < 1 || int64_t(text.size()) < n - 1)
+    return;
+  for (int64_t i = 0; i + n <= int64_t(of.size()); ++i)
+    if (std::equal(of.begin() + i, of.begin() + i + n - 1, text.end() - (n - 1)))
+      forbid(of[size_t(i + n - 1)], scores, count);
 }
 
 /// All but `ids` are forbidden, and these are equally likely.
@@ -84,11 +98,8 @@ void Rules::apply(const std::vector<int64_t> &text, int64_t made, float *scores,
     penaliseMade(text, made, scores, count);
   if (options.repetitionPenalty != 1)
     penalise(text, scores, count);
-  if (int64_t n = options.noRepeatNgram; n > 0)
-    // Forbid what followed each earlier occurrence of the last n - 1 tokens.
-    for (int64_t i = 0; i + n <= length; ++i)
-      if (std::equal(text.begin() + i, text.begin() + i + n - 1, text.end() - (n - 1)))
-        forbid(text[i + n - 1], scores, count);
+  forbidNgrams(options.noRepeatNgram, text, text, scores, count);
+  forbidNgrams(options.sourceNgram, source, text, scores, count);
   for (const std::vector<int64_t> &word : options.badWords) {
     auto before = int64_t(word.size()) - 1;
     if (before <= length && std::equal(word.begin(), word.end() - 1, text.end() - before))

@@ -16,7 +16,7 @@ static SamplerOptions ofRow(SamplerOptions options, int64_t row) {
 }
 
 TokenChooser::TokenChooser(const GenerateOptions &options, const Roles &roles, int64_t row, std::vector<int64_t> text)
-    : options(options), roles(roles), row(row), rules(options.rules, options.newTokens),
+    : options(options), roles(roles), row(row), rules(options.rules, options.newTokens, row, text),
       sampler(ofRow(options.sampler, row), 1), text(std::move(text)) {}
 
 Status TokenChooser::choose(const float *logits, int64_t count, int64_t &id) {

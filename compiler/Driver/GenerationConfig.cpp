@@ -32,6 +32,7 @@ static const NumberKey numberKeys[] = {
     {"num_beams", 1, 256, true, 1},            {"max_length", 1, kLong, true, -1},
     {"max_new_tokens", 1, kLong, true, -1},    {"min_length", 0, kLong, true, 0},
     {"min_new_tokens", 0, kLong, true, 0},     {"no_repeat_ngram_size", 0, kLong, true, 0},
+    {"encoder_no_repeat_ngram_size", 0, kLong, true, 0},
     {"bos_token_id", 0, kLong, true, -1},      {"forced_bos_token_id", 0, kLong, true, -1},
     {"no_timestamps_token_id", 0, kLong, true, -1},
 };
@@ -53,7 +54,6 @@ static const struct {
     {"epsilon_cutoff", {"0"}, "epsilon sampling is unsupported"},
     {"eta_cutoff", {"0"}, "eta sampling is unsupported"},
     {"encoder_repetition_penalty", {"1"}, "a penalty for words of the source is unsupported"},
-    {"encoder_no_repeat_ngram_size", {"0"}, "n-grams of the source cannot be forbidden"},
     {"guidance_scale", {"1"}, "guidance without classifier is unsupported"},
     {"exponential_decay_length_penalty", {}, "a penalty that grows with the length is unsupported"},
     {"sequence_bias", {}, "a bias for sequences is unsupported"},

@@ -72,7 +72,7 @@ def log_softmax(x):
     return x - x.max() - np.log(np.exp(x - x.max()).sum())
 
 
-def rules(scores, text, made, o, eos):
+def rules(scores, text, made, o, eos, source):
     """the processors of generation_config.json in the library's order"""
     scores = np.array(scores, np.float64)
     if o.get("repetition_penalty", 1) != 1:
@@ -83,6 +83,10 @@ def rules(scores, text, made, o, eos):
         for i in range(len(text) - n + 1):
             if text[i:i + n - 1] == text[len(text) - n + 1:]:
                 scores[text[i + n - 1]] = -np.inf
+    n = o.get("encoder_no_repeat_ngram_size", 0)
+    for i in range(len(source) - n + 1 if n and len(text) + 1 >= n else 0):
+        if source[i:i + n - 1] == text[len(text) - n + 1:]:
+            scores[source[i + n - 1]] = -np.inf
     for word in o.get("bad_words_ids", []):
         if len(word) == 1 or text[len(text) - len(word) + 1:] == word[:-1]:
             scores[word[-1]] = -np.inf
@@ -99,7 +103,7 @@ def rules(scores, text, made, o, eos):
 def greedy(model, prompt, n, o):
     text, made = model.begin(prompt), []
     while len(made) < n:
-        token = int(np.argmax(rules(model.logits(prompt, [text])[0], text, len(made), o, model.eos)))
+        token = int(np.argmax(rules(model.logits(prompt, [text])[0], text, len(made), o, model.eos, list(prompt))))
         made.append(token)
         text = text + [token]
         if token in model.eos:
@@ -119,7 +123,7 @@ def beams(model, prompt, n, width, o):
         del hyps[width:]
 
     for made in range(n):
-        rows = [rules(log_softmax(l), t, made, o, model.eos) for l, t in zip(model.logits(prompt, texts), texts)]
+        rows = [rules(log_softmax(l), t, made, o, model.eos, list(prompt)) for l, t in zip(model.logits(prompt, texts), texts)]
         if o.get("renormalize_logits"):
             rows = [log_softmax(r) for r in rows]
         flat = np.concatenate([s + r for s, r in zip(sums, rows)])
@@ -158,7 +162,13 @@ def against_reference(stories, dates, prompts, sources):
             want, got = greedy(stories, prompt, 24, o), stories.generate(prompt, 24, "--greedy", *flags_of(o))
             check(got == want, "greedy %s: expected %s, found %s" % (o, want, got))
     searches = [{}, {"length_penalty": 0.0}, {"length_penalty": 2.0, "early_stopping": "never"}, {"early_stopping": True},
-                {"length_penalty": -1.0}, {"repetition_penalty": 1.3, "no_repeat_ngram_size": 2}]
+                {"length_penalty": -1.0}, {"repetition_penalty": 1.3, "no_repeat_ngram_size": 2}, {"encoder_no_repeat_ngram_size": 1}]
+    for n in (1, 2, 3):
+        o = {"encoder_no_repeat_ngram_size": n}
+        for model, inputs in ((dates, sources), (stories, prompts)):
+            for prompt in inputs:
+                want, got = greedy(model, prompt, 12, o), model.generate(prompt, 12, "--greedy", *flags_of(o))
+                check(got == want, "greedy %s: expected %s, found %s" % (o, want, got))
     for model, inputs, n in ((dates, sources, 12), (stories, prompts[:2], 10)):
         for o in searches:
             for width in (2, 5):
@@ -196,6 +206,20 @@ def lengths(heddle, folder, dates, sources):
             want = [(a[k:] + [0] * 6)[:6] for a, k in zip(alone, kept)]
             check(got == want, "interpreted with --cache=%s, padded on the %s: %s, expected %s" % (cache, side, got, want))
     subprocess.run([heddle, "verify", os.path.join(EXAMPLES, "dates", "model.json"), "-i", path, "-n", "3"], check=True, stdout=subprocess.DEVNULL)
+
+
+def of_the_source(dates, sources):
+    """The rows of a batch have sources of their own, and padding is none of them."""
+    width = max(map(len, sources)) + 2
+    given = np.array([s + [0] * (width - len(s)) for s in sources], np.int64)
+    path, out, flags = os.path.join(dates.folder, "sin.safetensors"), os.path.join(dates.folder, "sout.safetensors"), ["--encoder-no-repeat-ngram-size", "1"]
+    tensors.write(path, {"source_ids": given})
+    plain = [dates.generate(s, 10) for s in sources]
+    for how in ([], ["--num-beams", "3"], ["--temp", "1.3", "--seed", "3", "--top-k", "1"]):
+        subprocess.run([dates.binary, "generate", "--input", path, "--output", out, "-n", "10"] + flags + how, check=True)
+        for row, source in zip(tensors.read(out)["ids"][:, 1:].tolist(), sources):
+            want = dates.generate(source, 10, *flags, *how)
+            check(cut(row, dates.eos) == want and want != plain[sources.index(source)] and not set(want) & set(source), "%s of %s: %s, alone %s" % (how, source, row, want))
 
 
 def sampling(model, prompt):
@@ -245,7 +269,7 @@ def configured(heddle, folder, said, prompts):
 
 
 def through_config(heddle, folder, plain, prompts):
-    o = {"repetition_penalty": 1.2, "no_repeat_ngram_size": 3, "bad_words_ids": [[14], [297, 260]], "min_new_tokens": 4,
+    o = {"repetition_penalty": 1.2, "no_repeat_ngram_size": 3, "encoder_no_repeat_ngram_size": 4, "bad_words_ids": [[14], [297, 260]], "min_new_tokens": 4,
          "suppress_tokens": [12], "begin_suppress_tokens": [297, 260], "eos_token_id": [0, 341], "max_new_tokens": 24,
          "transformers_version": "4.44.0", "_from_model_config": True}
     model = configured(heddle, folder, o, prompts)
@@ -319,6 +343,7 @@ def main():
             sources = [c["input_ids"] for c in json.load(f)["cases"][:3]]
         against_reference(stories, dates, prompts, sources)
         lengths(heddle, folder, dates, sources)
+        of_the_source(dates, sources)
         sampling(stories, prompts[0])
         text_out(stories)
         through_config(heddle, folder, stories, prompts)

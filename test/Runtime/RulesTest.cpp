@@ -53,6 +53,31 @@ TEST(Rules, BiasAndPenaltiesOfWhatWasMade) {
   EXPECT_EQ(after(options, {0, 1}, 0), kPlain);
 }
 
+TEST(Rules, NoNgramOfTheSource) {
+  RuleOptions options;
+  options.sourceNgram = 2;
+  options.sources = {{4}, {5, 1, 2, 9, 1, 4}};
+  auto scored = [&](int64_t row, const Ids &text) {
+    std::vector<float> scores = kPlain;
+    Rules rules(options, 10, row, {0, 5, 3});
+    EXPECT_TRUE(rules.any());
+    rules.apply(text, 1, scores.data(), int64_t(scores.size()));
+    return scores;
+  };
+  EXPECT_EQ(scored(1, {3, 1}), (std::vector<float>{1, 2, kNever, 0.5f, kNever, 3}));
+  EXPECT_EQ(scored(1, {1, 2}), kPlain); // 9 is no id here
+  EXPECT_EQ(scored(0, {3, 1}), kPlain);
+  options.sourceNgram = 3;
+  EXPECT_EQ(scored(1, {1}), kPlain); // too short for a beginning
+  EXPECT_EQ(scored(1, {5, 1}), (std::vector<float>{1, 2, kNever, 0.5f, -2, 3}));
+  options.sourceNgram = 1;
+  EXPECT_EQ(scored(0, {}), (std::vector<float>{1, 2, -1, 0.5f, kNever, 3}));
+  // Without a source it is the prompt.
+  options.sources.clear();
+  options.sourceNgram = 2;
+  EXPECT_EQ(scored(0, {5}), (std::vector<float>{1, 2, -1, kNever, -2, 3}));
+}
+
 TEST(Rules, NoNgramTwice) {
   RuleOptions options;
   options.noRepeatNgram = 2;
