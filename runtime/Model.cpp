@@ -36,7 +36,7 @@ namespace {
 struct DeviceChoice {
   bool host = false, emulated = false;
   int ordinal = 0;
-  bool checked = false;
+  Watching watching;
   std::string options; ///< of the emulator
 };
 } // namespace
@@ -48,9 +48,7 @@ static bool parseDevice(const std::string &text, DeviceChoice &choice) {
   for (size_t at = colon + 1; at < text.size();) {
     size_t end = std::min(text.find(',', at), text.size());
     std::string word = text.substr(at, end - at);
-    if (word == "checked")
-      choice.checked = true;
-    else
+    if (!choice.watching.take(word))
       choice.options += (choice.options.empty() ? "" : ",") + word;
     at = end + 1;
   }
@@ -75,7 +73,7 @@ Status Model::chooseBackend(const StartOptions &options, bool &onHost) {
     return useHost();
   if (!hasDevice)
     return badUsage("this program has no kernels for a GPU").withHelp("compile it with --target=cuda");
-  auto gpu = std::make_unique<Device>(theCard, theImage, choice.ordinal, choice.checked);
+  auto gpu = std::make_unique<Device>(theCard, theImage, choice.ordinal, choice.watching);
   Status opened = choice.emulated ? gpu->openEmulator(choice.options) : gpu->openDriver();
   onHost = !opened.ok() && hasHost && options.device.empty();
   if (onHost) {

@@ -22,8 +22,8 @@ struct StartOptions {
   unsigned threads = 0; ///< of this machine; 0: one for each core
   /// What --device says: "cpu", the number of a GPU or "emulator"; "": GPU 0 if
   /// the program has kernels (and if it has code for the processor too, "cpu"
-  /// where there is no GPU that it can use), else "cpu". Behind a GPU may stand ":checked"
-  /// (Device.h), behind the emulator ":" and its options, "checked" among them.
+  /// where there is no GPU that it can use), else "cpu". Behind a GPU may stand ":" and words of
+  /// Device/Watch.h ("checked,timed"), behind the emulator its options among them.
   std::string device;
 };
 

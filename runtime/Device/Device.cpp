@@ -15,11 +15,8 @@ namespace heddle::rt {
 
 static CuAddress addressOf(const Memory &memory) { return CuAddress(reinterpret_cast<uintptr_t>(memory.data())); }
 
-Device::Device(const Card &card, const Image &image, int ordinal, bool checked)
-    : card(card), image(image), ordinal(ordinal), checked(checked) {
-  if (checked)
-    kernels.waitForEach();
-}
+Device::Device(const Card &card, const Image &image, int ordinal, Watching watching)
+    : card(card), image(image), ordinal(ordinal), watch(gpu, watching) {}
 
 Device::~Device() {
   for (CuAddress address : {weights, moved})
@@ -81,12 +78,14 @@ Status Device::allocate(Use use, uint64_t bytes, std::string_view what, Memory &
   HEDDLE_TRY(take(bytes, what, address));
   taken[address] = {use, bytes};
   memory = owned(reinterpret_cast<void *>(uintptr_t(address)), bytes);
+  HEDDLE_TRY(watch.took(address, use, bytes));
   return use == Use::State ? clear(memory) : Status();
 }
 
 void Device::release(void *base) {
   auto address = CuAddress(reinterpret_cast<uintptr_t>(base));
   taken.erase(address);
+  watch.released(address);
   gpu.driver.release(address);
 }
 
@@ -127,7 +126,7 @@ Status Device::copy(Memory &memory, uint64_t to, uint64_t from, uint64_t bytes) 
 Status Device::call(const Entry &entry, const std::vector<int64_t> &dims, const std::vector<void *> &tensors,
                     const Memory &arena) {
   std::vector<int64_t> planned = dims;
-  bool step = !checked && isStep(entry, dims, planned);
+  bool step = !watch.watching.any() && isStep(entry, dims, planned);
   Layout layout;
   HEDDLE_TRY(Layout::make(entry, planned, layout));
   if (!staging.holds(layout.end)) {
@@ -151,11 +150,13 @@ Status Device::call(const Entry &entry, const std::vector<int64_t> &dims, const 
     return std::move(status)
         .withHelp("in a call of " + quote(entry.name))
         .withHelp("with --device=N:checked the error names the kernel");
+  HEDDLE_TRY(watch.finish());
   return staging.finish(layout, entry, dims, tensors, card.lookups);
 }
 
 std::string Device::describe() const {
-  return format("GPU %s, sm_%d, kernels for %s", gpu.name.c_str(), gpu.capability, kernels.chip());
+  return format("GPU %s, sm_%d, kernels for %s, driver of CUDA %d.%d", gpu.name.c_str(), gpu.capability, kernels.chip(),
+                gpu.version / 1000, gpu.version % 1000 / 10);
 }
 
 } // namespace heddle::rt

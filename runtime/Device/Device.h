@@ -20,10 +20,9 @@ namespace heddle::rt {
 
 class Device final : public Backend {
 public:
-  /// `card` and `image` must outlive this. `ordinal`: which device. `checked`:
-  /// no graphs, and a wait behind every launch, so that an error names its
-  /// kernel.
-  Device(const Card &card, const Image &image, int ordinal, bool checked);
+  /// `card` and `image` must outlive this. `ordinal`: which device. `watching`: what is said of launches; where they
+  /// are looked at one by one there are no graphs.
+  Device(const Card &card, const Image &image, int ordinal, Watching watching);
   ~Device() override;
 
   /// Takes libcuda.so.1 for the driver and opens the device.
@@ -51,9 +50,9 @@ private:
   const Card &card;
   const Image &image;
   int ordinal;
-  bool checked;
   Gpu gpu; ///< outlives what follows
-  Kernels kernels{gpu};
+  Watch watch;
+  Kernels kernels{gpu, watch};
   Staging staging{gpu};
   Graphs graphs{gpu};
   CuAddress weights = 0, moved = 0; ///< `moved`: rows on their way

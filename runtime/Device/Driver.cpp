@@ -19,10 +19,11 @@ std::string Driver::nameOf(int error) const {
 Status loadDriver(Driver &driver, bool runsOnHost) {
   void *library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
   if (!library)
-    return {Error::NoCuda, std::string("this program runs on an NVIDIA GPU, and there is no "
-                                       "libcuda.so.1 here: install NVIDIA's driver (525 or "
-                                       "later), or ") +
-                               (runsOnHost ? "say --device=cpu" : "compile the model with --target=cpu")};
+    return {Error::NoCuda,
+            std::string("this program runs on an NVIDIA GPU, and there is no libcuda.so.1 here, neither in "
+                        "LD_LIBRARY_PATH nor where the system's loader looks: install NVIDIA's driver "
+                        "(525 or later), or ") +
+                (runsOnHost ? "say --device=cpu" : "compile the model with --target=cpu")};
 #define HEDDLE_CUDA(member, symbol, parameters)                                                                        \
   driver.member = reinterpret_cast<int(*) parameters>(dlsym(library, #symbol));                                        \
   if (!driver.member)                                                                                                  \

@@ -18,6 +18,7 @@ namespace heddle::rt {
 using CuAddress = unsigned long long; ///< of device memory
 using CuContext = struct CuContextObject *;
 using CuStream = struct CuStreamObject *;
+using CuEvent = struct CuEventObject *;
 using CuModule = struct CuModuleObject *;
 using CuFunction = struct CuFunctionObject *;
 using CuGraph = struct CuGraphObject *;
@@ -45,8 +46,11 @@ enum : int {
   kCuMostDynamicShared = 8, ///< of a function
   kCuStreamNonBlocking = 1,
   kCuCaptureThreadLocal = 1,
+  kCuJitInfoLog = 3,
+  kCuJitInfoLogBytes = 4,
   kCuJitErrorLog = 5,
   kCuJitErrorLogBytes = 6,
+  kCuJitLogVerbose = 12,
 };
 
 struct Driver {

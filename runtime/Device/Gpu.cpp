@@ -37,7 +37,7 @@ static std::string listDevices(const Driver &driver, int count) {
 }
 
 Status Gpu::open(int ordinal) {
-  int result = driver.init(0), count = 0, version = 0;
+  int result = driver.init(0), count = 0;
   if (result != kCuNoDevice)
     HEDDLE_TRY(check(result, "it was looked for"));
   HEDDLE_TRY(check(driver.version(&version), "its driver was asked"));

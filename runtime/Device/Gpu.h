@@ -31,6 +31,7 @@ public:
   CuStream stream = nullptr;
   int capability = 0; ///< 90: sm_90
   int multiprocessors = 0;
+  int version = 0; ///< of CUDA that the driver has, and with it the assembler of PTX: 13000 is 13.0
   std::string name;
 
 private:

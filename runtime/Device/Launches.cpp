@@ -9,6 +9,8 @@
 #include "runtime/Args.h"
 
 #include <algorithm>
+#include <cstdio>
+#include <cstring>
 
 namespace heddle::rt {
 
@@ -77,15 +79,19 @@ Status Kernels::choose(const heddle_device_image *images, const Card &card) {
 }
 
 Status Kernels::load(const Card &card) {
-  std::string log(8192, '\0');
-  int options[] = {kCuJitErrorLog, kCuJitErrorLogBytes};
-  void *values[] = {log.data(), reinterpret_cast<void *>(log.size())};
-  int result = gpu.driver.moduleLoad(&module, image->bytes, 2, options, values);
+  std::string log(8192, '\0'), said(watch.watching.log ? 1 << 20 : 1, '\0');
+  // What the assembler says is asked for where somebody wants it: it costs time.
+  int options[] = {kCuJitErrorLog, kCuJitErrorLogBytes, kCuJitInfoLog, kCuJitInfoLogBytes, kCuJitLogVerbose};
+  void *values[] = {log.data(), reinterpret_cast<void *>(log.size()), said.data(),
+                    reinterpret_cast<void *>(said.size()), reinterpret_cast<void *>(uintptr_t(1))};
+  int result = gpu.driver.moduleLoad(&module, image->bytes, watch.watching.log ? 5 : 2, options, values);
+  if (watch.watching.log)
+    fprintf(stderr, "%.*s\n", int(strnlen(said.data(), said.size())), said.data());
   if (result == kCuOutOfMemory)
     return {Error::GpuFull, "the GPU has no memory for the kernels"};
   if (result != kCuSuccess) {
     module = nullptr;
-    log.resize(log.find('\0'));
+    log.resize(strnlen(log.data(), log.size())); // a log that is full has no end
     Status status{Error::KernelsRefused,
                   "the driver refuses the kernels for " + std::string(chip()) + ": " + gpu.driver.nameOf(result)};
     return log.empty() ? status : std::move(status).withHelp(beginning(log));
@@ -134,15 +140,18 @@ Status Kernels::launch(const LaunchLine &line, const std::vector<int64_t> &dims,
   numbers.resize(std::max<size_t>(numbers.size(), 1)); // an argument of 8 bytes that a kernel without does not read
   void *values[] = {&arguments.fail, &arguments.dims, &arguments.tensors, &arguments.arena, &arguments.weights, &i, &j,
                     numbers.data()};
+  HEDDLE_TRY(watch.begin());
   int result = gpu.driver.launch(kernel.function, unsigned(blocks), 1, 1, unsigned(line.threads), 1, 1,
                                  unsigned(kernel.shared), gpu.stream, values, nullptr);
-  std::string name = "the kernel " + quote(line.kernel) + (line.place.empty() ? "" : " (" + line.place + ")");
-  HEDDLE_TRY(gpu.check(result, (name + " was launched").c_str()));
-  if (!waits)
+  std::string place = line.place.empty() ? "" : " (" + line.place + ")",
+              said = "the kernel " + quote(line.kernel) + place;
+  HEDDLE_TRY(gpu.check(result, (said + " was launched").c_str()));
+  HEDDLE_TRY(watch.end(line.kernel + place, index));
+  if (!watch.watching.waits)
     return {};
-  name += format(" of %lld blocks ran (repeats at %lld, %lld)", static_cast<long long>(blocks),
+  said += format(" of %lld blocks ran (repeats at %lld, %lld)", static_cast<long long>(blocks),
                  static_cast<long long>(i), static_cast<long long>(j));
-  return gpu.check(gpu.driver.streamWait(gpu.stream), name.c_str());
+  return gpu.check(gpu.driver.streamWait(gpu.stream), said.c_str());
 }
 
 Status Kernels::enqueue(const Entry &entry, const std::vector<int64_t> &dims, const KernelArguments &arguments) {

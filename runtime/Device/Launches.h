@@ -10,7 +10,7 @@
 
 #include "heddle/image.h"
 #include "runtime/Card.h"
-#include "runtime/Device/Gpu.h"
+#include "runtime/Device/Watch.h"
 
 #include <map>
 
@@ -30,7 +30,7 @@ struct KernelArguments {
 
 class Kernels {
 public:
-  explicit Kernels(Gpu &gpu) : gpu(gpu) {}
+  Kernels(Gpu &gpu, Watch &watch) : gpu(gpu), watch(watch) {}
   Kernels(const Kernels &) = delete;
   Kernels &operator=(const Kernels &) = delete;
   ~Kernels();
@@ -40,8 +40,6 @@ public:
   /// Loads it and finds the kernels of all entries. Error: H0806, the driver
   /// refuses it.
   Status load(const Card &card);
-  /// Waits behind every launch, so that an error names its kernel.
-  void waitForEach() { waits = true; }
   /// Puts the launches of `entry` into the stream; `dims` are what sizes of
   /// grids and repeats are computed from. Errors: H0807.
   Status enqueue(const Entry &entry, const std::vector<int64_t> &dims, const KernelArguments &arguments);
@@ -58,9 +56,9 @@ private:
                 const int64_t (&index)[2]);
 
   Gpu &gpu;
+  Watch &watch;
   const heddle_device_image *image = nullptr;
   CuModule module = nullptr;
-  bool waits = false;
   std::map<std::string, Kernel, std::less<>> kernels;
 };
 

@@ -13,6 +13,7 @@
 #include "test/Emulator/Machine.h"
 
 #include <algorithm>
+#include <chrono>
 #include <cstdio>
 #include <cstring>
 
@@ -187,6 +188,31 @@ static int cuStreamSynchronize(CuStream stream) {
   return streamOf(stream).capturing ? kCuInvalidValue : self().finish(streamOf(stream));
 }
 
+/// Events hold the host's clock: the emulated device runs what is submitted at once, or when it is waited for.
+static int cuEventCreate(CuEvent *event, unsigned) {
+  *event = reinterpret_cast<CuEvent>(new std::chrono::steady_clock::time_point());
+  return kCuSuccess;
+}
+
+static int cuEventRecord(CuEvent event, CuStream stream) {
+  if (streamOf(stream).capturing)
+    return kCuInvalidValue;
+  int result = self().finish(streamOf(stream));
+  *reinterpret_cast<std::chrono::steady_clock::time_point *>(event) = std::chrono::steady_clock::now();
+  return result;
+}
+
+static int cuEventElapsedTime(float *milliseconds, CuEvent begin, CuEvent end) {
+  auto at = [](CuEvent event) { return *reinterpret_cast<std::chrono::steady_clock::time_point *>(event); };
+  *milliseconds = std::chrono::duration<float, std::milli>(at(end) - at(begin)).count();
+  return kCuSuccess;
+}
+
+static int cuEventDestroy_v2(CuEvent event) {
+  delete reinterpret_cast<std::chrono::steady_clock::time_point *>(event);
+  return kCuSuccess;
+}
+
 static int cuStreamBeginCapture_v2(CuStream stream, int) {
   Stream &one = streamOf(stream);
   if (one.capturing)
@@ -235,6 +261,9 @@ static int cuModuleLoadDataEx(CuModule *module, const void *image, unsigned coun
   for (unsigned i = 0; result && i < count; ++i)
     if (options[i] == kCuJitErrorLog)
       strcpy(static_cast<char *>(values[i]), "ptxas application ptx input, line 7; error : refused\n");
+  for (unsigned i = 0; i < count; ++i)
+    if (options[i] == kCuJitInfoLog)
+      strcpy(static_cast<char *>(values[i]), "emulator: nothing was assembled\n");
   *module = reinterpret_cast<CuModule>(theMachine.get());
   return result ? result : image ? kCuSuccess : kCuInvalidImage;
 }

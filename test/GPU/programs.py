@@ -99,6 +99,23 @@ def graphs(check, programs):
         check.that("%s: a launch a step" % way, launched == STEPS - 1, said)
 
 
+def watched(check, program):
+    """Digests are the same on any grid, and the line of a kernel whose result is another is the first that differs; times name every kernel."""
+    def digests(prompt, more=""):
+        text, said = say([program, "generate", "--ids", prompt, "-n", "3", "--greedy", "--print-ids", "--device=emulator:digest" + more])
+        return text, re.findall(r"^launch \d+ (\S+).*: arena ([0-9a-f]{16}), states ([0-9a-f]{16})$", said, re.M)
+    text, first = digests("3,1,4,1,5")
+    check.that("a digest of every launch", len(first) > 20 and len({d[1] for d in first}) > 10 and len({d[2] for d in first}) > 2, first[:3])
+    check.that("the same digests on other grids", digests("3,1,4,1,5", ",sms=3,order=random,seed=4") == (text, first))
+    other = digests("3,1,4,1,6")[1]
+    differ = [a[0] for a, b in zip(first, other) if a != b]
+    check.that("digests of another prompt differ from the kernel on that reads it", 10 < len(differ) < len(first) and len(other) == len(first), differ[:3])
+    text, said = say([program, "generate", "--ids", "3,1,4,1,5", "-n", "3", "--greedy", "--print-ids", "--device=emulator:timed,log"])
+    rows = re.findall(r"^ *(\d+) +[\d.]+ +[\d.]+ +([\d.]+)%  (\S+)", said, re.M)
+    check.that("times of every kernel", {r[2] for r in rows} == {d[0] for d in first} and sum(int(r[0]) for r in rows) == len(first) and 99 < sum(float(r[1]) for r in rows) < 101, said[:400])
+    check.that("what the assembler says", "emulator: nothing was assembled" in said, said[:200])
+
+
 def main():
     p = argparse.ArgumentParser()
     p.add_argument("--heddle", required=True)
@@ -119,6 +136,7 @@ def main():
             if not o.model:
                 graphs(check, programs)
                 outside(check, programs["emulated"], work)
+                watched(check, programs["emulated"])
         except RuntimeError as e:
             check.that("it works", False, e)
     print("%d passed, %d failed" % (check.passed, check.failed))

@@ -45,6 +45,7 @@ def programs():
     walked("sampling", *generate, "20", "--temperature", "0.9", "--seed", "3", graphs=1)
     walked("three beams", *generate, "20", "--beams", "3", least=20)
     walked("no graphs", *generate, "20", "--greedy", "--device=0:checked", least=20)
+    walked("digests and times", *generate, "5", "--greedy", "--device=0:digest,timed,log", least=20)
     walked("bench", program, "bench", "--prompt-tokens", "8", "--new-tokens", "8", graphs=1)
     dates = os.path.join(WORK, "dates")
     subprocess.run([HEDDLE, "compile", os.path.join(ROOT, "examples", "dates", "model.json"), "--target=cuda", "-o", dates], check=True)

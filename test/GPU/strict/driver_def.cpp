@@ -22,6 +22,9 @@ template <> struct Ours<CUcontext> {
 template <> struct Ours<CUstream> {
   using type = CuStream;
 };
+template <> struct Ours<CUevent> {
+  using type = CuEvent;
+};
 template <> struct Ours<CUmodule> {
   using type = CuModule;
 };
@@ -69,5 +72,7 @@ static_assert(kCuMultiprocessors == CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT &&
               kCuMostDynamicShared == CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES &&
               kCuStreamNonBlocking == CU_STREAM_NON_BLOCKING &&
               kCuCaptureThreadLocal == CU_STREAM_CAPTURE_MODE_THREAD_LOCAL &&
-              kCuJitErrorLog == CU_JIT_ERROR_LOG_BUFFER && kCuJitErrorLogBytes == CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES);
+              kCuJitErrorLog == CU_JIT_ERROR_LOG_BUFFER && kCuJitInfoLog == CU_JIT_INFO_LOG_BUFFER &&
+              kCuJitInfoLogBytes == CU_JIT_INFO_LOG_BUFFER_SIZE_BYTES && kCuJitLogVerbose == CU_JIT_LOG_VERBOSE &&
+              kCuJitErrorLogBytes == CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES);
 } // namespace
