@@ -5,6 +5,7 @@
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/SaveAndRestore.h"
 
 using namespace heddle;
 using llvm::StringRef;
@@ -23,7 +24,8 @@ std::vector<std::string> Description::callable() const {
   for (const OpInfo &op : allOps())
     out.push_back(op.name.str());
   for (auto &b : blocks)
-    out.push_back(b.first);
+    if (isIdentifier(b.first)) // else it is hidden
+      out.push_back(b.first);
   return out;
 }
 
@@ -143,19 +145,16 @@ void DescriptionReader::checkExpressions(const JsonValue &value) {
 /// wherever the block stands in the file. The file's own blocks are declared first and hide the library's.
 void DescriptionReader::declareBlocks(const JsonValue &blocks, bool isLibrary) {
   for (const JsonMember &m : blocks.members) {
-    if (findOp(m.key)) {
-      errorAtKey(Error::NameTaken, blocks, m, quote(m.key) + " is the name of an op");
-      continue;
-    }
     if (!isIdentifier(m.key)) {
       errorAtKey(Error::NotAName, blocks, m, quote(m.key) + " is no name: letters, digits and _ expected");
       continue;
     }
-    // One of the file's own takes the place of the library's.
-    auto [it, isNew] = doc.blocks.try_emplace(m.key);
+    // One of the file's own hides the library's, except from the library.
+    std::string name = isLibrary && doc.block(m.key) ? hidden(m.key) : m.key;
+    auto [it, isNew] = doc.blocks.try_emplace(name);
     if (!isNew)
       continue;
-    it->second.name = m.key;
+    it->second.name = name;
     it->second.loc = m.keyLoc;
     it->second.json = &m.value;
     it->second.isLibrary = isLibrary;
@@ -189,6 +188,7 @@ void DescriptionReader::readBlock(BlockSpec &block) {
   const JsonValue &json = *block.json;
   if (!json.isObject())
     return;
+  llvm::SaveAndRestore here(inside, static_cast<const BlockSpec *>(&block));
   knownKeys(json, {"about", "operands", "attributes", "body", "result"});
   for (StringRef key : {"operands", "body", "result"})
     if (!json.find(key))
@@ -204,11 +204,21 @@ void DescriptionReader::readBlock(BlockSpec &block) {
         block.results.push_back(n.text);
 }
 
+/// What a call of the name means: a block of the file before an op and before the library's block; in the blocks of the
+/// library what the library means, in the block of an op's name the op.
+std::pair<const OpInfo *, const BlockSpec *> DescriptionReader::called(StringRef name) const {
+  const OpInfo *op = findOp(name);
+  const BlockSpec *block = inside && inside->isLibrary ? doc.block(hidden(name)) : nullptr;
+  if (!block)
+    block = doc.block(name);
+  bool meansOp = op && (!block || (inside && (inside == block || inside->isLibrary)));
+  return {meansOp ? op : nullptr, meansOp ? nullptr : block};
+}
+
 /// Checks an object of `defaults`: known ops and blocks, and attributes that they have.
 void DescriptionReader::checkDefaults(const JsonValue &defaults) {
   for (const JsonMember &m : defaults.members) {
-    const OpInfo *op = findOp(m.key);
-    const BlockSpec *block = doc.block(m.key);
+    auto [op, block] = called(m.key);
     if (!op && !block) {
       errorAtKey(Error::UnknownName, defaults, m, "no op or block " + quote(m.key) + nearest(m.key, doc.callable()));
       continue;
@@ -385,8 +395,7 @@ std::unique_ptr<CallSpec> DescriptionReader::readCall(const JsonValue &what) {
   const JsonMember &head = *hits[0];
   call->name = head.key;
   call->loc = head.keyLoc;
-  call->op = findOp(head.key);
-  call->block = call->op ? nullptr : doc.block(head.key);
+  std::tie(call->op, call->block) = called(head.key);
 
   if (head.value.isArray())
     for (const JsonValue &v : head.value.items)
@@ -439,7 +448,7 @@ std::unique_ptr<CallSpec> DescriptionReader::readCall(const JsonValue &what) {
     call->attributes.push_back({m.key, m.keyLoc, &m.value});
     checkAttribute(*call, call->attributes.back());
   }
-  if (call->name == "linear")
+  if (call->op && call->name == "linear")
     if (const AttrSpec *groups = call->attribute("groups"); groups && !call->attribute("split"))
       sink.error(Error::Misplaced, groups->loc, what.path(), "groups without split");
   return call;

@@ -166,7 +166,9 @@ void DescriptionReader::readTop() {
                "the key 'heddle' is missing: \"heddle\": 1 says that this is a description "
                "in version 1 of the language");
   else if (version->kind != Kind::Integer || version->integer != 1)
-    error(Error::LanguageVersion, *version, "language version 1 expected, found " + Twine(version->text()));
+    error(Error::LanguageVersion, *version,
+          "language version 1 expected, found " + Twine(version->text()) +
+              (version->kind == Kind::Integer && version->integer > 1 ? "; a newer Heddle reads it" : ""));
   for (StringRef key : {"name", "about"})
     if (const JsonValue *v = root.find(key))
       expect(*v, Kind::String, "a string");

@@ -36,6 +36,9 @@ private:
   Statement readStatement(const JsonValue &s);
   void readGroup(const JsonValue &s, Statement &out);
   void readBinding(const JsonValue &s, Statement &out);
+  /// The key of a block of the library that one of the file hides.
+  static std::string hidden(llvm::StringRef name) { return ("/" + name).str(); }
+  std::pair<const OpInfo *, const BlockSpec *> called(llvm::StringRef name) const;
   std::unique_ptr<CallSpec> readCall(const JsonValue &what);
   void checkAttribute(const CallSpec &call, const AttrSpec &attr);
   void checkNames(const std::vector<NameSpec> &names, const JsonValue &context);
@@ -54,6 +57,7 @@ private:
   /// Notes the words of a value that was refused, since their meaning is unknown (Description::torn).
   void tear(const JsonValue &value);
 
+  const BlockSpec *inside = nullptr; ///< the block whose body is being read
   Description &doc;
   const FamilyLibrary &families;
   Expressions &expressions;

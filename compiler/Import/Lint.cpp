@@ -47,13 +47,14 @@ bool Lint::run() {
   checkDefaults(doc.defaults, inBody);
   for (auto &[name, b] : doc.blocks)
     if (!b.isLibrary && !torn.count(b.name) &&
-        llvm::none_of(everywhere, [&b = b](const Reached &r) { return r.name == b.name; }))
+        llvm::none_of(everywhere, [&b = b](const Reached &r) { return r.name == b.name && !(r.call && r.call->op); }))
       sink.error(Error::NoEffect, b.loc, "$.blocks." + b.name, quote(b.name) + ": nothing calls this block");
 
   checkOutputsAndInputs(everywhere);
   checkRoles();
   checkWeights(everywhere);
   checkConstants();
+  checkShadows();
   return true;
 }
 
@@ -87,7 +88,8 @@ void Lint::checkBody(const std::vector<Statement> &body) {
 void Lint::checkCall(const CallSpec &call) {
   if (!call.block)
     return;
-  if (const AttrSpec *w = call.attribute("weights"); w && !call.block->parameter("weights") && !readsWeights(call.name))
+  if (const AttrSpec *w = call.attribute("weights");
+      w && !call.block->parameter("weights") && !readsWeights(call.block))
     sink.error(Error::UnknownAttribute, w->loc, call.json->path(), Twine(call.name) + " reads no weights");
   // A required attribute that neither the call nor any defaults could give.
   for (const BlockParameter &p : call.block->parameters) {
@@ -112,7 +114,7 @@ void Lint::checkDefaults(const JsonValue *defaults, const std::vector<Reached> &
   for (const JsonMember &op : defaults->members)
     for (const JsonMember &a : op.value.members) {
       bool taken = llvm::any_of(calls, [&](const Reached &r) {
-        if (r.name != op.key)
+        if (r.name != op.key || (r.call && r.call->op && doc.block(op.key)))
           return false;
         const AttrSpec *given = r.call ? r.call->attribute(a.key) : nullptr;
         return !given || given->value->isExpression() || given->value->isNull();
@@ -242,8 +244,7 @@ void Lint::checkRoles() {
 
 //===--- constants ------------------------------------------------------------===//
 
-/// Every constant is mentioned in some expression, type or pair of braces of the file, has no name that means something
-/// else, and is not bound by a statement.
+/// Every constant is mentioned in some expression, type or pair of braces of the file, and is not bound by a statement.
 void Lint::checkConstants() {
   struct Constant {
     StringRef name;
@@ -296,9 +297,7 @@ void Lint::checkConstants() {
   walk(doc.root);
 
   for (const Constant &c : constants) {
-    if (findFunction(c.name) || isNamedMask(c.name))
-      sink.error(Error::NameTaken, c.loc, c.path, quote(c.name) + " is the name of a function or mask");
-    else if (!doc.body.empty() && !mentioned.count(c.name) && !torn.count(c.name))
+    if (!doc.body.empty() && !mentioned.count(c.name) && !torn.count(c.name))
       sink.error(Error::NoEffect, c.loc, c.path, quote(c.name) + ": nothing refers to this constant");
   }
   // A value may not take a constant's name. Blocks have names of their own.

@@ -33,7 +33,7 @@ private:
   void reachCall(const CallSpec &call, Names &expanded, std::vector<Reached> &out);
   void reach(const std::vector<Statement> &body, Names &expanded, std::vector<Reached> &out);
   bool readsWeights(const std::vector<Statement> &body);
-  bool readsWeights(llvm::StringRef op);
+  bool readsWeights(const BlockSpec *block);
   void refers(const JsonValue *v, Names &out, bool operand = false);
   void refersIn(const std::string &text, Loc loc, Names &out);
   void refersOf(const CallSpec &call, Names &out);
@@ -49,6 +49,10 @@ private:
   void suspectMisspelt(const std::vector<std::string> &bound);
   void checkRoles();
   void checkConstants();
+
+  // LintNames.cpp
+  /// Remarks on names of the file that are built-in ones, too.
+  void checkShadows();
 
   // LintWeights.cpp
   void checkWeights(const std::vector<Reached> &calls);

@@ -11,7 +11,7 @@ using llvm::Twine;
 
 /// The block that `experts` expands, if it is named by a plain string.
 static StringRef expertBlock(const CallSpec &call) {
-  const AttrSpec *block = call.name == "experts" ? call.attribute("block") : nullptr;
+  const AttrSpec *block = call.op && call.name == "experts" ? call.attribute("block") : nullptr;
   return block && block->value->isString() ? StringRef(block->value->string) : StringRef();
 }
 
@@ -25,8 +25,7 @@ bool Lint::checkRecursion() {
     forEachStatement(b.body, [&](const Statement &s) {
       if (!s.call)
         return;
-      for (StringRef name : {s.call->name, expertBlock(*s.call)}) {
-        const BlockSpec *next = name.empty() ? nullptr : doc.block(name);
+      for (const BlockSpec *next : {s.call->block, doc.block(expertBlock(*s.call))}) {
         if (!next)
           continue;
         if (colour[next->name] == 1) {
@@ -52,8 +51,8 @@ void Lint::reachCall(const CallSpec &call, Names &expanded, std::vector<Reached>
   StringRef expert = expertBlock(call);
   if (doc.block(expert))
     out.push_back({expert, nullptr});
-  for (StringRef name : {call.name, expert})
-    if (const BlockSpec *b = name.empty() ? nullptr : doc.block(name))
+  for (const BlockSpec *b : {call.block, doc.block(expert)})
+    if (b)
       if (expanded.insert(b->name).second)
         reach(b->body, expanded, out);
 }
@@ -65,11 +64,8 @@ void Lint::reach(const std::vector<Statement> &body, Names &expanded, std::vecto
   });
 }
 
-/// Whether an op or block reads weights; remembered for each block.
-bool Lint::readsWeights(StringRef name) {
-  if (const OpInfo *op = findOp(name))
-    return op->readsWeights();
-  const BlockSpec *b = doc.block(name);
+/// Whether a block reads weights; remembered for each.
+bool Lint::readsWeights(const BlockSpec *b) {
   if (!b)
     return false;
   auto [it, isNew] = weightReaders.try_emplace(b->name, false);
@@ -82,7 +78,8 @@ bool Lint::readsWeights(const std::vector<Statement> &body) {
   bool reads = false;
   forEachStatement(body, [&](const Statement &s) {
     if (s.call && !reads)
-      reads = readsWeights(s.call->name) || readsWeights(expertBlock(*s.call));
+      reads = (s.call->op && s.call->op->readsWeights()) || readsWeights(s.call->block) ||
+              readsWeights(doc.block(expertBlock(*s.call)));
   });
   return reads;
 }

@@ -37,7 +37,7 @@ void Lint::checkWeights(const std::vector<Reached> &calls) {
   Names inBlocks, toBlocks, everywhere, inDefaults;
   std::set<StringRef> done;
   for (const Reached &r : calls) {
-    const BlockSpec *b = doc.block(r.name);
+    const BlockSpec *b = r.call ? r.call->block : doc.block(r.name);
     if (!b)
       continue;
     if (done.insert(b->name).second) {

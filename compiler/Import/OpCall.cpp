@@ -30,7 +30,8 @@ Value OpCall::attr(StringRef name) {
     if (!v.isNull())
       return v;
   }
-  Value v = body.defaultOf(spec.name, name);
+  // Of a block of the file with the op's name `defaults` speaks, not of the op inside of it.
+  Value v = body.doc.block(spec.name) ? Value::null() : body.defaultOf(spec.name, name);
   bad |= v.isBad();
   return v;
 }

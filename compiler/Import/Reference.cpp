@@ -88,6 +88,24 @@ static void printMasks(llvm::raw_ostream &os) {
     }
 }
 
+/// Every name that the language gives a meaning to, kind by kind.
+static void printNames(llvm::raw_ostream &os) {
+  std::vector<StringRef> ops, functions, masks = {"all", "causal"};
+  for (const OpInfo &op : allOps())
+    ops.push_back(op.name);
+  for (const FunctionInfo &f : allFunctions())
+    (f.group == "masks" ? masks : functions).push_back(f.name);
+  DiagnosticSink quiet;
+  SourceFile file("stdlib.json", standardLibrary().str());
+  std::optional<JsonValue> library = parseJson(file, quiet);
+  std::vector<StringRef> blocks;
+  if (const JsonValue *all = library ? library->find("blocks") : nullptr)
+    for (const JsonMember &m : all->members)
+      blocks.push_back(m.key);
+  os << "- functions: `" << llvm::join(functions, "` `") << "`\n- masks: `" << llvm::join(masks, "` `") << "`\n- ops: `"
+     << llvm::join(ops, "` `") << "`\n- blocks: `" << llvm::join(blocks, "` `") << "`\n";
+}
+
 //===--- blocks ---------------------------------------------------------------===//
 
 /// The default of a block's attribute.
@@ -172,8 +190,9 @@ static void printBlockTable(llvm::raw_ostream &os) {
 static constexpr struct {
   StringRef name;
   void (*print)(llvm::raw_ostream &);
-} parts[] = {{"ops", printOps},     {"attributes", printAttributes},   {"functions", printFunctions},
-             {"masks", printMasks}, {"activations", printActivations}, {"blocks", printBlockTable}};
+} parts[] = {{"ops", printOps},          {"attributes", printAttributes}, {"functions", printFunctions},
+             {"masks", printMasks},      {"names", printNames},           {"activations", printActivations},
+             {"blocks", printBlockTable}};
 
 static constexpr StringRef errorsIntroduction = R"(# Error codes
 

@@ -305,8 +305,12 @@ struct Top {
 /// The schema of a file; `blocks` are all that it can call, or the library's if they are unknown.
 static Object fileSchema(llvm::ArrayRef<Callable> blocks, bool known) {
   std::vector<Callable> ops, all;
+  auto isBlock = [&](StringRef name) {
+    return llvm::any_of(blocks, [&](const Callable &b) { return b.name == name; });
+  };
   for (const OpInfo &op : allOps())
-    ops.push_back(ofOp(op));
+    if (!isBlock(op.name)) // a block of the file shadows it
+      ops.push_back(ofOp(op));
   all = ops;
   all.insert(all.end(), blocks.begin(), blocks.end());
 
@@ -373,7 +377,8 @@ bool heddle::printSchemaOf(llvm::raw_ostream &os, std::string name, std::string 
   }
   std::vector<Callable> blocks;
   for (auto &[blockName, block] : doc->blocks)
-    blocks.push_back(ofBlock(blockName, *block.json));
+    if (blockName.front() != '/') // else a block of the file hides it
+      blocks.push_back(ofBlock(blockName, *block.json));
   print(os, fileSchema(blocks, /*known=*/true));
   return true;
 }

@@ -44,16 +44,13 @@ static std::optional<std::pair<StringRef, StringRef>> splitType(StringRef text) 
   return std::pair(text.take_front(open).trim(), text.slice(open + 1, text.size() - 1));
 }
 
-/// Every axis that is a plain name and no constant declares a dim; names that mean something else are errors.
+/// Every axis that is a plain name and no constant declares a dim; those of the compiler's own are errors.
 static void collectDims(Session &session, const InputSpec &input, StringRef type) {
   Emitter &in = session.in;
   Evaluator &evaluator = session.evaluator;
   if (auto parts = splitType(type))
     for (StringRef axis : axesOf(parts->second))
       if (isIdentifier(axis) && !evaluator.constants.find(axis)) {
-        if (findFunction(axis) || isNamedMask(axis))
-          in.error(Error::NameTaken, {input.type->loc, input.type},
-                   quote(axis) + " is the name of a function or mask, not of a dim");
         if (StringRef meaning = model::meaningOfReservedDim(axis); !meaning.empty())
           in.error(Error::ReservedDim, {input.type->loc, input.type},
                    Twine(quote(axis)) + " is a dim of the compiler's own (" + meaning + "); give yours another name");
