@@ -261,6 +261,10 @@ Status CardParser::generateLine() {
     roles.extend[name] = value;
     return {};
   }
+  if (role == "padding") {
+    roles.padsLeft = word() == "left";
+    return roles.padsLeft ? Status() : error("`generate padding` takes left");
+  }
   if (role == "stop") {
     for (std::string_view text = word(); !text.empty(); text = word())
       roles.stops.push_back(percentDecoded(text));

@@ -117,9 +117,10 @@ struct Roles {
   std::map<std::string, double> extend; ///< input -> what a new column holds
   std::vector<int64_t> eos;
   std::optional<int64_t> start, pad;
-  std::optional<int64_t> context;                  ///< positions of the longest text that the model was made for
-  Settings settings;                               ///< defaults of generation
-  std::vector<std::string> stops;                  ///< texts that end a text
+  bool padsLeft = false;          ///< without a mask: a row with the id of padding in front of it is what it is alone
+  std::optional<int64_t> context; ///< positions of the longest text that the model was made for
+  Settings settings;              ///< defaults of generation
+  std::vector<std::string> stops; ///< texts that end a text
   std::map<std::string, int64_t> languages, tasks; ///< name -> id of its token
 };
 

@@ -169,7 +169,7 @@ static Status generateByLength(Model &model, const Prompt &prompt, const Generat
 }
 
 Status generate(Model &model, const Prompt &prompt, const GenerateOptions &options, std::vector<int64_t> &ids) {
-  if (!prompt.spans.empty())
+  if (!prompt.spans.empty() && !model.card().roles.padsLeft)
     return generateByLength(model, prompt, options, ids);
   const Roles &roles = model.card().roles;
   int64_t rows = prompt.rows, steps = options.newTokens;

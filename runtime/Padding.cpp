@@ -25,11 +25,18 @@ static int64_t trailingPads(const Tensor &mask, int64_t row, int64_t length) {
 
 Status turnPadding(const Roles &roles, Prompt &prompt) {
   const Tensor *mask = roles.mask.empty() ? nullptr : prompt.find(roles.mask);
-  if (!mask || mask->count() != prompt.rows * prompt.length)
+  bool masked = mask && mask->count() == prompt.rows * prompt.length;
+  if (!masked && (prompt.spans.empty() || !roles.padsLeft))
     return {};
   std::vector<int64_t> pads(prompt.rows);
   for (int64_t row = 0; row < prompt.rows; ++row)
-    pads[row] = trailingPads(*mask, row, prompt.length);
+    if (masked) {
+      pads[row] = trailingPads(*mask, row, prompt.length);
+    } else {
+      RowSpan &span = prompt.spans[size_t(row)];
+      pads[row] = prompt.length - span.end;
+      span = {span.begin + pads[row], prompt.length};
+    }
   for (const std::string &name : stepInputs(roles)) {
     auto found = prompt.inputs.find(name);
     if (found == prompt.inputs.end())

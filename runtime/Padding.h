@@ -2,9 +2,9 @@
 //
 // The rows of a batch have one length, and padding makes them so. Where a mask
 // says what is padding, rows are turned so that all end in the last column.
-// Where no mask says so, the id of padding does: such a row is computed without
-// its padding, in a group with those of its length, so that it is what it is
-// alone whatever the model reads of places.
+// Where no mask says so, the id of padding does: rows are turned, too, where the
+// compiler knows that a turned row is what it is alone; else each is computed
+// without its padding, in a group with those of its length.
 //
 //===----------------------------------------------------------------------===//
 #ifndef HEDDLE_RUNTIME_PADDING_H
@@ -14,7 +14,7 @@
 
 namespace heddle::rt {
 
-/// Rotates rows that are padded on the right in every input along the step axis.
+/// Rotates rows that are padded on the right, by their mask or their spans, in every input along the step axis.
 /// An error if such an input has not one value a token.
 Status turnPadding(const Roles &roles, Prompt &prompt);
 

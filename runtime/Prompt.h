@@ -27,8 +27,7 @@ struct Prompt {
   int64_t rows = 0, length = 0;
   std::map<std::string, Tensor> inputs; ///< what was given, and the tokens
   std::vector<int64_t> ids;             ///< [rows, length] as given
-  /// Where rows of different lengths have no mask, what of each row is no padding; else empty. Such rows are no batch:
-  /// `generate` takes them in groups of one length.
+  /// Where rows of different lengths have no mask, what of each row is no padding; else empty.
   std::vector<RowSpan> spans;
 
   const Tensor *find(const std::string &name) const;

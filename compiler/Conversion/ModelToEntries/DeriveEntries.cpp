@@ -60,7 +60,13 @@ std::optional<Roles> rolesOf(ModuleOp module, func::FuncOp run) {
           textOf(dict, "positions"),
           textOf(dict, "source"),
           {},
+          {},
           {}};
+  auto pad = dict.getAs<IntegerAttr>("pad");
+  auto eos = dyn_cast_or_null<ArrayAttr>(dict.get("eos"));
+  bool ends = pad && (dict.get("eos") == pad || (eos && llvm::is_contained(eos, Attribute(pad))));
+  if (pad && !ends && r.mask.empty())
+    r.pad = pad.getInt();
   if (auto extend = dict.getAs<DictionaryAttr>("extend"))
     for (NamedAttribute a : extend)
       r.extend.insert(a.getName().str());

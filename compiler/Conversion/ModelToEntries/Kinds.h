@@ -12,6 +12,7 @@
 #include "dialects/Attn/IR/Attn.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include <deque>
+#include <optional>
 
 namespace heddle::entries {
 
@@ -20,6 +21,8 @@ struct Roles {
   std::string tokens, logits, mask, positions, source;
   std::set<std::string> extend;
   std::string axis; ///< the step axis, "T"
+  /// The id of padding, where no input says what is padding and the id ends no text.
+  std::optional<int64_t> pad;
   /// Whether an input has a value for each token.
   bool grows(llvm::StringRef input) const {
     return input == tokens || (!mask.empty() && input == mask) || (!positions.empty() && input == positions) ||

@@ -86,10 +86,32 @@ static bool isFromMask(Value v, const Kinds &kinds) {
   return false;
 }
 
+/// Whether `v` is 0 where a token has the id of padding: `tokens != pad`, where there is no role `mask`.
+static bool isFromPad(Value v, const Kinds &kinds) {
+  while (v.getDefiningOp() && isa<model::CastOp, model::BroadcastOp>(v.getDefiningOp()))
+    v = v.getDefiningOp()->getOperand(0);
+  auto compare = v.getDefiningOp<model::CompareOp>();
+  if (!kinds.roles.pad || !compare || compare.getPredicate() != model::ComparePredicate::ne)
+    return false;
+  auto isTokens = [&](Value in) {
+    auto arg = dyn_cast<BlockArgument>(in);
+    return arg && arg.getOwner() == &kinds.run.getBody().front() &&
+           kinds.run.getArgAttr(arg.getArgNumber(), "model.name") ==
+               StringAttr::get(kinds.run.getContext(), kinds.roles.tokens);
+  };
+  auto isPad = [&](Value in) {
+    auto constant = in.getDefiningOp<model::ConstantOp>();
+    auto values = constant ? dyn_cast<DenseIntElementsAttr>(constant.getValue()) : DenseIntElementsAttr();
+    return values && values.isSplat() && values.getSplatValue<APInt>().getSExtValue() == *kinds.roles.pad;
+  };
+  return (isTokens(compare.getLhs()) && isPad(compare.getRhs())) ||
+         (isTokens(compare.getRhs()) && isPad(compare.getLhs()));
+}
+
 static bool hidesPadding(Value mask, const Kinds &kinds) {
   using mask::Truth;
-  return mask::truthOf(mask, [&](Value t) { return isFromMask(t, kinds) ? Truth::Never : Truth::Unknown; }) ==
-         Truth::Never;
+  auto hidden = [&](Value t) { return isFromMask(t, kinds) || isFromPad(t, kinds); };
+  return mask::truthOf(mask, [&](Value t) { return hidden(t) ? Truth::Never : Truth::Unknown; }) == Truth::Never;
 }
 
 static bool isHeavy(Operation *op) {

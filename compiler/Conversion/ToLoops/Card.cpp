@@ -250,6 +250,12 @@ std::string heddle::loops::cardText(ModuleOp module, ArrayRef<func::FuncOp> entr
       os << "generate " << role.getName().getValue() << " " << numberText(role.getValue()) << "\n";
     }
 
+  // Where a mask says what is padding, the runtime turns rows in any case.
+  auto padding = module->getAttrOfType<DictionaryAttr>("model.padding");
+  auto left = padding ? padding.getAs<BoolAttr>("left") : BoolAttr();
+  if (roles && !roles.get("mask") && roles.get("pad") && left && left.getValue())
+    os << "generate padding left\n";
+
   if (!word("model.slots_report").empty())
     os << "slots no " << asWord(word("model.slots_report")) << "\n";
 
