@@ -234,9 +234,10 @@ static void printServeOptions() {
          "  --drain SECONDS           that running answers have after SIGTERM (30)\n"
          "  --log                     a line an answer on stderr; never what was said\n"
          "  --fields                  prints what a request may say\n"
-         "  Fixed: 1024 connections, 100 requests each; 10 s for a head of at most 16 KiB and 64 fields, 30 s for a\n"
-         "  body, 60 s idle; an answer of which 1 MiB waits unread is given up. An encoder takes at most 64 texts or\n"
-         "  16,384 tokens a batch.\n");
+         "  Fixed: 1024 connections (fewer where ulimit -n says so), 100 requests each; 10 s for a head of at most\n"
+         "  16 KiB and 64 fields, 30 s for a body, 60 s idle; an answer of which 1 MiB waits unread is given up.\n"
+         "  Where all connections are in use, the address with the most loses the one that has waited longest for its\n"
+         "  client. An encoder takes at most 64 texts or 16,384 tokens a batch.\n");
 }
 
 static void printLicences(const char *self) { printf("  %s licences\n      the notices of what is linked in\n", self); }

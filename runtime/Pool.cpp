@@ -10,6 +10,7 @@
 #include "runtime/Stack.h"
 
 #include <climits>
+#include <cstring>
 #include <linux/futex.h>
 #include <sched.h>
 #include <sys/syscall.h>
@@ -111,13 +112,14 @@ Status Pool::start(unsigned threads) {
       worker.pool->work(worker.tid);
       return nullptr;
     };
-    if (startThread(thread, body, &seats.back()) != 0)
-      return outOfResources(format("cannot start thread %u of %u", tid + 1, threads))
-          .withHelp("ask for fewer with --threads");
+    if (int error = startThread(thread, body, &seats.back())) {
+      note(format("%u threads instead of %u: the system gives no more (%s)", tid, threads, strerror(error)));
+      break;
+    }
     workers.push_back(thread);
   }
-  team = threads;
-  size.reset(threads);
+  team = unsigned(workers.size()) + 1;
+  size.reset(team);
   return {};
 }
 

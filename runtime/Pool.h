@@ -73,7 +73,8 @@ public:
   Pool &operator=(const Pool &) = delete;
   ~Pool();
 
-  /// Starts `threads` - 1 workers; the caller of `run` is the first thread.
+  /// Starts `threads` - 1 workers, or as many as the system gives, with a note; the caller of `run` is the first
+  /// thread.
   Status start(unsigned threads);
   unsigned threads() const { return team; }
   /// What a failure of lookup 0, 1, ... is said of: the `lookup` lines of the card.

@@ -14,6 +14,7 @@
 #include <csignal>
 #include <cstdio>
 #include <cstring>
+#include <ctime>
 #include <new>
 #include <unistd.h>
 
@@ -25,7 +26,21 @@ extern "C" heddle::rt::Status (*const heddle_chat_command)(heddle::rt::Model &, 
 
 namespace heddle::rt {
 
+/// Called for memory that there is none of, until there is. Others may give some back in a moment, so that a server
+/// does not end at once; but who waits for longer waits in vain.
 static void outOfMemory() {
+  static constexpr unsigned kTries = 50;
+  static thread_local unsigned tries = 0;
+  static thread_local time_t second = 0;
+  timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  tries = now.tv_sec - second > 1 ? 0 : tries;
+  second = now.tv_sec;
+  timespec moment = {0, 1000000};
+  if (++tries <= kTries) {
+    nanosleep(&moment, nullptr);
+    return;
+  }
   for (const char *text : {"error[", codeOf(Error::NoResources), "]: out of memory\n"}) {
     ssize_t ignored = write(2, text, strlen(text));
     (void)ignored;

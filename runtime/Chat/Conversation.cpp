@@ -52,7 +52,9 @@ static Fault joinParts(Value &content) {
 /// The content of a turn: a text, or a list of parts of text.
 static Fault checkContent(Value &message, bool parts) {
   Value *content = memberIn(message, "content");
-  if (!content || content->is(Value::Kind::Null) || content->is(Value::Kind::Text))
+  if (content && content->is(Value::Kind::Null))
+    *content = textValue(""); // who only calls tools says nothing
+  if (!content || content->is(Value::Kind::Text))
     return {};
   if (!content->is(Value::Kind::Array))
     return {"the `content` of a message must be a text or a list of parts", "invalid_value"};

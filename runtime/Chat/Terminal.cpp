@@ -140,9 +140,10 @@ Status Terminal::more(bool &ended, int &signal) {
     return {};
   char bytes[4096];
   ssize_t n = ::read(0, bytes, sizeof bytes);
-  if (n < 0 && errno != EINTR && errno != EAGAIN && errno != EIO) // EIO: the terminal has gone
+  bool gone = n < 0 && errno == EIO && messages >= 0; // the terminal has
+  if (n < 0 && errno != EINTR && errno != EAGAIN && !gone)
     return Status(Error::CannotRead, std::string("cannot read standard input: ") + strerror(errno));
-  ended = n == 0 || (n < 0 && errno == EIO);
+  ended = n == 0 || gone;
   if (n > 0)
     ahead.append(bytes, size_t(n));
   return {};

@@ -12,7 +12,7 @@ namespace heddle::rt::chat {
 Heap::~Heap() {
   while (chunks) {
     Chunk *before = chunks->before;
-    free(chunks);
+    ::operator delete(chunks);
     chunks = before;
   }
 }
@@ -22,9 +22,8 @@ void *Heap::take(size_t bytes) {
   used += bytes;
   if (size_t(end - at) < bytes) {
     size_t size = std::max(bytes + 16, kChunk);
-    auto *chunk = static_cast<Chunk *>(calloc(1, size));
-    if (!chunk)
-      abort();
+    auto *chunk =
+        static_cast<Chunk *>(memset(::operator new(size), 0, size)); // without memory the program ends, with 4
     chunk->before = chunks;
     chunks = chunk;
     char *begin = reinterpret_cast<char *>(chunk) + 16;

@@ -20,6 +20,18 @@ bool endsWith(std::string_view text, std::string_view end) {
   return text.size() >= end.size() && text.substr(text.size() - end.size()) == end;
 }
 
+/// Labels of letters, digits, - and _ with a dot between two of them: what "/.localhost" is not.
+bool isName(std::string_view name) {
+  char before = '.';
+  for (char c : name) {
+    bool letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' || c == '_';
+    if (!letter && (c != '.' || before == '.'))
+      return false;
+    before = c;
+  }
+  return before != '.';
+}
+
 /// Splits "name:port", "[::1]:port"; the brackets stay. False: that is no host.
 bool splitPort(std::string_view host, std::string_view &name) {
   size_t close = !host.empty() && host.front() == '[' ? host.find(']') : 0;
@@ -28,7 +40,7 @@ bool splitPort(std::string_view host, std::string_view &name) {
   size_t colon = host.find(':', close);
   name = host.substr(0, colon);
   std::string_view port = colon == std::string_view::npos ? std::string_view() : host.substr(colon + 1);
-  return !name.empty() && port.size() <= 5 && (close == 0 || name.size() == close + 1) &&
+  return (close == 0 ? isName(name) : name.size() == close + 1) && port.size() <= 5 &&
          std::all_of(port.begin(), port.end(), [](char c) { return c >= '0' && c <= '9'; });
 }
 
@@ -96,7 +108,8 @@ Refusal Gate::judge(const RequestHead &head) const {
         !(route.below && head.path.size() > here.size() && head.path.compare(0, here.size(), here) == 0))
       continue;
     path = true;
-    if (head.method == route.method)
+    bool asGet = head.method == "HEAD" && route.method == std::string_view("GET"); // the same without its body
+    if (head.method == route.method || asGet)
       found = &route;
   }
   if (!keys.empty() && !(found && found->open) && !keyGiven(head))

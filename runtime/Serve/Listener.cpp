@@ -1,235 +1,87 @@
-// A connection is in one of these states: it reads a request, waits for its answer, writes the answer, or lingers after
-// its last one. Each has a deadline of its own, so that a client which stalls in any of them is dropped.
-#include "runtime/Serve/Listener.h"
+// A full house is no closed door: the client with the most connections loses the one that has kept still for longest,
+// so that whoever comes is heard. What the system may refuse now and then (a wake-up, a handle for a connection) is
+// made up for within a second, by a clock that beats.
+#include "runtime/Serve/Connection.h"
 #include <algorithm>
 #include <arpa/inet.h>
 #include <cerrno>
 #include <csignal>
 #include <cstring>
-#include <event2/buffer.h>
-#include <event2/bufferevent.h>
 #include <event2/event.h>
 #include <event2/listener.h>
 #include <netdb.h>
-#include <netinet/tcp.h>
+#include <new>
 #include <sys/eventfd.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 namespace heddle::serve {
 
-/// One client. Its methods run on the loop's thread alone.
-class Connection {
-public:
-  Connection(Listener &listener, uint64_t number, int fd)
-      : listener(listener), number(number), reader(listener.options.http) {
-    stream = bufferevent_socket_new(listener.base, fd, BEV_OPT_CLOSE_ON_FREE);
-    clock = evtimer_new(listener.base, onClock, this);
-    int yes = 1;
-    setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &yes, sizeof yes);
-    bufferevent_setcb(stream, onRead, onWritten, onEvent, this);
-    bufferevent_setwatermark(stream, EV_READ, 0, kReadAhead);
-    bufferevent_enable(stream, EV_READ | EV_WRITE);
-    waitAtMost(listener.options.headSeconds); // a client that connects says something soon
-  }
-  ~Connection() {
-    if (asked)
-      asked->abandoned = true;
-    event_free(clock);
-    bufferevent_free(stream);
-  }
+namespace {
 
-  bool isIdle() const { return !asked && !reader.begun() && evbuffer_get_length(bufferevent_get_output(stream)) == 0; }
-  /// The answer, or a piece of it. The connection may be gone afterwards.
-  void write(const Listener::Message &message);
-  /// No further request is taken.
-  void close() {
-    last = true;
-    if (isIdle())
-      listener.drop(number);
-  }
+/// Handles that a server needs beside those of its connections and those that are open when it listens.
+constexpr uint64_t kSpareHandles = 8;
 
-private:
-  static constexpr size_t kReadAhead = 64 << 10; ///< bytes behind a request that may wait
+// SIGTERM and SIGINT: how many came, and what wakes the loop.
+std::atomic<unsigned> signalsCome{0};
+std::atomic<int> signalWake{-1};
 
-  static void onRead(bufferevent *, void *self) { static_cast<Connection *>(self)->read(); }
-  static void onWritten(bufferevent *, void *self) { static_cast<Connection *>(self)->written(); }
-  static void onEvent(bufferevent *, short what, void *self) { static_cast<Connection *>(self)->happened(what); }
-  static void onClock(evutil_socket_t, short, void *self) { static_cast<Connection *>(self)->late(); }
+void onSignal(int) {
+  int before = errno;
+  ++signalsCome;
+  uint64_t one = 1;
+  ssize_t ignored = ::write(signalWake, &one, sizeof one); // if that fails, the loop looks by itself
+  (void)ignored;
+  errno = before;
+}
 
-  void waitAtMost(double seconds) {
-    timeval time = {time_t(seconds), suseconds_t((seconds - double(time_t(seconds))) * 1e6)};
-    evtimer_add(clock, &time);
-  }
-  void put(std::string_view bytes) { evbuffer_add(bufferevent_get_output(stream), bytes.data(), bytes.size()); }
-  /// A piece of a body whose length is not said.
-  void putPart(std::string_view data) {
-    if (!data.empty())
-      put(chunks ? chunkOf(data) : std::string(data));
-  }
-  void read();
-  void step();
-  void refuse(const Refusal &refusal);
-  void answered();
-  void written();
-  void happened(short what);
-  void late();
+void catchSignals(int wake) {
+  signalWake = wake;
+  struct sigaction action = {};
+  action.sa_handler = onSignal;
+  action.sa_flags = SA_RESTART;
+  sigaction(SIGTERM, &action, nullptr);
+  sigaction(SIGINT, &action, nullptr);
+}
 
-  Listener &listener;
-  const uint64_t number;
-  bufferevent *stream;
-  event *clock;
-  RequestReader reader;
-  ExchangePtr asked;    ///< waits for its answer
-  bool chunks = false;  ///< its answer comes in chunks
-  bool last = false;    ///< the connection ends after this answer
-  bool streams = false; ///< its answer is server-sent events
-  bool deaf = false;    ///< the last answer is given; what still comes is dropped
-  bool lingers = false; ///< and it has gone out
-  unsigned requests = 0;
-};
-
-/// Takes what has come, as far as it belongs to this request.
-void Connection::read() {
-  evbuffer *input = bufferevent_get_input(stream);
-  if (deaf) {
-    evbuffer_drain(input, evbuffer_get_length(input));
-    return;
-  }
-  // Behind a request that is not answered yet, or whose answer is on its way, bytes wait.
-  while (reader.state() != RequestReader::State::Whole && evbuffer_get_length(input)) {
-    bool began = reader.begun();
-    size_t count = std::min<size_t>(evbuffer_get_contiguous_space(input), evbuffer_get_length(input));
-    const auto *bytes = reinterpret_cast<const char *>(evbuffer_pullup(input, ssize_t(count)));
-    evbuffer_drain(input, reader.feed({bytes, count}));
-    if (!began && reader.begun())
-      waitAtMost(listener.options.headSeconds);
-    step();
-    if (deaf)
-      return;
+/// Memory for libevent, which does not bear its lack: as for the rest of the program, there is some or the program
+/// ends.
+template <typename Take> void *taken(Take take) {
+  for (;;) {
+    if (void *memory = take())
+      return memory;
+    std::new_handler none = std::get_new_handler();
+    if (!none)
+      return nullptr;
+    none();
   }
 }
 
-/// Goes on when the head or the whole request is there.
-void Connection::step() {
-  if (reader.state() == RequestReader::State::Refused)
-    return refuse(reader.refusal());
-  if (reader.state() == RequestReader::State::Judge) {
-    if (Refusal refusal = listener.judge(reader.head()))
-      return refuse(refusal);
-    if (reader.head().expects100 && reader.head().hasBody())
-      put("HTTP/1.1 100 Continue\r\n\r\n");
-    waitAtMost(listener.options.bodySeconds);
-    reader.proceed();
+Peer peerOf(const sockaddr *address) {
+  Peer peer = {};
+  if (address && address->sa_family == AF_INET) {
+    peer[10] = peer[11] = 0xff;
+    memcpy(&peer[12], &reinterpret_cast<const sockaddr_in *>(address)->sin_addr, 4);
+  } else if (address && address->sa_family == AF_INET6) {
+    const in6_addr &six = reinterpret_cast<const sockaddr_in6 *>(address)->sin6_addr;
+    memcpy(peer.data(), &six, IN6_IS_ADDR_V4MAPPED(&six) ? 16 : 8);
   }
-  if (reader.state() != RequestReader::State::Whole)
-    return;
-  evtimer_del(clock);
-  asked = std::make_shared<Exchange>();
-  asked->connection = number;
-  asked->head = reader.head();
-  asked->body = reader.takeBody();
-  ++requests;
-  last |= !reader.head().keepAlive || requests >= listener.options.requests || listener.draining;
-  listener.handle(asked);
+  return peer;
 }
 
-/// Says why, and ends the connection: nothing behind a doubtful request is believed to be one.
-void Connection::refuse(const Refusal &refusal) {
-  const RequestHead *head = reader.head().method.empty() ? nullptr : &reader.head();
-  if (listener.onAnswer)
-    listener.onAnswer(head, refusal.status);
-  std::string body = listener.explain(refusal);
-  put(answerHead(refusal.status, "application/json", body.size(), false, false));
-  put(body);
-  last = true;
-  answered();
-}
-
-/// The answer is complete; what remains is to write it.
-void Connection::answered() {
-  asked = nullptr;
-  streams = false;
-  deaf = last;
-  if (evbuffer_get_length(bufferevent_get_output(stream)) == 0)
-    return written();
-  waitAtMost(listener.options.idleSeconds);
-}
-
-void Connection::write(const Listener::Message &message) {
-  if (!asked)
-    return;
-  using Kind = Listener::Message::Kind;
-  switch (message.kind) {
-  case Kind::Whole:
-    put(answerHead(message.status, message.type, message.data.size(), false, !last, message.fields));
-    put(message.data);
-    break;
-  case Kind::Begin:
-    chunks = asked->head.http11;
-    last |= !chunks;
-    streams = message.type.compare(0, 17, "text/event-stream") == 0;
-    put(answerHead(message.status, message.type, std::nullopt, chunks, !last, message.fields));
-    break;
-  case Kind::Part: putPart(message.data); break;
-  case Kind::End:
-    if (chunks)
-      put(chunkOf(""));
-    break;
-  }
-  if (listener.onAnswer && (message.kind == Kind::Whole || message.kind == Kind::Begin))
-    listener.onAnswer(&asked->head, message.status);
-  if (message.kind == Kind::Whole || message.kind == Kind::End)
-    return answered();
-  if (streams)
-    waitAtMost(listener.options.pingSeconds);
-  if (evbuffer_get_length(bufferevent_get_output(stream)) > listener.options.mostUnread)
-    listener.drop(number); // nobody reads
-}
-
-/// All bytes have gone out.
-void Connection::written() {
-  if (asked || lingers || evbuffer_get_length(bufferevent_get_output(stream)))
-    return;
-  if (reader.state() != RequestReader::State::Whole && reader.state() != RequestReader::State::Refused)
-    return; // a "100 Continue"
-  if (last) {
-    // The client may still be sending; a reset now could make it miss the answer.
-    lingers = true;
-    shutdown(bufferevent_getfd(stream), SHUT_WR);
-    evbuffer *input = bufferevent_get_input(stream);
-    evbuffer_drain(input, evbuffer_get_length(input));
-    return waitAtMost(listener.options.lingerSeconds);
-  }
-  reader.reset();
-  waitAtMost(listener.options.idleSeconds);
-  read();
-}
-
-void Connection::happened(short what) {
-  // An end of what the client sends is its end: it reads no answer. What was written already still goes out.
-  if (what & (BEV_EVENT_EOF | BEV_EVENT_ERROR))
-    listener.drop(number);
-}
-
-void Connection::late() {
-  if (asked && streams) {
-    putPart(": ping\n\n");
-    return waitAtMost(listener.options.pingSeconds);
-  }
-  if (lingers || asked || !reader.begun() || reader.state() == RequestReader::State::Whole ||
-      reader.state() == RequestReader::State::Refused)
-    return listener.drop(number);
-  refuse({408, "the request took too long to arrive"});
-}
-
-//===-- the listener -----------------------------------------------------------===//
+} // namespace
 
 Listener::Listener(const ListenOptions &options) : options(options) {}
 
 Listener::~Listener() {
   connections.clear();
-  for (event *one : {wake, deadline, term, interrupt})
+  if (wakeFd >= 0 && signalWake == wakeFd) {
+    signalWake = -1;
+    signal(SIGTERM, SIG_DFL);
+    signal(SIGINT, SIG_DFL);
+  }
+  for (event *one : {wake, beat, retry, deadline})
     if (one)
       event_free(one);
   if (socket)
@@ -249,24 +101,33 @@ rt::Status Listener::open() {
     return rt::badUsage("--host takes an address such as 127.0.0.1, ::1 or 0.0.0.0, not " + rt::quote(options.host));
   std::unique_ptr<addrinfo, void (*)(addrinfo *)> owner(found, freeaddrinfo);
   signal(SIGPIPE, SIG_IGN);
+  event_set_mem_functions([](size_t size) { return taken([&] { return malloc(size); }); },
+                          [](void *old, size_t size) { return taken([&] { return realloc(old, size); }); }, free);
   base = event_base_new();
   wakeFd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
   if (!base || wakeFd < 0)
     return rt::outOfResources("no event loop could be made: " + std::string(strerror(errno)));
   wake = event_new(base, wakeFd, EV_READ | EV_PERSIST, onWake, this);
+  beat = event_new(base, -1, EV_PERSIST, onBeat, this);
+  retry = evtimer_new(base, onRetry, this);
   deadline = evtimer_new(base, onDeadline, this);
-  term = evsignal_new(base, SIGTERM, onSignal, this);
-  interrupt = evsignal_new(base, SIGINT, onSignal, this);
-  event_add(wake, nullptr);
-  event_add(term, nullptr);
-  event_add(interrupt, nullptr);
+  timeval second = {1, 0};
+  if (event_add(wake, nullptr) != 0 || event_add(beat, &second) != 0)
+    return rt::outOfResources("the event loop watches nothing: " + std::string(strerror(errno)));
+  HEDDLE_TRY(listenAt(found->ai_addr, found->ai_addrlen));
+  HEDDLE_TRY(boundConnections());
+  signalsSeen = signalsCome;
+  catchSignals(wakeFd);
+  return {};
+}
+
+rt::Status Listener::listenAt(const sockaddr *address, unsigned addressSize) {
   socket = evconnlistener_new_bind(
       base,
-      [](evconnlistener *, evutil_socket_t fd, sockaddr *, int, void *self) {
-        static_cast<Listener *>(self)->accept(fd);
+      [](evconnlistener *, evutil_socket_t fd, sockaddr *from, int, void *self) {
+        static_cast<Listener *>(self)->accept(fd, peerOf(from));
       },
-      this, LEV_OPT_CLOSE_ON_FREE | LEV_OPT_CLOSE_ON_EXEC | LEV_OPT_REUSEABLE, 1024, found->ai_addr,
-      int(found->ai_addrlen));
+      this, LEV_OPT_CLOSE_ON_FREE | LEV_OPT_CLOSE_ON_EXEC | LEV_OPT_REUSEABLE, 1024, address, int(addressSize));
   if (!socket) {
     int error = errno;
     if (error == EADDRINUSE)
@@ -279,20 +140,88 @@ rt::Status Listener::open() {
   getsockname(evconnlistener_get_fd(socket), reinterpret_cast<sockaddr *>(&bound), &size);
   boundPort = ntohs(bound.ss_family == AF_INET6 ? reinterpret_cast<sockaddr_in6 &>(bound).sin6_port
                                                 : reinterpret_cast<sockaddr_in &>(bound).sin_port);
+  evconnlistener_set_error_cb(
+      socket, [](evconnlistener *, void *self) { static_cast<Listener *>(self)->pauseAccepting(errno); });
   return {};
 }
 
+/// As many connections as there can be handles for. The lowest free number is given to a handle, so the newest ones say
+/// how many are open.
+rt::Status Listener::boundConnections() {
+  rlimit limit = {};
+  if (getrlimit(RLIMIT_NOFILE, &limit) != 0)
+    return {};
+  uint64_t open = uint64_t(std::max(wakeFd, evconnlistener_get_fd(socket))) + 1 + kSpareHandles;
+  uint64_t wanted = open + options.connections;
+  if (limit.rlim_cur < wanted) {
+    rlimit raised = {std::min<rlim_t>(limit.rlim_max, wanted), limit.rlim_max};
+    if (setrlimit(RLIMIT_NOFILE, &raised) == 0)
+      limit = raised;
+  }
+  if (limit.rlim_cur <= open)
+    return rt::outOfResources(rt::format("a server needs %llu file handles or more, and this process may have %llu",
+                                         static_cast<unsigned long long>(open + 1),
+                                         static_cast<unsigned long long>(limit.rlim_cur)))
+        .withHelp("allow more with ulimit -n 1100");
+  options.connections = size_t(std::min<uint64_t>(options.connections, limit.rlim_cur - open));
+  return {};
+}
+
+void Listener::stop() {
+  ++signalsCome;
+  uint64_t one = 1;
+  if (::write(wakeFd, &one, sizeof one) < 0) {
+    // The loop looks by itself.
+  }
+}
+
 bool Listener::run() {
-  event_base_dispatch(base);
+  timeval moment = {0, 10000};
+  while (event_base_dispatch(base) != 0 && !event_base_got_break(base)) // the system would not wait
+    select(0, nullptr, nullptr, nullptr, &moment), moment = {0, 10000};
   connections.clear(); // whoever still makes an answer learns that nobody waits
   return !cut;
 }
 
-void Listener::accept(int fd) {
+void Listener::accept(int fd, const Peer &peer) {
+  if (connections.size() >= options.connections && !makeRoom())
+    evconnlistener_disable(socket); // all of them wait for us; this one is the last
   uint64_t number = nextConnection++;
-  connections.emplace_back(number, std::make_unique<Connection>(*this, number, fd));
-  if (connections.size() >= options.connections)
-    evconnlistener_disable(socket);
+  connections.emplace_back(number, std::make_unique<Connection>(*this, number, fd, peer));
+  ++peers[peer];
+  connections.back().second->open();
+}
+
+/// Drops a connection that waits for its client: of those of the peer that has the most, the one that has for longest.
+/// False: there is none.
+bool Listener::makeRoom() {
+  const Connection *least = nullptr;
+  uint64_t number = 0;
+  size_t most = 0;
+  for (const auto &[one, connection] : connections) {
+    if (!connection->waitsForClient())
+      continue;
+    size_t count = peers[connection->peer];
+    if (least && (count < most || (count == most && connection->deservesMore(*least))))
+      continue;
+    least = connection.get();
+    number = one;
+    most = count;
+  }
+  if (least)
+    drop(number);
+  return least;
+}
+
+/// The system has no handle for one more connection: who keeps still makes room, and a moment later it is tried again.
+void Listener::pauseAccepting(int error) {
+  evconnlistener_disable(socket);
+  if (!toldOfPause)
+    rt::note("connections wait, since none can be accepted now: " + std::string(strerror(error)) +
+             "; this is said once");
+  toldOfPause = true;
+  timeval moment = {0, 100000};
+  evtimer_add(retry, &moment);
 }
 
 static bool before(const std::pair<uint64_t, std::unique_ptr<Connection>> &one, uint64_t number) {
@@ -303,6 +232,8 @@ void Listener::drop(uint64_t number) {
   auto at = std::lower_bound(connections.begin(), connections.end(), number, before);
   if (at == connections.end() || at->first != number)
     return;
+  if (auto count = peers.find(at->second->peer); --count->second == 0)
+    peers.erase(count);
   connections.erase(at);
   if (draining && isIdle())
     event_base_loopbreak(base);
@@ -321,7 +252,7 @@ void Listener::post(Message message) {
   }
   uint64_t one = 1;
   if (first && ::write(wakeFd, &one, sizeof one) < 0) {
-    // The counter is full, so the loop is awake already.
+    // The loop is awake already, or looks by itself.
   }
 }
 
@@ -336,12 +267,32 @@ void Listener::part(const Exchange &to, std::string data) {
 }
 void Listener::end(const Exchange &to) { post({Message::Kind::End, to.connection, 0, {}, {}, {}}); }
 
-void Listener::onWake(int, short, void *self) { static_cast<Listener *>(self)->deliver(); }
+void Listener::onWake(int fd, short, void *self) {
+  uint64_t count;
+  if (::read(fd, &count, sizeof count) < 0) {
+    // What is to be done does not depend on how often it was said.
+  }
+  static_cast<Listener *>(self)->look();
+}
+
+void Listener::onBeat(int, short, void *self) { static_cast<Listener *>(self)->look(); }
+
+void Listener::onRetry(int, short, void *self) {
+  auto *listener = static_cast<Listener *>(self);
+  if (listener->draining)
+    return;
+  listener->makeRoom();
+  evconnlistener_enable(listener->socket);
+}
+
+/// What other threads and signals want.
+void Listener::look() {
+  deliver();
+  for (unsigned come = signalsCome; signalsSeen != come; ++signalsSeen)
+    drain();
+}
 
 void Listener::deliver() {
-  uint64_t count;
-  if (::read(wakeFd, &count, sizeof count) < 0)
-    return;
   std::vector<Message> taken;
   {
     std::lock_guard<std::mutex> lock(mutex);
@@ -353,8 +304,6 @@ void Listener::deliver() {
       at->second->write(message);
   }
 }
-
-void Listener::onSignal(int, short, void *self) { static_cast<Listener *>(self)->drain(); }
 
 void Listener::onDeadline(int, short, void *self) {
   auto *listener = static_cast<Listener *>(self);

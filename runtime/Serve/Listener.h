@@ -6,14 +6,17 @@
 
 #include "runtime/Serve/Http.h"
 #include "runtime/Status.h"
+#include <array>
 #include <atomic>
 #include <functional>
+#include <map>
 #include <memory>
 #include <mutex>
 
 struct event;
 struct event_base;
 struct evconnlistener;
+struct sockaddr;
 
 namespace heddle::serve {
 
@@ -21,7 +24,7 @@ struct ListenOptions {
   std::string host = "127.0.0.1";
   uint16_t port = 8080; ///< 0: a free one
   HttpLimits http;
-  size_t connections = 1024; ///< beyond these, accepting waits
+  size_t connections = 1024; ///< at most; fewer where the process may have fewer file handles
   unsigned requests = 100;   ///< of a connection
   double headSeconds = 10, bodySeconds = 30, idleSeconds = 60;
   double lingerSeconds = 2;    ///< after a refusal, for the client to read it
@@ -40,6 +43,9 @@ struct Exchange {
 using ExchangePtr = std::shared_ptr<Exchange>;
 
 class Connection;
+
+/// Where a client is: an address of IPv6, or one of IPv4 written as one; of an IPv6 network the first 64 bits.
+using Peer = std::array<uint8_t, 16>;
 
 class Listener {
 public:
@@ -63,6 +69,8 @@ public:
   uint16_t port() const { return boundPort; }
   /// Runs until it has drained. False: answers were cut when time ran out.
   bool run();
+  /// Stops as after SIGTERM; from any thread.
+  void stop();
 
   // Answers, from any thread. After `end` or `whole` the exchange is over. Answers to a connection that is gone are
   // dropped.
@@ -84,25 +92,34 @@ private:
     std::string type, fields, data;
   };
 
+  rt::Status listenAt(const sockaddr *address, unsigned addressSize);
+  rt::Status boundConnections();
   void post(Message message);
-  void accept(int fd);
+  void accept(int fd, const Peer &peer);
+  bool makeRoom();
+  void pauseAccepting(int error);
   void deliver();
+  void look();
   void drain();
   void drop(uint64_t connection);
   bool isIdle() const;
   static void onWake(int, short, void *self);
-  static void onSignal(int, short, void *self);
+  static void onBeat(int, short, void *self);
+  static void onRetry(int, short, void *self);
   static void onDeadline(int, short, void *self);
 
   ListenOptions options;
   event_base *base = nullptr;
   evconnlistener *socket = nullptr;
-  event *wake = nullptr, *deadline = nullptr, *term = nullptr, *interrupt = nullptr;
+  event *wake = nullptr, *beat = nullptr, *retry = nullptr, *deadline = nullptr;
   int wakeFd = -1;
+  unsigned signalsSeen = 0;
+  bool toldOfPause = false;
   uint16_t boundPort = 0;
   uint64_t nextConnection = 1;
   std::vector<std::pair<uint64_t, std::unique_ptr<Connection>>> connections; ///< ascending numbers
   std::atomic<bool> draining{false};
+  std::map<Peer, size_t> peers; ///< how many connections each has
   bool cut = false;
   std::mutex mutex;
   std::vector<Message> messages; ///< under `mutex`

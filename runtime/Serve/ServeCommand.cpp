@@ -9,11 +9,12 @@
 #include "runtime/Serve/OpenAI.h"
 #include "runtime/Serve/Page.h"
 #include "runtime/Serve/Queue.h"
+#include "runtime/Stack.h"
 #include "runtime/Turn.h"
 #include <algorithm>
 #include <cstdio>
+#include <cstring>
 #include <ctime>
-#include <thread>
 
 namespace heddle::serve {
 namespace {
@@ -32,7 +33,7 @@ struct ServeOptions {
 class Server {
 public:
   Server(rt::Model &model, const rt::Tokenizer &tokenizer, const ServeOptions &options)
-      : options(options), listener(options.listen), incoming(options.listen.connections + 1) {
+      : options(options), listener(options.listen), incoming(options.listen.connections / 2) {
     service.model = &model;
     service.tokenizer = &tokenizer;
     service.started = int64_t(time(nullptr));
@@ -48,6 +49,7 @@ private:
   ApiError otherKind(const std::string &path) const;
   void take(ExchangePtr exchange);
   void readRequests();
+  void answerSockets();
   void logAnswer(const RequestHead *head, int status);
 
   ServeOptions options;
@@ -58,6 +60,7 @@ private:
   Queue<ExchangePtr> incoming;
   std::string together = "texts that wait together in one batch"; ///< how many are computed at once, for people
   std::unique_ptr<Engine> engine;
+  bool cut = false; ///< answers were, when the loop ended
 };
 
 std::vector<Route> routes() {
@@ -225,24 +228,42 @@ void Server::readRequests() {
   engine->close();
 }
 
+/// The loop's thread.
+void Server::answerSockets() {
+  cut = !listener.run();
+  incoming.close();
+}
+
+static rt::Status noThread(const char *what, int error) {
+  return rt::outOfResources(rt::format("no thread that %s: %s", what, strerror(error)))
+      .withHelp("--threads N takes fewer for the model");
+}
+
 rt::Status Server::run() {
+  // The threads are there before anything is promised.
+  pthread_t reader, loop;
+  auto read = [](void *self) -> void * { return static_cast<Server *>(self)->readRequests(), nullptr; };
+  auto listen = [](void *self) -> void * { return static_cast<Server *>(self)->answerSockets(), nullptr; };
+  if (int error = rt::startThread(reader, read, this))
+    return noThread("reads requests", error);
+  if (int error = rt::startThread(loop, listen, this)) {
+    incoming.close();
+    pthread_join(reader, nullptr);
+    return noThread("answers connections", error);
+  }
   printf("%s: http://%s:%u/ serves %s, %lld positions a text, %s\n", service.model->name.c_str(),
          options.listen.host.find(':') == std::string::npos ? options.listen.host.c_str()
                                                             : ("[" + options.listen.host + "]").c_str(),
          listener.port(), service.name.c_str(), static_cast<long long>(service.context), together.c_str());
-  HEDDLE_TRY(rt::flushOutput());
-  bool whole = true;
-  std::thread reader([this] { readRequests(); });
-  std::thread loop([&] {
-    whole = listener.run();
-    incoming.close();
-  });
+  rt::Status written = rt::flushOutput();
+  if (!written.ok())
+    listener.stop(); // nobody learns the address
   engine->run();
-  reader.join();
-  loop.join();
-  if (!whole)
+  pthread_join(reader, nullptr);
+  pthread_join(loop, nullptr);
+  if (cut)
     rt::note("answers were cut: --drain SECONDS waits longer");
-  return {};
+  return written;
 }
 
 } // namespace
