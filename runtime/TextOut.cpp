@@ -1,7 +1,8 @@
 //===- TextOut.cpp - A text as it is made ---------------------------------===//
 //
 // Only the text that is held back is kept: no stop text can begin in what was
-// printed, since whatever may become one is held back.
+// printed, since whatever may become one is held back. A special token that a
+// stop text names stands there as a mark of bytes that no text has.
 //
 //===----------------------------------------------------------------------===//
 #include "runtime/TextOut.h"
@@ -19,13 +20,47 @@ TextOut::TextOut(const Tokenizer &tokenizer, const Roles &roles, std::vector<std
   // What the decoder still holds of `before` comes later, and is dropped then.
   Decoding(decoding).finish(rest);
   hidden = rest.size();
+  markSpecial();
 }
 
-std::string TextOut::add(int64_t id) {
-  // An eos adds nothing to the text.
-  if (!isStopped && std::find(roles.eos.begin(), roles.eos.end(), id) == roles.eos.end())
-    tokenizer.decodeNext(id, true, decoding, unshown);
-  return show(false);
+/// Three bits a byte, between two bytes that UTF-8 never has.
+static std::string markOf(int64_t id) {
+  std::string mark = "\xc1";
+  for (uint64_t left = uint64_t(id); left; left >>= 3)
+    mark += char(0xf8 + (left & 7));
+  return mark + "\xc0";
+}
+
+/// Adds each stop text that names special tokens with their marks.
+void TextOut::markSpecial() {
+  for (size_t i = 0, count = stops.size(); i < count; ++i) {
+    Encoded encoded;
+    if (!tokenizer.encode(stops[i], nullptr, false, encoded).ok())
+      continue;
+    std::string marked = stops[i];
+    for (const Token &token : encoded.tokens) {
+      std::string piece = tokenizer.decodeBytes({int64_t(token.id)}, false);
+      size_t at = piece.empty() ? marked.npos : marked.find(piece);
+      if (at == marked.npos || !tokenizer.decodeBytes({int64_t(token.id)}, true).empty())
+        continue; // no special token: it is printed
+      marked.replace(at, piece.size(), marks.emplace(token.id, markOf(token.id)).first->second);
+    }
+    if (marked != stops[i])
+      stops.push_back(std::move(marked));
+  }
+}
+
+std::string TextOut::add(int64_t id, bool mayStop) {
+  if (isStopped)
+    return "";
+  if (auto mark = marks.find(id); mark != marks.end()) {
+    if (std::find(stops.begin(), stops.end(), mark->second) != stops.end())
+      decoding.finish(unshown); // it is a stop by itself: no other token follows
+    unshown += mark->second;
+  } else if (std::find(roles.eos.begin(), roles.eos.end(), id) == roles.eos.end()) {
+    tokenizer.decodeNext(id, true, decoding, unshown); // an eos adds nothing to the text
+  }
+  return show(false, mayStop);
 }
 
 std::string TextOut::finish() {
@@ -33,8 +68,7 @@ std::string TextOut::finish() {
   return show(true);
 }
 
-/// Where the last whole character of `text` ends.
-static size_t wholeCharacters(std::string_view text) {
+size_t wholeCharacters(std::string_view text) {
   for (size_t back = 1; back <= 3 && back <= text.size(); ++back) {
     auto byte = static_cast<unsigned char>(text[text.size() - back]);
     if ((byte & 0xc0) == 0x80)
@@ -45,7 +79,7 @@ static size_t wholeCharacters(std::string_view text) {
   return text.size();
 }
 
-std::string TextOut::show(bool all) {
+std::string TextOut::show(bool all, bool mayStop) {
   if (isStopped)
     return "";
   size_t drop = std::min(hidden, unshown.size());
@@ -58,21 +92,24 @@ std::string TextOut::show(bool all) {
     Decoding(decoding).finish(rest);
   whole.append(rest, std::min(hidden, rest.size()));
   for (const std::string &stop : stops)
-    if (size_t at = whole.find(stop); at != std::string::npos) {
+    if (size_t at = mayStop ? whole.find(stop) : whole.npos; at != std::string::npos) {
       end = isStopped ? std::min(end, at) : at;
       isStopped = true;
     }
   if (isStopped)
     unshown = whole;
   for (const std::string &stop : stops)
-    for (size_t n = std::min(stop.size() - 1, unshown.size()); !all && !isStopped && n > 0; --n)
+    for (size_t n = std::min(stop.size() - 1, unshown.size()); mayStop && !all && !isStopped && n > 0; --n)
       if (unshown.compare(unshown.size() - n, n, stop, 0, n) == 0) {
         end = std::min(end, unshown.size() - n);
         break;
       }
-  std::string fresh = validUtf8(std::string_view(unshown).substr(0, end));
+  std::string fresh = unshown.substr(0, end);
+  for (const auto &[id, mark] : marks)
+    for (size_t at = fresh.find(mark); at != fresh.npos; at = fresh.find(mark, at))
+      fresh.erase(at, mark.size());
   unshown.erase(0, end);
-  return fresh;
+  return validUtf8(fresh);
 }
 
 } // namespace heddle::rt

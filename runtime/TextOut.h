@@ -11,28 +11,37 @@
 #include "runtime/Card.h"
 #include "runtime/Tokenizer/Tokenizer.h"
 
+#include <map>
+
 namespace heddle::rt {
+
+/// Where the last whole character of `text` ends.
+size_t wholeCharacters(std::string_view text);
 
 class TextOut {
 public:
   /// `before`: the prompt's ids, which are decoded with the new ones but not
-  /// returned. `stops`: texts at which the output ends.
+  /// returned. `stops`: texts at which the output ends. They may name special
+  /// tokens, which are not printed and end it all the same.
   TextOut(const Tokenizer &tokenizer, const Roles &roles, std::vector<std::string> stops,
           const std::vector<int64_t> &before);
 
-  /// Takes the next id; returns the text that can be printed now.
-  std::string add(int64_t id);
+  /// Takes the next id; returns the text that can be printed now. `mayStop`: a
+  /// stop text ends the output already.
+  std::string add(int64_t id, bool mayStop = true);
   /// Whether a stop text is complete; from then on `add` returns "".
   bool stopped() const { return isStopped; }
   /// The end of the text: returns what was held back.
   std::string finish();
 
 private:
-  std::string show(bool all);
+  std::string show(bool all, bool mayStop = true);
+  void markSpecial();
 
   const Tokenizer &tokenizer;
   const Roles &roles;
   std::vector<std::string> stops;
+  std::map<int64_t, std::string> marks; ///< of special tokens that stops name: what stands for them in `unshown`
   Decoding decoding;
   std::string unshown; ///< decoded, but held back
   size_t hidden = 0;   ///< bytes of `before` that are still to be dropped

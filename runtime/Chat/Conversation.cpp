@@ -8,6 +8,8 @@
 
 #include "heddle/template.h"
 
+#include <cstring>
+
 extern "C" {
 extern const unsigned char heddle_template[];
 extern const uint64_t heddle_template_size;
@@ -79,6 +81,35 @@ static void foldSystem(Value &messages) {
   messages.items.erase(messages.items.begin());
 }
 
+/// Stands behind the text that an answer continues while the template is run. It ends in a blank: where the template
+/// trims that, it would have trimmed the text, too.
+static constexpr std::string_view kContinued = "<|heddle:continued|> ";
+
+/// Marks the end of the last turn's text.
+static Fault markLast(Value &messages) {
+  Value *content = messages.items.empty() ? nullptr : memberIn(messages.items.back(), "content");
+  if (content && content->is(Value::Kind::Array) && !content->items.empty())
+    content = memberIn(content->items.back(), "text");
+  if (!content || !content->is(Value::Kind::Text))
+    return {"the last message has no text that could be continued", "invalid_value"};
+  content->text += kContinued;
+  return {};
+}
+
+/// Cuts what a template has made behind the text that is continued.
+static Fault cutAtMark(std::string &text) {
+  std::string_view mark = kContinued.substr(0, kContinued.size() - 1);
+  size_t at = text.rfind(mark);
+  if (at == std::string::npos)
+    return {"the chat template does not show the text of the last message, so that it cannot be continued",
+            "chat_template_error"};
+  bool trimmed = text.compare(at, kContinued.size(), kContinued) != 0;
+  text.resize(at);
+  while (trimmed && !text.empty() && strchr(" \t\r\n\f\v", text.back()))
+    text.pop_back();
+  return {};
+}
+
 /// The variables of the template.
 static Fault variablesOf(const rt::Card &card, const Request &request, Value &variables) {
   variables.kind = Value::Kind::Object;
@@ -92,13 +123,16 @@ static Fault variablesOf(const rt::Card &card, const Request &request, Value &va
   }
   if (card.chatTrait("system") == "no")
     foldSystem(messages);
+  if (request.continues)
+    if (Fault fault = markLast(messages))
+      return fault;
   variables.members.emplace_back("messages", std::move(messages));
   if (request.tools)
     variables.members.emplace_back("tools", *request.tools);
-  Value yes;
-  yes.kind = Value::Kind::Boolean;
-  yes.boolean = true;
-  variables.members.emplace_back("add_generation_prompt", yes);
+  Value opens;
+  opens.kind = Value::Kind::Boolean;
+  opens.boolean = request.opensAnswer;
+  variables.members.emplace_back("add_generation_prompt", opens);
   if (request.variables)
     for (const auto &[name, value] : request.variables->members) {
       if (Value *there = memberIn(variables, name))
@@ -123,7 +157,7 @@ Fault renderConversation(const rt::Card &card, const Request &request, std::stri
   if (!result.good)
     return {std::move(result.text), "chat_template_error"};
   text = std::move(result.text);
-  return {};
+  return request.continues ? cutAtMark(text) : Fault();
 }
 
 } // namespace heddle::chat

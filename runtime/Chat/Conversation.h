@@ -19,6 +19,8 @@ struct Request {
   const json::Value *messages = nullptr; ///< a list of objects with `role` and `content`
   const json::Value *tools = nullptr;
   const json::Value *variables = nullptr; ///< an object: other variables of the template
+  bool opensAnswer = true;                ///< add_generation_prompt
+  bool continues = false;                 ///< continue_final_message: the answer goes on in the last turn
 };
 
 /// Why a conversation cannot be rendered.
@@ -30,7 +32,8 @@ struct Fault {
 /// A JSON text of these characters.
 json::Value textValue(std::string text);
 
-/// Renders `request` with the program's template, so that an answer follows.
+/// Renders `request` with the program's template, so that an answer follows where it opens one. An answer that goes on
+/// in the last turn begins where that turn's text ends.
 Fault renderConversation(const rt::Card &card, const Request &request, std::string &text);
 
 } // namespace heddle::chat

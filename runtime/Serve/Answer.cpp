@@ -1,6 +1,7 @@
 // Log-probabilities are of the plain logits, in f64; JSON has no infinity, so the least is -9999.
 #include "runtime/Serve/Answer.h"
 #include "runtime/GenerateFlags.h"
+#include "runtime/TextOut.h"
 #include <algorithm>
 #include <cmath>
 
@@ -33,8 +34,13 @@ static double logOfSum(const float *logits, int64_t count) {
 }
 
 void Answer::tell(size_t index, const float *logits, int64_t count, int64_t id) {
+  Choice &choice = choices[index];
+  Told told = {id, choice.characters, {}, {}};
+  follow(choice, id);
+  if (!logits)
+    return choice.tokens.push_back(std::move(told));
   double whole = logOfSum(logits, count);
-  Told told = {id, double(logits[id]) - whole, {}};
+  told.logprob = double(logits[id]) - whole;
   std::vector<int64_t> order(static_cast<size_t>(count));
   for (int64_t i = 0; i < count; ++i)
     order[size_t(i)] = i;
@@ -43,7 +49,18 @@ void Answer::tell(size_t index, const float *logits, int64_t count, int64_t id) 
                     [&](int64_t a, int64_t b) { return logits[a] != logits[b] ? logits[a] > logits[b] : a < b; });
   for (auto at = order.begin(); at != most; ++at)
     told.others.push_back({*at, double(logits[*at]) - whole});
-  choices[index].tokens.push_back(std::move(told));
+  choice.tokens.push_back(std::move(told));
+}
+
+/// Counts the characters of the text up to and with this token.
+void Answer::follow(Choice &choice, int64_t id) const {
+  if (!choice.decoding)
+    choice.decoding.emplace(service.tokenizer->decoding());
+  service.tokenizer->decodeNext(id, true, *choice.decoding, choice.decoded);
+  size_t whole = rt::wholeCharacters(choice.decoded);
+  for (char c : rt::validUtf8(std::string_view(choice.decoded).substr(0, whole)))
+    choice.characters += (static_cast<unsigned char>(c) & 0xc0) != 0x80;
+  choice.decoded.erase(0, whole);
 }
 
 static std::string pieceOf(const Service &service, int64_t id) {
@@ -66,13 +83,14 @@ std::string Answer::chatLogprobs(const Choice &choice, size_t from) const {
     std::string others;
     for (auto [id, logprob] : token.others)
       others += (others.empty() ? "{" : ",{") + entry(id, logprob) + "}";
-    content += (content.empty() ? "{" : ",{") + entry(token.id, token.logprob) + ",\"top_logprobs\":[" + others + "]}";
+    content += (content.empty() ? "{" : ",{") + entry(token.id, token.logprob.value_or(0)) + ",\"top_logprobs\":[" +
+               others + "]}";
   }
   return "{\"content\":[" + content + "],\"refusal\":null}";
 }
 
-/// The same in the form of completions; `offset`: where the text of the first token begins.
-std::string Answer::logprobs(const Choice &choice, size_t from, size_t offset) const {
+/// The same in the form of completions.
+std::string Answer::logprobs(const Choice &choice, size_t from) const {
   if (theJob.logprobs < 0)
     return "null";
   if (theJob.chat)
@@ -83,18 +101,17 @@ std::string Answer::logprobs(const Choice &choice, size_t from, size_t offset) c
     const char *comma = i > from ? "," : "";
     std::string piece = pieceOf(service, token.id), one;
     tokens += comma + jsonString(piece);
-    values += comma + logprobText(token.logprob);
-    offsets += comma + std::to_string(offset);
-    offset += piece.size();
-    std::vector<std::string> seen; // ids may share a piece; the likelier counts
+    values += comma + (token.logprob ? logprobText(*token.logprob) : "null");
+    offsets += comma + std::to_string(token.offset);
+    std::vector<std::string> seen; // ids may share a piece: the likeliest has the name, the others their ids
     for (auto [id, logprob] : token.others) {
       std::string name = pieceOf(service, id);
       if (std::find(seen.begin(), seen.end(), name) != seen.end())
-        continue;
+        name = "token_id:" + std::to_string(id);
       seen.push_back(name);
       one += (one.empty() ? "" : ",") + jsonString(name) + ":" + logprobText(logprob);
     }
-    others += comma + ("{" + one + "}");
+    others += comma + (token.logprob ? "{" + one + "}" : "null");
   }
   return "{\"tokens\":[" + tokens + "],\"token_logprobs\":[" + values + "],\"top_logprobs\":[" + others +
          "],\"text_offset\":[" + offsets + "]}";
@@ -127,18 +144,23 @@ void Answer::begin() {
 void Answer::open(size_t index) {
   if (theJob.stream && theJob.chat)
     event(piece(index, "\"delta\":{\"role\":\"assistant\",\"content\":\"\"},\"logprobs\":null,\"finish_reason\":null"));
-  if (theJob.echo)
-    say(index, promptOf(index).text);
-  choices[index].echoed = choices[index].text.size();
+  if (theJob.echo && !wantsPromptLogprobs())
+    echo(index);
+  if (wantsLogprobs() && !wantsPromptLogprobs()) { // a token is decoded behind the prompt's
+    Choice &choice = choices[index];
+    if (service.model->card().roles.source.empty())
+      for (int64_t id : promptOf(index).ids)
+        follow(choice, id);
+    choice.characters = 0;
+  }
 }
 
 void Answer::say(size_t index, const std::string &fresh) {
   Choice &choice = choices[index];
-  size_t offset = choice.text.size();
   choice.text += fresh;
   if (!theJob.stream || (fresh.empty() && choice.told == choice.tokens.size()))
     return;
-  std::string probabilities = logprobs(choice, choice.told, offset);
+  std::string probabilities = logprobs(choice, choice.told);
   choice.told = choice.tokens.size();
   std::string body =
       theJob.chat ? "\"delta\":{\"content\":" + jsonString(fresh) + "}" : "\"text\":" + jsonString(fresh);
@@ -178,7 +200,7 @@ void Answer::finish() {
                                          ",\"refusal\":null}"
                                    : "\"text\":" + jsonString(choice.text);
     list += (list.empty() ? "{\"index\":" : ",{\"index\":") + std::to_string(index) + "," + body +
-            ",\"logprobs\":" + logprobs(choice, 0, choice.echoed) + ",\"finish_reason\":\"" + choice.finish + "\"}";
+            ",\"logprobs\":" + logprobs(choice, 0) + ",\"finish_reason\":\"" + choice.finish + "\"}";
   }
   listener.whole(*theJob.to, 200, "application/json",
                  object(theJob.chat ? "chat.completion" : "text_completion", list, usage()), fields());

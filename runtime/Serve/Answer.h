@@ -25,9 +25,14 @@ public:
   void begin();
   /// A text begins, with its prompt where the job wants to read it again.
   void open(size_t index);
-  /// A token was chosen by these logits, which are the model's own. To be called only where `wantsLogprobs`.
+  /// A token of the text, and the logits before it, which are the model's own; null: the first of a prompt, which has
+  /// none. To be called only where `wantsLogprobs`.
   void tell(size_t index, const float *logits, int64_t count, int64_t id);
   bool wantsLogprobs() const { return theJob.logprobs >= 0; }
+  /// Whether the prompt's tokens are told, too: all of them, and then `echo`.
+  bool wantsPromptLogprobs() const { return theJob.echo && wantsLogprobs(); }
+  /// Says the prompt again.
+  void echo(size_t index) { say(index, promptOf(index).text); }
   /// A text has become longer, by nothing where a token shows nothing yet.
   void say(size_t index, const std::string &fresh);
   /// A text of so many new tokens is whole: `finish` is "stop" or "length". With the last one the answer is.
@@ -39,13 +44,16 @@ private:
   /// A token that was chosen, with what is told of it.
   struct Told {
     int64_t id;
-    double logprob;
+    size_t offset; ///< characters of the text before it
+    std::optional<double> logprob;
     std::vector<std::pair<int64_t, double>> others; ///< the likeliest, in falling order
   };
   struct Choice {
-    std::string text;  ///< all of it
-    size_t echoed = 0; ///< bytes of the prompt in front
-    size_t told = 0;   ///< of `tokens`, that the stream has said
+    std::string text;                     ///< all of it
+    size_t told = 0;                      ///< of `tokens`, that the stream has said
+    std::optional<rt::Decoding> decoding; ///< of the tokens that were told
+    std::string decoded;                  ///< by it: what is no whole character yet
+    size_t characters = 0;                ///< of the text, that the tokens have made so far
     std::vector<Told> tokens;
     const char *finish = "length";
   };
@@ -54,7 +62,8 @@ private:
   void event(const std::string &data) { listener.part(*theJob.to, "data: " + data + "\n\n"); }
   std::string object(const char *kind, const std::string &choices, const std::string &more = "") const;
   std::string piece(size_t index, const std::string &rest) const;
-  std::string logprobs(const Choice &choice, size_t from, size_t offset) const;
+  void follow(Choice &choice, int64_t id) const;
+  std::string logprobs(const Choice &choice, size_t from) const;
   std::string chatLogprobs(const Choice &choice, size_t from) const;
   std::string usage() const;
   std::string fields() const;

@@ -84,6 +84,12 @@ static ApiError readRefused(const Value &body) {
   if (const Value *options = memberOf(body, "stream_options"))
     if (const Value *usage = memberOf(*options, "include_usage"); usage && !usage->is(Value::Kind::Boolean))
       return {400, "`include_usage` must be true or false", "stream_options", "invalid_value"};
+  if (integerOf(body, "min_tokens").value_or(0) > integerOf(body, "max_tokens").value_or(INT64_MAX) &&
+      integerOf(body, "max_tokens") >= 0)
+    return {400, "`min_tokens` is more than `max_tokens`", "min_tokens", "invalid_value"};
+  if (flagOf(body, "continue_final_message", false) && flagOf(body, "add_generation_prompt", false))
+    return {400, "`continue_final_message` goes on in the last turn, and `add_generation_prompt` opens another",
+            "continue_final_message", "invalid_value"};
   if (memberOf(body, "top_logprobs") && !flagOf(body, "logprobs", false))
     return {400, "`top_logprobs` needs `logprobs`: true", "top_logprobs", "invalid_value"};
   return {};
@@ -98,7 +104,10 @@ static void readSampling(const Value &body, Job &job) {
     job.flags.push_back("--greedy");
   } else {
     flag("temperature", "--temp");
-    flag("top_k", "--top-k");
+    if (integerOf(body, "top_k").value_or(0) < 0)
+      job.flags.insert(job.flags.end(), {"--top-k", "0"});
+    else
+      flag("top_k", "--top-k");
     flag("top_p", "--top-p");
     flag("min_p", "--min-p");
   }
@@ -108,11 +117,18 @@ static void readSampling(const Value &body, Job &job) {
   if (const Value *bias = memberOf(body, "logit_bias"))
     for (const auto &[id, more] : bias->members)
       job.bias[strtoll(id.c_str(), nullptr, 10)] = more.real;
-  if (const Value *seed = memberOf(body, "seed"))
-    job.seed = uint64_t(seed->integer);
+  if (std::optional<int64_t> seed = integerOf(body, "seed"); seed && *seed >= 0)
+    job.seed = uint64_t(*seed);
   for (const char *name : {"max_tokens", "max_completion_tokens"})
-    if (std::optional<double> most = numberOf(body, name))
-      job.newTokens = int64_t(*most);
+    if (std::optional<int64_t> most = integerOf(body, name); most && *most >= 0)
+      job.newTokens = *most;
+  job.leastTokens = integerOf(body, "min_tokens").value_or(0);
+  job.ignoresEnds = flagOf(body, "ignore_eos", false);
+  if (job.ignoresEnds)
+    job.flags.push_back("--ignore-eos");
+  if (const Value *ids = memberOf(body, "stop_token_ids"))
+    for (const Value &id : ids->items)
+      job.stopIds.push_back(id.integer);
   if (const Value *stop = memberOf(body, "stop")) {
     if (stop->is(Value::Kind::Text))
       job.stops.push_back(stop->text);
@@ -141,8 +157,20 @@ ApiError readJob(const Service &service, Endpoint endpoint, ExchangePtr to, Job 
     job.logprobs = int64_t(numberOf(body, "top_logprobs").value_or(0));
   else if (!job.chat && memberOf(body, "logprobs"))
     job.logprobs = int64_t(*numberOf(body, "logprobs"));
+  if (job.echo && job.logprobs >= 0 && !service.model->card().roles.source.empty())
+    return {400, "the prompt of this model is no part of its text; `echo` with `logprobs` needs one that is", "echo",
+            "unsupported_value"};
   readSampling(body, job);
-  return job.chat ? readConversation(service, body, job) : readPrompts(service, body, job);
+  if (ApiError error = job.chat ? readConversation(service, body, job) : readPrompts(service, body, job))
+    return error;
+  if (service.model->card().roles.source.empty())
+    for (const PromptText &prompt : job.prompts)
+      if (int64_t(prompt.ids.size()) > service.context)
+        return {400,
+                "the prompt has " + std::to_string(prompt.ids.size()) + " tokens, and a text here at most " +
+                    std::to_string(service.context),
+                job.chat ? "messages" : "prompt", "context_length_exceeded"};
+  return {};
 }
 
 void putJob(const Service &service, Listener &listener, Queue<Job> &jobs, ExchangePtr exchange) {

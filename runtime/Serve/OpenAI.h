@@ -25,6 +25,9 @@ struct Job {
   std::vector<std::string> flags; ///< as on the command line of `generate`
   std::vector<std::string> stops;
   std::optional<int64_t> newTokens;
+  int64_t leastTokens = 0;      ///< before these nothing ends a text
+  bool ignoresEnds = false;     ///< the model's own ends of a text and of a turn
+  std::vector<int64_t> stopIds; ///< tokens that end a text and are not shown
   std::optional<uint64_t> seed;
   double presencePenalty = 0, frequencyPenalty = 0;
   std::map<int64_t, double> bias;

@@ -3,6 +3,7 @@
 #include "runtime/Serve/RequestFields.h"
 #include "runtime/Status.h"
 #include <algorithm>
+#include <cmath>
 
 namespace heddle::serve {
 
@@ -28,24 +29,27 @@ const std::vector<RequestField> &requestFields() {
       {"model", All, FieldKind::Text, 1, 256, "the name of this model, or an --alias of it"},
       {"messages", Chat, FieldKind::Objects, 1, 10000, "the conversation"},
       {"prompt", Completions, FieldKind::Prompt, 1, 64, "a text, ids, or a list of texts or of lists of ids"},
-      {"max_tokens", Both, FieldKind::Integer, 0, 1 << 24, "new tokens; default: what fits"},
-      {"max_completion_tokens", Chat, FieldKind::Integer, 0, 1 << 24, "the same"},
+      {"max_tokens", Both, FieldKind::Integer, -1, 1 << 24, "new tokens; -1, the default: what fits"},
+      {"max_completion_tokens", Chat, FieldKind::Integer, -1, 1 << 24, "the same"},
+      {"min_tokens", Both, FieldKind::Integer, 0, 1 << 24, "before so many new tokens nothing ends the answer"},
       {"temperature", Both, FieldKind::Number, 0, 2, "0: the likeliest token"},
       {"top_p", Both, FieldKind::Number, 0, 1, "the likeliest tokens that together are so likely"},
-      {"top_k", Both, FieldKind::Integer, 0, 1 << 24, "so many of the likeliest tokens; 0: all"},
+      {"top_k", Both, FieldKind::Integer, -1, 1 << 24, "so many of the likeliest tokens; 0 or -1: all"},
       {"min_p", Both, FieldKind::Number, 0, 1, "tokens at least so likely, relative to the likeliest"},
       {"repetition_penalty", Both, FieldKind::Number, 0.001, 1000, "divides the scores of tokens of the text"},
       {"presence_penalty", Both, FieldKind::Number, -2, 2, "off the scores of new tokens, once"},
       {"frequency_penalty", Both, FieldKind::Number, -2, 2, "off the scores of new tokens, each time"},
       {"logit_bias", Both, FieldKind::Bias, -100, 100, "id: number added to its score; at most 300"},
-      {"seed", Both, FieldKind::Integer, 0, 9.2e18, "the same seed gives the same text; default: drawn"},
+      {"seed", Both, FieldKind::Integer, -1, 9.2e18, "the same seed gives the same text; -1, the default: drawn"},
       {"n", Both, FieldKind::Integer, 1, 8, "answers to each prompt"},
       {"best_of", Completions, FieldKind::Integer, 1, 8, "must be n"},
       {"stop", Both, FieldKind::Stops, 0, 16, "texts of at most 256 bytes that end the answer"},
+      {"stop_token_ids", Both, FieldKind::Ids, 0, 256, "tokens that end the answer, beside the model's own"},
+      {"ignore_eos", Both, FieldKind::Boolean, 0, 0, "the model's own ends of a text end nothing"},
       {"stream", Both, FieldKind::Boolean, 0, 0, "the answer comes as it is made"},
       {"stream_options", Both, FieldKind::Object, 0, 0, "include_usage: a last piece with the counts"},
       {"echo", Completions, FieldKind::Boolean, 0, 0, "the prompt stands before the answer"},
-      {"logprobs", Completions, FieldKind::Integer, 0, 20, "of each new token and so many others"},
+      {"logprobs", Completions, FieldKind::Integer, 0, 20, "of each new token and so many others; with echo of all"},
       {"logprobs", Chat, FieldKind::Boolean, 0, 0, "of each new token"},
       {"top_logprobs", Chat, FieldKind::Integer, 0, 20, "of so many others; needs logprobs"},
       {"suffix", Completions, FieldKind::Word, 0, 0, "", "texts are continued at their end alone"},
@@ -55,6 +59,8 @@ const std::vector<RequestField> &requestFields() {
       {"modalities", Chat, FieldKind::Texts, 1, 16, "text alone"},
       {"audio", Chat, FieldKind::Word, 0, 0, "", "answers are texts"},
       {"chat_template_kwargs", Chat, FieldKind::Object, 0, 0, "variables of the template"},
+      {"add_generation_prompt", Chat, FieldKind::Boolean, 0, 0, "the template opens the answer's turn; default: true"},
+      {"continue_final_message", Chat, FieldKind::Boolean, 0, 0, "the answer goes on in the last turn"},
       {"input", Embeddings, FieldKind::Prompt, 1, 2048, "what becomes vectors"},
       {"input", Judged, FieldKind::Texts, 1, 2048, "what is judged; of answer, the question"},
       {"pair", Judged, FieldKind::Texts, 1, 2048, "a second text, for all or for each; of answer, what is read"},
@@ -83,6 +89,7 @@ static std::string wanted(const RequestField &field) {
   case FieldKind::Stops: return "a text, or a list of at most " + rt::format("%.0f", field.most) + " texts";
   case FieldKind::Prompt:
     return "a text, a list of ids, or a list of at most " + rt::format("%.0f", field.most) + " of these";
+  case FieldKind::Ids: return "a list of at most " + rt::format("%.0f", field.most) + " ids";
   case FieldKind::Bias: return "an object of ids and numbers, " + bounds(field);
   case FieldKind::Object: return "an object";
   case FieldKind::Objects: return "a list of " + bounds(field) + " objects";
@@ -107,7 +114,7 @@ static bool fits(const RequestField &field, const Value &value) {
   auto all = [](const auto &list, auto good) { return std::all_of(list.begin(), list.end(), good); };
   switch (field.kind) {
   case FieldKind::Boolean: return value.is(Value::Kind::Boolean);
-  case FieldKind::Integer: return value.is(Value::Kind::Integer) && within(value.real);
+  case FieldKind::Integer: return value.isNumber() && within(value.real) && value.real == std::floor(value.real);
   case FieldKind::Number: return value.isNumber() && within(value.real);
   case FieldKind::Text: return value.is(Value::Kind::Text) && within(double(value.text.size()));
   case FieldKind::Texts: return value.is(Value::Kind::Text) || (isTexts(value) && within(double(value.items.size())));
@@ -122,6 +129,8 @@ static bool fits(const RequestField &field, const Value &value) {
     return value.is(Value::Kind::Text) || isIds(value) ||
            (value.is(Value::Kind::Array) && within(double(value.items.size())) &&
             (isTexts(value) || all(value.items, isIds)));
+  case FieldKind::Ids:
+    return value.is(Value::Kind::Array) && within(double(value.items.size())) && (value.items.empty() || isIds(value));
   case FieldKind::Bias:
     return value.is(Value::Kind::Object) && value.members.size() <= 300 && all(value.members, [&](const auto &member) {
              const std::string &id = member.first;
@@ -193,6 +202,12 @@ const Value *memberOf(const Value &body, std::string_view name) {
 bool flagOf(const Value &body, std::string_view name, bool otherwise) {
   const Value *value = memberOf(body, name);
   return value ? value->boolean : otherwise;
+}
+std::optional<int64_t> integerOf(const Value &body, std::string_view name) {
+  const Value *value = memberOf(body, name);
+  if (!value)
+    return std::nullopt;
+  return value->is(Value::Kind::Integer) ? value->integer : int64_t(value->real);
 }
 std::optional<double> numberOf(const Value &body, std::string_view name) {
   const Value *value = memberOf(body, name);

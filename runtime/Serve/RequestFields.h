@@ -18,7 +18,20 @@ struct EndpointName {
 };
 const std::vector<EndpointName> &endpointNames();
 
-enum class FieldKind : uint8_t { Boolean, Integer, Number, Text, Texts, Stops, Prompt, Bias, Object, Objects, Word };
+enum class FieldKind : uint8_t {
+  Boolean,
+  Integer,
+  Number,
+  Text,
+  Texts,
+  Stops,
+  Prompt,
+  Ids,
+  Bias,
+  Object,
+  Objects,
+  Word
+};
 
 struct RequestField {
   const char *name;
@@ -54,6 +67,8 @@ ApiError fromRefusal(const Refusal &refusal);
 bool isSeveral(const json::Value &prompt);
 const json::Value *memberOf(const json::Value &body, std::string_view name);
 bool flagOf(const json::Value &body, std::string_view name, bool otherwise);
+/// A whole number; it may have been written as 2.0.
+std::optional<int64_t> integerOf(const json::Value &body, std::string_view name);
 std::optional<double> numberOf(const json::Value &body, std::string_view name);
 
 } // namespace heddle::serve

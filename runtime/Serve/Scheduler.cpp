@@ -95,13 +95,16 @@ Scheduler::Place Scheduler::placeFor(const std::vector<int64_t> &ids) const {
 void Scheduler::giveSlots() {
   for (size_t i = 0; i < waiting.size() && int64_t(running.size()) < slots.count();) {
     std::vector<int64_t> ids = waiting[i]->prompt().ids;
-    if (shouldWait(ids)) {
+    bool scored = waiting[i]->scoresPrompt(); // then all of it is computed
+    if (!scored && shouldWait(ids)) {
       ++i;
       continue;
     }
     std::unique_ptr<TextRun> text = std::move(waiting[i]);
     waiting.erase(waiting.begin() + int64_t(i));
     Place place = placeFor(ids);
+    if (scored)
+      place = {place.slot, place.slot, 0};
     start(std::move(text), std::move(ids), place);
   }
 }
@@ -124,8 +127,9 @@ Slots::Piece Scheduler::next(const Running &one, int64_t most) const {
   if (one.next >= 0)
     return {one.slot, &one.next, 1, true};
   int64_t held = int64_t(slots.text(one.slot).size()), left = int64_t(one.ids.size()) - held;
-  int64_t count = std::min({left, most, slots.longestCall()});
-  return {one.slot, one.ids.data() + held, count, count == left};
+  bool each = one.text->scoresPrompt(); // then each token is a row
+  int64_t count = std::min({left, most, slots.longestCall(), each ? kShortPiece : left});
+  return {one.slot, one.ids.data() + held, count, count == left, each};
 }
 
 /// One token for each text whose prompt is read, and beside them the next of prompts that cost little there. Returns
@@ -157,8 +161,7 @@ double Scheduler::step() {
         fail(*texts[i], alone);
         continue;
       }
-    if (pieces[i].asked)
-      accept(*texts[i], slots.logitsOf(status.ok() ? i : 0));
+    take(*texts[i], pieces[i], slots.logitsOf(status.ok() ? i : 0));
   }
   return secondsSince(begin);
 }
@@ -172,17 +175,34 @@ bool Scheduler::readPiece(int64_t most) {
     Slots::Piece piece = next(*one, most);
     if (rt::Status status = slots.append({piece}); !status.ok())
       fail(*one, status);
-    else if (piece.asked)
-      accept(*one, slots.logitsOf(0));
+    else
+      take(*one, piece, slots.logitsOf(0));
     return true;
   }
   return false;
+}
+
+/// What a call has made of a piece.
+void Scheduler::take(Running &one, const Slots::Piece &piece, const float *logits) {
+  const float *last = logits;
+  if (piece.each && one.text->answer().goesOn()) {
+    int64_t first = int64_t(slots.text(one.slot).size()) - piece.count;
+    for (int64_t i = 0; i < piece.count; ++i, last += slots.vocabulary())
+      one.text->scored(first + i, last, slots.vocabulary());
+    last -= slots.vocabulary();
+  }
+  if (piece.asked)
+    accept(one, last);
 }
 
 /// Chooses what follows a text by its logits.
 void Scheduler::accept(Running &one, const float *logits) {
   if (!one.text->answer().goesOn()) // another text of the job has failed in this round: nothing may be said behind that
     return leave(one);
+  if (one.text->options().newTokens == 0) {
+    one.text->finish();
+    return leave(one);
+  }
   if (rt::Status status = one.chooser.choose(logits, slots.vocabulary(), one.next); !status.ok())
     return fail(one, status);
   const rt::GenerateOptions &options = one.text->options();

@@ -53,6 +53,7 @@ private:
   Slots::Piece next(const Running &one, int64_t most) const;
   double step();
   bool readPiece(int64_t most);
+  void take(Running &one, const Slots::Piece &piece, const float *logits);
   void accept(Running &one, const float *logits);
   void fail(Running &one, const rt::Status &status);
   void leave(Running &one);

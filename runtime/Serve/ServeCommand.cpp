@@ -98,9 +98,9 @@ rt::Status Server::configure(const rt::Args &args, const rt::StartOptions &start
     return rt::badUsage("whoever reaches " + options.listen.host + " could use the model")
         .withHelp("--api-key-file FILE asks for a key, --no-key serves everyone");
   const rt::Card &card = service.model->card();
-  service.name = card.name.empty() ? service.model->name : card.name;
+  service.name = service.model->name; // two programs may be of one family
   service.aliases = args.all("--alias");
-  service.aliases.push_back(service.model->name);
+  service.aliases.push_back(card.name);
   const Seal *seal = service.model->image().seal;
   service.fingerprint = rt::format("heddle-%016llx", static_cast<unsigned long long>(seal ? seal->self : 0));
   service.context = std::min(service.model->context().value_or(rt::kConversation), rt::kConversation);
@@ -163,6 +163,8 @@ void Server::configureChat() {
                              memberOf(body, "chat_template_kwargs")};
     if (choice && choice->text == "none")
       request.tools = nullptr;
+    request.continues = flagOf(body, "continue_final_message", false);
+    request.opensAnswer = flagOf(body, "add_generation_prompt", !request.continues);
     if (chat::Fault fault = heddle_chat_render(service.model->card(), request, text))
       return {400, std::move(fault.message), "messages", std::move(fault.code)};
     return {};

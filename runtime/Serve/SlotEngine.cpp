@@ -58,12 +58,17 @@ void SlotEngine::begin(Job job) {
     std::vector<int64_t> ids;
     if (ApiError error = text->prepare())
       return answer->fail(error);
-    if (text->options().beams.width == 1 && text->options().newTokens > 0) {
+    if (text->options().beams.width == 1 && (text->options().newTokens > 0 || text->scoresPrompt())) {
       scheduler.add(std::move(text));
       continue;
     }
     // Beams are rows of a batch of their own: the others wait.
-    if (rt::Status status = rt::generate(*service.model, text->prompt(), text->options(), ids); !status.ok())
+    rt::Status status;
+    if (text->scoresPrompt())
+      status = text->scorePrompt();
+    if (status.ok() && answer->goesOn())
+      status = rt::generate(*service.model, text->prompt(), text->options(), ids);
+    if (!status.ok())
       return answer->fail(fromStatus(status, ""));
     if (answer->goesOn())
       text->finish();

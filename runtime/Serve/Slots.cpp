@@ -164,7 +164,7 @@ bool Slots::isCheapBeside(int64_t slot, int64_t tokens) const {
 }
 
 Status Slots::append(const std::vector<Piece> &pieces) {
-  int64_t past = 0, each = pieces.size() == 1 ? pieces[0].count : 1;
+  int64_t past = 0, each = pieces.size() == 1 && !pieces[0].each ? pieces[0].count : 1;
   std::vector<Row> rows;
   std::vector<int64_t> asked;
   logitsAt.clear();
@@ -176,12 +176,16 @@ Status Slots::append(const std::vector<Piece> &pieces) {
       rows.push_back({piece.slot, held + at, piece.ids + at});
     past = std::max(past, rows.back().start);
     logitsAt.push_back(asked.size());
-    if (piece.asked)
+    for (int64_t row = int64_t(rows.size()) - piece.count; piece.each && row < int64_t(rows.size()) - 1; ++row)
+      asked.push_back(row);
+    if (piece.asked || piece.each)
       asked.push_back(int64_t(rows.size()) - 1);
   }
   if (!entry->input(kAsked)) { // every row has logits
-    for (size_t i = 0, row = 0; i < pieces.size(); ++i)
-      logitsAt[i] = (row += size_t(pieces[i].count / each)) - 1;
+    for (size_t i = 0, row = 0; i < pieces.size(); ++i) {
+      row += size_t(pieces[i].count / each);
+      logitsAt[i] = pieces[i].each ? row - size_t(pieces[i].count) : row - 1;
+    }
     asked.resize(rows.size());
   }
   std::vector<int64_t> dims = dimsOf(int64_t(rows.size()), each, past, int64_t(asked.size()));

@@ -15,7 +15,8 @@ public:
     int64_t slot;
     const int64_t *ids;
     int64_t count;
-    bool asked;
+    bool asked;        ///< what follows it
+    bool each = false; ///< and what follows each of its tokens but the last
   };
 
   /// Takes the states of `count` texts of at most `context` positions, and the memory of the largest calls: one token
@@ -45,6 +46,7 @@ public:
   /// held.
   rt::Status append(const std::vector<Piece> &pieces);
   /// The logits [vocabulary] behind piece i of the last call.
+  /// Of a piece of which each token was asked for, what follows the first; the others' are behind it.
   const float *logitsOf(size_t piece) const { return logits + logitsAt[piece] * size_t(vocab); }
   int64_t vocabulary() const { return vocab; }
 

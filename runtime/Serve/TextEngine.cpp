@@ -43,7 +43,10 @@ void TextEngine::make(Job job) {
     TextRun text(service, metrics, answer, index);
     std::vector<int64_t> ids;
     ApiError error = text.prepare();
-    if (!error)
+    if (!error && text.scoresPrompt())
+      if (rt::Status status = text.scorePrompt(); !status.ok())
+        error = fromStatus(status, "");
+    if (!error && answer->goesOn())
       if (rt::Status status = rt::generate(*service.model, text.prompt(), text.options(), ids); !status.ok())
         error = fromStatus(status, "");
     if (error)

@@ -28,6 +28,53 @@ ApiError TextRun::readOptions() {
   theOptions.rules.presencePenalty = job.presencePenalty;
   theOptions.rules.frequencyPenalty = job.frequencyPenalty;
   theOptions.rules.bias = job.bias;
+  if (job.leastTokens > 0) {
+    std::vector<int64_t> &ends = theOptions.rules.eos; // with --ignore-eos none
+    ends.insert(ends.end(), job.stopIds.begin(), job.stopIds.end());
+    if (job.chat && service.turnEnd && !job.ignoresEnds)
+      ends.push_back(*service.turnEnd);
+    theOptions.rules.minNewTokens = std::max(theOptions.rules.minNewTokens, job.leastTokens);
+  }
+  return {};
+}
+
+/// Whether a token ends the text, beside the model's own ends.
+bool TextRun::isEnd(int64_t id) const {
+  const Job &job = theAnswer->job();
+  return std::find(job.stopIds.begin(), job.stopIds.end(), id) != job.stopIds.end() ||
+         (job.chat && service.turnEnd == id && !job.ignoresEnds);
+}
+
+void TextRun::scored(int64_t position, const float *logits, int64_t count) {
+  const std::vector<int64_t> &ids = theAnswer->promptOf(index).ids;
+  if (position == 0)
+    theAnswer->tell(index, nullptr, 0, ids[0]);
+  if (position + 1 < int64_t(ids.size()))
+    theAnswer->tell(index, logits, count, ids[size_t(position) + 1]);
+  else
+    theAnswer->echo(index);
+}
+
+/// The prompt as what follows its first token, whatever else would be likelier.
+rt::Status TextRun::scorePrompt() {
+  const std::vector<int64_t> &ids = theAnswer->promptOf(index).ids;
+  rt::Prompt first;
+  HEDDLE_TRY(rt::promptFromIds(*service.model, {ids[0]}, first));
+  rt::GenerateOptions options;
+  options.newTokens = int64_t(ids.size()) - 1;
+  options.ignoreEos = true;
+  options.longestCall = kLongestCall;
+  options.goesOn = theOptions.goesOn;
+  options.onStep = [&](const std::vector<int64_t> &) { return options.goesOn(); };
+  int64_t position = 0;
+  for (size_t i = 1; i < ids.size(); ++i)
+    options.rules.forcedAt[int64_t(i)] = ids[i];
+  options.onChosen = [&](int64_t, const float *logits, int64_t count, int64_t) { scored(position++, logits, count); };
+  std::vector<int64_t> made;
+  if (options.newTokens > 0)
+    HEDDLE_TRY(rt::generate(*service.model, first, options, made));
+  if (theAnswer->goesOn())
+    scored(int64_t(ids.size()) - 1, nullptr, 0);
   return {};
 }
 
@@ -35,11 +82,6 @@ ApiError TextRun::prepare() {
   const Job &job = theAnswer->job();
   const rt::Roles &roles = service.model->card().roles;
   const PromptText &given = theAnswer->promptOf(index);
-  if (roles.source.empty() && int64_t(given.ids.size()) > service.context)
-    return {400,
-            "the prompt has " + std::to_string(given.ids.size()) + " tokens, and a text here at most " +
-                std::to_string(service.context),
-            job.chat ? "messages" : "prompt", "context_length_exceeded"};
   if (rt::Status status = rt::promptFromIds(*service.model, given.ids, thePrompt); !status.ok())
     return fromStatus(status, job.chat ? "messages" : "prompt");
   if (ApiError error = readOptions())
@@ -52,8 +94,7 @@ ApiError TextRun::prepare() {
     theOptions.onChosen = [this](int64_t, const float *logits, int64_t count, int64_t id) {
       theAnswer->tell(index, logits, count, id);
     };
-  if (job.chat && service.turnEnd)
-    theOptions.ended = [this](int64_t, const std::vector<int64_t> &ids) { return ids.back() == *service.turnEnd; };
+  theOptions.ended = [this](int64_t, const std::vector<int64_t> &ids) { return isEnd(ids.back()); };
   theOptions.onStep = [this](const std::vector<int64_t> &next) { return show(next[0]); };
   theAnswer->open(index);
   return {};
@@ -69,15 +110,16 @@ bool TextRun::show(int64_t id) {
   last = now;
   ++made;
   lastId = id;
-  theAnswer->say(index, out->add(id));
+  bool silent = isEnd(id) && service.turnEnd != id; // a stop by its id may be a word
+  theAnswer->say(index, silent ? "" : out->add(id, int64_t(made) > theAnswer->job().leastTokens));
   return !out->stopped() && !theAnswer->job().to->abandoned;
 }
 
 void TextRun::finish(size_t reused) {
   const std::vector<int64_t> &ends = service.model->card().roles.eos;
   theAnswer->say(index, out->finish());
-  bool stopped = out->stopped() || (theAnswer->job().chat && service.turnEnd == lastId) ||
-                 std::find(ends.begin(), ends.end(), lastId) != ends.end();
+  bool atEnd = !theAnswer->job().ignoresEnds && std::find(ends.begin(), ends.end(), lastId) != ends.end();
+  bool stopped = out->stopped() || atEnd || isEnd(lastId);
   metrics.promptTokens += theAnswer->promptOf(index).ids.size() - reused;
   metrics.reusedTokens += reused;
   metrics.newTokens += made;

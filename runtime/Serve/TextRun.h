@@ -23,12 +23,19 @@ public:
   /// With what is to be called for every token: onChosen, ended, onStep.
   const rt::GenerateOptions &options() const { return theOptions; }
   Answer &answer() { return *theAnswer; }
+  /// Whether the job wants to know how likely its prompt was: each of the prompt's logits is told, and then the prompt.
+  bool scoresPrompt() const { return theAnswer->wantsPromptLogprobs(); }
+  /// The logits behind token `position` of the prompt, in order.
+  void scored(int64_t position, const float *logits, int64_t count);
+  /// Finds the logits by itself, token by token.
+  rt::Status scorePrompt();
   /// The text is whole. `reused` tokens of the prompt were not computed.
   void finish(size_t reused = 0);
 
 private:
   ApiError readOptions();
   bool show(int64_t id);
+  bool isEnd(int64_t id) const;
 
   const Service &service;
   Metrics &metrics;

@@ -57,7 +57,7 @@ def clean(t, browser, server, what):
 def texts(t, browser, binary):
     with Server(binary) as server:
         t.check("opens", browser.open("http://127.0.0.1:%d/" % server.port, "document.getElementById('texts')?.hidden === false"))
-        t.check("the model's name", browser.value("document.title") == "gpt2" and browser.value("document.activeElement.id") == "said")
+        t.check("the model's name", browser.value("document.title") == "stories" and browser.value("document.activeElement.id") == "said")
         prompt = "Once upon a time"
         want = subprocess.run([binary, "generate", "--text", prompt, "-n", "30", "--greedy"], check=True, stdout=subprocess.PIPE).stdout.decode()[len(prompt):-1]
         browser.value("document.querySelector('details').open = true")
