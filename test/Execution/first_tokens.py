@@ -6,7 +6,7 @@
 Small models with random weights are compiled: a decoder, an encoder-decoder, and one that writes down speech. What they must say follows
 from the logits of `run`, which keeps nothing between calls. Vocabularies are as large as published ones, since a buffer that is too small
 for the logits hides behind the rounding of memory to pages where words are few. Each program takes ids, a text, lines, a file and a
-conversation, searches with beams, samples, serves with slots and without, and reaches `max_length` at once. `--sample` takes a small part
+conversation, searches with beams, samples, serves with slots and without, runs on the emulated device, and reaches `max_length` at once. `--sample` takes a small part
 of it. Where the compiler links a runtime with sanitizers (test/sanitize.sh), this runs under them. Ends in `N passed, N failed`."""
 import argparse
 import json
@@ -196,6 +196,10 @@ class Sweep:
         if self.sample:
             return
         self.served(binary, ones, "--context", "1", "--slots", "1")
+        if os.path.exists(os.path.join(os.path.dirname(self.heddle), os.pardir, "lib", "libheddle_emulator.a")):
+            device = self.compiled("device", "--target=cuda", "--emulate", "--without=serve,chat")
+            for prompt, n, want in cases:
+                self.says(device, ["generate", "--ids", listed(prompt), "-n", str(n), "--ignore-eos", "--print-ids", "--device", "emulator"], listed(want))
         whole = self.compiled("recomputing", "--cache=none")
         for prompt, n, want in cases:
             self.says(whole, ["generate", "--ids", listed(prompt), "-n", str(n), "--ignore-eos", "--print-ids"], listed(want))
@@ -222,6 +226,18 @@ class Sweep:
                 source = self.draw(length)
                 cases.append((source, n, self.ids_in_all_ways(binary, model, source, n)))
         self.served(binary, cases)
+        # Beginnings of different lengths, where the start token has the id of padding.
+        begun = [[0], [0] + self.draw(2), [0] + self.draw(1)]
+        sources = [self.draw(2) for _ in begun]
+        for n in (1, 2):
+            wanted = []
+            for source, text in zip(sources, begun):
+                text = list(text)
+                for _ in range(n):
+                    text.append(int(np.argmax(model.logits(source, [text])[0])))
+                wanted.append(text[-n:])
+            padded = [text + [0] * (3 - len(text)) for text in begun]
+            self.written(binary, {"input_ids": np.array(sources, np.int64), "decoder_input_ids": np.array(padded, np.int64)}, n, wanted, 3)
         at_once = self.compiled("at_once", max_length=2, eos_token_id=EOS)
         self.says(at_once, ["generate", "--ids", listed(cases[0][0]), "--print-ids", "--ignore-eos"], listed(cases[0][2]))
 
