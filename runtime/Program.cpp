@@ -5,12 +5,15 @@
 //
 //===----------------------------------------------------------------------===//
 #include "heddle/nearest.h"
+#include "heddle/standard_files.h"
 #include "runtime/Args.h"
 #include "runtime/Commands.h"
 #include "runtime/Media/Media.h"
 #include "runtime/Stack.h"
 #include "runtime/Status.h"
+#include "runtime/TerminalOutput.h"
 
+#include <algorithm>
 #include <csignal>
 #include <cstdio>
 #include <cstring>
@@ -164,6 +167,7 @@ static void *runOne(void *argument) {
 }
 
 int runProgram(const Image &image, int argc, char **argv) {
+  holdStandardFiles();
   std::set_new_handler(outOfMemory);
   // A file-size limit (ulimit -f) then is an error of write() instead of a
   // signal.
@@ -177,6 +181,9 @@ int runProgram(const Image &image, int argc, char **argv) {
     else if (word != "--error-format=human")
       words.push_back(word);
   }
+  auto dashes = std::find(words.begin(), words.end(), "--");
+  if (std::find(words.begin(), dashes, "--raw") == dashes)
+    escapeOnTerminal();
   Call call = {image, words, argc > 0 ? argv[0] : "model", {}};
   Status status = onEnoughStack(runOne, &call);
   if (status.ok())

@@ -6,6 +6,8 @@
 #include "runtime/Status.h"
 
 #include "heddle/input_file.h"
+#include "heddle/printable.h"
+#include "runtime/TerminalOutput.h"
 #include "runtime/Utf8.h"
 
 #include <algorithm>
@@ -43,7 +45,7 @@ Status internalError(std::string message) { return {Error::OurMistake, std::move
 
 Status flushOutput() {
   errno = 0;
-  if (fflush(stdout) == 0 && !ferror(stdout))
+  if (flushTerminal())
     return {};
   return outputError("cannot write", "standard output", errno ? errno : EIO);
 }
@@ -70,9 +72,7 @@ static void appendEscaped(std::string &out, std::string_view text) {
       out += format("\\x%02x", static_cast<unsigned char>(text[i++]));
       continue;
     }
-    bool control = c < 0x20 || (c >= 0x7f && c < 0xa0) || c == 0x2028 || c == 0x2029 || (c >= 0x202a && c <= 0x202e) ||
-                   (c >= 0x2066 && c <= 0x2069) || c == 0xfeff;
-    if (control)
+    if (steersTerminal(c))
       out += format("\\u%04x", c);
     else
       out.append(text.substr(i, n));
@@ -119,6 +119,12 @@ std::string humanBytes(uint64_t bytes) {
   return unit ? format("%.1f %s", value, units[unit]) : format("%llu B", static_cast<unsigned long long>(bytes));
 }
 
+/// A message with what quotes nothing (names of programs, say) escaped, too.
+static std::string shownLines(std::string_view message) {
+  TerminalText text;
+  return text.add(message) + text.finish();
+}
+
 void report(const Status &status, bool json) {
   std::string text;
   if (json) {
@@ -131,13 +137,13 @@ void report(const Status &status, bool json) {
     }
     text += "]}\n";
   } else {
-    text = format("error[%s]: %s\n", status.code(), status.message().c_str());
+    text = format("error[%s]: %s\n", status.code(), shownLines(status.message()).c_str());
     for (const std::string &line : status.helps())
-      text += "   = help: " + line + "\n";
+      text += "   = help: " + shownLines(line) + "\n";
   }
   fputs(text.c_str(), stderr);
 }
 
-void note(const std::string &message) { fprintf(stderr, "note: %s\n", message.c_str()); }
+void note(const std::string &message) { fprintf(stderr, "note: %s\n", shownLines(message).c_str()); }
 
 } // namespace heddle::rt

@@ -9,6 +9,7 @@
 #include "compiler/Driver/Archives.h"
 #include "compiler/Driver/CodesReport.h"
 #include "compiler/Driver/Exit.h"
+#include "compiler/Driver/FileStamps.h"
 #include "compiler/Driver/Limits.h"
 #include "compiler/Driver/Load.h"
 #include "compiler/Driver/Output.h"
@@ -20,12 +21,13 @@
 #include "heddle/seal.h"
 #include "targets/CPU/CodeGen.h"
 #include "targets/CPU/Link.h"
+#include "targets/Threads.h"
 #include "llvm/IR/Constants.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/Program.h"
-#include <future>
 #include <map>
+#include <sys/resource.h>
 
 using namespace mlir;
 using namespace heddle;
@@ -77,7 +79,8 @@ static int verify(const Console &console, Scratch &folder, const std::string &bi
   llvm::sys::ProcessInfo process = llvm::sys::ExecuteNoWait(
       binary, args, std::nullopt, {StringRef(""), StringRef(log), StringRef(log)}, 0, &why, &failed);
   if (failed) {
-    console.err << "heddle: note: " << output << " was not checked, it cannot be run where it lies: " << why << "\n";
+    console.err << "heddle: note: " << escaped(output, output.size())
+                << " was not checked, it cannot be run where it lies: " << why << "\n";
     return Ok;
   }
   folder.writer(int(process.Pid));
@@ -127,7 +130,8 @@ static absl::Status writeDigests(StringRef file, ObjectMachine machine, const ll
                                  const WrittenWeights &weights, const std::string &tokenizer, StringRef side) {
   ObjectOptions seal;
   seal.machine = machine;
-  seal.symbols = {{"heddle_seal", sealOf(code, weights, tokenizer, side), 64}, {"heddle_index", weights.index, 64}};
+  seal.symbols = {{"heddle_seal", sealOf(code, weights, tokenizer, side), 64},
+                  {"heddle_index", weights.index, 64}};
   return writeSymbolsObject(file, seal);
 }
 
@@ -159,8 +163,8 @@ static int askForSpace(const Console &console, const Scratch &folder, const std:
                                                   std::to_string(disk->available >> 20) + " MB free on the disk");
 }
 
-/// Links `files` with the archives into `linked`.
-static int linkInto(const Console &console, Scratch &folder, const std::string &linked, std::vector<std::string> files,
+/// Links `files` with the archives into the file `linked` of the folder.
+static int linkInto(const Console &console, Scratch &folder, StringRef linked, std::vector<std::string> files,
                     const Archives &archives, const cpu::Architecture &architecture, const std::string &output) {
   std::string error;
   llvm::append_range(files, archives.parts);
@@ -169,9 +173,19 @@ static int linkInto(const Console &console, Scratch &folder, const std::string &
   if (int full = askForSpace(console, folder, copied, output))
     return full;
   switch (cpu::link(
-      architecture, files, archives.runtime, linked, folder.file("log"), [&](int pid) { folder.writer(pid); }, error)) {
+      architecture, files, archives.runtime, folder.fileForLinker(linked), folder.file("log"),
+      [&](int pid) { folder.writer(pid); }, error)) {
   case cpu::Linked::Yes: return Ok;
-  case cpu::Linked::Stopped: return console.complain(Error::NoResources, error);
+  case cpu::Linked::Unreadable:
+    return console.complain(speaksOfResources(error) ? Error::NoResources : Error::CannotRead, error);
+  case cpu::Linked::Stopped: {
+    rlimit stack{};
+    bool little = getrlimit(RLIMIT_STACK, &stack) == 0 && stack.rlim_cur < kThreadStack;
+    return console.complain(Error::NoResources,
+                            error + (little ? "\nthe stack may have " + std::to_string(stack.rlim_cur >> 10) +
+                                                  " KiB, which is little for a linker; allow more with ulimit -s 8192"
+                                            : ""));
+  }
   case cpu::Linked::Refused:
     return console.complain(speaksOfResources(error) ? Error::NoResources : Error::OurMistake, error);
   }
@@ -219,11 +233,12 @@ int heddle::writeBinary(const Console &console, ModuleOp module, llvm::Module &c
     return console.complain(errorOf(ec, Error::CannotWrite),
                             options.output + ": cannot write beside it: " + ec.message());
 
-  // Code is generated while weights are read and written; every return before `compiled.get()` waits for it.
+  // Code is generated while weights are read and written; every return before `compiled.wait()` waits for it.
   std::vector<cpu::CodePart> functions = cpu::splitFunctions(code);
   std::string refused;
-  std::future<bool> compiled =
-      std::async(std::launch::async, [&] { return cpu::compileParts(functions, target, false, refused); });
+  bool good = false;
+  unsigned missing = 0;
+  Background compiled([&] { good = cpu::compileParts(functions, target, false, refused, &missing); });
   std::optional<Phase> phase;
   llvm::raw_ostream *say = options.time ? &console.err : nullptr;
   phase.emplace("weights, while code is generated", say);
@@ -236,8 +251,10 @@ int heddle::writeBinary(const Console &console, ModuleOp module, llvm::Module &c
   if (absl::Status status = writeDigests(digests, machine, code, *weights, words.blob, side); !status.ok())
     return complain(console, status);
   phase.emplace("rest of the code generation", say);
-  bool good = compiled.get();
+  compiled.wait();
   phase.reset();
+  if (!compiled.hasThread() || missing)
+    console.err << "heddle: note: the system gave fewer threads than there are cores; this only took longer\n";
   if (!good)
     return console.complain(Error::OurMistake, refused);
   if (say)
@@ -252,7 +269,7 @@ int heddle::writeBinary(const Console &console, ModuleOp module, llvm::Module &c
 
   phase.emplace("link", say);
   std::string linked = folder.file("linked");
-  if ((failed = linkInto(console, folder, linked, files, *archives, architecture, options.output)))
+  if ((failed = linkInto(console, folder, "linked", files, *archives, architecture, options.output)))
     return failed;
   if (side.empty() && liesInHugePages(weights->bytes)) {
     std::string program = folder.file("program");
@@ -264,6 +281,8 @@ int heddle::writeBinary(const Console &console, ModuleOp module, llvm::Module &c
   if ((failed = verify(console, folder, linked, options.output)))
     return failed;
   phase.reset();
+  if (options.stamps && (failed = options.stamps->unchanged(console)))
+    return failed;
   if ((failed = moveIntoPlace(console, folder, linked, side, options.output)))
     return failed;
   if (options.json)

@@ -3,6 +3,7 @@
 #include "compiler/Driver/Compile.h"
 #include "compiler/Driver/DumpIR.h"
 #include "compiler/Driver/Exit.h"
+#include "compiler/Driver/FileStamps.h"
 #include "compiler/Driver/Limits.h"
 #include "compiler/Driver/Load.h"
 #include "compiler/Driver/ModelFiles.h"
@@ -10,6 +11,7 @@
 #include "compiler/Driver/PassMessages.h"
 #include "compiler/Driver/Phase.h"
 #include "compiler/Driver/PrintIR.h"
+#include "compiler/Driver/Scratch.h"
 #include "dialects/Model/IR/Arithmetic.h"
 #include "dialects/Model/IR/Model.h"
 #include "dialects/Model/IR/Plan.h"
@@ -29,7 +31,9 @@ using namespace mlir;
 using namespace heddle;
 
 int Console::complain(Error error, const llvm::Twine &text) const {
-  err << "heddle: error[" << codeOf(error) << "]: " << text << "\n";
+  Scratch::waitIfLeaving();
+  // Paths and what other programs said may be in it.
+  err << "heddle: error[" << codeOf(error) << "]: " << escapedLines(text.str()) << "\n";
   return int(exitOf(error));
 }
 
@@ -201,7 +205,10 @@ static int compileFor(const Console &console, OwningOpRef<ModuleOp> module, Arra
     if (int failed = writeReport(console, parts, options); failed || options.output.empty())
       return failed;
   if (options.emit == "exe" && !words.note.empty())
-    console.err << "heddle: note: compiled without a tokenizer: " << words.note << "\n";
+    console.err << "heddle: note: compiled without a tokenizer: " << escapedLines(words.note) << "\n";
+  if (options.emit != "exe") // a binary is asked when it is whole
+    if (int changed = options.stamps->unchanged(console))
+      return changed;
   if (!isIR)
     return writeOutput(console, parts, options, *host, words);
   return writeAtomically(console, options.output, [&](llvm::raw_pwrite_stream &os) {
@@ -210,7 +217,10 @@ static int compileFor(const Console &console, OwningOpRef<ModuleOp> module, Arra
   });
 }
 
-int heddle::compile(const Console &console, const CompileOptions &options) {
+int heddle::compile(const Console &console, const CompileOptions &asked) {
+  FileStamps stamps(asked.import);
+  CompileOptions options = asked;
+  options.stamps = &stamps;
   setLimits(options.timeout, options.maxMemory);
   std::unique_ptr<MLIRContext> context = makeContext();
   int code = Ok;

@@ -33,16 +33,19 @@ struct Console {
 /// other has none.
 inline constexpr llvm::StringLiteral kSlotsOfServer = "served";
 
+class FileStamps;
+
 struct CompileOptions {
   ImportOptions import;
-  std::string output;                ///< -o; empty or "-": standard output (text stages only)
-  std::string emit = "exe";          ///< a stage of the table
-  std::string target = "cpu";        ///< or "cuda", "cpu,cuda"
-  std::string mcpu = "native";       ///< a processor; of "cuda" chips joined by '+'; of both a word each
-  std::string dtype;                 ///< f32, bf16, f16; empty: what an .mlir file says, or f32
-  std::string math = "auto";         ///< of bf16: dots, wide, or dots where the processor has them
-  std::string depfile;               ///< --depfile: the files it was made of, as a rule of make
-  std::vector<std::string> alsoRead; ///< for the depfile: what the tool itself has read
+  const FileStamps *stamps = nullptr; ///< where there are any, asked before the output is put in its place
+  std::string output;                 ///< -o; empty or "-": standard output (text stages only)
+  std::string emit = "exe";           ///< a stage of the table
+  std::string target = "cpu";         ///< or "cuda", "cpu,cuda"
+  std::string mcpu = "native";        ///< a processor; of "cuda" chips joined by '+'; of both a word each
+  std::string dtype;                  ///< f32, bf16, f16; empty: what an .mlir file says, or f32
+  std::string math = "auto";          ///< of bf16: dots, wide, or dots where the processor has them
+  std::string depfile;                ///< --depfile: the files it was made of, as a rule of make
+  std::vector<std::string> alsoRead;  ///< for the depfile: what the tool itself has read
   /// --report: "" for tables on standard output, else the file of JSON; then nothing is written but what `output`
   /// names.
   std::optional<std::string> report;

@@ -23,8 +23,15 @@ void guardExits();
 /// handler.
 [[noreturn]] void endAtOnce(Error error, std::initializer_list<const char *> text);
 
+/// The same for an allocation that failed.
+[[noreturn]] void endWithoutMemory();
+
 /// Flushes standard output at the end of a command; returns `code`, or the code of the error that it printed.
 int finish(const Console &console, int code);
+
+/// Called last, with standard error: messages that nobody could be told (it is closed, the disk is full) change no
+/// exit code.
+void dropUnheard(llvm::raw_fd_ostream &messages);
 
 /// The status of what failed: that of its gravest error; where nothing was said, that of a mistake of ours.
 int failedWith(const DiagnosticSink &sink);

@@ -66,7 +66,7 @@ int heddle::checkInput(const Console &console, const CompileOptions &options, co
     sink.print(console.err);
   if (code != Ok || look.json)
     return code;
-  console.out << options.import.path << ": accepted"
+  console.out << escaped(options.import.path, 4096) << ": accepted"
               << (module ? "" : "; there are no weights beside it to compare with") << "\n";
   if (module)
     if (std::optional<WeightStore> store = openWeights(console, *module, code))

@@ -7,6 +7,7 @@
 
 #include "compiler/Driver/Limits.h"
 #include "compiler/Driver/Exit.h"
+#include "targets/Threads.h"
 #include <algorithm>
 #include <atomic>
 #include <chrono>
@@ -70,7 +71,15 @@ void heddle::setLimits(double seconds, uint64_t bytes) {
   sigset_t all, before;
   sigfillset(&all);
   pthread_sigmask(SIG_BLOCK, &all, &before);
-  std::thread([seconds, bytes, main = pthread_self()] {
+  struct Watch {
+    double seconds;
+    uint64_t bytes;
+    pthread_t main;
+  };
+  static Watch watch;
+  watch = {seconds, bytes, pthread_self()};
+  auto body = [](void *) -> void * {
+    auto [seconds, bytes, main] = watch;
     using namespace std::chrono;
     auto start = steady_clock::now();
     for (;;) {
@@ -81,7 +90,13 @@ void heddle::setLimits(double seconds, uint64_t bytes) {
       std::this_thread::sleep_for(duration<double>(bytes ? std::min(left, 0.005) : left));
     }
     pthread_kill(main, SIGALRM);
-  }).detach();
+    return nullptr;
+  };
+  pthread_t thread;
+  if (startThread(thread, body, nullptr) != 0)
+    endAtOnce(Error::NoResources, {"heddle: error[", codeOf(Error::NoResources),
+                                   "]: no thread to watch --timeout and --max-memory; allow more with ulimit -u\n"});
+  pthread_detach(thread);
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
 

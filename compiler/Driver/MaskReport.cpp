@@ -529,7 +529,7 @@ int heddle::showMasks(const Console &console, const CompileOptions &options, con
     return error.empty() ? failedWith(sink) : console.complain(Error::BadInput, error);
 
   MaskReport report;
-  report.model = options.import.path;
+  report.model = escaped(options.import.path, 4096);
   report.dims = gatherer.dims();
   std::vector<attn::SdpaOp> distinct;
   run.walk([&](attn::SdpaOp op) {

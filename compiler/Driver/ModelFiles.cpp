@@ -34,11 +34,11 @@ std::vector<std::string> heddle::modelFiles(const ImportOptions &options, Module
   for (const std::string &named : {options.path, options.weightsPath})
     if (fs::is_regular_file(named))
       files.push_back(named);
-  if (auto listed = module->getAttrOfType<ArrayAttr>("model.weights"))
+  if (auto listed = module ? module->getAttrOfType<ArrayAttr>("model.weights") : ArrayAttr())
     for (StringAttr file : listed.getAsRange<StringAttr>())
       files.push_back(file.getValue().str());
   // A later stage names its tokenizer, a file or the folder of several.
-  auto tokenizer = module->getAttrOfType<StringAttr>("model.tokenizer");
+  auto tokenizer = module ? module->getAttrOfType<StringAttr>("model.tokenizer") : StringAttr();
   if (tokenizer && fs::is_regular_file(tokenizer.getValue()))
     files.push_back(tokenizer.str());
   std::error_code error;

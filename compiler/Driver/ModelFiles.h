@@ -12,7 +12,7 @@
 namespace heddle {
 
 /// The existing files: those that the command line and the module name, and those beside the model that the compiler
-/// looks for.
+/// looks for. Without a module, which is not there before the files are read, those that it would name are missing.
 std::vector<std::string> modelFiles(const ImportOptions &options, mlir::ModuleOp module);
 
 /// Writes `output: files` as a rule for make and ninja. A model's folder is listed, too, so that a new file counts,

@@ -1,8 +1,8 @@
 //===- Scratch.cpp - the folder in which a binary is made -----------------===//
 //
 // The handlers call nothing but what a signal handler may call: the folder is read with
-// getdents64, because opendir allocates. Each then hands on to the handler before it, which
-// is LLVM's or the default.
+// getdents64, because opendir allocates. A handler ends the process by the signal's own
+// default; whatever other threads still say or write meanwhile is held back.
 //
 //===----------------------------------------------------------------------===//
 
@@ -10,6 +10,8 @@
 #include "llvm/ADT/SmallString.h"
 #include "llvm/ADT/Twine.h"
 #include "llvm/Support/Path.h"
+#include "llvm/Support/Signals.h"
+#include <atomic>
 #include <cerrno>
 #include <climits>
 #include <csignal>
@@ -31,6 +33,7 @@ static struct sigaction before[std::size(watched)];
 static char folderPath[PATH_MAX]; ///< empty: none
 static volatile int folderFd = -1;
 static volatile pid_t folderWriter = 0;
+static std::atomic<bool> leaving = false; ///< a signal ends the process; the folder may be gone
 
 /// Ends the writer and waits for it: it removes its own temporaries, given a moment.
 static void endWriter() {
@@ -52,7 +55,9 @@ static void endWriter() {
 static void removeFolder() {
   if (folderPath[0] == 0)
     return;
-  // Removing an entry may move those that are left, so the folder is read from its beginning until a pass removes none.
+  int tries = 1000;
+  // Removing an entry may move those that are left, so the folder is read from its beginning until a pass removes none
+  // and it is empty: another thread may still be writing.
   for (bool again = true; again;) {
     again = false;
     alignas(dirent64) char entries[4096];
@@ -63,29 +68,41 @@ static void removeFolder() {
         again |= unlinkat(folderFd, entry->d_name, 0) == 0;
         at += entry->d_reclen;
       }
+    again |= rmdir(folderPath) != 0 && (errno == ENOTEMPTY || errno == EEXIST) && --tries > 0;
   }
   close(folderFd);
   folderFd = -1;
-  rmdir(folderPath);
   folderPath[0] = 0;
 }
 
+void Scratch::waitIfLeaving() {
+  while (leaving)
+    pause();
+}
+
 void Scratch::leave() {
+  if (leaving.exchange(true)) // another thread ends the process
+    waitIfLeaving();
   endWriter();
   removeFolder();
 }
 
 static void leaveBySignal(int number) {
   Scratch::leave();
-  for (size_t i = 0; i < std::size(watched); ++i)
-    if (watched[i] == number)
-      sigaction(number, &before[i], nullptr);
+  llvm::sys::RunInterruptHandlers(); // files that LLVM was told to remove
+  signal(number, SIG_DFL);
+  sigset_t only;
+  sigemptyset(&only);
+  sigaddset(&only, number);
   raise(number);
+  pthread_sigmask(SIG_UNBLOCK, &only, nullptr);
+  _exit(128 + number);
 }
 
 static void watch() {
   struct sigaction action = {};
   action.sa_handler = leaveBySignal;
+  sigfillset(&action.sa_mask); // one ends the process; another must not wait for it on its stack
   action.sa_flags = SA_ONSTACK;
   for (size_t i = 0; i < std::size(watched); ++i)
     if (sigaction(watched[i], nullptr, &before[i]) == 0 && before[i].sa_handler != SIG_IGN &&
@@ -134,10 +151,17 @@ std::error_code Scratch::create(llvm::StringRef output) {
 Scratch::~Scratch() {
   if (path.empty())
     return;
+  waitIfLeaving();
   removeFolder();
   unwatch();
 }
 
 std::string Scratch::file(llvm::StringRef name) const { return (path + "/" + name).str(); }
+
+std::string Scratch::fileForLinker(llvm::StringRef name) const {
+  return path.find('%') == std::string::npos
+             ? file(name)
+             : ("/proc/" + llvm::Twine(getpid()) + "/fd/" + llvm::Twine(folderFd) + "/" + name).str();
+}
 
 void Scratch::writer(int pid) { folderWriter = pid; }

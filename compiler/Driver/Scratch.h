@@ -26,8 +26,16 @@ public:
   std::error_code create(llvm::StringRef output);
   std::string file(llvm::StringRef name) const;
 
-  /// For signal handlers: ends the writer and removes the folder. Allocates nothing.
+  /// The same file under a path without %, which lld takes for a place of its own choice in names of outputs.
+  std::string fileForLinker(llvm::StringRef name) const;
+
+  /// For signal handlers, and before the process is ended at once: ends the writer and removes the folder. Allocates
+  /// nothing. Returns to the first caller only; the others wait for the end.
   static void leave();
+
+  /// Does not return once a signal has begun to end the process: the folder may be gone, and what fails for that reason
+  /// is not to be reported.
+  static void waitIfLeaving();
 
   /// Tells the id of a process that writes into the folder; 0 when it has ended.
   void writer(int pid);

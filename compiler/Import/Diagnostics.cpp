@@ -2,6 +2,7 @@
 // is known and nearly the one that was written.
 #include "compiler/Import/Diagnostics.h"
 #include "heddle/nearest.h"
+#include "heddle/printable.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
@@ -127,7 +128,11 @@ static void printPlace(llvm::raw_ostream &os, Loc loc, StringRef file) {
 }
 
 /// Rows of cells in columns as wide as their widest cell; a row of one cell is a remark and widens nothing.
-static void printTable(llvm::raw_ostream &os, const std::vector<std::vector<std::string>> &rows) {
+static void printTable(llvm::raw_ostream &os, const std::vector<std::vector<std::string>> &cells) {
+  std::vector<std::vector<std::string>> rows = cells;
+  for (auto &row : rows)
+    for (std::string &cell : row)
+      cell = escaped(cell, cell.size());
   std::vector<size_t> widths;
   for (auto &row : rows)
     for (size_t i = 0; i < row.size(); ++i) {
@@ -152,7 +157,7 @@ static std::string fullMessage(const Diagnostic &d) {
     out += "unsupported: ";
   if (!d.path.empty())
     out += escaped(d.path) + ": ";
-  out += d.message;
+  out += escapedLines(d.message);
   if (d.more)
     out += " (and " + std::to_string(d.more) + " more here)";
   return out;
@@ -183,7 +188,7 @@ void DiagnosticSink::print(llvm::raw_ostream &os, unsigned limit) const {
     printTable(os, d->table);
     for (auto &n : d->notes) {
       printPlace(os, n.loc, "");
-      os << "note: " << n.text << '\n';
+      os << "note: " << escapedLines(n.text) << '\n';
     }
   }
 }
@@ -242,34 +247,19 @@ std::string heddle::nearest(StringRef name, const std::vector<std::string> &know
   return nearest(name, refs);
 }
 
-/// The length of the well-formed UTF-8 sequence at the front, or 0.
-static size_t utf8Sequence(StringRef text) {
-  unsigned char c = text[0];
-  size_t n = c < 0x80 ? 1 : c >= 0xF0 && c < 0xF5 ? 4 : c >= 0xE0 ? 3 : c >= 0xC2 ? 2 : 0;
-  if (c >= 0xF5 || n == 0 || n > text.size())
-    return 0;
-  for (size_t i = 1; i < n; ++i)
-    if ((static_cast<unsigned char>(text[i]) & 0xC0) != 0x80)
-      return 0;
-  return n;
-}
-
 std::string heddle::escaped(StringRef text, size_t limit) {
   std::string out;
   bool cut = text.size() > limit;
   text = text.take_front(limit);
   while (!text.empty()) {
     unsigned char c = text[0];
-    size_t n = utf8Sequence(text);
-    // Tabs become a blank: the caret below counts columns. C1 controls steer terminals.
-    bool control = c < 0x20 || c == 0x7F || (n == 2 && c == 0xC2 && static_cast<unsigned char>(text[1]) < 0xA0);
-    if (c == '\t') {
+    size_t n = shownCharacter(text);
+    if (c == '\t') { // a blank: the caret below counts columns
       out += ' ';
-    } else if (n == 0 || control) {
+    } else if (n == 0) {
       out += "\\x";
       out += llvm::hexdigit(c >> 4, /*LowerCase=*/true);
       out += llvm::hexdigit(c & 15, /*LowerCase=*/true);
-      n = 1;
     } else {
       out += text.take_front(n);
     }
@@ -277,5 +267,15 @@ std::string heddle::escaped(StringRef text, size_t limit) {
   }
   if (cut)
     out += "...";
+  return out;
+}
+
+std::string heddle::escapedLines(StringRef text) {
+  std::string out;
+  for (bool first = true; first || !text.empty(); first = false) {
+    auto [line, rest] = text.split('\n');
+    out += (first ? "" : "\n") + escaped(line, line.size());
+    text = rest;
+  }
   return out;
 }

@@ -91,6 +91,8 @@ std::string nearest(llvm::StringRef name, const std::vector<std::string> &known)
 /// Text from a file made fit to print: control characters and broken UTF-8 escaped,
 /// cut after `limit` bytes.
 std::string escaped(llvm::StringRef text, size_t limit = 200);
+/// A whole message of any length, which may have several lines: each as `escaped` shows it.
+std::string escapedLines(llvm::StringRef text);
 inline std::string quote(llvm::StringRef text) { return "'" + escaped(text) + "'"; }
 
 } // namespace heddle

@@ -151,7 +151,18 @@ private:
       return top.members.back().value;
     return top.items.emplace_back();
   }
+  /// One value more, at `loc`; false with an error where there are too many.
+  bool counted(Loc loc) {
+    if (++values <= limits.values)
+      return true;
+    sink.error(Error::TooLarge, loc, "",
+               "the file has more than " + Twine(limits.values) +
+                   " values, which are kept with their places; large tables belong into safetensors");
+    return false;
+  }
   template <class Fill> bool scalar(JsonValue::Kind kind, Loc loc, Fill fill) {
+    if (!counted(loc))
+      return false;
     JsonValue &v = slot();
     v.kind = kind;
     v.loc = loc;
@@ -167,6 +178,8 @@ private:
       sink.error(Error::NotJson, loc, "", "objects and arrays are nested more than " + Twine(limits.depth) + " deep");
       return false;
     }
+    if (!counted(loc))
+      return false;
     JsonValue &v = slot();
     v.kind = kind;
     v.loc = loc;
@@ -185,7 +198,7 @@ private:
   DiagnosticSink &sink;
   JsonLimits limits;
   StringRef text;
-  size_t at = 0;
+  size_t at = 0, values = 0;
   // Containers that are open, outermost first, and the keys that each has so far.
   std::vector<JsonValue *> stack;
   std::vector<llvm::StringSet<>> keys;

@@ -67,6 +67,7 @@ bool equalJson(const JsonValue &a, const JsonValue &b);
 struct JsonLimits {
   size_t bytes = size_t(64) << 20;
   unsigned depth = 64;
+  size_t values = 500'000; ///< of which each takes some 200 bytes, however short it is in the file
 };
 
 /// Parses `file`; none with errors in `sink`.

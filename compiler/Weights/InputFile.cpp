@@ -35,7 +35,7 @@ absl::StatusOr<InputFile> InputFile::take(OpenedFile &&opened, llvm::StringRef s
   if (opened.systemError())
     return cannotOpen(shown, opened.systemError());
   const struct stat &info = opened.info();
-  InputFile file(opened.release(), printable(shown, 4096));
+  InputFile file(opened.release(), shown.str(), printable(shown, 4096));
   if (!opened.ok())
     return toStatus(brokenRule(Error::S01,
                                S_ISDIR(info.st_mode) ? "expected a file, got a directory"
@@ -66,6 +66,7 @@ InputFile::InputFile(InputFile &&other) { *this = std::move(other); }
 
 InputFile &InputFile::operator=(InputFile &&other) {
   std::swap(fd, other.fd);
+  given = std::move(other.given);
   shown = std::move(other.shown);
   bytes = other.bytes;
   device = other.device;

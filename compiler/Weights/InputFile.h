@@ -25,6 +25,9 @@ public:
   InputFile &operator=(InputFile &&other);
   ~InputFile();
 
+  /// As it was given, to open the file again.
+  const std::string &name() const { return given; }
+  /// As messages show it.
   const std::string &path() const { return shown; }
   uint64_t size() const { return bytes; }
 
@@ -36,11 +39,11 @@ public:
   absl::Status recheck() const;
 
 private:
-  InputFile(int fd, std::string shown) : fd(fd), shown(std::move(shown)) {}
+  InputFile(int fd, std::string given, std::string shown) : fd(fd), given(std::move(given)), shown(std::move(shown)) {}
   static absl::StatusOr<InputFile> take(OpenedFile &&opened, llvm::StringRef shown);
 
   int fd = -1;
-  std::string shown;
+  std::string given, shown;
   uint64_t bytes = 0;
   uint64_t device = 0, inode = 0;
   int64_t seconds = 0, nanoseconds = 0;

@@ -2,9 +2,9 @@
 // from files go through printable().
 #include "compiler/Weights/Problem.h"
 #include "absl/strings/cord.h"
+#include "heddle/printable.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/StringExtras.h"
-#include "llvm/Support/ConvertUTF.h"
 
 namespace heddle {
 
@@ -111,30 +111,12 @@ std::string printable(llvm::StringRef text, size_t limit) {
   };
   size_t i = 0;
   while (i < text.size() && out.size() < limit) {
-    unsigned char c = text[i];
-    if (c < 0x80) {
-      if (c < 0x20 || c == 0x7f || c == '`')
-        escape(c);
-      else
-        out += char(c);
-      ++i;
-      continue;
-    }
-    const auto *begin = reinterpret_cast<const llvm::UTF8 *>(text.data()) + i;
-    size_t length = llvm::getNumBytesForUTF8(c);
-    // U+0080..U+009F are control characters to a terminal; bidirectional
-    // overrides (U+200E..U+202E, U+2066..U+2069) can make a name read as
-    // another.
-    bool legal = i + length <= text.size() && llvm::isLegalUTF8Sequence(begin, begin + length);
-    bool hidden =
-        legal && ((c == 0xC2 && begin[1] < 0xA0) || (c == 0xE2 && begin[1] == 0x80) || (c == 0xE2 && begin[1] == 0x81));
-    if (!legal || hidden) {
-      escape(c);
-      ++i;
-      continue;
-    }
-    out.append(text.data() + i, length);
-    i += length;
+    size_t length = text[i] == '`' ? 0 : shownCharacter(text.drop_front(i));
+    if (length)
+      out.append(text.data() + i, length);
+    else
+      escape(static_cast<unsigned char>(text[i]));
+    i += length ? length : 1;
   }
   if (i < text.size())
     out += "...";

@@ -19,6 +19,7 @@ public:
     return SafetensorsFile(std::move(file), std::move(table));
   }
 
+  const std::string &name() const { return file.name(); }
   const std::string &path() const { return file.path(); }
   const SafetensorsHeader &header() const { return table; }
   const TensorRecord *find(llvm::StringRef name) const { return table.find(name); }

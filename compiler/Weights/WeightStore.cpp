@@ -285,7 +285,7 @@ std::vector<llvm::StringRef> WeightStore::names() const {
 std::vector<std::string> WeightStore::files() const {
   std::vector<std::string> result;
   for (const auto &file : opened)
-    result.push_back(file->path());
+    result.push_back(file->name());
   return result;
 }
 

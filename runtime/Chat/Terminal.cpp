@@ -26,9 +26,15 @@ static constexpr size_t kMaxLine = size_t(64) << 20;
 static constexpr int kSignals[] = {SIGINT,  SIGTERM, SIGHUP,  SIGQUIT, SIGTSTP,   SIGALRM, SIGUSR1,
                                    SIGUSR2, SIGPIPE, SIGXCPU, SIGPROF, SIGVTALRM, SIGABRT};
 
+/// Steers the terminal: past stdout, which escapes (runtime/TerminalOutput.h).
 static void say(const std::string &bytes) {
-  fwrite(bytes.data(), 1, bytes.size(), stdout);
   fflush(stdout);
+  for (size_t at = 0; at < bytes.size();) {
+    ssize_t n = write(1, bytes.data() + at, bytes.size() - at);
+    if (n < 0 && errno != EINTR)
+      return;
+    at += n > 0 ? size_t(n) : 0;
+  }
 }
 
 namespace {

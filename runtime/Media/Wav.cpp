@@ -15,6 +15,8 @@
 namespace heddle::rt {
 
 static constexpr int64_t kMaxChannels = 64, kMaxRate = 768000;
+/// What is slower would be made many times as long by `resampled`.
+static constexpr int64_t kMinRate = 1000;
 static constexpr uint64_t kMaxSeconds = 4 * 3600;
 
 namespace {
@@ -95,11 +97,10 @@ Status readWav(const unsigned char *data, size_t size, const std::string &name, 
                                 "of 8, 16, 24 or 32 bits or floats",
                                 layout.kind, layout.bits))
             .withHelp("ffmpeg -i FILE -c:a pcm_s16le out.wav converts it");
-      if (layout.channels == 0 || layout.channels > kMaxChannels || layout.rate == 0 || layout.rate > kMaxRate)
-        return bad(body, format("%u channels at %u Hz, expected 1 to %lld and "
-                                "1 to %lld",
+      if (layout.channels == 0 || layout.channels > kMaxChannels || layout.rate < kMinRate || layout.rate > kMaxRate)
+        return bad(body, format("%u channels at %u Hz, expected 1 to %lld channels and %lld to %lld Hz",
                                 layout.channels, layout.rate, static_cast<long long>(kMaxChannels),
-                                static_cast<long long>(kMaxRate)));
+                                static_cast<long long>(kMinRate), static_cast<long long>(kMaxRate)));
     }
     at = body + size_t(length) + size_t(length & 1);
     if (at > size)

@@ -1,10 +1,10 @@
 //===- CodeGen.cpp - one module a function --------------------------------===//
 
 #include "targets/CPU/CodeGen.h"
+#include "targets/Threads.h"
 #include "llvm/Bitcode/BitcodeReader.h"
 #include "llvm/Bitcode/BitcodeWriter.h"
 #include "llvm/Linker/Linker.h"
-#include "llvm/Support/ThreadPool.h"
 #include "llvm/Transforms/Utils/Cloning.h"
 #include <ctime>
 #include <numeric>
@@ -85,19 +85,19 @@ std::vector<CodePart> heddle::cpu::splitFunctions(llvm::Module &module) {
 }
 
 bool heddle::cpu::compileParts(llvm::MutableArrayRef<CodePart> parts, const CPUTarget &target, bool stayBitcode,
-                               std::string &error) {
+                               std::string &error, unsigned *refused) {
   std::vector<std::string> errors(parts.size());
   // The longest first, so that no core is left with a long one at the end.
   std::vector<size_t> order(parts.size());
   std::iota(order.begin(), order.end(), size_t(0));
   llvm::stable_sort(order, [&](size_t a, size_t b) { return parts[a].bytes.size() > parts[b].bytes.size(); });
-  llvm::DefaultThreadPool threads;
-  for (size_t i : order)
-    threads.async([&, i] {
-      if (!compilePart(parts[i], target, stayBitcode, errors[i]) && errors[i].empty())
-        errors[i] = "LLVM did not compile " + parts[i].name;
-    });
-  threads.wait();
+  unsigned missing = heddle::inParallel(order.size(), [&](size_t turn) {
+    size_t i = order[turn];
+    if (!compilePart(parts[i], target, stayBitcode, errors[i]) && errors[i].empty())
+      errors[i] = "LLVM did not compile " + parts[i].name;
+  });
+  if (refused)
+    *refused = missing;
   for (std::string &said : errors)
     if (error.empty())
       error = std::move(said);

@@ -29,8 +29,9 @@ std::vector<CodePart> splitFunctions(llvm::Module &module);
 constexpr llvm::StringLiteral kOptimised = "heddle-optimised";
 
 /// Optimises every part on all cores and compiles it to an object, or with `stayBitcode` leaves it as
-/// bitcode. False with `error` if LLVM refuses a part.
-bool compileParts(llvm::MutableArrayRef<CodePart> parts, const CPUTarget &target, bool stayBitcode, std::string &error);
+/// bitcode. False with `error` if LLVM refuses a part. `refused` receives how many threads the system did not give.
+bool compileParts(llvm::MutableArrayRef<CodePart> parts, const CPUTarget &target, bool stayBitcode, std::string &error,
+                  unsigned *refused = nullptr);
 
 /// Joins parts that stayed bitcode to one module, to be printed or written as a whole; null with `error`.
 std::unique_ptr<llvm::Module> joinParts(llvm::ArrayRef<CodePart> parts, llvm::LLVMContext &context, std::string &error);

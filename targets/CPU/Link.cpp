@@ -33,7 +33,7 @@ heddle::cpu::Linked heddle::cpu::link(const Architecture &architecture, llvm::Ar
   auto said = llvm::MemoryBuffer::getFile(table);
   if (!said) {
     error = table + ", which the build of the runtime leaves beside it, cannot be read: " + said.getError().message();
-    return Linked::Refused;
+    return Linked::Unreadable;
   }
   llvm::SmallVector<StringRef> dirs;
   (*said)->getBuffer().trim().split(dirs, '\n');
@@ -76,5 +76,5 @@ heddle::cpu::Linked heddle::cpu::link(const Architecture &architecture, llvm::Ar
     error += " (" + why + ")";
   if (auto text = llvm::MemoryBuffer::getFile(log); text && (*text)->getBufferSize() > 0)
     error += ":\n" + (*text)->getBuffer().take_front(4000).str();
-  return rc < 0 ? Linked::Stopped : Linked::Refused;
+  return rc < 0 ? Linked::Stopped : StringRef(error).contains("cannot open") ? Linked::Unreadable : Linked::Refused;
 }

@@ -8,8 +8,8 @@
 namespace heddle::cpu {
 
 /// `Refused`: lld reported an error. `Stopped`: it could not be started, or a signal ended it (no
-/// memory, a full disk).
-enum class Linked { Yes, Refused, Stopped };
+/// memory, a full disk). `Unreadable`: a file that it needs cannot be read.
+enum class Linked { Yes, Refused, Stopped, Unreadable };
 
 /// A file beside the archives of a runtime, one directory a line: where the compiler that built them has its start
 /// files and libraries. The linker is called directly, without a compiler driver.

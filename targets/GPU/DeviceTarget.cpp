@@ -11,9 +11,9 @@
 #include "targets/GPU/GPUTarget.h"
 #include "targets/GPU/Ptxas.h"
 #include "targets/GPU/Report/KernelReport.h"
+#include "targets/Threads.h"
 #include "llvm/IR/Constants.h"
 #include "llvm/Support/FormatVariadic.h"
-#include "llvm/Support/ThreadPool.h"
 #include "llvm/Transforms/Utils/Cloning.h"
 
 using mlir::MLIRContext, mlir::ModuleOp, mlir::StringAttr;
@@ -159,16 +159,13 @@ private:
       if (!modules.back())
         return {};
     }
-    llvm::DefaultThreadPool threads;
-    for (size_t i = 0; i < chips.size(); ++i)
-      threads.async([&, i] {
-        if (!gpu::optimise(*modules[i], chips[i], errors[i]))
-          return;
-        if (i == 0 && first)
-          written[i].kernels = llvm::CloneModule(*modules[i]);
-        written[i].text = first && options.alone ? kNoKernels.str() : gpu::writePTX(*modules[i], chips[i], errors[i]);
-      });
-    threads.wait();
+    inParallel(chips.size(), [&](size_t i) {
+      if (!gpu::optimise(*modules[i], chips[i], errors[i]))
+        return;
+      if (i == 0 && first)
+        written[i].kernels = llvm::CloneModule(*modules[i]);
+      written[i].text = first && options.alone ? kNoKernels.str() : gpu::writePTX(*modules[i], chips[i], errors[i]);
+    });
     for (std::string &said : errors)
       if (error.empty())
         error = std::move(said);

@@ -36,6 +36,18 @@ def start(*flags, **how):
                             preexec_fn=lambda: [signal.signal(s, signal.SIG_DFL) for s in SIGNALS] and None, **how)
 
 
+def wait_ignoring(number, stage):
+    """A compilation for which `number` was ignored when it began, as by nohup, and gets it at `stage` and later."""
+    fresh()
+    process = subprocess.Popen([heddle, "compile", model, "-o", os.path.join(work, "model")], stderr=subprocess.PIPE, text=True,
+                               preexec_fn=lambda: signal.signal(number, signal.SIG_IGN) and None)
+    wait_for(process, scratch_file(stage))
+    while process.poll() is None:
+        process.send_signal(number)
+        time.sleep(0.01)
+    return process.returncode, process.stderr.read()
+
+
 def wait_for(process, there):
     """Until there() finds what it looks for, or the process has ended."""
     end = time.time() + 60
@@ -81,6 +93,11 @@ for number in SIGNALS:
         check(seen, what + ": it was never there")
         check(process.returncode == -number, "%s: exit status %d" % (what, process.returncode))
         check(left() == [], "%s: left %s" % (what, left()))
+
+for number in SIGNALS:
+    for stage in ["data.o", "log"]:
+        code, said = wait_ignoring(number, stage)
+        check(code == 0 and left() == ["model"], "%s ignored, at %s: exit status %d, %s, %s" % (number.name, stage, code, left(), said))
 
 for embed in [True, False]:
     for _ in range(20):

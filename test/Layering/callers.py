@@ -2,7 +2,7 @@
 
 A function is called if some relocation of some object names it (calls, tables of virtual functions, addresses), or if its own
 source names it beside its definition, where the compiler may have put it inline. What only a test calls is called by nobody.
-Left out: what is generated from ODS (no source spells it), operators, main, and what abi.def lists for generated code."""
+Left out: what is generated from ODS (no source spells it), operators, main, what the linker leads calls to (--wrap), and what abi.def lists for generated code."""
 import os
 import re
 import subprocess
@@ -79,7 +79,7 @@ def uncalled(build):
         alike.setdefault((defined[symbol], baseOf(text)), set()).add(text)
     for symbol, text in sorted(spelled.items(), key=lambda e: (defined[e[0]], e[1])):
         owner, base = ownerOf(text), baseOf(text)
-        if text in called or base == "main" or base.startswith("operator") or base in inc or re.search(r"\b%s\b" % re.escape(base), abi):
+        if text in called or base == "main" or base.startswith(("operator", "__wrap_")) or base in inc or re.search(r"\b%s\b" % re.escape(base), abi):
             continue
         source = read(sources[defined[symbol]])
         own = len(re.findall(r"\b%s::%s\b" % (re.escape(owner), re.escape(base)), source))

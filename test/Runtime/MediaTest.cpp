@@ -449,6 +449,11 @@ TEST(Sounds, DamagedFilesAreRefused) {
   odd = good;
   odd[22] = 0;
   EXPECT_NE(refusal(odd).find("0 channels"), std::string::npos);
+  // 16 kB that resampling would make 128 million samples of.
+  for (int rate : {1, 999})
+    EXPECT_NE(refusal(wav(1, 16, 1, rate, 8000, 0)).find("expected 1 to 64 channels and 1000 to 768000 Hz"),
+              std::string::npos);
+  EXPECT_EQ(resampled(heard(wav(1, 16, 1, 1000, 8000, 100)), 16000).samples.size(), 128000u);
   // A length of -1 reaches to the end, as streams have it.
   Bytes stream = good;
   memset(&stream[40], 0xff, 4);

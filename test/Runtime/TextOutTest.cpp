@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 #include "runtime/TextOut.h"
 #include "compiler/Tokenizer/TokenizerBlob.h"
+#include "runtime/TerminalOutput.h"
 #include "runtime/Utf8.h"
 
 #include <chrono>
@@ -177,6 +178,32 @@ TEST(TextOutShared, PiecesJoinedAreTheWholeText) {
   }
   EXPECT_GE(tokenizers, 40);
   EXPECT_GE(stopped, 400);
+}
+
+TEST(TerminalText, OnlyWhatIsShown) {
+  const std::pair<std::string, std::string> cases[] = {
+      {"plain caf\xc3\xa9\n\ttext", "plain caf\xc3\xa9\n\ttext"},
+      {"\x1b[2J\x07", "\\u001b[2J\\u0007"},
+      {"\xc2\x9b"
+       "31m",
+       "\\u009b31m"}, // CSI of C1
+      {"a\xe2\x80\xae"
+       "b",
+       "a\\u202eb"},         // turns the line
+      {"a\rb", "a\\u000db"}, // writes over it
+      {"\xf0\x9f\xa7\xb5\xff", "\xf0\x9f\xa7\xb5\\xff"},
+      {"\xe4\xbd", "\\xe4\\xbd"}, // never whole
+      {std::string("\0", 1), "\\u0000"},
+  };
+  for (const auto &[bytes, expected] : cases)
+    for (size_t piece = 1; piece <= bytes.size(); ++piece) {
+      TerminalText text;
+      std::string got;
+      for (size_t at = 0; at < bytes.size(); at += piece)
+        got += text.add(std::string_view(bytes).substr(at, piece));
+      got += text.finish();
+      EXPECT_EQ(got, expected) << piece;
+    }
 }
 
 } // namespace

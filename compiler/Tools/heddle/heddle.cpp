@@ -7,9 +7,13 @@
 #include "compiler/Tokenizer/Tokenize.h"
 #include "compiler/Tools/heddle/CommandLine.h"
 #include "heddle/input_file.h"
+#include "targets/Threads.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
+#include <csignal>
+#include <cstring>
+#include <sys/resource.h>
 
 using namespace heddle;
 
@@ -44,7 +48,7 @@ static int compileTo(const Console &console, CompileOptions &c) {
     return console.complain(Error::BadUsage, "--depfile says what a file is made of; it needs -o FILE");
   int code = compile(console, c);
   if (unsaid && code == Ok)
-    console.err << "heddle: wrote " << c.output << "\n";
+    console.err << "heddle: wrote " << escaped(c.output, c.output.size()) << "\n";
   return code;
 }
 
@@ -93,8 +97,50 @@ static int run(const Console &console, int argc, char **argv) {
                               : verifyModel(console, c, look);
 }
 
+namespace {
+struct Call {
+  const Console &console;
+  int argc;
+  char **argv;
+  int code;
+};
+} // namespace
+
+static void *runCall(void *argument) {
+  Call &call = *static_cast<Call *>(argument);
+  call.code = finish(call.console, run(call.console, call.argc, call.argv));
+  return nullptr;
+}
+
+/// Calls it here where the stack is as large as a thread's, else (`ulimit -s`) on a thread.
+static int onEnoughStack(Call &call) {
+  rlimit limit{};
+  if (getrlimit(RLIMIT_STACK, &limit) != 0 || limit.rlim_cur >= kThreadStack) {
+    runCall(&call);
+    return call.code;
+  }
+  rlimit raised = limit; // for the linker, as far as it may be
+  raised.rlim_cur = std::min<rlim_t>(kThreadStack, limit.rlim_max);
+  setrlimit(RLIMIT_STACK, &raised);
+  pthread_t thread;
+  if (int error = startThread(thread, runCall, &call))
+    return call.console.complain(Error::NoResources, "the stack may have " + std::to_string(limit.rlim_cur >> 10) +
+                                                         " KiB, heddle needs " + std::to_string(kThreadStack >> 10) +
+                                                         ", and there is no thread with a stack of its own: " +
+                                                         std::strerror(error) + "; allow more with ulimit -s 8192");
+  // Signals are the working thread's.
+  sigset_t all;
+  sigfillset(&all);
+  pthread_sigmask(SIG_BLOCK, &all, nullptr);
+  pthread_join(thread, nullptr);
+  return call.code;
+}
+
 int main(int argc, char **argv) {
   guardExits();
   const Console console{llvm::outs(), llvm::errs()};
-  return finish(console, run(console, argc, argv));
+  Call call{console, argc, argv, Ok};
+  int code = onEnoughStack(call);
+  dropUnheard(llvm::errs());
+  return code;
 }
