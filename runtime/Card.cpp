@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "runtime/Card.h"
+#include "heddle/card_words.h"
 #include "runtime/Dims.h"
 
 #include <algorithm>
@@ -109,19 +110,6 @@ const char *const kSound[] = {"rate",      "bins",   "n_fft", "hop",     "sample
                               "normalize", "stride", "fbank", "padding", "blank",     "hann",
                               "frames",    "mean",   "std",   "means",   "deviations"};
 
-/// Undoes the escapes of a word: "%20" is the byte 0x20.
-std::string percentDecoded(std::string_view text) {
-  std::string out;
-  auto digit = [](char c) { return c >= '0' && c <= '9' ? c - '0' : c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1; };
-  for (size_t i = 0; i < text.size(); ++i) {
-    int high = text[i] == '%' && i + 2 < text.size() ? digit(text[i + 1]) : -1;
-    int low = high >= 0 ? digit(text[i + 2]) : -1;
-    out += low >= 0 ? char(high * 16 + low) : text[i];
-    i += low >= 0 ? 2 : 0;
-  }
-  return out;
-}
-
 bool parseInteger(std::string_view word, int64_t &value) {
   std::string copy(word);
   char *end = nullptr;
@@ -157,6 +145,21 @@ private:
     std::string_view result = tail;
     tail = {};
     return result;
+  }
+  /// Reads the text that the next word, or `spelled`, stands for.
+  Status text(std::string &to) { return text(word(), to); }
+  Status text(std::string_view spelled, std::string &to) {
+    std::optional<std::string> found = textOfCardWord(spelled);
+    if (spelled.empty() || !found)
+      return error("expected a text written as one word, got " + quote(spelled));
+    to = std::move(*found);
+    return {};
+  }
+  /// Appends the texts that the rest of the line is.
+  Status texts(std::vector<std::string> &to) {
+    for (std::string_view one = word(); !one.empty(); one = word())
+      HEDDLE_TRY(text(one, to.emplace_back()));
+    return {};
   }
   bool nextLine();
   Status statement(std::string_view key);
@@ -199,10 +202,11 @@ Status CardParser::form(std::string_view text, Form &form, const Entry &entry) {
 }
 
 Status CardParser::dimLine() {
-  std::string name(word());
+  std::string name;
+  HEDDLE_TRY(text(name));
   std::string_view bound = word();
   int64_t value = 0;
-  if (name.empty() || bound.empty())
+  if (bound.empty())
     return error("`dim` takes a name and a bound or -");
   for (const auto &dim : card.dims)
     if (dim.first == name)
@@ -248,15 +252,15 @@ Status CardParser::generateLine() {
                {"positions", &roles.positions},
                {"source", &roles.source}};
   for (auto &name : names)
-    if (role == name.word) {
-      *name.place = std::string(word());
-      return name.place->empty() ? error("a role without a name") : Status();
-    }
+    if (role == name.word)
+      return text(*name.place);
   if (role == "extend") {
-    std::string name(word()), number(word());
+    std::string name;
+    HEDDLE_TRY(text(name));
+    std::string number(word());
     char *end = nullptr;
     double value = strtod(number.c_str(), &end);
-    if (name.empty() || number.empty() || *end)
+    if (number.empty() || *end)
       return error("`generate extend` takes a name and a number");
     roles.extend[name] = value;
     return {};
@@ -265,15 +269,13 @@ Status CardParser::generateLine() {
     roles.padsLeft = word() == "left";
     return roles.padsLeft ? Status() : error("`generate padding` takes left");
   }
-  if (role == "stop") {
-    for (std::string_view text = word(); !text.empty(); text = word())
-      roles.stops.push_back(percentDecoded(text));
-    return {};
-  }
+  if (role == "stop")
+    return texts(roles.stops);
   if (role == "language" || role == "task") {
-    std::string name = percentDecoded(word());
+    std::string name;
+    HEDDLE_TRY(text(name));
     int64_t id = 0;
-    if (name.empty() || !parseInteger(word(), id))
+    if (!parseInteger(word(), id))
       return error("expected a name and an id");
     (role == "task" ? roles.tasks : roles.languages)[name] = id;
     return {};
@@ -281,16 +283,16 @@ Status CardParser::generateLine() {
   if (role != "eos" && role != "start" && role != "pad" && role != "context")
     return setting(kGeneration, role, roles.settings);
   int64_t id = 0;
-  std::string_view text = word();
+  std::string_view number = word();
   if (role == "eos") {
-    for (; !text.empty(); text = word()) {
-      if (!parseInteger(text, id))
+    for (; !number.empty(); number = word()) {
+      if (!parseInteger(number, id))
         return error("`generate eos` takes ids");
       roles.eos.push_back(id);
     }
     return {};
   }
-  if (!parseInteger(text, id))
+  if (!parseInteger(number, id))
     return error("`generate " + std::string(role) + "` takes " + (role == "context" ? "a number" : "an id"));
   (role == "start" ? roles.start : role == "pad" ? roles.pad : roles.context) = id;
   return {};
@@ -300,7 +302,7 @@ Status CardParser::generateLine() {
 Status CardParser::value(bool input) {
   Entry &entry = card.entries.back();
   Value value;
-  value.name = std::string(word());
+  HEDDLE_TRY(text(value.name));
   std::string_view type = word();
   if (type == "f32")
     value.type = Type::F32;
@@ -312,7 +314,7 @@ Status CardParser::value(bool input) {
     return error("unknown type " + quote(type));
   std::string_view axes = remaining();
   size_t close = axes.rfind(']');
-  if (value.name.empty() || axes.empty() || axes.front() != '[' || close == std::string_view::npos)
+  if (axes.empty() || axes.front() != '[' || close == std::string_view::npos)
     return error("expected NAME TYPE [AXES]");
   std::string_view flags = axes.substr(close + 1);
   axes = axes.substr(1, close - 1);
@@ -378,8 +380,7 @@ Status CardParser::inEntry(std::string_view key) {
     if (sawDims)
       return error("`dims` appears twice");
     sawDims = true;
-    for (std::string_view dim = word(); !dim.empty(); dim = word())
-      entry.dims.push_back(std::string(dim));
+    HEDDLE_TRY(texts(entry.dims));
     return entry.dims.size() > 64 ? error("more than 64 dims") : Status();
   }
   if (!sawDims)
@@ -388,7 +389,7 @@ Status CardParser::inEntry(std::string_view key) {
     return value(key == "input");
   if (key == "state") {
     State state;
-    state.name = std::string(word());
+    HEDDLE_TRY(text(state.name));
     std::string_view bytes = remaining();
     if (size_t at = bytes.find(" groups "); at != std::string_view::npos) {
       tail = bytes.substr(at + 8);
@@ -418,8 +419,8 @@ Status CardParser::inEntry(std::string_view key) {
     return form(remaining(), entry.reads, entry);
   }
   if (key == "phase") {
-    entry.phases.push_back({std::string(remaining()), std::string(comment)});
-    return {};
+    entry.phases.push_back({std::string(remaining()), ""});
+    return comment.empty() ? Status() : text(comment, entry.phases.back().weight);
   }
   if (key == "arena") {
     // Scratch memory may also grow with the team: the dim `threads` comes last.
@@ -439,8 +440,7 @@ Status CardParser::inEntry(std::string_view key) {
     Status status = LaunchLine::parse(key, remaining(), entry.dims, entry.launches);
     if (!status.ok())
       return error(status.message());
-    entry.launches.back().place = std::string(comment);
-    return {};
+    return comment.empty() ? Status() : text(comment, entry.launches.back().place);
   }
   return error("unknown word " + quote(key) + " in an entry");
 }
@@ -455,17 +455,17 @@ Status CardParser::statement(std::string_view key) {
       HEDDLE_TRY(launches());
     sawDims = false;
     Entry entry;
-    entry.name = std::string(word());
+    HEDDLE_TRY(text(entry.name));
     entry.index = int(card.entries.size());
-    if (entry.name.empty() || card.entry(entry.name))
+    if (card.entry(entry.name))
       return error("an entry needs a name of its own");
     card.entries.push_back(std::move(entry));
     return {};
   }
   if (key == "name") {
-    card.name = std::string(remaining());
+    return text(card.name);
   } else if (key == "target") {
-    card.target = std::string(remaining());
+    return text(card.target);
   } else if (key == "dtype") {
     card.dtype = std::string(word());
     std::string_view math = card.dtype == "bf16" ? word() : "wide";
@@ -484,25 +484,27 @@ Status CardParser::statement(std::string_view key) {
     codes.dots = math == "dots";
     card.codes.push_back(codes);
   } else if (key == "masked_rows")
-    card.maskedRows = std::string(remaining());
+    return text(card.maskedRows);
   else if (key == "license")
-    card.license = std::string(remaining());
+    return text(card.license);
   else if (key == "note")
     remaining();
   else if (key == "chat") {
-    std::string name(word());
-    card.chat.emplace_back(name, percentDecoded(word()));
+    auto &[trait, said] = card.chat.emplace_back();
+    HEDDLE_TRY(text(trait));
+    return text(said);
   } else if (key == "label")
-    card.labels.push_back(percentDecoded(word()));
+    return text(card.labels.emplace_back());
   else if (key == "lookup")
-    card.lookups.push_back(percentDecoded(word()));
+    return text(card.lookups.emplace_back());
   else if (key == "slots") {
-    if (word() != "no" || (card.whyNoSlots = percentDecoded(word())).empty())
+    if (word() != "no")
       return error("`slots` takes no and a reason");
+    return text(card.whyNoSlots);
   } else if (key == "kind")
-    card.kind = std::string(word());
+    return text(card.kind);
   else if (key == "pooling")
-    card.pooling = std::string(word());
+    return text(card.pooling);
   else if (key == "parameters") {
     if (!parseInteger(word(), card.parameters) || card.parameters < 0)
       return error("`parameters` takes a number");
@@ -510,13 +512,11 @@ Status CardParser::statement(std::string_view key) {
     std::string_view name = word();
     return key == "picture" ? setting(kPicture, name, card.picture) : setting(kSound, name, card.sound);
   } else if (key == "needs") {
-    for (std::string_view feature = word(); !feature.empty(); feature = word())
-      card.needs.push_back(std::string(feature));
+    return texts(card.needs);
   } else if (key == "device") {
     if (!card.devices.empty())
       return error("`device` appears twice");
-    for (std::string_view chip = word(); !chip.empty(); chip = word())
-      card.devices.push_back(std::string(chip));
+    HEDDLE_TRY(texts(card.devices));
     return card.devices.empty() ? error("`device` takes names of chips") : Status();
   } else if (key == "regroup") {
     Regroup next;
@@ -585,6 +585,22 @@ Status Card::parse(const char *text, Card &card) {
   return CardParser(card.text.c_str(), card).parse();
 }
 
+std::vector<std::string> Card::texts() const {
+  std::vector<std::string> all = {name, license};
+  all.insert(all.end(), labels.begin(), labels.end());
+  for (const auto &[trait, said] : chat)
+    all.push_back(said);
+  all.insert(all.end(), lookups.begin(), lookups.end());
+  all.insert(all.end(), roles.stops.begin(), roles.stops.end());
+  for (const Entry &entry : entries) {
+    all.push_back(entry.name);
+    for (const std::vector<Value> *values : {&entry.inputs, &entry.outputs})
+      for (const Value &value : *values)
+        all.push_back(value.name);
+  }
+  return all;
+}
+
 /// The same entries with the same inputs and outputs.
 static bool sameModel(const Card &a, const Card &b) {
   auto same = [](const Entry &x, const Entry &y) {
@@ -597,10 +613,14 @@ static bool sameModel(const Card &a, const Card &b) {
 Status Card::parse(const char *text, Card &card, std::optional<Card> &device) {
   HEDDLE_TRY(parse(text, card));
   constexpr std::string_view kEnd = "\nend\n";
-  size_t end = card.text.find(kEnd), next = end + kEnd.size();
-  if (end == std::string::npos || next >= card.text.size())
+  auto behind = [&](const Card &read) {
+    return std::string_view(read.text).substr(read.text.find(kEnd) + kEnd.size());
+  };
+  if (behind(card).empty())
     return {};
-  HEDDLE_TRY(parse(card.text.c_str() + next, device.emplace()));
+  HEDDLE_TRY(parse(behind(card).data(), device.emplace()));
+  if (!behind(*device).empty())
+    return internalError("the card of this program goes on behind its end");
   return sameModel(card, *device) ? Status() : internalError("the cards of two targets differ in their model");
 }
 

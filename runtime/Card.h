@@ -167,6 +167,10 @@ struct Card {
   /// inputs and outputs are stays where it is.
   void adopt(const Card &other);
 
+  /// The model's own texts, in the order in which the compiler digests them for
+  /// the seal (compiler/Conversion/ToLoops/CardTexts.cpp).
+  std::vector<std::string> texts() const;
+
   const Entry *entry(std::string_view name) const;
   /// What `chat` says of `trait`, or "".
   std::string chatTrait(std::string_view trait) const;

@@ -5,6 +5,7 @@
 // behind.
 //
 //===----------------------------------------------------------------------===//
+#include "heddle/card_words.h"
 #include "runtime/Args.h"
 #include "runtime/Card.h"
 
@@ -59,10 +60,13 @@ static Status parseLaunch(std::string_view text, const std::vector<std::string> 
     text = text.substr(0, at);
   }
   if (size_t at = text.find(" on "); text.find(" shared ") < at && at != std::string_view::npos) {
-    eachWord(text.substr(at + 4), [&](std::string_view chip) {
-      line.chips.push_back(std::string(chip));
-      return true;
+    bool good = eachWord(text.substr(at + 4), [&](std::string_view word) {
+      std::optional<std::string> chip = textOfCardWord(word);
+      line.chips.push_back(chip.value_or(""));
+      return chip.has_value();
     });
+    if (!good)
+      return expected();
     text = text.substr(0, at);
   }
   if (text.find(" shared ") != std::string_view::npos) {
@@ -85,7 +89,10 @@ static Status parseLaunch(std::string_view text, const std::vector<std::string> 
     return internalError("an item takes 1 thread or 32");
   if (*threads < 32 || *threads % 32 != 0 || *threads > kMostThreads)
     return internalError("a block has 32, 64, ... 1024 threads");
-  line.kernel = std::string(text.substr(0, items));
+  std::optional<std::string> kernel = textOfCardWord(text.substr(0, items));
+  if (!kernel)
+    return expected();
+  line.kernel = std::move(*kernel);
   line.lanes = *lanes;
   line.threads = *threads;
   return Form::parse(text.substr(items + 7), dims, line.count);

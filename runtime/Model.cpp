@@ -28,7 +28,8 @@ Model::~Model() {
 Status Model::open(const Image &image) {
   theImage = image;
   HEDDLE_TRY(checkSeal(image));
-  return Card::parse(image.card, theCard, deviceCard);
+  HEDDLE_TRY(Card::parse(image.card, theCard, deviceCard));
+  return checkTexts(image, theCard);
 }
 
 namespace {

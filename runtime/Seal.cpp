@@ -33,7 +33,7 @@ Status checkSeal(const Image &image) {
   if (seal->weightsBytes != image.weightsSize || seal->tokenizerBytes != image.tokenizerSize)
     return damaged("this program is damaged: its weights or its tokenizer have "
                    "another size than was compiled");
-  if (!image.card || digestOf(image.card, seal->cardBytes) != seal->card)
+  if (!image.card || digestOf(image.card, seal->cardBytes) != seal->card || strlen(image.card) + 1 != seal->cardBytes)
     return damaged("this program is damaged: its card is not what was compiled");
   if (!image.index || digestOf(image.index, seal->indexBytes) != seal->index)
     return damaged("this program is damaged: the index of its weights is not "
@@ -43,6 +43,17 @@ Status checkSeal(const Image &image) {
     return damaged("this program is damaged: the name of its file of weights "
                    "is not what was compiled");
   return {};
+}
+
+Status checkTexts(const Image &image, const Card &card) {
+  if (!image.seal || !image.seal->texts)
+    return {};
+  Digest digest;
+  for (const std::string &text : card.texts())
+    digest.update(text.c_str(), text.size() + 1);
+  return digest.finish() == image.seal->texts
+             ? Status()
+             : damaged("this program is damaged: the texts of its card are not those of the model");
 }
 
 Status checkTokenizer(const Image &image) {

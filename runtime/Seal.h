@@ -8,6 +8,7 @@
 #define HEDDLE_RUNTIME_SEAL_H
 
 #include "heddle/image.h"
+#include "runtime/Card.h"
 #include "runtime/Pool.h"
 
 namespace heddle::rt {
@@ -15,6 +16,10 @@ namespace heddle::rt {
 /// Checks the seal, all sizes, the card, the index and the name of the side
 /// file: what takes microseconds and is done at every start.
 Status checkSeal(const Image &image);
+
+/// Checks the texts that were read from the card against those that the compiler
+/// digested as the model has them.
+Status checkTexts(const Image &image, const Card &card);
 
 /// Checks the digest of the tokenizer.
 Status checkTokenizer(const Image &image);

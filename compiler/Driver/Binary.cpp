@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "compiler/Driver/Binary.h"
+#include "compiler/Conversion/ToLoops/CardTexts.h"
 #include "compiler/Driver/Archives.h"
 #include "compiler/Driver/CodesReport.h"
 #include "compiler/Driver/Exit.h"
@@ -50,7 +51,7 @@ static void sayWidened(const Console &console, const CompileOptions &options, co
 }
 
 /// The seal (heddle/seal.h): sizes and digests of all parts of a binary except its code.
-static std::string sealOf(const llvm::Module &code, const WrittenWeights &weights, StringRef tokenizer,
+static std::string sealOf(ModuleOp module, const llvm::Module &code, const WrittenWeights &weights, StringRef tokenizer,
                           StringRef side) {
   Seal seal;
   StringRef card = cardOf(code);
@@ -67,6 +68,8 @@ static std::string sealOf(const llvm::Module &code, const WrittenWeights &weight
     seal.fileBytes = name.size();
     seal.file = digestOf(name.data(), name.size());
   }
+  if (auto texts = module->getAttrOfType<IntegerAttr>(loops::kTextsAttr))
+    seal.texts = uint64_t(texts.getInt());
   seal.self = seal.ofItself();
   return std::string(reinterpret_cast<const char *>(&seal), sizeof seal);
 }
@@ -126,11 +129,11 @@ static absl::StatusOr<WrittenWeights> writeData(const Scratch &folder, StringRef
 }
 
 /// Writes the object with the digests, which are known only when the weights have been written.
-static absl::Status writeDigests(StringRef file, ObjectMachine machine, const llvm::Module &code,
+static absl::Status writeDigests(StringRef file, ObjectMachine machine, ModuleOp module, const llvm::Module &code,
                                  const WrittenWeights &weights, const std::string &tokenizer, StringRef side) {
   ObjectOptions seal;
   seal.machine = machine;
-  seal.symbols = {{"heddle_seal", sealOf(code, weights, tokenizer, side), 64},
+  seal.symbols = {{"heddle_seal", sealOf(module, code, weights, tokenizer, side), 64},
                   {"heddle_index", weights.index, 64}};
   return writeSymbolsObject(file, seal);
 }
@@ -248,7 +251,7 @@ int heddle::writeBinary(const Console &console, ModuleOp module, llvm::Module &c
   absl::StatusOr<WrittenWeights> weights = writeData(folder, data, side, machine, *store, plan, words, codes);
   if (!weights.ok())
     return complain(console, weights.status());
-  if (absl::Status status = writeDigests(digests, machine, code, *weights, words.blob, side); !status.ok())
+  if (absl::Status status = writeDigests(digests, machine, module, code, *weights, words.blob, side); !status.ok())
     return complain(console, status);
   phase.emplace("rest of the code generation", say);
   compiled.wait();

@@ -5,6 +5,7 @@
 #include "compiler/Driver/Companions.h"
 #include "compiler/Driver/Exit.h"
 #include "compiler/Driver/PassMessages.h"
+#include "compiler/Driver/StageNames.h"
 #include "compiler/Template/Probe.h"
 #include "compiler/Tokenizer/TokenizerBlob.h"
 #include "compiler/Tokenizer/Vocabulary.h"
@@ -128,7 +129,7 @@ static OwningOpRef<ModuleOp> parseModule(MLIRContext &context, const ImportOptio
   llvm::SourceMgr sources;
   sources.AddNewSourceBuffer(llvm::MemoryBuffer::getMemBufferCopy(text.bytes, file), llvm::SMLoc());
   OwningOpRef<ModuleOp> module = parseSourceFile<ModuleOp>(sources, &context);
-  if (!module || failed(checkClaim(*module)))
+  if (!module || failed(checkNames(*module)) || failed(checkClaim(*module)))
     return nullptr;
   return module;
 }

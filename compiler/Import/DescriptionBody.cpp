@@ -146,7 +146,7 @@ void DescriptionReader::checkExpressions(const JsonValue &value) {
 void DescriptionReader::declareBlocks(const JsonValue &blocks, bool isLibrary) {
   for (const JsonMember &m : blocks.members) {
     if (!isIdentifier(m.key)) {
-      errorAtKey(Error::NotAName, blocks, m, quote(m.key) + " is no name: letters, digits and _ expected");
+      errorAtKey(Error::NotAName, blocks, m, quote(m.key) + " is no name: " + kIdentifierExpected);
       continue;
     }
     // One of the file's own hides the library's, except from the library.

@@ -1,5 +1,6 @@
 // Opens a description, merges it into the file that it is `like` (a JSON Merge Patch, RFC 7396), and reads the keys of
 // the top level, each checked for its form.
+#include "compiler/Import/DeclaredNames.h"
 #include "compiler/Import/DescriptionReader.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -50,7 +51,7 @@ void DescriptionReader::knownKeys(const JsonValue &object, llvm::ArrayRef<String
 }
 
 bool heddle::isIdentifier(StringRef text) {
-  return !text.empty() && (llvm::isAlpha(text[0]) || text[0] == '_') &&
+  return !text.empty() && text.size() <= kMostNameBytes && (llvm::isAlpha(text[0]) || text[0] == '_') &&
          llvm::all_of(text, [](char c) { return llvm::isAlnum(c) || c == '_'; });
 }
 
@@ -172,8 +173,12 @@ void DescriptionReader::readTop() {
   for (StringRef key : {"name", "about"})
     if (const JsonValue *v = root.find(key))
       expect(*v, Kind::String, "a string");
-  if (const JsonValue *v = root.find("name"); v && v->isString())
-    doc.name = v->string;
+  if (const JsonValue *v = root.find("name"); v && v->isString()) {
+    if (std::string why = whyNoName(v->string); why.empty())
+      doc.name = v->string;
+    else
+      error(Error::NotAName, *v, "this cannot be the model's name: " + why);
+  }
 
   auto object = [&](StringRef key) -> const JsonValue * {
     const JsonValue *v = root.find(key);
@@ -184,7 +189,7 @@ void DescriptionReader::readTop() {
   if ((doc.config = object("config")))
     for (const JsonMember &m : doc.config->members) {
       if (!isIdentifier(m.key))
-        errorAtKey(Error::NotAName, *doc.config, m, quote(m.key) + " is no name: letters, digits and _ expected");
+        errorAtKey(Error::NotAName, *doc.config, m, quote(m.key) + " is no name: " + kIdentifierExpected);
       checkExpressions(m.value);
     }
   if ((doc.dims = object("dims")))
@@ -297,7 +302,7 @@ void DescriptionReader::readInputs(const JsonValue &inputs) {
     in.loc = m.keyLoc;
     in.json = &m.value;
     if (!isIdentifier(m.key))
-      errorAtKey(Error::NotAName, inputs, m, quote(m.key) + " is no name: letters, digits and _ expected");
+      errorAtKey(Error::NotAName, inputs, m, quote(m.key) + " is no name: " + kIdentifierExpected);
     if (m.value.isString()) {
       in.type = &m.value;
     } else if (m.value.isObject()) {

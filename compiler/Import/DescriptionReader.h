@@ -64,8 +64,10 @@ private:
   DiagnosticSink &sink;
 };
 
-/// Letters, digits and _, not beginning with a digit.
+/// Letters, digits and _, not beginning with a digit; at most kMostNameBytes (DeclaredNames.h).
 bool isIdentifier(llvm::StringRef text);
+/// What messages say of it.
+constexpr llvm::StringLiteral kIdentifierExpected = "letters, digits and _ expected, at most 255";
 
 } // namespace heddle
 

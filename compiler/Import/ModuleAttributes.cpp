@@ -1,6 +1,7 @@
 // Writes the attributes of the module that later stages read: model.name, model.dims (bounds of dims), model.weights
 // (files), model.quantised (how their matrices stand as codes), model.generate (roles of inputs and outputs) and
 // model.padding_unread.
+#include "compiler/Import/DeclaredNames.h"
 #include "compiler/Import/EmitTemplates.h"
 #include "compiler/Import/ModelWeights.h"
 #include "compiler/Import/Session.h"
@@ -90,9 +91,9 @@ void heddle::writeModuleAttributes(Session &session, const Source &source, const
   Evaluator &evaluator = session.evaluator;
   std::string name = doc.name;
   if (name.empty() && source.config && source.config->json.find("model_type"))
-    name = source.config->json.find("model_type")->string;
+    name = asName(source.config->json.find("model_type")->string);
   if (name.empty())
-    name = llvm::sys::path::stem(options.path.empty() || options.text ? "model" : options.path).str();
+    name = asName(llvm::sys::path::stem(options.path.empty() || options.text ? "model" : options.path));
   module->setAttr("model.name", in.builder.getStringAttr(name));
 
   if (source.config) // its users read outputs by the mask that they gave

@@ -1,5 +1,6 @@
 // Declares @run: its inputs with their types and defaults, and its outputs.
 #include "compiler/Import/BodyRunner.h"
+#include "compiler/Import/DeclaredNames.h"
 #include "compiler/Import/DescriptionReader.h"
 #include "compiler/Import/EmitTemplates.h"
 #include "dialects/Model/IR/Names.h"
@@ -263,6 +264,11 @@ std::optional<std::vector<std::string>> heddle::writeOutputs(Session &session, c
     const Value *v = env.find(name);
     if (!v || !done.insert(name).second)
       return;
+    if (std::string why = whyNoName(name); !why.empty()) { // of a name with {expression} in it
+      in.error(Error::NotAName, {where.loc, &where}, "the output " + quote(name) + " cannot have this name: " + why);
+      poisoned = true;
+      return;
+    }
     if (v->isNull()) // bound to null: not there
       return;
     At at{where.loc, &where};

@@ -129,7 +129,7 @@ std::string deviceCard() {
                           "launch runLogits items 50*B*T of 1 threads 96\n");
   put("arena 64\n", "arena 64\nlaunch stepHashes items B of 1 threads 32\n"
                     "launch stepLogits items 50*B of 1 threads 128"
-                    " # logits, $.head\n");
+                    " # logits,%20%24.head\n");
   return card;
 }
 

@@ -4,6 +4,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "runtime/Card.h"
+#include "heddle/card_words.h"
 #include "runtime/Model.h"
 
 #include <gtest/gtest.h>
@@ -43,8 +44,8 @@ TEST(Form, Refused) {
 }
 
 const char kGood[] = R"(heddle-card 1
-name two words
-target cpu znver5
+name two%20words
+target cpu%20znver5
 masked_rows zero
 needs sse2 avx
 license apache-2.0
@@ -70,7 +71,6 @@ output logits f32 [B, 50257]
 state k0 12*B*((capacity+127)//128)*128*1536*4
 pieces 512 beyond 768
 end
-anything after the end
 )";
 
 TEST(Card, Reads) {
@@ -144,6 +144,19 @@ TEST(Card, Refused) {
                            "dim T 5",
                            "dim U x",
                            "generate tokens",
+                           "generate tokens a b",
+                           "name",
+                           "name two words",
+                           "label a b",
+                           "label 100%",
+                           "label %4",
+                           "label %41",
+                           "label a%",
+                           "label %0a",
+                           "label caf\xc3\xa9",
+                           "entry a\"b",
+                           "input a\x1b i64 [T]",
+                           "phase op turns 1 operations 0 bytes 0 # two words",
                            "generate magic x",
                            "generate pad x",
                            "generate extend a b"}) {
@@ -158,6 +171,33 @@ TEST(Card, Refused) {
   }
 }
 
+TEST(Card, EveryTextIsOneWord) {
+  std::string all;
+  for (int c = 0; c < 256; ++c)
+    all += char(c);
+  for (const std::string &text :
+       {std::string(), std::string("%"), std::string("x\nend\n"), std::string("a # b"), all}) {
+    std::string word = heddle::cardWord(text);
+    EXPECT_EQ(word.find_first_of(" \n#"), std::string::npos) << word;
+    EXPECT_EQ(heddle::textOfCardWord(word), text);
+    Card card;
+    std::string lines =
+        "heddle-card 1\nname " + word + "\nlabel " + word + "\nentry run\ndims\nphase op # " + word + "\nend\n";
+    ASSERT_TRUE(Card::parse(lines.c_str(), card).ok()) << word;
+    EXPECT_EQ(card.texts(), (std::vector<std::string>{text, "", text, "run"}));
+    EXPECT_EQ(card.entries[0].phases[0].weight, text);
+  }
+}
+
+TEST(Card, NothingBehindTheEnd) {
+  std::string good = kGood;
+  Card card;
+  std::optional<Card> device;
+  EXPECT_TRUE(Card::parse(good.c_str(), card, device).ok());
+  EXPECT_FALSE(Card::parse((good + "more\n").c_str(), card, device).ok());
+  EXPECT_FALSE(Card::parse((good + good + good).c_str(), card, device).ok());
+}
+
 TEST(Card, Launches) {
   Card card;
   Status status = Card::parse(R"(heddle-card 1
@@ -168,10 +208,10 @@ dims B T
 arena 64
 length 64*T + 8
 length max(B, T)
-launch first items max(B, 2) * T of 32 threads 256 # linear, $.layers[0] # x
+launch first items max(B, 2) * T of 32 threads 256 # linear,%20%24.layers[0]%20%23%20x
 repeat 3
 launch second items T of 1 threads 96 optional shared 1024
-launch fourth items T of 1 threads 96 shared 65536 on sm_89 sm_90a with 7 # on top
+launch fourth items T of 1 threads 96 shared 65536 on sm_89 sm_90a with 7 # on%20top
 repeat B + 1
 launch third items 1 of 32 threads 32 with 5 -1 4294967296
 again
@@ -241,8 +281,8 @@ TEST(Card, TwoTargets) {
   auto text = [](const char *head, const char *dims, const char *rest) {
     return "heddle-card 1\n" + std::string(head) + "\nentry run\ndims " + dims + "\n" + rest + "\nend\n";
   };
-  std::string host = text("target cpu x", "B T", "arena 64*threads"),
-              gpu = text("target cuda sm_80\ndevice sm_80", "B T", "arena 128*T\nlaunch k items T of 32 threads 32");
+  std::string host = text("target cpu%20x", "B T", "arena 64*threads"),
+              gpu = text("target cuda%20sm_80\ndevice sm_80", "B T", "arena 128*T\nlaunch k items T of 32 threads 32");
   Card card;
   std::optional<Card> device;
   ASSERT_TRUE(Card::parse(host.c_str(), card, device).ok());
@@ -260,7 +300,7 @@ TEST(Card, TwoTargets) {
   EXPECT_EQ(run->launches.size(), 1u);
   const int64_t dims[] = {1, 5, 7};
   EXPECT_EQ(run->arena.evaluate(dims), 640);
-  std::string other = text("target cuda sm_80", "B", "arena 64");
+  std::string other = text("target cuda%20sm_80", "B", "arena 64");
   EXPECT_FALSE(Card::parse((host + other).c_str(), card, device).ok());
   EXPECT_FALSE(Card::parse((host + "more").c_str(), card, device).ok());
 }

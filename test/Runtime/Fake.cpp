@@ -52,8 +52,8 @@ static void checkIds(heddle_ctx *ctx, const int64_t *ids, int64_t n) {
 // Decoder only: run(input_ids, attention_mask?, position_ids?), step.
 
 static const char kDecoderRun[] = R"(heddle-card 1
-name fake decoder      # a comment
-target cpu none
+name fake%20decoder      # a comment
+target cpu%20none
 dim B 4
 dim T 32
 generate tokens input_ids
@@ -233,7 +233,7 @@ rt::Image recomputing() {
 // Encoder and decoder.
 
 static const char kEncoderDecoder[] = R"(heddle-card 1
-name fake encoder and decoder
+name fake%20encoder%20and%20decoder
 dim B -
 dim S 64
 dim T 32

@@ -1,6 +1,7 @@
 //===- CardLines.cpp - what the card says of launches ---------------------===//
 
 #include "compiler/Conversion/ToKernels/CardLines.h"
+#include "compiler/Conversion/ToLoops/CardTexts.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 
 using namespace mlir;
@@ -33,14 +34,14 @@ void CardLines::addBehind(StringRef word, StringRef lines) {
 }
 
 void CardLines::addToEntry(StringRef entry, StringRef lines) {
-  size_t at = text.find("\nentry " + entry.str() + "\n");
+  size_t at = text.find("\nentry " + loops::cardWord(entry) + "\n");
   at = at == std::string::npos ? at : text.find("\narena ", at);
   if (at != std::string::npos)
     text.insert(nextLine(text, at + 1), lines.str());
 }
 
 void CardLines::replaceLaunch(StringRef kernel, StringRef line) {
-  size_t at = text.find("\nlaunch " + kernel.str() + " ");
+  size_t at = text.find("\nlaunch " + loops::cardWord(kernel) + " ");
   if (at != std::string::npos)
     text.replace(at + 1, nextLine(text, at + 1) - at - 1, line.str());
 }

@@ -7,6 +7,7 @@
 
 #include "compiler/Conversion/ToKernels/Launch.h"
 #include "compiler/Conversion/ToKernels/Passes.h"
+#include "compiler/Conversion/ToLoops/CardTexts.h"
 #include "compiler/Conversion/ToLoops/Gpu/WarpLanes.h"
 
 using namespace mlir;
@@ -105,9 +106,9 @@ std::string Launch::line() const {
   if (shared)
     more += " shared " + std::to_string(shared);
   for (const std::string &chip : on)
-    more += (&chip == &on.front() ? " on " : " ") + chip;
+    more += (&chip == &on.front() ? " on " : " ") + loops::cardWord(chip);
   for (const int64_t &number : numbers)
     more += (&number == &numbers.front() ? " with " : " ") + std::to_string(number);
-  return "launch " + kernel + " items " + items.str() + " of " + std::to_string(lanes) + " threads " +
-         std::to_string(threads) + more + (place.empty() ? "" : " # " + place) + "\n";
+  return "launch " + loops::cardWord(kernel) + " items " + items.str() + " of " + std::to_string(lanes) + " threads " +
+         std::to_string(threads) + more + (place.empty() ? "" : " # " + loops::cardWord(place)) + "\n";
 }

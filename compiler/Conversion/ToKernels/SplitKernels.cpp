@@ -21,6 +21,7 @@
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/Matchers.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "llvm/Support/Path.h"
 
 namespace heddle::kernels {
 #define GEN_PASS_DEF_SPLITKERNELSPASS
@@ -255,12 +256,16 @@ static std::pair<Value, Value> teamOf(ImplicitLocOpBuilder &b) {
   return {team, teams};
 }
 
-/// "file:line:column", which errors of a launch name; nothing where a location has no file.
+/// "file:line:column", which errors of a launch name; nothing where a location has no file. A description stands in the
+/// model's folder: without it the same model gives the same program wherever it lies.
 static std::string placeOf(Location loc) {
   auto place = loc->findInstanceOf<FileLineColLoc>();
   if (!place)
     return "";
-  return place.getFilename().str() + ":" + std::to_string(place.getLine()) + ":" + std::to_string(place.getColumn());
+  StringRef file = place.getFilename();
+  if (!file.starts_with("families/")) // the compiler's own
+    file = llvm::sys::path::filename(file);
+  return file.str() + ":" + std::to_string(place.getLine()) + ":" + std::to_string(place.getColumn());
 }
 
 /// What a phase deals out: tiles to blocks, or items to warps; null where that is not known outside of its loops and

@@ -4,6 +4,7 @@
 // states and the size of the arena. The functions of the entries are in a table, in the order of the text.
 //===----------------------------------------------------------------------===//
 
+#include "compiler/Conversion/ToLoops/CardTexts.h"
 #include "compiler/Conversion/ToLoops/Lookups.h"
 #include "compiler/Conversion/ToLoops/Lowering.h"
 #include "compiler/Plan/CacheLayout.h"
@@ -33,7 +34,7 @@ static std::string typeText(ArrayRef<StringAttr> axes, Type element) {
 }
 
 /// An attribute as words of the card: a number, a text, or a list of them with blanks between.
-static std::string numberText(Attribute value) {
+static std::string wordsOf(Attribute value) {
   if (auto i = dyn_cast<IntegerAttr>(value))
     return std::to_string(i.getInt());
   if (auto f = dyn_cast<FloatAttr>(value)) {
@@ -42,26 +43,15 @@ static std::string numberText(Attribute value) {
     return text.str().str();
   }
   if (auto s = dyn_cast<StringAttr>(value))
-    return s.getValue().str();
+    return cardWord(s.getValue());
   std::string text;
   if (auto list = dyn_cast<ArrayAttr>(value))
     for (Attribute one : list)
-      text += (text.empty() ? "" : " ") + numberText(one);
+      text += (text.empty() ? "" : " ") + wordsOf(one);
   if (auto list = dyn_cast<DenseI64ArrayAttr>(value))
     for (int64_t one : list.asArrayRef())
       text += (text.empty() ? "" : " ") + std::to_string(one);
   return text;
-}
-
-/// A text as one word of the card: bytes that are no letters become %41 and so on.
-static std::string asWord(StringRef text) {
-  std::string word;
-  for (unsigned char c : text)
-    if (llvm::isAlnum(c) || StringRef("-_.,:;!?()[]{}<>|/+*=&'").contains(c))
-      word += char(c);
-    else
-      word += "%" + llvm::utohexstr(c, /*LowerCase=*/false, /*Width=*/2);
-  return word;
 }
 
 /// The number of equal parts of a state in each of which every row of the batch has one piece: the product of the axes
@@ -168,7 +158,7 @@ static std::string phaseText(const Phase &phase) {
     text += dots ? " dots" : " integers";
   text += " turns " + std::to_string(phase.turns) + " operations " + operations.str() + " bytes " + bytes.str();
   if (!phase.weight.empty())
-    text += " # " + phase.weight;
+    text += " # " + cardWord(phase.weight);
   return text;
 }
 
@@ -179,15 +169,25 @@ std::string heddle::loops::cardText(ModuleOp module, ArrayRef<func::FuncOp> entr
                                     ArrayRef<std::vector<Phase>> phases) {
   std::string text = "heddle-card 1\n";
   llvm::raw_string_ostream os(text);
-  auto word = [&](StringRef attr) {
+  auto said = [&](StringRef attr) {
     auto s = module->getAttrOfType<StringAttr>(attr);
     return s ? s.getValue() : StringRef();
   };
-  os << "name " << (word("model.name").empty() ? StringRef("model") : word("model.name")) << "\n";
+  auto line = [&](StringRef key, StringRef value) {
+    if (!value.empty())
+      os << key << " " << cardWord(value) << "\n";
+  };
+  line("name", said("model.name").empty() ? StringRef("model") : said("model.name"));
   if (model::TargetAttr target = model::targetOf(module)) {
-    os << "target " << target.getName() << " " << target.getChip() << "\n";
-    if (target.getNeeds())
-      os << "needs " << target.getNeeds().getValue() << "\n";
+    line("target", (target.getName() + " " + target.getChip()).str());
+    if (target.getNeeds()) {
+      SmallVector<StringRef> features;
+      target.getNeeds().getValue().split(features, ' ', -1, /*KeepEmpty=*/false);
+      os << "needs";
+      for (StringRef feature : features)
+        os << " " << cardWord(feature);
+      os << "\n";
+    }
   }
   if (model::Arithmetic arithmetic = model::arithmeticOf(module); arithmetic.halves())
     os << "dtype " << wordOf(arithmetic.stored)
@@ -197,29 +197,27 @@ std::string heddle::loops::cardText(ModuleOp module, ArrayRef<func::FuncOp> entr
        << "\n";
   for (const std::string &codes : codesTexts(module))
     os << "codes " << codes << "\n";
-  os << "masked_rows " << (word("model.masked_rows").empty() ? StringRef("zero") : word("model.masked_rows")) << "\n";
-  if (!word("model.license").empty())
-    os << "license " << word("model.license") << "\n";
+  line("masked_rows", said("model.masked_rows").empty() ? StringRef("zero") : said("model.masked_rows"));
+  line("license", said("model.license"));
   if (int64_t count = parameterCount(module))
     os << "parameters " << count << "\n";
-  if (!word("model.kind").empty())
-    os << "kind " << word("model.kind") << "\n";
-  if (!word("model.pooling").empty())
-    os << "pooling " << word("model.pooling") << "\n";
+  line("kind", said("model.kind"));
+  line("pooling", said("model.pooling"));
   if (auto labels = module->getAttrOfType<ArrayAttr>("model.labels"))
     for (StringAttr label : labels.getAsRange<StringAttr>())
-      os << "label " << asWord(label.getValue()) << "\n";
+      os << "label " << cardWord(label.getValue()) << "\n";
   for (StringRef what : {"picture", "sound"})
     if (auto settings = module->getAttrOfType<DictionaryAttr>(("model." + what).str()))
       for (NamedAttribute one : settings)
-        os << what << " " << one.getName().getValue() << " " << numberText(one.getValue()) << "\n";
+        os << what << " " << cardWord(one.getName().getValue()) << " " << wordsOf(one.getValue()) << "\n";
 
   if (auto chat = module->getAttrOfType<DictionaryAttr>("model.chat"))
     for (NamedAttribute one : chat)
-      os << "chat " << one.getName().getValue() << " " << asWord(cast<StringAttr>(one.getValue()).getValue()) << "\n";
+      os << "chat " << cardWord(one.getName().getValue()) << " "
+         << cardWord(cast<StringAttr>(one.getValue()).getValue()) << "\n";
 
   for (const std::string &lookup : lookupTexts(module))
-    os << "lookup " << asWord(lookup) << "\n";
+    os << "lookup " << cardWord(lookup) << "\n";
 
   auto bounds = module->getAttrOfType<DictionaryAttr>("model.dims");
   SmallVector<std::string> named;
@@ -229,7 +227,7 @@ std::string heddle::loops::cardText(ModuleOp module, ArrayRef<func::FuncOp> entr
         continue;
       named.push_back(dim);
       auto bound = bounds ? bounds.getAs<IntegerAttr>(dim) : IntegerAttr();
-      os << "dim " << dim << " " << (bound ? std::to_string(bound.getInt()) : "-") << "\n";
+      os << "dim " << cardWord(dim) << " " << (bound ? std::to_string(bound.getInt()) : "-") << "\n";
     }
   auto roles = module->getAttrOfType<DictionaryAttr>("model.generate");
   if (roles)
@@ -237,17 +235,17 @@ std::string heddle::loops::cardText(ModuleOp module, ArrayRef<func::FuncOp> entr
       if (auto texts = dyn_cast<ArrayAttr>(role.getValue()); texts && role.getName() == "stop") {
         os << "generate stop";
         for (StringAttr text : texts.getAsRange<StringAttr>())
-          os << " " << asWord(text.getValue());
+          os << " " << cardWord(text.getValue());
         os << "\n";
         continue;
       }
       if (auto extend = dyn_cast<DictionaryAttr>(role.getValue())) {
         for (NamedAttribute one : extend)
-          os << "generate " << role.getName().getValue() << " " << asWord(one.getName().getValue()) << " "
-             << numberText(one.getValue()) << "\n";
+          os << "generate " << cardWord(role.getName().getValue()) << " " << cardWord(one.getName().getValue()) << " "
+             << wordsOf(one.getValue()) << "\n";
         continue;
       }
-      os << "generate " << role.getName().getValue() << " " << numberText(role.getValue()) << "\n";
+      os << "generate " << cardWord(role.getName().getValue()) << " " << wordsOf(role.getValue()) << "\n";
     }
 
   // Where a mask says what is padding, the runtime turns rows in any case.
@@ -256,8 +254,7 @@ std::string heddle::loops::cardText(ModuleOp module, ArrayRef<func::FuncOp> entr
   if (roles && !roles.get("mask") && roles.get("pad") && left && left.getValue())
     os << "generate padding left\n";
 
-  if (!word("model.slots_report").empty())
-    os << "slots no " << asWord(word("model.slots_report")) << "\n";
+  line("slots no", said("model.slots_report"));
 
   // The batch is the first axis of the tokens.
   std::string batch;
@@ -270,13 +267,13 @@ std::string heddle::loops::cardText(ModuleOp module, ArrayRef<func::FuncOp> entr
 
   for (auto [number, entry] : llvm::enumerate(entries)) {
     func::FuncOp f = entry;
-    os << "entry " << f.getName() << "\ndims";
+    os << "entry " << cardWord(f.getName()) << "\ndims";
     for (const std::string &dim : entryDims(f))
-      os << " " << dim;
+      os << " " << cardWord(dim);
     os << "\n";
     auto nameOf = [&](DictionaryAttr attrs, StringRef key, unsigned i) {
       auto s = attrs ? attrs.getAs<StringAttr>(key) : StringAttr();
-      return s ? s.getValue().str() : "v" + std::to_string(i);
+      return s ? cardWord(s.getValue()) : "v" + std::to_string(i);
     };
     for (BlockArgument arg : f.getArguments())
       if (auto t = dyn_cast<ModelTensorType>(arg.getType()))

@@ -7,6 +7,7 @@
 
 #include "compiler/Conversion/ToLoops/Entry.h"
 #include "compiler/Conversion/ToLoops/Abi.h"
+#include "compiler/Conversion/ToLoops/CardTexts.h"
 #include "compiler/Plan/PlanCheck.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/IR/Verifier.h"
@@ -117,6 +118,7 @@ LogicalResult heddle::loops::lowerEntries(ModuleOp module, const Machine &machin
     done(lowering);
   }
   std::string card = cardText(module, sources, phases);
+  noteTexts(module, sources);
   for (func::FuncOp source : sources)
     source.erase();
   addCard(module, card, symbols);

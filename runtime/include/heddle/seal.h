@@ -22,7 +22,7 @@
 namespace heddle {
 
 struct Seal {
-  static constexpr uint64_t kMagic = 0x31'6c61'6573'6468; // "hdseal1"
+  static constexpr uint64_t kMagic = 0x32'6c61'6573'6468; // "hdseal2"
 
   uint64_t magic = kMagic;
   uint64_t cardBytes = 0, card = 0; ///< sizes and digests; the card's with NUL
@@ -30,6 +30,7 @@ struct Seal {
   uint64_t weightsBytes = 0, weights = 0; ///< digest of the blocks' digests
   uint64_t tokenizerBytes = 0, tokenizer = 0;
   uint64_t fileBytes = 0, file = 0; ///< the side file's name with its NUL
+  uint64_t texts = 0;               ///< digest of the model's own texts (`Card::texts`), each with a NUL; 0: not known
   uint64_t self = 0;                ///< digest of all words above
 
   uint64_t ofItself() const { return digestOf(this, offsetof(Seal, self)); }
