@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Attention through tiles on the emulated device: `tile_attention.py --heddle HEDDLE`. Grouped heads, masks, padding, a row that sees nothing,
+"""Attention through tiles on the emulated device: `tile_attention.py --heddle HEDDLE [--case NAME] [--suite NAME]`. Grouped heads, masks, padding, a row that sees nothing,
 keys and values that are no numbers.
 
 A row's bits are the same whatever the length of the text, the batch, the padding and what nobody sees; numbers are those of
@@ -240,13 +240,19 @@ def shared_keys(heddle, work, case):
     return suite
 
 
+SUITES = {"attentions": attentions, "shared": shared_keys}
+
+
 def main():
     p = argparse.ArgumentParser()
     p.add_argument("--heddle", required=True)
+    p.add_argument("--case", choices=[case.name() for case in CASES], help="this one alone (all)")
+    p.add_argument("--suite", choices=sorted(SUITES), help="this one alone (both)")
     o = p.parse_args()
+    cases = [case for case in CASES if o.case in (None, case.name())]
     with tempfile.TemporaryDirectory() as work:
         heddle = os.path.abspath(o.heddle)
-        suites = [suite(heddle, work, case) for case in CASES for suite in (attentions, shared_keys)]
+        suites = [suite(heddle, work, case) for case in cases for name, suite in SUITES.items() if o.suite in (None, name)]
     passed, failed = (sum(n) for n in zip(*((suite.passed, suite.failed) for suite in suites)))
     print("%d passed, %d failed" % (passed, failed))
     return int(failed > 0)
