@@ -5,6 +5,7 @@
 //===----------------------------------------------------------------------===//
 #include "runtime/Run.h"
 #include "heddle/nearest.h"
+#include "heddle/tensor_names.h"
 
 #include "runtime/Args.h"
 #include "runtime/Commands.h"
@@ -113,6 +114,11 @@ static Status findEntry(const Model &model, const std::string &name, const Entry
 }
 
 Status checkOutput(const Model &model, const std::string &output, const std::string &input) {
+  if (std::string ending = otherFormatOf(output); !ending.empty())
+    return badUsage("--output " + quote(output) + ": safetensors are written, and the name ends in " + ending)
+        .withHelp("--output " + output.substr(0, output.size() - ending.size()) +
+                  ".safetensors; in Python "
+                  "safetensors.numpy.load_file reads it");
   if (input == "-")
     return badUsage("tensors come from a file, not from standard input");
   if (output == "-" && isatty(1))

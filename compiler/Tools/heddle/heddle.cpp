@@ -7,6 +7,7 @@
 #include "compiler/Tokenizer/Tokenize.h"
 #include "compiler/Tools/heddle/CommandLine.h"
 #include "heddle/input_file.h"
+#include "heddle/tensor_names.h"
 #include "targets/Threads.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/FileSystem.h"
@@ -87,6 +88,10 @@ static int run(const Console &console, int argc, char **argv) {
   bool interpreted = command == "interpret";
   if (llvm::is_contained(look.outputs, "-"))
     return console.complain(Error::BadUsage, "-o -: tensors go into a file; -o FILE names it");
+  for (const std::string &output : look.outputs)
+    if (std::string ending = otherFormatOf(output); !ending.empty())
+      return console.complain(Error::BadUsage,
+                              "-o " + output + ": safetensors are written, and the name ends in " + ending);
   if (interpreted && look.inputs.size() != look.outputs.size())
     return console.complain(Error::BadUsage, "there must be as many -o as -i");
   if (look.output == "-" && look.json)
