@@ -347,8 +347,11 @@ Status helpCommand(Model &model, const std::string &program, const std::string &
          self);
   if (can.turns) {
     printTurnOptions();
-    printf("  --raw                     continue the text, without the chat template\n");
+    printf("  --raw                     continue the text, without the chat template, and as for any other model:\n");
   }
+  if ((can.text || can.classifies) && (can.turns || card.chat.empty()))
+    printf("%s a terminal gets control characters as they are\n",
+           can.turns ? "                           " : "  --raw                    ");
   if (can.generates)
     printChoices(card, can.tokenizes);
   if (can.classifies && card.kind != "ctc")

@@ -12,6 +12,7 @@
 #include "runtime/Stack.h"
 #include "runtime/Status.h"
 #include "runtime/TerminalOutput.h"
+#include "runtime/Turn.h"
 
 #include <algorithm>
 #include <csignal>
@@ -125,7 +126,21 @@ static void printVersion(const Model &model) {
          card.target.empty() ? "" : (" for " + card.target).c_str());
 }
 
-static Status dispatch(Model &model, const Words &words, const std::string &program) {
+/// The words without --raw, which says of any command that a terminal gets the bytes (runProgram); a text of a model
+/// that answers questions keeps it, since there it also leaves the template out.
+static Words withoutRaw(const Card &card, Words words) {
+  bool isCommand = false;
+  for (const std::string &name : commandNames())
+    isCommand |= words[0] == name;
+  auto dashes = std::find(words.begin(), words.end(), "--");
+  auto raw = std::find(words.begin(), dashes, "--raw");
+  if (raw != dashes && (isCommand || (!asksInTurns(card) && card.chat.empty())))
+    words.erase(raw);
+  return words;
+}
+
+static Status dispatch(Model &model, const Words &given, const std::string &program) {
+  Words words = given.empty() ? given : withoutRaw(model.card(), given);
   if (words.empty() || words[0] == "--help" || words[0] == "-h")
     return helpCommand(model, program, "");
   if (words[0] == "help")

@@ -71,10 +71,16 @@ heddle::cpu::Linked heddle::cpu::link(const Architecture &architecture, llvm::Ar
   child(0);
   if (rc == 0)
     return Linked::Yes;
-  error = rc < 0 ? "the linker did not finish" : "the linker failed";
+  auto text = llvm::MemoryBuffer::getFile(log);
+  StringRef told = text ? (*text)->getBuffer() : StringRef();
+  // lld's own handler may catch the signal that ends it, and write where it stood.
+  size_t trace = told.find("PLEASE submit a bug report");
+  bool stopped = rc < 0 || trace != StringRef::npos;
+  error = stopped ? "the linker did not finish" : "the linker failed";
   if (!why.empty())
     error += " (" + why + ")";
-  if (auto text = llvm::MemoryBuffer::getFile(log); text && (*text)->getBufferSize() > 0)
-    error += ":\n" + (*text)->getBuffer().take_front(4000).str();
-  return rc < 0 ? Linked::Stopped : StringRef(error).contains("cannot open") ? Linked::Unreadable : Linked::Refused;
+  told = told.substr(0, trace).take_front(4000).trim();
+  if (!told.empty())
+    error += ":\n" + told.str();
+  return stopped ? Linked::Stopped : told.contains("cannot open") ? Linked::Unreadable : Linked::Refused;
 }
