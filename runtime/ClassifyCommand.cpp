@@ -17,7 +17,8 @@ namespace heddle::rt {
 namespace {
 /// What the command line asks for, whatever the text.
 struct Question {
-  std::string file; ///< of the picture or speech, if the model takes one
+  std::string file;      ///< of the picture or speech, if the model takes one
+  bool truncates = true; ///< texts that are too long; false: --no-truncate
   StartOptions start;
   AnswerForm form;
 };
@@ -32,7 +33,7 @@ static Status answerTo(Model &model, const Question &question, const Tokenizer &
     HEDDLE_TRY(readMedia(model, question.file, media[0]));
   TokenRows rows;
   if (!texts.empty()) {
-    HEDDLE_TRY(encodeTexts(model, tokenizer, texts, asked.tokens));
+    HEDDLE_TRY(encodeTexts(model, tokenizer, texts, question.truncates, asked.tokens));
     rows.push_back(&asked.tokens);
   }
   if (marksSpans(model.card()) && !asked.media) {
@@ -54,8 +55,8 @@ Status classifyCommand(Model &model, const Words &words) {
   const Card &card = model.card();
   bool media = takesMedia(card), asks = textBeside(card) == TextBeside::Needed;
   Args args;
-  HEDDLE_TRY(
-      Args::parse(words, {"--threads", "--device", "--top"}, {"--json", "--lines"}, media && !asks ? 1 : 2, args));
+  HEDDLE_TRY(Args::parse(words, {"--threads", "--device", "--top"}, {"--json", "--lines", "--no-truncate"},
+                         media && !asks ? 1 : 2, args));
   HEDDLE_TRY(askAboutCommand(model, args));
   bool lines = args.has("--lines");
   if (lines && media && !asks)
@@ -69,6 +70,7 @@ Status classifyCommand(Model &model, const Words &words) {
   HEDDLE_TRY(readStart(args, question.start));
   HEDDLE_TRY(args.integer("--top", 1, 1 << 20, question.form.most));
   question.form.json = args.has("--json");
+  question.truncates = !args.has("--no-truncate");
   if (media) {
     question.file = texts[0];
     texts.erase(texts.begin());

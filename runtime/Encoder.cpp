@@ -39,7 +39,8 @@ Status checkTokens(const Model &model, const std::vector<Token> &tokens) {
   return checkLength(model.card(), *model.card().entry("run"), *ids, int64_t(tokens.size()));
 }
 
-Status encodeTexts(const Model &model, const Tokenizer &tokenizer, const Texts &texts, std::vector<Token> &tokens) {
+Status encodeTexts(const Model &model, const Tokenizer &tokenizer, const Texts &texts, bool truncates,
+                   std::vector<Token> &tokens) {
   const Value *ids = nullptr;
   HEDDLE_TRY(tokensInput(model, ids));
   std::string_view pair = texts.size() > 1 ? texts[1] : std::string_view();
@@ -47,7 +48,15 @@ Status encodeTexts(const Model &model, const Tokenizer &tokenizer, const Texts &
   HEDDLE_TRY(tokenizer.encode(texts[0], texts.size() > 1 ? &pair : nullptr, true, encoded));
   tokens = std::move(encoded.tokens);
   tokens.erase(std::remove_if(tokens.begin(), tokens.end(), [](const Token &t) { return !t.real; }), tokens.end());
-  return checkTokens(model, tokens);
+  HEDDLE_TRY(checkTokens(model, tokens));
+  if (encoded.whole <= tokens.size())
+    return {};
+  std::string lengths =
+      format("the text has %zu tokens, and this model takes %zu of a text", encoded.whole, tokens.size());
+  if (!truncates)
+    return badInput(lengths).withHelp("without --no-truncate it is cut to them");
+  note(lengths + ": it is cut to them (--no-truncate refuses it)");
+  return {};
 }
 
 /// Appends input_ids, and token_type_ids and attention_mask where the model has them and they say something.
@@ -149,8 +158,8 @@ Status provePadding(Model &model, const Tokenizer &tokenizer, bool &proven) {
   if (!run || !lengthIsAxis(*run))
     return {};
   std::vector<Token> shorter, longer;
-  if (!encodeTexts(model, tokenizer, {"a"}, shorter).ok() ||
-      !encodeTexts(model, tokenizer, {"a b c d e f g h i j k l"}, longer).ok() || shorter.size() >= longer.size())
+  if (!encodeTexts(model, tokenizer, {"a"}, true, shorter).ok() ||
+      !encodeTexts(model, tokenizer, {"a b c d e f g h i j k l"}, true, longer).ok() || shorter.size() >= longer.size())
     return {};
   EncoderBatch alone, both;
   HEDDLE_TRY(alone.compute(model, {&shorter}));

@@ -14,9 +14,11 @@
 
 namespace heddle::rt {
 
-/// Encodes one text or a pair into tokens without padding. Errors: a model that
-/// takes no text, no tokens, or more than it has positions for.
-Status encodeTexts(const Model &model, const Tokenizer &tokenizer, const Texts &texts, std::vector<Token> &tokens);
+/// Encodes one text or a pair into tokens without padding. What is longer than the tokenizer of an encoder keeps is cut
+/// with a note of both lengths, or an error unless `truncates`. Errors: a model that takes no text, no tokens, or more
+/// than it has positions for.
+Status encodeTexts(const Model &model, const Tokenizer &tokenizer, const Texts &texts, bool truncates,
+                   std::vector<Token> &tokens);
 /// The last two of these errors, for tokens from elsewhere.
 Status checkTokens(const Model &model, const std::vector<Token> &tokens);
 

@@ -59,6 +59,12 @@ Diagnostic &DiagnosticSink::errorInFile(Error code, StringRef file, const Twine 
   return d;
 }
 
+Diagnostic &DiagnosticSink::sayInFile(Diagnostic::Kind kind, StringRef file, const Twine &message) {
+  Diagnostic &d = say(kind, Loc(), "", message);
+  d.file = file.str();
+  return d;
+}
+
 SourceFile &DiagnosticSink::addFile(std::string name, std::string text) {
   files.push_back(std::make_unique<SourceFile>(std::move(name), std::move(text)));
   return *files.back();

@@ -55,6 +55,7 @@ public:
   Diagnostic &errorInFile(Error code, llvm::StringRef file, const llvm::Twine &path, const llvm::Twine &message);
   /// The same for a warning or a remark.
   Diagnostic &say(Diagnostic::Kind kind, Loc loc, const llvm::Twine &path, const llvm::Twine &message);
+  Diagnostic &sayInFile(Diagnostic::Kind kind, llvm::StringRef file, const llvm::Twine &message);
 
   /// Files live as long as the sink: messages are printed when all else is gone.
   SourceFile &addFile(std::string name, std::string text);

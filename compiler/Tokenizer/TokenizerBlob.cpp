@@ -6,6 +6,7 @@
 #include "compiler/Tokenizer/TokenizerBlob.h"
 
 #include "compiler/Tokenizer/Components.h"
+#include "compiler/Tokenizer/FolderSettings.h"
 #include "compiler/Tokenizer/Unicode.h"
 #include "compiler/Tokenizer/Vocabulary.h"
 #include "heddle/tokenizer_format.h"
@@ -32,6 +33,7 @@ public:
   explicit Writer(const Json &file) : file(file) {}
 
   bool write(std::string &blob);
+  TokenizerFacts facts() const;
   Problem problem;
 
 private:
@@ -358,9 +360,20 @@ bool Writer::write(std::string &blob) {
   return true;
 }
 
+TokenizerFacts Writer::facts() const {
+  TokenizerFacts out;
+  for (const auto &[text, id] : ids)
+    out.vocabulary = std::max(out.vocabulary, id + 1);
+  for (uint32_t id = 0; id < pieces.size(); ++id)
+    if (!pieces[id].empty() && !ids.count(pieces[id]))
+      out.added.push_back({id, pieces[id]});
+  return out;
+}
+
 } // namespace
 
-bool tokenizerBlobFromText(const std::string &text, const std::string &name, std::string &blob, std::string &error) {
+bool tokenizerBlobFromText(const std::string &text, const std::string &name, std::string &blob, std::string &error,
+                           const TokenizerUse &use, TokenizerFacts *facts) {
   bool deep = false;
   auto watch = [&](int depth, Json::parse_event_t, Json &) {
     deep |= depth > int(kMaxNesting);
@@ -371,17 +384,41 @@ bool tokenizerBlobFromText(const std::string &text, const std::string &name, std
     error = name + ": " + (deep ? "nested too deep" : "no valid JSON");
     return false;
   }
+  FolderSettings settings;
+  if (!use.folder.empty()) {
+    if (!settings.read(use.folder, error))
+      return false;
+    settings.apply(file);
+  }
+  if (file.is_object() && !use.keepsTruncation)
+    file["truncation"] = nullptr;
+  if (file.is_object() && use.most)
+    file["truncation"] = {{"max_length", *use.most},
+                          {"stride", 0},
+                          {"strategy", "LongestFirst"},
+                          {"direction", use.cutsLeft ? "Left" : "Right"}};
   Writer writer(file);
-  if (writer.write(blob))
+  bool good = writer.write(blob);
+  if (facts)
+    *facts = writer.facts();
+  if (good)
     return true;
   error = name + ": " + writer.problem.text;
   return false;
 }
 
+/// In a folder the files beside its tokenizer.json count.
+static TokenizerUse useOf(const std::string &path, const std::string &name) {
+  TokenizerUse use;
+  if (name == path + "/tokenizer.json")
+    use.folder = path;
+  return use;
+}
+
 bool writeTokenizerBlob(const std::string &path, std::string &blob, std::string &error) {
   std::string text, name;
   switch (findTokenizer(path, text, name)) {
-  case TokenizerFound::Yes: return tokenizerBlobFromText(text, name, blob, error);
+  case TokenizerFound::Yes: return tokenizerBlobFromText(text, name, blob, error, useOf(path, name));
   case TokenizerFound::No: error = path + ": no tokenizer.json, vocab.json or vocab.txt"; return false;
   default: error = name; return false;
   }

@@ -9,7 +9,10 @@
 #ifndef HEDDLE_COMPILER_TOKENIZER_TOKENIZERBLOB_H
 #define HEDDLE_COMPILER_TOKENIZER_TOKENIZERBLOB_H
 
+#include <cstdint>
+#include <optional>
 #include <string>
+#include <vector>
 
 namespace heddle {
 
@@ -18,8 +21,25 @@ namespace heddle {
 /// to 4 bytes. False with `error`, one line.
 bool writeTokenizerBlob(const std::string &path, std::string &blob, std::string &error);
 
-/// The same from a text; `name` is the file's name in messages.
-bool tokenizerBlobFromText(const std::string &text, const std::string &name, std::string &blob, std::string &error);
+/// How a tokenizer.json is read for a model.
+struct TokenizerUse {
+  std::string folder;          ///< whose other files count (FolderSettings.h); empty: the file alone
+  bool keepsTruncation = true; ///< false: texts are never cut as the file says
+  /// The ids to which texts are cut instead, from their beginning where `cutsLeft`.
+  std::optional<int64_t> most;
+  bool cutsLeft = false;
+};
+
+/// What is known of a tokenizer behind its blob.
+struct TokenizerFacts {
+  uint32_t vocabulary = 0; ///< 1 + the largest id of the model, without added tokens
+  /// Added tokens by id.
+  std::vector<std::pair<uint32_t, std::string>> added;
+};
+
+/// The same from a text; `name` is the file's name in messages. `facts` may be null.
+bool tokenizerBlobFromText(const std::string &text, const std::string &name, std::string &blob, std::string &error,
+                           const TokenizerUse &use = {}, TokenizerFacts *facts = nullptr);
 
 } // namespace heddle
 

@@ -183,7 +183,7 @@ ApiError EncoderEngine::addText(const Value &one, const std::string *pair, Encod
     rt::Texts texts = {one.text};
     if (pair)
       texts.push_back(asked.context = *pair);
-    status = rt::encodeTexts(*service.model, *service.tokenizer, texts, asked.tokens);
+    status = rt::encodeTexts(*service.model, *service.tokenizer, texts, service.truncates, asked.tokens);
   } else {
     std::vector<int64_t> ids;
     if (ApiError error = readTokens(service, one, "input", ids))

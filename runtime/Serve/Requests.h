@@ -26,6 +26,7 @@ struct Service {
   std::string callArguments;      ///< how the template wants arguments of calls: "object", "text", or either
   std::string system;             ///< of conversations that have no system turn; "": none
   bool refusesSpecial = false;    ///< special tokens in what turns say
+  bool truncates = true;          ///< texts that are too long for an encoder; false: --no-truncate
 
   bool hasName(std::string_view wanted) const;
 };

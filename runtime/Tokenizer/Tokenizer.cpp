@@ -185,9 +185,11 @@ Status Tokenizer::encode(std::string_view text, const std::string_view *pair, bo
   size_t added = 0;
   for (WordReader count = items; addTemplate && !count.done(); count.next())
     added += count.next() < tok::kSecond;
+  size_t whole = first.tokens.size() + (other ? second.tokens.size() : 0) + added;
   HEDDLE_TRY(truncateTokens(truncation, added, first, other));
   fillTemplate(items, addTemplate, std::move(first), other, encoded);
   padTokens(blob.section(tok::kPadding), encoded);
+  encoded.whole = whole;
   return {};
 }
 

@@ -31,6 +31,7 @@ struct Encoded {
   /// Texts of tokens that stand for other text than their piece: what an added
   /// token matched, an unknown word.
   std::vector<std::string> surfaces;
+  size_t whole = 0; ///< tokens, those of the template too, that there would be if nothing were cut
 
   void add(uint32_t id) { tokens.push_back({id}); }
   void add(uint32_t id, std::string_view surface) {
