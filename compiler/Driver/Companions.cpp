@@ -225,6 +225,8 @@ static void read(const ImportOptions &options, Builder &b, DiagnosticSink &sink,
   llvm::SmallString<256> directory(options.path);
   if (!llvm::sys::fs::is_directory(directory))
     llvm::sys::path::remove_filename(directory);
+  if (refuseAdapter(directory.empty() ? StringRef(".") : StringRef(directory), sink))
+    return;
   // The importer has reported errors in config.json.
   DiagnosticSink quiet;
   if (out.config = readJson(directory, "config.json", quiet); out.config)

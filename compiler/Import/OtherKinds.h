@@ -11,6 +11,8 @@ class DiagnosticSink;
 
 /// Reports a file that is not text: weights, an archive, a program. False for a text.
 bool refuseOtherKind(llvm::StringRef file, llvm::StringRef firstBytes, DiagnosticSink &sink);
+/// Whether `directory` holds an adapter, which would be ignored; reports it.
+bool refuseAdapter(llvm::StringRef directory, DiagnosticSink &sink);
 /// Reports a directory without a description, and what it has instead.
 void refuseDirectory(llvm::StringRef directory, DiagnosticSink &sink);
 

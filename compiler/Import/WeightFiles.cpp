@@ -137,6 +137,13 @@ bool heddle::refuseOtherKind(StringRef file, StringRef firstBytes, DiagnosticSin
   return true;
 }
 
+bool heddle::refuseAdapter(StringRef directory, DiagnosticSink &sink) {
+  std::optional<WeightProblem> adapter = adapterIn(directory);
+  if (adapter)
+    refuse(sink, adapter->file, toStatus(*adapter));
+  return adapter.has_value();
+}
+
 void heddle::refuseDirectory(StringRef directory, DiagnosticSink &sink) {
   refuse(sink, directory, toStatus(noModelIn(directory)));
 }

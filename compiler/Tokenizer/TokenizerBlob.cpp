@@ -393,7 +393,7 @@ bool tokenizerBlobFromText(const std::string &text, const std::string &name, std
   if (file.is_object() && !use.keepsTruncation)
     file["truncation"] = nullptr;
   if (file.is_object() && use.most)
-    file["truncation"] = {{"max_length", *use.most},
+    file["truncation"] = {{"max_length", uint64_t(*use.most)},
                           {"stride", 0},
                           {"strategy", "LongestFirst"},
                           {"direction", use.cutsLeft ? "Left" : "Right"}};

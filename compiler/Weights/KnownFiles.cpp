@@ -157,7 +157,23 @@ WeightProblem noWeightsIn(llvm::StringRef directory) {
   return problem;
 }
 
+std::optional<WeightProblem> adapterIn(llvm::StringRef directory) {
+  llvm::SmallString<256> path(directory);
+  llvm::sys::path::append(path, "adapter_config.json");
+  if (!llvm::sys::fs::exists(path))
+    return std::nullopt;
+  WeightProblem problem;
+  problem.code = Error::NotSupported;
+  problem.file = printable(path, 4096);
+  problem.message = "this directory holds a LoRA adapter, a change of another model's weights, which is not read";
+  problem.help = "merge it into its base first (in Python: model.merge_and_unload(), model.save_pretrained(DIR)) and "
+                 "compile DIR; to compile the base alone, name a directory without adapter_config.json";
+  return problem;
+}
+
 WeightProblem noModelIn(llvm::StringRef directory) {
+  if (std::optional<WeightProblem> adapter = adapterIn(directory))
+    return *adapter;
   Holdings found(directory);
   WeightProblem problem;
   problem.code = Error::NoModel;
