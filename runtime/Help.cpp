@@ -230,6 +230,7 @@ static void printServeOptions() {
          "  --system TEXT             the system turn of conversations that have none\n"
          "  --special-in-content refuse\n"
          "                            turns that hold special tokens get 400; else they count as such\n"
+         "  --no-truncate             texts longer than an encoder takes get 400; else they are cut, with a note here\n"
          "  --max-body BYTES          of a request (4194304)\n"
          "  --drain SECONDS           that running answers have after SIGTERM (30)\n"
          "  --log                     a line an answer on stderr; never what was said\n"
@@ -357,6 +358,9 @@ Status helpCommand(Model &model, const std::string &program, const std::string &
   if (can.classifies && card.kind != "ctc")
     printf("  --top N                   so many labels, 5 if not given\n"
            "  --json                    as one JSON object\n");
+  if (can.tokenizes && !can.generates)
+    printf(
+        "  --no-truncate             refuses a text that is longer than the model takes; else it is cut, with a note\n");
   printWhere(card);
   if (const Entry *run = card.entry("run"))
     printTensors(*run);

@@ -225,12 +225,13 @@ static void read(const ImportOptions &options, Builder &b, DiagnosticSink &sink,
   llvm::SmallString<256> directory(options.path);
   if (!llvm::sys::fs::is_directory(directory))
     llvm::sys::path::remove_filename(directory);
-  if (refuseAdapter(directory.empty() ? StringRef(".") : StringRef(directory), sink))
-    return;
   // The importer has reported errors in config.json.
   DiagnosticSink quiet;
-  if (out.config = readJson(directory, "config.json", quiet); out.config)
+  if (out.config = readJson(directory, "config.json", quiet); out.config) {
+    if (refuseAdapter(directory.empty() ? StringRef(".") : StringRef(directory), sink))
+      return;
     readLabels(*out.config, out);
+  }
   if ((out.generation = readJson(directory, "generation_config.json", sink))) {
     CompanionReader file(*out.generation, "generation_config.json", sink);
     readGenerationConfig(file, /*legacy=*/false, b, out.roles);

@@ -174,6 +174,16 @@ static void checkIds(const TokenizerFacts &facts, const rt::TextCodec &codec, in
                        " tokens: is this tokenizer the model's?");
 }
 
+/// A remark where a token that ends a text is none of the tokenizer's: it is then no token that anybody trained.
+static void checkEnd(DictionaryAttr roles, const rt::TextCodec &codec, StringRef file, DiagnosticSink &sink) {
+  Attribute eos = roles.get("eos");
+  auto several = dyn_cast_or_null<ArrayAttr>(eos);
+  for (Attribute one : several ? several.getValue() : ArrayRef(eos))
+    if (auto id = dyn_cast_or_null<IntegerAttr>(one); id && codec.decode({id.getInt()}, false).empty())
+      sink.sayInFile(heddle::Diagnostic::Kind::Remark, file,
+                     "it has no token of the id " + Twine(id.getInt()) + ", which ends a text (eos_token_id)");
+}
+
 /// The positions that an encoder has for a text, where the module knows them.
 static std::optional<int64_t> positionsOf(ModuleOp module) {
   auto run = module.lookupSymbol<func::FuncOp>("run");
@@ -269,6 +279,8 @@ static void readTokenizer(const ImportOptions &options, ModuleOp module, bool pa
     return refuse(error);
   if (auto rows = module ? module->getAttrOfType<IntegerAttr>("model.vocabulary") : IntegerAttr())
     checkIds(facts, *codec, rows.getInt(), name, sink);
+  if (auto roles = module ? module->getAttrOfType<DictionaryAttr>("model.generate") : DictionaryAttr())
+    checkEnd(roles, *codec, name, sink);
 }
 
 //===--- the chat template ----------------------------------------------------===//

@@ -90,6 +90,10 @@ public:
   explicit Tokens(Json &file) : list(file["added_tokens"]), vocab(memberOf(memberOf(file, "model"), "vocab")) {
     if (!list.is_array())
       list = Json::array();
+    if (vocab.is_array()) // of a Unigram model: pieces with scores, in the order of their ids
+      for (size_t i = 0; i < vocab.size(); ++i)
+        if (vocab[i].is_array() && !vocab[i].empty() && vocab[i][0].is_string())
+          pieces.emplace(vocab[i][0].get<std::string>(), i);
     for (size_t i = 0; i < list.size(); ++i)
       if (list[i].is_object())
         places[contentOf(list[i])] = i;
@@ -102,10 +106,8 @@ public:
     if (vocab.is_object()) {
       if (auto found = vocab.find(text); found != vocab.end() && found->is_number_unsigned())
         return found->get<uint64_t>();
-    } else if (vocab.is_array()) {
-      for (size_t i = 0; i < vocab.size(); ++i)
-        if (vocab[i].is_array() && !vocab[i].empty() && vocab[i][0] == text)
-          return i;
+    } else if (auto found = pieces.find(text); found != pieces.end()) {
+      return found->second;
     }
     auto place = places.find(text);
     const Json &id = place == places.end() ? Json() : memberOf(list[place->second], "id");
@@ -143,7 +145,7 @@ private:
 
   Json &list;
   const Json &vocab;
-  std::map<std::string, size_t> places;
+  std::map<std::string, size_t> places, pieces;
 };
 } // namespace
 
@@ -177,13 +179,29 @@ void FolderSettings::addTokens(Json &file) const {
           add(token);
 }
 
+/// Whether a post-processor adds a token that is neither `bos` nor `eos`, as those of BERT and Whisper do.
+static bool addsOthers(const Json &processor, const std::string &bos, const std::string &eos) {
+  if (const Json &parts = memberOf(processor, "processors"); parts.is_array())
+    return std::any_of(parts.begin(), parts.end(), [&](const Json &one) { return addsOthers(one, bos, eos); });
+  const Json &specials = memberOf(processor, "special_tokens");
+  if (specials.is_object())
+    for (const auto &token : specials.items())
+      if (token.key() != bos && token.key() != eos)
+        return true;
+  return processor.is_object() && processor.contains("cls"); // BertProcessing, RobertaProcessing
+}
+
 void FolderSettings::makeTemplate(Json &file) const {
   const Json &bos = memberOf(config, "add_bos_token"), &eos = memberOf(config, "add_eos_token");
   if (!bos.is_boolean() && !eos.is_boolean())
     return;
-  // Classes whose bos stands in front of every text unless somebody says otherwise.
+  // These classes make the template anew in both releases, with bos unless somebody says otherwise. Release 4 leaves
+  // those of others as they are; there a token can be added, and what a file's own template adds stays.
   std::string kind = contentOf(memberOf(config, "tokenizer_class"));
   bool begins = kind.rfind("Llama", 0) == 0 || kind.rfind("Gemma", 0) == 0 || kind.rfind("Cohere", 0) == 0;
+  bool asked = (bos.is_boolean() && bos.get<bool>()) || (eos.is_boolean() && eos.get<bool>());
+  if (!begins && (!asked || addsOthers(memberOf(file, "post_processor"), roleOf("bos_token"), roleOf("eos_token"))))
+    return;
   Tokens tokens(file);
   Json single = Json::array(), second = Json::array(), specials = Json::object();
   auto special = [&](bool wanted, const char *role) {

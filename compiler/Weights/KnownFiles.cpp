@@ -165,7 +165,8 @@ std::optional<WeightProblem> adapterIn(llvm::StringRef directory) {
   WeightProblem problem;
   problem.code = Error::NotSupported;
   problem.file = printable(path, 4096);
-  problem.message = "this directory holds a LoRA adapter, a change of another model's weights, which is not read";
+  problem.message = "this directory holds an adapter (LoRA or another of PEFT's kinds), a change of another model's "
+                    "weights, which is not read";
   problem.help = "merge it into its base first (in Python: model.merge_and_unload(), model.save_pretrained(DIR)) and "
                  "compile DIR; to compile the base alone, name a directory without adapter_config.json";
   return problem;

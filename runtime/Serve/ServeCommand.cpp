@@ -87,6 +87,7 @@ rt::Status Server::configure(const rt::Args &args, const rt::StartOptions &start
   if (special != "allow" && special != "refuse")
     return rt::badUsage("--special-in-content is allow or refuse, not " + rt::quote(special));
   service.refusesSpecial = special == "refuse";
+  service.truncates = !args.has("--no-truncate");
   bool open = false;
   if (args.has("--api-key-file"))
     HEDDLE_TRY(readKeys(args.get("--api-key-file"), gate.keys, open));
@@ -283,7 +284,7 @@ Status serveCommand(Model &model, const Words &words) {
                          {"--host", "--port", "--context", "--slots", "--queue", "--threads", "--device",
                           "--api-key-file", "--alias*", "--allow-host*", "--allow-origin*", "--max-body", "--drain",
                           "--system", "--special-in-content"},
-                         {"--no-key", "--log", "--fields"}, 0, args));
+                         {"--no-key", "--log", "--fields", "--no-truncate"}, 0, args));
   if (args.has("--fields")) {
     fputs(serve::describeFields().c_str(), stdout);
     return {};

@@ -1,6 +1,6 @@
 """folder_settings.py HEDDLE WORK: what tokenizer_config.json, special_tokens_map.json and added_tokens.json say of the tokenizer.json beside them.
 
-Expected are the ids that transformers' fast tokenizers give (releases 4.57 and 5.x agree on all of these). The file alone stays what the bare
+Expected are the ids that transformers' fast tokenizers give; where releases 4 and 5 differ, FolderSettings.cpp says which counts. The file alone stays what the bare
 library makes of it. Then texts that are too long: those that generate are never cut, an encoder's are, with a note."""
 import copy
 import json
@@ -59,6 +59,9 @@ CASES = {
     "bos is not of others": (tokenizer(), {"tokenizer_class": "PreTrainedTokenizerFast", "add_eos_token": True, **ROLES}, "ab", [6, 4]),
     "a template that is switched off": (tokenizer(post_processor=BOS), {"tokenizer_class": "LlamaTokenizer", "add_bos_token": False, **ROLES}, "ab", [6]),
     "a template that nobody speaks of": (tokenizer(post_processor=BOS), {"tokenizer_class": "LlamaTokenizer", **ROLES}, "ab", [3, 6]),
+    "false takes nothing from other classes": (tokenizer(post_processor=BOS), {"tokenizer_class": "DebertaTokenizer", "add_bos_token": False, **ROLES}, "ab", [3, 6]),
+    "a template with other tokens stays": (tokenizer(post_processor={**BOS, "single": [{"SpecialToken": {"id": "<pad>", "type_id": 0}}, {"Sequence": {"id": "A", "type_id": 0}}], "special_tokens": {"<pad>": {"id": "<pad>", "ids": [5], "tokens": ["<pad>"]}}}),
+                                           {"tokenizer_class": "WhisperTokenizer", "add_bos_token": True, **ROLES}, "ab", [5, 6]),
     "bos without a text": (tokenizer(), {"tokenizer_class": "LlamaTokenizer", "add_bos_token": True}, "ab", [6]),
     "a token of added_tokens_decoder": (tokenizer(), {"added_tokens_decoder": {"8": token("<|im_end|>", 8)}}, "a<|im_end|>b", [0, 8, 1]),
     "a role that is a text of the vocabulary": (tokenizer(), {"pad_token": "<pad>"}, "a<pad>b", [0, 5, 1]),
