@@ -179,7 +179,9 @@ struct Companions {
   std::vector<std::string> labels;
   std::string kind, pooling;
   const JsonValue *size = nullptr;
-  std::optional<JsonValue> config, generation, preprocessor;
+  std::optional<JsonValue> config, generation, processor, preprocessorFile;
+  const JsonValue *preprocessor = nullptr; ///< what says how a picture or a sound is read: a file, or a member of one
+  std::string preprocessorName;
 };
 } // namespace
 
@@ -218,6 +220,32 @@ static void readLabels(const JsonValue &config, Companions &out) {
     out.kind = "regression";
 }
 
+/// Reads how pictures and sounds become inputs: from the members of processor_config.json, where release 5 of the
+/// library keeps them (older files at their top), else from preprocessor_config.json.
+static void readPreprocessors(StringRef directory, StringRef type, Builder &b, DiagnosticSink &sink, Companions &out) {
+  auto take = [&](const JsonValue &from, const std::string &name) {
+    if (!out.preprocessor) {
+      out.preprocessor = &from;
+      out.preprocessorName = name;
+    }
+    CompanionReader file(from, name, sink);
+    readPreprocessor(file, type, b, out.picture, out.sound);
+  };
+  if ((out.processor = readJson(directory, "processor_config.json", sink))) {
+    for (StringRef part : {"image_processor", "feature_extractor"}) {
+      const JsonValue *member = out.processor->find(part);
+      if (member && member->isObject())
+        take(*member, ("processor_config.json." + part).str());
+      else if (const JsonValue *name = out.processor->find((part + "_type").str()); name && name->isString())
+        take(*out.processor, "processor_config.json");
+    }
+    if (out.preprocessor)
+      return;
+  }
+  if ((out.preprocessorFile = readJson(directory, "preprocessor_config.json", sink)))
+    take(*out.preprocessorFile, "preprocessor_config.json");
+}
+
 static void read(const ImportOptions &options, Builder &b, DiagnosticSink &sink, Companions &out) {
   bool invented = (options.text && options.path != kStandardInput) || options.configText;
   if (invented || StringRef(options.path).ends_with(".mlir"))
@@ -241,10 +269,7 @@ static void read(const ImportOptions &options, Builder &b, DiagnosticSink &sink,
   }
   out.pooling = readPooling(directory, sink);
   const JsonValue *type = out.config ? out.config->find("model_type") : nullptr;
-  if ((out.preprocessor = readJson(directory, "preprocessor_config.json", sink))) {
-    CompanionReader file(*out.preprocessor, "preprocessor_config.json", sink);
-    readPreprocessor(file, type && type->isString() ? StringRef(type->string) : StringRef(), b, out.picture, out.sound);
-  }
+  readPreprocessors(directory, type && type->isString() ? StringRef(type->string) : StringRef(), b, sink, out);
 }
 
 //===--- what a module wants of them ------------------------------------------===//
@@ -300,7 +325,7 @@ static void checkChannels(Companions &found, model::ModelTensorType input, Build
   if (!channels)
     return;
   if (*channels != 1 && *channels != 3) {
-    sink.error(Error::CompanionUnsupported, found.preprocessor->loc, "preprocessor_config.json",
+    sink.error(Error::CompanionUnsupported, found.preprocessor->loc, found.preprocessorName,
                "the model's pixel_values have " + Twine(*channels) + " channels, a picture has 1 or 3")
         .note(found.preprocessor->loc, "without this file the model takes its tensors by `run --input FILE`");
     return;
@@ -313,7 +338,7 @@ static void checkChannels(Companions &found, model::ModelTensorType input, Build
     if (!numbers || int64_t(numbers.size()) == *channels || forAll || equal)
       continue;
     sink.error(Error::CompanionValue, stated ? stated->loc : found.preprocessor->loc,
-               Twine("preprocessor_config.json.") + key,
+               Twine(found.preprocessorName) + "." + key,
                "the model's pixel_values have " + Twine(*channels) + (*channels == 1 ? " channel" : " channels") +
                    ", expected as many numbers, found " + Twine(numbers.size()));
     return;
@@ -336,7 +361,7 @@ static void checkPicture(const Companions &found, model::ModelTensorType input, 
     const JsonValue *at = found.preprocessor->find(key);
     if (takes && *takes != made) {
       sink.error(Error::CompanionValue, at ? at->loc : found.preprocessor->loc,
-                 Twine("preprocessor_config.json.") + key,
+                 Twine(found.preprocessorName) + "." + key,
                  "a picture becomes " + Twine(made) + (i ? " wide" : " high") + ", the model's pixel_values are " +
                      Twine(*takes));
       return;

@@ -104,6 +104,22 @@ def main():
     text = picture(vit)
     check("size = [32, 32]" in text and "resample = 2" in text, "ViT: " + text)
     check(picture({**vit, "size": [SIDE, SIDE]}) == text and picture({**vit, "size": {**BOTH, "shortest_edge": None, "longest_edge": None}}) == text, "a size as a list, and with members that are null")
+    # Release 5 keeps it as a member of processor_config.json, which counts; older files of that name have it at their top, or nothing.
+    def beside(content):
+        with open(os.path.join(WORK, "processor_config.json"), "w", encoding="utf-8") as f:
+            json.dump(content, f, indent=2)
+    os.remove(os.path.join(WORK, "preprocessor_config.json"))
+    for what, content in (("a member", {"image_processor": vit, "processor_class": "ViltProcessor"}), ("the top", {**vit, "processor_class": "ViltProcessor"}),
+                          ("beside another", {"image_processor": vit, "feature_extractor": {"feature_extractor_type": "WhisperFeatureExtractor", **SOUNDS["WhisperFeatureExtractor"]}})):
+        beside(content)
+        r = heddle("compile", WORK, "--emit=model")
+        check(r.returncode == 0 and "model.picture = {" + text + "}" in r.stdout, "processor_config.json, %s: %d, %s" % (what, r.returncode, r.stderr[:300]))
+    beside({"image_processor": {**vit, "size": {"height": -1, "width": 3}}})
+    r = heddle("check", WORK)
+    check(r.returncode == 1 and "processor_config.json.image_processor.size" in r.stderr and "processor_config.json:" in r.stderr, "a wrong member: %d, %s" % (r.returncode, r.stderr[:300]))
+    beside({"processor_class": "ViltProcessor"})
+    check(picture(vit) == text, "preprocessor_config.json beside one that says nothing")
+    os.remove(os.path.join(WORK, "processor_config.json"))
     # What is wrong stays wrong, also where it would not be used.
     for what, content, says in (("a misspelt key", {**vit, "do_resise": True}, "do_resize"), ("no size", {**vit, "do_resize": False, "size": {"height": -1, "width": 3}}, "size"),
                                 ("three sides", {**vit, "size": [1, 2, 3]}, "size")):
