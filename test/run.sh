@@ -11,6 +11,7 @@ root=$PWD
 build=${1:-build}
 [[ $build == /* ]] || build=$root/$build
 oracle=${HEDDLE_ORACLE:-$root/../shared/oracle}
+newer=$oracle-newer
 configs=${HEDDLE_CONFIGS:-$root/../shared/configs}
 templates=${HEDDLE_TEMPLATES:-$root/../shared/chat-templates}
 coded=${HEDDLE_QUANTISED:-$root/../shared/quantised-cases}
@@ -202,6 +203,12 @@ if [[ -f $oracle/index.json ]]; then
   part "oracle in bf16" 600 test/Oracle/run.py --heddle "$build/bin/heddle" --jobs "$jobs" --binary --dtype bf16 "$oracle"
 else
   echo "no oracle at ${oracle#"$root/"}: skipped"
+  skipped=$((skipped + 1))
+fi
+if [[ -f $newer/index.json ]]; then
+  part "oracle of newer families" 600 test/Oracle/run.py --heddle "$build/bin/heddle" --jobs "$jobs" "$newer"
+else
+  echo "no oracle of newer families at ${newer#"$root/"}: skipped"
   skipped=$((skipped + 1))
 fi
 

@@ -74,6 +74,14 @@ void ConfigReader::checkNulls(const std::set<std::string> &used) {
       sink.error(Error::NoEffect, m.keyLoc, "$.family.null." + m.key, "the family does not read this key");
 }
 
+/// Whether a pattern of the family's `ignored` names the key, under any of its spellings.
+bool ConfigReader::isIgnored(const std::string &full, const std::vector<std::string> &ignored) const {
+  std::vector<std::string> names = file->spellingsOf(full);
+  names.push_back(full);
+  return llvm::any_of(
+      names, [&](auto &name) { return llvm::any_of(ignored, [&](auto &p) { return globMatch(name, p); }); });
+}
+
 /// Reports each key that is neither `used` nor matches a pattern of `ignored` (the family's, of whole chains "a.b") or
 /// of `shared` (those of all families, of the last word). Goes into an object if only some of its members are used.
 void ConfigReader::checkKeys(const JsonValue &object, const std::string &prefix, const std::set<std::string> &used,
@@ -81,14 +89,16 @@ void ConfigReader::checkKeys(const JsonValue &object, const std::string &prefix,
   auto leadsInto = [](const std::string &name, const std::string &full) {
     return StringRef(name).starts_with(full + ".");
   };
+  auto leadsIntoSpelling = [&](const std::string &name, const std::string &full) {
+    return llvm::any_of(file->spellingsOf(full), [&](const std::string &other) { return leadsInto(name, other); });
+  };
   for (const JsonMember &m : object.members) {
     std::string full = prefix + m.key;
     bool inside = llvm::any_of(used, [&](auto &u) { return leadsInto(u, full); });
     if (m.value.isNull() || used.count(full) || // null says no more than absence
-        llvm::any_of(ignored, [&](auto &p) { return globMatch(full, p); }) ||
-        llvm::any_of(shared, [&](auto &p) { return globMatch(m.key, p); }))
+        isIgnored(full, ignored) || llvm::any_of(shared, [&](auto &p) { return globMatch(m.key, p); }))
       continue;
-    inside |= llvm::any_of(ignored, [&](auto &u) { return leadsInto(u, full); });
+    inside |= llvm::any_of(ignored, [&](auto &u) { return leadsInto(u, full) || leadsIntoSpelling(u, full); });
     if (m.value.isObject() && inside) {
       checkKeys(m.value, full + ".", used, ignored, shared);
       continue;

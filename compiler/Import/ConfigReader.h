@@ -27,6 +27,7 @@ private:
   void checkRequire(llvm::StringRef key, const JsonValue &allowed);
   void checkNull(llvm::StringRef key, const JsonValue &allowed, const JsonMember &null);
   void checkNulls(const std::set<std::string> &used);
+  bool isIgnored(const std::string &full, const std::vector<std::string> &ignored) const;
   void checkKeys(const JsonValue &object, const std::string &prefix, const std::set<std::string> &used,
                  const std::vector<std::string> &ignored, const std::vector<std::string> &shared);
 

@@ -267,7 +267,9 @@ void DescriptionReader::readFamily(const JsonValue &family) {
 
 /// `weights` as an object: the file, a prefix, and how names are translated (language.md section 7).
 void DescriptionReader::readWeights(const JsonValue &weights) {
-  knownKeys(weights, {"file", "prefix", "names", "tied", "renamed", "ignored"});
+  knownKeys(weights, {"file", "prefix", "names", "tied", "renamed", "own", "ignored"});
+  if (const JsonValue *own = weights.find("own"))
+    checkExpressions(*own);
   for (StringRef key : {"file", "prefix"})
     if (const JsonValue *v = weights.find(key))
       expect(*v, Kind::String, "a string");

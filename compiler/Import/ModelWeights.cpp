@@ -40,11 +40,9 @@ static bool readWeightSpec(Session &session, const Description &doc, WeightNames
   if (const JsonValue *names = w->find("names"))
     for (const JsonMember &m : names->members)
       spec.names[m.key] = m.value.string;
-  if (const JsonValue *renamed = w->find("renamed")) {
-    spec.renamedJson = renamed;
+  if (const JsonValue *renamed = w->find("renamed"))
     for (const JsonMember &m : renamed->members)
-      spec.renamed.push_back({m.key, m.value.string});
-  }
+      spec.renamed.push_back({m.key, m.value.string, renamed});
   auto constant = [&](const JsonValue &v) -> std::optional<std::string> {
     Value c = session.evaluator.value(v, session.evaluator.fileScope);
     if (c.is(Value::Kind::String))
@@ -57,12 +55,29 @@ static bool readWeightSpec(Session &session, const Description &doc, WeightNames
     for (const JsonMember &m : tied->members)
       if (std::optional<std::string> of = constant(m.value))
         spec.tied.push_back({m.key, *of, &m.value});
+  if (const JsonValue *own = w->find("own")) {
+    Value v = session.evaluator.value(*own, session.evaluator.fileScope);
+    if (v.is(Value::Kind::Bool))
+      spec.own = v.asBool();
+    else if (!v.isBad())
+      session.in.error(Error::WrongValue, {own->loc, own}, "true or false expected, found " + Twine(v.show()));
+  }
   if (const JsonValue *ignored = w->find("ignored"))
     for (const JsonMember &m : ignored->members)
       for (const JsonValue &p : m.value.items)
         if (std::optional<std::string> pattern = constant(p))
           spec.ignored.push_back(*pattern);
   return true;
+}
+
+/// Adds the older spellings that all families share; those of the description count first.
+static void addSharedSpellings(const ConfigFile &config, WeightNames::Spec &spec) {
+  const JsonValue *shared = config.listOf("renamed");
+  if (!shared)
+    return;
+  for (const JsonMember &m : shared->members)
+    if (llvm::none_of(spec.renamed, [&](const WeightNames::Renamed &r) { return globMatch(r.older, m.key); }))
+      spec.renamed.push_back({m.key, m.value.string, shared});
 }
 
 /// Opens the table of weights, or takes that of the options, and adds the patterns of --ignore-weights.
@@ -72,6 +87,8 @@ ModelWeights::ModelWeights(Session &session, const Source &source) {
   std::string named;
   if (!readWeightSpec(session, *source.doc, spec, named))
     return;
+  if (source.config)
+    addSharedSpellings(*source.config, spec);
   std::optional<QuantisedConfig> config = readQuantisedConfig(session, source);
   if (!config) {
     absenceTold = true; // which weights there are cannot be known

@@ -249,6 +249,7 @@ struct Top {
                                    {"names", map(text())},
                                    {"tied", map(text())},
                                    {"renamed", map(text())},
+                                   {"own", Object()},
                                    {"ignored", map(listOf(text()))}});
     Object family = object(
         Object{{"model_type", anyOf(Array{text(), Object{{"type", "array"}, {"items", text()}, {"minItems", 1}}})},

@@ -28,7 +28,7 @@ WeightNames::WeightNames(const WeightTable &table, Spec given, StringRef file, D
   std::set<std::string> present(names.begin(), names.end());
   for (const std::string &name : names)
     inFile[name] = name;
-  for (auto &[older, newer] : spec.renamed)
+  for (auto &[older, newer, json] : spec.renamed)
     for (const std::string &name : names) {
       std::optional<StringRef> star = starOf(name, older);
       if (!star)
@@ -37,7 +37,7 @@ WeightNames::WeightNames(const WeightTable &table, Spec given, StringRef file, D
       bool hasStar = head.size() != newer.size();
       std::string to = hasStar ? (head + *star + tail).str() : newer;
       if (present.count(to)) {
-        sink.error(Error::WeightTwice, spec.renamedJson ? spec.renamedJson->loc : Loc(), "$.weights.renamed",
+        sink.error(Error::WeightTwice, json ? json->loc : Loc(), "$.weights.renamed",
                    escaped(to) + " and its older spelling " + escaped(name) + " are both in the file");
         continue;
       }
@@ -106,13 +106,21 @@ std::string WeightNames::translate(StringRef asked) const {
   return out;
 }
 
+/// Whether the file has a copy of its own that is not the original, and the description takes it as it is.
+bool WeightNames::standsAlone(const Tie &tie) {
+  if (!spec.own)
+    return false;
+  std::optional<std::string> copy = find(tie.copy, nullptr), of = find(tie.of, nullptr);
+  return copy && of && *copy != *of && !table.equal(inFile[*copy], inFile[*of]).value_or(true);
+}
+
 /// Translates the name, follows a tie, and looks it up.
 std::optional<WeightNames::Found> WeightNames::get(StringRef asked, std::string &why, Loc reader, std::string *absent) {
   llvm::SmallVector<StringRef, 16> segments;
   pieces(asked, segments);
   std::string plain = llvm::join(segments, "."), want = translate(asked), target = want;
   for (const Tie &t : spec.tied)
-    if (t.copy == want)
+    if (t.copy == want && !standsAlone(t))
       target = t.of;
   std::optional<std::string> at = find(target, &why);
   if (!at) {
@@ -142,7 +150,7 @@ void WeightNames::finish() {
     if (!a || !b || *a == *b)
       continue;
     std::optional<bool> same = table.equal(inFile[*a], inFile[*b]);
-    if (same && !*same)
+    if (same && !*same && !spec.own)
       sink.error(Error::WeightTwice, t.json ? t.json->loc : Loc(), "$.weights.tied",
                  escaped(*a) + " is in the file and differs from " + escaped(*b) + " (" + escaped(file) + ")");
     used.try_emplace(*a, Loc());

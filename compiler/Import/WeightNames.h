@@ -19,14 +19,18 @@ public:
   };
   /// The description's `weights` (language.md section 7): `names` and `tied` translate what is asked for, `renamed`
   /// what the file has, `prefix` may stand before any name of the file, `ignored` are patterns of tensors that need not
-  /// be read.
+  /// be read; with `own` a tied copy that differs from its original is read in its own right.
+  struct Renamed {
+    std::string older, newer;
+    const JsonValue *json;
+  };
   struct Spec {
     std::string prefix;
     std::map<std::string, std::string, std::less<>> names;
     std::vector<Tie> tied;
-    std::vector<std::pair<std::string, std::string>> renamed;
-    const JsonValue *renamedJson = nullptr;
+    std::vector<Renamed> renamed;
     std::vector<std::string> ignored;
+    bool own = false;
   };
 
   /// Tables in messages have at most so many rows.
@@ -53,6 +57,7 @@ private:
   std::string readerNear(llvm::StringRef name) const;
   std::optional<std::string> find(llvm::StringRef name, std::string *why);
   std::string translate(llvm::StringRef asked) const;
+  bool standsAlone(const Tie &tie);
 
   const WeightTable &table;
   Spec spec;

@@ -67,9 +67,20 @@ TEST(WeightNames, ATiedCopyMustBeACopy) {
   EXPECT_NE(n.messages().find("differs from wte.weight"), std::string::npos) << n.messages();
 }
 
+TEST(WeightNames, ACopyThatDiffersStandsForItselfWhereTheDescriptionSaysSo) {
+  Names n({"wte.weight", "lm_head.weight"});
+  n.spec.tied.push_back({"lm_head.weight", "wte.weight", nullptr});
+  n.spec.own = true;
+  EXPECT_EQ(n.get("lm_head.weight"), "wte.weight"); // equal
+  n.table.different.push_back({"lm_head.weight", "wte.weight"});
+  EXPECT_EQ(n.get("lm_head.weight"), "lm_head.weight");
+  n.table.tensors.erase("lm_head.weight");
+  EXPECT_EQ(n.get("lm_head.weight"), "wte.weight"); // absent
+}
+
 TEST(WeightNames, OlderSpellings) {
   Names n({"a.LayerNorm.gamma", "b.LayerNorm.weight"});
-  n.spec.renamed = {{"*.LayerNorm.gamma", "*.LayerNorm.weight"}};
+  n.spec.renamed = {{"*.LayerNorm.gamma", "*.LayerNorm.weight", nullptr}};
   EXPECT_EQ(n.get("a.LayerNorm.weight"), "a.LayerNorm.gamma");
   EXPECT_EQ(n.get("b.LayerNorm.weight"), "b.LayerNorm.weight");
   n.table.tensors["b.LayerNorm.gamma"] = {{2}, WeightTable::Element::Real};
