@@ -68,14 +68,16 @@ static RowSpan spanOf(const Roles &roles, const int64_t *ids, int64_t length) {
   return span;
 }
 
-/// The mask of the library's generate(): true where a token has not the id of padding.
-static Status makeMask(const Value &value, Prompt &prompt, const int64_t *ids, int64_t pad) {
+/// The mask that hides what stands around the spans.
+static Status makeMask(const Value &value, const std::vector<RowSpan> &spans, Prompt &prompt) {
   Tensor &mask = prompt.inputs[value.name];
   Shape shape;
   HEDDLE_TRY(shapeOf(value, prompt.dims, shape));
   HEDDLE_TRY(Tensor::make(value.name, value.type, shape, mask));
-  for (int64_t i = 0; i < mask.count(); ++i)
-    storeNumber(value.type, mask.data.data(), i, ids[i] == pad ? 0 : 1);
+  for (int64_t i = 0; i < mask.count(); ++i) {
+    const RowSpan &span = spans[size_t(i / prompt.length)];
+    storeNumber(value.type, mask.data.data(), i, i % prompt.length >= span.begin && i % prompt.length < span.end);
+  }
   return {};
 }
 
@@ -85,19 +87,17 @@ Status findPadding(const Card &card, Prompt &prompt) {
       (!roles.mask.empty() && prompt.find(roles.mask)))
     return {};
   const int64_t *ids = prompt.find(roles.tokens)->data.as<int64_t>();
-  const Value *mask = roles.mask.empty() ? nullptr : prompt.run->input(roles.mask);
-  if (mask && std::count(ids, ids + prompt.rows * prompt.length, *roles.pad))
-    return makeMask(*mask, prompt, ids, *roles.pad);
-  if (mask)
-    return {};
   bool padded = false;
   std::vector<RowSpan> spans;
   for (int64_t row = 0; row < prompt.rows; ++row) {
     spans.push_back(spanOf(roles, ids + row * prompt.length, prompt.length));
     padded |= spans.back().length() < prompt.length;
   }
-  if (padded)
-    prompt.spans = std::move(spans);
+  if (!padded)
+    return {};
+  if (const Value *mask = roles.mask.empty() ? nullptr : prompt.run->input(roles.mask))
+    return makeMask(*mask, spans, prompt);
+  prompt.spans = std::move(spans);
   return {};
 }
 

@@ -18,9 +18,9 @@ namespace heddle::rt {
 /// An error if such an input has not one value a token.
 Status turnPadding(const Roles &roles, Prompt &prompt);
 
-/// Finds padding by its id in a prompt without a mask: makes the mask where the
-/// model takes one, as Hugging Face's generate() does, else `prompt.spans`. Does
-/// nothing where the model names no id of padding, or one that ends texts.
+/// Finds padding by its id, at either end of the rows of a prompt without a mask:
+/// makes the mask where the model takes one, else `prompt.spans`. Does nothing
+/// where the model names no id of padding, or one that ends texts.
 Status findPadding(const Card &card, Prompt &prompt);
 
 /// `taken` becomes the rows `rows` of `prompt`, which has spans, without their

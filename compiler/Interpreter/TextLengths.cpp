@@ -98,15 +98,6 @@ FailureOr<std::vector<RowGroup>> heddle::groupsByLength(ModuleOp module, const T
       (!p->mask.empty() && inputs.count(p->mask)))
     return groups;
   const Tensor &ids = tokens->second;
-  if (!p->mask.empty()) { // as the library's generate() makes it
-    if (llvm::is_contained(ids.ints, *p->pad)) {
-      Tensor mask = ids;
-      for (int64_t &x : mask.ints)
-        x = x != *p->pad;
-      groups[0].inputs[p->mask] = std::move(mask);
-    }
-    return groups;
-  }
   int64_t batches = ids.shape[0], length = ids.shape[1];
   std::vector<Span> spans;
   std::map<int64_t, std::vector<int64_t>> rows;
@@ -116,6 +107,13 @@ FailureOr<std::vector<RowGroup>> heddle::groupsByLength(ModuleOp module, const T
   }
   if (rows.size() == 1 && rows.begin()->first == length)
     return groups;
+  if (!p->mask.empty()) {
+    Tensor mask = Tensor::zeros(Tensor::Kind::Int, ids.shape);
+    for (int64_t row = 0; row < batches; ++row)
+      std::fill(&mask.ints[row * length + spans[row].begin], &mask.ints[row * length] + spans[row].end, 1);
+    groups[0].inputs[p->mask] = std::move(mask);
+    return groups;
+  }
   groups.clear();
   ModelTensorType text = typeOf(run, p->tokens);
   auto isAxis = [](ModelTensorType type, int64_t axis, model::Size size) { return type.getSize(axis) == size; };

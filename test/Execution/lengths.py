@@ -26,6 +26,7 @@ COUNTED, ABSOLUTE = {"at": {"counted_words": "ids", "padding": PAD}}, {"at": "=r
 # name: mask, positions, what `generate` says besides, whether rows are turned
 CASES = {"hidden and counted": ("causal and keys(ids != 5)", COUNTED, {"pad": PAD}, True), "hidden, absolute places": ("causal and keys(ids != 5)", ABSOLUTE, {"pad": PAD}, False),
          "seen": ("causal", COUNTED, {"pad": PAD}, False), "another id is hidden": ("causal and keys(ids != 7)", COUNTED, {"pad": PAD}, False),
+         "a mask that nobody gives": ("causal and keys(mask)", {"at": {"counted": "mask"}}, {"pad": PAD, "mask": "mask"}, False),
          "an end of texts": ("causal and keys(ids != 5)", COUNTED, {"pad": PAD, "eos": [EOS, PAD]}, None)}
 
 
@@ -39,7 +40,7 @@ def written(work, mask, at, generate):
     w.write({})
     path = os.path.join(work, "model.json")
     with open(path, "w") as f:
-        json.dump({"heddle": 1, "name": "lengths", "inputs": {"ids": "i64[B,T]"}, "weights": "model.safetensors", "body": [
+        json.dump({"heddle": 1, "name": "lengths", "inputs": {"ids": "i64[B,T]", **({"mask": {"type": "i64[B,T]", "default": "=1"}} if "mask" in generate else {})}, "weights": "model.safetensors", "body": [
             {"x": {"embedding": "ids", "rows": WORDS, "width": WIDTH, "weights": "words"}}, at, {"p": {"embedding": "at", "rows": 64, "width": WIDTH, "weights": "places"}}, {"x": "=x + p"},
             {"q,k,v": {"linear": "x", "split": 3, "out": 3 * WIDTH, "weights": "qkv"}}, {"a": {"attention": ["q", "k", "v"], "heads": 2, "mask": "=" + mask}},
             {"a": {"linear": "a", "weights": "o"}}, {"x": "=x + a"}, {"logits": {"linear": "x", "out": WORDS, "weights": "out"}}],
@@ -51,7 +52,7 @@ def main():
     p = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     p.add_argument("--heddle", required=True)
     heddle = os.path.abspath(p.parse_args().heddle)
-    rows = [[9, 10, 11, 8], [12], [13, 14], [15, 16, 9, 17], [6, 18]]
+    rows = [[9, 10, 11, 8], [12], [13, 14], [15, PAD, 9, 17], [6, 18]]
     width = max(map(len, rows))
     with tempfile.TemporaryDirectory() as work:
         given, made = (os.path.join(work, n) for n in ("in.safetensors", "out.safetensors"))

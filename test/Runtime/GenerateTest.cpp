@@ -126,12 +126,14 @@ TEST(Generate, PaddingOnEitherSide) {
     }
 }
 
-/// The id of padding makes the mask, as in the library.
+/// The id of padding makes the mask; within a text it is a token.
 TEST(Generate, PaddingWithoutMask) {
   for (const Image &image : {fake::decoderOnly(), fake::recomputing()})
     for (bool left : {true, false}) {
       Padded batch = padded(left);
       EXPECT_EQ(generated(image, {&batch.ids}), expected(kRows)) << (left ? "left" : "right");
+      Tensor within = matrix("input_ids", {{1, fake::kPad, 4}});
+      EXPECT_EQ(generated(image, {&within}), expected({{1, fake::kPad, 4}}));
     }
 }
 
