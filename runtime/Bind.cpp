@@ -208,7 +208,9 @@ Status bindDims(const Card &card, const Entry &entry, const std::vector<Given> &
     if (dims[i] < 1 && name != kPastDim)
       return badInput(format("%s = %lld: a length is at least 1", name.c_str(), number));
   }
-  return {};
+  return checkLengths(entry, dims, [&](const Value &input) {
+    return std::any_of(given.begin(), given.end(), [&](const Given &one) { return one.value == &input; });
+  });
 }
 
 Status shapeOf(const Value &value, const std::vector<int64_t> &dims, Shape &shape) {

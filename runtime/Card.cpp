@@ -400,6 +400,13 @@ Status CardParser::inEntry(std::string_view key) {
     entry.states.push_back(std::move(state));
     return {};
   }
+  if (key == "require") {
+    Status status = Requirement::parse(remaining(), entry.dims, entry.requirements.emplace_back());
+    const Requirement &need = entry.requirements.back();
+    if (status.ok() && !need.without.empty() && (!entry.input(need.without) || !entry.input(need.without)->hasDefault))
+      return error("`without` names an input that may be left out");
+    return status.ok() ? Status() : error(status.message());
+  }
   if (key == "pieces") {
     if (!parseInteger(word(), entry.longestPiece) || entry.longestPiece < 1 || word() != "beyond" ||
         !parseInteger(word(), entry.ring) || entry.ring < entry.longestPiece)
@@ -631,6 +638,7 @@ void Card::adopt(const Card &other) {
     Entry &mine = entries[i];
     const Entry &its = other.entries[i];
     mine.states = its.states;
+    mine.requirements = its.requirements;
     mine.arena = its.arena;
     mine.longestPiece = its.longestPiece;
     mine.ring = its.ring;

@@ -10,6 +10,7 @@
 #define HEDDLE_RUNTIME_CARD_H
 
 #include "runtime/Form.h"
+#include "runtime/Requirements.h"
 
 #include <map>
 
@@ -80,6 +81,7 @@ struct Entry {
   std::vector<std::string> dims;
   std::vector<Value> inputs, outputs;
   std::vector<State> states;
+  std::vector<Requirement> requirements; ///< what lengths must be (checkLengths)
   Form arena;
   Form flops;    ///< multiplications and additions of one call
   Form integers; ///< of these, those of integers

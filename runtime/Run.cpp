@@ -59,6 +59,9 @@ Status EntryCall::prepare(Model &theModel, const Entry &theEntry, const std::vec
   model = &theModel;
   entry = &theEntry;
   dims = theDims;
+  HEDDLE_TRY(checkLengths(*entry, dims, [&](const Value &input) {
+    return inputs[size_t(&input - entry->inputs.data())].data.data() != nullptr;
+  }));
   for (const Tensor &input : inputs)
     tensors.push_back(input.data.data());
   outputs.resize(entry->outputs.size());

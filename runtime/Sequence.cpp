@@ -120,6 +120,13 @@ std::vector<std::pair<int64_t, int64_t>> Sequence::largestCalls() const {
   return calls;
 }
 
+/// An error unless the ops of `entry` take these lengths.
+Status Sequence::checkCall(const Entry &entry, const std::vector<int64_t> &dims) const {
+  return checkLengths(entry, dims, [&](const Value &input) {
+    return columns.has(input.name) ? !columns.isDefault(input) : prompt->find(input.name) != nullptr;
+  });
+}
+
 /// Takes the arena at the size of the largest call, of the encoder and of the defaults, too.
 Status Sequence::makeArena() {
   uint64_t most = 0, bytes = 0;
@@ -130,7 +137,10 @@ Status Sequence::makeArena() {
     }
   const Entry &entry = step ? *step : *prompt->run;
   for (auto [past, length] : largestCalls()) {
-    HEDDLE_TRY(arenaOf(entry, dimsOf(entry, past, length), model->backend().threads(), bytes));
+    std::vector<int64_t> dims = dimsOf(entry, past, length);
+    if (length <= prompt->length) // a text may end before it is longer
+      HEDDLE_TRY(checkCall(entry, dims));
+    HEDDLE_TRY(arenaOf(entry, dims, model->backend().threads(), bytes));
     most = std::max(most, bytes);
   }
   return model->backend().allocate(Backend::Use::Arena, most, "the arena", arena);
@@ -152,6 +162,7 @@ static Status bytesOfOutput(const Value &value, const std::vector<int64_t> &dims
 Status Sequence::makeRoom(int64_t past, int64_t length) {
   const Entry &entry = step ? *step : *prompt->run;
   std::vector<int64_t> dims = dimsOf(entry, past, length);
+  HEDDLE_TRY(checkCall(entry, dims));
   uint64_t bytes = 0;
   HEDDLE_TRY(arenaOf(entry, dims, model->backend().threads(), bytes));
   if (bytes > arena.size())
@@ -230,6 +241,7 @@ Status Sequence::gather(const Entry &entry, const std::vector<int64_t> &dims) {
 /// Calls an entry that is no step on the prompt; `results`: its outputs.
 Status Sequence::callBeside(const Entry &entry, std::vector<Tensor> &results) {
   std::vector<int64_t> dims = dimsOf(entry, 0, prompt->length);
+  HEDDLE_TRY(checkCall(entry, dims));
   HEDDLE_TRY(gather(entry, dims));
   results.resize(entry.outputs.size());
   for (size_t i = 0; i < results.size(); ++i) {
@@ -273,6 +285,7 @@ static bool isOf(const Entry *once, const State &state) {
 Status Sequence::advance(int64_t past) {
   const Entry &entry = step ? *step : *prompt->run;
   std::vector<int64_t> dims = dimsOf(entry, past, filled);
+  HEDDLE_TRY(checkCall(entry, dims));
   HEDDLE_TRY(gather(entry, dims));
   HEDDLE_TRY(appendOutputs(entry, dims, outputs, tensors));
   for (const State &state : entry.states)

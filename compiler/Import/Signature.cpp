@@ -100,6 +100,10 @@ static mlir::Type readType(Session &session, const InputSpec &input, StringRef t
     }
     sizes.push_back(v.asSize());
   }
+  if (std::string why = model::unfitShape(sizes, element); !why.empty()) {
+    in.error(Error::OutOfRange, at, "the input " + why);
+    return {};
+  }
   return ModelTensorType::get(&in.context, sizes, element);
 }
 

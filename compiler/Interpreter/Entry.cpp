@@ -57,6 +57,8 @@ LogicalResult bindDim(func::FuncOp entry, Dims &dims, StringRef dim, int64_t n, 
   if (!fresh && it->second != n)
     return emitError(entry.getLoc()) << "input '" << input << "' has " << dim << " = " << n << ", but it is "
                                      << it->second << " elsewhere";
+  if (n < 1)
+    return emitError(entry.getLoc()) << dim << " = " << n << ": a length is at least 1";
   auto module = entry->getParentOfType<ModuleOp>();
   auto bounds = module ? module->getAttrOfType<DictionaryAttr>("model.dims") : DictionaryAttr();
   auto bound = bounds ? bounds.getAs<IntegerAttr>(dim) : IntegerAttr();
@@ -134,6 +136,16 @@ static LogicalResult setArguments(Evaluator &e, func::FuncOp entry, const Tensor
   return success();
 }
 
+/// What every op asks of lengths, before the first of them runs. What a dim says that has no value yet, since only a
+/// default gives it one, is checked when the op runs.
+static LogicalResult checkLengths(const Evaluator &e, func::FuncOp entry, const Tensors &inputs) {
+  for (const model::Condition &c : model::conditionsIn(entry))
+    if (c.without.empty() || !inputs.count(c.without))
+      if (failed(e.require(c)))
+        return failure();
+  return success();
+}
+
 FailureOr<Tensors> heddle::interpret(func::FuncOp entry, const Tensors &inputs, Dims dims, States *states,
                                      ReadParameter readParameter, InterpretOptions options) {
   if (entry.isExternal())
@@ -144,7 +156,7 @@ FailureOr<Tensors> heddle::interpret(func::FuncOp entry, const Tensors &inputs, 
   States lost;
   Evaluator e(std::move(*bound), states ? states : &lost, readParameter, options);
   Block &body = entry.getBody().front();
-  if (failed(setArguments(e, entry, inputs)) || failed(e.runBody(body)))
+  if (failed(setArguments(e, entry, inputs)) || failed(checkLengths(e, entry, inputs)) || failed(e.runBody(body)))
     return failure();
   Tensors results;
   for (auto [i, value] : llvm::enumerate(body.getTerminator()->getOperands())) {

@@ -47,6 +47,17 @@ FailureOr<std::vector<int64_t>> Evaluator::shapeOf(Operation *op, ModelTensorTyp
   return shape;
 }
 
+LogicalResult Evaluator::require(const model::Condition &condition) const {
+  if (condition.holds(dims).value_or(true))
+    return success();
+  InFlightDiagnostic error = condition.op->emitOpError() << "takes " << condition.str();
+  std::set<std::string> used = condition.left.dims();
+  used.merge(condition.right.dims());
+  for (auto [i, dim] : llvm::enumerate(used))
+    error << (i ? ", " : ", got ") << dim << " is " << dims.at(dim);
+  return error;
+}
+
 /// Whether an op may give a dim its value when no input does.
 static bool mayBindDims(Operation *op) { return isa<model::DefaultOp>(op); }
 
@@ -55,6 +66,9 @@ LogicalResult Evaluator::prepare(Operation *op) {
     for (auto [i, operand] : llvm::enumerate(op->getOperands()))
       if (!has(operand))
         return op->emitOpError() << "operand " << i << " is an input that was not given";
+  for (const model::Condition &condition : model::conditionsOf(op))
+    if (failed(require(condition)))
+      return failure();
   shapes.clear();
   bool known = !mayBindDims(op) && !isa<model::LiveRowsOp>(op); // these compute their own length
   for (Value result : op->getResults())

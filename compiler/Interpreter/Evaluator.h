@@ -13,6 +13,7 @@
 #include "compiler/Interpreter/Interpreter.h"
 #include "dialects/Attn/IR/Attn.h"
 #include "dialects/Model/IR/Arithmetic.h"
+#include "dialects/Model/IR/Conditions.h"
 #include "llvm/ADT/DenseMap.h"
 #include <functional>
 #include <memory>
@@ -84,6 +85,8 @@ public:
   std::vector<int64_t> shapeOf(mlir::Value result) const { return shapes.lookup(result); }
   /// The value of a size form; reports a dim without a value at `op`.
   mlir::FailureOr<int64_t> size(mlir::Operation *op, llvm::StringRef form) const;
+  /// An error, at the op that asks, where the dims with a value break a condition.
+  mlir::LogicalResult require(const model::Condition &condition) const;
 
 private:
   using Item = std::variant<TensorRef, std::shared_ptr<MaskValue>, std::shared_ptr<BiasValue>, int64_t, std::string>;

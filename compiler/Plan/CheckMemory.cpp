@@ -417,14 +417,16 @@ private:
 } // namespace
 
 /// Chooses the lengths. Those at which some tensor would have a negative length, as behind a convolution over too few
-/// rows, are left out: no call of the function has them.
+/// rows, or bytes that leave 64 bits, are left out: no call of the function has them.
 void PlaceCheck::sample() {
-  std::set<Size> lengths; // of any axis
+  std::set<Size> lengths{*arena}; // of any axis, and bytes
   llvm::DenseSet<Type> seen;
   auto note = [&](Type type) {
     if (auto tensor = dyn_cast<ModelTensorType>(type); tensor && seen.insert(type).second)
       for (const Size &length : tensor.getSizes())
         lengths.insert(forms.bounded(length));
+    if (auto tensor = dyn_cast<ModelTensorType>(type))
+      lengths.insert(forms.bytesOf(tensor));
   };
   llvm::for_each(function.getArgumentTypes(), note);
   function.walk([&](Operation *op) { llvm::for_each(op->getResultTypes(), note); });
@@ -432,7 +434,11 @@ void PlaceCheck::sample() {
     Dims dims{{model::kThreadsDim.str(), 2}};
     for (const std::string &dim : entryDims(function))
       dims[dim] = length++;
-    if (llvm::all_of(lengths, [&](const Size &n) { return n.evaluate(dims).value_or(0) >= 0; }))
+    auto knows = [&](const std::string &dim) { return dims.count(dim) > 0; };
+    if (llvm::all_of(lengths, [&](const Size &n) {
+          std::optional<int64_t> number = n.evaluate(dims);
+          return number ? *number >= 0 : !llvm::all_of(n.dims(), knows);
+        }))
       samples.push_back(dims);
   }
 }
@@ -486,9 +492,11 @@ bool PlaceCheck::check(Operation *op) {
 }
 
 void PlaceCheck::run() {
-  sample();
-  if (!arena || !llvm::all_of(samples, [&](const Dims &dims) { return arena->evaluate(dims); }))
+  SmallVector<std::string> known = entryDims(function);
+  known.push_back(model::kThreadsDim.str());
+  if (!arena || !llvm::all_of(arena->dims(), [&](const std::string &dim) { return llvm::is_contained(known, dim); }))
     return report(function, "has an arena of unknown size; the pass model-plan-memory knows it");
+  sample();
   bool good = true;
   function.walk<WalkOrder::PreOrder>([&](Operation *op) {
     good &= op == function || check(op);

@@ -189,6 +189,10 @@ Status Slots::append(const std::vector<Piece> &pieces) {
     asked.resize(rows.size());
   }
   std::vector<int64_t> dims = dimsOf(int64_t(rows.size()), each, past, int64_t(asked.size()));
+  const rt::Roles &roles = model->card().roles;
+  HEDDLE_TRY(rt::checkLengths(*entry, dims, [&](const rt::Value &input) {
+    return !input.hasDefault || input.name == roles.positions || roles.extend.count(input.name);
+  }));
   HEDDLE_TRY(makeRoom(dims));
   HEDDLE_TRY(fillInputs(rows, each, asked));
   for (size_t i = 0; i < outputs.size(); ++i)

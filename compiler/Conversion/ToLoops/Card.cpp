@@ -165,8 +165,8 @@ static std::string phaseText(const Phase &phase) {
 /// The whole text, line by line, in the order of the grammar: facts about the model, lookups, dims with their bounds,
 /// roles of generation, then each entry with its dims, inputs, outputs, states, operations, bytes, arena and phases.
 /// Read by runtime/Card.cpp.
-std::string heddle::loops::cardText(ModuleOp module, ArrayRef<func::FuncOp> entries,
-                                    ArrayRef<std::vector<Phase>> phases) {
+FailureOr<std::string> heddle::loops::cardText(ModuleOp module, ArrayRef<func::FuncOp> entries,
+                                               ArrayRef<std::vector<Phase>> phases) {
   std::string text = "heddle-card 1\n";
   llvm::raw_string_ostream os(text);
   auto said = [&](StringRef attr) {
@@ -296,6 +296,10 @@ std::string heddle::loops::cardText(ModuleOp module, ArrayRef<func::FuncOp> entr
           os << " groups " << groups << (inSlots ? layoutText(f, arg.getArgNumber()) : "");
         os << "\n";
       }
+    FailureOr<std::string> lengths = lengthLines(f);
+    if (failed(lengths))
+      return failure();
+    os << *lengths;
     if (model::PiecesAttr pieces = model::piecesOf(f))
       os << "pieces " << pieces.getLongest() << " beyond " << pieces.getBeyond() << "\n";
     os << "flops " << operations(f).str() << "\n";

@@ -117,10 +117,12 @@ LogicalResult heddle::loops::lowerEntries(ModuleOp module, const Machine &machin
       phases.push_back(std::move(lowering.phases));
     done(lowering);
   }
-  std::string card = cardText(module, sources, phases);
+  FailureOr<std::string> card = cardText(module, sources, phases);
+  if (failed(card))
+    return failure();
   noteTexts(module, sources);
   for (func::FuncOp source : sources)
     source.erase();
-  addCard(module, card, symbols);
+  addCard(module, *card, symbols);
   return success();
 }

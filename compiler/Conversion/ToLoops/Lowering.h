@@ -195,8 +195,10 @@ bool isPackedBias(model::LinearOp op);
 /// Adds the global heddle_card (text of the module at stage `buffers`) and notes the entries; addEntryTable makes the
 /// global heddle_entries once they are functions of LLVM. `phases`: of each entry; none where a device's launches say
 /// it.
-std::string cardText(mlir::ModuleOp module, llvm::ArrayRef<mlir::func::FuncOp> entries,
-                     llvm::ArrayRef<std::vector<Phase>> phases);
+mlir::FailureOr<std::string> cardText(mlir::ModuleOp module, llvm::ArrayRef<mlir::func::FuncOp> entries,
+                                      llvm::ArrayRef<std::vector<Phase>> phases);
+/// The lines of an entry that say what lengths must be (CardLengths.cpp).
+mlir::FailureOr<std::string> lengthLines(mlir::func::FuncOp entry);
 void addCard(mlir::ModuleOp module, llvm::StringRef text, llvm::ArrayRef<std::string> entrySymbols);
 void addEntryTable(mlir::ModuleOp module);
 

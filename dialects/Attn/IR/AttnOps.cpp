@@ -67,7 +67,10 @@ LogicalResult SdpaOp::inferReturnTypes(MLIRContext *, std::optional<Location> lo
     return emitOptionalError(loc, "query heads are ", w->str(), " wide, key heads ", kw->str());
   if (op.getSinks() && (typeOf(op.getSinks()).getRank() != 1 || !typeOf(op.getSinks()).getSize(0).is(h))) // sdpa_c3
     return emitOptionalError(loc, "sinks must be [", h, "], found ", typeOf(op.getSinks()));
-  out.push_back(q.withSize(2, *u * Size(h)));
+  ModelTensorType result = q.withSize(2, *u * Size(h));
+  if (std::string why = heddle::model::unfitShape(result.getSizes(), result.getElementType()); !why.empty())
+    return emitOptionalError(loc, "the result ", why);
+  out.push_back(result);
   return success();
 }
 

@@ -14,6 +14,14 @@ template <typename... Args> mlir::LogicalResult refuse(Loc loc, Args &&...args) 
   return mlir::emitOptionalError(loc, std::forward<Args>(args)...);
 }
 
+/// The type of a result; an error where there is no such tensor.
+inline mlir::LogicalResult give(Loc loc, ModelTensorType type, Types &out) {
+  if (std::string why = unfitShape(type.getSizes(), type.getElementType()); !why.empty())
+    return refuse(loc, "the result ", why);
+  out.push_back(type);
+  return mlir::success();
+}
+
 inline ModelTensorType typeOf(mlir::Value v) { return llvm::cast<ModelTensorType>(v.getType()); }
 
 /// "[B, T, 768]".

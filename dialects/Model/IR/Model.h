@@ -34,6 +34,13 @@ namespace heddle::model {
 /// 1. On failure says why through `whyNot` and returns nothing.
 std::optional<llvm::SmallVector<Size>> broadcast(llvm::ArrayRef<ModelTensorType> types, std::string *whyNot = nullptr);
 
+/// The most axes that a tensor has: as many as the runtime takes.
+inline constexpr int64_t kMostAxes = 16;
+/// The most bytes of a tensor where every dim is 1: what is larger fits no machine, and sums of it leave 64 bits.
+inline constexpr int64_t kMostBytes = int64_t(1) << 42;
+/// Why there is no tensor of these lengths, as the end of a sentence that begins with it; empty where there may be one.
+std::string unfitShape(llvm::ArrayRef<Size> sizes, mlir::Type element);
+
 /// Prints and parses `[B, 12, "H//6+1"]`.
 void printAxes(mlir::AsmPrinter &p, llvm::ArrayRef<mlir::StringAttr> axes);
 mlir::ParseResult parseAxes(mlir::AsmParser &p, llvm::SmallVectorImpl<mlir::StringAttr> &axes);

@@ -219,7 +219,7 @@ LogicalResult PlaceAttr::verify(Complaint emitError, PlaceKind kind, StringAttr 
   if (kind != PlaceKind::arena)
     return success();
   std::optional<Size> offset = Size::parse(form);
-  if (!offset) // place_c1
+  if (!offset || !offset->fits()) // place_c1
     return emitError() << "an offset in the arena is a size form, not " << form;
   if (offset->constant().value_or(0) < 0) // place_c2
     return emitError() << "an offset in the arena is not below 0: " << form;

@@ -40,15 +40,13 @@ static LogicalResult inferBroadcast(MLIRContext *ctx, Loc loc, ArrayRef<ModelTen
   std::optional<SmallVector<Size>> sizes = broadcast(types, &why);
   if (!sizes)
     return refuse(loc, why);
-  out.push_back(ModelTensorType::get(ctx, *sizes, element));
-  return success();
+  return give(loc, ModelTensorType::get(ctx, *sizes, element), out);
 }
 
 LogicalResult SizeOp::inferReturnTypes(MLIRContext *ctx, Loc loc, Adaptor op, Types &out) {
-  if (!Size::parse(op.getSize()))
+  if (std::optional<Size> size = Size::parse(op.getSize()); !size || !size->fits())
     return refuse(loc, "'", op.getSize(), "' is not a size form");
-  out.push_back(ModelTensorType::get(ctx, ArrayRef<Size>{}, IntegerType::get(ctx, 64)));
-  return success();
+  return give(loc, ModelTensorType::get(ctx, ArrayRef<Size>{}, IntegerType::get(ctx, 64)), out);
 }
 
 LogicalResult RangeOp::inferReturnTypes(MLIRContext *ctx, Loc loc, Adaptor op, Types &out) {
@@ -58,8 +56,7 @@ LogicalResult RangeOp::inferReturnTypes(MLIRContext *ctx, Loc loc, Adaptor op, T
   Size n = *to - *from;
   if (n.constant() && *n.constant() < 0)
     n = Size(0);
-  out.push_back(ModelTensorType::get(ctx, ArrayRef<Size>{n}, IntegerType::get(ctx, 64)));
-  return success();
+  return give(loc, ModelTensorType::get(ctx, ArrayRef<Size>{n}, IntegerType::get(ctx, 64)), out);
 }
 
 //===-- elementwise ------------------------------------------------------------===//
@@ -71,8 +68,7 @@ LogicalResult UnaryOp::inferReturnTypes(MLIRContext *, Loc loc, Adaptor op, Type
   bool fits = op.getKind() == UnaryKind::logical_not ? e.isInteger(1) : e.isF32() || (integer && e.isInteger(64));
   if (!fits)
     return refuse(loc, stringifyUnaryKind(op.getKind()), " does not take elements of ", e);
-  out.push_back(t);
-  return success();
+  return give(loc, t, out);
 }
 
 LogicalResult BinaryOp::inferReturnTypes(MLIRContext *ctx, Loc loc, Adaptor op, Types &out) {
@@ -109,8 +105,7 @@ LogicalResult EmbeddingOp::inferReturnTypes(MLIRContext *, Loc loc, Adaptor op, 
     return refuse(loc, "the table must be [rows, width], but is ", show(table));
   SmallVector<Size> sizes = typeOf(op.getIds()).getSizes();
   sizes.push_back(table.getSize(1));
-  out.push_back(table.withSizes(sizes));
-  return success();
+  return give(loc, table.withSizes(sizes), out);
 }
 
 LogicalResult LinearOp::inferReturnTypes(MLIRContext *, Loc loc, Adaptor op, Types &out) {
@@ -132,23 +127,25 @@ LogicalResult LinearOp::inferReturnTypes(MLIRContext *, Loc loc, Adaptor op, Typ
       return refuse(loc, "bias should be [", m.str(), "], is ", show(b));
   }
   SmallVector<int64_t> parts(op.getParts() ? *op.getParts() : ArrayRef<int64_t>{1});
-  int64_t total = 0, groups = op.getGroups();
+  Size total = 0;
+  int64_t groups = op.getGroups();
   for (int64_t p : parts) {
     if (p <= 0)
       return refuse(loc, "a part must be positive, but got ", p);
-    total += p;
+    total = total + Size(p);
   }
-  std::optional<Size> unit = groups > 0 ? m.exactDiv(Size(groups * total)) : std::nullopt;
+  std::optional<Size> unit = groups > 0 ? m.exactDiv(Size(groups) * total) : std::nullopt;
   if (!unit) // linear_c3
-    return refuse(loc, m.str(), " features do not split into ", groups, " groups of ", total, " units");
+    return refuse(loc, m.str(), " features do not split into ", groups, " groups of ", total.str(), " units");
   SmallVector<Size> sizes = x.getSizes();
   // `part = j` (model-split-linear) keeps one of the results.
   std::optional<int64_t> part = op.getPart();
   if (part && (*part < 0 || *part >= int64_t(parts.size())))
     return refuse(loc, "part ", *part, " of ", parts.size(), " does not exist");
   for (int64_t p : part ? ArrayRef(parts).slice(*part, 1) : ArrayRef(parts)) {
-    sizes.back() = *unit * Size(p * groups);
-    out.push_back(x.withSizes(sizes));
+    sizes.back() = *unit * Size(p) * Size(groups);
+    if (failed(give(loc, x.withSizes(sizes), out)))
+      return failure();
   }
   return success();
 }
@@ -166,8 +163,7 @@ LogicalResult MatmulOp::inferReturnTypes(MLIRContext *ctx, Loc loc, Adaptor op, 
     return refuse(loc, why);
   lead->push_back(la[ra - 2]);
   lead->push_back(lb[rb - 1]);
-  out.push_back(a.withSizes(*lead));
-  return success();
+  return give(loc, a.withSizes(*lead), out);
 }
 
 LogicalResult ConvOp::inferReturnTypes(MLIRContext *, Loc loc, Adaptor op, Types &out) {
@@ -191,14 +187,13 @@ LogicalResult ConvOp::inferReturnTypes(MLIRContext *, Loc loc, Adaptor op, Types
     if (op.getStride()[i] < 1 || op.getDilation()[i] < 1)
       return refuse(loc, "stride and dilation must be positive");
     Size reach = Size(op.getDilation()[i]) * (w.getSize(2 + i) - Size(1)) + Size(1);
-    Size room = sizes[1 + i] + Size(op.getPadding()[2 * i] + op.getPadding()[2 * i + 1]) - reach;
+    Size room = sizes[1 + i] + Size(op.getPadding()[2 * i]) + Size(op.getPadding()[2 * i + 1]) - reach;
     sizes[1 + i] = room.floorDiv(Size(op.getStride()[i])) + Size(1);
     if (sizes[1 + i].constant() && *sizes[1 + i].constant() < 1)
       return refuse(loc, "an axis of ", x.getSize(1 + i).str(), " is shorter than ", reach.str(), " taps");
   }
   sizes[n + 1] = m;
-  out.push_back(x.withSizes(sizes));
-  return success();
+  return give(loc, x.withSizes(sizes), out);
 }
 
 LogicalResult TopKOp::inferReturnTypes(MLIRContext *, Loc loc, Adaptor op, Types &out) {
@@ -206,8 +201,7 @@ LogicalResult TopKOp::inferReturnTypes(MLIRContext *, Loc loc, Adaptor op, Types
   std::optional<int64_t> n = t.getRank() ? t.getSize(t.getRank() - 1).constant() : std::nullopt;
   if (!n || op.getK() < 1 || int64_t(op.getK()) > *n)
     return refuse(loc, "k must lie in 1 .. the length of the last axis, but is ", op.getK(), " of ", show(t));
-  out.push_back(t);
-  return success();
+  return give(loc, t, out);
 }
 
 //===-- norms ------------------------------------------------------------------===//
@@ -221,8 +215,7 @@ static LogicalResult inferNorm(Loc loc, Value x, ArrayRef<Value> weights, Types 
   for (Value w : weights)
     if (w && (typeOf(w).getRank() != 1 || typeOf(w).getSize(0) != n))
       return refuse(loc, "weight should be [", n.str(), "], is ", show(typeOf(w)));
-  out.push_back(t);
-  return success();
+  return give(loc, t, out);
 }
 LogicalResult LayerNormOp::inferReturnTypes(MLIRContext *, Loc loc, Adaptor op, Types &out) {
   return inferNorm(loc, op.getInput(), {op.getWeight(), op.getBias()}, out);
@@ -251,8 +244,7 @@ LogicalResult SinusoidalOp::inferReturnTypes(MLIRContext *ctx, Loc loc, Adaptor 
     return refuse(loc, "width must be even and positive, but is ", op.getWidth());
   SmallVector<Size> sizes = typeOf(op.getPositions()).getSizes();
   sizes.push_back(Size(int64_t(op.getWidth())));
-  out.push_back(ModelTensorType::get(ctx, sizes, Float32Type::get(ctx)));
-  return success();
+  return give(loc, ModelTensorType::get(ctx, sizes, Float32Type::get(ctx)), out);
 }
 
 LogicalResult RotaryOp::inferReturnTypes(MLIRContext *, Loc loc, Adaptor op, Types &out) {
@@ -268,8 +260,7 @@ LogicalResult RotaryOp::inferReturnTypes(MLIRContext *, Loc loc, Adaptor op, Typ
   std::string why;
   if (p.getRank() > x.getRank() - 1 || !broadcast({x.withSizes(lead), p.withElement(x.getElementType())}, &why))
     return refuse(loc, "positions ", show(p), " do not fit ", show(x));
-  out.push_back(x);
-  return success();
+  return give(loc, x, out);
 }
 
 LogicalResult InterpolateOp::inferReturnTypes(MLIRContext *, Loc loc, Adaptor op, Types &out) {
@@ -284,6 +275,5 @@ LogicalResult InterpolateOp::inferReturnTypes(MLIRContext *, Loc loc, Adaptor op
       return refuse(loc, "'", s, "' is not a size form");
     sizes[1 + i] = *size;
   }
-  out.push_back(x.withSizes(sizes));
-  return success();
+  return give(loc, x.withSizes(sizes), out);
 }

@@ -142,7 +142,17 @@ LogicalResult LinearOp::verify() {
   return success();
 }
 
-LogicalResult AppendOp::verify() { // append_c1
+LogicalResult AppendOp::verify() {
+  int64_t axis = getAxis(), all = getRows().getType().getRank();
+  if (axis < 0 || axis >= all) // append_c2
+    return emitOpError("axis ") << axis << " does not exist in rows of rank " << all;
+  auto state = dyn_cast<StateType>(getState().getType());
+  if (!state || state.getRank() != all + int64_t(getIndices().size())) // append_c3
+    return emitOpError("writes rows of rank ")
+           << all << " with " << getIndices().size() << " indices into " << getState().getType();
+  if (getResult().getType().getRank() != all) // append_c2
+    return emitOpError("gives rows of rank ") << getResult().getType().getRank() << " for rows of rank " << all;
+  // append_c1
   if (!getSlots() && !getStarts())
     return success();
   if (!getSlots() || !getStarts())
@@ -197,6 +207,8 @@ LogicalResult RepeatOp::verify() {
       return emitOpError("collects tensors");
     SmallVector<Size> sizes = one.getSizes();
     sizes.insert(sizes.begin(), Size(int64_t(getCount())));
+    if (std::string why = unfitShape(sizes, one.getElementType()); !why.empty())
+      return emitOpError("collected value ") << i << " " << why;
     if (all != one.withSizes(sizes))
       return emitOpError("collected value ") << i << " should be " << one.withSizes(sizes);
   }

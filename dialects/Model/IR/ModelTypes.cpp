@@ -77,6 +77,26 @@ StateType StateType::get(MLIRContext *ctx, ArrayRef<Size> sizes, Type element) {
 Size StateType::getSize(int64_t axis) const { return sizeOf(getAxes()[axis]); }
 SmallVector<Size> StateType::getSizes() const { return llvm::map_to_vector(getAxes(), sizeOf); }
 
+std::string heddle::model::unfitShape(ArrayRef<Size> sizes, Type element) {
+  if (int64_t(sizes.size()) > kMostAxes)
+    return "has " + std::to_string(sizes.size()) + " axes, and a tensor has at most " + std::to_string(kMostAxes);
+  int64_t bytes = element.isF32() ? 4 : element.isInteger(1) ? 1 : 8;
+  for (const Size &size : sizes) {
+    if (!size.fits())
+      return "has a length that does not fit in 64 bits";
+    std::map<std::string, int64_t> ones;
+    for (const std::string &dim : size.dims())
+      ones[dim] = 1;
+    std::optional<int64_t> number = size.evaluate(ones);
+    if (!number && size.divisors().empty())
+      return "has a length that does not fit in 64 bits";
+    int64_t least = std::max<int64_t>(number.value_or(0), 1);
+    if (__builtin_mul_overflow(bytes, least, &bytes) || bytes > kMostBytes)
+      return "has more than 2^42 bytes where every length is 1, and a tensor has at most so many";
+  }
+  return "";
+}
+
 LogicalResult ModelTensorType::verify(llvm::function_ref<InFlightDiagnostic()> emitError, ArrayRef<StringAttr> axes,
                                       Type element) {
   for (StringAttr axis : axes) {
@@ -88,6 +108,8 @@ LogicalResult ModelTensorType::verify(llvm::function_ref<InFlightDiagnostic()> e
   }
   if (!element.isF32() && !element.isInteger(64) && !element.isInteger(1))
     return emitError() << "elements are f32, i64 or i1, but got " << element;
+  if (std::string why = unfitShape(llvm::map_to_vector(axes, sizeOf), element); !why.empty())
+    return emitError() << "the tensor " << why;
   return success();
 }
 

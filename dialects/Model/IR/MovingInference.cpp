@@ -17,14 +17,13 @@ LogicalResult SliceOp::inferReturnTypes(MLIRContext *, Loc loc, Adaptor op, Type
   std::optional<Size> from = Size::parse(op.getFrom()), to = Size::parse(op.getTo());
   if (failed(checkAxis(loc, op.getAxis(), t)))
     return failure();
-  if (!from || !to)
+  if (!from || !to || !from->fits() || !to->fits())
     return refuse(loc, "a slice needs two size forms");
   Size n = *to - *from, have = t.getSize(op.getAxis());
   auto certainlyNegative = [](Size s) { return s.constant() && *s.constant() < 0; };
   if (certainlyNegative(n) || certainlyNegative(*from) || certainlyNegative(have - *to))
     return refuse(loc, "rows ", from->str(), " to ", to->str(), " do not lie in an axis of ", have.str());
-  out.push_back(t.withSize(op.getAxis(), n));
-  return success();
+  return give(loc, t.withSize(op.getAxis(), n), out);
 }
 
 LogicalResult SqueezeOp::inferReturnTypes(MLIRContext *, Loc loc, Adaptor op, Types &out) {
@@ -35,8 +34,7 @@ LogicalResult SqueezeOp::inferReturnTypes(MLIRContext *, Loc loc, Adaptor op, Ty
     return refuse(loc, "axis ", op.getAxis(), " of ", show(t), " has not length 1");
   SmallVector<Size> sizes = t.getSizes();
   sizes.erase(sizes.begin() + op.getAxis());
-  out.push_back(t.withSizes(sizes));
-  return success();
+  return give(loc, t.withSizes(sizes), out);
 }
 
 LogicalResult UnsqueezeOp::inferReturnTypes(MLIRContext *, Loc loc, Adaptor op, Types &out) {
@@ -45,8 +43,7 @@ LogicalResult UnsqueezeOp::inferReturnTypes(MLIRContext *, Loc loc, Adaptor op, 
     return refuse(loc, "axis ", op.getAxis(), " cannot be inserted into ", show(t));
   SmallVector<Size> sizes = t.getSizes();
   sizes.insert(sizes.begin() + op.getAxis(), Size(1));
-  out.push_back(t.withSizes(sizes));
-  return success();
+  return give(loc, t.withSizes(sizes), out);
 }
 
 //===-- rearrange --------------------------------------------------------------===//
@@ -160,8 +157,7 @@ LogicalResult RearrangeOp::inferReturnTypes(MLIRContext *, Loc loc, Adaptor op, 
       n = name == "1" ? n : n * (*sizes)[name];
     result.push_back(n);
   }
-  out.push_back(t.withSizes(result));
-  return success();
+  return give(loc, t.withSizes(result), out);
 }
 
 LogicalResult ConcatOp::inferReturnTypes(MLIRContext *, Loc loc, Adaptor op, Types &out) {
@@ -188,8 +184,7 @@ LogicalResult ConcatOp::inferReturnTypes(MLIRContext *, Loc loc, Adaptor op, Typ
   if (!sizes)
     return refuse(loc, why);
   (*sizes)[axis] = total;
-  out.push_back(first.withSizes(*sizes));
-  return success();
+  return give(loc, first.withSizes(*sizes), out);
 }
 
 LogicalResult PadOp::inferReturnTypes(MLIRContext *, Loc loc, Adaptor op, Types &out) {
@@ -197,10 +192,12 @@ LogicalResult PadOp::inferReturnTypes(MLIRContext *, Loc loc, Adaptor op, Types 
   std::optional<Size> before = Size::parse(op.getBefore()), after = Size::parse(op.getAfter());
   if (failed(checkAxis(loc, op.getAxis(), t)))
     return failure();
-  if (!before || !after)
+  if (!before || !after || !before->fits() || !after->fits())
     return refuse(loc, "pad needs two size forms");
-  out.push_back(t.withSize(op.getAxis(), t.getSize(op.getAxis()) + *before + *after));
-  return success();
+  for (const Size &rows : {*before, *after})
+    if (rows.constant().value_or(0) < 0)
+      return refuse(loc, "cannot pad by ", before->str(), " and ", after->str(), " rows");
+  return give(loc, t.withSize(op.getAxis(), t.getSize(op.getAxis()) + *before + *after), out);
 }
 
 LogicalResult GatherOp::inferReturnTypes(MLIRContext *, Loc loc, Adaptor op, Types &out) {
@@ -210,8 +207,7 @@ LogicalResult GatherOp::inferReturnTypes(MLIRContext *, Loc loc, Adaptor op, Typ
   SmallVector<Size> sizes = at.getSizes();
   for (int64_t i = 2; i < x.getRank(); ++i)
     sizes.push_back(x.getSize(i));
-  out.push_back(x.withSizes(sizes));
-  return success();
+  return give(loc, x.withSizes(sizes), out);
 }
 
 LogicalResult LiveRowsOp::inferReturnTypes(MLIRContext *ctx, Loc loc, Adaptor op, Types &out) {
@@ -220,16 +216,14 @@ LogicalResult LiveRowsOp::inferReturnTypes(MLIRContext *ctx, Loc loc, Adaptor op
   std::optional<Size> dim = Size::parse(op.getDim());
   if (!dim || !dim->bareDim()) // live_rows_c2
     return refuse(loc, "'", op.getDim(), "' is no name for a dim");
-  out.push_back(ModelTensorType::get(ctx, {*dim}, IntegerType::get(ctx, 64)));
-  return success();
+  return give(loc, ModelTensorType::get(ctx, {*dim}, IntegerType::get(ctx, 64)), out);
 }
 
 LogicalResult PackRowsOp::inferReturnTypes(MLIRContext *, Loc loc, Adaptor op, Types &out) {
   ModelTensorType x = typeOf(op.getOperand()), rows = typeOf(op.getRows());
   if (x.getRank() < 2 || rows.getRank() != 1) // pack_rows_c1
     return refuse(loc, "cannot take the rows ", show(rows), " of ", show(x));
-  out.push_back(x.withSize(0, Size(1)).withSize(1, rows.getSize(0)));
-  return success();
+  return give(loc, x.withSize(0, Size(1)).withSize(1, rows.getSize(0)), out);
 }
 
 LogicalResult WindowsOp::inferReturnTypes(MLIRContext *, Loc loc, Adaptor op, Types &out) {
@@ -242,17 +236,15 @@ LogicalResult WindowsOp::inferReturnTypes(MLIRContext *, Loc loc, Adaptor op, Ty
                     " take a size, a stride and a dilation, 1 or more, for each axis between the first and the last");
   SmallVector<Size> sizes = x.getSizes();
   for (int64_t i = 0; i < axes; ++i) {
-    int64_t reach = op.getDilation()[i] * (op.getSize()[i] - 1) + 1;
-    std::optional<int64_t> length = sizes[1 + i].constant();
-    if (length && *length < reach) // windows_c2
-      return refuse(loc, "an axis of ", *length, " is shorter than a window of ", reach);
-    sizes[1 + i] = (sizes[1 + i] - Size(reach)).floorDiv(Size(op.getStride()[i])) + Size(1);
+    Size reach = Size(op.getDilation()[i]) * Size(op.getSize()[i] - 1) + Size(1), room = sizes[1 + i] - reach;
+    if (!reach.fits() || room.constant().value_or(0) < 0) // windows_c2
+      return refuse(loc, "an axis of ", sizes[1 + i].str(), " is shorter than a window of ", reach.str());
+    sizes[1 + i] = room.floorDiv(Size(op.getStride()[i])) + Size(1);
     sizes.back() = sizes.back() * Size(op.getSize()[i]);
   }
   if (!sizes.back().constant()) // windows_c2
     return refuse(loc, "the channels of ", show(x), " must be a number");
-  out.push_back(x.withSizes(sizes));
-  return success();
+  return give(loc, x.withSizes(sizes), out);
 }
 
 //===-- reductions -------------------------------------------------------------===//
@@ -281,8 +273,7 @@ LogicalResult ReduceOp::inferReturnTypes(MLIRContext *ctx, Loc loc, Adaptor op, 
       sizes.erase(sizes.begin() + a);
   }
   ModelTensorType result = t.withSizes(sizes);
-  out.push_back(argmax ? result.withElement(IntegerType::get(ctx, 64)) : result);
-  return success();
+  return give(loc, argmax ? result.withElement(IntegerType::get(ctx, 64)) : result, out);
 }
 
 LogicalResult CumsumOp::inferReturnTypes(MLIRContext *, Loc loc, Adaptor op, Types &out) {
@@ -291,14 +282,12 @@ LogicalResult CumsumOp::inferReturnTypes(MLIRContext *, Loc loc, Adaptor op, Typ
     return failure();
   if (t.getElementType().isInteger(1))
     return refuse(loc, "cumsum takes numbers; cast the booleans first");
-  out.push_back(t);
-  return success();
+  return give(loc, t, out);
 }
 
 LogicalResult SoftmaxOp::inferReturnTypes(MLIRContext *, Loc loc, Adaptor op, Types &out) {
   ModelTensorType t = typeOf(op.getOperand());
   if (failed(checkAxis(loc, op.getAxis(), t)))
     return failure();
-  out.push_back(t);
-  return success();
+  return give(loc, t, out);
 }

@@ -22,9 +22,28 @@ static bool isDim(StringRef atom) {
   return llvm::all_of(atom, [](char c) { return llvm::isAlnum(c) || c == '_'; });
 }
 
+/// The text of a form that is too large, which no dim is called.
+static constexpr llvm::StringLiteral kTooLarge = "?";
+
 Size::Size(int64_t constant) {
   if (constant)
-    terms[{}] = constant;
+    add({}, constant);
+}
+
+Size Size::tooLarge() { return atom(kTooLarge.str()); }
+bool Size::fits() const {
+  return terms.size() != 1 || terms.begin()->first.size() != 1 || terms.begin()->first[0] != kTooLarge;
+}
+
+void Size::add(const std::vector<std::string> &atoms, int64_t c) {
+  if (!fits())
+    return;
+  int64_t &sum = terms[atoms];
+  bool over = __builtin_add_overflow(sum, c, &sum) || sum == INT64_MIN; // the one number that has no negative
+  if (over)
+    *this = tooLarge();
+  else if (sum == 0)
+    terms.erase(atoms);
 }
 
 Size Size::atom(std::string text) {
@@ -51,24 +70,29 @@ std::optional<std::string> Size::bareDim() const {
 }
 
 Size Size::operator+(const Size &o) const {
+  if (!fits() || !o.fits())
+    return tooLarge();
   Size s = *this;
   for (auto &[atoms, c] : o.terms)
-    if ((s.terms[atoms] += c) == 0)
-      s.terms.erase(atoms);
+    s.add(atoms, c);
   return s;
 }
 
 Size Size::operator-(const Size &o) const { return *this + o * Size(-1); }
 
 Size Size::operator*(const Size &o) const {
+  if (!fits() || !o.fits())
+    return tooLarge();
   Size s;
   for (auto &[a, ca] : terms)
     for (auto &[b, cb] : o.terms) {
       std::vector<std::string> atoms(a);
       atoms.insert(atoms.end(), b.begin(), b.end());
       std::sort(atoms.begin(), atoms.end());
-      if ((s.terms[atoms] += ca * cb) == 0)
-        s.terms.erase(atoms);
+      int64_t c;
+      if (__builtin_mul_overflow(ca, cb, &c))
+        return tooLarge();
+      s.add(atoms, c);
     }
   return s;
 }
@@ -76,6 +100,8 @@ Size Size::operator*(const Size &o) const {
 /// Divides term by term where the divisor is a positive constant, so that (4·T + 6) // 4 is T + 1; what does not divide
 /// stays one atom "(..)//(..)".
 Size Size::floorDiv(const Size &o) const {
+  if (!fits() || !o.fits())
+    return tooLarge();
   std::optional<int64_t> n = o.constant(), all = constant();
   if (n && *n && all)
     return floorDivInt(*all, *n);
@@ -88,20 +114,13 @@ Size Size::floorDiv(const Size &o) const {
   Size out, rest;
   int64_t g = *n;
   for (auto &[atoms, c] : terms) {
-    if (atoms.empty()) {
-      int64_t q = floorDivInt(c, *n);
-      out = out + Size(q);
-      rest = rest + Size(c - q * *n);
-    } else {
-      int64_t q = floorDivInt(c, *n);
-      Size term;
-      term.terms[atoms] = 1;
-      if (q)
-        out = out + term * Size(q);
-      if (c - q * *n) {
-        rest.terms[atoms] = c - q * *n;
-        g = std::gcd(g, c - q * *n);
-      }
+    int64_t q = floorDivInt(c, *n), left = c % *n + (c % *n < 0 ? *n : 0);
+    if (q)
+      out.add(atoms, q);
+    if (left) {
+      rest.add(atoms, left);
+      if (!atoms.empty())
+        g = std::gcd(g, left);
     }
   }
   if (std::optional<int64_t> r = rest.constant())
@@ -123,6 +142,8 @@ Size Size::floorDiv(const Size &o) const {
 Size Size::mod(const Size &o) const { return *this - o * floorDiv(o); }
 
 std::optional<Size> Size::exactDiv(const Size &o) const {
+  if (!fits() || !o.fits())
+    return std::nullopt;
   if (terms.empty())
     return Size(0);
   if (o.terms.size() != 1)
@@ -139,7 +160,7 @@ std::optional<Size> Size::exactDiv(const Size &o) const {
         return std::nullopt;
       mine.erase(it);
     }
-    out.terms[mine] += k / c;
+    out.add(mine, k / c);
   }
   return out;
 }
@@ -152,12 +173,16 @@ static std::string call(const char *name, const Size &a, const Size &b) {
 }
 
 Size Size::max(const Size &a, const Size &b) {
+  if (!a.fits() || !b.fits())
+    return tooLarge();
   if (std::optional<int64_t> d = (a - b).constant())
     return *d >= 0 ? a : b;
   return atom(call("max", a, b));
 }
 
 Size Size::min(const Size &a, const Size &b) {
+  if (!a.fits() || !b.fits())
+    return tooLarge();
   if (std::optional<int64_t> d = (a - b).constant())
     return *d <= 0 ? a : b;
   return atom(call("min", a, b));
@@ -221,6 +246,8 @@ static std::optional<Size> build(StringRef text, llvm::function_ref<Size(StringR
 }
 
 std::optional<Size> Size::parse(StringRef text) {
+  if (text == kTooLarge)
+    return tooLarge();
   return build(text, [](StringRef n) { return Size::dim(n); });
 }
 
@@ -239,7 +266,7 @@ std::set<std::string> Size::dims() const {
 }
 
 Size Size::substitute(const std::map<std::string, Size> &values) const {
-  if (values.empty())
+  if (values.empty() || !fits())
     return *this;
   auto dim = [&](StringRef n) {
     auto it = values.find(n.str());
@@ -249,13 +276,44 @@ Size Size::substitute(const std::map<std::string, Size> &values) const {
   for (auto &[atoms, c] : terms) {
     Size product(c);
     for (const std::string &a : atoms)
-      product = product * (isDim(a) ? dim(a) : *build(a, dim));
+      product = product * (isDim(a) ? dim(a) : build(a, dim).value_or(tooLarge()));
     out = out + product;
   }
   return out;
 }
 
-/// The number that an atom is; none where a dim is missing or a divisor is 0.
+std::pair<Size, Size> Size::sides() const {
+  std::pair<Size, Size> both;
+  for (auto &[atoms, c] : terms)
+    (c > 0 ? both.first : both.second).add(atoms, c > 0 ? c : -c);
+  return both;
+}
+
+std::set<Size> Size::divisors() const {
+  std::set<Size> found;
+  auto constant = [](int64_t n) { return Size(n); };
+  auto dim = [](StringRef n) { return Size::dim(n); };
+  auto binary = [&](char op, Size a, Size b) -> Size {
+    switch (op) {
+    case '+': return a + b;
+    case '-': return a - b;
+    case '*': return a * b;
+    case '/':
+      if (!b.constant())
+        found.insert(b);
+      return b.is(0) ? a : a.floorDiv(b);
+    case 'M': return max(a, b);
+    default: return min(a, b);
+    }
+  };
+  for (auto &entry : terms)
+    for (const std::string &a : entry.first)
+      if (!isDim(a))
+        visitSize<Size>(a, {constant, dim, binary});
+  return found;
+}
+
+/// The number that an atom is; none where a dim is missing, a divisor is 0 or a number leaves 64 bits.
 static std::optional<int64_t> numberOf(StringRef atom, const std::map<std::string, int64_t> &dims) {
   bool good = true;
   auto dim = [&](StringRef name) -> int64_t {
@@ -265,11 +323,17 @@ static std::optional<int64_t> numberOf(StringRef atom, const std::map<std::strin
   };
   auto constant = [](int64_t n) { return n; };
   auto binary = [&](char op, int64_t a, int64_t b) -> int64_t {
+    int64_t n = 0;
     switch (op) {
-    case '+': return a + b;
-    case '-': return a - b;
-    case '*': return a * b;
-    case '/': good &= b != 0; return b ? floorDivInt(a, b) : 0;
+    case '+': good &= !__builtin_add_overflow(a, b, &n); return n;
+    case '-': good &= !__builtin_sub_overflow(a, b, &n); return n;
+    case '*': good &= !__builtin_mul_overflow(a, b, &n); return n;
+    case '/':
+      if (b == 0 || (a == INT64_MIN && b == -1)) {
+        good = false;
+        return 0;
+      }
+      return floorDivInt(a, b);
     case 'M': return std::max(a, b);
     default: return std::min(a, b);
     }
@@ -284,11 +348,11 @@ std::optional<int64_t> Size::evaluate(const std::map<std::string, int64_t> &dims
     int64_t product = c;
     for (const std::string &a : atoms) {
       std::optional<int64_t> n = numberOf(a, dims);
-      if (!n)
+      if (!n || __builtin_mul_overflow(product, *n, &product))
         return std::nullopt;
-      product *= *n;
     }
-    sum += product;
+    if (__builtin_add_overflow(sum, product, &sum))
+      return std::nullopt;
   }
   return sum;
 }

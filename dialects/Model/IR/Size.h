@@ -8,6 +8,10 @@
 // ((a*n + r)//n = a + r//n), or a min/max that cannot be decided. Two lengths are
 // equal exactly when their forms are (language.md section 4): a T is never an S.
 //
+// Coefficients have 64 bits. A form whose arithmetic leaves them, or in which a dim was
+// replaced so that it divides by 0, is `too large`: it has no number, its text is "?", and
+// whatever is computed with it is too large, too.
+//
 //===----------------------------------------------------------------------===//
 #ifndef HEDDLE_DIALECTS_MODEL_IR_SIZE_H
 #define HEDDLE_DIALECTS_MODEL_IR_SIZE_H
@@ -40,6 +44,8 @@ public:
   bool operator!=(const Size &o) const { return !(*this == o); }
   bool operator<(const Size &o) const { return terms < o.terms; }
 
+  bool fits() const; ///< whether all of its arithmetic stayed within 64 bits
+
   std::optional<int64_t> constant() const; ///< the value, when no dim is in it
   bool is(int64_t value) const { return constant() == value; }
   std::optional<std::string> bareDim() const; ///< "T" when the form is exactly T
@@ -62,12 +68,22 @@ public:
   /// The form with dims replaced (those without an entry stay).
   Size substitute(const std::map<std::string, Size> &values) const;
 
-  /// The number, once every dim has one; none when a dim is missing or a divisor is 0.
+  /// (p, n), both without negative coefficients, of which this is p - n.
+  std::pair<Size, Size> sides() const;
+
+  /// The divisors, anywhere in the form, that are not numbers.
+  std::set<Size> divisors() const;
+
+  /// The number, once every dim has one; none when a dim is missing, a divisor is 0 or the number leaves 64 bits.
   std::optional<int64_t> evaluate(const std::map<std::string, int64_t> &dims) const;
 
 private:
   // product of atoms (sorted canonical texts) -> coefficient, never 0; {} is the constant
+  // (too large: "?" alone)
   std::map<std::vector<std::string>, int64_t> terms;
+  static Size tooLarge();
+  /// Adds `c` times the product of `atoms`.
+  void add(const std::vector<std::string> &atoms, int64_t c);
   static Size atom(std::string text);
 };
 

@@ -358,3 +358,66 @@ func.func @append_c1_shape(%state: !model.state<[slots, capacity, 8], f32>, %x: 
   %r = model.append %state, %x slots %s : !model.tensor<[new], i64> starts %s : !model.tensor<[new], i64> axis 1 : !model.state<[slots, capacity, 8], f32>, !model.tensor<[B, new, 8], f32> -> !model.tensor<[B, "past+new", 8], f32>
   return
 }
+
+// -----
+
+func.func @append_c2(%state: !model.state<[B, capacity, 8], f32>, %x: !model.tensor<[B, new, 8], f32>) {
+  // expected-error @below {{axis 9223372036854775807 does not exist in rows of rank 3}}
+  %r = model.append %state, %x axis 9223372036854775807 : !model.state<[B, capacity, 8], f32>, !model.tensor<[B, new, 8], f32> -> !model.tensor<[B, "past+new", 8], f32>
+  return
+}
+
+// -----
+
+func.func @append_c2_negative(%state: !model.state<[B, capacity, 8], f32>, %x: !model.tensor<[B, new, 8], f32>) {
+  // expected-error @below {{axis -1 does not exist in rows of rank 3}}
+  %r = model.append %state, %x axis -1 : !model.state<[B, capacity, 8], f32>, !model.tensor<[B, new, 8], f32> -> !model.tensor<[B, "past+new", 8], f32>
+  return
+}
+
+// -----
+
+func.func @append_c3(%state: !model.state<[B, capacity], f32>, %x: !model.tensor<[B, new, 8], f32>) {
+  // expected-error @below {{writes rows of rank 3 with 0 indices into '!model.state<[B, capacity], f32>'}}
+  %r = model.append %state, %x axis 1 : !model.state<[B, capacity], f32>, !model.tensor<[B, new, 8], f32> -> !model.tensor<[B, "past+new", 8], f32>
+  return
+}
+
+// -----
+
+// expected-error @below {{the tensor has 17 axes, and a tensor has at most 16}}
+func.func @rank(%x: !model.tensor<[B, B, B, B, B, B, B, B, B, B, B, B, B, B, B, B, B], f32>) { return }
+
+// -----
+
+// expected-error @below {{the tensor has more than 2^42 bytes where every length is 1, and a tensor has at most so many}}
+func.func @bytes(%x: !model.tensor<[B, 1099511627777], f32>) { return }
+
+// -----
+
+// expected-error @below {{the tensor has a length that does not fit in 64 bits}}
+func.func @length(%x: !model.tensor<["9223372036854775807*T+2*T*4611686018427387904"], f32>) { return }
+
+// -----
+
+func.func @doubled(%x: !model.tensor<[T, 549755813888], f32>) {
+  // expected-error @below {{has more than 2^42 bytes where every length is 1}}
+  %y = model.concat %x, %x, %x axis 1 : (!model.tensor<[T, 549755813888], f32>, !model.tensor<[T, 549755813888], f32>, !model.tensor<[T, 549755813888], f32>) -> !model.tensor<[T, 1649267441664], f32>
+  return
+}
+
+// -----
+
+func.func @pad(%x: !model.tensor<[B, T, 4], f32>) {
+  // expected-error @below {{cannot pad by -1 and 0 rows}}
+  %y = model.pad %x axis 1 before "-1" after "0" value 0.0 : (!model.tensor<[B, T, 4], f32>) -> !model.tensor<[B, "T-1", 4], f32>
+  return
+}
+
+// -----
+
+func.func @windows_c2_reach(%x: !model.tensor<[B, T, 4], f32>) {
+  // expected-error @below {{an axis of T is shorter than a window of ?}}
+  %y = model.windows %x size [9223372036854775807] stride [1] dilation [9223372036854775807] : (!model.tensor<[B, T, 4], f32>) -> !model.tensor<[B, T, 4], f32>
+  return
+}
