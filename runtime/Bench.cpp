@@ -47,10 +47,11 @@ struct Figures {
   /// Whether the caches may hold so much of them that memory is not the limit.
   bool cached() const { return stepBytes() < 4 * double(peaks.cacheBytes); }
   /// Fractions of this machine's peaks: the time that the operations of a call
-  /// over the prompt take, each kind at its own peak, and the bytes a second in a step.
+  /// over the prompt take, each kind at its own peak, and the bytes a second in a step. Pairs of bf16 could be
+  /// multiplied in f32, too: of the two peaks the better counts.
   double prefillShare() const {
-    double limit = dots ? peaks.dotsPerSecond : peaks.flopsPerSecond;
-    double ofIntegers = peaks.integersPerSecond > 0 ? peaks.integersPerSecond : limit;
+    double limit = dots ? std::max(peaks.dotsPerSecond, peaks.flopsPerSecond) : peaks.flopsPerSecond;
+    double ofIntegers = std::max(peaks.integersPerSecond, peaks.flopsPerSecond);
     if (!prefillFlops || !onHost)
       return 0;
     return ((*prefillFlops - prefillIntegers) / limit + prefillIntegers / ofIntegers) / prefill;
@@ -389,7 +390,7 @@ Status benchCommand(Model &model, const Words &words) {
   figures.threads = model.pool().threads();
   figures.machine = model.backend().describe();
   figures.weightBytes = model.weightBytes();
-  figures.dots = model.card().dots;
+  figures.dots = model.card().dots || model.card().attentionDots;
   if (args.has("--profile") && !figures.onHost)
     return badUsage("--profile is of the processor; what kernels of a device take, heddle compile --report says");
   HEDDLE_TRY(model.card().roles.present ? benchGeneration(model, args, steps, figures)

@@ -476,10 +476,14 @@ Status CardParser::statement(std::string_view key) {
   } else if (key == "dtype") {
     card.dtype = std::string(word());
     std::string_view math = card.dtype == "bf16" ? word() : "wide";
-    if ((card.dtype != "f32" && card.dtype != "bf16" && card.dtype != "f16") || (math != "wide" && math != "dots"))
-      return error("expected `dtype f32`, `dtype f16`, `dtype bf16 wide` or "
-                   "`dtype bf16 dots`");
+    std::string_view more = card.dtype == "bf16" ? word() : "", attention = more.empty() ? math : word();
+    auto isMath = [](std::string_view text) { return text == "wide" || text == "dots"; };
+    if ((card.dtype != "f32" && card.dtype != "bf16" && card.dtype != "f16") || !isMath(math) || !isMath(attention) ||
+        (!more.empty() && more != "attention"))
+      return error("expected `dtype f32`, `dtype f16`, or `dtype bf16 wide` or `dtype bf16 dots`, and maybe "
+                   "`attention wide` or `attention dots` behind it");
     card.dots = math == "dots";
+    card.attentionDots = attention == "dots";
   } else if (key == "codes") {
     CodesLine codes;
     for (int64_t *number : {&codes.bits, &codes.group, &codes.matrices, &codes.bytes})

@@ -141,8 +141,9 @@ struct CodesLine {
 
 struct Card {
   std::string text, name, target, maskedRows, license;
-  std::string dtype = "f32"; ///< of storage: "f32", "bf16", "f16"
-  bool dots = false;         ///< both factors of products are bf16
+  std::string dtype = "f32";  ///< of storage: "f32", "bf16", "f16"
+  bool dots = false;          ///< both factors of products with weights are bf16
+  bool attentionDots = false; ///< both factors of scores and of weighted values are bf16
   std::vector<CodesLine> codes;
   std::vector<std::string> needs;                                   ///< CPU features
   std::vector<std::pair<std::string, std::optional<int64_t>>> dims; ///< bounds

@@ -122,7 +122,11 @@ static void printText(const Model &model) {
     printf("target: %s\n", card.target.c_str());
   if (const Card &device = model.kernelCard(); !device.devices.empty())
     printf("kernels for GPUs: %zu, for %s\n", kernelNames(device).size(), imagesText(model).c_str());
-  printf("numbers: stored as %s, added as f32%s\n", card.dtype.c_str(), card.dots ? ", products of bf16" : "");
+  printf("numbers: stored as %s, added as f32%s\n", card.dtype.c_str(),
+         card.dots && card.attentionDots ? ", products of bf16"
+         : card.dots                     ? ", products of bf16, of attention f32"
+         : card.attentionDots            ? ", products of attention bf16"
+                                         : "");
   for (const CodesLine &codes : card.codes)
     printf("codes: %lld bits, a scale for each %lld features, %lld %s, %s\n", static_cast<long long>(codes.bits),
            static_cast<long long>(codes.group), static_cast<long long>(codes.matrices),
@@ -282,7 +286,8 @@ static std::string jsonRoles(const Roles &roles) {
 static void printJson(const Model &model) {
   const Card &card = model.card();
   std::string text = "{\"name\":" + jsonString(card.name) + ",\"target\":" + jsonString(card.target) +
-                     ",\"dtype\":" + jsonString(card.dtype) + ",\"dots\":" + (card.dots ? "true" : "false");
+                     ",\"dtype\":" + jsonString(card.dtype) + ",\"dots\":" + (card.dots ? "true" : "false") +
+                     ",\"attention_dots\":" + (card.attentionDots ? "true" : "false");
   std::string coded;
   for (const CodesLine &codes : card.codes)
     coded += (coded.empty() ? "" : ",") + ("{\"bits\":" + std::to_string(codes.bits)) +

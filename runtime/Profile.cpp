@@ -15,7 +15,8 @@ namespace heddle::rt {
 
 double ProfileRow::computing(const Peaks &peaks) const {
   double special = dots ? peaks.dotsPerSecond : integers ? peaks.integersPerSecond : 0;
-  return operations / (special > 0 ? special : peaks.flopsPerSecond);
+  // What is multiplied in a special way could be multiplied in f32: the better peak is the limit.
+  return operations / std::max(special, peaks.flopsPerSecond);
 }
 
 /// OPS [dots|integers] turns N operations FORM bytes FORM.

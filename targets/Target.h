@@ -20,6 +20,7 @@ namespace heddle {
 /// How 16 bits can be multiplied and read.
 struct Halves {
   bool dots = false;  ///< products of pairs of bf16
+  bool fast = false;  ///< these take less time than products of f32, so that --math=auto takes them
   bool f16 = false;   ///< conversions between f16 and f32
   bool codes = false; ///< matrices of codes of 8 and 4 bits
 };

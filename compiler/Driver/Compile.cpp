@@ -145,9 +145,10 @@ std::vector<std::unique_ptr<Target>> heddle::targetsOf(const Console &console, c
 }
 
 Halves heddle::commonHalves(ArrayRef<std::unique_ptr<Target>> targets) {
-  Halves all = {true, true, true};
+  Halves all = {true, true, true, true};
   for (const std::unique_ptr<Target> &target : targets)
-    all = {all.dots && target->halves().dots, all.f16 && target->halves().f16, all.codes && target->halves().codes};
+    all = {all.dots && target->halves().dots, all.fast && target->halves().fast, all.f16 && target->halves().f16,
+           all.codes && target->halves().codes};
   return all;
 }
 

@@ -43,7 +43,7 @@ struct CompileOptions {
   std::string target = "cpu";         ///< or "cuda", "cpu,cuda"
   std::string mcpu = "native";        ///< a processor; of "cuda" chips joined by '+'; of both a word each
   std::string dtype;                  ///< f32, bf16, f16; empty: what an .mlir file says, or f32
-  std::string math = "auto";          ///< of bf16: dots, wide, or dots where the processor has them
+  std::string math = "auto";          ///< how bf16 and codes are multiplied: a MathChoice
   std::string depfile;                ///< --depfile: the files it was made of, as a rule of make
   std::vector<std::string> alsoRead;  ///< for the depfile: what the tool itself has read
   /// --report: "" for tables on standard output, else the file of JSON; then nothing is written but what `output`

@@ -12,7 +12,7 @@
 #include "compiler/Interpreter/Verify.h"
 #include "dialects/Model/IR/Arithmetic.h"
 #include "heddle/input_file.h"
-#include "targets/CPU/CPUTarget.h"
+#include "targets/CPU/ProcessorTarget.h"
 #include "llvm/Support/FileSystem.h"
 
 using namespace mlir;
@@ -22,9 +22,7 @@ using namespace heddle;
 static int setArithmeticOfHost(const Console &console, ModuleOp module, const CompileOptions &options) {
   std::string error;
   std::optional<cpu::CPUTarget> host = cpu::CPUTarget::resolve("native", error);
-  return host ? setArithmetic(console, module, options,
-                              {host->processor.vectors.dots, host->processor.vectors.f16, /*codes=*/true})
-              : console.complain(Error::BadUsage, error);
+  return host ? setArithmetic(console, module, options, halvesOf(*host)) : console.complain(Error::BadUsage, error);
 }
 
 /// Runs the stages that `compile` would run for `target`, up to where code would be generated, which takes long; then

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "compiler/Driver/Compile.h"
+#include "compiler/Driver/MathChoice.h"
 #include "compiler/Driver/Output.h"
 #include "compiler/Plan/Indices.h"
 #include "compiler/Plan/ParameterBlob.h"
@@ -170,13 +171,10 @@ static int codeWeights(const Console &console, ModuleOp module, const CompileOpt
   return runStages(console, module, "model", options);
 }
 
-/// Says how codes are multiplied: as integers, unless --math=wide.
-static int setCodes(const Console &console, ModuleOp module, const CompileOptions &options) {
+/// Says how codes are multiplied: as integers, unless `want` is wide.
+static int setCodes(const Console &console, ModuleOp module, StringRef want) {
   auto had = module->getAttrOfType<StringAttr>("model.codes");
-  if (options.math == "auto" || !anyCodes(module))
-    return Ok;
-  StringRef want = options.math;
-  if ((had ? had.getValue() : StringRef("dots")) == want)
+  if (want == "auto" || !anyCodes(module) || (had ? had.getValue() : StringRef("dots")) == want)
     return Ok;
   if (model::hasBlob(module))
     return console.complain(Error::BadUsage,
@@ -185,45 +183,63 @@ static int setCodes(const Console &console, ModuleOp module, const CompileOption
   return Ok;
 }
 
+/// Whether products of stored bf16 are those of pairs: as `word` says, or what the target is fast at. `said`: what the
+/// file says, where the command line leaves it alone.
+static bool takesPairs(StringRef word, bool isBf16, std::optional<bool> said, Halves target) {
+  if (word == "auto")
+    return said ? *said : isBf16 && target.fast;
+  return isBf16 && word == "dots";
+}
+
 int heddle::setArithmetic(const Console &console, ModuleOp module, const CompileOptions &options, Halves target) {
+  std::string wrong;
+  std::optional<MathChoice> math = MathChoice::parse(options.math, wrong);
+  if (!math)
+    return console.complain(Error::BadUsage, "--math: " + wrong);
   if (int failed = markStoredCodes(console, module, options, target))
     return failed;
   if (int failed = codeWeights(console, module, options, target))
     return failed;
-  if (int failed = setCodes(console, module, options))
+  if (int failed = setCodes(console, module, math->codes))
     return failed;
   using model::Stored;
-  model::Arithmetic had = model::arithmeticOf(module), want;
-  want.stored = options.dtype.empty() ? had.stored : *model::storedOf(options.dtype);
-  bool said = options.dtype.empty() && options.math == "auto" && module->hasAttr("model.math");
-  want.dots = said ? had.dots
-                   : want.stored == Stored::bf16 && (options.math == "dots" || (options.math == "auto" && target.dots));
-  if (want.stored != Stored::bf16 && options.math == "dots" && !anyCodes(module) && !module->hasAttr("model.quantised"))
+  model::Arithmetic had = model::arithmeticOf(module);
+  bool hadAttention = model::attentionArithmeticOf(module).dots;
+  Stored stored = options.dtype.empty() ? had.stored : *model::storedOf(options.dtype);
+  bool isBf16 = stored == Stored::bf16, codes = anyCodes(module) || module->hasAttr("model.quantised");
+  bool said = options.dtype.empty() && module->hasAttr("model.math");
+  bool linear = takesPairs(math->linear, isBf16, said ? std::optional(had.dots) : std::nullopt, target);
+  bool attention = takesPairs(math->attention, isBf16, said ? std::optional(hadAttention) : std::nullopt, target);
+  bool asked = math->linear == "dots" || math->attention == "dots";
+  if (!isBf16 && asked && !(math->codes == "dots" && codes))
     return console.complain(Error::BadUsage,
                             "--math=dots says how stored bf16 and codes are multiplied; it needs --dtype=bf16 or "
                             "--weights-dtype");
-  if (want.dots && !target.dots && anyCodes(module) && options.math == "dots")
-    want.dots = false; // it was said of the codes
-  if (want.dots && !target.dots)
+  if (asked && math->codes == "dots" && anyCodes(module) && !target.dots)
+    linear = attention = false; // it was said of the codes
+  if ((linear || attention) && !target.dots)
     return console.complain(
         Error::TargetUnsupported,
         "products of pairs of bf16 need a processor with avx512bf16 and avx512vbmi; --math=wide does without");
-  if (want.stored == Stored::f16 && !target.f16)
+  if (stored == Stored::f16 && !target.f16)
     return console.complain(
         Error::TargetUnsupported,
         "numbers stored as f16 need a processor with f16c (x86-64-v3 and later have it); --dtype=bf16 --math=wide does without");
-  if (had.stored == want.stored && had.dots == want.dots)
+  if (had.stored == stored && had.dots == linear && hadAttention == attention)
     return Ok;
   if (model::hasBlob(module))
     return console.complain(
         Error::BadUsage,
         "the weights of this file are laid out already; --dtype and --math come before the stage 'tiled'");
   OpBuilder b(module.getContext());
-  module->removeAttr("model.dtype");
-  module->removeAttr("model.math");
-  if (want.halves())
-    module->setAttr("model.dtype", b.getStringAttr(model::wordOf(want.stored)));
-  if (want.stored == Stored::bf16)
-    module->setAttr("model.math", b.getStringAttr(want.dots ? "dots" : "wide"));
+  for (StringRef name : {"model.dtype", "model.math", "model.attention_math"})
+    module->removeAttr(name);
+  auto word = [&](bool dots) { return b.getStringAttr(dots ? "dots" : "wide"); };
+  if (stored != Stored::f32)
+    module->setAttr("model.dtype", b.getStringAttr(model::wordOf(stored)));
+  if (isBf16)
+    module->setAttr("model.math", word(linear));
+  if (attention != linear)
+    module->setAttr("model.attention_math", word(attention));
   return Ok;
 }

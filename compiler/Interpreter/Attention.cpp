@@ -101,7 +101,7 @@ static LogicalResult evaluate(Evaluator &e, attn::SdpaOp op) {
   FailureOr<int64_t> past = e.size(op, op.getPast()), keyStart = e.size(op, op.getKeyStart());
   if (failed(past) || failed(keyStart))
     return failure();
-  model::Arithmetic arithmetic = model::arithmeticOf(op);
+  model::Arithmetic arithmetic = model::attentionArithmeticOf(op);
   TensorRef queries = rounded(e, op.getQuery(), arithmetic.left()), keys = rounded(e, op.getKey(), arithmetic.stored);
   TensorRef values = rounded(e, op.getValue(), arithmetic.stored);
   const Tensor &q = *queries, &k = *keys, &v = *values;

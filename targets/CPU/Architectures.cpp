@@ -82,7 +82,7 @@ static const Architecture kArchitectures[] = {
     {llvm::Triple::aarch64, "aarch64", "/lib/ld-linux-aarch64.so.1", "generic-aarch64", "generic", kAskedArm,
      kAlwaysArm, "", isInstructionArm, namesArm,
      // NEON: vectors of SVE, which are as long as the machine has them, are left alone.
-     [](llvm::function_ref<bool(StringRef)>) { return Vectors{4, 32, /*f16=*/true, /*dots=*/false}; },
+     [](llvm::function_ref<bool(StringRef)>) { return Vectors{4, 32, /*f16=*/true, /*dots=*/false, /*pairs=*/0}; },
      [] {
        LLVMInitializeAArch64TargetInfo();
        LLVMInitializeAArch64Target();

@@ -24,6 +24,8 @@ struct Vectors {
   int64_t registers; ///< vector registers
   bool f16;          ///< has conversions between f32 and f16
   bool dots;         ///< has dot products of pairs of bf16 (vdpbf16ps), and vpermi2b
+  /// Multiply-adds of bf16 pairs in the time of one of f32; 0 without `dots`. Filled in by `findProcessor`.
+  double pairs = 0;
 };
 
 struct Architecture {

@@ -19,7 +19,7 @@ public:
     return model::TargetAttr::get(context, name(), p.cpu, p.vectors.width, p.vectors.registers, needs);
   }
 
-  Halves halves() const override { return {cpu.processor.vectors.dots, cpu.processor.vectors.f16, /*codes=*/true}; }
+  Halves halves() const override { return halvesOf(cpu); }
   const cpu::CPUTarget *processor() const override { return &cpu; }
 
   /// As it is compiled for a binary, function by function.
@@ -50,6 +50,11 @@ private:
   cpu::CPUTarget cpu;
 };
 } // namespace
+
+Halves heddle::halvesOf(const cpu::CPUTarget &cpu) {
+  const cpu::Vectors &v = cpu.processor.vectors;
+  return {v.dots, v.pairs > 1, v.f16, /*codes=*/true};
+}
 
 std::unique_ptr<Target> heddle::makeProcessorTarget(llvm::StringRef machine, const TargetOptions &, Refusal &why) {
   if (!cpu::isProcessor(machine)) {

@@ -9,6 +9,7 @@
 #define HEDDLE_TARGETS_CPU_PROCESSORS_H
 
 #include "targets/CPU/Architectures.h"
+#include "llvm/ADT/STLFunctionalExtras.h"
 #include <optional>
 
 namespace heddle::cpu {
@@ -31,7 +32,12 @@ bool isProcessor(llvm::StringRef mcpu);
 /// for a feature that its code would need.
 std::optional<Processor> findProcessor(llvm::StringRef mcpu, std::string &error);
 
-/// The table of `--mcpu=help`: names, vector widths, and what this machine lacks.
+/// Multiply-adds of bf16 pairs that a processor with vdpbf16ps makes in the time of one of f32, with the features
+/// `has`: whether bf16 is multiplied in pairs (--math=auto: above 1) follows from it and from nothing else. `cpu`:
+/// LLVM's name, as in #model.target.
+double pairsBesideFma(llvm::StringRef cpu, llvm::function_ref<bool(llvm::StringRef)> has);
+
+/// The table of `--mcpu=help`: names, vector widths, how bf16 is multiplied by default, and what this machine lacks.
 std::string describeProcessors();
 
 } // namespace heddle::cpu

@@ -47,10 +47,10 @@ LISTED = ["att_alibi_decode", "att_bigbird", "att_dense_bias", "att_document", "
           "mistral_swa", "mixtral", "t5", "transfo_xl", "wav2vec2", "whisper"]
 
 
-def multiplies_pairs():
-    """Whether this processor has products of pairs of bf16, so that --math=auto takes them."""
-    with open("/proc/cpuinfo", encoding="ascii", errors="replace") as f:
-        return "avx512_bf16" in f.read()
+def multiplies_pairs(heddle, mcpu="native"):
+    """Whether --math=auto takes products of pairs of bf16 for this processor: the compiler's table says so."""
+    table = subprocess.run([heddle, "compile", "--mcpu=help"], check=True, stdout=subprocess.PIPE, text=True).stdout
+    return any(line.split()[:1] == [mcpu] and line.split()[2] == "dots" for line in table.splitlines())
 
 
 class Failure(Exception):
@@ -146,7 +146,7 @@ class Runner:
         if dtype == "f32" and math == "dots":
             self.rms = RMS_OF_CODES
             self.exchanged = EXCHANGED_BY_CODES.get(case.name)
-        wide = math == "wide" or math == "auto" and (target == "cuda" or self.runner or not multiplies_pairs())
+        wide = math == "wide" or math == "auto" and (target == "cuda" or not multiplies_pairs(heddle, mcpu))
         self.beyond = [] if self.rms == RMS_OF_CODES else BEYOND_HALVES + (BEYOND_WIDE if wide else [])
 
     def file(self, ending):

@@ -96,16 +96,21 @@ TEST(Card, Reads) {
 }
 
 TEST(Card, HowNumbersAreStored) {
-  for (std::string line : {"", "dtype f32", "dtype bf16 wide", "dtype bf16 dots", "dtype bf16", "dtype f16",
-                           "dtype bf16 fast", "dtype f32 dots", "dtype f16 wide", "dtype"}) {
+  for (std::string line :
+       {"", "dtype f32", "dtype bf16 wide", "dtype bf16 dots", "dtype bf16", "dtype f16", "dtype bf16 fast",
+        "dtype f32 dots", "dtype f16 wide", "dtype", "dtype bf16 wide attention dots", "dtype bf16 dots attention wide",
+        "dtype bf16 dots attention", "dtype bf16 dots wide", "dtype bf16 dots attention f32"}) {
     Card card;
     std::string text = "heddle-card 1\n" + line + "\ndim T 4\nentry run\ndims T\nend\n";
-    bool good = line != "dtype" && line != "dtype bf16" && line != "dtype f16 wide" && line != "dtype bf16 fast" &&
-                line != "dtype f32 dots";
+    bool mixed = line.find("attention") < line.size();
+    bool good = line != "dtype bf16 dots attention" && line != "dtype bf16 dots wide" &&
+                line != "dtype bf16 dots attention f32" && line != "dtype" && line != "dtype bf16" &&
+                line != "dtype f16 wide" && line != "dtype bf16 fast" && line != "dtype f32 dots";
     EXPECT_EQ(Card::parse(text.c_str(), card).ok(), good) << line;
     if (good) {
       EXPECT_EQ(card.dtype, line.find("bf16") < line.size() ? "bf16" : line == "dtype f16" ? "f16" : "f32");
-      EXPECT_EQ(card.dots, line == "dtype bf16 dots");
+      EXPECT_EQ(card.dots, line.find("bf16 dots") < line.size());
+      EXPECT_EQ(card.attentionDots, card.dots != mixed);
     }
   }
 }

@@ -115,6 +115,28 @@ TEST(Processors, KnownOnesAskForWhatTheyAre) {
     EXPECT_NE(newest.find(f.str()), std::string::npos) << f.str() << " of " << newest;
 }
 
+TEST(Processors, PairsOfBf16AreTakenWhereTheyGain) {
+  auto pairs = [](StringRef cpu, std::vector<StringRef> features) {
+    return cpu::pairsBesideFma(cpu, [&](StringRef f) { return llvm::is_contained(features, f); });
+  };
+  // A virtual machine that hides matrix registers leaves an Intel core with vdpbf16ps at half of FMA.
+  for (StringRef intel : {"cooperlake", "sapphirerapids", "emeraldrapids", "graniterapids", "graniterapids-d"}) {
+    EXPECT_LT(pairs(intel, {"avx512bf16"}), 1) << intel.str();
+    EXPECT_GT(pairs(intel, {"avx512bf16", "amx-tile", "amx-bf16"}), 1) << intel.str();
+  }
+  EXPECT_GT(pairs("znver4", {"avx512bf16"}), 1);
+  EXPECT_GT(pairs("znver5", {"avx512bf16"}), 1);
+  EXPECT_LE(pairs("generic", {"avx512bf16"}), 1);
+  if (!x86())
+    return;
+  std::string error;
+  for (StringRef name : {"znver4", "znver5", "sapphirerapids"})
+    EXPECT_GT(cpu::findProcessor(name, error)->vectors.pairs, 1) << name.str();
+  // Without vdpbf16ps, or without vpermi2b, there are none to take.
+  for (StringRef name : {"x86-64-v3", "x86-64-v4", "icelake-server", "cooperlake"})
+    EXPECT_EQ(cpu::findProcessor(name, error)->vectors.pairs, 0) << name.str();
+}
+
 TEST(Processors, OnesOfAnotherArchitecture) {
   std::string error;
   auto of = [&](StringRef name) { return *cpu::findProcessor(name, error); };

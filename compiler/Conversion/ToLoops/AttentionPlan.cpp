@@ -65,7 +65,7 @@ static bool isHeadAware(attn::SdpaOp op) {
 
 /// Whether values may be stored in pairs: the tiles of all batch elements begin at key 0, and no other op reads them.
 static bool mayPair(attn::SdpaOp op) {
-  return model::arithmeticOf(op).dots && !cacheLayoutOf(op.getValue()) &&
+  return model::attentionArithmeticOf(op).dots && !cacheLayoutOf(op.getValue()) &&
          (!op.getMask() || mask::leadingKeys(op.getMask()).empty()) && op.getMaskedRows() != attn::MaskedRows::mean;
 }
 
@@ -114,7 +114,7 @@ std::string heddle::loops::refuseTiles(attn::SdpaOp op) {
                std::to_string(mark.getPanel()) + " and " + std::to_string(mark.getClasses()) +
                " classes, but has others";
       if (cache->heads != int64_t(op.getKvHeads()) || cache->keys != (rows == op.getKey()) ||
-          cache->stored != model::arithmeticOf(op).stored)
+          cache->stored != model::attentionArithmeticOf(op).stored)
         return "reads a cache that is not laid out for it";
     }
   return "";
@@ -148,7 +148,7 @@ static AttentionPlan::Lookup lookupOf(attn::RelativeDotOp op, int64_t step) {
   return lookup;
 }
 
-AttentionPlan::AttentionPlan(attn::SdpaOp op) : op(op), arithmetic(model::arithmeticOf(op)) {
+AttentionPlan::AttentionPlan(attn::SdpaOp op) : op(op), arithmetic(model::attentionArithmeticOf(op)) {
   ModelTensorType q = typeOf(op.getQuery()), k = typeOf(op.getKey()), v = typeOf(op.getValue());
   heads = op.getHeads();
   kvHeads = op.getKvHeads();

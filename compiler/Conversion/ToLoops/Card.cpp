@@ -189,12 +189,15 @@ FailureOr<std::string> heddle::loops::cardText(ModuleOp module, ArrayRef<func::F
       os << "\n";
     }
   }
-  if (model::Arithmetic arithmetic = model::arithmeticOf(module); arithmetic.halves())
-    os << "dtype " << wordOf(arithmetic.stored)
-       << (arithmetic.stored == model::Stored::f16 ? ""
-           : arithmetic.dots                       ? " dots"
-                                                   : " wide")
-       << "\n";
+  if (model::Arithmetic arithmetic = model::arithmeticOf(module); arithmetic.halves()) {
+    bool attention = model::attentionArithmeticOf(module).dots;
+    os << "dtype " << wordOf(arithmetic.stored);
+    if (arithmetic.stored == model::Stored::bf16)
+      os << (arithmetic.dots ? " dots" : " wide");
+    if (attention != arithmetic.dots)
+      os << " attention " << (attention ? "dots" : "wide");
+    os << "\n";
+  }
   for (const std::string &codes : codesTexts(module))
     os << "codes " << codes << "\n";
   line("masked_rows", said("model.masked_rows").empty() ? StringRef("zero") : said("model.masked_rows"));

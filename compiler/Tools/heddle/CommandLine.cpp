@@ -6,7 +6,9 @@
 //===----------------------------------------------------------------------===//
 
 #include "compiler/Tools/heddle/CommandLine.h"
+#include "compiler/Driver/MathChoice.h"
 #include "targets/Target.h"
+#include "llvm/ADT/StringExtras.h"
 #include <CLI/CLI.hpp>
 #include <sstream>
 
@@ -169,19 +171,70 @@ static void addInput(CLI::App *sub, CommandLine &line, Unread &unread) {
       ->check(CLI::IsMember({"auto", "skip", "compute"}));
 }
 
+/// A check that a word is one of `words`. Other programs have other names: `theirs` says ours for them, in any case.
+static CLI::Validator oneOf(std::vector<std::string> words,
+                            std::vector<std::pair<llvm::StringRef, llvm::StringRef>> theirs) {
+  std::string all = "{" + llvm::join(words, ",") + "}";
+  return CLI::Validator(
+      [=](const std::string &text) -> std::string {
+        if (llvm::is_contained(words, text))
+          return "";
+        auto ours = llvm::find_if(theirs, [&](auto &row) { return row.first.equals_insensitive(text); });
+        std::string near;
+        for (const std::string &word : words)
+          if (llvm::StringRef(word).equals_insensitive(text))
+            near = word;
+        if (near.empty() && ours != theirs.end())
+          near = ours->second.str();
+        return text + " not in " + all + (near.empty() ? "" : "; did you mean " + near + "?");
+      },
+      all);
+}
+
 /// How reals are stored and multiplied; interpret and verify round as the binary does.
 static void addArithmetic(CLI::App *sub, CompileOptions &c, Unread &unread) {
   sub->add_option("--dtype", c.dtype, "how weights, keys and values are stored (f32); sums are f32 always")
-      ->check(CLI::IsMember({"f32", "bf16", "f16"}));
+      ->check(oneOf({"f32", "bf16", "f16"}, {{"fp16", "f16"},
+                                             {"float16", "f16"},
+                                             {"half", "f16"},
+                                             {"bfloat16", "bf16"},
+                                             {"fp32", "f32"},
+                                             {"float32", "f32"},
+                                             {"float", "f32"},
+                                             {"int8", "f32 or bf16 with --weights-dtype=int8"},
+                                             {"int4", "f32 or bf16 with --weights-dtype=int4"}}));
   sub->add_option(
          "--math", c.math,
-         "of bf16: dots rounds the other factor too (fast, avx512bf16), wide keeps it f32; auto: dots if there are")
-      ->check(CLI::IsMember({"auto", "dots", "wide"}));
+         "of bf16 and codes: dots rounds the other factor too, wide keeps it f32; auto: what the processor is fast at (--mcpu=help). Or for one kind of product: linear=wide, attention=wide, codes=wide, joined by commas")
+      ->check(CLI::Validator(
+          [](const std::string &text) {
+            std::string error;
+            MathChoice::parse(text, error);
+            return error;
+          },
+          "{auto,dots,wide}"));
   CLI::Option *codes =
       sub->add_option(
              "--weights-dtype", unread.weights,
              "int8, int4: large matrices and the table of tokens are rounded to codes; what is left is as --dtype says")
-          ->check(CLI::IsMember({"int8", "int4"}));
+          ->check(oneOf({"int8", "int4"}, {{"q8_0", "int8"},
+                                           {"q8", "int8"},
+                                           {"8bit", "int8"},
+                                           {"w8a8", "int8"},
+                                           {"i8", "int8"},
+                                           {"q4_0", "int4"},
+                                           {"q4_1", "int4"},
+                                           {"q4_k", "int4"},
+                                           {"q4_k_m", "int4"},
+                                           {"q4_k_s", "int4"},
+                                           {"q4", "int4"},
+                                           {"4bit", "int4"},
+                                           {"w4a16", "int4"},
+                                           {"i4", "int4"},
+                                           {"nf4", "int4"},
+                                           {"fp16", "--dtype=f16"},
+                                           {"f16", "--dtype=f16"},
+                                           {"bf16", "--dtype=bf16"}}));
   sub->add_option("--group", unread.group, "of --weights-dtype: features that share a scale (int8: 128, int4: 32)")
       ->check(CLI::IsMember({"32", "64", "128", "channel"}))
       ->needs(codes);

@@ -41,10 +41,13 @@ static heddle::Coding codingOf(Operation *op) {
   return param && param.getCoded() ? param.getCoded()->getCoding() : heddle::Coding();
 }
 
-Arithmetic heddle::model::arithmeticOf(Operation *op) {
+static ModuleOp moduleOf(Operation *op) {
   auto module = dyn_cast<ModuleOp>(op);
-  if (!module)
-    module = op->getParentOfType<ModuleOp>();
+  return module ? module : op->getParentOfType<ModuleOp>();
+}
+
+Arithmetic heddle::model::arithmeticOf(Operation *op) {
+  ModuleOp module = moduleOf(op);
   if (!module)
     return {};
   if (heddle::Coding coding = codingOf(op))
@@ -53,14 +56,26 @@ Arithmetic heddle::model::arithmeticOf(Operation *op) {
   return {stored, stored == Stored::bf16 && attributeOf(module, "model.math", "wide") == "dots", {}};
 }
 
+Arithmetic heddle::model::attentionArithmeticOf(Operation *op) {
+  ModuleOp module = moduleOf(op);
+  if (!module)
+    return {};
+  Arithmetic whole = arithmeticOf(module);
+  StringRef math = attributeOf(module, "model.attention_math", whole.dots ? "dots" : "wide");
+  return {whole.stored, whole.stored == Stored::bf16 && math == "dots", {}};
+}
+
 LogicalResult heddle::model::verifyArithmetic(ModuleOp module) {
-  StringRef dtype = attributeOf(module, "model.dtype", "f32"), math = attributeOf(module, "model.math", "wide");
+  StringRef dtype = attributeOf(module, "model.dtype", "f32");
   if (!storedOf(dtype))
     return module.emitError("'model.dtype' is \"f32\", \"bf16\" or \"f16\", but is \"") << dtype << "\"";
-  if (math != "wide" && math != "dots")
-    return module.emitError("'model.math' is \"wide\" or \"dots\", but is \"") << math << "\"";
-  if (math == "dots" && dtype != "bf16")
-    return module.emitError("'model.math' is \"dots\", which needs 'model.dtype' = \"bf16\"");
+  for (StringRef name : {"model.math", "model.attention_math"}) {
+    StringRef word = attributeOf(module, name, "wide");
+    if (word != "wide" && word != "dots")
+      return module.emitError("'") << name << "' is \"wide\" or \"dots\", but is \"" << word << "\"";
+    if (word == "dots" && dtype != "bf16")
+      return module.emitError("'") << name << "' is \"dots\", which needs 'model.dtype' = \"bf16\"";
+  }
   if (StringRef codes = attributeOf(module, "model.codes", "dots"); codes != "wide" && codes != "dots")
     return module.emitError("'model.codes' is \"wide\" or \"dots\", but is \"") << codes << "\"";
   return success();

@@ -1,12 +1,13 @@
 //===- Arithmetic.h - how reals are stored and multiplied -------*- C++ -*-===//
 //
-// Three attributes of a module, read by everything from the interpreter to the kernels:
+// Four attributes of a module, read by everything from the interpreter to the kernels:
 //
 //   model.dtype  "f32" (as without it), "bf16" or "f16": what weights of linears, tables of
 //                embeddings, and the keys and values of attention are rounded to where they are stored
 //   model.math   "wide" (as without it): a stored number is widened and meets an f32;
 //                "dots", of bf16: linears, scores and weighted values round the other factor too, and
 //                pairs of products are added at once (vdpbf16ps), or 32 of them (matrix registers)
+//   model.attention_math  "wide" or "dots": the same of scores and weighted values alone (without it: model.math)
 //   model.codes  "dots" (as without it): a linear whose weight is coded (#model.coded) rounds its rows to 8 bits and
 //                multiplies integers, as its contract says (ModelOps.td); "wide": it is a linear over what the codes
 //                mean. A weight that is coded is not rounded to model.dtype
@@ -44,6 +45,8 @@ struct Arithmetic {
 
 /// What the module around `op` says, and the weight that a linear or an embedding reads.
 Arithmetic arithmeticOf(mlir::Operation *op);
+/// What it says of scores and weighted values of attention.
+Arithmetic attentionArithmeticOf(mlir::Operation *op);
 
 /// Reports attributes with another value, and dots of anything but bf16.
 mlir::LogicalResult verifyArithmetic(mlir::ModuleOp module);

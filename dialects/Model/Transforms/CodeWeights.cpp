@@ -33,11 +33,18 @@ struct Matrix {
   bool router = false, other = false;
 };
 
+/// A matrix that is too small to be rounded.
+struct Candidate {
+  std::string name;
+  int64_t results, features;
+};
+
 struct CodeWeights final : heddle::model::impl::CodeWeightsPassBase<CodeWeights> {
   using CodeWeightsPassBase::CodeWeightsPassBase;
   void runOnOperation() override;
   LogicalResult readPatterns();
   bool isKept(StringRef name);
+  void sayNothingRounded(ArrayRef<Candidate> tooSmall, int64_t excluded);
 
   SmallVector<llvm::GlobPattern> patterns;
   SmallVector<bool> matched;
@@ -110,6 +117,24 @@ bool CodeWeights::isKept(StringRef name) {
   return kept;
 }
 
+/// A remark that the option changes nothing, and why. `excluded`: matrices that are large enough, and stay.
+void CodeWeights::sayNothingRounded(ArrayRef<Candidate> tooSmall, int64_t excluded) {
+  InFlightDiagnostic remark = getOperation().emitRemark("--weights-dtype=int")
+                              << int64_t(bits) << " rounds no matrix: ";
+  if (excluded)
+    remark << (excluded == 1 ? "the one that is large enough has" : "those that are large enough have")
+           << " --keep, a choice of experts, or other readers than linears and lookups of tokens; ";
+  if (tooSmall.empty()) {
+    remark << (excluded ? "there are no others" : "there is no matrix of a linear or of tokens");
+    return;
+  }
+  const Candidate &largest = *llvm::max_element(
+      tooSmall, [](const Candidate &a, const Candidate &b) { return a.results * a.features < b.results * b.features; });
+  remark << "a matrix needs " << kLeastResults << " results and " << kLeastFeatures
+         << " features or more, and the largest" << (excluded ? " of the others" : "") << ", '" << largest.name
+         << "', has " << largest.results << " and " << largest.features;
+}
+
 void CodeWeights::runOnOperation() {
   if (bits == 0)
     return;
@@ -135,15 +160,23 @@ void CodeWeights::runOnOperation() {
       vocabularies.insert(shape->first);
 
   Builder b(&getContext());
+  SmallVector<Candidate> tooSmall;
+  int64_t rounded = 0, excluded = 0;
   for (auto &[name, matrix] : matrices) {
     auto shape = lengths(matrix.ops.front());
-    if (!shape || matrix.other || matrix.mixed || matrix.router || matrix.ops.front().getCoded())
-      continue;
-    if (!matrix.linears && !matrix.tables)
+    if (!shape || (!matrix.linears && !matrix.tables))
       continue;
     auto [results, features] = matrix.inOut ? std::pair(shape->second, shape->first) : *shape;
-    if (results < kLeastResults || features < kLeastFeatures || isKept(firstName(matrix.ops.front())))
+    if (results < kLeastResults || features < kLeastFeatures) {
+      tooSmall.push_back({firstName(matrix.ops.front()), results, features});
       continue;
+    }
+    if (matrix.other || matrix.mixed || matrix.router || matrix.ops.front().getCoded() ||
+        isKept(firstName(matrix.ops.front()))) {
+      ++excluded;
+      continue;
+    }
+    ++rounded;
     bool output = matrix.linears && vocabularies.contains(results);
     int64_t size = output ? kOutputGroup : group == 0 ? features : std::min<int64_t>(group, features);
     auto coded = CodedAttr::get(&getContext(), output ? kOutputBits : int64_t(bits), size, b.getF16Type(),
@@ -151,6 +184,8 @@ void CodeWeights::runOnOperation() {
     for (ParamOp op : matrix.ops)
       op.setCodedAttr(coded);
   }
+  if (!rounded)
+    sayNothingRounded(tooSmall, excluded);
   for (auto [text, met] : llvm::zip(keep, matched))
     if (!met) {
       getOperation().emitError("no matrix that would become codes has the name '")

@@ -32,8 +32,12 @@ static int64_t widest(attn::SdpaOp op) {
   return keys && values ? std::max(keys, values) : kMostWidth + 1;
 }
 /// The fewest keys of a block: what the image of their piece in shared memory takes.
-static int64_t wordsOf(attn::SdpaOp op) { return model::arithmeticOf(op).halves() ? (widest(op) + 1) / 2 : widest(op); }
-static int64_t leastKeysOf(attn::SdpaOp op) { return model::arithmeticOf(op).dots && wordsOf(op) % 4 ? 32 : kPanel; }
+static int64_t wordsOf(attn::SdpaOp op) {
+  return model::attentionArithmeticOf(op).halves() ? (widest(op) + 1) / 2 : widest(op);
+}
+static int64_t leastKeysOf(attn::SdpaOp op) {
+  return model::attentionArithmeticOf(op).dots && wordsOf(op) % 4 ? 32 : kPanel;
+}
 /// Keys of a block.
 static int64_t keysOf(attn::SdpaOp op) {
   int64_t words = wordsOf(op);
@@ -57,7 +61,7 @@ static bool isShort(Value bias) {
 
 attn::ScheduleAttr heddle::loops::tiledSchedule(attn::SdpaOp op) {
   attn::ScheduleAttr usual = usualTiles(op);
-  model::Arithmetic arithmetic = model::arithmeticOf(op);
+  model::Arithmetic arithmetic = model::attentionArithmeticOf(op);
   bool fits = (arithmetic.dots || !arithmetic.halves()) && widest(op) <= kMostWidth && usual.getClasses() == 1 &&
               op.getMaskedRows() != attn::MaskedRows::mean && !(op.getMask() && mask::isCounted(op.getMask())) &&
               !(op.getBias() && !isShort(op.getBias()));
@@ -86,7 +90,7 @@ std::string heddle::loops::refuseTiled(attn::SdpaOp op) {
       attn::CacheAttr mark = attn::cacheOf(rows.getDefiningOp());
       if (mark.getBlock() % tiles.getKeys() || mark.getPanel() != kPanel || cache->classes != 1 ||
           cache->heads != int64_t(op.getKvHeads()) || cache->keys != (rows == op.getKey()) ||
-          cache->stored != model::arithmeticOf(op).stored)
+          cache->stored != model::attentionArithmeticOf(op).stored)
         return "reads a cache that is not laid out for it";
     }
   return "";
