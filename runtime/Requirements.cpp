@@ -25,10 +25,8 @@ static std::optional<std::string> decoded(std::string_view word) {
 Status Requirement::parse(std::string_view text, const std::vector<std::string> &dims, Requirement &requirement) {
   std::string_view left = takeWord(text), relation = takeWord(text), right = takeWord(text), at = takeWord(text);
   std::optional<std::string> op = decoded(takeWord(text)), place = decoded(takeWord(text)), without = std::string();
-  if (!text.empty() && takeWord(text) == "without")
-    without = decoded(takeWord(text));
-  else if (!text.empty())
-    without = std::nullopt;
+  if (!text.empty())
+    without = takeWord(text) == "without" ? decoded(takeWord(text)) : std::nullopt;
   if ((relation != ">=" && relation != "!=") || at != "at" || !op || !place || !without || !text.empty())
     return internalError("expected `require FORM >=|!= FORM at OP PLACE [without INPUT]`");
   requirement.differ = relation == "!=";
