@@ -121,9 +121,10 @@ std::vector<std::pair<int64_t, int64_t>> Sequence::largestCalls() const {
 }
 
 /// An error unless the ops of `entry` take these lengths.
-Status Sequence::checkCall(const Entry &entry, const std::vector<int64_t> &dims) const {
+static Status checkCall(const Entry &entry, const std::vector<int64_t> &dims, const Columns &columns,
+                        const Prompt &prompt) {
   return checkLengths(entry, dims, [&](const Value &input) {
-    return columns.has(input.name) ? !columns.isDefault(input) : prompt->find(input.name) != nullptr;
+    return columns.has(input.name) ? !columns.isDefault(input) : prompt.find(input.name) != nullptr;
   });
 }
 
@@ -139,7 +140,7 @@ Status Sequence::makeArena() {
   for (auto [past, length] : largestCalls()) {
     std::vector<int64_t> dims = dimsOf(entry, past, length);
     if (length <= prompt->length) // a text may end before it is longer
-      HEDDLE_TRY(checkCall(entry, dims));
+      HEDDLE_TRY(checkCall(entry, dims, columns, *prompt));
     HEDDLE_TRY(arenaOf(entry, dims, model->backend().threads(), bytes));
     most = std::max(most, bytes);
   }
@@ -162,7 +163,7 @@ static Status bytesOfOutput(const Value &value, const std::vector<int64_t> &dims
 Status Sequence::makeRoom(int64_t past, int64_t length) {
   const Entry &entry = step ? *step : *prompt->run;
   std::vector<int64_t> dims = dimsOf(entry, past, length);
-  HEDDLE_TRY(checkCall(entry, dims));
+  HEDDLE_TRY(checkCall(entry, dims, columns, *prompt));
   uint64_t bytes = 0;
   HEDDLE_TRY(arenaOf(entry, dims, model->backend().threads(), bytes));
   if (bytes > arena.size())
@@ -241,7 +242,7 @@ Status Sequence::gather(const Entry &entry, const std::vector<int64_t> &dims) {
 /// Calls an entry that is no step on the prompt; `results`: its outputs.
 Status Sequence::callBeside(const Entry &entry, std::vector<Tensor> &results) {
   std::vector<int64_t> dims = dimsOf(entry, 0, prompt->length);
-  HEDDLE_TRY(checkCall(entry, dims));
+  HEDDLE_TRY(checkCall(entry, dims, columns, *prompt));
   HEDDLE_TRY(gather(entry, dims));
   results.resize(entry.outputs.size());
   for (size_t i = 0; i < results.size(); ++i) {
@@ -285,7 +286,7 @@ static bool isOf(const Entry *once, const State &state) {
 Status Sequence::advance(int64_t past) {
   const Entry &entry = step ? *step : *prompt->run;
   std::vector<int64_t> dims = dimsOf(entry, past, filled);
-  HEDDLE_TRY(checkCall(entry, dims));
+  HEDDLE_TRY(checkCall(entry, dims, columns, *prompt));
   HEDDLE_TRY(gather(entry, dims));
   HEDDLE_TRY(appendOutputs(entry, dims, outputs, tensors));
   for (const State &state : entry.states)

@@ -74,7 +74,6 @@ private:
   int64_t pieceEnd(int64_t past, int64_t length) const;
   std::vector<int64_t> dimsOf(const Entry &entry, int64_t past, int64_t length) const;
   Status gather(const Entry &entry, const std::vector<int64_t> &dims);
-  Status checkCall(const Entry &entry, const std::vector<int64_t> &dims) const;
 
   Model *model = nullptr;
   const Prompt *prompt = nullptr;

@@ -481,6 +481,8 @@ def Model_AppendOp : Model_Op<"append", [AttrSizedOperandSegments, MemoryEffects
     0..starts[b]+new-1; what stands behind them says nothing. No start is past `past`. Several elements may name a slot,
     each writes positions of its own there, and each has all that were written.
     - (C1) both are there or none; they are i64 [B], B the first axis of the rows, which are not appended along it.
+    - (C2) the axis is one of the rows, whose rank the result has. (C3) the state has an axis for each index in front of
+      those of the rows.
   }];
   let arguments = (ins AnyType:$state, Variadic<Index>:$indices, Model_Any:$rows, Optional<Model_Int>:$slots,
                        Optional<Model_Int>:$starts, I64Attr:$axis);
