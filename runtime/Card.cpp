@@ -516,6 +516,8 @@ Status CardParser::statement(std::string_view key) {
     return text(card.kind);
   else if (key == "pooling")
     return text(card.pooling);
+  else if (key == "vectors_lack")
+    return text(card.vectorsLack);
   else if (key == "parameters") {
     if (!parseInteger(word(), card.parameters) || card.parameters < 0)
       return error("`parameters` takes a number");

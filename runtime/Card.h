@@ -155,6 +155,7 @@ struct Card {
   std::vector<std::string> lookups; ///< tables and what their rows are chosen by
   std::string whyNoSlots;           ///< of a program that was asked for an entry `batch` and has none; else ""
   std::string kind;                 ///< what the logits of a classifier mean
+  std::string vectorsLack;          ///< what of sentence-transformers' vectors is not computed; "": nothing
   std::string pooling;              ///< how hidden states become a vector: mean, cls, max, or "" if nothing says it
   int64_t parameters = 0;           ///< numbers among the weights; 0: not said
   std::vector<Entry> entries;

@@ -139,6 +139,8 @@ static void printText(const Model &model) {
            i + 1 == card.chat.size() ? "\n" : "");
   if (!card.pooling.empty())
     printf("vectors: %s of last_hidden_state\n", card.pooling.c_str());
+  if (!card.vectorsLack.empty())
+    printf("vectors are not those of sentence-transformers: without %s\n", card.vectorsLack.c_str());
   if (!card.license.empty())
     printf("license of the weights: %s\n", card.license.c_str());
   if (model.weightBytes())
@@ -300,6 +302,8 @@ static void printJson(const Model &model) {
             (i + 1 == card.chat.size() ? "}" : "");
   if (!card.pooling.empty())
     text += ",\"pooling\":" + jsonString(card.pooling);
+  if (!card.vectorsLack.empty())
+    text += ",\"vectors_lack\":" + jsonString(card.vectorsLack);
   if (!card.license.empty())
     text += ",\"license\":" + jsonString(card.license);
   if (const Card &device = model.kernelCard(); !device.devices.empty()) {

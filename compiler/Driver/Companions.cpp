@@ -177,7 +177,9 @@ namespace {
 struct Companions {
   Attributes roles, picture, sound;
   std::vector<std::string> labels;
-  std::string kind, pooling;
+  std::string kind;
+  SentenceVectors vectors;
+  bool unboundedScore = false; ///< a score of one class is the logit itself
   const JsonValue *size = nullptr;
   std::optional<JsonValue> config, generation, processor, preprocessorFile;
   const JsonValue *preprocessor = nullptr; ///< what says how a picture or a sound is read: a file, or a member of one
@@ -218,6 +220,11 @@ static void readLabels(const JsonValue &config, Companions &out) {
     out.kind = "multi_label";
   else if (text("problem_type") == "regression")
     out.kind = "regression";
+  const JsonValue *sentence = config.find("sentence_transformers");
+  const JsonValue *activation = sentence && sentence->isObject() ? sentence->find("activation_fn") : nullptr;
+  StringRef named = activation && activation->isString() ? StringRef(activation->string)
+                                                         : text("sbert_ce_default_activation_function");
+  out.unboundedScore = named.ends_with("Identity");
 }
 
 /// Reads how pictures and sounds become inputs: from the members of processor_config.json, where release 5 of the
@@ -267,7 +274,7 @@ static void read(const ImportOptions &options, Builder &b, DiagnosticSink &sink,
     CompanionReader file(*out.config, "config.json", sink);
     readGenerationConfig(file, /*legacy=*/true, b, out.roles);
   }
-  out.pooling = readPooling(directory, sink);
+  out.vectors = readPooling(options.modules.empty() ? StringRef(directory) : StringRef(options.modules), sink);
   const JsonValue *type = out.config ? out.config->find("model_type") : nullptr;
   readPreprocessors(directory, type && type->isString() ? StringRef(type->string) : StringRef(), b, sink, out);
 }
@@ -405,8 +412,12 @@ void heddle::addCompanions(const ImportOptions &options, ModuleOp module, Diagno
   if (std::optional<int64_t> ids = vocabulary(module, run, found.kind == "ctc"))
     module->setAttr("model.vocabulary", b.getI64IntegerAttr(*ids));
   if (std::optional<model::ModelTensorType> hidden = outputType(run, "last_hidden_state");
-      hidden && hidden->getRank() == 3 && !found.pooling.empty())
-    module->setAttr("model.pooling", b.getStringAttr(found.pooling));
+      hidden && hidden->getRank() == 3) {
+    if (!found.vectors.pooling.empty())
+      module->setAttr("model.pooling", b.getStringAttr(found.vectors.pooling));
+    if (!found.vectors.missing.empty())
+      module->setAttr("model.vectors_lack", b.getStringAttr(llvm::join(found.vectors.missing, ", ")));
+  }
   std::optional<int64_t> count = classes(run);
   if (!count || module->hasAttr("model.generate"))
     return;
@@ -414,8 +425,10 @@ void heddle::addCompanions(const ImportOptions &options, ModuleOp module, Diagno
     SmallVector<StringRef> labels(found.labels.begin(), found.labels.end());
     module->setAttr("model.labels", b.getStrArrayAttr(labels));
   }
+  // A score of one class lies between 0 and 1, as in the library's pipeline and in sentence-transformers, unless the
+  // config names another activation.
   if (*count == 1 && found.kind.empty())
-    found.kind = "regression";
+    found.kind = found.unboundedScore ? "regression" : "multi_label";
   if (!found.kind.empty())
     module->setAttr("model.kind", b.getStringAttr(found.kind));
 }

@@ -68,9 +68,18 @@ void readGenerationConfig(CompanionReader &file, bool legacy, mlir::Builder &b, 
 void readPreprocessor(CompanionReader &file, llvm::StringRef modelType, mlir::Builder &b, Attributes &picture,
                       Attributes &sound);
 
-/// How sentence-transformers makes a vector of hidden states, `mean`, `cls` or `max`; "" where it does not say, or says
-/// something else, which a remark names.
-std::string readPooling(llvm::StringRef directory, DiagnosticSink &sink);
+/// How sentence-transformers makes a vector of a text.
+struct SentenceVectors {
+  /// `mean`, `cls` or `max` of hidden states; "" where it does not say, or says something else, which a remark names.
+  std::string pooling;
+  /// What of it is not computed, for whoever uses the program: "the module Dense (2_Dense)".
+  std::vector<std::string> missing;
+};
+SentenceVectors readPooling(llvm::StringRef directory, DiagnosticSink &sink);
+
+/// The folder of the model in a directory of sentence-transformers' old layout, whose first module (0_Transformer) has
+/// config.json and weights; "" where the directory has a config.json itself, or no such module.
+std::string transformerFolder(llvm::StringRef directory);
 
 } // namespace heddle
 

@@ -316,11 +316,15 @@ static void readTemplate(const ImportOptions &options, ModuleOp module, Words &w
 
 //===--- all of it ------------------------------------------------------------===//
 
-OwningOpRef<ModuleOp> heddle::readModel(MLIRContext &context, const ImportOptions &options, Words *words,
+OwningOpRef<ModuleOp> heddle::readModel(MLIRContext &context, const ImportOptions &given, Words *words,
                                         DiagnosticSink &sink, int &code) {
   llvm::scope_exit leave([&] { code = sink.exitCode(); });
-  if (!canRead(options, sink))
+  if (!canRead(given, sink))
     return nullptr;
+  ImportOptions options = given;
+  if (!options.text && fs::is_directory(options.path))
+    if (std::string folder = transformerFolder(options.path); !folder.empty())
+      options.modules = std::exchange(options.path, folder);
   OwningOpRef<ModuleOp> module;
   // A description begins with `{`.
   bool parsed =

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 #include "compiler/Driver/Companions.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
 
 using namespace mlir;
@@ -68,18 +69,49 @@ static bool isInside(StringRef folder) {
                        [](StringRef part) { return part == ".."; });
 }
 
-std::string heddle::readPooling(StringRef directory, DiagnosticSink &sink) {
+/// The text that stands in front of every text unless a request chooses another, where there is one.
+static std::string defaultPrompt(StringRef directory, DiagnosticSink &sink) {
+  std::optional<JsonValue> file = readCompanion(directory, "config_sentence_transformers.json", Kind::Object, sink);
+  const JsonValue *name = file ? file->find("default_prompt_name") : nullptr;
+  const JsonValue *prompts = file ? file->find("prompts") : nullptr;
+  const JsonValue *prompt =
+      name && name->isString() && prompts && prompts->isObject() ? prompts->find(name->string) : nullptr;
+  return prompt && prompt->isString() ? prompt->string : "";
+}
+
+std::string heddle::transformerFolder(StringRef directory) {
+  llvm::SmallString<256> config(directory), inside(directory);
+  llvm::sys::path::append(config, "config.json");
+  if (llvm::sys::fs::exists(config))
+    return "";
+  DiagnosticSink quiet; // who reads modules.json for its poolings reports what is wrong with it
+  std::optional<JsonValue> modules = readCompanion(directory, "modules.json", Kind::Array, quiet);
+  const JsonValue *path = modules && !modules->items.empty() && modules->items.front().isObject()
+                              ? modules->items.front().find("path")
+                              : nullptr;
+  if (!path || !path->isString() || !isInside(path->string))
+    return "";
+  llvm::sys::path::append(inside, path->string);
+  config = inside;
+  llvm::sys::path::append(config, "config.json");
+  return llvm::sys::fs::exists(config) ? std::string(inside) : "";
+}
+
+SentenceVectors heddle::readPooling(StringRef directory, DiagnosticSink &sink) {
   std::optional<JsonValue> modules = readCompanion(directory, "modules.json", Kind::Array, sink);
-  std::string pooling;
+  SentenceVectors out;
+  std::string &pooling = out.pooling;
   if (!modules)
-    return pooling;
+    return out;
+  if (std::string prompt = defaultPrompt(directory, sink); !prompt.empty())
+    out.missing.push_back("the default prompt \"" + prompt + "\" in front of a text");
   for (auto [i, module] : llvm::enumerate(modules->items)) {
     std::string path = "modules.json[" + std::to_string(i) + "]";
     const JsonValue *type = module.isObject() ? module.find("type") : nullptr;
     const JsonValue *folder = module.isObject() ? module.find("path") : nullptr;
     if (!type || !type->isString() || !folder || !folder->isString()) {
       sink.error(Error::CompanionValue, module.loc, path, "a module with the texts `type` and `path` expected");
-      return "";
+      return {};
     }
     StringRef name = StringRef(type->string).rsplit('.').second;
     if (name.empty())
@@ -90,11 +122,13 @@ std::string heddle::readPooling(StringRef directory, DiagnosticSink &sink) {
       if (!root)
         notTheirs(sink, *folder, path + ".path", config + " is not there");
       if (!root || (pooling = readPoolingConfig(*root, config, sink).str()).empty())
-        return "";
+        out.missing.push_back("the pooling of " + folder->string);
     } else if (!(name == "Transformer" && i == 0) && name != "Normalize" && name != "Dropout") {
       notTheirs(sink, *type, path + ".type", "the module " + name + " is not computed");
-      return "";
+      out.missing.push_back("the module " + name.str() + " (" + folder->string + ")");
     }
   }
-  return pooling;
+  if (!out.missing.empty())
+    pooling.clear();
+  return out;
 }

@@ -14,6 +14,7 @@
 namespace heddle {
 
 struct ImportOptions {
+  std::string modules; ///< the folder of modules.json, where it is not that of the model (sentence-transformers)
   /// The path of a description, of a Hugging Face directory, or of a config.json under any name.
   std::string path;
   /// --set NAME=VALUE: VALUE is JSON, or else a string.

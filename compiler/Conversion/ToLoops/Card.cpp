@@ -206,6 +206,7 @@ FailureOr<std::string> heddle::loops::cardText(ModuleOp module, ArrayRef<func::F
     os << "parameters " << count << "\n";
   line("kind", said("model.kind"));
   line("pooling", said("model.pooling"));
+  line("vectors_lack", said("model.vectors_lack"));
   if (auto labels = module->getAttrOfType<ArrayAttr>("model.labels"))
     for (StringAttr label : labels.getAsRange<StringAttr>())
       os << "label " << cardWord(label.getValue()) << "\n";
