@@ -3,7 +3,7 @@
 
     published.py --heddle BIN [--table] [DIR]
 
-known.json: configurations by name, all to be accepted. DIR: files TYPE__NAME.json. expected.json says which model types have no family and which files of a known type describe
+known.json: configurations by name, all to be accepted; releases.json: the defaults of each class, as three releases write them. DIR: files TYPE__NAME.json. expected.json says which model types have no family and which files of a known type describe
 something else than the published architecture. Anything refused beside those is a failure, and so is anything accepted among
 them, a check that takes a second, or a refusal without a place. --table prints the README's table. The last line is
 `N passed, N failed`."""
@@ -61,8 +61,10 @@ def main():
     for kind, why in list(expected["types"].items()):
         expected["types"][kind] = {"why": why, "says": "no family file"}
     passed = failed = 0
-    with open(os.path.join(HERE, "known.json"), encoding="utf-8") as f:
-        known = {name: config for name, config in json.load(f).items() if name != "about"}
+    known = {}
+    for beside in ("known.json", "releases.json"):
+        with open(os.path.join(HERE, beside), encoding="utf-8") as f:
+            known.update((name, config) for name, config in json.load(f).items() if name != "about")
     with tempfile.TemporaryDirectory(prefix="heddle-configs-") as work:
         path = os.path.join(work, "config.json")
         for name, config in known.items():
