@@ -61,7 +61,7 @@ def types(name):
 def miscounted():
     """what README.md says of recorded results and the oracle does not, where there is one; or the other way round"""
     kinds = set()
-    for path in glob.glob(os.path.join(ROOT, "..", "shared", "oracle", "*", "config.json")):
+    for path in glob.glob(os.path.join(ROOT, "..", "shared", "oracle*", "*", "config.json")):
         with open(path, encoding="utf-8") as f:
             kinds.add(json.load(f).get("model_type"))
     there = {f[:-5] for f in os.listdir(FAMILIES) if f.endswith(".json") and kinds & set(types(f[:-5]))}
