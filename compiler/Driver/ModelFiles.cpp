@@ -12,23 +12,13 @@ namespace path = llvm::sys::path;
 
 /// What stands beside a model under one of these names belongs to it.
 static bool belongs(StringRef name) {
-  static const StringRef names[] = {"config.json",
-                                    "model.json",
-                                    "generation_config.json",
-                                    "preprocessor_config.json",
-                                    "processor_config.json",
-                                    "tokenizer.json",
-                                    "vocab.json",
-                                    "tokenizer_config.json",
-                                    "special_tokens_map.json",
-                                    "added_tokens.json",
-                                    "vocab.txt",
-                                    "model.safetensors.index.json",
-                                    "merges.txt",
-                                    "pytorch_model.bin",
-                                    "modules.json"};
+  static const StringRef names[] = {
+      "config.json",       "model.json",   "generation_config.json",       "preprocessor_config.json",
+      "tokenizer.json",    "vocab.json",   "tokenizer_config.json",        "special_tokens_map.json",
+      "added_tokens.json", "vocab.txt",    "model.safetensors.index.json", "merges.txt",
+      "pytorch_model.bin", "modules.json", "processor_config.json",        "sentence_bert_config.json"};
   return llvm::is_contained(names, name) || name.ends_with(".safetensors") || name.ends_with(".model") ||
-         name.ends_with(".spm");
+         name.ends_with(".spm") || name.ends_with(".jinja");
 }
 
 /// The folder that the model lies in.

@@ -49,6 +49,7 @@ CHANGES = [("weights written in place", lambda: overwrite("model.safetensors"), 
            ("config.json written in place", lambda: overwrite("config.json"), "config.json"),
            ("config.json replaced", lambda: replace("config.json"), "config.json"),
            ("generation_config.json appears", lambda: add("generation_config.json"), "generation_config.json"),
+           ("chat_template.jinja appears", lambda: add("chat_template.jinja"), "chat_template.jinja"),
            ("the weights are removed", lambda: os.unlink(path("model.safetensors")), "model.safetensors")]
 
 fresh()
