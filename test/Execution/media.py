@@ -444,7 +444,8 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         suite = Suite(o.heddle, folder)
         wide, square, own, wav = (os.path.join(folder, n) for n in ("wide.png", "square.png", "own.png", "speech.wav"))
-        pictures = {path: random.integers(0, 256, (*sides, 3), np.uint8) for path, sides in ((wide, (30, 42)), (square, (24, 24)), (own, (32, 32)))}
+        pictures = {path: random.integers(0, 256, (*sides, 3), np.uint8) for path, sides in ((wide, (30, 42)), (square, (24, 24)))}
+        pictures[own] = np.random.default_rng(12).integers(0, 256, (32, 32, 3), np.uint8)
         for path, pixels in pictures.items():
             write_png(path, pixels)
         t = np.arange(24240) / 16000
