@@ -64,7 +64,8 @@ std::optional<JsonValue> readCompanion(llvm::StringRef directory, llvm::StringRe
 /// checkpoints have these keys among others.
 void readGenerationConfig(CompanionReader &file, bool legacy, mlir::Builder &b, Attributes &roles);
 
-/// Reads preprocessor_config.json, or a member of processor_config.json, into one of the two; into none if the model takes neither pictures nor sound.
+/// Reads preprocessor_config.json, or a member of processor_config.json, into one of the two; into none if the model
+/// takes neither pictures nor sound.
 void readPreprocessor(CompanionReader &file, llvm::StringRef modelType, mlir::Builder &b, Attributes &picture,
                       Attributes &sound);
 

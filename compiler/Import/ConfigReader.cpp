@@ -78,8 +78,8 @@ void ConfigReader::checkNulls(const std::set<std::string> &used) {
 bool ConfigReader::isIgnored(const std::string &full, const std::vector<std::string> &ignored) const {
   std::vector<std::string> names = file->spellingsOf(full);
   names.push_back(full);
-  return llvm::any_of(
-      names, [&](auto &name) { return llvm::any_of(ignored, [&](auto &p) { return globMatch(name, p); }); });
+  return llvm::any_of(names,
+                      [&](auto &name) { return llvm::any_of(ignored, [&](auto &p) { return globMatch(name, p); }); });
 }
 
 /// Reports each key that is neither `used` nor matches a pattern of `ignored` (the family's, of whole chains "a.b") or
