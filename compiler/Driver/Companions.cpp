@@ -27,7 +27,15 @@ const JsonValue *CompanionReader::take(StringRef key) {
 }
 
 heddle::Diagnostic &CompanionReader::error(Error code, const JsonValue &at, StringRef key, const Twine &message) {
-  return sink.error(code, at.loc, name + "." + key, message);
+  return sink.error(code, at.loc, name + "." + key, message + orIgnore(key));
+}
+
+std::string CompanionReader::orIgnore(StringRef key) const {
+  auto [file, part] = name.split(".json"); // a part of processor_config.json has a name of its own
+  std::string inside = part.empty() ? "" : (part.drop_front() + ".").str();
+  return ("; --ignore-config " + (name == "config.json" ? "" : file + ".json:") + inside + escaped(key) +
+          " reads the file as if it were not there")
+      .str();
 }
 
 std::optional<double> CompanionReader::number(StringRef key, double least, double most) {
@@ -126,8 +134,8 @@ void CompanionReader::only(StringRef key, llvm::ArrayRef<StringRef> values, Stri
       return;
   }
   heddle::Diagnostic &d = error(Error::CompanionUnsupported, *v, key, reason + "; found " + v->text());
-  d.note(v->loc, values.empty() ? "take the key out of the file to go without it"
-                                : ("a model without it says " + values.front()).str());
+  if (!values.empty())
+    d.note(v->loc, "a model without it says " + values.front());
 }
 
 void CompanionReader::ignore(llvm::ArrayRef<StringRef> keys) {
@@ -137,11 +145,16 @@ void CompanionReader::ignore(llvm::ArrayRef<StringRef> keys) {
         seen.push_back(m.key);
 }
 
-void CompanionReader::finish(llvm::ArrayRef<StringRef> known) {
+void CompanionReader::finish(llvm::ArrayRef<StringRef> known, heddle::Diagnostic::Kind kind) {
   for (const JsonMember &m : root.members)
-    if (!llvm::is_contained(seen, m.key) && !m.value.isNull())
-      sink.error(Error::CompanionKey, m.keyLoc, name + "." + m.key, "unknown key" + nearest(m.key, known))
-          .note(m.keyLoc, "take it out of the file to go without it");
+    if (!llvm::is_contained(seen, m.key) && !m.value.isNull()) {
+      if (kind == heddle::Diagnostic::Kind::Error)
+        sink.error(Error::CompanionKey, m.keyLoc, name + "." + m.key,
+                   "unknown key" + nearest(m.key, known) + orIgnore(m.key));
+      else
+        sink.say(kind, m.keyLoc, name + "." + m.key,
+                 "nothing is known of this key, and it is not used" + nearest(m.key, known));
+    }
 }
 
 //===--- finding them ---------------------------------------------------------===//
@@ -168,8 +181,50 @@ std::optional<JsonValue> heddle::readCompanion(StringRef directory, StringRef na
   return root;
 }
 
-static std::optional<JsonValue> readJson(StringRef directory, StringRef name, DiagnosticSink &sink) {
-  return readCompanion(directory, name, Kind::Object, sink);
+/// The key that one --ignore-config takes out of a file: FILE:KEY, or of config.json KEY alone; else "".
+static StringRef keyOf(StringRef flag, StringRef file) {
+  auto [before, after] = flag.split(':');
+  if (after.empty() && !flag.ends_with(":"))
+    return file == "config.json" ? flag : StringRef();
+  return before == file || (before + ".json").str() == file ? after : StringRef();
+}
+
+/// Reads a file without the keys that --ignore-config names.
+static std::optional<JsonValue> readJson(StringRef directory, StringRef name, const ImportOptions &options,
+                                         DiagnosticSink &sink) {
+  std::optional<JsonValue> root = readCompanion(directory, name, Kind::Object, sink);
+  if (!root)
+    return root;
+  for (const std::string &flag : options.ignoreConfig) {
+    StringRef key = keyOf(flag, name);
+    if (key.empty())
+      continue;
+    JsonValue *object = &*root;
+    if (auto [first, rest] = key.split('.'); !rest.empty())
+      for (JsonMember &m : root->members)
+        if (m.key == first && m.value.isObject()) {
+          object = &m.value;
+          key = rest;
+          break;
+        }
+    std::vector<std::string> known;
+    for (const JsonMember &m : object->members)
+      known.push_back(m.key);
+    if (!llvm::is_contained(known, key) && name != "config.json") // there the importer says it
+      sink.errorInFile(Error::NothingNamed, "--ignore-config", "",
+                       name + " has no key " + quote(key) + nearest(key, known));
+    llvm::erase_if(object->members, [&](const JsonMember &m) { return m.key == key; });
+  }
+  root->link();
+  return root;
+}
+
+/// An error for each --ignore-config FILE:KEY whose file was not read.
+static void checkFlags(const ImportOptions &options, llvm::ArrayRef<StringRef> files, DiagnosticSink &sink) {
+  for (const std::string &flag : options.ignoreConfig)
+    if (StringRef(flag).contains(':') && llvm::none_of(files, [&](StringRef f) { return !keyOf(flag, f).empty(); }))
+      sink.errorInFile(Error::NothingNamed, "--ignore-config", "",
+                       quote(StringRef(flag).split(':').first) + " is no file that was read beside the model");
 }
 
 namespace {
@@ -229,7 +284,8 @@ static void readLabels(const JsonValue &config, Companions &out) {
 
 /// Reads how pictures and sounds become inputs: from the members of processor_config.json, where release 5 of the
 /// library keeps them (older files at their top), else from preprocessor_config.json.
-static void readPreprocessors(StringRef directory, StringRef type, Builder &b, DiagnosticSink &sink, Companions &out) {
+static void readPreprocessors(StringRef directory, StringRef type, const ImportOptions &options, Builder &b,
+                              DiagnosticSink &sink, Companions &out) {
   auto take = [&](const JsonValue &from, const std::string &name) {
     if (!out.preprocessor) {
       out.preprocessor = &from;
@@ -238,7 +294,7 @@ static void readPreprocessors(StringRef directory, StringRef type, Builder &b, D
     CompanionReader file(from, name, sink);
     readPreprocessor(file, type, b, out.picture, out.sound);
   };
-  if ((out.processor = readJson(directory, "processor_config.json", sink))) {
+  if ((out.processor = readJson(directory, "processor_config.json", options, sink))) {
     for (StringRef part : {"image_processor", "feature_extractor"}) {
       const JsonValue *member = out.processor->find(part);
       if (member && member->isObject())
@@ -249,7 +305,7 @@ static void readPreprocessors(StringRef directory, StringRef type, Builder &b, D
     if (out.preprocessor)
       return;
   }
-  if ((out.preprocessorFile = readJson(directory, "preprocessor_config.json", sink)))
+  if ((out.preprocessorFile = readJson(directory, "preprocessor_config.json", options, sink)))
     take(*out.preprocessorFile, "preprocessor_config.json");
 }
 
@@ -262,21 +318,29 @@ static void read(const ImportOptions &options, Builder &b, DiagnosticSink &sink,
     llvm::sys::path::remove_filename(directory);
   // The importer has reported errors in config.json.
   DiagnosticSink quiet;
-  if (out.config = readJson(directory, "config.json", quiet); out.config) {
+  if (out.config = readJson(directory, "config.json", options, quiet); out.config) {
     if (refuseAdapter(directory.empty() ? StringRef(".") : StringRef(directory), sink))
       return;
     readLabels(*out.config, out);
   }
-  if ((out.generation = readJson(directory, "generation_config.json", sink))) {
+  if ((out.generation = readJson(directory, "generation_config.json", options, sink))) {
     CompanionReader file(*out.generation, "generation_config.json", sink);
     readGenerationConfig(file, /*legacy=*/false, b, out.roles);
-  } else if (out.config && (out.config = readJson(directory, "config.json", sink))) {
+  } else if (out.config && (out.config = readJson(directory, "config.json", options, sink))) {
     CompanionReader file(*out.config, "config.json", sink);
     readGenerationConfig(file, /*legacy=*/true, b, out.roles);
   }
   out.vectors = readPooling(options.modules.empty() ? StringRef(directory) : StringRef(options.modules), sink);
   const JsonValue *type = out.config ? out.config->find("model_type") : nullptr;
-  readPreprocessors(directory, type && type->isString() ? StringRef(type->string) : StringRef(), b, sink, out);
+  readPreprocessors(directory, type && type->isString() ? StringRef(type->string) : StringRef(), options, b, sink, out);
+  SmallVector<StringRef> files = {"config.json"};
+  if (out.generation)
+    files.push_back("generation_config.json");
+  if (out.processor)
+    files.push_back("processor_config.json");
+  if (out.preprocessorFile)
+    files.push_back("preprocessor_config.json");
+  checkFlags(options, files, sink);
 }
 
 //===--- what a module wants of them ------------------------------------------===//

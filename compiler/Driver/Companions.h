@@ -45,10 +45,12 @@ public:
   void only(llvm::StringRef key, llvm::ArrayRef<llvm::StringRef> values, llvm::StringRef reason);
   /// Keys that have no effect; a star at the end matches any rest.
   void ignore(llvm::ArrayRef<llvm::StringRef> keys);
-  /// Reports every key that was not asked for; `known` are the names to suggest.
-  void finish(llvm::ArrayRef<llvm::StringRef> known);
+  /// Reports every key that was not asked for, as `kind`; `known` are the names to suggest.
+  void finish(llvm::ArrayRef<llvm::StringRef> known, Diagnostic::Kind kind = Diagnostic::Kind::Error);
 
 private:
+  /// The way round a key, for the end of a message.
+  std::string orIgnore(llvm::StringRef key) const;
   llvm::StringRef name;
   DiagnosticSink &sink;
   std::vector<std::string> seen;

@@ -206,7 +206,7 @@ static void readStops(CompanionReader &file, Builder &b, Attributes &roles) {
 }
 
 /// Reads every key of generation_config.json into `roles`, leaving out those at their neutral value; an unknown key is
-/// an error. `legacy`: the file is a config.json with such keys among its own, of which the others belong to the
+/// a remark. `legacy`: the file is a config.json with such keys among its own, of which the others belong to the
 /// family.
 void heddle::readGenerationConfig(CompanionReader &file, bool legacy, Builder &b, Attributes &roles) {
   std::vector<StringRef> known;
@@ -265,5 +265,6 @@ void heddle::readGenerationConfig(CompanionReader &file, bool legacy, Builder &b
                         "lang_to_id", "task_to_id", "language", "task", "renormalize_logits", "eos_token_id",
                         "pad_token_id", "decoder_start_token_id"})
     known.push_back(key);
-  file.finish(known);
+  // The library keeps what it does not know and goes on.
+  file.finish(known, heddle::Diagnostic::Kind::Remark);
 }

@@ -1,4 +1,4 @@
-//===- Inspect.h - check, interpret, verify, mask ---------------*- C++ -*-===//
+//===- Inspect.h - check, interpret, verify, mask, weights -------*- C++ -*-===//
 #ifndef HEDDLE_COMPILER_DRIVER_INSPECT_H
 #define HEDDLE_COMPILER_DRIVER_INSPECT_H
 
@@ -22,6 +22,8 @@ struct InspectOptions {
 
 /// `heddle check`: what `compile` would refuse, all of it; reads headers of weights, never data.
 int checkInput(const Console &console, const CompileOptions &options, const InspectOptions &look);
+/// `heddle weights`: every weight that the model needs, with its shape, as a table or as JSON.
+int listWeights(const Console &console, const CompileOptions &options, const InspectOptions &look);
 /// `heddle schema`: of any description, or of the one that is named, with the blocks that it declares.
 int showSchema(const Console &console, const std::string &file, const FamilyLibrary &families);
 /// `heddle interpret`: safetensors in, safetensors out, by the reference interpreter.

@@ -161,13 +161,25 @@ void ConfigFile::checkSpellings(const std::set<std::string> &used, const std::ve
 }
 
 void ConfigFile::ignore(const std::vector<std::string> &keys, DiagnosticSink &sink) {
-  for (const std::string &key : keys) {
+  for (StringRef flag : keys) {
+    // FILE:KEY of another file is the driver's.
+    if (flag.contains(':') && !flag.consume_front("config.json:") && !flag.consume_front("config:"))
+      continue;
+    std::string key = flag.str();
     auto [parents, last] = StringRef(key).rsplit('.');
     if (last.empty())
       std::swap(parents, last);
     const JsonMember *inside = parents.empty() ? nullptr : memberAt(json, parents);
     JsonValue *object = parents.empty() ? &json : inside ? const_cast<JsonValue *>(&inside->value) : nullptr;
     auto named = [&last = last](const JsonMember &m) { return m.key == last; };
+    if (key == "tie_word_embeddings") { // as if nothing were tied, whatever the class's default
+      llvm::erase_if(json.members, named);
+      JsonMember untied{key, json.loc, {}};
+      untied.value.kind = JsonValue::Kind::Bool;
+      untied.value.loc = json.loc;
+      json.members.push_back(std::move(untied));
+      continue;
+    }
     if (!object || llvm::none_of(object->members, named)) {
       std::vector<std::string> known;
       for (const JsonMember &m : (object ? *object : json).members)

@@ -267,7 +267,7 @@ void DescriptionReader::readFamily(const JsonValue &family) {
 
 /// `weights` as an object: the file, a prefix, and how names are translated (language.md section 7).
 void DescriptionReader::readWeights(const JsonValue &weights) {
-  knownKeys(weights, {"file", "prefix", "names", "tied", "renamed", "own", "ignored"});
+  knownKeys(weights, {"file", "prefix", "names", "tied", "renamed", "own", "ignored", "optional"});
   if (const JsonValue *own = weights.find("own"))
     checkExpressions(*own);
   for (StringRef key : {"file", "prefix"})
@@ -287,6 +287,12 @@ void DescriptionReader::readWeights(const JsonValue &weights) {
     for (const JsonMember &m : tied->members)
       if (StringRef(m.key).find_first_of("*{}") != StringRef::npos)
         errorAtKey(Error::WrongJson, *tied, m, "a whole name expected, without * or {}");
+  if (const JsonValue *optional = weights.find("optional"))
+    if (expect(*optional, Kind::Object, "an object: output → patterns"))
+      for (const JsonMember &m : optional->members)
+        if (expect(m.value, Kind::Array, "a list of patterns"))
+          for (const JsonValue &p : m.value.items)
+            expect(p, Kind::String, "a pattern");
   if (const JsonValue *ignored = weights.find("ignored"))
     if (expect(*ignored, Kind::Object, "an object: reason → patterns"))
       for (const JsonMember &m : ignored->members)

@@ -133,9 +133,16 @@ static void printPlace(llvm::raw_ostream &os, Loc loc, StringRef file) {
   }
 }
 
+/// Rows of a table in a message for people; in JSON it is whole.
+static constexpr size_t mostRows = 20;
+
 /// Rows of cells in columns as wide as their widest cell; a row of one cell is a remark and widens nothing.
-static void printTable(llvm::raw_ostream &os, const std::vector<std::vector<std::string>> &cells) {
-  std::vector<std::vector<std::string>> rows = cells;
+static void printTable(llvm::raw_ostream &os, std::vector<std::vector<std::string>> rows) {
+  if (size_t whole = mostRows + 1; rows.size() > whole) { // the first has the heads of the columns
+    std::string more = "and " + std::to_string(rows.size() - whole) + " more";
+    rows.resize(whole);
+    rows.push_back({std::move(more)});
+  }
   for (auto &row : rows)
     for (std::string &cell : row)
       cell = escaped(cell, cell.size());

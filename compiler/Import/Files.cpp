@@ -122,7 +122,13 @@ static bool isConfigFile(StringRef name, const std::string &text) {
   return read && read->isObject() && read->find("model_type") && !read->find("heddle");
 }
 
-/// Opens the path of the options: a directory stands for its config.json, else its model.json; a file is a config.json
+/// Whether a model.json is one of ours: other tools write files of this name, too.
+static bool isDescription(StringRef file) {
+  ReadFile read = readInputFile(file.str().c_str(), JsonLimits().bytes);
+  return read.ok() && StringRef(read.bytes).contains("\"heddle\"");
+}
+
+/// Opens the path of the options: a directory stands for its model.json, else its config.json; a file is a config.json
 /// or a description by its contents. Tests give the texts instead (options.text, options.configText).
 std::optional<Source> heddle::openSource(Session &session) {
   const ImportOptions &options = session.options;
@@ -141,8 +147,14 @@ std::optional<Source> heddle::openSource(Session &session) {
       path::append(config, "config.json");
       path::append(model, "model.json");
       bool hasConfig = isThere(config.c_str());
-      if (!hasConfig && isThere(model.c_str())) {
+      if (isThere(model.c_str()) && (!hasConfig || isDescription(model))) {
         file = std::string(model);
+        if (hasConfig)
+          sink.say(
+                  Diagnostic::Kind::Remark, Loc(), "",
+                  "the model is that of model.json; of config.json beside it only the names of classes and the settings "
+                  "of generation are read")
+              .file = std::string(model);
       } else if (!hasConfig) {
         refuseDirectory(file, sink);
         return std::nullopt;
@@ -159,7 +171,7 @@ std::optional<Source> heddle::openSource(Session &session) {
   // By its contents: a config.json leads to its family file, anything else is the user's own description.
   if (isConfigFile(path::filename(file), text))
     return openConfig(session, std::move(directory), file, std::move(text));
-  if (!options.ignoreConfig.empty())
+  if (llvm::any_of(options.ignoreConfig, [](StringRef key) { return !key.contains(':'); }))
     sink.errorInFile(Error::NothingNamed, "--ignore-config", "", "a description has no config.json");
   std::unique_ptr<Description> doc =
       readDescription(file.empty() ? "model.json" : file, std::move(text), options.families, session.expressions, sink);

@@ -13,6 +13,16 @@
 
 namespace heddle {
 
+/// A weight that a model needs, for `heddle weights`.
+struct NeededWeight {
+  std::string name;           ///< in the files, or as the model asks for it, without the prefix
+  std::vector<int64_t> shape; ///< -1: a length that the description leaves to the file
+  std::string dtype;          ///< as safetensors calls it: that of the file, or F32
+  bool stored = false;        ///< it is in the files
+  bool optional = false;      ///< without it an output is left out
+  bool assumed = false;       ///< parts of the shape are not said, but the width of the model
+};
+
 struct ImportOptions {
   std::string modules; ///< the folder of modules.json, where it is not that of the model (sentence-transformers)
   /// The path of a description, of a Hugging Face directory, or of a config.json under any name.
@@ -42,6 +52,9 @@ struct ImportOptions {
   std::vector<std::string> ignoreWeights;
   /// Family files in addition to those that are compiled in.
   FamilyLibrary families;
+
+  /// Not null: what weights the model needs is written here, whether there are any or not, and none is missed.
+  std::vector<NeededWeight> *needed = nullptr;
 
   // Instead of files, for tests and fuzzing: the texts, and a table of the weights.
   std::optional<std::string> text, configText;

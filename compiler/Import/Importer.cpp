@@ -55,7 +55,7 @@ static mlir::OwningOpRef<mlir::ModuleOp> import(Session &session) {
   body.run(doc.body, {&env, Scope::Kind::Body}, "");
   std::optional<std::vector<std::string>> outputs;
   if (!in.exhausted())
-    outputs = writeOutputs(session, doc, signature.run, env);
+    outputs = writeOutputs(session, doc, signature.run, env, weights);
   weights.finish(sink, outputs.has_value());
   if (sink.hasErrors() || !outputs)
     return {};

@@ -12,6 +12,8 @@ using Shape = std::optional<Sizes>;
 /// Rows of a table whose number is not given: more than any position.
 static constexpr int64_t manyRows = 1 << 20;
 
+bool heddle::isManyRows(int64_t n) { return n == manyRows; }
+
 /// An attribute that is a list of integers, such as `shape` and `taps`.
 static Shape integersOf(const Value &v) {
   Sizes out;

@@ -62,6 +62,10 @@ static bool readWeightSpec(Session &session, const Description &doc, WeightNames
     else if (!v.isBad())
       session.in.error(Error::WrongValue, {own->loc, own}, "true or false expected, found " + Twine(v.show()));
   }
+  if (const JsonValue *optional = w->find("optional"))
+    for (const JsonMember &m : optional->members)
+      for (const JsonValue &p : m.value.items)
+        spec.optional.push_back({m.key, p.string});
   if (const JsonValue *ignored = w->find("ignored"))
     for (const JsonMember &m : ignored->members)
       for (const JsonValue &p : m.value.items)
@@ -83,12 +87,14 @@ static void addSharedSpellings(const ConfigFile &config, WeightNames::Spec &spec
 /// Opens the table of weights, or takes that of the options, and adds the patterns of --ignore-weights.
 ModelWeights::ModelWeights(Session &session, const Source &source) {
   const ImportOptions &options = session.options;
+  listing = options.needed;
   WeightNames::Spec spec;
   std::string named;
   if (!readWeightSpec(session, *source.doc, spec, named))
     return;
   if (source.config)
     addSharedSpellings(*source.config, spec);
+  spec.hasConfig = source.config != nullptr;
   std::optional<QuantisedConfig> config = readQuantisedConfig(session, source);
   if (!config) {
     absenceTold = true; // which weights there are cannot be known
@@ -98,6 +104,10 @@ ModelWeights::ModelWeights(Session &session, const Source &source) {
   table = options.weights;
   if (!table)
     open(session, source, named);
+  if (!table && options.needed) {
+    own = std::make_unique<PlainWeightTable>();
+    table = own.get();
+  }
   if (!table)
     return;
   for (const std::string &pattern : options.ignoreWeights) {
@@ -217,11 +227,29 @@ bool ModelWeights::refuseContradiction(Session &session, const ConfigFile &confi
 std::vector<std::string> ModelWeights::files() const { return table ? table->files() : std::vector<std::string>(); }
 
 void ModelWeights::finish(DiagnosticSink &sink, bool complete) {
+  if (listing) // nothing is missing and nothing is too much
+    return;
   // After other errors it is unknown which weights would have been read.
-  if (!missing.empty())
+  if (!missing.empty() || (!complete && !left.empty() && !sink.hasErrors())) {
+    missing.insert(missing.end(), std::make_move_iterator(left.begin()), std::make_move_iterator(left.end()));
     reportMissing(sink);
-  else if (byName && complete)
+  } else if (byName && complete) {
     byName->finish();
+  }
+}
+
+bool ModelWeights::leavesOut(const std::string &output, DiagnosticSink &sink) const {
+  std::set<std::string> names;
+  for (const Missing &m : left)
+    if (m.output == output)
+      names.insert(m.name);
+  if (names.empty())
+    return false;
+  Diagnostic &d = sink.say(Diagnostic::Kind::Remark, Loc(), "weights",
+                           quote(output) + " is left out: " + escaped(llvm::join(names, " and ")) +
+                               (names.size() > 1 ? " are" : " is") + " not in the file");
+  d.file = file;
+  return true;
 }
 
 /// One error for all weights that are missing: a sentence for one, a table for several, with the shape that is expected
@@ -233,7 +261,7 @@ void ModelWeights::reportMissing(DiagnosticSink &sink) {
   for (Missing &m : missing)
     if (seen.insert(m.name).second)
       all.push_back(std::move(m));
-  std::vector<std::string> left = byName->unread();
+  std::vector<std::string> unread = byName->unread();
   const Missing &first = all.front();
   Diagnostic *d;
   if (all.size() == 1) {
@@ -244,14 +272,12 @@ void ModelWeights::reportMissing(DiagnosticSink &sink) {
     d = &sink.error(Error::WeightMissing, first.shown, first.path,
                     Twine(all.size()) + " weights that are read here and below are not in " + quote(file));
     d->table.push_back({"weight", "expected", "nearest that nothing reads", "asked for at"});
-    for (const Missing &m : llvm::ArrayRef(all).take_front(WeightNames::mostRows)) {
-      std::optional<WeightNames::Found> near = byName->nearestStored(m.name, left);
+    for (const Missing &m : all) {
+      std::optional<WeightNames::Found> near = byName->nearestStored(m.name, unread);
       d->table.push_back({escaped(m.name), m.expected.empty() ? "?" : m.expected,
                           near ? escaped(near->name) + " " + shapeText(near->tensor.shape) : "nothing near it",
                           placeText(m.shown)});
     }
-    if (all.size() > WeightNames::mostRows)
-      d->table.push_back({"and " + std::to_string(all.size() - WeightNames::mostRows) + " more"});
   }
   if (const QuantisedConfig::Excluded *entry = quantisation.exclusionOf(first.name))
     d->note(quantisation.loc, quote(entry->pattern) + " in " + entry->key + " keeps " + quote(first.name) +
@@ -261,11 +287,11 @@ void ModelWeights::reportMissing(DiagnosticSink &sink) {
   if (!(first.shown == first.asked) && first.asked)
     d->note(first.asked, "in the block " + quote(first.block));
   // What is left over is the best hint, where nothing else kept it from being read.
-  if (!alone || left.empty())
+  if (!alone || unread.empty())
     return;
   std::string some;
-  for (size_t i = 0; i < left.size() && i < 6; ++i)
-    some += (i ? ", " : "") + escaped(left[i]);
-  d->note({}, "the file has " + Twine(left.size()) + (left.size() == 1 ? " tensor" : " tensors") +
-                  " that nothing reads: " + some + (left.size() > 6 ? ", ..." : ""));
+  for (size_t i = 0; i < unread.size() && i < 6; ++i)
+    some += (i ? ", " : "") + escaped(unread[i]);
+  d->note({}, "the file has " + Twine(unread.size()) + (unread.size() == 1 ? " tensor" : " tensors") +
+                  " that nothing reads: " + some + (unread.size() > 6 ? ", ..." : ""));
 }

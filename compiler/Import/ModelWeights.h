@@ -22,6 +22,7 @@ public:
 
   /// Null: there are none. Ops that read weights then cannot be imported, or have shapes that are made up.
   WeightNames *names() { return byName.get(); }
+  const WeightTable *stored() const { return table; }
   /// True once: the first time it is asked, unless the absence of weights was reported, or allowed, before.
   bool tellAbsence() { return !std::exchange(absenceTold, true); }
 
@@ -30,8 +31,11 @@ public:
     Loc shown, asked; ///< in the user's file; of the op itself
     std::string path, block, name, why;
     std::string expected; ///< its shape as far as the op knows it
+    std::string output;   ///< the one that is left out for lack of it, or ""
   };
-  void note(Missing weight) { missing.push_back(std::move(weight)); }
+  void note(Missing weight) { (weight.output.empty() ? missing : left).push_back(std::move(weight)); }
+  /// Whether an output that could not be made is left out for lack of weights; then it is said.
+  bool leavesOut(const std::string &output, DiagnosticSink &sink) const;
   size_t countMissing() const { return missing.size(); }
 
   /// Tells what is missing; else, where the import is `complete`, what was not read.
@@ -53,7 +57,9 @@ private:
   std::string file; ///< as messages call it
   QuantisedConfig quantisation;
   bool absenceTold = false;
+  bool listing = false; ///< the weights are listed, not read
   std::vector<Missing> missing;
+  std::vector<Missing> left; ///< of outputs that are left out
 };
 
 } // namespace heddle

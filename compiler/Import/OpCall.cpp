@@ -254,6 +254,10 @@ mlir::Value OpCall::weight(StringRef kind) {
   }
   in.weightsRead +=
       (in.weightsRead.empty() ? "" : ", ") + escaped(found->name) + " is " + shapeText(found->tensor.shape);
+  if (auto *needed = body.session.options.needed)
+    needed->push_back({found->name, found->tensor.shape,
+                       StringRef(body.weights.stored()->storage(found->name).type).split(' ').first.str(),
+                       /*stored=*/true});
   if (kind == "weight") {
     weightShape = found->tensor.shape;
     rowsAreOutputs = found->tensor.rowsAreOutputs;

@@ -70,7 +70,13 @@ public:
   /// Notes that the files do not have it. Where its shape is known, or that of a tensor that may be meant, the import
   /// goes on as if it were there.
   mlir::Value missing(llvm::StringRef kind, const std::string &name, const std::string &why);
+  mlir::Value listed(llvm::StringRef kind, const std::string &name, std::vector<std::optional<int64_t>> shape,
+                     bool optional);
+  mlir::Value standIn(llvm::StringRef kind, const std::string &name, llvm::ArrayRef<std::optional<int64_t>> shape);
 };
+
+/// Whether a number of rows was made up, because only the file says it.
+bool isManyRows(int64_t n);
 
 /// Runs the handler of the call's op; one value for each result, poison after an error.
 std::vector<Value> importOp(OpCall &call);

@@ -250,6 +250,7 @@ struct Top {
                                    {"tied", map(text())},
                                    {"renamed", map(text())},
                                    {"own", Object()},
+                                   {"optional", map(listOf(text()))},
                                    {"ignored", map(listOf(text()))}});
     Object family = object(
         Object{{"model_type", anyOf(Array{text(), Object{{"type", "array"}, {"items", text()}, {"minItems", 1}}})},

@@ -56,7 +56,7 @@ Signature declareInputs(Session &session, const Description &doc, BodyRunner &bo
 /// Returns the outputs from @run, and their names; none where one is unknown, because of an error or for lack of
 /// weights.
 std::optional<std::vector<std::string>> writeOutputs(Session &session, const Description &doc, mlir::func::FuncOp run,
-                                                     const Environment &env);
+                                                     const Environment &env, const ModelWeights &weights);
 /// Names, bounds, files, and the roles of inputs and outputs in generation (ModuleAttributes.cpp).
 void writeModuleAttributes(Session &session, const Source &source, const ModelWeights &weights, mlir::ModuleOp module,
                            const std::vector<std::string> &inputs, const std::vector<std::string> &outputs);

@@ -3,6 +3,7 @@
 #include "compiler/Import/DeclaredNames.h"
 #include "compiler/Import/DescriptionReader.h"
 #include "compiler/Import/EmitTemplates.h"
+#include "compiler/Import/ModelWeights.h"
 #include "dialects/Model/IR/Names.h"
 #include "dialects/Model/IR/ReservedDims.h"
 
@@ -258,7 +259,8 @@ Signature heddle::declareInputs(Session &session, const Description &doc, BodyRu
 /// Collects the outputs in the order of the description and returns them from @run. A name that is not bound under
 /// these constants, or is null, is left out; a pattern "hidden.*" counts with --outputs=all only.
 std::optional<std::vector<std::string>> heddle::writeOutputs(Session &session, const Description &doc,
-                                                             mlir::func::FuncOp run, const Environment &env) {
+                                                             mlir::func::FuncOp run, const Environment &env,
+                                                             const ModelWeights &weights) {
   Emitter &in = session.in;
   llvm::SmallVector<mlir::Value> values;
   std::vector<std::string> names;
@@ -274,6 +276,8 @@ std::optional<std::vector<std::string>> heddle::writeOutputs(Session &session, c
       return;
     }
     if (v->isNull()) // bound to null: not there
+      return;
+    if (v->is(K::Poison) && weights.leavesOut(name, session.sink))
       return;
     At at{where.loc, &where};
     if (v->is(K::Mask) || v->is(K::Bias) || v->is(K::List) || v->is(K::Object) || v->is(K::String)) {

@@ -65,6 +65,8 @@ public:
     return std::nullopt;
   }
   bool changesNothing(StringRef name) const override {
+    if (store.isUnlisted(name)) // was remarked on
+      return true;
     const StoredTensor *bias = store.find(name);
     const StoredTensor *matrix = name.consume_back(".bias") ? store.find(name.str() + ".weight") : nullptr;
     if (!bias || !matrix || !matrix->coded || !isReal(bias->type()) || bias->elements() > (1 << 24))
@@ -97,6 +99,8 @@ std::unique_ptr<WeightTable> heddle::openWeights(StringRef path, const CodedSche
     refuse(sink, problem && problem->code == Error::CodedPiece ? StringRef(problem->file) : path, status);
     return nullptr;
   }
+  for (const std::string &remark : store->remarks())
+    sink.say(Diagnostic::Kind::Remark, Loc(), "weights", remark).file = path.str();
   return std::make_unique<StoredTable>(*std::move(store), headersOnly, sink);
 }
 

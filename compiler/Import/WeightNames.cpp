@@ -142,6 +142,17 @@ std::optional<WeightNames::Found> WeightNames::get(StringRef asked, std::string 
   return Found{name, *table.find(name)};
 }
 
+std::string WeightNames::outputWithout(StringRef name) const {
+  for (auto &[output, pattern] : spec.optional)
+    if (globMatch(name, pattern) && llvm::none_of(inFile, [&, &pattern = pattern](auto &stored) {
+          StringRef plain = stored.first;
+          plain.consume_front(spec.prefix);
+          return globMatch(plain, pattern) || globMatch(stored.first, pattern);
+        }))
+      return output;
+  return "";
+}
+
 /// A tied copy that is in the file too must be equal to the original. Tensors that are left over are one error with a
 /// table.
 void WeightNames::finish() {
@@ -152,7 +163,8 @@ void WeightNames::finish() {
     std::optional<bool> same = table.equal(inFile[*a], inFile[*b]);
     if (same && !*same && !spec.own)
       sink.error(Error::WeightTwice, t.json ? t.json->loc : Loc(), "$.weights.tied",
-                 escaped(*a) + " is in the file and differs from " + escaped(*b) + " (" + escaped(file) + ")");
+                 escaped(*a) + " is in the file and differs from " + escaped(*b) + " (" + escaped(file) + ")" +
+                     (spec.hasConfig ? "; --ignore-config tie_word_embeddings reads both" : ""));
     used.try_emplace(*a, Loc());
   }
   std::vector<std::string> left = unread();
@@ -168,13 +180,11 @@ void WeightNames::finish() {
                            "; --ignore-weights " + (left.size() > 1 ? "PATTERN" : escaped(left[0])) +
                            " reads the file as if " + (left.size() > 1 ? "they were" : "it were") + " not there");
   d.table.push_back({"tensor", "is", "stands in", "what reads it would be at"});
-  for (const std::string &name : llvm::ArrayRef(left).take_front(mostRows)) {
+  for (const std::string &name : left) {
     const std::string &stored = inFile[name];
     WeightTable::Storage s = table.storage(stored);
     d.table.push_back({escaped(stored), s.type, s.place, readerNear(name)});
   }
-  if (left.size() > mostRows)
-    d.table.push_back({"and " + std::to_string(left.size() - mostRows) + " more"});
 }
 
 std::vector<std::string> WeightNames::unread() const {

@@ -31,10 +31,10 @@ public:
     std::vector<Renamed> renamed;
     std::vector<std::string> ignored;
     bool own = false;
+    bool hasConfig = false; ///< a config.json says what is tied
+    /// Output and pattern: where the files have no tensor that matches, the output is left out.
+    std::vector<std::pair<std::string, std::string>> optional;
   };
-
-  /// Tables in messages have at most so many rows.
-  static constexpr size_t mostRows = 20;
 
   WeightNames(const WeightTable &table, Spec spec, llvm::StringRef file, DiagnosticSink &sink);
 
@@ -45,6 +45,9 @@ public:
   /// Finds a tensor. `asked` has a '|' where the block's part of the name begins; `reader` is the place of the op. On
   /// failure `why` is what was looked for, and `absent` its name if the files just do not have it.
   std::optional<Found> get(llvm::StringRef asked, std::string &why, Loc reader = {}, std::string *absent = nullptr);
+
+  /// The output that goes without this weight, which the files lack together with all that the pattern means; else "".
+  std::string outputWithout(llvm::StringRef name) const;
 
   /// Reports tied copies that differ and tensors that nobody read.
   void finish();

@@ -53,8 +53,15 @@ mlir::Value OpCall::missing(StringRef kind, const std::string &name, const std::
     text += (text.empty() ? "" : ", ") + (n ? std::to_string(*n) : std::string("?"));
   // Told when all is known; the calls that lead here are known now.
   At shown = in.places.shown(at);
+  std::string output = body.weights.names()->outputWithout(name);
+  if (body.session.options.needed)
+    return listed(kind, name, std::move(shape), !output.empty());
   body.weights.note({shown.loc, at.loc, in.places.pathOf(at), in.places.block(), name, spec.name.str() + ": " + why,
-                     shape.empty() ? "" : "[" + text + "]"});
+                     shape.empty() ? "" : "[" + text + "]", output});
+  if (!output.empty()) {
+    bad = true; // so is all that is made of it, and an output that is not is whole
+    return {};
+  }
   auto unknown = [](std::optional<int64_t> n) { return !n || *n < 1; };
   if (shape.empty() || llvm::any_of(shape, unknown)) {
     // A tensor that nothing reads, is named much the same and fits as far as can be seen.
@@ -70,6 +77,11 @@ mlir::Value OpCall::missing(StringRef kind, const std::string &name, const std::
     }
     shape.assign(near->tensor.shape.begin(), near->tensor.shape.end());
   }
+  return standIn(kind, name, shape);
+}
+
+/// A parameter of this shape in the place of one that is not there.
+mlir::Value OpCall::standIn(StringRef kind, const std::string &name, llvm::ArrayRef<std::optional<int64_t>> shape) {
   if (kind == "weight") {
     weightShape.clear();
     for (std::optional<int64_t> n : shape)
@@ -80,4 +92,34 @@ mlir::Value OpCall::missing(StringRef kind, const std::string &name, const std::
     sizes.push_back(model::Size(*n));
   mlir::Type type = model::ModelTensorType::get(&in.context, sizes, in.builder.getF32Type());
   return in.param(at, name, type);
+}
+
+/// Writes the weight into the list of what the model needs. A length that the op does not say is that of `heddle mask`,
+/// so that what follows is listed, too.
+mlir::Value OpCall::listed(StringRef kind, const std::string &name, std::vector<std::optional<int64_t>> shape,
+                           bool optional) {
+  auto unknown = [](std::optional<int64_t> n) { return !n || *n < 1; };
+  NeededWeight needed;
+  needed.name = name;
+  needed.dtype = "F32";
+  needed.optional = optional;
+  if (shape.empty() || llvm::any_of(shape, unknown)) {
+    std::optional<std::vector<int64_t>> invented = inventedShape(kind);
+    bool fits = invented && (shape.empty() || shape.size() == invented->size());
+    if (fits && shape.empty())
+      shape.resize(invented->size());
+    for (size_t i = 0; fits && i < shape.size(); ++i)
+      if (unknown(shape[i])) {
+        shape[i] = (*invented)[i];
+        needed.assumed = true;
+      }
+  }
+  for (std::optional<int64_t> n : shape)
+    needed.shape.push_back(unknown(n) || isManyRows(*n) ? -1 : *n);
+  body.session.options.needed->push_back(std::move(needed));
+  if (shape.empty() || llvm::any_of(shape, unknown)) {
+    bad = true;
+    return {};
+  }
+  return standIn(kind, name, shape);
 }

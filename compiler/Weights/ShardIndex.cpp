@@ -96,8 +96,10 @@ bool IndexReader::scalar(const char *what) {
     return fail(std::string("expected an object, got ") + what, at);
   if (where == In::Map && depth == 2)
     return fail(std::string("expected the name of a shard, got ") + what, at, tensor);
-  if (where == In::TotalSize)
-    return fail(std::string("expected a number of bytes, got ") + what, at);
+  if (where == In::TotalSize) { // no more than a note
+    where = In::Notes;
+    return true;
+  }
   if (depth == 1 && (where == In::Map || where == In::Notes))
     return fail(std::string("expected an object, got ") + what, at);
   return true;
@@ -107,6 +109,8 @@ bool IndexReader::open(bool object) {
   uint64_t at = tokenStart();
   if (depth >= deepest)
     return fail("the index is nested deeper than 64", at);
+  if (where == In::TotalSize)
+    where = In::Notes; // no more than a note
   bool wanted = where == In::Other || (where == In::Notes && depth >= 2) || (object && depth == 0) ||
                 (object && depth == 1 && where != In::Top);
   if (!wanted)

@@ -99,6 +99,8 @@ absl::Status WeightStore::adoptFile(llvm::StringRef path, const HeaderLimits &li
 }
 
 absl::StatusOr<WeightStore> WeightStore::openFiles(llvm::ArrayRef<std::string> paths, const HeaderLimits &limits) {
+  if (!paths.empty() && llvm::StringRef(paths[0]).ends_with(".index.json"))
+    return open(paths[0], limits);
   WeightStore store;
   for (const std::string &path : paths)
     if (absl::Status status = store.adoptFile(path, limits); !status.ok())
@@ -144,50 +146,61 @@ absl::Status WeightStore::decode(const CodedScheme &scheme) {
   return index();
 }
 
-/// Rule 25, from the index's side: each tensor it lists is in the shard it
-/// names, and the sizes add up.
-static absl::Status checkListed(const ShardIndex &index, llvm::StringRef shown,
-                                llvm::ArrayRef<const SafetensorsFile *> shards) {
-  std::string file = printable(shown, 4096);
-  for (const ShardIndex::Item &item : index.items)
-    if (!shards[item.shard]->find(item.tensor))
-      return toStatus(brokenRule(Error::S25,
-                                 "the tensor is not in " + shards[item.shard]->path() +
-                                     ", where the index "
-                                     "says it is",
-                                 file, item.byte, printable(item.tensor),
-                                 "index and shards are of different downloads: "
-                                 "fetch all of them again"));
-  uint64_t total = 0;
-  for (const SafetensorsFile *shard : shards)
-    for (const TensorRecord &tensor : shard->header().tensors)
-      total += tensor.bytes;
-  if (index.totalBytes && *index.totalBytes != total)
-    return toStatus(brokenRule(Error::S25,
-                               "`total_size` is " + std::to_string(*index.totalBytes) + ", the tensors have " +
-                                   std::to_string(total) + " bytes",
-                               file, index.totalBytesAt, "",
-                               "index and shards are of different downloads: fetch all of "
-                               "them again"));
-  return absl::OkStatus();
+/// A sentence that ends in the first few names.
+static std::string naming(const std::string &what, llvm::ArrayRef<std::string> names) {
+  std::string out = what + ": ";
+  for (size_t i = 0; i < names.size() && i < 4; ++i)
+    out += (i ? ", " : "") + printable(names[i]);
+  return out + (names.size() > 4 ? " and " + std::to_string(names.size() - 4) + " more" : "");
 }
 
-/// Rule 25, from the shards' side: no tensor that the index does not place
-/// there.
-static absl::Status checkUnlisted(const ShardIndex &index, llvm::StringRef shown, const SafetensorsFile &shard,
-                                  size_t number) {
-  for (const TensorRecord &tensor : shard.header().tensors) {
-    const ShardIndex::Item *item = index.find(tensor.name);
-    if (item && item->shard == number)
-      continue;
-    std::string where =
-        item ? "is listed for shard `" + printable(index.shards[item->shard]) + "`" : std::string("is not listed");
-    return toStatus(brokenRule(Error::S25, "the tensor " + where + " in " + printable(shown, 4096), shard.path(),
-                               tensor.headerByte, printable(tensor.name),
-                               "index and shards are of different downloads: fetch all of "
-                               "them again"));
+/// Which tensors of the shards count, as the library has it that reads whole shards: each once, from the shard that the
+/// index names, else from the first that has it. Where index and shards disagree otherwise is remarked on.
+void WeightStore::place(const ShardIndex &index, llvm::StringRef shown,
+                        llvm::ArrayRef<const SafetensorsFile *> shards) {
+  std::string file = printable(shown, 4096);
+  std::vector<std::string> absent, moved, extra, stale;
+  llvm::StringMap<const SafetensorsFile *> owner;
+  for (const ShardIndex::Item &item : index.items) {
+    const SafetensorsFile *of = shards[item.shard];
+    if (!of->find(item.tensor)) {
+      auto other = llvm::find_if(shards, [&](const SafetensorsFile *shard) { return shard->find(item.tensor); });
+      (other == shards.end() ? absent : moved).push_back(item.tensor);
+      if (other == shards.end())
+        continue;
+      of = *other;
+    }
+    owner[item.tensor] = of;
   }
-  return absl::OkStatus();
+  uint64_t total = 0;
+  std::vector<StoredTensor> kept;
+  for (const StoredTensor &tensor : table) {
+    total += tensor.record->bytes;
+    auto [it, isExtra] = owner.try_emplace(tensor.name(), tensor.file);
+    if (isExtra) {
+      extra.push_back(tensor.name().str());
+      unlisted.insert(tensor.name());
+    }
+    if (it->second == tensor.file)
+      kept.push_back(tensor);
+    else
+      stale.push_back(tensor.name().str());
+  }
+  table = std::move(kept);
+  if (!stale.empty())
+    chooser = shown.str();
+  if (index.totalBytes && *index.totalBytes != total)
+    said.push_back("`total_size` of " + file + " is " + std::to_string(*index.totalBytes) + ", the tensors have " +
+                   std::to_string(total) + " bytes");
+  if (!extra.empty())
+    said.push_back(
+        naming("tensors of the shards that " + file + " does not list, read only where the model needs them", extra));
+  if (!stale.empty())
+    said.push_back(naming("copies of tensors in another shard than " + file + " says, not read", stale));
+  if (!moved.empty())
+    said.push_back(naming("tensors in another shard than " + file + " says", moved));
+  if (!absent.empty())
+    said.push_back(naming("tensors that " + file + " lists and no shard has", absent));
 }
 
 static absl::StatusOr<ShardIndex> readIndex(int directory, llvm::StringRef name, llvm::StringRef shown) {
@@ -230,14 +243,10 @@ absl::StatusOr<WeightStore> WeightStore::openSharded(int directory, llvm::String
     absl::StatusOr<SafetensorsFile> read = readAt(directory, shard, within(directoryPath, shard), limits);
     if (!read.ok())
       return read.status();
-    absl::Status status = checkUnlisted(*index, shown, *read, i);
-    if (!status.ok())
-      return status;
     store.adopt(*std::move(read));
     shards.push_back(store.opened.back().get());
   }
-  if (absl::Status status = checkListed(*index, shown, shards); !status.ok())
-    return status;
+  store.place(*index, shown, shards);
   if (absl::Status status = store.index(); !status.ok())
     return status;
   return store;
@@ -284,6 +293,8 @@ std::vector<llvm::StringRef> WeightStore::names() const {
 
 std::vector<std::string> WeightStore::files() const {
   std::vector<std::string> result;
+  if (!chooser.empty())
+    result.push_back(chooser);
   for (const auto &file : opened)
     result.push_back(file->name());
   return result;

@@ -6,10 +6,12 @@
 #define HEDDLE_COMPILER_WEIGHTS_WEIGHTSTORE_H
 
 #include "compiler/Weights/SafetensorsFile.h"
+#include "llvm/ADT/StringSet.h"
 
 namespace heddle {
 
 class CodedTensor;
+struct ShardIndex;
 struct CodedScheme;
 
 /// A tensor of the store. Valid as long as the store.
@@ -51,7 +53,7 @@ public:
   /// that holds model.safetensors or model.safetensors.index.json.
   static absl::StatusOr<WeightStore> open(llvm::StringRef path, const HeaderLimits &limits = {});
   /// Opens files named one by one (the attribute `model.weights`); an error if
-  /// a name is in two of them.
+  /// a name is in two of them and the first is no index, which chooses.
   static absl::StatusOr<WeightStore> openFiles(llvm::ArrayRef<std::string> paths, const HeaderLimits &limits = {});
   /// The same, with the coded matrices in the place of their pieces: `scheme` is the text of a CodedScheme (the
   /// attribute `model.quantised`), empty where nothing is quantised.
@@ -61,13 +63,17 @@ public:
   absl::Status decode(const CodedScheme &scheme);
   /// After `decode`: names of tensors that the checkpoint has and that are not needed (scales of activations).
   llvm::ArrayRef<std::string> unneeded() const { return notNeeded; }
+  /// What an index says of its shards that is not so, and does no harm, in words.
+  llvm::ArrayRef<std::string> remarks() const { return said; }
+  /// Whether the index of the shards does not list a tensor, which is then read only where the model needs it.
+  bool isUnlisted(llvm::StringRef name) const { return unlisted.contains(name); }
   /// What files of the store say of the model, by file and key.
   llvm::ArrayRef<StatedNumber> stated() const { return statedNumbers; }
 
   /// Ordered by name.
   llvm::ArrayRef<StoredTensor> tensors() const { return table; }
   std::vector<llvm::StringRef> names() const;
-  /// The files in the order they were opened (shards by name).
+  /// The files in the order they were opened (shards by name); before them the index, where a tensor is in two shards.
   std::vector<std::string> files() const;
 
   /// Null if there is no such tensor. `NAME[e]` is element e of `NAME` along its first axis, where no tensor has that
@@ -97,6 +103,7 @@ private:
   static absl::StatusOr<WeightStore> openSharded(int directory, llvm::StringRef directoryPath, llvm::StringRef name,
                                                  const HeaderLimits &limits);
   void adopt(SafetensorsFile file);
+  void place(const ShardIndex &index, llvm::StringRef shown, llvm::ArrayRef<const SafetensorsFile *> shards);
   /// Opens a file, of either container, and takes its tensors in.
   absl::Status adoptFile(llvm::StringRef path, const HeaderLimits &limits);
   absl::Status index();
@@ -107,6 +114,9 @@ private:
   std::vector<StoredTensor> table;
   std::vector<std::unique_ptr<CodedTensor>> coded;
   std::vector<std::string> notNeeded;
+  std::vector<std::string> said;
+  llvm::StringSet<> unlisted;
+  std::string chooser; ///< the index, where it chooses between copies of a tensor
   std::vector<StatedNumber> statedNumbers;
   struct Elements;
   std::unique_ptr<Elements> elements; ///< those that were asked for

@@ -37,6 +37,9 @@ static const std::pair<const char *, const char *> kExamples[] = {
     {"mask", R"(  heddle mask model.json --dims T=4096     what each attention sees, skips and saves
   heddle mask model.json --svg masks.svg   as a picture in a file
 )"},
+    {"weights", R"(  heddle weights models/gpt2/config.json    names, shapes and types that the weights must have
+  heddle weights model.json --json         the same for programs
+)"},
     {"verify", R"(  heddle verify model.json -i in.safetensors
 )"},
     {"tokenize", R"(  echo "Once upon a time" | heddle tokenize models/gpt2
@@ -143,7 +146,8 @@ static void addInput(CLI::App *sub, CommandLine &line, Unread &unread) {
   sub->add_option("--set", unread.sets, "NAME=VALUE: another value of a constant of the description")
       ->allow_extra_args(false);
   sub->add_option("--families", line.families, "a folder of family files, asked before those that are built in");
-  sub->add_option("--ignore-config", c.import.ignoreConfig, "KEY: read config.json as if it had no such key")
+  sub->add_option("--ignore-config", c.import.ignoreConfig,
+                  "KEY: read config.json as if it had no such key; FILE:KEY: of generation_config.json and the like")
       ->allow_extra_args(false);
   sub->add_flag(
       "--force", c.import.force,
@@ -317,6 +321,11 @@ static void addInspection(const Console &console, CLI::App &app, CommandLine &li
   addTarget(console, check, line.compile);
   addArithmetic(check, line.compile, unread);
   check->add_flag("--json", unread.json, "one JSON array");
+
+  CLI::App *weights =
+      app.add_subcommand("weights", "what weights a description or a config.json needs: names, shapes, types");
+  addInput(weights, line, unread);
+  weights->add_flag("--json", unread.json, "one JSON array: name, shape, dtype, stored");
 
   CLI::App *interpret = app.add_subcommand("interpret", "run a model by the reference interpreter (slow, f64)");
   addInput(interpret, line, unread);

@@ -96,10 +96,11 @@ static int run(const Console &console, int argc, char **argv) {
     return console.complain(Error::BadUsage, "there must be as many -o as -i");
   if (look.output == "-" && look.json)
     return console.complain(Error::BadUsage, "--json and --svg - both write to standard output");
-  return interpreted          ? interpretModel(console, c, look)
-         : command == "check" ? checkInput(console, c, look)
-         : command == "mask"  ? showMasks(console, c, look)
-                              : verifyModel(console, c, look);
+  return interpreted            ? interpretModel(console, c, look)
+         : command == "check"   ? checkInput(console, c, look)
+         : command == "mask"    ? showMasks(console, c, look)
+         : command == "weights" ? listWeights(console, c, look)
+                                : verifyModel(console, c, look);
 }
 
 namespace {
