@@ -10,7 +10,7 @@ import subprocess
 import sys
 import tempfile
 
-import families
+import family_files as families
 
 sys.path.insert(0, os.path.join(families.HERE, "..", "support"))
 import sparse  # noqa: E402
