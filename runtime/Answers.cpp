@@ -7,6 +7,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "runtime/Answers.h"
+#include "runtime/Commands.h"
 
 #include <algorithm>
 #include <cmath>
@@ -224,7 +225,7 @@ bool marksSpans(const Card &card) {
   return run && run->outputIndex("start_logits") >= 0 && run->outputIndex("end_logits") >= 0;
 }
 
-Status checkAnswers(const Card &card) {
+Status checkAnswers(const Card &card, bool text) {
   const Entry *run = card.entry("run");
   if (!run)
     return internalError("the card has no entry run");
@@ -237,8 +238,12 @@ Status checkAnswers(const Card &card) {
   std::string names;
   for (const Value &value : run->outputs)
     names += (names.empty() ? "" : ", ") + value.name;
-  return unsupported("this model has no classes to name; it gives " + names)
-      .withHelp("run --input FILE --output FILE gives these as tensors");
+  Status status = unsupported("this model has no classes to name; it gives " + names)
+                      .withHelp("run --input FILE --output FILE gives these as tensors");
+  std::vector<std::string> commands = commandNames();
+  if (!text || std::find(commands.begin(), commands.end(), "serve") == commands.end())
+    return status;
+  return std::move(status).withHelp("serve, and POST /v1/embeddings there, makes a vector of a text");
 }
 
 /// An error if a number of the row is NaN or infinite: every probability computed from it would be NaN.

@@ -27,8 +27,9 @@ struct AnswerForm {
 std::optional<int64_t> maskToken(const Tokenizer &tokenizer, std::string *text = nullptr);
 
 /// An error if the entry `run` has no outputs that have a meaning here; it says
-/// which there are.
-Status checkAnswers(const Card &card);
+/// which there are. `text`: a text was asked about, which a server makes a
+/// vector of.
+Status checkAnswers(const Card &card, bool text);
 /// Whether the outputs mark stretches of a text, so that a question and a text
 /// are needed.
 bool marksSpans(const Card &card);

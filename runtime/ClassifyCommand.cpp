@@ -41,7 +41,7 @@ static Status answerTo(Model &model, const Question &question, const Tokenizer &
       return missingText("this model takes a question and a text, and the text");
     asked.context = texts[1];
   }
-  HEDDLE_TRY(checkAnswers(model.card()));
+  HEDDLE_TRY(checkAnswers(model.card(), !texts.empty()));
   HEDDLE_TRY(model.start(question.start));
   EncoderBatch batch;
   HEDDLE_TRY(batch.compute(model, rows, std::move(media)));

@@ -149,7 +149,8 @@ static void printAsking(const Card &card, const Abilities &can, const char *self
            "first\n",
            self);
   }
-  if (can.text || (can.media && can.tokenizes && can.beside != TextBeside::None))
+  bool asks = can.generates || can.classifies; // else no form stands above
+  if (asks && (can.text || (can.media && can.tokenizes && can.beside != TextBeside::None)))
     printf("      a text that is - is all of standard input; with --lines each "
            "line is one\n");
 }

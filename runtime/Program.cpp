@@ -105,7 +105,7 @@ Status askAboutCommand(const Model &model, const Args &args) {
       return asked("there is no command " + quote(word), "did you mean " + name + "?");
   }
   // Commands that similar programs have.
-  for (const char *other : {"serve", "server", "chat", "version", "compile", "check", "tokenize", "verify"})
+  for (const char *other : {"server", "version", "compile", "check", "tokenize", "verify"})
     if (word == other)
       return asked("this program has no command " + quote(word), "its commands: " + all);
   return {};
@@ -124,6 +124,22 @@ static void printVersion(const Model &model) {
   const Card &card = model.card();
   printf("%s: %s, compiled by heddle " HEDDLE_VERSION "%s\n", model.name.c_str(), card.name.c_str(),
          card.target.empty() ? "" : (" for " + card.target).c_str());
+}
+
+/// The error of a command that other programs have; `word` is no file here.
+static Status missingCommand(const Model &model, const std::string &word) {
+  std::string all;
+  for (const std::string &name : commandNames())
+    all += name + ", ";
+  bool texts = model.image().tokenizerSize != 0, makes = model.card().roles.present;
+  std::string why = word == "chat" ? "this program has no command `chat`" : "this program has no server";
+  Status status = badUsage(why).withHelp("its commands: " + all + "help");
+  if (word == "serve" && texts && !takesMedia(model.card()))
+    status = std::move(status).withHelp("heddle compile links one where --without=serve does not leave it out");
+  else if (word == "serve")
+    status = std::move(status).withHelp(std::string("one is for models that ") + (makes ? "make" : "read") +
+                                        " texts, with a tokenizer, and take no pictures or sound");
+  return texts ? std::move(status).withHelp("as a text it stands after --: " + model.name + " -- " + word) : status;
 }
 
 /// The words without --raw, which says of any command that a terminal gets the bytes (runProgram); a text of a model
@@ -159,6 +175,9 @@ static Status dispatch(Model &model, const Words &given, const std::string &prog
     if (word == "--help" || word == "-h")
       return helpCommand(model, program, found ? found->name : "");
   }
+  bool isFile = takesMedia(model.card()) && access(words[0].c_str(), F_OK) == 0;
+  if (!found && !isFile && (words[0] == "serve" || words[0] == "chat")) // whatever flags follow
+    return missingCommand(model, words[0]);
   return found ? found->run(model, Words(words.begin() + 1, words.end())) : textCommand(model, words);
 }
 

@@ -459,6 +459,8 @@ void heddle::addCompanions(const ImportOptions &options, ModuleOp module, Diagno
       if (!starts || generate.contains("start") || generate.contains("source"))
         roles.set(role.getName(), role.getValue());
     }
+    if (auto eos = dyn_cast_or_null<ArrayAttr>(roles.get("eos")); eos && eos.empty())
+      roles.erase("eos");
     module->setAttr("model.generate", roles.getDictionary(module.getContext()));
   }
   if (std::optional<model::ModelTensorType> pixels = inputType(run, "pixel_values"); pixels && !found.picture.empty()) {

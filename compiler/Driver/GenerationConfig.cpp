@@ -256,6 +256,8 @@ void heddle::readGenerationConfig(CompanionReader &file, bool legacy, Builder &b
   readSpoken(file, "task", "task", 2, b, roles);
   if (std::optional<std::vector<int64_t>> ids = file.ids("eos_token_id"); ids && !ids->empty())
     roles.set("eos", idsAttr(b, *ids));
+  if (const JsonValue *eos = file.root.find("eos_token_id"); eos && eos->isNull())
+    roles.set("eos", b.getArrayAttr({})); // nothing ends a text, whatever config.json says
   if (std::optional<std::vector<int64_t>> ids = file.ids("pad_token_id"); ids && ids->size() == 1)
     roles.set("pad", idAttr(b, ids->front()));
   if (std::optional<std::vector<int64_t>> ids = file.ids("decoder_start_token_id"); ids && ids->size() == 1)

@@ -38,9 +38,9 @@ private:
     while (at < text.size() && (text[at] == ' ' || text[at] == '\n' || text[at] == '\r' || text[at] == '\t'))
       ++at;
   }
-  bool fail(const char *why) { return fail(why, at); }
-  bool fail(const char *why, size_t where) {
-    fault.why = why;
+  bool fail(std::string why) { return fail(std::move(why), at); }
+  bool fail(std::string why, size_t where) {
+    fault.why = std::move(why);
     fault.byte = where;
     return false;
   }
@@ -62,7 +62,7 @@ private:
   std::string_view text;
   Sink &sink;
   ReadLimits limits;
-  size_t at = 0;
+  size_t at = 0, values = 0;
   Next next = Next::Value;
   std::vector<Level> levels;
   Fault fault;
@@ -112,6 +112,8 @@ bool Reader::step() {
 }
 
 bool Reader::value() {
+  if (++values > limits.values)
+    return fail("there are more than " + std::to_string(limits.values) + " values; less at a time is taken");
   char c = text[at];
   if (c == '{' || c == '[')
     return open(c == '{');

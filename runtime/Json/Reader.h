@@ -40,6 +40,8 @@ struct Fault {
 
 struct ReadLimits {
   unsigned depth = 64;
+  /// Of values, names and all: a tree takes a hundred bytes and more for each, and a text two for the shortest.
+  size_t values = 1 << 18;
 };
 
 /// Reads one value and nothing behind it.

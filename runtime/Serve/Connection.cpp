@@ -184,9 +184,18 @@ void Connection::written() {
 }
 
 void Connection::happened(short what) {
+  int error = errno;
+  bool gone = what & BEV_EVENT_EOF || error == ECONNRESET || error == EPIPE || error == ETIMEDOUT;
+  if ((what & BEV_EVENT_ERROR) && !gone && ++failures < kMostFailures) {
+    // The system could not do it now; libevent has given up and is asked to try again.
+    bufferevent_enable(stream, what & BEV_EVENT_READING ? EV_READ : EV_WRITE);
+    return;
+  }
   // An end of what the client sends is its end: it reads no answer. What was written already still goes out.
-  if (what & (BEV_EVENT_EOF | BEV_EVENT_ERROR))
-    listener.drop(number);
+  if (gone || asked || deaf)
+    return listener.drop(number);
+  if (what & BEV_EVENT_ERROR)
+    refuse({503, "the request cannot be read now"});
 }
 
 void Connection::late() {

@@ -35,6 +35,7 @@ public:
 
 private:
   static constexpr size_t kReadAhead = 64 << 10; ///< bytes behind a request that may wait
+  static constexpr unsigned kMostFailures = 16;
 
   static void onRead(bufferevent *, void *self) { static_cast<Connection *>(self)->read(); }
   static void onWritten(bufferevent *, void *self) { static_cast<Connection *>(self)->written(); }
@@ -70,6 +71,7 @@ private:
   bool lingers = false;                        ///< and it has gone out
   std::chrono::steady_clock::time_point since; ///< when its client was last given time
   unsigned requests = 0;
+  unsigned failures = 0; ///< of reading and writing, that may pass
 };
 
 } // namespace heddle::serve

@@ -75,6 +75,14 @@ TEST(Json, WhatIsRefused) {
     EXPECT_EQ(again(text), why) << text;
 }
 
+TEST(Json, NumberOfValues) {
+  std::string most = "[0";
+  for (int i = 2; i < 1 << 18; ++i)
+    most += ",0";
+  EXPECT_EQ(again(most + "]"), most + "]");
+  EXPECT_EQ(again(most + ",0]"), "line 1, column 524288: there are more than 262144 values; less at a time is taken");
+}
+
 TEST(Json, Depth) {
   std::string deep = std::string(64, '[') + std::string(64, ']');
   EXPECT_EQ(again(deep), deep);

@@ -92,6 +92,17 @@ def ends(t, server, heddle):
     t.check("20 tokens beside one", len(got) == 20, got)
 
 
+def endless(t, heddle, work):
+    """An `eos_token_id` of null in generation_config.json: nothing ends a text, whatever config.json says."""
+    folder, binary = os.path.join(work, "endless"), os.path.join(work, "endless.bin")
+    shutil.copytree(os.path.join(ROOT, "examples", "stories"), folder)
+    with open(os.path.join(folder, "generation_config.json"), "w") as file:
+        file.write('{"eos_token_id": null}')
+    subprocess.run([heddle, "compile", folder, "-o", binary], check=True)
+    made = subprocess.run([binary, "generate", "--text", PROMPT, "-n", "170", "--greedy", "--print-ids"], check=True, stdout=subprocess.PIPE, text=True).stdout
+    t.check("eos_token_id null", len(made.split(",")) == 170, made)
+
+
 def turns(t, heddle, work):
     for name, template in (("trims", TRIMS), ("plain", PLAIN)):
         folder = os.path.join(work, name)
@@ -142,6 +153,7 @@ def main():
                 prompts(t, server, json.loads(said)["ids"])
                 ends(t, server, heddle)
         turns(t, heddle, work)
+        endless(t, heddle, work)
     return t.end()
 
 

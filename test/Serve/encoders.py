@@ -82,6 +82,11 @@ def vectors(t, heddle, work, architecture, pooled):
     folder, binary = os.path.join(work, architecture), os.path.join(work, architecture + ".bin")
     bert(folder, architecture)
     subprocess.run([heddle, "compile", folder, "-o", binary], check=True, stderr=subprocess.DEVNULL)
+    # It has no answer to a text: the help begins with what it can do, and a text is shown the way.
+    help_text = subprocess.run([binary, "--help"], check=True, stdout=subprocess.PIPE, text=True).stdout
+    t.check("the help of a headless encoder", "a text that is -" not in help_text and help_text.split("\n\n")[1].startswith("  " + binary + " run"), help_text[:300])
+    refused = subprocess.run([binary, TEXTS[0]], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    t.check("a text is refused with a way out", refused.returncode and "/v1/embeddings" in refused.stderr and "serve" in refused.stderr, refused)
     given, result = os.path.join(work, "ids.safetensors"), os.path.join(work, "out.safetensors")
 
     def hidden(ids):
