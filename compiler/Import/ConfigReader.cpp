@@ -149,6 +149,10 @@ void ConfigReader::readArchitecture() {
                        escaped(names.front()));
     }
   }
+  const JsonValue *partial = fits ? doc.family->find("partial") : nullptr;
+  if (const JsonValue *what = partial ? partial->find(fits->key) : nullptr; what && what->isString() && classes)
+    sink.say(Diagnostic::Kind::Remark, classes->loc, "config.json.architectures",
+             "part of " + fits->key + " is left out: " + what->string);
   if (fits)
     for (const JsonMember &m : fits->value.members)
       constants.bind(m.key, evaluator.literal(m.value));

@@ -234,7 +234,7 @@ void DescriptionReader::readTop() {
 
 /// `family`: the model types it is for, its classes with their constants, what it requires and ignores of config.json.
 void DescriptionReader::readFamily(const JsonValue &family) {
-  knownKeys(family, {"model_type", "architectures", "require", "ignored", "null", "meaning"});
+  knownKeys(family, {"model_type", "architectures", "require", "ignored", "null", "meaning", "partial"});
   const JsonValue *type = family.find("model_type");
   bool good =
       type && (type->isString() || (type->isArray() && !type->items.empty() &&
@@ -257,6 +257,11 @@ void DescriptionReader::readFamily(const JsonValue &family) {
     if (expect(*meaning, Kind::Array, "a list of keys"))
       for (const JsonValue &key : meaning->items)
         expect(key, Kind::String, "a key");
+  if (const JsonValue *partial = family.find("partial"))
+    if (expect(*partial, Kind::Object, "an object: class → what of it is left out"))
+      for (const JsonMember &m : partial->members)
+        if (expect(m.value, Kind::String, "a text") && known && !known->find(m.key))
+          errorAtKey(Error::WrongJson, *partial, m, "a class of architectures expected");
   if (const JsonValue *ignored = family.find("ignored"))
     if (expect(*ignored, Kind::Object, "an object: reason → patterns"))
       for (const JsonMember &m : ignored->members)

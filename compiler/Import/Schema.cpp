@@ -258,6 +258,7 @@ struct Top {
                {"require", type("object")},
                {"null", type("object")},
                {"meaning", listOf(text())},
+               {"partial", map(text())},
                {"ignored", map(listOf(text()))}},
         Array{"model_type", "architectures"});
     Object block = object(Object{{"about", text()},

@@ -13,7 +13,7 @@ import numpy as np
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import encoder_families
-from encoder_families import BERT, CLASSES, LAYERS, LONGEST, counted, gelu_tanh, heads_of, layer, run, weigh
+from encoder_families import BERT, CLASSES, HEAD, LAYERS, LONGEST, counted, gelu_tanh, heads_of, layer, run, weigh
 from checks import check
 from families import HEADS, INNER, VOCABULARY, WIDTH, Reference, attention, by_heads, gelu, write
 from random_weights import Weights
@@ -31,8 +31,17 @@ def causal(real):
     return np.tril(np.ones(real.shape[1:] * 2, bool)) & (real[:, None, None] > 0)
 
 
-def decoded(r, at, names, x, real, more, first=False):
-    """through causal layers, with attention to the states of an encoder where there are any; first: whether the norms come before"""
+def in_pairs(x):
+    """[B, T, heads * HEAD], row t at position t, neighbours in pairs"""
+    y = x.reshape(*x.shape[:2], HEADS, HEAD // 2, 2)
+    angle = np.arange(x.shape[1])[:, None] * 10000.0 ** (-2.0 * np.arange(HEAD // 2) / HEAD)
+    c, s = np.cos(angle)[None, :, None], np.sin(angle)[None, :, None]
+    return np.stack([y[..., 0] * c - y[..., 1] * s, y[..., 1] * c + y[..., 0] * s], -1).reshape(x.shape)
+
+
+def decoded(r, at, names, x, real, more, first=False, norm=None, act=gelu, turn=lambda t: t):
+    """through causal layers, with attention to the states of an encoder where there are any; first: whether the norms come before; norm: that of this attention"""
+    norm = norm or ("LayerNorm" if first else "output.LayerNorm")
     for i in range(LAYERS):
         def behind(norm, x, f):
             return x + f(r.norm(norm, x)) if first else r.norm(norm, x + f(x))
@@ -43,9 +52,9 @@ def decoded(r, at, names, x, real, more, first=False):
             return r.linear(c + "output.dense", a)
 
         l, c = at % i, at % i + "crossattention."
-        x = behind(l + names["norm1"], x, lambda y: heads_of(r, l, names, y, causal(real)))
-        x = behind(c + ("LayerNorm" if first else "output.LayerNorm"), x, to_memory) if more else x
-        x = behind(l + names["norm2"], x, lambda y: r.linear(l + names["down"], gelu(r.linear(l + names["up"], y))))
+        x = behind(l + names["norm1"], x, lambda y: heads_of(r, l, names, y, causal(real), turn=turn))
+        x = behind(c + norm, x, to_memory) if more else x
+        x = behind(l + names["norm2"], x, lambda y: r.linear(l + names["down"], act(r.linear(l + names["up"], y))))
     return x
 
 
@@ -267,6 +276,99 @@ class Suite(encoder_families.Suite):
 
             self.decodes("bert decoder%s" % (" of an encoder" * beside), w, logits, real, more, model_type="bert", architectures=["BertLMHeadModel"], add_cross_attention=beside)
 
+    def test_kin_decoders(self):
+        """...ForCausalLM of BERT's kin. Each is compiled and generates by a cached step, and is interpreted over somebody else's encoder."""
+        _, real = self.batch()
+        #  class -> model type, prefix, width of the words, more of config.json
+        for kind, model_type, at, thin, config in (
+                ("Ernie", "ernie", "ernie.", WIDTH, {}), ("Electra", "electra", "electra.", 16, {"embedding_size": 16}), ("MegatronBert", "megatron-bert", "bert.", WIDTH, {}),
+                ("RemBert", "rembert", "rembert.", 16, {"input_embedding_size": 16, "output_embedding_size": 36}), ("RoFormer", "roformer", "roformer.", 16, {"embedding_size": 16}),
+                ("RoCBert", "roc_bert", "roc_bert.", WIDTH, {"shape_vocab_size": 11, "shape_embed_dim": 6, "pronunciation_vocab_size": 7, "pronunciation_embed_dim": 10}),
+                ("BigBird", "big_bird", "bert.", WIDTH, {"hidden_act": "gelu_new"})):
+            megatron, placed, act = kind == "MegatronBert", kind != "RoFormer", gelu_tanh if kind == "BigBird" else gelu
+            names, cross = ({**BERT, "norm1": "attention.ln", "norm2": "ln"}, "ln") if megatron else (BERT, "output.LayerNorm")
+            l, e = at + "encoder.layer.%d.", at + "embeddings."
+            project = at + ("encoder.embedding_hidden_mapping_in" if kind == "RemBert" else "embeddings_project")
+            head = {"Electra": "generator_predictions.", "RemBert": "cls.predictions."}.get(kind, "cls.predictions.transform.")
+            broad = {"Electra": thin, "RemBert": 36, "RoFormer": thin}.get(kind, WIDTH)
+            out = {"Electra": "generator_lm_head", "RemBert": "cls.predictions.decoder"}.get(kind, "cls.predictions")
+            for beside in (False, True):
+                w = Weights(self.work, 52)
+                self.tables(w, at, thin, norm=not megatron)
+                weigh(w, l, names)
+                if not placed:
+                    del w.named[e + "position_embeddings.weight"]
+                if kind == "RoCBert":
+                    w.table(e + "shape_embed.weight", 11, 6)
+                    w.table(e + "pronunciation_embed.weight", 7, 10)
+                    w.linear(e + "map_inputs_layer", WIDTH, WIDTH + 16)
+                if megatron:
+                    w.norm(at + "encoder.ln", WIDTH)
+                if thin != WIDTH:
+                    w.linear(project, WIDTH, thin)
+                w.linear(head + "dense", broad, WIDTH)
+                w.norm(head + "LayerNorm", broad)
+                if kind == "RemBert":
+                    w.linear(out, VOCABULARY, broad)
+                else:
+                    w.table(out + ".bias", VOCABULARY, scale=0.1)
+                more = self.memory(w, l + "crossattention.", cross) if beside else {}
+                r = Reference(w.named)
+
+                def logits(ids, real, more):
+                    x = r.named[e + "word_embeddings.weight"][ids]
+                    if kind == "RoCBert":
+                        rest = np.concatenate([r.named[e + "shape_embed.weight"][:1], r.named[e + "pronunciation_embed.weight"][:1]], -1)
+                        x = r.linear(e + "map_inputs_layer", np.concatenate([x, np.broadcast_to(rest, (*ids.shape, 16))], -1))
+                    x = x + r.named[e + "token_type_embeddings.weight"][0] + (r.named[e + "position_embeddings.weight"][:ids.shape[1]] if placed else 0)
+                    x = x if megatron else r.norm(e + "LayerNorm", x)
+                    x = r.linear(project, x) if thin != WIDTH else x
+                    x = decoded(r, l, names, x, real, more, megatron, cross, act, turn=(lambda t: t) if placed else in_pairs)
+                    x = r.norm(at + "encoder.ln", x) if megatron else x
+                    h = r.norm(head + "LayerNorm", act(r.linear(head + "dense", x)))
+                    return r.linear(out, h) if kind == "RemBert" else h @ r.named[e + "word_embeddings.weight"].T + r.named[out + ".bias"]
+
+                self.compiling = () if beside else None
+                self.decodes("%s decoder%s" % (kind, " of an encoder" * beside), w, logits, real, more, model_type=model_type, architectures=[kind + "ForCausalLM"], type_vocab_size=2, add_cross_attention=beside, **config)
+            self.compiling = None
+
+    def test_choices_of_bodies(self):
+        """Two questions of three choices over bodies that other tests hold."""
+        small = {"vocab_size": VOCABULARY, "hidden_size": WIDTH, "num_hidden_layers": LAYERS, "num_attention_heads": HEADS, "intermediate_size": INNER, "max_position_embeddings": LONGEST, "layer_norm_eps": 1e-5}
+        ids = self.random.integers(5, VOCABULARY, (2, 3, 9))
+        ids[:, :, [2, 3, 8]] = 3  # a question, two separators, a choice, a separator
+        real = np.ones_like(ids)
+        real[0, 1, :1] = real[1, 0, 7:] = 0
+        ids = np.where(real > 0, ids, 1)
+        kinds = self.random.integers(0, 2, ids.shape)
+        far = np.broadcast_to(np.arange(9) > 3, ids.shape).astype(np.int64)
+        two, three = {"input_ids": ids, "attention_mask": real}, {"input_ids": ids, "attention_mask": real, "token_type_ids": kinds}
+        flat = lambda t: t.reshape(6, *t.shape[2:])
+        pooler = lambda r, y: y["pooler_output"]
+        last = lambda r, y: y["last_hidden_state"][:, -1]
+        begin = real.reshape(6, 9).argmax(1)
+
+        def modern(mean):
+            def vector(r, y):
+                x, m = y["last_hidden_state"], real.reshape(6, 9, 1)
+                x = (x * m).sum(1) / m.sum(1) if mean else x[np.arange(6), begin]
+                h = gelu(x @ r.named["head.dense.weight"].T)
+                return (h - h.mean(-1, keepdims=True)) / np.sqrt(h.var(-1, keepdims=True) + 1e-5) * r.named["head.norm.weight"]
+            return vector
+
+        unused = dict.fromkeys(("hidden_size", "num_attention_heads", "intermediate_size", "num_hidden_layers"))
+        xlm = {**unused, "vocab_size": VOCABULARY, "emb_dim": WIDTH, "n_layers": LAYERS, "n_heads": HEADS, "max_position_embeddings": LONGEST, "id2label": {str(i): "c%d" % i for i in range(CLASSES)}}
+        summary = lambda at, act=lambda x: x: lambda r, y: act(r.linear("sequence_summary.summary", y["last_hidden_state"][:, at]))
+        for kind, model_type, given, vector, config in (
+                ("BigBird", "big_bird", three, pooler, {**small, "type_vocab_size": 2, "block_size": 5}), ("Longformer", "longformer", three, pooler, {**small, "attention_window": 4, "pad_token_id": 1, "sep_token_id": 3}),
+                ("MPNet", "mpnet", two, pooler, small), ("RoFormer", "roformer", three, last, {**small, "type_vocab_size": 2}),
+                ("DebertaV2", "deberta-v2", three, lambda r, y: gelu(r.linear("pooler.dense", y["last_hidden_state"][:, 0])), {**small, "type_vocab_size": 2, "relative_attention": True, "pos_att_type": ["c2p", "p2c"], "position_buckets": 4}),
+                ("ModernBert", "modernbert", two, modern(False), {**small, "layer_norm_eps": None}), ("ModernBert mean", "modernbert", two, modern(True), {**small, "layer_norm_eps": None, "classifier_pooling": "mean"}),
+                ("XLM", "xlm", two, summary(0), xlm), ("Flaubert", "flaubert", two, summary(-1, np.tanh), {**xlm, "summary_type": "last", "summary_activation": "tanh"})):
+            name, head = kind.split()[0], "logits_proj" if kind in ("XLM", "Flaubert") else "classifier"
+            more = {"global_attention_mask": flat(far)} if name == "Longformer" else None  # what the class works out from the separators
+            self.over_body("choices of " + kind, [name + "ForMultipleChoice", name + "Model"], given, lambda r, y: {"logits": r.linear(head, vector(r, y)).reshape(2, 3)}, flat, more, model_type=model_type, **config)
+
     def test_roberta_decoder(self):
         _, real = self.batch()
         for kind, at, first, beside in (("Roberta", "roberta.", False, False), ("Roberta", "roberta.", False, True), ("RobertaPreLayerNorm", "roberta_prelayernorm.", True, True)):
@@ -359,8 +461,7 @@ class Suite(encoder_families.Suite):
                  "ForMultipleChoice": (self.extra(pre_classifier=(WIDTH, WIDTH), classifier=(1, WIDTH)),
                                        lambda r, x: {"logits": r.linear("classifier", np.maximum(r.linear("pre_classifier", x[:, 0]), 0)).reshape(1, 3)})}
         given, more = {"input_ids": ids, "attention_mask": real, "token_type_ids": kinds}, {"model_type": "nystromformer", "conv_kernel_size": taps, "max_position_embeddings": LONGEST - 2}
-        self.heads("nystromformer", "Nystromformer", w, heads, states, given, real, only=[n for n in heads if n != "ForMultipleChoice"], **more)
-        self.heads("nystromformer", "Nystromformer", w, heads, states, {n: t[None] for n, t in given.items()}, real, only=["ForMultipleChoice"], **more)
+        self.heads("nystromformer", "Nystromformer", w, heads, states, given, real, **more)
 
     def test_splinter(self):
         at, head, question = "splinter.", "splinter_qass.", 2

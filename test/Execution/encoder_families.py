@@ -171,7 +171,15 @@ class Suite(families.Suite):
         for name, (more, results) in heads.items():
             if only is None or name in only:
                 r = Reference({**w.named, **more})
-                self.model("%s %s" % (what, name), {**w.named, **more}, given, results(r, states(r)), rows=real > 0, architectures=[prefix + name], **config)
+                inputs = {n: t[None] for n, t in given.items()} if name == "ForMultipleChoice" else given  # the rows are the choices of one question
+                self.model("%s %s" % (what, name), {**w.named, **more}, inputs, results(r, states(r)), rows=real > 0, architectures=[prefix + name], **config)
+
+    def choice(self, vector, **shapes):
+        """a head of multiple choice; vector(r, x): what its linear reads of each row, with weights of these shapes"""
+        return self.extra(classifier=(1, WIDTH), **shapes), lambda r, x: {"logits": r.linear("classifier", vector(r, x)).reshape(1, -1)}
+
+    def pooled_choice(self, at):
+        return self.choice(lambda r, x: np.tanh(r.linear(at + "pooler.dense", x[:, 0])), **{at + "pooler.dense": (WIDTH, WIDTH)})
 
     def bert_heads(self, at, words="cls.predictions.transform"):
         """as BERT has them, and RoBERTa (words: lm_head); at: the prefix"""
@@ -206,7 +214,7 @@ class Suite(families.Suite):
                 x = layer(r, "bert.encoder.layer.%d." % i, names, x, real[:, None, None] > 0, first=True)
             return r.norm("bert.encoder.ln", x)
 
-        self.heads("megatron-bert", "MegatronBert", w, self.bert_heads("bert."), states, {"input_ids": ids, "attention_mask": real, "token_type_ids": kinds}, real, model_type="megatron-bert")
+        self.heads("megatron-bert", "MegatronBert", w, {**self.bert_heads("bert."), "ForMultipleChoice": self.pooled_choice("bert.")}, states, {"input_ids": ids, "attention_mask": real, "token_type_ids": kinds}, real, model_type="megatron-bert")
 
     def test_ernie(self):
         ids, real = self.batch()
@@ -290,7 +298,7 @@ class Suite(families.Suite):
                 x = layer(r, "rembert.encoder.layer.%d." % i, BERT, x, real[:, None, None] > 0)
             return x
 
-        heads, c = self.bert_heads("rembert."), "cls.predictions."
+        heads, c = {**self.bert_heads("rembert."), "ForMultipleChoice": self.pooled_choice("rembert.")}, "cls.predictions."
         heads["ForMaskedLM"] = (self.extra(**{c + "dense": (broad, WIDTH), c + "LayerNorm": (broad,), c + "decoder": (VOCABULARY, broad)}),
                                 lambda r, x: {"logits": r.linear(c + "decoder", r.norm(c + "LayerNorm", gelu(r.linear(c + "dense", x))))})
         self.heads("rembert", "RemBert", w, heads, states, {"input_ids": ids, "attention_mask": real, "token_type_ids": kinds}, real, model_type="rembert", input_embedding_size=thin, output_embedding_size=broad)
@@ -324,7 +332,7 @@ class Suite(families.Suite):
             return x
 
         groups = dict(zip(("q_groups", "k_groups", "v_groups", "post_attention_groups", "intermediate_groups", "output_groups"), (g for _, _, g in parts.values())))
-        self.heads("squeezebert", "SqueezeBert", w, self.bert_heads(t), states, {"input_ids": ids, "attention_mask": real, "token_type_ids": kinds}, real, model_type="squeezebert", embedding_size=WIDTH, **groups)
+        self.heads("squeezebert", "SqueezeBert", w, {**self.bert_heads(t), "ForMultipleChoice": self.pooled_choice(t)}, states, {"input_ids": ids, "attention_mask": real, "token_type_ids": kinds}, real, model_type="squeezebert", embedding_size=WIDTH, **groups)
 
     def test_convbert(self):
         ids, real = self.batch()
@@ -379,7 +387,9 @@ class Suite(families.Suite):
                      "ForMaskedLM": self.generator("convbert.", thin),
                      "ForSequenceClassification": (self.extra(classifier__dense=(WIDTH, WIDTH), classifier__out_proj=(CLASSES, WIDTH)),
                                                    lambda r, x: {"logits": r.linear("classifier.out_proj", gelu(r.linear("classifier.dense", x[:, 0])))})}
-            self.heads("convbert %d" % thin, "ConvBert", w, heads, states, given, real, model_type="convbert", embedding_size=thin, conv_kernel_size=taps, num_groups=groups, head_ratio=2)
+            heads["ForMultipleChoice"] = self.choice(lambda r, x: x[:, -1]) if thin == WIDTH else self.choice(lambda r, x: np.tanh(r.linear("sequence_summary.summary", x[:, 0])), sequence_summary__summary=(WIDTH, WIDTH))
+            summary = {} if thin == WIDTH else {"summary_type": "first", "summary_use_proj": True, "summary_activation": "tanh"}
+            self.heads("convbert %d" % thin, "ConvBert", w, heads, states, given, real, **summary, model_type="convbert", embedding_size=thin, conv_kernel_size=taps, num_groups=groups, head_ratio=2)
 
 
 def run(suite_class, about):

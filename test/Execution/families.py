@@ -19,6 +19,7 @@ import numpy as np
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [os.path.join(os.path.dirname(os.path.dirname(HERE)), "examples"), os.path.join(HERE, os.pardir, "support")]
 from checks import check, finish
+import sparse
 from random_weights import Weights, tensors
 
 WIDTH, HEADS, INNER, VOCABULARY, EPS = 24, 4, 40, 30, 1e-5
@@ -165,6 +166,7 @@ def read(r, at, x, a, names, norms):
 
 
 class Suite:
+    more = ()  # flags of interpret, compile and weights
     most = None  # models of a type that are compiled, for all None; the others are interpreted only
 
     def __init__(self, heddle, work):
@@ -184,6 +186,22 @@ class Suite:
 
     def interpreted(self, what, folder, given, *more):
         return self.call(what, [self.heddle, "interpret", folder, "-i", "IN", "-o", "OUT", "--outputs=all", *more], given)
+
+    def drawn(self, what, **config):
+        """weights at random for the model of a config.json, as `heddle weights` lists them"""
+        path = os.path.join(self.work, what.replace(" ", "-") + ".json")
+        with open(path, "w", encoding="utf-8") as f:
+            json.dump(config, f)
+        return {w["name"]: (self.random.standard_normal(w["shape"]) * 0.3).astype(np.float32) for w in sparse.listed(self.heddle, path, *self.more)}
+
+    def over_body(self, what, classes, given, head, flat=lambda t: t, more=None, **config):
+        """A class over a body that other tests hold: what `heddle interpret` gives for the class, and head(r, what it gives for the body), on the same weights.
+        classes: the one and the other; flat: an input of the one to that of the other; more: inputs of the body alone"""
+        named, body = (self.drawn("%s %d" % (what, i), architectures=[c], **config) for i, c in enumerate(classes))
+        body = {n: named.get(n, t) for n, t in body.items()}
+        folders = [write(os.path.join(self.work, "%s-%d" % (what.replace(" ", "-"), i)), t, **{**config, "architectures": [c]}) for i, (c, t) in enumerate(zip(classes, (named, body)))]
+        states = self.interpreted(what + ", its body", folders[1], {**{n: flat(t) for n, t in given.items()}, **(more or {})})
+        self.same(what, self.interpreted(what, folders[0], given), **head(Reference(named), states))
 
     def compiled(self, what, folder, *more):
         """-> the binary; None where there is none, or the type's turn is over"""

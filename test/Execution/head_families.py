@@ -142,6 +142,15 @@ class Suite(decoder_families.Suite):
         self.like_llama("glm", "Glm", 74, layer, {**decoder_families.attend(bias=True, o_bias=False), "mlp.gate_up_proj": (2 * INNER, WIDTH, False), "mlp.down_proj": (WIDTH, INNER, False)},
                         {"TokenClassification": ("score", "model."), "SequenceClassification": ("score", "model.")}, head_dim=HEAD, partial_rotary_factor=0.5, attention_bias=True)
 
+    def test_token_heads(self):
+        """over bodies that other tests hold: two feed-forwards without a gate, and latent attention with experts"""
+        ids, real = self.batch()
+        small = {"vocab_size": VOCABULARY, "hidden_size": WIDTH, "num_hidden_layers": LAYERS, "num_attention_heads": HEADS, "intermediate_size": INNER, "max_position_embeddings": 64, "layer_norm_eps": None, "id2label": LABELS}
+        latent = {"q_lora_rank": 16, "kv_lora_rank": 12, "qk_nope_head_dim": 8, "qk_rope_head_dim": 4, "v_head_dim": 6, "moe_intermediate_size": 20, "n_routed_experts": 8, "n_shared_experts": 2, "num_experts_per_tok": 3,
+                  "n_group": 4, "topk_group": 2, "first_k_dense_replace": 1}
+        for name, config in (("Apertus", {"model_type": "apertus", "num_key_value_heads": KV}), ("DeepseekV3", {"model_type": "deepseek_v3", **latent})):
+            self.over_body(name + " tokens", [name + "ForTokenClassification", name + "Model"], {"input_ids": ids, "attention_mask": real}, lambda r, y: {"logits": r.linear("score", y["last_hidden_state"])}, **small, **config)
+
     def test_mixtral(self):
         def layer(w, x, mask):
             q, k, v = w.qkv(w.rms("input_layernorm", x))

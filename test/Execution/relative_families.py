@@ -116,6 +116,8 @@ class Suite(encoder_families.Suite):
 
         heads = {"Model": ({}, lambda r, x: {"last_hidden_state": x}), "LMHeadModel": words, "ForSequenceClassification": self.summaries(),
                  "ForTokenClassification": (self.extra(classifier=(CLASSES, WIDTH)), lambda r, x: {"logits": r.linear("classifier", x)}), "ForQuestionAnsweringSimple": (self.extra(qa_outputs=(2, WIDTH)), answers)}
+        heads["ForMultipleChoice"] = (self.extra(sequence_summary__summary=(WIDTH, WIDTH), logits_proj=(1, WIDTH)),
+                                      lambda r, x: {"logits": r.linear("logits_proj", np.tanh(r.linear("sequence_summary.summary", x[:, -1]))).reshape(1, -1)})
         ids, real = self.batch(pad=5)
         kinds = self.random.integers(0, 3, ids.shape)
         given = {"input_ids": ids, "attention_mask": real, "token_type_ids": kinds}

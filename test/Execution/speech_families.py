@@ -108,7 +108,8 @@ class Suite(encoder_families.Suite):
                       **({"feat_proj_layer_norm": normed, "conv_pos_batch_norm": batched} if kind == "hubert" else {}))
         letters, kinds = self.extra(lm_head=(7, WIDTH)), self.extra(projector=(5, WIDTH), classifier=(CLASSES, 5))
         mean = (Reference(kinds).linear("projector", x) * heard[:, :, None]).sum(1) / length[:, None]
-        for name, more, result in (("Model", {}, {"last_hidden_state": x}), ("ForCTC", letters, {"logits": Reference(letters).linear("lm_head", x)}),
+        training = self.extra(project_q=(5, 6), project_hid=(WIDTH, 5), quantizer__weight_proj=(8, 6)) if prefix.startswith("UniSpeech") else None  # parts that are left out
+        for name, more, result in ((("ForPreTraining", training, {"last_hidden_state": x}),) if training else ()) + (("Model", {}, {"last_hidden_state": x}), ("ForCTC", letters, {"logits": Reference(letters).linear("lm_head", x)}),
                                    ("ForSequenceClassification", kinds, {"logits": Reference(kinds).linear("classifier", mean)})):
             what = "%s %s%s%s" % (kind, name, ", stable" * first, ", other options" * (batched or not normed))
             self.model(what, {**w.named, **more}, given, result, rows=heard, architectures=[prefix + name], **{"id2label": {str(i): str(i) for i in range(CLASSES)}, **config})

@@ -37,6 +37,11 @@ def decoded(r, at, x, mask, memory, seen, first, act):
     return x
 
 
+def sines(length):
+    angle = np.arange(length)[:, None] * 10000.0 ** (-2.0 * np.arange(WIDTH // 2) / WIDTH)
+    return np.concatenate([np.sin(angle), np.cos(angle)], -1)
+
+
 def near_and_far(r, at, x, real, far, windows):
     """LED's encoder: a window around each token, and global tokens, which have projections of their own"""
     apart = np.abs(np.arange(x.shape[1])[:, None] - np.arange(x.shape[1]))
@@ -192,13 +197,15 @@ class Suite(speech_families.Suite):
 
     #--- decoders by themselves ---
 
-    def alone(self, kind, name, first=False, scaled=False, tied=True, compiled=False, skip=2, normed="sum", **more):
-        """skip: rows of the positions that are never read; normed: sum, words, before the positions are added, or nothing"""
+    def alone(self, kind, name, first=False, scaled=False, tied=True, compiled=False, skip=2, normed="sum", waves=False, act=gelu, **more):
+        """skip: rows of the positions that are never read; normed: sum, words, before the positions are added, last, after the layers, or nothing; waves: positions are sines, then cosines"""
         what, at = "%s%s" % (name, "" if tied else ", its own head"), "model.decoder."
         w = self.weights("model.", NAMES, decoder=LONGEST + skip)
+        if waves:
+            del w.named[at + "embed_positions.weight"]
         if not normed:
             del w.named[at + "layernorm_embedding.weight"], w.named[at + "layernorm_embedding.bias"]
-        if first:
+        if first and normed != "last":
             w.norm(at + "layer_norm", WIDTH)
         if not tied:
             w.linear("lm_head", VOCABULARY, WIDTH, bias=False)
@@ -206,10 +213,11 @@ class Suite(speech_families.Suite):
 
         def logits(ids, real):
             x, norm = r.named[at + "embed_tokens.weight"][ids] * (WIDTH ** 0.5 if scaled else 1), lambda x, now: r.norm(at + "layernorm_embedding", x) if now else x
-            x = norm(norm(x, normed == "words") + r.named[at + "embed_positions.weight"][skip:skip + ids.shape[1]], normed == "sum")
+            x = norm(norm(x, normed == "words") + (sines(ids.shape[1]) if waves else r.named[at + "embed_positions.weight"][skip:skip + ids.shape[1]]), normed == "sum")
             for i in range(LAYERS):
-                x = layer(r, "%slayers.%d." % (at, i), NAMES, x, np.tril(np.ones((ids.shape[1],) * 2, bool)) & (real[:, None, None] > 0), first=first)
-            x = r.norm(at + "layer_norm", x) if first else x
+                x = layer(r, "%slayers.%d." % (at, i), NAMES, x, np.tril(np.ones((ids.shape[1],) * 2, bool)) & (real[:, None, None] > 0), first=first, act=act)
+            x = norm(x, normed == "last")
+            x = r.norm(at + "layer_norm", x) if first and normed != "last" else x
             return x @ r.named[at + "embed_tokens.weight" if tied else "lm_head.weight"].T
 
         given = {"input_ids": ids, "attention_mask": real}
@@ -232,6 +240,10 @@ class Suite(speech_families.Suite):
         self.alone("plbart", "PLBartForCausalLM", scaled=True)
         self.alone("blenderbot", "BlenderbotForCausalLM", first=True, scaled=True, skip=0, normed=None)
         self.alone("blenderbot-small", "BlenderbotSmallForCausalLM", scaled=True, skip=0, normed="words")
+        self.alone("marian", "MarianForCausalLM", scaled=True, skip=0, normed=None, waves=True, compiled=True)
+        self.alone("marian", "MarianForCausalLM", skip=0, normed=None, waves=True, tied=False)
+        self.alone("pegasus", "PegasusForCausalLM", first=True, scaled=True, skip=0, normed=None, waves=True, compiled=True)
+        self.alone("bigbird_pegasus", "BigBirdPegasusForCausalLM", first=True, scaled=True, skip=0, normed="last", act=gelu_tanh, compiled=True, use_bias=True)
 
 
 if __name__ == "__main__":

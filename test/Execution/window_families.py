@@ -210,6 +210,8 @@ class Suite(encoder_families.Suite):
             config = dict(model_type="videomae", image_size=[8, 12], patch_size=[4, 3], num_frames=6, tubelet_size=2, qkv_bias=biased, use_mean_pooling=averaged)
             what = "videomae" if averaged else "videomae, first row"
             self.tried(what, named, {"pixel_values": film}, {"last_hidden_state": x}, states, architectures=["VideoMAEModel"], **config)
+            training = self.extra(encoder_to_decoder=(8, WIDTH), decoder__head=(6, 8), **{"mask_token!": (1, 1, 8)})  # parts that are left out
+            self.tried(what + ", its training", {**named, **training}, {"pixel_values": film}, {"last_hidden_state": x}, states, architectures=["VideoMAEForPreTraining"], **config)
             self.tried(what + ", classes", {**named, **more}, {"pixel_values": film}, {"logits": logits, "last_hidden_state": x}, compiled=averaged, architectures=["VideoMAEForVideoClassification"], **config)
 
     def test_dinov3_vit(self):
