@@ -14,7 +14,7 @@ def main():
     p.add_argument("--bin", required=True, help="the folder of heddle")
     p.add_argument("name", nargs="*")
     o = p.parse_args()
-    names = o.name or sorted(os.path.basename(d.rstrip("/")) for d in glob.glob(os.path.join(HERE, "*/")))
+    names = o.name or sorted(os.path.basename(d.rstrip("/")) for d in glob.glob(os.path.join(HERE, "[!_]*/")))
     readmes = [os.path.join(HERE, n, "README.md") for n in names]
     command = ["/usr/bin/python3", os.path.join(HERE, os.pardir, "test", "Docs", "readme.py"), "--bin", o.bin]
     return subprocess.run(command + readmes).returncode

@@ -57,8 +57,6 @@ LogicalResult bindDim(func::FuncOp entry, Dims &dims, StringRef dim, int64_t n, 
   if (!fresh && it->second != n)
     return emitError(entry.getLoc()) << "input '" << input << "' has " << dim << " = " << n << ", but it is "
                                      << it->second << " elsewhere";
-  if (n < 1)
-    return emitError(entry.getLoc()) << dim << " = " << n << ": a length is at least 1";
   auto module = entry->getParentOfType<ModuleOp>();
   auto bounds = module ? module->getAttrOfType<DictionaryAttr>("model.dims") : DictionaryAttr();
   auto bound = bounds ? bounds.getAs<IntegerAttr>(dim) : IntegerAttr();

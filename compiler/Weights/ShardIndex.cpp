@@ -223,11 +223,6 @@ absl::StatusOr<ShardIndex> IndexReader::run() {
 
 } // namespace
 
-const ShardIndex::Item *ShardIndex::find(llvm::StringRef tensor) const {
-  auto it = llvm::lower_bound(items, tensor, [](const Item &a, llvm::StringRef b) { return a.tensor < b; });
-  return it != items.end() && it->tensor == tensor ? &*it : nullptr;
-}
-
 absl::StatusOr<ShardIndex> parseShardIndex(llvm::StringRef text, llvm::StringRef file) {
   return IndexReader(text, file).run();
 }

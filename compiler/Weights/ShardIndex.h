@@ -25,8 +25,6 @@ struct ShardIndex {
   std::vector<std::string> shards;
   std::optional<uint64_t> totalBytes;
   uint64_t totalBytesAt = 0;
-
-  const Item *find(llvm::StringRef tensor) const;
 };
 
 /// Parses the text of an index; `file` is its name in messages.

@@ -15,6 +15,7 @@
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
+#include <utility>
 
 namespace heddle::serve {
 
@@ -81,7 +82,7 @@ Listener::~Listener() {
     signal(SIGTERM, SIG_DFL);
     signal(SIGINT, SIG_DFL);
   }
-  for (event *one : {wake, beat, retry, deadline})
+  for (event *one : {wake, beat, retry, deadline, turn})
     if (one)
       event_free(one);
   if (socket)
@@ -110,6 +111,7 @@ rt::Status Listener::open() {
   wake = event_new(base, wakeFd, EV_READ | EV_PERSIST, onWake, this);
   beat = event_new(base, -1, EV_PERSIST, onBeat, this);
   retry = evtimer_new(base, onRetry, this);
+  turn = evtimer_new(base, onTurn, this);
   deadline = evtimer_new(base, onDeadline, this);
   timeval second = {1, 0};
   if (event_add(wake, nullptr) != 0 || event_add(beat, &second) != 0)
@@ -183,9 +185,19 @@ bool Listener::run() {
   return !cut;
 }
 
+/// A crowd that comes at once is let in in parts: what a connection says is read before many newer ones could push it
+/// out as one that keeps still.
 void Listener::accept(int fd, const Peer &peer) {
-  if (connections.size() >= options.connections && !makeRoom())
+  constexpr size_t kMostInTurn = 32;
+  if (connections.size() >= options.connections && !makeRoom()) {
     evconnlistener_disable(socket); // all of them wait for us; this one is the last
+  } else if (++acceptedInTurn >= std::min(kMostInTurn, options.connections / 2 + 1)) {
+    evconnlistener_disable(socket);
+    pausedForTurn = true;
+  }
+  timeval now = {0, 0};
+  if (!evtimer_pending(turn, nullptr))
+    evtimer_add(turn, &now);
   uint64_t number = nextConnection++;
   connections.emplace_back(number, std::make_unique<Connection>(*this, number, fd, peer));
   ++peers[peer];
@@ -283,6 +295,13 @@ void Listener::onRetry(int, short, void *self) {
     return;
   listener->makeRoom();
   evconnlistener_enable(listener->socket);
+}
+
+void Listener::onTurn(int, short, void *self) {
+  auto *listener = static_cast<Listener *>(self);
+  listener->acceptedInTurn = 0;
+  if (std::exchange(listener->pausedForTurn, false) && !listener->draining)
+    evconnlistener_enable(listener->socket);
 }
 
 /// What other threads and signals want.

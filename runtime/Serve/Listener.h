@@ -106,15 +106,18 @@ private:
   static void onWake(int, short, void *self);
   static void onBeat(int, short, void *self);
   static void onRetry(int, short, void *self);
+  static void onTurn(int, short, void *self);
   static void onDeadline(int, short, void *self);
 
   ListenOptions options;
   event_base *base = nullptr;
   evconnlistener *socket = nullptr;
-  event *wake = nullptr, *beat = nullptr, *retry = nullptr, *deadline = nullptr;
+  event *wake = nullptr, *beat = nullptr, *retry = nullptr, *deadline = nullptr, *turn = nullptr;
   int wakeFd = -1;
   unsigned signalsSeen = 0;
   bool toldOfPause = false;
+  size_t acceptedInTurn = 0; ///< of the event loop
+  bool pausedForTurn = false;
   uint16_t boundPort = 0;
   uint64_t nextConnection = 1;
   std::vector<std::pair<uint64_t, std::unique_ptr<Connection>>> connections; ///< ascending numbers

@@ -99,10 +99,12 @@ def main():
         said = tokenize(folder("broken", files), [])
         check(said.returncode == code and all(w in said.stderr for w in words), "%s: %r" % (list(files), said))
 
-    # An id past the table is a mistake before the model runs; a lone spiece.model is said and the model compiles.
+    # An id of the vocabulary past the table is a mistake before the model runs, an added token there a remark; a lone spiece.model is said and the model compiles.
     big = dict(stories, added_tokens=stories["added_tokens"] + [{"id": 1024, "content": "<new>", "special": True}])
     model = {"stories/config.json": None, "stories/model.safetensors": None}
-    for files, code, words in ((dict(model, **{"tokenizer.json": big}), 1, [b"largest id is 1024", b"1024 tokens"]),
+    far = dict(stories, model=dict(stories["model"], vocab={**stories["model"]["vocab"], "<new>": 1024}))
+    for files, code, words in ((dict(model, **{"tokenizer.json": far}), 1, [b"largest id is 1024", b"1024 tokens"]),
+                               (dict(model, **{"tokenizer.json": big}), 0, [b"remark: the added token '<new>' has the id 1024", b"1024 tokens"]),
                                (dict(model, **{"tokenizer.json": stories}), 0, []), (dict(model, **{"spiece.model": "x"}), 0, [b"note", b"spiece.model", b"save_pretrained"])):
         said = subprocess.run([heddle, "compile", folder("model", files), "-o", os.path.join(work, "model.bin")], stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
         check(said.returncode == code and all(w in said.stdout for w in words), "compile with %s: %r" % (sorted(files), said))

@@ -29,7 +29,7 @@ FAULTS = [
     ("an item is one thread, whatever the card says", DEVICE + "Launches.cpp", "__builtin_mul_overflow(*items, line.lanes, &wanted)", "__builtin_mul_overflow(*items, int64_t(1), &wanted)", "Device.LaunchesFollowTheCard"),
     ("code for another family of chips", DEVICE + "Launches.cpp", "        (binary && number / 10 != capability / 10))", "        (binary && number < 0))", "Device.PicksImages"),
     ("sm_90a runs on sm_100", DEVICE + "Launches.cpp", "(own && number != capability)", "(own && number < 0)", "Device.PicksImages"),
-    ("a checked launch is not waited for", DEVICE + "Launches.cpp", "gpu.check(gpu.driver.streamWait(gpu.stream), name.c_str())", "gpu.check(kCuSuccess, name.c_str())", "DeviceErrors.CheckedLaunchesNameTheirKernel"),
+    ("a checked launch is not waited for", DEVICE + "Launches.cpp", "gpu.check(gpu.driver.streamWait(gpu.stream), said.c_str())", "gpu.check(kCuSuccess, said.c_str())", "DeviceErrors.CheckedLaunchesNameTheirKernel"),
     # weights, states
     ("a piece of the weights is overwritten before it is fetched", DEVICE + "Upload.cpp", "(turn++ % 2) * piece;", "(turn++ % 1) * piece;", "Device.RunsTensorsThroughUploadedWeights"),
     ("nobody waits for the piece before", DEVICE + "Upload.cpp", "    status = gpu.wait(); // for the other piece\n", "", "Device.RunsTensorsThroughUploadedWeights"),

@@ -101,7 +101,8 @@ def corners(new, old, longest):
 def write(folder, named, **config):
     os.makedirs(folder)
     with open(os.path.join(folder, "config.json"), "w", encoding="utf-8") as f:
-        json.dump({"hidden_size": WIDTH, "num_hidden_layers": 2, "num_attention_heads": HEADS, "intermediate_size": INNER, "layer_norm_eps": EPS, **config}, f)
+        whole = {"hidden_size": WIDTH, "num_hidden_layers": 2, "num_attention_heads": HEADS, "intermediate_size": INNER, "layer_norm_eps": EPS, **config}
+        json.dump({k: v for k, v in whole.items() if v is not None}, f)  # None: a key that the file has not
     tensors.write(os.path.join(folder, "model.safetensors"), named)
     return folder
 

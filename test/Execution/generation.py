@@ -318,7 +318,7 @@ def through_config(heddle, folder, plain, prompts):
     check("generate stop Tom %C3%A9%20%25" in card, "stop texts on the card")
     said = model.call("Once upon a time", "-n", "60", "--greedy").stdout.decode()
     check("Tom" not in said and len(said) > 30, "stop_strings end a text: %r" % said)
-    for bad, words in (({"penalty_alpha": 0.6}, "penalty_alpha"), ({"num_beam_groups": 2}, "num_beam_groups"), ({"top_q": 0.9}, "top_q"),
+    for bad, words in (({"penalty_alpha": 0.6}, "penalty_alpha"), ({"num_beam_groups": 2}, "num_beam_groups"),
                        ({"temperature": "warm"}, "temperature"), ({"top_k": -5}, "top_k"), ({"eos_token_id": ["x"]}, "eos_token_id"),
                        ({"do_sample": True, "num_beams": 4}, "num_beams"), ({"bad_words_ids": [3]}, "bad_words_ids"), ("[1]", "an object expected"),
                        ("{", "configured/generation_config.json:1:"), ({"stop_strings": [""]}, "stop_strings"), ({"early_stopping": 3}, "early_stopping")):

@@ -196,7 +196,7 @@ class Program:
 
     def line_of(self, text):
         """The line of the statement that a message names; 0: none"""
-        place = re.search(r"model\.json:(\d+):\d+: error|error.* at model\.json:(\d+):\d+", text)
+        place = re.search(r"model\.json:(\d+):\d+: error|error.* at \$\S* \((\d+):\d+\)", text)
         return int(place.group(1) or place.group(2)) if place else 0
 
     def statement(self, name):

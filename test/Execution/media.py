@@ -335,7 +335,9 @@ class Suite:
         check(best.count("\n") == 1 and best.rstrip().endswith(labels[order[0]]), "vilt --top 1: %r" % best)
         self.refused("vilt without a question", 2, png)
         self.refused("vilt without a picture", 5, "nowhere.png", "who?")
-        self.refused("vilt, too long a question", 1, png, "a " * 30)
+        self.refused("vilt, too long a question", 1, png, "a " * 30, "--no-truncate")
+        said = self.call(png, "a " * 30)
+        check(said.returncode == 0 and "takes 12 of a text: it is cut to them" in said.stderr, "vilt, a question that is cut: %d, %s" % (said.returncode, said.stderr))
         check("question" in self.call("--help").stdout and "question" in self.call("info").stdout, "vilt: --help and info speak of the question")
 
     def test_grey(self, png, pixels):

@@ -107,8 +107,6 @@ module attributes {heddle.stage = "tiled"} {
 // What is written or read is as large as its part of the state.
 module attributes {heddle.stage = "tiled"} {
   func.func @step(%x: !model.tensor<[B, new, 8], f32>, %y: !model.tensor<[B, 4], f32>, %s: !model.state<[B, capacity, 8], f32>, %t: !model.state<[3, B, 8], f32>) {
-    // expected-error @below {{promises: appends along axis 3 of rows with 3 axes}}
-    %a = model.append %s, %x axis 3 : !model.state<[B, capacity, 8], f32>, !model.tensor<[B, new, 8], f32> -> !model.tensor<[B, "new+past", 8], f32>
     // expected-error @below {{promises: has a value whose axis 1 is not the state's}}
     %b = model.append %s, %x axis 2 : !model.state<[B, capacity, 8], f32>, !model.tensor<[B, new, 8], f32> -> !model.tensor<[B, "new+past", 8], f32>
     // expected-error @below {{promises: has a value of another rank than its part of the state}}

@@ -94,7 +94,7 @@ def vectors(t, heddle, work, architecture, pooled):
         subprocess.run([binary, "run", "--input", given, "--output", result], check=True)
         return tensors.read(result)
 
-    with Server(binary, "--queue", "64") as server:
+    with Server(binary, "--no-truncate", "--queue", "64") as server:
         path = "/v1/embeddings"
         ids = [VOCABULARY.index(w) for w in ["[CLS]"] + TEXTS[1].split() + ["[SEP]"]]
         out = hidden(ids)
@@ -154,7 +154,7 @@ def sentence_transformers(t, heddle, work):
             json.dump(dict({"pooling_mode_" + key: mode == word for key, mode in modes.items()}, word_embedding_dimension=16), file)
         subprocess.run([heddle, "compile", folder, "-o", binary], check=True, stderr=subprocess.DEVNULL)
         t.check("info says " + word, json.loads(subprocess.run([binary, "info", "--json"], check=True, stdout=subprocess.PIPE).stdout)["pooling"] == word)
-        with Server(binary) as server:
+        with Server(binary, "--no-truncate") as server:
             status, got = server.post("/v1/embeddings", {"input": texts, "normalize": False})
             for ids, one in zip(texts, got["data"]):
                 tensors.write(given, {"input_ids": np.array([ids], np.int64)})
@@ -183,7 +183,7 @@ def padding_matters(t, heddle, work):
                             {"m": {"mean": "x", "axis": 1, "keep": True}},
                             {"last_hidden_state": "=(x + m) * attention_mask[:, :, null]"}]}, file)
     subprocess.run([heddle, "compile", os.path.join(folder, "model.json"), "-o", binary], check=True)
-    with Server(binary) as server:
+    with Server(binary, "--no-truncate") as server:
         alone, _ = company(t, server, "/v1/embeddings", [{"input": text} for text in TEXTS])
         before = server.metric("heddle_batch_rows_count")
         status, got = server.post("/v1/embeddings", {"input": TEXTS})
@@ -204,7 +204,7 @@ def main():
         padding_matters(t, heddle, work)
 
         binary = compile_example(heddle, work, "sentiment")
-        with Server(binary) as server:
+        with Server(binary, "--no-truncate") as server:
             path, texts = "/v1/classify", ["a good film", "what a very bad and boring film this was", "it is a film"]
             want = [said(binary, text) for text in texts]
             alone, _ = company(t, server, path, [{"input": text} for text in texts])
@@ -218,7 +218,7 @@ def main():
             folder, binary = os.path.join(work, architecture), os.path.join(work, architecture + ".bin")
             bert(folder, architecture, **({"id2label": {"0": "thing", "1": "other"}} if "Token" in architecture else {}))
             subprocess.run([heddle, "compile", folder, "-o", binary], check=True, stderr=subprocess.DEVNULL)
-            with Server(binary) as server:
+            with Server(binary, "--no-truncate") as server:
                 judged(t, server, binary, path, texts, pair, more)
                 t.check("%s: stops" % path, server.stop() == 0)
     return t.end()

@@ -19,7 +19,7 @@ FAULTS = [
     ("logits of the row before", SCHEDULER, "slots.logitsOf(status.ok() ? i : 0)", "slots.logitsOf(status.ok() && i ? i - 1 : 0)"),
     ("a prompt that is known is not read again for its logits", SCHEDULER, "std::min(ids.size() - 1, held.size())", "std::min(ids.size(), held.size())"),
     ("a beginning ends one token late", SCHEDULER, "held.begin()).first - ids.begin();", "held.begin()).first - ids.begin() + (most > 8);"),
-    ("the first token is chosen after a piece", SCHEDULER, "if (pieces[i].asked)", "if (pieces[i].asked || pieces[i].count == kShortPiece)"),
+    ("the first token is chosen after a piece", SCHEDULER, "if (piece.asked)", "if (piece.asked || piece.count == kShortPiece)"),
     ("a text gets a slot that is in use", SCHEDULER, "if (holderOf(slot))\n      continue;", ""),
     ("rules see the new tokens alone", SCHEDULER, "service.model->card().roles, 0, ids);", "service.model->card().roles, 0, {});"),
     ("a text gets one token too many", SCHEDULER, "one.chooser.count() < options.newTokens)", "one.chooser.count() <= options.newTokens)"),

@@ -7,6 +7,7 @@ def check(good, what):
     passed, failed = passed + bool(good), failed + (not good)
     if not good:
         print("FAIL " + what)
+    return bool(good)
 
 
 def finish():

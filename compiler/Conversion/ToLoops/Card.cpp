@@ -141,6 +141,9 @@ Size heddle::loops::stateBytes(func::FuncOp function, unsigned argument) {
   return bytes;
 }
 
+/// A count as a form; 0 where it leaves 64 bits, as that of a window of 2^62 keys does: it is then not known.
+static std::string counted(const Size &count) { return count.fits() ? count.str() : "0"; }
+
 /// "linear+map turns N operations FORM bytes FORM # h.{0}.ff.weight": what threads do up to a barrier.
 static std::string phaseText(const Phase &phase) {
   llvm::SetVector<StringRef> ops;
@@ -156,7 +159,7 @@ static std::string phaseText(const Phase &phase) {
   std::string text = ops.empty() ? "-" : llvm::join(ops, "+");
   if (dots || integers)
     text += dots ? " dots" : " integers";
-  text += " turns " + std::to_string(phase.turns) + " operations " + operations.str() + " bytes " + bytes.str();
+  text += " turns " + std::to_string(phase.turns) + " operations " + counted(operations) + " bytes " + counted(bytes);
   if (!phase.weight.empty())
     text += " # " + cardWord(phase.weight);
   return text;
@@ -306,10 +309,10 @@ FailureOr<std::string> heddle::loops::cardText(ModuleOp module, ArrayRef<func::F
     os << *lengths;
     if (model::PiecesAttr pieces = model::piecesOf(f))
       os << "pieces " << pieces.getLongest() << " beyond " << pieces.getBeyond() << "\n";
-    os << "flops " << operations(f).str() << "\n";
+    os << "flops " << counted(operations(f)) << "\n";
     if (Size integers = integerOperations(f); !integers.is(0))
-      os << "integers " << integers.str() << "\n";
-    os << "reads " << bytesRead(f).str() << "\n";
+      os << "integers " << counted(integers) << "\n";
+    os << "reads " << counted(bytesRead(f)) << "\n";
     os << "arena " << model::arenaOf(f).value_or(Size(64)).str() << "\n";
     if (!phases.empty())
       for (const Phase &phase : phases[number])

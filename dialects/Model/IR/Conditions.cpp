@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "dialects/Model/IR/Conditions.h"
+#include "dialects/Model/IR/Names.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
 #include "llvm/ADT/TypeSwitch.h"
@@ -287,6 +288,9 @@ std::string heddle::model::tokenOf(Location where) {
   auto file = where->findInstanceOf<FileLineColLoc>();
   if (!file)
     return "";
-  return llvm::sys::path::filename(file.getFilename().getValue()).str() + ":" + std::to_string(file.getLine()) + ":" +
-         std::to_string(file.getColumn());
+  std::string place = std::to_string(file.getLine()) + ":" + std::to_string(file.getColumn());
+  // The statement says where; without the file's name a description from standard input makes the same program.
+  StringRef path = pathOf(where);
+  return path.empty() ? llvm::sys::path::filename(file.getFilename().getValue()).str() + ":" + place
+                      : path.str() + " (" + place + ")";
 }
