@@ -93,7 +93,7 @@ class Suite(decoder_families.Suite):
                 for n in [n for n in w.named if n.endswith(("gate_up_proj", "down_proj"))]:
                     w.named[n], coded[n + "_blocks"], coded[n + "_scales"] = mxfp4(self.random, *w.named[n].shape)
                 config = {"intermediate_size": inner, "quantization_config": {"quant_method": "mxfp4", "modules_to_not_convert": ["model.layers.*.self_attn", "model.layers.*.mlp.router", "lm_head"]}}
-            self.holds("gpt_oss" + name, "gpt_oss", w, layer, lambda all, x: all("lm_head", all.rms("model.norm", x)), head_dim=16, attention_bias=bias, rope_scaling=scaling, sliding_window=4,
+            self.holds("gpt_oss" + name, "gpt_oss", w, layer, lambda all, x: all("lm_head", all.rms("model.norm", x)), head_dim=16, attention_bias=bias, **({"rope_scaling": scaling} if scaling else {}), sliding_window=4,
                        num_local_experts=EXPERTS, num_experts_per_tok=2, swiglu_limit=1.0, hidden_act="silu", architectures=["GptOssForCausalLM"], coded=coded, **(config if coded else {}))
 
     def test_phimoe(self):

@@ -98,11 +98,22 @@ def corners(new, old, longest):
 #--- models ------------------------------------------------------------------
 
 
+# What the tests of families write of every model. A test that gives one of them as None has no such key in its file; None of any other
+# is null there.
+USUAL = {"vocab_size", "hidden_size", "num_hidden_layers", "num_attention_heads", "num_key_value_heads", "intermediate_size", "layer_norm_eps", "rms_norm_eps", "head_dim", "max_position_embeddings",
+         "tie_word_embeddings", "attention_bias", "eos_token_id"}
+
+
+def stated(config):
+    """the keys that a config.json has"""
+    return {k: v for k, v in config.items() if v is not None or k not in USUAL}
+
+
 def write(folder, named, **config):
     os.makedirs(folder)
     with open(os.path.join(folder, "config.json"), "w", encoding="utf-8") as f:
         whole = {"hidden_size": WIDTH, "num_hidden_layers": 2, "num_attention_heads": HEADS, "intermediate_size": INNER, "layer_norm_eps": EPS, **config}
-        json.dump({k: v for k, v in whole.items() if v is not None}, f)  # None: a key that the file has not
+        json.dump(stated(whole), f)
     tensors.write(os.path.join(folder, "model.safetensors"), named)
     return folder
 

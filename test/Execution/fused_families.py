@@ -124,7 +124,7 @@ class Suite(decoder_families.Suite):
             if not usual:
                 config = dict(add_bias_linear=True, multi_query_attention=False, rmsnorm=False, post_layer_norm=False, apply_residual_connection_post_layernorm=True)
             self.holds(what, "chatglm", w, layer, lambda all, x: all("lm_head", all.rms("model.norm", x) if usual else x), published=names, num_hidden_layers=None, intermediate_size=None, rms_norm_eps=None,
-                       max_position_embeddings=None, num_layers=LAYERS, ffn_hidden_size=INNER, padded_vocab_size=VOCABULARY, kv_channels=head, layernorm_epsilon=EPS, seq_length=64, rope_ratio=ratio,
+                       max_position_embeddings=None, num_layers=LAYERS, ffn_hidden_size=INNER, padded_vocab_size=VOCABULARY, kv_channels=head, layernorm_epsilon=EPS, seq_length=64, **({"rope_ratio": ratio} if ratio else {}),
                        _name_or_path="THUDM/chatglm2-6b-32k" if close else "THUDM/chatglm3-6b", architectures=["ChatGLMModel" if usual else "ChatGLMForConditionalGeneration"], **config, **NONE)
 
     def test_olmoe(self):
@@ -172,7 +172,7 @@ class Suite(decoder_families.Suite):
                              {"self_attn.%s_norm.weight" % n: (head,) for n in "qk"} if normed else {}, stacks={"mlp.gate.e_score_correction_bias": (EXPERTS,)})
             some_dense(w, [0], "mlp.gate.", "mlp.shared_experts", "mlp.experts")
             self.holds(kind, kind, w, layer, lambda all, x: all("lm_head", all.rms("model.norm", x)), head_dim=head, attention_bias=bias, n_routed_experts=EXPERTS,
-                       n_shared_experts=2, num_experts_per_tok=3, n_group=groups, topk_group=min(groups, 2), first_k_dense_replace=1, moe_intermediate_size=inner, norm_topk_prob=None if glm else False,
+                       n_shared_experts=2, num_experts_per_tok=3, n_group=groups, topk_group=min(groups, 2), first_k_dense_replace=1, moe_intermediate_size=inner, **({} if glm else {"norm_topk_prob": False}),
                        routed_scaling_factor=1.5, **(dict(use_qk_norm=normed, partial_rotary_factor=0.5) if glm else dict(sliding_window=4, max_window_layers=2)),
                        architectures=["Glm4MoeForCausalLM" if glm else "Dots1ForCausalLM"])
 

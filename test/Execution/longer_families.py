@@ -215,7 +215,7 @@ class Suite(speech_families.Suite):
             what = "modernbert-decoder %s%s" % (name, ", biases" * biased)
             binary = self.model(what, {**base, **{n: t for n, t in w.named.items() if n.startswith(tuple(o + "." for o in own))}}, {"input_ids": ids, "attention_mask": real}, expected, rows=real > 0, cached=name == "ForCausalLM",
                                 model_type="modernbert-decoder", architectures=["ModernBertDecoder" + name], vocab_size=VOCABULARY, max_position_embeddings=64, pad_token_id=0, eos_token_id=1, norm_eps=EPS, num_hidden_layers=layers,
-                                layer_norm_eps=None, norm_bias=biased, attention_bias=biased, mlp_bias=biased, classifier_bias=biased, local_attention=2 * window, global_attn_every_n_layers=apart, layer_types=kinds, **more)
+                                layer_norm_eps=None, norm_bias=biased, attention_bias=biased, mlp_bias=biased, classifier_bias=biased, local_attention=2 * window, **({} if apart is None else {"global_attn_every_n_layers": apart}), **({} if kinds is None else {"layer_types": kinds}), **more)
             self.generates(what, binary, ids[:1, :7], logits)
 
     def test_modernbert_decoder(self):

@@ -26,7 +26,7 @@ HEAD = WIDTH // HEADS
 def write(folder, named, **config):
     os.makedirs(folder)
     with open(os.path.join(folder, "config.json"), "w", encoding="utf-8") as f:
-        json.dump({"num_attention_heads": HEADS, **config}, f)
+        json.dump(families.stated({"num_attention_heads": HEADS, **config}), f)
     tensors.write(os.path.join(folder, "model.safetensors"), named)
     return folder
 

@@ -67,7 +67,7 @@ std::string heddle::fuzzVerdict(llvm::StringRef input) {
       return checkRefusal(index.status());
     for (const ShardIndex::Item &item : index->items) {
       require(item.shard < index->shards.size(), "a shard that is not there");
-      require(index->find(item.tensor) == &item, "a tensor that is not found");
+      require(&item == index->items.data() || (&item)[-1].tensor < item.tensor, "tensors that are not in order");
     }
     for (const std::string &shard : index->shards)
       require(shard.find('/') == std::string::npos && shard != ".." && !shard.empty(), "a path that leads out");

@@ -26,7 +26,8 @@ static std::optional<int64_t> slotOf(LLVM::LoadOp load, Value dims) {
   return address == dims ? std::optional(at) : std::nullopt;
 }
 
-/// x of the rounding down that IndexCode::floorDiv writes: q = x / d, r = x - q d, r < 0 ? q - 1 : q.
+/// x of the rounding down that IndexCode::floorDiv writes: q = x / d, r = x - q d, q - 1 where r and d differ in sign,
+/// else q.
 static arith::DivSIOp dividedBy(arith::SelectOp select) {
   auto divided = select.getFalseValue().getDefiningOp<arith::DivSIOp>();
   auto below = select.getTrueValue().getDefiningOp<arith::SubIOp>();
@@ -74,6 +75,9 @@ Form IndexForms::read(Value v) {
       .Case([&](arith::MulIOp) { return operands([](const Size &x, const Size &y) { return x * y; }); })
       .Case([&](arith::DivUIOp o) { return divided(o.getLhs(), o.getRhs()); })
       .Case([&](arith::SelectOp o) -> Form {
+        auto zero = o.getCondition().getDefiningOp<arith::CmpIOp>();
+        if (zero && zero.getPredicate() == arith::CmpIPredicate::eq && zero.getLhs() == o.getFalseValue())
+          return read(o.getFalseValue()); // a divisor, 1 in the place of 0
         arith::DivSIOp by = dividedBy(o);
         return by ? divided(by.getLhs(), by.getRhs()) : std::nullopt;
       })

@@ -85,12 +85,19 @@ Value IndexCode::floorDiv(Value x, Value y) {
   auto c = known(y);
   if (c == 1)
     return x;
-  // Rounds down for a positive divisor; a divisor of 0 or less must not stop the program.
+  // Rounds down, as the language does. A divisor of 0 must not stop the program; a call whose lengths make one is
+  // refused before it runs (dialects/Model/IR/Conditions.h).
   Value one = constant(1), zero = constant(0);
-  Value d = c && *c > 0 ? y : max(y, one);
+  bool positive = c && *c > 0;
+  Value d = positive ? y : select({equal(y, zero), one, y});
   Value q = arith::DivSIOp::create(b, x, d);
   Value r = arith::SubIOp::create(b, x, Value(arith::MulIOp::create(b, q, d)));
-  return select({less(r, zero), sub(q, one), q});
+  if (positive)
+    return select({less(r, zero), sub(q, one), q});
+  // What is left over has the sign of x; where that is not the divisor's, the quotient was rounded up.
+  Value left = arith::XOrIOp::create(b, less(r, zero), less(d, zero));
+  Value up = arith::AndIOp::create(b, left, arith::CmpIOp::create(b, arith::CmpIPredicate::ne, r, zero));
+  return select({up, sub(q, one), q});
 }
 Value IndexCode::min(Value x, Value y) { return x == y ? x : Value(arith::MinSIOp::create(b, x, y)); }
 Value IndexCode::max(Value x, Value y) { return x == y ? x : Value(arith::MaxSIOp::create(b, x, y)); }
