@@ -95,8 +95,10 @@ Value IndexCode::floorDiv(Value x, Value y) {
   if (positive)
     return select({less(r, zero), sub(q, one), q});
   // What is left over has the sign of x; where that is not the divisor's, the quotient was rounded up.
-  Value left = arith::XOrIOp::create(b, less(r, zero), less(d, zero));
-  Value up = arith::AndIOp::create(b, left, arith::CmpIOp::create(b, arith::CmpIPredicate::ne, r, zero));
+  Value below = less(r, zero), turned = less(d, zero);
+  Value differ = arith::XOrIOp::create(b, below, turned);
+  Value uneven = arith::CmpIOp::create(b, arith::CmpIPredicate::ne, r, zero);
+  Value up = arith::AndIOp::create(b, differ, uneven);
   return select({up, sub(q, one), q});
 }
 Value IndexCode::min(Value x, Value y) { return x == y ? x : Value(arith::MinSIOp::create(b, x, y)); }
