@@ -39,6 +39,8 @@ Status Talk::begin(std::vector<int64_t> first) {
 
 /// Makes the sequence hold a beginning of `ids`: all of it unless `stopped`.
 Status Talk::read(const std::vector<int64_t> &ids, const std::function<bool()> &stopped, bool changed, Cost &cost) {
+  rt::Prompt fits; // whatever the sequence holds, the whole text is one that the model takes
+  HEDDLE_TRY(rt::promptFromIds(model, ids, fits));
   // The last token is always read, as the logits after it are wanted.
   auto count = int64_t(ids.size()), most = std::min(count - 1, int64_t(held.size()));
   int64_t equal = std::mismatch(held.begin(), held.begin() + most, ids.begin()).first - held.begin();
@@ -50,7 +52,9 @@ Status Talk::read(const std::vector<int64_t> &ids, const std::function<bool()> &
     HEDDLE_TRY(sequence->rewind(equal, kept));
     held.resize(size_t(kept));
   } else {
-    HEDDLE_TRY(begin(whole ? ids : std::vector<int64_t>{ids[0]}));
+    rt::Prompt alone; // some models take no prompt of one token
+    bool pieces = !whole && rt::promptFromIds(model, {ids[0]}, alone).ok();
+    HEDDLE_TRY(begin(pieces ? std::vector<int64_t>{ids[0]} : ids));
   }
   cost.reused = kept;
   cost.again = (changed ? equal : most) - kept;

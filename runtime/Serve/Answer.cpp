@@ -136,12 +136,15 @@ std::string Answer::piece(size_t index, const std::string &rest) const {
                 "{\"index\":" + std::to_string(index) + "," + rest + "}");
 }
 
+/// Says the head of a stream, once.
 void Answer::begin() {
-  if (theJob.stream)
+  if (theJob.stream && !begun)
     listener.begin(*theJob.to, 200, "text/event-stream; charset=utf-8", fields());
+  begun = true;
 }
 
 void Answer::open(size_t index) {
+  begin();
   if (theJob.stream && theJob.chat)
     event(piece(index, "\"delta\":{\"role\":\"assistant\",\"content\":\"\"},\"logprobs\":null,\"finish_reason\":null"));
   if (theJob.echo && !wantsPromptLogprobs())
@@ -179,7 +182,7 @@ void Answer::close(size_t index, size_t newTokens, const char *finishReason) {
 
 void Answer::fail(const ApiError &error) {
   over = true;
-  if (!theJob.stream)
+  if (!theJob.stream || !begun)
     return refuse(listener, *theJob.to, error, theJob.fields);
   event(errorBody(error));
   listener.end(*theJob.to);

@@ -1,6 +1,6 @@
 // The answer to a job: takes the texts of the job as they are made, in any order and between each other, and says them
-// in OpenAI's form, whole or as server-sent events. A stream says 200 before the first token; what goes wrong later is
-// a last event with an error and no [DONE].
+// in OpenAI's form, whole or as server-sent events. A stream says 200 when its first text begins; what goes wrong
+// later is a last event with an error and no [DONE].
 #ifndef HEDDLE_RUNTIME_SERVE_ANSWER_H
 #define HEDDLE_RUNTIME_SERVE_ANSWER_H
 
@@ -21,9 +21,7 @@ public:
 
   /// Whether somebody waits for more. An answer that is given up is counted, once.
   bool goesOn();
-  /// Says the head of a stream.
-  void begin();
-  /// A text begins, with its prompt where the job wants to read it again.
+  /// A text begins, with its prompt where the job wants to read it again; with the first one a stream does.
   void open(size_t index);
   /// A token of the text, and the logits before it, which are the model's own; null: the first of a prompt, which has
   /// none. To be called only where `wantsLogprobs`.
@@ -58,6 +56,7 @@ private:
     const char *finish = "length";
   };
 
+  void begin();
   void finish();
   void event(const std::string &data) { listener.part(*theJob.to, "data: " + data + "\n\n"); }
   std::string object(const char *kind, const std::string &choices, const std::string &more = "") const;
@@ -76,6 +75,7 @@ private:
   std::vector<Choice> choices;
   size_t left; ///< texts that are not whole
   uint64_t read = 0, made = 0;
+  bool begun = false; ///< the head of a stream is said: an error is an event
   bool over = false;
 };
 

@@ -1,6 +1,7 @@
 // The flags of a job are those of the command line, so that both give the same text.
 #include "runtime/Serve/OpenAI.h"
 #include "runtime/GenerateFlags.h"
+#include "runtime/Prompt.h"
 #include "runtime/Serve/Messages.h"
 #include <algorithm>
 #include <ctime>
@@ -137,6 +138,19 @@ static void readSampling(const Value &body, Job &job) {
   }
 }
 
+/// An error unless the model takes a prompt of this length.
+static ApiError checkPrompt(const Service &service, const PromptText &prompt, const std::string &param) {
+  if (int64_t length = int64_t(prompt.ids.size());
+      length > service.context && service.model->card().roles.source.empty())
+    return {400,
+            "the prompt has " + std::to_string(length) + " tokens, and a text here at most " +
+                std::to_string(service.context),
+            param, "context_length_exceeded"};
+  rt::Prompt made;
+  rt::Status status = rt::promptFromIds(*service.model, prompt.ids, made);
+  return status.ok() ? ApiError{} : fromStatus(status, param);
+}
+
 ApiError readJob(const Service &service, Endpoint endpoint, ExchangePtr to, Job &job) {
   job.to = std::move(to);
   job.chat = endpoint == Chat;
@@ -163,13 +177,9 @@ ApiError readJob(const Service &service, Endpoint endpoint, ExchangePtr to, Job 
   readSampling(body, job);
   if (ApiError error = job.chat ? readConversation(service, body, job) : readPrompts(service, body, job))
     return error;
-  if (service.model->card().roles.source.empty())
-    for (const PromptText &prompt : job.prompts)
-      if (int64_t(prompt.ids.size()) > service.context)
-        return {400,
-                "the prompt has " + std::to_string(prompt.ids.size()) + " tokens, and a text here at most " +
-                    std::to_string(service.context),
-                job.chat ? "messages" : "prompt", "context_length_exceeded"};
+  for (const PromptText &prompt : job.prompts)
+    if (ApiError error = checkPrompt(service, prompt, job.chat ? "messages" : "prompt"))
+      return error;
   return {};
 }
 

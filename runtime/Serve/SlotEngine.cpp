@@ -52,7 +52,6 @@ void SlotEngine::begin(Job job) {
   auto answer = std::make_shared<Answer>(service, listener, metrics, std::move(job));
   if (!answer->goesOn())
     return;
-  answer->begin();
   for (size_t index = 0; index < answer->count() && answer->goesOn(); ++index) {
     auto text = std::make_unique<TextRun>(service, metrics, answer, index);
     std::vector<int64_t> ids;

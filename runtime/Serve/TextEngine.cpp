@@ -38,7 +38,6 @@ void TextEngine::make(Job job) {
   auto answer = std::make_shared<Answer>(service, listener, metrics, std::move(job));
   if (!answer->goesOn())
     return;
-  answer->begin();
   for (size_t index = 0; index < answer->count() && answer->goesOn(); ++index) {
     TextRun text(service, metrics, answer, index);
     std::vector<int64_t> ids;

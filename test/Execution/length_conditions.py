@@ -235,16 +235,15 @@ def main():
     args = p.parse_args()
     heddle = os.path.abspath(args.heddle)
     names = [n for n in OPS if not args.only or n in args.only.split(",")]
-    with tempfile.TemporaryDirectory() as work:
-        program = Program(heddle, work, [n for n in names if n != "far_row"], ["--target=cuda"] if args.device else [])
-        for name in program.names:
-            for length in tried(name) if program.good else []:
-                program.attempt(name, length, ["--device", args.device] if args.device else [])
-    if "far_row" in names:
+    flags, device = (["--target=cuda", "--emulate"], ["--device", args.device]) if args.device else ([], [])
+    for together in ([n for n in names if n != "far_row"], [n for n in names if n == "far_row"]):
+        if not together:
+            continue
         with tempfile.TemporaryDirectory() as work:
-            program = Program(heddle, work, ["far_row"])
-            for length in tried("far_row") if program.good else []:
-                program.attempt("far_row", length)
+            program = Program(heddle, work, together, flags)
+            for name in program.names:
+                for length in tried(name) if program.good else []:
+                    program.attempt(name, length, device)
     return finish()
 
 

@@ -14,10 +14,10 @@ from plant import campaign
 
 FILE = "dialects/Model/IR/Conditions.cpp"
 FAULTS = [(what, FILE, right, wrong, case) for what, right, wrong, case in [
-    ("a slice may end outside", "atLeastZero(have(o, o.getAxis()) - to);", "", "row"),
-    ("a slice may end one row outside", "atLeastZero(have(o, o.getAxis()) - to);", "atLeastZero(have(o, o.getAxis()) - to + Size(1));", "rows_to"),
-    ("a slice may begin outside", "atLeastZero(from);", "", "row_from_the_end"),
-    ("a slice may end before it begins", "atLeastZero(to - from);", "", "rows_by_a_length"),
+    ("a slice may end outside", "atLeastZero(have(o, o.getAxis()) - length(o.getTo()));", "", "row"),
+    ("a slice may end one row outside", "atLeastZero(have(o, o.getAxis()) - length(o.getTo()));", "atLeastZero(have(o, o.getAxis()) - length(o.getTo()) + Size(1));", "rows_to"),
+    ("a slice may begin outside", "atLeastZero(length(o.getFrom()));", "", "row_from_the_end"),
+    ("a slice may end before it begins", "hasValue(axis); atLeastZero(axis);", "hasValue(axis); if (!isa<SliceOp>(op)) atLeastZero(axis);", "rows_by_a_length"),
     ("a pad may take away in front", "atLeastZero(length(o.getBefore()));", "length(o.getBefore());", "pad_before"),
     ("a pad may take away behind", "atLeastZero(length(o.getAfter()));", "length(o.getAfter());", "pad_behind"),
     ("a filter may be longer than what it runs over", "atLeastZero(x.getSize(1 + i) + Size(o.getPadding()[2 * i])", "(void)(x.getSize(1 + i) + Size(o.getPadding()[2 * i])", "taps"),
@@ -27,7 +27,7 @@ FAULTS = [(what, FILE, right, wrong, case) for what, right, wrong, case in [
     ("a constant position may lie outside", "atLeastZero(rows - Size(most) - Size(1));", "", "gather"),
     ("a range of positions may end outside", "atLeastZero(rows - length(range.getTo()));", "", "positions"),
     ("a divisor may be 0", "add(divisor, true);", "(void)divisor;", "divisor,remainder"),
-    ("a length may be negative", "hasValue(axis); atLeastZero(axis);", "hasValue(axis);", "sum_of_rows,range,interpolate"),
+    ("a length may be negative", "hasValue(axis); atLeastZero(axis);", "hasValue(axis);", "range,range_between,interpolate"),
     ("the last condition of an op counts", "if (llvm::any_of(all, [&](const Condition &known) { return saysNothing(c, known, bounds); })) continue;", "if (!all.empty()) continue;", "pad_both"),
 ]]
 

@@ -131,7 +131,7 @@ bool Splitter::computable(Operation *op) {
   if (isa<LLVM::AllocaOp>(op)) // memory of the thread, written in each phase before it is read
     return true;
   if (op->getNumRegions() == 0)
-    return isPure(op);
+    return isMemoryEffectFree(op); // a division, too: it stands under the same conditions again
   return !op->walk([&](Operation *inner) {
               return inner == op || inner->getNumRegions() || computable(inner) ? WalkResult::advance()
                                                                                 : WalkResult::interrupt();

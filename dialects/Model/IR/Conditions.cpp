@@ -189,12 +189,13 @@ void Collector::ownRule() {
   auto have = [](auto o, int64_t axis) { return o.getOperand().getType().getSize(axis); };
   TypeSwitch<Operation *>(op)
       .Case([&](SizeOp o) { length(o.getSize()); })
-      .Case([&](RangeOp o) { atLeastZero(length(o.getTo()) - length(o.getFrom())); })
-      .Case([&](SliceOp o) {
-        Size from = length(o.getFrom()), to = length(o.getTo());
-        atLeastZero(have(o, o.getAxis()) - to);
-        atLeastZero(from);
-        atLeastZero(to - from);
+      .Case([&](RangeOp o) {
+        length(o.getTo());
+        length(o.getFrom());
+      })
+      .Case([&](SliceOp o) { // to - from is the length of the result's axis
+        atLeastZero(have(o, o.getAxis()) - length(o.getTo()));
+        atLeastZero(length(o.getFrom()));
       })
       .Case([&](PadOp o) {
         atLeastZero(length(o.getBefore()));
