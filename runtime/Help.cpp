@@ -233,6 +233,8 @@ static void printServeOptions() {
          "                            turns that hold special tokens get 400; else they count as such\n"
          "  --no-truncate             texts longer than an encoder takes get 400; else they are cut, with a note here\n"
          "  --max-body BYTES          of a request (4194304)\n"
+         "  --connections-per-peer N  of one address (a quarter of all): with one more it loses the one that has kept\n"
+         "                            still for longest, or gets 503; a reverse proxy is one address\n"
          "  --drain SECONDS           that running answers have after SIGTERM (30)\n"
          "  --log                     a line an answer on stderr; never what was said\n"
          "  --fields                  prints what a request may say\n"

@@ -111,7 +111,7 @@ void Connection::step() {
   listener.handle(asked);
 }
 
-/// Says why, and ends the connection: nothing behind a doubtful request is believed to be one.
+// Nothing behind a doubtful request is believed to be one.
 void Connection::refuse(const Refusal &refusal) {
   const RequestHead *head = reader.head().method.empty() ? nullptr : &reader.head();
   if (listener.onAnswer)

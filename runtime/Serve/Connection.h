@@ -30,6 +30,8 @@ public:
   bool deservesMore(const Connection &other) const { return deaf != other.deaf ? other.deaf : since > other.since; }
   /// The answer, or a piece of it. The connection may be gone afterwards.
   void write(const Listener::Message &message);
+  /// Says why nothing more is done for this client, and ends the connection.
+  void refuse(const Refusal &refusal);
   /// No further request is taken: what is idle ends now, and what waits for its client soon.
   void close();
 
@@ -52,7 +54,6 @@ private:
   }
   void read();
   void step();
-  void refuse(const Refusal &refusal);
   void answered();
   void written();
   void happened(short what);

@@ -1,6 +1,7 @@
-// A full house is no closed door: the client with the most connections loses the one that has kept still for longest,
-// so that whoever comes is heard. What the system may refuse now and then (a wake-up, a handle for a connection) is
-// made up for within a second, by a clock that beats.
+// Nobody fills the house alone: a peer that has its share of connections loses the one that has kept still for longest
+// when it comes again, or is sent away. A full house is no closed door: the peer with the most loses such a one, so
+// that whoever comes is heard. What the system may refuse now and then (a wake-up, a handle for a connection) is made
+// up for within a second, by a clock that beats.
 #include "runtime/Serve/Connection.h"
 #include <algorithm>
 #include <arpa/inet.h>
@@ -118,6 +119,8 @@ rt::Status Listener::open() {
     return rt::outOfResources("the event loop watches nothing: " + std::string(strerror(errno)));
   HEDDLE_TRY(listenAt(found->ai_addr, found->ai_addrlen));
   HEDDLE_TRY(boundConnections());
+  if (!options.connectionsPerPeer)
+    options.connectionsPerPeer = std::max<size_t>(options.connections / 4, 1);
   signalsSeen = signalsCome;
   catchSignals(wakeFd);
   return {};
@@ -189,9 +192,11 @@ bool Listener::run() {
 /// out as one that keeps still.
 void Listener::accept(int fd, const Peer &peer) {
   constexpr size_t kMostInTurn = 32;
+  bool fits = makeRoomFor(peer);
   if (connections.size() >= options.connections && !makeRoom()) {
     evconnlistener_disable(socket); // all of them wait for us; this one is the last
-  } else if (++acceptedInTurn >= std::min(kMostInTurn, options.connections / 2 + 1)) {
+  } else if (++acceptedInTurn >=
+             std::min({kMostInTurn, options.connections / 2 + 1, options.connectionsPerPeer / 2 + 1})) {
     evconnlistener_disable(socket);
     pausedForTurn = true;
   }
@@ -201,17 +206,29 @@ void Listener::accept(int fd, const Peer &peer) {
   uint64_t number = nextConnection++;
   connections.emplace_back(number, std::make_unique<Connection>(*this, number, fd, peer));
   ++peers[peer];
-  connections.back().second->open();
+  Connection &made = *connections.back().second;
+  if (made.open() && !fits)
+    made.refuse({503, "this address has as many connections as it may have (--connections-per-peer), all of them with "
+                      "requests that are being answered"});
 }
 
-/// Drops a connection that waits for its client: of those of the peer that has the most, the one that has for longest.
-/// False: there is none.
-bool Listener::makeRoom() {
+/// Whether a peer may have one more connection, for which one that waits for its client is dropped if need be.
+bool Listener::makeRoomFor(const Peer &peer) {
+  auto held = [&] {
+    auto found = peers.find(peer);
+    return found == peers.end() ? 0 : found->second;
+  };
+  return held() < options.connectionsPerPeer || (makeRoom(&peer) && held() < options.connectionsPerPeer);
+}
+
+/// Drops a connection that waits for its client, of the peer `of`, or else of the one that has the most: the one that
+/// has waited for longest. False: there is none.
+bool Listener::makeRoom(const Peer *of) {
   const Connection *least = nullptr;
   uint64_t number = 0;
   size_t most = 0;
   for (const auto &[one, connection] : connections) {
-    if (!connection->waitsForClient())
+    if (!connection->waitsForClient() || (of && connection->peer != *of))
       continue;
     size_t count = peers[connection->peer];
     if (least && (count < most || (count == most && connection->deservesMore(*least))))

@@ -24,8 +24,9 @@ struct ListenOptions {
   std::string host = "127.0.0.1";
   uint16_t port = 8080; ///< 0: a free one
   HttpLimits http;
-  size_t connections = 1024; ///< at most; fewer where the process may have fewer file handles
-  unsigned requests = 100;   ///< of a connection
+  size_t connections = 1024;     ///< at most; fewer where the process may have fewer file handles
+  size_t connectionsPerPeer = 0; ///< of a peer at most; 0: a quarter of all
+  unsigned requests = 100;       ///< of a connection
   double headSeconds = 10, bodySeconds = 30, idleSeconds = 60;
   double lingerSeconds = 2;    ///< after a refusal, for the client to read it
   double pingSeconds = 15;     ///< a stream that says nothing says this, so that nobody on its way gives it up
@@ -96,7 +97,8 @@ private:
   rt::Status boundConnections();
   void post(Message message);
   void accept(int fd, const Peer &peer);
-  bool makeRoom();
+  bool makeRoom(const Peer *of = nullptr);
+  bool makeRoomFor(const Peer &peer);
   void pauseAccepting(int error);
   void deliver();
   void look();

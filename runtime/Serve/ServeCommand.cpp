@@ -285,7 +285,7 @@ Status serveCommand(Model &model, const Words &words) {
   HEDDLE_TRY(Args::parse(words,
                          {"--host", "--port", "--context", "--slots", "--queue", "--threads", "--device",
                           "--api-key-file", "--alias*", "--allow-host*", "--allow-origin*", "--max-body", "--drain",
-                          "--system", "--special-in-content"},
+                          "--connections-per-peer", "--system", "--special-in-content"},
                          {"--no-key", "--log", "--fields", "--no-truncate"}, 0, args));
   if (args.has("--fields")) {
     fputs(serve::describeFields().c_str(), stdout);
@@ -296,16 +296,19 @@ Status serveCommand(Model &model, const Words &words) {
   StartOptions start;
   HEDDLE_TRY(readStart(args, start));
   serve::ServeOptions options;
-  int64_t port = options.listen.port, body = int64_t(options.listen.http.body), drain = 30;
+  int64_t port = options.listen.port, body = int64_t(options.listen.http.body), drain = 30, perPeer = 0;
   HEDDLE_TRY(args.integer("--port", 0, 65535, port));
   HEDDLE_TRY(args.integer("--max-body", 1, 1 << 30, body));
   HEDDLE_TRY(args.integer("--drain", 0, 3600, drain));
+  if (args.has("--connections-per-peer"))
+    HEDDLE_TRY(args.integer("--connections-per-peer", 1, 1 << 16, perPeer));
   HEDDLE_TRY(args.integer("--queue", 1, 1 << 16, options.queue));
   if (args.has("--slots"))
     HEDDLE_TRY(args.integer("--slots", 1, serve::kMostSlots, options.slots.emplace()));
   options.listen.port = uint16_t(port);
   options.listen.http.body = uint64_t(body);
   options.listen.drainSeconds = double(drain);
+  options.listen.connectionsPerPeer = size_t(perPeer);
   options.listen.host = args.get("--host", "127.0.0.1");
   options.log = args.has("--log");
   serve::Server server(model, tokenizer, options);

@@ -18,6 +18,7 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from serving import Counts, Server, compile_example
 
 GET = b"GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n"
+LAST = GET.replace(b"Host", b"Connection: close\r\nHost")
 # What is refused, and what stalls: in front of a head, in it, and in a body.
 REFUSED = {403: b"GET /health HTTP/1.1\r\nHost: evil.example\r\n\r\n", 404: b"GET /nowhere HTTP/1.1\r\nHost: localhost\r\n\r\n",
            405: b"DELETE /health HTTP/1.1\r\nHost: localhost\r\n\r\n", 411: b"POST /v1/completions HTTP/1.1\r\nHost: localhost\r\n\r\n",
@@ -43,8 +44,8 @@ class Limited(Server):
         return self.log.read().decode().splitlines()
 
 
-def connected(port, data):
-    s = socket.create_connection(("127.0.0.1", port), timeout=20)
+def connected(port, data, peer="127.0.0.1"):
+    s = socket.create_connection(("127.0.0.1", port), timeout=20, source_address=(peer, 0))
     if data:
         try:
             s.sendall(data)
@@ -128,7 +129,7 @@ def refusals(t, binary):
             t.check("Host " + host, got[9:12] == b"403", got[:40])
         # HEAD says what GET would, without the body: two of them on one connection, then a GET.
         head = b"HEAD %s HTTP/1.1\r\nHost: localhost\r\n\r\n"
-        got = server.raw(head % b"/health" + head % b"/v1/models" + GET.replace(b"Host", b"Connection: close\r\nHost"), 5)
+        got = server.raw(head % b"/health" + head % b"/v1/models" + LAST, 5)
         parts = got.split(b"\r\n\r\n")
         t.check("HEAD has no body", len(parts) == 4 and all(p.startswith(b"HTTP/1.1 200 ") for p in parts[:3]) and parts[3] == b'{"status":"ok"}', got)
         t.check("a refused HEAD has none", server.raw(head % b"/nowhere", 5).endswith(b"\r\n\r\n"))
@@ -145,7 +146,7 @@ def handles(t, binary):
     for few, soft in ((64, None), (40, None), (600, 40)):
         with Limited(binary, few, soft=soft) as server:
             clients = [connected(server.port, STALLED[i % 3]) for i in range(3 * few)]
-            t.check("/health with %d handles" % few, server.raw(GET, 5)[9:12] == b"200")
+            t.check("/health with %d handles" % few, server.raw(LAST, 5)[9:12] == b"200")
             used = len(os.listdir("/proc/%d/fd" % server.process.pid))
             t.check("handles in use of %d" % few, used <= few and (not soft or used > 2 * soft), used)
             t.check("it ends", server.stop() == 0)
@@ -154,6 +155,69 @@ def handles(t, binary):
                 s.close()
     done = subprocess.run(["sh", "-c", "ulimit -n 8; exec \"$0\" serve --port 0", binary], capture_output=True, text=True, timeout=20)
     t.check("8 handles are too few", done.returncode == 4 and done.stdout == "", done)
+
+
+def is_open(s):
+    """Whether the server has not ended this connection."""
+    s.settimeout(0.01)
+    try:
+        return s.recv(1, socket.MSG_PEEK) != b""
+    except socket.timeout:
+        return True
+    except ConnectionError:
+        return False
+
+
+def shares(t, binary):
+    """A peer has its share of the connections; beyond it the peer itself loses one, or is sent away, and nobody else notices."""
+    ask = b"POST /v1/completions HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s"
+    body = b'{"prompt": [%s"Once"], "stream": true, "ignore_eos": true, "n": 8}' % (63 * b'"Once", ')  # longer than all that is asked beside it
+    with Server(binary, "--connections-per-peer", "4", "--slots", "1") as server:
+        own = connected(server.port, STALLED[1])
+        crowd = [connected(server.port, STALLED[i % 3], "127.0.0.2") for i in range(20)]
+        t.check("beside a crowd: /health for all", all(status_of(connected(server.port, LAST, peer))[0] == 200 for peer in ("127.0.0.1", "127.0.0.2")))
+        held = [is_open(s) for s in crowd]
+        t.check("the newest of a crowd, less what /health took", held == [False] * 17 + [True] * 3, held)
+        t.check("another's connection stays", is_open(own))
+        for s in crowd:
+            s.close()
+        busy = [connected(server.port, ask % (len(body), body), "127.0.0.2") for _ in range(4)]
+        for s in busy[:1]: # an answer has begun, the others wait
+            s.settimeout(20)
+            s.recv(9, socket.MSG_PEEK)
+        deadline = time.monotonic() + 20
+        while server.metric("heddle_queue") != 3 and time.monotonic() < deadline:
+            time.sleep(0.01)
+        for _ in range(3):
+            with connected(server.port, GET, "127.0.0.2") as s:
+                s.settimeout(8)
+                status, ended, got = status_of(s)
+                t.check("one more of a busy peer is sent away", (status, ended) == (503, True) and b"--connections-per-peer" in got, got)
+        t.check("others are served", server.raw(LAST, 5)[9:12] == b"200")
+        t.check("nothing is taken from who waits for an answer", all(map(is_open, busy)))
+        for s in busy:
+            s.close()
+        while server.metric("heddle_slots{state=\"busy\"}") and time.monotonic() < deadline:
+            time.sleep(0.01)
+        with connected(server.port, GET, "127.0.0.2") as s:
+            s.settimeout(8)
+            t.check("and then it is served", s.recv(4096)[9:12] == b"200")
+        own.close()
+        t.check("it ends", server.stop() == 0)
+    # Where nobody says how many, a quarter.
+    with Limited(binary, 256) as server:
+        own = [connected(server.port, STALLED[0]) for _ in range(20)]
+        server.raw(LAST, 5)
+        before = len(os.listdir("/proc/%d/fd" % server.process.pid))
+        crowd = [connected(server.port, STALLED[i % 3], "127.0.0.2") for i in range(300)]
+        t.check("/health beside them", server.raw(LAST, 5)[9:12] == b"200")
+        used = len(os.listdir("/proc/%d/fd" % server.process.pid)) - before
+        t.check("a quarter of 256 handles, about", 40 < used <= 64, used)
+        t.check("others keep theirs", all(map(is_open, own)))
+        for s in own + crowd:
+            s.close()
+    done = subprocess.run([binary, "serve", "--connections-per-peer", "0"], capture_output=True, text=True, timeout=20)
+    t.check("no connection is none", done.returncode == 2 and "--connections-per-peer" in done.stderr, done)
 
 
 def main():
@@ -173,6 +237,7 @@ def main():
         binary = compile_example(os.path.abspath(o.heddle), work)
         refusals(t, binary)
         handles(t, binary)
+        shares(t, binary)
         crowd(t, binary, o.clients)
     return t.end()
 
