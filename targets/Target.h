@@ -44,9 +44,11 @@ public:
   /// Writes the output stage `what` that is text (compiler/Pipelines, outputStages).
   virtual bool print(mlir::ModuleOp module, llvm::StringRef what, llvm::raw_pwrite_stream &os,
                      std::string &error) const = 0;
-  /// What a program has of the module, but for its card, as code and data of `host`; null with `error`.
+  /// What a program has of the module, but for its card, as code and data of `host`; null with `error`. `note`: what
+  /// the user should know of the code, "" if nothing.
   virtual std::unique_ptr<llvm::Module> code(mlir::ModuleOp module, llvm::TargetMachine &host,
-                                             llvm::LLVMContext &context, std::string &error) const = 0;
+                                             llvm::LLVMContext &context, std::string &error,
+                                             std::string &note) const = 0;
   /// Writes what its kernels take and the time they need at least; false with `error`, also where it has no report.
   virtual bool report(mlir::ModuleOp, const ReportOptions &, llvm::raw_ostream &, std::string &error) const {
     error = "--report is of --target=cuda; what a processor does, `BINARY bench` measures";

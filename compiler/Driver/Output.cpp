@@ -81,14 +81,14 @@ static bool sameBlob(ArrayRef<TargetPart> parts) {
   });
 }
 
-/// What a program holds of all targets, as one module for `machine`.
+/// What a program holds of all targets, as one module for `machine`; `note` is that of the last target that has one.
 static std::unique_ptr<llvm::Module> joinedCode(ArrayRef<TargetPart> parts, llvm::TargetMachine &machine,
-                                                llvm::LLVMContext &context, std::string &error) {
+                                                llvm::LLVMContext &context, std::string &error, std::string &note) {
   std::string card;
   std::unique_ptr<llvm::Module> all;
   for (const TargetPart &part : parts) {
     card += takeCard(part.module);
-    std::unique_ptr<llvm::Module> code = part.target->code(part.module, machine, context, error);
+    std::unique_ptr<llvm::Module> code = part.target->code(part.module, machine, context, error, note);
     if (!code)
       return nullptr;
     if (!all) {
@@ -122,9 +122,12 @@ int heddle::writeOutput(const Console &console, ArrayRef<TargetPart> parts, cons
   if (!machine)
     return refused();
   cpu::CodeContext context, joined;
-  std::unique_ptr<llvm::Module> code = joinedCode(parts, *machine, context.llvm, error);
+  std::string note;
+  std::unique_ptr<llvm::Module> code = joinedCode(parts, *machine, context.llvm, error, note);
   if (!code)
     return refused();
+  if (!note.empty())
+    console.err << "heddle: note: " << note << "\n";
   phase.reset();
   if (options.emit == "exe")
     return writeBinary(console, parts[0].module, *code, host, options, words);

@@ -26,7 +26,7 @@ public:
   bool print(ModuleOp module, llvm::StringRef what, llvm::raw_pwrite_stream &os, std::string &error) const override {
     std::unique_ptr<llvm::TargetMachine> machine = cpu.machine(error);
     cpu::CodeContext context, joined;
-    std::unique_ptr<llvm::Module> all = machine ? code(module, *machine, context.llvm, error) : nullptr;
+    std::unique_ptr<llvm::Module> all = machine ? codeOf(module, *machine, context.llvm, error) : nullptr;
     if (!all)
       return false;
     std::vector<cpu::CodePart> parts = cpu::splitFunctions(*all);
@@ -39,14 +39,19 @@ public:
   }
 
   std::unique_ptr<llvm::Module> code(ModuleOp module, llvm::TargetMachine &host, llvm::LLVMContext &context,
-                                     std::string &error) const override {
+                                     std::string &error, std::string &) const override {
+    return codeOf(module, host, context, error);
+  }
+
+private:
+  static std::unique_ptr<llvm::Module> codeOf(ModuleOp module, llvm::TargetMachine &host, llvm::LLVMContext &context,
+                                              std::string &error) {
     std::unique_ptr<llvm::Module> out = cpu::translate(module, context, host);
     if (!out)
       error = "the functions could not be translated to LLVM IR";
     return out;
   }
 
-private:
   cpu::CPUTarget cpu;
 };
 } // namespace

@@ -11,6 +11,7 @@
 #include "targets/GPU/GPUTarget.h"
 #include "targets/GPU/Ptxas.h"
 #include "targets/GPU/Report/KernelReport.h"
+#include "targets/GPU/Report/SlowKernels.h"
 #include "targets/Threads.h"
 #include "llvm/IR/Constants.h"
 #include "llvm/Support/FormatVariadic.h"
@@ -90,7 +91,7 @@ public:
   }
 
   std::unique_ptr<llvm::Module> code(ModuleOp module, llvm::TargetMachine &host, llvm::LLVMContext &context,
-                                     std::string &error) const override {
+                                     std::string &error, std::string &note) const override {
     auto out = std::make_unique<llvm::Module>("heddle", context);
     out->setTargetTriple(host.getTargetTriple());
     out->setDataLayout(host.createDataLayout());
@@ -102,6 +103,7 @@ public:
       if (!gpu::emulate(*out, host, options.races, error))
         return nullptr;
     }
+    note = gpu::noteOnSlowKernels(module, written.back().text, chips.back().name);
     std::vector<Image> images;
     for (auto [chip, one] : llvm::zip_equal(chips, written)) {
       if (!assembler.empty()) {

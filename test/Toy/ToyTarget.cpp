@@ -45,7 +45,8 @@ bool toy::ToyTarget::print(ModuleOp, llvm::StringRef what, llvm::raw_pwrite_stre
 }
 
 std::unique_ptr<llvm::Module> toy::ToyTarget::code(ModuleOp module, llvm::TargetMachine &machine,
-                                                   llvm::LLVMContext &context, std::string &error) const {
+                                                   llvm::LLVMContext &context, std::string &error,
+                                                   std::string &) const {
   std::unique_ptr<llvm::Module> out = cpu::translate(module, context, machine);
   if (!out)
     error = "the functions could not be translated to LLVM IR";

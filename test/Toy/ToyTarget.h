@@ -31,7 +31,7 @@ public:
   bool print(mlir::ModuleOp module, llvm::StringRef what, llvm::raw_pwrite_stream &os,
              std::string &error) const override;
   std::unique_ptr<llvm::Module> code(mlir::ModuleOp module, llvm::TargetMachine &machine, llvm::LLVMContext &context,
-                                     std::string &error) const override;
+                                     std::string &error, std::string &note) const override;
 
 private:
   cpu::CPUTarget host;

@@ -265,15 +265,22 @@ Size heddle::loops::bytesRead(func::FuncOp function) {
 
 DictionaryAttr Cost::attribute(MLIRContext *context) const {
   Builder b(context);
-  return b.getDictionaryAttr(
-      {b.getNamedAttr("dots", b.getBoolAttr(dots)), b.getNamedAttr("integers", b.getBoolAttr(integers)),
-       b.getNamedAttr("op", b.getStringAttr(op)), b.getNamedAttr("operations", b.getStringAttr(operations.str())),
-       b.getNamedAttr("read", b.getStringAttr(read.str())), b.getNamedAttr("written", b.getStringAttr(written.str()))});
+  SmallVector<NamedAttribute> all{b.getNamedAttr("dots", b.getBoolAttr(dots)),
+                                  b.getNamedAttr("integers", b.getBoolAttr(integers)),
+                                  b.getNamedAttr("op", b.getStringAttr(op)),
+                                  b.getNamedAttr("operations", b.getStringAttr(operations.str())),
+                                  b.getNamedAttr("read", b.getStringAttr(read.str())),
+                                  b.getNamedAttr("written", b.getStringAttr(written.str()))};
+  if (!untiled.empty())
+    all.push_back(b.getNamedAttr("untiled", b.getStringAttr(untiled)));
+  return b.getDictionaryAttr(all);
 }
 
 std::optional<Cost> Cost::of(Attribute attribute, ErrorOf error) {
   Fields fields(attribute, kCostsAttr, error);
   Cost cost{fields.text("op"),   fields.form("operations"), fields.flag("dots"),
             fields.form("read"), fields.form("written"),    fields.flag("integers")};
+  if (fields.has("untiled"))
+    cost.untiled = fields.text("untiled");
   return fields.whole() ? std::optional(cost) : std::nullopt;
 }

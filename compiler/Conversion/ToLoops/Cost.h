@@ -23,6 +23,8 @@ struct Cost {
   bool dots = false;                 ///< of pairs of bf16
   model::Size read = 0, written = 0; ///< bytes
   bool integers = false;             ///< of codes by rows of 8 bits
+  /// Why the products have no tiles that threads share, in a word; "" where they have, or need none.
+  std::string untiled = {};
 
   mlir::DictionaryAttr attribute(mlir::MLIRContext *context) const;
   /// Of one element of `heddle.costs`; nothing, with an error, where it is damaged.

@@ -126,17 +126,21 @@ static std::string opsOf(const Launch &launch) {
 }
 
 static llvm::json::Object kernelRow(const Launch &launch, const Dims &lengths, const Machine &machine, const Mix &loop,
-                                    const Resources *resources) {
+                                    const Resources *resources, bool pairs) {
   auto value = [&](const Size &form) { return double(form.evaluate(lengths).value_or(0)); };
   double items = value(launch.items), operations = 0, read = 0, written = 0;
-  bool dots = false;
+  bool dots = false, untiled = false;
   llvm::json::Array parts;
   for (const loops::Cost &cost : launch.costs) {
     bool mine = items > 0; // otherwise another kernel does it
     double did = mine ? value(cost.operations) : 0, took = mine ? value(cost.read) : 0,
            left = mine ? value(cost.written) : 0;
-    parts.push_back(llvm::json::Object{
-        {"op", cost.op}, {"operations", int64_t(did)}, {"read", int64_t(took)}, {"written", int64_t(left)}});
+    llvm::json::Object part{
+        {"op", cost.op}, {"operations", int64_t(did)}, {"read", int64_t(took)}, {"written", int64_t(left)}};
+    if (!cost.untiled.empty())
+      part["untiled"] = cost.untiled;
+    parts.push_back(std::move(part));
+    untiled |= !cost.untiled.empty();
     dots |= cost.dots;
     operations += did;
     read += took;
@@ -153,6 +157,10 @@ static llvm::json::Object kernelRow(const Launch &launch, const Dims &lengths, c
     issue = operations / double(loop.operations) * double(loop.total()) / (issued * clock);
   double bound = std::max({memory, compute, issue});
   bool launched = items > 0 || !launch.optional;
+  // Where the products have no tiles: what those of bf16, or of f32 in a model of f32, would take at least.
+  double tiled = bound;
+  if (untiled)
+    tiled = std::max(memory, operations / ((pairs ? machine.pairs : machine.reals) * working / machine.processors));
   StringRef by = !launched          ? "nothing"
                  : bound == 0       ? "launch"
                  : bound == memory  ? "bytes"
@@ -169,6 +177,7 @@ static llvm::json::Object kernelRow(const Launch &launch, const Dims &lengths, c
                          {"written", int64_t(written)},
                          {"operations", int64_t(operations)},
                          {"bound_us", launched ? (bound + kLaunch) * 1e6 : 0},
+                         {"tiled_us", launched ? (tiled + kLaunch) * 1e6 : 0},
                          {"bound_by", by.str()},
                          {"loop", loop.str()},
                          {"loop_instructions", loop.total()},
@@ -193,21 +202,27 @@ static llvm::json::Object entryReport(llvm::ArrayRef<Launch> launches, StringRef
                                       const Machine &machine, const std::map<std::string, Mix> &loops,
                                       const std::map<std::string, Resources> &resources) {
   llvm::json::Array rows;
-  double read = 0, written = 0, reals = 0, pairs = 0, bound = 0;
+  double read = 0, written = 0, reals = 0, pairs = 0, bound = 0, tiled = 0;
   int64_t count = 0;
+  bool halves = llvm::any_of(launches, [](const Launch &launch) {
+    return llvm::any_of(launch.costs, [](const loops::Cost &cost) {
+      return cost.dots || cost.untiled == "f16" || cost.untiled == "wide";
+    });
+  });
   for (const Launch &launch : launches) {
     if (launch.entry != entry)
       continue;
     auto loop = loops.find(launch.kernel);
     auto taken = resources.find(launch.kernel);
     llvm::json::Object row = kernelRow(launch, lengths, machine, loop == loops.end() ? Mix() : loop->second,
-                                       taken == resources.end() ? nullptr : &taken->second);
+                                       taken == resources.end() ? nullptr : &taken->second, halves);
     bool dots = llvm::any_of(launch.costs, [](const loops::Cost &cost) { return cost.dots; });
     double times = double(*row.getInteger("launches"));
     read += times * double(*row.getInteger("read"));
     written += times * double(*row.getInteger("written"));
     (dots ? pairs : reals) += times * double(*row.getInteger("operations"));
     bound += times * *row.getNumber("bound_us");
+    tiled += times * *row.getNumber("tiled_us");
     count += *row.getInteger("launches");
     rows.push_back(std::move(row));
   }
@@ -224,6 +239,7 @@ static llvm::json::Object entryReport(llvm::ArrayRef<Launch> launches, StringRef
                             {"operations_f32", int64_t(reals)},
                             {"operations_bf16", int64_t(pairs)},
                             {"bound_us", bound},
+                            {"tiled_us", tiled},
                             {"roofline_us", roofline * 1e6}};
 }
 

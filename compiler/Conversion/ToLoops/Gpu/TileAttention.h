@@ -11,6 +11,11 @@ namespace heddle::loops {
 
 /// The tiles of an attention that this program takes; null where the general one has to do it.
 attn::ScheduleAttr tiledSchedule(attn::SdpaOp op);
+/// Why an attention has no tiles: "f16" or "wide" (its numbers), "width", "classes", "mean", "counted" or "bias"; ""
+/// where it has.
+llvm::StringRef untiledAttention(attn::SdpaOp op);
+/// The same of numbers that tiles do not multiply: "f16" or "wide".
+llvm::StringRef untiledNumbers(const model::Arithmetic &arithmetic);
 /// Why a schedule with `tiled` cannot be lowered; "" if it can.
 std::string refuseTiled(attn::SdpaOp op);
 /// Bytes of working memory: keys and values that come as rows of a tensor, as they are read.

@@ -59,13 +59,29 @@ static bool isShort(Value bias) {
   return isa<attn::AlibiOp, attn::BucketBiasOp, attn::DenseBiasOp>(op);
 }
 
+llvm::StringRef heddle::loops::untiledNumbers(const model::Arithmetic &arithmetic) {
+  if (arithmetic.dots || !arithmetic.halves())
+    return "";
+  return arithmetic.stored == model::Stored::f16 ? "f16" : "wide";
+}
+
+llvm::StringRef heddle::loops::untiledAttention(attn::SdpaOp op) {
+  if (StringRef numbers = untiledNumbers(model::attentionArithmeticOf(op)); !numbers.empty())
+    return numbers;
+  if (widest(op) > kMostWidth)
+    return "width";
+  if (usualTiles(op).getClasses() != 1)
+    return "classes";
+  if (op.getMaskedRows() == attn::MaskedRows::mean)
+    return "mean";
+  if (op.getMask() && mask::isCounted(op.getMask()))
+    return "counted";
+  return op.getBias() && !isShort(op.getBias()) ? "bias" : "";
+}
+
 attn::ScheduleAttr heddle::loops::tiledSchedule(attn::SdpaOp op) {
   attn::ScheduleAttr usual = usualTiles(op);
-  model::Arithmetic arithmetic = model::attentionArithmeticOf(op);
-  bool fits = (arithmetic.dots || !arithmetic.halves()) && widest(op) <= kMostWidth && usual.getClasses() == 1 &&
-              op.getMaskedRows() != attn::MaskedRows::mean && !(op.getMask() && mask::isCounted(op.getMask())) &&
-              !(op.getBias() && !isShort(op.getBias()));
-  if (!fits)
+  if (!untiledAttention(op).empty())
     return {};
   return attn::ScheduleAttr::get(op.getContext(), rowsOf(op), keysOf(op), kPanel, usual.getPacked(), /*classes=*/1,
                                  /*paired=*/false, /*tiled=*/true);

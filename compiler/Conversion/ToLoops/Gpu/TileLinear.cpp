@@ -12,6 +12,7 @@
 #include "compiler/Conversion/ToLoops/Element.h"
 #include "compiler/Conversion/ToLoops/Gpu/Groups.h"
 #include "compiler/Conversion/ToLoops/Gpu/RoundedRows.h"
+#include "compiler/Conversion/ToLoops/Gpu/TileAttention.h"
 #include "compiler/Conversion/ToLoops/Gpu/TilePlan.h"
 #include "compiler/Conversion/ToLoops/LinearCode.h"
 #include "compiler/Conversion/ToLoops/LinearPack.h"
@@ -154,6 +155,8 @@ LogicalResult heddle::loops::lowerTiledLinear(Lowering &l, LinearOp op) {
     Cost cost = costOf(op);
     if (arithmetic.dots) // the rows as packRows has left them
       cost.read = cost.read - bytesWhereItLies(op.getInput()) + LinearScratch(op).rows;
+    if (general && arithmetic.halves()) // otherwise it is small or a convolution
+      cost.untiled = untiledNumbers(arithmetic);
     return cost;
   };
   l.spend(whole);

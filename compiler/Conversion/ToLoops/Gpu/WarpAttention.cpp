@@ -14,6 +14,7 @@
 #include "compiler/Conversion/ToLoops/Functions.h"
 #include "compiler/Conversion/ToLoops/Gpu/PackedRows.h"
 #include "compiler/Conversion/ToLoops/Gpu/ScoreBias.h"
+#include "compiler/Conversion/ToLoops/Gpu/TileAttention.h"
 #include "compiler/Conversion/ToLoops/Gpu/WarpLanes.h"
 #include "compiler/Conversion/ToLoops/Halves.h"
 #include "dialects/Mask/Emission/Emission.h"
@@ -257,6 +258,10 @@ void heddle::loops::emitWarpAttention(Lowering &l, const AttentionPlan &plan, Va
   Value items = l.mul(l.mul(l.size(plan.batch), plan.heads), l.size(plan.rows));
   RowProgram program(l, plan, key, value);
   l.parallelFor(loc, items, [&](Value item) { program.emit(item); });
-  l.spend([&] { return costOf(plan.op); });
+  l.spend([&] {
+    Cost cost = costOf(plan.op);
+    cost.untiled = untiledAttention(plan.op);
+    return cost;
+  });
   l.barrier(loc);
 }
