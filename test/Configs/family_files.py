@@ -1,4 +1,4 @@
-"""The family files as they are after `like`, and a configuration of each; for the scripts beside it."""
+"""The family files as they are after `like`, and a configuration of each; for the scripts beside it and test/Docs."""
 import glob
 import json
 import os
@@ -8,6 +8,7 @@ FAMILIES = os.path.join(HERE, "..", "..", "compiler", "Families")
 
 
 def merged(base, patch):
+    """RFC 7396."""
     if not isinstance(patch, dict):
         return patch
     out = dict(base) if isinstance(base, dict) else {}

@@ -1,8 +1,10 @@
-"""The table of families, heads and what is known of them: `families.py [--write]`.
+"""The tables of families: `families.py [--write] [--page FILE] [--shared DIR]`.
 
 Made from the family files themselves, from the table of published config.json files in test/Configs/README.md, from known.json (classes
-that must be accepted) and from what compiler/Families/README.md says was held against recorded results, which is compared with the
-oracle where that is there. Without --write it compares with compiler/Families/supported.md, which holds the table between two marks."""
+that must be accepted) and from the recorded cases of the oracles in ../shared (--shared DIR). Where there are none, the list of recorded
+cases is taken from the page as it stands. Without --write it compares with compiler/Families/supported.md (--page FILE), which holds each
+table between two marks."""
+import argparse
 import collections
 import glob
 import json
@@ -11,32 +13,16 @@ import re
 import sys
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-FAMILIES = os.path.join(ROOT, "compiler", "Families")
-PAGE = os.path.join(FAMILIES, "supported.md")
-BEGIN, END = "<!-- generated: families -->\n", "<!-- end of families -->\n"
+sys.path.insert(0, os.path.join(ROOT, "test", "Configs"))
+from family_files import family, names, types  # noqa: E402
+
+PAGE = os.path.join(ROOT, "compiler", "Families", "supported.md")
+END = "<!-- end of families -->\n"
 
 
 def read(*parts):
     with open(os.path.join(ROOT, *parts), encoding="utf-8") as f:
         return f.read()
-
-
-def merged(base, patch):
-    """RFC 7396."""
-    if not isinstance(patch, dict):
-        return patch
-    out = dict(base) if isinstance(base, dict) else {}
-    for key, value in patch.items():
-        if value is None:
-            out.pop(key, None)
-        else:
-            out[key] = merged(out.get(key), value)
-    return out
-
-
-def family(name):
-    doc = json.loads(read("compiler", "Families", name + ".json"))
-    return merged(family(doc.pop("like")), doc) if "like" in doc else doc
 
 
 def heads(known):
@@ -48,38 +34,32 @@ def heads(known):
     return "; ".join("%s: %s" % (head, " ".join(names)) for head, names in groups.items())
 
 
-def recorded():
-    """the families whose results were recorded, as README.md says"""
-    return set(re.search(r"recorded results of the published code.*?:\s+`([^`]*)`", read("compiler", "Families", "README.md"), re.S)[1].split())
-
-
-def types(name):
-    found = family(name)["family"]["model_type"]
-    return [found] if isinstance(found, str) else found
-
-
-def miscounted():
-    """what README.md says of recorded results and the oracle does not, where there is one; or the other way round"""
-    kinds = set()
-    for path in glob.glob(os.path.join(ROOT, "..", "shared", "oracle*", "*", "config.json")):
+def recorded(page, shared):
+    """family -> names of the cases that others recorded"""
+    cases = collections.defaultdict(list)
+    for path in glob.glob(os.path.join(shared, "oracle*", "*", "config.json")):
         with open(path, encoding="utf-8") as f:
-            kinds.add(json.load(f).get("model_type"))
-    there = {f[:-5] for f in os.listdir(FAMILIES) if f.endswith(".json") and kinds & set(types(f[:-5]))}
-    return sorted(there ^ recorded()) if kinds else []
+            cases[json.load(f).get("model_type")].append(os.path.basename(os.path.dirname(path)))
+    if cases:
+        found = {name: sorted(case for t in types(family(name)) for case in cases[t]) for name in names()}
+        return {name: of for name, of in found.items() if of}
+    return {name: re.findall("`(.*?)`", of) for name, of in re.findall(r"^\| `(\S+)` \| (.*) \|$", section(page, "recorded"), re.M)}
 
 
-def table():
+def section(page, name):
+    """what stands between the marks of a table"""
+    return page.split("<!-- generated: %s -->\n" % name)[1].split(END)[0]
+
+
+def table(known_results):
     published = {t: (good or "0", bad or "0") for t, good, bad in
                  re.findall(r"^\| (\S+) \| (\d*) \| (\d*) \|", read("test", "Configs", "README.md"), re.M)}
     known = collections.Counter(c["model_type"] for n, c in json.loads(read("test", "Configs", "known.json")).items() if n != "about")
-    known_results = recorded()
     rows = ["| family | model types | heads and the classes that ask for them | generates | configs accepted | held against |",
             "|---|---|---|---|---|---|"]
-    for file in sorted(os.listdir(FAMILIES)):
-        if not file.endswith(".json"):
-            continue
-        name, doc = file[:-5], family(file[:-5])
-        kinds = types(name)
+    for name in names():
+        doc = family(name)
+        kinds = types(doc)
         accepted = sum(int(published[t][0]) for t in kinds if t in published)
         rows.append("| `%s` | %s | %s | %s | %d published, %d more | %s |" % (
             name, " ".join("`%s`" % t for t in kinds), heads(doc["family"]["architectures"]), "yes" if "generate" in doc else "",
@@ -87,21 +67,30 @@ def table():
     return "\n".join(rows) + "\n"
 
 
+def cases(known_results):
+    rows = ["| family | recorded cases |", "|---|---|"]
+    rows += ["| `%s` | %s |" % (name, " ".join("`%s`" % case for case in of)) for name, of in sorted(known_results.items())]
+    return "\n".join(rows) + "\n"
+
+
 def main():
-    with open(PAGE, encoding="utf-8") as f:
-        page = f.read()
-    before, rest = page.split(BEGIN)
-    now = before + BEGIN + table() + END + rest.split(END)[1]
-    if "--write" in sys.argv:
-        with open(PAGE, "w", encoding="utf-8") as f:
+    args = argparse.ArgumentParser()
+    args.add_argument("--write", action="store_true")
+    args.add_argument("--page", default=PAGE)
+    args.add_argument("--shared", default=os.path.join(ROOT, "..", "shared"))
+    args = args.parse_args()
+    page = read(args.page)
+    known_results = recorded(page, args.shared)
+    now = page
+    for name, text in (("families", table(known_results)), ("recorded", cases(known_results))):
+        now = now.replace(section(now, name), text)
+    if args.write:
+        with open(args.page, "w", encoding="utf-8") as f:
             f.write(now)
     elif now != page:
-        print("compiler/Families/supported.md is not what the families say: test/Docs/families.py --write")
+        print("%s is not what the families and the recorded cases say: test/Docs/families.py --write" % os.path.relpath(args.page, ROOT))
         return 1
-    if miscounted():
-        print("compiler/Families/README.md and the oracle do not agree about recorded results of " + " ".join(miscounted()))
-        return 1
-    count = now.count("\n| `")
+    count = len(names())
     said = re.search(r"(\d+) \[families\]", read("README.md"))
     if not said or int(said[1]) != count:
         print("README.md does not say that there are %d families" % count)
