@@ -5,6 +5,7 @@
 //===----------------------------------------------------------------------===//
 #include "compiler/Tokenizer/FolderSettings.h"
 
+#include "compiler/Tokenizer/TokenFiles.h"
 #include "heddle/input_file.h"
 
 #include <algorithm>
@@ -14,48 +15,15 @@ namespace heddle {
 
 using Json = nlohmann::json;
 
-static constexpr size_t kMaxFile = size_t(64) << 20;
-static constexpr int kMaxNesting = 64;
-
-static const char *const kRoles[] = {"bos_token", "eos_token", "unk_token", "sep_token",
-                                     "pad_token", "cls_token", "mask_token"};
-
-static bool readObject(const std::string &path, Json &value, std::string &error) {
-  if (!isThere(path.c_str()))
-    return true;
-  ReadFile file = readInputFile(path.c_str(), kMaxFile);
-  if (!file.ok()) {
-    error = path + ": " + file.why;
-    return false;
-  }
-  bool deep = false;
-  auto watch = [&](int depth, Json::parse_event_t, Json &) {
-    deep |= depth > kMaxNesting;
-    return !deep;
-  };
-  value = Json::parse(file.bytes, watch, /*allow_exceptions=*/false);
-  if (!deep && value.is_object())
-    return true;
-  error = path + ": no valid JSON object";
-  return false;
+/// Reads a file where there is one.
+static bool readIfThere(const std::string &path, Json &value, std::string &error) {
+  return !isThere(path.c_str()) || readJsonObject(path, value, error);
 }
 
 bool FolderSettings::read(const std::string &folder, std::string &error) {
-  return readObject(folder + "/tokenizer_config.json", config, error) &&
-         readObject(folder + "/special_tokens_map.json", map, error) &&
-         readObject(folder + "/added_tokens.json", added, error);
-}
-
-static const Json &memberOf(const Json &object, const char *key) {
-  static const Json none;
-  auto found = object.find(key);
-  return found == object.end() ? none : *found;
-}
-
-/// The text of a token, which is a string or an object with flags; "" for others.
-static std::string contentOf(const Json &token) {
-  const Json &text = token.is_object() ? memberOf(token, "content") : token;
-  return text.is_string() ? text.get<std::string>() : "";
+  return readIfThere(folder + "/tokenizer_config.json", config, error) &&
+         readIfThere(folder + "/special_tokens_map.json", map, error) &&
+         readIfThere(folder + "/added_tokens.json", added, error);
 }
 
 static bool flagOf(const Json &object, const char *key, bool otherwise) {
@@ -80,6 +48,8 @@ bool FolderSettings::truncatesLeft() const {
   const Json &side = memberOf(config, "truncation_side");
   return side.is_string() && side.get<std::string>() == "left";
 }
+
+bool FolderSettings::hasTwoVocabularies() const { return flagOf(config, "separate_vocabs", false); }
 
 //===----------------------------------------------------------------------===//
 
@@ -162,7 +132,8 @@ void FolderSettings::addTokens(Json &file) const {
         listed[token.value().get<int64_t>()] = token.key();
   }
   auto isSpecial = [&](const std::string &text) {
-    return std::any_of(std::begin(kRoles), std::end(kRoles), [&](const char *role) { return roleOf(role) == text; });
+    return std::any_of(std::begin(kTokenRoles), std::end(kTokenRoles),
+                       [&](const char *role) { return roleOf(role) == text; });
   };
   for (const auto &[id, token] : listed)
     tokens.set(token, isSpecial(contentOf(token)));
@@ -170,7 +141,7 @@ void FolderSettings::addTokens(Json &file) const {
     if (!tokens.isAdded(contentOf(token)))
       tokens.set(token, /*special=*/true);
   };
-  for (const char *role : kRoles)
+  for (const char *role : kTokenRoles)
     add(contentOf(memberOf(config, role)).empty() ? memberOf(map, role) : memberOf(config, role));
   for (const char *key : {"additional_special_tokens", "extra_special_tokens"})
     for (const Json *from : {&config, &map})

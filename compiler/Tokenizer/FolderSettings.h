@@ -28,6 +28,8 @@ public:
   std::optional<int64_t> modelMaxLength() const;
   /// Whether a text that is too long loses its beginning.
   bool truncatesLeft() const;
+  /// Whether what is read and what is written have a vocabulary each (`separate_vocabs`).
+  bool hasTwoVocabularies() const;
 
 private:
   using Json = nlohmann::json;

@@ -6,11 +6,11 @@
 //===----------------------------------------------------------------------===//
 #include "compiler/Tokenizer/Vocabulary.h"
 
+#include "compiler/Tokenizer/TokenFiles.h"
 #include "heddle/input_file.h"
 
 #include <algorithm>
 #include <cstring>
-#include <nlohmann/json.hpp>
 #include <sys/stat.h>
 #include <vector>
 
@@ -20,13 +20,10 @@ using Json = nlohmann::json;
 
 namespace {
 
-constexpr size_t kMaxFile = size_t(256) << 20;
-constexpr int kMaxNesting = 64;
-
 bool isThere(const std::string &path) { return heddle::isThere(path.c_str()); }
 
 bool read(const std::string &path, std::string &text, std::string &error) {
-  ReadFile file = readInputFile(path.c_str(), kMaxFile);
+  ReadFile file = readInputFile(path.c_str(), kMostFileBytes);
   text = std::move(file.bytes);
   if (!file.ok())
     error = path + ": " + file.why;
@@ -38,19 +35,6 @@ std::string recipe(const std::string &folder) {
   return "this makes one: python3 -c \"from transformers import AutoTokenizer "
          "as T; T.from_pretrained('" +
          folder + "').save_pretrained('" + folder + "')\"";
-}
-
-const char *const roles[] = {"unk_token", "bos_token", "eos_token", "sep_token",
-                             "cls_token", "pad_token", "mask_token"};
-
-/// The text of a token, which is a string or an object with flags; "" for
-/// others.
-std::string contentOf(const Json &token) {
-  const auto *text = token.get_ptr<const std::string *>();
-  if (token.is_object())
-    if (auto content = token.find("content"); content != token.end())
-      text = content->get_ptr<const std::string *>();
-  return text ? *text : "";
 }
 
 class Builder {
@@ -72,7 +56,7 @@ private:
     return fail("tokenizer_config.json",
                 "the class " + kind + "Tokenizer is unsupported without tokenizer.json; " + recipe(folder));
   }
-  bool json(const char *name, Json &value);
+  bool json(const char *name, Json &value) { return readJsonObject(folder + "/" + name, value, error); }
   bool vocabularyOfJson();
   bool lines(const char *name, std::vector<std::string> &list);
   bool merges();
@@ -86,26 +70,11 @@ private:
   bool byteLevel(const std::string &kind);
   bool ofWords(const std::string &kind);
   bool wordPiece(const std::string &kind);
-  bool letters();
+  bool letters(const std::string &kind);
 
   std::string folder;
   Json config = Json::object(), vocab = Json::object(), out;
 };
-
-bool Builder::json(const char *name, Json &value) {
-  std::string text;
-  if (!read(folder + "/" + name, text, error))
-    return false;
-  bool deep = false;
-  auto watch = [&](int depth, Json::parse_event_t, Json &) {
-    deep |= depth > kMaxNesting;
-    return !deep;
-  };
-  value = Json::parse(text, watch, /*allow_exceptions=*/false);
-  if (deep || value.is_discarded() || !value.is_object())
-    return fail(name, "no valid JSON object");
-  return true;
-}
 
 bool Builder::vocabularyOfJson() {
   if (!json("vocab.json", vocab))
@@ -178,7 +147,7 @@ void Builder::add(const Json &token, int64_t id) {
 
 /// Whether the configuration gives `token` any role.
 bool Builder::isSpecial(const std::string &token) const {
-  for (const char *role : roles)
+  for (const char *role : kTokenRoles)
     if (named(role, "") == token)
       return true;
   auto list = config.find("additional_special_tokens");
@@ -211,7 +180,7 @@ bool Builder::addedTokens() {
     for (const Json &token : *list)
       if (std::string text = contentOf(token); !text.empty() && vocab.contains(text))
         add({{"content", text}}, vocab[text]);
-  for (const char *role : roles) {
+  for (const char *role : kTokenRoles) {
     auto found = config.find(role);
     std::string text = named(role, "");
     if (text.empty() || !vocab.contains(text))
@@ -445,7 +414,9 @@ bool Builder::wordPiece(const std::string &kind) {
 }
 
 /// vocab.json alone: the letters of a CTC model, used for decoding only.
-bool Builder::letters() {
+bool Builder::letters(const std::string &kind) {
+  if (!kind.empty() && kind != "Wav2Vec2CTC" && kind != "Wav2Vec2")
+    return unknownClass(kind);
   if (!vocabularyOfJson())
     return false;
   for (auto [role, text] :
@@ -520,7 +491,7 @@ bool Builder::build(std::string &text) {
   bool words = kind == "OpenAIGPT" || kind == "CTRL";
   bool good = isThere(folder + "/merges.txt")  ? words ? ofWords(kind) : byteLevel(kind)
               : isThere(folder + "/vocab.txt") ? wordPiece(kind)
-                                               : letters();
+                                               : letters(kind);
   if (good)
     text = out.dump(-1, ' ', false, Json::error_handler_t::replace);
   return good;
@@ -541,7 +512,17 @@ TokenizerFound findTokenizer(const std::string &path, std::string &text, std::st
   }
   bool words = isThere(path + "/vocab.txt"), ids = isThere(path + "/vocab.json"),
        merges = isThere(path + "/merges.txt");
-  if (words || ids) {
+  if (isThere(path + "/vocab-src.json") || isThere(path + "/source.spm")) {
+    name = path + (isThere(path + "/source.spm") ? "/source.spm" : "/vocab-src.json") +
+           " is the source's part of a tokenizer that is unsupported; give tokenizer.json for what is read and, "
+           "where the target has a vocabulary of its own, target_tokenizer.json for what is written";
+    return TokenizerFound::Elsewhere;
+  }
+  std::string pieces; // vocab.json beside it has ids, not the letters of CTC
+  for (const char *file : {"spiece.model", "sentencepiece.bpe.model", "tokenizer.model", "spm.model"})
+    if (pieces.empty() && isThere(path + "/" + file))
+      pieces = path + "/" + file;
+  if (words || (ids && (merges || pieces.empty()))) {
     Builder builder(path);
     if (builder.build(text)) {
       name = path + "/" + (merges ? "vocab.json and merges.txt" : words ? "vocab.txt" : "vocab.json");
@@ -550,11 +531,10 @@ TokenizerFound findTokenizer(const std::string &path, std::string &text, std::st
     name = builder.error;
     return builder.unsupported ? TokenizerFound::Elsewhere : TokenizerFound::Broken;
   }
-  for (const char *file : {"spiece.model", "sentencepiece.bpe.model", "tokenizer.model", "source.spm"})
-    if (isThere(path + "/" + file)) {
-      name = path + "/" + file + " is a SentencePiece model, unsupported without tokenizer.json; " + recipe(path);
-      return TokenizerFound::Elsewhere;
-    }
+  if (!pieces.empty()) {
+    name = pieces + " is a SentencePiece model, unsupported without tokenizer.json; " + recipe(path);
+    return TokenizerFound::Elsewhere;
+  }
   return TokenizerFound::No;
 }
 

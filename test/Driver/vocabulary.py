@@ -86,8 +86,14 @@ def main():
     said = tokenize(home, [{"text": "A \u4f60\u597d"}])
     check(b'"ids":[1,3,4,2]' in said.stdout, "do_basic_tokenize: %r" % said)
 
-    # What cannot be read says what to do.
+    # What cannot be read says what to do. vocab.json beside pieces of words has ids of those: it is not the letters of CTC.
+    two = [b"tokenizer.json for what is read", b"target_tokenizer.json for what is written"]
     for files, code, words in (({"spiece.model": "\n\x0e"}, 3, [b"spiece.model", b"save_pretrained"]), ({}, 1, [b"no tokenizer.json, vocab.json or vocab.txt"]),
+                               ({"vocab.json": letters, "source.spm": "x", "target.spm": "x", "tokenizer_config.json": {"tokenizer_class": "MarianTokenizer"}}, 3, [b"source.spm", *two]),
+                               ({"vocab.json": letters, "source.spm": "x", "target.spm": "x"}, 3, [b"source.spm", *two]),
+                               ({"vocab-src.json": {"a": 0}, "vocab-tgt.json": {"a": 0}, "merges.txt": ""}, 3, [b"vocab-src.json", *two]),
+                               ({"vocab.json": letters, "sentencepiece.bpe.model": "x"}, 3, [b"sentencepiece.bpe.model", b"save_pretrained"]),
+                               ({"vocab.json": letters, "tokenizer_config.json": {"tokenizer_class": "Speech2TextTokenizer"}}, 3, [b"Speech2TextTokenizer", b"save_pretrained"]),
                                ({"vocab.json": "{", "merges.txt": ""}, 1, [b"vocab.json: no valid JSON"]),
                                ({"vocab.json": {"a": 0}, "merges.txt": "a b c\n"}, 1, [b"merges.txt: line 1"]),
                                ({"vocab.json": {"a": -1}, "merges.txt": ""}, 1, [b"vocab.json", b"`a`"]),

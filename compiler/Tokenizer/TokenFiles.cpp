@@ -1,0 +1,42 @@
+//===- TokenFiles.cpp - What a tokenizer's files have alike ---------------===//
+
+#include "compiler/Tokenizer/TokenFiles.h"
+
+#include "heddle/input_file.h"
+
+namespace heddle {
+
+using Json = nlohmann::json;
+
+static constexpr int kMaxNesting = 64;
+
+const Json &memberOf(const Json &object, const char *key) {
+  static const Json none;
+  auto found = object.find(key);
+  return found == object.end() ? none : *found;
+}
+
+std::string contentOf(const Json &token) {
+  const Json &text = token.is_object() ? memberOf(token, "content") : token;
+  return text.is_string() ? text.get<std::string>() : "";
+}
+
+bool readJsonObject(const std::string &path, Json &value, std::string &error) {
+  ReadFile file = readInputFile(path.c_str(), kMostFileBytes);
+  if (!file.ok()) {
+    error = path + ": " + file.why;
+    return false;
+  }
+  bool deep = false;
+  auto watch = [&](int depth, Json::parse_event_t, Json &) {
+    deep |= depth > kMaxNesting;
+    return !deep;
+  };
+  value = Json::parse(file.bytes, watch, /*allow_exceptions=*/false);
+  if (!deep && value.is_object())
+    return true;
+  error = path + ": no valid JSON object";
+  return false;
+}
+
+} // namespace heddle
