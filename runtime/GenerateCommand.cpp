@@ -14,6 +14,7 @@
 #include "runtime/Stats.h"
 #include "runtime/TextIn.h"
 #include "runtime/TextOut.h"
+#include "runtime/Tokenizers.h"
 #include "runtime/Turn.h"
 
 #include <algorithm>
@@ -47,6 +48,12 @@ Status openTokenizer(const Model &model, Tokenizer &tokenizer) {
                   "merges.txt, or vocab.txt) when it is compiled it takes "
                   "texts");
   return tokenizer.open(image.tokenizer, image.tokenizerSize);
+}
+
+Status Tokenizers::open(const Model &model) {
+  HEDDLE_TRY(openTokenizer(model, first));
+  const Image &image = model.image();
+  return image.targetTokenizerSize ? second.emplace().open(image.targetTokenizer, image.targetTokenizerSize) : Status();
 }
 
 /// The beginning of the output: the prompt without its special tokens if the
@@ -99,8 +106,8 @@ static void tellContext(const Model &model) {
 }
 
 /// Generates one row and prints it token by token, as text or, without a
-/// `tokenizer`, as ids. `text` is the prompt that `ids` encode; a model that
-/// continues prints it first.
+/// `tokenizer` of what is made, as ids. `text` is the prompt that `ids` encode;
+/// a model that continues prints it first.
 static Status stream(Model &model, const Args &args, const Prompt &prompt, const Tokenizer *tokenizer,
                      const std::vector<int64_t> &ids, const std::string &text, Request request = {}) {
   const Roles &roles = model.card().roles;
@@ -193,13 +200,13 @@ static Status batch(Model &model, const Args &args) {
     note("the model's stop texts end no row of this batch");
     stops.clear();
   }
-  Tokenizer tokenizer;
+  Tokenizers tokenizers;
   std::vector<TextOut> texts;
   if (!stops.empty()) {
-    HEDDLE_TRY(openTokenizer(model, tokenizer));
+    HEDDLE_TRY(tokenizers.open(model));
     bool continues = model.card().roles.source.empty();
     for (int64_t row = 0; row < prompt.rows; ++row)
-      texts.emplace_back(tokenizer, model.card().roles, stops,
+      texts.emplace_back(tokenizers.target(), model.card().roles, stops,
                          continues ? realTokens(model, prompt, row) : std::vector<int64_t>());
     options.ended = [&](int64_t row, const std::vector<int64_t> &made) {
       texts[row].add(made.back());
@@ -253,17 +260,17 @@ Status generateCommand(Model &model, const Words &words) {
     return batch(model, args);
   if (args.has("--lines") && !args.has("--text"))
     return badUsage("--lines belongs to --text -");
-  Tokenizer tokenizer;
+  Tokenizers tokenizers;
   Request request;
   bool text = args.has("--text");
   bool asText = model.image().tokenizerSize && !args.has("--print-ids");
   if (text || asText)
-    HEDDLE_TRY(openTokenizer(model, tokenizer));
+    HEDDLE_TRY(tokenizers.open(model));
   auto answer = [&](const std::vector<int64_t> &ids, const std::string &promptText, int64_t line) -> Status {
     request.line = line;
     Prompt prompt;
     HEDDLE_TRY(promptFromIds(model, ids, prompt));
-    return stream(model, args, prompt, asText ? &tokenizer : nullptr, ids, promptText, request);
+    return stream(model, args, prompt, asText ? &tokenizers.target() : nullptr, ids, promptText, request);
   };
   std::vector<int64_t> ids;
   if (!text) {
@@ -272,7 +279,7 @@ Status generateCommand(Model &model, const Words &words) {
   }
   tellTurn(model.card(), false);
   return forEachText({args.get("--text")}, args.has("--lines"), [&](const Texts &texts, int64_t line) -> Status {
-    HEDDLE_TRY(tokenizer.encodeIds(texts[0], ids));
+    HEDDLE_TRY(tokenizers.source().encodeIds(texts[0], ids));
     return answer(ids, texts[0], line);
   });
 }
@@ -299,7 +306,7 @@ static Status addText(const Model &model, const std::string &name, const std::ve
 
 /// The same for a picture or speech in `file`. `promptText`: the text beside it, a
 /// question or the first words of the answer, null if there is none.
-static Status streamMedia(Model &model, const Args &args, const Tokenizer *tokenizer, const std::string &file,
+static Status streamMedia(Model &model, const Args &args, const Tokenizers *tokenizers, const std::string &file,
                           const std::string *promptText, Request request) {
   const Roles &roles = model.card().roles;
   TextBeside beside = textBeside(model.card());
@@ -307,7 +314,7 @@ static Status streamMedia(Model &model, const Args &args, const Tokenizer *token
   if (given && beside == TextBeside::None)
     return badUsage("this model takes a file and no text beside it");
   Tokenizer none;
-  if (given && !tokenizer)
+  if (given && !tokenizers)
     return openTokenizer(model, none);
   if (!given && beside == TextBeside::Needed)
     return badUsage("a text is missing: this model is asked about a file").withHelp("see --help");
@@ -317,12 +324,12 @@ static Status streamMedia(Model &model, const Args &args, const Tokenizer *token
   std::string text;
   if (beside == TextBeside::Needed) {
     std::vector<int64_t> question;
-    HEDDLE_TRY(tokenizer->encodeIds(*promptText, question));
+    HEDDLE_TRY(tokenizers->source().encodeIds(*promptText, question));
     HEDDLE_TRY(addText(model, roles.source, question, media));
   } else if (given) {
     text = *promptText;
     Encoded encoded;
-    HEDDLE_TRY(tokenizer->encode(text, nullptr, !roles.start, encoded));
+    HEDDLE_TRY(tokenizers->target().encode(text, nullptr, !roles.start, encoded));
     if (roles.start)
       ids.push_back(*roles.start);
     for (const Token &token : encoded.tokens)
@@ -330,8 +337,8 @@ static Status streamMedia(Model &model, const Args &args, const Tokenizer *token
   }
   Prompt prompt;
   HEDDLE_TRY(promptFromMedia(model, ids, std::move(media), prompt));
-  bool asText = tokenizer && !args.has("--print-ids");
-  return stream(model, args, prompt, asText ? tokenizer : nullptr, ids, text, request);
+  bool asText = tokenizers && !args.has("--print-ids");
+  return stream(model, args, prompt, asText ? &tokenizers->target() : nullptr, ids, text, request);
 }
 
 /// Refuses an option of a command that the command line does not name.
@@ -353,17 +360,17 @@ static Status checkForgottenCommand(const Card &card, const Words &words) {
 
 /// `MODEL QUESTION` where there is a chat template: the answer alone is printed. With --messages the whole conversation
 /// is in a file.
-static Status answerTurns(Model &model, const Args &args, const Tokenizer &tokenizer) {
+static Status answerTurns(Model &model, const Args &args, const Tokenizers &tokenizers) {
   Request request;
   request.turn = true;
   auto answer = [&](const std::string *question, int64_t line) -> Status {
     Turn turn;
-    HEDDLE_TRY(heddle_chat_turn(model, tokenizer, args, question, turn));
+    HEDDLE_TRY(heddle_chat_turn(model, tokenizers, args, question, turn));
     Prompt prompt;
     HEDDLE_TRY(promptFromIds(model, turn.ids, prompt));
     request.line = line;
     request.end = turn.end;
-    return stream(model, args, prompt, args.has("--print-ids") ? nullptr : &tokenizer, turn.ids, "", request);
+    return stream(model, args, prompt, args.has("--print-ids") ? nullptr : &tokenizers.target(), turn.ids, "", request);
   };
   tellTurn(model.card(), true);
   if (args.has("--messages"))
@@ -407,11 +414,11 @@ Status textCommand(Model &model, const Words &words) {
                           .withHelp("run --input FILE --output FILE; see "
                                     "--help");
   }
-  Tokenizer tokenizer;
+  Tokenizers tokenizers;
   if (tokenizes)
-    HEDDLE_TRY(openTokenizer(model, tokenizer));
+    HEDDLE_TRY(tokenizers.open(model));
   if (turns && !args.has("--raw"))
-    return answerTurns(model, args, tokenizer);
+    return answerTurns(model, args, tokenizers);
   tellTurn(card, false);
   Request request;
   std::string file;
@@ -419,17 +426,18 @@ Status textCommand(Model &model, const Words &words) {
     file = given[0];
     given.erase(given.begin());
     if (given.empty() && !lines)
-      return streamMedia(model, args, tokenizes ? &tokenizer : nullptr, file, nullptr, request);
+      return streamMedia(model, args, tokenizes ? &tokenizers : nullptr, file, nullptr, request);
   }
   return forEachText(given, lines, [&](const Texts &texts, int64_t line) -> Status {
     request.line = line;
     if (media)
-      return streamMedia(model, args, tokenizes ? &tokenizer : nullptr, file, &texts[0], request);
+      return streamMedia(model, args, tokenizes ? &tokenizers : nullptr, file, &texts[0], request);
     std::vector<int64_t> ids;
-    HEDDLE_TRY(tokenizer.encodeIds(texts[0], ids));
+    HEDDLE_TRY(tokenizers.source().encodeIds(texts[0], ids));
     Prompt prompt;
     HEDDLE_TRY(promptFromIds(model, ids, prompt));
-    return stream(model, args, prompt, args.has("--print-ids") ? nullptr : &tokenizer, ids, texts[0], request);
+    const Tokenizer *writes = args.has("--print-ids") ? nullptr : &tokenizers.target();
+    return stream(model, args, prompt, writes, ids, texts[0], request);
   });
 }
 

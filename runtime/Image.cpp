@@ -12,17 +12,28 @@ namespace heddle::rt {
 static const volatile struct {
   const char *card;
   const heddle_entry_fn *entries;
-  const unsigned char *weights, *tokenizer;
-  const uint64_t *weightsSize, *tokenizerSize;
+  const unsigned char *weights, *tokenizer, *targetTokenizer;
+  const uint64_t *weightsSize, *tokenizerSize, *targetTokenizerSize;
   const char *weightsFile;
   const Seal *seal;
   const unsigned char *index;
   const heddle_device_image *deviceImages;
   const heddle_emulated_kernel *emulatedKernels;
   decltype(&heddle_emulator) emulator;
-} parts = {heddle_card,          heddle_entries,         heddle_weights,          heddle_tokenizer,
-           &heddle_weights_size, &heddle_tokenizer_size, heddle_weights_file,     &heddle_seal,
-           heddle_index,         heddle_device_images,   heddle_emulated_kernels, heddle_emulator};
+} parts = {heddle_card,
+           heddle_entries,
+           heddle_weights,
+           heddle_tokenizer,
+           heddle_target_tokenizer,
+           &heddle_weights_size,
+           &heddle_tokenizer_size,
+           &heddle_target_tokenizer_size,
+           heddle_weights_file,
+           &heddle_seal,
+           heddle_index,
+           heddle_device_images,
+           heddle_emulated_kernels,
+           heddle_emulator};
 
 Image linkedImage() {
   auto number = [](const uint64_t *symbol) { return symbol ? *symbol : 0; };
@@ -34,6 +45,8 @@ Image linkedImage() {
   image.weightsFile = parts.weightsFile;
   image.tokenizer = parts.tokenizer;
   image.tokenizerSize = number(parts.tokenizerSize);
+  image.targetTokenizer = parts.targetTokenizer;
+  image.targetTokenizerSize = number(parts.targetTokenizerSize);
   image.seal = parts.seal;
   image.index = parts.index;
   image.deviceImages = parts.deviceImages;

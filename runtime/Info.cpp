@@ -8,7 +8,7 @@
 #include "runtime/Commands.h"
 #include "runtime/Dims.h"
 #include "runtime/Media/Media.h"
-#include "runtime/Tokenizer/Tokenizer.h"
+#include "runtime/Tokenizers.h"
 
 #include <cstdio>
 #include <set>
@@ -153,9 +153,13 @@ static void printText(const Model &model) {
     printf("fully masked rows: %s\n", card.maskedRows.c_str());
   const Entry *called = card.entry("run");
   bool texts = called && called->input("input_ids");
-  printf("tokenizer: %s\n", model.image().tokenizerSize ? "yes"
-                            : texts                     ? "no (one beside config.json is compiled in: ids become texts)"
-                                                        : "no");
+  if (Tokenizers both; model.image().targetTokenizerSize && both.open(model).ok())
+    printf("tokenizer: two, with %u ids of what is read and %u of what is written\n", both.source().size(),
+           both.target().size());
+  else
+    printf("tokenizer: %s\n", model.image().tokenizerSize ? "yes"
+                              : texts ? "no (one beside config.json is compiled in: ids become texts)"
+                                      : "no");
   std::string lengths;
   for (const auto &[name, bound] : card.dims)
     if (!isStepDim(name))
@@ -329,7 +333,8 @@ static void printJson(const Model &model) {
   if (model.image().weightsFile)
     text += ",\"weights_file\":" + jsonString(model.image().weightsFile);
   text += ",\"masked_rows\":" + jsonString(card.maskedRows);
-  text += std::string(",\"tokenizer\":") + (model.image().tokenizerSize ? "true" : "false") + ",\"dims\":{";
+  text += std::string(",\"tokenizer\":") + (model.image().tokenizerSize ? "true" : "false") +
+          (model.image().targetTokenizerSize ? ",\"target_tokenizer\":true" : "") + ",\"dims\":{";
   bool first = true;
   for (const auto &[name, bound] : card.dims) {
     if (isStepDim(name))

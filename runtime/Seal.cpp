@@ -30,7 +30,8 @@ Status checkSeal(const Image &image) {
     return {};
   if (seal->magic != Seal::kMagic || seal->self != seal->ofItself())
     return damaged("this program is damaged: its seal is broken");
-  if (seal->weightsBytes != image.weightsSize || seal->tokenizerBytes != image.tokenizerSize)
+  if (seal->weightsBytes != image.weightsSize || seal->tokenizerBytes != image.tokenizerSize ||
+      seal->targetTokenizerBytes != image.targetTokenizerSize)
     return damaged("this program is damaged: its weights or its tokenizer have "
                    "another size than was compiled");
   if (!image.card || digestOf(image.card, seal->cardBytes) != seal->card || strlen(image.card) + 1 != seal->cardBytes)
@@ -57,9 +58,13 @@ Status checkTexts(const Image &image, const Card &card) {
 }
 
 Status checkTokenizer(const Image &image) {
-  if (image.seal && image.tokenizerSize && digestOf(image.tokenizer, image.tokenizerSize) != image.seal->tokenizer)
+  const Seal *seal = image.seal;
+  if (seal && image.tokenizerSize && digestOf(image.tokenizer, image.tokenizerSize) != seal->tokenizer)
     return damaged("this program is damaged: its tokenizer is not what was "
                    "compiled");
+  if (seal && image.targetTokenizerSize &&
+      digestOf(image.targetTokenizer, image.targetTokenizerSize) != seal->targetTokenizer)
+    return damaged("this program is damaged: its target tokenizer is not what was compiled");
   return {};
 }
 

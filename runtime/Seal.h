@@ -21,7 +21,7 @@ Status checkSeal(const Image &image);
 /// digested as the model has them.
 Status checkTexts(const Image &image, const Card &card);
 
-/// Checks the digest of the tokenizer.
+/// Checks the digests of the tokenizers.
 Status checkTokenizer(const Image &image);
 
 /// Checks every block of the weights at `weights` on all threads of `pool`.

@@ -10,8 +10,7 @@
 #define HEDDLE_RUNTIME_TURN_H
 
 #include "runtime/Args.h"
-#include "runtime/Model.h"
-#include "runtime/Tokenizer/Tokenizer.h"
+#include "runtime/Tokenizers.h"
 
 namespace heddle::rt {
 
@@ -21,7 +20,7 @@ struct Turn {
   std::optional<int64_t> end;
 };
 
-/// The token that ends an answer in a conversation, if the template has one.
+/// The token that ends an answer in a conversation, if the template has one. `tokenizer`: of what is made.
 std::optional<int64_t> turnEnd(const Card &card, const Tokenizer &tokenizer);
 
 /// Refuses --template, which belongs to the compiler; and --raw, --system, --var and --messages where questions are not
@@ -34,7 +33,7 @@ bool asksInTurns(const Card &card);
 } // namespace heddle::rt
 
 // Puts `question` (null: --messages has all) into the template, with what the flags say. Null in programs without one.
-extern "C" heddle::rt::Status (*const heddle_chat_turn)(const heddle::rt::Model &, const heddle::rt::Tokenizer &,
+extern "C" heddle::rt::Status (*const heddle_chat_turn)(const heddle::rt::Model &, const heddle::rt::Tokenizers &,
                                                         const heddle::rt::Args &, const std::string *question,
                                                         heddle::rt::Turn &) __attribute__((weak));
 

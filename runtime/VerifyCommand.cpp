@@ -22,7 +22,7 @@ Status verifyCommand(Model &model, const Words &words) {
   HEDDLE_TRY(model.verify(unsigned(threads), blocks));
   std::string text = "verified: the card";
   if (model.image().tokenizerSize)
-    text += ", the tokenizer";
+    text += model.image().targetTokenizerSize ? ", both tokenizers" : ", the tokenizer";
   if (blocks)
     text += format(" and %s of weights in %llu blocks", humanBytes(model.weightBytes()).c_str(),
                    static_cast<unsigned long long>(blocks));

@@ -51,7 +51,7 @@ static void sayWidened(const Console &console, const CompileOptions &options, co
 }
 
 /// The seal (heddle/seal.h): sizes and digests of all parts of a binary except its code.
-static std::string sealOf(ModuleOp module, const llvm::Module &code, const WrittenWeights &weights, StringRef tokenizer,
+static std::string sealOf(ModuleOp module, const llvm::Module &code, const WrittenWeights &weights, const Words &words,
                           StringRef side) {
   Seal seal;
   StringRef card = cardOf(code);
@@ -61,8 +61,10 @@ static std::string sealOf(ModuleOp module, const llvm::Module &code, const Writt
   seal.index = digestOf(weights.index.data(), weights.index.size());
   seal.weightsBytes = weights.bytes;
   seal.weights = weights.digest;
-  seal.tokenizerBytes = tokenizer.size();
-  seal.tokenizer = digestOf(tokenizer.data(), tokenizer.size());
+  seal.tokenizerBytes = words.blob.size();
+  seal.tokenizer = digestOf(words.blob.data(), words.blob.size());
+  seal.targetTokenizerBytes = words.target.size();
+  seal.targetTokenizer = digestOf(words.target.data(), words.target.size());
   if (!side.empty()) {
     std::string name = side.str() + '\0';
     seal.fileBytes = name.size();
@@ -114,6 +116,10 @@ static absl::StatusOr<WrittenWeights> writeData(const Scratch &folder, StringRef
   const std::string &tokenizer = words.blob;
   parts.symbols.push_back({"heddle_tokenizer", tokenizer.empty() ? std::string(1, '\0') : tokenizer, 64});
   parts.symbols.push_back(ObjectSymbol::number("heddle_tokenizer_size", tokenizer.size()));
+  if (!words.target.empty()) {
+    parts.symbols.push_back({"heddle_target_tokenizer", words.target, 64});
+    parts.symbols.push_back(ObjectSymbol::number("heddle_target_tokenizer_size", words.target.size()));
+  }
   if (!words.templates.empty()) {
     parts.symbols.push_back({"heddle_template", words.templates, 64});
     parts.symbols.push_back(ObjectSymbol::number("heddle_template_size", words.templates.size()));
@@ -130,11 +136,10 @@ static absl::StatusOr<WrittenWeights> writeData(const Scratch &folder, StringRef
 
 /// Writes the object with the digests, which are known only when the weights have been written.
 static absl::Status writeDigests(StringRef file, ObjectMachine machine, ModuleOp module, const llvm::Module &code,
-                                 const WrittenWeights &weights, const std::string &tokenizer, StringRef side) {
+                                 const WrittenWeights &weights, const Words &words, StringRef side) {
   ObjectOptions seal;
   seal.machine = machine;
-  seal.symbols = {{"heddle_seal", sealOf(module, code, weights, tokenizer, side), 64},
-                  {"heddle_index", weights.index, 64}};
+  seal.symbols = {{"heddle_seal", sealOf(module, code, weights, words, side), 64}, {"heddle_index", weights.index, 64}};
   return writeSymbolsObject(file, seal);
 }
 
@@ -251,7 +256,7 @@ int heddle::writeBinary(const Console &console, ModuleOp module, llvm::Module &c
   absl::StatusOr<WrittenWeights> weights = writeData(folder, data, side, machine, *store, plan, words, codes);
   if (!weights.ok())
     return complain(console, weights.status());
-  if (absl::Status status = writeDigests(digests, machine, module, code, *weights, words.blob, side); !status.ok())
+  if (absl::Status status = writeDigests(digests, machine, module, code, *weights, words, side); !status.ok())
     return complain(console, status);
   phase.emplace("rest of the code generation", say);
   compiled.wait();

@@ -367,15 +367,8 @@ static std::optional<int64_t> classes(func::FuncOp run) {
   return type && type->getRank() > 0 ? type->getSize(type->getRank() - 1).constant() : std::nullopt;
 }
 
-/// The number of ids that the model knows: the rows of its embedding of tokens, or the letters of a CTC model.
-static std::optional<int64_t> vocabulary(ModuleOp module, func::FuncOp run, bool letters) {
-  if (letters)
-    return classes(run);
-  auto generate = module->getAttrOfType<DictionaryAttr>("model.generate");
-  SmallVector<StringRef> names = {"input_ids"};
-  for (StringRef role : {"tokens", "source"})
-    if (auto name = generate ? generate.getAs<StringAttr>(role) : StringAttr())
-      names.push_back(name.getValue());
+/// The rows of the tables in which `run` looks up the ids of the inputs `names`; the fewest where there are several.
+static std::optional<int64_t> rowsFor(func::FuncOp run, ArrayRef<StringRef> names) {
   std::optional<int64_t> least;
   for (BlockArgument arg : run.getArguments()) {
     auto name = run.getArgAttrOfType<StringAttr>(arg.getArgNumber(), "model.name");
@@ -387,6 +380,32 @@ static std::optional<int64_t> vocabulary(ModuleOp module, func::FuncOp run, bool
           least = std::min(least.value_or(*rows), *rows);
   }
   return least;
+}
+
+/// Writes how many ids the model knows: `model.vocabulary`, the rows of its table of tokens or the letters of a CTC
+/// model. A model that reads one text and writes another has `model.target_vocabulary` too, the rows of the decoder's
+/// table, and `model.target_logits`.
+static void addVocabularies(ModuleOp module, func::FuncOp run, bool letters, Builder &b) {
+  auto set = [&](StringRef attribute, std::optional<int64_t> ids) {
+    if (ids)
+      module->setAttr(attribute, b.getI64IntegerAttr(*ids));
+  };
+  auto generate = module->getAttrOfType<DictionaryAttr>("model.generate");
+  auto roleOf = [&](StringRef role) {
+    auto name = generate ? generate.getAs<StringAttr>(role) : StringAttr();
+    return name ? name.getValue() : StringRef("input_ids");
+  };
+  if (letters)
+    return set("model.vocabulary", classes(run));
+  std::optional<model::ModelTensorType> source;
+  if (generate && generate.contains("source"))
+    source = inputType(run, roleOf("source"));
+  if (!source || !source->getElementType().isInteger(64))
+    return set("model.vocabulary", rowsFor(run, {"input_ids", roleOf("tokens")}));
+  set("model.vocabulary", rowsFor(run, {roleOf("source")}));
+  set("model.target_vocabulary", rowsFor(run, {roleOf("tokens")}));
+  if (std::optional<model::ModelTensorType> logits = outputType(run, roleOf("logits")); logits && logits->getRank() > 0)
+    set("model.target_logits", logits->getSize(logits->getRank() - 1).constant());
 }
 
 /// An error if the model's pictures have channels that no file has, or other ones than image_mean and image_std. Models
@@ -475,8 +494,7 @@ void heddle::addCompanions(const ImportOptions &options, ModuleOp module, Diagno
       found.sound.set("blank", b.getI64IntegerAttr(blank->integer));
     module->setAttr("model.sound", found.sound.getDictionary(module.getContext()));
   }
-  if (std::optional<int64_t> ids = vocabulary(module, run, found.kind == "ctc"))
-    module->setAttr("model.vocabulary", b.getI64IntegerAttr(*ids));
+  addVocabularies(module, run, found.kind == "ctc", b);
   if (std::optional<model::ModelTensorType> hidden = outputType(run, "last_hidden_state");
       hidden && hidden->getRank() == 3) {
     if (!found.vectors.pooling.empty())

@@ -1,20 +1,17 @@
-//===- Load.cpp - import, companions, tokenizer ---------------------------===//
+//===- Load.cpp - import, companions, chat template -----------------------===//
 
 #include "compiler/Driver/Load.h"
 #include "compiler/Driver/ChatTemplate.h"
 #include "compiler/Driver/Companions.h"
 #include "compiler/Driver/Exit.h"
+#include "compiler/Driver/ModelTokenizer.h"
 #include "compiler/Driver/PassMessages.h"
 #include "compiler/Driver/StageNames.h"
 #include "compiler/Template/Probe.h"
-#include "compiler/Tokenizer/FolderSettings.h"
-#include "compiler/Tokenizer/TokenizerBlob.h"
-#include "compiler/Tokenizer/Vocabulary.h"
 #include "compiler/Weights/Problem.h"
 #include "compiler/Weights/WeightStore.h"
 #include "heddle/input_file.h"
 #include "heddle/template.h"
-#include "heddle/tokenizer.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/Parser/Parser.h"
 #include "llvm/ADT/ScopeExit.h"
@@ -54,7 +51,8 @@ static bool isHubName(StringRef name) {
 
 bool heddle::canRead(const ImportOptions &options, DiagnosticSink &sink) {
   bool all = true;
-  for (StringRef file : {options.text ? StringRef() : StringRef(options.path), StringRef(options.weightsPath)})
+  for (StringRef file : {options.text ? StringRef() : StringRef(options.path), StringRef(options.weightsPath),
+                         StringRef(options.targetTokenizer)})
     if (std::error_code ec = file.empty() ? std::error_code() : whyUnreadable(file)) {
       heddle::Diagnostic &d = sink.errorInFile(Error::CannotRead, file, "", "cannot read it: " + Twine(ec.message()));
       if (file == options.path && ec == std::errc::no_such_file_or_directory && isHubName(file)) {
@@ -150,139 +148,6 @@ static void checkWeights(ModuleOp module, DiagnosticSink &sink) {
   sink.errorInFile(errorOf(store.status()), problem ? problem->file : "", "", textOf(store.status()));
 }
 
-//===--- the tokenizer --------------------------------------------------------===//
-
-/// Whether the ids of a tokenizer are rows of the model's table. One of the vocabulary that is none is an error; an
-/// added token without a row (the [PAD] of many fine-tuned models) is a remark, since few texts contain it.
-static void checkIds(const TokenizerFacts &facts, const rt::TextCodec &codec, int64_t rows, StringRef file,
-                     DiagnosticSink &sink) {
-  if (int64_t(facts.vocabulary) > rows) {
-    sink.errorInFile(Error::BadTokenizer, file, "",
-                     "its largest id is " + Twine(facts.vocabulary - 1) + ", and the model has " + Twine(rows) +
-                         " tokens; this tokenizer is not the model's");
-    return;
-  }
-  for (const auto &[id, text] : facts.added)
-    if (int64_t(id) >= rows)
-      sink.sayInFile(heddle::Diagnostic::Kind::Remark, file,
-                     "the added token " + quote(text) + " has the id " + Twine(id) + ", and the model has " +
-                         Twine(rows) + " tokens: a text that contains it is refused");
-  // Most ids of a table stand for something; a tokenizer of another model often has far fewer.
-  if (int64_t(codec.size()) * 2 < rows)
-    sink.sayInFile(heddle::Diagnostic::Kind::Remark, file,
-                   "it has " + Twine(codec.size()) + " ids, and the model has " + Twine(rows) +
-                       " tokens: is this tokenizer the model's?");
-}
-
-/// A remark where a token that ends a text is none of the tokenizer's: it is then no token that anybody trained.
-static void checkEnd(DictionaryAttr roles, const rt::TextCodec &codec, StringRef file, DiagnosticSink &sink) {
-  Attribute eos = roles.get("eos");
-  auto several = dyn_cast_or_null<ArrayAttr>(eos);
-  for (Attribute one : several ? several.getValue() : ArrayRef(eos))
-    if (auto id = dyn_cast_or_null<IntegerAttr>(one); id && codec.decode({id.getInt()}, false).empty())
-      sink.sayInFile(heddle::Diagnostic::Kind::Remark, file,
-                     "it has no token of the id " + Twine(id.getInt()) + ", which ends a text (eos_token_id)");
-}
-
-/// The positions that an encoder has for a text, where the module knows them.
-static std::optional<int64_t> positionsOf(ModuleOp module) {
-  auto run = module.lookupSymbol<func::FuncOp>("run");
-  auto bounds = module->getAttrOfType<DictionaryAttr>("model.dims");
-  if (!run || !bounds)
-    return std::nullopt;
-  for (BlockArgument arg : run.getArguments()) {
-    auto name = run.getArgAttrOfType<StringAttr>(arg.getArgNumber(), "model.name");
-    auto type = dyn_cast<model::ModelTensorType>(arg.getType());
-    if (!name || name.getValue() != "input_ids" || !type || type.getRank() != 2)
-      continue;
-    if (std::optional<int64_t> fixed = type.getSize(1).constant())
-      return fixed;
-    if (auto bound = bounds.getAs<IntegerAttr>(type.getSize(1).str()))
-      return bound.getInt();
-  }
-  return std::nullopt;
-}
-
-/// The length to which sentence-transformers cuts a text.
-static std::optional<int64_t> maxSeqLength(StringRef folder, DiagnosticSink &sink) {
-  std::optional<JsonValue> file = readCompanion(folder, "sentence_bert_config.json", JsonValue::Kind::Object, sink);
-  if (!file)
-    return std::nullopt;
-  const JsonValue *most = file->find("max_seq_length");
-  return most && most->kind == JsonValue::Kind::Integer && most->integer > 0 ? std::optional(most->integer)
-                                                                             : std::nullopt;
-}
-
-/// How the tokenizer is read for `module`, which may be null. A text that generates is never cut, whatever `truncation`
-/// of tokenizer.json says (transformers takes it out, too); one of an encoder ends where its vectors were trained to.
-static TokenizerUse useFor(ModuleOp module, StringRef folder, DiagnosticSink &sink) {
-  TokenizerUse use;
-  use.folder = folder.str();
-  use.keepsTruncation = false;
-  if (!module || module->hasAttr("model.generate"))
-    return use;
-  FolderSettings settings;
-  std::string error;
-  if (!folder.empty() && settings.read(use.folder, error)) { // what is wrong is said when the tokenizer is compiled
-    use.most = maxSeqLength(folder, sink);
-    use.most = use.most ? use.most : settings.modelMaxLength();
-    use.cutsLeft = settings.truncatesLeft();
-  }
-  std::optional<int64_t> positions = positionsOf(module);
-  use.most = std::min(use.most ? use.most : positions, positions ? positions : use.most);
-  return use;
-}
-
-/// Compiles the tokenizer to the blob that the runtime reads; its ids must be rows of the model's table. Its path is
-/// kept on the module (`model.tokenizer`), so that a later stage can be compiled from its text.
-static void readTokenizer(const ImportOptions &options, ModuleOp module, bool parsed, Words &words,
-                          DiagnosticSink &sink) {
-  std::string from, text, name, error;
-  if (parsed) {
-    auto named = module->getAttrOfType<StringAttr>("model.tokenizer");
-    if (!named)
-      return;
-    from = named.str();
-  } else {
-    llvm::SmallString<256> folder(options.path);
-    if (!fs::is_directory(folder))
-      path::remove_filename(folder);
-    from = folder.empty() ? "." : std::string(folder);
-  }
-  auto refuse = [&](StringRef said) {
-    auto [file, why] = said.split(": ");
-    sink.errorInFile(Error::BadTokenizer, why.empty() ? StringRef(from) : file, "", why.empty() ? said : why);
-  };
-  TokenizerFound found = findTokenizer(from, text, name);
-  if (found == TokenizerFound::Broken)
-    return refuse(name);
-  if (found == TokenizerFound::No) {
-    if (parsed)
-      refuse(from + ": the tokenizer that this module was made with is gone");
-    return;
-  }
-  if (module && !parsed)
-    module->setAttr(
-        "model.tokenizer",
-        StringAttr::get(module.getContext(), found == TokenizerFound::Yes && fs::is_regular_file(name) ? name : from));
-  if (found == TokenizerFound::Elsewhere) {
-    words.note = name;
-    return;
-  }
-  StringRef folder = path::filename(name) == "tokenizer.json" ? path::parent_path(name) : StringRef();
-  TokenizerFacts facts;
-  TokenizerUse use = useFor(module, folder, sink);
-  if (!tokenizerBlobFromText(text, name, words.blob, error, use, &facts))
-    return refuse(error);
-  std::unique_ptr<rt::TextCodec> codec = rt::TextCodec::open(words.blob, error);
-  if (!codec)
-    return refuse(error);
-  if (auto rows = module ? module->getAttrOfType<IntegerAttr>("model.vocabulary") : IntegerAttr())
-    checkIds(facts, *codec, rows.getInt(), name, sink);
-  if (auto roles = module ? module->getAttrOfType<DictionaryAttr>("model.generate") : DictionaryAttr())
-    checkEnd(roles, *codec, name, sink);
-}
-
 //===--- the chat template ----------------------------------------------------===//
 
 /// Compiles the chat template of a model that makes texts, and writes what it understands as `model.chat`.
@@ -342,7 +207,7 @@ OwningOpRef<ModuleOp> heddle::readModel(MLIRContext &context, const ImportOption
     addCompanions(options, module ? *module : ModuleOp(), sink);
   }
   if (words)
-    readTokenizer(options, module ? *module : ModuleOp(), parsed, *words, sink);
+    readTokenizers(options, module ? *module : ModuleOp(), parsed, *words, sink);
   if (words && !parsed && !options.text)
     readTemplate(options, module ? *module : ModuleOp(), *words, sink);
   return sink.hasErrors() ? OwningOpRef<ModuleOp>() : std::move(module);

@@ -17,9 +17,10 @@ bool canRead(const ImportOptions &options, DiagnosticSink &sink);
 /// The same for another file: `Ok`, or the status of `Error::CannotRead` after printing the error.
 int canRead(const Console &console, llvm::StringRef file);
 
-/// The tokenizer of a binary.
+/// The tokenizers of a binary.
 struct Words {
   std::string blob;      ///< heddle_tokenizer; empty: none
+  std::string target;    ///< heddle_target_tokenizer, of what the model writes; empty: the same
   std::string note;      ///< why there is none although the model has one that cannot be read
   std::string templates; ///< heddle_template; empty: none
   /// The file of the chat template instead of the model's, or "none": what --template says.

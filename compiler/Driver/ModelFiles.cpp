@@ -12,11 +12,26 @@ namespace path = llvm::sys::path;
 
 /// What stands beside a model under one of these names belongs to it.
 static bool belongs(StringRef name) {
-  static const StringRef names[] = {
-      "config.json",       "model.json",   "generation_config.json",       "preprocessor_config.json",
-      "tokenizer.json",    "vocab.json",   "tokenizer_config.json",        "special_tokens_map.json",
-      "added_tokens.json", "vocab.txt",    "model.safetensors.index.json", "merges.txt",
-      "pytorch_model.bin", "modules.json", "processor_config.json",        "sentence_bert_config.json"};
+  static const StringRef names[] = {"config.json",
+                                    "model.json",
+                                    "generation_config.json",
+                                    "preprocessor_config.json",
+                                    "tokenizer.json",
+                                    "vocab.json",
+                                    "tokenizer_config.json",
+                                    "special_tokens_map.json",
+                                    "added_tokens.json",
+                                    "vocab.txt",
+                                    "model.safetensors.index.json",
+                                    "merges.txt",
+                                    "pytorch_model.bin",
+                                    "modules.json",
+                                    "processor_config.json",
+                                    "sentence_bert_config.json",
+                                    "vocab-src.json",
+                                    "vocab-tgt.json",
+                                    "target_vocab.json",
+                                    "target_tokenizer.json"};
   return llvm::is_contained(names, name) || name.ends_with(".safetensors") || name.ends_with(".model") ||
          name.ends_with(".spm") || name.ends_with(".jinja");
 }
@@ -29,22 +44,30 @@ static llvm::SmallString<256> folderOf(const ImportOptions &options) {
   return folder.empty() ? llvm::SmallString<256>(".") : folder;
 }
 
+/// Appends the files of a folder that belong to a model.
+static void addBelonging(StringRef folder, std::vector<std::string> &files) {
+  std::error_code error;
+  for (fs::directory_iterator it(folder, error), end; !error && it != end; it.increment(error))
+    if (belongs(path::filename(it->path())))
+      files.push_back(it->path());
+}
+
 std::vector<std::string> heddle::modelFiles(const ImportOptions &options, ModuleOp module) {
   std::vector<std::string> files;
-  for (const std::string &named : {options.path, options.weightsPath})
+  for (const std::string &named : {options.path, options.weightsPath, options.targetTokenizer})
     if (fs::is_regular_file(named))
       files.push_back(named);
   if (auto listed = module ? module->getAttrOfType<ArrayAttr>("model.weights") : ArrayAttr())
     for (StringAttr file : listed.getAsRange<StringAttr>())
       files.push_back(file.getValue().str());
-  // A later stage names its tokenizer, a file or the folder of several.
-  auto tokenizer = module ? module->getAttrOfType<StringAttr>("model.tokenizer") : StringAttr();
-  if (tokenizer && fs::is_regular_file(tokenizer.getValue()))
-    files.push_back(tokenizer.str());
-  std::error_code error;
-  for (fs::directory_iterator it(folderOf(options), error), end; !error && it != end; it.increment(error))
-    if (belongs(path::filename(it->path())))
-      files.push_back(it->path());
+  // A later stage names its tokenizers, each a file or the folder of several.
+  for (StringRef name : {"model.tokenizer", "model.target_tokenizer"})
+    if (auto tokenizer = module ? module->getAttrOfType<StringAttr>(name) : StringAttr();
+        tokenizer && fs::is_regular_file(tokenizer.getValue()))
+      files.push_back(tokenizer.str());
+  addBelonging(folderOf(options), files);
+  if (fs::is_directory(options.targetTokenizer))
+    addBelonging(options.targetTokenizer, files);
   llvm::SmallString<256> pooling(folderOf(options));
   path::append(pooling, "1_Pooling", "config.json");
   if (fs::is_regular_file(pooling))

@@ -31,6 +31,8 @@ struct ImportOptions {
   std::vector<std::pair<std::string, std::string>> sets;
   /// --weights: replaces the file that the description names.
   std::string weightsPath;
+  /// --target-tokenizer: the tokenizer of what the model writes, a file or a folder.
+  std::string targetTokenizer;
   /// --bound DIM=MAX, in addition to the description's `dims`.
   std::vector<std::pair<std::string, int64_t>> bounds;
   bool outputsAll = false;

@@ -148,21 +148,21 @@ Status Dialogue::encode(const rt::Tokenizer &tokenizer, std::vector<int64_t> &id
 
 namespace heddle::rt {
 
-static Status turnOf(const Model &model, const Tokenizer &tokenizer, const Args &args, const std::string *question,
+static Status turnOf(const Model &model, const Tokenizers &tokenizers, const Args &args, const std::string *question,
                      Turn &turn) {
   chat::Dialogue dialogue(model.card());
   HEDDLE_TRY(dialogue.readFlags(args));
   if (question)
     dialogue.say("user", *question);
-  turn.end = turnEnd(model.card(), tokenizer);
-  return dialogue.encode(tokenizer, turn.ids);
+  turn.end = turnEnd(model.card(), tokenizers.target());
+  return dialogue.encode(tokenizers.source(), turn.ids);
 }
 
 } // namespace heddle::rt
 
-extern "C" heddle::rt::Status (*const heddle_chat_turn)(const heddle::rt::Model &, const heddle::rt::Tokenizer &,
+extern "C" heddle::rt::Status (*const heddle_chat_turn)(const heddle::rt::Model &, const heddle::rt::Tokenizers &,
                                                         const heddle::rt::Args &, const std::string *,
                                                         heddle::rt::Turn &);
-heddle::rt::Status (*const heddle_chat_turn)(const heddle::rt::Model &, const heddle::rt::Tokenizer &,
+heddle::rt::Status (*const heddle_chat_turn)(const heddle::rt::Model &, const heddle::rt::Tokenizers &,
                                              const heddle::rt::Args &, const std::string *,
                                              heddle::rt::Turn &) = heddle::rt::turnOf;

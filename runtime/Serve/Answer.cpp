@@ -55,8 +55,8 @@ void Answer::tell(size_t index, const float *logits, int64_t count, int64_t id) 
 /// Counts the characters of the text up to and with this token.
 void Answer::follow(Choice &choice, int64_t id) const {
   if (!choice.decoding)
-    choice.decoding.emplace(service.tokenizer->decoding());
-  service.tokenizer->decodeNext(id, true, *choice.decoding, choice.decoded);
+    choice.decoding.emplace(service.target->decoding());
+  service.target->decodeNext(id, true, *choice.decoding, choice.decoded);
   size_t whole = rt::wholeCharacters(choice.decoded);
   for (char c : rt::validUtf8(std::string_view(choice.decoded).substr(0, whole)))
     choice.characters += (static_cast<unsigned char>(c) & 0xc0) != 0x80;
@@ -64,14 +64,14 @@ void Answer::follow(Choice &choice, int64_t id) const {
 }
 
 static std::string pieceOf(const Service &service, int64_t id) {
-  return rt::validUtf8(service.tokenizer->decodeBytes({id}, false));
+  return rt::validUtf8(service.target->decodeBytes({id}, false));
 }
 static std::string logprobText(double x) { return rt::format("%.9g", std::max(x, -9999.0)); }
 
 /// {"content": [...]} of the tokens from `from` on.
 std::string Answer::chatLogprobs(const Choice &choice, size_t from) const {
   auto entry = [&](int64_t id, double logprob) {
-    std::string bytes = service.tokenizer->decodeBytes({id}, false), list;
+    std::string bytes = service.target->decodeBytes({id}, false), list;
     for (char c : bytes)
       list += (list.empty() ? "" : ",") + std::to_string(static_cast<unsigned char>(c));
     return "\"token\":" + jsonString(rt::validUtf8(bytes)) + ",\"logprob\":" + logprobText(logprob) + ",\"bytes\":[" +

@@ -13,13 +13,14 @@ namespace heddle::serve {
 /// What is served, read by all threads and changed by none.
 struct Service {
   rt::Model *model = nullptr;
-  const rt::Tokenizer *tokenizer = nullptr;
-  unsigned endpoints = 0;           ///< what this model answers
-  std::string name;                 ///< of the model
-  std::vector<std::string> aliases; ///< other names that requests may give
-  std::string fingerprint;          ///< of weights and program: same fingerprint, same seed, same text
-  int64_t context = 0;              ///< positions of a text
-  int64_t started = 0;              ///< seconds since 1970
+  const rt::Tokenizer *tokenizer = nullptr; ///< of prompts
+  const rt::Tokenizer *target = nullptr;    ///< of answers, most often the same
+  unsigned endpoints = 0;                   ///< what this model answers
+  std::string name;                         ///< of the model
+  std::vector<std::string> aliases;         ///< other names that requests may give
+  std::string fingerprint;                  ///< of weights and program: same fingerprint, same seed, same text
+  int64_t context = 0;                      ///< positions of a text
+  int64_t started = 0;                      ///< seconds since 1970
   /// Puts a conversation into the model's template; absent: the model has none.
   std::function<ApiError(const json::Value &body, std::string &text)> render;
   std::optional<int64_t> turnEnd; ///< the token that ends an answer in a conversation

@@ -32,10 +32,11 @@ struct ServeOptions {
 
 class Server {
 public:
-  Server(rt::Model &model, const rt::Tokenizer &tokenizer, const ServeOptions &options)
+  Server(rt::Model &model, const rt::Tokenizers &tokenizers, const ServeOptions &options)
       : options(options), listener(options.listen), incoming(options.listen.connections / 2) {
     service.model = &model;
-    service.tokenizer = &tokenizer;
+    service.tokenizer = &tokenizers.source();
+    service.target = &tokenizers.target();
     service.started = int64_t(time(nullptr));
   }
 
@@ -170,7 +171,7 @@ void Server::configureChat() {
       return {400, std::move(fault.message), "messages", std::move(fault.code)};
     return {};
   };
-  service.turnEnd = rt::turnEnd(service.model->card(), *service.tokenizer);
+  service.turnEnd = rt::turnEnd(service.model->card(), *service.target);
 }
 
 void Server::logAnswer(const RequestHead *head, int status) {
@@ -291,8 +292,8 @@ Status serveCommand(Model &model, const Words &words) {
     fputs(serve::describeFields().c_str(), stdout);
     return {};
   }
-  Tokenizer tokenizer;
-  HEDDLE_TRY(openTokenizer(model, tokenizer));
+  Tokenizers tokenizers;
+  HEDDLE_TRY(tokenizers.open(model));
   StartOptions start;
   HEDDLE_TRY(readStart(args, start));
   serve::ServeOptions options;
@@ -311,7 +312,7 @@ Status serveCommand(Model &model, const Words &words) {
   options.listen.connectionsPerPeer = size_t(perPeer);
   options.listen.host = args.get("--host", "127.0.0.1");
   options.log = args.has("--log");
-  serve::Server server(model, tokenizer, options);
+  serve::Server server(model, tokenizers, options);
   HEDDLE_TRY(server.configure(args, start));
   return server.run();
 }

@@ -86,7 +86,7 @@ ApiError TextRun::prepare() {
     return fromStatus(status, job.chat ? "messages" : "prompt");
   if (ApiError error = readOptions())
     return error;
-  out = std::make_unique<rt::TextOut>(*service.tokenizer, roles, job.stops.empty() ? roles.stops : job.stops,
+  out = std::make_unique<rt::TextOut>(*service.target, roles, job.stops.empty() ? roles.stops : job.stops,
                                       roles.source.empty() ? given.ids : std::vector<int64_t>());
   theOptions.longestCall = kLongestCall;
   theOptions.goesOn = [this] { return !theAnswer->job().to->abandoned; };

@@ -19,7 +19,7 @@ parser.add_argument("--count", type=int, default=200)
 parser.add_argument("--seed", type=int, default=1)
 options = parser.parse_args()
 EXAMPLE = os.path.join(os.path.dirname(os.path.abspath(__file__)), os.pardir, os.pardir, "examples", "sentiment")
-MAGIC = b"hdseal2\0"
+MAGIC = b"hdseal3\0"
 MASK = (1 << 64) - 1
 
 
@@ -57,11 +57,11 @@ class Parts:
                 at = data.find(start, at + 1)
             return at, size
         seal = data.find(MAGIC)
-        while seal >= 0 and digest(data[seal:seal + 96]) != word(seal + 96):
+        while seal >= 0 and digest(data[seal:seal + 112]) != word(seal + 112):
             seal = data.find(MAGIC, seal + 1)
         check(seal >= 0, "there is no seal")
-        of = [word(seal + at) for at in range(0, 104, 8)]
-        self.seal = seal, 104
+        of = [word(seal + at) for at in range(0, 120, 8)]
+        self.seal = seal, 120
         self.card = find(b"heddle-card 1", of[1], of[2])
         self.index = find((256 << 10).to_bytes(8, "little"), of[3], of[4])
         self.tokenizer = find(b"hdtk", of[7], of[8])

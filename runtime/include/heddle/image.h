@@ -55,6 +55,9 @@ const char *heddle_emulator(const char *options, const heddle_emulated_kernel *k
 /// Weak: absent when the model has no tokenizer.
 extern const unsigned char heddle_tokenizer[] __attribute__((weak));
 extern const uint64_t heddle_tokenizer_size __attribute__((weak));
+/// Weak: only in programs that write texts of another vocabulary than they read.
+extern const unsigned char heddle_target_tokenizer[] __attribute__((weak));
+extern const uint64_t heddle_target_tokenizer_size __attribute__((weak));
 }
 
 namespace heddle::rt {
@@ -69,6 +72,8 @@ struct Image {
   const char *weightsFile = nullptr;
   const unsigned char *tokenizer = nullptr;
   uint64_t tokenizerSize = 0;
+  const unsigned char *targetTokenizer = nullptr; ///< null: one tokenizer reads and writes
+  uint64_t targetTokenizerSize = 0;
   const Seal *seal = nullptr;
   const unsigned char *index = nullptr;
   const heddle_device_image *deviceImages = nullptr;

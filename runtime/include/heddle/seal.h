@@ -22,16 +22,17 @@
 namespace heddle {
 
 struct Seal {
-  static constexpr uint64_t kMagic = 0x32'6c61'6573'6468; // "hdseal2"
+  static constexpr uint64_t kMagic = 0x33'6c61'6573'6468; // "hdseal3"
 
   uint64_t magic = kMagic;
   uint64_t cardBytes = 0, card = 0; ///< sizes and digests; the card's with NUL
   uint64_t indexBytes = 0, index = 0;
   uint64_t weightsBytes = 0, weights = 0; ///< digest of the blocks' digests
   uint64_t tokenizerBytes = 0, tokenizer = 0;
-  uint64_t fileBytes = 0, file = 0; ///< the side file's name with its NUL
-  uint64_t texts = 0;               ///< digest of the model's own texts (`Card::texts`), each with a NUL; 0: not known
-  uint64_t self = 0;                ///< digest of all words above
+  uint64_t targetTokenizerBytes = 0, targetTokenizer = 0; ///< of what is written, where that has its own
+  uint64_t fileBytes = 0, file = 0;                       ///< the side file's name with its NUL
+  uint64_t texts = 0; ///< digest of the model's own texts (`Card::texts`), each with a NUL; 0: not known
+  uint64_t self = 0;  ///< digest of all words above
 
   uint64_t ofItself() const { return digestOf(this, offsetof(Seal, self)); }
 };
