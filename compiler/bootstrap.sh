@@ -11,10 +11,10 @@ packages=(
   libmlir-22-dev mlir-22-tools llvm-22-dev llvm-22-tools lld-22          # MLIR, lit, FileCheck, the linker
   libzstd-dev                                                            # what LLVM's archives need beside zlib
   nlohmann-json3-dev libabsl-dev libcli11-dev                            # readers of files, the command line
-  libpcre2-dev libutf8proc-dev zlib1g-dev                                # tokenizers
+  libutf8proc-dev zlib1g-dev                                             # tokenizers
   libpng-dev libjpeg62-turbo-dev                                         # pictures in
   libevent-dev curl                                                      # a model as a server
-  libgtest-dev libbenchmark-dev python3 python3-numpy python3-psutil     # tests
+  libgtest-dev python3 python3-numpy python3-psutil                      # tests
   clang-format-22                                                        # how sources look
 )
 if [[ ${1:-} == --list ]]; then

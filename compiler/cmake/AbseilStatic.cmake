@@ -1,0 +1,37 @@
+# Links Abseil statically: a tool of Heddle then starts without libabsl_*.so, whose names change with every release.
+# Debian's package has both kinds, but its CMake files name only the shared libraries.
+find_package(absl REQUIRED CONFIG)
+
+# Makes the imported target and all that it is linked with the archives beside their shared libraries. A target whose
+# archive is not there stays as it is.
+function(heddle_link_statically target)
+  get_target_property(aliased ${target} ALIASED_TARGET)
+  if(aliased)
+    set(target ${aliased})
+  endif()
+  get_target_property(done ${target} HEDDLE_STATIC)
+  if(done)
+    return()
+  endif()
+  set_target_properties(${target} PROPERTIES HEDDLE_STATIC ON)
+  get_target_property(configurations ${target} IMPORTED_CONFIGURATIONS)
+  foreach(configuration IN LISTS configurations)
+    get_target_property(shared ${target} IMPORTED_LOCATION_${configuration})
+    if(shared)
+      string(REGEX REPLACE "\\.so(\\.[0-9]+)*$" ".a" archive "${shared}")
+      if(EXISTS ${archive})
+        set_target_properties(${target} PROPERTIES IMPORTED_LOCATION_${configuration} ${archive})
+      endif()
+    endif()
+  endforeach()
+  get_target_property(linked ${target} INTERFACE_LINK_LIBRARIES)
+  foreach(other IN LISTS linked)
+    if(TARGET ${other})
+      heddle_link_statically(${other})
+    endif()
+  endforeach()
+endfunction()
+
+foreach(library absl::status absl::statusor absl::strings)
+  heddle_link_statically(${library})
+endforeach()
