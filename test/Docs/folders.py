@@ -1,0 +1,82 @@
+"""Makes the tables of folders in the READMEs from the tree: `folders.py [--write]`.
+
+A table is between the lines `<!-- generated: folders -->` and `<!-- end of folders -->` of FOLDER/README.md.
+It has a row for each folder directly in FOLDER that holds a file. The second column is what the README of
+that folder says of it: its title after the colon, or else its first sentence. A folder without a README
+keeps the text that its row has; a row without text is a failure. Without --write the script compares: a
+line for each difference, exit status 1. The last line counts tables and folders."""
+import os
+import re
+import sys
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+BEGIN, END = "<!-- generated: folders -->\n", "<!-- end of folders -->\n"
+
+
+def subfolders(folder):
+    for name in sorted(os.listdir(folder), key=str.lower):
+        if name.startswith((".", "build")) or name in ("__pycache__", "Inputs"):
+            continue
+        if os.path.isdir(os.path.join(folder, name)) and any(files for _, _, files in os.walk(os.path.join(folder, name))):
+            yield name
+
+
+def purpose(folder):
+    """What the README of the folder says of it, in one line; None without a README."""
+    path = os.path.join(folder, "README.md")
+    if not os.path.exists(path):
+        return None
+    with open(path, encoding="utf-8") as f:
+        title, _, rest = f.read().partition("\n")
+    if ": " in title:
+        return title.partition(": ")[2].strip()
+    first = re.match(r"\s*(.*?\.)(?=\s)", rest, re.S)
+    return re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", " ".join(first[1].split())).rstrip(".") if first else ""
+
+
+def table(folder, old):
+    rows, kept = "| folder | what |\n|---|---|\n", dict(re.findall(r"^\| (?:\[?`([^`]+)`.*?) \| (.*?) \|$", old, re.M))
+    for name in subfolders(folder):
+        text = purpose(os.path.join(folder, name))
+        if text is None:
+            rows += "| `%s` | %s |\n" % (name, kept.get(name, ""))
+        else:
+            rows += "| [`%s`](%s/README.md) | %s |\n" % (name, name, text)
+    return rows
+
+
+def main():
+    tables = folders = wrong = 0
+    for top, names, files in os.walk(ROOT):
+        names[:] = sorted(n for n in names if not n.startswith((".", "build")))
+        if "README.md" not in files:
+            continue
+        path = os.path.join(top, "README.md")
+        shown = os.path.relpath(path, ROOT)
+        with open(path, encoding="utf-8") as f:
+            page = f.read()
+        if BEGIN not in page:
+            continue
+        before, rest = page.split(BEGIN)
+        old, after = rest.split(END)
+        now = table(top, old)
+        tables, folders = tables + 1, folders + now.count("\n") - 2
+        for name in re.findall(r"^\| `(\S+)` \|  \|$", now, re.M):
+            print("%s: the folder %s has no README and no text in the table" % (shown, name))
+            wrong += 1
+        if now == old:
+            continue
+        if "--write" in sys.argv:
+            with open(path, "w", encoding="utf-8") as f:
+                f.write(before + BEGIN + now + END + after)
+        else:
+            for line in sorted(set(now.split("\n")) ^ set(old.split("\n"))):
+                print("%s: %s: %s" % (shown, "expected" if line in now.split("\n") else "got", line))
+            print("%s: the table is not that of the tree: test/Docs/folders.py --write" % shown)
+            wrong += 1
+    print("%d tables, %d folders, %d wrong" % (tables, folders, wrong))
+    return int(wrong > 0)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
