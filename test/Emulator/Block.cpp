@@ -203,6 +203,9 @@ uint64_t Block::sharedOffset(const char *at, uint64_t bytes) {
 
 void Block::fillInBulk(char *to, uint64_t bytes) {
   uint64_t offset = sharedOffset(to, bytes);
+  for (uint64_t at = offset; at < offset + bytes; at += 4)
+    if (isWrittenByThreads(at))
+      fail("copies in bulk over what threads wrote, and no fence.proxy.async is between");
   touch(to, bytes, true); // from now on, whenever it is
   note(offset, bytes, {});
   if (options.races)
@@ -227,6 +230,8 @@ void Block::copyAsync(char *to, const char *from, uint32_t bytes, uint32_t size)
   auto offset = uint64_t(to - sharedBegin);
   if (offset % size || reinterpret_cast<uintptr_t>(from) % size || bytes > size || offset + size > job->shared)
     fail("copies " + std::to_string(size) + " bytes to or from where they do not fit");
+  if (bytes == 0 && !memory.holds(from, size))
+    fail("copies no bytes from an address that is in no allocation");
   touch(from, bytes, false);
   touch(to, size, true); // from now on, whenever it is
   Copies &mine = copies[current];

@@ -43,6 +43,9 @@ enum Wrong : int64_t {
   OneArrival,
   EarlyShow,
   OtherThreadShows,
+  LateAnnounce,
+  Overwritten,
+  Shown,
 };
 
 uint16_t halfOf(float x) {
@@ -109,6 +112,9 @@ void ask(char *arena, int round, int slot, int64_t wrong) {
     return;
   char *barrier = hdemu_shared() + kBarriers + 8 * slot;
   int bytes = kLeft + kRight;
+  if (wrong == LateAnnounce)
+    hdemu_cp_async_bulk_global_to_shared_cluster(hdemu_shared() + slot * bytes, barrier, arena + round * bytes, bytes,
+                                                 0, 0, false, false);
   hdemu_mbarrier_arrive_expect_tx_scope_cta_space_cta(barrier, bytes + (wrong == FewBytes    ? -16
                                                                         : wrong == ManyBytes ? 16
                                                                                              : 0));
@@ -249,9 +255,48 @@ TEST(Groups, ASlotIsFilledWhileItIsRead) {
 TEST(Phases, CountBytesAndArrivals) {
   std::vector<float> values;
   EXPECT_NE(run(products, "", values, OneArrival).find("wait for each other"), std::string::npos);
-  EXPECT_NE(run(products, "", values, FewBytes).find("fewer bytes"), std::string::npos);
+  EXPECT_NE(run(products, "", values, FewBytes).find("than are announced"), std::string::npos);
   EXPECT_NE(run(products, "", values, ManyBytes).find("wait for each other"), std::string::npos);
   EXPECT_NE(run(products, "", values, OddBytes).find("do not fit"), std::string::npos);
+}
+
+TEST(Phases, BytesAreAnnouncedBeforeTheyAreAskedFor) {
+  std::vector<float> values;
+  for (const char *text : kModes)
+    EXPECT_NE(run(products, text, values, LateAnnounce).find("than are announced so far"), std::string::npos) << text;
+}
+
+/// Thread `j` copies or stores (Generic) a word to where a copy in bulk then comes; it, or all others, show what they
+/// did.
+KERNEL(overwrites) {
+  makeBarriers(Right);
+  int t = hdemu_read_ptx_sreg_tid_x();
+  char *there = hdemu_shared() + kLeft;
+  if (t == j && i == Generic)
+    hdemu_store(there, 4);
+  else if (t == j)
+    hdemu_cp_async_ca_shared_global_4_s(there, arena, 4);
+  hdemu_cp_async_commit_group();
+  hdemu_cp_async_wait_group(0);
+  if (i == Shown || (i == OtherThreadShows && t != j))
+    hdemu_fence_proxy_async();
+  hdemu_barrier_cta_sync_aligned_all(0);
+  ask(arena, 0, 0, Right);
+  hdemu_mbarrier_wait(int64_t(reinterpret_cast<uintptr_t>(hdemu_shared() + kBarriers)), 0);
+}
+
+TEST(Phases, CopiesInBulkComeBehindWhatThreadsHaveShown) {
+  std::vector<float> values;
+  for (const char *text : kModes)
+    for (int thread : {0, 127}) {
+      EXPECT_EQ(run(overwrites, text, values, Shown, thread), "") << text;
+      for (Wrong wrong : {Overwritten, OtherThreadShows})
+        EXPECT_NE(run(overwrites, text, values, wrong, thread).find("over what threads wrote"), std::string::npos)
+            << text;
+    }
+  EXPECT_EQ(run(overwrites, "", values, Overwritten, -1), "");
+  // Plain stores are seen where races are watched.
+  EXPECT_NE(run(overwrites, "races", values, Generic, 5).find("over what threads wrote"), std::string::npos);
 }
 
 TEST(Phases, AreWaitedFor) {

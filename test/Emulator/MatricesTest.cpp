@@ -89,12 +89,21 @@ KERNEL(forgets) {
   hdemu_cp_async_commit_group();
 }
 KERNEL(crooked) { hdemu_cp_async_cg_shared_global_16_s(hdemu_shared(), arena + 4, 16); }
+/// Zeros from the last float of the arena on, of which 4 bytes are there, or from 64 bytes behind it.
+KERNEL(zeros) {
+  hdemu_cp_async_ca_shared_global_4_s(hdemu_shared(), arena + 4 * kFloats + 16 * int(i) - 4, 0);
+  hdemu_cp_async_commit_group();
+  hdemu_cp_async_wait_group(0);
+}
 KERNEL(beyond) { hdemu_cp_async_ca_shared_global_4_s(hdemu_shared() + 4096, arena, 4); }
 
 TEST(Matrices, CopiesThatFail) {
   std::vector<float> values;
   EXPECT_NE(run(forgets, "", 32, values).find("under way"), std::string::npos);
   EXPECT_NE(run(crooked, "", 32, values).find("do not fit"), std::string::npos);
+  EXPECT_EQ(run(zeros, "", 32, values, 0), "");
+  EXPECT_NE(run(zeros, "", 32, values, 4).find("in no allocation"), std::string::npos);
+  EXPECT_NE(run(zeros, "copies=early", 32, values, -4096).find("in no allocation"), std::string::npos);
   EXPECT_NE(run(beyond, "copies=early", 32, values).find("do not fit"), std::string::npos);
 }
 

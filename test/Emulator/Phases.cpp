@@ -49,6 +49,7 @@ void Phases::check(Phase &phase) {
 void Phases::arrive(char *at, uint32_t bytes) {
   Phase &phase = find(at);
   phase.bytes += bytes;
+  phase.free += bytes;
   --phase.missing;
   check(phase);
 }
@@ -65,8 +66,12 @@ void Phases::wait(char *at, uint32_t parity) {
 void Phases::copy(char *to, char *at, const char *from, uint32_t bytes) {
   if (block.sharedOffset(to, bytes) % 16 || reinterpret_cast<uintptr_t>(from) % 16 || bytes % 16 || bytes == 0)
     block.fail("copies " + std::to_string(bytes) + " bytes in bulk to or from where they do not fit");
-  if (!find(at).known)
+  Phase &phase = find(at);
+  if (!phase.known)
     block.fail("tells a barrier of a copy, and no fence is behind its making");
+  if (phase.free < bytes)
+    block.fail("copies more bytes in bulk than are announced so far");
+  phase.free -= bytes;
   block.touch(from, bytes, false);
   block.fillInBulk(to, bytes);
   Copy copy{to, at, from, bytes};
@@ -80,10 +85,7 @@ void Phases::perform(const Copy &copy) {
   memcpy(copy.to, copy.from, copy.bytes);
   Phase &phase = find(copy.at);
   phase.bytes -= copy.bytes;
-  if (phase.bytes >= 0 || phase.missing)
-    check(phase);
-  else
-    block.fail("waits at a barrier for fewer bytes than are copied");
+  check(phase);
 }
 
 bool Phases::progress() {

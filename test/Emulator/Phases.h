@@ -39,6 +39,7 @@ private:
   struct Phase {
     uint32_t arrivals = 0, missing = 0, maker = 0;
     int64_t bytes = 0; ///< announced and not yet there
+    int64_t free = 0;  ///< announced, and no copy is asked for that brings them
     uint32_t number = 0;
     bool known = false; ///< to copies
     std::vector<uint32_t> sleepers;

@@ -59,6 +59,7 @@ FAULTS = [
     ("what is not read keeps its value", EMULATOR + "Block.cpp", "  memset(copy.to + copy.bytes, 0, copy.size - copy.bytes);\n", "", "Matrices.CopiesAreThereWhenTheyAreWaitedFor"),
     ("copies may be forgotten", EMULATOR + "Block.cpp", "  if (!self.copies[self.current].open.empty())\n", "  if (false)\n", "Matrices.CopiesThatFail"),
     ("copies may go past the end of shared memory", EMULATOR + "Block.cpp", " || offset + size > job->shared)", ")", "Matrices.CopiesThatFail"),
+    ("copies of no bytes may come from anywhere", EMULATOR + "Block.cpp", "if (bytes == 0 && !memory.holds(from, size))", "if (false)", "Matrices.CopiesThatFail"),
     ("a row of a matrix is a lane's own", EMULATOR + "Matrices.cpp", "rows[8 * matrix + lane / 4]", "rows[8 * matrix + lane % 8]", "Matrices.RowsAreDealtToLanes"),
     ("turned matrices are not turned", EMULATOR + "Matrices.cpp", "rows[8 * matrix + 2 * (lane % 4) + half][0] + 2 * (lane / 4)", "rows[8 * matrix + lane / 4][0] + 2 * (2 * (lane % 4) + half)", "Matrices.ColumnsAreDealtToLanesWhereTheyAreTurned"),
     ("a vote is only the last thread's", EMULATOR + "Block.cpp", "  yes |= mine;", "  yes = mine;", "Block.ThreadsVoteAtBarriers"),
@@ -69,9 +70,11 @@ FAULTS = [
     # copies in bulk
     ("a phase is over when its bytes are there, whoever is missing", EMULATOR + "Phases.cpp", "if (phase.missing || phase.bytes)", "if (phase.bytes)", "Phases.CountBytesAndArrivals"),
     ("bytes are not counted", EMULATOR + "Phases.cpp", "  phase.bytes += bytes;\n", "", "Phases.CountBytesAndArrivals"),
-    ("a copy needs no barrier that it knows", EMULATOR + "Phases.cpp", "if (!find(at).known)", "if (false)", "Phases.AreWaitedFor"),
+    ("a copy needs no barrier that it knows", EMULATOR + "Phases.cpp", "if (!phase.known)", "if (false)", "Phases.AreWaitedFor"),
     ("copies in bulk are forgotten at the end", EMULATOR + "Block.cpp", "self.ended == job.threads && !self.phases.idle()", "false", "Phases.AreWaitedFor"),
     ("copies in bulk may be anywhere", EMULATOR + "Phases.cpp", "|| bytes % 16 || bytes == 0", "|| bytes == 0", "Phases.CountBytesAndArrivals"),
+    ("bytes may be announced when they have come", EMULATOR + "Phases.cpp", "if (phase.free < bytes)", "if (false)", "Phases.BytesAreAnnouncedBeforeTheyAreAskedFor"),
+    ("copies in bulk come behind all that threads wrote", EMULATOR + "Block.cpp", "    if (isWrittenByThreads(at))\n", "    if (false)\n", "Phases.CopiesInBulkComeBehindWhatThreadsHaveShown"),
     # products of groups
     ("a product needs no fence", EMULATOR + "Groups.cpp", "if (!thread.fenced)", "if (false)", "Groups.FencesAndGroupsAreMissed"),
     ("a fence is for ever", EMULATOR + "Groups.cpp", "  mine().fenced = false;\n", "", "Groups.AFenceIsForWhatIsBehindIt"),

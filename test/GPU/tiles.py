@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Linears through tiles on the emulated device: `tiles.py --heddle HEDDLE`.
 
-Sides that no tile fits, rows that fill no tile, a residual, a bias, a function in the epilogue, a norm whose rows two linears read. In f32 every bit before the norm is a processor's, whether 1
+Sides that no tile fits, rows that fill no tile, a residual, a bias, a function in the epilogue, a norm whose rows two linears read, a kernel of two
+linears whose copies are of two kinds. In f32 every bit before the norm is a processor's, whether 1
 row is multiplied, 16 (the general kernel), 17 or 150 (tiles). In bf16 a row's bits are the same in any company, and numbers
 are those of rounded factors in f64 as far as sums in f32 go, whether units round or cut off. All of it whatever the order of threads
 and the moment at which copies and products are done, and without a race, on sm_80 and on sm_90a. Ends in `N passed, N failed`."""
@@ -85,10 +86,14 @@ class Suite:
     def run(self, program, rows, device=None):
         return run_program(program, self.work, {"x": self.x[-rows:]}, device)
 
-    def count(self, good, what):
+    @staticmethod
+    def tally(good, what):
         Suite.passed, Suite.failed = Suite.passed + bool(good), Suite.failed + (not good)
         if not good:
-            print("FAIL %s, %s" % (self.name, what))
+            print("FAIL " + what)
+
+    def count(self, good, what):
+        self.tally(good, "%s, %s" % (self.name, what))
 
     def same(self, a, b, what):
         """b is the last rows of a, bit by bit."""
@@ -119,6 +124,27 @@ class Suite:
         return tall
 
 
+def joined(heddle, work):
+    """Two linears in one kernel of sm_90a: the table of an embedding through copies of threads, and behind it one in groups, through copies in bulk."""
+    random, work = np.random.default_rng(3), os.path.join(work, "joined")
+    os.mkdir(work)
+    weights = {name + ".weight": (112 ** -0.5 * random.standard_normal((rows, 112))).astype(np.float32) for name, rows in (("table", 208), ("other", 144))}
+    body = [{"e": {"embedding": "ids", "rows": 208, "width": 112, "weights": "table"}},
+            {"a": {"linear": "x", "out": 208, "bias": False, "weights": "table"}}, {"b": {"linear": "z", "out": 144, "bias": False, "weights": "other"}}]
+    with open(os.path.join(work, "model.json"), "w") as f:
+        json.dump({"heddle": 1, "name": "joined", "inputs": {"ids": "i64[n]", "x": "f32[n,112]", "z": "f32[n,112]"}, "weights": {"file": "model.safetensors"},
+                   "body": body, "outputs": ["e", "a", "b"]}, f)
+    tensors.write(os.path.join(work, "model.safetensors"), weights)
+    program = compile_model(heddle, work, "program", "--dtype=bf16", *cuda("sm_90a"))
+    given = {"ids": np.arange(150) % 208, **{name: random.standard_normal((150, 112)).astype(np.float32) for name in "xz"}}
+    right = {"a": bf16(given["x"]) @ bf16(weights["table.weight"]).T, "b": bf16(given["z"]) @ bf16(weights["other.weight"]).T}
+    for device in ("sms=1", "races,copies=random,products=random,order=random,seed=7,sms=1"):
+        got = run_program(program, work, given, device)
+        for name, y in right.items():
+            off = np.sqrt(np.mean((got[name] - y) ** 2) / np.mean(y ** 2)) if name in got else np.inf
+            Suite.tally(off < 2e-6, "joined, %s: %s is off by %.1e of its rms" % (device, name, off))
+
+
 def cuda(chip):
     return ["--target=cuda", "--mcpu=" + chip, "--emulate-alone", "--emulate-races"]
 
@@ -139,6 +165,7 @@ def main():
             groups.same(tall, groups.pairs("sm_90a", mma), "bf16 %s: two chips have other bits" % mma)
         both = groups.compile("bf16_both", "--dtype=bf16", *cuda("sm_80+sm_90a"))
         groups.same(groups.run(groups.compile("bf16_one", "--dtype=bf16", *cuda("sm_80")), 65, ""), groups.run(both, 65, ""), "bf16: other bits in a program for two chips")
+        joined(os.path.abspath(o.heddle), work)
     print("%d passed, %d failed" % (Suite.passed, Suite.failed))
     return int(Suite.failed > 0)
 

@@ -41,6 +41,7 @@ void TileCode::copyBulk(const Window &w, const Piece &piece, Value barrier) {
     Value announced = toI32(*this, mul(bytes, there));
     NVVM::MBarrierArriveExpectTxOp::create(b, Type(), barrier, announced, NVVM::MemScopeKind::CTA, false, Value());
   });
+  laneSync(); // no copy ends before its bytes are announced
   Type global = LLVM::LLVMPointerType::get(b.getContext(), unsigned(NVVM::NVVMMemorySpace::Global));
   Type cluster = LLVM::LLVMPointerType::get(b.getContext(), unsigned(NVVM::NVVMMemorySpace::SharedCluster));
   Value from = LLVM::AddrSpaceCastOp::create(b, global, w.from);
@@ -57,9 +58,9 @@ void TileCode::copyBulk(const Window &w, const Piece &piece, Value barrier) {
 }
 
 void TileCode::waitForPhase(Value barrier, Value parity) {
-  // The unit gives up after a while; then it is asked again.
+  // The unit gives up after a while; then it is asked again. Lanes may get different answers, so no branch is uniform.
   constexpr StringLiteral kWait = "{ .reg .pred done; again: mbarrier.try_wait.parity.shared::cta.b64 done, [$0], $1; "
-                                  "@done bra.uni over; bra.uni again; over: }";
+                                  "@done bra over; bra again; over: }";
   LLVM::InlineAsmOp::create(b, TypeRange{}, ValueRange{address(barrier), toI32(*this, parity)}, kWait, "l,r,~{memory}",
                             /*has_side_effects=*/true, /*is_align_stack=*/false, LLVM::TailCallKind::None,
                             LLVM::AsmDialectAttr::get(b.getContext(), LLVM::AsmDialect::AD_ATT), ArrayAttr());

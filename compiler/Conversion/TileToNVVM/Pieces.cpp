@@ -106,7 +106,6 @@ void TileCode::copyParts(const Window &w, const Piece &piece, int64_t words) {
         place = rem(c, across);
       }
       index = mul(add(mul(group, across), place), words);
-      index = select(there, index, constant(0)); // the address is one that could be
     } else if (w.panels) {
       Value panel = div(c, constant(w.panels)), place = rem(c, constant(w.panels));
       Value before = mul(panel, w.rows);
@@ -116,10 +115,10 @@ void TileCode::copyParts(const Window &w, const Piece &piece, int64_t words) {
       index = add({mul(r, w.columns), c});
       further = add(mul(w.columns, down), aside);
     }
-    // Where nothing is read the address may lead anywhere.
     Value source = LLVM::GEPOp::create(b, global, f32(), from, ArrayRef<LLVM::GEPArg>{toI64(index)});
     if (down || aside)
       source = LLVM::GEPOp::create(b, global, f32(), source, ArrayRef<LLVM::GEPArg>{toI64(further)});
+    source = select(there, source, from); // an address of the matrix, also where nothing is read
     Value full = arith::ConstantOp::create(b, b.getI32IntegerAttr(int32_t(4 * words)));
     Value none = arith::ConstantOp::create(b, b.getI32IntegerAttr(0)), bytes = select(there, full, none);
     Value to = wordAt(piece, add(row, down), add(column, aside));

@@ -194,6 +194,8 @@ LogicalResult Launch::bulkStream(StreamOp op) {
     c.waitForPhase(c.barrierAt(barriers, mine), c.rem(phase, c.constant(2)));
     return use(op, mine, now, columns);
   };
+  if (memory.written)
+    c.showUnits();            // copies in bulk come behind what threads wrote there
   NVVM::BarrierOp::create(b); // the memory was that of the stream before
   for (int64_t round = 0; round < std::min(stages - 1, rounds); ++round)
     if (failed(ask(c.constant(round))))

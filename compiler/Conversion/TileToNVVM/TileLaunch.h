@@ -15,7 +15,8 @@ namespace heddle::tile {
 /// Of a kernel: where its shared memory begins, pieces and behind them a ring that its streams take in turn, and the
 /// barriers of each stream that has some.
 struct SharedMemory {
-  Value begin; ///< null without
+  Value begin;          ///< null without
+  bool written = false; ///< whether threads write to it, by `put` or by copies of their own
   llvm::DenseMap<mlir::Operation *, Value> barriers;
 };
 

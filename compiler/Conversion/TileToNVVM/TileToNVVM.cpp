@@ -178,9 +178,11 @@ static SharedMemory sharedMemory(func::FuncOp f, const loops::Lanes &lanes) {
   b.setInsertionPointToStart(&f.getBody().front());
   memory.begin = LLVM::AddressOfOp::create(b, LLVM::LLVMPointerType::get(b.getContext(), space), global.getSymName());
   SmallVector<StreamOp> streams;
-  f.walk([&](StreamOp op) {
-    if (op.getBulk())
-      streams.push_back(op);
+  f.walk([&](Operation *op) {
+    if (auto stream = dyn_cast<StreamOp>(op); stream && stream.getBulk())
+      streams.push_back(stream);
+    auto around = op->getParentOfType<StreamOp>();
+    memory.written |= isa<PutOp>(op) || (isa<CopyOp>(op) && !(around && around.getBulk()));
   });
   if (streams.empty())
     return memory;

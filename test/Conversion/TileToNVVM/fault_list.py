@@ -22,6 +22,7 @@ FAULTS = [
     ("lower rows of a unit are its second ones", TILES + "Fragments.cpp", "16 * warps), half = mul(rem(i, constant(2)), 8);", "16 * warps), half = rem(i, constant(2));"),
     ("squares stand one behind the other", TILES + "Fragments.cpp", "Value square = mul(div(j, constant(4)), 4 * type.getAcross()),", "Value square = mul(div(j, constant(4)), 4),"),
     ("what is outside of a matrix is its first word", TILES + "Pieces.cpp", "bytes = select(there, full, none)", "bytes = full"),
+    ("where nothing is read the address leads anywhere", TILES + "Pieces.cpp", "    source = select(there, source, from);", ""),
     ("panels are as far apart as the matrix is wide", TILES + "Pieces.cpp", "Value before = mul(panel, w.rows);", "Value before = mul(panel, w.columns);"),
     ("keys that begin anywhere come four at a time", TILES + "Pieces.cpp", "if (!wide || !w.anywhere)", "if (!wide || w.anywhere)", "tile_attention.py"),
     # products
@@ -52,6 +53,9 @@ FAULTS = [
     ("barriers are not made known", TILES + "TileToNVVM.cpp", "    NVVM::FenceMbarrierInitOp::create(b);\n", ""),
     ("a slot is filled while its product is under way", TILES + "Rings.cpp", "      NVVM::WgmmaWaitGroupSyncOp::create(b, 1);", "      NVVM::WgmmaWaitGroupSyncOp::create(b, 2);"),
     ("a slot is filled while other warps multiply it", TILES + "Rings.cpp", "      NVVM::WgmmaWaitGroupSyncOp::create(b, 1);\n    NVVM::BarrierOp::create(b);\n", "      NVVM::WgmmaWaitGroupSyncOp::create(b, 1);\n"),
+    ("bytes are announced while they are copied", TILES + "Bulk.cpp", "  laneSync();", ""),
+    ("copies in bulk come over what threads wrote", TILES + "Rings.cpp", "  if (memory.written)\n    c.showUnits();", ""),
+    ("copies of threads are no writes", TILES + "TileToNVVM.cpp", "|| (isa<CopyOp>(op) && !(around && around.getBulk()));", ";"),
     # products of groups
     ("no fence in front of a product", TILES + "Groups.cpp", "  NVVM::WgmmaFenceAlignedOp::create(b);\n  std::string text", "  std::string text"),
     ("a product is no group", TILES + "Groups.cpp", "  NVVM::WgmmaGroupSyncAlignedOp::create(b);\n  return sums;\n}\n\n/// The left", "  return sums;\n}\n\n/// The left"),
@@ -113,4 +117,10 @@ FAULTS = [
     ("elements that are asked about are told apart by rows", TILES + "Bodies.cpp", "arith::IndexCastUIOp::create(b, i32, e)", "arith::IndexCastUIOp::create(b, i32, i)", "tile_attention.py"),
     ("a thread decides for itself whether a tile is done again", TILES + "Bodies.cpp", "arith::CmpIPredicate::ne, joined.getRes(), c.integer(i32, 0)", "arith::CmpIPredicate::ne, mine, c.integer(i32, 0)", "tile_attention.py"),
     ("words are read before all threads have put theirs", TILES + "Bodies.cpp", "    LLVM::StoreOp::create(b, next, at, /*alignment=*/4);\n  });\n  publish();\n", "    LLVM::StoreOp::create(b, next, at, /*alignment=*/4);\n  });\n", "tile_attention.py"),
+]
+
+# Wrong lines that the emulated device cannot see, and why; (what, source, why).
+EQUIVALENT = [
+    ("lanes that wait for a phase branch as one (bra.uni)", TILES + "Bulk.cpp",
+     "it runs a function in the place of the assembly, one lane at a time; groups.mlir looks at the text"),
 ]

@@ -14,7 +14,7 @@ import threading
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [HERE, os.path.join(HERE, "../../support")]
-from fault_list import FAULTS
+from fault_list import EQUIVALENT, FAULTS
 from plant import ROOT, campaign
 
 TOOL = "heddle"
@@ -50,4 +50,4 @@ def sound(build):
 
 
 if __name__ == "__main__":
-    sys.exit(campaign(FAULTS, [TOOL], check, sound))
+    sys.exit(campaign(FAULTS, [TOOL], check, sound, EQUIVALENT))

@@ -22,8 +22,17 @@ func.func @bulk(%x: !llvm.ptr, %w: !llvm.ptr, %y: !llvm.ptr, %count: index, %row
   tile.launch %count threads 256 together 2 {
   ^bb0(%tile: index):
     %none = tile.zero : !f
-    // Two rounds before the loop, each of two announcements by one thread and two copies by eight.
-    // CHECK-COUNT-4: nvvm.mbarrier.arrive.expect_tx
+    // Two rounds before the loop, each of two announcements by one thread and two copies by eight, of which no lane asks for one before the
+    // bytes are announced. Nothing but copies in bulk writes to the ring: no fence is in front.
+    // CHECK-NOT: llvm.inline_asm
+    // CHECK: nvvm.mbarrier.arrive.expect_tx
+    // CHECK-NOT: nvvm.cp.async.bulk
+    // CHECK: nvvm.bar.warp.sync
+    // CHECK: nvvm.cp.async.bulk.shared.cluster.global
+    // CHECK-COUNT-3: nvvm.mbarrier.arrive.expect_tx
+    // CHECK-NOT: nvvm.cp.async.bulk
+    // CHECK: nvvm.bar.warp.sync
+    // CHECK: nvvm.cp.async.bulk.shared.cluster.global
     // CHECK: scf.for
     %sum = tile.stream 104 by 32 stages 3 bulk carry %none : !f fill {
     ^bb0(%at: index, %a: !x, %b: !w):
@@ -32,7 +41,8 @@ func.func @bulk(%x: !llvm.ptr, %w: !llvm.ptr, %y: !llvm.ptr, %count: index, %row
       tile.yield
     } use {
     ^bb0(%a: !x, %b: !w, %now: !f):
-      // CHECK: llvm.inline_asm has_side_effects asm_dialect = att "{{.*}}mbarrier.try_wait.parity
+      // Lanes may hear different answers: no branch is uniform.
+      // CHECK: llvm.inline_asm has_side_effects asm_dialect = att "{{.*}}mbarrier.try_wait.parity{{.*}} @done bra over; bra again; over: }"
       // CHECK: nvvm.wgmma.fence.aligned
       // CHECK-COUNT-4: llvm.inline_asm has_side_effects asm_dialect = att "wgmma.mma_async.sync.aligned.m64n128k16.f32.bf16.bf16 {$0, {{.*}}, $63}, $64, $65, 1, 1, 1, 0, 0;"
       // CHECK: nvvm.wgmma.commit.group.sync.aligned
@@ -121,6 +131,54 @@ func.func @warps(%x: !llvm.ptr, %w: !llvm.ptr, %count: index, %rows: index) {
       // CHECK-NOT: nvvm.mma.sync
       %next = tile.mma %a, %b, %now : !u, !v -> !low
       tile.yield %next : !low
+    }
+    tile.yield
+  }
+  return
+}
+
+!chunks = !tile.shared<32x16xi32, chunks>
+!woven = !tile.shared<16x32xi32, woven>
+!pairs = !tile.frag<32x32, mma 2x4>
+
+// Threads have copied to where copies in bulk come then: each shows what it wrote, in front of the barrier.
+// CHECK-LABEL: func.func @behind(
+func.func @behind(%x: !llvm.ptr, %w: !llvm.ptr, %y: !llvm.ptr, %count: index, %rows: index) {
+  %k = arith.constant 32 : index
+  %n = arith.constant 128 : index
+  %zero = arith.constant 0 : index
+  // CHECK: nvvm.cp.async.shared.global
+  tile.launch %count threads 256 {
+  ^bb0(%tile: index):
+    %none = tile.zero : !pairs
+    %sum = tile.stream 32 by 16 stages 2 carry %none : !pairs fill {
+    ^bb0(%at: index, %a: !chunks, %b: !woven):
+      tile.copy %x[%tile, %at] of %rows by %k -> %a : !chunks
+      tile.copy %w[%at, %zero] of %k by %n panels 32 -> %b : !woven
+      tile.yield
+    } use {
+    ^bb0(%a: !chunks, %b: !woven, %now: !pairs):
+      %next = tile.mma %a, %b, %now : !chunks, !woven -> !pairs
+      tile.yield %next : !pairs
+    }
+    tile.yield
+  }
+  // CHECK: llvm.inline_asm has_side_effects asm_dialect = att "fence.proxy.async.shared::cta;"
+  // CHECK-NEXT: nvvm.barrier
+  // CHECK: nvvm.mbarrier.arrive.expect_tx
+  // CHECK-NOT: fence.proxy.async
+  tile.launch %count threads 256 {
+  ^bb0(%tile: index):
+    %none = tile.zero : !f
+    %sum = tile.stream 32 by 32 stages 2 bulk carry %none : !f fill {
+    ^bb0(%at: index, %a: !x, %b: !w):
+      tile.copy %x[%tile, %at] of %rows by %k groups -> %a : !x
+      tile.copy %w[%at, %zero] of %k by %n groups -> %b : !w
+      tile.yield
+    } use {
+    ^bb0(%a: !x, %b: !w, %now: !f):
+      %next = tile.mma %a, %b, %now : !x, !w -> !f
+      tile.yield %next : !f
     }
     tile.yield
   }

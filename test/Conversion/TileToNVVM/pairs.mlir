@@ -53,7 +53,13 @@ func.func @ragged(%x: !llvm.ptr, %w: !llvm.ptr, %count: index, %rows: index) {
   tile.launch %count threads 64 {
   ^bb0(%tile: index):
     %none = tile.zero : !f
-    // CHECK-COUNT-8: nvvm.cp.async.shared.global %{{.*}}, %{{.*}}, 4, cache = ca
+    // Where none is there a copy of no bytes has the address of the first.
+    // CHECK: %[[BASE:.+]] = llvm.addrspacecast %{{.+}} : !llvm.ptr to !llvm.ptr<1>
+    // CHECK: %[[THERE:.+]] = arith.andi
+    // CHECK: %[[FROM:.+]] = arith.select %[[THERE]], %{{.+}}, %[[BASE]] : !llvm.ptr<1>
+    // CHECK: %[[BYTES:.+]] = arith.select %[[THERE]], %{{.+}}, %{{.+}} : i32
+    // CHECK: nvvm.cp.async.shared.global %{{.+}}, %[[FROM]], 4, cache = ca, %[[BYTES]]
+    // CHECK-COUNT-7: nvvm.cp.async.shared.global %{{.*}}, %{{.*}}, 4, cache = ca
     // CHECK-COUNT-2: nvvm.cp.async.shared.global %{{.*}}, %{{.*}}, 16, cache = cg
     // CHECK-NOT: nvvm.cp.async.shared
     %sum = tile.stream 13 by 16 stages 3 carry %none : !f fill {
