@@ -29,7 +29,6 @@ UNFINISHED = [
     "runtime",
     "targets",
     "test",
-    "examples",
     "compiler",
     "dialects",
 ]
