@@ -4,9 +4,9 @@
     big_models.py models FOLDER             descriptions and weights, for `heddle compile`
     big_models.py input MODEL LENGTH FILE   an input of LENGTH rows or words, for `run` and `bench`
 
-Models: linear (512 -> 1024), linear4096_zeros (4096 -> 4096, weights of zeros), attention64 and
-attention128 (16 heads of so many features, causal). Weights of `linear` and all inputs of
-attention are exact in bf16."""
+Models: linear (512 -> 1024), linear4096_zeros (4096 -> 4096), gelu_zeros (768 -> 3072, then GELU),
+attention64 and attention128 (16 heads of so many features, causal). Weights are zeros where the
+name says so. Those of `linear`, and all inputs of attention, are exact in bf16."""
 import argparse
 import json
 import os
@@ -19,7 +19,8 @@ sys.path.insert(0, os.path.join(ROOT, "test", "Oracle"))
 import tensors  # noqa: E402
 
 HEADS = 16
-LINEARS = {"linear": (1024, 512), "linear4096_zeros": (4096, 4096)}  # features: out, in
+# Features: out, in.
+LINEARS = {"linear": (1024, 512), "linear4096_zeros": (4096, 4096), "gelu_zeros": (3072, 768)}
 ATTENTIONS = {"attention64": 64, "attention128": 128}  # features of a head
 MODELS = [*LINEARS, *ATTENTIONS]
 WEIGHT = "w.weight"
@@ -40,8 +41,8 @@ def inputs(model, length, seed=3):
     return {name: bf16(rng.standard_normal(shape)) for name in "qkv"}
 
 
-def describe(folder, name, given, body):
-    model = {"heddle": 1, "name": name, "inputs": given, "body": [{"y": body}], "outputs": ["y"]}
+def describe(folder, name, given, *body):
+    model = {"heddle": 1, "name": name, "inputs": given, "body": body, "outputs": ["y"]}
     if name in LINEARS:
         model["weights"] = {"file": name + ".safetensors"}
     with open(os.path.join(folder, name + ".json"), "w") as f:
@@ -55,11 +56,13 @@ def write_models(folder):
         if not name.endswith("zeros"):
             weights = np.random.default_rng(11).standard_normal(shape)
         tensors.write(os.path.join(folder, name + ".safetensors"), {WEIGHT: bf16(weights)})
-        describe(folder, name, {"x": "f32[M,%d]" % shape[1]},
-                 {"linear": "x", "weights": "w", "bias": False})
+        body = [{"y": {"linear": "x", "weights": "w", "bias": False}}]
+        if name.startswith("gelu"):
+            body.append({"y": "=gelu_tanh(y)"})
+        describe(folder, name, {"x": "f32[M,%d]" % shape[1]}, *body)
     for name, features in ATTENTIONS.items():
         describe(folder, name, {n: "f32[B,T,%d]" % (HEADS * features) for n in "qkv"},
-                 {"attention": ["q", "k", "v"], "heads": HEADS, "mask": "=causal"})
+                 {"y": {"attention": ["q", "k", "v"], "heads": HEADS, "mask": "=causal"}})
 
 
 def main():

@@ -153,6 +153,12 @@ kernel_times() {
   step "timed-$1" 60 "${bench[@]}" "$device${more}timed"
 }
 
+# MODEL LENGTH
+model_times() {
+  "$python" "$day/big_models.py" input "$1" "$2" "$work/in"
+  kernel_times "$1" --input "$work/in"
+}
+
 speed() {
   [[ -z $emulated ]] || { skip speed "an emulator has no speed" && return; }
   step rivals 150 "$python" "$day/rivals.py"
@@ -164,15 +170,13 @@ speed() {
     step gpt2 60 "$work/programs.txz/gpt2_zeros" bench --device "$device" \
       --prompt-tokens 512 --new-tokens 128
     kernel_times gpt2_zeros --prompt-tokens 512 --new-tokens 4
-    "$python" "$day/big_models.py" input linear4096_zeros 4096 "$work/in"
-    kernel_times linear4096_zeros --input "$work/in"
+    model_times linear4096_zeros 4096
+    model_times gelu_zeros 1024
   else
     skip gpt2 "programs.txz was made with --small"
   fi
-  for model in attention64 attention128; do
-    "$python" "$day/big_models.py" input $model 8192 "$work/in"
-    kernel_times $model --input "$work/in"
-  done
+  model_times attention64 8192
+  model_times attention128 8192
 }
 
 kernel() { # ARCHIVE PROGRAM INPUT

@@ -76,6 +76,7 @@ if [[ -z $small ]]; then
     echo "make_day.sh: no ptxas on the path, so there are no -O1 twins"
   fi
   compile linear4096_zeros.json linear4096_zeros
+  compile gelu_zeros.json gelu_zeros
   "$root/test/Bench/make_gpt2.py" "$work/gpt2" --zeros > "$work/log"
   compile gpt2 gpt2_zeros
 fi
