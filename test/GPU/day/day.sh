@@ -105,8 +105,12 @@ step() { # NAME SECONDS COMMAND...
   esac
   return "$status"
 }
-unpack() { # ARCHIVE
-  mkdir -p "$work/$1" && tar -xf "$folder/$1" -C "$work/$1"
+unpack() { # ARCHIVE, by Python: where a GPU is there may be no xz
+  "$python" -W ignore - "$folder/$1" "$work/$1" << 'END'
+import sys, tarfile
+with tarfile.open(sys.argv[1]) as f:
+    f.extractall(sys.argv[2])
+END
 }
 pack() { # NAME SECONDS
   if [[ -e $folder/$1 ]]; then

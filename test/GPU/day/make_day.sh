@@ -80,17 +80,32 @@ if [[ -z $small ]]; then
   "$root/test/Bench/make_gpt2.py" "$work/gpt2" --zeros > "$work/log"
   compile gpt2 gpt2_zeros
 fi
-if [[ -n $small ]]; then preset=-3; else preset=-9; fi
-tar -cf - -C "$programs" . | xz $preset > "$work/programs.txz"
+# By Python, as packs are: not every machine has xz.
+if [[ -n $small ]]; then preset=3; else preset=9; fi
+/usr/bin/python3 - "$work/programs.txz" "$programs" $preset << 'END'
+import sys, tarfile
+archive, programs, preset = sys.argv[1:]
+with tarfile.open(archive, "w:xz", preset=int(preset)) as f:
+    f.add(programs, ".")
+END
 
-"$root/test/GPU/on-device.sh" --pack "$work/small.pack" --heddle "$heddle"
+[[ -z $oracle ]] || oracle=$(realpath "$oracle")
+cd "$work"
+"$root/test/GPU/on-device.sh" --pack small.pack --heddle "$heddle"
 if [[ -z $small && -n $oracle ]]; then
-  "$root/test/GPU/on-device.sh" --pack "$work/gpu.pack" --heddle "$heddle" \
-    --oracle "$oracle" --times
+  "$root/test/GPU/on-device.sh" --pack gpu.pack --heddle "$heddle" --oracle "$oracle" --times
 elif [[ -z $small ]]; then
   echo "make_day.sh: without --oracle there is no gpu.pack; day.sh skips its step"
 fi
 for file in "$work"/{small.pack,gpu.pack,programs.txz}; do
   [[ ! -e $file ]] || mv "$file" "$folder"
 done
-du -sm "$folder"/*
+
+# At most 64 MiB travel: this folder and the tracked files.
+mib() { echo $((($(du -cb "$@" | tail -1 | cut -f1) + 1048575) >> 20)); }
+du -m "$folder"/*.{pack,txz}
+tracked=''
+if git -C "$root" ls-files -z > "$work/tracked" 2> /dev/null; then
+  tracked=", $(cd "$root" && mib --files0-from="$work/tracked") MiB of tracked files travel with it"
+fi
+echo "$folder: $(mib "$folder") MiB$tracked"
