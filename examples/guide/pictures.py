@@ -2,13 +2,14 @@
 """Draws the pictures of the guide and of the front page: `pictures.py --heddle HEDDLE [--check]`.
 
 masks.svg   what each attention of examples/masks sees, its formula, and the share of work left out
-speed.svg   test/Bench/results/speed.json as bars: Heddle's time, the rival's being 100 %
+speed.svg   the table of test/Bench/results/2026-11-22-front-page.md as bars
 
 Both follow the reader's colour scheme. With --check nothing is written: the script compares the files with
 what it would write, ends with status 1 if one differs, and prints `N passed, N failed`."""
 import argparse
 import json
 import os
+import re
 import struct
 import subprocess
 import sys
@@ -18,6 +19,7 @@ from xml.sax.saxutils import escape
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
 SHOWN, COUNTED = 64, 4096  # length of the drawing, length of the saved work
+RESULTS = "test/Bench/results/2026-11-22-front-page.md"
 CELL, COLUMNS = 4, 4       # pixels of a cell, pictures in a row
 STYLE = """<style>
   text { font: 13px system-ui, sans-serif; fill: #1f2328 }
@@ -108,27 +110,36 @@ def masks(heddle):
     return picture(COLUMNS * across + 8, rows * down + 8, "Eight masks at %d tokens; work left out at %d tokens" % (SHOWN, COUNTED), body)
 
 
+def measured():
+    """[(model, numbers, rival, Heddle's time by the rival's)] on one core, of the table in RESULTS; its date and machine."""
+    rows = []
+    with open(os.path.join(ROOT, RESULTS), encoding="utf-8") as f:
+        page = f.read()
+    for line in re.findall(r"^\| (.*) \|$", page, re.M):
+        cells = [cell.strip() for cell in line.split("|")]
+        if len(cells) == 8 and cells[1] == "1":
+            for dtype, (rival, heddle) in (("f32", cells[2:4]), ("bf16", cells[5:7])):
+                time, name = re.fullmatch(r"([\d.]+) \((.*)\)", rival).groups()
+                rows.append((cells[0].replace("prefill", "prompt"), dtype, name, float(heddle) / float(time)))
+    return rows, re.search(r"Measured on (.*?) on two cores of a virtual machine\s+\((.*?)\)", page).groups()
+
+
 def speed():
-    with open(os.path.join(ROOT, "test/Bench/results/speed.json"), encoding="utf-8") as f:
-        data = json.load(f)
-    left, full, line, y, body = 300, 320, 22, 44, []
-    body.append(text(16, 22, "Time on one core; the grey line is the rival's time"))
-    worst = max(row["heddle_ms"] / row["rival_ms"] for row in data["rows"])
-    top = y
-    for dtype in dict.fromkeys(row["dtype"] for row in data["rows"]):
-        rows = [row for row in data["rows"] if row["dtype"] == dtype]
-        rivals = " and ".join(dict.fromkeys(data["rivals"][row["rival"]].split(",")[0].split(" with")[0] for row in rows))
-        body.append(text(16, y + 12, "%s, beside %s" % (dtype, rivals), "small"))
+    rows, (date, machine) = measured()
+    left, full, line, y = 300, 320, 22, 44
+    body = [text(16, 22, "Heddle's time on one core; the dashed line is the rival's time")]
+    for dtype in ("f32", "bf16"):
+        body.append(text(16, y + 12, dtype, "small"))
         y += line
-        for row in rows:
-            share = row["heddle_ms"] / row["rival_ms"]
-            body += [text(left - 8, y + 13, row["model"], anchor="end"), bar(left, y + 2, full * share, line - 8, "all"),
-                     text(left + full * max(share, 1) + 8, y + 13, "%.2f x" % share, "small")]
+        for model, _, rival, share in (row for row in rows if row[1] == dtype):
+            body += [text(left - 8, y + 13, model, anchor="end"), bar(left, y + 2, full * share, line - 8, "all"),
+                     text(left + full * max(share, 1) + 8, y + 13, "%.2f of %s" % (share, rival), "small")]
             y += line
         y += 8
-    body.append('<path class="line" stroke-dasharray="3 3" d="M%g %gV%g"/>' % (left + full, top, y))
-    body.append(text(16, y + 16, "%s; %s" % (data["machine"], data["date"]), "small"))
-    return picture(int(left + full * worst + 60), y + 28, data["what"], body)
+    body.append('<path class="line" stroke-dasharray="3 3" d="M%g 44V%g"/>' % (left + full, y))
+    body.append(text(16, y + 16, "%s; %s; ORT is ONNX Runtime" % (machine, date), "small"))
+    width = int(left + full * max(share for *_, share in rows) + 120)
+    return picture(width, y + 28, "Time of Heddle beside ONNX Runtime and llama.cpp", body)
 
 
 def main():
