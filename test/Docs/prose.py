@@ -21,11 +21,10 @@ COLUMNS, ROW_COLUMNS, LINES, CONTENTS, WORDS_A_SENTENCE = 100, 140, 80, 40, 35
 RESULTS = "test/Bench/results/"
 
 # READMEs that are reference pages: longer than 80 lines, with a table of contents.
-REFERENCE = {"README.md", "targets/GPU/README.md"}
+REFERENCE = {"README.md"}
 
 # Pages that are not rewritten yet. The list gets shorter; a folder stands for all its pages.
 UNFINISHED = [
-    "targets/GPU",
     "test/GPU/day",
     "compiler",
     "dialects",
@@ -161,13 +160,13 @@ def findings(path, text):
             if not results:
                 found += [(number, "dates", m[0]) for p in DATES for m in p.finditer(flat)]
             for pattern, instead, places in RULES:
-                if results or any(path == p or path.startswith(p + "/") for p in places):
+                if any(path == p or path.startswith(p + "/") for p in places):
                     continue
                 for m in pattern.finditer(flat):
                     if "who" in m[0].lower() and AFTER_PEOPLE.search(flat[:m.start()]):
                         continue
                     found.append((number, "words", "%s: %s" % (m[0], instead)))
-            if count(sentence) > WORDS_A_SENTENCE and not results:
+            if count(sentence) > WORDS_A_SENTENCE:
                 found.append((number, "sentences", "%d words: %s.." % (count(sentence), flat[:60])))
     return found
 
@@ -209,7 +208,7 @@ FREE = [
     ("a/README.md", "In one place, e.g. " + "here " * 9 + "or there.\n"),
     ("dialects/Tile/README.md", "A piece of a tile.\n"),
     ("a/page.md", "[one](#one) [two](#two) [three](#a-b-c)\n\n# One\n\n## Two\n\n## `A`: b, c\n" + "A line.\n\n" * 41),
-    (RESULTS + "2026-11-24-x.md", "A Zen 4 on 24 November 2026.\n\n| " + "cell " * 40 + "|\n"),
+    (RESULTS + "2026-11-24-x.md", "A Zen 4 on 24 November 2026.\n\n| " + "a cell | " * 30 + "\n"),
 ]
 
 

@@ -154,7 +154,7 @@ class Assembled:
         return wrong + (["registers of %d products are overwritten before they are waited for" % spoiled] if spoiled else [])
 
     def rows(self, dtype, chip):
-        """Of the kernels of one linear: lines of the table of targets/GPU/README.md, and problems."""
+        """Of the kernels of one linear: lines of the table of targets/GPU/figures.md, and problems."""
         code, lines, problems = machine_code(self.cubin), [], []
         for i, what in enumerate(KERNELS[dtype]):
             counts, registers = code["run_%d" % i], self.registers["run_%d" % i]

@@ -2,7 +2,7 @@
 """Bytes and operations that `heddle compile --report` prints, held against a count by hand: `report.py --heddle HEDDLE [--table]`.
 
 The models have true shapes and no numbers (test/Bench/make_*.py --zeros): GPT-2 124M, BERT-base, TinyLlama 1.1B, in bf16. Also: what kernels read and write
-is at most 1.3 times what the products, the attention and the tables must. --table prints the tables of targets/GPU/README.md, which the test compares with what
+is at most 1.3 times what the products, the attention and the tables must. --table prints the tables of targets/GPU/figures.md, which the test compares with what
 it finds (columns of ptxas only where there is one). Ends in `N passed, N failed[, N skipped]`."""
 import argparse
 import json
@@ -18,7 +18,7 @@ sys.path.insert(0, os.path.join(ROOT, "test", "support"))
 import checks  # noqa: E402
 from checks import check  # noqa: E402
 
-README = os.path.join(ROOT, "targets/GPU/README.md")
+PAGE = os.path.join(ROOT, "targets/GPU/figures.md")
 PANEL = 32      # results side by side in a panel of a weight
 SOME = 8        # registers that a kernel may take more before the table must change
 FEW = 40        # registers of a kernel that the table leaves out; it has no shared memory, stack or spills
@@ -178,20 +178,20 @@ def main():
                 check(sums.get(op) == count, "%s: %s is (operations, read, written) %s, by hand %s" % (where, op, sums.get(op), count))
             moved, must = e["read"] + e["written"], sum(c[1] + c[2] for c in hand.values())
             check(moved <= 1.3 * must, "%s: kernels move %d bytes, %.2f of %d" % (where, moved, moved / must, must))
-    with open(README) as f:
-        readme = f.read().split("\n")
+    with open(PAGE) as f:
+        page = f.read().split("\n")
     for line in table_of(found):
-        check(line in readme, "targets/GPU/README.md has no line '%s' (--table prints them)" % line)
+        check(line in page, "targets/GPU/figures.md has no line '%s' (--table prints them)" % line)
     most = resources_of(found)
     if not most:
         print("no ptxas on the path: registers are not compared")
         print("%d passed, %d failed, 1 skipped" % (checks.passed, checks.failed))
         return int(checks.failed > 0)
-    said = {(m[1], m[2]): tuple(map(int, m.groups()[2:])) for m in (re.match(r"\| (\S+) \| (sm_\w+) \| (\d+) \| (\d+) \| (\d+) \| (\d+) \|", l) for l in readme) if m}
+    said = {(m[1], m[2]): tuple(map(int, m.groups()[2:])) for m in (re.match(r"\| (\S+) \| (sm_\w+) \| (\d+) \| (\d+) \| (\d+) \| (\d+) \|", l) for l in page) if m}
     for key, (registers, shared, stack, spills) in most.items():
         there = said.get(key)
         check(there and abs(registers - there[0]) <= SOME and (shared, stack, spills) == there[1:],
-              "targets/GPU/README.md: %s on %s takes %s, the table says %s" % (*key, (registers, shared, stack, spills), there))
+              "targets/GPU/figures.md: %s on %s takes %s, the table says %s" % (*key, (registers, shared, stack, spills), there))
     return checks.finish()
 
 
