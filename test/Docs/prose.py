@@ -26,8 +26,14 @@ REFERENCE = {"README.md"}
 # Pages that are not rewritten yet. The list gets shorter; a folder stands for all its pages.
 UNFINISHED = [
     "test/GPU/day",
-    "compiler",
-    "dialects",
+    "compiler/CONTRIBUTING.md",
+    "compiler/GLOSSARY.md",
+    "compiler/Conversion/ModelToEntries",
+    "compiler/Conversion/ToKernels",
+    "compiler/Driver",
+    "compiler/Families",
+    "compiler/Import",
+    "compiler/Weights",
 ]
 
 MONTHS = "January|February|March|April|May|June|July|August|September|October|November|December"
