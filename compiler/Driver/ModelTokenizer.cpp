@@ -197,9 +197,11 @@ std::string TokenizerReader::targetPath() const {
     auto named = module->getAttrOfType<StringAttr>("model.target_tokenizer");
     return named ? named.str() : "";
   }
-  llvm::SmallString<256> beside(folder());
-  path::append(beside, "target_tokenizer.json");
-  return isThere(beside.c_str()) ? std::string(beside) : "";
+  auto beside = [&](StringRef name) { return folder() + "/" + name.str(); };
+  if (isThere(beside("target_tokenizer.json").c_str()))
+    return beside("target_tokenizer.json");
+  bool apart = isThere(beside("target_vocab.json").c_str()) && isThere(beside("target.spm").c_str()); // Marian's files
+  return apart ? beside("target.spm") : "";
 }
 
 /// The tokenizer of what the model writes, where it has one of its own.
@@ -258,8 +260,7 @@ void TokenizerReader::checkIds(const Compiled &one, int64_t rows, StringRef kind
 void TokenizerReader::checkShared(const Compiled &one) {
   FolderSettings settings;
   std::string error;
-  if (path::filename(one.name) == "tokenizer.json" && readsAndWrites() &&
-      settings.read(path::parent_path(one.name).str(), error) && settings.hasTwoVocabularies())
+  if (readsAndWrites() && settings.read(path::parent_path(one.name).str(), error) && settings.hasTwoVocabularies())
     sink.sayInFile(heddle::Diagnostic::Kind::Remark, one.name,
                    "it reads and writes, and tokenizer_config.json says `separate_vocabs`: " + kTwoVocabularies);
   std::optional<int64_t> source = number("model.vocabulary"), target = number("model.target_vocabulary");

@@ -42,6 +42,7 @@ private:
   bool merges(const Json &model, const std::string &prefix);
   bool merge(const Json &pair, std::string &left, std::string &right);
   bool unigram(const Json &model);
+  bool piecesOfWords(const Json &model);
   uint32_t idLimit() const;
   bool addedTokens();
   bool give(uint32_t id, const std::string &text);
@@ -52,6 +53,7 @@ private:
   uint32_t mostIds = 0;
   std::map<std::string, uint32_t> ids; ///< the model's vocabulary
   std::vector<std::string> pieces;     ///< by id, added tokens too
+  uint32_t firstWordless = UINT32_MAX; ///< pieces from here on are cut out of texts and have no id
   std::vector<Words> sections = std::vector<Words>(16);
 };
 
@@ -203,6 +205,12 @@ bool Writer::merges(const Json &model, const std::string &prefix) {
   return true;
 }
 
+static void appendDouble(Words &words, double value) {
+  uint32_t halves[2];
+  memcpy(halves, &value, 8);
+  words.insert(words.end(), {halves[0], halves[1]});
+}
+
 /// Unigram: the vocabulary is a list of [piece, score]; an id is an index in
 /// it.
 bool Writer::unigram(const Json &model) {
@@ -211,11 +219,6 @@ bool Writer::unigram(const Json &model) {
     return problem.say("the model has no vocabulary");
   double least = std::numeric_limits<double>::infinity();
   Words &scores = sections[kScores];
-  auto appendDouble = [](Words &words, double value) {
-    uint32_t halves[2];
-    memcpy(halves, &value, 8);
-    words.insert(words.end(), {halves[0], halves[1]});
-  };
   uint32_t id = 0;
   for (const Json &entry : vocab) {
     if (!entry.is_array() || entry.size() != 2 || !entry[0].is_string() || !entry[1].is_number())
@@ -239,6 +242,43 @@ bool Writer::unigram(const Json &model) {
   }
   sections[kModel] = {kUnigram, unknown, flagOf(model, "byte_fallback")};
   appendDouble(sections[kModel], least - 10);
+  sections[kModel].push_back(firstWordless);
+  return true;
+}
+
+/// A SentencePiece model beside a vocabulary (Vocabulary.cpp): `pieces`, a list of [piece, score], cut a text, and
+/// `vocab` has their ids, and others that no text has. A piece that has none stands behind all ids.
+bool Writer::piecesOfWords(const Json &model) {
+  firstWordless = uint32_t(pieces.size());
+  std::map<std::string, uint32_t> searched;
+  std::vector<double> scores(pieces.size());
+  double least = std::numeric_limits<double>::infinity();
+  for (const Json &entry : member(model, "pieces")) {
+    if (!entry.is_array() || entry.size() != 2 || !entry[0].is_string() || !entry[1].is_number())
+      return problem.say("a piece is no [text, score]");
+    std::string piece = entry[0].get<std::string>();
+    auto found = ids.find(piece);
+    uint32_t id = found == ids.end() ? uint32_t(pieces.size()) : found->second;
+    if (!searched.emplace(piece, id).second)
+      continue;
+    if (found == ids.end()) {
+      pieces.push_back(piece);
+      scores.push_back(0);
+    }
+    scores[id] = entry[1].get<double>();
+    least = std::min(least, scores[id]);
+  }
+  uint32_t unknown = 0;
+  idOfPiece(model, "unk_token", unknown);
+  if (!unknown || searched.empty())
+    return problem.say("`pieces` or `unk_token` is missing");
+  for (double score : scores)
+    appendDouble(sections[kScores], score);
+  for (const auto &[piece, id] : searched)
+    sections[kSortedPieces].push_back(id);
+  sections[kModel] = {kUnigram, unknown, /*byte_fallback=*/0};
+  appendDouble(sections[kModel], least - 10);
+  sections[kModel].push_back(firstWordless);
   return true;
 }
 
@@ -267,6 +307,8 @@ bool Writer::model() {
     return problem.say("unsupported: `dropout` in the model");
   if (type == "Unigram")
     return unigram(model);
+  if (type == "SentencePiece")
+    return vocabulary();
   if (type != "BPE" && type != "WordLevel" && type != "WordPiece")
     return problem.say(type.empty() ? "`model` has no type, and its keys are those of none: expected `vocab` with "
                                       "`merges` (BPE), with `unk_token` (WordPiece, WordLevel), or as a list (Unigram)"
@@ -309,7 +351,9 @@ bool Writer::write(std::string &blob) {
     return false;
   mostIds = idLimit();
   Templates templates;
-  if (!model() || !addedTokens() || !normalizerStages(member(file, "normalizer"), sections[kNormalizer], problem) ||
+  const Json &its = member(file, "model");
+  if (!model() || !addedTokens() || (typeOf(its) == "SentencePiece" && !piecesOfWords(its)) ||
+      !normalizerStages(member(file, "normalizer"), sections[kNormalizer], problem) ||
       !splitterStages(member(file, "pre_tokenizer"), sections[kSplitter], problem) ||
       !templateItems(member(file, "post_processor"), templates, problem) ||
       !truncation(member(file, "truncation"), sections[kTruncation], problem) ||
@@ -364,7 +408,7 @@ TokenizerFacts Writer::facts() const {
   TokenizerFacts out;
   for (const auto &[text, id] : ids)
     out.vocabulary = std::max(out.vocabulary, id + 1);
-  for (uint32_t id = 0; id < pieces.size(); ++id)
+  for (uint32_t id = 0; id < std::min<size_t>(pieces.size(), firstWordless); ++id)
     if (!pieces[id].empty() && !ids.count(pieces[id]))
       out.added.push_back({id, pieces[id]});
   return out;

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 #include "compiler/Tokenizer/Vocabulary.h"
 
+#include "compiler/Tokenizer/SentencePiece.h"
 #include "compiler/Tokenizer/TokenFiles.h"
 #include "heddle/input_file.h"
 
@@ -41,7 +42,8 @@ class Builder {
 public:
   explicit Builder(const std::string &folder) : folder(folder) {}
 
-  bool build(std::string &text);
+  /// Translates the files of the folder to `text`. `pieces`: the SentencePiece model that cuts texts; "" for none.
+  bool build(const std::string &pieces, std::string &text);
   std::string error;
   bool unsupported = false;
 
@@ -57,7 +59,7 @@ private:
                 "the class " + kind + "Tokenizer is unsupported without tokenizer.json; " + recipe(folder));
   }
   bool json(const char *name, Json &value) { return readJsonObject(folder + "/" + name, value, error); }
-  bool vocabularyOfJson();
+  bool vocabularyOfJson(const char *name = "vocab.json");
   bool lines(const char *name, std::vector<std::string> &list);
   bool merges();
   bool addedTokens();
@@ -71,17 +73,19 @@ private:
   bool ofWords(const std::string &kind);
   bool wordPiece(const std::string &kind);
   bool letters(const std::string &kind);
+  bool ofPieces(const std::string &file, const std::string &kind);
+  std::string whyNot(const PieceFile &pieces) const;
 
   std::string folder;
   Json config = Json::object(), vocab = Json::object(), out;
 };
 
-bool Builder::vocabularyOfJson() {
-  if (!json("vocab.json", vocab))
+bool Builder::vocabularyOfJson(const char *name) {
+  if (!json(name, vocab))
     return false;
   for (const auto &entry : vocab.items())
     if (!entry.value().is_number_unsigned())
-      return fail("vocab.json", "the id of `" + entry.key() + "` is no number");
+      return fail(name, "the id of `" + entry.key() + "` is no number");
   return true;
 }
 
@@ -443,6 +447,88 @@ bool Builder::letters(const std::string &kind) {
   return true;
 }
 
+static std::string base64Of(const std::string &bytes) {
+  static constexpr char kLetters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+  std::string text;
+  for (size_t at = 0; at < bytes.size(); at += 3) {
+    uint32_t word = 0;
+    for (size_t i = 0; i < 3; ++i)
+      word = word << 8 | (at + i < bytes.size() ? static_cast<unsigned char>(bytes[at + i]) : 0);
+    for (size_t i = 0; i < 4; ++i)
+      text += at + i > bytes.size() ? '=' : kLetters[word >> (18 - 6 * i) & 63];
+  }
+  return text;
+}
+
+/// What of a SentencePiece model has no translation here; "" if all has.
+std::string Builder::whyNot(const PieceFile &pieces) const {
+  if (pieces.model != 1)
+    return "a SentencePiece model that is no Unigram";
+  if (pieces.spacesEndWords || !pieces.escapesSpaces)
+    return "a SentencePiece model whose spaces are not in front of words";
+  for (const PieceFile::Piece &piece : pieces.pieces)
+    if (piece.kind == PieceFile::UserDefined || piece.kind == PieceFile::Byte)
+      return "a SentencePiece model with the piece `" + piece.text + "`, which is a symbol or a byte,";
+  return "";
+}
+
+/// A SentencePiece model and ids of its pieces in a vocab.json, as Marian has them for either side: `file` is
+/// source.spm, or target.spm, whose ids stand in target_vocab.json where there is one. A piece without an id is the
+/// unknown token.
+bool Builder::ofPieces(const std::string &file, const std::string &kind) {
+  if (!kind.empty() && kind != "Marian")
+    return unknownClass(kind);
+  bool apart = file == "target.spm" && isThere(folder + "/target_vocab.json");
+  const char *ids = apart ? "target_vocab.json" : "vocab.json";
+  PieceFile pieces;
+  std::string bytes, why;
+  if (!vocabularyOfJson(ids) || !read(folder + "/" + file, bytes, error))
+    return false;
+  if (!pieces.read(bytes, why))
+    return fail(file, why);
+  if (why = whyNot(pieces); !why.empty()) {
+    unsupported = true;
+    return fail(file, why + " is unsupported; give tokenizer.json for what is read and, where the target has a "
+                            "vocabulary of its own, target_tokenizer.json for what is written");
+  }
+  for (auto [role, text] : {std::pair("eos_token", "</s>"), {"unk_token", "<unk>"}, {"pad_token", "<pad>"}})
+    if (!config.contains(role))
+      config[role] = text;
+  std::string unknown = named("unk_token", "<unk>"), last = named("eos_token", "</s>");
+  for (const std::string &token : {unknown, last})
+    if (!vocab.contains(token))
+      return fail(ids, "`" + token + "` is missing");
+  if (!addedTokens())
+    return false;
+  for (const auto &[token, id] : vocab.items()) // >>fra<< in front of a text says into which language
+    if (token.size() > 4 && token.rfind(">>", 0) == 0 && token.compare(token.size() - 2, 2, "<<") == 0)
+      add({{"content", token}, {"special", false}, {"rstrip", true}}, id);
+  const char *mark = "\xe2\x96\x81";
+  Json steps = Json::array(), list = Json::array();
+  auto replace = [&](const char *kind, const char *what, const char *by) {
+    steps.push_back({{"type", "Replace"}, {"pattern", {{kind, what}}}, {"content", by}});
+  };
+  if (!pieces.charsMap.empty())
+    steps.push_back({{"type", "Precompiled"}, {"precompiled_charsmap", base64Of(pieces.charsMap)}});
+  if (pieces.collapsesSpaces) {
+    replace("Regex", "^ +| +$", "");
+    replace("Regex", " {2,}", " ");
+  }
+  if (pieces.prefixesSpace)
+    steps.push_back({{"type", "Prepend"}, {"prepend", mark}});
+  replace("String", " ", mark);
+  for (const PieceFile::Piece &piece : pieces.pieces)
+    if (piece.kind == PieceFile::Normal && !piece.text.empty())
+      list.push_back(Json::array({piece.text, piece.score}));
+  out["normalizer"] = {{"type", "Sequence"}, {"normalizers", steps}};
+  out["decoder"] = {{"type", "Metaspace"}, {"replacement", mark}, {"prepend_scheme", "always"}};
+  out["post_processor"] = template_("", last, "", 0);
+  Json &pair = out["post_processor"]["pair"];
+  pair.erase(1); // one end is behind both texts
+  out["model"] = {{"type", "SentencePiece"}, {"unk_token", unknown}, {"pieces", list}, {"vocab", std::move(vocab)}};
+  return true;
+}
+
 /// The class without `Tokenizer` and `Fast`. Where none is named beside
 /// merges.txt, that of the model type in config.json, as the library chooses
 /// it; "" is GPT-2's.
@@ -471,7 +557,7 @@ bool Builder::kindOf(std::string &kind) {
   return true;
 }
 
-bool Builder::build(std::string &text) {
+bool Builder::build(const std::string &pieces, std::string &text) {
   if (isThere(folder + "/tokenizer_config.json") && !json("tokenizer_config.json", config))
     return false;
   if (isThere(folder + "/special_tokens_map.json")) {
@@ -489,9 +575,10 @@ bool Builder::build(std::string &text) {
       {"version", "1.0"},      {"truncation", nullptr},    {"padding", nullptr},        {"added_tokens", Json::array()},
       {"normalizer", nullptr}, {"pre_tokenizer", nullptr}, {"post_processor", nullptr}, {"decoder", nullptr}};
   bool words = kind == "OpenAIGPT" || kind == "CTRL";
-  bool good = isThere(folder + "/merges.txt")  ? words ? ofWords(kind) : byteLevel(kind)
-              : isThere(folder + "/vocab.txt") ? wordPiece(kind)
-                                               : letters(kind);
+  bool good = !pieces.empty()                   ? ofPieces(pieces, kind)
+              : isThere(folder + "/merges.txt") ? words ? ofWords(kind) : byteLevel(kind)
+              : isThere(folder + "/vocab.txt")  ? wordPiece(kind)
+                                                : letters(kind);
   if (good)
     text = out.dump(-1, ' ', false, Json::error_handler_t::replace);
   return good;
@@ -499,10 +586,23 @@ bool Builder::build(std::string &text) {
 
 } // namespace
 
+/// Translates the files of a folder; `name` becomes `shown`, or what is wrong.
+static TokenizerFound translated(const std::string &folder, const std::string &pieces, const std::string &shown,
+                                 std::string &text, std::string &name) {
+  Builder builder(folder);
+  bool good = builder.build(pieces, text);
+  name = good ? folder + "/" + shown : builder.error;
+  return good ? TokenizerFound::Yes : builder.unsupported ? TokenizerFound::Elsewhere : TokenizerFound::Broken;
+}
+
 TokenizerFound findTokenizer(const std::string &path, std::string &text, std::string &name) {
   struct stat info;
   bool folder = stat(path.c_str(), &info) == 0 && S_ISDIR(info.st_mode);
   name = folder ? path + "/tokenizer.json" : path;
+  std::string last = path.substr(path.rfind('/') + 1);
+  if (!folder && last.size() > 4 && last.compare(last.size() - 4, 4, ".spm") == 0)
+    return translated(last.size() < path.size() ? path.substr(0, path.size() - last.size() - 1) : ".", last, last, text,
+                      name);
   if (!folder || isThere(name)) {
     std::string error;
     if (read(name, text, error))
@@ -512,25 +612,19 @@ TokenizerFound findTokenizer(const std::string &path, std::string &text, std::st
   }
   bool words = isThere(path + "/vocab.txt"), ids = isThere(path + "/vocab.json"),
        merges = isThere(path + "/merges.txt");
-  if (isThere(path + "/vocab-src.json") || isThere(path + "/source.spm")) {
-    name = path + (isThere(path + "/source.spm") ? "/source.spm" : "/vocab-src.json") +
-           " is the source's part of a tokenizer that is unsupported; give tokenizer.json for what is read and, "
-           "where the target has a vocabulary of its own, target_tokenizer.json for what is written";
+  if (ids && isThere(path + "/source.spm"))
+    return translated(path, "source.spm", "source.spm", text, name);
+  if (isThere(path + "/vocab-src.json")) {
+    name = path + "/vocab-src.json is the source's part of a tokenizer that is unsupported; give tokenizer.json for "
+                  "what is read and target_tokenizer.json for what is written";
     return TokenizerFound::Elsewhere;
   }
   std::string pieces; // vocab.json beside it has ids, not the letters of CTC
-  for (const char *file : {"spiece.model", "sentencepiece.bpe.model", "tokenizer.model", "spm.model"})
+  for (const char *file : {"spiece.model", "sentencepiece.bpe.model", "tokenizer.model", "spm.model", "source.spm"})
     if (pieces.empty() && isThere(path + "/" + file))
       pieces = path + "/" + file;
-  if (words || (ids && (merges || pieces.empty()))) {
-    Builder builder(path);
-    if (builder.build(text)) {
-      name = path + "/" + (merges ? "vocab.json and merges.txt" : words ? "vocab.txt" : "vocab.json");
-      return TokenizerFound::Yes;
-    }
-    name = builder.error;
-    return builder.unsupported ? TokenizerFound::Elsewhere : TokenizerFound::Broken;
-  }
+  if (words || (ids && (merges || pieces.empty())))
+    return translated(path, "", merges ? "vocab.json and merges.txt" : words ? "vocab.txt" : "vocab.json", text, name);
   if (!pieces.empty()) {
     name = pieces + " is a SentencePiece model, unsupported without tokenizer.json; " + recipe(path);
     return TokenizerFound::Elsewhere;

@@ -2,7 +2,8 @@
 //
 // Tokenizers without a tokenizer.json. A directory may have several older files
 // instead: vocab.json and merges.txt (byte-level BPE), vocab.txt (WordPiece),
-// vocab.json alone (the letters of CTC), with tokenizer_config.json beside
+// source.spm and vocab.json (Marian), vocab.json alone (the letters of CTC),
+// with tokenizer_config.json beside
 // them. They are translated to the tokenizer.json that Hugging Face's library
 // would save.
 //===----------------------------------------------------------------------===//
@@ -21,7 +22,7 @@ enum class TokenizerFound : uint8_t {
   Broken     ///< `name` is what is wrong
 };
 
-/// Finds the tokenizer of a directory, or in one file.
+/// Finds the tokenizer of a directory, or in one file: a tokenizer.json, or an .spm with a vocab.json beside it.
 TokenizerFound findTokenizer(const std::string &path, std::string &text, std::string &name);
 
 } // namespace heddle

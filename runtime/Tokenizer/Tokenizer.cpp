@@ -57,6 +57,12 @@ Status Tokenizer::open(const unsigned char *data, uint64_t size) {
   rawAdded.clear();
   normalizedAdded.clear();
   special.assign(blob.size(), false);
+  ids = blob.size();
+  if (WordReader model = blob.section(tok::kModel); model.next() == tok::kUnigram) {
+    model.part(2); // the unknown token, byte fallback
+    model.nextDouble();
+    ids = std::min(ids, model.next());
+  }
   for (WordReader list = blob.section(tok::kAdded); !list.done();) {
     Added token;
     token.id = list.next();

@@ -69,7 +69,8 @@ public:
   /// The same as valid UTF-8: incomplete characters become U+FFFD.
   std::string decode(const std::vector<int64_t> &ids, bool skipSpecial) const;
 
-  uint32_t size() const { return blob.size(); }
+  /// 1 + the largest id.
+  uint32_t size() const { return ids; }
 
 private:
   struct Added {
@@ -91,6 +92,7 @@ private:
   void cutAdded(std::string_view text, const AddedList &list, std::vector<Section> &out) const;
 
   Blob blob;
+  uint32_t ids = 0;
   AddedList rawAdded, normalizedAdded;
   std::vector<bool> special; ///< by id
 };

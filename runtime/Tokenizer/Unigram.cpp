@@ -40,6 +40,7 @@ public:
     unknown = int64_t(model.next()) - 1;
     byteFallback = model.next();
     unknownScore = model.nextDouble();
+    firstWordless = model.next();
   }
 
   Status encode(std::string_view word, Encoded &out) override {
@@ -55,7 +56,9 @@ public:
     }
     for (size_t i = ends.size(); i-- > 0;) {
       uint32_t id = places[ends[i].end].id;
-      if (!isUnknown(id))
+      if (id >= firstWordless && id != kNone)
+        out.add(uint32_t(unknown), blob.piece(id));
+      else if (!isUnknown(id))
         out.add(id);
       else
         HEDDLE_TRY(addUnknown(word.substr(ends[i].begin, ends[i].end - ends[i].begin), out));
@@ -102,6 +105,11 @@ private:
   /// Unknown text: as bytes if the vocabulary has them all, else the unknown
   /// token.
   Status addUnknown(std::string_view text, Encoded &out) {
+    if (firstWordless != kNone)
+      if (std::optional<uint32_t> id = blob.find(text)) {
+        out.add(*id);
+        return {};
+      }
     std::vector<uint32_t> bytes;
     for (char byte : text)
       if (std::optional<uint32_t> id = byteFallback ? byteId(static_cast<unsigned char>(byte)) : std::nullopt)
@@ -129,6 +137,7 @@ private:
   int64_t unknown;
   bool byteFallback;
   double unknownScore;
+  uint32_t firstWordless; ///< pieces from here on have no id
   std::vector<Place> places;
   std::vector<Piece> ends;
   std::vector<std::optional<uint32_t>> byteIds;

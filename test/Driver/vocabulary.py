@@ -89,8 +89,6 @@ def main():
     # What cannot be read says what to do. vocab.json beside pieces of words has ids of those: it is not the letters of CTC.
     two = [b"tokenizer.json for what is read", b"target_tokenizer.json for what is written"]
     for files, code, words in (({"spiece.model": "\n\x0e"}, 3, [b"spiece.model", b"save_pretrained"]), ({}, 1, [b"no tokenizer.json, vocab.json or vocab.txt"]),
-                               ({"vocab.json": letters, "source.spm": "x", "target.spm": "x", "tokenizer_config.json": {"tokenizer_class": "MarianTokenizer"}}, 3, [b"source.spm", *two]),
-                               ({"vocab.json": letters, "source.spm": "x", "target.spm": "x"}, 3, [b"source.spm", *two]),
                                ({"vocab-src.json": {"a": 0}, "vocab-tgt.json": {"a": 0}, "merges.txt": ""}, 3, [b"vocab-src.json", *two]),
                                ({"vocab.json": letters, "sentencepiece.bpe.model": "x"}, 3, [b"sentencepiece.bpe.model", b"save_pretrained"]),
                                ({"vocab.json": letters, "tokenizer_config.json": {"tokenizer_class": "Speech2TextTokenizer"}}, 3, [b"Speech2TextTokenizer", b"save_pretrained"]),

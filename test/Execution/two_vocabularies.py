@@ -19,6 +19,7 @@ import numpy as np
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
 sys.path[:0] = [HERE, os.path.join(ROOT, "examples"), os.path.join(ROOT, "test", "support"), os.path.join(ROOT, "test", "Serve")]
+import pieces as spm
 from checks import check, finish
 from generation import Model, beams, greedy
 from media import write_json
@@ -213,6 +214,34 @@ class Suite:
         self.tokenizers(None, tokenizer(0x20000, TARGET))
         self.heddle_says("a target alone", ["check", self.folder], 1, "H0401", "target_tokenizer.json: ", "none of what it reads")
 
+    def pieces(self):
+        """Marian's own files: a SentencePiece model and a vocabulary for each side"""
+        self.tokenizers(None, None)
+        sides = {}
+        for side, first, words, ids_file in (("source", 0x10000, SOURCE, "vocab.json"), ("target", 0x20000, TARGET, "target_vocab.json")):
+            letters = [(spm.SPACE, -2.0, spm.NORMAL)] + [(chr(first + i), -3.0, spm.NORMAL) for i in range(3, words)]
+            sides[side] = letters, dict({"</s>": EOS, "<unk>": 1}, **{t: i + 2 for i, (t, _, _) in enumerate(letters)})
+            with open(os.path.join(self.folder, side + ".spm"), "wb") as f:
+                f.write(spm.model([("<unk>", 0, spm.UNKNOWN)] + letters))
+            write_json(self.folder, ids_file, sides[side][1])
+        write_json(self.folder, "tokenizer_config.json", {"tokenizer_class": "MarianTokenizer", "separate_vocabs": True})
+        self.heddle_says("Marian's files", ["check", self.folder], 0, "accepted", without=["remark"])
+        binary = self.compiled("pieces")
+        model = Model(binary, self.work, "input_ids", "decoder_input_ids", START, (EOS,))
+        names = {i: t for t, i in sides["target"][1].items()}
+        for text in (read_letters([5, 6]), read_letters([40]) + "  " + read_letters([30, 20, 10])):
+            made = greedy(model, spm.marian_ids(*sides["source"], text), 9, {})
+            want = "".join(names[i] for i in made if i > 1).replace(spm.SPACE, " ")
+            self.says(binary, [text, "-n", "9"], want[want.startswith(" "):])
+        stage = os.path.join(self.work, "pieces.mlir")
+        self.heddle_says("a stage", ["compile", self.folder, "--emit=fused", "-o", stage], 0)
+        with open(self.compiled("pieces_again", model=stage), "rb") as f, open(binary, "rb") as g:
+            check(f.read() == g.read(), "a program of a stage's text, with pieces, is another one")
+        os.remove(os.path.join(self.folder, "target_vocab.json"))
+        self.heddle_says("the target's vocabulary is missing", ["check", self.folder], 0, "remark", "separate_vocabs")
+        for name in ("source.spm", "target.spm", "vocab.json", "tokenizer_config.json"):
+            os.remove(os.path.join(self.folder, name))
+
     def checks(self):
         """each tokenizer is held against its own table"""
         source, target = tokenizer(0x10000, SOURCE), tokenizer(0x20000, TARGET)
@@ -279,6 +308,7 @@ def main():
         suite = Suite(os.path.abspath(o.heddle), work)
         suite.texts()
         suite.named()
+        suite.pieces()
         suite.checks()
         if os.path.isfile(os.path.join(o.folder, "expected.json")):
             transliteration(suite, o.folder)

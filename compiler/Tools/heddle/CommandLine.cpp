@@ -156,9 +156,10 @@ static void addInput(CLI::App *sub, CommandLine &line, Unread &unread) {
                   "PATTERN: tensors of the file that nothing reads; * is any text")
       ->allow_extra_args(false);
   sub->add_option("--bound", unread.bounds, "DIM=MAX: the largest length of a dim")->allow_extra_args(false);
-  sub->add_option("--target-tokenizer", c.import.targetTokenizer,
-                  "FILE: the tokenizer of what an encoder-decoder writes, where that has a vocabulary of its own "
-                  "(target_tokenizer.json beside the model)");
+  sub->add_option(
+      "--target-tokenizer", c.import.targetTokenizer,
+      "FILE or folder: the tokenizer of what an encoder-decoder writes, where that has a vocabulary of its own "
+      "(target_tokenizer.json beside the model)");
   sub->add_option("--template", c.chatTemplate,
                   "FILE: this chat template instead of the model's own; none: without one");
   sub->add_option("--outputs", unread.outputs, "all: hand out hidden states too")

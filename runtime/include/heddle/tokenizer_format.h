@@ -74,7 +74,8 @@ enum ModelKind : uint32_t {
   kWordPiece = 3, ///< unk + 1, most characters a word, longest piece in bytes,
                   ///< string prefix
   kUnigram = 4,   ///< unk + 1, byte fallback?, score of an unknown character as
-                  ///< a double
+                  ///< a double, first piece that has no id: it is the unknown
+                  ///< token, and unknown text may be a piece that is not searched
 };
 
 enum BpeFlags : uint32_t {
