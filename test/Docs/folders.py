@@ -4,12 +4,17 @@ A table is between the lines `<!-- generated: folders -->` and `<!-- end of fold
 It has a row for each folder directly in FOLDER that holds a file. The second column is what the README of
 that folder says of it: its title after the colon, or else its first sentence. A folder without a README
 keeps the text that its row has; a row without text is a failure. Without --write the script compares: a
-line for each difference, exit status 1. The last line counts tables and folders."""
+line for each difference, exit status 1.
+
+A README with the line `<!-- checked: files -->` before its table of files must name each source of its
+folder as inline code, and the first column of that table may name nothing else. The last line counts
+tables, folders and files."""
 import os
 import re
 import sys
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+FILES, SOURCES = "<!-- checked: files -->\n", (".cpp", ".h", ".c", ".def")
 BEGIN, END = "<!-- generated: folders -->\n", "<!-- end of folders -->\n"
 
 
@@ -45,16 +50,31 @@ def table(folder, old):
     return rows
 
 
+def files_of(folder, page):
+    """(number of sources, what is wrong with the table of files)"""
+    sources = {os.path.splitext(f)[0] for f in os.listdir(folder) if f.endswith(SOURCES)}
+    known = sources | set(os.listdir(folder))
+    said = set(re.findall(r"`([\w.]+)`", page))
+    rows = re.match(r"(?:\|.*\n)+", page.split(FILES)[1])[0].split("\n")[2:-1]
+    wrong = ["the file %s is not named" % f for f in sorted(sources - said - {os.path.splitext(n)[0] for n in said})]
+    return len(sources), wrong + ["there is no file %s" % n for row in rows for n in re.findall(r"`([\w.]+)`", row.split("|")[1]) if n not in known]
+
+
 def main():
-    tables = folders = wrong = 0
-    for top, names, files in os.walk(ROOT):
+    tables = folders = files = wrong = 0
+    for top, names, here in os.walk(ROOT):
         names[:] = sorted(n for n in names if not n.startswith((".", "build")))
-        if "README.md" not in files:
+        if "README.md" not in here:
             continue
         path = os.path.join(top, "README.md")
         shown = os.path.relpath(path, ROOT)
         with open(path, encoding="utf-8") as f:
             page = f.read()
+        if FILES in page:
+            count, found = files_of(top, page)
+            tables, files, wrong = tables + 1, files + count, wrong + len(found)
+            for what in found:
+                print("%s: %s" % (shown, what))
         if BEGIN not in page:
             continue
         before, rest = page.split(BEGIN)
@@ -74,7 +94,7 @@ def main():
                 print("%s: %s: %s" % (shown, "expected" if line in now.split("\n") else "got", line))
             print("%s: the table is not that of the tree: test/Docs/folders.py --write" % shown)
             wrong += 1
-    print("%d tables, %d folders, %d wrong" % (tables, folders, wrong))
+    print("%d tables, %d folders, %d files, %d wrong" % (tables, folders, files, wrong))
     return int(wrong > 0)
 
 
