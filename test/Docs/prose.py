@@ -30,7 +30,6 @@ UNFINISHED = [
     "compiler/GLOSSARY.md",
     "compiler/Conversion/ModelToEntries",
     "compiler/Conversion/ToKernels",
-    "compiler/Driver",
     "compiler/Families",
     "compiler/Import",
     "compiler/Weights",
