@@ -21,27 +21,44 @@ static bool ringFits(uint64_t step, uint64_t stages) {
   return step >= 1 && step < uint64_t(1) << 40 && stages >= 2 && stages <= 8;
 }
 
-/// Whether each piece that a body `fill` is given is the target of one copy.
-static bool eachIsCopied(Region &fill) {
-  return llvm::all_of(fill.getArguments().drop_front(),
-                      [](BlockArgument piece) { return piece.hasOneUse() && isa<CopyOp>(*piece.user_begin()); });
+/// Refuses a piece of the body `fill` that is not the target of exactly one copy.
+static LogicalResult verifyCopies(Operation *op, Region &fill) {
+  for (BlockArgument piece : fill.getArguments().drop_front()) {
+    auto copies = llvm::count_if(piece.getUsers(), llvm::IsaPred<CopyOp>);
+    auto others = std::distance(piece.use_begin(), piece.use_end()) - copies;
+    if (copies != 1 || others)
+      return op->emitOpError("expected one copy into each piece and no other use in 'fill', got ")
+             << copies << " copies and " << others << " other uses of piece " << piece.getArgNumber() - 1;
+  }
+  return success();
+}
+
+/// The arguments of a body and what it yields: (index, f32) -> f32.
+static std::string signatureOf(Region &body) {
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  os << '(' << body.getArgumentTypes() << ')';
+  if (YieldOp yield = yieldOf(body); yield && yield.getValue())
+    os << " -> " << yield.getValue().getType();
+  return text;
 }
 
 LogicalResult LaunchOp::verifyRegions() {
   int64_t threads = getThreads();
   if (threads < 32 || threads > 1024 || threads % 32) // launch_c1
-    return emitOpError("is for 32, 64, .. 1024 threads, not ") << threads;
+    return emitOpError("expected 32, 64, .. 1024 threads, got ") << threads;
   if (!takes(getBody(), IndexType::get(getContext()))) // launch_c3
-    return emitOpError("has a body that takes the number of a tile and yields nothing");
+    return emitOpError("expected a body (index) that yields nothing, got ") << signatureOf(getBody());
   if (ArrayAttr on = getOnAttr();
       on && (on.empty() || llvm::is_contained(on, StringAttr::get(getContext())))) // launch_c4
-    return emitOpError("is done on chips that have names, or on all of them");
+    return emitOpError("expected names of chips, or no 'on' for all chips, got ") << on;
   if (std::optional<uint64_t> together = getTogether(); together && (*together < 1 || *together > 32)) // launch_c5
-    return emitOpError("has 1 to 32 blocks together, not ") << *together;
+    return emitOpError("expected 1 to 32 blocks together, got ") << *together;
   WalkResult all = getBody().walk([&](Operation *op) {
     for (Type type : op->getResultTypes())
       if (auto fragment = dyn_cast<FragType>(type); fragment && fragment.threads() != threads) { // launch_c2
-        op->emitOpError("spreads a fragment over ") << fragment.threads() << " threads, but the launch has " << threads;
+        op->emitOpError("expected a fragment over the ")
+            << threads << " threads of the launch, got one over " << fragment.threads();
         return WalkResult::interrupt();
       }
     return WalkResult::advance();
@@ -79,10 +96,11 @@ int64_t LaunchOp::barrierBytes() {
 
 LogicalResult StreamOp::verify() {
   if (getLength() < 1 || getLength() >= uint64_t(1) << 40 || !ringFits(getStep(), getStages())) // stream_c1
-    return emitOpError("has a length and a step of 1 or more and 2 to 8 stages, not ")
+    return emitOpError("expected a length and a step of at least 1 and 2 to 8 stages, got ")
            << getLength() << ", " << getStep() << " and " << getStages();
   if (getBulk() && (getLength() % 8 || getStep() % 8)) // stream_c4
-    return emitOpError("takes whole units of 8 words in bulk, not ") << getLength() << " by " << getStep();
+    return emitOpError("expected a length and a step in multiples of 8 words for bulk copies, got ")
+           << getLength() << " and " << getStep();
   return success();
 }
 
@@ -96,19 +114,20 @@ LogicalResult StreamOp::verifyRegions() {
               used.pop_back_val() == value && TypeRange(used) == given.drop_front() && filled && !filled.getValue() &&
               next && next.getValue() && next.getValue().getType() == value && getType() == value;
   if (!fits) // stream_c2
-    return emitOpError(
-        "has a body 'fill' of an index and pieces, and a body 'use' of these and the value, which yields the next");
-  if (!eachIsCopied(getFill())) // stream_c3
-    return emitOpError("fills each piece by one copy");
+    return emitOpError("expected a body 'fill' (index, pieces..) and a body 'use' (pieces.., ")
+           << value << ") -> " << value << ", got " << signatureOf(getFill()) << " and " << signatureOf(getUse());
+  if (failed(verifyCopies(*this, getFill()))) // stream_c3
+    return failure();
   for (CopyOp copy : getFill().getOps<CopyOp>())
     if (getBulk() && (!copy.getGroups() || copy.getPanels())) // stream_c4
-      return copy.emitOpError("in bulk is of a matrix that lies in groups as a whole");
+      return copy.emitOpError("expected a matrix in groups and no panels for a bulk copy, got ")
+             << (copy.getGroups() ? "groups in panels" : "no groups");
   return success();
 }
 
 LogicalResult RoundsOp::verify() {
   if (!ringFits(getStep(), getStages())) // rounds_c1
-    return emitOpError("has a step of 1 or more and 2 to 8 stages, not ") << getStep() << " and " << getStages();
+    return emitOpError("expected a step of at least 1 and 2 to 8 stages, got ") << getStep() << " and " << getStages();
   return success();
 }
 
@@ -117,39 +136,45 @@ LogicalResult RoundsOp::verifyRegions() {
   if (given.size() < 2 || !given.front().isIndex() ||
       !llvm::all_of(ArrayRef(given).drop_front(), llvm::IsaPred<SharedType>) || !takes(getFill(), given) ||
       !takes(getUse(), given)) // rounds_c2
-    return emitOpError("has bodies 'fill' and 'use' of an index and pieces, which yield nothing");
-  if (!eachIsCopied(getFill())) // rounds_c3
-    return emitOpError("fills each piece by one copy");
+    return emitOpError("expected bodies 'fill' and 'use' (index, pieces..) that yield nothing, got ")
+           << signatureOf(getFill()) << " and " << signatureOf(getUse());
+  if (failed(verifyCopies(*this, getFill()))) // rounds_c3
+    return failure();
   return success();
 }
 
 LogicalResult CopyOp::verify() {
   if (std::optional<uint64_t> panels = getPanels();
       panels && (*panels == 0 || *panels % 4 || *panels > 1 << 20)) // copy_c1
-    return emitOpError("has panels of 4, 8, .. columns, not ") << *panels;
+    return emitOpError("expected panels of 4, 8, .. columns, got ") << *panels;
   Operation *around = (*this)->getParentOp();
   auto target = dyn_cast<BlockArgument>(getTo());
   bool fills = isa_and_nonnull<StreamOp, RoundsOp>(around) && (*this)->getParentRegion() == &around->getRegion(0);
   if (!fills || !target || target.getOwner() != (*this)->getBlock()) // copy_c2
-    return emitOpError("stands in the body 'fill' of a stream or of rounds and has an argument of it as target");
+    return emitOpError(
+               "expected a copy in the body 'fill' of a stream or of rounds, into an argument of that body, got ")
+           << (fills ? "another target" : "another place");
   Image image = getTo().getType().getImage();
   bool pairs = !getTo().getType().getWord().isF32();
   StringRef from;
   if (pairs && image == Image::right) // copy_c3
     from = getGroups() ? "" : "groups";
   else if (pairs && image == Image::left)
-    from = getPanels() ? "groups or rows, which stand in no panels" : "";
+    from = getPanels() ? "groups or rows without panels" : "";
   else
-    from = getGroups() ? "rows or panels, not from groups" : "";
+    from = getGroups() ? "rows or panels" : "";
   if (!from.empty())
-    return emitOpError("fills '") << stringifyImage(image) << "' from " << from;
+    return emitOpError("expected ") << from << " to fill '" << stringifyImage(image) << "', got "
+                                    << (getPanels()   ? getGroups() ? "groups in panels" : "panels"
+                                        : getGroups() ? "groups"
+                                                      : "rows");
   return success();
 }
 
 LogicalResult PutOp::verifyRegions() {
   Type index = IndexType::get(getContext()), word = getPiece().getType().getWord();
   if (!takes(getBody(), {index, index, word}, word)) // put_c1
-    return emitOpError("has a body that takes a row, a column and a word, and yields a word");
+    return emitOpError("expected a body (row, column, word) -> word, got ") << signatureOf(getBody());
   return success();
 }
 
@@ -160,17 +185,20 @@ static LogicalResult verifyHeld(MmaOp op, FragType left) {
   bool pairs = !right.getWord().isF32();
   if (left.getRows() != sum.getRows() || (pairs ? 2 : 1) * right.getColumns() != sum.getColumns() ||
       left.getColumns() != right.getRows()) // mma_c1
-    return op.emitOpError("multiplies ") << left.getRows() << "x" << left.getColumns() << " by " << right.getRows()
-                                         << "x" << right.getColumns() << (pairs ? " pairs" : "") << " into "
-                                         << sum.getRows() << "x" << sum.getColumns();
+    return op.emitOpError("expected sides of MxK and KxN and a sum of MxN, got ")
+           << left.getRows() << "x" << left.getColumns() << ", " << right.getRows() << "x" << right.getColumns()
+           << (pairs ? " pairs" : "") << " and " << sum.getRows() << "x" << sum.getColumns();
   bool units = sum.getSpread() == Spread::wgmma;
-  if (right.getImage() != (units ? Image::left : pairs ? Image::chunks : Image::plain)) // mma_c2
-    return op.emitOpError("of a fragment reads 'chunks' or 'plain', or into 'wgmma' 'left', not '")
+  if (Image wanted = units ? Image::left : pairs ? Image::chunks : Image::plain; right.getImage() != wanted) // mma_c2
+    return op.emitOpError("expected the right side in the order '")
+           << stringifyImage(wanted) << "', for a fragment of " << (pairs ? "pairs" : "f32")
+           << " on the left and a sum '" << stringifySpread(sum.getSpread()) << "', got '"
            << stringifyImage(right.getImage()) << "'";
   if ((units && !pairs) || (!units && sum.getSpread() != Spread::mma) || left.getSpread() != sum.getSpread() ||
       left.getDown() != sum.getDown() || left.getAcross() != 1 || sum.getAcross() != 1) // mma_c4
     return op.emitOpError(
-        "has a fragment on the left that is not spread as the sum is, over D x 1 groups of 'mma', or 'wgmma' of pairs");
+               "expected both fragments spread alike, over D x 1 groups of 'mma', or of 'wgmma' with pairs, got ")
+           << left << " and " << sum;
   return success();
 }
 
@@ -181,8 +209,9 @@ LogicalResult MmaOp::verify() {
   FragType sum = getSum().getType();
   if (left.getRows() != sum.getRows() || right.getColumns() != sum.getColumns() ||
       left.getColumns() != right.getRows()) // mma_c1
-    return emitOpError("multiplies ") << left.getRows() << "x" << left.getColumns() << " by " << right.getRows() << "x"
-                                      << right.getColumns() << " into " << sum.getRows() << "x" << sum.getColumns();
+    return emitOpError("expected sides of MxK and KxN and a sum of MxN, got ")
+           << left.getRows() << "x" << left.getColumns() << ", " << right.getRows() << "x" << right.getColumns()
+           << " and " << sum.getRows() << "x" << sum.getColumns();
   Image x = left.getImage(), w = right.getImage();
   bool groups = x == Image::left && w == Image::right;
   bool reals = left.getWord().isF32() && right.getWord().isF32(),
@@ -201,21 +230,22 @@ LogicalResult MmaOp::verify() {
   case Spread::rows: reads = "no pieces"; break;
   }
   if (!reads.empty())
-    return emitOpError("into '") << stringifySpread(sum.getSpread()) << "' reads " << reads;
+    return emitOpError("expected ") << reads << " for a sum '" << stringifySpread(sum.getSpread()) << "', got " << left
+                                    << " and " << right;
   auto stream = (*this)->getParentOfType<StreamOp>();
   if (sum.getSpread() == Spread::wgmma && stream && !stream.getBulk()) // mma_c3
-    return emitOpError("into 'wgmma' stands in no stream that is not in bulk");
+    return emitOpError("expected a stream in bulk around a product into 'wgmma', got one without 'bulk'");
   return success();
 }
 
 LogicalResult EachOp::verifyRegions() {
   int64_t run = getRun();
   if ((run != 1 && run != 2 && run != 4) || run > getFragment().getType().run()) // each_c1
-    return emitOpError("has runs of 1, 2 or 4 elements, up to the ")
-           << getFragment().getType().run() << " that a thread has side by side, not " << run;
+    return emitOpError("expected runs of 1, 2 or 4 elements, at most the ")
+           << getFragment().getType().run() << " that a thread has side by side, got " << run;
   Type index = IndexType::get(getContext());
   if (!takes(getBody(), {index, index, Float32Type::get(getContext())})) // each_c2
-    return emitOpError("has a body that takes a row, a column and an f32 and yields nothing");
+    return emitOpError("expected a body (row, column, f32) that yields nothing, got ") << signatureOf(getBody());
   return success();
 }
 
@@ -229,29 +259,30 @@ static SmallVector<Type> elementTypes(MLIRContext *context, size_t count) {
 LogicalResult MapOp::verifyRegions() {
   for (Type type : getOperandTypes())
     if (!fits(cast<FragType>(type), getType())) // map_c1
-      return emitOpError("makes ") << getType() << " from " << type << ", which is not spread like it";
+      return emitOpError("expected operands spread like ") << getType() << ", got " << type;
   if (!takes(getBody(), elementTypes(getContext(), getNumOperands()), Float32Type::get(getContext()))) // map_c2
-    return emitOpError("has a body that takes a row, a column and an f32 of each operand, and yields an f32");
+    return emitOpError("expected a body (row, column, one f32 for each operand) -> f32, got ")
+           << signatureOf(getBody());
   return success();
 }
 
 LogicalResult KeepOp::verifyRegions() {
   if (!takes(getBody(), elementTypes(getContext(), 0), IntegerType::get(getContext(), 1))) // keep_c1
-    return emitOpError("has a body that takes a row and a column, and yields an i1");
+    return emitOpError("expected a body (row, column) -> i1, got ") << signatureOf(getBody());
   return success();
 }
 
 LogicalResult FoldOp::verify() {
   FragType whole = getFragment().getType();
   if (!whole.ofRows()) // fold_c1
-    return emitOpError("folds rows of 'mma' over D x 1 groups, or 64 of each group of 'wgmma', not of ") << whole;
+    return emitOpError("expected rows of 'mma' over D x 1 groups, or 64 rows for each group of 'wgmma', got ") << whole;
   if (getType() != whole.ofRows()) // fold_c2
-    return emitOpError("gives ") << whole.ofRows() << ", not " << getType();
+    return emitOpError("expected the result ") << whole.ofRows() << ", got " << getType();
   return success();
 }
 
 LogicalResult AnyOp::verifyRegions() {
   if (!takes(getBody(), Float32Type::get(getContext()), IntegerType::get(getContext(), 1))) // any_c1
-    return emitOpError("has a body that takes an f32 and yields an i1");
+    return emitOpError("expected a body (f32) -> i1, got ") << signatureOf(getBody());
   return success();
 }

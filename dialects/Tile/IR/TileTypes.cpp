@@ -129,11 +129,11 @@ LogicalResult SharedType::verify(Complaint emitError, int64_t rows, int64_t colu
     return emitError() << "a piece of " << rows << "x" << columns << " has no elements";
   bool reals = image == Image::plain || image == Image::turned, pairs = image == Image::chunks || image == Image::woven;
   if (!(word.isF32() && !pairs) && !(word.isInteger(32) && !reals)) // shared_c2
-    return emitError() << "'" << stringifyImage(image) << "' holds "
+    return emitError() << "expected "
                        << (reals   ? "f32"
                            : pairs ? "i32"
                                    : "f32 or i32")
-                       << ", not " << word;
+                       << " in '" << stringifyImage(image) << "', got " << word;
   bool whole = image == Image::plain    ? columns % 4 == 0
                : image == Image::turned ? rows % 4 == 0
                : image == Image::chunks ? columns % 16 == 0 && rows % 16 == 0

@@ -52,17 +52,17 @@ func.func private @shared_c1(!tile.shared<0x16xf32, plain>)
 
 // -----
 
-// expected-error @below {{'turned' holds f32, not 'i32'}}
+// expected-error @below {{expected f32 in 'turned', got 'i32'}}
 func.func private @shared_c2(!tile.shared<128x16xi32, turned>)
 
 // -----
 
-// expected-error @below {{'woven' holds i32, not 'f32'}}
+// expected-error @below {{expected i32 in 'woven', got 'f32'}}
 func.func private @shared_c2_pairs(!tile.shared<16x128xf32, woven>)
 
 // -----
 
-// expected-error @below {{'left' holds f32 or i32, not 'f16'}}
+// expected-error @below {{expected f32 or i32 in 'left', got 'f16'}}
 func.func private @shared_c2_groups(!tile.shared<128x16xf16, left>)
 
 // -----
@@ -98,7 +98,7 @@ func.func private @shared_c3_right(!tile.shared<24x24xi32, right>)
 // -----
 
 func.func @launch_c1(%count: index) {
-  // expected-error @below {{is for 32, 64, .. 1024 threads, not 48}}
+  // expected-error @below {{expected 32, 64, .. 1024 threads, got 48}}
   tile.launch %count threads 48 {
   ^bb0(%tile: index):
     tile.yield
@@ -111,7 +111,7 @@ func.func @launch_c1(%count: index) {
 func.func @launch_c2(%count: index) {
   tile.launch %count threads 128 {
   ^bb0(%tile: index):
-    // expected-error @below {{spreads a fragment over 256 threads, but the launch has 128}}
+    // expected-error @below {{expected a fragment over the 128 threads of the launch, got one over 256}}
     %none = tile.zero : !tile.frag<128x128, block 16x16>
     tile.yield
   }
@@ -121,7 +121,7 @@ func.func @launch_c2(%count: index) {
 // -----
 
 func.func @launch_c4(%count: index) {
-  // expected-error @below {{is done on chips that have names, or on all of them}}
+  // expected-error @below {{expected names of chips, or no 'on' for all chips, got [}}
   tile.launch %count threads 128 on [] {
   ^bb0(%tile: index):
     tile.yield
@@ -132,7 +132,7 @@ func.func @launch_c4(%count: index) {
 // -----
 
 func.func @launch_c5(%count: index) {
-  // expected-error @below {{has 1 to 32 blocks together, not 33}}
+  // expected-error @below {{expected 1 to 32 blocks together, got 33}}
   tile.launch %count threads 128 together 33 {
   ^bb0(%tile: index):
     tile.yield
@@ -143,7 +143,7 @@ func.func @launch_c5(%count: index) {
 // -----
 
 func.func @launch_c3(%count: index) {
-  // expected-error @below {{has a body that takes the number of a tile and yields nothing}}
+  // expected-error @below {{expected a body (index) that yields nothing, got (}}
   tile.launch %count threads 128 {
   ^bb0(%tile: i32):
     tile.yield
@@ -156,7 +156,7 @@ func.func @launch_c3(%count: index) {
 !f = !tile.frag<64x64, block 8x8>
 !a = !tile.shared<64x16xf32, turned>
 func.func @stream_c1(%x: !llvm.ptr, %n: index, %none: !f) {
-  // expected-error @below {{has a length and a step of 1 or more and 2 to 8 stages, not 64, 16 and 1}}
+  // expected-error @below {{expected a length and a step of at least 1 and 2 to 8 stages, got 64, 16 and 1}}
   %sum = tile.stream 64 by 16 stages 1 carry %none : !f fill {
   ^bb0(%at: index, %a: !a):
     tile.copy %x[%at, %at] of %n by %n -> %a : !a
@@ -173,7 +173,7 @@ func.func @stream_c1(%x: !llvm.ptr, %n: index, %none: !f) {
 !f = !tile.frag<64x64, block 8x8>
 !a = !tile.shared<64x16xf32, turned>
 func.func @stream_c2(%x: !llvm.ptr, %n: index, %none: !f) {
-  // expected-error @below {{has a body 'fill' of an index and pieces, and a body 'use' of these and the value, which yields the next}}
+  // expected-error @below {{expected a body 'fill' (index, pieces..) and a body 'use' (pieces.., }}
   %sum = tile.stream 64 by 16 stages 2 carry %none : !f fill {
   ^bb0(%at: index, %a: !a):
     tile.copy %x[%at, %at] of %n by %n -> %a : !a
@@ -190,7 +190,7 @@ func.func @stream_c2(%x: !llvm.ptr, %n: index, %none: !f) {
 !f = !tile.frag<64x64, block 8x8>
 !a = !tile.shared<64x16xf32, turned>
 func.func @stream_c3(%x: !llvm.ptr, %n: index, %none: !f) {
-  // expected-error @below {{fills each piece by one copy}}
+  // expected-error @below {{expected one copy into each piece and no other use in 'fill', got }}
   %sum = tile.stream 64 by 16 stages 2 carry %none : !f fill {
   ^bb0(%at: index, %a: !a, %b: !a):
     tile.copy %x[%at, %at] of %n by %n -> %a : !a
@@ -209,7 +209,7 @@ func.func @stream_c3(%x: !llvm.ptr, %n: index, %none: !f) {
 func.func @copy_c1(%x: !llvm.ptr, %n: index, %none: !f) {
   %sum = tile.stream 64 by 16 stages 2 carry %none : !f fill {
   ^bb0(%at: index, %a: !a):
-    // expected-error @below {{has panels of 4, 8, .. columns, not 6}}
+    // expected-error @below {{expected panels of 4, 8, .. columns, got 6}}
     tile.copy %x[%at, %at] of %n by %n panels 6 -> %a : !a
     tile.yield
   } use {
@@ -224,7 +224,7 @@ func.func @copy_c1(%x: !llvm.ptr, %n: index, %none: !f) {
 !f = !tile.frag<64x64, mma 1x1>
 !a = !tile.shared<64x16xi32, left>
 func.func @stream_c4(%x: !llvm.ptr, %n: index, %none: !f) {
-  // expected-error @below {{takes whole units of 8 words in bulk, not 60 by 16}}
+  // expected-error @below {{expected a length and a step in multiples of 8 words for bulk copies, got 60 and 16}}
   %sum = tile.stream 60 by 16 stages 2 bulk carry %none : !f fill {
   ^bb0(%at: index, %a: !a):
     tile.copy %x[%at, %at] of %n by %n groups -> %a : !a
@@ -243,7 +243,7 @@ func.func @stream_c4(%x: !llvm.ptr, %n: index, %none: !f) {
 func.func @stream_c4_rows(%x: !llvm.ptr, %n: index, %none: !f) {
   %sum = tile.stream 64 by 16 stages 2 bulk carry %none : !f fill {
   ^bb0(%at: index, %a: !a):
-    // expected-error @below {{in bulk is of a matrix that lies in groups as a whole}}
+    // expected-error @below {{expected a matrix in groups and no panels for a bulk copy, got }}
     tile.copy %x[%at, %at] of %n by %n -> %a : !a
     tile.yield
   } use {
@@ -260,7 +260,7 @@ func.func @stream_c4_rows(%x: !llvm.ptr, %n: index, %none: !f) {
 func.func @copy_c3(%x: !llvm.ptr, %n: index, %none: !f) {
   %sum = tile.stream 64 by 16 stages 2 carry %none : !f fill {
   ^bb0(%at: index, %a: !a):
-    // expected-error @below {{fills 'right' from groups}}
+    // expected-error @below {{expected groups to fill 'right', got }}
     tile.copy %x[%at, %at] of %n by %n -> %a : !a
     tile.yield
   } use {
@@ -277,7 +277,7 @@ func.func @copy_c3(%x: !llvm.ptr, %n: index, %none: !f) {
 func.func @copy_c3_panels(%x: !llvm.ptr, %n: index, %none: !f) {
   %sum = tile.stream 64 by 16 stages 2 carry %none : !f fill {
   ^bb0(%at: index, %a: !a):
-    // expected-error @below {{fills 'left' from groups or rows, which stand in no panels}}
+    // expected-error @below {{expected groups or rows without panels to fill 'left', got }}
     tile.copy %x[%at, %at] of %n by %n panels 16 -> %a : !a
     tile.yield
   } use {
@@ -294,7 +294,7 @@ func.func @copy_c3_panels(%x: !llvm.ptr, %n: index, %none: !f) {
 func.func @copy_c3_chunks(%x: !llvm.ptr, %n: index, %none: !f) {
   %sum = tile.stream 64 by 16 stages 2 carry %none : !f fill {
   ^bb0(%at: index, %a: !a):
-    // expected-error @below {{fills 'chunks' from rows or panels, not from groups}}
+    // expected-error @below {{expected rows or panels to fill 'chunks', got groups}}
     tile.copy %x[%at, %at] of %n by %n groups -> %a : !a
     tile.yield
   } use {
@@ -307,7 +307,7 @@ func.func @copy_c3_chunks(%x: !llvm.ptr, %n: index, %none: !f) {
 // -----
 
 func.func @copy_c2(%x: !llvm.ptr, %n: index, %a: !tile.shared<64x16xf32, turned>) {
-  // expected-error @below {{stands in the body 'fill' of a stream or of rounds and has an argument of it as target}}
+  // expected-error @below {{expected a copy in the body 'fill' of a stream or of rounds, into an argument of that body, got }}
   tile.copy %x[%n, %n] of %n by %n -> %a : !tile.shared<64x16xf32, turned>
   return
 }
@@ -315,7 +315,7 @@ func.func @copy_c2(%x: !llvm.ptr, %n: index, %a: !tile.shared<64x16xf32, turned>
 // -----
 
 func.func @mma_c1(%a: !tile.shared<64x16xf32, turned>, %b: !tile.shared<16x32xf32, plain>, %sum: !tile.frag<64x64, block 8x8>) {
-  // expected-error @below {{multiplies 64x16 by 16x32 into 64x64}}
+  // expected-error @below {{expected sides of MxK and KxN and a sum of MxN, got 64x16, 16x32 and 64x64}}
   %next = tile.mma %a, %b, %sum : !tile.shared<64x16xf32, turned>, !tile.shared<16x32xf32, plain> -> !tile.frag<64x64, block 8x8>
   return
 }
@@ -323,7 +323,7 @@ func.func @mma_c1(%a: !tile.shared<64x16xf32, turned>, %b: !tile.shared<16x32xf3
 // -----
 
 func.func @mma_c2(%a: !tile.shared<64x16xf32, turned>, %b: !tile.shared<16x64xf32, plain>, %sum: !tile.frag<64x64, mma 2x4>) {
-  // expected-error @below {{into 'mma' reads 'chunks' or 'left' and 'woven' or 'right' of pairs, or 'left' and 'plain' of f32}}
+  // expected-error @below {{expected 'chunks' or 'left' and 'woven' or 'right' of pairs, or 'left' and 'plain' of f32 for a sum 'mma', got }}
   %next = tile.mma %a, %b, %sum : !tile.shared<64x16xf32, turned>, !tile.shared<16x64xf32, plain> -> !tile.frag<64x64, mma 2x4>
   return
 }
@@ -331,7 +331,7 @@ func.func @mma_c2(%a: !tile.shared<64x16xf32, turned>, %b: !tile.shared<16x64xf3
 // -----
 
 func.func @mma_c2_groups(%a: !tile.shared<64x16xi32, left>, %b: !tile.shared<16x64xi32, woven>, %sum: !tile.frag<64x64, wgmma 1x1>) {
-  // expected-error @below {{into 'wgmma' reads 'left' and 'right' of pairs}}
+  // expected-error @below {{expected 'left' and 'right' of pairs for a sum 'wgmma', got }}
   %next = tile.mma %a, %b, %sum : !tile.shared<64x16xi32, left>, !tile.shared<16x64xi32, woven> -> !tile.frag<64x64, wgmma 1x1>
   return
 }
@@ -339,7 +339,7 @@ func.func @mma_c2_groups(%a: !tile.shared<64x16xi32, left>, %b: !tile.shared<16x
 // -----
 
 func.func @mma_c2_reals(%a: !tile.shared<64x16xf32, left>, %b: !tile.shared<16x64xf32, right>, %sum: !tile.frag<64x64, mma 1x1>) {
-  // expected-error @below {{into 'mma' reads 'chunks' or 'left' and 'woven' or 'right' of pairs, or 'left' and 'plain' of f32}}
+  // expected-error @below {{expected 'chunks' or 'left' and 'woven' or 'right' of pairs, or 'left' and 'plain' of f32 for a sum 'mma', got }}
   %next = tile.mma %a, %b, %sum : !tile.shared<64x16xf32, left>, !tile.shared<16x64xf32, right> -> !tile.frag<64x64, mma 1x1>
   return
 }
@@ -347,7 +347,7 @@ func.func @mma_c2_reals(%a: !tile.shared<64x16xf32, left>, %b: !tile.shared<16x6
 // -----
 
 func.func @mma_c2_cyclic(%a: !tile.shared<16x16xi32, left>, %b: !tile.shared<16x8xi32, right>, %sum: !tile.frag<16x8, cyclic 16x8>) {
-  // expected-error @below {{into 'cyclic' reads 'left' and 'right' of f32}}
+  // expected-error @below {{expected 'left' and 'right' of f32 for a sum 'cyclic', got }}
   %next = tile.mma %a, %b, %sum : !tile.shared<16x16xi32, left>, !tile.shared<16x8xi32, right> -> !tile.frag<16x8, cyclic 16x8>
   return
 }
@@ -365,7 +365,7 @@ func.func @mma_c3(%x: !llvm.ptr, %n: index, %none: !f) {
     tile.yield
   } use {
   ^bb0(%a: !a, %b: !b, %now: !f):
-    // expected-error @below {{into 'wgmma' stands in no stream that is not in bulk}}
+    // expected-error @below {{expected a stream in bulk around a product into 'wgmma', got one without 'bulk'}}
     %next = tile.mma %a, %b, %now : !a, !b -> !f
     tile.yield %next : !f
   }
@@ -375,7 +375,7 @@ func.func @mma_c3(%x: !llvm.ptr, %n: index, %none: !f) {
 // -----
 
 func.func @each_c1(%n: index, %sum: !tile.frag<64x64, mma 2x4>) {
-  // expected-error @below {{has runs of 1, 2 or 4 elements, up to the 2 that a thread has side by side, not 4}}
+  // expected-error @below {{expected runs of 1, 2 or 4 elements, at most the 2 that a thread has side by side, got 4}}
   tile.each %sum at [%n, %n] of %n by %n run 4 : !tile.frag<64x64, mma 2x4> {
   ^bb0(%i: index, %j: index, %x: f32):
     tile.yield
@@ -386,7 +386,7 @@ func.func @each_c1(%n: index, %sum: !tile.frag<64x64, mma 2x4>) {
 // -----
 
 func.func @each_c2(%n: index, %sum: !tile.frag<64x64, mma 2x4>) {
-  // expected-error @below {{has a body that takes a row, a column and an f32 and yields nothing}}
+  // expected-error @below {{expected a body (row, column, f32) that yields nothing, got (}}
   tile.each %sum at [%n, %n] of %n by %n run 2 : !tile.frag<64x64, mma 2x4> {
   ^bb0(%i: index, %x: f32):
     tile.yield
@@ -398,7 +398,7 @@ func.func @each_c2(%n: index, %sum: !tile.frag<64x64, mma 2x4>) {
 
 !k = !tile.shared<32x64xi32, woven>
 func.func @rounds_c1(%x: !llvm.ptr, %n: index) {
-  // expected-error @below {{has a step of 1 or more and 2 to 8 stages, not 0 and 2}}
+  // expected-error @below {{expected a step of at least 1 and 2 to 8 stages, got 0 and 2}}
   tile.rounds %n to %n by 0 stages 2 fill {
   ^bb0(%at: index, %k: !k):
     tile.copy %x[%n, %at] of %n by %n panels 16 -> %k : !k
@@ -414,7 +414,7 @@ func.func @rounds_c1(%x: !llvm.ptr, %n: index) {
 
 !k = !tile.shared<32x64xi32, woven>
 func.func @rounds_c2(%x: !llvm.ptr, %n: index) {
-  // expected-error @below {{has bodies 'fill' and 'use' of an index and pieces, which yield nothing}}
+  // expected-error @below {{expected bodies 'fill' and 'use' (index, pieces..) that yield nothing, got (}}
   tile.rounds %n to %n by 64 stages 2 fill {
   ^bb0(%at: index, %k: !k):
     tile.copy %x[%n, %at] of %n by %n panels 16 -> %k : !k
@@ -430,7 +430,7 @@ func.func @rounds_c2(%x: !llvm.ptr, %n: index) {
 
 !k = !tile.shared<32x64xi32, woven>
 func.func @rounds_c3(%x: !llvm.ptr, %n: index) {
-  // expected-error @below {{fills each piece by one copy}}
+  // expected-error @below {{expected one copy into each piece and no other use in 'fill', got }}
   tile.rounds %n to %n by 64 stages 2 fill {
   ^bb0(%at: index, %k: !k):
     tile.yield
@@ -450,7 +450,7 @@ func.func @copy_c2_used(%x: !llvm.ptr, %n: index) {
     tile.yield
   } use {
   ^bb0(%at: index, %k: !tile.shared<32x64xi32, woven>):
-    // expected-error @below {{stands in the body 'fill' of a stream or of rounds and has an argument of it as target}}
+    // expected-error @below {{expected a copy in the body 'fill' of a stream or of rounds, into an argument of that body, got }}
     tile.copy %x[%n, %at] of %n by %n panels 16 -> %k : !tile.shared<32x64xi32, woven>
     tile.yield
   }
@@ -460,7 +460,7 @@ func.func @copy_c2_used(%x: !llvm.ptr, %n: index) {
 // -----
 
 func.func @put_c1(%q: !tile.shared<64x32xi32, chunks>) {
-  // expected-error @below {{has a body that takes a row, a column and a word, and yields a word}}
+  // expected-error @below {{expected a body (row, column, word) -> word, got (}}
   tile.put %q : !tile.shared<64x32xi32, chunks> {
   ^bb0(%i: index, %j: index, %now: i32):
     tile.yield
@@ -472,7 +472,7 @@ func.func @put_c1(%q: !tile.shared<64x32xi32, chunks>) {
 
 !p = !tile.frag<64x64, mma 4x1>
 func.func @mma_c1_held(%p: !p, %v: !tile.shared<64x16xi32, chunks>, %sum: !p) {
-  // expected-error @below {{multiplies 64x64 by 64x16 pairs into 64x64}}
+  // expected-error @below {{expected sides of MxK and KxN and a sum of MxN, got 64x64, 64x16 pairs and 64x64}}
   %next = tile.mma %p, %v, %sum : !p, !tile.shared<64x16xi32, chunks> -> !p
   return
 }
@@ -481,7 +481,7 @@ func.func @mma_c1_held(%p: !p, %v: !tile.shared<64x16xi32, chunks>, %sum: !p) {
 
 !p = !tile.frag<64x64, mma 4x1>
 func.func @mma_c2_held(%p: !p, %v: !tile.shared<64x32xi32, woven>, %sum: !p) {
-  // expected-error @below {{of a fragment reads 'chunks' or 'plain', or into 'wgmma' 'left', not 'woven'}}
+  // expected-error @below {{on the left and a sum 'mma', got 'woven'}}
   %next = tile.mma %p, %v, %sum : !p, !tile.shared<64x32xi32, woven> -> !p
   return
 }
@@ -490,7 +490,7 @@ func.func @mma_c2_held(%p: !p, %v: !tile.shared<64x32xi32, woven>, %sum: !p) {
 
 !p = !tile.frag<64x64, mma 4x1>
 func.func @mma_c1_held_reals(%p: !p, %v: !tile.shared<64x32xf32, plain>, %sum: !p) {
-  // expected-error @below {{multiplies 64x64 by 64x32 into 64x64}}
+  // expected-error @below {{expected sides of MxK and KxN and a sum of MxN, got 64x64, 64x32 and 64x64}}
   %next = tile.mma %p, %v, %sum : !p, !tile.shared<64x32xf32, plain> -> !p
   return
 }
@@ -499,7 +499,7 @@ func.func @mma_c1_held_reals(%p: !p, %v: !tile.shared<64x32xf32, plain>, %sum: !
 
 !p = !tile.frag<64x64, mma 4x1>
 func.func @mma_c2_held_reals(%p: !p, %v: !tile.shared<64x64xf32, right>, %sum: !p) {
-  // expected-error @below {{of a fragment reads 'chunks' or 'plain', or into 'wgmma' 'left', not 'right'}}
+  // expected-error @below {{on the left and a sum 'mma', got 'right'}}
   %next = tile.mma %p, %v, %sum : !p, !tile.shared<64x64xf32, right> -> !p
   return
 }
@@ -508,7 +508,7 @@ func.func @mma_c2_held_reals(%p: !p, %v: !tile.shared<64x64xf32, right>, %sum: !
 
 !p = !tile.frag<64x64, wgmma 1x1>
 func.func @mma_c2_held_units(%p: !p, %v: !tile.shared<64x32xi32, chunks>, %sum: !p) {
-  // expected-error @below {{of a fragment reads 'chunks' or 'plain', or into 'wgmma' 'left', not 'chunks'}}
+  // expected-error @below {{expected the right side in the order 'left', for a fragment of pairs on the left and a sum 'wgmma', got 'chunks'}}
   %next = tile.mma %p, %v, %sum : !p, !tile.shared<64x32xi32, chunks> -> !p
   return
 }
@@ -516,7 +516,7 @@ func.func @mma_c2_held_units(%p: !p, %v: !tile.shared<64x32xi32, chunks>, %sum: 
 // -----
 
 func.func @mma_c4_units(%p: !tile.frag<64x64, mma 4x1>, %v: !tile.shared<64x32xi32, left>, %sum: !tile.frag<64x64, wgmma 1x1>) {
-  // expected-error @below {{has a fragment on the left that is not spread as the sum is}}
+  // expected-error @below {{expected both fragments spread alike, over D x 1 groups of 'mma', or of 'wgmma' with pairs, got '}}
   %next = tile.mma %p, %v, %sum : !tile.frag<64x64, mma 4x1>, !tile.shared<64x32xi32, left> -> !tile.frag<64x64, wgmma 1x1>
   return
 }
@@ -524,7 +524,7 @@ func.func @mma_c4_units(%p: !tile.frag<64x64, mma 4x1>, %v: !tile.shared<64x32xi
 // -----
 
 func.func @mma_c4(%p: !tile.frag<64x64, mma 4x1>, %v: !tile.shared<64x32xi32, chunks>, %sum: !tile.frag<64x64, mma 2x2>) {
-  // expected-error @below {{has a fragment on the left that is not spread as the sum is, over D x 1 groups of 'mma', or 'wgmma' of pairs}}
+  // expected-error @below {{expected both fragments spread alike, over D x 1 groups of 'mma', or of 'wgmma' with pairs, got '}}
   %next = tile.mma %p, %v, %sum : !tile.frag<64x64, mma 4x1>, !tile.shared<64x32xi32, chunks> -> !tile.frag<64x64, mma 2x2>
   return
 }
@@ -532,7 +532,7 @@ func.func @mma_c4(%p: !tile.frag<64x64, mma 4x1>, %v: !tile.shared<64x32xi32, ch
 // -----
 
 func.func @map_c1(%x: !tile.frag<64x32, mma 4x1>) {
-  // expected-error @below {{makes '!tile.frag<64x64, mma 4x1>' from '!tile.frag<64x32, mma 4x1>', which is not spread like it}}
+  // expected-error @below {{expected operands spread like '!tile.frag<64x64, mma 4x1>', got '!tile.frag<64x32, mma 4x1>'}}
   %y = tile.map(%x) : (!tile.frag<64x32, mma 4x1>) -> !tile.frag<64x64, mma 4x1> {
   ^bb0(%i: index, %j: index, %a: f32):
     tile.yield %a : f32
@@ -543,7 +543,7 @@ func.func @map_c1(%x: !tile.frag<64x32, mma 4x1>) {
 // -----
 
 func.func @map_c2(%x: !tile.frag<64x64, mma 4x1>) {
-  // expected-error @below {{has a body that takes a row, a column and an f32 of each operand, and yields an f32}}
+  // expected-error @below {{expected a body (row, column, one f32 for each operand) -> f32, got (}}
   %y = tile.map(%x) : (!tile.frag<64x64, mma 4x1>) -> !tile.frag<64x64, mma 4x1> {
   ^bb0(%i: index, %j: index):
     %a = arith.constant 1.0 : f32
@@ -555,7 +555,7 @@ func.func @map_c2(%x: !tile.frag<64x64, mma 4x1>) {
 // -----
 
 func.func @keep_c1(%x: !tile.frag<64x64, mma 4x1>) {
-  // expected-error @below {{has a body that takes a row and a column, and yields an i1}}
+  // expected-error @below {{expected a body (row, column) -> i1, got (}}
   %y = tile.keep %x else 0.0 : !tile.frag<64x64, mma 4x1> {
   ^bb0(%i: index, %j: index):
     tile.yield %i : index
@@ -566,7 +566,7 @@ func.func @keep_c1(%x: !tile.frag<64x64, mma 4x1>) {
 // -----
 
 func.func @fold_c1(%x: !tile.frag<64x64, mma 2x2>) {
-  // expected-error @below {{folds rows of 'mma' over D x 1 groups, or 64 of each group of 'wgmma', not of '!tile.frag<64x64, mma 2x2>'}}
+  // expected-error @below {{expected rows of 'mma' over D x 1 groups, or 64 rows for each group of 'wgmma', got '!tile.frag<64x64, mma 2x2>'}}
   %y = tile.fold sum %x : !tile.frag<64x64, mma 2x2> -> !tile.frag<64x1, rows 2x1>
   return
 }
@@ -574,7 +574,7 @@ func.func @fold_c1(%x: !tile.frag<64x64, mma 2x2>) {
 // -----
 
 func.func @fold_c1_units(%x: !tile.frag<128x64, wgmma 1x1>) {
-  // expected-error @below {{folds rows of 'mma' over D x 1 groups, or 64 of each group of 'wgmma', not of '!tile.frag<128x64, wgmma 1x1>'}}
+  // expected-error @below {{expected rows of 'mma' over D x 1 groups, or 64 rows for each group of 'wgmma', got '!tile.frag<128x64, wgmma 1x1>'}}
   %y = tile.fold sum %x : !tile.frag<128x64, wgmma 1x1> -> !tile.frag<128x1, rows 4x1>
   return
 }
@@ -582,7 +582,7 @@ func.func @fold_c1_units(%x: !tile.frag<128x64, wgmma 1x1>) {
 // -----
 
 func.func @fold_c2(%x: !tile.frag<64x64, mma 4x1>) {
-  // expected-error @below {{gives '!tile.frag<64x1, rows 4x1>', not '!tile.frag<64x1, rows 2x1>'}}
+  // expected-error @below {{expected the result '!tile.frag<64x1, rows 4x1>', got '!tile.frag<64x1, rows 2x1>'}}
   %y = tile.fold most %x : !tile.frag<64x64, mma 4x1> -> !tile.frag<64x1, rows 2x1>
   return
 }
@@ -590,7 +590,7 @@ func.func @fold_c2(%x: !tile.frag<64x64, mma 4x1>) {
 // -----
 
 func.func @any_c1(%x: !tile.frag<64x64, mma 4x1>) {
-  // expected-error @below {{has a body that takes an f32 and yields an i1}}
+  // expected-error @below {{expected a body (f32) -> i1, got (}}
   %y = tile.any %x : !tile.frag<64x64, mma 4x1> {
   ^bb0(%a: f32):
     tile.yield %a : f32
