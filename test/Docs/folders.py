@@ -6,6 +6,9 @@ that folder says of it: its title after the colon, or else its first sentence. A
 keeps the text that its row has; a row without text is a failure. Without --write the script compares: a
 line for each difference, exit status 1.
 
+The list of results in test/Bench/README.md, after `<!-- generated: results -->`, has the title of each page of
+test/Bench/results and the paragraph that begins with "Proved: ".
+
 A README with the line `<!-- checked: files -->` before its table of files must name each source of its
 folder as inline code, and the first column of that table may name nothing else. The last line counts
 tables, folders and files."""
@@ -16,6 +19,7 @@ import sys
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 FILES, SOURCES = "<!-- checked: files -->\n", (".cpp", ".h", ".c", ".def")
 BEGIN, END = "<!-- generated: folders -->\n", "<!-- end of folders -->\n"
+RESULTS, END_OF_RESULTS = "<!-- generated: results -->\n", "<!-- end of results -->\n"
 
 
 def subfolders(folder):
@@ -50,6 +54,17 @@ def table(folder, old):
     return rows
 
 
+def results(folder):
+    rows = "| page | what it proved |\n|---|---|\n"
+    for name in sorted(os.listdir(os.path.join(folder, "results"))):
+        if name.endswith(".md"):
+            with open(os.path.join(folder, "results", name), encoding="utf-8") as f:
+                page = f.read()
+            proved = re.search(r"^Proved: (.*?)\n(?:\n|$)", page, re.M | re.S)
+            rows += "| [%s](results/%s) | %s |\n" % (page.partition("\n")[0].lstrip("# "), name, " ".join(proved[1].split()).rstrip(".") if proved else "")
+    return rows
+
+
 def files_of(folder, page):
     """(number of sources, what is wrong with the table of files)"""
     sources = {os.path.splitext(f)[0] for f in os.listdir(folder) if f.endswith(SOURCES)}
@@ -75,22 +90,27 @@ def main():
             tables, files, wrong = tables + 1, files + count, wrong + len(found)
             for what in found:
                 print("%s: %s" % (shown, what))
-        if BEGIN not in page:
-            continue
-        before, rest = page.split(BEGIN)
-        old, after = rest.split(END)
-        now = table(top, old)
-        tables, folders = tables + 1, folders + now.count("\n") - 2
-        for name in re.findall(r"^\| `(\S+)` \|  \|$", now, re.M):
-            print("%s: the folder %s has no README and no text in the table" % (shown, name))
-            wrong += 1
-        if now == old:
+        now = page
+        if BEGIN in page:
+            before, rest = page.split(BEGIN)
+            old, after = rest.split(END)
+            rows = table(top, old)
+            now = before + BEGIN + rows + END + after
+            tables, folders = tables + 1, folders + rows.count("\n") - 2
+            for name in re.findall(r"^\| `(\S+)` \|  \|$", rows, re.M):
+                print("%s: the folder %s has no README and no text in the table" % (shown, name))
+                wrong += 1
+        if RESULTS in now:
+            before, rest = now.split(RESULTS)
+            now = before + RESULTS + results(top) + END_OF_RESULTS + rest.split(END_OF_RESULTS)[1]
+            tables += 1
+        if now == page:
             continue
         if "--write" in sys.argv:
             with open(path, "w", encoding="utf-8") as f:
-                f.write(before + BEGIN + now + END + after)
+                f.write(now)
         else:
-            for line in sorted(set(now.split("\n")) ^ set(old.split("\n"))):
+            for line in sorted(set(now.split("\n")) ^ set(page.split("\n"))):
                 print("%s: %s: %s" % (shown, "expected" if line in now.split("\n") else "got", line))
             print("%s: the table is not that of the tree: test/Docs/folders.py --write" % shown)
             wrong += 1

@@ -5,7 +5,8 @@ The rules:
              break it. Fenced blocks, generated tables and tables in test/Bench/results are free.
   length     a README has at most 80 lines. A longer page links its sections within its first 40
              lines, each link leads to a heading, and a README that is such a page is in REFERENCE.
-  dates      dates, machines and "before and after" are in test/Bench/results only.
+  dates      dates, machines and "before and after" are in test/Bench/results only. After its title a
+             page there says in one paragraph what it proved: "Proved: ...".
   words      a word that has several meanings here is not used (WORDS says what to write instead).
   sentences  a sentence has at most 35 words; the aim is 25. Inline code counts as one word.
 
@@ -157,6 +158,8 @@ def findings(path, text):
             found.append((1, "length", "a README of %d lines; at most %d" % (len(lines), LINES)))
         elif len(lines) > LINES and sum(n <= CONTENTS for n, _ in links) < 3:
             found.append((1, "length", "%d lines without a table of contents in the first %d" % (len(lines), CONTENTS)))
+    elif not re.match(r"# .*\n\nProved: ", text):
+        found.append((3, "dates", 'expected "Proved: " after the title'))
     found += [(n, "length", "no heading #" + a) for n, a in links if a not in headings]
     for first, unit in units(lines):
         for offset, sentence in sentences(unit):
@@ -188,6 +191,7 @@ CAUGHT = [
     ("a/README.md", "Run of 2026-11-24.\n", "dates"),
     ("a/README.md", "A core of a Zen 4 was used.\n", "dates"),
     ("a/README.md", "CPU seconds, before and after:\n", "dates"),
+    (RESULTS + "2026-11-24-x.md", "# X\n\nIt took 3 ms.\n", "dates"),
     ("a/README.md", "A pass whose patterns\nread it.\n", "words"),
     ("a/README.md", "The pass decides who reads the tile.\n", "words"),
     ("a/README.md", "Nobody reads this tile.\n", "words"),
@@ -212,7 +216,7 @@ FREE = [
     ("a/README.md", "In one place, e.g. " + "here " * 9 + "or there.\n"),
     ("dialects/Tile/README.md", "A piece of a tile.\n"),
     ("a/page.md", "[one](#one) [two](#two) [three](#a-b-c)\n\n# One\n\n## Two\n\n## `A`: b, c\n" + "A line.\n\n" * 41),
-    (RESULTS + "2026-11-24-x.md", "A Zen 4 on 24 November 2026.\n\n| " + "a cell | " * 30 + "\n"),
+    (RESULTS + "2026-11-24-x.md", "# X\n\nProved: it is fast.\n\nA Zen 4 on 24 November 2026.\n\n| " + "a cell | " * 30 + "\n"),
 ]
 
 
