@@ -288,6 +288,40 @@ TEST(DeviceErrors, InjectedFailures) {
 #undef HEDDLE_CUDA
 }
 
+/// `logging` where the third kernel gets `asked` bytes of shared memory from the card, and names `own` itself.
+Result sharing(const std::string &options, int64_t asked, uint64_t own = 0) {
+  test::TemporaryFile in, out;
+  Tensor x;
+  EXPECT_TRUE(Tensor::make("x", Type::F32, {4}, x).ok());
+  EXPECT_TRUE(writeTensors(in.path(), {&x}).ok());
+  Image image = fake::logging();
+  std::string card = image.card;
+  for (size_t at = 0; (at = card.find("launch third", at)) != std::string::npos;)
+    card.insert(at = card.find('\n', at), " shared " + std::to_string(asked));
+  std::vector<heddle_emulated_kernel> kernels;
+  for (const auto *kernel = image.emulatedKernels; kernel->name; ++kernel) {
+    kernels.push_back(*kernel);
+    if (kernel->name == std::string("third"))
+      kernels.back().shared = own;
+  }
+  kernels.push_back({});
+  image.card = card.c_str();
+  image.emulatedKernels = kernels.data();
+  return program(image, {"run", "--input", in.path(), "--output", out.path(), "--device=emulator" + options});
+}
+
+TEST(Device, AsksForSharedMemory) {
+  for (int64_t bytes : {48 << 10, 60000, 227 << 10})
+    EXPECT_EQ(sharing("", bytes).exit, 0) << bytes;
+  EXPECT_EQ(called("cuFuncSetAttribute"), 1);
+}
+
+TEST(DeviceErrors, KernelsThatDoNotFit) {
+  refused(sharing("", (227 << 10) + 1), "H0807", 70, {"shared memory was asked for", "CUDA_ERROR_INVALID_VALUE"});
+  refused(sharing(":capability=86", 163 << 10), "H0807", 70, {"shared memory was asked for"});
+  refused(sharing("", 20000, 40000), "H0807", 70, {"the kernel `third` does not fit the GPU"});
+}
+
 TEST(DeviceErrors, CheckedLaunchesNameTheirKernel) {
   EXPECT_EQ(both(generating({"-n", "9"}), ":checked"), both(generating({"-n", "9"}), ":order=reverse,checked,sms=1"));
   EXPECT_EQ(called("cuStreamEndCapture"), 0);

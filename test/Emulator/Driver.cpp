@@ -2,15 +2,16 @@
 //
 // The functions of runtime/Device/driver.def on the emulated device. They are
 // strict where a driver may be lenient: copies stay inside of one allocation and
-// use page-locked memory, launches are one-dimensional, what is wrong is
-// CUDA_ERROR_INVALID_VALUE. After a launch failed everything fails, as on a
-// device.
+// use page-locked memory and do not overlap, launches are one-dimensional, what
+// is wrong is CUDA_ERROR_INVALID_VALUE. What real drivers refuse stands in
+// Rules.h. After a launch failed everything fails, as on a device.
 //
 //===----------------------------------------------------------------------===//
 #include "runtime/Device/Driver.h"
 #include "heddle/image.h"
 
 #include "test/Emulator/Machine.h"
+#include "test/Emulator/Rules.h"
 
 #include <algorithm>
 #include <chrono>
@@ -30,6 +31,12 @@ namespace {
 Machine &self() { return *theMachine; }
 template <typename T> char *bytesOf(T address) { return reinterpret_cast<char *>(address); }
 Stream &streamOf(CuStream stream) { return *reinterpret_cast<Stream *>(stream); }
+const heddle_emulated_kernel &kernelOf(CuFunction function) {
+  return *reinterpret_cast<const heddle_emulated_kernel *>(function);
+}
+/// A context that is no pointer: a later machine may lie where an earlier one did.
+CuContext contextOf(const Machine &machine) { return reinterpret_cast<CuContext>(uintptr_t(machine.number)); }
+thread_local CuContext theContext = nullptr; ///< the current one
 } // namespace
 
 //===----------------------------------------------------------------------===//
@@ -50,12 +57,16 @@ static const struct {
     {kCuInvalidValue, "CUDA_ERROR_INVALID_VALUE", "invalid argument"},
     {kCuOutOfMemory, "CUDA_ERROR_OUT_OF_MEMORY", "out of memory"},
     {kCuNoDevice, "CUDA_ERROR_NO_DEVICE", "no CUDA-capable device"},
+    {kCuInvalidDevice, "CUDA_ERROR_INVALID_DEVICE", "no such device"},
     {kCuInvalidImage, "CUDA_ERROR_INVALID_IMAGE", "invalid image"},
+    {kCuInvalidContext, "CUDA_ERROR_INVALID_CONTEXT", "no context is current"},
     {kCuNoBinaryForGpu, "CUDA_ERROR_NO_BINARY_FOR_GPU", "no code for this GPU"},
     {kCuInvalidPtx, "CUDA_ERROR_INVALID_PTX", "a PTX JIT compilation failed"},
     {kCuNotFound, "CUDA_ERROR_NOT_FOUND", "named symbol not found"},
     {kCuIllegalAddress, "CUDA_ERROR_ILLEGAL_ADDRESS", "illegal address"},
     {kCuLaunchFailed, "CUDA_ERROR_LAUNCH_FAILED", "launch failure"},
+    {kCuCaptureUnsupported, "CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED", "not while a stream is captured"},
+    {kCuCaptureInvalidated, "CUDA_ERROR_STREAM_CAPTURE_INVALIDATED", "something forbidden was called in the capture"},
 };
 
 static int cuGetErrorName(int error, const char **text) {
@@ -79,7 +90,7 @@ static int cuDeviceGetCount(int *count) {
 
 static int cuDeviceGet(int *device, int ordinal) {
   *device = ordinal;
-  return ordinal >= 0 && ordinal < self().options.devices ? kCuSuccess : 101;
+  return ordinal >= 0 && ordinal < self().options.devices ? kCuSuccess : kCuInvalidDevice;
 }
 
 static int cuDeviceGetName(char *name, int size, int) {
@@ -97,17 +108,26 @@ static int cuDeviceGetAttribute(int *value, int attribute, int) {
 }
 
 static int cuDevicePrimaryCtxRetain(CuContext *context, int) {
-  *context = reinterpret_cast<CuContext>(theMachine.get());
+  ++self().retained;
+  *context = contextOf(self());
   return kCuSuccess;
 }
 
 static int cuDevicePrimaryCtxRelease_v2(int) {
+  if (self().retained == 0)
+    return kCuInvalidContext;
+  --self().retained;
   if (self().options.count)
     self().printCounts();
   return kCuSuccess;
 }
 
-static int cuCtxSetCurrent(CuContext) { return kCuSuccess; }
+static int cuCtxSetCurrent(CuContext context) {
+  if (context && (context != contextOf(self()) || self().retained == 0))
+    return kCuInvalidContext;
+  theContext = context;
+  return kCuSuccess;
+}
 
 //===----------------------------------------------------------------------===//
 // Memory.
@@ -158,8 +178,9 @@ static int cuMemcpyDtoHAsync_v2(void *to, CuAddress from, size_t bytes, CuStream
 
 static int cuMemcpyDtoDAsync_v2(CuAddress to, CuAddress from, size_t bytes, CuStream stream) {
   const Memory &memory = self().memory;
+  bool apart = bytes == 0 || to + bytes <= from || from + bytes <= to;
   return copy(bytesOf(to), bytesOf(from), bytes, stream,
-              memory.holds(bytesOf(to), bytes) && memory.holds(bytesOf(from), bytes));
+              apart && memory.holds(bytesOf(to), bytes) && memory.holds(bytesOf(from), bytes));
 }
 
 static int cuMemsetD8Async(CuAddress to, unsigned char value, size_t bytes, CuStream stream) {
@@ -185,7 +206,9 @@ static int cuStreamDestroy_v2(CuStream stream) {
 }
 
 static int cuStreamSynchronize(CuStream stream) {
-  return streamOf(stream).capturing ? kCuInvalidValue : self().finish(streamOf(stream));
+  Stream &one = streamOf(stream);
+  one.invalid |= one.capturing; // by whichever thread
+  return one.capturing ? kCuCaptureUnsupported : self().finish(one);
 }
 
 /// Events hold the host's clock: the emulated device runs what is submitted at once, or when it is waited for.
@@ -213,11 +236,14 @@ static int cuEventDestroy_v2(CuEvent event) {
   return kCuSuccess;
 }
 
-static int cuStreamBeginCapture_v2(CuStream stream, int) {
+static int cuStreamBeginCapture_v2(CuStream stream, int mode) {
   Stream &one = streamOf(stream);
   if (one.capturing)
     return kCuInvalidValue;
   one.capturing = true;
+  one.invalid = false;
+  one.mode = mode;
+  one.capturer = std::this_thread::get_id();
   one.captured.clear();
   return kCuSuccess;
 }
@@ -227,6 +253,10 @@ static int cuStreamEndCapture(CuStream stream, CuGraph *graph) {
   if (!one.capturing)
     return kCuInvalidValue;
   one.capturing = false;
+  if (one.invalid) {
+    *graph = nullptr;
+    return kCuCaptureInvalidated;
+  }
   *graph = reinterpret_cast<CuGraph>(new Graph{std::move(one.captured)});
   return kCuSuccess;
 }
@@ -276,20 +306,27 @@ static int cuModuleGetFunction(CuFunction *function, CuModule, const char *name)
   return kernel ? kCuSuccess : kCuNotFound;
 }
 
-static int cuFuncSetAttribute(CuFunction, int, int) { return kCuSuccess; }
+static int cuFuncSetAttribute(CuFunction function, int attribute, int value) {
+  const heddle_emulated_kernel &kernel = kernelOf(function);
+  if (attribute != kCuMostDynamicShared || value < 0 ||
+      value + int64_t(kernel.shared) > mostShared(self().options.capability))
+    return kCuInvalidValue;
+  self().asked[&kernel] = value;
+  return kCuSuccess;
+}
 
-static int cuOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, CuFunction, int, size_t) {
-  *blocks = 1;
+static int cuOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, CuFunction function, int threads, size_t shared) {
+  *blocks = self().fits(kernelOf(function), threads, int64_t(shared));
   return kCuSuccess;
 }
 
 static int cuLaunchKernel(CuFunction function, unsigned gridX, unsigned gridY, unsigned gridZ, unsigned blockX,
                           unsigned blockY, unsigned blockZ, unsigned shared, CuStream stream, void **arguments,
                           void **extra) {
-  if (gridY != 1 || gridZ != 1 || blockY != 1 || blockZ != 1 || gridX == 0 || blockX == 0 || blockX > 1024 ||
+  const heddle_emulated_kernel *kernel = &kernelOf(function);
+  if (gridY != 1 || gridZ != 1 || blockY != 1 || blockZ != 1 || gridX == 0 || !self().fits(*kernel, blockX, shared) ||
       !arguments || extra)
     return kCuInvalidValue;
-  auto *kernel = reinterpret_cast<const heddle_emulated_kernel *>(function);
   auto pointer = [&](int i) { return *static_cast<char **>(arguments[i]); };
   Operation operation{Operation::Kind::Launch};
   operation.launch = {kernel->name,
@@ -313,7 +350,8 @@ static int cuLaunchKernel(CuFunction function, unsigned gridX, unsigned gridY, u
 //===----------------------------------------------------------------------===//
 
 /// `function` in front of which calls of `symbol` are counted and failures are
-/// injected; after a launch failed, only what frees or explains works.
+/// injected, and which a thread without a context or a capture may not call;
+/// after a launch failed, only what frees or explains works.
 template <typename Tag, auto function> struct Watched;
 template <typename Tag, typename... A, int (*function)(A...)> struct Watched<Tag, function> {
   static int call(A... arguments) {
@@ -321,6 +359,12 @@ template <typename Tag, typename... A, int (*function)(A...)> struct Watched<Tag
     bool logs = symbol == "cuModuleLoadDataEx";
     if (int result = logs ? 0 : self().injected(Tag::symbol))
       return result;
+    if (needsContext(symbol) && (theContext != contextOf(self()) || self().retained == 0))
+      return kCuInvalidContext;
+    if (Stream *captured = isForbiddenInCapture(symbol) ? self().restricting() : nullptr) {
+      captured->invalid = true;
+      return kCuCaptureUnsupported;
+    }
     bool works = symbol.find("Error") != symbol.npos || symbol.find("Free") != symbol.npos ||
                  symbol.find("Destroy") != symbol.npos || symbol.find("Release") != symbol.npos;
     return self().broken && !works ? self().broken : function(arguments...);

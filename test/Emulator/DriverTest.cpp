@@ -1,15 +1,18 @@
 //===- DriverTest.cpp - libcuda as the emulator gives it ------------------===//
 //
 // The table by itself: work is done when it is waited for, graphs replay what
-// was captured, wrong arguments and injected failures are results.
+// was captured, wrong arguments and injected failures are results, and what real
+// drivers refuse is refused.
 //
 //===----------------------------------------------------------------------===//
 #include "runtime/Device/Driver.h"
 #include "heddle/image.h"
 #include "test/Emulator/Kernel.h"
 #include "test/Emulator/Machine.h"
+#include "test/Emulator/Rules.h"
 
 #include <gtest/gtest.h>
+#include <thread>
 
 using namespace heddle;
 using namespace heddle::rt;
@@ -40,8 +43,19 @@ void addNumber(heddle_failure *, const int64_t *, void *const *, char *arena, co
   reinterpret_cast<int64_t *>(arena)[t] += numbers[1];
 }
 
-const heddle_emulated_kernel kKernels[] = {
-    {"add", add, 0, 0}, {"leaves", leaves, 0, 0}, {"overwrites", overwrites, 0, 0}, {"addNumber", addNumber, 0, 2}, {}};
+const heddle_emulated_kernel kKernels[] = {{"add", add, 0, 0},
+                                           {"leaves", leaves, 0, 0},
+                                           {"overwrites", overwrites, 0, 0},
+                                           {"addNumber", addNumber, 0, 2},
+                                           {"owns", add, 40 << 10, 0},
+                                           {}};
+
+/// A driver whose context this thread has.
+int use(Driver &driver) {
+  CuContext context = nullptr;
+  int result = driver.contextRetain(&context, 0);
+  return result ? result : driver.contextUse(context);
+}
 
 /// A stream, 64 numbers there and here, and a number in `dims`.
 struct Bench {
@@ -54,6 +68,7 @@ struct Bench {
   explicit Bench(const char *options = "") {
     EXPECT_EQ(heddle_emulator(options, kKernels, &driver), nullptr);
     EXPECT_EQ(driver.init(0), 0);
+    EXPECT_EQ(use(driver), 0);
     EXPECT_EQ(driver.streamCreate(&stream, kCuStreamNonBlocking), 0);
     EXPECT_EQ(driver.moduleLoad(&module, "", 0, nullptr, nullptr), 0);
     EXPECT_EQ(driver.allocate(&dims, 8), 0);
@@ -65,14 +80,24 @@ struct Bench {
     host[64] = 5;
     EXPECT_EQ(driver.copyIn(dims, host + 64, 8, stream), 0);
   }
-  int launch(const char *name, int64_t i = 0) {
+  CuFunction function(const char *name) {
+    CuFunction function = nullptr;
+    EXPECT_EQ(driver.moduleFunction(&function, module, name), 0);
+    return function;
+  }
+  int blocks(const char *name, int threads, size_t shared) {
+    int blocks = -1;
+    EXPECT_EQ(driver.occupancy(&blocks, function(name), threads, shared), 0);
+    return blocks;
+  }
+  int launch(const char *name, int64_t i = 0, unsigned shared = 0, unsigned threads = 32) {
     CuFunction function = nullptr;
     if (int result = driver.moduleFunction(&function, module, name))
       return result;
     CuAddress none = 0;
     int64_t j = 0, numbers[2] = {1000, 100 * i};
     void *arguments[] = {&none, &dims, &none, &arena, &dims, &i, &j, numbers};
-    int launched = driver.launch(function, 2, 1, 1, 32, 1, 1, 0, stream, arguments, nullptr);
+    int launched = driver.launch(function, 2, 1, 1, threads, 1, 1, shared, stream, arguments, nullptr);
     numbers[1] = -1; // arguments are taken when a launch is asked for
     return launched;
   }
@@ -115,7 +140,6 @@ TEST(EmulatedDriver, GraphsReplay) {
   Bench bench;
   EXPECT_EQ(bench.result(), 0);
   ASSERT_EQ(bench.driver.captureBegin(bench.stream, kCuCaptureThreadLocal), 0);
-  EXPECT_NE(bench.driver.streamWait(bench.stream), 0);
   EXPECT_EQ(bench.driver.copyIn(bench.dims, bench.host + 64, 8, bench.stream), 0);
   EXPECT_EQ(bench.launch("add"), 0);
   CuGraph graph = nullptr;
@@ -145,6 +169,140 @@ TEST(EmulatedDriver, WrongArguments) {
   EXPECT_EQ(bench.driver.copyWithin(bench.arena, 4096, 8, bench.stream), kCuInvalidValue);
   EXPECT_EQ(bench.driver.fill(bench.dims, 0, 9, bench.stream), kCuInvalidValue);
   EXPECT_EQ(bench.driver.release(bench.arena + 8), kCuInvalidValue);
+}
+
+TEST(EmulatedDriver, SharedMemoryIsAskedFor) {
+  constexpr unsigned kAll = 48 << 10;
+  Bench bench;
+  EXPECT_EQ(bench.launch("add", 0, kAll), 0);
+  EXPECT_EQ(bench.launch("add", 0, kAll + 1), kCuInvalidValue);
+  EXPECT_EQ(bench.blocks("add", 32, kAll), 1);
+  EXPECT_EQ(bench.blocks("add", 32, kAll + 1), 0);
+  // What a kernel names itself counts.
+  EXPECT_EQ(bench.blocks("owns", 32, 8 << 10), 1);
+  EXPECT_EQ(bench.blocks("owns", 32, (8 << 10) + 1), 0);
+  EXPECT_EQ(bench.launch("owns", 0, (8 << 10) + 1), kCuInvalidValue);
+  ASSERT_EQ(bench.driver.functionSet(bench.function("add"), kCuMostDynamicShared, 60000), 0);
+  EXPECT_EQ(bench.launch("add", 0, 60000), 0);
+  EXPECT_EQ(bench.launch("add", 0, 60001), kCuInvalidValue);
+  EXPECT_EQ(bench.launch("owns", 0, 60000), kCuInvalidValue);
+  EXPECT_EQ(bench.blocks("add", 1024, 60000), 1);
+  EXPECT_EQ(bench.blocks("add", 1056, 0), 0);
+  EXPECT_EQ(bench.launch("add", 0, 0, 1056), kCuInvalidValue);
+}
+
+TEST(EmulatedDriver, ChipsHaveSoMuchSharedMemory) {
+  for (auto [chip, kibibytes] : {std::pair(80, 163), {86, 99}, {87, 163}, {89, 99}, {90, 227}, {100, 227}, {120, 99}}) {
+    Bench bench(("capability=" + std::to_string(chip)).c_str());
+    CuFunction add = bench.function("add"), owns = bench.function("owns");
+    EXPECT_EQ(bench.driver.functionSet(add, kCuMostDynamicShared, kibibytes << 10), 0) << chip;
+    EXPECT_EQ(bench.driver.functionSet(add, kCuMostDynamicShared, (kibibytes << 10) + 1), kCuInvalidValue) << chip;
+    EXPECT_EQ(bench.driver.functionSet(owns, kCuMostDynamicShared, (kibibytes - 40) << 10), 0) << chip;
+    EXPECT_EQ(bench.driver.functionSet(owns, kCuMostDynamicShared, (kibibytes - 39) << 10), kCuInvalidValue) << chip;
+    EXPECT_EQ(bench.driver.functionSet(add, kCuMostDynamicShared, -1), kCuInvalidValue);
+    EXPECT_EQ(bench.launch("add", 0, unsigned(kibibytes) << 10), 0) << chip;
+  }
+}
+
+/// What `call` gives inside of a capture of `mode`, and what the capture gives then.
+std::pair<int, int> captured(Bench &bench, int mode, const std::function<int()> &call) {
+  EXPECT_EQ(bench.driver.captureBegin(bench.stream, mode), 0);
+  int result = call();
+  CuGraph graph = nullptr;
+  int ended = bench.driver.captureEnd(bench.stream, &graph);
+  EXPECT_EQ(graph == nullptr, ended != 0);
+  if (graph)
+    EXPECT_EQ(bench.driver.graphDestroy(graph), 0);
+  return {result, ended};
+}
+
+TEST(EmulatedDriver, CapturesForbidCalls) {
+  Bench bench;
+  Driver &driver = bench.driver;
+  CuAddress address = 0;
+  void *host = nullptr;
+  CuModule module = nullptr;
+  CuEvent events[2] = {};
+  float time = 0;
+  for (CuEvent &event : events) {
+    ASSERT_EQ(driver.eventCreate(&event, 0), 0);
+    ASSERT_EQ(driver.eventRecord(event, bench.stream), 0);
+  }
+  const std::pair<int, int> refused(emulator::kCuCaptureUnsupported, emulator::kCuCaptureInvalidated), good(0, 0);
+  const std::function<int()> calls[] = {
+      [&] { return driver.allocate(&address, 8); },
+      [&] { return driver.release(bench.arena); },
+      [&] { return driver.allocateHost(&host, 8, 0); },
+      [&] { return driver.releaseHost(bench.host); },
+      [&] { return driver.streamWait(bench.stream); },
+      [&] { return driver.eventElapsed(&time, events[0], events[1]); },
+      [&] { return driver.moduleLoad(&module, "", 0, nullptr, nullptr); },
+  };
+  for (const auto &call : calls) {
+    EXPECT_EQ(captured(bench, kCuCaptureThreadLocal, call), refused) << &call - calls;
+    EXPECT_EQ(captured(bench, 0, call), refused) << &call - calls;
+  }
+  // What came behind the call is not captured either.
+  auto goesOn = [&] { return driver.streamWait(bench.stream), bench.launch("add"); };
+  EXPECT_EQ(captured(bench, kCuCaptureThreadLocal, goesOn).first, emulator::kCuCaptureInvalidated);
+  EXPECT_EQ(captured(bench, kCuCaptureThreadLocal, [&] { return bench.launch("add"); }), good);
+  // Another thread may allocate, unless the capture is everybody's.
+  auto elsewhere = [&] {
+    int result = -1;
+    std::thread([&] { result = use(driver) ? -1 : driver.allocate(&address, 8); }).join();
+    return result;
+  };
+  EXPECT_EQ(captured(bench, kCuCaptureThreadLocal, elsewhere), good);
+  EXPECT_EQ(captured(bench, 0, elsewhere), refused);
+  EXPECT_EQ(captured(bench, emulator::kCuCaptureRelaxed, calls[0]), good);
+  EXPECT_EQ(bench.result(), 0); // and the context is whole
+}
+
+TEST(EmulatedDriver, CopiesDoNotOverlap) {
+  Bench bench;
+  auto copy = [&](uint64_t to, uint64_t from, size_t bytes) {
+    return bench.driver.copyWithin(bench.arena + to, bench.arena + from, bytes, bench.stream);
+  };
+  EXPECT_EQ(copy(64, 0, 64), 0);
+  EXPECT_EQ(copy(0, 64, 64), 0);
+  EXPECT_EQ(copy(0, 0, 0), 0);
+  for (uint64_t from : {8, 63})
+    for (auto [to, source] : {std::pair(from, uint64_t(0)), {uint64_t(0), from}})
+      EXPECT_EQ(copy(to, source, 64), kCuInvalidValue) << to << " " << source;
+  EXPECT_EQ(copy(8, 8, 64), kCuInvalidValue);
+}
+
+TEST(EmulatedDriver, ThreadsNeedAContext) {
+  Driver driver;
+  ASSERT_EQ(heddle_emulator("", kKernels, &driver), nullptr);
+  CuAddress address = 0;
+  CuStream stream = nullptr;
+  int count = 0;
+  EXPECT_EQ(driver.deviceCount(&count), 0);
+  EXPECT_EQ(driver.allocate(&address, 8), emulator::kCuInvalidContext);
+  EXPECT_EQ(driver.streamCreate(&stream, 0), emulator::kCuInvalidContext);
+  CuContext context = nullptr;
+  ASSERT_EQ(driver.contextRetain(&context, 0), 0);
+  EXPECT_EQ(driver.allocate(&address, 8), emulator::kCuInvalidContext);
+  ASSERT_EQ(driver.contextUse(context), 0);
+  EXPECT_EQ(driver.allocate(&address, 8), 0);
+  int there = 0, then = -1;
+  std::thread([&] {
+    there = driver.release(address);
+    driver.contextUse(context);
+    then = driver.release(address);
+  }).join();
+  EXPECT_EQ(there, emulator::kCuInvalidContext);
+  EXPECT_EQ(then, 0);
+  // Nobody has a context that nobody holds, or that was another machine's.
+  ASSERT_EQ(driver.contextRelease(0), 0);
+  EXPECT_EQ(driver.allocate(&address, 8), emulator::kCuInvalidContext);
+  EXPECT_EQ(driver.contextUse(context), emulator::kCuInvalidContext);
+  ASSERT_EQ(heddle_emulator("", kKernels, &driver), nullptr);
+  CuContext other = nullptr;
+  ASSERT_EQ(driver.contextRetain(&other, 0), 0);
+  EXPECT_EQ(driver.allocate(&address, 8), emulator::kCuInvalidContext);
+  EXPECT_EQ(driver.nameOf(emulator::kCuInvalidContext), "CUDA_ERROR_INVALID_CONTEXT (201)");
 }
 
 TEST(EmulatedDriver, AFailedLaunchBreaksTheContext) {
@@ -182,6 +340,7 @@ TEST(EmulatedDriverDeathTest, TheHostTouchesWhatKernelsMade) {
 TEST(EmulatedDriver, InjectedFailures) {
   Driver driver;
   ASSERT_EQ(heddle_emulator("fail=cuMemAlloc_v2:2:1", kKernels, &driver), nullptr);
+  ASSERT_EQ(use(driver), 0);
   CuAddress address = 0;
   EXPECT_EQ(driver.allocate(&address, 8), 0);
   EXPECT_EQ(driver.allocate(&address, 8), kCuOutOfMemory);
@@ -189,6 +348,7 @@ TEST(EmulatedDriver, InjectedFailures) {
   ASSERT_EQ(heddle_emulator("devices=0", kKernels, &driver), nullptr);
   EXPECT_EQ(driver.init(0), kCuNoDevice);
   ASSERT_EQ(heddle_emulator("fail=cuModuleLoadDataEx:218", kKernels, &driver), nullptr);
+  ASSERT_EQ(use(driver), 0);
   char log[256] = "";
   int option = kCuJitErrorLog;
   void *value = log;

@@ -7,19 +7,39 @@
 #include "test/Emulator/Machine.h"
 
 #include "runtime/Device/Driver.h"
+#include "test/Emulator/Rules.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <cstring>
 
 namespace heddle::emulator {
 
+static int64_t theMachines = 0;
+
 Machine::Machine(const Options &options, const heddle_emulated_kernel *kernels)
-    : options(options), memory(uint64_t(options.memory)), block(this->options, memory), kernels(kernels) {}
+    : options(options), memory(uint64_t(options.memory)), block(this->options, memory), number(++theMachines),
+      kernels(kernels) {}
 
 const heddle_emulated_kernel *Machine::kernel(const char *name) const {
   for (const auto *kernel = kernels; kernel && kernel->name; ++kernel)
     if (strcmp(kernel->name, name) == 0)
       return kernel;
+  return nullptr;
+}
+
+bool Machine::fits(const heddle_emulated_kernel &kernel, int64_t threads, int64_t dynamic) const {
+  auto own = int64_t(kernel.shared);
+  auto found = asked.find(&kernel);
+  int64_t most = std::max(kSharedForAll - own, found == asked.end() ? 0 : found->second);
+  return threads > 0 && threads <= 1024 && own <= kSharedForAll && dynamic <= most;
+}
+
+Stream *Machine::restricting() {
+  for (auto &stream : streams)
+    if (stream->capturing && stream->mode != kCuCaptureRelaxed &&
+        (stream->mode == kCuCaptureGlobal || stream->capturer == std::this_thread::get_id()))
+      return stream.get();
   return nullptr;
 }
 
@@ -29,6 +49,8 @@ int Machine::injected(const char *symbol) {
 }
 
 int Machine::submit(Stream &stream, const Operation &operation) {
+  if (stream.capturing && stream.invalid)
+    return kCuCaptureInvalidated;
   if (stream.capturing) {
     stream.captured.push_back(operation);
     return rt::kCuSuccess;
@@ -73,7 +95,7 @@ int Machine::execute(const std::vector<Operation> &operations) {
 
 int Machine::perform(const Operation &operation) {
   switch (operation.kind) {
-  case Operation::Kind::Copy: memmove(operation.to, operation.from, operation.bytes); return rt::kCuSuccess;
+  case Operation::Kind::Copy: memcpy(operation.to, operation.from, operation.bytes); return rt::kCuSuccess;
   case Operation::Kind::Fill: memset(operation.to, operation.value, operation.bytes); return rt::kCuSuccess;
   case Operation::Kind::Launch:
     ++launches;

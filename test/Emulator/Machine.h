@@ -14,6 +14,7 @@
 
 #include <functional>
 #include <map>
+#include <thread>
 
 namespace heddle::emulator {
 
@@ -30,7 +31,9 @@ struct Operation {
 
 struct Stream {
   std::vector<Operation> waiting, captured;
-  bool capturing = false;
+  bool capturing = false, invalid = false; ///< whether a call was made that a capture forbids
+  int mode = 0;                            ///< of the capture
+  std::thread::id capturer;
 };
 
 struct Graph {
@@ -47,6 +50,10 @@ public:
   int finish(Stream &stream);
   int finishAll();
   const heddle_emulated_kernel *kernel(const char *name) const;
+  /// Whether a launch of so many threads and bytes of dynamic shared memory can be on a multiprocessor at all.
+  bool fits(const heddle_emulated_kernel &kernel, int64_t threads, int64_t dynamic) const;
+  /// A stream whose capture restricts the thread that runs; null if none.
+  Stream *restricting();
   /// The result that a call of `symbol` must fail with; 0: none. Counts calls.
   int injected(const char *symbol);
   void printCounts() const;
@@ -55,10 +62,13 @@ public:
   Memory memory;
   Block block;
   std::vector<std::unique_ptr<Stream>> streams;
-  std::map<std::string, int64_t, std::less<>> calls; ///< by symbol
-  int64_t launches = 0;                              ///< that were done, in graphs too
-  int broken = 0;                                    ///< what every call returns after a launch failed
-  std::string complaint;                             ///< why it failed
+  std::map<std::string, int64_t, std::less<>> calls;       ///< by symbol
+  std::map<const heddle_emulated_kernel *, int64_t> asked; ///< dynamic shared memory that a kernel may have
+  int64_t retained = 0;                                    ///< how often the context is held
+  const int64_t number;                                    ///< of this machine among all, which its context goes by
+  int64_t launches = 0;                                    ///< that were done, in graphs too
+  int broken = 0;                                          ///< what every call returns after a launch failed
+  std::string complaint;                                   ///< why it failed
 
 private:
   int execute(const std::vector<Operation> &operations);

@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "runtime/Device/Driver.h"
+#include "test/Emulator/Rules.h"
 #include <cuda.h>
 #include <type_traits>
 
@@ -66,6 +67,12 @@ static_assert(kCuSuccess == CUDA_SUCCESS && kCuInvalidValue == CUDA_ERROR_INVALI
               kCuInvalidImage == CUDA_ERROR_INVALID_IMAGE && kCuNoBinaryForGpu == CUDA_ERROR_NO_BINARY_FOR_GPU &&
               kCuInvalidPtx == CUDA_ERROR_INVALID_PTX && kCuNotFound == CUDA_ERROR_NOT_FOUND &&
               kCuIllegalAddress == CUDA_ERROR_ILLEGAL_ADDRESS && kCuLaunchFailed == CUDA_ERROR_LAUNCH_FAILED);
+static_assert(heddle::emulator::kCuInvalidDevice == CUDA_ERROR_INVALID_DEVICE &&
+              heddle::emulator::kCuInvalidContext == CUDA_ERROR_INVALID_CONTEXT &&
+              heddle::emulator::kCuCaptureUnsupported == CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED &&
+              heddle::emulator::kCuCaptureInvalidated == CUDA_ERROR_STREAM_CAPTURE_INVALIDATED &&
+              heddle::emulator::kCuCaptureGlobal == CU_STREAM_CAPTURE_MODE_GLOBAL &&
+              heddle::emulator::kCuCaptureRelaxed == CU_STREAM_CAPTURE_MODE_RELAXED);
 static_assert(kCuMultiprocessors == CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT &&
               kCuCapabilityMajor == CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR &&
               kCuCapabilityMinor == CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR &&

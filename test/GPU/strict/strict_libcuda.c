@@ -1,10 +1,11 @@
 /*===- strict_libcuda.c - a driver that computes nothing and forgives nothing -===//
 //
 // A libcuda.so.1 for machines without a GPU. Device memory is memory of the host, copies are copies, a launch does
-// nothing. It refuses what a real driver refuses and the emulator (test/Emulator), which a program calls directly,
-// cannot see: calls by a thread without a context, calls that a capture forbids, shared memory that was not asked for,
-// grids that no device takes, copies between places that overlap. So the way from dlopen to the last release is walked
-// on every machine. Each refusal is one line on standard error, and an error of the driver's own number.
+// nothing. It refuses what a real driver refuses, as the emulator (test/Emulator) does, which a program calls directly:
+// calls by a thread without a context, calls that a capture forbids, shared memory that was not asked for, grids that
+no
+// device takes, copies between places that overlap. So the way from dlopen to the last release is walked on every
+// machine. Each refusal is one line on standard error, and an error of the driver's own number.
 //
 //===----------------------------------------------------------------------===*/
 #include <pthread.h>
