@@ -2,6 +2,7 @@
 """Draws the pictures of the guide and of the front page: `pictures.py --heddle HEDDLE [--check]`.
 
 masks.svg   what each attention of examples/masks sees, its formula, and the share of work left out
+leaves.svg  each mask of the language by itself
 speed.svg   the table of test/Bench/results/2026-11-22-front-page.md as bars
 
 Both follow the reader's colour scheme. With --check nothing is written: the script compares the files with
@@ -48,27 +49,41 @@ def bar(x, y, width, height, kind):
     return '<rect shape-rendering="crispEdges" class="%s" x="%g" y="%g" width="%g" height="%g"/>' % (kind, x, y, width, height)
 
 
-def write_data(path, length):
-    """Data for the masks that depend on it: padding at the end, four texts, a prefix."""
+# Each leaf of the language, on 8 x 8 positions of a grid where it is one; `heddle reference` has their meaning.
+LEAVES = ["all", "causal", "window(12, 4)", "dilated(4)", "chunk(16)", "grid(8, 1, 1)", "grid_window(8, 4, 4)",
+          "keys(real)", "queries(real)", "prefix(prefix_length)", "document(texts)", "blocks(8, lists)", "dense(cells)"]
+
+
+def numbers_of(length):
+    """Data for the masks that depend on it: padding at the end, four texts, a prefix, lists of blocks, a checkerboard."""
     part = length // 16
     texts = [0] * 5 * part + [1] * 3 * part + [2] * 6 * part + [3] * 2 * part
-    data = {"real": ("I64", [1, length], [1] * 14 * part + [0] * 2 * part), "texts": ("I64", [1, length], texts),
-            "prefix_length": ("I64", [1], [6 * part])}
+    return {"real": ([1, length], [1] * 14 * part + [0] * 2 * part), "texts": ([1, length], texts), "prefix_length": ([1], [6 * part])}
+
+
+def write_data(path, data):
+    """A safetensors file of the tensors of i64 {name: (shape, numbers)}."""
     header, body = {}, b""
-    for name, (dtype, shape, numbers) in data.items():
-        header[name] = {"dtype": dtype, "shape": shape, "data_offsets": [len(body), len(body) + 8 * len(numbers)]}
+    for name, (shape, numbers) in data.items():
+        header[name] = {"dtype": "I64", "shape": shape, "data_offsets": [len(body), len(body) + 8 * len(numbers)]}
         body += struct.pack("<%dq" % len(numbers), *numbers)
     said = json.dumps(header).encode()
     with open(path, "wb") as f:
         f.write(struct.pack("<Q", len(said)) + said + body)
 
 
-def attentions(heddle, length):
+def attentions(heddle, length, data, model=os.path.join(ROOT, "examples/masks/model.json")):
+    """What `heddle mask` says of each attention of a model."""
     with tempfile.TemporaryDirectory() as folder:
-        data = os.path.join(folder, "data.safetensors")
-        write_data(data, length)
-        said = subprocess.run([heddle, "mask", os.path.join(ROOT, "examples/masks/model.json"), "--dims", "T=%d" % length,
-                               "--json", "--input", data], check=True, capture_output=True, text=True).stdout
+        given = os.path.join(folder, "data.safetensors")
+        write_data(given, data)
+        if isinstance(model, dict):
+            path = os.path.join(folder, "model.json")
+            with open(path, "w", encoding="utf-8") as f:
+                json.dump(model, f)
+            model = path
+        said = subprocess.run([heddle, "mask", model, "--dims", "T=%d" % length, "--json", "--input", given],
+                              check=True, capture_output=True, text=True).stdout
     return json.loads(said)["attentions"]
 
 
@@ -82,25 +97,31 @@ def formula(mask):
     return lines
 
 
+def thumbnail(x, y, attention):
+    """What an attention sees, from (x, y) on; each cell of the drawing stands for several rows and keys."""
+    grid, paths = attention["drawn"]["elements"], {"all": "", "some": ""}
+    side, most = len(grid["visible"]) * CELL, grid["cell"][0] * grid["cell"][1]
+    for i, row in enumerate(grid["visible"]):
+        j = 0
+        while j < len(row):  # equal neighbours are one rectangle
+            end = j
+            while end < len(row) and (row[end] == most, row[end] > 0) == (row[j] == most, row[j] > 0):
+                end += 1
+            if row[j]:
+                paths["all" if row[j] == most else "some"] += "M%d %dh%dv%dh%dz" % (x + j * CELL, y + i * CELL, (end - j) * CELL, CELL, (j - end) * CELL)
+            j = end
+    body = ['<path shape-rendering="crispEdges" class="%s" d="%s"/>' % (kind, path) for kind, path in paths.items() if path]
+    body.append('<rect class="frame" x="%g" y="%g" width="%g" height="%g"/>' % (x - .5, y - .5, side + 1, side + 1))
+    return body, side
+
+
 def masks(heddle):
-    drawn, counted = attentions(heddle, SHOWN), attentions(heddle, COUNTED)
-    cells = len(drawn[0]["drawn"]["elements"]["visible"])
-    side, across, down = cells * CELL, 210, cells * CELL + 76
-    body = []
+    drawn, counted = (attentions(heddle, length, numbers_of(length)) for length in (SHOWN, COUNTED))
+    across, down, body = 210, 204, []
     for n, (small, large) in enumerate(zip(drawn, counted)):
         x, y = 16 + n % COLUMNS * across, 16 + n // COLUMNS * down
-        grid = small["drawn"]["elements"]
-        most = grid["cell"][0] * grid["cell"][1]
-        for i, row in enumerate(grid["visible"]):
-            j = 0
-            while j < len(row):  # equal neighbours are one rectangle
-                end = j
-                while end < len(row) and (row[end] == most, row[end] > 0) == (row[j] == most, row[j] > 0):
-                    end += 1
-                if row[j]:
-                    body.append(bar(x + j * CELL, y + i * CELL, (end - j) * CELL, CELL, "all" if row[j] == most else "some"))
-                j = end
-        body.append('<rect class="frame" x="%g" y="%g" width="%g" height="%g"/>' % (x - .5, y - .5, side + 1, side + 1))
+        made, side = thumbnail(x, y, small)
+        body += made
         saved = 100 - 100 * large["layer"]["operations"] / large["layer"]["operations_dense"]
         lines = formula(small["mask"])
         for k, line in enumerate(lines):
@@ -108,6 +129,21 @@ def masks(heddle):
         body.append(text(x, y + side + 18 + 14 * len(lines), "%.1f %% of the work left out" % saved))
     rows = (len(drawn) + COLUMNS - 1) // COLUMNS
     return picture(COLUMNS * across + 8, rows * down + 8, "Eight masks at %d tokens; work left out at %d tokens" % (SHOWN, COUNTED), body)
+
+
+def leaves(heddle):
+    inputs = {"x": "f32[B,T,8]", "real": "i64[B,T]", "texts": "i64[B,T]", "prefix_length": "i64[B]", "lists": "i64[8,2]", "cells": "i64[T,T]"}
+    model = {"heddle": 1, "name": "leaves", "inputs": inputs, "outputs": ["y%d" % n for n in range(len(LEAVES))],
+             "body": [{"y%d" % n: {"attention": ["x", "x", "x"], "heads": 1, "mask": "=" + leaf}} for n, leaf in enumerate(LEAVES)]}
+    board = [int((i // 8 + j // 8) % 2 == 0) for i in range(SHOWN) for j in range(SHOWN)]
+    data = numbers_of(SHOWN)
+    data.update(lists=([8, 2], [0, 1, 1, 6, 2, 0, 3, 5, 4, 0, 5, 2, 6, 3, 7, 0]), cells=([SHOWN, SHOWN], board))
+    across, down, body = 168, 164, []
+    for n, (leaf, attention) in enumerate(zip(LEAVES, attentions(heddle, SHOWN, data, model))):
+        x, y = 16 + n % 5 * across, 16 + n // 5 * down
+        made, side = thumbnail(x, y, attention)
+        body += made + [text(x, y + side + 16, leaf)]
+    return picture(5 * across, (len(LEAVES) + 4) // 5 * down + 8, "Every mask of the language at %d tokens" % SHOWN, body)
 
 
 def measured():
@@ -148,7 +184,7 @@ def main():
     parser.add_argument("--check", action="store_true")
     options = parser.parse_args()
     passed = failed = 0
-    for name, made in (("masks.svg", masks(options.heddle)), ("speed.svg", speed())):
+    for name, made in (("masks.svg", masks(options.heddle)), ("leaves.svg", leaves(options.heddle)), ("speed.svg", speed())):
         path = os.path.join(HERE, name)
         if options.check:
             with open(path, encoding="utf-8") as f:

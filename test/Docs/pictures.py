@@ -14,7 +14,7 @@ import tempfile
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 GUIDE = os.path.join(ROOT, "examples/guide")
-PICTURES = ("masks.svg", "speed.svg")
+PICTURES = ("masks.svg", "leaves.svg", "speed.svg")
 CONTRAST = 4.5  # of WCAG 2, level AA
 PAGE = """<!doctype html><meta name="viewport" content="width=device-width"><style>svg { max-width: 100%; height: auto }</style>BODY
 <pre id="said"></pre><script>
