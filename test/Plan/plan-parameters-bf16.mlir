@@ -26,12 +26,12 @@ module attributes {model.dtype = "bf16", model.math = "wide"} {
 
 // -----
 
-// expected-error @below {{'model.dtype' is "f32", "bf16" or "f16", but is "f8"}}
+// expected-error @below {{expected 'model.dtype' to be "f32", "bf16" or "f16", got "f8"}}
 module attributes {model.dtype = "f8"} {}
 
 // -----
 
-// expected-error @below {{'model.math' is "wide" or "dots", but is "fast"}}
+// expected-error @below {{expected 'model.math' to be "wide" or "dots", got "fast"}}
 module attributes {model.dtype = "bf16", model.math = "fast"} {}
 
 // -----

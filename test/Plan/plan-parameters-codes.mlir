@@ -53,5 +53,5 @@ func.func @run(%x: !model.tensor<[B, 64], f32>) -> !model.tensor<[B, 64], f32> {
 
 // -----
 
-// expected-error @below {{'model.codes' is "wide" or "dots", but is "bf16"}}
+// expected-error @below {{expected 'model.codes' to be "wide" or "dots", got "bf16"}}
 module attributes {model.codes = "bf16"} {}

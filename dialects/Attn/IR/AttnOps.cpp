@@ -162,16 +162,16 @@ LogicalResult BucketBiasOp::verify() {
   ModelTensorType t = typeOf(getTable());
   std::optional<int64_t> n = t.getRank() == 2 ? t.getSize(0).constant() : std::nullopt;
   if (!n || *n < (getTwoSided() ? 4 : 2))
-    return emitOpError("table must be [buckets, heads], but is ") << t;
+    return emitOpError("expected the table [buckets, heads], got ") << t;
   int64_t exact = (getTwoSided() ? *n / 2 : *n) / 2;
   if (int64_t(getMaxDistance()) <= exact)
-    return emitOpError("max_distance must exceed the ") << exact << " exact buckets, but is " << getMaxDistance();
+    return emitOpError("expected max_distance above the ") << exact << " exact buckets, got " << getMaxDistance();
   return success();
 }
 
 LogicalResult DenseBiasOp::verify() {
   if (typeOf(getTensor()).getRank() < 2 || typeOf(getTensor()).getRank() > 4)
-    return emitOpError("tensor must have rank 2, 3 or 4, but is ") << getTensor().getType();
+    return emitOpError("expected a tensor of rank 2, 3 or 4, got ") << getTensor().getType();
   return success();
 }
 

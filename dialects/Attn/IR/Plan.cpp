@@ -13,11 +13,10 @@ static constexpr llvm::StringLiteral kCache = "attn.cache", kSchedule = "attn.sc
 static LogicalResult verifyCache(Operation *op, Type type, Attribute value) {
   auto cache = dyn_cast<CacheAttr>(value);
   if (!cache)
-    return op->emitError() << "'" << kCache << "' is an #attn.cache, but is " << value;
+    return op->emitError() << "expected '" << kCache << "' to be an #attn.cache, got " << value;
   auto state = dyn_cast<model::StateType>(type);
   if (!state || state.getRank() < 3 || !state.getElementType().isF32())
-    return op->emitError() << "'" << kCache << "' is said of a state [.., batch, rows, features] of f32, but is of "
-                           << type;
+    return op->emitError() << "expected '" << kCache << "' on a state [.., batch, rows, features] of f32, got " << type;
   std::optional<int64_t> features = state.getSize(state.getRank() - 1).constant();
   if (!features || *features % cache.getHeads())
     return op->emitError() << "features of " << state << " do not divide into the " << cache.getHeads()
@@ -39,22 +38,22 @@ LogicalResult AttnDialect::verifyOperationAttribute(Operation *op, NamedAttribut
   if (attr.getName() == kCache) {
     Value state = stateOf(op);
     if (!state)
-      return op->emitError() << "'" << kCache << "' is said of an append, a load or a store";
+      return op->emitError() << "expected '" << kCache << "' on an append, a load or a store, got " << op->getName();
     return verifyCache(op, state.getType(), attr.getValue());
   }
   if (attr.getName() == kSchedule) {
     auto sdpa = dyn_cast<SdpaOp>(op);
     auto schedule = dyn_cast<ScheduleAttr>(attr.getValue());
     if (!sdpa || !schedule)
-      return op->emitError() << "'" << kSchedule << "' is the #attn.schedule of an attn.sdpa, but is "
+      return op->emitError() << "expected '" << kSchedule << "' to be the #attn.schedule of an attn.sdpa, got "
                              << attr.getValue();
     int64_t keyHeads = sdpa.getKvHeads();
     if (keyHeads < 1) // this is asked before the op's own sdpa_c2, which refuses it
       return success();
     int64_t shared = int64_t(sdpa.getHeads()) / keyHeads;
     if (shared % schedule.getPacked()) // schedule_c3
-      return op->emitError() << schedule.getPacked() << " query heads cannot stand together where " << shared
-                             << " share a key head";
+      return op->emitError() << "expected a divisor of the " << shared << " query heads of a key head as 'packed', got "
+                             << schedule.getPacked();
   }
   return success();
 }

@@ -144,7 +144,7 @@ bool PrefixOp::surelySees(Witness w, const Facts &facts) { return seenByBand(*th
 
 LogicalResult ChunkOp::verify() {
   if (int64_t(getSize()) < 1) // chunk_c1
-    return emitOpError("size must be positive, but is ") << getSize();
+    return emitOpError("expected a positive size, got ") << getSize();
   return success();
 }
 Sides ChunkOp::sides() { return Sides::Both; }
@@ -164,7 +164,7 @@ LogicalResult WindowOp::verify() {
   if (getLabels() && failed(needsRank(*this, getLabels(), 1, 2, "labels"))) // window_c1
     return failure();
   if (getKeyLabels() && !getLabels())
-    return emitOpError("labels of keys stand beside labels of queries");
+    return emitOpError("expected labels of queries with the labels of keys, got none");
   if (getTable() && !getLabels())
     return emitOpError("a table is of labels");
   if (!getLabels())
@@ -245,10 +245,10 @@ static bool isTerm(AffineExpr e) {
 
 LogicalResult BandOp::verify() {
   if (!getFrom() && !getBelow()) // band_c3
-    return emitOpError("needs a side: `from`, `below` or both");
+    return emitOpError("expected a side `from`, `below` or both, got none");
   for (Value v : getBounds())
     if (cast<ModelTensorType>(v.getType()).getRank() > 1) // band_c3
-      return emitOpError("bounds must have rank 0 or 1, but one is ") << v.getType();
+      return emitOpError("expected bounds of rank 0 or 1, got ") << v.getType();
   for (std::optional<ArrayAttr> maps : {getFrom(), getBelow()})
     for (Attribute attr : maps ? maps->getValue() : ArrayRef<Attribute>()) {
       AffineMap map = cast<AffineMapAttr>(attr).getValue();

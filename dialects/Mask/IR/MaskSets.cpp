@@ -78,7 +78,7 @@ void DocumentOp::setTable(Value table) { getTableMutable().assign(table); }
 
 LogicalResult BlocksOp::verify() {
   if (int64_t(getSize()) < 1)
-    return emitOpError("size must be positive, but is ") << getSize();
+    return emitOpError("expected a positive size, got ") << getSize();
   if (failed(needsRank(*this, getLists(), 2, 3, "lists")))
     return failure();
   return fitsTable(*this, getTable(), blockRunsType(typeOf(getLists())));

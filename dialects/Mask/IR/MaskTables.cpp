@@ -79,11 +79,11 @@ bool heddle::mask::areLabels(Value rows, Value keys) {
 
 LogicalResult heddle::mask::needsRank(Operation *op, Value v, int64_t low, int64_t high, StringRef what) {
   if (typeOf(v).getRank() < low || typeOf(v).getRank() > high)
-    return op->emitOpError() << what << " must have rank " << low << " to " << high << ", but is " << v.getType();
+    return op->emitOpError() << what << " must have rank " << low << " to " << high << ", got " << v.getType();
   return success();
 }
 LogicalResult heddle::mask::fitsTable(Operation *op, Value table, ModelTensorType expected) {
   if (table && table.getType() != expected)
-    return op->emitOpError("table must be ") << expected << ", but is " << table.getType();
+    return op->emitOpError("expected the table ") << expected << ", got " << table.getType();
   return success();
 }

@@ -68,15 +68,15 @@ Arithmetic heddle::model::attentionArithmeticOf(Operation *op) {
 LogicalResult heddle::model::verifyArithmetic(ModuleOp module) {
   StringRef dtype = attributeOf(module, "model.dtype", "f32");
   if (!storedOf(dtype))
-    return module.emitError("'model.dtype' is \"f32\", \"bf16\" or \"f16\", but is \"") << dtype << "\"";
+    return module.emitError("expected 'model.dtype' to be \"f32\", \"bf16\" or \"f16\", got \"") << dtype << "\"";
   for (StringRef name : {"model.math", "model.attention_math"}) {
     StringRef word = attributeOf(module, name, "wide");
     if (word != "wide" && word != "dots")
-      return module.emitError("'") << name << "' is \"wide\" or \"dots\", but is \"" << word << "\"";
+      return module.emitError("expected '") << name << "' to be \"wide\" or \"dots\", got \"" << word << "\"";
     if (word == "dots" && dtype != "bf16")
       return module.emitError("'") << name << "' is \"dots\", which needs 'model.dtype' = \"bf16\"";
   }
   if (StringRef codes = attributeOf(module, "model.codes", "dots"); codes != "wide" && codes != "dots")
-    return module.emitError("'model.codes' is \"wide\" or \"dots\", but is \"") << codes << "\"";
+    return module.emitError("expected 'model.codes' to be \"wide\" or \"dots\", got \"") << codes << "\"";
   return success();
 }

@@ -66,7 +66,7 @@ LogicalResult LayoutAttr::verify(Complaint emitError, int64_t panel, Type elemen
                                  ArrayRef<int64_t> parts, int64_t groups, Coding coding) {
   std::optional<PackedType> type = packedType(element);
   if (!type)
-    return emitError() << "elements are f32, bf16, f16, i64 or i1, but got " << element;
+    return emitError() << "expected elements of f32, bf16, f16, i64 or i1, got " << element;
   // layout_c1, layout_c2, layout_c3, layout_c4 and layout_c5 stand in the class.
   std::string why = WeightLayout{*type, panel, inOut, part, groups, {parts.begin(), parts.end()}, coding}.wrong();
   return why.empty() ? success() : emitError() << why;
@@ -101,7 +101,7 @@ static ParseResult parseCoding(AsmParser &p, Coding &coding) {
     return failure();
   std::optional<PackedType> type = packedType(scale);
   if (!type)
-    return p.emitError(at, "scales are f16, bf16 or f32, but got ") << scale;
+    return p.emitError(at, "expected scales of f16, bf16 or f32, got ") << scale;
   coding.scale = *type;
   coding.zeros = succeeded(p.parseOptionalKeyword("zeros"));
   coding.ordered = succeeded(p.parseOptionalKeyword("ordered"));
@@ -122,7 +122,7 @@ Attribute LayoutAttr::parse(AsmParser &p, Type) {
     if (p.parseKeyword("panels", " or 'natural'") || p.getCurrentLocation(&size) || p.parseInteger(panel))
       return {};
     if (panel < 1) {
-      p.emitError(size, "a panel has 1 to ") << WeightLayout::mostPanel << " rows, not " << panel;
+      p.emitError(size, "expected a panel of 1 to ") << WeightLayout::mostPanel << " rows, got " << panel;
       return {};
     }
   }
@@ -157,14 +157,14 @@ LogicalResult CodedAttr::verify(Complaint emitError, int64_t bits, int64_t group
                                 bool, StringAttr from) {
   std::optional<PackedType> type = packedType(scale);
   if (!type)
-    return emitError() << "scales are f16, bf16 or f32, but got " << scale;
+    return emitError() << "expected scales of f16, bf16 or f32, got " << scale;
   // coded_c1, coded_c2 and coded_c3 stand in the class.
   if (std::string why = Coding{bits, group, *type, zeros, ordered}.wrong(); !why.empty())
     return emitError() << why;
   if (from.empty() || !llvm::all_of(from.getValue(), [](char c) { return llvm::isAlnum(c) || c == '-' || c == '_'; }))
-    return emitError() << "codes are from a method whose name is a word, not " << from; // coded_c4
+    return emitError() << "expected one word as the method of the codes, got " << from; // coded_c4
   if (from.getValue() == "search" && (zeros || ordered))
-    return emitError() << "a search finds scales alone, no zeros and no order";
+    return emitError() << "expected codes of a search without zeros and order, got " << (zeros ? "zeros" : "an order");
   return success();
 }
 
@@ -220,9 +220,9 @@ LogicalResult PlaceAttr::verify(Complaint emitError, PlaceKind kind, StringAttr 
     return success();
   std::optional<Size> offset = Size::parse(form);
   if (!offset || !offset->fits()) // place_c1
-    return emitError() << "an offset in the arena is a size form, not " << form;
+    return emitError() << "expected a size form as offset in the arena, got " << form;
   if (offset->constant().value_or(0) < 0) // place_c2
-    return emitError() << "an offset in the arena is not below 0: " << form;
+    return emitError() << "expected an offset of 0 or more in the arena, got " << form;
   return success();
 }
 
@@ -242,7 +242,7 @@ Attribute PlaceAttr::parse(AsmParser &p, Type) {
     return {};
   std::optional<PlaceKind> kind = symbolizePlaceKind(word);
   if (!kind) {
-    p.emitError(at, "a place is 'none', 'arena' or 'output', not '") << word << "'";
+    p.emitError(at, "expected the place 'none', 'arena' or 'output', got '") << word << "'";
     return {};
   }
   std::string form;
@@ -262,31 +262,33 @@ Attribute PlaceAttr::parse(AsmParser &p, Type) {
 LogicalResult ScheduleAttr::verify(Complaint emitError, int64_t panel, int64_t rows, int64_t block, int64_t ahead,
                                    int64_t small) {
   if (rows < 1 || rows > 32) // schedule_c1
-    return emitError() << "a tile has 1 to 32 rows, not " << rows;
+    return emitError() << "expected a tile of 1 to 32 rows, got " << rows;
   if (block < rows || block > 65536 || block % rows) // schedule_c2
-    return emitError() << "a block is a multiple of the " << rows << " rows of a tile up to 65536, not " << block;
+    return emitError() << "expected a block of a multiple of the " << rows << " rows of a tile, at most 65536, got "
+                       << block;
   if (panel < 1 || panel > WeightLayout::mostPanel) // schedule_c3
-    return emitError() << "a panel has 1 to " << WeightLayout::mostPanel << " rows, not " << panel;
+    return emitError() << "expected a panel of 1 to " << WeightLayout::mostPanel << " rows, got " << panel;
   if (ahead < 0 || ahead > 4096) // schedule_c4
-    return emitError() << "weights are fetched 0 to 4096 steps ahead, not " << ahead;
+    return emitError() << "expected weights fetched 0 to 4096 steps ahead, got " << ahead;
   if (small < 0 || small > int64_t(1) << 30) // schedule_c5
-    return emitError() << "a small weight has up to 2^30 numbers, not " << small;
+    return emitError() << "expected a small weight of 0 to 2^30 numbers, got " << small;
   return success();
 }
 
 LogicalResult PiecesAttr::verify(Complaint emitError, int64_t longest, int64_t beyond) {
   if (longest < 1 || beyond < 1) // pieces_c1
-    return emitError() << "pieces are of 1 row or more, not of " << longest << " beyond " << beyond;
+    return emitError() << "expected pieces of 1 row or more beyond 0 rows or more, got " << longest << " beyond "
+                       << beyond;
   return success();
 }
 
 LogicalResult TargetAttr::verify(Complaint emitError, StringRef name, StringRef, int64_t lanes, int64_t registers,
                                  StringAttr) {
   if (name.empty() || !llvm::all_of(name, llvm::isAlnum)) // target_c1
-    return emitError() << "a target is a word, not \"" << name << "\"";
+    return emitError() << "expected a word as target, got \"" << name << "\"";
   if (lanes < 1 || lanes > 64 || !llvm::isPowerOf2_64(lanes)) // target_c2
-    return emitError() << "vectors have 1, 2, 4 .. 64 lanes, not " << lanes;
+    return emitError() << "expected vectors of 1, 2, 4 .. 64 lanes, got " << lanes;
   if (registers < 4 || registers > 1024) // target_c3
-    return emitError() << "a target has 4 to 1024 vector registers, not " << registers;
+    return emitError() << "expected 4 to 1024 vector registers, got " << registers;
   return success();
 }

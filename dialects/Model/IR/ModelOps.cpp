@@ -26,7 +26,7 @@ LogicalResult ParamOp::verify() { // param_c1: every index is used and every {k}
       if (std::optional<int64_t> length = n.constant())
         shape.push_back(*length);
       else
-        return emitOpError("with a layout has constant lengths, but is ") << getType();
+        return emitOpError("expected constant lengths with a layout, got ") << getType();
     if (std::string why = layout.misfit(shape); !why.empty())
       return emitOpError("does not fit its layout: ") << why;
     Type element = getType().getElementType();
@@ -41,17 +41,16 @@ LogicalResult ParamOp::verify() { // param_c1: every index is used and every {k}
       k = type.getSize(!coded->getInOut()).constant();
     }
     if (!n || !k || !type.getElementType().isF32())
-      return emitOpError("that is coded is a matrix of f32 of constant lengths, but is ") << type;
+      return emitOpError("expected an f32 matrix of constant lengths for codes, got ") << type;
     if (std::string why = coded->getCoding().misfit(*k); !why.empty())
       return emitOpError("has codes that do not fit: ") << why;
   }
   Coding lies = getLayout() ? getLayout()->getCoding() : Coding();
   if (lies && (!getCoded() || !(lies == getCoded()->getCoding()) || getLayout()->getInOut() != getCoded()->getInOut()))
-    return emitOpError("lies in the blob in codes that are not its own");
+    return emitOpError("expected the layout in the blob to have the codes of #model.coded");
   if (getOffset() || getStrides()) { // param_c3
     if (!getOffset() || int64_t(*getOffset()) < 0 || !getStrides() || getStrides()->size() != getIndices().size())
-      return emitOpError("has a place in the blob, which is an offset from 0 on and ")
-             << getIndices().size() << " strides";
+      return emitOpError("expected an offset of 0 or more in the blob and ") << getIndices().size() << " strides";
     for (int64_t stride : getStridesAttr().asArrayRef())
       if (stride < 0)
         return emitOpError("has a stride of ") << stride;
@@ -156,12 +155,12 @@ LogicalResult AppendOp::verify() {
   if (!getSlots() && !getStarts())
     return success();
   if (!getSlots() || !getStarts())
-    return emitOpError("has slots and starts, or neither");
+    return emitOpError("expected slots and starts, or neither, got one of them");
   ModelTensorType rows = getRows().getType();
   for (Value v : {getSlots(), getStarts()})
     if (auto type = cast<ModelTensorType>(v.getType());
         rows.getRank() < 2 || int64_t(getAxis()) == 0 || type.getRank() != 1 || type.getSize(0) != rows.getSize(0))
-      return emitOpError("has slots and starts of one number for each row of the batch, but ")
+      return emitOpError("expected slots and starts of one number for each row of the batch, got ")
              << type << " for " << rows;
   return success();
 }
@@ -190,10 +189,10 @@ LogicalResult RepeatOp::verify() {
   Block &body = getBody().front();
   unsigned n = getNumCarried();
   if (body.getNumArguments() != n + 1 || !body.getArgument(0).getType().isIndex())
-    return emitOpError("the body takes the index and ") << n << " carried values";
+    return emitOpError("expected a body that takes the index and ") << n << " carried values";
   auto yield = dyn_cast<YieldOp>(body.getTerminator());
   if (!yield || yield.getNumOperands() != getNumResults() || getNumResults() < n)
-    return emitOpError("must yield ") << getNumResults() << " values";
+    return emitOpError("expected ") << getNumResults() << " values from model.yield";
   for (unsigned i = 0; i < n; ++i) { // repeat_c1
     Type t = getCarried()[i].getType();
     if (body.getArgument(i + 1).getType() != t || yield.getOperand(i).getType() != t || getResult(i).getType() != t)
@@ -204,7 +203,7 @@ LogicalResult RepeatOp::verify() {
     auto one = dyn_cast<ModelTensorType>(yield.getOperand(i).getType());
     auto all = dyn_cast<ModelTensorType>(getResult(i).getType());
     if (!one || !all)
-      return emitOpError("collects tensors");
+      return emitOpError("expected tensors as collected values");
     SmallVector<Size> sizes = one.getSizes();
     sizes.insert(sizes.begin(), Size(int64_t(getCount())));
     if (std::string why = unfitShape(sizes, one.getElementType()); !why.empty())

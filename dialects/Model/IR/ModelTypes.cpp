@@ -102,12 +102,12 @@ LogicalResult ModelTensorType::verify(llvm::function_ref<InFlightDiagnostic()> e
   for (StringAttr axis : axes) {
     std::optional<Size> s = Size::parse(axis.getValue());
     if (!s)
-      return emitError() << "an axis must be a size form, but got " << axis;
+      return emitError() << "expected a size form as axis, got " << axis;
     if (s->str() != axis.getValue())
       return emitError() << "an axis must be in normal form '" << s->str() << "', but got " << axis;
   }
   if (!element.isF32() && !element.isInteger(64) && !element.isInteger(1))
-    return emitError() << "elements are f32, i64 or i1, but got " << element;
+    return emitError() << "expected elements of f32, i64 or i1, got " << element;
   if (std::string why = unfitShape(llvm::map_to_vector(axes, sizeOf), element); !why.empty())
     return emitError() << "the tensor " << why;
   return success();

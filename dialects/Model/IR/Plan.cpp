@@ -21,7 +21,7 @@ static constexpr llvm::StringLiteral kPlace = "model.place", kScratch = "model.s
 //===-- what each may be -------------------------------------------------------===//
 
 static LogicalResult refuse(Operation *op, StringRef name, const Twine &expected, Attribute found) {
-  return op->emitError() << "'" << name << "' is " << expected << ", but is " << found;
+  return op->emitError() << "expected '" << name << "' to be " << expected << ", got " << found;
 }
 
 /// One flag for each of `count` values.
@@ -47,7 +47,7 @@ static LogicalResult verifyBlob(Operation *op, NamedAttribute attr) {
   if (!module || !entries || !llvm::all_of(entries, llvm::IsaPred<BlobEntryAttr>))
     return refuse(op, attr.getName(), "an array of #model.entry on a module", attr.getValue());
   if (!bytes || bytes.getInt() < 0)
-    return op->emitError() << "'" << attr.getName() << "' comes with '" << kBlobBytes << "'";
+    return op->emitError() << "expected '" << kBlobBytes << "' of 0 or more bytes with '" << attr.getName() << "'";
   SmallVector<std::pair<int64_t, BlobEntryAttr>> ends; // where each ends
   for (auto entry : entries.getAsRange<BlobEntryAttr>()) {
     int64_t end = entry.getOffset() + int64_t(entry.getLayout().getLayout().bytes(entry.getShape().asArrayRef()));
@@ -57,7 +57,7 @@ static LogicalResult verifyBlob(Operation *op, NamedAttribute attr) {
       over |= llvm::MulOverflow(count - 1, stride, last) || llvm::AddOverflow(end, last, end);
     }
     if (over || end > bytes.getInt())
-      return op->emitError() << "the entry of " << entry.getName() << " ends at " << end << ", behind the "
+      return op->emitError() << "the entry of " << entry.getName() << " ends at " << end << ", after the "
                              << bytes.getInt() << " bytes of the blob";
     ends.push_back({end, entry});
   }
@@ -90,7 +90,7 @@ LogicalResult ModelDialect::verifyOperationAttribute(Operation *op, NamedAttribu
   }
   if (name == kCopyIn || name == kCopyBack) {
     auto repeat = dyn_cast<RepeatOp>(op);
-    return repeat ? verifyFlags(op, attr, repeat.getNumCarried()) : refuse(op, name, "said of a repeat", value);
+    return repeat ? verifyFlags(op, attr, repeat.getNumCarried()) : refuse(op, name, "on a repeat", value);
   }
   if (name == kCopies)
     return verifyFlags(op, attr, op->getNumOperands());

@@ -54,7 +54,7 @@ func.func @sdpa_c6(%q: !model.tensor<[B, T, 8], f32>, %s: !model.tensor<[T], i64
 // -----
 
 func.func @bucket_table(%t: !model.tensor<[32], f32>) {
-  // expected-error @below {{table must be [buckets, heads]}}
+  // expected-error @below {{expected the table [buckets, heads], got }}
   %b = attn.bucket_bias %t max_distance 128 : !model.tensor<[32], f32>
   return
 }
@@ -62,7 +62,7 @@ func.func @bucket_table(%t: !model.tensor<[32], f32>) {
 // -----
 
 func.func @dense_rank(%t: !model.tensor<[T], f32>) {
-  // expected-error @below {{tensor must have rank 2, 3 or 4}}
+  // expected-error @below {{expected a tensor of rank 2, 3 or 4, got }}
   %b = attn.dense_bias %t : !model.tensor<[T], f32>
   return
 }

@@ -3,7 +3,7 @@
 // RUN: heddle-opt %s --split-input-file --verify-diagnostics
 
 func.func @keys_c1(%t: !model.tensor<[B, T, S], i64>) {
-  // expected-error @below {{tensor must have rank 1 to 2, but is '!model.tensor<[B, T, S], i64>'}}
+  // expected-error @below {{tensor must have rank 1 to 2, got '!model.tensor<[B, T, S], i64>'}}
   %m = mask.keys %t : !model.tensor<[B, T, S], i64>
   return
 }
@@ -27,7 +27,7 @@ func.func @dense_rank(%t: !model.tensor<[S], i1>) {
 // -----
 
 func.func @blocks_size(%t: !model.tensor<[4, 2], i64>) {
-  // expected-error @below {{size must be positive, but is 0}}
+  // expected-error @below {{expected a positive size, got 0}}
   %m = mask.blocks 0, %t : !model.tensor<[4, 2], i64>
   return
 }
@@ -51,7 +51,7 @@ func.func @document_c1(%t: !model.tensor<[B, T], i64>, %s: !model.tensor<[B, T, 
 // -----
 
 func.func @dilated_step() {
-  // expected-error @below {{step must be positive, but is 0}}
+  // expected-error @below {{expected a positive step, got 0}}
   %m = mask.dilated 0
   return
 }
@@ -83,7 +83,7 @@ func.func @band_c2() {
 // -----
 
 func.func @band_c3(%t: !model.tensor<[B, T], i64>) {
-  // expected-error @below {{bounds must have rank 0 or 1, but one is '!model.tensor<[B, T], i64>'}}
+  // expected-error @below {{expected bounds of rank 0 or 1, got '!model.tensor<[B, T], i64>'}}
   %m = mask.band below [affine_map<(i)[n] -> (n)>] of %t : !model.tensor<[B, T], i64>
   return
 }
@@ -91,7 +91,7 @@ func.func @band_c3(%t: !model.tensor<[B, T], i64>) {
 // -----
 
 func.func @band_c3_sides() {
-  // expected-error @below {{needs a side}}
+  // expected-error @below {{expected a side `from`, `below` or both, got none}}
   %m = mask.band
   return
 }
@@ -99,7 +99,7 @@ func.func @band_c3_sides() {
 // -----
 
 func.func @keys_c2(%t: !model.tensor<[B, S], i64>, %x: !model.tensor<[B, S], i64>) {
-  // expected-error @below {{table must be '!model.tensor<[B, "(S+15)//16+2"], i64>', but is '!model.tensor<[B, S], i64>'}}
+  // expected-error @below {{expected the table '!model.tensor<[B, "(S+15)//16+2"], i64>', got '!model.tensor<[B, S], i64>'}}
   %m = mask.keys %t : !model.tensor<[B, S], i64> table %x : !model.tensor<[B, S], i64>
   return
 }
@@ -107,7 +107,7 @@ func.func @keys_c2(%t: !model.tensor<[B, S], i64>, %x: !model.tensor<[B, S], i64
 // -----
 
 func.func @queries_c2(%t: !model.tensor<[B, T], i64>, %x: !model.tensor<[B, T], i64>) {
-  // expected-error @below {{table must be '!model.tensor<[B, "T+1"], i64>'}}
+  // expected-error @below {{expected the table '!model.tensor<[B, "T+1"], i64>'}}
   %m = mask.queries %t : !model.tensor<[B, T], i64> table %x : !model.tensor<[B, T], i64>
   return
 }
@@ -115,7 +115,7 @@ func.func @queries_c2(%t: !model.tensor<[B, T], i64>, %x: !model.tensor<[B, T], 
 // -----
 
 func.func @document_c2(%t: !model.tensor<[B, T], i64>) {
-  // expected-error @below {{table must be}}
+  // expected-error @below {{expected the table}}
   %m = mask.document %t, %t : !model.tensor<[B, T], i64>, !model.tensor<[B, T], i64> table %t : !model.tensor<[B, T], i64>
   return
 }
@@ -123,7 +123,7 @@ func.func @document_c2(%t: !model.tensor<[B, T], i64>) {
 // -----
 
 func.func @window_c2(%t: !model.tensor<[B, T], i64>) {
-  // expected-error @below {{table must be}}
+  // expected-error @below {{expected the table}}
   %m = mask.window left 1 on %t : !model.tensor<[B, T], i64> table %t : !model.tensor<[B, T], i64>
   return
 }
@@ -155,7 +155,7 @@ func.func @band_c2_chunk() {
 // -----
 
 func.func @chunk_c1() {
-  // expected-error @below {{size must be positive, but is 0}}
+  // expected-error @below {{expected a positive size, got 0}}
   %m = mask.chunk 0
   return
 }

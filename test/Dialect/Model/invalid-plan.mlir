@@ -7,7 +7,7 @@
 
 // -----
 
-// expected-error @below {{a panel has 1 to 256 rows, not 0}}
+// expected-error @below {{expected a panel of 1 to 256 rows, got 0}}
 #layout_c1_zero = #model.layout<panels 0, f32>
 
 // -----
@@ -17,7 +17,7 @@
 
 // -----
 
-// expected-error @below {{elements are f32, bf16, f16, i64 or i1, but got 'i8'}}
+// expected-error @below {{expected elements of f32, bf16, f16, i64 or i1, got 'i8'}}
 #layout_c2_element = #model.layout<natural, i8>
 
 // -----
@@ -57,7 +57,7 @@
 
 // -----
 
-// expected-error @below {{scales are f16, bf16 or f32, but got 'f64'}}
+// expected-error @below {{expected scales of f16, bf16 or f32, got 'f64'}}
 #layout_c5_scale = #model.layout<panels 32, f32, coded 8 by 32 f64>
 
 // -----
@@ -77,23 +77,23 @@
 
 // -----
 
-// expected-error @below {{scales are f16, bf16 or f32, but got 'f64'}}
+// expected-error @below {{expected scales of f16, bf16 or f32, got 'f64'}}
 #coded_c3_type = #model.coded<bits = 4, group = 32, scale = f64, from = "gptq">
 
 // -----
 
-// expected-error @below {{codes are from a method whose name is a word, not "g p"}}
+// expected-error @below {{expected one word as the method of the codes, got "g p"}}
 #coded_c4 = #model.coded<bits = 4, group = 32, scale = f16, from = "g p">
 
 // -----
 
-// expected-error @below {{a search finds scales alone, no zeros and no order}}
+// expected-error @below {{expected codes of a search without zeros and order, got}}
 #coded_c4_search = #model.coded<bits = 4, group = 32, scale = f16, zeros = true, from = "search">
 
 // -----
 
 func.func @param_c4_rank() {
-  // expected-error @below {{that is coded is a matrix of f32 of constant lengths}}
+  // expected-error @below {{expected an f32 matrix of constant lengths for codes}}
   %w = model.param "w" {coded = #model.coded<bits = 8, group = 32, scale = f16, from = "search">} : !model.tensor<[4, 32, 2], f32>
   return
 }
@@ -109,7 +109,7 @@ func.func @param_c4_group() {
 // -----
 
 func.func @param_c4_layout() {
-  // expected-error @below {{lies in the blob in codes that are not its own}}
+  // expected-error @below {{expected the layout in the blob to have the codes of #model.coded}}
   %w = model.param "w" {coded = #model.coded<bits = 8, group = 32, scale = f16, from = "search">,
                         layout = #model.layout<panels 32, f32, coded 4 by 32 f16>} : !model.tensor<[4, 64], f32>
   return
@@ -118,7 +118,7 @@ func.func @param_c4_layout() {
 // -----
 
 func.func @param_c4_no_codes() {
-  // expected-error @below {{lies in the blob in codes that are not its own}}
+  // expected-error @below {{expected the layout in the blob to have the codes of #model.coded}}
   %w = model.param "w" {layout = #model.layout<panels 32, f32, coded 4 by 32 f16>} : !model.tensor<[4, 64], f32>
   return
 }
@@ -160,12 +160,12 @@ func.func @param_c4_no_codes() {
 
 // -----
 
-// expected-error @below {{an offset in the arena is a size form, not "64*"}}
+// expected-error @below {{expected a size form as offset in the arena, got "64*"}}
 #place_c1 = #model.place<arena, "64*">
 
 // -----
 
-// expected-error @below {{an offset in the arena is not below 0: "-64"}}
+// expected-error @below {{expected an offset of 0 or more in the arena, got "-64"}}
 #place_c2 = #model.place<arena, "-64">
 
 // -----
@@ -175,52 +175,52 @@ func.func @param_c4_no_codes() {
 
 // -----
 
-// expected-error @below {{a place is 'none', 'arena' or 'output', not 'stack'}}
+// expected-error @below {{expected the place 'none', 'arena' or 'output', got 'stack'}}
 #place_word = #model.place<stack, 0>
 
 // -----
 
-// expected-error @below {{a tile has 1 to 32 rows, not 33}}
+// expected-error @below {{expected a tile of 1 to 32 rows, got 33}}
 #schedule_c1 = #model.schedule<panel = 32, rows = 33, block = 66>
 
 // -----
 
-// expected-error @below {{a block is a multiple of the 8 rows of a tile up to 65536, not 60}}
+// expected-error @below {{expected a block of a multiple of the 8 rows of a tile, at most 65536, got 60}}
 #schedule_c2 = #model.schedule<panel = 32, rows = 8, block = 60>
 
 // -----
 
-// expected-error @below {{a panel has 1 to 256 rows, not 0}}
+// expected-error @below {{expected a panel of 1 to 256 rows, got 0}}
 #schedule_c3 = #model.schedule<panel = 0, rows = 8, block = 64>
 
 // -----
 
-// expected-error @below {{weights are fetched 0 to 4096 steps ahead, not -1}}
+// expected-error @below {{expected weights fetched 0 to 4096 steps ahead, got -1}}
 #schedule_c4 = #model.schedule<panel = 32, rows = 8, block = 64, ahead = -1>
 
 // -----
 
-// expected-error @below {{a small weight has up to 2^30 numbers, not -1}}
+// expected-error @below {{expected a small weight of 0 to 2^30 numbers, got -1}}
 #schedule_c5 = #model.schedule<panel = 32, rows = 8, block = 64, small = -1>
 
 // -----
 
-// expected-error @below {{pieces are of 1 row or more, not of 0 beyond 8}}
+// expected-error @below {{expected pieces of 1 row or more beyond 0 rows or more, got 0 beyond 8}}
 #pieces_c1 = #model.pieces<longest = 0, beyond = 8>
 
 // -----
 
-// expected-error @below {{a target is a word, not ""}}
+// expected-error @below {{expected a word as target, got ""}}
 #target_c1 = #model.target<"", chip = "x", lanes = 16, registers = 32>
 
 // -----
 
-// expected-error @below {{vectors have 1, 2, 4 .. 64 lanes, not 12}}
+// expected-error @below {{expected vectors of 1, 2, 4 .. 64 lanes, got 12}}
 #target_c2 = #model.target<"cpu", chip = "x", lanes = 12, registers = 32>
 
 // -----
 
-// expected-error @below {{a target has 4 to 1024 vector registers, not 2}}
+// expected-error @below {{expected 4 to 1024 vector registers, got 2}}
 #target_c3 = #model.target<"cpu", chip = "x", lanes = 16, registers = 2>
 
 // -----
@@ -242,7 +242,7 @@ func.func @param_c2_element() {
 // -----
 
 func.func @param_c3() {
-  // expected-error @below {{has a place in the blob, which is an offset from 0 on and 0 strides}}
+  // expected-error @below {{expected an offset of 0 or more in the blob and 0 strides}}
   %w = model.param "w" {offset = -64 : i64, strides = array<i64>} : !model.tensor<[20, 4], f32>
   return
 }
@@ -259,7 +259,7 @@ func.func @linear_part(%x: !model.tensor<[B, 8], f32>, %w: !model.tensor<[24, 8]
 // -----
 
 func.func @places(%x: !model.tensor<[B], f32>) {
-  // expected-error @below {{'model.place' is one #model.place for each of 1 results}}
+  // expected-error @below {{expected 'model.place' to be one #model.place for each of 1 results}}
   %y = model.unary neg %x {model.place = []} : (!model.tensor<[B], f32>) -> !model.tensor<[B], f32>
   return
 }
@@ -267,27 +267,27 @@ func.func @places(%x: !model.tensor<[B], f32>) {
 // -----
 
 func.func @scratch(%x: !model.tensor<[B], f32>) {
-  // expected-error @below {{'model.scratch' is a #model.place in the arena}}
+  // expected-error @below {{expected 'model.scratch' to be a #model.place in the arena}}
   %y = model.unary neg %x {model.scratch = #model.place<output, 0>} : (!model.tensor<[B], f32>) -> !model.tensor<[B], f32>
   return
 }
 
 // -----
 
-// expected-error @below {{'model.arena' is the size form of a function's bytes}}
+// expected-error @below {{expected 'model.arena' to be the size form of a function's bytes}}
 func.func @arena() attributes {model.arena = "64*"} { return }
 
 // -----
 
 func.func @copies(%x: !model.tensor<[B], f32>) -> !model.tensor<[B], f32> {
-  // expected-error @below {{'model.copies' is one flag for each of 1 values}}
+  // expected-error @below {{expected 'model.copies' to be one flag for each of 1 values}}
   return {model.copies = array<i1>} %x : !model.tensor<[B], f32>
 }
 
 // -----
 
 func.func @copy_in(%x: !model.tensor<[B], f32>) {
-  // expected-error @below {{'model.copy_in' is said of a repeat}}
+  // expected-error @below {{expected 'model.copy_in' to be on a repeat}}
   %y = model.unary neg %x {model.copy_in = array<i1: true>} : (!model.tensor<[B], f32>) -> !model.tensor<[B], f32>
   return
 }
@@ -295,7 +295,7 @@ func.func @copy_in(%x: !model.tensor<[B], f32>) {
 // -----
 
 func.func @in_place(%x: !model.tensor<[B], f32>) {
-  // expected-error @below {{'model.in_place' is a flag of pack_rows or unpack_rows}}
+  // expected-error @below {{expected 'model.in_place' to be a flag of pack_rows or unpack_rows}}
   %y = model.unary neg %x {model.in_place} : (!model.tensor<[B], f32>) -> !model.tensor<[B], f32>
   return
 }
@@ -303,27 +303,27 @@ func.func @in_place(%x: !model.tensor<[B], f32>) {
 // -----
 
 func.func @schedule(%x: !model.tensor<[B], f32>) {
-  // expected-error @below {{'model.schedule' is the #model.schedule of a linear or a matmul}}
+  // expected-error @below {{expected 'model.schedule' to be the #model.schedule of a linear or a matmul}}
   %y = model.unary neg %x {model.schedule = #model.schedule<panel = 32, rows = 8, block = 64>} : (!model.tensor<[B], f32>) -> !model.tensor<[B], f32>
   return
 }
 
 // -----
 
-// expected-error @below {{'model.pieces' is the #model.pieces of a function}}
+// expected-error @below {{expected 'model.pieces' to be the #model.pieces of a function}}
 func.func @pieces() attributes {model.pieces = 512 : i64} { return }
 
 // -----
 
-// expected-error @below {{'model.target' is the #model.target of a module}}
+// expected-error @below {{expected 'model.target' to be the #model.target of a module}}
 module attributes {model.target = "cpu"} {}
 
 // -----
 
-// expected-error @below {{'model.blob' is an array of #model.entry on a module}}
+// expected-error @below {{expected 'model.blob' to be an array of #model.entry on a module}}
 module attributes {model.blob = [1], model.blob_bytes = 0 : i64} {}
 
 // -----
 
-// expected-error @below {{the entry of "w" ends at 128, behind the 64 bytes of the blob}}
+// expected-error @below {{the entry of "w" ends at 128, after the 64 bytes of the blob}}
 module attributes {model.blob = [#model.entry<name = "w", shape = [16], layout = <natural, f32>, offset = 64, firsts = [], counts = [], strides = []>], model.blob_bytes = 64 : i64} {}

@@ -5,7 +5,7 @@ func.func @axis_c1(%x: !model.tensor<["T+T*2//1x"], f32>) { return }
 
 // -----
 
-// expected-error @below {{elements are f32, i64 or i1}}
+// expected-error @below {{expected elements of f32, i64 or i1, got }}
 func.func @element_c1(%x: !model.tensor<[T], f64>) { return }
 
 // -----
@@ -346,7 +346,7 @@ func.func @default_shape(%z: !model.tensor<[B, 4], i64> {model.default}) {
 // -----
 
 func.func @append_c1(%state: !model.state<[slots, capacity, 8], f32>, %x: !model.tensor<[B, new, 8], f32>, %s: !model.tensor<[B], i64>) {
-  // expected-error @below {{has slots and starts, or neither}}
+  // expected-error @below {{expected slots and starts, or neither, got one of them}}
   %r = model.append %state, %x slots %s : !model.tensor<[B], i64> axis 1 : !model.state<[slots, capacity, 8], f32>, !model.tensor<[B, new, 8], f32> -> !model.tensor<[B, "past+new", 8], f32>
   return
 }
@@ -354,7 +354,7 @@ func.func @append_c1(%state: !model.state<[slots, capacity, 8], f32>, %x: !model
 // -----
 
 func.func @append_c1_shape(%state: !model.state<[slots, capacity, 8], f32>, %x: !model.tensor<[B, new, 8], f32>, %s: !model.tensor<[new], i64>) {
-  // expected-error @below {{has slots and starts of one number for each row of the batch}}
+  // expected-error @below {{expected slots and starts of one number for each row of the batch, got }}
   %r = model.append %state, %x slots %s : !model.tensor<[new], i64> starts %s : !model.tensor<[new], i64> axis 1 : !model.state<[slots, capacity, 8], f32>, !model.tensor<[B, new, 8], f32> -> !model.tensor<[B, "past+new", 8], f32>
   return
 }
