@@ -195,7 +195,7 @@ void Finder::file(StringRef name) {
     sink.error(Error::BadTemplate, root->loc, path::filename(name), "there is no `chat_template` in it");
 }
 
-/// The byte of a place in a text whose lines end as they like.
+/// Byte offset of (line, column); any line ending.
 size_t Finder::byteOf(StringRef text, unsigned line, unsigned column) const {
   size_t at = 0;
   for (; line > 1 && at < text.size(); --line) {

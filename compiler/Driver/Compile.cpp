@@ -99,8 +99,8 @@ int heddle::runStages(const Console &console, ModuleOp module, StringRef last, c
       if (!options.dumpDir.empty())
         dump.watch(pm);
       addStage(pm, stage, pipeline);
-      // Code of a whole model is large: there what the last pass leaves is verified and not what each does, which would
-      // be a third of the stage's time. heddle-opt and --dump-ir verify every pass.
+      // In `llvm` and `kernels` only the final IR is verified; after every pass costs a third of the stage.
+      // heddle-opt and --dump-ir verify every pass.
       bool isCode = stage.name == "llvm" || stage.name == "kernels";
       pm.enableVerifier(!isCode || !options.dumpDir.empty());
       if (failed(pm.run(module)) || (isCode && failed(verify(module))))

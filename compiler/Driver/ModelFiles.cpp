@@ -83,7 +83,7 @@ std::vector<std::string> heddle::modelFiles(const ImportOptions &options, Module
 /// A path in a rule: blanks and # take a backslash, $ stands twice.
 static std::string inRule(StringRef file) {
   llvm::SmallString<256> whole(file);
-  // Absolute: who reads the list stands elsewhere.
+  // Absolute paths: make runs in another directory.
   if (fs::make_absolute(whole))
     whole = file;
   path::remove_dots(whole, /*remove_dot_dot=*/false);

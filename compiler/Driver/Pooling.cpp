@@ -45,7 +45,7 @@ static StringRef readPoolingConfig(const JsonValue &root, StringRef name, Diagno
     if (file.boolean(one.key).value_or(usual) || (word && *word == one.word))
       chosen.push_back(one);
   }
-  // The width is the model's; prompts are none of a request's.
+  // Ignored: the width (the model has it) and prompts (requests have none).
   file.ignore({"word_embedding_dimension", "embedding_dimension", "include_prompt"});
   SmallVector<StringRef> known = {"pooling_mode"};
   for (const Pooling &one : kPoolings)

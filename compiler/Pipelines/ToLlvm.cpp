@@ -1,7 +1,7 @@
 //===- ToLlvm.cpp - five dialects to LLVM's in one walk -------------------===//
 //
-// MLIR has a pass for each of them, and each of those walks all of the code. Together, and without the means to take a
-// change back, they take a third of the time; the result is the same, byte for byte.
+// MLIR has a pass for each dialect, and each pass walks all of the code. One conversion without rollback takes a third
+// of the time; same bytes.
 //
 //===----------------------------------------------------------------------===//
 

@@ -7,23 +7,22 @@ include "mlir/Pass/PassBase.td"
 def PlanParametersPass : Pass<"model-plan-parameters", "mlir::ModuleOp"> {
   let summary = "Give every parameter its packing and its place in the weights blob";
   let description = [{
-    Writes `layout`, `offset` (bytes, at index values 0) and `strides` (bytes an index operand)
-    on each `model.param`, and the list of packed entries as `model.blob` on the module (see
-    ParameterBlob.h). A parameter that a linear reads lies in panels; an embedding of the same tensor
-    reads that form too. Where `model.dtype` is "bf16" or "f16", both are stored in it; every other parameter
-    keeps its type.
+    Writes `layout`, `offset` (bytes, at index values 0) and `strides` (bytes an index operand) on each `model.param`,
+    and the list of packed entries as `model.blob` on the module (see ParameterBlob.h). A parameter that a linear
+    reads is stored in panels; an embedding of the same tensor reads panels too. If `model.dtype` is "bf16" or "f16",
+    both are stored in it; every other parameter keeps its type.
   }];
 }
 
 def PlanCachePass : Pass<"attn-plan-cache", "mlir::ModuleOp"> {
   let summary = "Lay out the states that only attention reads for the attention kernel";
   let description = [{
-    A state whose rows, appended or loaded, feed the keys (or the values) of attention and
-    nothing else gets an #attn.cache on its `model.append`, `model.load` and `model.store`, and on the
-    functions' arguments. Where `model.dtype` is "bf16" or "f16" so is the state.
+    A state gets an #attn.cache if its rows, appended or loaded, feed only the keys (or only the values) of attention.
+    The attribute is on its `model.append`, `model.load` and `model.store`, and on the functions' arguments. If
+    `model.dtype` is "bf16" or "f16", so is the state.
 
-    Where the masks of all readers limit how far back a row looks, the mark of appended rows
-    says `ring = n`, and @step gets a #model.pieces.
+    If the masks of all readers limit how far back a row looks, the cache has `ring = n`, and @step gets a
+    `#model.pieces`.
   }];
   let options = [
     Option<"longestPiece", "longest-piece", "int64_t", "512", "new rows of a call where there are rings">
@@ -44,9 +43,9 @@ def PlanSchedulesPass : Pass<"model-plan-schedules", "mlir::ModuleOp"> {
 def PlanMemoryPass : Pass<"model-plan-memory", "mlir::ModuleOp"> {
   let summary = "Give every result its place in the arena, in an output, or over an operand";
   let description = [{
-    Writes `model.place` on each op with results of its own, `model.scratch` on ops that need working
-    memory, `model.copy_in` and `model.copy_back` on repeats, `model.copies` on the return and `model.arena` (bytes) on
-    the function; offsets are size forms.
+    Writes `model.place` on each op that stores results, and `model.scratch` on ops that need scratch memory. Repeats
+    get `model.copy_in` and `model.copy_back`, the return `model.copies`, the function `model.arena` (bytes). Offsets
+    are size forms.
   }];
 }
 

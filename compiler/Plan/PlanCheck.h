@@ -26,9 +26,8 @@ void checkParameters(mlir::ModuleOp module, Report report);
 /// A state lies alike in all functions, as its readers read it; a ring holds all that they may see.
 void checkCaches(mlir::ModuleOp module, Report report);
 
-/// Of a function whose tiles are right: its arena is known, every result and all working memory has a place inside of
-/// memory that is there, and nothing is written over while somebody still needs it. Forms are compared at some lengths
-/// that stand for all.
+/// Checks a memory plan, after the tiles: the arena size is known, every result and scratch buffer is inside its
+/// memory, no live value is overwritten. Forms are compared at some lengths that represent all.
 void checkMemory(mlir::func::FuncOp function, const Target &target, Report report);
 
 /// All of `tiled`, and all of `buffers`.

@@ -35,8 +35,8 @@ public:
   /// Whether ops that need nothing of each other are done at the same time, however far apart they stand: then none of
   /// them may have its result where another one still reads.
   virtual bool worksByLevels() const { return false; }
-  /// The op before this one in its block in whose working memory, which is as large, it works, finding there what that
-  /// op left; null: it has its own.
+  /// An earlier op of the block whose scratch memory (same size) this op reuses, contents included; null: it has its
+  /// own.
   virtual mlir::Operation *leavesScratchFor(mlir::Operation *op) const { return nullptr; }
 };
 

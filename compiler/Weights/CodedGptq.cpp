@@ -278,7 +278,7 @@ absl::StatusOr<std::unique_ptr<CodedTensor>> openAwq(const CodedPieces &pieces, 
   if (zeros)
     if (absl::Status status = checkShape(*zeros, {groups, n / 8}, "a zero of 4 bits a group and column"); !status.ok())
       return status;
-  // A file without zero points may still hold zeros: of 8, which are none.
+  // Symmetric checkpoints may store qzeros that are all 8; that means no zero point.
   return std::make_unique<Awq>(pieces, codes, scheme.symmetric ? nullptr : zeros, **scales, group, n, k);
 }
 

@@ -1,7 +1,7 @@
 // Matrices [N, K] of one byte an element, each of them a number: I8 (compressed-tensors int-quantized and
 // naive-quantized), or an 8-bit float (float-quantized; fp8 with `weight_scale` or `weight_scale_inv`, which is a
-// factor in spite of its name). A scale stands for the tensor, a row, a group of features or a block of rows and
-// features, whose rims may be cut; a zero may stand beside it.
+// factor in spite of its name). A scale is that of the tensor, a row, a group of features or a block of rows and
+// features. Blocks at the edge may be smaller; a zero point is optional.
 #include "compiler/Weights/CodedMethods.h"
 #include "compiler/Weights/CodedTensor.h"
 #include "compiler/Weights/Problem.h"

@@ -2,7 +2,7 @@
 //
 // The ranges of Unicode 14.0.0: marks that are written over another character
 // (Mn, Me, Cf), and those that East Asian terminals show in two columns (W, F).
-// What is not assigned between two of a kind is of that kind.
+// Unassigned code points take the class of their neighbours.
 //
 //===----------------------------------------------------------------------===//
 #include "runtime/Chat/LineEditor.h"

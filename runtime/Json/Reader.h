@@ -1,6 +1,5 @@
-// A strict reader of JSON (RFC 8259) from people that nobody knows: UTF-8 only, no name twice in an object, numbers
-// that a program can hold, at most `depth` levels. It tells a sink what it meets and keeps nothing itself; there is no
-// recursion.
+// A strict parser of untrusted JSON (RFC 8259): UTF-8 only, no name twice in an object, numbers that a program can
+// hold, at most `depth` levels. It reports each value to a sink and keeps none; there is no recursion.
 #ifndef HEDDLE_RUNTIME_JSON_READER_H
 #define HEDDLE_RUNTIME_JSON_READER_H
 

@@ -10,12 +10,15 @@ The rules:
   words      a word that has several meanings here is not used (WORDS says what to write instead).
   sentences  a sentence has at most 35 words; the aim is 25. Inline code counts as one word.
 
+Of the .td files the descriptions of ops, types, attributes and passes are read: words and sentences.
+
 Pages in UNFINISHED are left out unless --all is given or the page is named. Prints `path:line: rule: text`
 for each finding, then the number of pages and findings. Exit status 1 if there is a finding, or if the
 script misses one of the lines that it must catch (CAUGHT), or reports one that is right (FREE)."""
 import os
 import re
 import sys
+import textwrap
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 COLUMNS, ROW_COLUMNS, LINES, CONTENTS, WORDS_A_SENTENCE = 100, 140, 80, 40, 35
@@ -216,12 +219,23 @@ FREE = [
 ]
 
 
+def descriptions(path, text):
+    """[(line, rule, what)] of the descriptions in a .td file"""
+    found = []
+    for m in re.finditer(r"\bdescription = \[\{(.*?)\}\]", text, re.S):
+        first = text.count("\n", 0, m.start(1))
+        found += [(first + n, rule, what) for n, rule, what in findings(path, textwrap.dedent(m[1])) if rule in ("words", "sentences")]
+    return found
+
+
 def self_test():
     wrong = []
     for path, text, rule in CAUGHT:
         rules = {r for _, r, _ in findings(path, text)}
         if rules != ({rule} if rule else set()):
             wrong.append("prose.py: %r: expected the finding %s, got %s" % (text[:60], rule, sorted(rules)))
+    if len(descriptions("a.td", "  let description = [{\n    It lies there.\n  }];\n  // It lies.\n")) != 1:
+        wrong.append("prose.py: a description in a .td file is not read")
     for path, text in FREE:
         wrong += ["prose.py: %r is right, got %s" % (text[:60], f) for f in findings(path, text)]
     return wrong
@@ -231,7 +245,7 @@ def pages():
     for top, folders, names in os.walk(ROOT):
         folders[:] = sorted(f for f in folders if not f.startswith((".", "build")) and f != "__pycache__")
         for name in sorted(names):
-            if name.endswith(".md"):
+            if name.endswith((".md", ".td")):
                 yield os.path.relpath(os.path.join(top, name), ROOT)
 
 
@@ -242,7 +256,7 @@ def main():
         if not named and "--all" not in sys.argv and any(path == u or path.startswith(u + "/") for u in UNFINISHED):
             continue
         with open(os.path.join(ROOT, path), encoding="utf-8") as f:
-            found = sorted(findings(path, f.read()))
+            found = sorted((descriptions if path.endswith(".td") else findings)(path, f.read()))
         wrong += ["%s:%d: %s: %s" % (path, number, rule, what) for number, rule, what in found]
         looked, total = looked + 1, total + len(found)
     print("\n".join(wrong + ["%d pages, %d findings" % (looked, total)]))

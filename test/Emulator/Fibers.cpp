@@ -1,7 +1,7 @@
 //===- Fibers.cpp - Threads that are switched by hand ---------------------===//
 //
 // The calling convention of x86-64 keeps six registers and the stack pointer
-// over a call; the rest is nobody's at a switch, which is a call.
+// over a call. A switch is a call, so no other register has to be saved.
 //
 //===----------------------------------------------------------------------===//
 #include "test/Emulator/Fibers.h"

@@ -7,12 +7,12 @@ include "mlir/Pass/PassBase.td"
 def DeriveEntriesPass : Pass<"model-derive-entries", "mlir::ModuleOp"> {
   let summary = "Derive @once and @step from @run, or say why not";
   let description = [{
-    For a module with `model.generate`: @step computes the logits of the last of `new` rows
-    after `past` ones (a prompt is a step with past = 0), with states for what later rows read;
-    @once computes what inputs but no token reach. Where rows that a state would keep change,
-    there is no @step, and `model.step_report` says which statements are the reason; with
-    `cache=require` they are errors. @defaults computes what a prompt has of inputs that
-    `extend` continues with something else than their default. `model.padding` tells on which sides a batch may be padded.
+    For a module with `model.generate`: @step computes the logits of the last of `new` rows after `past` ones, with
+    states for what later rows read. (A prompt is a step with past = 0.) @once computes what depends on inputs but on
+    no token. If rows that a state would keep can change, there is no @step. `model.step_report` then names the
+    statements that are the reason; with `cache=require` they are errors. @defaults computes the prompt's part of
+    inputs that `extend` does not continue with their default. `model.padding` says on which sides a batch may be
+    padded.
   }];
   let options = [
     Option<"cache", "cache", "std::string", "\"auto\"", "auto, require or none">,
@@ -28,9 +28,9 @@ def DeriveBatchPass : Pass<"model-derive-batch", "mlir::ModuleOp"> {
     @batch is @step with two more inputs, i64 [B]: `slot`, the row of the states that holds the text of a row, and
     `start`, how many of its positions are there. States have a row for each of `slots` texts; `past` is the largest
     start. A third, `asked`, i64 [asked], names the rows that the result has. The mask of the tokens is not passed: no
-    row is padded. Where a step reads its past otherwise than by
-    appends and attention, keeps other states, mixes rows of the batch or has a guard, there is no @batch and
-    `model.slots_report` says why; with `slots=require` that is an error, with `auto` a remark, with `served` neither.
+    row is padded. There is no @batch if a step reads its past other than by appends and attention, keeps other
+    states, mixes rows of the batch or has a guard. `model.slots_report` then says why. With `slots=require` that is
+    an error, with `auto` a remark, with `served` neither.
   }];
   let options = [Option<"slots", "slots", "std::string", "\"none\"", "served, auto, require or none">];
   let dependentDialects = ["::heddle::model::ModelDialect", "::heddle::mask::MaskDialect",
@@ -40,12 +40,11 @@ def DeriveBatchPass : Pass<"model-derive-batch", "mlir::ModuleOp"> {
 def SkipPaddingPass : Pass<"model-skip-padding", "mlir::ModuleOp"> {
   let summary = "Compute no rows of padding where nobody needs them";
   let description = [{
-    Where a mask of keys M [B, T] hides the keys of every attention over these rows, rows with
-    M = 0 reach no other row. What keeps rows apart then works on the live rows, one behind the
-    other; attention hides the queries of padding too. Live rows keep their bits; rows of padding
-    of an output are 0: with `rows=auto` outputs that have such rows, of a module without
-    `model.padding_unread`, are left as they are. A row that is taken by its position (the first, the last) is live in any
-    case. Where a use of the rows is not understood nothing is skipped, and
+    If a mask of keys M [B, T] hides the keys of every attention over these rows, rows with M = 0 reach no other row.
+    Ops that treat rows independently then work on the list of live rows; attention hides the queries of padding too.
+    Live rows keep their bits; rows of padding of an output are 0: with `rows=auto` outputs that have such rows, of a
+    module without `model.padding_unread`, are left as they are. A row that is taken by its position (the first, the
+    last) is live in any case. Where a use of the rows is not understood nothing is skipped, and
     `model.padding_report` says which.
   }];
   let options = [Option<"rows", "rows", "std::string", "\"auto\"", "auto, skip or compute: rows of padding">];
@@ -57,9 +56,9 @@ def SkipUnseenPass : Pass<"model-skip-unseen", "mlir::ModuleOp"> {
   let summary = "Compute no queries that see nothing, and no keys that nobody sees";
   let description = [{
     Where the mask of an attention is `queries(t) and ..`, t [B, T] known in front of the layers and more than the
-    mask of padding, queries with t = 0 see nothing. A linear that makes the queries, and is read by nothing else, works
-    on the rows where t is not 0; one that makes keys or values on all rows of the texts that have such a row. Elsewhere
-    its rows are 0, which no result depends on: with `masked_rows mean` nothing is changed.
+    mask of padding, queries with t = 0 see nothing. A linear that makes only the queries then works on the rows where
+    t is not 0. One that makes only keys or values works on all rows of the texts that have such a row. Its other rows
+    are 0, and no result depends on them; with `masked_rows mean` nothing is changed.
   }];
   let dependentDialects = ["::heddle::model::ModelDialect"];
 }

@@ -55,7 +55,7 @@ struct Programs {
   mlir::LogicalResult (*cacheWrite)(Lowering &, mlir::Operation *);
   /// Any other op: whether the target has lowered it. Null where it lowers none itself.
   bool (*other)(Lowering &, mlir::Operation *) = nullptr;
-  /// What else becomes of a norm of rows. Null where nothing ever does.
+  /// Second copy of a norm's result, rounded for the linears that read it; null: none.
   Beside (*beside)(Lowering &, mlir::Operation *) = nullptr;
 };
 /// Of vector registers and threads (Attention.cpp).
@@ -127,9 +127,9 @@ public:
   void forEach(mlir::Location loc, mlir::Value n, llvm::function_ref<void(mlir::Value i)> body);
   /// The ends of this team's stretch of [0, n).
   std::pair<mlir::Value, mlir::Value> share(mlir::Value n);
-  /// body(from, to) for stretches of [0, n), which is cut into `parts`: all of it where a thread is alone, otherwise a
-  /// part at a time, so that who is held up leaves parts to the others. Nothing may depend on who does what. Only the
-  /// first such loop of a phase is dealt so; of a second one each thread has its own part.
+  /// body(from, to) for stretches of [0, n), which is cut into `parts`. One thread takes all of it; several take one
+  /// part at a time, so that a slow thread gets fewer parts. Results must not depend on which thread runs one. Only
+  /// the first such loop of a phase is shared so; in a second one each thread has a fixed part.
   void deal(mlir::Location loc, mlir::Value n, mlir::Value parts,
             llvm::function_ref<void(mlir::Value from, mlir::Value to)> body);
   /// body(i) for i = from, from+step, ... < to on this thread.

@@ -31,7 +31,7 @@ using namespace heddle::loops;
 /// Loops of fewer ops stay where they are: a call, and the module of LLVM that the function would be in, cost as much.
 static constexpr int64_t kShortest = 40;
 
-/// Whether an op waits for the other threads; what a barrier is in stays in the entry.
+/// Whether `op` is a barrier. Loops that contain one are not outlined.
 static bool isBarrier(Operation *op) {
   auto call = dyn_cast<func::CallOp>(op);
   return call && call.getCallee() == "heddle_barrier";

@@ -20,10 +20,10 @@ def Attn_CacheAttr : Attn_Attr<"Cache", "cache"> {
   let summary = "how a state that only attention reads holds keys or values";
   let description = [{
     `#attn.cache<keys, heads = 4, element = f32, block = 64, panel = 8>`: for each iteration, batch element and key
-    head the rows stand in blocks of `block`, those of keys in panels of `panel` keys [blocks][panels][w][panel],
-    in 16 bits [w/2][panel][2]; those of values one after the other.
-    With `classes` = d all this stands d times, one after the other, for the positions of each residue modulo d.
-    With `ring` = n position p of a class lies in place p mod n, and the first block stands once more behind the last.
+    head the rows are in blocks of `block`. Rows of keys are in panels of `panel` keys: [blocks][panels][w][panel], in
+    16 bits [w/2][panel][2]. Rows of values follow one another. With `classes` = d there are d copies of this layout,
+    one after the other, for the positions of each residue modulo d. With `ring` = n position p of a class is at place
+    p mod n, and a copy of the first block follows the last.
     - (C1) heads, block, panel and classes are positive, classes up to 32. (C2) elements are f32, bf16 or f16.
     - (C3) panels divide a block, blocks a ring.
   }];
@@ -42,12 +42,12 @@ def Attn_CacheAttr : Attn_Attr<"Cache", "cache"> {
 def Attn_ScheduleAttr : Attn_Attr<"Schedule", "schedule"> {
   let summary = "the tiles of an attention";
   let description = [{
-    A work item is `rows` packed rows of one key head (of a query head where `packed` is 1); it meets `keys` keys at
-    once, in panels of `panel`. `packed` query heads that share a key head stand together; an attention under a
-    dilated mask falls into `classes` attentions, one for each residue; with `paired` two rows of values
-    stand in one row of words. `rows`, `packed` and `paired` say who computes what and when: results keep their
-    bits. `keys` and `classes` say in which order a row's sums are made: results differ in their rounding, and so they
-    do where `tiled` asks for a program of tiles that threads share (dialects/Tile), in place of the general one.
+    A work item is `rows` packed rows of one key head (of a query head if `packed` is 1). It processes `keys` keys at
+    once, in panels of `panel`. `packed` query heads that share a key head are processed together. An attention under
+    a dilated mask becomes `classes` attentions, one for each residue. With `paired` a row of words holds two rows of
+    values. `rows`, `packed` and `paired` only affect which thread computes a result and when, so results keep their
+    bits. `keys` and `classes` decide the order of the sums of a row, so results differ in rounding. So does `tiled`,
+    which selects a program of tiles that threads share (dialects/Tile) instead of the general one.
     - (C1) rows, keys and panel are powers of two, rows up to 256, keys up to 1024. (C2) panels divide keys.
     - (C3) packed is positive and divides the query heads of a key head (verified on the op).
     - (C4) classes are 1 to 32.

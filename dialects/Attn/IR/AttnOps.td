@@ -29,19 +29,17 @@ def Attn_MaskedRows : I32EnumAttr<"MaskedRows", "what a row that sees nothing yi
 def Attn_SdpaOp : Attn_Op<"sdpa", [AttrSizedOperandSegments, InferTypeOpAdaptor, DeclareOpInterfaceMethods<Mask_MaskUserInterface>]> {
   let summary = "softmax(scale·q·kᵀ -> softcap -> + bias -> mask)·v";
   let description = [{
-    q [B, T, h·w], k [B, S, g·w], v [B, S, g·u] -> [B, T, h·u]; query head n uses key head
-    n // (h/g). scores = scale·q·kᵀ; softcap c·tanh(s/c); + bias; mask; softmax, into whose
-    denominator exp(sink[h]) joins; ·v.
-    A row that sees nothing is exactly 0 (`masked_rows`: or nan, or the mean of v). A key that
-    is not seen is absent: its V row, NaN or not, never reaches the result. A score of -inf
-    after the bias is not seen. Key row 0 stands at position `key_start` when query row 0
-    stands at 0; query row r stands at past + r, where past is the size form `past`.
-    With `starts`, i64 [B], batch element b stands at starts[b] wherever the size forms say `past`: its query row r is
-    at position past - `past` + starts[b] + r, and it has S - `past` + starts[b] keys.
+    q [B, T, h·w], k [B, S, g·w], v [B, S, g·u] -> [B, T, h·u]; query head n uses key head n // (h/g). scores =
+    scale·q·kᵀ; softcap c·tanh(s/c); + bias; mask; softmax, with exp(sink[h]) added to its denominator; ·v. A row that
+    sees nothing is exactly 0 (`masked_rows`: or nan, or the mean of v). A hidden key is absent: its V row, NaN or
+    not, never reaches the result. A score of -inf after the bias is hidden, too. Key row 0 has position `key_start`
+    if query row 0 has position 0. Query row r has position past + r, where past is the size form `past`. With
+    `starts`, i64 [B], batch element b uses starts[b] in place of `past` in the size forms: its query row r has
+    position past - `past` + starts[b] + r, and it has S - `past` + starts[b] keys.
     - (C1) ranks are 3, batch axes equal (or 1 for k, v), k and v of equal rows.
     - (C2) features divide into heads; key heads divide heads; q and k heads equally wide.
     - (C3) sinks are [heads].
-    - (C4) what mask and bias hold lies along the axes of the scores [B, heads, T, S]: equal lengths, or 1.
+    - (C4) tensors of mask and bias agree with the axes of the scores [B, heads, T, S]: equal lengths, or 1.
     - (C5) slopes and tables of a bias are of as many heads.
     - (C6) starts are i64 [B].
     ```mlir

@@ -96,16 +96,16 @@ def Mask_DilatedOp : Mask_Op<"dilated", ["dependsOn", "positions", "describe", "
   let assemblyFormat = "$step attr-dict";
   let hasVerifier = 1;
 }
-/// Tokens of a picture in row-major order, of which position i stands in row i // width, column i % width.
+/// Tokens of a picture in row-major order: position i is in row i // width, column i % width.
 class Mask_GridLike<string mnemonic> : Mask_Op<mnemonic, ["reach", "dependsOn", "describe", "surelySees"]> {
   let hasVerifier = 1;
 }
 def Mask_GridOp : Mask_GridLike<"grid"> {
   let summary = "tokens of a picture, at most so many rows and columns away";
   let description = [{
-    i sees k when their rows are at most `rows` apart and their columns at most `columns`. A picture's
-    rim cuts neighbourhoods off; it does not move them. The last row may be short. Positions before 0 go
-    on to the left and upwards. (C1) width is positive; rows and columns are not negative; all are below 2**30.
+    i sees k when their rows are at most `rows` apart and their columns at most `columns`. The edge of a picture cuts
+    neighbourhoods off; it does not move them. The last row may be short. Positions before 0 continue to the left and
+    upwards. (C1) width is positive; rows and columns are not negative; all are below 2**30.
     ```mlir
     %m = mask.grid width 14 rows 3 columns 3
     ```
@@ -116,9 +116,9 @@ def Mask_GridOp : Mask_GridLike<"grid"> {
 def Mask_GridWindowOp : Mask_GridLike<"grid_window"> {
   let summary = "tokens of a picture, in the same window of rows x columns";
   let description = [{
-    i sees k when (row - shift) // rows and (column - shift) // columns agree, rounded down: windows
-    begin at multiples of their size, all moved right and down by `shift`, and what is left at the
-    rims is windows too (Swin's shifted windows, whose mask says the same of a rolled picture).
+    i sees k when (row - shift) // rows and (column - shift) // columns agree, rounded down. Windows begin at
+    multiples of their size, moved right and down by `shift`; smaller windows at the edges are windows, too. (Swin's
+    shifted windows: its mask of a rolled picture means the same.)
     (C1) width, rows and columns are positive, shift is not negative; all are below 2**30.
     ```mlir
     %m = mask.grid_window width 56 rows 7 columns 7 shift 3

@@ -19,8 +19,8 @@ def SimplifyPass : Pass<"mask-simplify", "mlir::ModuleOp"> {
 def BuildTablesPass : Pass<"mask-build-tables", "mlir::ModuleOp"> {
   let summary = "Give data-dependent leaves the tables that they look up, one for all users";
   let description = [{
-    A table is made right behind the tensor it summarises, which is first moved out of repeats
-    where it does not change in them; leaves on the same tensor share it (MaskTables.h).
+    A table is made directly after the tensor that it summarises. That tensor is first moved out of repeats that do
+    not change it. Leaves on the same tensor share the table (MaskTables.h).
   }];
 }
 

@@ -12,16 +12,16 @@ class Model_Attr<string name, string mnemonicText> : AttrDef<Model_Dialect, name
 }
 
 def Model_LayoutAttr : Model_Attr<"Layout", "layout"> {
-  let summary = "how a parameter lies in the blob (WeightLayout.h)";
+  let summary = "how a parameter is stored in the blob (WeightLayout.h)";
   let description = [{
     `#model.layout<natural, f32>`: the elements as the file has them.
     `#model.layout<panels 64, bf16, in_out, part 1 of [2, 1, 1] groups 4>`: panels of 64 rows of W, stored [K, N]
     in the file; of the results, which split into 4 groups of 2 + 1 + 1 units, the second part.
     - (C1) a panel has 1 to 256 rows. (C2) panels hold reals; elements are f32, bf16, f16, i64 or i1.
-    `#model.layout<panels 32, f32, coded 4 by 32 f16 zeros ordered>`: panels of codes of 4 bits, a scale of f16 and a
-    zero for each 32 features of the order that lies before them.
-    - (C3) `in_out` is said of panels alone. (C4) the part is there, parts and groups are positive.
-    - (C5) codes lie in panels and mean f32; they are as `#model.coded` (C1 to C3) has them.
+    `#model.layout<panels 32, f32, coded 4 by 32 f16 zeros ordered>`: panels of codes of 4 bits, with a scale of f16
+    and a zero for each 32 features. The order of the features is stored before the panels.
+    - (C3) only panels are `in_out`. (C4) the part is there, parts and groups are positive.
+    - (C5) codes are stored in panels and mean f32; they obey `#model.coded` (C1 to C3).
   }];
   let parameters = (ins "int64_t":$panel, "::mlir::Type":$element, "bool":$inOut, "int64_t":$part,
                         ArrayRefParameter<"int64_t">:$parts, "int64_t":$groups, "::heddle::Coding":$coding);
@@ -33,13 +33,13 @@ def Model_LayoutAttr : Model_Attr<"Layout", "layout"> {
 }
 
 def Model_CodedAttr : Model_Attr<"Coded", "coded"> {
-  let summary = "a matrix whose numbers are codes with a scale for each group of features";
+  let summary = "a matrix of codes, with a scale for each group of features";
   let description = [{
     `#model.coded<bits = 4, group = 32, scale = f16, zeros = true, ordered = true, from = "gptq">`. Along the features
-    that are summed, the last axis or with `in_out` the first, `group` neighbours share a scale and, with `zeros`, a
-    zero; with `ordered` they are neighbours in an order that the file gives. An element is (code - zero) * scale,
-    rounded once to f32. `from` names what has the codes: a method of quantisation that the weights file is written in,
-    or "search", by which an ordinary matrix is rounded when it is read (compiler/Weights/Quantise.h).
+    that are summed (the last axis, with `in_out` the first) `group` neighbours share a scale and, with `zeros`, a
+    zero. With `ordered` the file gives the order in which they are neighbours. An element is (code - zero) * scale,
+    rounded once to f32. `from` names the source of the codes: the quantisation method of the weights file, or
+    "search", which rounds an ordinary matrix when it is read (compiler/Weights/Quantise.h).
     - (C1) `bits` is 8 or 4. (C2) a group has 1 feature or more. (C3) scales are f16, bf16 or f32.
     - (C4) `from` is a word, and what "search" finds has no zeros and no order.
   }];
@@ -57,11 +57,11 @@ def Model_CodedAttr : Model_Attr<"Coded", "coded"> {
 def Model_BlobEntryAttr : Model_Attr<"BlobEntry", "entry"> {
   let summary = "one parameter pattern of the blob";
   let description = [{
-    `firsts`, `counts` and `strides` have one number for each index of the name: the tensor with indices i lies at
+    `firsts`, `counts` and `strides` have one number for each index of the name. The tensor with indices i is at
     offset + the sum of strides * (i - firsts), for firsts <= i < firsts + counts.
     - (C1) one first, count and stride an index. (C2) the layout fits the shape.
-    - (C3) offset, firsts and strides are not negative, counts positive. (C4) tensors of an entry do not overlap:
-      a stride is at least the bytes of what the indices behind it choose from.
+    - (C3) offset, firsts and strides are not negative, counts positive. (C4) tensors of an entry do not overlap: a
+      stride is at least the bytes that the later indices cover.
   }];
   let parameters = (ins "::mlir::StringAttr":$name, "::mlir::DenseI64ArrayAttr":$shape, "::heddle::model::LayoutAttr":$layout,
                         "int64_t":$offset, "::mlir::DenseI64ArrayAttr":$firsts, "::mlir::DenseI64ArrayAttr":$counts,
@@ -76,10 +76,10 @@ def Model_PlaceKind : I32EnumAttr<"PlaceKind", "whose memory holds a value", [
 }
 
 def Model_PlaceAttr : Model_Attr<"Place", "place"> {
-  let summary = "where a value lies";
+  let summary = "where a value is stored";
   let description = [{
-    `#model.place<arena, "64*T">`: so many bytes behind the beginning of the arena. `#model.place<output, 1>`: in
-    the caller's memory of result 1. `#model.place<none>`: no memory of its own (a view, a parameter, a mask).
+    `#model.place<arena, "64*T">`: so many bytes from the start of the arena. `#model.place<output, 1>`: in the
+    caller's memory of result 1. `#model.place<none>`: no separate memory (a view, a parameter, a mask).
     - (C1) the offset is a size form. (C2) neither it nor the output is a number below 0.
   }];
   let parameters = (ins "PlaceKind":$kind, "::mlir::StringAttr":$form, "int64_t":$output);
@@ -97,10 +97,10 @@ def Model_PlaceAttr : Model_Attr<"Place", "place"> {
 def Model_ScheduleAttr : Model_Attr<"Schedule", "schedule"> {
   let summary = "the tiles of a product";
   let description = [{
-    A tile is `rows` rows of the left side by one `panel` of results. A panel serves `block` rows before the next one
-    comes. Where few rows stream the weights they are fetched `ahead` steps of k before they are used; 0: the processor
-    fetches them by itself, and panels come one by one. A weight
-    of fewer than `small` numbers has no code of its own for few rows. (A `model.matmul` uses `panel`, `rows`, `block`.)
+    A tile is `rows` rows of the left side by one `panel` of results. A panel is used for `block` rows before the next
+    one. If few rows stream the weights, the code prefetches them `ahead` steps of k before their use; 0: only the
+    processor prefetches, and panels come one by one. `small`: weights with fewer elements have no separate few-rows
+    kernel. (A `model.matmul` uses `panel`, `rows`, `block`.)
     - (C1) `rows` is 1 to 32. (C2) `block` is a multiple of it, up to 65536.
     - (C3) `panel` is 1 to 256. (C4) `ahead` is 0 to 4096. (C5) `small` is 0 to 2^30.
   }];
@@ -110,7 +110,7 @@ def Model_ScheduleAttr : Model_Attr<"Schedule", "schedule"> {
 }
 
 def Model_PiecesAttr : Model_Attr<"Pieces", "pieces"> {
-  let summary = "in what pieces a long text comes";
+  let summary = "how many rows of a long text one call takes";
   let description = [{
     A text that may get longer than `beyond` rows comes in calls of at most `longest` new ones.
     - (C1) both are positive.

@@ -30,8 +30,9 @@ def Model_ParamOp : Model_Op<"param", [Pure]> {
     where; index k moves them by `strides[k]`.
     - (C1) every index has a place in the name. (C2) the layout fits the shape and the element type.
     - (C3) a place in the blob is not negative and has a stride an index.
-    - (C4) with `coded` its numbers are codes: it is a matrix of constant lengths and of f32, whose features divide into
-      groups of 16, 32, 64 or a multiple of 128, or are one; a layout in codes has these, any other what they mean.
+    - (C4) with `coded` its numbers are codes. It is then a matrix of f32 with constant lengths. Its features divide
+      into groups of 16, 32, 64 or a multiple of 128, or are one group. A layout in codes stores the codes, any other
+      layout their values.
     ```mlir
     %w = model.param "wte.weight" : !model.tensor<[50257, 768], f32>
     ```
@@ -115,7 +116,7 @@ def Model_BinaryKind : I32EnumAttr<"BinaryKind", "function of two elements", [
 def Model_BinaryOp : Model_Infer<"binary"> {
   let summary = "a function of two elements, numpy broadcasting";
   let description = [{
-    (C1) both operands have one element type (casts are ops of their own). (C2) axes, aligned
+    (C1) both operands have one element type (casts are separate ops). (C2) axes, aligned
     from the right, are equal forms or one of them is the constant 1. `div` takes f32 only;
     `floordiv` rounds to minus infinity and `mod` is x - y*(x floordiv y), for i64 and f32;
     `and`, `or` take i1. A NaN operand of min/max gives NaN.
@@ -201,7 +202,7 @@ def Model_RearrangeOp : Model_Infer<"rearrange", [], OwnStep> {
   let summary = "einops: split, permute and merge axes";
   let description = [{
     `pattern` as in "b t (h d) -> b h t d"; `sizes` names the lengths that cannot be divided
-    out: {h = "12"}. (C1) every name stands once on each side; (C2) a group has at most one
+    out: {h = "12"}. (C1) every name occurs once on each side; (C2) a group has at most one
     unknown length and divides exactly.
   }];
   let arguments = (ins Model_Any:$operand, StrAttr:$pattern, DefaultValuedAttr<DictionaryAttr, "{}">:$sizes);
@@ -266,17 +267,20 @@ def Model_LinearOp : Model_Op<"linear", [Pure, AttrSizedOperandSegments, Isolate
     From `fused` on: `extras` and the region `epilogue` finish each element,
     ^bb(%acc: f32, %extra0: ...) -> model.yield %out : f32, where an extra is aligned with the
     result from the right and read at the element's index.
-    `filter` (`model-conv-to-linear`): W [m, c, k...], whose feature t*c + i is W[m, i, t], taps t in row-major order.
-    Where W is a coded parameter (`#model.coded`) and `model.codes` is not "wide", rows are rounded and integers are
-    multiplied. Of each 128 features x (in the order of the codes) of a row: b = max |x|, inv = 127 / b, q = x * inv
-    rounded to the nearest integer, ties to even, s = b / 127; where inv is no finite number all q are 0, and s of a
-    row that has a NaN or an infinity among them is NaN. Of each unit of features, a group or 128 of a larger one,
-    t = the sum of q * (code - zero), exactly; with w, the scale of its group, y = 0 and, all in f32 and ascending:
-    groups of up to 128: z = fma(t, w, z) over the units of 128 features, then y = fma(z, s, y) and z = 0;
-    larger ones:         z = fma(t, s, z) over the units of a group, then y = fma(z, w, y) and z = 0.
-    So a row's bits depend on that row alone, and are the same on every processor.
+    `filter` (`model-conv-to-linear`): W is [m, c, k...]; its feature t*c + i is W[m, i, t], taps t in row-major order.
+    If W is a coded parameter (`#model.coded`) and `model.codes` is not "wide", rows are rounded and integers are
+    multiplied. Each 128 features x of a row, in the order of the codes, are rounded together. With b = max |x|:
+    inv = 127 / b, s = b / 127, and q = x * inv rounded to the nearest integer, ties to even. If inv is not finite, all
+    q are 0; if one x is a NaN or an infinity, s is NaN. A unit of features is a group, or 128 features of a larger
+    group. The integer sum of a unit is exact: t = sum of q * (code - zero). The rest is in f32, ascending, with w, the
+    scale of the group, and y = 0 at the beginning:
+
+    - groups of up to 128: z = fma(t, w, z) over the units of 128 features, then y = fma(z, s, y) and z = 0;
+    - larger ones: z = fma(t, s, z) over the units of a group, then y = fma(z, w, y) and z = 0.
+
+    So the bits of a row depend on that row alone, and are the same on every processor.
     - (C1) W has rank 2 and n features. (C2) b is [m]. (C3) m divides into groups and parts.
-    - (C4) an epilogue stands only where there is one result.
+    - (C4) only a linear with one result has an epilogue.
     - (C5) with `filter`, W has rank 3 or more, constant lengths, n = c * Πk, and is not `in_out`.
     ```mlir
     func.func @qkv(%x: !model.tensor<[B, T, 8], f32>, %w: !model.tensor<[24, 8], f32>, %b: !model.tensor<[24], f32>) {
@@ -470,19 +474,19 @@ def Model_YieldOp : Model_Op<"yield", [Pure, Terminator, ReturnLike]> {
 //===-- states (from `entries` on) ---------------------------------------------===//
 
 def Model_AppendOp : Model_Op<"append", [AttrSizedOperandSegments, MemoryEffects<[MemWrite]>]> {
-  let summary = "writes new rows behind the past ones and gives all of them";
+  let summary = "writes new rows after the past ones and returns all of them";
   let description = [{
     state [iterations..., b, capacity, ...] (axis `axis` of the rows' type is the capacity),
     `indices` choose the iteration; rows [.., new, ..] are written at `past` (the dim of that
     name); the result is rows 0..past+new-1: [.., past+new, ..].
 
-    With `slots` and `starts`, i64 [B], the state is [iterations..., slots, capacity, ...]: the rows of batch element b
-    are written to its row slots[b], at starts[b] instead of `past`, and the result has that row's rows
-    0..starts[b]+new-1; what stands behind them says nothing. No start is past `past`. Several elements may name a slot,
-    each writes positions of its own there, and each has all that were written.
+    With `slots` and `starts`, i64 [B], the state is [iterations..., slots, capacity, ...]. The rows of batch element
+    b are written to the state's row slots[b], at starts[b] instead of `past`. The result has the rows
+    0..starts[b]+new-1 of that row; later elements are undefined. No start is greater than `past`. Several elements
+    may name one slot: each writes different positions, and each sees all that were written.
     - (C1) both are there or none; they are i64 [B], B the first axis of the rows, which are not appended along it.
-    - (C2) the axis is one of the rows, whose rank the result has. (C3) the state has an axis for each index in front of
-      those of the rows.
+    - (C2) the axis is one of the rows; the result has the rank of the rows. (C3) the state has an axis for each index
+      in front of those of the rows.
   }];
   let arguments = (ins AnyType:$state, Variadic<Index>:$indices, Model_Any:$rows, Optional<Model_Int>:$slots,
                        Optional<Model_Int>:$starts, I64Attr:$axis);
@@ -531,8 +535,8 @@ def Model_LiveRowsOp : Model_Infer<"live_rows", [], []> {
   let summary = "where a mask [B, T] is not 0: the flat rows b*T + t, ascending; how many, is the dim `dim`";
   let description = [{
     Defines a dim of the function, known from here on and at most B*T. Made by `model-skip-padding`.
-    - (C1) the mask has rank 2. (C2) `dim` is a name, and not one of the mask's own dims. (C3) the
-      op stands in no repeat: the dim has one value a call.
+    - (C1) the mask has rank 2. (C2) `dim` is a name, and not one of the mask's own dims. (C3) the op is in no repeat:
+      the dim has one value a call.
     ```mlir
     %rows = model.live_rows %real as "live" : (!model.tensor<[B, T], i64>) -> !model.tensor<[live], i64>
     ```
@@ -543,7 +547,7 @@ def Model_LiveRowsOp : Model_Infer<"live_rows", [], []> {
   let hasVerifier = 1;
 }
 def Model_PackRowsOp : Model_Infer<"pack_rows", [], []> {
-  let summary = "the rows of x [B, T, ..] that a list of flat rows [n] names, one behind the other: [1, n, ..]";
+  let summary = "the rows of x [B, T, ..] that a list of flat rows [n] names, in order: [1, n, ..]";
   let description = "(C1) x has rank 2 or more, the list rank 1.";
   let arguments = (ins Model_Any:$operand, Model_Int:$rows);
   let results = (outs Model_Any:$result);
@@ -551,7 +555,7 @@ def Model_PackRowsOp : Model_Infer<"pack_rows", [], []> {
 }
 def Model_UnpackRowsOp : Model_Op<"unpack_rows", [Pure]> {
   let summary = "packed rows [1, n, ..] back at their places in [B, T, ..]; rows that the list does not name are 0";
-  let description = "(C1) the list is [n]; x is [1, n, ..]; the result agrees with x behind its first two axes.";
+  let description = "(C1) the list is [n]; x is [1, n, ..]; the result agrees with x after its first two axes.";
   let arguments = (ins Model_Any:$operand, Model_Int:$rows);
   let results = (outs Model_Any:$result);
   let assemblyFormat = "$operand `at` $rows attr-dict `:` functional-type(operands, results)";

@@ -8,9 +8,9 @@ include "mlir/IR/OpBase.td"
 def Model_StepInterface : OpInterface<"StepInterface"> {
   let cppNamespace = "::heddle::model";
   let description = [{
-    The rows of an axis are kept apart, mixed in order (cumsum, a convolution padded before),
-    or mixed in a way that no step can follow. The default is that of elementwise ops: axes
-    aligned from the right, rows kept apart.
+    An op treats the rows of an axis independently, mixes them in order (cumsum, a convolution padded before), or
+    mixes them in a way that no step can follow. The default is that of elementwise ops: axes aligned from the right,
+    independent rows.
   }];
   let methods = [
     InterfaceMethod<"How rows of the results depend on those of `operand` along its axis `axis`.",

@@ -7,18 +7,17 @@ include "mlir/Pass/PassBase.td"
 def SplitLinearPass : Pass<"model-split-linear", "mlir::ModuleOp"> {
   let summary = "Make one linear of each used part of a linear";
   let description = [{
-    A linear with several results becomes one linear a USED result: `part = j` says which,
-    parts and groups stay, so each part's weight rows are packed on their own and a discarded
-    part is neither packed nor computed.
+    A linear with several results becomes one linear for each used result; `part = j` says which. Parts and groups
+    stay, so the weight rows of each part are packed separately. A discarded part is neither packed nor computed.
   }];
 }
 
 def ConvToLinearPass : Pass<"model-conv-to-linear", "mlir::ModuleOp"> {
   let summary = "Make a linear over windows of each convolution with large groups";
   let description = [{
-    `model.conv` becomes `model.pad` (where it pads), `model.windows` and a `model.linear` whose weight is the
-    filter, or one linear a group and a `model.concat`. What stays has groups of fewer than 16 results, as depthwise
-    convolutions have.
+    `model.conv` becomes `model.pad` (where it pads), `model.windows` and a `model.linear` with the filter as its
+    weight, or one linear for each group and a `model.concat`. Convolutions stay if their groups have fewer than 16
+    results, e.g. depthwise convolutions.
   }];
 }
 
@@ -34,10 +33,11 @@ def SliceParametersPass : Pass<"model-slice-parameters", "mlir::ModuleOp"> {
 def CodeWeightsPass : Pass<"model-code-weights", "mlir::ModuleOp"> {
   let summary = "Say which parameters are rounded to codes of 8 or 4 bits";
   let description = [{
-    Gives `coded` to each f32 matrix that linears read as their weight, or an embedding as its table of tokens (ids that
-    a caller must give), and that nothing else reads. A linear that has as many results as a table of tokens has rows makes
-    logits: its matrix, and so a table that it shares, has 8 bits in groups of 32 whatever is asked. What chooses experts,
-    matrices of fewer than 32 results or 64 features, and parameters that have codes already stay as they are.
+    Gives `coded` to each f32 matrix that linears read as their weight, or an embedding as its table of tokens (ids
+    that a caller must give), and that nothing else reads. A linear that has as many results as a table of tokens has
+    rows makes logits: its matrix, and so a table that it shares, has 8 bits in groups of 32 whatever is asked. What
+    chooses experts, matrices of fewer than 32 results or 64 features, and parameters that have codes already stay as
+    they are.
   }];
   let options = [
     Option<"bits", "bits", "int64_t", "0", "of a code: 8 or 4; 0: nothing becomes codes">,
@@ -49,9 +49,9 @@ def CodeWeightsPass : Pass<"model-code-weights", "mlir::ModuleOp"> {
 def FuseElementwisePass : Pass<"model-fuse-elementwise", "mlir::ModuleOp"> {
   let summary = "Join elementwise chains into maps and maps into the epilogue of their linear";
   let description = [{
-    Every elementwise op becomes a `model.map`; a map joins the maps that use it where it is
-    cheap to compute again or used once. A linear whose only user is a map over its own shape
-    takes it as epilogue, the other operands as extras.
+    Every elementwise op becomes a `model.map`. A map is fused into the maps that use it if it is cheap to compute
+    again or used once. If the only user of a linear is a map over the same shape, it becomes the epilogue of the
+    linear, and its other operands become extras.
   }];
   let dependentDialects = ["mlir::arith::ArithDialect", "mlir::math::MathDialect"];
 }
@@ -59,10 +59,10 @@ def FuseElementwisePass : Pass<"model-fuse-elementwise", "mlir::ModuleOp"> {
 def GateLinearsPass : Pass<"model-gate-linears", "mlir::ModuleOp"> {
   let summary = "Tell the linears of an expert which rows have chosen it";
   let description = [{
-    A gate is a column of what a `model.top_k` has chosen. A linear whose result is multiplied by a gate and read by
-    nothing else, and the linears that only it reads, get the gate as an extra; their epilogue begins with
-    `gate != 0 ? sum : 0`. So an expert has no part in a row that has not chosen it, whatever it would make of it, and
-    the sums of such rows need not be computed.
+    A gate is a column of the result of a `model.top_k`. A linear gets the gate as an extra if a gate multiplies its
+    result and nothing else reads it; so do the linears that only this one reads. Their epilogue begins with `gate !=
+    0 ? sum : 0`. So an expert adds exactly 0 to a row that has not chosen it, and the sums of such rows need not be
+    computed.
   }];
   let dependentDialects = ["mlir::arith::ArithDialect"];
 }

@@ -15,17 +15,16 @@ class Tile_Op<string mnemonic, list<Trait> traits = []> : Op<Tile_Dialect, mnemo
 def Tile_LaunchOp : Tile_Op<"launch", [SingleBlock]> {
   let summary = "one tile after the other, each the work of all threads of a block";
   let description = [{
-    The body is done for each number 0 .. count - 1, in any order and at the same time, by `threads` threads that share memory; who
-    stands before or behind it in the same kernel shares nothing with it. Which threads they are is the business of the
-    lowering.
+    `threads` threads that share memory run the body once for each number 0 .. count - 1, in any order and at the same
+    time. The threads of a block share memory only inside the launch. The lowering decides which threads run it.
     - (C1) threads are 32, 64, .. 1024.
     - (C2) a fragment in the body is spread over all threads.
     - (C3) the body takes the number of its tile and yields nothing.
-    - (C4) `on` names chips: those for which it is done at all; without it all of them.
-    - (C5) `together` is 1 to 32: blocks for which a multiprocessor is to have registers at once.
+    - (C4) `on` names the chips that run the launch; without it all of them do.
+    - (C5) `together` is 1 to 32: how many blocks must fit into the registers of a multiprocessor at once.
 
-    Tiles are dealt to blocks in turn; `after`: as if so many others had been dealt before, so that several launches of a kernel
-    meet other blocks first.
+    Tiles are assigned to blocks round robin. With `after` the first tile goes to the block after so many others, so
+    that several launches of a kernel begin with different blocks.
     ```mlir
     tile.launch %count threads 256 {
     ^bb0(%tile: index):
@@ -51,17 +50,18 @@ def Tile_LaunchOp : Tile_Op<"launch", [SingleBlock]> {
 def Tile_StreamOp : Tile_Op<"stream", [SingleBlock, AllTypesMatch<["init", "result"]>]> {
   let summary = "a sum over pieces that arrive while others are used";
   let description = [{
-    For at = 0, step, 2·step, .. < length, ascending: `fill` names the pieces of shared memory for columns (of the left side; rows of
-    the right side) from `at` on, `use` makes the next value from them. Pieces of `stages` rounds exist at once:
-    `fill` of a later round is under way while `use` works. When a `fill` may begin and what `use` waits for is never
-    written down, so that it cannot be wrong. If step does not divide length, the last round has the rest: products take no
-    more of its pieces.
-    `bulk`: a few threads ask for a piece in a few large parts, and each slot has a barrier that knows how many bytes are still to
-    come. Parts end where the matrix ends, so words outside of it may be anything: they meet no row and column that is inside.
+    A round for each at = 0, step, 2·step, .. < length, ascending. `fill` copies the pieces from column `at` of the
+    left side (row `at` of the right side) on into shared memory, and `use` makes the next value from them. Pieces of
+    `stages` rounds exist at once, so the copies of later rounds are in flight while `use` works. The op has no
+    explicit waits, so they cannot be wrong. If step does not divide length, the last round has the rest, and products
+    use only that part of its pieces.
+    `bulk`: a few threads request a piece in a few large parts. Each slot has a barrier that counts the missing bytes.
+    Parts end where the matrix ends, so words outside of it are undefined; they contribute only to rows and columns
+    outside.
     - (C1) length and step are positive, stages 2 to 8.
     - (C2) `fill` takes an index and one or more pieces, `use` the same pieces and the value; it yields the next one.
     - (C3) each piece is the target of one copy, in `fill`.
-    - (C4) `bulk`: length and step are multiples of 8, and what is copied lies in groups, without panels.
+    - (C4) `bulk`: length and step are multiples of 8, and the source is in groups, without panels.
     ```mlir
     %sum = tile.stream 768 by 16 stages 2 carry %zero : !tile.frag<128x128, block 16x16> fill {
     ^bb0(%at: index, %a: !tile.shared<128x16xf32, turned>, %b: !tile.shared<16x128xf32, plain>):
@@ -91,13 +91,16 @@ def Tile_StreamOp : Tile_Op<"stream", [SingleBlock, AllTypesMatch<["init", "resu
 def Tile_CopyOp : Tile_Op<"copy"> {
   let summary = "a piece of a matrix in memory, on its way into shared memory";
   let description = [{
-    The matrix has `rows` x `columns` words and lies row after row, or in panels: columns [n·p, n·p + p) of all rows, for n
-    = 0, 1, .. one behind the other; or in `groups`, as a whole in the order of the piece that it fills, `left` or `right`, or each
-    panel in that of a `right` one. The piece begins at [row, column]; what is outside of the matrix is 0. The address is one of 16
-    bytes where 4 divides the columns, and 4 divides `column` too unless it is `anywhere`; in groups 4 divides the axis that is summed.
+    The matrix has `rows` x `columns` words. It is stored row after row, or in panels: columns [n·p, n·p + p) of all
+    rows, for n = 0, 1, .. in order. Or it is in `groups`: all of it in the order of the piece that it fills (`left`
+    or `right`), or each panel in the order of a `right` piece. The piece begins at [row, column]; elements outside of
+    the matrix are 0. If 4 divides the columns, the address is aligned to 16 bytes, and 4 divides `column`, unless it
+    is `anywhere`. In groups 4 divides the axis that is summed.
     - (C1) `panels` is a positive multiple of 4.
-    - (C2) it stands in the `fill` of a stream or of rounds, and its target is an argument of that.
-    - (C3) `right` of pairs is filled from groups, `left` of pairs from groups or rows, without panels, and no other pieces are from groups.
+    - (C2) it is in the `fill` of a stream or of rounds, and its target is an argument of that.
+    - (C3) `right` of pairs is filled from groups, `left` of pairs from groups or rows, without panels, and no other
+      pieces are from groups.
+
     The example of `tile.stream` has one of each kind, that of `tile.rounds` one that begins anywhere.
   }];
   let arguments = (ins Tile_Address:$from, Index:$row, Index:$column, Index:$rows, Index:$columns, OptionalAttr<I64Attr>:$panels, UnitAttr:$groups,
@@ -110,9 +113,10 @@ def Tile_CopyOp : Tile_Op<"copy"> {
 def Tile_RoundsOp : Tile_Op<"rounds", [SingleBlock]> {
   let summary = "pieces that arrive one after the other while others are used";
   let description = [{
-    For at = from, from + step, .. < to, ascending: `fill` names the pieces of shared memory for `at`, `use` does what is to be done
-    with them; what it makes it leaves in variables. Pieces of `stages` rounds exist at once, as in a stream. Every round is a whole one: the copies say where matrices end.
-    All threads come here with the same numbers.
+    For at = from, from + step, .. < to, ascending: `fill` names the pieces of shared memory for `at`, `use` does what
+    is to be done with them; what it makes it leaves in variables. Pieces of `stages` rounds exist at once, as in a
+    stream. Every round is a whole one: the copies say where matrices end. All threads come here with the same
+    numbers.
     - (C1) step is positive, stages 2 to 8.
     - (C2) `fill` takes an index and one or more pieces, `use` the same, and both yield nothing.
     - (C3) each piece is the target of one copy, in `fill`.
@@ -143,9 +147,9 @@ def Tile_RoundsOp : Tile_Op<"rounds", [SingleBlock]> {
 }
 
 def Tile_PieceOp : Tile_Op<"piece"> {
-  let summary = "a piece of shared memory that a tile has beside those that arrive";
+  let summary = "a piece of shared memory of a tile, in addition to those that arrive";
   let description = [{
-    It holds nothing in particular when a tile begins.
+    Its contents are undefined when a tile begins.
     ```mlir
     %queries = tile.piece : !tile.shared<64x32xi32, chunks>
     tile.put %queries : !tile.shared<64x32xi32, chunks> {
@@ -162,8 +166,8 @@ def Tile_PieceOp : Tile_Op<"piece"> {
 def Tile_PutOp : Tile_Op<"put", [SingleBlock]> {
   let summary = "gives every word of a piece a new value";
   let description = [{
-    The body makes word (row, column) from what it is now. Whoever reads the piece before reads what was there, whoever reads
-    it behind this op what is there now.
+    The body makes word (row, column) from its old value. Ops before this one read the old values, later ops the new
+    ones.
     - (C1) the body takes row, column and word, and yields a word.
     The example of `tile.piece` has one.
   }];
@@ -184,16 +188,19 @@ def Tile_ZeroOp : Tile_Op<"zero", [Pure]> {
 def Tile_MmaOp : Tile_Op<"mma", [AllTypesMatch<["sum", "result"]>]> {
   let summary = "sum + left·right";
   let description = [{
-    `block`, `cyclic`: every element is one chain of fused products, k ascending, so it has the bits of any other such chain.
-    `mma` of f32 (`left` and `plain`, or a fragment and `plain`): such chains too, by the threads that hold the elements.
-    `mma` of pairs: 8 words (16 products) at a time, ascending; how a unit adds these 16 is its own business, but the same wherever the
-    element stands in a tile. `wgmma`: the same, by units that read shared memory by themselves while threads go on.
-    A fragment on the left of pairs is multiplied as pairs of bf16, which are the upper halves of its
-    numbers: who wants them rounded rounds them before. Its columns are rows of the right side, whose words are pairs of neighbours in a row.
-    - (C1) left is rows x k, right is k x columns (of pairs of columns, behind a fragment).
-    - (C2) `block` takes `turned` and `plain`, `mma` takes `chunks` or `left` and `woven` or `right`, or a fragment and `chunks`, or `left` or a fragment
-      and `plain`, `wgmma` takes `left` and `right`, or a fragment and `left`, whose groups are then along the columns; `cyclic` these two of f32.
-    - (C3) into `wgmma` it stands in no stream but a `bulk` one: such units see the copies of those, and what comes in rounds or is put.
+    `block`, `cyclic`: every element is one chain of fused products, k ascending, so it has the bits of any other such
+    chain. `mma` of f32 (`left` and `plain`, or a fragment and `plain`): such chains too, by the threads that hold the
+    elements. `mma` of pairs: 8 words (16 products) at a time, ascending. The unit decides how it adds these 16, in
+    the same way for every element of a tile. `wgmma`: the same, by units that read shared memory themselves while
+    threads continue. A fragment on the left of pairs is multiplied as pairs of bf16: the upper halves of its numbers,
+    so round it first if needed. Its columns are rows of the right side; the words of that side are pairs of
+    neighbours in a row.
+    - (C1) left is rows x k, right is k x columns (of pairs of columns, if left is a fragment).
+    - (C2) The sides are, for `block`: `turned` and `plain`. For `mma`: `chunks` or `left` with `woven` or `right`; a
+      fragment with `chunks`; `left` or a fragment with `plain`. For `wgmma`: `left` and `right`, or a fragment and
+      `left`, with its groups along the columns. For `cyclic`: these two of f32.
+    - (C3) into `wgmma` the only stream that may contain it is a `bulk` one. Its units see bulk copies, rounds and
+      `tile.put`.
     - (C4) a fragment on the left is spread as the sum is, and A is 1: a group has whole rows.
   }];
   let arguments = (ins AnyTypeOf<[Tile_Shared, Tile_Frag]>:$left, Tile_Shared:$right, Tile_Frag:$sum);
@@ -211,7 +218,8 @@ def Tile_VarOp : Tile_Op<"var", [TypesMatchWith<"the variable is of the fragment
                                                 "VarType::get($_self.getContext(), ::llvm::cast<FragType>($_self))">]> {
   let summary = "a variable of the launch, for what lives across control flow";
   let description = [{
-    Loops and conditions that walk over a mask carry no values; a variable is what a thread keeps in registers all the same.
+    Loops and conditions that walk over a mask carry no values; a variable is what a thread keeps in registers all the
+    same.
     ```mlir
     %zero = tile.zero : !tile.frag<64x64, mma 4x1>
     %sum = tile.var %zero : !tile.frag<64x64, mma 4x1>
@@ -240,10 +248,10 @@ def Tile_SetOp : Tile_VariableOp<"set", "value"> {
 }
 
 def Tile_MapOp : Tile_Op<"map", [SingleBlock]> {
-  let summary = "a fragment whose elements are made from those of others";
+  let summary = "a fragment with elements made from those of others";
   let description = [{
-    The body makes element (row, column) of the result from the elements that stand there in the operands; of one that has a number
-    a row, from that. It stands once for each element that a thread holds: mind its length.
+    The body makes element (row, column) of the result from the same element of each operand. An operand with one
+    number a row gives that number. The body is repeated for each element that a thread holds, so keep it short.
     - (C1) operands are spread as the result is, or are its `rows`.
     - (C2) the body takes row, column and an element of each operand, and yields an f32.
     ```mlir
@@ -264,7 +272,8 @@ def Tile_MapOp : Tile_Op<"map", [SingleBlock]> {
 def Tile_KeepOp : Tile_Op<"keep", [SingleBlock, AllTypesMatch<["fragment", "result"]>]> {
   let summary = "some elements of a fragment, the others are a number";
   let description = [{
-    Element (row, column) stays what it is where the body says yes. The body stands once, however many elements a thread holds.
+    Element (row, column) keeps its value if the body yields true. The code contains the body once, for any number of
+    elements.
     - (C1) the body takes row and column, and yields an i1.
     ```mlir
     %seen = tile.keep %scores else 0xFF800000 : !tile.frag<64x64, mma 4x1> {
@@ -286,8 +295,8 @@ def Tile_Join : Tile_Enum<"Join", "how a row becomes a number", [I32EnumAttrCase
 def Tile_FoldOp : Tile_Op<"fold", [Pure]> {
   let summary = "the sum of each row, or its largest element";
   let description = [{
-    In an order that is the same for all rows and fragments as wide: a thread's elements ascending, then those of neighbours,
-    then of those two apart. `most`: an element that is not greater does not count, so a NaN may be lost.
+    In an order that is the same for all rows and fragments as wide: a thread's elements ascending, then those of
+    neighbours, then of those two apart. `most`: an element that is not greater does not count, so a NaN may be lost.
     - (C1) the fragment is `mma`, and A is 1: a group has whole rows.
     - (C2) the result is its `rows`.
     ```mlir
@@ -323,8 +332,8 @@ def Tile_AnyOp : Tile_Op<"any", [SingleBlock]> {
 def Tile_EachOp : Tile_Op<"each", [SingleBlock]> {
   let summary = "does something with each element of a fragment that is inside of a matrix";
   let description = [{
-    Element (i, j) of the fragment is (row + i, column + j) of a matrix of `rows` x `columns`; the body is done for those that are inside,
-    each by the thread that holds it, in any order. It may store, and read what no other element stores.
+    Element (i, j) of the fragment is (row + i, column + j) of a matrix of `rows` x `columns`. The body runs for those
+    inside, each by the thread that holds it, in any order. It may store, and read what no other element stores.
     `run` elements are inside or outside together: column and columns are multiples of it.
     - (C1) run is 1, 2 or 4, and no more than a thread holds side by side.
     - (C2) the body takes row, column and element, and yields nothing.

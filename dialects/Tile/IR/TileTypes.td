@@ -9,7 +9,7 @@ include "mlir/IR/OpBase.td"
 def Tile_Dialect : Dialect {
   let name = "tile";
   let cppNamespace = "::heddle::tile";
-  let summary = "programs whose threads share tiles";
+  let summary = "programs with tiles that threads share";
   let useDefaultTypePrinterParser = 1;
   let dependentDialects = ["::mlir::LLVM::LLVMDialect"];
 }
@@ -33,19 +33,19 @@ class Tile_Type<string name, string mnemonicText> : TypeDef<Tile_Dialect, name> 
 }
 
 def Tile_Frag : Tile_Type<"Frag", "frag"> {
-  let summary = "a matrix of f32 whose elements lie in the registers of all threads";
+  let summary = "a matrix of f32, spread over the registers of all threads";
   let description = [{
-    `!tile.frag<128x128, block 16x16>`: 128 rows and 128 columns. What thread t holds is fixed by the spread D x A:
-    - `block`: threads stand in D rows of A. The one at (y, x) holds rows 4·D·n + 4·y + 0..3 and columns
+    `!tile.frag<128x128, block 16x16>`: 128 rows and 128 columns. The spread D x A says what thread t holds:
+    - `block`: threads form D rows of A. The one at (y, x) holds rows 4·D·n + 4·y + 0..3 and columns
       4·A·n + 4·x + 0..3 for n = 0, 1, ...: squares of 4 x 4.
-    - `mma`: groups of 32 threads stand in D rows of A; each has a rectangle of rows/D x columns/A, in pieces of 16 x 8. Thread
-      l of a group holds of a piece rows l/4 and l/4 + 8, columns 2·(l%4) and the one behind: the accumulators of a unit
-      that multiplies matrices.
-    - `wgmma`: as `mma`, but groups of 128 threads, in pieces of 64 rows that are as wide as the rectangle; the q-th 32 threads of a group
-      hold rows 16·q .. 16·q + 15 of a piece as a group of `mma` does.
-    - `cyclic`: threads stand in D rows of A. The one at (y, x) holds rows D·n + y and columns A·n + x.
-    - `rows`: a number a row, held by the four threads that hold elements of this row in an `mma` fragment of as many rows. So it is for
-      `wgmma` D x 1 of 64·D rows, which has its rows where `mma` 4·D x 1 has them.
+    - `mma`: groups of 32 threads form D rows of A. Each has a rectangle of rows/D x columns/A, in pieces of 16 x 8.
+      Of a piece thread l of a group holds rows l/4 and l/4 + 8, columns 2·(l%4) and the next: the accumulators of a
+      matrix unit.
+    - `wgmma`: as `mma`, but with groups of 128 threads and pieces of 64 rows, as wide as the rectangle. The q-th 32
+      threads of a group hold rows 16·q .. 16·q + 15 of a piece as a group of `mma` does.
+    - `cyclic`: threads form D rows of A. The one at (y, x) holds rows D·n + y and columns A·n + x.
+    - `rows`: a number a row, held by the four threads that hold elements of this row in an `mma` fragment of as many
+      rows. `wgmma` D x 1 of 64·D rows has its rows where `mma` 4·D x 1 has them, so it uses `rows`, too.
 
     - (C1) D and A are positive, and so are rows and columns.
     - (C2) `block`: 4·D divides the rows, 4·A the columns.
@@ -80,23 +80,23 @@ def Tile_Var : TypeDef<Tile_Dialect, "Var"> {
 def Tile_Shared : Tile_Type<"Shared", "shared"> {
   let summary = "a matrix of words in the memory that the threads of a tile share";
   let description = [{
-    `!tile.shared<128x16xf32, turned>`: element (row, column) is a word of 4 bytes, an f32 or (i32) a pair of bf16. Where it
-    lies is chosen so that threads that read at once meet no bank twice:
+    `!tile.shared<128x16xf32, turned>`: element (row, column) is a word of 4 bytes, an f32 or (i32) a pair of bf16.
+    The order of words avoids bank conflicts of threads that read at once:
     - `plain`: row after row.
-    - `turned`: column after column, four words between two of them left free.
-    - `chunks`: row after row, four words at a time; chunk c of a row stands at c xor (row mod 8) where 32 divides the
+    - `turned`: column after column, with four unused words between two of them.
+    - `chunks`: row after row, four words at a time; chunk c of a row is at c xor (row mod 8) if 32 divides the
       columns, else at c xor (row/2 mod 4).
-    - `woven`: row after row; column c of a row stands at c xor 8·(row mod 4).
-    - `left`, `right`: in groups of four words along the axis that is summed, the columns of a left and the rows of a right side: four words
-      of a row (of a column), those of all rows (columns) one behind the other, then the next four. Eight such rows of pairs are one
-      8 x 8 matrix of halves, 128 bytes without a gap, as `ldmatrix` and `wgmma` want them; between two groups of a left side of f32
-      four words are left free.
+    - `woven`: row after row; column c of a row is at c xor 8·(row mod 4).
+    - `left`, `right`: in groups of four words along the axis that is summed (the columns of a left side, the rows of
+      a right side). A group has four words of a row (column), for all rows (columns) in order; then comes the next
+      group. Eight such rows of pairs are one 8 x 8 matrix of halves, 128 bytes without a gap, as `ldmatrix` and
+      `wgmma` read it. Two groups of a left side of f32 have four unused words between them.
 
     - (C1) rows and columns are positive.
     - (C2) `plain` and `turned` hold f32, `chunks` and `woven` i32.
-    - (C3) what is fetched at once is whole: 4 divides the columns of `plain` and the rows of `turned`, `chunks` have
-      rows and columns by 16, `woven` has rows by 8 and columns by 32, `left` rows by 16 and columns by 8, `right` rows by 8 and columns
-      by 16, or rows by 16 and columns by 8.
+    - (C3) one fetch is complete: 4 divides the columns of `plain` and the rows of `turned`. Rows and columns are
+      multiples of 16 and 16 for `chunks`, 8 and 32 for `woven`, 16 and 8 for `left`. For `right` they are multiples
+      of 8 and 16, or of 16 and 8.
   }];
   let parameters = (ins "int64_t":$rows, "int64_t":$columns, "::mlir::Type":$word, "::heddle::tile::Image":$image);
   let extraClassDeclaration = [{

@@ -7,9 +7,9 @@ include "mlir/Pass/PassBase.td"
 def GroupWeightsPass : Pass<"heddle-group-weights", "mlir::ModuleOp"> {
   let summary = "Choose the weights that lie in groups on a device";
   let description = [{
-    A parameter in panels of bf16 that nothing but linears of pairs reads, of whole units of 16 features, gets `heddle.groups`: while it is
-    sent to the device its words are put in the order in which units fetch them (`dialects/Tile`, `left` and `right`), as
-    `heddle.regrouped` of the module says.
+    A parameter in panels of bf16 gets `heddle.groups` if only linears of pairs read it and its features are a
+    multiple of 16. On the way to the device its words are put in the order in which units fetch them
+    (`dialects/Tile`, `left` and `right`). `heddle.regrouped` of the module lists these parameters.
   }];
 }
 
