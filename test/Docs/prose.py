@@ -31,7 +31,6 @@ REFERENCE = {"README.md"}
 UNFINISHED = [
     "compiler/Families/supported.md",
     "compiler/Import",
-    "compiler/Weights",
 ]
 
 MONTHS = "January|February|March|April|May|June|July|August|September|October|November|December"
