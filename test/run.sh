@@ -4,10 +4,20 @@
 # random models, a model of real size, hostile configs and tokenizers and, where ../shared/oracle
 # ../shared/configs and ../shared/quantised-cases are there, the oracle, published configs and quantised checkpoints.
 # The last line is the total; any failure makes the exit status 1.
-#   test/run.sh [BUILD_DIR]        (default: build)
+#   test/run.sh [quick] [BUILD_DIR]        (default: build)
+# quick: the build, the unit tests, and lit without Docs, GPU, Fuzz and programs for aarch64.
 set -uo pipefail
 cd "$(dirname "$0")/.."
 root=$PWD
+quick=
+if [[ ${1:-} == quick ]]; then
+  quick=yes
+  shift
+fi
+if (($# > 1)) || [[ ${1:-} == -* ]]; then
+  echo "usage: test/run.sh [quick] [BUILD_DIR]" >&2
+  exit 2
+fi
 build=${1:-build}
 [[ $build == /* ]] || build=$root/$build
 oracle=${HEDDLE_ORACLE:-$root/../shared/oracle}
@@ -116,18 +126,25 @@ rm -rf "$log"
 mkdir -p "$log"
 
 # Programs for aarch64 are built and tried where its libraries and an emulator can be had.
-say "the runtime for aarch64"
 arm=
-if bash compiler/bootstrap.sh --cross >"$log/cross.log" 2>&1; then
-  arm=neoverse-n1
-  if ! ninja -C "$build" runtime-aarch64 >>"$log/cross.log" 2>&1; then
+cross() {
+  say "the runtime for aarch64"
+  if ! bash compiler/bootstrap.sh --cross >"$log/cross.log" 2>&1; then
+    echo "no libraries or no emulator of aarch64 (compiler/bootstrap.sh --cross): its programs are skipped"
+    skipped=$((skipped + 1))
+  elif ! ninja -C "$build" runtime-aarch64 >>"$log/cross.log" 2>&1; then
     grep -E 'error|FAILED' "$log/cross.log" | head -n 40
     echo "FAIL runtime-aarch64: the whole log is in $log/cross.log"
-    failed=$((failed + 1)) arm=
+    failed=$((failed + 1))
+  else
+    arm=neoverse-n1
   fi
+}
+left_out=()
+if [[ -n $quick ]]; then
+  left_out=(--filter-out ' :: (Docs|GPU|Fuzz)/| :: Targets/aarch64')
 else
-  echo "no libraries or no emulator of aarch64 (compiler/bootstrap.sh --cross): its programs are skipped"
-  skipped=$((skipped + 1))
+  cross
 fi
 
 say "unit tests"
@@ -137,12 +154,16 @@ done
 all_beside
 
 say "lit"
-timeout 2400 /usr/lib/llvm-22/bin/lit -s -v -j "$jobs" --timeout 300 --output "$log/lit.json" "$build/test" >"$log/lit.log" 2>&1 </dev/null
+timeout 2400 /usr/lib/llvm-22/bin/lit -s -v -j "$jobs" --timeout 300 "${left_out[@]}" --output "$log/lit.json" "$build/test" >"$log/lit.log" 2>&1 </dev/null
 status=$?
 ((status == 0)) || head -c 60000 "$log/lit.log"
 /usr/bin/python3 test/support/totals.py lit "$log/lit.json" >"$log/lit.total"
 echo "lit: $(tail -n 1 "$log/lit.total")"
 tally lit $status "$log/lit.total"
+if [[ -n $quick ]]; then
+  say "done"
+  finish
+fi
 
 # Parts that compile one small model after another keep one core busy: they run beside each other, the longest first.
 emulated=(--target cuda --device emulator)
