@@ -1,11 +1,13 @@
 # The lit suite: .mlir files (IR in, IR out) and .test files (a command line and what it says).
 import os
 import shutil
+import sys
 
-import lit.formats
+sys.path.insert(0, os.path.join(os.path.dirname(__file__), "support"))
+from spoiled import Spoiled
 
 config.name = "Heddle"
-config.test_format = lit.formats.ShTest(execute_external=False)
+config.test_format = Spoiled(execute_external=False)
 config.suffixes = [".mlir", ".test"]
 config.excludes = ["Inputs", "support", "Oracle", "Bench"]
 config.test_source_root = os.path.dirname(__file__)
@@ -22,9 +24,10 @@ config.substitutions += [
     ("%python", python),
     ("%root", config.heddle_source),
     ("%tools", config.heddle_tools),
+    ("%llvm_tools", config.llvm_tools),
     ("%support", support),
     # `%exits 1 command...`: the command must end with just this status, by itself and not by a signal.
-    ("%exits", "%s %s/exits.py" % (python, support)),
+    ("%exits", "%s/exits.sh" % support),
     # `%tensor write|print FILE ...`: small safetensors on the command line.
     ("%tensor", "%s %s/tensor.py" % (python, support)),
     # `%spoil %s %t`: writes the good model that the test names into %t, then makes the edits the test lists.

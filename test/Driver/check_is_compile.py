@@ -33,9 +33,7 @@ def suite(folder):
                 if not base or not os.path.isdir(os.path.join(spoil.INPUTS, base[1])):
                     continue
                 to = os.path.join(folder, os.path.basename(top) + "-" + name[:-5])
-                argv, sys.argv = sys.argv, ["spoil.py", path, to]
-                spoil.main()
-                sys.argv = argv
+                spoil.spoil(path, to)
                 yield to
 
 

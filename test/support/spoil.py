@@ -171,8 +171,7 @@ class Model:
             self.shards(int(rest))
 
 
-def main():
-    test, folder = sys.argv[1:]
+def spoil(test, folder):
     model, found = Model(folder), False
     with open(test, encoding="utf-8") as f:
         for line in f:
@@ -185,4 +184,4 @@ def main():
 
 
 if __name__ == "__main__":
-    main()
+    spoil(*sys.argv[1:])
