@@ -72,7 +72,7 @@ def same_bits(expected, got):
 
 
 def close(expected, got, limit):
-    """None, or the output whose difference is in the mean larger than `limit` times the expected."""
+    """None, or the output whose rms difference is more than `limit` times what is expected."""
     for name, (kind, shape, data) in expected.items():
         if what := other_shape(name, kind, shape, got):
             return what
@@ -99,7 +99,7 @@ def execute(command):
 
 
 class Pack:
-    """An unpacked pack and the device. The manifest's checks are methods: case -> None or a text."""
+    """An unpacked pack and the device. Checks of the manifest are methods: case -> None or text."""
 
     def __init__(self, folder, device):
         self.folder, self.device = folder, device
@@ -125,8 +125,8 @@ class Pack:
         """A difference in f32 and the kernel it comes from."""
         try:
             equal, launch = digests.compared(command, self.device)
-        except (OSError, subprocess.TimeoutExpired) as e:
-            return "%s; no digests: %s" % (what, e)
+        except (digests.NoDigests, RuntimeError, OSError, subprocess.TimeoutExpired) as e:
+            return "%s; no kernel is named: %s" % (what, e)
         if equal:
             launch = ("the emulator's arena and states behind every launch: what differs is "
                       "written by the last (%s), or the expected file" % launch)
