@@ -1,17 +1,18 @@
 """Makes the tables of folders in the READMEs from the tree: `folders.py [--write]`.
 
-A table is between the lines `<!-- generated: folders -->` and `<!-- end of folders -->` of FOLDER/README.md.
-It has a row for each folder directly in FOLDER that holds a file. The second column is what the README of
-that folder says of it: its title after the colon, or else its first sentence. A folder without a README
-keeps the text that its row has; a row without text is a failure. Without --write the script compares: a
-line for each difference, exit status 1.
+A table is between the lines `<!-- generated: folders -->` and `<!-- end of folders -->` of
+FOLDER/README.md. It has a row for each folder directly in FOLDER that holds a file. The second
+column is what the README of that folder says: its title after the colon, or else its first
+sentence. A folder without a README keeps the text of its row; a row without text is a failure.
 
-The list of results in test/Bench/README.md, after `<!-- generated: results -->`, has the title of each page of
-test/Bench/results and the paragraph that begins with "Proved: ".
+The list of results in test/Bench/README.md, after `<!-- generated: results -->`, has the title of
+each page of test/Bench/results and the paragraph that begins with "Proved: ".
 
-A README with the line `<!-- checked: files -->` before its table of files must name each source of its
-folder as inline code, and the first column of that table may name nothing else. The last line counts
-tables, folders and files."""
+A README with the line `<!-- checked: files -->` before its table of files must name each source of
+its folder as inline code; the first column of that table may name nothing else.
+
+Without --write the script compares: a line for each difference, exit status 1. The last line
+counts tables, folders and files."""
 import os
 import re
 import sys
@@ -26,7 +27,8 @@ def subfolders(folder):
     for name in sorted(os.listdir(folder), key=str.lower):
         if name.startswith((".", "build")) or name in ("__pycache__", "Inputs"):
             continue
-        if os.path.isdir(os.path.join(folder, name)) and any(files for _, _, files in os.walk(os.path.join(folder, name))):
+        path = os.path.join(folder, name)
+        if os.path.isdir(path) and any(files for _, _, files in os.walk(path)):
             yield name
 
 
@@ -40,11 +42,13 @@ def purpose(folder):
     if ": " in title:
         return title.partition(": ")[2].strip()
     first = re.match(r"\s*(.*?\.)(?=\s)", rest, re.S)
-    return re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", " ".join(first[1].split())).rstrip(".") if first else ""
+    text = " ".join(first[1].split()) if first else ""
+    return re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", text).rstrip(".")
 
 
 def table(folder, old):
-    rows, kept = "| folder | what |\n|---|---|\n", dict(re.findall(r"^\| (?:\[?`([^`]+)`.*?) \| (.*?) \|$", old, re.M))
+    rows = "| folder | what |\n|---|---|\n"
+    kept = dict(re.findall(r"^\| (?:\[?`([^`]+)`.*?) \| (.*?) \|$", old, re.M))
     for name in subfolders(folder):
         text = purpose(os.path.join(folder, name))
         if text is None:
@@ -61,7 +65,9 @@ def results(folder):
             with open(os.path.join(folder, "results", name), encoding="utf-8") as f:
                 page = f.read()
             proved = re.search(r"^Proved: (.*?)\n(?:\n|$)", page, re.M | re.S)
-            rows += "| [%s](results/%s) | %s |\n" % (page.partition("\n")[0].lstrip("# "), name, " ".join(proved[1].split()).rstrip(".") if proved else "")
+            title = page.partition("\n")[0].lstrip("# ")
+            text = " ".join(proved[1].split()).rstrip(".") if proved else ""
+            rows += "| [%s](results/%s) | %s |\n" % (title, name, text)
     return rows
 
 
@@ -71,8 +77,10 @@ def files_of(folder, page):
     known = sources | set(os.listdir(folder))
     said = set(re.findall(r"`([\w.]+)`", page))
     rows = re.match(r"(?:\|.*\n)+", page.split(FILES)[1])[0].split("\n")[2:-1]
-    wrong = ["the file %s is not named" % f for f in sorted(sources - said - {os.path.splitext(n)[0] for n in said})]
-    return len(sources), wrong + ["there is no file %s" % n for row in rows for n in re.findall(r"`([\w.]+)`", row.split("|")[1]) if n not in known]
+    missing = sources - said - {os.path.splitext(n)[0] for n in said}
+    named = [n for row in rows for n in re.findall(r"`([\w.]+)`", row.split("|")[1])]
+    wrong = ["the file %s is not named" % f for f in sorted(missing)]
+    return len(sources), wrong + ["there is no file %s" % n for n in named if n not in known]
 
 
 def main():
@@ -111,7 +119,8 @@ def main():
                 f.write(now)
         else:
             for line in sorted(set(now.split("\n")) ^ set(page.split("\n"))):
-                print("%s: %s: %s" % (shown, "expected" if line in now.split("\n") else "got", line))
+                said = "expected" if line in now.split("\n") else "got"
+                print("%s: %s: %s" % (shown, said, line))
             print("%s: the table is not that of the tree: test/Docs/folders.py --write" % shown)
             wrong += 1
     print("%d tables, %d folders, %d files, %d wrong" % (tables, folders, files, wrong))

@@ -1,20 +1,21 @@
-"""Checks what a script can check of how the Markdown pages are written: `prose.py [--all] [FILE.md...]`.
+"""Checks what a script can check of how pages are written: `prose.py [--all] [FILE.md...]`.
 
 The rules:
   columns    a line has at most 100 columns. A row of a table may have 140, because Markdown cannot
              break it. Fenced blocks, generated tables and tables in test/Bench/results are free.
   length     a README has at most 80 lines. A longer page links its sections within its first 40
              lines, each link leads to a heading, and a README that is such a page is in REFERENCE.
-  dates      dates, machines and "before and after" are in test/Bench/results only. After its title a
-             page there says in one paragraph what it proved: "Proved: ...".
+  dates      dates, machines and "before and after" are in test/Bench/results only. A page there
+             says in one paragraph after its title what it proved: "Proved: ...".
   words      a word that has several meanings here is not used (WORDS says what to write instead).
   sentences  a sentence has at most 35 words; the aim is 25. Inline code counts as one word.
 
-Of the .td files the descriptions of ops, types, attributes and passes are read: words and sentences.
+Of the .td files the descriptions of ops, types, attributes and passes are read: words, sentences.
 
-Pages in UNFINISHED are left out unless --all is given or the page is named. Prints `path:line: rule: text`
-for each finding, then the number of pages and findings. Exit status 1 if there is a finding, or if the
-script misses one of the lines that it must catch (CAUGHT), or reports one that is right (FREE)."""
+Pages in UNFINISHED are left out unless --all is given or the page is named. Prints a line
+`path:line: rule: text` for each finding, then the number of pages and findings. Exit status 1 if
+there is a finding, or if the script misses one of the lines that it must catch (CAUGHT), or
+reports one that is right (FREE)."""
 import os
 import re
 import sys
@@ -39,19 +40,27 @@ DATES = [
     re.compile(r"\b(?:%s) (?:\d{1,2}, )?\d{4}\b" % MONTHS),
     re.compile(r"\b20\d\d-[01]\d-[0-3]\d\b"),
     re.compile(r"\b(?:Zen [1-9]|EPYC|Ryzen|Xeon|Sapphire Rapids|Ice Lake|Skylake|Graviton ?\d?)\b"),
-    re.compile(r"(?i)\bbefore and after\b|\bthe compiler before\b|\b(?:earlier that|a|the) day before\b"),
+    re.compile(r"(?i)\bbefore and after\b|\bthe compiler before\b"),
+    re.compile(r"(?i)\b(?:earlier that|a|the) day before\b"),
 ]
 
-PEOPLE = (r"(?:people|persons?|users?|readers?|clients?|engineers?|contributors?|newcomers?|strangers?|authors?|developers?|anyone|someone|those"
-          r"|one|attackers?|maintainers?|reviewers?)")
-# (pattern, what to write instead, pages or folders in which the word is a defined term). `who` may follow a noun for people.
+PEOPLE = (r"(?:people|persons?|users?|readers?|clients?|engineers?|contributors?|newcomers?"
+          r"|strangers?|authors?|developers?|anyone|someone|those|one|attackers?|maintainers?"
+          r"|reviewers?)")
+# (pattern, what to write instead, pages or folders in which the word is a defined term). `who` may
+# follow a noun for people.
 WORDS = [
-    (r"\bwho(?:se|m|ever)?\b", "who/whose is for people: name the function, the op or the caller", []),
-    (r"\b(?:nobody|somebody|everybody|anybody)(?:'s)?\b", "name the actor: a row, an op, a client", []),
+    (r"\bwho(?:se|m|ever)?\b",
+     "who/whose is for people: name the function, the op or the caller", []),
+    (r"\b(?:nobody|somebody|everybody|anybody)(?:'s)?\b",
+     "name the actor: a row, an op, a client", []),
     (r"\bbesides?\b", "next to, with, in the same folder as, compared with", []),
     (r"\bbehind\b(?! (?:a|the|another) (?:\w+ )?proxy)", "after, below, at the end of", []),
-    (r"\bin turns\b|\bturned rows?\b|\bturns? of (?:its|the|a) loop\b|\bturns of\b", "alternating, iteration, rotated row", []),
-    (r"\bpieces?\b", "part, chunk, block, token", ["dialects/Tile", "compiler/Conversion/TileToNVVM", "compiler/Conversion/ModelToEntries", "compiler/GLOSSARY.md"]),
+    (r"\bin turns\b|\bturned rows?\b|\bturns? of (?:its|the|a) loop\b|\bturns of\b",
+     "alternating, iteration, rotated row", []),
+    (r"\bpieces?\b", "part, chunk, block, token",
+     ["dialects/Tile", "compiler/Conversion/TileToNVVM", "compiler/Conversion/ModelToEntries",
+      "compiler/GLOSSARY.md"]),
     (r"\b(?:stands?|stood)\b(?! for\b)", "is, is written, comes", []),
     (r"\b(?:lies|lay)\b", "is stored, is in", []),
     (r"\bcompany\b", "other rows of the batch, other requests", []),
@@ -79,7 +88,7 @@ def plain(text):
 
 
 def units(lines):
-    """[(number of the first line, text)]: paragraphs, items of lists, cells of tables, headings. No fenced block."""
+    """[(number of the first line, text)]: paragraphs, items of lists, cells of tables, headings"""
     found, fenced, current = [], False, None
     for number, line in enumerate(lines, 1):
         bare = line.strip()
@@ -92,7 +101,8 @@ def units(lines):
             current = None
             continue
         if bare.startswith("|"):
-            cells = re.split(r"(?<!\\)\|", re.sub(r"`[^`]*`", lambda m: m[0].replace("|", "/"), bare.strip("|")))
+            row = re.sub(r"`[^`]*`", lambda m: m[0].replace("|", "/"), bare.strip("|"))
+            cells = re.split(r"(?<!\\)\|", row)
             found += [[number, c.strip()] for c in cells]
             current = None
         elif bare.startswith("#"):
@@ -144,7 +154,8 @@ def findings(path, text):
         if line.startswith("#"):
             headings.add(slug(line.lstrip("# ")))
         links += [(number, a) for a in re.findall(r"\]\(#([^)]*)\)", line)]
-        generated = (generated or bool(re.match(r"<!-- (generated|made by)", line))) and not line.startswith("<!-- end")
+        generated = generated or bool(re.match(r"<!-- (generated|made by)", line))
+        generated = generated and not line.startswith("<!-- end")
         row = line.lstrip().startswith("|")
         if row and (results or generated):
             continue
@@ -155,7 +166,8 @@ def findings(path, text):
         if path.endswith("README.md") and len(lines) > LINES and path not in REFERENCE:
             found.append((1, "length", "a README of %d lines; at most %d" % (len(lines), LINES)))
         elif len(lines) > LINES and sum(n <= CONTENTS for n, _ in links) < 3:
-            found.append((1, "length", "%d lines without a table of contents in the first %d" % (len(lines), CONTENTS)))
+            found.append((1, "length", "%d lines without a table of contents in the first %d"
+                          % (len(lines), CONTENTS)))
     elif not re.match(r"# .*\n\nProved: ", text):
         found.append((3, "dates", 'expected "Proved: " after the title'))
     found += [(n, "length", "no heading #" + a) for n, a in links if a not in headings]
@@ -210,11 +222,13 @@ FREE = [
     ("a/README.md", "[A link](test/Bench/results/2026-11-24-fuzzing.md) to a page.\n"),
     ("a/README.md", "Users who ask get the name. `who` is a name.\n"),
     ("a/README.md", "- " + "one " * 19 + ".\n- " + "two " * 19 + ".\n"),
-    ("a/README.md", "One sentence has " + "some " * 12 + "words.\nThe other has " + "more " * 10 + "words.\n"),
+    ("a/README.md", "One " + "some " * 12 + "words.\nThe other " + "more " * 10 + "words.\n"),
     ("a/README.md", "In one place, e.g. " + "here " * 9 + "or there.\n"),
     ("dialects/Tile/README.md", "A piece of a tile.\n"),
-    ("a/page.md", "[one](#one) [two](#two) [three](#a-b-c)\n\n# One\n\n## Two\n\n## `A`: b, c\n" + "A line.\n\n" * 41),
-    (RESULTS + "2026-11-24-x.md", "# X\n\nProved: it is fast.\n\nA Zen 4 on 24 November 2026.\n\n| " + "a cell | " * 30 + "\n"),
+    ("a/page.md", "[one](#one) [two](#two) [three](#a-b-c)\n\n# One\n\n## Two\n\n## `A`: b, c\n"
+     + "A line.\n\n" * 41),
+    (RESULTS + "2026-11-24-x.md", "# X\n\nProved: it is fast.\n\nA Zen 4 on 24 November 2026.\n\n| "
+     + "a cell | " * 30 + "\n"),
 ]
 
 
@@ -223,7 +237,8 @@ def descriptions(path, text):
     found = []
     for m in re.finditer(r"\bdescription = \[\{(.*?)\}\]", text, re.S):
         first = text.count("\n", 0, m.start(1))
-        found += [(first + n, rule, what) for n, rule, what in findings(path, textwrap.dedent(m[1])) if rule in ("words", "sentences")]
+        found += [(first + n, rule, what) for n, rule, what in findings(path, textwrap.dedent(m[1]))
+                  if rule in ("words", "sentences")]
     return found
 
 
@@ -232,8 +247,10 @@ def self_test():
     for path, text, rule in CAUGHT:
         rules = {r for _, r, _ in findings(path, text)}
         if rules != ({rule} if rule else set()):
-            wrong.append("prose.py: %r: expected the finding %s, got %s" % (text[:60], rule, sorted(rules)))
-    if len(descriptions("a.td", "  let description = [{\n    It lies there.\n  }];\n  // It lies.\n")) != 1:
+            wrong.append("prose.py: %r: expected the finding %s, got %s"
+                         % (text[:60], rule, sorted(rules)))
+    ops = "  let description = [{\n    It lies there.\n  }];\n  // It lies.\n"
+    if len(descriptions("a.td", ops)) != 1:
         wrong.append("prose.py: a description in a .td file is not read")
     for path, text in FREE:
         wrong += ["prose.py: %r is right, got %s" % (text[:60], f) for f in findings(path, text)]
@@ -242,17 +259,19 @@ def self_test():
 
 def pages():
     for top, folders, names in os.walk(ROOT):
-        folders[:] = sorted(f for f in folders if not f.startswith((".", "build")) and f != "__pycache__")
+        folders[:] = sorted(f for f in folders if not f.startswith((".", "build", "__pycache__")))
         for name in sorted(names):
             if name.endswith((".md", ".td")):
                 yield os.path.relpath(os.path.join(top, name), ROOT)
 
 
 def main():
-    named = [os.path.relpath(os.path.abspath(a), ROOT) for a in sys.argv[1:] if not a.startswith("-")]
+    given = [a for a in sys.argv[1:] if not a.startswith("-")]
+    named = [os.path.relpath(os.path.abspath(a), ROOT) for a in given]
+    unfinished = [] if named or "--all" in sys.argv else UNFINISHED
     wrong, looked, total = self_test(), 0, 0
     for path in named or pages():
-        if not named and "--all" not in sys.argv and any(path == u or path.startswith(u + "/") for u in UNFINISHED):
+        if any(path == u or path.startswith(u + "/") for u in unfinished):
             continue
         with open(os.path.join(ROOT, path), encoding="utf-8") as f:
             found = sorted((descriptions if path.endswith(".td") else findings)(path, f.read()))
