@@ -118,7 +118,7 @@ static std::vector<OpInfo> makeOps() {
       {"softmax", {"x"}, false, "same", "along axis", "the axis", "", {lastAxis}},
       {"log_softmax", {"x"}, false, "same", "along axis", "the axis", "", {lastAxis}},
       {"concat", {"x..."}, true, "→ longer along axis", "along axis; other axes broadcast", "- (moves)", "", {axis}},
-      {"pad", {"x"}, false, "→ longer along axis", "before and after rows of value along axis", "- (moves)", "",
+      {"pad", {"x"}, false, "→ longer along axis", "rows of value along axis: `before` in front, `after` at the end", "- (moves)", "",
        {axis,
         {"before", Role::Optional, Type::Size, "0"},
         {"after", Role::Optional, Type::Size, "0"},
