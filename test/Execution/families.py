@@ -518,26 +518,39 @@ class Suite:
             check("ids" in got and (got["ids"] == ids).all(), "stablelm, generated: %s, expected %s" % (got.get("ids"), ids))
 
     def test_deberta(self):
-        """Texts shorter and longer than the table of distances, with buckets that grow slower than distances, and faster."""
+        """Texts shorter and longer than the table of distances, with buckets that grow slower than distances, and faster; and no table, where
+        places are added to the words, and terms that are named still count in the scale."""
         names = ["attention.self." + n for n in ("query_proj", "key_proj", "value_proj")] + ["attention.output.dense"]
-        for kind, buckets, far in (("v2", 8, 24), ("v2, buckets that reach further", 8, 7), ("v2, no buckets", -1, 6), ("v1", None, 6)):
+        terms = ["c2p", "p2c"]
+        for what, buckets, far, named in (("v2", 8, 24, terms), ("v2, buckets that reach further", 8, 7, terms), ("v2, no buckets", -1, 6, terms), ("v1", None, 6, terms),
+                                          ("v2, absolute", None, None, None), ("v2, absolute, terms named", None, None, terms), ("v1, absolute", None, None, None), ("v1, absolute, terms named", None, None, ["p2p"] + terms)):
+            kind, relative = what[:2], far is not None
             span = buckets if buckets and buckets > 0 else far
             w = Weights(self.work, 7)
             w.table("embeddings.word_embeddings.weight", VOCABULARY, WIDTH)
             w.norm("embeddings.LayerNorm", WIDTH)
-            w.table("encoder.rel_embeddings.weight", 2 * span, WIDTH)
+            if relative:
+                w.table("encoder.rel_embeddings.weight", 2 * span, WIDTH)
+            else:
+                w.table("embeddings.position_embeddings.weight", 64, WIDTH)
+                if kind == "v2":  # the class makes it, and does not use it
+                    w.norm("encoder.LayerNorm", WIDTH)
             layers(w, "encoder.layer.", names[3:] if kind == "v1" else names, READING_NORMS)
             for at in ("encoder.layer.%d.attention.self." % i for i in range(2) if kind == "v1"):
                 w.linear(at + "in_proj", 3 * WIDTH, WIDTH, bias=False)
                 for n in ("q_bias", "v_bias"):
                     w.table(at + n, WIDTH)
-                w.linear(at + "pos_proj", WIDTH, WIDTH, bias=False)
-                w.linear(at + "pos_q_proj", WIDTH, WIDTH)
-            config = dict(vocab_size=VOCABULARY, max_position_embeddings=64, max_relative_positions=far, relative_attention=True, pos_att_type=["c2p", "p2c"],
-                          position_biased_input=False, type_vocab_size=0, hidden_act="gelu")
+                if relative:
+                    w.linear(at + "pos_proj", WIDTH, WIDTH, bias=False)
+                    w.linear(at + "pos_q_proj", WIDTH, WIDTH)
+            config = dict(vocab_size=VOCABULARY, max_position_embeddings=64, max_relative_positions=far if relative else -1, relative_attention=relative, pos_att_type=named,
+                          position_biased_input=not relative, type_vocab_size=0, hidden_act="gelu")
             config.update(dict(model_type="deberta", architectures=["DebertaModel"]) if kind == "v1" else
-                          dict(model_type="deberta-v2", architectures=["DebertaV2Model"], position_buckets=buckets, share_att_key=True))
-            folder, r = write(os.path.join(self.work, "deberta " + kind), w.named, **config), Reference(w.named)
+                          dict(model_type="deberta-v2", architectures=["DebertaV2Model"], position_buckets=buckets or -1, share_att_key=True, norm_rel_ebd="none" if relative else "layer_norm"))
+            if not relative and not named:  # as the class has it where a file says nothing
+                for key in ("relative_attention", "pos_att_type", "position_biased_input"):
+                    del config[key]
+            folder, r = write(os.path.join(self.work, "deberta " + what), w.named, **config), Reference(w.named)
 
             def distance(d):
                 if not buckets or buckets < 0 or abs(d) <= buckets // 2:
@@ -547,31 +560,36 @@ class Suite:
 
             def projected(at, x, places):
                 if kind != "v1":
-                    return [r.linear(at + n, x) for n in names[:3]] + [r.linear(at + names[1], places), r.linear(at + names[0], places)]
+                    return [r.linear(at + n, x) for n in names[:3]] + [r.linear(at + n, places) for n in (names[1], names[0]) if relative]
                 at += "attention.self."
                 parts = r.linear(at + "in_proj", x).reshape(*x.shape[:2], HEADS, 3, -1)
                 q, k, v = (parts[..., i, :].reshape(x.shape) for i in range(3))
-                return q + r.named[at + "q_bias"], k, v + r.named[at + "v_bias"], r.linear(at + "pos_proj", places), r.linear(at + "pos_q_proj", places)
+                return [q + r.named[at + "q_bias"], k, v + r.named[at + "v_bias"]] + [r.linear(at + n, places) for n in ("pos_proj", "pos_q_proj") if relative]
 
-            binary = self.compiled("deberta " + kind, folder)
+            binary = self.compiled("deberta " + what, folder)
             for length in (1, 3, 4, 5, 6, 9, 17):
                 ids, real = self.random.integers(3, VOCABULARY, (2, length)), np.ones((2, length), np.int64)
                 real[1, :length // 3] = 0
-                x = r.norm("embeddings.LayerNorm", r.named["embeddings.word_embeddings.weight"][ids]) * real[:, :, None]
-                index = np.array([[min(max(span + distance(i - j), 0), 2 * span - 1) for j in range(length)] for i in range(length)])
+                x = r.named["embeddings.word_embeddings.weight"][ids]
+                if not relative:
+                    x = x + r.named["embeddings.position_embeddings.weight"][:length]
+                x = r.norm("embeddings.LayerNorm", x) * real[:, :, None]
+                index = relative and np.array([[min(max(span + distance(i - j), 0), 2 * span - 1) for j in range(length)] for i in range(length)])
                 for i in range(2):
                     at = "encoder.layer.%d." % i
-                    q, k, v, pk, pq = projected(at, x, r.named["encoder.rel_embeddings.weight"])
-                    pk, pq = (p.reshape(2 * span, HEADS, -1).transpose(1, 0, 2)[:, index] for p in (pk, pq))
-                    bias = np.einsum("bhiw,hijw->bhij", by_heads(q, HEADS), pk) + np.einsum("bhjw,hijw->bhij", by_heads(k, HEADS), pq)
-                    scale = math.sqrt(3 * WIDTH // HEADS)
+                    q, k, v, *places = projected(at, x, r.named.get("encoder.rel_embeddings.weight"))
+                    bias = np.zeros((2, HEADS, length, length))
+                    if relative:
+                        pk, pq = (p.reshape(2 * span, HEADS, -1).transpose(1, 0, 2)[:, index] for p in places)
+                        bias = np.einsum("bhiw,hijw->bhij", by_heads(q, HEADS), pk) + np.einsum("bhjw,hijw->bhij", by_heads(k, HEADS), pq)
+                    scale = math.sqrt((1 + len(named or [])) * WIDTH // HEADS)
                     a = attention(q * math.sqrt(WIDTH // HEADS) / scale, k, v, real[:, None, None] > 0, bias / scale)
                     x = read(r, at, x, a, names, READING_NORMS)
                 given = {"input_ids": ids, "attention_mask": real}
-                what = "deberta %s, %d tokens" % (kind, length)
-                self.same(what, self.interpreted(what, folder, given), rows=real > 0, last_hidden_state=x)
+                case = "deberta %s, %d tokens" % (what, length)
+                self.same(case, self.interpreted(case, folder, given), rows=real > 0, last_hidden_state=x)
                 if binary:
-                    self.same(what + ", compiled", self.call(what, [binary, "run", "--input", "IN", "--output", "OUT"], given), rows=real > 0, last_hidden_state=x)
+                    self.same(case + ", compiled", self.call(case, [binary, "run", "--input", "IN", "--output", "OUT"], given), rows=real > 0, last_hidden_state=x)
 
 
 def main():
