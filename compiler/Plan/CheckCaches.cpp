@@ -64,7 +64,8 @@ static std::string unfit(ArrayRef<BlockArgument> state, attn::CacheAttr mark, Mo
                                  : "";
 }
 
-/// Why an op cannot write or read its part of the state; empty: it can. Along the axis of an append the state has room.
+/// Why an op cannot write or read its part of the state; empty: it can. Along the axis of an append, which its verifier
+/// checks, the state has room.
 static std::string misfit(Operation *op) {
   auto append = dyn_cast<AppendOp>(op);
   auto load = dyn_cast<LoadOp>(op);
@@ -74,8 +75,6 @@ static std::string misfit(Operation *op) {
   int64_t first = state.getRank() - value.getRank(), axis = append ? int64_t(append.getAxis()) : -1;
   if (first != int64_t((append ? append.getIndices() : load ? load.getIndices() : store.getIndices()).size()))
     return "has a value of another rank than its part of the state";
-  if (append && (axis < 0 || axis >= value.getRank() || append.getType().getRank() != value.getRank()))
-    return "appends along axis " + std::to_string(axis) + " of rows with " + std::to_string(value.getRank()) + " axes";
   bool slots = append && append.getSlots();
   if (slots && !attn::cacheOf(op))
     return "has slots, which only a state that lies as attention reads it has";

@@ -377,6 +377,14 @@ func.func @append_c2_negative(%state: !model.state<[B, capacity, 8], f32>, %x: !
 
 // -----
 
+func.func @append_c2_result(%state: !model.state<[B, capacity, 8], f32>, %x: !model.tensor<[B, new, 8], f32>) {
+  // expected-error @below {{gives rows of rank 2 for rows of rank 3}}
+  %r = model.append %state, %x axis 1 : !model.state<[B, capacity, 8], f32>, !model.tensor<[B, new, 8], f32> -> !model.tensor<[B, "past+new"], f32>
+  return
+}
+
+// -----
+
 func.func @append_c3(%state: !model.state<[B, capacity], f32>, %x: !model.tensor<[B, new, 8], f32>) {
   // expected-error @below {{writes rows of rank 3 with 0 indices into '!model.state<[B, capacity], f32>'}}
   %r = model.append %state, %x axis 1 : !model.state<[B, capacity], f32>, !model.tensor<[B, new, 8], f32> -> !model.tensor<[B, "past+new", 8], f32>
