@@ -6,12 +6,12 @@
 //===----------------------------------------------------------------------===//
 #include "heddle/nearest.h"
 #include "heddle/standard_files.h"
+#include "heddle/terminal_output.h"
 #include "runtime/Args.h"
 #include "runtime/Commands.h"
 #include "runtime/Media/Media.h"
 #include "runtime/Stack.h"
 #include "runtime/Status.h"
-#include "runtime/TerminalOutput.h"
 #include "runtime/Turn.h"
 
 #include <algorithm>

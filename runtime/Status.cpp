@@ -7,7 +7,7 @@
 
 #include "heddle/input_file.h"
 #include "heddle/printable.h"
-#include "runtime/TerminalOutput.h"
+#include "heddle/terminal_output.h"
 #include "runtime/Utf8.h"
 
 #include <algorithm>

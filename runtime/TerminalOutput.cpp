@@ -5,7 +5,7 @@
 // purpose (Chat/Terminal.cpp) writes to the descriptor.
 //
 //===----------------------------------------------------------------------===//
-#include "runtime/TerminalOutput.h"
+#include "heddle/terminal_output.h"
 #include "runtime/Status.h"
 #include "runtime/Utf8.h"
 

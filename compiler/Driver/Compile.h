@@ -23,7 +23,7 @@ constexpr llvm::StringLiteral kStandardInput = "<stdin>";
 
 /// The streams of a command: results go to `out`, everything else to `err`.
 struct Console {
-  llvm::raw_fd_ostream &out;
+  llvm::raw_ostream &out;
   llvm::raw_ostream &err;
   /// Prints `error[H0120]: text` and returns the status of `error`.
   int complain(Error error, const llvm::Twine &text) const;

@@ -71,13 +71,14 @@ void heddle::guardExits() {
   llvm::install_fatal_error_handler(fatalInLLVM);
 }
 
-int heddle::finish(const Console &console, int code) {
+int heddle::finish(const Console &console, llvm::raw_fd_ostream &output, int code) {
   Scratch::waitIfLeaving();
   console.out.flush();
-  if (!console.out.has_error())
+  output.flush();
+  if (!output.has_error())
     return code;
-  std::error_code ec = console.out.error();
-  console.out.clear_error(); // or the stream ends the process when it is destroyed
+  std::error_code ec = output.error();
+  output.clear_error(); // or the stream ends the process when it is destroyed
   return code == Ok ? console.complain(errorOf(ec, Error::CannotWrite), "standard output: " + ec.message()) : code;
 }
 

@@ -26,8 +26,9 @@ void guardExits();
 /// The same for an allocation that failed.
 [[noreturn]] void endWithoutMemory();
 
-/// Flushes standard output at the end of a command; returns `code`, or the code of the error that it printed.
-int finish(const Console &console, int code);
+/// Flushes the console, and `output`, where its results go, at the end of a command; returns `code`, or the code of the
+/// error that it printed.
+int finish(const Console &console, llvm::raw_fd_ostream &output, int code);
 
 /// Called last, with standard error: messages that nobody could be told (it is closed, the disk is full) change no
 /// exit code.

@@ -30,7 +30,7 @@ int heddle::writeAtomically(const Console &console, StringRef path,
   StringRef text(bytes.data(), bytes.size());
   if (path.empty() || path == "-") {
     console.out << text;
-    return finish(console, Ok);
+    return Ok; // `finish` says what the stream has not taken
   }
   absl::StatusOr<OutputFile> file = OutputFile::create(path, bytes.size());
   if (!file.ok())

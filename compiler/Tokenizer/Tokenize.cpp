@@ -8,6 +8,7 @@
 
 #include "compiler/Tokenizer/TokenizerBlob.h"
 #include "heddle/errors.h"
+#include "heddle/terminal_output.h"
 #include "heddle/tokenizer.h"
 
 #include <cerrno>
@@ -154,35 +155,31 @@ bool readLine(std::string &line) {
   return c != EOF || !line.empty();
 }
 
-int fail(Error error, const std::string &why) {
-  fprintf(stderr, "error[%s]: %s\n", codeOf(error), why.c_str());
-  return int(exitOf(error));
-}
-
 } // namespace
 
-int tokenize(const std::string &path, bool json) {
+std::optional<TokenizeFailure> tokenize(const std::string &path, bool json) {
   std::string blob, error;
-  if (access(path.c_str(), R_OK) != 0) {
-    return fail(Error::CannotRead, path + ": cannot read it: " + strerror(errno));
-  }
+  if (access(path.c_str(), R_OK) != 0)
+    return TokenizeFailure{Error::CannotRead, path + ": cannot read it: " + strerror(errno)};
   std::unique_ptr<TextCodec> codec;
   if (writeTokenizerBlob(path, blob, error))
     codec = TextCodec::open(blob, error);
   if (!codec) {
     bool lacks = error.find("unsupported") != std::string::npos;
-    return fail(lacks ? Error::NotSupported : Error::BadTokenizer, error);
+    return TokenizeFailure{lacks ? Error::NotSupported : Error::BadTokenizer, error};
   }
+  rt::escapeOnTerminal();
   std::string line;
   while (readLine(line)) {
     std::string out = json ? answer(*codec, line) : plainAnswer(*codec, line);
     out += '\n';
-    if (fwrite(out.data(), 1, out.size(), stdout) != out.size() || fflush(stdout) != 0) {
+    if (fwrite(out.data(), 1, out.size(), stdout) != out.size() || !rt::flushTerminal()) {
       const bool full = errno == ENOSPC || errno == EFBIG || errno == EDQUOT;
-      return fail(full ? Error::DiskFull : Error::CannotWrite, std::string("standard output: ") + strerror(errno));
+      return TokenizeFailure{full ? Error::DiskFull : Error::CannotWrite,
+                             std::string("standard output: ") + strerror(errno)};
     }
   }
-  return 0;
+  return std::nullopt;
 }
 
 } // namespace heddle

@@ -7,15 +7,23 @@
 #ifndef HEDDLE_COMPILER_TOKENIZER_TOKENIZE_H
 #define HEDDLE_COMPILER_TOKENIZER_TOKENIZE_H
 
+#include "heddle/errors.h"
+#include <optional>
 #include <string>
 
 namespace heddle {
 
+/// Why a command failed.
+struct TokenizeFailure {
+  Error error;
+  std::string why;
+};
+
 /// Answers lines of stdin on stdout until the input ends. `path`:
-/// tokenizer.json or a directory with a tokenizer. Returns the exit code: 0; 1
-/// for a tokenizer that cannot be used, 3 for a component that is not
-/// supported, 5 for output.
-int tokenize(const std::string &path, bool json);
+/// tokenizer.json or a directory with a tokenizer. Errors: a tokenizer that
+/// cannot be read or used, a component that is not supported, no room for
+/// output.
+std::optional<TokenizeFailure> tokenize(const std::string &path, bool json);
 
 } // namespace heddle
 

@@ -26,7 +26,7 @@ static constexpr size_t kMaxLine = size_t(64) << 20;
 static constexpr int kSignals[] = {SIGINT,  SIGTERM, SIGHUP,  SIGQUIT, SIGTSTP,   SIGALRM, SIGUSR1,
                                    SIGUSR2, SIGPIPE, SIGXCPU, SIGPROF, SIGVTALRM, SIGABRT};
 
-/// Steers the terminal: past stdout, which escapes (runtime/TerminalOutput.h).
+/// Steers the terminal: past stdout, which escapes (heddle/terminal_output.h).
 static void say(const std::string &bytes) {
   fflush(stdout);
   for (size_t at = 0; at < bytes.size();) {

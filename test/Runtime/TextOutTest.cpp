@@ -7,7 +7,7 @@
 //===----------------------------------------------------------------------===//
 #include "runtime/TextOut.h"
 #include "compiler/Tokenizer/TokenizerBlob.h"
-#include "runtime/TerminalOutput.h"
+#include "heddle/terminal_output.h"
 #include "runtime/Utf8.h"
 
 #include <chrono>

@@ -2,6 +2,7 @@
 
 #include "compiler/Driver/ChatTemplate.h"
 #include "compiler/Driver/Exit.h"
+#include "compiler/Driver/TerminalStream.h"
 #include "compiler/Driver/Unsaid.h"
 #include "compiler/Import/LocatedJson.h"
 #include "compiler/Tokenizer/Tokenize.h"
@@ -71,8 +72,10 @@ static int run(const Console &console, int argc, char **argv) {
     return compileTo(console, c);
   if (command == "schema")
     return showSchema(console, line->described, c.import.families);
-  if (command == "tokenize")
-    return tokenize(line->tokenizer, look.json);
+  if (command == "tokenize") {
+    std::optional<TokenizeFailure> failure = tokenize(line->tokenizer, look.json);
+    return failure ? console.complain(failure->error, failure->why) : Ok;
+  }
   if (command == "template")
     return runTemplate(console, line->chatTemplate, look.json, line->info);
   if (command == "stages") {
@@ -114,7 +117,7 @@ struct Call {
 
 static void *runCall(void *argument) {
   Call &call = *static_cast<Call *>(argument);
-  call.code = finish(call.console, run(call.console, call.argc, call.argv));
+  call.code = finish(call.console, llvm::outs(), run(call.console, call.argc, call.argv));
   return nullptr;
 }
 
@@ -144,7 +147,9 @@ static int onEnoughStack(Call &call) {
 
 int main(int argc, char **argv) {
   guardExits();
-  const Console console{llvm::outs(), llvm::errs()};
+  TerminalStream terminal(llvm::outs());
+  const Console console{llvm::outs().is_displayed() ? terminal : static_cast<llvm::raw_ostream &>(llvm::outs()),
+                        llvm::errs()};
   Call call{console, argc, argv, Ok};
   int code = onEnoughStack(call);
   dropUnheard(llvm::errs());

@@ -1,12 +1,12 @@
-//===- TerminalOutput.h - What a terminal is shown --------------*- C++ -*-===//
+//===- terminal_output.h - What a terminal is shown -------------*- C++ -*-===//
 //
 // Texts of a model, its tokens and its labels may hold escape sequences. A
 // terminal would act on them, so it gets them written out (`\u001b`); pipes and
 // files get the bytes.
 //
 //===----------------------------------------------------------------------===//
-#ifndef HEDDLE_RUNTIME_TERMINALOUTPUT_H
-#define HEDDLE_RUNTIME_TERMINALOUTPUT_H
+#ifndef HEDDLE_RUNTIME_INCLUDE_HEDDLE_TERMINAL_OUTPUT_H
+#define HEDDLE_RUNTIME_INCLUDE_HEDDLE_TERMINAL_OUTPUT_H
 
 #include <string>
 #include <string_view>
@@ -36,4 +36,4 @@ bool flushTerminal();
 
 } // namespace heddle::rt
 
-#endif // HEDDLE_RUNTIME_TERMINALOUTPUT_H
+#endif // HEDDLE_RUNTIME_INCLUDE_HEDDLE_TERMINAL_OUTPUT_H
