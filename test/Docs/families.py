@@ -83,7 +83,7 @@ def main():
     known_results = recorded(page, args.shared)
     now = page
     refused = sum(int(bad or 0) for bad in re.findall(r"^\| \S+ \| \d* \| (\d*) \|", read("test", "Configs", "README.md"), re.M))
-    now = re.sub(r"\d+ published files of other types", "%d published files of other types" % refused, now)
+    now = re.sub(r"\d+(\s+published\s+files\s+of\s+other\s+types)", r"%d\1" % refused, now)
     for name, text in (("families", table(known_results)), ("recorded", cases(known_results))):
         now = now.replace(section(now, name), text)
     if args.write:

@@ -1,4 +1,4 @@
-"""Checks what a script can check of how pages are written: `prose.py [--all] [FILE.md...]`.
+"""Checks what a script can check of how pages are written: `prose.py [FILE...]`.
 
 The rules:
   columns    a line has at most 100 columns. A row of a table may have 140, because Markdown cannot
@@ -12,10 +12,9 @@ The rules:
 
 Of the .td files the descriptions of ops, types, attributes and passes are read: words, sentences.
 
-Pages in UNFINISHED are left out unless --all is given or the page is named. Prints a line
-`path:line: rule: text` for each finding, then the number of pages and findings. Exit status 1 if
-there is a finding, or if the script misses one of the lines that it must catch (CAUGHT), or
-reports one that is right (FREE)."""
+Prints a line `path:line: rule: text` for each finding, then the number of pages and findings. Exit
+status 1 if there is a finding, or if the script misses one of the lines that it must catch
+(CAUGHT), or reports one that is right (FREE)."""
 import os
 import re
 import sys
@@ -27,11 +26,6 @@ RESULTS = "test/Bench/results/"
 
 # READMEs that are reference pages: longer than 80 lines, with a table of contents.
 REFERENCE = {"README.md"}
-
-# Pages that are not rewritten yet. The list gets shorter; a folder stands for all its pages.
-UNFINISHED = [
-    "compiler/Families/supported.md",
-]
 
 MONTHS = "January|February|March|April|May|June|July|August|September|October|November|December"
 DATES = [
@@ -267,11 +261,8 @@ def pages():
 def main():
     given = [a for a in sys.argv[1:] if not a.startswith("-")]
     named = [os.path.relpath(os.path.abspath(a), ROOT) for a in given]
-    unfinished = [] if named or "--all" in sys.argv else UNFINISHED
     wrong, looked, total = self_test(), 0, 0
     for path in named or pages():
-        if any(path == u or path.startswith(u + "/") for u in unfinished):
-            continue
         with open(os.path.join(ROOT, path), encoding="utf-8") as f:
             found = sorted((descriptions if path.endswith(".td") else findings)(path, f.read()))
         wrong += ["%s:%d: %s: %s" % (path, number, rule, what) for number, rule, what in found]
