@@ -490,9 +490,10 @@ Status CardParser::statement(std::string_view key) {
       if (!parseInteger(word(), *number) || *number < 1)
         return error("`codes` takes four numbers and dots or wide");
     std::string_view math = word();
-    if (math != "wide" && math != "dots")
-      return error("`codes` ends in dots or wide");
-    codes.dots = math == "dots";
+    if (math != "wide" && math != "dots" && math != "dots32")
+      return error("`codes` ends in dots, dots32 or wide");
+    codes.dots = math != "wide";
+    codes.rows = math == "dots32" ? 32 : 128;
     card.codes.push_back(codes);
   } else if (key == "masked_rows")
     return text(card.maskedRows);

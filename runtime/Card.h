@@ -136,7 +136,8 @@ struct Regroup {
 /// Matrices that lie as codes of so many bits with a scale for each `group` features.
 struct CodesLine {
   int64_t bits = 0, group = 0, matrices = 0, bytes = 0;
-  bool dots = false; ///< rows are rounded to 8 bits and integers multiplied
+  bool dots = false;  ///< rows are rounded to 8 bits and integers multiplied
+  int64_t rows = 128; ///< features of a row that share a scale
 };
 
 struct Card {

@@ -132,8 +132,10 @@ static void printText(const Model &model) {
            static_cast<long long>(codes.group), static_cast<long long>(codes.matrices),
            codes.matrices == 1 ? "matrix" : "matrices", humanBytes(uint64_t(codes.bytes)).c_str());
   if (!card.codes.empty())
-    printf("products of codes: %s\n", card.codes.front().dots ? "rows rounded to 8 bits over 128 features, integer sums"
-                                                              : "of the f32 that they mean");
+    printf("products of codes: %s\n", !card.codes.front().dots ? "of the f32 that they mean"
+                                      : card.codes.front().rows == 32
+                                          ? "rows rounded to 8 bits over 32 features, integer sums"
+                                          : "rows rounded to 8 bits over 128 features, integer sums");
   for (size_t i = 0; i < card.chat.size(); ++i)
     printf("%s%s %s%s", i ? ", " : "chat template: ", card.chat[i].first.c_str(), card.chat[i].second.c_str(),
            i + 1 == card.chat.size() ? "\n" : "");

@@ -44,8 +44,9 @@ struct CompileOptions {
   std::string mcpu = "native";        ///< a processor; of "cuda" chips joined by '+'; of both a word each
   std::string dtype;                  ///< f32, bf16, f16; empty: what an .mlir file says, or f32
   std::string math = "auto";          ///< how bf16 and codes are multiplied: a MathChoice
-  std::string depfile;                ///< --depfile: the files it was made of, as a rule of make
-  std::vector<std::string> alsoRead;  ///< for the depfile: what the tool itself has read
+  int64_t rows = 0;    ///< --rows: features of a row that share a scale, 32 or 128; 0: what is there, or 128
+  std::string depfile; ///< --depfile: the files it was made of, as a rule of make
+  std::vector<std::string> alsoRead; ///< for the depfile: what the tool itself has read
   /// --report: "" for tables on standard output, else the file of JSON; then nothing is written but what `output`
   /// names.
   std::optional<std::string> report;

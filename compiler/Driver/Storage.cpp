@@ -183,6 +183,30 @@ static int setCodes(const Console &console, ModuleOp module, StringRef want) {
   return Ok;
 }
 
+/// Says how many features of a row share a scale, where codes are multiplied as integers.
+static int setRows(const Console &console, ModuleOp module, int64_t rows) {
+  if (rows == 0)
+    return Ok;
+  auto codes = module->getAttrOfType<StringAttr>("model.codes");
+  if (!anyCodes(module))
+    return console.complain(Error::BadUsage,
+                            "--rows is of products with codes, and no weight of this model is stored as "
+                            "codes; --weights-dtype=int8 rounds them");
+  if (codes && codes.getValue() == "wide")
+    return console.complain(Error::BadUsage,
+                            "--rows has no effect where codes are multiplied as f32 (--math=codes=wide)");
+  auto had = module->getAttrOfType<IntegerAttr>("model.rows");
+  if ((had ? had.getInt() : Coding::rowFeatures) == rows)
+    return Ok;
+  if (model::hasBlob(module))
+    return console.complain(Error::BadUsage,
+                            "the weights of this file are laid out already; --rows comes before the stage 'tiled'");
+  module->removeAttr("model.rows");
+  if (rows != Coding::rowFeatures)
+    module->setAttr("model.rows", Builder(module.getContext()).getI64IntegerAttr(rows));
+  return Ok;
+}
+
 /// Whether products of stored bf16 are those of pairs: as `word` says, or what the target is fast at. `said`: what the
 /// file says, where the command line leaves it alone.
 static bool takesPairs(StringRef word, bool isBf16, std::optional<bool> said, Halves target) {
@@ -201,6 +225,8 @@ int heddle::setArithmetic(const Console &console, ModuleOp module, const Compile
   if (int failed = codeWeights(console, module, options, target))
     return failed;
   if (int failed = setCodes(console, module, math->codes))
+    return failed;
+  if (int failed = setRows(console, module, options.rows))
     return failed;
   using model::Stored;
   model::Arithmetic had = model::arithmeticOf(module);

@@ -34,14 +34,14 @@ LogicalResult evaluation::giveCodes(model::ParamOp op, Tensor &t) {
   return success();
 }
 
-IntegerProduct::IntegerProduct(const TensorCodes &codes, int64_t k, bool declaredTypes)
-    : codes(codes), k(k), group(codes.form.group), declaredTypes(declaredTypes), rounded(size_t(k)) {}
+IntegerProduct::IntegerProduct(const TensorCodes &codes, int64_t k, int64_t block, bool declaredTypes)
+    : codes(codes), k(k), group(codes.form.group), block(block), declaredTypes(declaredTypes), rounded(size_t(k)) {}
 
 template <typename Real> void IntegerProduct::roundTo(const double *row) {
   scales.clear();
   auto feature = [&](int64_t p) { return codes.form.order.empty() ? p : int64_t(codes.form.order[p]); };
-  for (int64_t first = 0; first < k; first += Coding::rowFeatures) {
-    int64_t end = std::min(first + Coding::rowFeatures, k);
+  for (int64_t first = 0; first < k; first += block) {
+    int64_t end = std::min(first + block, k);
     Real largest = 0;
     for (int64_t p = first; p < end; ++p) {
       Real size = std::fabs(Real(row[feature(p)]));
@@ -61,17 +61,17 @@ void IntegerProduct::round(const double *row) { declaredTypes ? roundTo<float>(r
 
 template <typename Real> Real IntegerProduct::product(int64_t n) const {
   const CodedForm &form = codes.form;
-  int64_t unit = std::min(group, Coding::rowFeatures), groups = form.groups(k);
-  bool wide = group > Coding::rowFeatures;
+  int64_t unit = std::min(group, block), groups = form.groups(k);
+  bool wide = group > block;
   Real outer = 0, inner = 0;
   for (int64_t first = 0; first < k; first += unit) {
     int64_t end = std::min(first + unit, k), sum = 0, g = n * groups + first / group;
     int64_t zero = form.offset() + (form.zeros ? int64_t(codes.rows.zeros[g]) : 0);
     for (int64_t p = first; p < end; ++p)
       sum += rounded[p] * (int64_t(codes.rows.codes[n * k + p]) - zero);
-    Real scale = codes.rows.scales[g], row = Real(scales[first / Coding::rowFeatures]);
+    Real scale = codes.rows.scales[g], row = Real(scales[first / block]);
     inner = std::fma(Real(sum), wide ? row : scale, inner);
-    bool last = end == k || end % (wide ? group : Coding::rowFeatures) == 0;
+    bool last = end == k || end % (wide ? group : block) == 0;
     if (last) {
       outer = std::fma(inner, wide ? scale : row, outer);
       inner = 0;

@@ -19,7 +19,8 @@ mlir::LogicalResult giveCodes(model::ParamOp op, Tensor &t);
 /// Products of one row after the other with the rows of a matrix of codes. Reals are f32 (`declaredTypes`) or f64.
 class IntegerProduct {
 public:
-  IntegerProduct(const TensorCodes &codes, int64_t k, bool declaredTypes);
+  /// `block`: features of a row that share a scale.
+  IntegerProduct(const TensorCodes &codes, int64_t k, int64_t block, bool declaredTypes);
   /// Rounds a row of K features to 8 bits.
   void round(const double *row);
   /// The rounded row times row `n` of W.
@@ -30,10 +31,10 @@ private:
   template <typename Real> Real product(int64_t n) const;
 
   const TensorCodes &codes;
-  int64_t k, group;
+  int64_t k, group, block;
   bool declaredTypes;
   std::vector<int64_t> rounded; ///< in the order of the codes
-  std::vector<double> scales;   ///< for each `Coding::rowFeatures` of them
+  std::vector<double> scales;   ///< for each `block` of them
 };
 
 } // namespace heddle::evaluation

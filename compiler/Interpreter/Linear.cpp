@@ -85,7 +85,7 @@ static LogicalResult evaluate(Evaluator &e, model::LinearOp op) {
 
   std::optional<IntegerProduct> integers;
   if (arithmetic.integers())
-    integers.emplace(*w.codes, n, e.options.declaredTypes);
+    integers.emplace(*w.codes, n, arithmetic.rows, e.options.declaredTypes);
 
   // With `part = j` the op is result j alone (made by model-split-linear).
   std::optional<uint64_t> only = op.getPart();

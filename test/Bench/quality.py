@@ -21,8 +21,8 @@ import codes
 import make_outliers
 
 REAL = os.path.join(ROOT, "..", "shared", "real-weights", "stories260K")
-WAYS = [("int8", ["--weights-dtype=int8"]), ("int8, rows f32", ["--weights-dtype=int8", "--math=wide"]), ("int8, groups of 32", ["--weights-dtype=int8", "--group=32"]),
-        ("int4", ["--weights-dtype=int4"]), ("int4, rows f32", ["--weights-dtype=int4", "--math=wide"]), ("bf16", ["--dtype=bf16"])]
+WAYS = [("int8", ["--weights-dtype=int8"]), ("int8, rows of 32", ["--weights-dtype=int8", "--rows=32"]), ("int8, rows f32", ["--weights-dtype=int8", "--math=wide"]), ("int8, groups of 32", ["--weights-dtype=int8", "--group=32"]),
+        ("int4", ["--weights-dtype=int4"]), ("int4, rows of 32", ["--weights-dtype=int4", "--rows=32"]), ("int4, rows f32", ["--weights-dtype=int4", "--math=wide"]), ("bf16", ["--dtype=bf16"])]
 
 
 def sampled(binary, count):

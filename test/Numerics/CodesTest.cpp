@@ -59,9 +59,10 @@ std::vector<Kernels::Options> ways() {
   return all;
 }
 
-/// The interpreter's bits for these rows, by every way.
-void holds(const std::string &text, std::initializer_list<int64_t> rows, const std::string &what) {
-  for (const Kernels::Options &options : ways()) {
+/// The interpreter's bits for these rows, by every way. `block`: features of a row that share a scale.
+void holds(const std::string &text, std::initializer_list<int64_t> rows, const std::string &what, int64_t block = 0) {
+  for (Kernels::Options options : ways()) {
+    options.block = block;
     Kernels kernels(text, options);
     ASSERT_TRUE(kernels.good()) << what;
     for (int64_t m : rows) {
@@ -97,6 +98,15 @@ TEST(Codes, SmallAndOdd) {
     for (int64_t bits : {4, 8})
       holds(linear({bits, 1000, "f16", k % 2 == 0, false, n % 2 == 1}, k, n), {1, 5, 8},
             std::to_string(n) + " x " + std::to_string(k));
+}
+
+TEST(Codes, ScalesOf32FeaturesOfARow) {
+  for (int64_t bits : {4, 8})
+    for (int64_t group : {16, 32, 64, 128, 256, 1000})
+      for (auto [k, n] : {std::pair{300, 70}, {40, 257}}) {
+        Form form{bits, group, group == 64 ? "bf16" : "f16", n == 70, group == 128 && n == 257};
+        holds(linear(form, k, n), {1, 5, 17}, form.text() + " " + std::to_string(n) + " x " + std::to_string(k), 32);
+      }
 }
 
 TEST(Codes, OfASearch) {

@@ -181,6 +181,8 @@ Kernels::Kernels(const std::string &text, Options options, const Kernels *values
   }
   if (*options.codes)
     module.get()->setAttr("model.codes", StringAttr::get(&context, options.codes));
+  if (options.block)
+    module.get()->setAttr("model.rows", Builder(&context).getI64IntegerAttr(options.block));
   // Narrow vectors come with few registers (Jit.cpp), and so with other tiles.
   if (options.vectorWidth < 16 || *options.needs)
     model::setTarget(*module, model::TargetAttr::get(&context, "cpu", "", options.vectorWidth,

@@ -23,6 +23,7 @@ public:
     int64_t panel = 0;      ///< results of a tile of a product; 0: as the target likes them
     const char *needs = ""; ///< features of the target
     const char *codes = ""; ///< "wide", "dots": how codes are multiplied
+    int64_t block = 0;      ///< model.rows, where it is not 0
   };
   explicit Kernels(const std::string &text) : Kernels(text, Options()) {}
   /// `values`: whose parameters these are, if they have the same names.

@@ -55,3 +55,8 @@ func.func @run(%x: !model.tensor<[B, 64], f32>) -> !model.tensor<[B, 64], f32> {
 
 // expected-error @below {{expected 'model.codes' to be "wide" or "dots", got "bf16"}}
 module attributes {model.codes = "bf16"} {}
+
+// -----
+
+// expected-error @below {{expected 'model.rows' to be 32 or 128, got 64}}
+module attributes {model.rows = 64 : i64} {}

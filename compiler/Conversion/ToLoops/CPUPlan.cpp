@@ -59,7 +59,8 @@ static Tile tileOf(Operation *op) {
     // second lie on the stack, where that is seldom enough. Of 16 there are 8 for integers.
     if (target && target.getRegisters() < 32)
       return {4, 2 * target.getLanes()};
-    return {arithmetic.coding.group < Coding::rowFeatures ? 6 : 8, shortVectors(target) ? 8 : 32};
+    return {std::min(arithmetic.coding.group, arithmetic.rows) < Coding::rowFeatures ? 6 : 8,
+            shortVectors(target) ? 8 : 32};
   }
   auto type = cast<ModelTensorType>(op->getResult(0).getType());
   std::optional<int64_t> results = type.getSize(type.getRank() - 1).constant();

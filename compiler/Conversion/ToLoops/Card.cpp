@@ -99,8 +99,8 @@ static int64_t parameterCount(ModuleOp module) {
   return all;
 }
 
-/// Lines "codes BITS GROUP MATRICES BYTES dots|wide", one for each way in which matrices are coded. A tensor that lies
-/// in several parts is one matrix.
+/// Lines "codes BITS GROUP MATRICES BYTES dots|dots32|wide", one for each way in which matrices are coded. A tensor
+/// that lies in several parts is one matrix.
 static std::vector<std::string> codesTexts(ModuleOp module) {
   struct Sum {
     llvm::StringSet<> names;
@@ -114,11 +114,13 @@ static std::vector<std::string> codesTexts(ModuleOp module) {
       sum.bytes += tensor.layout.bytes(tensor.shape);
     }
   auto math = module->getAttrOfType<StringAttr>("model.codes");
+  auto rows = module->getAttrOfType<IntegerAttr>("model.rows");
+  std::string products =
+      (math ? math.getValue() : StringRef("dots")).str() + (rows ? std::to_string(rows.getInt()) : "");
   std::vector<std::string> texts;
   for (const auto &[form, sum] : sums)
     texts.push_back(std::to_string(form.first) + " " + std::to_string(form.second) + " " +
-                    std::to_string(sum.names.size()) + " " + std::to_string(sum.bytes) + " " +
-                    (math ? math.getValue().str() : "dots"));
+                    std::to_string(sum.names.size()) + " " + std::to_string(sum.bytes) + " " + products);
   return texts;
 }
 

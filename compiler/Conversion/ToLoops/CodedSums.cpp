@@ -266,7 +266,7 @@ Values CodedSums::sums(const Tile &tile) {
       fetch(tile, byte(group, tile.ahead), head);
     return group;
   };
-  if (inGroup > 1) // groups of more than 128 features
+  if (inGroup > 1) // groups of more features than share a scale of a row
     return c.loop(c.constant(0), c.constant(coding.groups(row.k)), 1, none, [&](Value number, ValueRange carried) {
       Value group = groupAt(number), first = c.mul(number, inGroup);
       Values inner = c.loop(c.constant(0), c.constant(inGroup), 1, none, [&](Value v, ValueRange mine) {
@@ -279,14 +279,14 @@ Values CodedSums::sums(const Tile &tile) {
       Values scales = scalesOf(tile, group, 0, coding.scale);
       return scaled(tile, inner, scales, Values(carried.begin(), carried.end()));
     });
-  int64_t many = std::max<int64_t>(Coding::rowFeatures / row.unit, 1), whole = row.units / many;
+  int64_t many = std::max<int64_t>(row.block / row.unit, 1), whole = row.units / many;
   auto group = [&](Value u, const Values &sums) {
     Value group = groupAt(u);
     Values integers = unit(tile, u, byte(group, head)), t = reals(tile, u, group, integers);
     Values scales = scalesOf(tile, group, 0, coding.scale);
     return scaled(tile, t, scales, sums);
   };
-  // A stretch of 128 features, of `count` groups.
+  // A block of a row, of `count` groups.
   auto stretch = [&](Value number, int64_t count, ValueRange carried) {
     Value first = c.mul(number, many);
     if (tile.meanwhile)

@@ -10,8 +10,6 @@ using namespace heddle;
 using namespace heddle::loops;
 using namespace heddle::model;
 
-static constexpr int64_t kBlock = Coding::rowFeatures;
-
 Products heddle::loops::productsOf(Operation *op) {
   TargetAttr target = targetOf(op);
   if (!target || !target.getNeeds())
@@ -26,18 +24,18 @@ Products heddle::loops::productsOf(Operation *op) {
   return has("i8mm") ? Products::Quads : has("dotprod") ? Products::SignedQuads : Products::Plain;
 }
 
-IntegerRow::IntegerRow(const Coding &coding, int64_t k, Products products)
-    : coding(coding), products(products), k(k), features(coding.groups(k) * coding.features(k)), unit(coding.unit(k)),
-      units(features / unit), scales((features + kBlock - 1) / kBlock),
+IntegerRow::IntegerRow(const Arithmetic &arithmetic, int64_t k, Products products)
+    : coding(arithmetic.coding), products(products), k(k), features(coding.groups(k) * coding.features(k)),
+      block(arithmetic.rows), unit(arithmetic.unit(k)), units(features / unit), scales((features + block - 1) / block),
       codeBytes(products == Products::Pairs && coding.bits == 8 ? 2 : 1), scalesAt(features * codeBytes),
       offsetsAt(scalesAt + 4 * scales), sumsAt(offsetsAt + 4 * units) {
   bytes = int64_t(llvm::alignTo(uint64_t(sumsAt + (coding.zeros ? 4 * units : 0)), 64));
 }
 
-/// The `count` features from `number` * 128 on: their scale, their codes and the sums of their units.
-void IntegerRow::block(Code &c, Value from, Value to, Value number, int64_t count, bool masked) const {
+/// The `count` features from `number` * `block` on: their scale, their codes and the sums of their units.
+void IntegerRow::roundBlock(Code &c, Value from, Value to, Value number, int64_t count, bool masked) const {
   Type f32 = c.f32(), i32 = c.b.getI32Type(), i8 = c.b.getI8Type(), words = c.vec(i32);
-  Value first = c.mul(number, kBlock);
+  Value first = c.mul(number, block);
   auto loaded = [&](Value j) {
     Value place = c.add(first, j);
     Value mask = masked ? c.firstLanes(c.sub(c.constant(k), place)) : Value();
@@ -83,7 +81,7 @@ void IntegerRow::block(Code &c, Value from, Value to, Value number, int64_t coun
       Value code = rounded(c.add(begin, j));
       return Values{add(carried[0], code)};
     })[0];
-    Value sum = c.foldLanes(sums, add), index = c.add(c.mul(number, kBlock / unit), u);
+    Value sum = c.foldLanes(sums, add), index = c.add(c.mul(number, block / unit), u);
     Value offset = arith::MulIOp::create(c.b, sum, c.integer(i32, -coding.offset()));
     c.store(offset, c.at(c.at(to, c.constant(offsetsAt), i8), index, i32));
     if (coding.zeros) {
@@ -95,16 +93,16 @@ void IntegerRow::block(Code &c, Value from, Value to, Value number, int64_t coun
 }
 
 void IntegerRow::round(Code &c, Value from, Value to) const {
-  int64_t whole = k / kBlock, all = features / kBlock;
-  if (unit % c.lanes || kBlock % unit) { // one group of fewer features than 128
-    block(c, from, to, c.constant(0), features, true);
+  int64_t whole = k / block, all = features / block;
+  if (unit % c.lanes || block % unit) { // one group of fewer features than a block
+    roundBlock(c, from, to, c.constant(0), features, true);
     return;
   }
-  c.loop(c.constant(0), c.constant(whole), 1, [&](Value number) { block(c, from, to, number, kBlock, false); });
+  c.loop(c.constant(0), c.constant(whole), 1, [&](Value number) { roundBlock(c, from, to, number, block, false); });
   if (whole < all)
-    c.loop(c.constant(whole), c.constant(all), 1, [&](Value number) { block(c, from, to, number, kBlock, true); });
-  if (features % kBlock)
-    block(c, from, to, c.constant(all), features % kBlock, true);
+    c.loop(c.constant(whole), c.constant(all), 1, [&](Value number) { roundBlock(c, from, to, number, block, true); });
+  if (features % block)
+    roundBlock(c, from, to, c.constant(all), features % block, true);
 }
 
 //===-- of a linear ------------------------------------------------------------===//
@@ -117,7 +115,7 @@ Value heddle::loops::integerRows(Lowering &l, LinearOp op) {
   ModelTensorType x = op.getInput().getType();
   int64_t k = *x.getSize(x.getRank() - 1).constant();
   Coding coding = arithmeticOf(op).coding;
-  IntegerRow row(coding, k, productsOf(op));
+  IntegerRow row(arithmeticOf(op), k, productsOf(op));
   LeftSide left(op);
   Type i8 = l.b.getI8Type(), i32 = l.b.getI32Type();
   Value base = l.scratchPointer(op), from = l.pointer(op.getInput());

@@ -4,7 +4,7 @@
 // rounded once, before panels pass over it, and becomes one record:
 //
 //   codes    a signed byte a feature, with zeros behind K; i16 for `Pairs` of 8 bits, four of them as 0, 2, 1, 3
-//   scales   f32 for each 128 features
+//   scales   f32 for each block of 128 or 32 features (Arithmetic::rows)
 //   offsets  i32 a unit: -offset * sum of its codes, by which unsigned codes of the weight become signed ones
 //   sums     f32 a unit: -sum of its codes, which a zero multiplies; only where groups have zeros
 //
@@ -24,10 +24,11 @@ enum class Products { Plain, Pairs, Quads, SignedQuads };
 Products productsOf(mlir::Operation *op);
 
 struct IntegerRow {
-  IntegerRow(const Coding &coding, int64_t k, Products products);
+  IntegerRow(const model::Arithmetic &arithmetic, int64_t k, Products products);
   Coding coding;
   Products products;
   int64_t k, features;                        ///< features: with what fills the last group up
+  int64_t block;                              ///< features that share a scale of the row
   int64_t unit, units, scales;                ///< features of a unit; units and scales of a row
   int64_t codeBytes;                          ///< of one code
   int64_t scalesAt, offsetsAt, sumsAt, bytes; ///< byte offsets, and the length of a record
@@ -38,7 +39,7 @@ struct IntegerRow {
   void round(Code &c, Value from, Value to) const;
 
 private:
-  void block(Code &c, Value from, Value to, Value number, int64_t count, bool masked) const;
+  void roundBlock(Code &c, Value from, Value to, Value number, int64_t count, bool masked) const;
 };
 
 /// Rows of `op` as records, in its scratch, behind a barrier; where a linear before it has left them there, these.

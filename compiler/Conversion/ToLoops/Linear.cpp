@@ -88,7 +88,7 @@ LinearKernel::LinearKernel(LinearOp op, Code &c, int64_t registers, Block *block
   panels = (n + width - 1) / width;
   auto args = block->getArguments();
   if (step.arithmetic.integers())
-    record.emplace(step.arithmetic.coding, step.k, productsOf(op));
+    record.emplace(step.arithmetic, step.k, productsOf(op));
   if (multipliesMatrices(op))
     matrix.emplace(c, step, record, width);
   if (decodedBytes(op)) {

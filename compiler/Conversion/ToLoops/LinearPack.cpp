@@ -58,7 +58,7 @@ bool heddle::loops::multipliesMatrices(LinearOp op) {
   if (!k)
     return false;
   if (arithmetic.integers()) {
-    int64_t unit = arithmetic.coding.unit(k);
+    int64_t unit = arithmetic.unit(k);
     return unit % MatrixTiles::bytes == 0 && MatrixTiles::has(op, "amx-int8");
   }
   return arithmetic.dots && !arithmetic.coding && k % (2 * MatrixTiles::words) == 0 && MatrixTiles::has(op, "amx-bf16");
@@ -102,7 +102,7 @@ LeftSide::LeftSide(LinearOp op) : windows(op.getInput().getDefiningOp<WindowsOp>
       rows = rows * x.getSize(i);
     pitch = step.pitch;
     if (step.arithmetic.integers())
-      pitch = IntegerRow(step.arithmetic.coding, step.k, productsOf(op)).bytes / 4;
+      pitch = IntegerRow(step.arithmetic, step.k, productsOf(op)).bytes / 4;
     else if (multipliesMatrices(op)) // an odd number of lines: rows of a register lie in different sets of a cache
       pitch += pitch / MatrixTiles::words % 2 ? 0 : MatrixTiles::words;
     between = rows * Size(pitch);

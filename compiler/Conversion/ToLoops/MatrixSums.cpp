@@ -31,7 +31,7 @@ void MatrixSums::begin() {
   area = stackOf(c, kAreaBytes);
   if (!record)
     return;
-  if (record->coding.features(record->k) > Coding::rowFeatures)
+  if (record->coding.features(record->k) > record->block)
     inner = stackOf(c, kAreaBytes);
   for (Value &integers : integersOf)
     integers = stackOf(c, unitsOfStretch() * kAreaBytes);
@@ -45,7 +45,7 @@ int64_t MatrixSums::steps() const {
   return record->units * record->unit / Tiles::bytes;
 }
 
-int64_t MatrixSums::unitsOfStretch() const { return Coding::rowFeatures / record->unit; }
+int64_t MatrixSums::unitsOfStretch() const { return record->block / record->unit; }
 
 Value MatrixSums::at(const Tile &tile, Value row, int64_t j) {
   return byte(byte(area, c.mul(row, pitch(tile))), j * Tiles::bytes);

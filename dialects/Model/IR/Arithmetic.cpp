@@ -46,12 +46,19 @@ static ModuleOp moduleOf(Operation *op) {
   return module ? module : op->getParentOfType<ModuleOp>();
 }
 
+/// Features of a row that share a scale.
+static int64_t rowsOf(ModuleOp module) {
+  auto rows = module->getAttrOfType<IntegerAttr>("model.rows");
+  return rows ? rows.getInt() : heddle::Coding::rowFeatures;
+}
+
 Arithmetic heddle::model::arithmeticOf(Operation *op) {
   ModuleOp module = moduleOf(op);
   if (!module)
     return {};
   if (heddle::Coding coding = codingOf(op))
-    return {Stored::f32, isa<LinearOp>(op) && attributeOf(module, "model.codes", "dots") == "dots", coding};
+    return {Stored::f32, isa<LinearOp>(op) && attributeOf(module, "model.codes", "dots") == "dots", coding,
+            rowsOf(module)};
   Stored stored = storedOf(attributeOf(module, "model.dtype", "f32")).value_or(Stored::f32);
   return {stored, stored == Stored::bf16 && attributeOf(module, "model.math", "wide") == "dots", {}};
 }
@@ -78,5 +85,11 @@ LogicalResult heddle::model::verifyArithmetic(ModuleOp module) {
   }
   if (StringRef codes = attributeOf(module, "model.codes", "dots"); codes != "wide" && codes != "dots")
     return module.emitError("expected 'model.codes' to be \"wide\" or \"dots\", got \"") << codes << "\"";
+  if (Attribute rows = module->getAttr("model.rows")) {
+    auto number = dyn_cast<IntegerAttr>(rows);
+    if (!number || (number.getInt() != Coding::rowFeatures && number.getInt() != Coding::fewestRowFeatures))
+      return module.emitError("expected 'model.rows' to be ")
+             << Coding::fewestRowFeatures << " or " << Coding::rowFeatures << ", got " << rows;
+  }
   return success();
 }

@@ -11,6 +11,7 @@
 //   model.codes  "dots" (as without it): a linear whose weight is coded (#model.coded) rounds its rows to 8 bits and
 //                multiplies integers, as its contract says (ModelOps.td); "wide": it is a linear over what the codes
 //                mean. A weight that is coded is not rounded to model.dtype
+//   model.rows   128 (as without it) or 32: features of a row that share a scale where model.codes is "dots"
 //
 // Sums are f32 whatever these say, and every other tensor is.
 //
@@ -40,7 +41,10 @@ struct Arithmetic {
   Stored left() const { return dots ? stored : Stored::f32; } ///< the other factor of a product
   bool halves() const { return stored != Stored::f32; }       ///< 16 bits
   Coding coding;                                              ///< of the weight or the table that an op reads
+  int64_t rows = Coding::rowFeatures;                         ///< model.rows
   bool integers() const { return coding && dots; }            ///< products of codes and of rows of 8 bits
+  /// Features of K that are summed as integers: a group, or `rows` of a larger one.
+  int64_t unit(int64_t k) const { return std::min(coding.features(k), rows); }
 };
 
 /// What the module around `op` says, and the weight that a linear or an embedding reads.

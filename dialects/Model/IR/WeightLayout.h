@@ -78,8 +78,8 @@ struct Coding {
   bool zeros = false;                 ///< whether groups have zeros
   bool ordered = false;               ///< neighbours are those of an order of features that lies before the panels
 
-  /// Rows that are multiplied as integers have a scale for so many features (ModelOps.td, linear).
-  static constexpr int64_t rowFeatures = 128;
+  /// The most features of a row that share a scale, and the fewest (ModelOps.td, linear).
+  static constexpr int64_t rowFeatures = 128, fewestRowFeatures = 32;
 
   explicit operator bool() const { return bits != 0; }
   int64_t offset() const { return int64_t(1) << (bits - 1); }
@@ -89,13 +89,13 @@ struct Coding {
     return bits == o.bits && group == o.group && scale == o.scale && zeros == o.zeros && ordered == o.ordered;
   }
 
-  /// Groups of K features, and how many each has in a panel, where there are whole units to sum: at least 16, and
-  /// `rowFeatures` or a part of them.
+  /// Groups of K features, and how many each has in a panel: with zeros at the end a whole number of `rowFeatures`, or
+  /// 16, 32, 64 or 96 of them.
   int64_t groups(int64_t k) const { return group < k ? (k + group - 1) / group : 1; }
   int64_t features(int64_t k) const {
-    return group < k ? group : int64_t(llvm::alignTo(uint64_t(k), k > rowFeatures ? rowFeatures : 16));
+    int64_t whole = k > rowFeatures ? rowFeatures : k > fewestRowFeatures ? fewestRowFeatures : 16;
+    return group < k ? group : int64_t(llvm::alignTo(uint64_t(k), uint64_t(whole)));
   }
-  int64_t unit(int64_t k) const { return std::min(features(k), rowFeatures); }
   /// Bytes of the order, of what stands before the codes of a group, of a group, and of a panel.
   int64_t orderBytes(int64_t k) const { return ordered ? int64_t(llvm::alignTo(uint64_t(4 * k), 64)) : 0; }
   int64_t headBytes(int64_t panel) const { return panel * (width(scale) + (zeros ? 2 : 0)); }
