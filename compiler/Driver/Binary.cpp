@@ -1,6 +1,6 @@
 //===- Binary.cpp - code, weights and runtime become one program ----------===//
 //
-// Builds a binary in a folder beside the output (Scratch.h): weights are packed while code is generated, both are
+// Builds a binary in a folder next to the output (Scratch.h): weights are packed while code is generated, both are
 // linked with the runtime, the result is checked by running it, and the last step is a rename.
 //
 //===----------------------------------------------------------------------===//
@@ -222,7 +222,7 @@ static int moveIntoPlace(const Console &console, const Scratch &folder, const st
 }
 
 /// Makes the program: generates objects from the code on all cores while the weights are packed into an object (or a
-/// side file), links both with the runtime in a scratch folder beside the output, and renames the result. Returns the
+/// side file), links both with the runtime in a scratch folder next to the output, and renames the result. Returns the
 /// exit code.
 int heddle::writeBinary(const Console &console, ModuleOp module, llvm::Module &code, const cpu::CPUTarget &target,
                         const CompileOptions &options, const Words &words) {

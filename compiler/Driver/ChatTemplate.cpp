@@ -70,7 +70,7 @@ const SourceFile *Finder::read(StringRef name) {
   return nullptr;
 }
 
-/// Null if there is none, or it is no object. `quiet`: a file that is no JSON is somebody else's to report, unless it
+/// Null if there is none, or it is no object. `quiet`: another reader reports a file that is no JSON, unless it
 /// has a template.
 std::optional<JsonValue> Finder::readJson(StringRef name, bool quiet) {
   const SourceFile *file = read(name);

@@ -1,4 +1,4 @@
-//===- Companions.cpp - the files beside config.json ----------------------===//
+//===- Companions.cpp - files next to config.json ------------------------===//
 
 #include "compiler/Driver/Companions.h"
 #include "compiler/Driver/Compile.h"
@@ -459,7 +459,7 @@ static void checkPicture(const Companions &found, model::ModelTensorType input, 
   }
 }
 
-/// Reads the files beside config.json (generation_config.json, preprocessor_config.json, ..) and writes what they say
+/// Reads the files next to config.json (generation_config.json, preprocessor_config.json, ..) and writes what they say
 /// as attributes of the module: roles of generation, settings for pictures and sound, labels. Without a module the
 /// files are only checked.
 void heddle::addCompanions(const ImportOptions &options, ModuleOp module, DiagnosticSink &sink) {

@@ -69,7 +69,7 @@ static bool isInput(const ImportOptions &options, ModuleOp module, StringRef out
                       [&](const std::string &file) { return llvm::sys::fs::equivalent(file, output); });
 }
 
-/// "cpu" where nobody has said.
+/// "cpu" by default.
 static StringRef targetName(ModuleOp module) {
   model::TargetAttr target = model::targetOf(module);
   return target ? target.getName() : StringRef("cpu");

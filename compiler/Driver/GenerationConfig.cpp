@@ -83,7 +83,7 @@ static const StringRef withoutEffect[] = {
     // long speech, window by window; one window is heard here
     "compression_ratio_threshold", "logprob_threshold", "no_speech_threshold", "condition_on_prev_tokens",
     "prompt_condition_type", "num_segment_frames", "return_segments", "return_token_timestamps", "time_precision",
-    // a template for chats is the business of who writes the prompt
+    // the author of the prompt applies a chat template
     "chat_format", "max_window_size", "user_token_id", "assistant_token_id",
     // for code that a publisher brings along
     "trust_remote_code", "generation_kwargs"};

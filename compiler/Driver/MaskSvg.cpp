@@ -27,7 +27,7 @@ static std::string escapedXml(llvm::StringRef text, size_t limit) {
   return text.size() > limit ? out + "…" : out;
 }
 
-/// `text` in lines of at most `limit` characters, broken behind a space where there is one, so that nothing leaves the
+/// `text` in lines of at most `limit` characters, broken after a space where there is one, so that nothing leaves the
 /// page and nothing is left out.
 static std::vector<std::string> wrapped(llvm::StringRef text, size_t limit) {
   std::vector<std::string> lines;
@@ -165,7 +165,7 @@ static double lines(llvm::raw_ostream &os, double x, double y, double step, llvm
   return y;
 }
 
-/// One attention: its mask in words, the picture of its tiles, and the counts beside it. `y` is the upper edge.
+/// One attention: its mask in words, the picture of its tiles, and the counts next to it. `y` is the upper edge.
 static void card(llvm::raw_ostream &os, const AttentionReport &r, const CardText &words, size_t n, double y) {
   os << llvm::format(
       "<rect x=\"16\" y=\"%.1f\" width=\"%d\" height=\"%.1f\" rx=\"8\" fill=\"#ffffff\" stroke=\"#d5dbe3\"/>\n", y,

@@ -119,7 +119,7 @@ static Words wordsOf(Value v) {
 
 std::string heddle::describeTensor(Value v) { return wordsOf(v).text; }
 
-/// A composition inside another one stands in parentheses.
+/// A composition inside another one is in parentheses.
 static std::string inner(Value mask, StringRef around) {
   std::string text = describeMask(mask);
   Operation *op = mask.getDefiningOp();

@@ -10,7 +10,7 @@ using namespace heddle;
 namespace fs = llvm::sys::fs;
 namespace path = llvm::sys::path;
 
-/// What stands beside a model under one of these names belongs to it.
+/// A file next to a model with one of these names belongs to it.
 static bool belongs(StringRef name) {
   static const StringRef names[] = {"config.json",
                                     "model.json",
@@ -80,7 +80,7 @@ std::vector<std::string> heddle::modelFiles(const ImportOptions &options, Module
   return files;
 }
 
-/// A path in a rule: blanks and # take a backslash, $ stands twice.
+/// A path in a rule: blanks and # take a backslash, $ is doubled.
 static std::string inRule(StringRef file) {
   llvm::SmallString<256> whole(file);
   // Absolute paths: make runs in another directory.

@@ -1,6 +1,6 @@
 //===- Pooling.cpp - modules.json of sentence-transformers ----------------===//
 //
-// modules.json: what the library of a checkpoint that makes vectors of texts does behind the model, one module after
+// modules.json: what the library of a checkpoint that makes vectors of texts does after the model, one module after
 // the other. A pooling (1_Pooling/config.json) of one kind becomes the default of `/v1/embeddings`; normalising is what
 // that does anyway. Anything else is named in a remark, and the default stays that of the model alone.
 //
@@ -69,7 +69,7 @@ static bool isInside(StringRef folder) {
                        [](StringRef part) { return part == ".."; });
 }
 
-/// The text that stands in front of every text unless a request chooses another, where there is one.
+/// The text that is in front of every text unless a request chooses another, where there is one.
 static std::string defaultPrompt(StringRef directory, DiagnosticSink &sink) {
   std::optional<JsonValue> file = readCompanion(directory, "config_sentence_transformers.json", Kind::Object, sink);
   const JsonValue *name = file ? file->find("default_prompt_name") : nullptr;
@@ -84,7 +84,7 @@ std::string heddle::transformerFolder(StringRef directory) {
   llvm::sys::path::append(config, "config.json");
   if (llvm::sys::fs::exists(config))
     return "";
-  DiagnosticSink quiet; // who reads modules.json for its poolings reports what is wrong with it
+  DiagnosticSink quiet; // the reader of poolings reports errors of modules.json
   std::optional<JsonValue> modules = readCompanion(directory, "modules.json", Kind::Array, quiet);
   const JsonValue *path = modules && !modules->items.empty() && modules->items.front().isObject()
                               ? modules->items.front().find("path")

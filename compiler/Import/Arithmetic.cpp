@@ -1,5 +1,5 @@
 // Binary and unary operators: chooses by the kinds of the operands whether an operator works on masks, biases, tensors,
-// lengths or numbers. The arithmetic of each kind stands in ArithmeticMasks, ArithmeticTensors and ArithmeticNumbers.
+// lengths or numbers. The arithmetic of each kind is in ArithmeticMasks, ArithmeticTensors and ArithmeticNumbers.
 #include "compiler/Import/Arithmetic.h"
 
 #include "llvm/ADT/STLExtras.h"

@@ -12,8 +12,8 @@ Value Arithmetic::namedMask(StringRef name, At at) {
   return name == "causal" ? in.emitMask<mask::CausalOp>(at, {}) : in.emitMask<mask::AllOp>(at, {});
 }
 
-/// Combines two masks into one op. `+` adds how often a key is seen, `or` whether it is. Anything else beside a mask is
-/// an error that says how to make a mask of it.
+/// Combines two masks into one op. `+` adds how often a key is seen, `or` whether it is. Anything else next to a mask
+/// is an error that says how to make a mask of it.
 Value Arithmetic::masks(StringRef op, const Value &a, const Value &b, At at) {
   if (op == "not")
     return in.emitMask<mask::NotOp>(at, {a.asIr()});

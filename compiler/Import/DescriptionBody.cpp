@@ -142,7 +142,7 @@ void DescriptionReader::checkExpressions(const JsonValue &value) {
 //===--- blocks ---------------------------------------------------------------===//
 
 /// Declares blocks with their names, operands and parameters, before any body is read: a call is checked against these,
-/// wherever the block stands in the file. The file's own blocks are declared first and hide the library's.
+/// wherever the block is in the file. The file's own blocks are declared first and hide the library's.
 void DescriptionReader::declareBlocks(const JsonValue &blocks, bool isLibrary) {
   for (const JsonMember &m : blocks.members) {
     if (!isIdentifier(m.key)) {
@@ -308,7 +308,7 @@ void DescriptionReader::readGroup(const JsonValue &s, Statement &out) {
   }
 }
 
-/// A statement with one key beside `if` and `about`: the names, and as its value a call or an expression.
+/// A statement with one key next to `if` and `about`: the names, and as its value a call or an expression.
 void DescriptionReader::readBinding(const JsonValue &s, Statement &out) {
   std::vector<const JsonMember *> bound;
   for (const JsonMember &m : s.members)

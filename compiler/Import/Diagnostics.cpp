@@ -16,7 +16,7 @@ using llvm::Twine;
 /// More than anyone reads; a hostile file must not fill the memory with complaints.
 static constexpr size_t maxKept = 10000;
 
-/// Records a message unless one of the same words stands at the same place. `shape` is the message with every run of
+/// Records a message unless one of the same words is at the same place. `shape` is the message with every run of
 /// digits as '#': layers 0 to 11 of a repeat complain with different numbers and count as one.
 Diagnostic &DiagnosticSink::say(Diagnostic::Kind kind, Loc loc, const Twine &path, const Twine &message) {
   // Another turn of a repeat says the same about another number.

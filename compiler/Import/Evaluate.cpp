@@ -217,7 +217,7 @@ Value Evaluator::coalesce(const Expr *e, const Scope &scope, const JsonValue *co
 }
 
 /// Evaluates a tree. Poison in any part makes the whole poison; Absent (a key that config.json lacks) travels up to the
-/// nearest `??`. `context` is the JSON value that the expression stands in, for the paths of messages.
+/// nearest `??`. `context` is the JSON value that the expression is in, for the paths of messages.
 Value Evaluator::evaluate(const Expr *e, const Scope &scope, const JsonValue *context) {
   if (!e) // did not parse, and was complained about
     return Value::poison();

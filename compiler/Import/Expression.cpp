@@ -237,7 +237,7 @@ private:
     return make(Expr::Kind::Binary, at, {a, unary()}, "**");
   }
 
-  /// An atom with members (.name), calls (only of a name) and subscripts behind it.
+  /// An atom with members (.name), calls (only of a name) and subscripts after it.
   const Expr *postfix() {
     const Expr *a = atom();
     while (a && (isOp(".") || isOp("[") || isOp("("))) {

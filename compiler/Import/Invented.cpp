@@ -43,7 +43,7 @@ static bool isWidth(const Environment &constants, int64_t n) {
 }
 
 /// The shape of the part `kind` (weight, bias) of this op: from its attributes and the width of its operand where they
-/// say it, else from the width of the model. None where nobody could say, which refuses the model.
+/// say it, else from the width of the model. None where nothing says it: the model is refused.
 Shape OpCall::inventedShape(StringRef kind) {
   // The width of the model, or of the tower that this op belongs to: the op that begins a tower names its width.
   auto begins = [&](std::optional<int64_t> n) {

@@ -10,7 +10,7 @@ using namespace heddle;
 using llvm::StringRef;
 using llvm::Twine;
 
-/// Runs the checks in an order in which each knows what those before it need. First come the words that stand in
+/// Runs the checks in an order in which each knows what those before it need. First come the words that are in
 /// refused parts of the file (`torn`) and the names those may have meant: nothing is said of them.
 bool Lint::run() {
   if (!checkRecursion())
@@ -34,7 +34,7 @@ bool Lint::run() {
   }
   checkBody(doc.body);
 
-  // What the body calls, and what defaults of inputs call beside it.
+  // What the body calls, and what defaults of inputs call next to it.
   std::vector<Reached> inBody, everywhere;
   Names expanded;
   reach(doc.body, expanded, inBody);

@@ -1,4 +1,4 @@
-// Opens the weights that a description or a command line names, and tells at the end what they lack and what nobody
+// Opens the weights that a description or a command line names, and reports at the end what they lack and what nothing
 // read.
 #include "compiler/Import/ModelWeights.h"
 #include "compiler/Import/OtherKinds.h"
@@ -253,7 +253,7 @@ bool ModelWeights::leavesOut(const std::string &output, DiagnosticSink &sink) co
 }
 
 /// One error for all weights that are missing: a sentence for one, a table for several, with the shape that is expected
-/// and the tensor of the file that may be meant. It stands where the first one is read.
+/// and the tensor of the file that may be meant. It is where the first one is read.
 void ModelWeights::reportMissing(DiagnosticSink &sink) {
   bool alone = !sink.hasErrors();
   std::vector<Missing> all;

@@ -187,7 +187,7 @@ bool OpCall::isOff(StringRef kind) {
 }
 
 /// A part of the op that is read from the file. `weight` and `bias` may be named by the attribute of that name, or be a
-/// tensor; otherwise, and for other parts such as running_mean, the name is that of `weights` with the part behind it.
+/// tensor; otherwise, and for other parts such as running_mean, the name is that of `weights` with the part after it.
 /// The name is looked up in the scope in force. Without a file shapes are invented (heddle mask) or the absence is told
 /// once; a name that the file lacks is noted and told with the others at the end.
 mlir::Value OpCall::weight(StringRef kind) {

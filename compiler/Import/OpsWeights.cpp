@@ -19,7 +19,7 @@ static std::string show(ModelTensorType t) {
   return "[" + out + "]";
 }
 
-/// " (NAME is [2, 3])": the weights that an op has read, behind what is wrong with one.
+/// " (NAME is [2, 3])": the weights that an op has read, after what is wrong with one.
 static std::string read(const OpCall &c) { return c.in.weightsRead.empty() ? "" : " (" + c.in.weightsRead + ")"; }
 
 /// The parts of a split; an integer n means n equal ones.

@@ -79,7 +79,7 @@ static void configNotes(Diagnostic &d, const JsonValue *json, const Description 
   walk(*json);
 }
 
-/// The error stands at the user's token; notes say where in the block, through which calls, and which values of
+/// The error is at the user's token; notes say where in the block, through which calls, and which values of
 /// config.json the expression used.
 Diagnostic &Places::error(Error code, At at, const Twine &message) {
   At where = shown(at);

@@ -347,7 +347,7 @@ std::optional<QuantisedConfig> heddle::readQuantisedConfig(Session &session, con
   return out;
 }
 
-/// Patterns behind `re:` fit from the beginning on, as in the library that writes them; other entries are names of
+/// Patterns after `re:` fit from the beginning on, as in the library that writes them; other entries are names of
 /// modules or parts of names. Names here may lack the prefix that a family allows, such as `model.`.
 const QuantisedConfig::Excluded *QuantisedConfig::exclusionOf(StringRef weight) const {
   StringRef module = weight;

@@ -76,7 +76,7 @@ private:
   mlir::Location location;
   StringRef index; ///< its name
   OuterMap outer;
-  std::optional<int64_t> number;             // that stands in names of the group's first iteration
+  std::optional<int64_t> number;             // that is in names of the group's first iteration
   llvm::MapVector<unsigned, Places> indexed; // ops whose parameter name has the number in it
 };
 
@@ -198,9 +198,9 @@ std::string Roller::pattern(StringRef name, const Places &places, unsigned hole)
 }
 
 /// Makes a `model.repeat` of a group: its body is the first iteration, moved, with carried operands replaced by block
-/// arguments and growing numbers by holes. Readers behind the group get the results: the last iteration's carried
+/// arguments and growing numbers by holes. Readers after the group get the results: the last iteration's carried
 /// value, or a slice of a collected one. Then the other iterations are erased. A group whose mask or bias is read
-/// behind it stays as it is, since masks have no axis to collect along.
+/// after it stays as it is, since masks have no axis to collect along.
 void Roller::build(llvm::MutableArrayRef<Iteration> group) {
   Iteration &first = group.front(), &last = group.back();
   int64_t count = group.size();
@@ -214,7 +214,7 @@ void Roller::build(llvm::MutableArrayRef<Iteration> group) {
   for (auto &[key, slot] : slots)
     slotOf.try_emplace(key.first, slot);
 
-  // Values that are read behind the group.
+  // Values that are read after the group.
   llvm::DenseSet<Operation *> members;
   for (Iteration &turn : group)
     members.insert(turn.all.begin(), turn.all.end());
@@ -284,7 +284,7 @@ void Roller::build(llvm::MutableArrayRef<Iteration> group) {
   mlir::OperationState end(location, model::YieldOp::getOperationName(), yields, {}, {});
   Operation *yield = b.create(end);
 
-  // Readers behind the group.
+  // Readers after the group.
   b.setInsertionPointAfter(repeat);
   for (auto [k, turn] : llvm::enumerate(group))
     for (unsigned id = 0; id < turn.values.size(); ++id) {

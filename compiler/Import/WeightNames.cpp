@@ -78,9 +78,9 @@ static void pieces(StringRef text, llvm::SmallVectorImpl<StringRef> &out) {
 }
 
 /// Replaces words of blocks by the model's own (`names`): at each segment the longest entry that matches and ends
-/// behind the first bar, that is in a part which a block asked for.
+/// after the first bar, that is in a part which a block asked for.
 std::string WeightNames::translate(StringRef asked) const {
-  // An entry must end on a segment that a block asked for: one behind the first bar.
+  // An entry must end on a segment that a block asked for: one after the first bar.
   llvm::SmallVector<StringRef, 16> segments, outer;
   pieces(asked, segments);
   pieces(asked.split('|').first, outer);
@@ -215,8 +215,8 @@ static std::string withoutNumbers(StringRef name) {
   return out;
 }
 
-/// Who reads the tensor of this name in another layer, else who reads those beside `name`; neighbours in the alphabet
-/// share most of it.
+/// The reader of the tensor of this name in another layer, else the readers of those next to `name`; neighbours in the
+/// alphabet share most of it.
 std::string WeightNames::readerNear(StringRef name) const {
   std::string alike = withoutNumbers(name);
   auto best = llvm::find_if(used, [&](const auto &u) { return u.second && withoutNumbers(u.first) == alike; });

@@ -117,7 +117,7 @@ public:
   std::map<std::string, Tensor> grows;
 
   static FailureOr<Text> begin(ModuleOp module, const Tensors &inputs);
-  /// Gives the prompt the defaults of inputs that `extend` continues and nobody gave.
+  /// Gives the prompt the defaults of missing inputs that `extend` continues.
   LogicalResult addDefaults(ModuleOp module, ReadParameter readParameter, InterpretOptions options);
 
   int64_t length() const { return ids.shape[1]; }

@@ -108,7 +108,7 @@ LogicalResult evaluate(Evaluator &e, model::AppendOp op) {
   for (Walk w(all, {}); w.more(); w.next())
     if (w.index()[axis] < startOf(w.index()[0]) + rows.shape[axis])
       store(out, w.here(), scalarOf(*part->store, placeOf(SmallVector<int64_t>(w.index()))));
-    else if (out.kind == Tensor::Kind::Real) // nobody may read what stands behind a row's text
+    else if (out.kind == Tensor::Kind::Real) // places after the end of a row's text may not be read
       out.reals[w.here()] = std::numeric_limits<double>::quiet_NaN();
   e.set(op.getResult(), std::move(out));
   return success();

@@ -1,4 +1,4 @@
-//===- EntriesContract.cpp - who owns, writes and reads a state -------------===//
+//===- EntriesContract.cpp - owners, writers and readers of a state --------===//
 //
 // The contract of states. A state is identified by its name: all functions that have it agree on its type, one op of
 // one function writes it, and every other op that uses it reads.
@@ -38,7 +38,7 @@ static void checkStep(ModuleOp module, ContractReport report) {
     report(module, "it generates, has no @step and does not say why (model.step_report)");
 }
 
-/// What holds behind the stage `entries`: there is @run, a cached @step or the reason why not, and every state has a
+/// What holds after the stage `entries`: there is @run, a cached @step or the reason why not, and every state has a
 /// name, one type in all functions, an owner and exactly one writer.
 void heddle::checkEntriesStage(ModuleOp module, ContractReport report) {
   auto run = module.lookupSymbol<func::FuncOp>("run");

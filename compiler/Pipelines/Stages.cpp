@@ -114,7 +114,7 @@ static constexpr PassFactory kEntryTable[] = {plain<loops::createAddEntryTablePa
 static constexpr PassFactory kTiles[] = {plain<kernels::createKernelsByChipPass>, plain<tile::createTileToNVVMPass>,
                                          canonicalizeLoops};
 
-/// One list behind the other.
+/// One list after the other.
 template <size_t... n> static constexpr auto joined(const PassFactory (&...lists)[n]) {
   std::array<PassFactory, (n + ...)> all{};
   size_t at = 0;
@@ -204,7 +204,7 @@ void heddle::addPasses(OpPassManager &pm, StringRef stage, const PipelineOptions
       pm.addPass(std::move(pass));
 }
 
-/// The stages that a target has to itself, behind `buffers`.
+/// The stages that a target has to itself, after `buffers`.
 static llvm::ArrayRef<Stage> ownStages(StringRef target) {
   return stages(target).drop_while([](const Stage &s) { return s.name != "buffers"; }).drop_front();
 }

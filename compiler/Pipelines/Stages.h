@@ -1,7 +1,8 @@
 //===- Stages.h - the one table of stages -----------------------*- C++ -*-===//
 //
-// model -> entries -> fused -> tiled -> buffers -> llvm -> llvmir -> obj -> exe. This table is
-// the only place where passes get an order: it drives `heddle compile`, its --emit and
+// All targets: model -> entries -> fused -> tiled -> buffers. Then "cpu": llvm -> llvmir, asm,
+// obj, exe; "cuda": kernels -> llvm -> llvmir, ptx, obj, exe. This table is the only place where
+// passes get an order. It drives `heddle compile`, its --emit and
 // --dump-ir, `heddle mask`, the pipelines of heddle-opt, the page of the stages and the code
 // that tests compile (test/Layering/layering.py allows no other).
 //
@@ -25,7 +26,7 @@ namespace heddle {
 struct PipelineOptions {
   std::string cache = "auto";      ///< auto, require, none: the cached step
   std::string slots = "none";      ///< auto, require, none: @batch, whose rows are texts of their own
-  std::string paddedRows = "auto"; ///< auto, skip, compute: rows of padding that nobody needs
+  std::string paddedRows = "auto"; ///< auto, skip, compute: rows of padding that no output needs
   int64_t longestPiece = 512;      ///< new rows of a call where a state is a ring
   int64_t panel = 0;               ///< results of a tile of a product; 0: as the target likes them
   int64_t vectorWidth = 16;        ///< f32 lanes of the target's vectors
@@ -76,7 +77,7 @@ void addPasses(mlir::OpPassManager &pm, llvm::StringRef stage, const PipelineOpt
 
 /// Registers the passes that the table names, and one pipeline a stage: --heddle-fused, ...
 void registerPasses();
-void registerStagePasses(); ///< of these those that nobody has registered yet
+void registerStagePasses(); ///< those that are not registered yet
 void registerPipelines();
 /// Every dialect that a stage may hold.
 void registerDialects(mlir::DialectRegistry &registry);

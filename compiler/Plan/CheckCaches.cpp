@@ -1,4 +1,4 @@
-//===- CheckCaches.cpp - states and those who read them -------------------===//
+//===- CheckCaches.cpp - states and their readers -------------------------===//
 //
 // A mark #attn.cache says how the bytes of a state lie. Whoever writes or reads the state goes by its own mark, so all
 // marks of a state must be one, and one that fits how attention reads it. What is written or read is as large as its
@@ -46,7 +46,7 @@ static std::string unfit(ArrayRef<BlockArgument> state, attn::CacheAttr mark, Mo
     return "";
   auto step = module.lookupSymbol<func::FuncOp>("step");
   PiecesAttr pieces = step ? piecesOf(step) : PiecesAttr();
-  if (!pieces && !module->hasAttr("model.generate")) // nobody calls it in pieces
+  if (!pieces && !module->hasAttr("model.generate")) // no caller splits the prompt
     return "";
   if (!pieces)
     return "is a ring, but '@step' does not say in what pieces a long text comes";

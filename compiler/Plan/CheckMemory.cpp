@@ -186,7 +186,7 @@ private:
     return true;
   }
 
-  /// Whether working memory that is read to the end of the function is still whole behind `op`.
+  /// Whether working memory that is read to the end of the function is still whole after `op`.
   bool lasts(Operation *op) {
     for (Operation *one : lasting)
       if (memory.other(working[one].where, working[one].writing)) {
@@ -229,7 +229,7 @@ SmallVector<Value> Rehearsal::readBy(Operation *op) {
   return tensors;
 }
 
-/// Whether the one result of `op` stands where `operand` does, and `op` is written so that it may.
+/// Whether the one result of `op` is where `operand` is, and `op` is written so that it may.
 bool Rehearsal::mayWriteOver(Operation *op, Value operand) {
   if (op->getNumResults() != 1 || !held.count(op->getResult(0)) || !held.count(operand) ||
       target.bytesOf(op->getResult(0)))
@@ -416,7 +416,7 @@ private:
 };
 } // namespace
 
-/// Chooses the lengths. Those at which some tensor would have a negative length, as behind a convolution over too few
+/// Chooses the lengths. Those at which some tensor would have a negative length, as after a convolution over too few
 /// rows, or bytes that leave 64 bits, are left out: no call of the function has them.
 void PlaceCheck::sample() {
   std::set<Size> lengths{*arena}; // of any axis, and bytes

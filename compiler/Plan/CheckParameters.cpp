@@ -36,7 +36,7 @@ static bool canRead(OpOperand &use, const WeightLayout &layout) {
     return layout.type == PackedType::F32 && all;
   if (isa<EmbeddingOp>(reader) && use.getOperandNumber() == 1)
     return layout.type == stored && layout.coding == arithmetic.coding && all &&
-           !(layout.coding.ordered && layout.inOut); // its rows are features, which stand in another order
+           !(layout.coding.ordered && layout.inOut); // its rows are features, which are in another order
   return !layout.panel && all && layout.type != PackedType::BF16 &&
          layout.type != PackedType::F16; // its elements as they are
 }

@@ -26,7 +26,7 @@ SmallVector<std::string> heddle::plan::entryDims(func::FuncOp function) {
     }
   };
   bool step = function.getName() == "step" || function.getName() == "batch";
-  // "B past new capacity": what a step always has, behind the dims of its first input.
+  // "B past new capacity": what a step always has, after the dims of its first input.
   for (Type t : function.getArgumentTypes())
     if (auto tensor = dyn_cast<ModelTensorType>(t); tensor && !step)
       noteAll(tensor.getAxes());

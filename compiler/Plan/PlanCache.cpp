@@ -1,10 +1,10 @@
 //===- PlanCache.cpp - states laid out for the attention kernel -----------===//
 //
 // A state that only attention reads, as keys or as values, need not look like a tensor: it is
-// laid out as the kernel wants to read it, and who writes it writes it so. That holds for rows
+// laid out as the kernel reads it, and its writers write it so. That holds for rows
 // that every step appends and for what @once keeps of an encoder alike.
 //
-// Where every reader's mask says how far back it looks (`reach`), appended rows stand in a ring:
+// Where every reader's mask says how far back it looks (`reach`), appended rows are in a ring:
 // it holds what the first of the longest piece of new rows may still see, and the piece. Longer
 // texts then come in pieces, which the card says.
 //

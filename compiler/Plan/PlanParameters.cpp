@@ -26,7 +26,7 @@ using namespace heddle;
 using namespace heddle::model;
 
 static constexpr int64_t kAlignment = 64;
-static constexpr int64_t kTablePanel = 32; ///< rows of a panel of a table of codes that nobody multiplies
+static constexpr int64_t kTablePanel = 32; ///< rows of a panel of a table of codes that is not multiplied
 
 namespace {
 /// One tensor of the weights file, or one name pattern over the layers of a repeat, in one layout.

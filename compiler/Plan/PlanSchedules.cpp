@@ -1,6 +1,6 @@
 //===- PlanSchedules.cpp - the tiles of products and attentions -----------===//
 //
-// Tiles are the target's choice, written down once. A schedule that stands there already was somebody's choice too, and
+// Tiles are the target's choice, written down once. An op may already have a schedule, chosen by hand, and
 // the target is asked whether it can make code of it.
 //
 //===----------------------------------------------------------------------===//

@@ -1,7 +1,7 @@
 //===- Expressions.cpp - Expressions of a template ------------------------===//
 //
 // Each function reads one level of the grammar and appends its steps in
-// post-order. An inline `if` stands behind its value but is computed first, so
+// post-order. An inline `if` stands after its value but is computed first, so
 // its parts are read into lists of their own.
 //
 //===----------------------------------------------------------------------===//
@@ -46,7 +46,7 @@ uint32_t ExpressionParser::quote(size_t begin) {
 
 static void append(Expression &e, const Expression &more) { e.insert(e.end(), more.begin(), more.end()); }
 
-/// The branches as steps: condition, jump over the value and the jump behind it, value, jump to the end; then the rest.
+/// The branches as steps: condition, jump over the value and the jump after it, value, jump to the end; then the rest.
 bool ExpressionParser::choose(Expression &e, std::vector<Expression> &conditions, std::vector<Expression> &values,
                               const Expression &rest, const Token &token) {
   std::vector<size_t> ends;
@@ -102,7 +102,7 @@ bool ExpressionParser::expression(Expression &e) {
   return true;
 }
 
-/// Expressions with commas between them are a tuple. `end`: a name that may stand behind the last comma.
+/// Expressions with commas between them are a tuple. `end`: a name that may stand after the last comma.
 bool ExpressionParser::tuple(Expression &e, bool inlineIf, bool brackets, const char *end) {
   uint32_t items = 0;
   bool isTuple = false;
@@ -127,7 +127,7 @@ bool ExpressionParser::tuple(Expression &e, bool inlineIf, bool brackets, const 
   return add(e, begin, kTuple, items);
 }
 
-/// `a or b or c`: a jump to the end behind all but the last.
+/// `a or b or c`: a jump to the end after all but the last.
 bool ExpressionParser::orElse(Expression &e) {
   std::vector<size_t> jumps;
   if (!both(e))

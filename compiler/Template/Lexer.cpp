@@ -120,7 +120,7 @@ void Lexer::addText(size_t begin, size_t end, char sign, bool print) {
     add(Token::Data, begin, end).text = source.substr(begin, end - begin);
 }
 
-/// Whether `{% NAME` and the end of the tag stand at `from`; `end` is then behind the end's braces.
+/// Whether `{% NAME` and the end of the tag are at `from`; `end` is then after the end's braces.
 bool Lexer::rawTag(size_t from, const char *name, char &sign, size_t &end) const {
   if (!starts(from, "{%"))
     return false;
@@ -298,7 +298,7 @@ bool Lexer::unescape(size_t begin, size_t end, std::string &out) {
       i += count;
     } else if (c == 'N') {
       return fail(i - 1, "characters by name are not supported; write \\u and its number");
-    } else if (c & 0x80) { // Python sees the escape of that letter behind a backslash
+    } else if (c & 0x80) { // Python sees the escape of that letter after a backslash
       size_t next = i;
       uint32_t value;
       if (!tok::nextCharacter(source, next, value))

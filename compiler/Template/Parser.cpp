@@ -105,7 +105,7 @@ bool Parser::statements(std::vector<Statement> &body, const std::vector<std::str
   }
 }
 
-/// The body behind a tag, whose end it expects first.
+/// The body after a tag, whose end it expects first.
 bool Parser::bodyOf(const Token &tag, std::vector<Statement> &body, const std::vector<std::string> &ends) {
   if (now().is(":"))
     next();

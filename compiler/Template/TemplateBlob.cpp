@@ -16,7 +16,7 @@ using tok::Words;
 
 namespace {
 
-/// The code of all functions, one behind the other.
+/// The code of all functions, one after the other.
 void appendFunctions(const std::vector<Function> &functions, uint32_t first, Parsed &parsed, Words &table,
                      Words &code) {
   for (const Function &f : functions) {

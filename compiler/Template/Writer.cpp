@@ -332,7 +332,7 @@ void Writer::call(const Statement &s, Frame frame) {
     emit(s.place, kPrint);
     return;
   }
-  // The last step is the call; the block stands behind its other arguments by name, in front of stars.
+  // The last step is the call; the block stands after its other arguments by name, in front of stars.
   Expression e = s.expression;
   Step last = e.back();
   e.pop_back();

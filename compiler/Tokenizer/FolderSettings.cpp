@@ -166,7 +166,7 @@ void FolderSettings::makeTemplate(Json &file) const {
   const Json &bos = memberOf(config, "add_bos_token"), &eos = memberOf(config, "add_eos_token");
   if (!bos.is_boolean() && !eos.is_boolean())
     return;
-  // These classes make the template anew in both releases, with bos unless somebody says otherwise. Release 4 leaves
+  // These classes make the template anew in both releases, with bos unless a setting says otherwise. Release 4 leaves
   // those of others as they are; there a token can be added, and what a file's own template adds stays.
   std::string kind = contentOf(memberOf(config, "tokenizer_class"));
   bool begins = kind.rfind("Llama", 0) == 0 || kind.rfind("Gemma", 0) == 0 || kind.rfind("Cohere", 0) == 0;

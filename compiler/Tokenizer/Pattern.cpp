@@ -70,7 +70,7 @@ public:
   }
 
 private:
-  /// Emits a reference to a set; `finish` writes the sets behind the code.
+  /// Emits a reference to a set; `finish` writes the sets after the code.
   void setOperand(const Set &set) {
     setPlaces.push_back({code.size(), sets.size()});
     sets.push_back(set);
@@ -87,7 +87,7 @@ private:
     setOperand(set);
   }
 
-  /// a|b|c: a fork before every branch but the last, a jump to the end behind
+  /// a|b|c: a fork before every branch but the last, a jump to the end after
   /// it.
   bool choice(const Node &node) {
     std::vector<size_t> ends;

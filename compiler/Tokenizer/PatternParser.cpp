@@ -354,7 +354,7 @@ private:
     return digits >= least && value <= kLastCharacter;
   }
 
-  /// Reads `{Name}` behind `\p`.
+  /// Reads `{Name}` after `\p`.
   bool property(Set &set, bool negated) {
     std::string name;
     if (take("{")) {
@@ -388,7 +388,7 @@ private:
       set.classes.insert(set.classes.end(), other.classes.begin(), other.classes.end());
   }
 
-  /// Reads `:name:]` behind a `[`.
+  /// Reads `:name:]` after a `[`.
   bool posix(Set &set) {
     std::string name;
     ++at;
@@ -469,7 +469,7 @@ private:
     }
   }
 
-  /// Reads a set behind its `[`.
+  /// Reads a set after its `[`.
   bool bracket(Set &set, unsigned depth) {
     if (depth > kMaxDepth)
       return fail("nested too deep"), false;

@@ -246,8 +246,8 @@ bool Writer::unigram(const Json &model) {
   return true;
 }
 
-/// A SentencePiece model beside a vocabulary (Vocabulary.cpp): `pieces`, a list of [piece, score], cut a text, and
-/// `vocab` has their ids, and others that no text has. A piece that has none stands behind all ids.
+/// A SentencePiece model next to a vocabulary (Vocabulary.cpp): `pieces`, a list of [piece, score], cut a text, and
+/// `vocab` has their ids, and others that no text has. A piece that has none stands after all ids.
 bool Writer::piecesOfWords(const Json &model) {
   firstWordless = uint32_t(pieces.size());
   std::map<std::string, uint32_t> searched;
@@ -451,7 +451,7 @@ bool tokenizerBlobFromText(const std::string &text, const std::string &name, std
   return false;
 }
 
-/// In a folder the files beside its tokenizer.json count.
+/// In a folder the files next to its tokenizer.json count.
 static TokenizerUse useOf(const std::string &path, const std::string &name) {
   TokenizerUse use;
   if (name == path + "/tokenizer.json")

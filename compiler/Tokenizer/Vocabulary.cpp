@@ -326,7 +326,7 @@ bool Builder::byteLevel(const std::string &kind) {
 
 /// vocab.json and merges.txt: BPE of the letters of words, whose last ends in
 /// `</w>`, as in GPT-1. CTRL's vocabulary says it the other way round, with
-/// `@@` behind what is not last, its words keep a new line behind them, and
+/// `@@` after what is not last, its words keep a new line after them, and
 /// nothing is done to letters.
 bool Builder::ofWords(const std::string &kind) {
   const std::string last = "</w>", within = "@@";
@@ -473,7 +473,7 @@ std::string Builder::whyNot(const PieceFile &pieces) const {
 }
 
 /// A SentencePiece model and ids of its pieces in a vocab.json, as Marian has them for either side: `file` is
-/// source.spm, or target.spm, whose ids stand in target_vocab.json where there is one. A piece without an id is the
+/// source.spm, or target.spm, whose ids are in target_vocab.json where there is one. A piece without an id is the
 /// unknown token.
 bool Builder::ofPieces(const std::string &file, const std::string &kind) {
   if (!kind.empty() && kind != "Marian")
@@ -524,7 +524,7 @@ bool Builder::ofPieces(const std::string &file, const std::string &kind) {
   out["decoder"] = {{"type", "Metaspace"}, {"replacement", mark}, {"prepend_scheme", "always"}};
   out["post_processor"] = template_("", last, "", 0);
   Json &pair = out["post_processor"]["pair"];
-  pair.erase(1); // one end is behind both texts
+  pair.erase(1); // one end is after both texts
   out["model"] = {{"type", "SentencePiece"}, {"unk_token", unknown}, {"pieces", list}, {"vocab", std::move(vocab)}};
   return true;
 }
@@ -619,7 +619,7 @@ TokenizerFound findTokenizer(const std::string &path, std::string &text, std::st
                   "what is read and target_tokenizer.json for what is written";
     return TokenizerFound::Elsewhere;
   }
-  std::string pieces; // vocab.json beside it has ids, not the letters of CTC
+  std::string pieces; // vocab.json next to it has ids, not the letters of CTC
   for (const char *file : {"spiece.model", "sentencepiece.bpe.model", "tokenizer.model", "spm.model", "source.spm"})
     if (pieces.empty() && isThere(path + "/" + file))
       pieces = path + "/" + file;

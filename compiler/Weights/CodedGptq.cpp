@@ -123,7 +123,7 @@ absl::Status Gptq::read(const Tables &tables, int64_t first, int64_t rows, Coded
 
 //===--- awq ------------------------------------------------------------------===//
 
-/// Where column c of eight stands among the fields of a word.
+/// Where column c of eight is among the fields of a word.
 constexpr unsigned awqField[8] = {0, 4, 1, 5, 2, 6, 3, 7};
 
 class Awq final : public IntegerCodes {

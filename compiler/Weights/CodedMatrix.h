@@ -1,6 +1,6 @@
 // A matrix W[N, K] stored as integer codes: each group of features along K has a scale, and maybe a zero, of its own.
 // Both sources of codes give this form: the readers of quantised checkpoints (GPTQ, AWQ ...) and the quantiser that
-// rounds an ordinary matrix while it is packed. The packer takes codes from it; who wants numbers takes `value`.
+// rounds an ordinary matrix while it is packed. The packer takes codes from it; `value` gives numbers.
 #ifndef HEDDLE_COMPILER_WEIGHTS_CODEDMATRIX_H
 #define HEDDLE_COMPILER_WEIGHTS_CODEDMATRIX_H
 

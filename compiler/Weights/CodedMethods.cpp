@@ -1,5 +1,5 @@
-// One row a way of storing. A row names the tensor that holds the codes and those that may stand beside it; where the
-// codes bear the ordinary name `X.weight` what stands beside them, or their type, tells.
+// One row a way of storing. A row names the tensor that holds the codes and those that may stand next to it; where the
+// codes bear the ordinary name `X.weight` what stands next to them, or their type, tells.
 #include "compiler/Weights/CodedMethods.h"
 #include "compiler/Weights/CodedTensor.h"
 #include "compiler/Weights/Problem.h"
@@ -20,7 +20,7 @@ struct Way {
 bool always(const CodedPieces &, const StoredTensor &) { return true; }
 bool isI32(const CodedPieces &, const StoredTensor &codes) { return codes.type() != StoredType::U8; }
 bool isU8(const CodedPieces &, const StoredTensor &codes) { return codes.type() == StoredType::U8; }
-/// A matrix of ordinary numbers that has a scale beside it is none of ours, and its scale is read by nothing.
+/// A matrix of ordinary numbers that has a scale next to it is none of ours, and its scale is read by nothing.
 bool hasScale(const CodedPieces &pieces, const StoredTensor &codes) {
   bool narrow = width(codes.type()) == 1 && codes.type() != StoredType::Bool;
   return narrow && (pieces.find(".weight_scale") || pieces.find(".weight_scale_inv"));

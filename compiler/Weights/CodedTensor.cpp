@@ -1,4 +1,4 @@
-// Dequantising by rows. Memory in use is what the caller reads at once, and its codes beside it.
+// Dequantising by rows. Memory in use is what the caller reads at once, and its codes next to it.
 #include "compiler/Weights/CodedTensor.h"
 #include "compiler/Weights/Problem.h"
 #include "llvm/ADT/STLExtras.h"

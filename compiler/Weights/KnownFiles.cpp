@@ -27,7 +27,7 @@ bool beginsAsSafetensors(llvm::StringRef bytes) {
   return bytes.size() >= 9 && bytes[8] == '{' && bytes[5] == 0 && bytes[6] == 0 && bytes[7] == 0;
 }
 
-/// By the first bytes: pointers and pages that stand where a file should be, other formats of weights, archives,
+/// By the first bytes: pointers and pages that are where a file should be, other formats of weights, archives,
 /// programs.
 std::optional<KnownFile> recognise(llvm::StringRef bytes) {
   if (beginsAsSafetensors(bytes))

@@ -56,7 +56,7 @@ bool HeaderReader::checkTypes() {
 absl::StatusOr<SafetensorsHeader> HeaderReader::run() {
   bool good = scan() && parse(*this);
   if (good) {
-    // The parser stops behind the object; NUL or text there would go unseen
+    // The parser stops after the object; NUL or text there would go unseen
     // otherwise.
     size_t rest = text.find_first_not_of(' ', end());
     if (rest != llvm::StringRef::npos)

@@ -1,5 +1,5 @@
 // `weight_map` and `metadata.total_size` are read. Other keys of `metadata` may
-// hold anything, as tools leave notes there, and so may other keys beside these
+// hold anything, as tools leave notes there, and so may other keys next to these
 // two.
 #include "compiler/Weights/ShardIndex.h"
 #include "compiler/Weights/JsonCursor.h"

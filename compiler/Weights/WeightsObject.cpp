@@ -107,7 +107,7 @@ struct Section {
 
 enum SectionNumber { blobNumber = 1, constantsNumber, symbolsNumber, stringsNumber };
 
-/// The layout of an ELF object around a blob that is written in between: what stands in front of it and behind it.
+/// The layout of an ELF object around a blob that is written in between: what is in front of it and after it.
 class ObjectImage {
 public:
   ObjectImage(uint64_t blobBytes, bool withBlob, const ObjectOptions &options)
@@ -124,7 +124,7 @@ public:
     }
   }
 
-  /// The bytes before and behind the blob; `total` is the size of the whole
+  /// The bytes before and after the blob; `total` is the size of the whole
   /// file.
   std::string head() const;
   std::string tail() const { return tailBytes; }
@@ -152,7 +152,7 @@ private:
   uint16_t sections = 0, namesNumber = 0;
 };
 
-/// Lays out everything behind the blob: constants, symbols, their names and the
+/// Lays out everything after the blob: constants, symbols, their names and the
 /// section table; relocatable, so all addresses are 0.
 void ObjectImage::build() {
   uint64_t base = blobEnd();

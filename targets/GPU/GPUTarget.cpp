@@ -156,7 +156,8 @@ bool heddle::gpu::optimise(llvm::Module &module, const Chip &chip, std::string &
   return machine != nullptr;
 }
 
-/// What no text may hold: calls of a device library, addresses of none, sums and products without a rounding mode.
+/// What no text may hold: calls of a device library, addresses in no memory space, sums and products without a rounding
+/// mode.
 static std::string refusalOf(StringRef text) {
   if (text.contains("__nv_"))
     return "a function of the device library is called";

@@ -138,7 +138,7 @@ Value AlongRows::slice(model::SliceOp op, unsigned axis, const std::string &mode
   return sliceRows(entry.at(op.getResult()), loc, tail(op.getResult(), rows, axis, back), axis, Size(0), newDim());
 }
 
-/// A concat or pad: `rows` behind rows that do not depend on tokens. New rows select between
+/// A concat or pad: `rows` after rows that do not depend on tokens. New rows select between
 /// the two by token number.
 Value AlongRows::behind(OpResult v, Value rows, const std::string &mode) {
   Operation *op = v.getOwner();

@@ -1,7 +1,7 @@
 //===- AskedRows.cpp - only the logits that are wanted --------------------===//
 //
-// A call of @batch may read a piece of a prompt, of which nobody wants logits, beside texts that go on. The words of a
-// vocabulary are often a third of a small model's work, so they are computed for the rows that are asked for: behind
+// A call of @batch may contain a part of a prompt, which needs no logits, and texts that go on. The words of a
+// vocabulary are often a third of a small model's work, so they are computed for the rows that are asked for: after
 // the slice that takes the last row of each text, those rows are looked up by number, and what follows has `asked`
 // rows.
 //

@@ -1,4 +1,4 @@
-//===- DeadRows.cpp - which rows nobody needs ------------------------------===//
+//===- DeadRows.cpp - rows that are not needed ------------------------------===//
 
 #include "compiler/Conversion/ModelToEntries/DeadRows.h"
 

@@ -108,7 +108,7 @@ std::string objectionTo(Operation *op, const Batch &made) {
   return objectionToMixing(op, made.batch);
 }
 
-/// What the step does that no @batch can, whatever stands in its body; none: nothing.
+/// What the step does that no @batch can, whatever is in its body; none: nothing.
 std::optional<Objection> objectionTo(func::FuncOp step) {
   if (step.getNumResults() != 1)
     return Objection{step.getLoc(), "a step may order the text to be computed again"};
@@ -131,13 +131,13 @@ std::optional<Objection> objectionTo(const Batch &made) {
   return first;
 }
 
-/// Adds the inputs `slot` and `start` behind the others.
+/// Adds the inputs `slot` and `start` after the others.
 LogicalResult addPlaces(Batch &made) {
   func::FuncOp f = made.function;
   Builder b(f.getContext());
   auto place = ModelTensorType::get(f.getContext(), {made.batch}, b.getI64Type());
   unsigned at = llvm::count_if(f.getArgumentTypes(), llvm::IsaPred<ModelTensorType>);
-  for (StringRef name : {"start", "slot"}) // the second comes to stand in front
+  for (StringRef name : {"start", "slot"}) // the second one ends up in front
     if (failed(f.insertArgument(at, place, b.getDictionaryAttr(b.getNamedAttr("model.name", b.getStringAttr(name))),
                                 model::withName(name, f.getLoc()))))
       return failure();

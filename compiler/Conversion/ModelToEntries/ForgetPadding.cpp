@@ -155,7 +155,7 @@ private:
         }
     if (!op->use_empty())
       op.getResult().replaceAllUsesWith(forAllKeys(b, op.getRows()));
-    ofKeys.clear(); // the next append may stand where these are not seen
+    ofKeys.clear(); // the next append may be where these are not seen
     kept.push_back(state);
     op.erase();
   }

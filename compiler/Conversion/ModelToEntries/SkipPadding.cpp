@@ -1,6 +1,6 @@
 //===- SkipPadding.cpp - the pass model-skip-padding -----------------------===//
 //
-// The pass: rows of padding that nobody needs (DeadRows.h) are not computed. Ops that keep rows
+// The pass: rows of padding that are not needed (DeadRows.h) are not computed. Ops that keep rows
 // apart work on packed rows, [1, live, ..] instead of [B, T, ..]; attention and all others see
 // rows in their places, and the queries of padding are hidden like its keys. Rows that are
 // selected by position (the first, the last) are always computed.

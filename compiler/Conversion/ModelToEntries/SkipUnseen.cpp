@@ -116,7 +116,7 @@ Value Narrower::listOf(const Rows &rows, ModelTensorType whole, Value outer) {
   return list = model::LiveRowsOp::create(b, model::withName(name, loc), wanted, b.getStringAttr(name));
 }
 
-/// Makes the linear behind an attention's operand work on `rows` only, if the attention alone reads it.
+/// Makes the linear after an attention's operand work on `rows` only, if the attention alone reads it.
 void Narrower::narrow(OpOperand &operand, const Rows &rows) {
   auto unpacked = operand.get().getDefiningOp<model::UnpackRowsOp>();
   Value result = unpacked ? unpacked.getOperand() : operand.get();

@@ -46,7 +46,7 @@ void Launch::each(EachOp op) {
                });
 }
 
-/// Threads share the words out; others may read the piece before and behind.
+/// Threads share the words out; others may read the piece before and after.
 void Launch::put(PutOp op) {
   const Piece &piece = pieces.at(op.getPiece());
   int64_t columns = piece.type.getColumns(), count = piece.type.getRows() * columns;

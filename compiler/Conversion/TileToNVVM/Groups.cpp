@@ -4,7 +4,7 @@
 // memory by the unit itself, while threads go on; or the left side is what the threads hold. A descriptor says where a
 // side lies: in 8 x 8 matrices of halves, 128 bytes each, `leading` bytes from one to the next along k and `stride`
 // bytes along rows or columns. A line of a matrix has 8 halves along k, or along the columns (turned). LLVM knows sums
-// that are under way as values of the assembly that made them; that nobody touches them before they are there is what
+// that are under way as values of the assembly that made them; that no op touches them before they are ready is what
 // `settle` sees to, which takes them and gives them back.
 //
 //===----------------------------------------------------------------------===//
@@ -19,7 +19,7 @@ using heddle::loops::WarpLanes;
 
 static constexpr int64_t kMatrix = 8; ///< lines of 8 x 8 halves
 
-/// `asm` on registers that it changes, with `others` as further operands behind them.
+/// `asm` on registers that it changes, with `others` as further operands after them.
 static Values change(TileCode &c, const llvm::Twine &text, ValueRange changed, ValueRange others) {
   MLIRContext *context = c.b.getContext();
   size_t count = changed.size();
@@ -48,7 +48,7 @@ static Values change(TileCode &c, const llvm::Twine &text, ValueRange changed, V
 
 static constexpr int64_t kUnit = 16; ///< bytes that descriptors count in: a line of a matrix
 
-/// What says where a side lies that begins `first` lines behind `address`; steps in lines.
+/// What says where a side lies that begins `first` lines after `address`; steps in lines.
 static Value descriptor(TileCode &c, Value address, Value first, int64_t leading, int64_t stride) {
   auto number = [&](int64_t n) -> Value { return arith::ConstantOp::create(c.b, c.b.getI64IntegerAttr(n)); };
   constexpr int64_t kWindow = (1 << 18) - 1;
@@ -64,7 +64,7 @@ static Value later(TileCode &c, Value descriptor, int64_t lines) {
   return arith::AddIOp::create(c.b, descriptor, further);
 }
 
-/// The product of one unit along k with `count` registers of sums; `sides`: what is behind them.
+/// The product of one unit along k with `count` registers of sums; `sides`: what is after them.
 static std::string product(int64_t count, StringRef sides) {
   std::string registers;
   for (int64_t i = 0; i < count; ++i)

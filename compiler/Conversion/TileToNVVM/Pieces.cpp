@@ -66,7 +66,7 @@ void TileCode::copy(const Window &w, const Piece &piece) {
 /// and columns further, so that one address and constants serve all turns, and few questions whether a row is inside:
 /// registers that a tall tile of f32 needs for its sums. In groups each copy has an address of its own.
 void TileCode::copyParts(const Window &w, const Piece &piece, int64_t words) {
-  constexpr int64_t kWrittenOut = 8; // copies of a thread that stand in the code one by one
+  constexpr int64_t kWrittenOut = 8; // copies of a thread that are in the code one by one
   constexpr int64_t kNear = 4;       // words of a row that are fetched side by side where the next row's follow
   int64_t rows = piece.type.getRows(), columns = piece.type.getColumns(), count = rows * columns / words;
   bool left = w.groups && piece.type.getImage() == Image::left, right = w.groups && !left;
@@ -100,7 +100,7 @@ void TileCode::copyParts(const Window &w, const Piece &piece, int64_t words) {
     Value there = arith::AndIOp::create(b, low, front), index, further;
     if (w.groups) {
       Value group = div(left ? c : r, constant(words)), across = left ? w.rows : w.columns, place = left ? r : c;
-      if (w.panels) { // of a right side: groups of a panel stand one behind the other
+      if (w.panels) { // of a right side: groups of a panel stand one after the other
         across = constant(w.panels);
         group = add(mul(div(c, across), div(w.rows, constant(words))), group);
         place = rem(c, across);

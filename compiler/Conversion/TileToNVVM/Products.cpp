@@ -48,7 +48,7 @@ static void loadNeighbours(TileCode &c, Value address, int64_t count, Values &to
   }
 }
 
-/// A few k at a time stand in the code: enough to be multiplied while the next are fetched, and no more than compilers
+/// A few k at a time are in the code: enough to be multiplied while the next are fetched, and no more than compilers
 /// like.
 Values TileCode::multiplySquares(const Piece &left, const Piece &right, FragType type, Values sums, int64_t depth) {
   constexpr int64_t kTogether = 4;
@@ -72,7 +72,7 @@ Values TileCode::multiplySquares(const Piece &left, const Piece &right, FragType
   return together(constant(whole), depth - whole, sums);
 }
 
-/// Both sides lie in groups of four along k, which are fetched at once. So many stand in the code that fetches of one
+/// Both sides lie in groups of four along k, which are fetched at once. So many are in the code that fetches of one
 /// warp alone are under way while it multiplies.
 Values TileCode::multiplyChains(const Piece &left, const Piece &right, FragType type, Values sums, int64_t depth) {
   constexpr int64_t kTogether = 32;
@@ -130,7 +130,7 @@ Values TileCode::multiplyReals(const Piece &left, const Piece &right, FragType t
 }
 
 /// Column k of a fragment is held by one of the four threads of a row, which gives it to the others. Eight columns, two
-/// of each thread, stand in the code; their weights take turns in the loop's variables.
+/// of each thread, are in the code; their weights take turns in the loop's variables.
 Values TileCode::multiplyHeldReals(const Values &left, int64_t depth, const Piece &right, FragType type, Values sums) {
   constexpr int64_t kColumns = 8;
   int64_t rows = type.heldRows(), held = depth / 4;
@@ -257,7 +257,7 @@ Values TileCode::heldWords(const Values &left, int64_t depth, int64_t i, int64_t
 }
 
 /// The right side lies row by row and comes turned: matrices are first and second half of k, of 8 columns and of the 8
-/// behind.
+/// after.
 Values TileCode::multiplyHeldPairs(const Values &left, int64_t depth, const Piece &right, FragType type, Values sums) {
   int64_t rows = type.heldRows(), columns = type.heldColumns();
   Value lane = rem(thread, constant(kWarp)), line = rem(lane, constant(16)), chunk = mul(div(lane, constant(16)), 4);

@@ -1,6 +1,6 @@
 //===- Rings.cpp - pieces that arrive while others are used ---------------===//
 //
-// A stream or rounds have a ring of slots. A round of copies is one group, an empty one behind the end, so that waiting
+// A stream or rounds have a ring of slots. A round of copies is one group, an empty one after the end, so that waiting
 // for the oldest is always waiting for all but stages - 2. Behind that wait no thread reads the slot of the round
 // before, so it is filled again: one barrier a round.
 //
@@ -15,7 +15,7 @@ using namespace mlir;
 using namespace heddle;
 using namespace heddle::tile;
 
-/// Pieces are those of a slot of the ring, which lies behind the launch's own pieces.
+/// Pieces are those of a slot of the ring, which lies after the launch's own pieces.
 void Launch::bind(Block::BlockArgListType arguments, Value slot) {
   int64_t before = 0, all = 0;
   for (BlockArgument argument : arguments)
@@ -82,7 +82,7 @@ struct Ring {
   llvm::function_ref<LogicalResult(Value round)> fill;
   LogicalResult good = success();
 
-  /// Round `r`, or an empty group behind the end.
+  /// Round `r`, or an empty group after the end.
   void ask(Value r) {
     auto filled = [&] { good = failed(good) ? good : fill(r); };
     std::optional<int64_t> number = TileCode::known(r), all = TileCode::known(rounds);
@@ -100,7 +100,7 @@ struct Ring {
 };
 } // namespace
 
-/// A round is long enough: several of them one behind the other would only be more code to fetch.
+/// A round is long enough: several of them one after the other would only be more code to fetch.
 static void stayALoop(const Values &made) {
   auto loop = made[0].getDefiningOp<scf::ForOp>();
   if (!loop)
@@ -171,7 +171,7 @@ static bool isChain(StreamOp op) {
 }
 
 /// Rounds are counted through all tiles of the block, so that a slot's barrier goes from phase to phase. What the round
-/// before multiplied is settled when the round's own product has begun; behind a barrier nobody reads that slot any
+/// before multiplied is settled when the round's own product has begun; after a barrier no thread reads that slot any
 /// more.
 LogicalResult Launch::bulkStream(StreamOp op) {
   int64_t step = op.getStep(), stages = op.getStages(), whole = op.getLength() / step, rest = op.getLength() % step;
@@ -195,7 +195,7 @@ LogicalResult Launch::bulkStream(StreamOp op) {
     return use(op, mine, now, columns);
   };
   if (memory.written)
-    c.showUnits();            // copies in bulk come behind what threads wrote there
+    c.showUnits();            // copies in bulk come after what threads wrote there
   NVVM::BarrierOp::create(b); // the memory was that of the stream before
   for (int64_t round = 0; round < std::min(stages - 1, rounds); ++round)
     if (failed(ask(c.constant(round))))

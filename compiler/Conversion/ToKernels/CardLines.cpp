@@ -21,7 +21,7 @@ void CardLines::save() {
   card.setValueAttr(b.getStringAttr(text));
 }
 
-/// The first character of the line behind the one in which `at` is; npos stays.
+/// The first character of the line after the one in which `at` is; npos stays.
 static size_t nextLine(const std::string &text, size_t at) {
   at = at == std::string::npos ? at : text.find('\n', at);
   return at == std::string::npos ? at : at + 1;

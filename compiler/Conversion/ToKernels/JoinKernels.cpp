@@ -5,7 +5,7 @@
 // and a kernel that comes more than once becomes one, launched with the numbers of each.
 //
 // A place in the arena is a form over lengths that change from token to token, and arguments of a launch do not: so the
-// forms stand in the card, the host computes them behind the lengths of a call, and the number says which one it is.
+// forms are in the card, the host computes them after the lengths of a call, and the number says which one it is.
 //
 //===----------------------------------------------------------------------===//
 
@@ -35,10 +35,10 @@ namespace {
 struct Number {
   int64_t value = 0;
   std::optional<Size> place;
-  LLVM::LoadOp loaded = {}; ///< of a place: what takes it from behind the lengths
+  LLVM::LoadOp loaded = {}; ///< of a place: what takes it from after the lengths
 };
 
-/// A kernel whose numbers are arguments of the function, behind those that all kernels have.
+/// A kernel whose numbers are arguments of the function, after those that all kernels have.
 class Variant {
 public:
   Variant(func::FuncOp kernel, const Launch &launch);
@@ -216,8 +216,8 @@ void Variant::replaceWeights() {
   }
 }
 
-/// Puts what computes before its first user, in the order of operands: what a kernel makes again stands in the order
-/// in which its entry once needed it. What nobody needs goes.
+/// Puts what computes before its first user, in the order of operands: what a kernel makes again is in the order
+/// in which its entry once needed it. Unused ops are removed.
 void Variant::order() {
   Block &body = code->getBody().front();
   auto moves = [&](Operation *op) {
@@ -284,7 +284,7 @@ void Variant::write() {
 }
 
 namespace {
-/// The places of an entry that the host computes, behind its lengths.
+/// The places of an entry that the host computes, after its lengths.
 struct Places {
   int64_t lengths = 0;
   std::vector<Size> forms;

@@ -131,14 +131,14 @@ bool Splitter::computable(Operation *op) {
   if (isa<LLVM::AllocaOp>(op)) // memory of the thread, written in each phase before it is read
     return true;
   if (op->getNumRegions() == 0)
-    return isMemoryEffectFree(op); // a division, too: it stands under the same conditions again
+    return isMemoryEffectFree(op); // a division, too: it is under the same conditions again
   return !op->walk([&](Operation *inner) {
               return inner == op || inner->getNumRegions() || computable(inner) ? WalkResult::advance()
                                                                                 : WalkResult::interrupt();
             }).wasInterrupted();
 }
 
-/// `op` with all that it needs and what stands inside of it needs.
+/// `op` with all that it needs and what is inside of it needs.
 void Splitter::collect(Operation *op, llvm::SetVector<Operation *> &ops) {
   if (!ops.insert(op))
     return;
@@ -256,7 +256,7 @@ static std::pair<Value, Value> teamOf(ImplicitLocOpBuilder &b) {
   return {team, teams};
 }
 
-/// "file:line:column", which errors of a launch name; nothing where a location has no file. A description stands in the
+/// "file:line:column", which errors of a launch name; nothing where a location has no file. A description is in the
 /// model's folder: without it the same model gives the same program wherever it lies.
 static std::string placeOf(Location loc) {
   auto place = loc->findInstanceOf<FileLineColLoc>();
@@ -269,7 +269,7 @@ static std::string placeOf(Location loc) {
 }
 
 /// What a phase deals out: tiles to blocks, or items to warps; null where that is not known outside of its loops and
-/// conditions. It decides no result, only who is busy.
+/// conditions. It decides no result, only which threads have work.
 static Value dealtBy(const Phase &phase, loops::Code &c, const IRMapping &map, bool tiles) {
   Value most;
   auto note = [&](Value n, int64_t lanes) {
@@ -347,7 +347,7 @@ void Splitter::makeKernel(ArrayRef<Phase> group) {
   card += launch.line();
 }
 
-/// Copies a phase to `b`, with the conditions around it; its tiles are dealt behind `before` others. What `several`
+/// Copies a phase to `b`, with the conditions around it; its tiles are dealt after `before` others. What `several`
 /// phases compute alike stays in registers from the first to the last, unless blocks must share a multiprocessor.
 void Splitter::copy(const Phase &phase, OpBuilder &b, IRMapping &map, bool several, Value before) {
   constexpr uint64_t kTall = 256, kTogether = 2;
@@ -395,7 +395,7 @@ LogicalResult Splitter::run(std::string &lines) {
 
 //===-- what is left of the entries ----------------------------------------------------===//
 
-/// The first failure of a call goes into the record behind the pointer: { state, code, a, b }, i64 each.
+/// The first failure of a call goes into the record after the pointer: { state, code, a, b }, i64 each.
 static void defineFail(ModuleOp module) {
   auto fail = module.lookupSymbol<func::FuncOp>("heddle_fail");
   if (!fail || !fail.isExternal())

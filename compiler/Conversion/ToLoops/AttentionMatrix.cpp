@@ -1,7 +1,7 @@
 //===- AttentionMatrix.cpp - scores and outputs in matrix registers -------===//
 //
 // Steps 1 and 4 of dots where the processor has matrix registers (MatrixTiles.h). A tile's scores are 16 rows by 16
-// keys at a time, of as many rows as an item has or garbage behind them, each the sum over all features of the head;
+// keys at a time, of as many rows as an item has or garbage after them, each the sum over all features of the head;
 // outputs are 16 rows by 16 features, over 32 keys at a time from the tile's first key on. Weights of keys that a row
 // does not see are 0 there, and so are values that do not exist. Few rows take the same way, since sums of pairs in
 // matrix registers have bits of their own.

@@ -219,7 +219,7 @@ AttentionPlan::AttentionPlan(attn::SdpaOp op) : op(op), arithmetic(model::attent
     }
     atBias.push_back(reserve(floats));
   }
-  at = std::max(at, atScores + (rowTile + 1) * scoreStride()); // a row of scores is read behind the last one
+  at = std::max(at, atScores + (rowTile + 1) * scoreStride()); // a row of scores is read after the last one
   threadFloats = at + 16;                                      // areas of two threads never share a cache line
 
   auto root = mask ? mask.getDefiningOp<mask::MaskOpInterface>() : mask::MaskOpInterface();
@@ -296,7 +296,7 @@ Size AttentionPlan::atAnchors() const {
          (valueSource == Source::Cache ? Size(0) : elements * Size(kvHeads * classes * valueWords()) * valueRoom);
 }
 Size AttentionPlan::atThreads() const {
-  // anchors are i64; 16 floats a batch element keep the areas behind them aligned
+  // anchors are i64; 16 floats a batch element keep the areas after them aligned
   return atAnchors() + (leading.empty() ? Size(0) : batch * Size(16));
 }
 Size AttentionPlan::scratchBytes() const {

@@ -25,7 +25,7 @@ static int64_t keyDotsOf(const AttentionPlan &plan) {
 } ///< values of m that a panel of keys needs
 
 int64_t heddle::loops::relativeFloats(const AttentionPlan &plan, int64_t w, bool keySide) {
-  // Whole vectors are read: 32 floats behind the last.
+  // Whole vectors are read: 32 floats after the last.
   int64_t most = mostOf(plan);
   return most * w + 2 * kPanel +
          (keySide ? kPanel * (keyDotsOf(plan) + 1) + plan.rowTile * plan.scoreStride() : plan.rowTile * most);

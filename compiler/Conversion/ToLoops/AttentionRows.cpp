@@ -1,4 +1,4 @@
-//===- AttentionRows.cpp - rows of an item, before and behind its tiles ---===//
+//===- AttentionRows.cpp - rows of an item, before and after its tiles ---===//
 
 #include "compiler/Conversion/ToLoops/AttentionKernel.h"
 #include "compiler/Conversion/ToLoops/AttentionReals.h"

@@ -87,7 +87,7 @@ void Weights::rowAhead() {
   (void)loop(constant(0), item.count, 1, first, [&](Value row, ValueRange parts) {
     Values next, sums = {real(vec(f32()), 0.0), real(vec(f32()), 0.0)};
     for (int64_t v = 0; v < n; ++v) {
-      Exponent x = splitAt(add(row, 1), v); // behind the last row: read, never used
+      Exponent x = splitAt(add(row, 1), v); // after the last row: read, never used
       next.append({x.rest, x.shifted});
       Value p = exp2(*this, Exponent{parts[2 * v], parts[2 * v + 1]});
       store(p, at(area.scores(row), constant(v * lanes), f32()));

@@ -1,7 +1,7 @@
 //===- CPUPlan.cpp - the tiles that loops are made for --------------------===//
 //
 // The answers of the target "cpu" to the plan (compiler/Plan/Target.h). The numbers were measured
-// (compiler/Conversion/ToLoops/README.md); they can be changed for an op in a saved stage `tiled`.
+// (test/Bench/results/2026-11-26-linears.md); they can be changed for an op in a saved stage `tiled`.
 //
 //===----------------------------------------------------------------------===//
 

@@ -33,7 +33,7 @@ Value heddle::loops::keysOrValues(Lowering &l, Value operand) {
   return cache ? cachePart(l, *cache) : l.pointer(operand);
 }
 
-/// An append writes behind the rows that its result has beside the new ones; a store from row 0.
+/// An append writes after the rows that its result has next to the new ones; a store from row 0.
 FailureOr<CacheWrite> heddle::loops::cacheWrite(Lowering &l, Operation *op) {
   std::optional<CacheLayout> layout = cacheLayoutOf(op);
   auto append = dyn_cast<model::AppendOp>(op);

@@ -64,7 +64,7 @@ static Choice choiceOf(LinearOp op) {
   return {int64_t(chosen.getK()), *experts};
 }
 
-/// Of the products of one op, without what stands in its regions. Of a linear of an expert those of the rows that have
+/// Of the products of one op, without what is in its regions. Of a linear of an expert those of the rows that have
 /// chosen it, if all experts are chosen equally often.
 static Size productsOf(Operation *op) {
   if (auto linear = dyn_cast<LinearOp>(op)) {

@@ -20,7 +20,7 @@ using model::Size;
 using model::StateType;
 
 /// Makes the function of an entry with the arguments of abi.def (context, thread, number of threads, dims, tensors,
-/// arena, weights) and loads the address of each input and state from `tensors`. Lengths are computed behind
+/// arena, weights) and loads the address of each input and state from `tensors`. Lengths are computed after
 /// `prologueEnd`.
 Lowering::Lowering(func::FuncOp source, const Machine &machine)
     : OwnBuilder{ImplicitLocOpBuilder(source.getLoc(), source.getContext())}, Code(builder, machine.lanes),

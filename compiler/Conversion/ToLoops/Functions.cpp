@@ -28,7 +28,7 @@ Value Functions::poly(Value x, ArrayRef<double> c) {
 
 Value Functions::exp(Value x) {
   Type t = x.getType(), i = with(t, b.getI32Type());
-  // x = n ln 2 + r; n stands in the low bits of x*log2(e) + 1.5*2^23. A NaN passes through. The ends are the last
+  // x = n ln 2 + r; n is in the low bits of x*log2(e) + 1.5*2^23. A NaN passes through. The ends are the last
   // numbers whose results are not denormal and not infinite.
   Value lo = real(t, -87.33654), hi = real(t, 88.722832);
   Value under = lessf(x, lo), over = lessf(hi, x);

@@ -57,7 +57,7 @@ void IntegerRow::roundBlock(Code &c, Value from, Value to, Value number, int64_t
   Value scale = c.divf(largest, c.real(127));
   scale = c.select(finite, scale, c.real(std::numeric_limits<double>::quiet_NaN()));
   c.store(scale, c.at(c.at(to, c.constant(scalesAt), i8), number, f32));
-  // Adding 1.5 * 2^23 leaves no bits behind the point, rounded to the nearest even.
+  // Adding 1.5 * 2^23 leaves no bits after the point, rounded to the nearest even.
   Value factor = c.splat(inverse), point = c.real(c.vec(f32), 0x1.8p23);
   auto rounded = [&](Value j) {
     Value large = c.addf(c.mulf(loaded(j), factor), point);

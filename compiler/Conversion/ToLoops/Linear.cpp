@@ -114,7 +114,7 @@ Value LinearKernel::maskOf(Value column) {
   return c.firstLanes(c.sub(c.constant(n), column));
 }
 
-/// Where an element of the result lies, and one that lies `columns` behind it.
+/// Where an element of the result lies, and one that lies `columns` after it.
 Value LinearKernel::resultAt(Value row, Value column) {
   return kept ? keptAt(c, y, *kept, row, column) : c.at(y, c.add(c.mul(row, n), column), c.f32());
 }
@@ -147,7 +147,7 @@ void LinearKernel::finish(Value sum, Value row, Value column, Value address, Val
 }
 
 /// Rows [row, row + mr) x panels [panel, panel + pn). Panels wider than the registers hold sums of (a target
-/// beside this one may want wider ones) are passed over more than once.
+/// next to this one may want wider ones) are passed over more than once.
 void LinearKernel::tile(Value row, Value panel, int64_t mr, int64_t pn, bool stream, Source source) {
   int64_t vectors = width / c.lanes, most = std::max<int64_t>(sumsAtOnce / (mr * pn), 1);
   int64_t passes = (vectors + most - 1) / most, count = (vectors + passes - 1) / passes;
@@ -215,7 +215,7 @@ Values LinearKernel::sumsOf(Value row, Value panel, int64_t mr, int64_t pn, bool
     step.multiply(c, left, at, weights, mr, acc, even, odd);
     return acc;
   };
-  // What a stream of few rows needs `ahead` steps later. Past the end of a panel comes what the group of panels behind
+  // What a stream of few rows needs `ahead` steps later. Past the end of a panel comes what the group of panels after
   // it begins with.
   auto fetchAhead = [&](Value at) {
     Value ahead = c.add(at, tiles.getAhead());
@@ -276,7 +276,7 @@ Values LinearKernel::sumsOf(Value row, Value panel, int64_t mr, int64_t pn, bool
   return sums;
 }
 
-/// Of the panel behind the one at `panel`, of which tiles have fetched `done` words, fetches the lines that a tile owes
+/// Of the panel after the one at `panel`, of which tiles have fetched `done` words, fetches the lines that a tile owes
 /// at a step, in eight parts of the panel in turn: where there are few tiles memory is the limit, and gives more where
 /// it is read in several places.
 void LinearKernel::fetchLines(Value panel, Value done) {

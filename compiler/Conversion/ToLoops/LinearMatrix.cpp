@@ -1,7 +1,7 @@
 //===- LinearMatrix.cpp - a linear in matrix registers --------------------===//
 //
 // Tiles of 32 rows by a panel, or 16 where there are no more, whose sums are made in matrix registers (MatrixSums.h)
-// and pass through memory to what finishes them. Bits are those of a row alone: garbage behind the last row is not
+// and pass through memory to what finishes them. Bits are those of a row alone: garbage after the last row is not
 // stored.
 //
 //===----------------------------------------------------------------------===//
@@ -114,7 +114,7 @@ void LinearKernel::narrowMatrix() {
           LLVM::Prefetch::create(c.b, c.at(mine, c.constant(stream * part + behind), i8), /*rw=*/0, /*level 2=*/2,
                                  /*data=*/1);
     };
-    if (count == most) // nobody has fetched the first ones
+    if (count == most) // the first ones are not fetched yet
       c.when(c.equal(panel, from),
              [&] { c.loop(c.constant(0), c.constant(matrix->steps()), 1, [&](Value at) { fetch(panel, at); }); });
     auto meanwhile = [&](Value at) { fetch(c.add(panel, count), at); };

@@ -17,7 +17,7 @@ using namespace heddle::model;
 using Lower = heddle::loops::Lowering;
 
 /// Whether `op` is one phase (at most one of several that counts), so that what it takes is known beforehand. Linears,
-/// attention and rows into a cache note their phases themselves; a repeat or a default is what stands inside.
+/// attention and rows into a cache note their phases themselves; a repeat or a default is what is inside.
 static bool isOnePhase(Operation *op) {
   return !isa<ParamOp, ConstantOp, attn::AlibiSlopesOp, arith::ConstantOp, RepeatOp, DefaultOp, LinearOp, attn::SdpaOp>(
              op) &&
@@ -73,7 +73,7 @@ LogicalResult heddle::loops::lowerOp(Lower &l, Operation *op) {
       .Default([](Operation *o) { return o->emitOpError("has no lowering to loops"); });
 }
 
-/// Working memory that an op needs beside its result, for all threads.
+/// Working memory that an op needs in addition to its result, for all threads.
 Size heddle::loops::scratchBytes(Operation *op) {
   if (auto sdpa = dyn_cast<attn::SdpaOp>(op))
     return attentionScratchBytes(sdpa);

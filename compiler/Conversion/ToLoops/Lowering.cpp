@@ -144,7 +144,7 @@ Value Lowering::allocatePointer(OpResult result) {
 Value Lowering::scratchPointer(Operation *op) { return placeAt(*this, model::scratchOf(op).getOffset()); }
 
 Value Lowering::constantArray(DenseElementsAttr value) {
-  // Equal constants share one global; an empty one has an element that nobody reads.
+  // Equal constants share one global; an empty one has an element that is never read.
   Type element = value.getElementType();
   int64_t count = std::max<int64_t>(1, value.getNumElements());
   auto type = RankedTensorType::get({count}, element);

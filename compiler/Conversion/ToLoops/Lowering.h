@@ -6,8 +6,9 @@
 // `model-plan-memory` has put it. Code is SPMD: every thread runs all of it, takes its
 // static share of each loop over tiles, and meets the others at barriers.
 //
-// This class is what the lowering of one op may ask for; ops are lowered by free functions,
-// one file an op family (Linear.cpp, Norms.cpp, Maps.cpp, Moves.cpp, Attention.cpp, ...).
+// This class is what the lowering of one op may ask for. Free functions lower the ops; LowerOp.cpp
+// says which. A family of ops has one file (Norms.cpp, Maps.cpp, Moves.cpp); linears and
+// attentions have several (Linear*.cpp, Attention*.cpp, Matrix*.cpp).
 //
 //===----------------------------------------------------------------------===//
 #ifndef HEDDLE_COMPILER_CONVERSION_TOLOOPS_LOWERING_H
@@ -41,7 +42,7 @@ constexpr llvm::StringLiteral kOfAttr = "heddle.of";
 
 class Lowering;
 
-/// What else becomes of a result: `store` takes the elements of lanes from `column` on in `row`.
+/// A second copy of a result: `store` writes the elements of lanes from `column` on in `row`.
 struct Beside {
   std::function<void(mlir::Value row, mlir::Value column, mlir::Value mask, mlir::Value elements)> store; ///< or null
   bool alone = false; ///< nothing reads the result as it is

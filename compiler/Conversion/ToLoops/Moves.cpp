@@ -96,7 +96,7 @@ static void place(Lower &l, Location loc, Value value, ArrayRef<Size> lengths, A
   moveBox(l, loc, l.pointer(value), l.at(to, l.size(at), type.getElementType()), type.getElementType(), axes);
 }
 
-/// Each operand is a box of the result, behind those before it along the axis; operands broadcast along the others.
+/// Each operand is a box of the result, after those before it along the axis; operands broadcast along the others.
 static void lowerConcat(Lower &l, ConcatOp op, Value to) {
   SmallVector<Size> lengths = op.getType().getSizes(), strides = stridesOf(lengths);
   int64_t axis = op.getAxis(), rank = lengths.size();

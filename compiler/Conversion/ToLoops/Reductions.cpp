@@ -186,7 +186,7 @@ static void softmaxRows(Lower &l, SoftmaxOp op, const AroundAxis &a, Value from,
         l.storeLanes(e, l.at(y, j, l.f32()), mask);
       return Values{l.addf(sum[0], mask ? l.select(mask, e, zero) : e)};
     })[0]));
-    // The maximum goes first: beside a large one the logarithm of the sum would be lost.
+    // The maximum goes first: next to a large one the logarithm of the sum would be lost.
     Value share = op.getLogarithm() ? Functions(l).log(total) : Value();
     l.vectors(a.length, [&](Value j, Value mask) {
       Value v = share ? l.subf(l.subf(l.loadVec(x, j, mask), top), share) : l.divf(l.loadVec(y, j, mask), total);

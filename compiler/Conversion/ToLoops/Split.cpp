@@ -44,7 +44,7 @@ static int64_t length(Operation *op) {
   return n;
 }
 
-/// Whether `op` has the same result anywhere: it only computes, or loads what nobody writes (a length, or the address
+/// Whether `op` has the same result anywhere: it only computes, or loads constant memory (a length, or the address
 /// of a tensor, from the arguments of the entry).
 bool Splitter::computed(Operation *op) {
   if (op->getNumRegions())
@@ -60,7 +60,7 @@ bool Splitter::computed(Operation *op) {
 }
 
 /// Moves `ops`, all of one block and in its order, into a new private function, and calls it in their place. Values
-/// that are used behind them are results; values from in front of them are arguments, or are computed again in the
+/// that are used after them are results; values from in front of them are arguments, or are computed again in the
 /// function if all they need is (`computed`).
 void Splitter::outline(const llvm::SetVector<Operation *> &ops) {
   Block *block = ops.front()->getBlock();

@@ -136,7 +136,7 @@ LogicalResult heddle::loops::lowerRepeat(Lower &l, RepeatOp op) {
     spendCopy(one);
     copied = true;
   }
-  // What is collected may be an old carried value, so those are replaced behind a barrier.
+  // What is collected may be an old carried value, so those are replaced after a barrier.
   if (copied)
     l.barrier(loc);
   copied = false;
@@ -205,7 +205,7 @@ static Value statePart(Lower &l, Value state, OperandRange indices) {
   return l.at({l.pointer(state), l.mul(part, l.size(inner))}, type.getElementType());
 }
 
-/// Copies new rows behind the past ones of a state [.., outer, capacity, inner], then all rows, past and new, to the
+/// Copies new rows after the past ones of a state [.., outer, capacity, inner], then all rows, past and new, to the
 /// result [outer, total, inner], which is dense: the unused capacity is not part of it. States with a cache layout are
 /// read in place instead (lowerState).
 static LogicalResult lowerAppend(Lower &l, AppendOp op) {

@@ -66,7 +66,7 @@ static Value runCount(BlocksOp op, Emitter &e, OpBuilder &b, Value rowBlock) {
   return c.choose(inside, count, zero);
 }
 
-/// The first run of a row block that ends behind `key`, or an empty one far away. Runs ascend, so those
+/// The first run of a row block that ends after `key`, or an empty one far away. Runs ascend, so those
 /// before it do not matter.
 static std::pair<Value, Value> stretchAt(BlocksOp op, Emitter &e, OpBuilder &b, Value rowBlock, Value key) {
   IntCode c{b, e.loc};

@@ -156,7 +156,7 @@ static Segment bySignatures(const Labels &l, Emitter &e, const RowSet &rows, Val
     OpBuilder::InsertionGuard guard(b);
     Block *before = b.createBlock(&loop.getBefore(), {}, {index}, {e.loc});
     Value g = before->getArgument(0), inside = c.less(g, limit);
-    auto [any2, all2] = state(b, c.choose(inside, g, granule)); // never reads behind the table
+    auto [any2, all2] = state(b, c.choose(inside, g, granule)); // never reads after the table
     Value sameAny = c.compare(Compare::eq, any, any2), sameAll = c.compare(Compare::eq, all, all2),
           same = c.both(sameAny, sameAll);
     scf::ConditionOp::create(b, e.loc, c.both(inside, same), before->getArguments());

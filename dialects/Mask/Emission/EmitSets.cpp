@@ -72,7 +72,7 @@ Segment heddle::mask::scanStretch(Emitter &e, Value key, StateAt state) {
   OpBuilder::InsertionGuard guard(b);
   Block *before = b.createBlock(&loop.getBefore(), {}, {index}, {e.loc});
   Value k = before->getArgument(0), inside = c.less(k, limit);
-  // Keys behind the limit must not be read: the last one is read again instead.
+  // Keys after the limit must not be read: the last one is read again instead.
   auto [any2, all2] = state(b, c.choose(inside, k, key));
   Value sameAny = c.compare(Compare::eq, any, any2), sameAll = c.compare(Compare::eq, all, all2),
         same = c.both(sameAny, sameAll);

@@ -33,7 +33,7 @@ static void hoist(Value v) {
   }
 }
 
-/// Moves `table` behind the last of its operands.
+/// Moves `table` after the last of its operands.
 static void placeBehindOperands(Operation *table) {
   Operation *last = nullptr;
   Block *block = nullptr;

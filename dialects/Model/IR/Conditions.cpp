@@ -240,7 +240,7 @@ SmallVector<Condition> heddle::model::conditionsOf(Operation *op) {
   return all;
 }
 
-/// Whether `c` says nothing beside `known`.
+/// Whether `c` says nothing next to `known`.
 static bool saysNothing(const Condition &c, const Condition &known, const Bounds &bounds) {
   if (!known.without.empty() && known.without != c.without)
     return false;

@@ -67,7 +67,7 @@ LogicalResult LayoutAttr::verify(Complaint emitError, int64_t panel, Type elemen
   std::optional<PackedType> type = packedType(element);
   if (!type)
     return emitError() << "expected elements of f32, bf16, f16, i64 or i1, got " << element;
-  // layout_c1, layout_c2, layout_c3, layout_c4 and layout_c5 stand in the class.
+  // layout_c1, layout_c2, layout_c3, layout_c4 and layout_c5 are in the class.
   std::string why = WeightLayout{*type, panel, inOut, part, groups, {parts.begin(), parts.end()}, coding}.wrong();
   return why.empty() ? success() : emitError() << why;
 }
@@ -92,7 +92,7 @@ void LayoutAttr::print(AsmPrinter &p) const {
   p << '>';
 }
 
-/// "8 by 128 f16 zeros ordered", behind the word.
+/// "8 by 128 f16 zeros ordered", after the word.
 static ParseResult parseCoding(AsmParser &p, Coding &coding) {
   SMLoc at;
   Type scale;
@@ -158,7 +158,7 @@ LogicalResult CodedAttr::verify(Complaint emitError, int64_t bits, int64_t group
   std::optional<PackedType> type = packedType(scale);
   if (!type)
     return emitError() << "expected scales of f16, bf16 or f32, got " << scale;
-  // coded_c1, coded_c2 and coded_c3 stand in the class.
+  // coded_c1, coded_c2 and coded_c3 are in the class.
   if (std::string why = Coding{bits, group, *type, zeros, ordered}.wrong(); !why.empty())
     return emitError() << why;
   if (from.empty() || !llvm::all_of(from.getValue(), [](char c) { return llvm::isAlnum(c) || c == '-' || c == '_'; }))

@@ -119,7 +119,7 @@ LogicalResult DefaultOp::verify() {
       yield->getNumOperands() == 1 ? dyn_cast<ModelTensorType>(yield->getOperand(0).getType()) : ModelTensorType();
   if (!value || value.getElementType() != getType().getElementType()) // default_c2
     return emitOpError("yields one tensor of ") << getType().getElementType();
-  // A default of so many elements fixes a length that nobody else gives.
+  // A default of so many elements fixes a length that nothing else gives.
   SmallVector<Size> from = value.getSizes(), to = getType().getSizes();
   bool fits = from.size() <= to.size();
   for (size_t i = 0; fits && i < from.size(); ++i) {

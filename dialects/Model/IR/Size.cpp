@@ -206,7 +206,7 @@ std::string Size::str() const {
     for (const std::string &a : atoms) {
       if (!first)
         out += "*";
-      // "T//2" binds as tightly as a product; keep its value when it stands in one.
+      // "T//2" binds as tightly as a product; keep its value when it is in one.
       // So must a minus at the very front, which would bind before the division.
       bool wrap = (atoms.size() > 1 || abs != 1 || out == "-") && StringRef(a).contains("//") &&
                   !StringRef(a).starts_with("max(") && !StringRef(a).starts_with("min(");

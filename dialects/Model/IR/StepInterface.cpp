@@ -98,7 +98,7 @@ StepRelation UnsqueezeOp::relateStep(unsigned, unsigned axis) {
 StepRelation GatherOp::relateStep(unsigned operand, unsigned axis) {
   if (axis == 0 || operand == 1)
     return StepRelation::same(axis);
-  if (axis > 1) // axes behind the rows
+  if (axis > 1) // axes after the rows
     return StepRelation::same(axis + rankOf(getResult()) - rankOf((*this)->getOperand(0)));
   return StepRelation::along();
 }

@@ -27,7 +27,7 @@ void TileDialect::initialize() {
 
 using Complaint = llvm::function_ref<InFlightDiagnostic()>;
 
-/// "128x16", with "x" behind it where a type follows.
+/// "128x16", with "x" after it where a type follows.
 static ParseResult parseExtent(AsmParser &p, SmallVectorImpl<int64_t> &extent, bool typed) {
   SMLoc at = p.getCurrentLocation();
   if (p.parseDimensionList(extent, /*allowDynamic=*/false, typed))

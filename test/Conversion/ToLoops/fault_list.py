@@ -8,7 +8,7 @@ FAULTS = [(name, LOOPS + file, right, wrong, test) for name, file, right, wrong,
     ("two loops of a phase are dealt from one counter", "Lowering.cpp", "if (!machine.takes || dealt)", "if (!machine.takes)", "attention-padding.mlir"),
     ("attention begins before its keys are packed", "Attention.cpp", "    l.spend([&] { return bytesOfPacking(plan); });\n    l.barrier(loc);\n", "", "attention-step.mlir"),
     ("a thread's part ends where the next but one begins", "RegisterLanes.cpp", "c.add(team, 1)", "c.add(team, 2)", "maps.mlir"),
-    ("what is collected is overwritten before it is copied", "Structure.cpp", "  // What is collected may be an old carried value, so those are replaced behind a barrier.\n  if (copied)", "  if (false)", "repeat.mlir"),
+    ("what is collected is overwritten before it is copied", "Structure.cpp", "  // What is collected may be an old carried value, so those are replaced after a barrier.\n  if (copied)", "  if (false)", "repeat.mlir"),
     # strides and offsets
     ("panels are N apart, not K", "Linear.cpp", ": c.at(w, c.mul(panel, this->depth * width), word);", ": c.at(w, c.mul(panel, n * width), word);", "linear.mlir"),
     ("both numbers of a word are left in one place", "Linear.cpp", "c.constant((2 * behind + 1) * width + j * c.lanes)", "c.constant(2 * behind * width + j * c.lanes)", "linear-widened.mlir"),

@@ -15,7 +15,7 @@
 using namespace mlir;
 using namespace heddle::loops;
 
-/// The first 224 bits of 2/pi behind the point.
+/// The first 224 bits of 2/pi after the point.
 static constexpr uint32_t kTwoOverPi[] = {0xA2F9836E, 0x4E441529, 0xFC2757D1, 0xF534DDC0,
                                           0xDB629599, 0x3C439041, 0xFE5163AB};
 

@@ -28,7 +28,7 @@ Value heddle::loops::wordOfKey(Lowering &l, int64_t words, Value place, Value wo
   return l.add({before, l.add(l.mul(key, kGroup), inside)});
 }
 
-/// One row of one head, from `source` (f32) to where it lies as row `at` behind `base`.
+/// One row of one head, from `source` (f32) to where it lies as row `at` after `base`.
 static void writeRow(Lowering &l, const CacheLayout &layout, Value source, Value base, Value at) {
   bool halves = layout.stored != model::Stored::f32;
   int64_t w = layout.width, words = layout.words;

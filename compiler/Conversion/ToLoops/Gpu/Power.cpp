@@ -64,7 +64,7 @@ static Value exponential(Reals r, Value x) {
   std::reverse(inverse.begin(), inverse.end());
   Value p = r.polynomial(rest, inverse);
   Value bits = arith::BitcastOp::create(c.b, r.i64, shifted);
-  Value exponent = arith::ShLIOp::create(c.b, bits, r.word(52)); // n stands in the low bits
+  Value exponent = arith::ShLIOp::create(c.b, bits, r.word(52)); // n is in the low bits
   Value scaled = arith::AddIOp::create(c.b, Value(arith::BitcastOp::create(c.b, r.i64, p)), exponent);
   return arith::BitcastOp::create(c.b, r.f64, scaled);
 }

@@ -80,7 +80,7 @@ Beside heddle::loops::roundBeside(Lowering &l, Operation *norm) {
 Value heddle::loops::roundedRows(Lowering &l, LinearOp op, const SumStep &step) {
   SmallVector<LinearOp> readers = readersOfRows(op);
   auto *at = llvm::find(readers, op);
-  // One that reads rows in groups leaves them so, one that does not leaves them one behind the other.
+  // One that reads rows in groups leaves them so, one that does not leaves them one after the other.
   if (at != readers.end() && (at == readers.begin() ? normOf(op) != nullptr : isGrouped(at[-1]) == isGrouped(op)))
     return l.scratchPointer(op);
   return isGrouped(op) ? packGroups(l, op, step) : packRows(l, op, step);

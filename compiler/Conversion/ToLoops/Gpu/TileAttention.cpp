@@ -9,8 +9,8 @@
 //   3. online softmax: the row's maximum, weights, their sum
 //   4. weights times values
 // In f32 a product is a chain of fused products, components or keys ascending; dots of bf16 are units of 16 products,
-// and queries and weights are rounded before. Parts stand at the first key that the batch element sees, and a block
-// that a row sees nothing of adds 0 to it. So a row's bits are its own, whatever rows stand beside it, in whatever
+// and queries and weights are rounded before. Parts begin at the first key that the batch element sees, and a block
+// that a row sees nothing of adds 0 to it. So a row's bits are its own, whatever rows stand next to it, in whatever
 // tile.
 //
 // A weight of 0 times a value that is no number is no number. So if some output of a part is not finite, the part is
@@ -41,7 +41,7 @@ using tile::FragType, tile::SharedType, tile::Image, tile::Spread;
 static constexpr int64_t kLowRows = KeyParts::kLowRows, kStages = 2;
 
 namespace {
-/// The passes over a part; those behind the first only where an output is not finite.
+/// The passes over a part; those after the first only where an output is not finite.
 enum Pass : int64_t { All, Finite, Plus, Minus, kPasses };
 
 /// One tile while its code is written.
@@ -88,7 +88,7 @@ private:
   }
   Value constant(FragType type, double x);
 
-  /// Of packed row `p` of the group (one behind the end stands for the last): its row, its head.
+  /// Of packed row `p` of the group (one after the end stands for the last): its row, its head.
   Value inside(Value p) { return l.min({p, l.sub(all, l.constant(1))}); }
   Value rowOf(Value p) { return l.div(inside(p), l.constant(plan.packed)); }
   Value headOf(Value p) { return l.add(head, l.rem(inside(p), l.constant(plan.packed))); }
@@ -260,7 +260,7 @@ void AttentionTile::onePart(mask::Emitter &e, Value anchor) {
   scf::YieldOp::create(l.b, ValueRange{l.add(pass, 1), end});
 }
 
-/// Queries, or rounded ones in pairs; rows behind the end stand for the last one, components behind the end are 0.
+/// Queries, or rounded ones in pairs; rows after the end stand for the last one, components after the end are 0.
 void AttentionTile::putQueries() {
   queries = tile::PieceOp::create(l.b, queryPiece);
   auto put = tile::PutOp::create(l.b, queries);
@@ -450,7 +450,7 @@ void AttentionTile::join() {
   });
 }
 
-/// The part is left for the kernel behind this one.
+/// The part is left for the kernel after this one.
 void AttentionTile::leave() {
   each(get(out), columns, [&](ValueRange x) -> Value {
     l.store(x[2], outputAt(x[0], x[1]));

@@ -5,8 +5,8 @@
 //   1. a lane makes the score of one key, d ascending
 //   2. the warp takes their maximum and the weights p = exp(s - m)
 //   3. a lane sums some features of the output, keys ascending
-// Tiles stand at the first key that the batch element sees, so padding on the left moves nothing, and a row's bits
-// are its own whatever rows stand beside it.
+// Tiles begin at the first key that the batch element sees, so padding on the left moves nothing, and a row's bits
+// are its own whatever rows stand next to it.
 //
 //===----------------------------------------------------------------------===//
 
@@ -194,7 +194,7 @@ void RowProgram::emit(Value item) {
       s = score.finished(s, there);
       Value count;
       if (mask) {
-        mask::Emitter here = e; // what is made once a row stands in front of the walk
+        mask::Emitter here = e; // values made once a row come in front of the walk
         here.step = l.b;
         Value sees = mask::emitContains(here, mask, position, there);
         l.b.restoreInsertionPoint(here.step.saveInsertionPoint());
@@ -219,7 +219,7 @@ void RowProgram::emit(Value item) {
         o.set(l.mulf(o.get(), shrunk));
       l.Code::loop(from, to, 1, [&](Value key) {
         Value w = WarpLanes::fromLane(l, p, l.sub(key, at));
-        // A value with weight 0 may be anything, as nobody sees it.
+        // A value with weight 0 may be anything, because no row sees it.
         Value none = arith::CmpFOp::create(l.b, arith::CmpFPredicate::OEQ, w, l.real(0.0));
         for (auto [i, o] : llvm::enumerate(outputs)) {
           int64_t rest = plan.valueWidth - int64_t(i) * kWarp;

@@ -39,7 +39,7 @@ void heddle::loops::lowerWarpLiveRows(Lower &l, LiveRowsOp op) {
   Value counts = l.at(count, l.constant(8), i64);
   auto sum = [&](Value x, Value y) { return l.add(x, y); };
   auto sums = [&](ValueRange x, ValueRange y) { return Values{l.add(x[0], y[0])}; };
-  // Of a part: its first row and the one behind its last.
+  // Of a part: its first row and the one after its last.
   auto ends = [&](Value part) {
     Value first = l.mul(part, kRows);
     return std::pair(first, l.min(all, l.add(first, kRows)));
