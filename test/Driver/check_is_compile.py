@@ -133,7 +133,7 @@ def main():
     print("%d models of the suite, %d mutants" % (broken, o.count))
     sys.stdout.flush()
     # Messages name files as they were given; from inside the folder the names are short.
-    r = subprocess.run([o.tool, "."], input="".join(os.path.basename(m) + "\n" for m in models), text=True, cwd=o.folder, timeout=110)
+    r = subprocess.run([o.tool, "."], input="".join(os.path.basename(m) + "\n" for m in models), text=True, cwd=o.folder, timeout=110 + o.count // 5)
     good = r.returncode == 0 and broken > 150
     if good:
         shutil.rmtree(o.folder)

@@ -1,6 +1,28 @@
-"""Counts a test program's own report: `totals.py gtest|lit REPORT.json` prints `N passed, N failed[, N skipped]`."""
+"""Counts a test program's own report: `totals.py gtest|lit REPORT.json` prints `N passed, N failed[, N skipped]`.
+
+`totals.py log FILE` prints how many checks the text of a program counts: the sum over its lines of totals, or `-` if there are none."""
 import json
+import re
 import sys
+
+# What programs end with, each with the number of what they tried and found right.
+TOTALS = [re.compile(p) for p in (
+    r"^(\d+) passed, \d+ failed",                   # scripts of the suite
+    r"^\[  PASSED  \] (\d+) tests?\.",              # gtest
+    r"^  Passed +: (\d+) ",                          # lit
+    r"^(\d+) equal, \d+ differ",                    # test/Driver/identical.py
+    r"^(\d+) mutations in ",                         # test/Fuzz/stages.py
+    r"^(\d+) (?:files|inputs|checkpoints), seed ",   # fuzzers
+    r"^(\d+) judged, ",                              # test/Fuzz/safetensors_oracle.py
+    r"^(\d+) rendered, ",                            # the fuzzer of templates
+    r"^(\d+) the same text, ",                       # test/Chat/campaign.py
+)]
+
+
+def log(path):
+    with open(path, encoding="utf-8", errors="replace") as f:
+        found = [int(m[1]) for line in f for pattern in TOTALS if (m := pattern.match(line))]
+    return str(sum(found)) if found else "-"
 
 
 def gtest(report):
@@ -19,6 +41,9 @@ def lit(report):
 
 def main():
     kind, path = sys.argv[1:]
+    if kind == "log":
+        print(log(path))
+        return 0
     try:
         with open(path) as f:
             passed, failed, skipped = {"gtest": gtest, "lit": lit}[kind](json.load(f))

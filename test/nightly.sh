@@ -1,0 +1,131 @@
+#!/bin/bash
+# What test/run.sh has no time for: planted faults, sanitizers, long fuzzing, hours of a server, and
+# whole the parts of which run.sh runs a sample (test/commands.md has both counts). Hours, at low priority.
+#   test/nightly.sh [BUILD_DIR] [--against BUILD] [--only NAME] [--list]       (BUILD_DIR: build)
+# --against BUILD   another build, whose programs must be the same byte for byte
+# --only NAME       the parts whose name has NAME in it; prints the table and leaves the file as it is
+# --list            names, limits in seconds and commands
+# A part has passed if it ends with 0 within its limit; with 77 it is skipped and its last line says why.
+# Replaces the page nightly.md in test/results; what each part said is in BUILD_DIR/nightly. Exit status 1 if a part failed.
+set -uo pipefail
+cd "$(dirname "$0")/.."
+export root=$PWD build=build against='' python=/usr/bin/python3
+only='' list=''
+wrong() {
+  echo "nightly.sh: $1" >&2
+  sed -n 's/^#   /usage: /p' test/nightly.sh >&2
+  exit 2
+}
+while (($#)); do
+  case $1 in
+    --against | --only)
+      [[ $# -ge 2 ]] || wrong "$1 expects a value"
+      if [[ $1 == --only ]]; then only=$2; else against=$(realpath "$2"); fi
+      shift
+      ;;
+    --list) list=yes ;;
+    -*) wrong "there is no option $1" ;;
+    *) build=$1 ;;
+  esac
+  shift
+done
+[[ $build == /* ]] || build=$root/$build
+export heddle=$build/bin/heddle oracle=${HEDDLE_ORACLE:-$root/../shared/oracle} templates=${HEDDLE_TEMPLATES:-$root/../shared/chat-templates}
+
+# need PATH...: the part is skipped where one of them is missing.
+need() {
+  local path
+  for path; do
+    [[ -e $path ]] || { echo "there is no ${path#"$root/"}"; exit 77; }
+  done
+}
+export -f need
+
+# name | limit in seconds | command, with the variables above and $work, an empty folder of its own
+parts() {
+  cat << 'END'
+build | 5400 | bash compiler/bootstrap.sh && cmake -S . -B "$build" -G Ninja -DCMAKE_BUILD_TYPE=Release && ninja -C "$build"
+faults of the lowering | 1800 | $python test/Conversion/ToLoops/faults.py "$build"
+faults of the emulator | 1800 | $python test/Emulator/faults.py "$build"
+faults of tiles | 10800 | $python test/Conversion/TileToNVVM/faults.py "$build"
+faults of digests | 1800 | $python test/GPU/digest_faults.py "$build"
+faults of lengths | 3600 | $python test/Execution/length_faults.py "$build"
+faults of masks | 14400 | $python test/Mask/faults.py "$build"
+faults of slots | 5400 | $python test/Serve/faults.py "$build"
+faults of the system | 5400 | $python test/support/spoil.py test/Driver/faults.test "$work/model" && $python test/Driver/faults.py "$heddle" "$work/model" "$work/faults" --all
+sanitized tools | 10800 | bash test/sanitize.sh tools "$build-sanitize"
+sanitized programs | 7200 | bash test/sanitize.sh programs "$build-sanitize"
+identical programs | 7200 | [[ -n $against ]] || { echo "no other build is given (--against)"; exit 77; }; $python test/Driver/identical.py "$against" "$build" --cases 25
+random models | 7200 | $python test/Fuzz/random_models.py --heddle "$heddle" --first 1001 --count 3000
+stages | 7200 | $python test/Fuzz/stages.py "$build/bin" --count 10000 --seed 11 --keep "$work/crashes"
+tokenizers | 3600 | $python test/Fuzz/tokenizers.py --heddle "$heddle" --count 5000 --seed 11 --jobs 1
+hostile configs | 3600 | $python test/Configs/hostile.py --heddle "$heddle" --first 1000 --count 5000
+files beside configs | 3600 | $python test/Configs/beside.py --heddle "$heddle" --first 1000 --count 5000
+nulls of configs | 3600 | $python test/Configs/nulls.py --heddle "$heddle" --all
+check is compile | 5400 | $python test/Driver/check_is_compile.py "$build/bin/heddle_check_is_compile" "$work" --count 10000
+damaged binaries | 3600 | $python test/Driver/damage.py "$heddle" "$work" --count 5000 --seed 11
+fuzzed templates | 3600 | "$build/bin/heddle_fuzz_templates" --runs=500000 --seed=11 && "$build/bin/heddle_fuzz_templates" --runs=500000 --seed=11 --what=messages
+fuzzed readers | 3600 | "$build/bin/heddle_fuzz_readers" --examples=examples --runs=50000 --seed=11
+fuzzed safetensors | 3600 | "$build/bin/heddle_fuzz_safetensors" --runs=1000000 --seed=11 --dump="$work/dump" && $python test/Fuzz/safetensors_oracle.py "$work/dump"
+fuzzed quantised files | 3600 | "$build/bin/heddle_fuzz_coded" --runs=1000000 --seed=11
+chat campaign | 3600 | need "$templates/judge.py"; $python -c 'import jinja2' || { echo "there is no python3-jinja2"; exit 77; }; $python test/Chat/campaign.py "$templates/judge.py" --heddle "$heddle" --count 5000 --seed 11
+masks | 7200 | "$build/bin/heddle_mask_test" --expressions=20000 --seed=11 && "$build/bin/heddle_mask_kernel_test" --expressions=5000 --seed=11
+abuse | 3600 | $python test/Serve/abuse.py --heddle "$heddle" --fuzz 50000
+company | 3600 | $python test/Serve/company.py --heddle "$heddle" --requests 200
+slots of all models | 7200 | need "$oracle"; $python test/Serve/slots.py --heddle "$heddle" --oracle "$oracle" --least 20
+injected errors | 3600 | $python test/Serve/injected.py --heddle "$heddle" --every 2,3,5,7,11,17,31
+soak | 8400 | $python test/Serve/soak.py --heddle "$heddle" --minutes 120
+first tokens | 3600 | $python test/Execution/first_tokens.py --heddle "$heddle"
+lengths on the emulated device | 3600 | $python test/Execution/length_conditions.py --heddle "$heddle" --device emulator
+masks on the emulated device | 7200 | $python test/Execution/mask_determinism.py --heddle "$heddle" --target cuda --device emulator
+masks on the emulated device, bf16 | 7200 | $python test/Execution/mask_determinism.py --heddle "$heddle" --target cuda --device emulator --dtype bf16
+oracle on the emulated device, races | 10800 | need "$oracle"; $python test/Oracle/run.py --heddle "$heddle" --binary --target cuda --device emulator --races "$oracle"
+oracle on the emulated device, bf16 | 10800 | need "$oracle"; $python test/Oracle/run.py --heddle "$heddle" --binary --target cuda --device emulator --dtype bf16 "$oracle"
+oracle on an emulated sm_90a, bf16 | 10800 | need "$oracle"; $python test/Oracle/run.py --heddle "$heddle" --binary --target cuda --device emulator --dtype bf16 --chip sm_90a "$oracle"
+oracle for AVX2 | 3600 | need "$oracle"; $python test/Oracle/run.py --heddle "$heddle" --binary --mcpu x86-64-v3 "$oracle"
+oracle for aarch64 | 7200 | bash compiler/bootstrap.sh --cross && ninja -C "$build" runtime-aarch64 && need "$oracle" && $python test/Oracle/run.py --heddle "$heddle" --binary --mcpu neoverse-n1 --runner "qemu-aarch64 -cpu max -L /usr/aarch64-linux-gnu" "$oracle"
+ptxas | 3600 | PATH=$PATH:/usr/local/cuda/bin; command -v ptxas || { echo "there is no ptxas"; exit 77; }; $python test/GPU/ptxas.py --heddle "$heddle" --tiles examples/*/model.json
+day with a GPU | 10800 | need "$oracle"; test/GPU/day/make_day.sh "$work/day" --heddle "$heddle" --oracle "$oracle" && test/GPU/day/day.sh first --folder "$work/day" --device emulator
+END
+}
+
+chosen=0 failed=0 rows=''
+log=$build/nightly
+[[ -n $list ]] || mkdir -p "$log"
+while IFS='|' read -r name limit command; do
+  name=${name% } limit=${limit// /} command=${command# }
+  [[ $name == *"$only"* ]] || continue
+  chosen=$((chosen + 1))
+  if [[ -n $list ]]; then
+    printf '%-36s %6d  %s\n' "$name" "$limit" "$command"
+    continue
+  fi
+  file=$log/${name//[ ,]/-}.log began=$SECONDS
+  work=$(mktemp -d)
+  export work
+  nice timeout -k 10 "$limit" bash -c "$command" >"$file" 2>&1 </dev/null
+  status=$?
+  rm -rf "$work"
+  case $status in
+    0) verdict=passed ;;
+    77) verdict="skipped: $(tail -n 1 "$file")" ;;
+    124 | 137) verdict="FAILED: ended by its limit of $limit s" ;;
+    *) verdict="FAILED: exit status $status" ;;
+  esac
+  [[ $verdict != FAILED* ]] || failed=$((failed + 1))
+  row="| $name | $verdict | $($python test/support/totals.py log "$file") | $((SECONDS - began)) |"
+  echo "$row"
+  rows+=$row$'\n'
+done < <(parts)
+((chosen > 0)) || wrong "no part has '$only' in its name"
+[[ -z $list ]] || exit 0
+echo "$((chosen - failed)) of $chosen parts did not fail"
+if [[ -z $only ]]; then
+  mkdir -p test/results
+  machine="$(sed -n 's/^model name\s*: //p' /proc/cpuinfo | head -n 1), $(nproc) cores, $(awk '/MemTotal/ {print int($2 / 1048576 + 0.5)}' /proc/meminfo) GiB"
+  {
+    echo "# Nightly of $(git rev-parse --short HEAD), $(date +%F), on $machine"
+    printf '\n| part | verdict | checks | seconds |\n|---|---|---:|---:|\n%s' "$rows"
+  } >test/results/nightly.md
+fi
+exit $((failed > 0))
