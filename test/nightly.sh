@@ -89,7 +89,13 @@ day with a GPU | 10800 | need "$oracle"; test/GPU/day/make_day.sh "$work/day" --
 END
 }
 
-chosen=0 failed=0 rows=''
+chosen=0 failed=0 rows='' part='' work=''
+stop() { # a part is a process group of its own, which its `timeout` ends
+  [[ -z $part ]] || kill "$part"
+  [[ -z $work ]] || rm -rf "$work"
+  exit 130
+}
+trap stop INT TERM HUP
 log=$build/nightly
 [[ -n $list ]] || mkdir -p "$log"
 while IFS='|' read -r name limit command; do
@@ -103,7 +109,9 @@ while IFS='|' read -r name limit command; do
   file=$log/${name//[ ,]/-}.log began=$SECONDS
   work=$(mktemp -d)
   export work
-  nice timeout -k 10 "$limit" bash -c "$command" >"$file" 2>&1 </dev/null
+  nice timeout -k 10 "$limit" bash -c "$command" >"$file" 2>&1 </dev/null &
+  part=$!
+  wait "$part"
   status=$?
   rm -rf "$work"
   case $status in
