@@ -79,6 +79,8 @@ first tokens | 3600 | $python test/Execution/first_tokens.py --heddle "$heddle"
 lengths on the emulated device | 3600 | $python test/Execution/length_conditions.py --heddle "$heddle" --device emulator
 masks on the emulated device | 7200 | $python test/Execution/mask_determinism.py --heddle "$heddle" --target cuda --device emulator
 masks on the emulated device, bf16 | 7200 | $python test/Execution/mask_determinism.py --heddle "$heddle" --target cuda --device emulator --dtype bf16
+masks in bf16 | 3600 | $python test/Execution/mask_determinism.py --heddle "$heddle" --dtype bf16
+oracle in bf16 | 3600 | need "$oracle"; $python test/Oracle/run.py --heddle "$heddle" --binary --dtype bf16 "$oracle"
 oracle on the emulated device, races | 10800 | need "$oracle"; $python test/Oracle/run.py --heddle "$heddle" --binary --target cuda --device emulator --races "$oracle"
 oracle on the emulated device, bf16 | 10800 | need "$oracle"; $python test/Oracle/run.py --heddle "$heddle" --binary --target cuda --device emulator --dtype bf16 "$oracle"
 oracle on an emulated sm_90a, bf16 | 10800 | need "$oracle"; $python test/Oracle/run.py --heddle "$heddle" --binary --target cuda --device emulator --dtype bf16 --chip sm_90a "$oracle"
