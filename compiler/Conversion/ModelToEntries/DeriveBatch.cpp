@@ -83,15 +83,26 @@ std::string objectionTo(attn::SdpaOp op) {
   return "";
 }
 
-/// Why the op lets rows of the batch reach each other; empty: it does not.
+/// Whether the op has no relation of its own to ask for: the walk visits its body, or what reads it asks about masks.
+bool isAskedElsewhere(Operation *op) {
+  return op->getNumRegions() || op->hasTrait<OpTrait::IsTerminator>() || isa<model::SidesInterface>(op);
+}
+
+/// Why the op lets rows of the batch reach each other, or may do so; empty: it does not.
 std::string objectionToMixing(Operation *op, const Size &batch) {
   auto rows = dyn_cast<model::StepInterface>(op);
+  if (!rows && isAskedElsewhere(op))
+    return "";
   for (OpOperand &operand : op->getOpOperands()) {
     auto type = dyn_cast<ModelTensorType>(operand.get().getType());
-    for (int64_t axis = 0; rows && type && axis < type.getRank(); ++axis)
-      if (type.getSize(axis) == batch &&
-          rows.relateStep(operand.getOperandNumber(), axis).kind != model::StepRelation::Same)
+    for (int64_t axis = 0; type && axis < type.getRank(); ++axis) {
+      if (type.getSize(axis) != batch)
+        continue;
+      if (!rows)
+        return op->getName().stripDialect().str() + " has no rule for the rows of the batch";
+      if (rows.relateStep(operand.getOperandNumber(), axis).kind != model::StepRelation::Same)
         return op->getName().stripDialect().str() + " lets rows of the batch reach each other";
+    }
   }
   return "";
 }

@@ -11,7 +11,9 @@ include "mlir/Interfaces/InferTypeOpInterface.td"
 include "mlir/Interfaces/ControlFlowInterfaces.td"
 
 class Model_Op<string mnemonic, list<Trait> traits = []> : Op<Model_Dialect, mnemonic, traits>;
-class Model_Infer<string mnemonic, list<Trait> traits = [], list<Trait> step = RowWise>
+/// An op whose result types are inferred. How rows depend on rows (StepInterface.td) is part of `step`: `RowWise`,
+/// `OwnStep`, or `NoStep`, which is the default: an op that says nothing has no cached step, and padding stays.
+class Model_Infer<string mnemonic, list<Trait> traits = [], list<Trait> step = NoStep>
     : Model_Op<mnemonic, traits # step # [Pure, InferTypeOpAdaptor]>;
 
 class Model_Enum<string name, string summary, list<string> words>
@@ -61,14 +63,15 @@ def Model_ConstantOp : Model_Op<"constant", [Pure]> {
   let hasVerifier = 1;
 }
 
-def Model_SizeOp : Model_Infer<"size"> {
+// `size` and `range` have no operands whose rows could mix.
+def Model_SizeOp : Model_Infer<"size", [], RowWise> {
   let summary = "a length as a value";
   let arguments = (ins StrAttr:$size);
   let results = (outs Model_Int:$result);
   let assemblyFormat = "$size attr-dict `:` type($result)";
 }
 
-def Model_RangeOp : Model_Infer<"range"> {
+def Model_RangeOp : Model_Infer<"range", [], RowWise> {
   let summary = "the integers from, ..., to - 1";
   let arguments = (ins StrAttr:$from, StrAttr:$to);
   let results = (outs Model_Int:$result);
@@ -95,7 +98,7 @@ def Model_UnaryKind : I32EnumAttr<"UnaryKind", "function of one element", [
   let cppNamespace = "::heddle::model";
 }
 
-def Model_UnaryOp : Model_Infer<"unary"> {
+def Model_UnaryOp : Model_Infer<"unary", [], RowWise> {
   let summary = "a function of each element";
   let description = [{
     neg and abs keep i64; `not` takes i1; every other one takes and gives f32. `bf16` rounds to
@@ -113,7 +116,7 @@ def Model_BinaryKind : I32EnumAttr<"BinaryKind", "function of two elements", [
   let cppNamespace = "::heddle::model";
 }
 
-def Model_BinaryOp : Model_Infer<"binary"> {
+def Model_BinaryOp : Model_Infer<"binary", [], RowWise> {
   let summary = "a function of two elements, numpy broadcasting";
   let description = [{
     (C1) both operands have one element type (casts are separate ops). (C2) axes, aligned
@@ -131,14 +134,14 @@ def Model_ComparePredicate : I32EnumAttr<"ComparePredicate", "comparison", [
     I32EnumAttrCase<"gt", 4>, I32EnumAttrCase<"ge", 5>]> {
   let cppNamespace = "::heddle::model";
 }
-def Model_CompareOp : Model_Infer<"compare"> {
+def Model_CompareOp : Model_Infer<"compare", [], RowWise> {
   let summary = "elementwise comparison, as of IEEE 754 for reals";
   let arguments = (ins Model_ComparePredicate:$predicate, Model_Any:$lhs, Model_Any:$rhs);
   let results = (outs Model_Bool:$result);
   let assemblyFormat = "$predicate $lhs `,` $rhs attr-dict `:` functional-type(operands, results)";
 }
 
-def Model_SelectOp : Model_Infer<"select"> {
+def Model_SelectOp : Model_Infer<"select", [], RowWise> {
   let summary = "elementwise choice, numpy broadcasting of all three";
   let arguments = (ins Model_Bool:$condition, Model_Any:$yes, Model_Any:$no);
   let results = (outs Model_Any:$result);
@@ -230,7 +233,7 @@ def Model_GatherOp : Model_Infer<"gather", [], OwnStep> {
 
 // What a convolution multiplies. Along one axis without dilation rows overlap in the memory of x: then nothing is
 // copied (dialects/Model/Transforms/Views.h).
-def Model_WindowsOp : Model_Infer<"windows", [], []> {
+def Model_WindowsOp : Model_Infer<"windows"> {
   let summary = "each window of x as a row: [B, L..., c] -> [B, L'..., Πsize * c], taps in row-major order, channels last";
   let description = [{
     y[b, l..., t*c + i] = x[b, l*stride + t*dilation, i]; L' = (L - dilation*(size-1) - 1)//stride + 1. Made by
@@ -532,7 +535,7 @@ def Model_FunctionOp : Model_Op<"function", [Pure]> {
 
 //===-- rows of padding (from `fused` on) ----------------------------------------===//
 
-def Model_LiveRowsOp : Model_Infer<"live_rows", [], []> {
+def Model_LiveRowsOp : Model_Infer<"live_rows"> {
   let summary = "where a mask [B, T] is not 0: the flat rows b*T + t, ascending; how many, is the dim `dim`";
   let description = [{
     Defines a dim of the function, known from here on and at most B*T. Made by `model-skip-padding`.
@@ -547,7 +550,7 @@ def Model_LiveRowsOp : Model_Infer<"live_rows", [], []> {
   let assemblyFormat = "$mask `as` $dim attr-dict `:` functional-type(operands, results)";
   let hasVerifier = 1;
 }
-def Model_PackRowsOp : Model_Infer<"pack_rows", [], []> {
+def Model_PackRowsOp : Model_Infer<"pack_rows"> {
   let summary = "the rows of x [B, T, ..] that a list of flat rows [n] names, in order: [1, n, ..]";
   let description = "(C1) x has rank 2 or more, the list rank 1.";
   let arguments = (ins Model_Any:$operand, Model_Int:$rows);

@@ -9,7 +9,8 @@ def Model_StepInterface : OpInterface<"StepInterface"> {
   let cppNamespace = "::heddle::model";
   let description = [{
     An op treats the rows of an axis independently, mixes them in order (cumsum, a convolution padded before), or
-    mixes them in a way that no step can follow. The default is that of elementwise ops: axes aligned from the right,
+    mixes them in a way that no step can follow. An op without this interface has no relation: what needs one refuses
+    the op by its name. An op with the trait `RowWise` has that of elementwise ops: axes aligned from the right,
     independent rows.
   }];
   let methods = [
@@ -32,7 +33,9 @@ def Model_SidesInterface : OpInterface<"SidesInterface"> {
   ];
 }
 
-// An op with its own answer says `OwnStep` (`OwnSides`) where others say `RowWise` (`NoSides`).
+// An op with its own answer says `OwnStep` (`OwnSides`) where others say `RowWise` (`NoSides`). `NoStep` is an op that
+// nothing is known of.
+defvar NoStep = []<Trait>;
 defvar RowWise = [Model_StepInterface];
 defvar OwnStep = [DeclareOpInterfaceMethods<Model_StepInterface, ["relateStep"]>];
 defvar NoSides = [Model_SidesInterface];
