@@ -72,9 +72,8 @@ static std::string misfit(Operation *op) {
   auto store = dyn_cast<StoreOp>(op);
   ModelTensorType value = append ? append.getRows().getType() : load ? load.getType() : store.getValue().getType();
   auto state = cast<StateType>((append ? append.getState() : load ? load.getState() : store.getState()).getType());
+  // Ranks and the axis are right: clauses of these ops.
   int64_t first = state.getRank() - value.getRank(), axis = append ? int64_t(append.getAxis()) : -1;
-  if (first != int64_t((append ? append.getIndices() : load ? load.getIndices() : store.getIndices()).size()))
-    return "has a value of another rank than its part of the state";
   bool slots = append && append.getSlots();
   if (slots && !attn::cacheOf(op))
     return "has slots, which only a state that lies as attention reads it has";

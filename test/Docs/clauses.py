@@ -1,7 +1,9 @@
 """Every numbered clause of the dialects' definitions, (C1), (C2) .., is checked by code that says so, and broken by a test.
 
-The clause C2 of `linear` is `linear_c2` behind the check in dialects, and in the name of a function or attribute of
-test/Dialect that must be refused. Prints what is missing and what is named but not defined; exit 1 if there is any."""
+The clause C2 of `linear` is `linear_c2` after the check in the code of its dialect, and in the name of a function or
+attribute of the dialect's folder of test/Dialect that must be refused. A clause that ODS checks, by the type of an operand or
+a trait, is named by a comment of the definition instead: `let arguments = (ins ..); // linear_c2: ODS`.
+Prints what is missing and what is named but not defined; exit 1 if there is any."""
 import glob
 import os
 import re
@@ -19,10 +21,10 @@ def read(*patterns):
     return text
 
 
-def defined():
+def defined(dialect):
     """Labels of the clauses that stand in a definition."""
     found = set()
-    for record in re.split(r"^(?=def |class )", read("dialects/**/*.td"), flags=re.MULTILINE):
+    for record in re.split(r"^(?=def |class )", read("dialects/%s/**/*.td" % dialect), flags=re.MULTILINE):
         mnemonic = re.search(r'"([a-z]\w*)"', record)
         found.update("%s_c%s" % (mnemonic[1], n) for n in re.findall(r"\(C(\d+)\)", record))
     return found
@@ -32,14 +34,27 @@ def labels(text):
     return set(re.findall(r"\b([a-z0-9_]+?_c\d+)(?![0-9])", text))
 
 
+def checked_by_ods(dialect):
+    comments = re.findall(r"^  let (?:arguments|regions|results) = .*// (.*)$", read("dialects/%s/**/*.td" % dialect), re.MULTILINE)
+    return labels("\n".join(comments))
+
+
 def main():
-    wanted, checked, broken = defined(), labels(read("dialects/**/*.cpp")), labels(read("test/Dialect/**/*.mlir"))
-    wrong = [(l, "no check names it") for l in wanted - checked] + [(l, "no test breaks it") for l in wanted - broken]
-    wrong += [(l, "is checked, but no definition has it") for l in checked - wanted]
-    for label, why in sorted(wrong):
-        print("%s: %s" % (label, why))
-    print("%d clauses, %d wrong" % (len(wanted), len(wrong)))
-    return int(bool(wrong) or not wanted)
+    clauses, wrong = 0, []
+    for dialect in sorted(os.listdir(os.path.join(ROOT, "dialects"))):
+        if not os.path.isdir(os.path.join(ROOT, "dialects", dialect)):
+            continue
+        wanted = defined(dialect)
+        checked = labels(read("dialects/%s/**/*.cpp" % dialect)) | checked_by_ods(dialect)
+        broken = labels(read("test/Dialect/%s/**/*.mlir" % dialect))
+        clauses += len(wanted)
+        wrong += [(dialect, l, "no check names it") for l in wanted - checked]
+        wrong += [(dialect, l, "no test breaks it") for l in wanted - broken]
+        wrong += [(dialect, l, "is checked, but no definition has it") for l in checked - wanted]
+    for finding in sorted(wrong):
+        print("%s: %s: %s" % finding)
+    print("%d clauses, %d wrong" % (clauses, len(wrong)))
+    return int(bool(wrong) or not clauses)
 
 
 if __name__ == "__main__":

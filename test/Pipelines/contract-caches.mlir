@@ -109,11 +109,11 @@ module attributes {heddle.stage = "tiled"} {
   func.func @step(%x: !model.tensor<[B, new, 8], f32>, %y: !model.tensor<[B, 4], f32>, %s: !model.state<[B, capacity, 8], f32>, %t: !model.state<[3, B, 8], f32>) {
     // expected-error @below {{promises: has a value whose axis 1 is not the state's}}
     %b = model.append %s, %x axis 2 : !model.state<[B, capacity, 8], f32>, !model.tensor<[B, new, 8], f32> -> !model.tensor<[B, "new+past", 8], f32>
-    // expected-error @below {{promises: has a value of another rank than its part of the state}}
-    model.store %y in %t : !model.tensor<[B, 4], f32>, !model.state<[3, B, 8], f32>
     %i = arith.constant 0 : index
     // expected-error @below {{promises: has a value whose axis 1 is not the state's}}
     %c = model.load %t[%i] : !model.state<[3, B, 8], f32> -> !model.tensor<[B, 4], f32>
+    // expected-error @below {{promises: has a value whose axis 1 is not the state's}}
+    model.store %y in %t[%i] : !model.tensor<[B, 4], f32>, !model.state<[3, B, 8], f32>
     return
   }
 }

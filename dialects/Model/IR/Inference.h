@@ -24,6 +24,9 @@ inline mlir::LogicalResult give(Loc loc, ModelTensorType type, Types &out) {
 
 inline ModelTensorType typeOf(mlir::Value v) { return llvm::cast<ModelTensorType>(v.getType()); }
 
+/// Whether the axes `from`, aligned from the right, are those of `to` or 1.
+bool stretches(llvm::ArrayRef<Size> from, llvm::ArrayRef<Size> to);
+
 /// "[B, T, 768]".
 inline std::string show(ModelTensorType t) {
   std::string s = "[";

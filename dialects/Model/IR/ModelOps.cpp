@@ -4,7 +4,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "dialects/Model/IR/Model.h"
+#include "dialects/Model/IR/Inference.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
 
 using namespace mlir;
@@ -90,20 +90,20 @@ void CastOp::build(OpBuilder &b, OperationState &state, Value operand, Type elem
   build(b, state, cast<ModelTensorType>(operand.getType()).withElement(element), operand);
 }
 LogicalResult CastOp::verify() {
-  if (getOperand().getType().getAxes() != getType().getAxes())
+  if (getOperand().getType().getAxes() != getType().getAxes()) // cast_c1
     return emitOpError("changes the element type only, but the lengths differ");
   return success();
 }
 
 LogicalResult BroadcastOp::verify() {
   ModelTensorType from = getOperand().getType(), to = getType();
-  if (from.getElementType() != to.getElementType())
+  if (from.getElementType() != to.getElementType()) // broadcast_c1
     return emitOpError("changes lengths only, but the element types differ");
   std::string why;
   std::optional<SmallVector<Size>> sizes = broadcast({from, to}, &why);
-  if (!sizes)
+  if (!sizes) // broadcast_c2
     return emitOpError(why);
-  if (*sizes != to.getSizes())
+  if (*sizes != to.getSizes()) // broadcast_c2
     return emitOpError("cannot stretch ") << from << " to " << to;
   return success();
 }
@@ -126,7 +126,7 @@ LogicalResult DefaultOp::verify() {
     const Size &here = from[i], &there = to[to.size() - from.size() + i];
     fits = here == there || here.is(1) || (here.constant() && !there.constant());
   }
-  if (!fits)
+  if (!fits) // default_c2
     return emitOpError("cannot stretch ") << value << " to " << getType();
   return success();
 }
@@ -134,9 +134,9 @@ LogicalResult DefaultOp::verify() {
 LogicalResult LinearOp::verify() {
   if (!getEpilogue().empty() && getNumResults() != 1) // linear_c4
     return emitOpError("an epilogue stands only where there is one result");
-  if (getPart() && getNumResults() != 1)
+  if (getPart() && getNumResults() != 1) // linear_c6
     return emitOpError("of one part has one result");
-  if (getEpilogue().empty() && !getExtras().empty())
+  if (getEpilogue().empty() && !getExtras().empty()) // linear_c4
     return emitOpError("extras are read by an epilogue, and there is none");
   return success();
 }
@@ -165,6 +165,36 @@ LogicalResult AppendOp::verify() {
   return success();
 }
 
+/// What load_c1 and store_c1 ask: the state has the axes of the value behind those of the indices.
+static LogicalResult holds(Operation *op, Type type, ModelTensorType value, size_t indices) {
+  auto state = dyn_cast<StateType>(type);
+  if (state && state.getRank() == value.getRank() + int64_t(indices))
+    return success();
+  return op->emitOpError("expected a state of rank ") << value.getRank() + int64_t(indices) << ", got " << type;
+}
+LogicalResult LoadOp::verify() { // load_c1
+  return holds(*this, getState().getType(), getType(), getIndices().size());
+}
+LogicalResult StoreOp::verify() { // store_c1
+  return holds(*this, getState().getType(), getValue().getType(), getIndices().size());
+}
+
+LogicalResult MapOp::verify() {
+  SmallVector<Type> scalars;
+  for (Value v : getOperands()) {
+    auto type = cast<ModelTensorType>(v.getType());
+    if (!inference::stretches(type.getSizes(), getType().getSizes())) // map_c1
+      return emitOpError("expected operands that stretch to ") << getType() << ", got " << type;
+    scalars.push_back(type.getElementType());
+  }
+  auto end = dyn_cast<YieldOp>(getBody().front().getTerminator());
+  if (!llvm::equal(getBody().getArgumentTypes(), scalars) || !end ||
+      !llvm::equal(end.getOperandTypes(), ArrayRef<Type>(getType().getElementType()))) // map_c2
+    return emitOpError("expected a body that takes a scalar of each operand and yields one of ")
+           << getType().getElementType();
+  return success();
+}
+
 LogicalResult LiveRowsOp::verify() {
   for (const Size &n : getMask().getType().getSizes())
     if (n.uses(getDim())) // live_rows_c2
@@ -188,10 +218,10 @@ YieldOp RepeatOp::getYield() { return cast<YieldOp>(getBody().front().getTermina
 LogicalResult RepeatOp::verify() {
   Block &body = getBody().front();
   unsigned n = getNumCarried();
-  if (body.getNumArguments() != n + 1 || !body.getArgument(0).getType().isIndex())
+  if (body.getNumArguments() != n + 1 || !body.getArgument(0).getType().isIndex()) // repeat_c2
     return emitOpError("expected a body that takes the index and ") << n << " carried values";
   auto yield = dyn_cast<YieldOp>(body.getTerminator());
-  if (!yield || yield.getNumOperands() != getNumResults() || getNumResults() < n)
+  if (!yield || yield.getNumOperands() != getNumResults() || getNumResults() < n) // repeat_c2
     return emitOpError("expected ") << getNumResults() << " values from model.yield";
   for (unsigned i = 0; i < n; ++i) { // repeat_c1
     Type t = getCarried()[i].getType();
@@ -202,13 +232,13 @@ LogicalResult RepeatOp::verify() {
   for (unsigned i = n; i < getNumResults(); ++i) {
     auto one = dyn_cast<ModelTensorType>(yield.getOperand(i).getType());
     auto all = dyn_cast<ModelTensorType>(getResult(i).getType());
-    if (!one || !all)
+    if (!one || !all) // repeat_c3
       return emitOpError("expected tensors as collected values");
     SmallVector<Size> sizes = one.getSizes();
     sizes.insert(sizes.begin(), Size(int64_t(getCount())));
     if (std::string why = unfitShape(sizes, one.getElementType()); !why.empty())
       return emitOpError("collected value ") << i << " " << why;
-    if (all != one.withSizes(sizes))
+    if (all != one.withSizes(sizes)) // repeat_c3
       return emitOpError("collected value ") << i << " should be " << one.withSizes(sizes);
   }
   return success();

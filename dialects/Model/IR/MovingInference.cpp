@@ -15,22 +15,22 @@ static LogicalResult checkAxis(Loc loc, int64_t axis, ModelTensorType t) {
 LogicalResult SliceOp::inferReturnTypes(MLIRContext *, Loc loc, Adaptor op, Types &out) {
   ModelTensorType t = typeOf(op.getOperand());
   std::optional<Size> from = Size::parse(op.getFrom()), to = Size::parse(op.getTo());
-  if (failed(checkAxis(loc, op.getAxis(), t)))
+  if (failed(checkAxis(loc, op.getAxis(), t))) // slice_c1
     return failure();
-  if (!from || !to || !from->fits() || !to->fits())
+  if (!from || !to || !from->fits() || !to->fits()) // slice_c2
     return refuse(loc, "a slice needs two size forms");
   Size n = *to - *from, have = t.getSize(op.getAxis());
   auto certainlyNegative = [](Size s) { return s.constant() && *s.constant() < 0; };
-  if (certainlyNegative(n) || certainlyNegative(*from) || certainlyNegative(have - *to))
+  if (certainlyNegative(n) || certainlyNegative(*from) || certainlyNegative(have - *to)) // slice_c3
     return refuse(loc, "rows ", from->str(), " to ", to->str(), " do not lie in an axis of ", have.str());
   return give(loc, t.withSize(op.getAxis(), n), out);
 }
 
 LogicalResult SqueezeOp::inferReturnTypes(MLIRContext *, Loc loc, Adaptor op, Types &out) {
   ModelTensorType t = typeOf(op.getOperand());
-  if (failed(checkAxis(loc, op.getAxis(), t)))
+  if (failed(checkAxis(loc, op.getAxis(), t))) // squeeze_c1
     return failure();
-  if (!t.getSize(op.getAxis()).is(1))
+  if (!t.getSize(op.getAxis()).is(1)) // squeeze_c2
     return refuse(loc, "axis ", op.getAxis(), " of ", show(t), " has not length 1");
   SmallVector<Size> sizes = t.getSizes();
   sizes.erase(sizes.begin() + op.getAxis());
@@ -39,7 +39,7 @@ LogicalResult SqueezeOp::inferReturnTypes(MLIRContext *, Loc loc, Adaptor op, Ty
 
 LogicalResult UnsqueezeOp::inferReturnTypes(MLIRContext *, Loc loc, Adaptor op, Types &out) {
   ModelTensorType t = typeOf(op.getOperand());
-  if (int64_t(op.getAxis()) < 0 || int64_t(op.getAxis()) > t.getRank())
+  if (int64_t(op.getAxis()) < 0 || int64_t(op.getAxis()) > t.getRank()) // unsqueeze_c1
     return refuse(loc, "axis ", op.getAxis(), " cannot be inserted into ", show(t));
   SmallVector<Size> sizes = t.getSizes();
   sizes.insert(sizes.begin() + op.getAxis(), Size(1));
@@ -94,13 +94,13 @@ std::optional<std::map<std::string, Size>> heddle::model::patternSizes(const Axe
     whyNot = why.str();
     return std::nullopt;
   };
-  if (int64_t(pattern.left.size()) != operand.getRank())
+  if (int64_t(pattern.left.size()) != operand.getRank()) // rearrange_c3
     return fail("the pattern has " + Twine(pattern.left.size()) + " axes on its left, the operand is " + show(operand));
   std::map<std::string, Size> sizes;
   std::vector<std::string> leftNames, rightNames;
   for (NamedAttribute a : given) {
     std::optional<Size> s = Size::parse(cast<StringAttr>(a.getValue()).getValue());
-    if (!s)
+    if (!s) // rearrange_c4
       return fail("the size of '" + a.getName().getValue() + "' is not a form");
     sizes[a.getName().str()] = *s;
   }
@@ -122,7 +122,7 @@ std::optional<std::map<std::string, Size>> heddle::model::patternSizes(const Axe
     std::optional<Size> left = rest.exactDiv(known);
     if (unknown > 1)
       return fail("two lengths of axis " + Twine(axis) + " are unknown; give one in 'sizes'"); // rearrange_c2
-    if (!left || (unknown == 0 && !left->is(1)))
+    if (!left || (unknown == 0 && !left->is(1)))                                               // rearrange_c2
       return fail("axis " + Twine(axis) + " of " + show(operand) + " does not divide by " + known.str());
     if (unknown)
       sizes[open] = *left;
@@ -136,7 +136,7 @@ std::optional<std::map<std::string, Size>> heddle::model::patternSizes(const Axe
   if (leftNames != rightNames || std::adjacent_find(leftNames.begin(), leftNames.end()) != leftNames.end())
     return fail("the two sides of the pattern name different axes"); // rearrange_c1
   for (NamedAttribute a : given)
-    if (!llvm::is_contained(leftNames, a.getName().str()))
+    if (!llvm::is_contained(leftNames, a.getName().str())) // rearrange_c4
       return fail("sizes gives '" + a.getName().getValue() + "', which is not on the left of the pattern");
   return sizes;
 }
@@ -144,7 +144,7 @@ std::optional<std::map<std::string, Size>> heddle::model::patternSizes(const Axe
 LogicalResult RearrangeOp::inferReturnTypes(MLIRContext *, Loc loc, Adaptor op, Types &out) {
   ModelTensorType t = typeOf(op.getOperand());
   std::optional<AxesPattern> pattern = parsePattern(op.getPattern());
-  if (!pattern)
+  if (!pattern) // rearrange_c3
     return refuse(loc, "'", op.getPattern(), "' is not a pattern like 'b t (h d) -> b h t d'");
   std::string why;
   std::optional<std::map<std::string, Size>> sizes = patternSizes(*pattern, t, op.getSizes(), why);
@@ -161,19 +161,19 @@ LogicalResult RearrangeOp::inferReturnTypes(MLIRContext *, Loc loc, Adaptor op, 
 }
 
 LogicalResult ConcatOp::inferReturnTypes(MLIRContext *, Loc loc, Adaptor op, Types &out) {
-  if (op.getOperands().empty())
+  if (op.getOperands().empty()) // concat_c1
     return refuse(loc, "concat needs operands");
   ModelTensorType first = typeOf(op.getOperands()[0]);
   int64_t rank = 0, axis = op.getAxis();
   for (Value v : op.getOperands())
     rank = std::max(rank, typeOf(v).getRank());
-  if (axis < 0 || axis >= rank)
+  if (axis < 0 || axis >= rank) // concat_c1
     return refuse(loc, "axis ", axis, " does not exist in operands of rank ", rank);
   Size total = 0;
   SmallVector<ModelTensorType> others;
   for (Value v : op.getOperands()) {
     ModelTensorType t = typeOf(v);
-    if (t.getElementType() != first.getElementType())
+    if (t.getElementType() != first.getElementType()) // concat_c2
       return refuse(loc, "operands have element types ", first.getElementType(), " and ", t.getElementType());
     int64_t at = axis - (rank - t.getRank());
     total = total + (at < 0 ? Size(1) : t.getSize(at));
@@ -181,7 +181,7 @@ LogicalResult ConcatOp::inferReturnTypes(MLIRContext *, Loc loc, Adaptor op, Typ
   }
   std::string why;
   std::optional<SmallVector<Size>> sizes = broadcast(others, &why);
-  if (!sizes)
+  if (!sizes) // concat_c3
     return refuse(loc, why);
   (*sizes)[axis] = total;
   return give(loc, first.withSizes(*sizes), out);
@@ -190,19 +190,20 @@ LogicalResult ConcatOp::inferReturnTypes(MLIRContext *, Loc loc, Adaptor op, Typ
 LogicalResult PadOp::inferReturnTypes(MLIRContext *, Loc loc, Adaptor op, Types &out) {
   ModelTensorType t = typeOf(op.getOperand());
   std::optional<Size> before = Size::parse(op.getBefore()), after = Size::parse(op.getAfter());
-  if (failed(checkAxis(loc, op.getAxis(), t)))
+  if (failed(checkAxis(loc, op.getAxis(), t))) // pad_c1
     return failure();
-  if (!before || !after || !before->fits() || !after->fits())
+  if (!before || !after || !before->fits() || !after->fits()) // pad_c2
     return refuse(loc, "pad needs two size forms");
   for (const Size &rows : {*before, *after})
-    if (rows.constant().value_or(0) < 0)
+    if (rows.constant().value_or(0) < 0) // pad_c2
       return refuse(loc, "cannot pad by ", before->str(), " and ", after->str(), " rows");
   return give(loc, t.withSize(op.getAxis(), t.getSize(op.getAxis()) + *before + *after), out);
 }
 
 LogicalResult GatherOp::inferReturnTypes(MLIRContext *, Loc loc, Adaptor op, Types &out) {
   ModelTensorType x = typeOf(op.getOperand()), at = typeOf(op.getAt());
-  if (x.getRank() < 2 || at.getRank() < 1 || at.getRank() > 2 || (at.getSize(0) != x.getSize(0) && !x.getSize(0).is(1)))
+  if (x.getRank() < 2 ||                                                                              // gather_c1
+      at.getRank() < 1 || at.getRank() > 2 || (at.getSize(0) != x.getSize(0) && !x.getSize(0).is(1))) // gather_c2
     return refuse(loc, "positions ", show(at), " do not fit rows of ", show(x));
   SmallVector<Size> sizes = at.getSizes();
   for (int64_t i = 2; i < x.getRank(); ++i)
@@ -253,17 +254,17 @@ LogicalResult ReduceOp::inferReturnTypes(MLIRContext *ctx, Loc loc, Adaptor op, 
   ModelTensorType t = typeOf(op.getOperand());
   SmallVector<int64_t> axes(op.getAxes());
   llvm::sort(axes);
-  if (axes.empty() || std::adjacent_find(axes.begin(), axes.end()) != axes.end())
+  if (axes.empty() || std::adjacent_find(axes.begin(), axes.end()) != axes.end()) // reduce_c1
     return refuse(loc, "a reduction needs different axes");
   for (int64_t a : axes)
-    if (failed(checkAxis(loc, a, t)))
+    if (failed(checkAxis(loc, a, t))) // reduce_c1
       return failure();
   bool argmax = op.getKind() == ReduceKind::argmax;
-  if (argmax && (axes.size() != 1 || op.getKeep()))
+  if (argmax && (axes.size() != 1 || op.getKeep())) // reduce_c3
     return refuse(loc, "argmax takes one axis and drops it");
-  if (op.getKind() == ReduceKind::mean && !t.getElementType().isF32())
+  if (op.getKind() == ReduceKind::mean && !t.getElementType().isF32()) // reduce_c2
     return refuse(loc, "mean takes reals, found ", t.getElementType());
-  if (t.getElementType().isInteger(1))
+  if (t.getElementType().isInteger(1)) // reduce_c2
     return refuse(loc, "reductions take numbers; cast the booleans first");
   SmallVector<Size> sizes = t.getSizes();
   for (int64_t a : llvm::reverse(axes)) {
@@ -278,16 +279,23 @@ LogicalResult ReduceOp::inferReturnTypes(MLIRContext *ctx, Loc loc, Adaptor op, 
 
 LogicalResult CumsumOp::inferReturnTypes(MLIRContext *, Loc loc, Adaptor op, Types &out) {
   ModelTensorType t = typeOf(op.getOperand());
-  if (failed(checkAxis(loc, op.getAxis(), t)))
+  if (failed(checkAxis(loc, op.getAxis(), t))) // cumsum_c1
     return failure();
-  if (t.getElementType().isInteger(1))
+  if (t.getElementType().isInteger(1)) // cumsum_c2
     return refuse(loc, "cumsum takes numbers; cast the booleans first");
+  if (op.getInit()) {
+    ModelTensorType init = typeOf(op.getInit());
+    SmallVector<Size> others = t.getSizes();
+    others.erase(others.begin() + op.getAxis());
+    if (init.getElementType() != t.getElementType() || !stretches(init.getSizes(), others)) // cumsum_c3
+      return refuse(loc, "expected a first sum that stretches to ", t.withSizes(others), ", got ", init);
+  }
   return give(loc, t, out);
 }
 
 LogicalResult SoftmaxOp::inferReturnTypes(MLIRContext *, Loc loc, Adaptor op, Types &out) {
   ModelTensorType t = typeOf(op.getOperand());
-  if (failed(checkAxis(loc, op.getAxis(), t)))
+  if (failed(checkAxis(loc, op.getAxis(), t))) // softmax_c1
     return failure();
   return give(loc, t, out);
 }

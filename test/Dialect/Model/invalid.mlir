@@ -60,15 +60,6 @@ func.func @binary_c2(%x: !model.tensor<[B, T, 8], f32>, %y: !model.tensor<[B, S,
 
 // -----
 
-func.func @unary_element(%n: !model.tensor<[T], i64>) {
-  // expected-error @below {{exp does not take elements of 'i64'}}
-  // expected-error @below {{failed to infer returned types}}
-  %y = model.unary exp %n : (!model.tensor<[T], i64>) -> !model.tensor<[T], i64>
-  return
-}
-
-// -----
-
 func.func @linear_c1(%x: !model.tensor<[T, 8], f32>, %w: !model.tensor<[12, 7], f32>) {
   // expected-error @below {{weight is [12, 7] (out_in), the operand has 8 features}}
   // expected-error @below {{failed to infer returned types}}
@@ -150,23 +141,6 @@ func.func @windows_c2_channels(%x: !model.tensor<[B, 4, C], f32>) {
 
 // -----
 
-func.func @linear_extras(%x: !model.tensor<[T, 8], f32>, %w: !model.tensor<[12, 8], f32>) {
-  // expected-error @below {{extras are read by an epilogue, and there is none}}
-  %y = model.linear %x, %w with %x : (!model.tensor<[T, 8], f32>, !model.tensor<[12, 8], f32>, !model.tensor<[T, 8], f32>) -> !model.tensor<[T, 12], f32>
-  return
-}
-
-// -----
-
-func.func @slice_range(%x: !model.tensor<[4, 8], f32>) {
-  // expected-error @below {{rows 2 to 9 do not lie in an axis of 8}}
-  // expected-error @below {{failed to infer returned types}}
-  %y = model.slice %x axis 1 from "2" to "9" : (!model.tensor<[4, 8], f32>) -> !model.tensor<[4, 7], f32>
-  return
-}
-
-// -----
-
 func.func @rearrange_c1(%x: !model.tensor<[B, T, 8], f32>) {
   // expected-error @below {{the two sides of the pattern name different axes}}
   // expected-error @below {{failed to infer returned types}}
@@ -180,33 +154,6 @@ func.func @rearrange_c2(%x: !model.tensor<[B, T, 8], f32>) {
   // expected-error @below {{two lengths of axis 2 are unknown}}
   // expected-error @below {{failed to infer returned types}}
   %y = model.rearrange %x "b t (h d) -> b h t d" : (!model.tensor<[B, T, 8], f32>) -> !model.tensor<[B, 2, T, 4], f32>
-  return
-}
-
-// -----
-
-func.func @concat_axes(%x: !model.tensor<[B, T, 8], f32>, %y: !model.tensor<[B, T, 7], f32>) {
-  // expected-error @below {{shapes do not broadcast: 7 against 8}}
-  // expected-error @below {{failed to infer returned types}}
-  %z = model.concat %x, %y axis 1 : (!model.tensor<[B, T, 8], f32>, !model.tensor<[B, T, 7], f32>) -> !model.tensor<[B, "2*T", 8], f32>
-  return
-}
-
-// -----
-
-func.func @conv_channels(%x: !model.tensor<[B, L, 3], f32>, %w: !model.tensor<[8, 4, 5], f32>) {
-  // expected-error @below {{the operand has 3 channels}}
-  // expected-error @below {{failed to infer returned types}}
-  %y = model.conv %x, %w stride [1] dilation [1] padding [0, 0] : (!model.tensor<[B, L, 3], f32>, !model.tensor<[8, 4, 5], f32>) -> !model.tensor<[B, "L-4", 8], f32>
-  return
-}
-
-// -----
-
-func.func @rotary_width(%x: !model.tensor<[B, T, 8], f32>, %p: !model.tensor<[T], i64>, %f: !model.tensor<[3], f32>, %a: !model.tensor<[], f32>) {
-  // expected-error @below {{turn more features than a head of width 4 has}}
-  // expected-error @below {{failed to infer returned types}}
-  %y = model.rotary %x at %p by %f amplitude %a head_width 4 : (!model.tensor<[B, T, 8], f32>, !model.tensor<[T], i64>, !model.tensor<[3], f32>, !model.tensor<[], f32>) -> !model.tensor<[B, T, 8], f32>
   return
 }
 
@@ -334,7 +281,7 @@ func.func @default_c2_none(%x: !model.tensor<[B, T], i64> {model.default}) {
 
 // -----
 
-func.func @default_shape(%z: !model.tensor<[B, 4], i64> {model.default}) {
+func.func @default_c2_shape(%z: !model.tensor<[B, 4], i64> {model.default}) {
   // expected-error @below {{cannot stretch '!model.tensor<[3], i64>' to '!model.tensor<[B, 4], i64>'}}
   %m = model.default %z : !model.tensor<[B, 4], i64> -> !model.tensor<[B, 4], i64> {
     %three = model.constant dense<1> : tensor<3xi64> : !model.tensor<[3], i64>
@@ -416,18 +363,126 @@ func.func @doubled(%x: !model.tensor<[T, 549755813888], f32>) {
 
 // -----
 
-func.func @pad(%x: !model.tensor<[B, T, 4], f32>) {
-  // expected-error @below {{cannot pad by -1 and 0 rows}}
+func.func @windows_c2_reach(%x: !model.tensor<[B, T, 4], f32>) {
+  // expected-error @below {{an axis of T is shorter than a window of ?}}
   // expected-error @below {{failed to infer returned types}}
-  %y = model.pad %x axis 1 before "-1" after "0" value 0.0 : (!model.tensor<[B, T, 4], f32>) -> !model.tensor<[B, "T-1", 4], f32>
+  %y = model.windows %x size [9223372036854775807] stride [1] dilation [9223372036854775807] : (!model.tensor<[B, T, 4], f32>) -> !model.tensor<[B, T, 4], f32>
   return
 }
 
 // -----
 
-func.func @windows_c2_reach(%x: !model.tensor<[B, T, 4], f32>) {
-  // expected-error @below {{an axis of T is shorter than a window of ?}}
-  // expected-error @below {{failed to infer returned types}}
-  %y = model.windows %x size [9223372036854775807] stride [1] dilation [9223372036854775807] : (!model.tensor<[B, T, 4], f32>) -> !model.tensor<[B, T, 4], f32>
+func.func @linear_c6_results(%x: !model.tensor<[T, 8], f32>, %w: !model.tensor<[12, 8], f32>) {
+  // expected-error @below {{of one part has one result}}
+  %y, %z = model.linear %x, %w parts [1, 2] groups 1 {part = 0 : i64} : (!model.tensor<[T, 8], f32>, !model.tensor<[12, 8], f32>) -> (!model.tensor<[T, 4], f32>, !model.tensor<[T, 8], f32>)
+  return
+}
+
+// -----
+
+func.func @repeat_c2(%x: !model.tensor<[T], f32>) {
+  // expected-error @below {{expected a body that takes the index and 1 carried values}}
+  %y = model.repeat 2 iter(%x) : (!model.tensor<[T], f32>) -> !model.tensor<[T], f32> {
+  ^bb0(%i: index):
+    model.yield %x : !model.tensor<[T], f32>
+  }
+  return
+}
+
+// -----
+
+func.func @repeat_c2_yield(%x: !model.tensor<[T], f32>) {
+  // expected-error @below {{expected 1 values from model.yield}}
+  %y = model.repeat 2 iter(%x) : (!model.tensor<[T], f32>) -> !model.tensor<[T], f32> {
+  ^bb0(%i: index, %z: !model.tensor<[T], f32>):
+    model.yield
+  }
+  return
+}
+
+// -----
+
+func.func @repeat_c3(%x: !model.tensor<[T], f32>) {
+  // expected-error @below {{collected value 0 should be '!model.tensor<[2, T], f32>'}}
+  %y = model.repeat 2 : () -> !model.tensor<[T], f32> {
+  ^bb0(%i: index):
+    model.yield %x : !model.tensor<[T], f32>
+  }
+  return
+}
+
+// -----
+
+func.func @yield_c1(%x: !model.tensor<[T], f32>) {
+  scf.execute_region {
+    // expected-error @below {{'model.yield' op expects parent op to be one of 'model.repeat, model.default, model.map, model.linear'}}
+    model.yield
+  }
+  return
+}
+
+// -----
+
+func.func @load_c1(%s: !model.state<[3, B, 8], f32> {model.state = "sums"}) {
+  // expected-error @below {{expected a state of rank 2, got '!model.state<[3, B, 8], f32>'}}
+  %y = model.load %s : !model.state<[3, B, 8], f32> -> !model.tensor<[B, 8], f32>
+  return
+}
+
+// -----
+
+func.func @load_c1_state(%x: !model.tensor<[B, 8], f32>) {
+  // expected-error @below {{expected a state of rank 2, got '!model.tensor<[B, 8], f32>'}}
+  %y = model.load %x : !model.tensor<[B, 8], f32> -> !model.tensor<[B, 8], f32>
+  return
+}
+
+// -----
+
+func.func @store_c1(%s: !model.state<[B, 8], f32> {model.state = "sums"}, %x: !model.tensor<[B, 8], f32>, %i: index) {
+  // expected-error @below {{expected a state of rank 3, got '!model.state<[B, 8], f32>'}}
+  model.store %x in %s[%i] : !model.tensor<[B, 8], f32>, !model.state<[B, 8], f32>
+  return
+}
+
+// -----
+
+func.func @map_c1(%x: !model.tensor<[B, T], f32>) {
+  // expected-error @below {{expected operands that stretch to '!model.tensor<[T], f32>', got '!model.tensor<[B, T], f32>'}}
+  %y = model.map %x : (!model.tensor<[B, T], f32>) -> !model.tensor<[T], f32> {
+  ^bb0(%a: f32):
+    model.yield %a : f32
+  }
+  return
+}
+
+// -----
+
+func.func @map_c2(%x: !model.tensor<[T], f32>) {
+  // expected-error @below {{expected a body that takes a scalar of each operand and yields one of 'f32'}}
+  %y = model.map %x : (!model.tensor<[T], f32>) -> !model.tensor<[T], f32> {
+  ^bb0(%a: i64):
+    %b = arith.sitofp %a : i64 to f32
+    model.yield %b : f32
+  }
+  return
+}
+
+// -----
+
+func.func @map_c2_result(%x: !model.tensor<[T], f32>) {
+  // expected-error @below {{expected a body that takes a scalar of each operand and yields one of 'i64'}}
+  %y = model.map %x : (!model.tensor<[T], f32>) -> !model.tensor<[T], i64> {
+  ^bb0(%a: f32):
+    model.yield %a : f32
+  }
+  return
+}
+
+// -----
+
+func.func @function_c1(%x: f32) {
+  // expected-error @below {{failed to verify that all of {operand, result} have same type}}
+  %y = model.function abs %x : f32 -> i64
   return
 }
