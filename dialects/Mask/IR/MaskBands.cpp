@@ -132,6 +132,7 @@ bool CausalOp::surelySees(Witness w, const Facts &facts) { return seenByBand(*th
 
 //===-- prefix -------------------------------------------------------------------===//
 
+LogicalResult PrefixOp::verify() { return needsRank(*this, getLength(), 0, 1, "length"); } // prefix_c1
 Sides PrefixOp::sides() { return Sides::Upper; }
 Bound PrefixOp::bound(Sides) { return one({false, getLength(), 0}); }
 SmallVector<Reading> PrefixOp::axesOf() { return {{0, {Batch}}}; }
@@ -163,9 +164,11 @@ std::string ChunkOp::describe(Words) { return "chunk(" + std::to_string(getSize(
 LogicalResult WindowOp::verify() {
   if (getLabels() && failed(needsRank(*this, getLabels(), 1, 2, "labels"))) // window_c1
     return failure();
-  if (getKeyLabels() && !getLabels())
+  if (getKeyLabels() && failed(needsRank(*this, getKeyLabels(), 1, 2, "key_labels"))) // window_c1
+    return failure();
+  if (getKeyLabels() && !getLabels()) // window_c3
     return emitOpError("expected labels of queries with the labels of keys, got none");
-  if (getTable() && !getLabels())
+  if (getTable() && !getLabels()) // window_c3
     return emitOpError("a table is of labels");
   if (!getLabels())
     return success();

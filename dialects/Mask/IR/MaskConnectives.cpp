@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "dialects/Mask/IR/Mask.h"
+#include "dialects/Mask/IR/MaskTables.h"
 #include "llvm/ADT/SetVector.h"
 
 using namespace mlir;
@@ -33,6 +33,7 @@ static Reach farther(Reach a, Reach b) {
 Reach AndOp::reach() { return nearer(reachOf(getLhs()), reachOf(getRhs())); }
 Reach OrOp::reach() { return farther(reachOf(getLhs()), reachOf(getRhs())); }
 Reach AddOp::reach() { return farther(reachOf(getLhs()), reachOf(getRhs())); }
+LogicalResult SelectOp::verify() { return needsRank(*this, getCondition(), 0, 0, "condition"); } // select_c1
 Reach SelectOp::reach() { return farther(reachOf(getYes()), reachOf(getNo())); }
 
 static Axes axesOfMask(Value mask) {

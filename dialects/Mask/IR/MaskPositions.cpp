@@ -25,7 +25,7 @@ Reach NoneOp::reach() { return {-kUnbounded, -kUnbounded}; }
 //===-- residues ---------------------------------------------------------------------===//
 
 LogicalResult DilatedOp::verify() {
-  return int64_t(getStep()) < 1 ? emitOpError("expected a positive step, got ") << getStep() : success();
+  return int64_t(getStep()) < 1 ? emitOpError("expected a positive step, got ") << getStep() : success(); // dilated_c1
 }
 Axes DilatedOp::dependsOn() { return Query | Key; }
 Positions DilatedOp::positions() { return Positions::Distance; }

@@ -77,11 +77,11 @@ void DocumentOp::setTable(Value table) { getTableMutable().assign(table); }
 //===-- block lists ----------------------------------------------------------------------===//
 
 LogicalResult BlocksOp::verify() {
-  if (int64_t(getSize()) < 1)
+  if (int64_t(getSize()) < 1) // blocks_c1
     return emitOpError("expected a positive size, got ") << getSize();
-  if (failed(needsRank(*this, getLists(), 2, 3, "lists")))
+  if (failed(needsRank(*this, getLists(), 2, 3, "lists"))) // blocks_c2
     return failure();
-  return fitsTable(*this, getTable(), blockRunsType(typeOf(getLists())));
+  return fitsTable(*this, getTable(), blockRunsType(typeOf(getLists()))); // blocks_c3
 }
 /// [blocks, n], or [heads, blocks, n].
 SmallVector<Reading> BlocksOp::axesOf() {
@@ -146,9 +146,9 @@ void BlocksOp::setTable(Value table) { getTableMutable().assign(table); }
 //===-- dense ----------------------------------------------------------------------------===//
 
 LogicalResult DenseOp::verify() {
-  if (failed(needsRank(*this, getTensor(), 2, 4, "tensor")))
+  if (failed(needsRank(*this, getTensor(), 2, 4, "tensor"))) // dense_c1
     return failure();
-  return fitsTable(*this, getTable(), denseTableType(typeOf(getTensor())));
+  return fitsTable(*this, getTable(), denseTableType(typeOf(getTensor()))); // dense_c2
 }
 SmallVector<Reading> DenseOp::axesOf() {
   if (typeOf(getTensor()).getRank() == 4)

@@ -51,20 +51,23 @@ static LogicalResult infer(Where loc, ModelTensorType t, int64_t low, int64_t hi
   return success();
 }
 LogicalResult KeyTableOp::inferReturnTypes(MLIRContext *, Where loc, Adaptor op, Types &out) {
-  return infer(loc, typeOf(op.getTensor()), 1, 2, keyTableType, out);
+  return infer(loc, typeOf(op.getTensor()), 1, 2, keyTableType, out); // key_table_c1
 }
 LogicalResult RowCountsOp::inferReturnTypes(MLIRContext *, Where loc, Adaptor op, Types &out) {
-  return infer(loc, typeOf(op.getTensor()), 1, 2, rowCountsType, out);
+  return infer(loc, typeOf(op.getTensor()), 1, 2, rowCountsType, out); // row_counts_c1
 }
 LogicalResult BlockRunsOp::inferReturnTypes(MLIRContext *, Where loc, Adaptor op, Types &out) {
-  return infer(loc, typeOf(op.getLists()), 2, 3, blockRunsType, out);
+  if (int64_t(op.getSize()) < 1) // block_runs_c2
+    return emitOptionalError(loc, "expected a positive size, got ", op.getSize());
+  return infer(loc, typeOf(op.getLists()), 2, 3, blockRunsType, out); // block_runs_c1
 }
 LogicalResult DenseTableOp::inferReturnTypes(MLIRContext *, Where loc, Adaptor op, Types &out) {
-  return infer(loc, typeOf(op.getTensor()), 2, 4, denseTableType, out);
+  return infer(loc, typeOf(op.getTensor()), 2, 4, denseTableType, out); // dense_table_c1
 }
 LogicalResult LabelTableOp::inferReturnTypes(MLIRContext *, Where loc, Adaptor op, Types &out) {
   for (Value v : {op.getLabels(), op.getKeyLabels()})
-    if (typeOf(v).getRank() < 1 || typeOf(v).getRank() > 2 || isa<FloatType>(typeOf(v).getElementType()))
+    if (typeOf(v).getRank() < 1 || typeOf(v).getRank() > 2 ||
+        isa<FloatType>(typeOf(v).getElementType())) // label_table_c1
       return emitOptionalError(loc, "labels are integers of rank 1 to 2, not ", v.getType());
   out.push_back(labelTableType(typeOf(op.getLabels()), typeOf(op.getKeyLabels())));
   return success();
