@@ -138,6 +138,9 @@ LogicalResult SdpaOp::verify() {
   if (getStarts()) // sdpa_c6
     if (ModelTensorType starts = typeOf(getStarts()); starts.getRank() != 1 || starts.getSize(0) != q.getSize(0))
       return emitOpError() << "starts must be [" << q.getSize(0).str() << "], found " << starts;
+  for (StringRef form : {getPast(), getKeyStart()})
+    if (!Size::parse(form)) // sdpa_c7
+      return emitOpError("expected a size form, got '") << form << "'";
   heddle::mask::Scores scores{q.getSize(0), q.getSize(1), k.getSize(1), int64_t(getHeads()), show};
   for (Value v : {Value(getMask()), Value(getBias())})
     if (std::optional<std::string> no = v ? misfit(v, scores) : std::nullopt) // sdpa_c4
@@ -152,7 +155,7 @@ heddle::mask::Grid SdpaOp::maskGrid() {
 
 LogicalResult AlibiSlopesOp::inferReturnTypes(MLIRContext *ctx, std::optional<Location> loc, Adaptor op,
                                               SmallVectorImpl<Type> &out) {
-  if (int64_t(op.getHeads()) < 1)
+  if (int64_t(op.getHeads()) < 1) // alibi_slopes_c1
     return emitOptionalError(loc, "heads must be positive, but is ", op.getHeads());
   out.push_back(ModelTensorType::get(ctx, ArrayRef<Size>{Size(int64_t(op.getHeads()))}, Float32Type::get(ctx)));
   return success();
@@ -161,16 +164,40 @@ LogicalResult AlibiSlopesOp::inferReturnTypes(MLIRContext *ctx, std::optional<Lo
 LogicalResult BucketBiasOp::verify() {
   ModelTensorType t = typeOf(getTable());
   std::optional<int64_t> n = t.getRank() == 2 ? t.getSize(0).constant() : std::nullopt;
-  if (!n || *n < (getTwoSided() ? 4 : 2))
+  if (!n || *n < (getTwoSided() ? 4 : 2)) // bucket_bias_c1
     return emitOpError("expected the table [buckets, heads], got ") << t;
   int64_t exact = (getTwoSided() ? *n / 2 : *n) / 2;
-  if (int64_t(getMaxDistance()) <= exact)
+  if (int64_t(getMaxDistance()) <= exact) // bucket_bias_c2
     return emitOpError("expected max_distance above the ") << exact << " exact buckets, got " << getMaxDistance();
   return success();
 }
 
+LogicalResult AlibiOp::verify() {
+  if (typeOf(getSlopes()).getRank() != 1) // alibi_c1
+    return emitOpError("expected slopes [heads], got ") << getSlopes().getType();
+  return success();
+}
+
+LogicalResult RelativeDotOp::verify() {
+  ModelTensorType x = typeOf(getX()), table = typeOf(getTable());
+  int64_t heads = getHeads();
+  std::optional<Size> width = heads < 1 || x.getRank() != 3 ? std::nullopt : x.getSize(2).exactDiv(Size(heads));
+  if (!width) // relative_dot_c1
+    return emitOpError("expected [B, rows, ") << heads << " heads x width], got " << x;
+  if (table.getRank() != 2 || (table.getSize(1) != *width && table.getSize(1) != x.getSize(2))) // relative_dot_c2
+    return emitOpError("expected a table [rows, ")
+           << width->str() << "] or [rows, " << x.getSize(2).str() << "], got " << table;
+  if (!Size::parse(getZero())) // relative_dot_c3
+    return emitOpError("expected a size form, got '") << getZero() << "'";
+  if (std::optional<ArrayRef<int64_t>> bucket = getBucket())
+    if (bucket->size() != 2 || (*bucket)[0] < 4 || (*bucket)[1] <= (*bucket)[0] / 2 + 1) // relative_dot_c4
+      return emitOpError("expected a bucket [size, far] with a size of 4 or more and far > size/2 + 1, got [")
+             << *bucket << "]";
+  return success();
+}
+
 LogicalResult DenseBiasOp::verify() {
-  if (typeOf(getTensor()).getRank() < 2 || typeOf(getTensor()).getRank() > 4)
+  if (typeOf(getTensor()).getRank() < 2 || typeOf(getTensor()).getRank() > 4) // dense_bias_c1
     return emitOpError("expected a tensor of rank 2, 3 or 4, got ") << getTensor().getType();
   return success();
 }

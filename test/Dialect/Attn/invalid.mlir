@@ -53,7 +53,7 @@ func.func @sdpa_c6(%q: !model.tensor<[B, T, 8], f32>, %s: !model.tensor<[T], i64
 
 // -----
 
-func.func @bucket_table(%t: !model.tensor<[32], f32>) {
+func.func @bucket_bias_c1(%t: !model.tensor<[32], f32>) {
   // expected-error @below {{expected the table [buckets, heads], got }}
   %b = attn.bucket_bias %t max_distance 128 : !model.tensor<[32], f32>
   return
@@ -61,7 +61,7 @@ func.func @bucket_table(%t: !model.tensor<[32], f32>) {
 
 // -----
 
-func.func @dense_rank(%t: !model.tensor<[T], f32>) {
+func.func @dense_bias_c1(%t: !model.tensor<[T], f32>) {
   // expected-error @below {{expected a tensor of rank 2, 3 or 4, got }}
   %b = attn.dense_bias %t : !model.tensor<[T], f32>
   return
@@ -111,5 +111,102 @@ func.func @sdpa_c5(%q: !model.tensor<[B, T, 8], f32>, %m: !model.tensor<[3], f32
   %c = attn.bias_scale %b by 2.0
   // expected-error @below {{alibi is made for 3 heads, the attention has 2}}
   %a = attn.sdpa %q, %q, %q bias %c heads 2 kv_heads 2 scale 1.0 : (!model.tensor<[B, T, 8], f32>, !model.tensor<[B, T, 8], f32>, !model.tensor<[B, T, 8], f32>) -> !model.tensor<[B, T, 8], f32>
+  return
+}
+
+// -----
+
+func.func @sdpa_c7(%q: !model.tensor<[B, T, 8], f32>) {
+  // expected-error @below {{expected a size form, got 'a b'}}
+  %a = attn.sdpa %q, %q, %q heads 2 kv_heads 2 scale 1.0 past "a b" : (!model.tensor<[B, T, 8], f32>, !model.tensor<[B, T, 8], f32>, !model.tensor<[B, T, 8], f32>) -> !model.tensor<[B, T, 8], f32>
+  return
+}
+
+// -----
+
+func.func @sdpa_c7_start(%q: !model.tensor<[B, T, 8], f32>) {
+  // expected-error @below {{expected a size form, got ''}}
+  %a = attn.sdpa %q, %q, %q heads 2 kv_heads 2 scale 1.0 key_start "" : (!model.tensor<[B, T, 8], f32>, !model.tensor<[B, T, 8], f32>, !model.tensor<[B, T, 8], f32>) -> !model.tensor<[B, T, 8], f32>
+  return
+}
+
+// -----
+
+func.func @alibi_c1(%m: !model.tensor<[12, 1], f32>) {
+  // expected-error @below {{expected slopes [heads], got '!model.tensor<[12, 1], f32>'}}
+  %b = attn.alibi %m : !model.tensor<[12, 1], f32>
+  return
+}
+
+// -----
+
+func.func @bucket_bias_c1_sides(%t: !model.tensor<[3, 12], f32>) {
+  // expected-error @below {{expected the table [buckets, heads], got '!model.tensor<[3, 12], f32>'}}
+  %b = attn.bucket_bias %t max_distance 128 two_sided : !model.tensor<[3, 12], f32>
+  return
+}
+
+// -----
+
+func.func @bucket_bias_c2(%t: !model.tensor<[32, 12], f32>) {
+  // expected-error @below {{expected max_distance above the 16 exact buckets, got 16}}
+  %b = attn.bucket_bias %t max_distance 16 : !model.tensor<[32, 12], f32>
+  return
+}
+
+// -----
+
+func.func @relative_dot_c1(%x: !model.tensor<[B, T, 8], f32>, %t: !model.tensor<[9, 2], f32>) {
+  // expected-error @below {{expected [B, rows, 3 heads x width], got '!model.tensor<[B, T, 8], f32>'}}
+  %b = attn.relative_dot %x, %t heads 3 zero "4" : !model.tensor<[B, T, 8], f32>, !model.tensor<[9, 2], f32>
+  return
+}
+
+// -----
+
+func.func @relative_dot_c2(%x: !model.tensor<[B, T, 8], f32>, %t: !model.tensor<[9, 3], f32>) {
+  // expected-error @below {{expected a table [rows, 2] or [rows, 8], got '!model.tensor<[9, 3], f32>'}}
+  %b = attn.relative_dot %x, %t heads 4 zero "4" : !model.tensor<[B, T, 8], f32>, !model.tensor<[9, 3], f32>
+  return
+}
+
+// -----
+
+func.func @relative_dot_c3(%x: !model.tensor<[B, T, 8], f32>, %t: !model.tensor<[9, 2], f32>) {
+  // expected-error @below {{expected a size form, got '4 4'}}
+  %b = attn.relative_dot %x, %t heads 4 zero "4 4" : !model.tensor<[B, T, 8], f32>, !model.tensor<[9, 2], f32>
+  return
+}
+
+// -----
+
+func.func @relative_dot_c4(%x: !model.tensor<[B, T, 8], f32>, %t: !model.tensor<[9, 2], f32>) {
+  // expected-error @below {{expected a bucket [size, far] with a size of 4 or more and far > size/2 + 1, got [8, 5]}}
+  %b = attn.relative_dot %x, %t heads 4 zero "4" bucket [8, 5] : !model.tensor<[B, T, 8], f32>, !model.tensor<[9, 2], f32>
+  return
+}
+
+// -----
+
+func.func @bias_add_c1(%t: !model.tensor<[T, S], f32>) {
+  // expected-error @below {{operand #0 must be}}
+  %b = "attn.bias_add"(%t, %t) : (!model.tensor<[T, S], f32>, !model.tensor<[T, S], f32>) -> !attn.bias
+  return
+}
+
+// -----
+
+func.func @bias_scale_c1(%t: !model.tensor<[T, S], f32>) {
+  // expected-error @below {{operand #0 must be}}
+  %b = "attn.bias_scale"(%t) <{factor = 1.0 : f64}> : (!model.tensor<[T, S], f32>) -> !attn.bias
+  return
+}
+
+// -----
+
+func.func @alibi_slopes_c1() {
+  // expected-error @below {{heads must be positive, but is 0}}
+  // expected-error @below {{failed to infer returned types}}
+  %m = attn.alibi_slopes 0 : !model.tensor<[0], f32>
   return
 }

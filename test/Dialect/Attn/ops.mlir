@@ -12,7 +12,7 @@ func.func @sdpa(%q: !model.tensor<[B, new, 64], f32>, %k: !model.tensor<[B, "new
 }
 
 // CHECK-LABEL: func.func @biases
-func.func @biases(%s: !model.tensor<[4], f32>, %d: !model.tensor<[B, 1, T, S], f32>, %x: !model.tensor<[B, T, 8], f32>, %t: !model.tensor<[9, 2], f32>) {
+func.func @biases(%s: !model.tensor<[4], f32>, %d: !model.tensor<[B, 1, T, S], f32>, %x: !model.tensor<[B, T, 8], f32>, %t: !model.tensor<[9, 2], f32>, %table: !model.tensor<[9, 8], f32>) {
   // CHECK: attn.alibi %{{.+}} symmetric
   %a = attn.alibi %s symmetric : !model.tensor<[4], f32>
   // CHECK: attn.dense_bias
@@ -23,5 +23,9 @@ func.func @biases(%s: !model.tensor<[4], f32>, %d: !model.tensor<[B, 1, T, S], f
   %e = attn.bias_add %a, %b
   // CHECK: attn.bias_scale %{{.+}} by 5.000000e-01
   %f = attn.bias_scale %e by 0.5
+  // CHECK: attn.relative_dot %{{.+}}, %{{.+}} heads 4 zero "T-1" bucket [8, 64] : !B_T_8_f, !_9_8_f
+  %buckets = attn.relative_dot %x, %table heads 4 zero "T-1" bucket [8, 64] : !model.tensor<[B, T, 8], f32>, !model.tensor<[9, 8], f32>
+  // CHECK: attn.alibi_slopes 12 : !_12_f
+  %slopes = attn.alibi_slopes 12 : !model.tensor<[12], f32>
   return
 }
