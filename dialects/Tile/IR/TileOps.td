@@ -15,16 +15,16 @@ class Tile_Op<string mnemonic, list<Trait> traits = []> : Op<Tile_Dialect, mnemo
 def Tile_LaunchOp : Tile_Op<"launch", [SingleBlock]> {
   let summary = "one tile after the other, each the work of all threads of a block";
   let description = [{
-    `threads` threads that share memory run the body once for each number 0 .. count - 1, in any order and at the same
-    time. The threads of a block share memory only inside the launch. The lowering decides which threads run it.
-    - (C1) threads are 32, 64, .. 1024.
-    - (C2) a fragment in the body is spread over all threads.
-    - (C3) the body takes the number of its tile and yields nothing.
-    - (C4) `on` names the chips that run the launch; without it all of them do.
-    - (C5) `together` is 1 to 32: how many blocks must fit into the registers of a multiprocessor at once.
+    The body runs for each number 0 .. count - 1, in any order and in parallel, by `threads` threads that share memory. The
+    threads of a block share memory only inside the launch. The lowering decides which threads run it.
 
-    Tiles are assigned to blocks round robin. With `after` the first tile goes to the block after so many others, so
-    that several launches of a kernel begin with different blocks.
+    Tiles are dealt to blocks one by one. `after` shifts the deal by so many tiles, so that several launches of a kernel start
+    at different blocks.
+    - (C1) Threads are 32, 64, .. 1024.
+    - (C2) A fragment in the body is spread over all threads.
+    - (C3) The body takes the number of its tile and yields nothing.
+    - (C4) `on` names the chips that run the launch; without it all chips do.
+    - (C5) `together` is 1 to 32: the blocks for which a multiprocessor has registers at once.
     ```mlir
     tile.launch %count threads 256 {
     ^bb0(%tile: index):
@@ -50,18 +50,18 @@ def Tile_LaunchOp : Tile_Op<"launch", [SingleBlock]> {
 def Tile_StreamOp : Tile_Op<"stream", [SingleBlock, AllTypesMatch<["init", "result"]>]> {
   let summary = "a sum over pieces that arrive while others are used";
   let description = [{
-    A round for each at = 0, step, 2·step, .. < length, ascending. `fill` copies the pieces from column `at` of the
-    left side (row `at` of the right side) on into shared memory, and `use` makes the next value from them. Pieces of
-    `stages` rounds exist at once, so the copies of later rounds are in flight while `use` works. The op has no
-    explicit waits, so they cannot be wrong. If step does not divide length, the last round has the rest, and products
-    use only that part of its pieces.
-    `bulk`: a few threads request a piece in a few large parts. Each slot has a barrier that counts the missing bytes.
-    Parts end where the matrix ends, so words outside of it are undefined; they contribute only to rows and columns
-    outside.
-    - (C1) length and step are positive, stages 2 to 8.
-    - (C2) `fill` takes an index and one or more pieces, `use` the same pieces and the value; it yields the next one.
-    - (C3) each piece is the target of one copy, in `fill`.
-    - (C4) `bulk`: length and step are multiples of 8, and the source is in groups, without panels.
+    `at` is 0, step, 2·step, .. below length, ascending. For each, `fill` names the pieces of shared memory for the columns
+    of the left side (the rows of the right side) from `at` on. `use` makes the next value from these pieces. The pieces of `stages` rounds exist at
+    once: the copies of a later round are under way while `use` works. The op does not say when a copy may begin and what
+    `use` waits for; the lowering does. If step does not divide length, the last round is shorter: products take no more of
+    its pieces.
+
+    `bulk`: a few threads ask for a piece in a few large parts, and each slot has a barrier that counts the bytes still to
+    come. Parts end where the matrix ends, so words outside of it are undefined; they meet no row and no column inside.
+    - (C1) Length and step are positive, and stages are 2 to 8.
+    - (C2) `fill` takes an index and one or more pieces. `use` takes the same pieces and the value, and yields the next one.
+    - (C3) Each piece is the target of one copy, in `fill`.
+    - (C4) `bulk`: length and step are multiples of 8, and the source of each copy is in groups, without panels.
     ```mlir
     %sum = tile.stream 768 by 16 stages 2 carry %zero : !tile.frag<128x128, block 16x16> fill {
     ^bb0(%at: index, %a: !tile.shared<128x16xf32, turned>, %b: !tile.shared<16x128xf32, plain>):
@@ -91,17 +91,15 @@ def Tile_StreamOp : Tile_Op<"stream", [SingleBlock, AllTypesMatch<["init", "resu
 def Tile_CopyOp : Tile_Op<"copy"> {
   let summary = "a piece of a matrix in memory, on its way into shared memory";
   let description = [{
-    The matrix has `rows` x `columns` words. It is stored row after row, or in panels: columns [n·p, n·p + p) of all
-    rows, for n = 0, 1, .. in order. Or it is in `groups`: all of it in the order of the piece that it fills (`left`
-    or `right`), or each panel in the order of a `right` piece. The piece begins at [row, column]; elements outside of
-    the matrix are 0. If 4 divides the columns, the address is aligned to 16 bytes, and 4 divides `column`, unless it
-    is `anywhere`. In groups 4 divides the axis that is summed.
+    The matrix has `rows` x `columns` words. It is stored row after row, in panels or in groups. Panel n holds
+    columns [n·p, n·p + p) of all rows, and the panels follow one another. In `groups` the matrix has the order of the piece
+    that it fills, `left` or `right`; with panels each panel has the order of a `right` piece. The piece begins at [row, column]; what is outside of the matrix is 0. The address is aligned to 16
+    bytes if 4 divides the columns, and 4 divides `column` too unless the copy is `anywhere`. In groups, 4 divides the axis
+    that is summed. The example of `tile.stream` has one of each kind, that of `tile.rounds` one that begins anywhere.
     - (C1) `panels` is a positive multiple of 4.
-    - (C2) it is in the `fill` of a stream or of rounds, and its target is an argument of that.
-    - (C3) `right` of pairs is filled from groups, `left` of pairs from groups or rows, without panels, and no other
-      pieces are from groups.
-
-    The example of `tile.stream` has one of each kind, that of `tile.rounds` one that begins anywhere.
+    - (C2) The op is in the `fill` of a stream or of rounds, and its target is an argument of that body.
+    - (C3) A `right` piece of pairs is filled from groups, a `left` one of pairs from groups or rows, without panels. No other
+      piece is filled from groups.
   }];
   let arguments = (ins Tile_Address:$from, Index:$row, Index:$column, Index:$rows, Index:$columns, OptionalAttr<I64Attr>:$panels, UnitAttr:$groups,
                        UnitAttr:$anywhere, Tile_Shared:$to);
@@ -113,13 +111,12 @@ def Tile_CopyOp : Tile_Op<"copy"> {
 def Tile_RoundsOp : Tile_Op<"rounds", [SingleBlock]> {
   let summary = "pieces that arrive one after the other while others are used";
   let description = [{
-    For at = from, from + step, .. < to, ascending: `fill` names the pieces of shared memory for `at`, `use` does what
-    is to be done with them; what it makes it leaves in variables. Pieces of `stages` rounds exist at once, as in a
-    stream. Every round is a whole one: the copies say where matrices end. All threads come here with the same
-    numbers.
-    - (C1) step is positive, stages 2 to 8.
-    - (C2) `fill` takes an index and one or more pieces, `use` the same, and both yield nothing.
-    - (C3) each piece is the target of one copy, in `fill`.
+    For at = from, from + step, .. < to, ascending: `fill` names the pieces of shared memory for `at`, and `use` works with
+    them; results go to variables. The pieces of `stages` rounds exist at once, as in a stream. Every round is a whole one:
+    the copies say where matrices end. All threads reach the op with the same numbers.
+    - (C1) The step is positive, and stages are 2 to 8.
+    - (C2) `fill` takes an index and one or more pieces, `use` takes the same, and both yield nothing.
+    - (C3) Each piece is the target of one copy, in `fill`.
     ```mlir
     %zero = tile.zero : !tile.frag<64x64, mma 4x1>
     %scores = tile.var %zero : !tile.frag<64x64, mma 4x1>
@@ -149,7 +146,7 @@ def Tile_RoundsOp : Tile_Op<"rounds", [SingleBlock]> {
 def Tile_PieceOp : Tile_Op<"piece"> {
   let summary = "a piece of shared memory of a tile, in addition to those that arrive";
   let description = [{
-    Its contents are undefined when a tile begins.
+    The words are undefined when a tile begins. The op has no operands and no attributes, hence no clause.
     ```mlir
     %queries = tile.piece : !tile.shared<64x32xi32, chunks>
     tile.put %queries : !tile.shared<64x32xi32, chunks> {
@@ -166,10 +163,9 @@ def Tile_PieceOp : Tile_Op<"piece"> {
 def Tile_PutOp : Tile_Op<"put", [SingleBlock]> {
   let summary = "gives every word of a piece a new value";
   let description = [{
-    The body makes word (row, column) from its old value. Ops before this one read the old values, later ops the new
-    ones.
-    - (C1) the body takes row, column and word, and yields a word.
-    The example of `tile.piece` has one.
+    The body computes word (row, column) from its present value. An op before this one reads the old words, an op after it the
+    new ones. The lowering inserts the barriers. The example of `tile.piece` has one.
+    - (C1) The body takes row, column and word, and yields a word.
   }];
   let arguments = (ins Tile_Shared:$piece);
   let regions = (region SizedRegion<1>:$body);
@@ -181,6 +177,12 @@ def Tile_PutOp : Tile_Op<"put", [SingleBlock]> {
 
 def Tile_ZeroOp : Tile_Op<"zero", [Pure]> {
   let summary = "a fragment of zeros";
+  let description = [{
+    Every element is 0. The op has no operands and no attributes, hence no clause.
+    ```mlir
+    %zero = tile.zero : !tile.frag<64x64, mma 4x1>
+    ```
+  }];
   let results = (outs Tile_Frag:$result);
   let assemblyFormat = "attr-dict `:` type($result)";
 }
@@ -188,20 +190,24 @@ def Tile_ZeroOp : Tile_Op<"zero", [Pure]> {
 def Tile_MmaOp : Tile_Op<"mma", [AllTypesMatch<["sum", "result"]>]> {
   let summary = "sum + left·right";
   let description = [{
-    `block`, `cyclic`: every element is one chain of fused products, k ascending, so it has the bits of any other such
-    chain. `mma` of f32 (`left` and `plain`, or a fragment and `plain`): such chains too, by the threads that hold the
-    elements. `mma` of pairs: 8 words (16 products) at a time, ascending. The unit decides how it adds these 16, in
-    the same way for every element of a tile. `wgmma`: the same, by units that read shared memory themselves while
-    threads continue. A fragment on the left of pairs is multiplied as pairs of bf16: the upper halves of its numbers,
-    so round it first if needed. Its columns are rows of the right side; the words of that side are pairs of
+    result(i, j) = sum(i, j) + the products of left(i, k) and right(k, j) over k.
+
+    `block`, `cyclic`: each element is one chain of fused products, k ascending, so it has the bits of any other such chain.
+    `mma` of f32 (`left` and `plain`, or a fragment and `plain`): such chains too, by the threads that hold the elements.
+    `mma` of pairs: 8 words (16 products) at a time, ascending. The unit decides how it adds these 16, in the same way for
+    every element of every tile. `wgmma`: the same, by units that read shared memory themselves.
+
+    A fragment on the left of pairs is multiplied as pairs of bf16, the upper halves of its numbers: a program that wants them
+    rounded rounds them before. Its columns are rows of the right side; the words of that side are pairs of
     neighbours in a row.
-    - (C1) left is rows x k, right is k x columns (of pairs of columns, if left is a fragment).
+    The examples of `tile.stream` and `tile.rounds` have one each.
+    - (C1) Left is rows x k, right is k x columns (of pairs of columns, if left is a fragment).
     - (C2) The sides are, for `block`: `turned` and `plain`. For `mma`: `chunks` or `left` with `woven` or `right`; a
       fragment with `chunks`; `left` or a fragment with `plain`. For `wgmma`: `left` and `right`, or a fragment and
-      `left`, with its groups along the columns. For `cyclic`: these two of f32.
-    - (C3) into `wgmma` the only stream that may contain it is a `bulk` one. Its units see bulk copies, rounds and
-      `tile.put`.
-    - (C4) a fragment on the left is spread as the sum is, and A is 1: a group has whole rows.
+      `left`, with its groups along the columns. For `cyclic`: `left` and `right` of f32.
+    - (C3) Into `wgmma` the op is in no stream that is not `bulk`: such units see only the copies of `bulk`, of rounds, and
+      what is put.
+    - (C4) A fragment on the left is spread as the sum is, and A is 1: a group has whole rows.
   }];
   let arguments = (ins AnyTypeOf<[Tile_Shared, Tile_Frag]>:$left, Tile_Shared:$right, Tile_Frag:$sum);
   let results = (outs Tile_Frag:$result);
@@ -218,8 +224,8 @@ def Tile_VarOp : Tile_Op<"var", [TypesMatchWith<"the variable is of the fragment
                                                 "VarType::get($_self.getContext(), ::llvm::cast<FragType>($_self))">]> {
   let summary = "a variable of the launch, for what lives across control flow";
   let description = [{
-    Loops and conditions that walk over a mask carry no values; a variable is what a thread keeps in registers all the
-    same.
+    A value that threads keep in registers across loops and conditions that carry no values, such as the walk over a mask.
+    - (C1) The variable has the type of the fragment.
     ```mlir
     %zero = tile.zero : !tile.frag<64x64, mma 4x1>
     %sum = tile.var %zero : !tile.frag<64x64, mma 4x1>
@@ -227,33 +233,41 @@ def Tile_VarOp : Tile_Op<"var", [TypesMatchWith<"the variable is of the fragment
     tile.set %sum, %now : !tile.var<<64x64, mma 4x1>>
     ```
   }];
-  let arguments = (ins Tile_Frag:$init);
+  let arguments = (ins Tile_Frag:$init); // var_c1: ODS
   let results = (outs Tile_Var:$result);
   let assemblyFormat = "$init attr-dict `:` qualified(type($init))";
 }
 
 def Tile_GetOp : Tile_VariableOp<"get", "result"> {
   let summary = "the value of a variable";
-  let description = "The example of `tile.var` has one.";
-  let arguments = (ins Tile_Var:$variable);
+  let description = [{
+    The fragment that the last `tile.set` before this op left in the variable, or its first one. The example of `tile.var` has
+    one.
+    - (C1) The result has the type of the variable's fragments.
+  }];
+  let arguments = (ins Tile_Var:$variable); // get_c1: ODS
   let results = (outs Tile_Frag:$result);
   let assemblyFormat = "$variable attr-dict `:` qualified(type($variable))";
 }
 
 def Tile_SetOp : Tile_VariableOp<"set", "value"> {
   let summary = "gives a variable a value";
-  let description = "The example of `tile.var` has one.";
-  let arguments = (ins Tile_Var:$variable, Tile_Frag:$value);
+  let description = [{
+    Later `tile.get`s read this fragment. The example of `tile.var` has one.
+    - (C1) The value has the type of the variable's fragments.
+  }];
+  let arguments = (ins Tile_Var:$variable, Tile_Frag:$value); // set_c1: ODS
   let assemblyFormat = "$variable `,` $value attr-dict `:` qualified(type($variable))";
 }
 
 def Tile_MapOp : Tile_Op<"map", [SingleBlock]> {
   let summary = "a fragment with elements made from those of others";
   let description = [{
-    The body makes element (row, column) of the result from the same element of each operand. An operand with one
-    number a row gives that number. The body is repeated for each element that a thread holds, so keep it short.
-    - (C1) operands are spread as the result is, or are its `rows`.
-    - (C2) the body takes row, column and an element of each operand, and yields an f32.
+    The body computes element (row, column) of the result from the elements of the operands at the same place. An operand that
+    has one number a row gives that number. The code has a copy of the body for each element that a thread holds, so keep it
+    short.
+    - (C1) The operands are spread as the result is, or are its `rows`.
+    - (C2) The body takes row, column and an element of each operand, and yields an f32.
     ```mlir
     %scaled = tile.map(%sum, %factors) : (!tile.frag<64x64, mma 4x1>, !tile.frag<64x1, rows 4x1>) -> !tile.frag<64x64, mma 4x1> {
     ^bb0(%i: index, %j: index, %x: f32, %factor: f32):
@@ -272,9 +286,9 @@ def Tile_MapOp : Tile_Op<"map", [SingleBlock]> {
 def Tile_KeepOp : Tile_Op<"keep", [SingleBlock, AllTypesMatch<["fragment", "result"]>]> {
   let summary = "some elements of a fragment, the others are a number";
   let description = [{
-    Element (row, column) keeps its value if the body yields true. The code contains the body once, for any number of
-    elements.
-    - (C1) the body takes row and column, and yields an i1.
+    Element (row, column) keeps its value where the body yields true, and becomes the number elsewhere. The code has the body
+    once, however many elements a thread holds.
+    - (C1) The body takes row and column, and yields an i1.
     ```mlir
     %seen = tile.keep %scores else 0xFF800000 : !tile.frag<64x64, mma 4x1> {
     ^bb0(%i: index, %j: index):
@@ -295,10 +309,11 @@ def Tile_Join : Tile_Enum<"Join", "how a row becomes a number", [I32EnumAttrCase
 def Tile_FoldOp : Tile_Op<"fold", [Pure]> {
   let summary = "the sum of each row, or its largest element";
   let description = [{
-    In an order that is the same for all rows and fragments as wide: a thread's elements ascending, then those of
-    neighbours, then of those two apart. `most`: an element that is not greater does not count, so a NaN may be lost.
-    - (C1) the fragment is `mma`, and A is 1: a group has whole rows.
-    - (C2) the result is its `rows`.
+    The order is the same for all rows and all fragments of the same width: a thread's elements ascending, then those of
+    neighbouring threads, then those of threads two apart. `most`: an element that is not greater does not count, so a NaN may
+    be lost.
+    - (C1) The fragment is `mma`, or `wgmma` of 64 rows a group, and A is 1: a group has whole rows.
+    - (C2) The result is its `rows`.
     ```mlir
     %sums = tile.fold sum %scores : !tile.frag<64x64, mma 4x1> -> !tile.frag<64x1, rows 4x1>
     ```
@@ -312,8 +327,8 @@ def Tile_FoldOp : Tile_Op<"fold", [Pure]> {
 def Tile_AnyOp : Tile_Op<"any", [SingleBlock]> {
   let summary = "whether some element is such a one, for all threads of the tile";
   let description = [{
-    All threads come here.
-    - (C1) the body takes an element and yields an i1.
+    True for all threads of the tile if the body yields true for an element that one of them holds. All threads reach the op.
+    - (C1) The body takes an element and yields an i1.
     ```mlir
     %nan = tile.any %scores : !tile.frag<64x64, mma 4x1> {
     ^bb0(%x: f32):
@@ -332,11 +347,11 @@ def Tile_AnyOp : Tile_Op<"any", [SingleBlock]> {
 def Tile_EachOp : Tile_Op<"each", [SingleBlock]> {
   let summary = "does something with each element of a fragment that is inside of a matrix";
   let description = [{
-    Element (i, j) of the fragment is (row + i, column + j) of a matrix of `rows` x `columns`. The body runs for those
-    inside, each by the thread that holds it, in any order. It may store, and read what no other element stores.
+    Element (i, j) of the fragment is (row + i, column + j) of a matrix of `rows` x `columns`. The body runs for the elements
+    inside the matrix, each on the thread that holds it, in any order. It may store, and read what no other element stores.
     `run` elements are inside or outside together: column and columns are multiples of it.
-    - (C1) run is 1, 2 or 4, and no more than a thread holds side by side.
-    - (C2) the body takes row, column and element, and yields nothing.
+    - (C1) run is 1, 2 or 4, and no more than the neighbours in a row that a thread holds.
+    - (C2) The body takes row, column and element, and yields nothing.
     ```mlir
     tile.each %sum at[%row, %column] of %rows by %columns run 4 : !tile.frag<128x128, block 16x16> {
     ^bb0(%i: index, %j: index, %x: f32):
@@ -351,9 +366,14 @@ def Tile_EachOp : Tile_Op<"each", [SingleBlock]> {
   let assemblyFormat = "$fragment `at` `[` $row `,` $column `]` `of` $rows `by` $columns `run` $run `:` type($fragment) $body attr-dict";
 }
 
-def Tile_YieldOp : Tile_Op<"yield", [Pure, Terminator]> {
+def Tile_YieldOp : Tile_Op<"yield", [Pure, Terminator, ParentOneOf<["LaunchOp", "StreamOp", "RoundsOp", "PutOp", "MapOp", "KeepOp", "AnyOp", "EachOp"]>]> {
   let summary = "ends the body of an op of this dialect";
-  let arguments = (ins Optional<AnyType>:$value);
+  let description = [{
+    The operand is what the op around it takes from its body: the next value of a stream, the word of `put`, the element of
+    `map`, the i1 of `keep` and `any`, or nothing. The example of `tile.map` has one.
+    - (C1) It ends a body of an op of this dialect.
+  }];
+  let arguments = (ins Optional<AnyType>:$value); // yield_c1: ParentOneOf
   let assemblyFormat = "($value^ `:` type($value))? attr-dict";
 }
 

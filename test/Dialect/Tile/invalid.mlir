@@ -597,3 +597,37 @@ func.func @any_c1(%x: !tile.frag<64x64, mma 4x1>) {
   }
   return
 }
+
+// -----
+
+func.func @var_c1(%x: !tile.frag<64x64, mma 4x1>) {
+  // expected-error @below {{failed to verify that the variable is of the fragment's type}}
+  %v = "tile.var"(%x) : (!tile.frag<64x64, mma 4x1>) -> !tile.var<<64x32, mma 4x1>>
+  return
+}
+
+// -----
+
+func.func @get_c1(%v: !tile.var<<64x64, mma 4x1>>) {
+  // expected-error @below {{failed to verify that it is a fragment of the variable's type}}
+  %x = "tile.get"(%v) : (!tile.var<<64x64, mma 4x1>>) -> !tile.frag<64x32, mma 4x1>
+  return
+}
+
+// -----
+
+func.func @set_c1(%v: !tile.var<<64x64, mma 4x1>>, %x: !tile.frag<64x32, mma 4x1>) {
+  // expected-error @below {{failed to verify that it is a fragment of the variable's type}}
+  "tile.set"(%v, %x) : (!tile.var<<64x64, mma 4x1>>, !tile.frag<64x32, mma 4x1>) -> ()
+  return
+}
+
+// -----
+
+func.func @yield_c1() {
+  scf.execute_region {
+    // expected-error @below {{'tile.yield' op expects parent op to be one of 'tile.launch, tile.stream, tile.rounds, tile.put, tile.map, tile.keep, tile.any, tile.each'}}
+    tile.yield
+  }
+  return
+}
