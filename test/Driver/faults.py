@@ -1,8 +1,9 @@
-"""faults.py HEDDLE MODEL WORK [--all]: system calls that fail while a model is checked and compiled. One line a failure, then `N passed, N failed`.
+"""faults.py HEDDLE MODEL WORK [--part PART] [--all]: system calls that fail while a model is checked and compiled. One line a failure, then `N passed, N failed`.
 
 A library between the compiler and libc (faults.c) lets one call fail: the 1st, the 2nd, .. or, once begun, one in so many. Whichever it is, the
 compiler ends with a status of its table, within a minute, neither by a signal nor with 70; it leaves nothing behind; and where it ends
-with 0 the program is the one of a run without faults. --all tries many more (minutes)."""
+with 0 the program is the one of a run without faults. --all tries many more (minutes).
+--part memory is calls that ask for memory, --part system is all the rest."""
 import argparse
 import hashlib
 import os
@@ -20,6 +21,7 @@ parser.add_argument("heddle")
 parser.add_argument("model")
 parser.add_argument("work")
 parser.add_argument("--all", action="store_true")
+parser.add_argument("--part", choices=["memory", "system"])
 options = parser.parse_args()
 heddle, model, work = shutil.which(options.heddle), options.model, options.work
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -60,6 +62,8 @@ assert run(compiled).returncode == 0
 good = digest(out)
 for call in CALLS:
     many = call in ("malloc", "calloc", "realloc")
+    if options.part and (options.part == "memory") != many:
+        continue
     firsts = [1, 2, 3, 5, 9, 17, 40, 100] + ([300, 1000, 3000, 10000, 30000, 100000, 300000] if many else [200])
     if call == "note": # glibc's own, if it is asked at all
         firsts = [1, 2, 3]
@@ -80,6 +84,10 @@ for call in CALLS:
             check(not left, "compile, %s: left %s" % (what, left))
             for name in left:
                 shutil.rmtree(os.path.join(work, "out", name), ignore_errors=True)
+
+if options.part == "memory":
+    print("%d runs" % tried)
+    sys.exit(finish())
 
 # What a system may refuse as a whole.
 limited = lambda kind, n: lambda: resource.setrlimit(kind, (n, n))
