@@ -181,9 +181,15 @@ void Listener::stop() {
 }
 
 bool Listener::run() {
-  timeval moment = {0, 10000};
-  while (event_base_dispatch(base) != 0 && !event_base_got_break(base)) // the system would not wait
-    select(0, nullptr, nullptr, nullptr, &moment), moment = {0, 10000};
+  constexpr unsigned kPauses = 100;                          // in a second
+  for (unsigned lost = 0; event_base_dispatch(base) != 0;) { // the system would not wait, so no timer runs either
+    look();
+    cut |= draining && ++lost > kPauses * unsigned(options.drainSeconds);
+    if (cut || event_base_got_break(base))
+      break;
+    timeval moment = {0, 1000000 / kPauses};
+    select(0, nullptr, nullptr, nullptr, &moment);
+  }
   connections.clear(); // whoever still makes an answer learns that nobody waits
   return !cut;
 }
@@ -249,8 +255,18 @@ void Listener::pauseAccepting(int error) {
     rt::note("connections wait, since none can be accepted now: " + std::string(strerror(error)) +
              "; this is said once");
   toldOfPause = true;
+  acceptLater();
+}
+
+void Listener::acceptLater() {
   timeval moment = {0, 100000};
   evtimer_add(retry, &moment);
+}
+
+/// Lets connections in again; where the system does not watch the socket now, a moment later.
+void Listener::acceptAgain() {
+  if (evconnlistener_enable(socket) != 0)
+    acceptLater();
 }
 
 static bool before(const std::pair<uint64_t, std::unique_ptr<Connection>> &one, uint64_t number) {
@@ -267,7 +283,7 @@ void Listener::drop(uint64_t number) {
   if (draining && isIdle())
     event_base_loopbreak(base);
   else if (!draining && connections.size() < options.connections)
-    evconnlistener_enable(socket);
+    acceptAgain();
 }
 
 bool Listener::isIdle() const { return connections.empty(); }
@@ -311,14 +327,14 @@ void Listener::onRetry(int, short, void *self) {
   if (listener->draining)
     return;
   listener->makeRoom();
-  evconnlistener_enable(listener->socket);
+  listener->acceptAgain();
 }
 
 void Listener::onTurn(int, short, void *self) {
   auto *listener = static_cast<Listener *>(self);
   listener->acceptedInTurn = 0;
   if (std::exchange(listener->pausedForTurn, false) && !listener->draining)
-    evconnlistener_enable(listener->socket);
+    listener->acceptAgain();
 }
 
 /// What other threads and signals want.

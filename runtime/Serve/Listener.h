@@ -100,6 +100,8 @@ private:
   bool makeRoom(const Peer *of = nullptr);
   bool makeRoomFor(const Peer &peer);
   void pauseAccepting(int error);
+  void acceptLater();
+  void acceptAgain();
   void deliver();
   void look();
   void drain();
