@@ -1,6 +1,6 @@
 //===- Card.h - The description of a compiled model -------------*- C++ -*-===//
 //
-// The card is text inside the binary (README.md has the grammar): dims and
+// The card is text inside the binary (card.md has the grammar): dims and
 // their bounds, the roles of generation, and for every entry its dims, inputs,
 // outputs, states and arena as size forms. It is parsed strictly once at
 // start-up; an error in it is an internal error of the compiler.

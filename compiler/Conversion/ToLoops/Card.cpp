@@ -1,6 +1,6 @@
 //===- Card.cpp - what a binary says of itself ----------------------------===//
 //
-// The card: a text inside the binary (grammar in runtime/README.md) from which the runtime reads dims, inputs, outputs,
+// The card: a text inside the binary (grammar in runtime/card.md) from which the runtime reads dims, inputs, outputs,
 // states and the size of the arena. The functions of the entries are in a table, in the order of the text.
 //===----------------------------------------------------------------------===//
 

@@ -34,7 +34,7 @@ typedef struct heddle_failure {
 
 /// A kernel of an entry on a device; every pointer is the device's. `fail`: one
 /// for a call, state 0 at first. `i`, `j`: indices of the repeats around its
-/// launch, outer and inner (README.md, "The card"); 0 without. `numbers`: what
+/// launch, outer and inner (card.md); 0 without. `numbers`: what
 /// the card says behind `with`, passed by value to a device; null without.
 typedef void (*heddle_kernel_fn)(heddle_failure *fail, const int64_t *dims, void *const *tensors, char *arena,
                                  const char *weights, int64_t i, int64_t j, const int64_t *numbers);
