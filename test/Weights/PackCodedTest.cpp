@@ -70,7 +70,8 @@ std::vector<uint8_t> plainly(const Coding &coding, int64_t panel, const Matrix &
     to.push_back(0);
   bool one = coding.group >= m.k;
   int64_t groups = one ? 1 : (m.k + coding.group - 1) / coding.group;
-  int64_t features = !one ? coding.group : m.k <= 128 ? (m.k + 15) / 16 * 16 : (m.k + 127) / 128 * 128;
+  int64_t whole = m.k <= 32 ? 16 : m.k <= 128 ? 32 : 128; // with --rows=32, too, a row's blocks are whole units
+  int64_t features = !one ? coding.group : (m.k + whole - 1) / whole * whole;
   for (int64_t first = 0; first < m.n; first += panel)
     for (int64_t g = 0; g < groups; ++g) {
       for (int64_t n = first; n < first + panel; ++n)
