@@ -132,7 +132,8 @@ rt::Status Listener::listenAt(const sockaddr *address, unsigned addressSize) {
       [](evconnlistener *, evutil_socket_t fd, sockaddr *from, int, void *self) {
         static_cast<Listener *>(self)->accept(fd, peerOf(from));
       },
-      this, LEV_OPT_CLOSE_ON_FREE | LEV_OPT_CLOSE_ON_EXEC | LEV_OPT_REUSEABLE, 1024, address, int(addressSize));
+      this, LEV_OPT_CLOSE_ON_FREE | LEV_OPT_CLOSE_ON_EXEC | LEV_OPT_REUSEABLE | LEV_OPT_DISABLED, 1024, address,
+      int(addressSize));
   if (!socket) {
     int error = errno;
     if (error == EADDRINUSE)
@@ -147,6 +148,7 @@ rt::Status Listener::listenAt(const sockaddr *address, unsigned addressSize) {
                                                 : reinterpret_cast<sockaddr_in &>(bound).sin_port);
   evconnlistener_set_error_cb(
       socket, [](evconnlistener *, void *self) { static_cast<Listener *>(self)->pauseAccepting(errno); });
+  acceptAgain();
   return {};
 }
 

@@ -115,8 +115,9 @@ static std::vector<std::string> codesTexts(ModuleOp module) {
     }
   auto math = module->getAttrOfType<StringAttr>("model.codes");
   auto rows = module->getAttrOfType<IntegerAttr>("model.rows");
-  std::string products =
-      (math ? math.getValue() : StringRef("dots")).str() + (rows ? std::to_string(rows.getInt()) : "");
+  std::string products = (math ? math.getValue() : StringRef("dots")).str();
+  if (products == "dots" && rows && rows.getInt() != Coding::rowFeatures)
+    products += std::to_string(rows.getInt());
   std::vector<std::string> texts;
   for (const auto &[form, sum] : sums)
     texts.push_back(std::to_string(form.first) + " " + std::to_string(form.second) + " " +

@@ -1,7 +1,7 @@
 //===- MatrixSums.cpp - sums of a linear in matrix registers --------------===//
 //
-// Integers of a stretch of 128 features are multiplied before those of the stretch before it become f32, so that the
-// matrix unit and the vector units work at the same time.
+// A stretch is the features that share a scale of a row: 128. Its integers are multiplied before those of the stretch
+// before it become f32, so that the matrix unit and the vector units work at the same time.
 //
 //===----------------------------------------------------------------------===//
 

@@ -223,7 +223,7 @@ static void addArithmetic(CLI::App *sub, CompileOptions &c, Unread &unread) {
           "{auto,dots,wide}"));
   sub->add_option(
          "--rows", c.rows,
-         "of codes, 32 or 128: features of a row that share a scale while rows are rounded to 8 bits (128); 32 is nearer to f32 and slower")
+         "of codes, 32 or 128: features of a row that share a scale while rows are rounded to 8 bits (128); 32 is nearer to f32, and slower with matrix registers")
       ->check(CLI::IsMember({32, 128}));
   CLI::Option *codes =
       sub->add_option(
