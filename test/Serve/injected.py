@@ -46,10 +46,11 @@ def served(t, binary, library, call, every, error):
         return
     with server:
         unanswered = []
-        for i in range(3 * len(ASKED)):
+        deaf = (call, every) in (("accept4", 1), ("epoll_wait", 1)) # nobody comes in, so nobody can be answered; the server waits and hears signals
+        for i in range(1 if deaf else 3 * len(ASKED)):
             method, path, body = ASKED[i % len(ASKED)]
             try:
-                status, _, data = server.request(method, path, body, timeout=10)
+                status, _, data = server.request(method, path, body, timeout=1 if deaf else 10)
                 if status not in (200, 404, 500, 503):
                     unanswered.append((path, status))
             except (OSError, http.client.HTTPException) as problem:
@@ -58,7 +59,7 @@ def served(t, binary, library, call, every, error):
                     unanswered.append((path, repr(problem)))
                 elif server.process.returncode in GOOD - {0}:
                     break # it has said so
-        if (call, every) in (("accept4", 1), ("epoll_wait", 1)): # nobody comes in, so nobody can be answered; the server waits and hears signals
+        if deaf:
             t.check(what + ": it waits", server.process.poll() is None, server.process.returncode)
         else:
             t.check(what + ": answers", not unanswered, unanswered)
