@@ -14,6 +14,7 @@ import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), os.pardir, "support"))
 from checks import check, finish
+from terminals import drain
 
 heddle, work = sys.argv[1:3]
 EVERY = 1 if "--all" in sys.argv else 8
@@ -41,14 +42,8 @@ def at_terminal(words, stdin):
         process.stdin.close()
     except OSError:  # it reads nothing
         pass
-    got = b""
-    try:
-        while piece := os.read(master, 65536):
-            got += piece
-    except OSError:  # the other end is closed
-        pass
-    os.close(master)
-    return process.wait(timeout=60), got.replace(b"\r\n", b"\n").decode(errors="surrogateescape")
+    got = drain(master)
+    return process.wait(timeout=60), got.decode(errors="surrogateescape")
 
 
 def judge(what, words, stdin=b""):

@@ -10,8 +10,9 @@ import sys
 import numpy as np
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path.insert(0, os.path.join(HERE, "../Oracle"))
+sys.path[:0] = [os.path.join(HERE, "../Oracle"), os.path.join(HERE, "../support")]
 import tensors  # noqa: E402
+from checks import check, finish  # noqa: E402
 
 folder = sys.argv[1]
 random = np.random.default_rng(3)
@@ -25,22 +26,11 @@ def logits(program, given, *flags):
     return tensors.read(to)["logits"]
 
 
-passed = failed = 0
-
-
-def check(what, good):
-    global passed, failed
-    passed, failed = passed + bool(good), failed + (not good)
-    if not good:
-        print("FAIL " + what)
-
-
 wide, usual, near = (logits(program, ids).astype(np.float64) for program in ("wide", "usual", "near"))
 distance = {name: np.sqrt(np.mean((x - wide) ** 2)) for name, x in (("usual", usual), ("near", near))}
-check("32: %.3g of the distance with 128" % (distance["near"] / distance["usual"]), 0 < distance["near"] < 0.8 * distance["usual"])
-check("f32 is none of them", np.isfinite(near).all() and not np.array_equal(logits("f32", ids), near))
+check(0 < distance["near"] < 0.8 * distance["usual"], "32: %.3g of the distance with 128" % (distance["near"] / distance["usual"]))
+check(np.isfinite(near).all() and not np.array_equal(logits("f32", ids), near), "f32 is none of them")
 one = logits("near", ids, "--threads", "1")
-check("threads", one.tobytes() == logits("near", ids, "--threads", "3").tobytes())
-check("a row alone", all(one[i].tobytes() == logits("near", ids[i:i + 1])[0].tobytes() for i in range(len(ids))))
-print("%d passed, %d failed" % (passed, failed))
-sys.exit(failed > 0)
+check(one.tobytes() == logits("near", ids, "--threads", "3").tobytes(), "threads")
+check(all(one[i].tobytes() == logits("near", ids[i:i + 1])[0].tobytes() for i in range(len(ids))), "a row alone")
+sys.exit(finish())

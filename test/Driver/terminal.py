@@ -8,6 +8,7 @@ import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), os.pardir, "support"))
 from checks import check, finish
+from terminals import drain
 
 heddle, work = sys.argv[1:]
 EXAMPLES = os.path.join(os.path.dirname(os.path.abspath(__file__)), os.pardir, os.pardir, "examples")
@@ -24,15 +25,9 @@ def at_terminal(*words):
     master, slave = pty.openpty()
     process = subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=slave, stderr=subprocess.DEVNULL)
     os.close(slave)
-    got = b""
-    try:
-        while piece := os.read(master, 65536):
-            got += piece
-    except OSError:  # the other end is closed
-        pass
-    os.close(master)
+    got = drain(master)
     process.wait(timeout=60)
-    return got.replace(b"\r\n", b"\n")
+    return got
 
 
 def folder(example, **changed):
