@@ -1,14 +1,14 @@
 //===- Target.h - what the driver asks of a target --------------*- C++ -*-===//
 //
 // A target takes a module of stage `llvm` that was made for it and gives text, or what a program holds of it beside
-// weights and card. What plans ask stands in compiler/Plan/Target.h, what lowerings ask in ToLoops: this is the rest,
+// weights and card. What plans ask stands in compiler/Plan/Target.h, what lowerings ask in Lowering: this is the rest,
 // for the driver.
 //
 //===----------------------------------------------------------------------===//
 #ifndef HEDDLE_TARGETS_TARGET_H
 #define HEDDLE_TARGETS_TARGET_H
 
-#include "dialects/Model/IR/Plan.h"
+#include "dialects/Model/IR/ModelPlanAttrs.h"
 #include "targets/CPU/CPUTarget.h"
 #include <map>
 #include <memory>
@@ -18,7 +18,7 @@
 namespace heddle {
 
 /// How 16 bits can be multiplied and read.
-struct Halves {
+struct Formats {
   bool dots = false;  ///< products of pairs of bf16
   bool fast = false;  ///< these take less time than products of f32, so that --math=auto takes them
   bool f16 = false;   ///< conversions between f16 and f32
@@ -38,7 +38,7 @@ public:
   virtual llvm::StringRef name() const = 0;
   /// What passes are told of it.
   virtual model::TargetAttr describe(mlir::MLIRContext *context) const = 0;
-  virtual Halves halves() const = 0;
+  virtual Formats formats() const = 0;
   /// The processor that its part of the program runs on; null: any will do.
   virtual const cpu::CPUTarget *processor() const { return nullptr; }
   /// Writes the output stage `what` that is text (compiler/Pipelines, outputStages).

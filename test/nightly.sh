@@ -45,7 +45,7 @@ export -f need
 parts() {
   cat << 'END'
 build | 5400 | bash compiler/bootstrap.sh && cmake -S . -B "$build" -G Ninja -DCMAKE_BUILD_TYPE=Release && ninja -C "$build"
-faults of the lowering | 1800 | $python test/Conversion/ToLoops/faults.py "$build"
+faults of the lowering | 1800 | $python test/Conversion/Lowering/faults.py "$build"
 faults of the emulator | 1800 | $python test/Emulator/faults.py "$build"
 faults of tiles | 10800 | $python test/Conversion/TileToNVVM/faults.py "$build"
 faults of digests | 1800 | $python test/GPU/digest_faults.py "$build"

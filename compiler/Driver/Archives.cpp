@@ -36,7 +36,8 @@ struct Talking {
 };
 } // namespace
 
-static Talking talkingOf(ModuleOp module, const llvm::Module &code, const CompileOptions &options, const Words &words) {
+static Talking talkingOf(ModuleOp module, const llvm::Module &code, const CompileOptions &options,
+                         const TextBlobs &words) {
   bool makes = module->hasAttr("model.generate");
   bool reads = cardOf(code).contains("\ninput input_ids ") && !module->hasAttr("model.picture") &&
                !module->hasAttr("model.sound");
@@ -46,7 +47,7 @@ static Talking talkingOf(ModuleOp module, const llvm::Module &code, const Compil
 }
 
 /// The archives of the server and of conversations.
-static std::vector<std::string> talking(Talking parts, const Words &words, StringRef runtime) {
+static std::vector<std::string> talking(Talking parts, const TextBlobs &words, StringRef runtime) {
   std::vector<std::string> files;
   SmallVector<StringRef> archives;
   if (parts.serve) {
@@ -67,7 +68,7 @@ static std::vector<std::string> talking(Talking parts, const Words &words, Strin
 }
 
 std::optional<Archives> heddle::archivesOf(const Console &console, ModuleOp module, const llvm::Module &code,
-                                           const CompileOptions &options, const Words &words,
+                                           const CompileOptions &options, const TextBlobs &words,
                                            const cpu::Architecture &architecture, int &failed) {
   Archives all{runtimeOf(options, architecture), {}};
   std::string name = architecture.name.str();

@@ -25,7 +25,7 @@ llvm::StringRef cardOf(const llvm::Module &code);
 /// The archives of `module`, whose code is `code`; none after an error, which has been reported, its exit status in
 /// `failed`.
 std::optional<Archives> archivesOf(const Console &console, mlir::ModuleOp module, const llvm::Module &code,
-                                   const CompileOptions &options, const Words &words,
+                                   const CompileOptions &options, const TextBlobs &words,
                                    const cpu::Architecture &architecture, int &failed);
 
 } // namespace heddle

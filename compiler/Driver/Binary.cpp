@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "compiler/Driver/Binary.h"
-#include "compiler/Conversion/ToLoops/CardTexts.h"
+#include "compiler/Conversion/Lowering/Frame/CardTexts.h"
 #include "compiler/Driver/Archives.h"
 #include "compiler/Driver/CodesReport.h"
 #include "compiler/Driver/Exit.h"
@@ -16,8 +16,8 @@
 #include "compiler/Driver/Output.h"
 #include "compiler/Driver/Phase.h"
 #include "compiler/Driver/Scratch.h"
-#include "compiler/Weights/OutputFile.h"
-#include "compiler/Weights/WeightsObject.h"
+#include "compiler/Weights/Pack/OutputFile.h"
+#include "compiler/Weights/Pack/WeightsObject.h"
 #include "heddle/input_file.h"
 #include "heddle/seal.h"
 #include "targets/CPU/CodeGen.h"
@@ -35,7 +35,7 @@ using namespace heddle;
 
 /// Notes, once, that a checkpoint in 16 bits is stored in f32 and takes twice the space, and which flag avoids it.
 static void sayWidened(const Console &console, const CompileOptions &options, const WeightStore &store,
-                       const PackPlan &plan) {
+                       const BlobMap &plan) {
   std::map<StoredType, uint64_t> bytes; // as f32, by how the file stores them
   uint64_t all = 0;
   for (const PackEntry &entry : plan.entries)
@@ -51,8 +51,8 @@ static void sayWidened(const Console &console, const CompileOptions &options, co
 }
 
 /// The seal (heddle/seal.h): sizes and digests of all parts of a binary except its code.
-static std::string sealOf(ModuleOp module, const llvm::Module &code, const WrittenWeights &weights, const Words &words,
-                          StringRef side) {
+static std::string sealOf(ModuleOp module, const llvm::Module &code, const WrittenWeights &weights,
+                          const TextBlobs &words, StringRef side) {
   Seal seal;
   StringRef card = cardOf(code);
   seal.cardBytes = card.size();
@@ -108,8 +108,8 @@ static std::string sideFile(const CompileOptions &options) {
 /// Packs the weights and writes the object `data` with the tokenizer and the weights, unless these go into the file
 /// `side` of the folder.
 static absl::StatusOr<WrittenWeights> writeData(const Scratch &folder, StringRef data, StringRef side,
-                                                ObjectMachine machine, const WeightStore &store, const PackPlan &plan,
-                                                const Words &words, CodesReport &codes) {
+                                                ObjectMachine machine, const WeightStore &store, const BlobMap &plan,
+                                                const TextBlobs &words, CodesReport &codes) {
   ObjectOptions parts;
   parts.machine = machine;
   parts.pack.rounded = [&](const PackRequest &request, const CodingError &error) { codes.add(request, error); };
@@ -136,7 +136,7 @@ static absl::StatusOr<WrittenWeights> writeData(const Scratch &folder, StringRef
 
 /// Writes the object with the digests, which are known only when the weights have been written.
 static absl::Status writeDigests(StringRef file, ObjectMachine machine, ModuleOp module, const llvm::Module &code,
-                                 const WrittenWeights &weights, const Words &words, StringRef side) {
+                                 const WrittenWeights &weights, const TextBlobs &words, StringRef side) {
   ObjectOptions seal;
   seal.machine = machine;
   seal.symbols = {{"heddle_seal", sealOf(module, code, weights, words, side), 64}, {"heddle_index", weights.index, 64}};
@@ -225,8 +225,8 @@ static int moveIntoPlace(const Console &console, const Scratch &folder, const st
 /// side file), links both with the runtime in a scratch folder next to the output, and renames the result. Returns the
 /// exit code.
 int heddle::writeBinary(const Console &console, ModuleOp module, llvm::Module &code, const cpu::CPUTarget &target,
-                        const CompileOptions &options, const Words &words) {
-  PackPlan plan = packPlanOf(module);
+                        const CompileOptions &options, const TextBlobs &words) {
+  BlobMap plan = blobMapOf(module);
   int failed = Ok;
   const cpu::Architecture &architecture = *target.processor.architecture;
   std::optional<Archives> archives = archivesOf(console, module, code, options, words, architecture, failed);

@@ -25,7 +25,7 @@ CodingError CodesReport::all() const {
   return sum;
 }
 
-uint64_t CodesReport::otherBytes(const PackPlan &plan) const {
+uint64_t CodesReport::otherBytes(const BlobMap &plan) const {
   uint64_t bytes = 0;
   for (const PackEntry &entry : plan.entries)
     if (!entry.request.layout.coding)
@@ -33,7 +33,7 @@ uint64_t CodesReport::otherBytes(const PackPlan &plan) const {
   return bytes;
 }
 
-uint64_t CodesReport::keptBytes(const PackPlan &plan) const {
+uint64_t CodesReport::keptBytes(const BlobMap &plan) const {
   uint64_t bytes = 0;
   for (const PackEntry &entry : plan.entries)
     if (entry.request.layout.coding)
@@ -45,7 +45,7 @@ uint64_t CodesReport::keptBytes(const PackPlan &plan) const {
 
 static auto megabytes(uint64_t bytes) { return llvm::format("%.1f MB", double(bytes) * 1e-6); }
 
-void CodesReport::print(llvm::raw_ostream &os, const PackPlan &plan) const {
+void CodesReport::print(llvm::raw_ostream &os, const BlobMap &plan) const {
   struct Kind {
     int64_t count = 0;
     uint64_t bytes = 0;
@@ -74,7 +74,7 @@ void CodesReport::print(llvm::raw_ostream &os, const PackPlan &plan) const {
   os << "\n";
 }
 
-void CodesReport::printJson(llvm::raw_ostream &os, const PackPlan &plan) const {
+void CodesReport::printJson(llvm::raw_ostream &os, const BlobMap &plan) const {
   llvm::json::OStream json(os, 2);
   json.object([&] {
     json.attribute("relative_error", all().relative());

@@ -7,7 +7,7 @@
 #ifndef HEDDLE_COMPILER_DRIVER_CODESREPORT_H
 #define HEDDLE_COMPILER_DRIVER_CODESREPORT_H
 
-#include "compiler/Weights/Pack.h"
+#include "compiler/Weights/Pack/Pack.h"
 #include "llvm/Support/raw_ostream.h"
 
 namespace heddle {
@@ -19,9 +19,9 @@ public:
   bool empty() const { return matrices.empty(); }
 
   /// Lines for people; `plan`: all that is packed.
-  void print(llvm::raw_ostream &os, const PackPlan &plan) const;
+  void print(llvm::raw_ostream &os, const BlobMap &plan) const;
   /// One JSON object.
-  void printJson(llvm::raw_ostream &os, const PackPlan &plan) const;
+  void printJson(llvm::raw_ostream &os, const BlobMap &plan) const;
 
 private:
   struct Matrix {
@@ -32,9 +32,9 @@ private:
   };
   CodingError all() const;
   /// Bytes of what is packed and is no code.
-  uint64_t otherBytes(const PackPlan &plan) const;
+  uint64_t otherBytes(const BlobMap &plan) const;
   /// Bytes of codes that the file had already.
-  uint64_t keptBytes(const PackPlan &plan) const;
+  uint64_t keptBytes(const BlobMap &plan) const;
 
   std::vector<Matrix> matrices;
 };

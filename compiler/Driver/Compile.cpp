@@ -14,7 +14,7 @@
 #include "compiler/Driver/Scratch.h"
 #include "dialects/Model/IR/Arithmetic.h"
 #include "dialects/Model/IR/Model.h"
-#include "dialects/Model/IR/Plan.h"
+#include "dialects/Model/IR/ModelPlanAttrs.h"
 #include "heddle/input_file.h"
 #include "mlir/IR/AsmState.h"
 #include "mlir/IR/Builders.h"
@@ -144,11 +144,11 @@ std::vector<std::unique_ptr<Target>> heddle::targetsOf(const Console &console, c
   return {};
 }
 
-Halves heddle::commonHalves(ArrayRef<std::unique_ptr<Target>> targets) {
-  Halves all = {true, true, true, true};
+Formats heddle::commonFormats(ArrayRef<std::unique_ptr<Target>> targets) {
+  Formats all = {true, true, true, true};
   for (const std::unique_ptr<Target> &target : targets)
-    all = {all.dots && target->halves().dots, all.fast && target->halves().fast, all.f16 && target->halves().f16,
-           all.codes && target->halves().codes};
+    all = {all.dots && target->formats().dots, all.fast && target->formats().fast, all.f16 && target->formats().f16,
+           all.codes && target->formats().codes};
   return all;
 }
 
@@ -174,7 +174,7 @@ static int writeReport(const Console &console, ArrayRef<TargetPart> parts, const
 
 /// Runs the stages for each target and writes what they make.
 static int compileFor(const Console &console, OwningOpRef<ModuleOp> module, ArrayRef<std::unique_ptr<Target>> targets,
-                      const CompileOptions &options, const Words &words) {
+                      const CompileOptions &options, const TextBlobs &words) {
   std::string error;
   std::optional<cpu::CPUTarget> host = hostOf(targets, error);
   if (!host)
@@ -232,7 +232,7 @@ int heddle::compile(const Console &console, const CompileOptions &asked) {
     if (code = canWrite(console, file); code != Ok)
       return code;
   OwningOpRef<ModuleOp> module;
-  Words words;
+  TextBlobs words;
   words.chatTemplate = options.chatTemplate;
   {
     Phase phase("import", options.time ? &console.err : nullptr);
@@ -252,7 +252,7 @@ int heddle::compile(const Console &console, const CompileOptions &asked) {
   if (!options.depfile.empty() && isInput(options.import, *module, options.depfile))
     return console.complain(Error::WouldReplace,
                             "--depfile " + options.depfile + " would replace a file of the model itself");
-  if (int failed = setArithmetic(console, *module, options, commonHalves(targets)))
+  if (int failed = setArithmetic(console, *module, options, commonFormats(targets)))
     return failed;
   std::vector<std::string> files = modelFiles(options.import, *module);
   code = compileFor(console, std::move(module), targets, options, words);

@@ -18,7 +18,7 @@ namespace heddle {
 /// What a command returns: Ok, or the status of its error (heddle/errors.h).
 constexpr int Ok = int(Exit::Ok);
 
-/// What a model from standard input is called in messages (Unsaid.h).
+/// What a model from standard input is called in messages (Defaults.h).
 constexpr llvm::StringLiteral kStandardInput = "<stdin>";
 
 /// The streams of a command: results go to `out`, everything else to `err`.
@@ -68,7 +68,7 @@ struct CompileOptions {
 
 /// Writes how reals are stored and multiplied on the module (dialects/Model/IR/Arithmetic.h), and on its parameters
 /// which of them become codes.
-int setArithmetic(const Console &console, mlir::ModuleOp module, const CompileOptions &options, Halves target);
+int setArithmetic(const Console &console, mlir::ModuleOp module, const CompileOptions &options, Formats target);
 
 /// Runs the stages after the module's own up to `stage`. Errors go to the sink, or are printed.
 int runStages(const Console &console, mlir::ModuleOp module, llvm::StringRef stage, const CompileOptions &options,
@@ -79,7 +79,7 @@ int runStages(const Console &console, mlir::ModuleOp module, llvm::StringRef sta
 std::vector<std::unique_ptr<Target>> targetsOf(const Console &console, const CompileOptions &options, int &code);
 
 /// What all of `targets` can do with 16 bits and with codes.
-Halves commonHalves(llvm::ArrayRef<std::unique_ptr<Target>> targets);
+Formats commonFormats(llvm::ArrayRef<std::unique_ptr<Target>> targets);
 
 /// `heddle compile`. Returns the exit code.
 int compile(const Console &console, const CompileOptions &options);

@@ -9,7 +9,7 @@
 #define HEDDLE_COMPILER_DRIVER_EXIT_H
 
 #include "compiler/Driver/Compile.h"
-#include "compiler/Import/Diagnostics.h"
+#include "compiler/Import/Json/Diagnostics.h"
 #include <initializer_list>
 #include <system_error>
 

@@ -1,13 +1,13 @@
 //===- Inspect.cpp - heddle check, interpret and verify -------------------===//
 
 #include "compiler/Driver/Inspect.h"
-#include "compiler/Conversion/ToLoops/Support.h"
+#include "compiler/Conversion/Lowering/Frame/Support.h"
 #include "compiler/Driver/Exit.h"
 #include "compiler/Driver/Load.h"
 #include "compiler/Driver/Output.h"
 #include "compiler/Driver/PassMessages.h"
-#include "compiler/Driver/Stored.h"
-#include "compiler/Import/LocatedJson.h"
+#include "compiler/Driver/WeightsSummary.h"
+#include "compiler/Import/Json/LocatedJson.h"
 #include "compiler/Interpreter/ParameterFiles.h"
 #include "compiler/Interpreter/Verify.h"
 #include "dialects/Model/IR/Arithmetic.h"
@@ -22,7 +22,7 @@ using namespace heddle;
 static int setArithmeticOfHost(const Console &console, ModuleOp module, const CompileOptions &options) {
   std::string error;
   std::optional<cpu::CPUTarget> host = cpu::CPUTarget::resolve("native", error);
-  return host ? setArithmetic(console, module, options, halvesOf(*host)) : console.complain(Error::BadUsage, error);
+  return host ? setArithmetic(console, module, options, formatsOf(*host)) : console.complain(Error::BadUsage, error);
 }
 
 /// Runs the stages that `compile` would run for `target`, up to where code would be generated, which takes long; then
@@ -44,7 +44,7 @@ int heddle::checkInput(const Console &console, const CompileOptions &options, co
   knobs.import.configAlone = !llvm::sys::fs::is_directory(options.import.path);
   std::unique_ptr<MLIRContext> context = makeContext();
   DiagnosticSink sink;
-  Words words;
+  TextBlobs words;
   words.chatTemplate = options.chatTemplate;
   int code = Ok;
   std::vector<std::unique_ptr<Target>> targets = targetsOf(console, knobs, code);
@@ -52,7 +52,7 @@ int heddle::checkInput(const Console &console, const CompileOptions &options, co
     return code;
   OwningOpRef<ModuleOp> module = readModel(*context, knobs.import, &words, sink, code);
   if (module)
-    code = setArithmetic(console, *module, knobs, commonHalves(targets));
+    code = setArithmetic(console, *module, knobs, commonFormats(targets));
   for (const std::unique_ptr<Target> &target : targets)
     if (module && code == Ok) {
       OwningOpRef<ModuleOp> own(module->clone());
@@ -68,7 +68,7 @@ int heddle::checkInput(const Console &console, const CompileOptions &options, co
               << (module ? "" : "; there are no weights beside it to compare with") << "\n";
   if (module)
     if (std::optional<WeightStore> store = openWeights(console, *module, code))
-      printStored(*store, console.out);
+      printWeightsSummary(*store, console.out);
   if (!words.note.empty())
     console.out << "without a tokenizer: " << words.note << "\n";
   return Ok;

@@ -1,12 +1,12 @@
 //===- Load.cpp - import, companions, chat template -----------------------===//
 
 #include "compiler/Driver/Load.h"
-#include "compiler/Driver/ChatTemplate.h"
-#include "compiler/Driver/Companions.h"
 #include "compiler/Driver/Exit.h"
-#include "compiler/Driver/ModelTokenizer.h"
 #include "compiler/Driver/PassMessages.h"
 #include "compiler/Driver/StageNames.h"
+#include "compiler/SideFiles/ChatTemplate.h"
+#include "compiler/SideFiles/ModelTokenizer.h"
+#include "compiler/SideFiles/SideFiles.h"
 #include "compiler/Template/Probe.h"
 #include "compiler/Weights/Problem.h"
 #include "compiler/Weights/WeightStore.h"
@@ -151,7 +151,7 @@ static void checkWeights(ModuleOp module, DiagnosticSink &sink) {
 //===--- the chat template ----------------------------------------------------===//
 
 /// Compiles the chat template of a model that makes texts, and writes what it understands as `model.chat`.
-static void readTemplate(const ImportOptions &options, ModuleOp module, Words &words, DiagnosticSink &sink) {
+static void readTemplate(const ImportOptions &options, ModuleOp module, TextBlobs &words, DiagnosticSink &sink) {
   if (words.chatTemplate == "none" || (module && !module->hasAttr("model.generate")))
     return;
   llvm::SmallString<256> folder(options.path);
@@ -181,7 +181,7 @@ static void readTemplate(const ImportOptions &options, ModuleOp module, Words &w
 
 //===--- all of it ------------------------------------------------------------===//
 
-OwningOpRef<ModuleOp> heddle::readModel(MLIRContext &context, const ImportOptions &given, Words *words,
+OwningOpRef<ModuleOp> heddle::readModel(MLIRContext &context, const ImportOptions &given, TextBlobs *words,
                                         DiagnosticSink &sink, int &code) {
   llvm::scope_exit leave([&] { code = sink.exitCode(); });
   if (!canRead(given, sink))
@@ -204,7 +204,7 @@ OwningOpRef<ModuleOp> heddle::readModel(MLIRContext &context, const ImportOption
     return nullptr;
   } else {
     module = importModel(context, options, sink);
-    addCompanions(options, module ? *module : ModuleOp(), sink);
+    addSideFiles(options, module ? *module : ModuleOp(), sink);
   }
   if (words)
     readTokenizers(options, module ? *module : ModuleOp(), parsed, *words, sink);
@@ -214,7 +214,7 @@ OwningOpRef<ModuleOp> heddle::readModel(MLIRContext &context, const ImportOption
 }
 
 OwningOpRef<ModuleOp> heddle::load(const Console &console, MLIRContext &context, const ImportOptions &options,
-                                   int &code, Words *words) {
+                                   int &code, TextBlobs *words) {
   DiagnosticSink sink;
   OwningOpRef<ModuleOp> module = readModel(context, options, words, sink, code);
   sink.print(console.err);

@@ -18,7 +18,7 @@ bool canRead(const ImportOptions &options, DiagnosticSink &sink);
 int canRead(const Console &console, llvm::StringRef file);
 
 /// The tokenizers of a binary.
-struct Words {
+struct TextBlobs {
   std::string blob;      ///< heddle_tokenizer; empty: none
   std::string target;    ///< heddle_target_tokenizer, of what the model writes; empty: the same
   std::string note;      ///< why there is none although the model has one that cannot be read
@@ -30,12 +30,12 @@ struct Words {
 /// Imports the model, or parses its stage, and adds the files beside it. With `words` its tokenizer is compiled, too.
 /// Errors go to `sink`, and `code` becomes the exit code. Null after an error, and without one if a config.json has no
 /// weights and none are needed.
-mlir::OwningOpRef<mlir::ModuleOp> readModel(mlir::MLIRContext &context, const ImportOptions &options, Words *words,
+mlir::OwningOpRef<mlir::ModuleOp> readModel(mlir::MLIRContext &context, const ImportOptions &options, TextBlobs *words,
                                             DiagnosticSink &sink, int &code);
 
 /// The same; all errors have been printed.
 mlir::OwningOpRef<mlir::ModuleOp> load(const Console &console, mlir::MLIRContext &context, const ImportOptions &options,
-                                       int &code, Words *words = nullptr);
+                                       int &code, TextBlobs *words = nullptr);
 
 } // namespace heddle
 

@@ -6,9 +6,9 @@
 #include "compiler/Driver/Load.h"
 #include "compiler/Driver/Phase.h"
 #include "compiler/Plan/ParameterBlob.h"
-#include "compiler/Weights/OutputFile.h"
+#include "compiler/Weights/Pack/OutputFile.h"
 #include "compiler/Weights/Problem.h"
-#include "dialects/Model/IR/Plan.h"
+#include "dialects/Model/IR/ModelPlanAttrs.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "targets/CPU/CodeGen.h"
 #include "llvm/IR/Constants.h"
@@ -55,11 +55,11 @@ std::optional<WeightStore> heddle::openWeights(const Console &console, ModuleOp 
   return std::move(*store);
 }
 
-PackPlan heddle::packPlanOf(ModuleOp module) {
-  PackPlan plan;
+BlobMap heddle::blobMapOf(ModuleOp module) {
+  BlobMap plan;
   for (const plan::BlobTensor &t : plan::blobTensors(module))
     plan.entries.push_back({{t.name, t.shape, t.layout}, t.offset});
-  plan.bytes = llvm::alignTo(plan::blobBytes(module), PackPlan::alignment);
+  plan.bytes = llvm::alignTo(plan::blobBytes(module), BlobMap::alignment);
   return plan;
 }
 
@@ -104,7 +104,7 @@ static std::unique_ptr<llvm::Module> joinedCode(ArrayRef<TargetPart> parts, llvm
 }
 
 int heddle::writeOutput(const Console &console, ArrayRef<TargetPart> parts, const CompileOptions &options,
-                        const cpu::CPUTarget &host, const Words &words) {
+                        const cpu::CPUTarget &host, const TextBlobs &words) {
   std::optional<Phase> phase;
   std::string error;
   auto refused = [&] { return console.complain(Error::OurMistake, error); };

@@ -3,14 +3,14 @@
 #define HEDDLE_COMPILER_DRIVER_OUTPUT_H
 
 #include "compiler/Driver/Compile.h"
-#include "compiler/Weights/PackPlan.h"
+#include "compiler/Weights/Pack/BlobMap.h"
 
 namespace heddle {
 
-struct Words;
+struct TextBlobs;
 
 /// The packed weights that a module of stage `tiled` or later asks for (its `model.blob`).
-PackPlan packPlanOf(mlir::ModuleOp module);
+BlobMap blobMapOf(mlir::ModuleOp module);
 
 /// Opens the files of `model.weights`.
 /// None after an error, which has been reported; `code` is then its exit code.
@@ -25,7 +25,7 @@ struct TargetPart {
 /// Writes an output stage of the targets' parts: text, an object, or the linked binary with the blobs of `words` in it.
 /// `host` is the processor of the runtime.
 int writeOutput(const Console &console, llvm::ArrayRef<TargetPart> parts, const CompileOptions &options,
-                const cpu::CPUTarget &host, const Words &words);
+                const cpu::CPUTarget &host, const TextBlobs &words);
 
 /// Says what went wrong with weights or with a file that is written; returns its exit code.
 int complain(const Console &console, const absl::Status &status);

@@ -8,7 +8,7 @@
 #ifndef HEDDLE_COMPILER_DRIVER_PASSMESSAGES_H
 #define HEDDLE_COMPILER_DRIVER_PASSMESSAGES_H
 
-#include "compiler/Import/Diagnostics.h"
+#include "compiler/Import/Json/Diagnostics.h"
 #include "mlir/IR/Diagnostics.h"
 
 namespace heddle {

@@ -2,7 +2,7 @@
 
 #include "compiler/Driver/PrintIR.h"
 #include "compiler/Pipelines/Stages.h"
-#include "dialects/Model/IR/Plan.h"
+#include "dialects/Model/IR/ModelPlanAttrs.h"
 #include "dialects/Model/IR/ReservedDims.h"
 #include "mlir/IR/OperationSupport.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"

@@ -5,8 +5,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "compiler/Driver/StageNames.h"
-#include "compiler/Import/DeclaredNames.h"
-#include "compiler/Import/Diagnostics.h"
+#include "compiler/Import/Description/DeclaredNames.h"
+#include "compiler/Import/Json/Diagnostics.h"
 #include "dialects/Model/IR/Model.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 

@@ -3,8 +3,8 @@
 #ifndef HEDDLE_COMPILER_IMPORT_BODYRUNNER_H
 #define HEDDLE_COMPILER_IMPORT_BODYRUNNER_H
 
-#include "compiler/Import/ModelWeights.h"
 #include "compiler/Import/Session.h"
+#include "compiler/Import/Weights/ModelWeights.h"
 #include <set>
 
 namespace heddle {

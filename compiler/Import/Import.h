@@ -2,9 +2,9 @@
 #ifndef HEDDLE_COMPILER_IMPORT_IMPORT_H
 #define HEDDLE_COMPILER_IMPORT_IMPORT_H
 
-#include "compiler/Import/Diagnostics.h"
-#include "compiler/Import/Library.h"
-#include "compiler/Import/WeightTable.h"
+#include "compiler/Import/Description/Library.h"
+#include "compiler/Import/Json/Diagnostics.h"
+#include "compiler/Import/Weights/WeightTable.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/OwningOpRef.h"
 #include <string>

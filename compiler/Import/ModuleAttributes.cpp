@@ -1,10 +1,10 @@
 // Writes the attributes of the module that later stages read: model.name, model.dims (bounds of dims), model.weights
 // (files), model.quantised (how their matrices stand as codes), model.generate (roles of inputs and outputs) and
 // model.padding_unread.
-#include "compiler/Import/DeclaredNames.h"
-#include "compiler/Import/EmitTemplates.h"
-#include "compiler/Import/ModelWeights.h"
+#include "compiler/Import/Description/DeclaredNames.h"
+#include "compiler/Import/Evaluate/EmitTemplates.h"
 #include "compiler/Import/Session.h"
+#include "compiler/Import/Weights/ModelWeights.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/Path.h"

@@ -1,5 +1,5 @@
 // Files given in place of JSON that are something else: a GGUF, a program, a web page, a directory of weights.
-// Recognised by their first bytes (compiler/Weights/KnownFiles.h).
+// Recognised by their first bytes (compiler/Weights/Safetensors/KnownFiles.h).
 #ifndef HEDDLE_COMPILER_IMPORT_OTHERKINDS_H
 #define HEDDLE_COMPILER_IMPORT_OTHERKINDS_H
 

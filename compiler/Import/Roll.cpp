@@ -2,7 +2,7 @@
 // by the index only) become one `model.repeat`. Values that an iteration reads from the previous one are carried
 // through block arguments; values of single iterations that are read afterwards are collected into a result with a
 // leading axis.
-#include "compiler/Import/EmitTemplates.h"
+#include "compiler/Import/Evaluate/EmitTemplates.h"
 #include "compiler/Import/Session.h"
 #include "dialects/Model/IR/Names.h"
 

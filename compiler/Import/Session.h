@@ -4,8 +4,8 @@
 #ifndef HEDDLE_COMPILER_IMPORT_SESSION_H
 #define HEDDLE_COMPILER_IMPORT_SESSION_H
 
-#include "compiler/Import/Description.h"
-#include "compiler/Import/Evaluator.h"
+#include "compiler/Import/Description/Description.h"
+#include "compiler/Import/Evaluate/Evaluator.h"
 #include "compiler/Import/Import.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 

@@ -1,8 +1,8 @@
 //===- Codes.cpp - matrices of codes --------------------------------------===//
 
 #include "compiler/Interpreter/Codes.h"
-#include "compiler/Weights/PackCoded.h"
-#include "compiler/Weights/Quantise.h"
+#include "compiler/Weights/Pack/PackCoded.h"
+#include "compiler/Weights/Pack/Quantise.h"
 #include <cmath>
 
 using namespace mlir;

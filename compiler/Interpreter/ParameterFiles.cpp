@@ -1,8 +1,8 @@
 //===- ParameterFiles.cpp - parameters, inputs and outputs as safetensors -===//
 
 #include "compiler/Interpreter/ParameterFiles.h"
-#include "compiler/Weights/CodedTensor.h"
-#include "compiler/Weights/OutputFile.h"
+#include "compiler/Weights/Coded/CodedTensor.h"
+#include "compiler/Weights/Pack/OutputFile.h"
 #include "compiler/Weights/Problem.h"
 #include "llvm/Support/JSON.h"
 #include "llvm/Support/raw_ostream.h"

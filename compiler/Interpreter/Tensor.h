@@ -7,7 +7,7 @@
 #ifndef HEDDLE_COMPILER_INTERPRETER_TENSOR_H
 #define HEDDLE_COMPILER_INTERPRETER_TENSOR_H
 
-#include "compiler/Weights/CodedMatrix.h"
+#include "compiler/Weights/Coded/CodedMatrix.h"
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/SmallVector.h"
 #include <cstdint>

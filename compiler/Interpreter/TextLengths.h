@@ -1,6 +1,6 @@
 //===- TextLengths.h - rows of different lengths ----------------*- C++ -*-===//
 //
-// As runtime/Padding does it: where no mask says what of a prompt is padding, its id does.
+// As runtime/Generate/Padding does it: where no mask says what of a prompt is padding, its id does.
 // The mask is made of it where the model takes one; else rows of one length are a group, and
 // each group generates without its padding.
 //

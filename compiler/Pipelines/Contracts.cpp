@@ -6,12 +6,12 @@
 //===----------------------------------------------------------------------===//
 
 #include "compiler/Pipelines/Contracts.h"
+#include "compiler/Conversion/Lowering/Language/Abi.h"
 #include "compiler/Conversion/ToKernels/Launch.h"
 #include "compiler/Conversion/ToKernels/Passes.h"
-#include "compiler/Conversion/ToLoops/Abi.h"
 #include "compiler/Plan/PlanCheck.h"
 #include "dialects/Attn/IR/Attn.h"
-#include "dialects/Model/IR/Plan.h"
+#include "dialects/Model/IR/ModelPlanAttrs.h"
 #include "dialects/Model/IR/ReservedDims.h"
 #include "dialects/Model/Transforms/Fusion.h"
 #include "dialects/Model/Transforms/Scalars.h"

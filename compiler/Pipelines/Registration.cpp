@@ -5,11 +5,11 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "compiler/Conversion/Lowering/GPU/Passes.h"
+#include "compiler/Conversion/Lowering/Passes.h"
 #include "compiler/Conversion/ModelToEntries/Passes.h"
 #include "compiler/Conversion/TileToNVVM/Passes.h"
 #include "compiler/Conversion/ToKernels/Passes.h"
-#include "compiler/Conversion/ToLoops/Gpu/Passes.h"
-#include "compiler/Conversion/ToLoops/Passes.h"
 #include "compiler/Interpreter/Passes.h"
 #include "compiler/Pipelines/Stages.h"
 #include "compiler/Plan/Passes.h"

@@ -1,11 +1,11 @@
 //===- Stages.cpp - the table and the passes it names ---------------------===//
 
 #include "compiler/Pipelines/Stages.h"
+#include "compiler/Conversion/Lowering/GPU/Passes.h"
+#include "compiler/Conversion/Lowering/Passes.h"
 #include "compiler/Conversion/ModelToEntries/Passes.h"
 #include "compiler/Conversion/TileToNVVM/Passes.h"
 #include "compiler/Conversion/ToKernels/Passes.h"
-#include "compiler/Conversion/ToLoops/Gpu/Passes.h"
-#include "compiler/Conversion/ToLoops/Passes.h"
 #include "compiler/Interpreter/Passes.h"
 #include "compiler/Pipelines/Contracts.h"
 #include "compiler/Pipelines/ToLlvm.h"
@@ -96,7 +96,7 @@ static constexpr PassFactory kKernels[] = {
     plain<kernels::createJoinKernelsPass>,
 };
 /// From loops over memory to the LLVM dialect, of every target. A device has no libm, and no function of it is left by
-/// then (Gpu/Power, Gpu/FarAngles).
+/// then (GPU/Ops/Power, GPU/Ops/FarAngles).
 static constexpr PassFactory kLoopsToLlvm[] = {
     plain<createCSEPass>,
     plain<createLoopInvariantCodeMotionPass>,

@@ -1,7 +1,7 @@
 //===- CacheLayout.cpp - how a state holds keys or values -----------------===//
 
 #include "compiler/Plan/CacheLayout.h"
-#include "dialects/Attn/IR/Plan.h"
+#include "dialects/Attn/IR/AttnPlanAttrs.h"
 
 using namespace mlir;
 using namespace heddle;

@@ -8,9 +8,9 @@
 
 #include "compiler/Plan/CacheUse.h"
 #include "compiler/Plan/PlanCheck.h"
-#include "dialects/Attn/IR/Plan.h"
+#include "dialects/Attn/IR/AttnPlanAttrs.h"
 #include "dialects/Model/IR/Arithmetic.h"
-#include "dialects/Model/IR/Plan.h"
+#include "dialects/Model/IR/ModelPlanAttrs.h"
 
 using namespace mlir;
 using namespace heddle;

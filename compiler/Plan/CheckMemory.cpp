@@ -13,7 +13,7 @@
 #include "compiler/Plan/InPlace.h"
 #include "compiler/Plan/Lengths.h"
 #include "compiler/Plan/PlanCheck.h"
-#include "dialects/Model/IR/Plan.h"
+#include "dialects/Model/IR/ModelPlanAttrs.h"
 #include "dialects/Model/IR/ReservedDims.h"
 #include "dialects/Model/Transforms/Views.h"
 #include <unordered_map>

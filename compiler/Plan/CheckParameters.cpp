@@ -8,7 +8,7 @@
 #include "compiler/Plan/Indices.h"
 #include "compiler/Plan/PlanCheck.h"
 #include "dialects/Model/IR/Arithmetic.h"
-#include "dialects/Model/IR/Plan.h"
+#include "dialects/Model/IR/ModelPlanAttrs.h"
 
 using namespace mlir;
 using namespace heddle;

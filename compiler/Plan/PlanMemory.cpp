@@ -14,7 +14,7 @@
 #include "compiler/Plan/Passes.h"
 #include "compiler/Plan/PlanCheck.h"
 #include "compiler/Plan/Target.h"
-#include "dialects/Model/IR/Plan.h"
+#include "dialects/Model/IR/ModelPlanAttrs.h"
 #include "dialects/Model/Transforms/Views.h"
 #include "llvm/ADT/MapVector.h"
 

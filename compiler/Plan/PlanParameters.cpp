@@ -12,7 +12,7 @@
 #include "compiler/Plan/Passes.h"
 #include "compiler/Plan/Target.h"
 #include "dialects/Model/IR/Arithmetic.h"
-#include "dialects/Model/IR/Plan.h"
+#include "dialects/Model/IR/ModelPlanAttrs.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/StringExtras.h"
 

@@ -8,8 +8,8 @@
 #include "compiler/Plan/Passes.h"
 #include "compiler/Plan/PlanCheck.h"
 #include "compiler/Plan/Target.h"
-#include "dialects/Attn/IR/Plan.h"
-#include "dialects/Model/IR/Plan.h"
+#include "dialects/Attn/IR/AttnPlanAttrs.h"
+#include "dialects/Model/IR/ModelPlanAttrs.h"
 
 namespace heddle::plan {
 #define GEN_PASS_DEF_PLANSCHEDULESPASS

@@ -1,7 +1,7 @@
 //===- Target.cpp - the targets that a context knows ----------------------===//
 
 #include "compiler/Plan/Target.h"
-#include "dialects/Model/IR/Plan.h"
+#include "dialects/Model/IR/ModelPlanAttrs.h"
 
 using namespace mlir;
 using namespace heddle;

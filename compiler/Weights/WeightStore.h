@@ -5,7 +5,7 @@
 #ifndef HEDDLE_COMPILER_WEIGHTS_WEIGHTSTORE_H
 #define HEDDLE_COMPILER_WEIGHTS_WEIGHTSTORE_H
 
-#include "compiler/Weights/SafetensorsFile.h"
+#include "compiler/Weights/Safetensors/SafetensorsFile.h"
 #include "llvm/ADT/StringSet.h"
 
 namespace heddle {

@@ -4,9 +4,9 @@
 // back before the first thread of the model is there, so that all have it so.
 //
 //===----------------------------------------------------------------------===//
-#include "runtime/Args.h"
 #include "runtime/Chat/ChatLoop.h"
-#include "runtime/GenerateFlags.h"
+#include "runtime/Core/Args.h"
+#include "runtime/Generate/GenerateFlags.h"
 
 #include <algorithm>
 #include <unistd.h>
@@ -16,7 +16,7 @@ namespace heddle::rt {
 /// The exit status after Ctrl-C, as shells count it.
 static constexpr int kInterrupted = 130;
 
-Status chatCommand(Model &model, const Words &words) {
+Status chatCommand(Model &model, const Arguments &words) {
   Args args;
   HEDDLE_TRY(
       Args::parse(words,
@@ -51,6 +51,6 @@ Status chatCommand(Model &model, const Words &words) {
 
 } // namespace heddle::rt
 
-extern "C" heddle::rt::Status (*const heddle_chat_command)(heddle::rt::Model &, const heddle::rt::Words &);
+extern "C" heddle::rt::Status (*const heddle_chat_command)(heddle::rt::Model &, const heddle::rt::Arguments &);
 heddle::rt::Status (*const heddle_chat_command)(heddle::rt::Model &,
-                                                const heddle::rt::Words &) = heddle::rt::chatCommand;
+                                                const heddle::rt::Arguments &) = heddle::rt::chatCommand;

@@ -6,9 +6,9 @@
 //===----------------------------------------------------------------------===//
 #include "runtime/Chat/ChatLoop.h"
 
-#include "runtime/GenerateFlags.h"
-#include "runtime/TextOut.h"
-#include "runtime/Turn.h"
+#include "runtime/Generate/ChatTurn.h"
+#include "runtime/Generate/GenerateFlags.h"
+#include "runtime/Generate/TextOut.h"
 
 #include <algorithm>
 #include <cstdio>

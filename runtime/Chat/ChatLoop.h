@@ -11,7 +11,7 @@
 #include "runtime/Chat/Dialogue.h"
 #include "runtime/Chat/Talk.h"
 #include "runtime/Chat/Terminal.h"
-#include "runtime/Commands.h"
+#include "runtime/Program/Commands.h"
 
 namespace heddle::chat {
 

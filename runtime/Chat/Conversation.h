@@ -9,7 +9,7 @@
 #ifndef HEDDLE_RUNTIME_CHAT_CONVERSATION_H
 #define HEDDLE_RUNTIME_CHAT_CONVERSATION_H
 
-#include "runtime/Card.h"
+#include "runtime/Core/Card.h"
 #include "runtime/Json/Tree.h"
 
 namespace heddle::chat {

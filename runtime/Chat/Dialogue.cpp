@@ -7,8 +7,8 @@
 #include "runtime/Chat/Dialogue.h"
 
 #include "heddle/input_file.h"
-#include "runtime/AtomicFile.h"
-#include "runtime/Turn.h"
+#include "runtime/Core/AtomicFile.h"
+#include "runtime/Generate/ChatTurn.h"
 
 #include <algorithm>
 
@@ -149,7 +149,7 @@ Status Dialogue::encode(const rt::Tokenizer &tokenizer, std::vector<int64_t> &id
 namespace heddle::rt {
 
 static Status turnOf(const Model &model, const Tokenizers &tokenizers, const Args &args, const std::string *question,
-                     Turn &turn) {
+                     ChatTurn &turn) {
   chat::Dialogue dialogue(model.card());
   HEDDLE_TRY(dialogue.readFlags(args));
   if (question)
@@ -162,7 +162,7 @@ static Status turnOf(const Model &model, const Tokenizers &tokenizers, const Arg
 
 extern "C" heddle::rt::Status (*const heddle_chat_turn)(const heddle::rt::Model &, const heddle::rt::Tokenizers &,
                                                         const heddle::rt::Args &, const std::string *,
-                                                        heddle::rt::Turn &);
+                                                        heddle::rt::ChatTurn &);
 heddle::rt::Status (*const heddle_chat_turn)(const heddle::rt::Model &, const heddle::rt::Tokenizers &,
                                              const heddle::rt::Args &, const std::string *,
-                                             heddle::rt::Turn &) = heddle::rt::turnOf;
+                                             heddle::rt::ChatTurn &) = heddle::rt::turnOf;

@@ -7,8 +7,8 @@
 #ifndef HEDDLE_RUNTIME_CHAT_DIALOGUE_H
 #define HEDDLE_RUNTIME_CHAT_DIALOGUE_H
 
-#include "runtime/Args.h"
 #include "runtime/Chat/Conversation.h"
+#include "runtime/Core/Args.h"
 #include "runtime/Tokenizer/Tokenizer.h"
 
 namespace heddle::chat {

@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 #include "runtime/Chat/LineEditor.h"
 
-#include "runtime/Utf8.h"
+#include "runtime/Core/Utf8.h"
 
 #include <algorithm>
 

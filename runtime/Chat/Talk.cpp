@@ -5,7 +5,7 @@
 //===----------------------------------------------------------------------===//
 #include "runtime/Chat/Talk.h"
 
-#include "runtime/Peaks.h"
+#include "runtime/Bench/Peaks.h"
 
 #include <algorithm>
 

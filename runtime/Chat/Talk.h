@@ -9,7 +9,7 @@
 #ifndef HEDDLE_RUNTIME_CHAT_TALK_H
 #define HEDDLE_RUNTIME_CHAT_TALK_H
 
-#include "runtime/Generate.h"
+#include "runtime/Generate/Generate.h"
 
 namespace heddle::chat {
 

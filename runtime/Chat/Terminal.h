@@ -11,7 +11,7 @@
 #define HEDDLE_RUNTIME_CHAT_TERMINAL_H
 
 #include "runtime/Chat/LineEditor.h"
-#include "runtime/Status.h"
+#include "runtime/Core/Status.h"
 
 #include <csignal>
 

@@ -9,7 +9,7 @@
 #ifndef HEDDLE_RUNTIME_DEVICE_DEVICE_H
 #define HEDDLE_RUNTIME_DEVICE_DEVICE_H
 
-#include "runtime/Backend.h"
+#include "runtime/Core/Backend.h"
 #include "runtime/Device/Graphs.h"
 #include "runtime/Device/Launches.h"
 #include "runtime/Device/Staging.h"

@@ -9,7 +9,7 @@
 #ifndef HEDDLE_RUNTIME_DEVICE_DRIVER_H
 #define HEDDLE_RUNTIME_DEVICE_DRIVER_H
 
-#include "runtime/Status.h"
+#include "runtime/Core/Status.h"
 
 #include <cstddef>
 

@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 #include "runtime/Device/Graphs.h"
 
-#include "runtime/Dims.h"
+#include "runtime/Core/Dims.h"
 
 #include <algorithm>
 

@@ -9,7 +9,7 @@
 #ifndef HEDDLE_RUNTIME_DEVICE_GRAPHS_H
 #define HEDDLE_RUNTIME_DEVICE_GRAPHS_H
 
-#include "runtime/Card.h"
+#include "runtime/Core/Card.h"
 #include "runtime/Device/Gpu.h"
 
 #include <functional>

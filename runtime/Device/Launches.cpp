@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 #include "runtime/Device/Launches.h"
 
-#include "runtime/Args.h"
+#include "runtime/Core/Args.h"
 
 #include <algorithm>
 #include <cstdio>

@@ -9,7 +9,7 @@
 #define HEDDLE_RUNTIME_DEVICE_LAUNCHES_H
 
 #include "heddle/image.h"
-#include "runtime/Card.h"
+#include "runtime/Core/Card.h"
 #include "runtime/Device/Watch.h"
 
 #include <map>

@@ -6,8 +6,8 @@
 //===----------------------------------------------------------------------===//
 #include "runtime/Device/Staging.h"
 
-#include "runtime/Failure.h"
-#include "runtime/Model.h"
+#include "runtime/Core/Failure.h"
+#include "runtime/Core/Model.h"
 
 #include <algorithm>
 #include <cstring>

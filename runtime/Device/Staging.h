@@ -17,7 +17,7 @@
 #define HEDDLE_RUNTIME_DEVICE_STAGING_H
 
 #include "heddle/abi.h"
-#include "runtime/Card.h"
+#include "runtime/Core/Card.h"
 #include "runtime/Device/Gpu.h"
 
 namespace heddle::rt {

@@ -7,7 +7,7 @@
 #ifndef HEDDLE_RUNTIME_DEVICE_UPLOAD_H
 #define HEDDLE_RUNTIME_DEVICE_UPLOAD_H
 
-#include "runtime/Card.h"
+#include "runtime/Core/Card.h"
 #include "runtime/Device/Gpu.h"
 
 namespace heddle::rt {

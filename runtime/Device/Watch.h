@@ -7,7 +7,7 @@
 #ifndef HEDDLE_RUNTIME_DEVICE_WATCH_H
 #define HEDDLE_RUNTIME_DEVICE_WATCH_H
 
-#include "runtime/Backend.h"
+#include "runtime/Core/Backend.h"
 #include "runtime/Device/Gpu.h"
 
 #include <map>

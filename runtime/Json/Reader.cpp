@@ -1,7 +1,7 @@
 // One loop over the text; the open arrays and objects are on a stack of their own, each object with the names it has
 // had.
 #include "runtime/Json/Reader.h"
-#include "runtime/Utf8.h"
+#include "runtime/Core/Utf8.h"
 #include <cerrno>
 #include <cmath>
 #include <cstdlib>

@@ -1,7 +1,7 @@
 // The tree is built, written and (as values hold vectors of values) freed with the depth that ReadLimits allows;
 // writing goes over a stack of its own.
 #include "runtime/Json/Tree.h"
-#include "runtime/Status.h"
+#include "runtime/Core/Status.h"
 
 namespace heddle::json {
 namespace {

@@ -7,7 +7,7 @@
 #ifndef HEDDLE_RUNTIME_MEDIA_MEDIA_H
 #define HEDDLE_RUNTIME_MEDIA_MEDIA_H
 
-#include "runtime/Model.h"
+#include "runtime/Core/Model.h"
 
 namespace heddle::rt {
 

@@ -8,7 +8,7 @@
 #ifndef HEDDLE_RUNTIME_MEDIA_PICTURE_H
 #define HEDDLE_RUNTIME_MEDIA_PICTURE_H
 
-#include "runtime/Card.h"
+#include "runtime/Core/Card.h"
 
 namespace heddle::rt {
 

@@ -9,7 +9,7 @@
 #ifndef HEDDLE_RUNTIME_MEDIA_SOUND_H
 #define HEDDLE_RUNTIME_MEDIA_SOUND_H
 
-#include "runtime/Card.h"
+#include "runtime/Core/Card.h"
 
 namespace heddle::rt {
 

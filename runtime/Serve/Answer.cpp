@@ -1,7 +1,7 @@
 // Log-probabilities are of the plain logits, in f64; JSON has no infinity, so the least is -9999.
 #include "runtime/Serve/Answer.h"
-#include "runtime/GenerateFlags.h"
-#include "runtime/TextOut.h"
+#include "runtime/Generate/GenerateFlags.h"
+#include "runtime/Generate/TextOut.h"
 #include <algorithm>
 #include <cmath>
 

@@ -1,7 +1,7 @@
 // A text's answer is that of the text alone: where padding could change it, only texts of one length share a batch. A
 // batch that fails is computed text by text, so that what is wrong with one is said of it alone.
 #include "runtime/Serve/EncoderEngine.h"
-#include "runtime/Answers.h"
+#include "runtime/Encode/Answers.h"
 #include "runtime/Serve/Queue.h"
 #include <algorithm>
 #include <chrono>

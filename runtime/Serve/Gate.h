@@ -4,8 +4,8 @@
 #ifndef HEDDLE_RUNTIME_SERVE_GATE_H
 #define HEDDLE_RUNTIME_SERVE_GATE_H
 
+#include "runtime/Core/Status.h"
 #include "runtime/Serve/Http.h"
-#include "runtime/Status.h"
 
 namespace heddle::serve {
 

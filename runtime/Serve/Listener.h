@@ -4,8 +4,8 @@
 #ifndef HEDDLE_RUNTIME_SERVE_LISTENER_H
 #define HEDDLE_RUNTIME_SERVE_LISTENER_H
 
+#include "runtime/Core/Status.h"
 #include "runtime/Serve/Http.h"
-#include "runtime/Status.h"
 #include <array>
 #include <atomic>
 #include <functional>

@@ -1,5 +1,5 @@
 #include "runtime/Serve/Metrics.h"
-#include "runtime/Status.h"
+#include "runtime/Core/Status.h"
 #include <cmath>
 #include <cstdio>
 #include <unistd.h>

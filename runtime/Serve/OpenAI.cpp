@@ -1,7 +1,7 @@
 // The flags of a job are those of the command line, so that both give the same text.
 #include "runtime/Serve/OpenAI.h"
-#include "runtime/GenerateFlags.h"
-#include "runtime/Prompt.h"
+#include "runtime/Generate/GenerateFlags.h"
+#include "runtime/Generate/Prompt.h"
 #include "runtime/Serve/Messages.h"
 #include <algorithm>
 #include <ctime>

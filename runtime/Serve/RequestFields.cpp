@@ -1,7 +1,7 @@
 // Fields that are taken and do nothing here are not in the table; what would change an answer and is not done is
 // refused where it asks for something.
 #include "runtime/Serve/RequestFields.h"
-#include "runtime/Status.h"
+#include "runtime/Core/Status.h"
 #include <algorithm>
 #include <cmath>
 

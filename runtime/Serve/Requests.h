@@ -2,7 +2,7 @@
 #ifndef HEDDLE_RUNTIME_SERVE_REQUESTS_H
 #define HEDDLE_RUNTIME_SERVE_REQUESTS_H
 
-#include "runtime/Model.h"
+#include "runtime/Core/Model.h"
 #include "runtime/Serve/Listener.h"
 #include "runtime/Serve/Metrics.h"
 #include "runtime/Serve/RequestFields.h"

@@ -3,9 +3,9 @@
 #ifndef HEDDLE_RUNTIME_SERVE_SCHEDULER_H
 #define HEDDLE_RUNTIME_SERVE_SCHEDULER_H
 
+#include "runtime/Generate/TokenChooser.h"
 #include "runtime/Serve/Slots.h"
 #include "runtime/Serve/TextRun.h"
-#include "runtime/TokenChooser.h"
 #include <deque>
 
 namespace heddle::serve {

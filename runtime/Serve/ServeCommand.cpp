@@ -1,16 +1,16 @@
 // `MODEL serve`: the model as a server that speaks OpenAI's API. Three threads: the loop of sockets, one that reads
 // requests (JSON, checks, template, tokenizer), and the one that computes, which is the program's own.
-#include "runtime/Args.h"
 #include "runtime/Chat/Conversation.h"
-#include "runtime/Commands.h"
-#include "runtime/GenerateFlags.h"
+#include "runtime/Core/Args.h"
+#include "runtime/Core/Stack.h"
+#include "runtime/Generate/ChatTurn.h"
+#include "runtime/Generate/GenerateFlags.h"
+#include "runtime/Program/Commands.h"
 #include "runtime/Serve/EncoderEngine.h"
 #include "runtime/Serve/Gate.h"
 #include "runtime/Serve/OpenAI.h"
 #include "runtime/Serve/Page.h"
 #include "runtime/Serve/Queue.h"
-#include "runtime/Stack.h"
-#include "runtime/Turn.h"
 #include <algorithm>
 #include <cstdio>
 #include <cstring>
@@ -275,13 +275,13 @@ rt::Status Server::run() {
 } // namespace
 } // namespace heddle::serve
 
-extern "C" heddle::rt::Status (*const heddle_serve_command)(heddle::rt::Model &, const heddle::rt::Words &);
+extern "C" heddle::rt::Status (*const heddle_serve_command)(heddle::rt::Model &, const heddle::rt::Arguments &);
 heddle::rt::Status (*const heddle_serve_command)(heddle::rt::Model &,
-                                                 const heddle::rt::Words &) = heddle::rt::serveCommand;
+                                                 const heddle::rt::Arguments &) = heddle::rt::serveCommand;
 
 namespace heddle::rt {
 
-Status serveCommand(Model &model, const Words &words) {
+Status serveCommand(Model &model, const Arguments &words) {
   Args args;
   HEDDLE_TRY(Args::parse(words,
                          {"--host", "--port", "--context", "--slots", "--queue", "--threads", "--device",

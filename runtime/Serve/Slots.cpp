@@ -3,8 +3,8 @@
 // where pieces differ each token is a row. It writes states only behind what is there, so one that fails can be
 // repeated.
 #include "runtime/Serve/Slots.h"
-#include "runtime/Columns.h"
-#include "runtime/Dims.h"
+#include "runtime/Core/Dims.h"
+#include "runtime/Generate/Columns.h"
 #include <algorithm>
 
 namespace heddle::serve {

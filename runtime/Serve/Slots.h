@@ -4,7 +4,7 @@
 #ifndef HEDDLE_RUNTIME_SERVE_SLOTS_H
 #define HEDDLE_RUNTIME_SERVE_SLOTS_H
 
-#include "runtime/Model.h"
+#include "runtime/Core/Model.h"
 
 namespace heddle::serve {
 

@@ -1,6 +1,6 @@
 // A choice of a prompt draws its random numbers as the line of the same number of `generate --lines` does.
 #include "runtime/Serve/TextRun.h"
-#include "runtime/GenerateFlags.h"
+#include "runtime/Generate/GenerateFlags.h"
 #include <algorithm>
 
 namespace heddle::serve {

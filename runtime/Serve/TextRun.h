@@ -4,9 +4,9 @@
 #ifndef HEDDLE_RUNTIME_SERVE_TEXTRUN_H
 #define HEDDLE_RUNTIME_SERVE_TEXTRUN_H
 
-#include "runtime/Generate.h"
+#include "runtime/Generate/Generate.h"
+#include "runtime/Generate/TextOut.h"
 #include "runtime/Serve/Answer.h"
-#include "runtime/TextOut.h"
 #include <memory>
 
 namespace heddle::serve {

@@ -9,7 +9,7 @@
 #define HEDDLE_RUNTIME_TOKENIZER_BLOB_H
 
 #include "heddle/tokenizer_format.h"
-#include "runtime/Status.h"
+#include "runtime/Core/Status.h"
 
 #include <optional>
 

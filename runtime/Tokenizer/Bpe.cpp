@@ -7,8 +7,8 @@
 // length.
 //
 //===----------------------------------------------------------------------===//
+#include "runtime/Core/Utf8.h"
 #include "runtime/Tokenizer/Tokenizer.h"
-#include "runtime/Utf8.h"
 
 #include <functional>
 #include <queue>

@@ -5,8 +5,8 @@
 // composed. Korean syllables (Hangul) follow arithmetic and are in no table.
 //
 //===----------------------------------------------------------------------===//
+#include "runtime/Core/Utf8.h"
 #include "runtime/Tokenizer/Tokenizer.h"
-#include "runtime/Utf8.h"
 
 #include <algorithm>
 #include <cstring>

@@ -3,9 +3,9 @@
 // The normalizer: stages that rewrite a text, one after the other.
 //
 //===----------------------------------------------------------------------===//
+#include "runtime/Core/Utf8.h"
 #include "runtime/Tokenizer/Matcher.h"
 #include "runtime/Tokenizer/Tokenizer.h"
-#include "runtime/Utf8.h"
 
 namespace heddle::rt {
 

@@ -4,9 +4,9 @@
 // of the one before. The model then encodes every word separately.
 //
 //===----------------------------------------------------------------------===//
+#include "runtime/Core/Utf8.h"
 #include "runtime/Tokenizer/Matcher.h"
 #include "runtime/Tokenizer/Tokenizer.h"
-#include "runtime/Utf8.h"
 
 #include <algorithm>
 

@@ -6,8 +6,8 @@
 //===----------------------------------------------------------------------===//
 #include "runtime/Tokenizer/Tokenizer.h"
 
+#include "runtime/Core/Utf8.h"
 #include "runtime/Tokenizer/PrefixSearch.h"
-#include "runtime/Utf8.h"
 
 #include <algorithm>
 

@@ -6,9 +6,9 @@
 // characters become one piece.
 //
 //===----------------------------------------------------------------------===//
+#include "runtime/Core/Utf8.h"
 #include "runtime/Tokenizer/PrefixSearch.h"
 #include "runtime/Tokenizer/Tokenizer.h"
-#include "runtime/Utf8.h"
 
 #include <algorithm>
 

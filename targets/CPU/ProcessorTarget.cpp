@@ -19,7 +19,7 @@ public:
     return model::TargetAttr::get(context, name(), p.cpu, p.vectors.width, p.vectors.registers, needs);
   }
 
-  Halves halves() const override { return halvesOf(cpu); }
+  Formats formats() const override { return formatsOf(cpu); }
   const cpu::CPUTarget *processor() const override { return &cpu; }
 
   /// As it is compiled for a binary, function by function.
@@ -56,7 +56,7 @@ private:
 };
 } // namespace
 
-Halves heddle::halvesOf(const cpu::CPUTarget &cpu) {
+Formats heddle::formatsOf(const cpu::CPUTarget &cpu) {
   const cpu::Vectors &v = cpu.processor.vectors;
   return {v.dots, v.pairs > 1, v.f16, /*codes=*/true};
 }

@@ -11,7 +11,7 @@ namespace heddle {
 std::unique_ptr<Target> makeProcessorTarget(llvm::StringRef machine, const TargetOptions &options, Refusal &why);
 
 /// What a processor can do with 16 bits, and what it is fast at.
-Halves halvesOf(const cpu::CPUTarget &cpu);
+Formats formatsOf(const cpu::CPUTarget &cpu);
 
 } // namespace heddle
 

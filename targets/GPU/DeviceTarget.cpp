@@ -71,7 +71,7 @@ public:
   }
 
   /// Every chip has units for pairs of bf16.
-  Halves halves() const override { return {/*dots=*/true, /*fast=*/true, /*f16=*/true, /*codes=*/false}; }
+  Formats formats() const override { return {/*dots=*/true, /*fast=*/true, /*f16=*/true, /*codes=*/false}; }
 
   bool print(ModuleOp module, StringRef what, llvm::raw_pwrite_stream &os, std::string &error) const override {
     if (what == "llvmir") {

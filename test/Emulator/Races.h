@@ -6,7 +6,7 @@
 // threads on a byte, one of them writing, are ordered by bar.warp.sync if they
 // are of one warp, by a barrier if of one block, and by nothing else in a launch.
 // Lanes of a warp may store to one place: they store the same (rule L2 of
-// compiler/Conversion/ToLoops).
+// compiler/Conversion/Lowering).
 //
 //===----------------------------------------------------------------------===//
 #ifndef HEDDLE_TEST_EMULATOR_RACES_H

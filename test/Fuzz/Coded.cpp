@@ -4,8 +4,8 @@
 // another shape or type, with numbers at the ends of their ranges, a state that is no JSON, a config that says
 // otherwise. What is accepted is read whole, in parts and as codes, which must agree; what is refused must say where
 // and why. Counts by method show that both happen. A crash or a report of a sanitizer is the finding.
-#include "compiler/Weights/CodedScheme.h"
-#include "compiler/Weights/CodedTensor.h"
+#include "compiler/Weights/Coded/CodedScheme.h"
+#include "compiler/Weights/Coded/CodedTensor.h"
 #include "compiler/Weights/Problem.h"
 #include "llvm/ADT/StringRef.h"
 #include <algorithm>

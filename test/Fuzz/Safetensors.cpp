@@ -3,9 +3,9 @@
 // arithmetic of its own; what is refused must say file, byte, rule and help, and must
 // not repeat control bytes of the input.
 #include "test/Fuzz/Safetensors.h"
-#include "compiler/Weights/KnownFiles.h"
-#include "compiler/Weights/SafetensorsHeader.h"
-#include "compiler/Weights/ShardIndex.h"
+#include "compiler/Weights/Safetensors/KnownFiles.h"
+#include "compiler/Weights/Safetensors/SafetensorsHeader.h"
+#include "compiler/Weights/Safetensors/ShardIndex.h"
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>

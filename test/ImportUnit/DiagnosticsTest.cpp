@@ -1,6 +1,6 @@
 // Messages: sorted, each place once, caret under the token, nothing from a file that could
 // steer a terminal; and the nearest name.
-#include "compiler/Import/Diagnostics.h"
+#include "compiler/Import/Json/Diagnostics.h"
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 // The grammar by example: how operators bind, and where a mistake is said to be.
-#include "compiler/Import/Expression.h"
-#include "compiler/Import/Diagnostics.h"
+#include "compiler/Import/Description/Expression.h"
+#include "compiler/Import/Json/Diagnostics.h"
 
 #include <gtest/gtest.h>
 

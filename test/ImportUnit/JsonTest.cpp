@@ -1,6 +1,6 @@
 // Where every token of a JSON text stands, and what is no JSON for us.
-#include "compiler/Import/Diagnostics.h"
-#include "compiler/Import/LocatedJson.h"
+#include "compiler/Import/Json/Diagnostics.h"
+#include "compiler/Import/Json/LocatedJson.h"
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 // From what is asked for to what stands in the file (language.md section 7).
-#include "compiler/Import/WeightNames.h"
-#include "compiler/Import/Diagnostics.h"
+#include "compiler/Import/Weights/WeightNames.h"
+#include "compiler/Import/Json/Diagnostics.h"
 
 #include <gtest/gtest.h>
 

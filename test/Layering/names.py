@@ -17,7 +17,6 @@ ONE_THING = {
     "Generate.cpp": "generation, interpreted and run", "Tensor.h": "a tensor, interpreted and run", "Tensor.cpp": "the same",
     "States.cpp": "states, derived and interpreted", "Scalars.cpp": "functions of numbers, as code and interpreted",
     "Card.cpp": "the card, written and read", "Entry.cpp": "an entry, lowered and interpreted",
-    "Plan.h": "the plan's attributes of a dialect", "Plan.cpp": "the same",
     "Target.h": "a target, asked by plans and by the driver", "Target.cpp": "the same",
 }
 # Two things that still have one name.

@@ -11,7 +11,7 @@ import sys
 from classes import blank
 from layering import ROOT
 
-FOLDERS = ["compiler/Conversion/ToLoops", "dialects/Mask/Emission", "dialects/Model/Transforms"]
+FOLDERS = ["compiler/Conversion/Lowering", "dialects/Mask/Emission", "dialects/Model/Transforms"]
 MAKE = set("""create createOrFold clone add sub mul div rem ceilDiv floorDiv min max compare less equal both either exclusive choose
     select toI64 toIndex at load gather loadF32 loadLanes loadVec firstLanes splat spread addf subf mulf divf fma maxf sqrt lessf
     isNaN foldLanes sum largest size count linear allocatePointer scratchPointer loop vectors""".split())

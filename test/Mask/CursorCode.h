@@ -7,7 +7,7 @@
 #ifndef HEDDLE_TEST_MASK_CURSORCODE_H
 #define HEDDLE_TEST_MASK_CURSORCODE_H
 
-#include "compiler/Conversion/ToLoops/Code.h"
+#include "compiler/Conversion/Lowering/Language/Code.h"
 #include "dialects/Mask/Emission/MaskCode.h"
 #include "test/Mask/CursorMasks.h"
 

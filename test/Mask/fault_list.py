@@ -1,7 +1,7 @@
 """The planted faults: (what is wrong, source, right, wrong), in the order of the sources."""
 
 IR, EMISSION, TRANSFORMS = "dialects/Mask/IR/", "dialects/Mask/Emission/", "dialects/Mask/Transforms/"
-LOOPS, INTERPRETER = "compiler/Conversion/ToLoops/", "compiler/Interpreter/"
+LOOPS, INTERPRETER = "compiler/Conversion/Lowering/", "compiler/Interpreter/"
 
 
 def of(file, *faults):
@@ -202,7 +202,7 @@ FAULTS = sum([
     of(TRANSFORMS + "BuildTables.cpp",
        ("tables of other sides are shared", "old->getAttrDictionary() == fresh->getAttrDictionary() &&", ""),
        ("tables of other tensors are shared", "llvm::equal(old->getOperands(), fresh->getOperands())", "true")),
-    of(LOOPS + "FillMaskTables.cpp",
+    of(LOOPS + "Ops/FillMaskTables.cpp",
        ("the first key is the start of its granule", "l.select(fresh, l.add(first, low), now[0])", "l.select(fresh, l.add(first, 1), now[0])"),
        ("the last key is left out", "l.sub(l.constant(64), l.toIndex(math::CountLeadingZerosOp", "l.sub(l.constant(63), l.toIndex(math::CountLeadingZerosOp"),
        ("some keys are noted as all", "l.select(every, c.word(2), c.word(1))", "l.select(some, c.word(2), c.word(1))"),
@@ -240,25 +240,25 @@ FAULTS = sum([
     of(INTERPRETER + "Attention.cpp",
        ("a block listed twice always counts twice", "counted ? mask->sees(p) : mask->sees(p) > 0;", "mask->sees(p);"),
        ("a fully masked row is the mean", "if (blind == attn::MaskedRows::mean)", "if (blind != attn::MaskedRows::nan)")),
-    of(LOOPS + "AttentionPlan.cpp",
+    of(LOOPS + "Facts/AttentionPlan.cpp",
        ("heads with masks of their own share rows", "int64_t packed = isHeadAware(op) ? 1 : ", "int64_t packed = ")),
-    of(LOOPS + "AttentionPack.cpp",
+    of(LOOPS + "CPU/Attention/AttentionPack.cpp",
        ("an element begins where one of its sets does", "hidden ? code.either(hidden, clear) : clear;", "hidden ? code.both(hidden, clear) : clear;")),
-    of(LOOPS + "AttentionKernel.cpp",
+    of(LOOPS + "CPU/Attention/AttentionKernel.cpp",
        ("a block's last row is left out of its tiles", "e.last = c.positionOf(c.sub(c.add(c.item.firstRow, c.item.count), c.constant(1)));", "e.last = e.first;"),
        ("the first head's mask for all", "e.head = c.headOf(c.item.firstRow);", "e.head = c.constant(0);"),
        ("a partial tile is computed as a full one", "wholeBegin, wholeEnd)), full);", "wholeBegin, wholeEnd)), wholeEnd);"),
        ("tiles stand at key 0", "Value first = c.add(c.item.anchor, c.tripFloor(c.sub(lo, c.item.anchor), c.plan.keyTile));", "Value first = c.tripFloor(lo, c.plan.keyTile);"),
        ("nothing is done again without hidden values", "arith::AndIOp::create(c.b, bad, once)", "arith::AndIOp::create(c.b, once, guarded)")),
-    of(LOOPS + "AttentionRows.cpp",
+    of(LOOPS + "CPU/Attention/AttentionRows.cpp",
        ("a row that sees nothing is divided by nothing", "select(empty, real(0.0), divf(real(1.0), total))", "divf(real(1.0), total)")),
-    of(LOOPS + "AttentionScores.cpp",
+    of(LOOPS + "CPU/Attention/AttentionScores.cpp",
        ("a group's last row is left out of its bounds", "e.last = c.positionOf(c.add(c.item.firstRow, last));", "e.last = e.first;")),
-    of(LOOPS + "AttentionMaxima.cpp",
+    of(LOOPS + "CPU/Attention/AttentionMaxima.cpp",
        ("one key more is looked at", "arith::CmpIOp::create(b, Compare::slt, keys, splatWord(line.end));", "arith::CmpIOp::create(b, Compare::sle, keys, splatWord(line.end));")),
-    of(LOOPS + "AttentionOutput.cpp",
+    of(LOOPS + "CPU/Attention/AttentionOutput.cpp",
        ("hidden values are multiplied by 0", "sum = c.guard ? select(counts, y, sum) : y;", "sum = y;")),
-    of(LOOPS + "AttentionWeights.cpp",
+    of(LOOPS + "CPU/Attention/AttentionWeights.cpp",
        ("counts are forgotten", "p = mulf(p, load(vec(f32()), area.counts", "p = addf(p, load(vec(f32()), area.counts")),
 ], [])
 
@@ -270,5 +270,5 @@ EQUIVALENT = [
      "the witness counts only where keys start at 0 and end with the rows; with as many keys as rows, positions are equal then"),
     ("a walk begins at the anchor, not the hull", EMISSION + "EmitWalk.cpp", "the segments in front of the hull are empty and are skipped: it costs a step"),
     ("a segment that ends with its tile is joined like a cut one", EMISSION + "EmitWalk.cpp", "there is nothing behind it to join"),
-    ("a partial tile's first keys are looked at", LOOPS + "AttentionMaxima.cpp", "keys in front of a trimmed tile are hidden by the mask itself"),
+    ("a partial tile's first keys are looked at", LOOPS + "CPU/Attention/AttentionMaxima.cpp", "keys in front of a trimmed tile are hidden by the mask itself"),
 ]

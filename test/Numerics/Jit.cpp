@@ -1,8 +1,8 @@
 //===- Jit.cpp - functions of stage `buffers`, compiled in this process ---===//
 
 #include "test/Numerics/Jit.h"
-#include "compiler/Conversion/ToLoops/Lowering.h"
-#include "compiler/Conversion/ToLoops/Passes.h"
+#include "compiler/Conversion/Lowering/Frame/Lowering.h"
+#include "compiler/Conversion/Lowering/Passes.h"
 #include "compiler/Pipelines/Stages.h"
 #include "mlir/IR/Verifier.h"
 #include "mlir/Parser/Parser.h"

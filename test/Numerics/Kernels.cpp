@@ -1,13 +1,13 @@
 //===- Kernels.cpp - a module compiled and interpreted side by side -------===//
 
 #include "test/Numerics/Kernels.h"
-#include "compiler/Conversion/ToLoops/Passes.h"
+#include "compiler/Conversion/Lowering/Passes.h"
 #include "compiler/Pipelines/Stages.h"
 #include "compiler/Plan/ParameterBlob.h"
-#include "compiler/Weights/PackCoded.h"
+#include "compiler/Weights/Pack/PackCoded.h"
 #include "compiler/Weights/StoredType.h"
 #include "dialects/Attn/IR/Attn.h"
-#include "dialects/Model/IR/Plan.h"
+#include "dialects/Model/IR/ModelPlanAttrs.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Parser/Parser.h"
 #include "mlir/Pass/PassManager.h"

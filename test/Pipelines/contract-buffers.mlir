@@ -1,5 +1,5 @@
 // The memory that the stage `buffers` promises: nothing is lost before its last reader. Each clause, broken. (Places that lie outside of
-// memory, or are missing: test/Conversion/ToLoops/plan-check.mlir.)
+// memory, or are missing: test/Conversion/Lowering/plan-check.mlir.)
 // RUN: heddle-opt %s --heddle-check-stage --split-input-file --verify-diagnostics
 
 module attributes {heddle.stage = "buffers"} {

@@ -5,8 +5,8 @@
 // it is greedy), and where a greedy first word leads astray.
 //
 //===----------------------------------------------------------------------===//
-#include "runtime/Beams.h"
-#include "runtime/Generate.h"
+#include "runtime/Generate/Beams.h"
+#include "runtime/Generate/Generate.h"
 #include "test/Runtime/Fake.h"
 #include "test/Runtime/Files.h"
 

@@ -3,9 +3,9 @@
 // What is read, and that nothing odd is read in silence.
 //
 //===----------------------------------------------------------------------===//
-#include "runtime/Card.h"
+#include "runtime/Core/Card.h"
 #include "heddle/card_words.h"
-#include "runtime/Model.h"
+#include "runtime/Core/Model.h"
 
 #include <gtest/gtest.h>
 

@@ -3,7 +3,7 @@
 // Every way a batch can come in, against each row alone.
 //
 //===----------------------------------------------------------------------===//
-#include "runtime/Generate.h"
+#include "runtime/Generate/Generate.h"
 #include "test/Runtime/Fake.h"
 #include "test/Runtime/Files.h"
 

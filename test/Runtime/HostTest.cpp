@@ -3,7 +3,7 @@
 // States begin as zeros, are cleared and permuted by rows, and are given back.
 //
 //===----------------------------------------------------------------------===//
-#include "runtime/Host.h"
+#include "runtime/Core/Host.h"
 
 #include <gtest/gtest.h>
 

@@ -3,7 +3,7 @@
 // Barriers, repeated calls, sleeping and waking, failures.
 //
 //===----------------------------------------------------------------------===//
-#include "runtime/Pool.h"
+#include "runtime/Core/Pool.h"
 
 #include <gtest/gtest.h>
 #include <numeric>

@@ -4,7 +4,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "test/Runtime/Program.h"
-#include "runtime/Peaks.h"
+#include "runtime/Bench/Peaks.h"
 #include "test/Runtime/Files.h"
 
 #include <climits>

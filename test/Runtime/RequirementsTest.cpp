@@ -1,7 +1,7 @@
 //===- RequirementsTest.cpp - What the lengths of a call must be ---------------===//
 
-#include "runtime/Card.h"
-#include "runtime/Model.h"
+#include "runtime/Core/Card.h"
+#include "runtime/Core/Model.h"
 
 #include <gtest/gtest.h>
 

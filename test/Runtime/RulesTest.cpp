@@ -4,7 +4,7 @@
 // be written out.
 //
 //===----------------------------------------------------------------------===//
-#include "runtime/Rules.h"
+#include "runtime/Generate/Rules.h"
 
 #include <cmath>
 #include <gtest/gtest.h>

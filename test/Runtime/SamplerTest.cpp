@@ -3,7 +3,7 @@
 // The choice is fixed by logits, options and seed.
 //
 //===----------------------------------------------------------------------===//
-#include "runtime/Sampler.h"
+#include "runtime/Generate/Sampler.h"
 
 #include <cmath>
 #include <gtest/gtest.h>

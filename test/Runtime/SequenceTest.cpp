@@ -3,7 +3,7 @@
 // What was grown and what went back, against the same text computed at once: bits of the logits.
 //
 //===----------------------------------------------------------------------===//
-#include "runtime/Sequence.h"
+#include "runtime/Generate/Sequence.h"
 #include "test/Runtime/Fake.h"
 #include "test/Runtime/Files.h"
 

@@ -5,10 +5,10 @@
 // set, whose decoders keep back other things.
 //
 //===----------------------------------------------------------------------===//
-#include "runtime/TextOut.h"
+#include "runtime/Generate/TextOut.h"
 #include "compiler/Tokenizer/TokenizerBlob.h"
 #include "heddle/terminal_output.h"
-#include "runtime/Utf8.h"
+#include "runtime/Core/Utf8.h"
 
 #include <chrono>
 #include <filesystem>

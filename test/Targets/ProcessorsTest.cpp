@@ -5,7 +5,7 @@
 // is what LLVM finds.
 //
 //===----------------------------------------------------------------------===//
-#include "runtime/Cpu.h"
+#include "runtime/Core/Cpu.h"
 #include "targets/CPU/CPUTarget.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/MC/MCSubtargetInfo.h"

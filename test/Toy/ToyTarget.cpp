@@ -5,7 +5,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "test/Toy/ToyTarget.h"
-#include "compiler/Conversion/ToLoops/CPUPlan.h"
+#include "compiler/Conversion/Lowering/CPU/CPUPlan.h"
 #include "compiler/Pipelines/Stages.h"
 #include "dialects/Model/IR/Model.h"
 #include "mlir/Conversion/Passes.h"

@@ -26,7 +26,7 @@ public:
   explicit ToyTarget(cpu::CPUTarget host) : host(std::move(host)) {}
   llvm::StringRef name() const override { return "toy"; }
   model::TargetAttr describe(mlir::MLIRContext *context) const override;
-  Halves halves() const override { return {}; }
+  Formats formats() const override { return {}; }
   const cpu::CPUTarget *processor() const override { return &host; }
   bool print(mlir::ModuleOp module, llvm::StringRef what, llvm::raw_pwrite_stream &os,
              std::string &error) const override;

@@ -1,7 +1,7 @@
 // Quantised matrices against what they mean, bit for bit: the cases of ../shared/quantised-cases, where they are there,
 // whole and in pieces; and the codes of integer methods, which give the same numbers.
-#include "compiler/Weights/CodedScheme.h"
-#include "compiler/Weights/CodedTensor.h"
+#include "compiler/Weights/Coded/CodedScheme.h"
+#include "compiler/Weights/Coded/CodedTensor.h"
 #include "test/Weights/Support.h"
 #include "llvm/ADT/bit.h"
 #include <cstring>

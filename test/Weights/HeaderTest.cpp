@@ -1,6 +1,6 @@
 // Rules S02 to S24 as a table: for each rule files that break it, the place that the
 // message must point at, and files on the allowed side of the same line.
-#include "compiler/Weights/SafetensorsHeader.h"
+#include "compiler/Weights/Safetensors/SafetensorsHeader.h"
 #include "test/Weights/Support.h"
 
 using namespace heddle;

@@ -1,5 +1,5 @@
 // Rule S01, the files that are something else, and files that change while they are read.
-#include "compiler/Weights/KnownFiles.h"
+#include "compiler/Weights/Safetensors/KnownFiles.h"
 #include "test/Weights/Support.h"
 #include <fcntl.h>
 #include <sys/stat.h>

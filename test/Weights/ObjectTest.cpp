@@ -1,6 +1,6 @@
 // The object as the linker and the processor see it: linked into a small C program, the
 // bytes are where the symbols say; both machines; the same bytes every time.
-#include "compiler/Weights/WeightsObject.h"
+#include "compiler/Weights/Pack/WeightsObject.h"
 #include "heddle/seal.h"
 #include "test/Weights/Support.h"
 #include <unistd.h>
@@ -34,7 +34,7 @@ protected:
   }
   Directory dir;
   std::optional<WeightStore> store;
-  PackPlan plan;
+  BlobMap plan;
   ObjectOptions options;
 };
 
@@ -159,7 +159,7 @@ TEST_F(Object, HashesDoNotDependOnThePieces) {
 
 TEST_F(Object, SymbolsAloneAndEmptyBlobs) {
   ASSERT_OK(writeSymbolsObject(dir / "s.o", options));
-  ASSERT_OK(writeWeightsObject(dir / "e.o", *store, PackPlan(), {}).status());
+  ASSERT_OK(writeWeightsObject(dir / "e.o", *store, BlobMap(), {}).status());
   dir.write("main.c", "#include <stdint.h>\n"
                       "extern const unsigned char heddle_weights[];\n"
                       "extern const uint64_t heddle_tokenizer_size;\n"

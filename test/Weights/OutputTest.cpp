@@ -1,6 +1,6 @@
 // Outputs appear whole or not at all, and failures leave the old file and no leftovers.
-#include "compiler/Weights/OutputFile.h"
-#include "compiler/Weights/WeightsObject.h"
+#include "compiler/Weights/Pack/OutputFile.h"
+#include "compiler/Weights/Pack/WeightsObject.h"
 #include "test/Weights/Support.h"
 #include <csignal>
 #include <sys/resource.h>
@@ -121,7 +121,7 @@ TEST(Output, FullDisksAtManySizes) {
   std::string data(300000, 'd');
   auto store = WeightStore::open(dir.write("m.safetensors", goodFile({{"a", "U8", {300000}, data}})));
   ASSERT_OK(store.status());
-  PackPlan plan = planOf({natural("a", 300000, PackedType::Bool)});
+  BlobMap plan = planOf({natural("a", 300000, PackedType::Bool)});
   dir.write("out", "old");
   for (int step = 0; step < 50; ++step)
     withLimit(step * 6000, [&] {

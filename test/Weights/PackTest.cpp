@@ -1,6 +1,6 @@
 // Every layout against plain loops that state it: odd sizes, widths of panels, parts,
 // both storage orders, all strip sizes down to less than one line.
-#include "compiler/Weights/Pack.h"
+#include "compiler/Weights/Pack/Pack.h"
 #include "test/Weights/Support.h"
 #include <random>
 
@@ -261,7 +261,7 @@ TEST_F(Packing, ABlobIsItsEntriesWithZerosBetween) {
 }
 
 TEST_F(Packing, AFileThatChangesMakesNoBlob) {
-  PackPlan plan = planOf({natural("t0", elements)});
+  BlobMap plan = planOf({natural("t0", elements)});
   std::filesystem::resize_file(dir / "m.safetensors", 1000);
   Collect sink;
   absl::Status status = packAll(*store, plan, sink);

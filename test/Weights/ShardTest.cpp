@@ -1,6 +1,6 @@
 // Rule S25: an index and its shards must agree, and an index opens nothing but plain
 // files beside it.
-#include "compiler/Weights/ShardIndex.h"
+#include "compiler/Weights/Safetensors/ShardIndex.h"
 #include "test/Weights/Support.h"
 #include <sys/stat.h>
 #include <unistd.h>

@@ -3,7 +3,7 @@
 #ifndef HEDDLE_TEST_WEIGHTS_SUPPORT_H
 #define HEDDLE_TEST_WEIGHTS_SUPPORT_H
 
-#include "compiler/Weights/PackPlan.h"
+#include "compiler/Weights/Pack/BlobMap.h"
 #include "compiler/Weights/Problem.h"
 #include "compiler/Weights/WeightStore.h"
 #include <cstdlib>
@@ -74,11 +74,11 @@ inline PackRequest panels(const std::string &tensor, int64_t n, int64_t k, bool 
 }
 
 /// One request after the other, each at a multiple of the alignment.
-inline PackPlan planOf(const std::vector<PackRequest> &requests) {
-  PackPlan plan;
+inline BlobMap planOf(const std::vector<PackRequest> &requests) {
+  BlobMap plan;
   for (const PackRequest &request : requests) {
     plan.entries.push_back({request, plan.bytes});
-    plan.bytes = llvm::alignTo(plan.bytes + request.bytes(), PackPlan::alignment);
+    plan.bytes = llvm::alignTo(plan.bytes + request.bytes(), BlobMap::alignment);
   }
   return plan;
 }

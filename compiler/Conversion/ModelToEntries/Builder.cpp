@@ -72,7 +72,7 @@ ModelTensorType entries::Builder::typeIn(Value v, StringRef mode) {
 }
 
 /// Rewrites size forms over the step dim in attributes to past and new.
-static void renameForms(Operation *op, const Kinds &kinds, Size length) {
+static void renameForms(Operation *op, const StepAnalysis &kinds, Size length) {
   for (NamedAttribute a : llvm::to_vector(op->getAttrs())) {
     auto text = dyn_cast<StringAttr>(a.getValue());
     bool form =

@@ -12,7 +12,7 @@
 #ifndef HEDDLE_COMPILER_CONVERSION_MODELTOENTRIES_BUILDER_H
 #define HEDDLE_COMPILER_CONVERSION_MODELTOENTRIES_BUILDER_H
 
-#include "compiler/Conversion/ModelToEntries/Kinds.h"
+#include "compiler/Conversion/ModelToEntries/StepAnalysis.h"
 
 namespace heddle::entries {
 
@@ -32,7 +32,7 @@ struct Kept {
 /// One entry while it is planned and built; `into` is its function, empty at first.
 class Builder {
 public:
-  Builder(Kinds &kinds, mlir::func::FuncOp into, bool once)
+  Builder(StepAnalysis &kinds, mlir::func::FuncOp into, bool once)
       : kinds(kinds), into(into), once(once), b(into.getContext()) {}
 
   /// The value in `mode`; null while planning, and after a refusal.
@@ -94,7 +94,7 @@ private:
   mlir::Value generic(mlir::OpResult v, const std::string &mode);
   mlir::Value attention(attn::SdpaOp op, const std::string &mode);           // StepAttention.cpp
   mlir::Value maskOrBias(mlir::Value v, const std::string &mode);            // StepAttention.cpp
-  mlir::Value alongRows(mlir::OpResult v, const std::string &mode);          // Along.cpp
+  mlir::Value alongRows(mlir::OpResult v, const std::string &mode);          // StepRules.cpp
   void planCarried(model::RepeatOp op, unsigned i, const std::string &mode); // Repeat.cpp
   void buildRepeat(model::RepeatOp op);
   void storeInside(model::RepeatOp op);
@@ -103,7 +103,7 @@ private:
     return planned.count({v.getAsOpaquePointer(), mode.str()});
   }
 
-  Kinds &kinds;
+  StepAnalysis &kinds;
   mlir::func::FuncOp into;
   const bool once;
   mlir::OpBuilder b;
@@ -118,7 +118,7 @@ private:
 };
 
 /// Whether to keep the operands of `v` and compute it again: if they are smaller, or are themselves computed again.
-bool replays(mlir::Value v, const Kinds &kinds);
+bool replays(mlir::Value v, const StepAnalysis &kinds);
 /// The contents of `state` (in a part that `at` chooses); in a call with past = 0 `empty`, or zeros.
 mlir::Value loadPast(mlir::OpBuilder &b, mlir::Location loc, mlir::Value state, mlir::ValueRange at,
                      model::ModelTensorType type, mlir::Value empty = {});

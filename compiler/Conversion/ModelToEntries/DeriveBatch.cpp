@@ -3,20 +3,20 @@
 // @batch is @step for texts that know nothing of each other: row b of a call continues the text in row slot[b] of the
 // states, of which start[b] positions are there, and past is the largest start. It is a copy of @step in which every
 // append and every attention reads these two; what else a step does keeps rows of the batch apart anyway. There is no
-// padding, so no mask is passed (ForgetPadding), and only the logits that a call asks for are made (AskedRows). Where a
-// step does more than that, the reason why there is no @batch is noted.
+// padding, so no mask is passed (ForgetPadding), and only the logits that a call asks for are made (WantedLogits).
+// Where a step does more than that, the reason why there is no @batch is noted.
 //
 //===----------------------------------------------------------------------===//
 
-#include "compiler/Conversion/ModelToEntries/AskedRows.h"
 #include "compiler/Conversion/ModelToEntries/ForgetPadding.h"
-#include "compiler/Conversion/ModelToEntries/Kinds.h"
 #include "compiler/Conversion/ModelToEntries/Objection.h"
 #include "compiler/Conversion/ModelToEntries/Passes.h"
 #include "compiler/Conversion/ModelToEntries/Report.h"
+#include "compiler/Conversion/ModelToEntries/StepAnalysis.h"
+#include "compiler/Conversion/ModelToEntries/WantedLogits.h"
 #include "dialects/Model/IR/InputDefaults.h"
+#include "dialects/Model/IR/ModelPlanAttrs.h"
 #include "dialects/Model/IR/Names.h"
-#include "dialects/Model/IR/Plan.h"
 #include "dialects/Model/IR/ReservedDims.h"
 
 namespace heddle {

@@ -85,16 +85,16 @@ struct DeriveEntriesPass : heddle::impl::DeriveEntriesPassBase<DeriveEntriesPass
   void runOnOperation() override;
 
 private:
-  bool derive(Kinds &kinds, Value logits);
-  LogicalResult build(Kinds &kinds, Value logits, entries::Builder &step, func::FuncOp function);
+  bool derive(StepAnalysis &kinds, Value logits);
+  LogicalResult build(StepAnalysis &kinds, Value logits, entries::Builder &step, func::FuncOp function);
   void report(ArrayRef<Refusal> refusals);
-  void warnOfDefaults(const Kinds &kinds);
+  void warnOfDefaults(const StepAnalysis &kinds);
 
   SmallVector<Attribute> lines;
   DenseSet<Value> guards;
 };
 
-void annotateKinds(Kinds &kinds) {
+void annotateKinds(StepAnalysis &kinds) {
   static const char *names[] = {"fixed", "frozen", "now", "row", "grid", "odd", "mask_or_bias"};
   OpBuilder b(kinds.run.getContext());
   kinds.run.getBody().walk([&](Operation *op) {
@@ -109,13 +109,13 @@ void annotateKinds(Kinds &kinds) {
 }
 
 /// Asks `step` for its result: the last row of the logits.
-Value ask(entries::Builder &step, Kinds &kinds, Value logits) {
+Value ask(entries::Builder &step, StepAnalysis &kinds, Value logits) {
   return step.get(logits, kinds.of(logits).kind == Kind::Rows ? "l" : "");
 }
 
 /// Plans, and builds if possible. Each round adds guards for what was refused; it ends when
 /// nothing is refused, or when some refusal is due to no guard.
-bool DeriveEntriesPass::derive(Kinds &kinds, Value logits) {
+bool DeriveEntriesPass::derive(StepAnalysis &kinds, Value logits) {
   OpBuilder atEnd = OpBuilder::atBlockEnd(getOperation().getBody());
   for (int round = 0; round < 32; ++round) {
     kinds.classify(guards);
@@ -152,7 +152,8 @@ bool DeriveEntriesPass::derive(Kinds &kinds, Value logits) {
 
 /// Builds @step as planned, then @once for what @step loads, and notes what the user should
 /// know.
-LogicalResult DeriveEntriesPass::build(Kinds &kinds, Value logits, entries::Builder &step, func::FuncOp function) {
+LogicalResult DeriveEntriesPass::build(StepAnalysis &kinds, Value logits, entries::Builder &step,
+                                       func::FuncOp function) {
   step.beginBuilding();
   Value last = ask(step, kinds, logits);
   if (step.broken || !last)
@@ -212,7 +213,7 @@ void DeriveEntriesPass::report(ArrayRef<Refusal> refusals) {
 /// Warns of an input along the step axis that has a default and no role: while text is
 /// generated the default is used, even if the prompt was given another value. (With a source
 /// the text begins with the start token, so no value can have been given for a prompt.)
-void DeriveEntriesPass::warnOfDefaults(const Kinds &kinds) {
+void DeriveEntriesPass::warnOfDefaults(const StepAnalysis &kinds) {
   if (!kinds.roles.source.empty())
     return;
   kinds.run.getBody().walk([&](model::DefaultOp op) {
@@ -259,7 +260,7 @@ void DeriveEntriesPass::runOnOperation() {
         << "', but @run has no such input with a step axis, or no such result";
     return signalPassFailure();
   }
-  Kinds kinds(run, *roles);
+  StepAnalysis kinds(run, *roles);
   if (cache == "none") {
     kinds.classify(DenseSet<Value>());
     lines.push_back(StringAttr::get(&getContext(), "no cached step: --cache=none"));

@@ -22,8 +22,8 @@ using model::Size;
 
 namespace {
 
-/// The state out of which `v` is loaded where the text has a past (0 elsewhere), as Along.cpp writes it; null: it is
-/// not.
+/// The state out of which `v` is loaded where the text has a past (0 elsewhere), as StepRules.cpp writes it; null: it
+/// is not.
 BlockArgument stateBefore(Value v) {
   auto either = v ? v.getDefiningOp<model::SelectOp>() : model::SelectOp();
   auto held = either ? either.getNo().getDefiningOp<model::LoadOp>() : model::LoadOp();

@@ -29,12 +29,12 @@ std::string entries::line(const Refusal &r) {
 }
 
 /// Whether the input has a role: the runtime gives it or computes it from the mask.
-static bool isGiven(model::DefaultOp op, const Kinds &kinds) {
+static bool isGiven(model::DefaultOp op, const StepAnalysis &kinds) {
   const Facts &f = kinds.of(op.getInput());
   return f.kind == Kind::Rows && !f.unstable;
 }
 
-SetVector<Operation *> entries::reaching(Value root, const Kinds &kinds) {
+SetVector<Operation *> entries::reaching(Value root, const StepAnalysis &kinds) {
   SetVector<Operation *> out;
   SmallVector<Value> worklist{root};
   DenseSet<Value> seen;
@@ -70,7 +70,7 @@ SetVector<Operation *> entries::reaching(Value root, const Kinds &kinds) {
 //===-- padding ----------------------------------------------------------------===//
 
 /// Whether `v` depends on the input with the role `mask`.
-static bool isFromMask(Value v, const Kinds &kinds) {
+static bool isFromMask(Value v, const StepAnalysis &kinds) {
   auto isMask = [&](Value in) {
     auto arg = dyn_cast<BlockArgument>(in);
     if (!arg || arg.getOwner() != &kinds.run.getBody().front() || kinds.roles.mask.empty())
@@ -87,7 +87,7 @@ static bool isFromMask(Value v, const Kinds &kinds) {
 }
 
 /// Whether `v` is 0 where a token has the id of padding: `tokens != pad`, where there is no role `mask`.
-static bool isFromPad(Value v, const Kinds &kinds) {
+static bool isFromPad(Value v, const StepAnalysis &kinds) {
   while (v.getDefiningOp() && isa<model::CastOp, model::BroadcastOp>(v.getDefiningOp()))
     v = v.getDefiningOp()->getOperand(0);
   auto compare = v.getDefiningOp<model::CompareOp>();
@@ -108,7 +108,7 @@ static bool isFromPad(Value v, const Kinds &kinds) {
          (isTokens(compare.getRhs()) && isPad(compare.getLhs()));
 }
 
-static bool hidesPadding(Value mask, const Kinds &kinds) {
+static bool hidesPadding(Value mask, const StepAnalysis &kinds) {
   using mask::Truth;
   auto hidden = [&](Value t) { return isFromMask(t, kinds) || isFromPad(t, kinds); };
   return mask::truthOf(mask, [&](Value t) { return hidden(t) ? Truth::Never : Truth::Unknown; }) == Truth::Never;
@@ -120,7 +120,7 @@ static bool isHeavy(Operation *op) {
 
 /// Neither side if anything mixes rows outside of attention, or an attention sees padding; not
 /// the right side if masks or biases depend on distances, which rotation changes.
-Padding entries::padding(const Kinds &kinds, Value logits) {
+Padding entries::padding(const StepAnalysis &kinds, Value logits) {
   Padding p;
   auto neither = [&](Operation *reader) {
     p.left = p.right = false;
@@ -172,7 +172,7 @@ static bool isElementwise(Operation *op) {
              model::SqueezeOp, model::UnsqueezeOp>(op);
 }
 
-Value entries::guardFrom(Value v, const Kinds &kinds) {
+Value entries::guardFrom(Value v, const StepAnalysis &kinds) {
   if (!v)
     return {};
   auto mayStandStill = [](Operation *op) {
@@ -206,7 +206,7 @@ Value entries::guardFrom(Value v, const Kinds &kinds) {
   return top && suits(v) ? v : Value();
 }
 
-int64_t entries::shortestPrompt(const Kinds &kinds, Value logits) {
+int64_t entries::shortestPrompt(const StepAnalysis &kinds, Value logits) {
   int64_t rows = 0;
   for (Operation *op : reaching(logits, kinds))
     if (auto slice = dyn_cast<model::SliceOp>(op))

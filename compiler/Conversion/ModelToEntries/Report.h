@@ -19,18 +19,18 @@ struct Padding {
   bool left = true, right = true;
   mlir::Operation *because = nullptr; ///< what forbids both
 };
-Padding padding(const Kinds &kinds, mlir::Value logits);
+Padding padding(const StepAnalysis &kinds, mlir::Value logits);
 
 /// All ops that `v` depends on, through carried values of repeats, too; without defaults of
 /// inputs that have a role.
-llvm::SetVector<mlir::Operation *> reaching(mlir::Value v, const Kinds &kinds);
+llvm::SetVector<mlir::Operation *> reaching(mlir::Value v, const StepAnalysis &kinds);
 
 /// The guard for a value `frontier` that changes: a small value that may stand still while
 /// tokens are added; null if it is made of activations or changes with every token.
-mlir::Value guardFrom(mlir::Value frontier, const Kinds &kinds);
+mlir::Value guardFrom(mlir::Value frontier, const StepAnalysis &kinds);
 
 /// The fewest tokens that the first call needs: the largest row that a frozen slice reads.
-int64_t shortestPrompt(const Kinds &kinds, mlir::Value logits);
+int64_t shortestPrompt(const StepAnalysis &kinds, mlir::Value logits);
 
 } // namespace heddle::entries
 

@@ -8,7 +8,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "compiler/Conversion/ModelToEntries/DeadRows.h"
-#include "compiler/Conversion/ModelToEntries/LiveList.h"
+#include "compiler/Conversion/ModelToEntries/LiveRows.h"
 #include "compiler/Conversion/ModelToEntries/Passes.h"
 #include "compiler/Conversion/ModelToEntries/Report.h"
 #include "dialects/Model/IR/Names.h"

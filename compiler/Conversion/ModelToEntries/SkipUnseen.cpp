@@ -7,7 +7,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "compiler/Conversion/ModelToEntries/LiveList.h"
+#include "compiler/Conversion/ModelToEntries/LiveRows.h"
 #include "compiler/Conversion/ModelToEntries/Passes.h"
 #include "dialects/Attn/IR/Attn.h"
 #include "dialects/Model/IR/Names.h"

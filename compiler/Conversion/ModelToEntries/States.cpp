@@ -25,7 +25,7 @@ static int64_t rowBytes(Value v) {
   return n;
 }
 
-bool entries::replays(Value v, const Kinds &kinds) {
+bool entries::replays(Value v, const StepAnalysis &kinds) {
   Operation *op = v.getDefiningOp();
   if (!op || isa<model::RepeatOp>(op))
     return false;

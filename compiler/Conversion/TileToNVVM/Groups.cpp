@@ -9,8 +9,8 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "compiler/Conversion/Lowering/GPU/WarpLanes.h"
 #include "compiler/Conversion/TileToNVVM/TileCode.h"
-#include "compiler/Conversion/ToLoops/Gpu/WarpLanes.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 
 using namespace mlir;

@@ -7,8 +7,8 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "compiler/Conversion/Lowering/GPU/WarpLanes.h"
 #include "compiler/Conversion/TileToNVVM/TileCode.h"
-#include "compiler/Conversion/ToLoops/Gpu/WarpLanes.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 

@@ -1,13 +1,13 @@
 //===- TileCode.h - what the lowering of tiles is written in ----*- C++ -*-===//
 //
-// Index arithmetic of ToLoops with what a thread of a tile knows: its number, which elements of a fragment it holds,
+// Index arithmetic of Lowering with what a thread of a tile knows: its number, which elements of a fragment it holds,
 // where a word of a piece lies in shared memory.
 //
 //===----------------------------------------------------------------------===//
 #ifndef HEDDLE_COMPILER_CONVERSION_TILETONVVM_TILECODE_H
 #define HEDDLE_COMPILER_CONVERSION_TILETONVVM_TILECODE_H
 
-#include "compiler/Conversion/ToLoops/Code.h"
+#include "compiler/Conversion/Lowering/Language/Code.h"
 #include "dialects/Tile/IR/Tile.h"
 
 namespace heddle::tile {

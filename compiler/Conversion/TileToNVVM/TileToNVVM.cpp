@@ -6,9 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "compiler/Conversion/Lowering/GPU/WarpLanes.h"
 #include "compiler/Conversion/TileToNVVM/Passes.h"
 #include "compiler/Conversion/TileToNVVM/TileLaunch.h"
-#include "compiler/Conversion/ToLoops/Gpu/WarpLanes.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"

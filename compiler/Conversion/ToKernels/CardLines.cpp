@@ -1,7 +1,7 @@
 //===- CardLines.cpp - what the card says of launches ---------------------===//
 
 #include "compiler/Conversion/ToKernels/CardLines.h"
-#include "compiler/Conversion/ToLoops/CardTexts.h"
+#include "compiler/Conversion/Lowering/Frame/CardTexts.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 
 using namespace mlir;

@@ -1,7 +1,7 @@
 //===- IndexForms.cpp - index arithmetic read back as forms ---------------===//
 
 #include "compiler/Conversion/ToKernels/IndexForms.h"
-#include "compiler/Conversion/ToLoops/Lowering.h"
+#include "compiler/Conversion/Lowering/Frame/Lowering.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/IR/Matchers.h"
 #include "llvm/ADT/TypeSwitch.h"

@@ -6,9 +6,9 @@
 //===----------------------------------------------------------------------===//
 
 #include "compiler/Conversion/ToKernels/ItemForms.h"
+#include "compiler/Conversion/Lowering/Frame/Lowering.h"
+#include "compiler/Conversion/Lowering/GPU/WarpLanes.h"
 #include "compiler/Conversion/ToKernels/IndexForms.h"
-#include "compiler/Conversion/ToLoops/Gpu/WarpLanes.h"
-#include "compiler/Conversion/ToLoops/Lowering.h"
 #include "dialects/Model/IR/ReservedDims.h"
 #include "dialects/Tile/IR/Tile.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"

@@ -9,11 +9,11 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "compiler/Conversion/Lowering/Frame/Lowering.h"
 #include "compiler/Conversion/ToKernels/CardLines.h"
 #include "compiler/Conversion/ToKernels/IndexForms.h"
 #include "compiler/Conversion/ToKernels/Launch.h"
 #include "compiler/Conversion/ToKernels/Passes.h"
-#include "compiler/Conversion/ToLoops/Lowering.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/IR/Matchers.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"

@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "compiler/Conversion/ToKernels/Passes.h"
-#include "dialects/Model/IR/Plan.h"
+#include "dialects/Model/IR/ModelPlanAttrs.h"
 #include "dialects/Tile/IR/Tile.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "llvm/ADT/MapVector.h"

@@ -6,9 +6,9 @@
 //===----------------------------------------------------------------------===//
 
 #include "compiler/Conversion/ToKernels/Launch.h"
+#include "compiler/Conversion/Lowering/Frame/CardTexts.h"
+#include "compiler/Conversion/Lowering/GPU/WarpLanes.h"
 #include "compiler/Conversion/ToKernels/Passes.h"
-#include "compiler/Conversion/ToLoops/CardTexts.h"
-#include "compiler/Conversion/ToLoops/Gpu/WarpLanes.h"
 
 using namespace mlir;
 using namespace heddle;

@@ -2,7 +2,7 @@
 #ifndef HEDDLE_COMPILER_CONVERSION_TOKERNELS_LAUNCH_H
 #define HEDDLE_COMPILER_CONVERSION_TOKERNELS_LAUNCH_H
 
-#include "compiler/Conversion/ToLoops/Cost.h"
+#include "compiler/Conversion/Lowering/Frame/Cost.h"
 
 namespace heddle::kernels {
 

@@ -6,14 +6,14 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "compiler/Conversion/Lowering/Frame/Lowering.h"
+#include "compiler/Conversion/Lowering/GPU/Linear/Groups.h"
+#include "compiler/Conversion/Lowering/GPU/WarpLanes.h"
 #include "compiler/Conversion/ToKernels/CardLines.h"
 #include "compiler/Conversion/ToKernels/ItemForms.h"
 #include "compiler/Conversion/ToKernels/Launch.h"
 #include "compiler/Conversion/ToKernels/Passes.h"
 #include "compiler/Conversion/ToKernels/Phases.h"
-#include "compiler/Conversion/ToLoops/Gpu/Groups.h"
-#include "compiler/Conversion/ToLoops/Gpu/WarpLanes.h"
-#include "compiler/Conversion/ToLoops/Lowering.h"
 #include "dialects/Tile/IR/Tile.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"

@@ -55,7 +55,7 @@ enum class Positions { Order, Distance, Absolute };
 enum class Example { None, Set, Labels, Length, Pairs };
 
 /// How a tensor is called in a description or message.
-using Words = llvm::function_ref<std::string(mlir::Value)>;
+using TensorName = llvm::function_ref<std::string(mlir::Value)>;
 
 /// The key by which a row is proved not to be empty: the row's own position, or the first key.
 enum class Witness { Own, First };
@@ -162,7 +162,7 @@ std::optional<std::string> misfitOfAxes(mlir::Operation *op, const Scores &score
 /// none if they fit. `what` is who reads the tensor.
 std::optional<std::string> misfitOfTensor(llvm::StringRef what, mlir::Value tensor,
                                           llvm::ArrayRef<std::optional<model::Size>> want, const Scores &scores);
-std::string call(mlir::Operation *op, Words tensor);
+std::string call(mlir::Operation *op, TensorName tensor);
 /// Whether an operand is read by query, by key or by both, from axesOf().
 model::StepSide sideRead(mlir::Operation *op, unsigned operand);
 

@@ -91,7 +91,7 @@ std::optional<std::string> heddle::mask::misfitOfAxes(Operation *op, const Score
 
 //===-- words ------------------------------------------------------------------------===//
 
-std::string heddle::mask::call(Operation *op, Words tensor) {
+std::string heddle::mask::call(Operation *op, TensorName tensor) {
   std::string text = op->getName().stripDialect().str();
   for (auto [i, v] : llvm::enumerate(op->getOperands()))
     text += (i ? ", " : "(") + tensor(v);

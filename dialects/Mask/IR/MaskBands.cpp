@@ -157,7 +157,7 @@ Reach ChunkOp::reach() { return reachOf(*this); }
 Axes ChunkOp::dependsOn() { return axesOfBand(*this); }
 Positions ChunkOp::positions() { return positionsOf(*this); }
 bool ChunkOp::surelySees(Witness w, const Facts &facts) { return seenByBand(*this, w, facts); }
-std::string ChunkOp::describe(Words) { return "chunk(" + std::to_string(getSize()) + ")"; }
+std::string ChunkOp::describe(TensorName) { return "chunk(" + std::to_string(getSize()) + ")"; }
 
 //===-- window -------------------------------------------------------------------===//
 
@@ -210,7 +210,7 @@ bool WindowOp::surelySees(Witness w, const Facts &facts) {
          int64_t(getRight().value_or(0)) >= 0;
 }
 Example WindowOp::exampleData() { return Example::Labels; }
-std::string WindowOp::describe(Words tensor) {
+std::string WindowOp::describe(TensorName tensor) {
   auto limit = [](std::optional<uint64_t> n) { return n ? std::to_string(int64_t(*n)) : std::string("null"); };
   return "window(" + limit(getLeft()) + ", " + limit(getRight()) + (getLabels() ? ", " + tensor(getLabels()) : "") +
          ")";
@@ -315,7 +315,7 @@ Positions BandOp::positions() { return positionsOf(*this); }
 bool BandOp::surelySees(Witness w, const Facts &facts) { return seenByBand(*this, w, facts); }
 
 /// A bound as text: `i + 1`, `max(i + 1, n)`.
-static std::string describeBound(const Bound &bound, Sides side, Words tensor) {
+static std::string describeBound(const Bound &bound, Sides side, TensorName tensor) {
   auto several = [](ArrayRef<std::string> all, StringRef name) {
     return all.size() == 1 ? all.front() : name.str() + "(" + llvm::join(all, ", ") + ")";
   };
@@ -334,7 +334,7 @@ static std::string describeBound(const Bound &bound, Sides side, Words tensor) {
 }
 
 /// `causal`, `window(l, r)`, or the bounds of k for row i.
-std::string BandOp::describe(Words tensor) {
+std::string BandOp::describe(TensorName tensor) {
   // The c of a single bound i + c.
   auto shift = [&](Sides side) -> std::optional<int64_t> {
     Bound b = has(sides(), side) ? bound(side) : Bound();

@@ -37,7 +37,7 @@ def Mask_MaskOpInterface : OpInterface<"MaskOpInterface"> {
     InterfaceMethod<"What of positions it reads; the default is that of a mask that cannot be moved.",
       "::heddle::mask::Positions", "positions", (ins), [{}], [{ return ::heddle::mask::Positions::Absolute; }]>,
     InterfaceMethod<"The mask as a description writes it; `tensor` says a tensor. The default: mnemonic(operands).",
-      "std::string", "describe", (ins "::heddle::mask::Words":$tensor), [{}],
+      "std::string", "describe", (ins "::heddle::mask::TensorName":$tensor), [{}],
       [{ return ::heddle::mask::call($_op, tensor); }]>,
     InterfaceMethod<"What data to make up for its first tensor, to show what the mask does.",
       "::heddle::mask::Example", "exampleData", (ins), [{}], [{ return ::heddle::mask::Example::None; }]>,

@@ -29,7 +29,7 @@ LogicalResult DilatedOp::verify() {
 }
 Axes DilatedOp::dependsOn() { return Query | Key; }
 Positions DilatedOp::positions() { return Positions::Distance; }
-std::string DilatedOp::describe(Words) { return "dilated(" + std::to_string(getStep()) + ")"; }
+std::string DilatedOp::describe(TensorName) { return "dilated(" + std::to_string(getStep()) + ")"; }
 bool DilatedOp::surelySees(Witness w, const Facts &) { return w == Witness::Own || int64_t(getStep()) == 1; }
 
 //===-- pictures ---------------------------------------------------------------------===//
@@ -53,7 +53,7 @@ LogicalResult GridOp::verify() {
 Reach GridOp::reach() { return reachOf(getWidth(), getRows(), getColumns()); }
 Axes GridOp::dependsOn() { return Query | Key; }
 bool GridOp::surelySees(Witness w, const Facts &) { return w == Witness::Own; }
-std::string GridOp::describe(Words) {
+std::string GridOp::describe(TensorName) {
   return llvm::formatv("grid({0}, {1}, {2})", getWidth(), getRows(), getColumns());
 }
 
@@ -65,6 +65,6 @@ LogicalResult GridWindowOp::verify() {
 Reach GridWindowOp::reach() { return reachOf(getWidth(), getRows() - 1, getColumns() - 1); }
 Axes GridWindowOp::dependsOn() { return Query | Key; }
 bool GridWindowOp::surelySees(Witness w, const Facts &) { return w == Witness::Own; }
-std::string GridWindowOp::describe(Words) {
+std::string GridWindowOp::describe(TensorName) {
   return llvm::formatv("grid_window({0}, {1}, {2}, {3})", getWidth(), getRows(), getColumns(), getShift());
 }

@@ -57,7 +57,7 @@ LogicalResult DocumentOp::verify() {
 SmallVector<Reading> DocumentOp::axesOf() { return {{0, {Batch, Query}}, {1, {Batch, Key}}}; }
 Positions DocumentOp::positions() { return Positions::Order; }
 Example DocumentOp::exampleData() { return Example::Labels; }
-std::string DocumentOp::describe(Words tensor) {
+std::string DocumentOp::describe(TensorName tensor) {
   bool same = getQueryIds() == getKeyIds();
   return "document(" + tensor(getQueryIds()) + (same ? "" : ", " + tensor(getKeyIds())) + ")";
 }
@@ -118,7 +118,7 @@ std::optional<std::string> BlocksOp::misfit(const Scores &scores) {
   return std::nullopt;
 }
 /// Constant lists as they were written, without the padding of -1.
-std::string BlocksOp::describe(Words tensor) {
+std::string BlocksOp::describe(TensorName tensor) {
   auto text = [&]() -> std::string {
     auto constant = getLists().getDefiningOp<heddle::model::ConstantOp>();
     auto ints = constant ? dyn_cast<DenseIntElementsAttr>(constant.getValue()) : DenseIntElementsAttr();

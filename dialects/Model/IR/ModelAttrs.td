@@ -39,7 +39,7 @@ def Model_CodedAttr : Model_Attr<"Coded", "coded"> {
     that are summed (the last axis, with `in_out` the first) `group` neighbours share a scale and, with `zeros`, a
     zero. With `ordered` the file gives the order in which they are neighbours. An element is (code - zero) * scale,
     rounded once to f32. `from` names the source of the codes: the quantisation method of the weights file, or
-    "search", which rounds an ordinary matrix when it is read (compiler/Weights/Quantise.h).
+    "search", which rounds an ordinary matrix when it is read (compiler/Weights/Pack/Quantise.h).
     - (C1) `bits` is 8 or 4. (C2) a group has 1 feature or more. (C3) scales are f16, bf16 or f32.
     - (C4) `from` is a word, and what "search" finds has no zeros and no order.
   }];

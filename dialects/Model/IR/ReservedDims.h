@@ -1,6 +1,6 @@
 //===- ReservedDims.h - dims that no description names ----------*- C++ -*-===//
 //
-// The rows HEDDLE_DIM of abi.def, which the runtime reads too (runtime/Dims.h): kPastDim,
+// The rows HEDDLE_DIM of abi.def, which the runtime reads too (runtime/Core/Dims.h): kPastDim,
 // kNewDim, kCapacityDim, kSlotsDim, kAskedDim, kThreadsDim, kLiveDim.
 //
 //===----------------------------------------------------------------------===//

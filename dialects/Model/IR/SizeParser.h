@@ -1,7 +1,7 @@
 //===- SizeParser.h - the grammar of size forms -----------------*- C++ -*-===//
 //
 // Parses a size form and calls a SizeVisitor for each operation; types, evaluation and code
-// generation are visitors. The runtime has a parser of its own (runtime/Form.cpp), without
+// generation are visitors. The runtime has a parser of its own (runtime/Core/Form.cpp), without
 // LLVM; both are tested against the table test/support/size_forms.def.
 //
 //   sum := product {("+"|"-") product}    product := unary {("*"|"//"|"%") unary}

@@ -3,7 +3,7 @@
 // Of a mixture of experts a row is given to a few; what the others make of it is multiplied by a gate of 0. The linears
 // of an expert get its gate as an extra, and `gate != 0 ? sum : 0` in front of their epilogue: what a row has not
 // chosen is 0 there, even where it would be no number, and a kernel need not compute the sums of rows whose gate is 0
-// (ToLoops/Linear.cpp).
+// (Lowering/CPU/Linear/Linear.cpp).
 //
 //===----------------------------------------------------------------------===//
 

@@ -1,0 +1,135 @@
+//===- CPUPlan.cpp - the tiles that loops are made for --------------------===//
+//
+// The answers of the target "cpu" to the plan (compiler/Plan/Target.h). The numbers were measured
+// (test/Bench/results/2026-11-26-linears.md); they can be changed for an op in a saved stage `tiled`.
+//
+//===----------------------------------------------------------------------===//
+
+#include "compiler/Conversion/Lowering/CPU/CPUPlan.h"
+#include "compiler/Conversion/Lowering/CPU/Linear/IntegerRows.h"
+#include "compiler/Conversion/Lowering/CPU/Linear/MatrixSums.h"
+#include "compiler/Conversion/Lowering/Facts/AttentionPlan.h"
+#include "compiler/Conversion/Lowering/Facts/KeptRows.h"
+#include "compiler/Conversion/Lowering/Facts/LinearPack.h"
+#include "compiler/Conversion/Lowering/Frame/Lowering.h"
+#include "compiler/Conversion/Lowering/Passes.h"
+
+using namespace mlir;
+using namespace heddle;
+using namespace heddle::loops;
+using namespace heddle::model;
+
+static constexpr int64_t kRowBlock = 256;    ///< rows that a panel of weights serves before the next one
+static constexpr int64_t kMatmulBlock = 64;  ///< the same where both sides are values
+static constexpr int64_t kAhead = 64;        ///< k steps of prefetch when few rows stream the weights
+static constexpr int64_t kAheadOfCodes = 16; ///< the same for codes, in words
+static constexpr int64_t kSmall = 1 << 15;   ///< weights that need no code of their own for few rows
+
+namespace {
+/// A tile's rows, and its results, which are those of a panel of weights.
+struct Tile {
+  int64_t rows = 8, results = 32;
+};
+} // namespace
+
+static bool shortVectors(TargetAttr target) {
+  return target && hasShortVectors(target.getRegisters(), target.getLanes());
+}
+
+/// Processors with vectors of 16 that multiply two of them at a time: 8 x 32 wants 10 loads for 16 products, which take
+/// 8 cycles there, 8 x 48 wants 11 for 24. It is the same where a core is alone, and a tenth where it is shared with
+/// another thread (README.md).
+static bool multipliesTwice(TargetAttr target) {
+  static const StringRef chips[] = {"skylake-avx512", "skx",           "cascadelake",   "cooperlake",
+                                    "cannonlake",     "icelake",       "rocketlake",    "tigerlake",
+                                    "sapphirerapids", "emeraldrapids", "graniterapids", "diamondrapids"};
+  return target && target.getLanes() == 16 &&
+         llvm::any_of(chips, [&](StringRef chip) { return target.getChip().starts_with(chip); });
+}
+
+/// The tile whose sums stay in registers. 32 registers have room for 8 x 32 in vectors of 16 or 8; in vectors of 4 for
+/// 24 sums, 6 rows of four: 10 loads for 24 products. Of 16 there are 12 for sums, three of 4 rows or, where no whole
+/// panels of three vectors make up the results, two of 6. The columns of a matmul come with masks, so it has 4 rows.
+static Tile tileOf(Operation *op) {
+  TargetAttr target = targetOf(op);
+  if (auto linear = dyn_cast<LinearOp>(op); linear && multipliesMatrices(linear))
+    return {MatrixSums::mostRows, MatrixSums::mostResults};
+  if (Arithmetic arithmetic = arithmeticOf(op); arithmetic.integers()) {
+    // Integer sums, and sums of f32 that pass over a unit: of 32 registers both have room in 6 rows, and of 8 the
+    // second lie on the stack, where that is seldom enough. Of 16 there are 8 for integers.
+    if (target && target.getRegisters() < 32)
+      return {4, 2 * target.getLanes()};
+    return {std::min(arithmetic.coding.group, arithmetic.rows) < Coding::rowFeatures ? 6 : 8,
+            shortVectors(target) ? 8 : 32};
+  }
+  auto type = cast<ModelTensorType>(op->getResult(0).getType());
+  std::optional<int64_t> results = type.getSize(type.getRank() - 1).constant();
+  if (isa<LinearOp>(op) && !arithmeticOf(op).halves() && multipliesTwice(target) && results && *results % 48 == 0)
+    return {8, 48};
+  if (shortVectors(target) && !isa<ConvOp>(op))
+    return {isa<MatmulOp>(op) ? 4 : 6, 16};
+  if (!target || target.getRegisters() >= 32 || isa<ConvOp>(op))
+    return {};
+  int64_t lanes = target.getLanes();
+  if (isa<MatmulOp>(op))
+    return {4, 2 * lanes};
+  return results && *results % (3 * lanes) == 0 ? Tile{4, 3 * lanes} : Tile{6, 2 * lanes};
+}
+
+/// Whether a processor reads one stretch of memory as fast as it can without being told where it goes on. Where it
+/// does, fetching ahead of it costs a fifth of that speed.
+static bool followsStreams(TargetAttr target) { return target && target.getChip() == "znver4"; }
+
+ScheduleAttr heddle::loops::usualTiles(Operation *op) {
+  auto [rows, results] = tileOf(op);
+  if (isa<MatmulOp>(op))
+    return ScheduleAttr::get(op->getContext(), results, rows, kMatmulBlock, 0, 0);
+  int64_t ahead = followsStreams(targetOf(op)) ? 0 : arithmeticOf(op).integers() ? kAheadOfCodes : kAhead;
+  if (results > 32) // as many bytes of four panels, which the first cache holds
+    ahead = ahead * 32 / results;
+  return ScheduleAttr::get(op->getContext(), results, rows, llvm::alignTo(kRowBlock, rows), ahead, kSmall);
+}
+
+int64_t heddle::loops::lowerTile(ScheduleAttr tiles, int64_t rows) {
+  return llvm::isPowerOf2_64(tiles.getRows()) ? rows / 2 : rows - 1;
+}
+
+std::string heddle::loops::refuseTiles(Operation *op) {
+  if (auto sdpa = dyn_cast<attn::SdpaOp>(op))
+    return refuseTiles(sdpa);
+  if (!isa<LinearOp, MatmulOp>(op))
+    return "";
+  ScheduleAttr schedule = scheduleOf(op);
+  if (!schedule)
+    return "has no tiles; the pass model-plan-schedules gives it some";
+  if (TargetAttr target = targetOf(op); target && schedule.getPanel() % target.getLanes())
+    return "has panels of " + std::to_string(schedule.getPanel()) + " results, which vectors of " +
+           std::to_string(target.getLanes()) + " do not divide";
+  if (auto linear = dyn_cast<LinearOp>(op); linear && isPackedWeight(linear))
+    if (int64_t panel = weightLayoutOf(linear).panel; panel != schedule.getPanel())
+      return "has tiles of " + std::to_string(schedule.getPanel()) + " results, but its weight lies in panels of " +
+             std::to_string(panel);
+  return "";
+}
+
+std::pair<int64_t, int64_t> CPUPlan::cacheBlock() const { return {kKeyTile, kPanel}; }
+
+Operation *CPUPlan::leavesScratchFor(Operation *op) const {
+  auto linear = dyn_cast<LinearOp>(op);
+  SmallVector<LinearOp> readers = linear ? readersOfRows(linear) : SmallVector<LinearOp>();
+  return readers.empty() || readers.front() == linear ? nullptr : readers.front();
+}
+
+std::optional<Size> CPUPlan::bytesOf(OpResult result) const {
+  std::optional<KeptRows> kept = keptRows(result);
+  return kept ? std::optional(kept->bytes) : std::nullopt;
+}
+
+Size CPUPlan::scratchBytes(Operation *op) const { return loops::scratchBytes(op); }
+
+bool CPUPlan::scratchLasts(Operation *op) const { return isa<LiveRowsOp>(op); }
+
+void heddle::loops::registerPlan(DialectRegistry &registry) {
+  registry.addExtension(
+      +[](MLIRContext *, ModelDialect *dialect) { plan::Targets::of(dialect).add(std::make_unique<CPUPlan>()); });
+}

@@ -1,0 +1,33 @@
+//===- KeptRows.h - results that lie as linears read them -------*- C++ -*-===//
+//
+// Linears of pairs of bf16 read their rows rounded. A result of a norm, an attention or a linear that nothing but such
+// linears reads is rounded where it is made and lies as they read it, so half the bytes are written and nobody reads
+// f32 to round it. Any other rows are rounded by the first of their linears (LinearPack.h).
+//
+//===----------------------------------------------------------------------===//
+#ifndef HEDDLE_COMPILER_CONVERSION_LOWERING_FACTS_KEPTROWS_H
+#define HEDDLE_COMPILER_CONVERSION_LOWERING_FACTS_KEPTROWS_H
+
+#include "compiler/Conversion/Lowering/Frame/Lowering.h"
+
+namespace heddle::loops {
+
+/// Rows of bf16, as a linear of pairs reads them.
+struct KeptRows {
+  int64_t pitch;     ///< words from one row to the next
+  model::Size bytes; ///< of all rows
+};
+/// How `value` lies, if it lies so; none: as its type says. Of the target "cpu" alone.
+std::optional<KeptRows> keptRows(mlir::Value value);
+
+/// Element `column` of `row`; `rows` is the first one's address.
+Value keptAt(Code &c, Value rows, const KeptRows &kept, Value row, Value column);
+/// Rounds the lanes of `elements` and stores them there.
+void storeKept(Code &c, Value elements, Value address, Value mask);
+
+/// What becomes of a norm's elements where they are kept so.
+ExtraStore keepRows(Lowering &l, mlir::Operation *norm);
+
+} // namespace heddle::loops
+
+#endif

@@ -1,0 +1,53 @@
+//===- Cost.h - what a phase of an op takes ---------------------*- C++ -*-===//
+//
+// Operations and bytes as forms over the dims of an entry, with every row that may be padding counted as a row. Bytes
+// are what the op must touch at least once: each operand and each result one time, in the type in which it lies.
+//
+//===----------------------------------------------------------------------===//
+#ifndef HEDDLE_COMPILER_CONVERSION_LOWERING_FRAME_COST_H
+#define HEDDLE_COMPILER_CONVERSION_LOWERING_FRAME_COST_H
+
+#include "compiler/Conversion/Lowering/Frame/Fields.h"
+#include "dialects/Model/IR/Arithmetic.h"
+#include "dialects/Model/IR/Model.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+
+namespace heddle::loops {
+
+/// On the barrier that ends a phase: an array of what its ops took, each a dictionary that Cost writes and reads.
+constexpr llvm::StringLiteral kCostsAttr = "heddle.costs";
+
+struct Cost {
+  std::string op;                    ///< "linear"
+  model::Size operations = 0;        ///< multiplications and additions of products
+  bool dots = false;                 ///< of pairs of bf16
+  model::Size read = 0, written = 0; ///< bytes
+  bool integers = false;             ///< of codes by rows of 8 bits
+  /// Why the products have no tiles that threads share, in a word; "" where they have, or need none.
+  std::string untiled = {};
+
+  mlir::DictionaryAttr attribute(mlir::MLIRContext *context) const;
+  /// Of one element of `heddle.costs`; nothing, with an error, where it is damaged.
+  static std::optional<Cost> of(mlir::Attribute attribute, ErrorOf error);
+};
+
+/// Bytes of a tensor where it lies: a parameter in its layout, a cache in its type.
+model::Size bytesWhereItLies(mlir::Value v);
+
+/// Of a whole op: its products, operands and results.
+Cost costOf(mlir::Operation *op);
+
+/// Of an append or a store of rows into a cache of `stored` numbers.
+Cost costOfWrite(mlir::Operation *op, model::Stored stored);
+
+/// Multiplications and additions of one call of an entry; of these, those of integers.
+model::Size operations(mlir::func::FuncOp function);
+model::Size integerOperations(mlir::func::FuncOp function);
+
+/// Bytes of weights and caches that one call of an entry reads, each once: of tables the rows that are looked up, of
+/// caches the keys that the mask can reach.
+model::Size bytesRead(mlir::func::FuncOp function);
+
+} // namespace heddle::loops
+
+#endif

@@ -1,0 +1,208 @@
+//===- ShareLoops.cpp - loops that are equal are one function ---------------===//
+//
+// The pass that makes one function of loops that are equal. An entry is a sequence of loops with barriers between. A
+// loop that comes more than once, for another tensor, in another layer or entry, becomes calls of one function, whose
+// arguments are the lengths and addresses that the loop reads; LLVM generates code for it once. Constants stay in the
+// code, which may be specialised for them: loops that differ in a constant are different functions.
+//
+// Afterwards an entry that is still too long is split (Split.h).
+//
+//===----------------------------------------------------------------------===//
+
+#include "compiler/Conversion/Lowering/Frame/Lowering.h"
+#include "compiler/Conversion/Lowering/Language/Split.h"
+#include "compiler/Conversion/Lowering/Passes.h"
+#include "mlir/IR/IRMapping.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "llvm/ADT/SetVector.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/StringMap.h"
+#include "llvm/Support/xxhash.h"
+
+namespace heddle::loops {
+#define GEN_PASS_DEF_SHARELOOPSPASS
+#include "compiler/Conversion/Lowering/Passes.h.inc"
+} // namespace heddle::loops
+
+using namespace mlir;
+using namespace heddle;
+using namespace heddle::loops;
+
+/// Loops of fewer ops stay where they are: a call, and the module of LLVM that the function would be in, cost as much.
+static constexpr int64_t kShortest = 40;
+
+/// Whether `op` is a barrier. Loops that contain one are not outlined.
+static bool isBarrier(Operation *op) {
+  auto call = dyn_cast<func::CallOp>(op);
+  return call && call.getCallee() == "heddle_barrier";
+}
+
+namespace {
+/// A loop of an entry.
+struct Loop {
+  Operation *op;
+  std::string kind;                       ///< the op of a model that it has been made for
+  std::string text;                       ///< equal texts: equal code
+  llvm::SetVector<Value> outside;         ///< what it reads from outside, in the order of the text
+  llvm::SetVector<Operation *> constants; ///< numbers that are made outside; they are in the text
+  bool movable = true;                    ///< false where it uses the stack of its function
+};
+
+/// Writes a loop as text in which values have the numbers of their first mention, so that equal texts are equal code.
+/// Also notes what the loop reads from outside.
+class Writer {
+public:
+  explicit Writer(Loop &loop) : loop(loop), os(loop.text) { write(loop.op); }
+
+private:
+  Loop &loop;
+  llvm::raw_string_ostream os;
+  llvm::DenseMap<Value, int64_t> numbers;
+
+  void write(Operation *op);
+  void mention(Value v);
+};
+} // namespace
+
+/// An operand: its number, and at its first mention, if it is made outside, the constant that it is or its type.
+void Writer::mention(Value v) {
+  auto [at, fresh] = numbers.try_emplace(v, numbers.size());
+  os << ' ' << at->second;
+  if (!fresh || loop.op->isAncestor(v.getParentBlock()->getParentOp()))
+    return;
+  Operation *made = v.getDefiningOp();
+  loop.movable &= !isa_and_nonnull<LLVM::AllocaOp>(made);
+  if (made && made->getNumOperands() == 0 && made->getNumRegions() == 0 && isPure(made)) {
+    loop.constants.insert(made);
+    os << '=' << made->getName() << made->getAttrDictionary();
+  } else {
+    loop.outside.insert(v);
+  }
+  os << ':' << v.getType();
+}
+
+/// An op with its attributes, operands, types of results, and regions.
+void Writer::write(Operation *op) {
+  os << op->getName() << op->getDiscardableAttrDictionary() << op->getPropertiesAsAttribute();
+  for (Value v : op->getOperands())
+    mention(v);
+  os << "->";
+  for (Value v : op->getResults()) {
+    numbers.try_emplace(v, numbers.size());
+    os << v.getType();
+  }
+  for (Region &region : op->getRegions()) {
+    os << '{';
+    for (Block &block : region) {
+      for (BlockArgument v : block.getArguments()) {
+        numbers.try_emplace(v, numbers.size());
+        os << v.getType();
+      }
+      os << ':';
+      for (Operation &inner : block)
+        write(&inner);
+    }
+    os << '}';
+  }
+  os << '\n';
+}
+
+/// The loops of a block, which is part of what an op of `kind` has become: those that stand there, or in what has
+/// barriers inside, a repeat of layers or a condition.
+static void collect(Block &block, StringRef kind, SmallVectorImpl<std::unique_ptr<Loop>> &loops) {
+  for (Operation &op : block) {
+    if (op.getNumRegions() == 0)
+      continue;
+    auto own = cast_or_null<StringAttr>(op.removeAttr(kOfAttr));
+    StringRef of = own ? own.getValue() : kind;
+    int64_t length = 0;
+    bool barrier = false;
+    op.walk([&](Operation *inner) {
+      ++length;
+      barrier |= isBarrier(inner);
+    });
+    if (barrier) {
+      for (Region &region : op.getRegions())
+        for (Block &inner : region)
+          collect(inner, of, loops);
+    } else if (length >= kShortest && op.getNumResults() == 0) {
+      auto loop = std::make_unique<Loop>();
+      loop->op = &op;
+      loop->kind = of.str();
+      Writer writer(*loop);
+      if (loop->movable)
+        loops.push_back(std::move(loop));
+    }
+  }
+}
+
+/// Makes a function of a loop: constants are repeated in it, all else that the loop reads from outside is an argument,
+/// and the loop moves there. The name has the hash of the text, so it is the same in every run.
+static func::FuncOp functionOf(const Loop &loop) {
+  Location loc = loop.op->getLoc();
+  ImplicitLocOpBuilder b(loc, loop.op->getContext());
+  b.setInsertionPointToEnd(loop.op->getParentOfType<ModuleOp>().getBody());
+  SmallVector<Type> types;
+  for (Value v : loop.outside)
+    types.push_back(v.getType());
+  std::string name = "heddle_" + loop.kind + "_" + llvm::utohexstr(llvm::xxh3_64bits(loop.text), true);
+  auto function = func::FuncOp::create(b, name, b.getFunctionType(types, {}));
+  function.setPrivate();
+  function->setAttr("llvm.linkage", LLVM::LinkageAttr::get(b.getContext(), LLVM::Linkage::Internal));
+  Block *body = function.addEntryBlock();
+  b.setInsertionPointToEnd(body);
+  IRMapping inside;
+  for (auto [v, argument] : llvm::zip_equal(loop.outside, body->getArguments()))
+    inside.map(v, argument);
+  for (Operation *constant : loop.constants)
+    b.clone(*constant, inside);
+  auto end = func::ReturnOp::create(b);
+  loop.op->moveBefore(end);
+  loop.op->walk([&](Operation *op) {
+    for (OpOperand &operand : op->getOpOperands())
+      if (Value v = inside.lookupOrNull(operand.get()))
+        operand.set(v);
+  });
+  return function;
+}
+
+/// Replaces every loop whose text comes more than once by a call.
+static void share(ArrayRef<std::unique_ptr<Loop>> loops) {
+  llvm::StringMap<int64_t> counts;
+  for (const std::unique_ptr<Loop> &loop : loops)
+    ++counts[loop->text];
+  llvm::StringMap<func::FuncOp> functions;
+  for (const std::unique_ptr<Loop> &loop : loops) {
+    if (counts[loop->text] == 1)
+      continue;
+    OpBuilder b(loop->op->getContext());
+    b.setInsertionPointAfter(loop->op);
+    Location loc = loop->op->getLoc();
+    func::FuncOp &function = functions[loop->text];
+    if (function)
+      loop->op->erase();
+    else
+      function = functionOf(*loop);
+    func::CallOp::create(b, loc, function, loop->outside.getArrayRef());
+  }
+}
+
+namespace {
+struct ShareLoops final : heddle::loops::impl::ShareLoopsPassBase<ShareLoops> {
+  using ShareLoopsPassBase::ShareLoopsPassBase;
+  void runOnOperation() override {
+    ModuleOp module = getOperation();
+    SmallVector<func::FuncOp> entries;
+    if (auto names = module->getAttrOfType<ArrayAttr>("heddle.entries"))
+      for (auto name : names.getAsRange<StringAttr>())
+        if (auto entry = module.lookupSymbol<func::FuncOp>(name.getValue()))
+          entries.push_back(entry);
+    SmallVector<std::unique_ptr<Loop>> loops;
+    for (func::FuncOp entry : entries)
+      collect(entry.getBody().front(), "loop", loops);
+    share(loops);
+    for (func::FuncOp entry : entries)
+      splitLongFunction(entry, longestFunction);
+  }
+};
+} // namespace

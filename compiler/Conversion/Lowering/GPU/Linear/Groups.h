@@ -1,0 +1,29 @@
+//===- Groups.h - words in the order that units fetch them ------*- C++ -*-===//
+//
+// Both sides of a product in pairs of bf16 lie in groups (dialects/Tile): [k / 8][rows or results][4 words], four words
+// of k of all rows, then the next four. A tile then is a few long stretches of memory, and what is copied of it is what
+// units read. Rows are written so where they are rounded; weights are written so on their way to the device, by the
+// runtime (runtime/Device/Upload): the file is the CPU's.
+//
+//===----------------------------------------------------------------------===//
+#ifndef HEDDLE_COMPILER_CONVERSION_LOWERING_GPU_LINEAR_GROUPS_H
+#define HEDDLE_COMPILER_CONVERSION_LOWERING_GPU_LINEAR_GROUPS_H
+
+#include "compiler/Conversion/Lowering/Facts/SumStep.h"
+
+namespace heddle::loops {
+
+/// On parameters that lie in groups on the device.
+constexpr llvm::StringLiteral kGroupsAttr = "heddle.groups";
+/// On the module: what is regrouped, offset, rows of words, panels and results of a panel of each tensor.
+constexpr llvm::StringLiteral kRegroupedAttr = "heddle.regrouped";
+
+/// Whether the weight of a linear lies in groups.
+bool isGrouped(model::LinearOp op);
+
+/// The left side of a linear whose weight lies in groups, rounded, behind a barrier.
+Value packGroups(Lowering &l, model::LinearOp op, const SumStep &step);
+
+} // namespace heddle::loops
+
+#endif

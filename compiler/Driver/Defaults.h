@@ -1,0 +1,24 @@
+//===- Defaults.h - what a command line leaves unsaid -----------*- C++ -*-===//
+//
+// What a command line leaves out, filled in before a command begins: the text of a model on standard input, and the
+// name of an output that was not given.
+//
+//===----------------------------------------------------------------------===//
+#ifndef HEDDLE_COMPILER_DRIVER_DEFAULTS_H
+#define HEDDLE_COMPILER_DRIVER_DEFAULTS_H
+
+#include "compiler/Driver/Compile.h"
+
+namespace heddle {
+
+/// If the path is `-`, /dev/stdin or another open descriptor, reads it to its end; the model is then called
+/// `kStandardInput`, and files that it names are looked for in the working directory. Returns the exit code.
+int readStream(const Console &console, ImportOptions &options);
+
+/// Sets `options.output` to a name in the working directory: that of the model's directory, or of its file if that has
+/// a name of its own. Never a directory, and never an existing file that is no program. Returns the exit code.
+int chooseOutput(const Console &console, CompileOptions &options);
+
+} // namespace heddle
+
+#endif

@@ -1,0 +1,308 @@
+//===- ChatTemplate.cpp - chat templates of a model -----------------------===//
+
+#include "compiler/SideFiles/ChatTemplate.h"
+#include "compiler/Driver/Exit.h"
+#include "compiler/Driver/Load.h"
+#include "compiler/Import/Json/LocatedJson.h"
+#include "compiler/Template/Probe.h"
+#include "compiler/Template/TemplateBlob.h"
+#include "heddle/input_file.h"
+#include "heddle/template.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Path.h"
+#include <cstdio>
+
+using namespace heddle;
+using llvm::StringRef;
+namespace fs = llvm::sys::fs;
+namespace path = llvm::sys::path;
+
+namespace {
+
+/// A template and where its text begins: a file of its own, or a string of JSON.
+struct Source {
+  TemplateText text;
+  Loc loc;
+  bool isJson;
+};
+
+class Finder {
+public:
+  Finder(DiagnosticSink &sink, ChatTemplates &out) : sink(sink), out(out) {}
+
+  void folder(StringRef name);
+  void file(StringRef name);
+  void tokens(StringRef folder);
+  void compile();
+
+private:
+  /// Reads a file that exists; null after an error.
+  const SourceFile *read(StringRef name);
+  std::optional<JsonValue> readJson(StringRef name, bool quiet);
+  bool templatesOf(const JsonValue &root, StringRef name);
+  void add(StringRef name, const JsonValue &text);
+  void addFile(StringRef name, StringRef path);
+  void tokensOf(const JsonValue &root);
+  size_t byteOf(StringRef text, unsigned line, unsigned column) const;
+
+  DiagnosticSink &sink;
+  ChatTemplates &out;
+  std::vector<Source> found;
+  std::vector<std::pair<std::string, std::string>> variables;
+};
+
+/// The largest file with a template; a tokenizer_config.json lists every token that was added.
+constexpr uint64_t mostBytes = uint64_t(64) << 20;
+
+} // namespace
+
+static std::string inFolder(StringRef folder, StringRef name) {
+  llvm::SmallString<256> whole(folder);
+  path::append(whole, name);
+  return std::string(whole);
+}
+
+const SourceFile *Finder::read(StringRef name) {
+  ReadFile file = readInputFile(name.str().c_str(), mostBytes);
+  if (file.ok())
+    return &sink.addFile(name.str(), std::move(file.bytes));
+  sink.errorInFile(file.systemError ? Error::CannotRead : Error::NotItsFormat, name, "", file.why);
+  return nullptr;
+}
+
+/// Null if there is none, or it is no object. `quiet`: another reader reports a file that is no JSON, unless it
+/// has a template.
+std::optional<JsonValue> Finder::readJson(StringRef name, bool quiet) {
+  const SourceFile *file = read(name);
+  if (!file)
+    return std::nullopt;
+  DiagnosticSink unheard;
+  bool silent = quiet && !file->text().contains("chat_template");
+  std::optional<JsonValue> root = parseJson(*file, silent ? unheard : sink, {mostBytes, 64});
+  if (root && !root->isObject())
+    root.reset();
+  return root;
+}
+
+void Finder::add(StringRef name, const JsonValue &text) {
+  if (out.from.empty() || name == "default")
+    out.from = text.loc.file->name().str();
+  found.push_back({{name.str(), text.string}, text.loc, true});
+}
+
+void Finder::addFile(StringRef name, StringRef where) {
+  const SourceFile *file = read(where);
+  if (!file)
+    return;
+  if (out.from.empty() || name == "default")
+    out.from = where.str();
+  found.push_back({{name.str(), file->text().str()}, {file, 0}, false});
+}
+
+/// `chat_template` of an object: a text, or a list of {name, template}. False if it has none.
+bool Finder::templatesOf(const JsonValue &root, StringRef name) {
+  const JsonValue *value = root.find("chat_template");
+  if (!value || value->isNull())
+    return false;
+  std::string at = name.str() + ".chat_template";
+  if (value->isString()) {
+    add("default", *value);
+    return true;
+  }
+  bool hasDefault = false;
+  for (const JsonValue &one : value->items) {
+    const JsonValue *named = one.find("name"), *text = one.find("template");
+    if (!named || !text || !named->isString() || !text->isString()) {
+      sink.error(Error::WrongJson, one.loc, at, "expected {\"name\": a text, \"template\": a text}");
+      return true;
+    }
+    hasDefault |= named->string == "default";
+    add(named->string, *text);
+  }
+  if (!value->isArray())
+    sink.error(Error::WrongJson, value->loc, at,
+               "a text or a list of {name, template} expected, found " + llvm::Twine(describe(value->kind)));
+  else if (!hasDefault)
+    sink.error(Error::BadTemplate, value->loc, at, "none of its templates has the name \"default\"");
+  return true;
+}
+
+/// The special tokens: keys that end in _token; and all texts that are special, for the probe.
+void Finder::tokensOf(const JsonValue &root) {
+  auto contentOf = [](const JsonValue &v) -> const std::string * {
+    const JsonValue *content = v.isObject() ? v.find("content") : &v;
+    return content && content->isString() && !content->string.empty() ? &content->string : nullptr;
+  };
+  for (const JsonMember &m : root.members)
+    if (StringRef(m.key).ends_with("_token"))
+      if (const std::string *content = contentOf(m.value)) {
+        variables.push_back({m.key, *content});
+        out.specials.push_back(*content);
+      }
+  if (const JsonValue *added = root.find("added_tokens_decoder"))
+    for (const JsonMember &m : added->members) {
+      const JsonValue *special = m.value.find("special");
+      if (const std::string *content = contentOf(m.value); content && special && special->boolean)
+        out.specials.push_back(*content);
+    }
+  if (const JsonValue *more = root.find("additional_special_tokens"))
+    for (const JsonValue &item : more->items)
+      if (const std::string *content = contentOf(item))
+        out.specials.push_back(*content);
+}
+
+void Finder::tokens(StringRef folder) {
+  std::string config = inFolder(folder, "tokenizer_config.json");
+  if (!fs::exists(config))
+    return;
+  if (std::optional<JsonValue> root = readJson(config, true))
+    tokensOf(*root);
+}
+
+void Finder::folder(StringRef name) {
+  std::string own = inFolder(name, "chat_template.jinja"), config = inFolder(name, "tokenizer_config.json"),
+              old = inFolder(name, "chat_template.json");
+  std::optional<JsonValue> root;
+  if (fs::exists(config))
+    root = readJson(config, true);
+  if (root)
+    tokensOf(*root);
+  if (fs::exists(own)) {
+    addFile("default", own);
+    std::vector<std::string> more;
+    std::error_code error;
+    for (fs::directory_iterator it(inFolder(name, "additional_chat_templates"), error), end; !error && it != end;
+         it.increment(error))
+      if (path::extension(it->path()) == ".jinja")
+        more.push_back(it->path());
+    llvm::sort(more);
+    for (const std::string &file : more)
+      addFile(path::stem(file), file);
+  } else if (!(root && templatesOf(*root, "tokenizer_config.json")) && fs::exists(old)) {
+    if (std::optional<JsonValue> processor = readJson(old, false))
+      templatesOf(*processor, "chat_template.json");
+  }
+}
+
+void Finder::file(StringRef name) {
+  if (path::extension(name) != ".json")
+    return addFile("default", name);
+  std::optional<JsonValue> root = readJson(name, false);
+  if (!root)
+    return;
+  tokensOf(*root);
+  if (!templatesOf(*root, path::filename(name)))
+    sink.error(Error::BadTemplate, root->loc, path::filename(name), "there is no `chat_template` in it");
+}
+
+/// Byte offset of (line, column); any line ending.
+size_t Finder::byteOf(StringRef text, unsigned line, unsigned column) const {
+  size_t at = 0;
+  for (; line > 1 && at < text.size(); --line) {
+    at = text.find_first_of("\r\n", at);
+    if (at == StringRef::npos)
+      return text.size();
+    at += text.substr(at).starts_with("\r\n") ? 2 : 1;
+  }
+  return std::min(text.size(), at + column - 1);
+}
+
+void Finder::compile() {
+  if (found.empty() || sink.hasErrors())
+    return;
+  std::vector<TemplateText> texts;
+  for (const Source &source : found)
+    texts.push_back(source.text);
+  for (const TemplateMistake &m : compileTemplates(texts, variables, out.blob)) {
+    const Source &source = found[m.which];
+    size_t byte = byteOf(source.text.text, m.line, m.column);
+    Loc loc = source.isJson ? insideString(source.loc, byte) : source.loc.plus(byte);
+    std::string where = source.isJson ? "chat_template" : "";
+    if (source.text.name != "default")
+      where += (where.empty() ? "" : " ") + source.text.name;
+    std::string line = source.isJson ? "line " + std::to_string(m.line) + " of the template: " : "";
+    sink.error(Error::BadTemplate, loc, where, line + m.message);
+  }
+  std::string error;
+  if (!sink.hasErrors() && !rt::TemplateRunner::open(out.blob, error))
+    sink.errorInFile(Error::OurMistake, out.from, "", "the compiled template cannot be opened: " + error);
+}
+
+void heddle::readChatTemplates(StringRef folder, StringRef file, DiagnosticSink &sink, ChatTemplates &out) {
+  Finder finder(sink, out);
+  if (file.empty()) {
+    finder.folder(folder);
+  } else {
+    if (!folder.empty())
+      finder.tokens(folder);
+    finder.file(file);
+  }
+  finder.compile();
+}
+
+//===--- heddle template ------------------------------------------------------===//
+
+std::string ChatTemplates::firstSpecial(StringRef text) const {
+  size_t first = StringRef::npos;
+  StringRef best;
+  for (const std::string &token : specials)
+    if (size_t at = text.find(token);
+        at != StringRef::npos && (at < first || (at == first && token.size() > best.size()))) {
+      first = at;
+      best = token;
+    }
+  return best.str();
+}
+
+static bool readLine(std::string &line) {
+  line.clear();
+  int c;
+  while ((c = getc_unlocked(stdin)) != EOF && c != '\n')
+    line += char(c);
+  return c != EOF || !line.empty();
+}
+
+int heddle::runTemplate(const Console &console, const std::string &name, bool json, bool info) {
+  if (int missing = canRead(console, name))
+    return missing;
+  DiagnosticSink sink;
+  ChatTemplates templates;
+  bool isFolder = fs::is_directory(name);
+  readChatTemplates(isFolder ? StringRef(name) : StringRef(), isFolder ? StringRef() : StringRef(name), sink,
+                    templates);
+  if (sink.hasErrors()) {
+    sink.print(console.err);
+    return failedWith(sink);
+  }
+  if (templates.blob.empty())
+    return console.complain(Error::BadTemplate, name + ": there is no chat template");
+  std::string error;
+  std::unique_ptr<rt::TemplateRunner> runner = rt::TemplateRunner::open(templates.blob, error);
+  if (!runner)
+    return console.complain(Error::OurMistake, error);
+  if (info) {
+    TemplateTraits traits =
+        probeTemplate(*runner, [&](const std::string &text) { return templates.firstSpecial(text); });
+    console.out << "templates:";
+    for (const std::string &one : runner->names())
+      console.out << " " << one;
+    console.out << "\nsystem: " << (traits.system ? "yes" : "no") << "\nparts: " << (traits.parts ? "yes" : "no")
+                << "\narguments: " << traits.arguments << "\ntool_turn: " << (traits.toolTurn ? "yes" : "no")
+                << "\nturn_end: " << (traits.turnEnd.empty() ? "none" : traits.turnEnd) << "\n";
+    return Ok;
+  }
+  int code = Ok;
+  for (std::string line; readLine(line);) {
+    if (json) {
+      console.out << runner->answer(line) << "\n";
+    } else {
+      rt::TemplateRunner::Result result = runner->render(line);
+      if (result.good)
+        console.out << result.text << "\n";
+      else
+        code = console.complain(Error::BadTemplate, result.text);
+    }
+    console.out.flush();
+  }
+  return code;
+}

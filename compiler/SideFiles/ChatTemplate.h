@@ -1,0 +1,31 @@
+//===- ChatTemplate.h - chat templates of a model ---------------*- C++ -*-===//
+//
+// Where a chat template comes from, in the order of transformers: chat_template.jinja with additional_chat_templates/
+// beside it, `chat_template` of tokenizer_config.json (a text, or a list of {name, template}), chat_template.json. All
+// are compiled to one blob (compiler/Template); what cannot be compiled is said with its place in its file.
+//
+//===----------------------------------------------------------------------===//
+#ifndef HEDDLE_COMPILER_SIDEFILES_CHATTEMPLATE_H
+#define HEDDLE_COMPILER_SIDEFILES_CHATTEMPLATE_H
+
+#include "compiler/Driver/Compile.h"
+
+namespace heddle {
+
+struct ChatTemplates {
+  std::string blob; ///< heddle_template; empty: none
+  std::string from; ///< the file of the default one
+  /// The earliest of the special tokens in a text; of those at one place the longest; "" if there is none.
+  std::string firstSpecial(llvm::StringRef text) const;
+  std::vector<std::string> specials; ///< the special tokens that tokenizer_config.json names
+};
+
+/// Reads the templates of a folder; or those of `file`, with the special tokens of the folder. Errors go to `sink`.
+void readChatTemplates(llvm::StringRef folder, llvm::StringRef file, DiagnosticSink &sink, ChatTemplates &out);
+
+/// `heddle template`: lines of stdin are conversations; `--info` says what the probe found.
+int runTemplate(const Console &console, const std::string &path, bool json, bool info);
+
+} // namespace heddle
+
+#endif

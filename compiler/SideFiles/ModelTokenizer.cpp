@@ -1,0 +1,313 @@
+//===- ModelTokenizer.cpp - the tokenizers of a model ---------------------===//
+
+#include "compiler/SideFiles/ModelTokenizer.h"
+#include "compiler/SideFiles/SideFiles.h"
+#include "compiler/Tokenizer/FolderSettings.h"
+#include "compiler/Tokenizer/TokenizerBlob.h"
+#include "compiler/Tokenizer/Vocabulary.h"
+#include "dialects/Model/IR/Model.h"
+#include "heddle/input_file.h"
+#include "heddle/tokenizer.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/Builders.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Path.h"
+
+using namespace mlir;
+using namespace heddle;
+namespace fs = llvm::sys::fs;
+namespace path = llvm::sys::path;
+
+static constexpr llvm::StringLiteral kTwoVocabularies =
+    "where the model reads one vocabulary and writes another, target_tokenizer.json beside tokenizer.json, or "
+    "--target-tokenizer FILE, is the tokenizer of what it writes";
+
+//===--- reading --------------------------------------------------------------===//
+
+/// The positions that an encoder has for a text, where the module knows them.
+static std::optional<int64_t> positionsOf(ModuleOp module) {
+  auto run = module.lookupSymbol<func::FuncOp>("run");
+  auto bounds = module->getAttrOfType<DictionaryAttr>("model.dims");
+  if (!run || !bounds)
+    return std::nullopt;
+  for (BlockArgument arg : run.getArguments()) {
+    auto name = run.getArgAttrOfType<StringAttr>(arg.getArgNumber(), "model.name");
+    auto type = dyn_cast<model::ModelTensorType>(arg.getType());
+    if (!name || name.getValue() != "input_ids" || !type || type.getRank() != 2)
+      continue;
+    if (std::optional<int64_t> fixed = type.getSize(1).constant())
+      return fixed;
+    if (auto bound = bounds.getAs<IntegerAttr>(type.getSize(1).str()))
+      return bound.getInt();
+  }
+  return std::nullopt;
+}
+
+/// The length to which sentence-transformers cuts a text.
+static std::optional<int64_t> maxSeqLength(StringRef folder, DiagnosticSink &sink) {
+  std::optional<JsonValue> file = readSideFile(folder, "sentence_bert_config.json", JsonValue::Kind::Object, sink);
+  if (!file)
+    return std::nullopt;
+  const JsonValue *most = file->find("max_seq_length");
+  return most && most->kind == JsonValue::Kind::Integer && most->integer > 0 ? std::optional(most->integer)
+                                                                             : std::nullopt;
+}
+
+/// How the tokenizer is read for `module`, which may be null. A text that generates is never cut, whatever `truncation`
+/// of tokenizer.json says (transformers takes it out, too); one of an encoder ends where its vectors were trained to.
+static TokenizerUse useFor(ModuleOp module, StringRef folder, DiagnosticSink &sink) {
+  TokenizerUse use;
+  use.folder = folder.str();
+  use.keepsTruncation = false;
+  if (!module || module->hasAttr("model.generate"))
+    return use;
+  FolderSettings settings;
+  std::string error;
+  if (!folder.empty() && settings.read(use.folder, error)) { // what is wrong is said when the tokenizer is compiled
+    use.most = maxSeqLength(folder, sink);
+    use.most = use.most ? use.most : settings.modelMaxLength();
+    use.cutsLeft = settings.truncatesLeft();
+  }
+  std::optional<int64_t> positions = positionsOf(module);
+  use.most = std::min(use.most ? use.most : positions, positions ? positions : use.most);
+  return use;
+}
+
+namespace {
+/// A tokenizer that was found: the text of its tokenizer.json, and the name of its file or files in messages.
+struct Source {
+  std::string text, name;
+};
+
+/// What is known of a tokenizer that was compiled.
+struct Compiled {
+  std::string name;
+  TokenizerFacts facts;
+  std::unique_ptr<rt::TextCodec> codec;
+};
+
+/// One reading of the tokenizers of a model.
+class TokenizerReader {
+public:
+  TokenizerReader(const ImportOptions &options, ModuleOp module, bool parsed, TextBlobs &words, DiagnosticSink &sink)
+      : options(options), module(module), parsed(parsed), words(words), sink(sink) {}
+
+  void read();
+
+private:
+  void refuse(StringRef from, StringRef said);
+  std::string folder() const;
+  std::optional<int64_t> number(StringRef attribute) const;
+  bool readsAndWrites();
+  std::optional<Source> find(const std::string &from, StringRef attribute, std::string *note);
+  std::optional<Compiled> compile(const Source &source, std::string &blob);
+  std::string targetPath() const;
+  std::optional<Compiled> target(bool hasSource);
+  void checkIds(const Compiled &one, int64_t rows, StringRef kind);
+  void checkShared(const Compiled &one);
+  void checkEnd(const Compiled &one);
+
+  const ImportOptions &options;
+  ModuleOp module;
+  bool parsed;
+  TextBlobs &words;
+  DiagnosticSink &sink;
+};
+} // namespace
+
+/// Reports "FILE: what is wrong", or what is wrong with `from`.
+void TokenizerReader::refuse(StringRef from, StringRef said) {
+  auto [file, why] = said.split(": ");
+  sink.errorInFile(Error::BadTokenizer, why.empty() ? from : file, "", why.empty() ? said : why);
+}
+
+/// The folder that the model lies in.
+std::string TokenizerReader::folder() const {
+  llvm::SmallString<256> folder(options.path);
+  if (!fs::is_directory(folder))
+    path::remove_filename(folder);
+  return folder.empty() ? "." : std::string(folder);
+}
+
+std::optional<int64_t> TokenizerReader::number(StringRef attribute) const {
+  auto value = module ? module->getAttrOfType<IntegerAttr>(attribute) : IntegerAttr();
+  return value ? std::optional(value.getInt()) : std::nullopt;
+}
+
+/// Whether the model makes one text out of another: the prompt is an input of ids of its own.
+bool TokenizerReader::readsAndWrites() {
+  auto roles = module->getAttrOfType<DictionaryAttr>("model.generate");
+  auto source = roles ? roles.getAs<StringAttr>("source") : StringAttr();
+  auto run = module.lookupSymbol<func::FuncOp>("run");
+  if (!source || !run)
+    return false;
+  for (BlockArgument arg : run.getArguments())
+    if (run.getArgAttrOfType<StringAttr>(arg.getArgNumber(), "model.name") == source) {
+      auto type = dyn_cast<model::ModelTensorType>(arg.getType());
+      return type && type.getElementType().isInteger(64);
+    }
+  return false;
+}
+
+/// The tokenizer in `from`, a file or a folder; then `attribute` of the module says where. None where there is none,
+/// or after an error. `note`: receives why one cannot be used; null: that is an error.
+std::optional<Source> TokenizerReader::find(const std::string &from, StringRef attribute, std::string *note) {
+  Source source;
+  TokenizerFound found = findTokenizer(from, source.text, source.name);
+  if (found == TokenizerFound::Broken || (found == TokenizerFound::Elsewhere && !note)) {
+    refuse(from, source.name);
+    return std::nullopt;
+  }
+  if (found == TokenizerFound::No) {
+    if (parsed)
+      refuse(from, from + ": the tokenizer that this module was made with is gone");
+    else if (!note)
+      refuse(from, from + ": expected a tokenizer.json, or a folder with the files of a tokenizer");
+    return std::nullopt;
+  }
+  bool one = found == TokenizerFound::Yes && fs::is_regular_file(source.name);
+  if (module)
+    module->setAttr(attribute, StringAttr::get(module.getContext(), one ? source.name : from));
+  if (found == TokenizerFound::Yes)
+    return source;
+  *note = source.name;
+  return std::nullopt;
+}
+
+std::optional<Compiled> TokenizerReader::compile(const Source &source, std::string &blob) {
+  bool beside = path::filename(source.name) == "tokenizer.json";
+  Compiled one;
+  std::string error;
+  TokenizerUse use = useFor(module, beside ? path::parent_path(source.name) : StringRef(), sink);
+  if (tokenizerBlobFromText(source.text, source.name, blob, error, use, &one.facts))
+    one.codec = rt::TextCodec::open(blob, error);
+  if (!one.codec) {
+    refuse(source.name, error);
+    return std::nullopt;
+  }
+  one.name = source.name;
+  return one;
+}
+
+/// Where the tokenizer of what the model writes is; "" if it is that of what it reads.
+std::string TokenizerReader::targetPath() const {
+  if (!options.targetTokenizer.empty())
+    return options.targetTokenizer;
+  if (parsed) {
+    auto named = module->getAttrOfType<StringAttr>("model.target_tokenizer");
+    return named ? named.str() : "";
+  }
+  auto beside = [&](StringRef name) { return folder() + "/" + name.str(); };
+  if (isThere(beside("target_tokenizer.json").c_str()))
+    return beside("target_tokenizer.json");
+  bool apart = isThere(beside("target_vocab.json").c_str()) && isThere(beside("target.spm").c_str()); // Marian's files
+  return apart ? beside("target.spm") : "";
+}
+
+/// The tokenizer of what the model writes, where it has one of its own.
+std::optional<Compiled> TokenizerReader::target(bool hasSource) {
+  std::string from = targetPath();
+  if (from.empty())
+    return std::nullopt;
+  if (module && !readsAndWrites()) {
+    StringRef why = "this model does not make one text out of another (`source` of `generate`)";
+    if (options.targetTokenizer.empty())
+      sink.sayInFile(heddle::Diagnostic::Kind::Remark, from, "it is not read: " + why);
+    else
+      refuse(from, from + ": --target-tokenizer has no use: " + why.str());
+    return std::nullopt;
+  }
+  if (!hasSource) {
+    if (words.note.empty() && !sink.hasErrors())
+      refuse(from, from + ": a tokenizer of what the model writes, and none of what it reads; expected tokenizer.json "
+                          "beside the model");
+    return std::nullopt;
+  }
+  std::optional<Source> source = find(from, "model.target_tokenizer", nullptr);
+  return source ? compile(*source, words.target) : std::nullopt;
+}
+
+//===--- checks ---------------------------------------------------------------===//
+
+/// Whether the ids of a tokenizer are rows of the model's table. One of the vocabulary that is none is an error; an
+/// added token without a row (the [PAD] of many fine-tuned models) is a remark, since few texts contain it. `kind`:
+/// "source " or "target " where the model has both.
+void TokenizerReader::checkIds(const Compiled &one, int64_t rows, StringRef kind) {
+  std::string its = (" and the model has " + Twine(rows) + " " + kind + "tokens").str();
+  if (int64_t(one.facts.vocabulary) > rows) {
+    heddle::Diagnostic &d =
+        sink.errorInFile(Error::BadTokenizer, one.name, "",
+                         "its largest id is " + Twine(one.facts.vocabulary - 1) + "," + its +
+                             "; this tokenizer is not the " + (kind.empty() ? "model" : kind.rtrim()) + "'s");
+    if (!kind.empty() && words.target.empty())
+      d.note({}, kTwoVocabularies.str());
+    return;
+  }
+  for (const auto &[id, text] : one.facts.added)
+    if (int64_t(id) >= rows)
+      sink.sayInFile(heddle::Diagnostic::Kind::Remark, one.name,
+                     "the added token " + quote(text) + " has the id " + Twine(id) + "," + its +
+                         ": a text that contains it is refused");
+  // Most ids of a table stand for something; a tokenizer of another model often has far fewer.
+  if (int64_t(one.codec->size()) * 2 < rows)
+    sink.sayInFile(heddle::Diagnostic::Kind::Remark, one.name,
+                   "it has " + Twine(one.codec->size()) + " ids," + its + ": is this tokenizer the " +
+                       (kind.empty() ? "model" : kind.rtrim()) + "'s?");
+}
+
+/// One tokenizer reads and writes: its ids must be rows of both tables. A remark where it does not have what the model
+/// writes.
+void TokenizerReader::checkShared(const Compiled &one) {
+  FolderSettings settings;
+  std::string error;
+  if (readsAndWrites() && settings.read(path::parent_path(one.name).str(), error) && settings.hasTwoVocabularies())
+    sink.sayInFile(heddle::Diagnostic::Kind::Remark, one.name,
+                   "it reads and writes, and tokenizer_config.json says `separate_vocabs`: " + kTwoVocabularies);
+  std::optional<int64_t> source = number("model.vocabulary"), target = number("model.target_vocabulary");
+  if (!source || !target || *source == *target) {
+    if (std::optional<int64_t> rows = source ? source : target)
+      checkIds(one, *rows, "");
+    return;
+  }
+  checkIds(one, std::min(*source, *target), *source < *target ? "source " : "target ");
+  if (int64_t(one.codec->size()) < std::max(*source, *target) &&
+      int64_t(one.facts.vocabulary) <= std::min(*source, *target))
+    sink.sayInFile(heddle::Diagnostic::Kind::Remark, one.name,
+                   "it has " + Twine(one.codec->size()) + " ids, and the model has " + Twine(*source) +
+                       " source tokens and " + Twine(*target) + " target tokens: " + kTwoVocabularies);
+}
+
+/// A remark where a token that ends a text is none of the tokenizer's: it is then no token that anybody trained.
+void TokenizerReader::checkEnd(const Compiled &one) {
+  auto roles = module->getAttrOfType<DictionaryAttr>("model.generate");
+  Attribute eos = roles ? roles.get("eos") : Attribute();
+  auto several = dyn_cast_or_null<ArrayAttr>(eos);
+  for (Attribute id : several ? several.getValue() : ArrayRef(eos))
+    if (auto end = dyn_cast_or_null<IntegerAttr>(id); end && one.codec->decode({end.getInt()}, false).empty())
+      sink.sayInFile(heddle::Diagnostic::Kind::Remark, one.name,
+                     "it has no token of the id " + Twine(end.getInt()) + ", which ends a text (eos_token_id)");
+}
+
+void TokenizerReader::read() {
+  auto named = parsed ? module->getAttrOfType<StringAttr>("model.tokenizer") : StringAttr();
+  std::optional<Source> found;
+  if (!parsed || named)
+    found = find(parsed ? named.str() : folder(), "model.tokenizer", &words.note);
+  std::optional<Compiled> source = found ? compile(*found, words.blob) : std::nullopt;
+  std::optional<Compiled> writes = target(source.has_value());
+  if (!module || !source)
+    return;
+  checkEnd(writes ? *writes : *source);
+  if (!writes)
+    return checkShared(*source);
+  if (std::optional<int64_t> rows = number("model.vocabulary"))
+    checkIds(*source, *rows, "source ");
+  std::optional<int64_t> table = number("model.target_vocabulary"), logits = number("model.target_logits");
+  if (table || logits)
+    checkIds(*writes, std::min(table.value_or(INT64_MAX), logits.value_or(INT64_MAX)), "target ");
+}
+
+void heddle::readTokenizers(const ImportOptions &options, ModuleOp module, bool parsed, TextBlobs &words,
+                            DiagnosticSink &sink) {
+  TokenizerReader(options, module, parsed, words, sink).read();
+}

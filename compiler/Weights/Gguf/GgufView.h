@@ -1,0 +1,23 @@
+// The tensors of a GGUF file as those of the Hugging Face checkpoint that it was made from: under their names, with
+// what llama.cpp's converter did to them undone.
+#ifndef HEDDLE_COMPILER_WEIGHTS_GGUF_GGUFVIEW_H
+#define HEDDLE_COMPILER_WEIGHTS_GGUF_GGUFVIEW_H
+
+#include "compiler/Weights/Coded/CodedTensor.h"
+
+namespace heddle {
+
+struct GgufView {
+  /// The file, whose table lists the tensors as they are stored.
+  std::unique_ptr<SafetensorsFile> file;
+  std::vector<std::unique_ptr<CodedTensor>> matrices;
+  std::vector<std::string> unneeded;
+  /// What the file says of its model in numbers.
+  std::vector<StatedNumber> stated;
+};
+
+absl::StatusOr<GgufView> openGguf(InputFile file);
+
+} // namespace heddle
+
+#endif // HEDDLE_COMPILER_WEIGHTS_GGUF_GGUFVIEW_H

@@ -1,0 +1,93 @@
+//===- ClassifyCommand.cpp - A file or a text in, labels out --------------===//
+//
+// Answers of models that do not generate: one call of `run` a text or file, and
+// what its outputs say (Answers.h).
+//
+//===----------------------------------------------------------------------===//
+#include "runtime/Core/Args.h"
+#include "runtime/Encode/Answers.h"
+#include "runtime/Media/Media.h"
+#include "runtime/Program/Commands.h"
+#include "runtime/Tokenizer/TextIn.h"
+
+#include <cstdio>
+
+namespace heddle::rt {
+
+namespace {
+/// What the command line asks for, whatever the text.
+struct Question {
+  std::string file;      ///< of the picture or speech, if the model takes one
+  bool truncates = true; ///< texts that are too long; false: --no-truncate
+  StartOptions start;
+  AnswerForm form;
+};
+} // namespace
+
+/// Computes and prints the answer to one file, text or pair of texts.
+static Status answerTo(Model &model, const Question &question, const Tokenizer &tokenizer, const Texts &texts) {
+  Asked asked;
+  asked.media = !question.file.empty();
+  std::vector<Tensor> media(asked.media ? 1 : 0);
+  if (asked.media)
+    HEDDLE_TRY(readMedia(model, question.file, media[0]));
+  TokenRows rows;
+  if (!texts.empty()) {
+    HEDDLE_TRY(encodeTexts(model, tokenizer, texts, question.truncates, asked.tokens));
+    rows.push_back(&asked.tokens);
+  }
+  if (marksSpans(model.card()) && !asked.media) {
+    if (texts.size() < 2)
+      return missingText("this model takes a question and a text, and the text");
+    asked.context = texts[1];
+  }
+  HEDDLE_TRY(checkAnswers(model.card(), !texts.empty()));
+  HEDDLE_TRY(model.start(question.start));
+  EncoderBatch batch;
+  HEDDLE_TRY(batch.compute(model, rows, std::move(media)));
+  std::string text;
+  HEDDLE_TRY(answerRow(model.card(), tokenizer, batch, 0, asked, question.form, text));
+  fputs(text.c_str(), stdout);
+  return {};
+}
+
+Status classifyCommand(Model &model, const Arguments &words) {
+  const Card &card = model.card();
+  bool media = takesMedia(card), asks = textBeside(card) == TextBeside::Needed;
+  Args args;
+  HEDDLE_TRY(Args::parse(words, {"--threads", "--device", "--top"}, {"--json", "--lines", "--no-truncate"},
+                         media && !asks ? 1 : 2, args));
+  HEDDLE_TRY(askAboutCommand(model, args));
+  bool lines = args.has("--lines");
+  if (lines && media && !asks)
+    return badUsage("--lines reads texts, and this model takes a file alone");
+  Texts texts = args.positional();
+  if (texts.empty() && (media || !lines))
+    return media ? badUsage("a file is missing").withHelp("see --help") : missingText("a text");
+  if (asks && texts.size() < 2 && !lines)
+    return badUsage("a text is missing: this model is asked about a file").withHelp("see --help");
+  Question question;
+  HEDDLE_TRY(readStart(args, question.start));
+  HEDDLE_TRY(args.integer("--top", 1, 1 << 20, question.form.most));
+  question.form.json = args.has("--json");
+  question.truncates = !args.has("--no-truncate");
+  if (media) {
+    question.file = texts[0];
+    texts.erase(texts.begin());
+  }
+  Tokenizer tokenizer;
+  if (!media || asks || card.kind == "ctc")
+    HEDDLE_TRY(openTokenizer(model, tokenizer));
+  if (media && !asks)
+    return answerTo(model, question, tokenizer, {});
+  return forEachText(texts, lines, [&](const Texts &one, int64_t line) {
+    // An empty line between answers of several lines.
+    if (line > 0 && question.form.most > 1 && !question.form.json)
+      putchar('\n');
+    Status status = answerTo(model, question, tokenizer, one);
+    fflush(stdout);
+    return status;
+  });
+}
+
+} // namespace heddle::rt

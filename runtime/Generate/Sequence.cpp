@@ -1,0 +1,440 @@
+//===- Sequence.cpp - A batch that grows ----------------------------------===//
+//
+// The inputs of every entry follow one rule: an input along the step axis gets
+// the last columns, as many as its shape under the call's dims has; any other
+// gets what the prompt gave.
+//
+//===----------------------------------------------------------------------===//
+#include "runtime/Generate/Sequence.h"
+#include "runtime/Core/Dims.h"
+#include "runtime/Core/Host.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace heddle::rt {
+
+/// An internal error if an entry has a dim that dimsOf cannot fill.
+static Status checkDims(const Entry *entry, const Entry &run) {
+  for (size_t i = 0; entry && i < entry->dims.size(); ++i) {
+    const std::string &name = entry->dims[i];
+    if (!isStepDim(name) && run.dim(name) < 0)
+      return internalError("dim " + quote(name) + " of " + quote(entry->name) + " is no dim of run");
+  }
+  return {};
+}
+
+Status Sequence::prepare(Model &newModel, const Prompt &newPrompt, int64_t newTokens, int64_t newLongestCall) {
+  model = &newModel;
+  prompt = &newPrompt;
+  const Card &card = model->card();
+  once = card.entry("once");
+  step = card.entry("step");
+  // Where a step may ask for the whole text again, each piece could.
+  longestCall = step && step->outputIndex("refill") < 0 ? newLongestCall : 0;
+  // The last new token is never an input, so it needs no column.
+  capacity = prompt->length + std::max<int64_t>(newTokens, 1) - 1;
+  const std::string &dim = prompt->run->dims[prompt->stepDim];
+  std::optional<int64_t> bound = card.bound(dim);
+  if (bound && capacity > *bound)
+    return badInput(format("%lld tokens and %lld new ones need %s = %lld, past the "
+                           "bound %lld of this model",
+                           static_cast<long long>(prompt->length), static_cast<long long>(newTokens), dim.c_str(),
+                           static_cast<long long>(capacity), static_cast<long long>(*bound)));
+  filled = prompt->length;
+  for (const Entry *entry : {once, step})
+    HEDDLE_TRY(checkDims(entry, *prompt->run));
+  HEDDLE_TRY(columns.make(card.roles, *prompt, step, capacity));
+  HEDDLE_TRY(makeStates());
+  HEDDLE_TRY(makeArena());
+  HEDDLE_TRY(makeOutputs(step ? *step : *prompt->run));
+  size_t most = 0;
+  for (const Entry *entry : {once, step, prompt->run})
+    if (entry)
+      most = std::max(most, entry->inputs.size() + entry->outputs.size() + entry->states.size());
+  tensors.reserve(most);
+  return addDefaults();
+}
+
+/// The dims of `entry` for a call on the columns [past, length).
+std::vector<int64_t> Sequence::dimsOf(const Entry &entry, int64_t past, int64_t length) const {
+  std::vector<int64_t> dims;
+  for (const std::string &name : entry.dims) {
+    int known = prompt->run->dim(name);
+    if (name == kPastDim)
+      dims.push_back(past);
+    else if (name == kNewDim)
+      dims.push_back(length - past);
+    else if (name == kCapacityDim)
+      dims.push_back(capacity);
+    else if (known == prompt->stepDim && known >= 0)
+      dims.push_back(length);
+    else
+      dims.push_back(known >= 0 ? prompt->dims[known] : 1);
+  }
+  return dims;
+}
+
+std::vector<int64_t> Sequence::dimsOf(Call call) const {
+  if (call == Call::Encoder)
+    return once ? dimsOf(*once, 0, prompt->length) : std::vector<int64_t>();
+  const Entry &entry = step ? *step : *prompt->run;
+  if (call == Call::Prefill)
+    return dimsOf(entry, 0, prompt->length);
+  return dimsOf(entry, step ? std::max<int64_t>(filled - 1, 0) : 0, filled);
+}
+
+/// Takes every state at its largest size; a state of `once` and `step` is one.
+Status Sequence::makeStates() {
+  std::map<std::string, uint64_t> sizes;
+  for (const Entry *entry : {once, step}) {
+    if (!entry)
+      continue;
+    for (const State &state : entry->states)
+      for (int64_t length : {prompt->length, capacity}) {
+        uint64_t bytes = 0;
+        HEDDLE_TRY(bytesOf(state.bytes, dimsOf(*entry, 0, length), "the state " + quote(state.name), bytes));
+        uint64_t &size = sizes[state.name];
+        size = std::max(size, bytes);
+      }
+  }
+  bytesOfStates = 0;
+  for (const auto &[name, size] : sizes) {
+    HEDDLE_TRY(model->backend().allocate(Backend::Use::State, size, "the state " + quote(name), states[name]));
+    bytesOfStates += size;
+  }
+  return {};
+}
+
+/// The calls of a generation by which its memory is taken, as (past, length): the prompt in its pieces, a step at
+/// either end, and the whole text where a step may have to compute it again (`refill`). No other call needs more.
+std::vector<std::pair<int64_t, int64_t>> Sequence::largestCalls() const {
+  if (!step)
+    return {{0, prompt->length}, {0, capacity}};
+  std::vector<std::pair<int64_t, int64_t>> calls = {{0, pieceEnd(0, prompt->length)}, {capacity - 1, capacity}};
+  int64_t text = step->outputIndex("refill") >= 0 ? capacity : prompt->length;
+  for (int64_t past = 0; past < text; past = calls.back().second)
+    calls.emplace_back(past, pieceEnd(past, text));
+  if (capacity > prompt->length)
+    calls.emplace_back(prompt->length, prompt->length + 1);
+  return calls;
+}
+
+/// An error unless the ops of `entry` take these lengths.
+static Status checkCall(const Entry &entry, const std::vector<int64_t> &dims, const Columns &columns,
+                        const Prompt &prompt) {
+  return checkLengths(entry, dims, [&](const Value &input) {
+    return columns.has(input.name) ? !columns.isDefault(input) : prompt.find(input.name) != nullptr;
+  });
+}
+
+/// Takes the arena at the size of the largest call, of the encoder and of the defaults, too.
+Status Sequence::makeArena() {
+  uint64_t most = 0, bytes = 0;
+  for (const Entry *beside : {once, model->card().entry("defaults")})
+    if (beside) {
+      HEDDLE_TRY(arenaOf(*beside, dimsOf(*beside, 0, prompt->length), model->backend().threads(), bytes));
+      most = std::max(most, bytes);
+    }
+  const Entry &entry = step ? *step : *prompt->run;
+  for (auto [past, length] : largestCalls()) {
+    std::vector<int64_t> dims = dimsOf(entry, past, length);
+    if (length <= prompt->length) // a text may end before it is longer
+      HEDDLE_TRY(checkCall(entry, dims, columns, *prompt));
+    HEDDLE_TRY(arenaOf(entry, dims, model->backend().threads(), bytes));
+    most = std::max(most, bytes);
+  }
+  return model->backend().allocate(Backend::Use::Arena, most, "the arena", arena);
+}
+
+/// Bytes of an output under the dims of a call.
+static Status bytesOfOutput(const Value &value, const std::vector<int64_t> &dims, uint64_t &bytes) {
+  Shape shape;
+  HEDDLE_TRY(shapeOf(value, dims, shape));
+  std::optional<int64_t> count = elementCount(shape);
+  int64_t all = 0;
+  if (!count || __builtin_mul_overflow(*count, int64_t(typeSize(value.type)), &all))
+    return outOfResources(quote(value.name) + " does not fit in memory");
+  bytes = uint64_t(all);
+  return {};
+}
+
+/// Takes more arena and larger outputs if a call on the columns [past, length) needs them.
+Status Sequence::makeRoom(int64_t past, int64_t length) {
+  const Entry &entry = step ? *step : *prompt->run;
+  std::vector<int64_t> dims = dimsOf(entry, past, length);
+  HEDDLE_TRY(checkCall(entry, dims, columns, *prompt));
+  uint64_t bytes = 0;
+  HEDDLE_TRY(arenaOf(entry, dims, model->backend().threads(), bytes));
+  if (bytes > arena.size())
+    HEDDLE_TRY(model->backend().allocate(Backend::Use::Arena, bytes, "the arena", arena));
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    HEDDLE_TRY(bytesOfOutput(entry.outputs[i], dims, bytes));
+    if (bytes > outputs[i].size())
+      HEDDLE_TRY(Buffer::make(bytes, quote(entry.outputs[i].name), outputs[i]));
+  }
+  return {};
+}
+
+/// Takes every output of `entry` at the size of the largest call.
+Status Sequence::makeOutputs(const Entry &entry) {
+  logitsOutput = entry.outputIndex(model->card().roles.logits);
+  refillOutput = step ? entry.outputIndex("refill") : -1;
+  if (logitsOutput < 0)
+    return internalError("no logits among the outputs of " + quote(entry.name));
+  const Value &value = entry.outputs[logitsOutput];
+  size_t rank = value.axes.size();
+  if (value.type != Type::F32 || rank < 1 || rank > 3)
+    return internalError("the logits are no f32[B, T, V]");
+  outputs.clear();
+  outputs.resize(entry.outputs.size());
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    uint64_t most = 0, bytes = 0;
+    for (auto [past, length] : largestCalls()) {
+      HEDDLE_TRY(bytesOfOutput(entry.outputs[i], dimsOf(entry, past, length), bytes));
+      most = std::max(most, bytes);
+    }
+    HEDDLE_TRY(Buffer::make(most, quote(entry.outputs[i].name), outputs[i]));
+  }
+  return {};
+}
+
+/// Appends the outputs of an entry to `tensors`. An internal error if one has less room than a call of these dims
+/// writes.
+static Status appendOutputs(const Entry &entry, const std::vector<int64_t> &dims, std::vector<Buffer> &outputs,
+                            std::vector<void *> &tensors) {
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    uint64_t bytes = 0;
+    HEDDLE_TRY(bytesOfOutput(entry.outputs[i], dims, bytes));
+    if (bytes > outputs[i].size())
+      return internalError(quote(entry.outputs[i].name) + " of " + quote(entry.name) + " has too little room");
+    tensors.push_back(outputs[i].data());
+  }
+  return {};
+}
+
+/// Fills `tensors` with the inputs of a call, columns copied into their
+/// staging; the caller appends outputs and states.
+Status Sequence::gather(const Entry &entry, const std::vector<int64_t> &dims) {
+  tensors.clear();
+  for (const Value &value : entry.inputs) {
+    if (!columns.has(value.name)) {
+      const Tensor *given = prompt->find(value.name);
+      if (!given && !value.hasDefault)
+        return badInput("missing: " + quote(value.name) + " (" + value.typeText() + ")");
+      tensors.push_back(given ? given->data.data() : nullptr);
+      continue;
+    }
+    if (columns.isDefault(value)) {
+      tensors.push_back(nullptr);
+      continue;
+    }
+    std::optional<int64_t> last = value.axes.empty() ? 0 : value.axes.back().evaluate(dims.data());
+    if (!last || *last < 0 || *last > filled || value.axes.size() > 2)
+      return internalError("input " + quote(value.name) + " of " + quote(entry.name) +
+                           " does not end in the step axis");
+    int64_t rows = value.axes.size() == 2 ? prompt->rows : 1;
+    tensors.push_back(columns.gather(value.name, rows, *last, filled));
+  }
+  return {};
+}
+
+/// Calls an entry that is no step on the prompt; `results`: its outputs.
+Status Sequence::callBeside(const Entry &entry, std::vector<Tensor> &results) {
+  std::vector<int64_t> dims = dimsOf(entry, 0, prompt->length);
+  HEDDLE_TRY(checkCall(entry, dims, columns, *prompt));
+  HEDDLE_TRY(gather(entry, dims));
+  results.resize(entry.outputs.size());
+  for (size_t i = 0; i < results.size(); ++i) {
+    Shape shape;
+    HEDDLE_TRY(shapeOf(entry.outputs[i], dims, shape));
+    HEDDLE_TRY(Tensor::make(entry.outputs[i].name, entry.outputs[i].type, shape, results[i]));
+    tensors.push_back(results[i].data.data());
+  }
+  for (const State &state : entry.states)
+    tensors.push_back(states[state.name].data());
+  return model->backend().call(entry, dims, tensors, arena);
+}
+
+/// Gives the prompt the defaults of inputs that grow with something else, where nobody gave them.
+Status Sequence::addDefaults() {
+  const Entry *entry = model->card().entry("defaults");
+  bool wanted = false;
+  for (size_t i = 0; entry && i < entry->outputs.size(); ++i)
+    wanted |= !prompt->find(entry->outputs[i].name);
+  if (!wanted)
+    return {};
+  std::vector<Tensor> results;
+  HEDDLE_TRY(callBeside(*entry, results));
+  for (const Tensor &result : results)
+    if (!prompt->find(result.name))
+      HEDDLE_TRY(columns.setPrompt(result));
+  return {};
+}
+
+/// Whether a state is what the encoder left, for all steps; `once` may be null.
+static bool isOf(const Entry *once, const State &state) {
+  for (size_t i = 0; once && i < once->states.size(); ++i)
+    if (once->states[i].name == state.name)
+      return true;
+  return false;
+}
+
+/// Computes the columns from `past` to `filled` and finds the logits. If the
+/// step answers `refill`, its states are cleared and the whole text is
+/// computed.
+Status Sequence::advance(int64_t past) {
+  const Entry &entry = step ? *step : *prompt->run;
+  std::vector<int64_t> dims = dimsOf(entry, past, filled);
+  HEDDLE_TRY(checkCall(entry, dims, columns, *prompt));
+  HEDDLE_TRY(gather(entry, dims));
+  HEDDLE_TRY(appendOutputs(entry, dims, outputs, tensors));
+  for (const State &state : entry.states)
+    tensors.push_back(states[state.name].data());
+  HEDDLE_TRY(model->backend().call(entry, dims, tensors, arena));
+  if (refillOutput >= 0 && past > 0 && numberAt(entry.outputs[refillOutput].type, outputs[refillOutput].data(), 0)) {
+    HEDDLE_TRY(clearStates(entry));
+    return advanceInPieces(0, filled);
+  }
+  Shape shape;
+  HEDDLE_TRY(shapeOf(entry.outputs[logitsOutput], dims, shape));
+  vocab = shape.back();
+  int64_t lines = shape.size() == 3 ? shape[1] : shape.size() == 2 && prompt->rows == 1 ? shape[0] : 1;
+  if (vocab < 1 || lines < 1)
+    return internalError("the logits are empty");
+  rowStride = lines * vocab;
+  logits = outputs[logitsOutput].as<float>() + (lines - 1) * vocab;
+  return {};
+}
+
+/// The end of a call that begins at `past`, towards `length`: where states are
+/// rings, a call takes at most `longestPiece` columns.
+int64_t Sequence::pieceEnd(int64_t past, int64_t length) const {
+  int64_t end = longestCall ? std::min(length, past + longestCall) : length;
+  bool rings = step && step->longestPiece > 0 && capacity > step->ring;
+  return rings ? std::min(end, past + step->longestPiece) : end;
+}
+
+/// Zeroes the states of a step, but not what the encoder left.
+Status Sequence::clearStates(const Entry &entry) {
+  for (const State &state : entry.states)
+    if (!isOf(once, state))
+      HEDDLE_TRY(model->backend().clear(states[state.name]));
+  return {};
+}
+
+/// Computes the columns from `past` to `length`, piece by piece, as long as `goesOn` says so.
+Status Sequence::advanceInPieces(int64_t past, int64_t length, const std::function<bool()> &goesOn) {
+  do {
+    filled = pieceEnd(past, length);
+    HEDDLE_TRY(advance(past));
+    past = filled;
+    if (past < length && goesOn && !goesOn()) {
+      filled = length;
+      logits = nullptr;
+      return {};
+    }
+  } while (past < length);
+  return {};
+}
+
+Status Sequence::reset() {
+  for (auto &state : states)
+    HEDDLE_TRY(model->backend().clear(state.second));
+  columns.stepBack(filled - prompt->length);
+  filled = prompt->length;
+  return {};
+}
+
+Status Sequence::prefill(const std::function<bool()> &goesOn) {
+  filled = prompt->length;
+  std::vector<Tensor> results;
+  if (once && step)
+    HEDDLE_TRY(callBeside(*once, results));
+  return advanceInPieces(0, prompt->length, goesOn);
+}
+
+// Columns, next positions and states of `step` move; those of `once` belong to
+// the source, which is the same for all beams.
+Status Sequence::reorder(const std::vector<int64_t> &from) {
+  bool moves = false;
+  for (size_t row = 0; row < from.size(); ++row)
+    moves |= from[row] != int64_t(row);
+  if (!moves)
+    return {};
+  HEDDLE_TRY(columns.reorder(from));
+  if (!step)
+    return {};
+  std::vector<int64_t> dims = dimsOf(*step, 0, filled);
+  for (const State &state : step->states) {
+    if (isOf(once, state))
+      continue;
+    uint64_t bytes = 0;
+    HEDDLE_TRY(bytesOf(state.bytes, dims, quote(state.name), bytes));
+    if (state.groups == 0 || bytes % (state.groups * from.size()) != 0)
+      return unsupported("the state " + quote(state.name) +
+                         " of this model has no part of its own for each row, "
+                         "so that beams cannot share a batch")
+          .withHelp("use --num-beams 1");
+    HEDDLE_TRY(model->backend().permute(states[state.name], state.groups, bytes / state.groups, from));
+  }
+  return {};
+}
+
+Status Sequence::append(const std::vector<int64_t> &ids) {
+  if (filled == capacity)
+    return internalError("more tokens than there is room for");
+  columns.extend(++filled, ids.data());
+  return advance(filled - 1);
+}
+
+Status Sequence::grow(const std::vector<int64_t> &ids) {
+  int64_t past = filled, rows = prompt->rows, count = int64_t(ids.size()) / rows;
+  if (count < 1 || count * rows != int64_t(ids.size()))
+    return internalError("a batch grows by the same number of tokens in every row, at least one");
+  if (count > capacity - filled)
+    return internalError("more tokens than there is room for");
+  std::vector<int64_t> next(rows);
+  for (int64_t i = 0; i < count; ++i) {
+    for (int64_t row = 0; row < rows; ++row)
+      next[row] = ids[row * count + i];
+    columns.extend(++filled, next.data());
+  }
+  int64_t length = filled;
+  for (int64_t at = step ? past : 0, end = at; at < length; at = end) {
+    end = pieceEnd(at, length);
+    HEDDLE_TRY(makeRoom(at, end));
+  }
+  return advanceInPieces(past, length);
+}
+
+/// Whether every state is rows of tokens, of which those behind the text are read by nobody.
+bool Sequence::canGoBack() const {
+  if (!step)
+    return true; // nothing is kept
+  if (refillOutput >= 0 || (step->longestPiece > 0 && filled > step->ring))
+    return false;
+  int grows = step->dim(kCapacityDim);
+  for (const State &state : step->states) {
+    const std::vector<int> &uses = state.bytes.uses();
+    if (!isOf(once, state) && (grows < 0 || std::find(uses.begin(), uses.end(), grows) == uses.end()))
+      return false;
+  }
+  return true;
+}
+
+Status Sequence::rewind(int64_t wanted, int64_t &kept) {
+  if (wanted < 0 || wanted > filled)
+    return internalError("a sequence goes back to a beginning of itself");
+  kept = wanted;
+  if (wanted == filled)
+    return {};
+  if (!canGoBack())
+    kept = 0;
+  filled = kept;
+  columns.count(filled);
+  logits = nullptr;
+  return kept || !step ? Status() : clearStates(*step);
+}
+
+} // namespace heddle::rt

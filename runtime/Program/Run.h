@@ -1,0 +1,56 @@
+//===- Run.h - Tensors in, tensors out --------------------------*- C++ -*-===//
+//
+// One call of an entry: its inputs from a safetensors file, the memory that it
+// needs, and the command `run`.
+//
+//===----------------------------------------------------------------------===//
+#ifndef HEDDLE_RUNTIME_PROGRAM_RUN_H
+#define HEDDLE_RUNTIME_PROGRAM_RUN_H
+
+#include "runtime/Core/Model.h"
+#include "runtime/Core/SafeTensors.h"
+
+namespace heddle::rt {
+
+/// Reads one input into a tensor of the declared type and the full `shape`;
+/// leading axes that the file does not have are repeated.
+Status loadInput(const TensorFile &file, const FileTensor &item, const Value &value, const Shape &shape,
+                 Tensor &tensor);
+
+/// Pairs the tensors of a file with the inputs of `entry`. An error if the
+/// entry has no input of a name, or if an input without default is missing,
+/// except the names in `derived`.
+Status matchInputs(const TensorFile &file, const Entry &entry, const std::vector<std::string> &derived,
+                   std::vector<Given> &given);
+
+/// Reads a file of inputs: `dims` as its shapes give them, `inputs` in card
+/// order, without data where the file has none.
+Status loadInputs(const Model &model, const Entry &entry, const std::string &path, std::vector<int64_t> &dims,
+                  std::vector<Tensor> &inputs);
+
+/// An error if `output` cannot be meant: it is the input, the program itself or
+/// its weights, or `-` while standard output is a terminal. An existing file is
+/// replaced.
+Status checkOutput(const Model &model, const std::string &output, const std::string &input);
+
+/// An entry with the memory for its calls: outputs, states (zeroed) and arena.
+struct EntryCall {
+  std::vector<Tensor> outputs;
+  /// Takes all memory. `inputs` in card order, without data for one left out;
+  /// they must outlive this.
+  Status prepare(Model &model, const Entry &entry, const std::vector<int64_t> &dims, const std::vector<Tensor> &inputs);
+  /// One call; results are in `outputs`, in card order.
+  Status call();
+
+private:
+  Model *model = nullptr;
+  const Entry *entry = nullptr;
+  std::vector<int64_t> dims;
+  std::vector<Memory> states;
+  Memory arena;
+  std::vector<void *> tensors;
+};
+
+} // namespace heddle::rt
+
+#endif // HEDDLE_RUNTIME_PROGRAM_RUN_H
